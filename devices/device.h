@@ -1,0 +1,67 @@
+/* device.h -- what a compute device can do; one file per backend fills in this table.
+ *
+ * A device sees bytes: a Code made by the kernel compiler, blocks of memory, launches.  It knows nothing of the language. */
+#ifndef DEVICES_DEVICE_H
+#define DEVICES_DEVICE_H
+#include "vm/base/ctx.h"
+
+enum { MAX_DEVICES = 8, HOST_MEMORY = 0 }; /* memory spaces; several devices may share one: ref and cpu use the host's */
+
+typedef uint64_t DevPtr; /* void *, CUdeviceptr or cl_mem, as the device likes; 0 is no block */
+typedef struct Device Device;
+typedef struct Program Program; /* loaded code, private to the device */
+
+/* KIR is lowered to `code` by the kernel compiler; the reference device takes the KFunc itself. */
+typedef enum { CODE_KIR, CODE_NATIVE, CODE_PTX, CODE_OPENCL } CodeKind;
+typedef struct {
+    CodeKind kind;
+    const char *entry;         /* symbol */
+    const void *bytes; size_t n; /* CODE_KIR: a const struct KFunc * */
+    uint64_t hash;
+    const char *name;          /* of the kernel, for messages */
+} Code;
+
+typedef struct { int rank; int64_t domain[QS_MAX_RANK]; int32_t block[QS_MAX_RANK]; uint32_t shared_bytes; } Launch;
+
+typedef struct { /* one kernel argument */
+    bool is_array;
+    DevPtr block; size_t offset;     /* array: block of this device and byte offset of the first element */
+    int rank; int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
+    uint64_t bits; uint8_t size;     /* number: value bits, and how many bytes count */
+} DevArg;
+
+/* Must be layout-compatible with KFault of lang/kernel/kir.h (asserted in vm/kernel.c). */
+typedef struct { uint32_t message, pos; double value[2]; int64_t at[QS_MAX_RANK]; } DevFault;
+
+typedef struct DeviceOps {
+    const char *kind;          /* "ref", "cpu", "cuda", "opencl", "null" */
+    CodeKind code;
+    int       (*probe)(Ctx *, const char **why);            /* how many are here; *why says why none */
+    qs_status (*open)(Device *, int ordinal);
+    void      (*close)(Device *);
+    qs_status (*alloc)(Device *, size_t, DevPtr *);
+    void      (*free)(Device *, DevPtr);
+    qs_status (*upload)(Device *, DevPtr, size_t off, const void *, size_t);
+    qs_status (*download)(Device *, void *, DevPtr, size_t off, size_t);
+    qs_status (*copy)(Device *, DevPtr dst, DevPtr src, size_t);
+    qs_status (*load)(Device *, const Code *, Program **);
+    void      (*unload)(Device *, Program *);
+    /* Fills *fault when the kernel reported one (after a sync); fault may be NULL for kernels without CHECK. */
+    qs_status (*launch)(Device *, Program *, const Launch *, int nargs, const DevArg *, DevFault *fault);
+    qs_status (*sync)(Device *);
+} DeviceOps;
+
+struct Device {
+    const DeviceOps *ops;
+    Ctx *ctx;
+    int ordinal;               /* among its kind */
+    int memory;                /* memory space: HOST_MEMORY for ref and cpu */
+    char name[128];
+    size_t total_memory;       /* bytes; 0 unknown */
+    int32_t max_block;         /* work items in a block */
+    const volatile int *stop;  /* the machine's interrupt flag */
+    void *state;               /* of the backend */
+};
+
+extern const DeviceOps qdev_ref_ops, qdev_cpu_ops, qdev_opencl_ops, qdev_cuda_ops, qdev_null_ops;
+#endif

@@ -1,0 +1,76 @@
+/* array.h -- numeric arrays: making them, reading them, elementwise arithmetic, indexing.
+ *
+ * Everything here works on host memory and takes any strides; loops over contiguous data are the fast path. */
+#ifndef VM_ARRAY_H
+#define VM_ARRAY_H
+#include "vm/object.h"
+
+/* -- array.c: making and viewing ------------------------------------------------------------------------------------- */
+qs_status qarr_new(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, bool zeroed, Array **out); /* shape normalised */
+qs_status qarr_new_raw(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, bool zeroed, Array **out); /* shape kept */
+qs_status qarr_like(qs_vm *vm, const Array *a, qs_dtype d, Array **out);            /* same shape, contiguous, uninitialised */
+qs_status qarr_view(qs_vm *vm, Array *base, int rank, const int64_t *dims, const int64_t *strides, size_t offset, Array **out);
+qs_status qarr_contiguous(qs_vm *vm, Array *a, Array **out);                         /* itself (retained) or a packed copy */
+qs_status qarr_copy(qs_vm *vm, Array *a, Array **out);                               /* always fresh and packed */
+qs_status qarr_convert(qs_vm *vm, Array *a, qs_dtype d, Array **out);                /* itself when it has dtype d already */
+qs_status qarr_reshape(qs_vm *vm, Array *a, int rank, const int64_t *dims, Array **out); /* QS_ESHAPE; a view when packed */
+qs_status qarr_assign(qs_vm *vm, Array *dst, Array *src);                            /* same shape (or one element), converts */
+qs_status qarr_fill(qs_vm *vm, Array *dst, qs_value number);
+void qarr_free(qs_vm *vm, Array *a);                                                 /* count reached 0 */
+static inline qs_value qarr_value(Array *a) { return qval_object(QS_ARRAY, a); }     /* takes the reference */
+static inline Array *qval_array(qs_value v) { return (Array *)v.u.p; }
+static inline void qarr_release(qs_vm *vm, Array *a) { qval_release(vm, qarr_value(a)); }
+
+/* Host pointers to the first element; valid until anything else touches the array. */
+qs_status qarr_read(qs_vm *vm, Array *a, const void **p);
+qs_status qarr_write(qs_vm *vm, Array *a, void **p);
+/* Linear index (row-major over dims) to element offset, for strided access. */
+size_t qarr_offset(const Array *a, size_t linear);
+qs_status qarr_get(qs_vm *vm, Array *a, size_t linear, qs_value *out);               /* number, bool, int or complex value */
+qs_status qarr_put(qs_vm *vm, Array *a, size_t linear, qs_value v);
+static inline int64_t qarr_dim(const Array *a, int d) { return d < a->rank ? a->dims[d] : 1; }
+/* The language's view of a shape: a vec [N] is 1xN.  Fills dims[0..n-1], returns n >= 2. */
+int qarr_size(const Array *a, int64_t dims[QS_MAX_RANK]);
+bool qarr_same_shape(const Array *a, const Array *b);                                /* as the language sees shapes */
+/* Numbers of a list argument (vec, number, cell of numbers) as doubles; frees with qmem_free(ctx, *out, *n * 8). */
+qs_status qarr_doubles(qs_vm *vm, qs_value v, const char *what, double **out, size_t *n);
+/* Shape from the arguments of zeros(a,b,…) or zeros(sizevec); `fn` names the function in messages. */
+qs_status qarr_shape_args(qs_vm *vm, const char *fn, int n, const qs_value *args, int *rank, int64_t dims[QS_MAX_RANK]);
+qs_status qarr_from_doubles(qs_vm *vm, const double *x, size_t n, Array **out);      /* a vec of scalar */
+qs_status qarr_range(qs_vm *vm, double lo, double step, double hi, Array **out);     /* a..step..b */
+/* [a,b,c]: numbers make a vec, vectors stack as rows, matrices as a cube; joins is for [0.1..0.1..1]: one range item is itself. */
+qs_status qarr_literal(qs_vm *vm, int n, const qs_value *items, qs_value *out);
+
+/* -- arith.c: elementwise with broadcasting ---------------------------------------------------------------------------- */
+/* Any operator of operators.def on any two values except short-circuit forms; script classes are the caller's business.
+ * Shapes: equal, or one is a number, or equal rank with extents of 1 stretched, a vec counting as 1xN. */
+qs_status qarith_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
+qs_status qarith_unary(qs_vm *vm, Op op, qs_value a, qs_value *out);
+/* a op= b in a's storage (aliases see it).  QS_ETYPE when the result dtype does not fit. */
+qs_status qarith_update(qs_vm *vm, Op op, qs_value a, qs_value b);
+typedef struct { /* an elementwise function given by what it does to one double and one complex */
+    const char *name;
+    double (*real)(double);
+    float (*real32)(float);                          /* NULL: through double */
+    void (*cplx)(const double in[2], double out[2]); /* NULL: complex is an error */
+    bool keeps_int;                                  /* abs, sign, floor …: integers stay as they are */
+} MapFn;
+qs_status qarith_map(qs_vm *vm, const MapFn *fn, qs_value x, qs_value *out);
+qs_status qarith_map2(qs_vm *vm, const char *name, double (*fn)(double, double), qs_value a, qs_value b, qs_value *out);
+qs_status qarith_matmul(qs_vm *vm, Array *a, Array *b, qs_value *out);               /* matrix.c: BLAS */
+
+/* -- index.c: x[…] on arrays and cells --------------------------------------------------------------------------------- */
+/* Indices: numbers, colons, index vectors, masks of dtype bool; a coordinate vector when there is one index and rank >= 2.
+ * `name` is the variable's name for messages, NULL when there is none. */
+qs_status qidx_get(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name, qs_value *out);
+qs_status qidx_set(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name, qs_value v);
+qs_status qidx_update(qs_vm *vm, Op op, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name, qs_value v);
+/* An index mapped by an access mode; false: outside (value 0 on reading, ignored on writing). */
+bool qidx_bound(AccessMode m, int64_t i, int64_t n, int64_t *out);
+
+/* -- reduce.c: over all elements, or along one dimension that is kept with extent 1 ------------------------------------ */
+typedef enum { RED_SUM, RED_PROD, RED_MIN, RED_MAX, RED_MEAN, RED_ANY, RED_ALL, RED_SUMSQ } Reduce;
+enum { DIM_ALL = -1 };
+qs_status qred_run(qs_vm *vm, Reduce r, qs_value x, int dim, qs_value *out);
+qs_status qred_cum(qs_vm *vm, Reduce r, Array *x, int dim, Array **out);             /* cumsum, cumprod */
+#endif

@@ -1,0 +1,102 @@
+/* ctx.h -- what every layer hangs on: the memory door, interned strings and types, the first error.
+ *
+ * qs_vm begins with a Ctx, so lang and devices work on the same state without knowing the machine. */
+#ifndef VM_BASE_CTX_H
+#define VM_BASE_CTX_H
+#include "vm/quasar.h"
+
+#include <stdarg.h>
+
+/* The first word of every counted object.  `kind` is the qs_kind of the value that points to it. */
+typedef struct Obj {
+    uint32_t refs;
+    uint8_t kind, flags;
+    uint16_t aux;
+} Obj;
+
+typedef struct Str Str;
+typedef struct Type Type;
+typedef struct Source Source;
+
+/* A place in a program: a source file and a byte offset into it.  src == NULL: nowhere. */
+typedef struct { const Source *src; uint32_t pos; } Where;
+
+enum { QERR_FRAMES = 16, QERR_TEXT = 2048 };
+
+typedef struct {
+    qs_status status; /* QS_OK: no error */
+    bool placed;      /* `where` has been set */
+    Where where;
+    int nframes;      /* call chain, innermost first; the deepest QERR_FRAMES are kept */
+    struct { Where where; const Str *function; } frames[QERR_FRAMES];
+    int nlost;        /* frames beyond that */
+    char text[QERR_TEXT];
+    qs_value payload; /* what `catch e` receives when it is not a string (a Python exception); nil otherwise */
+} ErrorState;
+
+typedef struct Ctx {
+    ErrorState err;
+    struct StrTable *strings;
+    struct TypeTable *types;
+    struct Source *sources;   /* every file loaded, kept for error messages */
+    qs_dtype scalar_dtype;    /* QS_F32, or QS_F64 with precision 64 */
+    size_t bytes;             /* held through qmem_* */
+    long fail_after;          /* tests: the n-th qmem_try from now fails; < 0 never */
+} Ctx;
+
+void qctx_init(Ctx *c, int precision);
+void qctx_close(Ctx *c);
+
+/* -- memory.  qmem_try may return NULL and is for sizes a user chooses (array blocks); qmem_alloc is for bookkeeping
+ *    and never returns NULL: when a few bytes are not to be had the process cannot go on, and aborts. ------------ */
+void *qmem_alloc(Ctx *c, size_t n);                                /* zeroed */
+void *qmem_resize(Ctx *c, void *p, size_t old_n, size_t new_n);    /* new part zeroed */
+void qmem_free(Ctx *c, void *p, size_t n);
+void *qmem_try(Ctx *c, size_t n);                                  /* 64-byte aligned, not zeroed */
+void qmem_try_free(Ctx *c, void *p, size_t n);
+
+/* Grows `*p` so that index n fits; *cap counts elements. */
+void qmem_grow(Ctx *c, void *p, uint32_t *cap, uint32_t need, size_t elem);
+
+/* -- errors: the first one is kept.  Each returns the status, so `return qerr_set(...)` reads well. -------------- */
+qs_status qerr_set(Ctx *c, qs_status s, const char *fmt, ...) QS_PRINTF(3, 4);
+qs_status qerr_at(Ctx *c, qs_status s, Where w, const char *fmt, ...) QS_PRINTF(4, 5);
+qs_status qerr_vset(Ctx *c, qs_status s, Where w, const char *fmt, va_list ap);
+void qerr_place(Ctx *c, Where w);                                  /* set the place if none is set yet */
+void qerr_frame(Ctx *c, Where w, const Str *function);
+void qerr_clear(Ctx *c);                                           /* the caller releases payload first */
+
+#define TRY(expr)                                                                                                      \
+    do {                                                                                                               \
+        qs_status try_status_ = (expr);                                                                                \
+        if (__builtin_expect(try_status_ != QS_OK, 0)) return try_status_;                                             \
+    } while (0)
+
+/* -- arena: memory that dies together (AST, KIR) ------------------------------------------------------------------ */
+typedef struct ArenaBlock ArenaBlock;
+typedef struct { Ctx *ctx; ArenaBlock *block; size_t used; } Arena;
+void qarena_init(Arena *a, Ctx *c);
+void *qarena_alloc(Arena *a, size_t n);                            /* zeroed, 16-byte aligned, never NULL */
+void qarena_free(Arena *a);
+
+/* -- growing text ------------------------------------------------------------------------------------------------- */
+typedef struct { Ctx *ctx; char *s; size_t len, cap; } Text;       /* s is NUL-terminated once anything was added */
+void qtext_init(Text *t, Ctx *c);
+void qtext_add(Text *t, const char *s, size_t n);
+void qtext_puts(Text *t, const char *s);
+void qtext_printf(Text *t, const char *fmt, ...) QS_PRINTF(2, 3);
+void qtext_free(Text *t);
+
+/* -- sources ------------------------------------------------------------------------------------------------------ */
+struct Source {
+    struct Source *next;
+    char *path;          /* as shown in messages */
+    char *text;          /* NUL-terminated copy */
+    size_t len;
+    bool internal;       /* the prompt, -e */
+};
+Source *qsource_add(Ctx *c, const char *path, const char *text, size_t len);
+void qsource_line_col(const Source *s, uint32_t pos, int *line, int *col); /* both from 1; col counts bytes */
+/* "file:line:col: <severity>: <sentence>\n<source line>\n   ^\n" appended to t. */
+void qsource_report(Text *t, Where w, const char *severity, const char *sentence);
+#endif

@@ -1,0 +1,135 @@
+#include "vm/base/dtype.h"
+
+#include <math.h>
+#include <string.h>
+
+const DtypeInfo qdtype_info[QS_NDTYPES] = {
+#define DTYPE(id, name, ctype, bytes, cls, ocl, llvm, np, dl) [QS_##id] = {name, bytes, DC_##cls, ocl, llvm, np, dl},
+#include "vm/base/dtypes.def"
+};
+#define DTYPE(id, name, ctype, bytes, cls, ocl, llvm, np, dl) _Static_assert(sizeof(ctype) == (bytes), "dtype size");
+#include "vm/base/dtypes.def"
+
+static qs_dtype promote_int(qs_dtype a, qs_dtype b) {
+    if (a < QS_I32) a = QS_I32;
+    if (b < QS_I32) b = QS_I32;
+    if (a == b) return a;
+    if (a > b) { qs_dtype t = a; a = b; b = t; }
+    if (b == QS_U64) return a == QS_U32 ? QS_U64 : QS_F64;
+    return QS_I64; /* int with uint32, or anything with int64 */
+}
+
+static bool wide_int(qs_dtype d) { return d >= QS_I32 && d <= QS_U64; }
+
+qs_dtype qdtype_promote(qs_dtype a, qs_dtype b) {
+    if (a > b) { qs_dtype t = a; a = b; b = t; }
+    if (b <= QS_U64) return promote_int(a, b);
+    if (b >= QS_C64) {
+        if (b == QS_C128 || a == QS_F64 || wide_int(a)) return QS_C128;
+        return QS_C64;
+    }
+    if (a == b) return a;
+    if (wide_int(a)) return QS_F64;
+    if (b == QS_F64) return QS_F64;
+    if (a <= QS_U16) return (b == QS_F32 || a >= QS_I16) ? QS_F32 : b; /* half and bfloat16 hold 8-bit integers only */
+    return QS_F32;                                                     /* two different small floats, or one with float32 */
+}
+
+qs_dtype qdtype_promote_scalar(qs_dtype a, bool weak_int, qs_dtype scalar_dtype) {
+    if (a >= QS_F16) return a;
+    if (weak_int) return a < QS_I32 ? QS_I32 : a;
+    return wide_int(a) ? QS_F64 : scalar_dtype;
+}
+
+qs_dtype qdtype_complex_of(qs_dtype d) {
+    if (d >= QS_C64) return d;
+    return d == QS_F64 || wide_int(d) ? QS_C128 : QS_C64;
+}
+
+qs_dtype qdtype_real_of(qs_dtype d) { return d == QS_C64 ? QS_F32 : d == QS_C128 ? QS_F64 : d; }
+
+bool qdtype_from_name(const char *name, qs_dtype *out) {
+    for (int i = 0; i < QS_NDTYPES; i++)
+        if (!strcmp(qdtype_info[i].name, name)) return *out = (qs_dtype)i, true;
+    if (!strcmp(name, "int32")) return *out = QS_I32, true;
+    return false;
+}
+
+int64_t qdtype_sat_i64(double x, int64_t lo, int64_t hi) {
+    if (!(x == x)) return 0;
+    if (x <= (double)lo) return lo;
+    if (x >= (double)hi) return hi; /* (double)INT64_MAX is 2^63: >= keeps the cast defined */
+    return (int64_t)x;
+}
+
+uint64_t qdtype_sat_u64(double x, uint64_t hi) {
+    if (!(x > 0)) return 0;
+    if (x >= (double)hi) return hi;
+    return (uint64_t)x;
+}
+
+float qdtype_half_to_float(uint16_t h) {
+    uint32_t sign = (uint32_t)(h & 0x8000) << 16, exp = (h >> 10) & 31, man = h & 0x3ff;
+    union { uint32_t u; float f; } v;
+    if (exp == 31) v.u = sign | 0x7f800000 | man << 13;
+    else if (exp) v.u = sign | (exp + 112) << 23 | man << 13;
+    else return (sign ? -1.0f : 1.0f) * ldexpf((float)man, -24);
+    return v.f;
+}
+
+uint16_t qdtype_float_to_half(float f) {
+    union { float f; uint32_t u; } v = {f};
+    uint16_t sign = (uint16_t)(v.u >> 16 & 0x8000);
+    uint32_t mag = v.u & 0x7fffffff;
+    if (mag > 0x7f800000) return (uint16_t)(sign | 0x7e00);
+    if (mag >= 0x47800000) return (uint16_t)(sign | 0x7c00);
+    if (mag < 0x38800000) return (uint16_t)(sign | (uint16_t)lrintf(ldexpf(fabsf(f), 24))); /* subnormal half */
+    uint32_t rounded = mag - (112u << 23) + 0xfff + (mag >> 13 & 1);
+    return (uint16_t)(sign | rounded >> 13);
+}
+
+uint16_t qdtype_float_to_bf16(float f) {
+    union { float f; uint32_t u; } v = {f};
+    if ((v.u & 0x7fffffff) > 0x7f800000) return (uint16_t)(v.u >> 16 | 0x40);
+    return (uint16_t)((v.u + 0x7fff + (v.u >> 16 & 1)) >> 16);
+}
+
+double qdtype_get(qs_dtype d, const void *p) {
+    switch (d) {
+    case QS_B1: case QS_U8: return *(const uint8_t *)p;
+    case QS_I8: return *(const int8_t *)p;
+    case QS_I16: return *(const int16_t *)p;
+    case QS_U16: return *(const uint16_t *)p;
+    case QS_I32: return *(const int32_t *)p;
+    case QS_U32: return *(const uint32_t *)p;
+    case QS_I64: return (double)*(const int64_t *)p;
+    case QS_U64: return (double)*(const uint64_t *)p;
+    case QS_F16: return (double)qdtype_half_to_float(*(const uint16_t *)p);
+    case QS_BF16: return (double)qdtype_bf16_to_float(*(const uint16_t *)p);
+    case QS_F32: return (double)*(const float *)p;
+    case QS_F64: return *(const double *)p;
+    case QS_C64: return (double)((const QComplexF *)p)->re;
+    case QS_C128: return ((const QComplexD *)p)->re;
+    }
+    return 0;
+}
+
+void qdtype_put(qs_dtype d, void *p, double x) {
+    switch (d) {
+    case QS_B1: *(uint8_t *)p = x != 0; break;
+    case QS_I8: *(int8_t *)p = (int8_t)qdtype_sat_i64(x, INT8_MIN, INT8_MAX); break;
+    case QS_U8: *(uint8_t *)p = (uint8_t)qdtype_sat_u64(x, UINT8_MAX); break;
+    case QS_I16: *(int16_t *)p = (int16_t)qdtype_sat_i64(x, INT16_MIN, INT16_MAX); break;
+    case QS_U16: *(uint16_t *)p = (uint16_t)qdtype_sat_u64(x, UINT16_MAX); break;
+    case QS_I32: *(int32_t *)p = (int32_t)qdtype_sat_i64(x, INT32_MIN, INT32_MAX); break;
+    case QS_U32: *(uint32_t *)p = (uint32_t)qdtype_sat_u64(x, UINT32_MAX); break;
+    case QS_I64: *(int64_t *)p = qdtype_sat_i64(x, INT64_MIN, INT64_MAX); break;
+    case QS_U64: *(uint64_t *)p = qdtype_sat_u64(x, UINT64_MAX); break;
+    case QS_F16: *(uint16_t *)p = qdtype_float_to_half((float)x); break;
+    case QS_BF16: *(uint16_t *)p = qdtype_float_to_bf16((float)x); break;
+    case QS_F32: *(float *)p = (float)x; break;
+    case QS_F64: *(double *)p = x; break;
+    case QS_C64: ((QComplexF *)p)->re = (float)x; ((QComplexF *)p)->im = 0; break;
+    case QS_C128: ((QComplexD *)p)->re = x; ((QComplexD *)p)->im = 0; break;
+    }
+}

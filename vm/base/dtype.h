@@ -1,0 +1,50 @@
+/* dtype.h -- element types: sizes, names, promotion, and the one set of scalar conversions everybody uses. */
+#ifndef VM_BASE_DTYPE_H
+#define VM_BASE_DTYPE_H
+#include "vm/quasar.h"
+
+typedef struct { float re, im; } QComplexF;
+typedef struct { double re, im; } QComplexD;
+
+typedef enum { DC_BOOL, DC_SINT, DC_UINT, DC_REAL, DC_CPLX } DtypeClass;
+enum { QS_NDTYPES = QS_C128 + 1 };
+
+typedef struct {
+    const char *name; /* as written in the language */
+    uint8_t size;     /* bytes */
+    uint8_t cls;      /* DtypeClass */
+    const char *opencl, *llvm, *numpy;
+    uint8_t dlcode;
+} DtypeInfo;
+
+extern const DtypeInfo qdtype_info[QS_NDTYPES];
+
+static inline size_t qdtype_size(qs_dtype d) { return qdtype_info[d].size; }
+static inline bool qdtype_is_complex(qs_dtype d) { return d >= QS_C64; }
+static inline bool qdtype_is_real(qs_dtype d) { return d >= QS_F16 && d <= QS_F64; }
+static inline bool qdtype_is_int(qs_dtype d) { return d >= QS_I8 && d <= QS_U64; }
+
+/* The dtype of an elementwise arithmetic result on two arrays.  Integers of 8 and 16 bits (and bool) compute as int,
+ * so that 200+100 of two uint8 images is 300; integers of 32 bits and more meet float32 in float64, so that nothing is
+ * rounded silently; the mixture of uint64 with a signed type is float64. */
+qs_dtype qdtype_promote(qs_dtype a, qs_dtype b);
+/* The same when b is a host scalar: weak, so 2.0*float32 stays float32; an integer array becomes `scalar_dtype`, or
+ * float64 when it has 32 bits or more.  weak_int: the scalar is of kind int, which integer arrays absorb. */
+qs_dtype qdtype_promote_scalar(qs_dtype a, bool weak_int, qs_dtype scalar_dtype);
+qs_dtype qdtype_complex_of(qs_dtype real); /* float64 and wide ints -> complex128, else complex64 */
+qs_dtype qdtype_real_of(qs_dtype cplx);    /* complex64 -> float32, complex128 -> float64, else itself */
+bool qdtype_from_name(const char *name, qs_dtype *out);
+
+/* float -> integer everywhere in the language: toward zero, saturating, NaN gives 0. */
+int64_t qdtype_sat_i64(double x, int64_t lo, int64_t hi);
+uint64_t qdtype_sat_u64(double x, uint64_t hi);
+
+float qdtype_half_to_float(uint16_t h);
+uint16_t qdtype_float_to_half(float f);   /* round to nearest even */
+static inline float qdtype_bf16_to_float(uint16_t h) { union { uint32_t u; float f; } v = {(uint32_t)h << 16}; return v.f; }
+uint16_t qdtype_float_to_bf16(float f);   /* round to nearest even */
+
+/* One element of any type to and from double (complex: real part only; 64-bit integers beyond 2^53 round). */
+double qdtype_get(qs_dtype d, const void *p);
+void qdtype_put(qs_dtype d, void *p, double x);
+#endif

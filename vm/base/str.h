@@ -1,0 +1,46 @@
+/* str.h -- interned, counted strings (equality of names is ==) and the hash map keyed by them. */
+#ifndef VM_BASE_STR_H
+#define VM_BASE_STR_H
+#include "vm/base/ctx.h"
+
+struct Str { /* QS_STRING; s is NUL-terminated and may contain NUL bytes */
+    Obj hdr;
+    uint32_t hash, len;
+    struct Str *chain; /* intern table; NULL and hdr.flags == 0 for long strings, which are not interned */
+    char s[];
+};
+enum { STR_INTERNED = 1, STR_INTERN_MAX = 64 };
+
+/* A new reference.  Strings of up to STR_INTERN_MAX bytes are interned, longer ones are not: compare with qstr_equal. */
+Str *qstr_new(Ctx *c, const char *s, size_t n);
+Str *qstr_name(Ctx *c, const char *s, size_t n); /* interned whatever its length; lives until qctx_close (names of code) */
+Str *qstr_cname(Ctx *c, const char *s);
+void qstr_free(Ctx *c, Str *s);                  /* called when refs reached 0 */
+static inline void qstr_retain(Str *s) { s->hdr.refs++; }
+static inline void qstr_release(Ctx *c, Str *s) { if (--s->hdr.refs == 0) qstr_free(c, s); }
+bool qstr_equal(const Str *a, const Str *b);
+uint32_t qstr_hash(const char *s, size_t n);
+
+void qstr_table_init(Ctx *c);
+void qstr_table_close(Ctx *c);
+
+/* Edit distance for did-you-mean; stops counting at `limit`. */
+int qstr_distance(const char *a, const char *b, int limit);
+/* The best of candidates offered one by one: start with {0}, offer each, read `best` (NULL when none is near). */
+typedef struct { const char *wanted; const char *best; int distance; } Nearest;
+void qstr_offer(Nearest *n, const char *candidate);
+
+/* -- map: interned name -> 64-bit payload, insertion order kept --------------------------------------------------- */
+typedef struct { Str *key; uint64_t val; } MapEntry;
+typedef struct {
+    MapEntry *entries; /* in insertion order; key == NULL: removed */
+    uint32_t *index;   /* open addressing, entry number + 1 */
+    uint32_t n, cap, nindex, live;
+} Map;
+void qmap_init(Map *m);
+void qmap_free(Map *m, Ctx *c);
+bool qmap_get(const Map *m, const Str *key, uint64_t *val);
+uint64_t *qmap_at(const Map *m, const Str *key);                  /* NULL when absent */
+void qmap_set(Map *m, Ctx *c, Str *key, uint64_t val);            /* does not count the key: intern names */
+bool qmap_remove(Map *m, const Str *key);
+#endif

@@ -1,0 +1,13 @@
+/* kernel.h -- from a kernel function and actual arguments to a launch. */
+#ifndef VM_KERNEL_H
+#define VM_KERNEL_H
+#include "vm/array.h"
+#include "lang/kernel/kir.h"
+
+/* parallel_do / serial_do: dims, arguments, kernel function. */
+qs_status qkrn_launch(qs_vm *vm, bool serial, int nin, const qs_value *in);
+/* The KIR that such a launch would run, printed: --dump kir. */
+void qkrn_dump(qs_vm *vm, Text *out);
+qs_status qkrn_open_devices(qs_vm *vm, const char *wanted);
+void qkrn_close(qs_vm *vm);
+#endif

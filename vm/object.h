@@ -1,0 +1,150 @@
+/* object.h -- the counted objects behind a qs_value, and the machine that owns them. */
+#ifndef VM_OBJECT_H
+#define VM_OBJECT_H
+#include "devices/buffer.h"
+#include "lang/ast.h"
+
+/* Kinds from QS_COMPLEX on hold a counted object in u.p. */
+static inline bool qval_is_object(qs_value v) { return v.kind >= QS_COMPLEX; }
+static inline qs_value qval_retain(qs_value v) {
+    if (qval_is_object(v)) ((Obj *)v.u.p)->refs++;
+    return v;
+}
+void qval_destroy(qs_vm *vm, qs_value v); /* its count reached 0 */
+static inline void qval_release(qs_vm *vm, qs_value v) {
+    if (qval_is_object(v) && --((Obj *)v.u.p)->refs == 0) qval_destroy(vm, v);
+}
+static inline qs_value qval_object(qs_kind k, void *p) { qs_value v = {k, 0, {0}}; v.u.p = p; return v; } /* takes the reference */
+
+/* Nil has variants, told apart by aux: a whole-dimension index (:) and a name that has no value yet. */
+enum { NIL_NULL = 0, NIL_COLON = 1, NIL_UNSET = 2 };
+static inline qs_value qval_colon(void) { qs_value v = {QS_NIL, NIL_COLON, {0}}; return v; }
+static inline bool qval_is_colon(qs_value v) { return v.kind == QS_NIL && v.aux == NIL_COLON; }
+static inline bool qval_is_number(qs_value v) { return v.kind == QS_NUM || v.kind == QS_INT || v.kind == QS_BOOL; }
+static inline double qval_number(qs_value v) { return v.kind == QS_NUM ? v.u.f : (double)v.u.i; } /* of qval_is_number */
+
+typedef struct Complex { Obj hdr; double re, im; } Complex;
+
+/* Objects that can be part of a cycle begin with a GcObj; vm/gc.c walks the list of all of them. */
+typedef struct GcObj { Obj hdr; struct GcObj *prev, *next; uint32_t trial; } GcObj;
+
+/* A numeric array.  Row-major; strides count elements.  Shapes made by the language are normalised (qarr_new): no
+ * trailing singleton beyond the second dimension, and 1xN is a vec of rank 1; foreign shapes stay as they came. */
+typedef struct Array {
+    Obj hdr;
+    uint8_t dtype;    /* qs_dtype */
+    uint8_t rank;     /* 0..8; 0 only from outside */
+    bool contiguous;
+    Buffer *buf;
+    size_t offset;    /* of the first element, in elements */
+    size_t count;     /* product of dims */
+    int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
+} Array;
+
+/* A cell: an array of values.  elem is the declared element type (?? when mixed), checked on every store. */
+typedef struct Cell {
+    GcObj gc;
+    const Type *elem;
+    uint8_t rank;
+    int64_t dims[QS_MAX_RANK];
+    size_t count;
+    qs_value *items;
+} Cell;
+
+typedef struct Field { Str *name; const Type *type; qs_value init; } Field;
+typedef struct Class {
+    Str *name;
+    ClassKind kind;
+    Type *type;
+    Field *fields; int nfields;
+    Map index;        /* name -> field number */
+    Func *ctor_scope; /* the unit's main, for resolving methods */
+} Class;
+
+typedef struct Object { /* cls NULL: object(), fields in `dynamic` (values are indices into slots) */
+    GcObj gc;
+    Class *cls;
+    Map dynamic;
+    qs_value *slots; uint32_t nslots, cap;
+} Object;
+
+typedef enum { FN_SCRIPT, FN_NATIVE, FN_SET } FunctionKind;
+typedef struct Proto Proto;
+typedef struct Function { /* script closure, native, or a set of overloads */
+    GcObj gc;
+    uint8_t fkind;
+    Str *name;
+    Func *ast;                       /* FN_SCRIPT */
+    Proto *proto;                    /* FN_SCRIPT host code; compiled on first call */
+    const qs_native_def *native;     /* FN_NATIVE */
+    struct Function **members; int nmembers; /* FN_SET, most recently defined last */
+    int ncaptures;
+    qs_value captures[];             /* in the order of ast->captures */
+} Function;
+
+typedef struct TypeValue { Obj hdr; const Type *type; TypeMods mods; struct Class *cls; } TypeValue;
+typedef struct Foreign { GcObj gc; const qs_foreign_type *ftype; void *p; } Foreign;
+
+/* The machine.  Members are grouped by the file that owns them. */
+typedef struct Machine {
+    Ctx base;                        /* first: (Ctx *)vm */
+    qs_config config;
+    /* module.c */
+    struct Module *modules, *session, *main_module;
+    qs_value *globals; Str **global_names; uint32_t nglobals, cap_globals;
+    Map builtins;                    /* name -> global slot */
+    /* interp.c */
+    qs_value *stack; uint32_t stack_size, top;
+    struct Frame *frames; uint32_t nframes, cap_frames, depth;
+    volatile int interrupted;        /* set by qs_interrupt, polled by loops and kernels */
+    /* gc.c */
+    GcObj gc_list; size_t gc_count, gc_threshold; bool gc_running;
+    /* kernel.c */
+    struct KernelCache *kernels;
+    struct Device *devices; int ndevices; struct Device *device; /* device: where kernels run */
+    /* stdlib */
+    void *lib;                       /* random state, timer, figures: stdlib/core.c */
+    Text out;                        /* pending program output, flushed by qvm_flush */
+} Machine;
+static inline Machine *qvm(qs_vm *vm) { return (Machine *)vm; }
+static inline Ctx *qvm_ctx(qs_vm *vm) { return (Ctx *)vm; }
+
+/* Program output, in order with everything else on fd 1. */
+void qvm_write(qs_vm *vm, const char *s, size_t n);
+void qvm_flush(qs_vm *vm);
+
+/* -- value.c: questions about any value ---------------------------------------------------------------------------- */
+const Type *qval_type(qs_vm *vm, qs_value v);
+bool qval_is_type(qs_vm *vm, qs_value v, const Type *t);        /* x fits an annotation t without conversion */
+/* Assignment to something declared t: converts numbers (scalar to int truncates …), else QS_ETYPE naming `what`. */
+qs_status qval_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out);
+qs_status qval_truth(qs_vm *vm, qs_value v, bool *out);          /* numbers: != 0; arrays: all; else QS_ETYPE */
+bool qval_equal(qs_vm *vm, qs_value a, qs_value b);              /* match, cell comparison: same contents */
+qs_status qval_complex(qs_vm *vm, double re, double im, qs_value *out);
+qs_status qval_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out); /* vec[mat](4), mat(3,3), int(2.7) */
+
+/* -- object.c -------------------------------------------------------------------------------------------------------- */
+qs_status qcell_new(qs_vm *vm, const Type *elem, int rank, const int64_t *dims, Cell **out); /* items nil or zero of elem */
+qs_status qobj_new(qs_vm *vm, Class *cls, Object **out);
+qs_status qobj_get(qs_vm *vm, Object *o, Str *name, qs_value *out);   /* QS_ENAME with did-you-mean */
+qs_status qobj_set(qs_vm *vm, Object *o, Str *name, qs_value v);
+bool qobj_has(const Object *o, Str *name);
+Function *qfn_native(qs_vm *vm, const qs_native_def *def);
+
+/* -- gc.c ------------------------------------------------------------------------------------------------------------ */
+void qgc_track(qs_vm *vm, GcObj *o);
+void qgc_untrack(qs_vm *vm, GcObj *o);
+size_t qgc_collect(qs_vm *vm);                                   /* frees unreachable cycles; how many objects went */
+
+/* -- format.c -------------------------------------------------------------------------------------------------------- */
+void qfmt_number(Text *t, double x, qs_dtype d);                 /* shortest text of at most 6 (float32) or 15 digits */
+qs_status qfmt_value(qs_vm *vm, qs_value v, Text *t);            /* as print shows it: everything */
+qs_status qfmt_brief(qs_vm *vm, qs_value v, Text *t);            /* as the prompt echoes it: big arrays by corners */
+/* C-like formatting of language.md 4.7: printf, sprintf. */
+qs_status qfmt_printf(qs_vm *vm, const char *fmt, size_t n, int nargs, const qs_value *args, Text *t);
+
+/* -- interp.c / module.c --------------------------------------------------------------------------------------------- */
+/* Calls any callable value; named arguments follow the positional ones, names[i] for in[nin - nnamed + i]. */
+qs_status qvm_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nnamed, Str *const *names, int nout, qs_value *out);
+qs_status qvm_lookup(qs_vm *vm, const char *name, qs_value *out); /* session module, then built-ins; a new reference */
+#endif

@@ -1,0 +1,158 @@
+/* quasar.h -- the whole embedding API of the Quasar array language.  Nothing else is installed.
+ *
+ * Conventions.  A function that can fail returns qs_status and gives its result through the last argument, which is
+ * written only on success.  Arguments are borrowed, results are owned (qs_release them).  The first failure stays in
+ * the machine, with its message and place, until qs_error_clear.  A qs_vm is used by one thread at a time. */
+#ifndef QUASAR_H
+#define QUASAR_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define QS_API __attribute__((visibility("default")))
+#define QS_CHECK __attribute__((warn_unused_result))
+#define QS_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+
+typedef struct qs_vm qs_vm; /* one interpreter */
+
+typedef enum { /* every fallible call returns one; 0 is success */
+    QS_OK = 0, QS_ESYNTAX, QS_ETYPE, QS_ESHAPE, QS_EINDEX, QS_ENAME, QS_EVALUE, QS_ENOMEM,
+    QS_EDEVICE, QS_ELOCK, QS_EIO, QS_EFOREIGN, QS_EINTERRUPT, QS_EASSERT, QS_EUSER, QS_EINTERNAL
+} qs_status;
+
+typedef enum { /* kinds up to QS_NUM hold everything in the 16 bytes; from QS_COMPLEX on u.p is a counted object */
+    QS_NIL, QS_BOOL, QS_INT, QS_NUM, QS_COMPLEX, QS_STRING, QS_ARRAY, QS_CELL, QS_OBJECT, QS_FUNCTION, QS_TYPE,
+    QS_FOREIGN
+} qs_kind;
+
+typedef enum { /* element types; the order is that of dtypes.def */
+    QS_B1, QS_I8, QS_U8, QS_I16, QS_U16, QS_I32, QS_U32, QS_I64, QS_U64, QS_F16, QS_BF16, QS_F32, QS_F64, QS_C64, QS_C128
+} qs_dtype;
+
+typedef enum { QS_READ = 1, QS_WRITE = 2, QS_READWRITE = 3 } qs_access;
+
+typedef struct { /* 16 bytes, two registers; treat the fields as private */
+    uint32_t kind, aux;
+    union { double f; int64_t i; void *p; } u;
+} qs_value;
+
+enum { QS_MAX_RANK = 8 };
+
+typedef struct { /* dims and strides count elements; strides may be negative or zero for foreign memory */
+    qs_dtype dtype;
+    int rank;
+    int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
+    size_t nbytes;
+    bool readonly;
+} qs_array_info;
+
+typedef struct { const char *file, *function; int line, column; } qs_where;
+typedef struct { const char *name, *kind; int id; size_t memory; bool default_device; } qs_device_info;
+
+/* A native function: in[0..nin-1] are borrowed, out[0..nout-1] start as nil and are owned by the caller.  A native
+ * may take an argument (set in[i] to nil after moving it) and reuse its block when it holds the only reference. */
+typedef struct { int nin, nout; qs_value *in, *out; } qs_call_args;
+typedef qs_status qs_native_fn(qs_vm *vm, qs_call_args *c);
+typedef struct {
+    const char *name;
+    qs_native_fn *fn;
+    int8_t min_in, max_in; /* max_in -1: any number */
+    int8_t max_out;
+    const char *doc;
+} qs_native_def;
+
+typedef struct { /* a foreign type: what pyvalue is made of; a NULL member means "not supported" */
+    const char *name;
+    void (*release)(void *p);
+    qs_status (*call)(qs_vm *, void *p, qs_call_args *);
+    qs_status (*get)(qs_vm *, void *p, qs_value key, qs_value *out);
+    qs_status (*set)(qs_vm *, void *p, qs_value key, qs_value v);
+    qs_status (*op)(qs_vm *, int op, qs_value a, qs_value b, qs_value *out);
+    qs_status (*format)(qs_vm *, void *p, qs_value *out);
+} qs_foreign_type;
+
+typedef struct {
+    size_t size;                                      /* sizeof(qs_config): the ABI check */
+    void (*write)(void *ud, int fd, const char *s, size_t n); /* fd 1: program output, 2: diagnostics; NULL = stdio */
+    const char *device;                               /* "ref", "cpu", "cuda:0", "opencl:1"; NULL = best present */
+    const char *library_path;                         /* ':'-separated folders searched by import; NULL = installed one */
+    const char *cache_dir;                            /* NULL = default place, "" = no kernel cache on disk */
+    size_t memory_limit;                              /* bytes of device memory to use; 0 = no limit */
+    int precision;                                    /* 32 or 64: what `scalar` means as an array element */
+    int threads;                                      /* worker threads of the cpu device; 0 = all that we may use */
+    bool checked;                                     /* out-of-range access in kernels is an error */
+    int argc; char **argv;                            /* what args() returns to the script */
+    void *ud;
+} qs_config;
+
+/* -- lifetime ------------------------------------------------------------ */
+QS_API void      qs_config_init(qs_config *c);
+QS_API QS_CHECK qs_status qs_open(const qs_config *c, qs_vm **out);
+QS_API void      qs_close(qs_vm *vm);
+QS_API const char *qs_version(void);
+QS_API void     *qs_userdata(qs_vm *vm);
+
+/* -- running ------------------------------------------------------------- */
+QS_API QS_CHECK qs_status qs_load(qs_vm *, const char *name, const char *src, size_t n); /* compile and run a module */
+QS_API QS_CHECK qs_status qs_eval(qs_vm *, const char *src, qs_value *out);  /* in the session module, as the prompt does */
+QS_API QS_CHECK qs_status qs_run_file(qs_vm *, const char *path);            /* top level, then main() */
+QS_API QS_CHECK qs_status qs_call(qs_vm *, qs_value fn, int nin, const qs_value *in, int nout, qs_value *out);
+QS_API void      qs_interrupt(qs_vm *);          /* the one call safe from any thread or signal handler */
+
+/* -- errors: the first one wins and stays until cleared ------------------- */
+QS_API qs_status qs_fail(qs_vm *, qs_status, const char *fmt, ...) QS_PRINTF(3, 4); /* returns the status given */
+QS_API const char *qs_error(qs_vm *);            /* the sentence alone; NULL when there is none */
+QS_API const char *qs_error_report(qs_vm *);     /* file:line:column: error: sentence, source line, caret, call chain */
+QS_API bool      qs_error_frame(qs_vm *, int depth, qs_where *out);
+QS_API void      qs_error_clear(qs_vm *);
+
+/* -- values --------------------------------------------------------------- */
+QS_API qs_value  qs_retain(qs_value);
+QS_API void      qs_release(qs_vm *, qs_value);
+static inline qs_value qs_nil(void)       { qs_value v = {QS_NIL, 0, {0}}; return v; }
+static inline qs_value qs_bool(bool b)    { qs_value v = {QS_BOOL, 0, {0}}; v.u.i = b; return v; }
+static inline qs_value qs_int(int64_t i)  { qs_value v = {QS_INT, 0, {0}}; v.u.i = i; return v; }
+static inline qs_value qs_num(double f)   { qs_value v = {QS_NUM, 0, {0}}; v.u.f = f; return v; }
+static inline qs_kind  qs_kind_of(qs_value v) { return (qs_kind)v.kind; }
+QS_API QS_CHECK qs_status qs_complex(qs_vm *, double re, double im, qs_value *out);
+QS_API QS_CHECK qs_status qs_string(qs_vm *, const char *s, size_t n, qs_value *out);
+QS_API QS_CHECK qs_status qs_to_num(qs_vm *, qs_value, double *out);
+QS_API QS_CHECK qs_status qs_to_int(qs_vm *, qs_value, int64_t *out); /* QS_EVALUE when it has a fraction */
+QS_API QS_CHECK qs_status qs_to_complex(qs_vm *, qs_value, double out[2]);
+QS_API const char *qs_to_string(qs_value, size_t *n);  /* borrowed; NULL if not a string */
+QS_API QS_CHECK qs_status qs_format(qs_vm *, qs_value, qs_value *out); /* the string that print shows */
+QS_API const char *qs_type_name(qs_vm *, qs_value);    /* "vec", "cube[uint8]", "function", …; lives as long as vm */
+QS_API QS_CHECK qs_status qs_binary(qs_vm *, const char *op, qs_value a, qs_value b, qs_value *out); /* op as written: "+" */
+
+/* -- arrays and memory ---------------------------------------------------- */
+QS_API QS_CHECK qs_status qs_array(qs_vm *, qs_dtype, int rank, const int64_t *dims, qs_value *out); /* zero-filled */
+QS_API QS_CHECK qs_status qs_array_wrap(qs_vm *, const qs_array_info *, void *data, int device,
+                                        void (*release)(void *owner), void *owner, qs_value *out);
+QS_API bool      qs_array_describe(qs_value, qs_array_info *out);
+QS_API QS_CHECK qs_status qs_lock(qs_vm *, qs_value, int device, qs_access, void **ptr);
+QS_API QS_CHECK qs_status qs_unlock(qs_vm *, qs_value, int device, qs_access);
+
+/* -- containers, globals -------------------------------------------------- */
+QS_API QS_CHECK qs_status qs_cell(qs_vm *, int n, const qs_value *items, qs_value *out);
+QS_API QS_CHECK qs_status qs_get(qs_vm *, qs_value, qs_value key, qs_value *out);
+QS_API QS_CHECK qs_status qs_set(qs_vm *, qs_value, qs_value key, qs_value v);
+QS_API QS_CHECK qs_status qs_global(qs_vm *, const char *name, qs_value *out);
+QS_API QS_CHECK qs_status qs_set_global(qs_vm *, const char *name, qs_value v);
+
+/* -- extending ------------------------------------------------------------ */
+QS_API QS_CHECK qs_status qs_define(qs_vm *, const qs_native_def *defs, int n);
+QS_API QS_CHECK qs_status qs_foreign(qs_vm *, const qs_foreign_type *, void *p, qs_value *out);
+QS_API void     *qs_foreign_ptr(qs_value, const qs_foreign_type *);
+
+/* -- devices -------------------------------------------------------------- */
+QS_API int       qs_device_count(qs_vm *);
+QS_API bool      qs_device(qs_vm *, int index, qs_device_info *out);
+QS_API QS_CHECK qs_status qs_sync(qs_vm *, int device);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
