@@ -1,0 +1,45 @@
+# The front door.  `make` builds build/qrun; everything else is one word more.
+.PHONY: all deps run test check bench dev fuzz install clean
+PREFIX ?= /usr/local
+QRUN = build/qrun
+
+all:
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) > build.log 2>&1 || (cat build.log; rm -f build.log; false)
+	@rm -f build.log
+	@cmake --build --preset release
+
+deps:
+	@tools/install-deps
+
+# Denoises a photograph; the pictures before and after are written to out/.
+run: deps all
+	$(QRUN) examples/denoise.q
+
+# Everything: unit tests, every script on every device that is here, the style, layer and table checks.
+test: deps all check
+	@ctest --test-dir build --output-on-failure -j2
+	@python3 tests/run.py --qrun $(QRUN)
+
+check:
+	@python3 tests/layers.py
+	@python3 tests/tables.py
+
+# The same tests under address and undefined-behaviour sanitizers.
+dev: deps
+	@cmake --preset dev > /dev/null
+	@cmake --build --preset dev
+	@ctest --test-dir build-dev --output-on-failure -j2
+	@python3 tests/run.py --qrun build-dev/qrun --slow 8
+
+# SECONDS=n per target; the targets are tests/fuzz/*.c.
+fuzz: deps
+	@tests/fuzz/run $(SECONDS)
+
+bench: deps all
+	@python3 tests/bench/run.py --qrun $(QRUN)
+
+install: all
+	cmake --install build --prefix $(PREFIX)
+
+clean:
+	rm -rf build build-dev build-tsan build-fuzz build-stress out

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""Runs the script tests: every tests/scripts/<area>/x.q, with its expectation in x.out, and every example.
+
+    tests/run.py [options] [filter ...]      a filter is a part of a path: kernels, lang/for
+
+Comment lines at the top of a script say how it is to be run:
+    % exit: 1            expected exit status (default 0; then .out holds standard output followed by standard error)
+    % args: a b          arguments of the script
+    % stdin: text        given on standard input (\\n for a new line)
+    % options: --checked options for qrun
+    % devices: one       run on one device only (default: on every device, when the script can reach a kernel)
+    % tolerance: 1e-5    numbers may differ by that much, relative to max(1, |expected|)
+    % needs: png         skipped, and counted, where `qrun --has png` says no
+A script that starts with `% part` is only imported by others.
+"""
+import argparse, concurrent.futures, os, re, shlex, subprocess, sys, tempfile, time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|inf|nan)")
+REACHES_KERNEL = re.compile(r"parallel_do|serial_do|__kernel__|^import|^\s*for\b", re.M)
+
+
+def header(text):
+    """The `% key: value` lines at the top."""
+    found = {}
+    for line in text.splitlines():
+        if not line.startswith("%"):
+            break
+        m = re.match(r"%\s*(exit|args|stdin|options|devices|tolerance|needs):\s*(.*)", line)
+        if m:
+            found[m[1]] = m[2].strip()
+    return found
+
+
+def same(expected, actual, tolerance):
+    if expected == actual:
+        return True
+    if not tolerance or NUMBER.sub("#", expected) != NUMBER.sub("#", actual):
+        return False
+    for a, b in zip(NUMBER.findall(expected), NUMBER.findall(actual)):
+        a, b = float(a), float(b)
+        if a != b and not (a != a and b != b) and not abs(a - b) <= tolerance * max(1.0, abs(a)):
+            return False
+    return True
+
+
+def difference(expected, actual):
+    want, got = expected.splitlines(), actual.splitlines()
+    for i in range(max(len(want), len(got))):
+        w = want[i] if i < len(want) else "(end)"
+        g = got[i] if i < len(got) else "(end)"
+        if w != g:
+            return f"    line {i + 1}\n      wanted: {w}\n      got:    {g}"
+    return "    differs in white space at the end"
+
+
+class Runner:
+    def __init__(self, args):
+        self.args = args
+        self.qrun = os.path.abspath(args.qrun)
+        self.has = {}
+
+    def present(self, what):
+        if what not in self.has:
+            r = subprocess.run([self.qrun, "--has", what], capture_output=True)
+            self.has[what] = r.returncode == 0
+        return self.has[what]
+
+    def devices(self):
+        if self.args.device:
+            return self.args.device
+        return [d for d in ("ref", "cpu", "opencl", "cuda") if self.present(d)] or [None]
+
+    def jobs(self):
+        for base in ("tests/scripts", "examples"):
+            for folder, _, files in os.walk(os.path.join(ROOT, base)):
+                for name in sorted(files):
+                    path = os.path.relpath(os.path.join(folder, name), ROOT)
+                    if not name.endswith(".q") or not all(f in path for f in self.args.filter if self.args.filter):
+                        continue
+                    text = open(os.path.join(ROOT, path), encoding="utf-8", errors="replace").read()
+                    if text.startswith("% part"):
+                        continue
+                    opts = header(text)
+                    everywhere = opts.get("devices") != "one" and REACHES_KERNEL.search(text)
+                    for device in self.devices() if everywhere else self.devices()[:1]:
+                        yield path, device, opts
+
+    def command(self, path, device, opts):
+        cmd = [self.qrun] + (["--device", device] if device else []) + shlex.split(opts.get("options", ""))
+        return cmd + [path] + shlex.split(opts.get("args", ""))
+
+    def run(self, job):
+        path, device, opts = job
+        for need in opts.get("needs", "").split():
+            if not self.present(need):
+                return job, "skip", f"needs {need}"
+        cmd = self.command(path, device, opts)
+        stdin = opts.get("stdin", "").replace("\\n", "\n")
+        with tempfile.TemporaryDirectory() as tmp:
+            env = dict(os.environ, QUASAR_TEST_DIR=tmp, ASAN_OPTIONS="detect_leaks=1", QUASAR_FIGURES=tmp,
+                       UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1")
+            if "QUASAR_CACHE_DIR" not in env:
+                env["QUASAR_CACHE_DIR"] = self.args.cache
+            try:
+                r = subprocess.run(cmd, cwd=ROOT, input=stdin.encode(), capture_output=True, env=env,
+                                   timeout=60 * self.args.slow)
+            except subprocess.TimeoutExpired:
+                return job, "fail", f"    took longer than {60 * self.args.slow} s"
+        out, err = r.stdout.decode(errors="replace"), r.stderr.decode(errors="replace")
+        wanted_exit = int(opts.get("exit", 0))
+        if r.returncode != wanted_exit:
+            return job, "fail", f"    exit status {r.returncode}, wanted {wanted_exit}\n" + "".join(
+                f"    | {l}\n" for l in (out + err).splitlines()[-12:])
+        actual = out + err
+        expectation = os.path.join(ROOT, path[:-2] + ".out")
+        if self.args.bless and device == self.devices()[0]:
+            with open(expectation, "w", encoding="utf-8") as f:
+                f.write(actual)
+            return job, "pass", ""
+        if not os.path.exists(expectation):
+            if path.startswith("examples"):  # an example checks itself by its exit status
+                return job, "pass", ""
+            return job, "fail", "    no expectation: write it, or look at the output and use --bless"
+        expected = open(expectation, encoding="utf-8").read()
+        if same(expected, actual, float(opts.get("tolerance", 0))):
+            return job, "pass", ""
+        return job, "fail", difference(expected, actual)
+
+    def rerun(self, job):
+        return " ".join(shlex.quote(os.path.relpath(c, ROOT) if c == self.qrun else c) for c in self.command(*job))
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--qrun", default=os.path.join(ROOT, "build/qrun"))
+    p.add_argument("--device", action="append", help="only on this device (may be repeated)")
+    p.add_argument("--bless", action="store_true", help="write what the programs print now as the expectation")
+    p.add_argument("--jobs", type=int, default=os.cpu_count())
+    p.add_argument("--slow", type=float, default=1, help="time limits times this, for sanitizer builds")
+    p.add_argument("--cache", default=None, help="kernel cache folder for this run (default: a fresh one)")
+    p.add_argument("filter", nargs="*")
+    args = p.parse_args()
+    start = time.time()
+    with tempfile.TemporaryDirectory() as cache:
+        args.cache = args.cache or cache
+        runner = Runner(args)
+        jobs = list(runner.jobs())
+        counts, skipped = {"pass": 0, "fail": 0, "skip": 0}, {}
+        with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+            for job, verdict, detail in pool.map(runner.run, jobs):
+                counts[verdict] += 1
+                if verdict == "skip":
+                    skipped.setdefault(detail, []).append(job[0])
+                if verdict == "fail":
+                    print(f"FAIL {job[0]} on {job[1] or 'default'}\n{detail}\n    again: {runner.rerun(job)}")
+    absent = [d for d in ("ref", "cpu", "opencl", "cuda") if not args.device and d not in runner.devices()]
+    for why, paths in skipped.items():
+        print(f"skipped, {why}: {', '.join(paths)}")
+    if absent:
+        print(f"devices not here, not run: {', '.join(absent)}")
+    print(f"devices run: {', '.join(str(d) for d in runner.devices())}; {time.time() - start:.1f} s")
+    print(f"{counts['pass']} passed, {counts['fail']} failed" + (f", {counts['skip']} skipped" if counts["skip"] else ""))
+    sys.exit(1 if counts["fail"] or not counts["pass"] else 0)
+
+
+if __name__ == "__main__":
+    main()
