@@ -49,6 +49,9 @@ typedef struct {
     bool read, written;  /* array: what the kernel does with it; atomic counts as both */
 } KParam;
 
+/* KIns.flag of ADD, MUL, MIN, MAX on floats: the order of a sum over loop turns is free (the compiler may vectorise it). */
+enum { KFLAG_REASSOC = 1 };
+
 /* A sentence for CHECK.  %0 and %1 stand for the values b and c, %p for the position. */
 typedef struct { Str *text; qs_status status; } KMessage;
 
@@ -63,6 +66,7 @@ typedef struct KFunc {
     int rank;            /* of the launch domain, 1..8 */
     bool barrier;        /* has BARRIER */
     bool shared;         /* has SHARED */
+    bool serial;         /* positions run one after another in index order (serial_do, host loops); set before kcompile */
     bool fixed_block;    /* compiled for exactly `block` (shared sizes were computed from it) */
     int32_t block[QS_MAX_RANK];
     uint64_t hash;       /* of everything that determines the code; set by kir_seal */
