@@ -41,7 +41,7 @@ typedef struct Ctx {
     struct Source *sources;   /* every file loaded, kept for error messages */
     qs_dtype scalar_dtype;    /* QS_F32, or QS_F64 with precision 64 */
     size_t bytes;             /* held through qmem_* */
-    long fail_after;          /* tests: the n-th qmem_try from now fails; < 0 never */
+    long fail_after;          /* tests: the n-th qmem_try from now fails, 1 is the next; <= 0 never */
 } Ctx;
 
 void qctx_init(Ctx *c, int precision);
@@ -84,6 +84,9 @@ typedef struct { Ctx *ctx; char *s; size_t len, cap; } Text;       /* s is NUL-t
 void qtext_init(Text *t, Ctx *c);
 void qtext_add(Text *t, const char *s, size_t n);
 void qtext_puts(Text *t, const char *s);
+void qtext_putc(Text *t, char ch);
+void qtext_pad(Text *t, char ch, size_t n);                        /* ch n times */
+void qtext_reserve(Text *t, size_t n);                             /* room for n more bytes and the NUL */
 void qtext_printf(Text *t, const char *fmt, ...) QS_PRINTF(2, 3);
 void qtext_free(Text *t);
 
@@ -97,6 +100,7 @@ struct Source {
 };
 Source *qsource_add(Ctx *c, const char *path, const char *text, size_t len);
 void qsource_line_col(const Source *s, uint32_t pos, int *line, int *col); /* both from 1; col counts bytes */
-/* "file:line:col: <severity>: <sentence>\n<source line>\n   ^\n" appended to t. */
+/* "file:line:col: <severity>: <sentence>\n<source line>\n   ^\n" appended to t.  Of a long line the part around the place
+ * is shown; without a source, or on an empty line, the first line is all. */
 void qsource_report(Text *t, Where w, const char *severity, const char *sentence);
 #endif

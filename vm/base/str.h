@@ -9,24 +9,28 @@ struct Str { /* QS_STRING; s is NUL-terminated and may contain NUL bytes */
     struct Str *chain; /* intern table; NULL and hdr.flags == 0 for long strings, which are not interned */
     char s[];
 };
-enum { STR_INTERNED = 1, STR_INTERN_MAX = 64 };
+enum { STR_INTERNED = 1, STR_NAME = 2, STR_INTERN_MAX = 64 }; /* hdr.flags; bytes */
 
 /* A new reference.  Strings of up to STR_INTERN_MAX bytes are interned, longer ones are not: compare with qstr_equal. */
 Str *qstr_new(Ctx *c, const char *s, size_t n);
-Str *qstr_name(Ctx *c, const char *s, size_t n); /* interned whatever its length; lives until qctx_close (names of code) */
+/* A name of code: interned whatever its length, lives until qctx_close and needs no release (retaining and releasing it
+ * is harmless). */
+Str *qstr_name(Ctx *c, const char *s, size_t n);
 Str *qstr_cname(Ctx *c, const char *s);
+Str *qstr_join(Ctx *c, const char *a, size_t na, const char *b, size_t nb); /* as qstr_new of a followed by b */
 void qstr_free(Ctx *c, Str *s);                  /* called when refs reached 0 */
 static inline void qstr_retain(Str *s) { s->hdr.refs++; }
 static inline void qstr_release(Ctx *c, Str *s) { if (--s->hdr.refs == 0) qstr_free(c, s); }
 bool qstr_equal(const Str *a, const Str *b);
+int qstr_compare(const Str *a, const Str *b);    /* <0, 0, >0: by bytes, which is the order of code points in UTF-8 */
 uint32_t qstr_hash(const char *s, size_t n);
 
 void qstr_table_init(Ctx *c);
 void qstr_table_close(Ctx *c);
 
-/* Edit distance for did-you-mean; stops counting at `limit`. */
+/* Edit distance (insert, delete, replace, swap) for did-you-mean; limit + 1 when it is greater than `limit`. */
 int qstr_distance(const char *a, const char *b, int limit);
-/* The best of candidates offered one by one: start with {0}, offer each, read `best` (NULL when none is near). */
+/* The best of candidates offered one by one: start with {wanted}, offer each, read `best` (NULL when none is near). */
 typedef struct { const char *wanted; const char *best; int distance; } Nearest;
 void qstr_offer(Nearest *n, const char *candidate);
 

@@ -63,7 +63,7 @@ static inline bool qtype_is_numeric_array(const Type *t) { return t->kind == TY_
 static inline bool qtype_is_cell(const Type *t) { return t->kind == TY_ARRAY && t->inner->kind != TY_NUM; }
 const char *qtype_name(const Type *t); /* "scalar", "vec", "cube[uint8]", "vec[mat]", "vec3", "[?? -> ??]" */
 /* The predefined names: scalar cscalar int int8 … float64 complex64 bool string vec mat cube cvec … ivec3 vec32 mat2x2
- * cellvec object function kernel_function ??.  NULL when the name is none of them. */
+ * cell cellvec object function kernel_function type pyvalue ??.  NULL when the name is none of them. */
 const Type *qtype_builtin(Ctx *c, const char *name);
 const char *qaccess_name(AccessMode m);
 bool qaccess_from_name(const char *name, TypeMods *mods); /* "circular", "hwtex_const", "const" … folds into *mods */

@@ -1,0 +1,135 @@
+/* The intern table, near misses, and the map against a plain list. */
+#include "vm/base/str.h"
+#include "tests/unit/check.h"
+
+static void strings(Ctx *c) {
+    size_t before = c->bytes;
+    Str *a = qstr_new(c, "hello", 5), *b = qstr_new(c, "hello world", 5), *d = qstr_new(c, "a\0b", 3);
+    CHECK(a == b && a->hdr.refs == 2 && a->hdr.kind == QS_STRING && a->len == 5 && a->s[5] == 0);
+    CHECK(d->len == 3 && d != qstr_cname(c, "a"));
+    qstr_release(c, a);
+    CHECK(b->hdr.refs == 1);
+    qstr_release(c, b);
+    qstr_release(c, d);
+    char text[200];
+    memset(text, 'x', sizeof text);
+    Str *l1 = qstr_new(c, text, 200), *l2 = qstr_new(c, text, 200), *l3 = qstr_join(c, text, 150, text, 50);
+    CHECK(l1 != l2 && qstr_equal(l1, l2) && qstr_equal(l1, l3) && !(l1->hdr.flags & STR_INTERNED));
+    Str *n = qstr_name(c, text, 200);
+    CHECK(n == qstr_name(c, text, 200) && qstr_equal(n, l1) && qstr_compare(n, l1) == 0);
+    qstr_release(c, l1);
+    qstr_release(c, l2);
+    qstr_release(c, l3);
+    Str *j = qstr_join(c, "ab", 2, "cd", 2);
+    CHECK(j == qstr_new(c, "abcd", 4) && j->hdr.refs == 2);
+    qstr_release(c, j);
+    qstr_release(c, j);
+    CHECK(c->bytes > before); /* two names stay */
+    Str *e = qstr_new(c, "", 0);
+    CHECK(e->len == 0 && qstr_compare(e, n) < 0 && qstr_compare(n, e) > 0);
+    qstr_release(c, e);
+}
+
+static void names(Ctx *c) {
+    Str *n = qstr_cname(c, "size");
+    for (int i = 0; i < 5; i++) qstr_release(c, n);
+    CHECK(n == qstr_cname(c, "size") && n->hdr.refs >= 1);
+    Str *v = qstr_new(c, "size", 4);
+    CHECK(v == n);
+    qstr_release(c, v);
+    Str *w = qstr_new(c, "later", 5); /* a string may become a name */
+    CHECK(qstr_cname(c, "later") == w);
+    qstr_release(c, w);
+    CHECK(qstr_cname(c, "later") == w);
+}
+
+static void many(Ctx *c) {
+    enum { N = 5000 };
+    static Str *kept[N];
+    size_t before = c->bytes;
+    char text[20];
+    for (int i = 0; i < N; i++) kept[i] = qstr_new(c, text, (size_t)snprintf(text, sizeof text, "name%d", i));
+    for (int i = 0; i < N; i++) {
+        Str *again = qstr_new(c, text, (size_t)snprintf(text, sizeof text, "name%d", i));
+        CHECK(again == kept[i]);
+        qstr_release(c, again);
+    }
+    size_t full = c->bytes;
+    for (int i = 0; i < N; i++) qstr_release(c, kept[i]);
+    CHECK(c->bytes < full && c->bytes < before + 8 * 8192 * 2);
+}
+
+static const char *nearest(const char *wanted, const char *const *list) {
+    Nearest n = {wanted, NULL, 0};
+    for (; *list; list++) qstr_offer(&n, *list);
+    return n.best;
+}
+
+static void near_misses(void) {
+    CHECK(qstr_distance("kitten", "sitting", 5) == 3);
+    CHECK(qstr_distance("abcd", "abdc", 5) == 1);
+    CHECK(qstr_distance("abcd", "wxyz", 2) == 3);
+    CHECK(qstr_distance("", "abc", 3) == 3 && qstr_distance("same", "same", 0) == 0);
+    static const char *const list[] = {"size", "zeros", "imread", "imwrite", "max", "parallel_do", NULL};
+    CHECK_TEXT(nearest("zeroes", list), "zeros");
+    CHECK_TEXT(nearest("imraed", list), "imread");
+    CHECK_TEXT(nearest("paralel_do", list), "parallel_do");
+    CHECK_TEXT(nearest("IMREAD", list), "imread");
+    CHECK_TEXT(nearest("mx", list), "max");
+    CHECK(!nearest("q", list) && !nearest("banana", list) && !nearest("", list));
+}
+
+static void maps(Ctx *c) {
+    enum { KEYS = 64, STEPS = 20000 };
+    Str *keys[KEYS];
+    uint64_t want[KEYS];
+    bool present[KEYS] = {0};
+    char text[20];
+    uint32_t live = 0, seed = 1;
+    Map m;
+    qmap_init(&m);
+    CHECK(!qmap_at(&m, qstr_cname(c, "x")) && !qmap_remove(&m, qstr_cname(c, "x")));
+    for (int i = 0; i < KEYS; i++) keys[i] = qstr_name(c, text, (size_t)snprintf(text, sizeof text, "k%d", i));
+    for (uint32_t step = 0; step < STEPS; step++) {
+        seed = seed * 1664525u + 1013904223u;
+        uint32_t k = (seed >> 8) % KEYS;
+        if (seed >> 24 & 1) {
+            qmap_set(&m, c, keys[k], step);
+            live += !present[k];
+            present[k] = true;
+            want[k] = step;
+        } else {
+            CHECK(qmap_remove(&m, keys[k]) == present[k]);
+            live -= present[k];
+            present[k] = false;
+        }
+        uint64_t got = 0;
+        uint32_t other = (seed >> 16) % KEYS;
+        CHECK(qmap_get(&m, keys[other], &got) == present[other] && (!present[other] || got == want[other]));
+        CHECK(m.live == live && m.n <= 4 * KEYS);
+    }
+    qmap_free(&m, c);
+    for (int i = 0; i < KEYS; i++) qmap_set(&m, c, keys[i], (uint64_t)i);
+    qmap_remove(&m, keys[3]);
+    uint64_t next = 0;
+    for (uint32_t i = 0; i < m.n; i++) { /* insertion order */
+        if (!m.entries[i].key) continue;
+        CHECK(m.entries[i].val == next && m.entries[i].key == keys[next]);
+        next += next == 2 ? 2 : 1;
+    }
+    CHECK(next == KEYS);
+    qmap_free(&m, c);
+}
+
+int main(void) {
+    Ctx c;
+    qctx_init(&c, 64);
+    strings(&c);
+    names(&c);
+    many(&c);
+    near_misses();
+    maps(&c);
+    qctx_close(&c);
+    CHECK(c.bytes == 0);
+    return check_done();
+}

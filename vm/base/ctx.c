@@ -1,0 +1,334 @@
+#include "vm/base/type.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void qctx_init(Ctx *c, int precision) {
+    *c = (Ctx){.scalar_dtype = precision == 64 ? QS_F64 : QS_F32};
+    qstr_table_init(c);
+    qtype_table_init(c);
+}
+
+void qctx_close(Ctx *c) {
+    qtype_table_close(c);
+    qstr_table_close(c);
+    while (c->sources) {
+        Source *s = c->sources;
+        c->sources = s->next;
+        qmem_free(c, s->path, strlen(s->path) + 1);
+        qmem_free(c, s->text, s->len + 1);
+        qmem_free(c, s, sizeof *s);
+    }
+}
+
+/* -- memory ------------------------------------------------------------------------------------------------------- */
+
+static void *not_null(void *p) {
+    if (!p) abort();
+    return p;
+}
+
+void *qmem_alloc(Ctx *c, size_t n) {
+    void *p = not_null(calloc(1, n ? n : 1));
+    c->bytes += n;
+    return p;
+}
+
+void *qmem_resize(Ctx *c, void *p, size_t old_n, size_t new_n) {
+    char *q = not_null(realloc(p, new_n ? new_n : 1));
+    if (new_n > old_n) memset(q + old_n, 0, new_n - old_n);
+    c->bytes += new_n - old_n;
+    return q;
+}
+
+void qmem_free(Ctx *c, void *p, size_t n) {
+    if (!p) return;
+    c->bytes -= n;
+    free(p);
+}
+
+enum { BLOCK_ALIGN = 64 };
+
+void *qmem_try(Ctx *c, size_t n) {
+    if (c->fail_after > 0 && --c->fail_after == 0) return NULL;
+    if (n > SIZE_MAX - BLOCK_ALIGN) return NULL;
+    size_t rounded = (n + BLOCK_ALIGN - 1) / BLOCK_ALIGN * BLOCK_ALIGN;
+    void *p = aligned_alloc(BLOCK_ALIGN, rounded ? rounded : BLOCK_ALIGN);
+    if (p) c->bytes += n;
+    return p;
+}
+
+void qmem_try_free(Ctx *c, void *p, size_t n) { qmem_free(c, p, n); }
+
+void qmem_grow(Ctx *c, void *p, uint32_t *cap, uint32_t need, size_t elem) {
+    if (need < *cap) return;
+    size_t wanted = *cap < 4 ? 8 : (size_t)*cap * 2;
+    if (wanted <= need) wanted = (size_t)need + 1;
+    if (wanted > UINT32_MAX) abort();
+    void *at;
+    memcpy(&at, p, sizeof at); /* p may point to a pointer of any type */
+    at = qmem_resize(c, at, *cap * elem, wanted * elem);
+    memcpy(p, &at, sizeof at);
+    *cap = (uint32_t)wanted;
+}
+
+/* -- errors ------------------------------------------------------------------------------------------------------- */
+
+/* A sentence that does not fit ends in an ellipsis, at the end of a whole UTF-8 character. */
+static void cut(char *text, size_t size) {
+    static const char dots[] = "…";
+    size_t end = size - sizeof dots;
+    while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80) end--;
+    memcpy(text + end, dots, sizeof dots);
+}
+
+qs_status qerr_vset(Ctx *c, qs_status s, Where w, const char *fmt, va_list ap) {
+    ErrorState *e = &c->err;
+    if (e->status != QS_OK) return s;
+    e->status = s;
+    e->nframes = e->nlost = 0;
+    e->placed = w.src != NULL;
+    e->where = w;
+    int n = vsnprintf(e->text, sizeof e->text, fmt, ap);
+    if (n >= (int)sizeof e->text) cut(e->text, sizeof e->text);
+    return s;
+}
+
+qs_status qerr_set(Ctx *c, qs_status s, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    qerr_vset(c, s, (Where){NULL, 0}, fmt, ap);
+    va_end(ap);
+    return s;
+}
+
+qs_status qerr_at(Ctx *c, qs_status s, Where w, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    qerr_vset(c, s, w, fmt, ap);
+    va_end(ap);
+    return s;
+}
+
+void qerr_place(Ctx *c, Where w) {
+    if (c->err.status == QS_OK || c->err.placed || !w.src) return;
+    c->err.placed = true;
+    c->err.where = w;
+}
+
+void qerr_frame(Ctx *c, Where w, const Str *function) {
+    ErrorState *e = &c->err;
+    if (e->nframes == QERR_FRAMES) {
+        e->nlost++;
+        return;
+    }
+    e->frames[e->nframes].where = w;
+    e->frames[e->nframes++].function = function;
+}
+
+void qerr_clear(Ctx *c) {
+    ErrorState *e = &c->err;
+    e->status = QS_OK;
+    e->placed = false;
+    e->where = (Where){NULL, 0};
+    e->nframes = e->nlost = 0;
+    e->text[0] = 0;
+    e->payload = qs_nil();
+}
+
+/* -- arena -------------------------------------------------------------------------------------------------------- */
+
+enum { ARENA_BLOCK = 32 * 1024, ARENA_ALIGN = 16 };
+
+struct ArenaBlock {
+    ArenaBlock *next;
+    size_t size; /* of data */
+    _Alignas(ARENA_ALIGN) char data[];
+};
+
+void qarena_init(Arena *a, Ctx *c) { *a = (Arena){c, NULL, 0}; }
+
+static ArenaBlock *new_block(Arena *a, size_t size) {
+    ArenaBlock *b = qmem_alloc(a->ctx, sizeof *b + size);
+    b->size = size;
+    return b;
+}
+
+void *qarena_alloc(Arena *a, size_t n) {
+    n = (n + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
+    if (a->block && n <= a->block->size - a->used) {
+        void *p = a->block->data + a->used;
+        a->used += n;
+        return p;
+    }
+    if (a->block && n > ARENA_BLOCK / 4) { /* a large piece gets a block of its own behind the current one */
+        ArenaBlock *own = new_block(a, n);
+        own->next = a->block->next;
+        a->block->next = own;
+        return own->data;
+    }
+    ArenaBlock *b = new_block(a, n > ARENA_BLOCK ? n : ARENA_BLOCK);
+    b->next = a->block;
+    a->block = b;
+    a->used = n;
+    return b->data;
+}
+
+void qarena_free(Arena *a) {
+    while (a->block) {
+        ArenaBlock *b = a->block;
+        a->block = b->next;
+        qmem_free(a->ctx, b, sizeof *b + b->size);
+    }
+    a->used = 0;
+}
+
+/* -- text --------------------------------------------------------------------------------------------------------- */
+
+void qtext_init(Text *t, Ctx *c) { *t = (Text){c, NULL, 0, 0}; }
+
+void qtext_reserve(Text *t, size_t n) {
+    if (t->len + n < t->cap) return;
+    size_t cap = t->cap ? t->cap * 2 : 64;
+    while (cap <= t->len + n) cap *= 2;
+    t->s = qmem_resize(t->ctx, t->s, t->cap, cap);
+    t->cap = cap;
+}
+
+void qtext_add(Text *t, const char *s, size_t n) {
+    qtext_reserve(t, n);
+    if (n) memcpy(t->s + t->len, s, n);
+    t->len += n;
+    t->s[t->len] = 0;
+}
+
+void qtext_puts(Text *t, const char *s) { qtext_add(t, s, strlen(s)); }
+
+void qtext_putc(Text *t, char ch) { qtext_add(t, &ch, 1); }
+
+void qtext_pad(Text *t, char ch, size_t n) {
+    qtext_reserve(t, n);
+    memset(t->s + t->len, ch, n);
+    t->len += n;
+    t->s[t->len] = 0;
+}
+
+void qtext_printf(Text *t, const char *fmt, ...) {
+    va_list ap, again;
+    va_start(ap, fmt);
+    va_copy(again, ap);
+    qtext_reserve(t, 32);
+    size_t room = t->cap - t->len;
+    int n = vsnprintf(t->s + t->len, room, fmt, ap);
+    if (n >= 0 && (size_t)n >= room) {
+        qtext_reserve(t, (size_t)n);
+        vsnprintf(t->s + t->len, (size_t)n + 1, fmt, again);
+    }
+    if (n > 0) t->len += (size_t)n;
+    t->s[t->len] = 0;
+    va_end(again);
+    va_end(ap);
+}
+
+void qtext_free(Text *t) {
+    qmem_free(t->ctx, t->s, t->cap);
+    *t = (Text){t->ctx, NULL, 0, 0};
+}
+
+/* -- sources ------------------------------------------------------------------------------------------------------ */
+
+static char *copy_bytes(Ctx *c, const char *s, size_t n) {
+    char *p = qmem_alloc(c, n + 1);
+    if (n) memcpy(p, s, n);
+    return p;
+}
+
+Source *qsource_add(Ctx *c, const char *path, const char *text, size_t len) {
+    Source *s = qmem_alloc(c, sizeof *s);
+    s->path = copy_bytes(c, path, strlen(path));
+    s->text = copy_bytes(c, text, len);
+    s->len = len;
+    s->next = c->sources;
+    c->sources = s;
+    return s;
+}
+
+static size_t line_start(const Source *s, size_t pos) {
+    while (pos > 0 && s->text[pos - 1] != '\n') pos--;
+    return pos;
+}
+
+void qsource_line_col(const Source *s, uint32_t pos, int *line, int *col) {
+    size_t at = pos < s->len ? pos : s->len;
+    int n = 1;
+    for (const char *p = s->text; (p = memchr(p, '\n', at - (size_t)(p - s->text))) != NULL; p++) n++;
+    *line = n;
+    *col = (int)(at - line_start(s, at)) + 1;
+}
+
+/* Bytes of the UTF-8 character at p, or 0 when it is malformed. */
+static size_t char_bytes(const unsigned char *p, size_t n) {
+    size_t len = p[0] < 0x80 ? 1 : p[0] >= 0xC2 && p[0] < 0xE0 ? 2 : (p[0] & 0xF0) == 0xE0 ? 3 : p[0] >= 0xF0 && p[0] < 0xF5 ? 4 : 0;
+    if (len > n) return 0;
+    for (size_t i = 1; i < len; i++)
+        if ((p[i] & 0xC0) != 0x80) return 0;
+    return len;
+}
+
+/* One line of source as a terminal can show it: malformed bytes and control characters (tabs stay) become '?' and ' '. */
+static void add_line(Text *t, const char *s, size_t n) {
+    for (size_t i = 0; i < n;) {
+        size_t len = char_bytes((const unsigned char *)s + i, n - i);
+        if (len == 0) qtext_putc(t, '?');
+        else if (len == 1 && (unsigned char)s[i] < ' ' && s[i] != '\t') qtext_putc(t, ' ');
+        else if (s[i] == 0x7F) qtext_putc(t, ' ');
+        else qtext_add(t, s + i, len);
+        i += len ? len : 1;
+    }
+}
+
+/* The blanks that put a caret under the character after s[0..n-1]: a tab stays a tab, any other character is one blank. */
+static void add_indent(Text *t, const char *s, size_t n) {
+    for (size_t i = 0; i < n;) {
+        size_t len = char_bytes((const unsigned char *)s + i, n - i);
+        qtext_putc(t, s[i] == '\t' ? '\t' : ' ');
+        i += len ? len : 1;
+    }
+}
+
+static bool inside_char(char ch) { return ((unsigned char)ch & 0xC0) == 0x80; }
+
+enum { LINE_SHOWN = 120, LINE_BEFORE = 60 }; /* of a longer line only the part around the place is shown */
+
+static void add_excerpt(Text *t, const Source *s, size_t pos) {
+    size_t begin = line_start(s, pos), end = pos;
+    while (end < s->len && s->text[end] != '\n') end++;
+    if (end > begin && s->text[end - 1] == '\r') end--;
+    if (begin == end) return;
+    if (pos > end) pos = end;
+    size_t first = begin, last = end;
+    if (end - begin > LINE_SHOWN) {
+        if (pos - begin > LINE_BEFORE) first = pos - LINE_BEFORE;
+        if (last - first > LINE_SHOWN) last = first + LINE_SHOWN;
+        while (first < pos && inside_char(s->text[first])) first++;
+        while (last > pos && last < end && inside_char(s->text[last])) last--;
+    }
+    if (first > begin) qtext_puts(t, "…");
+    add_line(t, s->text + first, last - first);
+    qtext_puts(t, last < end ? "…\n" : "\n");
+    if (first > begin) qtext_putc(t, ' ');
+    add_indent(t, s->text + first, pos - first);
+    qtext_puts(t, "^\n");
+}
+
+void qsource_report(Text *t, Where w, const char *severity, const char *sentence) {
+    if (!w.src) {
+        qtext_printf(t, "%s: %s\n", severity, sentence);
+        return;
+    }
+    int line, col;
+    qsource_line_col(w.src, w.pos, &line, &col);
+    qtext_printf(t, "%s:%d:%d: %s: %s\n", w.src->path, line, col, severity, sentence);
+    add_excerpt(t, w.src, w.pos < w.src->len ? w.pos : w.src->len);
+}

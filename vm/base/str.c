@@ -1,0 +1,241 @@
+#include "vm/base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* -- intern table: chained buckets.  A name (STR_NAME) stays until the table closes; any other string leaves the table
+ *    when its count reaches 0. ------------------------------------------------------------------------------------- */
+
+typedef struct StrTable {
+    Str **buckets;
+    uint32_t nbuckets, count; /* nbuckets is a power of two */
+} StrTable;
+
+enum { FIRST_BUCKETS = 256 };
+
+void qstr_table_init(Ctx *c) {
+    StrTable *t = qmem_alloc(c, sizeof *t);
+    t->nbuckets = FIRST_BUCKETS;
+    t->buckets = qmem_alloc(c, t->nbuckets * sizeof *t->buckets);
+    c->strings = t;
+}
+
+static size_t str_bytes(const Str *s) { return sizeof *s + s->len + 1; }
+
+void qstr_table_close(Ctx *c) {
+    StrTable *t = c->strings;
+    for (uint32_t i = 0; i < t->nbuckets; i++)
+        for (Str *s = t->buckets[i], *next; s; s = next) {
+            next = s->chain;
+            qmem_free(c, s, str_bytes(s));
+        }
+    qmem_free(c, t->buckets, t->nbuckets * sizeof *t->buckets);
+    qmem_free(c, t, sizeof *t);
+    c->strings = NULL;
+}
+
+uint32_t qstr_hash(const char *s, size_t n) {
+    uint64_t h = 0xcbf29ce484222325u ^ n; /* FNV-1a over bytes, then mixed so that the low bits depend on all */
+    for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)s[i]) * 0x100000001b3u;
+    h ^= h >> 32;
+    return (uint32_t)(h * 0x9e3779b97f4a7c15u >> 32);
+}
+
+static void grow_table(Ctx *c, StrTable *t) {
+    uint32_t n = t->nbuckets * 2;
+    Str **buckets = qmem_alloc(c, n * sizeof *buckets);
+    for (uint32_t i = 0; i < t->nbuckets; i++)
+        for (Str *s = t->buckets[i], *next; s; s = next) {
+            next = s->chain;
+            s->chain = buckets[s->hash & (n - 1)];
+            buckets[s->hash & (n - 1)] = s;
+        }
+    qmem_free(c, t->buckets, t->nbuckets * sizeof *t->buckets);
+    t->buckets = buckets;
+    t->nbuckets = n;
+}
+
+static Str *blank(Ctx *c, size_t n) {
+    if (n > UINT32_MAX) abort(); /* `len` is 32 bits wide */
+    Str *p = qmem_alloc(c, sizeof *p + n + 1);
+    p->hdr = (Obj){.refs = 1, .kind = QS_STRING};
+    p->len = (uint32_t)n;
+    return p;
+}
+
+static Str *new_str(Ctx *c, const char *s, size_t n) {
+    Str *p = blank(c, n);
+    memcpy(p->s, s, n);
+    return p;
+}
+
+static Str *intern(Ctx *c, const char *s, size_t n) {
+    StrTable *t = c->strings;
+    uint32_t hash = qstr_hash(s, n);
+    for (Str *p = t->buckets[hash & (t->nbuckets - 1)]; p; p = p->chain)
+        if (p->hash == hash && p->len == n && memcmp(p->s, s, n) == 0) {
+            p->hdr.refs++;
+            return p;
+        }
+    if (++t->count > t->nbuckets) grow_table(c, t);
+    Str *p = new_str(c, s, n), **head = &t->buckets[hash & (t->nbuckets - 1)];
+    p->hdr.flags = STR_INTERNED;
+    p->hash = hash;
+    p->chain = *head;
+    *head = p;
+    return p;
+}
+
+Str *qstr_new(Ctx *c, const char *s, size_t n) { return n <= STR_INTERN_MAX ? intern(c, s, n) : new_str(c, s, n); }
+
+Str *qstr_join(Ctx *c, const char *a, size_t na, const char *b, size_t nb) {
+    if (na + nb <= STR_INTERN_MAX) {
+        char both[STR_INTERN_MAX];
+        memcpy(both, a, na);
+        memcpy(both + na, b, nb);
+        return intern(c, both, na + nb);
+    }
+    Str *p = blank(c, na + nb);
+    memcpy(p->s, a, na);
+    memcpy(p->s + na, b, nb);
+    return p;
+}
+
+Str *qstr_name(Ctx *c, const char *s, size_t n) {
+    Str *p = intern(c, s, n);
+    if (p->hdr.flags & STR_NAME) p->hdr.refs--; /* the table holds the one reference a name needs */
+    p->hdr.flags |= STR_NAME;
+    return p;
+}
+
+Str *qstr_cname(Ctx *c, const char *s) { return qstr_name(c, s, strlen(s)); }
+
+static void unlink_str(StrTable *t, Str *s) {
+    Str **at = &t->buckets[s->hash & (t->nbuckets - 1)];
+    while (*at != s) at = &(*at)->chain;
+    *at = s->chain;
+    t->count--;
+}
+
+void qstr_free(Ctx *c, Str *s) {
+    if (s->hdr.flags & STR_NAME) {
+        s->hdr.refs = 1;
+        return;
+    }
+    if (s->hdr.flags & STR_INTERNED) unlink_str(c->strings, s);
+    qmem_free(c, s, str_bytes(s));
+}
+
+bool qstr_equal(const Str *a, const Str *b) {
+    if (a == b) return true;
+    if (a->hdr.flags & b->hdr.flags & STR_INTERNED) return false;
+    return a->len == b->len && memcmp(a->s, b->s, a->len) == 0;
+}
+
+int qstr_compare(const Str *a, const Str *b) {
+    int r = memcmp(a->s, b->s, a->len < b->len ? a->len : b->len);
+    return r ? r : (a->len > b->len) - (a->len < b->len);
+}
+
+/* -- near misses -------------------------------------------------------------------------------------------------- */
+
+enum { NAME_MAX_COMPARED = 63 };
+
+static int min3(int a, int b, int c) { return a < b ? (a < c ? a : c) : (b < c ? b : c); }
+
+/* Optimal string alignment: insert, delete, replace, swap two neighbours.  Three rows of the usual table. */
+int qstr_distance(const char *a, const char *b, int limit) {
+    size_t na = strlen(a), nb = strlen(b);
+    size_t gap = na > nb ? na - nb : nb - na;
+    if (na > NAME_MAX_COMPARED || nb > NAME_MAX_COMPARED || gap > (size_t)limit) return limit + 1;
+    int rows[3][NAME_MAX_COMPARED + 1], *before = rows[0], *last = rows[1], *row = rows[2];
+    for (size_t j = 0; j <= nb; j++) last[j] = (int)j;
+    for (size_t i = 1; i <= na; i++) {
+        int best = row[0] = (int)i;
+        for (size_t j = 1; j <= nb; j++) {
+            row[j] = min3(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1]));
+            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped && before[j - 2] + 1 < row[j]) row[j] = before[j - 2] + 1;
+            if (row[j] < best) best = row[j];
+        }
+        if (best > limit) return limit + 1;
+        int *t = before;
+        before = last, last = row, row = t;
+    }
+    return last[nb] <= limit ? last[nb] : limit + 1;
+}
+
+void qstr_offer(Nearest *n, const char *candidate) {
+    size_t len = strlen(n->wanted);
+    int limit = len < 2 ? 0 : len < 4 ? 1 : len < 8 ? 2 : 3; /* how many slips a name of this length may hold */
+    if (n->best && n->distance - 1 < limit) limit = n->distance - 1;
+    int d = strcasecmp(n->wanted, candidate) == 0 ? 0 : qstr_distance(n->wanted, candidate, limit);
+    if (d > limit || len == 0) return;
+    n->best = candidate;
+    n->distance = d;
+}
+
+/* -- map ---------------------------------------------------------------------------------------------------------- */
+
+void qmap_init(Map *m) { *m = (Map){0}; }
+
+void qmap_free(Map *m, Ctx *c) {
+    qmem_free(c, m->entries, m->cap * sizeof *m->entries);
+    qmem_free(c, m->index, m->nindex * sizeof *m->index);
+    qmap_init(m);
+}
+
+/* The slot of key, or the empty slot where it belongs.  A slot whose entry was removed is passed over: it is neither. */
+static uint32_t find_slot(const Map *m, const Str *key) {
+    uint32_t mask = m->nindex - 1, i = key->hash & mask;
+    while (m->index[i] && m->entries[m->index[i] - 1].key != key) i = (i + 1) & mask;
+    return i;
+}
+
+static uint32_t find_entry(const Map *m, const Str *key) { return m->nindex ? m->index[find_slot(m, key)] : 0; }
+
+uint64_t *qmap_at(const Map *m, const Str *key) {
+    uint32_t e = find_entry(m, key);
+    return e ? &m->entries[e - 1].val : NULL;
+}
+
+bool qmap_get(const Map *m, const Str *key, uint64_t *val) {
+    const uint64_t *at = qmap_at(m, key);
+    if (at) *val = *at;
+    return at != NULL;
+}
+
+/* Squeezes out removed entries and rebuilds the index with at least twice as many slots as entries. */
+static void rehash(Map *m, Ctx *c) {
+    uint32_t kept = 0, size = 8;
+    for (uint32_t i = 0; i < m->n; i++)
+        if (m->entries[i].key) m->entries[kept++] = m->entries[i];
+    m->n = kept;
+    while (size < (kept + 1) * 2) size *= 2;
+    qmem_free(c, m->index, m->nindex * sizeof *m->index);
+    m->index = qmem_alloc(c, size * sizeof *m->index);
+    m->nindex = size;
+    for (uint32_t i = 0; i < kept; i++) m->index[find_slot(m, m->entries[i].key)] = i + 1;
+}
+
+void qmap_set(Map *m, Ctx *c, Str *key, uint64_t val) {
+    uint64_t *at = qmap_at(m, key);
+    if (at) {
+        *at = val;
+        return;
+    }
+    if (m->n + 1 > m->nindex / 4 * 3) rehash(m, c);
+    qmem_grow(c, &m->entries, &m->cap, m->n, sizeof *m->entries);
+    m->entries[m->n] = (MapEntry){key, val};
+    m->index[find_slot(m, key)] = ++m->n;
+    m->live++;
+}
+
+bool qmap_remove(Map *m, const Str *key) {
+    uint32_t e = find_entry(m, key);
+    if (!e) return false;
+    m->entries[e - 1].key = NULL;
+    m->live--;
+    return true;
+}
