@@ -48,11 +48,12 @@ void qmem_free(Ctx *c, void *p, size_t n) {
     free(p);
 }
 
-enum { BLOCK_ALIGN = 64 };
+#define BLOCK_ALIGN ((size_t)64)
+#define BLOCK_MAX   (((size_t)1 << 40) - ((size_t)1 << 20)) /* beyond it sanitizers abort, and no machine has it to spare */
 
 void *qmem_try(Ctx *c, size_t n) {
     if (c->fail_after > 0 && --c->fail_after == 0) return NULL;
-    if (n > SIZE_MAX - BLOCK_ALIGN) return NULL;
+    if (n > BLOCK_MAX) return NULL;
     size_t rounded = (n + BLOCK_ALIGN - 1) / BLOCK_ALIGN * BLOCK_ALIGN;
     void *p = aligned_alloc(BLOCK_ALIGN, rounded ? rounded : BLOCK_ALIGN);
     if (p) c->bytes += n;
