@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the script tests: every tests/scripts/<area>/x.q, with its expectation in x.out, and every example.
+"""Runs the script tests: every tests/scripts/<area>/x.q, with its expectation in x.out; every example; and every
+```quasar block of README.md and docs/*.md that is followed by an ```output block.
 
     tests/run.py [options] [filter ...]      a filter is a part of a path: kernels, lang/for
 
@@ -17,6 +18,7 @@ import argparse, concurrent.futures, os, re, shlex, subprocess, sys, tempfile, t
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|inf|nan)")
+SNIPPET = re.compile(r"^```quasar\n(.*?)^```\n+```output\n(.*?)^```", re.M | re.S)
 REACHES_KERNEL = re.compile(r"parallel_do|serial_do|__kernel__|^import|^\s*for\b", re.M)
 
 
@@ -76,7 +78,7 @@ class Runner:
             for folder, _, files in os.walk(os.path.join(ROOT, base)):
                 for name in sorted(files):
                     path = os.path.relpath(os.path.join(folder, name), ROOT)
-                    if not name.endswith(".q") or not all(f in path for f in self.args.filter if self.args.filter):
+                    if not name.endswith(".q") or not all(f in path for f in self.args.filter):
                         continue
                     text = open(os.path.join(ROOT, path), encoding="utf-8", errors="replace").read()
                     if text.startswith("% part"):
@@ -85,6 +87,13 @@ class Runner:
                     everywhere = opts.get("devices") != "one" and REACHES_KERNEL.search(text)
                     for device in self.devices() if everywhere else self.devices()[:1]:
                         yield path, device, opts
+
+        for doc in ["README.md"] + sorted("docs/" + n for n in os.listdir(os.path.join(ROOT, "docs"))):
+            text = open(os.path.join(ROOT, doc), encoding="utf-8").read() if doc.endswith(".md") else ""
+            for i, m in enumerate(SNIPPET.finditer(text)):
+                path = f"{doc}#{i + 1}"
+                if all(f in path for f in self.args.filter):
+                    yield path, self.devices()[0], {"snippet": m[1], "output": m[2]}
 
     def command(self, path, device, opts):
         cmd = [self.qrun] + (["--device", device] if device else []) + shlex.split(opts.get("options", ""))
@@ -98,6 +107,10 @@ class Runner:
         cmd = self.command(path, device, opts)
         stdin = opts.get("stdin", "").replace("\\n", "\n")
         with tempfile.TemporaryDirectory() as tmp:
+            if "snippet" in opts:
+                cmd[-1] = os.path.join(tmp, "snippet.q")
+                with open(cmd[-1], "w", encoding="utf-8") as f:
+                    f.write(opts["snippet"])
             env = dict(os.environ, QUASAR_TEST_DIR=tmp, ASAN_OPTIONS="detect_leaks=1", QUASAR_FIGURES=tmp,
                        UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1")
             if "QUASAR_CACHE_DIR" not in env:
@@ -108,6 +121,10 @@ class Runner:
             except subprocess.TimeoutExpired:
                 return job, "fail", f"    took longer than {60 * self.args.slow} s"
         out, err = r.stdout.decode(errors="replace"), r.stderr.decode(errors="replace")
+        if "snippet" in opts:
+            out, err = (t.replace(cmd[-1], "snippet.q") for t in (out, err))
+            verdict = "pass" if out + err == opts["output"] else "fail"
+            return job, verdict, difference(opts["output"], out + err)
         wanted_exit = int(opts.get("exit", 0))
         if r.returncode != wanted_exit:
             return job, "fail", f"    exit status {r.returncode}, wanted {wanted_exit}\n" + "".join(

@@ -57,7 +57,7 @@ for path in tracked(".c", ".h", ".def", ".q", ".py", ".md", ".txt"):
     if path.startswith("docs/builtins"):
         continue
     for number, line in enumerate(read(path).split("\n"), 1):
-        if path.endswith((".c", ".h", ".py")) and len(line) > 120:
+        if path.endswith((".c", ".h", ".py")) and len(line) > 140:
             problems.append(f"{path}:{number}: {len(line)} columns")
         if "\t" in line and path.endswith((".c", ".h", ".py")):
             problems.append(f"{path}:{number}: a tab")
