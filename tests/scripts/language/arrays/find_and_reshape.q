@@ -1,0 +1,11 @@
+print find([0,3,0,4])
+print find([[0,1],[1,0]])
+print find([0,1,1])[:,1]
+print reshape(0..5, [2,3])
+print reshape(reshape(0..5, [2,3]), [3,2])
+print repmat([1,2], [2,2])
+print transpose([[1,2],[3,4]])
+print circshift([1,2,3,4], [0,1])
+print linspace(0,1,5)
+print vertcat([1,2],[3,4]), horzcat([1],[2,3])
+print eye(2), diag([1,2]), diag([[1,2],[3,4]])

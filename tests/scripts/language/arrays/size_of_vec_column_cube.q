@@ -1,0 +1,6 @@
+print size([1,2,3]), size(transpose([1,2,3])), size(ones(2,3,4))
+print size(ones(4,5),0), size(ones(4,5),1), size(ones(4,5),2)
+print size(ones(4,5,3),0..1), size(ones(4,5,3),[0,2])
+print size(zeros(size(transpose([1,2,3]))))
+print size(zeros(3)), " ", type(zeros(3)), " ", type(zeros(1,3)), " ", type(zeros(3,1)), " ", type(zeros(2,2,1))
+print ndims([1,2]), ndims(ones(2,2)), ndims(ones(2,2,2)), " ", numel(ones(4,5,3))

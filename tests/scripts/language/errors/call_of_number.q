@@ -1,0 +1,3 @@
+% exit: 1
+x = 3
+print x(2)

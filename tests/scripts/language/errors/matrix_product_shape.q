@@ -1,0 +1,3 @@
+% exit: 1
+a = ones(3,4)
+b = a*a

@@ -1,0 +1,5 @@
+% exit: 1
+function y = f(x, z)
+    y = x
+end
+f(1)

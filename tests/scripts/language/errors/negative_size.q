@@ -1,0 +1,2 @@
+% exit: 1
+x = zeros(-3)

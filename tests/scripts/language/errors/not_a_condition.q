@@ -1,0 +1,4 @@
+% exit: 1
+if "text"
+    print 1
+end

@@ -1,0 +1,3 @@
+% exit: 1
+print "abc
+x = 3

@@ -1,0 +1,4 @@
+% exit: 1
+if true
+    print 1
+endfor

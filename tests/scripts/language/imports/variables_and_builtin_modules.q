@@ -1,0 +1,4 @@
+import "pyquasar.${BITNESS}.${NATIVEEXT}"
+import "Quasar.CompMath.dll"
+import"Quasar.Runtime.dll"
+print "fine"

@@ -1,0 +1,3 @@
+print "a\tb"
+print sprintf("a\tb")
+printf("one\ntwo")

@@ -1,0 +1,3 @@
+% café ÿþ by José
+x = 1 % naïve
+print x
