@@ -7,8 +7,13 @@
  * OpenCL C and LLVM's mem2reg makes the rest.
  *
  * Value dtypes: B1 I32 U32 I64 U64 F32 F64.  Memory may hold any dtype: LOAD widens (8/16-bit integers to I32, half and
- * bfloat16 to F32), STORE narrows by CAST's rule.  A complex array is addressed by component: element k has parts at
- * linear index 2k and 2k+1, of type F32 or F64, and its strides and dims still count elements. */
+ * bfloat16 to F32), STORE and ATOMIC take a value of that wider dtype (kir_value_dtype) and narrow it by CAST's rule.
+ * A complex array is addressed by component: element k has parts at linear index 2k and 2k+1, of type F32 or F64, and
+ * its strides and dims still count elements.
+ *
+ * A value is visible from its instruction to the end of the region (IF or ELSE branch, loop body) that it stands in.
+ * Instructions after BREAK, CONTINUE or RET up to the end of the region are dead, and allowed.  Control flow around a
+ * BARRIER is the same for all positions of a block, and none of them has ended before it. */
 #ifndef LANG_KERNEL_KIR_H
 #define LANG_KERNEL_KIR_H
 #include "vm/base/type.h"
@@ -25,18 +30,22 @@ typedef enum {
     MF__COUNT
 } MathFn;
 
-typedef enum { KA_ADD, KA_SUB, KA_MUL, KA_DIV, KA_MIN, KA_MAX, KA_AND, KA_OR, KA_XOR, KA_POW } KAtomic;
+/* Operators of ATOMIC and AATOMIC.  AND OR XOR: integers and bool; POW: floats; the rest: integers and floats. */
+typedef enum { KA_ADD, KA_SUB, KA_MUL, KA_DIV, KA_MIN, KA_MAX, KA_AND, KA_OR, KA_XOR, KA_POW, KA__COUNT } KAtomic;
 
 typedef uint32_t KRef; /* index into KFunc.ins; 0 is no instruction (ins[0] is unused) */
 
 typedef struct {
     uint8_t op;    /* KOp */
     uint8_t dtype; /* of the result; QS_B1 where there is none */
-    uint16_t flag;
+    uint16_t flag; /* MathFn, KAtomic, AccessMode; 0 where the op has none */
     KRef a, b, c;
     uint32_t pos;  /* byte offset in the kernel's source, for messages */
-    uint64_t imm;
+    uint64_t imm;  /* CONST: a KSlot, 32-bit dtypes extended as their sign says, float32 and bool with zeros */
 } KIns;
+
+/* One value of any dtype; members are named like the dtypes. */
+typedef union { uint64_t bits, U64; bool B1; int32_t I32; uint32_t U32; int64_t I64; float F32; double F64; } KSlot;
 
 typedef enum { KP_NUM, KP_ARRAY } KParamKind;
 typedef struct {
@@ -72,18 +81,31 @@ typedef struct KFunc {
     uint64_t hash;       /* of everything that determines the code; set by kir_seal */
 } KFunc;
 
-typedef struct { const char *name; uint8_t effect, a, b, c, imm, result; } KOpInfo; /* generated from kir.def */
+typedef struct { const char *name; uint8_t effect, a, b, c, imm, result, flag; } KOpInfo; /* generated from kir.def */
 typedef enum { KE_PURE, KE_READ, KE_WRITE, KE_FLOW, KE_SYNC } KEffect;
 typedef enum { KARG__, KARG_r, KARG_o } KArgUse;
-typedef enum { KI_none, KI_bits, KI_param, KI_axis, KI_count, KI_depth, KI_message } KImmUse;
+typedef enum { KI_none, KI_bits, KI_param, KI_axis, KI_count, KI_depth, KI_message, KI_dim } KImmUse;
 typedef enum { KR_own, KR_same, KR_of_b, KR_bool, KR_i64, KR_none } KResultUse;
+typedef enum { KF_none, KF_zeroed, KF_atomic, KF_access, KF_math } KFlagUse;
 extern const KOpInfo kir_ops[K__COUNT];
 typedef struct { const char *name; uint8_t nargs; const char *opencl, *nv32, *nv64; uint8_t ulp32, ulp64; } MathFnInfo;
 extern const MathFnInfo kir_math[MF__COUNT];
 
+static inline bool kir_has_result(const KIns *i) { return kir_ops[i->op].result != KR_none; }
+static inline bool kir_is_value_dtype(qs_dtype d) {
+    return d == QS_B1 || (d >= QS_I32 && d <= QS_U64) || d == QS_F32 || d == QS_F64;
+}
+/* The dtype in which the elements of an array of dtype `elem` take part in arithmetic. */
+static inline qs_dtype kir_value_dtype(qs_dtype elem) {
+    if (elem >= QS_I8 && elem <= QS_U16) return QS_I32;
+    if (elem == QS_F16 || elem == QS_BF16) return QS_F32;
+    return qdtype_real_of(elem);
+}
+
 /* -- building ------------------------------------------------------------------------------------------------------ */
 KFunc *kir_new(Ctx *c, Arena *arena, Str *name, const Source *src);
 KRef kir_add(KFunc *f, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm, uint32_t pos);
+KRef kir_const_bits(KFunc *f, qs_dtype d, uint64_t bits, uint32_t pos);
 KRef kir_const_int(KFunc *f, qs_dtype d, int64_t v, uint32_t pos);
 KRef kir_const_num(KFunc *f, qs_dtype d, double v, uint32_t pos);
 int kir_param(KFunc *f, const KParam *p);
