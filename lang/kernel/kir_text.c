@@ -7,7 +7,7 @@
  *       %1 = pos int64 0
  *       %2 = load int x$1 %1
  *       if %5
- *         store y$2 %1 %9 _
+ *         store y$2 %1 %9
  *       end
  *     }
  *
