@@ -1,7 +1,14 @@
 /* buffer.h -- one logical block of memory with a copy per memory space and one rule of coherence.
  *
  * `valid` says which copies are current.  READ brings this copy up to date; WRITE copies nothing and makes this copy the
- * only current one; READWRITE does both.  A conflicting lock is an error at once, never a wait. */
+ * only current one; READWRITE does both.  Any number of read locks may be held together, in any memory spaces; a write
+ * lock excludes every other lock.  A conflicting lock is an error at once, never a wait.
+ *
+ * Foreign memory has an owner who reads and writes it without telling us.  So his copy is the only current one whenever
+ * no lock is held: the unlock of a write elsewhere brings the result home and forgets the other copies.
+ *
+ * A device that has no room for a block gets it by giving up the copies that were used longest ago; what was current
+ * only there moves to the host first. */
 #ifndef DEVICES_BUFFER_H
 #define DEVICES_BUFFER_H
 #include "devices/device.h"
@@ -10,16 +17,24 @@
 typedef struct Buffer {
     atomic_uint refs;
     uint32_t valid;            /* bit m: block[m] holds the current contents */
-    uint16_t readers[MAX_DEVICES]; /* READ locks held per memory space */
+    uint8_t readers[MAX_DEVICES]; /* READ locks held per memory space */
+    uint16_t nreaders;         /* their sum */
     int8_t writer;             /* memory space holding the write lock, or -1 */
+    uint8_t writer_mode;       /* QS_WRITE or QS_READWRITE while writer >= 0 */
     bool readonly;             /* foreign memory that must not be written */
+    bool joined;               /* the host block lies in the same allocation, directly behind this header */
+    int8_t owner_memory;       /* memory space of a foreign block: released once, never freed by us; -1: none */
     size_t nbytes;
     DevPtr block[MAX_DEVICES]; /* block[HOST_MEMORY] is a void * */
-    void (*release)(void *owner); void *owner; int8_t owner_memory; /* foreign block: released once, never freed by us */
+    void (*release)(void *owner); void *owner;
+    struct Buffer *newer, *older; /* Ctx.on_devices, when some device has a block */
 } Buffer;
 
 qs_status qbuf_new(Ctx *c, size_t nbytes, bool zeroed, Buffer **out);   /* host copy allocated and valid; QS_ENOMEM with the size */
 qs_status qbuf_wrap(Ctx *c, void *data, size_t nbytes, bool readonly, void (*release)(void *), void *owner, Buffer **out);
+/* The same for a block of device d. */
+qs_status qbuf_wrap_device(Ctx *c, Device *d, DevPtr data, size_t nbytes, bool readonly, void (*release)(void *), void *owner,
+                           Buffer **out);
 static inline void qbuf_retain(Buffer *b) { atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed); }
 void qbuf_release(Ctx *c, Buffer *b);
 static inline bool qbuf_shared(Buffer *b) { return atomic_load_explicit(&b->refs, memory_order_relaxed) > 1; }
@@ -28,4 +43,8 @@ qs_status qbuf_lock(Ctx *c, Buffer *b, Device *d, qs_access mode, DevPtr *out);
 qs_status qbuf_unlock(Ctx *c, Buffer *b, Device *d, qs_access mode);
 /* The host pointer for work that ends before anything else runs: no lock is counted, coherence and conflicts are. */
 qs_status qbuf_host(Ctx *c, Buffer *b, qs_access mode, void **out);
+/* After such work wrote to foreign memory of a device: brings it home.  Nothing to do for other buffers. */
+qs_status qbuf_settle(Ctx *c, Buffer *b);
+/* A new buffer with the same contents, copied where they are current, so that device data stay on the device. */
+qs_status qbuf_clone(Ctx *c, Buffer *b, Buffer **out);
 #endif

@@ -8,6 +8,10 @@
 /* -- array.c: making and viewing ------------------------------------------------------------------------------------- */
 qs_status qarr_new(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, bool zeroed, Array **out); /* shape normalised */
 qs_status qarr_new_raw(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, bool zeroed, Array **out); /* shape kept */
+/* Foreign memory as it lies; `data` is the first element, on device d (NULL: the host).  The owner is released once, even
+ * on failure. */
+qs_status qarr_wrap(qs_vm *vm, const qs_array_info *info, void *data, Device *d, void (*release)(void *), void *owner,
+                    Array **out);
 qs_status qarr_like(qs_vm *vm, const Array *a, qs_dtype d, Array **out);            /* same shape, contiguous, uninitialised */
 qs_status qarr_view(qs_vm *vm, Array *base, int rank, const int64_t *dims, const int64_t *strides, size_t offset, Array **out);
 qs_status qarr_contiguous(qs_vm *vm, Array *a, Array **out);                         /* itself (retained) or a packed copy */
@@ -23,7 +27,8 @@ static inline void qarr_release(qs_vm *vm, Array *a) { qval_release(vm, qarr_val
 
 /* Host pointers to the first element; valid until anything else touches the array. */
 qs_status qarr_read(qs_vm *vm, Array *a, const void **p);
-qs_status qarr_write(qs_vm *vm, Array *a, void **p);
+qs_status qarr_write(qs_vm *vm, Array *a, void **p);                                 /* contents are kept */
+qs_status qarr_settle(qs_vm *vm, Array *a);                                          /* after writing: qbuf_settle */
 /* Linear index (row-major over dims) to element offset, for strided access. */
 size_t qarr_offset(const Array *a, size_t linear);
 qs_status qarr_get(qs_vm *vm, Array *a, size_t linear, qs_value *out);               /* number, bool, int or complex value */
@@ -32,6 +37,13 @@ static inline int64_t qarr_dim(const Array *a, int d) { return d < a->rank ? a->
 /* The language's view of a shape: a vec [N] is 1xN.  Fills dims[0..n-1], returns n >= 2. */
 int qarr_size(const Array *a, int64_t dims[QS_MAX_RANK]);
 bool qarr_same_shape(const Array *a, const Array *b);                                /* as the language sees shapes */
+/* "3x4", for messages; buf is returned. */
+enum { SHAPE_TEXT = 176 };
+const char *qarr_shape_text(const Array *a, char buf[SHAPE_TEXT]);
+/* Whether elements of the two may share memory. */
+bool qarr_overlap(const Array *a, const Array *b);
+/* Any number, complex number or array as an array of dtype d (numbers: one element); a reference to itself when it fits. */
+qs_status qarr_from_value(qs_vm *vm, qs_value v, qs_dtype d, Array **out);
 /* Numbers of a list argument (vec, number, cell of numbers) as doubles; frees with qmem_free(ctx, *out, *n * 8). */
 qs_status qarr_doubles(qs_vm *vm, qs_value v, const char *what, double **out, size_t *n);
 /* Shape from the arguments of zeros(a,b,…) or zeros(sizevec); `fn` names the function in messages. */

@@ -42,6 +42,10 @@ typedef struct Ctx {
     qs_dtype scalar_dtype;    /* QS_F32, or QS_F64 with precision 64 */
     size_t bytes;             /* held through qmem_* */
     long fail_after;          /* tests: the n-th qmem_try from now fails, 1 is the next; <= 0 never */
+    struct Pool *pool;        /* devices/pool.c: freed array blocks kept for reuse; NULL until the first one */
+    void (*pool_close)(struct Ctx *); /* called by qctx_close */
+    struct Device *spaces[8]; /* devices/buffer.c: a device that reaches memory space m; [0], the host, stays NULL */
+    struct Buffer *on_devices; /* devices/buffer.c: buffers with a block on some device, latest used first */
 } Ctx;
 
 void qctx_init(Ctx *c, int precision);

@@ -1,0 +1,228 @@
+#include "devices/buffer.h"
+#include "devices/pool.h"
+
+#include <string.h>
+
+_Static_assert(sizeof(((Ctx *)0)->spaces) / sizeof(Device *) == MAX_DEVICES, "Ctx knows every memory space");
+
+/* A host block of up to this many bytes lies behind its header: one allocation instead of two. */
+enum { JOIN_MAX = 1024, HEADER = 128 };
+_Static_assert(sizeof(Buffer) <= HEADER, "what follows the header stays 64-byte aligned");
+
+static uint32_t bit(int memory) { return 1u << memory; }
+static void *host_block(const Buffer *b) { return (void *)(uintptr_t)b->block[HOST_MEMORY]; }
+
+/* -- making and releasing -------------------------------------------------------------------------------------------- */
+static Buffer *new_header(Ctx *c, size_t nbytes, size_t behind) {
+    Buffer *b = qpool_get(c, HEADER + behind);
+    if (!b) return NULL;
+    memset(b, 0, sizeof *b);
+    atomic_init(&b->refs, 1);
+    b->writer = b->owner_memory = -1;
+    b->nbytes = nbytes;
+    return b;
+}
+
+static qs_status no_memory(Ctx *c, size_t nbytes) {
+    static const char units[] = "kMGTPE";
+    double n = (double)nbytes / 1024;
+    int unit = 0;
+    for (; n >= 1024 && unit < 5; unit++) n /= 1024;
+    return qerr_set(c, QS_ENOMEM, "out of memory: an array needs %.4g %cB", n, units[unit]);
+}
+
+static qs_status get_host_block(Ctx *c, Buffer *b) {
+    void *p = qpool_get(c, b->nbytes);
+    if (!p) return no_memory(c, b->nbytes);
+    b->block[HOST_MEMORY] = (DevPtr)(uintptr_t)p;
+    return QS_OK;
+}
+
+qs_status qbuf_new(Ctx *c, size_t nbytes, bool zeroed, Buffer **out) {
+    bool joined = nbytes <= JOIN_MAX;
+    Buffer *b = new_header(c, nbytes, joined ? nbytes : 0);
+    if (!b) return no_memory(c, nbytes);
+    b->joined = joined;
+    b->valid = bit(HOST_MEMORY);
+    if (joined) b->block[HOST_MEMORY] = (DevPtr)(uintptr_t)((char *)b + HEADER);
+    else if (get_host_block(c, b)) return qpool_put(c, b, HEADER), QS_ENOMEM;
+    if (zeroed) memset(host_block(b), 0, nbytes);
+    *out = b;
+    return QS_OK;
+}
+
+static qs_status wrap(Ctx *c, int memory, DevPtr data, size_t nbytes, bool readonly, void (*release)(void *), void *owner,
+                      Buffer **out) {
+    Buffer *b = new_header(c, nbytes, 0);
+    if (!b) return no_memory(c, HEADER);
+    b->valid = bit(memory);
+    b->owner_memory = (int8_t)memory;
+    b->block[memory] = data;
+    b->readonly = readonly;
+    b->release = release;
+    b->owner = owner;
+    *out = b;
+    return QS_OK;
+}
+
+qs_status qbuf_wrap(Ctx *c, void *data, size_t nbytes, bool readonly, void (*release)(void *), void *owner, Buffer **out) {
+    return wrap(c, HOST_MEMORY, (DevPtr)(uintptr_t)data, nbytes, readonly, release, owner, out);
+}
+
+qs_status qbuf_wrap_device(Ctx *c, Device *d, DevPtr data, size_t nbytes, bool readonly, void (*release)(void *), void *owner,
+                           Buffer **out) {
+    if (d->memory != HOST_MEMORY) c->spaces[d->memory] = d;
+    return wrap(c, d->memory, data, nbytes, readonly, release, owner, out);
+}
+
+/* -- the list of buffers that occupy devices ---------------------------------------------------------------------------- */
+static void unlink_device(Ctx *c, Buffer *b) {
+    if (c->on_devices != b && !b->newer) return;
+    if (b->newer) b->newer->older = b->older;
+    else c->on_devices = b->older;
+    if (b->older) b->older->newer = b->newer;
+    b->newer = b->older = NULL;
+}
+
+static void used_on_device(Ctx *c, Buffer *b) {
+    if (c->on_devices == b) return;
+    unlink_device(c, b);
+    b->older = c->on_devices;
+    if (b->older) b->older->newer = b;
+    c->on_devices = b;
+}
+
+static void free_block(Ctx *c, Buffer *b, int m) {
+    if (!b->block[m] || m == b->owner_memory) return;
+    if (m != HOST_MEMORY) c->spaces[m]->ops->free(c->spaces[m], b->block[m]);
+    else if (!b->joined) qpool_put(c, host_block(b), b->nbytes);
+    b->block[m] = 0;
+    b->valid &= ~bit(m);
+}
+
+void qbuf_release(Ctx *c, Buffer *b) {
+    if (atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) != 1) return;
+    unlink_device(c, b);
+    for (int m = 0; m < MAX_DEVICES; m++) free_block(c, b, m);
+    if (b->release) b->release(b->owner);
+    qpool_put(c, b, HEADER + (b->joined ? b->nbytes : 0));
+}
+
+/* -- coherence --------------------------------------------------------------------------------------------------------- */
+static qs_status bring(Ctx *c, Buffer *b, int m);
+
+/* Makes room on memory space m: the copy there that was used longest ago goes.  False: nothing left to give up. */
+static bool evict_one(Ctx *c, int m) {
+    Buffer *victim = NULL;
+    for (Buffer *b = c->on_devices; b; b = b->older)
+        if (b->block[m] && b->owner_memory != m && !b->readers[m] && b->writer != m) victim = b;
+    if (!victim || (victim->valid == bit(m) && bring(c, victim, HOST_MEMORY))) return false;
+    free_block(c, victim, m);
+    return true;
+}
+
+static qs_status get_device_block(Ctx *c, Buffer *b, int m) {
+    Device *d = c->spaces[m];
+    size_t n = b->nbytes ? b->nbytes : 1;
+    qs_status s = d->ops->alloc(d, n, &b->block[m]);
+    while (s == QS_ENOMEM && evict_one(c, m)) {
+        qerr_clear(c);
+        s = d->ops->alloc(d, n, &b->block[m]);
+    }
+    return s;
+}
+
+static qs_status have_block(Ctx *c, Buffer *b, int m) {
+    if (m != HOST_MEMORY) used_on_device(c, b);
+    if (b->block[m] || m == b->owner_memory) return QS_OK;
+    return m == HOST_MEMORY ? get_host_block(c, b) : get_device_block(c, b, m);
+}
+
+/* Device memory is reached from the host only, so what travels between two devices passes through it. */
+static qs_status bring(Ctx *c, Buffer *b, int m) {
+    if (b->valid & bit(m)) return QS_OK;
+    TRY(have_block(c, b, m));
+    if (m == HOST_MEMORY) {
+        Device *from = c->spaces[__builtin_ctz(b->valid)];
+        if (b->nbytes) TRY(from->ops->download(from, host_block(b), b->block[from->memory], 0, b->nbytes));
+    } else {
+        TRY(bring(c, b, HOST_MEMORY));
+        if (b->nbytes) TRY(c->spaces[m]->ops->upload(c->spaces[m], b->block[m], 0, host_block(b), b->nbytes));
+    }
+    b->valid |= bit(m);
+    return QS_OK;
+}
+
+qs_status qbuf_settle(Ctx *c, Buffer *b) {
+    if (b->owner_memory < 0 || b->writer >= 0 || b->nreaders || b->valid == bit(b->owner_memory)) return QS_OK;
+    TRY(bring(c, b, b->owner_memory));
+    b->valid = bit(b->owner_memory);
+    return QS_OK;
+}
+
+static qs_status conflict(Ctx *c, const Buffer *b, qs_access mode) {
+    if (b->writer >= 0) return qerr_set(c, QS_ELOCK, "the array is locked for writing");
+    if (b->nreaders && mode != QS_READ) return qerr_set(c, QS_ELOCK, "the array is locked for reading and cannot be written");
+    if (b->readonly && mode != QS_READ) return qerr_set(c, QS_ELOCK, "the array is read-only and cannot be written");
+    return QS_OK;
+}
+
+static qs_status enter(Ctx *c, Buffer *b, int m, qs_access mode) {
+    TRY(conflict(c, b, mode));
+    TRY(qbuf_settle(c, b));
+    if (mode == QS_WRITE) TRY(have_block(c, b, m));
+    else TRY(bring(c, b, m));
+    if (mode != QS_READ) b->valid = bit(m);
+    return QS_OK;
+}
+
+qs_status qbuf_lock(Ctx *c, Buffer *b, Device *d, qs_access mode, DevPtr *out) {
+    int m = d->memory;
+    if (m != HOST_MEMORY) c->spaces[m] = d;
+    if (mode == QS_READ && b->readers[m] == UINT8_MAX) return qerr_set(c, QS_ELOCK, "the array has too many read locks");
+    TRY(enter(c, b, m, mode));
+    if (mode == QS_READ) {
+        b->readers[m]++;
+        b->nreaders++;
+    } else {
+        b->writer = (int8_t)m;
+        b->writer_mode = (uint8_t)mode;
+    }
+    if (m != HOST_MEMORY) used_on_device(c, b);
+    *out = b->block[m];
+    return QS_OK;
+}
+
+static const char *mode_name(qs_access mode) {
+    return mode == QS_READ ? "reading" : mode == QS_WRITE ? "writing" : "reading and writing";
+}
+
+qs_status qbuf_unlock(Ctx *c, Buffer *b, Device *d, qs_access mode) {
+    int m = d->memory;
+    bool held = mode == QS_READ ? b->readers[m] > 0 : b->writer == m && b->writer_mode == mode;
+    if (!held) return qerr_set(c, QS_ELOCK, "unlock: the array is not locked for %s on %s", mode_name(mode), d->name);
+    if (mode != QS_READ) b->writer = -1;
+    else b->readers[m]--, b->nreaders--;
+    return qbuf_settle(c, b);
+}
+
+qs_status qbuf_host(Ctx *c, Buffer *b, qs_access mode, void **out) {
+    TRY(enter(c, b, HOST_MEMORY, mode));
+    *out = host_block(b);
+    return QS_OK;
+}
+
+qs_status qbuf_clone(Ctx *c, Buffer *b, Buffer **out) {
+    Buffer *copy;
+    int m = b->valid & bit(HOST_MEMORY) ? HOST_MEMORY : __builtin_ctz(b->valid);
+    TRY(conflict(c, b, QS_READ));
+    TRY(qbuf_new(c, b->nbytes, false, &copy));
+    qs_status s = QS_OK;
+    if (m == HOST_MEMORY) memcpy(host_block(copy), host_block(b), b->nbytes);
+    else if (!(s = have_block(c, copy, m)) && b->nbytes)
+        s = c->spaces[m]->ops->copy(c->spaces[m], copy->block[m], b->block[m], b->nbytes);
+    if (s) return qbuf_release(c, copy), s;
+    copy->valid = bit(m);
+    *out = copy;
+    return QS_OK;
+}

@@ -1,0 +1,100 @@
+#include "devices/null.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A block is preceded by its size, so that accesses past its end are our own bugs made visible. */
+typedef struct { size_t n; } Block;
+struct Program { char entry[64]; };
+
+static Block *block_of(DevPtr p) { return (Block *)(uintptr_t)p - 1; }
+
+static qs_status count(Device *d, unsigned *counter, const char *what) {
+    NullState *s = d->state;
+    ++*counter;
+    if (s->fail_after < 0 || s->fail_after-- > 0) return QS_OK;
+    return qerr_set(d->ctx, QS_EDEVICE, "%s: %s failed as the test asked", d->name, what);
+}
+
+static int probe(Ctx *c, const char **why) { (void)c; *why = NULL; return 1; }
+
+static qs_status open_null(Device *d, int ordinal) {
+    NullState *s = qmem_alloc(d->ctx, sizeof *s);
+    s->fail_after = -1;
+    d->state = s;
+    d->ordinal = ordinal;
+    d->max_block = 1024;
+    memcpy(d->name, "null", 5);
+    return QS_OK;
+}
+
+static void close_null(Device *d) {
+    qmem_free(d->ctx, d->state, sizeof(NullState));
+    d->state = NULL;
+}
+
+static qs_status alloc(Device *d, size_t n, DevPtr *out) {
+    NullState *s = d->state;
+    TRY(count(d, &s->allocs, "alloc"));
+    Block *b = s->capacity && s->live + n > s->capacity ? NULL : malloc(sizeof *b + n);
+    if (!b) return qerr_set(d->ctx, QS_ENOMEM, "%s: no room for %zu bytes", d->name, n);
+    b->n = n;
+    s->live += n;
+    *out = (DevPtr)(uintptr_t)(b + 1);
+    return QS_OK;
+}
+
+static void free_block(Device *d, DevPtr p) {
+    NullState *s = d->state;
+    s->frees++;
+    s->live -= block_of(p)->n;
+    free(block_of(p));
+}
+
+static bool inside(DevPtr p, size_t off, size_t n) { return off <= block_of(p)->n && n <= block_of(p)->n - off; }
+
+static qs_status upload(Device *d, DevPtr to, size_t off, const void *from, size_t n) {
+    NullState *s = d->state;
+    TRY(count(d, &s->uploads, "upload"));
+    if (!inside(to, off, n)) return qerr_set(d->ctx, QS_EINTERNAL, "%s: upload outside its block", d->name);
+    memcpy((char *)(uintptr_t)to + off, from, n);
+    return QS_OK;
+}
+
+static qs_status download(Device *d, void *to, DevPtr from, size_t off, size_t n) {
+    NullState *s = d->state;
+    TRY(count(d, &s->downloads, "download"));
+    if (!inside(from, off, n)) return qerr_set(d->ctx, QS_EINTERNAL, "%s: download outside its block", d->name);
+    memcpy(to, (const char *)(uintptr_t)from + off, n);
+    return QS_OK;
+}
+
+static qs_status copy(Device *d, DevPtr to, DevPtr from, size_t n) {
+    NullState *s = d->state;
+    TRY(count(d, &s->copies, "copy"));
+    if (!inside(to, 0, n) || !inside(from, 0, n)) return qerr_set(d->ctx, QS_EINTERNAL, "%s: copy outside a block", d->name);
+    memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, n);
+    return QS_OK;
+}
+
+static qs_status load(Device *d, const Code *code, Program **out) {
+    NullState *s = d->state;
+    TRY(count(d, &s->loads, "load"));
+    Program *p = qmem_alloc(d->ctx, sizeof *p);
+    strncpy(p->entry, code->entry ? code->entry : "", sizeof p->entry - 1);
+    *out = p;
+    return QS_OK;
+}
+
+static void unload(Device *d, Program *p) { qmem_free(d->ctx, p, sizeof *p); }
+
+static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const DevArg *args, DevFault *fault) {
+    (void)p, (void)l, (void)nargs, (void)args, (void)fault;
+    return count(d, &((NullState *)d->state)->launches, "launch");
+}
+
+static qs_status sync_null(Device *d) { return count(d, &((NullState *)d->state)->syncs, "sync"); }
+
+const DeviceOps qdev_null_ops = {
+    "null", CODE_KIR, probe, open_null, close_null, alloc, free_block, upload, download, copy, load, unload, launch, sync_null,
+};

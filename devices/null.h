@@ -1,0 +1,13 @@
+/* null.h -- a device without a processor, for tests: memory of its own, every operation counted, failures on demand. */
+#ifndef DEVICES_NULL_H
+#define DEVICES_NULL_H
+#include "devices/device.h"
+
+typedef struct NullState {
+    unsigned allocs, frees, uploads, downloads, copies, loads, launches, syncs;
+    size_t live, capacity;   /* bytes held; 0: no limit */
+    long fail_after;         /* the n-th operation from now fails with QS_EDEVICE; < 0 never */
+} NullState;
+
+static inline NullState *qnull_state(const Device *d) { return d->state; }
+#endif

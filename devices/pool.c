@@ -1,0 +1,126 @@
+#include "devices/pool.h"
+
+#include <unistd.h>
+
+/* Blocks up to SMALL_MAX have a list per multiple of 64 bytes, larger ones a list per eighth of a power of two, so that
+ * at most an eighth of a block is slack.  A block's size follows from the size asked for: nothing is stored beside it. */
+enum { GRAIN = 64, SMALL_MAX = 4096, SMALL_LISTS = SMALL_MAX / GRAIN, EIGHTHS = 8, LARGE_LISTS = 52 * EIGHTHS };
+enum { KEEP_SMALL = 256 };                                   /* blocks per small list */
+static const size_t keep_large = (size_t)256 << 20;          /* bytes over all large lists */
+static const size_t worth_asking = (size_t)1 << 30;          /* from here on, look at the machine's memory first */
+
+typedef struct Free { struct Free *next; } Free;
+typedef struct Pool {
+    Free *small[SMALL_LISTS + 1];
+    uint16_t nsmall[SMALL_LISTS + 1];
+    Free *large[LARGE_LISTS];
+    size_t held; /* in the large lists */
+} Pool;
+
+/* An address checker sees reuse only when blocks really go back; a failure test counts every allocation. */
+#if defined(__SANITIZE_ADDRESS__)
+static bool bypass(const Ctx *c) { (void)c; return true; }
+#else
+static bool bypass(const Ctx *c) { return c->fail_after > 0; }
+#endif
+
+static size_t small_list(size_t n) { return (n + GRAIN - 1) / GRAIN; }
+
+/* The list of a large block, and in *size what such blocks really have. */
+static size_t large_list(size_t n, size_t *size) {
+    int top = 63 - __builtin_clzll(n);
+    size_t unit = (size_t)1 << (top - 3), steps = (n + unit - 1) >> (top - 3); /* 8 … 16 eighths of 2^top */
+    *size = steps * unit;
+    return ((size_t)top - 12) * EIGHTHS + (steps - EIGHTHS);
+}
+
+/* The system promises more than it has; refuse what can never be there instead of being killed while touching it. */
+static bool impossible(size_t n) {
+    if (n < worth_asking) return false;
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 && n / (size_t)size >= (size_t)pages;
+}
+
+static void *fresh(Ctx *c, size_t size) {
+    if (impossible(size)) return NULL;
+    void *p = qmem_try(c, size);
+    if (p || !c->pool || !c->pool->held) return p;
+    qpool_drain(c);
+    return qmem_try(c, size);
+}
+
+static void *get_large(Ctx *c, size_t n) {
+    size_t size, list;
+    if (n > SIZE_MAX / 4) return NULL;
+    list = large_list(n, &size);
+    if (bypass(c) || !c->pool || list >= LARGE_LISTS || !c->pool->large[list]) return fresh(c, size);
+    Free *f = c->pool->large[list];
+    c->pool->large[list] = f->next;
+    c->pool->held -= size;
+    return f;
+}
+
+void *qpool_get(Ctx *c, size_t n) {
+    if (n > SMALL_MAX) return get_large(c, n);
+    size_t list = small_list(n ? n : 1);
+    if (bypass(c) || !c->pool || !c->pool->small[list]) return fresh(c, list * GRAIN);
+    Free *f = c->pool->small[list];
+    c->pool->small[list] = f->next;
+    c->pool->nsmall[list]--;
+    return f;
+}
+
+static void close_pool(Ctx *c) {
+    qpool_drain(c);
+    qmem_free(c, c->pool, sizeof(Pool));
+    c->pool = NULL;
+}
+
+static void open_pool(Ctx *c) {
+    c->pool = qmem_alloc(c, sizeof(Pool));
+    c->pool_close = close_pool;
+}
+
+static void put_large(Ctx *c, Free *f, size_t n) {
+    size_t size, list = large_list(n, &size);
+    Pool *p = c->pool;
+    if (bypass(c) || list >= LARGE_LISTS || p->held + size > keep_large) { qmem_try_free(c, f, size); return; }
+    f->next = p->large[list];
+    p->large[list] = f;
+    p->held += size;
+}
+
+void qpool_put(Ctx *c, void *block, size_t n) {
+    Free *f = block;
+    if (!f) return;
+    if (!c->pool) open_pool(c);
+    if (n > SMALL_MAX) { put_large(c, f, n); return; }
+    size_t list = small_list(n ? n : 1);
+    if (bypass(c) || c->pool->nsmall[list] == KEEP_SMALL) { qmem_try_free(c, f, list * GRAIN); return; }
+    f->next = c->pool->small[list];
+    c->pool->small[list] = f;
+    c->pool->nsmall[list]++;
+}
+
+static void drop_list(Ctx *c, Free **list, size_t size) {
+    for (Free *f = *list, *next; f; f = next) {
+        next = f->next;
+        qmem_try_free(c, f, size);
+    }
+    *list = NULL;
+}
+
+void qpool_drain(Ctx *c) {
+    Pool *p = c->pool;
+    if (!p) return;
+    for (size_t i = 1; i <= SMALL_LISTS; i++) {
+        drop_list(c, &p->small[i], i * GRAIN);
+        p->nsmall[i] = 0;
+    }
+    for (size_t i = 0; i < LARGE_LISTS; i++) {
+        size_t top = i / EIGHTHS + 12, steps = i % EIGHTHS + EIGHTHS;
+        drop_list(c, &p->large[i], steps << (top - 3));
+    }
+    p->held = 0;
+}
+

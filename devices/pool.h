@@ -1,0 +1,13 @@
+/* pool.h -- freed host blocks, kept for the next array of their size.
+ *
+ * A program makes and drops arrays of the same few sizes all the time.  For small ones the system's allocator costs more
+ * than the arithmetic, for large ones the page faults of fresh memory do; taking back the block just dropped, still warm
+ * in the caches, saves both.  What is kept is bounded, and given up before an allocation is allowed to fail. */
+#ifndef DEVICES_POOL_H
+#define DEVICES_POOL_H
+#include "vm/base/ctx.h"
+
+void *qpool_get(Ctx *c, size_t n);          /* 64-byte aligned, not zeroed; NULL when there is no memory */
+void qpool_put(Ctx *c, void *p, size_t n);  /* n as it was asked for; NULL is allowed */
+void qpool_drain(Ctx *c);                   /* back to the system with everything kept */
+#endif
