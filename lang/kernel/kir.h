@@ -38,7 +38,7 @@ typedef uint32_t KRef; /* index into KFunc.ins; 0 is no instruction (ins[0] is u
 typedef struct {
     uint8_t op;    /* KOp */
     uint8_t dtype; /* of the result; QS_B1 where there is none */
-    uint16_t flag; /* MathFn, KAtomic, AccessMode; 0 where the op has none */
+    uint16_t flag; /* MathFn, KAtomic, AccessMode, KFLAG_REASSOC; 0 where the op has none */
     KRef a, b, c;
     uint32_t pos;  /* byte offset in the kernel's source, for messages */
     uint64_t imm;  /* CONST: a KSlot, 32-bit dtypes extended as their sign says, float32 and bool with zeros */
@@ -58,7 +58,7 @@ typedef struct {
     bool read, written;  /* array: what the kernel does with it; atomic counts as both */
 } KParam;
 
-/* KIns.flag of ADD, MUL, MIN, MAX on floats: the order of a sum over loop turns is free (the compiler may vectorise it). */
+/* KIns.flag of ADD, MUL, MIN, MAX: when loop turns accumulate with it, their order is free, so that they may run abreast. */
 enum { KFLAG_REASSOC = 1 };
 
 /* A sentence for CHECK.  %0 and %1 stand for the values b and c, %p for the position. */
@@ -86,7 +86,7 @@ typedef enum { KE_PURE, KE_READ, KE_WRITE, KE_FLOW, KE_SYNC } KEffect;
 typedef enum { KARG__, KARG_r, KARG_o } KArgUse;
 typedef enum { KI_none, KI_bits, KI_param, KI_axis, KI_count, KI_depth, KI_message, KI_dim } KImmUse;
 typedef enum { KR_own, KR_same, KR_of_b, KR_bool, KR_i64, KR_none } KResultUse;
-typedef enum { KF_none, KF_zeroed, KF_atomic, KF_access, KF_math } KFlagUse;
+typedef enum { KF_none, KF_zeroed, KF_atomic, KF_access, KF_math, KF_order } KFlagUse;
 extern const KOpInfo kir_ops[K__COUNT];
 typedef struct { const char *name; uint8_t nargs; const char *opencl, *nv32, *nv64; uint8_t ulp32, ulp64; } MathFnInfo;
 extern const MathFnInfo kir_math[MF__COUNT];

@@ -1,6 +1,6 @@
 /* kir_text.c -- KIR as text, for people, golden tests and bug reports; read back exactly.
  *
- *     kernel "scale" rank 1 {
+ *     kernel "scale" rank 1 {                           (rank 2 serial block 8 8)
  *       param a$0 float32
  *       param x$1 array uint8 rank 1 contiguous unit_last read
  *       message 0 EINDEX "index %0 is outside dimension 0 of x (size %1)"
@@ -35,6 +35,7 @@ static const char *const atomic_names[KA__COUNT] = {"add", "sub", "mul", "div", 
 static const char *flag_name(KFlagUse use, unsigned flag) {
     switch (use) {
     case KF_zeroed: return flag == 1 ? "zeroed" : NULL;
+    case KF_order: return flag == KFLAG_REASSOC ? "reassoc" : NULL;
     case KF_atomic: return flag < KA__COUNT ? atomic_names[flag] : NULL;
     case KF_access: return flag == ACC_MIRROR ? "mirror" : flag == ACC_CIRCULAR ? "circular" : flag == ACC_CLAMPED ? "clamped" : NULL;
     case KF_math: return flag < MF__COUNT ? kir_math[flag].name : NULL;
@@ -129,7 +130,7 @@ static void print_param(const KFunc *f, int n, Text *t) {
 void kir_print(const KFunc *f, Text *t) {
     qtext_puts(t, "kernel ");
     print_quoted(t, f->name);
-    qtext_printf(t, " rank %d", f->rank);
+    qtext_printf(t, " rank %d%s", f->rank, f->serial ? " serial" : "");
     for (int i = 0; f->fixed_block && i < f->rank; i++) qtext_printf(t, "%s%d", i ? " " : " block ", f->block[i]);
     qtext_puts(t, " {\n");
     for (int i = 0; i < f->nparams; i++) print_param(f, i, t);
@@ -369,6 +370,7 @@ static qs_status read_head(Reader *r, Arena *arena) {
     r->f = kir_new(r->ctx, arena, name, NULL);
     if (!take_keyword(r, "rank")) return bad(r, "rank");
     TRY(read_number(r, QS_MAX_RANK, &n));
+    r->f->serial = take_keyword(r, "serial");
     r->f->rank = (int)n;
     r->f->fixed_block = take_keyword(r, "block");
     for (int i = 0; r->f->fixed_block && i < r->f->rank; i++) {

@@ -1,0 +1,22 @@
+/* cache.h -- compiled code on disk: bytes under a 128-bit key.
+ *
+ * Safe against other users (a directory of our own, mode 0700, checked at every start), against other processes (entries
+ * are written aside and renamed), and against damage (checksum, key and length are checked on every read; a bad entry is
+ * removed and counts as absent).  Old entries leave when the total passes the bound.  Nothing here ever fails a program:
+ * without a usable directory every get misses, and qcache_why says why. */
+#ifndef DEVICES_CACHE_H
+#define DEVICES_CACHE_H
+#include "vm/base/ctx.h"
+
+typedef struct Cache Cache;
+typedef struct { uint64_t w[2]; } CacheKey;
+
+/* dir: NULL the usual place, "" none.  bound: bytes, 0 the usual 256 MiB.  Never NULL. */
+Cache *qcache_open(Ctx *c, const char *dir, size_t bound);
+void qcache_close(Ctx *c, Cache *k);
+const char *qcache_why(const Cache *k); /* why there is no cache; "" when there is one */
+
+CacheKey qcache_key(CacheKey seed, const void *p, size_t n);
+bool qcache_get(Cache *k, CacheKey key, Text *out); /* out becomes the bytes */
+void qcache_put(Cache *k, CacheKey key, const void *p, size_t n);
+#endif

@@ -1,0 +1,215 @@
+/* llvm.c -- the only file that sees LLVM; through dlopen, without its headers. */
+#include "devices/llvm.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Newest first; names as Debian, Fedora, Arch and the makers of LLVM give them. */
+static const char *const library_names[] = {
+    "libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-19.so", "libLLVM.so.18.1", "libLLVM-18.so.1", "libLLVM-18.so",
+    "libLLVM-17.so.1", "libLLVM-17.so",   "libLLVM-16.so.1", "libLLVM-16.so",
+};
+/* Found only to say that they do not do: 14 crashes on opaque pointers, 15 lacks half of what we use. */
+static const char *const old_names[] = {"libLLVM-15.so.1", "libLLVM-15.so", "libLLVM-14.so.1", "libLLVM-14.so", "libLLVM-13.so.1"};
+
+enum { OLDEST = 16 };
+
+typedef struct {
+#define NEED(result, name, args) result(*name) args;
+#define MAYBE(result, name, args) NEED(result, name, args)
+#include "devices/llvm_api.def"
+} Api;
+
+struct Llvm {
+    Api f;
+    char version[32];
+    char *cpu, *features; /* of the processor we run on */
+};
+
+/* LLVM's table of targets belongs to the process, whatever number of machines run in it: filling it is serialised. */
+static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool load_symbols(void *lib, Api *f, const char **missing) {
+    bool ok = true;
+    /* POSIX lets a function address travel in a void *; C has no cast for it. */
+#define FETCH(name) *(void **)(void *)&f->name = dlsym(lib, "LLVM" #name)
+#define NEED(result, name, args) if (FETCH(name), !f->name && ok) ok = false, *missing = "LLVM" #name;
+#define MAYBE(result, name, args) FETCH(name);
+#include "devices/llvm_api.def"
+#undef FETCH
+    return ok;
+}
+
+static void register_target(void (*info)(void), void (*target)(void), void (*mc)(void), void (*printer)(void)) {
+    if (info && target && mc && printer) info(), target(), mc(), printer();
+}
+
+static void register_targets(const Api *f) {
+    pthread_mutex_lock(&registry_lock);
+#if defined(__aarch64__)
+    register_target(f->InitializeAArch64TargetInfo, f->InitializeAArch64Target, f->InitializeAArch64TargetMC, f->InitializeAArch64AsmPrinter);
+#else
+    register_target(f->InitializeX86TargetInfo, f->InitializeX86Target, f->InitializeX86TargetMC, f->InitializeX86AsmPrinter);
+#endif
+    register_target(f->InitializeNVPTXTargetInfo, f->InitializeNVPTXTarget, f->InitializeNVPTXTargetMC, f->InitializeNVPTXAsmPrinter);
+    pthread_mutex_unlock(&registry_lock);
+}
+
+static const char *advice(void) {
+    return "install LLVM 19 (Debian, Ubuntu: apt install libllvm19, or libllvm16), or name one in QUASAR_LLVM; "
+           "`--device ref` works without it";
+}
+
+static qs_status refuse(Ctx *c) {
+    for (size_t i = 0; i < sizeof old_names / sizeof *old_names; i++) {
+        void *lib = dlopen(old_names[i], RTLD_LAZY | RTLD_LOCAL);
+        if (!lib) continue;
+        dlclose(lib);
+        return qerr_set(c, QS_EDEVICE, "%s is too old to compile kernels (LLVM 16 to 19 will do): %s", old_names[i], advice());
+    }
+    return qerr_set(c, QS_EDEVICE, "compiling kernels needs LLVM, which is not installed: %s", advice());
+}
+
+/* The library stays open for good: other machines, and other users in the process, may share it. */
+static qs_status open_library(Ctx *c, void **out) {
+    const char *named = getenv("QUASAR_LLVM");
+    if (named && *named) {
+        *out = dlopen(named, RTLD_NOW | RTLD_LOCAL);
+        return *out ? QS_OK : qerr_set(c, QS_EDEVICE, "QUASAR_LLVM: %s", dlerror());
+    }
+    for (size_t i = 0; i < sizeof library_names / sizeof *library_names; i++)
+        if ((*out = dlopen(library_names[i], RTLD_NOW | RTLD_LOCAL))) return QS_OK;
+    return refuse(c);
+}
+
+static qs_status open_api(Ctx *c, Llvm *l) {
+    void *lib;
+    const char *missing = "";
+    TRY(open_library(c, &lib));
+    bool complete = load_symbols(lib, &l->f, &missing);
+    unsigned major = 0, minor = 0, patch = 0;
+    if (l->f.GetVersion) l->f.GetVersion(&major, &minor, &patch);
+    if (major < OLDEST) return qerr_set(c, QS_EDEVICE, "this LLVM is too old to compile kernels (16 to 19 will do): %s", advice());
+    if (!complete) return qerr_set(c, QS_EDEVICE, "LLVM %u lacks %s, which compiling kernels needs: %s", major, missing, advice());
+    snprintf(l->version, sizeof l->version, "%u.%u.%u", major, minor, patch);
+    register_targets(&l->f);
+    l->cpu = l->f.GetHostCPUName(), l->features = l->f.GetHostCPUFeatures();
+    return QS_OK;
+}
+
+qs_status qllvm_open(Ctx *c, Llvm **out) {
+    Llvm *l = qmem_alloc(c, sizeof *l);
+    qs_status s = open_api(c, l);
+    if (s != QS_OK) qmem_free(c, l, sizeof *l);
+    else *out = l;
+    return s;
+}
+
+void qllvm_close(Ctx *c, Llvm *l) {
+    if (!l) return;
+    l->f.DisposeMessage(l->cpu), l->f.DisposeMessage(l->features);
+    qmem_free(c, l, sizeof *l);
+}
+
+const char *qllvm_version(const Llvm *l) { return l->version; }
+
+/* -- one compilation ---------------------------------------------------------------------------------------------- */
+
+typedef struct { /* what has to be given back, however far we came */
+    Ctx *ctx;
+    Llvm *l;
+    void *tm, *context, *module, *buffer, *options;
+    char *message;
+} Job;
+
+static void finish(Job *j) {
+    const Api *f = &j->l->f;
+    if (j->message) f->DisposeMessage(j->message);
+    if (j->buffer) f->DisposeMemoryBuffer(j->buffer);
+    if (j->options) f->DisposePassBuilderOptions(j->options);
+    if (j->module) f->DisposeModule(j->module);
+    if (j->context) f->ContextDispose(j->context);
+    if (j->tm) f->DisposeTargetMachine(j->tm);
+}
+
+static qs_status failed(Job *j, const char *step, const char *why) {
+    return qerr_set(j->ctx, QS_EINTERNAL, "LLVM %s cannot %s a kernel: %s", j->l->version, step, why ? why : "no reason given");
+}
+
+/* LLVM would print its remarks on stderr. */
+static void quiet(void *info, void *ud) { (void)info, (void)ud; }
+
+static const char *triple_of(LlvmArch a) {
+    switch (a) {
+    case LLVM_AARCH64: return "aarch64-unknown-linux-gnu";
+    case LLVM_NVPTX: return "nvptx64-nvidia-cuda";
+    default: return "x86_64-unknown-linux-gnu";
+    }
+}
+
+static qs_status make_target(Job *j, const LlvmTarget *t) {
+    const Api *f = &j->l->f;
+    void *target;
+    bool host = !*t->cpu;
+    if (f->GetTargetFromTriple(triple_of(t->arch), &target, &j->message))
+        return qerr_set(j->ctx, QS_EDEVICE, "this LLVM (%s) cannot make code for %s: %s", j->l->version, triple_of(t->arch), j->message);
+    j->tm = f->CreateTargetMachine(target, triple_of(t->arch), host ? j->l->cpu : t->cpu, host ? j->l->features : t->features,
+                                   3 /* aggressive */, 2 /* position independent */, 0 /* default code model */);
+    return j->tm ? QS_OK : failed(j, "target", triple_of(t->arch));
+}
+
+static qs_status parse(Job *j, const LlvmTarget *t, const char *ir, size_t n) {
+    const Api *f = &j->l->f;
+    j->context = f->ContextCreate();
+    f->ContextSetDiagnosticHandler(j->context, quiet, NULL);
+    void *text = f->CreateMemoryBufferWithMemoryRange(ir, n, "kernel", 1);
+    if (f->ParseIRInContext(j->context, text, &j->module, &j->message)) return failed(j, "parse", j->message);
+    void *layout = f->CreateTargetDataLayout(j->tm);
+    f->SetModuleDataLayout(j->module, layout);
+    f->DisposeTargetData(layout);
+    f->SetTarget(j->module, triple_of(t->arch));
+    return QS_OK;
+}
+
+static qs_status optimise(Job *j) {
+    const Api *f = &j->l->f;
+    j->options = f->CreatePassBuilderOptions();
+    f->PassBuilderOptionsSetSLPVectorization(j->options, 1);
+    void *error = f->RunPasses(j->module, "default<O3>", j->tm, j->options);
+    if (!error) return QS_OK;
+    char *why = f->GetErrorMessage(error);
+    qs_status s = failed(j, "optimise", why);
+    f->DisposeErrorMessage(why);
+    return s;
+}
+
+static qs_status emit(Job *j, LlvmOutput kind, Text *out) {
+    const Api *f = &j->l->f;
+    out->len = 0;
+    if (kind == LLVM_IR) {
+        char *text = f->PrintModuleToString(j->module);
+        qtext_puts(out, text);
+        f->DisposeMessage(text);
+        return QS_OK;
+    }
+    if (f->TargetMachineEmitToMemoryBuffer(j->tm, j->module, kind, &j->message, &j->buffer)) return failed(j, "emit", j->message);
+    qtext_add(out, f->GetBufferStart(j->buffer), f->GetBufferSize(j->buffer));
+    return QS_OK;
+}
+
+static qs_status run(Job *j, const LlvmTarget *t, const char *ir, size_t n, LlvmOutput kind, Text *out) {
+    TRY(make_target(j, t));
+    TRY(parse(j, t, ir, n));
+    TRY(optimise(j));
+    return emit(j, kind, out);
+}
+
+qs_status qllvm_compile(Ctx *c, Llvm *l, const LlvmTarget *t, const char *ir, size_t n, LlvmOutput kind, Text *out) {
+    Job j = {.ctx = c, .l = l};
+    qs_status s = run(&j, t, ir, n, kind, out);
+    finish(&j);
+    return s;
+}

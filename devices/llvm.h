@@ -1,0 +1,24 @@
+/* llvm.h -- LLVM as a function from IR text to bytes.  The library is opened at run time, when code is first needed. */
+#ifndef DEVICES_LLVM_H
+#define DEVICES_LLVM_H
+#include "vm/base/ctx.h"
+
+typedef struct Llvm Llvm;
+
+typedef enum { LLVM_X86, LLVM_AARCH64, LLVM_NVPTX } LlvmArch;
+typedef enum { LLVM_ASSEMBLY = 0, LLVM_OBJECT = 1, LLVM_IR = 2 /* the text after optimisation */ } LlvmOutput;
+
+typedef struct {
+    LlvmArch arch;
+    const char *cpu;      /* "" : the processor we run on, with all it can do */
+    const char *features; /* beyond those of cpu; ignored when cpu is "" */
+} LlvmTarget;
+
+/* QS_EDEVICE when no usable libLLVM is found; the sentence says what to install. */
+qs_status qllvm_open(Ctx *c, Llvm **out);
+void qllvm_close(Ctx *c, Llvm *l);
+const char *qllvm_version(const Llvm *l); /* "16.0.6" */
+
+/* Parses, optimises (O3) and emits one module.  The bytes replace what was in out. */
+qs_status qllvm_compile(Ctx *c, Llvm *l, const LlvmTarget *t, const char *ir, size_t n, LlvmOutput kind, Text *out);
+#endif

@@ -1,0 +1,33 @@
+/* native.h -- the contract between machine code made by the kernel compiler and the cpu device.
+ *
+ * A native Code is a relocatable ELF object with two symbols: `entry`, a native_fn, and `entry_info`, a NativeInfo.  The
+ * function reads arguments where the caller keeps them (DevArg), so a launch copies nothing.  It runs the blocks
+ * first … last-1 of the launch; blocks are numbered row-major and cover the domain, the last ones only partly. */
+#ifndef DEVICES_NATIVE_H
+#define DEVICES_NATIVE_H
+#include "devices/device.h"
+
+enum { NATIVE_ABI = 1 };
+enum {
+    NATIVE_BLOCKS = 1, /* the kernel knows about blocks: use those of the launch; else the device chooses */
+    NATIVE_SERIAL = 2, /* positions must run in index order: one thread */
+    NATIVE_CHECKS = 4  /* may report a fault */
+};
+
+typedef struct {
+    int64_t domain[QS_MAX_RANK], block[QS_MAX_RANK], nblocks[QS_MAX_RANK];
+    const volatile int *stop; /* never NULL; the code returns soon after it became non-zero */
+    DevFault *fault;          /* never NULL; a non-zero message ends the launch */
+    int32_t alone;            /* one thread runs the launch: atomics need not be atomic */
+} NativeRun;
+
+/* scratch: shared_bytes + item_bytes * (positions in a block) bytes, 64-byte aligned, private to the calling thread. */
+typedef void native_fn(const DevArg *args, const NativeRun *run, int64_t first, int64_t last, void *scratch);
+
+typedef struct {
+    uint32_t abi, flags;
+    uint32_t cost;            /* instructions for one position, roughly: decides about threads and block sizes */
+    uint32_t nargs;
+    uint64_t shared_bytes, item_bytes;
+} NativeInfo;
+#endif

@@ -1,0 +1,16 @@
+/* object.h -- loads a relocatable ELF object (what a compiler calls a .o file) into executable memory.
+ *
+ * This is all of a linker that emitted kernels need: no unwinding, no thread-local data, no initialisers.  It takes some
+ * ten microseconds where `ld -shared` and dlopen take three milliseconds, and needs no binutils where kernels run. */
+#ifndef DEVICES_OBJECT_H
+#define DEVICES_OBJECT_H
+#include "vm/base/ctx.h"
+
+typedef struct Object Object;
+typedef void *ObjectResolve(void *ud, const char *name); /* address of a function outside the object, or NULL */
+
+/* The bytes may be freed afterwards.  QS_EDEVICE: damaged, for another machine, or a symbol is missing (named). */
+qs_status qobject_load(Ctx *c, const void *bytes, size_t n, ObjectResolve *resolve, void *ud, Object **out);
+void *qobject_symbol(const Object *o, const char *name); /* NULL when there is none */
+void qobject_unload(Ctx *c, Object *o);
+#endif

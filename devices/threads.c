@@ -1,0 +1,254 @@
+/* threads.c -- see threads.h.
+ *
+ * A job is published under the mutex with a new generation number.  Workers watch that number, for a moment in a loop and
+ * then asleep on a condition, take pieces from a shared cursor and report when they leave.  The caller takes pieces too
+ * and waits until every worker that entered has left; a worker that wakes too late finds the cursor past the end, and
+ * the next job is not published before it has left. */
+#include "devices/threads.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_THREADS = 256, SPINS = 2000 };
+
+struct Threads {
+    int count;                /* threads that compute, the caller included */
+    int started;              /* workers that exist: 0, or count - 1 unless the system refused some */
+    pid_t pid;                /* of the process they belong to */
+    pthread_t worker[MAX_THREADS];
+    struct Seat { Threads *pool; int number; } seat[MAX_THREADS];
+
+    pthread_mutex_t lock;
+    pthread_cond_t work, done;
+    bool quit;
+    atomic_uint generation;   /* changed under the lock; read without it while spinning */
+    atomic_int inside;        /* workers between entering a job and leaving it; grows under the lock only */
+
+    ThreadsJob *fn; void *ud; /* the job: written under the lock while nobody is inside */
+    int64_t n, grain;
+    _Atomic int64_t cursor;
+};
+
+static inline void relax(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* -- how many ----------------------------------------------------------------------------------------------------- */
+
+/* First line of a file, or false. */
+static bool first_line(const char *path, char *buf, size_t n) {
+    FILE *f = fopen(path, "re");
+    if (!f) return false;
+    bool ok = fgets(buf, (int)n, f) != NULL;
+    fclose(f);
+    if (ok) buf[strcspn(buf, "\n")] = 0;
+    return ok;
+}
+
+/* Quota over period, rounded up; 0 when there is no limit. */
+static int quota_at(const char *dir) {
+    char path[600], line[128];
+    double quota, period;
+    snprintf(path, sizeof path, "%s/cpu.max", dir);
+    if (first_line(path, line, sizeof line)) return sscanf(line, "%lf %lf", &quota, &period) == 2 ? (int)((quota + period - 1) / period) : 0;
+    snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", dir);
+    if (!first_line(path, line, sizeof line) || (quota = atof(line)) <= 0) return 0;
+    snprintf(path, sizeof path, "%s/cpu.cfs_period_us", dir);
+    if (!first_line(path, line, sizeof line) || (period = atof(line)) <= 0) return 0;
+    return (int)((quota + period - 1) / period);
+}
+
+/* The least quota from our group up to the root: each level limits those below. */
+static int group_quota(const char *mount, char *group) {
+    int least = 0;
+    for (;;) {
+        char dir[512];
+        snprintf(dir, sizeof dir, "%s%s", mount, group);
+        int q = quota_at(dir);
+        if (q > 0 && (!least || q < least)) least = q;
+        char *slash = strrchr(group, '/');
+        if (!slash || !*group) return least;
+        *slash = 0;
+    }
+}
+
+/* /proc/self/cgroup: "0::/path" for version 2, "4:cpu,cpuacct:/path" for version 1. */
+static int cgroup_limit(void) {
+    FILE *f = fopen("/proc/self/cgroup", "re");
+    if (!f) return 0;
+    char line[400];
+    int least = 0;
+    while (fgets(line, sizeof line, f)) {
+        line[strcspn(line, "\n")] = 0;
+        char *control = strchr(line, ':'), *group = control ? strchr(control + 1, ':') : NULL;
+        if (!group) continue;
+        *group++ = 0;
+        if (!strcmp(group, "/")) group[0] = 0;
+        bool v2 = control[1] == 0;
+        if (!v2 && !strstr(control, "cpu")) continue;
+        int q = group_quota(v2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/cpu", group);
+        if (q > 0 && (!least || q < least)) least = q;
+    }
+    fclose(f);
+    return least;
+}
+
+int qthreads_usable(void) {
+    cpu_set_t set;
+    int n = sched_getaffinity(0, sizeof set, &set) ? (int)sysconf(_SC_NPROCESSORS_ONLN) : CPU_COUNT(&set);
+    int quota = cgroup_limit();
+    if (quota > 0 && quota < n) n = quota;
+    return n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : n;
+}
+
+static int chosen(int wanted) {
+    const char *env = getenv("QUASAR_NUM_THREADS");
+    if (wanted <= 0 && env) wanted = atoi(env);
+    if (wanted <= 0) return qthreads_usable();
+    return wanted > MAX_THREADS ? MAX_THREADS : wanted;
+}
+
+/* -- the pool ----------------------------------------------------------------------------------------------------- */
+
+static void take_pieces(Threads *t, int number) {
+    ThreadsJob *fn = t->fn;
+    int64_t n = t->n, grain = t->grain;
+    for (;;) {
+        int64_t first = atomic_fetch_add_explicit(&t->cursor, grain, memory_order_relaxed);
+        if (first >= n) return;
+        fn(t->ud, first, n - first < grain ? n : first + grain, number);
+    }
+}
+
+static void await_change(Threads *t, unsigned seen) {
+    for (int i = 0; i < SPINS; i++) {
+        if (atomic_load_explicit(&t->generation, memory_order_relaxed) != seen) return;
+        relax();
+    }
+}
+
+static void *work(void *arg) {
+    struct Seat *seat = arg;
+    Threads *t = seat->pool;
+    unsigned seen = 0;
+    pthread_mutex_lock(&t->lock);
+    for (;;) {
+        unsigned now = atomic_load_explicit(&t->generation, memory_order_relaxed);
+        if (t->quit) break;
+        if (now == seen) {
+            pthread_cond_wait(&t->work, &t->lock);
+            continue;
+        }
+        seen = now;
+        atomic_fetch_add_explicit(&t->inside, 1, memory_order_relaxed);
+        pthread_mutex_unlock(&t->lock);
+        take_pieces(t, seat->number);
+        if (atomic_fetch_sub_explicit(&t->inside, 1, memory_order_acq_rel) == 1) {
+            pthread_mutex_lock(&t->lock);
+            pthread_cond_signal(&t->done);
+            pthread_mutex_unlock(&t->lock);
+        }
+        await_change(t, seen);
+        pthread_mutex_lock(&t->lock);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return NULL;
+}
+
+static void init_sync(Threads *t) {
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->work, NULL);
+    pthread_cond_init(&t->done, NULL);
+    atomic_store(&t->generation, 0);
+    atomic_store(&t->inside, 0);
+    t->quit = false, t->started = 0, t->pid = getpid();
+}
+
+/* Signals belong to the program's own threads. */
+static void start_workers(Threads *t) {
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    while (t->started < t->count - 1) {
+        struct Seat *s = &t->seat[t->started];
+        s->pool = t, s->number = t->started + 1;
+        if (pthread_create(&t->worker[t->started], NULL, work, s)) break;
+        t->started++;
+    }
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (t->started < t->count - 1) t->count = t->started + 1;
+}
+
+Threads *qthreads_open(Ctx *c, int wanted) {
+    Threads *t = qmem_alloc(c, sizeof *t);
+    t->count = chosen(wanted);
+    init_sync(t);
+    return t;
+}
+
+/* In a child of fork() the workers do not exist and the mutex may be held by one of them: both begin anew. */
+static void check_process(Threads *t) {
+    if (t->pid != getpid()) init_sync(t);
+    if (t->started < t->count - 1) start_workers(t);
+}
+
+void qthreads_close(Ctx *c, Threads *t) {
+    if (!t) return;
+    if (t->pid == getpid()) {
+        pthread_mutex_lock(&t->lock);
+        t->quit = true;
+        atomic_fetch_add(&t->generation, 1); /* ends their spinning */
+        pthread_cond_broadcast(&t->work);
+        pthread_mutex_unlock(&t->lock);
+        for (int i = 0; i < t->started; i++) pthread_join(t->worker[i], NULL);
+        pthread_cond_destroy(&t->work), pthread_cond_destroy(&t->done), pthread_mutex_destroy(&t->lock);
+    }
+    qmem_free(c, t, sizeof *t);
+}
+
+int qthreads_count(const Threads *t) { return t->count; }
+
+static void await_empty(Threads *t) {
+    while (atomic_load_explicit(&t->inside, memory_order_acquire)) pthread_cond_wait(&t->done, &t->lock);
+}
+
+static void publish(Threads *t, int64_t n, int64_t grain, ThreadsJob *fn, void *ud) {
+    pthread_mutex_lock(&t->lock);
+    await_empty(t); /* a worker that woke late may still be looking at the last job */
+    t->fn = fn, t->ud = ud, t->n = n, t->grain = grain;
+    atomic_store_explicit(&t->cursor, 0, memory_order_relaxed);
+    atomic_fetch_add_explicit(&t->generation, 1, memory_order_relaxed);
+    pthread_cond_broadcast(&t->work);
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* All pieces were taken; this waits for those that others took. */
+static void retire(Threads *t) {
+    for (int i = 0; i < SPINS && atomic_load_explicit(&t->inside, memory_order_acquire); i++) relax();
+    pthread_mutex_lock(&t->lock);
+    await_empty(t);
+    pthread_mutex_unlock(&t->lock);
+}
+
+void qthreads_run(Threads *t, int64_t n, int64_t grain, ThreadsJob *fn, void *ud) {
+    if (n <= 0) return;
+    if (grain < 1) grain = 1;
+    if (t->count == 1 || n <= grain) {
+        fn(ud, 0, n, 0);
+        return;
+    }
+    check_process(t);
+    publish(t, n, grain, fn, ud);
+    take_pieces(t, 0);
+    retire(t);
+}
