@@ -104,6 +104,7 @@ typedef struct Machine {
     struct Device *devices; int ndevices; struct Device *device; /* device: where kernels run */
     /* stdlib */
     void *lib;                       /* random state, timer, figures: stdlib/core.c */
+    bool exiting; int exit_code;     /* exit(n) was called: QS_EINTERRUPT unwinds everything, no catch takes it */
     Text out;                        /* pending program output, flushed by qvm_flush */
 } Machine;
 static inline Machine *qvm(qs_vm *vm) { return (Machine *)vm; }
@@ -146,5 +147,9 @@ qs_status qfmt_printf(qs_vm *vm, const char *fmt, size_t n, int nargs, const qs_
 /* -- interp.c / module.c --------------------------------------------------------------------------------------------- */
 /* Calls any callable value; named arguments follow the positional ones, names[i] for in[nin - nnamed + i]. */
 qs_status qvm_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nnamed, Str *const *names, int nout, qs_value *out);
+/* A built-in function or constant, seen by every module; takes the reference. */
+void qvm_builtin(qs_vm *vm, const char *name, qs_value v);
+/* The type that text names, as in type(x, "cube[uint8]"); user classes and aliases are those of the session module. */
+qs_status qvm_type_named(qs_vm *vm, const char *text, size_t n, const Type **out, TypeMods *mods);
 qs_status qvm_lookup(qs_vm *vm, const char *name, qs_value *out); /* session module, then built-ins; a new reference */
 #endif

@@ -53,7 +53,9 @@ typedef struct { const char *file, *function; int line, column; } qs_where;
 typedef struct { const char *name, *kind; int id; size_t memory; bool default_device; } qs_device_info;
 
 /* A native function: in[0..nin-1] are borrowed, out[0..nout-1] start as nil and are owned by the caller.  A native
- * may take an argument (set in[i] to nil after moving it) and reuse its block when it holds the only reference. */
+ * may take an argument (set in[i] to nil after moving it) and reuse its block when it holds the only reference, or put
+ * another owned value in its place: the caller releases what it finds in `in` and `out`, on failure too.  out[0] may be
+ * written even when nout is 0. */
 typedef struct { int nin, nout; qs_value *in, *out; } qs_call_args;
 typedef qs_status qs_native_fn(qs_vm *vm, qs_call_args *c);
 typedef struct {
@@ -100,6 +102,7 @@ QS_API QS_CHECK qs_status qs_load(qs_vm *, const char *name, const char *src, si
 QS_API QS_CHECK qs_status qs_eval(qs_vm *, const char *src, qs_value *out);  /* in the session module, as the prompt does */
 QS_API QS_CHECK qs_status qs_run_file(qs_vm *, const char *path);            /* top level, then main() */
 QS_API QS_CHECK qs_status qs_call(qs_vm *, qs_value fn, int nin, const qs_value *in, int nout, qs_value *out);
+QS_API bool      qs_exit_code(qs_vm *, int *code); /* the script called exit(code): true after the QS_EINTERRUPT that it causes */
 QS_API void      qs_interrupt(qs_vm *);          /* the one call safe from any thread or signal handler */
 
 /* -- errors: the first one wins and stays until cleared ------------------- */

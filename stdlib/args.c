@@ -1,0 +1,120 @@
+#include "stdlib/stdlib.h"
+
+#include <math.h>
+
+qs_status qarg_wrong(qs_vm *vm, const char *fn, const char *what, const char *wanted, qs_value got) {
+    return qs_fail(vm, QS_ETYPE, "%s: %s must be %s, got %s", fn, what, wanted, qs_type_name(vm, got));
+}
+
+qs_status qarg_num(qs_vm *vm, const char *fn, const char *what, qs_value v, double *out) {
+    qs_value item = v;
+    if (v.kind == QS_ARRAY && qval_array(v)->count == 1 && !qdtype_is_complex(qval_array(v)->dtype))
+        TRY(qarr_get(vm, qval_array(v), 0, &item));
+    if (!qval_is_number(item)) return qarg_wrong(vm, fn, what, "a number", v);
+    *out = qval_number(item);
+    return QS_OK;
+}
+
+qs_status qarg_int(qs_vm *vm, const char *fn, const char *what, qs_value v, int64_t *out) {
+    double x;
+    TRY(qarg_num(vm, fn, what, v, &x));
+    if (v.kind == QS_INT) return *out = v.u.i, QS_OK;
+    if (x != floor(x) || fabs(x) >= 0x1p63)
+        return qs_fail(vm, QS_EVALUE, "%s: %s must be a whole number, got %g", fn, what, x);
+    *out = (int64_t)x;
+    return QS_OK;
+}
+
+qs_status qarg_count(qs_vm *vm, const char *fn, const char *what, qs_value v, int64_t *out) {
+    int64_t n;
+    TRY(qarg_int(vm, fn, what, v, &n));
+    if (n < 0) return qs_fail(vm, QS_EVALUE, "%s: %s must be ≥ 0, got %lld", fn, what, (long long)n);
+    *out = n;
+    return QS_OK;
+}
+
+qs_status qarg_string(qs_vm *vm, const char *fn, const char *what, qs_value v, const char **s, size_t *n) {
+    if (v.kind != QS_STRING) return qarg_wrong(vm, fn, what, "a string", v);
+    size_t len;
+    *s = qs_to_string(v, &len);
+    if (n) *n = len;
+    return QS_OK;
+}
+
+qs_status qarg_dim(qs_vm *vm, const char *fn, qs_value v, int *out) {
+    int64_t d;
+    TRY(qarg_int(vm, fn, "dimension", v, &d));
+    if (d < 0 || d >= QS_MAX_RANK)
+        return qs_fail(vm, QS_EINDEX, "%s: dimension must be 0 to %d, got %lld", fn, QS_MAX_RANK - 1, (long long)d);
+    *out = (int)d;
+    return QS_OK;
+}
+
+static void replace(qs_vm *vm, qs_value *slot, Array *a) {
+    qs_value old = *slot;
+    *slot = qarr_value(a);
+    qval_release(vm, old);
+}
+
+/* A number as a vec of one element. */
+static qs_status box(qs_vm *vm, qs_value *slot) {
+    qs_dtype d = slot->kind == QS_COMPLEX ? qdtype_complex_of(qvm_ctx(vm)->scalar_dtype)
+                 : slot->kind == QS_INT   ? QS_I32
+                 : slot->kind == QS_BOOL  ? QS_B1
+                                          : qvm_ctx(vm)->scalar_dtype;
+    int64_t one = 1;
+    Array *a;
+    TRY(qarr_new(vm, d, 1, &one, true, &a));
+    qs_status s = qarr_put(vm, a, 0, *slot);
+    replace(vm, slot, a);
+    return s;
+}
+
+qs_status qarg_array(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, Array **out) {
+    if (qval_is_number(c->in[i]) || c->in[i].kind == QS_COMPLEX) TRY(box(vm, &c->in[i]));
+    if (c->in[i].kind != QS_ARRAY) return qarg_wrong(vm, fn, what, "a number or an array", c->in[i]);
+    *out = qval_array(c->in[i]);
+    return QS_OK;
+}
+
+qs_status qarg_packed(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, qs_dtype d, Array **out,
+                      const void **p) {
+    Array *a, *b;
+    TRY(qarg_array(vm, c, i, fn, what, &a));
+    if (qdtype_is_complex(a->dtype) && !qdtype_is_complex(d)) return qarg_wrong(vm, fn, what, "real", c->in[i]);
+    TRY(qarr_convert(vm, a, d, &b));
+    replace(vm, &c->in[i], b);
+    TRY(qarr_contiguous(vm, b, &a));
+    replace(vm, &c->in[i], a);
+    *out = a;
+    return qarr_read(vm, a, p);
+}
+
+qs_status qarg_floats(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, Array **out, const void **p) {
+    Array *a;
+    TRY(qarg_array(vm, c, i, fn, what, &a));
+    qs_dtype d = a->dtype;
+    if (d < QS_F32) d = d >= QS_I32 && d <= QS_U64 ? QS_F64 : QS_F32;
+    return qarg_packed(vm, c, i, fn, what, d, out, p);
+}
+
+qs_status qarg_result(qs_vm *vm, qs_call_args *c, int i, qs_dtype d, int rank, const int64_t *dims, Array **out, void **p) {
+    TRY(qarr_new(vm, d, rank, dims, false, out));
+    c->out[i] = qarr_value(*out);
+    return qarr_write(vm, *out, p);
+}
+
+qs_status qarg_exact(qs_vm *vm, const double *x, int rank, const int64_t *dims, qs_value *out) {
+    size_t n = 1;
+    for (int i = 0; i < rank; i++) n *= (size_t)dims[i];
+    qs_dtype d = qvm_ctx(vm)->scalar_dtype;
+    for (size_t i = 0; i < n; i++)
+        if (fabs(x[i]) > 0x1p24) d = QS_F64;
+    Array *a;
+    void *p;
+    TRY(qarr_new(vm, d, rank, dims, false, &a));
+    *out = qarr_value(a);
+    TRY(qarr_write(vm, a, &p));
+    for (size_t i = 0; i < n; i++) qdtype_put(d, (char *)p + i * qdtype_size(d), x[i]);
+    return QS_OK;
+}

@@ -1,0 +1,272 @@
+/* core.c -- registration of the built-ins, questions about values, launching kernels, the process. */
+#include "stdlib/stdlib.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vm/kernel.h"
+
+/* -- the table --------------------------------------------------------------------------------------------------------------- */
+static const qs_native_def natives[] = {
+#define GROUP(title)
+#define CONSTANT(name, value, doc, matlab, numpy)
+#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy)                                  \
+    {name, function, min_in, max_in, max_out, signature "\n" doc},
+#include "stdlib/builtins.def"
+};
+
+static const LibDoc docs[] = {
+#define GROUP(title) {NULL, NULL, title, NULL, NULL},
+#define CONSTANT(name, value, doc, matlab, numpy) {name, name, doc, matlab, numpy},
+#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy)                                  \
+    {name, signature, doc, matlab, numpy},
+#include "stdlib/builtins.def"
+};
+
+typedef struct { const char *name; qs_value value; } Constant;
+
+void qlib_register(qs_vm *vm) {
+    const Constant constants[] = {
+#define GROUP(title)
+#define CONSTANT(name, value, doc, matlab, numpy) {name, value},
+#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy)
+#include "stdlib/builtins.def"
+    };
+    Lib *lib = qmem_alloc(qvm_ctx(vm), sizeof *lib);
+    lib->timer = -1;
+    qvm(vm)->lib = lib;
+    for (size_t i = 0; i < sizeof natives / sizeof *natives; i++)
+        qvm_builtin(vm, natives[i].name, qval_object(QS_FUNCTION, qfn_native(vm, &natives[i])));
+    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++) qvm_builtin(vm, constants[i].name, constants[i].value);
+}
+
+void qlib_close(qs_vm *vm) {
+    if (qvm(vm)->lib) qmem_free(qvm_ctx(vm), qvm(vm)->lib, sizeof(Lib));
+    qvm(vm)->lib = NULL;
+}
+
+const LibDoc *qlib_docs(int *n) { return *n = (int)(sizeof docs / sizeof *docs), docs; }
+
+void qlib_manual(Text *out) {
+    qtext_puts(out, "# Built-in functions\n\nGenerated from `stdlib/builtins.def`; `?name` at the prompt shows the same text.\n");
+    for (size_t i = 0; i < sizeof docs / sizeof *docs; i++) {
+        const LibDoc *d = &docs[i];
+        if (!d->name) {
+            qtext_printf(out, "\n## %s\n\n| function | what it does | MATLAB | NumPy |\n|---|---|---|---|\n", d->doc);
+            continue;
+        }
+        qtext_printf(out, "| `%s` | ", d->signature);
+        for (const char *s = d->doc; *s; s++)
+            if (*s == '|') qtext_puts(out, "\\|");
+            else qtext_add(out, s, 1);
+        qtext_printf(out, " | %s%s%s | %s%s%s |\n", *d->matlab ? "`" : "", d->matlab, *d->matlab ? "`" : "", *d->numpy ? "`" : "",
+                     d->numpy, *d->numpy ? "`" : "");
+    }
+}
+
+/* -- types of values ------------------------------------------------------------------------------------------------------------ */
+qs_status qcore_type(qs_vm *vm, qs_call_args *c) {
+    const char *have = qs_type_name(vm, c->in[0]), *want;
+    size_t n;
+    if (c->nin == 1) return qs_string(vm, have, strlen(have), &c->out[0]);
+    if (c->in[1].kind == QS_TYPE) {
+        c->out[0] = qs_bool(qval_is_type(vm, c->in[0], ((TypeValue *)c->in[1].u.p)->type));
+        return QS_OK;
+    }
+    TRY(qarg_string(vm, "type", "name", c->in[1], &want, &n));
+    const Type *t;
+    TypeMods mods = {0, 0};
+    TRY(qvm_type_named(vm, want, n, &t, &mods));
+    c->out[0] = qs_bool(qval_is_type(vm, c->in[0], t));
+    return QS_OK;
+}
+
+typedef struct { bool number, array, complex, integer; int64_t dims[QS_MAX_RANK]; int rank; } Facts;
+static Facts facts(qs_value v) {
+    Facts f = {.number = qval_is_number(v) || v.kind == QS_COMPLEX, .array = v.kind == QS_ARRAY, .rank = 0};
+    f.complex = v.kind == QS_COMPLEX, f.integer = v.kind == QS_INT;
+    if (!f.array) return f;
+    f.complex = qdtype_is_complex((qs_dtype)qval_array(v)->dtype), f.integer = qdtype_is_int((qs_dtype)qval_array(v)->dtype);
+    f.rank = qarr_size(qval_array(v), f.dims);
+    return f;
+}
+#define QUESTION(name, expr)                                                                                            \
+    qs_status qcore_##name(qs_vm *vm, qs_call_args *c) {                                                                \
+        (void)vm;                                                                                                       \
+        qs_value x = c->in[0];                                                                                          \
+        Facts f = facts(x);                                                                                             \
+        (void)x, (void)f;                                                                                               \
+        c->out[0] = qs_bool(expr);                                                                                      \
+        return QS_OK;                                                                                                   \
+    }
+QUESTION(isnumeric, f.number || f.array)
+QUESTION(isscalar, f.number || (f.array && qval_array(x)->count == 1))
+QUESTION(isreal, (f.number || f.array) && !f.complex)
+QUESTION(iscomplex, f.complex)
+QUESTION(isint, f.integer)
+QUESTION(isvec, f.array && f.rank == 2 && f.dims[0] == 1)
+QUESTION(ismat, f.array && f.rank == 2)
+QUESTION(iscube, f.array && f.rank == 3)
+QUESTION(isbool, x.kind == QS_BOOL || (f.array && qval_array(x)->dtype == QS_B1))
+QUESTION(isstring, x.kind == QS_STRING)
+QUESTION(iscell, x.kind == QS_CELL)
+QUESTION(isobject, x.kind == QS_OBJECT)
+QUESTION(isfunction, x.kind == QS_FUNCTION)
+QUESTION(isnull, x.kind == QS_NIL)
+
+/* isequal(a, b): same shape and contents. */
+qs_status qcore_isequal(qs_vm *vm, qs_call_args *c) {
+    c->out[0] = qs_bool(qval_equal(vm, c->in[0], c->in[1]));
+    return QS_OK;
+}
+
+/* -- containers -------------------------------------------------------------------------------------------------------------------- */
+qs_status qcore_cell(qs_vm *vm, qs_call_args *c) {
+    int rank;
+    int64_t dims[QS_MAX_RANK];
+    TRY(qarr_shape_args(vm, "cell", c->nin, c->in, &rank, dims));
+    if (rank == 2 && dims[0] == 1) dims[0] = dims[1], rank = 1;
+    Cell *r;
+    TRY(qcell_new(vm, qtype_any(qvm_ctx(vm)), rank, dims, &r));
+    c->out[0] = qval_object(QS_CELL, r);
+    return QS_OK;
+}
+
+qs_status qcore_object(qs_vm *vm, qs_call_args *c) {
+    Object *o = NULL;
+    TRY(qobj_new(vm, NULL, &o));
+    c->out[0] = qval_object(QS_OBJECT, o);
+    return QS_OK;
+}
+
+static qs_status object_of(qs_vm *vm, const char *fn, qs_value v, Object **out) {
+    if (v.kind != QS_OBJECT) return qarg_wrong(vm, fn, "x", "an object", v);
+    *out = v.u.p;
+    return QS_OK;
+}
+
+qs_status qcore_isfield(qs_vm *vm, qs_call_args *c) {
+    Object *o = NULL;
+    const char *name;
+    TRY(object_of(vm, "isfield", c->in[0], &o));
+    TRY(qarg_string(vm, "isfield", "name", c->in[1], &name, NULL));
+    c->out[0] = qs_bool(qobj_has(o, qstr_cname(qvm_ctx(vm), name)));
+    return QS_OK;
+}
+
+qs_status qcore_fieldnames(qs_vm *vm, qs_call_args *c) {
+    Object *o = NULL;
+    TRY(object_of(vm, "fieldnames", c->in[0], &o));
+    int64_t n = o->cls ? o->cls->nfields : (int64_t)o->dynamic.live, k = 0;
+    Cell *r;
+    TRY(qcell_new(vm, qtype_simple(qvm_ctx(vm), TY_STRING), 1, &n, &r));
+    c->out[0] = qval_object(QS_CELL, r);
+    for (int64_t i = 0; i < (o->cls ? n : (int64_t)o->dynamic.n); i++) {
+        Str *name = o->cls ? o->cls->fields[i].name : o->dynamic.entries[i].key;
+        if (!name) continue;
+        qval_release(vm, r->items[k]);
+        TRY(qs_string(vm, name->s, name->len, &r->items[k++]));
+    }
+    return QS_OK;
+}
+
+/* -- kernels ------------------------------------------------------------------------------------------------------------------------- */
+qs_status qcore_parallel_do(qs_vm *vm, qs_call_args *c) { return qkrn_launch(vm, false, c->nin, c->in); }
+qs_status qcore_serial_do(qs_vm *vm, qs_call_args *c) { return qkrn_launch(vm, true, c->nin, c->in); }
+
+static int64_t largest_block(qs_vm *vm) {
+    Device *d = qvm(vm)->device;
+    return d && d->max_block > 0 ? d->max_block : 1024;
+}
+
+/* The vector of extents among (dims) or (kernel, dims). */
+static qs_status block_arg(qs_vm *vm, qs_call_args *c, const char *fn, double x[QS_MAX_RANK], int64_t *n) {
+    double *v;
+    size_t count;
+    TRY(qarr_doubles(vm, c->in[c->nin - 1], fn, &v, &count));
+    bool good = count >= 1 && count <= QS_MAX_RANK;
+    for (size_t i = 0; good && i < count; i++) good = v[i] >= 0 && v[i] == floor(v[i]), x[i] = v[i];
+    qmem_free(qvm_ctx(vm), v, count * sizeof *v);
+    if (!good) return qs_fail(vm, QS_EVALUE, "%s: dims must hold 1 to %d whole numbers ≥ 0", fn, QS_MAX_RANK);
+    *n = (int64_t)count;
+    return QS_OK;
+}
+
+/* Halves the longest extent until the block is legal. */
+static void fit_block(double *x, int64_t n, double limit) {
+    for (;;) {
+        double product = 1;
+        int64_t longest = 0;
+        for (int64_t i = 0; i < n; i++) {
+            if (x[i] < 1) x[i] = 1;
+            product *= x[i];
+            if (x[i] > x[longest]) longest = i;
+        }
+        if (product <= limit) return;
+        x[longest] = floor(x[longest] / 2);
+    }
+}
+
+qs_status qcore_max_block_size(qs_vm *vm, qs_call_args *c) {
+    double x[QS_MAX_RANK];
+    int64_t n;
+    TRY(block_arg(vm, c, "max_block_size", x, &n));
+    fit_block(x, n, (double)largest_block(vm));
+    return qarg_exact(vm, x, 1, &n, &c->out[0]);
+}
+
+/* 256 work items (or fewer), longest along the last dimension, which is contiguous in memory. */
+qs_status qcore_opt_block_size(qs_vm *vm, qs_call_args *c) {
+    double x[QS_MAX_RANK], left = fmin(256, (double)largest_block(vm));
+    int64_t n;
+    TRY(block_arg(vm, c, "opt_block_size", x, &n));
+    for (int64_t i = n - 1; i >= 0; i--) {
+        double most = i == n - 1 && n > 1 ? fmin(left, 32) : left, b = 1;
+        while (2 * b <= most && b < x[i]) b *= 2;
+        x[i] = b, left = floor(left / b);
+    }
+    return qarg_exact(vm, x, 1, &n, &c->out[0]);
+}
+
+/* -- the process ------------------------------------------------------------------------------------------------------------------------ */
+qs_status qcore_args(qs_vm *vm, qs_call_args *c) {
+    const qs_config *cfg = &qvm(vm)->config;
+    int64_t n = cfg->argc;
+    Cell *r;
+    TRY(qcell_new(vm, qtype_simple(qvm_ctx(vm), TY_STRING), 1, &n, &r));
+    c->out[0] = qval_object(QS_CELL, r);
+    for (int64_t i = 0; i < n; i++) {
+        qval_release(vm, r->items[i]);
+        TRY(qs_string(vm, cfg->argv[i], strlen(cfg->argv[i]), &r->items[i]));
+    }
+    return QS_OK;
+}
+
+/* Ends the run: the status unwinds every call, no `catch` takes it, and the front end asks qs_exit_code. */
+qs_status qcore_exit(qs_vm *vm, qs_call_args *c) {
+    int64_t code = 0;
+    if (c->nin) TRY(qarg_int(vm, "exit", "code", c->in[0], &code));
+    if (code < 0 || code > 255) return qs_fail(vm, QS_EVALUE, "exit: code must be 0 to 255, got %lld", (long long)code);
+    qvm(vm)->exiting = true, qvm(vm)->exit_code = (int)code;
+    return qs_fail(vm, QS_EINTERRUPT, "exit(%d)", (int)code);
+}
+
+qs_status qcore_getenv(qs_vm *vm, qs_call_args *c) {
+    const char *name, *value;
+    TRY(qarg_string(vm, "getenv", "name", c->in[0], &name, NULL));
+    value = getenv(name);
+    return qs_string(vm, value ? value : "", value ? strlen(value) : 0, &c->out[0]);
+}
+
+qs_status qcore_eval(qs_vm *vm, qs_call_args *c) {
+    const char *src;
+    size_t n;
+    TRY(qarg_string(vm, "eval", "source", c->in[0], &src, &n));
+    return qs_eval(vm, src, &c->out[0]);
+}
+
+qs_status qcore_collect(qs_vm *vm, qs_call_args *c) {
+    c->out[0] = qs_num((double)qgc_collect(vm));
+    return QS_OK;
+}

@@ -1,0 +1,298 @@
+/* math.c -- elementwise mathematics: one row of MAPS per function of one argument. */
+#include "stdlib/stdlib.h"
+
+#include <complex.h>
+#include <math.h>
+#include <string.h>
+
+/* -- functions that libm lacks ------------------------------------------------------------------------------------------ */
+#define BOTH_PRECISIONS(fn, T, expr)                                                                                    \
+    static T fn(T x) { return expr; }
+BOTH_PRECISIONS(frac, double, x - floor(x))
+BOTH_PRECISIONS(fracf, float, x - floorf(x))
+BOTH_PRECISIONS(sign, double, x > 0 ? 1 : x < 0 ? -1 : x)
+BOTH_PRECISIONS(signf, float, x > 0 ? 1 : x < 0 ? -1 : x)
+BOTH_PRECISIONS(saturate, double, fmin(fmax(x, 0), 1))
+BOTH_PRECISIONS(saturatef, float, fminf(fmaxf(x, 0), 1))
+
+static double nextpow2(double x) { /* the smallest power of two >= x */
+    int e;
+    if (!isfinite(x) || x <= 0) return x <= 0 ? 1 : x;
+    return frexp(x, &e) == 0.5 ? x : ldexp(1, e);
+}
+
+/* -- complex forms --------------------------------------------------------------------------------------------------------- */
+static double complex load(const double in[2]) { return CMPLX(in[0], in[1]); }
+static void store(double out[2], double complex z) { out[0] = creal(z), out[1] = cimag(z); }
+#define COMPLEX_MAP(fn, expr)                                                                                           \
+    static void fn##_of(const double in[2], double out[2]) {                                                            \
+        double complex z = load(in);                                                                                    \
+        store(out, expr);                                                                                               \
+    }
+COMPLEX_MAP(csin, csin(z))
+COMPLEX_MAP(ccos, ccos(z))
+COMPLEX_MAP(ctan, ctan(z))
+COMPLEX_MAP(casin, casin(z))
+COMPLEX_MAP(cacos, cacos(z))
+COMPLEX_MAP(catan, catan(z))
+COMPLEX_MAP(csinh, csinh(z))
+COMPLEX_MAP(ccosh, ccosh(z))
+COMPLEX_MAP(ctanh, ctanh(z))
+COMPLEX_MAP(casinh, casinh(z))
+COMPLEX_MAP(cacosh, cacosh(z))
+COMPLEX_MAP(catanh, catanh(z))
+COMPLEX_MAP(cexp, cexp(z))
+COMPLEX_MAP(cexp2, cexp(z * 0.69314718055994530942))
+COMPLEX_MAP(clog, clog(z))
+COMPLEX_MAP(clog2, clog(z) / 0.69314718055994530942)
+COMPLEX_MAP(clog10, clog(z) / 2.30258509299404568402)
+COMPLEX_MAP(csqrt, csqrt(z))
+COMPLEX_MAP(cfloor, CMPLX(floor(creal(z)), floor(cimag(z))))
+COMPLEX_MAP(cceil, CMPLX(ceil(creal(z)), ceil(cimag(z))))
+COMPLEX_MAP(cround, CMPLX(round(creal(z)), round(cimag(z))))
+COMPLEX_MAP(ctrunc, CMPLX(trunc(creal(z)), trunc(cimag(z))))
+COMPLEX_MAP(csign, z == 0 ? 0 : z / cabs(z))
+
+/* -- one argument ------------------------------------------------------------------------------------------------------------ */
+/*       name      float64    float32      complex      integers stay */
+#define MAPS(X)                                                                                                         \
+    X(sin,      sin,       sinf,        csin_of,     false)                                                             \
+    X(cos,      cos,       cosf,        ccos_of,     false)                                                             \
+    X(tan,      tan,       tanf,        ctan_of,     false)                                                             \
+    X(asin,     asin,      asinf,       casin_of,    false)                                                             \
+    X(acos,     acos,      acosf,       cacos_of,    false)                                                             \
+    X(atan,     atan,      atanf,       catan_of,    false)                                                             \
+    X(sinh,     sinh,      sinhf,       csinh_of,    false)                                                             \
+    X(cosh,     cosh,      coshf,       ccosh_of,    false)                                                             \
+    X(tanh,     tanh,      tanhf,       ctanh_of,    false)                                                             \
+    X(asinh,    asinh,     asinhf,      casinh_of,   false)                                                             \
+    X(acosh,    acosh,     acoshf,      cacosh_of,   false)                                                             \
+    X(atanh,    atanh,     atanhf,      catanh_of,   false)                                                             \
+    X(exp,      exp,       expf,        cexp_of,     false)                                                             \
+    X(exp2,     exp2,      exp2f,       cexp2_of,    false)                                                             \
+    X(expm1,    expm1,     expm1f,      NULL,        false)                                                             \
+    X(log,      log,       logf,        clog_of,     false)                                                             \
+    X(log2,     log2,      log2f,       clog2_of,    false)                                                             \
+    X(log10,    log10,     log10f,      clog10_of,   false)                                                             \
+    X(log1p,    log1p,     log1pf,      NULL,        false)                                                             \
+    X(sqrt,     sqrt,      sqrtf,       csqrt_of,    false)                                                             \
+    X(cbrt,     cbrt,      cbrtf,       NULL,        false)                                                             \
+    X(erf,      erf,       erff,        NULL,        false)                                                             \
+    X(erfc,     erfc,      erfcf,       NULL,        false)                                                             \
+    X(lgamma,   lgamma,    NULL,        NULL,        false)                                                             \
+    X(tgamma,   tgamma,    tgammaf,     NULL,        false)                                                             \
+    X(floor,    floor,     floorf,      cfloor_of,   true)                                                              \
+    X(ceil,     ceil,      ceilf,       cceil_of,    true)                                                              \
+    X(round,    round,     roundf,      cround_of,   true)                                                              \
+    X(trunc,    trunc,     truncf,      ctrunc_of,   true)                                                              \
+    X(frac,     frac,      fracf,       NULL,        false)                                                             \
+    X(sign,     sign,      signf,       csign_of,    true)                                                              \
+    X(saturate, saturate,  saturatef,   NULL,        false)                                                             \
+    X(nextpow2, nextpow2,  NULL,        NULL,        true)
+
+#define MAP_NATIVE(name, f64, f32, cplx, keeps)                                                                         \
+    static const MapFn name##_map = {#name, f64, f32, cplx, keeps};                                                     \
+    qs_status qmath_##name(qs_vm *vm, qs_call_args *c) { return qarith_map(vm, &name##_map, c->in[0], &c->out[0]); }
+MAPS(MAP_NATIVE)
+
+/* -- complex numbers ---------------------------------------------------------------------------------------------------------- */
+static const MapFn abs_map = {"abs", fabs, fabsf, NULL, true};
+
+static double part_abs(double re, double im) { return hypot(re, im); }
+static double part_angle(double re, double im) { return atan2(im, re); }
+static double part_real(double re, double im) { (void)im; return re; }
+static double part_imag(double re, double im) { (void)re; return im; }
+
+/* A real array made of one number per complex element. */
+static qs_status split(qs_vm *vm, qs_call_args *c, const char *fn, double (*part)(double, double)) {
+    if (c->in[0].kind == QS_COMPLEX) {
+        const Complex *z = c->in[0].u.p;
+        c->out[0] = qs_num(part(z->re, z->im));
+        return QS_OK;
+    }
+    Array *a, *r;
+    const void *p;
+    void *q;
+    TRY(qarg_floats(vm, c, 0, fn, "x", &a, &p));
+    TRY(qarg_result(vm, c, 0, qdtype_real_of((qs_dtype)a->dtype), a->rank, a->dims, &r, &q));
+    if (a->dtype == QS_C64) {
+        const QComplexF *z = p;
+        for (size_t i = 0; i < a->count; i++) ((float *)q)[i] = (float)part((double)z[i].re, (double)z[i].im);
+    } else {
+        const QComplexD *z = p;
+        for (size_t i = 0; i < a->count; i++) ((double *)q)[i] = part(z[i].re, z[i].im);
+    }
+    return QS_OK;
+}
+
+static bool is_complex(qs_value v) {
+    return v.kind == QS_COMPLEX || (v.kind == QS_ARRAY && qdtype_is_complex((qs_dtype)qval_array(v)->dtype));
+}
+
+/* Numbers only: what a function of real arguments gives when the argument itself is the answer. */
+static qs_status same(qs_vm *vm, qs_call_args *c, const char *fn) {
+    if (!qval_is_number(c->in[0]) && c->in[0].kind != QS_ARRAY && c->in[0].kind != QS_COMPLEX)
+        return qarg_wrong(vm, fn, "x", "a number or an array", c->in[0]);
+    c->out[0] = qval_retain(c->in[0]);
+    return QS_OK;
+}
+
+qs_status qmath_abs(qs_vm *vm, qs_call_args *c) {
+    if (is_complex(c->in[0])) return split(vm, c, "abs", part_abs);
+    return qarith_map(vm, &abs_map, c->in[0], &c->out[0]);
+}
+
+qs_status qmath_real(qs_vm *vm, qs_call_args *c) {
+    return is_complex(c->in[0]) ? split(vm, c, "real", part_real) : same(vm, c, "real");
+}
+
+static double zero_of(double x) { (void)x; return 0; }
+static double angle_of(double x) { return atan2(0, x); }
+static const MapFn imag_map = {"imag", zero_of, NULL, NULL, true}, angle_map = {"angle", angle_of, NULL, NULL, false};
+
+qs_status qmath_imag(qs_vm *vm, qs_call_args *c) {
+    return is_complex(c->in[0]) ? split(vm, c, "imag", part_imag) : qarith_map(vm, &imag_map, c->in[0], &c->out[0]);
+}
+
+qs_status qmath_angle(qs_vm *vm, qs_call_args *c) {
+    return is_complex(c->in[0]) ? split(vm, c, "angle", part_angle) : qarith_map(vm, &angle_map, c->in[0], &c->out[0]);
+}
+
+static void conj_of(const double in[2], double out[2]) { out[0] = in[0], out[1] = -in[1]; }
+static double identity(double x) { return x; }
+static const MapFn conj_map = {"conj", identity, NULL, conj_of, true};
+
+qs_status qmath_conj(qs_vm *vm, qs_call_args *c) {
+    return is_complex(c->in[0]) ? qarith_map(vm, &conj_map, c->in[0], &c->out[0]) : same(vm, c, "conj");
+}
+
+/* complex(a, b) = a + b*j, with broadcasting. */
+qs_status qmath_complex(qs_vm *vm, qs_call_args *c) {
+    qs_value j, im;
+    if (c->nin == 1 && is_complex(c->in[0])) return same(vm, c, "complex");
+    if (is_complex(c->in[0])) return qarg_wrong(vm, "complex", "re", "real", c->in[0]);
+    if (c->nin == 2 && is_complex(c->in[1])) return qarg_wrong(vm, "complex", "im", "real", c->in[1]);
+    TRY(qval_complex(vm, 0, 1, &j));
+    qs_status s = qarith_binary(vm, OP_PWMUL, c->nin == 2 ? c->in[1] : qs_num(0), j, &im);
+    qval_release(vm, j);
+    TRY(s);
+    s = qarith_binary(vm, OP_ADD, c->in[0], im, &c->out[0]);
+    qval_release(vm, im);
+    return s;
+}
+
+/* -- two and three arguments --------------------------------------------------------------------------------------------------- */
+static double floor_mod(double x, double a) { /* in [0,a) for a > 0, (a,0] for a < 0 */
+    double r = fmod(x, a);
+    return r != 0 && (r < 0) != (a < 0) ? r + a : r;
+}
+static double shift_left(double x, double n) { return trunc(ldexp(trunc(x), (int)n)); }
+static double shift_right(double x, double n) { return floor(ldexp(trunc(x), -(int)n)); }
+
+qs_status qmath_atan2(qs_vm *vm, qs_call_args *c) { return qarith_map2(vm, "atan2", atan2, c->in[0], c->in[1], &c->out[0]); }
+qs_status qmath_hypot(qs_vm *vm, qs_call_args *c) { return qarith_map2(vm, "hypot", hypot, c->in[0], c->in[1], &c->out[0]); }
+qs_status qmath_mod(qs_vm *vm, qs_call_args *c) { return qarith_map2(vm, "mod", floor_mod, c->in[0], c->in[1], &c->out[0]); }
+qs_status qmath_pow(qs_vm *vm, qs_call_args *c) { return qarith_binary(vm, OP_PWPOW, c->in[0], c->in[1], &c->out[0]); }
+
+static qs_status shift(qs_vm *vm, qs_call_args *c, const char *fn, double (*f)(double, double)) {
+    TRY(qarith_map2(vm, fn, f, c->in[0], c->in[1], &c->out[0]));
+    if (c->in[0].kind == QS_INT && c->out[0].kind == QS_NUM) c->out[0] = qs_int((int64_t)c->out[0].u.f);
+    if (c->in[0].kind != QS_ARRAY || c->out[0].kind != QS_ARRAY || !qdtype_is_int((qs_dtype)qval_array(c->in[0])->dtype))
+        return QS_OK;
+    qs_value wide = c->out[0];
+    Array *narrow;
+    TRY(qarr_convert(vm, qval_array(wide), (qs_dtype)qval_array(c->in[0])->dtype, &narrow));
+    c->out[0] = qarr_value(narrow);
+    qval_release(vm, wide);
+    return QS_OK;
+}
+qs_status qmath_shl(qs_vm *vm, qs_call_args *c) { return shift(vm, c, "shl", shift_left); }
+qs_status qmath_shr(qs_vm *vm, qs_call_args *c) { return shift(vm, c, "shr", shift_right); }
+
+qs_status qmath_and(qs_vm *vm, qs_call_args *c) { return qarith_binary(vm, OP_BITAND, c->in[0], c->in[1], &c->out[0]); }
+qs_status qmath_or(qs_vm *vm, qs_call_args *c) { return qarith_binary(vm, OP_BITOR, c->in[0], c->in[1], &c->out[0]); }
+qs_status qmath_xor(qs_vm *vm, qs_call_args *c) { return qarith_binary(vm, OP_BITXOR, c->in[0], c->in[1], &c->out[0]); }
+
+/* Truth values are negated; integers have every bit flipped, which is x xor -1. */
+qs_status qmath_not(qs_vm *vm, qs_call_args *c) {
+    qs_value x = c->in[0];
+    bool truth = x.kind == QS_BOOL || (x.kind == QS_ARRAY && qval_array(x)->dtype == QS_B1);
+    if (truth) return qarith_unary(vm, OP_NOT, x, &c->out[0]);
+    return qarith_binary(vm, OP_BITXOR, x, qs_int(-1), &c->out[0]);
+}
+
+/* clamp(x, hi) clips to [0, hi]; clamp(x, lo, hi) to [lo, hi]. */
+qs_status qmath_clamp(qs_vm *vm, qs_call_args *c) {
+    qs_value above;
+    TRY(qarith_binary(vm, OP_MAXEQ, c->in[0], c->nin == 3 ? c->in[1] : qs_num(0), &above));
+    qs_status s = qarith_binary(vm, OP_MINEQ, above, c->in[c->nin - 1], &c->out[0]);
+    qval_release(vm, above);
+    return s;
+}
+
+/* lerp(a, b, c) = a*c + b*(1-c) (language.md U33), computed as b + (a-b)*c. */
+qs_status qmath_lerp(qs_vm *vm, qs_call_args *c) {
+    qs_value d, e;
+    TRY(qarith_binary(vm, OP_SUB, c->in[0], c->in[1], &d));
+    qs_status s = qarith_binary(vm, OP_PWMUL, d, c->in[2], &e);
+    qval_release(vm, d);
+    TRY(s);
+    s = qarith_binary(vm, OP_ADD, e, c->in[1], &c->out[0]);
+    qval_release(vm, e);
+    return s;
+}
+
+/* -- tests on floats ------------------------------------------------------------------------------------------------------------- */
+typedef enum { TEST_NAN, TEST_INF, TEST_FINITE } Test;
+static bool passes(Test t, double x) { return t == TEST_NAN ? isnan(x) : t == TEST_INF ? isinf(x) : isfinite(x); }
+static bool passes_complex(Test t, double re, double im) {
+    return t == TEST_FINITE ? passes(t, re) && passes(t, im) : passes(t, re) || passes(t, im);
+}
+
+static qs_status test(qs_vm *vm, qs_call_args *c, const char *fn, Test t) {
+    qs_value x = c->in[0];
+    if (qval_is_number(x)) return c->out[0] = qs_bool(passes(t, qval_number(x))), QS_OK;
+    if (x.kind == QS_COMPLEX)
+        return c->out[0] = qs_bool(passes_complex(t, ((Complex *)x.u.p)->re, ((Complex *)x.u.p)->im)), QS_OK;
+    Array *a, *r;
+    const void *p;
+    void *q;
+    TRY(qarg_floats(vm, c, 0, fn, "x", &a, &p));
+    TRY(qarg_result(vm, c, 0, QS_B1, a->rank, a->dims, &r, &q));
+    uint8_t *y = q;
+    for (size_t i = 0; i < a->count; i++) switch (a->dtype) {
+        case QS_F32: y[i] = passes(t, (double)((const float *)p)[i]); break;
+        case QS_F64: y[i] = passes(t, ((const double *)p)[i]); break;
+        case QS_C64: y[i] = passes_complex(t, (double)((const float *)p)[2 * i], (double)((const float *)p)[2 * i + 1]); break;
+        default: y[i] = passes_complex(t, ((const double *)p)[2 * i], ((const double *)p)[2 * i + 1]); break;
+        }
+    return QS_OK;
+}
+qs_status qmath_isnan(qs_vm *vm, qs_call_args *c) { return test(vm, c, "isnan", TEST_NAN); }
+qs_status qmath_isinf(qs_vm *vm, qs_call_args *c) { return test(vm, c, "isinf", TEST_INF); }
+qs_status qmath_isfinite(qs_vm *vm, qs_call_args *c) { return test(vm, c, "isfinite", TEST_FINITE); }
+
+/* -- conversions -------------------------------------------------------------------------------------------------------------------- */
+qs_status qmath_int(qs_vm *vm, qs_call_args *c) {
+    qs_value x = c->in[0];
+    if (qval_is_number(x)) {
+        c->out[0] = x.kind == QS_NUM ? qs_int(qdtype_sat_i64(x.u.f, INT64_MIN, INT64_MAX)) : qs_int(x.u.i);
+        return QS_OK;
+    }
+    if (x.kind != QS_ARRAY || is_complex(x)) return qarg_wrong(vm, "int", "x", "a real number or array", x);
+    Array *r;
+    TRY(qarr_convert(vm, qval_array(x), QS_I32, &r));
+    c->out[0] = qarr_value(r);
+    return QS_OK;
+}
+
+qs_status qmath_float(qs_vm *vm, qs_call_args *c) {
+    qs_value x = c->in[0];
+    if (qval_is_number(x)) return c->out[0] = qs_num(qval_number(x)), QS_OK;
+    if (x.kind != QS_ARRAY || is_complex(x)) return qarg_wrong(vm, "float", "x", "a real number or array", x);
+    Array *a = qval_array(x), *r;
+    qs_dtype d = (qs_dtype)a->dtype;
+    TRY(qarr_convert(vm, a, qdtype_is_real(d) ? d : qdtype_promote_scalar(d, false, qvm_ctx(vm)->scalar_dtype), &r));
+    c->out[0] = qarr_value(r);
+    return QS_OK;
+}

@@ -1,0 +1,632 @@
+/* matrix.c -- making arrays and moving their elements.
+ *
+ * Everything that rearranges (transpose, repmat, cat, circshift, flip …) is a few calls of qmatrix_move between strided
+ * places, whatever the element type. */
+#include "stdlib/stdlib.h"
+
+#include <math.h>
+#include <string.h>
+
+/* -- shapes ------------------------------------------------------------------------------------------------------------------ */
+void qmatrix_shape(const Array *a, Shape *s) {
+    s->rank = a->rank < 2 ? 2 : a->rank;
+    if (a->rank >= 2) {
+        memcpy(s->dims, a->dims, sizeof s->dims), memcpy(s->strides, a->strides, sizeof s->strides);
+        return;
+    }
+    s->dims[0] = 1, s->strides[0] = 0;
+    s->dims[1] = a->rank ? a->dims[0] : 1, s->strides[1] = a->rank ? a->strides[0] : 0;
+}
+
+void qmatrix_packed(Shape *s) {
+    int64_t step = 1;
+    for (int d = s->rank - 1; d >= 0; d--) s->strides[d] = step, step *= s->dims[d];
+}
+
+static int64_t volume(const Shape *s) {
+    int64_t n = 1;
+    for (int d = 0; d < s->rank; d++) n *= s->dims[d];
+    return n;
+}
+
+/* Extends a shape with trailing extents of 1. */
+static void extend(Shape *s, int rank) {
+    for (; s->rank < rank; s->rank++) s->dims[s->rank] = 1, s->strides[s->rank] = 0;
+}
+
+/* -- moving ------------------------------------------------------------------------------------------------------------------- */
+typedef struct { uint64_t a, b; } Wide;
+#define MOVE_LINE(T)                                                                                                    \
+    for (int64_t i = 0; i < n; i++) ((T *)d)[i * ds] = ((const T *)s)[i * ss];                                           \
+    break;
+static void move_line(char *d, int64_t ds, const char *s, int64_t ss, int64_t n, size_t size) {
+    if (ds == 1 && ss == 1) { memcpy(d, s, (size_t)n * size); return; }
+    switch (size) {
+    case 1: MOVE_LINE(uint8_t)
+    case 2: MOVE_LINE(uint16_t)
+    case 4: MOVE_LINE(uint32_t)
+    case 8: MOVE_LINE(uint64_t)
+    default: MOVE_LINE(Wide)
+    }
+}
+
+enum { TILE = 32 }; /* 32x32 elements of both places stay in the first-level cache while a transposition works on them */
+
+static void move_tiled(char *d, const int64_t *ds, const char *s, const int64_t *ss, const int64_t *n, size_t size) {
+    for (int64_t i = 0; i < n[0]; i += TILE)
+        for (int64_t j = 0; j < n[1]; j += TILE) {
+            int64_t ni = n[0] - i < TILE ? n[0] - i : TILE, nj = n[1] - j < TILE ? n[1] - j : TILE;
+            for (int64_t k = 0; k < ni; k++)
+                move_line(d + ((i + k) * ds[0] + j * ds[1]) * (int64_t)size, ds[1],
+                          s + ((i + k) * ss[0] + j * ss[1]) * (int64_t)size, ss[1], nj, size);
+        }
+}
+
+void qmatrix_move(void *dst, const int64_t *ds, const void *src, const int64_t *ss, int rank, const int64_t *n, size_t size) {
+    if (rank == 1) { move_line(dst, *ds, src, *ss, *n, size); return; }
+    bool across = ds[rank - 1] == 1 && ss[rank - 1] != 1;
+    if (rank == 2 && across) { move_tiled(dst, ds, src, ss, n, size); return; }
+    for (int64_t i = 0; i < n[0]; i++)
+        qmatrix_move((char *)dst + i * ds[0] * (int64_t)size, ds + 1, (const char *)src + i * ss[0] * (int64_t)size, ss + 1,
+                     rank - 1, n + 1, size);
+}
+
+/* A strided place inside an array of known element size. */
+typedef struct { char *p; Shape shape; size_t size; } Place;
+
+static qs_status source(qs_vm *vm, Array *a, Place *s) {
+    const void *p;
+    TRY(qarr_read(vm, a, &p));
+    s->p = (char *)(uintptr_t)p, s->size = qdtype_size((qs_dtype)a->dtype);
+    qmatrix_shape(a, &s->shape);
+    return QS_OK;
+}
+
+/* A new array in out[i] with the extents of d->shape, as a place to move to. */
+static qs_status target(qs_vm *vm, qs_call_args *c, int i, qs_dtype t, Place *d) {
+    Array *a;
+    void *p;
+    TRY(qarg_result(vm, c, i, t, d->shape.rank, d->shape.dims, &a, &p));
+    d->p = p, d->size = qdtype_size(t);
+    qmatrix_packed(&d->shape);
+    return QS_OK;
+}
+
+static void move(const Place *d, const Place *s, const int64_t *n) {
+    qmatrix_move(d->p, d->shape.strides, s->p, s->shape.strides, d->shape.rank, n, d->size);
+}
+
+/* -- construction ---------------------------------------------------------------------------------------------------------------- */
+static qs_status make(qs_vm *vm, qs_call_args *c, const char *fn, qs_dtype d, bool zeroed, Array **out) {
+    int rank;
+    int64_t dims[QS_MAX_RANK];
+    TRY(qarr_shape_args(vm, fn, c->nin, c->in, &rank, dims));
+    TRY(qarr_new(vm, d, rank, dims, zeroed, out));
+    c->out[0] = qarr_value(*out);
+    return QS_OK;
+}
+static qs_dtype real_type(qs_vm *vm) { return qvm_ctx(vm)->scalar_dtype; }
+static qs_dtype cplx_type(qs_vm *vm) { return qdtype_complex_of(qvm_ctx(vm)->scalar_dtype); }
+
+qs_status qmatrix_zeros(qs_vm *vm, qs_call_args *c) { Array *a; return make(vm, c, "zeros", real_type(vm), true, &a); }
+qs_status qmatrix_czeros(qs_vm *vm, qs_call_args *c) { Array *a; return make(vm, c, "czeros", cplx_type(vm), true, &a); }
+qs_status qmatrix_uninit(qs_vm *vm, qs_call_args *c) { Array *a; return make(vm, c, "uninit", real_type(vm), false, &a); }
+qs_status qmatrix_ones(qs_vm *vm, qs_call_args *c) {
+    Array *a;
+    TRY(make(vm, c, "ones", real_type(vm), false, &a));
+    return qarr_fill(vm, a, qs_num(1));
+}
+qs_status qmatrix_cones(qs_vm *vm, qs_call_args *c) {
+    Array *a;
+    TRY(make(vm, c, "cones", cplx_type(vm), false, &a));
+    return qarr_fill(vm, a, qs_num(1));
+}
+
+/* Ones (or the elements of a vector) on the k-th diagonal of a rows x cols matrix of zeros. */
+static qs_status diagonal(qs_vm *vm, qs_call_args *c, qs_dtype t, int64_t rows, int64_t cols, const Place *v, int64_t n) {
+    Array *a;
+    void *p;
+    TRY(qarr_new(vm, t, 2, (int64_t[]){rows, cols}, true, &a));
+    c->out[0] = qarr_value(a);
+    TRY(qarr_write(vm, a, &p));
+    size_t size = qdtype_size(t);
+    for (int64_t i = 0; i < n; i++) {
+        char *at = (char *)p + (size_t)(i * (cols + 1)) * size;
+        if (v) memcpy(at, v->p + i * v->shape.strides[1] * (int64_t)size, size);
+        else qdtype_put(t, at, 1);
+    }
+    return QS_OK;
+}
+
+qs_status qmatrix_eye(qs_vm *vm, qs_call_args *c) {
+    int64_t m, n;
+    TRY(qarg_count(vm, "eye", "rows", c->in[0], &m));
+    n = m;
+    if (c->nin > 1) TRY(qarg_count(vm, "eye", "columns", c->in[1], &n));
+    return diagonal(vm, c, real_type(vm), m, n, NULL, m < n ? m : n);
+}
+
+qs_status qmatrix_linspace(qs_vm *vm, qs_call_args *c) {
+    double a, b;
+    int64_t n = 100;
+    TRY(qarg_num(vm, "linspace", "a", c->in[0], &a));
+    TRY(qarg_num(vm, "linspace", "b", c->in[1], &b));
+    if (c->nin > 2) TRY(qarg_count(vm, "linspace", "n", c->in[2], &n));
+    Array *r;
+    void *p;
+    qs_dtype d = real_type(vm);
+    TRY(qarg_result(vm, c, 0, d, 1, &n, &r, &p));
+    for (int64_t i = 0; i < n; i++) {
+        double x = i == n - 1 ? b : a + (b - a) * ((double)i / (double)(n - 1));
+        qdtype_put(d, (char *)p + (size_t)i * qdtype_size(d), x);
+    }
+    return QS_OK;
+}
+
+/* x varies along columns, y along rows: both have size numel(ys) x numel(xs). */
+qs_status qmatrix_meshgrid(qs_vm *vm, qs_call_args *c) {
+    Array *x, *y;
+    const void *unused;
+    TRY(qarg_floats(vm, c, 0, "meshgrid", "x", &x, &unused));
+    if (c->nin > 1) TRY(qarg_floats(vm, c, 1, "meshgrid", "y", &y, &unused));
+    else y = x;
+    Place px, py, d = {.shape = {.rank = 2}};
+    TRY(source(vm, x, &px));
+    TRY(source(vm, y, &py));
+    int64_t n[2] = {(int64_t)y->count, (int64_t)x->count};
+    memcpy(d.shape.dims, n, sizeof n);
+    px.shape.strides[0] = 0, px.shape.strides[1] = 1;
+    TRY(target(vm, c, 0, (qs_dtype)x->dtype, &d));
+    move(&d, &px, n);
+    if (c->nout < 2) return QS_OK;
+    py.shape.strides[0] = 1, py.shape.strides[1] = 0;
+    TRY(target(vm, c, 1, (qs_dtype)y->dtype, &d));
+    move(&d, &py, n);
+    return QS_OK;
+}
+
+/* -- shape ------------------------------------------------------------------------------------------------------------------------ */
+/* Extents of any value: arrays and cells have theirs, a string is 1 x length, anything else 1 x 1. */
+static int extents(qs_value v, int64_t dims[QS_MAX_RANK]) {
+    if (v.kind == QS_ARRAY) return qarr_size(qval_array(v), dims);
+    dims[0] = dims[1] = 1;
+    if (v.kind == QS_STRING) { size_t n; qs_to_string(v, &n), dims[1] = (int64_t)n; }
+    if (v.kind != QS_CELL) return 2;
+    const Cell *x = v.u.p;
+    if (x->rank == 1) return dims[1] = x->dims[0], 2;
+    memcpy(dims, x->dims, sizeof x->dims);
+    return x->rank;
+}
+
+qs_status qmatrix_size(qs_vm *vm, qs_call_args *c) {
+    int64_t dims[QS_MAX_RANK];
+    double out[QS_MAX_RANK];
+    int rank = extents(c->in[0], dims), d;
+    int64_t n = rank;
+    for (int i = 0; i < rank; i++) out[i] = (double)dims[i];
+    if (c->nin == 1) return qarg_exact(vm, out, 1, &n, &c->out[0]);
+    if (qval_is_number(c->in[1])) {
+        TRY(qarg_dim(vm, "size", c->in[1], &d));
+        c->out[0] = qs_num(d < rank ? (double)dims[d] : 1);
+        return QS_OK;
+    }
+    double *want;
+    size_t nwant;
+    TRY(qarr_doubles(vm, c->in[1], "size: dimension", &want, &nwant));
+    qs_status s = nwant > QS_MAX_RANK ? qs_fail(vm, QS_EINDEX, "size: at most %d dimensions, got %zu", QS_MAX_RANK, nwant) : QS_OK;
+    for (size_t i = 0; s == QS_OK && i < nwant; i++)
+        if ((s = qarg_dim(vm, "size", qs_num(want[i]), &d)) == QS_OK) out[i] = d < rank ? (double)dims[d] : 1;
+    qmem_free(qvm_ctx(vm), want, nwant * sizeof *want);
+    n = (int64_t)nwant;
+    return s ? s : qarg_exact(vm, out, 1, &n, &c->out[0]);
+}
+
+static double numel(qs_value v) {
+    int64_t dims[QS_MAX_RANK];
+    double n = 1;
+    for (int i = 0, rank = extents(v, dims); i < rank; i++) n *= (double)dims[i];
+    return n;
+}
+qs_status qmatrix_numel(qs_vm *vm, qs_call_args *c) { (void)vm; return c->out[0] = qs_num(numel(c->in[0])), QS_OK; }
+qs_status qmatrix_isempty(qs_vm *vm, qs_call_args *c) {
+    (void)vm;
+    c->out[0] = qs_bool(c->in[0].kind == QS_NIL || numel(c->in[0]) == 0);
+    return QS_OK;
+}
+qs_status qmatrix_ndims(qs_vm *vm, qs_call_args *c) {
+    (void)vm;
+    int64_t dims[QS_MAX_RANK];
+    return c->out[0] = qs_num(extents(c->in[0], dims)), QS_OK;
+}
+
+static qs_status copy_cell(qs_vm *vm, const Cell *a, int rank, const int64_t *dims, qs_value *out) {
+    Cell *r;
+    TRY(qcell_new(vm, a->elem, rank, dims, &r));
+    *out = qval_object(QS_CELL, r);
+    for (size_t i = 0; i < a->count; i++) {
+        qs_value old = r->items[i];
+        r->items[i] = qval_retain(a->items[i]);
+        qval_release(vm, old);
+    }
+    return QS_OK;
+}
+
+qs_status qmatrix_copy(qs_vm *vm, qs_call_args *c) {
+    qs_value x = c->in[0];
+    if (x.kind == QS_CELL) return copy_cell(vm, x.u.p, ((Cell *)x.u.p)->rank, ((Cell *)x.u.p)->dims, &c->out[0]);
+    if (x.kind != QS_ARRAY) return c->out[0] = qval_retain(x), QS_OK;
+    Array *r;
+    TRY(qarr_copy(vm, qval_array(x), &r));
+    return c->out[0] = qarr_value(r), QS_OK;
+}
+
+qs_status qmatrix_reshape(qs_vm *vm, qs_call_args *c) {
+    int rank;
+    int64_t dims[QS_MAX_RANK];
+    TRY(qarr_shape_args(vm, "reshape", c->nin - 1, c->in + 1, &rank, dims));
+    if (c->in[0].kind == QS_CELL) {
+        Cell *x = c->in[0].u.p;
+        size_t n = 1;
+        for (int i = 0; i < rank; i++) n *= (size_t)dims[i];
+        if (n != x->count)
+            return qs_fail(vm, QS_ESHAPE, "reshape: %zu elements do not fit a shape of %zu", x->count, n);
+        return copy_cell(vm, x, rank, dims, &c->out[0]);
+    }
+    Array *a, *r;
+    TRY(qarg_array(vm, c, 0, "reshape", "x", &a));
+    TRY(qarr_reshape(vm, a, rank, dims, &r));
+    c->out[0] = qarr_value(r);
+    return QS_OK;
+}
+
+/* Puts the dimensions of a in the given order. */
+static qs_status permute(qs_vm *vm, qs_call_args *c, Array *a, const int *order, int rank) {
+    Place s, d, v;
+    TRY(source(vm, a, &s));
+    extend(&s.shape, rank);
+    v = s, d.shape.rank = rank;
+    for (int i = 0; i < rank; i++) {
+        d.shape.dims[i] = s.shape.dims[order[i]];
+        v.shape.strides[i] = s.shape.strides[order[i]];
+    }
+    int64_t n[QS_MAX_RANK];
+    memcpy(n, d.shape.dims, sizeof n);
+    TRY(target(vm, c, 0, (qs_dtype)a->dtype, &d));
+    move(&d, &v, n);
+    return QS_OK;
+}
+
+static qs_status swap_first_two(qs_vm *vm, qs_call_args *c, const char *fn) {
+    static const int order[QS_MAX_RANK] = {1, 0, 2, 3, 4, 5, 6, 7};
+    Array *a;
+    TRY(qarg_array(vm, c, 0, fn, "x", &a));
+    return permute(vm, c, a, order, a->rank < 2 ? 2 : a->rank);
+}
+
+qs_status qmatrix_transpose(qs_vm *vm, qs_call_args *c) { return swap_first_two(vm, c, "transpose"); }
+
+static void negate_imag(Array *a, void *p) {
+    if (a->dtype == QS_C64) for (size_t i = 0; i < a->count; i++) ((QComplexF *)p)[i].im *= -1;
+    if (a->dtype == QS_C128) for (size_t i = 0; i < a->count; i++) ((QComplexD *)p)[i].im *= -1;
+}
+
+qs_status qmatrix_herm_transpose(qs_vm *vm, qs_call_args *c) {
+    void *p;
+    TRY(swap_first_two(vm, c, "herm_transpose"));
+    TRY(qarr_write(vm, qval_array(c->out[0]), &p));
+    negate_imag(qval_array(c->out[0]), p);
+    return QS_OK;
+}
+
+qs_status qmatrix_permute(qs_vm *vm, qs_call_args *c) {
+    Array *a;
+    double *want;
+    size_t n;
+    int order[QS_MAX_RANK], seen = 0;
+    TRY(qarg_array(vm, c, 0, "permute", "x", &a));
+    TRY(qarr_doubles(vm, c->in[1], "permute: order", &want, &n));
+    bool good = n >= (size_t)(a->rank < 2 ? 2 : a->rank) && n <= QS_MAX_RANK;
+    for (size_t i = 0; good && i < n; i++) {
+        good = want[i] >= 0 && want[i] < (double)n && want[i] == floor(want[i]);
+        if (good) order[i] = (int)want[i], seen |= 1 << order[i];
+    }
+    qmem_free(qvm_ctx(vm), want, n * sizeof *want);
+    if (!good || seen != (1 << n) - 1)
+        return qs_fail(vm, QS_EVALUE, "permute: order must hold each of the %d dimensions once", a->rank < 2 ? 2 : a->rank);
+    return permute(vm, c, a, order, (int)n);
+}
+
+qs_status qmatrix_squeeze(qs_vm *vm, qs_call_args *c) {
+    Array *a, *r;
+    TRY(qarg_array(vm, c, 0, "squeeze", "x", &a));
+    int rank = 0;
+    int64_t dims[QS_MAX_RANK];
+    for (int i = 0; i < a->rank; i++)
+        if (a->dims[i] != 1) dims[rank++] = a->dims[i];
+    if (rank == 0) dims[rank++] = 1;
+    TRY(qarr_reshape(vm, a, rank, dims, &r));
+    return c->out[0] = qarr_value(r), QS_OK;
+}
+
+/* -- joining and repeating --------------------------------------------------------------------------------------------------------- */
+static qs_status join_cells(qs_vm *vm, int n, const qs_value *in, qs_value *out) {
+    int64_t total = 0, at = 0;
+    for (int i = 0; i < n; i++) total += in[i].kind == QS_CELL ? (int64_t)((Cell *)in[i].u.p)->count : 1;
+    const Type *elem = in[0].kind == QS_CELL ? ((Cell *)in[0].u.p)->elem : qtype_any(qvm_ctx(vm));
+    for (int i = 0; i < n; i++)
+        if (in[i].kind != QS_CELL || ((Cell *)in[i].u.p)->elem != elem) elem = qtype_any(qvm_ctx(vm));
+    Cell *r;
+    TRY(qcell_new(vm, elem, 1, &total, &r));
+    *out = qval_object(QS_CELL, r);
+    for (int i = 0; i < n; i++) {
+        const Cell *x = in[i].kind == QS_CELL ? in[i].u.p : NULL;
+        const qs_value *items = x ? x->items : &in[i];
+        for (size_t k = 0; k < (x ? x->count : 1); k++, at++) {
+            qval_release(vm, r->items[at]);
+            r->items[at] = qval_retain(items[k]);
+        }
+    }
+    return QS_OK;
+}
+
+/* The shape and dtype of arguments [from, nin) joined along dim; empty ones ([]) do not take part. */
+static qs_status joined(qs_vm *vm, qs_call_args *c, const char *fn, int from, int dim, Shape *out, qs_dtype *t) {
+    bool first = true;
+    out->rank = 2, out->dims[0] = 0, out->dims[1] = 0;
+    *t = real_type(vm);
+    for (int i = from; i < c->nin; i++) {
+        Array *a;
+        Shape s;
+        TRY(qarg_array(vm, c, i, fn, "every argument", &a));
+        if (a->count == 0 && a->rank < 2) continue;
+        qmatrix_shape(a, &s);
+        extend(&s, dim + 1);
+        *t = first ? (qs_dtype)a->dtype : a->dtype == *t ? *t : qdtype_promote(*t, (qs_dtype)a->dtype);
+        if (first) { *out = s, first = false; continue; }
+        extend(out, s.rank), extend(&s, out->rank);
+        for (int d = 0; d < s.rank; d++)
+            if (d != dim && s.dims[d] != out->dims[d])
+                return qs_fail(vm, QS_ESHAPE, "%s: dimension %d must be the same in all arguments, got %lld and %lld", fn, d,
+                               (long long)out->dims[d], (long long)s.dims[d]);
+        out->dims[dim] += s.dims[dim];
+    }
+    return QS_OK;
+}
+
+static qs_status join(qs_vm *vm, qs_call_args *c, const char *fn, int from, int dim) {
+    Place d, s;
+    qs_dtype t;
+    for (int i = from; i < c->nin; i++)
+        if (c->in[i].kind == QS_CELL) return join_cells(vm, c->nin - from, c->in + from, &c->out[0]);
+    TRY(joined(vm, c, fn, from, dim, &d.shape, &t));
+    TRY(target(vm, c, 0, t, &d));
+    for (int i = from; i < c->nin; i++) {
+        Array *a;
+        const void *p;
+        TRY(qarg_packed(vm, c, i, fn, "every argument", t, &a, &p));
+        if (a->count == 0) continue;
+        TRY(source(vm, a, &s));
+        extend(&s.shape, d.shape.rank);
+        move(&d, &s, s.shape.dims);
+        d.p += d.shape.strides[dim] * s.shape.dims[dim] * (int64_t)d.size;
+    }
+    return QS_OK;
+}
+
+qs_status qmatrix_vertcat(qs_vm *vm, qs_call_args *c) { return join(vm, c, "vertcat", 0, 0); }
+qs_status qmatrix_horzcat(qs_vm *vm, qs_call_args *c) { return join(vm, c, "horzcat", 0, 1); }
+qs_status qmatrix_cat(qs_vm *vm, qs_call_args *c) {
+    int dim;
+    TRY(qarg_dim(vm, "cat", c->in[0], &dim));
+    return join(vm, c, "cat", 1, dim);
+}
+
+qs_status qmatrix_repmat(qs_vm *vm, qs_call_args *c) {
+    Array *a;
+    int rank;
+    int64_t times[QS_MAX_RANK];
+    TRY(qarg_array(vm, c, 0, "repmat", "x", &a));
+    TRY(qarr_shape_args(vm, "repmat", c->nin - 1, c->in + 1, &rank, times));
+    if (rank == 1) times[1] = times[0], times[0] = 1, rank = 2; /* repmat(x, n): side by side */
+    Place s, d;
+    TRY(source(vm, a, &s));
+    extend(&s.shape, rank);
+    for (; rank < s.shape.rank; rank++) times[rank] = 1;
+    d.shape = s.shape;
+    for (int i = 0; i < rank; i++)
+        if (__builtin_mul_overflow(s.shape.dims[i], times[i], &d.shape.dims[i]))
+            return qs_fail(vm, QS_EVALUE, "repmat: the result would be too large");
+    TRY(target(vm, c, 0, (qs_dtype)a->dtype, &d));
+    int64_t tiles = 1, n = volume(&d.shape);
+    for (int i = 0; i < rank; i++) tiles *= times[i];
+    for (int64_t k = 0; n > 0 && k < tiles; k++) {
+        Place at = d;
+        for (int i = rank - 1, rest = 0; i >= 0; i--) {
+            int64_t below = 1;
+            for (int j = i + 1; j < rank; j++) below *= times[j];
+            rest = (int)(k / below % times[i]);
+            at.p += rest * s.shape.dims[i] * d.shape.strides[i] * (int64_t)d.size;
+        }
+        move(&at, &s, s.shape.dims);
+    }
+    return QS_OK;
+}
+
+/* Moves the block of s that starts at `cut` to the beginning of dimension `dim` of d, and what lies before it to the end;
+ * recursion over the dimensions makes the 2^rank blocks of a cyclic shift. */
+static void rotate(Place d, Place s, const int64_t *cut, int64_t *n, int dim) {
+    if (dim == d.shape.rank) { move(&d, &s, n); return; }
+    int64_t all = n[dim], k = cut[dim];
+    Place tail = d, from = s;
+    from.p += k * s.shape.strides[dim] * (int64_t)s.size;
+    n[dim] = all - k;
+    rotate(d, from, cut, n, dim + 1);
+    tail.p += (all - k) * d.shape.strides[dim] * (int64_t)d.size;
+    n[dim] = k;
+    if (k > 0) rotate(tail, s, cut, n, dim + 1);
+    n[dim] = all;
+}
+
+qs_status qmatrix_circshift(qs_vm *vm, qs_call_args *c) {
+    Array *a;
+    double *by;
+    size_t nby;
+    int first = 0;
+    TRY(qarg_array(vm, c, 0, "circshift", "x", &a));
+    if (c->nin > 2) TRY(qarg_dim(vm, "circshift", c->in[2], &first));
+    TRY(qarr_doubles(vm, c->in[1], "circshift: shift", &by, &nby));
+    Place s, d;
+    qs_status status = source(vm, a, &s);
+    if (nby == 1 && c->nin == 2) first = qstats_main_dim(a); /* a number: along the first dimension that has an extent */
+    int64_t cut[QS_MAX_RANK] = {0}, n[QS_MAX_RANK];
+    for (size_t i = 0; i < nby && (int)i + first < s.shape.rank; i++) {
+        int64_t extent = s.shape.dims[i + (size_t)first];
+        double r = extent ? fmod(-by[i], (double)extent) : 0;
+        cut[i + (size_t)first] = (int64_t)(r < 0 ? r + (double)extent : r);
+    }
+    qmem_free(qvm_ctx(vm), by, nby * sizeof *by);
+    TRY(status);
+    d.shape = s.shape;
+    TRY(target(vm, c, 0, (qs_dtype)a->dtype, &d));
+    memcpy(n, s.shape.dims, sizeof n);
+    if (a->count) rotate(d, s, cut, n, 0);
+    return QS_OK;
+}
+
+static qs_status flip(qs_vm *vm, qs_call_args *c, const char *fn, int dim) {
+    Array *a;
+    TRY(qarg_array(vm, c, 0, fn, "x", &a));
+    Place s, d;
+    TRY(source(vm, a, &s));
+    extend(&s.shape, dim + 1);
+    d.shape = s.shape;
+    TRY(target(vm, c, 0, (qs_dtype)a->dtype, &d));
+    if (!a->count) return QS_OK;
+    s.p += (s.shape.dims[dim] - 1) * s.shape.strides[dim] * (int64_t)s.size;
+    s.shape.strides[dim] *= -1;
+    move(&d, &s, d.shape.dims);
+    return QS_OK;
+}
+qs_status qmatrix_fliplr(qs_vm *vm, qs_call_args *c) { return flip(vm, c, "fliplr", 1); }
+qs_status qmatrix_flipud(qs_vm *vm, qs_call_args *c) { return flip(vm, c, "flipud", 0); }
+qs_status qmatrix_flip(qs_vm *vm, qs_call_args *c) {
+    int dim;
+    TRY(qarg_dim(vm, "flip", c->in[1], &dim));
+    return flip(vm, c, "flip", dim);
+}
+
+/* -- diagonals ------------------------------------------------------------------------------------------------------------------------ */
+qs_status qmatrix_diag(qs_vm *vm, qs_call_args *c) {
+    Array *a;
+    Place s, d;
+    TRY(qarg_array(vm, c, 0, "diag", "x", &a));
+    if (a->rank > 2) return qs_fail(vm, QS_ESHAPE, "diag: x must be a vec or a mat, got %d dimensions", a->rank);
+    TRY(source(vm, a, &s));
+    if (s.shape.dims[1] == 1 && s.shape.dims[0] > 1) s.shape.dims[1] = s.shape.dims[0], s.shape.dims[0] = 1, s.shape.strides[1] = s.shape.strides[0];
+    int64_t n = s.shape.dims[1];
+    if (s.shape.dims[0] == 1) return diagonal(vm, c, (qs_dtype)a->dtype, n, n, &s, n);
+    n = s.shape.dims[0] < s.shape.dims[1] ? s.shape.dims[0] : s.shape.dims[1];
+    d.shape = (Shape){.rank = 2, .dims = {1, n}};
+    TRY(target(vm, c, 0, (qs_dtype)a->dtype, &d));
+    s.shape.strides[1] += s.shape.strides[0];
+    move(&d, &s, (int64_t[]){1, n});
+    return QS_OK;
+}
+
+qs_status qmatrix_diagm(qs_vm *vm, qs_call_args *c) {
+    Array *a;
+    const void *p;
+    TRY(qarg_array(vm, c, 0, "diagm", "x", &a));
+    TRY(qarg_packed(vm, c, 0, "diagm", "x", (qs_dtype)a->dtype, &a, &p));
+    Place s;
+    TRY(source(vm, a, &s));
+    s.shape.strides[1] = 1; /* a column counts as a list too */
+    return diagonal(vm, c, (qs_dtype)a->dtype, (int64_t)a->count, (int64_t)a->count, &s, (int64_t)a->count);
+}
+
+/* The part of a matrix on and above (sign 1) or below (sign -1) its k-th diagonal. */
+static qs_status triangle(qs_vm *vm, qs_call_args *c, const char *fn, int sign) {
+    Array *a, *r;
+    int64_t k = 0;
+    void *p;
+    TRY(qarg_array(vm, c, 0, fn, "x", &a));
+    if (a->rank > 2) return qs_fail(vm, QS_ESHAPE, "%s: x must be a mat, got %d dimensions", fn, a->rank);
+    if (c->nin > 1) TRY(qarg_int(vm, fn, "k", c->in[1], &k));
+    TRY(qarr_copy(vm, a, &r));
+    c->out[0] = qarr_value(r);
+    TRY(qarr_write(vm, r, &p));
+    Shape s;
+    qmatrix_shape(r, &s);
+    size_t size = qdtype_size((qs_dtype)r->dtype);
+    for (int64_t i = 0; i < s.dims[0]; i++)
+        for (int64_t j = 0; j < s.dims[1]; j++)
+            if ((j - i - k) * sign < 0) memset((char *)p + (size_t)(i * s.dims[1] + j) * size, 0, size);
+    return QS_OK;
+}
+qs_status qmatrix_triu(qs_vm *vm, qs_call_args *c) { return triangle(vm, c, "triu", 1); }
+qs_status qmatrix_tril(qs_vm *vm, qs_call_args *c) { return triangle(vm, c, "tril", -1); }
+
+/* -- positions ------------------------------------------------------------------------------------------------------------------------- */
+static qs_status extents_arg(qs_vm *vm, const char *fn, qs_value v, Shape *s) {
+    double *x;
+    size_t n;
+    TRY(qarr_doubles(vm, v, fn, &x, &n));
+    bool good = n >= 1 && n <= QS_MAX_RANK;
+    s->rank = (int)n;
+    for (size_t i = 0; good && i < n; i++) {
+        good = x[i] >= 0 && x[i] == floor(x[i]) && x[i] < 0x1p53;
+        if (good) s->dims[i] = (int64_t)x[i];
+    }
+    qmem_free(qvm_ctx(vm), x, n * sizeof *x);
+    if (!good) return qs_fail(vm, QS_EVALUE, "%s: size must hold 1 to %d whole numbers ≥ 0", fn, QS_MAX_RANK);
+    qmatrix_packed(s);
+    return QS_OK;
+}
+
+/* Linear indices to positions: one row per index. */
+qs_status qmatrix_ind2pos(qs_vm *vm, qs_call_args *c) {
+    Shape s;
+    double *x, *pos;
+    size_t n;
+    TRY(extents_arg(vm, "ind2pos", c->in[0], &s));
+    TRY(qarr_doubles(vm, c->in[1], "ind2pos: index", &x, &n));
+    qs_status status = QS_OK;
+    size_t rank = (size_t)s.rank, bytes = n * rank * sizeof *pos;
+    pos = qmem_alloc(qvm_ctx(vm), bytes);
+    for (size_t i = 0; i < n && status == QS_OK; i++) {
+        if (!(x[i] >= 0 && x[i] < (double)volume(&s)))
+            status = qs_fail(vm, QS_EINDEX, "ind2pos: index %g is outside an array of %lld elements", x[i], (long long)volume(&s));
+        else for (size_t d = 0; d < rank; d++) pos[i * rank + d] = (double)((int64_t)x[i] / s.strides[d] % s.dims[d]);
+    }
+    if (status == QS_OK) status = qarg_exact(vm, pos, 2, (int64_t[]){(int64_t)n, s.rank}, &c->out[0]);
+    qmem_free(qvm_ctx(vm), pos, bytes);
+    qmem_free(qvm_ctx(vm), x, n * sizeof *x);
+    return status;
+}
+
+/* Positions (one per row) to linear indices; a single position gives a number. */
+qs_status qmatrix_pos2ind(qs_vm *vm, qs_call_args *c) {
+    Shape s;
+    double *x;
+    size_t n;
+    TRY(extents_arg(vm, "pos2ind", c->in[0], &s));
+    TRY(qarr_doubles(vm, c->in[1], "pos2ind: position", &x, &n));
+    size_t rank = (size_t)s.rank, rows = n / rank;
+    qs_status status = n == rows * rank ? QS_OK
+        : qs_fail(vm, QS_ESHAPE, "pos2ind: a position in an array of %d dimensions has as many numbers, got %zu in all", s.rank, n);
+    for (size_t i = 0; i < rows && status == QS_OK; i++) { /* results overwrite positions that were read already */
+        double index = 0;
+        for (size_t d = 0; d < rank; d++) {
+            double at = floor(x[i * rank + d]);
+            if (!(at >= 0 && at < (double)s.dims[d]))
+                status = qs_fail(vm, QS_EINDEX, "pos2ind: %g is outside dimension %zu (size %lld)", at, d, (long long)s.dims[d]);
+            index += at * (double)s.strides[d];
+        }
+        x[i] = index;
+    }
+    int64_t count = (int64_t)rows;
+    if (status == QS_OK && rows == 1) c->out[0] = qs_num(x[0]);
+    else if (status == QS_OK) status = qarg_exact(vm, x, 1, &count, &c->out[0]);
+    qmem_free(qvm_ctx(vm), x, n * sizeof *x);
+    return status;
+}

@@ -1,0 +1,105 @@
+/* random.c -- random numbers from a counter: Philox4x32-10.
+ *
+ * Block n of the stream is a function of (seed, n) alone, so a program draws the same numbers on every machine, whatever
+ * the device, the number of threads or the order of evaluation.
+ * Source: Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3 (SC 2011). */
+#include "stdlib/stdlib.h"
+
+#include <math.h>
+
+void qrandom_block(uint64_t seed, uint64_t counter, uint32_t out[4]) {
+    uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+    uint32_t x0 = (uint32_t)counter, x1 = (uint32_t)(counter >> 32), x2 = 0, x3 = 0;
+    for (int round = 0; round < 10; round++) {
+        uint64_t p = 0xD2511F53ull * x0, q = 0xCD9E8D57ull * x2;
+        x0 = (uint32_t)(q >> 32) ^ x1 ^ k0, x1 = (uint32_t)q;
+        x2 = (uint32_t)(p >> 32) ^ x3 ^ k1, x3 = (uint32_t)p;
+        k0 += 0x9E3779B9u, k1 += 0xBB67AE85u; /* golden ratio, sqrt(3)-1 */
+    }
+    out[0] = x0, out[1] = x1, out[2] = x2, out[3] = x3;
+}
+
+static double unit24(uint32_t w) { return (w >> 8) * 0x1p-24; } /* [0,1) on a grid that float32 holds exactly */
+static double unit53(uint32_t hi, uint32_t lo) { return (double)((uint64_t)hi << 21 | lo >> 11) * 0x1p-53; }
+
+/* Box-Muller: two normal numbers from two uniform ones; 1-u is in (0,1]. */
+static void normal_pair(double u, double v, double out[2]) {
+    double r = sqrt(-2 * log(1 - u)), t = 6.28318530717958647693 * v;
+    out[0] = r * cos(t), out[1] = r * sin(t);
+}
+
+/* Four float32 numbers or two float64 numbers from a block. */
+static int draw(Lib *lib, bool normal, bool wide, double x[4]) {
+    uint32_t w[4];
+    qrandom_block(lib->seed, lib->drawn++, w);
+    int n = wide ? 2 : 4;
+    for (int i = 0; i < n; i++) x[i] = wide ? unit53(w[2 * i], w[2 * i + 1]) : unit24(w[i]);
+    for (int i = 0; normal && i < n; i += 2) normal_pair(x[i], x[i + 1], x + i);
+    return n;
+}
+
+static qs_status random_array(qs_vm *vm, qs_call_args *c, const char *fn, bool normal) {
+    double x[4];
+    if (c->nin == 0) {
+        draw(qlib(vm), normal, true, x);
+        c->out[0] = qs_num(x[0]);
+        return QS_OK;
+    }
+    int rank, have = 0;
+    int64_t dims[QS_MAX_RANK];
+    Array *a;
+    void *p;
+    qs_dtype d = qvm_ctx(vm)->scalar_dtype;
+    TRY(qarr_shape_args(vm, fn, c->nin, c->in, &rank, dims));
+    TRY(qarg_result(vm, c, 0, d, rank, dims, &a, &p));
+    for (size_t i = 0, k = 0; i < a->count; i++) {
+        if (k == (size_t)have) have = draw(qlib(vm), normal, d == QS_F64, x), k = 0;
+        if (d == QS_F64) ((double *)p)[i] = x[k++];
+        else ((float *)p)[i] = (float)x[k++];
+    }
+    return QS_OK;
+}
+qs_status qrandom_rand(qs_vm *vm, qs_call_args *c) { return random_array(vm, c, "rand", false); }
+qs_status qrandom_randn(qs_vm *vm, qs_call_args *c) { return random_array(vm, c, "randn", true); }
+
+/* randi(n, size…): whole numbers 0 … n-1. */
+qs_status qrandom_randi(qs_vm *vm, qs_call_args *c) {
+    int64_t n;
+    TRY(qarg_int(vm, "randi", "n", c->in[0], &n));
+    if (n < 1) return qs_fail(vm, QS_EVALUE, "randi: n must be ≥ 1, got %lld", (long long)n);
+    qs_value u = qs_nil(), scaled;
+    qs_call_args rest = {c->nin - 1, 1, c->in + 1, &u};
+    TRY(random_array(vm, &rest, "randi", false));
+    qs_status s = qarith_binary(vm, OP_MUL, u, qs_num((double)n), &scaled);
+    qval_release(vm, u);
+    TRY(s);
+    static const MapFn whole = {"randi", floor, floorf, NULL, true};
+    s = qarith_map(vm, &whole, scaled, &c->out[0]);
+    qval_release(vm, scaled);
+    return s;
+}
+
+/* The numbers 0 … n-1 in random order (Fisher-Yates). */
+qs_status qrandom_randperm(qs_vm *vm, qs_call_args *c) {
+    int64_t n;
+    TRY(qarg_count(vm, "randperm", "n", c->in[0], &n));
+    Ctx *ctx = qvm_ctx(vm);
+    size_t bytes = (size_t)n * sizeof(double) + 8;
+    double *x = qmem_try(ctx, bytes), u[4];
+    if (!x) return qs_fail(vm, QS_ENOMEM, "randperm: no memory for %lld numbers", (long long)n);
+    for (int64_t i = 0; i < n; i++) {
+        draw(qlib(vm), false, true, u);
+        int64_t j = (int64_t)(u[0] * (double)(i + 1));
+        x[i] = x[j], x[j] = (double)i;
+    }
+    qs_status s = qarg_exact(vm, x, 1, &n, &c->out[0]);
+    qmem_try_free(ctx, x, bytes);
+    return s;
+}
+
+qs_status qrandom_seed(qs_vm *vm, qs_call_args *c) {
+    int64_t seed;
+    TRY(qarg_int(vm, "randseed", "seed", c->in[0], &seed));
+    qlib(vm)->seed = (uint64_t)seed, qlib(vm)->drawn = 0;
+    return QS_OK;
+}

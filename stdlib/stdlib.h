@@ -1,0 +1,68 @@
+/* stdlib.h -- the built-in functions: their table, and what the files of stdlib share.
+ *
+ * A native owns its argument slots (vm/quasar.h): the helpers below replace c->in[i] by a converted value, and results go
+ * to c->out at once, before they are filled.  Both are released by the caller, so a native can return at any point. */
+#ifndef STDLIB_STDLIB_H
+#define STDLIB_STDLIB_H
+#include "vm/array.h"
+
+/* -- core.c: registration ---------------------------------------------------------------------------------------------- */
+void qlib_register(qs_vm *vm); /* from qs_open: one walk over builtins.def */
+void qlib_close(qs_vm *vm);    /* from qs_close */
+
+typedef struct { /* a row of builtins.def; name NULL: the heading of a group, its title in doc */
+    const char *name, *signature, *doc, *matlab, *numpy;
+} LibDoc;
+const LibDoc *qlib_docs(int *n);
+void qlib_manual(Text *out); /* docs/builtins.md */
+
+typedef struct Lib { /* Machine.lib */
+    uint64_t seed, drawn; /* random.c: key, and blocks of four words drawn so far */
+    double timer;         /* time.c: tic, in seconds of the monotonic clock; < 0 never started */
+    struct Figure *figure; /* figure.c */
+} Lib;
+static inline Lib *qlib(qs_vm *vm) { return qvm(vm)->lib; }
+
+/* Every native of the table. */
+#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy) qs_native_fn function;
+#define CONSTANT(name, value, doc, matlab, numpy)
+#define GROUP(title)
+#include "stdlib/builtins.def"
+
+/* -- args.c: reading arguments.  `fn` and `what` name function and argument in messages: "sqrt: x must be …" --------------- */
+qs_status qarg_wrong(qs_vm *vm, const char *fn, const char *what, const char *wanted, qs_value got); /* QS_ETYPE */
+qs_status qarg_num(qs_vm *vm, const char *fn, const char *what, qs_value v, double *out);   /* 1-element arrays too */
+qs_status qarg_int(qs_vm *vm, const char *fn, const char *what, qs_value v, int64_t *out);  /* a whole number */
+qs_status qarg_count(qs_vm *vm, const char *fn, const char *what, qs_value v, int64_t *out); /* a whole number ≥ 0 */
+qs_status qarg_string(qs_vm *vm, const char *fn, const char *what, qs_value v, const char **s, size_t *n);
+/* A dimension 0…7 of an array. */
+qs_status qarg_dim(qs_vm *vm, const char *fn, qs_value v, int *out);
+/* in[i] as an array; a number becomes a vec of one element. */
+qs_status qarg_array(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, Array **out);
+/* in[i] as a contiguous array of dtype d, with the pointer to its first element. */
+qs_status qarg_packed(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, qs_dtype d, Array **out,
+                      const void **p);
+/* in[i] as a contiguous float array: float64 and complex128 stay, everything else becomes float32 or complex64 (float64
+ * for wide integers). */
+qs_status qarg_floats(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, Array **out, const void **p);
+static inline bool qarg_given(const qs_call_args *c, int i) { return i < c->nin && c->in[i].kind != QS_NIL; }
+
+/* Results: a new array in out[i], not initialised, with its pointer. */
+qs_status qarg_result(qs_vm *vm, qs_call_args *c, int i, qs_dtype d, int rank, const int64_t *dims, Array **out, void **p);
+/* A vec of numbers that must stay exact: `scalar`, or float64 when one is beyond 2^24. */
+qs_status qarg_exact(qs_vm *vm, const double *x, int rank, const int64_t *dims, qs_value *out);
+
+/* -- matrix.c: moving elements --------------------------------------------------------------------------------------------- */
+typedef struct { int rank; int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK]; } Shape; /* a vec is 1xN: rank >= 2 */
+void qmatrix_shape(const Array *a, Shape *s);
+void qmatrix_packed(Shape *s); /* row-major strides for s->dims */
+/* Copies a block of n[0..rank-1] elements of `size` bytes between two strided places. */
+void qmatrix_move(void *dst, const int64_t *dstride, const void *src, const int64_t *sstride, int rank, const int64_t *n,
+                  size_t size);
+
+/* -- stats.c ------------------------------------------------------------------------------------------------------------------ */
+int qstats_main_dim(const Array *a); /* the first dimension longer than 1 */
+
+/* -- random.c ------------------------------------------------------------------------------------------------------------------ */
+void qrandom_block(uint64_t seed, uint64_t counter, uint32_t out[4]); /* Philox4x32-10 */
+#endif

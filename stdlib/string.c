@@ -1,0 +1,259 @@
+/* string.c -- strings, and the output functions that format them. */
+#include "stdlib/stdlib.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static qs_status finish(qs_vm *vm, Text *t, qs_status s, qs_value *out) {
+    if (s == QS_OK) s = qs_string(vm, t->s ? t->s : "", t->len, out);
+    qtext_free(t);
+    return s;
+}
+
+/* -- output ------------------------------------------------------------------------------------------------------------------ */
+qs_status qstring_print(qs_vm *vm, qs_call_args *c) {
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    qs_status s = QS_OK;
+    for (int i = 0; i < c->nin && s == QS_OK; i++) s = qfmt_value(vm, c->in[i], &t);
+    qtext_puts(&t, "\n");
+    if (s == QS_OK) qvm_write(vm, t.s, t.len);
+    qtext_free(&t);
+    return s;
+}
+
+static qs_status format(qs_vm *vm, qs_call_args *c, int at, const char *fn, Text *t) {
+    const char *fmt;
+    size_t n;
+    TRY(qarg_string(vm, fn, "format", c->in[at], &fmt, &n));
+    return qfmt_printf(vm, fmt, n, c->nin - at - 1, c->in + at + 1, t);
+}
+
+qs_status qstring_printf(qs_vm *vm, qs_call_args *c) {
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    qs_status s = format(vm, c, 0, "printf", &t);
+    if (!t.len || t.s[t.len - 1] != '\n') qtext_puts(&t, "\n"); /* one line per call (language.md 1.5) */
+    if (s == QS_OK) qvm_write(vm, t.s, t.len);
+    qtext_free(&t);
+    return s;
+}
+
+qs_status qstring_sprintf(qs_vm *vm, qs_call_args *c) {
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    return finish(vm, &t, format(vm, c, 0, "sprintf", &t), &c->out[0]);
+}
+
+qs_status qstring_error(qs_vm *vm, qs_call_args *c) {
+    if (c->in[0].kind != QS_STRING) return qarg_wrong(vm, "error", "message", "a string", c->in[0]);
+    if (c->nin == 1) return qs_fail(vm, QS_EUSER, "%s", qs_to_string(c->in[0], NULL));
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    qs_status s = format(vm, c, 0, "error", &t);
+    if (s == QS_OK) s = qs_fail(vm, QS_EUSER, "%s", t.s);
+    qtext_free(&t);
+    return s;
+}
+
+qs_status qstring_assert(qs_vm *vm, qs_call_args *c) {
+    bool truth;
+    TRY(qval_truth(vm, c->in[0], &truth));
+    if (truth) return QS_OK;
+    const char *message = c->nin > 1 ? qs_to_string(c->in[1], NULL) : NULL;
+    return message ? qs_fail(vm, QS_EASSERT, "%s", message) : qs_fail(vm, QS_EASSERT, "assertion failed");
+}
+
+/* -- composing ----------------------------------------------------------------------------------------------------------------- */
+qs_status qstring_strcat(qs_vm *vm, qs_call_args *c) {
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    qs_status s = QS_OK;
+    for (int i = 0; i < c->nin && s == QS_OK; i++) s = qfmt_value(vm, c->in[i], &t);
+    return finish(vm, &t, s, &c->out[0]);
+}
+
+/* Calls f with every string of a cell; QS_ETYPE for anything else. */
+static qs_status strings(qs_vm *vm, const char *fn, qs_value v, void (*f)(void *ud, size_t i, const char *s, size_t n), void *ud) {
+    if (v.kind != QS_CELL) return qarg_wrong(vm, fn, "parts", "a cell of strings", v);
+    const Cell *x = v.u.p;
+    for (size_t i = 0; i < x->count; i++) {
+        const char *s;
+        size_t n;
+        TRY(qarg_string(vm, fn, "every part", x->items[i], &s, &n));
+        f(ud, i, s, n);
+    }
+    return QS_OK;
+}
+
+typedef struct { Text *t; const char *sep; size_t n; } Joiner;
+static void join_one(void *ud, size_t i, const char *s, size_t n) {
+    Joiner *j = ud;
+    if (i) qtext_add(j->t, j->sep, j->n);
+    qtext_add(j->t, s, n);
+}
+
+qs_status qstring_strjoin(qs_vm *vm, qs_call_args *c) {
+    Text t;
+    Joiner j = {&t, "", 0};
+    if (c->nin > 1) TRY(qarg_string(vm, "strjoin", "separator", c->in[1], &j.sep, &j.n));
+    qtext_init(&t, qvm_ctx(vm));
+    return finish(vm, &t, strings(vm, "strjoin", c->in[0], join_one, &j), &c->out[0]);
+}
+
+static qs_status each_char(qs_vm *vm, qs_call_args *c, const char *fn, int (*f)(int)) {
+    const char *s;
+    size_t n;
+    TRY(qarg_string(vm, fn, "s", c->in[0], &s, &n));
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    for (size_t i = 0; i < n; i++) {
+        char ch = s[i];
+        if (!((unsigned char)ch & 0x80)) ch = (char)f((unsigned char)ch); /* UTF-8 beyond ASCII stays as it is */
+        qtext_add(&t, &ch, 1);
+    }
+    return finish(vm, &t, QS_OK, &c->out[0]);
+}
+qs_status qstring_ucase(qs_vm *vm, qs_call_args *c) { return each_char(vm, c, "ucase", toupper); }
+qs_status qstring_lcase(qs_vm *vm, qs_call_args *c) { return each_char(vm, c, "lcase", tolower); }
+
+qs_status qstring_strrep(qs_vm *vm, qs_call_args *c) {
+    const char *s, *old, *new, *hit;
+    size_t n, nold, nnew;
+    TRY(qarg_string(vm, "strrep", "s", c->in[0], &s, &n));
+    TRY(qarg_string(vm, "strrep", "old", c->in[1], &old, &nold));
+    TRY(qarg_string(vm, "strrep", "new", c->in[2], &new, &nnew));
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    while (nold && (hit = memmem(s, n, old, nold))) {
+        qtext_add(&t, s, (size_t)(hit - s)), qtext_add(&t, new, nnew);
+        n -= (size_t)(hit - s) + nold, s = hit + nold;
+    }
+    qtext_add(&t, s, n);
+    return finish(vm, &t, QS_OK, &c->out[0]);
+}
+
+/* -- taking apart ---------------------------------------------------------------------------------------------------------------- */
+qs_status qstring_strlen(qs_vm *vm, qs_call_args *c) {
+    const char *s;
+    size_t n;
+    TRY(qarg_string(vm, "strlen", "s", c->in[0], &s, &n));
+    c->out[0] = qs_num((double)n);
+    return QS_OK;
+}
+
+qs_status qstring_strfind(qs_vm *vm, qs_call_args *c) {
+    const char *s, *part;
+    size_t n, npart;
+    int64_t from = 0;
+    TRY(qarg_string(vm, "strfind", "s", c->in[0], &s, &n));
+    TRY(qarg_string(vm, "strfind", "part", c->in[1], &part, &npart));
+    if (c->nin > 2) TRY(qarg_count(vm, "strfind", "start", c->in[2], &from));
+    const char *hit = (size_t)from <= n ? memmem(s + from, n - (size_t)from, part, npart) : NULL;
+    c->out[0] = qs_num(hit ? (double)(hit - s) : -1);
+    return QS_OK;
+}
+
+qs_status qstring_substr(qs_vm *vm, qs_call_args *c) {
+    const char *s;
+    size_t n;
+    int64_t start, count;
+    TRY(qarg_string(vm, "substr", "s", c->in[0], &s, &n));
+    TRY(qarg_count(vm, "substr", "start", c->in[1], &start));
+    if ((size_t)start > n) start = (int64_t)n;
+    count = (int64_t)n - start;
+    if (c->nin > 2) {
+        int64_t want;
+        TRY(qarg_count(vm, "substr", "count", c->in[2], &want));
+        if (want < count) count = want;
+    }
+    return qs_string(vm, s + start, (size_t)count, &c->out[0]);
+}
+
+qs_status qstring_strtrim(qs_vm *vm, qs_call_args *c) {
+    const char *s;
+    size_t n;
+    TRY(qarg_string(vm, "strtrim", "s", c->in[0], &s, &n));
+    while (n && isspace((unsigned char)*s)) s++, n--;
+    while (n && isspace((unsigned char)s[n - 1])) n--;
+    return qs_string(vm, s, n, &c->out[0]);
+}
+
+static const char *next_part(const char *s, size_t n, const char *sep, size_t nsep) {
+    const char *hit = nsep ? memmem(s, n, sep, nsep) : NULL;
+    return hit ? hit : s + n;
+}
+
+qs_status qstring_strsplit(qs_vm *vm, qs_call_args *c) {
+    const char *s, *sep, *end;
+    size_t n, nsep;
+    TRY(qarg_string(vm, "strsplit", "s", c->in[0], &s, &n));
+    TRY(qarg_string(vm, "strsplit", "separator", c->in[1], &sep, &nsep));
+    if (!nsep) return qs_fail(vm, QS_EVALUE, "strsplit: separator must not be empty");
+    int64_t parts = 1;
+    end = s + n;
+    for (const char *p = s; (p = next_part(p, (size_t)(end - p), sep, nsep)) < end; p += nsep) parts++;
+    Cell *r;
+    TRY(qcell_new(vm, qtype_simple(qvm_ctx(vm), TY_STRING), 1, &parts, &r));
+    c->out[0] = qval_object(QS_CELL, r);
+    for (int64_t i = 0; i < parts; i++) {
+        const char *stop = next_part(s, (size_t)(end - s), sep, nsep);
+        qs_value old = r->items[i];
+        TRY(qs_string(vm, s, (size_t)(stop - s), &r->items[i]));
+        qval_release(vm, old);
+        s = stop + nsep;
+    }
+    return QS_OK;
+}
+
+static qs_status begins(qs_vm *vm, qs_call_args *c, const char *fn, bool at_end) {
+    const char *s, *part;
+    size_t n, npart;
+    TRY(qarg_string(vm, fn, "s", c->in[0], &s, &n));
+    TRY(qarg_string(vm, fn, "part", c->in[1], &part, &npart));
+    c->out[0] = qs_bool(npart <= n && !memcmp(at_end ? s + n - npart : s, part, npart));
+    return QS_OK;
+}
+qs_status qstring_startswith(qs_vm *vm, qs_call_args *c) { return begins(vm, c, "startswith", false); }
+qs_status qstring_endswith(qs_vm *vm, qs_call_args *c) { return begins(vm, c, "endswith", true); }
+
+/* -- numbers and characters -------------------------------------------------------------------------------------------------------- */
+qs_status qstring_str2num(qs_vm *vm, qs_call_args *c) {
+    const char *s;
+    char *end;
+    TRY(qarg_string(vm, "str2num", "s", c->in[0], &s, NULL));
+    double x = strtod(s, &end);
+    while (isspace((unsigned char)*end)) end++;
+    if (end == s || *end) return qs_fail(vm, QS_EVALUE, "str2num: \"%.80s\" is not a number", s);
+    c->out[0] = qs_num(x);
+    return QS_OK;
+}
+
+qs_status qstring_num2str(qs_vm *vm, qs_call_args *c) {
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    if (c->nin == 1) return finish(vm, &t, qfmt_value(vm, c->in[0], &t), &c->out[0]);
+    const char *fmt;
+    size_t n;
+    TRY(qarg_string(vm, "num2str", "format", c->in[1], &fmt, &n));
+    return finish(vm, &t, qfmt_printf(vm, fmt, n, 1, c->in, &t), &c->out[0]);
+}
+
+qs_status qstring_ord(qs_vm *vm, qs_call_args *c) {
+    const char *s;
+    size_t n;
+    TRY(qarg_string(vm, "ord", "s", c->in[0], &s, &n));
+    if (n != 1) return qs_fail(vm, QS_EVALUE, "ord: s must be one character, got %zu", n);
+    c->out[0] = qs_num((unsigned char)*s);
+    return QS_OK;
+}
+
+qs_status qstring_chr(qs_vm *vm, qs_call_args *c) {
+    int64_t code;
+    TRY(qarg_int(vm, "chr", "code", c->in[0], &code));
+    if (code < 0 || code > 255) return qs_fail(vm, QS_EVALUE, "chr: code must be 0 to 255, got %lld", (long long)code);
+    char ch = (char)code;
+    return qs_string(vm, &ch, 1, &c->out[0]);
+}
