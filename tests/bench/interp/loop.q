@@ -1,0 +1,5 @@
+s = 0
+for i = 1..20000000
+    s = s + i*0.5
+end
+print s
