@@ -10,15 +10,24 @@
 static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6; }
 static float *floats(size_t n) { return aligned_alloc(64, n * sizeof(float)); }
 static double total(const float *x, size_t n) { double s = 0; for (size_t i = 0; i < n; i++) s += x[i]; return s; }
-#define BEST(times, work) double best = 1e300; for (int k_ = 0; k_ < (times); k_++) { double t_ = now(); work; t_ = now() - t_; if (t_ < best) best = t_; }
+/* TIMED(n) statement: runs it n times, keeps the shortest in `best`. */
+static double best, started;
+static int timing(int *k, int times) {
+    double t = now() - started;
+    if (*k >= 0 && t < best) best = t;
+    if (*k < 0) best = 1e300;
+    started = now();
+    return ++*k < times;
+}
+#define TIMED(times) for (int k_ = -1; timing(&k_, times);)
 
 static void saxpy(void) {
     size_t n = 16777216; float *x = floats(n), *y = floats(n);
     for (size_t i = 0; i < n; i++) x[i] = 1, y[i] = 0;
-    BEST(12, {
+    TIMED(12) {
         #pragma omp parallel for schedule(static)
         for (size_t i = 0; i < n; i++) y[i] = 0.5f * x[i] + y[i];
-    })
+    }
     printf("%g %g\n", best, total(y, n));
 }
 
@@ -43,20 +52,20 @@ static void stencil(void) {
     int h = 2048; size_t n = (size_t)h * (size_t)h; float *x = floats(n), *y = floats(n), w[25];
     for (size_t i = 0; i < n; i++) x[i] = (float)i / (float)n;
     for (int i = 0; i < 25; i++) w[i] = 1.0f / 25;
-    BEST(12, {
+    TIMED(12) {
         #pragma omp parallel for schedule(static)
         for (int m = 0; m < h; m++) stencil_row(x, y, w, h, m);
-    })
+    }
     printf("%g %g\n", best, total(y, n));
 }
 
 static void mathmap(void) {
     size_t n = 4194304; float *x = floats(n), *y = floats(n);
     for (size_t i = 0; i < n; i++) x[i] = (float)i * (6.0f / (float)n) - 3;
-    BEST(12, {
+    TIMED(12) {
         #pragma omp parallel for simd schedule(static)
         for (size_t i = 0; i < n; i++) y[i] = expf(-x[i] * x[i]) * sinf(x[i]);
-    })
+    }
     for (size_t i = 0; i < n; i++) y[i] = fabsf(y[i]);
     printf("%g %g\n", best, total(y, n));
 }
@@ -64,7 +73,7 @@ static void mathmap(void) {
 static void nbody(void) {
     int n = 4096; float *p = floats((size_t)n * 3), *f = floats((size_t)n * 3);
     for (int i = 0; i < n; i++) p[i] = (float)(i * 37 % 101) / 101, p[n + i] = (float)(i * 53 % 103) / 103, p[2 * n + i] = (float)(i * 71 % 107) / 107;
-    BEST(8, {
+    TIMED(8) {
         #pragma omp parallel for schedule(static)
         for (int i = 0; i < n; i++) {
             float fx = 0, fy = 0, fz = 0;
@@ -75,7 +84,7 @@ static void nbody(void) {
             }
             f[i] = fx; f[n + i] = fy; f[2 * n + i] = fz;
         }
-    })
+    }
     for (int i = 0; i < 3 * n; i++) f[i] = fabsf(f[i]);
     printf("%g %g\n", best, total(f, (size_t)n * 3));
 }
@@ -99,7 +108,7 @@ static float nlm_at(const float *x, int h, int m, int n, int inside) {
 static void nlmeans(void) {
     int h = 512; size_t n = (size_t)h * (size_t)h; float *x = floats(n), *y = floats(n);
     for (size_t i = 0; i < n; i++) x[i] = (float)(i * 7 % 251);
-    BEST(4, {
+    TIMED(4) {
         #pragma omp parallel for schedule(static)
         for (int m = 0; m < h; m++) {
             int in = m >= 6 && m < h - 6;
@@ -109,39 +118,39 @@ static void nlmeans(void) {
                 for (int j = 6; j < h - 6; j++) y[m * h + j] = nlm_at(x, h, m, j, 1);
             } else for (int j = 6; j < h - 6; j++) y[m * h + j] = nlm_at(x, h, m, j, 0);
         }
-    })
+    }
     printf("%g %g\n", best, total(y, n));
 }
 
 static void histogram(void) {
     size_t n = 16777216; uint8_t *x = malloc(n); int h[256];
     for (size_t i = 0; i < n; i++) x[i] = (uint8_t)(i * 7 % 251);
-    BEST(8, {
+    TIMED(8) {
         memset(h, 0, sizeof h);
         #pragma omp parallel for schedule(static) reduction(+ : h[:256])
         for (size_t i = 0; i < n; i++) h[x[i]]++;
-    })
+    }
     printf("%g %d\n", best, h[1]);
 }
 
 static void fused(void) {
     size_t n = 8388608; float *a = floats(n), *b = floats(n), *c = floats(n), *y = floats(n);
     for (size_t i = 0; i < n; i++) a[i] = (float)i / (float)n, b[i] = 1, c[i] = 2;
-    BEST(12, {
+    TIMED(12) {
         #pragma omp parallel for schedule(static)
         for (size_t i = 0; i < n; i++) y[i] = a[i] + b[i] * c[i] - a[i] * a[i];
-    })
+    }
     printf("%g %g\n", best, total(y, n));
 }
 
 static void sum(void) {
     size_t n = 16777216; float *x = floats(n); double s = 0;
     for (size_t i = 0; i < n; i++) x[i] = 1;
-    BEST(12, {
+    TIMED(12) {
         s = 0;
         #pragma omp parallel for simd schedule(static) reduction(+ : s)
         for (size_t i = 0; i < n; i++) s += x[i];
-    })
+    }
     printf("%g %g\n", best, s);
 }
 
