@@ -12,8 +12,8 @@
  * its strides and dims still count elements.
  *
  * A value is visible from its instruction to the end of the region (IF or ELSE branch, loop body) that it stands in.
- * Instructions after BREAK, CONTINUE or RET up to the end of the region are dead, and allowed.  Control flow around a
- * BARRIER is the same for all positions of a block, and none of them has ended before it. */
+ * Instructions after BREAK, CONTINUE or RET up to the end of the region are dead, and allowed.  IFs and loops around a
+ * BARRIER go the same way for all positions of a block; one that has ended (RET, CHECK) takes no part in barriers. */
 #ifndef LANG_KERNEL_KIR_H
 #define LANG_KERNEL_KIR_H
 #include "vm/base/type.h"
@@ -120,7 +120,7 @@ qs_status kir_verify(Ctx *c, const KFunc *f);              /* QS_EINTERNAL with 
 void kir_print(const KFunc *f, Text *out);
 qs_status kir_parse(Ctx *c, Arena *arena, const char *text, size_t n, KFunc **out);
 
-/* -- running: the reference evaluator, oracle of every backend ----------------------------------------------------- */
+/* -- running: the reference evaluator, oracle of every backend.  f must have passed kir_verify. --------------------- */
 typedef struct {
     void *data;                       /* KP_ARRAY: first element */
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
