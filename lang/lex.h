@@ -13,6 +13,9 @@ typedef enum {
 #define PUNCT(id, text, goes_on) T_##id,
 #include "lang/tokens.def"
     T__OPS, /* operator tokens: T_OP(op), and T_INPLACE(op) for its in-place form */
+#define BINARY(id, text, inplace, prec, method) T_OP_##id = T__OPS + 2 * OP_##id, T_INPLACE_##id,
+#define UNARY(id, text, prec, method) T_OP_##id = T__OPS + 2 * OP_##id,
+#include "lang/operators.def"
     T__COUNT = T__OPS + 2 * OP__COUNT
 } TokenKind;
 #define T_OP(op) (T__OPS + 2 * (op))
