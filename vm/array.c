@@ -46,7 +46,7 @@ bool qarr_same_shape(const Array *a, const Array *b) {
 }
 
 /* The shapes of the language: no trailing singleton beyond the second dimension, 1xN and a single number are a vec. */
-static int normalise(int rank, int64_t *dims) {
+int qarr_normalise(int rank, int64_t *dims) {
     while (rank > 2 && dims[rank - 1] == 1) rank--;
     if (rank == 2 && dims[0] == 1) {
         dims[0] = dims[1];
@@ -139,7 +139,7 @@ qs_status qarr_new(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, bool ze
     size_t count;
     TRY(check_shape(vm, d, rank, dims, &count));
     memcpy(normal, dims, (size_t)rank * sizeof *dims);
-    rank = normalise(rank, normal);
+    rank = qarr_normalise(rank, normal);
     return new_packed(vm, d, rank, normal, count, zeroed, out);
 }
 
@@ -370,7 +370,7 @@ qs_status qarr_reshape(qs_vm *vm, Array *a, int rank, const int64_t *dims, Array
     Array *base;
     TRY(qarr_contiguous(vm, a, &base));
     memcpy(normal, dims, (size_t)rank * sizeof *dims);
-    rank = normalise(rank, normal);
+    rank = qarr_normalise(rank, normal);
     qbuf_retain(base->buf);
     qs_status s = new_header(vm, dtype_of(a), rank, normal, count, base->buf, out);
     if (!s) {
@@ -600,7 +600,7 @@ static qs_status literal_of_arrays(qs_vm *vm, int n, const qs_value *items, qs_v
     Array *all, *part = NULL;
     TRY(check_items(vm, n, items, &d));
     dims[0] = n;
-    int rank = normalise(qarr_size(qval_array(items[0]), dims + 1), dims + 1);
+    int rank = qarr_normalise(qarr_size(qval_array(items[0]), dims + 1), dims + 1);
     TRY(qarr_new_raw(vm, d, rank + 1, dims, false, &all));
     for (int i = 0; i < n; i++) {
         size_t each = qval_array(items[i])->count;
@@ -611,7 +611,7 @@ static qs_status literal_of_arrays(qs_vm *vm, int n, const qs_value *items, qs_v
         }
         if (s) return qarr_free(vm, all), s;
     }
-    all->rank = (uint8_t)normalise(all->rank, all->dims);
+    all->rank = (uint8_t)qarr_normalise(all->rank, all->dims);
     pack_strides(all);
     *out = qarr_value(all);
     return QS_OK;

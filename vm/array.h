@@ -36,6 +36,7 @@ qs_status qarr_put(qs_vm *vm, Array *a, size_t linear, qs_value v);
 static inline int64_t qarr_dim(const Array *a, int d) { return d < a->rank ? a->dims[d] : 1; }
 /* The language's view of a shape: a vec [N] is 1xN.  Fills dims[0..n-1], returns n >= 2. */
 int qarr_size(const Array *a, int64_t dims[QS_MAX_RANK]);
+int qarr_normalise(int rank, int64_t *dims);                                         /* a shape of the language, in place; the rank */
 bool qarr_same_shape(const Array *a, const Array *b);                                /* as the language sees shapes */
 /* "3x4", for messages; buf is returned. */
 enum { SHAPE_TEXT = 176 };

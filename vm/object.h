@@ -27,6 +27,7 @@ typedef struct Complex { Obj hdr; double re, im; } Complex;
 
 /* Objects that can be part of a cycle begin with a GcObj; vm/gc.c walks the list of all of them. */
 typedef struct GcObj { Obj hdr; struct GcObj *prev, *next; uint32_t trial; } GcObj;
+enum { OBJ_GARBAGE = 0x80 }; /* hdr.flags, while gc.c runs: found unreachable so far */
 
 /* A numeric array.  Row-major; strides count elements.  Shapes made by the language are normalised (qarr_new): no
  * trailing singleton beyond the second dimension, and 1xN is a vec of rank 1; foreign shapes stay as they came. */
@@ -48,7 +49,7 @@ typedef struct Cell {
     uint8_t rank;
     int64_t dims[QS_MAX_RANK];
     size_t count;
-    qs_value *items;
+    qs_value *items;      /* count of them, from qmem_try */
 } Cell;
 
 typedef struct Field { Str *name; const Type *type; qs_value init; } Field;
@@ -99,6 +100,8 @@ typedef struct Machine {
     volatile int interrupted;        /* set by qs_interrupt, polled by loops and kernels */
     /* gc.c */
     GcObj gc_list; size_t gc_count, gc_threshold; bool gc_running;
+    /* object.c */
+    GcObj *dying; bool burying;      /* containers whose count reached 0, waiting for their contents to be released */
     /* kernel.c */
     struct KernelCache *kernels;
     struct Device *devices; int ndevices; struct Device *device; /* device: where kernels run */
@@ -115,32 +118,49 @@ void qvm_write(qs_vm *vm, const char *s, size_t n);
 void qvm_flush(qs_vm *vm);
 
 /* -- value.c: questions about any value ---------------------------------------------------------------------------- */
-const Type *qval_type(qs_vm *vm, qs_value v);
+const Type *qval_type(qs_vm *vm, qs_value v);                   /* null has type ?? */
+const char *qval_type_name(qs_vm *vm, qs_value v);              /* for messages: "null", "vec", "point"; lives as long as vm */
 bool qval_is_type(qs_vm *vm, qs_value v, const Type *t);        /* x fits an annotation t without conversion */
-/* Assignment to something declared t: converts numbers (scalar to int truncates …), else QS_ETYPE naming `what`. */
+/* Assignment to something declared t: numbers convert (scalar to int truncates …), arrays of other real elements are
+ * converted into a new array, else QS_ETYPE naming `what`. */
 qs_status qval_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out);
-qs_status qval_truth(qs_vm *vm, qs_value v, bool *out);          /* numbers: != 0; arrays: all; else QS_ETYPE */
+qs_status qval_truth(qs_vm *vm, qs_value v, bool *out);          /* numbers: != 0; arrays: all (empty: false); else QS_ETYPE */
 bool qval_equal(qs_vm *vm, qs_value a, qs_value b);              /* match, cell comparison: same contents */
 qs_status qval_complex(qs_vm *vm, double re, double im, qs_value *out);
+qs_status qval_zero(qs_vm *vm, const Type *t, qs_value *out);    /* what a variable declared t starts as: 0, "", [], null … */
 qs_status qval_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out); /* vec[mat](4), mat(3,3), int(2.7) */
 
 /* -- object.c -------------------------------------------------------------------------------------------------------- */
-qs_status qcell_new(qs_vm *vm, const Type *elem, int rank, const int64_t *dims, Cell **out); /* items nil or zero of elem */
-qs_status qobj_new(qs_vm *vm, Class *cls, Object **out);
+qs_status qcell_new(qs_vm *vm, const Type *elem, int rank, const int64_t *dims, Cell **out); /* items are zero of elem; shape normalised */
+qs_status qcell_store(qs_vm *vm, Cell *c, size_t linear, qs_value v);  /* converts to elem, QS_ETYPE */
+Class *qclass_new(qs_vm *vm, Str *name, ClassKind kind, int nfields, const Field *fields); /* copies fields, owns their init */
+void qclass_free(qs_vm *vm, Class *cls);
+qs_status qobj_new(qs_vm *vm, Class *cls, Object **out);              /* fields start as their init, else zero of their type */
 qs_status qobj_get(qs_vm *vm, Object *o, Str *name, qs_value *out);   /* QS_ENAME with did-you-mean */
-qs_status qobj_set(qs_vm *vm, Object *o, Str *name, qs_value v);
+qs_status qobj_set(qs_vm *vm, Object *o, Str *name, qs_value v);      /* QS_EVALUE when the class is immutable */
+qs_status qobj_init(qs_vm *vm, Object *o, Str *name, qs_value v);     /* the same in a constructor, where immutable fields get their value */
 bool qobj_has(const Object *o, Str *name);
+/* Fields in order, declared ones first: index i from 0 until it returns false. */
+bool qobj_field(const Object *o, uint32_t i, Str **name, qs_value *value);
+uint32_t qobj_count(const Object *o);
 Function *qfn_native(qs_vm *vm, const qs_native_def *def);
+Function *qfn_script(qs_vm *vm, Func *ast, int ncaptures);            /* captures start as null */
+Function *qfn_set(qs_vm *vm, Str *name);
+void qfn_set_add(qs_vm *vm, Function *set, Function *member);         /* retains member */
+Foreign *qobj_foreign(qs_vm *vm, const qs_foreign_type *ftype, void *p);
+qs_value qobj_type(qs_vm *vm, const Type *t, TypeMods mods);          /* a type as a value */
 
 /* -- gc.c ------------------------------------------------------------------------------------------------------------ */
-void qgc_track(qs_vm *vm, GcObj *o);
+void qgc_track(qs_vm *vm, GcObj *o);                             /* may collect first */
 void qgc_untrack(qs_vm *vm, GcObj *o);
 size_t qgc_collect(qs_vm *vm);                                   /* frees unreachable cycles; how many objects went */
+/* Calls f for every value that o holds a reference to. */
+void qgc_children(GcObj *o, void (*f)(void *ud, qs_value child), void *ud);
 
 /* -- format.c -------------------------------------------------------------------------------------------------------- */
 void qfmt_number(Text *t, double x, qs_dtype d);                 /* shortest text of at most 6 (float32) or 15 digits */
 qs_status qfmt_value(qs_vm *vm, qs_value v, Text *t);            /* as print shows it: everything */
-qs_status qfmt_brief(qs_vm *vm, qs_value v, Text *t);            /* as the prompt echoes it: big arrays by corners */
+qs_status qfmt_brief(qs_vm *vm, qs_value v, Text *t);            /* as the prompt echoes it: big arrays by corners, strings quoted */
 /* C-like formatting of language.md 4.7: printf, sprintf. */
 qs_status qfmt_printf(qs_vm *vm, const char *fmt, size_t n, int nargs, const qs_value *args, Text *t);
 

@@ -134,6 +134,48 @@ Type *qtype_class(Ctx *c, Str *name) {
     return t;
 }
 
+/* -- what fits ------------------------------------------------------------------------------------------------------ */
+
+static bool accepts_all(const Ctx *c, const Type *t, const Type *given) {
+    for (int i = 0; i < given->nargs; i++)
+        if (!qtype_accepts(c, t, given->args[i])) return false;
+    return true;
+}
+
+static bool accepts_any(const Ctx *c, const Type *t, const Type *given) {
+    for (int i = 0; i < t->nargs; i++)
+        if (qtype_accepts(c, t->args[i], given)) return true;
+    return false;
+}
+
+static bool num_accepts(qs_dtype d, qs_dtype given) {
+    return d == given || (qdtype_is_real(d) && !qdtype_is_complex(given)) || qdtype_is_complex(d);
+}
+
+static bool elem_accepts(const Ctx *c, const Type *elem, const Type *given) {
+    if (elem->kind != TY_NUM || given->kind != TY_NUM) return elem->kind != TY_NUM && given->kind != TY_NUM && qtype_accepts(c, elem, given);
+    return elem == given || (elem->dtype == c->scalar_dtype && qdtype_is_real(given->dtype));
+}
+
+static bool array_accepts(const Ctx *c, const Type *t, const Type *given) {
+    if (t->rank != RANK_ANY && (given->rank == RANK_ANY || given->rank > t->rank)) return false;
+    if (t->nfixed && (given->nfixed != t->nfixed || memcmp(t->dims, given->dims, t->nfixed * sizeof *t->dims) != 0)) return false;
+    return elem_accepts(c, t->inner, given->inner);
+}
+
+bool qtype_accepts(const Ctx *c, const Type *t, const Type *given) {
+    if (t == given || t->kind == TY_ANY || t->kind == TY_PARAM) return true;
+    if (given->kind == TY_UNION) return accepts_all(c, t, given);
+    switch (t->kind) {
+    case TY_UNION: return accepts_any(c, t, given);
+    case TY_PTR: return qtype_accepts(c, t->inner, given);
+    case TY_NUM: return given->kind == TY_NUM && num_accepts(t->dtype, given->dtype);
+    case TY_ARRAY: return given->kind == TY_ARRAY && array_accepts(c, t, given);
+    case TY_FN: case TY_KERNEL: return given->kind == t->kind && (!t->args || !given->args || t->nargs == given->nargs);
+    default: return false;
+    }
+}
+
 /* -- names ---------------------------------------------------------------------------------------------------------- */
 
 static const char *const rank_names[] = {"vec", "mat", "cube"};
