@@ -87,9 +87,9 @@ struct Func {
     uint32_t pos, end;      /* of the header; end: offset after the body */
     Str **typarams; int ntyparams;
     Param *params; int nparams;
-    Param *outs; int nouts; /* named results; lambda with expression body: outs == 0 and expr != NULL */
-    Node *expr;             /* lambda expression body */
-    NodeList body;
+    Param *outs; int nouts; /* named results; none in a lambda */
+    Node *expr;             /* lambda: the value, evaluated after body; NULL when it ends with an assignment */
+    NodeList body;          /* of (a = 1; b) -> the statements before the value */
     Attr **attrs; int nattrs;
     Func *parent;           /* lexically enclosing function; NULL at top level */
     struct Unit *unit;
@@ -108,7 +108,7 @@ struct Node {
     union {
         struct { double value; bool imaginary, integer; } num; /* integer: written without '.', 'e': weakly int in kernels */
         Str *str;                                               /* N_STR */
-        struct { Str *name; Sym *sym; } ident;                  /* N_IDENT */
+        struct { Str *name; Sym *sym; } ident;                  /* N_IDENT; the target `_` has no sym: the value is dropped */
         struct { Str *name; ArgList args; bool called; } meta;  /* N_META: $name or $name(args) */
         struct { Node *a, *b; } bin;                            /* N_BINARY; N_UNARY uses a */
         struct { Node *cond, *then, *other; } ternary;
@@ -147,7 +147,8 @@ struct Node {
 };
 #define NODE_IS_EXPR(n) ((n)->kind <= N_LAST_EXPR)
 
-typedef struct MatchArm { Node **patterns; int npatterns; bool wildcard; NodeList body; uint32_t pos; } MatchArm; /* (a,b): npatterns 2 */
+/* (a,b) and a | b are two patterns: either of them. */
+typedef struct MatchArm { Node **patterns; int npatterns; bool wildcard; NodeList body; uint32_t pos; } MatchArm;
 
 typedef enum { CLASS_IMMUTABLE, CLASS_MUTABLE, CLASS_DYNAMIC } ClassKind;
 typedef struct TypeDef {
@@ -189,6 +190,9 @@ void *qast_alloc(Unit *u, size_t n);
 Where qast_where(const Unit *u, uint32_t pos);
 void qast_print(const Unit *u, Text *out);  /* a readable dump with one node per line: tests, --dump ast */
 bool qast_equal(const Node *a, const Node *b); /* structure and names, not positions */
-/* Calls f on every direct child (expressions and statements, in evaluation order). */
+/* The type that a name, name[…] or N_TYPE denotes when names stand for types; NULL when it cannot be one. */
+TypeExpr *qast_type_of_expr(Unit *u, const Node *n);
+/* Calls f on every direct child (expressions and statements, in evaluation order).  A Func is a world of its own:
+ * bodies of lambdas and nested functions are not children; neither are attribute values and default values. */
 void qast_children(Node *n, void (*f)(void *ud, Node **child), void *ud);
 #endif

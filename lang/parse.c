@@ -1,0 +1,313 @@
+#include "lang/parse.h"
+
+#include "lang/parser.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* -- tokens ------------------------------------------------------------------------------------------------------ */
+void qparse_next(Parser *p) {
+    if (p->k == T_ERROR || p->tok[p->i].kind == T_EOF) return;
+    p->k = p->tok[++p->i].kind;
+}
+
+bool qparse_accept(Parser *p, TokenKind k) {
+    if (p->k != k) return false;
+    qparse_next(p);
+    return true;
+}
+
+TokenKind qparse_peek(const Parser *p, uint32_t n) {
+    uint32_t i = p->i;
+    while (n-- > 0 && p->tok[i].kind != T_EOF) i++;
+    return p->tok[i].kind;
+}
+
+TokenKind qparse_beyond(const Parser *p, uint32_t opener) {
+    uint32_t m = p->tok[opener].match;
+    return m ? p->tok[m + 1].kind : T_EOF;
+}
+
+static const char *token_text(const Parser *p) { return p->text + qparse_pos(p); }
+static size_t token_length(const Parser *p) { return qparse_at(p)->end - qparse_at(p)->pos; }
+
+bool qparse_is_word(const Parser *p, const char *word) {
+    return p->k == T_IDENT && token_length(p) == strlen(word) && !memcmp(token_text(p), word, token_length(p));
+}
+
+bool qparse_at_word(const Parser *p) { return p->k == T_IDENT || qlex_is_keyword(p->k); }
+
+Str *qparse_take_word(Parser *p) {
+    Str *s = qstr_name(p->ctx, token_text(p), token_length(p));
+    qparse_next(p);
+    return s;
+}
+
+Str *qparse_name(Parser *p, const char *what) {
+    if (p->k == T_IDENT) return qparse_take_word(p);
+    if (qlex_is_keyword(p->k))
+        qparse_fail(p, qparse_pos(p), "'%s' is a reserved word and cannot be %s", qlex_text(p->k), what);
+    else
+        qparse_expected(p, what);
+    return qstr_cname(p->ctx, "?");
+}
+
+/* -- errors ------------------------------------------------------------------------------------------------------ */
+int qparse_line(const Parser *p, uint32_t pos) {
+    int line, col;
+    qsource_line_col(p->u->src, pos, &line, &col);
+    return line;
+}
+
+static void fail(Parser *p, uint32_t pos, const char *fmt, va_list ap) {
+    if (p->k == T_ERROR) return;
+    p->k = T_ERROR;
+    if (!p->failed) {
+        p->incomplete = p->tok[p->i].kind == T_EOF;
+        if (p->quiet) vsnprintf(p->message, sizeof p->message, fmt, ap);
+    }
+    p->failed = true;
+    if (p->quiet || p->stopped) return;
+    if (p->nreported++ == MAX_ERRORS) {
+        p->stopped = true;
+        qdiag_error(p->u, pos, "too many errors; the rest is not shown");
+        return;
+    }
+    qdiag_verror(p->u, QS_ESYNTAX, pos, fmt, ap);
+}
+
+void qparse_fail(Parser *p, uint32_t pos, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    fail(p, pos, fmt, ap);
+    va_end(ap);
+}
+
+void qparse_stop(Parser *p, uint32_t pos, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    fail(p, pos, fmt, ap);
+    va_end(ap);
+    p->stopped = true;
+}
+
+static const char *describe(const Parser *p, char *buf, size_t size) {
+    const Token *t = qparse_at(p);
+    int n = t->end - t->pos > 40 ? 40 : (int)(t->end - t->pos);
+    const char *s = p->text + t->pos;
+    switch (t->kind) {
+    case T_EOF: case T_NEWLINE: return qlex_text(t->kind);
+    case T_STRING: snprintf(buf, size, "the string %.*s", n, s); break;
+    case T_NUMBER: snprintf(buf, size, "the number %.*s", n, s); break;
+    case T_IDENT: snprintf(buf, size, "the name '%.*s'", n, s); break;
+    default: snprintf(buf, size, "'%.*s'", n, s); break;
+    }
+    return buf;
+}
+
+/* What people bring along from other languages, recognised by the token that does not fit. */
+static const char *advice(const Parser *p) {
+    TokenKind before = p->i ? p->tok[p->i - 1].kind : T_NEWLINE;
+    switch (qparse_at(p)->kind) {
+    case T_ASSIGN: return " (== compares; a named argument is written name := value)";
+    case T_QUOTE: return " (transposition is transpose(x); strings are written in double quotes)";
+    case T_BAR: return " (write a || b, or or(a,b) for bits)";
+    case T_OP(OP_DIV): return before == T_OP(OP_DIV) ? " (comments begin with %)" : "";
+    case T_OP(OP_MUL): return before == T_OP(OP_MUL) ? " (the power operator is ^)" : "";
+    default: return "";
+    }
+}
+
+void qparse_expected(Parser *p, const char *what) {
+    char buf[80];
+    qparse_fail(p, qparse_pos(p), "expected %s, found %s%s", what, describe(p, buf, sizeof buf), advice(p));
+}
+
+bool qparse_expect(Parser *p, TokenKind k, const char *where) {
+    if (qparse_accept(p, k)) return true;
+    char what[96];
+    snprintf(what, sizeof what, "'%s' %s", qlex_text(k), where);
+    qparse_expected(p, what);
+    return false;
+}
+
+void qparse_close(Parser *p, TokenKind k, uint32_t opener, const char *or_what) {
+    if (qparse_accept(p, k)) return;
+    int line = qparse_line(p, p->tok[opener].pos);
+    char what[96];
+    if (line == qparse_line(p, qparse_pos(p))) snprintf(what, sizeof what, "%s'%s'", or_what, qlex_text(k));
+    else snprintf(what, sizeof what, "%s'%s' for the '%s' of line %d", or_what, qlex_text(k), qlex_text(p->tok[opener].kind), line);
+    qparse_expected(p, what);
+}
+
+static bool opens_bracket(TokenKind k) { return k == T_LPAREN || k == T_LBRACK || k == T_LBRACE || k == T_CELL; }
+
+/* Leaves the brackets around the error, and skips later ones whole, so that the `;` of a lambda body is no end.  After
+ * a bracket that is never closed the lexer saw no line ends: there a new line counts as a new statement. */
+void qparse_resync(Parser *p) {
+    if (p->k != T_ERROR) return;
+    if (p->stopped) {
+        while (p->tok[p->i].kind != T_EOF) p->i++;
+        p->k = T_EOF;
+        return;
+    }
+    bool unclosed = false;
+    for (uint32_t j = p->stmt; j < p->i; j++) {
+        if (p->tok[j].match > p->i) j = p->i = p->tok[j].match;
+        else if (opens_bracket(p->tok[j].kind) && !p->tok[j].match) unclosed = true;
+    }
+    for (;; p->i++) {
+        const Token *t = qparse_at(p);
+        if (t->kind == T_EOF || t->kind == T_NEWLINE || t->kind == T_SEMI) break;
+        if (t->first && p->i > p->stmt && (unclosed || qlex_opens(t->kind))) break;
+        if (opens_bracket(t->kind) && !t->match) unclosed = true;
+        if (t->match) p->i = t->match;
+    }
+    p->k = p->tok[p->i].kind;
+}
+
+bool qparse_enter(Parser *p) {
+    if (++p->depth <= MAX_DEPTH) return true;
+    qparse_stop(p, qparse_pos(p), "nested more than %d levels deep", MAX_DEPTH);
+    return false;
+}
+
+Node *qparse_grown(Parser *p, Node *n, int height) {
+    p->height = height + 1;
+    if (p->height > MAX_HEIGHT)
+        qparse_stop(p, n->pos, "an expression of more than %d operations in a chain: split it into statements", MAX_HEIGHT);
+    return n;
+}
+
+ParseMark qparse_try(Parser *p) {
+    p->quiet++;
+    return (ParseMark){p->i, p->nscratch, p->k, p->failed, p->incomplete, p->stopped, p->depth, p->func};
+}
+
+bool qparse_tried(Parser *p, ParseMark m, bool keep) {
+    p->quiet--;
+    if (p->k != T_ERROR && keep) return true;
+    p->i = m.i, p->k = m.k, p->nscratch = m.nscratch, p->func = m.func, p->depth = m.depth;
+    p->failed = m.failed, p->incomplete = m.incomplete, p->stopped = m.stopped;
+    return false;
+}
+
+/* -- lists and nodes --------------------------------------------------------------------------------------------- */
+void qparse_push(Parser *p, const void *item, size_t size) {
+    qmem_grow(p->ctx, &p->scratch, &p->cap_scratch, p->nscratch + (uint32_t)size, 1);
+    memcpy(p->scratch + p->nscratch, item, size);
+    p->nscratch += (uint32_t)size;
+}
+
+void *qparse_take(Parser *p, uint32_t mark, size_t size, int *n) {
+    size_t bytes = p->nscratch - mark;
+    *n = (int)(bytes / size);
+    if (bytes == 0) return NULL;
+    void *at = qast_alloc(p->u, bytes);
+    memcpy(at, p->scratch + mark, bytes);
+    p->nscratch = mark;
+    return at;
+}
+
+NodeList qparse_take_nodes(Parser *p, uint32_t mark) {
+    NodeList l;
+    l.at = qparse_take(p, mark, sizeof(Node *), &l.n);
+    return l;
+}
+
+Func *qparse_func(Parser *p, FuncQual qual, Str *name, uint32_t pos) {
+    Func *f = qast_alloc(p->u, sizeof *f);
+    f->name = name;
+    f->qual = (uint8_t)qual;
+    f->pos = pos;
+    f->unit = p->u;
+    f->parent = p->func && p->func->is_main_body ? NULL : p->func;
+    return f;
+}
+
+/* -- entry points ------------------------------------------------------------------------------------------------ */
+static Unit *new_unit(Ctx *c, Source *src) {
+    Unit *u = qmem_alloc(c, sizeof *u);
+    u->ctx = c;
+    u->src = src;
+    qarena_init(&u->arena, c);
+    qtext_init(&u->report, c);
+    return u;
+}
+
+void qparse_free(Unit *u) {
+    if (!u) return;
+    qtext_free(&u->report);
+    qarena_free(&u->arena);
+    qmem_free(u->ctx, u, sizeof *u);
+}
+
+static void start(Parser *p, Unit *u, TokenList *tokens, int quiet) {
+    qlex_run(u, quiet > 0, tokens);
+    *p = (Parser){.u = u, .ctx = u->ctx, .text = u->src->text, .tok = tokens->at, .k = tokens->at[0].kind, .quiet = quiet};
+    u->main = qparse_func(p, Q_HOST, qstr_cname(p->ctx, "main program"), 0);
+    u->main->is_main_body = true;
+    p->func = u->main;
+}
+
+static void finish(Parser *p, TokenList *tokens) {
+    qmem_free(p->ctx, p->scratch, p->cap_scratch);
+    qlex_free(p->ctx, tokens);
+}
+
+qs_status qparse_unit(Ctx *c, Source *src, Unit **out) {
+    Unit *u = *out = new_unit(c, src);
+    if (src->len >= UINT32_MAX / 16) {
+        qdiag_error(u, 0, "a source of %zu bytes is too long", src->len);
+        u->main = qast_alloc(u, sizeof *u->main);
+        return QS_ESYNTAX;
+    }
+    TokenList tokens = {0};
+    Parser p;
+    start(&p, u, &tokens, 0);
+    qstmt_program(&p);
+    finish(&p, &tokens);
+    return u->nerrors ? QS_ESYNTAX : QS_OK;
+}
+
+static Source *loose_source(Ctx *c, Arena *a, const char *text, size_t n) {
+    Source *src = qarena_alloc(a, sizeof *src);
+    src->text = qarena_alloc(a, n + 1);
+    memcpy(src->text, text, n);
+    src->len = n;
+    src->path = (char *)"";
+    src->internal = true;
+    (void)c;
+    return src;
+}
+
+bool qparse_incomplete(Ctx *c, const char *text, size_t n) {
+    Unit *u = new_unit(c, NULL);
+    u->src = loose_source(c, &u->arena, text, n);
+    TokenList tokens = {0};
+    Parser p;
+    start(&p, u, &tokens, 1);
+    qstmt_program(&p);
+    bool incomplete = tokens.nerrors == 0 && (p.failed ? p.incomplete : tokens.goes_on);
+    finish(&p, &tokens);
+    qparse_free(u);
+    return incomplete;
+}
+
+qs_status qparse_type(Ctx *c, const char *text, size_t n, Unit **unit, TypeExpr **out) {
+    Unit *u = *unit = new_unit(c, NULL);
+    u->src = loose_source(c, &u->arena, text, n);
+    TokenList tokens = {0};
+    Parser p;
+    start(&p, u, &tokens, 1);
+    *out = qtexpr_type(&p);
+    qparse_accept(&p, T_NEWLINE);
+    if (p.k != T_EOF) qparse_expected(&p, "the end of the type");
+    bool bad = p.failed || tokens.nerrors;
+    finish(&p, &tokens);
+    if (!bad) return QS_OK;
+    qparse_free(u);
+    *unit = NULL;
+    *out = NULL;
+    return qerr_set(c, QS_ESYNTAX, "\"%.*s\" is not a type%s%s", n > 60 ? 60 : (int)n, text, p.message[0] ? ": " : "", p.message);
+}
