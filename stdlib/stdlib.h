@@ -63,6 +63,10 @@ void qmatrix_move(void *dst, const int64_t *dstride, const void *src, const int6
 /* -- stats.c ------------------------------------------------------------------------------------------------------------------ */
 int qstats_main_dim(const Array *a); /* the first dimension longer than 1 */
 
+/* -- io.c ---------------------------------------------------------------------------------------------------------------------- */
+qs_status qio_slurp(qs_vm *vm, const char *fn, const char *path, Text *out); /* a whole file */
+qs_status qio_spill(qs_vm *vm, const char *fn, const char *path, const char *s, size_t n);
+
 /* -- random.c ------------------------------------------------------------------------------------------------------------------ */
 void qrandom_block(uint64_t seed, uint64_t counter, uint32_t out[4]); /* Philox4x32-10 */
 #endif

@@ -1,0 +1,342 @@
+/* image.c -- imread, imwrite and friends; the netpbm formats. */
+#include "stdlib/image.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "vm/convert.h"
+
+/* -- reading ---------------------------------------------------------------------------------------------------------------- */
+qs_status qimage_corrupt(Image *m, const char *why) {
+    return qs_fail(m->vm, QS_EVALUE, "imread: %s is damaged: %s", m->path, why);
+}
+
+static qs_status sheet(Image *m, int channels, qs_value *out) {
+    Array *a;
+    int64_t dims[3] = {m->height, m->width, channels};
+    TRY(qarr_new(m->vm, qvm_ctx(m->vm)->scalar_dtype, channels == 1 ? 2 : 3, dims, true, &a));
+    *out = qarr_value(a);
+    return QS_OK;
+}
+
+/* The best compressors here reach about 1:1000 on bytes that hold 8 samples. */
+enum { SAMPLES_PER_BYTE = 16384 };
+
+bool qimage_begin(Image *m, int64_t height, int64_t width, int channels, bool has_alpha, int depth, qs_status *status) {
+    m->height = height, m->width = width, m->channels = channels, m->has_alpha = has_alpha, m->depth = depth;
+    *status = QS_OK;
+    double samples = (double)height * (double)width * channels;
+    if (height < 1 || width < 1 || channels < 1 || samples > (double)m->nbytes * SAMPLES_PER_BYTE)
+        *status = qs_fail(m->vm, QS_EVALUE, "imread: %s is damaged: it claims %lld x %lld pixels in %zu bytes", m->path,
+                          (long long)height, (long long)width, m->nbytes);
+    if (*status != QS_OK || m->info_only) return false;
+    *status = sheet(m, channels - has_alpha, &m->picture);
+    if (*status == QS_OK && has_alpha) *status = sheet(m, 1, &m->alpha);
+    return *status == QS_OK;
+}
+
+static qs_status channels_of_row(qs_vm *vm, qs_value to, int64_t y, int64_t width, int n, qs_dtype d, const char *src, ptrdiff_t step) {
+    Array *a = qval_array(to);
+    size_t size = qdtype_size((qs_dtype)a->dtype), from = qdtype_size(d);
+    void *p;
+    TRY(qarr_write(vm, a, &p));
+    char *dst = (char *)p + (size_t)(y * width) * (size_t)n * size;
+    for (int k = 0; k < n; k++)
+        qconv_run(d, src + (size_t)k * from, step, (qs_dtype)a->dtype, dst + (size_t)k * size, (ptrdiff_t)((size_t)n * size), (size_t)width);
+    return QS_OK;
+}
+
+qs_status qimage_row(Image *m, int64_t y, qs_dtype d, const void *row) {
+    int n = m->channels - m->has_alpha;
+    size_t size = qdtype_size(d);
+    ptrdiff_t step = (ptrdiff_t)((size_t)m->channels * size);
+    if (!m->has_alpha) return channels_of_row(m->vm, m->picture, y, m->width * n, 1, d, row, (ptrdiff_t)size);
+    TRY(channels_of_row(m->vm, m->picture, y, m->width, n, d, row, step));
+    return channels_of_row(m->vm, m->alpha, y, m->width, 1, d, (const char *)row + (size_t)n * size, step);
+}
+
+/* -- netpbm: P1 … P6 (netpbm.sourceforge.net/doc) ------------------------------------------------------------------------------ */
+typedef struct { const uint8_t *p, *end; } Cursor;
+
+static bool pnm_number(Cursor *c, int64_t *out) {
+    for (; c->p < c->end && (isspace(*c->p) || *c->p == '#'); c->p++)
+        if (*c->p == '#') while (c->p < c->end && *c->p != '\n') c->p++;
+    if (c->p == c->end || !isdigit(*c->p)) return false;
+    for (*out = 0; c->p < c->end && isdigit(*c->p) && *out < 1 << 30; c->p++) *out = *out * 10 + (*c->p - '0');
+    return true;
+}
+
+static bool pnm_bit(Cursor *c, uint16_t *out) { /* the digits of P1 need no blanks between them */
+    while (c->p < c->end && isspace(*c->p)) c->p++;
+    if (c->p == c->end || (*c->p != '0' && *c->p != '1')) return false;
+    return *out = *c->p++ == '0', true;
+}
+
+static bool pnm_row(Cursor *c, char kind, int64_t n, int64_t most, uint16_t *row) {
+    if (kind == '4') {
+        if (c->end - c->p < (n + 7) / 8) return false;
+        for (int64_t i = 0; i < n; i++) row[i] = !(c->p[i / 8] >> (7 - i % 8) & 1);
+        c->p += (n + 7) / 8;
+        return true;
+    }
+    for (int64_t i = 0, x; i < n; i++) {
+        if (kind == '1') { if (!pnm_bit(c, &row[i])) return false; continue; }
+        if (kind < '4') { if (!pnm_number(c, &x)) return false; row[i] = (uint16_t)(x > most ? most : x); continue; }
+        int bytes = most > 255 ? 2 : 1;
+        if (c->end - c->p < bytes) return false;
+        row[i] = bytes == 2 ? (uint16_t)(c->p[0] << 8 | c->p[1]) : c->p[0];
+        c->p += bytes;
+    }
+    return true;
+}
+
+static qs_status pnm_read(Image *m) {
+    char kind = (char)m->bytes[1];
+    Cursor c = {m->bytes + 2, m->bytes + m->nbytes};
+    int64_t width, height, most = 1;
+    bool bits = kind == '1' || kind == '4';
+    m->format = "pnm";
+    if (!pnm_number(&c, &width) || !pnm_number(&c, &height) || (!bits && !pnm_number(&c, &most))) return qimage_corrupt(m, "its header");
+    if (most < 1 || most > 65535) return qimage_corrupt(m, "its largest value");
+    if (kind >= '4') c.p++; /* one blank ends the header */
+    int channels = kind == '3' || kind == '6' ? 3 : 1;
+    qs_status s;
+    if (!qimage_begin(m, height, width, channels, false, most > 255 ? 16 : 8, &s)) return s;
+    size_t bytes = (size_t)(width * channels) * sizeof(uint16_t);
+    uint16_t *row = qmem_alloc(qvm_ctx(m->vm), bytes);
+    double scale = most > 255 ? 65535.0 / (double)most : 255.0 / (double)most; /* to the full range */
+    for (int64_t y = 0; y < height && s == QS_OK; y++) {
+        if (!pnm_row(&c, kind, width * channels, most, row)) { s = qimage_corrupt(m, "it ends before its last pixel"); break; }
+        for (int64_t i = 0; scale != 1 && i < width * channels; i++) row[i] = (uint16_t)lrint(fmin(row[i] * scale, 65535));
+        s = qimage_row(m, y, QS_U16, row);
+    }
+    qmem_free(qvm_ctx(m->vm), row, bytes);
+    return s;
+}
+
+static qs_status pnm_write(const Pixels *x, int n, Text *out) {
+    (void)n;
+    qtext_printf(out, "P%d\n%lld %lld\n%d\n", x->channels == 3 ? 6 : 5, (long long)x->width, (long long)x->height, x->bits == 16 ? 65535 : 255);
+    if (x->bits == 8) return qtext_add(out, (const char *)x->data, x->size), QS_OK;
+    for (size_t i = 0; i < x->size; i += 2) { /* high byte first */
+        uint16_t v;
+        memcpy(&v, x->data + i, 2);
+        qtext_putc(out, (char)(v >> 8)), qtext_putc(out, (char)(v & 255));
+    }
+    return QS_OK;
+}
+
+/* -- formats -------------------------------------------------------------------------------------------------------------------------- */
+static qs_status decode(Image *m) {
+    const uint8_t *p = m->bytes;
+    if (m->nbytes >= 8) {
+        if (!memcmp(p, "\x89PNG", 4)) return qimage_png_read(m);
+        if (!memcmp(p, "\xff\xd8\xff", 3)) return qimage_jpeg_read(m);
+        if (!memcmp(p, "II*\0", 4) || !memcmp(p, "MM\0*", 4) || !memcmp(p, "II+\0", 4) || !memcmp(p, "MM\0+", 4)) return qimage_tiff_read(m);
+        if (p[0] == 'P' && p[1] >= '1' && p[1] <= '6') return pnm_read(m);
+    }
+    return qs_fail(m->vm, QS_EVALUE, "imread: %s is no PNG, JPEG, TIFF, PPM, PGM or PBM file", m->path);
+}
+
+typedef struct { const char *extension; ImageWriter *write; int max_bits, max_channels; bool alpha, pages; } Format;
+static const Format formats[] = {
+    {"png", qimage_png_write, 16, 4, true, false},  {"jpg", qimage_jpeg_write, 8, 3, false, false},
+    {"jpeg", qimage_jpeg_write, 8, 3, false, false}, {"tif", qimage_tiff_write, 32, 4, true, true},
+    {"tiff", qimage_tiff_write, 32, 4, true, true},  {"ppm", pnm_write, 16, 3, false, false},
+    {"pgm", pnm_write, 16, 1, false, false},
+};
+
+static qs_status format_of(qs_vm *vm, const char *path, const Format **out) {
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < sizeof formats / sizeof *formats; i++)
+        if (!strcasecmp(dot + 1, formats[i].extension)) return *out = &formats[i], QS_OK;
+    return qs_fail(vm, QS_EVALUE, "imwrite: %s must end in .png, .jpg, .tif, .ppm or .pgm", path);
+}
+
+static qs_status open_image(qs_vm *vm, qs_call_args *c, const char *fn, Image *m, Text *bytes) {
+    int64_t page = 0;
+    *m = (Image){.vm = vm, .pages = 1};
+    TRY(qarg_string(vm, fn, "path", c->in[0], &m->path, NULL));
+    if (qarg_given(c, 1) && c->in[1].kind != QS_ARRAY) TRY(qarg_count(vm, fn, "page", c->in[1], &page));
+    if (page > 65535) return qs_fail(vm, QS_EINDEX, "%s: page must be below 65536, got %lld", fn, (long long)page);
+    m->page = (int)page;
+    TRY(qio_slurp(vm, fn, m->path, bytes));
+    m->bytes = (const uint8_t *)bytes->s, m->nbytes = bytes->len;
+    return QS_OK;
+}
+
+qs_status qimage_imread(qs_vm *vm, qs_call_args *c) {
+    Image m;
+    Text bytes;
+    qtext_init(&bytes, qvm_ctx(vm));
+    qs_status s = open_image(vm, c, "imread", &m, &bytes);
+    if (s == QS_OK) s = decode(&m);
+    qtext_free(&bytes);
+    c->out[0] = m.picture;
+    if (c->nout > 1) c->out[1] = m.alpha;
+    else qval_release(vm, m.alpha);
+    return s;
+}
+
+static qs_status set_field(qs_vm *vm, Object *o, const char *name, qs_value v) {
+    qs_status s = qobj_set(vm, o, qstr_cname(qvm_ctx(vm), name), v);
+    qval_release(vm, v);
+    return s;
+}
+
+qs_status qimage_imfinfo(qs_vm *vm, qs_call_args *c) {
+    Image m;
+    Text bytes;
+    Object *o;
+    qs_value format;
+    qtext_init(&bytes, qvm_ctx(vm));
+    qs_status s = open_image(vm, c, "imfinfo", &m, &bytes);
+    m.info_only = true;
+    if (s == QS_OK) s = decode(&m);
+    qtext_free(&bytes);
+    TRY(s);
+    TRY(qobj_new(vm, NULL, &o));
+    c->out[0] = qval_object(QS_OBJECT, o);
+    TRY(qs_string(vm, m.format, strlen(m.format), &format));
+    TRY(set_field(vm, o, "format", format));
+    TRY(set_field(vm, o, "width", qs_num((double)m.width)));
+    TRY(set_field(vm, o, "height", qs_num((double)m.height)));
+    TRY(set_field(vm, o, "channels", qs_num(m.channels)));
+    TRY(set_field(vm, o, "depth", qs_num(m.depth)));
+    return set_field(vm, o, "pages", qs_num(m.pages));
+}
+
+/* tiffread(path, pages).slices: the pages as a list of matrices. */
+static qs_status read_pages(Image *m, const double *pages, int64_t n, qs_value *out) {
+    Cell *cell;
+    TRY(qcell_new(m->vm, qtype_any(qvm_ctx(m->vm)), 1, &n, &cell));
+    *out = qval_object(QS_CELL, cell);
+    for (int64_t i = 0; i < n; i++) {
+        double page = pages ? pages[i] : (double)i;
+        if (!(page >= 0 && page < m->pages && page == floor(page)))
+            return qs_fail(m->vm, QS_EINDEX, "tiffread: %s has %d pages, page %g was asked for", m->path, m->pages, page);
+        m->page = (int)page;
+        TRY(qimage_tiff_read(m));
+        qval_release(m->vm, m->alpha);
+        cell->items[i] = m->picture;
+        m->picture = m->alpha = qs_nil();
+    }
+    return QS_OK;
+}
+
+qs_status qimage_tiffread(qs_vm *vm, qs_call_args *c) {
+    Image m;
+    Text bytes;
+    Object *o;
+    double *pages = NULL;
+    size_t n = 0;
+    qs_value list = qs_nil();
+    TRY(qobj_new(vm, NULL, &o));
+    c->out[0] = qval_object(QS_OBJECT, o);
+    if (qarg_given(c, 1)) TRY(qarr_doubles(vm, c->in[1], "tiffread: pages", &pages, &n));
+    qtext_init(&bytes, qvm_ctx(vm));
+    qs_call_args path = {1, 1, c->in, c->out};
+    qs_status s = open_image(vm, &path, "tiffread", &m, &bytes);
+    m.info_only = true;
+    if (s == QS_OK) s = qimage_tiff_read(&m);
+    m.info_only = false;
+    if (s == QS_OK) s = read_pages(&m, pages, pages ? (int64_t)n : m.pages, &list);
+    qval_release(vm, m.picture), qval_release(vm, m.alpha);
+    qtext_free(&bytes);
+    if (pages) qmem_free(qvm_ctx(vm), pages, n * sizeof *pages);
+    if (s != QS_OK) return qval_release(vm, list), s;
+    return set_field(vm, o, "slices", list);
+}
+
+/* -- writing ---------------------------------------------------------------------------------------------------------------------------- */
+static void quantise(const double *x, size_t n, double scale, Pixels *out) {
+    double most = out->bits == 16 ? 65535 : 255;
+    for (size_t i = 0; i < n; i++) {
+        double v = x[i] * scale;
+        v = v > 0 ? floor(fmin(v, most) + 0.5) : 0; /* nan too */
+        if (out->bits == 8) out->data[i] = (uint8_t)v;
+        else ((uint16_t *)(void *)out->data)[i] = (uint16_t)v;
+    }
+}
+
+static qs_status sample(qs_vm *vm, Array *a, Pixels *out) {
+    Array *wide, *packed;
+    const void *p;
+    TRY(qarr_convert(vm, a, out->bits == 32 ? QS_F32 : QS_F64, &wide));
+    qs_status s = qarr_contiguous(vm, wide, &packed);
+    qarr_release(vm, wide);
+    TRY(s);
+    out->size = a->count * (size_t)(out->bits / 8);
+    out->data = qmem_try(qvm_ctx(vm), out->size);
+    s = out->data ? qarr_read(vm, packed, &p) : qs_fail(vm, QS_ENOMEM, "imwrite: no memory for %zu bytes", out->size);
+    if (s == QS_OK && out->bits == 32) memcpy(out->data, p, out->size);
+    else if (s == QS_OK) quantise(p, a->count, a->dtype == QS_B1 ? out->bits == 16 ? 65535 : 255 : 1, out);
+    qarr_release(vm, packed);
+    return s;
+}
+
+static qs_status pixels_of(qs_vm *vm, const Format *f, const char *path, qs_value v, int bits, Pixels *out) {
+    if (v.kind != QS_ARRAY || qdtype_is_complex((qs_dtype)qval_array(v)->dtype))
+        return qarg_wrong(vm, "imwrite", "img", "a real array", v);
+    Array *a = qval_array(v);
+    int64_t dims[QS_MAX_RANK];
+    int rank = qarr_size(a, dims), channels = rank > 2 ? (int)dims[2] : 1;
+    bool alpha = channels == 2 || channels == 4;
+    if (rank > 3 || channels > f->max_channels || (alpha && !f->alpha) || channels < 1)
+        return qs_fail(vm, QS_ESHAPE, "imwrite: a .%s file holds 1%s channels, img has %d dimensions with %d channels", f->extension,
+                       f->max_channels == 4 ? " to 4" : f->max_channels == 3 ? " or 3" : "", rank, channels);
+    if (a->count == 0 || dims[0] > 1 << 24 || dims[1] > 1 << 24)
+        return qs_fail(vm, QS_ESHAPE, "imwrite: img must have 1 to 2^24 rows and columns, got %lld x %lld", (long long)dims[0], (long long)dims[1]);
+    *out = (Pixels){.vm = vm, .path = path, .height = dims[0], .width = dims[1], .channels = channels, .bits = bits, .quality = out->quality};
+    return sample(vm, a, out);
+}
+
+static void release_pixels(qs_vm *vm, Pixels *x) {
+    if (x->data) qmem_try_free(qvm_ctx(vm), x->data, x->size);
+}
+
+/* imwrite(path, img [, option]): bits (8, 16; 32 = float TIFF) or, for JPEG, the quality. */
+static qs_status write_option(qs_vm *vm, qs_call_args *c, const Format *f, Pixels *x) {
+    int64_t option = 0;
+    x->bits = 8, x->quality = 95;
+    if (!qarg_given(c, 2)) return QS_OK;
+    TRY(qarg_int(vm, "imwrite", "option", c->in[2], &option));
+    if (f->write == qimage_jpeg_write) {
+        if (option < 1 || option > 100) return qs_fail(vm, QS_EVALUE, "imwrite: quality must be 1 to 100, got %lld", (long long)option);
+        return x->quality = (int)option, QS_OK;
+    }
+    if ((option != 8 && option != 16 && option != 32) || option > f->max_bits)
+        return qs_fail(vm, QS_EVALUE, "imwrite: a .%s file has 8 to %d bits per sample, got %lld", f->extension, f->max_bits, (long long)option);
+    return x->bits = (int)option, QS_OK;
+}
+
+qs_status qimage_imwrite(qs_vm *vm, qs_call_args *c) {
+    const char *path;
+    const Format *f = NULL;
+    Pixels first;
+    TRY(qarg_string(vm, "imwrite", "path", c->in[0], &path, NULL));
+    TRY(format_of(vm, path, &f));
+    TRY(write_option(vm, c, f, &first));
+    const Cell *pages = c->in[1].kind == QS_CELL ? c->in[1].u.p : NULL;
+    if (pages && !f->pages) return qs_fail(vm, QS_EVALUE, "imwrite: a .%s file holds one image; several go into a .tif", f->extension);
+    if (pages && pages->count == 0) return qs_fail(vm, QS_EVALUE, "imwrite: there are no pages");
+    int n = pages ? (int)pages->count : 1;
+    Ctx *ctx = qvm_ctx(vm);
+    Pixels *x = qmem_alloc(ctx, (size_t)n * sizeof *x);
+    qs_status s = QS_OK;
+    for (int i = 0; i < n && s == QS_OK; i++) {
+        x[i].quality = first.quality;
+        s = pixels_of(vm, f, path, pages ? pages->items[i] : c->in[1], first.bits, &x[i]);
+    }
+    Text out;
+    qtext_init(&out, ctx);
+    if (s == QS_OK) s = f->write(x, n, &out);
+    if (s == QS_OK) s = qio_spill(vm, "imwrite", path, out.s, out.len);
+    qtext_free(&out);
+    for (int i = 0; i < n; i++) release_pixels(vm, &x[i]);
+    qmem_free(ctx, x, (size_t)n * sizeof *x);
+    return s;
+}

@@ -1,0 +1,237 @@
+/* image_tiff.c -- TIFF through libtiff: several pages, 8 to 64 bits, integers and floats, strips and tiles.
+ *
+ * Gray and RGB samples of whole bytes are taken as they are; everything else (palettes, YCbCr, CMYK, bits) goes through
+ * libtiff's conversion to 8-bit RGBA. */
+#include "stdlib/image.h"
+
+#include <string.h>
+
+#ifdef QUASAR_HAVE_TIFF
+#include <stdarg.h>
+#include <stdio.h>
+#include <tiffio.h>
+
+/* A file in memory: `in` when reading, `out` when writing. */
+typedef struct { const uint8_t *in; Text *out; uint64_t n, at; char why[200]; } Memory;
+
+static tmsize_t mem_read(thandle_t h, void *p, tmsize_t n) {
+    Memory *m = h;
+    const uint8_t *from = m->in ? m->in : (const uint8_t *)m->out->s;
+    uint64_t have = m->in ? m->n : m->out->len;
+    if (m->at >= have) return 0;
+    if ((uint64_t)n > have - m->at) n = (tmsize_t)(have - m->at);
+    memcpy(p, from + m->at, (size_t)n);
+    m->at += (uint64_t)n;
+    return n;
+}
+static tmsize_t mem_write(thandle_t h, void *p, tmsize_t n) {
+    Memory *m = h;
+    if (!m->out) return -1;
+    if (m->at + (uint64_t)n > m->out->len) qtext_pad(m->out, 0, m->at + (uint64_t)n - m->out->len);
+    memcpy(m->out->s + m->at, p, (size_t)n);
+    m->at += (uint64_t)n;
+    return n;
+}
+static toff_t mem_size(thandle_t h) { Memory *m = h; return m->in ? m->n : m->out->len; }
+static toff_t mem_seek(thandle_t h, toff_t off, int whence) {
+    Memory *m = h;
+    return m->at = whence == SEEK_SET ? off : whence == SEEK_CUR ? m->at + off : mem_size(h) + off;
+}
+static int mem_close(thandle_t h) { (void)h; return 0; }
+static int mem_map(thandle_t h, void **p, toff_t *n) { (void)h, (void)p, (void)n; return 0; }
+static void mem_unmap(thandle_t h, void *p, toff_t n) { (void)h, (void)p, (void)n; }
+
+#if TIFFLIB_VERSION >= 20221213 /* 4.5: handlers and limits per file */
+static int keep_error(TIFF *t, void *ud, const char *module, const char *fmt, va_list ap) {
+    (void)t, (void)module;
+    Memory *m = ud;
+    if (!*m->why) vsnprintf(m->why, sizeof m->why, fmt, ap);
+    return 1;
+}
+static int keep_quiet(TIFF *t, void *ud, const char *module, const char *fmt, va_list ap) {
+    (void)t, (void)ud, (void)module, (void)fmt, (void)ap;
+    return 1;
+}
+static TIFF *open_tiff(Memory *m, const char *path, const char *mode) {
+    TIFFOpenOptions *o = TIFFOpenOptionsAlloc();
+    TIFFOpenOptionsSetErrorHandlerExtR(o, keep_error, m);
+    TIFFOpenOptionsSetWarningHandlerExtR(o, keep_quiet, m);
+    TIFFOpenOptionsSetMaxSingleMemAlloc(o, 1 << 30);
+    TIFF *t = TIFFClientOpenExt(path, mode, m, mem_read, mem_write, mem_seek, mem_close, mem_size, mem_map, mem_unmap, o);
+    TIFFOpenOptionsFree(o);
+    return t;
+}
+#else /* libtiff prints by default, through handlers that belong to the whole process */
+static TIFF *open_tiff(Memory *m, const char *path, const char *mode) {
+    TIFFSetErrorHandler(NULL), TIFFSetWarningHandler(NULL);
+    return TIFFClientOpen(path, mode, m, mem_read, mem_write, mem_seek, mem_close, mem_size, mem_map, mem_unmap);
+}
+#endif
+
+typedef struct { uint32_t width, height; uint16_t bits, samples, format, photo, planar, extra; } Layout;
+
+static Layout layout_of(TIFF *t) {
+    Layout l = {0};
+    uint16_t *kinds;
+    TIFFGetField(t, TIFFTAG_IMAGEWIDTH, &l.width), TIFFGetField(t, TIFFTAG_IMAGELENGTH, &l.height);
+    TIFFGetFieldDefaulted(t, TIFFTAG_BITSPERSAMPLE, &l.bits), TIFFGetFieldDefaulted(t, TIFFTAG_SAMPLESPERPIXEL, &l.samples);
+    TIFFGetFieldDefaulted(t, TIFFTAG_SAMPLEFORMAT, &l.format), TIFFGetFieldDefaulted(t, TIFFTAG_PLANARCONFIG, &l.planar);
+    if (!TIFFGetField(t, TIFFTAG_PHOTOMETRIC, &l.photo)) l.photo = l.samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
+    TIFFGetFieldDefaulted(t, TIFFTAG_EXTRASAMPLES, &l.extra, &kinds);
+    return l;
+}
+
+static bool dtype_of(const Layout *l, qs_dtype *out) {
+    static const qs_dtype table[3][4] = {{QS_U8, QS_U16, QS_U32, QS_U64}, {QS_I8, QS_I16, QS_I32, QS_I64}, {QS_B1, QS_F16, QS_F32, QS_F64}};
+    int size = l->bits == 8 ? 0 : l->bits == 16 ? 1 : l->bits == 32 ? 2 : l->bits == 64 ? 3 : -1;
+    int form = l->format == SAMPLEFORMAT_UINT ? 0 : l->format == SAMPLEFORMAT_INT ? 1 : l->format == SAMPLEFORMAT_IEEEFP ? 2 : -1;
+    if (size < 0 || form < 0 || (form == 2 && size == 0)) return false;
+    *out = table[form][size];
+    return true;
+}
+
+static bool is_plain(const Layout *l) {
+    qs_dtype d;
+    bool gray = l->photo == PHOTOMETRIC_MINISBLACK && l->samples == 1 + l->extra;
+    bool rgb = l->photo == PHOTOMETRIC_RGB && l->samples == 3 + l->extra;
+    return (gray || rgb) && l->extra <= 1 && dtype_of(l, &d);
+}
+
+/* -- reading ---------------------------------------------------------------------------------------------------------------- */
+/* Copies a strip or tile of one plane (or of all, interleaved) into the page. */
+typedef struct { uint8_t *page; size_t sample, pixel, width, height; } Page; /* sample and pixel: bytes; extents: pixels */
+
+static void place(const Page *p, const uint8_t *chunk, size_t x0, size_t y0, size_t w, size_t h, size_t plane, size_t step) {
+    for (size_t y = 0; y < h && y0 + y < p->height; y++) {
+        size_t n = w < p->width - x0 ? w : p->width - x0;
+        uint8_t *to = p->page + ((y0 + y) * p->width + x0) * p->pixel + plane * p->sample;
+        const uint8_t *from = chunk + y * w * step;
+        if (step == p->pixel) memcpy(to, from, n * step);
+        else for (size_t x = 0; x < n; x++) memcpy(to + x * p->pixel, from + x * step, p->sample);
+    }
+}
+
+static bool read_tiles(TIFF *t, const Page *p, uint8_t *chunk, size_t planes, size_t step) {
+    uint32_t tw = 0, th = 0;
+    TIFFGetField(t, TIFFTAG_TILEWIDTH, &tw), TIFFGetField(t, TIFFTAG_TILELENGTH, &th);
+    for (size_t k = 0; k < planes; k++)
+        for (size_t y = 0; y < p->height; y += th)
+            for (size_t x = 0; x < p->width; x += tw) {
+                if (TIFFReadTile(t, chunk, (uint32_t)x, (uint32_t)y, 0, (uint16_t)k) < 0) return false;
+                place(p, chunk, x, y, tw, th, k, step);
+            }
+    return true;
+}
+
+static bool read_strips(TIFF *t, const Page *p, uint8_t *chunk, size_t planes, size_t step) {
+    uint32_t rows = (uint32_t)p->height;
+    TIFFGetField(t, TIFFTAG_ROWSPERSTRIP, &rows);
+    if (rows == 0 || rows > p->height) rows = (uint32_t)p->height;
+    for (size_t k = 0; k < planes; k++)
+        for (size_t y = 0; y < p->height; y += rows) {
+            size_t h = p->height - y < rows ? p->height - y : rows;
+            tmsize_t want = (tmsize_t)(h * p->width * step);
+            if (TIFFReadEncodedStrip(t, TIFFComputeStrip(t, (uint32_t)y, (uint16_t)k), chunk, want) < want) return false;
+            place(p, chunk, 0, y, p->width, h, k, step);
+        }
+    return true;
+}
+
+static qs_status read_plain(Image *m, TIFF *t, const Layout *l, Memory *mem) {
+    qs_dtype d;
+    qs_status s;
+    dtype_of(l, &d);
+    if (!qimage_begin(m, l->height, l->width, l->samples, l->extra == 1, l->bits, &s)) return s;
+    bool tiled = TIFFIsTiled(t), separate = l->planar == PLANARCONFIG_SEPARATE;
+    uint64_t nchunk = tiled ? TIFFTileSize64(t) : TIFFStripSize64(t);
+    size_t sample = l->bits / 8u, npage = sample * l->samples * l->width * l->height;
+    if (nchunk == 0 || nchunk / SIZE_MAX || nchunk > 64 * (uint64_t)npage + (1 << 20)) return qimage_corrupt(m, "its strips or tiles");
+    Ctx *ctx = qvm_ctx(m->vm);
+    uint8_t *chunk = qmem_try(ctx, nchunk), *page = qmem_try(ctx, npage);
+    Page p = {page, sample, sample * l->samples, l->width, l->height};
+    size_t step = separate ? sample : p.pixel, planes = separate ? l->samples : 1;
+    if (!chunk || !page) s = qs_fail(m->vm, QS_ENOMEM, "imread: no memory for %zu bytes", npage);
+    else if (!(tiled ? read_tiles : read_strips)(t, &p, chunk, planes, step)) s = qimage_corrupt(m, *mem->why ? mem->why : "its data");
+    for (size_t y = 0; y < l->height && s == QS_OK; y++) s = qimage_row(m, (int64_t)y, d, page + y * l->width * p.pixel);
+    if (chunk) qmem_try_free(ctx, chunk, nchunk);
+    if (page) qmem_try_free(ctx, page, npage);
+    return s;
+}
+
+static qs_status read_rgba(Image *m, TIFF *t, const Layout *l, Memory *mem) {
+    bool gray = (l->photo == PHOTOMETRIC_MINISBLACK || l->photo == PHOTOMETRIC_MINISWHITE) && l->samples == 1;
+    qs_status s;
+    if (!qimage_begin(m, l->height, l->width, gray ? 1 : 3, false, 8, &s)) return s;
+    Ctx *ctx = qvm_ctx(m->vm);
+    size_t n = (size_t)l->width * l->height * 4;
+    uint32_t *rgba = qmem_try(ctx, n);
+    if (!rgba) return qs_fail(m->vm, QS_ENOMEM, "imread: no memory for %zu bytes", n);
+    if (!TIFFReadRGBAImageOriented(t, l->width, l->height, rgba, ORIENTATION_TOPLEFT, 1)) s = qimage_corrupt(m, *mem->why ? mem->why : "its data");
+    for (size_t y = 0; y < l->height && s == QS_OK; y++) {
+        uint32_t *row = rgba + y * l->width;
+        uint8_t *packed = (uint8_t *)row; /* shrinks in place: a pixel is written after it was read */
+        for (size_t x = 0; x < l->width; x++) {
+            uint32_t v = row[x];
+            if (gray) { packed[x] = (uint8_t)TIFFGetR(v); continue; }
+            packed[3 * x] = (uint8_t)TIFFGetR(v), packed[3 * x + 1] = (uint8_t)TIFFGetG(v), packed[3 * x + 2] = (uint8_t)TIFFGetB(v);
+        }
+        s = qimage_row(m, (int64_t)y, QS_U8, packed);
+    }
+    qmem_try_free(ctx, rgba, n);
+    return s;
+}
+
+qs_status qimage_tiff_read(Image *m) {
+    Memory mem = {.in = m->bytes, .n = m->nbytes};
+    m->format = "tiff";
+    TIFF *t = open_tiff(&mem, m->path, "rm");
+    if (!t) return qimage_corrupt(m, *mem.why ? mem.why : "its header");
+    qs_status s;
+    if (m->info_only) m->pages = (int)TIFFNumberOfDirectories(t);
+    if (m->page > 0 && !TIFFSetDirectory(t, (tdir_t)m->page)) s = qs_fail(m->vm, QS_EINDEX, "imread: %s has no page %d", m->path, m->page);
+    else if (m->page == 0 && m->info_only && !TIFFSetDirectory(t, 0)) s = qimage_corrupt(m, "its first page");
+    else {
+        Layout l = layout_of(t);
+        s = is_plain(&l) ? read_plain(m, t, &l, &mem) : read_rgba(m, t, &l, &mem);
+    }
+    TIFFClose(t);
+    return s;
+}
+
+/* -- writing ---------------------------------------------------------------------------------------------------------------- */
+static bool write_page(TIFF *t, const Pixels *x, int i, int n) {
+    uint16_t alpha = EXTRASAMPLE_UNASSALPHA;
+    bool has_alpha = x->channels == 2 || x->channels == 4;
+    size_t row = x->size / (size_t)x->height;
+    TIFFSetField(t, TIFFTAG_IMAGEWIDTH, (uint32_t)x->width), TIFFSetField(t, TIFFTAG_IMAGELENGTH, (uint32_t)x->height);
+    TIFFSetField(t, TIFFTAG_BITSPERSAMPLE, x->bits), TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, x->channels);
+    TIFFSetField(t, TIFFTAG_SAMPLEFORMAT, x->bits == 32 ? SAMPLEFORMAT_IEEEFP : SAMPLEFORMAT_UINT);
+    TIFFSetField(t, TIFFTAG_PHOTOMETRIC, x->channels >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
+    TIFFSetField(t, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG), TIFFSetField(t, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
+    TIFFSetField(t, TIFFTAG_COMPRESSION, COMPRESSION_LZW);
+    TIFFSetField(t, TIFFTAG_PREDICTOR, x->bits == 32 ? PREDICTOR_NONE : PREDICTOR_HORIZONTAL);
+    if (has_alpha) TIFFSetField(t, TIFFTAG_EXTRASAMPLES, 1, &alpha);
+    if (n > 1) TIFFSetField(t, TIFFTAG_SUBFILETYPE, FILETYPE_PAGE), TIFFSetField(t, TIFFTAG_PAGENUMBER, i, n);
+    TIFFSetField(t, TIFFTAG_ROWSPERSTRIP, TIFFDefaultStripSize(t, 0));
+    for (int64_t y = 0; y < x->height; y++)
+        if (TIFFWriteScanline(t, x->data + (size_t)y * row, (uint32_t)y, 0) < 0) return false;
+    return n == 1 || TIFFWriteDirectory(t);
+}
+
+qs_status qimage_tiff_write(const Pixels *pages, int n, Text *out) {
+    Memory mem = {.out = out};
+    qtext_reserve(out, 1024);
+    TIFF *t = open_tiff(&mem, pages->path, "w");
+    if (!t) return qs_fail(pages->vm, QS_EVALUE, "imwrite: %s: %s", pages->path, mem.why);
+    bool good = true;
+    for (int i = 0; i < n && good; i++) good = write_page(t, &pages[i], i, n);
+    TIFFClose(t);
+    return good && !*mem.why ? QS_OK : qs_fail(pages->vm, QS_EVALUE, "imwrite: %s: %s", pages->path, mem.why);
+}
+#else
+qs_status qimage_tiff_read(Image *m) { return qs_fail(m->vm, QS_EVALUE, "imread: %s is a TIFF file; this build has no libtiff", m->path); }
+qs_status qimage_tiff_write(const Pixels *x, int n, Text *out) {
+    (void)n, (void)out;
+    return qs_fail(x->vm, QS_EVALUE, "imwrite: this build has no libtiff; .ppm and .pgm always work");
+}
+#endif

@@ -1,0 +1,358 @@
+/* io.c -- files, folders and tables of text. */
+#include "stdlib/stdlib.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* -- open files are foreign values, closed by fclose or when the last reference goes ------------------------------------ */
+typedef struct { FILE *f; char *path; } File;
+
+static void file_release(void *p) {
+    File *file = p;
+    if (file->f) fclose(file->f);
+    free(file->path);
+    free(file);
+}
+
+static qs_status file_format(qs_vm *vm, void *p, qs_value *out) {
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    qtext_printf(&t, "file(%s)", ((File *)p)->path);
+    qs_status s = qs_string(vm, t.s, t.len, out);
+    qtext_free(&t);
+    return s;
+}
+static const qs_foreign_type file_type = {.name = "file", .release = file_release, .format = file_format};
+
+static qs_status file_arg(qs_vm *vm, const char *fn, qs_value v, File **out) {
+    *out = qs_foreign_ptr(v, &file_type);
+    if (!*out) return qarg_wrong(vm, fn, "f", "an open file", v);
+    if (!(*out)->f) return qs_fail(vm, QS_EIO, "%s: %s is closed", fn, (*out)->path);
+    return QS_OK;
+}
+
+static qs_status io_error(qs_vm *vm, const char *fn, const char *verb, const char *path) {
+    return qs_fail(vm, QS_EIO, "%s: cannot %s %s: %s", fn, verb, path, strerror(errno));
+}
+
+qs_status qio_fopen(qs_vm *vm, qs_call_args *c) {
+    const char *path, *mode = "r";
+    TRY(qarg_string(vm, "fopen", "path", c->in[0], &path, NULL));
+    if (c->nin > 1) TRY(qarg_string(vm, "fopen", "mode", c->in[1], &mode, NULL));
+    if (!*mode || !strchr("rwa", *mode)) return qs_fail(vm, QS_EVALUE, "fopen: mode must begin with r, w or a, got \"%s\"", mode);
+    FILE *f = fopen(path, mode);
+    if (!f) return io_error(vm, "fopen", "open", path);
+    File *file = malloc(sizeof *file);
+    char *name = strdup(path);
+    if (!file || !name) { free(file), free(name), fclose(f); return qs_fail(vm, QS_ENOMEM, "fopen: out of memory"); }
+    *file = (File){f, name};
+    qs_status s = qs_foreign(vm, &file_type, file, &c->out[0]);
+    if (s != QS_OK) file_release(file);
+    return s;
+}
+
+qs_status qio_fclose(qs_vm *vm, qs_call_args *c) {
+    File *file;
+    TRY(file_arg(vm, "fclose", c->in[0], &file));
+    int bad = fclose(file->f);
+    file->f = NULL;
+    return bad ? io_error(vm, "fclose", "finish", file->path) : QS_OK;
+}
+
+qs_status qio_feof(qs_vm *vm, qs_call_args *c) {
+    File *file;
+    TRY(file_arg(vm, "feof", c->in[0], &file));
+    int ch = getc(file->f);
+    if (ch != EOF) ungetc(ch, file->f);
+    c->out[0] = qs_bool(ch == EOF);
+    return QS_OK;
+}
+
+/* The next line without its end; null at the end of the file. */
+qs_status qio_fgets(qs_vm *vm, qs_call_args *c) {
+    File *file;
+    TRY(file_arg(vm, "fgets", c->in[0], &file));
+    char *line = NULL;
+    size_t cap = 0;
+    ssize_t n = getline(&line, &cap, file->f);
+    if (n > 0 && line[n - 1] == '\n') n--;
+    if (n > 0 && line[n - 1] == '\r') n--;
+    qs_status s = n >= 0 ? qs_string(vm, line, (size_t)n, &c->out[0]) : ferror(file->f) ? io_error(vm, "fgets", "read", file->path) : QS_OK;
+    free(line);
+    return s;
+}
+
+/* Up to n bytes (or all that are left) as a vec[uint8]. */
+qs_status qio_fread(qs_vm *vm, qs_call_args *c) {
+    File *file;
+    int64_t most = INT64_MAX;
+    TRY(file_arg(vm, "fread", c->in[0], &file));
+    if (c->nin > 1) TRY(qarg_count(vm, "fread", "n", c->in[1], &most));
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    char part[4096];
+    size_t got;
+    while ((int64_t)t.len < most) {
+        size_t want = (uint64_t)most - t.len < sizeof part ? (size_t)((uint64_t)most - t.len) : sizeof part;
+        if (!(got = fread(part, 1, want, file->f))) break;
+        qtext_add(&t, part, got);
+    }
+    Array *a;
+    void *p;
+    int64_t n = (int64_t)t.len;
+    qs_status s = ferror(file->f) ? io_error(vm, "fread", "read", file->path) : qarg_result(vm, c, 0, QS_U8, 1, &n, &a, &p);
+    if (s == QS_OK && n) memcpy(p, t.s, t.len);
+    qtext_free(&t);
+    return s;
+}
+
+static qs_status put(qs_vm *vm, const char *fn, File *file, const void *p, size_t n) {
+    return fwrite(p, 1, n, file->f) == n ? QS_OK : io_error(vm, fn, "write to", file->path);
+}
+
+/* The bytes of a string, or of the elements of an array. */
+qs_status qio_fwrite(qs_vm *vm, qs_call_args *c) {
+    File *file;
+    const void *p;
+    TRY(file_arg(vm, "fwrite", c->in[0], &file));
+    if (c->in[1].kind == QS_STRING) {
+        size_t n;
+        const char *s = qs_to_string(c->in[1], &n);
+        return put(vm, "fwrite", file, s, n);
+    }
+    Array *a;
+    TRY(qarg_array(vm, c, 1, "fwrite", "x", &a));
+    TRY(qarg_packed(vm, c, 1, "fwrite", "x", (qs_dtype)a->dtype, &a, &p));
+    return put(vm, "fwrite", file, p, a->count * qdtype_size((qs_dtype)a->dtype));
+}
+
+static qs_status put_text(qs_vm *vm, const char *fn, File *file, Text *t, qs_status s) {
+    if (s == QS_OK) s = put(vm, fn, file, t->s ? t->s : "", t->len);
+    qtext_free(t);
+    return s;
+}
+
+qs_status qio_fprint(qs_vm *vm, qs_call_args *c) {
+    File *file;
+    TRY(file_arg(vm, "fprint", c->in[0], &file));
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    qs_status s = QS_OK;
+    for (int i = 1; i < c->nin && s == QS_OK; i++) s = qfmt_value(vm, c->in[i], &t);
+    qtext_puts(&t, "\n");
+    return put_text(vm, "fprint", file, &t, s);
+}
+
+qs_status qio_fprintf(qs_vm *vm, qs_call_args *c) {
+    File *file;
+    const char *fmt;
+    size_t n;
+    TRY(file_arg(vm, "fprintf", c->in[0], &file));
+    TRY(qarg_string(vm, "fprintf", "format", c->in[1], &fmt, &n));
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    return put_text(vm, "fprintf", file, &t, qfmt_printf(vm, fmt, n, c->nin - 2, c->in + 2, &t));
+}
+
+/* -- whole files ------------------------------------------------------------------------------------------------------------- */
+qs_status qio_slurp(qs_vm *vm, const char *fn, const char *path, Text *out) {
+    FILE *f = fopen(path, "rb");
+    if (!f) return io_error(vm, fn, "open", path);
+    char part[65536];
+    size_t got;
+    while ((got = fread(part, 1, sizeof part, f)) > 0) qtext_add(out, part, got);
+    bool bad = ferror(f);
+    fclose(f);
+    return bad ? io_error(vm, fn, "read", path) : QS_OK;
+}
+
+qs_status qio_fileread(qs_vm *vm, qs_call_args *c) {
+    const char *path;
+    TRY(qarg_string(vm, "fileread", "path", c->in[0], &path, NULL));
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    qs_status s = qio_slurp(vm, "fileread", path, &t);
+    if (s == QS_OK) s = qs_string(vm, t.s ? t.s : "", t.len, &c->out[0]);
+    qtext_free(&t);
+    return s;
+}
+
+qs_status qio_spill(qs_vm *vm, const char *fn, const char *path, const char *s, size_t n) {
+    FILE *f = fopen(path, "wb");
+    if (!f) return io_error(vm, fn, "create", path);
+    bool bad = fwrite(s, 1, n, f) != n;
+    bad |= fclose(f) != 0;
+    return bad ? io_error(vm, fn, "write to", path) : QS_OK;
+}
+
+qs_status qio_filewrite(qs_vm *vm, qs_call_args *c) {
+    const char *path, *s;
+    size_t n;
+    TRY(qarg_string(vm, "filewrite", "path", c->in[0], &path, NULL));
+    TRY(qarg_string(vm, "filewrite", "text", c->in[1], &s, &n));
+    return qio_spill(vm, "filewrite", path, s, n);
+}
+
+/* -- the file system ----------------------------------------------------------------------------------------------------------- */
+static qs_status kind_of(qs_vm *vm, qs_call_args *c, const char *fn, mode_t wanted) {
+    const char *path;
+    struct stat st;
+    TRY(qarg_string(vm, fn, "path", c->in[0], &path, NULL));
+    bool there = stat(path, &st) == 0;
+    c->out[0] = qs_bool(there && (!wanted || (st.st_mode & S_IFMT) == wanted));
+    return QS_OK;
+}
+qs_status qio_isfile(qs_vm *vm, qs_call_args *c) { return kind_of(vm, c, "isfile", S_IFREG); }
+qs_status qio_isdir(qs_vm *vm, qs_call_args *c) { return kind_of(vm, c, "isdir", S_IFDIR); }
+qs_status qio_exist(qs_vm *vm, qs_call_args *c) { return kind_of(vm, c, "exist", 0); }
+
+/* Makes the folder and those above it; an existing one is fine. */
+qs_status qio_makedir(qs_vm *vm, qs_call_args *c) {
+    const char *path;
+    size_t n;
+    struct stat st;
+    TRY(qarg_string(vm, "makedir", "path", c->in[0], &path, &n));
+    char *part = qmem_alloc(qvm_ctx(vm), n + 1);
+    int bad = 0;
+    for (size_t i = 1; i <= n && !bad; i++) {
+        if (i < n && path[i] != '/') continue;
+        memcpy(part, path, i);
+        bad = mkdir(part, 0777) != 0 && (errno != EEXIST || stat(part, &st) != 0 || !S_ISDIR(st.st_mode));
+    }
+    qmem_free(qvm_ctx(vm), part, n + 1);
+    return bad ? io_error(vm, "makedir", "make the folder", path) : QS_OK;
+}
+
+qs_status qio_deletefile(qs_vm *vm, qs_call_args *c) {
+    const char *path;
+    TRY(qarg_string(vm, "deletefile", "path", c->in[0], &path, NULL));
+    return remove(path) ? io_error(vm, "deletefile", "delete", path) : QS_OK;
+}
+
+static int visible(const struct dirent *e) { return e->d_name[0] != '.'; }
+
+qs_status qio_listdir(qs_vm *vm, qs_call_args *c) {
+    const char *path;
+    struct dirent **names;
+    TRY(qarg_string(vm, "listdir", "path", c->in[0], &path, NULL));
+    int found = scandir(path, &names, visible, alphasort);
+    if (found < 0) return io_error(vm, "listdir", "read", path);
+    int64_t n = found;
+    Cell *r;
+    qs_status s = qcell_new(vm, qtype_simple(qvm_ctx(vm), TY_STRING), 1, &n, &r);
+    if (s == QS_OK) c->out[0] = qval_object(QS_CELL, r);
+    for (int i = 0; i < found; i++) {
+        if (s == QS_OK) {
+            qval_release(vm, r->items[i]);
+            s = qs_string(vm, names[i]->d_name, strlen(names[i]->d_name), &r->items[i]);
+        }
+        free(names[i]);
+    }
+    free(names);
+    return s;
+}
+
+/* -- comma-separated values ------------------------------------------------------------------------------------------------------ */
+typedef struct { double *x; uint32_t cap; size_t n, rows, cols; } Table;
+
+/* Reads one line into the table; blank cells are nan, blank lines and lines that begin with # are skipped. */
+static qs_status csv_line(qs_vm *vm, const char *path, size_t number, const char *s, const char *end, char sep, Table *t) {
+    size_t cols = 0;
+    while (end > s && (end[-1] == '\r' || end[-1] == ' ')) end--;
+    if (s == end || *s == '#') return QS_OK;
+    for (;; s++) {
+        while (s < end && *s == ' ') s++;
+        char *stop;
+        double x = NAN;
+        if (s < end && *s != sep) {
+            x = strtod(s, &stop);
+            if (stop == s || stop > end)
+                return qs_fail(vm, QS_EVALUE, "csvread: %s, line %zu: \"%.*s\" is not a number", path, number,
+                               (int)(end - s > 20 ? 20 : end - s), s);
+            s = stop;
+        }
+        qmem_grow(qvm_ctx(vm), &t->x, &t->cap, (uint32_t)t->n, sizeof *t->x);
+        t->x[t->n++] = x, cols++;
+        while (s < end && *s == ' ') s++;
+        if (s == end) break;
+        if (*s != sep)
+            return qs_fail(vm, QS_EVALUE, "csvread: %s, line %zu: unexpected \"%.*s\"", path, number,
+                           (int)(end - s > 20 ? 20 : end - s), s);
+    }
+    if (t->rows++ == 0) t->cols = cols;
+    if (cols != t->cols)
+        return qs_fail(vm, QS_ESHAPE, "csvread: %s, line %zu has %zu numbers, the lines before have %zu", path, number, cols, t->cols);
+    return QS_OK;
+}
+
+static qs_status csv_read(qs_vm *vm, const char *path, char sep, Table *t, Text *text) {
+    TRY(qio_slurp(vm, "csvread", path, text));
+    const char *s = text->s ? text->s : "", *all = s + text->len;
+    for (size_t number = 1; s < all; number++) {
+        const char *end = memchr(s, '\n', (size_t)(all - s));
+        if (!end) end = all;
+        TRY(csv_line(vm, path, number, s, end, sep, t));
+        if (t->n > UINT32_MAX - 2) return qs_fail(vm, QS_EVALUE, "csvread: %s holds too many numbers", path);
+        s = end + 1;
+    }
+    return QS_OK;
+}
+
+static qs_status separator(qs_vm *vm, qs_call_args *c, int i, const char *fn, char *sep) {
+    const char *s;
+    size_t n;
+    *sep = ',';
+    if (!qarg_given(c, i)) return QS_OK;
+    TRY(qarg_string(vm, fn, "separator", c->in[i], &s, &n));
+    if (n != 1) return qs_fail(vm, QS_EVALUE, "%s: separator must be one character, got \"%s\"", fn, s);
+    *sep = *s;
+    return QS_OK;
+}
+
+qs_status qio_csvread(qs_vm *vm, qs_call_args *c) {
+    const char *path;
+    char sep;
+    TRY(qarg_string(vm, "csvread", "path", c->in[0], &path, NULL));
+    TRY(separator(vm, c, 1, "csvread", &sep));
+    Table t = {0};
+    Text text;
+    Array *a;
+    void *p;
+    qtext_init(&text, qvm_ctx(vm));
+    qs_status s = csv_read(vm, path, sep, &t, &text);
+    qs_dtype d = qvm_ctx(vm)->scalar_dtype;
+    if (s == QS_OK) s = qarg_result(vm, c, 0, d, 2, (int64_t[]){(int64_t)t.rows, (int64_t)t.cols}, &a, &p);
+    for (size_t i = 0; s == QS_OK && i < t.n; i++) qdtype_put(d, (char *)p + i * qdtype_size(d), t.x[i]);
+    if (t.x) qmem_free(qvm_ctx(vm), t.x, t.cap * sizeof *t.x);
+    qtext_free(&text);
+    return s;
+}
+
+qs_status qio_csvwrite(qs_vm *vm, qs_call_args *c) {
+    const char *path;
+    const void *p;
+    char sep;
+    Array *a;
+    TRY(qarg_string(vm, "csvwrite", "path", c->in[0], &path, NULL));
+    TRY(separator(vm, c, 2, "csvwrite", &sep));
+    TRY(qarg_array(vm, c, 1, "csvwrite", "x", &a));
+    if (a->rank > 2) return qs_fail(vm, QS_ESHAPE, "csvwrite: x must be a vec or a mat, got %d dimensions", a->rank);
+    qs_dtype d = (qs_dtype)a->dtype;
+    if (qdtype_is_complex(d)) return qarg_wrong(vm, "csvwrite", "x", "real", c->in[1]);
+    TRY(qarg_packed(vm, c, 1, "csvwrite", "x", d, &a, &p));
+    size_t cols = (size_t)qarr_dim(a, a->rank - 1);
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    for (size_t i = 0; i < a->count; i++) {
+        int digits = d == QS_F64 || (d >= QS_I64 && d <= QS_U64) ? 17 : 9; /* read back exactly */
+        qtext_printf(&t, "%.*g%c", digits, qdtype_get(d, (const char *)p + i * qdtype_size(d)), (i + 1) % cols ? sep : '\n');
+    }
+    qs_status s = qio_spill(vm, "csvwrite", path, t.s ? t.s : "", t.len);
+    qtext_free(&t);
+    return s;
+}

@@ -1,0 +1,417 @@
+/* npy.c -- save and load in NumPy's formats: .npy holds one array, .npz is a zip file of them.
+ *
+ * Sources: numpy.lib.format (version 1.0 and 2.0 of the npy format); PKWARE APPNOTE.TXT 6.3.9, sections 4.3 and 4.5.3.
+ * What comes from a file is never trusted: extents are checked against the bytes that are there before memory is taken. */
+#include "stdlib/stdlib.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef QUASAR_HAVE_ZLIB
+#include <zlib.h>
+#endif
+
+static uint32_t le16(const uint8_t *p) { return (uint32_t)(p[0] | p[1] << 8); }
+static uint32_t le32(const uint8_t *p) { return le16(p) | le16(p + 2) << 16; }
+static uint64_t le64(const uint8_t *p) { return le32(p) | (uint64_t)le32(p + 4) << 32; }
+static void put_le(Text *t, uint64_t x, int bytes) {
+    for (; bytes > 0; bytes--, x >>= 8) qtext_putc(t, (char)(x & 255));
+}
+
+/* -- one array: writing -------------------------------------------------------------------------------------------------- */
+static const char kind_letter[] = {[DC_BOOL] = 'b', [DC_SINT] = 'i', [DC_UINT] = 'u', [DC_REAL] = 'f', [DC_CPLX] = 'c'};
+
+static void npy_header(Text *t, const char *descr, int rank, const int64_t *dims) {
+    Text h;
+    qtext_init(&h, t->ctx);
+    qtext_printf(&h, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
+    for (int i = 0; i < rank; i++) qtext_printf(&h, "%lld,%s", (long long)dims[i], i + 1 < rank ? " " : "");
+    qtext_puts(&h, "), }");
+    while ((10 + h.len + 1) % 64) qtext_putc(&h, ' ');
+    qtext_putc(&h, '\n');
+    qtext_add(t, "\x93NUMPY\1\0", 8);
+    put_le(t, h.len, 2);
+    qtext_add(t, h.s, h.len);
+    qtext_free(&h);
+}
+
+static qs_status npy_array(qs_vm *vm, Array *a, int rank, const int64_t *dims, Text *t) {
+    Array *wide, *packed;
+    const void *p;
+    char descr[8];
+    qs_dtype d = a->dtype == QS_BF16 ? QS_F32 : (qs_dtype)a->dtype; /* the format has no bfloat16 */
+    snprintf(descr, sizeof descr, "%c%c%zu", qdtype_size(d) == 1 ? '|' : '<', kind_letter[qdtype_info[d].cls], qdtype_size(d));
+    TRY(qarr_convert(vm, a, d, &wide));
+    qs_status s = qarr_contiguous(vm, wide, &packed);
+    qarr_release(vm, wide);
+    TRY(s);
+    s = qarr_read(vm, packed, &p);
+    if (s == QS_OK) npy_header(t, descr, rank, dims), qtext_add(t, p, packed->count * qdtype_size(d));
+    qarr_release(vm, packed);
+    return s;
+}
+
+/* A string as a 0-d array of UTF-32. */
+static void npy_string(const char *s, size_t n, Text *t) {
+    Text u;
+    char descr[32];
+    qtext_init(&u, t->ctx);
+    for (size_t i = 0; i < n;) {
+        uint8_t c = (uint8_t)s[i++];
+        int more = c >= 0xF0 ? 3 : c >= 0xE0 ? 2 : c >= 0xC0 ? 1 : 0;
+        uint32_t code = more ? c & (0x3Fu >> more) : c;
+        for (; more > 0 && i < n; more--) code = code << 6 | ((uint8_t)s[i++] & 0x3F);
+        put_le(&u, code, 4);
+    }
+    snprintf(descr, sizeof descr, "<U%zu", u.len / 4);
+    npy_header(t, descr, 0, NULL);
+    if (u.len) qtext_add(t, u.s, u.len);
+    qtext_free(&u);
+}
+
+static qs_status npy_value(qs_vm *vm, const char *fn, qs_value v, Text *t) {
+    if (v.kind == QS_ARRAY) return npy_array(vm, qval_array(v), qval_array(v)->rank, qval_array(v)->dims, t);
+    if (v.kind == QS_STRING) {
+        size_t n;
+        const char *s = qs_to_string(v, &n);
+        return npy_string(s, n, t), QS_OK;
+    }
+    qs_dtype d = v.kind == QS_BOOL ? QS_B1 : v.kind == QS_INT ? QS_I64 : v.kind == QS_NUM ? QS_F64 : QS_C128;
+    if (!qval_is_number(v) && v.kind != QS_COMPLEX) return qarg_wrong(vm, fn, "every value", "a number, an array or a string", v);
+    Array *a;
+    int64_t one = 1;
+    TRY(qarr_new(vm, d, 1, &one, true, &a));
+    qs_status s = qarr_put(vm, a, 0, v);
+    if (s == QS_OK) s = npy_array(vm, a, 0, NULL, t);
+    qarr_release(vm, a);
+    return s;
+}
+
+/* -- one array: reading ---------------------------------------------------------------------------------------------------- */
+typedef struct { const char *path; const uint8_t *p; size_t n; } Bytes;
+
+static qs_status corrupt(qs_vm *vm, const char *path, const char *what) {
+    return qs_fail(vm, QS_EVALUE, "load: %s is damaged: %s", path, what);
+}
+
+typedef struct { bool swapped, fortran; char kind; size_t item; int rank; int64_t dims[QS_MAX_RANK]; const uint8_t *data; size_t room; } Npy;
+
+static const char *after(const char *header, const char *key) {
+    const char *s = strstr(header, key);
+    s = s ? strchr(s + strlen(key), ':') : NULL;
+    return s ? s + 1 + strspn(s + 1, " ") : NULL;
+}
+
+/* The header is a Python literal: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } */
+static qs_status npy_fields(qs_vm *vm, const char *path, const char *header, Npy *h) {
+    const char *descr = after(header, "'descr'"), *order = after(header, "'fortran_order'"), *shape = after(header, "'shape'");
+    if (!descr || !order || !shape || *shape != '(') return corrupt(vm, path, "the header lacks a field");
+    if (*descr != '\'') return qs_fail(vm, QS_EVALUE, "load: %s holds structured elements, which have no form here", path);
+    char *end;
+    h->swapped = descr[1] == '>', h->kind = descr[2], h->item = strtoul(descr + 3, &end, 10);
+    if (*end != '\'' || h->item == 0 || h->item > 1 << 24) {
+        if (!(h->kind == 'U' || h->kind == 'S') || h->item) return corrupt(vm, path, "its element type is not understood");
+    }
+    h->fortran = !strncmp(order, "True", 4);
+    for (const char *s = shape + 1; *(s += strspn(s, " ,")) != ')'; s = end) {
+        int64_t extent = strtoll(s, &end, 10);
+        if (end == s || extent < 0) return corrupt(vm, path, "its shape is not understood");
+        if (h->rank == QS_MAX_RANK) return qs_fail(vm, QS_EVALUE, "load: %s has more than %d dimensions", path, QS_MAX_RANK);
+        h->dims[h->rank++] = extent;
+    }
+    return QS_OK;
+}
+
+static qs_status npy_open(qs_vm *vm, Bytes b, Npy *h) {
+    memset(h, 0, sizeof *h);
+    if (b.n < 12 || memcmp(b.p, "\x93NUMPY", 6)) return corrupt(vm, b.path, "it does not begin like an npy file");
+    size_t at = b.p[6] == 1 ? 10 : 12, n = b.p[6] == 1 ? le16(b.p + 8) : le32(b.p + 8);
+    if (b.p[6] < 1 || b.p[6] > 3 || n > b.n - at) return corrupt(vm, b.path, "its header does not fit");
+    char *header = qmem_alloc(qvm_ctx(vm), n + 1);
+    memcpy(header, b.p + at, n);
+    qs_status s = npy_fields(vm, b.path, header, h);
+    qmem_free(qvm_ctx(vm), header, n + 1);
+    h->data = b.p + at + n, h->room = b.n - at - n;
+    return s;
+}
+
+static bool npy_dtype(const Npy *h, qs_dtype *out) {
+    for (int d = 0; d < QS_NDTYPES; d++)
+        if (d != QS_BF16 && kind_letter[qdtype_info[d].cls] == h->kind && qdtype_info[d].size == h->item)
+            return *out = (qs_dtype)d, true;
+    return false;
+}
+
+static void swap_bytes(uint8_t *p, size_t n, size_t word) {
+    for (size_t i = 0; i + word <= n; i += word)
+        for (size_t k = 0; k < word / 2; k++) {
+            uint8_t t = p[i + k];
+            p[i + k] = p[i + word - 1 - k], p[i + word - 1 - k] = t;
+        }
+}
+
+static qs_status npy_text(qs_vm *vm, const Npy *h, const char *path, qs_value *out) {
+    size_t unit = h->kind == 'U' ? 4 : 1;
+    if (h->rank || h->item > h->room / unit) return corrupt(vm, path, "only single strings have a form here");
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    for (size_t i = 0; i < h->item; i++) {
+        uint32_t c = unit == 1 ? h->data[i] : h->swapped ? __builtin_bswap32(le32(h->data + 4 * i)) : le32(h->data + 4 * i);
+        if (!c) break;
+        if (unit == 1 || c < 0x80) { qtext_putc(&t, (char)c); continue; }
+        int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+        qtext_putc(&t, (char)((0xF00u >> more & 0xF0) | (c >> 6 * more & (0x3Fu >> more))));
+        while (more-- > 0) qtext_putc(&t, (char)(0x80 | (c >> 6 * more & 0x3F)));
+    }
+    qs_status s = qs_string(vm, t.s ? t.s : "", t.len, out);
+    qtext_free(&t);
+    return s;
+}
+
+/* The elements as they stand in the file, in an array of these extents. */
+static qs_status npy_elements(qs_vm *vm, const Npy *h, qs_dtype d, int rank, const int64_t *dims, size_t bytes, Array **out) {
+    void *p;
+    TRY(qarr_new(vm, d, rank, dims, false, out));
+    qs_status s = qarr_write(vm, *out, &p);
+    if (s != QS_OK) return qarr_release(vm, *out), s;
+    if (bytes) memcpy(p, h->data, bytes);
+    if (h->swapped) swap_bytes(p, bytes, qdtype_is_complex(d) ? h->item / 2 : h->item);
+    return QS_OK;
+}
+
+/* An array whose file had the first index fastest: a holds its elements in that order. */
+static qs_status npy_reorder(qs_vm *vm, const Npy *h, Array *a, Array **out) {
+    Shape from = {.rank = h->rank}, to = {.rank = h->rank};
+    const void *p;
+    void *q;
+    int64_t step = 1;
+    for (int i = 0; i < h->rank; i++) from.strides[i] = step, step *= h->dims[i];
+    memcpy(to.dims, h->dims, sizeof to.dims);
+    qmatrix_packed(&to);
+    TRY(qarr_read(vm, a, &p));
+    TRY(qarr_new(vm, (qs_dtype)a->dtype, h->rank, h->dims, false, out));
+    qs_status s = qarr_write(vm, *out, &q);
+    if (s != QS_OK) return qarr_release(vm, *out), s;
+    if (a->count) qmatrix_move(q, to.strides, p, from.strides, h->rank, h->dims, h->item);
+    return QS_OK;
+}
+
+static qs_status npy_read(qs_vm *vm, Bytes b, qs_value *out) {
+    Npy h;
+    qs_dtype d;
+    TRY(npy_open(vm, b, &h));
+    if (h.kind == 'U' || h.kind == 'S') return npy_text(vm, &h, b.path, out);
+    if (!npy_dtype(&h, &d))
+        return qs_fail(vm, QS_EVALUE, "load: %s has elements of type %c%zu, which have no form here", b.path, h.kind, h.item);
+    size_t bytes = h.item;
+    for (int i = 0; i < h.rank; i++)
+        if (__builtin_mul_overflow(bytes, (size_t)h.dims[i], &bytes)) return corrupt(vm, b.path, "its shape is too large");
+    if (bytes > h.room) return corrupt(vm, b.path, "it ends before its last element");
+    Array *a, *r;
+    if (h.rank && !h.fortran) {
+        TRY(npy_elements(vm, &h, d, h.rank, h.dims, bytes, &a));
+        return *out = qarr_value(a), QS_OK;
+    }
+    int64_t n = (int64_t)(bytes / h.item);
+    TRY(npy_elements(vm, &h, d, 1, &n, bytes, &a));
+    qs_status s = h.rank ? npy_reorder(vm, &h, a, &r) : qarr_get(vm, a, 0, out);
+    qarr_release(vm, a);
+    if (s == QS_OK && h.rank) *out = qarr_value(r);
+    return s;
+}
+
+/* -- zip: writing (entries are stored, not compressed) -------------------------------------------------------------------------- */
+static uint32_t crc32_of(const uint8_t *p, size_t n) {
+    uint32_t table[256], crc = ~0u;
+    for (uint32_t i = 0; i < 256; i++) {
+        table[i] = i;
+        for (int k = 0; k < 8; k++) table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xEDB88320u : 0);
+    }
+    for (size_t i = 0; i < n; i++) crc = crc >> 8 ^ table[(crc ^ p[i]) & 255];
+    return ~crc;
+}
+
+typedef struct { Text file, central; int entries; } Zip;
+
+static void zip_entry_fields(Text *t, uint32_t crc, size_t size, size_t name) {
+    put_le(t, 20, 2), put_le(t, 0x800, 2), put_le(t, 0, 2); /* version needed, names are UTF-8, stored */
+    put_le(t, 0, 2), put_le(t, 0x21, 2);                    /* 1980-01-01: the same contents give the same file */
+    put_le(t, crc, 4), put_le(t, size, 4), put_le(t, size, 4), put_le(t, name, 2), put_le(t, 0, 2);
+}
+
+static qs_status zip_add(qs_vm *vm, Zip *z, const char *name, const Text *data) {
+    size_t at = z->file.len, n = strlen(name) + 4;
+    if (data->len + at > UINT32_MAX - 65536) return qs_fail(vm, QS_EVALUE, "save: an .npz file may hold 4 GiB; use .npy files");
+    uint32_t crc = crc32_of((const uint8_t *)data->s, data->len);
+    qtext_add(&z->file, "PK\3\4", 4);
+    zip_entry_fields(&z->file, crc, data->len, n);
+    qtext_puts(&z->file, name), qtext_puts(&z->file, ".npy");
+    qtext_add(&z->file, data->s, data->len);
+    qtext_add(&z->central, "PK\1\2", 4);
+    put_le(&z->central, 20, 2);
+    zip_entry_fields(&z->central, crc, data->len, n);
+    put_le(&z->central, 0, 8), put_le(&z->central, 0, 2), put_le(&z->central, at, 4);
+    qtext_puts(&z->central, name), qtext_puts(&z->central, ".npy");
+    z->entries++;
+    return QS_OK;
+}
+
+static void zip_finish(Zip *z) {
+    size_t at = z->file.len;
+    if (z->central.len) qtext_add(&z->file, z->central.s, z->central.len);
+    qtext_add(&z->file, "PK\5\6", 4);
+    put_le(&z->file, 0, 4);
+    put_le(&z->file, (uint64_t)z->entries, 2), put_le(&z->file, (uint64_t)z->entries, 2);
+    put_le(&z->file, z->central.len, 4), put_le(&z->file, at, 4), put_le(&z->file, 0, 2);
+}
+
+static qs_status zip_value(qs_vm *vm, Zip *z, const char *name, qs_value v) {
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    qs_status s = npy_value(vm, "save", v, &t);
+    if (s == QS_OK) s = zip_add(vm, z, name, &t);
+    qtext_free(&t);
+    return s;
+}
+
+static qs_status zip_object(qs_vm *vm, Zip *z, Object *o) {
+    uint32_t n = o->cls ? (uint32_t)o->cls->nfields : o->dynamic.n;
+    for (uint32_t i = 0; i < n; i++) {
+        Str *name = o->cls ? o->cls->fields[i].name : o->dynamic.entries[i].key;
+        if (name) TRY(zip_value(vm, z, name->s, o->slots[o->cls ? i : o->dynamic.entries[i].val]));
+    }
+    return QS_OK;
+}
+
+/* An object's fields; or "name", value, ...; or values, which are called arr_0, arr_1 ... as numpy.savez does. */
+static qs_status zip_values(qs_vm *vm, Zip *z, int n, const qs_value *in) {
+    if (n == 1 && in[0].kind == QS_OBJECT) return zip_object(vm, z, in[0].u.p);
+    bool named = n % 2 == 0;
+    for (int i = 0; i < n; i += 2) named &= in[i].kind == QS_STRING;
+    for (int i = 0; i < n; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "arr_%d", i);
+        if (!named) { TRY(zip_value(vm, z, name, in[i])); continue; }
+        TRY(zip_value(vm, z, qs_to_string(in[i], NULL), in[i + 1]));
+        i++;
+    }
+    return QS_OK;
+}
+
+qs_status qnpy_save(qs_vm *vm, qs_call_args *c) {
+    const char *path;
+    size_t n;
+    TRY(qarg_string(vm, "save", "path", c->in[0], &path, &n));
+    bool single = n >= 4 && !strcmp(path + n - 4, ".npy");
+    if (single && c->nin != 2) return qs_fail(vm, QS_EVALUE, "save: an .npy file holds one value, got %d; use .npz", c->nin - 1);
+    Zip z = {.entries = 0};
+    qtext_init(&z.file, qvm_ctx(vm)), qtext_init(&z.central, qvm_ctx(vm));
+    qs_status s = single ? npy_value(vm, "save", c->in[1], &z.file) : zip_values(vm, &z, c->nin - 1, c->in + 1);
+    if (!single) zip_finish(&z);
+    if (s == QS_OK) s = qio_spill(vm, "save", path, z.file.s, z.file.len);
+    qtext_free(&z.file), qtext_free(&z.central);
+    return s;
+}
+
+/* -- zip: reading ---------------------------------------------------------------------------------------------------------------- */
+typedef struct { const uint8_t *name; size_t nname; int method; uint64_t packed, size, at; uint32_t crc; } Entry;
+
+/* Sizes that do not fit 32 bits stand in the extra field 1, in this order. */
+static void zip64_fields(const uint8_t *p, size_t n, Entry *e) {
+    uint64_t *wide[] = {&e->size, &e->packed, &e->at};
+    for (; n >= 4 && le16(p + 2) + 4u <= n; n -= le16(p + 2) + 4u, p += le16(p + 2) + 4u) {
+        if (le16(p) != 1) continue;
+        const uint8_t *q = p + 4, *end = q + le16(p + 2);
+        for (int i = 0; i < 3; i++)
+            if (*wide[i] == UINT32_MAX && q + 8 <= end) *wide[i] = le64(q), q += 8;
+        return;
+    }
+}
+
+#ifdef QUASAR_HAVE_ZLIB
+static qs_status inflate_entry(qs_vm *vm, Bytes b, const Entry *e, uint8_t *out) {
+    z_stream z = {.next_in = (Bytef *)(uintptr_t)b.p, .next_out = out};
+    if (e->packed > UINT32_MAX || e->size > UINT32_MAX) return qs_fail(vm, QS_EVALUE, "load: %s: compressed entries may have 4 GiB", b.path);
+    z.avail_in = (uInt)e->packed, z.avail_out = (uInt)e->size;
+    if (inflateInit2(&z, -15) != Z_OK) return qs_fail(vm, QS_ENOMEM, "load: zlib is out of memory");
+    int r = inflate(&z, Z_FINISH);
+    inflateEnd(&z);
+    return r == Z_STREAM_END && z.avail_out == 0 ? QS_OK : corrupt(vm, b.path, "its compressed data");
+}
+#else
+static qs_status inflate_entry(qs_vm *vm, Bytes b, const Entry *e, uint8_t *out) {
+    (void)e, (void)out;
+    return qs_fail(vm, QS_EVALUE, "load: %s is compressed; this build has no zlib", b.path);
+}
+#endif
+
+static qs_status zip_read(qs_vm *vm, Bytes b, const Entry *e, qs_value *out) {
+    if (e->at > b.n || b.n - e->at < 30 || memcmp(b.p + e->at, "PK\3\4", 4)) return corrupt(vm, b.path, "an entry is not where it should be");
+    uint64_t at = e->at + 30 + le16(b.p + e->at + 26) + le16(b.p + e->at + 28);
+    if (at > b.n || e->packed > b.n - at) return corrupt(vm, b.path, "an entry ends beyond the file");
+    Bytes data = {b.path, b.p + at, (size_t)e->packed};
+    if (e->method == 0)
+        return crc32_of(data.p, data.n) == e->crc ? npy_read(vm, data, out) : corrupt(vm, b.path, "the checksum of an entry");
+    if (e->method != 8) return qs_fail(vm, QS_EVALUE, "load: %s: compression method %d is not known", b.path, e->method);
+    if (e->size / 1032 > e->packed + 1) return corrupt(vm, b.path, "an entry claims an impossible size"); /* the limit of deflate */
+    uint8_t *raw = qmem_try(qvm_ctx(vm), (size_t)e->size + 1);
+    if (!raw) return qs_fail(vm, QS_ENOMEM, "load: no memory for %llu bytes", (unsigned long long)e->size);
+    qs_status s = inflate_entry(vm, data, e, raw);
+    if (s == QS_OK && crc32_of(raw, (size_t)e->size) != e->crc) s = corrupt(vm, b.path, "the checksum of an entry");
+    if (s == QS_OK) s = npy_read(vm, (Bytes){b.path, raw, (size_t)e->size}, out);
+    qmem_try_free(qvm_ctx(vm), raw, (size_t)e->size + 1);
+    return s;
+}
+
+/* Where the central directory begins and how many entries it has. */
+static bool zip_directory(Bytes b, uint64_t *at, uint64_t *entries) {
+    for (size_t back = 22; back <= b.n && back < 22 + 65536; back++) {
+        const uint8_t *p = b.p + b.n - back;
+        if (memcmp(p, "PK\5\6", 4)) continue;
+        *entries = le16(p + 10), *at = le32(p + 16);
+        if (*at == UINT32_MAX && back + 20 <= b.n && !memcmp(p - 20, "PK\6\7", 4)) {
+            uint64_t wide = le64(p - 20 + 8);
+            if (wide > b.n || b.n - wide < 56 || memcmp(b.p + wide, "PK\6\6", 4)) return false;
+            *entries = le64(b.p + wide + 32), *at = le64(b.p + wide + 48);
+        }
+        return true;
+    }
+    return false;
+}
+
+static qs_status zip_load(qs_vm *vm, Bytes b, Object *o) {
+    uint64_t at, entries;
+    if (!zip_directory(b, &at, &entries)) return corrupt(vm, b.path, "it has no directory");
+    for (uint64_t i = 0; i < entries; i++) {
+        if (at > b.n || b.n - at < 46 || memcmp(b.p + at, "PK\1\2", 4)) return corrupt(vm, b.path, "its directory");
+        const uint8_t *p = b.p + at;
+        Entry e = {p + 46, le16(p + 28), (int)le16(p + 10), le32(p + 20), le32(p + 24), le32(p + 42), le32(p + 16)};
+        size_t extra = le16(p + 30), whole = 46 + e.nname + extra + le16(p + 32);
+        if (whole > b.n - at) return corrupt(vm, b.path, "its directory");
+        zip64_fields(p + 46 + e.nname, extra, &e);
+        if (e.nname > 4 && !memcmp(e.name + e.nname - 4, ".npy", 4)) e.nname -= 4;
+        qs_value v = qs_nil();
+        qs_status s = zip_read(vm, b, &e, &v);
+        if (s == QS_OK) s = qobj_set(vm, o, qstr_name(qvm_ctx(vm), (const char *)e.name, e.nname), v);
+        qval_release(vm, v);
+        TRY(s);
+        at += whole;
+    }
+    return QS_OK;
+}
+
+qs_status qnpy_load(qs_vm *vm, qs_call_args *c) {
+    const char *path;
+    TRY(qarg_string(vm, "load", "path", c->in[0], &path, NULL));
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    qs_status s = qio_slurp(vm, "load", path, &t);
+    Bytes b = {path, (const uint8_t *)t.s, t.len};
+    if (s == QS_OK && b.n >= 4 && (!memcmp(b.p, "PK\3\4", 4) || !memcmp(b.p, "PK\5\6", 4))) {
+        Object *o;
+        s = qobj_new(vm, NULL, &o);
+        if (s == QS_OK) c->out[0] = qval_object(QS_OBJECT, o), s = zip_load(vm, b, o);
+    } else if (s == QS_OK) s = npy_read(vm, b, &c->out[0]);
+    qtext_free(&t);
+    return s;
+}
