@@ -1,5 +1,6 @@
 #include "lang/ast.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const char *const op_texts[OP__COUNT] = {
@@ -117,6 +118,33 @@ void qast_children(Node *n, void (*f)(void *ud, Node **child), void *ud) {
     Visitor v = {f, ud};
     if (NODE_IS_EXPR(n)) visit_expr(&v, n);
     else visit_statement(&v, n);
+}
+
+/* -- copying --------------------------------------------------------------------------------------------------------- */
+static void *copy_array(Unit *u, const void *at, int n, size_t size) {
+    if (n == 0) return NULL;
+    void *copy = qast_alloc(u, (size_t)n * size);
+    memcpy(copy, at, (size_t)n * size);
+    return copy;
+}
+
+static void copy_arrays(Unit *u, Node *n) { /* the arrays that hold children; visiting then replaces the children */
+    ArgList *args = n->kind == N_CALL ? &n->u.call.args : n->kind == N_META ? &n->u.meta.args : NULL;
+    NodeList *list = n->kind == N_INDEX ? &n->u.index.at : n->kind == N_MATRIX || n->kind == N_CELL ? &n->u.items : NULL;
+    if (args) args->at = copy_array(u, args->at, args->n, sizeof(Arg));
+    if (list) list->at = copy_array(u, list->at, list->n, sizeof(Node *));
+    if (n->kind == N_ASSIGN) n->u.assign.targets = copy_array(u, n->u.assign.targets, n->u.assign.ntargets, sizeof(Node *));
+}
+
+static void clone_child(void *ud, Node **child) { *child = qast_clone(ud, *child); }
+
+Node *qast_clone(Unit *u, const Node *n) {
+    assert(NODE_IS_EXPR(n) || n->kind == N_ASSIGN || n->kind == N_EXPR);
+    Node *copy = qast_alloc(u, sizeof *copy);
+    *copy = *n;
+    copy_arrays(u, copy);
+    qast_children(copy, clone_child, u);
+    return copy;
 }
 
 /* -- comparing ------------------------------------------------------------------------------------------------------- */

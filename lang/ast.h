@@ -192,6 +192,8 @@ void qast_print(const Unit *u, Text *out);  /* a readable dump with one node per
 bool qast_equal(const Node *a, const Node *b); /* structure and names, not positions */
 /* The type that a name, name[…] or N_TYPE denotes when names stand for types; NULL when it cannot be one. */
 TypeExpr *qast_type_of_expr(Unit *u, const Node *n);
+/* A deep copy of an expression or assignment.  Names keep their Sym; lambdas and types are shared. */
+Node *qast_clone(Unit *u, const Node *n);
 /* Calls f on every direct child (expressions and statements, in evaluation order).  A Func is a world of its own:
  * bodies of lambdas and nested functions are not children; neither are attribute values and default values. */
 void qast_children(Node *n, void (*f)(void *ud, Node **child), void *ud);

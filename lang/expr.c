@@ -118,7 +118,9 @@ static bool at_rank(const Parser *p) { /* {:} or {4} */
 /* -- calls, indices, fields -------------------------------------------------------------------------------------- */
 static Arg argument(Parser *p) {
     Arg a = {.pos = qparse_pos(p)};
-    if (qparse_at_word(p) && qparse_peek(p, 1) == T_NAMED) {
+    TokenKind next = qparse_peek(p, 1);
+    if (qparse_at_word(p) && (next == T_NAMED || next == T_ASSIGN)) {
+        if (next == T_ASSIGN) qparse_warn(p, qparse_pos(p), "a named argument is written with ':='");
         a.name = qparse_take_word(p);
         qparse_next(p);
     }
@@ -331,7 +333,7 @@ static Node *unary(Parser *p) {
 static bool binary_operator(Parser *p, int least, Op *op) {
     if (p->k < T__OPS) return false;
     if (p->k == T_INPLACE(OP_BITXOR) && PREC_EQUAL >= least) {
-        if (!p->quiet) qdiag_warning(p->u, qparse_pos(p), "'~=' read as '!='; as an assignment it is the in-place xor");
+        qparse_warn(p, qparse_pos(p), "'~=' read as '!='; as an assignment it is the in-place xor");
         *op = OP_NE;
         return true;
     }

@@ -1,21 +1,21 @@
 #include "lang/lex.h"
 
-#include "lang/diag.h"
-
 #include <locale.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct {
-    Unit *u;
     Ctx *ctx;
     const char *text, *end, *s; /* s: the character being looked at */
-    bool quiet, line_start;     /* line_start: no token on this line yet */
+    bool line_start;            /* no token on this line yet */
     TokenList *out;
     uint32_t *open;             /* token numbers of the open brackets */
     uint32_t nopen, cap_open;
 } Lexer;
+
+enum { MAX_LEX_ERRORS = 100 };
 
 typedef struct { const char *text; uint8_t len, kind; bool flag; } Spelling;
 
@@ -71,11 +71,18 @@ static bool is_word(char c) { return is_letter(c) || is_digit(c); }
 static char peek(const Lexer *l, int k) { return l->end - l->s > k ? l->s[k] : 0; }
 static uint32_t here(const Lexer *l, const char *s) { return (uint32_t)(s - l->text); }
 
-#define COMPLAIN(l, at, ...)                                                                                           \
-    do {                                                                                                               \
-        (l)->out->nerrors++;                                                                                           \
-        if (!(l)->quiet) qdiag_error((l)->u, here(l, at), __VA_ARGS__);                                                \
-    } while (0)
+QS_PRINTF(3, 4) static void complain(Lexer *l, const char *at, const char *fmt, ...) {
+    TokenList *o = l->out;
+    if (o->nerrors == MAX_LEX_ERRORS) return;
+    char text[256];
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    qmem_grow(l->ctx, &o->errors, &o->cap_errors, o->nerrors, sizeof *o->errors);
+    size_t len = n < (int)sizeof text ? (size_t)n : sizeof text - 1;
+    o->errors[o->nerrors++] = (LexError){here(l, at), qstr_name(l->ctx, text, len)};
+}
 
 static TokenKind last(const Lexer *l) { return l->out->n ? l->out->at[l->out->n - 1].kind : T_NEWLINE; }
 
@@ -168,7 +175,8 @@ static void word(Lexer *l) {
     TokenKind k = keyword(from, (size_t)(l->s - from));
     if (l->nopen > 0 && l->line_start && qlex_opens(k) && !names_argument(l)) { /* the bracket was forgotten */
         l->nopen = 0;
-        push(l, T_NEWLINE, from, from);
+        const char *at = l->text + l->out->at[l->out->n - 1].end;
+        push(l, T_NEWLINE, at, at);
         l->line_start = true;
     }
     push(l, k, from, l->s);
@@ -177,7 +185,7 @@ static void word(Lexer *l) {
 static void meta(Lexer *l) {
     const char *from = l->s++;
     if (!is_letter(peek(l, 0))) {
-        COMPLAIN(l, from, "'$' begins the name of a meta function, as in $ftype(...)");
+        complain(l, from, "'$' begins the name of a meta function, as in $ftype(...)");
         return;
     }
     while (l->s < l->end && is_word(*l->s)) l->s++;
@@ -241,9 +249,9 @@ static void number(Lexer *l) {
         const char *bad = l->s;
         while (l->s < l->end && is_word(*l->s)) l->s++;
         if (bad - from == 1 && *from == '0' && (*bad | 32) == 'x')
-            COMPLAIN(l, from, "hexadecimal numbers are written with the suffix h, as in 0FFh");
+            complain(l, from, "hexadecimal numbers are written with the suffix h, as in 0FFh");
         else
-            COMPLAIN(l, from, "'%.*s' is neither a number nor a name", (int)(l->s - from > 40 ? 40 : l->s - from), from);
+            complain(l, from, "'%.*s' is neither a number nor a name", (int)(l->s - from > 40 ? 40 : l->s - from), from);
     }
     push(l, T_NUMBER, from, l->s);
 }
@@ -286,7 +294,7 @@ double qlex_number(const char *s, size_t n, bool *imaginary, bool *integer) {
 static void string(Lexer *l) {
     const char *from = l->s++;
     for (; l->s < l->end && *l->s != '\n'; l->s++) {
-        if (*l->s == 0) COMPLAIN(l, l->s, "a NUL byte in a string");
+        if (*l->s == 0) complain(l, l->s, "a NUL byte in a string");
         if (*l->s != '"') continue;
         if (peek(l, 1) != '"') {
             l->s++;
@@ -295,7 +303,7 @@ static void string(Lexer *l) {
         }
         l->s++;
     }
-    COMPLAIN(l, from, "the string is not closed: a \" is missing before the end of the line");
+    complain(l, from, "the string is not closed: a \" is missing before the end of the line");
     push(l, T_STRING, from, l->s);
 }
 
@@ -307,30 +315,35 @@ static void quoted(Lexer *l, const char *from) { /* 'text' */
     const char *nl = memchr(l->s, '\n', (size_t)(l->end - l->s));
     const char *close = memchr(l->s, '\'', (size_t)((nl ? nl : l->end) - l->s));
     if (!close) {
-        COMPLAIN(l, from, "a lone ' : strings are written in double quotes");
+        complain(l, from, "a lone ' : strings are written in double quotes");
         return;
     }
     int n = close - l->s > 60 ? 60 : (int)(close - l->s);
-    COMPLAIN(l, from, "strings are written in double quotes: \"%.*s\"", n, l->s);
+    complain(l, from, "strings are written in double quotes: \"%.*s\"", n, l->s);
     l->s = close + 1;
     push(l, T_STRING, from, l->s);
 }
 
-/* ' begins an access modifier after a type, and closes a cell begun with a back quote. */
-static void apostrophe(Lexer *l) {
-    const char *from = l->s++;
+static bool at_modifier(const Lexer *l) {
     const char *name = l->s;
     while (name < l->end && (*name == ' ' || *name == '\t')) name++;
     const char *stop = name;
     while (stop < l->end && is_word(*stop)) stop++;
+    char text[32] = "";
+    TypeMods ignored = {0};
+    if (stop - name < (long)sizeof text) memcpy(text, name, (size_t)(stop - name));
+    return text[0] && qaccess_from_name(text, &ignored);
+}
+
+/* ' begins an access modifier after a type or colon, and closes a cell begun with a back quote. */
+static void apostrophe(Lexer *l) {
+    const char *from = l->s++;
+    TokenKind before = last(l);
     if (in_cell(l)) {
-        char mod[32] = "";
-        TypeMods ignored = {0};
-        if (stop - name < (long)sizeof mod) memcpy(mod, name, (size_t)(stop - name));
-        bool modifier = last(l) == T_IDENT && mod[0] && qaccess_from_name(mod, &ignored);
-        push(l, modifier ? T_QUOTE : T_ENDCELL, from, l->s);
-        track_bracket(l, modifier ? T_QUOTE : T_ENDCELL);
-    } else if (ends_operand(last(l))) {
+        TokenKind k = before == T_IDENT && at_modifier(l) ? T_QUOTE : T_ENDCELL;
+        push(l, k, from, l->s);
+        track_bracket(l, k);
+    } else if (ends_operand(before) || (before == T_COLON && at_modifier(l))) {
         push(l, T_QUOTE, from, l->s);
     } else {
         quoted(l, from);
@@ -350,8 +363,8 @@ static void mark(Lexer *l) {
         for (size_t i = 0; i < sizeof habits / sizeof *habits; i++)
             if (habits[i].c == *l->s) advice = habits[i].advice;
         unsigned char c = (unsigned char)*l->s;
-        if (c < 32 || c == 127) COMPLAIN(l, l->s, "unexpected byte %d", c);
-        else COMPLAIN(l, l->s, "unexpected character '%c'%s%s", c, *advice ? ": " : "", advice);
+        if (c < 32 || c == 127) complain(l, l->s, "unexpected byte %d", c);
+        else complain(l, l->s, "unexpected character '%c'%s%s", c, *advice ? ": " : "", advice);
         l->s++;
         return;
     }
@@ -384,11 +397,11 @@ static void foreign(Lexer *l) {
     } else if ((n == 1 && a == 0xa0) || (a == 0xc2 && b == 0xa0)) {
         return;
     } else if (n == 1) {
-        COMPLAIN(l, from, "unexpected byte %d: the text is not UTF-8", a);
+        complain(l, from, "unexpected byte %d: the text is not UTF-8", a);
     } else if (n == 3 && !memcmp(from, "\xe2\x80", 2) && ((unsigned char)from[2] & 0xf0) == 0x90) {
-        COMPLAIN(l, from, "unexpected character '%.*s': strings are written in straight double quotes", n, from);
+        complain(l, from, "unexpected character '%.*s': strings are written in straight double quotes", n, from);
     } else {
-        COMPLAIN(l, from, "unexpected character '%.*s'", n, from);
+        complain(l, from, "unexpected character '%.*s'", n, from);
     }
 }
 
@@ -406,9 +419,9 @@ static void token(Lexer *l) {
     else mark(l);
 }
 
-void qlex_run(Unit *u, bool quiet, TokenList *out) {
+void qlex_run(Unit *u, TokenList *out) {
     const Source *src = u->src;
-    Lexer l = {.u = u, .ctx = u->ctx, .text = src->text, .s = src->text, .end = src->text + src->len, .quiet = quiet,
+    Lexer l = {.ctx = u->ctx, .text = src->text, .s = src->text, .end = src->text + src->len, 
                .line_start = true, .out = out};
     if (src->len >= 3 && !memcmp(src->text, "\xef\xbb\xbf", 3)) l.s += 3;
     for (;;) {
@@ -425,5 +438,6 @@ void qlex_run(Unit *u, bool quiet, TokenList *out) {
 
 void qlex_free(Ctx *c, TokenList *l) {
     qmem_free(c, l->at, l->cap * sizeof *l->at);
+    qmem_free(c, l->errors, l->cap_errors * sizeof *l->errors);
     *l = (TokenList){0};
 }

@@ -28,14 +28,17 @@ typedef struct {
     uint32_t match;      /* of an opening bracket: the closing token; 0 when it is never closed */
 } Token;
 
+typedef struct { uint32_t pos; const Str *sentence; } LexError;
+
 typedef struct {
     Token *at;           /* ends with NEWLINE (unless the last line goes on) and EOF */
     uint32_t n, cap;
-    int nerrors;         /* characters and literals that make no sense; reported unless quiet */
+    LexError *errors;    /* characters and literals that make no sense, in order; the parser reports them */
+    uint32_t nerrors, cap_errors;
     bool goes_on;        /* the text ends with a line continuation `_` */
 } TokenList;
 
-void qlex_run(Unit *u, bool quiet, TokenList *out);
+void qlex_run(Unit *u, TokenList *out);
 void qlex_free(Ctx *c, TokenList *l);
 const char *qlex_text(TokenKind k);       /* as written; a description for names, numbers and the like */
 bool qlex_is_keyword(TokenKind k);

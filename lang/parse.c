@@ -59,6 +59,19 @@ int qparse_line(const Parser *p, uint32_t pos) {
     return line;
 }
 
+/* What the lexer found up to `pos`, so that messages come in the order of the text.  True: it explains an error of the
+ * parser in the same statement. */
+static bool lexical_errors(Parser *p, uint32_t pos) {
+    bool explained = false;
+    while (p->lex_error < p->tokens->nerrors && p->tokens->errors[p->lex_error].pos <= pos && p->nreported < MAX_ERRORS) {
+        const LexError *e = &p->tokens->errors[p->lex_error++];
+        explained = e->pos >= p->tok[p->stmt].pos;
+        p->nreported++;
+        qdiag_error(p->u, e->pos, "%s", e->sentence->s);
+    }
+    return explained;
+}
+
 static void fail(Parser *p, uint32_t pos, const char *fmt, va_list ap) {
     if (p->k == T_ERROR) return;
     p->k = T_ERROR;
@@ -67,13 +80,19 @@ static void fail(Parser *p, uint32_t pos, const char *fmt, va_list ap) {
         if (p->quiet) vsnprintf(p->message, sizeof p->message, fmt, ap);
     }
     p->failed = true;
-    if (p->quiet || p->stopped) return;
-    if (p->nreported++ == MAX_ERRORS) {
+    if (p->quiet || p->stopped || lexical_errors(p, pos)) return;
+    if (p->nreported++ >= MAX_ERRORS) {
         p->stopped = true;
         qdiag_error(p->u, pos, "too many errors; the rest is not shown");
         return;
     }
     qdiag_verror(p->u, QS_ESYNTAX, pos, fmt, ap);
+}
+
+void qparse_warn(Parser *p, uint32_t pos, const char *sentence) {
+    if (p->quiet || p->stopped) return;
+    lexical_errors(p, pos);
+    qdiag_warning(p->u, pos, "%s", sentence);
 }
 
 void qparse_fail(Parser *p, uint32_t pos, const char *fmt, ...) {
@@ -243,8 +262,9 @@ void qparse_free(Unit *u) {
 }
 
 static void start(Parser *p, Unit *u, TokenList *tokens, int quiet) {
-    qlex_run(u, quiet > 0, tokens);
-    *p = (Parser){.u = u, .ctx = u->ctx, .text = u->src->text, .tok = tokens->at, .k = tokens->at[0].kind, .quiet = quiet};
+    qlex_run(u, tokens);
+    *p = (Parser){.u = u, .ctx = u->ctx, .text = u->src->text, 
+                  .tok = tokens->at, .tokens = tokens, .k = tokens->at[0].kind, .quiet = quiet};
     u->main = qparse_func(p, Q_HOST, qstr_cname(p->ctx, "main program"), 0);
     u->main->is_main_body = true;
     p->func = u->main;
@@ -266,6 +286,7 @@ qs_status qparse_unit(Ctx *c, Source *src, Unit **out) {
     Parser p;
     start(&p, u, &tokens, 0);
     qstmt_program(&p);
+    lexical_errors(&p, UINT32_MAX);
     finish(&p, &tokens);
     return u->nerrors ? QS_ESYNTAX : QS_OK;
 }

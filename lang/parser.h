@@ -17,7 +17,7 @@ enum {
 typedef struct Block { /* an open block; lives on the C stack */
     struct Block *up;
     uint8_t opener;    /* T_IF, T_FOR …; T_LPAREN: the body of a lambda */
-    uint32_t pos;
+    uint32_t pos, tok; /* of the word that opens it */
 } Block;
 
 typedef struct Parser {
@@ -25,6 +25,8 @@ typedef struct Parser {
     Ctx *ctx;
     const char *text;
     const Token *tok;
+    const TokenList *tokens;
+    uint32_t lex_error; /* the next error of the lexer to report */
     uint32_t i;        /* current token */
     uint32_t stmt;     /* first token of the statement */
     uint8_t k;         /* its kind; T_ERROR after an error until resync */
@@ -38,6 +40,7 @@ typedef struct Parser {
     Node *index_base;
     Func *func;
     Block *block;
+    struct { uint32_t opener, closer; } odd; /* first block whose two ends are indented differently */
     uint8_t *scratch;  /* lists under construction */
     uint32_t nscratch, cap_scratch;
 } Parser;
@@ -59,6 +62,7 @@ Str *qparse_take_word(Parser *p);
 
 /* -- parse.c: errors ------------------------------------------------------------------------------------------- */
 void qparse_fail(Parser *p, uint32_t pos, const char *fmt, ...) QS_PRINTF(3, 4);
+void qparse_warn(Parser *p, uint32_t pos, const char *sentence);
 void qparse_expected(Parser *p, const char *what);                    /* "expected …, found …" at the current token */
 void qparse_stop(Parser *p, uint32_t pos, const char *fmt, ...) QS_PRINTF(3, 4); /* gives up on the rest of the text */
 void qparse_resync(Parser *p);                                        /* after an error: to the end of the statement */

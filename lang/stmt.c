@@ -1,6 +1,7 @@
 /* stmt.c -- statements: blocks and their closers, definitions, assignments. */
 #include "lang/parser.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void statement(Parser *p);
@@ -76,29 +77,49 @@ static NodeList block(Parser *p) {
 }
 
 static Block begin(Parser *p, uint32_t pos, TokenKind opener) {
-    Block b = {p->block, (uint8_t)opener, pos};
+    Block b = {p->block, (uint8_t)opener, pos, p->i};
     if (!qparse_enter(p)) qparse_resync(p);
     return b;
 }
 
-/* After the last part of block b: its closer, and the end of the statement. */
+static int indent(const Parser *p, uint32_t tok) { /* -1: not the first on its line */
+    if (!p->tok[tok].first) return -1;
+    uint32_t pos = p->tok[tok].pos, s = pos;
+    while (s > 0 && (p->text[s - 1] == ' ' || p->text[s - 1] == '\t')) s--;
+    return (int)(pos - s);
+}
+
+static void note_indent(Parser *p, const Block *b) {
+    int a = indent(p, b->tok), z = indent(p, p->i);
+    if (a >= 0 && z >= 0 && a != z && !p->odd.closer) p->odd.opener = b->pos, p->odd.closer = qparse_pos(p);
+}
+
+static void never_closed(Parser *p, const Block *b, TokenKind closer) {
+    char hint[128] = "";
+    if (p->odd.closer)
+        snprintf(hint, sizeof hint, "; the indentation suggests a look at lines %d to %d", qparse_line(p, p->odd.opener),
+                 qparse_line(p, p->odd.closer));
+    qparse_stop(p, b->pos, "this '%s' is not closed: its '%s' is missing before the end of the file%s", opener_text(b->opener),
+                qlex_text(closer), hint);
+}
+
+/* After the last part of block b: its closer. */
 static void end(Parser *p, const Block *b, TokenKind closer) {
     p->block = b->up;
     qparse_leave(p);
     p->stmt = p->i;
     if (p->k == closer || (p->k == T_END && closer != T_UNTIL)) {
+        note_indent(p, b);
         qparse_next(p);
-        return;
-    }
-    const char *opener = opener_text(b->opener);
-    int line = qparse_line(p, b->pos);
-    if (p->k == T_EOF) {
-        qparse_stop(p, b->pos, "this '%s' is not closed: there is no '%s' for it before the end of the file", opener, qlex_text(closer));
+    } else if (p->k == T_EOF) {
+        never_closed(p, b, closer);
     } else if (opener_of(p->k) != T_EOF && is_open(p, opener_of(p->k))) { /* leave it to the block it belongs to */
-        qparse_fail(p, qparse_pos(p), "'%s' found where the '%s' of line %d needs its '%s'", qlex_text(p->k), opener, line, qlex_text(closer));
+        qparse_fail(p, qparse_pos(p), "'%s' found where the '%s' of line %d needs its '%s'", qlex_text(p->k),
+                    opener_text(b->opener), qparse_line(p, b->pos), qlex_text(closer));
         p->k = p->tok[p->i].kind;
     } else {
-        qparse_fail(p, qparse_pos(p), "'%s' cannot close the '%s' of line %d: write '%s'", qlex_text(p->k), opener, line, qlex_text(closer));
+        qparse_fail(p, qparse_pos(p), "'%s' cannot close the '%s' of line %d: write '%s'", qlex_text(p->k),
+                    opener_text(b->opener), qparse_line(p, b->pos), qlex_text(closer));
         p->i++;
     }
 }
@@ -137,12 +158,14 @@ static Node *discard(Parser *p) {
     return n;
 }
 
+static bool is_target(const Node *n) { return n->kind == N_IDENT || n->kind == N_INDEX || n->kind == N_FIELD; }
+
 static Node *target(Parser *p) {
     if (p->k == T_UNDERSCORE) return discard(p);
     Node *n = qexpr_postfix(p);
     if (n->kind == N_CALL)
         qparse_fail(p, n->pos, "a call cannot be assigned to: elements are written with brackets, x[i] = value");
-    else if (n->kind != N_IDENT && n->kind != N_INDEX && n->kind != N_FIELD)
+    else if (!is_target(n))
         qparse_fail(p, n->pos, "this cannot be assigned to: a name, an element x[i] or a field x.f is needed");
     return n;
 }
@@ -171,6 +194,27 @@ static void bracketed_targets(Parser *p, Node *n) { /* [a, b : vec, _, o.x] */
     n->u.assign.bracketed = true;
 }
 
+static Node *assignment(Parser *p, Node *to, Node *value) {
+    Node *n = make(p, N_ASSIGN, to->pos);
+    Target t = {to, NULL};
+    set_targets(p, n, &t, 1);
+    n->u.assign.value = value;
+    return n;
+}
+
+/* a = b = v, with `a =` in n and `b` in its value: becomes b = v, then a = b (or a = v again when v is a literal). */
+static void chain(Parser *p, Node *n) {
+    Node *to = n->u.assign.value;
+    qparse_next(p);
+    Node *inner = assignment(p, to, qparse_enter(p) ? qexpr_any(p) : to);
+    if (p->k == T_ASSIGN && is_target(inner->u.assign.value)) chain(p, inner);
+    qparse_leave(p);
+    emit(p, inner);
+    const Node *v = inner->u.assign.value;
+    bool literal = v->kind == N_NUM || v->kind == N_STR || (v->kind == N_UNARY && v->u.bin.a->kind == N_NUM);
+    n->u.assign.value = qast_clone(p->u, literal ? v : to);
+}
+
 static Node *assign(Parser *p, Node *n) { /* at = or op= */
     int height = p->height;
     if (p->k != T_ERROR && qlex_is_inplace(p->k)) {
@@ -181,6 +225,7 @@ static Node *assign(Parser *p, Node *n) { /* at = or op= */
         qparse_expect(p, T_ASSIGN, "in an assignment");
     }
     n->u.assign.value = qexpr_any(p);
+    if (p->k == T_ASSIGN && is_target(n->u.assign.value)) chain(p, n);
     if (height > p->height) p->height = height;
     return n;
 }
@@ -321,7 +366,7 @@ static void conditional(Parser *p) {
     if (qparse_accept(p, T_ELSE)) {
         n->u.ifs.has_else = true;
         if (p->k == T_IF && !qparse_at(p)->first)
-            qdiag_warning(p->u, qparse_pos(p), "'else if' opens a second 'if' that needs its own 'endif'; 'elseif' does not");
+            qparse_warn(p, qparse_pos(p), "'else if' opens a second 'if' that needs its own 'endif'; 'elseif' does not");
         n->u.ifs.other = block(p);
         if (p->k == T_ELSEIF || p->k == T_ELSE) {
             qparse_fail(p, qparse_pos(p), "'%s' after the 'else' of the 'if' of line %d", qlex_text(p->k), qparse_line(p, n->pos));
@@ -479,9 +524,11 @@ static size_t line_begin(const char *text, size_t pos) {
     return pos;
 }
 
-/* The comment lines directly above, without their % and one blank. */
-static Str *doc_above(Parser *p, uint32_t pos) {
+/* The comment lines directly above token `tok`, without their % and one blank. */
+static Str *doc_above(Parser *p, uint32_t tok) {
+    if (!p->tok[tok].first) return NULL;
     const char *t = p->text;
+    uint32_t pos = p->tok[tok].pos;
     size_t below = line_begin(t, pos), first = below;
     while (first > 0) {
         size_t at = line_begin(t, first - 1), s = at;
@@ -563,7 +610,7 @@ static void collect_attributes(Parser *p, Func *f, Attr *before) {
     f->attrs = qparse_take(p, mark, sizeof(Attr *), &f->nattrs);
 }
 
-static void function(Parser *p, Attr *attr, uint32_t doc_pos) {
+static void function(Parser *p, Attr *attr, uint32_t first) { /* first: token of the function or its attribute */
     Node *n = make(p, N_FUNC, qparse_pos(p));
     Func *f = qparse_func(p, Q_HOST, NULL, n->pos), *outer = p->func;
     Block b = begin(p, n->pos, T_FUNCTION);
@@ -577,7 +624,7 @@ static void function(Parser *p, Attr *attr, uint32_t doc_pos) {
     f->body = block(p);
     end(p, &b, T_ENDFUNCTION);
     f->end = qparse_end(p);
-    f->doc = doc_above(p, doc_pos);
+    f->doc = doc_above(p, first);
     collect_attributes(p, f, attr);
     p->func = outer;
     n->u.func = f;
@@ -587,7 +634,7 @@ static void function(Parser *p, Attr *attr, uint32_t doc_pos) {
 
 NodeList qstmt_lambda_body(Parser *p, Node **value) {
     uint32_t opener = p->i, mark = p->nscratch;
-    Block b = {p->block, T_LPAREN, qparse_pos(p)};
+    Block b = {p->block, T_LPAREN, qparse_pos(p), p->i};
     int height = 0;
     p->block = &b;
     qparse_next(p);
@@ -780,7 +827,7 @@ static Attr *attribute(Parser *p) {
     bool closed = p->tok[opener].match != 0;
     if (!qparse_tried(p, m, true) && closed) {
         a->items = NULL, a->nitems = 0;
-        if (!p->quiet) qdiag_warning(p->u, a->pos, "this attribute is not understood and is ignored");
+        qparse_warn(p, a->pos, "this attribute is not understood and is ignored");
         p->i = p->tok[opener].match;
         p->k = T_RBRACE;
     }
@@ -791,7 +838,7 @@ static Attr *attribute(Parser *p) {
 
 /* -- statements ------------------------------------------------------------------------------------------------------ */
 static void attributed(Parser *p) { /* an attribute goes with the loop or function directly after it */
-    uint32_t pos = qparse_pos(p);
+    uint32_t first = p->i;
     Attr *a = attribute(p);
     if (p->k != T_FOR && p->k != T_FUNCTION) end_of(p, "the end of the line after an attribute");
     uint32_t i = p->i;
@@ -801,7 +848,7 @@ static void attributed(Parser *p) { /* an attribute goes with the loop or functi
     p->k = p->tok[i].kind;
     p->stmt = i;
     if (p->k == T_FOR) for_loop(p, a);
-    else function(p, a, pos);
+    else function(p, a, first);
 }
 
 static bool at_top_level(Parser *p) {
@@ -814,7 +861,7 @@ static bool at_top_level(Parser *p) {
 static void statement(Parser *p) {
     p->stmt = p->i;
     switch (p->k) {
-    case T_FUNCTION: function(p, NULL, qparse_pos(p)); break;
+    case T_FUNCTION: function(p, NULL, p->i); break;
     case T_IF: conditional(p); break;
     case T_FOR: for_loop(p, NULL); break;
     case T_WHILE: while_loop(p); break;
