@@ -28,10 +28,7 @@ void qgc_track(qs_vm *vm, GcObj *o) {
         list_init(&m->gc_list);
         m->gc_threshold = FIRST_THRESHOLD;
     }
-    if (m->gc_count >= m->gc_threshold && !m->gc_running) {
-        qgc_collect(vm);
-        m->gc_threshold = m->gc_count * 2 > FIRST_THRESHOLD ? m->gc_count * 2 : FIRST_THRESHOLD;
-    }
+    if (m->gc_count >= m->gc_threshold) qgc_collect(vm);
     list_add(&m->gc_list, o);
     m->gc_count++;
 }
@@ -146,6 +143,7 @@ size_t qgc_collect(qs_vm *vm) {
     count_outside(&m->gc_list);
     divide(&m->gc_list, &garbage);
     size_t n = free_garbage(vm, &garbage);
+    m->gc_threshold = m->gc_count * 2 > FIRST_THRESHOLD ? m->gc_count * 2 : FIRST_THRESHOLD; /* so the work is amortised */
     m->gc_running = false;
     return n;
 }

@@ -1,5 +1,6 @@
 /* object.c -- cells, class instances, dynamic objects, functions, foreign and type values: making them, their fields,
  * and the end of every counted object. */
+#include "devices/pool.h"
 #include "vm/array.h"
 
 #include <string.h>
@@ -25,7 +26,7 @@ static void release_values(qs_vm *vm, const qs_value *at, size_t n) {
 
 static void bury_cell(qs_vm *vm, Cell *c) {
     release_values(vm, c->items, c->count);
-    qmem_try_free(qvm_ctx(vm), c->items, c->count * sizeof *c->items);
+    qpool_put(qvm_ctx(vm), c->items, c->count * sizeof *c->items);
     qmem_free(qvm_ctx(vm), c, sizeof *c);
 }
 
@@ -119,7 +120,7 @@ static qs_status fill_zero(qs_vm *vm, Cell *c) {
 qs_status qcell_new(qs_vm *vm, const Type *elem, int rank, const int64_t *dims, Cell **out) {
     size_t count = 0;
     TRY(count_items(qvm_ctx(vm), rank, dims, &count));
-    qs_value *items = qmem_try(qvm_ctx(vm), count * sizeof *items);
+    qs_value *items = qpool_get(qvm_ctx(vm), count * sizeof *items);
     if (!items) return qerr_set(qvm_ctx(vm), QS_ENOMEM, "cell: no memory for %zu items", count);
     memset(items, 0, count * sizeof *items); /* QS_NIL is 0 */
     Cell *c = new_tracked(vm, sizeof *c, QS_CELL);

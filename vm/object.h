@@ -49,7 +49,7 @@ typedef struct Cell {
     uint8_t rank;
     int64_t dims[QS_MAX_RANK];
     size_t count;
-    qs_value *items;      /* count of them, from qmem_try */
+    qs_value *items;      /* count of them, from qpool_get */
 } Cell;
 
 typedef struct Field { Str *name; const Type *type; qs_value init; } Field;

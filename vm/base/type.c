@@ -7,7 +7,10 @@
 
 enum { TYPE_BUCKETS = 256 };
 
-typedef struct TypeTable { Type *buckets[TYPE_BUCKETS]; } TypeTable;
+typedef struct TypeTable {
+    Type *buckets[TYPE_BUCKETS];
+    const Type *simple[TY_PARAM + 1], *num[QS_NDTYPES], *arrays[QS_NDTYPES][QS_MAX_RANK + 2]; /* those asked for all the time */
+} TypeTable;
 
 void qtype_table_init(Ctx *c) { c->types = qmem_alloc(c, sizeof *c->types); }
 
@@ -78,15 +81,25 @@ static const Type *intern(Ctx *c, Type *wanted) {
 
 /* -- making types --------------------------------------------------------------------------------------------------- */
 
-const Type *qtype_simple(Ctx *c, TypeKind k) { return intern(c, &(Type){.kind = k}); }
+const Type *qtype_simple(Ctx *c, TypeKind k) {
+    const Type **known = &c->types->simple[k];
+    return *known ? *known : (*known = intern(c, &(Type){.kind = k}));
+}
+
 const Type *qtype_any(Ctx *c) { return qtype_simple(c, TY_ANY); }
-const Type *qtype_num(Ctx *c, qs_dtype d) { return intern(c, &(Type){.kind = TY_NUM, .dtype = d}); }
+
+const Type *qtype_num(Ctx *c, qs_dtype d) {
+    const Type **known = &c->types->num[d];
+    return *known ? *known : (*known = intern(c, &(Type){.kind = TY_NUM, .dtype = d}));
+}
+
 const Type *qtype_scalar(Ctx *c) { return qtype_num(c, c->scalar_dtype); }
 const Type *qtype_ptr(Ctx *c, const Type *inner) { return intern(c, &(Type){.kind = TY_PTR, .inner = inner}); }
 const Type *qtype_param(Ctx *c, Str *name) { return intern(c, &(Type){.kind = TY_PARAM, .name = name}); }
 
 const Type *qtype_array(Ctx *c, const Type *elem, int rank) {
-    return intern(c, &(Type){.kind = TY_ARRAY, .inner = elem, .rank = (int8_t)rank});
+    const Type *none = NULL, **known = elem->kind == TY_NUM ? &c->types->arrays[elem->dtype][rank + 1] : &none;
+    return *known ? *known : (*known = intern(c, &(Type){.kind = TY_ARRAY, .inner = elem, .rank = (int8_t)rank}));
 }
 
 const Type *qtype_fixed(Ctx *c, const Type *elem, int rank, const int32_t *dims) {

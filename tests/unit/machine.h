@@ -1,0 +1,56 @@
+/* machine.h -- a bare machine for unit tests of vm: values, arrays and errors work, nothing runs. */
+#ifndef TESTS_UNIT_MACHINE_H
+#define TESTS_UNIT_MACHINE_H
+#include "tests/unit/check.h"
+#include "vm/array.h"
+
+#include <stdlib.h>
+
+__attribute__((weak)) const char *qs_type_name(qs_vm *vm, qs_value v) { return qval_type_name(vm, v); }
+
+static inline qs_vm *machine_open(void) {
+    Machine *m = calloc(1, sizeof *m);
+    qctx_init(&m->base, 32);
+    return (qs_vm *)m;
+}
+
+/* Everything was released: only what the context itself holds is left, and that goes with it. */
+static inline void machine_close(qs_vm *vm) {
+    qgc_collect(vm);
+    CHECK(qvm(vm)->gc_count == 0);
+    qctx_close(qvm_ctx(vm));
+    CHECK(qvm_ctx(vm)->bytes == 0);
+    free(vm);
+}
+
+static inline qs_value make_string(qs_vm *vm, const char *s) { return qval_object(QS_STRING, qstr_new(qvm_ctx(vm), s, strlen(s))); }
+
+static inline Array *make_array(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, const double *x) {
+    Array *a = NULL;
+    CHECK(qarr_new_raw(vm, d, rank, dims, true, &a) == QS_OK);
+    for (size_t i = 0; x && i < a->count; i++) CHECK(qarr_put(vm, a, i, qs_num(x[i])) == QS_OK);
+    return a;
+}
+
+static inline qs_value make_vec(qs_vm *vm, qs_dtype d, int n, const double *x) {
+    return qarr_value(make_array(vm, d, 1, (int64_t[]){n}, x));
+}
+
+/* A cell of ?? that takes the references of its items. */
+static inline qs_value make_cell(qs_vm *vm, int n, const qs_value *items) {
+    Cell *c = NULL;
+    CHECK(qcell_new(vm, qtype_any(qvm_ctx(vm)), 1, (int64_t[]){n}, &c) == QS_OK);
+    for (int i = 0; i < n; i++) c->items[i] = items[i];
+    return qval_object(QS_CELL, c);
+}
+
+static inline const Type *named(qs_vm *vm, const char *name) { return qtype_builtin(qvm_ctx(vm), name); }
+
+/* The last error has this status and this sentence; it is cleared. */
+static inline void check_error(qs_vm *vm, qs_status got, qs_status want, const char *text, const char *file, int line) {
+    check_report(got == want, file, line, "status");
+    check_text(qvm_ctx(vm)->err.text, text, file, line, "sentence");
+    qerr_clear(qvm_ctx(vm));
+}
+#define CHECK_ERROR(vm, expr, status, text) check_error(vm, expr, status, text, __FILE__, __LINE__)
+#endif
