@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -- numbers -------------------------------------------------------------------------------------------------------- */
+/* -- numbers ------------------------------------------------------------------------------------------------------- */
 
 enum { DIGITS_FLOAT = 6, DIGITS_DOUBLE = 15 };
 static const double plain_limit = 1e15; /* integers below it are written in full, whatever their type */
@@ -49,9 +49,9 @@ static void add_element(Text *t, qs_dtype d, const void *p) {
     }
 }
 
-/* -- nested brackets: arrays and cells ------------------------------------------------------------------------------- */
+/* -- nested brackets: arrays and cells ----------------------------------------------------------------------------- */
 
-typedef struct Above { const struct Above *up; const void *p; } Above; /* the containers around a value, innermost first */
+typedef struct Above { const struct Above *up; const void *p; } Above; /* the containers around a value, inner first */
 
 typedef struct {
     qs_vm *vm;
@@ -60,23 +60,23 @@ typedef struct {
 } Printer;
 
 enum {
-    EDGE = 3,            /* of a shortened dimension so many are shown at each end */
+    EDGE = 3,                                                     /* of a shortened dimension, shown at each end */
     BRIEF_ELEMENTS = 1000, BRIEF_ITEMS = 100, BRIEF_CHARS = 2000, /* beyond these the brief form shortens */
-    DEPTH_MAX = 100      /* containers nested deeper print as an ellipsis, as cycles do */
+    DEPTH_MAX = 100                                               /* containers deeper than this print as … */
 };
-static const size_t text_limit = (size_t)1 << 28; /* what shared parts may multiply to before they too become ellipses */
+static const size_t text_limit = (size_t)1 << 28; /* shared parts may multiply up to here */
 
 typedef struct Grid Grid;
 struct Grid {
     Printer *p;
     int rank;
     const int64_t *dims;
-    bool lines;          /* one row per line */
+    bool lines; /* one row per line */
     bool shortened;
     const char *brackets;
     qs_status (*item)(Grid *g, size_t linear);
-    const void *of;      /* the array or cell, for item */
-    const char *data;    /* an array's first element */
+    const void *of;   /* the array or cell, for item */
+    const char *data; /* an array's first element */
     const Above *above;
     int depth;
     const struct Spec *spec;
@@ -111,7 +111,8 @@ static qs_status add_grid(Grid *g) { return g->rank ? add_level(g, 0, 0) : g->it
 
 static qs_status element_item(Grid *g, size_t linear) {
     const Array *a = g->of;
-    add_element(g->p->t, (qs_dtype)a->dtype, g->data + (ptrdiff_t)(qarr_offset(a, linear) * qdtype_size((qs_dtype)a->dtype)));
+    size_t size = qdtype_size((qs_dtype)a->dtype);
+    add_element(g->p->t, (qs_dtype)a->dtype, g->data + (ptrdiff_t)(qarr_offset(a, linear) * size));
     return QS_OK;
 }
 
@@ -124,7 +125,8 @@ static void add_extents(Text *t, int rank, const int64_t *dims) {
 static qs_status add_array(Printer *p, Array *a, bool lines) {
     const void *data;
     TRY(qarr_read(p->vm, a, &data));
-    Grid g = {.p = p, .rank = a->rank, .dims = a->dims, .lines = lines, .brackets = "[]", .item = element_item, .of = a};
+    Grid g = {.p = p, .rank = a->rank, .dims = a->dims, .brackets = "[]", .item = element_item, .of = a};
+    g.lines = lines;
     g.shortened = p->brief && a->count > BRIEF_ELEMENTS;
     g.data = data;
     TRY(add_grid(&g));
@@ -134,10 +136,13 @@ static qs_status add_array(Printer *p, Array *a, bool lines) {
 
 static qs_status add_value(Printer *p, qs_value v, const Above *above, int depth);
 
-static qs_status cell_item(Grid *g, size_t linear) { return add_value(g->p, ((const Cell *)g->of)->items[linear], g->above, g->depth); }
+static qs_status cell_item(Grid *g, size_t linear) {
+    return add_value(g->p, ((const Cell *)g->of)->items[linear], g->above, g->depth);
+}
 
 static qs_status add_cell(Printer *p, const Cell *c, const Above *above, int depth) {
-    Grid g = {.p = p, .rank = c->rank, .dims = c->dims, .lines = depth == 1, .brackets = "{}", .item = cell_item, .of = c};
+    Grid g = {.p = p, .rank = c->rank, .dims = c->dims, .brackets = "{}", .item = cell_item, .of = c};
+    g.lines = depth == 1;
     g.shortened = p->brief && c->count > BRIEF_ITEMS;
     g.above = above;
     g.depth = depth;
@@ -146,7 +151,7 @@ static qs_status add_cell(Printer *p, const Cell *c, const Above *above, int dep
     return QS_OK;
 }
 
-/* -- everything else ------------------------------------------------------------------------------------------------- */
+/* -- everything else ----------------------------------------------------------------------------------------------- */
 
 static qs_status add_object(Printer *p, const Object *o, const Above *above, int depth) {
     Str *name;
@@ -239,7 +244,7 @@ qs_status qfmt_brief(qs_vm *vm, qs_value v, Text *t) {
     return add_value(&p, v, NULL, 0);
 }
 
-/* -- C-like formats -------------------------------------------------------------------------------------------------- */
+/* -- C-like formats ------------------------------------------------------------------------------------------------ */
 
 enum { WIDTH_MAX = 4096 }; /* of a field, and of its precision: a slip of the finger must not cost all memory */
 
@@ -258,7 +263,8 @@ typedef struct {
 
 static qs_status take(Format *f, qs_value *v) {
     if (f->next == f->nargs)
-        return qerr_set(qvm_ctx(f->p.vm), QS_EVALUE, "the format asks for more than the %d value%s given", f->nargs, f->nargs == 1 ? "" : "s");
+        return qerr_set(qvm_ctx(f->p.vm), QS_EVALUE, "the format asks for more than the %d value%s given", f->nargs,
+                        f->nargs == 1 ? "" : "s");
     *v = f->args[f->next++];
     return QS_OK;
 }
@@ -321,7 +327,8 @@ static qs_status add_numeric(Printer *p, const Spec *s, qs_value v, int number) 
     if (qval_is_number(v)) return add_number(p->t, s, v), QS_OK;
     if (v.kind == QS_COMPLEX) return add_complex_field(p->t, s, v.u.p), QS_OK;
     if (v.kind != QS_ARRAY)
-        return qerr_set(qvm_ctx(p->vm), QS_ETYPE, "%%%c needs a number, but value %d is %s", s->conv, number, qval_type_name(p->vm, v));
+        return qerr_set(qvm_ctx(p->vm), QS_ETYPE, "%%%c needs a number, but value %d is %s", s->conv, number,
+                        qval_type_name(p->vm, v));
     Array *a = v.u.p;
     Grid g = {.p = p, .rank = a->rank, .dims = a->dims, .brackets = "[]", .item = formatted_item, .of = a, .spec = s};
     return add_grid(&g);
@@ -358,9 +365,11 @@ static qs_status add_char(Printer *p, const Spec *s, qs_value v, int number) {
     char utf8[4];
     if (v.kind == QS_STRING) return add_text(p, s, v);
     if (!qval_is_number(v))
-        return qerr_set(qvm_ctx(p->vm), QS_ETYPE, "%%c needs a character code or a string, but value %d is %s", number, qval_type_name(p->vm, v));
+        return qerr_set(qvm_ctx(p->vm), QS_ETYPE, "%%c needs a character code or a string, but value %d is %s", number,
+                        qval_type_name(p->vm, v));
     uint32_t c = (uint32_t)qdtype_sat_u64(qval_number(v), 0x110000);
-    if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) return qerr_set(qvm_ctx(p->vm), QS_EVALUE, "%%c: value %d is not a character code", number);
+    if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000))
+        return qerr_set(qvm_ctx(p->vm), QS_EVALUE, "%%c: value %d is not a character code", number);
     size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
     for (size_t i = n - 1; i > 0; i--, c >>= 6) utf8[i] = (char)(0x80 | (c & 0x3F));
     utf8[0] = (char)(n == 1 ? c : ((0xF0u << (4 - n)) & 0xFF) | c);
@@ -375,11 +384,14 @@ static qs_status read_count(Format *f, int *out) {
     if (f->at < f->end && *f->at == '*') {
         f->at++;
         TRY(take(f, &v));
-        if (!qval_is_number(v)) return qerr_set(qvm_ctx(f->p.vm), QS_ETYPE, "* in a format needs a number, but value %d is %s", f->next, qval_type_name(f->p.vm, v));
+        if (!qval_is_number(v))
+            return qerr_set(qvm_ctx(f->p.vm), QS_ETYPE, "* in a format needs a number, but value %d is %s", f->next,
+                            qval_type_name(f->p.vm, v));
         n = trunc(qval_number(v));
     }
     for (; f->at < f->end && isdigit((unsigned char)*f->at); f->at++) n = n * 10 + (*f->at - '0');
-    if (!(fabs(n) <= WIDTH_MAX)) return qerr_set(qvm_ctx(f->p.vm), QS_EVALUE, "a width in the format is beyond %d", WIDTH_MAX);
+    if (!(fabs(n) <= WIDTH_MAX))
+        return qerr_set(qvm_ctx(f->p.vm), QS_EVALUE, "a width in the format is beyond %d", WIDTH_MAX);
     *out = (int)n;
     return QS_OK;
 }
@@ -395,7 +407,9 @@ static qs_status read_spec(Format *f, Spec *s) {
         TRY(read_count(f, &s->prec));
     }
     while (f->at < f->end && *f->at && strchr("hlLqjzt", *f->at)) f->at++; /* C's sizes mean nothing here */
-    if (f->at == f->end) return qerr_set(qvm_ctx(f->p.vm), QS_EVALUE, "the format ends inside a conversion; write %%%% for a percent sign");
+    if (f->at == f->end)
+        return qerr_set(qvm_ctx(f->p.vm), QS_EVALUE,
+                        "the format ends inside a conversion; write %%%% for a percent sign");
     s->conv = *f->at++;
     return QS_OK;
 }
@@ -406,7 +420,8 @@ static qs_status add_conversion(Format *f) {
     TRY(read_spec(f, &s));
     if (s.conv == '%') return qtext_putc(f->p.t, '%'), QS_OK;
     if (!s.conv || !strchr("diuxXoeEfFgGsc", s.conv))
-        return qerr_set(qvm_ctx(f->p.vm), QS_EVALUE, "unknown conversion %%%c in the format; write %%%% for a percent sign",
+        return qerr_set(qvm_ctx(f->p.vm), QS_EVALUE,
+                        "unknown conversion %%%c in the format; write %%%% for a percent sign",
                         isprint((unsigned char)s.conv) ? s.conv : '?');
     TRY(take(f, &v));
     if (s.conv == 's') return add_text(&f->p, &s, v);

@@ -1,8 +1,8 @@
 /* gc.c -- frees cycles, which counts alone never do.
  *
  * Trial deletion over all containers: each starts with its count, every reference held by another container is taken
- * away, and whatever is left is held from outside (a stack, a global, C).  What those reach is alive; the rest is garbage.
- * Nothing here recurses, and nothing depends on what the interpreter holds as long as it counts it. */
+ * away, and whatever is left is held from outside (a stack, a global, C).  What those reach is alive; the rest is
+ * garbage.  Nothing here recurses, and nothing depends on what the interpreter holds as long as it counts it. */
 #include "vm/object.h"
 
 enum { FIRST_THRESHOLD = 10000 };
@@ -88,7 +88,7 @@ static void count_outside(GcObj *list) {
     for (GcObj *o = list->next; o != list; o = o->next) qgc_children(o, take_away, NULL);
 }
 
-/* Moves what nothing outside reaches to `garbage`.  An object moved too early comes back when the scan meets a holder. */
+/* Moves what nothing outside reaches to `garbage`.  One moved too early comes back when the scan meets a holder. */
 static void divide(GcObj *list, GcObj *garbage) {
     for (GcObj *o = list->next, *next; o != list; o = next) {
         if (o->trial > 0) {
@@ -143,7 +143,8 @@ size_t qgc_collect(qs_vm *vm) {
     count_outside(&m->gc_list);
     divide(&m->gc_list, &garbage);
     size_t n = free_garbage(vm, &garbage);
-    m->gc_threshold = m->gc_count * 2 > FIRST_THRESHOLD ? m->gc_count * 2 : FIRST_THRESHOLD; /* so the work is amortised */
+    m->gc_threshold = m->gc_count * 2; /* so that the work is amortised */
+    if (m->gc_threshold < FIRST_THRESHOLD) m->gc_threshold = FIRST_THRESHOLD;
     m->gc_running = false;
     return n;
 }

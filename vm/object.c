@@ -18,7 +18,7 @@ static void *new_tracked(qs_vm *vm, size_t size, qs_kind kind) {
     return o;
 }
 
-/* -- the end -------------------------------------------------------------------------------------------------------- */
+/* -- the end ------------------------------------------------------------------------------------------------------- */
 
 static void release_values(qs_vm *vm, const qs_value *at, size_t n) {
     for (size_t i = 0; i < n; i++) qval_release(vm, at[i]);
@@ -86,7 +86,7 @@ void qval_destroy(qs_vm *vm, qs_value v) {
     }
 }
 
-/* -- cells ---------------------------------------------------------------------------------------------------------- */
+/* -- cells --------------------------------------------------------------------------------------------------------- */
 
 static qs_status count_items(Ctx *c, int rank, const int64_t *dims, size_t *count) {
     size_t n = 1;
@@ -144,7 +144,7 @@ qs_status qcell_store(qs_vm *vm, Cell *c, size_t linear, qs_value v) {
     return QS_OK;
 }
 
-/* -- classes and objects -------------------------------------------------------------------------------------------- */
+/* -- classes and objects ------------------------------------------------------------------------------------------- */
 
 Class *qclass_new(qs_vm *vm, Str *name, ClassKind kind, int nfields, const Field *fields) {
     Ctx *c = qvm_ctx(vm);
@@ -222,7 +222,8 @@ static qs_status no_field(qs_vm *vm, const Object *o, Str *name) {
     qs_value v;
     for (uint32_t i = 0; qobj_field(o, i, &field, &v); i++) qstr_offer(&near, field->s);
     const char *owner = o->cls ? o->cls->name->s : "the object";
-    if (near.best) return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no field %s; did you mean %s?", owner, name->s, near.best);
+    if (near.best)
+        return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no field %s; did you mean %s?", owner, name->s, near.best);
     return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no field %s", owner, name->s);
 }
 
@@ -265,11 +266,12 @@ qs_status qobj_init(qs_vm *vm, Object *o, Str *name, qs_value v) {
 
 qs_status qobj_set(qs_vm *vm, Object *o, Str *name, qs_value v) {
     if (o->cls && o->cls->kind == CLASS_IMMUTABLE && qobj_has(o, name))
-        return qerr_set(qvm_ctx(vm), QS_EVALUE, "field %s of %s cannot be assigned: the class is not declared mutable", name->s, o->cls->name->s);
+        return qerr_set(qvm_ctx(vm), QS_EVALUE, "field %s of %s cannot be assigned: the class is not declared mutable",
+                        name->s, o->cls->name->s);
     return qobj_init(vm, o, name, v);
 }
 
-/* -- functions, foreign objects, types ------------------------------------------------------------------------------ */
+/* -- functions, foreign objects, types ----------------------------------------------------------------------------- */
 
 static Function *new_function(qs_vm *vm, FunctionKind kind, Str *name, int ncaptures) {
     Function *f = new_counted(vm, function_bytes(ncaptures), QS_FUNCTION);

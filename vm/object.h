@@ -118,27 +118,30 @@ void qvm_write(qs_vm *vm, const char *s, size_t n);
 void qvm_flush(qs_vm *vm);
 
 /* -- value.c: questions about any value ---------------------------------------------------------------------------- */
-const Type *qval_type(qs_vm *vm, qs_value v);                   /* null has type ?? */
-const char *qval_type_name(qs_vm *vm, qs_value v);              /* for messages: "null", "vec", "point"; lives as long as vm */
-bool qval_is_type(qs_vm *vm, qs_value v, const Type *t);        /* x fits an annotation t without conversion */
+const Type *qval_type(qs_vm *vm, qs_value v);             /* null has type ?? */
+const char *qval_type_name(qs_vm *vm, qs_value v);        /* for messages: "null", "vec", "point"; lives as long as vm */
+bool qval_is_type(qs_vm *vm, qs_value v, const Type *t);  /* x fits an annotation t without conversion */
 /* Assignment to something declared t: numbers convert (scalar to int truncates …), arrays of other real elements are
  * converted into a new array, else QS_ETYPE naming `what`. */
 qs_status qval_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out);
-qs_status qval_truth(qs_vm *vm, qs_value v, bool *out);          /* numbers: != 0; arrays: all (empty: false); else QS_ETYPE */
-bool qval_equal(qs_vm *vm, qs_value a, qs_value b);              /* match, cell comparison: same contents */
+qs_status qval_truth(qs_vm *vm, qs_value v, bool *out);   /* numbers: != 0; arrays: all (empty: false); else QS_ETYPE */
+bool qval_equal(qs_vm *vm, qs_value a, qs_value b);       /* match, cell comparison: same contents */
 qs_status qval_complex(qs_vm *vm, double re, double im, qs_value *out);
-qs_status qval_zero(qs_vm *vm, const Type *t, qs_value *out);    /* what a variable declared t starts as: 0, "", [], null … */
-qs_status qval_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out); /* vec[mat](4), mat(3,3), int(2.7) */
+qs_status qval_zero(qs_vm *vm, const Type *t, qs_value *out); /* what a variable of type t starts as: 0, "", [], null */
+/* A type called: vec[mat](4), mat(3,3), int(2.7). */
+qs_status qval_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out);
 
-/* -- object.c -------------------------------------------------------------------------------------------------------- */
-qs_status qcell_new(qs_vm *vm, const Type *elem, int rank, const int64_t *dims, Cell **out); /* items are zero of elem; shape normalised */
-qs_status qcell_store(qs_vm *vm, Cell *c, size_t linear, qs_value v);  /* converts to elem, QS_ETYPE */
-Class *qclass_new(qs_vm *vm, Str *name, ClassKind kind, int nfields, const Field *fields); /* copies fields, owns their init */
+/* -- object.c ------------------------------------------------------------------------------------------------------ */
+/* Items start as zero of elem (qval_zero), the shape is normalised. */
+qs_status qcell_new(qs_vm *vm, const Type *elem, int rank, const int64_t *dims, Cell **out);
+qs_status qcell_store(qs_vm *vm, Cell *c, size_t linear, qs_value v); /* converts to elem, QS_ETYPE */
+/* Copies the fields and owns their init values. */
+Class *qclass_new(qs_vm *vm, Str *name, ClassKind kind, int nfields, const Field *fields);
 void qclass_free(qs_vm *vm, Class *cls);
-qs_status qobj_new(qs_vm *vm, Class *cls, Object **out);              /* fields start as their init, else zero of their type */
+qs_status qobj_new(qs_vm *vm, Class *cls, Object **out);              /* fields: init, else zero of their type */
 qs_status qobj_get(qs_vm *vm, Object *o, Str *name, qs_value *out);   /* QS_ENAME with did-you-mean */
 qs_status qobj_set(qs_vm *vm, Object *o, Str *name, qs_value v);      /* QS_EVALUE when the class is immutable */
-qs_status qobj_init(qs_vm *vm, Object *o, Str *name, qs_value v);     /* the same in a constructor, where immutable fields get their value */
+qs_status qobj_init(qs_vm *vm, Object *o, Str *name, qs_value v);     /* for constructors: immutable fields too */
 bool qobj_has(const Object *o, Str *name);
 /* Fields in order, declared ones first: index i from 0 until it returns false. */
 bool qobj_field(const Object *o, uint32_t i, Str **name, qs_value *value);
@@ -150,17 +153,17 @@ void qfn_set_add(qs_vm *vm, Function *set, Function *member);         /* retains
 Foreign *qobj_foreign(qs_vm *vm, const qs_foreign_type *ftype, void *p);
 qs_value qobj_type(qs_vm *vm, const Type *t, TypeMods mods);          /* a type as a value */
 
-/* -- gc.c ------------------------------------------------------------------------------------------------------------ */
-void qgc_track(qs_vm *vm, GcObj *o);                             /* may collect first */
+/* -- gc.c ---------------------------------------------------------------------------------------------------------- */
+void qgc_track(qs_vm *vm, GcObj *o);                                  /* may collect first */
 void qgc_untrack(qs_vm *vm, GcObj *o);
-size_t qgc_collect(qs_vm *vm);                                   /* frees unreachable cycles; how many objects went */
+size_t qgc_collect(qs_vm *vm);                                        /* frees unreachable cycles; how many went */
 /* Calls f for every value that o holds a reference to. */
 void qgc_children(GcObj *o, void (*f)(void *ud, qs_value child), void *ud);
 
-/* -- format.c -------------------------------------------------------------------------------------------------------- */
-void qfmt_number(Text *t, double x, qs_dtype d);                 /* shortest text of at most 6 (float32) or 15 digits */
-qs_status qfmt_value(qs_vm *vm, qs_value v, Text *t);            /* as print shows it: everything */
-qs_status qfmt_brief(qs_vm *vm, qs_value v, Text *t);            /* as the prompt echoes it: big arrays by corners, strings quoted */
+/* -- format.c ------------------------------------------------------------------------------------------------------ */
+void qfmt_number(Text *t, double x, qs_dtype d);      /* shortest text of at most 6 (float32) or 15 digits */
+qs_status qfmt_value(qs_vm *vm, qs_value v, Text *t); /* as print shows it: everything */
+qs_status qfmt_brief(qs_vm *vm, qs_value v, Text *t); /* for the prompt: big arrays by corners, strings quoted */
 /* C-like formatting of language.md 4.7: printf, sprintf. */
 qs_status qfmt_printf(qs_vm *vm, const char *fmt, size_t n, int nargs, const qs_value *args, Text *t);
 

@@ -1,9 +1,9 @@
-/* value.c -- questions about any value: its type, whether and how it fits an annotation, truth, equality, construction. */
+/* value.c -- questions about any value: its type, whether it fits an annotation, truth, equality, construction. */
 #include "vm/array.h"
 
 #include <string.h>
 
-/* -- types ---------------------------------------------------------------------------------------------------------- */
+/* -- types --------------------------------------------------------------------------------------------------------- */
 
 static bool is_null(qs_value v) { return v.kind == QS_NIL && v.aux == NIL_NULL; }
 
@@ -41,9 +41,11 @@ const char *qval_type_name(qs_vm *vm, qs_value v) {
     return qtype_name(qval_type(vm, v));
 }
 
-/* -- integers of a given width -------------------------------------------------------------------------------------- */
+/* -- integers of a given width ------------------------------------------------------------------------------------- */
 
-static int64_t int_min(qs_dtype d) { return qdtype_info[d].cls == DC_UINT ? 0 : INT64_MIN >> (64 - 8 * qdtype_size(d)); }
+static int64_t int_min(qs_dtype d) {
+    return qdtype_info[d].cls == DC_UINT ? 0 : INT64_MIN >> (64 - 8 * qdtype_size(d));
+}
 
 static int64_t int_max(qs_dtype d) { /* a value of kind int holds an int64, uint64 is cut to what fits */
     size_t bits = 8 * qdtype_size(d) - (qdtype_info[d].cls == DC_UINT ? 0 : 1);
@@ -52,9 +54,11 @@ static int64_t int_max(qs_dtype d) { /* a value of kind int holds an int64, uint
 
 static bool int_holds(qs_dtype d, int64_t x) { return x >= int_min(d) && x <= int_max(d); }
 
-static int64_t int_saturate(qs_dtype d, int64_t x) { return x < int_min(d) ? int_min(d) : x > int_max(d) ? int_max(d) : x; }
+static int64_t int_saturate(qs_dtype d, int64_t x) {
+    return x < int_min(d) ? int_min(d) : x > int_max(d) ? int_max(d) : x;
+}
 
-/* -- fitting -------------------------------------------------------------------------------------------------------- */
+/* -- fitting ------------------------------------------------------------------------------------------------------- */
 
 static bool number_fits(qs_value v, qs_dtype d) {
     switch ((DtypeClass)qdtype_info[d].cls) {
@@ -95,7 +99,8 @@ static int required_params(const Func *f) {
 }
 
 static bool takes(const Function *f, int nargs) {
-    if (f->fkind == FN_NATIVE) return nargs >= f->native->min_in && (f->native->max_in < 0 || nargs <= f->native->max_in);
+    if (f->fkind == FN_NATIVE)
+        return nargs >= f->native->min_in && (f->native->max_in < 0 || nargs <= f->native->max_in);
     if (f->fkind == FN_SCRIPT) {
         bool variadic = f->ast->nparams && f->ast->params[f->ast->nparams - 1].variadic;
         return nargs >= required_params(f->ast) && (variadic || nargs <= f->ast->nparams);
@@ -124,8 +129,11 @@ bool qval_is_type(qs_vm *vm, qs_value v, const Type *t) {
     case TY_STRING: return v.kind == QS_STRING;
     case TY_ARRAY: return v.kind == QS_ARRAY ? array_fits(vm, v.u.p, t) : v.kind == QS_CELL && cell_fits(vm, v.u.p, t);
     case TY_FN: case TY_KERNEL: return function_fits(v, t);
-    case TY_OBJECT: return is_null(v) || (v.kind == QS_OBJECT && (!((Object *)v.u.p)->cls || ((Object *)v.u.p)->cls->kind == CLASS_DYNAMIC));
-    case TY_CLASS: return is_null(v) || (v.kind == QS_OBJECT && ((Object *)v.u.p)->cls && ((Object *)v.u.p)->cls->type == t);
+    case TY_OBJECT:
+        return is_null(v) ||
+               (v.kind == QS_OBJECT && (!((Object *)v.u.p)->cls || ((Object *)v.u.p)->cls->kind == CLASS_DYNAMIC));
+    case TY_CLASS:
+        return is_null(v) || (v.kind == QS_OBJECT && ((Object *)v.u.p)->cls && ((Object *)v.u.p)->cls->type == t);
     case TY_PTR: return qval_is_type(vm, v, t->inner);
     case TY_UNION: return union_fits(vm, v, t);
     case TY_TYPE: return v.kind == QS_TYPE;
@@ -134,7 +142,7 @@ bool qval_is_type(qs_vm *vm, qs_value v, const Type *t) {
     return false;
 }
 
-/* -- conversion to a declared type ---------------------------------------------------------------------------------- */
+/* -- conversion to a declared type --------------------------------------------------------------------------------- */
 
 static void add_extents(Text *t, int rank, const int64_t *dims) {
     qtext_puts(t, " of size ");
@@ -188,7 +196,8 @@ static qs_status convert_number(qs_vm *vm, qs_value v, const Type *t, const char
 
 static qs_status convert_array(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
     Array *a = qval_array(v), *r;
-    bool loses = t->inner->kind != TY_NUM || (qdtype_is_complex((qs_dtype)a->dtype) && !qdtype_is_complex(t->inner->dtype));
+    bool loses =
+        t->inner->kind != TY_NUM || (qdtype_is_complex((qs_dtype)a->dtype) && !qdtype_is_complex(t->inner->dtype));
     if (loses || !shape_fits(t, a->rank, a->dims)) return mismatch(vm, v, t, what);
     TRY(qarr_convert(vm, a, t->inner->dtype, &r));
     return *out = qarr_value(r), QS_OK;
@@ -203,7 +212,8 @@ static bool items_fit(qs_vm *vm, const Cell *c, const Type *elem) {
 /* A cell that was not declared that precisely, but whose items all fit: the same items in a cell of the wanted type. */
 static qs_status convert_cell(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
     Cell *c = v.u.p, *r;
-    if (t->inner->kind == TY_NUM || !shape_fits(t, c->rank, c->dims) || !items_fit(vm, c, t->inner)) return mismatch(vm, v, t, what);
+    if (t->inner->kind == TY_NUM || !shape_fits(t, c->rank, c->dims) || !items_fit(vm, c, t->inner))
+        return mismatch(vm, v, t, what);
     TRY(qcell_new(vm, qtype_any(qvm_ctx(vm)), c->rank, c->dims, &r));
     r->elem = t->inner;
     for (size_t i = 0; i < c->count; i++) r->items[i] = qval_retain(c->items[i]);
@@ -219,13 +229,14 @@ static const Type *numeric_member(const Type *t) {
 qs_status qval_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
     if (t->kind == TY_NUM) return convert_number(vm, v, t, what, out);
     if (qval_is_type(vm, v, t)) return *out = qval_retain(v), QS_OK;
-    if (t->kind == TY_UNION && qval_is_number(v) && numeric_member(t)) return convert_number(vm, v, numeric_member(t), what, out);
+    if (t->kind == TY_UNION && qval_is_number(v) && numeric_member(t))
+        return convert_number(vm, v, numeric_member(t), what, out);
     if (t->kind == TY_ARRAY && v.kind == QS_ARRAY) return convert_array(vm, v, t, what, out);
     if (t->kind == TY_ARRAY && v.kind == QS_CELL) return convert_cell(vm, v, t, what, out);
     return mismatch(vm, v, t, what);
 }
 
-/* -- truth ---------------------------------------------------------------------------------------------------------- */
+/* -- truth --------------------------------------------------------------------------------------------------------- */
 
 static bool element_truth(qs_dtype d, const void *p) {
     if (d == QS_C64) return ((const QComplexF *)p)->re != 0 || ((const QComplexF *)p)->im != 0;
@@ -238,7 +249,8 @@ static qs_status array_truth(qs_vm *vm, Array *a, bool *out) {
     const void *p;
     size_t size = qdtype_size((qs_dtype)a->dtype), i = 0;
     TRY(qarr_read(vm, a, &p));
-    while (i < a->count && element_truth((qs_dtype)a->dtype, (const char *)p + (ptrdiff_t)(qarr_offset(a, i) * size))) i++;
+    while (i < a->count && element_truth((qs_dtype)a->dtype, (const char *)p + (ptrdiff_t)(qarr_offset(a, i) * size)))
+        i++;
     *out = a->count > 0 && i == a->count;
     return QS_OK;
 }
@@ -263,10 +275,11 @@ qs_status qval_truth(qs_vm *vm, qs_value v, bool *out) {
         break;
     default: break;
     }
-    return qerr_set(qvm_ctx(vm), QS_ETYPE, "a condition must be a number or an array of numbers, got %s", qval_type_name(vm, v));
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "a condition must be a number or an array of numbers, got %s",
+                    qval_type_name(vm, v));
 }
 
-/* -- equality ------------------------------------------------------------------------------------------------------- */
+/* -- equality ------------------------------------------------------------------------------------------------------ */
 
 enum { EQUAL_DEPTH = 1000 }; /* cells nested deeper, or in themselves, are equal only when they are the same cell */
 
@@ -308,7 +321,8 @@ static bool arrays_equal(qs_vm *vm, Array *a, Array *b) {
     const void *p, *q;
     if (!qarr_same_shape(a, b)) return false;
     if (a->dtype == b->dtype && a->dtype <= QS_U64 && a->contiguous && b->contiguous)
-        return qarr_read(vm, a, &p) == QS_OK && qarr_read(vm, b, &q) == QS_OK && memcmp(p, q, a->count * qdtype_size((qs_dtype)a->dtype)) == 0;
+        return qarr_read(vm, a, &p) == QS_OK && qarr_read(vm, b, &q) == QS_OK &&
+               memcmp(p, q, a->count * qdtype_size((qs_dtype)a->dtype)) == 0;
     for (size_t i = 0; i < a->count; i++)
         if (!element_equal(vm, a, b, i)) return false;
     return true;
@@ -316,7 +330,8 @@ static bool arrays_equal(qs_vm *vm, Array *a, Array *b) {
 
 static bool cells_equal(qs_vm *vm, const Cell *a, const Cell *b, int depth) {
     if (a == b) return true;
-    if (depth == EQUAL_DEPTH || a->rank != b->rank || memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) != 0) return false;
+    if (depth == EQUAL_DEPTH || a->rank != b->rank || memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) != 0)
+        return false;
     for (size_t i = 0; i < a->count; i++)
         if (!equal_at(vm, a->items[i], b->items[i], depth + 1)) return false;
     return true;
@@ -344,7 +359,8 @@ static bool equal_at(qs_vm *vm, qs_value a, qs_value b, int depth) {
     if (qval_is_number(a) && qval_is_number(b)) return numbers_equal(a, b);
     if (a.kind == QS_FOREIGN || b.kind == QS_FOREIGN) return foreign_equal(vm, a, b);
     if (a.kind == QS_COMPLEX || b.kind == QS_COMPLEX)
-        return (qval_is_number(a) || a.kind == QS_COMPLEX) && (qval_is_number(b) || b.kind == QS_COMPLEX) && complex_equal(a, b);
+        return (qval_is_number(a) || a.kind == QS_COMPLEX) && (qval_is_number(b) || b.kind == QS_COMPLEX) &&
+               complex_equal(a, b);
     if (a.kind != b.kind) return false;
     switch ((qs_kind)a.kind) {
     case QS_NIL: return a.aux == b.aux;
@@ -359,7 +375,7 @@ static bool equal_at(qs_vm *vm, qs_value a, qs_value b, int depth) {
 
 bool qval_equal(qs_vm *vm, qs_value a, qs_value b) { return equal_at(vm, a, b, 0); }
 
-/* -- construction --------------------------------------------------------------------------------------------------- */
+/* -- construction -------------------------------------------------------------------------------------------------- */
 
 static qs_status new_array(qs_vm *vm, const Type *t, int rank, const int64_t *dims, qs_value *out) {
     Array *a;
@@ -410,7 +426,9 @@ static qs_status fill_items(qs_vm *vm, qs_value r, int n, const qs_value *args) 
     for (int i = 0; i < n; i++) {
         if (r.kind == QS_CELL) TRY(qcell_store(vm, r.u.p, (size_t)i, args[i]));
         else if (qval_is_number(args[i]) || args[i].kind == QS_COMPLEX) TRY(qarr_put(vm, r.u.p, (size_t)i, args[i]));
-        else return qerr_set(qvm_ctx(vm), QS_ETYPE, "element %d must be a number, got %s", i, qval_type_name(vm, args[i]));
+        else
+            return qerr_set(qvm_ctx(vm), QS_ETYPE, "element %d must be a number, got %s", i,
+                            qval_type_name(vm, args[i]));
     }
     return QS_OK;
 }
@@ -420,7 +438,8 @@ static qs_status construct_fixed(qs_vm *vm, const Type *t, int n, const qs_value
     int64_t dims[QS_MAX_RANK], count = 1;
     int rank = declared_dims(t, dims);
     for (int i = 0; i < rank; i++) count *= dims[i];
-    if (n != 0 && n != count) return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s takes %lld elements, %d given", qtype_name(t), (long long)count, n);
+    if (n != 0 && n != count)
+        return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s takes %lld elements, %d given", qtype_name(t), (long long)count, n);
     TRY(new_array(vm, t, rank, dims, out));
     qs_status s = fill_items(vm, *out, n, args);
     if (s != QS_OK) qval_release(vm, *out);
@@ -435,7 +454,8 @@ static qs_status construct_array(qs_vm *vm, const Type *t, int n, const qs_value
     TRY(qarr_shape_args(vm, qtype_name(t), n, args, &rank, dims));
     bool row = rank == 2 && dims[0] == 1; /* vec([1,5]), as size() gives it */
     if (t->rank != RANK_ANY && rank != t->rank && !(t->rank == 1 && row))
-        return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s takes %d size%s, %d given", qtype_name(t), t->rank, t->rank == 1 ? "" : "s", rank);
+        return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s takes %d size%s, %d given", qtype_name(t), t->rank,
+                        t->rank == 1 ? "" : "s", rank);
     return new_array(vm, t, rank, dims, out);
 }
 
@@ -462,6 +482,7 @@ qs_status qval_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, 
     case TY_ARRAY: return construct_array(vm, t, n, args, out);
     case TY_OBJECT: return construct_object(vm, NULL, n, args, out);
     case TY_CLASS: return construct_object(vm, t->cls, n, args, out);
-    default: return qerr_set(qvm_ctx(vm), QS_ETYPE, "a value of type %s cannot be made by calling the type", qtype_name(t));
+    default:
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "a value of type %s cannot be made by calling the type", qtype_name(t));
     }
 }

@@ -29,9 +29,10 @@ static qs_value cplx(qs_vm *vm, double re, double im) {
 
 static void numbers(qs_vm *vm) {
     static const struct { double x; const char *text; } rows[] = {
-        {0, "0"}, {-0.0, "-0"}, {3, "3"}, {-17, "-17"}, {0.1, "0.1"}, {1.0 / 3, "0.333333333333333"}, {0.1 + 0.2, "0.3"}, {1e6, "1000000"},
-        {123456789012345, "123456789012345"}, {1e15, "1e+15"}, {1e300, "1e+300"}, {1.5e-7, "1.5e-07"}, {(double)INFINITY, "inf"},
-        {-(double)INFINITY, "-inf"}, {(double)NAN, "nan"}, {-(double)NAN, "nan"}, {2.5, "2.5"}};
+        {0, "0"}, {-0.0, "-0"}, {3, "3"}, {-17, "-17"}, {0.1, "0.1"},
+        {1.0 / 3, "0.333333333333333"}, {0.1 + 0.2, "0.3"}, {1e6, "1000000"}, {123456789012345, "123456789012345"}, {1e15, "1e+15"}, {1e300, "1e+300"}, {1.5e-7, "1.5e-07"},
+        {(double)INFINITY, "inf"}, {-(double)INFINITY, "-inf"}, {(double)NAN, "nan"},
+        {-(double)NAN, "nan"}, {2.5, "2.5"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) shows(vm, qs_num(rows[i].x), rows[i].text);
     shows(vm, qs_int(INT64_MIN), "-9223372036854775808");
     shows(vm, qs_bool(true), "1");
@@ -53,10 +54,12 @@ static void arrays(qs_vm *vm) {
     shows(vm, make_vec(vm, QS_F32, 0, NULL), "[]");
     shows(vm, qarr_value(make_array(vm, QS_F32, 2, (int64_t[]){2, 2}, x)), "[[1,2.5],\n [-0.1,16777216]]");
     shows(vm, qarr_value(make_array(vm, QS_F64, 2, (int64_t[]){3, 1}, x)), "[[1],\n [2.5],\n [-0.1]]");
-    shows(vm, qarr_value(make_array(vm, QS_I32, 3, (int64_t[]){2, 2, 3}, x)), "[[[1,2,0],\n  [16777216,0,6]],\n [[7,8,9],\n  [10,11,12]]]");
+    shows(vm, qarr_value(make_array(vm, QS_I32, 3, (int64_t[]){2, 2, 3}, x)),
+          "[[[1,2,0],\n  [16777216,0,6]],\n [[7,8,9],\n  [10,11,12]]]");
     shows(vm, qarr_value(make_array(vm, QS_I32, 2, (int64_t[]){2, 0}, NULL)), "[[],\n []]");
     shows(vm, qarr_value(make_array(vm, QS_F32, 0, (int64_t[]){0}, x)), "1");
-    Array *a = make_array(vm, QS_U64, 1, (int64_t[]){1}, NULL), *base = make_array(vm, QS_I16, 2, (int64_t[]){2, 3}, (double[]){1, 2, 3, 4, 5, 6}), *v;
+    Array *a = make_array(vm, QS_U64, 1, (int64_t[]){1}, NULL),
+          *base = make_array(vm, QS_I16, 2, (int64_t[]){2, 3}, (double[]){1, 2, 3, 4, 5, 6}), *v;
     void *p;
     CHECK(qarr_write(vm, a, &p) == QS_OK);
     *(uint64_t *)p = UINT64_MAX;
@@ -72,7 +75,8 @@ static void containers(qs_vm *vm) {
     CHECK(qobj_new(vm, NULL, &o) == QS_OK);
     CHECK(qobj_set(vm, o, qstr_cname(qvm_ctx(vm), "x"), qs_num(1)) == QS_OK);
     CHECK(qobj_set(vm, o, qstr_cname(qvm_ctx(vm), "self"), qval_object(QS_OBJECT, o)) == QS_OK);
-    qs_value items[] = {qs_num(1), make_string(vm, "a"), mat, make_cell(vm, 0, NULL), qs_nil(), qval_object(QS_OBJECT, o)};
+    qs_value empty = make_cell(vm, 0, NULL);
+    qs_value items[] = {qs_num(1), make_string(vm, "a"), mat, empty, qs_nil(), qval_object(QS_OBJECT, o)};
     qs_value c = make_cell(vm, 6, items);
     qval_retain(items[5]);
     shows(vm, c, "{1,\"a\",[[1,2],[3,4]],{},null,object{x: 1, self: …}}");
@@ -99,8 +103,10 @@ static void depths(qs_vm *vm) {
 static void prompt(qs_vm *vm) {
     brief(vm, make_string(vm, "text"), "\"text\"");
     brief(vm, qarr_value(make_array(vm, QS_U8, 2, (int64_t[]){100, 20}, NULL)),
-          "[[0,0,0,…,0,0,0],\n [0,0,0,…,0,0,0],\n [0,0,0,…,0,0,0],\n …,\n [0,0,0,…,0,0,0],\n [0,0,0,…,0,0,0],\n [0,0,0,…,0,0,0]] (100x20)");
-    brief(vm, qarr_value(make_array(vm, QS_U8, 2, (int64_t[]){2, 600}, NULL)), "[[0,0,0,…,0,0,0],\n [0,0,0,…,0,0,0]] (2x600)");
+          "[[0,0,0,…,0,0,0],\n [0,0,0,…,0,0,0],\n [0,0,0,…,0,0,0],\n …,\n [0,0,0,…,0,0,0],\n [0,0,0,…,0,0,0],\n "
+          "[0,0,0,…,0,0,0]] (100x20)");
+    brief(vm, qarr_value(make_array(vm, QS_U8, 2, (int64_t[]){2, 600}, NULL)),
+          "[[0,0,0,…,0,0,0],\n [0,0,0,…,0,0,0]] (2x600)");
     brief(vm, make_vec(vm, QS_F32, 1001, NULL), "[0,0,0,…,0,0,0] (1001)");
     char text[5001];
     memset(text, 'x', 5000);
@@ -122,7 +128,8 @@ static void prints(qs_vm *vm, const char *fmt, int n, const qs_value *args, cons
     qtext_free(&t);
     qerr_clear(qvm_ctx(vm));
 }
-#define PRINTS(fmt, want, ...) prints(vm, fmt, (int)(sizeof (qs_value[]){__VA_ARGS__} / sizeof(qs_value)), (qs_value[]){__VA_ARGS__}, want)
+#define PRINTS(fmt, want, ...)                                                                                         \
+    prints(vm, fmt, (int)(sizeof(qs_value[]){__VA_ARGS__} / sizeof(qs_value)), (qs_value[]){__VA_ARGS__}, want)
 
 static void fails(qs_vm *vm, const char *fmt, int n, const qs_value *args, qs_status status, const char *text) {
     Text t;
@@ -130,10 +137,12 @@ static void fails(qs_vm *vm, const char *fmt, int n, const qs_value *args, qs_st
     CHECK_ERROR(vm, qfmt_printf(vm, fmt, strlen(fmt), n, args, &t), status, text);
     qtext_free(&t);
 }
-#define FAILS(fmt, status, text, ...) fails(vm, fmt, (int)(sizeof (qs_value[]){__VA_ARGS__} / sizeof(qs_value)), (qs_value[]){__VA_ARGS__}, status, text)
+#define FAILS(fmt, status, text, ...)                                                                                  \
+    fails(vm, fmt, (int)(sizeof(qs_value[]){__VA_ARGS__} / sizeof(qs_value)), (qs_value[]){__VA_ARGS__}, status, text)
 
 static void formats(qs_vm *vm) {
-    qs_value size = make_vec(vm, QS_F32, 2, (double[]){129, 257}), s = make_string(vm, "täx"), z = cplx(vm, 3, -4.5), c = make_cell(vm, 1, (qs_value[]){qs_num(1)});
+    qs_value size = make_vec(vm, QS_F32, 2, (double[]){129, 257}), s = make_string(vm, "täx"), z = cplx(vm, 3, -4.5),
+             c = make_cell(vm, 1, (qs_value[]){qs_num(1)});
     qs_value mat = qarr_value(make_array(vm, QS_F32, 2, (int64_t[]){2, 2}, (double[]){1, 2, 3.7, -4.7}));
     prints(vm, "100%% plain", 0, NULL, "100% plain");
     prints(vm, "a\\nb\\tc\\\\d\\\"e\\q\\", 0, NULL, "a\nb\tc\\d\"e\\q\\");
@@ -143,14 +152,17 @@ static void formats(qs_vm *vm) {
     PRINTS("%5.1f", "[[  1.0,  2.0],[  3.7, -4.7]]", mat);
     PRINTS("%d", "[[1,2],[3,-4]]", mat);
     PRINTS("%d %d %d", "100000000000000000000 inf nan", qs_num(1e20), qs_num((double)INFINITY), qs_num((double)NAN));
-    PRINTS("%f %.2f %e %g %G", "0.500000 3.14 1.000000e+10 1e-05 1E-05", qs_num(0.5), qs_num(3.14159), qs_num(1e10), qs_num(1e-5), qs_num(1e-5));
-    PRINTS("%x %X %o %#x %ld %lu", "ff FF 17 0xff 5 6", qs_num(255), qs_num(255), qs_num(15), qs_num(255), qs_num(5), qs_num(6));
+    PRINTS("%f %.2f %e %g %G", "0.500000 3.14 1.000000e+10 1e-05 1E-05", qs_num(0.5), qs_num(3.14159), qs_num(1e10),
+           qs_num(1e-5), qs_num(1e-5));
+    PRINTS("%x %X %o %#x %ld %lu", "ff FF 17 0xff 5 6", qs_num(255), qs_num(255), qs_num(15), qs_num(255), qs_num(5),
+           qs_num(6));
     PRINTS("%x", "ffffffffffffffff", qs_num(-1));
     PRINTS("%.1f|%d", "3.0-4.5j|3-4j", z, z);
     PRINTS("[%s|%5s|%-5s|%.2s]", "[täx|  täx|täx  |tä]", s, s, s, s);
     PRINTS("%s %s %s", "[129,257] 0.25 {1}", size, qs_num(0.25), c);
     PRINTS("%c%c%c%c", "Aä€😀", qs_num(65), qs_num(0xE4), qs_num(0x20AC), qs_num(0x1F600));
-    PRINTS("%*d|%-*d|%.*f", "   42|42   |0.33", qs_num(5), qs_num(42), qs_num(5), qs_num(42), qs_num(2), qs_num(1.0 / 3));
+    PRINTS("%*d|%-*d|%.*f", "   42|42   |0.33", qs_num(5), qs_num(42), qs_num(5), qs_num(42), qs_num(2),
+           qs_num(1.0 / 3));
     qs_value all[] = {size, z, c, mat};
     FAILS("%d %d", QS_EVALUE, "the format asks for more than the 1 value given", qs_num(1));
     FAILS("%d", QS_EVALUE, "the format uses 1 of the 2 values given", qs_num(1), qs_num(2));
@@ -169,15 +181,17 @@ static void formats(qs_vm *vm) {
 /* Any bytes as a format, any value as an argument: text or an error, never a crash. */
 static void random_formats(qs_vm *vm) {
     static const char alphabet[] = "%%%%dfsxcg*.-+ #0123456789lh\\nab";
-    qs_value args[] = {qs_num(-2.5), qs_int(7), make_string(vm, "s"), make_vec(vm, QS_C64, 2, NULL), qs_nil(), cplx(vm, 1, 2)};
+    qs_value s = make_string(vm, "s"), v = make_vec(vm, QS_C64, 2, NULL);
+    qs_value args[] = {qs_num(-2.5), qs_int(7), s, v, qs_nil(), cplx(vm, 1, 2)};
     uint32_t seed = 3;
     for (int i = 0; i < 20000; i++) {
         char fmt[12];
-        for (size_t j = 0; j < sizeof fmt; j++) seed = seed * 1664525u + 1013904223u, fmt[j] = alphabet[(seed >> 16) % (sizeof alphabet)];
+        for (size_t j = 0; j < sizeof fmt; j++)
+            seed = seed * 1664525u + 1013904223u, fmt[j] = alphabet[(seed >> 16) % (sizeof alphabet)];
         Text t;
         qtext_init(&t, qvm_ctx(vm));
-        qs_status s = qfmt_printf(vm, fmt, sizeof fmt, (int)(seed >> 24) % 7, args, &t);
-        CHECK(s == qvm_ctx(vm)->err.status);
+        qs_status got = qfmt_printf(vm, fmt, sizeof fmt, (int)(seed >> 24) % 7, args, &t);
+        CHECK(got == qvm_ctx(vm)->err.status);
         qtext_free(&t);
         qerr_clear(qvm_ctx(vm));
     }

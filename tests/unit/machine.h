@@ -23,7 +23,9 @@ static inline void machine_close(qs_vm *vm) {
     free(vm);
 }
 
-static inline qs_value make_string(qs_vm *vm, const char *s) { return qval_object(QS_STRING, qstr_new(qvm_ctx(vm), s, strlen(s))); }
+static inline qs_value make_string(qs_vm *vm, const char *s) {
+    return qval_object(QS_STRING, qstr_new(qvm_ctx(vm), s, strlen(s)));
+}
 
 static inline Array *make_array(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, const double *x) {
     Array *a = NULL;

@@ -7,7 +7,8 @@ static qs_value object(Object *o) { return qval_object(QS_OBJECT, o); }
 
 static void cells(qs_vm *vm) {
     Cell *c;
-    CHECK(qcell_new(vm, named(vm, "??"), 3, (int64_t[]){1, 4, 1}, &c) == QS_OK && c->rank == 1 && c->dims[0] == 4 && c->count == 4);
+    CHECK(qcell_new(vm, named(vm, "??"), 3, (int64_t[]){1, 4, 1}, &c) == QS_OK && c->rank == 1 && c->dims[0] == 4 &&
+          c->count == 4);
     qval_release(vm, qval_object(QS_CELL, c));
     CHECK(qcell_new(vm, named(vm, "string"), 2, (int64_t[]){2, 0}, &c) == QS_OK && c->count == 0);
     qval_release(vm, qval_object(QS_CELL, c));
@@ -15,8 +16,10 @@ static void cells(qs_vm *vm) {
     CHECK(qcell_store(vm, c, 1, qs_num(1)) == QS_ETYPE);
     qerr_clear(qvm_ctx(vm));
     qval_release(vm, qval_object(QS_CELL, c));
-    CHECK_ERROR(vm, qcell_new(vm, named(vm, "??"), 1, (int64_t[]){-3}, &c), QS_ESHAPE, "cell: size must be ≥ 0, got -3");
-    CHECK_ERROR(vm, qcell_new(vm, named(vm, "??"), 3, (int64_t[]){INT64_MAX, INT64_MAX, 9}, &c), QS_ENOMEM, "cell: no memory for so many items");
+    CHECK_ERROR(vm, qcell_new(vm, named(vm, "??"), 1, (int64_t[]){-3}, &c), QS_ESHAPE,
+                "cell: size must be ≥ 0, got -3");
+    CHECK_ERROR(vm, qcell_new(vm, named(vm, "??"), 3, (int64_t[]){INT64_MAX, INT64_MAX, 9}, &c), QS_ENOMEM,
+                "cell: no memory for so many items");
     CHECK(qcell_new(vm, named(vm, "??"), 2, (int64_t[]){INT64_MAX, 0}, &c) == QS_OK && c->count == 0);
     qval_release(vm, qval_object(QS_CELL, c));
     qvm_ctx(vm)->fail_after = 1;
@@ -24,8 +27,10 @@ static void cells(qs_vm *vm) {
 }
 
 static Class *make_class(qs_vm *vm, ClassKind kind) {
-    Field f[] = {{name(vm, "x"), named(vm, "scalar"), qs_num(5)}, {name(vm, "count"), named(vm, "int"), qs_nil()},
-                 {name(vm, "data"), named(vm, "vec"), make_vec(vm, QS_F32, 2, (double[]){1, 2})}, {name(vm, "tag"), named(vm, "string"), qs_nil()}};
+    Field f[] = {{name(vm, "x"), named(vm, "scalar"), qs_num(5)},
+                 {name(vm, "count"), named(vm, "int"), qs_nil()},
+                 {name(vm, "data"), named(vm, "vec"), make_vec(vm, QS_F32, 2, (double[]){1, 2})},
+                 {name(vm, "tag"), named(vm, "string"), qs_nil()}};
     return qclass_new(vm, name(vm, "point"), kind, 4, f);
 }
 
@@ -37,17 +42,21 @@ static void instances(qs_vm *vm) {
     CHECK(qobj_get(vm, a, name(vm, "x"), &v) == QS_OK && v.u.f == 5);
     CHECK(qobj_get(vm, a, name(vm, "count"), &v) == QS_OK && v.kind == QS_INT && v.u.i == 0);
     CHECK(a->slots[2].u.p != b->slots[2].u.p && qval_equal(vm, a->slots[2], b->slots[2]));
-    CHECK(qobj_set(vm, a, name(vm, "count"), qs_num(3.7)) == QS_OK && a->slots[1].kind == QS_INT && a->slots[1].u.i == 3);
+    CHECK(qobj_set(vm, a, name(vm, "count"), qs_num(3.7)) == QS_OK && a->slots[1].kind == QS_INT &&
+          a->slots[1].u.i == 3);
     CHECK(qobj_set(vm, a, name(vm, "tag"), s) == QS_OK && qobj_has(a, name(vm, "tag")) && !qobj_has(a, name(vm, "y")));
     CHECK_ERROR(vm, qobj_set(vm, a, name(vm, "x"), s), QS_ETYPE, "field x of point must be scalar, got string");
     CHECK_ERROR(vm, qobj_get(vm, a, name(vm, "cuont"), &v), QS_ENAME, "point has no field cuont; did you mean count?");
     CHECK_ERROR(vm, qobj_set(vm, a, name(vm, "zzzzz"), s), QS_ENAME, "point has no field zzzzz");
-    CHECK(qval_type(vm, object(a)) == cls->type && qval_is_type(vm, object(a), cls->type) && qval_is_type(vm, qs_nil(), cls->type));
-    CHECK(qval_is_type(vm, object(a), qtype_ptr(qvm_ctx(vm), cls->type)) && !qval_is_type(vm, object(a), named(vm, "object")));
+    CHECK(qval_type(vm, object(a)) == cls->type && qval_is_type(vm, object(a), cls->type) &&
+          qval_is_type(vm, qs_nil(), cls->type));
+    CHECK(qval_is_type(vm, object(a), qtype_ptr(qvm_ctx(vm), cls->type)) &&
+          !qval_is_type(vm, object(a), named(vm, "object")));
     qs_value made, args[] = {qs_num(1), qs_num(2)};
     CHECK(qval_construct(vm, cls->type, 2, args, &made) == QS_OK && ((Object *)made.u.p)->slots[1].u.i == 2);
     qval_release(vm, made);
-    CHECK_ERROR(vm, qval_construct(vm, cls->type, 1, &s, &made), QS_ETYPE, "field x of point must be scalar, got string");
+    CHECK_ERROR(vm, qval_construct(vm, cls->type, 1, &s, &made), QS_ETYPE,
+                "field x of point must be scalar, got string");
     qval_release(vm, s);
     qval_release(vm, object(a));
     qval_release(vm, object(b));
@@ -57,8 +66,10 @@ static void instances(qs_vm *vm) {
 static void immutable(qs_vm *vm) {
     Class *cls = make_class(vm, CLASS_IMMUTABLE);
     Object *a;
-    CHECK(qobj_new(vm, cls, &a) == QS_OK && qobj_init(vm, a, name(vm, "x"), qs_num(7)) == QS_OK && a->slots[0].u.f == 7);
-    CHECK_ERROR(vm, qobj_set(vm, a, name(vm, "x"), qs_num(1)), QS_EVALUE, "field x of point cannot be assigned: the class is not declared mutable");
+    CHECK(qobj_new(vm, cls, &a) == QS_OK && qobj_init(vm, a, name(vm, "x"), qs_num(7)) == QS_OK &&
+          a->slots[0].u.f == 7);
+    CHECK_ERROR(vm, qobj_set(vm, a, name(vm, "x"), qs_num(1)), QS_EVALUE,
+                "field x of point cannot be assigned: the class is not declared mutable");
     qval_release(vm, object(a));
     qclass_free(vm, cls);
 }
@@ -72,12 +83,14 @@ static void dynamic(qs_vm *vm) {
     CHECK(qobj_new(vm, NULL, &o) == QS_OK && qobj_new(vm, cls, &d) == QS_OK);
     for (int i = 0; i < 100; i++) {
         snprintf(text, sizeof text, "f%d", i);
-        CHECK(qobj_set(vm, o, name(vm, text), qs_num(i)) == QS_OK && qobj_set(vm, d, name(vm, text), qs_num(-i)) == QS_OK);
+        CHECK(qobj_set(vm, o, name(vm, text), qs_num(i)) == QS_OK &&
+              qobj_set(vm, d, name(vm, text), qs_num(-i)) == QS_OK);
     }
     CHECK(qobj_set(vm, o, name(vm, "f3"), make_string(vm, "new")) == QS_OK);
     qval_release(vm, o->slots[3]); /* the test's own reference */
     CHECK(qobj_count(o) == 100 && qobj_count(d) == 104);
-    CHECK(qobj_field(d, 0, &field, &v) && field == name(vm, "x") && qobj_field(d, 104 - 1, &field, &v) && field == name(vm, "f99") && v.u.f == -99);
+    CHECK(qobj_field(d, 0, &field, &v) && field == name(vm, "x") && qobj_field(d, 104 - 1, &field, &v) &&
+          field == name(vm, "f99") && v.u.f == -99);
     CHECK(!qobj_field(d, 104, &field, &v) && !qobj_field(o, 100, &field, &v));
     CHECK(qobj_get(vm, o, name(vm, "f42"), &v) == QS_OK && v.u.f == 42);
     CHECK_ERROR(vm, qobj_get(vm, o, name(vm, "g42"), &v), QS_ENAME, "the object has no field g42; did you mean f42?");
@@ -118,7 +131,8 @@ static void deep(qs_vm *vm) {
     CHECK(qvm(vm)->gc_count == 0);
     Object *o, *last = NULL;
     for (int i = 0; i < DEPTH / 10; i++) {
-        CHECK(qobj_new(vm, NULL, &o) == QS_OK && qobj_set(vm, o, name(vm, "next"), last ? object(last) : qs_nil()) == QS_OK);
+        CHECK(qobj_new(vm, NULL, &o) == QS_OK &&
+              qobj_set(vm, o, name(vm, "next"), last ? object(last) : qs_nil()) == QS_OK);
         if (last) qval_release(vm, object(last));
         last = o;
     }

@@ -31,10 +31,10 @@ static void types(qs_vm *vm) {
     qval_release(vm, qval_object(QS_OBJECT, o));
 }
 
-static void is(qs_vm *vm, qs_value v, const char *fits, const char *not) {
+static void is(qs_vm *vm, qs_value v, const char *fits, const char *misfits) {
     char text[200];
     for (int want = 1; want >= 0; want--) {
-        snprintf(text, sizeof text, "%s", want ? fits : not);
+        snprintf(text, sizeof text, "%s", want ? fits : misfits);
         for (char *name = strtok(text, " "); name; name = strtok(NULL, " ")) {
             const Type *t = named(vm, name);
             CHECK(t != NULL);
@@ -44,9 +44,12 @@ static void is(qs_vm *vm, qs_value v, const char *fits, const char *not) {
 }
 
 static void annotations(qs_vm *vm) {
-    qs_value v3 = make_vec(vm, QS_F32, 3, NULL), i3 = make_vec(vm, QS_I32, 3, NULL), d3 = make_vec(vm, QS_F64, 3, NULL), z = z34(vm);
-    qs_value m22 = qarr_value(make_array(vm, QS_F32, 2, (int64_t[]){2, 2}, NULL)), col = qarr_value(make_array(vm, QS_F32, 2, (int64_t[]){3, 1}, NULL));
-    qs_value row = qarr_value(make_array(vm, QS_F32, 3, (int64_t[]){1, 3, 1}, NULL)), cube = qarr_value(make_array(vm, QS_U8, 3, (int64_t[]){2, 3, 4}, NULL));
+    qs_value v3 = make_vec(vm, QS_F32, 3, NULL), i3 = make_vec(vm, QS_I32, 3, NULL), d3 = make_vec(vm, QS_F64, 3, NULL),
+             z = z34(vm);
+    qs_value m22 = qarr_value(make_array(vm, QS_F32, 2, (int64_t[]){2, 2}, NULL)),
+             col = qarr_value(make_array(vm, QS_F32, 2, (int64_t[]){3, 1}, NULL));
+    qs_value row = qarr_value(make_array(vm, QS_F32, 3, (int64_t[]){1, 3, 1}, NULL)),
+             cube = qarr_value(make_array(vm, QS_U8, 3, (int64_t[]){2, 3, 4}, NULL));
     qs_value four = qarr_value(make_array(vm, QS_F32, 4, (int64_t[]){2, 2, 2, 2}, NULL));
     is(vm, qs_num(2.5), "scalar float64 float16 cscalar ??", "int uint8 bool string vec object function");
     is(vm, qs_int(300), "int int16 uint64 scalar cscalar", "uint8 int8 bool");
@@ -77,9 +80,11 @@ static double number(qs_vm *vm, qs_value v, const char *type, qs_kind kind) {
 
 static void numbers(qs_vm *vm) {
     CHECK(number(vm, qs_num(2.9), "int", QS_INT) == 2 && number(vm, qs_num(-2.9), "int", QS_INT) == -2);
-    CHECK(number(vm, qs_num(1e30), "int", QS_INT) == INT32_MAX && number(vm, qs_num((double)NAN), "int64", QS_INT) == 0);
+    CHECK(number(vm, qs_num(1e30), "int", QS_INT) == INT32_MAX &&
+          number(vm, qs_num((double)NAN), "int64", QS_INT) == 0);
     CHECK(number(vm, qs_num(300), "uint8", QS_INT) == 255 && number(vm, qs_int(-5), "uint8", QS_INT) == 0);
-    CHECK(number(vm, qs_num(1e30), "uint64", QS_INT) == 0x1p63 && number(vm, qs_int(INT64_MIN), "int8", QS_INT) == -128);
+    CHECK(number(vm, qs_num(1e30), "uint64", QS_INT) == 0x1p63 &&
+          number(vm, qs_int(INT64_MIN), "int8", QS_INT) == -128);
     CHECK(number(vm, qs_int(3), "scalar", QS_NUM) == 3 && number(vm, qs_bool(true), "scalar", QS_NUM) == 1);
     CHECK(number(vm, qs_num(0.1), "scalar", QS_NUM) == 0.1 && number(vm, qs_num(0.1), "float64", QS_NUM) == 0.1);
     CHECK(number(vm, qs_num(2049), "float16", QS_NUM) == 2048);
@@ -100,23 +105,29 @@ static void conversions(qs_vm *vm) {
     CHECK(qval_coerce(vm, v, named(vm, "cvec3"), "x", &r) == QS_OK && qval_array(r)->dtype == QS_C64);
     CHECK_ERROR(vm, qval_coerce(vm, r, named(vm, "vec"), "x", &e), QS_ETYPE, "x must be vec, got cvec of size 1x3");
     qval_release(vm, r);
-    CHECK_ERROR(vm, qval_coerce(vm, v, named(vm, "ivec4"), "pos", &e), QS_ETYPE, "pos must be ivec4, got vec of size 1x3");
+    CHECK_ERROR(vm, qval_coerce(vm, v, named(vm, "ivec4"), "pos", &e), QS_ETYPE,
+                "pos must be ivec4, got vec of size 1x3");
     CHECK_ERROR(vm, qval_coerce(vm, v, named(vm, "scalar"), "n", &e), QS_ETYPE, "n must be scalar, got vec");
-    CHECK_ERROR(vm, qval_coerce(vm, qs_nil(), named(vm, "string"), "name", &e), QS_ETYPE, "name must be string, got null");
-    CHECK_ERROR(vm, qval_coerce(vm, qs_num(1), named(vm, "function"), "f", &e), QS_ETYPE, "f must be function, got scalar");
+    CHECK_ERROR(vm, qval_coerce(vm, qs_nil(), named(vm, "string"), "name", &e), QS_ETYPE,
+                "name must be string, got null");
+    CHECK_ERROR(vm, qval_coerce(vm, qs_num(1), named(vm, "function"), "f", &e), QS_ETYPE,
+                "f must be function, got scalar");
     const Type *members[] = {named(vm, "string"), named(vm, "int")};
-    CHECK(qval_coerce(vm, qs_num(2.5), qtype_union(qvm_ctx(vm), members, 2), "x", &e) == QS_OK && e.kind == QS_INT && e.u.i == 2);
+    CHECK(qval_coerce(vm, qs_num(2.5), qtype_union(qvm_ctx(vm), members, 2), "x", &e) == QS_OK && e.kind == QS_INT &&
+          e.u.i == 2);
     qval_release(vm, v);
 }
 
 static void cell_types(qs_vm *vm) {
     Ctx *c = qvm_ctx(vm);
-    const Type *vec = named(vm, "vec"), *mat = named(vm, "mat"), *vecs = qtype_array(c, vec, 1), *mats = qtype_array(c, mat, 1);
+    const Type *vec = named(vm, "vec"), *mat = named(vm, "mat"), *vecs = qtype_array(c, vec, 1),
+               *mats = qtype_array(c, mat, 1);
     Cell *typed;
     qs_value x, r, any = make_cell(vm, 1, (qs_value[]){make_vec(vm, QS_F32, 2, NULL)});
     CHECK(qcell_new(vm, vec, 1, (int64_t[]){2}, &typed) == QS_OK && typed->items[0].kind == QS_ARRAY);
     x = qval_object(QS_CELL, typed);
-    CHECK(qval_is_type(vm, x, vecs) && qval_is_type(vm, x, mats) && qval_is_type(vm, x, named(vm, "cellvec")) && qval_is_type(vm, x, named(vm, "cell")));
+    CHECK(qval_is_type(vm, x, vecs) && qval_is_type(vm, x, mats) && qval_is_type(vm, x, named(vm, "cellvec")) &&
+          qval_is_type(vm, x, named(vm, "cell")));
     CHECK(!qval_is_type(vm, any, vecs) && qval_is_type(vm, any, named(vm, "cell")) && !qval_is_type(vm, any, vec));
     CHECK(qval_coerce(vm, any, vecs, "x", &r) == QS_OK && ((Cell *)r.u.p)->elem == vec && r.u.p != any.u.p);
     qval_release(vm, r);
@@ -136,7 +147,8 @@ static bool truth(qs_vm *vm, qs_value v) {
 
 static void truths(qs_vm *vm) {
     bool t;
-    CHECK(truth(vm, qs_num(0.5)) && !truth(vm, qs_num(-0.0)) && truth(vm, qs_int(-1)) && !truth(vm, qs_bool(false)) && truth(vm, z34(vm)));
+    CHECK(truth(vm, qs_num(0.5)) && !truth(vm, qs_num(-0.0)) && truth(vm, qs_int(-1)) && !truth(vm, qs_bool(false)) &&
+          truth(vm, z34(vm)));
     CHECK(truth(vm, make_vec(vm, QS_F32, 2, (double[]){1, 2})) && !truth(vm, make_vec(vm, QS_U8, 2, (double[]){1, 0})));
     CHECK(!truth(vm, make_vec(vm, QS_F32, 0, NULL)) && truth(vm, make_vec(vm, QS_C128, 1, (double[]){3})));
     qs_value s = make_string(vm, "yes");
@@ -153,14 +165,20 @@ static bool equal(qs_vm *vm, qs_value a, qs_value b) {
 }
 
 static void equality(qs_vm *vm) {
-    CHECK(equal(vm, qs_num(3), qs_int(3)) && equal(vm, qs_bool(true), qs_num(1)) && !equal(vm, qs_num((double)NAN), qs_num((double)NAN)));
-    CHECK(!equal(vm, qs_int(INT64_C(9007199254740993)), qs_num(9007199254740992.0)) && !equal(vm, qs_int(INT64_MAX), qs_num(0x1p63)));
-    CHECK(equal(vm, z34(vm), z34(vm)) && !equal(vm, z34(vm), qs_num(3)) && !equal(vm, qs_nil(), qs_num(0)) && equal(vm, qs_nil(), qs_nil()));
+    CHECK(equal(vm, qs_num(3), qs_int(3)) && equal(vm, qs_bool(true), qs_num(1)) &&
+          !equal(vm, qs_num((double)NAN), qs_num((double)NAN)));
+    CHECK(!equal(vm, qs_int(INT64_C(9007199254740993)), qs_num(9007199254740992.0)) &&
+          !equal(vm, qs_int(INT64_MAX), qs_num(0x1p63)));
+    CHECK(equal(vm, z34(vm), z34(vm)) && !equal(vm, z34(vm), qs_num(3)) && !equal(vm, qs_nil(), qs_num(0)) &&
+          equal(vm, qs_nil(), qs_nil()));
     CHECK(equal(vm, make_string(vm, "a"), make_string(vm, "a")) && !equal(vm, make_string(vm, "a"), qs_num(1)));
     double x[] = {1, 2, 3};
-    CHECK(equal(vm, make_vec(vm, QS_F32, 3, x), make_vec(vm, QS_U8, 3, x)) && !equal(vm, make_vec(vm, QS_F32, 3, x), make_vec(vm, QS_F32, 2, x)));
-    CHECK(equal(vm, make_vec(vm, QS_I64, 3, x), make_vec(vm, QS_I64, 3, x)) && equal(vm, make_vec(vm, QS_C64, 3, x), make_vec(vm, QS_F64, 3, x)));
-    qs_value a = make_cell(vm, 2, (qs_value[]){qs_num(1), make_string(vm, "a")}), b = make_cell(vm, 2, (qs_value[]){qs_int(1), make_string(vm, "a")});
+    CHECK(equal(vm, make_vec(vm, QS_F32, 3, x), make_vec(vm, QS_U8, 3, x)) &&
+          !equal(vm, make_vec(vm, QS_F32, 3, x), make_vec(vm, QS_F32, 2, x)));
+    CHECK(equal(vm, make_vec(vm, QS_I64, 3, x), make_vec(vm, QS_I64, 3, x)) &&
+          equal(vm, make_vec(vm, QS_C64, 3, x), make_vec(vm, QS_F64, 3, x)));
+    qs_value a = make_cell(vm, 2, (qs_value[]){qs_num(1), make_string(vm, "a")}),
+             b = make_cell(vm, 2, (qs_value[]){qs_int(1), make_string(vm, "a")});
     CHECK(equal(vm, qval_retain(a), qval_retain(b)));
     CHECK(qcell_store(vm, b.u.p, 0, qs_num(2)) == QS_OK && !equal(vm, a, b));
     qs_value loop1 = make_cell(vm, 1, (qs_value[]){qs_nil()}), loop2 = make_cell(vm, 1, (qs_value[]){qs_nil()});
@@ -178,7 +196,8 @@ static qs_value construct(qs_vm *vm, const char *type, int n, const qs_value *ar
 static void construction(qs_vm *vm) {
     qs_value v, sizes[] = {qs_num(2), qs_num(3), qs_num(4)}, parts[] = {qs_num(1), qs_num(-2)};
     CHECK((v = construct(vm, "int", 1, (qs_value[]){qs_num(2.7)})).u.i == 2 && v.kind == QS_INT);
-    CHECK((v = construct(vm, "mat", 2, sizes)).kind == QS_ARRAY && qval_array(v)->rank == 2 && qval_array(v)->dims[1] == 3);
+    CHECK((v = construct(vm, "mat", 2, sizes)).kind == QS_ARRAY && qval_array(v)->rank == 2 &&
+          qval_array(v)->dims[1] == 3);
     qval_release(vm, v);
     v = construct(vm, "icube", 3, sizes);
     CHECK(qval_array(v)->dtype == QS_I32 && qval_array(v)->count == 24);
@@ -205,12 +224,31 @@ static void construction(qs_vm *vm) {
     qval_release(vm, v);
     CHECK_ERROR(vm, qval_construct(vm, named(vm, "mat"), 3, sizes, &v), QS_ESHAPE, "mat takes 2 sizes, 3 given");
     CHECK_ERROR(vm, qval_construct(vm, named(vm, "vec3"), 2, sizes, &v), QS_ESHAPE, "vec3 takes 3 elements, 2 given");
-    CHECK_ERROR(vm, qval_construct(vm, named(vm, "function"), 0, NULL, &v), QS_ETYPE, "a value of type function cannot be made by calling the type");
+    CHECK_ERROR(vm, qval_construct(vm, named(vm, "function"), 0, NULL, &v), QS_ETYPE,
+                "a value of type function cannot be made by calling the type");
     const Type *mats = qtype_array(qvm_ctx(vm), named(vm, "mat2x2"), 1);
     CHECK(qval_construct(vm, mats, 1, sizes, &v) == QS_OK);
     qs_value *items = ((Cell *)v.u.p)->items;
     CHECK(items[0].kind == QS_ARRAY && qval_array(items[1])->count == 4 && items[0].u.p != items[1].u.p);
     qval_release(vm, v);
+}
+
+/* Whichever block is refused, construction says so and leaves nothing behind. */
+static void out_of_memory(qs_vm *vm) {
+    const Type *mats = qtype_array(qvm_ctx(vm), named(vm, "mat2x2"), 1);
+    qs_value v, three = qs_num(3), x = make_vec(vm, QS_F32, 3, NULL);
+    int failures = 0;
+    for (long n = 1; n < 40; n++) {
+        qvm_ctx(vm)->fail_after = n;
+        qs_status s = n % 2 ? qval_construct(vm, mats, 1, &three, &v) : qval_coerce(vm, x, named(vm, "ivec"), "x", &v);
+        qvm_ctx(vm)->fail_after = 0;
+        if (s == QS_OK) qval_release(vm, v);
+        CHECK(s == QS_OK || s == QS_ENOMEM);
+        failures += s == QS_ENOMEM;
+        qerr_clear(qvm_ctx(vm));
+    }
+    CHECK(failures >= 4 && failures < 20);
+    qval_release(vm, x);
 }
 
 int main(void) {
@@ -223,6 +261,7 @@ int main(void) {
     truths(vm);
     equality(vm);
     construction(vm);
+    out_of_memory(vm);
     machine_close(vm);
     return check_done();
 }

@@ -52,7 +52,7 @@ void qmem_free(Ctx *c, void *p, size_t n) {
 }
 
 #define BLOCK_ALIGN ((size_t)64)
-#define BLOCK_MAX   (((size_t)1 << 40) - ((size_t)1 << 20)) /* beyond it sanitizers abort, and no machine has it to spare */
+#define BLOCK_MAX   (((size_t)1 << 40) - ((size_t)1 << 20)) /* sanitizers abort beyond, and no machine has it */
 
 void *qmem_try(Ctx *c, size_t n) {
     if (c->fail_after > 0 && --c->fail_after == 0) return NULL;
@@ -273,14 +273,14 @@ void qsource_line_col(const Source *s, uint32_t pos, int *line, int *col) {
 
 /* Bytes of the UTF-8 character at p, or 0 when it is malformed. */
 static size_t char_bytes(const unsigned char *p, size_t n) {
-    size_t len = p[0] < 0x80 ? 1 : p[0] >= 0xC2 && p[0] < 0xE0 ? 2 : (p[0] & 0xF0) == 0xE0 ? 3 : p[0] >= 0xF0 && p[0] < 0xF5 ? 4 : 0;
+    size_t len = p[0] < 0x80 ? 1 : p[0] < 0xC2 ? 0 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : p[0] < 0xF5 ? 4 : 0;
     if (len > n) return 0;
     for (size_t i = 1; i < len; i++)
         if ((p[i] & 0xC0) != 0x80) return 0;
     return len;
 }
 
-/* One line of source as a terminal can show it: malformed bytes and control characters (tabs stay) become '?' and ' '. */
+/* One line of source as a terminal can show it: malformed bytes and control characters become '?' and ' '. */
 static void add_line(Text *t, const char *s, size_t n) {
     for (size_t i = 0; i < n;) {
         size_t len = char_bytes((const unsigned char *)s + i, n - i);
@@ -292,7 +292,7 @@ static void add_line(Text *t, const char *s, size_t n) {
     }
 }
 
-/* The blanks that put a caret under the character after s[0..n-1]: a tab stays a tab, any other character is one blank. */
+/* The blanks that put a caret under the character after s[0..n-1]: a tab for a tab, one blank for any other. */
 static void add_indent(Text *t, const char *s, size_t n) {
     for (size_t i = 0; i < n;) {
         size_t len = char_bytes((const unsigned char *)s + i, n - i);

@@ -104,7 +104,7 @@ struct Source {
 };
 Source *qsource_add(Ctx *c, const char *path, const char *text, size_t len);
 void qsource_line_col(const Source *s, uint32_t pos, int *line, int *col); /* both from 1; col counts bytes */
-/* "file:line:col: <severity>: <sentence>\n<source line>\n   ^\n" appended to t.  Of a long line the part around the place
- * is shown; without a source, or on an empty line, the first line is all. */
+/* "file:line:col: <severity>: <sentence>\n<source line>\n   ^\n" appended to t.  Of a long line the part around
+ * the place is shown; without a source, or on an empty line, the first line is all. */
 void qsource_report(Text *t, Where w, const char *severity, const char *sentence);
 #endif

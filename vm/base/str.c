@@ -186,7 +186,7 @@ void qmap_free(Map *m, Ctx *c) {
     qmap_init(m);
 }
 
-/* The slot of key, or the empty slot where it belongs.  A slot whose entry was removed is passed over: it is neither. */
+/* The slot of key, or the empty slot where it belongs.  A slot whose entry was removed is neither. */
 static uint32_t find_slot(const Map *m, const Str *key) {
     uint32_t mask = m->nindex - 1, i = key->hash & mask;
     while (m->index[i] && m->entries[m->index[i] - 1].key != key) i = (i + 1) & mask;

@@ -3,13 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -- intern table: every Type hangs in one bucket, classes (each unlike any other) under their address ---------------- */
+/* -- intern table: every Type hangs in one bucket, classes (each unlike any other) under their address ------------- */
 
 enum { TYPE_BUCKETS = 256 };
 
 typedef struct TypeTable {
     Type *buckets[TYPE_BUCKETS];
-    const Type *simple[TY_PARAM + 1], *num[QS_NDTYPES], *arrays[QS_NDTYPES][QS_MAX_RANK + 2]; /* those asked for all the time */
+    const Type *simple[TY_PARAM + 1], *num[QS_NDTYPES]; /* those asked for all the time */
+    const Type *arrays[QS_NDTYPES][QS_MAX_RANK + 2];
 } TypeTable;
 
 void qtype_table_init(Ctx *c) { c->types = qmem_alloc(c, sizeof *c->types); }
@@ -43,9 +44,12 @@ static uint32_t hash_type(const Type *t) {
 }
 
 static bool same_type(const Type *a, const Type *b) {
-    if (a->hash != b->hash || a->kind != b->kind || a->dtype != b->dtype || a->rank != b->rank || a->inner != b->inner) return false;
+    if (a->hash != b->hash || a->kind != b->kind || a->dtype != b->dtype || a->rank != b->rank || a->inner != b->inner)
+        return false;
     if (a->nfixed != b->nfixed || memcmp(a->dims, b->dims, a->nfixed * sizeof *a->dims) != 0) return false;
-    if (a->nargs != b->nargs || !a->args != !b->args || memcmp(a->args ? a->args : no_args, b->args ? b->args : no_args, a->nargs * sizeof *a->args) != 0) return false;
+    if (a->nargs != b->nargs || !a->args != !b->args ||
+        memcmp(a->args ? a->args : no_args, b->args ? b->args : no_args, a->nargs * sizeof *a->args) != 0)
+        return false;
     return a->kind != TY_CLASS && (a->kind != TY_PARAM || a->name == b->name);
 }
 
@@ -79,7 +83,7 @@ static const Type *intern(Ctx *c, Type *wanted) {
     return t;
 }
 
-/* -- making types --------------------------------------------------------------------------------------------------- */
+/* -- making types -------------------------------------------------------------------------------------------------- */
 
 const Type *qtype_simple(Ctx *c, TypeKind k) {
     const Type **known = &c->types->simple[k];
@@ -147,7 +151,7 @@ Type *qtype_class(Ctx *c, Str *name) {
     return t;
 }
 
-/* -- what fits ------------------------------------------------------------------------------------------------------ */
+/* -- what fits ----------------------------------------------------------------------------------------------------- */
 
 static bool accepts_all(const Ctx *c, const Type *t, const Type *given) {
     for (int i = 0; i < given->nargs; i++)
@@ -166,13 +170,15 @@ static bool num_accepts(qs_dtype d, qs_dtype given) {
 }
 
 static bool elem_accepts(const Ctx *c, const Type *elem, const Type *given) {
-    if (elem->kind != TY_NUM || given->kind != TY_NUM) return elem->kind != TY_NUM && given->kind != TY_NUM && qtype_accepts(c, elem, given);
+    if (elem->kind != TY_NUM || given->kind != TY_NUM)
+        return elem->kind != TY_NUM && given->kind != TY_NUM && qtype_accepts(c, elem, given);
     return elem == given || (elem->dtype == c->scalar_dtype && qdtype_is_real(given->dtype));
 }
 
 static bool array_accepts(const Ctx *c, const Type *t, const Type *given) {
     if (t->rank != RANK_ANY && (given->rank == RANK_ANY || given->rank > t->rank)) return false;
-    if (t->nfixed && (given->nfixed != t->nfixed || memcmp(t->dims, given->dims, t->nfixed * sizeof *t->dims) != 0)) return false;
+    if (t->nfixed && (given->nfixed != t->nfixed || memcmp(t->dims, given->dims, t->nfixed * sizeof *t->dims) != 0))
+        return false;
     return elem_accepts(c, t->inner, given->inner);
 }
 
@@ -189,7 +195,7 @@ bool qtype_accepts(const Ctx *c, const Type *t, const Type *given) {
     }
 }
 
-/* -- names ---------------------------------------------------------------------------------------------------------- */
+/* -- names --------------------------------------------------------------------------------------------------------- */
 
 static const char *const rank_names[] = {"vec", "mat", "cube"};
 
@@ -202,7 +208,8 @@ static const char *num_name(const Ctx *c, qs_dtype d) {
 /* vec, cvec, ivec: these element types are part of the array's name; "" "c" "i", or NULL for any other. */
 static const char *elem_prefix(const Ctx *c, const Type *elem) {
     if (elem->kind != TY_NUM) return NULL;
-    return elem->dtype == c->scalar_dtype ? "" : elem->dtype == cscalar_dtype(c) ? "c" : elem->dtype == QS_I32 ? "i" : NULL;
+    if (elem->dtype == c->scalar_dtype) return "";
+    return elem->dtype == cscalar_dtype(c) ? "c" : elem->dtype == QS_I32 ? "i" : NULL;
 }
 
 enum { NAMED_DIM_MAX = 32 }; /* vec32 is a name, vec(33) is not */
@@ -273,7 +280,7 @@ static void write_name(const Ctx *c, const Type *t, Text *out) {
 
 const char *qtype_name(const Type *t) { return t->name->s; }
 
-/* -- predefined names ------------------------------------------------------------------------------------------------ */
+/* -- predefined names ---------------------------------------------------------------------------------------------- */
 
 /* A number from 1 to NAMED_DIM_MAX without leading zero; 0 when there is none. */
 static int read_dim(const char **s) {
@@ -300,15 +307,16 @@ static const Type *array_named(Ctx *c, const Type *elem, const char *s) {
     for (int r = 0; r < 3; r++) {
         size_t n = strlen(rank_names[r]);
         if (strncmp(s, rank_names[r], n) != 0) continue;
-        return s[n] == 0 ? qtype_array(c, elem, r + 1) : elem->kind == TY_NUM ? read_fixed(c, elem, r + 1, s + n) : NULL;
+        if (s[n] == 0) return qtype_array(c, elem, r + 1);
+        return elem->kind == TY_NUM ? read_fixed(c, elem, r + 1, s + n) : NULL;
     }
     return NULL;
 }
 
 static const Type *simple_named(Ctx *c, const char *name) {
     static const struct { const char *name; TypeKind kind; } simple[] = {
-        {"??", TY_ANY}, {"string", TY_STRING}, {"object", TY_OBJECT}, {"function", TY_FN}, {"kernel_function", TY_KERNEL},
-        {"type", TY_TYPE}, {"pyvalue", TY_FOREIGN}};
+        {"??", TY_ANY}, {"string", TY_STRING}, {"object", TY_OBJECT}, {"function", TY_FN},
+        {"kernel_function", TY_KERNEL}, {"type", TY_TYPE}, {"pyvalue", TY_FOREIGN}};
     for (size_t i = 0; i < sizeof simple / sizeof *simple; i++)
         if (!strcmp(name, simple[i].name)) return qtype_simple(c, simple[i].kind);
     return NULL;
@@ -329,14 +337,15 @@ const Type *qtype_builtin(Ctx *c, const char *name) {
     return array_named(c, qtype_scalar(c), name);
 }
 
-/* -- access modifiers ------------------------------------------------------------------------------------------------ */
+/* -- access modifiers ---------------------------------------------------------------------------------------------- */
 
 /* flag 0 and no access: a hint of the vendor's compiler that changes no result. */
 static const struct { const char *name; uint8_t access, flag; } modifiers[] = {
     {"safe", ACC_SAFE, 0}, {"mirror", ACC_MIRROR, 0}, {"circular", ACC_CIRCULAR, 0}, {"clamped", ACC_CLAMPED, 0},
-    {"unchecked", ACC_UNCHECKED, 0}, {"checked", ACC_CHECKED, 0}, {"const", 0, MOD_CONST}, {"nonconst", 0, MOD_NONCONST},
-    {"hwtex_nearest", 0, MOD_HWTEX_NEAREST}, {"hwtex_linear", 0, MOD_HWTEX_LINEAR}, {"hwtex_const", 0, MOD_HWTEX_CONST},
-    {"hwconst", 0, MOD_CONST}, {"shared", 0, MOD_SHARED}, {"unified", 0, 0}, {"unit", 0, 0}};
+    {"unchecked", ACC_UNCHECKED, 0}, {"checked", ACC_CHECKED, 0}, {"const", 0, MOD_CONST},
+    {"nonconst", 0, MOD_NONCONST}, {"hwtex_nearest", 0, MOD_HWTEX_NEAREST}, {"hwtex_linear", 0, MOD_HWTEX_LINEAR},
+    {"hwtex_const", 0, MOD_HWTEX_CONST}, {"hwconst", 0, MOD_CONST}, {"shared", 0, MOD_SHARED}, {"unified", 0, 0},
+    {"unit", 0, 0}};
 
 const char *qaccess_name(AccessMode m) {
     for (size_t i = 0; i < sizeof modifiers / sizeof *modifiers; i++)

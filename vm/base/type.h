@@ -41,7 +41,8 @@ struct Type {
 
 /* Boundary modes; the order is that of KIR's BOUND instruction. */
 typedef enum { ACC_DEFAULT, ACC_SAFE, ACC_MIRROR, ACC_CIRCULAR, ACC_CLAMPED, ACC_UNCHECKED, ACC_CHECKED } AccessMode;
-enum { MOD_CONST = 1, MOD_NONCONST = 2, MOD_HWTEX_NEAREST = 4, MOD_HWTEX_LINEAR = 8, MOD_HWTEX_CONST = 16, MOD_SHARED = 32 };
+enum { MOD_CONST = 1, MOD_NONCONST = 2, MOD_HWTEX_NEAREST = 4, MOD_HWTEX_LINEAR = 8, MOD_HWTEX_CONST = 16,
+       MOD_SHARED = 32 };
 typedef struct { uint8_t access; /* AccessMode */ uint8_t flags; /* MOD_* */ } TypeMods;
 
 void qtype_table_init(Ctx *c);
@@ -50,7 +51,7 @@ void qtype_table_close(Ctx *c);
 const Type *qtype_any(Ctx *c);
 const Type *qtype_num(Ctx *c, qs_dtype d);
 const Type *qtype_scalar(Ctx *c);                                            /* qtype_num of ctx->scalar_dtype */
-const Type *qtype_simple(Ctx *c, TypeKind k);                                /* STRING OBJECT TYPE FOREIGN, bare FN, KERNEL */
+const Type *qtype_simple(Ctx *c, TypeKind k);                                /* STRING OBJECT TYPE FOREIGN … */
 const Type *qtype_array(Ctx *c, const Type *elem, int rank);                 /* rank may be RANK_ANY */
 const Type *qtype_fixed(Ctx *c, const Type *elem, int rank, const int32_t *dims);
 const Type *qtype_fn(Ctx *c, TypeKind k, const Type **args, int nargs);
@@ -61,8 +62,8 @@ Type *qtype_class(Ctx *c, Str *name);                                        /* 
 
 static inline bool qtype_is_numeric_array(const Type *t) { return t->kind == TY_ARRAY && t->inner->kind == TY_NUM; }
 static inline bool qtype_is_cell(const Type *t) { return t->kind == TY_ARRAY && t->inner->kind != TY_NUM; }
-/* A value of type `given` may stand where `t` is wanted, as it is.  Wanted scalar elements take any floating-point ones, so
- * that foreign float64 arrays pass by reference; a cube takes mat and vec, a mat takes vec; scalar takes int and bool. */
+/* A value of type `given` may stand where `t` is wanted, as it is.  Wanted scalar elements take any floating-point ones,
+ * so that foreign float64 arrays pass by reference; a cube takes mat and vec, a mat takes vec; scalar takes int, bool. */
 bool qtype_accepts(const Ctx *c, const Type *t, const Type *given);
 const char *qtype_name(const Type *t); /* "scalar", "vec", "cube[uint8]", "vec[mat]", "vec3", "[?? -> ??]" */
 /* The predefined names: scalar cscalar int int8 … float64 complex64 bool string vec mat cube cvec … ivec3 vec32 mat2x2
