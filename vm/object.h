@@ -14,14 +14,18 @@ void qval_destroy(qs_vm *vm, qs_value v); /* its count reached 0 */
 static inline void qval_release(qs_vm *vm, qs_value v) {
     if (qval_is_object(v) && --((Obj *)v.u.p)->refs == 0) qval_destroy(vm, v);
 }
-static inline qs_value qval_object(qs_kind k, void *p) { qs_value v = {k, 0, {0}}; v.u.p = p; return v; } /* takes the reference */
+static inline qs_value qval_object(qs_kind k, void *p) { /* takes the reference */
+    qs_value v = {k, 0, {0}};
+    v.u.p = p;
+    return v;
+}
 
 /* Nil has variants, told apart by aux: a whole-dimension index (:) and a name that has no value yet. */
 enum { NIL_NULL = 0, NIL_COLON = 1, NIL_UNSET = 2 };
 static inline qs_value qval_colon(void) { qs_value v = {QS_NIL, NIL_COLON, {0}}; return v; }
 static inline bool qval_is_colon(qs_value v) { return v.kind == QS_NIL && v.aux == NIL_COLON; }
 static inline bool qval_is_number(qs_value v) { return v.kind == QS_NUM || v.kind == QS_INT || v.kind == QS_BOOL; }
-static inline double qval_number(qs_value v) { return v.kind == QS_NUM ? v.u.f : (double)v.u.i; } /* of qval_is_number */
+static inline double qval_number(qs_value v) { return v.kind == QS_NUM ? v.u.f : (double)v.u.i; } /* if it is_number */
 
 typedef struct Complex { Obj hdr; double re, im; } Complex;
 
@@ -119,7 +123,7 @@ void qvm_flush(qs_vm *vm);
 
 /* -- value.c: questions about any value ---------------------------------------------------------------------------- */
 const Type *qval_type(qs_vm *vm, qs_value v);             /* null has type ?? */
-const char *qval_type_name(qs_vm *vm, qs_value v);        /* for messages: "null", "vec", "point"; lives as long as vm */
+const char *qval_type_name(qs_vm *vm, qs_value v);        /* "null", "vec", "point"; lives as long as vm */
 bool qval_is_type(qs_vm *vm, qs_value v, const Type *t);  /* x fits an annotation t without conversion */
 /* Assignment to something declared t: numbers convert (scalar to int truncates …), arrays of other real elements are
  * converted into a new array, else QS_ETYPE naming `what`. */
