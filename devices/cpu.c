@@ -1,0 +1,239 @@
+/* cpu.c -- the processor we run on: native code over blocks of positions, spread over threads.
+ *
+ * A launch is cut into blocks.  A kernel that knows about blocks gets those of the launch; for any other the device cuts
+ * so that a block is long along the last axis (vectors), big enough to be worth handing out, and small enough that all
+ * threads get some and an interrupt is noticed soon.  Launches with little to do stay on the calling thread. */
+#include "devices/native.h"
+#include "devices/object.h"
+#include "devices/pool.h"
+#include "devices/threads.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* In instructions: less than SMALL is not worth waking threads for; a block of LARGE is worth handing out by itself. */
+enum { SMALL = 60000, LARGE = 1 << 19, BLOCK_MAX = 1 << 16 /* positions */, MAX_THREADS = 256 };
+
+typedef struct { void *p; size_t n; } Scratch;
+
+typedef struct {
+    Threads *threads;
+    void *mvec;                   /* libmvec, once an object needed it */
+    Scratch scratch[MAX_THREADS]; /* by worker */
+} Cpu;
+
+struct Program {
+    Object *object;
+    native_fn *run;
+    const NativeInfo *info;
+    char *name;
+};
+
+/* -- the device ------------------------------------------------------------------------------------------------------- */
+static int probe(Ctx *c, const char **why) {
+    (void)c;
+    *why = NULL;
+    return 1;
+}
+
+static void name_device(char *out, size_t n, int threads) {
+    char line[256], *model = NULL;
+    FILE *f = fopen("/proc/cpuinfo", "re");
+    while (f && !model && fgets(line, sizeof line, f))
+        if (!strncmp(line, "model name", 10) && (model = strchr(line, ':'))) model += 2;
+    if (f) fclose(f);
+    if (model) model[strcspn(model, "\n")] = 0;
+    snprintf(out, n, "%.90s, %d thread%s", model ? model : "processor", threads, threads == 1 ? "" : "s");
+}
+
+static qs_status open_device(Device *d, int ordinal) {
+    Cpu *cpu = qmem_alloc(d->ctx, sizeof *cpu);
+    cpu->threads = qthreads_open(d->ctx, d->threads);
+    d->state = cpu, d->ordinal = ordinal, d->memory = HOST_MEMORY, d->max_block = 4096;
+    d->threads = qthreads_count(cpu->threads);
+    d->total_memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    name_device(d->name, sizeof d->name, d->threads);
+    return QS_OK;
+}
+
+static void close_device(Device *d) {
+    Cpu *cpu = d->state;
+    if (!cpu) return;
+    qthreads_close(d->ctx, cpu->threads);
+    for (int i = 0; i < MAX_THREADS; i++) qmem_try_free(d->ctx, cpu->scratch[i].p, cpu->scratch[i].n);
+    if (cpu->mvec) dlclose(cpu->mvec);
+    qmem_free(d->ctx, cpu, sizeof *cpu);
+    d->state = NULL;
+}
+
+/* -- memory: a block is preceded by its size, because free is not told it ----------------------------------------------- */
+enum { HEADER = 64 };
+
+static char *host(DevPtr p) { return (char *)(uintptr_t)p; }
+
+static qs_status alloc(Device *d, size_t n, DevPtr *out) {
+    char *p = n > SIZE_MAX - HEADER ? NULL : qpool_get(d->ctx, n + HEADER);
+    if (!p) return qerr_set(d->ctx, QS_ENOMEM, "cpu: no memory for %zu bytes", n);
+    memcpy(p, &n, sizeof n);
+    *out = (DevPtr)(uintptr_t)(p + HEADER);
+    return QS_OK;
+}
+
+static void release(Device *d, DevPtr p) {
+    size_t n;
+    if (!p) return;
+    memcpy(&n, host(p) - HEADER, sizeof n);
+    qpool_put(d->ctx, host(p) - HEADER, n + HEADER);
+}
+
+static qs_status upload(Device *d, DevPtr to, size_t off, const void *from, size_t n) {
+    (void)d;
+    memcpy(host(to) + off, from, n);
+    return QS_OK;
+}
+
+static qs_status download(Device *d, void *to, DevPtr from, size_t off, size_t n) {
+    (void)d;
+    memcpy(to, host(from) + off, n);
+    return QS_OK;
+}
+
+static qs_status copy(Device *d, DevPtr to, DevPtr from, size_t n) {
+    (void)d;
+    memmove(host(to), host(from), n);
+    return QS_OK;
+}
+
+/* -- programs ----------------------------------------------------------------------------------------------------------- */
+
+/* Functions of the C library; vector functions are looked for in libmvec, which is opened for the first of them. */
+static void *resolve(void *ud, const char *name) {
+    Cpu *cpu = ud;
+    if (strncmp(name, "_ZGV", 4) != 0) return dlsym(RTLD_DEFAULT, name);
+    if (!cpu->mvec) cpu->mvec = dlopen("libmvec.so.1", RTLD_NOW | RTLD_LOCAL);
+    return cpu->mvec ? dlsym(cpu->mvec, name) : NULL;
+}
+
+static qs_status find_entry(Device *d, Program *p, const Code *code) {
+    char info[80];
+    snprintf(info, sizeof info, "%s_info", code->entry);
+    void *run = qobject_symbol(p->object, code->entry);
+    memcpy(&p->run, &run, sizeof run); /* C has no cast from an object to a function */
+    p->info = qobject_symbol(p->object, info);
+    if (p->run && p->info && p->info->abi == NATIVE_ABI) return QS_OK;
+    return qerr_set(d->ctx, QS_EDEVICE, "kernel %s: its code was made for another version of the cpu device", code->name);
+}
+
+static void unload(Device *d, Program *p) {
+    if (p->object) qobject_unload(d->ctx, p->object);
+    qmem_free(d->ctx, p->name, strlen(p->name) + 1);
+    qmem_free(d->ctx, p, sizeof *p);
+}
+
+static qs_status load(Device *d, const Code *code, Program **out) {
+    Program *p = qmem_alloc(d->ctx, sizeof *p);
+    const char *name = code->name ? code->name : "";
+    p->name = qmem_alloc(d->ctx, strlen(name) + 1);
+    memcpy(p->name, name, strlen(name));
+    qs_status s = qobject_load(d->ctx, code->bytes, code->n, resolve, d->state, &p->object);
+    if (s == QS_OK) s = find_entry(d, p, code);
+    if (s != QS_OK) unload(d, p);
+    else *out = p;
+    return s;
+}
+
+/* -- launches ----------------------------------------------------------------------------------------------------------- */
+typedef struct {
+    Device *d;
+    const Program *p;
+    const DevArg *args;
+    NativeRun run;
+    size_t scratch;               /* bytes per worker */
+} Job;
+
+static int64_t at_least_1(int64_t n) { return n < 1 ? 1 : n; }
+
+/* Positions per block, for kernels that leave it to us. */
+static int64_t block_size(const Cpu *cpu, const NativeInfo *info, int64_t positions) {
+    int64_t n = LARGE / info->cost, share = positions / (qthreads_count(cpu->threads) * 4);
+    if (n > BLOCK_MAX) n = BLOCK_MAX;
+    if (n > share) n = share;
+    return n < 64 ? 64 : n & ~(int64_t)63;
+}
+
+/* Takes whole axes from the last one on, as long as they fit. */
+static void choose_block(NativeRun *run, int rank, int64_t size) {
+    for (int a = rank - 1; a >= 0; a--) {
+        run->block[a] = run->domain[a] < size ? at_least_1(run->domain[a]) : at_least_1(size);
+        size /= run->block[a];
+    }
+}
+
+static qs_status take_block(Device *d, const Program *p, const Launch *l, NativeRun *run) {
+    for (int a = 0; a < l->rank; a++) {
+        if (l->block[a] < 1) return qerr_set(d->ctx, QS_EVALUE, "kernel %s: block extent %d along dimension %d", p->name, l->block[a], a);
+        run->block[a] = l->block[a];
+    }
+    return QS_OK;
+}
+
+static void run_blocks(void *ud, int64_t first, int64_t last, int worker) {
+    Job *j = ud;
+    j->p->run(j->args, &j->run, first, last, ((Cpu *)j->d->state)->scratch[worker].p);
+}
+
+static qs_status get_scratch(Device *d, const Program *p, const NativeRun *run, int rank, int threads) {
+    size_t items = 1, n;
+    for (int a = 0; a < rank; a++)
+        if (__builtin_mul_overflow(items, (size_t)run->block[a], &items)) items = SIZE_MAX;
+    if (__builtin_mul_overflow(items, p->info->item_bytes, &n) || __builtin_add_overflow(n, p->info->shared_bytes, &n))
+        return qerr_set(d->ctx, QS_EVALUE, "kernel %s: a block of %zu positions is too large", p->name, items);
+    for (int i = 0; i < threads; i++) {
+        Scratch *s = &((Cpu *)d->state)->scratch[i];
+        if (s->n >= n) continue;
+        qmem_try_free(d->ctx, s->p, s->n);
+        s->n = 0, s->p = qmem_try(d->ctx, n);
+        if (!s->p) return qerr_set(d->ctx, QS_ENOMEM, "kernel %s: no memory for a block (%zu bytes)", p->name, n);
+        s->n = n;
+    }
+    return QS_OK;
+}
+
+static const volatile int never;
+
+static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const DevArg *args, DevFault *fault) {
+    Cpu *cpu = d->state;
+    DevFault unseen = {0};
+    Job j = {.d = d, .p = p, .args = args};
+    NativeRun *run = &j.run;
+    int64_t positions = 1, nblocks = 1;
+    if ((uint32_t)nargs != p->info->nargs)
+        return qerr_set(d->ctx, QS_EINTERNAL, "kernel %s: launched with %d arguments, made for %u", p->name, nargs, p->info->nargs);
+    if (fault) fault->message = 0;
+    for (int a = 0; a < l->rank; a++) {
+        if ((run->domain[a] = l->domain[a]) <= 0) return QS_OK;
+        if (__builtin_mul_overflow(positions, l->domain[a], &positions))
+            return qerr_set(d->ctx, QS_EVALUE, "kernel %s: more than 2^63 positions", p->name);
+    }
+    bool small = positions < SMALL / p->info->cost || (p->info->flags & NATIVE_SERIAL) || qthreads_count(cpu->threads) == 1;
+    if (p->info->flags & NATIVE_BLOCKS) TRY(take_block(d, p, l, run));
+    else choose_block(run, l->rank, block_size(cpu, p->info, positions));
+    for (int a = 0; a < l->rank; a++) nblocks *= run->nblocks[a] = (run->domain[a] - 1) / run->block[a] + 1;
+    run->stop = d->stop ? d->stop : &never;
+    run->fault = fault ? fault : &unseen;
+    run->alone = small || nblocks == 1;
+    if (p->info->shared_bytes + p->info->item_bytes) TRY(get_scratch(d, p, run, l->rank, run->alone ? 1 : qthreads_count(cpu->threads)));
+    if (run->alone) run_blocks(&j, 0, nblocks, 0);
+    else qthreads_run(cpu->threads, nblocks, 1, run_blocks, &j);
+    return *run->stop ? qerr_set(d->ctx, QS_EINTERRUPT, "interrupted") : QS_OK;
+}
+
+static qs_status sync_device(Device *d) {
+    (void)d;
+    return QS_OK;
+}
+
+const DeviceOps qdev_cpu_ops = {"cpu", CODE_NATIVE, probe, open_device, close_device, alloc, release, upload, download, copy, load, unload,
+                                launch, sync_device};

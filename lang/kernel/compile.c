@@ -1,0 +1,155 @@
+/* compile.c -- see compile.h. */
+#include "lang/kernel/compile.h"
+#include "lang/kernel/emit.h"
+#include "devices/cache.h"
+#include "devices/llvm.h"
+
+#include <gnu/libc-version.h>
+#include <stdlib.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#else
+#include <sys/auxv.h>
+#endif
+
+struct KCompiler {
+    Ctx *ctx;
+    Cache *cache;
+    Llvm *llvm;       /* NULL until something has to be compiled */
+    CacheKey machine; /* what native code depends on besides its text */
+    KTarget host;
+};
+
+static const char entry[] = "kernel"; /* every object and PTX module has one kernel of this name */
+
+/* -- the machine we run on ---------------------------------------------------------------------------------------------- */
+#if defined(__x86_64__)
+static LlvmArch host_arch(void) { return LLVM_X86; }
+
+/* Family, model and features, as LLVM will see them: two processors with equal words run the same code. */
+static CacheKey identify(void) {
+    CacheKey k = {{0, 0}};
+    static const unsigned leaves[][2] = {{0, 0}, {1, 0}, {7, 0}, {7, 1}, {0xd, 1}, {0x14, 0}, {0x19, 0}, {0x80000001, 0}, {0x80000008, 0}};
+    for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++) {
+        unsigned w[4] = {0};
+        __get_cpuid_count(leaves[i][0], leaves[i][1], &w[0], &w[1], &w[2], &w[3]);
+        if (leaves[i][0] == 1) w[1] = 0, w[2] &= ~(1u << 27); /* number of this core; a bit the kernel sets */
+        if (leaves[i][0] == 0xd) w[1] = w[2] = w[3] = 0;
+        k = qcache_key(k, w, sizeof w);
+    }
+    bool avx = __builtin_cpu_supports("avx2"), wide = __builtin_cpu_supports("avx512f"); /* these ask the kernel, too */
+    return qcache_key(k, (bool[]){avx, wide}, 2);
+}
+
+static void describe_host(KTarget *t) {
+    char *isa = t->mvec;
+    t->half = __builtin_cpu_supports("f16c");
+    *isa++ = 'b';
+    if (__builtin_cpu_supports("avx2")) *isa++ = 'd';
+    if (__builtin_cpu_supports("avx512f")) *isa++ = 'e';
+}
+#else
+static LlvmArch host_arch(void) { return LLVM_AARCH64; }
+
+static CacheKey identify(void) {
+    unsigned long w[2] = {getauxval(AT_HWCAP), getauxval(AT_HWCAP2)};
+    return qcache_key((CacheKey){{0, 0}}, w, sizeof w);
+}
+
+static void describe_host(KTarget *t) { t->half = true; }
+#endif
+
+/* "2.36": 36 */
+static int libc_minor(void) {
+    const char *dot = strchr(gnu_get_libc_version(), '.');
+    return dot ? atoi(dot + 1) : 0;
+}
+
+/* -- the compiler --------------------------------------------------------------------------------------------------------- */
+KCompiler *kcompile_open(Ctx *c, const char *cache_dir) {
+    KCompiler *k = qmem_alloc(c, sizeof *k);
+    k->ctx = c;
+    k->cache = qcache_open(c, cache_dir, 0);
+    k->machine = identify();
+    describe_host(&k->host);
+    k->host.libc = libc_minor();
+    return k;
+}
+
+void kcompile_close(KCompiler *k) {
+    if (!k) return;
+    qllvm_close(k->ctx, k->llvm);
+    qcache_close(k->ctx, k->cache);
+    qmem_free(k->ctx, k, sizeof *k);
+}
+
+typedef struct { KTarget kir; LlvmTarget llvm; LlvmOutput kind; CacheKey key; } Target;
+
+static Target target_of(const KCompiler *k, const Device *d) {
+    if (d->ops->code == CODE_PTX)
+        return (Target){{.kind = KT_NVPTX, .half = true}, {LLVM_NVPTX, d->arch, ""}, LLVM_ASSEMBLY, qcache_key((CacheKey){{1, 0}}, d->arch, strlen(d->arch))};
+    return (Target){k->host, {host_arch(), "", ""}, LLVM_OBJECT, k->machine};
+}
+
+static qs_status run_llvm(KCompiler *k, const Target *t, const Text *ir, LlvmOutput kind, Text *out) {
+    if (!k->llvm) TRY(qllvm_open(k->ctx, &k->llvm));
+    return qllvm_compile(k->ctx, k->llvm, &t->llvm, ir->s, ir->len, kind, out);
+}
+
+static qs_status from_cache_or_llvm(KCompiler *k, const Target *t, const Text *ir, Text *out) {
+    CacheKey key = qcache_key(t->key, ir->s, ir->len);
+    if (qcache_get(k->cache, key, out)) return QS_OK;
+    TRY(run_llvm(k, t, ir, t->kind, out));
+    qcache_put(k->cache, key, out->s, out->len);
+    return QS_OK;
+}
+
+static qs_status through_llvm(KCompiler *k, const KFunc *f, const Device *d, Text *out) {
+    Target t = target_of(k, d);
+    Text ir;
+    qtext_init(&ir, k->ctx);
+    qs_status s = kemit_llvm(k->ctx, f, &t.kir, &ir);
+    if (s == QS_OK) s = from_cache_or_llvm(k, &t, &ir, out);
+    qtext_free(&ir);
+    return s;
+}
+
+qs_status kcompile(KCompiler *k, const KFunc *f, const Device *d, Code *out) {
+    *out = (Code){.kind = d->ops->code, .entry = entry, .hash = f->hash, .name = f->name->s};
+    if (out->kind == CODE_KIR) {
+        out->bytes = f;
+        return QS_OK;
+    }
+    Text t;
+    qtext_init(&t, k->ctx);
+    qs_status s = through_llvm(k, f, d, &t);
+    if (s == QS_OK) {
+        char *bytes = qmem_alloc(k->ctx, t.len + 1);
+        memcpy(bytes, t.s, t.len);
+        out->bytes = bytes, out->n = t.len;
+    }
+    qtext_free(&t);
+    return s;
+}
+
+void kcompile_free(KCompiler *k, Code *code) {
+    if (code->kind != CODE_KIR && code->bytes) qmem_free(k->ctx, (void *)(uintptr_t)code->bytes, code->n + 1);
+    code->bytes = NULL;
+}
+
+/* -- what --dump shows ------------------------------------------------------------------------------------------------------ */
+qs_status kcompile_text(KCompiler *k, const KFunc *f, const Device *d, const char *stage, Text *out) {
+    Target t = target_of(k, d);
+    bool ptx = !strcmp(stage, "ptx");
+    if (ptx && t.kir.kind != KT_NVPTX) return qerr_set(k->ctx, QS_EVALUE, "--dump ptx: the device is %s, not cuda", d->ops->kind);
+    if (!strcmp(stage, "llvm")) return kemit_llvm(k->ctx, f, &t.kir, out);
+    bool opt = !strcmp(stage, "opt");
+    if (!opt && !ptx && strcmp(stage, "asm") != 0) return qerr_set(k->ctx, QS_EVALUE, "--dump: llvm, opt, asm or ptx, got %s", stage);
+    Text ir;
+    qtext_init(&ir, k->ctx);
+    qs_status s = kemit_llvm(k->ctx, f, &t.kir, &ir);
+    if (s == QS_OK) s = run_llvm(k, &t, &ir, opt ? LLVM_IR : LLVM_ASSEMBLY, out);
+    qtext_free(&ir);
+    return s;
+}

@@ -1,0 +1,20 @@
+/* emit.h -- KIR printed as the languages that compilers of machine code read. */
+#ifndef LANG_KERNEL_EMIT_H
+#define LANG_KERNEL_EMIT_H
+#include "lang/kernel/kir.h"
+
+typedef enum { KT_CPU, KT_NVPTX } KTargetKind;
+
+typedef struct {
+    uint8_t kind;         /* KTargetKind */
+    bool half;            /* the processor converts float16 */
+    /* Vector functions of the C library (libmvec): letters of the instruction sets that may be used, narrowest first
+     * ("bde": SSE, AVX2, AVX-512; "n": AdvSIMD), "" for none; and the minor version of the C library 2.x. */
+    char mvec[8];
+    int libc;
+} KTarget;
+
+/* Textual LLVM IR.  The module defines `kernel`; for the cpu a native_fn and `kernel_info` (devices/native.h), for NVPTX
+ * a kernel whose parameters are described in emit_ptx.c.  QS_EVALUE: a barrier where positions part. */
+qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out);
+#endif

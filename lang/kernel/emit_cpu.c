@@ -1,0 +1,455 @@
+/* emit_cpu.c -- the frame of a kernel on the cpu.
+ *
+ *     kernel(args, run, first, last, scratch):
+ *       parameters, extents                                   the entry block: loaded once
+ *       for each block in first … last-1:                     polls the interrupt flag and the fault
+ *         for each piece of the kernel (plan.h; mostly one):
+ *           for each position of the block, last axis innermost: its instructions
+ *
+ * The innermost loop is what LLVM vectorises.  Unless the launch is serial its turns are declared independent (access
+ * groups), which is what a parallel launch means; so no overlap is tested at run time.  Memory that positions would share
+ * although each has its own (private arrays) stays outside that promise. */
+#include "lang/kernel/emit_llvm.h"
+#include "lang/kernel/plan.h"
+#include "devices/native.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct { Opnd x, from; uint32_t head, next, out, x1; } Axis; /* an open loop over positions */
+
+typedef struct {
+    Emit *e;
+    Arena *arena;
+    KPlan *plan;                  /* NULL: one piece */
+    bool blocks;                  /* the kernel knows about blocks */
+    Opnd *params, *extents;       /* what was loaded in the entry block; "" : not yet */
+    uint32_t *alloca;             /* by instruction */
+    Opnd domain[QS_MAX_RANK], block[QS_MAX_RANK], nblocks[QS_MAX_RANK], lo[QS_MAX_RANK], hi[QS_MAX_RANK];
+    Opnd stop, fault;
+    Opnd item, items;             /* number of this position in its block; positions of a block */
+    uint32_t epochs, block_end, done;
+} Cpu;
+
+static Cpu *cpu_of(Emit *e) { return e->frame; }
+
+/* -- the entry block ------------------------------------------------------------------------------------------------------ */
+typedef struct { Text *out; bool dead; } Spot;
+
+static Spot enter_entry(Emit *e) {
+    Spot s = {e->out, e->dead};
+    e->out = &e->entry, e->dead = false;
+    return s;
+}
+
+static void leave_entry(Emit *e, Spot s) { e->out = s.out, e->dead = s.dead; }
+
+static Opnd field(Emit *e, const char *base, size_t offset, const char *type, const char *tail) {
+    Opnd at = emit_def(e, "getelementptr inbounds i8, ptr %s, i64 %zu", base, offset);
+    return emit_def(e, "load %s, ptr %s%s", type, at.s, tail);
+}
+
+static const char extent_range[] = ", !range !2"; /* extents are not negative */
+
+static Opnd load_number(Emit *e, int param) {
+    qs_dtype d = (qs_dtype)e->f->params[param].dtype;
+    size_t at = (size_t)param * sizeof(DevArg) + offsetof(DevArg, bits);
+    Opnd v = field(e, "%args", at, emit_mem_type(e, d), "");
+    return d == QS_B1 ? emit_def(e, "icmp ne i8 %s, 0", v.s) : v;
+}
+
+static Opnd load_base(Emit *e, int param) {
+    size_t at = (size_t)param * sizeof(DevArg);
+    Opnd block = field(e, "%args", at + offsetof(DevArg, block), "ptr", ""), off = field(e, "%args", at + offsetof(DevArg, offset), "i64", "");
+    return emit_def(e, "getelementptr inbounds i8, ptr %s, i64 %s", block.s, off.s);
+}
+
+static Opnd get_param(Emit *e, int param) {
+    Opnd *o = &cpu_of(e)->params[param];
+    if (*o->s) return *o;
+    Spot s = enter_entry(e);
+    *o = e->f->params[param].kind == KP_NUM ? load_number(e, param) : load_base(e, param);
+    leave_entry(e, s);
+    return *o;
+}
+
+static Opnd get_extent(Emit *e, int param, int axis, bool stride) {
+    const KParam *p = &e->f->params[param];
+    if (stride && p->unit_last && axis == p->rank - 1) return emit_opnd("1");
+    Opnd *o = &cpu_of(e)->extents[(param * QS_MAX_RANK + axis) * 2 + stride];
+    if (*o->s) return *o;
+    Spot s = enter_entry(e);
+    size_t at = (size_t)param * sizeof(DevArg) + (stride ? offsetof(DevArg, strides) : offsetof(DevArg, dims)) + (size_t)axis * 8;
+    *o = field(e, "%args", at, "i64", stride ? "" : extent_range);
+    leave_entry(e, s);
+    return *o;
+}
+
+static void load_run(Cpu *k) {
+    Emit *e = k->e;
+    const KFunc *f = e->f;
+    Spot s = enter_entry(e);
+    for (int a = 0; a < f->rank; a++) {
+        k->domain[a] = field(e, "%run", offsetof(NativeRun, domain) + (size_t)a * 8, "i64", extent_range);
+        k->nblocks[a] = field(e, "%run", offsetof(NativeRun, nblocks) + (size_t)a * 8, "i64", extent_range);
+        k->block[a] = f->fixed_block ? emit_opnd("%d", f->block[a])
+                                     : field(e, "%run", offsetof(NativeRun, block) + (size_t)a * 8, "i64", extent_range);
+        e->blkdim[a] = k->block[a], e->blkcnt[a] = k->nblocks[a];
+    }
+    k->stop = field(e, "%run", offsetof(NativeRun, stop), "ptr", "");
+    k->fault = field(e, "%run", offsetof(NativeRun, fault), "ptr", "");
+    e->alone = emit_def(e, "icmp ne i32 %s, 0", field(e, "%run", offsetof(NativeRun, alone), "i32", "").s);
+    k->items = k->block[0];
+    for (int a = 1; a < f->rank; a++) k->items = emit_def(e, "mul i64 %s, %s", k->items.s, k->block[a].s);
+    leave_entry(e, s);
+}
+
+/* -- memory of a position --------------------------------------------------------------------------------------------------- */
+static Place own_alloca(Cpu *k, KRef r) {
+    Emit *e = k->e;
+    const KIns *i = &e->f->ins[r];
+    if (!k->alloca[r]) {
+        Spot s = enter_entry(e);
+        const char *t = emit_mem_type(e, (qs_dtype)i->dtype);
+        Opnd o = i->op == K_LARRAY ? emit_def(e, "alloca [%llu x %s], align 16", (unsigned long long)i->imm, t) : emit_def(e, "alloca %s", t);
+        leave_entry(e, s);
+        sscanf(o.s, "%%t%u", &k->alloca[r]);
+    }
+    return (Place){emit_tmp(k->alloca[r]), ""};
+}
+
+/* Scratch memory: SHARED arrays, then for each kept thing an array with a place per position. */
+static Place kept_place(Cpu *k, uint32_t slot, uint64_t bytes) {
+    Emit *e = k->e;
+    Opnd row = emit_def(e, "mul i64 %s, %u", k->items.s, slot);
+    Opnd base = emit_def(e, "getelementptr inbounds i8, ptr %%scratch, i64 %s", emit_def(e, "add i64 %s, %u", row.s, k->plan->shared_bytes).s);
+    Opnd off = emit_def(e, "mul i64 %s, %llu", k->item.s, (unsigned long long)bytes);
+    return (Place){emit_def(e, "getelementptr inbounds i8, ptr %s, i64 %s", base.s, off.s), e->group};
+}
+
+static uint64_t kept_bytes(const KIns *i) { return (i->op == K_LARRAY ? i->imm : 1) * qdtype_size((qs_dtype)i->dtype); }
+
+static Place get_container(Emit *e, KRef r) {
+    Cpu *k = cpu_of(e);
+    const KIns *i = &e->f->ins[r];
+    if (i->op == K_SHARED)
+        return (Place){emit_def(e, "getelementptr inbounds i8, ptr %%scratch, i64 %u", k->plan->slot[r]), e->group};
+    if (k->plan && k->plan->cls[r] == KC_PIECE && k->plan->home[r] == KH_KEPT) return kept_place(k, k->plan->slot[r], kept_bytes(i));
+    return own_alloca(k, r);
+}
+
+/* -- ends ------------------------------------------------------------------------------------------------------------------- */
+static void leave(Emit *e) {
+    Cpu *k = cpu_of(e);
+    if (k->plan && k->plan->mortal && e->now) emit_put(e, "store i8 0, ptr %s", kept_place(k, k->plan->alive, 1).ptr.s);
+    emit_jump(e, e->now ? e->item_end : k->block_end);
+}
+
+static const char fault_function[] =
+    "define internal void @fault(ptr %f, i32 %m, i32 %p, double %a, double %b, i64 %x0, i64 %x1, i64 %x2, i64 %x3, i64 %x4, i64 %x5, "
+    "i64 %x6, i64 %x7) cold noinline nounwind {\n"
+    "  %old = cmpxchg ptr %f, i32 0, i32 %m monotonic monotonic\n  %won = extractvalue { i32, i1 } %old, 1\n"
+    "  br i1 %won, label %first, label %done\nfirst:\n";
+
+static void add_fault_function(Emit *e) {
+    Text *t = &e->tail;
+    qtext_puts(t, fault_function);
+    qtext_printf(t, "  %%q0 = getelementptr i8, ptr %%f, i64 %zu\n  store i32 %%p, ptr %%q0\n", offsetof(DevFault, pos));
+    qtext_printf(t, "  %%q1 = getelementptr i8, ptr %%f, i64 %zu\n  store double %%a, ptr %%q1\n", offsetof(DevFault, value));
+    qtext_printf(t, "  %%q2 = getelementptr i8, ptr %%f, i64 %zu\n  store double %%b, ptr %%q2\n", offsetof(DevFault, value) + 8);
+    for (size_t a = 0; a < QS_MAX_RANK; a++)
+        qtext_printf(t, "  %%r%zu = getelementptr i8, ptr %%f, i64 %zu\n  store i64 %%x%zu, ptr %%r%zu\n", a, offsetof(DevFault, at) + a * 8, a, a);
+    qtext_puts(t, "  br label %done\ndone:\n  ret void\n}\n");
+}
+
+static void report_fault(Emit *e, const KIns *i) {
+    Cpu *k = cpu_of(e);
+    Opnd b = emit_double(e, i->b), c = emit_double(e, i->c), x[QS_MAX_RANK];
+    for (int a = 0; a < QS_MAX_RANK; a++) x[a] = a < e->f->rank && e->now ? e->pos[a] : emit_opnd("0");
+    emit_put(e, "call void @fault(ptr %s, i32 %llu, i32 %u, double %s, double %s, i64 %s, i64 %s, i64 %s, i64 %s, i64 %s, i64 %s, i64 %s, i64 %s)",
+             k->fault.s, (unsigned long long)i->imm + 1, i->pos, b.s, c.s, x[0].s, x[1].s, x[2].s, x[3].s, x[4].s, x[5].s, x[6].s, x[7].s);
+}
+
+static void poll_stop(Emit *e) {
+    uint32_t on = emit_new(e);
+    Opnd v = emit_def(e, "load volatile i32, ptr %s", cpu_of(e)->stop.s);
+    emit_branch(e, emit_def(e, "icmp eq i32 %s, 0", v.s), on, cpu_of(e)->done);
+    emit_label(e, on);
+}
+
+static void poll_fault(Cpu *k) {
+    Emit *e = k->e;
+    uint32_t on = emit_new(e);
+    Opnd v = emit_def(e, "load atomic i32, ptr %s monotonic, align 4", k->fault.s);
+    emit_branch(e, emit_def(e, "icmp eq i32 %s, 0", v.s), on, k->done);
+    emit_label(e, on);
+}
+
+/* -- loops over positions --------------------------------------------------------------------------------------------------- */
+static Axis open_axis(Emit *e, Opnd lo, Opnd hi) {
+    Axis a = {.head = emit_new(e), .next = emit_new(e), .out = emit_new(e), .x1 = emit_new(e)};
+    uint32_t from = emit_new(e), body = emit_new(e);
+    emit_label(e, from);
+    emit_label(e, a.head);
+    a.x = emit_def(e, "phi i64 [ %s, %%L%u ], [ %%t%u, %%L%u ]", lo.s, from, a.x1, a.next);
+    emit_branch(e, emit_def(e, "icmp slt i64 %s, %s", a.x.s, hi.s), body, a.out);
+    emit_label(e, body);
+    return a;
+}
+
+static void close_axis(Emit *e, const Axis *a, const char *metadata) {
+    emit_label(e, a->next);
+    emit_put(e, "%%t%u = add nuw nsw i64 %s, 1", a->x1, a->x.s);
+    emit_put(e, "br label %%L%u%s", a->head, metadata);
+    e->dead = true;
+    emit_label(e, a->out);
+}
+
+/* Values from other pieces that this one needs: read from their place, or computed again. */
+static void fetch(Cpu *k, KRef r) {
+    Emit *e = k->e;
+    const KIns *i = &e->f->ins[r];
+    if (!r || i->op == K_LOCAL || i->op == K_LARRAY || i->op == K_SHARED || emit_known(e, r)) return;
+    if (k->plan->home[r] == KH_KEPT) {
+        emit_set(e, r, emit_load(e, (qs_dtype)i->dtype, "", kept_place(k, k->plan->slot[r], kept_bytes(i))));
+        return;
+    }
+    fetch(k, i->a), fetch(k, i->b), fetch(k, i->c);
+    emit_ins(e, r);
+}
+
+static bool foreign(const KPlan *plan, KRef r, KRef first, KRef last) { return r && (r < first || r >= last) && plan->cls[r] == KC_PIECE; }
+
+static void fetch_all(Cpu *k, KRef first, KRef last) {
+    for (KRef r = first; r < last; r++) {
+        const KIns *i = &k->e->f->ins[r];
+        if (k->plan->cls[r] != KC_PIECE) continue;
+        if (foreign(k->plan, i->a, first, last)) fetch(k, i->a);
+        if (foreign(k->plan, i->b, first, last)) fetch(k, i->b);
+        if (foreign(k->plan, i->c, first, last)) fetch(k, i->c);
+    }
+}
+
+static void keep(Cpu *k, KRef r) {
+    Emit *e = k->e;
+    const KIns *i = &e->f->ins[r];
+    if (k->plan->home[r] != KH_KEPT || i->op == K_LOCAL || i->op == K_LARRAY) return;
+    emit_store(e, (qs_dtype)i->dtype, "", kept_place(k, k->plan->slot[r], kept_bytes(i)), emit_arg(e, r));
+}
+
+static void skip_the_dead(Cpu *k) {
+    Emit *e = k->e;
+    uint32_t on = emit_new(e);
+    Opnd alive = emit_def(e, "load i8, ptr %s", kept_place(k, k->plan->alive, 1).ptr.s);
+    emit_branch(e, emit_def(e, "icmp ne i8 %s, 0", alive.s), on, e->item_end);
+    emit_label(e, on);
+}
+
+static void emit_piece(Cpu *k, KRef first, KRef last) {
+    Emit *e = k->e;
+    if (!k->plan) {
+        emit_range(e, first, last);
+        return;
+    }
+    if (k->plan->mortal) skip_the_dead(k);
+    fetch_all(k, first, last);
+    for (KRef r = first; r < last; r++) {
+        if (k->plan->cls[r] != KC_PIECE) continue;
+        emit_ins(e, r);
+        keep(k, r);
+    }
+}
+
+/* Where in the block this is: what BLKPOS and kept places need. */
+static void place_in_block(Cpu *k) {
+    Emit *e = k->e;
+    if (!k->blocks) return;
+    for (int a = 0; a < e->f->rank; a++) {
+        e->blkpos[a] = emit_def(e, "sub nsw i64 %s, %s", e->pos[a].s, k->lo[a].s);
+        k->item = a ? emit_def(e, "add i64 %s, %s", emit_def(e, "mul i64 %s, %s", k->item.s, k->block[a].s).s, e->blkpos[a].s) : e->blkpos[0];
+    }
+}
+
+static const char *loop_metadata(const Emit *e) { return e->f->serial ? "" : ", !llvm.loop !1"; }
+
+static void each_position(Cpu *k, KRef first, KRef last) {
+    Emit *e = k->e;
+    Axis axis[QS_MAX_RANK];
+    int rank = e->f->rank;
+    e->now = ++k->epochs;
+    for (int a = 0; a < rank; a++) {
+        axis[a] = open_axis(e, k->lo[a], k->hi[a]);
+        e->pos[a] = axis[a].x;
+    }
+    place_in_block(k);
+    e->item_end = axis[rank - 1].next;
+    emit_piece(k, first, last);
+    for (int a = rank - 1; a >= 0; a--) close_axis(e, &axis[a], a == rank - 1 ? loop_metadata(e) : "");
+    e->now = 0;
+}
+
+/* -- pieces ------------------------------------------------------------------------------------------------------------------- */
+static bool has_piece(const KPlan *p, KRef first, KRef last) {
+    for (KRef r = first; r < last; r++)
+        if (p->cls[r] == KC_PIECE) return true;
+    return false;
+}
+
+static void each_piece(Cpu *k) {
+    const KPlan *p = k->plan;
+    for (KRef r = p->first; r < p->last;) {
+        if (p->cls[r] == KC_CONTROL) {
+            emit_ins(k->e, r++);
+            continue;
+        }
+        KRef end = r + 1;
+        while (end < p->last && p->cls[end] != KC_CONTROL && !p->cut[end]) end++;
+        for (KRef x = r; x < end; x++)
+            if (p->cls[x] == KC_COMMON) emit_ins(k->e, x);
+        if (has_piece(p, r, end)) each_position(k, r, end);
+        r = end;
+    }
+}
+
+static void no_code(Emit *e) { (void)e; }
+
+/* -- blocks ------------------------------------------------------------------------------------------------------------------- */
+static void fill(Emit *e, Opnd ptr, int byte, Opnd n) {
+    emit_declare(e, "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)");
+    emit_put(e, "call void @llvm.memset.p0.i64(ptr %s, i8 %d, i64 %s, i1 false)", ptr.s, byte, n.s);
+}
+
+static void begin_block(Cpu *k) {
+    Emit *e = k->e;
+    if (!k->plan) return;
+    for (KRef r = 1; r < e->f->nins; r++) {
+        const KIns *i = &e->f->ins[r];
+        if (i->op == K_SHARED && i->flag) fill(e, get_container(e, r).ptr, 0, emit_opnd("%llu", (unsigned long long)i->imm * qdtype_size((qs_dtype)i->dtype)));
+    }
+    if (!k->plan->mortal) return;
+    k->item = emit_opnd("0");
+    fill(e, kept_place(k, k->plan->alive, 1).ptr, 1, k->items);
+}
+
+/* The block's number along each axis, and the positions it covers. */
+static void locate_block(Cpu *k, Opnd number) {
+    Emit *e = k->e;
+    for (int a = e->f->rank - 1; a >= 0; a--) {
+        e->blkidx[a] = a ? emit_def(e, "urem i64 %s, %s", number.s, k->nblocks[a].s) : number;
+        if (a) number = emit_def(e, "udiv i64 %s, %s", number.s, k->nblocks[a].s);
+        k->lo[a] = emit_def(e, "mul nuw nsw i64 %s, %s", e->blkidx[a].s, k->block[a].s);
+        Opnd end = emit_def(e, "add nuw nsw i64 %s, %s", k->lo[a].s, k->block[a].s);
+        emit_declare(e, "declare i64 @llvm.smin.i64(i64, i64)");
+        k->hi[a] = emit_def(e, "call i64 @llvm.smin.i64(i64 %s, i64 %s)", end.s, k->domain[a].s);
+    }
+}
+
+static bool has_op(const KFunc *f, KOp op) {
+    for (KRef r = 1; r < f->nins; r++)
+        if (f->ins[r].op == op) return true;
+    return false;
+}
+
+static void emit_body(Cpu *k) {
+    Emit *e = k->e;
+    Axis blocks = open_axis(e, emit_opnd("%%first"), emit_opnd("%%last"));
+    k->block_end = blocks.next;
+    poll_stop(e);
+    if (has_op(e->f, K_CHECK)) poll_fault(k);
+    locate_block(k, blocks.x);
+    begin_block(k);
+    if (k->plan) each_piece(k);
+    else each_position(k, 1, e->f->nins);
+    close_axis(e, &blocks, "");
+    emit_jump(e, k->done);
+    emit_label(e, k->done);
+    emit_put(e, "ret void");
+}
+
+/* -- the module ---------------------------------------------------------------------------------------------------------------- */
+
+/* Instructions one position takes, roughly; loops of unknown length count for 16 turns. */
+static uint32_t cost_of(const KFunc *f) {
+    double sum = 0, times[EMIT_MAX_LOOPS + 1] = {1}, a, b, c;
+    int depth = 0;
+    for (KRef r = 1; r < f->nins; r++) {
+        const KIns *i = &f->ins[r];
+        double turns = 1;
+        if (i->op == K_END || i->op == K_ELSE) depth--;
+        if (i->op == K_LOOP) turns = 16;
+        if (i->op == K_FOR) turns = kir_is_const(f, i->a, &a) && kir_is_const(f, i->b, &b) && kir_is_const(f, i->c, &c) && c != 0 ? (b - a) / c + 1 : 16;
+        sum += times[depth] * (i->op == K_MATH || i->op == K_DIV || i->op == K_MOD ? 8 : i->op == K_ATOMIC ? 20 : i->op == K_CONST ? 0 : 1);
+        if (i->op == K_IF || i->op == K_ELSE || i->op == K_LOOP || i->op == K_FOR) times[depth + 1] = times[depth] * (turns < 0 ? 0 : turns), depth++;
+    }
+    return sum < 1 ? 1 : sum > 1e9 ? 1000000000u : (uint32_t)sum;
+}
+
+static void print_info(Cpu *k, Text *out) {
+    const KFunc *f = k->e->f;
+    unsigned flags = (k->blocks ? NATIVE_BLOCKS : 0u) | (f->serial ? NATIVE_SERIAL : 0u) | (has_op(f, K_CHECK) ? NATIVE_CHECKS : 0u);
+    qtext_printf(out, "@kernel_info = constant { i32, i32, i32, i32, i64, i64 } { i32 %d, i32 %u, i32 %u, i32 %d, i64 %u, i64 %u }\n", NATIVE_ABI,
+                 flags, cost_of(f), f->nparams, k->plan ? k->plan->shared_bytes : 0, k->plan ? k->plan->item_bytes : 0);
+}
+_Static_assert(sizeof(NativeInfo) == 32 && offsetof(NativeInfo, shared_bytes) == 16, "print_info writes a NativeInfo");
+
+/* Declared vector functions must survive until the vectoriser looks for them. */
+static void print_used(Emit *e, Text *out) {
+    int n = 0;
+    Text list;
+    qtext_init(&list, e->c);
+    for (const char *at = e->decls.len ? e->decls.s : ""; (at = strstr(at, "@_ZGV")); at++)
+        qtext_printf(&list, "%sptr %.*s", n++ ? ", " : "", (int)strcspn(at, "("), at);
+    if (n) qtext_printf(out, "@llvm.compiler.used = appending global [%d x ptr] [%s], section \"llvm.metadata\"\n", n, list.s);
+    qtext_free(&list);
+}
+
+static void print_module(Cpu *k, Text *out) {
+    Emit *e = k->e;
+    print_info(k, out);
+    print_used(e, out);
+    qtext_puts(out, "define void @kernel(ptr noalias readonly %args, ptr noalias readonly %run, i64 %first, i64 %last, ptr noalias %scratch) #0 {\n"
+                    "entry:\n");
+    qtext_add(out, e->entry.s, e->entry.len);
+    qtext_add(out, e->body.s, e->body.len);
+    qtext_puts(out, "}\n");
+    if (has_op(e->f, K_CHECK)) add_fault_function(e);
+    qtext_printf(&e->tail, "attributes #0 = { nounwind%s }\nattributes #1 = { nounwind willreturn memory(none) }\n",
+                 strchr(e->t->mvec, 'e') ? " \"prefer-vector-width\"=\"512\"" : "");
+    qtext_puts(&e->tail, "!0 = distinct !{}\n!1 = distinct !{!1, !{!\"llvm.loop.parallel_accesses\", !0}}\n!2 = !{i64 0, i64 1152921504606846976}\n");
+}
+
+static bool knows_blocks(const KFunc *f) {
+    return f->barrier || f->shared || f->fixed_block || has_op(f, K_BLKPOS) || has_op(f, K_BLKDIM) || has_op(f, K_BLKIDX) || has_op(f, K_BLKCNT);
+}
+
+static qs_status run(Cpu *k, Text *out) {
+    Emit *e = k->e;
+    KPlan plan;
+    k->blocks = knows_blocks(e->f);
+    if (e->f->barrier || e->f->shared) {
+        TRY(kplan_block(e->c, k->arena, e->f, e->match, e->opener, &plan));
+        k->plan = &plan;
+    }
+    if (!e->f->serial) e->group = ", !llvm.access.group !0";
+    load_run(k);
+    k->done = emit_new(e);
+    emit_body(k);
+    print_module(k, out);
+    return QS_OK;
+}
+
+qs_status emit_cpu(Emit *e, Text *out) {
+    Arena arena;
+    qarena_init(&arena, e->c);
+    const KFunc *f = e->f;
+    size_t nparams = (size_t)f->nparams + 1;
+    Cpu k = {.e = e, .arena = &arena, .params = qarena_alloc(&arena, nparams * sizeof(Opnd)),
+             .extents = qarena_alloc(&arena, nparams * QS_MAX_RANK * 2 * sizeof(Opnd)), .alloca = qarena_alloc(&arena, f->nins * sizeof(uint32_t))};
+    e->frame = &k;
+    e->param = get_param, e->extent = get_extent, e->container = get_container;
+    e->leave = leave, e->fault = report_fault, e->poll = poll_stop, e->barrier = no_code;
+    qs_status s = run(&k, out);
+    qarena_free(&arena);
+    return s;
+}
