@@ -1,5 +1,8 @@
+/* Compiled twice: as it is, and from convert_avx2.c, which takes the packed loops only. */
 #include "vm/convert.h"
+#include "vm/loops.h"
 
+#pragma GCC optimize("no-trapping-math") /* nobody reads the floating-point flags; comparisons vectorise */
 #include <string.h>
 
 /* Every pair of dtypes has a loop of its own, generated below, in a packed form that the compiler vectorises and a
@@ -118,15 +121,15 @@ PUT_OTHER(C64, ((QComplexF){(float)v, 0}), ((QComplexF){(float)v.re, (float)v.im
 PUT_OTHER(C128, ((QComplexD){(double)v, 0}), v)
 
 /* -- the loops --------------------------------------------------------------------------------------------------------- */
-typedef void Packed(const void *restrict src, void *restrict dst, size_t n);
 typedef void Strided(const char *src, ptrdiff_t sstep, char *dst, ptrdiff_t dstep, size_t n);
 
-#define LOOPS(to, from, nat)                                                                                           \
+#define PACKED(to, from, nat)                                                                                          \
     static void packed_##from##_##to(const void *restrict src, void *restrict dst, size_t n) {                         \
         const E_##from *restrict s = src;                                                                              \
         E_##to *restrict d = dst;                                                                                      \
         for (size_t i = 0; i < n; i++) d[i] = put_##to##_##nat(get_##from(s[i]));                                      \
-    }                                                                                                                  \
+    }
+#define STRIDED(to, from, nat)                                                                                         \
     static void strided_##from##_##to(const char *src, ptrdiff_t sstep, char *dst, ptrdiff_t dstep, size_t n) {        \
         for (; n--; src += sstep, dst += dstep) { /* foreign memory need not be aligned */                             \
             E_##from e;                                                                                                \
@@ -135,6 +138,15 @@ typedef void Strided(const char *src, ptrdiff_t sstep, char *dst, ptrdiff_t dste
             memcpy(dst, &r, sizeof r);                                                                                 \
         }                                                                                                              \
     }
+#ifdef QCONV_AVX2
+#define LOOPS(to, from, nat) PACKED(to, from, nat)
+#define ENTRY(to, from) [QS_##to] = packed_##from##_##to,
+typedef Packed *Entry;
+#else
+#define LOOPS(to, from, nat) PACKED(to, from, nat) STRIDED(to, from, nat)
+#define ENTRY(to, from) [QS_##to] = {packed_##from##_##to, strided_##from##_##to},
+typedef struct { Packed *packed; Strided *strided; } Entry;
+#endif
 #define ALL_LOOPS_FROM(from, nat)                                                                                      \
     LOOPS(B1, from, nat) LOOPS(I8, from, nat) LOOPS(U8, from, nat) LOOPS(I16, from, nat) LOOPS(U16, from, nat)         \
     LOOPS(I32, from, nat) LOOPS(U32, from, nat) LOOPS(I64, from, nat) LOOPS(U64, from, nat) LOOPS(F16, from, nat)      \
@@ -155,11 +167,17 @@ ALL_LOOPS_FROM(F64, D)
 ALL_LOOPS_FROM(C64, C)
 ALL_LOOPS_FROM(C128, C)
 
-#define ENTRY(to, from) [QS_##to] = {packed_##from##_##to, strided_##from##_##to},
 #define DTYPE(id, ...) [QS_##id] = {EACH_DTYPE(ENTRY, id)},
-static const struct { Packed *packed; Strided *strided; } loops[QS_NDTYPES][QS_NDTYPES] = {
+static const Entry loops[QS_NDTYPES][QS_NDTYPES] = {
 #include "vm/base/dtypes.def"
 };
+
+#ifdef QCONV_AVX2
+Packed *qconv_packed_avx2(qs_dtype from, qs_dtype to) { return loops[from][to]; }
+#else
+Packed *qconv_packed(qs_dtype from, qs_dtype to) {
+    return QCPU_AVX2 ? qconv_packed_avx2(from, to) : loops[from][to].packed;
+}
 
 /* -- moving without converting ----------------------------------------------------------------------------------------- */
 #define MOVE(bits, type)                                                                                               \
@@ -181,6 +199,7 @@ static void move(size_t size, const char *src, ptrdiff_t sstep, char *dst, ptrdi
 void qconv_run(qs_dtype from, const void *src, ptrdiff_t sstep, qs_dtype to, void *dst, ptrdiff_t dstep, size_t n) {
     size_t size = qdtype_size(from);
     if (from == to) move(size, src, sstep, dst, dstep, n);
-    else if (sstep == (ptrdiff_t)size && dstep == (ptrdiff_t)qdtype_size(to)) loops[from][to].packed(src, dst, n);
+    else if (sstep == (ptrdiff_t)size && dstep == (ptrdiff_t)qdtype_size(to)) qconv_packed(from, to)(src, dst, n);
     else loops[from][to].strided(src, sstep, dst, dstep, n);
 }
+#endif

@@ -5,5 +5,8 @@
 #include "vm/base/dtype.h"
 
 /* Steps count bytes.  Source and destination may be the same memory when dtype and step are, else they must not overlap. */
+typedef void Packed(const void *restrict src, void *restrict dst, size_t n);
+Packed *qconv_packed(qs_dtype from, qs_dtype to); /* the loop for elements without gaps; from != to */
+Packed *qconv_packed_avx2(qs_dtype from, qs_dtype to);
 void qconv_run(qs_dtype from, const void *src, ptrdiff_t sstep, qs_dtype to, void *dst, ptrdiff_t dstep, size_t n);
 #endif

@@ -1,0 +1,232 @@
+/* Compiled twice: as it is, and from loops_avx2.c for processors with AVX2. */
+#include "vm/loops.h"
+
+#pragma GCC optimize("no-trapping-math") /* nobody reads the floating-point flags; comparisons vectorise */
+#include <complex.h>
+#include <math.h>
+
+#define DTYPE(id, name, ctype, ...) typedef ctype E_##id;
+#include "vm/base/dtypes.def"
+
+/* The result may be an operand: the same element, never a neighbour, so iterations stay independent. */
+#define INDEPENDENT _Pragma("GCC ivdep")
+
+#define LOOPS(op, id, result, expr)                                                                                    \
+    static void op##_##id##_vv(size_t n, const void *va, const void *vb, void *vout) {                                 \
+        const E_##id *a = va, *b = vb;                                                                                 \
+        result *out = vout;                                                                                            \
+        INDEPENDENT for (size_t i = 0; i < n; i++) {                                                                   \
+            E_##id x = a[i], y = b[i];                                                                                 \
+            out[i] = expr;                                                                                             \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void op##_##id##_vs(size_t n, const void *va, const void *vb, void *vout) {                                 \
+        const E_##id *a = va, y = *(const E_##id *)vb;                                                                 \
+        result *out = vout;                                                                                            \
+        INDEPENDENT for (size_t i = 0; i < n; i++) {                                                                   \
+            E_##id x = a[i];                                                                                           \
+            out[i] = expr;                                                                                             \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void op##_##id##_sv(size_t n, const void *va, const void *vb, void *vout) {                                 \
+        const E_##id x = *(const E_##id *)va, *b = vb;                                                                 \
+        result *out = vout;                                                                                            \
+        INDEPENDENT for (size_t i = 0; i < n; i++) {                                                                   \
+            E_##id y = b[i];                                                                                           \
+            out[i] = expr;                                                                                             \
+        }                                                                                                              \
+    }
+
+/* -- integers: arithmetic modulo 2^n, in unsigned types so that it is defined -------------------------------------------- */
+#define INT_LOOPS(id, wide)                                                                                            \
+    LOOPS(ADD, id, E_##id, (E_##id)((wide)x + (wide)y))                                                                \
+    LOOPS(SUB, id, E_##id, (E_##id)((wide)x - (wide)y))                                                                \
+    LOOPS(MUL, id, E_##id, (E_##id)((wide)x * (wide)y))                                                                \
+    LOOPS(MAX, id, E_##id, x > y ? x : y)                                                                              \
+    LOOPS(MIN, id, E_##id, x < y ? x : y)                                                                              \
+    LOOPS(AND, id, E_##id, x & y)                                                                                      \
+    LOOPS(OR, id, E_##id, x | y)                                                                                       \
+    LOOPS(XOR, id, E_##id, x ^ y)
+INT_LOOPS(I32, uint32_t)
+INT_LOOPS(U32, uint32_t)
+INT_LOOPS(I64, uint64_t)
+INT_LOOPS(U64, uint64_t)
+
+LOOPS(AND, B1, uint8_t, (uint8_t)(x & y))
+LOOPS(OR, B1, uint8_t, (uint8_t)(x | y))
+LOOPS(XOR, B1, uint8_t, (uint8_t)(x ^ y))
+
+#define ORDER_LOOPS(id)                                                                                                \
+    LOOPS(EQ, id, uint8_t, x == y)                                                                                     \
+    LOOPS(NE, id, uint8_t, x != y)                                                                                     \
+    LOOPS(LT, id, uint8_t, x < y)                                                                                      \
+    LOOPS(LE, id, uint8_t, x <= y)                                                                                     \
+    LOOPS(GT, id, uint8_t, x > y)                                                                                      \
+    LOOPS(GE, id, uint8_t, x >= y)
+ORDER_LOOPS(I32)
+ORDER_LOOPS(U32)
+ORDER_LOOPS(I64)
+ORDER_LOOPS(U64)
+ORDER_LOOPS(F32)
+ORDER_LOOPS(F64)
+
+/* -- reals --------------------------------------------------------------------------------------------------------------- */
+#define REAL_LOOPS(id)                                                                                                 \
+    LOOPS(ADD, id, E_##id, x + y)                                                                                      \
+    LOOPS(SUB, id, E_##id, x - y)                                                                                      \
+    LOOPS(MUL, id, E_##id, x * y)                                                                                      \
+    LOOPS(DIV, id, E_##id, x / y)                                                                                      \
+    LOOPS(MAX, id, E_##id, x > y || y != y ? x : y)                                                                    \
+    LOOPS(MIN, id, E_##id, x < y || y != y ? x : y)
+REAL_LOOPS(F32)
+REAL_LOOPS(F64)
+
+/* Squares x as often as |power| has bits and multiplies those that belong to set bits; a chunk of elements at a time, so
+ * that each multiplication is a packed loop. */
+#define CHAIN(id, one, mul)                                                                                            \
+    static E_##id chain_one_##id(E_##id square, int power) {                                                           \
+        E_##id product = one;                                                                                          \
+        for (unsigned bits = magnitude(power); bits; bits >>= 1) {                                                     \
+            if (bits & 1) product = mul(product, square);                                                              \
+            square = mul(square, square);                                                                              \
+        }                                                                                                              \
+        return product;                                                                                                \
+    }                                                                                                                  \
+    static void chain_##id(size_t n, const E_##id *a, int power, E_##id *out) {                                        \
+        enum { CHUNK = 64 };                                                                                           \
+        const E_##id unit = one;                                                                                       \
+        E_##id square[CHUNK], product[CHUNK];                                                                          \
+        for (size_t at = 0; at < n; at += CHUNK) {                                                                     \
+            size_t m = n - at < CHUNK ? n - at : CHUNK;                                                                \
+            for (size_t i = 0; i < m; i++) square[i] = a[at + i], product[i] = unit;                                   \
+            for (unsigned bits = magnitude(power); bits; bits >>= 1) {                                                 \
+                if (bits & 1) MUL_##id##_vv(m, product, square, product);                                              \
+                MUL_##id##_vv(m, square, square, square);                                                              \
+            }                                                                                                          \
+            if (power < 0) DIV_##id##_sv(m, &unit, product, out + at);                                                \
+            else                                                                                                       \
+                for (size_t i = 0; i < m; i++) out[at + i] = product[i];                                               \
+        }                                                                                                              \
+    }
+static unsigned magnitude(int power) { return power < 0 ? 0u - (unsigned)power : (unsigned)power; }
+#define TIMES(x, y) ((x) * (y))
+CHAIN(F32, 1, TIMES)
+CHAIN(F64, 1, TIMES)
+
+static bool whole_power(double y, int *power) {
+    if (!(fabs(y) <= POWER_MAX) || y != trunc(y)) return false;
+    *power = (int)y;
+    return true;
+}
+
+static float power_F32(float x, float y) {
+    int n;
+    if (!whole_power((double)y, &n)) return powf(x, y);
+    return n < 0 ? 1 / chain_one_F32(x, n) : chain_one_F32(x, n);
+}
+
+static double power_F64(double x, double y) {
+    int n;
+    if (!whole_power(y, &n)) return pow(x, y);
+    return n < 0 ? 1 / chain_one_F64(x, n) : chain_one_F64(x, n);
+}
+
+#define POW_LOOPS(id, whole)                                                                                           \
+    LOOPS(POW, id, E_##id, power_##id(x, y))                                                                           \
+    static void POW_##id##_one(size_t n, const void *a, const void *b, void *out) { /* vector and one number */        \
+        int power;                                                                                                     \
+        if (whole(*(const E_##id *)b, &power)) chain_##id(n, a, power, out);                                           \
+        else POW_##id##_vs(n, a, b, out);                                                                              \
+    }
+#define WHOLE_REAL(y, power) whole_power((double)(y), power)
+POW_LOOPS(F32, WHOLE_REAL)
+POW_LOOPS(F64, WHOLE_REAL)
+
+/* -- complex ------------------------------------------------------------------------------------------------------------- */
+static inline QComplexF timesf(QComplexF x, QComplexF y) {
+    return (QComplexF){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
+}
+static inline QComplexD times(QComplexD x, QComplexD y) {
+    return (QComplexD){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
+}
+/* R. L. Smith, Algorithm 116, CACM 1962: no overflow on the way to a representable result. */
+static QComplexD over(QComplexD x, QComplexD y) {
+    if (fabs(y.re) >= fabs(y.im)) {
+        double r = y.re == 0 && y.im == 0 ? 0 : y.im / y.re, d = y.re + r * y.im;
+        return (QComplexD){(x.re + r * x.im) / d, (x.im - r * x.re) / d};
+    }
+    double r = y.re / y.im, d = y.re * r + y.im;
+    return (QComplexD){(x.re * r + x.im) / d, (x.im * r - x.re) / d};
+}
+/* The squares of floats neither overflow nor vanish in double. */
+static inline QComplexF overf(QComplexF x, QComplexF y) {
+    double c = (double)y.re, d = (double)y.im, a = (double)x.re, b = (double)x.im, q = c * c + d * d;
+    return (QComplexF){(float)((a * c + b * d) / q), (float)((b * c - a * d) / q)};
+}
+
+#define COMPLEX_LOOPS(id, mul, div)                                                                                    \
+    LOOPS(ADD, id, E_##id, ((E_##id){x.re + y.re, x.im + y.im}))                                                       \
+    LOOPS(SUB, id, E_##id, ((E_##id){x.re - y.re, x.im - y.im}))                                                       \
+    LOOPS(MUL, id, E_##id, mul(x, y))                                                                                  \
+    LOOPS(DIV, id, E_##id, div(x, y))                                                                                  \
+    LOOPS(EQ, id, uint8_t, x.re == y.re && x.im == y.im)                                                               \
+    LOOPS(NE, id, uint8_t, x.re != y.re || x.im != y.im)
+COMPLEX_LOOPS(C64, timesf, overf)
+COMPLEX_LOOPS(C128, times, over)
+CHAIN(C64, ((E_C64){1, 0}), timesf)
+CHAIN(C128, ((E_C128){1, 0}), times)
+
+static E_C128 power_C128(E_C128 x, E_C128 y) {
+    int n;
+    if (y.im == 0 && whole_power(y.re, &n)) {
+        E_C128 z = chain_one_C128(x, n);
+        return n < 0 ? over((E_C128){1, 0}, z) : z;
+    }
+    if (x.re == 0 && x.im == 0 && y.re > 0) return (E_C128){0, 0};
+    double complex z = cpow(CMPLX(x.re, x.im), CMPLX(y.re, y.im));
+    return (E_C128){creal(z), cimag(z)};
+}
+
+static E_C64 power_C64(E_C64 x, E_C64 y) {
+    int n;
+    if (y.im == 0 && whole_power((double)y.re, &n)) {
+        E_C64 w = chain_one_C64(x, n);
+        return n < 0 ? overf((E_C64){1, 0}, w) : w;
+    }
+    E_C128 z = power_C128((E_C128){(double)x.re, (double)x.im}, (E_C128){(double)y.re, (double)y.im});
+    return (E_C64){(float)z.re, (float)z.im};
+}
+
+#define WHOLE_COMPLEX(y, power) ((y).im == 0 && whole_power((double)(y).re, power))
+POW_LOOPS(C64, WHOLE_COMPLEX)
+POW_LOOPS(C128, WHOLE_COMPLEX)
+
+/* -- the table ----------------------------------------------------------------------------------------------------------- */
+#define FORMS(op, id) [QS_##id] = {op##_##id##_vv, op##_##id##_vs, op##_##id##_sv},
+#define INTS(op) FORMS(op, I32) FORMS(op, U32) FORMS(op, I64) FORMS(op, U64)
+#define REALS(op) FORMS(op, F32) FORMS(op, F64)
+#define COMPLEXES(op) FORMS(op, C64) FORMS(op, C128)
+#define POWERS(id) [QS_##id] = {POW_##id##_vv, POW_##id##_one, POW_##id##_sv},
+
+static Loop *const table[LOOP_COUNT][QS_NDTYPES][LOOP_FORMS] = {
+    [LOOP_ADD] = {INTS(ADD) REALS(ADD) COMPLEXES(ADD)}, [LOOP_SUB] = {INTS(SUB) REALS(SUB) COMPLEXES(SUB)},
+    [LOOP_MUL] = {INTS(MUL) REALS(MUL) COMPLEXES(MUL)}, [LOOP_DIV] = {REALS(DIV) COMPLEXES(DIV)},
+    [LOOP_POW] = {POWERS(F32) POWERS(F64) POWERS(C64) POWERS(C128)},
+    [LOOP_MAX] = {INTS(MAX) REALS(MAX)}, [LOOP_MIN] = {INTS(MIN) REALS(MIN)},
+    [LOOP_EQ] = {INTS(EQ) REALS(EQ) COMPLEXES(EQ)}, [LOOP_NE] = {INTS(NE) REALS(NE) COMPLEXES(NE)},
+    [LOOP_LT] = {INTS(LT) REALS(LT)}, [LOOP_LE] = {INTS(LE) REALS(LE)},
+    [LOOP_GT] = {INTS(GT) REALS(GT)}, [LOOP_GE] = {INTS(GE) REALS(GE)},
+    [LOOP_AND] = {FORMS(AND, B1) INTS(AND)}, [LOOP_OR] = {FORMS(OR, B1) INTS(OR)}, [LOOP_XOR] = {FORMS(XOR, B1) INTS(XOR)},
+};
+
+#ifdef QLOOP_AVX2
+Loop *qloop_get_avx2(LoopOp op, qs_dtype d, LoopForm form) { return table[op][d][form]; }
+#else
+Loop *qloop_get(LoopOp op, qs_dtype d, LoopForm form) {
+    return QCPU_AVX2 ? qloop_get_avx2(op, d, form) : table[op][d][form];
+}
+double qloop_power(double x, double y) { return power_F64(x, y); }
+QComplexD qloop_complex_mul(QComplexD x, QComplexD y) { return times(x, y); }
+QComplexD qloop_complex_div(QComplexD x, QComplexD y) { return over(x, y); }
+QComplexD qloop_complex_power(QComplexD x, QComplexD y) { return power_C128(x, y); }
+#endif

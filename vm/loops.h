@@ -1,0 +1,36 @@
+/* loops.h -- elementwise loops over packed runs, one per operation, element type and place of a single number.
+ *
+ * Types: bool, int and uint32 and their 64-bit forms, float32, float64, complex64, complex128; the others are converted by
+ * the caller.  Comparisons write bool, everything else the type it reads.  The result may be one of the operands. */
+#ifndef VM_LOOPS_H
+#define VM_LOOPS_H
+#include "vm/base/dtype.h"
+
+typedef enum {
+    LOOP_ADD, LOOP_SUB, LOOP_MUL, LOOP_DIV, LOOP_POW, LOOP_MAX, LOOP_MIN, /* integers wrap around; max and min: NaN loses */
+    LOOP_EQ, LOOP_NE, LOOP_LT, LOOP_LE, LOOP_GT, LOOP_GE,
+    LOOP_AND, LOOP_OR, LOOP_XOR, /* bitwise; of bool: logical */
+    LOOP_COUNT
+} LoopOp;
+
+typedef enum { LOOP_VV, LOOP_VS, LOOP_SV, LOOP_FORMS } LoopForm; /* vector and vector, vector and one number, the reverse */
+typedef void Loop(size_t n, const void *a, const void *b, void *out);
+
+/* Which of the two builds of loops.c and convert.c serves: the compiler must know how to aim at AVX2, the processor have it. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define QCPU_AVX2 __builtin_cpu_supports("avx2")
+#else
+#define QCPU_AVX2 false
+#endif
+
+/* NULL when the operation is not defined for the type. */
+Loop *qloop_get(LoopOp op, qs_dtype d, LoopForm form);
+Loop *qloop_get_avx2(LoopOp op, qs_dtype d, LoopForm form);
+
+/* The same operations on single numbers.  x to a small whole power is made of multiplications alone. */
+enum { POWER_MAX = 64 }; /* exponents up to this size are small */
+double qloop_power(double x, double y);
+QComplexD qloop_complex_mul(QComplexD x, QComplexD y);
+QComplexD qloop_complex_div(QComplexD x, QComplexD y);
+QComplexD qloop_complex_power(QComplexD x, QComplexD y);
+#endif
