@@ -219,12 +219,38 @@ static Loop *const table[LOOP_COUNT][QS_NDTYPES][LOOP_FORMS] = {
     [LOOP_AND] = {FORMS(AND, B1) INTS(AND)}, [LOOP_OR] = {FORMS(OR, B1) INTS(OR)}, [LOOP_XOR] = {FORMS(XOR, B1) INTS(XOR)},
 };
 
+/* -- sums, in double ------------------------------------------------------------------------------------------------------- */
+enum { SUMS = 16, BLOCK = 4096 };
+
+#define SUM(id)                                                                                                        \
+    static double sum_block_##id(size_t n, const E_##id *x) {                                                          \
+        double part[SUMS] = {0};                                                                                       \
+        size_t i = 0;                                                                                                  \
+        for (; i + SUMS <= n; i += SUMS)                                                                               \
+            for (size_t l = 0; l < SUMS; l++) part[l] += (double)x[i + l];                                             \
+        for (size_t l = 0; i < n; i++, l++) part[l] += (double)x[i];                                                   \
+        for (size_t half = SUMS / 2; half; half /= 2)                                                                  \
+            for (size_t l = 0; l < half; l++) part[l] += part[l + half];                                               \
+        return part[0];                                                                                                \
+    }                                                                                                                  \
+    static double sum_##id(size_t n, const E_##id *x) { /* halves until they are blocks: the error grows with log n */ \
+        if (n <= BLOCK) return sum_block_##id(n, x);                                                                   \
+        size_t half = n / 2 / SUMS * SUMS;                                                                             \
+        return sum_##id(half, x) + sum_##id(n - half, x + half);                                                       \
+    }
+SUM(F32)
+SUM(F64)
+
 #ifdef QLOOP_AVX2
+double qloop_sum32_avx2(size_t n, const float *x) { return sum_F32(n, x); }
+double qloop_sum64_avx2(size_t n, const double *x) { return sum_F64(n, x); }
 Loop *qloop_get_avx2(LoopOp op, qs_dtype d, LoopForm form) { return table[op][d][form]; }
 #else
 Loop *qloop_get(LoopOp op, qs_dtype d, LoopForm form) {
     return QCPU_AVX2 ? qloop_get_avx2(op, d, form) : table[op][d][form];
 }
+double qloop_sum32(size_t n, const float *x) { return QCPU_AVX2 ? qloop_sum32_avx2(n, x) : sum_F32(n, x); }
+double qloop_sum64(size_t n, const double *x) { return QCPU_AVX2 ? qloop_sum64_avx2(n, x) : sum_F64(n, x); }
 double qloop_power(double x, double y) { return power_F64(x, y); }
 QComplexD qloop_complex_mul(QComplexD x, QComplexD y) { return times(x, y); }
 QComplexD qloop_complex_div(QComplexD x, QComplexD y) { return over(x, y); }

@@ -16,16 +16,24 @@ typedef enum {
 typedef enum { LOOP_VV, LOOP_VS, LOOP_SV, LOOP_FORMS } LoopForm; /* vector and vector, vector and one number, the reverse */
 typedef void Loop(size_t n, const void *a, const void *b, void *out);
 
-/* Which of the two builds of loops.c and convert.c serves: the compiler must know how to aim at AVX2, the processor have it. */
+/* Which build of a file that is compiled twice serves: the compiler must know how to aim at AVX2, the processor have it. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define QCPU_AVX2 __builtin_cpu_supports("avx2")
+#define QCPU_FMA  __builtin_cpu_supports("fma")
 #else
 #define QCPU_AVX2 false
+#define QCPU_FMA  false
 #endif
 
 /* NULL when the operation is not defined for the type. */
 Loop *qloop_get(LoopOp op, qs_dtype d, LoopForm form);
 Loop *qloop_get_avx2(LoopOp op, qs_dtype d, LoopForm form);
+
+/* Sums in double. */
+double qloop_sum32(size_t n, const float *x);
+double qloop_sum64(size_t n, const double *x);
+double qloop_sum32_avx2(size_t n, const float *x);
+double qloop_sum64_avx2(size_t n, const double *x);
 
 /* The same operations on single numbers.  x to a small whole power is made of multiplications alone. */
 enum { POWER_MAX = 64 }; /* exponents up to this size are small */

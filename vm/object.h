@@ -109,6 +109,8 @@ typedef struct Machine {
     /* kernel.c */
     struct KernelCache *kernels;
     struct Device *devices; int ndevices; struct Device *device; /* device: where kernels run */
+    /* gemm.c */
+    struct { bool tried; void *gemm[4]; } blas; /* cblas_?gemm for float32 … complex128; NULL: not here or not needed yet */
     /* stdlib */
     void *lib;                       /* random state, timer, figures: stdlib/core.c */
     bool exiting; int exit_code;     /* exit(n) was called: QS_EINTERRUPT unwinds everything, no catch takes it */

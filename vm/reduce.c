@@ -1,0 +1,353 @@
+/* reduce.c -- sums and their like.
+ *
+ * Elements are brought, a piece at a time, into a lane type that holds the exact or nearly exact result: double, int64,
+ * uint64, complex double, bool.  Each place of a piece is a lane with a partial result of its own; the packed loops of
+ * arithmetic merge pieces into lanes, and the lanes are merged pairwise at the end.  So a sum of n floats has the error
+ * of n/512 additions in double, and integers are exact.  Along a dimension the same pieces lie across it. */
+#include "vm/array.h"
+#include "vm/base/dtype.h"
+#include "vm/convert.h"
+#include "vm/loops.h"
+#include "vm/nest.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LANES = 512 };
+typedef union { double f[LANES]; int64_t i[LANES]; uint64_t u[LANES]; QComplexD z[LANES]; uint8_t b[LANES]; } Lanes;
+
+typedef struct { const char *name; LoopOp op; double identity; } ReduceInfo;
+static const ReduceInfo infos[] = {
+    [RED_SUM] = {"sum", LOOP_ADD, 0}, [RED_PROD] = {"prod", LOOP_MUL, 1}, [RED_MIN] = {"min", LOOP_MIN, 0},
+    [RED_MAX] = {"max", LOOP_MAX, 0}, [RED_MEAN] = {"mean", LOOP_ADD, NAN}, [RED_ANY] = {"any", LOOP_OR, 0},
+    [RED_ALL] = {"all", LOOP_AND, 1}, [RED_SUMSQ] = {"squared_norm", LOOP_ADD, 0},
+};
+
+typedef struct {
+    Reduce r;
+    qs_dtype from, lane, out; /* elements, lanes, elements of a result array */
+    Loop *merge;
+    size_t n;                 /* elements that make one result */
+} Plan;
+
+/* -- the plan ---------------------------------------------------------------------------------------------------------------- */
+static qs_dtype lane_dtype(Reduce r, qs_dtype d) {
+    if (r == RED_ANY || r == RED_ALL) return QS_B1;
+    if (qdtype_is_complex(d)) return r == RED_SUMSQ ? QS_F64 : QS_C128;
+    if (d >= QS_F16 || r == RED_MEAN || r == RED_SUMSQ) return QS_F64;
+    return d == QS_U64 ? QS_U64 : QS_I64;
+}
+
+static qs_dtype out_dtype(qs_vm *vm, Reduce r, qs_dtype d) {
+    if (r == RED_ANY || r == RED_ALL) return QS_B1;
+    if (r == RED_MIN || r == RED_MAX) return d;
+    qs_dtype scalar = qvm_ctx(vm)->scalar_dtype;
+    if (r == RED_SUMSQ) return qdtype_real_of(qdtype_promote_scalar(d, false, scalar));
+    if (d >= QS_F16 || r == RED_MEAN) return qdtype_promote_scalar(d, false, scalar);
+    return d == QS_B1 ? scalar : d == QS_U64 ? QS_U64 : QS_I64;
+}
+
+static qs_status make_plan(qs_vm *vm, Reduce r, qs_dtype d, Plan *p) {
+    *p = (Plan){r, d, lane_dtype(r, d), out_dtype(vm, r, d), NULL, 0};
+    p->merge = qloop_get(infos[r].op, p->lane, LOOP_VV);
+    if (p->merge) return QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: complex numbers have no order", infos[r].name);
+}
+
+/* -- pieces and lanes -------------------------------------------------------------------------------------------------------- */
+static void square_complex(const QComplexD *z, double *x, size_t n) {
+    for (size_t i = 0; i < n; i++) x[i] = z[i].re * z[i].re + z[i].im * z[i].im;
+}
+
+static void fetch(const Plan *p, const char *src, ptrdiff_t step, size_t n, Lanes *piece) {
+    Lanes z;
+    if (p->r == RED_SUMSQ && qdtype_is_complex(p->from)) {
+        qconv_run(p->from, src, step, QS_C128, &z, sizeof *z.z, n);
+        square_complex(z.z, piece->f, n);
+        return;
+    }
+    qconv_run(p->from, src, step, p->lane, piece, (ptrdiff_t)qdtype_size(p->lane), n);
+    if (p->r == RED_SUMSQ) qloop_get(LOOP_MUL, QS_F64, LOOP_VV)(n, piece, piece, piece);
+}
+
+typedef struct { Lanes lanes; size_t used; } Total;
+
+static void add_run(const Plan *p, Total *t, const char *src, ptrdiff_t step, size_t n) {
+    Lanes piece;
+    for (size_t m; n; n -= m, src += step * (ptrdiff_t)m) {
+        m = n < LANES ? n : LANES;
+        if (t->used) {
+            fetch(p, src, step, m, &piece);
+            p->merge(m, &t->lanes, &piece, &t->lanes);
+        } else fetch(p, src, step, t->used = m, &t->lanes); /* the first piece is the longest */
+    }
+}
+
+static void merge_lanes(const Plan *p, Total *t) {
+    size_t size = qdtype_size(p->lane);
+    while (t->used > 1) {
+        size_t half = (t->used + 1) / 2;
+        p->merge(t->used - half, &t->lanes, (char *)&t->lanes + half * size, &t->lanes);
+        t->used = half;
+    }
+}
+
+static void divide(const Plan *p, Lanes *lanes, size_t m) {
+    QComplexD n = {(double)p->n, 0};
+    if (p->r == RED_MEAN) qloop_get(LOOP_DIV, p->lane, LOOP_VS)(m, lanes, &n, lanes);
+}
+
+/* -- over everything ----------------------------------------------------------------------------------------------------------- */
+static void total(const Plan *p, const Array *a, const void *at, Total *t) {
+    Nest n;
+    t->used = 0;
+    if (a->contiguous && p->lane == QS_F64 && infos[p->r].op == LOOP_ADD && p->r != RED_SUMSQ && p->from >= QS_F32) {
+        t->lanes.f[0] = p->from == QS_F32 ? qloop_sum32(a->count, at) : qloop_sum64(a->count, at);
+        t->used = 1;
+        return;
+    }
+    qnest_begin(&n, a->rank, a->dims);
+    qnest_array(&n, at, a);
+    qnest_fuse(&n);
+    while (qnest_next(&n)) add_run(p, t, n.at[0], n.step[0], n.count);
+    merge_lanes(p, t);
+}
+
+/* Modulo 2^64 the integer result is right; an estimate in double tells whether it wrapped around. */
+static qs_status check_overflow(qs_vm *vm, Plan p, const Array *a, const void *at, double result) {
+    Total t;
+    p.lane = QS_F64;
+    p.merge = qloop_get(infos[p.r].op, QS_F64, LOOP_VV);
+    total(&p, a, at, &t);
+    if (isnan(t.lanes.f[0]) || fabs(t.lanes.f[0] - result) < 0x1p62) return QS_OK; /* NaN: infinity times an exact 0 */
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: integer overflow", infos[p.r].name);
+}
+
+static qs_status int_result(qs_vm *vm, const Plan *p, const Array *a, const void *at, const Lanes *l, qs_value *out) {
+    bool is_unsigned = p->lane == QS_U64, folds = p->r == RED_SUM || p->r == RED_PROD;
+    double approx = is_unsigned ? (double)l->u[0] : (double)l->i[0];
+    if (folds && (p->r == RED_PROD || p->from >= QS_I64)) TRY(check_overflow(vm, *p, a, at, approx));
+    if (p->from == QS_B1 && folds) *out = qs_num(approx);
+    else if (p->from == QS_B1) *out = qs_bool(l->i[0] != 0);
+    else if (!is_unsigned || l->u[0] <= INT64_MAX) *out = qs_int(l->i[0]);
+    else if (!folds) *out = qs_num(approx);
+    else return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: integer overflow", infos[p->r].name);
+    return QS_OK;
+}
+
+static qs_status empty_result(qs_vm *vm, const Plan *p, qs_value *out) {
+    double x = infos[p->r].identity;
+    if (p->r == RED_MIN || p->r == RED_MAX)
+        return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the array is empty", infos[p->r].name);
+    if (p->lane == QS_B1) *out = qs_bool(x != 0);
+    else if (p->lane == QS_C128) return qval_complex(vm, x, 0, out);
+    else if (p->lane == QS_F64 || p->from == QS_B1) *out = qs_num(x);
+    else *out = qs_int((int64_t)x);
+    return QS_OK;
+}
+
+static qs_status reduce_all(qs_vm *vm, Plan *p, Array *a, qs_value *out) {
+    const void *at;
+    Total t;
+    TRY(qarr_read(vm, a, &at));
+    if (!a->count) return empty_result(vm, p, out);
+    p->n = a->count;
+    total(p, a, at, &t);
+    divide(p, &t.lanes, 1);
+    switch (p->lane) {
+    case QS_B1: *out = qs_bool(t.lanes.b[0]); return QS_OK;
+    case QS_F64: *out = qs_num(t.lanes.f[0]); return QS_OK;
+    case QS_C128: return qval_complex(vm, t.lanes.z[0].re, t.lanes.z[0].im, out);
+    default: return int_result(vm, p, a, at, &t.lanes, out);
+    }
+}
+
+/* -- along one dimension --------------------------------------------------------------------------------------------------------- */
+/* The array as the language sees it, split into the dimension that is walked along and the others. */
+typedef struct {
+    int rank;
+    int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK]; /* the walked dimension has extent 1 here */
+    size_t n;                                        /* its real extent */
+    ptrdiff_t step;                                  /* and step, in bytes */
+} Split;
+
+static Split split(const Array *a, int dim) {
+    Split s = {.n = 1};
+    s.rank = qarr_size(a, s.dims);
+    if (a->rank < 2) s.strides[1] = a->rank ? a->strides[0] : 0;
+    else memcpy(s.strides, a->strides, (size_t)s.rank * sizeof *s.strides);
+    if (dim >= s.rank) return s;
+    s.n = (size_t)s.dims[dim];
+    s.step = s.strides[dim] * (ptrdiff_t)qdtype_size((qs_dtype)a->dtype);
+    s.dims[dim] = 1;
+    return s;
+}
+
+static void pack(int rank, const int64_t *dims, int64_t *strides) {
+    int64_t step = 1;
+    for (int i = rank - 1; i >= 0; i--) {
+        strides[i] = step;
+        step *= dims[i];
+    }
+}
+
+static void open_nest(Nest *n, const Split *s, const void *in, qs_dtype from, const int64_t *out_strides, void *out, qs_dtype to) {
+    qnest_begin(n, s->rank, s->dims);
+    qnest_operand(n, out, qdtype_size(to), s->rank, s->dims, out_strides);
+    qnest_operand(n, in, qdtype_size(from), s->rank, s->dims, s->strides);
+    qnest_fuse(n);
+}
+
+/* Whether to finish one result after the other; else many side by side, which suits short or wide walks. */
+static bool one_by_one(const Split *s, const Nest *n) {
+    ptrdiff_t other = n->steps[1][n->rank - 1];
+    return s->n >= 32 && (s->step < 0 ? -s->step : s->step) <= (other < 0 ? -other : other);
+}
+
+static void results_one_by_one(const Plan *p, const Split *s, const Nest *n) {
+    Total t;
+    for (size_t i = 0; i < n->count; i++) {
+        t.used = 0;
+        add_run(p, &t, n->at[1] + n->step[1] * (ptrdiff_t)i, s->step, s->n);
+        merge_lanes(p, &t);
+        divide(p, &t.lanes, 1);
+        qconv_run(p->lane, &t.lanes, 0, p->out, n->at[0] + n->step[0] * (ptrdiff_t)i, 0, 1);
+    }
+}
+
+static void results_side_by_side(const Plan *p, const Split *s, const Nest *n) {
+    Lanes lanes, piece;
+    for (size_t at = 0, m; at < n->count; at += m) {
+        m = n->count - at < LANES ? n->count - at : LANES;
+        const char *src = n->at[1] + n->step[1] * (ptrdiff_t)at;
+        fetch(p, src, n->step[1], m, &lanes);
+        for (size_t i = 1; i < s->n; i++) {
+            fetch(p, src + s->step * (ptrdiff_t)i, n->step[1], m, &piece);
+            p->merge(m, &lanes, &piece, &lanes);
+        }
+        divide(p, &lanes, m);
+        qconv_run(p->lane, &lanes, (ptrdiff_t)qdtype_size(p->lane), p->out, n->at[0] + n->step[0] * (ptrdiff_t)at, n->step[0], m);
+    }
+}
+
+static qs_status fill_identity(qs_vm *vm, const Plan *p, Array *r) {
+    if (r->count && (p->r == RED_MIN || p->r == RED_MAX))
+        return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the dimension is empty", infos[p->r].name);
+    return qarr_fill(vm, r, qs_num(infos[p->r].identity));
+}
+
+static qs_status reduce_into(qs_vm *vm, Plan *p, Array *a, const Split *s, Array *r) {
+    int64_t strides[QS_MAX_RANK];
+    const void *in;
+    void *out;
+    Nest n;
+    if (!s->n) return fill_identity(vm, p, r);
+    TRY(qarr_read(vm, a, &in));
+    TRY(qarr_write(vm, r, &out));
+    p->n = s->n;
+    pack(s->rank, s->dims, strides);
+    open_nest(&n, s, in, p->from, strides, out, p->out);
+    bool singly = one_by_one(s, &n);
+    while (qnest_next(&n)) (singly ? results_one_by_one : results_side_by_side)(p, s, &n);
+    return QS_OK;
+}
+
+static qs_status check_dim(qs_vm *vm, Reduce r, int dim) {
+    if (dim >= 0 && dim < QS_MAX_RANK) return QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the dimension must be 0 to %d, got %d", infos[r].name, QS_MAX_RANK - 1, dim);
+}
+
+static qs_status reduce_dim(qs_vm *vm, Plan *p, Array *a, int dim, qs_value *out) {
+    Array *r;
+    TRY(check_dim(vm, p->r, dim));
+    Split s = split(a, dim);
+    TRY(qarr_new(vm, p->out, s.rank, s.dims, false, &r));
+    qs_status status = reduce_into(vm, p, a, &s, r);
+    if (status) return qarr_release(vm, r), status;
+    *out = qarr_value(r);
+    return QS_OK;
+}
+
+/* A number is an array of one element, in a type that loses nothing. */
+static qs_status as_array(qs_vm *vm, Reduce r, qs_value x, Array **out) {
+    switch (x.kind) {
+    case QS_ARRAY: *out = qval_array(qval_retain(x)); return QS_OK;
+    case QS_BOOL: return qarr_from_value(vm, x, QS_B1, out);
+    case QS_INT: return qarr_from_value(vm, x, QS_I64, out);
+    case QS_NUM: return qarr_from_value(vm, x, QS_F64, out);
+    case QS_COMPLEX: return qarr_from_value(vm, x, QS_C128, out);
+    default: return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for %s", infos[r].name, qs_type_name(vm, x));
+    }
+}
+
+qs_status qred_run(qs_vm *vm, Reduce r, qs_value x, int dim, qs_value *out) {
+    Plan p;
+    Array *a;
+    TRY(as_array(vm, r, x, &a));
+    qs_status s = make_plan(vm, r, (qs_dtype)a->dtype, &p);
+    if (!s) s = dim == DIM_ALL ? reduce_all(vm, &p, a, out) : reduce_dim(vm, &p, a, dim, out);
+    qarr_release(vm, a);
+    return s;
+}
+
+/* -- running results --------------------------------------------------------------------------------------------------------------- */
+static void running(const Plan *p, const Split *s, const Nest *n, ptrdiff_t out_step) {
+    Lanes lanes, piece;
+    ptrdiff_t size = (ptrdiff_t)qdtype_size(p->lane);
+    for (size_t at = 0, m; at < n->count; at += m) {
+        m = n->count - at < LANES ? n->count - at : LANES;
+        const char *src = n->at[1] + n->step[1] * (ptrdiff_t)at;
+        char *dst = n->at[0] + n->step[0] * (ptrdiff_t)at;
+        for (size_t i = 0; i < s->n; i++, src += s->step, dst += out_step) {
+            fetch(p, src, n->step[1], m, i ? &piece : &lanes);
+            if (i) p->merge(m, &lanes, &piece, &lanes);
+            qconv_run(p->lane, &lanes, size, p->out, dst, n->step[0], m);
+        }
+    }
+}
+
+/* Along packed rows: element by element within a converted piece. */
+static void running_row(const Plan *p, const Split *s, const char *src, char *dst, ptrdiff_t out_step) {
+    Lanes piece;
+    QComplexD last = {0, 0};
+    size_t size = qdtype_size(p->lane);
+    for (size_t at = 0, m; at < s->n; at += m) {
+        m = s->n - at < LANES ? s->n - at : LANES;
+        fetch(p, src + s->step * (ptrdiff_t)at, s->step, m, &piece);
+        char *x = (char *)&piece;
+        if (at) p->merge(1, &last, x, x);
+        if (p->merge == qloop_get(LOOP_ADD, QS_F64, LOOP_VV))
+            for (size_t i = 1; i < m; i++) piece.f[i] += piece.f[i - 1];
+        else
+            for (size_t i = 1; i < m; i++) p->merge(1, x + (i - 1) * size, x + i * size, x + i * size);
+        memcpy(&last, x + (m - 1) * size, size);
+        qconv_run(p->lane, x, (ptrdiff_t)size, p->out, dst + out_step * (ptrdiff_t)at, out_step, m);
+    }
+}
+
+qs_status qred_cum(qs_vm *vm, Reduce r, Array *a, int dim, Array **result) {
+    int64_t strides[QS_MAX_RANK], dims[QS_MAX_RANK];
+    const void *in;
+    void *out;
+    Plan p;
+    Nest n;
+    TRY(check_dim(vm, r, dim));
+    TRY(make_plan(vm, r, (qs_dtype)a->dtype, &p));
+    TRY(qarr_read(vm, a, &in));
+    int rank = qarr_size(a, dims);
+    TRY(qarr_new(vm, p.out, rank, dims, false, result));
+    qs_status status = qarr_write(vm, *result, &out);
+    if (status) return qarr_release(vm, *result), status;
+    Split s = split(a, dim);
+    pack(rank, dims, strides);
+    ptrdiff_t out_step = dim < rank ? strides[dim] * (ptrdiff_t)qdtype_size(p.out) : 0;
+    open_nest(&n, &s, in, p.from, strides, out, p.out);
+    bool singly = one_by_one(&s, &n);
+    while (qnest_next(&n)) {
+        if (!singly) running(&p, &s, &n, out_step);
+        else
+            for (size_t i = 0; i < n.count; i++)
+                running_row(&p, &s, n.at[1] + n.step[1] * (ptrdiff_t)i, n.at[0] + n.step[0] * (ptrdiff_t)i, out_step);
+    }
+    return QS_OK;
+}
