@@ -42,7 +42,10 @@ void qlib_register(qs_vm *vm) {
 }
 
 void qlib_close(qs_vm *vm) {
-    if (qvm(vm)->lib) qmem_free(qvm_ctx(vm), qvm(vm)->lib, sizeof(Lib));
+    if (!qvm(vm)->lib) return;
+    qlinalg_close(vm);
+    qregex_close(vm);
+    qmem_free(qvm_ctx(vm), qvm(vm)->lib, sizeof(Lib));
     qvm(vm)->lib = NULL;
 }
 

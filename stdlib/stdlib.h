@@ -19,9 +19,14 @@ void qlib_manual(Text *out); /* docs/builtins.md */
 typedef struct Lib { /* Machine.lib */
     uint64_t seed, drawn; /* random.c: key, and blocks of four words drawn so far */
     double timer;         /* time.c: tic, in seconds of the monotonic clock; < 0 never started */
-    struct Figure *figure; /* figure.c */
+    struct Lapack *lapack; /* linalg.c: opened on first use */
+    struct Regex *regex;  /* regex.c: compiled patterns */
+    struct Figures *figures; /* figure.c */
 } Lib;
 static inline Lib *qlib(qs_vm *vm) { return qvm(vm)->lib; }
+
+void qlinalg_close(qs_vm *vm);
+void qregex_close(qs_vm *vm);
 
 /* Every native of the table. */
 #define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy) qs_native_fn function;

@@ -1,0 +1,256 @@
+/* fft.c -- discrete Fourier transforms on the host: mixed radix (2, 3, 4, 5, and primes up to 13 by definition), and
+ * Bluestein's algorithm for every other length.  X[k] = sum over n of x[n] exp(-2 pi i k n/N); the inverse divides by N.
+ *
+ * A dimension is transformed in batches of LINES sequences that are interleaved in a small buffer, so the arithmetic runs
+ * over contiguous lines whatever the stride.  Sources: Stockham 1966; Bluestein 1970. */
+#include "stdlib/stdlib.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MAX_RADIX = 13, LINES = 16 };
+typedef struct { int n, radix[64]; size_t rest; } Factors; /* rest > 1: has a larger prime */
+
+static Factors factorise(size_t n) {
+    static const int radices[] = {4, 2, 3, 5, 7, 11, 13};
+    Factors f = {0, {0}, n};
+    for (size_t i = 0; i < sizeof radices / sizeof *radices; i++)
+        for (; f.rest % (size_t)radices[i] == 0; f.rest /= (size_t)radices[i]) f.radix[f.n++] = radices[i];
+    return f;
+}
+
+/* exp(-2 pi i k/n) for k < n, from an angle of at most 45 degrees: exact at multiples of 90 degrees, symmetric elsewhere. */
+static void unit_root(size_t k, size_t n, double *re, double *im) {
+    double x = 4 * (double)k, quarter = (double)n, sign_re = 1, sign_im = -1;
+    if (x > 2 * quarter) x = 4 * quarter - x, sign_im = 1;
+    if (x > quarter) x = 2 * quarter - x, sign_re = -1;
+    bool swap = 2 * x > quarter;
+    double t = 1.57079632679489661923 * (swap ? quarter - x : x) / quarter, c = cos(t), s = sin(t);
+    *re = sign_re * (swap ? s : c), *im = sign_im * (swap ? c : s);
+}
+
+#define REAL float
+#define N(name) name##_f
+#include "stdlib/fft_pass.h"
+#undef REAL
+#undef N
+#define REAL double
+#define N(name) name##_d
+#include "stdlib/fft_pass.h"
+#undef REAL
+#undef N
+
+/* -- batches ------------------------------------------------------------------------------------------------------------------ */
+/* Where the lines of a packed complex array are: element j of line k is at first(k) + j*inner. */
+typedef struct { size_t n, inner, lines; } Geometry;
+static size_t first(const Geometry *g, size_t line) { return line / g->inner * g->inner * g->n + line % g->inner; }
+
+/* An inverse transform is a forward one with real and imaginary parts exchanged, going in and coming out. */
+#define GATHER(name, FROM, TO, SPLIT)                                                                                   \
+    static void gather_##name(const Geometry *g, const FROM *src, size_t line, size_t lines, bool inverse, SPLIT to) {   \
+        for (size_t l = 0; l < lines; l++) {                                                                            \
+            const FROM *p = src + 2 * first(g, line + l);                                                               \
+            TO *re = inverse ? to.im : to.re, *im = inverse ? to.re : to.im;                                            \
+            for (size_t j = 0; j < g->n; j++)                                                                           \
+                re[j * lines + l] = (TO)p[2 * j * g->inner], im[j * lines + l] = (TO)p[2 * j * g->inner + 1];           \
+        }                                                                                                               \
+    }
+#define SCATTER(name, FROM, TO, SPLIT)                                                                                  \
+    static void scatter_##name(const Geometry *g, SPLIT from, size_t line, size_t lines, bool inverse, TO *dst) {        \
+        FROM scale = inverse ? 1 / (FROM)g->n : 1;                                                                      \
+        for (size_t l = 0; l < lines; l++) {                                                                            \
+            TO *p = dst + 2 * first(g, line + l);                                                                       \
+            const FROM *re = inverse ? from.im : from.re, *im = inverse ? from.re : from.im;                            \
+            for (size_t j = 0; j < g->n; j++)                                                                           \
+                p[2 * j * g->inner] = (TO)(re[j * lines + l] * scale),                                                  \
+                               p[2 * j * g->inner + 1] = (TO)(im[j * lines + l] * scale);                               \
+        }                                                                                                               \
+    }
+GATHER(ff, float, float, Split_f)
+GATHER(fd, float, double, Split_d)
+GATHER(dd, double, double, Split_d)
+SCATTER(ff, float, float, Split_f)
+SCATTER(df, double, float, Split_d)
+SCATTER(dd, double, double, Split_d)
+
+/* The buffers of a transform; `reals` numbers of `size` bytes from the allocator, cut up in order. */
+typedef struct { Ctx *ctx; void *p; size_t bytes; } Store;
+static qs_status take(qs_vm *vm, Store *s, size_t reals, size_t size) {
+    *s = (Store){qvm_ctx(vm), NULL, reals * size};
+    s->p = qmem_try(s->ctx, s->bytes);
+    return s->p ? QS_OK : qs_fail(vm, QS_ENOMEM, "fft: no memory for %zu bytes of work space", s->bytes);
+}
+static void give_back(Store *s) { qmem_try_free(s->ctx, s->p, s->bytes); }
+
+static size_t batch(const Geometry *g) {
+    size_t lines = g->n <= 4096 ? LINES : g->n <= 32768 ? 4 : 1; /* the buffers stay in the second-level cache */
+    return lines < g->lines ? lines : g->lines;
+}
+
+static qs_status smooth_float(qs_vm *vm, const Geometry *g, const Factors *f, float *data, bool inverse) {
+    size_t lines = batch(g), room = lines * g->n;
+    Store s;
+    TRY(take(vm, &s, 2 * g->n + 4 * room, sizeof(float)));
+    float *p = s.p;
+    Twiddles_f w = twiddles_f(p, g->n);
+    p += 2 * g->n;
+    Split_f x = {p, p + room}, y = {p + 2 * room, p + 3 * room};
+    for (size_t k = 0; k < g->lines; k += lines) {
+        if (lines > g->lines - k) lines = g->lines - k;
+        gather_ff(g, data, k, lines, inverse, x);
+        scatter_ff(g, stockham_f(f, x, y, lines, w), k, lines, inverse, data);
+    }
+    give_back(&s);
+    return QS_OK;
+}
+
+static qs_status smooth_double(qs_vm *vm, const Geometry *g, const Factors *f, double *data, bool inverse) {
+    size_t lines = batch(g), room = lines * g->n;
+    Store s;
+    TRY(take(vm, &s, 2 * g->n + 4 * room, sizeof(double)));
+    double *p = s.p;
+    Twiddles_d w = twiddles_d(p, g->n);
+    p += 2 * g->n;
+    Split_d x = {p, p + room}, y = {p + 2 * room, p + 3 * room};
+    for (size_t k = 0; k < g->lines; k += lines) {
+        if (lines > g->lines - k) lines = g->lines - k;
+        gather_dd(g, data, k, lines, inverse, x);
+        scatter_dd(g, stockham_d(f, x, y, lines, w), k, lines, inverse, data);
+    }
+    give_back(&s);
+    return QS_OK;
+}
+
+/* -- Bluestein: k n = (k^2 + n^2 - (k-n)^2)/2 turns the sum into a convolution of length m >= 2N-1, always in float64 ---------- */
+typedef struct { size_t m; Factors f; Twiddles_d w; Split_d chirp, filter, x, y; } Chirp;
+
+static void times_chirp(Split_d x, Split_d c, size_t n, size_t lines, double sign) {
+    for (size_t j = 0; j < n; j++)
+        for (size_t l = 0; l < lines; l++) {
+            double re = x.re[j * lines + l], im = x.im[j * lines + l], ci = sign * c.im[j];
+            x.re[j * lines + l] = re * c.re[j] - im * ci, x.im[j * lines + l] = re * ci + im * c.re[j];
+        }
+}
+
+/* The chirp exp(-pi i k^2/N) and the spectrum of the filter made of its conjugate. */
+static void prepare(Chirp *b, size_t n) {
+    Split_d x = b->x;
+    memset(x.re, 0, b->m * sizeof(double)), memset(x.im, 0, b->m * sizeof(double));
+    for (size_t k = 0; k < n; k++) {
+        unit_root((size_t)((unsigned __int128)k * k % (2 * n)), 2 * n, &b->chirp.re[k], &b->chirp.im[k]);
+        x.re[k] = b->chirp.re[k], x.im[k] = -b->chirp.im[k];
+        if (k) x.re[b->m - k] = x.re[k], x.im[b->m - k] = x.im[k];
+    }
+    Split_d spectrum = stockham_d(&b->f, x, b->y, 1, b->w);
+    memcpy(b->filter.re, spectrum.re, b->m * sizeof(double)), memcpy(b->filter.im, spectrum.im, b->m * sizeof(double));
+}
+
+/* x holds n numbers per line and zeros up to m; gives where the transform is. */
+static Split_d convolve(Chirp *b, size_t n, size_t lines) {
+    times_chirp(b->x, b->chirp, n, lines, 1);
+    memset(b->x.re + n * lines, 0, (b->m - n) * lines * sizeof(double));
+    memset(b->x.im + n * lines, 0, (b->m - n) * lines * sizeof(double));
+    Split_d s = stockham_d(&b->f, b->x, b->y, lines, b->w), other = s.re == b->x.re ? b->y : b->x;
+    times_chirp(s, b->filter, b->m, lines, 1);
+    Split_d swapped = {s.im, s.re}, spare = {other.im, other.re}, r = stockham_d(&b->f, swapped, spare, lines, b->w);
+    r = (Split_d){r.im, r.re};
+    for (size_t i = 0; i < n * lines; i++) r.re[i] /= (double)b->m, r.im[i] /= (double)b->m;
+    times_chirp(r, b->chirp, n, lines, 1);
+    return r;
+}
+
+static qs_status bluestein(qs_vm *vm, const Geometry *g, bool is_float, void *data, bool inverse) {
+    Chirp b = {.m = 1};
+    while (b.m < 2 * g->n - 1) b.m *= 2;
+    b.f = factorise(b.m);
+    Geometry longer = {b.m, g->inner, g->lines};
+    size_t lines = batch(&longer), room = lines * b.m;
+    Store s;
+    TRY(take(vm, &s, 2 * b.m + 2 * g->n + 2 * b.m + 4 * room, sizeof(double)));
+    double *p = s.p;
+    b.w = twiddles_d(p, b.m), p += 2 * b.m;
+    b.chirp = (Split_d){p, p + g->n}, p += 2 * g->n;
+    b.filter = (Split_d){p, p + b.m}, p += 2 * b.m;
+    b.x = (Split_d){p, p + room}, b.y = (Split_d){p + 2 * room, p + 3 * room};
+    prepare(&b, g->n);
+    for (size_t k = 0; k < g->lines; k += lines) {
+        if (lines > g->lines - k) lines = g->lines - k;
+        if (is_float) gather_fd(g, data, k, lines, inverse, b.x);
+        else gather_dd(g, data, k, lines, inverse, b.x);
+        Split_d r = convolve(&b, g->n, lines);
+        if (is_float) scatter_df(g, r, k, lines, inverse, data);
+        else scatter_dd(g, r, k, lines, inverse, data);
+    }
+    give_back(&s);
+    return QS_OK;
+}
+
+/* -- natives ---------------------------------------------------------------------------------------------------------------------- */
+/* Transforms a packed complex array in place along one dimension. */
+static qs_status along(qs_vm *vm, Array *a, void *data, int dim, bool inverse) {
+    Shape s;
+    qmatrix_shape(a, &s);
+    if (dim >= s.rank || s.dims[dim] <= 1 || a->count == 0) return QS_OK;
+    Geometry g = {(size_t)s.dims[dim], 1, a->count / (size_t)s.dims[dim]};
+    for (int d = dim + 1; d < s.rank; d++) g.inner *= (size_t)s.dims[d];
+    Factors f = factorise(g.n);
+    if (f.rest > 1) return bluestein(vm, &g, a->dtype == QS_C64, data, inverse);
+    return a->dtype == QS_C64 ? smooth_float(vm, &g, &f, data, inverse) : smooth_double(vm, &g, &f, data, inverse);
+}
+
+/* in[0] as a fresh complex array in out[0]. */
+static qs_status complex_copy(qs_vm *vm, qs_call_args *c, const char *fn, Array **out, void **data) {
+    Array *a, *r;
+    TRY(qarg_array(vm, c, 0, fn, "x", &a));
+    TRY(qarr_convert(vm, a, qdtype_complex_of((qs_dtype)a->dtype), &r));
+    if (r == a) {
+        qarr_release(vm, r);
+        TRY(qarr_copy(vm, a, &r));
+    }
+    c->out[0] = qarr_value(r);
+    *out = r;
+    return qarr_write(vm, r, data);
+}
+
+static qs_status transform(qs_vm *vm, qs_call_args *c, const char *fn, int rank, bool inverse) {
+    Array *a;
+    void *data;
+    TRY(complex_copy(vm, c, fn, &a, &data));
+    if (rank > 1) {
+        for (int d = 0; d < rank; d++) TRY(along(vm, a, data, d, inverse));
+        return QS_OK;
+    }
+    int dim = qstats_main_dim(a);
+    if (qarg_given(c, 1)) TRY(qarg_dim(vm, fn, c->in[1], &dim));
+    return along(vm, a, data, dim, inverse);
+}
+qs_status qfft_fft1(qs_vm *vm, qs_call_args *c) { return transform(vm, c, "fft1", 1, false); }
+qs_status qfft_fft2(qs_vm *vm, qs_call_args *c) { return transform(vm, c, "fft2", 2, false); }
+qs_status qfft_fft3(qs_vm *vm, qs_call_args *c) { return transform(vm, c, "fft3", 3, false); }
+qs_status qfft_ifft1(qs_vm *vm, qs_call_args *c) { return transform(vm, c, "ifft1", 1, true); }
+qs_status qfft_ifft2(qs_vm *vm, qs_call_args *c) { return transform(vm, c, "ifft2", 2, true); }
+qs_status qfft_ifft3(qs_vm *vm, qs_call_args *c) { return transform(vm, c, "ifft3", 3, true); }
+
+/* Moves frequency 0 to the middle (n/2, rounded down) of the first `rank` dimensions, or back. */
+static qs_status centre(qs_vm *vm, qs_call_args *c, const char *fn, int rank, bool back) {
+    Array *a, *by;
+    double shift[QS_MAX_RANK] = {0};
+    TRY(qarg_array(vm, c, 0, fn, "x", &a));
+    Shape s;
+    qmatrix_shape(a, &s);
+    int from = rank == 1 ? qstats_main_dim(a) : 0, to = rank == 1 ? from + 1 : rank < s.rank ? rank : s.rank;
+    for (int d = from; d < to; d++) shift[d] = (double)(back ? (s.dims[d] + 1) / 2 : s.dims[d] / 2);
+    TRY(qarr_from_doubles(vm, shift, (size_t)s.rank, &by));
+    qs_value in[2] = {c->in[0], qarr_value(by)};
+    qs_call_args shifted = {2, 1, in, c->out};
+    qs_status status = qmatrix_circshift(vm, &shifted);
+    c->in[0] = in[0]; /* it may have been replaced by a packed form */
+    qval_release(vm, in[1]);
+    return status;
+}
+qs_status qfft_fftshift1(qs_vm *vm, qs_call_args *c) { return centre(vm, c, "fftshift1", 1, false); }
+qs_status qfft_fftshift2(qs_vm *vm, qs_call_args *c) { return centre(vm, c, "fftshift2", 2, false); }
+qs_status qfft_fftshift3(qs_vm *vm, qs_call_args *c) { return centre(vm, c, "fftshift3", 3, false); }
+qs_status qfft_ifftshift1(qs_vm *vm, qs_call_args *c) { return centre(vm, c, "ifftshift1", 1, true); }
+qs_status qfft_ifftshift2(qs_vm *vm, qs_call_args *c) { return centre(vm, c, "ifftshift2", 2, true); }
+qs_status qfft_ifftshift3(qs_vm *vm, qs_call_args *c) { return centre(vm, c, "ifftshift3", 3, true); }

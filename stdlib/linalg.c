@@ -1,0 +1,542 @@
+/* linalg.c -- linear algebra through LAPACK, which is opened on first use: a script without it pays nothing.
+ *
+ * LAPACK wants first-index-fastest matrices, so arguments are transposed going in and results coming out.  Everything is
+ * computed in float64 (complex128) and rounded to the dtype of the argument.  Source: LAPACK Users' Guide, 3rd edition. */
+#include "stdlib/stdlib.h"
+
+#include <dlfcn.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* -- the library ---------------------------------------------------------------------------------------------------------------- */
+#define LAPACK(X)                                                                                                       \
+    X(dgetrf) X(zgetrf) X(dgetri) X(zgetri) X(dgetrs) X(zgetrs) X(dgels) X(zgels) X(dpotrf) X(zpotrf) X(dgeqrf) X(zgeqrf)  \
+    X(dorgqr) X(zungqr) X(dgesdd) X(zgesdd) X(dsyevd) X(zheevd) X(dgeev) X(zgeev)
+
+typedef void (*Routine)(void);
+typedef struct Lapack {
+    void *handle;
+#define MEMBER(name) Routine name;
+    LAPACK(MEMBER)
+} Lapack;
+
+static const char *const libraries[] = {"libopenblas.so.0", "liblapack.so.3", "liblapack.so", "libopenblas.so"};
+
+static bool resolve(Lapack *l) {
+#define SYMBOL(name)                                                                                                    \
+    if (!(l->name = (Routine)(uintptr_t)dlsym(l->handle, #name "_"))) return false;
+    LAPACK(SYMBOL)
+    return true;
+}
+
+static qs_status lapack(qs_vm *vm, const char *fn, Lapack **out) {
+    Lib *lib = qlib(vm);
+    if ((*out = lib->lapack)) return QS_OK;
+    Lapack *l = qmem_alloc(qvm_ctx(vm), sizeof *l);
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+        if (!(l->handle = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL))) continue;
+        if (resolve(l)) return lib->lapack = *out = l, QS_OK;
+        dlclose(l->handle);
+    }
+    qmem_free(qvm_ctx(vm), l, sizeof *l);
+    return qs_fail(vm, QS_EVALUE, "%s: needs LAPACK; none of libopenblas.so.0 and liblapack.so.3 could be opened", fn);
+}
+
+void qlinalg_close(qs_vm *vm) {
+    Lapack *l = qlib(vm)->lapack;
+    if (l) qmem_free(qvm_ctx(vm), l, sizeof *l); /* the library stays: its threads may be running */
+    qlib(vm)->lapack = NULL;
+}
+
+/* Calls of Fortran: everything by address, the lengths of character arguments at the end. */
+#define CALL(routine, signature, ...) ((void (*) signature)(routine))(__VA_ARGS__)
+#define P void *
+
+/* -- matrices ---------------------------------------------------------------------------------------------------------------------- */
+typedef struct { /* first index fastest; elements of 1 (real) or 2 (complex) doubles */
+    Ctx *ctx;
+    int m, n, parts;
+    double *a;
+} Mat;
+
+static size_t mat_bytes(const Mat *x) { return ((size_t)x->m * (size_t)x->n + 1) * (size_t)x->parts * sizeof(double); }
+static void mat_free(Mat *x) {
+    if (x->a) qmem_try_free(x->ctx, x->a, mat_bytes(x));
+    x->a = NULL;
+}
+
+static qs_status mat_new(qs_vm *vm, const char *fn, int m, int n, int parts, Mat *x) {
+    *x = (Mat){qvm_ctx(vm), m, n, parts, NULL};
+    x->a = qmem_try(x->ctx, mat_bytes(x));
+    if (!x->a) return qs_fail(vm, QS_ENOMEM, "%s: no memory for a %d x %d matrix", fn, m, n);
+    memset(x->a, 0, mat_bytes(x));
+    return QS_OK;
+}
+
+static qs_dtype wide_type(int parts) { return parts == 2 ? QS_C128 : QS_F64; }
+
+/* in[i], transposed into x.  parts 0: as the argument is. */
+static qs_status mat_read(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, int parts, Mat *x) {
+    Array *a;
+    const void *p;
+    TRY(qarg_array(vm, c, i, fn, what, &a));
+    if (!parts) parts = qdtype_is_complex((qs_dtype)a->dtype) ? 2 : 1;
+    TRY(qarg_packed(vm, c, i, fn, what, wide_type(parts), &a, &p));
+    if (a->rank > 2) return qs_fail(vm, QS_ESHAPE, "%s: %s must be a matrix, got %d dimensions", fn, what, a->rank);
+    Shape s;
+    qmatrix_shape(a, &s);
+    if (s.dims[0] > 1 << 20 || s.dims[1] > 1 << 20)
+        return qs_fail(vm, QS_ESHAPE, "%s: %s may have 2^20 rows and columns, got %lld x %lld", fn, what, (long long)s.dims[0],
+                       (long long)s.dims[1]);
+    TRY(mat_new(vm, fn, (int)s.dims[0], (int)s.dims[1], parts, x));
+    if (a->count) qmatrix_move(x->a, (int64_t[]){1, x->m}, p, s.strides, 2, s.dims, (size_t)parts * sizeof(double));
+    return QS_OK;
+}
+
+/* The dtype of results: float64 arguments give float64, everything else `scalar`. */
+static qs_dtype result_type(qs_vm *vm, qs_value arg, bool complex) {
+    bool wide = arg.kind == QS_ARRAY && (qval_array(arg)->dtype == QS_F64 || qval_array(arg)->dtype == QS_C128);
+    qs_dtype d = wide ? QS_F64 : qvm_ctx(vm)->scalar_dtype;
+    return complex ? qdtype_complex_of(d) : d;
+}
+
+/* The first rows x cols of x, as an array of dtype d. */
+static qs_status mat_result(qs_vm *vm, const Mat *x, int rows, int cols, qs_dtype d, qs_value *out) {
+    Array *a, *r;
+    void *p;
+    int64_t dims[2] = {rows, cols};
+    TRY(qarr_new(vm, wide_type(x->parts), 2, dims, false, &a));
+    qs_status s = qarr_write(vm, a, &p);
+    if (s == QS_OK && a->count) qmatrix_move(p, (int64_t[]){cols, 1}, x->a, (int64_t[]){1, x->m}, 2, dims, (size_t)x->parts * sizeof(double));
+    if (s == QS_OK) s = qarr_convert(vm, a, d, &r);
+    qarr_release(vm, a);
+    if (s == QS_OK) *out = qarr_value(r);
+    return s;
+}
+
+static qs_status square(qs_vm *vm, const char *fn, const Mat *x) {
+    return x->m == x->n ? QS_OK : qs_fail(vm, QS_ESHAPE, "%s: the matrix must be square, got %d x %d", fn, x->m, x->n);
+}
+
+/* Work space: asks the routine how much (lwork -1), then allocates. */
+typedef struct { Ctx *ctx; double *p; int n; size_t bytes; } Work;
+static qs_status work_new(qs_vm *vm, const char *fn, double reals, Work *w) {
+    *w = (Work){qvm_ctx(vm), NULL, (int)reals, ((size_t)reals + 2) * 2 * sizeof(double)};
+    w->p = qmem_try(w->ctx, w->bytes);
+    return w->p ? QS_OK : qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu bytes of work space", fn, w->bytes);
+}
+static void work_free(Work *w) { if (w->p) qmem_try_free(w->ctx, w->p, w->bytes); }
+
+/* -- LU: det, logdet, inv, solve ------------------------------------------------------------------------------------------------------ */
+typedef struct { Mat a; Work pivots; int info; } Lu;
+static int *pivots(Lu *f) { return (int *)(void *)f->pivots.p; }
+static void lu_free(Lu *f) { mat_free(&f->a), work_free(&f->pivots); }
+
+static qs_status lu(qs_vm *vm, const char *fn, Lapack *l, Lu *f) {
+    TRY(work_new(vm, fn, f->a.m, &f->pivots));
+    CALL(f->a.parts == 2 ? l->zgetrf : l->dgetrf, (P, P, P, P, P, P), &f->a.m, &f->a.n, f->a.a, &f->a.m, f->pivots.p, &f->info);
+    return QS_OK;
+}
+
+static qs_status lu_of(qs_vm *vm, qs_call_args *c, const char *fn, Lapack **l, Lu *f) {
+    memset(f, 0, sizeof *f);
+    TRY(lapack(vm, fn, l));
+    TRY(mat_read(vm, c, 0, fn, "A", 0, &f->a));
+    TRY(square(vm, fn, &f->a));
+    return f->a.m ? lu(vm, fn, *l, f) : QS_OK;
+}
+
+/* The determinant as mantissa * e^log: log |det|, and det/|det| in z. */
+static double log_det(Lu *f, double z[2]) {
+    double sum = 0;
+    z[0] = 1, z[1] = 0;
+    for (int i = 0; i < f->a.m; i++) {
+        const double *d = f->a.a + (size_t)f->a.parts * ((size_t)i * (size_t)f->a.m + (size_t)i);
+        double re = d[0], im = f->a.parts == 2 ? d[1] : 0, r = hypot(re, im);
+        if (r == 0) return z[0] = z[1] = 0, -INFINITY;
+        sum += log(r), re /= r, im /= r;
+        if (pivots(f)[i] != i + 1) re = -re, im = -im;
+        double t = z[0] * re - z[1] * im;
+        z[1] = z[0] * im + z[1] * re, z[0] = t;
+    }
+    return sum;
+}
+
+static qs_status determinant(qs_vm *vm, qs_call_args *c, const char *fn, bool logarithm) {
+    Lapack *l;
+    Lu f;
+    double z[2] = {1, 0};
+    qs_status s = lu_of(vm, c, fn, &l, &f);
+    if (s == QS_OK) {
+        double log = log_det(&f, z), scale = logarithm ? 0 : exp(log);
+        bool complex = f.a.parts == 2;
+        if (logarithm && complex) s = qval_complex(vm, log, atan2(z[1], z[0]), &c->out[0]);
+        else if (logarithm) c->out[0] = qs_num(z[0] < 0 ? NAN : log);
+        else if (complex) s = qval_complex(vm, z[0] * scale, z[1] * scale, &c->out[0]);
+        else c->out[0] = qs_num(z[0] * scale);
+    }
+    lu_free(&f);
+    return s;
+}
+qs_status qlinalg_det(qs_vm *vm, qs_call_args *c) { return determinant(vm, c, "det", false); }
+qs_status qlinalg_logdet(qs_vm *vm, qs_call_args *c) { return determinant(vm, c, "logdet", true); }
+
+static qs_status singular(qs_vm *vm, const char *fn) { return qs_fail(vm, QS_EVALUE, "%s: the matrix is singular", fn); }
+
+static qs_status invert(qs_vm *vm, Lapack *l, Lu *f) {
+    Work w;
+    if (f->info) return singular(vm, "inv");
+    TRY(work_new(vm, "inv", 64.0 * f->a.m, &w));
+    CALL(f->a.parts == 2 ? l->zgetri : l->dgetri, (P, P, P, P, P, P, P), &f->a.m, f->a.a, &f->a.m, f->pivots.p, w.p, &w.n, &f->info);
+    work_free(&w);
+    return f->info ? singular(vm, "inv") : QS_OK;
+}
+
+qs_status qlinalg_inv(qs_vm *vm, qs_call_args *c) {
+    Lapack *l;
+    Lu f;
+    qs_dtype d = result_type(vm, c->in[0], false);
+    qs_status s = lu_of(vm, c, "inv", &l, &f);
+    if (s == QS_OK && f.a.m) s = invert(vm, l, &f);
+    if (s == QS_OK) s = mat_result(vm, &f.a, f.a.m, f.a.n, f.a.parts == 2 ? qdtype_complex_of(d) : d, &c->out[0]);
+    lu_free(&f);
+    return s;
+}
+
+/* Square A: elimination.  Else the least squares solution (the shortest one when there are many). */
+static qs_status solve_square(qs_vm *vm, Lapack *l, Mat *a, Mat *b) {
+    Lu f = {.a = *a};
+    int info;
+    qs_status s = lu(vm, "solve", l, &f);
+    if (s == QS_OK && f.info) s = singular(vm, "solve");
+    if (s == QS_OK)
+        CALL(a->parts == 2 ? l->zgetrs : l->dgetrs, (P, P, P, P, P, P, P, P, P, size_t), "N", &a->n, &b->n, a->a, &a->n, f.pivots.p,
+             b->a, &b->m, &info, 1);
+    work_free(&f.pivots);
+    return s;
+}
+
+static qs_status solve_least_squares(qs_vm *vm, Lapack *l, Mat *a, Mat *b) {
+    Work w;
+    int info, ask = -1;
+    double want[2];
+    Routine r = a->parts == 2 ? l->zgels : l->dgels;
+    CALL(r, (P, P, P, P, P, P, P, P, P, P, P, size_t), "N", &a->m, &a->n, &b->n, a->a, &a->m, b->a, &b->m, want, &ask, &info, 1);
+    TRY(work_new(vm, "solve", want[0], &w));
+    CALL(r, (P, P, P, P, P, P, P, P, P, P, P, size_t), "N", &a->m, &a->n, &b->n, a->a, &a->m, b->a, &b->m, w.p, &w.n, &info, 1);
+    work_free(&w);
+    return info ? qs_fail(vm, QS_EVALUE, "solve: the matrix has not full rank; use pinv(A)*B") : QS_OK;
+}
+
+/* b in the first rows of a matrix that also has room for a longer solution. */
+static qs_status solve_mats(qs_vm *vm, qs_call_args *c, Lapack *l, Mat *a, const Mat *b) {
+    Mat x;
+    int most = a->m > a->n ? a->m : a->n;
+    if (a->m != b->m)
+        return qs_fail(vm, QS_ESHAPE, "solve: A and B must have as many rows, got %d and %d", a->m, b->m);
+    TRY(mat_new(vm, "solve", most, b->n, a->parts, &x));
+    for (int j = 0; j < b->n; j++)
+        memcpy(x.a + (size_t)j * (size_t)(most * a->parts), b->a + (size_t)j * (size_t)(b->m * a->parts), (size_t)(b->m * a->parts) * sizeof(double));
+    qs_status s = a->m == 0 || a->n == 0 ? QS_OK : a->m == a->n ? solve_square(vm, l, a, &x) : solve_least_squares(vm, l, a, &x);
+    if (s == QS_OK) s = mat_result(vm, &x, a->n, b->n, result_type(vm, c->in[0], a->parts == 2), &c->out[0]);
+    mat_free(&x);
+    return s;
+}
+
+qs_status qlinalg_solve(qs_vm *vm, qs_call_args *c) {
+    Lapack *l;
+    Mat a = {0}, b = {0};
+    TRY(lapack(vm, "solve", &l));
+    int parts = 1;
+    for (int i = 0; i < 2; i++)
+        if (c->in[i].kind == QS_COMPLEX || (c->in[i].kind == QS_ARRAY && qdtype_is_complex((qs_dtype)qval_array(c->in[i])->dtype))) parts = 2;
+    qs_status s = mat_read(vm, c, 0, "solve", "A", parts, &a);
+    if (s == QS_OK) s = mat_read(vm, c, 1, "solve", "B", parts, &b);
+    if (s == QS_OK) s = solve_mats(vm, c, l, &a, &b);
+    mat_free(&a), mat_free(&b);
+    return s;
+}
+
+/* -- chol, qr ------------------------------------------------------------------------------------------------------------------------- */
+static void clear_below(Mat *x) {
+    for (int j = 0; j < x->n; j++)
+        for (int i = j + 1; i < x->m; i++) memset(x->a + (size_t)x->parts * ((size_t)j * (size_t)x->m + (size_t)i), 0, (size_t)x->parts * sizeof(double));
+}
+
+/* Upper triangular R with herm_transpose(R)*R = A. */
+qs_status qlinalg_chol(qs_vm *vm, qs_call_args *c) {
+    Lapack *l;
+    Mat a = {0};
+    int info = 0;
+    qs_dtype d = result_type(vm, c->in[0], false);
+    TRY(lapack(vm, "chol", &l));
+    qs_status s = mat_read(vm, c, 0, "chol", "A", 0, &a);
+    if (s == QS_OK) s = square(vm, "chol", &a);
+    if (s == QS_OK && a.m) CALL(a.parts == 2 ? l->zpotrf : l->dpotrf, (P, P, P, P, P, size_t), "U", &a.n, a.a, &a.n, &info, 1);
+    if (s == QS_OK && info) s = qs_fail(vm, QS_EVALUE, "chol: the matrix is not positive definite (leading minor %d)", info);
+    if (s == QS_OK) clear_below(&a), s = mat_result(vm, &a, a.m, a.n, a.parts == 2 ? qdtype_complex_of(d) : d, &c->out[0]);
+    mat_free(&a);
+    return s;
+}
+
+static qs_status qr_factors(qs_vm *vm, qs_call_args *c, Lapack *l, Mat *a, qs_dtype d) {
+    Work tau, w;
+    int info, k = a->m < a->n ? a->m : a->n;
+    bool z = a->parts == 2;
+    TRY(work_new(vm, "qr", k, &tau));
+    qs_status s = work_new(vm, "qr", 64.0 * (a->m > a->n ? a->m : a->n), &w);
+    if (s != QS_OK) return work_free(&tau), s;
+    CALL(z ? l->zgeqrf : l->dgeqrf, (P, P, P, P, P, P, P, P), &a->m, &a->n, a->a, &a->m, tau.p, w.p, &w.n, &info);
+    Mat r = {0};
+    if (c->nout > 1) s = mat_new(vm, "qr", a->m, a->n, a->parts, &r);
+    if (s == QS_OK && c->nout > 1) {
+        memcpy(r.a, a->a, mat_bytes(&r));
+        clear_below(&r);
+        s = mat_result(vm, &r, k, a->n, d, &c->out[1]);
+    }
+    mat_free(&r);
+    if (s == QS_OK) {
+        CALL(z ? l->zungqr : l->dorgqr, (P, P, P, P, P, P, P, P, P), &a->m, &k, &k, a->a, &a->m, tau.p, w.p, &w.n, &info);
+        s = mat_result(vm, a, a->m, k, d, &c->out[0]);
+    }
+    work_free(&tau), work_free(&w);
+    return s;
+}
+
+qs_status qlinalg_qr(qs_vm *vm, qs_call_args *c) {
+    Lapack *l;
+    Mat a = {0};
+    qs_dtype d = result_type(vm, c->in[0], false);
+    TRY(lapack(vm, "qr", &l));
+    qs_status s = mat_read(vm, c, 0, "qr", "A", 0, &a);
+    if (s == QS_OK && (!a.m || !a.n)) s = qs_fail(vm, QS_ESHAPE, "qr: the matrix must not be empty");
+    if (s == QS_OK) s = qr_factors(vm, c, l, &a, a.parts == 2 ? qdtype_complex_of(d) : d);
+    mat_free(&a);
+    return s;
+}
+
+/* -- singular values --------------------------------------------------------------------------------------------------------------------- */
+typedef struct { Mat u, vt, s; int k; } Svd; /* A = u * diag(s) * vt; k = min(m, n) */
+static void svd_free(Svd *x) { mat_free(&x->u), mat_free(&x->vt), mat_free(&x->s); }
+
+static qs_status svd_run(qs_vm *vm, const char *fn, Lapack *l, Mat *a, const char *job, Svd *x) {
+    Work w, small;
+    int info = 0, ask = -1;
+    bool z = a->parts == 2;
+    double want[2];
+    size_t k = (size_t)x->k, most = (size_t)(a->m > a->n ? a->m : a->n);
+    TRY(work_new(vm, fn, (double)(8 * k + k * (5 * k + 7) + 2 * k * most), &small)); /* iwork 8k, rwork of the complex form */
+    int *iwork = (int *)(void *)small.p;
+    double *rwork = small.p + 8 * k;
+    for (int pass = 0; pass < 2; pass++) {
+        double *space = pass ? w.p : want;
+        int *n = pass ? &w.n : &ask;
+        if (z) CALL(l->zgesdd, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t), (void *)(uintptr_t)job, &a->m, &a->n, a->a, &a->m, x->s.a,
+                    x->u.a, &a->m, x->vt.a, &x->k, space, n, rwork, iwork, &info, 1);
+        else CALL(l->dgesdd, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t), (void *)(uintptr_t)job, &a->m, &a->n, a->a, &a->m, x->s.a,
+                  x->u.a, &a->m, x->vt.a, &x->k, space, n, iwork, &info, 1);
+        if (pass) work_free(&w);
+        else { qs_status s = work_new(vm, fn, want[0], &w); if (s != QS_OK) return work_free(&small), s; }
+    }
+    work_free(&small);
+    return info ? qs_fail(vm, QS_EVALUE, "%s: the matrix holds nan or inf, or the iteration did not converge", fn) : QS_OK;
+}
+
+static qs_status svd_of(qs_vm *vm, qs_call_args *c, const char *fn, bool vectors, Svd *x) {
+    Lapack *l;
+    Mat a = {0};
+    memset(x, 0, sizeof *x);
+    TRY(lapack(vm, fn, &l));
+    qs_status s = mat_read(vm, c, 0, fn, "M", 0, &a);
+    x->k = a.m < a.n ? a.m : a.n;
+    if (s == QS_OK) s = mat_new(vm, fn, x->k, 1, 1, &x->s);
+    if (s == QS_OK) s = mat_new(vm, fn, a.m, x->k, a.parts, &x->u);
+    if (s == QS_OK) s = mat_new(vm, fn, x->k, a.n, a.parts, &x->vt);
+    if (s == QS_OK && x->k) s = svd_run(vm, fn, l, &a, vectors ? "S" : "N", x);
+    mat_free(&a);
+    return s;
+}
+
+/* The conjugate transpose. */
+static qs_status adjoint(qs_vm *vm, const char *fn, const Mat *x, Mat *out) {
+    TRY(mat_new(vm, fn, x->n, x->m, x->parts, out));
+    for (size_t i = 0; i < (size_t)x->m; i++)
+        for (size_t j = 0; j < (size_t)x->n; j++)
+            for (size_t k = 0; k < (size_t)x->parts; k++)
+                out->a[(i * (size_t)x->n + j) * (size_t)x->parts + k] = (k ? -1 : 1) * x->a[(j * (size_t)x->m + i) * (size_t)x->parts + k];
+    return QS_OK;
+}
+
+static qs_status svd_results(qs_vm *vm, qs_call_args *c, Svd *x, qs_dtype real) {
+    qs_dtype d = x->u.parts == 2 ? qdtype_complex_of(real) : real;
+    Mat v = {0}, s = {0};
+    TRY(mat_result(vm, &x->u, x->u.m, x->k, d, &c->out[0]));
+    qs_status status = mat_new(vm, "svd", x->k, x->k, 1, &s);
+    for (int i = 0; status == QS_OK && i < x->k; i++) s.a[(size_t)i * (size_t)(x->k + 1)] = x->s.a[i];
+    if (status == QS_OK) status = mat_result(vm, &s, x->k, x->k, real, &c->out[1]);
+    if (status == QS_OK && c->nout > 2) status = adjoint(vm, "svd", &x->vt, &v);
+    if (status == QS_OK && c->nout > 2) status = mat_result(vm, &v, v.m, v.n, d, &c->out[2]);
+    mat_free(&v), mat_free(&s);
+    return status;
+}
+
+/* A column of reals as a vec. */
+static qs_status values_result(qs_vm *vm, Mat *x, qs_dtype d, qs_value *out) {
+    Mat row = *x;
+    row.n = x->m, row.m = 1;
+    return mat_result(vm, &row, 1, row.n, d, out);
+}
+
+qs_status qlinalg_svd(qs_vm *vm, qs_call_args *c) {
+    Svd x;
+    qs_dtype real = result_type(vm, c->in[0], false);
+    qs_status s = svd_of(vm, c, "svd", c->nout > 1, &x);
+    if (s == QS_OK) s = c->nout > 1 ? svd_results(vm, c, &x, real) : values_result(vm, &x.s, real, &c->out[0]);
+    svd_free(&x);
+    return s;
+}
+
+/* Singular values not above this count as zero: max(m,n) * largest * epsilon of the argument's own precision. */
+static qs_status tolerance(qs_vm *vm, qs_call_args *c, const char *fn, const Svd *x, qs_dtype real, double *out) {
+    int most = x->u.m > x->vt.n ? x->u.m : x->vt.n;
+    *out = x->k ? most * x->s.a[0] * (real == QS_F64 ? DBL_EPSILON : (double)FLT_EPSILON) : 0;
+    return qarg_given(c, 1) ? qarg_num(vm, fn, "tolerance", c->in[1], out) : QS_OK;
+}
+
+qs_status qlinalg_rank(qs_vm *vm, qs_call_args *c) {
+    Svd x;
+    double tol;
+    int r = 0;
+    qs_dtype real = result_type(vm, c->in[0], false);
+    qs_status s = svd_of(vm, c, "rank", false, &x);
+    if (s == QS_OK) s = tolerance(vm, c, "rank", &x, real, &tol);
+    for (int i = 0; s == QS_OK && i < x.k; i++) r += x.s.a[i] > tol;
+    c->out[0] = qs_num(r);
+    svd_free(&x);
+    return s;
+}
+
+qs_status qlinalg_cond(qs_vm *vm, qs_call_args *c) {
+    Svd x;
+    qs_status s = svd_of(vm, c, "cond", false, &x);
+    if (s == QS_OK) c->out[0] = qs_num(x.k ? x.s.a[0] / x.s.a[x.k - 1] : 0);
+    svd_free(&x);
+    return s;
+}
+
+/* V * diag(1/s) * U^H, by columns of V scaled. */
+static void pinv_sum(const Svd *x, const Mat *v, double tol, Mat *out) {
+    size_t m = (size_t)x->u.m, n = (size_t)v->m, parts = (size_t)v->parts;
+    for (size_t k = 0; k < (size_t)x->k && x->s.a[k] > tol; k++)
+        for (size_t j = 0; j < m; j++)
+            for (size_t i = 0; i < n; i++) {
+                const double *p = v->a + (k * n + i) * parts, *q = x->u.a + (k * m + j) * parts;
+                double *r = out->a + (j * n + i) * parts, w = 1 / x->s.a[k];
+                if (parts == 1) r[0] += p[0] * q[0] * w;
+                else r[0] += (p[0] * q[0] + p[1] * q[1]) * w, r[1] += (p[1] * q[0] - p[0] * q[1]) * w;
+            }
+}
+
+qs_status qlinalg_pinv(qs_vm *vm, qs_call_args *c) {
+    Svd x;
+    Mat v = {0}, out = {0};
+    double tol;
+    qs_dtype real = result_type(vm, c->in[0], false);
+    qs_status s = svd_of(vm, c, "pinv", true, &x);
+    if (s == QS_OK) s = tolerance(vm, c, "pinv", &x, real, &tol);
+    if (s == QS_OK) s = adjoint(vm, "pinv", &x.vt, &v);
+    if (s == QS_OK) s = mat_new(vm, "pinv", v.m, x.u.m, v.parts, &out);
+    if (s == QS_OK) {
+        pinv_sum(&x, &v, tol, &out);
+        s = mat_result(vm, &out, out.m, out.n, v.parts == 2 ? qdtype_complex_of(real) : real, &c->out[0]);
+    }
+    mat_free(&v), mat_free(&out), svd_free(&x);
+    return s;
+}
+
+/* -- eigenvalues ----------------------------------------------------------------------------------------------------------------------------- */
+static qs_status symeig_run(qs_vm *vm, Lapack *l, Mat *a, Mat *w, bool vectors) {
+    int info = 0, ask = -1, iask;
+    double want[2], rwant;
+    const char *job = vectors ? "V" : "N";
+    Work work = {0}, rwork = {0}, iwork = {0};
+    qs_status s = QS_OK;
+    for (int pass = 0; pass < 2 && s == QS_OK; pass++) {
+        double *p = pass ? work.p : want, *q = pass ? rwork.p : &rwant;
+        int *n = pass ? &work.n : &ask, *nr = pass ? &rwork.n : &ask, *ni = pass ? &iwork.n : &ask, *ip = pass ? (int *)(void *)iwork.p : &iask;
+        if (a->parts == 2) CALL(l->zheevd, (P, P, P, P, P, P, P, P, P, P, P, P, P, size_t, size_t), (void *)(uintptr_t)job, "L", &a->n, a->a, &a->n,
+                                w->a, p, n, q, nr, ip, ni, &info, 1, 1);
+        else CALL(l->dsyevd, (P, P, P, P, P, P, P, P, P, P, P, size_t, size_t), (void *)(uintptr_t)job, "L", &a->n, a->a, &a->n, w->a, p, n, ip, ni,
+                  &info, 1, 1);
+        if (pass) break;
+        s = work_new(vm, "symeig", want[0], &work);
+        if (s == QS_OK) s = work_new(vm, "symeig", a->parts == 2 ? rwant : 1, &rwork);
+        if (s == QS_OK) s = work_new(vm, "symeig", iask, &iwork);
+    }
+    work_free(&work), work_free(&rwork), work_free(&iwork);
+    if (s == QS_OK && info) s = qs_fail(vm, QS_EVALUE, "symeig: the iteration did not converge");
+    return s;
+}
+
+qs_status qlinalg_symeig(qs_vm *vm, qs_call_args *c) {
+    Lapack *l;
+    Mat a = {0}, w = {0};
+    qs_dtype real = result_type(vm, c->in[0], false);
+    TRY(lapack(vm, "symeig", &l));
+    qs_status s = mat_read(vm, c, 0, "symeig", "C", 0, &a);
+    if (s == QS_OK) s = square(vm, "symeig", &a);
+    if (s == QS_OK) s = mat_new(vm, "symeig", a.m, 1, 1, &w);
+    if (s == QS_OK && a.m) s = symeig_run(vm, l, &a, &w, c->nout > 1);
+    if (s == QS_OK && c->nout > 1) s = mat_result(vm, &a, a.m, a.n, a.parts == 2 ? qdtype_complex_of(real) : real, &c->out[0]);
+    if (s == QS_OK) s = values_result(vm, &w, real, &c->out[c->nout > 1]);
+    mat_free(&a), mat_free(&w);
+    return s;
+}
+
+static qs_status eig_run(qs_vm *vm, Lapack *l, Mat *a, Mat *w, Mat *v, bool vectors) {
+    int info = 0, ask = -1, one = 1;
+    double want[2];
+    Work work = {0}, rwork;
+    TRY(work_new(vm, "eig", 2.0 * a->n, &rwork));
+    qs_status s = QS_OK;
+    for (int pass = 0; pass < 2 && s == QS_OK; pass++) {
+        CALL(l->zgeev, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t, size_t), "N", vectors ? "V" : "N", &a->n, a->a, &a->n, w->a, NULL, &one,
+             v->a, &a->n, pass ? work.p : want, pass ? &work.n : &ask, rwork.p, &info, 1, 1);
+        if (!pass) s = work_new(vm, "eig", want[0], &work);
+    }
+    work_free(&work), work_free(&rwork);
+    if (s == QS_OK && info) s = qs_fail(vm, QS_EVALUE, "eig: the iteration did not converge");
+    return s;
+}
+
+/* Always complex: the dtype of a result never depends on values. */
+qs_status qlinalg_eig(qs_vm *vm, qs_call_args *c) {
+    Lapack *l;
+    Mat a = {0}, w = {0}, v = {0};
+    qs_dtype d = result_type(vm, c->in[0], true);
+    TRY(lapack(vm, "eig", &l));
+    qs_status s = mat_read(vm, c, 0, "eig", "A", 2, &a);
+    if (s == QS_OK) s = square(vm, "eig", &a);
+    if (s == QS_OK) s = mat_new(vm, "eig", a.m, 1, 2, &w);
+    if (s == QS_OK) s = mat_new(vm, "eig", a.m, a.n, 2, &v);
+    if (s == QS_OK && a.m) s = eig_run(vm, l, &a, &w, &v, c->nout > 1);
+    if (s == QS_OK && c->nout > 1) s = mat_result(vm, &v, a.m, a.n, d, &c->out[0]);
+    if (s == QS_OK) s = values_result(vm, &w, d, &c->out[c->nout > 1]);
+    mat_free(&a), mat_free(&w), mat_free(&v);
+    return s;
+}
+
+/* -- without LAPACK ---------------------------------------------------------------------------------------------------------------------------- */
+qs_status qlinalg_trace(qs_vm *vm, qs_call_args *c) {
+    Mat a = {0};
+    double z[2] = {0, 0};
+    qs_status s = mat_read(vm, c, 0, "trace", "A", 0, &a);
+    if (s == QS_OK) s = square(vm, "trace", &a);
+    for (size_t i = 0; s == QS_OK && i < (size_t)a.m; i++)
+        for (size_t k = 0; k < (size_t)a.parts; k++) z[k] += a.a[i * (size_t)(a.m + 1) * (size_t)a.parts + k];
+    mat_free(&a);
+    if (s != QS_OK) return s;
+    if (a.parts == 2) return qval_complex(vm, z[0], z[1], &c->out[0]);
+    return c->out[0] = qs_num(z[0]), QS_OK;
+}
