@@ -247,7 +247,7 @@ size_t qarr_offset(const Array *a, size_t linear) {
     return (size_t)at;
 }
 
-static qs_status load(qs_vm *vm, qs_dtype d, const void *p, qs_value *out) {
+qs_status qarr_load(qs_vm *vm, qs_dtype d, const void *p, qs_value *out) {
     switch (d) {
     case QS_B1: *out = qs_bool(*(const uint8_t *)p != 0); return QS_OK;
     case QS_I64: {
@@ -282,7 +282,7 @@ static qs_status load(qs_vm *vm, qs_dtype d, const void *p, qs_value *out) {
     }
 }
 
-static qs_status store(qs_vm *vm, qs_dtype d, void *p, qs_value v) {
+qs_status qarr_store(qs_vm *vm, qs_dtype d, void *p, qs_value v) {
     if (v.kind == QS_NUM) return qconv_run(QS_F64, &v.u.f, 0, d, p, 0, 1), QS_OK;
     if (v.kind == QS_INT || v.kind == QS_BOOL) return qconv_run(QS_I64, &v.u.i, 0, d, p, 0, 1), QS_OK;
     const char *into = qdtype_info[d].name;
@@ -298,13 +298,13 @@ static qs_status store(qs_vm *vm, qs_dtype d, void *p, qs_value v) {
 qs_status qarr_get(qs_vm *vm, Array *a, size_t linear, qs_value *out) {
     const void *p;
     TRY(qarr_read(vm, a, &p));
-    return load(vm, dtype_of(a), (const char *)p + (ptrdiff_t)(qarr_offset(a, linear) * elem_size(a)), out);
+    return qarr_load(vm, dtype_of(a), (const char *)p + (ptrdiff_t)(qarr_offset(a, linear) * elem_size(a)), out);
 }
 
 qs_status qarr_put(qs_vm *vm, Array *a, size_t linear, qs_value v) {
     void *p;
     TRY(qarr_write(vm, a, &p));
-    TRY(store(vm, dtype_of(a), (char *)p + (ptrdiff_t)(qarr_offset(a, linear) * elem_size(a)), v));
+    TRY(qarr_store(vm, dtype_of(a), (char *)p + (ptrdiff_t)(qarr_offset(a, linear) * elem_size(a)), v));
     return qarr_settle(vm, a);
 }
 
@@ -436,7 +436,7 @@ qs_status qarr_fill(qs_vm *vm, Array *dst, qs_value number) {
     void *to;
     Nest n;
     int64_t none = 0, one = 1;
-    TRY(store(vm, dtype_of(dst), &room, number));
+    TRY(qarr_store(vm, dtype_of(dst), &room, number));
     TRY(qarr_write(vm, dst, &to));
     qnest_begin(&n, dst->rank, dst->dims);
     qnest_array(&n, to, dst);
@@ -451,7 +451,7 @@ qs_status qarr_from_value(qs_vm *vm, qs_value v, qs_dtype d, Array **out) {
     if (v.kind == QS_ARRAY) return qarr_convert(vm, qval_array(v), d, out);
     TRY(qarr_new(vm, d, 1, &(int64_t){1}, false, out));
     qs_status s = qarr_write(vm, *out, &p);
-    if (!s) s = store(vm, d, p, v);
+    if (!s) s = qarr_store(vm, d, p, v);
     if (s) qarr_free(vm, *out);
     return s;
 }
@@ -572,7 +572,7 @@ static qs_status literal_of_numbers(qs_vm *vm, int n, const qs_value *items, qs_
         if (items[i].kind == QS_COMPLEX) d = qdtype_complex_of(qvm_ctx(vm)->scalar_dtype);
     TRY(qarr_new(vm, d, 1, dims, false, &a));
     qs_status s = qarr_write(vm, a, &p);
-    for (int i = 0; i < n && !s; i++) s = store(vm, d, (char *)p + (size_t)i * qdtype_size(d), items[i]);
+    for (int i = 0; i < n && !s; i++) s = qarr_store(vm, d, (char *)p + (size_t)i * qdtype_size(d), items[i]);
     if (s) return qarr_free(vm, a), s;
     *out = qarr_value(a);
     return QS_OK;

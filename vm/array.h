@@ -33,6 +33,9 @@ qs_status qarr_settle(qs_vm *vm, Array *a);                                     
 size_t qarr_offset(const Array *a, size_t linear);
 qs_status qarr_get(qs_vm *vm, Array *a, size_t linear, qs_value *out);               /* number, bool, int or complex value */
 qs_status qarr_put(qs_vm *vm, Array *a, size_t linear, qs_value v);
+/* One element of memory; storing converts, QS_ETYPE when v is no number or loses an imaginary part. */
+qs_status qarr_load(qs_vm *vm, qs_dtype d, const void *p, qs_value *out);
+qs_status qarr_store(qs_vm *vm, qs_dtype d, void *p, qs_value v);
 static inline int64_t qarr_dim(const Array *a, int d) { return d < a->rank ? a->dims[d] : 1; }
 /* The language's view of a shape: a vec [N] is 1xN.  Fills dims[0..n-1], returns n >= 2. */
 int qarr_size(const Array *a, int64_t dims[QS_MAX_RANK]);
