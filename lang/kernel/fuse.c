@@ -1,0 +1,314 @@
+#include "lang/kernel/fuse.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* -- functions ------------------------------------------------------------------------------------------------------------ */
+typedef enum { FN_MATH, FN_ABS, FN_SIGN, FN_FRAC, FN_SATURATE, FN_CLAMP, FN_MIN2, FN_MAX2, FN_MOD, FN_ISNAN, FN_ISINF, FN_ISFINITE } FuseFn;
+typedef struct { const char *name; uint8_t nargs, fn, math; } FuseFunction;
+static const FuseFunction functions[] = {
+#define MATHFN(id, nargs, ...) {#id, nargs, FN_MATH, MF_##id},
+#include "lang/kernel/mathfn.def"
+    {"abs", 1, FN_ABS, 0}, {"sign", 1, FN_SIGN, 0}, {"frac", 1, FN_FRAC, 0}, {"saturate", 1, FN_SATURATE, 0},
+    {"clamp", 2, FN_CLAMP, 0}, {"min", 2, FN_MIN2, 0}, {"max", 2, FN_MAX2, 0}, {"mod", 2, FN_MOD, 0},
+    {"isnan", 1, FN_ISNAN, 0}, {"isinf", 1, FN_ISINF, 0}, {"isfinite", 1, FN_ISFINITE, 0},
+};
+
+static const FuseFunction *function_named(const char *name, int nargs) {
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (functions[i].nargs == nargs && !strcmp(functions[i].name, name)) return &functions[i];
+    return NULL;
+}
+
+bool kfuse_function(const char *name, int nargs) { return function_named(name, nargs) != NULL; }
+
+FuseKind kfuse_reduction(const char *name, int nargs) {
+    static const char *const names[] = {[FUSE_SUM] = "sum", [FUSE_MEAN] = "mean", [FUSE_MIN] = "min", [FUSE_MAX] = "max"};
+    for (int k = FUSE_SUM; k <= FUSE_MAX && nargs == 1; k++)
+        if (!strcmp(names[k], name)) return (FuseKind)k;
+    return FUSE_MAP;
+}
+
+/* -- values under construction -------------------------------------------------------------------------------------------- */
+typedef struct {
+    KRef ref;        /* 0: the expression is declined */
+    qs_dtype dtype;  /* elements of an array as the host would store them; a number: float64 or int64 */
+    bool array;
+} Val;
+
+typedef struct {
+    Ctx *c;
+    KFunc *f;
+    const FuseExpr *e;
+    const FuseLeafType *types;
+    Val *leaves;     /* loaded, in the order of e->leaves */
+    uint32_t pos;    /* of the node at hand */
+    bool flat;
+    int rank;
+} Fuse;
+
+static const Val declined;
+
+static KRef op(Fuse *z, KOp k, KRef a, KRef b) { return kir_fold(z->f, k, (qs_dtype)z->f->ins[a].dtype, 0, a, b, 0, z->pos); }
+static KRef number(Fuse *z, qs_dtype d, double x) { return kir_const_num(z->f, d, x, z->pos); }
+static KRef cast(Fuse *z, KRef a, qs_dtype d) {
+    return z->f->ins[a].dtype == d ? a : kir_fold(z->f, K_CAST, d, 0, a, 0, 0, z->pos);
+}
+
+/* The dtype that arithmetic on elements of type d uses; half and bfloat16 would have to be rounded at every step. */
+static qs_dtype compute_dtype(qs_dtype d) { return d < QS_I32 ? QS_I32 : d; }
+static bool supported(qs_dtype d) { return d <= QS_U64 || d == QS_F32 || d == QS_F64; }
+
+/* Result dtype of arithmetic; fraction: division, power and functions, which leave the integers. */
+static qs_dtype common(Fuse *z, Val a, Val b, bool fraction) {
+    qs_dtype scalar = z->c->scalar_dtype;
+    if (!a.array && !b.array) return a.dtype == QS_I64 && b.dtype == QS_I64 && !fraction ? QS_I64 : QS_F64;
+    if (!a.array) return qdtype_promote_scalar(b.dtype, a.dtype == QS_I64 && !fraction, scalar);
+    if (!b.array) return qdtype_promote_scalar(a.dtype, b.dtype == QS_I64 && !fraction, scalar);
+    if (!fraction) return qdtype_promote(a.dtype, b.dtype);
+    return qdtype_promote(qdtype_promote_scalar(a.dtype, false, scalar), qdtype_promote_scalar(b.dtype, false, scalar));
+}
+
+static Val value(KRef ref, qs_dtype d, bool array) { return (Val){ref, d, array}; }
+
+/* -- operators ------------------------------------------------------------------------------------------------------------ */
+static KRef power(Fuse *z, KRef x, KRef y) {
+    double n;
+    qs_dtype d = (qs_dtype)z->f->ins[x].dtype;
+    if (!kir_is_const(z->f, y, &n) || n != floor(n) || fabs(n) > 64)
+        return kir_fold(z->f, K_MATH, d, MF_pow, x, y, 0, z->pos);
+    KRef r = 0;
+    for (unsigned k = (unsigned)fabs(n); k; k >>= 1) { /* by squaring, as the host's loops do */
+        if (k & 1) r = r ? op(z, K_MUL, r, x) : x;
+        if (k > 1) x = op(z, K_MUL, x, x);
+    }
+    if (!r) r = number(z, d, 1);
+    return n < 0 ? op(z, K_DIV, number(z, d, 1), r) : r;
+}
+
+static Val arithmetic(Fuse *z, Op o, Val a, Val b) {
+    bool fraction = o == OP_DIV || o == OP_PWDIV || o == OP_POW || o == OP_PWPOW;
+    if (o == OP_MUL && a.array && b.array) return declined; /* a matrix product */
+    if (o == OP_POW && (a.array || b.array)) return declined;
+    qs_dtype d = common(z, a, b, fraction), compute = compute_dtype(d);
+    if (!supported(d) || (d == QS_I64 && !a.array && !b.array)) return declined; /* int with int: overflow is an error */
+    KRef x = cast(z, a.ref, compute), y = cast(z, b.ref, compute);
+    KRef r = fraction && o != OP_DIV && o != OP_PWDIV ? power(z, x, y)
+             : op(z, fraction ? K_DIV : o == OP_ADD ? K_ADD : o == OP_SUB ? K_SUB : K_MUL, x, y);
+    return value(r, d, a.array || b.array);
+}
+
+static Val comparison(Fuse *z, Op o, Val a, Val b) {
+    qs_dtype d = compute_dtype(common(z, a, b, false));
+    if (!supported(d) || (!a.array && !b.array)) return declined;
+    KRef x = cast(z, a.ref, d), y = cast(z, b.ref, d);
+    if (o == OP_GT || o == OP_GE) { KRef t = x; x = y; y = t; }
+    KOp k = o == OP_EQ ? K_EQ : o == OP_NE ? K_NE : o == OP_LT || o == OP_GT ? K_LT : K_LE;
+    return value(kir_fold(z->f, k, QS_B1, 0, x, y, 0, z->pos), QS_B1, true);
+}
+
+static Val binary(Fuse *z, Op o, Val a, Val b) {
+    switch (o) {
+    case OP_ADD: case OP_SUB: case OP_MUL: case OP_PWMUL: case OP_DIV: case OP_PWDIV: case OP_POW: case OP_PWPOW:
+        return arithmetic(z, o, a, b);
+    case OP_EQ: case OP_NE: case OP_LT: case OP_LE: case OP_GT: case OP_GE: return comparison(z, o, a, b);
+    case OP_ANDAND: case OP_OROR:
+        if (!a.array || !b.array) return declined; /* numbers short-circuit */
+        return value(op(z, o == OP_ANDAND ? K_AND : K_OR, cast(z, a.ref, QS_B1), cast(z, b.ref, QS_B1)), QS_B1, true);
+    default: return declined;
+    }
+}
+
+static Val unary(Fuse *z, Op o, Val a) {
+    if (o == OP_PLUS) return a;
+    if (o == OP_NOT) return a.array ? value(op(z, K_NOT, cast(z, a.ref, QS_B1), 0), QS_B1, true) : declined;
+    qs_dtype d = a.dtype < QS_I32 ? QS_I32 : a.dtype;
+    if (d == QS_U32 || d == QS_U64 || (!a.array && d == QS_I64)) return declined;
+    return value(op(z, K_NEG, cast(z, a.ref, d), 0), d, a.array);
+}
+
+/* -- function calls ------------------------------------------------------------------------------------------------------- */
+static Val call(Fuse *z, const FuseFunction *fn, const Val *a) {
+    Val second = fn->nargs > 1 ? a[1] : a[0];
+    bool array = a[0].array || second.array, choice = fn->fn == FN_MIN2 || fn->fn == FN_MAX2;
+    if (!choice && (a[0].dtype < QS_F16 || second.dtype < QS_F16)) return declined; /* functions of integers keep or leave them by rules of their own */
+    if (choice && (!a[0].array || !second.array ? a[0].dtype < QS_F16 || second.dtype < QS_F16 : a[0].dtype != second.dtype)) return declined;
+    qs_dtype d = common(z, a[0], second, !choice), c = compute_dtype(d);
+    if (!supported(d)) return declined;
+    KRef x = cast(z, a[0].ref, c), y = fn->nargs > 1 ? cast(z, second.ref, c) : 0;
+    KRef zero = number(z, c, 0), one = number(z, c, 1), inf = number(z, c, INFINITY), r;
+    switch ((FuseFn)fn->fn) {
+    case FN_MATH: r = kir_fold(z->f, K_MATH, c, fn->math, x, y, 0, z->pos); break;
+    case FN_ABS: r = op(z, K_ABS, x, 0); break;
+    case FN_FRAC: r = op(z, K_SUB, x, kir_fold(z->f, K_MATH, c, MF_floor, x, 0, 0, z->pos)); break;
+    case FN_SATURATE: r = op(z, K_MIN, op(z, K_MAX, x, zero), one); break;
+    case FN_CLAMP: r = op(z, K_MIN, op(z, K_MAX, x, zero), y); break;
+    case FN_MIN2: r = op(z, K_MIN, x, y); break;
+    case FN_MAX2: r = op(z, K_MAX, x, y); break;
+    case FN_MOD: r = op(z, K_MOD, x, y); break;
+    case FN_SIGN: {
+        KRef neg = kir_fold(z->f, K_LT, QS_B1, 0, x, zero, 0, z->pos), pos = kir_fold(z->f, K_LT, QS_B1, 0, zero, x, 0, z->pos);
+        KRef up = kir_fold(z->f, K_SELECT, c, 0, pos, one, x, z->pos); /* x itself: zero keeps its sign, NaN stays */
+        r = kir_fold(z->f, K_SELECT, c, 0, neg, number(z, c, -1), up, z->pos);
+        break;
+    }
+    case FN_ISNAN: return value(kir_fold(z->f, K_NE, QS_B1, 0, x, x, 0, z->pos), QS_B1, array);
+    case FN_ISINF: return value(kir_fold(z->f, K_EQ, QS_B1, 0, op(z, K_ABS, x, 0), inf, 0, z->pos), QS_B1, array);
+    case FN_ISFINITE: return value(kir_fold(z->f, K_LT, QS_B1, 0, op(z, K_ABS, x, 0), inf, 0, z->pos), QS_B1, array);
+    default: return declined;
+    }
+    return value(r, d, array);
+}
+
+/* -- the tree ------------------------------------------------------------------------------------------------------------- */
+static Val build(Fuse *z, Node *n) {
+    for (int i = 0; i < z->e->nleaves; i++)
+        if (z->e->leaves[i] == n) return z->leaves[i];
+    Val a, b, args[2];
+    switch (n->kind) {
+    case N_NUM: return n->u.num.imaginary ? declined : value(number(z, QS_F64, n->u.num.value), QS_F64, false);
+    case N_UNARY:
+        a = build(z, n->u.bin.a);
+        z->pos = n->pos;
+        return a.ref ? unary(z, (Op)n->op, a) : declined;
+    case N_BINARY:
+        a = build(z, n->u.bin.a);
+        b = a.ref ? build(z, n->u.bin.b) : declined;
+        z->pos = n->pos;
+        return b.ref ? binary(z, (Op)n->op, a, b) : declined;
+    case N_CALL: {
+        const FuseFunction *fn = function_named(n->u.call.callee->u.ident.name->s, n->u.call.args.n);
+        for (int i = 0; fn && i < fn->nargs; i++)
+            if (!(args[i] = build(z, n->u.call.args.at[i].value)).ref) return declined;
+        z->pos = n->pos;
+        return fn ? call(z, fn, args) : declined;
+    }
+    default: return declined;
+    }
+}
+
+static void parameters(Fuse *z) {
+    char name[16];
+    for (int i = 0; i < z->e->nleaves; i++) {
+        const FuseLeafType *t = &z->types[i];
+        snprintf(name, sizeof name, "x%d", i);
+        KParam p = {.name = qstr_cname(z->c, name), .kind = t->array ? KP_ARRAY : KP_NUM,
+                    .dtype = t->array ? t->dtype : t->weak_int ? QS_I64 : QS_F64, .rank = (uint8_t)z->rank,
+                    .contiguous = z->flat, .unit_last = z->flat, .read = true};
+        kir_param(z->f, &p);
+    }
+}
+
+/* Linear index of the position in parameter p, whose strides are its own. */
+static KRef strided_index(Fuse *z, int p, const KRef *at) {
+    KRef sum = 0;
+    for (int d = 0; d < z->rank; d++) {
+        KRef s = kir_add(z->f, K_STRIDE, QS_I64, 0, 0, 0, 0, (uint64_t)p << 8 | (uint64_t)d, 0);
+        KRef term = op(z, K_MUL, at[d], s);
+        sum = sum ? op(z, K_ADD, sum, term) : term;
+    }
+    return sum;
+}
+
+static void load_leaves(Fuse *z, const KRef *at) {
+    for (int i = 0; i < z->e->nleaves; i++) {
+        const FuseLeafType *t = &z->types[i];
+        qs_dtype number_dtype = t->weak_int ? QS_I64 : QS_F64;
+        if (!t->array) {
+            z->leaves[i] = value(kir_add(z->f, K_PARAM, number_dtype, 0, 0, 0, 0, (uint64_t)i, 0), number_dtype, false);
+            continue;
+        }
+        KRef index = z->flat ? at[0] : strided_index(z, i, at);
+        z->leaves[i] = value(kir_add(z->f, K_LOAD, kir_value_dtype((qs_dtype)t->dtype), 0, index, 0, 0, (uint64_t)i, 0),
+                             (qs_dtype)t->dtype, true);
+    }
+}
+
+/* -- results -------------------------------------------------------------------------------------------------------------- */
+static int add_result(Fuse *z, qs_dtype d, bool flat) {
+    KParam p = {.name = qstr_cname(z->c, "y"), .kind = KP_ARRAY, .dtype = (uint8_t)d, .rank = flat ? 1 : (uint8_t)z->rank,
+                .contiguous = true, .unit_last = true, .written = true};
+    return kir_param(z->f, &p);
+}
+
+static void store(Fuse *z, int result, KRef index, KRef v) {
+    kir_add(z->f, K_STORE, QS_B1, 0, index, v, 0, (uint64_t)result, 0);
+}
+
+static bool build_map(Fuse *z, FuseKernel *out) {
+    KRef at[QS_MAX_RANK], linear = 0;
+    for (int d = 0; d < z->rank; d++) at[d] = kir_add(z->f, K_POS, QS_I64, 0, 0, 0, 0, (uint64_t)d, 0);
+    load_leaves(z, at);
+    Val v = build(z, z->e->root);
+    if (!v.ref || !v.array) return false;
+    int result = add_result(z, v.dtype, z->flat);
+    linear = at[0];
+    for (int d = 1; d < z->rank; d++) { /* row-major: the result has no gaps */
+        KRef extent = kir_add(z->f, K_DIM, QS_I64, 0, 0, 0, 0, (uint64_t)result << 8 | (uint64_t)d, 0);
+        linear = op(z, K_ADD, op(z, K_MUL, linear, extent), at[d]);
+    }
+    store(z, result, linear, v.ref);
+    out->dtype = v.dtype;
+    return true;
+}
+
+/* The type in which a reduction accumulates: exact for integers, float64 for sums of floats. */
+static qs_dtype lane_dtype(FuseKind k, qs_dtype d) {
+    if (k == FUSE_MIN || k == FUSE_MAX) return d;
+    return d >= QS_F16 || k == FUSE_MEAN ? QS_F64 : QS_I64;
+}
+
+/* partial[pos] = reduction over [pos*chunk, min(n, (pos+1)*chunk)); chunk and n are the last two parameters. */
+static bool build_reduction(Fuse *z, FuseKernel *out) {
+    KFunc *f = z->f;
+    FuseKind kind = z->e->kind;
+    KParam size = {.name = qstr_cname(z->c, "chunk"), .kind = KP_NUM, .dtype = QS_I64};
+    int nleaves = z->e->nleaves;
+    kir_param(f, &size);
+    size.name = qstr_cname(z->c, "n");
+    kir_param(f, &size);
+    KRef chunk = kir_add(f, K_PARAM, QS_I64, 0, 0, 0, 0, (uint64_t)nleaves, 0);
+    KRef n = kir_add(f, K_PARAM, QS_I64, 0, 0, 0, 0, (uint64_t)nleaves + 1, 0);
+    KRef pos = kir_add(f, K_POS, QS_I64, 0, 0, 0, 0, 0, 0), one = kir_const_int(f, QS_I64, 1, 0);
+    KRef first = op(z, K_MUL, pos, chunk), last = op(z, K_SUB, op(z, K_MIN, op(z, K_ADD, first, chunk), n), one);
+    /* The element type is known after the body is built, so a first build, thrown away, finds it. */
+    uint32_t mark = f->nins;
+    load_leaves(z, &first);
+    Val v = build(z, z->e->root);
+    if (!v.ref || !v.array || ((kind == FUSE_MIN || kind == FUSE_MAX) && v.dtype < QS_F32)) return false;
+    f->nins = mark;
+    qs_dtype lane = lane_dtype(kind, v.dtype);
+    if (v.dtype == QS_U64 && lane == QS_I64) return false;
+    int result = add_result(z, lane, true);
+    KRef start = lane == QS_I64 ? kir_const_int(f, lane, 0, 0) : number(z, lane, kind == FUSE_MIN || kind == FUSE_MAX ? NAN : 0);
+    KRef acc = kir_add(f, K_LOCAL, lane, 0, start, 0, 0, 0, 0);
+    KRef k = kir_add(f, K_FOR, QS_I64, 0, first, last, one, 0, 0);
+    load_leaves(z, &k);
+    v = build(z, z->e->root);
+    KRef old = kir_add(f, K_GET, lane, 0, acc, 0, 0, 0, 0), x = cast(z, v.ref, lane);
+    KRef sum = kir_add(f, kind == FUSE_MIN ? K_MIN : kind == FUSE_MAX ? K_MAX : K_ADD, lane, KFLAG_REASSOC, old, x, 0, 0, 0);
+    kir_add(f, K_SET, QS_B1, 0, acc, sum, 0, 0, 0);
+    kir_add(f, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+    store(z, result, pos, kir_add(f, K_GET, lane, 0, acc, 0, 0, 0, 0));
+    out->dtype = lane;
+    out->integral = lane == QS_I64 && v.dtype != QS_B1;
+    return true;
+}
+
+qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafType *types, bool flat, int rank, FuseKernel *out) {
+    *out = (FuseKernel){0};
+    for (int i = 0; i < e->nleaves; i++)
+        if (types[i].array && !supported((qs_dtype)types[i].dtype)) return QS_OK;
+    if (e->kind != FUSE_MAP && !flat) return QS_OK;
+    Fuse z = {.c = c, .f = kir_new(c, arena, qstr_cname(c, "expression"), NULL), .e = e, .types = types, .flat = flat,
+              .rank = flat ? 1 : rank};
+    z.leaves = qarena_alloc(arena, sizeof *z.leaves * (size_t)(e->nleaves + 1));
+    z.f->rank = z.rank;
+    parameters(&z);
+    if (!(e->kind == FUSE_MAP ? build_map(&z, out) : build_reduction(&z, out))) return QS_OK;
+    kir_seal(z.f);
+    TRY(kir_verify(c, z.f));
+    out->func = z.f;
+    return QS_OK;
+}
