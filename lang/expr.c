@@ -93,13 +93,17 @@ static bool may_be_type(Parser *p) {
     if (k == T_ANY || k == T_LPAREN || k == T_KERNEL || k == T_DEVICE || k == T_HOST) return true;
     if (k != T_IDENT) return false;
     TokenKind after = qparse_peek(p, 2);
-    return after == T_ARROW || after == T_BAR || after == T_LBRACK;
+    if (after != T_ARROW && after != T_BAR && after != T_LBRACK) return false;
+    const Token *t = &p->tok[p->i + 1];
+    return qtype_builtin(p->ctx, qstr_name(p->ctx, p->text + t->pos, t->end - t->pos)->s) != NULL;
 }
 
 static TypeExpr *bracketed_type(Parser *p) {
-    if (!may_be_type(p)) return NULL;
+    if (p->guessing || !may_be_type(p)) return NULL; /* a guess inside a guess would take exponential time */
     ParseMark m = qparse_try(p);
+    p->guessing = true;
     TypeExpr *t = qtexpr_base(p);
+    p->guessing = false;
     bool is_type = (t->kind == TE_FN && (t->nargs + t->nouts > 0 || t->qual)) || (t->kind == TE_UNION && t->nargs > 1);
     return qparse_tried(p, m, is_type && qtexpr_is_builtin(p, t)) ? t : NULL;
 }

@@ -275,18 +275,35 @@ static double decimal_value(const char *s, size_t n) {
     return v;
 }
 
+/* Up to 15 digits with a point somewhere: both the digits and the power of ten are exact, so the quotient is rounded
+ * once.  false: too long, or an exponent. */
+static bool short_decimal(const char *s, size_t n, double *v) {
+    double digits = 0, scale = 1;
+    bool fraction = false;
+    if (n > 16) return false;
+    for (size_t i = 0; i < n; i++) {
+        if (s[i] == '.') {
+            fraction = true;
+        } else {
+            if (!is_digit(s[i])) return false;
+            digits = digits * 10 + (s[i] - '0');
+            if (fraction) scale *= 10;
+        }
+    }
+    *v = digits / scale;
+    return n <= 15 || fraction;
+}
+
 double qlex_number(const char *s, size_t n, bool *imaginary, bool *integer) {
     *imaginary = false;
     *integer = true;
     int radix = radix_of(s, s + n);
     if (radix != 10) return radix_value(s, n - 1, radix);
-    size_t k = 0;
-    double v = 0;
-    while (k < n && is_digit(s[k])) v = v * 10 + (s[k++] - '0');
     *imaginary = s[n - 1] == 'i' || s[n - 1] == 'j';
-    if (k == n - *imaginary && k <= 15) return v; /* exact */
-    *integer = k == n - *imaginary;
-    return decimal_value(s, n - *imaginary);
+    if (*imaginary) n--;
+    for (size_t i = 0; i < n && *integer; i++) *integer = is_digit(s[i]);
+    double v;
+    return short_decimal(s, n, &v) ? v : decimal_value(s, n);
 }
 
 /* -- strings and other marks -------------------------------------------------------------------------------------- */

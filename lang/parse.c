@@ -151,10 +151,10 @@ bool qparse_expect(Parser *p, TokenKind k, const char *where) {
 }
 
 void qparse_close(Parser *p, TokenKind k, uint32_t opener, const char *or_what) {
-    if (qparse_accept(p, k)) return;
-    int line = qparse_line(p, p->tok[opener].pos);
+    if (qparse_accept(p, k) || p->k == T_ERROR) return;
+    int line = p->quiet ? 0 : qparse_line(p, p->tok[opener].pos); /* counting lines takes time that a guess must not cost */
     char what[96];
-    if (line == qparse_line(p, qparse_pos(p))) snprintf(what, sizeof what, "%s'%s'", or_what, qlex_text(k));
+    if (p->quiet || line == qparse_line(p, qparse_pos(p))) snprintf(what, sizeof what, "%s'%s'", or_what, qlex_text(k));
     else snprintf(what, sizeof what, "%s'%s' for the '%s' of line %d", or_what, qlex_text(k), qlex_text(p->tok[opener].kind), line);
     qparse_expected(p, what);
 }

@@ -33,6 +33,7 @@ typedef struct Parser {
     int quiet;         /* > 0: errors are only noted in `failed` */
     bool failed, incomplete, stopped; /* incomplete: the first error was at the end of the text; stopped: gave up */
     char message[160]; /* the first quiet error */
+    bool guessing;     /* whether a [ begins a type */
     int depth, height; /* height: of the expression made last */
     int nreported;
     bool in_index;     /* directly inside x[…], where `end` gets an explanation */

@@ -45,6 +45,7 @@ void qlib_close(qs_vm *vm) {
     if (!qvm(vm)->lib) return;
     qlinalg_close(vm);
     qregex_close(vm);
+    qfigure_close(vm);
     qmem_free(qvm_ctx(vm), qvm(vm)->lib, sizeof(Lib));
     qvm(vm)->lib = NULL;
 }

@@ -27,6 +27,7 @@ static inline Lib *qlib(qs_vm *vm) { return qvm(vm)->lib; }
 
 void qlinalg_close(qs_vm *vm);
 void qregex_close(qs_vm *vm);
+void qfigure_close(qs_vm *vm);
 
 /* Every native of the table. */
 #define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy) qs_native_fn function;

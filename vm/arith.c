@@ -29,8 +29,8 @@ static const OpPlan op_plans[OP__COUNT] = {
 };
 
 static qs_status type_error(qs_vm *vm, Op op, qs_value a, qs_value b) {
-    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined between %s and %s", qop_text(op), qs_type_name(vm, a),
-                    qs_type_name(vm, b));
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined between %s and %s", qop_text(op), qval_type_name(vm, a),
+                    qval_type_name(vm, b));
 }
 
 /* -- two numbers ------------------------------------------------------------------------------------------------------- */
@@ -80,11 +80,20 @@ static qs_status int_binary(qs_vm *vm, Op op, int64_t x, int64_t y, qs_value *ou
     return QS_OK;
 }
 
+static qs_status whole(qs_vm *vm, Op op, qs_value v, int64_t *out) {
+    double x = v.kind == QS_COMPLEX ? NAN : qval_number(v);
+    if (v.kind == QS_NUM && !(x == trunc(x) && fabs(x) < 0x1p63))
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: a whole number is needed, got %.15g", qop_text(op), x);
+    if (v.kind == QS_COMPLEX) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for complex numbers", qop_text(op));
+    *out = v.kind == QS_NUM ? (int64_t)x : v.u.i;
+    return QS_OK;
+}
+
 /* Bitwise operators on numbers that are whole, whatever their kind. */
 static qs_status bits_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
     int64_t x, y;
-    TRY(qs_to_int(vm, a, &x));
-    TRY(qs_to_int(vm, b, &y));
+    TRY(whole(vm, op, a, &x));
+    TRY(whole(vm, op, b, &y));
     TRY(int_binary(vm, op, x, y, out));
     if (a.kind == QS_BOOL && b.kind == QS_BOOL) *out = qs_bool(out->u.i != 0);
     return QS_OK;
@@ -277,10 +286,10 @@ static qs_dtype array_dtype(qs_value v) { return v.kind == QS_ARRAY ? (qs_dtype)
 
 static qs_status plan_bits(qs_vm *vm, Op op, qs_value a, qs_value b, Plan *p) {
     qs_dtype da = array_dtype(a), db = array_dtype(b);
-    int64_t whole;
+    int64_t number;
     if (qdtype_is_complex(p->out) || da >= QS_F16 || db >= QS_F16) return type_error(vm, op, a, b);
-    if (a.kind != QS_ARRAY) TRY(qs_to_int(vm, a, &whole));
-    if (b.kind != QS_ARRAY) TRY(qs_to_int(vm, b, &whole));
+    if (a.kind != QS_ARRAY) TRY(whole(vm, op, a, &number));
+    if (b.kind != QS_ARRAY) TRY(whole(vm, op, b, &number));
     if (da == QS_B1 && db == QS_B1 && (a.kind == QS_ARRAY || a.kind == QS_BOOL) && (b.kind == QS_ARRAY || b.kind == QS_BOOL))
         p->out = p->compute = QS_B1;
     else if (a.kind != QS_ARRAY) p->out = db == QS_B1 ? QS_I32 : db;
@@ -506,7 +515,7 @@ static qs_status logical_not(qs_vm *vm, qs_value x, qs_value *out) {
 
 qs_status qarith_unary(qs_vm *vm, Op op, qs_value a, qs_value *out) {
     if (a.kind == QS_FOREIGN && ((Foreign *)a.u.p)->ftype->op) return ((Foreign *)a.u.p)->ftype->op(vm, (int)op, a, qs_nil(), out);
-    if (!takes_part(a)) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for %s", qop_text(op), qs_type_name(vm, a));
+    if (!takes_part(a)) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for %s", qop_text(op), qval_type_name(vm, a));
     if (op == OP_NOT) return logical_not(vm, a, out);
     if (op == OP_NEG) return negate(vm, a, out);
     *out = a.kind == QS_BOOL ? qs_num((double)a.u.i) : qval_retain(a);
@@ -660,7 +669,7 @@ static qs_status map_number(qs_vm *vm, const MapFn *fn, qs_value x, qs_value *ou
 }
 
 qs_status qarith_map(qs_vm *vm, const MapFn *fn, qs_value x, qs_value *out) {
-    if (!takes_part(x)) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for %s", fn->name, qs_type_name(vm, x));
+    if (!takes_part(x)) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for %s", fn->name, qval_type_name(vm, x));
     bool cplx = x.kind == QS_COMPLEX || (x.kind == QS_ARRAY && qdtype_is_complex((qs_dtype)qval_array(x)->dtype));
     if (cplx && !fn->cplx) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for complex numbers", fn->name);
     return x.kind == QS_ARRAY ? map_array(vm, fn, qval_array(x), out) : map_number(vm, fn, x, out);
@@ -709,7 +718,7 @@ static bool is_real(qs_value v) {
 
 qs_status qarith_map2(qs_vm *vm, const char *name, double (*fn)(double, double), qs_value a, qs_value b, qs_value *out) {
     if (!is_real(a) || !is_real(b))
-        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined between %s and %s", name, qs_type_name(vm, a), qs_type_name(vm, b));
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined between %s and %s", name, qval_type_name(vm, a), qval_type_name(vm, b));
     if (a.kind == QS_ARRAY || b.kind == QS_ARRAY) return map2_array(vm, name, fn, a, b, out);
     *out = qs_num(fn(qval_number(a), qval_number(b)));
     return QS_OK;

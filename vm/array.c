@@ -287,7 +287,7 @@ qs_status qarr_store(qs_vm *vm, qs_dtype d, void *p, qs_value v) {
     if (v.kind == QS_INT || v.kind == QS_BOOL) return qconv_run(QS_I64, &v.u.i, 0, d, p, 0, 1), QS_OK;
     const char *into = qdtype_info[d].name;
     if (v.kind != QS_COMPLEX)
-        return qerr_set(qvm_ctx(vm), QS_ETYPE, "an array of %s holds numbers, got a value of type %s", into, qs_type_name(vm, v));
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "an array of %s holds numbers, got a value of type %s", into, qval_type_name(vm, v));
     if (!qdtype_is_complex(d))
         return qerr_set(qvm_ctx(vm), QS_ETYPE, "an array of %s cannot hold a complex number", into);
     const Complex *z = v.u.p;
@@ -472,7 +472,7 @@ static qs_status cell_doubles(qs_vm *vm, const Cell *cell, const char *what, dou
     for (size_t i = 0; i < cell->count; i++) {
         if (!qval_is_number(cell->items[i]))
             return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s must be numbers, got a value of type %s", what,
-                            qs_type_name(vm, cell->items[i]));
+                            qval_type_name(vm, cell->items[i]));
         x[i] = qval_number(cell->items[i]);
     }
     return QS_OK;
@@ -482,7 +482,7 @@ qs_status qarr_doubles(qs_vm *vm, qs_value v, const char *what, double **out, si
     Ctx *c = qvm_ctx(vm);
     bool is_array = v.kind == QS_ARRAY && !qdtype_is_complex(dtype_of(qval_array(v)));
     if (!is_array && v.kind != QS_CELL && !qval_is_number(v))
-        return qerr_set(c, QS_ETYPE, "%s must be numbers, got a value of type %s", what, qs_type_name(vm, v));
+        return qerr_set(c, QS_ETYPE, "%s must be numbers, got a value of type %s", what, qval_type_name(vm, v));
     *n = is_array ? qval_array(v)->count : v.kind == QS_CELL ? ((Cell *)v.u.p)->count : 1;
     *out = qmem_alloc(c, *n * sizeof **out);
     qs_status s = QS_OK;
@@ -521,7 +521,7 @@ qs_status qarr_shape_args(qs_vm *vm, const char *fn, int n, const qs_value *args
     for (int i = 0; i < n; i++) {
         if (!qval_is_number(args[i]))
             return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: size %d must be a number, got a value of type %s", fn, i + 1,
-                            qs_type_name(vm, args[i]));
+                            qval_type_name(vm, args[i]));
         TRY(extent_from(vm, fn, qval_number(args[i]), &dims[i]));
     }
     *rank = n;
@@ -623,7 +623,7 @@ qs_status qarr_literal(qs_vm *vm, int n, const qs_value *items, qs_value *out) {
         if (items[i].kind == QS_ARRAY) arrays++;
         else if (!qval_is_number(items[i]) && items[i].kind != QS_COMPLEX)
             return qerr_set(qvm_ctx(vm), QS_ETYPE, "matrix literal: item %d has type %s; a matrix holds numbers, write {…} for a cell",
-                            i + 1, qs_type_name(vm, items[i]));
+                            i + 1, qval_type_name(vm, items[i]));
     }
     if (arrays == 0) return literal_of_numbers(vm, n, items, out);
     if (arrays == n) return literal_of_arrays(vm, n, items, out);

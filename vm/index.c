@@ -157,7 +157,7 @@ static qs_status select_dim(const Base *b, int dim, qs_value at, Select *s) {
     if (qval_is_number(at)) return select_one(b, dim, qval_number(at), s);
     if (at.kind != QS_ARRAY || qdtype_is_complex((qs_dtype)qval_array(at)->dtype))
         return qerr_set(qvm_ctx(b->vm), QS_ETYPE, "an index%s%s must be a number, a vector or :, got a value of type %s",
-                        b->name ? " of " : "", b->name ? b->name : "", qs_type_name(b->vm, at));
+                        b->name ? " of " : "", b->name ? b->name : "", qval_type_name(b->vm, at));
     Array *a = qval_array(at);
     return a->dtype == QS_B1 ? select_true(b, dim, a, s) : select_list(b, dim, a, s);
 }
@@ -718,7 +718,7 @@ static qs_status set_cell(Base *b, Cell *c, int n, const qs_value *at, qs_value 
 /* -- the entries ----------------------------------------------------------------------------------------------------------------------- */
 static qs_status cannot_index(qs_vm *vm, qs_value base, const char *name) {
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s%shas type %s and cannot be indexed", name ? name : "a value that ", name ? " " : "",
-                    qs_type_name(vm, base));
+                    qval_type_name(vm, base));
 }
 
 qs_status qidx_get(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name, qs_value *out) {

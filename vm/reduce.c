@@ -276,7 +276,7 @@ static qs_status as_array(qs_vm *vm, Reduce r, qs_value x, Array **out) {
     case QS_INT: return qarr_from_value(vm, x, QS_I64, out);
     case QS_NUM: return qarr_from_value(vm, x, QS_F64, out);
     case QS_COMPLEX: return qarr_from_value(vm, x, QS_C128, out);
-    default: return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for %s", infos[r].name, qs_type_name(vm, x));
+    default: return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for %s", infos[r].name, qval_type_name(vm, x));
     }
 }
 

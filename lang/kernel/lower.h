@@ -12,11 +12,12 @@ typedef enum { KV_NUM, KV_VEC /* small array passed by value */, KV_ARRAY, KV_FU
 typedef struct KVal KVal;
 struct KVal {
     uint8_t kind;         /* KValKind */
-    uint8_t dtype;        /* KV_NUM KV_VEC KV_ARRAY */
+    uint8_t dtype;        /* KV_NUM KV_VEC KV_ARRAY; a double of the host is of dtype scalar */
     uint8_t rank;
+    uint8_t bits;         /* KV_NUM: a whole number below 2^bits, which may serve as an int; 0: not known to be one */
     bool contiguous, unit_last;
     bool known;           /* KV_NUM: `num` may be compiled in (a string, a mode, a value the kernel was specialised on) */
-    bool weak_int;        /* an int literal or an integral known number: takes part as int */
+    bool is_int;          /* KV_NUM: of kind int on the host */
     int64_t dims[QS_MAX_RANK]; /* KV_VEC: extents (always known); KV_ARRAY: known extents or 0 */
     double num[2];
     TypeMods mods;
@@ -24,20 +25,27 @@ struct KVal {
     const Type *type;
     Func *func;           /* KV_FUNC: device function or lambda */
     const char *builtin;  /* KV_FUNC: a built-in by name, e.g. a function passed as an argument */
-    struct Class *cls; KVal *fields; /* KV_OBJECT, in field order */
+    KVal *overloads; int noverloads; /* KV_FUNC with several definitions: each a KV_FUNC, most recent last */
+    struct Class *cls; KVal *fields; Str **names; int nfields; /* KV_OBJECT, in field order */
+    bool is_mutable;      /* KV_OBJECT */
     int source;           /* opaque to lower: which host value this is; comes back in KBind */
 };
 
 /* Where the machine gets the value of parameter i of the KFunc at launch time. */
-typedef struct { int source; int part; /* KV_VEC, complex, object field: component number; KV_ARRAY 0 */ } KBind;
+typedef struct {
+    int source;
+    int part;             /* KV_VEC and complex: component number; KV_ARRAY 0 */
+    bool nonempty;        /* KV_ARRAY: accessed in a way that needs an element to be there */
+} KBind;
 
 typedef struct LowerHost {
     void *ud;
     /* The value of a captured or global symbol (fn: the function whose symbol it is; source identifies captures of fn). */
     bool (*symbol)(void *ud, const KVal *fn, const Sym *sym, KVal *out);
-    /* A name called as a function that is no local: a user function (KV_FUNC), a type, or a built-in. */
-    bool (*function)(void *ud, const Sym *sym, Str *name, int nargs, KVal *out);
-    const Type *(*type)(void *ud, TypeExpr *e, Func *in, TypeMods *mods);
+    /* A method or another name called as a function that no symbol stands for. */
+    bool (*function)(void *ud, Str *name, KVal *out);
+    /* A type name of the module of `in` that is no predefined one; NULL: unknown. */
+    const Type *(*type)(void *ud, Func *in, Str *name);
 } LowerHost;
 
 typedef struct {
@@ -45,17 +53,29 @@ typedef struct {
     KVal *args; int nargs;  /* ordinary arguments in order */
     int rank;             /* of the launch domain */
     const int32_t *block; /* known block extents, or NULL */
-    bool checked;         /* --checked: out-of-range is an error in every mode but 'unchecked … */
+    bool serial;          /* positions run one after another: nothing needs to be atomic */
+    bool checked;         /* --checked: out-of-range is an error where no access mode was written */
     const LowerHost *host;
 } LowerJob;
 
+/* A host value that must be known before the kernel can be compiled: a number (axis -1), or the extent of an array along
+ * an axis; rank: with how many dimensions the kernel sees it, for a vec may serve as a matrix with one row. */
+typedef struct { int source, axis, rank; } KNeed;
+
 typedef struct {
-    KFunc *func;
+    KFunc *func;          /* NULL when something is needed first */
     KBind *binds;         /* one per KFunc parameter */
     bool needs_block;     /* lower again with the block extents known: shared sizes depend on them */
-    int *needs_value; int nneeds; /* sources whose number must be known (sizes of local or shared arrays) */
+    KNeed *needs; int nneeds; /* lower again with these known: sizes of local or shared arrays depend on them */
 } LowerResult;
 
 /* Errors are placed in the source, with the kernel's types in the sentence. */
 qs_status klower_kernel(Ctx *c, Arena *arena, const LowerJob *job, LowerResult *out);
+
+/* How many components the positions of a kernel have: as declared, else 0, else -1 when one is indexed like a vector. */
+int klower_positions(const Func *kernel);
+/* Is name one of pos, blkpos, blkdim, blkidx, blkcnt? */
+bool klower_is_special(const Str *name);
+/* Does the function assign to (elements of) its parameter? */
+bool klower_assigns(const Func *f, const Sym *param);
 #endif

@@ -1,0 +1,273 @@
+/* The coherence rule: every sequence of locks and unlocks against a model that counts the transfers it should take. */
+#include "devices/buffer.h"
+#include "devices/null.h"
+#include "devices/pool.h"
+#include "tests/unit/check.h"
+
+enum { SPACES = 3, MODES = 3, ACTIONS = SPACES * MODES * 2, BYTES = 8 };
+
+static Device devices[SPACES]; /* [0] stands for the host */
+static int released;
+
+static void release(void *owner) { (void)owner, released++; }
+
+static void open_devices(Ctx *c) {
+    for (int m = 0; m < SPACES; m++) {
+        devices[m] = (Device){.ops = &qdev_null_ops, .ctx = c, .memory = m};
+        CHECK(qdev_null_ops.open(&devices[m], m) == QS_OK);
+    }
+}
+
+static void close_devices(void) {
+    for (int m = 0; m < SPACES; m++) {
+        CHECK(qnull_state(&devices[m])->live == 0);
+        qdev_null_ops.close(&devices[m]);
+    }
+}
+
+static unsigned transfers(void) {
+    unsigned n = 0;
+    for (int m = 1; m < SPACES; m++) n += qnull_state(&devices[m])->uploads + qnull_state(&devices[m])->downloads;
+    return n;
+}
+
+/* What buffer.h promises, in the plainest form. */
+typedef struct {
+    unsigned valid, readers[SPACES];
+    int writer, owner; /* owner: -1, or the memory space of foreign memory */
+    qs_access writer_mode;
+    uint64_t content;
+} Model;
+
+static bool any_reader(const Model *m) {
+    for (int i = 0; i < SPACES; i++)
+        if (m->readers[i]) return true;
+    return false;
+}
+
+static unsigned model_bring(Model *m, int to) {
+    unsigned cost = 0;
+    if (m->valid & 1u << to) return 0;
+    if (to == 0) cost = 1;
+    else cost = m->valid & 1 ? 1 : 2, m->valid |= 1;
+    m->valid |= 1u << to;
+    return cost;
+}
+
+static unsigned model_settle(Model *m) {
+    if (m->owner < 0 || m->writer >= 0 || any_reader(m)) return 0;
+    unsigned cost = model_bring(m, m->owner);
+    m->valid = 1u << m->owner;
+    return cost;
+}
+
+static bool model_lock(Model *m, int at, qs_access mode, unsigned *cost) {
+    if (m->writer >= 0 || (mode != QS_READ && any_reader(m))) return false;
+    *cost = model_settle(m);
+    if (mode != QS_WRITE) *cost += model_bring(m, at);
+    if (mode != QS_READ) m->valid = 1u << at, m->writer = at, m->writer_mode = mode;
+    else m->readers[at]++;
+    return true;
+}
+
+static bool model_unlock(Model *m, int at, qs_access mode, unsigned *cost) {
+    if (mode == QS_READ ? !m->readers[at] : m->writer != at || m->writer_mode != mode) return false;
+    if (mode == QS_READ) m->readers[at]--;
+    else m->writer = -1;
+    *cost = model_settle(m);
+    return true;
+}
+
+static bool lock_behaves(Ctx *c, Buffer *b, Model *m, int at, qs_access mode, uint64_t next) {
+    DevPtr p = 0;
+    unsigned cost = 0, before = transfers();
+    bool want = model_lock(m, at, mode, &cost), got = qbuf_lock(c, b, &devices[at], mode, &p) == QS_OK;
+    if (!got) qerr_clear(c);
+    if (want != got || (got && transfers() - before != cost)) return false;
+    uint64_t *word = (uint64_t *)(uintptr_t)p;
+    if (got && mode != QS_WRITE && *word != m->content) return false;
+    if (got && mode != QS_READ) *word = m->content = next;
+    return true;
+}
+
+static bool unlock_behaves(Ctx *c, Buffer *b, Model *m, int at, qs_access mode) {
+    unsigned cost = 0, before = transfers();
+    bool want = model_unlock(m, at, mode, &cost), got = qbuf_unlock(c, b, &devices[at], mode) == QS_OK;
+    if (!got) qerr_clear(c);
+    return want == got && (!got || transfers() - before == cost);
+}
+
+static Buffer *new_buffer(Ctx *c, int owner, uint64_t *foreign, Model *m) {
+    Buffer *b = NULL;
+    *foreign = 7;
+    *m = (Model){.valid = owner > 0 ? 1u << owner : 1, .writer = -1, .owner = owner, .content = owner < 0 ? 0 : 7};
+    if (owner < 0) CHECK(qbuf_new(c, BYTES, true, &b) == QS_OK);
+    else if (owner == 0) CHECK(qbuf_wrap(c, foreign, BYTES, false, release, foreign, &b) == QS_OK);
+    else {
+        DevPtr p;
+        CHECK(qdev_null_ops.alloc(&devices[owner], BYTES, &p) == QS_OK);
+        CHECK(qdev_null_ops.upload(&devices[owner], p, 0, foreign, BYTES) == QS_OK);
+        CHECK(qbuf_wrap_device(c, &devices[owner], p, BYTES, false, release, NULL, &b) == QS_OK);
+    }
+    return b;
+}
+
+/* Runs the actions coded in `code`, base ACTIONS; on the way checks the model after each. */
+static bool sequence_behaves(Ctx *c, int length, unsigned code, int owner) {
+    uint64_t foreign;
+    Model m;
+    Buffer *b = new_buffer(c, owner, &foreign, &m);
+    bool ok = true;
+    for (int i = 0; i < length && ok; i++, code /= ACTIONS) {
+        unsigned action = code % ACTIONS;
+        int at = (int)(action / 2 % SPACES);
+        qs_access mode = (qs_access)(action / 2 / SPACES + 1);
+        ok = action & 1 ? unlock_behaves(c, b, &m, at, mode) : lock_behaves(c, b, &m, at, mode, (uint64_t)i + 100);
+        ok = ok && b->valid == m.valid && b->writer == m.writer;
+        if (owner == 0 && m.writer < 0 && !any_reader(&m)) ok = ok && foreign == m.content;
+    }
+    DevPtr mine = owner > 0 ? b->block[owner] : 0;
+    int before = released;
+    qbuf_release(c, b);
+    if (mine) qdev_null_ops.free(&devices[owner], mine);
+    return ok && released == before + (owner >= 0);
+}
+
+static void all_sequences(Ctx *c, int length, int owner) {
+    unsigned n = 1, bad = 0;
+    for (int i = 0; i < length; i++) n *= ACTIONS;
+    for (unsigned code = 0; code < n; code++)
+        if (!sequence_behaves(c, length, code, owner) && !bad++) printf("  length %d owner %d code %u\n", length, owner, code);
+    CHECK(bad == 0);
+}
+
+/* A transfer that fails leaves no lock behind and no copy marked as current that is not. */
+static void failures(Ctx *c) {
+    DevPtr p;
+    Buffer *b;
+    CHECK(qbuf_new(c, BYTES, true, &b) == QS_OK);
+    for (long after = 0; after < 2; after++) {
+        qnull_state(&devices[1])->fail_after = after;
+        CHECK(qbuf_lock(c, b, &devices[1], QS_READWRITE, &p) == QS_EDEVICE);
+        qnull_state(&devices[1])->fail_after = -1;
+        qerr_clear(c);
+        CHECK(b->writer == -1 && b->valid == 1);
+    }
+    CHECK(qbuf_lock(c, b, &devices[1], QS_WRITE, &p) == QS_OK);
+    *(uint64_t *)(uintptr_t)p = 5;
+    CHECK(qbuf_unlock(c, b, &devices[1], QS_WRITE) == QS_OK && b->valid == 2);
+    qnull_state(&devices[1])->fail_after = 0;
+    void *host;
+    CHECK(qbuf_host(c, b, QS_READ, &host) == QS_EDEVICE && b->valid == 2);
+    qnull_state(&devices[1])->fail_after = -1;
+    qerr_clear(c);
+    CHECK(qbuf_host(c, b, QS_READ, &host) == QS_OK && b->valid == 3 && *(uint64_t *)host == 5);
+    qbuf_release(c, b);
+}
+
+/* Room on a device is made by the copy used longest ago; locked ones stay. */
+static void eviction(Ctx *c) {
+    enum { N = 3 };
+    Buffer *b[N];
+    DevPtr p;
+    void *host;
+    qnull_state(&devices[1])->capacity = 2 * BYTES;
+    for (int i = 0; i < N; i++) {
+        CHECK(qbuf_new(c, BYTES, true, &b[i]) == QS_OK);
+        CHECK(qbuf_lock(c, b[i], &devices[1], QS_WRITE, &p) == QS_OK);
+        *(uint64_t *)(uintptr_t)p = (uint64_t)i + 1;
+        if (i) CHECK(qbuf_unlock(c, b[i], &devices[1], QS_WRITE) == QS_OK);
+    }
+    CHECK(b[0]->block[1] && !b[1]->block[1] && b[2]->block[1]);
+    for (int i = 1; i < N; i++) CHECK(qbuf_host(c, b[i], QS_READ, &host) == QS_OK && *(uint64_t *)host == (uint64_t)i + 1);
+    CHECK(qbuf_lock(c, b[2], &devices[1], QS_READ, &p) == QS_OK);
+    CHECK(qbuf_lock(c, b[1], &devices[1], QS_READ, &p) == QS_ENOMEM); /* both blocks are locked */
+    qerr_clear(c);
+    CHECK(qbuf_unlock(c, b[2], &devices[1], QS_READ) == QS_OK);
+    CHECK(qbuf_lock(c, b[1], &devices[1], QS_READ, &p) == QS_OK && *(uint64_t *)(uintptr_t)p == 2);
+    CHECK(qbuf_unlock(c, b[1], &devices[1], QS_READ) == QS_OK && qbuf_unlock(c, b[0], &devices[1], QS_WRITE) == QS_OK);
+    for (int i = 0; i < N; i++) qbuf_release(c, b[i]);
+    qnull_state(&devices[1])->capacity = 0;
+    CHECK(c->on_devices == NULL);
+}
+
+static void cloning(Ctx *c) {
+    Buffer *b, *copy;
+    DevPtr p;
+    void *host;
+    CHECK(qbuf_new(c, BYTES, true, &b) == QS_OK && qbuf_lock(c, b, &devices[2], QS_WRITE, &p) == QS_OK);
+    *(uint64_t *)(uintptr_t)p = 9;
+    CHECK(qbuf_unlock(c, b, &devices[2], QS_WRITE) == QS_OK);
+    unsigned before = transfers();
+    CHECK(qbuf_clone(c, b, &copy) == QS_OK && transfers() == before && copy->valid == 4);
+    CHECK(qbuf_host(c, copy, QS_READ, &host) == QS_OK && *(uint64_t *)host == 9 && b->valid == 4);
+    qbuf_release(c, b);
+    qbuf_release(c, copy);
+}
+
+static void sentences(Ctx *c) {
+    Buffer *b;
+    DevPtr p;
+    void *host;
+    uint64_t word = 3;
+    CHECK(qbuf_wrap(c, &word, BYTES, true, release, NULL, &b) == QS_OK);
+    CHECK(qbuf_host(c, b, QS_READWRITE, &host) == QS_ELOCK);
+    CHECK_TEXT(c->err.text, "the array is read-only and cannot be written");
+    qerr_clear(c);
+    CHECK(qbuf_unlock(c, b, &devices[1], QS_READ) == QS_ELOCK);
+    CHECK_TEXT(c->err.text, "unlock: the array is not locked for reading on null");
+    qerr_clear(c);
+    CHECK(qbuf_lock(c, b, &devices[0], QS_READ, &p) == QS_OK && p == (DevPtr)(uintptr_t)&word);
+    CHECK(qbuf_unlock(c, b, &devices[0], QS_READ) == QS_OK);
+    qbuf_release(c, b);
+    CHECK(qbuf_new(c, SIZE_MAX / 8, false, &b) == QS_ENOMEM);
+    CHECK_TEXT(c->err.text, "out of memory: an array needs 2 EB");
+    qerr_clear(c);
+    CHECK(qbuf_new(c, (size_t)5 << 40, true, &b) == QS_ENOMEM);
+    CHECK_TEXT(c->err.text, "out of memory: an array needs 5 TB");
+    qerr_clear(c);
+}
+
+/* What was just dropped comes back; all sizes keep alignment, and everything is accounted for. */
+static void pool(Ctx *c) {
+    static const size_t sizes[] = {0, 1, 63, 64, 65, 4096, 4097, 5000, 65536, 1000000, 3 << 20};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        char *p = qpool_get(c, sizes[i]);
+        CHECK(p && (uintptr_t)p % 64 == 0);
+        memset(p, 1, sizes[i]);
+        qpool_put(c, p, sizes[i]);
+    }
+#ifndef __SANITIZE_ADDRESS__
+    void *p = qpool_get(c, 1000000);
+    qpool_put(c, p, 1000000);
+    CHECK(qpool_get(c, 999999) == p);
+    qpool_put(c, p, 999999);
+#endif
+    qpool_drain(c);
+    size_t base = c->bytes;
+    void *q[300];
+    for (int i = 0; i < 300; i++) q[i] = qpool_get(c, 100);
+    for (int i = 0; i < 300; i++) qpool_put(c, q[i], 100);
+    CHECK(c->bytes - base <= 256 * 128);
+    qpool_drain(c);
+    CHECK(c->bytes == base);
+    c->fail_after = 1;
+    CHECK(qpool_get(c, 100) == NULL);
+}
+
+int main(void) {
+    Ctx c;
+    qctx_init(&c, 32);
+    open_devices(&c);
+    for (int owner = -1; owner < 2; owner++)
+        for (int length = 1; length <= (owner < 0 ? 5 : 4); length++) all_sequences(&c, length, owner);
+    failures(&c);
+    eviction(&c);
+    cloning(&c);
+    sentences(&c);
+    pool(&c);
+    close_devices();
+    qctx_close(&c);
+    CHECK(c.bytes == 0);
+    return check_done();
+}
