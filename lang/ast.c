@@ -136,13 +136,18 @@ static void copy_arrays(Unit *u, Node *n) { /* the arrays that hold children; vi
     if (n->kind == N_ASSIGN) n->u.assign.targets = copy_array(u, n->u.assign.targets, n->u.assign.ntargets, sizeof(Node *));
 }
 
-static void clone_child(void *ud, Node **child) { *child = qast_clone(ud, *child); }
-
-Node *qast_clone(Unit *u, const Node *n) {
+Node *qast_copy(Unit *u, const Node *n) {
     assert(NODE_IS_EXPR(n) || n->kind == N_ASSIGN || n->kind == N_EXPR);
     Node *copy = qast_alloc(u, sizeof *copy);
     *copy = *n;
     copy_arrays(u, copy);
+    return copy;
+}
+
+static void clone_child(void *ud, Node **child) { *child = qast_clone(ud, *child); }
+
+Node *qast_clone(Unit *u, const Node *n) {
+    Node *copy = qast_copy(u, n);
     qast_children(copy, clone_child, u);
     return copy;
 }
@@ -188,13 +193,20 @@ static bool equal_assign(const Node *a, const Node *b) {
            qast_equal(a->u.assign.value, b->u.assign.value);
 }
 
+static bool is_temporary(const Node *n) { return n->u.ident.sym && n->u.ident.sym->kind == SYM_TEMP; }
+
+static bool equal_names(const Node *a, const Node *b) { /* temporaries of different rewrites may share a name */
+    if (is_temporary(a) || is_temporary(b)) return a->u.ident.sym == b->u.ident.sym;
+    return a->u.ident.name == b->u.ident.name;
+}
+
 bool qast_equal(const Node *a, const Node *b) {
     if (!a || !b || a == b) return a == b;
     if (a->kind != b->kind) return false;
     switch ((NodeKind)a->kind) {
     case N_NUM: return a->u.num.value == b->u.num.value && a->u.num.imaginary == b->u.num.imaginary;
     case N_STR: return a->u.str == b->u.str;
-    case N_IDENT: return a->u.ident.name == b->u.ident.name;
+    case N_IDENT: return equal_names(a, b);
     case N_META: return a->u.meta.name == b->u.meta.name && equal_args(a->u.meta.args, b->u.meta.args);
     case N_UNARY: return a->op == b->op && qast_equal(a->u.bin.a, b->u.bin.a);
     case N_BINARY: return a->op == b->op && qast_equal(a->u.bin.a, b->u.bin.a) && qast_equal(a->u.bin.b, b->u.bin.b);

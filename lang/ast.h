@@ -64,7 +64,8 @@ typedef enum {
     SYM_CAPTURE,  /* index: number within func->captures */
     SYM_GLOBAL,   /* a top-level variable or function: index is a machine-wide global slot */
     SYM_TYPE,     /* a type name in expression position */
-    SYM_NESTED    /* a function defined inside a function: each mention makes a closure of `func` */
+    SYM_NESTED,   /* a function defined inside a function: each mention makes a closure of `func` */
+    SYM_TEMP      /* made by rewrite.c: an intermediate value; index is set by the compiler that evaluates `bound` */
 } SymKind;
 struct Sym {
     SymKind kind;
@@ -72,6 +73,7 @@ struct Sym {
     Str *name;
     Func *owner;        /* the function whose local this is; NULL for globals */
     Func *func;         /* SYM_NESTED */
+    Node *bound;        /* SYM_TEMP */
     TypeExpr *declared; /* the first annotation, if any */
     TypeMods mods;      /* access mode of the variable: annotation, or taken over from the variable it was set from */
     const Type *type;   /* SYM_TYPE */
@@ -192,6 +194,8 @@ void qast_print(const Unit *u, Text *out);  /* a readable dump with one node per
 bool qast_equal(const Node *a, const Node *b); /* structure and names, not positions */
 /* The type that a name, name[…] or N_TYPE denotes when names stand for types; NULL when it cannot be one. */
 TypeExpr *qast_type_of_expr(Unit *u, const Node *n);
+/* A copy whose lists are its own and whose children are shared. */
+Node *qast_copy(Unit *u, const Node *n);
 /* A deep copy of an expression or assignment.  Names keep their Sym; lambdas and types are shared. */
 Node *qast_clone(Unit *u, const Node *n);
 /* Calls f on every direct child (expressions and statements, in evaluation order).  A Func is a world of its own:

@@ -192,6 +192,7 @@ static Sym *rule_variable(const Resolver *r, const Str *name) {
 
 static Sym *lookup(Resolver *r, Str *name, uint32_t pos) {
     Sym *s = rule_variable(r, name);
+    if (s && r->scope) qdiag_error(r->u, pos, "a lambda in a reduction cannot use its variable '%s'", name->s);
     if (!s) s = lookup_from(r, r->scope, name, pos);
     if (!s && r->in_pattern) s = define_global(r, name, pos); /* a rule may be all there is of a function */
     if (!s) unknown_name(r, name, pos);
@@ -355,6 +356,23 @@ static void resolve_func(Resolver *r, Func *f) {
     qmap_free(&scope.names, r->ctx);
 }
 
+typedef struct { const Sym *wanted; bool found; } Occurrence;
+
+static void find_symbol(void *ud, Node **child) {
+    Occurrence *o = ud;
+    if ((*child)->kind == N_IDENT && (*child)->u.ident.sym == o->wanted) o->found = true;
+    else qast_children(*child, find_symbol, o);
+}
+
+static void check_pattern(Resolver *r, Reduction *d) {
+    if (d->pattern->kind == N_IDENT) qdiag_error(r->u, d->pattern->pos, "a single name is not a pattern: it would match everything");
+    for (int i = 0; i < d->nparams; i++) {
+        Occurrence o = {d->params[i].sym, false};
+        find_symbol(&o, &d->pattern);
+        if (!o.found) qdiag_error(r->u, d->params[i].pos, "'%s' does not occur in the pattern", d->params[i].name->s);
+    }
+}
+
 /* The variables of a rule are numbered placeholders that belong to no function. */
 static void resolve_reduction(Resolver *r, Reduction *d) {
     for (int i = 0; i < d->nparams; i++) {
@@ -366,6 +384,7 @@ static void resolve_reduction(Resolver *r, Reduction *d) {
     r->in_pattern = true;
     resolve(r, &d->pattern);
     r->in_pattern = false;
+    check_pattern(r, d);
     resolve(r, &d->replacement);
     if (d->where) resolve(r, &d->where);
     r->rule = NULL;
