@@ -9,6 +9,7 @@
  * The innermost loop is what LLVM vectorises.  Unless the launch is serial its turns are declared independent (access
  * groups), which is what a parallel launch means; so no overlap is tested at run time.  Memory that positions would share
  * although each has its own (private arrays) stays outside that promise. */
+#include "lang/kernel/affine.h"
 #include "lang/kernel/emit_llvm.h"
 #include "lang/kernel/plan.h"
 #include "devices/native.h"
@@ -135,7 +136,11 @@ static Place get_container(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
     if (i->op == K_SHARED)
         return (Place){emit_def(e, "getelementptr inbounds i8, ptr %%scratch, i64 %u", k->plan->slot[r]), e->group};
-    if (k->plan && k->plan->cls[r] == KC_PIECE && k->plan->home[r] == KH_KEPT) return kept_place(k, k->plan->slot[r], kept_bytes(i));
+    if (k->plan && k->plan->cls[r] == KC_PIECE && k->plan->home[r] == KH_KEPT) {
+        Place at = kept_place(k, k->plan->slot[r], kept_bytes(i));
+        if (i->op == K_LARRAY) at.tail = "";
+        return at;
+    }
     return own_alloca(k, r);
 }
 
@@ -271,13 +276,52 @@ static void place_in_block(Cpu *k) {
     }
 }
 
-static const char *loop_metadata(const Emit *e) { return e->f->serial ? "" : ", !llvm.loop !1"; }
+/* LLVM believes that turns declared independent have nothing to keep in order within a turn either, and moves strided
+ * stores down past what follows.  So the promise is made only where no access follows a store that it might touch.
+ * (Elsewhere LLVM finds out for itself, with tests at run time.) */
+typedef enum { NO_MEMORY, ARRAY_MEMORY, BLOCK_MEMORY } Memory;
+
+static Memory memory_of(const KFunc *f, const KIns *i) { /* private memory is not part of the promise */
+    if (i->op == K_LOAD || i->op == K_STORE || i->op == K_ATOMIC) return ARRAY_MEMORY;
+    bool inner = i->op == K_ALOAD || i->op == K_ASTORE || i->op == K_AATOMIC;
+    return inner && f->ins[i->a].op == K_SHARED ? BLOCK_MEMORY : NO_MEMORY;
+}
+
+/* Two accesses of one position never meet.  Different parameters may be one array. */
+static bool apart(const KFunc *f, const KIns *a, const KIns *b) {
+    Affine x, y;
+    Memory m = memory_of(f, a);
+    if (m != memory_of(f, b)) return true;
+    if (m == BLOCK_MEMORY && a->a != b->a) return true;
+    if (m == ARRAY_MEMORY && a->imm != b->imm) return false;
+    bool block = m == BLOCK_MEMORY;
+    return kaffine_of(f, block ? a->b : a->a, &x) && kaffine_of(f, block ? b->b : b->a, &y) && kaffine_differ(&x, &y);
+}
+
+static bool independent(const KFunc *f, KRef first, KRef last) {
+    int depth = 0, loops = 0;
+    bool loop[EMIT_MAX_LOOPS];
+    for (KRef r = first; r < last; r++) {
+        const KIns *i = &f->ins[r];
+        if (i->op == K_ELSE || i->op == K_END) loops -= loop[--depth];
+        if (i->op == K_IF || i->op == K_ELSE || i->op == K_LOOP || i->op == K_FOR) loops += loop[depth++] = i->op == K_LOOP || i->op == K_FOR;
+        Memory m = memory_of(f, i);
+        if (i->op == K_ATOMIC || i->op == K_AATOMIC) return false;
+        if (!m || (i->op != K_STORE && i->op != K_ASTORE)) continue;
+        if (loops) return false; /* the next turn's accesses follow it */
+        for (KRef s = r + 1; s < last; s++)
+            if (memory_of(f, &f->ins[s]) && !apart(f, i, &f->ins[s])) return false;
+    }
+    return !f->serial;
+}
 
 static void each_position(Cpu *k, KRef first, KRef last) {
     Emit *e = k->e;
     Axis axis[QS_MAX_RANK];
     int rank = e->f->rank;
+    bool free_order = independent(e->f, first, last);
     e->now = ++k->epochs;
+    e->group = free_order ? ", !llvm.access.group !0" : "";
     for (int a = 0; a < rank; a++) {
         axis[a] = open_axis(e, k->lo[a], k->hi[a]);
         e->pos[a] = axis[a].x;
@@ -285,7 +329,7 @@ static void each_position(Cpu *k, KRef first, KRef last) {
     place_in_block(k);
     e->item_end = axis[rank - 1].next;
     emit_piece(k, first, last);
-    for (int a = rank - 1; a >= 0; a--) close_axis(e, &axis[a], a == rank - 1 ? loop_metadata(e) : "");
+    for (int a = rank - 1; a >= 0; a--) close_axis(e, &axis[a], a == rank - 1 && free_order ? ", !llvm.loop !1" : "");
     e->now = 0;
 }
 
@@ -431,7 +475,6 @@ static qs_status run(Cpu *k, Text *out) {
         TRY(kplan_block(e->c, k->arena, e->f, e->match, e->opener, &plan));
         k->plan = &plan;
     }
-    if (!e->f->serial) e->group = ", !llvm.access.group !0";
     load_run(k);
     k->done = emit_new(e);
     emit_body(k);

@@ -550,14 +550,13 @@ static Opnd outside(Emit *e, AccessMode mode, Opnd a, Opnd n) {
 /* Most indices are inside; the division is for the others. */
 static void bound(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
-    Opnd a = emit_arg(e, i->a), n = emit_arg(e, i->b);
+    Opnd a = emit_arg(e, i->a), n = call2(e, "smax", QS_I64, emit_arg(e, i->b), lit(1));
     if (i->flag == ACC_CLAMPED) {
         Opnd top = bin(e, "sub", "i64", n, lit(1));
         emit_set(e, r, call2(e, "smax", QS_I64, call2(e, "smin", QS_I64, a, top), lit(0)));
         return;
     }
     uint32_t from = emit_new(e), out = emit_new(e), mapped = emit_new(e), done = emit_new(e);
-    n = call2(e, "smax", QS_I64, n, lit(1));
     Opnd in = bin(e, "icmp ult", "i64", a, n);
     emit_label(e, from);
     emit_branch(e, in, done, out);

@@ -162,10 +162,11 @@ static bool same_block(const KCase *k, int i, const char *want, const char *got,
 }
 
 bool kgen_same(const KCase *want, const KCase *got, Text *why) {
-    if (want->fault.message != got->fault.message) {
+    if ((want->fault.message != 0) != (got->fault.message != 0)) { /* of several faults any may win */
         qtext_printf(why, "%s: fault %u, should be %u", want->what, got->fault.message, want->fault.message);
         return false;
     }
+    if (want->fault.message) return true; /* the launch ends early: which positions still ran is open */
     for (int i = 0; i < want->func->nparams; i++)
         if (want->blocks[i].block && !same_block(want, i, want->blocks[i].block, got->blocks[i].block, why)) return false;
     return true;
