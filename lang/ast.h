@@ -185,6 +185,7 @@ typedef struct Unit {
     int nerrors;          /* syntax errors found (the first is in ctx->err, all are in `report`) */
     int nwarnings;
     Text report;          /* every diagnostic, formatted, in order */
+    void *module;         /* of the machine: whose top level this is */
 } Unit;
 
 Node *qast_node(Unit *u, NodeKind k, uint32_t pos);

@@ -242,7 +242,7 @@ static qs_status centre(qs_vm *vm, qs_call_args *c, const char *fn, int rank, bo
     for (int d = from; d < to; d++) shift[d] = (double)(back ? (s.dims[d] + 1) / 2 : s.dims[d] / 2);
     TRY(qarr_from_doubles(vm, shift, (size_t)s.rank, &by));
     qs_value in[2] = {c->in[0], qarr_value(by)};
-    qs_call_args shifted = {2, 1, in, c->out};
+    qs_call_args shifted = {2, 1, in, c->out, 0, NULL};
     qs_status status = qmatrix_circshift(vm, &shifted);
     c->in[0] = in[0]; /* it may have been replaced by a packed form */
     qval_release(vm, in[1]);

@@ -238,7 +238,7 @@ qs_status qimage_tiffread(qs_vm *vm, qs_call_args *c) {
     c->out[0] = qval_object(QS_OBJECT, o);
     if (qarg_given(c, 1)) TRY(qarr_doubles(vm, c->in[1], "tiffread: pages", &pages, &n));
     qtext_init(&bytes, qvm_ctx(vm));
-    qs_call_args path = {1, 1, c->in, c->out};
+    qs_call_args path = {1, 1, c->in, c->out, 0, NULL};
     qs_status s = open_image(vm, &path, "tiffread", &m, &bytes);
     m.info_only = true;
     if (s == QS_OK) s = qimage_tiff_read(&m);

@@ -68,7 +68,7 @@ qs_status qrandom_randi(qs_vm *vm, qs_call_args *c) {
     TRY(qarg_int(vm, "randi", "n", c->in[0], &n));
     if (n < 1) return qs_fail(vm, QS_EVALUE, "randi: n must be ≥ 1, got %lld", (long long)n);
     qs_value u = qs_nil(), scaled;
-    qs_call_args rest = {c->nin - 1, 1, c->in + 1, &u};
+    qs_call_args rest = {c->nin - 1, 1, c->in + 1, &u, 0, NULL};
     TRY(random_array(vm, &rest, "randi", false));
     qs_status s = qarith_binary(vm, OP_MUL, u, qs_num((double)n), &scaled);
     qval_release(vm, u);

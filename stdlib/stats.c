@@ -337,7 +337,7 @@ qs_status qstats_unique(qs_vm *vm, qs_call_args *c) {
     TRY(qarg_array(vm, c, 0, "unique", "x", &a));
     TRY(qarr_reshape(vm, a, 1, (int64_t[]){(int64_t)a->count}, &flat));
     qs_value sorted = qs_nil();
-    qs_call_args sort = {1, 1, (qs_value[]){qarr_value(flat)}, &sorted};
+    qs_call_args sort = {1, 1, (qs_value[]){qarr_value(flat)}, &sorted, 0, NULL};
     qs_status s = qstats_sort(vm, &sort);
     qval_release(vm, sort.in[0]);
     if (s != QS_OK) { qval_release(vm, sorted); return s; }

@@ -539,7 +539,7 @@ qs_status qarr_from_doubles(qs_vm *vm, const double *x, size_t n, Array **out) {
 }
 
 /* How many elements a..step..b has.  The last one counts as hit when only the rounding of step and bounds separates it. */
-static double range_count(double lo, double step, double hi) {
+double qarr_range_count(double lo, double step, double hi) {
     double slack = 4 * DBL_EPSILON * fmax(fabs(lo), fabs(hi)) / fabs(step);
     double n = floor((hi - lo) / step + slack) + 1;
     return n > 0 ? n : 0;
@@ -549,7 +549,7 @@ qs_status qarr_range(qs_vm *vm, double lo, double step, double hi, Array **out) 
     if (step == 0 || !isfinite(lo) || !isfinite(step) || !isfinite(hi))
         return qerr_set(qvm_ctx(vm), QS_EVALUE, "a range needs finite bounds and a step other than 0, got %.15g..%.15g..%.15g", lo,
                         step, hi);
-    double count = range_count(lo, step, hi);
+    double count = qarr_range_count(lo, step, hi);
     qs_dtype d = qvm_ctx(vm)->scalar_dtype;
     int64_t dims[1] = {qdtype_sat_i64(count, 0, INT64_MAX)};
     void *p;

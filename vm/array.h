@@ -54,6 +54,7 @@ qs_status qarr_doubles(qs_vm *vm, qs_value v, const char *what, double **out, si
 qs_status qarr_shape_args(qs_vm *vm, const char *fn, int n, const qs_value *args, int *rank, int64_t dims[QS_MAX_RANK]);
 qs_status qarr_from_doubles(qs_vm *vm, const double *x, size_t n, Array **out);      /* a vec of scalar */
 qs_status qarr_range(qs_vm *vm, double lo, double step, double hi, Array **out);     /* a..step..b */
+double qarr_range_count(double lo, double step, double hi);                          /* elements of that range */
 /* [a,b,c]: numbers make a vec, vectors stack as rows, matrices as a cube; joins is for [0.1..0.1..1]: one range item is itself. */
 qs_status qarr_literal(qs_vm *vm, int n, const qs_value *items, qs_value *out);
 

@@ -63,7 +63,7 @@ typedef struct Class {
     Type *type;
     Field *fields; int nfields;
     Map index;        /* name -> field number */
-    Func *ctor_scope; /* the unit's main, for resolving methods */
+    struct Function *ctors; /* functions of the same name, borrowed; NULL when there are none */
 } Class;
 
 typedef struct Object { /* cls NULL: object(), fields in `dynamic` (values are indices into slots) */
@@ -83,6 +83,7 @@ typedef struct Function { /* script closure, native, or a set of overloads */
     Proto *proto;                    /* FN_SCRIPT host code; compiled on first call */
     const qs_native_def *native;     /* FN_NATIVE */
     struct Function **members; int nmembers; /* FN_SET, most recently defined last */
+    struct Class *cls;               /* FN_SET named like a class: constructs it when no member takes the arguments */
     int ncaptures;
     qs_value captures[];             /* in the order of ast->captures */
 } Function;
@@ -99,8 +100,9 @@ typedef struct Machine {
     qs_value *globals; Str **global_names; uint32_t nglobals, cap_globals;
     Map builtins;                    /* name -> global slot */
     /* interp.c */
-    qs_value *stack; uint32_t stack_size, top;
-    struct Frame *frames; uint32_t nframes, cap_frames, depth;
+    qs_value *stack; uint32_t stack_size, top; /* top: first slot that no frame and no native uses */
+    struct Frame *frames; uint32_t nframes, cap_frames;
+    uint32_t depth;                  /* of interpreter runs inside each other */
     volatile int interrupted;        /* set by qs_interrupt, polled by loops and kernels */
     /* gc.c */
     GcObj gc_list; size_t gc_count, gc_threshold; bool gc_running;
@@ -115,6 +117,9 @@ typedef struct Machine {
     void *lib;                       /* random state, timer, figures: stdlib/core.c */
     bool exiting; int exit_code;     /* exit(n) was called: QS_EINTERRUPT unwinds everything, no catch takes it */
     Text out;                        /* pending program output, flushed by qvm_flush */
+    Text report;                     /* api.c: what qs_error_report gives; module.c: all diagnostics of a refused file */
+    bool refused;                    /* `report` holds such diagnostics */
+    bool line_buffered;              /* output goes to a terminal */
 } Machine;
 static inline Machine *qvm(qs_vm *vm) { return (Machine *)vm; }
 static inline Ctx *qvm_ctx(qs_vm *vm) { return (Ctx *)vm; }
@@ -122,6 +127,7 @@ static inline Ctx *qvm_ctx(qs_vm *vm) { return (Ctx *)vm; }
 /* Program output, in order with everything else on fd 1. */
 void qvm_write(qs_vm *vm, const char *s, size_t n);
 void qvm_flush(qs_vm *vm);
+void qvm_diagnostic(qs_vm *vm, const char *s, size_t n);        /* fd 2, after what is pending */
 
 /* -- value.c: questions about any value ---------------------------------------------------------------------------- */
 const Type *qval_type(qs_vm *vm, qs_value v);             /* null has type ?? */
@@ -174,7 +180,8 @@ qs_status qfmt_brief(qs_vm *vm, qs_value v, Text *t); /* for the prompt: big arr
 qs_status qfmt_printf(qs_vm *vm, const char *fmt, size_t n, int nargs, const qs_value *args, Text *t);
 
 /* -- interp.c / module.c --------------------------------------------------------------------------------------------- */
-/* Calls any callable value; named arguments follow the positional ones, names[i] for in[nin - nnamed + i]. */
+/* Calls any callable value; named arguments follow the positional ones, names[i] for in[nin - nnamed + i].  nout < 0:
+ * one result in out[0], nil when there is none. */
 qs_status qvm_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nnamed, Str *const *names, int nout, qs_value *out);
 /* A built-in function or constant, seen by every module; takes the reference. */
 void qvm_builtin(qs_vm *vm, const char *name, qs_value v);

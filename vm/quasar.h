@@ -56,7 +56,12 @@ typedef struct { const char *name, *kind; int id; size_t memory; bool default_de
  * may take an argument (set in[i] to nil after moving it) and reuse its block when it holds the only reference, or put
  * another owned value in its place: the caller releases what it finds in `in` and `out`, on failure too.  out[0] may be
  * written even when nout is 0. */
-typedef struct { int nin, nout; qs_value *in, *out; } qs_call_args;
+typedef struct {
+    int nin, nout;
+    qs_value *in, *out;
+    int nnamed;            /* the last nnamed of `in` were written name := value; only foreign callables receive any */
+    const qs_value *names; /* their names, as strings */
+} qs_call_args;
 typedef qs_status qs_native_fn(qs_vm *vm, qs_call_args *c);
 typedef struct {
     const char *name;
@@ -66,6 +71,8 @@ typedef struct {
     const char *doc;
 } qs_native_def;
 
+enum { QS_OP_IN_PLACE = 0x100 }; /* added to the op of a foreign type's operator when it is written a op= b */
+
 typedef struct { /* a foreign type: what pyvalue is made of; a NULL member means "not supported" */
     const char *name;
     void (*release)(void *p);
@@ -74,6 +81,8 @@ typedef struct { /* a foreign type: what pyvalue is made of; a NULL member means
     qs_status (*set)(qs_vm *, void *p, qs_value key, qs_value v);
     qs_status (*op)(qs_vm *, int op, qs_value a, qs_value b, qs_value *out);
     qs_status (*format)(qs_vm *, void *p, qs_value *out);
+    qs_status (*iter)(qs_vm *, void *p, qs_value *out);             /* a foreign value that has `next` */
+    qs_status (*next)(qs_vm *, void *p, bool *more, qs_value *out);
 } qs_foreign_type;
 
 typedef struct {

@@ -21,7 +21,8 @@ void qstr_table_init(Ctx *c) {
     c->strings = t;
 }
 
-static size_t str_bytes(const Str *s) { return sizeof *s + s->len + 1; }
+/* A string that grew in place has a block of 2^aux bytes. */
+static size_t str_bytes(const Str *s) { return s->hdr.aux ? (size_t)1 << s->hdr.aux : sizeof *s + s->len + 1; }
 
 void qstr_table_close(Ctx *c) {
     StrTable *t = c->strings;
@@ -100,6 +101,22 @@ Str *qstr_join(Ctx *c, const char *a, size_t na, const char *b, size_t nb) {
     memcpy(p->s, a, na);
     memcpy(p->s + na, b, nb);
     return p;
+}
+
+bool qstr_append(Ctx *c, Str **at, const char *t, size_t n) {
+    Str *s = *at;
+    size_t have = str_bytes(s), need = sizeof *s + s->len + n + 1;
+    if (s->hdr.refs != 1 || (s->hdr.flags & STR_INTERNED) || need > UINT32_MAX) return false;
+    if (need > have) {
+        uint16_t log2 = (uint16_t)(64 - __builtin_clzll(need));
+        s = *at = qmem_resize(c, s, have, (size_t)1 << log2);
+        s->hdr.aux = log2;
+    }
+    memcpy(s->s + s->len, t, n);
+    s->len += (uint32_t)n;
+    s->s[s->len] = 0;
+    s->hash = 0;
+    return true;
 }
 
 Str *qstr_name(Ctx *c, const char *s, size_t n) {

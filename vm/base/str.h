@@ -15,6 +15,8 @@ enum { STR_INTERNED = 1, STR_NAME = 2, STR_INTERN_MAX = 64 }; /* hdr.flags; byte
 Str *qstr_new(Ctx *c, const char *s, size_t n);
 /* A name of code: interned whatever its length, lives until qctx_close and needs no release (retaining and releasing it
  * is harmless). */
+/* Adds t to *s itself, whose block may move; false, and nothing done, when others hold it or it is interned. */
+bool qstr_append(Ctx *c, Str **s, const char *t, size_t n);
 Str *qstr_name(Ctx *c, const char *s, size_t n);
 Str *qstr_cname(Ctx *c, const char *s);
 Str *qstr_join(Ctx *c, const char *a, size_t na, const char *b, size_t nb); /* as qstr_new of a followed by b */

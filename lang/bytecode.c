@@ -1,0 +1,636 @@
+/* bytecode.c -- statements and functions to instructions.
+ *
+ *   parameters │ results │ other locals │ type parameters │ temporaries →
+ *
+ * One walk over the tree emits code; jumps forward are patched when their target is reached.  Alongside goes the set of
+ * locals that certainly have a value, so that only doubtful reads are tested.  A numeric annotation on a variable holds
+ * for the assignments that follow it in the text. */
+#include "lang/bytecode.h"
+
+#include "lang/emit.h"
+
+#include <string.h>
+
+static void block(Emit *e, NodeList l);
+
+/* -- variables ------------------------------------------------------------------------------------------------------------ */
+
+static TypeExpr *type_of(const Emit *e, const Sym *s) {
+    for (uint32_t i = e->ntyped; i-- > 0;)
+        if (e->typed[i].sym == s) return e->typed[i].type;
+    return NULL;
+}
+
+/* An annotation: a numeric one stays with the variable, any other one ends that. */
+static void annotate(Emit *e, const Sym *s, TypeExpr *t) {
+    const Type *type = t->kind == TE_ANY ? NULL : qemit_known_type(e, t);
+    bool stays = type && type->kind == TY_NUM;
+    if (!stays && !type_of(e, s)) return;
+    if (e->ntyped == e->cap_typed) {
+        uint32_t cap = e->cap_typed ? e->cap_typed * 2 : 8;
+        TypedVar *more = qemit_alloc(e, cap * sizeof *more);
+        if (e->ntyped) memcpy(more, e->typed, e->ntyped * sizeof *more);
+        e->typed = more;
+        e->cap_typed = cap;
+    }
+    e->typed[e->ntyped++] = (TypedVar){s, stays ? t : NULL};
+}
+
+static void mark_set(Emit *e, const Sym *s) {
+    if (s->kind == SYM_LOCAL) e->set[s->index] = true;
+}
+
+static void mark_all_set(Emit *e) { memset(e->set, true, (size_t)e->func->nlocals); } /* nothing here is reached */
+
+/* The register in which a variable's new value is made: its own, or a temporary that `store` then moves. */
+static int store_register(Emit *e, const Sym *s, bool checked) {
+    return s->kind == SYM_LOCAL && !checked ? s->index : qemit_temps(e, 1);
+}
+
+static void store(Emit *e, const Sym *s, int reg) {
+    if (s->kind == SYM_GLOBAL) {
+        qemit_op(e, BC_SETGLOBAL, reg, 0, 0);
+        qemit_word(e, (uint32_t)s->index);
+    } else if (s->kind == SYM_LOCAL) {
+        qemit_move(e, s->index, reg);
+        mark_set(e, s);
+    } else {
+        qemit_fail(e, e->pos, "%s cannot be assigned here", s->name->s);
+    }
+}
+
+static Sym *target_symbol(Emit *e, const Node *target) {
+    if (!target->u.ident.sym) qemit_fail(e, target->pos, "%s has no meaning here", target->u.ident.name->s);
+    return target->u.ident.sym;
+}
+
+/* -- assignment ----------------------------------------------------------------------------------------------------------- */
+
+static bool is_discard(const Node *n) { return n->kind == N_IDENT && strcmp(n->u.ident.name->s, "_") == 0; }
+
+static void check_type(Emit *e, Node *target, TypeExpr *written, int reg) {
+    Str *name = target->kind == N_IDENT ? target->u.ident.name : target->kind == N_FIELD ? target->u.field.name : NULL;
+    Sym *s = target->kind == N_IDENT ? target->u.ident.sym : NULL;
+    if (s && written) annotate(e, s, written);
+    TypeExpr *t = written ? written : s ? type_of(e, s) : NULL;
+    if (t) qemit_coerce(e, reg, t, name, false);
+}
+
+static void set_element(Emit *e, Node *target, int value) {
+    NodeList at = target->u.index.at;
+    int mark = e->top, base = qemit_any(e, target->u.index.base);
+    int first = at.n == 1 ? qemit_any(e, at.at[0]) : qemit_indices(e, at);
+    qemit_at(e, target->pos);
+    qemit_op(e, at.n == 1 ? BC_SETELEM1 : at.n == 2 ? BC_SETELEM2 : BC_SETELEM, base, first, value);
+    qemit_word(e, qemit_index_word(e, target));
+    if (at.n != 1 && at.n != 2) qemit_word(e, (uint32_t)at.n);
+    e->top = mark;
+}
+
+static void set_field(Emit *e, Node *target, int value) {
+    int mark = e->top, base = qemit_any(e, target->u.field.base);
+    qemit_at(e, target->pos);
+    qemit_op(e, BC_SETFIELD, base, value, 0);
+    qemit_word(e, qemit_field_word(e, target->u.field.name));
+    e->top = mark;
+}
+
+/* A value in a temporary goes to a target. */
+static void assign_from(Emit *e, Node *target, TypeExpr *type, int value) {
+    if (is_discard(target) && !target->u.ident.sym) {
+        qemit_op(e, BC_CLEAR, value, 1, 0);
+        return;
+    }
+    check_type(e, target, type, value);
+    switch ((NodeKind)target->kind) {
+    case N_IDENT: {
+        Sym *s = target_symbol(e, target);
+        if (s) store(e, s, value);
+        break;
+    }
+    case N_INDEX: set_element(e, target, value); break;
+    case N_FIELD: set_field(e, target, value); break;
+    default: qemit_fail(e, target->pos, "this cannot be assigned to"); break;
+    }
+}
+
+static void assign_name(Emit *e, Node *target, TypeExpr *type, Node *value) {
+    Sym *s = target_symbol(e, target);
+    if (!s) return;
+    bool checked = type || type_of(e, s);
+    int mark = e->top, reg = store_register(e, s, checked);
+    qemit_to(e, value, reg);
+    qemit_at(e, target->pos);
+    check_type(e, target, type, reg);
+    store(e, s, reg);
+    e->top = mark;
+}
+
+static void assign_one(Emit *e, Node *target, TypeExpr *type, Node *value) {
+    if (target->kind == N_IDENT && target->u.ident.sym) {
+        assign_name(e, target, type, value);
+        return;
+    }
+    int mark = e->top, reg;
+    if (type || is_discard(target)) {
+        reg = qemit_temps(e, 1);
+        qemit_to(e, value, reg);
+    } else {
+        reg = qemit_any(e, value);
+    }
+    assign_from(e, target, type, reg);
+    e->top = mark;
+}
+
+static bool is_plain_call(const Node *n) {
+    if (n->kind != N_CALL) return false;
+    const Node *f = n->u.call.callee;
+    return f->kind != N_TYPE && !(f->kind == N_IDENT && f->u.ident.sym && f->u.ident.sym->kind == SYM_TYPE);
+}
+
+/* [a,b] = …: results of a call, the items of a literal one by one, or the elements of one value. */
+static void assign_many(Emit *e, Node *n) {
+    int count = n->u.assign.ntargets, mark = e->top, first = qemit_temps(e, count > 1 ? count : 1);
+    Node *value = n->u.assign.value;
+    if (count > MAX_WANTED) qemit_fail(e, n->pos, "too many targets (more than %d)", MAX_WANTED);
+    if (is_plain_call(value)) {
+        e->top = first + 1;
+        qemit_call(e, value, first, count);
+        e->top = first;
+        qemit_temps(e, count > 1 ? count : 1);
+    } else if ((value->kind == N_MATRIX || value->kind == N_CELL) && value->u.items.n == count && count > 1) {
+        for (int i = 0; i < count; i++) qemit_to(e, value->u.items.at[i], first + i);
+    } else {
+        int whole = qemit_any(e, value);
+        qemit_at(e, value->pos);
+        qemit_op(e, BC_DESTRUCT, first, whole, count);
+    }
+    for (int i = 0; i < count; i++) {
+        qemit_at(e, n->u.assign.targets[i]->pos);
+        assign_from(e, n->u.assign.targets[i], n->u.assign.types[i], first + i);
+    }
+    e->top = mark;
+}
+
+static void update_register(Emit *e, Op op, int reg, Node *value) {
+    double x;
+    int mark = e->top;
+    if (op == OP_ADD && qfold_number(value, &x)) {
+        qemit_opx(e, BC_ADDTOK, reg, qemit_number(e, x));
+        return;
+    }
+    int rv = qemit_any(e, value);
+    switch (op) {
+    case OP_ADD: qemit_op(e, BC_ADDTO, reg, rv, 0); break;
+    case OP_SUB: qemit_op(e, BC_SUBTO, reg, rv, 0); break;
+    case OP_MUL: qemit_op(e, BC_MULTO, reg, rv, 0); break;
+    case OP_DIV: qemit_op(e, BC_DIVTO, reg, rv, 0); break;
+    default: qemit_op(e, BC_UPDATE, reg, rv, op); break;
+    }
+    e->top = mark;
+}
+
+static void update_name(Emit *e, Node *target, Op op, Node *value) {
+    Sym *s = target_symbol(e, target);
+    if (!s) return;
+    int mark = e->top, reg;
+    if (s->kind == SYM_LOCAL) {
+        reg = qemit_any(e, target); /* its own register, known to be set */
+    } else {
+        reg = qemit_temps(e, 1);
+        qemit_to(e, target, reg);
+    }
+    update_register(e, op, reg, value);
+    check_type(e, target, NULL, reg);
+    store(e, s, reg);
+    e->top = mark;
+}
+
+static void update_element(Emit *e, Node *target, Op op, Node *value) {
+    NodeList at = target->u.index.at;
+    int mark = e->top, base = qemit_any(e, target->u.index.base);
+    int first = at.n == 1 ? qemit_any(e, at.at[0]) : qemit_indices(e, at), rv = qemit_any(e, value);
+    qemit_at(e, target->pos);
+    qemit_op(e, BC_UPDELEM, base, first, rv);
+    qemit_word(e, qemit_index_word(e, target));
+    qemit_word(e, (uint32_t)op << 16 | (uint32_t)at.n);
+    e->top = mark;
+}
+
+static void update_field(Emit *e, Node *target, Op op, Node *value) {
+    int mark = e->top, object = qemit_any(e, target->u.field.base), reg = qemit_temps(e, 1);
+    Str *name = target->u.field.name;
+    qemit_at(e, target->pos);
+    qemit_op(e, BC_GETFIELD, reg, object, 1);
+    qemit_word(e, qemit_field_word(e, name));
+    update_register(e, op, reg, value);
+    qemit_at(e, target->pos);
+    qemit_op(e, BC_SETFIELD, object, reg, 0);
+    qemit_word(e, qemit_field_word(e, name));
+    e->top = mark;
+}
+
+static void update(Emit *e, Node *n) {
+    Node *target = n->u.assign.targets[0], *value = n->u.assign.value;
+    switch ((NodeKind)target->kind) {
+    case N_IDENT: update_name(e, target, n->op, value); break;
+    case N_INDEX: update_element(e, target, n->op, value); break;
+    case N_FIELD: update_field(e, target, n->op, value); break;
+    default: qemit_fail(e, target->pos, "this cannot be assigned to"); break;
+    }
+}
+
+static void assignment(Emit *e, Node *n) {
+    if (n->u.assign.in_place) update(e, n);
+    else if (n->u.assign.bracketed) assign_many(e, n);
+    else assign_one(e, n->u.assign.targets[0], n->u.assign.types ? n->u.assign.types[0] : NULL, n->u.assign.value);
+}
+
+/* -- branches ------------------------------------------------------------------------------------------------------------- */
+
+static void if_statement(Emit *e, Node *n) {
+    int end = 0;
+    bool *after = NULL;
+    for (int i = 0; i < n->u.ifs.n; i++) {
+        int next = 0;
+        bool last = i + 1 == n->u.ifs.n && !n->u.ifs.has_else;
+        qemit_jump_if(e, n->u.ifs.conds[i], false, &next);
+        bool *before = qemit_state(e);
+        block(e, n->u.ifs.blocks[i]);
+        if (after) qemit_join(e, after);
+        else after = qemit_state(e);
+        qemit_restore(e, before);
+        if (!last) qemit_jump(e, BC_JMP, 0, 0, 0, &end);
+        qemit_here(e, next);
+    }
+    if (n->u.ifs.has_else) block(e, n->u.ifs.other);
+    qemit_join(e, after);
+    qemit_restore(e, after);
+    qemit_here(e, end);
+}
+
+/* (a,b) matches a list of a and b, and a single value that is a or b. */
+static void match_pattern(Emit *e, MatchArm *arm, int value, int *found) {
+    int mark = e->top, r = qemit_temps(e, arm->npatterns);
+    for (int i = 0; i < arm->npatterns; i++) qemit_to(e, arm->patterns[i], r + i);
+    qemit_at(e, arm->pos);
+    if (arm->npatterns > 1) qemit_op(e, BC_CELL, r, r, arm->npatterns);
+    qemit_jump(e, BC_JMATCH, value, r, arm->npatterns > 1, found);
+    e->top = mark;
+}
+
+static void match_statement(Emit *e, Node *n) {
+    int mark = e->top, value = qemit_temps(e, 1), end = 0;
+    bool *after = NULL, wildcard = false;
+    qemit_to(e, n->u.match.value, value);
+    for (int i = 0; i < n->u.match.narms && !wildcard; i++) {
+        MatchArm *arm = &n->u.match.arms[i];
+        int found = 0, next = 0;
+        wildcard = arm->wildcard;
+        if (!wildcard) {
+            match_pattern(e, arm, value, &found);
+            qemit_jump(e, BC_JMP, 0, 0, 0, &next);
+            qemit_here(e, found);
+        }
+        bool *before = qemit_state(e);
+        block(e, arm->body);
+        if (after) qemit_join(e, after);
+        else after = qemit_state(e);
+        qemit_restore(e, before);
+        qemit_jump(e, BC_JMP, 0, 0, 0, &end);
+        qemit_here(e, next);
+    }
+    if (!wildcard && after) qemit_join(e, after);
+    if (after) qemit_restore(e, after);
+    qemit_here(e, end);
+    qemit_op(e, BC_CLEAR, value, 1, 0);
+    e->top = mark;
+}
+
+static void try_statement(Emit *e, Node *n) {
+    int end = 0, mark = e->top;
+    bool *before = qemit_state(e);
+    uint32_t start = qemit_pc(e);
+    block(e, n->u.tries.body);
+    uint32_t stop = qemit_pc(e);
+    bool *after = qemit_state(e);
+    qemit_jump(e, BC_JMP, 0, 0, 0, &end);
+    qemit_restore(e, before);
+    Sym *s = n->u.tries.sym;
+    int reg = s && s->kind == SYM_LOCAL ? s->index : qemit_temps(e, 1);
+    Chunk *c = e->chunk;
+    if (c->nhandlers == c->cap_handlers) {
+        Handler *more = qemit_alloc(e, (c->cap_handlers * 2 + 4) * sizeof *more);
+        if (c->nhandlers) memcpy(more, c->handlers, c->nhandlers * sizeof *more);
+        c->handlers = more;
+        c->cap_handlers = c->cap_handlers * 2 + 4;
+    }
+    c->handlers[c->nhandlers++] = (Handler){start, stop, qemit_pc(e), (uint8_t)reg, (uint8_t)mark};
+    if (s) store(e, s, reg);
+    else qemit_op(e, BC_CLEAR, reg, 1, 0);
+    e->top = mark;
+    block(e, n->u.tries.handler);
+    qemit_join(e, after);
+    qemit_restore(e, after);
+    qemit_here(e, end);
+}
+
+/* -- loops ---------------------------------------------------------------------------------------------------------------- */
+
+static void loop_begin(Emit *e, LoopExits *l) {
+    *l = (LoopExits){e->loop, 0, 0};
+    e->loop = l;
+}
+
+static void loop_end(Emit *e) { e->loop = e->loop->outer; }
+
+static void while_statement(Emit *e, Node *n) {
+    LoopExits l;
+    loop_begin(e, &l);
+    uint32_t start = qemit_pc(e);
+    qemit_jump_if(e, n->u.whiles.cond, false, &l.breaks);
+    bool *before = qemit_state(e);
+    block(e, n->u.whiles.body);
+    qemit_patch(e, l.continues, start);
+    qemit_jump_to(e, BC_LOOP, 0, 0, 0, start);
+    qemit_restore(e, before);
+    qemit_here(e, l.breaks);
+    loop_end(e);
+}
+
+static void repeat_statement(Emit *e, Node *n) {
+    LoopExits l;
+    loop_begin(e, &l);
+    uint32_t start = qemit_pc(e);
+    bool *before = qemit_state(e);
+    block(e, n->u.whiles.body);
+    bool *after = qemit_state(e);
+    if (l.continues || l.breaks) qemit_restore(e, before); /* perhaps not all of the body was run */
+    qemit_here(e, l.continues);
+    qemit_jump_if(e, n->u.whiles.cond, true, &l.breaks);
+    qemit_jump_to(e, BC_LOOP, 0, 0, 0, start);
+    if (!l.continues) qemit_restore(e, after);
+    qemit_here(e, l.breaks);
+    loop_end(e);
+}
+
+enum { LOOP_REGISTERS = 4 }; /* of one counting loop: round, first value, step, number of rounds */
+
+typedef struct { const Sym *sym; int reg; } Counter;
+
+static Counter counter(Emit *e, const Sym *s) {
+    return (Counter){s, s->kind == SYM_LOCAL ? s->index : qemit_temps(e, 1)};
+}
+
+static void counter_ready(Emit *e, Counter c) {
+    if (c.sym->kind == SYM_GLOBAL) store(e, c.sym, c.reg);
+    mark_set(e, c.sym);
+}
+
+static bool range_bounds(Emit *e, Node *range, int at) { /* lo, hi, step; is there a step? */
+    qemit_to(e, range->u.range.lo, at);
+    qemit_to(e, range->u.range.hi, at + 1);
+    if (range->u.range.step) qemit_to(e, range->u.range.step, at + 2);
+    qemit_at(e, range->pos);
+    return range->u.range.step != NULL;
+}
+
+static void for_numbers(Emit *e, Node *n) {
+    LoopExits l;
+    int r = qemit_temps(e, LOOP_REGISTERS);
+    Counter c = counter(e, n->u.loop.syms[0]);
+    bool stepped = range_bounds(e, n->u.loop.ranges[0], r), *before = qemit_state(e);
+    loop_begin(e, &l);
+    qemit_jump(e, BC_FORPREP, r, c.reg, stepped, &l.breaks);
+    uint32_t start = qemit_pc(e);
+    counter_ready(e, c);
+    block(e, n->u.loop.body);
+    qemit_here(e, l.continues);
+    qemit_at(e, n->pos);
+    qemit_jump_to(e, BC_FORLOOP, r, c.reg, 0, start);
+    qemit_restore(e, before);
+    qemit_here(e, l.breaks);
+    loop_end(e);
+}
+
+/* for [m,n,p] = lo..hi with vectors, or one range each: nested loops, the first counter outermost. */
+static void for_dimensions(Emit *e, Node *n) {
+    LoopExits l;
+    int nvars = n->u.loop.nvars, bounds = qemit_temps(e, 3), r = qemit_temps(e, LOOP_REGISTERS * nvars);
+    bool *before = qemit_state(e), shared = n->u.loop.nranges == 1;
+    uint32_t *starts = qemit_alloc(e, (size_t)nvars * sizeof *starts);
+    int *empty = qemit_alloc(e, (size_t)(nvars + 1) * sizeof *empty);
+    Counter *c = qemit_alloc(e, (size_t)nvars * sizeof *c);
+    for (int i = 0; i < n->u.loop.nranges; i++) {
+        bool stepped = range_bounds(e, n->u.loop.ranges[i], bounds);
+        qemit_op(e, BC_FORDIMS, bounds, r + LOOP_REGISTERS * i, (shared ? nvars : 1) | (stepped ? 128 : 0));
+    }
+    loop_begin(e, &l);
+    for (int i = 0; i < nvars; i++) {
+        c[i] = counter(e, n->u.loop.syms[i]);
+        qemit_jump(e, BC_FORDIM, r + LOOP_REGISTERS * i, c[i].reg, 0, &empty[i]);
+        starts[i] = qemit_pc(e);
+        counter_ready(e, c[i]);
+    }
+    block(e, n->u.loop.body);
+    qemit_here(e, l.continues);
+    qemit_at(e, n->pos);
+    for (int i = nvars - 1; i >= 0; i--) {
+        qemit_jump_to(e, BC_FORLOOP, r + LOOP_REGISTERS * i, c[i].reg, 0, starts[i]);
+        qemit_here(e, empty[i]); /* an inner loop without rounds goes on with the outer one */
+    }
+    qemit_restore(e, before);
+    qemit_here(e, l.breaks);
+    loop_end(e);
+}
+
+static void for_items(Emit *e, Node *n) {
+    LoopExits l;
+    int nvars = n->u.loop.nvars, r = qemit_temps(e, 2), item = nvars > 1 ? qemit_temps(e, nvars + 1) : 0;
+    Counter c = {0};
+    qemit_to(e, n->u.loop.ranges[0], r);
+    qemit_at(e, n->pos);
+    qemit_op(e, BC_ITER, r, 0, 0);
+    bool *before = qemit_state(e);
+    if (nvars == 1) c = counter(e, n->u.loop.syms[0]);
+    loop_begin(e, &l);
+    uint32_t start = qemit_pc(e);
+    qemit_jump(e, BC_NEXT, r, nvars == 1 ? c.reg : item, 0, &l.breaks);
+    if (nvars == 1) {
+        counter_ready(e, c);
+    } else {
+        qemit_op(e, BC_DESTRUCT, item + 1, item, nvars);
+        for (int i = 0; i < nvars; i++) store(e, n->u.loop.syms[i], item + 1 + i);
+    }
+    block(e, n->u.loop.body);
+    qemit_patch(e, l.continues, start);
+    qemit_jump_to(e, BC_LOOP, 0, 0, 0, start);
+    qemit_restore(e, before);
+    qemit_here(e, l.breaks);
+    qemit_op(e, BC_CLEAR, r, 2, 0);
+    loop_end(e);
+}
+
+static void for_statement(Emit *e, Node *n) {
+    int mark = e->top;
+    bool range = n->u.loop.ranges[0]->kind == N_RANGE;
+    for (int i = 0; i < n->u.loop.nvars; i++)
+        if (!n->u.loop.syms[i]) qemit_fail(e, n->pos, "%s has no meaning here", n->u.loop.names[i]->s);
+    if (e->status) return;
+    if (n->u.loop.nranges > 1 && n->u.loop.nranges != n->u.loop.nvars)
+        qemit_fail(e, n->pos, "for: %d counters, but %d ranges", n->u.loop.nvars, n->u.loop.nranges);
+    else if (!range) for_items(e, n);
+    else if (n->u.loop.bracketed || n->u.loop.nvars > 1) for_dimensions(e, n);
+    else for_numbers(e, n);
+    e->top = mark;
+}
+
+static void leave_loop(Emit *e, Node *n, bool stop) {
+    if (!e->loop) {
+        qemit_fail(e, n->pos, "%s outside of a loop", stop ? "break" : "continue");
+        return;
+    }
+    qemit_jump(e, BC_JMP, 0, 0, 0, stop ? &e->loop->breaks : &e->loop->continues);
+    mark_all_set(e);
+}
+
+/* -- other statements ------------------------------------------------------------------------------------------------------ */
+
+static void expression(Emit *e, Node *n) {
+    int mark = e->top, r = qemit_temps(e, 1);
+    if (is_plain_call(n)) {
+        qemit_call(e, n, r, 0);
+    } else {
+        qemit_to(e, n, r);
+        qemit_op(e, BC_CLEAR, r, 1, 0);
+    }
+    e->top = mark;
+}
+
+static void print_statement(Emit *e, Node *n) {
+    int mark = e->top, base = qemit_temps(e, 1);
+    for (int i = 0; i < n->u.print.n; i++) qemit_to(e, n->u.print.at[i].value, qemit_temps(e, 1));
+    qemit_at(e, n->pos);
+    qemit_op(e, BC_CALLG, base, n->u.print.n, 0);
+    qemit_word(e, (uint32_t)e->host->builtin(e->host->ud, "print"));
+    e->top = mark;
+}
+
+/* Results are locals in a row behind the parameters, unless one bears the name of a parameter: y = f(y). */
+static int first_result(Emit *e) {
+    const Func *f = e->func;
+    bool in_place = true;
+    for (int i = 0; i < f->nouts; i++) in_place = in_place && f->outs[i].sym->index == f->nparams + i;
+    if (in_place) return f->nparams;
+    int mark = e->top, first = qemit_temps(e, f->nouts);
+    for (int i = 0; i < f->nouts; i++) qemit_move(e, first + i, f->outs[i].sym->index);
+    e->top = mark;
+    return first;
+}
+
+static void return_results(Emit *e) {
+    for (int i = 0; i < e->func->nouts; i++) {
+        Param *out = &e->func->outs[i];
+        if (out->type && out->sym && !type_of(e, out->sym) && out->sym->kind == SYM_LOCAL)
+            qemit_coerce(e, out->sym->index, out->type, out->name, false);
+    }
+    qemit_op(e, BC_RETURN, first_result(e), 0, 0);
+}
+
+static void statement(Emit *e, Node *n) {
+    qemit_at(e, n->pos);
+    switch ((NodeKind)n->kind) {
+    case N_EXPR: expression(e, n->u.expr); break;
+    case N_ASSIGN: assignment(e, n); break;
+    case N_DECL:
+        if (n->u.decl.sym) annotate(e, n->u.decl.sym, n->u.decl.type);
+        break;
+    case N_IF: if_statement(e, n); break;
+    case N_FOR: for_statement(e, n); break;
+    case N_WHILE: while_statement(e, n); break;
+    case N_REPEAT: repeat_statement(e, n); break;
+    case N_MATCH: match_statement(e, n); break;
+    case N_TRY: try_statement(e, n); break;
+    case N_BREAK: leave_loop(e, n, true); break;
+    case N_CONTINUE: leave_loop(e, n, false); break;
+    case N_RETURN:
+        return_results(e);
+        mark_all_set(e);
+        break;
+    case N_PRINT: print_statement(e, n); break;
+    case N_IMPORT: qemit_opx(e, BC_IMPORT, 0, qemit_literal(e, (Literal){.kind = LIT_UNIT, .u.import = n})); break;
+    case N_BLOCK: block(e, n->u.block); break;
+    default: break; /* functions, types, reductions and attributes are no code; barriers mean nothing on the host */
+    }
+}
+
+static void block(Emit *e, NodeList l) {
+    for (int i = 0; i < l.n && !e->status; i++) statement(e, l.at[i]);
+}
+
+/* -- functions ------------------------------------------------------------------------------------------------------------ */
+
+static void defaults(Emit *e) {
+    Func *f = e->func;
+    for (int i = 0; i < f->nparams; i++) {
+        if (!f->params[i].init || f->params[i].variadic) continue;
+        int given = 0;
+        qemit_at(e, f->params[i].pos);
+        qemit_jump(e, BC_DEFAULT, i, 0, 0, &given);
+        qemit_to(e, f->params[i].init, i);
+        qemit_here(e, given);
+    }
+}
+
+static void annotations(Emit *e) {
+    Func *f = e->func;
+    for (int i = 0; i < f->nparams; i++) {
+        Param *p = &f->params[i];
+        if (!p->type || p->variadic) continue;
+        qemit_at(e, p->pos);
+        qemit_coerce(e, i, p->type, p->name, true);
+        if (p->sym) annotate(e, p->sym, p->type);
+    }
+    for (int i = 0; i < f->nouts; i++)
+        if (f->outs[i].type && f->outs[i].sym) annotate(e, f->outs[i].sym, f->outs[i].type);
+}
+
+/* The value of an expression body, or of a last statement that is an expression: a call may also give none. */
+static void return_value(Emit *e, Node *value) {
+    int r = qemit_temps(e, 1);
+    if (is_plain_call(value)) qemit_call(e, value, r, WANT_MAYBE);
+    else qemit_to(e, value, r);
+    qemit_op(e, BC_RETURN1, r, 0, 0);
+    e->chunk->gives_value = true;
+}
+
+static void body(Emit *e, bool echo) {
+    Func *f = e->func;
+    if (f->expr) {
+        return_value(e, f->expr);
+        return;
+    }
+    NodeList l = f->body;
+    bool value = (echo || (f->is_lambda && f->nouts == 0)) && l.n > 0 && l.at[l.n - 1]->kind == N_EXPR;
+    block(e, (NodeList){l.at, l.n - value});
+    if (value && !e->status) return_value(e, l.at[l.n - 1]->u.expr);
+    qemit_at(e, f->end ? f->end : f->pos);
+    return_results(e);
+}
+
+qs_status qbytecode_compile(Ctx *c, Func *f, const BytecodeHost *host, bool echo, Chunk *out) {
+    *out = (Chunk){.func = f, .ntemp = (uint32_t)(f->nlocals + f->ntyparams)};
+    qarena_init(&out->arena, c);
+    out->nregs = out->ntemp;
+    Emit e = {.ctx = c, .func = f, .host = host, .chunk = out, .pos = f->pos, .top = (int)out->ntemp};
+    if (out->ntemp > MAX_REGISTERS - 20)
+        qemit_fail(&e, f->pos, "%s: too many local variables (more than %d)", f->name->s, MAX_REGISTERS - 20);
+    e.set = qemit_alloc(&e, (size_t)f->nlocals + 1);
+    memset(e.set, true, (size_t)f->nparams);
+    if (f->ntyparams) qemit_op(&e, BC_BINDTYPES, f->nlocals, 0, 0);
+    defaults(&e);
+    annotations(&e);
+    body(&e, echo);
+    if (e.status) qbytecode_free(out);
+    return e.status;
+}

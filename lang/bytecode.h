@@ -1,0 +1,82 @@
+/* bytecode.h -- from the syntax tree of one function to instructions of the host machine.
+ *
+ * A Chunk is in terms of the language alone; the machine (vm/proto.c) turns its literals into values.  Functions inside
+ * a function are literals of it and are compiled when they are first needed. */
+#ifndef LANG_BYTECODE_H
+#define LANG_BYTECODE_H
+#include "lang/ast.h"
+
+typedef enum {
+#define OPCODE(id, words, doc) BC_##id,
+#include "lang/opcodes.def"
+    BC__COUNT
+} Opcode;
+
+enum { MAX_REGISTERS = 250, WANT_MAYBE = 255, MAX_WANTED = 64, NO_NAMES = 0xffffff };
+
+static inline uint32_t qbc_word(Opcode op, uint32_t a, uint32_t b, uint32_t c) {
+    return (uint32_t)op | a << 8 | b << 16 | c << 24;
+}
+
+/* An index word (N) and a field word (F). */
+#define INDEX_ACCESS(w) ((uint8_t)((w) & 0xff))
+#define INDEX_FLAGS(w)  ((uint8_t)((w) >> 8 & 0xff))
+#define INDEX_NAME(w)   ((w) >> 16) /* literal, 0xffff: none */
+#define FIELD_NAME(w)   ((w) & 0xffff)
+#define FIELD_CACHE(w)  ((w) >> 16)
+
+typedef enum { LIT_NUM, LIT_COMPLEX, LIT_STR, LIT_TYPE, LIT_FUNC, LIT_ARRAY, LIT_NAMES, LIT_UNIT } LiteralKind;
+typedef struct { int rank; int64_t dims[QS_MAX_RANK]; size_t n; double *at; } NumTable; /* a matrix of numbers */
+typedef struct { int n; Str **at; } NameTable;
+typedef struct Literal {
+    LiteralKind kind;
+    union {
+        double num[2]; /* LIT_NUM: the first; LIT_COMPLEX: real and imaginary part */
+        Str *str;
+        TypeExpr *type;
+        Func *func;
+        NumTable *table;
+        NameTable *names;
+        Node *import;
+    } u;
+} Literal;
+
+typedef enum { CAP_LOCAL, CAP_CAPTURE, CAP_SELF } CaptureFrom; /* where CLOSURE takes a captured value from */
+typedef struct { uint32_t pc, pos; } LineEntry;                /* code from pc on comes from source offset pos */
+typedef struct { uint32_t start, end, handler; uint8_t reg, temp; } Handler; /* an error in [start, end): R[reg] = it */
+
+typedef struct Chunk {
+    Func *func;
+    Arena arena;                /* owns everything below */
+    uint32_t *code; uint32_t ncode, cap_code;
+    Literal *lits; uint32_t nlits, cap_lits;
+    LineEntry *lines; uint32_t nlines, cap_lines;
+    Handler *handlers; uint32_t nhandlers, cap_handlers; /* inner ones first */
+    uint32_t nregs;             /* registers in use: locals, type parameters, temporaries */
+    uint32_t ntemp;             /* number of the first temporary */
+    uint32_t ncaches;           /* field caches */
+    bool gives_value;           /* ends in RETURN1 */
+} Chunk;
+
+typedef struct BytecodeHost { /* what the machine knows; ud is passed back */
+    void *ud;
+    int (*builtin)(void *ud, const char *name);                      /* global slot of a built-in function */
+    /* NULL with QS_OK: depends on type parameters, so it is known only during a call. */
+    qs_status (*type)(void *ud, TypeExpr *e, Func *in, const Type **out);
+} BytecodeHost;
+
+/* echo: the function's last statement, when it is an expression, gives the result (the prompt, -e). */
+qs_status qbytecode_compile(Ctx *c, Func *f, const BytecodeHost *host, bool echo, Chunk *out);
+void qbytecode_free(Chunk *c);
+void qbytecode_print(const Chunk *c, Text *out);           /* --dump bytecode */
+uint32_t qbytecode_pos(const Chunk *c, uint32_t pc);       /* source offset of an instruction */
+int qbytecode_length(uint32_t word, const Chunk *c);       /* words of an instruction */
+
+/* -- fold.c: what can be said before the program runs ----------------------------------------------------------------- */
+/* The value of an expression of numbers and strings alone. */
+bool qfold_number(const Node *n, double *out);
+/* A matrix literal of numbers alone; the table lives in the arena. */
+bool qfold_matrix(const Node *n, Arena *arena, NumTable **out);
+/* Reports every assert of the unit whose condition is false whatever happens, as parse errors are reported. */
+void qfold_asserts(Unit *u);
+#endif

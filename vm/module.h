@@ -1,0 +1,57 @@
+/* module.h -- private to the machine: source files as modules, and what their names mean. */
+#ifndef VM_MODULE_H
+#define VM_MODULE_H
+#include "lang/scope.h"
+#include "lang/types.h"
+#include "vm/proto.h"
+
+typedef struct ClassInstance { const Type **args; int nargs; Class *cls; } ClassInstance; /* of a generic class */
+
+typedef struct ModType { /* a type definition */
+    TypeDef *def;
+    const Type *type;        /* NULL: generic, or not yet known */
+    Class *cls;
+    bool resolving;
+    ClassInstance *instances; uint32_t ninstances, cap_instances;
+} ModType;
+
+typedef enum { MOD_PARSED, MOD_LINKED, MOD_RUNNING, MOD_DONE } ModState;
+
+typedef struct Module {
+    struct Module *next;
+    char *path; size_t path_size; /* the file, absolute; of other modules their name; "" when it was refused */
+    Unit **units; uint32_t nunits, cap_units; /* one; the session has one per line */
+    Map names;               /* own top-level names: global slot */
+    Map joined;              /* names whose functions come from several places: global slot of the joined set */
+    Map types;               /* own type names: number in typedefs */
+    ModType *typedefs; uint32_t ntypedefs, cap_typedefs;
+    struct Module **imports; uint32_t nimports, cap_imports;
+    ModState state;
+    uint32_t visited;        /* of the walk over imports that came by last */
+    Function *main;          /* its top level, while it has not run */
+} Module;
+
+qs_status qmod_open(qs_vm *vm);
+void qmod_close(qs_vm *vm);
+static inline Module *qmod_of(const Func *f) { return f->unit->module; }
+
+/* Reads, checks and links a file with all that it imports; nothing runs.  A file that is loaded already is found again. */
+qs_status qmod_load_file(qs_vm *vm, const char *path, Module **out);
+qs_status qmod_load_text(qs_vm *vm, const char *name, const char *text, size_t n, Module **out);
+qs_status qmod_run(qs_vm *vm, Module *m);                     /* its top level, once */
+qs_status qmod_import(qs_vm *vm, Node *import);               /* an import statement is reached */
+qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out); /* one more unit of the session */
+void qmod_use(qs_vm *vm, Module *into, Module *m);            /* names of m become visible in `into` */
+
+/* Global slot of a name as seen from a module; < 0: unknown. */
+int qmod_lookup(qs_vm *vm, Module *m, Str *name);
+int qmod_slot(qs_vm *vm, Module *m, Str *name);               /* its own, made when missing */
+bool qmod_offer(qs_vm *vm, Module *m, Nearest *near);
+qs_status qmod_type(qs_vm *vm, Module *m, TypeExpr *e, const Source *src, const TypeHost *params, const Type **out, TypeMods *mods);
+bool qmod_mentions_param(const TypeExpr *e, const Func *in);  /* one of the type parameters of `in` or its parents */
+ModType *qmod_generic_of(qs_vm *vm, const Class *cls, ClassInstance **instance);
+/* The message for a name that is not known, with the nearest one. */
+qs_status qmod_unknown(qs_vm *vm, Module *m, const char *what, const char *name);
+/* A global is read that has no value (yet): an outer meaning of the name, if there is one. */
+qs_status qmod_unset(qs_vm *vm, Module *m, int slot, qs_value *out);
+#endif

@@ -1,0 +1,105 @@
+/* proto.c -- a function's tree compiled to instructions, with its literals as values. */
+#include "vm/proto.h"
+
+#include <string.h>
+
+#include "vm/module.h"
+
+/* -- what the bytecode compiler asks ------------------------------------------------------------------------------------- */
+
+static int builtin_slot(void *ud, const char *name) {
+    uint64_t slot = 0;
+    qs_vm *vm = ud;
+    bool found = qmap_get(&qvm(vm)->builtins, qstr_cname(qvm_ctx(vm), name), &slot);
+    return found ? (int)slot : 0;
+}
+
+static qs_status known_type(void *ud, TypeExpr *e, Func *in, const Type **out) {
+    TypeMods mods = {0};
+    *out = NULL;
+    if (qmod_mentions_param(e, in)) return QS_OK;
+    return qmod_type(ud, qmod_of(in), e, in->unit->src, NULL, out, &mods);
+}
+
+/* -- literals -------------------------------------------------------------------------------------------------------------- */
+
+static qs_value pointer_literal(uint32_t aux, void *p) {
+    qs_value v = {QS_NIL, aux, {0}};
+    v.u.p = p;
+    return v;
+}
+
+static qs_status table_literal(qs_vm *vm, const NumTable *t, qs_value *out) {
+    Array *a;
+    TRY(qarr_new(vm, qvm_ctx(vm)->scalar_dtype, t->rank, t->dims, false, &a));
+    *out = qarr_value(a);
+    for (size_t i = 0; i < t->n; i++) TRY(qarr_put(vm, a, i, qs_num(t->at[i])));
+    return QS_OK;
+}
+
+static qs_status type_literal(qs_vm *vm, Func *f, TypeExpr *e, qs_value *out) {
+    const Type *t;
+    TypeMods mods = {0};
+    if (qmod_mentions_param(e, f)) {
+        *out = pointer_literal(LIT_AUX_TYPE, e);
+        return QS_OK;
+    }
+    TRY(qmod_type(vm, qmod_of(f), e, f->unit->src, NULL, &t, &mods));
+    return qcall_type_value(vm, t, mods, out);
+}
+
+static qs_status literal(qs_vm *vm, Func *f, const Literal *l, qs_value *out) {
+    switch (l->kind) {
+    case LIT_NUM: *out = qs_num(l->u.num[0]); break;
+    case LIT_COMPLEX: return qval_complex(vm, l->u.num[0], l->u.num[1], out);
+    case LIT_STR: *out = qval_retain(qval_object(QS_STRING, l->u.str)); break;
+    case LIT_TYPE: return type_literal(vm, f, l->u.type, out);
+    case LIT_FUNC: *out = pointer_literal(LIT_AUX_FUNC, l->u.func); break;
+    case LIT_ARRAY: return table_literal(vm, l->u.table, out);
+    case LIT_NAMES: *out = pointer_literal(LIT_AUX_NAMES, l->u.names); break;
+    case LIT_UNIT: *out = pointer_literal(LIT_AUX_UNIT, l->u.import); break;
+    }
+    return QS_OK;
+}
+
+/* -- protos ---------------------------------------------------------------------------------------------------------------- */
+
+static void release_proto(qs_vm *vm, Proto *p) {
+    Ctx *c = qvm_ctx(vm);
+    for (uint32_t i = 0; i < p->chunk.nlits; i++) qval_release(vm, p->k[i]);
+    qmem_free(c, p->k, p->chunk.nlits * sizeof *p->k);
+    qmem_free(c, p->caches, p->chunk.ncaches * sizeof *p->caches);
+    qbytecode_free(&p->chunk);
+    qmem_free(c, p, sizeof *p);
+}
+
+qs_status qproto_of(qs_vm *vm, Func *f, bool echo, Proto **out) {
+    Ctx *c = qvm_ctx(vm);
+    if (f->machine) {
+        *out = f->machine;
+        return QS_OK;
+    }
+    if (f->qual == Q_KERNEL)
+        return qerr_set(c, QS_ETYPE, "kernel %s cannot be called; parallel_do(size, …, %s) runs it", f->name->s, f->name->s);
+    const BytecodeHost host = {vm, builtin_slot, known_type};
+    Chunk chunk;
+    TRY(qbytecode_compile(c, f, &host, echo, &chunk));
+    Proto *p = qmem_alloc(c, sizeof *p);
+    *p = (Proto){.chunk = chunk, .func = f, .nparams = (uint32_t)f->nparams, .nouts = (uint32_t)f->nouts,
+                 .variadic = f->nparams && f->params[f->nparams - 1].variadic};
+    p->k = qmem_alloc(c, chunk.nlits * sizeof *p->k);
+    p->caches = qmem_alloc(c, chunk.ncaches * sizeof *p->caches);
+    qs_status s = QS_OK;
+    for (uint32_t i = 0; i < chunk.nlits && s == QS_OK; i++) s = literal(vm, f, &chunk.lits[i], &p->k[i]);
+    if (s != QS_OK) {
+        release_proto(vm, p);
+        return s;
+    }
+    *out = f->machine = p;
+    return QS_OK;
+}
+
+void qproto_free(qs_vm *vm, Func *f) {
+    if (f->machine) release_proto(vm, f->machine);
+    f->machine = NULL;
+}

@@ -1,0 +1,204 @@
+/* qrun.c -- the command: runs a file, an expression, or the prompt. */
+#include "vm/kernel.h"
+#include "vm/prompt.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_USAGE = 2 };
+
+static const char usage[] =
+    "usage: qrun [options] file.q [arguments]     run a program\n"
+    "       qrun [options] -e 'statements'        run text; the value of a last expression is printed\n"
+    "       qrun [options]                        the prompt\n"
+    "\n"
+    "  --device NAME        cpu, cuda, opencl, ref or auto; cuda:1 for the second one\n"
+    "  --cpu, --gpu         the same as --device cpu, --device auto\n"
+    "  --precision 32|64    what scalar means as an element of an array (32)\n"
+    "  --threads N          worker threads of the cpu device\n"
+    "  --checked            an access outside an array in a kernel is an error\n"
+    "  --dump WHAT          print instead of run: ast, bytecode; after the run: kir\n"
+    "  --devices            list the devices\n"
+    "  --version, --help\n";
+
+typedef struct {
+    qs_config config;
+    const char *text, *file, *dump;
+    bool list_devices;
+} Options;
+
+static qs_vm *running; /* for the signal handler alone */
+
+static void on_interrupt(int signal_number) {
+    (void)signal_number;
+    if (running) qs_interrupt(running);
+}
+
+/* -- options --------------------------------------------------------------------------------------------------------------------------- */
+
+static int wrong(const char *what, const char *which) {
+    fprintf(stderr, "qrun: %s%s\n%s", what, which, usage);
+    return EXIT_USAGE;
+}
+
+static bool is(const char *arg, const char *name) {
+    return strcmp(arg, name) == 0 || (arg[0] == '-' && arg[1] != '-' && strcmp(arg + 1, name + 2) == 0 && strlen(arg) > 2);
+}
+
+/* The value of an option: the next argument, or what follows its '='. */
+static const char *value_of(const char *name, int argc, char **argv, int *i) {
+    size_t n = strlen(name);
+    const char *arg = argv[*i];
+    if (strncmp(arg, name, n) == 0 && arg[n] == '=') return arg + n + 1;
+    if (!is(arg, name) || *i + 1 >= argc) return NULL;
+    return argv[++*i];
+}
+
+static bool takes_value(const char *arg, const char *name) {
+    size_t n = strlen(name);
+    return is(arg, name) || (strncmp(arg, name, n) == 0 && arg[n] == '=');
+}
+
+static int number_option(const char *s, int *out) {
+    char *end;
+    long x = strtol(s, &end, 10);
+    if (*end || end == s || x < 0 || x > 1 << 20) return EXIT_USAGE;
+    *out = (int)x;
+    return 0;
+}
+
+static int option_with_value(Options *o, int argc, char **argv, int *i) {
+    static const char *const names[] = {"--device", "--precision", "--threads", "--dump"};
+    for (int k = 0; k < 4; k++) {
+        if (!takes_value(argv[*i], names[k])) continue;
+        const char *v = value_of(names[k], argc, argv, i);
+        if (!v) return wrong(names[k], " needs a value");
+        if (k == 0) o->config.device = strcmp(v, "auto") == 0 ? NULL : v;
+        if (k == 3) o->dump = v;
+        if (k == 1 && (number_option(v, &o->config.precision) || (o->config.precision != 32 && o->config.precision != 64)))
+            return wrong("--precision must be 32 or 64, got ", v);
+        if (k == 2 && number_option(v, &o->config.threads)) return wrong("--threads must be a number, got ", v);
+        return 0;
+    }
+    return -1;
+}
+
+static int option(Options *o, int argc, char **argv, int *i) {
+    const char *arg = argv[*i];
+    if (strcmp(arg, "-e") == 0) {
+        if (*i + 1 >= argc) return wrong("-e needs statements", "");
+        o->text = argv[++*i];
+    } else if (is(arg, "--cpu")) {
+        o->config.device = "cpu";
+    } else if (is(arg, "--gpu")) {
+        o->config.device = NULL;
+    } else if (is(arg, "--checked")) {
+        o->config.checked = true;
+    } else if (is(arg, "--devices")) {
+        o->list_devices = true;
+    } else {
+        int r = option_with_value(o, argc, argv, i);
+        return r < 0 ? wrong("unknown option ", arg) : r;
+    }
+    return 0;
+}
+
+static int parse_options(Options *o, int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        if (argv[i][0] != '-' || argv[i][1] == 0) {
+            o->file = argv[i];
+            o->config.argc = argc - i - 1;
+            o->config.argv = argv + i + 1;
+            return 0;
+        }
+        int r = option(o, argc, argv, &i);
+        if (r) return r;
+    }
+    return 0;
+}
+
+/* -- running ------------------------------------------------------------------------------------------------------------------------------ */
+
+static int report(qs_vm *vm, qs_status s) {
+    int code;
+    if (s == QS_OK) return 0;
+    if (qs_exit_code(vm, &code)) return code;
+    const char *text = qs_error_report(vm);
+    fputs(text ? text : "error\n", stderr);
+    return s == QS_EINTERRUPT ? 130 : 1;
+}
+
+static int run_text(qs_vm *vm, const char *text) {
+    qs_value v = qs_nil(), shown;
+    qs_status s = qs_eval(vm, text, &v);
+    if (s == QS_OK && v.kind != QS_NIL && (s = qs_format(vm, v, &shown)) == QS_OK) {
+        size_t n;
+        const char *line = qs_to_string(shown, &n);
+        fwrite(line, 1, n, stdout);
+        fputc('\n', stdout);
+        qs_release(vm, shown);
+    }
+    qs_release(vm, v);
+    return report(vm, s);
+}
+
+static int list_devices(qs_vm *vm) {
+    qs_device_info d;
+    for (int i = 0; qs_device(vm, i, &d); i++)
+        printf("%s %d: %s (%s)%s\n", d.default_device ? "*" : " ", d.id, d.name, d.kind, d.memory ? "" : "");
+    return 0;
+}
+
+static int dump(qs_vm *vm, const Options *o) {
+    Text t;
+    qtext_init(&t, (Ctx *)vm);
+    qs_status s;
+    if (strcmp(o->dump, "kir") == 0) {
+        s = qs_run_file(vm, o->file);
+        qkrn_dump(vm, &t);
+    } else {
+        s = qprompt_dump(vm, o->file, o->dump, &t);
+    }
+    if (t.s) fputs(t.s, stdout);
+    qtext_free(&t);
+    return report(vm, s);
+}
+
+static int run(qs_vm *vm, const Options *o) {
+    if (o->list_devices) return list_devices(vm);
+    if (o->dump) {
+        bool known = strcmp(o->dump, "ast") == 0 || strcmp(o->dump, "bytecode") == 0 || strcmp(o->dump, "kir") == 0;
+        if (!known) return wrong("--dump takes ast, bytecode or kir, got ", o->dump);
+        if (!o->file) return wrong("--dump needs a file", "");
+        return dump(vm, o);
+    }
+    if (o->text) return run_text(vm, o->text);
+    if (o->file) return report(vm, qs_run_file(vm, o->file));
+    int code;
+    bool good = qprompt_run(vm);
+    return qs_exit_code(vm, &code) ? code : good ? 0 : 1;
+}
+
+int main(int argc, char **argv) {
+    Options o = {0};
+    qs_config_init(&o.config);
+    for (int i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "-e") != 0; i++) {
+        if (is(argv[i], "--help")) return fputs(usage, stdout), 0;
+        if (is(argv[i], "--version")) return printf("Quasar %s\n", qs_version()), 0;
+    }
+    int wrong_usage = parse_options(&o, argc, argv);
+    if (wrong_usage) return wrong_usage;
+    qs_vm *vm = NULL;
+    qs_status s = qs_open(&o.config, &vm);
+    if (!vm) return fputs("qrun: cannot start\n", stderr), 1;
+    running = vm;
+    struct sigaction action = {.sa_handler = on_interrupt}; /* no SA_RESTART: reading a line stops, too */
+    sigaction(SIGINT, &action, NULL);
+    int code = s ? report(vm, s) : run(vm, &o);
+    running = NULL;
+    fflush(stdout);
+    qs_close(vm);
+    return code;
+}
