@@ -196,10 +196,14 @@ static void move(size_t size, const char *src, ptrdiff_t sstep, char *dst, ptrdi
     f(src, sstep, dst, dstep, n);
 }
 
+static bool packed(qs_dtype d, const void *p, ptrdiff_t step) {
+    size_t size = qdtype_size(d), align = qdtype_is_complex(d) ? size / 2 : size;
+    return step == (ptrdiff_t)size && ((uintptr_t)p & (align - 1)) == 0;
+}
+
 void qconv_run(qs_dtype from, const void *src, ptrdiff_t sstep, qs_dtype to, void *dst, ptrdiff_t dstep, size_t n) {
-    size_t size = qdtype_size(from);
-    if (from == to) move(size, src, sstep, dst, dstep, n);
-    else if (sstep == (ptrdiff_t)size && dstep == (ptrdiff_t)qdtype_size(to)) qconv_packed(from, to)(src, dst, n);
+    if (from == to) move(qdtype_size(from), src, sstep, dst, dstep, n);
+    else if (packed(from, src, sstep) && packed(to, dst, dstep)) qconv_packed(from, to)(src, dst, n);
     else loops[from][to].strided(src, sstep, dst, dstep, n);
 }
 #endif
