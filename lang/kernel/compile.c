@@ -116,14 +116,14 @@ static qs_status through_llvm(KCompiler *k, const KFunc *f, const Device *d, Tex
 }
 
 qs_status kcompile(KCompiler *k, const KFunc *f, const Device *d, Code *out) {
-    *out = (Code){.kind = d->ops->code, .entry = entry, .hash = f->hash, .name = f->name->s};
+    *out = (Code){.kind = d->ops->code, .entry = d->ops->code == CODE_OPENCL ? KEMIT_OPENCL_ENTRY : entry, .hash = f->hash, .name = f->name->s};
     if (out->kind == CODE_KIR) {
         out->bytes = f;
         return QS_OK;
     }
     Text t;
     qtext_init(&t, k->ctx);
-    qs_status s = through_llvm(k, f, d, &t);
+    qs_status s = out->kind == CODE_OPENCL ? kemit_opencl(k->ctx, f, &t) : through_llvm(k, f, d, &t);
     if (s == QS_OK) {
         char *bytes = qmem_alloc(k->ctx, t.len + 1);
         memcpy(bytes, t.s, t.len);
@@ -140,12 +140,14 @@ void kcompile_free(KCompiler *k, Code *code) {
 
 /* -- what --dump shows ------------------------------------------------------------------------------------------------------ */
 qs_status kcompile_text(KCompiler *k, const KFunc *f, const Device *d, const char *stage, Text *out) {
+    if (!strcmp(stage, "cl")) return kemit_opencl(k->ctx, f, out);
+    if (d->ops->code == CODE_OPENCL) return qerr_set(k->ctx, QS_EVALUE, "--dump %s: the device is opencl, which takes cl", stage);
     Target t = target_of(k, d);
     bool ptx = !strcmp(stage, "ptx");
     if (ptx && t.kir.kind != KT_NVPTX) return qerr_set(k->ctx, QS_EVALUE, "--dump ptx: the device is %s, not cuda", d->ops->kind);
     if (!strcmp(stage, "llvm")) return kemit_llvm(k->ctx, f, &t.kir, out);
     bool opt = !strcmp(stage, "opt");
-    if (!opt && !ptx && strcmp(stage, "asm") != 0) return qerr_set(k->ctx, QS_EVALUE, "--dump: llvm, opt, asm or ptx, got %s", stage);
+    if (!opt && !ptx && strcmp(stage, "asm") != 0) return qerr_set(k->ctx, QS_EVALUE, "--dump: llvm, opt, asm, ptx or cl, got %s", stage);
     Text ir;
     qtext_init(&ir, k->ctx);
     qs_status s = kemit_llvm(k->ctx, f, &t.kir, &ir);

@@ -1,7 +1,7 @@
 /* eval.c -- the reference evaluator: what a KFunc does, in the most direct way that can be checked by reading.
  *
  *     KIR ──prepare──► steps (constants taken out, jumps resolved) + a frame template
- *     blocks one after another, in row-major order
+ *     blocks one after another, in row-major order (serial launches: positions, wherever their blocks lie)
  *       positions of a block in turn, each to its next BARRIER or its end, until all have ended
  *
  * A position works in a frame: one slot per instruction, then counters of FOR loops, then its LARRAYs.  What is known
@@ -518,6 +518,17 @@ static qs_status run_in_turn(Run *r, const int64_t *extent) {
     return QS_OK;
 }
 
+static qs_status run_serial(Run *r) {
+    int64_t pos[QS_MAX_RANK] = {0}, blkpos[QS_MAX_RANK];
+    do {
+        for (int d = 0; d < r->f->rank; d++) r->blkidx[d] = pos[d] / r->l->block[d], blkpos[d] = pos[d] % r->l->block[d];
+        place_item(r, r->items, blkpos);
+        TRY(run_item(r, r->items));
+        if (stopped(r)) return QS_EINTERRUPT;
+    } while (advance(r->f->rank, pos, r->l->domain));
+    return QS_OK;
+}
+
 static void clear_shared(Run *r) {
     for (uint32_t i = 1; i < r->f->nins; i++)
         if (r->storage[i].shared && r->f->ins[i].flag) memset(r->shared + r->storage[i].base, 0, r->storage[i].count * sizeof *r->shared);
@@ -588,7 +599,7 @@ static qs_status run_launch(Run *r, Arena *arena) {
     r->frame[0].B1 = true;
     add_steps(r);
     TRY(make_items(r));
-    qs_status s = run_blocks(r);
+    qs_status s = f->serial && !f->barrier ? run_serial(r) : run_blocks(r);
     qmem_try_free(r->ctx, r->items, frames_bytes(r));
     return s;
 }

@@ -90,6 +90,7 @@ typedef enum { KF_none, KF_zeroed, KF_atomic, KF_access, KF_math, KF_order } KFl
 extern const KOpInfo kir_ops[K__COUNT];
 typedef struct { const char *name; uint8_t nargs; const char *opencl, *nv32, *nv64; uint8_t ulp32, ulp64; } MathFnInfo;
 extern const MathFnInfo kir_math[MF__COUNT];
+const char *kir_atomic_name(KAtomic op); /* "add", "sub", … as in the text form */
 
 static inline bool kir_has_result(const KIns *i) { return kir_ops[i->op].result != KR_none; }
 static inline bool kir_is_value_dtype(qs_dtype d) {

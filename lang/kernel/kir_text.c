@@ -32,6 +32,8 @@ _Static_assert(sizeof status_names / sizeof *status_names == QS_EINTERNAL + 1, "
 
 static const char *const atomic_names[KA__COUNT] = {"add", "sub", "mul", "div", "min", "max", "and", "or", "xor", "pow"};
 
+const char *kir_atomic_name(KAtomic op) { return atomic_names[op]; }
+
 static const char *flag_name(KFlagUse use, unsigned flag) {
     switch (use) {
     case KF_zeroed: return flag == 1 ? "zeroed" : NULL;

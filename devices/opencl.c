@@ -1,0 +1,427 @@
+/* opencl.c -- devices of any OpenCL 1.2 implementation, through the ICD loader, opened at run time without its headers.
+ *
+ * The code (lang/kernel/emit_opencl.c) says in its first line what it needs:
+ *
+ *     exact   every work item of a group must be a position of the launch, so blocks at the border of the domain are
+ *             launched apart, with the size that is left of them: up to 2^rank launches
+ *     fault   the last parameter is a Fault, cleared before and read after the launch
+ *     fp64    float64 arithmetic;  atom64: 64-bit atomics;  serial: one work item does it all
+ *
+ * One in-order queue per device.  The local size is always given: implementations choose badly. */
+#include "devices/device.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef uint32_t cl_uint;
+typedef uint64_t cl_bits;
+
+typedef struct {
+#define CL(result, name, args) result(*name) args;
+#include "devices/opencl_api.def"
+} Api;
+
+enum { /* names of the standard, without CL_ */
+    SUCCESS = 0, DEVICE_NOT_FOUND = -1, ALLOCATION_FAILURE = -4, OUT_OF_RESOURCES = -5, OUT_OF_HOST_MEMORY = -6, INVALID_BUFFER_SIZE = -61,
+    PLATFORM_NAME = 0x0902, DEVICE_MAX_WORK_GROUP_SIZE = 0x1004, DEVICE_MAX_WORK_ITEM_SIZES = 0x1005, DEVICE_SINGLE_FP_CONFIG = 0x101B,
+    DEVICE_GLOBAL_MEM_SIZE = 0x101F, DEVICE_NAME = 0x102B, DEVICE_EXTENSIONS = 0x1030, DEVICE_DOUBLE_FP_CONFIG = 0x1032,
+    DEVICE_AVAILABLE = 0x1027, DEVICE_COMPILER_AVAILABLE = 0x1028, PROGRAM_BUILD_LOG = 0x1183, KERNEL_WORK_GROUP_SIZE = 0x11B0,
+    CORRECTLY_ROUNDED_DIVIDE_SQRT = 1 << 7, MEM_READ_WRITE = 1
+};
+static const cl_bits ALL_DEVICES = 0xFFFFFFFF;
+
+typedef struct { cl_uint taken, message, pos, kinds; uint64_t value[2]; int64_t at[8]; } Fault; /* as in the code */
+
+typedef struct {
+    void *lib;
+    Api f;
+    void *platform, *id, *context, *queue, *fault;
+    bool fp64, atom64, exact_division;
+    size_t max_items[3];
+} State;
+
+struct Program { void *program, *kernel; size_t max_block; bool exact, fault, serial; char name[64]; };
+
+/* -- errors -------------------------------------------------------------------------------------------------------------- */
+static const char *error_name(int e) {
+    static const struct { int code; const char *name; } names[] = {
+        {-1, "no device found"}, {-2, "the device is not available"}, {-3, "no compiler is available"}, {-4, "memory allocation failed"},
+        {-5, "out of resources"}, {-6, "out of host memory"}, {-11, "the build failed"}, {-30, "invalid value"}, {-38, "invalid buffer"},
+        {-45, "invalid program"}, {-46, "invalid kernel name"}, {-48, "invalid kernel"}, {-49, "invalid argument number"}, {-50, "invalid argument"},
+        {-51, "invalid argument size"}, {-52, "invalid arguments"}, {-54, "invalid block size"}, {-55, "invalid block extent"}, {-61, "invalid buffer size"},
+        {-63, "invalid launch size"}, {-1001, "no platform is installed"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].code == e) return names[i].name;
+    return "error";
+}
+
+static bool is_memory(int e) { return e == ALLOCATION_FAILURE || e == OUT_OF_HOST_MEMORY || e == INVALID_BUFFER_SIZE; }
+
+static qs_status checked(Device *d, const char *call, int e) {
+    if (e == SUCCESS) return QS_OK;
+    return qerr_set(d->ctx, is_memory(e) ? QS_ENOMEM : QS_EDEVICE, "%s: cl%s: %s (%d)", d->name, call, error_name(e), e);
+}
+#define CALL(d, name, ...) checked(d, #name, state(d)->f.name(__VA_ARGS__))
+
+static State *state(const Device *d) { return d->state; }
+
+/* -- the library and what it offers ---------------------------------------------------------------------------------------- */
+static void *open_library(Api *f, const char **why) {
+    void *lib = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!lib) return *why = "libOpenCL.so.1 is not installed (Debian, Ubuntu: apt install ocl-icd-libopencl1, and a driver)", NULL;
+    bool complete = true;
+    /* POSIX lets a function address travel in a void *; C has no cast for it. */
+#define CL(result, name, args) *(void **)(void *)&f->name = dlsym(lib, "cl" #name), complete = complete && f->name;
+#include "devices/opencl_api.def"
+    if (complete) return lib;
+    dlclose(lib);
+    return *why = "libOpenCL.so.1 lacks functions of OpenCL 1.2", NULL;
+}
+
+static bool usable(const Api *f, void *device) {
+    cl_uint available = 0, compiler = 0;
+    f->GetDeviceInfo(device, DEVICE_AVAILABLE, sizeof available, &available, NULL);
+    f->GetDeviceInfo(device, DEVICE_COMPILER_AVAILABLE, sizeof compiler, &compiler, NULL);
+    return available && compiler;
+}
+
+enum { MAX_IDS = 16 };
+
+/* Counts the usable devices of all platforms; *platform and *id become those of number `wanted`. */
+static int find_device(const Api *f, int wanted, void **platform, void **id) {
+    void *platforms[MAX_IDS], *ids[MAX_IDS];
+    cl_uint nplatforms = 0, nids;
+    int n = 0;
+    if (f->GetPlatformIDs(MAX_IDS, platforms, &nplatforms) != SUCCESS) return 0;
+    for (cl_uint p = 0; p < nplatforms && p < MAX_IDS; p++) {
+        if (f->GetDeviceIDs(platforms[p], ALL_DEVICES, MAX_IDS, ids, &nids) != SUCCESS) continue;
+        for (cl_uint i = 0; i < nids && i < MAX_IDS; i++)
+            if (usable(f, ids[i]) && n++ == wanted) *platform = platforms[p], *id = ids[i];
+    }
+    return n;
+}
+
+static int probe(Ctx *c, const char **why) {
+    (void)c;
+    Api f;
+    void *none;
+    *why = NULL;
+    void *lib = open_library(&f, why);
+    if (!lib) return 0;
+    int n = find_device(&f, -1, &none, &none);
+    if (!n) *why = "no OpenCL driver offers a device (Debian, Ubuntu: apt install pocl-opencl-icd for the processor)";
+    dlclose(lib);
+    return n;
+}
+
+/* -- opening ----------------------------------------------------------------------------------------------------------------- */
+static uint64_t device_bits(const State *s, cl_uint what) {
+    uint64_t v = 0;
+    s->f.GetDeviceInfo(s->id, what, sizeof v, &v, NULL);
+    return v;
+}
+
+static bool has_extension(Device *d, const char *name) {
+    const State *s = state(d);
+    size_t n = 0;
+    if (s->f.GetDeviceInfo(s->id, DEVICE_EXTENSIONS, 0, NULL, &n) != SUCCESS || !n) return false;
+    char *list = qmem_alloc(d->ctx, n + 1);
+    s->f.GetDeviceInfo(s->id, DEVICE_EXTENSIONS, n, list, NULL);
+    const char *at = strstr(list, name);
+    bool found = at && (at[strlen(name)] == ' ' || at[strlen(name)] == 0);
+    qmem_free(d->ctx, list, n + 1);
+    return found;
+}
+
+static void describe(Device *d) {
+    State *s = state(d);
+    char name[96] = "OpenCL device", platform[64] = "";
+    size_t items[8] = {0}, group = 1;
+    s->f.GetDeviceInfo(s->id, DEVICE_NAME, sizeof name, name, NULL);
+    s->f.GetPlatformInfo(s->platform, PLATFORM_NAME, sizeof platform, platform, NULL);
+    snprintf(d->name, sizeof d->name, "%.90s (%.30s)", name, platform);
+    s->f.GetDeviceInfo(s->id, DEVICE_MAX_WORK_GROUP_SIZE, sizeof group, &group, NULL);
+    s->f.GetDeviceInfo(s->id, DEVICE_MAX_WORK_ITEM_SIZES, sizeof items, items, NULL);
+    memcpy(s->max_items, items, sizeof s->max_items);
+    d->total_memory = (size_t)device_bits(s, DEVICE_GLOBAL_MEM_SIZE);
+    d->max_block = group < 1024 ? (int32_t)group : 1024;
+    s->fp64 = device_bits(s, DEVICE_DOUBLE_FP_CONFIG) != 0;
+    s->atom64 = has_extension(d, "cl_khr_int64_base_atomics");
+    s->exact_division = device_bits(s, DEVICE_SINGLE_FP_CONFIG) & CORRECTLY_ROUNDED_DIVIDE_SQRT;
+}
+
+static void close_device(Device *d) {
+    State *s = state(d);
+    if (!s) return;
+    if (s->queue) s->f.Finish(s->queue);
+    if (s->fault) s->f.ReleaseMemObject(s->fault);
+    if (s->queue) s->f.ReleaseCommandQueue(s->queue);
+    if (s->context) s->f.ReleaseContext(s->context);
+    if (s->lib) dlclose(s->lib);
+    qmem_free(d->ctx, s, sizeof *s);
+    d->state = NULL;
+}
+
+static qs_status make_queue(Device *d) {
+    State *s = state(d);
+    int e;
+    s->context = s->f.CreateContext(NULL, 1, &s->id, NULL, NULL, &e);
+    TRY(checked(d, "CreateContext", s->context ? SUCCESS : e));
+    s->queue = s->f.CreateCommandQueue(s->context, s->id, 0, &e);
+    TRY(checked(d, "CreateCommandQueue", s->queue ? SUCCESS : e));
+    s->fault = s->f.CreateBuffer(s->context, MEM_READ_WRITE, sizeof(Fault), NULL, &e);
+    return checked(d, "CreateBuffer", s->fault ? SUCCESS : e);
+}
+
+static qs_status find_and_open(Device *d, int ordinal) {
+    State *s = state(d);
+    const char *why = NULL;
+    s->lib = open_library(&s->f, &why);
+    if (!s->lib) return qerr_set(d->ctx, QS_EDEVICE, "%s", why);
+    int n = find_device(&s->f, ordinal, &s->platform, &s->id);
+    if (ordinal < 0 || ordinal >= n) return qerr_set(d->ctx, QS_EDEVICE, "there is no OpenCL device %d: %d found", ordinal, n);
+    describe(d);
+    return make_queue(d);
+}
+
+static qs_status open_device(Device *d, int ordinal) {
+    d->state = qmem_alloc(d->ctx, sizeof(State));
+    d->ordinal = ordinal;
+    snprintf(d->name, sizeof d->name, "OpenCL device %d", ordinal);
+    qs_status s = find_and_open(d, ordinal);
+    if (s != QS_OK) close_device(d);
+    return s;
+}
+
+/* -- memory -------------------------------------------------------------------------------------------------------------------- */
+static void *mem(DevPtr p) { return (void *)(uintptr_t)p; }
+
+/* Whole words, because atomics on 8 and 16 bits exchange the word around the element. */
+static qs_status alloc(Device *d, size_t n, DevPtr *out) {
+    int e;
+    void *p = n > SIZE_MAX - 8 ? NULL : state(d)->f.CreateBuffer(state(d)->context, MEM_READ_WRITE, n ? (n + 7) & ~(size_t)7 : 8, NULL, &e);
+    if (!p) return qerr_set(d->ctx, QS_ENOMEM, "%s: no room for %zu bytes", d->name, n);
+    *out = (DevPtr)(uintptr_t)p;
+    return QS_OK;
+}
+
+static void release(Device *d, DevPtr p) {
+    if (p) state(d)->f.ReleaseMemObject(mem(p));
+}
+
+static qs_status upload(Device *d, DevPtr to, size_t off, const void *from, size_t n) {
+    if (!n) return QS_OK;
+    return CALL(d, EnqueueWriteBuffer, state(d)->queue, mem(to), 1, off, n, from, 0, NULL, NULL);
+}
+
+static qs_status download(Device *d, void *to, DevPtr from, size_t off, size_t n) {
+    if (!n) return QS_OK;
+    return CALL(d, EnqueueReadBuffer, state(d)->queue, mem(from), 1, off, n, to, 0, NULL, NULL);
+}
+
+static qs_status copy(Device *d, DevPtr to, DevPtr from, size_t n) {
+    if (!n) return QS_OK;
+    return CALL(d, EnqueueCopyBuffer, state(d)->queue, mem(from), mem(to), 0, 0, n, 0, NULL, NULL);
+}
+
+/* -- code ------------------------------------------------------------------------------------------------------------------------ */
+static bool says(const char *text, const char *word) { /* in the first line */
+    const char *end = strchr(text, '\n'), *at = strstr(text, word);
+    return at && end && at < end;
+}
+
+static qs_status build_failed(Device *d, const Program *p) {
+    const State *s = state(d);
+    size_t n = 0;
+    s->f.GetProgramBuildInfo(p->program, s->id, PROGRAM_BUILD_LOG, 0, NULL, &n);
+    char *log = qmem_alloc(d->ctx, n + 1);
+    if (n) s->f.GetProgramBuildInfo(p->program, s->id, PROGRAM_BUILD_LOG, n, log, NULL);
+    qs_status st = qerr_set(d->ctx, QS_EDEVICE, "%s: kernel %s does not build: %.800s", d->name, p->name, *log ? log : "the driver gives no reason");
+    qmem_free(d->ctx, log, n + 1);
+    return st;
+}
+
+static qs_status check_needs(Device *d, const Program *p, const char *text) {
+    const State *s = state(d);
+    if (says(text, " fp64") && !s->fp64)
+        return qerr_set(d->ctx, QS_EDEVICE, "%s: kernel %s computes in float64, which this device does not have", d->name, p->name);
+    if (says(text, " atom64") && !s->atom64)
+        return qerr_set(d->ctx, QS_EDEVICE, "%s: kernel %s needs 64-bit atomics, which this device does not have", d->name, p->name);
+    return QS_OK;
+}
+
+static qs_status build(Device *d, Program *p, const Code *code) {
+    const State *s = state(d);
+    const char *text = code->bytes;
+    int e;
+    TRY(check_needs(d, p, text));
+    p->exact = says(text, " exact"), p->fault = says(text, " fault"), p->serial = says(text, " serial");
+    p->program = s->f.CreateProgramWithSource(s->context, 1, &text, &code->n, &e);
+    TRY(checked(d, "CreateProgramWithSource", p->program ? SUCCESS : e));
+    const char *options = s->exact_division ? "-cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt" : "-cl-std=CL1.2 -w";
+    if (s->f.BuildProgram(p->program, 1, &s->id, options, NULL, NULL) != SUCCESS) return build_failed(d, p);
+    p->kernel = s->f.CreateKernel(p->program, code->entry, &e);
+    TRY(checked(d, "CreateKernel", p->kernel ? SUCCESS : e));
+    return CALL(d, GetKernelWorkGroupInfo, p->kernel, s->id, KERNEL_WORK_GROUP_SIZE, sizeof p->max_block, &p->max_block, NULL);
+}
+
+static void unload(Device *d, Program *p) {
+    if (p->kernel) state(d)->f.ReleaseKernel(p->kernel);
+    if (p->program) state(d)->f.ReleaseProgram(p->program);
+    qmem_free(d->ctx, p, sizeof *p);
+}
+
+static qs_status load(Device *d, const Code *code, Program **out) {
+    Program *p = qmem_alloc(d->ctx, sizeof *p);
+    snprintf(p->name, sizeof p->name, "%s", code->name);
+    qs_status s = build(d, p, code);
+    if (s == QS_OK) *out = p;
+    else unload(d, p);
+    return s;
+}
+
+/* -- launching ------------------------------------------------------------------------------------------------------------------- */
+/* q_launch of the code: for `rank` axes long domain; int block, extent, first, span, count. */
+typedef struct {
+    int rank;
+    int64_t domain[QS_MAX_RANK];
+    int32_t block[QS_MAX_RANK];   /* as the kernel sees it */
+    int32_t extent[QS_MAX_RANK];  /* of the blocks of this part: block, or what is left of it at the border */
+    int32_t first[QS_MAX_RANK], span[QS_MAX_RANK]; /* the blocks of this part */
+    int32_t count[QS_MAX_RANK];   /* of all blocks */
+} Part;
+
+static size_t pack(const Part *p, char out[QS_MAX_RANK * 28 + 8]) {
+    size_t rank = (size_t)p->rank, at = rank * 8;
+    const int32_t *ints[] = {p->block, p->extent, p->first, p->span, p->count};
+    memcpy(out, p->domain, at);
+    for (int i = 0; i < 5; i++, at += rank * 4) memcpy(out + at, ints[i], rank * 4);
+    return (at + 7) & ~(size_t)7; /* as C pads the struct */
+}
+
+static qs_status set_arguments(Device *d, Program *p, int nargs, const DevArg *args) {
+    cl_uint n = 1; /* 0 is the Part */
+    for (int i = 0; i < nargs; i++) {
+        const DevArg *a = &args[i];
+        if (!a->is_array) {
+            TRY(CALL(d, SetKernelArg, p->kernel, n++, a->size, &a->bits));
+            continue;
+        }
+        void *block = mem(a->block);
+        size_t rank = (size_t)a->rank;
+        int64_t view[1 + 2 * QS_MAX_RANK];
+        view[0] = (int64_t)a->offset;
+        memcpy(view + 1, a->dims, rank * 8);
+        memcpy(view + 1 + rank, a->strides, rank * 8);
+        TRY(CALL(d, SetKernelArg, p->kernel, n++, sizeof block, &block));
+        TRY(CALL(d, SetKernelArg, p->kernel, n++, (1 + 2 * rank) * 8, view));
+    }
+    return p->fault ? CALL(d, SetKernelArg, p->kernel, n, sizeof(void *), &state(d)->fault) : QS_OK;
+}
+
+/* The last axis is dimension 0, the one before 1, all others together 2. */
+static cl_uint work_sizes(const Part *p, size_t global[3], size_t local[3]) {
+    for (int i = 0; i < 3; i++) global[i] = local[i] = 1;
+    for (int a = p->rank - 1, dim = 0; a >= 0; a--, dim += dim < 2) {
+        local[dim] *= (size_t)p->extent[a];
+        global[dim] *= (size_t)p->extent[a] * (size_t)p->span[a];
+    }
+    return p->rank < 3 ? (cl_uint)p->rank : 3;
+}
+
+static qs_status check_block(Device *d, const Program *p, const size_t local[3]) {
+    size_t n = local[0] * local[1] * local[2];
+    if (n > p->max_block)
+        return qerr_set(d->ctx, QS_EDEVICE, "%s: a block of %zu positions is too large for kernel %s: at most %zu", d->name, n, p->name, p->max_block);
+    for (int i = 0; i < 3; i++)
+        if (local[i] > state(d)->max_items[i])
+            return qerr_set(d->ctx, QS_EDEVICE, "%s: a block is %zu long along one axis: at most %zu", d->name, local[i], state(d)->max_items[i]);
+    return QS_OK;
+}
+
+static qs_status launch_part(Device *d, Program *p, const Part *part) {
+    char packed[QS_MAX_RANK * 28 + 8] = {0};
+    size_t n = pack(part, packed), global[3] = {1, 1, 1}, local[3] = {1, 1, 1};
+    cl_uint dims = p->serial ? 1 : work_sizes(part, global, local);
+    TRY(check_block(d, p, local));
+    TRY(CALL(d, SetKernelArg, p->kernel, 0, n, packed));
+    return CALL(d, EnqueueNDRangeKernel, state(d)->queue, p->kernel, dims, NULL, global, local, 0, NULL, NULL);
+}
+
+/* Bit a of `border`: the last, smaller block along axis a; otherwise the full ones.  False: there are none such. */
+static bool choose_part(Part *p, unsigned border) {
+    for (int a = 0; a < p->rank; a++) {
+        int32_t left = (int32_t)(p->domain[a] % p->block[a]), full = (int32_t)(p->domain[a] / p->block[a]);
+        bool at_border = border >> a & 1;
+        p->extent[a] = at_border ? left : p->block[a];
+        p->first[a] = at_border ? full : 0;
+        p->span[a] = at_border ? 1 : full;
+        if (!p->extent[a] || !p->span[a]) return false;
+    }
+    return true;
+}
+
+static qs_status launch_parts(Device *d, Program *p, Part *part) {
+    if (p->exact && !p->serial) {
+        for (unsigned border = 0; border < 1u << part->rank; border++)
+            if (choose_part(part, border)) TRY(launch_part(d, p, part));
+        return QS_OK;
+    }
+    memcpy(part->extent, part->block, sizeof part->extent);
+    memcpy(part->span, part->count, sizeof part->span);
+    return launch_part(d, p, part);
+}
+
+static qs_status measure(Device *d, const Program *p, const Launch *l, Part *part, bool *empty) {
+    *part = (Part){.rank = l->rank};
+    for (int a = 0; a < l->rank; a++) {
+        if (l->block[a] < 1) return qerr_set(d->ctx, QS_EINTERNAL, "%s: kernel %s launched with block extent %d", d->name, p->name, l->block[a]);
+        int64_t count = l->domain[a] / l->block[a] + (l->domain[a] % l->block[a] != 0);
+        if (count > INT32_MAX) return qerr_set(d->ctx, QS_EVALUE, "%s: kernel %s: %lld positions along one axis are too many", d->name, p->name, (long long)l->domain[a]);
+        if (l->domain[a] < 1) *empty = true;
+        part->domain[a] = l->domain[a], part->block[a] = l->block[a], part->count[a] = (int32_t)count;
+    }
+    return QS_OK;
+}
+
+static double slot_value(uint64_t bits, unsigned dtype) {
+    union { uint32_t u; float f; } single = {(uint32_t)bits};
+    union { uint64_t u; double f; } wide = {bits};
+    switch ((qs_dtype)dtype) {
+    case QS_F32: return (double)single.f;
+    case QS_F64: return wide.f;
+    case QS_U64: return (double)bits;
+    default: return (double)(int64_t)bits;
+    }
+}
+
+static qs_status read_fault(Device *d, DevFault *out) {
+    Fault f;
+    TRY(CALL(d, EnqueueReadBuffer, state(d)->queue, state(d)->fault, 1, 0, sizeof f, &f, 0, NULL, NULL));
+    if (!f.taken || !out) return QS_OK;
+    *out = (DevFault){.message = f.message, .pos = f.pos};
+    for (int i = 0; i < 2; i++) out->value[i] = slot_value(f.value[i], f.kinds >> 8 * i & 255);
+    memcpy(out->at, f.at, sizeof out->at);
+    return QS_OK;
+}
+
+static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const DevArg *args, DevFault *fault) {
+    static const Fault none;
+    Part part;
+    bool empty = false;
+    if (fault) *fault = (DevFault){0};
+    TRY(measure(d, p, l, &part, &empty));
+    if (empty) return QS_OK;
+    TRY(set_arguments(d, p, nargs, args));
+    if (p->fault) TRY(CALL(d, EnqueueWriteBuffer, state(d)->queue, state(d)->fault, 0, 0, sizeof none, &none, 0, NULL, NULL));
+    TRY(launch_parts(d, p, &part));
+    if (p->fault) return read_fault(d, fault);
+    return CALL(d, Flush, state(d)->queue);
+}
+
+static qs_status sync(Device *d) { return CALL(d, Finish, state(d)->queue); }
+
+const DeviceOps qdev_opencl_ops = {"opencl", CODE_OPENCL, probe, open_device, close_device, alloc, release, upload, download, copy, load, unload,
+                                   launch, sync};
