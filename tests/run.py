@@ -73,12 +73,15 @@ class Runner:
             return self.args.device
         return [d for d in ("ref", "cpu", "opencl", "cuda") if self.present(d)] or [None]
 
+    def wanted(self, path):
+        return not self.args.filter or any(f in path for f in self.args.filter)
+
     def jobs(self):
         for base in ("tests/scripts", "examples"):
             for folder, _, files in os.walk(os.path.join(ROOT, base)):
                 for name in sorted(files):
                     path = os.path.relpath(os.path.join(folder, name), ROOT)
-                    if not name.endswith(".q") or not all(f in path for f in self.args.filter):
+                    if not name.endswith(".q") or not self.wanted(path):
                         continue
                     text = open(os.path.join(ROOT, path), encoding="utf-8", errors="replace").read()
                     if text.startswith("% part"):
@@ -92,7 +95,7 @@ class Runner:
             text = open(os.path.join(ROOT, doc), encoding="utf-8").read() if doc.endswith(".md") else ""
             for i, m in enumerate(SNIPPET.finditer(text)):
                 path = f"{doc}#{i + 1}"
-                if all(f in path for f in self.args.filter):
+                if self.wanted(path):
                     yield path, self.devices()[0], {"snippet": m[1], "output": m[2]}
 
     def command(self, path, device, opts):
