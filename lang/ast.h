@@ -72,6 +72,7 @@ struct Sym {
     int index;
     Str *name;
     Func *owner;        /* the function whose local this is; NULL for globals */
+    bool variable;      /* SYM_GLOBAL: a variable, whose value a lambda captures */
     Func *func;         /* SYM_NESTED */
     Node *bound;        /* SYM_TEMP */
     TypeExpr *declared; /* the first annotation, if any */

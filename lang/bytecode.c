@@ -119,7 +119,12 @@ static void assign_name(Emit *e, Node *target, TypeExpr *type, Node *value) {
     if (!s) return;
     bool checked = type || type_of(e, s);
     int mark = e->top, reg = store_register(e, s, checked);
+    if (value->kind == N_LAMBDA) { /* it may call itself by this name, and bears it in messages */
+        value->u.lambda.func->name = s->name;
+        e->assigning = s;
+    }
     qemit_to(e, value, reg);
+    e->assigning = NULL;
     qemit_at(e, target->pos);
     check_type(e, target, type, reg);
     store(e, s, reg);
@@ -537,8 +542,14 @@ static void return_results(Emit *e) {
     qemit_op(e, BC_RETURN, first_result(e), 0, 0);
 }
 
-static void statement(Emit *e, Node *n) {
+void qemit_statement(Emit *e, Node *n) {
     qemit_at(e, n->pos);
+    bool could = n->kind == N_ASSIGN || n->kind == N_EXPR;
+    if (could && e->host->nrules && qemit_rewritten(e, n, -1)) return;
+    if (NODE_IS_EXPR(n)) { /* the result of a reduction */
+        expression(e, n);
+        return;
+    }
     switch ((NodeKind)n->kind) {
     case N_EXPR: expression(e, n->u.expr); break;
     case N_ASSIGN: assignment(e, n); break;
@@ -565,7 +576,7 @@ static void statement(Emit *e, Node *n) {
 }
 
 static void block(Emit *e, NodeList l) {
-    for (int i = 0; i < l.n && !e->status; i++) statement(e, l.at[i]);
+    for (int i = 0; i < l.n && !e->status; i++) qemit_statement(e, l.at[i]);
 }
 
 /* -- functions ------------------------------------------------------------------------------------------------------------ */
@@ -606,11 +617,12 @@ static void return_value(Emit *e, Node *value) {
 
 static void body(Emit *e, bool echo) {
     Func *f = e->func;
+    NodeList l = f->body;
     if (f->expr) {
-        return_value(e, f->expr);
+        block(e, l);
+        if (!e->status) return_value(e, f->expr);
         return;
     }
-    NodeList l = f->body;
     bool value = (echo || (f->is_lambda && f->nouts == 0)) && l.n > 0 && l.at[l.n - 1]->kind == N_EXPR;
     block(e, (NodeList){l.at, l.n - value});
     if (value && !e->status) return_value(e, l.at[l.n - 1]->u.expr);

@@ -41,7 +41,10 @@ typedef struct Literal {
     } u;
 } Literal;
 
-typedef enum { CAP_LOCAL, CAP_CAPTURE, CAP_SELF } CaptureFrom; /* where CLOSURE takes a captured value from */
+/* Where CLOSURE takes a captured value from: a register, a capture or global, the running function, the new closure
+ * itself, or nowhere (the global that is being assigned: read when it is needed). */
+typedef enum { CAP_LOCAL, CAP_CAPTURE, CAP_GLOBAL, CAP_SELF, CAP_THIS, CAP_UNSET } CaptureFrom;
+enum { CAPTURE_SHIFT = 28, CAPTURE_NUMBER = (1 << CAPTURE_SHIFT) - 1 };
 typedef struct { uint32_t pc, pos; } LineEntry;                /* code from pc on comes from source offset pos */
 typedef struct { uint32_t start, end, handler; uint8_t reg, temp; } Handler; /* an error in [start, end): R[reg] = it */
 
@@ -63,6 +66,7 @@ typedef struct BytecodeHost { /* what the machine knows; ud is passed back */
     int (*builtin)(void *ud, const char *name);                      /* global slot of a built-in function */
     /* NULL with QS_OK: depends on type parameters, so it is known only during a call. */
     qs_status (*type)(void *ud, TypeExpr *e, Func *in, const Type **out);
+    struct Reduction **rules; int nrules;                            /* ordered by qrewrite_order */
 } BytecodeHost;
 
 /* echo: the function's last statement, when it is an expression, gives the result (the prompt, -e). */

@@ -19,6 +19,8 @@ typedef struct Emit {
     int top;                 /* first free temporary */
     bool *set;               /* per local: certainly has a value here */
     LoopExits *loop;
+    const struct RewriteFrame *rewriting; /* reductions whose result is being compiled; NULL: none */
+    const Sym *assigning;    /* the variable whose new value is being made */
     TypedVar *typed; uint32_t ntyped, cap_typed;
 } Emit;
 
@@ -34,6 +36,7 @@ void qemit_jump_to(Emit *e, Opcode op, int a, int b, int c, uint32_t target);
 void qemit_patch(Emit *e, int list, uint32_t target);
 void qemit_here(Emit *e, int list);
 static inline uint32_t qemit_pc(const Emit *e) { return e->chunk->ncode; }
+void qemit_statement(Emit *e, Node *n);
 int qemit_temps(Emit *e, int n);                         /* the first of n new temporaries in a row */
 uint32_t qemit_literal(Emit *e, Literal l);
 uint32_t qemit_number(Emit *e, double x);
@@ -55,5 +58,7 @@ void qemit_coerce(Emit *e, int reg, TypeExpr *t, Str *name, bool param);
 uint32_t qemit_index_word(Emit *e, const Node *index);
 int qemit_indices(Emit *e, NodeList at);                 /* into new temporaries in a row; the first */
 const Type *qemit_known_type(Emit *e, TypeExpr *t);      /* NULL: depends on type parameters */
+/* The first reduction that fits n is applied: into register dst, or as a statement when dst < 0. */
+bool qemit_rewritten(Emit *e, Node *n, int dst);
 uint32_t qemit_field_word(Emit *e, Str *name);
 #endif

@@ -1,5 +1,6 @@
 #include "lang/emit.h"
 
+#include "lang/rewrite.h"
 #include "lang/scope.h"
 
 #include <math.h>
@@ -62,27 +63,27 @@ static void check_set(Emit *e, const Sym *s) {
 
 static void closure(Emit *e, Func *f, int dst);
 
+static uint32_t capture(CaptureFrom from, int number) {
+    return (uint32_t)from << CAPTURE_SHIFT | ((uint32_t)number & CAPTURE_NUMBER);
+}
+
 static uint32_t capture_from(Emit *e, Sym *outer) {
     Sym *s = qscope_view(e->func, outer);
     if (!s) {
         qemit_fail(e, e->pos, "%s: %s is not known here", e->func->name->s, outer->name->s);
         return 0;
     }
+    if (s == e->assigning) return capture(s->kind == SYM_GLOBAL ? CAP_UNSET : CAP_THIS, 0);
     switch (s->kind) {
-    case SYM_LOCAL: return CAP_LOCAL << 16 | (uint32_t)s->index;
-    case SYM_CAPTURE: return CAP_CAPTURE << 16 | (uint32_t)s->index;
+    case SYM_LOCAL: return capture(CAP_LOCAL, s->index);
+    case SYM_CAPTURE: return capture(CAP_CAPTURE, s->index);
     case SYM_NESTED: {
-        if (s->func == e->func) return CAP_SELF << 16;
+        if (s->func == e->func) return capture(CAP_SELF, 0);
         int t = qemit_temps(e, 1);
         closure(e, s->func, t);
-        return CAP_LOCAL << 16 | (uint32_t)t;
+        return capture(CAP_LOCAL, t);
     }
-    default: {
-        int t = qemit_temps(e, 1);
-        qemit_op(e, BC_GETGLOBAL, t, 0, 0);
-        qemit_word(e, (uint32_t)s->index);
-        return CAP_LOCAL << 16 | (uint32_t)t;
-    }
+    default: return capture(CAP_GLOBAL, s->index);
     }
 }
 
@@ -118,6 +119,7 @@ static void ident_to(Emit *e, Node *n, int dst) {
         break;
     case SYM_NESTED: closure(e, s->func, dst); break;
     case SYM_TYPE: load_type(e, named_type(e, n), dst); break;
+    case SYM_TEMP: qemit_op(e, BC_COPY, dst, s->index, 0); break;
     }
 }
 
@@ -314,6 +316,70 @@ static void ternary_to(Emit *e, Node *n, int dst) {
     e->top = mark;
 }
 
+/* -- reductions ------------------------------------------------------------------------------------------------------------ */
+
+static bool could_rewrite(Emit *e, Node *n) {
+    Rewrite rw;
+    return qrewrite_find(e->func->unit, e->host->rules, e->host->nrules, n, e->rewriting, &rw);
+}
+
+static void compile_form(Emit *e, Node *n, int dst) {
+    if (dst < 0) qemit_statement(e, n);
+    else qemit_to(e, n, dst);
+}
+
+/* Jumps to `otherwise` when a guard of the rule does not hold for what it is applied to. */
+static void test_guards(Emit *e, const Rewrite *rw, int *otherwise) {
+    for (int i = 0; i < rw->n; i++) {
+        TypeExpr *t = rw->rule->params[i].type;
+        if (!t || t->kind == TE_ANY || rw->bound[i]->kind == N_TYPE) continue;
+        int mark = e->top, r = rw->temps[i] ? rw->temps[i]->index : qemit_any(e, rw->bound[i]);
+        qemit_op(e, BC_JTYPE, r, 0, 0);
+        qemit_word(e, qemit_type(e, t));
+        qemit_word(e, (uint32_t)*otherwise);
+        *otherwise = (int)qemit_pc(e) - 1;
+        if (e->top > mark) qemit_op(e, BC_CLEAR, mark, e->top - mark, 0);
+        e->top = mark;
+    }
+    if (rw->where) qemit_jump_if(e, rw->where, false, otherwise);
+}
+
+/* What the variables of the rule stand for is evaluated once; then the result of the rule, or the original, is made of
+ * these values. */
+bool qemit_rewritten(Emit *e, Node *n, int dst) {
+    Rewrite rw;
+    if (!qrewrite_find(e->func->unit, e->host->rules, e->host->nrules, n, e->rewriting, &rw)) return false;
+    const RewriteFrame *outer = e->rewriting;
+    int mark = e->top, otherwise = 0, end = 0, result = dst < 0 || !is_temp(e, dst) ? dst : qemit_temps(e, 1);
+    int first = e->top;
+    for (int i = 0; i < rw.n; i++) {
+        if (!rw.temps[i]) continue;
+        int r = qemit_temps(e, 1);
+        qemit_to(e, rw.bound[i], r);
+        rw.temps[i]->index = r;
+    }
+    int count = e->top - first;
+    test_guards(e, &rw, &otherwise);
+    bool *before = qemit_state(e);
+    e->rewriting = &rw.frame;
+    compile_form(e, rw.replacement, result);
+    if (otherwise) {
+        qemit_jump(e, BC_JMP, 0, 0, 0, &end);
+        qemit_here(e, otherwise);
+        bool *after = qemit_state(e);
+        qemit_restore(e, before);
+        compile_form(e, rw.original, result);
+        qemit_join(e, after);
+        qemit_restore(e, after);
+        qemit_here(e, end);
+    }
+    e->rewriting = outer;
+    if (count) qemit_op(e, BC_CLEAR, first, count, 0);
+    if (result >= 0) qemit_move(e, dst, result);
+    e->top = mark;
+    return true;
+}
+
 /* -- conditions ----------------------------------------------------------------------------------------------------------- */
 
 static bool compare_code(Op op, Opcode *code, Opcode *constant, Opcode *swapped) {
@@ -369,7 +435,12 @@ static void jump_if_either(Emit *e, Node *a, Node *b, bool sense_of_one, int *li
 
 void qemit_jump_if(Emit *e, Node *n, bool sense, int *list) {
     double x;
-    if (n->kind == N_UNARY && n->op == OP_NOT) {
+    if (e->host->nrules && could_rewrite(e, n)) {
+        int mark = e->top, r = qemit_temps(e, 1);
+        qemit_to(e, n, r);
+        qemit_jump(e, BC_JTEST, r, sense, 0, list);
+        e->top = mark;
+    } else if (n->kind == N_UNARY && n->op == OP_NOT) {
         qemit_jump_if(e, n->u.bin.a, !sense, list);
     } else if (n->kind == N_BINARY && (n->op == OP_ANDAND || n->op == OP_OROR)) {
         bool stops_at = n->op == OP_OROR; /* the operand truth that decides alone */
@@ -578,6 +649,7 @@ static void meta_to(Emit *e, Node *n, int dst) {
 
 void qemit_to(Emit *e, Node *n, int dst) {
     qemit_at(e, n->pos);
+    if (e->host->nrules && qemit_rewritten(e, n, dst)) return;
     switch ((NodeKind)n->kind) {
     case N_NUM: num_to(e, n, dst); break;
     case N_STR: qemit_opx(e, BC_LOADK, dst, qemit_string(e, n->u.str)); break;

@@ -134,15 +134,20 @@ static void check_assert(Unit *u, const Node *n) {
     else qdiag_error(u, n->pos, "this assertion can never hold");
 }
 
+static void walk_function(Unit *u, Func *f);
+
 static void walk(void *ud, Node **child) {
     Unit *u = ud;
-    if (!*child) return;
-    check_assert(u, *child);
-    qast_children(*child, walk, u);
+    Node *n = *child;
+    check_assert(u, n);
+    if (n->kind == N_FUNC) walk_function(u, n->u.func);
+    else if (n->kind == N_LAMBDA) walk_function(u, n->u.lambda.func);
+    else qast_children(n, walk, u);
 }
 
-static void walk_function(Unit *u, const Func *f) {
+static void walk_function(Unit *u, Func *f) {
     for (int i = 0; i < f->body.n; i++) walk(u, &f->body.at[i]);
+    if (f->expr) walk(u, &f->expr);
 }
 
 void qfold_asserts(Unit *u) { walk_function(u, u->main); }

@@ -144,7 +144,7 @@ static Sym *lookup_from(Resolver *r, Scope *scope, Str *name, uint32_t pos) {
     Sym *s = get(&scope->names, name);
     if (s) return s;
     s = lookup_from(r, scope->up, name, pos);
-    if (!s || s->kind > SYM_CAPTURE) return s;
+    if (!s || (s->kind > SYM_CAPTURE && !(s->variable && scope->f->is_lambda))) return s;
     s = add_capture(r, scope->f, s);
     put(r, &scope->names, s);
     return s;
@@ -211,7 +211,11 @@ static void resolve_name(Resolver *r, Node *n) {
 typedef struct { Resolver *r; Node *at; } Collector;
 
 static Sym *assigned(Resolver *r, Str *name, uint32_t pos) {
-    if (!r->scope) return define_global(r, name, pos);
+    if (!r->scope) {
+        Sym *global = define_global(r, name, pos);
+        global->variable = true;
+        return global;
+    }
     Sym *s = get(&r->scope->names, name);
     if (s && s->kind == SYM_NESTED) {
         qdiag_error(r->u, pos, "'%s' is a function defined in this function and cannot be assigned to", name->s);

@@ -4,7 +4,8 @@
  * only read is looked for outwards: a local of an enclosing function becomes a capture; else the machine is asked for a
  * global (own module, imports, built-ins).  The name of a function defined inside a function is SYM_NESTED: each
  * mention makes a closure with the values that its captures have then, so a kernel may be defined before the variables it uses.
- * At top level every assigned name is a global of the module.
+ * At top level every assigned name is a global of the module.  A lambda captures global variables too, so that it keeps the
+ * values that they have when it is made.
  *
  * Index expressions whose base is a type (vec[mat], list[int]) become N_TYPE; so do mentions of a type parameter.
  * Variables of a reduction get a SYM_LOCAL without owner, numbered like the parameters. */
@@ -14,7 +15,7 @@
 
 typedef struct ScopeHost { /* what the machine knows; ud is passed back */
     void *ud;
-    /* An existing name visible from the module: fills kind (SYM_GLOBAL or SYM_TYPE), index, type.  false: unknown. */
+    /* An existing name visible from the module: fills kind (SYM_GLOBAL or SYM_TYPE), index, variable, type.  false: unknown. */
     bool (*lookup)(void *ud, Str *name, Sym *out);
     /* A top-level name that this unit defines: its global slot, made on first request. */
     int (*define)(void *ud, Str *name);

@@ -361,11 +361,14 @@ static qs_status update_element(qs_vm *vm, Frame *f, Op op, qs_value *base, int 
 static qs_status make_closure(qs_vm *vm, Frame *f, Func *func, const uint32_t *from, qs_value *dst) {
     Function *fn = qfn_script(vm, func, func->ncaptures);
     for (int i = 0; i < func->ncaptures; i++) {
-        uint32_t n = from[i] & 0xffff;
-        switch ((CaptureFrom)(from[i] >> 16)) {
+        uint32_t n = from[i] & CAPTURE_NUMBER;
+        switch ((CaptureFrom)(from[i] >> CAPTURE_SHIFT)) {
         case CAP_LOCAL: fn->captures[i] = qval_retain(f->base[n]); break;
         case CAP_CAPTURE: fn->captures[i] = qval_retain(f->fn->captures[n]); break;
+        case CAP_GLOBAL: fn->captures[i] = qval_retain(qvm(vm)->globals[n]); break;
         case CAP_SELF: fn->captures[i] = qval_retain(qval_object(QS_FUNCTION, f->fn)); break;
+        case CAP_THIS: fn->captures[i] = qval_retain(qval_object(QS_FUNCTION, fn)); break;
+        case CAP_UNSET: fn->captures[i] = qval_unset(); break;
         }
     }
     qinterp_put(vm, dst, qval_object(QS_FUNCTION, fn));
@@ -374,8 +377,9 @@ static qs_status make_closure(qs_vm *vm, Frame *f, Func *func, const uint32_t *f
 
 static qs_status unset_capture(qs_vm *vm, Frame *f, uint32_t n, qs_value *out) {
     const Sym *outer = f->proto->func->captures[n].outer;
-    if (outer->kind == SYM_GLOBAL) return qmod_unset(vm, qmod_of(f->proto->func), outer->index, out);
-    return qops_unset(vm, outer->name->s);
+    if (outer->kind != SYM_GLOBAL) return qops_unset(vm, outer->name->s);
+    *out = qval_retain(qvm(vm)->globals[outer->index]);
+    return qval_is_unset(*out) ? qmod_unset(vm, qmod_of(f->proto->func), outer->index, out) : QS_OK;
 }
 
 static qs_status array_literal(qs_vm *vm, qs_value k, qs_value *dst) {
@@ -571,6 +575,7 @@ static qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const NameTable 
         *a = v;
         NEXT;
     }
+    L_COPY: qinterp_put(vm, RA, qval_retain(*RB)); NEXT;
     L_LOADK: {
         qs_value v = k[BX];
         if (v.kind >= QS_COMPLEX) ((Obj *)v.u.p)->refs++;
@@ -639,6 +644,14 @@ static qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const NameTable 
         if (LIKELY(fits_at_once(RA, &k[x & 0xffff], &m->base))) NEXT;
         qs_value what = x >> 16 == 0xffff ? qs_nil() : k[x >> 16];
         SLOW(qops_coerce(vm, f, RA, k[x & 0xffff], what, B));
+        NEXT;
+    }
+    L_JTYPE: {
+        const Type *t;
+        if (LIKELY(k[pc[0]].kind == QS_TYPE)) t = ((TypeValue *)k[pc[0]].u.p)->type;
+        else SLOW(qcall_type(vm, f, k[pc[0]].u.p, &t));
+        pc++;
+        JUMP_WHEN(!qval_is_type(vm, *RA, t));
         NEXT;
     }
     L_CONVERT: {

@@ -7,6 +7,7 @@
 
 #include "lang/diag.h"
 #include "lang/parse.h"
+#include "lang/rewrite.h"
 #include "stdlib/stdlib.h"
 
 #include <limits.h>
@@ -178,6 +179,7 @@ qs_status qmod_unknown(qs_vm *vm, Module *m, const char *what, const char *name)
 
 /* -- types ------------------------------------------------------------------------------------------------------------------------------- */
 
+typedef struct { qs_vm *vm; Module *into; } FindRules;
 typedef struct { Str *name; Module *module; ModType *type; } FindType;
 
 static bool find_type_in(void *ud, Module *m) {
@@ -234,6 +236,32 @@ qs_status qmod_type(qs_vm *vm, Module *m, TypeExpr *e, const Source *src, const 
     return s.status ? s.status : status;
 }
 
+/* -- reductions ---------------------------------------------------------------------------------------------------------------------------- */
+
+static bool add_rules(void *ud, Module *m) {
+    FindRules *f = ud;
+    for (uint32_t i = 0; i < m->nunits; i++)
+        for (int k = 0; k < m->units[i]->nreductions; k++) {
+            Module *to = f->into;
+            qmem_grow(qvm_ctx(f->vm), &to->rules, &to->cap_rules, to->nrules, sizeof *to->rules);
+            to->rules[to->nrules++] = m->units[i]->reductions[k];
+        }
+    return false;
+}
+
+Reduction **qmod_rules(qs_vm *vm, Module *m, int *n) {
+    if (!m->rules_known) {
+        FindRules f = {vm, m};
+        m->nrules = 0;
+        over_imports(vm, m, add_rules, &f);
+        add_rules(&f, m); /* its own last: of equals the latest wins */
+        qrewrite_order(m->rules, (int)m->nrules);
+        m->rules_known = true;
+    }
+    *n = (int)m->nrules;
+    return m->rules;
+}
+
 /* -- classes ----------------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct { const TypeDef *def; const Type **args; int nargs; } ClassParams;
@@ -259,14 +287,14 @@ static qs_status class_fields(qs_vm *vm, Module *m, const TypeDef *def, const So
     return QS_OK;
 }
 
-static qs_status make_class(qs_vm *vm, Module *m, TypeDef *def, Str *name, const Source *src, const TypeHost *params, Class **slot) {
+/* The class without the types of its fields, which may mention it. */
+static Class *new_class(qs_vm *vm, const TypeDef *def, Str *name) {
     Ctx *c = qvm_ctx(vm);
     Field *fields = qmem_alloc(c, (size_t)def->nfields * sizeof *fields);
     for (int i = 0; i < def->nfields; i++) fields[i].name = def->fields[i].name;
-    *slot = qclass_new(vm, name, (ClassKind)def->class_kind, def->nfields, fields);
-    qs_status s = class_fields(vm, m, def, src, params, (*slot)->fields);
+    Class *cls = qclass_new(vm, name, (ClassKind)def->class_kind, def->nfields, fields);
     qmem_free(c, fields, (size_t)def->nfields * sizeof *fields);
-    return s;
+    return cls;
 }
 
 static const Source *source_of(const Module *m, const TypeDef *def) {
@@ -280,10 +308,12 @@ static const Type *resolve_typedef(qs_vm *vm, Module *home, ModType *t, qs_statu
     if (t->type || t->def->ntyparams) return t->type;
     const Source *src = source_of(home, t->def);
     if (t->def->is_class) {
-        qs_status s = make_class(vm, home, t->def, t->def->name, src, NULL, &t->cls);
-        t->type = t->cls->type;
+        TypeDef *def = t->def;
+        Class *cls = t->cls = new_class(vm, def, def->name);
+        t->type = cls->type;
+        qs_status s = class_fields(vm, home, def, src, NULL, cls->fields);
         if (s && !*status) *status = s;
-        return t->type;
+        return cls->type;
     }
     TypeMods mods = {0};
     if (t->resolving) {
@@ -326,15 +356,13 @@ static const Type *instantiate(void *ud, Str *generic, const Type **args, int na
     const Type **kept = qmem_alloc(c, (size_t)nargs * sizeof *kept);
     memcpy(kept, args, (size_t)nargs * sizeof *kept);
     uint32_t at = t->ninstances++;
+    TypeDef *def = t->def;
+    Class *cls = new_class(s->vm, def, instance_name(s->vm, def, args, nargs));
     qmem_grow(c, &t->instances, &t->cap_instances, at, sizeof *t->instances);
-    t->instances[at] = (ClassInstance){kept, nargs, NULL};
-    ClassParams params = {t->def, kept, nargs};
+    t->instances[at] = (ClassInstance){kept, nargs, cls};
+    ClassParams params = {def, kept, nargs};
     const TypeHost host = {.ud = &params, .lookup = class_param};
-    Class *cls = NULL;
-    qs_status status = make_class(s->vm, home, t->def, instance_name(s->vm, t->def, args, nargs), source_of(home, t->def), &host, &cls);
-    t->instances[at].cls = cls;
-    uint64_t slot;
-    if (qmap_get(&home->names, generic, &slot) && qvm(s->vm)->globals[slot].kind == QS_FUNCTION) cls->ctors = NULL;
+    qs_status status = class_fields(s->vm, home, def, source_of(home, def), &host, cls->fields);
     if (status && !s->status) s->status = status;
     return cls->type;
 }
@@ -477,8 +505,11 @@ static bool scope_lookup(void *ud, Str *name, Sym *out) {
     Module *home;
     int slot = qmod_lookup(u->vm, u->module, name);
     if (slot >= 0) {
+        uint64_t builtin;
+        bool is_builtin = qmap_get(&qvm(u->vm)->builtins, name, &builtin) && (int)builtin == slot;
         out->kind = SYM_GLOBAL;
         out->index = slot;
+        out->variable = !is_builtin && qvm(u->vm)->globals[slot].kind != QS_FUNCTION;
         return true;
     }
     qs_status ignored = QS_OK;
@@ -821,9 +852,10 @@ static qs_status eval_unit(qs_vm *vm, Module *m, Unit *u, Fresh *fresh) {
     return link_unit(vm, m, u);
 }
 
-static void forget_joined(qs_vm *vm, Module *m) { /* a new line may define more of that name */
+static void forget_derived(qs_vm *vm, Module *m) { /* a new line may define more */
     qmap_free(&m->joined, qvm_ctx(vm));
     qmap_init(&m->joined);
+    m->rules_known = false;
 }
 
 qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out) {
@@ -833,7 +865,7 @@ qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out) {
     Proto *p;
     Source *src = qsource_add(qvm_ctx(vm), "input", text, n);
     src->internal = true;
-    forget_joined(vm, m);
+    forget_derived(vm, m);
     TRY(parse(vm, m, src, &u));
     qs_status s = eval_unit(vm, m, u, &fresh);
     if (s) {
@@ -876,23 +908,6 @@ qs_status qmod_open(qs_vm *vm) {
     return QS_OK;
 }
 
-static void free_functions(qs_vm *vm, Func *f);
-
-static void free_nested(void *ud, Node **child) {
-    Node *n = *child;
-    if (!n) return;
-    if (n->kind == N_FUNC) free_functions(ud, n->u.func);
-    else if (n->kind == N_LAMBDA) free_functions(ud, n->u.lambda.func);
-    else qast_children(n, free_nested, ud);
-}
-
-static void free_functions(qs_vm *vm, Func *f) {
-    qproto_free(vm, f);
-    for (int i = 0; i < f->nparams; i++) free_nested(vm, &f->params[i].init);
-    if (f->expr) free_nested(vm, &f->expr);
-    for (int i = 0; i < f->body.n; i++) free_nested(vm, &f->body.at[i]);
-}
-
 static void free_typedef(qs_vm *vm, ModType *t) {
     Ctx *c = qvm_ctx(vm);
     if (t->cls) qclass_free(vm, t->cls);
@@ -905,14 +920,12 @@ static void free_typedef(qs_vm *vm, ModType *t) {
 
 static void close_module(qs_vm *vm, Module *m) {
     Ctx *c = qvm_ctx(vm);
-    for (uint32_t i = 0; i < m->nunits; i++) {
-        if (m->units[i]->main) free_functions(vm, m->units[i]->main);
-        qparse_free(m->units[i]);
-    }
+    for (uint32_t i = 0; i < m->nunits; i++) qparse_free(m->units[i]);
     for (uint32_t i = 0; i < m->ntypedefs; i++) free_typedef(vm, &m->typedefs[i]);
     qmap_free(&m->names, c);
     qmap_free(&m->joined, c);
     qmap_free(&m->types, c);
+    qmem_free(c, m->rules, m->cap_rules * sizeof *m->rules);
     qmem_free(c, m->units, m->cap_units * sizeof *m->units);
     qmem_free(c, m->typedefs, m->cap_typedefs * sizeof *m->typedefs);
     qmem_free(c, m->imports, m->cap_imports * sizeof *m->imports);
@@ -931,6 +944,7 @@ void qmod_close(qs_vm *vm) {
             at->main = NULL;
         }
     qgc_collect(vm);
+    qproto_close(vm);
     for (Module *at = m->modules, *next; at; at = next) {
         next = at->next;
         close_module(vm, at);

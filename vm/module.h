@@ -26,6 +26,7 @@ typedef struct Module {
     Map types;               /* own type names: number in typedefs */
     ModType *typedefs; uint32_t ntypedefs, cap_typedefs;
     struct Module **imports; uint32_t nimports, cap_imports;
+    Reduction **rules; uint32_t nrules, cap_rules; bool rules_known; /* its own and its imports', ordered */
     ModState state;
     uint32_t visited;        /* of the walk over imports that came by last */
     Function *main;          /* its top level, while it has not run */
@@ -42,6 +43,8 @@ qs_status qmod_run(qs_vm *vm, Module *m);                     /* its top level, 
 qs_status qmod_import(qs_vm *vm, Node *import);               /* an import statement is reached */
 qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out); /* one more unit of the session */
 void qmod_use(qs_vm *vm, Module *into, Module *m);            /* names of m become visible in `into` */
+
+Reduction **qmod_rules(qs_vm *vm, Module *m, int *n);         /* those that apply to its code */
 
 /* Global slot of a name as seen from a module; < 0: unknown. */
 int qmod_lookup(qs_vm *vm, Module *m, Str *name);

@@ -102,6 +102,7 @@ typedef struct Machine {
     /* interp.c */
     qs_value *stack; uint32_t stack_size, top; /* top: first slot that no frame and no native uses */
     struct Frame *frames; uint32_t nframes, cap_frames;
+    struct Proto *protos;            /* compiled functions */
     uint32_t depth;                  /* of interpreter runs inside each other */
     volatile int interrupted;        /* set by qs_interrupt, polled by loops and kernels */
     /* gc.c */

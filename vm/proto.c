@@ -81,7 +81,8 @@ qs_status qproto_of(qs_vm *vm, Func *f, bool echo, Proto **out) {
     }
     if (f->qual == Q_KERNEL)
         return qerr_set(c, QS_ETYPE, "kernel %s cannot be called; parallel_do(size, …, %s) runs it", f->name->s, f->name->s);
-    const BytecodeHost host = {vm, builtin_slot, known_type};
+    BytecodeHost host = {.ud = vm, .builtin = builtin_slot, .type = known_type};
+    host.rules = qmod_rules(vm, qmod_of(f), &host.nrules);
     Chunk chunk;
     TRY(qbytecode_compile(c, f, &host, echo, &chunk));
     Proto *p = qmem_alloc(c, sizeof *p);
@@ -95,11 +96,16 @@ qs_status qproto_of(qs_vm *vm, Func *f, bool echo, Proto **out) {
         release_proto(vm, p);
         return s;
     }
-    *out = f->machine = p;
+    p->next = qvm(vm)->protos;
+    *out = f->machine = qvm(vm)->protos = p;
     return QS_OK;
 }
 
-void qproto_free(qs_vm *vm, Func *f) {
-    if (f->machine) release_proto(vm, f->machine);
-    f->machine = NULL;
+void qproto_close(qs_vm *vm) {
+    for (Proto *p = qvm(vm)->protos, *next; p; p = next) {
+        next = p->next;
+        p->func->machine = NULL;
+        release_proto(vm, p);
+    }
+    qvm(vm)->protos = NULL;
 }

@@ -17,6 +17,7 @@ struct Proto {
     qs_value *k;             /* literals: see qproto_of */
     FieldCache *caches;
     Func *func;
+    struct Proto *next;      /* all there are */
     uint32_t nparams, nouts;
     bool variadic;           /* otherwise nparams arguments without names need no preparation */
 };
@@ -34,7 +35,7 @@ typedef struct Frame {
 /* The compiled form of a function, made on first use.  Literals are values; a type that depends on type parameters is a
  * nil with its TypeExpr in u.p, functions and argument names are nils with Func and NameTable. */
 qs_status qproto_of(qs_vm *vm, Func *f, bool echo, Proto **out);
-void qproto_free(qs_vm *vm, Func *f);
+void qproto_close(qs_vm *vm);
 enum { LIT_AUX_TYPE = 16, LIT_AUX_FUNC, LIT_AUX_NAMES, LIT_AUX_UNIT }; /* aux of such nils */
 
 /* -- interp.c -------------------------------------------------------------------------------------------------------------- */
