@@ -80,14 +80,18 @@ static int distance_of(Lower *L, const Func *f, const Args *args) {
 
 static qs_status choose(Lower *L, Closure **fn, const Args *args) {
     int best = -1;
-    Closure *found = NULL;
+    Closure *found = NULL, *builtin = NULL;
+    Str *name = NULL;
     if (!(*fn)->noverloads) return QS_OK;
     for (int i = 0; i < (*fn)->noverloads; i++) {
         Closure *c = (*fn)->overloads[i].u.fn;
-        int d = c->func ? distance_of(L, c->func, args) : -1;
+        if (!c->func) { builtin = c; continue; }
+        int d = distance_of(L, c->func, args);
+        name = c->func->name;
         if (d >= 0 && (best < 0 || d <= best)) best = d, found = c;
     }
-    if (!found) return klower_error(L, QS_ETYPE, L->pos, "no definition of %s fits these arguments", (*fn)->overloads[0].u.fn->func->name->s);
+    if (!found) found = builtin; /* what is built in serves where no definition of the user fits */
+    if (!found) return klower_error(L, QS_ETYPE, L->pos, "no definition of %s fits these arguments", name->s);
     return *fn = found, QS_OK;
 }
 

@@ -68,12 +68,23 @@ static qs_status outside_value(Lower *L, const Sym *sym, uint32_t pos, Val *out)
     return klower_error(L, QS_ENAME, pos, "%s has no value that a kernel can use", sym->name->s);
 }
 
+/* An expression that a rewrite rule mentions several times is computed once where that reaches. */
+static qs_status temporary(Lower *L, const Sym *sym, Val *out) {
+    Var *h = klvar_hidden(L, sym);
+    if (!h->scope || !h->scope->open) {
+        TRY(klexpr_lower(L, sym->bound, &h->val));
+        h->scope = L->scope;
+    }
+    return *out = h->val, QS_OK;
+}
+
 qs_status klexpr_symbol(Lower *L, const Sym *sym, uint32_t pos, Val *out) {
     Var *v = klvar_of(L, sym);
     if (v) return klvar_read(L, v, pos, out);
     const Closure *fn = L->inst->closure;
     if (sym->kind == SYM_CAPTURE && fn->captures && sym->owner == L->inst->func) return *out = fn->captures[sym->index], QS_OK;
     if (sym->kind == SYM_NESTED) return make_closure(L, sym->func, out);
+    if (sym->kind == SYM_TEMP) return temporary(L, sym, out);
     if (sym->kind == SYM_TYPE) {
         *out = (Val){.kind = V_TYPE, .mods = sym->mods};
         return out->u.type = sym->type, QS_OK;

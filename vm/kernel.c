@@ -1,0 +1,340 @@
+/* kernel.c -- launches: parallel_do and serial_do.
+ *
+ *     arguments ── signatures ── a specialisation (found, or made once)
+ *               ── parameters bound, buffers locked ── the device runs it ── unlocked; a fault becomes an error
+ *
+ * A launch that was seen before allocates nothing. */
+#include "vm/kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+/* -- the domain -------------------------------------------------------------------------------------------------------- */
+static qs_status whole_extent(qs_vm *vm, const char *fn, const char *what, double x, int axis, int64_t *out) {
+    if (x >= 0 && x == floor(x) && x <= 0x1p53) return *out = (int64_t)x, QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the %s along dimension %d must be a whole number ≥ 0, got %g", fn, what, axis, x);
+}
+
+static qs_status block_extent(qs_vm *vm, const char *fn, double x, int axis, int32_t *out) {
+    int64_t n = 0;
+    TRY(whole_extent(vm, fn, "block", x, axis, &n));
+    if (n < 1 || n > INT32_MAX) return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the block along dimension %d must be ≥ 1, got %g", fn, axis, x);
+    return *out = (int32_t)n, QS_OK;
+}
+
+/* [d0,d1,…], or two rows: the size and the block */
+static qs_status extents_of(qs_vm *vm, const char *fn, Array *a, Request *r) {
+    const void *p;
+    bool rows = a->rank == 2 && a->dims[0] == 2;
+    size_t n = rows ? (size_t)a->dims[1] : a->count;
+    if (n < 1 || n > QS_MAX_RANK || (a->rank == 2 && !rows && a->dims[1] != 1))
+        return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s: the size must be 1 to 8 numbers, or two rows of them: size and block", fn);
+    TRY(qarr_read(vm, a, &p));
+    size_t bytes = qdtype_size((qs_dtype)a->dtype);
+    r->rank = (int)n, r->explicit_block = rows;
+    for (int i = 0; i < r->rank; i++) {
+        const char *at = (const char *)p + qarr_offset(a, (size_t)i) * bytes;
+        TRY(whole_extent(vm, fn, "size", qdtype_get((qs_dtype)a->dtype, at), i, &r->domain[i]));
+        if (!rows) continue;
+        at = (const char *)p + qarr_offset(a, n + (size_t)i) * bytes;
+        TRY(block_extent(vm, fn, qdtype_get((qs_dtype)a->dtype, at), i, &r->block[i]));
+    }
+    return QS_OK;
+}
+
+static qs_status read_domain(qs_vm *vm, const char *fn, qs_value v, Request *r) {
+    if (qval_is_number(v)) {
+        r->rank = 1;
+        return whole_extent(vm, fn, "size", qval_number(v), 0, &r->domain[0]);
+    }
+    if (v.kind == QS_ARRAY) return extents_of(vm, fn, v.u.p, r);
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: the size must be a number or a list of numbers, got %s", fn, qval_type_name(vm, v));
+}
+
+static void drop_axis(Request *r, int axis) {
+    r->rank--;
+    for (int i = axis; i < r->rank; i++) r->domain[i] = r->domain[i + 1], r->block[i] = r->block[i + 1];
+}
+
+static bool trivial(const Request *r, int axis) { return r->domain[axis] == 1 && (!r->explicit_block || r->block[axis] == 1); }
+
+/* size(x) of a vec is [1,N]: a kernel over one position sees N.  `positions`: see klower_positions. */
+static void fit_domain(Request *r, int positions) {
+    if (positions == 0 && r->rank == 2 && trivial(r, 0)) drop_axis(r, 0);
+    while (positions > 0 && r->rank > positions && trivial(r, r->rank - 1)) drop_axis(r, r->rank - 1);
+    while (positions > 0 && r->rank > positions && trivial(r, 0)) drop_axis(r, 0);
+}
+
+static bool is_empty(const Request *r) {
+    for (int i = 0; i < r->rank; i++)
+        if (r->domain[i] == 0) return true;
+    return false;
+}
+
+/* -- finding a specialisation ------------------------------------------------------------------------------------------ */
+static uint64_t mix(uint64_t h, uint64_t w) {
+    h = (h ^ w) * 0x9e3779b97f4a7c15u;
+    return h ^ h >> 29;
+}
+
+static uint64_t key_of(const Request *r) {
+    uint64_t h = mix((uint64_t)r->rank << 2 | (uint64_t)r->serial << 1 | r->explicit_block, (uint64_t)r->nargs);
+    for (int i = 0; i < r->nargs; i++) h = mix(h, qkspec_signature(r->args[i]));
+    return h;
+}
+
+static bool same_block(const Spec *s, const Request *r) {
+    if (!s->func->fixed_block || !r->explicit_block) return true;
+    return !memcmp(s->block, r->block, (size_t)r->rank * sizeof *r->block);
+}
+
+static bool fits(qs_vm *vm, const Spec *s, const Request *r, uint64_t key, qs_value *values) {
+    if (s->key != key || s->rank != r->rank || s->serial != r->serial || s->explicit_block != r->explicit_block || !same_block(s, r)) return false;
+    for (int i = 0; i < s->nsources; i++) {
+        values[i] = qkspec_value(vm, &s->sources[i], r, values);
+        if (!qkspec_agrees(&s->sources[i], values[i])) return false;
+    }
+    return true;
+}
+
+static uint32_t slot_of(const KernelCache *k, const Func *f) {
+    uint32_t i = (uint32_t)(mix(1, (uint64_t)(uintptr_t)f) & (k->cap - 1));
+    while (k->entries[i].func && k->entries[i].func != f) i = (i + 1) & (k->cap - 1);
+    return i;
+}
+
+static void grow_entries(qs_vm *vm, KernelCache *k) {
+    KernelEntry *old = k->entries;
+    uint32_t n = k->cap;
+    k->cap = n ? 2 * n : 32;
+    k->entries = qmem_alloc(qvm_ctx(vm), k->cap * sizeof *k->entries);
+    for (uint32_t i = 0; i < n; i++)
+        if (old[i].func) k->entries[slot_of(k, old[i].func)] = old[i];
+    qmem_free(qvm_ctx(vm), old, n * sizeof *old);
+}
+
+static KernelEntry *entry_of(qs_vm *vm, const Func *f) {
+    KernelCache *k = qvm(vm)->kernels;
+    if (!k) k = qvm(vm)->kernels = qmem_alloc(qvm_ctx(vm), sizeof *k);
+    if (2 * k->n >= k->cap) grow_entries(vm, k);
+    KernelEntry *e = &k->entries[slot_of(k, f)];
+    if (!e->func) *e = (KernelEntry){.func = f, .positions = klower_positions(f)}, k->n++;
+    return e;
+}
+
+static void add_spec(KernelCache *k, KernelEntry *e, Spec *s) {
+    s->next = e->specs, e->specs = s, e->nspecs++;
+    if (k->last) k->last->newer = s;
+    else k->first = s;
+    k->last = s;
+}
+
+static qs_status make_spec(qs_vm *vm, KernelEntry *e, Request *r, uint64_t key, qs_value *values) {
+    Spec *s;
+    Device *d;
+    const Func *f = e->func;
+    TRY(qkdevice_current(vm, &d));
+    if (!r->explicit_block) qkdevice_block(d, r->rank, r->domain, r->block);
+    TRY(qkspec_make(vm, r, key, &s));
+    KernelCache *k = qvm(vm)->kernels;
+    add_spec(k, &k->entries[slot_of(k, f)], s);
+    for (int i = 0; i < s->nsources; i++) values[i] = qkspec_value(vm, &s->sources[i], r, values);
+    return QS_OK;
+}
+
+/* The specialisation is the first of its kernel's list then, so the usual one is found at once. */
+static qs_status find_spec(qs_vm *vm, KernelEntry *e, Request *r, Spec **out, qs_value *values) {
+    uint64_t key = key_of(r);
+    for (Spec **at = &e->specs; *at; at = &(*at)->next) {
+        Spec *s = *at;
+        if (!fits(vm, s, r, key, values)) continue;
+        *at = s->next, s->next = e->specs, e->specs = s;
+        return *out = s, QS_OK;
+    }
+    TRY(make_spec(vm, e, r, key, values));
+    return *out = entry_of(vm, r->kernel->ast)->specs, QS_OK;
+}
+
+/* -- parameters -------------------------------------------------------------------------------------------------------- */
+static uint64_t number_bits(qs_value v, int part, qs_dtype d) {
+    KSlot s = {0};
+    double x = v.kind == QS_COMPLEX ? (part ? ((const Complex *)v.u.p)->im : ((const Complex *)v.u.p)->re) : qval_number(v);
+    bool exact = v.kind == QS_INT || v.kind == QS_BOOL;
+    int64_t i = exact ? v.u.i : 0;
+    switch (d) {
+    case QS_B1: s.B1 = x != 0; break;
+    case QS_I32: s.I64 = qdtype_sat_i64(x, INT32_MIN, INT32_MAX); break;
+    case QS_U32: s.U64 = qdtype_sat_u64(x, UINT32_MAX); break;
+    case QS_I64: s.I64 = exact ? i : qdtype_sat_i64(x, INT64_MIN, INT64_MAX); break;
+    case QS_U64: s.U64 = exact && i >= 0 ? (uint64_t)i : qdtype_sat_u64(x, UINT64_MAX); break;
+    case QS_F32: s.F32 = (float)x; break;
+    default: s.F64 = x; break;
+    }
+    return s.bits;
+}
+
+static void bind_number(const KParam *p, const KBind *b, qs_value v, DevArg *out) {
+    out->is_array = false;
+    out->bits = number_bits(v, b->part, (qs_dtype)p->dtype);
+    out->size = (uint8_t)qdtype_size((qs_dtype)p->dtype);
+}
+
+/* A vec may come as a matrix with one row; extents beyond the array's are 1. */
+static void bind_shape(const Array *a, int rank, DevArg *out) {
+    int skip = rank > a->rank && a->rank == 1;
+    out->rank = rank;
+    for (int d = 0; d < rank; d++) {
+        int from = d - skip;
+        bool inside = from >= 0 && from < a->rank;
+        out->dims[d] = inside ? a->dims[from] : 1;
+        out->strides[d] = inside ? a->strides[from] : d < skip ? (int64_t)a->count : 1;
+    }
+}
+
+static qs_status bind_array(qs_vm *vm, const KFunc *f, const KParam *p, const KBind *b, const Array *a, DevArg *out) {
+    if (b->nonempty && a->count == 0)
+        return qerr_at(qvm_ctx(vm), QS_ESHAPE, (Where){f->src, f->ins[1].pos}, "kernel %s: %s is empty and cannot be read with its access mode",
+                       f->name->s, p->name->s);
+    out->is_array = true;
+    out->offset = a->offset * qdtype_size((qs_dtype)p->dtype);
+    bind_shape(a, p->rank, out);
+    return QS_OK;
+}
+
+typedef struct { Buffer *buf; uint8_t mode; DevPtr block; } Locked;
+
+/* Each buffer is locked once, whatever number of arguments lie in it. */
+static int add_buffer(Locked *list, int *n, Buffer *b, const KParam *p) {
+    uint8_t mode = p->written ? QS_READWRITE : QS_READ; /* what a kernel does not write must stay */
+    int i = 0;
+    while (i < *n && list[i].buf != b) i++;
+    if (i == *n) list[(*n)++] = (Locked){b, 0, 0};
+    list[i].mode |= mode;
+    return i;
+}
+
+typedef struct { DevArg arg[KRN_PARAMS]; int lock[KRN_PARAMS]; Locked locked[KRN_PARAMS]; int nlocked; } Bound;
+
+static qs_status bind_params(qs_vm *vm, const Spec *s, const qs_value *values, Bound *b) {
+    b->nlocked = 0;
+    for (int i = 0; i < s->func->nparams; i++) {
+        const KParam *p = &s->func->params[i];
+        qs_value v = values[s->binds[i].source];
+        if (p->kind == KP_NUM) {
+            bind_number(p, &s->binds[i], v, &b->arg[i]);
+            continue;
+        }
+        TRY(bind_array(vm, s->func, p, &s->binds[i], v.u.p, &b->arg[i]));
+        b->lock[i] = add_buffer(b->locked, &b->nlocked, ((Array *)v.u.p)->buf, p);
+    }
+    return QS_OK;
+}
+
+static void unlock(qs_vm *vm, Device *d, Bound *b, int n) {
+    while (n--) (void)qbuf_unlock(qvm_ctx(vm), b->locked[n].buf, d, (qs_access)b->locked[n].mode);
+}
+
+static qs_status lock(qs_vm *vm, Device *d, const KFunc *f, Bound *b) {
+    for (int i = 0; i < b->nlocked; i++) {
+        qs_status s = qbuf_lock(qvm_ctx(vm), b->locked[i].buf, d, (qs_access)b->locked[i].mode, &b->locked[i].block);
+        if (s != QS_OK) return unlock(vm, d, b, i), s;
+    }
+    for (int i = 0; i < f->nparams; i++)
+        if (b->arg[i].is_array) b->arg[i].block = b->locked[b->lock[i]].block;
+    return QS_OK;
+}
+
+/* -- launching --------------------------------------------------------------------------------------------------------- */
+_Static_assert(sizeof(KFault) == sizeof(DevFault) && offsetof(KFault, at) == offsetof(DevFault, at), "one layout");
+
+static qs_status fault_error(qs_vm *vm, const KFunc *f, const DevFault *fault) {
+    Text t;
+    KFault k;
+    memcpy(&k, fault, sizeof k);
+    qtext_init(&t, qvm_ctx(vm));
+    kir_fault_text(f, &k, &t);
+    qs_status s = qerr_at(qvm_ctx(vm), f->messages[k.message - 1].status, (Where){f->src, k.pos}, "%s", t.s ? t.s : "");
+    qtext_free(&t);
+    return s;
+}
+
+static qs_status choose_block(qs_vm *vm, const Spec *s, const Request *r, const Device *d, Launch *l) {
+    if (!s->uses_blocks || r->serial) {
+        for (int i = 0; i < r->rank; i++) l->block[i] = 1;
+        if (!r->serial) qkdevice_block(d, r->rank, r->domain, l->block);
+        return QS_OK;
+    }
+    if (s->func->fixed_block) memcpy(l->block, s->func->block, sizeof l->block);
+    else if (r->explicit_block) memcpy(l->block, r->block, sizeof l->block);
+    else qkdevice_block(d, r->rank, r->domain, l->block);
+    double positions = 1;
+    for (int i = 0; i < r->rank; i++) positions *= l->block[i];
+    if (positions <= d->max_block) return QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "kernel %s: a block of %g positions is too large; %s allows %d", s->func->name->s, positions,
+                    d->name, d->max_block);
+}
+
+static qs_status run(qs_vm *vm, Spec *s, const Request *r, const qs_value *values) {
+    Device *d;
+    Bound b;
+    Launch l = {.rank = r->rank};
+    DevFault fault = {0};
+    TRY(qkdevice_current(vm, &d));
+    if (s->device != d || !s->program) TRY(qkspec_load(vm, s, d));
+    memcpy(l.domain, r->domain, sizeof l.domain);
+    TRY(choose_block(vm, s, r, d, &l));
+    TRY(bind_params(vm, s, values, &b));
+    TRY(lock(vm, d, s->func, &b));
+    qs_status status = d->ops->launch(d, s->program, &l, s->func->nparams, b.arg, s->has_check ? &fault : NULL);
+    unlock(vm, d, &b, b.nlocked);
+    if (status == QS_OK && fault.message) return fault_error(vm, s->func, &fault);
+    return status;
+}
+
+/* The kernel itself: a script function with the qualifier, or the one of a set that has it. */
+static Function *kernel_of(qs_value v) {
+    if (v.kind != QS_FUNCTION) return NULL;
+    Function *f = v.u.p;
+    for (int i = f->fkind == FN_SET ? f->nmembers - 1 : -1; i >= 0; i--)
+        if (f->members[i]->fkind == FN_SCRIPT) return f->members[i];
+    return f->fkind == FN_SCRIPT ? f : NULL;
+}
+
+qs_status qkrn_launch(qs_vm *vm, bool serial, int nin, const qs_value *in) {
+    const char *fn = serial ? "serial_do" : "parallel_do";
+    Request r = {.serial = serial, .args = in + 1, .nargs = nin - 2};
+    qs_value values[KRN_SOURCES];
+    Spec *s;
+    if (nin < 2) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: the size, arguments and a kernel are wanted", fn);
+    r.kernel = kernel_of(in[nin - 1]);
+    if (!r.kernel)
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: the last argument must be a kernel function, got %s", fn, qval_type_name(vm, in[nin - 1]));
+    TRY(read_domain(vm, fn, in[0], &r));
+    KernelEntry *e = entry_of(vm, r.kernel->ast);
+    fit_domain(&r, e->positions);
+    if (is_empty(&r)) return QS_OK;
+    TRY(find_spec(vm, e, &r, &s, values));
+    return run(vm, s, &r, values);
+}
+
+/* -- the rest ---------------------------------------------------------------------------------------------------------- */
+void qkrn_dump(qs_vm *vm, Text *out) {
+    KernelCache *k = qvm(vm)->kernels;
+    for (const Spec *s = k ? k->first : NULL; s; s = s->newer) kir_print(s->func, out);
+}
+
+void qkrn_close(qs_vm *vm) {
+    Ctx *c = qvm_ctx(vm);
+    KernelCache *k = qvm(vm)->kernels;
+    while (k && k->loaded) {
+        Loaded *l = k->loaded;
+        k->loaded = l->next;
+        l->device->ops->unload(l->device, l->program);
+        qmem_free(c, l, sizeof *l);
+    }
+    for (Spec *s = k ? k->first : NULL, *next; s; s = next) next = s->newer, qkspec_free(vm, s);
+    if (k && k->compiler) kcompile_close(k->compiler);
+    if (k) qmem_free(c, k->entries, k->cap * sizeof *k->entries), qmem_free(c, k, sizeof *k);
+    qvm(vm)->kernels = NULL;
+    qkdevice_close(vm);
+}

@@ -1,0 +1,79 @@
+/* kernels.h -- private to kernel*.c: specialisations of kernels, and where their parameters come from.
+ *
+ *   kernel.c         launches: domain, lookup, binding, locks, faults
+ *   kernel_spec.c    making a specialisation: values as the lowering sees them, sources, compilation
+ *   kernel_device.c  devices
+ *
+ * A kernel is compiled for the types of its arguments and of all that it mentions.  Each of those host values is a
+ * Source: how to find it at launch, and the signature it had; a specialisation fits when all signatures agree. */
+#ifndef VM_KERNELS_H
+#define VM_KERNELS_H
+#include "lang/kernel/compile.h"
+#include "lang/kernel/lower.h"
+#include "vm/kernel.h"
+
+enum { KRN_SOURCES = 64, KRN_PARAMS = 64 };
+
+typedef enum { SRC_KERNEL, SRC_ARG, SRC_CAPTURE, SRC_GLOBAL, SRC_FIELD, SRC_MEMBER } SourceKind;
+typedef struct {
+    uint8_t kind;        /* SourceKind */
+    uint8_t dims_known;  /* bit d: extent d of an array is compiled in */
+    bool num_known;      /* so is the number, or the text */
+    int parent;          /* SRC_CAPTURE, SRC_FIELD, SRC_MEMBER: source of the function or object */
+    int index;
+    uint64_t signature;
+    double num[2];
+    int64_t dims[QS_MAX_RANK];
+    qs_value kept;       /* a function set or text that the signature is the address of */
+} KSource;
+
+typedef struct Loaded { struct Loaded *next; uint64_t hash; Device *device; Program *program; } Loaded;
+
+typedef struct Spec {
+    struct Spec *next;   /* of the same kernel, last used first */
+    struct Spec *newer;  /* of all, in order of making */
+    uint64_t key;        /* of arguments and launch */
+    int rank;
+    bool serial, explicit_block, has_check;
+    int32_t block[QS_MAX_RANK]; /* explicit_block: compiled for it when func->fixed_block */
+    KSource *sources; int nsources;
+    KFunc *func;
+    KBind *binds;
+    bool uses_blocks;
+    Device *device; Program *program;
+    Arena arena;
+} Spec;
+
+typedef struct { const Func *func; int positions; Spec *specs; int nspecs; } KernelEntry;
+
+typedef struct KernelCache {
+    KernelEntry *entries; uint32_t n, cap; /* hash table by func; n used */
+    Spec *first, *last;
+    Loaded *loaded;
+    KCompiler *compiler;
+} KernelCache;
+
+typedef struct { /* what is launched */
+    bool serial, explicit_block;
+    int rank;
+    int64_t domain[QS_MAX_RANK];
+    int32_t block[QS_MAX_RANK];
+    Function *kernel;
+    const qs_value *args; int nargs;
+} Request;
+
+/* -- kernel_spec.c --------------------------------------------------------------------------------------------------- */
+uint64_t qkspec_signature(qs_value v);
+/* The value of source i, given those before it. */
+qs_value qkspec_value(qs_vm *vm, const KSource *s, const Request *r, const qs_value *values);
+bool qkspec_agrees(const KSource *s, qs_value v);
+qs_status qkspec_make(qs_vm *vm, const Request *r, uint64_t key, Spec **out);
+void qkspec_free(qs_vm *vm, Spec *s);
+qs_status qkspec_load(qs_vm *vm, Spec *s, Device *d);
+
+/* -- kernel_device.c --------------------------------------------------------------------------------------------------- */
+qs_status qkdevice_current(qs_vm *vm, Device **out); /* opens the default device on first use */
+/* A block for kernels that use blocks and are launched without one. */
+void qkdevice_block(const Device *d, int rank, const int64_t *domain, int32_t *block);
+void qkdevice_close(qs_vm *vm);
+#endif
