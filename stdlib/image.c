@@ -72,13 +72,14 @@ static bool pnm_number(Cursor *c, int64_t *out) {
 static bool pnm_bit(Cursor *c, uint16_t *out) { /* the digits of P1 need no blanks between them */
     while (c->p < c->end && isspace(*c->p)) c->p++;
     if (c->p == c->end || (*c->p != '0' && *c->p != '1')) return false;
-    return *out = *c->p++ == '0', true;
+    *out = *c->p++ == '0' ? 1 : 0; /* 1 is black */
+    return true;
 }
 
 static bool pnm_row(Cursor *c, char kind, int64_t n, int64_t most, uint16_t *row) {
     if (kind == '4') {
         if (c->end - c->p < (n + 7) / 8) return false;
-        for (int64_t i = 0; i < n; i++) row[i] = !(c->p[i / 8] >> (7 - i % 8) & 1);
+        for (int64_t i = 0; i < n; i++) row[i] = c->p[i / 8] >> (7 - i % 8) & 1 ? 0 : 1;
         c->p += (n + 7) / 8;
         return true;
     }
@@ -87,7 +88,7 @@ static bool pnm_row(Cursor *c, char kind, int64_t n, int64_t most, uint16_t *row
         if (kind < '4') { if (!pnm_number(c, &x)) return false; row[i] = (uint16_t)(x > most ? most : x); continue; }
         int bytes = most > 255 ? 2 : 1;
         if (c->end - c->p < bytes) return false;
-        row[i] = bytes == 2 ? (uint16_t)(c->p[0] << 8 | c->p[1]) : c->p[0];
+        row[i] = (uint16_t)(bytes == 2 ? c->p[0] << 8 | c->p[1] : c->p[0]);
         c->p += bytes;
     }
     return true;
@@ -110,7 +111,7 @@ static qs_status pnm_read(Image *m) {
     double scale = most > 255 ? 65535.0 / (double)most : 255.0 / (double)most; /* to the full range */
     for (int64_t y = 0; y < height && s == QS_OK; y++) {
         if (!pnm_row(&c, kind, width * channels, most, row)) { s = qimage_corrupt(m, "it ends before its last pixel"); break; }
-        for (int64_t i = 0; scale != 1 && i < width * channels; i++) row[i] = (uint16_t)lrint(fmin(row[i] * scale, 65535));
+        for (int64_t i = 0; scale != 1 && i < width * channels; i++) row[i] = (uint16_t)fmin(row[i] * scale + 0.5, 65535);
         s = qimage_row(m, y, QS_U16, row);
     }
     qmem_free(qvm_ctx(m->vm), row, bytes);

@@ -25,6 +25,12 @@ __attribute__((weak)) qs_status qs_to_int(qs_vm *vm, qs_value v, int64_t *out) {
     return *out = (int64_t)qval_number(v), QS_OK;
 }
 
+__attribute__((weak)) qs_status qs_foreign(qs_vm *vm, const qs_foreign_type *t, void *p, qs_value *out) {
+    (void)t, (void)p, (void)out;
+    return qs_fail(vm, QS_EINTERNAL, "no foreign values in a bare machine");
+}
+__attribute__((weak)) void *qs_foreign_ptr(qs_value v, const qs_foreign_type *t) { return (void)v, (void)t, NULL; }
+
 /* Takes the references of the arguments. */
 static inline qs_status native(qs_vm *vm, qs_native_fn *f, int nin, qs_value *in, int nout, qs_value *out) {
     for (int i = 0; i < nout || i < 1; i++) out[i] = qs_nil();
