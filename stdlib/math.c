@@ -5,6 +5,15 @@
 #include <math.h>
 #include <string.h>
 
+static bool is_numeric(qs_value v) { return qval_is_number(v) || v.kind == QS_ARRAY || v.kind == QS_COMPLEX; }
+
+/* Every argument is a number or an array; `names` holds one letter for each. */
+static qs_status numeric(qs_vm *vm, const qs_call_args *c, const char *fn, const char *names) {
+    for (int i = 0; i < c->nin; i++)
+        if (!is_numeric(c->in[i])) return qarg_wrong(vm, fn, (char[]){names[i], 0}, "a number or an array", c->in[i]);
+    return QS_OK;
+}
+
 /* -- functions that libm lacks ------------------------------------------------------------------------------------------ */
 #define BOTH_PRECISIONS(fn, T, expr)                                                                                    \
     static T fn(T x) { return expr; }
@@ -92,7 +101,10 @@ COMPLEX_MAP(csign, z == 0 ? 0 : z / cabs(z))
 
 #define MAP_NATIVE(name, f64, f32, cplx, keeps)                                                                         \
     static const MapFn name##_map = {#name, f64, f32, cplx, keeps};                                                     \
-    qs_status qmath_##name(qs_vm *vm, qs_call_args *c) { return qarith_map(vm, &name##_map, c->in[0], &c->out[0]); }
+    qs_status qmath_##name(qs_vm *vm, qs_call_args *c) {                                                                \
+        TRY(numeric(vm, c, #name, "x"));                                                                                \
+        return qarith_map(vm, &name##_map, c->in[0], &c->out[0]);                                                       \
+    }
 MAPS(MAP_NATIVE)
 
 /* -- complex numbers ---------------------------------------------------------------------------------------------------------- */
@@ -131,13 +143,13 @@ static bool is_complex(qs_value v) {
 
 /* Numbers only: what a function of real arguments gives when the argument itself is the answer. */
 static qs_status same(qs_vm *vm, qs_call_args *c, const char *fn) {
-    if (!qval_is_number(c->in[0]) && c->in[0].kind != QS_ARRAY && c->in[0].kind != QS_COMPLEX)
-        return qarg_wrong(vm, fn, "x", "a number or an array", c->in[0]);
+    TRY(numeric(vm, c, fn, "z"));
     c->out[0] = qval_retain(c->in[0]);
     return QS_OK;
 }
 
 qs_status qmath_abs(qs_vm *vm, qs_call_args *c) {
+    TRY(numeric(vm, c, "abs", "x"));
     if (is_complex(c->in[0])) return split(vm, c, "abs", part_abs);
     return qarith_map(vm, &abs_map, c->in[0], &c->out[0]);
 }
@@ -151,10 +163,12 @@ static double angle_of(double x) { return atan2(0, x); }
 static const MapFn imag_map = {"imag", zero_of, NULL, NULL, true}, angle_map = {"angle", angle_of, NULL, NULL, false};
 
 qs_status qmath_imag(qs_vm *vm, qs_call_args *c) {
+    TRY(numeric(vm, c, "imag", "z"));
     return is_complex(c->in[0]) ? split(vm, c, "imag", part_imag) : qarith_map(vm, &imag_map, c->in[0], &c->out[0]);
 }
 
 qs_status qmath_angle(qs_vm *vm, qs_call_args *c) {
+    TRY(numeric(vm, c, "angle", "z"));
     return is_complex(c->in[0]) ? split(vm, c, "angle", part_angle) : qarith_map(vm, &angle_map, c->in[0], &c->out[0]);
 }
 
@@ -184,38 +198,67 @@ qs_status qmath_complex(qs_vm *vm, qs_call_args *c) {
 /* -- two and three arguments --------------------------------------------------------------------------------------------------- */
 static double floor_mod(double x, double a) { /* in [0,a) for a > 0, (a,0] for a < 0 */
     double r = fmod(x, a);
-    return r != 0 && (r < 0) != (a < 0) ? r + a : r;
+    return r == 0 ? copysign(0, a) : (r < 0) != (a < 0) ? r + a : r;
 }
 static double shift_left(double x, double n) { return trunc(ldexp(trunc(x), (int)n)); }
 static double shift_right(double x, double n) { return floor(ldexp(trunc(x), -(int)n)); }
 
-qs_status qmath_atan2(qs_vm *vm, qs_call_args *c) { return qarith_map2(vm, "atan2", atan2, c->in[0], c->in[1], &c->out[0]); }
-qs_status qmath_hypot(qs_vm *vm, qs_call_args *c) { return qarith_map2(vm, "hypot", hypot, c->in[0], c->in[1], &c->out[0]); }
-qs_status qmath_mod(qs_vm *vm, qs_call_args *c) { return qarith_map2(vm, "mod", floor_mod, c->in[0], c->in[1], &c->out[0]); }
-qs_status qmath_pow(qs_vm *vm, qs_call_args *c) { return qarith_binary(vm, OP_PWPOW, c->in[0], c->in[1], &c->out[0]); }
+static bool is_integer(qs_value v) {
+    return v.kind == QS_INT || (v.kind == QS_ARRAY && qdtype_is_int((qs_dtype)qval_array(v)->dtype));
+}
+
+/* What was computed in floats, as the integers that it holds. */
+static qs_status narrow(qs_vm *vm, qs_value *x, qs_dtype d) {
+    Array *r;
+    if (x->kind == QS_NUM) return *x = qs_int(qdtype_sat_i64(x->u.f, INT64_MIN, INT64_MAX)), QS_OK;
+    TRY(qarr_convert(vm, qval_array(*x), d, &r));
+    qval_release(vm, *x);
+    *x = qarr_value(r);
+    return QS_OK;
+}
+
+static qs_dtype dtype_of(qs_value v) { return v.kind == QS_ARRAY ? (qs_dtype)qval_array(v)->dtype : QS_I32; }
+
+static qs_status binary(qs_vm *vm, qs_call_args *c, const char *fn, const char *names, double (*f)(double, double)) {
+    TRY(numeric(vm, c, fn, names));
+    return qarith_map2(vm, fn, f, c->in[0], c->in[1], &c->out[0]);
+}
+qs_status qmath_atan2(qs_vm *vm, qs_call_args *c) { return binary(vm, c, "atan2", "yx", atan2); }
+qs_status qmath_hypot(qs_vm *vm, qs_call_args *c) { return binary(vm, c, "hypot", "xy", hypot); }
+
+static bool no_zero(qs_vm *vm, qs_value v) {
+    qs_value all;
+    if (v.kind == QS_INT) return v.u.i != 0;
+    return qred_run(vm, RED_ALL, v, DIM_ALL, &all) == QS_OK && all.u.i;
+}
+
+/* Of integers an integer, unless there is a modulus 0: nan has no place there. */
+qs_status qmath_mod(qs_vm *vm, qs_call_args *c) {
+    TRY(binary(vm, c, "mod", "xa", floor_mod));
+    if (!is_integer(c->in[0]) || !is_integer(c->in[1]) || !no_zero(vm, c->in[1])) return QS_OK;
+    return narrow(vm, &c->out[0], qdtype_promote(dtype_of(c->in[0]), dtype_of(c->in[1])));
+}
 
 static qs_status shift(qs_vm *vm, qs_call_args *c, const char *fn, double (*f)(double, double)) {
-    TRY(qarith_map2(vm, fn, f, c->in[0], c->in[1], &c->out[0]));
-    if (c->in[0].kind == QS_INT && c->out[0].kind == QS_NUM) c->out[0] = qs_int((int64_t)c->out[0].u.f);
-    if (c->in[0].kind != QS_ARRAY || c->out[0].kind != QS_ARRAY || !qdtype_is_int((qs_dtype)qval_array(c->in[0])->dtype))
-        return QS_OK;
-    qs_value wide = c->out[0];
-    Array *narrow;
-    TRY(qarr_convert(vm, qval_array(wide), (qs_dtype)qval_array(c->in[0])->dtype, &narrow));
-    c->out[0] = qarr_value(narrow);
-    qval_release(vm, wide);
-    return QS_OK;
+    TRY(binary(vm, c, fn, "an", f));
+    return is_integer(c->in[0]) ? narrow(vm, &c->out[0], dtype_of(c->in[0])) : QS_OK;
 }
 qs_status qmath_shl(qs_vm *vm, qs_call_args *c) { return shift(vm, c, "shl", shift_left); }
 qs_status qmath_shr(qs_vm *vm, qs_call_args *c) { return shift(vm, c, "shr", shift_right); }
 
-qs_status qmath_and(qs_vm *vm, qs_call_args *c) { return qarith_binary(vm, OP_BITAND, c->in[0], c->in[1], &c->out[0]); }
-qs_status qmath_or(qs_vm *vm, qs_call_args *c) { return qarith_binary(vm, OP_BITOR, c->in[0], c->in[1], &c->out[0]); }
-qs_status qmath_xor(qs_vm *vm, qs_call_args *c) { return qarith_binary(vm, OP_BITXOR, c->in[0], c->in[1], &c->out[0]); }
+static qs_status operation(qs_vm *vm, qs_call_args *c, const char *fn, const char *names, Op op) {
+    TRY(numeric(vm, c, fn, names));
+    return qarith_binary(vm, op, c->in[0], c->in[1], &c->out[0]);
+}
+qs_status qmath_pow(qs_vm *vm, qs_call_args *c) { return operation(vm, c, "pow", "xa", OP_PWPOW); }
+qs_status qmath_and(qs_vm *vm, qs_call_args *c) { return operation(vm, c, "and", "ab", OP_BITAND); }
+qs_status qmath_or(qs_vm *vm, qs_call_args *c) { return operation(vm, c, "or", "ab", OP_BITOR); }
+qs_status qmath_xor(qs_vm *vm, qs_call_args *c) { return operation(vm, c, "xor", "ab", OP_BITXOR); }
 
 /* Truth values are negated; integers have every bit flipped, which is x xor -1. */
 qs_status qmath_not(qs_vm *vm, qs_call_args *c) {
     qs_value x = c->in[0];
+    TRY(numeric(vm, c, "not", "a"));
     bool truth = x.kind == QS_BOOL || (x.kind == QS_ARRAY && qval_array(x)->dtype == QS_B1);
     if (truth) return qarith_unary(vm, OP_NOT, x, &c->out[0]);
     return qarith_binary(vm, OP_BITXOR, x, qs_int(-1), &c->out[0]);
@@ -224,6 +267,7 @@ qs_status qmath_not(qs_vm *vm, qs_call_args *c) {
 /* clamp(x, hi) clips to [0, hi]; clamp(x, lo, hi) to [lo, hi]. */
 qs_status qmath_clamp(qs_vm *vm, qs_call_args *c) {
     qs_value above;
+    TRY(numeric(vm, c, "clamp", "xlh"));
     TRY(qarith_binary(vm, OP_MAXEQ, c->in[0], c->nin == 3 ? c->in[1] : qs_num(0), &above));
     qs_status s = qarith_binary(vm, OP_MINEQ, above, c->in[c->nin - 1], &c->out[0]);
     qval_release(vm, above);
@@ -233,6 +277,7 @@ qs_status qmath_clamp(qs_vm *vm, qs_call_args *c) {
 /* lerp(a, b, c) = a*c + b*(1-c) (language.md U33), computed as b + (a-b)*c. */
 qs_status qmath_lerp(qs_vm *vm, qs_call_args *c) {
     qs_value d, e;
+    TRY(numeric(vm, c, "lerp", "abc"));
     TRY(qarith_binary(vm, OP_SUB, c->in[0], c->in[1], &d));
     qs_status s = qarith_binary(vm, OP_PWMUL, d, c->in[2], &e);
     qval_release(vm, d);

@@ -160,7 +160,7 @@ static qs_status npy_text(qs_vm *vm, const Npy *h, const char *path, qs_value *o
         if (!c) break;
         if (unit == 1 || c < 0x80) { qtext_putc(&t, (char)c); continue; }
         int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-        qtext_putc(&t, (char)((0xF00u >> more & 0xF0) | (c >> 6 * more & (0x3Fu >> more))));
+        qtext_putc(&t, (char)((0xF0u << (3 - more) & 0xFF) | (c >> 6 * more & (0x3Fu >> more))));
         while (more-- > 0) qtext_putc(&t, (char)(0x80 | (c >> 6 * more & 0x3F)));
     }
     qs_status s = qs_string(vm, t.s ? t.s : "", t.len, out);

@@ -86,7 +86,7 @@ static qs_status search_open(qs_vm *vm, qs_call_args *c, const char *fn, int fla
     return QS_OK;
 }
 
-/* The next match from `from` on; an empty one is not allowed at `from` when `advance`. */
+/* The next match from `from` on; `advance`: not an empty one at `from`, where the last one was empty. */
 static qs_status search_next(qs_vm *vm, Search *x, size_t from, bool advance, bool *found) {
     uint32_t options = advance ? PCRE2_NOTEMPTY_ATSTART : 0;
     int r = pcre2_match(x->code, (PCRE2_SPTR)x->s, x->n, from, options, x->data, NULL);
@@ -191,11 +191,11 @@ static qs_status finish(qs_vm *vm, List *l, const Type *elem, qs_status s, qs_va
 qs_status qregex_matchall(qs_vm *vm, qs_call_args *c) {
     Search x = {0};
     List l = {0};
-    bool found = true;
+    bool found = true, empty = false;
     TRY(search_open(vm, c, "regmatchall", 2, &x));
     qs_status s = QS_OK;
-    for (size_t from = 0; from <= x.n && found && s == QS_OK; from = x.at[1]) {
-        s = search_next(vm, &x, from, l.n > 0, &found);
+    for (size_t from = 0; s == QS_OK; from = x.at[1], empty = x.at[0] == x.at[1]) {
+        s = search_next(vm, &x, from, empty, &found);
         if (s != QS_OK || !found) break;
         qs_value v = qs_nil();
         s = describe(vm, &x, &v);

@@ -502,7 +502,9 @@ static qs_status extent_from(qs_vm *vm, const char *fn, double x, int64_t *out) 
 static qs_status shape_from_list(qs_vm *vm, const char *fn, qs_value list, int *rank, int64_t dims[QS_MAX_RANK]) {
     double *x;
     size_t n;
-    TRY(qarr_doubles(vm, list, fn, &x, &n));
+    char what[80];
+    snprintf(what, sizeof what, "%s: the sizes", fn);
+    TRY(qarr_doubles(vm, list, what, &x, &n));
     qs_status s = QS_OK;
     if (n > QS_MAX_RANK)
         s = qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s: an array has at most %d dimensions, got %zu sizes", fn, QS_MAX_RANK, n);

@@ -1,0 +1,40 @@
+% tolerance: 1e-4
+A = [[4,1,2],[1,3,0],[2,0,5]]
+B = [[1,2],[3,4],[5,6]]
+I = eye(3)
+near = (x, y) -> max(abs(x - y)) < 1e-4
+print near(A*inv(A), I), near(A*solve(A, B), B), near(linsolve(A, B), inv(A)*B), " ", det(A), " ", logdet(A) - log(det(A)) < 1e-6, " ", trace(A)
+print rank(A), rank([[1,2],[2,4]]), " ", cond(eye(2)), " ", det([[0,1],[1,0]])
+R = chol(A)
+print near(transpose(R)*R, A), R[1,0]
+[Q, R] = qr(B)
+print near(Q*R, B), near(transpose(Q)*Q, eye(2)), " ", size(Q)
+[U, S, V] = svd(B)
+print near(U*S*transpose(V), B), " ", size(U), size(S), size(V), " ", svd(diagm([1,3,2]))
+[V, d] = symeig(A)
+print near(V*diagm(d)*transpose(V), A), " ", symeig(diagm([2,1])), " ", type(d)
+[V, d] = eig([[0,1],[-1,0]])
+print d, " ", near(abs([[0,1],[-1,0]]*V - V*diagm(d)), zeros(2,2))
+P = pinv(B)
+print near(B*P*B, B), " ", size(P)
+Z = [[2,1j],[-1j,3]]
+print near(Z*inv(Z), eye(2)), " ", det(Z), " ", symeig(Z), " ", near(herm_transpose(chol(Z))*chol(Z), Z)
+[U, S, V] = svd([[1,2j],[3,4]])
+print near(U*S*herm_transpose(V), [[1,2j],[3,4]])
+x = solve([[1,0],[1,1],[1,2]], [[1],[3],[5]])
+print x
+try
+    inv([[1,2],[2,4]])
+catch e
+    print e
+end
+try
+    chol([[1,2],[2,1]])
+catch e
+    print e
+end
+try
+    det([1,2])
+catch e
+    print e
+end

@@ -1,0 +1,9 @@
+print mod(5,3), mod(-1,3), mod(1,-3), " ", mod(5.5,2), " ", mod([-3,-2,-1,0,1,2,3],3)
+print periodize(-1, 8), " ", periodize([8,9,-9], 8)
+print mod(int(7), int(4)), " ", type(mod(int(7), int(4)))
+print and(12,10), " ", or(12,10), " ", xor(12,10), " ", not(int(5))
+print and(true,false), or(true,false), xor(true,true), not(false)
+print shl(3,4), " ", shr(-5,1), " ", shl(int(1),20), " ", type(shl(int(1),3)), " ", shr([8,9,10],1)
+m : vec[int] = [1,2,3]
+print and(m, 1), " ", or(m, 4), " ", shl(m, 2), " ", type(shl(m, 2)), " ", not(m)
+print mod(m, m), " ", type(mod(m, int(2))), " ", mod(int(7), int(0)), " ", mod(-3, 3)

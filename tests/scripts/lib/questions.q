@@ -1,0 +1,6 @@
+A = ones(2,2)
+print type(A), " ", type(A, "mat"), type(A, "cube{:}"), type(A, "vec"), type(1, "scalar"), type("s", "string"), type({1}, "vec[??]")
+print isequal(A, ones(2,2)), isequal(A, ones(2,3)), isequal("a", "a"), isequal({1,"b"}, {1,"b"})
+print isnumeric(1), isnumeric(A), isnumeric("s"), " ", isscalar(1), isscalar([1]), isscalar([1,2])
+print isreal(1), isreal(1j), isreal(A), " ", iscomplex([1j]), iscomplex(1), " ", isint(int(1)), isint(1), isbool(true), isbool(A > 0), isbool(1)
+print isvec([1,2]), isvec(A), ismat(A), ismat([1]), ismat(1), iscube(ones(2,2,2)), " ", isstring("s"), iscell({1}), isobject(object()), isfunction(sin), isfunction(x -> x), isnull(null), isnull(0)
