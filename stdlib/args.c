@@ -90,7 +90,8 @@ qs_status qarg_packed(qs_vm *vm, qs_call_args *c, int i, const char *fn, const c
     return qarr_read(vm, a, p);
 }
 
-qs_status qarg_floats(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, Array **out, const void **p) {
+qs_status qarg_floats(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, Array **out,
+                      const void **p) {
     Array *a;
     TRY(qarg_array(vm, c, i, fn, what, &a));
     qs_dtype d = a->dtype;
@@ -98,7 +99,8 @@ qs_status qarg_floats(qs_vm *vm, qs_call_args *c, int i, const char *fn, const c
     return qarg_packed(vm, c, i, fn, what, d, out, p);
 }
 
-qs_status qarg_result(qs_vm *vm, qs_call_args *c, int i, qs_dtype d, int rank, const int64_t *dims, Array **out, void **p) {
+qs_status qarg_result(qs_vm *vm, qs_call_args *c, int i, qs_dtype d, int rank, const int64_t *dims, Array **out,
+                      void **p) {
     TRY(qarr_new(vm, d, rank, dims, false, out));
     c->out[i] = qarr_value(*out);
     return qarr_write(vm, *out, p);

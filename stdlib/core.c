@@ -7,11 +7,11 @@
 
 #include "vm/kernel.h"
 
-/* -- the table --------------------------------------------------------------------------------------------------------------- */
+/* -- the table ----------------------------------------------------------------------------------------------------- */
 static const qs_native_def natives[] = {
 #define GROUP(title)
 #define CONSTANT(name, value, doc, matlab, numpy)
-#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy)                                  \
+#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy)                                 \
     {name, function, min_in, max_in, max_out, signature "\n" doc},
 #include "stdlib/builtins.def"
 };
@@ -19,7 +19,7 @@ static const qs_native_def natives[] = {
 static const LibDoc docs[] = {
 #define GROUP(title) {NULL, NULL, title, NULL, NULL},
 #define CONSTANT(name, value, doc, matlab, numpy) {name, name, doc, matlab, numpy},
-#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy)                                  \
+#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy)                                 \
     {name, signature, doc, matlab, numpy},
 #include "stdlib/builtins.def"
 };
@@ -38,7 +38,8 @@ void qlib_register(qs_vm *vm) {
     qvm(vm)->lib = lib;
     for (size_t i = 0; i < sizeof natives / sizeof *natives; i++)
         qvm_builtin(vm, natives[i].name, qval_object(QS_FUNCTION, qfn_native(vm, &natives[i])));
-    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++) qvm_builtin(vm, constants[i].name, constants[i].value);
+    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
+        qvm_builtin(vm, constants[i].name, constants[i].value);
 }
 
 void qlib_close(qs_vm *vm) {
@@ -50,10 +51,35 @@ void qlib_close(qs_vm *vm) {
     qvm(vm)->lib = NULL;
 }
 
+bool qlib_has(const char *library) {
+    static const char *const built_with[] = {
+#ifdef QUASAR_HAVE_PNG
+        "png",
+#endif
+#ifdef QUASAR_HAVE_JPEG
+        "jpeg",
+#endif
+#ifdef QUASAR_HAVE_TIFF
+        "tiff",
+#endif
+#ifdef QUASAR_HAVE_PCRE2
+        "pcre2",
+#endif
+#ifdef QUASAR_HAVE_ZLIB
+        "zlib",
+#endif
+        NULL};
+    for (int i = 0; built_with[i]; i++)
+        if (!strcmp(library, built_with[i])) return true;
+    return !strcmp(library, "lapack") && qlinalg_available();
+}
+
 const LibDoc *qlib_docs(int *n) { return *n = (int)(sizeof docs / sizeof *docs), docs; }
 
 void qlib_manual(Text *out) {
-    qtext_puts(out, "# Built-in functions\n\nGenerated from `stdlib/builtins.def`; `?name` at the prompt shows the same text.\n");
+    qtext_puts(
+        out,
+        "# Built-in functions\n\nGenerated from `stdlib/builtins.def`; `?name` at the prompt shows the same text.\n");
     for (size_t i = 0; i < sizeof docs / sizeof *docs; i++) {
         const LibDoc *d = &docs[i];
         if (!d->name) {
@@ -64,12 +90,12 @@ void qlib_manual(Text *out) {
         for (const char *s = d->doc; *s; s++)
             if (*s == '|') qtext_puts(out, "\\|");
             else qtext_add(out, s, 1);
-        qtext_printf(out, " | %s%s%s | %s%s%s |\n", *d->matlab ? "`" : "", d->matlab, *d->matlab ? "`" : "", *d->numpy ? "`" : "",
-                     d->numpy, *d->numpy ? "`" : "");
+        qtext_printf(out, " | %s%s%s | %s%s%s |\n", *d->matlab ? "`" : "", d->matlab, *d->matlab ? "`" : "",
+                     *d->numpy ? "`" : "", d->numpy, *d->numpy ? "`" : "");
     }
 }
 
-/* -- types of values ------------------------------------------------------------------------------------------------------------ */
+/* -- types of values ----------------------------------------------------------------------------------------------- */
 qs_status qcore_type(qs_vm *vm, qs_call_args *c) {
     const char *have = qs_type_name(vm, c->in[0]), *want;
     size_t n;
@@ -91,18 +117,19 @@ static Facts facts(qs_value v) {
     Facts f = {.number = qval_is_number(v) || v.kind == QS_COMPLEX, .array = v.kind == QS_ARRAY, .rank = 0};
     f.complex = v.kind == QS_COMPLEX, f.integer = v.kind == QS_INT;
     if (!f.array) return f;
-    f.complex = qdtype_is_complex((qs_dtype)qval_array(v)->dtype), f.integer = qdtype_is_int((qs_dtype)qval_array(v)->dtype);
+    f.complex = qdtype_is_complex((qs_dtype)qval_array(v)->dtype),
+    f.integer = qdtype_is_int((qs_dtype)qval_array(v)->dtype);
     f.rank = qarr_size(qval_array(v), f.dims);
     return f;
 }
-#define QUESTION(name, expr)                                                                                            \
-    qs_status qcore_##name(qs_vm *vm, qs_call_args *c) {                                                                \
-        (void)vm;                                                                                                       \
-        qs_value x = c->in[0];                                                                                          \
-        Facts f = facts(x);                                                                                             \
-        (void)x, (void)f;                                                                                               \
-        c->out[0] = qs_bool(expr);                                                                                      \
-        return QS_OK;                                                                                                   \
+#define QUESTION(name, expr)                                                                                           \
+    qs_status qcore_##name(qs_vm *vm, qs_call_args *c) {                                                               \
+        (void)vm;                                                                                                      \
+        qs_value x = c->in[0];                                                                                         \
+        Facts f = facts(x);                                                                                            \
+        (void)x, (void)f;                                                                                              \
+        c->out[0] = qs_bool(expr);                                                                                     \
+        return QS_OK;                                                                                                  \
     }
 QUESTION(isnumeric, f.number || f.array)
 QUESTION(isscalar, f.number || (f.array && qval_array(x)->count == 1))
@@ -125,7 +152,7 @@ qs_status qcore_isequal(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
-/* -- containers -------------------------------------------------------------------------------------------------------------------- */
+/* -- containers ---------------------------------------------------------------------------------------------------- */
 qs_status qcore_cell(qs_vm *vm, qs_call_args *c) {
     int rank;
     int64_t dims[QS_MAX_RANK];
@@ -175,7 +202,7 @@ qs_status qcore_fieldnames(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
-/* -- kernels ------------------------------------------------------------------------------------------------------------------------- */
+/* -- kernels ------------------------------------------------------------------------------------------------------- */
 qs_status qcore_parallel_do(qs_vm *vm, qs_call_args *c) { return qkrn_launch(vm, false, c->nin, c->in); }
 qs_status qcore_serial_do(qs_vm *vm, qs_call_args *c) { return qkrn_launch(vm, true, c->nin, c->in); }
 
@@ -233,7 +260,7 @@ qs_status qcore_opt_block_size(qs_vm *vm, qs_call_args *c) {
     return qarg_exact(vm, x, 1, &n, &c->out[0]);
 }
 
-/* -- the process ------------------------------------------------------------------------------------------------------------------------ */
+/* -- the process --------------------------------------------------------------------------------------------------- */
 qs_status qcore_args(qs_vm *vm, qs_call_args *c) {
     const qs_config *cfg = &qvm(vm)->config;
     int64_t n = cfg->argc;

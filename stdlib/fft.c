@@ -1,8 +1,9 @@
 /* fft.c -- discrete Fourier transforms on the host: mixed radix (2, 3, 4, 5, and primes up to 13 by definition), and
- * Bluestein's algorithm for every other length.  X[k] = sum over n of x[n] exp(-2 pi i k n/N); the inverse divides by N.
+ * Bluestein's algorithm for every other length.  X[k] = sum over n of x[n] exp(-2 pi i k n/N); the inverse divides by
+ * N.
  *
- * A dimension is transformed in batches of LINES sequences that are interleaved in a small buffer, so the arithmetic runs
- * over contiguous lines whatever the stride.  Sources: Stockham 1966; Bluestein 1970. */
+ * A dimension is transformed in batches of LINES sequences that are interleaved in a small buffer, so the arithmetic
+ * runs over contiguous lines whatever the stride.  Sources: Stockham 1966; Bluestein 1970. */
 #include "stdlib/stdlib.h"
 
 #include <math.h>
@@ -19,7 +20,8 @@ static Factors factorise(size_t n) {
     return f;
 }
 
-/* exp(-2 pi i k/n) for k < n, from an angle of at most 45 degrees: exact at multiples of 90 degrees, symmetric elsewhere. */
+/* exp(-2 pi i k/n) for k < n, from an angle of at most 45 degrees: exact at multiples of 90 degrees, symmetric
+ * elsewhere. */
 static void unit_root(size_t k, size_t n, double *re, double *im) {
     double x = 4 * (double)k, quarter = (double)n, sign_re = 1, sign_im = -1;
     if (x > 2 * quarter) x = 4 * quarter - x, sign_im = 1;
@@ -40,31 +42,31 @@ static void unit_root(size_t k, size_t n, double *re, double *im) {
 #undef REAL
 #undef N
 
-/* -- batches ------------------------------------------------------------------------------------------------------------------ */
+/* -- batches ------------------------------------------------------------------------------------------------------- */
 /* Where the lines of a packed complex array are: element j of line k is at first(k) + j*inner. */
 typedef struct { size_t n, inner, lines; } Geometry;
 static size_t first(const Geometry *g, size_t line) { return line / g->inner * g->inner * g->n + line % g->inner; }
 
 /* An inverse transform is a forward one with real and imaginary parts exchanged, going in and coming out. */
-#define GATHER(name, FROM, TO, SPLIT)                                                                                   \
-    static void gather_##name(const Geometry *g, const FROM *src, size_t line, size_t lines, bool inverse, SPLIT to) {   \
-        for (size_t l = 0; l < lines; l++) {                                                                            \
-            const FROM *p = src + 2 * first(g, line + l);                                                               \
-            TO *re = inverse ? to.im : to.re, *im = inverse ? to.re : to.im;                                            \
-            for (size_t j = 0; j < g->n; j++)                                                                           \
-                re[j * lines + l] = (TO)p[2 * j * g->inner], im[j * lines + l] = (TO)p[2 * j * g->inner + 1];           \
-        }                                                                                                               \
+#define GATHER(name, FROM, TO, SPLIT)                                                                                  \
+    static void gather_##name(const Geometry *g, const FROM *src, size_t line, size_t lines, bool inverse, SPLIT to) { \
+        for (size_t l = 0; l < lines; l++) {                                                                           \
+            const FROM *p = src + 2 * first(g, line + l);                                                              \
+            TO *re = inverse ? to.im : to.re, *im = inverse ? to.re : to.im;                                           \
+            for (size_t j = 0; j < g->n; j++)                                                                          \
+                re[j * lines + l] = (TO)p[2 * j * g->inner], im[j * lines + l] = (TO)p[2 * j * g->inner + 1];          \
+        }                                                                                                              \
     }
-#define SCATTER(name, FROM, TO, SPLIT)                                                                                  \
-    static void scatter_##name(const Geometry *g, SPLIT from, size_t line, size_t lines, bool inverse, TO *dst) {        \
-        FROM scale = inverse ? 1 / (FROM)g->n : 1;                                                                      \
-        for (size_t l = 0; l < lines; l++) {                                                                            \
-            TO *p = dst + 2 * first(g, line + l);                                                                       \
-            const FROM *re = inverse ? from.im : from.re, *im = inverse ? from.re : from.im;                            \
-            for (size_t j = 0; j < g->n; j++)                                                                           \
-                p[2 * j * g->inner] = (TO)(re[j * lines + l] * scale),                                                  \
-                               p[2 * j * g->inner + 1] = (TO)(im[j * lines + l] * scale);                               \
-        }                                                                                                               \
+#define SCATTER(name, FROM, TO, SPLIT)                                                                                 \
+    static void scatter_##name(const Geometry *g, SPLIT from, size_t line, size_t lines, bool inverse, TO *dst) {      \
+        FROM scale = inverse ? 1 / (FROM)g->n : 1;                                                                     \
+        for (size_t l = 0; l < lines; l++) {                                                                           \
+            TO *p = dst + 2 * first(g, line + l);                                                                      \
+            const FROM *re = inverse ? from.im : from.re, *im = inverse ? from.re : from.im;                           \
+            for (size_t j = 0; j < g->n; j++)                                                                          \
+                p[2 * j * g->inner] = (TO)(re[j * lines + l] * scale),                                                 \
+                               p[2 * j * g->inner + 1] = (TO)(im[j * lines + l] * scale);                              \
+        }                                                                                                              \
     }
 GATHER(ff, float, float, Split_f)
 GATHER(fd, float, double, Split_d)
@@ -121,7 +123,8 @@ static qs_status smooth_double(qs_vm *vm, const Geometry *g, const Factors *f, d
     return QS_OK;
 }
 
-/* -- Bluestein: k n = (k^2 + n^2 - (k-n)^2)/2 turns the sum into a convolution of length m >= 2N-1, always in float64 ---------- */
+/* -- Bluestein: k n = (k^2 + n^2 - (k-n)^2)/2 turns the sum into a convolution of length m >= 2N-1, always in float64
+ */
 typedef struct { size_t m; Factors f; Twiddles_d w; Split_d chirp, filter, x, y; } Chirp;
 
 static void times_chirp(Split_d x, Split_d c, size_t n, size_t lines, double sign) {
@@ -185,7 +188,7 @@ static qs_status bluestein(qs_vm *vm, const Geometry *g, bool is_float, void *da
     return QS_OK;
 }
 
-/* -- natives ---------------------------------------------------------------------------------------------------------------------- */
+/* -- natives ------------------------------------------------------------------------------------------------------- */
 /* Transforms a packed complex array in place along one dimension. */
 static qs_status along(qs_vm *vm, Array *a, void *data, int dim, bool inverse) {
     Shape s;

@@ -10,10 +10,10 @@ typedef struct { const REAL *re, *im; size_t n, step; } N(Twiddles); /* step: N 
 static N(Split) N(at)(N(Split) x, size_t i) { return (N(Split)){x.re + i, x.im + i}; }
 
 /* y = (re + i im) * w */
-#define PUT(k, a, b)                                                                                                    \
-    do {                                                                                                                \
-        REAL a_ = (a), b_ = (b);                                                                                        \
-        y.re[(k)*s + q] = a_ * wr[k] - b_ * wi[k], y.im[(k)*s + q] = a_ * wi[k] + b_ * wr[k];                           \
+#define PUT(k, a, b)                                                                                                   \
+    do {                                                                                                               \
+        REAL a_ = (a), b_ = (b);                                                                                       \
+        y.re[(k)*s + q] = a_ * wr[k] - b_ * wi[k], y.im[(k)*s + q] = a_ * wi[k] + b_ * wr[k];                          \
     } while (0)
 #define LOAD(name, j) REAL name##r = x.re[(j)*m * s + q], name##i = x.im[(j)*m * s + q]
 #define LINE _Pragma("GCC ivdep") for (size_t q = 0; q < s; q++)
@@ -65,7 +65,8 @@ static void N(radix5)(N(Split) x, N(Split) y, size_t m, size_t s, const REAL *wr
         LOAD(c, 2);
         LOAD(d, 3);
         LOAD(e, 4);
-        REAL pr = br + er, pi = bi + ei, ur = br - er, ui = bi - ei, qr = cr + dr, qi = ci + di, vr = cr - dr, vi = ci - di;
+        REAL pr = br + er, pi = bi + ei, ur = br - er, ui = bi - ei, qr = cr + dr, qi = ci + di, vr = cr - dr,
+             vi = ci - di;
         REAL fr = ar + c1 * pr + c2 * qr, fi = ai + c1 * pi + c2 * qi, gr = s1 * ur + s2 * vr, gi = s1 * ui + s2 * vi;
         REAL hr = ar + c2 * pr + c1 * qr, hi = ai + c2 * pi + c1 * qi, kr = s2 * ur - s1 * vr, ki = s2 * ui - s1 * vi;
         PUT(0, ar + pr + qr, ai + pi + qi);
@@ -79,8 +80,8 @@ static void N(radix5)(N(Split) x, N(Split) y, size_t m, size_t s, const REAL *wr
 #undef LOAD
 
 /* Any radix, by the definition; cr, ci hold exp(-2 pi i k/radix). */
-static void N(radix_any)(N(Split) x, N(Split) y, size_t r, size_t m, size_t s, const REAL *wr, const REAL *wi, const REAL *cr,
-                         const REAL *ci) {
+static void N(radix_any)(N(Split) x, N(Split) y, size_t r, size_t m, size_t s, const REAL *wr, const REAL *wi,
+                         const REAL *cr, const REAL *ci) {
     for (size_t k = 0; k < r; k++) {
         REAL *yr = y.re + k * s, *yi = y.im + k * s;
         memcpy(yr, x.re, s * sizeof *yr), memcpy(yi, x.im, s * sizeof *yi);

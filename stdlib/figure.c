@@ -18,7 +18,7 @@ typedef struct Figures {
     uint8_t *image; int height, width; /* RGB; NULL for a plot */
 } Figures;
 
-/* -- state ------------------------------------------------------------------------------------------------------------------ */
+/* -- state --------------------------------------------------------------------------------------------------------- */
 static Figures *figures(qs_vm *vm) {
     if (!qlib(vm)->figures) qlib(vm)->figures = qmem_alloc(qvm_ctx(vm), sizeof(Figures));
     return qlib(vm)->figures;
@@ -63,14 +63,18 @@ static const char *folder(qs_vm *vm, const char *fn) {
     return NULL;
 }
 
-/* -- drawing a plot ------------------------------------------------------------------------------------------------------------ */
+/* -- drawing a plot ------------------------------------------------------------------------------------------------ */
 enum { PLOT_WIDTH = 800, PLOT_HEIGHT = 600, LEFT = 80, RIGHT = 24, TOP = 48, BOTTOM = 48, SWATCH = 28 };
 static const Rgb black = {20, 20, 20}, white = {255, 255, 255}, grid = {224, 224, 224};
 
 static Rgb color_of(const char *style, int index) {
-    static const Rgb cycle[] = {{0, 114, 189}, {217, 83, 25}, {90, 150, 40}, {126, 47, 142}, {200, 150, 0}, {60, 160, 200}, {162, 20, 47}};
-    static const struct { char letter; Rgb color; } named[] = {{'r', {214, 39, 40}}, {'g', {44, 140, 44}}, {'b', {31, 80, 200}}, {'k', {20, 20, 20}},
-        {'c', {20, 170, 190}}, {'m', {190, 50, 170}}, {'y', {200, 170, 0}}, {'w', {255, 255, 255}}};
+    static const Rgb cycle[] = {{0, 114, 189}, {217, 83, 25},  {90, 150, 40}, {126, 47, 142},
+                                {200, 150, 0}, {60, 160, 200}, {162, 20, 47}};
+    static const struct {
+        char letter;
+        Rgb color;
+    } named[] = {{'r', {214, 39, 40}},  {'g', {44, 140, 44}},  {'b', {31, 80, 200}}, {'k', {20, 20, 20}},
+                 {'c', {20, 170, 190}}, {'m', {190, 50, 170}}, {'y', {200, 170, 0}}, {'w', {255, 255, 255}}};
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)
         if (strchr(style, named[i].letter)) return named[i].color;
     return cycle[index % (int)(sizeof cycle / sizeof *cycle)];
@@ -144,7 +148,8 @@ static void draw_legend(Canvas *c, const Figures *f) {
 }
 
 static void draw_plot(Canvas *c, const Figures *f) {
-    Axis x = {.size = PLOT_WIDTH - LEFT - RIGHT, .at = LEFT}, y = {.size = -(PLOT_HEIGHT - TOP - BOTTOM), .at = PLOT_HEIGHT - BOTTOM};
+    Axis x = {.size = PLOT_WIDTH - LEFT - RIGHT, .at = LEFT},
+         y = {.size = -(PLOT_HEIGHT - TOP - BOTTOM), .at = PLOT_HEIGHT - BOTTOM};
     int k = 0;
     limits(f, &x, &y);
     draw_axes(c, &x, &y);
@@ -152,7 +157,7 @@ static void draw_plot(Canvas *c, const Figures *f) {
     draw_legend(c, f);
 }
 
-/* -- the file -------------------------------------------------------------------------------------------------------------------- */
+/* -- the file ------------------------------------------------------------------------------------------------------ */
 static void draw(Canvas *c, const Figures *f) {
     int top = f->image ? c->height - f->height : 0;
     qcanvas_fill(c, 0, 0, c->width, c->height, white);
@@ -173,7 +178,14 @@ static qs_status redraw(qs_vm *vm, const char *fn) {
     Text out, name;
     qtext_init(&out, qvm_ctx(vm)), qtext_init(&name, qvm_ctx(vm));
     qtext_printf(&name, "%s/figure_%04d.png", path, f->number);
-    Pixels p = {.vm = vm, .path = name.s, .height = c.height, .width = c.width, .channels = 3, .bits = 8, .data = c.rgb, .size = size};
+    Pixels p = {.vm = vm,
+                .path = name.s,
+                .height = c.height,
+                .width = c.width,
+                .channels = 3,
+                .bits = 8,
+                .data = c.rgb,
+                .size = size};
     qs_status s = qimage_png_write(&p, 1, &out);
     if (s == QS_OK) s = qio_spill(vm, fn, name.s, out.s, out.len);
     qtext_free(&out), qtext_free(&name);
@@ -181,7 +193,7 @@ static qs_status redraw(qs_vm *vm, const char *fn) {
     return s;
 }
 
-/* -- images ------------------------------------------------------------------------------------------------------------------------- */
+/* -- images -------------------------------------------------------------------------------------------------------- */
 static qs_status range_of(qs_vm *vm, qs_call_args *c, const double *x, size_t n, double *lo, double *hi) {
     *lo = 0, *hi = 255;
     if (!qarg_given(c, 1)) return QS_OK;
@@ -210,7 +222,8 @@ static qs_status keep_image(qs_vm *vm, qs_call_args *c, Figures *f) {
     Shape s;
     qmatrix_shape(a, &s);
     int64_t channels = s.rank > 2 ? s.dims[2] : 1;
-    if (s.rank > 3 || (channels != 1 && channels != 3 && channels != 4) || a->count == 0 || s.dims[0] > 1 << 15 || s.dims[1] > 1 << 15)
+    if (s.rank > 3 || (channels != 1 && channels != 3 && channels != 4) || a->count == 0 || s.dims[0] > 1 << 15 ||
+        s.dims[1] > 1 << 15)
         return qs_fail(vm, QS_ESHAPE, "imshow: img must be height x width, with 3 channels or one");
     TRY(range_of(vm, c, p, a->count, &lo, &hi));
     const double *x = p;
@@ -219,13 +232,15 @@ static qs_status keep_image(qs_vm *vm, qs_call_args *c, Figures *f) {
     f->image = malloc(3 * (size_t)f->height * (size_t)f->width);
     if (!f->image) return qs_fail(vm, QS_ENOMEM, "imshow: no memory for %d x %d pixels", f->height, f->width);
     for (size_t i = 0; i < (size_t)f->height * (size_t)f->width; i++)
-        for (size_t k = 0; k < 3; k++) f->image[3 * i + k] = level(x[i * (size_t)channels + (channels == 1 ? 0 : k)], lo, hi);
+        for (size_t k = 0; k < 3; k++)
+            f->image[3 * i + k] = level(x[i * (size_t)channels + (channels == 1 ? 0 : k)], lo, hi);
     f->number++;
     return QS_OK;
 }
 
 static qs_status accept(qs_vm *vm, qs_call_args *c) { (void)vm, (void)c; return QS_OK; }
-static const qs_native_def connect_def = {"connect", accept, 1, 1, 0, "connect(other)\nLinks the zoom of two images in a window."};
+static const qs_native_def connect_def = {
+    "connect", accept, 1, 1, 0, "connect(other)\nLinks the zoom of two images in a window."};
 
 /* The handle: `number` of the figure, and connect(), which matters to windows only. */
 static qs_status handle(qs_vm *vm, int number, qs_value *out) {
@@ -245,7 +260,7 @@ qs_status qfigure_imshow(qs_vm *vm, qs_call_args *c) {
     return handle(vm, figures(vm)->number, &c->out[0]);
 }
 
-/* -- plots --------------------------------------------------------------------------------------------------------------------------- */
+/* -- plots --------------------------------------------------------------------------------------------------------- */
 static qs_status take_numbers(qs_vm *vm, qs_value v, const char *what, double **out, size_t *n) {
     double *x;
     TRY(qarr_doubles(vm, v, what, &x, n));
@@ -271,7 +286,8 @@ qs_status qfigure_plot(qs_vm *vm, qs_call_args *c) {
     const char *style = "";
     int nvalues = c->nin;
     if (c->in[c->nin - 1].kind == QS_STRING) TRY(qarg_string(vm, "plot", "style", c->in[--nvalues], &style, NULL));
-    if (nvalues < 1 || nvalues > 2) return qs_fail(vm, QS_ETYPE, "plot: wants plot(y), plot(x, y) or plot(x, y, \"style\")");
+    if (nvalues < 1 || nvalues > 2)
+        return qs_fail(vm, QS_ETYPE, "plot: wants plot(y), plot(x, y) or plot(x, y, \"style\")");
     Figures *f = figures(vm);
     Series *s = calloc(1, sizeof *s);
     if (!s) return qs_fail(vm, QS_ENOMEM, "plot: out of memory");
@@ -307,7 +323,8 @@ qs_status qfigure_legend(qs_vm *vm, qs_call_args *c) {
 qs_status qfigure_hold(qs_vm *vm, qs_call_args *c) {
     const char *mode = "on";
     if (c->nin) TRY(qarg_string(vm, "hold", "mode", c->in[0], &mode, NULL));
-    if (strcmp(mode, "on") && strcmp(mode, "off")) return qs_fail(vm, QS_EVALUE, "hold: mode must be \"on\" or \"off\", got \"%s\"", mode);
+    if (strcmp(mode, "on") && strcmp(mode, "off"))
+        return qs_fail(vm, QS_EVALUE, "hold: mode must be \"on\" or \"off\", got \"%s\"", mode);
     figures(vm)->hold = !strcmp(mode, "on");
     c->out[0] = qs_bool(false);
     return QS_OK;

@@ -9,7 +9,7 @@
 
 #include "vm/convert.h"
 
-/* -- reading ---------------------------------------------------------------------------------------------------------------- */
+/* -- reading ------------------------------------------------------------------------------------------------------- */
 qs_status qimage_corrupt(Image *m, const char *why) {
     return qs_fail(m->vm, QS_EVALUE, "imread: %s is damaged: %s", m->path, why);
 }
@@ -38,14 +38,16 @@ bool qimage_begin(Image *m, int64_t height, int64_t width, int channels, bool ha
     return *status == QS_OK;
 }
 
-static qs_status channels_of_row(qs_vm *vm, qs_value to, int64_t y, int64_t width, int n, qs_dtype d, const char *src, ptrdiff_t step) {
+static qs_status channels_of_row(qs_vm *vm, qs_value to, int64_t y, int64_t width, int n, qs_dtype d, const char *src,
+                                 ptrdiff_t step) {
     Array *a = qval_array(to);
     size_t size = qdtype_size((qs_dtype)a->dtype), from = qdtype_size(d);
     void *p;
     TRY(qarr_write(vm, a, &p));
     char *dst = (char *)p + (size_t)(y * width) * (size_t)n * size;
     for (int k = 0; k < n; k++)
-        qconv_run(d, src + (size_t)k * from, step, (qs_dtype)a->dtype, dst + (size_t)k * size, (ptrdiff_t)((size_t)n * size), (size_t)width);
+        qconv_run(d, src + (size_t)k * from, step, (qs_dtype)a->dtype, dst + (size_t)k * size,
+                  (ptrdiff_t)((size_t)n * size), (size_t)width);
     return QS_OK;
 }
 
@@ -58,7 +60,7 @@ qs_status qimage_row(Image *m, int64_t y, qs_dtype d, const void *row) {
     return channels_of_row(m->vm, m->alpha, y, m->width, 1, d, (const char *)row + (size_t)n * size, step);
 }
 
-/* -- netpbm: P1 … P6 (netpbm.sourceforge.net/doc) ------------------------------------------------------------------------------ */
+/* -- netpbm: P1 … P6 (netpbm.sourceforge.net/doc) ------------------------------------------------------------------ */
 typedef struct { const uint8_t *p, *end; } Cursor;
 
 static bool pnm_number(Cursor *c, int64_t *out) {
@@ -100,7 +102,8 @@ static qs_status pnm_read(Image *m) {
     int64_t width, height, most = 1;
     bool bits = kind == '1' || kind == '4';
     m->format = "pnm";
-    if (!pnm_number(&c, &width) || !pnm_number(&c, &height) || (!bits && !pnm_number(&c, &most))) return qimage_corrupt(m, "its header");
+    if (!pnm_number(&c, &width) || !pnm_number(&c, &height) || (!bits && !pnm_number(&c, &most)))
+        return qimage_corrupt(m, "its header");
     if (most < 1 || most > 65535) return qimage_corrupt(m, "its largest value");
     if (kind >= '4') c.p++; /* one blank ends the header */
     int channels = kind == '3' || kind == '6' ? 3 : 1;
@@ -110,8 +113,12 @@ static qs_status pnm_read(Image *m) {
     uint16_t *row = qmem_alloc(qvm_ctx(m->vm), bytes);
     double scale = most > 255 ? 65535.0 / (double)most : 255.0 / (double)most; /* to the full range */
     for (int64_t y = 0; y < height && s == QS_OK; y++) {
-        if (!pnm_row(&c, kind, width * channels, most, row)) { s = qimage_corrupt(m, "it ends before its last pixel"); break; }
-        for (int64_t i = 0; scale != 1 && i < width * channels; i++) row[i] = (uint16_t)fmin(row[i] * scale + 0.5, 65535);
+        if (!pnm_row(&c, kind, width * channels, most, row)) {
+            s = qimage_corrupt(m, "it ends before its last pixel");
+            break;
+        }
+        for (int64_t i = 0; scale != 1 && i < width * channels; i++)
+            row[i] = (uint16_t)fmin(row[i] * scale + 0.5, 65535);
         s = qimage_row(m, y, QS_U16, row);
     }
     qmem_free(qvm_ctx(m->vm), row, bytes);
@@ -120,7 +127,8 @@ static qs_status pnm_read(Image *m) {
 
 static qs_status pnm_write(const Pixels *x, int n, Text *out) {
     (void)n;
-    qtext_printf(out, "P%d\n%lld %lld\n%d\n", x->channels == 3 ? 6 : 5, (long long)x->width, (long long)x->height, x->bits == 16 ? 65535 : 255);
+    qtext_printf(out, "P%d\n%lld %lld\n%d\n", x->channels == 3 ? 6 : 5, (long long)x->width, (long long)x->height,
+                 x->bits == 16 ? 65535 : 255);
     if (x->bits == 8) return qtext_add(out, (const char *)x->data, x->size), QS_OK;
     for (size_t i = 0; i < x->size; i += 2) { /* high byte first */
         uint16_t v;
@@ -130,13 +138,14 @@ static qs_status pnm_write(const Pixels *x, int n, Text *out) {
     return QS_OK;
 }
 
-/* -- formats -------------------------------------------------------------------------------------------------------------------------- */
+/* -- formats ------------------------------------------------------------------------------------------------------- */
 static qs_status decode(Image *m) {
     const uint8_t *p = m->bytes;
     if (m->nbytes >= 8) {
         if (!memcmp(p, "\x89PNG", 4)) return qimage_png_read(m);
         if (!memcmp(p, "\xff\xd8\xff", 3)) return qimage_jpeg_read(m);
-        if (!memcmp(p, "II*\0", 4) || !memcmp(p, "MM\0*", 4) || !memcmp(p, "II+\0", 4) || !memcmp(p, "MM\0+", 4)) return qimage_tiff_read(m);
+        if (!memcmp(p, "II*\0", 4) || !memcmp(p, "MM\0*", 4) || !memcmp(p, "II+\0", 4) || !memcmp(p, "MM\0+", 4))
+            return qimage_tiff_read(m);
         if (p[0] == 'P' && p[1] >= '1' && p[1] <= '6') return pnm_read(m);
     }
     return qs_fail(m->vm, QS_EVALUE, "imread: %s is no PNG, JPEG, TIFF, PPM, PGM or PBM file", m->path);
@@ -218,7 +227,8 @@ static qs_status read_pages(Image *m, const double *pages, int64_t n, qs_value *
     for (int64_t i = 0; i < n; i++) {
         double page = pages ? pages[i] : (double)i;
         if (!(page >= 0 && page < m->pages && page == floor(page)))
-            return qs_fail(m->vm, QS_EINDEX, "tiffread: %s has %d pages, page %g was asked for", m->path, m->pages, page);
+            return qs_fail(m->vm, QS_EINDEX, "tiffread: %s has %d pages, page %g was asked for", m->path, m->pages,
+                           page);
         m->page = (int)page;
         TRY(qimage_tiff_read(m));
         qval_release(m->vm, m->alpha);
@@ -252,7 +262,7 @@ qs_status qimage_tiffread(qs_vm *vm, qs_call_args *c) {
     return set_field(vm, o, "slices", list);
 }
 
-/* -- writing ---------------------------------------------------------------------------------------------------------------------------- */
+/* -- writing ------------------------------------------------------------------------------------------------------- */
 static void quantise(const double *x, size_t n, double scale, Pixels *out) {
     double most = out->bits == 16 ? 65535 : 255;
     for (size_t i = 0; i < n; i++) {
@@ -287,11 +297,22 @@ static qs_status pixels_of(qs_vm *vm, const Format *f, const char *path, qs_valu
     int rank = qarr_size(a, dims), channels = rank > 2 ? (int)dims[2] : 1;
     bool alpha = channels == 2 || channels == 4;
     if (rank > 3 || channels > f->max_channels || (alpha && !f->alpha) || channels < 1)
-        return qs_fail(vm, QS_ESHAPE, "imwrite: a .%s file holds 1%s channels, img has %d dimensions with %d channels", f->extension,
-                       f->max_channels == 4 ? " to 4" : f->max_channels == 3 ? " or 3" : "", rank, channels);
+        return qs_fail(vm, QS_ESHAPE, "imwrite: a .%s file holds 1%s channels, img has %d dimensions with %d channels",
+                       f->extension,
+                       f->max_channels == 4   ? " to 4"
+                       : f->max_channels == 3 ? " or 3"
+                                              : "",
+                       rank, channels);
     if (a->count == 0 || dims[0] > 1 << 24 || dims[1] > 1 << 24)
-        return qs_fail(vm, QS_ESHAPE, "imwrite: img must have 1 to 2^24 rows and columns, got %lld x %lld", (long long)dims[0], (long long)dims[1]);
-    *out = (Pixels){.vm = vm, .path = path, .height = dims[0], .width = dims[1], .channels = channels, .bits = bits, .quality = out->quality};
+        return qs_fail(vm, QS_ESHAPE, "imwrite: img must have 1 to 2^24 rows and columns, got %lld x %lld",
+                       (long long)dims[0], (long long)dims[1]);
+    *out = (Pixels){.vm = vm,
+                    .path = path,
+                    .height = dims[0],
+                    .width = dims[1],
+                    .channels = channels,
+                    .bits = bits,
+                    .quality = out->quality};
     return sample(vm, a, out);
 }
 
@@ -306,11 +327,13 @@ static qs_status write_option(qs_vm *vm, qs_call_args *c, const Format *f, Pixel
     if (!qarg_given(c, 2)) return QS_OK;
     TRY(qarg_int(vm, "imwrite", "option", c->in[2], &option));
     if (f->write == qimage_jpeg_write) {
-        if (option < 1 || option > 100) return qs_fail(vm, QS_EVALUE, "imwrite: quality must be 1 to 100, got %lld", (long long)option);
+        if (option < 1 || option > 100)
+            return qs_fail(vm, QS_EVALUE, "imwrite: quality must be 1 to 100, got %lld", (long long)option);
         return x->quality = (int)option, QS_OK;
     }
     if ((option != 8 && option != 16 && option != 32) || option > f->max_bits)
-        return qs_fail(vm, QS_EVALUE, "imwrite: a .%s file has 8 to %d bits per sample, got %lld", f->extension, f->max_bits, (long long)option);
+        return qs_fail(vm, QS_EVALUE, "imwrite: a .%s file has 8 to %d bits per sample, got %lld", f->extension,
+                       f->max_bits, (long long)option);
     return x->bits = (int)option, QS_OK;
 }
 
@@ -322,7 +345,8 @@ qs_status qimage_imwrite(qs_vm *vm, qs_call_args *c) {
     TRY(format_of(vm, path, &f));
     TRY(write_option(vm, c, f, &first));
     const Cell *pages = c->in[1].kind == QS_CELL ? c->in[1].u.p : NULL;
-    if (pages && !f->pages) return qs_fail(vm, QS_EVALUE, "imwrite: a .%s file holds one image; several go into a .tif", f->extension);
+    if (pages && !f->pages)
+        return qs_fail(vm, QS_EVALUE, "imwrite: a .%s file holds one image; several go into a .tif", f->extension);
     if (pages && pages->count == 0) return qs_fail(vm, QS_EVALUE, "imwrite: there are no pages");
     int n = pages ? (int)pages->count : 1;
     Ctx *ctx = qvm_ctx(vm);

@@ -1,4 +1,5 @@
-/* image.h -- what the codecs share.  A codec works on bytes in memory: reading gives rows to an Image, writing gets Pixels.
+/* image.h -- what the codecs share.  A codec works on bytes in memory: reading gives rows to an Image, writing gets
+ * Pixels.
  *
  * Files are not trusted.  qimage_begin refuses extents that so few bytes cannot hold before it takes memory. */
 #ifndef STDLIB_IMAGE_H

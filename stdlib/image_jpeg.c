@@ -41,7 +41,8 @@ static qs_status decode(Image *m, struct jpeg_decompress_struct *j) {
     qs_status s;
     if (!qimage_begin(m, j->image_height, j->image_width, gray ? 1 : 3, false, 8, &s)) return s;
     jpeg_start_decompress(j);
-    JSAMPARRAY row = j->mem->alloc_sarray((j_common_ptr)j, JPOOL_IMAGE, j->output_width * (JDIMENSION)j->output_components, 1);
+    JSAMPARRAY row =
+        j->mem->alloc_sarray((j_common_ptr)j, JPOOL_IMAGE, j->output_width * (JDIMENSION)j->output_components, 1);
     while (s == QS_OK && j->output_scanline < j->output_height) {
         int64_t y = j->output_scanline;
         jpeg_read_scanlines(j, row, 1);
@@ -76,7 +77,8 @@ static void encode(const Pixels *x, struct jpeg_compress_struct *j, Block *out) 
     j->in_color_space = x->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_set_defaults(j);
     jpeg_set_quality(j, x->quality, TRUE);
-    if (x->quality >= 90) j->comp_info[0].h_samp_factor = j->comp_info[0].v_samp_factor = 1; /* colours at full resolution */
+    if (x->quality >= 90)
+        j->comp_info[0].h_samp_factor = j->comp_info[0].v_samp_factor = 1; /* colours at full resolution */
     jpeg_start_compress(j, TRUE);
     while (j->next_scanline < j->image_height) {
         JSAMPROW row = x->data + (size_t)j->next_scanline * (size_t)x->width * (size_t)x->channels;
@@ -105,7 +107,9 @@ qs_status qimage_jpeg_write(const Pixels *x, int n, Text *out) {
     return s;
 }
 #else
-qs_status qimage_jpeg_read(Image *m) { return qs_fail(m->vm, QS_EVALUE, "imread: %s is a JPEG file; this build has no libjpeg", m->path); }
+qs_status qimage_jpeg_read(Image *m) {
+    return qs_fail(m->vm, QS_EVALUE, "imread: %s is a JPEG file; this build has no libjpeg", m->path);
+}
 qs_status qimage_jpeg_write(const Pixels *x, int n, Text *out) {
     (void)n, (void)out;
     return qs_fail(x->vm, QS_EVALUE, "imwrite: this build has no libjpeg; .ppm and .pgm always work");

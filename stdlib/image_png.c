@@ -8,7 +8,15 @@
 #include <setjmp.h>
 
 /* Errors of libpng jump.  What must survive a jump lives here, in the frame above the one that calls setjmp. */
-typedef struct { Image *m; size_t at; char why[160]; png_structp png; png_infop info; png_bytep pixels; size_t size; } Codec;
+typedef struct {
+    Image *m;
+    size_t at;
+    char why[160];
+    png_structp png;
+    png_infop info;
+    png_bytep pixels;
+    size_t size;
+} Codec;
 
 static void fail(png_structp png, png_const_charp why) {
     Codec *c = png_get_error_ptr(png);
@@ -57,7 +65,9 @@ qs_status qimage_png_read(Image *m) {
     m->format = "png";
     c.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &c, fail, ignore);
     c.info = c.png ? png_create_info_struct(c.png) : NULL;
-    if (!c.info) return png_destroy_read_struct(&c.png, NULL, NULL), qs_fail(m->vm, QS_ENOMEM, "imread: libpng is out of memory");
+    if (!c.info)
+        return png_destroy_read_struct(&c.png, NULL, NULL),
+               qs_fail(m->vm, QS_ENOMEM, "imread: libpng is out of memory");
     png_set_read_fn(c.png, &c, feed);
     png_set_user_limits(c.png, 1 << 24, 1 << 24);
     qs_status s = guarded_read(&c);
@@ -70,7 +80,8 @@ static void drain(png_structp png, png_bytep p, size_t n) { qtext_add(png_get_io
 static void flush(png_structp png) { (void)png; }
 
 static qs_status guarded_write(Codec *c, const Pixels *x) {
-    static const int types[] = {0, PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGB_ALPHA};
+    static const int types[] = {0, PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
+                                PNG_COLOR_TYPE_RGB_ALPHA};
     if (setjmp(png_jmpbuf(c->png))) return qs_fail(x->vm, QS_EVALUE, "imwrite: %s: %s", x->path, c->why);
     png_set_user_limits(c->png, 1 << 24, 1 << 24);
     png_set_IHDR(c->png, c->info, (png_uint_32)x->width, (png_uint_32)x->height, x->bits, types[x->channels],
@@ -88,14 +99,17 @@ qs_status qimage_png_write(const Pixels *x, int n, Text *out) {
     Codec c = {.m = NULL};
     c.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &c, fail, ignore);
     c.info = c.png ? png_create_info_struct(c.png) : NULL;
-    if (!c.info) return png_destroy_write_struct(&c.png, NULL), qs_fail(x->vm, QS_ENOMEM, "imwrite: libpng is out of memory");
+    if (!c.info)
+        return png_destroy_write_struct(&c.png, NULL), qs_fail(x->vm, QS_ENOMEM, "imwrite: libpng is out of memory");
     png_set_write_fn(c.png, out, drain, flush);
     qs_status s = guarded_write(&c, x);
     png_destroy_write_struct(&c.png, &c.info);
     return s;
 }
 #else
-qs_status qimage_png_read(Image *m) { return qs_fail(m->vm, QS_EVALUE, "imread: %s is a PNG file; this build has no libpng", m->path); }
+qs_status qimage_png_read(Image *m) {
+    return qs_fail(m->vm, QS_EVALUE, "imread: %s is a PNG file; this build has no libpng", m->path);
+}
 qs_status qimage_png_write(const Pixels *x, int n, Text *out) {
     (void)n, (void)out;
     return qs_fail(x->vm, QS_EVALUE, "imwrite: this build has no libpng; .ppm and .pgm always work");

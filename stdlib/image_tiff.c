@@ -57,7 +57,8 @@ static TIFF *open_tiff(Memory *m, const char *path, const char *mode) {
     TIFFOpenOptionsSetErrorHandlerExtR(o, keep_error, m);
     TIFFOpenOptionsSetWarningHandlerExtR(o, keep_quiet, m);
     TIFFOpenOptionsSetMaxSingleMemAlloc(o, 1 << 30);
-    TIFF *t = TIFFClientOpenExt(path, mode, m, mem_read, mem_write, mem_seek, mem_close, mem_size, mem_map, mem_unmap, o);
+    TIFF *t =
+        TIFFClientOpenExt(path, mode, m, mem_read, mem_write, mem_seek, mem_close, mem_size, mem_map, mem_unmap, o);
     TIFFOpenOptionsFree(o);
     return t;
 }
@@ -74,17 +75,24 @@ static Layout layout_of(TIFF *t) {
     Layout l = {0};
     uint16_t *kinds;
     TIFFGetField(t, TIFFTAG_IMAGEWIDTH, &l.width), TIFFGetField(t, TIFFTAG_IMAGELENGTH, &l.height);
-    TIFFGetFieldDefaulted(t, TIFFTAG_BITSPERSAMPLE, &l.bits), TIFFGetFieldDefaulted(t, TIFFTAG_SAMPLESPERPIXEL, &l.samples);
-    TIFFGetFieldDefaulted(t, TIFFTAG_SAMPLEFORMAT, &l.format), TIFFGetFieldDefaulted(t, TIFFTAG_PLANARCONFIG, &l.planar);
-    if (!TIFFGetField(t, TIFFTAG_PHOTOMETRIC, &l.photo)) l.photo = l.samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
+    TIFFGetFieldDefaulted(t, TIFFTAG_BITSPERSAMPLE, &l.bits),
+        TIFFGetFieldDefaulted(t, TIFFTAG_SAMPLESPERPIXEL, &l.samples);
+    TIFFGetFieldDefaulted(t, TIFFTAG_SAMPLEFORMAT, &l.format),
+        TIFFGetFieldDefaulted(t, TIFFTAG_PLANARCONFIG, &l.planar);
+    if (!TIFFGetField(t, TIFFTAG_PHOTOMETRIC, &l.photo))
+        l.photo = l.samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
     TIFFGetFieldDefaulted(t, TIFFTAG_EXTRASAMPLES, &l.extra, &kinds);
     return l;
 }
 
 static bool dtype_of(const Layout *l, qs_dtype *out) {
-    static const qs_dtype table[3][4] = {{QS_U8, QS_U16, QS_U32, QS_U64}, {QS_I8, QS_I16, QS_I32, QS_I64}, {QS_B1, QS_F16, QS_F32, QS_F64}};
+    static const qs_dtype table[3][4] = {
+        {QS_U8, QS_U16, QS_U32, QS_U64}, {QS_I8, QS_I16, QS_I32, QS_I64}, {QS_B1, QS_F16, QS_F32, QS_F64}};
     int size = l->bits == 8 ? 0 : l->bits == 16 ? 1 : l->bits == 32 ? 2 : l->bits == 64 ? 3 : -1;
-    int form = l->format == SAMPLEFORMAT_UINT ? 0 : l->format == SAMPLEFORMAT_INT ? 1 : l->format == SAMPLEFORMAT_IEEEFP ? 2 : -1;
+    int form = l->format == SAMPLEFORMAT_UINT     ? 0
+               : l->format == SAMPLEFORMAT_INT    ? 1
+               : l->format == SAMPLEFORMAT_IEEEFP ? 2
+                                                  : -1;
     if (size < 0 || form < 0 || (form == 2 && size == 0)) return false;
     *out = table[form][size];
     return true;
@@ -97,11 +105,15 @@ static bool is_plain(const Layout *l) {
     return (gray || rgb) && l->extra <= 1 && dtype_of(l, &d);
 }
 
-/* -- reading ---------------------------------------------------------------------------------------------------------------- */
+/* -- reading ------------------------------------------------------------------------------------------------------- */
 /* Copies a strip or tile of one plane (or of all, interleaved) into the page. */
-typedef struct { uint8_t *page; size_t sample, pixel, width, height; } Page; /* sample and pixel: bytes; extents: pixels */
+typedef struct {
+    uint8_t *page;
+    size_t sample, pixel, width, height;
+} Page; /* sample and pixel: bytes; extents: pixels */
 
-static void place(const Page *p, const uint8_t *chunk, size_t x0, size_t y0, size_t w, size_t h, size_t plane, size_t step) {
+static void place(const Page *p, const uint8_t *chunk, size_t x0, size_t y0, size_t w, size_t h, size_t plane,
+                  size_t step) {
     for (size_t y = 0; y < h && y0 + y < p->height; y++) {
         size_t n = w < p->width - x0 ? w : p->width - x0;
         uint8_t *to = p->page + ((y0 + y) * p->width + x0) * p->pixel + plane * p->sample;
@@ -131,7 +143,8 @@ static bool read_strips(TIFF *t, const Page *p, uint8_t *chunk, size_t planes, s
         for (size_t y = 0; y < p->height; y += rows) {
             size_t h = p->height - y < rows ? p->height - y : rows;
             tmsize_t want = (tmsize_t)(h * p->width * step);
-            if (TIFFReadEncodedStrip(t, TIFFComputeStrip(t, (uint32_t)y, (uint16_t)k), chunk, want) < want) return false;
+            if (TIFFReadEncodedStrip(t, TIFFComputeStrip(t, (uint32_t)y, (uint16_t)k), chunk, want) < want)
+                return false;
             place(p, chunk, 0, y, p->width, h, k, step);
         }
     return true;
@@ -145,14 +158,17 @@ static qs_status read_plain(Image *m, TIFF *t, const Layout *l, Memory *mem) {
     bool tiled = TIFFIsTiled(t), separate = l->planar == PLANARCONFIG_SEPARATE;
     uint64_t nchunk = tiled ? TIFFTileSize64(t) : TIFFStripSize64(t);
     size_t sample = l->bits / 8u, npage = sample * l->samples * l->width * l->height;
-    if (nchunk == 0 || nchunk / SIZE_MAX || nchunk > 64 * (uint64_t)npage + (1 << 20)) return qimage_corrupt(m, "its strips or tiles");
+    if (nchunk == 0 || nchunk / SIZE_MAX || nchunk > 64 * (uint64_t)npage + (1 << 20))
+        return qimage_corrupt(m, "its strips or tiles");
     Ctx *ctx = qvm_ctx(m->vm);
     uint8_t *chunk = qmem_try(ctx, nchunk), *page = qmem_try(ctx, npage);
     Page p = {page, sample, sample * l->samples, l->width, l->height};
     size_t step = separate ? sample : p.pixel, planes = separate ? l->samples : 1;
     if (!chunk || !page) s = qs_fail(m->vm, QS_ENOMEM, "imread: no memory for %zu bytes", npage);
-    else if (!(tiled ? read_tiles : read_strips)(t, &p, chunk, planes, step)) s = qimage_corrupt(m, *mem->why ? mem->why : "its data");
-    for (size_t y = 0; y < l->height && s == QS_OK; y++) s = qimage_row(m, (int64_t)y, d, page + y * l->width * p.pixel);
+    else if (!(tiled ? read_tiles : read_strips)(t, &p, chunk, planes, step))
+        s = qimage_corrupt(m, *mem->why ? mem->why : "its data");
+    for (size_t y = 0; y < l->height && s == QS_OK; y++)
+        s = qimage_row(m, (int64_t)y, d, page + y * l->width * p.pixel);
     if (chunk) qmem_try_free(ctx, chunk, nchunk);
     if (page) qmem_try_free(ctx, page, npage);
     return s;
@@ -166,14 +182,16 @@ static qs_status read_rgba(Image *m, TIFF *t, const Layout *l, Memory *mem) {
     size_t n = (size_t)l->width * l->height * 4;
     uint32_t *rgba = qmem_try(ctx, n);
     if (!rgba) return qs_fail(m->vm, QS_ENOMEM, "imread: no memory for %zu bytes", n);
-    if (!TIFFReadRGBAImageOriented(t, l->width, l->height, rgba, ORIENTATION_TOPLEFT, 1)) s = qimage_corrupt(m, *mem->why ? mem->why : "its data");
+    if (!TIFFReadRGBAImageOriented(t, l->width, l->height, rgba, ORIENTATION_TOPLEFT, 1))
+        s = qimage_corrupt(m, *mem->why ? mem->why : "its data");
     for (size_t y = 0; y < l->height && s == QS_OK; y++) {
         uint32_t *row = rgba + y * l->width;
         uint8_t *packed = (uint8_t *)row; /* shrinks in place: a pixel is written after it was read */
         for (size_t x = 0; x < l->width; x++) {
             uint32_t v = row[x];
             if (gray) { packed[x] = (uint8_t)TIFFGetR(v); continue; }
-            packed[3 * x] = (uint8_t)TIFFGetR(v), packed[3 * x + 1] = (uint8_t)TIFFGetG(v), packed[3 * x + 2] = (uint8_t)TIFFGetB(v);
+            packed[3 * x] = (uint8_t)TIFFGetR(v), packed[3 * x + 1] = (uint8_t)TIFFGetG(v),
+                       packed[3 * x + 2] = (uint8_t)TIFFGetB(v);
         }
         s = qimage_row(m, (int64_t)y, QS_U8, packed);
     }
@@ -188,7 +206,8 @@ qs_status qimage_tiff_read(Image *m) {
     if (!t) return qimage_corrupt(m, *mem.why ? mem.why : "its header");
     qs_status s;
     if (m->info_only) m->pages = (int)TIFFNumberOfDirectories(t);
-    if (m->page > 0 && !TIFFSetDirectory(t, (tdir_t)m->page)) s = qs_fail(m->vm, QS_EINDEX, "imread: %s has no page %d", m->path, m->page);
+    if (m->page > 0 && !TIFFSetDirectory(t, (tdir_t)m->page))
+        s = qs_fail(m->vm, QS_EINDEX, "imread: %s has no page %d", m->path, m->page);
     else if (m->page == 0 && m->info_only && !TIFFSetDirectory(t, 0)) s = qimage_corrupt(m, "its first page");
     else {
         Layout l = layout_of(t);
@@ -198,7 +217,7 @@ qs_status qimage_tiff_read(Image *m) {
     return s;
 }
 
-/* -- writing ---------------------------------------------------------------------------------------------------------------- */
+/* -- writing ------------------------------------------------------------------------------------------------------- */
 static bool write_page(TIFF *t, const Pixels *x, int i, int n) {
     uint16_t alpha = EXTRASAMPLE_UNASSALPHA;
     bool has_alpha = x->channels == 2 || x->channels == 4;
@@ -207,7 +226,8 @@ static bool write_page(TIFF *t, const Pixels *x, int i, int n) {
     TIFFSetField(t, TIFFTAG_BITSPERSAMPLE, x->bits), TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, x->channels);
     TIFFSetField(t, TIFFTAG_SAMPLEFORMAT, x->bits == 32 ? SAMPLEFORMAT_IEEEFP : SAMPLEFORMAT_UINT);
     TIFFSetField(t, TIFFTAG_PHOTOMETRIC, x->channels >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
-    TIFFSetField(t, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG), TIFFSetField(t, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
+    TIFFSetField(t, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG),
+        TIFFSetField(t, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
     TIFFSetField(t, TIFFTAG_COMPRESSION, COMPRESSION_LZW);
     TIFFSetField(t, TIFFTAG_PREDICTOR, x->bits == 32 ? PREDICTOR_NONE : PREDICTOR_HORIZONTAL);
     if (has_alpha) TIFFSetField(t, TIFFTAG_EXTRASAMPLES, 1, &alpha);
@@ -229,7 +249,9 @@ qs_status qimage_tiff_write(const Pixels *pages, int n, Text *out) {
     return good && !*mem.why ? QS_OK : qs_fail(pages->vm, QS_EVALUE, "imwrite: %s: %s", pages->path, mem.why);
 }
 #else
-qs_status qimage_tiff_read(Image *m) { return qs_fail(m->vm, QS_EVALUE, "imread: %s is a TIFF file; this build has no libtiff", m->path); }
+qs_status qimage_tiff_read(Image *m) {
+    return qs_fail(m->vm, QS_EVALUE, "imread: %s is a TIFF file; this build has no libtiff", m->path);
+}
 qs_status qimage_tiff_write(const Pixels *x, int n, Text *out) {
     (void)n, (void)out;
     return qs_fail(x->vm, QS_EVALUE, "imwrite: this build has no libtiff; .ppm and .pgm always work");

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* -- open files are foreign values, closed by fclose or when the last reference goes ------------------------------------ */
+/* -- open files are foreign values, closed by fclose or when the last reference goes ------------------------------- */
 typedef struct { FILE *f; char *path; } File;
 
 static void file_release(void *p) {
@@ -44,7 +44,8 @@ qs_status qio_fopen(qs_vm *vm, qs_call_args *c) {
     const char *path, *mode = "r";
     TRY(qarg_string(vm, "fopen", "path", c->in[0], &path, NULL));
     if (c->nin > 1) TRY(qarg_string(vm, "fopen", "mode", c->in[1], &mode, NULL));
-    if (!*mode || !strchr("rwa", *mode)) return qs_fail(vm, QS_EVALUE, "fopen: mode must begin with r, w or a, got \"%s\"", mode);
+    if (!*mode || !strchr("rwa", *mode))
+        return qs_fail(vm, QS_EVALUE, "fopen: mode must begin with r, w or a, got \"%s\"", mode);
     FILE *f = fopen(path, mode);
     if (!f) return io_error(vm, "fopen", "open", path);
     File *file = malloc(sizeof *file);
@@ -82,7 +83,9 @@ qs_status qio_fgets(qs_vm *vm, qs_call_args *c) {
     ssize_t n = getline(&line, &cap, file->f);
     if (n > 0 && line[n - 1] == '\n') n--;
     if (n > 0 && line[n - 1] == '\r') n--;
-    qs_status s = n >= 0 ? qs_string(vm, line, (size_t)n, &c->out[0]) : ferror(file->f) ? io_error(vm, "fgets", "read", file->path) : QS_OK;
+    qs_status s = n >= 0            ? qs_string(vm, line, (size_t)n, &c->out[0])
+                  : ferror(file->f) ? io_error(vm, "fgets", "read", file->path)
+                                    : QS_OK;
     free(line);
     return s;
 }
@@ -105,7 +108,8 @@ qs_status qio_fread(qs_vm *vm, qs_call_args *c) {
     Array *a;
     void *p;
     int64_t n = (int64_t)t.len;
-    qs_status s = ferror(file->f) ? io_error(vm, "fread", "read", file->path) : qarg_result(vm, c, 0, QS_U8, 1, &n, &a, &p);
+    qs_status s =
+        ferror(file->f) ? io_error(vm, "fread", "read", file->path) : qarg_result(vm, c, 0, QS_U8, 1, &n, &a, &p);
     if (s == QS_OK && n) memcpy(p, t.s, t.len);
     qtext_free(&t);
     return s;
@@ -159,7 +163,7 @@ qs_status qio_fprintf(qs_vm *vm, qs_call_args *c) {
     return put_text(vm, "fprintf", file, &t, qfmt_printf(vm, fmt, n, c->nin - 2, c->in + 2, &t));
 }
 
-/* -- whole files ------------------------------------------------------------------------------------------------------------- */
+/* -- whole files --------------------------------------------------------------------------------------------------- */
 qs_status qio_slurp(qs_vm *vm, const char *fn, const char *path, Text *out) {
     FILE *f = fopen(path, "rb");
     if (!f) return io_error(vm, fn, "open", path);
@@ -198,7 +202,7 @@ qs_status qio_filewrite(qs_vm *vm, qs_call_args *c) {
     return qio_spill(vm, "filewrite", path, s, n);
 }
 
-/* -- the file system ----------------------------------------------------------------------------------------------------------- */
+/* -- the file system ----------------------------------------------------------------------------------------------- */
 static qs_status kind_of(qs_vm *vm, qs_call_args *c, const char *fn, mode_t wanted) {
     const char *path;
     struct stat st;
@@ -257,11 +261,12 @@ qs_status qio_listdir(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
-/* -- comma-separated values ------------------------------------------------------------------------------------------------------ */
+/* -- comma-separated values ---------------------------------------------------------------------------------------- */
 typedef struct { double *x; uint32_t cap; size_t n, rows, cols; } Table;
 
 /* Reads one line into the table; blank cells are nan, blank lines and lines that begin with # are skipped. */
-static qs_status csv_line(qs_vm *vm, const char *path, size_t number, const char *s, const char *end, char sep, Table *t) {
+static qs_status csv_line(qs_vm *vm, const char *path, size_t number, const char *s, const char *end, char sep,
+                          Table *t) {
     size_t cols = 0;
     while (end > s && (end[-1] == '\r' || end[-1] == ' ')) end--;
     if (s == end || *s == '#') return QS_OK;
@@ -286,7 +291,8 @@ static qs_status csv_line(qs_vm *vm, const char *path, size_t number, const char
     }
     if (t->rows++ == 0) t->cols = cols;
     if (cols != t->cols)
-        return qs_fail(vm, QS_ESHAPE, "csvread: %s, line %zu has %zu numbers, the lines before have %zu", path, number, cols, t->cols);
+        return qs_fail(vm, QS_ESHAPE, "csvread: %s, line %zu has %zu numbers, the lines before have %zu", path, number,
+                       cols, t->cols);
     return QS_OK;
 }
 
@@ -350,7 +356,8 @@ qs_status qio_csvwrite(qs_vm *vm, qs_call_args *c) {
     qtext_init(&t, qvm_ctx(vm));
     for (size_t i = 0; i < a->count; i++) {
         int digits = d == QS_F64 || (d >= QS_I64 && d <= QS_U64) ? 17 : 9; /* read back exactly */
-        qtext_printf(&t, "%.*g%c", digits, qdtype_get(d, (const char *)p + i * qdtype_size(d)), (i + 1) % cols ? sep : '\n');
+        qtext_printf(&t, "%.*g%c", digits, qdtype_get(d, (const char *)p + i * qdtype_size(d)),
+                     (i + 1) % cols ? sep : '\n');
     }
     qs_status s = qio_spill(vm, "csvwrite", path, t.s ? t.s : "", t.len);
     qtext_free(&t);

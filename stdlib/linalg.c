@@ -1,7 +1,8 @@
 /* linalg.c -- linear algebra through LAPACK, which is opened on first use: a script without it pays nothing.
  *
- * LAPACK wants first-index-fastest matrices, so arguments are transposed going in and results coming out.  Everything is
- * computed in float64 (complex128) and rounded to the dtype of the argument.  Source: LAPACK Users' Guide, 3rd edition. */
+ * LAPACK wants first-index-fastest matrices, so arguments are transposed going in and results coming out.  Everything
+ * is computed in float64 (complex128) and rounded to the dtype of the argument.  Source: LAPACK Users' Guide, 3rd
+ * edition. */
 #include "stdlib/stdlib.h"
 
 #include <dlfcn.h>
@@ -9,10 +10,10 @@
 #include <math.h>
 #include <string.h>
 
-/* -- the library ---------------------------------------------------------------------------------------------------------------- */
-#define LAPACK(X)                                                                                                       \
-    X(dgetrf) X(zgetrf) X(dgetri) X(zgetri) X(dgetrs) X(zgetrs) X(dgels) X(zgels) X(dpotrf) X(zpotrf) X(dgeqrf) X(zgeqrf)  \
-    X(dorgqr) X(zungqr) X(dgesdd) X(zgesdd) X(dsyevd) X(zheevd) X(dgeev) X(zgeev)
+/* -- the library --------------------------------------------------------------------------------------------------- */
+#define LAPACK(X)                                                                                                      \
+    X(dgetrf) X(zgetrf) X(dgetri) X(zgetri) X(dgetrs) X(zgetrs) X(dgels) X(zgels) X(dpotrf) X(zpotrf)                  \
+    X(dgeqrf) X(zgeqrf) X(dorgqr) X(zungqr) X(dgesdd) X(zgesdd) X(dsyevd) X(zheevd) X(dgeev) X(zgeev)
 
 typedef void (*Routine)(void);
 typedef struct Lapack {
@@ -24,10 +25,21 @@ typedef struct Lapack {
 static const char *const libraries[] = {"libopenblas.so.0", "liblapack.so.3", "liblapack.so", "libopenblas.so"};
 
 static bool resolve(Lapack *l) {
-#define SYMBOL(name)                                                                                                    \
+#define SYMBOL(name)                                                                                                   \
     if (!(l->name = (Routine)(uintptr_t)dlsym(l->handle, #name "_"))) return false;
     LAPACK(SYMBOL)
     return true;
+}
+
+bool qlinalg_available(void) {
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+        Lapack l = {.handle = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL)};
+        if (!l.handle) continue;
+        bool good = resolve(&l);
+        dlclose(l.handle);
+        if (good) return true;
+    }
+    return false;
 }
 
 static qs_status lapack(qs_vm *vm, const char *fn, Lapack **out) {
@@ -53,7 +65,7 @@ void qlinalg_close(qs_vm *vm) {
 #define CALL(routine, signature, ...) ((void (*) signature)(routine))(__VA_ARGS__)
 #define P void *
 
-/* -- matrices ---------------------------------------------------------------------------------------------------------------------- */
+/* -- matrices ------------------------------------------------------------------------------------------------------ */
 typedef struct { /* first index fastest; elements of 1 (real) or 2 (complex) doubles */
     Ctx *ctx;
     int m, n, parts;
@@ -87,8 +99,8 @@ static qs_status mat_read(qs_vm *vm, qs_call_args *c, int i, const char *fn, con
     Shape s;
     qmatrix_shape(a, &s);
     if (s.dims[0] > 1 << 20 || s.dims[1] > 1 << 20)
-        return qs_fail(vm, QS_ESHAPE, "%s: %s may have 2^20 rows and columns, got %lld x %lld", fn, what, (long long)s.dims[0],
-                       (long long)s.dims[1]);
+        return qs_fail(vm, QS_ESHAPE, "%s: %s may have 2^20 rows and columns, got %lld x %lld", fn, what,
+                       (long long)s.dims[0], (long long)s.dims[1]);
     TRY(mat_new(vm, fn, (int)s.dims[0], (int)s.dims[1], parts, x));
     if (a->count) qmatrix_move(x->a, (int64_t[]){1, x->m}, p, s.strides, 2, s.dims, (size_t)parts * sizeof(double));
     return QS_OK;
@@ -108,7 +120,8 @@ static qs_status mat_result(qs_vm *vm, const Mat *x, int rows, int cols, qs_dtyp
     int64_t dims[2] = {rows, cols};
     TRY(qarr_new(vm, wide_type(x->parts), 2, dims, false, &a));
     qs_status s = qarr_write(vm, a, &p);
-    if (s == QS_OK && a->count) qmatrix_move(p, (int64_t[]){cols, 1}, x->a, (int64_t[]){1, x->m}, 2, dims, (size_t)x->parts * sizeof(double));
+    if (s == QS_OK && a->count)
+        qmatrix_move(p, (int64_t[]){cols, 1}, x->a, (int64_t[]){1, x->m}, 2, dims, (size_t)x->parts * sizeof(double));
     if (s == QS_OK) s = qarr_convert(vm, a, d, &r);
     qarr_release(vm, a);
     if (s == QS_OK) *out = qarr_value(r);
@@ -128,14 +141,15 @@ static qs_status work_new(qs_vm *vm, const char *fn, double reals, Work *w) {
 }
 static void work_free(Work *w) { if (w->p) qmem_try_free(w->ctx, w->p, w->bytes); }
 
-/* -- LU: det, logdet, inv, solve ------------------------------------------------------------------------------------------------------ */
+/* -- LU: det, logdet, inv, solve ----------------------------------------------------------------------------------- */
 typedef struct { Mat a; Work pivots; int info; } Lu;
 static int *pivots(Lu *f) { return (int *)(void *)f->pivots.p; }
 static void lu_free(Lu *f) { mat_free(&f->a), work_free(&f->pivots); }
 
 static qs_status lu(qs_vm *vm, const char *fn, Lapack *l, Lu *f) {
     TRY(work_new(vm, fn, f->a.m, &f->pivots));
-    CALL(f->a.parts == 2 ? l->zgetrf : l->dgetrf, (P, P, P, P, P, P), &f->a.m, &f->a.n, f->a.a, &f->a.m, f->pivots.p, &f->info);
+    CALL(f->a.parts == 2 ? l->zgetrf : l->dgetrf, (P, P, P, P, P, P), &f->a.m, &f->a.n, f->a.a, &f->a.m, f->pivots.p,
+         &f->info);
     return QS_OK;
 }
 
@@ -182,13 +196,16 @@ static qs_status determinant(qs_vm *vm, qs_call_args *c, const char *fn, bool lo
 qs_status qlinalg_det(qs_vm *vm, qs_call_args *c) { return determinant(vm, c, "det", false); }
 qs_status qlinalg_logdet(qs_vm *vm, qs_call_args *c) { return determinant(vm, c, "logdet", true); }
 
-static qs_status singular(qs_vm *vm, const char *fn) { return qs_fail(vm, QS_EVALUE, "%s: the matrix is singular", fn); }
+static qs_status singular(qs_vm *vm, const char *fn) {
+    return qs_fail(vm, QS_EVALUE, "%s: the matrix is singular", fn);
+}
 
 static qs_status invert(qs_vm *vm, Lapack *l, Lu *f) {
     Work w;
     if (f->info) return singular(vm, "inv");
     TRY(work_new(vm, "inv", 64.0 * f->a.m, &w));
-    CALL(f->a.parts == 2 ? l->zgetri : l->dgetri, (P, P, P, P, P, P, P), &f->a.m, f->a.a, &f->a.m, f->pivots.p, w.p, &w.n, &f->info);
+    CALL(f->a.parts == 2 ? l->zgetri : l->dgetri, (P, P, P, P, P, P, P), &f->a.m, f->a.a, &f->a.m, f->pivots.p, w.p,
+         &w.n, &f->info);
     work_free(&w);
     return f->info ? singular(vm, "inv") : QS_OK;
 }
@@ -211,8 +228,8 @@ static qs_status solve_square(qs_vm *vm, Lapack *l, Mat *a, Mat *b) {
     qs_status s = lu(vm, "solve", l, &f);
     if (s == QS_OK && f.info) s = singular(vm, "solve");
     if (s == QS_OK)
-        CALL(a->parts == 2 ? l->zgetrs : l->dgetrs, (P, P, P, P, P, P, P, P, P, size_t), "N", &a->n, &b->n, a->a, &a->n, f.pivots.p,
-             b->a, &b->m, &info, 1);
+        CALL(a->parts == 2 ? l->zgetrs : l->dgetrs, (P, P, P, P, P, P, P, P, P, size_t), "N", &a->n, &b->n, a->a, &a->n,
+             f.pivots.p, b->a, &b->m, &info, 1);
     work_free(&f.pivots);
     return s;
 }
@@ -222,9 +239,11 @@ static qs_status solve_least_squares(qs_vm *vm, Lapack *l, Mat *a, Mat *b) {
     int info, ask = -1;
     double want[2];
     Routine r = a->parts == 2 ? l->zgels : l->dgels;
-    CALL(r, (P, P, P, P, P, P, P, P, P, P, P, size_t), "N", &a->m, &a->n, &b->n, a->a, &a->m, b->a, &b->m, want, &ask, &info, 1);
+    CALL(r, (P, P, P, P, P, P, P, P, P, P, P, size_t), "N", &a->m, &a->n, &b->n, a->a, &a->m, b->a, &b->m, want, &ask,
+         &info, 1);
     TRY(work_new(vm, "solve", want[0], &w));
-    CALL(r, (P, P, P, P, P, P, P, P, P, P, P, size_t), "N", &a->m, &a->n, &b->n, a->a, &a->m, b->a, &b->m, w.p, &w.n, &info, 1);
+    CALL(r, (P, P, P, P, P, P, P, P, P, P, P, size_t), "N", &a->m, &a->n, &b->n, a->a, &a->m, b->a, &b->m, w.p, &w.n,
+         &info, 1);
     work_free(&w);
     return info ? qs_fail(vm, QS_EVALUE, "solve: the matrix has not full rank; use pinv(A)*B") : QS_OK;
 }
@@ -237,8 +256,11 @@ static qs_status solve_mats(qs_vm *vm, qs_call_args *c, Lapack *l, Mat *a, const
         return qs_fail(vm, QS_ESHAPE, "solve: A and B must have as many rows, got %d and %d", a->m, b->m);
     TRY(mat_new(vm, "solve", most, b->n, a->parts, &x));
     for (int j = 0; j < b->n; j++)
-        memcpy(x.a + (size_t)j * (size_t)(most * a->parts), b->a + (size_t)j * (size_t)(b->m * a->parts), (size_t)(b->m * a->parts) * sizeof(double));
-    qs_status s = a->m == 0 || a->n == 0 ? QS_OK : a->m == a->n ? solve_square(vm, l, a, &x) : solve_least_squares(vm, l, a, &x);
+        memcpy(x.a + (size_t)j * (size_t)(most * a->parts), b->a + (size_t)j * (size_t)(b->m * a->parts),
+               (size_t)(b->m * a->parts) * sizeof(double));
+    qs_status s = a->m == 0 || a->n == 0 ? QS_OK
+                  : a->m == a->n         ? solve_square(vm, l, a, &x)
+                                         : solve_least_squares(vm, l, a, &x);
     if (s == QS_OK) s = mat_result(vm, &x, a->n, b->n, result_type(vm, c->in[0], a->parts == 2), &c->out[0]);
     mat_free(&x);
     return s;
@@ -250,7 +272,9 @@ qs_status qlinalg_solve(qs_vm *vm, qs_call_args *c) {
     TRY(lapack(vm, "solve", &l));
     int parts = 1;
     for (int i = 0; i < 2; i++)
-        if (c->in[i].kind == QS_COMPLEX || (c->in[i].kind == QS_ARRAY && qdtype_is_complex((qs_dtype)qval_array(c->in[i])->dtype))) parts = 2;
+        if (c->in[i].kind == QS_COMPLEX ||
+            (c->in[i].kind == QS_ARRAY && qdtype_is_complex((qs_dtype)qval_array(c->in[i])->dtype)))
+            parts = 2;
     qs_status s = mat_read(vm, c, 0, "solve", "A", parts, &a);
     if (s == QS_OK) s = mat_read(vm, c, 1, "solve", "B", parts, &b);
     if (s == QS_OK) s = solve_mats(vm, c, l, &a, &b);
@@ -258,10 +282,12 @@ qs_status qlinalg_solve(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
-/* -- chol, qr ------------------------------------------------------------------------------------------------------------------------- */
+/* -- chol, qr ------------------------------------------------------------------------------------------------------ */
 static void clear_below(Mat *x) {
     for (int j = 0; j < x->n; j++)
-        for (int i = j + 1; i < x->m; i++) memset(x->a + (size_t)x->parts * ((size_t)j * (size_t)x->m + (size_t)i), 0, (size_t)x->parts * sizeof(double));
+        for (int i = j + 1; i < x->m; i++)
+            memset(x->a + (size_t)x->parts * ((size_t)j * (size_t)x->m + (size_t)i), 0,
+                   (size_t)x->parts * sizeof(double));
 }
 
 /* Upper triangular R with herm_transpose(R)*R = A. */
@@ -273,9 +299,12 @@ qs_status qlinalg_chol(qs_vm *vm, qs_call_args *c) {
     TRY(lapack(vm, "chol", &l));
     qs_status s = mat_read(vm, c, 0, "chol", "A", 0, &a);
     if (s == QS_OK) s = square(vm, "chol", &a);
-    if (s == QS_OK && a.m) CALL(a.parts == 2 ? l->zpotrf : l->dpotrf, (P, P, P, P, P, size_t), "U", &a.n, a.a, &a.n, &info, 1);
-    if (s == QS_OK && info) s = qs_fail(vm, QS_EVALUE, "chol: the matrix is not positive definite (leading minor %d)", info);
-    if (s == QS_OK) clear_below(&a), s = mat_result(vm, &a, a.m, a.n, a.parts == 2 ? qdtype_complex_of(d) : d, &c->out[0]);
+    if (s == QS_OK && a.m)
+        CALL(a.parts == 2 ? l->zpotrf : l->dpotrf, (P, P, P, P, P, size_t), "U", &a.n, a.a, &a.n, &info, 1);
+    if (s == QS_OK && info)
+        s = qs_fail(vm, QS_EVALUE, "chol: the matrix is not positive definite (leading minor %d)", info);
+    if (s == QS_OK)
+        clear_below(&a), s = mat_result(vm, &a, a.m, a.n, a.parts == 2 ? qdtype_complex_of(d) : d, &c->out[0]);
     mat_free(&a);
     return s;
 }
@@ -297,7 +326,8 @@ static qs_status qr_factors(qs_vm *vm, qs_call_args *c, Lapack *l, Mat *a, qs_dt
     }
     mat_free(&r);
     if (s == QS_OK) {
-        CALL(z ? l->zungqr : l->dorgqr, (P, P, P, P, P, P, P, P, P), &a->m, &k, &k, a->a, &a->m, tau.p, w.p, &w.n, &info);
+        CALL(z ? l->zungqr : l->dorgqr, (P, P, P, P, P, P, P, P, P), &a->m, &k, &k, a->a, &a->m, tau.p, w.p, &w.n,
+             &info);
         s = mat_result(vm, a, a->m, k, d, &c->out[0]);
     }
     work_free(&tau), work_free(&w);
@@ -316,7 +346,7 @@ qs_status qlinalg_qr(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
-/* -- singular values --------------------------------------------------------------------------------------------------------------------- */
+/* -- singular values ----------------------------------------------------------------------------------------------- */
 typedef struct { Mat u, vt, s; int k; } Svd; /* A = u * diag(s) * vt; k = min(m, n) */
 static void svd_free(Svd *x) { mat_free(&x->u), mat_free(&x->vt), mat_free(&x->s); }
 
@@ -326,21 +356,25 @@ static qs_status svd_run(qs_vm *vm, const char *fn, Lapack *l, Mat *a, const cha
     bool z = a->parts == 2;
     double want[2];
     size_t k = (size_t)x->k, most = (size_t)(a->m > a->n ? a->m : a->n);
-    TRY(work_new(vm, fn, (double)(8 * k + k * (5 * k + 7) + 2 * k * most), &small)); /* iwork 8k, rwork of the complex form */
+    TRY(work_new(vm, fn, (double)(8 * k + k * (5 * k + 7) + 2 * k * most),
+                 &small)); /* iwork 8k, rwork of the complex form */
     int *iwork = (int *)(void *)small.p;
     double *rwork = small.p + 8 * k;
     for (int pass = 0; pass < 2; pass++) {
         double *space = pass ? w.p : want;
         int *n = pass ? &w.n : &ask;
-        if (z) CALL(l->zgesdd, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t), (void *)(uintptr_t)job, &a->m, &a->n, a->a, &a->m, x->s.a,
-                    x->u.a, &a->m, x->vt.a, &x->k, space, n, rwork, iwork, &info, 1);
-        else CALL(l->dgesdd, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t), (void *)(uintptr_t)job, &a->m, &a->n, a->a, &a->m, x->s.a,
-                  x->u.a, &a->m, x->vt.a, &x->k, space, n, iwork, &info, 1);
+        if (z)
+            CALL(l->zgesdd, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t), (void *)(uintptr_t)job, &a->m, &a->n,
+                 a->a, &a->m, x->s.a, x->u.a, &a->m, x->vt.a, &x->k, space, n, rwork, iwork, &info, 1);
+        else
+            CALL(l->dgesdd, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t), (void *)(uintptr_t)job, &a->m, &a->n,
+                 a->a, &a->m, x->s.a, x->u.a, &a->m, x->vt.a, &x->k, space, n, iwork, &info, 1);
         if (pass) work_free(&w);
         else { qs_status s = work_new(vm, fn, want[0], &w); if (s != QS_OK) return work_free(&small), s; }
     }
     work_free(&small);
-    return info ? qs_fail(vm, QS_EVALUE, "%s: the matrix holds nan or inf, or the iteration did not converge", fn) : QS_OK;
+    return info ? qs_fail(vm, QS_EVALUE, "%s: the matrix holds nan or inf, or the iteration did not converge", fn)
+                : QS_OK;
 }
 
 static qs_status svd_of(qs_vm *vm, qs_call_args *c, const char *fn, bool vectors, Svd *x) {
@@ -364,7 +398,8 @@ static qs_status adjoint(qs_vm *vm, const char *fn, const Mat *x, Mat *out) {
     for (size_t i = 0; i < (size_t)x->m; i++)
         for (size_t j = 0; j < (size_t)x->n; j++)
             for (size_t k = 0; k < (size_t)x->parts; k++)
-                out->a[(i * (size_t)x->n + j) * (size_t)x->parts + k] = (k ? -1 : 1) * x->a[(j * (size_t)x->m + i) * (size_t)x->parts + k];
+                out->a[(i * (size_t)x->n + j) * (size_t)x->parts + k] =
+                    (k ? -1 : 1) * x->a[(j * (size_t)x->m + i) * (size_t)x->parts + k];
     return QS_OK;
 }
 
@@ -455,7 +490,7 @@ qs_status qlinalg_pinv(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
-/* -- eigenvalues ----------------------------------------------------------------------------------------------------------------------------- */
+/* -- eigenvalues --------------------------------------------------------------------------------------------------- */
 static qs_status symeig_run(qs_vm *vm, Lapack *l, Mat *a, Mat *w, bool vectors) {
     int info = 0, ask = -1, iask;
     double want[2], rwant;
@@ -464,11 +499,14 @@ static qs_status symeig_run(qs_vm *vm, Lapack *l, Mat *a, Mat *w, bool vectors) 
     qs_status s = QS_OK;
     for (int pass = 0; pass < 2 && s == QS_OK; pass++) {
         double *p = pass ? work.p : want, *q = pass ? rwork.p : &rwant;
-        int *n = pass ? &work.n : &ask, *nr = pass ? &rwork.n : &ask, *ni = pass ? &iwork.n : &ask, *ip = pass ? (int *)(void *)iwork.p : &iask;
-        if (a->parts == 2) CALL(l->zheevd, (P, P, P, P, P, P, P, P, P, P, P, P, P, size_t, size_t), (void *)(uintptr_t)job, "L", &a->n, a->a, &a->n,
-                                w->a, p, n, q, nr, ip, ni, &info, 1, 1);
-        else CALL(l->dsyevd, (P, P, P, P, P, P, P, P, P, P, P, size_t, size_t), (void *)(uintptr_t)job, "L", &a->n, a->a, &a->n, w->a, p, n, ip, ni,
-                  &info, 1, 1);
+        int *n = pass ? &work.n : &ask, *nr = pass ? &rwork.n : &ask, *ni = pass ? &iwork.n : &ask,
+            *ip = pass ? (int *)(void *)iwork.p : &iask;
+        if (a->parts == 2)
+            CALL(l->zheevd, (P, P, P, P, P, P, P, P, P, P, P, P, P, size_t, size_t), (void *)(uintptr_t)job, "L", &a->n,
+                 a->a, &a->n, w->a, p, n, q, nr, ip, ni, &info, 1, 1);
+        else
+            CALL(l->dsyevd, (P, P, P, P, P, P, P, P, P, P, P, size_t, size_t), (void *)(uintptr_t)job, "L", &a->n, a->a,
+                 &a->n, w->a, p, n, ip, ni, &info, 1, 1);
         if (pass) break;
         s = work_new(vm, "symeig", want[0], &work);
         if (s == QS_OK) s = work_new(vm, "symeig", a->parts == 2 ? rwant : 1, &rwork);
@@ -488,7 +526,8 @@ qs_status qlinalg_symeig(qs_vm *vm, qs_call_args *c) {
     if (s == QS_OK) s = square(vm, "symeig", &a);
     if (s == QS_OK) s = mat_new(vm, "symeig", a.m, 1, 1, &w);
     if (s == QS_OK && a.m) s = symeig_run(vm, l, &a, &w, c->nout > 1);
-    if (s == QS_OK && c->nout > 1) s = mat_result(vm, &a, a.m, a.n, a.parts == 2 ? qdtype_complex_of(real) : real, &c->out[0]);
+    if (s == QS_OK && c->nout > 1)
+        s = mat_result(vm, &a, a.m, a.n, a.parts == 2 ? qdtype_complex_of(real) : real, &c->out[0]);
     if (s == QS_OK) s = values_result(vm, &w, real, &c->out[c->nout > 1]);
     mat_free(&a), mat_free(&w);
     return s;
@@ -501,8 +540,9 @@ static qs_status eig_run(qs_vm *vm, Lapack *l, Mat *a, Mat *w, Mat *v, bool vect
     TRY(work_new(vm, "eig", 2.0 * a->n, &rwork));
     qs_status s = QS_OK;
     for (int pass = 0; pass < 2 && s == QS_OK; pass++) {
-        CALL(l->zgeev, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t, size_t), "N", vectors ? "V" : "N", &a->n, a->a, &a->n, w->a, NULL, &one,
-             v->a, &a->n, pass ? work.p : want, pass ? &work.n : &ask, rwork.p, &info, 1, 1);
+        CALL(l->zgeev, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t, size_t), "N", vectors ? "V" : "N", &a->n,
+             a->a, &a->n, w->a, NULL, &one, v->a, &a->n, pass ? work.p : want, pass ? &work.n : &ask, rwork.p, &info, 1,
+             1);
         if (!pass) s = work_new(vm, "eig", want[0], &work);
     }
     work_free(&work), work_free(&rwork);
@@ -527,7 +567,7 @@ qs_status qlinalg_eig(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
-/* -- without LAPACK ---------------------------------------------------------------------------------------------------------------------------- */
+/* -- without LAPACK ------------------------------------------------------------------------------------------------ */
 qs_status qlinalg_trace(qs_vm *vm, qs_call_args *c) {
     Mat a = {0};
     double z[2] = {0, 0};

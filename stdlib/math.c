@@ -14,8 +14,8 @@ static qs_status numeric(qs_vm *vm, const qs_call_args *c, const char *fn, const
     return QS_OK;
 }
 
-/* -- functions that libm lacks ------------------------------------------------------------------------------------------ */
-#define BOTH_PRECISIONS(fn, T, expr)                                                                                    \
+/* -- functions that libm lacks ------------------------------------------------------------------------------------- */
+#define BOTH_PRECISIONS(fn, T, expr)                                                                                   \
     static T fn(T x) { return expr; }
 BOTH_PRECISIONS(frac, double, x - floor(x))
 BOTH_PRECISIONS(fracf, float, x - floorf(x))
@@ -30,13 +30,13 @@ static double nextpow2(double x) { /* the smallest power of two >= x */
     return frexp(x, &e) == 0.5 ? x : ldexp(1, e);
 }
 
-/* -- complex forms --------------------------------------------------------------------------------------------------------- */
+/* -- complex forms ------------------------------------------------------------------------------------------------- */
 static double complex load(const double in[2]) { return CMPLX(in[0], in[1]); }
 static void store(double out[2], double complex z) { out[0] = creal(z), out[1] = cimag(z); }
-#define COMPLEX_MAP(fn, expr)                                                                                           \
-    static void fn##_of(const double in[2], double out[2]) {                                                            \
-        double complex z = load(in);                                                                                    \
-        store(out, expr);                                                                                               \
+#define COMPLEX_MAP(fn, expr)                                                                                          \
+    static void fn##_of(const double in[2], double out[2]) {                                                           \
+        double complex z = load(in);                                                                                   \
+        store(out, expr);                                                                                              \
     }
 COMPLEX_MAP(csin, csin(z))
 COMPLEX_MAP(ccos, ccos(z))
@@ -62,52 +62,52 @@ COMPLEX_MAP(cround, CMPLX(round(creal(z)), round(cimag(z))))
 COMPLEX_MAP(ctrunc, CMPLX(trunc(creal(z)), trunc(cimag(z))))
 COMPLEX_MAP(csign, z == 0 ? 0 : z / cabs(z))
 
-/* -- one argument ------------------------------------------------------------------------------------------------------------ */
+/* -- one argument -------------------------------------------------------------------------------------------------- */
 /*       name      float64    float32      complex      integers stay */
-#define MAPS(X)                                                                                                         \
-    X(sin,      sin,       sinf,        csin_of,     false)                                                             \
-    X(cos,      cos,       cosf,        ccos_of,     false)                                                             \
-    X(tan,      tan,       tanf,        ctan_of,     false)                                                             \
-    X(asin,     asin,      asinf,       casin_of,    false)                                                             \
-    X(acos,     acos,      acosf,       cacos_of,    false)                                                             \
-    X(atan,     atan,      atanf,       catan_of,    false)                                                             \
-    X(sinh,     sinh,      sinhf,       csinh_of,    false)                                                             \
-    X(cosh,     cosh,      coshf,       ccosh_of,    false)                                                             \
-    X(tanh,     tanh,      tanhf,       ctanh_of,    false)                                                             \
-    X(asinh,    asinh,     asinhf,      casinh_of,   false)                                                             \
-    X(acosh,    acosh,     acoshf,      cacosh_of,   false)                                                             \
-    X(atanh,    atanh,     atanhf,      catanh_of,   false)                                                             \
-    X(exp,      exp,       expf,        cexp_of,     false)                                                             \
-    X(exp2,     exp2,      exp2f,       cexp2_of,    false)                                                             \
-    X(expm1,    expm1,     expm1f,      NULL,        false)                                                             \
-    X(log,      log,       logf,        clog_of,     false)                                                             \
-    X(log2,     log2,      log2f,       clog2_of,    false)                                                             \
-    X(log10,    log10,     log10f,      clog10_of,   false)                                                             \
-    X(log1p,    log1p,     log1pf,      NULL,        false)                                                             \
-    X(sqrt,     sqrt,      sqrtf,       csqrt_of,    false)                                                             \
-    X(cbrt,     cbrt,      cbrtf,       NULL,        false)                                                             \
-    X(erf,      erf,       erff,        NULL,        false)                                                             \
-    X(erfc,     erfc,      erfcf,       NULL,        false)                                                             \
-    X(lgamma,   lgamma,    NULL,        NULL,        false)                                                             \
-    X(tgamma,   tgamma,    tgammaf,     NULL,        false)                                                             \
-    X(floor,    floor,     floorf,      cfloor_of,   true)                                                              \
-    X(ceil,     ceil,      ceilf,       cceil_of,    true)                                                              \
-    X(round,    round,     roundf,      cround_of,   true)                                                              \
-    X(trunc,    trunc,     truncf,      ctrunc_of,   true)                                                              \
-    X(frac,     frac,      fracf,       NULL,        false)                                                             \
-    X(sign,     sign,      signf,       csign_of,    true)                                                              \
-    X(saturate, saturate,  saturatef,   NULL,        false)                                                             \
+#define MAPS(X)                                                                                                        \
+    X(sin,      sin,       sinf,        csin_of,     false)                                                            \
+    X(cos,      cos,       cosf,        ccos_of,     false)                                                            \
+    X(tan,      tan,       tanf,        ctan_of,     false)                                                            \
+    X(asin,     asin,      asinf,       casin_of,    false)                                                            \
+    X(acos,     acos,      acosf,       cacos_of,    false)                                                            \
+    X(atan,     atan,      atanf,       catan_of,    false)                                                            \
+    X(sinh,     sinh,      sinhf,       csinh_of,    false)                                                            \
+    X(cosh,     cosh,      coshf,       ccosh_of,    false)                                                            \
+    X(tanh,     tanh,      tanhf,       ctanh_of,    false)                                                            \
+    X(asinh,    asinh,     asinhf,      casinh_of,   false)                                                            \
+    X(acosh,    acosh,     acoshf,      cacosh_of,   false)                                                            \
+    X(atanh,    atanh,     atanhf,      catanh_of,   false)                                                            \
+    X(exp,      exp,       expf,        cexp_of,     false)                                                            \
+    X(exp2,     exp2,      exp2f,       cexp2_of,    false)                                                            \
+    X(expm1,    expm1,     expm1f,      NULL,        false)                                                            \
+    X(log,      log,       logf,        clog_of,     false)                                                            \
+    X(log2,     log2,      log2f,       clog2_of,    false)                                                            \
+    X(log10,    log10,     log10f,      clog10_of,   false)                                                            \
+    X(log1p,    log1p,     log1pf,      NULL,        false)                                                            \
+    X(sqrt,     sqrt,      sqrtf,       csqrt_of,    false)                                                            \
+    X(cbrt,     cbrt,      cbrtf,       NULL,        false)                                                            \
+    X(erf,      erf,       erff,        NULL,        false)                                                            \
+    X(erfc,     erfc,      erfcf,       NULL,        false)                                                            \
+    X(lgamma,   lgamma,    NULL,        NULL,        false)                                                            \
+    X(tgamma,   tgamma,    tgammaf,     NULL,        false)                                                            \
+    X(floor,    floor,     floorf,      cfloor_of,   true)                                                             \
+    X(ceil,     ceil,      ceilf,       cceil_of,    true)                                                             \
+    X(round,    round,     roundf,      cround_of,   true)                                                             \
+    X(trunc,    trunc,     truncf,      ctrunc_of,   true)                                                             \
+    X(frac,     frac,      fracf,       NULL,        false)                                                            \
+    X(sign,     sign,      signf,       csign_of,    true)                                                             \
+    X(saturate, saturate,  saturatef,   NULL,        false)                                                            \
     X(nextpow2, nextpow2,  NULL,        NULL,        true)
 
-#define MAP_NATIVE(name, f64, f32, cplx, keeps)                                                                         \
-    static const MapFn name##_map = {#name, f64, f32, cplx, keeps};                                                     \
-    qs_status qmath_##name(qs_vm *vm, qs_call_args *c) {                                                                \
-        TRY(numeric(vm, c, #name, "x"));                                                                                \
-        return qarith_map(vm, &name##_map, c->in[0], &c->out[0]);                                                       \
+#define MAP_NATIVE(name, f64, f32, cplx, keeps)                                                                        \
+    static const MapFn name##_map = {#name, f64, f32, cplx, keeps};                                                    \
+    qs_status qmath_##name(qs_vm *vm, qs_call_args *c) {                                                               \
+        TRY(numeric(vm, c, #name, "x"));                                                                               \
+        return qarith_map(vm, &name##_map, c->in[0], &c->out[0]);                                                      \
     }
 MAPS(MAP_NATIVE)
 
-/* -- complex numbers ---------------------------------------------------------------------------------------------------------- */
+/* -- complex numbers ----------------------------------------------------------------------------------------------- */
 static const MapFn abs_map = {"abs", fabs, fabsf, NULL, true};
 
 static double part_abs(double re, double im) { return hypot(re, im); }
@@ -195,7 +195,7 @@ qs_status qmath_complex(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
-/* -- two and three arguments --------------------------------------------------------------------------------------------------- */
+/* -- two and three arguments --------------------------------------------------------------------------------------- */
 static double floor_mod(double x, double a) { /* in [0,a) for a > 0, (a,0] for a < 0 */
     double r = fmod(x, a);
     return r == 0 ? copysign(0, a) : (r < 0) != (a < 0) ? r + a : r;
@@ -287,7 +287,7 @@ qs_status qmath_lerp(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
-/* -- tests on floats ------------------------------------------------------------------------------------------------------------- */
+/* -- tests on floats ----------------------------------------------------------------------------------------------- */
 typedef enum { TEST_NAN, TEST_INF, TEST_FINITE } Test;
 static bool passes(Test t, double x) { return t == TEST_NAN ? isnan(x) : t == TEST_INF ? isinf(x) : isfinite(x); }
 static bool passes_complex(Test t, double re, double im) {
@@ -308,7 +308,9 @@ static qs_status test(qs_vm *vm, qs_call_args *c, const char *fn, Test t) {
     for (size_t i = 0; i < a->count; i++) switch (a->dtype) {
         case QS_F32: y[i] = passes(t, (double)((const float *)p)[i]); break;
         case QS_F64: y[i] = passes(t, ((const double *)p)[i]); break;
-        case QS_C64: y[i] = passes_complex(t, (double)((const float *)p)[2 * i], (double)((const float *)p)[2 * i + 1]); break;
+        case QS_C64:
+            y[i] = passes_complex(t, (double)((const float *)p)[2 * i], (double)((const float *)p)[2 * i + 1]);
+            break;
         default: y[i] = passes_complex(t, ((const double *)p)[2 * i], ((const double *)p)[2 * i + 1]); break;
         }
     return QS_OK;
@@ -317,7 +319,7 @@ qs_status qmath_isnan(qs_vm *vm, qs_call_args *c) { return test(vm, c, "isnan", 
 qs_status qmath_isinf(qs_vm *vm, qs_call_args *c) { return test(vm, c, "isinf", TEST_INF); }
 qs_status qmath_isfinite(qs_vm *vm, qs_call_args *c) { return test(vm, c, "isfinite", TEST_FINITE); }
 
-/* -- conversions -------------------------------------------------------------------------------------------------------------------- */
+/* -- conversions --------------------------------------------------------------------------------------------------- */
 qs_status qmath_int(qs_vm *vm, qs_call_args *c) {
     qs_value x = c->in[0];
     if (qval_is_number(x)) {

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* -- shapes ------------------------------------------------------------------------------------------------------------------ */
+/* -- shapes -------------------------------------------------------------------------------------------------------- */
 void qmatrix_shape(const Array *a, Shape *s) {
     s->rank = a->rank < 2 ? 2 : a->rank;
     if (a->rank >= 2) {
@@ -34,10 +34,10 @@ static void extend(Shape *s, int rank) {
     for (; s->rank < rank; s->rank++) s->dims[s->rank] = 1, s->strides[s->rank] = 0;
 }
 
-/* -- moving ------------------------------------------------------------------------------------------------------------------- */
+/* -- moving -------------------------------------------------------------------------------------------------------- */
 typedef struct { uint64_t a, b; } Wide;
-#define MOVE_LINE(T)                                                                                                    \
-    for (int64_t i = 0; i < n; i++) ((T *)d)[i * ds] = ((const T *)s)[i * ss];                                           \
+#define MOVE_LINE(T)                                                                                                   \
+    for (int64_t i = 0; i < n; i++) ((T *)d)[i * ds] = ((const T *)s)[i * ss];                                         \
     break;
 static void move_line(char *d, int64_t ds, const char *s, int64_t ss, int64_t n, size_t size) {
     if (ds == 1 && ss == 1) { memcpy(d, s, (size_t)n * size); return; }
@@ -50,7 +50,9 @@ static void move_line(char *d, int64_t ds, const char *s, int64_t ss, int64_t n,
     }
 }
 
-enum { TILE = 32 }; /* 32x32 elements of both places stay in the first-level cache while a transposition works on them */
+enum {
+    TILE = 32
+}; /* 32x32 elements of both places stay in the first-level cache while a transposition works on them */
 
 static void move_tiled(char *d, const int64_t *ds, const char *s, const int64_t *ss, const int64_t *n, size_t size) {
     for (int64_t i = 0; i < n[0]; i += TILE)
@@ -62,13 +64,14 @@ static void move_tiled(char *d, const int64_t *ds, const char *s, const int64_t 
         }
 }
 
-void qmatrix_move(void *dst, const int64_t *ds, const void *src, const int64_t *ss, int rank, const int64_t *n, size_t size) {
+void qmatrix_move(void *dst, const int64_t *ds, const void *src, const int64_t *ss, int rank, const int64_t *n,
+                  size_t size) {
     if (rank == 1) { move_line(dst, *ds, src, *ss, *n, size); return; }
     bool across = ds[rank - 1] == 1 && ss[rank - 1] != 1;
     if (rank == 2 && across) { move_tiled(dst, ds, src, ss, n, size); return; }
     for (int64_t i = 0; i < n[0]; i++)
-        qmatrix_move((char *)dst + i * ds[0] * (int64_t)size, ds + 1, (const char *)src + i * ss[0] * (int64_t)size, ss + 1,
-                     rank - 1, n + 1, size);
+        qmatrix_move((char *)dst + i * ds[0] * (int64_t)size, ds + 1, (const char *)src + i * ss[0] * (int64_t)size,
+                     ss + 1, rank - 1, n + 1, size);
 }
 
 /* A strided place inside an array of known element size. */
@@ -96,7 +99,7 @@ static void move(const Place *d, const Place *s, const int64_t *n) {
     qmatrix_move(d->p, d->shape.strides, s->p, s->shape.strides, d->shape.rank, n, d->size);
 }
 
-/* -- construction ---------------------------------------------------------------------------------------------------------------- */
+/* -- construction -------------------------------------------------------------------------------------------------- */
 static qs_status make(qs_vm *vm, qs_call_args *c, const char *fn, qs_dtype d, bool zeroed, Array **out) {
     int rank;
     int64_t dims[QS_MAX_RANK];
@@ -109,8 +112,14 @@ static qs_dtype real_type(qs_vm *vm) { return qvm_ctx(vm)->scalar_dtype; }
 static qs_dtype cplx_type(qs_vm *vm) { return qdtype_complex_of(qvm_ctx(vm)->scalar_dtype); }
 
 qs_status qmatrix_zeros(qs_vm *vm, qs_call_args *c) { Array *a; return make(vm, c, "zeros", real_type(vm), true, &a); }
-qs_status qmatrix_czeros(qs_vm *vm, qs_call_args *c) { Array *a; return make(vm, c, "czeros", cplx_type(vm), true, &a); }
-qs_status qmatrix_uninit(qs_vm *vm, qs_call_args *c) { Array *a; return make(vm, c, "uninit", real_type(vm), false, &a); }
+qs_status qmatrix_czeros(qs_vm *vm, qs_call_args *c) {
+    Array *a;
+    return make(vm, c, "czeros", cplx_type(vm), true, &a);
+}
+qs_status qmatrix_uninit(qs_vm *vm, qs_call_args *c) {
+    Array *a;
+    return make(vm, c, "uninit", real_type(vm), false, &a);
+}
 qs_status qmatrix_ones(qs_vm *vm, qs_call_args *c) {
     Array *a;
     TRY(make(vm, c, "ones", real_type(vm), false, &a));
@@ -123,7 +132,8 @@ qs_status qmatrix_cones(qs_vm *vm, qs_call_args *c) {
 }
 
 /* Ones (or the elements of a vector) on the k-th diagonal of a rows x cols matrix of zeros. */
-static qs_status diagonal(qs_vm *vm, qs_call_args *c, qs_dtype t, int64_t rows, int64_t cols, const Place *v, int64_t n) {
+static qs_status diagonal(qs_vm *vm, qs_call_args *c, qs_dtype t, int64_t rows, int64_t cols, const Place *v,
+                          int64_t n) {
     Array *a;
     void *p;
     TRY(qarr_new(vm, t, 2, (int64_t[]){rows, cols}, true, &a));
@@ -185,7 +195,7 @@ qs_status qmatrix_meshgrid(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
-/* -- shape ------------------------------------------------------------------------------------------------------------------------ */
+/* -- shape --------------------------------------------------------------------------------------------------------- */
 /* Extents of any value: arrays and cells have theirs, a string is 1 x length, anything else 1 x 1. */
 static int extents(qs_value v, int64_t dims[QS_MAX_RANK]) {
     if (v.kind == QS_ARRAY) return qarr_size(qval_array(v), dims);
@@ -213,7 +223,9 @@ qs_status qmatrix_size(qs_vm *vm, qs_call_args *c) {
     double *want;
     size_t nwant;
     TRY(qarr_doubles(vm, c->in[1], "size: dimension", &want, &nwant));
-    qs_status s = nwant > QS_MAX_RANK ? qs_fail(vm, QS_EINDEX, "size: at most %d dimensions, got %zu", QS_MAX_RANK, nwant) : QS_OK;
+    qs_status s = nwant > QS_MAX_RANK
+                      ? qs_fail(vm, QS_EINDEX, "size: at most %d dimensions, got %zu", QS_MAX_RANK, nwant)
+                      : QS_OK;
     for (size_t i = 0; s == QS_OK && i < nwant; i++)
         if ((s = qarg_dim(vm, "size", qs_num(want[i]), &d)) == QS_OK) out[i] = d < rank ? (double)dims[d] : 1;
     qmem_free(qvm_ctx(vm), want, nwant * sizeof *want);
@@ -332,7 +344,8 @@ qs_status qmatrix_permute(qs_vm *vm, qs_call_args *c) {
     }
     qmem_free(qvm_ctx(vm), want, n * sizeof *want);
     if (!good || seen != (1 << n) - 1)
-        return qs_fail(vm, QS_EVALUE, "permute: order must hold each of the %d dimensions once", a->rank < 2 ? 2 : a->rank);
+        return qs_fail(vm, QS_EVALUE, "permute: order must hold each of the %d dimensions once",
+                       a->rank < 2 ? 2 : a->rank);
     return permute(vm, c, a, order, (int)n);
 }
 
@@ -348,7 +361,7 @@ qs_status qmatrix_squeeze(qs_vm *vm, qs_call_args *c) {
     return c->out[0] = qarr_value(r), QS_OK;
 }
 
-/* -- joining and repeating --------------------------------------------------------------------------------------------------------- */
+/* -- joining and repeating ----------------------------------------------------------------------------------------- */
 static qs_status join_cells(qs_vm *vm, int n, const qs_value *in, qs_value *out) {
     int64_t total = 0, at = 0;
     for (int i = 0; i < n; i++) total += in[i].kind == QS_CELL ? (int64_t)((Cell *)in[i].u.p)->count : 1;
@@ -386,8 +399,8 @@ static qs_status joined(qs_vm *vm, qs_call_args *c, const char *fn, int from, in
         extend(out, s.rank), extend(&s, out->rank);
         for (int d = 0; d < s.rank; d++)
             if (d != dim && s.dims[d] != out->dims[d])
-                return qs_fail(vm, QS_ESHAPE, "%s: dimension %d must be the same in all arguments, got %lld and %lld", fn, d,
-                               (long long)out->dims[d], (long long)s.dims[d]);
+                return qs_fail(vm, QS_ESHAPE, "%s: dimension %d must be the same in all arguments, got %lld and %lld",
+                               fn, d, (long long)out->dims[d], (long long)s.dims[d]);
         out->dims[dim] += s.dims[dim];
     }
     return QS_OK;
@@ -452,8 +465,8 @@ qs_status qmatrix_repmat(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
-/* Moves the block of s that starts at `cut` to the beginning of dimension `dim` of d, and what lies before it to the end;
- * recursion over the dimensions makes the 2^rank blocks of a cyclic shift. */
+/* Moves the block of s that starts at `cut` to the beginning of dimension `dim` of d, and what lies before it to the
+ * end; recursion over the dimensions makes the 2^rank blocks of a cyclic shift. */
 static void rotate(Place d, Place s, const int64_t *cut, int64_t *n, int dim) {
     if (dim == d.shape.rank) { move(&d, &s, n); return; }
     int64_t all = n[dim], k = cut[dim];
@@ -477,7 +490,8 @@ qs_status qmatrix_circshift(qs_vm *vm, qs_call_args *c) {
     TRY(qarr_doubles(vm, c->in[1], "circshift: shift", &by, &nby));
     Place s, d;
     qs_status status = source(vm, a, &s);
-    if (nby == 1 && c->nin == 2) first = qstats_main_dim(a); /* a number: along the first dimension that has an extent */
+    if (nby == 1 && c->nin == 2)
+        first = qstats_main_dim(a); /* a number: along the first dimension that has an extent */
     int64_t cut[QS_MAX_RANK] = {0}, n[QS_MAX_RANK];
     for (size_t i = 0; i < nby && (int)i + first < s.shape.rank; i++) {
         int64_t extent = s.shape.dims[i + (size_t)first];
@@ -515,14 +529,15 @@ qs_status qmatrix_flip(qs_vm *vm, qs_call_args *c) {
     return flip(vm, c, "flip", dim);
 }
 
-/* -- diagonals ------------------------------------------------------------------------------------------------------------------------ */
+/* -- diagonals ----------------------------------------------------------------------------------------------------- */
 qs_status qmatrix_diag(qs_vm *vm, qs_call_args *c) {
     Array *a;
     Place s, d;
     TRY(qarg_array(vm, c, 0, "diag", "x", &a));
     if (a->rank > 2) return qs_fail(vm, QS_ESHAPE, "diag: x must be a vec or a mat, got %d dimensions", a->rank);
     TRY(source(vm, a, &s));
-    if (s.shape.dims[1] == 1 && s.shape.dims[0] > 1) s.shape.dims[1] = s.shape.dims[0], s.shape.dims[0] = 1, s.shape.strides[1] = s.shape.strides[0];
+    if (s.shape.dims[1] == 1 && s.shape.dims[0] > 1)
+        s.shape.dims[1] = s.shape.dims[0], s.shape.dims[0] = 1, s.shape.strides[1] = s.shape.strides[0];
     int64_t n = s.shape.dims[1];
     if (s.shape.dims[0] == 1) return diagonal(vm, c, (qs_dtype)a->dtype, n, n, &s, n);
     n = s.shape.dims[0] < s.shape.dims[1] ? s.shape.dims[0] : s.shape.dims[1];
@@ -566,7 +581,7 @@ static qs_status triangle(qs_vm *vm, qs_call_args *c, const char *fn, int sign) 
 qs_status qmatrix_triu(qs_vm *vm, qs_call_args *c) { return triangle(vm, c, "triu", 1); }
 qs_status qmatrix_tril(qs_vm *vm, qs_call_args *c) { return triangle(vm, c, "tril", -1); }
 
-/* -- positions ------------------------------------------------------------------------------------------------------------------------- */
+/* -- positions ----------------------------------------------------------------------------------------------------- */
 static qs_status extents_arg(qs_vm *vm, const char *fn, qs_value v, Shape *s) {
     double *x;
     size_t n;
@@ -595,7 +610,8 @@ qs_status qmatrix_ind2pos(qs_vm *vm, qs_call_args *c) {
     pos = qmem_alloc(qvm_ctx(vm), bytes);
     for (size_t i = 0; i < n && status == QS_OK; i++) {
         if (!(x[i] >= 0 && x[i] < (double)volume(&s)))
-            status = qs_fail(vm, QS_EINDEX, "ind2pos: index %g is outside an array of %lld elements", x[i], (long long)volume(&s));
+            status = qs_fail(vm, QS_EINDEX, "ind2pos: index %g is outside an array of %lld elements", x[i],
+                             (long long)volume(&s));
         else for (size_t d = 0; d < rank; d++) pos[i * rank + d] = (double)((int64_t)x[i] / s.strides[d] % s.dims[d]);
     }
     if (status == QS_OK) status = qarg_exact(vm, pos, 2, (int64_t[]){(int64_t)n, s.rank}, &c->out[0]);
@@ -612,14 +628,19 @@ qs_status qmatrix_pos2ind(qs_vm *vm, qs_call_args *c) {
     TRY(extents_arg(vm, "pos2ind", c->in[0], &s));
     TRY(qarr_doubles(vm, c->in[1], "pos2ind: position", &x, &n));
     size_t rank = (size_t)s.rank, rows = n / rank;
-    qs_status status = n == rows * rank ? QS_OK
-        : qs_fail(vm, QS_ESHAPE, "pos2ind: a position in an array of %d dimensions has as many numbers, got %zu in all", s.rank, n);
+    qs_status status =
+        n == rows * rank
+            ? QS_OK
+            : qs_fail(vm, QS_ESHAPE,
+                      "pos2ind: a position in an array of %d dimensions has as many numbers, got %zu in all", s.rank,
+                      n);
     for (size_t i = 0; i < rows && status == QS_OK; i++) { /* results overwrite positions that were read already */
         double index = 0;
         for (size_t d = 0; d < rank; d++) {
             double at = floor(x[i * rank + d]);
             if (!(at >= 0 && at < (double)s.dims[d]))
-                status = qs_fail(vm, QS_EINDEX, "pos2ind: %g is outside dimension %zu (size %lld)", at, d, (long long)s.dims[d]);
+                status = qs_fail(vm, QS_EINDEX, "pos2ind: %g is outside dimension %zu (size %lld)", at, d,
+                                 (long long)s.dims[d]);
             index += at * (double)s.strides[d];
         }
         x[i] = index;

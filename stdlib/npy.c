@@ -1,7 +1,8 @@
 /* npy.c -- save and load in NumPy's formats: .npy holds one array, .npz is a zip file of them.
  *
  * Sources: numpy.lib.format (version 1.0 and 2.0 of the npy format); PKWARE APPNOTE.TXT 6.3.9, sections 4.3 and 4.5.3.
- * What comes from a file is never trusted: extents are checked against the bytes that are there before memory is taken. */
+ * What comes from a file is never trusted: extents are checked against the bytes that are there before memory is taken.
+ */
 #include "stdlib/stdlib.h"
 
 #include <stdio.h>
@@ -18,7 +19,7 @@ static void put_le(Text *t, uint64_t x, int bytes) {
     for (; bytes > 0; bytes--, x >>= 8) qtext_putc(t, (char)(x & 255));
 }
 
-/* -- one array: writing -------------------------------------------------------------------------------------------------- */
+/* -- one array: writing -------------------------------------------------------------------------------------------- */
 static const char kind_letter[] = {[DC_BOOL] = 'b', [DC_SINT] = 'i', [DC_UINT] = 'u', [DC_REAL] = 'f', [DC_CPLX] = 'c'};
 
 static void npy_header(Text *t, const char *descr, int rank, const int64_t *dims) {
@@ -40,7 +41,8 @@ static qs_status npy_array(qs_vm *vm, Array *a, int rank, const int64_t *dims, T
     const void *p;
     char descr[8];
     qs_dtype d = a->dtype == QS_BF16 ? QS_F32 : (qs_dtype)a->dtype; /* the format has no bfloat16 */
-    snprintf(descr, sizeof descr, "%c%c%zu", qdtype_size(d) == 1 ? '|' : '<', kind_letter[qdtype_info[d].cls], qdtype_size(d));
+    snprintf(descr, sizeof descr, "%c%c%zu", qdtype_size(d) == 1 ? '|' : '<', kind_letter[qdtype_info[d].cls],
+             qdtype_size(d));
     TRY(qarr_convert(vm, a, d, &wide));
     qs_status s = qarr_contiguous(vm, wide, &packed);
     qarr_release(vm, wide);
@@ -77,7 +79,8 @@ static qs_status npy_value(qs_vm *vm, const char *fn, qs_value v, Text *t) {
         return npy_string(s, n, t), QS_OK;
     }
     qs_dtype d = v.kind == QS_BOOL ? QS_B1 : v.kind == QS_INT ? QS_I64 : v.kind == QS_NUM ? QS_F64 : QS_C128;
-    if (!qval_is_number(v) && v.kind != QS_COMPLEX) return qarg_wrong(vm, fn, "every value", "a number, an array or a string", v);
+    if (!qval_is_number(v) && v.kind != QS_COMPLEX)
+        return qarg_wrong(vm, fn, "every value", "a number, an array or a string", v);
     Array *a;
     int64_t one = 1;
     TRY(qarr_new(vm, d, 1, &one, true, &a));
@@ -87,14 +90,22 @@ static qs_status npy_value(qs_vm *vm, const char *fn, qs_value v, Text *t) {
     return s;
 }
 
-/* -- one array: reading ---------------------------------------------------------------------------------------------------- */
+/* -- one array: reading -------------------------------------------------------------------------------------------- */
 typedef struct { const char *path; const uint8_t *p; size_t n; } Bytes;
 
 static qs_status corrupt(qs_vm *vm, const char *path, const char *what) {
     return qs_fail(vm, QS_EVALUE, "load: %s is damaged: %s", path, what);
 }
 
-typedef struct { bool swapped, fortran; char kind; size_t item; int rank; int64_t dims[QS_MAX_RANK]; const uint8_t *data; size_t room; } Npy;
+typedef struct {
+    bool swapped, fortran;
+    char kind;
+    size_t item;
+    int rank;
+    int64_t dims[QS_MAX_RANK];
+    const uint8_t *data;
+    size_t room;
+} Npy;
 
 static const char *after(const char *header, const char *key) {
     const char *s = strstr(header, key);
@@ -104,19 +115,23 @@ static const char *after(const char *header, const char *key) {
 
 /* The header is a Python literal: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } */
 static qs_status npy_fields(qs_vm *vm, const char *path, const char *header, Npy *h) {
-    const char *descr = after(header, "'descr'"), *order = after(header, "'fortran_order'"), *shape = after(header, "'shape'");
+    const char *descr = after(header, "'descr'"), *order = after(header, "'fortran_order'"),
+               *shape = after(header, "'shape'");
     if (!descr || !order || !shape || *shape != '(') return corrupt(vm, path, "the header lacks a field");
-    if (*descr != '\'') return qs_fail(vm, QS_EVALUE, "load: %s holds structured elements, which have no form here", path);
+    if (*descr != '\'')
+        return qs_fail(vm, QS_EVALUE, "load: %s holds structured elements, which have no form here", path);
     char *end;
     h->swapped = descr[1] == '>', h->kind = descr[2], h->item = strtoul(descr + 3, &end, 10);
     if (*end != '\'' || h->item == 0 || h->item > 1 << 24) {
-        if (!(h->kind == 'U' || h->kind == 'S') || h->item) return corrupt(vm, path, "its element type is not understood");
+        if (!(h->kind == 'U' || h->kind == 'S') || h->item)
+            return corrupt(vm, path, "its element type is not understood");
     }
     h->fortran = !strncmp(order, "True", 4);
     for (const char *s = shape + 1; *(s += strspn(s, " ,")) != ')'; s = end) {
         int64_t extent = strtoll(s, &end, 10);
         if (end == s || extent < 0) return corrupt(vm, path, "its shape is not understood");
-        if (h->rank == QS_MAX_RANK) return qs_fail(vm, QS_EVALUE, "load: %s has more than %d dimensions", path, QS_MAX_RANK);
+        if (h->rank == QS_MAX_RANK)
+            return qs_fail(vm, QS_EVALUE, "load: %s has more than %d dimensions", path, QS_MAX_RANK);
         h->dims[h->rank++] = extent;
     }
     return QS_OK;
@@ -156,7 +171,9 @@ static qs_status npy_text(qs_vm *vm, const Npy *h, const char *path, qs_value *o
     Text t;
     qtext_init(&t, qvm_ctx(vm));
     for (size_t i = 0; i < h->item; i++) {
-        uint32_t c = unit == 1 ? h->data[i] : h->swapped ? __builtin_bswap32(le32(h->data + 4 * i)) : le32(h->data + 4 * i);
+        uint32_t c = unit == 1    ? h->data[i]
+                     : h->swapped ? __builtin_bswap32(le32(h->data + 4 * i))
+                                  : le32(h->data + 4 * i);
         if (!c) break;
         if (unit == 1 || c < 0x80) { qtext_putc(&t, (char)c); continue; }
         int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
@@ -169,7 +186,8 @@ static qs_status npy_text(qs_vm *vm, const Npy *h, const char *path, qs_value *o
 }
 
 /* The elements as they stand in the file, in an array of these extents. */
-static qs_status npy_elements(qs_vm *vm, const Npy *h, qs_dtype d, int rank, const int64_t *dims, size_t bytes, Array **out) {
+static qs_status npy_elements(qs_vm *vm, const Npy *h, qs_dtype d, int rank, const int64_t *dims, size_t bytes,
+                              Array **out) {
     void *p;
     TRY(qarr_new(vm, d, rank, dims, false, out));
     qs_status s = qarr_write(vm, *out, &p);
@@ -202,10 +220,12 @@ static qs_status npy_read(qs_vm *vm, Bytes b, qs_value *out) {
     TRY(npy_open(vm, b, &h));
     if (h.kind == 'U' || h.kind == 'S') return npy_text(vm, &h, b.path, out);
     if (!npy_dtype(&h, &d))
-        return qs_fail(vm, QS_EVALUE, "load: %s has elements of type %c%zu, which have no form here", b.path, h.kind, h.item);
+        return qs_fail(vm, QS_EVALUE, "load: %s has elements of type %c%zu, which have no form here", b.path, h.kind,
+                       h.item);
     size_t bytes = h.item;
     for (int i = 0; i < h.rank; i++)
-        if (__builtin_mul_overflow(bytes, (size_t)h.dims[i], &bytes)) return corrupt(vm, b.path, "its shape is too large");
+        if (__builtin_mul_overflow(bytes, (size_t)h.dims[i], &bytes))
+            return corrupt(vm, b.path, "its shape is too large");
     if (bytes > h.room) return corrupt(vm, b.path, "it ends before its last element");
     Array *a, *r;
     if (h.rank && !h.fortran) {
@@ -220,7 +240,7 @@ static qs_status npy_read(qs_vm *vm, Bytes b, qs_value *out) {
     return s;
 }
 
-/* -- zip: writing (entries are stored, not compressed) -------------------------------------------------------------------------- */
+/* -- zip: writing (entries are stored, not compressed) ------------------------------------------------------------- */
 static uint32_t crc32_of(const uint8_t *p, size_t n) {
     uint32_t table[256], crc = ~0u;
     for (uint32_t i = 0; i < 256; i++) {
@@ -241,7 +261,8 @@ static void zip_entry_fields(Text *t, uint32_t crc, size_t size, size_t name) {
 
 static qs_status zip_add(qs_vm *vm, Zip *z, const char *name, const Text *data) {
     size_t at = z->file.len, n = strlen(name) + 4;
-    if (data->len + at > UINT32_MAX - 65536) return qs_fail(vm, QS_EVALUE, "save: an .npz file may hold 4 GiB; use .npy files");
+    if (data->len + at > UINT32_MAX - 65536)
+        return qs_fail(vm, QS_EVALUE, "save: an .npz file may hold 4 GiB; use .npy files");
     uint32_t crc = crc32_of((const uint8_t *)data->s, data->len);
     qtext_add(&z->file, "PK\3\4", 4);
     zip_entry_fields(&z->file, crc, data->len, n);
@@ -303,7 +324,8 @@ qs_status qnpy_save(qs_vm *vm, qs_call_args *c) {
     size_t n;
     TRY(qarg_string(vm, "save", "path", c->in[0], &path, &n));
     bool single = n >= 4 && !strcmp(path + n - 4, ".npy");
-    if (single && c->nin != 2) return qs_fail(vm, QS_EVALUE, "save: an .npy file holds one value, got %d; use .npz", c->nin - 1);
+    if (single && c->nin != 2)
+        return qs_fail(vm, QS_EVALUE, "save: an .npy file holds one value, got %d; use .npz", c->nin - 1);
     Zip z = {.entries = 0};
     qtext_init(&z.file, qvm_ctx(vm)), qtext_init(&z.central, qvm_ctx(vm));
     qs_status s = single ? npy_value(vm, "save", c->in[1], &z.file) : zip_values(vm, &z, c->nin - 1, c->in + 1);
@@ -313,7 +335,7 @@ qs_status qnpy_save(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
-/* -- zip: reading ---------------------------------------------------------------------------------------------------------------- */
+/* -- zip: reading -------------------------------------------------------------------------------------------------- */
 typedef struct { const uint8_t *name; size_t nname; int method; uint64_t packed, size, at; uint32_t crc; } Entry;
 
 /* Sizes that do not fit 32 bits stand in the extra field 1, in this order. */
@@ -331,7 +353,8 @@ static void zip64_fields(const uint8_t *p, size_t n, Entry *e) {
 #ifdef QUASAR_HAVE_ZLIB
 static qs_status inflate_entry(qs_vm *vm, Bytes b, const Entry *e, uint8_t *out) {
     z_stream z = {.next_in = (Bytef *)(uintptr_t)b.p, .next_out = out};
-    if (e->packed > UINT32_MAX || e->size > UINT32_MAX) return qs_fail(vm, QS_EVALUE, "load: %s: compressed entries may have 4 GiB", b.path);
+    if (e->packed > UINT32_MAX || e->size > UINT32_MAX)
+        return qs_fail(vm, QS_EVALUE, "load: %s: compressed entries may have 4 GiB", b.path);
     z.avail_in = (uInt)e->packed, z.avail_out = (uInt)e->size;
     if (inflateInit2(&z, -15) != Z_OK) return qs_fail(vm, QS_ENOMEM, "load: zlib is out of memory");
     int r = inflate(&z, Z_FINISH);
@@ -346,14 +369,18 @@ static qs_status inflate_entry(qs_vm *vm, Bytes b, const Entry *e, uint8_t *out)
 #endif
 
 static qs_status zip_read(qs_vm *vm, Bytes b, const Entry *e, qs_value *out) {
-    if (e->at > b.n || b.n - e->at < 30 || memcmp(b.p + e->at, "PK\3\4", 4)) return corrupt(vm, b.path, "an entry is not where it should be");
+    if (e->at > b.n || b.n - e->at < 30 || memcmp(b.p + e->at, "PK\3\4", 4))
+        return corrupt(vm, b.path, "an entry is not where it should be");
     uint64_t at = e->at + 30 + le16(b.p + e->at + 26) + le16(b.p + e->at + 28);
     if (at > b.n || e->packed > b.n - at) return corrupt(vm, b.path, "an entry ends beyond the file");
     Bytes data = {b.path, b.p + at, (size_t)e->packed};
     if (e->method == 0)
-        return crc32_of(data.p, data.n) == e->crc ? npy_read(vm, data, out) : corrupt(vm, b.path, "the checksum of an entry");
-    if (e->method != 8) return qs_fail(vm, QS_EVALUE, "load: %s: compression method %d is not known", b.path, e->method);
-    if (e->size / 1032 > e->packed + 1) return corrupt(vm, b.path, "an entry claims an impossible size"); /* the limit of deflate */
+        return crc32_of(data.p, data.n) == e->crc ? npy_read(vm, data, out)
+                                                  : corrupt(vm, b.path, "the checksum of an entry");
+    if (e->method != 8)
+        return qs_fail(vm, QS_EVALUE, "load: %s: compression method %d is not known", b.path, e->method);
+    if (e->size / 1032 > e->packed + 1)
+        return corrupt(vm, b.path, "an entry claims an impossible size"); /* the limit of deflate */
     uint8_t *raw = qmem_try(qvm_ctx(vm), (size_t)e->size + 1);
     if (!raw) return qs_fail(vm, QS_ENOMEM, "load: no memory for %llu bytes", (unsigned long long)e->size);
     qs_status s = inflate_entry(vm, data, e, raw);

@@ -1,8 +1,8 @@
 /* random.c -- random numbers from a counter: Philox4x32-10.
  *
- * Block n of the stream is a function of (seed, n) alone, so a program draws the same numbers on every machine, whatever
- * the device, the number of threads or the order of evaluation.
- * Source: Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3 (SC 2011). */
+ * Block n of the stream is a function of (seed, n) alone, so a program draws the same numbers on every machine,
+ * whatever the device, the number of threads or the order of evaluation. Source: Salmon, Moraes, Dror, Shaw: Parallel
+ * random numbers: as easy as 1, 2, 3 (SC 2011). */
 #include "stdlib/stdlib.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-/* -- compiled patterns, the last few of which are kept --------------------------------------------------------------------- */
+/* -- compiled patterns, the last few of which are kept ------------------------------------------------------------- */
 enum { KEPT = 16 };
 typedef struct { qs_value pattern; uint32_t flags; pcre2_code *code; uint64_t used; } Kept;
 typedef struct Regex { Kept kept[KEPT]; uint64_t clock; } Regex;
@@ -73,7 +73,7 @@ static qs_status code_for(qs_vm *vm, const char *fn, qs_value pattern, qs_value 
     return QS_OK;
 }
 
-/* -- matching ---------------------------------------------------------------------------------------------------------------- */
+/* -- matching ------------------------------------------------------------------------------------------------------ */
 typedef struct { const char *fn, *s; size_t n; pcre2_code *code; pcre2_match_data *data; size_t *at; } Search;
 
 static qs_status search_open(qs_vm *vm, qs_call_args *c, const char *fn, int flags_at, Search *x) {
@@ -241,21 +241,23 @@ qs_status qregex_replace(qs_vm *vm, qs_call_args *c) {
     for (int attempt = 0; attempt < 2; attempt++) {
         qtext_reserve(&out, room);
         uint32_t options = PCRE2_SUBSTITUTE_GLOBAL | PCRE2_SUBSTITUTE_UNSET_EMPTY | PCRE2_SUBSTITUTE_OVERFLOW_LENGTH;
-        r = pcre2_substitute(code, (PCRE2_SPTR)s, n, 0, options, NULL, NULL, (PCRE2_SPTR)with, nwith, (PCRE2_UCHAR *)out.s, &room);
+        r = pcre2_substitute(code, (PCRE2_SPTR)s, n, 0, options, NULL, NULL, (PCRE2_SPTR)with, nwith,
+                             (PCRE2_UCHAR *)out.s, &room);
         if (r != PCRE2_ERROR_NOMEMORY) break;
     }
     PCRE2_UCHAR why[160];
     if (r < 0) pcre2_get_error_message(r, why, sizeof why);
-    qs_status status = r < 0 ? qs_fail(vm, QS_EVALUE, "regreplace: %s", (const char *)why) : qs_string(vm, out.s, room, &c->out[0]);
+    qs_status status =
+        r < 0 ? qs_fail(vm, QS_EVALUE, "regreplace: %s", (const char *)why) : qs_string(vm, out.s, room, &c->out[0]);
     qtext_free(&out);
     return status;
 }
 #else
 void qregex_close(qs_vm *vm) { (void)vm; }
-#define ABSENT(name, shown)                                                                                             \
-    qs_status qregex_##name(qs_vm *vm, qs_call_args *c) {                                                               \
-        (void)c;                                                                                                        \
-        return qs_fail(vm, QS_EVALUE, shown ": this build has no PCRE2");                                               \
+#define ABSENT(name, shown)                                                                                            \
+    qs_status qregex_##name(qs_vm *vm, qs_call_args *c) {                                                              \
+        (void)c;                                                                                                       \
+        return qs_fail(vm, QS_EVALUE, shown ": this build has no PCRE2");                                              \
     }
 ABSENT(match, "regmatch")
 ABSENT(matchall, "regmatchall")

@@ -13,11 +13,12 @@ int qstats_main_dim(const Array *a) {
     return 0;
 }
 
-/* -- reductions over everything or one dimension ------------------------------------------------------------------------- */
+/* -- reductions over everything or one dimension ------------------------------------------------------------------- */
 static qs_status reduce(qs_vm *vm, qs_call_args *c, const char *fn, Reduce r) {
     int dim = DIM_ALL;
     Array *a;
-    if (c->in[0].kind == QS_BOOL || qval_is_number(c->in[0]) || c->in[0].kind != QS_ARRAY) TRY(qarg_array(vm, c, 0, fn, "x", &a));
+    if (c->in[0].kind == QS_BOOL || qval_is_number(c->in[0]) || c->in[0].kind != QS_ARRAY)
+        TRY(qarg_array(vm, c, 0, fn, "x", &a));
     if (qarg_given(c, 1)) TRY(qarg_dim(vm, fn, c->in[1], &dim));
     return qred_run(vm, r, c->in[0], dim, &c->out[0]);
 }
@@ -49,7 +50,7 @@ static qs_status cumulate(qs_vm *vm, qs_call_args *c, const char *fn, Reduce r) 
 qs_status qstats_cumsum(qs_vm *vm, qs_call_args *c) { return cumulate(vm, c, "cumsum", RED_SUM); }
 qs_status qstats_cumprod(qs_vm *vm, qs_call_args *c) { return cumulate(vm, c, "cumprod", RED_PROD); }
 
-/* -- lines: an array cut along one dimension ---------------------------------------------------------------------------------- */
+/* -- lines: an array cut along one dimension ----------------------------------------------------------------------- */
 typedef struct { /* packed data seen as outer x n x inner */
     size_t outer, n, inner;
 } Lines;
@@ -61,7 +62,8 @@ static Lines lines(const Array *a, int dim) {
     for (int d = 0; d < s.rank; d++) *(d < dim ? &l.outer : d == dim ? &l.n : &l.inner) *= (size_t)s.dims[d];
     return l;
 }
-static size_t line_at(const Lines *l, size_t k) { return k / l->inner * l->n * l->inner + k % l->inner; } /* first element */
+/* The first element of line k. */
+static size_t line_at(const Lines *l, size_t k) { return k / l->inner * l->n * l->inner + k % l->inner; }
 
 /* The extents of a with dimension `dim` replaced. */
 static int with_dim(const Array *a, int dim, int64_t n, int64_t dims[QS_MAX_RANK]) {
@@ -119,7 +121,9 @@ static double variance(const double *x, size_t n, size_t step, double *scratch) 
     for (size_t i = 0; i < n; i++) s += (x[i * step] - mean) * (x[i * step] - mean);
     return n > 1 ? s / (double)(n - 1) : 0;
 }
-static double deviation(const double *x, size_t n, size_t step, double *scratch) { return sqrt(variance(x, n, step, scratch)); }
+static double deviation(const double *x, size_t n, size_t step, double *scratch) {
+    return sqrt(variance(x, n, step, scratch));
+}
 
 /* Puts the k-th smallest at x[k], smaller ones before it (Hoare's selection); no NaN in x. */
 static void select_kth(double *x, size_t n, size_t k) {
@@ -160,7 +164,7 @@ qs_status qstats_median(qs_vm *vm, qs_call_args *c) {
     return statistic(vm, c, "median", a->rank <= 1 && !qarg_given(c, 1), median);
 }
 
-/* -- extremes -------------------------------------------------------------------------------------------------------------------- */
+/* -- extremes ------------------------------------------------------------------------------------------------------ */
 /* The first position of the smallest (sign 1) or largest (-1) of n numbers; NaN loses against any number. */
 static size_t extreme(const double *x, size_t n, size_t step, double sign) {
     size_t best = 0;
@@ -191,9 +195,12 @@ static qs_status extreme_index(qs_vm *vm, qs_call_args *c, const char *fn, doubl
 static qs_status extremes(qs_vm *vm, qs_call_args *c, const char *fn, Reduce r, Op op, double sign) {
     Array *a;
     int dim = DIM_ALL;
-    bool absent = c->nin < 2 || c->in[1].kind == QS_NIL || (c->in[1].kind == QS_ARRAY && qval_array(c->in[1])->count == 0);
+    bool absent =
+        c->nin < 2 || c->in[1].kind == QS_NIL || (c->in[1].kind == QS_ARRAY && qval_array(c->in[1])->count == 0);
     if (!absent && c->nin == 2) return qarith_binary(vm, op, c->in[0], c->in[1], &c->out[0]);
-    if (!absent) return qs_fail(vm, QS_ETYPE, "%s: with a dimension the second argument must be [], got %s", fn, qs_type_name(vm, c->in[1]));
+    if (!absent)
+        return qs_fail(vm, QS_ETYPE, "%s: with a dimension the second argument must be [], got %s", fn,
+                       qs_type_name(vm, c->in[1]));
     if (qarg_given(c, 2)) TRY(qarg_dim(vm, fn, c->in[2], &dim));
     if (c->in[0].kind != QS_ARRAY) TRY(qarg_array(vm, c, 0, fn, "x", &a));
     TRY(qred_run(vm, r, c->in[0], dim, &c->out[0]));
@@ -201,10 +208,14 @@ static qs_status extremes(qs_vm *vm, qs_call_args *c, const char *fn, Reduce r, 
 }
 qs_status qstats_min(qs_vm *vm, qs_call_args *c) { return extremes(vm, c, "min", RED_MIN, OP_MINEQ, 1); }
 qs_status qstats_max(qs_vm *vm, qs_call_args *c) { return extremes(vm, c, "max", RED_MAX, OP_MAXEQ, -1); }
-qs_status qstats_find_index_min(qs_vm *vm, qs_call_args *c) { return extreme_index(vm, c, "find_index_min", 1, DIM_ALL, &c->out[0]); }
-qs_status qstats_find_index_max(qs_vm *vm, qs_call_args *c) { return extreme_index(vm, c, "find_index_max", -1, DIM_ALL, &c->out[0]); }
+qs_status qstats_find_index_min(qs_vm *vm, qs_call_args *c) {
+    return extreme_index(vm, c, "find_index_min", 1, DIM_ALL, &c->out[0]);
+}
+qs_status qstats_find_index_max(qs_vm *vm, qs_call_args *c) {
+    return extreme_index(vm, c, "find_index_max", -1, DIM_ALL, &c->out[0]);
+}
 
-/* -- sorting: stable radix sort on keys whose unsigned order is the order of the elements ------------------------------------ */
+/* -- sorting: stable radix sort on keys whose unsigned order is the order of the elements -------------------------- */
 static uint64_t key_of_float(uint64_t bits, int width, bool nan) {
     uint64_t top = 1ull << (width - 1), all = top | (top - 1);
     if (nan) return all; /* after everything, whichever way */
@@ -222,7 +233,8 @@ static uint64_t key_of(qs_dtype d, const void *p) {
 
 typedef struct { uint64_t key; size_t at; } Item;
 
-/* Sorts n items; `spare` has room for n.  Digits that all keys share are skipped.  Gives the array that holds the result. */
+/* Sorts n items; `spare` has room for n.  Digits that all keys share are skipped.  Gives the array that holds the
+ * result. */
 static Item *radix_sort(Item *x, Item *spare, size_t n) {
     for (int shift = 0; shift < 64; shift += 8) {
         size_t count[257] = {0};
@@ -276,7 +288,8 @@ qs_status qstats_sort(qs_vm *vm, qs_call_args *c) {
         if (c->in[i].kind != QS_STRING) { TRY(qarg_dim(vm, "sort", c->in[i], &dim)); continue; }
         TRY(qarg_string(vm, "sort", "mode", c->in[i], &mode, NULL));
         down = !strcmp(mode, "descend");
-        if (!down && strcmp(mode, "ascend")) return qs_fail(vm, QS_EVALUE, "sort: mode must be \"ascend\" or \"descend\", got \"%s\"", mode);
+        if (!down && strcmp(mode, "ascend"))
+            return qs_fail(vm, QS_EVALUE, "sort: mode must be \"ascend\" or \"descend\", got \"%s\"", mode);
     }
     TRY(qarg_array(vm, c, 0, "sort", "x", &a));
     qs_dtype d = (qs_dtype)a->dtype;
@@ -289,7 +302,8 @@ qs_status qstats_sort(qs_vm *vm, qs_call_args *c) {
     size_t bytes = 2 * l.n * sizeof(Item), nindex = c->nout > 1 ? a->count * sizeof(double) : 0;
     Item *items = qmem_try(ctx, bytes);
     double *index = nindex ? qmem_try(ctx, nindex) : NULL;
-    qs_status s = items && (index || !nindex) ? QS_OK : qs_fail(vm, QS_ENOMEM, "sort: no memory for %zu elements", a->count);
+    qs_status s =
+        items && (index || !nindex) ? QS_OK : qs_fail(vm, QS_ENOMEM, "sort: no memory for %zu elements", a->count);
     for (size_t k = 0, size = qdtype_size(d); s == QS_OK && l.n && k < l.outer * l.inner; k++) {
         size_t at = line_at(&l, k);
         sort_line((const char *)p + at * size, (char *)q + at * size, index ? index + at : NULL, &l, d, down, items);
@@ -300,12 +314,13 @@ qs_status qstats_sort(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
-/* -- search ---------------------------------------------------------------------------------------------------------------------------- */
+/* -- search -------------------------------------------------------------------------------------------------------- */
 static bool nonzero(const Array *a, const char *p, size_t i) {
     size_t size = qdtype_size((qs_dtype)a->dtype);
     if (!qdtype_is_complex((qs_dtype)a->dtype)) return qdtype_get((qs_dtype)a->dtype, p + i * size) != 0;
-    return a->dtype == QS_C64 ? ((const QComplexF *)(const void *)p)[i].re != 0 || ((const QComplexF *)(const void *)p)[i].im != 0
-                              : ((const QComplexD *)(const void *)p)[i].re != 0 || ((const QComplexD *)(const void *)p)[i].im != 0;
+    return a->dtype == QS_C64
+               ? ((const QComplexF *)(const void *)p)[i].re != 0 || ((const QComplexF *)(const void *)p)[i].im != 0
+               : ((const QComplexD *)(const void *)p)[i].re != 0 || ((const QComplexD *)(const void *)p)[i].im != 0;
 }
 
 qs_status qstats_find(qs_vm *vm, qs_call_args *c) {
@@ -323,7 +338,8 @@ qs_status qstats_find(qs_vm *vm, qs_call_args *c) {
     for (size_t i = 0; i < a->count; i++) {
         if (!nonzero(a, p, i)) continue;
         size_t rest = i;
-        for (int d = rank - 1; d >= 0; d--) pos[row * rank + d] = (double)(rest % (size_t)dims[d]), rest /= (size_t)dims[d];
+        for (int d = rank - 1; d >= 0; d--)
+            pos[row * rank + d] = (double)(rest % (size_t)dims[d]), rest /= (size_t)dims[d];
         row++;
     }
     qs_status s = qarg_exact(vm, pos, 2, (int64_t[]){n, rank}, &c->out[0]);
@@ -355,16 +371,16 @@ qs_status qstats_unique(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
-/* -- products of vectors ----------------------------------------------------------------------------------------------------------------- */
+/* -- products of vectors ------------------------------------------------------------------------------------------- */
 /* Eight partial sums in double: exact enough, and independent additions. */
-#define DOT(T)                                                                                                          \
-    static double dot_##T(const T *x, const T *y, size_t n) {                                                           \
-        double s[8] = {0};                                                                                              \
-        size_t i = 0;                                                                                                   \
-        for (; i + 8 <= n; i += 8)                                                                                      \
-            for (int k = 0; k < 8; k++) s[k] += (double)x[i + (size_t)k] * (double)y[i + (size_t)k];                      \
-        for (; i < n; i++) s[0] += (double)x[i] * (double)y[i];                                                         \
-        return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));                                       \
+#define DOT(T)                                                                                                         \
+    static double dot_##T(const T *x, const T *y, size_t n) {                                                          \
+        double s[8] = {0};                                                                                             \
+        size_t i = 0;                                                                                                  \
+        for (; i + 8 <= n; i += 8)                                                                                     \
+            for (int k = 0; k < 8; k++) s[k] += (double)x[i + (size_t)k] * (double)y[i + (size_t)k];                   \
+        for (; i < n; i++) s[0] += (double)x[i] * (double)y[i];                                                        \
+        return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));                                      \
     }
 DOT(float)
 DOT(double)
@@ -386,7 +402,8 @@ qs_status qstats_dotprod(qs_vm *vm, qs_call_args *c) {
     TRY(qarg_floats(vm, c, 0, "dotprod", "a", &a, &p));
     TRY(qarg_floats(vm, c, 1, "dotprod", "b", &b, &q));
     if (a->count != b->count)
-        return qs_fail(vm, QS_ESHAPE, "dotprod: a and b must have as many elements, got %zu and %zu", a->count, b->count);
+        return qs_fail(vm, QS_ESHAPE, "dotprod: a and b must have as many elements, got %zu and %zu", a->count,
+                       b->count);
     qs_dtype d = qdtype_promote((qs_dtype)a->dtype, (qs_dtype)b->dtype);
     TRY(qarg_packed(vm, c, 0, "dotprod", "a", d, &a, &p));
     TRY(qarg_packed(vm, c, 1, "dotprod", "b", d, &b, &q));

@@ -1,14 +1,16 @@
 /* stdlib.h -- the built-in functions: their table, and what the files of stdlib share.
  *
- * A native owns its argument slots (vm/quasar.h): the helpers below replace c->in[i] by a converted value, and results go
- * to c->out at once, before they are filled.  Both are released by the caller, so a native can return at any point. */
+ * A native owns its argument slots (vm/quasar.h): the helpers below replace c->in[i] by a converted value, and results
+ * go to c->out at once, before they are filled.  Both are released by the caller, so a native can return at any point.
+ */
 #ifndef STDLIB_STDLIB_H
 #define STDLIB_STDLIB_H
 #include "vm/array.h"
 
-/* -- core.c: registration ---------------------------------------------------------------------------------------------- */
+/* -- core.c: registration ------------------------------------------------------------------------------------------ */
 void qlib_register(qs_vm *vm); /* from qs_open: one walk over builtins.def */
 void qlib_close(qs_vm *vm);    /* from qs_close */
+bool qlib_has(const char *library); /* png jpeg tiff pcre2 zlib: built with it; lapack: can be opened */
 
 typedef struct { /* a row of builtins.def; name NULL: the heading of a group, its title in doc */
     const char *name, *signature, *doc, *matlab, *numpy;
@@ -26,6 +28,7 @@ typedef struct Lib { /* Machine.lib */
 static inline Lib *qlib(qs_vm *vm) { return qvm(vm)->lib; }
 
 void qlinalg_close(qs_vm *vm);
+bool qlinalg_available(void);
 void qregex_close(qs_vm *vm);
 void qfigure_close(qs_vm *vm);
 
@@ -35,7 +38,7 @@ void qfigure_close(qs_vm *vm);
 #define GROUP(title)
 #include "stdlib/builtins.def"
 
-/* -- args.c: reading arguments.  `fn` and `what` name function and argument in messages: "sqrt: x must be …" --------------- */
+/* -- args.c: reading arguments.  `fn` and `what` name function and argument in messages: "sqrt: x must be …" ------- */
 qs_status qarg_wrong(qs_vm *vm, const char *fn, const char *what, const char *wanted, qs_value got); /* QS_ETYPE */
 qs_status qarg_num(qs_vm *vm, const char *fn, const char *what, qs_value v, double *out);   /* 1-element arrays too */
 qs_status qarg_int(qs_vm *vm, const char *fn, const char *what, qs_value v, int64_t *out);  /* a whole number */
@@ -54,25 +57,26 @@ qs_status qarg_floats(qs_vm *vm, qs_call_args *c, int i, const char *fn, const c
 static inline bool qarg_given(const qs_call_args *c, int i) { return i < c->nin && c->in[i].kind != QS_NIL; }
 
 /* Results: a new array in out[i], not initialised, with its pointer. */
-qs_status qarg_result(qs_vm *vm, qs_call_args *c, int i, qs_dtype d, int rank, const int64_t *dims, Array **out, void **p);
+qs_status qarg_result(qs_vm *vm, qs_call_args *c, int i, qs_dtype d, int rank, const int64_t *dims, Array **out,
+                      void **p);
 /* A vec of numbers that must stay exact: `scalar`, or float64 when one is beyond 2^24. */
 qs_status qarg_exact(qs_vm *vm, const double *x, int rank, const int64_t *dims, qs_value *out);
 
-/* -- matrix.c: moving elements --------------------------------------------------------------------------------------------- */
+/* -- matrix.c: moving elements ------------------------------------------------------------------------------------- */
 typedef struct { int rank; int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK]; } Shape; /* a vec is 1xN: rank >= 2 */
 void qmatrix_shape(const Array *a, Shape *s);
 void qmatrix_packed(Shape *s); /* row-major strides for s->dims */
 /* Copies a block of n[0..rank-1] elements of `size` bytes between two strided places. */
-void qmatrix_move(void *dst, const int64_t *dstride, const void *src, const int64_t *sstride, int rank, const int64_t *n,
-                  size_t size);
+void qmatrix_move(void *dst, const int64_t *dstride, const void *src, const int64_t *sstride, int rank,
+                  const int64_t *n, size_t size);
 
-/* -- stats.c ------------------------------------------------------------------------------------------------------------------ */
+/* -- stats.c ------------------------------------------------------------------------------------------------------- */
 int qstats_main_dim(const Array *a); /* the first dimension longer than 1 */
 
-/* -- io.c ---------------------------------------------------------------------------------------------------------------------- */
+/* -- io.c ---------------------------------------------------------------------------------------------------------- */
 qs_status qio_slurp(qs_vm *vm, const char *fn, const char *path, Text *out); /* a whole file */
 qs_status qio_spill(qs_vm *vm, const char *fn, const char *path, const char *s, size_t n);
 
-/* -- random.c ------------------------------------------------------------------------------------------------------------------ */
+/* -- random.c ------------------------------------------------------------------------------------------------------ */
 void qrandom_block(uint64_t seed, uint64_t counter, uint32_t out[4]); /* Philox4x32-10 */
 #endif

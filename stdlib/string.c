@@ -12,7 +12,7 @@ static qs_status finish(qs_vm *vm, Text *t, qs_status s, qs_value *out) {
     return s;
 }
 
-/* -- output ------------------------------------------------------------------------------------------------------------------ */
+/* -- output -------------------------------------------------------------------------------------------------------- */
 qs_status qstring_print(qs_vm *vm, qs_call_args *c) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));
@@ -66,7 +66,7 @@ qs_status qstring_assert(qs_vm *vm, qs_call_args *c) {
     return message ? qs_fail(vm, QS_EASSERT, "%s", message) : qs_fail(vm, QS_EASSERT, "assertion failed");
 }
 
-/* -- composing ----------------------------------------------------------------------------------------------------------------- */
+/* -- composing ----------------------------------------------------------------------------------------------------- */
 qs_status qstring_strcat(qs_vm *vm, qs_call_args *c) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));
@@ -76,7 +76,8 @@ qs_status qstring_strcat(qs_vm *vm, qs_call_args *c) {
 }
 
 /* Calls f with every string of a cell; QS_ETYPE for anything else. */
-static qs_status strings(qs_vm *vm, const char *fn, qs_value v, void (*f)(void *ud, size_t i, const char *s, size_t n), void *ud) {
+static qs_status strings(qs_vm *vm, const char *fn, qs_value v, void (*f)(void *ud, size_t i, const char *s, size_t n),
+                         void *ud) {
     if (v.kind != QS_CELL) return qarg_wrong(vm, fn, "parts", "a cell of strings", v);
     const Cell *x = v.u.p;
     for (size_t i = 0; i < x->count; i++) {
@@ -135,7 +136,7 @@ qs_status qstring_strrep(qs_vm *vm, qs_call_args *c) {
     return finish(vm, &t, QS_OK, &c->out[0]);
 }
 
-/* -- taking apart ---------------------------------------------------------------------------------------------------------------- */
+/* -- taking apart -------------------------------------------------------------------------------------------------- */
 qs_status qstring_strlen(qs_vm *vm, qs_call_args *c) {
     const char *s;
     size_t n;
@@ -219,7 +220,7 @@ static qs_status begins(qs_vm *vm, qs_call_args *c, const char *fn, bool at_end)
 qs_status qstring_startswith(qs_vm *vm, qs_call_args *c) { return begins(vm, c, "startswith", false); }
 qs_status qstring_endswith(qs_vm *vm, qs_call_args *c) { return begins(vm, c, "endswith", true); }
 
-/* -- numbers and characters -------------------------------------------------------------------------------------------------------- */
+/* -- numbers and characters ---------------------------------------------------------------------------------------- */
 qs_status qstring_str2num(qs_vm *vm, qs_call_args *c) {
     const char *s;
     char *end;

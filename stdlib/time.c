@@ -24,7 +24,8 @@ qs_status qtime_tic(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
-/* toc() prints the time since tic(); toc("text") prints it behind the text; toc("") prints nothing.  All give it in ms. */
+/* toc() prints the time since tic(); toc("text") prints it behind the text; toc("") prints nothing.  All give it in ms.
+ */
 qs_status qtime_toc(qs_vm *vm, qs_call_args *c) {
     const char *text = "Elapsed time: ";
     size_t n = 1;

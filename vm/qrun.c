@@ -21,11 +21,12 @@ static const char usage[] =
     "  --checked            an access outside an array in a kernel is an error\n"
     "  --dump WHAT          print instead of run: ast, bytecode; after the run: kir\n"
     "  --devices            list the devices\n"
+    "  --has LIBRARY        exit 0 when it is there: png, jpeg, tiff, pcre2, zlib, lapack\n"
     "  --version, --help\n";
 
 typedef struct {
     qs_config config;
-    const char *text, *file, *dump;
+    const char *text, *file, *dump, *has;
     bool list_devices;
 } Options;
 
@@ -70,13 +71,14 @@ static int number_option(const char *s, int *out) {
 }
 
 static int option_with_value(Options *o, int argc, char **argv, int *i) {
-    static const char *const names[] = {"--device", "--precision", "--threads", "--dump"};
-    for (int k = 0; k < 4; k++) {
+    static const char *const names[] = {"--device", "--precision", "--threads", "--dump", "--has"};
+    for (int k = 0; k < 5; k++) {
         if (!takes_value(argv[*i], names[k])) continue;
         const char *v = value_of(names[k], argc, argv, i);
         if (!v) return wrong(names[k], " needs a value");
         if (k == 0) o->config.device = strcmp(v, "auto") == 0 ? NULL : v;
         if (k == 3) o->dump = v;
+        if (k == 4) o->has = v;
         if (k == 1 && (number_option(v, &o->config.precision) || (o->config.precision != 32 && o->config.precision != 64)))
             return wrong("--precision must be 32 or 64, got ", v);
         if (k == 2 && number_option(v, &o->config.threads)) return wrong("--threads must be a number, got ", v);
@@ -190,6 +192,7 @@ int main(int argc, char **argv) {
     }
     int wrong_usage = parse_options(&o, argc, argv);
     if (wrong_usage) return wrong_usage;
+    if (o.has) return qs_has(o.has) ? 0 : 1;
     qs_vm *vm = NULL;
     qs_status s = qs_open(&o.config, &vm);
     if (!vm) return fputs("qrun: cannot start\n", stderr), 1;

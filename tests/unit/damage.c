@@ -24,7 +24,8 @@ static void write_file(const char *name, const char *p, size_t n) {
     if (f) fclose(f);
 }
 
-/* Reading gives a value or one sentence; the file held at most 64 KiB, so the machine must not hold much more after it. */
+/* Reading gives a value or one sentence; the file held at most 64 KiB, so the machine must not hold much more after it.
+ */
 static void read_back(qs_vm *vm, qs_native_fn *read, const char *name) {
     qs_value in = make_string(vm, name), out;
     qs_status s = native(vm, read, 1, &in, 1, &out);
@@ -69,7 +70,9 @@ static void image(qs_vm *vm, const char *name, int64_t channels, int option) {
 
 static void arrays(qs_vm *vm) {
     const char *file = in_folder("x.npz");
-    qs_value in[5] = {make_string(vm, file), make_string(vm, "a"), picture(vm, 5, 7, 1), make_string(vm, "b"), make_string(vm, "text")}, out;
+    qs_value in[5] = {make_string(vm, file), make_string(vm, "a"), picture(vm, 5, 7, 1), make_string(vm, "b"),
+                      make_string(vm, "text")},
+             out;
     CHECK(native(vm, qnpy_save, 5, in, 0, &out) == QS_OK);
     damage(vm, qnpy_load, file);
     unlink(file);

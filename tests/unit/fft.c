@@ -4,7 +4,9 @@
 #include <math.h>
 
 static uint64_t seed = 1;
-static double noise(void) { return (double)((seed = seed * 6364136223846793005ull + 1442695040888963407ull) >> 40) * 0x1p-24 - 0.5; }
+static double noise(void) {
+    return (double)((seed = seed * 6364136223846793005ull + 1442695040888963407ull) >> 40) * 0x1p-24 - 0.5;
+}
 
 static qs_value random_complex(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims) {
     Array *a;
@@ -75,7 +77,8 @@ int main(void) {
     qs_vm *vm = machine = machine_open();
     for (int64_t n = 1; n <= 130; n++) length(vm, QS_C64, n), length(vm, QS_C128, n);
     static const int64_t awkward[] = {256, 360, 1001, 1021, 2048, 2187, 4001};
-    for (size_t i = 0; i < sizeof awkward / sizeof *awkward; i++) length(vm, QS_C64, awkward[i]), length(vm, QS_C128, awkward[i]);
+    for (size_t i = 0; i < sizeof awkward / sizeof *awkward; i++)
+        length(vm, QS_C64, awkward[i]), length(vm, QS_C128, awkward[i]);
     dimensions(vm);
     real_input(vm);
     machine_close(vm);

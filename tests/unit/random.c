@@ -1,4 +1,5 @@
-/* Philox4x32-10 against the known answers of its authors (Random123, kat_vectors), and the statistics of what is drawn. */
+/* Philox4x32-10 against the known answers of its authors (Random123, kat_vectors), and the statistics of what is drawn.
+ */
 #include "tests/unit/natives.h"
 
 #include <math.h>
@@ -15,7 +16,8 @@ static void moments(qs_vm *vm, qs_native_fn *f, double mean, double variance) {
     double s = 0, q = 0;
     CHECK(native(vm, f, 1, in, 1, &out) == QS_OK);
     CHECK(qarr_read(vm, qval_array(out), &p) == QS_OK);
-    for (size_t i = 0; i < 100000; i++) s += (double)((const float *)p)[i], q += (double)((const float *)p)[i] * (double)((const float *)p)[i];
+    for (size_t i = 0; i < 100000; i++)
+        s += (double)((const float *)p)[i], q += (double)((const float *)p)[i] * (double)((const float *)p)[i];
     s /= 1e5, q = q / 1e5 - s * s;
     CHECK(fabs(s - mean) < 0.01 && fabs(q - variance) < 0.02);
     qval_release(vm, out);
