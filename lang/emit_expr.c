@@ -126,6 +126,8 @@ static void ident_to(Emit *e, Node *n, int dst) {
 static bool is_local(const Node *n) { return n->kind == N_IDENT && n->u.ident.sym && n->u.ident.sym->kind == SYM_LOCAL; }
 
 int qemit_any(Emit *e, Node *n) {
+    int leaf = qemit_leaf(e, n);
+    if (leaf >= 0) return leaf;
     if (is_local(n)) {
         qemit_at(e, n->pos);
         check_set(e, n->u.ident.sym);
@@ -138,7 +140,7 @@ int qemit_any(Emit *e, Node *n) {
 
 /* The left operand may be made in a temporary that is the destination anyway. */
 static int left_operand(Emit *e, Node *n, int dst) {
-    if (is_local(n) || !is_temp(e, dst)) return qemit_any(e, n);
+    if (is_local(n) || !is_temp(e, dst) || qemit_leaf(e, n) >= 0) return qemit_any(e, n);
     qemit_to(e, n, dst);
     return dst;
 }
@@ -648,8 +650,14 @@ static void meta_to(Emit *e, Node *n, int dst) {
 /* -- any expression ------------------------------------------------------------------------------------------------------- */
 
 void qemit_to(Emit *e, Node *n, int dst) {
+    int leaf = qemit_leaf(e, n);
     qemit_at(e, n->pos);
+    if (leaf >= 0) {
+        qemit_move(e, dst, leaf);
+        return;
+    }
     if (e->host->nrules && qemit_rewritten(e, n, dst)) return;
+    if (qemit_fused(e, n, dst)) return;
     switch ((NodeKind)n->kind) {
     case N_NUM: num_to(e, n, dst); break;
     case N_STR: qemit_opx(e, BC_LOADK, dst, qemit_string(e, n->u.str)); break;

@@ -2,6 +2,7 @@
  *
  * Script calls push a Frame and stay in the same C call; a native that calls back enters qvm_call, which runs until its
  * own frame is left.  An error looks for a handler frame by frame, down to where this run began. */
+#include "vm/fuse.h"
 #include "vm/module.h"
 
 #include <math.h>
@@ -272,8 +273,14 @@ static inline void used(qs_vm *vm, const Frame *f, qs_value *r) {
     if (is_temp(f, r)) clear_slot(vm, r);
 }
 
+/* The operator may be the first of an expression that runs as one kernel; then the frame goes on behind it. */
 static qs_status binary(qs_vm *vm, Frame *f, Op op, qs_value *dst, qs_value *a, qs_value *b) {
     qs_value r;
+    if (f->proto->chunk.nfuses && (qfuse_is_large(*a) || qfuse_is_large(*b))) {
+        bool done;
+        TRY(qfuse_at(vm, f, frame_pc(f), &done));
+        if (done) return QS_OK;
+    }
     TRY(qops_binary(vm, op, *a, *b, &r));
     used(vm, f, a);
     used(vm, f, b);
@@ -480,6 +487,7 @@ static qs_status leave_many(qs_vm *vm, Frame *f, qs_value *results, int have) {
             NEXT;                                                                                                      \
         }                                                                                                              \
         SLOW(binary(vm, f, op, RA, a, b));                                                                             \
+        pc = f->pc;                                                                                                    \
         NEXT;                                                                                                          \
     }
 #define ARITHMETIC_K(id, op, first, second, expr)                                                                      \
@@ -491,6 +499,7 @@ static qs_status leave_many(qs_vm *vm, Frame *f, qs_value *results, int have) {
             NEXT;                                                                                                      \
         }                                                                                                              \
         SLOW(binary(vm, f, op, RA, first, second));                                                                    \
+        pc = f->pc;                                                                                                    \
         NEXT;                                                                                                          \
     }
 #define COMPARISON(id, op, expr)                                                                                       \
@@ -502,6 +511,7 @@ static qs_status leave_many(qs_vm *vm, Frame *f, qs_value *results, int have) {
             NEXT;                                                                                                      \
         }                                                                                                              \
         SLOW(binary(vm, f, op, RA, a, b));                                                                             \
+        pc = f->pc;                                                                                                    \
         NEXT;                                                                                                          \
     }
 #define COMPARE_JUMP(id, op, other, expr)                                                                              \
@@ -694,6 +704,7 @@ static qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const NameTable 
     L_BINARY: {
         Op op = (Op)*pc++;
         SLOW(binary(vm, f, op, RA, RB, RC));
+        pc = f->pc;
         NEXT;
     }
     L_UNARY: {
@@ -1084,6 +1095,12 @@ returned:
         status = qops_destruct(vm, whole, (int)C, a);
         qval_release(vm, whole);
         if (status != QS_OK) goto fail;
+        NEXT;
+    }
+    L_FUSE: {
+        bool done;
+        SLOW(qfuse_region(vm, f, &f->proto->chunk.fuses[BX], &done));
+        pc = f->pc;
         NEXT;
     }
     L_IMPORT: SLOW(qmod_import(vm, k[BX].u.p)); NEXT;
