@@ -61,6 +61,7 @@ int qemit_indices(Emit *e, NodeList at);                 /* into new temporaries
 const Type *qemit_known_type(Emit *e, TypeExpr *t);      /* NULL: depends on type parameters */
 /* The first reduction that fits n is applied: into register dst, or as a statement when dst < 0. */
 bool qemit_rewritten(Emit *e, Node *n, int dst);
+bool qemit_could_rewrite(Emit *e, Node *n);              /* a reduction of the program gives n another meaning */
 uint32_t qemit_field_word(Emit *e, Str *name);
 
 /* -- emit_fuse.c: expressions that may run as one kernel ------------------------------------------------------------------ */

@@ -320,7 +320,7 @@ static void ternary_to(Emit *e, Node *n, int dst) {
 
 /* -- reductions ------------------------------------------------------------------------------------------------------------ */
 
-static bool could_rewrite(Emit *e, Node *n) {
+bool qemit_could_rewrite(Emit *e, Node *n) {
     Rewrite rw;
     return qrewrite_find(e->func->unit, e->host->rules, e->host->nrules, n, e->rewriting, &rw);
 }
@@ -437,7 +437,7 @@ static void jump_if_either(Emit *e, Node *a, Node *b, bool sense_of_one, int *li
 
 void qemit_jump_if(Emit *e, Node *n, bool sense, int *list) {
     double x;
-    if (e->host->nrules && could_rewrite(e, n)) {
+    if (e->host->nrules && qemit_could_rewrite(e, n)) {
         int mark = e->top, r = qemit_temps(e, 1);
         qemit_to(e, n, r);
         qemit_jump(e, BC_JTEST, r, sense, 0, list);

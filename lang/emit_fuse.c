@@ -7,7 +7,6 @@
  * operation is a call, a FUSE instruction asks instead.  Leaves come before operators, so nothing that could change an
  * array may stand among them: calls of functions of the program end a region. */
 #include "lang/emit.h"
-#include "lang/rewrite.h"
 
 #include <string.h>
 
@@ -49,16 +48,10 @@ static void check_pure(void *ud, Node **child) {
 
 static bool fusible_operator(Op op) { return op <= OP_PWPOW && op != OP_ANDAND && op != OP_OROR; }
 
-/* A reduction of the program gives this node another meaning. */
-static bool is_rewritten(Emit *e, const Node *n) {
-    Rewrite ignored;
-    return e->host->nrules && qrewrite_find(e->func->unit, e->host->rules, e->host->nrules, n, e->rewriting, &ignored);
-}
-
 static void gather(Gather *g, Node *n) {
     double folded;
     if (qfold_number(n, &folded)) return;
-    if (is_rewritten(g->e, n)) {
+    if (g->e->host->nrules && qemit_could_rewrite(g->e, n)) {
         g->ok = false;
         return;
     }

@@ -260,7 +260,7 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     Device *d;
     Variant *v;
     Program *program;
-    qs_value result;
+    qs_value result = qs_nil();
     *done = false;
     if (!look(f, r, &now) || now.count < FUSE_LEAST) return QS_OK;
     State *s = state_of(vm, r);

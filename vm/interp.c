@@ -273,17 +273,32 @@ static inline void used(qs_vm *vm, const Frame *f, qs_value *r) {
     if (is_temp(f, r)) clear_slot(vm, r);
 }
 
-/* The operator may be the first of an expression that runs as one kernel; then the frame goes on behind it. */
+/* An operator may be the first of an expression that runs as one kernel; then the frame goes on behind it. */
+static qs_status fuse_from(qs_vm *vm, Frame *f, qs_value a, qs_value b, bool *done) {
+    *done = false;
+    if (!f->proto->chunk.nfuses || (!qfuse_is_large(a) && !qfuse_is_large(b))) return QS_OK;
+    return qfuse_at(vm, f, frame_pc(f), done);
+}
+
 static qs_status binary(qs_vm *vm, Frame *f, Op op, qs_value *dst, qs_value *a, qs_value *b) {
     qs_value r;
-    if (f->proto->chunk.nfuses && (qfuse_is_large(*a) || qfuse_is_large(*b))) {
-        bool done;
-        TRY(qfuse_at(vm, f, frame_pc(f), &done));
-        if (done) return QS_OK;
-    }
+    bool done;
+    TRY(fuse_from(vm, f, *a, *b, &done));
+    if (done) return QS_OK;
     TRY(qops_binary(vm, op, *a, *b, &r));
     used(vm, f, a);
     used(vm, f, b);
+    qinterp_put(vm, dst, r);
+    return QS_OK;
+}
+
+static qs_status unary(qs_vm *vm, Frame *f, Op op, qs_value *dst, qs_value *a) {
+    qs_value r;
+    bool done;
+    TRY(fuse_from(vm, f, *a, *a, &done));
+    if (done) return QS_OK;
+    TRY(qops_unary(vm, op, *a, &r));
+    used(vm, f, a);
     qinterp_put(vm, dst, r);
     return QS_OK;
 }
@@ -708,7 +723,7 @@ static qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const NameTable 
         NEXT;
     }
     L_UNARY: {
-        qs_value *b = RB, v;
+        qs_value *b = RB;
         if (LIKELY(b->kind == QS_NUM)) {
             double x = b->u.f;
             if (C == OP_NEG) set_num(vm, RA, -x);
@@ -716,9 +731,8 @@ static qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const NameTable 
             else set_bool(vm, RA, x == 0);
             NEXT;
         }
-        SLOW(qops_unary(vm, (Op)C, *b, &v));
-        used(vm, f, b);
-        qinterp_put(vm, RA, v);
+        SLOW(unary(vm, f, (Op)C, RA, b));
+        pc = f->pc;
         NEXT;
     }
     UPDATE_BY(ADDTO, OP_ADD, RB, x + y)
