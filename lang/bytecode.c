@@ -37,23 +37,26 @@ static void annotate(Emit *e, const Sym *s, TypeExpr *t) {
 }
 
 static void mark_set(Emit *e, const Sym *s) {
-    if (s->kind == SYM_LOCAL) e->set[s->index] = true;
+    int reg = qemit_register(e, s);
+    if (reg >= 0) e->set[reg] = true;
 }
 
-static void mark_all_set(Emit *e) { memset(e->set, true, (size_t)e->func->nlocals); } /* nothing here is reached */
+static void mark_all_set(Emit *e) { memset(e->set, true, e->nset); } /* nothing here is reached */
 
 /* The register in which a variable's new value is made: its own, or a temporary that `store` then moves. */
 static int store_register(Emit *e, const Sym *s, bool checked) {
-    return s->kind == SYM_LOCAL && !checked ? s->index : qemit_temps(e, 1);
+    int own = qemit_register(e, s);
+    return own >= 0 && !checked ? own : qemit_temps(e, 1);
 }
 
 static void store(Emit *e, const Sym *s, int reg) {
-    if (s->kind == SYM_GLOBAL) {
+    int own = qemit_register(e, s);
+    if (own >= 0) {
+        qemit_move(e, own, reg);
+        mark_set(e, s);
+    } else if (s->kind == SYM_GLOBAL) {
         qemit_op(e, BC_SETGLOBAL, reg, 0, 0);
         qemit_word(e, (uint32_t)s->index);
-    } else if (s->kind == SYM_LOCAL) {
-        qemit_move(e, s->index, reg);
-        mark_set(e, s);
     } else {
         qemit_fail(e, e->pos, "%s cannot be assigned here", s->name->s);
     }
@@ -199,7 +202,7 @@ static void update_name(Emit *e, Node *target, Op op, Node *value) {
     Sym *s = target_symbol(e, target);
     if (!s) return;
     int mark = e->top, reg;
-    if (s->kind == SYM_LOCAL) {
+    if (qemit_register(e, s) >= 0) {
         reg = qemit_any(e, target); /* its own register, known to be set */
     } else {
         reg = qemit_temps(e, 1);
@@ -322,7 +325,7 @@ static void try_statement(Emit *e, Node *n) {
     qemit_jump(e, BC_JMP, 0, 0, 0, &end);
     qemit_restore(e, before);
     Sym *s = n->u.tries.sym;
-    int reg = s && s->kind == SYM_LOCAL ? s->index : qemit_temps(e, 1);
+    int own = s ? qemit_register(e, s) : -1, reg = own >= 0 ? own : qemit_temps(e, 1);
     Chunk *c = e->chunk;
     if (c->nhandlers == c->cap_handlers) {
         Handler *more = qemit_alloc(e, (c->cap_handlers * 2 + 4) * sizeof *more);
@@ -384,11 +387,12 @@ enum { LOOP_REGISTERS = 4 }; /* of one counting loop: round, first value, step, 
 typedef struct { const Sym *sym; int reg; } Counter;
 
 static Counter counter(Emit *e, const Sym *s) {
-    return (Counter){s, s->kind == SYM_LOCAL ? s->index : qemit_temps(e, 1)};
+    int own = qemit_register(e, s);
+    return (Counter){s, own >= 0 ? own : qemit_temps(e, 1)};
 }
 
 static void counter_ready(Emit *e, Counter c) {
-    if (c.sym->kind == SYM_GLOBAL) store(e, c.sym, c.reg);
+    if (qemit_register(e, c.sym) < 0) store(e, c.sym, c.reg);
     mark_set(e, c.sym);
 }
 
@@ -630,15 +634,36 @@ static void body(Emit *e, bool echo) {
     return_results(e);
 }
 
+enum { MAX_ALIASES = 80 };
+
+/* Global variables that the top level mentions: while it runs they live in its registers. */
+static void find_alias(void *ud, Node **child) {
+    Emit *e = ud;
+    Node *n = *child;
+    const Sym *s = n->kind == N_IDENT ? n->u.ident.sym : NULL;
+    if (s && s->kind == SYM_GLOBAL && s->variable && qemit_register(e, s) < 0 && e->chunk->naliases < MAX_ALIASES)
+        e->chunk->aliases[e->chunk->naliases++] = (uint32_t)s->index;
+    qast_children(n, find_alias, e);
+}
+
+static void find_aliases(Emit *e) {
+    e->chunk->aliases = qemit_alloc(e, MAX_ALIASES * sizeof *e->chunk->aliases);
+    for (int i = 0; i < e->func->body.n; i++) find_alias(e, &e->func->body.at[i]);
+}
+
 qs_status qbytecode_compile(Ctx *c, Func *f, const BytecodeHost *host, bool echo, Chunk *out) {
-    *out = (Chunk){.func = f, .ntemp = (uint32_t)(f->nlocals + f->ntyparams)};
+    *out = (Chunk){.func = f};
     qarena_init(&out->arena, c);
-    out->nregs = out->ntemp;
-    Emit e = {.ctx = c, .func = f, .host = host, .chunk = out, .pos = f->pos, .top = (int)out->ntemp};
+    Emit e = {.ctx = c, .func = f, .host = host, .chunk = out, .pos = f->pos};
+    if (f->is_main_body) find_aliases(&e);
+    out->nregs = out->ntemp = (uint32_t)(f->nlocals + f->ntyparams) + 2 * out->naliases;
+    e.top = (int)out->ntemp;
+    e.nset = (size_t)f->nlocals + out->naliases;
     if (out->ntemp > MAX_REGISTERS - 20)
         qemit_fail(&e, f->pos, "%s: too many local variables (more than %d)", f->name->s, MAX_REGISTERS - 20);
-    e.set = qemit_alloc(&e, (size_t)f->nlocals + 1);
+    e.set = qemit_alloc(&e, e.nset + 1);
     memset(e.set, true, (size_t)f->nparams);
+    if (out->naliases) qemit_op(&e, BC_ALIAS, 0, 0, 0);
     if (f->ntyparams) qemit_op(&e, BC_BINDTYPES, f->nlocals, 0, 0);
     defaults(&e);
     annotations(&e);

@@ -89,18 +89,25 @@ int qemit_temps(Emit *e, int n) {
     return first;
 }
 
+int qemit_register(const Emit *e, const Sym *s) {
+    if (s->kind == SYM_LOCAL) return s->index;
+    for (uint32_t i = 0; s->kind == SYM_GLOBAL && i < e->chunk->naliases; i++)
+        if (e->chunk->aliases[i] == (uint32_t)s->index) return (int)i;
+    return -1;
+}
+
 /* -- what is set -------------------------------------------------------------------------------------------------------- */
 
 bool *qemit_state(Emit *e) {
-    bool *state = qemit_alloc(e, (size_t)e->func->nlocals + 1);
-    memcpy(state, e->set, (size_t)e->func->nlocals);
+    bool *state = qemit_alloc(e, e->nset + 1);
+    memcpy(state, e->set, e->nset);
     return state;
 }
 
-void qemit_restore(Emit *e, const bool *state) { memcpy(e->set, state, (size_t)e->func->nlocals); }
+void qemit_restore(Emit *e, const bool *state) { memcpy(e->set, state, e->nset); }
 
 void qemit_join(Emit *e, bool *into) {
-    for (int i = 0; i < e->func->nlocals; i++) into[i] = into[i] && e->set[i];
+    for (size_t i = 0; i < e->nset; i++) into[i] = into[i] && e->set[i];
 }
 
 /* -- literals -------------------------------------------------------------------------------------------------------------- */

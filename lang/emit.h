@@ -1,7 +1,7 @@
 /* emit.h -- private to the bytecode compiler: the instruction buffer, registers, literals, and expressions.
  *
- * Registers: locals first (their number is the symbol's index), then the type parameters, then temporaries as a stack
- * whose top is `top`.  A temporary is written once and read once; the reading instruction empties it. */
+ * Registers: locals first (their number is the symbol's index; at top level the globals, see BC_ALIAS), then the type
+ * parameters, then temporaries as a stack whose top is `top`.  A temporary is written once and read once; the reading instruction empties it. */
 #ifndef LANG_EMIT_H
 #define LANG_EMIT_H
 #include "lang/bytecode.h"
@@ -17,11 +17,10 @@ typedef struct Emit {
     qs_status status;        /* the first error; everything after it is emitted in vain */
     uint32_t pos;            /* of what is being compiled */
     int top;                 /* first free temporary */
-    bool *set;               /* per local: certainly has a value here */
+    bool *set; size_t nset;  /* per register of a variable: it certainly has a value here */
     LoopExits *loop;
     const struct RewriteFrame *rewriting; /* reductions whose result is being compiled; NULL: none */
     const Sym *assigning;    /* the variable whose new value is being made */
-    const FuseRegion *fuse;  /* the region that is being emitted */
     TypedVar *typed; uint32_t ntyped, cap_typed;
 } Emit;
 
@@ -49,6 +48,9 @@ bool *qemit_state(Emit *e);
 void qemit_restore(Emit *e, const bool *state);
 void qemit_join(Emit *e, bool *into);                    /* into = into and now */
 
+/* The register in which a variable lives: locals, and globals while the top level runs; -1: none. */
+int qemit_register(const Emit *e, const Sym *s);
+
 /* -- emit_expr.c: values ------------------------------------------------------------------------------------------------ */
 void qemit_to(Emit *e, Node *n, int dst);                /* the value of n into a register */
 int qemit_any(Emit *e, Node *n);                         /* … into any: a local's own register, or a new temporary */
@@ -61,10 +63,5 @@ int qemit_indices(Emit *e, NodeList at);                 /* into new temporaries
 const Type *qemit_known_type(Emit *e, TypeExpr *t);      /* NULL: depends on type parameters */
 /* The first reduction that fits n is applied: into register dst, or as a statement when dst < 0. */
 bool qemit_rewritten(Emit *e, Node *n, int dst);
-bool qemit_could_rewrite(Emit *e, Node *n);              /* a reduction of the program gives n another meaning */
 uint32_t qemit_field_word(Emit *e, Str *name);
-
-/* -- emit_fuse.c: expressions that may run as one kernel ------------------------------------------------------------------ */
-bool qemit_fused(Emit *e, Node *n, int dst);             /* emits n as a region; false: it is none */
-int qemit_leaf(const Emit *e, const Node *n);            /* the register of a leaf of the running region, or -1 */
 #endif

@@ -56,9 +56,15 @@ static TypeExpr *named_type(Emit *e, const Node *n) {
 /* -- names ---------------------------------------------------------------------------------------------------------------- */
 
 static void check_set(Emit *e, const Sym *s) {
-    if (e->set[s->index]) return;
-    qemit_opx(e, BC_CHECKSET, s->index, qemit_string(e, s->name));
-    e->set[s->index] = true;
+    int reg = qemit_register(e, s);
+    if (e->set[reg]) return;
+    if (s->kind == SYM_LOCAL) {
+        qemit_opx(e, BC_CHECKSET, reg, qemit_string(e, s->name));
+    } else {
+        qemit_op(e, BC_FILL, reg, 0, 0);
+        qemit_word(e, (uint32_t)s->index);
+    }
+    e->set[reg] = true;
 }
 
 static void closure(Emit *e, Func *f, int dst);
@@ -107,31 +113,34 @@ static void ident_to(Emit *e, Node *n, int dst) {
         qemit_fail(e, n->pos, "%s has no meaning here", n->u.ident.name->s);
         return;
     }
-    switch (s->kind) {
-    case SYM_LOCAL:
+    int reg = qemit_register(e, s);
+    if (reg >= 0) {
         check_set(e, s);
-        qemit_move(e, dst, s->index);
-        break;
+        qemit_move(e, dst, reg);
+        return;
+    }
+    switch (s->kind) {
     case SYM_CAPTURE: qemit_opx(e, BC_GETCAP, dst, (uint32_t)s->index); break;
     case SYM_GLOBAL:
         qemit_op(e, BC_GETGLOBAL, dst, 0, 0);
         qemit_word(e, (uint32_t)s->index);
         break;
+    case SYM_LOCAL: break; /* has a register */
     case SYM_NESTED: closure(e, s->func, dst); break;
     case SYM_TYPE: load_type(e, named_type(e, n), dst); break;
     case SYM_TEMP: qemit_op(e, BC_COPY, dst, s->index, 0); break;
     }
 }
 
-static bool is_local(const Node *n) { return n->kind == N_IDENT && n->u.ident.sym && n->u.ident.sym->kind == SYM_LOCAL; }
+static bool has_register(const Emit *e, const Node *n) {
+    return n->kind == N_IDENT && n->u.ident.sym && qemit_register(e, n->u.ident.sym) >= 0;
+}
 
 int qemit_any(Emit *e, Node *n) {
-    int leaf = qemit_leaf(e, n);
-    if (leaf >= 0) return leaf;
-    if (is_local(n)) {
+    if (has_register(e, n)) {
         qemit_at(e, n->pos);
         check_set(e, n->u.ident.sym);
-        return n->u.ident.sym->index;
+        return qemit_register(e, n->u.ident.sym);
     }
     int t = qemit_temps(e, 1);
     qemit_to(e, n, t);
@@ -140,7 +149,7 @@ int qemit_any(Emit *e, Node *n) {
 
 /* The left operand may be made in a temporary that is the destination anyway. */
 static int left_operand(Emit *e, Node *n, int dst) {
-    if (is_local(n) || !is_temp(e, dst) || qemit_leaf(e, n) >= 0) return qemit_any(e, n);
+    if (has_register(e, n) || !is_temp(e, dst)) return qemit_any(e, n);
     qemit_to(e, n, dst);
     return dst;
 }
@@ -320,7 +329,7 @@ static void ternary_to(Emit *e, Node *n, int dst) {
 
 /* -- reductions ------------------------------------------------------------------------------------------------------------ */
 
-bool qemit_could_rewrite(Emit *e, Node *n) {
+static bool could_rewrite(Emit *e, Node *n) {
     Rewrite rw;
     return qrewrite_find(e->func->unit, e->host->rules, e->host->nrules, n, e->rewriting, &rw);
 }
@@ -437,7 +446,7 @@ static void jump_if_either(Emit *e, Node *a, Node *b, bool sense_of_one, int *li
 
 void qemit_jump_if(Emit *e, Node *n, bool sense, int *list) {
     double x;
-    if (e->host->nrules && qemit_could_rewrite(e, n)) {
+    if (e->host->nrules && could_rewrite(e, n)) {
         int mark = e->top, r = qemit_temps(e, 1);
         qemit_to(e, n, r);
         qemit_jump(e, BC_JTEST, r, sense, 0, list);
@@ -650,14 +659,8 @@ static void meta_to(Emit *e, Node *n, int dst) {
 /* -- any expression ------------------------------------------------------------------------------------------------------- */
 
 void qemit_to(Emit *e, Node *n, int dst) {
-    int leaf = qemit_leaf(e, n);
     qemit_at(e, n->pos);
-    if (leaf >= 0) {
-        qemit_move(e, dst, leaf);
-        return;
-    }
     if (e->host->nrules && qemit_rewritten(e, n, dst)) return;
-    if (qemit_fused(e, n, dst)) return;
     switch ((NodeKind)n->kind) {
     case N_NUM: num_to(e, n, dst); break;
     case N_STR: qemit_opx(e, BC_LOADK, dst, qemit_string(e, n->u.str)); break;

@@ -133,7 +133,7 @@ static qs_status call_main(qs_vm *vm, const Module *m) {
         const Func *f = u->funcs[i]->u.func;
         if (strcmp(f->name->s, "main") != 0 || !takes_nothing(f)) continue;
         if (!qmap_get(&m->names, f->name, &slot)) return QS_OK;
-        qs_value fn = qval_retain(qvm(vm)->globals[slot]);
+        qs_value fn = qval_retain((*qvm_global(vm, (uint64_t)slot)));
         qs_status s = fn.kind == QS_FUNCTION ? qvm_call(vm, fn, 0, NULL, 0, NULL, 0, NULL) : QS_OK;
         qval_release(vm, fn);
         return s;
@@ -382,7 +382,7 @@ qs_status qs_global(qs_vm *vm, const char *name, qs_value *out) { return qvm_loo
 
 qs_status qs_set_global(qs_vm *vm, const char *name, qs_value v) {
     int slot = qmod_slot(vm, qvm(vm)->session, qstr_cname(qvm_ctx(vm), name));
-    qinterp_put(vm, &qvm(vm)->globals[slot], qval_retain(v));
+    qinterp_put(vm, qvm_global(vm, (uint64_t)slot), qval_retain(v));
     return QS_OK;
 }
 

@@ -318,10 +318,10 @@ qs_status qcall_method(qs_vm *vm, Func *from, qs_value v, Str *name, FieldCache 
     Module *m = qmod_of(from);
     if (v.kind == QS_OBJECT && qobj_has(v.u.p, name)) return *is_field = true, qobj_get(vm, v.u.p, name, fn);
     *is_field = false;
-    if (cache->shape == &method_mark) return *fn = qval_retain(qvm(vm)->globals[cache->slot]), QS_OK;
+    if (cache->shape == &method_mark) return *fn = qval_retain((*qvm_global(vm, (uint64_t)cache->slot))), QS_OK;
     const qs_foreign_type *t = v.kind == QS_FOREIGN ? ((Foreign *)v.u.p)->ftype : NULL;
     int slot = qmod_lookup(vm, m, name);
-    bool function = slot >= 0 && qvm(vm)->globals[slot].kind == QS_FUNCTION;
+    bool function = slot >= 0 && (*qvm_global(vm, (uint64_t)slot)).kind == QS_FUNCTION;
     if (t && t->get && !function) {
         *is_field = true;
         return t->get(vm, ((Foreign *)v.u.p)->p, qval_object(QS_STRING, name), fn);
@@ -335,6 +335,6 @@ qs_status qcall_method(qs_vm *vm, Func *from, qs_value v, Str *name, FieldCache 
     }
     if (!function) return no_method(vm, m, v, name);
     if (!t) *cache = (FieldCache){&method_mark, (uint32_t)slot};
-    *fn = qval_retain(qvm(vm)->globals[slot]);
+    *fn = qval_retain((*qvm_global(vm, (uint64_t)slot)));
     return QS_OK;
 }

@@ -2,7 +2,6 @@
  *
  * Script calls push a Frame and stay in the same C call; a native that calls back enters qvm_call, which runs until its
  * own frame is left.  An error looks for a handler frame by frame, down to where this run began. */
-#include "vm/fuse.h"
 #include "vm/module.h"
 
 #include <math.h>
@@ -83,9 +82,35 @@ static inline qs_status push_frame(qs_vm *vm, Function *fn, Proto *p, qs_value *
     return QS_OK;
 }
 
+/* The top level keeps its global variables in registers while it runs: register i is the home of global aliases[i], and
+ * register n+i remembers the cell that was its home before. */
+static void enter_aliases(qs_vm *vm, Frame *f) {
+    const Chunk *c = &f->proto->chunk;
+    for (uint32_t i = 0, n = c->naliases; i < n; i++) {
+        qs_value **home = &qvm(vm)->globals[c->aliases[i]], before = qs_nil();
+        before.u.p = *home;
+        f->base[n + i] = before;
+        f->base[i] = **home;
+        **home = qval_unset();
+        *home = &f->base[i];
+    }
+}
+
+static __attribute__((noinline)) void leave_aliases(qs_vm *vm, Frame *f) {
+    const Chunk *c = &f->proto->chunk;
+    for (uint32_t i = c->naliases; i-- > 0;) {
+        qs_value *cell = f->base[c->naliases + i].u.p;
+        if (!cell) continue;
+        *cell = f->base[i];
+        f->base[i] = qs_nil();
+        qvm(vm)->globals[c->aliases[i]] = cell;
+    }
+}
+
 /* Leaves the registers empty.  The results are taken out before. */
 static inline void pop_frame(qs_vm *vm, Frame *f) {
     Machine *m = qvm(vm);
+    if (__builtin_expect(f->proto->chunk.naliases > 0, 0)) leave_aliases(vm, f);
     for (qs_value *r = f->base; r < f->end; r++) clear_slot(vm, r);
     m->nframes--;
     m->top = (uint32_t)(f->base - m->stack);
@@ -273,32 +298,11 @@ static inline void used(qs_vm *vm, const Frame *f, qs_value *r) {
     if (is_temp(f, r)) clear_slot(vm, r);
 }
 
-/* An operator may be the first of an expression that runs as one kernel; then the frame goes on behind it. */
-static qs_status fuse_from(qs_vm *vm, Frame *f, qs_value a, qs_value b, bool *done) {
-    *done = false;
-    if (!f->proto->chunk.nfuses || (!qfuse_is_large(a) && !qfuse_is_large(b))) return QS_OK;
-    return qfuse_at(vm, f, frame_pc(f), done);
-}
-
 static qs_status binary(qs_vm *vm, Frame *f, Op op, qs_value *dst, qs_value *a, qs_value *b) {
     qs_value r;
-    bool done;
-    TRY(fuse_from(vm, f, *a, *b, &done));
-    if (done) return QS_OK;
     TRY(qops_binary(vm, op, *a, *b, &r));
     used(vm, f, a);
     used(vm, f, b);
-    qinterp_put(vm, dst, r);
-    return QS_OK;
-}
-
-static qs_status unary(qs_vm *vm, Frame *f, Op op, qs_value *dst, qs_value *a) {
-    qs_value r;
-    bool done;
-    TRY(fuse_from(vm, f, *a, *a, &done));
-    if (done) return QS_OK;
-    TRY(qops_unary(vm, op, *a, &r));
-    used(vm, f, a);
     qinterp_put(vm, dst, r);
     return QS_OK;
 }
@@ -387,7 +391,7 @@ static qs_status make_closure(qs_vm *vm, Frame *f, Func *func, const uint32_t *f
         switch ((CaptureFrom)(from[i] >> CAPTURE_SHIFT)) {
         case CAP_LOCAL: fn->captures[i] = qval_retain(f->base[n]); break;
         case CAP_CAPTURE: fn->captures[i] = qval_retain(f->fn->captures[n]); break;
-        case CAP_GLOBAL: fn->captures[i] = qval_retain(qvm(vm)->globals[n]); break;
+        case CAP_GLOBAL: fn->captures[i] = qval_retain(*qvm_global(vm, n)); break;
         case CAP_SELF: fn->captures[i] = qval_retain(qval_object(QS_FUNCTION, f->fn)); break;
         case CAP_THIS: fn->captures[i] = qval_retain(qval_object(QS_FUNCTION, fn)); break;
         case CAP_UNSET: fn->captures[i] = qval_unset(); break;
@@ -400,7 +404,7 @@ static qs_status make_closure(qs_vm *vm, Frame *f, Func *func, const uint32_t *f
 static qs_status unset_capture(qs_vm *vm, Frame *f, uint32_t n, qs_value *out) {
     const Sym *outer = f->proto->func->captures[n].outer;
     if (outer->kind != SYM_GLOBAL) return qops_unset(vm, outer->name->s);
-    *out = qval_retain(qvm(vm)->globals[outer->index]);
+    *out = qval_retain(*qvm_global(vm, (uint64_t)outer->index));
     return qval_is_unset(*out) ? qmod_unset(vm, qmod_of(f->proto->func), outer->index, out) : QS_OK;
 }
 
@@ -502,7 +506,6 @@ static qs_status leave_many(qs_vm *vm, Frame *f, qs_value *results, int have) {
             NEXT;                                                                                                      \
         }                                                                                                              \
         SLOW(binary(vm, f, op, RA, a, b));                                                                             \
-        pc = f->pc;                                                                                                    \
         NEXT;                                                                                                          \
     }
 #define ARITHMETIC_K(id, op, first, second, expr)                                                                      \
@@ -514,7 +517,6 @@ static qs_status leave_many(qs_vm *vm, Frame *f, qs_value *results, int have) {
             NEXT;                                                                                                      \
         }                                                                                                              \
         SLOW(binary(vm, f, op, RA, first, second));                                                                    \
-        pc = f->pc;                                                                                                    \
         NEXT;                                                                                                          \
     }
 #define COMPARISON(id, op, expr)                                                                                       \
@@ -526,7 +528,6 @@ static qs_status leave_many(qs_vm *vm, Frame *f, qs_value *results, int have) {
             NEXT;                                                                                                      \
         }                                                                                                              \
         SLOW(binary(vm, f, op, RA, a, b));                                                                             \
-        pc = f->pc;                                                                                                    \
         NEXT;                                                                                                          \
     }
 #define COMPARE_JUMP(id, op, other, expr)                                                                              \
@@ -625,7 +626,7 @@ static qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const NameTable 
     }
     L_ARRAYK: SLOW(array_literal(vm, k[BX], RA)); NEXT;
     L_GETGLOBAL: {
-        qs_value v = m->globals[*pc++];
+        qs_value v = *m->globals[*pc++];
         if (v.kind >= QS_COMPLEX) ((Obj *)v.u.p)->refs++;
         else if (__builtin_expect(qval_is_unset(v), 0)) SLOW(qmod_unset(vm, qmod_of(f->proto->func), (int)pc[-1], &v));
         clear_slot(vm, RA);
@@ -638,7 +639,7 @@ static qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const NameTable 
             if (is_temp(f, a)) a->kind = QS_NIL, a->aux = 0;
             else ((Obj *)v.u.p)->refs++;
         }
-        qinterp_put(vm, &m->globals[*pc++], v);
+        qinterp_put(vm, m->globals[*pc++], v);
         NEXT;
     }
     L_GETCAP: {
@@ -652,6 +653,13 @@ static qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const NameTable 
     L_CHECKSET:
         if (__builtin_expect(qval_is_unset(*RA), 0)) SLOW(qops_unset(vm, ((Str *)k[BX].u.p)->s));
         NEXT;
+    L_ALIAS: enter_aliases(vm, f); NEXT;
+    L_FILL: {
+        qs_value *a = RA;
+        uint32_t slot = *pc++;
+        if (__builtin_expect(qval_is_unset(*a), 0)) SLOW(qmod_unset(vm, qmod_of(f->proto->func), (int)slot, a));
+        NEXT;
+    }
     L_SELF: qinterp_put(vm, RA, qval_retain(qval_object(QS_FUNCTION, f->fn))); NEXT;
     L_CLOSURE: {
         Func *func = k[BX].u.p;
@@ -719,11 +727,10 @@ static qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const NameTable 
     L_BINARY: {
         Op op = (Op)*pc++;
         SLOW(binary(vm, f, op, RA, RB, RC));
-        pc = f->pc;
         NEXT;
     }
     L_UNARY: {
-        qs_value *b = RB;
+        qs_value *b = RB, v;
         if (LIKELY(b->kind == QS_NUM)) {
             double x = b->u.f;
             if (C == OP_NEG) set_num(vm, RA, -x);
@@ -731,8 +738,9 @@ static qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const NameTable 
             else set_bool(vm, RA, x == 0);
             NEXT;
         }
-        SLOW(unary(vm, f, (Op)C, RA, b));
-        pc = f->pc;
+        SLOW(qops_unary(vm, (Op)C, *b, &v));
+        used(vm, f, b);
+        qinterp_put(vm, RA, v);
         NEXT;
     }
     UPDATE_BY(ADDTO, OP_ADD, RB, x + y)
@@ -915,7 +923,7 @@ static qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const NameTable 
     }
 
     L_CALLG: {
-        qs_value g = m->globals[*pc++];
+        qs_value g = *m->globals[*pc++];
         ret = RA;
         args = ret + 1;
         nin = (int)B;
@@ -1109,12 +1117,6 @@ returned:
         status = qops_destruct(vm, whole, (int)C, a);
         qval_release(vm, whole);
         if (status != QS_OK) goto fail;
-        NEXT;
-    }
-    L_FUSE: {
-        bool done;
-        SLOW(qfuse_region(vm, f, &f->proto->chunk.fuses[BX], &done));
-        pc = f->pc;
         NEXT;
     }
     L_IMPORT: SLOW(qmod_import(vm, k[BX].u.p)); NEXT;

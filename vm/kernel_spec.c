@@ -54,7 +54,7 @@ qs_value qkspec_value(qs_vm *vm, const KSource *s, const Request *r, const qs_va
     case SRC_KERNEL: return qval_object(QS_FUNCTION, r->kernel);
     case SRC_ARG: return r->args[s->index];
     case SRC_CAPTURE: return ((const Function *)parent)->captures[s->index];
-    case SRC_GLOBAL: return qvm(vm)->globals[s->index];
+    case SRC_GLOBAL: return (*qvm_global(vm, (uint64_t)s->index));
     case SRC_FIELD: return ((const Object *)parent)->slots[s->index];
     case SRC_MEMBER: return qval_object(QS_FUNCTION, ((const Function *)parent)->members[s->index]);
     }
@@ -321,12 +321,6 @@ void qkspec_free(qs_vm *vm, Spec *s) {
     qmem_free(qvm_ctx(vm), s, sizeof *s);
 }
 
-KernelCache *qkspec_cache(qs_vm *vm) {
-    Machine *m = qvm(vm);
-    if (!m->kernels) m->kernels = qmem_alloc(&m->base, sizeof *m->kernels);
-    return m->kernels;
-}
-
 /* -- programs ---------------------------------------------------------------------------------------------------------- */
 static Program *find_loaded(const KernelCache *k, const Device *d, uint64_t hash) {
     if (d->ops->code == CODE_KIR) return NULL; /* such a program is the KFunc itself */
@@ -341,20 +335,16 @@ static void remember(qs_vm *vm, Device *d, uint64_t hash, Program *p) {
     qvm(vm)->kernels->loaded = l;
 }
 
-qs_status qkspec_program(qs_vm *vm, const KFunc *f, Device *d, Program **out) {
-    KernelCache *k = qkspec_cache(vm);
-    Code code;
-    *out = find_loaded(k, d, f->hash);
-    if (*out) return QS_OK;
-    if (!k->compiler) k->compiler = kcompile_open(qvm_ctx(vm), qvm(vm)->config.cache_dir);
-    TRY(kcompile(k->compiler, f, d, &code));
-    qs_status status = d->ops->load(d, &code, out);
-    kcompile_free(k->compiler, &code);
-    if (status == QS_OK) remember(vm, d, f->hash, *out);
-    return status;
-}
-
 qs_status qkspec_load(qs_vm *vm, Spec *s, Device *d) {
+    KernelCache *k = qvm(vm)->kernels;
+    Code code;
+    s->program = find_loaded(k, d, s->func->hash);
     s->device = d;
-    return qkspec_program(vm, s->func, d, &s->program);
+    if (s->program) return QS_OK;
+    if (!k->compiler) k->compiler = kcompile_open(qvm_ctx(vm), qvm(vm)->config.cache_dir);
+    TRY(kcompile(k->compiler, s->func, d, &code));
+    qs_status status = d->ops->load(d, &code, &s->program);
+    kcompile_free(k->compiler, &code);
+    if (status == QS_OK) remember(vm, d, s->func->hash, s->program);
+    return status;
 }

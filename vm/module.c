@@ -18,12 +18,27 @@
 
 /* -- global slots ---------------------------------------------------------------------------------------------------------------- */
 
+enum { CELLS = 256 };
+typedef struct GlobalCells { struct GlobalCells *next; qs_value at[CELLS]; } GlobalCells; /* cells never move */
+
+static qs_value *new_cell(qs_vm *vm) {
+    Machine *m = qvm(vm);
+    uint32_t i = m->nglobals % CELLS;
+    if (i == 0) {
+        GlobalCells *more = qmem_alloc(qvm_ctx(vm), sizeof *more);
+        more->next = m->cells;
+        m->cells = more;
+    }
+    m->cells->at[i] = qval_unset();
+    return &m->cells->at[i];
+}
+
 static int new_global(qs_vm *vm, Str *name) {
     Machine *m = qvm(vm);
     uint32_t cap = m->cap_globals;
     qmem_grow(qvm_ctx(vm), &m->globals, &m->cap_globals, m->nglobals, sizeof *m->globals);
     m->global_names = qmem_resize(qvm_ctx(vm), m->global_names, cap * sizeof(Str *), m->cap_globals * sizeof(Str *));
-    m->globals[m->nglobals] = qval_unset();
+    m->globals[m->nglobals] = new_cell(vm);
     m->global_names[m->nglobals] = name;
     return (int)m->nglobals++;
 }
@@ -35,7 +50,7 @@ void qvm_builtin(qs_vm *vm, const char *name, qs_value v) {
         slot = (uint64_t)new_global(vm, s);
         qmap_set(&qvm(vm)->builtins, qvm_ctx(vm), s, slot);
     }
-    qinterp_put(vm, &qvm(vm)->globals[slot], v);
+    qinterp_put(vm, qvm_global(vm, (uint64_t)slot), v);
 }
 
 int qmod_slot(qs_vm *vm, Module *m, Str *name) {
@@ -77,7 +92,7 @@ static bool over_imports(qs_vm *vm, Module *m, bool (*f)(void *ud, Module *m), v
 typedef struct { qs_vm *vm; Str *name; int first; Function *functions[32]; int n; } Meaning;
 
 static void add_function(Meaning *w, int slot) {
-    qs_value v = qvm(w->vm)->globals[slot];
+    qs_value v = (*qvm_global(w->vm, (uint64_t)slot));
     if (v.kind == QS_FUNCTION && w->n < 32) w->functions[w->n++] = v.u.p;
 }
 
@@ -86,7 +101,7 @@ static bool meaning_in(void *ud, Module *m) {
     uint64_t slot;
     if (!qmap_get(&m->names, w->name, &slot)) return false;
     if (w->first < 0) w->first = (int)slot;
-    if (qvm(w->vm)->globals[w->first].kind != QS_FUNCTION) return true; /* a variable hides what comes after it */
+    if ((*qvm_global(w->vm, (uint64_t)w->first)).kind != QS_FUNCTION) return true; /* a variable hides what comes after it */
     add_function(w, (int)slot);
     return false;
 }
@@ -134,7 +149,7 @@ int qmod_lookup(qs_vm *vm, Module *m, Str *name) {
     if (w.n > 0 || w.first < 0) add_builtin(&w);
     if (w.n <= 1) return w.first;
     int at = new_global(vm, name);
-    qvm(vm)->globals[at] = joined(vm, name, w.functions, w.n);
+    *qvm_global(vm, (uint64_t)at) = joined(vm, name, w.functions, w.n);
     qmap_set(&m->joined, qvm_ctx(vm), name, (uint64_t)at);
     return at;
 }
@@ -144,8 +159,8 @@ qs_status qmod_unset(qs_vm *vm, Module *m, int slot, qs_value *out) {
     Meaning w = {.vm = vm, .name = name, .first = -1};
     over_imports(vm, m, meaning_in, &w);
     if (w.first < 0 || w.n > 0) add_builtin(&w);
-    if (w.first < 0 || qval_is_unset(qvm(vm)->globals[w.first])) return qops_unset(vm, name->s);
-    *out = qval_retain(qvm(vm)->globals[w.first]);
+    if (w.first < 0 || qval_is_unset((*qvm_global(vm, (uint64_t)w.first)))) return qops_unset(vm, name->s);
+    *out = qval_retain((*qvm_global(vm, (uint64_t)w.first)));
     return QS_OK;
 }
 
@@ -215,8 +230,8 @@ static bool constant_dim(void *ud, Str *name, double *value) {
     TypeScope *s = ud;
     if (s->params && s->params->constant && s->params->constant(s->params->ud, name, value)) return true;
     int slot = qmod_lookup(s->vm, s->module, name);
-    if (slot < 0 || !qval_is_number(qvm(s->vm)->globals[slot])) return false;
-    *value = qval_number(qvm(s->vm)->globals[slot]);
+    if (slot < 0 || !qval_is_number((*qvm_global(s->vm, (uint64_t)slot)))) return false;
+    *value = qval_number((*qvm_global(s->vm, (uint64_t)slot)));
     return true;
 }
 
@@ -467,7 +482,7 @@ static void define_function(qs_vm *vm, Module *m, Unit *u, Str *name) {
     Meaning outer = {.vm = vm, .name = name, .first = -1};
     Function *all[64];
     int own = own_functions(vm, u, name, all, 16), n = own;
-    n += earlier_functions(vm, qvm(vm)->globals[slot], all, own, all + own);
+    n += earlier_functions(vm, (*qvm_global(vm, (uint64_t)slot)), all, own, all + own);
     over_imports(vm, m, meaning_in, &outer);
     if (outer.n > 0 || outer.first < 0) add_builtin(&outer);
     for (int i = 0; i < outer.n && n < 64; i++) all[n++] = outer.functions[i];
@@ -484,7 +499,7 @@ static void define_function(qs_vm *vm, Module *m, Unit *u, Str *name) {
         v = joined(vm, name, all, n);
     }
     for (int i = 0; i < own; i++) qval_release(vm, qval_object(QS_FUNCTION, all[i]));
-    qinterp_put(vm, &qvm(vm)->globals[slot], v);
+    qinterp_put(vm, qvm_global(vm, (uint64_t)slot), v);
 }
 
 static void define_functions(qs_vm *vm, Module *m, Unit *u) {
@@ -509,7 +524,7 @@ static bool scope_lookup(void *ud, Str *name, Sym *out) {
         bool is_builtin = qmap_get(&qvm(u->vm)->builtins, name, &builtin) && (int)builtin == slot;
         out->kind = SYM_GLOBAL;
         out->index = slot;
-        out->variable = !is_builtin && qvm(u->vm)->globals[slot].kind != QS_FUNCTION;
+        out->variable = !is_builtin && (*qvm_global(u->vm, (uint64_t)slot)).kind != QS_FUNCTION;
         return true;
     }
     qs_status ignored = QS_OK;
@@ -883,8 +898,8 @@ qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out) {
 qs_status qvm_lookup(qs_vm *vm, const char *name, qs_value *out) {
     int slot = qmod_lookup(vm, qvm(vm)->session, qstr_cname(qvm_ctx(vm), name));
     if (slot < 0) return qmod_unknown(vm, qvm(vm)->session, "name", name);
-    if (qval_is_unset(qvm(vm)->globals[slot])) return qmod_unset(vm, qvm(vm)->session, slot, out);
-    *out = qval_retain(qvm(vm)->globals[slot]);
+    if (qval_is_unset((*qvm_global(vm, (uint64_t)slot)))) return qmod_unset(vm, qvm(vm)->session, slot, out);
+    *out = qval_retain((*qvm_global(vm, (uint64_t)slot)));
     return QS_OK;
 }
 
@@ -937,7 +952,7 @@ static void close_module(qs_vm *vm, Module *m) {
 void qmod_close(qs_vm *vm) {
     Machine *m = qvm(vm);
     Ctx *c = qvm_ctx(vm);
-    for (uint32_t i = 0; i < m->nglobals; i++) qinterp_clear(vm, &m->globals[i]);
+    for (uint32_t i = 0; i < m->nglobals; i++) qinterp_clear(vm, m->globals[i]);
     for (Module *at = m->modules; at; at = at->next)
         if (at->main) {
             qval_release(vm, qval_object(QS_FUNCTION, at->main));
@@ -951,5 +966,9 @@ void qmod_close(qs_vm *vm) {
     }
     qmap_free(&m->builtins, c);
     qmem_free(c, m->globals, m->cap_globals * sizeof *m->globals);
+    for (GlobalCells *cells = m->cells, *next; cells; cells = next) {
+        next = cells->next;
+        qmem_free(c, cells, sizeof *cells);
+    }
     qmem_free(c, m->global_names, m->cap_globals * sizeof *m->global_names);
 }

@@ -97,7 +97,8 @@ typedef struct Machine {
     qs_config config;
     /* module.c */
     struct Module *modules, *session, *main_module;
-    qs_value *globals; Str **global_names; uint32_t nglobals, cap_globals;
+    qs_value **globals;              /* where each lives: its cell, or a register of the top level that is running */
+    struct GlobalCells *cells; Str **global_names; uint32_t nglobals, cap_globals;
     Map builtins;                    /* name -> global slot */
     /* interp.c */
     qs_value *stack; uint32_t stack_size, top; /* top: first slot that no frame and no native uses */
@@ -124,6 +125,7 @@ typedef struct Machine {
 } Machine;
 static inline Machine *qvm(qs_vm *vm) { return (Machine *)vm; }
 static inline Ctx *qvm_ctx(qs_vm *vm) { return (Ctx *)vm; }
+static inline qs_value *qvm_global(qs_vm *vm, uint64_t slot) { return qvm(vm)->globals[slot]; }
 
 /* Program output, in order with everything else on fd 1. */
 void qvm_write(qs_vm *vm, const char *s, size_t n);

@@ -102,8 +102,8 @@ static void describe(const Function *fn, Text *out) {
 
 bool qprompt_help(qs_vm *vm, const char *name, Text *out) {
     int n, slot = qmod_lookup(vm, qvm(vm)->session, qstr_cname(qvm_ctx(vm), name));
-    if (slot >= 0 && qvm(vm)->globals[slot].kind == QS_FUNCTION) {
-        describe(qvm(vm)->globals[slot].u.p, out);
+    if (slot >= 0 && (*qvm_global(vm, (uint64_t)slot)).kind == QS_FUNCTION) {
+        describe((*qvm_global(vm, (uint64_t)slot)).u.p, out);
         return true;
     }
     const LibDoc *docs = qlib_docs(&n);
