@@ -206,6 +206,11 @@ qs_status qcore_fieldnames(qs_vm *vm, qs_call_args *c) {
 qs_status qcore_parallel_do(qs_vm *vm, qs_call_args *c) { return qkrn_launch(vm, false, c->nin, c->in); }
 qs_status qcore_serial_do(qs_vm *vm, qs_call_args *c) { return qkrn_launch(vm, true, c->nin, c->in); }
 
+qs_status qcore_shared(qs_vm *vm, qs_call_args *c) {
+    (void)c;
+    return qs_fail(vm, QS_ETYPE, "shared arrays exist only in kernels");
+}
+
 static int64_t largest_block(qs_vm *vm) {
     Device *d = qvm(vm)->device;
     return d && d->max_block > 0 ? d->max_block : 1024;

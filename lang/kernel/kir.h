@@ -61,7 +61,7 @@ typedef struct {
 /* KIns.flag of ADD, MUL, MIN, MAX: when loop turns accumulate with it, their order is free, so that they may run abreast. */
 enum { KFLAG_REASSOC = 1 };
 
-/* A sentence for CHECK.  %0 and %1 stand for the values b and c, %p for the position. */
+/* A sentence for CHECK.  %0 and %1 stand for the values b and c, %p for the position, %% for a percent sign. */
 typedef struct { Str *text; qs_status status; } KMessage;
 
 typedef struct KFunc {

@@ -419,7 +419,8 @@ void kir_fault_text(const KFunc *f, const KFault *fault, Text *t) {
     if (!fault->message || fault->message > (uint32_t)f->nmessages) return;
     for (const char *p = f->messages[fault->message - 1].text->s; *p; p++) {
         bool hole = p[0] == '%' && (p[1] == '0' || p[1] == '1' || p[1] == 'p');
-        if (!hole) qtext_add(t, p, 1);
+        if (p[0] == '%' && p[1] == '%') qtext_add(t, p++, 1);
+        else if (!hole) qtext_add(t, p, 1);
         else if (*++p == 'p') print_place(f, fault, t);
         else print_value(t, fault->value[*p - '0']);
     }

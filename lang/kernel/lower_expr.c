@@ -155,6 +155,7 @@ static bool linear(Lower *L, KRef r, double factor, Linear *s) {
     double k;
     if (kir_is_const(L->f, r, &k)) return s->rest += factor * k, true;
     if (i.op == K_ADD || i.op == K_SUB) return linear(L, i.a, factor, s) && linear(L, i.b, i.op == K_SUB ? -factor : factor, s);
+    if (i.op == K_CAST && qdtype_is_int(L->f->ins[i.a].dtype)) return linear(L, i.a, factor, s); /* an int that wraps is no index */
     if (i.op == K_NEG) return linear(L, i.a, -factor, s);
     if (i.op == K_MUL && kir_is_const(L->f, i.b, &k)) return linear(L, i.a, factor * k, s);
     if (i.op == K_MUL && kir_is_const(L->f, i.a, &k)) return linear(L, i.b, factor * k, s);

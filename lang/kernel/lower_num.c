@@ -271,9 +271,22 @@ Num klnum_narrow(Lower *L, Num n, qs_dtype d) {
     }
 }
 
+/* Sums of ints computed for an index are computed again in int64, so that they show their form and do not wrap. */
+static KRef widen(Lower *L, KRef r, int depth) {
+    const KIns i = L->f->ins[r];
+    if (i.dtype != QS_I32 || !depth) return klnum_cast_ref(L, r, QS_I64);
+    switch (i.op) {
+    case K_ADD: case K_SUB: case K_MUL: return klnum_bin(L, (KOp)i.op, widen(L, i.a, depth - 1), widen(L, i.b, depth - 1));
+    case K_NEG: return klnum_un(L, K_NEG, widen(L, i.a, depth - 1));
+    case K_PARAM: return klower_host_num(L, L->binds[i.imm].source, L->binds[i.imm].part, QS_I64, L->f->params[i.imm].name);
+    default: return klnum_cast_ref(L, r, QS_I64);
+    }
+}
+
 KRef klnum_index(Lower *L, Num n, bool down) {
+    enum { DEPTH = 8 };
     double v;
-    if (klnum_whole(n)) return klnum_ref(L, n, QS_I64);
+    if (klnum_whole(n)) return n.re.weak ? klnum_ref(L, n, QS_I64) : widen(L, n.re.ref, DEPTH);
     if (klnum_known(L, n, &v)) return klnum_const(L, QS_I64, down ? floor(v) : v);
     if (n.re.weak) return klnum_weak_ref(L, n.re.weak, QS_I64);
     KRef r = n.re.ref;
