@@ -1,0 +1,35 @@
+% Module: boxfilter.q
+% Sums over windows, in a time that does not depend on their size.
+
+% A running sum along one line of the image: what enters is added, what leaves is taken away.
+function [] = __kernel__ boxfilter_line(y : cube'unchecked, x : cube'safe, dim : int, r : int, pos : ivec2)
+    s = 0.0
+    for k = 0..r-1
+        s += dim == 0 ? x[k,pos[0],pos[1]] : x[pos[0],k,pos[1]]
+    end
+    for k = 0..size(x,dim)-1
+        if dim == 0
+            s += x[k+r,pos[0],pos[1]] - x[k-r-1,pos[0],pos[1]]
+            y[k,pos[0],pos[1]] = s
+        else
+            s += x[pos[0],k+r,pos[1]] - x[pos[0],k-r-1,pos[1]]
+            y[pos[0],k,pos[1]] = s
+        endif
+    end
+end
+
+% Function: boxfilter
+% The sum of the (2r+1) x (2r+1) pixels around every pixel; outside the image they count as 0.
+% Divide by boxfilter(ones(size(img)), r) for the mean.
+%
+% Parameters:
+% img - height x width or height x width x channels
+% r - radius of the window
+%
+% :function y = boxfilter(img : cube, r : int)
+function y = boxfilter(img : cube, r : int)
+    columns = uninit(size(img))
+    y = uninit(size(img))
+    parallel_do(size(img, 1..2), columns, img, 0, r, boxfilter_line)
+    parallel_do(size(img, [0,2]), y, columns, 1, r, boxfilter_line)
+end

@@ -1,0 +1,52 @@
+% Module: imboundary.q
+% Images with a border.
+
+% Function: boundary_index
+% The indices -r … n-1+r, brought back into 0 … n-1 by a boundary rule.
+%
+% Parameters:
+% n - how many samples there are
+% r - how many are added at either end
+% mode - "mirror" (b a | a b c), "mirror_nr" (c b | a b c), "circular" or "clamped"
+%
+% :function k = boundary_index(n : int, r : int, mode : string)
+function k = boundary_index(n, r, mode : string)
+    i = -r..n-1+r
+    match mode with
+    | "mirror" ->
+        j = mod(i, 2*n)
+        k = min(j, 2*n-1-j)
+    | "mirror_nr" ->
+        period = max(2*n-2, 1)
+        j = mod(i, period)
+        k = min(j, period-j)
+    | "circular" ->
+        k = mod(i, n)
+    | "clamped" ->
+        k = clamp(i, 0, n-1)
+    | _ ->
+        error("boundary: mode must be mirror, mirror_nr, circular, clamped or zeros, got %s", mode)
+    end
+end
+
+% Function: bound_extension
+% An image with y rows more above and below and x columns more on the left and on the right.
+%
+% Parameters:
+% img - height x width or height x width x channels
+% y, x - how many rows and columns are added on each side
+% mode - "mirror", "mirror_nr", "circular", "clamped" or "zeros"
+%
+% :function ext = bound_extension(img : cube, y : int, x : int, mode : string = "mirror")
+function ext = bound_extension(img : cube, y : int, x : int, mode : string = "mirror")
+    if mode == "zeros"
+        s = size(img)
+        s[0..1] = s[0..1] + 2*[y, x]
+        ext = zeros(s)
+        ext[y..y+size(img,0)-1, x..x+size(img,1)-1, 0..size(img,2)-1] = img
+    else
+        rows = boundary_index(size(img,0), y, mode)
+        columns = boundary_index(size(img,1), x, mode)
+        ext = img[rows, columns, 0..size(img,2)-1]
+    endif
+end

@@ -1,0 +1,98 @@
+% Module: imfilter.q
+% Linear filters of images.
+
+% 1: the result at p is the sum of mask[k]*img[p-(k-center)], a convolution; -1: mask[k]*img[p+(k-center)], a correlation.
+imfilter_direction = 1
+
+% The sum over the mask at one position; x brings the access mode that its border needs.
+function s = __device__ imfilter_at(x, mask, center, direction : int, pos : ivec3)
+    s = 0.0
+    for i = 0..size(mask,0)-1
+        for j = 0..size(mask,1)-1
+            s += mask[i,j]*x[pos[0]-direction*(i-center[0]), pos[1]-direction*(j-center[1]), pos[2]]
+        end
+    end
+end
+
+function [] = __kernel__ imfilter_mirror(y : cube'unchecked, x : cube'mirror, mask : mat'unchecked, center : ivec2, direction : int, pos : ivec3)
+    y[pos] = imfilter_at(x, mask, center, direction, pos)
+end
+
+function [] = __kernel__ imfilter_circular(y : cube'unchecked, x : cube'circular, mask : mat'unchecked, center : ivec2, direction : int, pos : ivec3)
+    y[pos] = imfilter_at(x, mask, center, direction, pos)
+end
+
+function [] = __kernel__ imfilter_clamped(y : cube'unchecked, x : cube'clamped, mask : mat'unchecked, center : ivec2, direction : int, pos : ivec3)
+    y[pos] = imfilter_at(x, mask, center, direction, pos)
+end
+
+function [] = __kernel__ imfilter_zeros(y : cube'unchecked, x : cube'safe, mask : mat'unchecked, center : ivec2, direction : int, pos : ivec3)
+    y[pos] = imfilter_at(x, mask, center, direction, pos)
+end
+
+% Function: imfilter
+% Filters every channel of an image with a mask.
+%
+% Parameters:
+% img - height x width or height x width x channels
+% mask - the weights, a vec (a row) or a mat
+% center - [row, col] of the mask element that meets the pixel itself; [] is the middle
+% boundary - what lies outside: "mirror" (b a | a b c), "circular", "clamped" or "zeros"
+%
+% Returns:
+% an array of scalar of the size of img: y[p] = sum over k of mask[k]*img[p-(k-center)]
+%
+% See also: <gaussian_filter>
+%
+% :function y = imfilter(img : cube, mask : mat, center : vec = [], boundary : string = "mirror")
+function y = imfilter(img : cube, mask : mat, center = [], boundary : string = "mirror")
+    c = isempty(center) ? int((size(mask,0..1)-1)/2) : int(center)
+    y = uninit(size(img))
+    dims = size(img, 0..2)
+    match boundary with
+    | "mirror" ->
+        parallel_do(dims, y, img, mask, c, imfilter_direction, imfilter_mirror)
+    | "circular" ->
+        parallel_do(dims, y, img, mask, c, imfilter_direction, imfilter_circular)
+    | "clamped" ->
+        parallel_do(dims, y, img, mask, c, imfilter_direction, imfilter_clamped)
+    | "zeros" ->
+        parallel_do(dims, y, img, mask, c, imfilter_direction, imfilter_zeros)
+    | _ ->
+        error("imfilter: boundary must be mirror, circular, clamped or zeros, got %s", boundary)
+    end
+end
+
+% Function: gaussian_mask
+% n samples of a Gaussian with standard deviation sigma around the middle, normalised to sum 1; n = 0: ±3 sigma.
+%
+% :function g = gaussian_mask(sigma : scalar, n : int = 0)
+function g = gaussian_mask(sigma : scalar, n : int = 0)
+    if n == 0
+        n = 2*ceil(3*sigma) + 1
+    endif
+    k = (0..n-1) - (n-1)/2
+    g = sigma > 0 ? exp(-0.5*(k./sigma).^2) : scalar_peak(k)
+    g = g/sum(g)
+end
+
+% sigma 0: all weight in the middle.
+function g = scalar_peak(k)
+    g = float(abs(k) < 1)
+end
+
+% Function: gaussian_filter
+% Smooths an image with a Gaussian, rows and columns one after the other.
+%
+% Parameters:
+% img - height x width or height x width x channels
+% sigma - standard deviation in pixels, or [down, right]
+% n - extent of the mask; 0 chooses ±3 sigma
+% boundary - as for <imfilter>
+%
+% :function y = gaussian_filter(img : cube, sigma, n : int = 0, boundary : string = "mirror")
+function y = gaussian_filter(img : cube, sigma, n : int = 0, boundary : string = "mirror")
+    down = isscalar(sigma) ? sigma : sigma[0]
+    right = isscalar(sigma) ? sigma : sigma[1]
+    y = imfilter(imfilter(img, gaussian_mask(right, n), [], boundary), transpose(gaussian_mask(down, n)), [], boundary)
+end

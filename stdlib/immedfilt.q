@@ -1,0 +1,33 @@
+% Module: immedfilt.q
+% The median filter.
+
+% Keeps the smaller half of the window in order: every new value sinks to its place, and the largest one falls out.
+function [] = __kernel__ immedfilt_window(y : cube'unchecked, x : cube'mirror, r : int, pos : ivec3)
+    half = int(((2*r+1)^2+1)/2)
+    smallest = ones(half)/0
+    for i = -r..r
+        for j = -r..r
+            v = x[pos[0]+i, pos[1]+j, pos[2]]
+            for k = 0..half-1
+                other = smallest[k]
+                smallest[k] = min(other, v)
+                v = max(other, v)
+            end
+        end
+    end
+    y[pos] = smallest[half-1]
+end
+
+% Function: immedfilt
+% Every pixel becomes the median of the (2r+1) x (2r+1) pixels around it; outside the image is mirrored.
+%
+% Parameters:
+% img - height x width or height x width x channels
+% r - radius of the window
+%
+% :function y = immedfilt(img : cube, r : int = 1)
+function y = immedfilt(img : cube, r : int = 1)
+    assert(r >= 0 && r <= 15, "immedfilt: r must be 0 to 15")
+    y = uninit(size(img))
+    parallel_do(size(img, 0..2), y, img, r, immedfilt_window)
+end
