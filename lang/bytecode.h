@@ -48,6 +48,18 @@ enum { CAPTURE_SHIFT = 28, CAPTURE_NUMBER = (1 << CAPTURE_SHIFT) - 1 };
 typedef struct { uint32_t pc, pos; } LineEntry;                /* code from pc on comes from source offset pos */
 typedef struct { uint32_t start, end, handler; uint8_t reg, temp; } Handler; /* an error in [start, end): R[reg] = it */
 
+/* An elementwise expression whose operators may run as one kernel.  Its leaves are evaluated first, into `regs`; the
+ * code from start to end then does it operator by operator and leaves the result in R[dst]. */
+typedef struct FuseRegion {
+    uint32_t start, end;
+    uint8_t dst;
+    Node *root;                 /* of a reduction: its argument */
+    const char *reduction;      /* the built-in that the whole is an argument of: sum …; NULL: none */
+    Node **leaves; uint8_t *regs; int nleaves;
+    int nops;
+    void *machine;              /* owned by vm/fuse.c */
+} FuseRegion;
+
 typedef struct Chunk {
     Func *func;
     Arena arena;                /* owns everything below */
@@ -55,6 +67,7 @@ typedef struct Chunk {
     Literal *lits; uint32_t nlits, cap_lits;
     LineEntry *lines; uint32_t nlines, cap_lines;
     Handler *handlers; uint32_t nhandlers, cap_handlers; /* inner ones first */
+    FuseRegion *fuses; uint32_t nfuses, cap_fuses;       /* by start */
     uint32_t nregs;             /* registers in use: locals, type parameters, temporaries */
     uint32_t ntemp;             /* number of the first temporary */
     uint32_t ncaches;           /* field caches */
@@ -62,8 +75,11 @@ typedef struct Chunk {
     bool gives_value;           /* ends in RETURN1 */
 } Chunk;
 
+typedef enum { FUSIBLE_NOT, FUSIBLE_EACH, FUSIBLE_REDUCTION } Fusible;
 typedef struct BytecodeHost { /* what the machine knows; ud is passed back */
     void *ud;
+    Fusible (*fusible)(void *ud, const char *name, int nargs);       /* a built-in with so many arguments */
+    bool (*pure)(void *ud, int slot);                                /* a built-in that runs no code of the program */
     int (*builtin)(void *ud, const char *name);                      /* global slot of a built-in function */
     /* NULL with QS_OK: depends on type parameters, so it is known only during a call. */
     qs_status (*type)(void *ud, TypeExpr *e, Func *in, const Type **out);

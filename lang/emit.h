@@ -21,6 +21,7 @@ typedef struct Emit {
     LoopExits *loop;
     const struct RewriteFrame *rewriting; /* reductions whose result is being compiled; NULL: none */
     const Sym *assigning;    /* the variable whose new value is being made */
+    const FuseRegion *fuse;  /* the region that is being emitted */
     TypedVar *typed; uint32_t ntyped, cap_typed;
 } Emit;
 
@@ -63,5 +64,10 @@ int qemit_indices(Emit *e, NodeList at);                 /* into new temporaries
 const Type *qemit_known_type(Emit *e, TypeExpr *t);      /* NULL: depends on type parameters */
 /* The first reduction that fits n is applied: into register dst, or as a statement when dst < 0. */
 bool qemit_rewritten(Emit *e, Node *n, int dst);
+bool qemit_could_rewrite(Emit *e, Node *n);              /* a reduction of the program gives n another meaning */
 uint32_t qemit_field_word(Emit *e, Str *name);
+
+/* -- emit_fuse.c: expressions that may run as one kernel ------------------------------------------------------------------ */
+bool qemit_fused(Emit *e, Node *n, int dst);             /* emits n as a region; false: it is none */
+int qemit_leaf(const Emit *e, const Node *n);            /* the register of a leaf of the running region, or -1 */
 #endif

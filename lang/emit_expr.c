@@ -137,6 +137,8 @@ static bool has_register(const Emit *e, const Node *n) {
 }
 
 int qemit_any(Emit *e, Node *n) {
+    int leaf = qemit_leaf(e, n);
+    if (leaf >= 0) return leaf;
     if (has_register(e, n)) {
         qemit_at(e, n->pos);
         check_set(e, n->u.ident.sym);
@@ -149,7 +151,7 @@ int qemit_any(Emit *e, Node *n) {
 
 /* The left operand may be made in a temporary that is the destination anyway. */
 static int left_operand(Emit *e, Node *n, int dst) {
-    if (has_register(e, n) || !is_temp(e, dst)) return qemit_any(e, n);
+    if (has_register(e, n) || !is_temp(e, dst) || qemit_leaf(e, n) >= 0) return qemit_any(e, n);
     qemit_to(e, n, dst);
     return dst;
 }
@@ -329,7 +331,7 @@ static void ternary_to(Emit *e, Node *n, int dst) {
 
 /* -- reductions ------------------------------------------------------------------------------------------------------------ */
 
-static bool could_rewrite(Emit *e, Node *n) {
+bool qemit_could_rewrite(Emit *e, Node *n) {
     Rewrite rw;
     return qrewrite_find(e->func->unit, e->host->rules, e->host->nrules, n, e->rewriting, &rw);
 }
@@ -446,7 +448,7 @@ static void jump_if_either(Emit *e, Node *a, Node *b, bool sense_of_one, int *li
 
 void qemit_jump_if(Emit *e, Node *n, bool sense, int *list) {
     double x;
-    if (e->host->nrules && could_rewrite(e, n)) {
+    if (e->host->nrules && qemit_could_rewrite(e, n)) {
         int mark = e->top, r = qemit_temps(e, 1);
         qemit_to(e, n, r);
         qemit_jump(e, BC_JTEST, r, sense, 0, list);
@@ -659,8 +661,14 @@ static void meta_to(Emit *e, Node *n, int dst) {
 /* -- any expression ------------------------------------------------------------------------------------------------------- */
 
 void qemit_to(Emit *e, Node *n, int dst) {
+    int leaf = qemit_leaf(e, n);
     qemit_at(e, n->pos);
+    if (leaf >= 0) {
+        qemit_move(e, dst, leaf);
+        return;
+    }
     if (e->host->nrules && qemit_rewritten(e, n, dst)) return;
+    if (qemit_fused(e, n, dst)) return;
     switch ((NodeKind)n->kind) {
     case N_NUM: num_to(e, n, dst); break;
     case N_STR: qemit_opx(e, BC_LOADK, dst, qemit_string(e, n->u.str)); break;

@@ -2,6 +2,7 @@
  *
  * Script calls push a Frame and stay in the same C call; a native that calls back enters qvm_call, which runs until its
  * own frame is left.  An error looks for a handler frame by frame, down to where this run began. */
+#include "vm/fuse.h"
 #include "vm/module.h"
 
 #include <math.h>
@@ -298,11 +299,32 @@ static inline void used(qs_vm *vm, const Frame *f, qs_value *r) {
     if (is_temp(f, r)) clear_slot(vm, r);
 }
 
+/* An operator may be the first of an expression that runs as one kernel; then the frame goes on behind it. */
+static qs_status fuse_from(qs_vm *vm, Frame *f, qs_value a, qs_value b, bool *done) {
+    *done = false;
+    if (!f->proto->chunk.nfuses || (!qfuse_is_large(a) && !qfuse_is_large(b))) return QS_OK;
+    return qfuse_at(vm, f, frame_pc(f), done);
+}
+
 static qs_status binary(qs_vm *vm, Frame *f, Op op, qs_value *dst, qs_value *a, qs_value *b) {
     qs_value r;
+    bool done;
+    TRY(fuse_from(vm, f, *a, *b, &done));
+    if (done) return QS_OK;
     TRY(qops_binary(vm, op, *a, *b, &r));
     used(vm, f, a);
     used(vm, f, b);
+    qinterp_put(vm, dst, r);
+    return QS_OK;
+}
+
+static qs_status unary(qs_vm *vm, Frame *f, Op op, qs_value *dst, qs_value *a) {
+    qs_value r;
+    bool done;
+    TRY(fuse_from(vm, f, *a, *a, &done));
+    if (done) return QS_OK;
+    TRY(qops_unary(vm, op, *a, &r));
+    used(vm, f, a);
     qinterp_put(vm, dst, r);
     return QS_OK;
 }
@@ -506,6 +528,7 @@ static qs_status leave_many(qs_vm *vm, Frame *f, qs_value *results, int have) {
             NEXT;                                                                                                      \
         }                                                                                                              \
         SLOW(binary(vm, f, op, RA, a, b));                                                                             \
+        pc = f->pc;                                                                                                    \
         NEXT;                                                                                                          \
     }
 #define ARITHMETIC_K(id, op, first, second, expr)                                                                      \
@@ -517,6 +540,7 @@ static qs_status leave_many(qs_vm *vm, Frame *f, qs_value *results, int have) {
             NEXT;                                                                                                      \
         }                                                                                                              \
         SLOW(binary(vm, f, op, RA, first, second));                                                                    \
+        pc = f->pc;                                                                                                    \
         NEXT;                                                                                                          \
     }
 #define COMPARISON(id, op, expr)                                                                                       \
@@ -528,6 +552,7 @@ static qs_status leave_many(qs_vm *vm, Frame *f, qs_value *results, int have) {
             NEXT;                                                                                                      \
         }                                                                                                              \
         SLOW(binary(vm, f, op, RA, a, b));                                                                             \
+        pc = f->pc;                                                                                                    \
         NEXT;                                                                                                          \
     }
 #define COMPARE_JUMP(id, op, other, expr)                                                                              \
@@ -727,10 +752,11 @@ static qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const NameTable 
     L_BINARY: {
         Op op = (Op)*pc++;
         SLOW(binary(vm, f, op, RA, RB, RC));
+        pc = f->pc;
         NEXT;
     }
     L_UNARY: {
-        qs_value *b = RB, v;
+        qs_value *b = RB;
         if (LIKELY(b->kind == QS_NUM)) {
             double x = b->u.f;
             if (C == OP_NEG) set_num(vm, RA, -x);
@@ -738,9 +764,8 @@ static qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const NameTable 
             else set_bool(vm, RA, x == 0);
             NEXT;
         }
-        SLOW(qops_unary(vm, (Op)C, *b, &v));
-        used(vm, f, b);
-        qinterp_put(vm, RA, v);
+        SLOW(unary(vm, f, (Op)C, RA, b));
+        pc = f->pc;
         NEXT;
     }
     UPDATE_BY(ADDTO, OP_ADD, RB, x + y)
@@ -1117,6 +1142,12 @@ returned:
         status = qops_destruct(vm, whole, (int)C, a);
         qval_release(vm, whole);
         if (status != QS_OK) goto fail;
+        NEXT;
+    }
+    L_FUSE: {
+        bool done;
+        SLOW(qfuse_region(vm, f, &f->proto->chunk.fuses[BX], &done));
+        pc = f->pc;
         NEXT;
     }
     L_IMPORT: SLOW(qmod_import(vm, k[BX].u.p)); NEXT;

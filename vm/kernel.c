@@ -114,8 +114,7 @@ static void grow_entries(qs_vm *vm, KernelCache *k) {
 }
 
 static KernelEntry *entry_of(qs_vm *vm, const Func *f) {
-    KernelCache *k = qvm(vm)->kernels;
-    if (!k) k = qvm(vm)->kernels = qmem_alloc(qvm_ctx(vm), sizeof *k);
+    KernelCache *k = qkspec_cache(vm);
     if (2 * k->n >= k->cap) grow_entries(vm, k);
     KernelEntry *e = &k->entries[slot_of(k, f)];
     if (!e->func) *e = (KernelEntry){.func = f, .positions = klower_positions(f)}, k->n++;

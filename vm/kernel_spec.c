@@ -321,6 +321,12 @@ void qkspec_free(qs_vm *vm, Spec *s) {
     qmem_free(qvm_ctx(vm), s, sizeof *s);
 }
 
+KernelCache *qkspec_cache(qs_vm *vm) {
+    Machine *m = qvm(vm);
+    if (!m->kernels) m->kernels = qmem_alloc(&m->base, sizeof *m->kernels);
+    return m->kernels;
+}
+
 /* -- programs ---------------------------------------------------------------------------------------------------------- */
 static Program *find_loaded(const KernelCache *k, const Device *d, uint64_t hash) {
     if (d->ops->code == CODE_KIR) return NULL; /* such a program is the KFunc itself */
@@ -335,16 +341,20 @@ static void remember(qs_vm *vm, Device *d, uint64_t hash, Program *p) {
     qvm(vm)->kernels->loaded = l;
 }
 
-qs_status qkspec_load(qs_vm *vm, Spec *s, Device *d) {
-    KernelCache *k = qvm(vm)->kernels;
+qs_status qkspec_program(qs_vm *vm, const KFunc *f, Device *d, Program **out) {
+    KernelCache *k = qkspec_cache(vm);
     Code code;
-    s->program = find_loaded(k, d, s->func->hash);
-    s->device = d;
-    if (s->program) return QS_OK;
+    *out = find_loaded(k, d, f->hash);
+    if (*out) return QS_OK;
     if (!k->compiler) k->compiler = kcompile_open(qvm_ctx(vm), qvm(vm)->config.cache_dir);
-    TRY(kcompile(k->compiler, s->func, d, &code));
-    qs_status status = d->ops->load(d, &code, &s->program);
+    TRY(kcompile(k->compiler, f, d, &code));
+    qs_status status = d->ops->load(d, &code, out);
     kcompile_free(k->compiler, &code);
-    if (status == QS_OK) remember(vm, d, s->func->hash, s->program);
+    if (status == QS_OK) remember(vm, d, f->hash, *out);
     return status;
+}
+
+qs_status qkspec_load(qs_vm *vm, Spec *s, Device *d) {
+    s->device = d;
+    return qkspec_program(vm, s->func, d, &s->program);
 }

@@ -63,12 +63,15 @@ typedef struct { /* what is launched */
 } Request;
 
 /* -- kernel_spec.c --------------------------------------------------------------------------------------------------- */
+KernelCache *qkspec_cache(qs_vm *vm); /* made on first use */
 uint64_t qkspec_signature(qs_value v);
 /* The value of source i, given those before it. */
 qs_value qkspec_value(qs_vm *vm, const KSource *s, const Request *r, const qs_value *values);
 bool qkspec_agrees(const KSource *s, qs_value v);
 qs_status qkspec_make(qs_vm *vm, const Request *r, uint64_t key, Spec **out);
 void qkspec_free(qs_vm *vm, Spec *s);
+/* The loaded code of a function on a device; made on first use, found by its hash later. */
+qs_status qkspec_program(qs_vm *vm, const KFunc *f, Device *d, Program **out);
 qs_status qkspec_load(qs_vm *vm, Spec *s, Device *d);
 
 /* -- kernel_device.c --------------------------------------------------------------------------------------------------- */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "lang/kernel/fuse.h"
+#include "vm/fuse.h"
 #include "vm/module.h"
 
 /* -- what the bytecode compiler asks ------------------------------------------------------------------------------------- */
@@ -12,6 +14,19 @@ static int builtin_slot(void *ud, const char *name) {
     qs_vm *vm = ud;
     bool found = qmap_get(&qvm(vm)->builtins, qstr_cname(qvm_ctx(vm), name), &slot);
     return found ? (int)slot : 0;
+}
+
+static Fusible fusible(void *ud, const char *name, int nargs) {
+    (void)ud;
+    if (kfuse_reduction(name, nargs) != FUSE_MAP) return FUSIBLE_REDUCTION;
+    return kfuse_function(name, nargs) ? FUSIBLE_EACH : FUSIBLE_NOT;
+}
+
+/* Natives that call functions of the program may change any array. */
+static bool is_pure(void *ud, int slot) {
+    qs_value v = *qvm_global(ud, (uint64_t)slot);
+    const Function *f = v.kind == QS_FUNCTION ? v.u.p : NULL;
+    return f && f->fkind == FN_NATIVE && strcmp(f->name->s, "parallel_do") != 0 && strcmp(f->name->s, "serial_do") != 0;
 }
 
 static qs_status known_type(void *ud, TypeExpr *e, Func *in, const Type **out) {
@@ -69,6 +84,7 @@ static void release_proto(qs_vm *vm, Proto *p) {
     for (uint32_t i = 0; i < p->chunk.nlits; i++) qval_release(vm, p->k[i]);
     qmem_free(c, p->k, p->chunk.nlits * sizeof *p->k);
     qmem_free(c, p->caches, p->chunk.ncaches * sizeof *p->caches);
+    for (uint32_t i = 0; i < p->chunk.nfuses; i++) qfuse_free(vm, &p->chunk.fuses[i]);
     qbytecode_free(&p->chunk);
     qmem_free(c, p, sizeof *p);
 }
@@ -81,7 +97,7 @@ qs_status qproto_of(qs_vm *vm, Func *f, bool echo, Proto **out) {
     }
     if (f->qual == Q_KERNEL)
         return qerr_set(c, QS_ETYPE, "kernel %s cannot be called; parallel_do(size, …, %s) runs it", f->name->s, f->name->s);
-    BytecodeHost host = {.ud = vm, .builtin = builtin_slot, .type = known_type};
+    BytecodeHost host = {.ud = vm, .builtin = builtin_slot, .type = known_type, .fusible = fusible, .pure = is_pure};
     host.rules = qmod_rules(vm, qmod_of(f), &host.nrules);
     Chunk chunk;
     TRY(qbytecode_compile(c, f, &host, echo, &chunk));

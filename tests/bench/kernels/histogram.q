@@ -3,7 +3,7 @@ function [] = __kernel__ count(x : vec[uint8], h : vec[int], pos : int)
 end
 n = 16777216
 x = vec[uint8](n)
-x[:] = mod((0..n-1)*7, 251)
+x[:] = mod(0..n-1, 251)
 h = vec[int](256)
 best = 1/0
 for k = 1..8

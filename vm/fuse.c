@@ -1,0 +1,284 @@
+/* fuse.c -- runs a fusible expression as one kernel: shapes, specialisation by element types, launch.
+ *
+ * A region is compiled for the element types of its leaves once it has worked enough for the compiler to pay: a cheap
+ * expression on small arrays never leaves the loops of arith.c.  Those loops also serve where there is no code
+ * generator, and everything that lang/kernel/fuse.c declines; results agree, that is what the types are chosen for. */
+#include "vm/fuse.h"
+
+#include "lang/kernel/fuse.h"
+#include "vm/kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Operator evaluations after which a region is compiled: about the time that compiling takes. */
+static const double worth_compiling = 4e6;
+enum { LEAVES = 16, CHUNKS = 64, CHUNK_LEAST = 16384 };
+
+typedef struct Variant { /* the region for one combination of leaf types */
+    struct Variant *next;
+    FuseLeafType types[LEAVES];
+    bool flat;
+    int rank;
+    FuseKernel kernel; /* func NULL: declined */
+    Arena arena;
+} Variant;
+
+typedef struct { double work; FuseExpr expr; Variant *variants; } State;
+
+typedef struct { /* the leaves now */
+    int n;
+    qs_value at[LEAVES];
+    FuseLeafType types[LEAVES];
+    bool flat;
+    int rank;
+    int64_t dims[QS_MAX_RANK];
+    size_t count;
+} Now;
+
+/* -- the leaves ------------------------------------------------------------------------------------------------------------ */
+static bool leaf_type(qs_value v, FuseLeafType *t) {
+    *t = (FuseLeafType){.array = v.kind == QS_ARRAY, .weak_int = v.kind == QS_INT || v.kind == QS_BOOL};
+    if (t->array) t->dtype = qval_array(v)->dtype;
+    return t->array || qval_is_number(v);
+}
+
+/* Extents of an array seen with rank r: a vec is one row of a matrix. */
+static int64_t extent(const Array *a, int r, int d) {
+    int from = d - (r - a->rank);
+    return from < 0 ? 1 : a->dims[from];
+}
+
+static bool same_dims(const Array *a, const Array *b) {
+    return a->rank == b->rank && !memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims);
+}
+
+/* The common shape; false: shapes that do not fit are left to the operators, which know the sentence. */
+static bool common_shape(Now *now) {
+    const Array *first = NULL;
+    now->flat = true;
+    for (int i = 0; i < now->n; i++) {
+        if (!now->types[i].array) continue;
+        const Array *a = qval_array(now->at[i]);
+        if (a->rank == 0) return false;
+        if (!first) first = a, now->rank = a->rank;
+        if (!a->contiguous || !same_dims(a, first)) now->flat = false;
+        if (a->rank != now->rank && (a->rank > 2 || now->rank > 2)) return false;
+        if (a->rank > now->rank) now->rank = a->rank;
+    }
+    if (!first) return false;
+    now->count = 1;
+    for (int d = 0; d < now->rank; d++) {
+        now->dims[d] = 1;
+        for (int i = 0; i < now->n; i++) {
+            if (!now->types[i].array) continue;
+            int64_t n = extent(qval_array(now->at[i]), now->rank, d);
+            if (now->dims[d] == 1) now->dims[d] = n;
+            else if (n != 1 && n != now->dims[d]) return false;
+        }
+        now->count *= (size_t)now->dims[d]; /* the extents are of arrays that exist, one of each: cannot wrap by much */
+        if (now->count > (size_t)1 << 46) return false;
+    }
+    return true;
+}
+
+static bool look(const Frame *f, const FuseRegion *r, Now *now) {
+    now->n = r->nleaves;
+    if (now->n > LEAVES) return false;
+    for (int i = 0; i < now->n; i++) {
+        now->at[i] = f->base[r->regs[i]];
+        if (!leaf_type(now->at[i], &now->types[i])) return false;
+    }
+    return common_shape(now);
+}
+
+/* -- specialisations ------------------------------------------------------------------------------------------------------- */
+static State *state_of(qs_vm *vm, FuseRegion *r) {
+    if (r->machine) return r->machine;
+    State *s = r->machine = qmem_alloc(qvm_ctx(vm), sizeof *s);
+    s->expr = (FuseExpr){.root = r->root, .kind = r->reduction ? kfuse_reduction(r->reduction, 1) : FUSE_MAP,
+                         .leaves = r->leaves, .nleaves = r->nleaves, .nops = r->nops};
+    return s;
+}
+
+static Variant *find_variant(const State *s, const Now *now) {
+    for (Variant *v = s->variants; v; v = v->next)
+        if (v->flat == now->flat && (v->flat || v->rank == now->rank) &&
+            !memcmp(v->types, now->types, (size_t)now->n * sizeof *now->types))
+            return v;
+    return NULL;
+}
+
+static qs_status make_variant(qs_vm *vm, State *s, const Now *now, Variant **out) {
+    Variant *v = *out = qmem_alloc(qvm_ctx(vm), sizeof *v);
+    v->flat = now->flat;
+    v->rank = now->rank;
+    memcpy(v->types, now->types, sizeof v->types);
+    qarena_init(&v->arena, qvm_ctx(vm));
+    v->next = s->variants;
+    s->variants = v;
+    return kfuse_build(qvm_ctx(vm), &v->arena, &s->expr, v->types, v->flat, v->rank, &v->kernel);
+}
+
+void qfuse_free(qs_vm *vm, FuseRegion *r) {
+    State *s = r->machine;
+    if (!s) return;
+    for (Variant *v = s->variants, *next; v; v = next) {
+        next = v->next;
+        qarena_free(&v->arena);
+        qmem_free(qvm_ctx(vm), v, sizeof *v);
+    }
+    qmem_free(qvm_ctx(vm), s, sizeof *s);
+    r->machine = NULL;
+}
+
+/* -- the launch -------------------------------------------------------------------------------------------------------------- */
+static DevArg number_arg(qs_value v, bool weak_int) {
+    KSlot slot = {0};
+    if (weak_int) slot.I64 = v.u.i;
+    else slot.F64 = v.u.f;
+    return (DevArg){.bits = slot.bits, .size = 8};
+}
+
+/* An array over the domain of `now`; stretched dimensions have stride 0. */
+static DevArg array_arg(const Now *now, const Array *a) {
+    DevArg arg = {.is_array = true, .offset = a->offset * qdtype_size((qs_dtype)a->dtype), .rank = now->flat ? 1 : now->rank};
+    if (now->flat) return arg.dims[0] = (int64_t)a->count, arg.strides[0] = 1, arg;
+    for (int d = 0; d < now->rank; d++) {
+        int from = d - (now->rank - a->rank);
+        arg.dims[d] = now->dims[d];
+        arg.strides[d] = from < 0 || a->dims[from] == 1 ? 0 : a->strides[from];
+    }
+    return arg;
+}
+
+typedef struct { Buffer *buf; qs_access mode; } Held;
+
+static qs_status hold(qs_vm *vm, Device *d, const Array *a, qs_access mode, DevArg *arg, Held *held, int *n) {
+    TRY(qbuf_lock(qvm_ctx(vm), a->buf, d, mode, &arg->block));
+    held[(*n)++] = (Held){a->buf, mode};
+    return QS_OK;
+}
+
+static qs_status launch(qs_vm *vm, Device *d, Program *p, const Now *now, const Launch *l, int64_t chunk, Array *result) {
+    DevArg args[LEAVES + 3];
+    Held held[LEAVES + 1];
+    int nheld = 0, n = 0;
+    qs_status s = QS_OK;
+    for (int i = 0; i < now->n && s == QS_OK; i++, n++) {
+        if (!now->types[i].array) { args[n] = number_arg(now->at[i], now->types[i].weak_int); continue; }
+        args[n] = array_arg(now, qval_array(now->at[i]));
+        s = hold(vm, d, qval_array(now->at[i]), QS_READ, &args[n], held, &nheld);
+    }
+    if (chunk) {
+        args[n++] = (DevArg){.bits = (uint64_t)chunk, .size = 8};
+        args[n++] = (DevArg){.bits = now->count, .size = 8};
+    }
+    args[n] = (DevArg){.is_array = true, .offset = result->offset * qdtype_size((qs_dtype)result->dtype), .rank = l->rank};
+    for (int k = l->rank - 1, stride = 1; k >= 0; k--) {
+        args[n].dims[k] = l->domain[k];
+        args[n].strides[k] = k == l->rank - 1 ? stride : args[n].strides[k + 1] * l->domain[k + 1];
+    }
+    if (s == QS_OK) s = hold(vm, d, result, QS_WRITE, &args[n], held, &nheld);
+    if (s == QS_OK) s = d->ops->launch(d, p, l, n + 1, args, NULL);
+    while (nheld--) (void)qbuf_unlock(qvm_ctx(vm), held[nheld].buf, d, held[nheld].mode);
+    return s;
+}
+
+static qs_status run_map(qs_vm *vm, Device *d, Program *p, const Variant *v, const Now *now, qs_value *out) {
+    Array *result;
+    Launch l = {.rank = now->flat ? 1 : now->rank};
+    if (now->flat) l.domain[0] = (int64_t)now->count;
+    else memcpy(l.domain, now->dims, sizeof l.domain);
+    qkdevice_block(d, l.rank, l.domain, l.block);
+    TRY(qarr_new(vm, v->kernel.dtype, now->rank, now->dims, false, &result));
+    qs_status s = launch(vm, d, p, now, &l, 0, result);
+    if (s != QS_OK) return qarr_release(vm, result), s;
+    *out = qarr_value(result);
+    return QS_OK;
+}
+
+static double merge(FuseKind kind, double a, double b) {
+    return kind == FUSE_MIN ? fmin(a, b) : kind == FUSE_MAX ? fmax(a, b) : a + b;
+}
+
+/* The partial results, merged pairwise so that the error of a sum stays that of its blocks. */
+static qs_status merge_parts(qs_vm *vm, const State *st, const Variant *v, const Now *now, Array *parts, qs_value *out) {
+    const void *p;
+    TRY(qarr_read(vm, parts, &p));
+    if (v->kernel.dtype == QS_I64) {
+        int64_t sum = 0;
+        for (size_t i = 0; i < parts->count; i++) sum += ((const int64_t *)p)[i];
+        *out = v->kernel.integral ? qs_int(sum) : qs_num((double)sum);
+        return QS_OK;
+    }
+    double x[CHUNKS];
+    for (size_t i = 0; i < parts->count; i++) x[i] = qdtype_get(v->kernel.dtype, (const char *)p + i * qdtype_size(v->kernel.dtype));
+    for (size_t n = parts->count; n > 1; n = (n + 1) / 2)
+        for (size_t i = 0; i < n / 2; i++) x[i] = merge(st->expr.kind, x[i], x[n - 1 - i]);
+    *out = qs_num(st->expr.kind == FUSE_MEAN ? x[0] / (double)now->count : x[0]);
+    return QS_OK;
+}
+
+static qs_status run_reduction(qs_vm *vm, Device *d, Program *p, const State *st, const Variant *v, const Now *now, qs_value *out) {
+    int64_t chunk = (int64_t)(now->count / CHUNKS + 1);
+    if (chunk < CHUNK_LEAST) chunk = CHUNK_LEAST;
+    int64_t nparts = ((int64_t)now->count + chunk - 1) / chunk;
+    Launch l = {.rank = 1, .domain = {nparts}, .block = {1}};
+    Array *parts;
+    TRY(qarr_new_raw(vm, v->kernel.dtype, 1, &nparts, false, &parts));
+    qs_status s = launch(vm, d, p, now, &l, chunk, parts);
+    if (s == QS_OK) s = merge_parts(vm, st, v, now, parts, out);
+    qarr_release(vm, parts);
+    return s;
+}
+
+/* -- the decision ------------------------------------------------------------------------------------------------------------ */
+/* A failure to make or load code leaves the expression to the operators; only an interrupt counts. */
+static qs_status give_up(qs_vm *vm, Variant *v) {
+    if (qvm_ctx(vm)->err.status == QS_EINTERRUPT) return QS_EINTERRUPT;
+    qerr_clear(qvm_ctx(vm));
+    if (v) v->kernel.func = NULL;
+    return QS_OK;
+}
+
+/* The kernel for the leaves as they are now, loaded; *program NULL: not worth it, or declined. */
+static qs_status prepare(qs_vm *vm, State *s, const FuseRegion *r, const Now *now, Device **d, Variant **v, Program **program) {
+    *program = NULL;
+    s->work += (double)now->count * (r->nops + 1);
+    *v = find_variant(s, now);
+    if (!*v && s->work < worth_compiling) return QS_OK;
+    if (qkdevice_current(vm, d) != QS_OK) return give_up(vm, NULL);
+    if ((*d)->ops->code == CODE_KIR) return QS_OK; /* the evaluator is slower than the loops */
+    if (!*v && make_variant(vm, s, now, v) != QS_OK) return give_up(vm, *v);
+    if (!(*v)->kernel.func) return QS_OK;
+    return qkspec_program(vm, (*v)->kernel.func, *d, program) == QS_OK ? QS_OK : give_up(vm, *v);
+}
+
+qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
+    Now now;
+    Device *d;
+    Variant *v;
+    Program *program;
+    qs_value result = qs_nil();
+    *done = false;
+    if (!look(f, r, &now) || now.count < FUSE_LEAST) return QS_OK;
+    State *s = state_of(vm, r);
+    TRY(prepare(vm, s, r, &now, &d, &v, &program));
+    if (!program) return QS_OK;
+    TRY(s->expr.kind == FUSE_MAP ? run_map(vm, d, program, v, &now, &result) : run_reduction(vm, d, program, s, v, &now, &result));
+    for (int i = 0; i < r->nleaves; i++)
+        if (r->regs[i] >= f->proto->chunk.ntemp) qinterp_clear(vm, &f->base[r->regs[i]]);
+    qinterp_put(vm, &f->base[r->dst], result);
+    f->pc = f->proto->chunk.code + r->end;
+    *done = true;
+    return QS_OK;
+}
+
+qs_status qfuse_at(qs_vm *vm, Frame *f, uint32_t pc, bool *done) {
+    Chunk *c = &f->proto->chunk;
+    *done = false;
+    for (uint32_t i = 0; i < c->nfuses; i++)
+        if (pc >= c->fuses[i].start && pc < c->fuses[i].end) return qfuse_region(vm, f, &c->fuses[i], done);
+    return QS_OK;
+}
