@@ -24,10 +24,11 @@ typedef struct {
 } Api;
 
 enum { /* names of the standard, without CL_ */
-    SUCCESS = 0, DEVICE_NOT_FOUND = -1, ALLOCATION_FAILURE = -4, OUT_OF_RESOURCES = -5, OUT_OF_HOST_MEMORY = -6, INVALID_BUFFER_SIZE = -61,
-    PLATFORM_NAME = 0x0902, DEVICE_MAX_WORK_GROUP_SIZE = 0x1004, DEVICE_MAX_WORK_ITEM_SIZES = 0x1005, DEVICE_SINGLE_FP_CONFIG = 0x101B,
-    DEVICE_GLOBAL_MEM_SIZE = 0x101F, DEVICE_NAME = 0x102B, DEVICE_EXTENSIONS = 0x1030, DEVICE_DOUBLE_FP_CONFIG = 0x1032,
-    DEVICE_AVAILABLE = 0x1027, DEVICE_COMPILER_AVAILABLE = 0x1028, PROGRAM_BUILD_LOG = 0x1183, KERNEL_WORK_GROUP_SIZE = 0x11B0,
+    SUCCESS = 0, ALLOCATION_FAILURE = -4, OUT_OF_HOST_MEMORY = -6, INVALID_BUFFER_SIZE = -61,
+    PLATFORM_NAME = 0x0902, DEVICE_MAX_WORK_GROUP_SIZE = 0x1004, DEVICE_MAX_WORK_ITEM_SIZES = 0x1005,
+    DEVICE_SINGLE_FP_CONFIG = 0x101B, DEVICE_GLOBAL_MEM_SIZE = 0x101F, DEVICE_AVAILABLE = 0x1027,
+    DEVICE_COMPILER_AVAILABLE = 0x1028, DEVICE_NAME = 0x102B, DEVICE_EXTENSIONS = 0x1030,
+    DEVICE_DOUBLE_FP_CONFIG = 0x1032, PROGRAM_BUILD_LOG = 0x1183, KERNEL_WORK_GROUP_SIZE = 0x11B0,
     CORRECTLY_ROUNDED_DIVIDE_SQRT = 1 << 7, MEM_READ_WRITE = 1
 };
 static const cl_bits ALL_DEVICES = 0xFFFFFFFF;
@@ -44,13 +45,15 @@ typedef struct {
 
 struct Program { void *program, *kernel; size_t max_block; bool exact, fault, serial; char name[64]; };
 
-/* -- errors -------------------------------------------------------------------------------------------------------------- */
+/* -- errors -------------------------------------------------------------------------------------------------------- */
 static const char *error_name(int e) {
     static const struct { int code; const char *name; } names[] = {
-        {-1, "no device found"}, {-2, "the device is not available"}, {-3, "no compiler is available"}, {-4, "memory allocation failed"},
-        {-5, "out of resources"}, {-6, "out of host memory"}, {-11, "the build failed"}, {-30, "invalid value"}, {-38, "invalid buffer"},
-        {-45, "invalid program"}, {-46, "invalid kernel name"}, {-48, "invalid kernel"}, {-49, "invalid argument number"}, {-50, "invalid argument"},
-        {-51, "invalid argument size"}, {-52, "invalid arguments"}, {-54, "invalid block size"}, {-55, "invalid block extent"}, {-61, "invalid buffer size"},
+        {-1, "no device found"}, {-2, "the device is not available"}, {-3, "no compiler is available"},
+        {-4, "memory allocation failed"}, {-5, "out of resources"}, {-6, "out of host memory"},
+        {-11, "the build failed"}, {-30, "invalid value"}, {-38, "invalid buffer"}, {-45, "invalid program"},
+        {-46, "invalid kernel name"}, {-48, "invalid kernel"}, {-49, "invalid argument number"},
+        {-50, "invalid argument"}, {-51, "invalid argument size"}, {-52, "invalid arguments"},
+        {-54, "invalid block size"}, {-55, "invalid block extent"}, {-61, "invalid buffer size"},
         {-63, "invalid launch size"}, {-1001, "no platform is installed"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].code == e) return names[i].name;
@@ -61,23 +64,26 @@ static bool is_memory(int e) { return e == ALLOCATION_FAILURE || e == OUT_OF_HOS
 
 static qs_status checked(Device *d, const char *call, int e) {
     if (e == SUCCESS) return QS_OK;
-    return qerr_set(d->ctx, is_memory(e) ? QS_ENOMEM : QS_EDEVICE, "%s: cl%s: %s (%d)", d->name, call, error_name(e), e);
+    return qerr_set(d->ctx, is_memory(e) ? QS_ENOMEM : QS_EDEVICE, "%s: cl%s: %s (%d)", d->name, call, error_name(e),
+                    e);
 }
 #define CALL(d, name, ...) checked(d, #name, state(d)->f.name(__VA_ARGS__))
 
 static State *state(const Device *d) { return d->state; }
 
-/* -- the library and what it offers ---------------------------------------------------------------------------------------- */
+/* -- the library and what it offers -------------------------------------------------------------------------------- */
 static void *open_library(Api *f, const char **why) {
     void *lib = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!lib) return *why = "libOpenCL.so.1 is not installed (Debian, Ubuntu: apt install ocl-icd-libopencl1, and a driver)", NULL;
+    *why = "libOpenCL.so.1 is not installed (Debian, Ubuntu: apt install ocl-icd-libopencl1, and a driver)";
+    if (!lib) return NULL;
     bool complete = true;
     /* POSIX lets a function address travel in a void *; C has no cast for it. */
 #define CL(result, name, args) *(void **)(void *)&f->name = dlsym(lib, "cl" #name), complete = complete && f->name;
 #include "devices/opencl_api.def"
+    *why = complete ? NULL : "libOpenCL.so.1 lacks functions of OpenCL 1.2";
     if (complete) return lib;
     dlclose(lib);
-    return *why = "libOpenCL.so.1 lacks functions of OpenCL 1.2", NULL;
+    return NULL;
 }
 
 static bool usable(const Api *f, void *device) {
@@ -116,7 +122,7 @@ static int probe(Ctx *c, const char **why) {
     return n;
 }
 
-/* -- opening ----------------------------------------------------------------------------------------------------------------- */
+/* -- opening ------------------------------------------------------------------------------------------------------- */
 static uint64_t device_bits(const State *s, cl_uint what) {
     uint64_t v = 0;
     s->f.GetDeviceInfo(s->id, what, sizeof v, &v, NULL);
@@ -181,7 +187,8 @@ static qs_status find_and_open(Device *d, int ordinal) {
     s->lib = open_library(&s->f, &why);
     if (!s->lib) return qerr_set(d->ctx, QS_EDEVICE, "%s", why);
     int n = find_device(&s->f, ordinal, &s->platform, &s->id);
-    if (ordinal < 0 || ordinal >= n) return qerr_set(d->ctx, QS_EDEVICE, "there is no OpenCL device %d: %d found", ordinal, n);
+    if (ordinal < 0 || ordinal >= n)
+        return qerr_set(d->ctx, QS_EDEVICE, "there is no OpenCL device %d: %d found", ordinal, n);
     describe(d);
     return make_queue(d);
 }
@@ -195,13 +202,14 @@ static qs_status open_device(Device *d, int ordinal) {
     return s;
 }
 
-/* -- memory -------------------------------------------------------------------------------------------------------------------- */
+/* -- memory -------------------------------------------------------------------------------------------------------- */
 static void *mem(DevPtr p) { return (void *)(uintptr_t)p; }
 
 /* Whole words, because atomics on 8 and 16 bits exchange the word around the element. */
 static qs_status alloc(Device *d, size_t n, DevPtr *out) {
     int e;
-    void *p = n > SIZE_MAX - 8 ? NULL : state(d)->f.CreateBuffer(state(d)->context, MEM_READ_WRITE, n ? (n + 7) & ~(size_t)7 : 8, NULL, &e);
+    size_t whole = n ? (n + 7) & ~(size_t)7 : 8;
+    void *p = whole < n ? NULL : state(d)->f.CreateBuffer(state(d)->context, MEM_READ_WRITE, whole, NULL, &e);
     if (!p) return qerr_set(d->ctx, QS_ENOMEM, "%s: no room for %zu bytes", d->name, n);
     *out = (DevPtr)(uintptr_t)p;
     return QS_OK;
@@ -226,7 +234,7 @@ static qs_status copy(Device *d, DevPtr to, DevPtr from, size_t n) {
     return CALL(d, EnqueueCopyBuffer, state(d)->queue, mem(from), mem(to), 0, 0, n, 0, NULL, NULL);
 }
 
-/* -- code ------------------------------------------------------------------------------------------------------------------------ */
+/* -- code ---------------------------------------------------------------------------------------------------------- */
 static bool says(const char *text, const char *word) { /* in the first line */
     const char *end = strchr(text, '\n'), *at = strstr(text, word);
     return at && end && at < end;
@@ -238,7 +246,8 @@ static qs_status build_failed(Device *d, const Program *p) {
     s->f.GetProgramBuildInfo(p->program, s->id, PROGRAM_BUILD_LOG, 0, NULL, &n);
     char *log = qmem_alloc(d->ctx, n + 1);
     if (n) s->f.GetProgramBuildInfo(p->program, s->id, PROGRAM_BUILD_LOG, n, log, NULL);
-    qs_status st = qerr_set(d->ctx, QS_EDEVICE, "%s: kernel %s does not build: %.800s", d->name, p->name, *log ? log : "the driver gives no reason");
+    qs_status st = qerr_set(d->ctx, QS_EDEVICE, "%s: kernel %s does not build: %.800s", d->name, p->name,
+                            *log ? log : "the driver gives no reason");
     qmem_free(d->ctx, log, n + 1);
     return st;
 }
@@ -246,9 +255,11 @@ static qs_status build_failed(Device *d, const Program *p) {
 static qs_status check_needs(Device *d, const Program *p, const char *text) {
     const State *s = state(d);
     if (says(text, " fp64") && !s->fp64)
-        return qerr_set(d->ctx, QS_EDEVICE, "%s: kernel %s computes in float64, which this device does not have", d->name, p->name);
+        return qerr_set(d->ctx, QS_EDEVICE, "%s: kernel %s computes in float64, which this device does not have",
+                        d->name, p->name);
     if (says(text, " atom64") && !s->atom64)
-        return qerr_set(d->ctx, QS_EDEVICE, "%s: kernel %s needs 64-bit atomics, which this device does not have", d->name, p->name);
+        return qerr_set(d->ctx, QS_EDEVICE, "%s: kernel %s needs 64-bit atomics, which this device does not have",
+                        d->name, p->name);
     return QS_OK;
 }
 
@@ -260,11 +271,13 @@ static qs_status build(Device *d, Program *p, const Code *code) {
     p->exact = says(text, " exact"), p->fault = says(text, " fault"), p->serial = says(text, " serial");
     p->program = s->f.CreateProgramWithSource(s->context, 1, &text, &code->n, &e);
     TRY(checked(d, "CreateProgramWithSource", p->program ? SUCCESS : e));
-    const char *options = s->exact_division ? "-cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt" : "-cl-std=CL1.2 -w";
+    const char *options =
+        s->exact_division ? "-cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt" : "-cl-std=CL1.2 -w";
     if (s->f.BuildProgram(p->program, 1, &s->id, options, NULL, NULL) != SUCCESS) return build_failed(d, p);
     p->kernel = s->f.CreateKernel(p->program, code->entry, &e);
     TRY(checked(d, "CreateKernel", p->kernel ? SUCCESS : e));
-    return CALL(d, GetKernelWorkGroupInfo, p->kernel, s->id, KERNEL_WORK_GROUP_SIZE, sizeof p->max_block, &p->max_block, NULL);
+    return CALL(d, GetKernelWorkGroupInfo, p->kernel, s->id, KERNEL_WORK_GROUP_SIZE, sizeof p->max_block, &p->max_block,
+                NULL);
 }
 
 static void unload(Device *d, Program *p) {
@@ -282,7 +295,7 @@ static qs_status load(Device *d, const Code *code, Program **out) {
     return s;
 }
 
-/* -- launching ------------------------------------------------------------------------------------------------------------------- */
+/* -- launching ----------------------------------------------------------------------------------------------------- */
 /* q_launch of the code: for `rank` axes long domain; int block, extent, first, span, count. */
 typedef struct {
     int rank;
@@ -334,10 +347,12 @@ static cl_uint work_sizes(const Part *p, size_t global[3], size_t local[3]) {
 static qs_status check_block(Device *d, const Program *p, const size_t local[3]) {
     size_t n = local[0] * local[1] * local[2];
     if (n > p->max_block)
-        return qerr_set(d->ctx, QS_EDEVICE, "%s: a block of %zu positions is too large for kernel %s: at most %zu", d->name, n, p->name, p->max_block);
+        return qerr_set(d->ctx, QS_EDEVICE, "%s: a block of %zu positions is too large for kernel %s: at most %zu",
+                        d->name, n, p->name, p->max_block);
     for (int i = 0; i < 3; i++)
         if (local[i] > state(d)->max_items[i])
-            return qerr_set(d->ctx, QS_EDEVICE, "%s: a block is %zu long along one axis: at most %zu", d->name, local[i], state(d)->max_items[i]);
+            return qerr_set(d->ctx, QS_EDEVICE, "%s: a block is %zu long along one axis: at most %zu", d->name,
+                            local[i], state(d)->max_items[i]);
     return QS_OK;
 }
 
@@ -377,9 +392,13 @@ static qs_status launch_parts(Device *d, Program *p, Part *part) {
 static qs_status measure(Device *d, const Program *p, const Launch *l, Part *part, bool *empty) {
     *part = (Part){.rank = l->rank};
     for (int a = 0; a < l->rank; a++) {
-        if (l->block[a] < 1) return qerr_set(d->ctx, QS_EINTERNAL, "%s: kernel %s launched with block extent %d", d->name, p->name, l->block[a]);
+        if (l->block[a] < 1)
+            return qerr_set(d->ctx, QS_EINTERNAL, "%s: kernel %s launched with block extent %d", d->name, p->name,
+                            l->block[a]);
         int64_t count = l->domain[a] / l->block[a] + (l->domain[a] % l->block[a] != 0);
-        if (count > INT32_MAX) return qerr_set(d->ctx, QS_EVALUE, "%s: kernel %s: %lld positions along one axis are too many", d->name, p->name, (long long)l->domain[a]);
+        if (count > INT32_MAX)
+            return qerr_set(d->ctx, QS_EVALUE, "%s: kernel %s: %lld positions along one axis are too many", d->name,
+                            p->name, (long long)l->domain[a]);
         if (l->domain[a] < 1) *empty = true;
         part->domain[a] = l->domain[a], part->block[a] = l->block[a], part->count[a] = (int32_t)count;
     }
@@ -415,7 +434,8 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
     TRY(measure(d, p, l, &part, &empty));
     if (empty) return QS_OK;
     TRY(set_arguments(d, p, nargs, args));
-    if (p->fault) TRY(CALL(d, EnqueueWriteBuffer, state(d)->queue, state(d)->fault, 0, 0, sizeof none, &none, 0, NULL, NULL));
+    if (p->fault)
+        TRY(CALL(d, EnqueueWriteBuffer, state(d)->queue, state(d)->fault, 0, 0, sizeof none, &none, 0, NULL, NULL));
     TRY(launch_parts(d, p, &part));
     if (p->fault) return read_fault(d, fault);
     return CALL(d, Flush, state(d)->queue);
@@ -423,5 +443,5 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
 
 static qs_status sync(Device *d) { return CALL(d, Finish, state(d)->queue); }
 
-const DeviceOps qdev_opencl_ops = {"opencl", CODE_OPENCL, probe, open_device, close_device, alloc, release, upload, download, copy, load, unload,
-                                   launch, sync};
+const DeviceOps qdev_opencl_ops = {"opencl", CODE_OPENCL, probe, open_device, close_device, alloc,  release,
+                                   upload,   download,    copy,  load,        unload,       launch, sync};

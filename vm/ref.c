@@ -92,5 +92,5 @@ static qs_status sync(Device *d) {
     return QS_OK;
 }
 
-const DeviceOps qdev_ref_ops = {"ref", CODE_KIR, probe, open_device, close_device, alloc, release, upload, download, copy, load, unload,
-                                launch, sync};
+const DeviceOps qdev_ref_ops = {"ref",  CODE_KIR, probe, open_device, close_device, alloc,  release,
+                                upload, download, copy,  load,        unload,       launch, sync};

@@ -1,6 +1,6 @@
 /* emit_opencl.c -- a KFunc as OpenCL C 1.2.
  *
- *     first line           what the device must know: "/ * quasar: exact fault fp64 atom64 serial * /" (devices/opencl.c)
+ *     first line           what the device must know: quasar: exact fault fp64 atom64 serial (devices/opencl.c)
  *     pragmas, q_launch    the geometry of a launch, passed by value
  *     helpers              those that the kernel uses
  *     __kernel quasar_kernel(q, for each array a block and a view, for each number itself [, fault])
@@ -11,8 +11,9 @@
  *
  * exact   The kernel has barriers (or clears shared memory), so every work item of a group must get there: the device
  *         launches blocks at the border of the domain apart, with the size that is left of them.
- * ending  It has barriers, and positions may end before (RET, CHECK).  Such a position skips what lies between two
- *         barriers, its path through IFs and loops around barriers is that of the others, who leave word in q_word. */
+ * ending  It has barriers, and positions may end before (RET, CHECK).  Such a position goes on without touching memory
+ *         and leaves loops at once; through IFs and loops around barriers it follows the others, who leave word in
+ *         q_word. */
 #include "lang/kernel/emit.h"
 
 #include <math.h>
@@ -33,13 +34,12 @@ typedef struct {
     uint32_t *match;              /* as in eval.c: IF -> ELSE or END, ELSE LOOP FOR -> END, END -> what it closes */
     uint8_t *marks;               /* per instruction: MARK_* */
     uint32_t loops[256]; int nloops; /* open LOOPs and FORs */
-    uint32_t segment;             /* ending: number of the stretch between barriers that is being printed */
     char refs[NREFS][REF]; int nextref;
 } Emit;
 
 enum { MARK_COLLECTIVE = 1, MARK_BROKEN = 2 /* left from deeper inside */, MARK_CONTINUED = 4 };
 
-/* -- text -------------------------------------------------------------------------------------------------------------- */
+/* -- text ---------------------------------------------------------------------------------------------------------- */
 static void QS_PRINTF(2, 3) line(Emit *e, const char *fmt, ...) {
     char text[1024];
     va_list ap;
@@ -100,7 +100,7 @@ static void QS_PRINTF(3, 4) define(Emit *e, uint32_t at, const char *fmt, ...) {
     line(e, "const %s v%u = %s;", type_name((qs_dtype)e->f->ins[at].dtype), at, text);
 }
 
-/* -- helpers: $T the type, $U its unsigned form, $D the dtype's suffix, $B its width ------------------------------------- */
+/* -- helpers: $T the type, $U its unsigned form, $D the dtype's suffix, $B its width ------------------------------- */
 typedef enum { H_DIV, H_MOD, H_SHL, H_SHR, H_MIRROR, H_CIRCULAR, H_TURNS, H_TO_BF16, H_AGREE, H_FAULT } Helper;
 
 static const char *helper_text(Helper h, qs_dtype d) {
@@ -110,28 +110,49 @@ static const char *helper_text(Helper h, qs_dtype d) {
         return is_signed ? "$T q_div_$D($T a, $T b) { return b == 0 ? 0 : b == -1 ? ($T)(0 - ($U)a) : a / b; }\n"
                          : "$T q_div_$D($T a, $T b) { return b == 0 ? 0 : a / b; }\n";
     case H_MOD:
-        if (real) return "$T q_mod_$D($T a, $T b) {\n#pragma OPENCL FP_CONTRACT OFF\n    $T down = b * floor(a / b);\n    return a - down;\n}\n";
-        return is_signed ? "$T q_mod_$D($T a, $T b) {\n    $T r = b == 0 || b == -1 ? 0 : a % b;\n    return r != 0 && (r < 0) != (b < 0) ? r + b : r;\n}\n"
-                         : "$T q_mod_$D($T a, $T b) { return b == 0 ? 0 : a % b; }\n";
+        return real        ? "$T q_mod_$D($T a, $T b) {\n"
+                             "#pragma OPENCL FP_CONTRACT OFF\n"
+                             "    $T down = b * floor(a / b);\n"
+                             "    return a - down;\n}\n"
+               : is_signed ? "$T q_mod_$D($T a, $T b) {\n"
+                             "    $T r = b == 0 || b == -1 ? 0 : a % b;\n"
+                             "    return r != 0 && (r < 0) != (b < 0) ? r + b : r;\n}\n"
+                           : "$T q_mod_$D($T a, $T b) { return b == 0 ? 0 : a % b; }\n";
     case H_SHL: return "$T q_shl_$D($T a, $T b) { return ($U)b < $B ? ($T)(($U)a << ($U)b) : 0; }\n";
     case H_SHR:
         return is_signed ? "$T q_shr_$D($T a, $T b) { return a >> (($U)b < $B ? b : $B - 1); }\n"
                          : "$T q_shr_$D($T a, $T b) { return b < $B ? a >> b : 0; }\n";
     case H_MIRROR:
-        return "long q_mirror(long a, long n) {\n    if (n < 1) return 0;\n    if (a >= 0 && a < n) return a;\n"
-               "    ulong r = (ulong)(a < 0 ? ~a : a) % (2 * (ulong)n);\n    return (long)(r < (ulong)n ? r : 2 * (ulong)n - 1 - r);\n}\n";
+        return "long q_mirror(long a, long n) {\n"
+               "    if (n < 1) return 0;\n"
+               "    if (a >= 0 && a < n) return a;\n"
+               "    ulong r = (ulong)(a < 0 ? ~a : a) % (2 * (ulong)n);\n"
+               "    return (long)(r < (ulong)n ? r : 2 * (ulong)n - 1 - r);\n}\n";
     case H_CIRCULAR:
-        return "long q_circular(long a, long n) {\n    if (n < 1) return 0;\n    if (a >= 0 && a < n) return a;\n"
-               "    long r = a % n;\n    return r < 0 ? r + n : r;\n}\n";
+        return "long q_circular(long a, long n) {\n"
+               "    if (n < 1) return 0;\n"
+               "    if (a >= 0 && a < n) return a;\n"
+               "    long r = a % n;\n"
+               "    return r < 0 ? r + n : r;\n}\n";
     case H_TURNS: /* of a FOR, beyond the first; false: there is none */
-        return "bool q_turns(long a, long b, long c, ulong *more) {\n    if (c == 0 || (c > 0 ? b < a : b > a)) return false;\n"
-               "    *more = c > 0 ? ((ulong)b - (ulong)a) / (ulong)c : ((ulong)a - (ulong)b) / (0 - (ulong)c);\n    return true;\n}\n";
+        return "bool q_turns(long a, long b, long c, ulong *more) {\n"
+               "    if (c == 0 || (c > 0 ? b < a : b > a)) return false;\n"
+               "    *more = c > 0 ? ((ulong)b - (ulong)a) / (ulong)c : ((ulong)a - (ulong)b) / (0 - (ulong)c);\n"
+               "    return true;\n}\n";
     case H_TO_BF16:
-        return "ushort q_to_bf16(float x) {\n    uint u = as_uint(x);\n    if ((u & 0x7fffffffu) > 0x7f800000u) return (ushort)(u >> 16 | 0x40u);\n"
+        return "ushort q_to_bf16(float x) {\n"
+               "    uint u = as_uint(x);\n"
+               "    if ((u & 0x7fffffffu) > 0x7f800000u) return (ushort)(u >> 16 | 0x40u);\n"
                "    return (ushort)((u + 0x7fffu + (u >> 16 & 1u)) >> 16);\n}\n";
-    case H_AGREE: /* the x of those who live, the same for all; ~0: nobody lives */
-        return "ulong q_agree(__local ulong *word, bool first, bool live, ulong x) {\n    if (first) *word = ~0UL;\n    barrier(CLK_LOCAL_MEM_FENCE);\n"
-               "    if (live) *word = x;\n    barrier(CLK_LOCAL_MEM_FENCE);\n    ulong r = *word;\n    barrier(CLK_LOCAL_MEM_FENCE);\n    return r;\n}\n";
+    case H_AGREE: /* the x of those who live, the same for all; 0 where nobody lives */
+        return "ulong q_agree(__local ulong *word, bool first, bool live, ulong x) {\n"
+               "    if (first) *word = 0;\n"
+               "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+               "    if (live) *word = x;\n"
+               "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+               "    ulong r = *word;\n"
+               "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+               "    return r;\n}\n";
     case H_FAULT: return "typedef struct { uint taken, message, pos, kinds; ulong value[2]; long at[8]; } q_fault;\n";
     }
     return "";
@@ -139,7 +160,8 @@ static const char *helper_text(Helper h, qs_dtype d) {
 
 static const char *unsigned_name(qs_dtype d) { return qdtype_size(d) == 8 ? "ulong" : "uint"; }
 static const char *suffix(qs_dtype d) {
-    static const char *const names[QS_NDTYPES] = {"b1", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64", "f32", "f64"};
+    static const char *const names[QS_NDTYPES] = {"b1",  "i8",  "u8",   "i16", "u16", "i32", "u32", "i64",
+                                                  "u64", "f16", "bf16", "f32", "f64", "f32", "f64"};
     return names[d];
 }
 
@@ -155,9 +177,10 @@ static void print_helper(Text *t, Helper h, qs_dtype d) {
 
 static void need(Emit *e, Helper h, qs_dtype d) { e->helpers[d] |= 1ull << h; }
 
-/* -- arithmetic --------------------------------------------------------------------------------------------------------- */
+/* -- arithmetic ---------------------------------------------------------------------------------------------------- */
 static void infix(char *s, size_t n, qs_dtype d, const char *a, const char *op, const char *b) {
-    if (d == QS_I32 || d == QS_I64) snprintf(s, n, "(%s)((%s)%s %s (%s)%s)", type_name(d), unsigned_name(d), a, op, unsigned_name(d), b);
+    if (d == QS_I32 || d == QS_I64)
+        snprintf(s, n, "(%s)((%s)%s %s (%s)%s)", type_name(d), unsigned_name(d), a, op, unsigned_name(d), b);
     else snprintf(s, n, "%s %s %s", a, op, b);
 }
 
@@ -222,7 +245,7 @@ static void math(Emit *e, uint32_t at, const KIns *i) {
     else define(e, at, "%s(%s)", fn->opencl, ref(e, i->a));
 }
 
-/* -- elements of memory --------------------------------------------------------------------------------------------------- */
+/* -- elements of memory -------------------------------------------------------------------------------------------- */
 static void load_text(char *s, size_t n, qs_dtype elem, const char *array, const char *index) {
     switch (elem) {
     case QS_B1: snprintf(s, n, "%s[%s] != 0", array, index); break;
@@ -233,7 +256,8 @@ static void load_text(char *s, size_t n, qs_dtype elem, const char *array, const
     }
 }
 
-static void store_text(Emit *e, char *s, size_t n, qs_dtype elem, const char *array, const char *index, const char *value) {
+static void store_text(Emit *e, char *s, size_t n, qs_dtype elem, const char *array, const char *index,
+                       const char *value) {
     switch (elem) {
     case QS_I8: case QS_U8: case QS_I16: case QS_U16:
         snprintf(s, n, "%s[%s] = convert_%s_sat(%s);", array, index, element_name(elem), value);
@@ -248,16 +272,32 @@ static qs_dtype param_dtype(const Emit *e, uint64_t n) { return (qs_dtype)e->f->
 
 static void array_name(char s[16], uint64_t n) { snprintf(s, 16, "x%u", (unsigned)n); }
 
+/* Under which condition memory may be touched; NULL: under any. */
+static const char *guard_text(Emit *e, KRef guard) {
+    if (!e->ending) return guard ? ref(e, guard) : NULL;
+    if (!guard) return "q_live";
+    const char *g = ref(e, guard);
+    char *s = e->refs[e->nextref++ % NREFS];
+    snprintf(s, REF, "q_live && %.40s", g);
+    return s;
+}
+
+static void guarded_value(Emit *e, uint32_t at, KRef guard, const char *text) {
+    const char *g = guard_text(e, guard);
+    if (g) define(e, at, "%s ? %s : 0", g, text);
+    else define(e, at, "%s", text);
+}
+
 static void load(Emit *e, uint32_t at, const KIns *i) {
     char array[16], text[256];
     array_name(array, i->imm);
     load_text(text, sizeof text, param_dtype(e, i->imm), array, ref(e, i->a));
-    if (i->b) define(e, at, "%s ? %s : 0", ref(e, i->b), text);
-    else define(e, at, "%s", text);
+    guarded_value(e, at, i->b, text);
 }
 
 static void guarded(Emit *e, KRef guard, const char *text) {
-    if (guard) line(e, "if (%s) %s", ref(e, guard), text);
+    const char *g = guard_text(e, guard);
+    if (g) line(e, "if (%s) %s", g, text);
     else line(e, "%s", text);
 }
 
@@ -268,7 +308,7 @@ static void store(Emit *e, const KIns *i) {
     guarded(e, i->c, text);
 }
 
-/* -- atomics: native where OpenCL 1.2 has them, else compare and exchange --------------------------------------------------- */
+/* -- atomics: native where OpenCL 1.2 has them, else compare and exchange ------------------------------------------ */
 static const char *native_atomic(KAtomic op, qs_dtype d) {
     static const char *const names[KA__COUNT] = {"add", "sub", NULL, NULL, "min", "max", "and", "or", "xor", NULL};
     if (d == QS_I32 || d == QS_U32) return names[op];
@@ -289,12 +329,17 @@ static void made_name(char s[64], KAtomic op, qs_dtype elem, bool local) {
 static void make_wide(Emit *e, const char *name, KAtomic op, qs_dtype v, bool local) {
     char apply[256];
     bool wide = qdtype_size(v) == 8;
-    const char *word = wide ? "ulong" : "uint";
+    const char *word = wide ? "ulong" : "uint", *t = type_name(v);
     apply_text(e, apply, sizeof apply, op, v);
     qtext_printf(&e->atomics,
-                 "void %s(volatile %s %s *p, %s v) {\n    %s seen = *p, old;\n    do {\n        old = seen;\n        %s x = as_%s(old), r = %s;\n"
-                 "        seen = %s(p, old, as_%s(r));\n    } while (seen != old);\n}\n",
-                 name, local ? "__local" : "__global", word, type_name(v), word, type_name(v), type_name(v), apply,
+                 "void %s(volatile %s %s *p, %s v) {\n"
+                 "    %s seen = *p, old;\n"
+                 "    do {\n"
+                 "        old = seen;\n"
+                 "        %s x = as_%s(old), r = %s;\n"
+                 "        seen = %s(p, old, as_%s(r));\n"
+                 "    } while (seen != old);\n}\n",
+                 name, local ? "__local" : "__global", word, t, word, t, t, apply,
                  wide ? "atom_cmpxchg" : "atomic_cmpxchg", word);
     if (wide) e->atom64 = true;
 }
@@ -308,11 +353,18 @@ static void make_narrow(Emit *e, const char *name, KAtomic op, qs_dtype elem) {
     load_text(widen, sizeof widen, elem, elem == QS_F16 ? "(half *)&raw" : "(&raw)", "0");
     store_text(e, narrow, sizeof narrow, elem, elem == QS_F16 ? "(half *)&raw" : "(&raw)", "0", "r");
     qtext_printf(&e->atomics,
-                 "void %s(__global %s *p, %s v) {\n    volatile __global uint *word = (volatile __global uint *)((size_t)p & ~(size_t)3);\n"
-                 "    uint shift = (uint)((size_t)p & 3) * 8, mask = 0x%xu << shift, seen = *word, old;\n    do {\n        old = seen;\n"
-                 "        %s raw = (%s)(old >> shift);\n        %s x = %s, r = %s;\n        %s\n"
-                 "        seen = atomic_cmpxchg(word, old, (old & ~mask) | ((uint)raw << shift & mask));\n    } while (seen != old);\n}\n",
-                 name, element_name(elem), type_name(v), qdtype_size(elem) == 1 ? 0xff : 0xffff, t, t, type_name(v), widen, apply, narrow);
+                 "void %s(__global %s *p, %s v) {\n"
+                 "    volatile __global uint *word = (volatile __global uint *)((size_t)p & ~(size_t)3);\n"
+                 "    uint shift = (uint)((size_t)p & 3) * 8, mask = 0x%xu << shift, seen = *word, old;\n"
+                 "    do {\n"
+                 "        old = seen;\n"
+                 "        %s raw = (%s)(old >> shift);\n"
+                 "        %s x = %s, r = %s;\n"
+                 "        %s\n"
+                 "        seen = atomic_cmpxchg(word, old, (old & ~mask) | ((uint)raw << shift & mask));\n"
+                 "    } while (seen != old);\n}\n",
+                 name, element_name(elem), type_name(v), qdtype_size(elem) == 1 ? 0xffu : 0xffffu, t, t, type_name(v),
+                 widen, apply, narrow);
 }
 
 static void make_atomic(Emit *e, const char *name, KAtomic op, qs_dtype elem, bool local) {
@@ -324,7 +376,8 @@ static void make_atomic(Emit *e, const char *name, KAtomic op, qs_dtype elem, bo
 }
 
 /* The statement that updates *place; elem is real, and a shared bool counts as the uint that it is stored as. */
-static void atomic_text(Emit *e, char *s, size_t n, KAtomic op, qs_dtype elem, bool local, const char *place, const char *value) {
+static void atomic_text(Emit *e, char *s, size_t n, KAtomic op, qs_dtype elem, bool local, const char *place,
+                        const char *value) {
     const char *native = native_atomic(op, elem);
     char name[64];
     if (native) {
@@ -354,10 +407,10 @@ static void shared_atomic(Emit *e, const KIns *i) {
     qs_dtype d = (qs_dtype)e->f->ins[i->a].dtype;
     snprintf(place, sizeof place, "v%u[%s]", i->a, ref(e, i->b));
     atomic_text(e, text, sizeof text, (KAtomic)i->flag, d == QS_B1 ? QS_U32 : d, true, place, ref(e, i->c));
-    line(e, "%s", text);
+    guarded(e, 0, text);
 }
 
-/* -- arrays of our own; a bool is stored as uint --------------------------------------------------------------------------- */
+/* -- arrays of our own; a bool is stored as uint ------------------------------------------------------------------- */
 static const char *stored_name(qs_dtype d) { return d == QS_B1 ? "uint" : type_name(d); }
 
 static void private_array(Emit *e, uint32_t at, const KIns *i) {
@@ -366,10 +419,18 @@ static void private_array(Emit *e, uint32_t at, const KIns *i) {
 }
 
 static void array_load(Emit *e, uint32_t at, const KIns *i) {
-    define(e, at, i->dtype == QS_B1 ? "v%u[%s] != 0" : "v%u[%s]", i->a, ref(e, i->b));
+    char text[128];
+    snprintf(text, sizeof text, i->dtype == QS_B1 ? "v%u[%s] != 0" : "v%u[%s]", i->a, ref(e, i->b));
+    guarded_value(e, at, 0, text);
 }
 
-/* -- control flow ------------------------------------------------------------------------------------------------------------ */
+static void array_store(Emit *e, const KIns *i) {
+    char text[192];
+    snprintf(text, sizeof text, "v%u[%s] = %s;", i->a, ref(e, i->b), ref(e, i->c));
+    guarded(e, 0, text);
+}
+
+/* -- control flow -------------------------------------------------------------------------------------------------- */
 static bool opens_loop(uint8_t op) { return op == K_LOOP || op == K_FOR; }
 
 static void match_regions(const KFunc *f, uint32_t *match) {
@@ -385,8 +446,8 @@ static void match_regions(const KFunc *f, uint32_t *match) {
     }
 }
 
-/* Marks loops that are left or continued from inside others, and, with `ending`, the regions around barriers: those that
- * hold one, and those through which a jump out of such a loop passes. */
+/* Marks loops that are left or continued from inside others, and, with `ending`, the regions around barriers: those
+ * that hold one, and those through which a jump out of such a loop passes. */
 typedef struct { uint32_t at[256]; int depth; } Open; /* IF, ELSE, LOOP, FOR */
 
 static bool mark_from(Emit *e, const Open *open, int d, uint8_t mark) { /* all from depth d inwards; true: news */
@@ -432,31 +493,21 @@ static void mark_regions(Emit *e) {
 
 static bool collective(const Emit *e, uint32_t i) { return e->marks[i] & MARK_COLLECTIVE; }
 
-/* Between two barriers, a position that has ended jumps to the end of the stretch. */
-static void close_stretch(Emit *e) {
-    if (e->ending) line(e, "q_end%u:;", e->segment++);
-}
-
-static void open_stretch(Emit *e) {
-    if (e->ending) line(e, "if (!q_live) goto q_end%u;", e->segment);
-}
-
-/* What the living say of x, as q_a<at>; where nobody lives, that is the end. */
+/* What the living say of x, as q_a<at>. */
 static void agree(Emit *e, uint32_t at, const char *x) {
     need(e, H_AGREE, QS_U64);
     line(e, "const ulong q_a%u = q_agree(&q_word, q_item == 0, q_live, q_live ? (ulong)(%s) : 0UL);", at, x);
-    line(e, "if (q_a%u == ~0UL) return;", at);
 }
 
 static void enter(Emit *e, uint32_t at) {
     e->depth++;
-    if (opens_loop(e->f->ins[at].op)) e->loops[e->nloops++] = at;
-    if (collective(e, at)) open_stretch(e);
+    if (!opens_loop(e->f->ins[at].op)) return;
+    e->loops[e->nloops++] = at;
+    if (e->ending && !collective(e, at)) line(e, "if (!q_live) break;");
 }
 
 static void begin_if(Emit *e, uint32_t at, const KIns *i) {
     if (collective(e, at)) {
-        close_stretch(e);
         agree(e, at, ref(e, i->a));
         line(e, "if (q_a%u) {", at);
     } else line(e, "if (%s) {", ref(e, i->a));
@@ -464,40 +515,45 @@ static void begin_if(Emit *e, uint32_t at, const KIns *i) {
 }
 
 static void begin_else(Emit *e, uint32_t at) {
-    if (collective(e, at)) close_stretch(e);
     e->depth--;
     line(e, "} else {");
     enter(e, at);
 }
 
 static void begin_loop(Emit *e, uint32_t at) {
-    if (collective(e, at)) close_stretch(e);
     line(e, "for (;;) {");
     enter(e, at);
+    if (!collective(e, at)) return;
+    agree(e, at, "true"); /* somebody must live to leave it otherwise */
+    line(e, "if (!q_a%u) break;", at);
 }
 
 /* An int counter with a known step runs in a long, where it cannot overflow; others count their turns. */
 static void begin_for(Emit *e, uint32_t at, const KIns *i) {
     const KIns *step = &e->f->ins[i->c];
-    const char *t = type_name((qs_dtype)i->dtype), *u = unsigned_name((qs_dtype)i->dtype), *a = ref(e, i->a), *b = ref(e, i->b), *c = ref(e, i->c);
+    const char *t = type_name((qs_dtype)i->dtype), *u = unsigned_name((qs_dtype)i->dtype), *a = ref(e, i->a),
+               *b = ref(e, i->b), *c = ref(e, i->c);
     bool known = step->op == K_CONST && step->imm;
     if (collective(e, at)) {
-        close_stretch(e);
         need(e, H_TURNS, QS_I64);
         line(e, "ulong q_n%u = 0;", at);
         char turns[160];
         snprintf(turns, sizeof turns, "q_turns(%s, %s, %s, &q_n%u) ? q_n%u + 1 : 0", a, b, c, at, at);
         agree(e, at, turns);
-        line(e, "%s v%u = q_live ? %s : 0;", t, at, a);
-        line(e, "for (ulong q_i%u = q_a%u; q_i%u; q_i%u--, v%u = (%s)((%s)v%u + (%s)%s)) {", at, at, at, at, at, t, u, at, u, c);
+        line(e, "%s v%u = %s;", t, at, a);
+        line(e, "for (ulong q_i%u = q_a%u; q_i%u; q_i%u--, v%u = (%s)((%s)v%u + (%s)%s)) {", at, at, at, at, at, t, u,
+             at, u, c);
     } else if (known && i->dtype == QS_I32) {
-        line(e, "for (long q_i%u = %s; q_i%u %s %s; q_i%u += %s) {", at, a, at, (int64_t)step->imm > 0 ? "<=" : ">=", b, at, c);
+        line(e, "for (long q_i%u = %s; q_i%u %s %s; q_i%u += %s) {", at, a, at, (int64_t)step->imm > 0 ? "<=" : ">=", b,
+             at, c);
         line(e, "    const int v%u = (int)q_i%u;", at, at);
     } else {
         need(e, H_TURNS, QS_I64);
         line(e, "%s v%u = %s;", t, at, a);
         line(e, "ulong q_n%u = 0;", at);
-        line(e, "for (bool q_m%u = q_turns(%s, %s, %s, &q_n%u); q_m%u; q_m%u = q_n%u-- != 0, v%u = (%s)((%s)v%u + (%s)%s)) {",
+        line(e,
+             "for (bool q_m%u = q_turns(%s, %s, %s, &q_n%u); q_m%u; q_m%u = q_n%u-- != 0, v%u = (%s)((%s)v%u + "
+             "(%s)%s)) {",
              at, a, b, c, at, at, at, at, at, t, u, at, u, c);
     }
     enter(e, at);
@@ -505,37 +561,25 @@ static void begin_for(Emit *e, uint32_t at, const KIns *i) {
 
 static void end_region(Emit *e, uint32_t at) {
     uint32_t start = e->match[at];
-    if (collective(e, start)) close_stretch(e);
     if (e->marks[start] & MARK_CONTINUED) line(e, "q_continue%u:;", start);
     e->depth--;
     line(e, "}");
     if (opens_loop(e->f->ins[start].op)) e->nloops--;
     if (e->marks[start] & MARK_BROKEN) line(e, "q_break%u:;", start);
-    if (collective(e, start)) open_stretch(e);
 }
 
 static void jump(Emit *e, const KIns *i) {
     const char *word = i->op == K_BREAK ? "break" : "continue";
     uint32_t target = e->loops[e->nloops - 1 - (int)i->imm];
-    bool together = collective(e, target);
-    if (together) close_stretch(e);
     if (i->imm) line(e, "goto q_%s%u;", word, target);
     else line(e, "%s;", word);
-    if (together) open_stretch(e);
 }
 
 static void end_position(Emit *e) {
-    if (e->ending) line(e, "{ q_live = false; goto q_end%u; }", e->segment);
-    else line(e, e->f->serial ? "goto q_next;" : "return;");
+    line(e, e->ending ? "q_live = false;" : e->f->serial ? "goto q_next;" : "return;");
 }
 
-static void barrier(Emit *e) {
-    close_stretch(e);
-    line(e, "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);");
-    open_stretch(e);
-}
-
-/* -- CHECK ---------------------------------------------------------------------------------------------------------------- */
+/* -- CHECK --------------------------------------------------------------------------------------------------------- */
 static void report_value(Emit *e, int n, KRef r) {
     qs_dtype d = (qs_dtype)e->f->ins[r].dtype;
     const char *bits = d == QS_F32 ? "as_uint" : d == QS_F64 ? "as_ulong" : "(ulong)";
@@ -545,7 +589,7 @@ static void report_value(Emit *e, int n, KRef r) {
 static void check(Emit *e, const KIns *i) {
     const KIns *ins = e->f->ins;
     need(e, H_FAULT, QS_B1);
-    line(e, "if (!%s) {", ref(e, i->a));
+    line(e, e->ending ? "if (q_live && !%s) {" : "if (!%s) {", ref(e, i->a));
     e->depth++;
     line(e, "if (atomic_cmpxchg(&q_f->taken, 0u, 1u) == 0u) {");
     e->depth++;
@@ -561,7 +605,7 @@ static void check(Emit *e, const KIns *i) {
     line(e, "}");
 }
 
-/* -- instructions ------------------------------------------------------------------------------------------------------------ */
+/* -- instructions -------------------------------------------------------------------------------------------------- */
 static void geometry(Emit *e, uint32_t at, const KIns *i) {
     static const char *const blk[] = {"q_blkpos", "q.block", "q_blkidx", "q.count"};
     unsigned axis = (unsigned)i->imm;
@@ -569,7 +613,8 @@ static void geometry(Emit *e, uint32_t at, const KIns *i) {
     else if (i->op == K_BLKDIM && e->f->fixed_block) define(e, at, "%d", e->f->block[axis]);
     else define(e, at, i->op == K_BLKDIM || i->op == K_BLKCNT ? "%s[%u]" : "%s%u", blk[i->op - K_BLKPOS], axis);
 }
-_Static_assert(K_BLKDIM == K_BLKPOS + 1 && K_BLKIDX == K_BLKPOS + 2 && K_BLKCNT == K_BLKPOS + 3, "order of the geometry ops");
+_Static_assert(K_BLKDIM == K_BLKPOS + 1 && K_BLKIDX == K_BLKPOS + 2 && K_BLKCNT == K_BLKPOS + 3,
+               "order of the geometry ops");
 
 static void parameter(Emit *e, uint32_t at, const KIns *i) {
     unsigned p = (unsigned)(i->op == K_PARAM ? i->imm : i->imm >> 8), axis = (unsigned)(i->imm & 255);
@@ -604,7 +649,7 @@ static void instruction(Emit *e, uint32_t at) {
     case K_SET: line(e, "%s = %s;", ref(e, i->a), ref(e, i->b)); break;
     case K_LARRAY: private_array(e, at, i); break;
     case K_ALOAD: array_load(e, at, i); break;
-    case K_ASTORE: line(e, "v%u[%s] = %s;", i->a, ref(e, i->b), ref(e, i->c)); break;
+    case K_ASTORE: array_store(e, i); break;
     case K_AATOMIC: shared_atomic(e, i); break;
     case K_LOAD: load(e, at, i); break;
     case K_STORE: store(e, i); break;
@@ -615,16 +660,23 @@ static void instruction(Emit *e, uint32_t at) {
     case K_CAST: cast(e, at, a, (qs_dtype)i->dtype, ref(e, i->a)); break;
     case K_MATH: math(e, at, i); break;
     case K_NEG: case K_ABS: case K_NOT: unary(e, at, (KOp)i->op, a, ref(e, i->a)); break;
-    case K_BARRIER: barrier(e); break;
+    case K_BARRIER: line(e, "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"); break;
     case K_CHECK: check(e, i); break;
-    case K_IF: case K_ELSE: case K_LOOP: case K_FOR: case K_END: case K_BREAK: case K_CONTINUE: case K_RET: flow(e, at, i); break;
+    case K_IF:
+    case K_ELSE:
+    case K_LOOP:
+    case K_FOR:
+    case K_END:
+    case K_BREAK:
+    case K_CONTINUE:
+    case K_RET: flow(e, at, i); break;
     default:
         binary(e, text, sizeof text, (KOp)i->op, a, ref(e, i->a), ref(e, i->b));
         define(e, at, "%s", text);
     }
 }
 
-/* -- the frame of a kernel ----------------------------------------------------------------------------------------------------- */
+/* -- the frame of a kernel ----------------------------------------------------------------------------------------- */
 static void survey(Emit *e) {
     const KFunc *f = e->f;
     bool ends = false, clears = false;
@@ -647,11 +699,15 @@ static void place_axes(Emit *e) {
         if (dim < 2 || d == 0) {
             const char *from = dim > 2 ? "q_group" : NULL;
             if (from) line(e, "const int q_blkidx%d = q.first[%d] + q_group, q_blkpos%d = q_local;", d, d, d);
-            else line(e, "const int q_blkidx%d = q.first[%d] + (int)get_group_id(%d), q_blkpos%d = (int)get_local_id(%d);", d, d, dim, d, dim);
+            else
+                line(e,
+                     "const int q_blkidx%d = q.first[%d] + (int)get_group_id(%d), q_blkpos%d = (int)get_local_id(%d);",
+                     d, d, dim, d, dim);
             continue;
         }
         if (dim == 2) line(e, "int q_group = (int)get_group_id(2), q_local = (int)get_local_id(2);");
-        line(e, "const int q_blkidx%d = q.first[%d] + q_group %% q.span[%d], q_blkpos%d = q_local %% q.extent[%d];", d, d, d, d, d);
+        line(e, "const int q_blkidx%d = q.first[%d] + q_group %% q.span[%d], q_blkpos%d = q_local %% q.extent[%d];", d,
+             d, d, d, d);
         line(e, "q_group /= q.span[%d], q_local /= q.extent[%d];", d, d);
     }
     for (int d = 0; d < rank; d++) {
@@ -669,7 +725,8 @@ static void walk_axes(Emit *e) {
     for (int d = 0; d < rank; d++) {
         line(e, "for (long q_pos%d = 0; q_pos%d < q.domain[%d]; q_pos%d++) {", d, d, d, d);
         e->depth++;
-        line(e, "const int q_blkidx%d = (int)(q_pos%d / q.block[%d]), q_blkpos%d = (int)(q_pos%d %% q.block[%d]);", d, d, d, d, d, d);
+        line(e, "const int q_blkidx%d = (int)(q_pos%d / q.block[%d]), q_blkpos%d = (int)(q_pos%d %% q.block[%d]);", d,
+             d, d, d, d, d);
     }
 }
 
@@ -682,10 +739,12 @@ static void prepare_shared(Emit *e) {
     const KFunc *f = e->f;
     bool clears = false;
     for (uint32_t i = 1; i < f->nins; i++)
-        if (f->ins[i].op == K_SHARED) line(e, "__local %s v%u[%u];", stored_name((qs_dtype)f->ins[i].dtype), i, (unsigned)f->ins[i].imm);
+        if (f->ins[i].op == K_SHARED)
+            line(e, "__local %s v%u[%u];", stored_name((qs_dtype)f->ins[i].dtype), i, (unsigned)f->ins[i].imm);
     if (e->ending) line(e, "__local ulong q_word;");
     if (!e->exact) return;
-    line(e, "const uint q_item = (uint)(get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2)));");
+    line(e, "const uint q_item = (uint)(get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) * "
+            "get_local_id(2)));");
     line(e, "const uint q_items = (uint)(get_local_size(0) * get_local_size(1) * get_local_size(2));");
     for (uint32_t i = 1; i < f->nins; i++) {
         if (f->ins[i].op != K_SHARED || !f->ins[i].flag) continue;
@@ -712,23 +771,25 @@ static void body(Emit *e) {
     else place_axes(e);
     if (e->ending) line(e, "bool q_live = true;");
     for (uint32_t i = 1; i < e->f->nins; i++) instruction(e, i);
-    close_stretch(e);
     if (e->f->serial) end_walk(e);
 }
 
 static void print_head(const Emit *e, Text *out) {
     const KFunc *f = e->f;
     bool fault = e->helpers[QS_B1] >> H_FAULT & 1;
-    qtext_printf(out, "/* quasar:%s%s%s%s%s */\n", e->exact ? " exact" : "", fault ? " fault" : "", e->fp64 ? " fp64" : "",
-                 e->atom64 ? " atom64" : "", f->serial ? " serial" : "");
+    qtext_printf(out, "/* quasar:%s%s%s%s%s */\n", e->exact ? " exact" : "", fault ? " fault" : "",
+                 e->fp64 ? " fp64" : "", e->atom64 ? " atom64" : "", f->serial ? " serial" : "");
     if (e->fp64) qtext_puts(out, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
     if (e->atom64) qtext_puts(out, "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n");
-    qtext_printf(out, "typedef struct { long domain[%d]; int block[%d], extent[%d], first[%d], span[%d], count[%d]; } q_launch;\n", f->rank,
-                 f->rank, f->rank, f->rank, f->rank, f->rank);
+    qtext_printf(
+        out,
+        "typedef struct { long domain[%d]; int block[%d], extent[%d], first[%d], span[%d], count[%d]; } q_launch;\n",
+        f->rank, f->rank, f->rank, f->rank, f->rank, f->rank);
     bool ranks[QS_MAX_RANK + 1] = {false};
     for (int i = 0; i < f->nparams; i++) {
         int r = f->params[i].rank;
-        if (f->params[i].kind == KP_ARRAY && !ranks[r]) qtext_printf(out, "typedef struct { long v[%d]; } q_view%d;\n", 1 + 2 * r, r);
+        if (f->params[i].kind == KP_ARRAY && !ranks[r])
+            qtext_printf(out, "typedef struct { long v[%d]; } q_view%d;\n", 1 + 2 * r, r);
         if (f->params[i].kind == KP_ARRAY) ranks[r] = true;
     }
     for (int d = 0; d < QS_NDTYPES; d++)
@@ -742,7 +803,9 @@ static void print_signature(const Emit *e, Text *out) {
     for (int i = 0; i < e->f->nparams; i++) {
         const KParam *p = &e->f->params[i];
         if (p->kind == KP_ARRAY) qtext_printf(out, ",\n        __global uchar *b%d, const q_view%d d%d", i, p->rank, i);
-        else qtext_printf(out, ",\n        const %s n%d", p->dtype == QS_B1 ? "uchar" : type_name((qs_dtype)p->dtype), i);
+        else
+            qtext_printf(out, ",\n        const %s n%d", p->dtype == QS_B1 ? "uchar" : type_name((qs_dtype)p->dtype),
+                         i);
     }
     qtext_puts(out, e->helpers[QS_B1] >> H_FAULT & 1 ? ",\n        __global q_fault *q_f) {\n" : ") {\n");
 }

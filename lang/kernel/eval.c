@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* -- mathematical functions -------------------------------------------------------------------------------------------- */
+/* -- mathematical functions ---------------------------------------------------------------------------------------- */
 typedef union {
     struct { float (*f32)(float); double (*f64)(double); } a1;
     struct { float (*f32)(float, float); double (*f64)(double, double); } a2;
@@ -29,7 +29,7 @@ double keval_math(MathFn fn, qs_dtype d, double a, double b) {
     return two ? libm[fn].a2.f64(a, b) : libm[fn].a1.f64(a);
 }
 
-/* -- elements of memory: X(dtype, C type, value dtype, value of x, stored form of v) ------------------------------------- */
+/* -- elements of memory: X(dtype, C type, value dtype, value of x, stored form of v) ------------------------------- */
 #define CLAMPED(v, lo, hi) ((v) < (lo) ? (lo) : (v) > (hi) ? (hi) : (v))
 #define ELEMENTS(X)                                                                                                    \
     X(B1, uint8_t, B1, x != 0, v)                                                                                      \
@@ -80,7 +80,7 @@ static Memory memory_of(const KParam *p, const KArg *a) {
     return m;
 }
 
-/* -- atomics: there is one position at a time, so they are read, apply, write ------------------------------------------- */
+/* -- atomics: there is one position at a time, so they are read, apply, write -------------------------------------- */
 #define APPLY_INT(D)                                                                                                   \
     case QS_##D:                                                                                                       \
         switch (op) {                                                                                                  \
@@ -121,7 +121,7 @@ static KSlot apply(KAtomic op, qs_dtype d, KSlot a, KSlot b) {
     }
 }
 
-/* -- steps ------------------------------------------------------------------------------------------------------------- */
+/* -- steps --------------------------------------------------------------------------------------------------------- */
 typedef enum {
 #define ARITH(op, D, R) S_##op##_##D,
     KSEM_UNARY(ARITH) KSEM_BINARY(ARITH)
@@ -169,7 +169,7 @@ typedef struct {
     const Item *fault_item; /* found in the block that runs now; NULL otherwise */
 } Run;
 
-/* -- preparing --------------------------------------------------------------------------------------------------------- */
+/* -- preparing ----------------------------------------------------------------------------------------------------- */
 static bool opens_loop(uint8_t op) { return op == K_LOOP || op == K_FOR; }
 
 static void match_regions(Run *r) {
@@ -323,7 +323,7 @@ static void add_steps(Run *r) {
         if (jumps(s->op)) s->imm = r->first[s->imm];
 }
 
-/* -- what goes wrong --------------------------------------------------------------------------------------------------- */
+/* -- what goes wrong ----------------------------------------------------------------------------------------------- */
 static qs_status QS_PRINTF(3, 4) wrong(const Run *r, const Step *s, const char *fmt, ...) {
     char text[256];
     va_list ap;
@@ -362,8 +362,8 @@ static void record_fault(Run *r, const Item *it, const Step *s) {
     r->fault_item = it;
 }
 
-/* -- running ----------------------------------------------------------------------------------------------------------- */
-/* How many turns follow the first one; false: there is not even that.  Never overflows, whatever the counter's range. */
+/* -- running ------------------------------------------------------------------------------------------------------- */
+/* How many turns follow the first one; false: there is not even that.  Never overflows, whatever the range. */
 static bool count_turns(int64_t from, int64_t to, int64_t step, uint64_t *more) {
     if (step == 0 || (step > 0 ? to < from : to > from)) return false;
     uint64_t span = step > 0 ? (uint64_t)to - (uint64_t)from : (uint64_t)from - (uint64_t)to;
@@ -443,11 +443,13 @@ static qs_status run_item(Run *r, Item *it) {
         break;
     case S_FOR_I32:
         x[s->r].I32 = x[s->a].I32;
-        if (!count_turns(x[s->a].I32, x[s->b].I32, x[s->c].I32, &x[r->storage[s->r].base].U64)) s = r->steps + s->imm - 1;
+        if (!count_turns(x[s->a].I32, x[s->b].I32, x[s->c].I32, &x[r->storage[s->r].base].U64))
+            s = r->steps + s->imm - 1;
         break;
     case S_FOR_I64:
         x[s->r].I64 = x[s->a].I64;
-        if (!count_turns(x[s->a].I64, x[s->b].I64, x[s->c].I64, &x[r->storage[s->r].base].U64)) s = r->steps + s->imm - 1;
+        if (!count_turns(x[s->a].I64, x[s->b].I64, x[s->c].I64, &x[r->storage[s->r].base].U64))
+            s = r->steps + s->imm - 1;
         break;
     case S_NEXT_I32: case S_NEXT_I64:
         if (stopped(r)) return QS_EINTERRUPT;
@@ -521,7 +523,8 @@ static qs_status run_in_turn(Run *r, const int64_t *extent) {
 static qs_status run_serial(Run *r) {
     int64_t pos[QS_MAX_RANK] = {0}, blkpos[QS_MAX_RANK];
     do {
-        for (int d = 0; d < r->f->rank; d++) r->blkidx[d] = pos[d] / r->l->block[d], blkpos[d] = pos[d] % r->l->block[d];
+        for (int d = 0; d < r->f->rank; d++)
+            r->blkidx[d] = pos[d] / r->l->block[d], blkpos[d] = pos[d] % r->l->block[d];
         place_item(r, r->items, blkpos);
         TRY(run_item(r, r->items));
         if (stopped(r)) return QS_EINTERRUPT;
@@ -531,7 +534,8 @@ static qs_status run_serial(Run *r) {
 
 static void clear_shared(Run *r) {
     for (uint32_t i = 1; i < r->f->nins; i++)
-        if (r->storage[i].shared && r->f->ins[i].flag) memset(r->shared + r->storage[i].base, 0, r->storage[i].count * sizeof *r->shared);
+        if (r->storage[i].shared && r->f->ins[i].flag)
+            memset(r->shared + r->storage[i].base, 0, r->storage[i].count * sizeof *r->shared);
 }
 
 static qs_status run_blocks(Run *r) {
@@ -548,15 +552,18 @@ static qs_status run_blocks(Run *r) {
     return QS_OK;
 }
 
-/* -- a launch ---------------------------------------------------------------------------------------------------------- */
+/* -- a launch ------------------------------------------------------------------------------------------------------ */
 static qs_status measure(Run *r, bool *empty) {
     const KLaunch *l = r->l;
     size_t items = 1;
     *empty = false;
-    if (l->rank != r->f->rank) return qerr_set(r->ctx, QS_EINTERNAL, "kernel %s: launched with rank %d, made for %d", r->f->name->s, l->rank, r->f->rank);
+    if (l->rank != r->f->rank)
+        return qerr_set(r->ctx, QS_EINTERNAL, "kernel %s: launched with rank %d, made for %d", r->f->name->s, l->rank,
+                        r->f->rank);
     for (int d = 0; d < l->rank; d++) {
         if (l->block[d] < 1 || (r->f->fixed_block && l->block[d] != r->f->block[d]))
-            return qerr_set(r->ctx, QS_EINTERNAL, "kernel %s: launched with block extent %d along axis %d", r->f->name->s, l->block[d], d);
+            return qerr_set(r->ctx, QS_EINTERNAL, "kernel %s: launched with block extent %d along axis %d",
+                            r->f->name->s, l->block[d], d);
         if (l->domain[d] < 1) *empty = true;
         r->blkcnt[d] = l->domain[d] / l->block[d] + (l->domain[d] % l->block[d] != 0);
         if (__builtin_mul_overflow(items, (size_t)l->block[d], &items)) items = SIZE_MAX;
@@ -572,7 +579,9 @@ static size_t frames_bytes(const Run *r) {
 
 static qs_status make_items(Run *r) {
     r->items = qmem_try(r->ctx, frames_bytes(r));
-    if (!r->items) return qerr_set(r->ctx, QS_ENOMEM, "kernel %s: no memory for a block of %zu positions", r->f->name->s, r->nitems);
+    if (!r->items)
+        return qerr_set(r->ctx, QS_ENOMEM, "kernel %s: no memory for a block of %zu positions", r->f->name->s,
+                        r->nitems);
     r->frames = (KSlot *)(r->items + r->nitems);
     for (size_t i = 0; i < r->nitems; i++) {
         r->items[i] = (Item){.frame = r->frames + i * r->nslots};
@@ -604,7 +613,8 @@ static qs_status run_launch(Run *r, Arena *arena) {
     return s;
 }
 
-qs_status keval_run(Ctx *c, const KFunc *f, const KArg *args, const KLaunch *l, KFault *fault, const volatile int *stop) {
+qs_status keval_run(Ctx *c, const KFunc *f, const KArg *args, const KLaunch *l, KFault *fault,
+                    const volatile int *stop) {
     Run r = {.ctx = c, .f = f, .args = args, .l = l, .fault = fault, .stop = stop};
     Arena arena;
     bool empty;

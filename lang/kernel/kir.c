@@ -17,7 +17,7 @@ _Static_assert(K__COUNT <= 64, "KIns.op and the evaluator's tables count on few 
 _Static_assert(sizeof(KIns) == 32, "an instruction is half a cache line");
 _Static_assert(sizeof(KSlot) == 8 && sizeof(double) == 8 && sizeof(float) == 4, "slots are 64 bits");
 
-/* -- building ---------------------------------------------------------------------------------------------------------- */
+/* -- building ------------------------------------------------------------------------------------------------------ */
 KFunc *kir_new(Ctx *c, Arena *arena, Str *name, const Source *src) {
     KFunc *f = qarena_alloc(arena, sizeof *f);
     f->arena = arena, f->ctx = c, f->name = name, f->src = src;
@@ -51,7 +51,8 @@ static qs_dtype result_dtype(const KFunc *f, KOp op, qs_dtype own, KRef a, KRef 
 KRef kir_add(KFunc *f, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm, uint32_t pos) {
     assert(a < f->nins && b < f->nins && c < f->nins);
     uint8_t dtype = (uint8_t)result_dtype(f, op, own, a, b);
-    *append(f) = (KIns){.op = (uint8_t)op, .dtype = dtype, .flag = flag, .a = a, .b = b, .c = c, .pos = pos, .imm = imm};
+    *append(f) =
+        (KIns){.op = (uint8_t)op, .dtype = dtype, .flag = flag, .a = a, .b = b, .c = c, .pos = pos, .imm = imm};
     return f->nins - 1;
 }
 
@@ -95,7 +96,7 @@ bool kir_is_const(const KFunc *f, KRef r, double *v) {
     return true;
 }
 
-/* -- folding ----------------------------------------------------------------------------------------------------------- */
+/* -- folding ------------------------------------------------------------------------------------------------------- */
 enum { PAIR = 16 }; /* (op, dtype) in one number for a switch */
 _Static_assert((int)QS_NDTYPES <= (int)PAIR, "dtypes in a pair");
 
@@ -199,7 +200,7 @@ KRef kir_fold(KFunc *f, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRe
     return same ? same : kir_add(f, op, own, flag, a, b, c, 0, pos);
 }
 
-/* -- sealing ----------------------------------------------------------------------------------------------------------- */
+/* -- sealing ------------------------------------------------------------------------------------------------------- */
 static uint64_t mix(uint64_t h, uint64_t w) {
     h = (h ^ w) * 0x9e3779b97f4a7c15u;
     return h ^ h >> 32;
@@ -219,7 +220,8 @@ static uint64_t hash_ins(uint64_t h, const KIns *i) {
 }
 
 static uint64_t hash_param(uint64_t h, const KParam *p) {
-    unsigned bits = (unsigned)p->contiguous | (unsigned)p->unit_last << 1 | (unsigned)p->read << 2 | (unsigned)p->written << 3;
+    unsigned bits =
+        (unsigned)p->contiguous | (unsigned)p->unit_last << 1 | (unsigned)p->read << 2 | (unsigned)p->written << 3;
     h = mix(h, (uint64_t)p->kind | (uint64_t)p->dtype << 8 | (uint64_t)p->rank << 16 | (uint64_t)bits << 24);
     return hash_text(h, p->name);
 }

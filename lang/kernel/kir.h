@@ -58,7 +58,8 @@ typedef struct {
     bool read, written;  /* array: what the kernel does with it; atomic counts as both */
 } KParam;
 
-/* KIns.flag of ADD, MUL, MIN, MAX: when loop turns accumulate with it, their order is free, so that they may run abreast. */
+/* KIns.flag of ADD, MUL, MIN, MAX: when loop turns accumulate with it, their order is free, so that they may run
+ * abreast. */
 enum { KFLAG_REASSOC = 1 };
 
 /* A sentence for CHECK.  %0 and %1 stand for the values b and c, %p for the position, %% for a percent sign. */
@@ -75,7 +76,7 @@ typedef struct KFunc {
     int rank;            /* of the launch domain, 1..8 */
     bool barrier;        /* has BARRIER */
     bool shared;         /* has SHARED */
-    bool serial;         /* positions run one after another in index order (serial_do, host loops); set before kcompile */
+    bool serial; /* positions run one after another in index order (serial_do, host loops); set before kcompile */
     bool fixed_block;    /* compiled for exactly `block` (shared sizes were computed from it) */
     int32_t block[QS_MAX_RANK];
     uint64_t hash;       /* of everything that determines the code; set by kir_seal */
@@ -116,12 +117,12 @@ bool kir_is_const(const KFunc *f, KRef r, double *v);     /* any value dtype, as
 KRef kir_fold(KFunc *f, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint32_t pos);
 void kir_seal(KFunc *f);                                   /* sets hash, barrier, shared, read/written */
 
-/* -- checking and text: the text form is read back exactly -------------------------------------------------------- */
+/* -- checking and text: the text form is read back exactly --------------------------------------------------------- */
 qs_status kir_verify(Ctx *c, const KFunc *f);              /* QS_EINTERNAL with the instruction at fault */
 void kir_print(const KFunc *f, Text *out);
 qs_status kir_parse(Ctx *c, Arena *arena, const char *text, size_t n, KFunc **out);
 
-/* -- running: the reference evaluator, oracle of every backend.  f must have passed kir_verify. --------------------- */
+/* -- running: the reference evaluator, oracle of every backend.  f must have passed kir_verify. -------------------- */
 typedef struct {
     void *data;                       /* KP_ARRAY: first element */
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
@@ -131,10 +132,11 @@ typedef struct {
 typedef struct { int rank; int64_t domain[QS_MAX_RANK]; int32_t block[QS_MAX_RANK]; } KLaunch;
 
 /* What a CHECK leaves behind; the first one of a launch wins. */
-typedef struct { uint32_t message; uint32_t pos; /* message is index + 1; 0: no fault */ double value[2]; int64_t at[QS_MAX_RANK]; } KFault;
+typedef struct { uint32_t message, pos; double value[2]; int64_t at[QS_MAX_RANK]; } KFault; /* message: index + 1, or 0 */
 
 /* stop: polled now and then (NULL: never); non-zero ends the launch with QS_EINTERRUPT. */
-qs_status keval_run(Ctx *c, const KFunc *f, const KArg *args, const KLaunch *l, KFault *fault, const volatile int *stop);
+qs_status keval_run(Ctx *c, const KFunc *f, const KArg *args, const KLaunch *l, KFault *fault,
+                    const volatile int *stop);
 double keval_math(MathFn fn, qs_dtype d, double a, double b);  /* one function, in the precision of d */
 void kir_fault_text(const KFunc *f, const KFault *fault, Text *out); /* the sentence with its values put in */
 #endif

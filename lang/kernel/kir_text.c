@@ -30,7 +30,8 @@ static const char *const status_names[] = {
     [QS_EINTERRUPT] = "EINTERRUPT", [QS_EASSERT] = "EASSERT", [QS_EUSER] = "EUSER",   [QS_EINTERNAL] = "EINTERNAL"};
 _Static_assert(sizeof status_names / sizeof *status_names == QS_EINTERNAL + 1, "a name per status");
 
-static const char *const atomic_names[KA__COUNT] = {"add", "sub", "mul", "div", "min", "max", "and", "or", "xor", "pow"};
+static const char *const atomic_names[KA__COUNT] = {"add", "sub", "mul", "div", "min",
+                                                    "max", "and", "or",  "xor", "pow"};
 
 const char *kir_atomic_name(KAtomic op) { return atomic_names[op]; }
 
@@ -39,14 +40,18 @@ static const char *flag_name(KFlagUse use, unsigned flag) {
     case KF_zeroed: return flag == 1 ? "zeroed" : NULL;
     case KF_order: return flag == KFLAG_REASSOC ? "reassoc" : NULL;
     case KF_atomic: return flag < KA__COUNT ? atomic_names[flag] : NULL;
-    case KF_access: return flag == ACC_MIRROR ? "mirror" : flag == ACC_CIRCULAR ? "circular" : flag == ACC_CLAMPED ? "clamped" : NULL;
+    case KF_access:
+        return flag == ACC_MIRROR     ? "mirror"
+               : flag == ACC_CIRCULAR ? "circular"
+               : flag == ACC_CLAMPED  ? "clamped"
+                                      : NULL;
     case KF_math: return flag < MF__COUNT ? kir_math[flag].name : NULL;
     case KF_none: break;
     }
     return NULL;
 }
 
-/* -- printing ---------------------------------------------------------------------------------------------------------- */
+/* -- printing ------------------------------------------------------------------------------------------------------ */
 static void print_quoted(Text *t, const Str *s) {
     qtext_puts(t, "\"");
     for (uint32_t i = 0; i < s->len; i++) {
@@ -124,8 +129,8 @@ static void print_param(const KFunc *f, int n, Text *t) {
     print_quoted(t, p->name);
     qtext_printf(t, " %s%s", p->kind == KP_ARRAY ? "array " : "", qdtype_info[p->dtype].name);
     if (p->kind == KP_ARRAY)
-        qtext_printf(t, " rank %d%s%s%s%s", p->rank, p->contiguous ? " contiguous" : "", p->unit_last ? " unit_last" : "",
-                     p->read ? " read" : "", p->written ? " written" : "");
+        qtext_printf(t, " rank %d%s%s%s%s", p->rank, p->contiguous ? " contiguous" : "",
+                     p->unit_last ? " unit_last" : "", p->read ? " read" : "", p->written ? " written" : "");
     qtext_puts(t, "\n");
 }
 
@@ -151,7 +156,7 @@ void kir_print(const KFunc *f, Text *t) {
     qtext_puts(t, "}\n");
 }
 
-/* -- reading ----------------------------------------------------------------------------------------------------------- */
+/* -- reading ------------------------------------------------------------------------------------------------------- */
 enum { WORD = 80, MAX_LABEL = 1 << 20 };
 
 typedef struct {
@@ -297,7 +302,8 @@ static qs_status read_param_ref(Reader *r, uint64_t *n) {
     if (peek(r) != '$' && !take_word(r)) return bad(r, "a parameter");
     if (!take(r, '$')) return bad(r, "$");
     const char *digits = r->p;
-    for (*n = 0; r->p < r->end && isdigit((unsigned char)*r->p) && r->p - digits < 9; r->p++) *n = *n * 10 + (uint64_t)(*r->p - '0');
+    for (*n = 0; r->p < r->end && isdigit((unsigned char)*r->p) && r->p - digits < 9; r->p++)
+        *n = *n * 10 + (uint64_t)(*r->p - '0');
     return r->p == digits ? bad(r, "the number of a parameter") : QS_OK;
 }
 
@@ -403,7 +409,7 @@ qs_status kir_parse(Ctx *c, Arena *arena, const char *text, size_t n, KFunc **ou
     return s;
 }
 
-/* -- faults ------------------------------------------------------------------------------------------------------------ */
+/* -- faults -------------------------------------------------------------------------------------------------------- */
 static void print_value(Text *t, double v) {
     if (v == floor(v) && fabs(v) < 1e15) qtext_printf(t, "%.0f", v);
     else qtext_printf(t, "%.6g", v);

@@ -16,7 +16,7 @@ typedef uint64_t KSemU64;
 typedef float KSemF32;
 typedef double KSemF64;
 
-/* -- integers; U is the unsigned type, in which everything that may wrap is computed -------------------------------- */
+/* -- integers; U is the unsigned type, in which everything that may wrap is computed ------------------------------- */
 #define KSEM_INT(D, T, U, SIGNED, BITS)                                                                                \
     static inline T ksem_ADD_##D(T a, T b) { return (T)((U)a + (U)b); }                                                \
     static inline T ksem_SUB_##D(T a, T b) { return (T)((U)a - (U)b); }                                                \
@@ -39,7 +39,9 @@ typedef double KSemF64;
     static inline T ksem_XOR_##D(T a, T b) { return a ^ b; }                                                           \
     static inline T ksem_NOT_##D(T a) { return ~a; }                                                                   \
     static inline T ksem_SHL_##D(T a, T b) { return (U)b < BITS ? (T)((U)a << (U)b) : 0; }                             \
-    static inline T ksem_SHR_##D(T a, T b) { return (U)b < BITS ? (T)(a >> b) : SIGNED && a < (T)1 ? (T)(a >> (BITS - 1)) : 0; }
+    static inline T ksem_SHR_##D(T a, T b) {                                                                           \
+        return (U)b < BITS ? (T)(a >> b) : SIGNED && a < (T)1 ? (T)(a >> (BITS - 1)) : 0;                              \
+    }
 KSEM_INT(I32, int32_t, uint32_t, 1, 32)
 KSEM_INT(U32, uint32_t, uint32_t, 0, 32)
 KSEM_INT(I64, int64_t, uint64_t, 1, 64)
@@ -53,7 +55,7 @@ static inline bool ksem_NOT_B1(bool a) { return !a; }
 static inline bool ksem_EQ_B1(bool a, bool b) { return a == b; }
 static inline bool ksem_NE_B1(bool a, bool b) { return a != b; }
 
-/* -- floats; S is the suffix of the C functions ---------------------------------------------------------------------- */
+/* -- floats; S is the suffix of the C functions -------------------------------------------------------------------- */
 #define KSEM_REAL(D, T, S)                                                                                             \
     static inline T ksem_ADD_##D(T a, T b) { return a + b; }                                                           \
     static inline T ksem_SUB_##D(T a, T b) { return a - b; }                                                           \
@@ -84,7 +86,7 @@ KSEM_COMPARE(F32, float)
 KSEM_COMPARE(F64, double)
 #undef KSEM_COMPARE
 
-/* -- indices --------------------------------------------------------------------------------------------------------- */
+/* -- indices ------------------------------------------------------------------------------------------------------- */
 static inline bool ksem_inb(int64_t a, int64_t n) { return a >= 0 && a < n; }
 
 static inline int64_t ksem_bound(AccessMode m, int64_t a, int64_t n) {
@@ -95,7 +97,7 @@ static inline int64_t ksem_bound(AccessMode m, int64_t a, int64_t n) {
     return (int64_t)(r < (uint64_t)n ? r : 2 * (uint64_t)n - 1 - r);
 }
 
-/* -- conversions: FROM x TO; integers meet in a type that holds them all ----------------------------------------------- */
+/* -- conversions: FROM x TO; integers meet in a type that holds them all ------------------------------------------- */
 #define KSEM_CAST_INT(D, T, LO, HI)                                                                                    \
     static inline T ksem_from_int_##D(__int128 x) { return x < LO ? LO : x > HI ? HI : (T)x; }
 KSEM_CAST_INT(I32, int32_t, INT32_MIN, INT32_MAX)
@@ -121,7 +123,9 @@ KSEM_CAST_FROM_INT(U64, uint64_t)
 
 #define KSEM_CAST_FROM_REAL(D, T)                                                                                      \
     static inline bool ksem_CAST_##D##_B1(T x) { return x != 0; }                                                      \
-    static inline int32_t ksem_CAST_##D##_I32(T x) { return (int32_t)qdtype_sat_i64((double)x, INT32_MIN, INT32_MAX); } \
+    static inline int32_t ksem_CAST_##D##_I32(T x) {                                                                   \
+        return (int32_t)qdtype_sat_i64((double)x, INT32_MIN, INT32_MAX);                                               \
+    }                                                                                                                  \
     static inline uint32_t ksem_CAST_##D##_U32(T x) { return (uint32_t)qdtype_sat_u64((double)x, UINT32_MAX); }        \
     static inline int64_t ksem_CAST_##D##_I64(T x) { return qdtype_sat_i64((double)x, INT64_MIN, INT64_MAX); }         \
     static inline uint64_t ksem_CAST_##D##_U64(T x) { return qdtype_sat_u64((double)x, UINT64_MAX); }                  \
@@ -131,7 +135,7 @@ KSEM_CAST_FROM_REAL(F32, float)
 KSEM_CAST_FROM_REAL(F64, double)
 #undef KSEM_CAST_FROM_REAL
 
-/* -- lists for generating code: X(op, dtype of the operands, dtype of the result) --------------------------------------- */
+/* -- lists for generating code: X(op, dtype of the operands, dtype of the result) ---------------------------------- */
 #define KSEM_EACH_INT(X, op) X(op, I32, I32) X(op, U32, U32) X(op, I64, I64) X(op, U64, U64)
 #define KSEM_EACH_NUM(X, op) KSEM_EACH_INT(X, op) X(op, F32, F32) X(op, F64, F64)
 #define KSEM_EACH_BIT(X, op) KSEM_EACH_INT(X, op) X(op, B1, B1)

@@ -9,7 +9,7 @@
 
 enum { MAX_NESTING = 256, MAX_ARRAY = 1 << 20 /* elements of all LARRAYs, and of all SHAREDs */ };
 
-typedef struct { uint8_t op; bool has_else; uint32_t start; } Region; /* op: K_IF, K_LOOP, K_FOR; start: where values die */
+typedef struct { uint8_t op; bool has_else; uint32_t start; } Region; /* values from start on die at its end */
 
 typedef struct {
     Ctx *ctx;
@@ -34,7 +34,7 @@ static qs_status QS_PRINTF(2, 3) fault(const Verifier *v, const char *fmt, ...) 
                    i->op < K__COUNT ? kir_ops[i->op].name : "?", text);
 }
 
-/* -- header ------------------------------------------------------------------------------------------------------------ */
+/* -- header -------------------------------------------------------------------------------------------------------- */
 static qs_status check_header(Verifier *v) {
     const KFunc *f = v->f;
     if (f->rank < 1 || f->rank > QS_MAX_RANK) return fault(v, "launch rank %d", f->rank);
@@ -49,7 +49,7 @@ static qs_status check_header(Verifier *v) {
     return QS_OK;
 }
 
-/* -- immediates and flags ---------------------------------------------------------------------------------------------- */
+/* -- immediates and flags ------------------------------------------------------------------------------------------ */
 static const KParam *array_param(const Verifier *v, uint64_t n) {
     return n < (uint64_t)v->f->nparams && v->f->params[n].kind == KP_ARRAY ? &v->f->params[n] : NULL;
 }
@@ -82,8 +82,12 @@ static qs_status check_imm(const Verifier *v, const KIns *i) {
     case KI_dim:
         p = array_param(v, i->imm >> 8);
         if (!p || (i->imm & 255) >= p->rank) return fault(v, "there is no such array axis");
-        return i->op == K_STRIDE && p->contiguous ? fault(v, "%s is contiguous: its strides follow from its extents", p->name->s) : QS_OK;
-    case KI_count: return i->imm >= 1 && i->imm <= MAX_ARRAY ? QS_OK : fault(v, "an array of %llu elements", (unsigned long long)i->imm);
+        return i->op == K_STRIDE && p->contiguous
+                   ? fault(v, "%s is contiguous: its strides follow from its extents", p->name->s)
+                   : QS_OK;
+    case KI_count:
+        return i->imm >= 1 && i->imm <= MAX_ARRAY ? QS_OK
+                                                  : fault(v, "an array of %llu elements", (unsigned long long)i->imm);
     case KI_depth: return i->imm < (uint64_t)v->loops ? QS_OK : fault(v, "there are %d loops around it", v->loops);
     case KI_message: return i->imm < (uint64_t)v->f->nmessages ? QS_OK : fault(v, "there is no such message");
     }
@@ -102,12 +106,13 @@ static qs_status check_flag(const Verifier *v, const KIns *i) {
     return ok ? QS_OK : fault(v, "flag %u", i->flag);
 }
 
-/* -- operands ---------------------------------------------------------------------------------------------------------- */
+/* -- operands ------------------------------------------------------------------------------------------------------ */
 static qs_status check_operand(const Verifier *v, KArgUse use, KRef r) {
     if (use == KARG__) return r ? fault(v, "takes no operand there") : QS_OK;
     if (!r) return use == KARG_o ? QS_OK : fault(v, "an operand is absent");
     if (r >= v->at) return fault(v, "operand %%%u comes later", r);
-    if (!kir_has_result(&v->f->ins[r])) return fault(v, "operand %%%u (%s) has no value", r, kir_ops[v->f->ins[r].op].name);
+    if (!kir_has_result(&v->f->ins[r]))
+        return fault(v, "operand %%%u (%s) has no value", r, kir_ops[v->f->ins[r].op].name);
     return v->until[r] ? fault(v, "operand %%%u went out of sight at %%%u", r, v->until[r]) : QS_OK;
 }
 
@@ -134,7 +139,8 @@ static bool is_index(qs_dtype d) { return d == QS_I32 || d == QS_I64; }
 static bool is_bits(qs_dtype d) { return d == QS_B1 || qdtype_is_int(d); }
 
 static qs_status check_atomic(const Verifier *v, KAtomic op, qs_dtype d) {
-    if (op == KA_AND || op == KA_OR || op == KA_XOR) return want(v, is_bits(d), "a bitwise atomic wants integers or bool");
+    if (op == KA_AND || op == KA_OR || op == KA_XOR)
+        return want(v, is_bits(d), "a bitwise atomic wants integers or bool");
     if (op == KA_POW) return want(v, is_float(d), "an atomic power wants floats");
     return want(v, is_num(d), "an arithmetic atomic wants numbers");
 }
@@ -151,7 +157,8 @@ static qs_status check_memory(const Verifier *v, const KIns *i) {
 
 static qs_status check_dtypes(const Verifier *v, const KIns *i) {
     const KIns *ins = v->f->ins;
-    qs_dtype d = (qs_dtype)i->dtype, a = (qs_dtype)ins[i->a].dtype, b = (qs_dtype)ins[i->b].dtype, c = (qs_dtype)ins[i->c].dtype;
+    qs_dtype d = (qs_dtype)i->dtype, a = (qs_dtype)ins[i->a].dtype, b = (qs_dtype)ins[i->b].dtype,
+             c = (qs_dtype)ins[i->c].dtype;
     switch ((KOp)i->op) {
     case K_POS: return want(v, is_index(d), "must be int or int64");
     case K_BLKPOS: case K_BLKDIM: case K_BLKIDX: case K_BLKCNT: return want(v, d == QS_I32, "must be int");
@@ -182,7 +189,8 @@ static qs_status check_totals(Verifier *v, const KIns *i) {
     if (i->op == K_LARRAY) v->larray += i->imm;
     if (i->op == K_SHARED) v->shared += i->imm;
     TRY(want(v, v->larray <= MAX_ARRAY && v->shared <= MAX_ARRAY, "the kernel's arrays are too large"));
-    return want(v, (i->op != K_SHARED || v->f->shared) && (i->op != K_BARRIER || v->f->barrier), "the kernel was not sealed");
+    return want(v, (i->op != K_SHARED || v->f->shared) && (i->op != K_BARRIER || v->f->barrier),
+                "the kernel was not sealed");
 }
 
 /* The dtype that the table gives; own dtypes need only be value dtypes. */
@@ -199,7 +207,7 @@ static qs_status check_result(const Verifier *v, const KIns *i) {
     return want(v, ok, "the dtype of the result is wrong");
 }
 
-/* -- regions ----------------------------------------------------------------------------------------------------------- */
+/* -- regions ------------------------------------------------------------------------------------------------------- */
 static void hide_from(Verifier *v, uint32_t start) {
     for (uint32_t r = start; r < v->at; r++)
         if (!v->until[r]) v->until[r] = v->at;
@@ -215,7 +223,8 @@ static qs_status open_region(Verifier *v, const KIns *i) {
 
 static qs_status close_region(Verifier *v, const KIns *i) {
     Region *r = v->depth ? &v->region[v->depth - 1] : NULL;
-    if (!r || (i->op == K_ELSE && (r->op != K_IF || r->has_else))) return fault(v, "nothing is open that it belongs to");
+    if (!r || (i->op == K_ELSE && (r->op != K_IF || r->has_else)))
+        return fault(v, "nothing is open that it belongs to");
     hide_from(v, r->start);
     if (i->op == K_ELSE) {
         r->has_else = true, r->start = v->at + 1;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* -- building ------------------------------------------------------------------------------------------------------------ */
+/* -- building ------------------------------------------------------------------------------------------------------ */
 KCase *kgen_case(Ctx *c, Arena *arena, const char *name, int rank) {
     KCase *k = qarena_alloc(arena, sizeof *k);
     k->ctx = c, k->arena = arena, k->what = name;
@@ -52,7 +52,9 @@ int kgen_array(KCase *k, qs_dtype d, int rank, const int64_t *dims, const int64_
 
 char *kgen_data(const KCase *k, int param) { return k->blocks[param].block; }
 
-static qs_dtype value_dtype(const KCase *k, int param) { return kir_value_dtype((qs_dtype)k->func->params[param].dtype); }
+static qs_dtype value_dtype(const KCase *k, int param) {
+    return kir_value_dtype((qs_dtype)k->func->params[param].dtype);
+}
 
 KRef kgen_load(KCase *k, int param, KRef index, KRef guard) {
     return kir_add(k->func, K_LOAD, value_dtype(k, param), 0, index, guard, 0, (uint64_t)param, 0);
@@ -66,7 +68,7 @@ KRef kgen_op(KCase *k, KOp op, KRef a, KRef b, KRef x) { return kir_add(k->func,
 KRef kgen_cast(KCase *k, qs_dtype d, KRef a) { return kir_add(k->func, K_CAST, d, 0, a, 0, 0, 0, 0); }
 KRef kgen_i64(KCase *k, int64_t v) { return kir_const_int(k->func, QS_I64, v, 0); }
 
-/* -- running ------------------------------------------------------------------------------------------------------------- */
+/* -- running ------------------------------------------------------------------------------------------------------- */
 qs_status kgen_finish(KCase *k) {
     kir_seal(k->func);
     for (uint32_t i = 1; i < k->func->nins; i++)
@@ -126,18 +128,20 @@ qs_status kgen_launch(Device *d, Program *p, KCase *k) {
     if (s == QS_OK) s = d->ops->sync(d);
     memcpy(&k->fault, &fault, sizeof fault);
     for (int i = 0; i < n; i++) {
-        if (k->blocks[i].block && s == QS_OK) s = d->ops->download(d, k->blocks[i].block, ptr[i], 0, k->blocks[i].nbytes);
+        if (k->blocks[i].block && s == QS_OK)
+            s = d->ops->download(d, k->blocks[i].block, ptr[i], 0, k->blocks[i].nbytes);
         if (ptr[i]) d->ops->free(d, ptr[i]);
     }
     return s;
 }
 
-/* -- comparing ----------------------------------------------------------------------------------------------------------- */
+/* -- comparing ----------------------------------------------------------------------------------------------------- */
 static bool near_enough(qs_dtype d, double want, double got, const KBlock *b) {
     if (want == got || (isnan(want) && isnan(got))) return true;
     double tiny = d == QS_F32 ? 0x1p-126 : 0x1p-1022;
     if (fabs(want) < tiny && fabs(got) < tiny) return true; /* a device may have no subnormals */
-    double ulp = d == QS_F32 ? (double)(nextafterf(fabsf((float)want), INFINITY) - fabsf((float)want)) : nextafter(fabs(want), INFINITY) - fabs(want);
+    double ulp = d == QS_F32 ? (double)(nextafterf(fabsf((float)want), INFINITY) - fabsf((float)want))
+                             : nextafter(fabs(want), INFINITY) - fabs(want);
     double allowed = b->ulps * ulp + b->slack * fmax(1, fabs(want));
     return fabs(want - got) <= allowed;
 }
@@ -155,7 +159,8 @@ static bool same_block(const KCase *k, int i, const char *want, const char *got,
     for (size_t e = 0; e < b->nbytes / size; e++) {
         const char *x = want + e * size, *y = got + e * size;
         if (same_element(d, x, y, b)) continue;
-        qtext_printf(why, "%s: %s[%zu] should be %.17g, is %.17g", k->what, k->func->params[i].name->s, e, qdtype_get(d, x), qdtype_get(d, y));
+        qtext_printf(why, "%s: %s[%zu] should be %.17g, is %.17g", k->what, k->func->params[i].name->s, e,
+                     qdtype_get(d, x), qdtype_get(d, y));
         return false;
     }
     return true;
@@ -168,6 +173,7 @@ bool kgen_same(const KCase *want, const KCase *got, Text *why) {
     }
     if (want->fault.message) return true; /* the launch ends early: which positions still ran is open */
     for (int i = 0; i < want->func->nparams; i++)
-        if (want->blocks[i].block && !same_block(want, i, want->blocks[i].block, got->blocks[i].block, why)) return false;
+        if (want->blocks[i].block && !same_block(want, i, want->blocks[i].block, got->blocks[i].block, why))
+            return false;
     return true;
 }

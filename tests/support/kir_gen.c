@@ -4,8 +4,8 @@
  * back to that set, so float arithmetic is exact in float32, contracted or not.  Results of mathematical functions are
  * inexact, so they go straight to arrays that carry a tolerance, never into control flow.
  * Memory.  Inputs are only read, anywhere; a position writes its own element of an output; cells of an atomic array are
- * only updated, by one operator that commutes exactly.  Kernels with barriers write to shared memory between barriers and
- * read it in the next phase; their control flow around barriers is uniform, and no position ends early.
+ * only updated, by one operator that commutes exactly.  Kernels with barriers write to shared memory between barriers
+ * and read it in the next phase; their control flow around barriers is uniform.
  * Loops have at most eight turns and nest at most three deep. */
 #include "tests/support/kir_gen.h"
 
@@ -32,7 +32,7 @@ typedef struct {
     int depth, loops, budget;
 } Gen;
 
-/* -- chance -------------------------------------------------------------------------------------------------------------- */
+/* -- chance -------------------------------------------------------------------------------------------------------- */
 static uint64_t next(Gen *g) {
     uint64_t z = g->random += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -43,7 +43,7 @@ static int below(Gen *g, int n) { return (int)(next(g) % (uint64_t)n); }
 static bool chance(Gen *g, int percent) { return below(g, 100) < percent; }
 #define ONE_OF(g, list) (list)[below(g, (int)(sizeof(list) / sizeof *(list)))]
 
-/* -- values -------------------------------------------------------------------------------------------------------------- */
+/* -- values -------------------------------------------------------------------------------------------------------- */
 static const qs_dtype all_values[] = {QS_I32, QS_I64, QS_F32, QS_B1, QS_U32, QS_U64, QS_F64};
 static const qs_dtype int_values[] = {QS_I32, QS_U32, QS_I64, QS_U64};
 
@@ -71,7 +71,8 @@ static KRef constant(Gen *g, qs_dtype d) {
 
 static KRef value(Gen *g, qs_dtype d) {
     Pool *p = &g->pool[d];
-    return p->n && chance(g, 85) ? p->ref[chance(g, 50) ? p->n - 1 - below(g, p->n < 6 ? p->n : 6) : below(g, p->n)] : constant(g, d);
+    return p->n && chance(g, 85) ? p->ref[chance(g, 50) ? p->n - 1 - below(g, p->n < 6 ? p->n : 6) : below(g, p->n)]
+                                 : constant(g, d);
 }
 
 /* Back into ±256, and to whole numbers when it may have more than quarters. */
@@ -96,7 +97,8 @@ static KRef float_value(Gen *g, qs_dtype d) {
 }
 
 static KRef int_value(Gen *g, qs_dtype d) {
-    static const KOp ops[] = {K_ADD, K_SUB, K_MUL, K_DIV, K_MOD, K_MIN, K_MAX, K_AND, K_OR, K_XOR, K_SHL, K_SHR, K_ADD, K_SUB};
+    static const KOp ops[] = {K_ADD, K_SUB, K_MUL, K_DIV, K_MOD, K_MIN, K_MAX,
+                              K_AND, K_OR,  K_XOR, K_SHL, K_SHR, K_ADD, K_SUB};
     static const KOp unary[] = {K_NEG, K_ABS, K_NOT};
     static const AccessMode modes[] = {ACC_MIRROR, ACC_CIRCULAR, ACC_CLAMPED};
     KRef a = value(g, d);
@@ -121,7 +123,7 @@ static KRef bool_value(Gen *g) {
     return op2(g, ONE_OF(g, order), value(g, d), value(g, d));
 }
 
-/* -- memory -------------------------------------------------------------------------------------------------------------- */
+/* -- memory -------------------------------------------------------------------------------------------------------- */
 static KRef extent(Gen *g, int param, int axis) {
     return kir_add(g->f, K_DIM, QS_I64, 0, 0, 0, 0, (uint64_t)param << 8 | (uint64_t)axis, 0);
 }
@@ -196,7 +198,8 @@ static void store_output(Gen *g) {
     KRef guard = chance(g, 30) ? value(g, QS_B1) : 0;
     if (g->napprox && chance(g, 20)) {
         int i = below(g, g->napprox);
-        kgen_store(g->k, g->approx[i], g->own_approx[i], inexact_value(g, kir_value_dtype((qs_dtype)g->f->params[g->approx[i]].dtype)), guard);
+        kgen_store(g->k, g->approx[i], g->own_approx[i],
+                   inexact_value(g, kir_value_dtype((qs_dtype)g->f->params[g->approx[i]].dtype)), guard);
         return;
     }
     int i = below(g, g->noutputs), param = g->outputs[i];
@@ -221,7 +224,7 @@ static void update_cell(Gen *g) {
     kir_add(g->f, K_ATOMIC, QS_B1, g->cell_op[i], at, v, chance(g, 30) ? value(g, QS_B1) : 0, (uint64_t)param, 0);
 }
 
-/* -- statements ---------------------------------------------------------------------------------------------------------- */
+/* -- statements ---------------------------------------------------------------------------------------------------- */
 typedef struct { int pool[QS_NDTYPES], nlocals, nlarrays; } Scope;
 
 static Scope enter(Gen *g) {
@@ -255,7 +258,8 @@ static void if_statement(Gen *g) {
 static void for_statement(Gen *g) {
     static const int steps[] = {1, 1, 1, 2, 3, -1, -2};
     qs_dtype d = chance(g, 50) ? QS_I32 : QS_I64;
-    KRef seven = kir_const_int(g->f, d, 7, 0), from = op2(g, K_AND, value(g, d), seven), to = op2(g, K_AND, value(g, d), seven);
+    KRef seven = kir_const_int(g->f, d, 7, 0), from = op2(g, K_AND, value(g, d), seven),
+         to = op2(g, K_AND, value(g, d), seven);
     if (chance(g, 10)) { /* at the end of the range */
         KRef top = kir_const_int(g->f, d, d == QS_I64 ? INT64_MAX : INT32_MAX, 0);
         from = op2(g, K_SUB, top, from), to = top;
@@ -287,11 +291,13 @@ static void loop_statement(Gen *g) { /* a counter of its own ends it, whatever t
     kgen_op(g->k, K_END, 0, 0, 0);
 }
 
+static bool may_end(const Gen *g) { return !g->barrier || g->features & KGEN_ENDING; }
+
 static void jump_statement(Gen *g) {
     bool inside = g->loops > 0;
-    if (!inside && (g->barrier || !chance(g, 20))) return;
+    if (!inside && (!may_end(g) || !chance(g, 20))) return;
     kgen_op(g->k, K_IF, value(g, QS_B1), 0, 0);
-    KOp op = !inside || (!g->barrier && chance(g, 10)) ? K_RET : chance(g, 50) ? K_BREAK : K_CONTINUE;
+    KOp op = !inside || (may_end(g) && chance(g, 10)) ? K_RET : chance(g, 50) ? K_BREAK : K_CONTINUE;
     kir_add(g->f, op, QS_B1, 0, 0, 0, 0, op == K_RET ? 0 : (uint64_t)below(g, g->loops), 0);
     if (chance(g, 10)) op1(g, K_NOT, value(g, QS_B1)); /* dead */
     kgen_op(g->k, K_END, 0, 0, 0);
@@ -313,7 +319,7 @@ static void array_statement(Gen *g) {
 }
 
 static void check_statement(Gen *g) {
-    if (!(g->features & KGEN_CHECK) || g->barrier) return;
+    if (!(g->features & KGEN_CHECK) || !may_end(g)) return;
     KRef i = value(g, QS_I32), ok = op2(g, K_OR, value(g, QS_B1), op2(g, K_NE, i, constant(g, QS_I32)));
     kir_add(g->f, K_CHECK, QS_B1, 0, ok, i, chance(g, 50) ? value(g, any_dtype(g)) : 0, (uint64_t)g->message, 0);
 }
@@ -339,7 +345,7 @@ static void block(Gen *g, int statements) {
     }
 }
 
-/* -- kernels ------------------------------------------------------------------------------------------------------------- */
+/* -- kernels ------------------------------------------------------------------------------------------------------- */
 static void fill(Gen *g, int param, qs_dtype d, bool small) {
     const KBlock *b = &g->k->blocks[param];
     qs_dtype part = qdtype_real_of(d);
@@ -353,7 +359,8 @@ static void fill(Gen *g, int param, qs_dtype d, bool small) {
     }
 }
 
-/* Extents in some memory order, now and then with gaps, backwards or repeated; written arrays must not overlap themselves. */
+/* Extents in some memory order, now and then with gaps, backwards or repeated; written arrays must not overlap
+ * themselves. */
 static int strided(Gen *g, qs_dtype d, int rank, const int64_t *dims, bool written) {
     if (chance(g, 50)) return kgen_array(g->k, d, rank, dims, NULL, 0, 0);
     int64_t s[QS_MAX_RANK], room = 1, first = 0;
@@ -420,7 +427,8 @@ static void add_outputs(Gen *g) {
 }
 
 static void add_cells(Gen *g) {
-    static const uint16_t real[] = {KA_ADD, KA_MIN, KA_MAX}, bits[] = {KA_AND, KA_OR, KA_XOR}, whole[] = {KA_ADD, KA_MIN, KA_MAX, KA_AND, KA_OR, KA_XOR};
+    static const uint16_t real[] = {KA_ADD, KA_MIN, KA_MAX}, bits[] = {KA_AND, KA_OR, KA_XOR},
+                          whole[] = {KA_ADD, KA_MIN, KA_MAX, KA_AND, KA_OR, KA_XOR};
     for (int n = below(g, 3); n > 0; n--) {
         int64_t cells = 1 + below(g, 5);
         qs_dtype d = any_element(g);
@@ -461,7 +469,9 @@ static KRef block_linear(Gen *g) {
 static void phase(Gen *g, KRef slots, KRef cells, KRef self) {
     block(g, 1 + below(g, 4));
     kgen_op(g->k, K_ASTORE, slots, self, value(g, (qs_dtype)g->f->ins[slots].dtype));
-    if (chance(g, 70)) kir_add(g->f, K_AATOMIC, QS_B1, KA_ADD, cells, array_index(g, cells), value(g, (qs_dtype)g->f->ins[cells].dtype), 0, 0);
+    if (chance(g, 70))
+        kir_add(g->f, K_AATOMIC, QS_B1, KA_ADD, cells, array_index(g, cells),
+                value(g, (qs_dtype)g->f->ins[cells].dtype), 0, 0);
     kgen_op(g->k, K_BARRIER, 0, 0, 0);
     for (int n = 1 + below(g, 3); n > 0; n--) keep(g, op2(g, K_ALOAD, slots, array_index(g, slots)));
     keep(g, op2(g, K_ALOAD, cells, array_index(g, cells)));
@@ -469,20 +479,52 @@ static void phase(Gen *g, KRef slots, KRef cells, KRef self) {
     kgen_op(g->k, K_BARRIER, 0, 0, 0);
 }
 
+typedef struct { KRef slots, cells, self; } Shared;
+
+static void inner_phase(Gen *g, const Shared *m) {
+    Scope s = enter(g);
+    phase(g, m->slots, m->cells, m->self);
+    leave(g, &s);
+}
+
+/* Regions that all positions of a block enter or none; g->loops stays 0: what is inside cannot leave them. */
+static void common_if(Gen *g, const Shared *m) {
+    KRef block_number = kir_add(g->f, K_BLKIDX, QS_I32, 0, 0, 0, 0, 0, 0);
+    kgen_op(g->k, K_IF, op2(g, K_LT, block_number, kir_const_int(g->f, QS_I32, below(g, 3), 0)), 0, 0);
+    inner_phase(g, m);
+    if (chance(g, 50)) kgen_op(g->k, K_ELSE, 0, 0, 0), inner_phase(g, m);
+    kgen_op(g->k, K_END, 0, 0, 0);
+}
+
+static void common_for(Gen *g, const Shared *m) {
+    KRef one = kir_const_int(g->f, QS_I32, 1, 0), last = kir_const_int(g->f, QS_I32, below(g, 4), 0);
+    kir_add(g->f, K_FOR, QS_I32, 0, one, last, one, 0, 0);
+    inner_phase(g, m);
+    kgen_op(g->k, K_END, 0, 0, 0);
+}
+
+static void common_loop(Gen *g, const Shared *m) {
+    KRef one = kir_const_int(g->f, QS_I32, 1, 0), limit = kir_const_int(g->f, QS_I32, below(g, 3), 0);
+    KRef count = op1(g, K_LOCAL, kir_const_int(g->f, QS_I32, 0, 0));
+    kgen_op(g->k, K_LOOP, 0, 0, 0);
+    KRef n = op1(g, K_GET, count);
+    kgen_op(g->k, K_IF, op2(g, K_LE, limit, n), 0, 0);
+    kgen_op(g->k, K_BREAK, 0, 0, 0);
+    kgen_op(g->k, K_END, 0, 0, 0);
+    op2(g, K_SET, count, op2(g, K_ADD, n, one));
+    inner_phase(g, m);
+    if (chance(g, 50)) kgen_op(g->k, K_CONTINUE, 0, 0, 0);
+    kgen_op(g->k, K_END, 0, 0, 0);
+}
+
 static void barrier_body(Gen *g) {
+    static void (*const common[])(Gen *, const Shared *) = {common_if, common_for, common_loop};
     int64_t items = 1;
     for (int d = 0; d < g->f->rank; d++) items *= g->k->launch.block[d];
-    KRef slots = kir_add(g->f, K_SHARED, any_dtype(g), 1, 0, 0, 0, (uint64_t)items, 0);
-    KRef cells = kir_add(g->f, K_SHARED, ONE_OF(g, int_values), 1, 0, 0, 0, 4, 0), self = block_linear(g);
-    for (int n = 1 + below(g, 2); n > 0; n--) phase(g, slots, cells, self);
-    if (chance(g, 50)) return;
-    KRef one = kir_const_int(g->f, QS_I32, 1, 0);
-    KRef counter = kir_add(g->f, K_FOR, QS_I32, 0, one, kir_const_int(g->f, QS_I32, 3, 0), one, 0, 0);
-    Scope s = enter(g);
-    keep(g, counter);
-    phase(g, slots, cells, self); /* g->loops stays 0: nothing may leave this loop */
-    leave(g, &s);
-    kgen_op(g->k, K_END, 0, 0, 0);
+    Shared m = {kir_add(g->f, K_SHARED, any_dtype(g), 1, 0, 0, 0, (uint64_t)items, 0),
+                kir_add(g->f, K_SHARED, ONE_OF(g, int_values), 1, 0, 0, 0, 4, 0), block_linear(g)};
+    phase(g, m.slots, m.cells, m.self);
+    for (int n = below(g, 3); n > 0; n--) ONE_OF(g, common)(g, &m);
 }
 
 KCase *kgen_random(Ctx *c, Arena *arena, uint64_t seed, unsigned features) {

@@ -12,7 +12,8 @@
 #include "devices/device.h"
 #include "lang/kernel/kir.h"
 
-enum { KGEN_FP64 = 1, KGEN_BARRIER = 2, KGEN_CHECK = 4, KGEN_ALL = 7 };
+/* ENDING: positions end (RET, CHECK) in kernels with barriers, too. */
+enum { KGEN_FP64 = 1, KGEN_BARRIER = 2, KGEN_CHECK = 4, KGEN_ALL = 7, KGEN_ENDING = 8 };
 
 typedef struct {
     char *block; size_t nbytes; /* NULL: the parameter is a number */
@@ -32,12 +33,12 @@ typedef struct {
     bool fp64;                  /* needs float64 */
 } KCase;
 
-/* -- making: kir_gen.c (random), kir_suite.c (every instruction on edge values, by dtype) ---------------------------- */
+/* -- making: kir_gen.c (random), kir_suite.c (every instruction on edge values, by dtype) -------------------------- */
 KCase *kgen_random(Ctx *c, Arena *arena, uint64_t seed, unsigned features);
 int kgen_suite_size(void);
 KCase *kgen_suite(Ctx *c, Arena *arena, int number);
 
-/* -- building blocks: kir_case.c ---------------------------------------------------------------------------------------- */
+/* -- building blocks: kir_case.c ----------------------------------------------------------------------------------- */
 KCase *kgen_case(Ctx *c, Arena *arena, const char *name, int rank);
 int kgen_number(KCase *c, qs_dtype d, KSlot value);
 /* A row-major array with `first` elements before and `room` elements in all; strides NULL: packed, room and first 0. */
@@ -49,7 +50,7 @@ KRef kgen_op(KCase *c, KOp op, KRef a, KRef b, KRef x);    /* flag 0, dtype from
 KRef kgen_cast(KCase *c, qs_dtype d, KRef a);
 KRef kgen_i64(KCase *c, int64_t v);
 
-/* -- running and comparing ------------------------------------------------------------------------------------------------ */
+/* -- running and comparing ----------------------------------------------------------------------------------------- */
 qs_status kgen_finish(KCase *c);                            /* seals and verifies */
 KCase *kgen_copy(const KCase *c);                           /* the same kernel on its own copy of the arrays */
 qs_status kgen_evaluate(KCase *c);

@@ -20,10 +20,14 @@ static KSlot slot(qs_dtype d, double v) {
 }
 
 static int edges_of_int(qs_dtype d, KSlot *out) {
-    static const int small[] = {0, 1, -1, 2, -2, 3, -7, 31, 32, -33, 63, 64, 127, 128, 255, 256, -128, -129, 32767, 32768, 65535, 65536, -32769, 16777217};
-    static const uint64_t u64[] = {INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX, UINT32_MAX, (uint64_t)UINT32_MAX + 1, 1ull << 53 | 1,
-                                   INT32_MAX, (uint64_t)INT32_MIN, (uint64_t)INT32_MIN - 1, 0xffffff0000000001};
-    static const uint32_t u32[] = {INT32_MAX, (uint32_t)INT32_MAX + 1, UINT32_MAX, INT32_MAX - 1, (uint32_t)INT32_MIN + 1};
+    static const int small[] = {0,   1,   -1,  2,   -2,   3,    -7,    31,    32,    -33,   63,     64,
+                                127, 128, 255, 256, -128, -129, 32767, 32768, 65535, 65536, -32769, 16777217};
+    static const uint64_t u64[] = {INT64_MAX,         (uint64_t)INT64_MAX + 1,  UINT64_MAX,
+                                   UINT32_MAX,        (uint64_t)UINT32_MAX + 1, 1ull << 53 | 1,
+                                   INT32_MAX,         (uint64_t)INT32_MIN,      (uint64_t)INT32_MIN - 1,
+                                   0xffffff0000000001};
+    static const uint32_t u32[] = {INT32_MAX, (uint32_t)INT32_MAX + 1, UINT32_MAX, INT32_MAX - 1,
+                                   (uint32_t)INT32_MIN + 1};
     int n = 0;
     for (size_t i = 0; i < sizeof small / sizeof *small; i++) out[n++] = slot(d, small[i]);
     if (qdtype_size(d) == 8) for (size_t i = 0; i < sizeof u64 / sizeof *u64; i++) out[n++].U64 = u64[i];
@@ -32,8 +36,13 @@ static int edges_of_int(qs_dtype d, KSlot *out) {
 }
 
 static int edges_of(qs_dtype d, KSlot *out) {
-    static const double reals[] = {0, -0.0, 0.5, -0.5, 1, -1, 1.5, 2.5, -2.5, 3, -7, 0.1, 127.5, -128.5, 254.5, 255.5, 32767.5, 65504, 65520, 1e5, -1e10,
-                                   2147483648.0, 2147483520.0, -2147483648.0, 4294967296.0, 9.3e18, 1.9e19, -1e20, 1e38, INFINITY, -INFINITY, NAN};
+    static const double reals[] = {0,         -0.0,         0.5,          -0.5,          1,
+                                   -1,        1.5,          2.5,          -2.5,          3,
+                                   -7,        0.1,          127.5,        -128.5,        254.5,
+                                   255.5,     32767.5,      65504,        65520,         1e5,
+                                   -1e10,     2147483648.0, 2147483520.0, -2147483648.0, 4294967296.0,
+                                   9.3e18,    1.9e19,       -1e20,        1e38,          INFINITY,
+                                   -INFINITY, NAN};
     if (d == QS_B1) return out[0] = slot(d, 0), out[1] = slot(d, 1), 2;
     if (qdtype_is_int(d)) return edges_of_int(d, out);
     int n = sizeof reals / sizeof *reals;
@@ -61,17 +70,19 @@ static KRef position(KCase *k, int axis) { return kir_add(k->func, K_POS, QS_I64
 
 static void domain1(KCase *k, int64_t n, int32_t block) { k->launch.domain[0] = n, k->launch.block[0] = block; }
 
-/* -- rows: results of many instructions in one array, row r at r*n --------------------------------------------------- */
+/* -- rows: results of many instructions in one array, row r at r*n ------------------------------------------------- */
 typedef struct { KCase *k; int array; KRef at; int64_t n; int row, max; } Rows;
 
-static Rows rows(KCase *k, qs_dtype d, int max, int64_t n, KRef at) { return (Rows){k, array1(k, d, max * n), at, n, 0, max}; }
+static Rows rows(KCase *k, qs_dtype d, int max, int64_t n, KRef at) {
+    return (Rows){k, array1(k, d, max * n), at, n, 0, max};
+}
 
 static void row(Rows *r, KRef value) {
     if (r->row == r->max) return;
     kgen_store(r->k, r->array, kgen_op(r->k, K_ADD, r->at, kgen_i64(r->k, r->row++ * r->n), 0), value, 0);
 }
 
-/* -- arithmetic: every pair of edge values -------------------------------------------------------------------------- */
+/* -- arithmetic: every pair of edge values ------------------------------------------------------------------------- */
 static bool takes(KOp op, qs_dtype d) {
     bool real = qdtype_is_real(d), logic = d == QS_B1;
     switch (op) {
@@ -111,7 +122,8 @@ static KCase *arithmetic(Ctx *c, Arena *arena, qs_dtype d) {
 
 /* MOD: values whose quotients, products and remainders are exact; DIV need not be rounded correctly by a device. */
 static KCase *division(Ctx *c, Arena *arena, qs_dtype d) {
-    static const double x[] = {0, 0.25, -0.25, 1, -1, 2.5, -2.5, 7, -7.75, 100, -100.25, 64}, y[] = {1, -1, 2, -2, 0.5, 4, -8, 0.25, 16, 64, -0.5, 32};
+    static const double x[] = {0, 0.25, -0.25, 1, -1, 2.5, -2.5, 7, -7.75, 100, -100.25, 64},
+                        y[] = {1, -1, 2, -2, 0.5, 4, -8, 0.25, 16, 64, -0.5, 32};
     enum { N = sizeof x / sizeof *x };
     KSlot e[MAX_EDGES], a[N], b[N];
     for (int i = 0; i < N; i++) a[i] = slot(d, x[i]), b[i] = slot(d, y[i]);
@@ -151,9 +163,10 @@ static KCase *constants(Ctx *c, Arena *arena, qs_dtype d) {
     return k;
 }
 
-/* -- mathematical functions ------------------------------------------------------------------------------------------- */
+/* -- mathematical functions ---------------------------------------------------------------------------------------- */
 static KCase *functions(Ctx *c, Arena *arena, qs_dtype d) {
-    static const double x[] = {0, 0.125, -0.125, 0.5, -0.5, 0.875, 0.9, -0.9, 1, -1, 1.5, -1.5, 2.75, 3.25, -3.25, 10.5, -10.5, 30, 100.25, INFINITY, -INFINITY, NAN};
+    static const double x[] = {0,    0.125, -0.125, 0.5,   -0.5, 0.875, 0.9, -0.9,   1,        -1,        1.5,
+                               -1.5, 2.75,  3.25,   -3.25, 10.5, -10.5, 30,  100.25, INFINITY, -INFINITY, NAN};
     enum { N = sizeof x / sizeof *x };
     KSlot e[N];
     for (int i = 0; i < N; i++) e[i] = slot(d, x[i]);
@@ -161,11 +174,12 @@ static KCase *functions(Ctx *c, Arena *arena, qs_dtype d) {
     KRef a, b, at = pair(k, e, e, N, d, &a, &b);
     Rows out = rows(k, d, MF__COUNT, N * N, at);
     k->blocks[out.array].ulps = 20, k->blocks[out.array].slack = d == QS_F32 ? 1e-6 : 1e-15;
-    for (int fn = 0; fn < MF__COUNT; fn++) row(&out, kir_add(k->func, K_MATH, d, (uint16_t)fn, a, kir_math[fn].nargs == 2 ? b : 0, 0, 0, 0));
+    for (int fn = 0; fn < MF__COUNT; fn++)
+        row(&out, kir_add(k->func, K_MATH, d, (uint16_t)fn, a, kir_math[fn].nargs == 2 ? b : 0, 0, 0, 0));
     return k;
 }
 
-/* -- indices ---------------------------------------------------------------------------------------------------------- */
+/* -- indices ------------------------------------------------------------------------------------------------------- */
 static KCase *indices(Ctx *c, Arena *arena, qs_dtype d) {
     static const AccessMode modes[] = {ACC_MIRROR, ACC_CIRCULAR, ACC_CLAMPED};
     KCase *k = kgen_case(c, arena, "indices", 2);
@@ -178,7 +192,7 @@ static KCase *indices(Ctx *c, Arena *arena, qs_dtype d) {
     return k;
 }
 
-/* -- memory: every element type, copied and converted to ----------------------------------------------------------------- */
+/* -- memory: every element type, copied and converted to ----------------------------------------------------------- */
 static KCase *memory(Ctx *c, Arena *arena, qs_dtype d) {
     KCase *k = kgen_case(c, arena, "memory", 1);
     KSlot e[MAX_EDGES];
@@ -191,19 +205,23 @@ static KCase *memory(Ctx *c, Arena *arena, qs_dtype d) {
     kgen_store(k, y, own, value, 0);
     kgen_store(k, z, i, kgen_load(k, y, own, 0), 0);
     kgen_store(k, w, own, value, odd);
-    kgen_store(k, w, own, kgen_load(k, y, kgen_op(k, K_SELECT, odd, kgen_i64(k, INT64_MAX / 16), own), kgen_op(k, K_NOT, odd, 0, 0)), 0);
+    kgen_store(
+        k, w, own,
+        kgen_load(k, y, kgen_op(k, K_SELECT, odd, kgen_i64(k, INT64_MAX / 16), own), kgen_op(k, K_NOT, odd, 0, 0)), 0);
     if (parts == 2) kgen_store(k, y, kgen_op(k, K_ADD, own, kgen_i64(k, 1), 0), value, 0);
     return k;
 }
 
-/* -- atomics: every operator, in an order that does not matter ---------------------------------------------------------- */
+/* -- atomics: every operator, in an order that does not matter ----------------------------------------------------- */
 static bool atomic_takes(KAtomic op, qs_dtype d) {
     if (op == KA_AND || op == KA_OR || op == KA_XOR) return !qdtype_is_real(d);
     return d != QS_B1 && (op != KA_POW || qdtype_is_real(d));
 }
 
 /* Values and start: sums stay small, products and quotients are of powers of two, ±1 or zeros. */
-static double atomic_start(KAtomic op) { return op == KA_DIV ? 64 : op == KA_POW ? 2 : op == KA_MUL ? 1 : op == KA_MIN ? 90 : 5; }
+static double atomic_start(KAtomic op) {
+    return op == KA_DIV ? 64 : op == KA_POW ? 2 : op == KA_MUL ? 1 : op == KA_MIN ? 90 : 5;
+}
 
 static KRef atomic_value(KCase *k, KAtomic op, qs_dtype v, KRef i) {
     KRef last = kgen_cast(k, QS_B1, kgen_op(k, K_MOD, i, kgen_i64(k, 20), 0));
@@ -232,35 +250,41 @@ static KCase *atomics(Ctx *c, Arena *arena, qs_dtype d) {
         if (!atomic_takes((KAtomic)op, v)) continue;
         KRef at = kgen_op(k, K_ADD, cell, kgen_i64(k, op * CELLS), 0);
         if (qdtype_is_complex(d)) at = kgen_op(k, K_ADD, kgen_op(k, K_ADD, at, at, 0), kgen_i64(k, 1), 0);
-        kir_add(k->func, K_ATOMIC, QS_B1, (uint16_t)op, at, atomic_value(k, (KAtomic)op, v, i), op & 1 ? guard : 0, (uint64_t)y, 0);
+        kir_add(k->func, K_ATOMIC, QS_B1, (uint16_t)op, at, atomic_value(k, (KAtomic)op, v, i), op & 1 ? guard : 0,
+                (uint64_t)y, 0);
     }
     return k;
 }
 
-/* -- shared and private arrays ------------------------------------------------------------------------------------------- */
+/* -- shared and private arrays ------------------------------------------------------------------------------------- */
 static KCase *arrays(Ctx *c, Arena *arena, qs_dtype v) {
     KCase *k = kgen_case(c, arena, "arrays", 1);
     enum { N = 50, BLOCK = 16 };
     int y = array1(k, v, KA__COUNT * N + 2 * N);
     domain1(k, N, BLOCK);
     KRef i = position(k, 0), b = kir_add(k->func, K_BLKPOS, QS_I32, 0, 0, 0, 0, 0, 0);
-    KRef swapped = kir_add(k->func, K_SHARED, v, 0, 0, 0, 0, BLOCK, 0), cells = kir_add(k->func, K_SHARED, v, 1, 0, 0, 0, KA__COUNT, 0);
-    KRef mine = kir_add(k->func, K_LARRAY, v, 0, 0, 0, 0, 4, 0), one = kir_const_int(k->func, QS_I32, 1, 0), three = kir_const_int(k->func, QS_I32, 3, 0);
+    KRef swapped = kir_add(k->func, K_SHARED, v, 0, 0, 0, 0, BLOCK, 0),
+         cells = kir_add(k->func, K_SHARED, v, 1, 0, 0, 0, KA__COUNT, 0);
+    KRef mine = kir_add(k->func, K_LARRAY, v, 0, 0, 0, 0, 4, 0), one = kir_const_int(k->func, QS_I32, 1, 0),
+         three = kir_const_int(k->func, QS_I32, 3, 0);
     kgen_op(k, K_ASTORE, swapped, b, kgen_cast(k, v, i));
     kgen_op(k, K_ASTORE, mine, kgen_op(k, K_AND, b, three, 0), kgen_cast(k, v, i));
     kgen_op(k, K_BARRIER, 0, 0, 0);
     for (int op = 0; op < KA__COUNT; op++)
         if (atomic_takes((KAtomic)op, v))
-            kir_add(k->func, K_AATOMIC, QS_B1, (uint16_t)op, cells, kir_const_int(k->func, QS_I32, op, 0), atomic_value(k, (KAtomic)op, v, i), 0, 0);
+            kir_add(k->func, K_AATOMIC, QS_B1, (uint16_t)op, cells, kir_const_int(k->func, QS_I32, op, 0),
+                    atomic_value(k, (KAtomic)op, v, i), 0, 0);
     kgen_op(k, K_BARRIER, 0, 0, 0);
     for (int op = 0; op < KA__COUNT; op++)
-        kgen_store(k, y, kgen_op(k, K_ADD, i, kgen_i64(k, op * N), 0), kgen_op(k, K_ALOAD, cells, kgen_i64(k, op), 0), 0);
-    kgen_store(k, y, kgen_op(k, K_ADD, i, kgen_i64(k, KA__COUNT * N), 0), kgen_op(k, K_ALOAD, swapped, kgen_op(k, K_XOR, b, one, 0), 0), 0);
+        kgen_store(k, y, kgen_op(k, K_ADD, i, kgen_i64(k, op * N), 0), kgen_op(k, K_ALOAD, cells, kgen_i64(k, op), 0),
+                   0);
+    kgen_store(k, y, kgen_op(k, K_ADD, i, kgen_i64(k, KA__COUNT * N), 0),
+               kgen_op(k, K_ALOAD, swapped, kgen_op(k, K_XOR, b, one, 0), 0), 0);
     kgen_store(k, y, kgen_op(k, K_ADD, i, kgen_i64(k, (KA__COUNT + 1) * N), 0), kgen_op(k, K_ALOAD, mine, one, 0), 0);
     return k;
 }
 
-/* -- the launch: where am I, in every rank ------------------------------------------------------------------------------- */
+/* -- the launch: where am I, in every rank ------------------------------------------------------------------------- */
 static KCase *geometry(Ctx *c, Arena *arena, int rank) {
     static const int64_t domain[QS_MAX_RANK] = {3, 2, 5, 1, 2, 3, 1, 2};
     static const int32_t block[QS_MAX_RANK] = {2, 2, 4, 1, 1, 2, 3, 1};
@@ -279,20 +303,24 @@ static KCase *geometry(Ctx *c, Arena *arena, int rank) {
     return k;
 }
 
-/* -- FOR over edges: how often, and the last value ------------------------------------------------------------------------- */
+/* -- FOR over edges: how often, and the last value ----------------------------------------------------------------- */
 static KCase *counting(Ctx *c, Arena *arena, qs_dtype d) {
     const int64_t lo = d == QS_I64 ? INT64_MIN : INT32_MIN, hi = d == QS_I64 ? INT64_MAX : INT32_MAX;
-    const int64_t loops[][3] = {{0, 3, 1}, {0, 3, 2}, {3, 0, -1}, {3, 0, 1}, {0, 3, -1}, {0, 3, 0}, {hi - 2, hi, 1}, {hi - 3, hi, 2}, {lo + 2, lo, -1},
-                                {lo, hi, hi}, {hi, lo, lo}, {hi, hi, 1}, {lo, lo, -5}, {5, 5, -1}};
+    const int64_t loops[][3] = {{0, 3, 1},    {0, 3, 2},       {3, 0, -1},      {3, 0, 1},        {0, 3, -1},
+                                {0, 3, 0},    {hi - 2, hi, 1}, {hi - 3, hi, 2}, {lo + 2, lo, -1}, {lo, hi, hi},
+                                {hi, lo, lo}, {hi, hi, 1},     {lo, lo, -5},    {5, 5, -1}};
     enum { N = sizeof loops / sizeof *loops };
     KCase *k = kgen_case(c, arena, "counting", 1);
     int x = array1(k, d, 3 * N), y = array1(k, d, 2 * N);
-    for (int i = 0; i < 3 * N; i++) put_slot(kgen_data(k, x) + (size_t)i * qdtype_size(d), d, d == QS_I64 ? (KSlot){.I64 = loops[i / 3][i % 3]} : (KSlot){.I32 = (int32_t)loops[i / 3][i % 3]});
+    for (int i = 0; i < 3 * N; i++)
+        put_slot(kgen_data(k, x) + (size_t)i * qdtype_size(d), d,
+                 d == QS_I64 ? (KSlot){.I64 = loops[i / 3][i % 3]} : (KSlot){.I32 = (int32_t)loops[i / 3][i % 3]});
     domain1(k, N, 4);
     KRef i = position(k, 0), i3 = kgen_op(k, K_MUL, i, kgen_i64(k, 3), 0), one = kir_const_int(k->func, d, 1, 0);
     KRef arg[3];
     for (int a = 0; a < 3; a++) arg[a] = kgen_load(k, x, kgen_op(k, K_ADD, i3, kgen_i64(k, a), 0), 0);
-    KRef turns = kgen_op(k, K_LOCAL, kir_const_int(k->func, d, 0, 0), 0, 0), last = kgen_op(k, K_LOCAL, kir_const_int(k->func, d, -77, 0), 0, 0);
+    KRef turns = kgen_op(k, K_LOCAL, kir_const_int(k->func, d, 0, 0), 0, 0),
+         last = kgen_op(k, K_LOCAL, kir_const_int(k->func, d, -77, 0), 0, 0);
     KRef counter = kir_add(k->func, K_FOR, d, 0, arg[0], arg[1], arg[2], 0, 0);
     kgen_op(k, K_SET, last, counter, 0);
     kgen_op(k, K_SET, turns, kgen_op(k, K_ADD, kgen_op(k, K_GET, turns, 0, 0), one, 0), 0);
@@ -302,7 +330,7 @@ static KCase *counting(Ctx *c, Arena *arena, qs_dtype d) {
     return k;
 }
 
-/* -- the list ------------------------------------------------------------------------------------------------------------ */
+/* -- the list ------------------------------------------------------------------------------------------------------ */
 typedef KCase *Make(Ctx *, Arena *, qs_dtype);
 typedef struct { Make *make; uint32_t dtypes; } Group;
 #define BIT(d) (1u << QS_##d)
@@ -313,8 +341,17 @@ enum {
 
 static KCase *geometry_of(Ctx *c, Arena *arena, qs_dtype rank) { return geometry(c, arena, (int)rank); }
 
-static const Group groups[] = {{arithmetic, VALUES}, {division, FLOATS}, {conversions, VALUES}, {constants, VALUES}, {functions, FLOATS}, {indices, BIT(I64)},
-                               {memory, ELEMENTS}, {atomics, ELEMENTS}, {arrays, VALUES}, {geometry_of, RANKS}, {counting, BIT(I32) | BIT(I64)}};
+static const Group groups[] = {{arithmetic, VALUES},
+                               {division, FLOATS},
+                               {conversions, VALUES},
+                               {constants, VALUES},
+                               {functions, FLOATS},
+                               {indices, BIT(I64)},
+                               {memory, ELEMENTS},
+                               {atomics, ELEMENTS},
+                               {arrays, VALUES},
+                               {geometry_of, RANKS},
+                               {counting, BIT(I32) | BIT(I64)}};
 
 int kgen_suite_size(void) {
     int n = 0;

@@ -48,7 +48,8 @@ static void bounds(void) {
     for (int i = -4; i < 6; i++) CHECK(ksem_bound(ACC_MIRROR, i, 4) == mirror[i + 4]);
     CHECK(ksem_bound(ACC_MIRROR, INT64_MIN, 4) >= 0 && ksem_bound(ACC_MIRROR, INT64_MIN, INT64_MAX) >= 0);
     CHECK(ksem_bound(ACC_CIRCULAR, -1, 4) == 3 && ksem_bound(ACC_CIRCULAR, 9, 4) == 1);
-    CHECK(ksem_bound(ACC_CLAMPED, -9, 4) == 0 && ksem_bound(ACC_CLAMPED, 9, 4) == 3 && ksem_bound(ACC_MIRROR, 9, 0) == 0);
+    CHECK(ksem_bound(ACC_CLAMPED, -9, 4) == 0 && ksem_bound(ACC_CLAMPED, 9, 4) == 3 &&
+          ksem_bound(ACC_MIRROR, 9, 0) == 0);
 }
 
 static void folding_removes_identities(void) {
@@ -131,7 +132,8 @@ static void text_is_read_back_exactly(void) {
 
 static void refuses(const char *body, const char *why) {
     char text[2048];
-    snprintf(text, sizeof text, "kernel \"k\" rank 1 {\n param \"x\" array float32 rank 1 contiguous\n param \"n\" int\n%s}\n", body);
+    snprintf(text, sizeof text,
+             "kernel \"k\" rank 1 {\n param \"x\" array float32 rank 1 contiguous\n param \"n\" int\n%s}\n", body);
     KFunc *f = parsed(text);
     if (!f) return;
     CHECK(kir_verify(&ctx, f) == QS_EINTERNAL);
@@ -167,9 +169,16 @@ static void verifier_refuses_what_is_malformed(void) {
 }
 
 static void reader_refuses_what_is_no_text(void) {
-    static const char *const bad[] = {"", "kernel", "kernel \"a", "kernel \"a\" rank 9 {\n}", "kernel \"a\" rank 1 {\n%1 = frob\n}",
-                                      "kernel \"a\" rank 1 {\n%1 = neg int %7\n}", "kernel \"a\" rank 1 {\n ret", "kernel \"a\" rank 1 {\n%1 = ret\n}",
-                                      "kernel \"a\" rank 1 {\n%1 = const int x\n}", "kernel \"a\" rank 1 {\n%1 = const int 1 %%\n}"};
+    static const char *const bad[] = {"",
+                                      "kernel",
+                                      "kernel \"a",
+                                      "kernel \"a\" rank 9 {\n}",
+                                      "kernel \"a\" rank 1 {\n%1 = frob\n}",
+                                      "kernel \"a\" rank 1 {\n%1 = neg int %7\n}",
+                                      "kernel \"a\" rank 1 {\n ret",
+                                      "kernel \"a\" rank 1 {\n%1 = ret\n}",
+                                      "kernel \"a\" rank 1 {\n%1 = const int x\n}",
+                                      "kernel \"a\" rank 1 {\n%1 = const int 1 %%\n}"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         KFunc *f;
         CHECK(kir_parse(&ctx, &arena, bad[i], strlen(bad[i]), &f) == QS_ESYNTAX);
@@ -180,7 +189,9 @@ static void reader_refuses_what_is_no_text(void) {
 static void fault_sentence(void) {
     KFunc *f = fresh("k");
     f->rank = 2;
-    KFault fault = {.message = (uint32_t)kir_message(f, QS_EINDEX, "index %0 of %1 at %p: 100%") + 1, .value = {7, 2.5}, .at = {3, -1}};
+    KFault fault = {.message = (uint32_t)kir_message(f, QS_EINDEX, "index %0 of %1 at %p: 100%") + 1,
+                    .value = {7, 2.5},
+                    .at = {3, -1}};
     CHECK(kir_message(f, QS_EINDEX, "index %0 of %1 at %p: 100%") == 0 && kir_message(f, QS_EASSERT, "no") == 1);
     Text t;
     qtext_init(&t, &ctx);

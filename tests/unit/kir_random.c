@@ -9,7 +9,7 @@ static Ctx ctx;
 static void try_seed(uint64_t seed) {
     Arena arena;
     qarena_init(&arena, &ctx);
-    KCase *k = kgen_random(&ctx, &arena, seed, KGEN_ALL);
+    KCase *k = kgen_random(&ctx, &arena, seed, KGEN_ALL | KGEN_ENDING);
     CHECK(k != NULL);
     if (k) {
         KCase *again = kgen_copy(k);

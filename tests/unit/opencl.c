@@ -42,12 +42,12 @@ static void with_case(KCase *(*make)(Arena *, int), const char *which, int numbe
 }
 
 static KCase *suite_case(Arena *a, int n) { return kgen_suite(&ctx, a, n); }
-static KCase *random_case(Arena *a, int n) { return kgen_random(&ctx, a, (uint64_t)n, KGEN_ALL); }
+static KCase *random_case(Arena *a, int n) { return kgen_random(&ctx, a, (uint64_t)n, KGEN_ALL | KGEN_ENDING); }
 
 static void errors_are_sentences(void) {
     Program *p = NULL;
-    Code code = {.kind = CODE_OPENCL, .entry = KEMIT_OPENCL_ENTRY, .bytes = "/* quasar: */\n__kernel void nonsense", .name = "broken"};
-    code.n = strlen(code.bytes);
+    const char *text = "/* quasar: */\n__kernel void nonsense";
+    Code code = {CODE_OPENCL, KEMIT_OPENCL_ENTRY, text, strlen(text), 0, "broken"};
     CHECK(device.ops->load(&device, &code, &p) == QS_EDEVICE && strstr(ctx.err.text, "kernel broken does not build"));
     qerr_clear(&ctx);
     Device other = {.ops = &qdev_opencl_ops, .ctx = &ctx};
