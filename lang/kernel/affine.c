@@ -33,8 +33,7 @@ static bool equal(const KFunc *f, KRef a, KRef b) {
     return x->op == K_PARAM || x->op == K_DIM || x->op == K_STRIDE || (x->op >= K_POS && x->op <= K_BLKCNT);
 }
 
-/* The first instruction that is equal to r. */
-static KRef leader(const KFunc *f, KRef r) {
+KRef kaffine_leader(const KFunc *f, KRef r) {
     uint8_t op = f->ins[r].op;
     if (op != K_CAST && op != K_PARAM && op != K_DIM && op != K_STRIDE && (op < K_POS || op > K_BLKCNT)) return r;
     for (KRef x = 1; x < r; x++)
@@ -42,28 +41,32 @@ static KRef leader(const KFunc *f, KRef r) {
     return r;
 }
 
-static bool collect(const KFunc *f, KRef r, int64_t factor, Affine *out) {
+enum { VISITS = 64 }; /* a value used twice is visited twice: that must not get out of hand */
+
+static bool collect(const KFunc *f, KRef r, int64_t factor, Affine *out, int *visits) {
     const KIns *i = &f->ins[r];
+    if (++*visits > VISITS) return false;
     switch ((KOp)i->op) {
     case K_CONST: out->constant = add(out->constant, mul(factor, (int64_t)i->imm)); return true;
-    case K_ADD: return collect(f, i->a, factor, out) && collect(f, i->b, factor, out);
-    case K_SUB: return collect(f, i->a, factor, out) && collect(f, i->b, mul(factor, -1), out);
-    case K_NEG: return collect(f, i->a, mul(factor, -1), out);
+    case K_ADD: return collect(f, i->a, factor, out, visits) && collect(f, i->b, factor, out, visits);
+    case K_SUB: return collect(f, i->a, factor, out, visits) && collect(f, i->b, mul(factor, -1), out, visits);
+    case K_NEG: return collect(f, i->a, mul(factor, -1), out, visits);
     case K_MUL:
-        if (f->ins[i->b].op == K_CONST) return collect(f, i->a, mul(factor, (int64_t)f->ins[i->b].imm), out);
-        if (f->ins[i->a].op == K_CONST) return collect(f, i->b, mul(factor, (int64_t)f->ins[i->a].imm), out);
+        if (f->ins[i->b].op == K_CONST) return collect(f, i->a, mul(factor, (int64_t)f->ins[i->b].imm), out, visits);
+        if (f->ins[i->a].op == K_CONST) return collect(f, i->b, mul(factor, (int64_t)f->ins[i->a].imm), out, visits);
         break;
     case K_CAST:
-        if (f->ins[i->a].op == K_CONST && f->ins[i->a].dtype == QS_I32) return collect(f, i->a, factor, out);
+        if (f->ins[i->a].op == K_CONST && f->ins[i->a].dtype == QS_I32) return collect(f, i->a, factor, out, visits);
         break;
     default: break;
     }
-    return factor == 0 || add_term(out, leader(f, r), factor);
+    return factor == 0 || add_term(out, kaffine_leader(f, r), factor);
 }
 
 bool kaffine_of(const KFunc *f, KRef r, Affine *out) {
+    int visits = 0;
     *out = (Affine){0};
-    return f->ins[r].dtype == QS_I64 && collect(f, r, 1, out);
+    return f->ins[r].dtype == QS_I64 && collect(f, r, 1, out, &visits);
 }
 
 bool kaffine_differ(const Affine *a, const Affine *b) {

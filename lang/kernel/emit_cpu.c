@@ -270,7 +270,7 @@ static void emit_piece(Cpu *k, KRef first, KRef last) {
 static void place_in_block(Cpu *k) {
     Emit *e = k->e;
     if (!k->blocks) return;
-    for (int a = 0; a < e->f->rank; a++) {
+    for (int a = 0; a < e->f->rank; a++) { /* of all axes here, where the epoch is that of the piece */
         e->blkpos[a] = emit_def(e, "sub nsw i64 %s, %s", e->pos[a].s, k->lo[a].s);
         k->item = a ? emit_def(e, "add i64 %s, %s", emit_def(e, "mul i64 %s, %s", k->item.s, k->block[a].s).s, e->blkpos[a].s) : e->blkpos[0];
     }
@@ -315,22 +315,83 @@ static bool independent(const KFunc *f, KRef first, KRef last) {
     return !f->serial;
 }
 
+static const char group_tail[] = ", !llvm.access.group !0";
+
+/* The innermost loop: positions lo … hi-1 of the last axis.  Borders are short: they are not worth LLVM's time. */
+static void each_of_row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last) {
+    Emit *e = k->e;
+    bool border = e->split && first == e->split->full, free_order = !border && independent(e->f, first, last);
+    e->now = ++k->epochs;
+    e->group = free_order ? group_tail : "";
+    Axis axis = open_axis(e, lo, hi);
+    e->pos[e->f->rank - 1] = axis.x;
+    place_in_block(k);
+    e->item_end = axis.next;
+    emit_piece(k, first, last);
+    close_axis(e, &axis, border ? ", !llvm.loop !3" : free_order ? ", !llvm.loop !1" : "");
+    e->now = 0;
+}
+
+static Opnd min64(Emit *e, Opnd a, Opnd b) {
+    emit_declare(e, "declare i64 @llvm.smin.i64(i64, i64)");
+    return emit_def(e, "call i64 @llvm.smin.i64(i64 %s, i64 %s)", a.s, b.s);
+}
+
+static Opnd max64(Emit *e, Opnd a, Opnd b) {
+    emit_declare(e, "declare i64 @llvm.smax.i64(i64, i64)");
+    return emit_def(e, "call i64 @llvm.smax.i64(i64 %s, i64 %s)", a.s, b.s);
+}
+
+/* Whether the box covers this row at all: the other axes decide. */
+static Opnd row_in_box(Cpu *k, const KSplit *box) {
+    Emit *e = k->e;
+    Opnd in = box->ok ? emit_arg(e, box->ok) : emit_opnd("true");
+    for (int a = 0; a < e->f->rank - 1; a++) {
+        if (!box->lo[a]) continue;
+        Opnd low = emit_def(e, "icmp sle i64 %s, %s", emit_arg(e, box->lo[a]).s, e->pos[a].s);
+        Opnd high = emit_def(e, "icmp slt i64 %s, %s", e->pos[a].s, emit_arg(e, box->hi[a]).s);
+        in = emit_def(e, "and i1 %s, %s", in.s, emit_def(e, "and i1 %s, %s", low.s, high.s).s);
+    }
+    return in;
+}
+
+/* border | interior | border, in index order.  The border is printed once and entered twice. */
+static void row_with_box(Cpu *k, const KSplit *box) {
+    Emit *e = k->e;
+    int a = e->f->rank - 1;
+    Opnd in = row_in_box(k, box), from = k->lo[a], to = k->hi[a];
+    if (box->lo[a]) {
+        from = min64(e, max64(e, emit_arg(e, box->lo[a]), k->lo[a]), k->hi[a]);
+        to = max64(e, min64(e, emit_arg(e, box->hi[a]), k->hi[a]), from);
+    }
+    from = emit_def(e, "select i1 %s, i64 %s, i64 %s", in.s, from.s, k->hi[a].s);
+    to = emit_def(e, "select i1 %s, i64 %s, i64 %s", in.s, to.s, k->hi[a].s);
+    uint32_t before = emit_new(e), border = emit_new(e), inside = emit_new(e), again = emit_new(e), done = emit_new(e);
+    emit_label(e, before);
+    emit_label(e, border);
+    Opnd lo = emit_def(e, "phi i64 [ %s, %%L%u ], [ %s, %%L%u ]", k->lo[a].s, before, to.s, again);
+    Opnd hi = emit_def(e, "phi i64 [ %s, %%L%u ], [ %s, %%L%u ]", from.s, before, k->hi[a].s, again);
+    Opnd second = emit_def(e, "phi i1 [ false, %%L%u ], [ true, %%L%u ]", before, again);
+    each_of_row(k, lo, hi, box->full, box->full_end);
+    emit_branch(e, second, done, inside);
+    emit_label(e, inside);
+    each_of_row(k, from, to, box->fast, box->fast_end);
+    emit_label(e, again);
+    emit_jump(e, border);
+    emit_label(e, done);
+}
+
 static void each_position(Cpu *k, KRef first, KRef last) {
     Emit *e = k->e;
     Axis axis[QS_MAX_RANK];
-    int rank = e->f->rank;
-    bool free_order = independent(e->f, first, last);
-    e->now = ++k->epochs;
-    e->group = free_order ? ", !llvm.access.group !0" : "";
-    for (int a = 0; a < rank; a++) {
+    int outer = e->f->rank - 1;
+    for (int a = 0; a < outer; a++) {
         axis[a] = open_axis(e, k->lo[a], k->hi[a]);
         e->pos[a] = axis[a].x;
     }
-    place_in_block(k);
-    e->item_end = axis[rank - 1].next;
-    emit_piece(k, first, last);
-    for (int a = rank - 1; a >= 0; a--) close_axis(e, &axis[a], a == rank - 1 && free_order ? ", !llvm.loop !1" : "");
-    e->now = 0;
+    if (e->split) row_with_box(k, e->split);
+    else each_of_row(k, k->lo[outer], k->hi[outer], first, last);
+    for (int a = outer - 1; a >= 0; a--) close_axis(e, &axis[a], "");
 }
 
 /* -- pieces ------------------------------------------------------------------------------------------------------------------- */
@@ -384,8 +445,7 @@ static void locate_block(Cpu *k, Opnd number) {
         if (a) number = emit_def(e, "udiv i64 %s, %s", number.s, k->nblocks[a].s);
         k->lo[a] = emit_def(e, "mul nuw nsw i64 %s, %s", e->blkidx[a].s, k->block[a].s);
         Opnd end = emit_def(e, "add nuw nsw i64 %s, %s", k->lo[a].s, k->block[a].s);
-        emit_declare(e, "declare i64 @llvm.smin.i64(i64, i64)");
-        k->hi[a] = emit_def(e, "call i64 @llvm.smin.i64(i64 %s, i64 %s)", end.s, k->domain[a].s);
+        k->hi[a] = min64(e, end, k->domain[a]);
     }
 }
 
@@ -395,8 +455,15 @@ static bool has_op(const KFunc *f, KOp op) {
     return false;
 }
 
+static void emit_prologue(Cpu *k, const KSplit *box) {
+    Spot s = enter_entry(k->e);
+    emit_range(k->e, 1, box->prologue_end);
+    leave_entry(k->e, s);
+}
+
 static void emit_body(Cpu *k) {
     Emit *e = k->e;
+    if (e->split) emit_prologue(k, e->split);
     Axis blocks = open_axis(e, emit_opnd("%%first"), emit_opnd("%%last"));
     k->block_end = blocks.next;
     poll_stop(e);
@@ -433,7 +500,7 @@ static void print_info(Cpu *k, Text *out) {
     const KFunc *f = k->e->f;
     unsigned flags = (k->blocks ? NATIVE_BLOCKS : 0u) | (f->serial ? NATIVE_SERIAL : 0u) | (has_op(f, K_CHECK) ? NATIVE_CHECKS : 0u);
     qtext_printf(out, "@kernel_info = constant { i32, i32, i32, i32, i64, i64 } { i32 %d, i32 %u, i32 %u, i32 %d, i64 %u, i64 %u }\n", NATIVE_ABI,
-                 flags, cost_of(f), f->nparams, k->plan ? k->plan->shared_bytes : 0, k->plan ? k->plan->item_bytes : 0);
+                 flags, cost_of(k->e->source), f->nparams, k->plan ? k->plan->shared_bytes : 0, k->plan ? k->plan->item_bytes : 0);
 }
 _Static_assert(sizeof(NativeInfo) == 32 && offsetof(NativeInfo, shared_bytes) == 16, "print_info writes a NativeInfo");
 
@@ -460,7 +527,8 @@ static void print_module(Cpu *k, Text *out) {
     if (has_op(e->f, K_CHECK)) add_fault_function(e);
     qtext_printf(&e->tail, "attributes #0 = { nounwind%s }\nattributes #1 = { nounwind willreturn memory(none) }\n",
                  strchr(e->t->mvec, 'e') ? " \"prefer-vector-width\"=\"512\"" : "");
-    qtext_puts(&e->tail, "!0 = distinct !{}\n!1 = distinct !{!1, !{!\"llvm.loop.parallel_accesses\", !0}}\n!2 = !{i64 0, i64 1152921504606846976}\n");
+    qtext_puts(&e->tail, "!0 = distinct !{}\n!1 = distinct !{!1, !{!\"llvm.loop.parallel_accesses\", !0}}\n!2 = !{i64 0, i64 1152921504606846976}\n"
+                        "!3 = distinct !{!3, !{!\"llvm.loop.vectorize.enable\", i1 false}, !{!\"llvm.loop.unroll.disable\"}}\n");
 }
 
 static bool knows_blocks(const KFunc *f) {

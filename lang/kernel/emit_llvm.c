@@ -339,6 +339,9 @@ static const char float_to_bf16[] =
     "  %r1 = add i32 %r0, %odd\n  %r = lshr i32 %r1, 16\n  %q = or i32 %o0, 64\n  %nan = fcmp uno float %f, %f\n"
     "  %b = select i1 %nan, i32 %q, i32 %r\n  %h = trunc i32 %b to i16\n  ret i16 %h\n}\n";
 
+/* The module gets the helper's definition: a comment among the declarations says so. */
+static void need_helper(Emit *e, const char *name) { emit_declare(e, "; %s", name); }
+
 /* Raw bits of an element as the dtype it computes in, and back. */
 static Opnd decode(Emit *e, qs_dtype d, Opnd raw) {
     switch (d) {
@@ -349,7 +352,7 @@ static Opnd decode(Emit *e, qs_dtype d, Opnd raw) {
     case QS_U16: return emit_def(e, "zext i16 %s to i32", raw.s);
     case QS_F16:
         if (e->t->half) return emit_def(e, "fpext half %s to float", raw.s);
-        emit_declare(e, "%s", "; half_to_float");
+        need_helper(e, "half_to_float");
         return emit_def(e, "call float @half_to_float(i16 %s)", raw.s);
     case QS_BF16: {
         Opnd wide = emit_def(e, "zext i16 %s to i32", raw.s);
@@ -368,10 +371,10 @@ static Opnd encode(Emit *e, qs_dtype d, Opnd v) {
     case QS_U16: return emit_def(e, "trunc i32 %s to i16", clamp(e, QS_I32, v, 0, UINT16_MAX).s);
     case QS_F16:
         if (e->t->half) return emit_def(e, "fptrunc float %s to half", v.s);
-        emit_declare(e, "%s", "; float_to_half");
+        need_helper(e, "float_to_half");
         return emit_def(e, "call i16 @float_to_half(float %s)", v.s);
     case QS_BF16:
-        emit_declare(e, "%s", "; float_to_bf16");
+        need_helper(e, "float_to_bf16");
         return emit_def(e, "call i16 @float_to_bf16(float %s)", v.s);
     default: return v;
     }
@@ -536,18 +539,19 @@ static void zero_fill(Emit *e, KRef r) {
 }
 
 /* -- indices --------------------------------------------------------------------------------------------------------- */
-static Opnd outside(Emit *e, AccessMode mode, Opnd a, Opnd n) {
-    if (mode == ACC_CIRCULAR) {
-        Opnd r = bin(e, "srem", "i64", a, n), low = bin(e, "icmp slt", "i64", r, lit(0));
-        return select(e, low, "i64", bin(e, "add", "i64", r, n), r);
-    }
-    Opnd image = bin(e, "xor", "i64", a, bin(e, "ashr", "i64", a, lit(63))); /* -1-a of negative ones */
-    Opnd period = bin(e, "shl", "i64", n, lit(1)), r = bin(e, "urem", "i64", image, period);
-    Opnd back = bin(e, "sub", "i64", bin(e, "sub", "i64", period, lit(1)), r);
-    return select(e, bin(e, "icmp ult", "i64", r, n), "i64", r, back);
-}
 
-/* Most indices are inside; the division is for the others. */
+/* Modes that divide are functions of their own: a kernel has many of these tests, mostly of indices that are inside, and
+ * a diamond of control flow for each would cost LLVM seconds.  Equal calls are made once. */
+static const char mirror_function[] =
+    "define internal i64 @mirror(i64 %a, i64 %n) noinline nounwind willreturn memory(none) {\n"
+    "  %in = icmp ult i64 %a, %n\n  br i1 %in, label %inside, label %outside\ninside:\n  ret i64 %a\noutside:\n"
+    "  %s = ashr i64 %a, 63\n  %x = xor i64 %a, %s\n  %p = shl i64 %n, 1\n  %r = urem i64 %x, %p\n" /* -1-a is the image of a < 0 */
+    "  %p1 = sub i64 %p, 1\n  %b = sub i64 %p1, %r\n  %c = icmp ult i64 %r, %n\n  %v = select i1 %c, i64 %r, i64 %b\n  ret i64 %v\n}\n";
+static const char circular_function[] =
+    "define internal i64 @circular(i64 %a, i64 %n) noinline nounwind willreturn memory(none) {\n"
+    "  %in = icmp ult i64 %a, %n\n  br i1 %in, label %inside, label %outside\ninside:\n  ret i64 %a\noutside:\n"
+    "  %r = srem i64 %a, %n\n  %c = icmp slt i64 %r, 0\n  %u = add i64 %r, %n\n  %v = select i1 %c, i64 %u, i64 %r\n  ret i64 %v\n}\n";
+
 static void bound(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
     Opnd a = emit_arg(e, i->a), n = call2(e, "smax", QS_I64, emit_arg(e, i->b), lit(1));
@@ -556,15 +560,9 @@ static void bound(Emit *e, KRef r) {
         emit_set(e, r, call2(e, "smax", QS_I64, call2(e, "smin", QS_I64, a, top), lit(0)));
         return;
     }
-    uint32_t from = emit_new(e), out = emit_new(e), mapped = emit_new(e), done = emit_new(e);
-    Opnd in = bin(e, "icmp ult", "i64", a, n);
-    emit_label(e, from);
-    emit_branch(e, in, done, out);
-    emit_label(e, out);
-    Opnd v = outside(e, (AccessMode)i->flag, a, n);
-    emit_label(e, mapped);
-    emit_label(e, done);
-    emit_set(e, r, emit_def(e, "phi i64 [ %s, %%L%u ], [ %s, %%L%u ]", a.s, from, v.s, mapped));
+    const char *name = i->flag == ACC_MIRROR ? "mirror" : "circular";
+    need_helper(e, name);
+    emit_set(e, r, emit_def(e, "call i64 @%s(i64 %s, i64 %s)", name, a.s, n.s));
 }
 
 static void inb(Emit *e, KRef r) {
@@ -796,17 +794,22 @@ static void match_regions(Emit *e) {
 }
 
 static void add_helpers(Emit *e, Text *out) {
-    const char *d = e->decls.len ? e->decls.s : "";
-    if (strstr(d, "; half_to_float\n")) qtext_puts(out, half_to_float);
-    if (strstr(d, "; float_to_half\n")) qtext_puts(out, float_to_half);
-    if (strstr(d, "; float_to_bf16\n")) qtext_puts(out, float_to_bf16);
+    static const struct { const char *mark, *text; } helpers[] = {
+        {"; half_to_float\n", half_to_float}, {"; float_to_half\n", float_to_half}, {"; float_to_bf16\n", float_to_bf16},
+        {"; mirror\n", mirror_function},      {"; circular\n", circular_function},
+    };
+    for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++)
+        if (e->decls.len && strstr(e->decls.s, helpers[i].mark)) qtext_puts(out, helpers[i].text);
 }
 
 qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out) {
     Arena a;
+    KSplit split;
     qarena_init(&a, c);
     Emit *e = qarena_alloc(&a, sizeof *e);
-    e->c = c, e->f = f, e->t = t, e->group = "", e->array_space = e->shared_space = e->scope = "";
+    e->c = c, e->source = f, e->t = t;
+    if (t->kind == KT_CPU && kopt_interior(c, &a, f, &split)) e->split = &split, f = split.func;
+    e->f = f, e->group = "", e->array_space = e->shared_space = e->scope = "";
     uint32_t **const tables[] = {&e->match, &e->opener, &e->val, &e->wide, &e->epoch, &e->label};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) *tables[i] = qarena_alloc(&a, f->nins * sizeof(uint32_t));
     Text *const texts[] = {&e->entry, &e->body, &e->decls, &e->tail};

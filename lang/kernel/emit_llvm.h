@@ -3,6 +3,7 @@
 #ifndef LANG_KERNEL_EMIT_LLVM_H
 #define LANG_KERNEL_EMIT_LLVM_H
 #include "lang/kernel/emit.h"
+#include "lang/kernel/opt.h"
 
 enum { EMIT_MAX_LOOPS = 256, EMIT_OPERAND = 40 };
 
@@ -15,7 +16,9 @@ typedef struct { uint32_t head, next, out, k, k1; } EmitLoop; /* labels; FOR: nu
 typedef struct Emit Emit;
 struct Emit {
     Ctx *c;
-    const KFunc *f;
+    const KFunc *f;          /* what is printed: the kernel, or what passes made of it */
+    const KFunc *source;     /* the kernel as given */
+    const KSplit *split;     /* f has a box without tests; or NULL */
     const KTarget *t;
     Text *out;               /* receives instructions */
     Text entry, body;        /* the entry block; the rest of the function */
