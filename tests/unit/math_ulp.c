@@ -1,0 +1,151 @@
+/* Every mathematical function of the cpu device keeps the bound that mathfn.def states, over its whole range: NaN,
+ * infinities, zeros, denormals, huge arguments, the neighbourhood of special points, and random bits.  The reference
+ * computes in a wider format: double for float32, long double for float64.
+ * With -v prints the largest error of each function and where it was found. */
+#include "lang/kernel/compile.h"
+#include "tests/unit/check.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { MANY = 120000 };
+
+static Ctx ctx;
+static KCompiler *compiler;
+static Device cpu;
+static bool verbose;
+
+typedef union { long double (*one)(long double); long double (*two)(long double, long double); } Wide;
+typedef long double one_fn(long double);
+typedef long double two_fn(long double, long double);
+#define REF_1(f64) {.one = (one_fn *)f64##l}
+#define REF_2(f64) {.two = (two_fn *)f64##l}
+static const Wide wide[MF__COUNT] = {
+#define MATHFN(id, nargs, f32, f64, ...) [MF_##id] = REF_##nargs(f64),
+#include "lang/kernel/mathfn.def"
+};
+
+static uint64_t seed = 88172645463325252u;
+static uint64_t random_bits(void) {
+    seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+    return seed;
+}
+
+static const double special[] = {
+    0.0, -0.0, 1, -1, 2, -2, 0.5, -0.5, INFINITY, -INFINITY, NAN, FLT_MIN, -FLT_MIN, FLT_MIN / 2, FLT_TRUE_MIN, -FLT_TRUE_MIN, FLT_MAX,
+    -FLT_MAX, DBL_MIN, DBL_MIN / 4, DBL_TRUE_MIN, -DBL_TRUE_MIN, DBL_MAX, -DBL_MAX, 1e-30, 1e30, -1e30, 1e300, M_PI, -M_PI, M_PI_2, M_PI_4,
+    3 * M_PI_2, 100 * M_PI, 1e5 * M_PI, M_E, 88.72, 88.73, 89, -87.3, -103.9, -104, 127.9, 128, -149, -150, 709.78, 709.79, -745.1, -745.2,
+    1023.99, 1024, -1074, -1075, 0.999, 1.001, 1 - 1e-9, 1 + 1e-9, -0.999, -1.001, 3.9, 9.2, 10.05, 26.5, 27.3, 33, 170, 171.7, -0.1, -1.5, -2.5, -20.5,
+    -33.5, 3, 4, 5, -3, -4, 7, 100, 101, 1e6, 16777216, 16777217, 9007199254740993.0, 0x1p31, 0x1p63, 0.1, 0.3, 1.5, 2.5, 1e-5, 1e-8, 1e-16,
+};
+enum { NSPECIAL = sizeof special / sizeof *special };
+
+static double from_bits(qs_dtype d) {
+    uint64_t u = random_bits();
+    float f;
+    double x;
+    memcpy(&f, &u, sizeof f), memcpy(&x, &u, sizeof x);
+    return d == QS_F32 ? (double)f : x;
+}
+
+/* A third arbitrary bits, the rest where functions are used: small, around 1, up to a hundred; some beside special points. */
+static double sample(qs_dtype d, int i) {
+    if (i < NSPECIAL) return special[i];
+    double unit = (double)(int64_t)random_bits() / 9223372036854775808.0;
+    switch (random_bits() % 6) {
+    case 0: case 1: return from_bits(d);
+    case 2: return unit;
+    case 3: return unit * 10;
+    case 4: return special[random_bits() % NSPECIAL] * (1 + unit * 1e-6);
+    default: return unit * 100;
+    }
+}
+
+/* Distance in units of the last place of the reference rounded to d; infinite when kinds differ. */
+static double ulps(qs_dtype d, long double want, double got) {
+    double rounded = d == QS_F32 ? (double)(float)want : (double)want;
+    if (isnan(rounded) || isnan(got)) return isnan(rounded) && isnan(got) ? 0 : INFINITY;
+    if (isinf(rounded) || isinf(got)) { /* within a few units of overflow either may round to infinity */
+        double top = d == QS_F32 ? (double)FLT_MAX : DBL_MAX;
+        return rounded == got || fabs(isinf(got) ? rounded : got) >= top * (1 - 4e-7) ? 0 : INFINITY;
+    }
+    int digits = d == QS_F32 ? FLT_MANT_DIG : DBL_MANT_DIG, least = d == QS_F32 ? FLT_MIN_EXP : DBL_MIN_EXP, e;
+    frexp(rounded, &e);
+    if (rounded == 0 || e < least) e = least;
+    return (double)(fabsl((long double)got - want) / ldexpl(1, e - digits));
+}
+
+static Program *program_for(MathFn fn, qs_dtype d) {
+    Arena arena;
+    Code code;
+    Program *p = NULL;
+    Str *name = qstr_cname(&ctx, "m");
+    qarena_init(&arena, &ctx);
+    KFunc *f = kir_new(&ctx, &arena, name, NULL);
+    for (int i = 0; i < 3; i++) kir_param(f, &(KParam){.name = name, .kind = KP_ARRAY, .dtype = (uint8_t)d, .rank = 1, .contiguous = true, .unit_last = true});
+    KRef i = kir_add(f, K_POS, QS_I64, 0, 0, 0, 0, 0, 0);
+    KRef a = kir_add(f, K_LOAD, d, 0, i, 0, 0, 0, 0), b = kir_math[fn].nargs == 2 ? kir_add(f, K_LOAD, d, 0, i, 0, 0, 1, 0) : 0;
+    kir_add(f, K_STORE, QS_B1, 0, i, kir_add(f, K_MATH, d, (uint16_t)fn, a, b, 0, 0, 0), 0, 2, 0);
+    kir_seal(f);
+    bool ok = kir_verify(&ctx, f) == QS_OK && kcompile(compiler, f, &cpu, &code) == QS_OK && cpu.ops->load(&cpu, &code, &p) == QS_OK;
+    CHECK(ok);
+    if (ok) kcompile_free(compiler, &code);
+    qstr_release(&ctx, name);
+    qarena_free(&arena);
+    return p;
+}
+
+static void run(Program *p, qs_dtype d, void *x[3]) {
+    DevArg args[3] = {0};
+    DevFault fault;
+    for (int i = 0; i < 3; i++) {
+        args[i].is_array = true, args[i].block = (DevPtr)(uintptr_t)x[i], args[i].rank = 1;
+        args[i].dims[0] = MANY, args[i].strides[0] = 1;
+    }
+    (void)d;
+    CHECK(cpu.ops->launch(&cpu, p, &(Launch){.rank = 1, .domain = {MANY}}, 3, args, &fault) == QS_OK);
+}
+
+static void test_function(MathFn fn, qs_dtype d) {
+    void *x[3];
+    double worst = 0, at[2] = {0};
+    bool signs = true;
+    Program *p = program_for(fn, d);
+    if (!p) return;
+    for (int k = 0; k < 3; k++) x[k] = calloc(MANY, qdtype_size(d));
+    for (int i = 0; i < MANY; i++) {
+        double a = sample(d, i), b = sample(d, NSPECIAL);
+        if (i < NSPECIAL * NSPECIAL) a = special[i / NSPECIAL], b = special[i % NSPECIAL];
+        qdtype_put(d, (char *)x[0] + (size_t)i * qdtype_size(d), a);
+        qdtype_put(d, (char *)x[1] + (size_t)i * qdtype_size(d), b);
+    }
+    run(p, d, x);
+    for (int i = 0; i < MANY; i++) {
+        size_t off = (size_t)i * qdtype_size(d);
+        double a = qdtype_get(d, (char *)x[0] + off), b = qdtype_get(d, (char *)x[1] + off), got = qdtype_get(d, (char *)x[2] + off);
+        long double want = kir_math[fn].nargs == 2 ? wide[fn].two(a, b) : wide[fn].one(a);
+        double error = ulps(d, want, got);
+        if (error > worst) worst = error, at[0] = a, at[1] = b;
+        if (want == 0 && got == 0 && !signbit(want) != !signbit(got)) signs = false;
+    }
+    int bound = d == QS_F32 ? kir_math[fn].ulp32 : kir_math[fn].ulp64;
+    bool ok = signs && worst <= bound;
+    CHECK(ok);
+    if (!ok || verbose) printf("  %-7s %s: %.3g ulp at %.9g, %.9g; bound %d%s\n", kir_math[fn].name, qdtype_info[d].name, worst, at[0], at[1], bound, signs ? "" : "; sign of zero lost");
+    for (int k = 0; k < 3; k++) free(x[k]);
+    cpu.ops->unload(&cpu, p);
+}
+
+int main(int argc, char **argv) {
+    verbose = argc > 1 && !strcmp(argv[1], "-v");
+    qctx_init(&ctx, 32);
+    compiler = kcompile_open(&ctx, "");
+    cpu.ops = &qdev_cpu_ops, cpu.ctx = &ctx, cpu.threads = 1;
+    if (cpu.ops->open(&cpu, 0) != QS_OK) return printf("%s\n", ctx.err.text), 1;
+    for (int fn = 0; fn < MF__COUNT; fn++) test_function((MathFn)fn, QS_F32), test_function((MathFn)fn, QS_F64);
+    cpu.ops->close(&cpu);
+    kcompile_close(compiler);
+    qctx_close(&ctx);
+    return check_done();
+}

@@ -1,0 +1,85 @@
+/* The thread pool: every piece once, visible afterwards; one job after another; after fork; limits. */
+#include "devices/threads.h"
+#include "tests/unit/check.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { N = 10007 };
+
+static Ctx ctx;
+
+typedef struct { uint32_t seen[N]; atomic_int workers[8]; } Job;
+
+static void mark(void *ud, int64_t first, int64_t last, int worker) {
+    Job *j = ud;
+    for (int64_t i = first; i < last; i++) j->seen[i]++;
+    atomic_fetch_add(&j->workers[worker], 1);
+}
+
+static bool once(const Job *j, uint32_t n) {
+    for (int i = 0; i < N; i++)
+        if (j->seen[i] != n) return false;
+    return true;
+}
+
+static void test_jobs(Threads *t, uint32_t times) {
+    Job *j = calloc(1, sizeof *j);
+    for (uint32_t k = 1; k <= times; k++) {
+        qthreads_run(t, N, 1 + k % 50, mark, j);
+        if (!once(j, k)) CHECK(!"a piece was lost or done twice");
+    }
+    CHECK(once(j, times));
+    free(j);
+}
+
+static void test_fork(Threads *t) {
+#if defined(__SANITIZE_THREAD__)
+    printf("skipped: the thread sanitizer does not follow fork()\n");
+    return;
+#endif
+    pid_t child = fork();
+    if (child == 0) {
+        test_jobs(t, 20);
+        qthreads_close(&ctx, t);
+        _exit(check_failed ? 1 : 0);
+    }
+    int status = 1;
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    test_jobs(t, 5);
+}
+
+static void test_limits(void) {
+    cpu_set_t old, one;
+    CHECK(qthreads_usable() >= 1);
+    sched_getaffinity(0, sizeof old, &old);
+    CPU_ZERO(&one);
+    for (size_t i = 0; i < CPU_SETSIZE && !CPU_COUNT(&one); i++)
+        if (CPU_ISSET(i, &old)) CPU_SET(i, &one);
+    CHECK(sched_setaffinity(0, sizeof one, &one) == 0 && qthreads_usable() == 1);
+    sched_setaffinity(0, sizeof old, &old);
+    setenv("QUASAR_NUM_THREADS", "3", 1);
+    Threads *t = qthreads_open(&ctx, 0);
+    CHECK(qthreads_count(t) == 3);
+    qthreads_close(&ctx, t);
+    unsetenv("QUASAR_NUM_THREADS");
+}
+
+int main(void) {
+    qctx_init(&ctx, 32);
+    size_t before = ctx.bytes;
+    for (int n = 1; n <= 5; n++) {
+        Threads *t = qthreads_open(&ctx, n);
+        CHECK(qthreads_count(t) == n);
+        test_jobs(t, 300);
+        if (n == 4) test_fork(t);
+        qthreads_close(&ctx, t);
+    }
+    test_limits();
+    CHECK(ctx.bytes == before);
+    qctx_close(&ctx);
+    return check_done();
+}
