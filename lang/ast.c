@@ -57,7 +57,7 @@ TypeExpr *qast_type_of_expr(Unit *u, const Node *n) {
     return t;
 }
 
-/* -- walking --------------------------------------------------------------------------------------------------------- */
+/* -- walking ------------------------------------------------------------------------------------------------------- */
 typedef struct { void (*f)(void *ud, Node **child); void *ud; } Visitor;
 
 static void visit(const Visitor *v, Node **child) {
@@ -120,7 +120,7 @@ void qast_children(Node *n, void (*f)(void *ud, Node **child), void *ud) {
     else visit_statement(&v, n);
 }
 
-/* -- copying --------------------------------------------------------------------------------------------------------- */
+/* -- copying ------------------------------------------------------------------------------------------------------- */
 static void *copy_array(Unit *u, const void *at, int n, size_t size) {
     if (n == 0) return NULL;
     void *copy = qast_alloc(u, (size_t)n * size);
@@ -130,10 +130,13 @@ static void *copy_array(Unit *u, const void *at, int n, size_t size) {
 
 static void copy_arrays(Unit *u, Node *n) { /* the arrays that hold children; visiting then replaces the children */
     ArgList *args = n->kind == N_CALL ? &n->u.call.args : n->kind == N_META ? &n->u.meta.args : NULL;
-    NodeList *list = n->kind == N_INDEX ? &n->u.index.at : n->kind == N_MATRIX || n->kind == N_CELL ? &n->u.items : NULL;
+    NodeList *list = n->kind == N_INDEX                         ? &n->u.index.at
+                     : n->kind == N_MATRIX || n->kind == N_CELL ? &n->u.items
+                                                                : NULL;
     if (args) args->at = copy_array(u, args->at, args->n, sizeof(Arg));
     if (list) list->at = copy_array(u, list->at, list->n, sizeof(Node *));
-    if (n->kind == N_ASSIGN) n->u.assign.targets = copy_array(u, n->u.assign.targets, n->u.assign.ntargets, sizeof(Node *));
+    if (n->kind == N_ASSIGN)
+        n->u.assign.targets = copy_array(u, n->u.assign.targets, n->u.assign.ntargets, sizeof(Node *));
 }
 
 Node *qast_copy(Unit *u, const Node *n) {
@@ -152,7 +155,7 @@ Node *qast_clone(Unit *u, const Node *n) {
     return copy;
 }
 
-/* -- comparing ------------------------------------------------------------------------------------------------------- */
+/* -- comparing ----------------------------------------------------------------------------------------------------- */
 static bool equal_nodes(Node *const *a, Node *const *b, int n) {
     for (int i = 0; i < n; i++)
         if (!qast_equal(a[i], b[i])) return false;
@@ -165,10 +168,10 @@ static bool equal_types(TypeExpr *const *a, TypeExpr *const *b, int n);
 
 static bool equal_type(const TypeExpr *a, const TypeExpr *b) {
     if (!a || !b) return a == b;
-    return a->kind == b->kind && a->name == b->name && a->nargs == b->nargs && a->nouts == b->nouts && a->ndims == b->ndims &&
-           a->rank == b->rank && a->qual == b->qual && a->mods.access == b->mods.access && a->mods.flags == b->mods.flags &&
-           equal_type(a->base, b->base) && equal_types(a->args, b->args, a->nargs) && equal_types(a->outs, b->outs, a->nouts) &&
-           equal_nodes(a->dims, b->dims, a->ndims);
+    return a->kind == b->kind && a->name == b->name && a->nargs == b->nargs && a->nouts == b->nouts &&
+           a->ndims == b->ndims && a->rank == b->rank && a->qual == b->qual && a->mods.access == b->mods.access &&
+           a->mods.flags == b->mods.flags && equal_type(a->base, b->base) && equal_types(a->args, b->args, a->nargs) &&
+           equal_types(a->outs, b->outs, a->nouts) && equal_nodes(a->dims, b->dims, a->ndims);
 }
 
 static bool equal_types(TypeExpr *const *a, TypeExpr *const *b, int n) {
@@ -180,14 +183,15 @@ static bool equal_types(TypeExpr *const *a, TypeExpr *const *b, int n) {
 static bool equal_args(ArgList a, ArgList b) {
     if (a.n != b.n) return false;
     for (int i = 0; i < a.n; i++)
-        if (a.at[i].name != b.at[i].name || !equal_type(a.at[i].type, b.at[i].type) || !qast_equal(a.at[i].value, b.at[i].value))
+        if (a.at[i].name != b.at[i].name || !equal_type(a.at[i].type, b.at[i].type) ||
+            !qast_equal(a.at[i].value, b.at[i].value))
             return false;
     return true;
 }
 
 static bool equal_assign(const Node *a, const Node *b) {
-    return a->op == b->op && a->u.assign.in_place == b->u.assign.in_place && a->u.assign.bracketed == b->u.assign.bracketed &&
-           a->u.assign.ntargets == b->u.assign.ntargets &&
+    return a->op == b->op && a->u.assign.in_place == b->u.assign.in_place &&
+           a->u.assign.bracketed == b->u.assign.bracketed && a->u.assign.ntargets == b->u.assign.ntargets &&
            equal_nodes(a->u.assign.targets, b->u.assign.targets, a->u.assign.ntargets) &&
            equal_types(a->u.assign.types, b->u.assign.types, a->u.assign.ntargets) &&
            qast_equal(a->u.assign.value, b->u.assign.value);

@@ -24,7 +24,7 @@ static void name_line(Printer *p, const char *label, const char *what, const Str
     qtext_printf(p->out, " %s\n", name ? name->s : "?");
 }
 
-/* -- types, on one line ---------------------------------------------------------------------------------------------- */
+/* -- types, on one line -------------------------------------------------------------------------------------------- */
 static void print_type(Text *t, const TypeExpr *e);
 static void print_inline(Text *t, const Node *n);
 
@@ -60,7 +60,9 @@ static void print_type(Text *t, const TypeExpr *e) {
     case TE_PTR: qtext_puts(t, "^"), print_type(t, e->base); break;
     case TE_FN: print_function_type(t, e); break;
     case TE_UNION: qtext_puts(t, "["), print_types(t, e->args, e->nargs, "|"), qtext_puts(t, "]"); break;
-    case TE_ARRAY: print_type(t, e->base), qtext_puts(t, "["), print_types(t, e->args, e->nargs, ","), qtext_puts(t, "]"); break;
+    case TE_ARRAY:
+        print_type(t, e->base), qtext_puts(t, "["), print_types(t, e->args, e->nargs, ","), qtext_puts(t, "]");
+        break;
     case TE_RANK:
         print_type(t, e->base);
         if (e->rank == RANK_ANY) qtext_puts(t, "{:}");
@@ -98,7 +100,7 @@ static void type_line(Printer *p, const char *label, const TypeExpr *e) {
     qtext_puts(p->out, "\n");
 }
 
-/* -- lists and functions --------------------------------------------------------------------------------------------- */
+/* -- lists and functions ------------------------------------------------------------------------------------------- */
 static void print_nodes(Printer *p, Node *const *at, int n, const char *label) {
     p->depth++;
     for (int i = 0; i < n; i++) print_node(p, at[i], label);
@@ -152,10 +154,11 @@ static void print_func(Printer *p, const Func *f, const char *label) {
     p->depth--;
 }
 
-/* -- nodes ------------------------------------------------------------------------------------------------------------ */
+/* -- nodes --------------------------------------------------------------------------------------------------------- */
 static void print_assign(Printer *p, const Node *n, const char *label) {
     begin(p, label, "assign");
-    qtext_printf(p->out, " %s%s\n", n->u.assign.in_place ? qop_inplace((Op)n->op) : "=", n->u.assign.bracketed ? " []" : "");
+    qtext_printf(p->out, " %s%s\n", n->u.assign.in_place ? qop_inplace((Op)n->op) : "=",
+                 n->u.assign.bracketed ? " []" : "");
     for (int i = 0; i < n->u.assign.ntargets; i++) {
         print_child(p, n->u.assign.targets[i], "to");
         p->depth++;
@@ -255,14 +258,17 @@ static void print_expr(Printer *p, const Node *n, const char *label) {
     case N_STR: begin(p, label, "\""), qtext_add(p->out, n->u.str->s, n->u.str->len), qtext_puts(p->out, "\"\n"); break;
     case N_IDENT: begin(p, label, n->u.ident.name->s), qtext_puts(p->out, "\n"); break;
     case N_META: name_line(p, label, "meta", n->u.meta.name), print_args(p, n->u.meta.args); break;
-    case N_UNARY: begin(p, label, "unary "), qtext_printf(p->out, "%s\n", qop_text((Op)n->op)), print_child(p, n->u.bin.a, ""); break;
+    case N_UNARY:
+        begin(p, label, "unary "), qtext_printf(p->out, "%s\n", qop_text((Op)n->op)), print_child(p, n->u.bin.a, "");
+        break;
     case N_BINARY:
         line(p, label, qop_text((Op)n->op));
         print_child(p, n->u.bin.a, ""), print_child(p, n->u.bin.b, "");
         break;
     case N_TERNARY:
         line(p, label, "choose");
-        print_child(p, n->u.ternary.cond, "when"), print_child(p, n->u.ternary.then, ""), print_child(p, n->u.ternary.other, "");
+        print_child(p, n->u.ternary.cond, "when"), print_child(p, n->u.ternary.then, ""),
+            print_child(p, n->u.ternary.other, "");
         break;
     case N_RANGE:
         line(p, label, "range");
@@ -283,11 +289,15 @@ static void print_node(Printer *p, const Node *n, const char *label) {
     switch ((NodeKind)n->kind) {
     case N_EXPR: line(p, label, "evaluate"), print_child(p, n->u.expr, ""); break;
     case N_ASSIGN: print_assign(p, n, label); break;
-    case N_DECL: name_line(p, label, "declare", n->u.decl.name), p->depth++, type_line(p, "  as", n->u.decl.type), p->depth--; break;
+    case N_DECL: name_line(p, label, "declare", n->u.decl.name), type_line(p, "  as", n->u.decl.type); break;
     case N_IF: print_blocks(p, n); break;
     case N_FOR: print_loop(p, n); break;
-    case N_WHILE: line(p, label, "while"), print_child(p, n->u.whiles.cond, "when"), print_list(p, n->u.whiles.body); break;
-    case N_REPEAT: line(p, label, "repeat"), print_list(p, n->u.whiles.body), print_child(p, n->u.whiles.cond, "until"); break;
+    case N_WHILE:
+        line(p, label, "while"), print_child(p, n->u.whiles.cond, "when"), print_list(p, n->u.whiles.body);
+        break;
+    case N_REPEAT:
+        line(p, label, "repeat"), print_list(p, n->u.whiles.body), print_child(p, n->u.whiles.cond, "until");
+        break;
     case N_MATCH: print_match(p, n); break;
     case N_BREAK: line(p, label, "break"); break;
     case N_CONTINUE: line(p, label, "continue"); break;

@@ -19,7 +19,7 @@ static Node *nothing(Parser *p) { /* stands where an expression should be, after
     return leaf(p, N_MATRIX, qparse_pos(p));
 }
 
-/* -- literals -------------------------------------------------------------------------------------------------- */
+/* -- literals ------------------------------------------------------------------------------------------------------ */
 static Node *number(Parser *p) {
     const Token *t = qparse_at(p);
     Node *n = leaf(p, N_NUM, t->pos);
@@ -68,7 +68,8 @@ static NodeList items(Parser *p, uint32_t opener, TokenKind closer) {
     }
     bool matrix = closer == T_RBRACK;
     if (p->k == T_SEMI && matrix)
-        qparse_fail(p, qparse_pos(p), "';' does not separate rows: a matrix is written as a list of rows, [[1,2],[3,4]]");
+        qparse_fail(p, qparse_pos(p),
+                    "';' does not separate rows: a matrix is written as a list of rows, [[1,2],[3,4]]");
     if (matrix && (p->k == T_NUMBER || p->k == T_IDENT) && p->nscratch > mark)
         qparse_expected(p, "',' between elements or ']'");
     qparse_close(p, closer, opener, "',' or ");
@@ -86,7 +87,7 @@ static Node *list(Parser *p, NodeKind k, TokenKind closer) {
 
 Node *qexpr_matrix(Parser *p) { return list(p, N_MATRIX, T_RBRACK); }
 
-/* -- types in expression position -------------------------------------------------------------------------------- */
+/* -- types in expression position ---------------------------------------------------------------------------------- */
 /* [?? -> ??] and [vec|mat] look like a list with a lambda; they are types when made of predefined type names. */
 static bool may_be_type(Parser *p) {
     TokenKind k = qparse_peek(p, 1);
@@ -119,7 +120,7 @@ static bool at_rank(const Parser *p) { /* {:} or {4} */
     return (k == T_COLON || k == T_NUMBER) && qparse_peek(p, 2) == T_RBRACE;
 }
 
-/* -- calls, indices, fields -------------------------------------------------------------------------------------- */
+/* -- calls, indices, fields ---------------------------------------------------------------------------------------- */
 static Arg argument(Parser *p) {
     Arg a = {.pos = qparse_pos(p)};
     TokenKind next = qparse_peek(p, 1);
@@ -170,7 +171,8 @@ static Node *index_item(Parser *p) {
         return n;
     }
     Node *n = qexpr_any(p);
-    if (p->k == T_COLON) qparse_fail(p, qparse_pos(p), "':' does not make a range: write first..last or first..step..last");
+    if (p->k == T_COLON)
+        qparse_fail(p, qparse_pos(p), "':' does not make a range: write first..last or first..step..last");
     return n;
 }
 
@@ -218,7 +220,7 @@ static Node *meta(Parser *p) {
     return qparse_grown(p, n, p->height);
 }
 
-/* -- primary ----------------------------------------------------------------------------------------------------- */
+/* -- primary ------------------------------------------------------------------------------------------------------- */
 static Node *name(Parser *p) {
     Node *n = leaf(p, N_IDENT, qparse_pos(p));
     n->u.ident.name = qparse_take_word(p);
@@ -229,7 +231,8 @@ static Node *parenthesised(Parser *p) {
     uint32_t opener = p->i;
     qparse_next(p);
     Node *n = qexpr_any(p);
-    if (p->k == T_COMMA) qparse_fail(p, qparse_pos(p), "a list in parentheses has no meaning: a vector is [a,b], a cell is {a,b}");
+    if (p->k == T_COMMA)
+        qparse_fail(p, qparse_pos(p), "a list in parentheses has no meaning: a vector is [a,b], a cell is {a,b}");
     qparse_close(p, T_RPAREN, opener, "");
     return n;
 }
@@ -256,7 +259,8 @@ static Node *primary(Parser *p) {
         if (p->in_index) return end_of_dimension(p);
         break;
     case T_UNDERSCORE:
-        qparse_fail(p, qparse_pos(p), "'_' has no value: it discards a result, or continues a line when nothing follows it");
+        qparse_fail(p, qparse_pos(p),
+                    "'_' has no value: it discards a result, or continues a line when nothing follows it");
         return nothing(p);
     default: break;
     }
@@ -281,7 +285,7 @@ Node *qexpr_postfix(Parser *p) {
     }
 }
 
-/* -- operators --------------------------------------------------------------------------------------------------- */
+/* -- operators ----------------------------------------------------------------------------------------------------- */
 static bool prefix(TokenKind k, Op *op) {
     switch (k) {
     case T_OP(OP_SUB): *op = OP_NEG; return true;
@@ -394,7 +398,7 @@ Node *qexpr_ternary(Parser *p) {
     return qparse_grown(p, n, higher(height, p->height));
 }
 
-/* -- lambdas ----------------------------------------------------------------------------------------------------- */
+/* -- lambdas ------------------------------------------------------------------------------------------------------- */
 static bool is_qualifier(TokenKind k) { return k == T_KERNEL || k == T_DEVICE || k == T_HOST; }
 
 static bool at_lambda(const Parser *p) {
@@ -430,7 +434,8 @@ static bool at_statements(const Parser *p) {
     if (p->k != T_LPAREN || !end) return false;
     for (uint32_t i = p->i + 1; i < end; i++) {
         const Token *t = &p->tok[i];
-        if (t->kind == T_SEMI || t->kind == T_ASSIGN || (qlex_is_inplace(t->kind) && t->kind != T_INPLACE(OP_BITXOR))) return true;
+        if (t->kind == T_SEMI || t->kind == T_ASSIGN || (qlex_is_inplace(t->kind) && t->kind != T_INPLACE(OP_BITXOR)))
+            return true;
         if (t->match) i = t->match;
     }
     return false;
@@ -495,7 +500,8 @@ Node *qexpr_any(Parser *p) {
     return n;
 }
 
-/* The values of print.  A comma at the end of the line goes on when an expression follows, and is a stray one if not. */
+/* The values of print.  A comma at the end of the line goes on when an expression follows, and is a stray one if not.
+ */
 static bool more_values(Parser *p) {
     if (p->k != T_COMMA) return false;
     uint32_t comma = p->i++;

@@ -95,7 +95,7 @@ static Token *push(Lexer *l, TokenKind k, const char *from, const char *to) {
     return t;
 }
 
-/* -- brackets --------------------------------------------------------------------------------------------------- */
+/* -- brackets ------------------------------------------------------------------------------------------------------ */
 static void open_bracket(Lexer *l) {
     if (l->nopen == l->cap_open) qmem_grow(l->ctx, &l->open, &l->cap_open, l->nopen, sizeof *l->open);
     l->open[l->nopen++] = l->out->n - 1;
@@ -121,7 +121,7 @@ static void track_bracket(Lexer *l, TokenKind k) {
     }
 }
 
-/* -- lines ------------------------------------------------------------------------------------------------------ */
+/* -- lines --------------------------------------------------------------------------------------------------------- */
 static void end_line(Lexer *l) {
     l->line_start = true;
     TokenKind k = last(l);
@@ -156,10 +156,11 @@ static void underscore(Lexer *l) {
     }
 }
 
-/* -- words ------------------------------------------------------------------------------------------------------ */
+/* -- words --------------------------------------------------------------------------------------------------------- */
 static TokenKind keyword(const char *s, size_t n) {
     for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
-        if (keywords[i].len == n && keywords[i].text[0] == s[0] && !memcmp(keywords[i].text, s, n)) return keywords[i].kind;
+        if (keywords[i].len == n && keywords[i].text[0] == s[0] && !memcmp(keywords[i].text, s, n))
+            return keywords[i].kind;
     return T_IDENT;
 }
 
@@ -192,7 +193,7 @@ static void meta(Lexer *l) {
     push(l, T_META, from, l->s);
 }
 
-/* -- numbers ---------------------------------------------------------------------------------------------------- */
+/* -- numbers ------------------------------------------------------------------------------------------------------- */
 static bool radix_digits(const char *s, const char *end, int radix) {
     for (; s < end; s++) {
         int d = is_digit(*s) ? *s - '0' : (unsigned)((*s | 32) - 'a') < 6 ? (*s | 32) - 'a' + 10 : 99;
@@ -251,7 +252,8 @@ static void number(Lexer *l) {
         if (bad - from == 1 && *from == '0' && (*bad | 32) == 'x')
             complain(l, from, "hexadecimal numbers are written with the suffix h, as in 0FFh");
         else
-            complain(l, from, "'%.*s' is neither a number nor a name", (int)(l->s - from > 40 ? 40 : l->s - from), from);
+            complain(l, from, "'%.*s' is neither a number nor a name", (int)(l->s - from > 40 ? 40 : l->s - from),
+                     from);
     }
     push(l, T_NUMBER, from, l->s);
 }
@@ -306,7 +308,7 @@ double qlex_number(const char *s, size_t n, bool *imaginary, bool *integer) {
     return short_decimal(s, n, &v) ? v : decimal_value(s, n);
 }
 
-/* -- strings and other marks -------------------------------------------------------------------------------------- */
+/* -- strings and other marks --------------------------------------------------------------------------------------- */
 /* Backslashes are ordinary characters; a doubled quote stands for one. */
 static void string(Lexer *l) {
     const char *from = l->s++;
@@ -325,7 +327,8 @@ static void string(Lexer *l) {
 }
 
 static bool ends_operand(TokenKind k) {
-    return k == T_IDENT || k == T_NUMBER || k == T_STRING || k == T_RPAREN || k == T_RBRACK || k == T_RBRACE || k == T_ENDCELL;
+    return k == T_IDENT || k == T_NUMBER || k == T_STRING || k == T_RPAREN || k == T_RBRACK || k == T_RBRACE ||
+           k == T_ENDCELL;
 }
 
 static void quoted(Lexer *l, const char *from) { /* 'text' */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* -- tokens ------------------------------------------------------------------------------------------------------ */
+/* -- tokens -------------------------------------------------------------------------------------------------------- */
 void qparse_next(Parser *p) {
     if (p->k == T_ERROR || p->tok[p->i].kind == T_EOF) return;
     p->k = p->tok[++p->i].kind;
@@ -52,7 +52,7 @@ Str *qparse_name(Parser *p, const char *what) {
     return qstr_cname(p->ctx, "?");
 }
 
-/* -- errors ------------------------------------------------------------------------------------------------------ */
+/* -- errors -------------------------------------------------------------------------------------------------------- */
 int qparse_line(const Parser *p, uint32_t pos) {
     int line, col;
     qsource_line_col(p->u->src, pos, &line, &col);
@@ -63,7 +63,8 @@ int qparse_line(const Parser *p, uint32_t pos) {
  * parser in the same statement. */
 static bool lexical_errors(Parser *p, uint32_t pos) {
     bool explained = false;
-    while (p->lex_error < p->tokens->nerrors && p->tokens->errors[p->lex_error].pos <= pos && p->nreported < MAX_ERRORS) {
+    while (p->lex_error < p->tokens->nerrors && p->tokens->errors[p->lex_error].pos <= pos &&
+           p->nreported < MAX_ERRORS) {
         const LexError *e = &p->tokens->errors[p->lex_error++];
         explained = e->pos >= p->tok[p->stmt].pos;
         p->nreported++;
@@ -128,6 +129,8 @@ static const char *describe(const Parser *p, char *buf, size_t size) {
 static const char *advice(const Parser *p) {
     TokenKind before = p->i ? p->tok[p->i - 1].kind : T_NEWLINE;
     switch (qparse_at(p)->kind) {
+    case T_NEWLINE:
+    case T_EOF: return p->i > 1 && before == T_OP_ADD && before == p->tok[p->i - 2].kind ? " (write x += 1)" : "";
     case T_ASSIGN: return " (== compares; a named argument is written name := value)";
     case T_QUOTE: return " (transposition is transpose(x); strings are written in double quotes)";
     case T_BAR: return " (write a || b, or or(a,b) for bits)";
@@ -152,10 +155,13 @@ bool qparse_expect(Parser *p, TokenKind k, const char *where) {
 
 void qparse_close(Parser *p, TokenKind k, uint32_t opener, const char *or_what) {
     if (qparse_accept(p, k) || p->k == T_ERROR) return;
-    int line = p->quiet ? 0 : qparse_line(p, p->tok[opener].pos); /* counting lines takes time that a guess must not cost */
+    int line =
+        p->quiet ? 0 : qparse_line(p, p->tok[opener].pos); /* counting lines takes time that a guess must not cost */
     char what[96];
     if (p->quiet || line == qparse_line(p, qparse_pos(p))) snprintf(what, sizeof what, "%s'%s'", or_what, qlex_text(k));
-    else snprintf(what, sizeof what, "%s'%s' for the '%s' of line %d", or_what, qlex_text(k), qlex_text(p->tok[opener].kind), line);
+    else
+        snprintf(what, sizeof what, "%s'%s' for the '%s' of line %d", or_what, qlex_text(k),
+                 qlex_text(p->tok[opener].kind), line);
     qparse_expected(p, what);
 }
 
@@ -194,7 +200,8 @@ bool qparse_enter(Parser *p) {
 Node *qparse_grown(Parser *p, Node *n, int height) {
     p->height = height + 1;
     if (p->height > MAX_HEIGHT)
-        qparse_stop(p, n->pos, "an expression of more than %d operations in a chain: split it into statements", MAX_HEIGHT);
+        qparse_stop(p, n->pos, "an expression of more than %d operations in a chain: split it into statements",
+                    MAX_HEIGHT);
     return n;
 }
 
@@ -211,7 +218,7 @@ bool qparse_tried(Parser *p, ParseMark m, bool keep) {
     return false;
 }
 
-/* -- lists and nodes --------------------------------------------------------------------------------------------- */
+/* -- lists and nodes ----------------------------------------------------------------------------------------------- */
 void qparse_push(Parser *p, const void *item, size_t size) {
     qmem_grow(p->ctx, &p->scratch, &p->cap_scratch, p->nscratch + (uint32_t)size, 1);
     memcpy(p->scratch + p->nscratch, item, size);
@@ -244,7 +251,7 @@ Func *qparse_func(Parser *p, FuncQual qual, Str *name, uint32_t pos) {
     return f;
 }
 
-/* -- entry points ------------------------------------------------------------------------------------------------ */
+/* -- entry points -------------------------------------------------------------------------------------------------- */
 static Unit *new_unit(Ctx *c, Source *src) {
     Unit *u = qmem_alloc(c, sizeof *u);
     u->ctx = c;
@@ -330,5 +337,6 @@ qs_status qparse_type(Ctx *c, const char *text, size_t n, Unit **unit, TypeExpr 
     qparse_free(u);
     *unit = NULL;
     *out = NULL;
-    return qerr_set(c, QS_ESYNTAX, "\"%.*s\" is not a type%s%s", n > 60 ? 60 : (int)n, text, p.message[0] ? ": " : "", p.message);
+    return qerr_set(c, QS_ESYNTAX, "\"%.*s\" is not a type%s%s", n > 60 ? 60 : (int)n, text, p.message[0] ? ": " : "",
+                    p.message);
 }

@@ -23,7 +23,7 @@ typedef struct {
     bool failed;              /* something that cannot be assigned to came to stand left of = */
 } Matcher;
 
-/* -- matching -------------------------------------------------------------------------------------------------------- */
+/* -- matching ------------------------------------------------------------------------------------------------------ */
 static bool match(Matcher *m, const Node *p, const Node *n);
 
 static int variable_of(const Reduction *r, const Node *p) {
@@ -69,7 +69,8 @@ static bool match_args(Matcher *m, ArgList p, ArgList n) {
 static bool match_optional(Matcher *m, const Node *p, const Node *n) { return p && n ? match(m, p, n) : p == n; }
 
 static bool match_assign(Matcher *m, const Node *p, const Node *n) {
-    NodeList targets = {p->u.assign.targets, p->u.assign.ntargets}, actual = {n->u.assign.targets, n->u.assign.ntargets};
+    NodeList targets = {p->u.assign.targets, p->u.assign.ntargets},
+             actual = {n->u.assign.targets, n->u.assign.ntargets};
     if (p->u.assign.in_place != n->u.assign.in_place || (p->u.assign.in_place && p->op != n->op)) return false;
     if (p->u.assign.bracketed != n->u.assign.bracketed) return false;
     for (int i = 0; i < actual.n; i++)
@@ -102,7 +103,7 @@ static bool match(Matcher *m, const Node *p, const Node *n) {
     }
 }
 
-/* -- building -------------------------------------------------------------------------------------------------------- */
+/* -- building ------------------------------------------------------------------------------------------------------ */
 typedef int Chooser(const Matcher *m, const Node *n); /* the variable whose value stands here; -1: none */
 
 static int variable_here(const Matcher *m, const Node *n) { return variable_of(m->rule, n); }
@@ -114,7 +115,8 @@ static int variable_at_place(const Matcher *m, const Node *n) {
 }
 
 static bool can_be_assigned(const Node *n) {
-    return (n->kind == N_IDENT && !(n->u.ident.sym && n->u.ident.sym->kind == SYM_TEMP)) || n->kind == N_INDEX || n->kind == N_FIELD;
+    return (n->kind == N_IDENT && !(n->u.ident.sym && n->u.ident.sym->kind == SYM_TEMP)) || n->kind == N_INDEX ||
+           n->kind == N_FIELD;
 }
 
 static Node *value_of(Matcher *m, int variable, bool target) {
@@ -182,7 +184,7 @@ static bool construct(Matcher *m, const Node *node, Rewrite *out) {
     return !m->failed;
 }
 
-/* -- choosing -------------------------------------------------------------------------------------------------------- */
+/* -- choosing ------------------------------------------------------------------------------------------------------ */
 static void add_size(void *ud, Node **child) {
     int *size = ud;
     Node *n = (Node *)look_through(*child);
@@ -241,7 +243,8 @@ static bool fits(const Reduction *r, const Node *node) { /* quick refusals */
     return r->pattern->kind == root->kind && r->nparams <= MAX_VARIABLES;
 }
 
-bool qrewrite_find(Unit *u, Reduction *const *rules, int n, const Node *node, const RewriteFrame *active, Rewrite *out) {
+bool qrewrite_find(Unit *u, Reduction *const *rules, int n, const Node *node, const RewriteFrame *active,
+                   Rewrite *out) {
     const Node *root = node->kind == N_EXPR ? node->u.expr : node;
     int depth = active ? active->depth + 1 : 1, size = 0;
     if (depth > MAX_NESTED) return false;

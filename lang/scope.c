@@ -1,9 +1,9 @@
 /* scope.c -- names to symbols.
  *
- * One walk per function: first all names that it assigns are collected (so a name is local everywhere in it), then every
- * identifier is resolved, from the inside out.  A variable found in an enclosing function is captured by each function
- * on the way.  Functions defined inside functions need one more step: mentioning one makes a closure on the spot, so
- * whoever mentions it must see all that it captures; `spread_captures` adds those until nothing changes. */
+ * One walk per function: first all names that it assigns are collected (so a name is local everywhere in it), then
+ * every identifier is resolved, from the inside out.  A variable found in an enclosing function is captured by each
+ * function on the way.  Functions defined inside functions need one more step: mentioning one makes a closure on the
+ * spot, so whoever mentions it must see all that it captures; `spread_captures` adds those until nothing changes. */
 #include "lang/scope.h"
 
 #include "lang/diag.h"
@@ -34,7 +34,7 @@ typedef struct {
 static void resolve(Resolver *r, Node **slot);
 static void resolve_func(Resolver *r, Func *f);
 
-/* -- symbols --------------------------------------------------------------------------------------------------------- */
+/* -- symbols ------------------------------------------------------------------------------------------------------- */
 static Sym *new_symbol(Resolver *r, SymKind k, Str *name, uint32_t pos) {
     Sym *s = qast_alloc(r->u, sizeof *s);
     s->kind = k;
@@ -114,7 +114,7 @@ static Sym *capture_view(Resolver *r, Func *f, Sym *sym, bool *added) {
     return add_capture(r, f, outer);
 }
 
-/* -- looking up ------------------------------------------------------------------------------------------------------ */
+/* -- looking up ---------------------------------------------------------------------------------------------------- */
 static Sym *define_global(Resolver *r, Str *name, uint32_t pos) {
     Sym *s = get(&r->globals, name);
     if (s) return s;
@@ -207,7 +207,7 @@ static void resolve_name(Resolver *r, Node *n) {
     else n->u.ident.sym = s;
 }
 
-/* -- collecting what a function assigns -------------------------------------------------------------------------------- */
+/* -- collecting what a function assigns ---------------------------------------------------------------------------- */
 typedef struct { Resolver *r; Node *at; } Collector;
 
 static Sym *assigned(Resolver *r, Str *name, uint32_t pos) {
@@ -252,7 +252,8 @@ static void collect_targets(Resolver *r, Node *n) {
     for (int i = 0; i < n->u.assign.ntargets; i++) {
         Node *t = n->u.assign.targets[i];
         if (t->kind != N_IDENT || !strcmp(t->u.ident.name->s, "_")) continue;
-        if (!r->scope && n->u.assign.in_place) continue; /* at top level x += 1 changes what is there, an import's x too */
+        if (!r->scope && n->u.assign.in_place)
+            continue; /* at top level x += 1 changes what is there, an import's x too */
         Sym *s = assigned(r, t->u.ident.name, t->pos);
         annotate(s, n->u.assign.types[i]);
         t->u.ident.sym = s;
@@ -281,7 +282,7 @@ static void collect_body(Resolver *r, Func *f) {
     for (int i = 0; i < f->body.n; i++) collect(r, &f->body.at[i]);
 }
 
-/* -- resolving --------------------------------------------------------------------------------------------------------- */
+/* -- resolving ----------------------------------------------------------------------------------------------------- */
 /* B = A gives B the access mode of A. */
 static void inherit_mode(const Node *n) {
     if (n->u.assign.ntargets != 1 || n->u.assign.in_place || n->u.assign.value->kind != N_IDENT) return;
@@ -369,7 +370,8 @@ static void find_symbol(void *ud, Node **child) {
 }
 
 static void check_pattern(Resolver *r, Reduction *d) {
-    if (d->pattern->kind == N_IDENT) qdiag_error(r->u, d->pattern->pos, "a single name is not a pattern: it would match everything");
+    if (d->pattern->kind == N_IDENT)
+        qdiag_error(r->u, d->pattern->pos, "a single name is not a pattern: it would match everything");
     for (int i = 0; i < d->nparams; i++) {
         Occurrence o = {d->params[i].sym, false};
         find_symbol(&o, &d->pattern);
@@ -394,7 +396,7 @@ static void resolve_reduction(Resolver *r, Reduction *d) {
     r->rule = NULL;
 }
 
-/* -- after the walk ---------------------------------------------------------------------------------------------------- */
+/* -- after the walk ------------------------------------------------------------------------------------------------ */
 static bool spread_once(Resolver *r) {
     bool added = false;
     for (uint32_t i = 0; i < r->nmentions; i++) {

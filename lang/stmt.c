@@ -46,11 +46,24 @@ static bool is_open(const Parser *p, TokenKind opener) {
     return false;
 }
 
+static int indent(const Parser *p, uint32_t tok) { /* -1: not the first on its line */
+    if (!p->tok[tok].first) return -1;
+    uint32_t pos = p->tok[tok].pos, s = pos;
+    while (s > 0 && (p->text[s - 1] == ' ' || p->text[s - 1] == '\t')) s--;
+    return (int)(pos - s);
+}
+
+static bool closes_by_layout(const Parser *p) { /* endwhile, written for the endfor that belongs there */
+    return p->k != T_BAR && p->k != T_ELSE && p->k != T_ELSEIF && p->k != T_CATCH && p->k != T_UNTIL &&
+           indent(p, p->i) == indent(p, p->block->tok);
+}
+
 static bool block_ends(const Parser *p) {
     if (p->k == T_EOF) return true;
     if (!p->block) return false;
     if (p->block->opener == T_LPAREN) return p->k == T_RPAREN || p->k == T_END || opener_of(p->k) != T_EOF;
-    return p->k == T_END || (opener_of(p->k) != T_EOF && is_open(p, opener_of(p->k)));
+    if (opener_of(p->k) == T_EOF) return p->k == T_END;
+    return is_open(p, opener_of(p->k)) || closes_by_layout(p);
 }
 
 static void stray_closer(Parser *p) {
@@ -82,13 +95,6 @@ static Block begin(Parser *p, uint32_t pos, TokenKind opener) {
     return b;
 }
 
-static int indent(const Parser *p, uint32_t tok) { /* -1: not the first on its line */
-    if (!p->tok[tok].first) return -1;
-    uint32_t pos = p->tok[tok].pos, s = pos;
-    while (s > 0 && (p->text[s - 1] == ' ' || p->text[s - 1] == '\t')) s--;
-    return (int)(pos - s);
-}
-
 static void note_indent(Parser *p, const Block *b) {
     int a = indent(p, b->tok), z = indent(p, p->i);
     if (a >= 0 && z >= 0 && a != z && !p->odd.closer) p->odd.opener = b->pos, p->odd.closer = qparse_pos(p);
@@ -97,10 +103,10 @@ static void note_indent(Parser *p, const Block *b) {
 static void never_closed(Parser *p, const Block *b, TokenKind closer) {
     char hint[128] = "";
     if (p->odd.closer)
-        snprintf(hint, sizeof hint, "; the indentation suggests a look at lines %d to %d", qparse_line(p, p->odd.opener),
-                 qparse_line(p, p->odd.closer));
-    qparse_stop(p, b->pos, "this '%s' is not closed: its '%s' is missing before the end of the file%s", opener_text(b->opener),
-                qlex_text(closer), hint);
+        snprintf(hint, sizeof hint, "; the indentation suggests a look at lines %d to %d",
+                 qparse_line(p, p->odd.opener), qparse_line(p, p->odd.closer));
+    qparse_stop(p, b->pos, "this '%s' is not closed: its '%s' is missing before the end of the file%s",
+                opener_text(b->opener), qlex_text(closer), hint);
 }
 
 /* After the last part of block b: its closer. */
@@ -266,7 +272,8 @@ static Node *c_declaration(Parser *p) {
 static Node *expression(Parser *p) {
     Node *n = make(p, N_EXPR, qparse_pos(p));
     n->u.expr = qexpr_any(p);
-    if (p->k == T_ASSIGN) qparse_fail(p, n->pos, "this cannot be assigned to: a name, an element x[i] or a field x.f is needed");
+    if (p->k == T_ASSIGN)
+        qparse_fail(p, n->pos, "this cannot be assigned to: a name, an element x[i] or a field x.f is needed");
     return n;
 }
 
@@ -285,11 +292,20 @@ static Node *simple(Parser *p) {
 void qstmt_simple(Parser *p) { emit(p, simple(p)); }
 
 /* -- print, sync, return, import ----------------------------------------------------------------------------------- */
-/* print a, b is a statement; print(a) too when nothing follows; print = 3, print.x and the like are an ordinary name. */
+/* print a, b is a statement; print(a) too when nothing follows; print = 3, print.x and the like are an ordinary name.
+ */
 static bool at_print(const Parser *p) {
     if (!qparse_is_word(p, "print")) return false;
     switch (qparse_peek(p, 1)) {
-    case T_NEWLINE: case T_SEMI: case T_EOF: case T_NUMBER: case T_STRING: case T_IDENT: case T_META: case T_LBRACK: case T_LBRACE:
+    case T_NEWLINE:
+    case T_SEMI:
+    case T_EOF:
+    case T_NUMBER:
+    case T_STRING:
+    case T_IDENT:
+    case T_META:
+    case T_LBRACK:
+    case T_LBRACE:
     case T_CELL: case T_ANY: case T_OP(OP_SUB): case T_OP(OP_NOT): case T_LPAREN: return true;
     default: return false;
     }
@@ -297,7 +313,8 @@ static bool at_print(const Parser *p) {
 
 static bool is_whole_call(const Parser *p) { /* print(…) with nothing behind */
     TokenKind k = qparse_beyond(p, p->i + 1);
-    return qparse_peek(p, 1) == T_LPAREN && (k == T_NEWLINE || k == T_SEMI || k == T_EOF || k == T_RPAREN || k == T_BAR || qlex_opens(k));
+    return qparse_peek(p, 1) == T_LPAREN &&
+           (k == T_NEWLINE || k == T_SEMI || k == T_EOF || k == T_RPAREN || k == T_BAR || qlex_opens(k));
 }
 
 static void print(Parser *p) {
@@ -324,7 +341,14 @@ static void sync(Parser *p) {
     emit(p, n);
 }
 
+static bool in_loop(const Parser *p) {
+    for (const Block *b = p->block; b && b->opener != T_FUNCTION && b->opener != T_LPAREN; b = b->up)
+        if (b->opener == T_FOR || b->opener == T_WHILE || b->opener == T_REPEAT) return true;
+    return false;
+}
+
 static void jump(Parser *p, NodeKind k) {
+    if (k != N_RETURN && !in_loop(p)) qparse_fail(p, qparse_pos(p), "'%s' outside of a loop", qlex_text(p->k));
     emit(p, make(p, k, qparse_pos(p)));
     qparse_next(p);
     if (k == N_RETURN && p->k != T_ERROR && !separator(p) && !block_ends(p) && p->k != T_RPAREN)
@@ -366,10 +390,12 @@ static void conditional(Parser *p) {
     if (qparse_accept(p, T_ELSE)) {
         n->u.ifs.has_else = true;
         if (p->k == T_IF && !qparse_at(p)->first)
-            qparse_warn(p, qparse_pos(p), "'else if' opens a second 'if' that needs its own 'endif'; 'elseif' does not");
+            qparse_warn(p, qparse_pos(p),
+                        "'else if' opens a second 'if' that needs its own 'endif'; 'elseif' does not");
         n->u.ifs.other = block(p);
         if (p->k == T_ELSEIF || p->k == T_ELSE) {
-            qparse_fail(p, qparse_pos(p), "'%s' after the 'else' of the 'if' of line %d", qlex_text(p->k), qparse_line(p, n->pos));
+            qparse_fail(p, qparse_pos(p), "'%s' after the 'else' of the 'if' of line %d", qlex_text(p->k),
+                        qparse_line(p, n->pos));
             p->i++;
             qparse_resync(p);
             block(p);
@@ -400,7 +426,8 @@ static void loop_ranges(Parser *p, Node *n) {
     NodeList l = qparse_take_nodes(p, mark);
     n->u.loop.ranges = l.at;
     n->u.loop.nranges = l.n;
-    if (p->k == T_COLON) qparse_fail(p, qparse_pos(p), "':' does not make a range: write first..last or first..step..last");
+    if (p->k == T_COLON)
+        qparse_fail(p, qparse_pos(p), "':' does not make a range: write first..last or first..step..last");
     if (l.n > 1 && l.n != n->u.loop.nvars)
         qparse_fail(p, n->pos, "%d loop variables but %d ranges", n->u.loop.nvars, l.n);
 }
@@ -445,7 +472,7 @@ static void repeat_loop(Parser *p) {
     emit(p, n);
 }
 
-/* -- match, try ------------------------------------------------------------------------------------------------------ */
+/* -- match, try ---------------------------------------------------------------------------------------------------- */
 static void pattern(Parser *p, MatchArm *arm) { /* literal, (a,b), or _ */
     uint32_t opener = p->i;
     if (qparse_accept(p, T_UNDERSCORE)) {
@@ -518,7 +545,7 @@ static void try_catch(Parser *p) {
     emit(p, n);
 }
 
-/* -- functions ------------------------------------------------------------------------------------------------------- */
+/* -- functions ----------------------------------------------------------------------------------------------------- */
 static size_t line_begin(const char *text, size_t pos) {
     while (pos > 0 && text[pos - 1] != '\n') pos--;
     return pos;
@@ -588,7 +615,8 @@ static void results(Parser *p, Func *f) { /* y, y : mat, [a, b : vec], [] */
 static void function_header(Parser *p, Func *f) {
     qparse_next(p);
     if (p->k == T_IDENT && qparse_peek(p, 1) == T_LPAREN)
-        qparse_fail(p, qparse_pos(p), "the results are missing: write 'function y = name(...)', or 'function [] = name(...)' for none");
+        qparse_fail(p, qparse_pos(p),
+                    "the results are missing: write 'function y = name(...)', or 'function [] = name(...)' for none");
     results(p, f);
     qparse_expect(p, T_ASSIGN, "between the results and the name of the function");
     if (qparse_accept(p, T_KERNEL)) f->qual = Q_KERNEL;
@@ -619,7 +647,9 @@ static void function(Parser *p, Attr *attr, uint32_t first) { /* first: token of
     function_header(p, f);
     f->is_method = f->nparams > 0 && !strcmp(f->params[0].name->s, "self");
     if (f->qual == Q_KERNEL && f->nouts > 0)
-        qparse_fail(p, f->outs[0].pos, "a kernel has no results: write 'function [] = __kernel__ %s(...)' and store into an array", f->name->s);
+        qparse_fail(p, f->outs[0].pos,
+                    "a kernel has no results: write 'function [] = __kernel__ %s(...)' and store into an array",
+                    f->name->s);
     qparse_resync(p);
     f->body = block(p);
     end(p, &b, T_ENDFUNCTION);
@@ -654,7 +684,7 @@ NodeList qstmt_lambda_body(Parser *p, Node **value) {
     return l;
 }
 
-/* -- types ----------------------------------------------------------------------------------------------------------- */
+/* -- types --------------------------------------------------------------------------------------------------------- */
 static bool word_is(const Parser *p, uint32_t ahead, const char *word) {
     const Token *t = &p->tok[p->i + ahead];
     return t->kind == T_IDENT && t->end - t->pos == strlen(word) && !memcmp(p->text + t->pos, word, strlen(word));
@@ -675,12 +705,16 @@ static bool class_kind(Parser *p, TypeDef *d) {
     return true;
 }
 
+static void function_in_class(Parser *p) {
+    uint32_t mark = p->nscratch;
+    qparse_fail(p, qparse_pos(p), "a method is a function outside the class, with a first parameter self : Class");
+    p->k = qparse_at(p)->kind;
+    if (!p->stopped) function(p, NULL, p->i);
+    p->nscratch = mark;
+}
+
 static Param class_field(Parser *p) {
     Param f = {.pos = qparse_pos(p)};
-    if (p->k == T_FUNCTION) {
-        qparse_fail(p, f.pos, "a method is a function outside the class, with a first parameter self : Class");
-        return f;
-    }
     f.name = qparse_name(p, "a field: name : type");
     if (qparse_accept(p, T_COLON)) f.type = qtexpr_type(p);
     if (qparse_accept(p, T_ASSIGN)) f.init = qexpr_any(p);
@@ -697,8 +731,12 @@ static void class_body(Parser *p, TypeDef *d, uint32_t pos) {
         while (separator(p)) qparse_next(p);
         p->stmt = p->i;
         if (p->k == T_END || p->k == T_ENDTYPE || p->k == T_EOF) break;
-        Param f = class_field(p);
-        if (f.name) qparse_push(p, &f, sizeof f);
+        if (p->k == T_FUNCTION) {
+            function_in_class(p);
+        } else {
+            Param f = class_field(p);
+            qparse_push(p, &f, sizeof f);
+        }
         end_of(p, "the end of the field");
         if (p->k != T_EOF && !separator(p) && p->k != T_END && p->k != T_ENDTYPE) break;
     }
@@ -747,11 +785,12 @@ static void type_definition(Parser *p) {
     append(p, &p->u->typedefs, &p->u->ntypedefs, d);
 }
 
-/* -- reductions ------------------------------------------------------------------------------------------------------ */
+/* -- reductions ---------------------------------------------------------------------------------------------------- */
 /* (x[a > b] = c): the parentheses hold an assignment when nothing but the end of the part follows them. */
 static Node *rule_part(Parser *p, TokenKind stop, TokenKind stop2) {
     TokenKind beyond = p->k == T_LPAREN ? qparse_beyond(p, p->i) : T_ERROR;
-    if (beyond != stop && beyond != stop2 && beyond != T_SEMI && !(beyond == T_EOF && stop2 == T_NEWLINE)) return qexpr_any(p);
+    if (beyond != stop && beyond != stop2 && beyond != T_SEMI && !(beyond == T_EOF && stop2 == T_NEWLINE))
+        return qexpr_any(p);
     uint32_t opener = p->i, mark = p->nscratch;
     qparse_next(p);
     qstmt_simple(p);
@@ -783,7 +822,7 @@ static void reduction(Parser *p) {
     append(p, &p->u->reductions, &p->u->nreductions, r);
 }
 
-/* -- attributes ------------------------------------------------------------------------------------------------------ */
+/* -- attributes ---------------------------------------------------------------------------------------------------- */
 static Node *attribute_value(Parser *p) { /* an expression, or args=(a, b) */
     uint32_t opener = p->i;
     if (!qparse_accept(p, T_LPAREN)) return qexpr_any(p);
@@ -836,7 +875,7 @@ static Attr *attribute(Parser *p) {
     return a;
 }
 
-/* -- statements ------------------------------------------------------------------------------------------------------ */
+/* -- statements ---------------------------------------------------------------------------------------------------- */
 static void attributed(Parser *p) { /* an attribute goes with the loop or function directly after it */
     uint32_t first = p->i;
     Attr *a = attribute(p);
@@ -854,7 +893,8 @@ static void attributed(Parser *p) { /* an attribute goes with the loop or functi
 static bool at_top_level(Parser *p) {
     if (p->func == p->u->main && !(p->block && p->block->opener == T_LPAREN)) return true;
     const Token *t = qparse_at(p);
-    qparse_fail(p, t->pos, "'%.*s' belongs at the top level, not inside a function", (int)(t->end - t->pos), p->text + t->pos);
+    qparse_fail(p, t->pos, "'%.*s' belongs at the top level, not inside a function", (int)(t->end - t->pos),
+                p->text + t->pos);
     return false;
 }
 
@@ -874,7 +914,14 @@ static void statement(Parser *p) {
     case T_SYNCTHREADS: sync(p); break;
     case T_IMPORT: if (at_top_level(p)) import(p); break;
     case T_REDUCTION: if (at_top_level(p)) reduction(p); break;
-    case T_END: case T_ENDFUNCTION: case T_ENDIF: case T_ENDFOR: case T_ENDWHILE: case T_ENDMATCH: case T_ENDTRY: case T_ENDTYPE:
+    case T_END:
+    case T_ENDFUNCTION:
+    case T_ENDIF:
+    case T_ENDFOR:
+    case T_ENDWHILE:
+    case T_ENDMATCH:
+    case T_ENDTRY:
+    case T_ENDTYPE:
     case T_ELSE: case T_ELSEIF: case T_UNTIL: case T_CATCH: stray_closer(p); break;
     case T_LBRACE:
         if (qparse_peek(p, 1) == T_OP(OP_NOT)) attributed(p);

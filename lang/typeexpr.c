@@ -21,13 +21,16 @@ static void modifier(Parser *p, TypeExpr *t) {
     qparse_next(p);
     uint32_t pos = qparse_pos(p);
     if (p->k != T_IDENT) {
-        qparse_fail(p, pos, "expected an access mode after ', as in mat'circular (transposition is transpose(x); strings are "
-                            "written in double quotes)");
+        qparse_fail(p, pos,
+                    "expected an access mode after ', as in mat'circular (transposition is transpose(x); strings are "
+                    "written in double quotes)");
         return;
     }
     Str *name = qparse_take_word(p);
     if (!qaccess_from_name(name->s, &t->mods))
-        qparse_fail(p, pos, "unknown access mode '%s: there are safe, mirror, circular, clamped, unchecked, checked, const", name->s);
+        qparse_fail(p, pos,
+                    "unknown access mode '%s: there are safe, mirror, circular, clamped, unchecked, checked, const",
+                    name->s);
 }
 
 static TypeExpr **types(Parser *p, TypeExpr *first, TokenKind separator, int *n) {
@@ -58,7 +61,8 @@ static TypeExpr *rank(Parser *p, TypeExpr *base) { /* base{:} or base{4} */
         bool imaginary, integer;
         const Token *n = qparse_at(p);
         double v = qlex_number(p->text + n->pos, n->end - n->pos, &imaginary, &integer);
-        if (!integer || v < 1 || v > QS_MAX_RANK) qparse_fail(p, n->pos, "a rank is a number from 1 to %d", QS_MAX_RANK);
+        if (!integer || v < 1 || v > QS_MAX_RANK)
+            qparse_fail(p, n->pos, "a rank is a number from 1 to %d", QS_MAX_RANK);
         else t->rank = (int)v;
         qparse_next(p);
     } else if (!qparse_accept(p, T_COLON)) {
@@ -173,5 +177,6 @@ static bool all_builtin(Parser *p, TypeExpr *const *t, int n) {
 
 bool qtexpr_is_builtin(Parser *p, const TypeExpr *t) {
     if (t->kind == TE_NAME) return qtype_builtin(p->ctx, t->name->s) != NULL;
-    return (!t->base || qtexpr_is_builtin(p, t->base)) && all_builtin(p, t->args, t->nargs) && all_builtin(p, t->outs, t->nouts);
+    return (!t->base || qtexpr_is_builtin(p, t->base)) && all_builtin(p, t->args, t->nargs) &&
+           all_builtin(p, t->outs, t->nouts);
 }

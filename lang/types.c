@@ -9,11 +9,11 @@ static qs_status type_of(Resolver *r, TypeExpr *e, const Type **out);
 
 static Where at(const Resolver *r, uint32_t pos) { return (Where){r->src, pos}; }
 
-/* -- names ----------------------------------------------------------------------------------------------------------- */
-static const char *const common_names[] = {"scalar", "cscalar", "int",  "int8",  "int16", "int32",  "int64",  "uint8",   "uint16",
-                                           "uint32", "uint64",  "bool", "float16", "float32", "float64", "string", "vec", "mat",
-                                           "cube",   "cvec",    "cmat", "ccube", "ivec",  "imat",   "icube",  "cell",    "object",
-                                           "function", "kernel_function"};
+/* -- names --------------------------------------------------------------------------------------------------------- */
+static const char *const common_names[] = {
+    "scalar", "cscalar", "int",     "int8",    "int16",   "int32",  "int64",  "uint8",    "uint16",         "uint32",
+    "uint64", "bool",    "float16", "float32", "float64", "string", "vec",    "mat",      "cube",           "cvec",
+    "cmat",   "ccube",   "ivec",    "imat",    "icube",   "cell",   "object", "function", "kernel_function"};
 
 static qs_status unknown_type(Resolver *r, const TypeExpr *e) {
     Nearest near = {.wanted = e->name->s};
@@ -32,7 +32,7 @@ static qs_status named(Resolver *r, TypeExpr *e, const Type **out) {
     return QS_OK;
 }
 
-/* -- lists ------------------------------------------------------------------------------------------------------------ */
+/* -- lists --------------------------------------------------------------------------------------------------------- */
 enum { MAX_ARGS = 32 };
 
 static qs_status types_of(Resolver *r, TypeExpr *e, const Type **args) {
@@ -56,7 +56,7 @@ static qs_status function(Resolver *r, TypeExpr *e, const Type **out) {
     return QS_OK;
 }
 
-/* -- arrays ----------------------------------------------------------------------------------------------------------- */
+/* -- arrays -------------------------------------------------------------------------------------------------------- */
 static const Type *with_element(Resolver *r, const Type *array, const Type *elem) {
     if (array->nfixed && elem->kind == TY_NUM) return qtype_fixed(r->ctx, elem, array->rank, array->dims);
     return qtype_array(r->ctx, elem, array->rank);
@@ -73,8 +73,9 @@ static qs_status element(Resolver *r, TypeExpr *e, const Type **out) { /* base[a
     }
     if (!base) TRY(type_of(r, e->base, &base));
     if (base->kind != TY_ARRAY || e->nargs != 1)
-        return qerr_at(r->ctx, QS_ETYPE, at(r, e->pos), "%s cannot be followed by [%s]: it is not an array or generic type",
-                       qtype_name(base), e->nargs == 1 ? qtype_name(args[0]) : "…");
+        return qerr_at(r->ctx, QS_ETYPE, at(r, e->pos),
+                       "%s cannot be followed by [%s]: it is not an array or generic type", qtype_name(base),
+                       e->nargs == 1 ? qtype_name(args[0]) : "…");
     *out = with_element(r, base, args[0]);
     return QS_OK;
 }
@@ -83,12 +84,13 @@ static qs_status any_rank(Resolver *r, TypeExpr *e, const Type **out) { /* cube{
     const Type *base;
     TRY(type_of(r, e->base, &base));
     if (base->kind != TY_ARRAY || base->rank < 3)
-        return qerr_at(r->ctx, QS_ETYPE, at(r, e->pos), "a number of dimensions in braces belongs to a cube type, as in cube{:}");
+        return qerr_at(r->ctx, QS_ETYPE, at(r, e->pos),
+                       "a number of dimensions in braces belongs to a cube type, as in cube{:}");
     *out = qtype_array(r->ctx, base->inner, e->rank);
     return QS_OK;
 }
 
-/* -- fixed sizes ------------------------------------------------------------------------------------------------------ */
+/* -- fixed sizes --------------------------------------------------------------------------------------------------- */
 static bool constant(Resolver *r, const Node *n, double *v) {
     double a, b;
     switch (n->kind) {
@@ -115,10 +117,12 @@ static bool constant(Resolver *r, const Node *n, double *v) {
 static qs_status extent(Resolver *r, const Node *n, int32_t *out) {
     double v;
     if (!constant(r, n, &v))
-        return qerr_at(r->ctx, QS_ETYPE, at(r, n->pos), "the size of a fixed type must be known before the program runs%s%s",
+        return qerr_at(r->ctx, QS_ETYPE, at(r, n->pos),
+                       "the size of a fixed type must be known before the program runs%s%s",
                        n->kind == N_IDENT ? ", and is not for " : "", n->kind == N_IDENT ? n->u.ident.name->s : "");
     if (!(v >= 1 && v <= INT32_MAX) || v != floor(v))
-        return qerr_at(r->ctx, QS_ETYPE, at(r, n->pos), "the size of a fixed type must be a whole number ≥ 1, got %g", v);
+        return qerr_at(r->ctx, QS_ETYPE, at(r, n->pos), "the size of a fixed type must be a whole number ≥ 1, got %g",
+                       v);
     *out = (int32_t)v;
     return QS_OK;
 }
@@ -129,17 +133,19 @@ static qs_status fixed(Resolver *r, TypeExpr *e, const Type **out) {
     int32_t dims[QS_MAX_RANK];
     TRY(type_of(r, e->base, &base));
     if (base->kind != TY_ARRAY || base->nfixed)
-        return qerr_at(r->ctx, QS_ETYPE, at(r, e->pos), "%s cannot have a fixed size: only vec, mat and cube types can", qtype_name(base));
-    bool fits = base->rank >= 3 || base->rank == RANK_ANY ? e->ndims >= 3 && e->ndims <= QS_MAX_RANK : e->ndims == base->rank;
+        return qerr_at(r->ctx, QS_ETYPE, at(r, e->pos), "%s cannot have a fixed size: only vec, mat and cube types can",
+                       qtype_name(base));
+    bool fits =
+        base->rank >= 3 || base->rank == RANK_ANY ? e->ndims >= 3 && e->ndims <= QS_MAX_RANK : e->ndims == base->rank;
     if (!fits)
-        return qerr_at(r->ctx, QS_ETYPE, at(r, e->pos), "%s takes %s%d sizes, got %d", qtype_name(base), base->rank < 3 ? "" : "at least ",
-                       base->rank < 1 ? 3 : base->rank, e->ndims);
+        return qerr_at(r->ctx, QS_ETYPE, at(r, e->pos), "%s takes %s%d sizes, got %d", qtype_name(base),
+                       base->rank < 3 ? "" : "at least ", base->rank < 1 ? 3 : base->rank, e->ndims);
     for (int i = 0; i < e->ndims; i++) TRY(extent(r, e->dims[i], &dims[i]));
     *out = base->inner->kind == TY_NUM ? qtype_fixed(r->ctx, base->inner, e->ndims, dims) : base;
     return QS_OK;
 }
 
-/* -- everything ------------------------------------------------------------------------------------------------------- */
+/* -- everything ---------------------------------------------------------------------------------------------------- */
 static qs_status pointer(Resolver *r, TypeExpr *e, const Type **out) {
     const Type *target;
     TRY(type_of(r, e->base, &target));
@@ -166,7 +172,8 @@ static qs_status type_of(Resolver *r, TypeExpr *e, const Type **out) {
     return QS_OK;
 }
 
-qs_status qtypes_resolve(Ctx *c, TypeExpr *e, const TypeHost *host, const Source *src, const Type **out, TypeMods *mods) {
+qs_status qtypes_resolve(Ctx *c, TypeExpr *e, const TypeHost *host, const Source *src, const Type **out,
+                         TypeMods *mods) {
     Resolver r = {c, host, src};
     if (mods) *mods = e->mods;
     return type_of(&r, e, out);
