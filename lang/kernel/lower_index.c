@@ -50,12 +50,14 @@ static KRef inside(Lower *L, KRef at, KRef n) {
     return klnum_bin(L, K_INB, at, n);
 }
 
+static int shown_axis(const Access *a, int axis) { return a->rank == 1 ? axis + 1 : axis; } /* a vec is 1xN */
+
 static void check_inside(Lower *L, const Access *a, KRef at, KRef n, int axis) {
     char text[160];
     double k;
     KRef in = inside(L, at, n);
     if (kir_is_const(L->f, in, &k) && k != 0) return;
-    snprintf(text, sizeof text, "index %%0 is outside dimension %d of %.80s (size %%1)", axis, a->name);
+    snprintf(text, sizeof text, "index %%0 is outside dimension %d of %.80s (size %%1)", shown_axis(a, axis), a->name);
     klnum_emit(L, K_CHECK, QS_B1, 0, in, at, n, (uint64_t)kir_message(L->f, QS_EINDEX, text));
 }
 
@@ -345,7 +347,7 @@ static qs_status settle_small(Lower *L, Access *a, bool writing) {
         double k;
         const Item *it = &a->item[d];
         if (it->kind != AT_ONE || !kir_is_const(L->f, it->one, &k) || (k >= 0 && k < (double)a->base.dims[d])) continue;
-        return klower_error(L, QS_EINDEX, L->pos, "index %g is outside dimension %d of %s (size %lld)", k, d, a->name, (long long)a->base.dims[d]);
+        return klower_error(L, QS_EINDEX, L->pos, "index %g is outside dimension %d of %s (size %lld)", k, shown_axis(a, d), a->name, (long long)a->base.dims[d]);
     }
     return QS_OK;
 }

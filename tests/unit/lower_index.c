@@ -16,7 +16,7 @@ static void modes(void) {
         check_floats(y, 9, want[i], __FILE__, __LINE__);
         memset(y, 0, sizeof y);
         t.checked = true;
-        if (i == 0) FAILS(&t, RUN1(&t, "f", 9, VEC(x, 3), VEC(y, 9)), "index -3 is outside dimension 0 of x (size 3)");
+        if (i == 0) FAILS(&t, RUN1(&t, "f", 9, VEC(x, 3), VEC(y, 9)), "index -3 is outside dimension 1 of x (size 3)");
         else OK(&t, RUN1(&t, "f", 9, VEC(x, 3), VEC(y, 9)));
         END;
     }
@@ -29,7 +29,7 @@ static void locals_with_modes(void) {
           "function [] = __kernel__ k(x : vec'const, pos : int)\n x[pos] = 1\nend\n");
     OK(&t, RUN1(&t, "f", 3, VEC(x, 3), VEC(y, 3)));
     FLOATS(y, 101, 202, 303);
-    FAILS(&t, RUN1(&t, "g", 4, VEC(x, 3), VEC(y, 3)), "index 3 is outside dimension 0 of x (size 3)");
+    FAILS(&t, RUN1(&t, "g", 4, VEC(x, 3), VEC(y, 3)), "index 3 is outside dimension 1 of x (size 3)");
     OK(&t, RUN1(&t, "h", 3, VEC(x, 3), VEC(y, 3)));
     FLOATS(y, 1, 2, 3);
     FAILS(&t, RUN1(&t, "k", 3, VEC(x, 3)), "x is 'const and cannot be written");
