@@ -92,7 +92,7 @@ static bool fits(qs_vm *vm, const Spec *s, const Request *r, uint64_t key, qs_va
     if (s->key != key || s->rank != r->rank || s->serial != r->serial || s->explicit_block != r->explicit_block || !same_block(s, r)) return false;
     for (int i = 0; i < s->nsources; i++) {
         values[i] = qkspec_value(vm, &s->sources[i], r, values);
-        if (!qkspec_agrees(&s->sources[i], values[i])) return false;
+        if (!qkspec_agrees(vm, &s->sources[i], values[i])) return false;
     }
     return true;
 }
@@ -172,7 +172,8 @@ static uint64_t number_bits(qs_value v, int part, qs_dtype d) {
     return s.bits;
 }
 
-static void bind_number(const KParam *p, const KBind *b, qs_value v, DevArg *out) {
+static void bind_number(qs_vm *vm, const KParam *p, const KBind *b, qs_value v, DevArg *out) {
+    if (v.kind == QS_ARRAY) v = qs_num(qkspec_element(vm, v.u.p, (size_t)b->part)); /* of a small array, by value */
     out->is_array = false;
     out->bits = number_bits(v, b->part, (qs_dtype)p->dtype);
     out->size = (uint8_t)qdtype_size((qs_dtype)p->dtype);
@@ -220,7 +221,7 @@ static qs_status bind_params(qs_vm *vm, const Spec *s, const qs_value *values, B
         const KParam *p = &s->func->params[i];
         qs_value v = values[s->binds[i].source];
         if (p->kind == KP_NUM) {
-            bind_number(p, &s->binds[i], v, &b->arg[i]);
+            bind_number(vm, p, &s->binds[i], v, &b->arg[i]);
             continue;
         }
         TRY(bind_array(vm, s->func, p, &s->binds[i], v.u.p, &b->arg[i]));

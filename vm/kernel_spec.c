@@ -67,14 +67,29 @@ static bool same_number(const KSource *s, qs_value v) {
     return s->num[0] == qval_number(v);
 }
 
-bool qkspec_agrees(const KSource *s, qs_value v) {
-    if (qkspec_signature(v) != s->signature) return false;
-    if (s->num_known && !same_number(s, v)) return false;
-    if (!s->dims_known) return true;
-    const Array *a = v.u.p;
+static bool same_dims(const KSource *s, const Array *a) {
     for (int d = 0; d < a->rank; d++)
         if (s->dims_known >> d & 1 && a->dims[d] != s->dims[d]) return false;
     return true;
+}
+
+double qkspec_element(qs_vm *vm, Array *a, size_t i) {
+    const void *p;
+    if (qarr_read(vm, a, &p) != QS_OK) return 0;
+    return qdtype_get((qs_dtype)a->dtype, (const char *)p + qarr_offset(a, i) * qdtype_size((qs_dtype)a->dtype));
+}
+
+static bool same_elements(qs_vm *vm, const KSource *s, Array *a) {
+    for (size_t i = 0; i < a->count; i++)
+        if (qkspec_element(vm, a, i) != s->vec[i]) return false;
+    return true;
+}
+
+bool qkspec_agrees(qs_vm *vm, const KSource *s, qs_value v) {
+    if (qkspec_signature(v) != s->signature) return false;
+    if (s->dims_known && !same_dims(s, v.u.p)) return false;
+    if (!s->num_known) return true;
+    return v.kind == QS_ARRAY ? same_elements(vm, s, v.u.p) : same_number(s, v);
 }
 
 /* -- what the lowering asks ---------------------------------------------------------------------------------------------- */
@@ -84,7 +99,7 @@ typedef struct {
     KSource source[KRN_SOURCES];
     qs_value value[KRN_SOURCES];
     int n;
-    Arena *arena;
+    Arena *arena, *keep;  /* for the making; as long as the specialisation */
 } Maker;
 
 /* The number of a source, a new one on first mention; -1: there are too many. */
@@ -120,7 +135,8 @@ static void describe_number(Maker *m, const KSource *s, qs_value v, KVal *out) {
 }
 
 static void describe_array(const KSource *s, const Array *a, KVal *out) {
-    out->kind = KV_ARRAY, out->dtype = a->dtype;
+    out->kind = s->by_value ? KV_VEC : KV_ARRAY, out->dtype = a->dtype;
+    out->known = s->by_value && s->num_known, out->vec = s->vec;
     out->rank = a->rank ? a->rank : 1;
     out->contiguous = a->contiguous, out->unit_last = unit_last(a);
     for (int d = 0; d < a->rank; d++)
@@ -218,20 +234,72 @@ static const Type *ask_type(void *ud, Func *in, Str *name) {
 }
 
 /* -- making ------------------------------------------------------------------------------------------------------------ */
-static void make_known(Maker *m, KNeed need) {
+/* A small array is handed over by value: its extents are compiled in, its elements become parameters. */
+static void hand_over(Maker *m, int source) {
+    KSource *s = &m->source[source];
+    const Array *a = m->value[source].u.p;
+    s->by_value = true;
+    s->dims_known = (uint8_t)((1u << a->rank) - 1);
+    memcpy(s->dims, a->dims, sizeof s->dims);
+}
+
+/* Is the source an argument that the kernel writes to? */
+static bool is_written(const Maker *m, const KSource *s) {
+    const Func *f = m->request->kernel->ast;
+    for (int i = 0, next = 0; s->kind == SRC_ARG && i < f->nparams; i++)
+        if (!klower_is_special(f->params[i].name) && next++ == s->index) return klower_assigns(f, f->params[i].sym);
+    return false;
+}
+
+static qs_status elements_known(Maker *m, int source) {
+    KSource *s = &m->source[source];
+    Array *a = m->value[source].u.p;
+    if (is_written(m, s))
+        return qerr_set(qvm_ctx(m->vm), QS_EVALUE, "kernel %s: the size of an array depends on elements of argument %d, which it writes to",
+                        m->request->kernel->name->s, s->index + 1);
+    if (a->count > KLOWER_BY_VALUE || qdtype_is_complex((qs_dtype)a->dtype))
+        return qerr_set(qvm_ctx(m->vm), QS_EVALUE, "kernel %s: the size of an array depends on the elements of %s", m->request->kernel->name->s,
+                        qval_type_name(m->vm, m->value[source]));
+    hand_over(m, source);
+    s->num_known = true;
+    s->vec = qarena_alloc(m->keep, (a->count + 1) * sizeof *s->vec);
+    for (size_t i = 0; i < a->count; i++) s->vec[i] = qkspec_element(m->vm, a, i);
+    return QS_OK;
+}
+
+static qs_status make_known(Maker *m, KNeed need) {
     KSource *s = &m->source[need.source];
     qs_value v = m->value[need.source];
+    if (need.axis < 0 && v.kind == QS_ARRAY) return elements_known(m, need.source);
     if (need.axis < 0) {
         KVal k;
         s->num_known = true;
         describe_number(m, s, v, &k);
         memcpy(s->num, k.num, sizeof s->num);
-        return;
+        return QS_OK;
     }
     const Array *a = v.u.p;
     int d = need.rank > a->rank && a->rank == 1 ? need.axis - 1 : need.axis;
     s->dims_known |= (uint8_t)(1u << d);
     s->dims[d] = a->dims[d];
+    return QS_OK;
+}
+
+/* Arguments whose declared type is a small fixed size: ivec2, mat2x2. */
+static qs_status find_by_value(Maker *m) {
+    const Request *r = m->request;
+    const Func *f = r->kernel->ast;
+    for (int i = 0, next = 0; i < f->nparams && next < r->nargs; i++) {
+        const Param *p = &f->params[i];
+        const Type *t;
+        if (klower_is_special(p->name)) continue;
+        int arg = next++, source = source_of(m, SRC_ARG, -1, arg);
+        if (!p->type || r->args[arg].kind != QS_ARRAY || source < 0) continue;
+        if (qmod_mentions_param(p->type, f)) continue;
+        TRY(qmod_type(m->vm, qmod_of(f), p->type, f->unit->src, NULL, &t, NULL));
+        if (klower_by_value(f, p, t) && ((const Array *)r->args[arg].u.p)->count <= KLOWER_BY_VALUE) hand_over(m, source);
+    }
+    return QS_OK;
 }
 
 static qs_status describe_args(Maker *m, KVal *args) {
@@ -254,13 +322,14 @@ static qs_status lower(Maker *m, Spec *s, LowerResult *out) {
     KVal *args = qarena_alloc(m->arena, (size_t)(r->nargs + 1) * sizeof *args);
     int self = source_of(m, SRC_KERNEL, -1, 0);
     job.args = args;
+    TRY(find_by_value(m));
     for (int turn = 0; turn < KRN_SOURCES; turn++) {
         describe(m, self, &job.fn);
         TRY(describe_args(m, args));
         TRY(klower_kernel(c, &s->arena, &job, out));
         if (out->func) return QS_OK;
         if (out->needs_block) job.block = s->block;
-        for (int i = 0; i < out->nneeds; i++) make_known(m, out->needs[i]);
+        for (int i = 0; i < out->nneeds; i++) TRY(make_known(m, out->needs[i]));
     }
     return qerr_set(c, QS_EINTERNAL, "kernel %s: values are needed without end", r->kernel->name->s);
 }
@@ -303,7 +372,7 @@ qs_status qkspec_make(qs_vm *vm, const Request *r, uint64_t key, Spec **out) {
     qarena_init(&s->arena, c);
     *s = (Spec){.key = key, .rank = r->rank, .serial = r->serial, .explicit_block = r->explicit_block, .arena = s->arena};
     memcpy(s->block, r->block, sizeof s->block);
-    m->vm = vm, m->request = r, m->arena = &scratch;
+    m->vm = vm, m->request = r, m->arena = &scratch, m->keep = &s->arena;
     qs_status status = lower(m, s, &result);
     if (status == QS_OK) status = check_params(vm, result.func);
     if (status == QS_OK) finish(m, s, &result);

@@ -18,11 +18,12 @@ typedef enum { SRC_KERNEL, SRC_ARG, SRC_CAPTURE, SRC_GLOBAL, SRC_FIELD, SRC_MEMB
 typedef struct {
     uint8_t kind;        /* SourceKind */
     uint8_t dims_known;  /* bit d: extent d of an array is compiled in */
-    bool num_known;      /* so is the number, or the text */
+    bool num_known;      /* so is the number, the text, or every element of a small array */
+    bool by_value;       /* an array whose elements are parameters */
     int parent;          /* SRC_CAPTURE, SRC_FIELD, SRC_MEMBER: source of the function or object */
     int index;
     uint64_t signature;
-    double num[2];
+    double num[2], *vec;
     int64_t dims[QS_MAX_RANK];
     qs_value kept;       /* a function set or text that the signature is the address of */
 } KSource;
@@ -67,7 +68,8 @@ KernelCache *qkspec_cache(qs_vm *vm); /* made on first use */
 uint64_t qkspec_signature(qs_value v);
 /* The value of source i, given those before it. */
 qs_value qkspec_value(qs_vm *vm, const KSource *s, const Request *r, const qs_value *values);
-bool qkspec_agrees(const KSource *s, qs_value v);
+bool qkspec_agrees(qs_vm *vm, const KSource *s, qs_value v);
+double qkspec_element(qs_vm *vm, Array *a, size_t i);
 qs_status qkspec_make(qs_vm *vm, const Request *r, uint64_t key, Spec **out);
 void qkspec_free(qs_vm *vm, Spec *s);
 /* The loaded code of a function on a device; made on first use, found by its hash later. */

@@ -70,6 +70,7 @@ static Num import_number(Lower *L, const KVal *v, int part, Str *name) {
         n.im.ref = v->known ? klnum_const(L, r, v->num[1]) : klower_host_num(L, v->source, 2 * part + 1, r, name);
         return n;
     }
+    if (v->kind == KV_VEC && v->known) return klnum_literal(L, v->vec[part], true);
     if (v->kind == KV_VEC) return klnum_strong(klower_host_num(L, v->source, part, kir_value_dtype(r), name), kir_value_dtype(r));
     if (v->known && v->dtype == QS_B1) return klnum_strong(klnum_int(L, QS_B1, v->num[0] != 0), QS_B1);
     if (v->known) return klnum_literal(L, v->num[0], v->bits > 0);
@@ -90,7 +91,7 @@ static void import_array(Lower *L, const KVal *v, Str *name, Val *out) {
     *out = (Val){.kind = V_ARRAY, .dtype = v->dtype, .rank = v->rank, .mods = v->mods};
     memcpy(out->dims, v->dims, sizeof out->dims);
     out->u.array = qarena_alloc(L->arena, sizeof(ArrayRef));
-    *out->u.array = (ArrayRef){*v, name};
+    *out->u.array = (ArrayRef){.host = *v, .name = name};
 }
 
 static void import_function(Lower *L, const KVal *v, Val *out) {
@@ -175,6 +176,13 @@ static int declared_count(const TypeExpr *e) {
     size_t n = strcspn(s, "0123456789");
     if (strstr(s, "vec") && s[n]) return s[n] - '0';
     return !strcmp(s, "int") || !strcmp(s, "scalar") ? 1 : 0;
+}
+
+bool klower_by_value(const Func *f, const Param *p, const Type *t) {
+    int64_t n = 1;
+    if (t->kind != TY_ARRAY || !t->nfixed || t->inner->kind != TY_NUM || qdtype_is_complex(t->inner->dtype)) return false;
+    for (int i = 0; i < t->nfixed; i++) n *= t->dims[i];
+    return n <= KLOWER_BY_VALUE && !klower_assigns(f, p->sym);
 }
 
 int klower_positions(const Func *f) {

@@ -20,6 +20,7 @@ struct KVal {
     bool is_int;          /* KV_NUM: of kind int on the host */
     int64_t dims[QS_MAX_RANK]; /* KV_VEC: extents (always known); KV_ARRAY: known extents or 0 */
     double num[2];
+    const double *vec;    /* KV_VEC that is known: its components */
     TypeMods mods;
     Str *str;
     const Type *type;
@@ -58,8 +59,8 @@ typedef struct {
     const LowerHost *host;
 } LowerJob;
 
-/* A host value that must be known before the kernel can be compiled: a number (axis -1), or the extent of an array along
- * an axis; rank: with how many dimensions the kernel sees it, for a vec may serve as a matrix with one row. */
+/* A host value that must be known before the kernel can be compiled: a number or all of a small array (axis -1), which
+ * then comes as a known KV_VEC, or the extent of an array along an axis; rank: with how many dimensions the kernel sees it, for a vec may serve as a matrix with one row. */
 typedef struct { int source, axis, rank; } KNeed;
 
 typedef struct {
@@ -74,6 +75,9 @@ qs_status klower_kernel(Ctx *c, Arena *arena, const LowerJob *job, LowerResult *
 
 /* How many components the positions of a kernel have: as declared, else 0, else -1 when one is indexed like a vector. */
 int klower_positions(const Func *kernel);
+/* Is a parameter of this type, a fixed size of at most KLOWER_BY_VALUE elements, handed over as numbers (KV_VEC)? */
+enum { KLOWER_BY_VALUE = 32 };
+bool klower_by_value(const Func *f, const Param *p, const Type *t);
 /* Is name one of pos, blkpos, blkdim, blkidx, blkcnt? */
 bool klower_is_special(const Str *name);
 /* Does the function assign to (elements of) its parameter? */

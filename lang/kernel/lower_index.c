@@ -126,7 +126,8 @@ static Num load_array(Lower *L, const Access *a, KRef linear, KRef guard) {
     Num n = {.dtype = qdtype_is_complex(elem) ? elem : v};
     for (int p = 0; p < parts_of(elem); p++)
         *(p ? &n.im.ref : &n.re.ref) = klnum_emit(L, K_LOAD, v, 0, part_index(L, linear, elem, p), guard_or_none(L, guard), 0, param);
-    return n;
+    const ArrayRef *ref = a->base.u.array;
+    return ref->converts ? klnum_narrow(L, n, ref->as) : n;
 }
 
 static KRef select_ref(Lower *L, KRef c, KRef a, KRef b) { return klnum_pure(L, K_SELECT, QS_B1, 0, c, a, b, 0); }
@@ -177,6 +178,8 @@ static KRef element_part(Lower *L, Num n, qs_dtype elem, int part) {
 static void store_array(Lower *L, const Access *a, KRef linear, KRef guard, Num n) {
     qs_dtype d = a->base.dtype;
     uint64_t param = array_param(L, a);
+    const ArrayRef *ref = a->base.u.array;
+    if (ref->converts && !qdtype_is_real(ref->as)) n = klnum_narrow(L, n, ref->as);
     for (int p = 0; p < parts_of(d); p++)
         klnum_emit(L, K_STORE, QS_B1, 0, part_index(L, linear, d, p), element_part(L, n, d, p), guard_or_none(L, guard), param);
 }

@@ -115,12 +115,23 @@ static void raise_rank(Val *v, int rank) {
 
 static bool elements_fit(const Type *inner, qs_dtype d) {
     if (inner->kind != TY_NUM) return inner->kind == TY_ANY || inner->kind == TY_PARAM;
-    if (qdtype_is_complex(inner->dtype) != qdtype_is_complex(d)) return false;
-    return qdtype_is_real(inner->dtype) || qdtype_is_complex(d) || !qdtype_is_real(d);
+    return qdtype_is_complex(inner->dtype) == qdtype_is_complex(d);
+}
+
+/* Elements in memory keep their dtype; where that is of another class than declared they are converted when they are
+ * read and written: a mat of uint8 counts as scalars, a float array given as ivec is truncated. */
+static void convert_elements(Lower *L, const Type *inner, Val *v) {
+    qs_dtype d = (qs_dtype)v->dtype;
+    if (inner->kind != TY_NUM || qdtype_is_complex(d) || qdtype_is_real(inner->dtype) == qdtype_is_real(d)) return;
+    ArrayRef *a = qarena_alloc(L->arena, sizeof *a);
+    *a = *v->u.array;
+    a->converts = true, a->as = inner->dtype;
+    v->u.array = a;
 }
 
 static qs_status coerce_array(Lower *L, const Type *t, const char *what, uint32_t pos, Val *v) {
     if (!elements_fit(t->inner, v->dtype)) return unfit(L, t, what, pos, v);
+    convert_elements(L, t->inner, v);
     if (t->rank == RANK_ANY) return QS_OK;
     if (v->rank > t->rank) return unfit(L, t, what, pos, v);
     if (!t->nfixed || v->rank == 1) raise_rank(v, t->rank);

@@ -131,7 +131,8 @@ static qs_status need_of_ref(Lower *L, KRef r) {
     const KIns *i = &L->f->ins[r];
     switch (i->op) {
     case K_BLKDIM: return L->out->needs_block = true, L->stopped = true, QS_EINTERNAL;
-    case K_PARAM: return L->binds[i->imm].part ? QS_OK : klower_need(L, L->binds[i->imm].source, -1, 0);
+    case K_PARAM: return klower_need(L, L->binds[i->imm].source, -1, 0);
+    case K_LOAD: return klower_need(L, L->binds[i->imm].source, -1, 0);
     case K_DIM: return klower_need(L, L->binds[i->imm >> 8].source, (int)(i->imm & 255), L->f->params[i->imm >> 8].rank);
     default: break;
     }

@@ -47,7 +47,11 @@ typedef struct { qs_dtype dtype; Comp re, im; } Num;
 /* -- values ---------------------------------------------------------------------------------------------------------- */
 typedef enum { V_UNKNOWN, V_VOID, V_NUM, V_ARRAY, V_MEMORY, V_FUNC, V_STRING, V_TYPE, V_OBJECT, V_COLON } ValKind;
 
-typedef struct { KVal host; Str *name; } ArrayRef; /* becomes a parameter of the KFunc when it is used, with the rank of the Val */
+typedef struct { /* becomes a parameter of the KFunc when it is used, with the rank of the Val */
+    KVal host;
+    Str *name;
+    bool converts; qs_dtype as; /* x : mat of integers in memory: elements are read as scalars, as they were declared */
+} ArrayRef;
 typedef struct { KRef ref; bool shared, borrowed; Scope *scope; } Memory; /* borrowed: a parameter that still is the caller's */
 typedef struct { Func *func; const char *builtin; Inst *home; const KVal *host; Val *captures; Val *overloads; int noverloads;
                  Val *self; } Closure;

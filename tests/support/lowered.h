@@ -132,6 +132,7 @@ static qs_status lowered_lower(Lowered *t, Arena *arena, const char *kernel, int
             KNeed n = r->needs[i];
             KVal *v = &vals[n.source];
             int axis = n.rank > v->rank && v->rank == 1 ? n.axis - 1 : n.axis;
+            if (n.axis < 0 && v->kind == KV_ARRAY) return qerr_set(&t->c, QS_EVALUE, "elements must be known");
             if (n.axis < 0) v->known = true;
             else v->dims[axis] = args[n.source].dims[axis];
         }
