@@ -327,7 +327,7 @@ static void string(Lexer *l) {
 }
 
 static bool ends_operand(TokenKind k) {
-    return k == T_IDENT || k == T_NUMBER || k == T_STRING || k == T_RPAREN || k == T_RBRACK || k == T_RBRACE ||
+    return k == T_IDENT || k == T_ANY || k == T_NUMBER || k == T_STRING || k == T_RPAREN || k == T_RBRACK || k == T_RBRACE ||
            k == T_ENDCELL;
 }
 
