@@ -12,7 +12,7 @@ _Static_assert(sizeof(Buffer) <= HEADER, "what follows the header stays 64-byte 
 static uint32_t bit(int memory) { return 1u << memory; }
 static void *host_block(const Buffer *b) { return (void *)(uintptr_t)b->block[HOST_MEMORY]; }
 
-/* -- making and releasing -------------------------------------------------------------------------------------------- */
+/* -- making and releasing ------------------------------------------------------------------------------------------ */
 static Buffer *new_header(Ctx *c, size_t nbytes, size_t behind) {
     Buffer *b = qpool_get(c, HEADER + behind);
     if (!b) return NULL;
@@ -75,7 +75,7 @@ qs_status qbuf_wrap_device(Ctx *c, Device *d, DevPtr data, size_t nbytes, bool r
     return wrap(c, d->memory, data, nbytes, readonly, release, owner, out);
 }
 
-/* -- the list of buffers that occupy devices ---------------------------------------------------------------------------- */
+/* -- the list of buffers that occupy devices ----------------------------------------------------------------------- */
 static void unlink_device(Ctx *c, Buffer *b) {
     if (c->on_devices != b && !b->newer) return;
     if (b->newer) b->newer->older = b->older;
@@ -108,7 +108,7 @@ void qbuf_release(Ctx *c, Buffer *b) {
     qpool_put(c, b, HEADER + (b->joined ? b->nbytes : 0));
 }
 
-/* -- coherence --------------------------------------------------------------------------------------------------------- */
+/* -- coherence ----------------------------------------------------------------------------------------------------- */
 static qs_status bring(Ctx *c, Buffer *b, int m);
 
 /* Makes room on memory space m: the copy there that was used longest ago goes.  False: nothing left to give up. */
@@ -206,7 +206,7 @@ qs_status qbuf_unlock(Ctx *c, Buffer *b, Device *d, qs_access mode) {
     return qbuf_settle(c, b);
 }
 
-qs_status qbuf_host(Ctx *c, Buffer *b, qs_access mode, void **out) {
+qs_status qbuf_reach_host(Ctx *c, Buffer *b, qs_access mode, void **out) {
     TRY(enter(c, b, HOST_MEMORY, mode));
     *out = host_block(b);
     return QS_OK;

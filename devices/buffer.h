@@ -42,7 +42,13 @@ static inline bool qbuf_shared(Buffer *b) { return atomic_load_explicit(&b->refs
 qs_status qbuf_lock(Ctx *c, Buffer *b, Device *d, qs_access mode, DevPtr *out);
 qs_status qbuf_unlock(Ctx *c, Buffer *b, Device *d, qs_access mode);
 /* The host pointer for work that ends before anything else runs: no lock is counted, coherence and conflicts are. */
-qs_status qbuf_host(Ctx *c, Buffer *b, qs_access mode, void **out);
+qs_status qbuf_reach_host(Ctx *c, Buffer *b, qs_access mode, void **out);
+static inline qs_status qbuf_host(Ctx *c, Buffer *b, qs_access mode, void **out) {
+    bool mine = b->valid == 1 && b->writer < 0; /* the usual case: current here and nowhere else, nothing held */
+    if (!mine || (mode != QS_READ && (b->readonly || b->nreaders))) return qbuf_reach_host(c, b, mode, out);
+    *out = (void *)(uintptr_t)b->block[HOST_MEMORY];
+    return QS_OK;
+}
 /* After such work wrote to foreign memory of a device: brings it home.  Nothing to do for other buffers. */
 qs_status qbuf_settle(Ctx *c, Buffer *b);
 /* A new buffer with the same contents, copied where they are current, so that device data stay on the device. */

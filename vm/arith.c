@@ -33,7 +33,7 @@ static qs_status type_error(qs_vm *vm, Op op, qs_value a, qs_value b) {
                     qval_type_name(vm, b));
 }
 
-/* -- two numbers ------------------------------------------------------------------------------------------------------- */
+/* -- two numbers --------------------------------------------------------------------------------------------------- */
 static qs_status overflow(qs_vm *vm, Op op) {
     return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: integer overflow", qop_text(op));
 }
@@ -148,7 +148,7 @@ static qs_status complex_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_val
     return qval_complex(vm, z.re, z.im, out);
 }
 
-/* -- strings and everything that is only equal or not --------------------------------------------------------------------- */
+/* -- strings and everything that is only equal or not -------------------------------------------------------------- */
 static qs_status append_text(qs_vm *vm, qs_value v, Text *t) {
     if (v.kind != QS_STRING) return qfmt_value(vm, v, t);
     const Str *s = v.u.p;
@@ -192,7 +192,7 @@ static qs_status other_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value
     return type_error(vm, op, a, b);
 }
 
-/* -- the plan of an elementwise operation on arrays ------------------------------------------------------------------------ */
+/* -- the plan of an elementwise operation on arrays ---------------------------------------------------------------- */
 typedef struct {
     const void *p;
     qs_dtype dtype;
@@ -318,7 +318,7 @@ static qs_status plan_types(qs_vm *vm, Op op, qs_value a, qs_value b, Plan *p) {
     return QS_OK;
 }
 
-/* -- running it ------------------------------------------------------------------------------------------------------------ */
+/* -- running it ---------------------------------------------------------------------------------------------------- */
 static const int64_t one_extent[1] = {1}, no_stride[1] = {0};
 
 /* A number takes part in the type of the computation; its `room` must not move afterwards. */
@@ -392,10 +392,11 @@ static void run_plan(const Plan *p, const Operand *a, const Operand *b, void *to
     qnest_operand(&n, a->p, qdtype_size(a->dtype), a->rank, a->dims, a->strides);
     qnest_operand(&n, b->p, qdtype_size(b->dtype), b->rank, b->dims, b->strides);
     qnest_fuse(&n);
+    qnest_lengthen(&n);
     while (qnest_next(&n)) run_binary(p, &n, a->dtype, b->dtype);
 }
 
-/* -- packed operands of the computation's type: the short way -------------------------------------------------------------- */
+/* -- packed operands of the computation's type: the short way ------------------------------------------------------ */
 static bool ready(qs_value v, const Operand *o, const Plan *p, size_t count) {
     if (v.kind != QS_ARRAY) return true;
     const Array *a = qval_array(v);
@@ -445,7 +446,7 @@ static qs_status array_binary(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned
     return QS_OK;
 }
 
-/* -- the operators --------------------------------------------------------------------------------------------------------- */
+/* -- the operators ------------------------------------------------------------------------------------------------- */
 static bool takes_part(qs_value v) { return v.kind == QS_ARRAY || is_number(v); }
 
 /* `*` between arrays is the matrix product, unless one of them is a single element. */
@@ -522,7 +523,7 @@ qs_status qarith_unary(qs_vm *vm, Op op, qs_value a, qs_value *out) {
     return QS_OK;
 }
 
-/* -- in place ---------------------------------------------------------------------------------------------------------------- */
+/* -- in place ------------------------------------------------------------------------------------------------------ */
 static qs_status update_into(qs_vm *vm, Op op, qs_value a, qs_value b) {
     Array *dst = qval_array(a);
     Plan p;
@@ -573,7 +574,7 @@ qs_status qarith_update(qs_vm *vm, Op op, qs_value a, qs_value b) {
     return s;
 }
 
-/* -- functions of one and two elements ----------------------------------------------------------------------------------------- */
+/* -- functions of one and two elements ----------------------------------------------------------------------------- */
 static void map_reals(const MapFn *fn, qs_dtype d, void *p, size_t n) {
     if (d == QS_F64)
         for (double *x = p; n--; x++) *x = fn->real(*x);
@@ -707,6 +708,7 @@ static qs_status map2_array(qs_vm *vm, const char *name, double (*fn)(double, do
     qnest_operand(&n, x.p, qdtype_size(x.dtype), x.rank, x.dims, x.strides);
     qnest_operand(&n, y.p, qdtype_size(y.dtype), y.rank, y.dims, y.strides);
     qnest_fuse(&n);
+    qnest_lengthen(&n);
     while (qnest_next(&n)) map2_run(fn, &n, d, x.dtype, y.dtype);
     *out = qarr_value(r);
     return QS_OK;

@@ -12,7 +12,7 @@
 static qs_dtype dtype_of(const Array *a) { return (qs_dtype)a->dtype; }
 static size_t elem_size(const Array *a) { return qdtype_size(dtype_of(a)); }
 
-/* -- shapes ------------------------------------------------------------------------------------------------------------ */
+/* -- shapes -------------------------------------------------------------------------------------------------------- */
 static const char *shape_text(int rank, const int64_t *dims, char buf[SHAPE_TEXT]) {
     int n = 0;
     if (rank < 2) n = snprintf(buf, SHAPE_TEXT, "1x%lld", (long long)(rank ? dims[0] : 1));
@@ -100,7 +100,7 @@ static void pack_strides(Array *a) {
     }
 }
 
-/* -- making ------------------------------------------------------------------------------------------------------------ */
+/* -- making -------------------------------------------------------------------------------------------------------- */
 /* Takes the reference to buf.  The caller fills in strides and contiguous. */
 static qs_status new_header(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, size_t count, Buffer *buf, Array **out) {
     Array *a = qpool_get(qvm_ctx(vm), sizeof *a);
@@ -154,7 +154,7 @@ void qarr_free(qs_vm *vm, Array *a) {
     qpool_put(qvm_ctx(vm), a, sizeof *a);
 }
 
-/* -- views -------------------------------------------------------------------------------------------------------------- */
+/* -- views --------------------------------------------------------------------------------------------------------- */
 static void set_strides(Array *a, const int64_t *strides) {
     for (int i = 0; i < a->rank; i++) a->strides[i] = strides[i];
     a->contiguous = packed(a->rank, a->dims, strides, a->count);
@@ -214,7 +214,7 @@ qs_status qarr_wrap(qs_vm *vm, const qs_array_info *info, void *data, Device *d,
     return QS_OK;
 }
 
-/* -- host access -------------------------------------------------------------------------------------------------------- */
+/* -- host access --------------------------------------------------------------------------------------------------- */
 /* The common case inline: the host's copy is current and nobody holds a lock. */
 static qs_status host(qs_vm *vm, Array *a, qs_access mode, void **p) {
     void *block;
@@ -308,7 +308,7 @@ qs_status qarr_put(qs_vm *vm, Array *a, size_t linear, qs_value v) {
     return qarr_settle(vm, a);
 }
 
-/* -- copying and converting --------------------------------------------------------------------------------------------- */
+/* -- copying and converting ---------------------------------------------------------------------------------------- */
 /* Elements of src into the packed or strided dst; both have dst's shape, src stretched where it has extent 1. */
 static void transfer(Array *dst, void *to, const Array *src, const void *from) {
     Nest n;
@@ -320,6 +320,7 @@ static void transfer(Array *dst, void *to, const Array *src, const void *from) {
     qnest_array(&n, to, dst);
     qnest_array(&n, from, src);
     qnest_fuse(&n);
+    qnest_lengthen(&n);
     while (qnest_next(&n)) qconv_run(dtype_of(src), n.at[1], n.step[1], dtype_of(dst), n.at[0], n.step[0], n.count);
 }
 
@@ -442,6 +443,7 @@ qs_status qarr_fill(qs_vm *vm, Array *dst, qs_value number) {
     qnest_array(&n, to, dst);
     qnest_operand(&n, &room, elem_size(dst), 1, &one, &none);
     qnest_fuse(&n);
+    qnest_lengthen(&n);
     while (qnest_next(&n)) qconv_run(dtype_of(dst), n.at[1], n.step[1], dtype_of(dst), n.at[0], n.step[0], n.count);
     return qarr_settle(vm, dst);
 }
@@ -456,7 +458,7 @@ qs_status qarr_from_value(qs_vm *vm, qs_value v, qs_dtype d, Array **out) {
     return s;
 }
 
-/* -- from arguments of the language -------------------------------------------------------------------------------------- */
+/* -- from arguments of the language -------------------------------------------------------------------------------- */
 static qs_status array_doubles(qs_vm *vm, Array *a, double *x) {
     const void *p;
     Nest n;
@@ -564,7 +566,7 @@ qs_status qarr_range(qs_vm *vm, double lo, double step, double hi, Array **out) 
     return QS_OK;
 }
 
-/* -- matrix literals ------------------------------------------------------------------------------------------------------ */
+/* -- matrix literals ----------------------------------------------------------------------------------------------- */
 static qs_status literal_of_numbers(qs_vm *vm, int n, const qs_value *items, qs_value *out) {
     qs_dtype d = qvm_ctx(vm)->scalar_dtype;
     int64_t dims[1] = {n};

@@ -5,7 +5,7 @@
 #define VM_ARRAY_H
 #include "vm/object.h"
 
-/* -- array.c: making and viewing ------------------------------------------------------------------------------------- */
+/* -- array.c: making and viewing ----------------------------------------------------------------------------------- */
 qs_status qarr_new(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, bool zeroed, Array **out); /* shape normalised */
 qs_status qarr_new_raw(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, bool zeroed, Array **out); /* shape kept */
 /* Foreign memory as it lies; `data` is the first element, on device d (NULL: the host).  The owner is released once, even
@@ -58,7 +58,7 @@ double qarr_range_count(double lo, double step, double hi);                     
 /* [a,b,c]: numbers make a vec, vectors stack as rows, matrices as a cube; joins is for [0.1..0.1..1]: one range item is itself. */
 qs_status qarr_literal(qs_vm *vm, int n, const qs_value *items, qs_value *out);
 
-/* -- arith.c: elementwise with broadcasting ---------------------------------------------------------------------------- */
+/* -- arith.c: elementwise with broadcasting ------------------------------------------------------------------------ */
 /* Any operator of operators.def on any two values except short-circuit forms; script classes are the caller's business.
  * Shapes: equal, or one is a number, or equal rank with extents of 1 stretched, a vec counting as 1xN. */
 qs_status qarith_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
@@ -79,7 +79,7 @@ qs_status qarith_map(qs_vm *vm, const MapFn *fn, qs_value x, qs_value *out);
 qs_status qarith_map2(qs_vm *vm, const char *name, double (*fn)(double, double), qs_value a, qs_value b, qs_value *out);
 qs_status qarith_matmul(qs_vm *vm, Array *a, Array *b, qs_value *out);               /* matrix.c: BLAS */
 
-/* -- index.c: x[…] on arrays and cells --------------------------------------------------------------------------------- */
+/* -- index.c: x[…] on arrays and cells ----------------------------------------------------------------------------- */
 /* Indices: numbers, colons, index vectors, masks of dtype bool; a coordinate vector when there is one index and rank >= 2.
  * `name` is the variable's name for messages, NULL when there is none. */
 qs_status qidx_get(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name, qs_value *out);
@@ -88,7 +88,7 @@ qs_status qidx_update(qs_vm *vm, Op op, qs_value base, int n, const qs_value *at
 /* An index mapped by an access mode; false: outside (value 0 on reading, ignored on writing). */
 bool qidx_bound(AccessMode m, int64_t i, int64_t n, int64_t *out);
 
-/* -- reduce.c: over all elements, or along one dimension that is kept with extent 1 ------------------------------------ */
+/* -- reduce.c: over all elements, or along one dimension that is kept with extent 1 -------------------------------- */
 typedef enum { RED_SUM, RED_PROD, RED_MIN, RED_MAX, RED_MEAN, RED_ANY, RED_ALL, RED_SUMSQ } Reduce;
 enum { DIM_ALL = -1 };
 qs_status qred_run(qs_vm *vm, Reduce r, qs_value x, int dim, qs_value *out);

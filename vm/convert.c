@@ -16,7 +16,7 @@ _Static_assert(QS_NDTYPES == 15, "EACH_DTYPE lists them all");
 #define DTYPE(id, name, ctype, ...) typedef ctype E_##id;
 #include "vm/base/dtypes.def"
 
-/* -- half precision, free of branches so that loops vectorise; the same results as dtype.c ------------------------------ */
+/* -- half precision, free of branches so that loops vectorise; the same results as dtype.c ------------------------- */
 static inline uint32_t bits_of(float f) { uint32_t u; memcpy(&u, &f, 4); return u; }
 static inline float float_of(uint32_t u) { float f; memcpy(&f, &u, 4); return f; }
 
@@ -41,7 +41,7 @@ static inline uint16_t to_bf16(float f) {
     return (uint16_t)((u & 0x7fffffff) > 0x7f800000u ? (u >> 16 | 0x40) : round);
 }
 
-/* -- reading an element as its natural type ---------------------------------------------------------------------------- */
+/* -- reading an element as its natural type ------------------------------------------------------------------------ */
 #define GET(id, ctype, expr)                                                                                           \
     static inline ctype get_##id(E_##id e) { return expr; }
 GET(B1, int32_t, e)
@@ -60,7 +60,7 @@ GET(F64, double, e)
 GET(C64, QComplexD, ((QComplexD){(double)e.re, (double)e.im}))
 GET(C128, QComplexD, ((QComplexD){e.re, e.im}))
 
-/* -- writing a natural value ------------------------------------------------------------------------------------------- */
+/* -- writing a natural value --------------------------------------------------------------------------------------- */
 static inline double limit(double x, double lo, double hi) {
     x = x == x ? x : 0;
     x = x < hi ? x : hi;
@@ -120,7 +120,7 @@ PUT_OTHER(B1, v != 0, v.re != 0 || v.im != 0)
 PUT_OTHER(C64, ((QComplexF){(float)v, 0}), ((QComplexF){(float)v.re, (float)v.im}))
 PUT_OTHER(C128, ((QComplexD){(double)v, 0}), v)
 
-/* -- the loops --------------------------------------------------------------------------------------------------------- */
+/* -- the loops ----------------------------------------------------------------------------------------------------- */
 typedef void Strided(const char *src, ptrdiff_t sstep, char *dst, ptrdiff_t dstep, size_t n);
 
 #define PACKED(to, from, nat)                                                                                          \
@@ -179,7 +179,7 @@ Packed *qconv_packed(qs_dtype from, qs_dtype to) {
     return QCPU_AVX2 ? qconv_packed_avx2(from, to) : loops[from][to].packed;
 }
 
-/* -- moving without converting ----------------------------------------------------------------------------------------- */
+/* -- moving without converting ------------------------------------------------------------------------------------- */
 #define MOVE(bits, type)                                                                                               \
     static void move_##bits(const char *src, ptrdiff_t sstep, char *dst, ptrdiff_t dstep, size_t n) {                  \
         for (; n--; src += sstep, dst += dstep) memcpy(dst, src, sizeof(type));                                        \

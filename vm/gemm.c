@@ -1,5 +1,5 @@
-/* gemm.c -- the product is cut into tiles of ROWS x COLUMNS that stay in registers while k runs; b is used a panel of
- * DEPTH rows at a time so that it stays in the cache.  Compiled twice, like loops.c, for the sake of wider registers. */
+/* gemm.c -- the product is cut into tiles that stay in registers while k runs; b is used DEPTH rows at a time, so that a
+ * strip of it stays in the first cache.  Compiled twice, like loops.c, for the sake of wider registers. */
 #include "vm/gemm.h"
 #include "vm/base/dtype.h"
 #include "vm/loops.h"
@@ -10,78 +10,107 @@
 
 enum { ROWS = 4, DEPTH = 256 };
 
+/* Two vectors are the width of a tile.  The compiler splits them where registers are narrower. */
+typedef float V_F32 __attribute__((vector_size(32)));
+typedef double V_F64 __attribute__((vector_size(32)));
+typedef float Near_F32 __attribute__((vector_size(32), aligned(4), may_alias)); /* as they lie in memory */
+typedef double Near_F64 __attribute__((vector_size(32), aligned(8), may_alias));
+
+/* c (rows x columns, of a row length n) += a (rows x depth, row length k) times b (depth x COLUMNS, row length bn).
+ * b has all its columns, c only `columns` of them. */
+#define TILE(id, T, WIDTH)                                                                                             \
+    enum { COLUMNS_##id = 2 * WIDTH };                                                                                 \
+    static inline __attribute__((always_inline)) void tile_##id(size_t rows, size_t columns, size_t n, size_t k,       \
+                                                                size_t bn, size_t depth, const T *a, const T *b, T *c) { \
+        V_##id acc[ROWS][2];                                                                                           \
+        memset(acc, 0, sizeof acc);                                                                                    \
+        for (size_t p = 0; p < depth; p++, b += bn) {                                                                  \
+            V_##id b0 = *(const Near_##id *)b, b1 = *(const Near_##id *)(b + WIDTH);                                   \
+            _Pragma("GCC unroll 4") for (size_t r = 0; r < rows; r++) {                                                \
+                acc[r][0] += a[r * k + p] * b0;                                                                        \
+                acc[r][1] += a[r * k + p] * b1;                                                                        \
+            }                                                                                                          \
+        }                                                                                                              \
+        for (size_t r = 0; r < rows; r++)                                                                              \
+            for (size_t j = 0; j < columns; j++) c[r * n + j] += acc[r][j / WIDTH][j % WIDTH];                         \
+    }
+
+/* Complex and integer tiles are left to the compiler. */
 #define ADD_PRODUCT(acc, x, y) ((acc) += (x) * (y))
 #define ADD_PRODUCT_COMPLEX(acc, x, y)                                                                                 \
     ((acc).re += (x).re * (y).re - (x).im * (y).im, (acc).im += (x).re * (y).im + (x).im * (y).re)
-
-#define ADD(sum, x) ((sum) += (x))
-#define ADD_COMPLEX(sum, x) ((sum).re += (x).re, (sum).im += (x).im)
-
-#define GEMM(id, T, COLUMNS, MAC)                                                                                      \
-    static inline __attribute__((always_inline)) void tile_##id(size_t rows, size_t columns, size_t n, size_t k,       \
-                                                                size_t depth, const T *a, const T *b, T *c) {          \
-        T acc[ROWS][COLUMNS];                                                                                          \
-        for (size_t r = 0; r < rows; r++)                                                                              \
-            for (size_t j = 0; j < columns; j++) acc[r][j] = c[r * n + j];                                             \
+#define PLAIN_TILE(id, T, MAC)                                                                                         \
+    enum { COLUMNS_##id = 8 };                                                                                         \
+    static inline void tile_##id(size_t rows, size_t columns, size_t n, size_t k, size_t bn, size_t depth, const T *a, \
+                                 const T *b, T *c) {                                                                   \
         for (size_t p = 0; p < depth; p++)                                                                             \
             for (size_t r = 0; r < rows; r++)                                                                          \
-                for (size_t j = 0; j < columns; j++) MAC(acc[r][j], a[r * k + p], b[p * n + j]);                       \
-        for (size_t r = 0; r < rows; r++)                                                                              \
-            for (size_t j = 0; j < columns; j++) c[r * n + j] = acc[r][j];                                             \
-    }                                                                                                                  \
-    static void edge_##id(size_t rows, size_t columns, size_t n, size_t k, size_t depth, const T *a, const T *b,       \
-                          T *c) {                                                                                      \
-        tile_##id(rows, columns, n, k, depth, a, b, c);                                                                \
-    }                                                                                                                  \
-    static void panel_##id(size_t m, size_t n, size_t k, size_t depth, const T *a, const T *b, T *c) {                 \
-        for (size_t j = 0; j < n; j += COLUMNS)                                                                        \
-            for (size_t i = 0; i < m; i += ROWS) {                                                                     \
-                size_t rows = m - i < ROWS ? m - i : ROWS, columns = n - j < COLUMNS ? n - j : COLUMNS;                \
-                if (columns < COLUMNS) edge_##id(rows, columns, n, k, depth, a + i * k, b + j, c + i * n + j);         \
-                else if (rows == ROWS) tile_##id(ROWS, COLUMNS, n, k, depth, a + i * k, b + j, c + i * n + j);         \
-                else                                                                                                   \
-                    for (size_t r = 0; r < rows; r++)                                                                  \
-                        tile_##id(1, COLUMNS, n, k, depth, a + (i + r) * k, b + j, c + (i + r) * n + j);               \
-            }                                                                                                          \
-    }                                                                                                                  \
-    static void product_##id(size_t m, size_t n, size_t k, const void *a, const void *b, void *c) {                    \
-        memset(c, 0, m * n * sizeof(T));                                                                               \
-        for (size_t p = 0; p < k; p += DEPTH)                                                                          \
-            panel_##id(m, n, k, k - p < DEPTH ? k - p : DEPTH, (const T *)a + p, (const T *)b + p * n, c);             \
+                for (size_t j = 0; j < columns; j++) MAC(c[r * n + j], a[r * k + p], b[p * bn + j]);                   \
     }
 
-/* One column: rows of a against b, in as many partial sums as registers like. */
-#define DOT(id, T, LANES, MAC, PLUS)                                                                                   \
-    static void column_##id(size_t m, size_t k, const void *va, const void *vb, void *vc) {                            \
-        const T *b = vb;                                                                                               \
-        for (size_t i = 0; i < m; i++) {                                                                               \
-            const T *a = (const T *)va + i * k;                                                                        \
-            T acc[LANES], sum;                                                                                         \
-            memset(acc, 0, sizeof acc);                                                                                \
-            memset(&sum, 0, sizeof sum);                                                                               \
-            size_t p = 0;                                                                                              \
-            for (; p + LANES <= k; p += LANES)                                                                         \
-                for (size_t l = 0; l < LANES; l++) MAC(acc[l], a[p + l], b[p + l]);                                    \
-            for (; p < k; p++) MAC(sum, a[p], b[p]);                                                                   \
-            for (size_t l = 0; l < LANES; l++) PLUS(sum, acc[l]);                                                      \
-            ((T *)vc)[i] = sum;                                                                                        \
+/* DEPTH rows of b against all of a.  The last columns are copied to a block of full width first. */
+#define PRODUCT(id, T)                                                                                                 \
+    static void strip_##id(size_t m, size_t columns, size_t n, size_t k, size_t bn, size_t depth, const T *a,          \
+                           const T *b, T *c) {                                                                         \
+        size_t i = 0;                                                                                                  \
+        for (; i + ROWS <= m; i += ROWS) {                                                                             \
+            if (columns == COLUMNS_##id) tile_##id(ROWS, COLUMNS_##id, n, k, bn, depth, a + i * k, b, c + i * n);      \
+            else tile_##id(ROWS, columns, n, k, bn, depth, a + i * k, b, c + i * n);                                   \
+        }                                                                                                              \
+        for (; i < m; i++) tile_##id(1, columns, n, k, bn, depth, a + i * k, b, c + i * n);                            \
+    }                                                                                                                  \
+    static void product_##id(size_t m, size_t n, size_t k, const T *a, const T *b, T *c) {                             \
+        T edge[DEPTH * COLUMNS_##id];                                                                                  \
+        memset(c, 0, m * n * sizeof(T));                                                                               \
+        memset(edge, 0, sizeof edge);                                                                                  \
+        for (size_t p = 0; p < k; p += DEPTH) {                                                                        \
+            size_t depth = k - p < DEPTH ? k - p : DEPTH, j = 0, rest = n % COLUMNS_##id;                              \
+            for (; j + COLUMNS_##id <= n; j += COLUMNS_##id)                                                           \
+                strip_##id(m, COLUMNS_##id, n, k, n, depth, a + p, b + p * n + j, c + j);                              \
+            if (!rest) continue;                                                                                       \
+            for (size_t r = 0; r < depth; r++) memcpy(edge + r * COLUMNS_##id, b + (p + r) * n + j, rest * sizeof(T)); \
+            strip_##id(m, rest, n, k, COLUMNS_##id, depth, a + p, edge, c + j);                                        \
         }                                                                                                              \
     }
 
-#define PRODUCTS(id, T, COLUMNS, MAC, PLUS) GEMM(id, T, COLUMNS, MAC) DOT(id, T, COLUMNS, MAC, PLUS)
-PRODUCTS(I64, uint64_t, 8, ADD_PRODUCT, ADD)
-PRODUCTS(F32, float, 16, ADD_PRODUCT, ADD)
-PRODUCTS(F64, double, 8, ADD_PRODUCT, ADD)
-PRODUCTS(C64, QComplexF, 8, ADD_PRODUCT_COMPLEX, ADD_COMPLEX)
-PRODUCTS(C128, QComplexD, 4, ADD_PRODUCT_COMPLEX, ADD_COMPLEX)
+TILE(F32, float, 8)
+TILE(F64, double, 4)
+PLAIN_TILE(I64, uint64_t, ADD_PRODUCT)
+PLAIN_TILE(C64, QComplexF, ADD_PRODUCT_COMPLEX)
+PLAIN_TILE(C128, QComplexD, ADD_PRODUCT_COMPLEX)
+PRODUCT(F32, float)
+PRODUCT(F64, double)
+PRODUCT(I64, uint64_t)
+PRODUCT(C64, QComplexF)
+PRODUCT(C128, QComplexD)
+
+/* One column: rows of a against b, in as many partial sums as two vectors hold. */
+#define COLUMN(id, T, WIDTH)                                                                                           \
+    static void column_##id(size_t m, size_t k, const T *a, const T *b, T *c) {                                        \
+        for (size_t i = 0; i < m; i++, a += k) {                                                                       \
+            V_##id acc0 = {0}, acc1 = {0};                                                                             \
+            size_t p = 0;                                                                                              \
+            for (; p + 2 * WIDTH <= k; p += 2 * WIDTH) {                                                               \
+                acc0 += *(const Near_##id *)(a + p) * *(const Near_##id *)(b + p);                                     \
+                acc1 += *(const Near_##id *)(a + p + WIDTH) * *(const Near_##id *)(b + p + WIDTH);                     \
+            }                                                                                                          \
+            T sum = 0;                                                                                                 \
+            acc0 += acc1;                                                                                              \
+            for (; p < k; p++) sum += a[p] * b[p];                                                                     \
+            for (size_t l = 0; l < WIDTH; l++) sum += acc0[l];                                                         \
+            c[i] = sum;                                                                                                \
+        }                                                                                                              \
+    }
+COLUMN(F32, float, 8)
+COLUMN(F64, double, 4)
 
 static void own(qs_dtype d, size_t m, size_t n, size_t k, const void *a, const void *b, void *c) {
     switch (d) {
     case QS_F32: n == 1 ? column_F32(m, k, a, b, c) : product_F32(m, n, k, a, b, c); break;
     case QS_F64: n == 1 ? column_F64(m, k, a, b, c) : product_F64(m, n, k, a, b, c); break;
-    case QS_C64: n == 1 ? column_C64(m, k, a, b, c) : product_C64(m, n, k, a, b, c); break;
-    case QS_C128: n == 1 ? column_C128(m, k, a, b, c) : product_C128(m, n, k, a, b, c); break;
-    default: n == 1 ? column_I64(m, k, a, b, c) : product_I64(m, n, k, a, b, c); break;
+    case QS_C64: product_C64(m, n, k, a, b, c); break;
+    case QS_C128: product_C128(m, n, k, a, b, c); break;
+    default: product_I64(m, n, k, a, b, c); break;
     }
 }
 
@@ -93,13 +122,13 @@ void qgemm_own(qs_dtype d, size_t m, size_t n, size_t k, const void *a, const vo
     else own(d, m, n, k, a, b, c);
 }
 
-/* -- BLAS, opened at the first product that is worth it --------------------------------------------------------------------- */
+/* -- BLAS, opened at the first product that is worth it ------------------------------------------------------------ */
 typedef void Real32(int, int, int, int, int, int, float, const void *, int, const void *, int, float, void *, int);
 typedef void Real64(int, int, int, int, int, int, double, const void *, int, const void *, int, double, void *, int);
 typedef void Cplx(int, int, int, int, int, int, const void *, const void *, int, const void *, int, const void *, void *, int);
 
 /* Numbers of multiplications: from the first on BLAS is faster, from the second on it pays for being opened. */
-static const double worth_calling = 32 * 32 * 32, worth_opening = 192 * 192 * 192;
+static const double worth_calling = 64 * 64 * 64, worth_opening = 320.0 * 320 * 320;
 
 static void open_blas(qs_vm *vm) {
     static const char *const names[] = {"libopenblas.so.0", "libblas.so.3", "libcblas.so.3", "libmkl_rt.so.2"};

@@ -33,7 +33,7 @@ typedef struct {
 
 typedef struct { int n; Select at[QS_MAX_RANK]; } Selection;
 
-/* -- access modes -------------------------------------------------------------------------------------------------------- */
+/* -- access modes -------------------------------------------------------------------------------------------------- */
 static int64_t floor_mod(int64_t i, int64_t n) {
     int64_t r = i % n;
     return r < 0 ? r + n : r;
@@ -73,7 +73,7 @@ static qs_status place(const Base *b, int dim, double x, int64_t *out) {
     return b->mode == ACC_SAFE ? QS_OK : outside(b, dim, whole);
 }
 
-/* -- from indices to selections --------------------------------------------------------------------------------------------- */
+/* -- from indices to selections ------------------------------------------------------------------------------------ */
 static void close_selection(qs_vm *vm, Selection *s) {
     for (int d = 0; d < s->n; d++)
         if (s->at[d].list) qmem_try_free(qvm_ctx(vm), s->at[d].list, s->at[d].room * sizeof(int64_t));
@@ -85,7 +85,7 @@ static qs_status new_list(qs_vm *vm, Select *s, size_t n) {
     return s->list ? QS_OK : qerr_set(qvm_ctx(vm), QS_ENOMEM, "out of memory: an index list of %zu elements", n);
 }
 
-/* Most lists are ranges: evenly spaced and inside.  They need no list. */
+/* A mirrored or computed list may turn out evenly spaced all the same. */
 static void even_out(qs_vm *vm, Select *s) {
     int64_t first = s->count ? s->list[0] : 0, step = s->count > 1 ? s->list[1] - first : 1;
     for (size_t k = 0; k < s->count; k++)
@@ -96,24 +96,54 @@ static void even_out(qs_vm *vm, Select *s) {
     s->list = NULL;
 }
 
+/* Whether all of x are places inside, in any mode: then rounding toward zero is all there is to do.  NaN is outside. */
+static bool all_inside(const double *x, size_t n, double size) {
+    bool outside = false;
+    for (size_t k = 0; k < n; k++) outside |= !(x[k] >= 0 && x[k] < size);
+    return !outside;
+}
+
 static qs_status places_of_run(const Base *b, int dim, qs_dtype d, const char *p, ptrdiff_t step, size_t n, int64_t *list) {
-    double x[256];
+    enum { PIECE = 256 };
+    double x[PIECE], size = (double)b->dims[dim];
     for (size_t m; n; n -= m, p += step * (ptrdiff_t)m, list += m) {
-        m = n < 256 ? n : 256;
+        m = n < PIECE ? n : PIECE;
         qconv_run(d, p, step, QS_F64, x, sizeof *x, m);
-        for (size_t k = 0; k < m; k++) {
-            int64_t i = x[k] >= 0 && x[k] < (double)b->dims[dim] ? (int64_t)x[k] : -1;
-            if (i >= 0) list[k] = i;
-            else TRY(place(b, dim, x[k], &list[k]));
-        }
+        if (all_inside(x, m, size))
+            for (size_t k = 0; k < m; k++) list[k] = (int64_t)x[k];
+        else
+            for (size_t k = 0; k < m; k++) TRY(place(b, dim, x[k], &list[k]));
     }
     return QS_OK;
+}
+
+/* Most index vectors are ranges, evenly spaced whole numbers inside: recognised as they are read, without a list. */
+static bool select_range(const Base *b, int dim, const Array *a, const void *p, Select *s) {
+    enum { PIECE = 256 };
+    double x[PIECE], size = (double)b->dims[dim], origin = 0, step = 1;
+    ptrdiff_t elem = (ptrdiff_t)qdtype_size((qs_dtype)a->dtype);
+    if (!a->contiguous || a->count < 2) return false;
+    for (size_t at = 0, m; at < a->count; at += m) {
+        m = a->count - at < PIECE ? a->count - at : PIECE;
+        qconv_run((qs_dtype)a->dtype, (const char *)p + (ptrdiff_t)at * elem, elem, QS_F64, x, sizeof *x, m);
+        if (!at) origin = x[0], step = x[1] - x[0];
+        double first = origin + (double)at * step;
+        bool uneven = false;
+        for (size_t k = 0; k < m; k++) uneven |= x[k] != first + (double)(int32_t)k * step;
+        if (uneven || !(x[0] >= 0 && x[0] < size && x[m - 1] >= 0 && x[m - 1] < size)) return false;
+    }
+    if (origin != trunc(origin) || step != trunc(step)) return false;
+    *s = (Select){.count = a->count, .first = (int64_t)origin, .step = (int64_t)step};
+    return true;
 }
 
 static qs_status select_list(const Base *b, int dim, Array *a, Select *s) {
     const void *p;
     Nest n;
     TRY(qarr_read(b->vm, a, &p));
+    bool even = select_range(b, dim, a, p, s);
+    if (a->rank >= 2 && a->dims[1] != 1) s->shape = a;
+    if (even) return QS_OK;
     TRY(new_list(b->vm, s, a->count));
     qnest_begin(&n, a->rank, a->dims);
     qnest_array(&n, p, a);
@@ -121,7 +151,6 @@ static qs_status select_list(const Base *b, int dim, Array *a, Select *s) {
     for (int64_t *list = s->list; qnest_next(&n); list += n.count)
         TRY(places_of_run(b, dim, (qs_dtype)a->dtype, n.at[0], n.step[0], n.count, list));
     even_out(b->vm, s);
-    if (a->rank >= 2 && a->dims[1] != 1) s->shape = a;
     return QS_OK;
 }
 
@@ -172,7 +201,7 @@ static qs_status select_all(const Base *b, const qs_value *at, Selection *s) {
     return QS_OK;
 }
 
-/* -- the base: an array or cell with as many dimensions as indices ------------------------------------------------------------ */
+/* -- the base: an array or cell with as many dimensions as indices ------------------------------------------------- */
 static qs_status count_error(const Base *b, int rank, int n) {
     return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "%s has %d dimensions, %d ind%s given", b->name ? b->name : "the array", rank, n,
                     n == 1 ? "ex" : "ices");
@@ -211,7 +240,7 @@ static void open_cell(Base *b, qs_vm *vm, const Cell *c, TypeMods mods, const ch
     packed_strides(b->rank, b->dims, b->strides);
 }
 
-/* -- one index that addresses several dimensions --------------------------------------------------------------------------------- */
+/* -- one index that addresses several dimensions ------------------------------------------------------------------- */
 typedef enum { FORM_LIST, FORM_MASK, FORM_WHOLE, FORM_POSITION } Form;
 
 static bool whole_shape(const Base *b, const Array *mask) {
@@ -248,7 +277,7 @@ static qs_status unpack_position(qs_vm *vm, qs_value at, int *n, qs_value parts[
     return QS_OK;
 }
 
-/* -- moving elements between the selected places and a block -------------------------------------------------------------------- */
+/* -- moving elements between the selected places and a block ------------------------------------------------------- */
 typedef struct {
     size_t size;                          /* of an element */
     char *base, *block;
@@ -309,19 +338,10 @@ static void even_nest(const Move *m, Nest *n) {
     qnest_operand(n, NULL, m->size, m->n, dims, b);
     qnest_operand(n, NULL, m->size, m->n, dims, k);
     qnest_fuse(n);
+    qnest_lengthen(n);
 }
 
-static void run_nest(const Move *m, Nest n, char *base, char *block) {
-    qs_dtype raw = raw_dtype(m->size);
-    n.at[0] = base;
-    n.at[1] = block;
-    while (qnest_next(&n)) {
-        if (m->store) qconv_run(raw, n.at[1], n.step[1], raw, n.at[0], n.step[0], n.count);
-        else qconv_run(raw, n.at[0], n.step[0], raw, n.at[1], n.step[1], n.count);
-    }
-}
-
-/* The dimension whose list is walked in the innermost loop: the longest; -1 when the nest is the better inner loop. */
+/* The dimension whose list is walked in the innermost loop: the longest; -1 when evenly spaced runs are the better ones. */
 static int inner_list(const Move *m) {
     size_t even = 1, longest = 0;
     int inner = -1;
@@ -332,21 +352,44 @@ static int inner_list(const Move *m) {
     return even >= 16 && even >= longest / 16 ? -1 : inner;
 }
 
-typedef struct { const Move *m; int inner; Nest nest; } Walk;
+typedef struct { ptrdiff_t bstep, kstep; size_t count; } Run;
+typedef struct { const Move *m; int inner; Run run; } Walk;
 
-/* Steps through the dimensions that are not part of the inner loop. */
+static void move_run(const Move *m, const Run *r, char *base, char *block) {
+    qs_dtype raw = raw_dtype(m->size);
+    if (m->store) qconv_run(raw, block, r->kstep, raw, base, r->bstep, r->count);
+    else qconv_run(raw, base, r->bstep, raw, block, r->kstep, r->count);
+}
+
+/* Steps through the dimensions that are not part of the inner loop: all but the inner list, or all lists. */
 static void walk(const Walk *w, int d, char *base, char *block) {
     const Move *m = w->m;
+    while (d < m->n && (d == w->inner || (w->inner < 0 && !m->at[d].list))) d++;
     if (d == m->n) {
-        if (w->inner < 0) run_nest(m, w->nest, base, block);
+        if (w->inner < 0) move_run(m, &w->run, base, block);
         else move_list(m, w->inner, base, block);
         return;
     }
     const Select *s = &m->at[d];
-    if (d == w->inner || (w->inner < 0 && !s->list)) { walk(w, d + 1, base, block); return; }
     for (size_t i = 0; i < s->count; i++, block += m->ksteps[d]) {
         int64_t at = s->list ? s->list[i] : (int64_t)i * s->step;
         if (at >= 0 || !s->list) walk(w, d + 1, base + at * m->bsteps[d], block);
+    }
+}
+
+/* The lists are walked for a stretch of each even run before the next stretch, which so stays in the cache. */
+static void walk_runs(Walk *w, char *base, char *block) {
+    enum { STRETCH = 1024 };
+    Nest n;
+    even_nest(w->m, &n);
+    n.at[0] = base;
+    n.at[1] = block;
+    while (qnest_next(&n)) {
+        w->run = (Run){n.step[0], n.step[1], 0};
+        for (size_t at = 0; at < n.count; at += STRETCH) {
+            w->run.count = n.count - at < STRETCH ? n.count - at : STRETCH;
+            walk(w, 0, n.at[0] + n.step[0] * (ptrdiff_t)at, n.at[1] + n.step[1] * (ptrdiff_t)at);
+        }
     }
 }
 
@@ -357,8 +400,8 @@ static void move_selection(const Move *m) {
         if (m->at[d].outside) return;
         if (!m->at[d].list) base += m->at[d].first * m->bsteps[d];
     }
-    if (w.inner < 0) even_nest(m, &w.nest);
-    walk(&w, 0, base, m->block);
+    if (w.inner < 0) walk_runs(&w, base, m->block);
+    else walk(&w, 0, base, m->block);
 }
 
 /* Element steps to byte steps; the block is packed over the counts, or one element for all (a fill). */
@@ -373,7 +416,7 @@ static Move open_move(const Base *b, const Selection *s, size_t size, void *base
     return m;
 }
 
-/* -- shapes of selections ------------------------------------------------------------------------------------------------------- */
+/* -- shapes of selections ------------------------------------------------------------------------------------------ */
 static int count_lists(const Selection *s, int *last) {
     int n = 0;
     for (int d = 0; d < s->n; d++)
@@ -413,7 +456,7 @@ static size_t selected_count(const Selection *s) {
     return n;
 }
 
-/* -- reading an array ------------------------------------------------------------------------------------------------------------- */
+/* -- reading an array ---------------------------------------------------------------------------------------------- */
 /* The usual case, before anything is prepared: numbers inside, one per dimension of a packed array. */
 static bool quick_place(const Array *a, int n, const qs_value *at, size_t *linear) {
     size_t k = 0;
@@ -525,7 +568,7 @@ static qs_status get_array(Base *b, Array *a, int n, const qs_value *at, qs_valu
     return status;
 }
 
-/* -- writing to an array ----------------------------------------------------------------------------------------------------------- */
+/* -- writing to an array ------------------------------------------------------------------------------------------- */
 static qs_status assign_error(const Base *b, const Array *value, int rank, const int64_t *dims) {
     char have[SHAPE_TEXT], want[SHAPE_TEXT];
     Array shape = {.rank = (uint8_t)rank};
@@ -624,7 +667,7 @@ static qs_status set_array(Base *b, Array *a, int n, const qs_value *at, qs_valu
     return s;
 }
 
-/* -- cells --------------------------------------------------------------------------------------------------------------------------- */
+/* -- cells --------------------------------------------------------------------------------------------------------- */
 /* Where the k-th selected item lies; OUTSIDE when it does not exist. */
 static int64_t item_place(const Base *b, const Selection *s, size_t k) {
     int64_t at = 0;
@@ -715,7 +758,7 @@ static qs_status set_cell(Base *b, Cell *c, int n, const qs_value *at, qs_value 
     return status;
 }
 
-/* -- the entries ----------------------------------------------------------------------------------------------------------------------- */
+/* -- the entries --------------------------------------------------------------------------------------------------- */
 static qs_status cannot_index(qs_vm *vm, qs_value base, const char *name) {
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s%shas type %s and cannot be indexed", name ? name : "a value that ", name ? " " : "",
                     qval_type_name(vm, base));

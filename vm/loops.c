@@ -37,7 +37,7 @@
         }                                                                                                              \
     }
 
-/* -- integers: arithmetic modulo 2^n, in unsigned types so that it is defined -------------------------------------------- */
+/* -- integers: arithmetic modulo 2^n, in unsigned types so that it is defined -------------------------------------- */
 #define INT_LOOPS(id, wide)                                                                                            \
     LOOPS(ADD, id, E_##id, (E_##id)((wide)x + (wide)y))                                                                \
     LOOPS(SUB, id, E_##id, (E_##id)((wide)x - (wide)y))                                                                \
@@ -70,7 +70,7 @@ ORDER_LOOPS(U64)
 ORDER_LOOPS(F32)
 ORDER_LOOPS(F64)
 
-/* -- reals --------------------------------------------------------------------------------------------------------------- */
+/* -- reals --------------------------------------------------------------------------------------------------------- */
 #define REAL_LOOPS(id)                                                                                                 \
     LOOPS(ADD, id, E_##id, x + y)                                                                                      \
     LOOPS(SUB, id, E_##id, x - y)                                                                                      \
@@ -101,7 +101,7 @@ REAL_LOOPS(F64)
             for (size_t i = 0; i < m; i++) square[i] = a[at + i], product[i] = unit;                                   \
             for (unsigned bits = magnitude(power); bits; bits >>= 1) {                                                 \
                 if (bits & 1) MUL_##id##_vv(m, product, square, product);                                              \
-                MUL_##id##_vv(m, square, square, square);                                                              \
+                if (bits > 1) MUL_##id##_vv(m, square, square, square);                                                \
             }                                                                                                          \
             if (power < 0) DIV_##id##_sv(m, &unit, product, out + at);                                                \
             else                                                                                                       \
@@ -135,14 +135,15 @@ static double power_F64(double x, double y) {
     LOOPS(POW, id, E_##id, power_##id(x, y))                                                                           \
     static void POW_##id##_one(size_t n, const void *a, const void *b, void *out) { /* vector and one number */        \
         int power;                                                                                                     \
-        if (whole(*(const E_##id *)b, &power)) chain_##id(n, a, power, out);                                           \
-        else POW_##id##_vs(n, a, b, out);                                                                              \
+        if (!whole(*(const E_##id *)b, &power)) POW_##id##_vs(n, a, b, out);                                           \
+        else if (power == 2) MUL_##id##_vv(n, a, a, out);                                                              \
+        else chain_##id(n, a, power, out);                                                                             \
     }
 #define WHOLE_REAL(y, power) whole_power((double)(y), power)
 POW_LOOPS(F32, WHOLE_REAL)
 POW_LOOPS(F64, WHOLE_REAL)
 
-/* -- complex ------------------------------------------------------------------------------------------------------------- */
+/* -- complex ------------------------------------------------------------------------------------------------------- */
 static inline QComplexF timesf(QComplexF x, QComplexF y) {
     return (QComplexF){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
 }
@@ -201,7 +202,7 @@ static E_C64 power_C64(E_C64 x, E_C64 y) {
 POW_LOOPS(C64, WHOLE_COMPLEX)
 POW_LOOPS(C128, WHOLE_COMPLEX)
 
-/* -- the table ----------------------------------------------------------------------------------------------------------- */
+/* -- the table ----------------------------------------------------------------------------------------------------- */
 #define FORMS(op, id) [QS_##id] = {op##_##id##_vv, op##_##id##_vs, op##_##id##_sv},
 #define INTS(op) FORMS(op, I32) FORMS(op, U32) FORMS(op, I64) FORMS(op, U64)
 #define REALS(op) FORMS(op, F32) FORMS(op, F64)
@@ -219,7 +220,7 @@ static Loop *const table[LOOP_COUNT][QS_NDTYPES][LOOP_FORMS] = {
     [LOOP_AND] = {FORMS(AND, B1) INTS(AND)}, [LOOP_OR] = {FORMS(OR, B1) INTS(OR)}, [LOOP_XOR] = {FORMS(XOR, B1) INTS(XOR)},
 };
 
-/* -- sums, in double ------------------------------------------------------------------------------------------------------- */
+/* -- sums, in double ----------------------------------------------------------------------------------------------- */
 enum { SUMS = 16, BLOCK = 4096 };
 
 #define SUM(id)                                                                                                        \
@@ -241,9 +242,14 @@ enum { SUMS = 16, BLOCK = 4096 };
 SUM(F32)
 SUM(F64)
 
+static void accumulate(size_t n, const float *restrict x, double *restrict sums) {
+    for (size_t i = 0; i < n; i++) sums[i] += (double)x[i];
+}
+
 #ifdef QLOOP_AVX2
 double qloop_sum32_avx2(size_t n, const float *x) { return sum_F32(n, x); }
 double qloop_sum64_avx2(size_t n, const double *x) { return sum_F64(n, x); }
+void qloop_accumulate32_avx2(size_t n, const float *x, double *sums) { accumulate(n, x, sums); }
 Loop *qloop_get_avx2(LoopOp op, qs_dtype d, LoopForm form) { return table[op][d][form]; }
 #else
 Loop *qloop_get(LoopOp op, qs_dtype d, LoopForm form) {
@@ -251,6 +257,9 @@ Loop *qloop_get(LoopOp op, qs_dtype d, LoopForm form) {
 }
 double qloop_sum32(size_t n, const float *x) { return QCPU_AVX2 ? qloop_sum32_avx2(n, x) : sum_F32(n, x); }
 double qloop_sum64(size_t n, const double *x) { return QCPU_AVX2 ? qloop_sum64_avx2(n, x) : sum_F64(n, x); }
+void qloop_accumulate32(size_t n, const float *x, double *sums) {
+    (QCPU_AVX2 ? qloop_accumulate32_avx2 : accumulate)(n, x, sums);
+}
 double qloop_power(double x, double y) { return power_F64(x, y); }
 QComplexD qloop_complex_mul(QComplexD x, QComplexD y) { return times(x, y); }
 QComplexD qloop_complex_div(QComplexD x, QComplexD y) { return over(x, y); }

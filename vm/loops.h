@@ -34,6 +34,8 @@ double qloop_sum32(size_t n, const float *x);
 double qloop_sum64(size_t n, const double *x);
 double qloop_sum32_avx2(size_t n, const float *x);
 double qloop_sum64_avx2(size_t n, const double *x);
+void qloop_accumulate32(size_t n, const float *x, double *sums); /* sums[i] += x[i] */
+void qloop_accumulate32_avx2(size_t n, const float *x, double *sums);
 
 /* The same operations on single numbers.  x to a small whole power is made of multiplications alone. */
 enum { POWER_MAX = 64 }; /* exponents up to this size are small */

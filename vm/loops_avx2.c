@@ -9,4 +9,5 @@
 Loop *qloop_get_avx2(LoopOp op, qs_dtype d, LoopForm form) { return qloop_get(op, d, form); }
 double qloop_sum32_avx2(size_t n, const float *x) { return qloop_sum32(n, x); }
 double qloop_sum64_avx2(size_t n, const double *x) { return qloop_sum64(n, x); }
+void qloop_accumulate32_avx2(size_t n, const float *x, double *sums) { qloop_accumulate32(n, x, sums); }
 #endif

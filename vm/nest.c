@@ -64,6 +64,23 @@ void qnest_fuse(Nest *n) {
     n->rank = r;
 }
 
+enum { SHORT_RUN = 16 }; /* below, starting a run costs more than walking memory in steps */
+
+void qnest_lengthen(Nest *n) {
+    int last = n->rank - 1, longest = last;
+    for (int d = 0; d < last; d++)
+        if (n->dims[d] > n->dims[longest]) longest = d;
+    if (n->dims[last] >= SHORT_RUN || n->dims[longest] < SHORT_RUN) return;
+    int64_t dim = n->dims[last];
+    n->dims[last] = n->dims[longest];
+    n->dims[longest] = dim;
+    for (int k = 0; k < n->noperands; k++) {
+        ptrdiff_t step = n->steps[k][last];
+        n->steps[k][last] = n->steps[k][longest];
+        n->steps[k][longest] = step;
+    }
+}
+
 static bool start(Nest *n) {
     n->started = true;
     n->count = (size_t)n->dims[n->rank - 1];

@@ -28,5 +28,7 @@ void qnest_begin(Nest *n, int rank, const int64_t *dims);
 void qnest_operand(Nest *n, const void *p, size_t elem, int rank, const int64_t *dims, const int64_t *strides);
 void qnest_array(Nest *n, const void *p, const Array *a); /* p: its first element */
 void qnest_fuse(Nest *n);
+/* For work whose order does not matter: makes the longest dimension the run when the last one is short. */
+void qnest_lengthen(Nest *n);
 bool qnest_next(Nest *n);
 #endif

@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum { LANES = 512 };
-typedef union { double f[LANES]; int64_t i[LANES]; uint64_t u[LANES]; QComplexD z[LANES]; uint8_t b[LANES]; } Lanes;
+typedef union { double f[LANES]; int64_t i[LANES]; uint64_t u[LANES]; QComplexD z[LANES]; } Lanes;
 
 typedef struct { const char *name; LoopOp op; double identity; } ReduceInfo;
 static const ReduceInfo infos[] = {
@@ -30,9 +30,10 @@ typedef struct {
     size_t n;                 /* elements that make one result */
 } Plan;
 
-/* -- the plan ---------------------------------------------------------------------------------------------------------------- */
+/* -- the plan ------------------------------------------------------------------------------------------------------ */
 static qs_dtype lane_dtype(Reduce r, qs_dtype d) {
     if (r == RED_ANY || r == RED_ALL) return QS_B1;
+    if (r == RED_MIN || r == RED_MAX) return d < QS_I32 ? QS_I32 : d == QS_F16 || d == QS_BF16 ? QS_F32 : d;
     if (qdtype_is_complex(d)) return r == RED_SUMSQ ? QS_F64 : QS_C128;
     if (d >= QS_F16 || r == RED_MEAN || r == RED_SUMSQ) return QS_F64;
     return d == QS_U64 ? QS_U64 : QS_I64;
@@ -54,32 +55,48 @@ static qs_status make_plan(qs_vm *vm, Reduce r, qs_dtype d, Plan *p) {
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: complex numbers have no order", infos[r].name);
 }
 
-/* -- pieces and lanes -------------------------------------------------------------------------------------------------------- */
+/* -- pieces and lanes ---------------------------------------------------------------------------------------------- */
 static void square_complex(const QComplexD *z, double *x, size_t n) {
     for (size_t i = 0; i < n; i++) x[i] = z[i].re * z[i].re + z[i].im * z[i].im;
 }
 
-static void fetch(const Plan *p, const char *src, ptrdiff_t step, size_t n, Lanes *piece) {
+/* The next n elements in the lane type: brought into `room`, or where they lie. */
+static const void *fetch(const Plan *p, const char *src, ptrdiff_t step, size_t n, Lanes *room) {
     Lanes z;
+    if (p->from == p->lane && p->r != RED_SUMSQ && step == (ptrdiff_t)qdtype_size(p->lane) &&
+        (uintptr_t)src % sizeof(double) == 0)
+        return src;
     if (p->r == RED_SUMSQ && qdtype_is_complex(p->from)) {
         qconv_run(p->from, src, step, QS_C128, &z, sizeof *z.z, n);
-        square_complex(z.z, piece->f, n);
-        return;
+        square_complex(z.z, room->f, n);
+        return room;
     }
-    qconv_run(p->from, src, step, p->lane, piece, (ptrdiff_t)qdtype_size(p->lane), n);
-    if (p->r == RED_SUMSQ) qloop_get(LOOP_MUL, QS_F64, LOOP_VV)(n, piece, piece, piece);
+    qconv_run(p->from, src, step, p->lane, room, (ptrdiff_t)qdtype_size(p->lane), n);
+    if (p->r == RED_SUMSQ) qloop_get(LOOP_MUL, QS_F64, LOOP_VV)(n, room, room, room);
+    return room;
+}
+
+static void fetch_into(const Plan *p, const char *src, ptrdiff_t step, size_t n, Lanes *lanes) {
+    const void *at = fetch(p, src, step, n, lanes);
+    if (at != lanes) memcpy(lanes, at, n * qdtype_size(p->lane));
+}
+
+/* lanes op= the next n elements. */
+static void take(const Plan *p, Lanes *lanes, const char *src, ptrdiff_t step, size_t n) {
+    Lanes room;
+    bool packed = step == sizeof(float) && (uintptr_t)src % sizeof(float) == 0;
+    if (packed && p->from == QS_F32 && p->lane == QS_F64 && infos[p->r].op == LOOP_ADD && p->r != RED_SUMSQ)
+        qloop_accumulate32(n, (const void *)src, lanes->f);
+    else p->merge(n, lanes, fetch(p, src, step, n, &room), lanes);
 }
 
 typedef struct { Lanes lanes; size_t used; } Total;
 
 static void add_run(const Plan *p, Total *t, const char *src, ptrdiff_t step, size_t n) {
-    Lanes piece;
     for (size_t m; n; n -= m, src += step * (ptrdiff_t)m) {
         m = n < LANES ? n : LANES;
-        if (t->used) {
-            fetch(p, src, step, m, &piece);
-            p->merge(m, &t->lanes, &piece, &t->lanes);
-        } else fetch(p, src, step, t->used = m, &t->lanes); /* the first piece is the longest */
+        if (t->used) take(p, &t->lanes, src, step, m);
+        else fetch_into(p, src, step, t->used = m, &t->lanes); /* the first piece is the longest */
     }
 }
 
@@ -97,7 +114,7 @@ static void divide(const Plan *p, Lanes *lanes, size_t m) {
     if (p->r == RED_MEAN) qloop_get(LOOP_DIV, p->lane, LOOP_VS)(m, lanes, &n, lanes);
 }
 
-/* -- over everything ----------------------------------------------------------------------------------------------------------- */
+/* -- over everything ----------------------------------------------------------------------------------------------- */
 static void total(const Plan *p, const Array *a, const void *at, Total *t) {
     Nest n;
     t->used = 0;
@@ -123,16 +140,21 @@ static qs_status check_overflow(qs_vm *vm, Plan p, const Array *a, const void *a
     return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: integer overflow", infos[p.r].name);
 }
 
+/* A sum or product of integers; that of bools is a count. */
 static qs_status int_result(qs_vm *vm, const Plan *p, const Array *a, const void *at, const Lanes *l, qs_value *out) {
-    bool is_unsigned = p->lane == QS_U64, folds = p->r == RED_SUM || p->r == RED_PROD;
+    bool is_unsigned = p->lane == QS_U64;
     double approx = is_unsigned ? (double)l->u[0] : (double)l->i[0];
-    if (folds && (p->r == RED_PROD || p->from >= QS_I64)) TRY(check_overflow(vm, *p, a, at, approx));
-    if (p->from == QS_B1 && folds) *out = qs_num(approx);
-    else if (p->from == QS_B1) *out = qs_bool(l->i[0] != 0);
-    else if (!is_unsigned || l->u[0] <= INT64_MAX) *out = qs_int(l->i[0]);
-    else if (!folds) *out = qs_num(approx);
-    else return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: integer overflow", infos[p->r].name);
+    if (p->r == RED_PROD || p->from >= QS_I64) TRY(check_overflow(vm, *p, a, at, approx));
+    if (is_unsigned && l->u[0] > INT64_MAX) return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: integer overflow", infos[p->r].name);
+    *out = p->from == QS_B1 ? qs_num(approx) : qs_int(l->i[0]);
     return QS_OK;
+}
+
+/* An extreme is an element: in the element's own type it reads as one. */
+static qs_status extreme_result(qs_vm *vm, const Plan *p, const Lanes *l, qs_value *out) {
+    QComplexD element;
+    qconv_run(p->lane, l, 0, p->from, &element, 0, 1);
+    return qarr_load(vm, p->from, &element, out);
 }
 
 static qs_status empty_result(qs_vm *vm, const Plan *p, qs_value *out) {
@@ -154,15 +176,12 @@ static qs_status reduce_all(qs_vm *vm, Plan *p, Array *a, qs_value *out) {
     p->n = a->count;
     total(p, a, at, &t);
     divide(p, &t.lanes, 1);
-    switch (p->lane) {
-    case QS_B1: *out = qs_bool(t.lanes.b[0]); return QS_OK;
-    case QS_F64: *out = qs_num(t.lanes.f[0]); return QS_OK;
-    case QS_C128: return qval_complex(vm, t.lanes.z[0].re, t.lanes.z[0].im, out);
-    default: return int_result(vm, p, a, at, &t.lanes, out);
-    }
+    if (p->r == RED_MIN || p->r == RED_MAX) return extreme_result(vm, p, &t.lanes, out);
+    if (p->lane == QS_I64 || p->lane == QS_U64) return int_result(vm, p, a, at, &t.lanes, out);
+    return qarr_load(vm, p->lane, &t.lanes, out);
 }
 
-/* -- along one dimension --------------------------------------------------------------------------------------------------------- */
+/* -- along one dimension ------------------------------------------------------------------------------------------- */
 /* The array as the language sees it, split into the dimension that is walked along and the others. */
 typedef struct {
     int rank;
@@ -216,15 +235,12 @@ static void results_one_by_one(const Plan *p, const Split *s, const Nest *n) {
 }
 
 static void results_side_by_side(const Plan *p, const Split *s, const Nest *n) {
-    Lanes lanes, piece;
+    Lanes lanes;
     for (size_t at = 0, m; at < n->count; at += m) {
         m = n->count - at < LANES ? n->count - at : LANES;
         const char *src = n->at[1] + n->step[1] * (ptrdiff_t)at;
-        fetch(p, src, n->step[1], m, &lanes);
-        for (size_t i = 1; i < s->n; i++) {
-            fetch(p, src + s->step * (ptrdiff_t)i, n->step[1], m, &piece);
-            p->merge(m, &lanes, &piece, &lanes);
-        }
+        fetch_into(p, src, n->step[1], m, &lanes);
+        for (size_t i = 1; i < s->n; i++) take(p, &lanes, src + s->step * (ptrdiff_t)i, n->step[1], m);
         divide(p, &lanes, m);
         qconv_run(p->lane, &lanes, (ptrdiff_t)qdtype_size(p->lane), p->out, n->at[0] + n->step[0] * (ptrdiff_t)at, n->step[0], m);
     }
@@ -290,17 +306,17 @@ qs_status qred_run(qs_vm *vm, Reduce r, qs_value x, int dim, qs_value *out) {
     return s;
 }
 
-/* -- running results --------------------------------------------------------------------------------------------------------------- */
+/* -- running results ----------------------------------------------------------------------------------------------- */
 static void running(const Plan *p, const Split *s, const Nest *n, ptrdiff_t out_step) {
-    Lanes lanes, piece;
+    Lanes lanes;
     ptrdiff_t size = (ptrdiff_t)qdtype_size(p->lane);
     for (size_t at = 0, m; at < n->count; at += m) {
         m = n->count - at < LANES ? n->count - at : LANES;
         const char *src = n->at[1] + n->step[1] * (ptrdiff_t)at;
         char *dst = n->at[0] + n->step[0] * (ptrdiff_t)at;
         for (size_t i = 0; i < s->n; i++, src += s->step, dst += out_step) {
-            fetch(p, src, n->step[1], m, i ? &piece : &lanes);
-            if (i) p->merge(m, &lanes, &piece, &lanes);
+            if (i) take(p, &lanes, src, n->step[1], m);
+            else fetch_into(p, src, n->step[1], m, &lanes);
             qconv_run(p->lane, &lanes, size, p->out, dst, n->step[0], m);
         }
     }
@@ -313,7 +329,7 @@ static void running_row(const Plan *p, const Split *s, const char *src, char *ds
     size_t size = qdtype_size(p->lane);
     for (size_t at = 0, m; at < s->n; at += m) {
         m = s->n - at < LANES ? s->n - at : LANES;
-        fetch(p, src + s->step * (ptrdiff_t)at, s->step, m, &piece);
+        fetch_into(p, src + s->step * (ptrdiff_t)at, s->step, m, &piece);
         char *x = (char *)&piece;
         if (at) p->merge(1, &last, x, x);
         if (p->merge == qloop_get(LOOP_ADD, QS_F64, LOOP_VV))

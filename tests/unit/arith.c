@@ -48,7 +48,7 @@ static double real_at(qs_vm *vm, qs_value v, size_t k) {
     return re;
 }
 
-/* -- layouts: the same 2x3 (or 6) elements packed, reversed, transposed, spread out, repeated, off alignment -------------- */
+/* -- layouts: the same 2x3 (or 6) elements packed, reversed, transposed, spread out, repeated, off alignment ------- */
 enum { LAYOUTS = 6 };
 
 static Array *in_layout(qs_vm *vm, int layout, qs_dtype d, int rank, const int64_t *dims, const double *x, char *memory) {
@@ -144,7 +144,7 @@ static void long_runs(qs_vm *vm) {
     }
 }
 
-/* -- broadcasting ------------------------------------------------------------------------------------------------------------ */
+/* -- broadcasting -------------------------------------------------------------------------------------------------- */
 static qs_value counted(qs_vm *vm, int rank, const int64_t *dims, double from) {
     Array *a = make_array(vm, QS_F32, rank, dims, NULL);
     for (size_t k = 0; k < a->count; k++) CHECK(qarr_put(vm, a, k, qs_num(from + (double)k)) == QS_OK);
@@ -195,7 +195,7 @@ static void ranks(qs_vm *vm) {
     qarr_release(vm, zero);
 }
 
-/* -- result types and values at the edges ---------------------------------------------------------------------------------------- */
+/* -- result types and values at the edges -------------------------------------------------------------------------- */
 static void check_dtype(qs_vm *vm, Op op, qs_dtype a, qs_value b, qs_dtype want) {
     double x[2] = {1, 2};
     qs_value v = make_vec(vm, a, 2, x), r = qs_nil();
@@ -263,7 +263,7 @@ static void edges(qs_vm *vm) {
     for (size_t i = 0; i < COUNT(all); i++) qval_release(vm, all[i]);
 }
 
-/* -- numbers, strings, identity ----------------------------------------------------------------------------------------------------- */
+/* -- numbers, strings, identity ------------------------------------------------------------------------------------ */
 static qs_value binary(qs_vm *vm, Op op, qs_value a, qs_value b) {
     qs_value r = qs_nil();
     CHECK(qarith_binary(vm, op, a, b, &r) == QS_OK);
@@ -332,7 +332,7 @@ static void others(qs_vm *vm) {
     for (size_t i = 0; i < COUNT(all); i++) qval_release(vm, all[i]);
 }
 
-/* -- storage ---------------------------------------------------------------------------------------------------------------------------- */
+/* -- storage ------------------------------------------------------------------------------------------------------- */
 static void reuse(qs_vm *vm) {
     qs_value a = counted(vm, 1, (int64_t[]){4}, 0), b = counted(vm, 1, (int64_t[]){4}, 10), r;
     void *was = a.u.p;
@@ -362,7 +362,7 @@ static void overlap(qs_vm *vm) {
     qval_release(vm, a);
 }
 
-/* -- functions ------------------------------------------------------------------------------------------------------------------------------ */
+/* -- functions ----------------------------------------------------------------------------------------------------- */
 static void conjugate(const double in[2], double out[2]) { out[0] = in[0], out[1] = -in[1]; }
 
 static void maps(qs_vm *vm) {
@@ -408,7 +408,7 @@ static void powers(qs_vm *vm) {
     }
 }
 
-/* -- matrix products ---------------------------------------------------------------------------------------------------------------------------- */
+/* -- matrix products ----------------------------------------------------------------------------------------------- */
 static void products(qs_vm *vm) {
     static const int sizes[][3] = {{1, 1, 1}, {3, 4, 5}, {4, 16, 8}, {17, 33, 9}, {1, 20, 7}, {20, 1, 30}, {5, 37, 300}, {64, 64, 64}, {200, 200, 200}};
     static const qs_dtype dtypes[] = {QS_F32, QS_F64, QS_C64, QS_C128, QS_I32, QS_U8, QS_F16};

@@ -10,7 +10,7 @@
 static int released;
 static void release(void *owner) { (void)owner, released++; }
 
-/* -- shapes --------------------------------------------------------------------------------------------------------------- */
+/* -- shapes -------------------------------------------------------------------------------------------------------- */
 static void check_shape(qs_vm *vm, int rank, const int64_t *dims, const char *want, int want_rank) {
     char text[SHAPE_TEXT];
     Array *a;
@@ -66,7 +66,7 @@ static void shape_arguments(qs_vm *vm) {
     qval_release(vm, s);
 }
 
-/* -- foreign memory ----------------------------------------------------------------------------------------------------------- */
+/* -- foreign memory ------------------------------------------------------------------------------------------------ */
 static void foreign(qs_vm *vm) {
     double m[4][6];
     for (int i = 0; i < 24; i++) m[i / 6][i % 6] = i;
@@ -98,7 +98,7 @@ static void foreign(qs_vm *vm) {
     qerr_clear(qvm_ctx(vm));
 }
 
-/* -- every pair of dtypes --------------------------------------------------------------------------------------------------------- */
+/* -- every pair of dtypes ------------------------------------------------------------------------------------------ */
 static double expect(qs_dtype to, double x) { /* through dtype.c, element by element */
     char room[16];
     qdtype_put(to, room, x);
@@ -165,7 +165,7 @@ static void wide_integers(qs_vm *vm) {
     qarr_release(vm, u64);
 }
 
-/* -- elements, assignment --------------------------------------------------------------------------------------------------------- */
+/* -- elements, assignment ------------------------------------------------------------------------------------------ */
 static void elements(qs_vm *vm) {
     qs_value v = make_vec(vm, QS_B1, 2, (double[]){1, 0}), e, z, s = make_string(vm, "x");
     CHECK(qarr_get(vm, qval_array(v), 0, &e) == QS_OK && e.kind == QS_BOOL && e.u.i == 1);
@@ -218,7 +218,7 @@ static void reshaping(qs_vm *vm) {
     qarr_release(vm, m);
 }
 
-/* -- ranges and literals ------------------------------------------------------------------------------------------------------------- */
+/* -- ranges and literals ------------------------------------------------------------------------------------------- */
 static void check_range(qs_vm *vm, double lo, double step, double hi, size_t count, double last) {
     Array *a;
     qs_value e;

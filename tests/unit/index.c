@@ -12,7 +12,7 @@ static int below(int n) {
     return (int)((seed >> 8) % (uint32_t)n);
 }
 
-/* -- the model: an index is a list of places per dimension ---------------------------------------------------------------- */
+/* -- the model: an index is a list of places per dimension --------------------------------------------------------- */
 typedef struct { int n; double x[12]; bool scalar, colon; } Index;
 
 static int64_t model_place(AccessMode m, double x, int64_t n) {
@@ -205,7 +205,7 @@ static void random_selections(qs_vm *vm, int rounds) {
     }
 }
 
-/* -- large selections: both ways of walking lists ------------------------------------------------------------------------------- */
+/* -- large selections: both ways of walking lists ------------------------------------------------------------------ */
 static void large(qs_vm *vm) {
     enum { H = 60, W = 50, C = 3 };
     double rows[H], channels[C] = {2, 1, 0};
@@ -232,7 +232,7 @@ static void large(qs_vm *vm) {
     qarr_release(vm, img);
 }
 
-/* -- shapes of results ---------------------------------------------------------------------------------------------------------------- */
+/* -- shapes of results --------------------------------------------------------------------------------------------- */
 static void check_shape(qs_vm *vm, qs_value base, int n, const qs_value *at, int rank, const char *want) {
     char text[SHAPE_TEXT];
     qs_value r = qs_nil();
@@ -267,7 +267,7 @@ static void result_shapes(qs_vm *vm) {
     for (size_t i = 0; i < COUNT(used); i++) qval_release(vm, used[i]);
 }
 
-/* -- positions, masks, whole --------------------------------------------------------------------------------------------------------- */
+/* -- positions, masks, whole --------------------------------------------------------------------------------------- */
 static const TypeMods none = {0};
 
 static void positions(qs_vm *vm) {

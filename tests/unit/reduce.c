@@ -114,7 +114,7 @@ static void everything(qs_vm *vm) {
         }
 }
 
-/* -- kinds, empties, NaN, exactness --------------------------------------------------------------------------------------------- */
+/* -- kinds, empties, NaN, exactness -------------------------------------------------------------------------------- */
 static qs_value reduce(qs_vm *vm, Reduce r, qs_value x) {
     qs_value out = qs_nil();
     CHECK(qred_run(vm, r, x, DIM_ALL, &out) == QS_OK);
