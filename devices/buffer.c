@@ -51,8 +51,8 @@ qs_status qbuf_new(Ctx *c, size_t nbytes, bool zeroed, Buffer **out) {
     return QS_OK;
 }
 
-static qs_status wrap(Ctx *c, int memory, DevPtr data, size_t nbytes, bool readonly, void (*release)(void *), void *owner,
-                      Buffer **out) {
+static qs_status wrap(Ctx *c, int memory, DevPtr data, size_t nbytes, bool readonly, void (*release)(void *),
+                      void *owner, Buffer **out) {
     Buffer *b = new_header(c, nbytes, 0);
     if (!b) return no_memory(c, HEADER);
     b->valid = bit(memory);
@@ -65,12 +65,13 @@ static qs_status wrap(Ctx *c, int memory, DevPtr data, size_t nbytes, bool reado
     return QS_OK;
 }
 
-qs_status qbuf_wrap(Ctx *c, void *data, size_t nbytes, bool readonly, void (*release)(void *), void *owner, Buffer **out) {
+qs_status qbuf_wrap(Ctx *c, void *data, size_t nbytes, bool readonly, void (*release)(void *), void *owner,
+                    Buffer **out) {
     return wrap(c, HOST_MEMORY, (DevPtr)(uintptr_t)data, nbytes, readonly, release, owner, out);
 }
 
-qs_status qbuf_wrap_device(Ctx *c, Device *d, DevPtr data, size_t nbytes, bool readonly, void (*release)(void *), void *owner,
-                           Buffer **out) {
+qs_status qbuf_wrap_device(Ctx *c, Device *d, DevPtr data, size_t nbytes, bool readonly, void (*release)(void *),
+                           void *owner, Buffer **out) {
     if (d->memory != HOST_MEMORY) c->spaces[d->memory] = d;
     return wrap(c, d->memory, data, nbytes, readonly, release, owner, out);
 }
@@ -162,7 +163,8 @@ qs_status qbuf_settle(Ctx *c, Buffer *b) {
 
 static qs_status conflict(Ctx *c, const Buffer *b, qs_access mode) {
     if (b->writer >= 0) return qerr_set(c, QS_ELOCK, "the array is locked for writing");
-    if (b->nreaders && mode != QS_READ) return qerr_set(c, QS_ELOCK, "the array is locked for reading and cannot be written");
+    if (b->nreaders && mode != QS_READ)
+        return qerr_set(c, QS_ELOCK, "the array is locked for reading and cannot be written");
     if (b->readonly && mode != QS_READ) return qerr_set(c, QS_ELOCK, "the array is read-only and cannot be written");
     return QS_OK;
 }
@@ -179,7 +181,8 @@ static qs_status enter(Ctx *c, Buffer *b, int m, qs_access mode) {
 qs_status qbuf_lock(Ctx *c, Buffer *b, Device *d, qs_access mode, DevPtr *out) {
     int m = d->memory;
     if (m != HOST_MEMORY) c->spaces[m] = d;
-    if (mode == QS_READ && b->readers[m] == UINT8_MAX) return qerr_set(c, QS_ELOCK, "the array has too many read locks");
+    if (mode == QS_READ && b->readers[m] == UINT8_MAX)
+        return qerr_set(c, QS_ELOCK, "the array has too many read locks");
     TRY(enter(c, b, m, mode));
     if (mode == QS_READ) {
         b->readers[m]++;

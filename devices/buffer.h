@@ -1,8 +1,8 @@
 /* buffer.h -- one logical block of memory with a copy per memory space and one rule of coherence.
  *
- * `valid` says which copies are current.  READ brings this copy up to date; WRITE copies nothing and makes this copy the
- * only current one; READWRITE does both.  Any number of read locks may be held together, in any memory spaces; a write
- * lock excludes every other lock.  A conflicting lock is an error at once, never a wait.
+ * `valid` says which copies are current.  READ brings this copy up to date; WRITE copies nothing and makes this copy
+ * the only current one; READWRITE does both.  Any number of read locks may be held together, in any memory spaces; a
+ * write lock excludes every other lock.  A conflicting lock is an error at once, never a wait.
  *
  * Foreign memory has an owner who reads and writes it without telling us.  So his copy is the only current one whenever
  * no lock is held: the unlock of a write elsewhere brings the result home and forgets the other copies.
@@ -30,11 +30,13 @@ typedef struct Buffer {
     struct Buffer *newer, *older; /* Ctx.on_devices, when some device has a block */
 } Buffer;
 
-qs_status qbuf_new(Ctx *c, size_t nbytes, bool zeroed, Buffer **out);   /* host copy allocated and valid; QS_ENOMEM with the size */
-qs_status qbuf_wrap(Ctx *c, void *data, size_t nbytes, bool readonly, void (*release)(void *), void *owner, Buffer **out);
+/* The host's copy is allocated and valid; QS_ENOMEM tells the size. */
+qs_status qbuf_new(Ctx *c, size_t nbytes, bool zeroed, Buffer **out);
+qs_status qbuf_wrap(Ctx *c, void *data, size_t nbytes, bool readonly, void (*release)(void *), void *owner,
+                    Buffer **out);
 /* The same for a block of device d. */
-qs_status qbuf_wrap_device(Ctx *c, Device *d, DevPtr data, size_t nbytes, bool readonly, void (*release)(void *), void *owner,
-                           Buffer **out);
+qs_status qbuf_wrap_device(Ctx *c, Device *d, DevPtr data, size_t nbytes, bool readonly, void (*release)(void *),
+                           void *owner, Buffer **out);
 static inline void qbuf_retain(Buffer *b) { atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed); }
 void qbuf_release(Ctx *c, Buffer *b);
 static inline bool qbuf_shared(Buffer *b) { return atomic_load_explicit(&b->refs, memory_order_relaxed) > 1; }

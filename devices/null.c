@@ -72,7 +72,8 @@ static qs_status download(Device *d, void *to, DevPtr from, size_t off, size_t n
 static qs_status copy(Device *d, DevPtr to, DevPtr from, size_t n) {
     NullState *s = d->state;
     TRY(count(d, &s->copies, "copy"));
-    if (!inside(to, 0, n) || !inside(from, 0, n)) return qerr_set(d->ctx, QS_EINTERNAL, "%s: copy outside a block", d->name);
+    if (!inside(to, 0, n) || !inside(from, 0, n))
+        return qerr_set(d->ctx, QS_EINTERNAL, "%s: copy outside a block", d->name);
     memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, n);
     return QS_OK;
 }
@@ -95,6 +96,5 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
 
 static qs_status sync_null(Device *d) { return count(d, &((NullState *)d->state)->syncs, "sync"); }
 
-const DeviceOps qdev_null_ops = {
-    "null", CODE_KIR, probe, open_null, close_null, alloc, free_block, upload, download, copy, load, unload, launch, sync_null,
-};
+const DeviceOps qdev_null_ops = {"null", CODE_KIR, probe, open_null, close_null, alloc, free_block, upload,
+                                 download, copy, load, unload, launch, sync_null};

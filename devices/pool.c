@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 /* Blocks up to SMALL_MAX have a list per multiple of 64 bytes, larger ones a list per eighth of a power of two, so that
- * at most an eighth of a block is slack.  A block's size follows from the size asked for: nothing is stored beside it. */
+ * at most an eighth of a block is slack.  A block's size follows from the size asked for; nothing is stored with it. */
 enum { GRAIN = 64, SMALL_MAX = 4096, SMALL_LISTS = SMALL_MAX / GRAIN, EIGHTHS = 8, LARGE_LISTS = 52 * EIGHTHS };
 enum { KEEP_SMALL = 256 };                                   /* blocks per small list */
 static const size_t keep_large = (size_t)256 << 20;          /* bytes over all large lists */

@@ -1,8 +1,8 @@
 /* pool.h -- freed host blocks, kept for the next array of their size.
  *
- * A program makes and drops arrays of the same few sizes all the time.  For small ones the system's allocator costs more
- * than the arithmetic, for large ones the page faults of fresh memory do; taking back the block just dropped, still warm
- * in the caches, saves both.  What is kept is bounded, and given up before an allocation is allowed to fail. */
+ * A program makes and drops arrays of the same few sizes all the time.  For small ones the system's allocator costs
+ * more than the arithmetic, for large ones the page faults of fresh memory do; taking back the block just dropped,
+ * still warm in the caches, saves both.  What is kept is bounded, and given up before an allocation is allowed to fail. */
 #ifndef DEVICES_POOL_H
 #define DEVICES_POOL_H
 #include "vm/base/ctx.h"

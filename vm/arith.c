@@ -18,14 +18,17 @@ enum { PIECE = 512, PIECE_BYTES = PIECE * sizeof(QComplexD) };
 typedef enum { CLASS_ARITH, CLASS_FRACTION, CLASS_CHOICE, CLASS_ORDER, CLASS_LOGIC, CLASS_BITS } OpClass;
 typedef struct { OpClass cls; LoopOp loop; } OpPlan;
 static const OpPlan op_plans[OP__COUNT] = {
-    [OP_ADD] = {CLASS_ARITH, LOOP_ADD}, [OP_SUB] = {CLASS_ARITH, LOOP_SUB}, [OP_MUL] = {CLASS_ARITH, LOOP_MUL},
-    [OP_PWMUL] = {CLASS_ARITH, LOOP_MUL}, [OP_DIV] = {CLASS_FRACTION, LOOP_DIV}, [OP_PWDIV] = {CLASS_FRACTION, LOOP_DIV},
+    [OP_ADD] = {CLASS_ARITH, LOOP_ADD},    [OP_SUB] = {CLASS_ARITH, LOOP_SUB},
+    [OP_MUL] = {CLASS_ARITH, LOOP_MUL},    [OP_PWMUL] = {CLASS_ARITH, LOOP_MUL},
+    [OP_DIV] = {CLASS_FRACTION, LOOP_DIV}, [OP_PWDIV] = {CLASS_FRACTION, LOOP_DIV},
     [OP_POW] = {CLASS_FRACTION, LOOP_POW}, [OP_PWPOW] = {CLASS_FRACTION, LOOP_POW},
     [OP_MAXEQ] = {CLASS_CHOICE, LOOP_MAX}, [OP_MINEQ] = {CLASS_CHOICE, LOOP_MIN},
-    [OP_EQ] = {CLASS_ORDER, LOOP_EQ}, [OP_NE] = {CLASS_ORDER, LOOP_NE}, [OP_LT] = {CLASS_ORDER, LOOP_LT},
-    [OP_LE] = {CLASS_ORDER, LOOP_LE}, [OP_GT] = {CLASS_ORDER, LOOP_GT}, [OP_GE] = {CLASS_ORDER, LOOP_GE},
+    [OP_EQ] = {CLASS_ORDER, LOOP_EQ},      [OP_NE] = {CLASS_ORDER, LOOP_NE},
+    [OP_LT] = {CLASS_ORDER, LOOP_LT},      [OP_LE] = {CLASS_ORDER, LOOP_LE},
+    [OP_GT] = {CLASS_ORDER, LOOP_GT},      [OP_GE] = {CLASS_ORDER, LOOP_GE},
     [OP_ANDAND] = {CLASS_LOGIC, LOOP_AND}, [OP_OROR] = {CLASS_LOGIC, LOOP_OR},
-    [OP_BITAND] = {CLASS_BITS, LOOP_AND}, [OP_BITOR] = {CLASS_BITS, LOOP_OR}, [OP_BITXOR] = {CLASS_BITS, LOOP_XOR},
+    [OP_BITAND] = {CLASS_BITS, LOOP_AND},  [OP_BITOR] = {CLASS_BITS, LOOP_OR},
+    [OP_BITXOR] = {CLASS_BITS, LOOP_XOR},
 };
 
 static qs_status type_error(qs_vm *vm, Op op, qs_value a, qs_value b) {
@@ -84,7 +87,8 @@ static qs_status whole(qs_vm *vm, Op op, qs_value v, int64_t *out) {
     double x = v.kind == QS_COMPLEX ? NAN : qval_number(v);
     if (v.kind == QS_NUM && !(x == trunc(x) && fabs(x) < 0x1p63))
         return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: a whole number is needed, got %.15g", qop_text(op), x);
-    if (v.kind == QS_COMPLEX) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for complex numbers", qop_text(op));
+    if (v.kind == QS_COMPLEX)
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for complex numbers", qop_text(op));
     *out = v.kind == QS_NUM ? (int64_t)x : v.u.i;
     return QS_OK;
 }
@@ -254,7 +258,9 @@ static bool int_fits(int64_t i, qs_dtype d) {
 }
 
 /* The real or complex type in which integers divide. */
-static qs_dtype fraction_dtype(qs_vm *vm, qs_dtype d) { return qdtype_promote_scalar(d, false, qvm_ctx(vm)->scalar_dtype); }
+static qs_dtype fraction_dtype(qs_vm *vm, qs_dtype d) {
+    return qdtype_promote_scalar(d, false, qvm_ctx(vm)->scalar_dtype);
+}
 
 /* An int that an integer array cannot hold: comparisons go through float64, arithmetic refuses. */
 static qs_status number_with_array(qs_vm *vm, Op op, qs_dtype d, qs_value number, qs_dtype *out) {
@@ -290,7 +296,8 @@ static qs_status plan_bits(qs_vm *vm, Op op, qs_value a, qs_value b, Plan *p) {
     if (qdtype_is_complex(p->out) || da >= QS_F16 || db >= QS_F16) return type_error(vm, op, a, b);
     if (a.kind != QS_ARRAY) TRY(whole(vm, op, a, &number));
     if (b.kind != QS_ARRAY) TRY(whole(vm, op, b, &number));
-    if (da == QS_B1 && db == QS_B1 && (a.kind == QS_ARRAY || a.kind == QS_BOOL) && (b.kind == QS_ARRAY || b.kind == QS_BOOL))
+    if (da == QS_B1 && db == QS_B1 && (a.kind == QS_ARRAY || a.kind == QS_BOOL) &&
+        (b.kind == QS_ARRAY || b.kind == QS_BOOL))
         p->out = p->compute = QS_B1;
     else if (a.kind != QS_ARRAY) p->out = db == QS_B1 ? QS_I32 : db;
     else if (b.kind != QS_ARRAY) p->out = da == QS_B1 ? QS_I32 : da;
@@ -337,7 +344,8 @@ static qs_status open_operand(qs_vm *vm, qs_value v, qs_dtype compute, Operand *
     o->strides = no_stride;
     o->p = &o->room;
     if (v.kind == QS_NUM) qconv_run(QS_F64, &v.u.f, 0, compute, &o->room, 0, 1);
-    else if (v.kind == QS_COMPLEX) qconv_run(QS_C128, &(QComplexD){complex_of(v).re, complex_of(v).im}, 0, compute, &o->room, 0, 1);
+    else if (v.kind == QS_COMPLEX)
+        qconv_run(QS_C128, &(QComplexD){complex_of(v).re, complex_of(v).im}, 0, compute, &o->room, 0, 1);
     else qconv_run(QS_I64, &v.u.i, 0, compute, &o->room, 0, 1);
     return QS_OK;
 }
@@ -403,7 +411,8 @@ static bool ready(qs_value v, const Operand *o, const Plan *p, size_t count) {
     return a->contiguous && o->dtype == p->compute && a->count == count;
 }
 
-static void run_array(const Plan *p, qs_value va, const Operand *a, qs_value vb, const Operand *b, Array *dst, void *to) {
+static void run_array(const Plan *p, qs_value va, const Operand *a, qs_value vb, const Operand *b, Array *dst,
+                      void *to) {
     if (p->out == p->gives && dst->contiguous && ready(va, a, p, dst->count) && ready(vb, b, p, dst->count)) {
         LoopForm form = va.kind != QS_ARRAY ? LOOP_SV : vb.kind != QS_ARRAY ? LOOP_VS : LOOP_VV;
         qloop_get(p->loop, p->compute, form)(dst->count, a->p, b->p, to);
@@ -451,12 +460,14 @@ static bool takes_part(qs_value v) { return v.kind == QS_ARRAY || is_number(v); 
 
 /* `*` between arrays is the matrix product, unless one of them is a single element. */
 static bool is_product(Op op, qs_value a, qs_value b) {
-    return op == OP_MUL && a.kind == QS_ARRAY && b.kind == QS_ARRAY && qval_array(a)->count != 1 && qval_array(b)->count != 1;
+    return op == OP_MUL && a.kind == QS_ARRAY && b.kind == QS_ARRAY && qval_array(a)->count != 1 &&
+           qval_array(b)->count != 1;
 }
 
 static qs_status check_operator(qs_vm *vm, Op op, qs_value a, qs_value b) {
     if (op == OP_POW)
-        return qerr_set(qvm_ctx(vm), QS_ETYPE, "^: defined between numbers only; write .^ for the power of each element");
+        return qerr_set(qvm_ctx(vm), QS_ETYPE,
+                        "^: defined between numbers only; write .^ for the power of each element");
     if (op == OP_DIV && a.kind == QS_ARRAY && b.kind == QS_ARRAY && !qarr_same_shape(qval_array(a), qval_array(b)))
         return shape_error(vm, "/", qval_array(a), qval_array(b));
     return QS_OK;
@@ -471,7 +482,9 @@ static qs_status binary(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned owned
     return array_binary(vm, op, a, b, owned, out);
 }
 
-qs_status qarith_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) { return binary(vm, op, a, b, 0, out); }
+qs_status qarith_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
+    return binary(vm, op, a, b, 0, out);
+}
 
 qs_status qarith_binary_reuse(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned owned, qs_value *out) {
     qs_value r = qs_nil();
@@ -515,8 +528,10 @@ static qs_status logical_not(qs_vm *vm, qs_value x, qs_value *out) {
 }
 
 qs_status qarith_unary(qs_vm *vm, Op op, qs_value a, qs_value *out) {
-    if (a.kind == QS_FOREIGN && ((Foreign *)a.u.p)->ftype->op) return ((Foreign *)a.u.p)->ftype->op(vm, (int)op, a, qs_nil(), out);
-    if (!takes_part(a)) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for %s", qop_text(op), qval_type_name(vm, a));
+    if (a.kind == QS_FOREIGN && ((Foreign *)a.u.p)->ftype->op)
+        return ((Foreign *)a.u.p)->ftype->op(vm, (int)op, a, qs_nil(), out);
+    if (!takes_part(a))
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for %s", qop_text(op), qval_type_name(vm, a));
     if (op == OP_NOT) return logical_not(vm, a, out);
     if (op == OP_NEG) return negate(vm, a, out);
     *out = a.kind == QS_BOOL ? qs_num((double)a.u.i) : qval_retain(a);
@@ -584,7 +599,7 @@ static void map_reals(const MapFn *fn, qs_dtype d, void *p, size_t n) {
         for (float *x = p; n--; x++) *x = (float)fn->real((double)*x);
 }
 
-/* Functions that keep integers give x, -x or something small: exact even where a double cannot tell neighbours apart. */
+/* Functions that keep integers give x, -x or something small: exact even where doubles cannot tell neighbours apart. */
 static void map_int64(const MapFn *fn, int64_t *x, size_t n) {
     for (; n--; x++) {
         double before = (double)*x, after = fn->real(before);
@@ -623,7 +638,8 @@ static void map_piece(const MapFn *fn, qs_dtype d, void *p, size_t n) {
     else map_reals(fn, d, p, n);
 }
 
-static void map_run(const MapFn *fn, qs_dtype from, const char *src, ptrdiff_t sstep, qs_dtype to, char *dst, size_t n) {
+static void map_run(const MapFn *fn, qs_dtype from, const char *src, ptrdiff_t sstep, qs_dtype to, char *dst,
+                    size_t n) {
     _Alignas(64) char piece[PIECE_BYTES];
     qs_dtype compute = map_compute(to);
     ptrdiff_t size = (ptrdiff_t)qdtype_size(compute), dstep = (ptrdiff_t)qdtype_size(to);
@@ -650,7 +666,8 @@ static qs_status map_array(qs_vm *vm, const MapFn *fn, Array *a, qs_value *out) 
     qnest_begin(&n, a->rank, a->dims);
     qnest_array(&n, src, a);
     qnest_fuse(&n);
-    for (char *at = dst; qnest_next(&n); at += n.count * qdtype_size(to)) map_run(fn, from, n.at[0], n.step[0], to, at, n.count);
+    for (char *at = dst; qnest_next(&n); at += n.count * qdtype_size(to))
+        map_run(fn, from, n.at[0], n.step[0], to, at, n.count);
     *out = qarr_value(r);
     return QS_OK;
 }
@@ -670,7 +687,8 @@ static qs_status map_number(qs_vm *vm, const MapFn *fn, qs_value x, qs_value *ou
 }
 
 qs_status qarith_map(qs_vm *vm, const MapFn *fn, qs_value x, qs_value *out) {
-    if (!takes_part(x)) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for %s", fn->name, qval_type_name(vm, x));
+    if (!takes_part(x))
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for %s", fn->name, qval_type_name(vm, x));
     bool cplx = x.kind == QS_COMPLEX || (x.kind == QS_ARRAY && qdtype_is_complex((qs_dtype)qval_array(x)->dtype));
     if (cplx && !fn->cplx) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for complex numbers", fn->name);
     return x.kind == QS_ARRAY ? map_array(vm, fn, qval_array(x), out) : map_number(vm, fn, x, out);
@@ -688,7 +706,8 @@ static void map2_run(double (*fn)(double, double), const Nest *n, qs_dtype to, q
     }
 }
 
-static qs_status map2_array(qs_vm *vm, const char *name, double (*fn)(double, double), qs_value a, qs_value b, qs_value *out) {
+static qs_status map2_array(qs_vm *vm, const char *name, double (*fn)(double, double), qs_value a, qs_value b,
+                            qs_value *out) {
     int rank;
     int64_t dims[QS_MAX_RANK];
     qs_dtype d;
@@ -718,9 +737,11 @@ static bool is_real(qs_value v) {
     return qval_is_number(v) || (v.kind == QS_ARRAY && !qdtype_is_complex((qs_dtype)qval_array(v)->dtype));
 }
 
-qs_status qarith_map2(qs_vm *vm, const char *name, double (*fn)(double, double), qs_value a, qs_value b, qs_value *out) {
+qs_status qarith_map2(qs_vm *vm, const char *name, double (*fn)(double, double), qs_value a, qs_value b,
+                      qs_value *out) {
     if (!is_real(a) || !is_real(b))
-        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined between %s and %s", name, qval_type_name(vm, a), qval_type_name(vm, b));
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined between %s and %s", name, qval_type_name(vm, a),
+                        qval_type_name(vm, b));
     if (a.kind == QS_ARRAY || b.kind == QS_ARRAY) return map2_array(vm, name, fn, a, b, out);
     *out = qs_num(fn(qval_number(a), qval_number(b)));
     return QS_OK;

@@ -17,7 +17,8 @@ static const char *shape_text(int rank, const int64_t *dims, char buf[SHAPE_TEXT
     int n = 0;
     if (rank < 2) n = snprintf(buf, SHAPE_TEXT, "1x%lld", (long long)(rank ? dims[0] : 1));
     else
-        for (int i = 0; i < rank; i++) n += snprintf(buf + n, SHAPE_TEXT - (size_t)n, i ? "x%lld" : "%lld", (long long)dims[i]);
+        for (int i = 0; i < rank; i++)
+            n += snprintf(buf + n, SHAPE_TEXT - (size_t)n, i ? "x%lld" : "%lld", (long long)dims[i]);
     return buf;
 }
 
@@ -75,9 +76,11 @@ static qs_status check_shape(qs_vm *vm, qs_dtype d, int rank, const int64_t *dim
         return qerr_set(qvm_ctx(vm), QS_ESHAPE, "an array has at most %d dimensions, not %d", QS_MAX_RANK, rank);
     for (int i = 0; i < rank; i++)
         if (dims[i] < 0)
-            return qerr_set(qvm_ctx(vm), QS_ESHAPE, "the size of an array must be ≥ 0, got %s", shape_text(rank, dims, text));
+            return qerr_set(qvm_ctx(vm), QS_ESHAPE, "the size of an array must be ≥ 0, got %s",
+                            shape_text(rank, dims, text));
     if (count_elements(rank, dims, qdtype_size(d), count)) return QS_OK;
-    return qerr_set(qvm_ctx(vm), QS_ENOMEM, "out of memory: an array of %s elements of type %s is larger than any memory",
+    return qerr_set(qvm_ctx(vm), QS_ENOMEM,
+                    "out of memory: an array of %s elements of type %s is larger than any memory",
                     shape_text(rank, dims, text), qdtype_info[d].name);
 }
 
@@ -102,7 +105,8 @@ static void pack_strides(Array *a) {
 
 /* -- making -------------------------------------------------------------------------------------------------------- */
 /* Takes the reference to buf.  The caller fills in strides and contiguous. */
-static qs_status new_header(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, size_t count, Buffer *buf, Array **out) {
+static qs_status new_header(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, size_t count, Buffer *buf,
+                            Array **out) {
     Array *a = qpool_get(qvm_ctx(vm), sizeof *a);
     if (!a) {
         qbuf_release(qvm_ctx(vm), buf);
@@ -119,7 +123,8 @@ static qs_status new_header(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims
     return QS_OK;
 }
 
-static qs_status new_packed(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, size_t count, bool zeroed, Array **out) {
+static qs_status new_packed(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, size_t count, bool zeroed,
+                            Array **out) {
     Buffer *buf;
     TRY(qbuf_new(qvm_ctx(vm), count * qdtype_size(d), zeroed, &buf));
     TRY(new_header(vm, d, rank, dims, count, buf, out));
@@ -160,7 +165,8 @@ static void set_strides(Array *a, const int64_t *strides) {
     a->contiguous = packed(a->rank, a->dims, strides, a->count);
 }
 
-qs_status qarr_view(qs_vm *vm, Array *base, int rank, const int64_t *dims, const int64_t *strides, size_t offset, Array **out) {
+qs_status qarr_view(qs_vm *vm, Array *base, int rank, const int64_t *dims, const int64_t *strides, size_t offset,
+                    Array **out) {
     size_t count;
     TRY(check_shape(vm, dtype_of(base), rank, dims, &count));
     qbuf_retain(base->buf);
@@ -182,8 +188,8 @@ static bool reach(int rank, const int64_t *dims, const int64_t *strides, int64_t
     return *before < INT64_MAX / 64 && *after < INT64_MAX / 64;
 }
 
-static qs_status wrap_buffer(qs_vm *vm, const qs_array_info *info, void *data, Device *d, void (*release)(void *), void *owner,
-                             size_t *offset, size_t *count, Buffer **buf) {
+static qs_status wrap_buffer(qs_vm *vm, const qs_array_info *info, void *data, Device *d, void (*release)(void *),
+                             void *owner, size_t *offset, size_t *count, Buffer **buf) {
     size_t elem = qdtype_size(info->dtype);
     int64_t before, after;
     TRY(check_shape(vm, info->dtype, info->rank, info->dims, count));
@@ -287,7 +293,8 @@ qs_status qarr_store(qs_vm *vm, qs_dtype d, void *p, qs_value v) {
     if (v.kind == QS_INT || v.kind == QS_BOOL) return qconv_run(QS_I64, &v.u.i, 0, d, p, 0, 1), QS_OK;
     const char *into = qdtype_info[d].name;
     if (v.kind != QS_COMPLEX)
-        return qerr_set(qvm_ctx(vm), QS_ETYPE, "an array of %s holds numbers, got a value of type %s", into, qval_type_name(vm, v));
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "an array of %s holds numbers, got a value of type %s", into,
+                        qval_type_name(vm, v));
     if (!qdtype_is_complex(d))
         return qerr_set(qvm_ctx(vm), QS_ETYPE, "an array of %s cannot hold a complex number", into);
     const Complex *z = v.u.p;
@@ -313,7 +320,8 @@ qs_status qarr_put(qs_vm *vm, Array *a, size_t linear, qs_value v) {
 static void transfer(Array *dst, void *to, const Array *src, const void *from) {
     Nest n;
     if (dst->contiguous && src->contiguous && dst->count == src->count) {
-        qconv_run(dtype_of(src), from, (ptrdiff_t)elem_size(src), dtype_of(dst), to, (ptrdiff_t)elem_size(dst), dst->count);
+        qconv_run(dtype_of(src), from, (ptrdiff_t)elem_size(src), dtype_of(dst), to, (ptrdiff_t)elem_size(dst),
+                  dst->count);
         return;
     }
     qnest_begin(&n, dst->rank, dst->dims);
@@ -348,7 +356,8 @@ qs_status qarr_contiguous(qs_vm *vm, Array *a, Array **out) {
 /* An array that is its whole buffer is copied where it lies, on a device if need be. */
 qs_status qarr_copy(qs_vm *vm, Array *a, Array **out) {
     Buffer *buf;
-    if (!a->contiguous || a->buf->nbytes != a->count * elem_size(a) || (a->buf->valid & 1)) return copy_as(vm, a, dtype_of(a), out);
+    if (!a->contiguous || a->buf->nbytes != a->count * elem_size(a) || (a->buf->valid & 1))
+        return copy_as(vm, a, dtype_of(a), out);
     TRY(qbuf_clone(qvm_ctx(vm), a->buf, &buf));
     TRY(new_header(vm, dtype_of(a), a->rank, a->dims, a->count, buf, out));
     set_strides(*out, a->strides);
@@ -366,8 +375,8 @@ qs_status qarr_reshape(qs_vm *vm, Array *a, int rank, const int64_t *dims, Array
     size_t count;
     TRY(check_shape(vm, dtype_of(a), rank, dims, &count));
     if (count != a->count)
-        return qerr_set(qvm_ctx(vm), QS_ESHAPE, "reshape: an array of %s has %zu elements, %s needs %zu", qarr_shape_text(a, was),
-                        a->count, shape_text(rank, dims, wanted), count);
+        return qerr_set(qvm_ctx(vm), QS_ESHAPE, "reshape: an array of %s has %zu elements, %s needs %zu",
+                        qarr_shape_text(a, was), a->count, shape_text(rank, dims, wanted), count);
     Array *base;
     TRY(qarr_contiguous(vm, a, &base));
     memcpy(normal, dims, (size_t)rank * sizeof *dims);
@@ -422,7 +431,8 @@ qs_status qarr_assign(qs_vm *vm, Array *dst, Array *src) {
         return qerr_set(qvm_ctx(vm), QS_ESHAPE, "cannot assign an array of %s to one of %s", qarr_shape_text(src, a),
                         qarr_shape_text(dst, b));
     if (qdtype_is_complex(dtype_of(src)) && !qdtype_is_complex(dtype_of(dst)))
-        return qerr_set(qvm_ctx(vm), QS_ETYPE, "cannot assign complex numbers to an array of %s", qdtype_info[dst->dtype].name);
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "cannot assign complex numbers to an array of %s",
+                        qdtype_info[dst->dtype].name);
     if (!qarr_overlap(dst, src) || same_layout(dst, src)) return assign(vm, dst, src);
     Array *copy;
     TRY(qarr_copy(vm, src, &copy));
@@ -509,7 +519,8 @@ static qs_status shape_from_list(qs_vm *vm, const char *fn, qs_value list, int *
     TRY(qarr_doubles(vm, list, what, &x, &n));
     qs_status s = QS_OK;
     if (n > QS_MAX_RANK)
-        s = qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s: an array has at most %d dimensions, got %zu sizes", fn, QS_MAX_RANK, n);
+        s = qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s: an array has at most %d dimensions, got %zu sizes", fn, QS_MAX_RANK,
+                     n);
     for (size_t i = 0; i < n && !s; i++) s = extent_from(vm, fn, x[i], &dims[i]);
     *rank = (int)n;
     qmem_free(qvm_ctx(vm), x, n * sizeof *x);
@@ -517,11 +528,13 @@ static qs_status shape_from_list(qs_vm *vm, const char *fn, qs_value list, int *
     return s;
 }
 
-qs_status qarr_shape_args(qs_vm *vm, const char *fn, int n, const qs_value *args, int *rank, int64_t dims[QS_MAX_RANK]) {
+qs_status qarr_shape_args(qs_vm *vm, const char *fn, int n, const qs_value *args, int *rank,
+                          int64_t dims[QS_MAX_RANK]) {
     if (n < 1) return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: a size is needed", fn);
     if (n == 1 && !qval_is_number(args[0])) return shape_from_list(vm, fn, args[0], rank, dims);
     if (n > QS_MAX_RANK)
-        return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s: an array has at most %d dimensions, got %d sizes", fn, QS_MAX_RANK, n);
+        return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s: an array has at most %d dimensions, got %d sizes", fn, QS_MAX_RANK,
+                        n);
     for (int i = 0; i < n; i++) {
         if (!qval_is_number(args[i]))
             return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: size %d must be a number, got a value of type %s", fn, i + 1,
@@ -542,7 +555,7 @@ qs_status qarr_from_doubles(qs_vm *vm, const double *x, size_t n, Array **out) {
     return QS_OK;
 }
 
-/* How many elements a..step..b has.  The last one counts as hit when only the rounding of step and bounds separates it. */
+/* How many elements a..step..b has.  The last counts as hit when only the rounding of step and bounds separates it. */
 double qarr_range_count(double lo, double step, double hi) {
     double slack = 4 * DBL_EPSILON * fmax(fabs(lo), fabs(hi)) / fabs(step);
     double n = floor((hi - lo) / step + slack) + 1;
@@ -551,8 +564,8 @@ double qarr_range_count(double lo, double step, double hi) {
 
 qs_status qarr_range(qs_vm *vm, double lo, double step, double hi, Array **out) {
     if (step == 0 || !isfinite(lo) || !isfinite(step) || !isfinite(hi))
-        return qerr_set(qvm_ctx(vm), QS_EVALUE, "a range needs finite bounds and a step other than 0, got %.15g..%.15g..%.15g", lo,
-                        step, hi);
+        return qerr_set(qvm_ctx(vm), QS_EVALUE,
+                        "a range needs finite bounds and a step other than 0, got %.15g..%.15g..%.15g", lo, step, hi);
     double count = qarr_range_count(lo, step, hi);
     qs_dtype d = qvm_ctx(vm)->scalar_dtype;
     int64_t dims[1] = {qdtype_sat_i64(count, 0, INT64_MAX)};
@@ -589,8 +602,8 @@ static qs_status check_items(qs_vm *vm, int n, const qs_value *items, qs_dtype *
     for (int i = 1; i < n; i++) {
         b = qval_array(items[i]);
         if (!qarr_same_shape(a, b))
-            return qerr_set(qvm_ctx(vm), QS_ESHAPE, "matrix literal: item 1 has shape %s, item %d has %s", qarr_shape_text(a, first),
-                            i + 1, qarr_shape_text(b, other));
+            return qerr_set(qvm_ctx(vm), QS_ESHAPE, "matrix literal: item 1 has shape %s, item %d has %s",
+                            qarr_shape_text(a, first), i + 1, qarr_shape_text(b, other));
         if (dtype_of(b) != *d) *d = qdtype_promote(*d, dtype_of(b));
     }
     if (a->rank < QS_MAX_RANK) return QS_OK;
@@ -626,8 +639,9 @@ qs_status qarr_literal(qs_vm *vm, int n, const qs_value *items, qs_value *out) {
     for (int i = 0; i < n; i++) {
         if (items[i].kind == QS_ARRAY) arrays++;
         else if (!qval_is_number(items[i]) && items[i].kind != QS_COMPLEX)
-            return qerr_set(qvm_ctx(vm), QS_ETYPE, "matrix literal: item %d has type %s; a matrix holds numbers, write {…} for a cell",
-                            i + 1, qval_type_name(vm, items[i]));
+            return qerr_set(qvm_ctx(vm), QS_ETYPE,
+                            "matrix literal: item %d has type %s; a matrix holds numbers, write {…} for a cell", i + 1,
+                            qval_type_name(vm, items[i]));
     }
     if (arrays == 0) return literal_of_numbers(vm, n, items, out);
     if (arrays == n) return literal_of_arrays(vm, n, items, out);

@@ -6,19 +6,20 @@
 #include "vm/object.h"
 
 /* -- array.c: making and viewing ----------------------------------------------------------------------------------- */
-qs_status qarr_new(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, bool zeroed, Array **out); /* shape normalised */
+qs_status qarr_new(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, bool zeroed, Array **out); /* normalised */
 qs_status qarr_new_raw(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, bool zeroed, Array **out); /* shape kept */
-/* Foreign memory as it lies; `data` is the first element, on device d (NULL: the host).  The owner is released once, even
- * on failure. */
+/* Foreign memory as it lies; `data` is the first element, on device d (NULL: the host).  The owner is released once,
+ * even on failure. */
 qs_status qarr_wrap(qs_vm *vm, const qs_array_info *info, void *data, Device *d, void (*release)(void *), void *owner,
                     Array **out);
-qs_status qarr_like(qs_vm *vm, const Array *a, qs_dtype d, Array **out);            /* same shape, contiguous, uninitialised */
-qs_status qarr_view(qs_vm *vm, Array *base, int rank, const int64_t *dims, const int64_t *strides, size_t offset, Array **out);
-qs_status qarr_contiguous(qs_vm *vm, Array *a, Array **out);                         /* itself (retained) or a packed copy */
+qs_status qarr_like(qs_vm *vm, const Array *a, qs_dtype d, Array **out);     /* same shape, contiguous, uninitialised */
+qs_status qarr_view(qs_vm *vm, Array *base, int rank, const int64_t *dims, const int64_t *strides, size_t offset,
+                    Array **out);
+qs_status qarr_contiguous(qs_vm *vm, Array *a, Array **out);                    /* itself (retained) or a packed copy */
 qs_status qarr_copy(qs_vm *vm, Array *a, Array **out);                               /* always fresh and packed */
-qs_status qarr_convert(qs_vm *vm, Array *a, qs_dtype d, Array **out);                /* itself when it has dtype d already */
-qs_status qarr_reshape(qs_vm *vm, Array *a, int rank, const int64_t *dims, Array **out); /* QS_ESHAPE; a view when packed */
-qs_status qarr_assign(qs_vm *vm, Array *dst, Array *src);                            /* same shape (or one element), converts */
+qs_status qarr_convert(qs_vm *vm, Array *a, qs_dtype d, Array **out);           /* itself when it has dtype d already */
+qs_status qarr_reshape(qs_vm *vm, Array *a, int rank, const int64_t *dims, Array **out); /* a view when packed */
+qs_status qarr_assign(qs_vm *vm, Array *dst, Array *src);                    /* same shape (or one element), converts */
 qs_status qarr_fill(qs_vm *vm, Array *dst, qs_value number);
 void qarr_free(qs_vm *vm, Array *a);                                                 /* count reached 0 */
 static inline qs_value qarr_value(Array *a) { return qval_object(QS_ARRAY, a); }     /* takes the reference */
@@ -31,7 +32,7 @@ qs_status qarr_write(qs_vm *vm, Array *a, void **p);                            
 qs_status qarr_settle(qs_vm *vm, Array *a);                                          /* after writing: qbuf_settle */
 /* Linear index (row-major over dims) to element offset, for strided access. */
 size_t qarr_offset(const Array *a, size_t linear);
-qs_status qarr_get(qs_vm *vm, Array *a, size_t linear, qs_value *out);               /* number, bool, int or complex value */
+qs_status qarr_get(qs_vm *vm, Array *a, size_t linear, qs_value *out);          /* number, bool, int or complex value */
 qs_status qarr_put(qs_vm *vm, Array *a, size_t linear, qs_value v);
 /* One element of memory; storing converts, QS_ETYPE when v is no number or loses an imaginary part. */
 qs_status qarr_load(qs_vm *vm, qs_dtype d, const void *p, qs_value *out);
@@ -39,14 +40,14 @@ qs_status qarr_store(qs_vm *vm, qs_dtype d, void *p, qs_value v);
 static inline int64_t qarr_dim(const Array *a, int d) { return d < a->rank ? a->dims[d] : 1; }
 /* The language's view of a shape: a vec [N] is 1xN.  Fills dims[0..n-1], returns n >= 2. */
 int qarr_size(const Array *a, int64_t dims[QS_MAX_RANK]);
-int qarr_normalise(int rank, int64_t *dims);                                         /* a shape of the language, in place; the rank */
+int qarr_normalise(int rank, int64_t *dims);                           /* a shape of the language, in place; the rank */
 bool qarr_same_shape(const Array *a, const Array *b);                                /* as the language sees shapes */
 /* "3x4", for messages; buf is returned. */
 enum { SHAPE_TEXT = 176 };
 const char *qarr_shape_text(const Array *a, char buf[SHAPE_TEXT]);
 /* Whether elements of the two may share memory. */
 bool qarr_overlap(const Array *a, const Array *b);
-/* Any number, complex number or array as an array of dtype d (numbers: one element); a reference to itself when it fits. */
+/* Any number or array as an array of dtype d (numbers: one element); a reference to itself when it fits. */
 qs_status qarr_from_value(qs_vm *vm, qs_value v, qs_dtype d, Array **out);
 /* Numbers of a list argument (vec, number, cell of numbers) as doubles; frees with qmem_free(ctx, *out, *n * 8). */
 qs_status qarr_doubles(qs_vm *vm, qs_value v, const char *what, double **out, size_t *n);
@@ -55,7 +56,7 @@ qs_status qarr_shape_args(qs_vm *vm, const char *fn, int n, const qs_value *args
 qs_status qarr_from_doubles(qs_vm *vm, const double *x, size_t n, Array **out);      /* a vec of scalar */
 qs_status qarr_range(qs_vm *vm, double lo, double step, double hi, Array **out);     /* a..step..b */
 double qarr_range_count(double lo, double step, double hi);                          /* elements of that range */
-/* [a,b,c]: numbers make a vec, vectors stack as rows, matrices as a cube; joins is for [0.1..0.1..1]: one range item is itself. */
+/* [a,b,c]: numbers make a vec, vectors stack as rows, matrices as a cube; [v] with one vector, a range, is that vec. */
 qs_status qarr_literal(qs_vm *vm, int n, const qs_value *items, qs_value *out);
 
 /* -- arith.c: elementwise with broadcasting ------------------------------------------------------------------------ */
@@ -80,11 +81,12 @@ qs_status qarith_map2(qs_vm *vm, const char *name, double (*fn)(double, double),
 qs_status qarith_matmul(qs_vm *vm, Array *a, Array *b, qs_value *out);               /* matrix.c: BLAS */
 
 /* -- index.c: x[…] on arrays and cells ----------------------------------------------------------------------------- */
-/* Indices: numbers, colons, index vectors, masks of dtype bool; a coordinate vector when there is one index and rank >= 2.
+/* Indices: numbers, colons, index vectors, masks of dtype bool; a coordinate vector when there is one index, rank >= 2.
  * `name` is the variable's name for messages, NULL when there is none. */
 qs_status qidx_get(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name, qs_value *out);
 qs_status qidx_set(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name, qs_value v);
-qs_status qidx_update(qs_vm *vm, Op op, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name, qs_value v);
+qs_status qidx_update(qs_vm *vm, Op op, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name,
+                      qs_value v);
 /* An index mapped by an access mode; false: outside (value 0 on reading, ignored on writing). */
 bool qidx_bound(AccessMode m, int64_t i, int64_t n, int64_t *out);
 

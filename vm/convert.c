@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* Every pair of dtypes has a loop of its own, generated below, in a packed form that the compiler vectorises and a
- * strided one.  A source element is first read as one of the natural types int64_t, uint64_t, float, double or a complex
- * pair; from there one small function per destination finishes the work. */
+ * strided one.  A source element is first read as a natural type (int32_t, int64_t, uint64_t, float, double or a pair);
+ * from there one small function per destination finishes the work. */
 _Static_assert(QS_NDTYPES == 15, "EACH_DTYPE lists them all");
 #define EACH_DTYPE(M, x)                                                                                               \
     M(B1, x) M(I8, x) M(U8, x) M(I16, x) M(U16, x) M(I32, x) M(U32, x) M(I64, x) M(U64, x) M(F16, x) M(BF16, x)        \

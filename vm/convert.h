@@ -4,7 +4,8 @@
 #define VM_CONVERT_H
 #include "vm/base/dtype.h"
 
-/* Steps count bytes.  Source and destination may be the same memory when dtype and step are, else they must not overlap. */
+/* Steps count bytes.  Source and destination may be the same memory when dtype and step agree, else they must not
+ * overlap. */
 typedef void Packed(const void *restrict src, void *restrict dst, size_t n);
 Packed *qconv_packed(qs_dtype from, qs_dtype to); /* the loop for elements without gaps; from != to */
 Packed *qconv_packed_avx2(qs_dtype from, qs_dtype to);

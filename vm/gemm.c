@@ -1,5 +1,5 @@
-/* gemm.c -- the product is cut into tiles that stay in registers while k runs; b is used DEPTH rows at a time, so that a
- * strip of it stays in the first cache.  Compiled twice, like loops.c, for the sake of wider registers. */
+/* gemm.c -- the product is cut into tiles that stay in registers while k runs; b is used DEPTH rows at a time, so that
+ * a strip of it stays in the first cache.  Compiled twice, like loops.c, for the sake of wider registers. */
 #include "vm/gemm.h"
 #include "vm/base/dtype.h"
 #include "vm/loops.h"
@@ -20,8 +20,8 @@ typedef double Near_F64 __attribute__((vector_size(32), aligned(8), may_alias));
  * b has all its columns, c only `columns` of them. */
 #define TILE(id, T, WIDTH)                                                                                             \
     enum { COLUMNS_##id = 2 * WIDTH };                                                                                 \
-    static inline __attribute__((always_inline)) void tile_##id(size_t rows, size_t columns, size_t n, size_t k,       \
-                                                                size_t bn, size_t depth, const T *a, const T *b, T *c) { \
+    static inline __attribute__((always_inline)) void tile_##id(                                                       \
+        size_t rows, size_t columns, size_t n, size_t k, size_t bn, size_t depth, const T *a, const T *b, T *c) {      \
         V_##id acc[ROWS][2];                                                                                           \
         memset(acc, 0, sizeof acc);                                                                                    \
         for (size_t p = 0; p < depth; p++, b += bn) {                                                                  \
@@ -115,7 +115,9 @@ static void own(qs_dtype d, size_t m, size_t n, size_t k, const void *a, const v
 }
 
 #ifdef QGEMM_AVX2
-void qgemm_own_avx2(qs_dtype d, size_t m, size_t n, size_t k, const void *a, const void *b, void *c) { own(d, m, n, k, a, b, c); }
+void qgemm_own_avx2(qs_dtype d, size_t m, size_t n, size_t k, const void *a, const void *b, void *c) {
+    own(d, m, n, k, a, b, c);
+}
 #else
 void qgemm_own(qs_dtype d, size_t m, size_t n, size_t k, const void *a, const void *b, void *c) {
     if (QCPU_AVX2 && QCPU_FMA) qgemm_own_avx2(d, m, n, k, a, b, c);
@@ -125,7 +127,8 @@ void qgemm_own(qs_dtype d, size_t m, size_t n, size_t k, const void *a, const vo
 /* -- BLAS, opened at the first product that is worth it ------------------------------------------------------------ */
 typedef void Real32(int, int, int, int, int, int, float, const void *, int, const void *, int, float, void *, int);
 typedef void Real64(int, int, int, int, int, int, double, const void *, int, const void *, int, double, void *, int);
-typedef void Cplx(int, int, int, int, int, int, const void *, const void *, int, const void *, int, const void *, void *, int);
+typedef void Cplx(int, int, int, int, int, int, const void *, const void *, int, const void *, int, const void *,
+                  void *, int);
 
 /* Numbers of multiplications: from the first on BLAS is faster, from the second on it pays for being opened. */
 static const double worth_calling = 64 * 64 * 64, worth_opening = 320.0 * 320 * 320;
@@ -160,8 +163,8 @@ static bool blas(qs_vm *vm, qs_dtype d, int64_t m, int64_t n, int64_t k, const v
     if (d == QS_F32) ((Real32 *)f)(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, im, in, ik, 1, a, ik, b, in, 0, c, in);
     else if (d == QS_F64) ((Real64 *)f)(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, im, in, ik, 1, a, ik, b, in, 0, c, in);
     else
-        ((Cplx *)f)(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, im, in, ik, single ? (const void *)one32 : one64, a, ik, b, in,
-                    single ? (const void *)zero32 : zero64, c, in);
+        ((Cplx *)f)(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, im, in, ik, single ? (const void *)one32 : one64, a, ik, b,
+                    in, single ? (const void *)zero32 : zero64, c, in);
     return true;
 }
 

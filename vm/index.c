@@ -16,7 +16,8 @@ enum { OUTSIDE = -1 };
 /* What is indexed, seen with as many dimensions as there are indices. */
 typedef struct {
     qs_vm *vm;
-    const char *name;
+    const char *name;         /* of the variable, or "the array" */
+    const char *of, *of_name; /* " of " and the name; "" and "" when there is none */
     AccessMode mode;
     int rank;
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
@@ -54,18 +55,20 @@ bool qidx_bound(AccessMode m, int64_t i, int64_t n, int64_t *out) {
     }
 }
 
-static bool has_boundary(AccessMode m) { return m == ACC_SAFE || m == ACC_MIRROR || m == ACC_CIRCULAR || m == ACC_CLAMPED; }
+static bool has_boundary(AccessMode m) {
+    return m == ACC_SAFE || m == ACC_MIRROR || m == ACC_CIRCULAR || m == ACC_CLAMPED;
+}
 
 static qs_status outside(const Base *b, int dim, double index) {
-    const char *of = b->name ? " of " : "", *name = b->name ? b->name : "";
     int shown = b->rank == 1 ? 1 : dim; /* a vec is 1xN */
-    return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "index %.15g is outside dimension %d%s%s (size %lld)", index, shown, of, name,
-                    (long long)b->dims[dim]);
+    return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "index %.15g is outside dimension %d%s%s (size %lld)", index, shown,
+                    b->of, b->of_name, (long long)b->dims[dim]);
 }
 
 /* The place an index means: rounded toward zero, downward when a mode gives negative places a meaning. */
 static qs_status place(const Base *b, int dim, double x, int64_t *out) {
-    if (isnan(x)) return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "an index of %s is not a number", b->name ? b->name : "an array");
+    if (isnan(x))
+        return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "an index of %s is not a number", b->name);
     double whole = has_boundary(b->mode) ? floor(x) : trunc(x);
     int64_t i = qdtype_sat_i64(whole, INT64_MIN / 4, INT64_MAX / 4);
     if (qidx_bound(b->mode, i, b->dims[dim], out)) return QS_OK;
@@ -103,7 +106,8 @@ static bool all_inside(const double *x, size_t n, double size) {
     return !outside;
 }
 
-static qs_status places_of_run(const Base *b, int dim, qs_dtype d, const char *p, ptrdiff_t step, size_t n, int64_t *list) {
+static qs_status places_of_run(const Base *b, int dim, qs_dtype d, const char *p, ptrdiff_t step, size_t n,
+                               int64_t *list) {
     enum { PIECE = 256 };
     double x[PIECE], size = (double)b->dims[dim];
     for (size_t m; n; n -= m, p += step * (ptrdiff_t)m, list += m) {
@@ -161,8 +165,9 @@ static qs_status select_true(const Base *b, int dim, Array *mask, Select *s) {
     const void *p;
     size_t n = 0;
     if (mask->count != (size_t)b->dims[dim])
-        return qerr_set(qvm_ctx(b->vm), QS_ESHAPE, "a mask of %zu elements does not fit dimension %d%s%s (size %lld)", mask->count,
-                        b->rank == 1 ? 1 : dim, b->name ? " of " : "", b->name ? b->name : "", (long long)b->dims[dim]);
+        return qerr_set(qvm_ctx(b->vm), QS_ESHAPE, "a mask of %zu elements does not fit dimension %d%s%s (size %lld)",
+                        mask->count, b->rank == 1 ? 1 : dim, b->of, b->of_name,
+                        (long long)b->dims[dim]);
     TRY(qarr_read(b->vm, mask, &p));
     TRY(new_list(b->vm, s, mask->count));
     for (size_t k = 0; k < mask->count; k++)
@@ -185,8 +190,9 @@ static qs_status select_dim(const Base *b, int dim, qs_value at, Select *s) {
     if (qval_is_colon(at)) return s->count = (size_t)b->dims[dim], QS_OK;
     if (qval_is_number(at)) return select_one(b, dim, qval_number(at), s);
     if (at.kind != QS_ARRAY || qdtype_is_complex((qs_dtype)qval_array(at)->dtype))
-        return qerr_set(qvm_ctx(b->vm), QS_ETYPE, "an index%s%s must be a number, a vector or :, got a value of type %s",
-                        b->name ? " of " : "", b->name ? b->name : "", qval_type_name(b->vm, at));
+        return qerr_set(qvm_ctx(b->vm), QS_ETYPE,
+                        "an index%s%s must be a number, a vector or :, got a value of type %s", b->of, b->of_name,
+                        qval_type_name(b->vm, at));
     Array *a = qval_array(at);
     return a->dtype == QS_B1 ? select_true(b, dim, a, s) : select_list(b, dim, a, s);
 }
@@ -203,8 +209,8 @@ static qs_status select_all(const Base *b, const qs_value *at, Selection *s) {
 
 /* -- the base: an array or cell with as many dimensions as indices ------------------------------------------------- */
 static qs_status count_error(const Base *b, int rank, int n) {
-    return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "%s has %d dimensions, %d ind%s given", b->name ? b->name : "the array", rank, n,
-                    n == 1 ? "ex" : "ices");
+    return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "%s has %d dimensions, %d ind%s given", b->name,
+                    rank, n, n == 1 ? "ex" : "ices");
 }
 
 static void packed_strides(int rank, const int64_t *dims, int64_t *strides) {
@@ -229,13 +235,23 @@ static qs_status fit_rank(Base *b, int n) {
     return b->rank == n ? QS_OK : count_error(b, b->rank, n);
 }
 
+static void open_base(Base *b, qs_vm *vm, TypeMods mods, const char *name) {
+    b->vm = vm;
+    b->mode = (AccessMode)mods.access;
+    b->name = name ? name : "the array";
+    b->of = name ? " of " : "";
+    b->of_name = name ? name : "";
+}
+
 static void open_array(Base *b, qs_vm *vm, const Array *a, TypeMods mods, const char *name) {
-    *b = (Base){.vm = vm, .name = name, .mode = (AccessMode)mods.access, .rank = a->rank};
+    open_base(b, vm, mods, name);
+    b->rank = a->rank;
     for (int d = 0; d < a->rank; d++) b->dims[d] = a->dims[d], b->strides[d] = a->strides[d];
 }
 
 static void open_cell(Base *b, qs_vm *vm, const Cell *c, TypeMods mods, const char *name) {
-    *b = (Base){.vm = vm, .name = name, .mode = (AccessMode)mods.access, .rank = c->rank};
+    open_base(b, vm, mods, name);
+    b->rank = c->rank;
     memcpy(b->dims, c->dims, c->rank * sizeof *b->dims);
     packed_strides(b->rank, b->dims, b->strides);
 }
@@ -263,9 +279,11 @@ static qs_status form_of(const Base *b, int n, const qs_value *at, Form *out) {
         if (whole_shape(b, a)) return *out = FORM_MASK, QS_OK;
         if (b->rank < 2) return QS_OK;
         return qerr_set(qvm_ctx(b->vm), QS_ESHAPE, "a mask of shape %s does not fit %s", qarr_shape_text(a, text),
-                        b->name ? b->name : "the array");
+                        b->name);
     }
-    if (a && !qdtype_is_complex((qs_dtype)a->dtype) && b->rank >= 2 && a->count >= (size_t)b->rank && a->count <= QS_MAX_RANK) *out = FORM_POSITION;
+    if (a && !qdtype_is_complex((qs_dtype)a->dtype) && b->rank >= 2 && a->count >= (size_t)b->rank &&
+        a->count <= QS_MAX_RANK)
+        *out = FORM_POSITION;
     return QS_OK;
 }
 
@@ -341,7 +359,7 @@ static void even_nest(const Move *m, Nest *n) {
     qnest_lengthen(n);
 }
 
-/* The dimension whose list is walked in the innermost loop: the longest; -1 when evenly spaced runs are the better ones. */
+/* The dimension whose list is walked in the innermost loop: the longest; -1 when evenly spaced runs are better. */
 static int inner_list(const Move *m) {
     size_t even = 1, longest = 0;
     int inner = -1;
@@ -573,8 +591,8 @@ static qs_status assign_error(const Base *b, const Array *value, int rank, const
     char have[SHAPE_TEXT], want[SHAPE_TEXT];
     Array shape = {.rank = (uint8_t)rank};
     memcpy(shape.dims, dims, (size_t)rank * sizeof *dims);
-    return qerr_set(qvm_ctx(b->vm), QS_ESHAPE, "cannot assign an array of %s to a selection of %s%s%s", qarr_shape_text(value, have),
-                    qarr_shape_text(&shape, want), b->name ? " of " : "", b->name ? b->name : "");
+    return qerr_set(qvm_ctx(b->vm), QS_ESHAPE, "cannot assign an array of %s to a selection of %s%s%s",
+                    qarr_shape_text(value, have), qarr_shape_text(&shape, want), b->of, b->of_name);
 }
 
 /* Shapes agree when they do without their extents of 1: a row of values fits a column. */
@@ -590,8 +608,10 @@ static bool same_extents(int na, const int64_t *a, int nb, const int64_t *b) {
 
 /* The value as packed elements of a's dtype, in storage that writing to a does not change. */
 static qs_status value_block(qs_vm *vm, Array *a, qs_value v, Array **out) {
-    if (v.kind == QS_ARRAY && qdtype_is_complex((qs_dtype)qval_array(v)->dtype) && !qdtype_is_complex((qs_dtype)a->dtype))
-        return qerr_set(qvm_ctx(vm), QS_ETYPE, "cannot assign complex numbers to an array of %s", qdtype_info[a->dtype].name);
+    if (v.kind == QS_ARRAY && qdtype_is_complex((qs_dtype)qval_array(v)->dtype) &&
+        !qdtype_is_complex((qs_dtype)a->dtype))
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "cannot assign complex numbers to an array of %s",
+                        qdtype_info[a->dtype].name);
     if (v.kind != QS_ARRAY || qval_array(v)->dtype != a->dtype) return qarr_from_value(vm, v, (qs_dtype)a->dtype, out);
     if (qarr_overlap(a, qval_array(v))) return qarr_copy(vm, qval_array(v), out);
     return qarr_contiguous(vm, qval_array(v), out);
@@ -627,7 +647,8 @@ static qs_status put_masked(const Base *b, Array *a, Array *mask, Array *value) 
     size_t chosen = count_true(n);
     bool parallel = value->count != chosen && qarr_same_shape(a, value);
     ptrdiff_t step = value->count == 1 ? 0 : (ptrdiff_t)size;
-    if (value->count != 1 && value->count != chosen && !parallel) return assign_error(b, value, 1, &(int64_t){(int64_t)chosen});
+    if (value->count != 1 && value->count != chosen && !parallel)
+        return assign_error(b, value, 1, &(int64_t){(int64_t)chosen});
     const char *from = block;
     while (qnest_next(&n))
         for (size_t i = 0; i < n.count; i++) {
@@ -705,8 +726,8 @@ static qs_status put_items(const Base *b, Cell *c, const Selection *s, qs_value 
     size_t count = selected_count(s);
     const Cell *from = v.kind == QS_CELL && !single(s) ? v.u.p : NULL;
     if (from && from->count != count)
-        return qerr_set(qvm_ctx(b->vm), QS_ESHAPE, "cannot assign a cell of %zu items to %zu items%s%s", from->count, count,
-                        b->name ? " of " : "", b->name ? b->name : "");
+        return qerr_set(qvm_ctx(b->vm), QS_ESHAPE, "cannot assign a cell of %zu items to %zu items%s%s", from->count,
+                        count, b->of, b->of_name);
     for (size_t k = 0; k < count; k++) {
         int64_t at = item_place(b, s, k);
         if (at != OUTSIDE) TRY(qcell_store(b->vm, c, (size_t)at, from ? from->items[k] : v));
@@ -760,11 +781,12 @@ static qs_status set_cell(Base *b, Cell *c, int n, const qs_value *at, qs_value 
 
 /* -- the entries --------------------------------------------------------------------------------------------------- */
 static qs_status cannot_index(qs_vm *vm, qs_value base, const char *name) {
-    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s%shas type %s and cannot be indexed", name ? name : "a value that ", name ? " " : "",
-                    qval_type_name(vm, base));
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s%shas type %s and cannot be indexed", name ? name : "a value that ",
+                    name ? " " : "", qval_type_name(vm, base));
 }
 
-qs_status qidx_get(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name, qs_value *out) {
+qs_status qidx_get(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name,
+                   qs_value *out) {
     Base b;
     size_t linear;
     if (base.kind == QS_ARRAY) {
@@ -792,7 +814,8 @@ qs_status qidx_set(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods
     return set_cell(&b, base.u.p, n, at, v);
 }
 
-qs_status qidx_update(qs_vm *vm, Op op, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name, qs_value v) {
+qs_status qidx_update(qs_vm *vm, Op op, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name,
+                      qs_value v) {
     qs_value old, new;
     if (base.kind == QS_ARRAY && n == 1 && qval_is_colon(at[0])) return qarith_update(vm, op, base, v);
     TRY(qidx_get(vm, base, n, at, mods, name, &old));

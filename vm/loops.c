@@ -81,8 +81,8 @@ ORDER_LOOPS(F64)
 REAL_LOOPS(F32)
 REAL_LOOPS(F64)
 
-/* Squares x as often as |power| has bits and multiplies those that belong to set bits; a chunk of elements at a time, so
- * that each multiplication is a packed loop. */
+/* Squares x as often as |power| has bits and multiplies those that belong to set bits; a chunk of elements at a time,
+ * so that each multiplication is a packed loop. */
 #define CHAIN(id, one, mul)                                                                                            \
     static E_##id chain_one_##id(E_##id square, int power) {                                                           \
         E_##id product = one;                                                                                          \
@@ -217,7 +217,8 @@ static Loop *const table[LOOP_COUNT][QS_NDTYPES][LOOP_FORMS] = {
     [LOOP_EQ] = {INTS(EQ) REALS(EQ) COMPLEXES(EQ)}, [LOOP_NE] = {INTS(NE) REALS(NE) COMPLEXES(NE)},
     [LOOP_LT] = {INTS(LT) REALS(LT)}, [LOOP_LE] = {INTS(LE) REALS(LE)},
     [LOOP_GT] = {INTS(GT) REALS(GT)}, [LOOP_GE] = {INTS(GE) REALS(GE)},
-    [LOOP_AND] = {FORMS(AND, B1) INTS(AND)}, [LOOP_OR] = {FORMS(OR, B1) INTS(OR)}, [LOOP_XOR] = {FORMS(XOR, B1) INTS(XOR)},
+    [LOOP_AND] = {FORMS(AND, B1) INTS(AND)}, [LOOP_OR] = {FORMS(OR, B1) INTS(OR)},
+    [LOOP_XOR] = {FORMS(XOR, B1) INTS(XOR)},
 };
 
 /* -- sums, in double ----------------------------------------------------------------------------------------------- */

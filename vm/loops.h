@@ -1,22 +1,22 @@
 /* loops.h -- elementwise loops over packed runs, one per operation, element type and place of a single number.
  *
- * Types: bool, int and uint32 and their 64-bit forms, float32, float64, complex64, complex128; the others are converted by
- * the caller.  Comparisons write bool, everything else the type it reads.  The result may be one of the operands. */
+ * Types: bool, int and uint32 and their 64-bit forms, float32, float64, complex64, complex128; the others are converted
+ * by the caller.  Comparisons write bool, everything else the type it reads.  The result may be one of the operands. */
 #ifndef VM_LOOPS_H
 #define VM_LOOPS_H
 #include "vm/base/dtype.h"
 
 typedef enum {
-    LOOP_ADD, LOOP_SUB, LOOP_MUL, LOOP_DIV, LOOP_POW, LOOP_MAX, LOOP_MIN, /* integers wrap around; max and min: NaN loses */
+    LOOP_ADD, LOOP_SUB, LOOP_MUL, LOOP_DIV, LOOP_POW, LOOP_MAX, LOOP_MIN, /* integers wrap; in max, min NaN loses */
     LOOP_EQ, LOOP_NE, LOOP_LT, LOOP_LE, LOOP_GT, LOOP_GE,
     LOOP_AND, LOOP_OR, LOOP_XOR, /* bitwise; of bool: logical */
     LOOP_COUNT
 } LoopOp;
 
-typedef enum { LOOP_VV, LOOP_VS, LOOP_SV, LOOP_FORMS } LoopForm; /* vector and vector, vector and one number, the reverse */
+typedef enum { LOOP_VV, LOOP_VS, LOOP_SV, LOOP_FORMS } LoopForm; /* vector and vector, vector and number, reverse */
 typedef void Loop(size_t n, const void *a, const void *b, void *out);
 
-/* Which build of a file that is compiled twice serves: the compiler must know how to aim at AVX2, the processor have it. */
+/* Which build of a file compiled twice serves: the compiler must be able to aim at AVX2, the processor have it. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define QCPU_AVX2 __builtin_cpu_supports("avx2")
 #define QCPU_FMA  __builtin_cpu_supports("fma")

@@ -10,9 +10,10 @@ static qs_dtype compute_dtype(qs_dtype d) {
 
 static qs_status product_error(qs_vm *vm, const Array *a, const Array *b) {
     char ta[SHAPE_TEXT], tb[SHAPE_TEXT];
-    const char *hint = qarr_same_shape(a, b) ? "; for the product of elements write .*, for the inner product of vectors dotprod" : "";
-    return qerr_set(qvm_ctx(vm), QS_ESHAPE, "*: shapes %s and %s do not match as a matrix product%s", qarr_shape_text(a, ta),
-                    qarr_shape_text(b, tb), hint);
+    const char *hint =
+        qarr_same_shape(a, b) ? "; for the product of elements write .*, for the inner product of vectors dotprod" : "";
+    return qerr_set(qvm_ctx(vm), QS_ESHAPE, "*: shapes %s and %s do not match as a matrix product%s",
+                    qarr_shape_text(a, ta), qarr_shape_text(b, tb), hint);
 }
 
 /* The array packed and of dtype d, a new reference. */

@@ -145,7 +145,8 @@ static qs_status int_result(qs_vm *vm, const Plan *p, const Array *a, const void
     bool is_unsigned = p->lane == QS_U64;
     double approx = is_unsigned ? (double)l->u[0] : (double)l->i[0];
     if (p->r == RED_PROD || p->from >= QS_I64) TRY(check_overflow(vm, *p, a, at, approx));
-    if (is_unsigned && l->u[0] > INT64_MAX) return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: integer overflow", infos[p->r].name);
+    if (is_unsigned && l->u[0] > INT64_MAX)
+        return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: integer overflow", infos[p->r].name);
     *out = p->from == QS_B1 ? qs_num(approx) : qs_int(l->i[0]);
     return QS_OK;
 }
@@ -210,7 +211,8 @@ static void pack(int rank, const int64_t *dims, int64_t *strides) {
     }
 }
 
-static void open_nest(Nest *n, const Split *s, const void *in, qs_dtype from, const int64_t *out_strides, void *out, qs_dtype to) {
+static void open_nest(Nest *n, const Split *s, const void *in, qs_dtype from, const int64_t *out_strides, void *out,
+                      qs_dtype to) {
     qnest_begin(n, s->rank, s->dims);
     qnest_operand(n, out, qdtype_size(to), s->rank, s->dims, out_strides);
     qnest_operand(n, in, qdtype_size(from), s->rank, s->dims, s->strides);
@@ -242,7 +244,8 @@ static void results_side_by_side(const Plan *p, const Split *s, const Nest *n) {
         fetch_into(p, src, n->step[1], m, &lanes);
         for (size_t i = 1; i < s->n; i++) take(p, &lanes, src + s->step * (ptrdiff_t)i, n->step[1], m);
         divide(p, &lanes, m);
-        qconv_run(p->lane, &lanes, (ptrdiff_t)qdtype_size(p->lane), p->out, n->at[0] + n->step[0] * (ptrdiff_t)at, n->step[0], m);
+        qconv_run(p->lane, &lanes, (ptrdiff_t)qdtype_size(p->lane), p->out, n->at[0] + n->step[0] * (ptrdiff_t)at,
+                  n->step[0], m);
     }
 }
 
@@ -270,7 +273,8 @@ static qs_status reduce_into(qs_vm *vm, Plan *p, Array *a, const Split *s, Array
 
 static qs_status check_dim(qs_vm *vm, Reduce r, int dim) {
     if (dim >= 0 && dim < QS_MAX_RANK) return QS_OK;
-    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the dimension must be 0 to %d, got %d", infos[r].name, QS_MAX_RANK - 1, dim);
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the dimension must be 0 to %d, got %d", infos[r].name, QS_MAX_RANK - 1,
+                    dim);
 }
 
 static qs_status reduce_dim(qs_vm *vm, Plan *p, Array *a, int dim, qs_value *out) {

@@ -1,4 +1,4 @@
-/* Elementwise arithmetic: every operator on every pair of dtypes and many layouts, element by element against plain C. */
+/* Elementwise arithmetic: every operator, pair of dtypes and many layouts, element by element against plain C. */
 #include "tests/unit/machine.h"
 #include "vm/base/dtype.h"
 #include "vm/gemm.h"
@@ -51,7 +51,8 @@ static double real_at(qs_vm *vm, qs_value v, size_t k) {
 /* -- layouts: the same 2x3 (or 6) elements packed, reversed, transposed, spread out, repeated, off alignment ------- */
 enum { LAYOUTS = 6 };
 
-static Array *in_layout(qs_vm *vm, int layout, qs_dtype d, int rank, const int64_t *dims, const double *x, char *memory) {
+static Array *in_layout(qs_vm *vm, int layout, qs_dtype d, int rank, const int64_t *dims, const double *x,
+                        char *memory) {
     int64_t strides[QS_MAX_RANK];
     size_t size = qdtype_size(d), n = 1;
     int64_t step = layout == 3 ? 3 : 1;
@@ -84,11 +85,13 @@ static void check_pair(qs_vm *vm, Op op, qs_value a, qs_value b, size_t n, size_
     bool is_bool = (op >= OP_EQ && op <= OP_GE) || op == OP_ANDAND || op == OP_OROR;
     CHECK(!is_bool || qval_array(r)->dtype == QS_B1);
     for (size_t k = 0; k < n; k++) {
-        double x = real_at(vm, a, na == 1 ? 0 : k % na), y = real_at(vm, b, nb == 1 ? 0 : k % nb), want = plain(op, x, y);
+        double x = real_at(vm, a, na == 1 ? 0 : k % na), y = real_at(vm, b, nb == 1 ? 0 : k % nb),
+               want = plain(op, x, y);
         if (want < 0 && (qval_array(r)->dtype == QS_U32 || qval_array(r)->dtype == QS_U64)) continue; /* wraps around */
         if (!near(real_at(vm, r, k), want, tolerance((qs_dtype)qval_array(r)->dtype)) && isfinite(want)) {
-            printf("  %s dtype %d %d: %g %g -> %g not %g\n", qop_text(op), a.kind == QS_ARRAY ? qval_array(a)->dtype : -1,
-                   b.kind == QS_ARRAY ? qval_array(b)->dtype : -1, x, y, real_at(vm, r, k), want);
+            printf("  %s dtype %d %d: %g %g -> %g not %g\n", qop_text(op),
+                   a.kind == QS_ARRAY ? qval_array(a)->dtype : -1, b.kind == QS_ARRAY ? qval_array(b)->dtype : -1, x, y,
+                   real_at(vm, r, k), want);
             CHECK(false);
         }
     }
@@ -133,8 +136,9 @@ static void long_runs(qs_vm *vm) {
     enum { N = 1337 };
     static double x[N], y[N];
     for (int i = 0; i < N; i++) x[i] = (i * 37) % 101, y[i] = (i * 53) % 97 + 1;
-    static const qs_dtype pairs[][2] = {{QS_F32, QS_F32}, {QS_F64, QS_F64}, {QS_F32, QS_U8}, {QS_I32, QS_I32}, {QS_U8, QS_U8},
-                                        {QS_F16, QS_F16}, {QS_I64, QS_F64}, {QS_C64, QS_F32}, {QS_B1, QS_F32}};
+    static const qs_dtype pairs[][2] = {{QS_F32, QS_F32}, {QS_F64, QS_F64}, {QS_F32, QS_U8},
+                                        {QS_I32, QS_I32}, {QS_U8, QS_U8},   {QS_F16, QS_F16},
+                                        {QS_I64, QS_F64}, {QS_C64, QS_F32}, {QS_B1, QS_F32}};
     for (size_t p = 0; p < COUNT(pairs); p++) {
         qs_value a = make_vec(vm, pairs[p][0], N, x), b = make_vec(vm, pairs[p][1], N, y);
         for (size_t i = 0; i < COUNT(arithmetic); i++)
@@ -156,9 +160,11 @@ static void broadcasting(qs_vm *vm) {
     qs_value column = counted(vm, 2, (int64_t[]){2, 1}, 100), cube = counted(vm, 3, (int64_t[]){2, 3, 2}, 0);
     CHECK(qarith_binary(vm, OP_ADD, mat, row, &r) == QS_OK && real_at(vm, r, 5) == 5 + 12);
     qval_release(vm, r);
-    CHECK(qarith_binary(vm, OP_ADD, column, row, &r) == QS_OK && qval_array(r)->count == 6 && real_at(vm, r, 4) == 101 + 11);
+    CHECK(qarith_binary(vm, OP_ADD, column, row, &r) == QS_OK && qval_array(r)->count == 6 &&
+          real_at(vm, r, 4) == 101 + 11);
     qval_release(vm, r);
-    CHECK(qarith_binary(vm, OP_PWMUL, cube, mat, &r) == QS_OK && qval_array(r)->rank == 3 && real_at(vm, r, 11) == 11 * 5);
+    CHECK(qarith_binary(vm, OP_PWMUL, cube, mat, &r) == QS_OK && qval_array(r)->rank == 3 &&
+          real_at(vm, r, 11) == 11 * 5);
     qval_release(vm, r);
     qs_value other = counted(vm, 2, (int64_t[]){3, 2}, 0), narrow = counted(vm, 2, (int64_t[]){2, 2}, 0);
     CHECK_ERROR(vm, qarith_binary(vm, OP_ADD, mat, other, &r), QS_ESHAPE, "+: shapes 2x3 and 3x2 do not match");
@@ -169,7 +175,8 @@ static void broadcasting(qs_vm *vm) {
     CHECK_ERROR(vm, qarith_update(vm, OP_ADD, row, mat), QS_ESHAPE, "+=: shapes 1x3 and 2x3 do not match");
     CHECK(qarith_update(vm, OP_ADD, mat, row) == QS_OK && real_at(vm, mat, 3) == 13);
     qs_value empty = counted(vm, 2, (int64_t[]){0, 3}, 0);
-    CHECK(qarith_binary(vm, OP_ADD, empty, row, &r) == QS_OK && qval_array(r)->count == 0 && qval_array(r)->dims[1] == 3);
+    CHECK(qarith_binary(vm, OP_ADD, empty, row, &r) == QS_OK && qval_array(r)->count == 0 &&
+          qval_array(r)->dims[1] == 3);
     qval_release(vm, r);
     qs_value all[] = {mat, row, column, cube, other, narrow, empty};
     for (size_t i = 0; i < COUNT(all); i++) qval_release(vm, all[i]);
@@ -182,10 +189,13 @@ static void ranks(qs_vm *vm) {
     Array *zero;
     qs_value r;
     CHECK(qarr_wrap(vm, &info, &one, NULL, NULL, NULL, &zero) == QS_OK && zero->count == 1 && zero->rank == 0);
-    CHECK(qarith_binary(vm, OP_ADD, qarr_value(zero), qs_num(1), &r) == QS_OK && qval_array(r)->rank == 1 && real_at(vm, r, 0) == 6);
+    CHECK(qarith_binary(vm, OP_ADD, qarr_value(zero), qs_num(1), &r) == QS_OK && qval_array(r)->rank == 1 &&
+          real_at(vm, r, 0) == 6);
     qval_release(vm, r);
-    qs_value a = counted(vm, 8, (int64_t[]){2, 1, 2, 1, 2, 1, 2, 3}, 0), b = counted(vm, 8, (int64_t[]){1, 2, 1, 2, 1, 2, 1, 3}, 0);
-    CHECK(qarith_binary(vm, OP_ADD, a, b, &r) == QS_OK && qval_array(r)->count == 384 && real_at(vm, r, 383) == 47 + 23);
+    qs_value a = counted(vm, 8, (int64_t[]){2, 1, 2, 1, 2, 1, 2, 3}, 0),
+             b = counted(vm, 8, (int64_t[]){1, 2, 1, 2, 1, 2, 1, 3}, 0);
+    CHECK(qarith_binary(vm, OP_ADD, a, b, &r) == QS_OK && qval_array(r)->count == 384 &&
+          real_at(vm, r, 383) == 47 + 23);
     CHECK(real_at(vm, r, 0) == 0 && real_at(vm, r, 3) == 3); /* [0,…,0,1,0]: a moves on, b does not */
     qval_release(vm, r);
     CHECK(qarith_binary(vm, OP_ADD, qarr_value(zero), a, &r) == QS_OK && real_at(vm, r, 47) == 52);
@@ -252,13 +262,16 @@ static void edges(qs_vm *vm) {
     qval_release(vm, r);
     qval_release(vm, zero);
     qs_value u8 = make_vec(vm, QS_U8, 2, (double[]){200, 3});
-    CHECK(qarith_update(vm, OP_ADD, u8, qs_num(100)) == QS_OK && real_at(vm, u8, 0) == 255 && real_at(vm, u8, 1) == 103);
-    CHECK(qarith_update(vm, OP_SUB, u8, qs_num(150.5)) == QS_OK && real_at(vm, u8, 0) == 104 && real_at(vm, u8, 1) == 0);
+    CHECK(qarith_update(vm, OP_ADD, u8, qs_num(100)) == QS_OK && real_at(vm, u8, 0) == 255 &&
+          real_at(vm, u8, 1) == 103);
+    CHECK(qarith_update(vm, OP_SUB, u8, qs_num(150.5)) == QS_OK && real_at(vm, u8, 0) == 104 &&
+          real_at(vm, u8, 1) == 0);
     qs_value z;
     CHECK(qval_complex(vm, 0, 1, &z) == QS_OK);
     CHECK_ERROR(vm, qarith_update(vm, OP_PWMUL, u8, z), QS_ETYPE, ".*=: an array of uint8 cannot hold complex numbers");
     CHECK_ERROR(vm, qarith_binary(vm, OP_LT, z, qs_num(1), &r), QS_ETYPE, "<: not defined between cscalar and scalar");
-    CHECK_ERROR(vm, qarith_binary(vm, OP_BITAND, u8, qs_num(0.5), &r), QS_ETYPE, "&=: a whole number is needed, got 0.5");
+    CHECK_ERROR(vm, qarith_binary(vm, OP_BITAND, u8, qs_num(0.5), &r), QS_ETYPE,
+                "&=: a whole number is needed, got 0.5");
     qs_value all[] = {u8, u32, i32, z};
     for (size_t i = 0; i < COUNT(all); i++) qval_release(vm, all[i]);
 }
@@ -315,7 +328,8 @@ static void complex_numbers(qs_vm *vm) {
 }
 
 static void others(qs_vm *vm) {
-    qs_value a = make_string(vm, "ab"), b = make_string(vm, "cd"), r = binary(vm, OP_ADD, a, b), v = make_vec(vm, QS_F32, 1, NULL);
+    qs_value a = make_string(vm, "ab"), b = make_string(vm, "cd"), r = binary(vm, OP_ADD, a, b),
+             v = make_vec(vm, QS_F32, 1, NULL);
     CHECK_TEXT(((Str *)r.u.p)->s, "abcd");
     qval_release(vm, r);
     r = binary(vm, OP_ADD, a, qs_num(2.5));
@@ -337,7 +351,8 @@ static void reuse(qs_vm *vm) {
     qs_value a = counted(vm, 1, (int64_t[]){4}, 0), b = counted(vm, 1, (int64_t[]){4}, 10), r;
     void *was = a.u.p;
     CHECK(qarith_binary_reuse(vm, OP_ADD, a, b, ARITH_OWNS_A, &r) == QS_OK && r.u.p == was && real_at(vm, r, 3) == 16);
-    CHECK(qarith_binary_reuse(vm, OP_SUB, b, qval_retain(r), ARITH_OWNS_B, &a) == QS_OK && a.u.p != was); /* still seen by r */
+    CHECK(qarith_binary_reuse(vm, OP_SUB, b, qval_retain(r), ARITH_OWNS_B, &a) == QS_OK &&
+          a.u.p != was); /* still seen by r */
     qval_release(vm, a);
     CHECK(qarith_binary_reuse(vm, OP_SUB, b, r, ARITH_OWNS_B, &a) == QS_OK && a.u.p == was && real_at(vm, a, 0) == 0);
     CHECK(qarith_binary_reuse(vm, OP_LT, a, b, ARITH_OWNS_A, &r) == QS_OK && qval_array(r)->dtype == QS_B1);
@@ -410,13 +425,15 @@ static void powers(qs_vm *vm) {
 
 /* -- matrix products ----------------------------------------------------------------------------------------------- */
 static void products(qs_vm *vm) {
-    static const int sizes[][3] = {{1, 1, 1}, {3, 4, 5}, {4, 16, 8}, {17, 33, 9}, {1, 20, 7}, {20, 1, 30}, {5, 37, 300}, {64, 64, 64}, {200, 200, 200}};
+    static const int sizes[][3] = {{1, 1, 1},   {3, 4, 5},    {4, 16, 8},   {17, 33, 9},    {1, 20, 7},
+                                   {20, 1, 30}, {5, 37, 300}, {64, 64, 64}, {200, 200, 200}};
     static const qs_dtype dtypes[] = {QS_F32, QS_F64, QS_C64, QS_C128, QS_I32, QS_U8, QS_F16};
     for (size_t t = 0; t < COUNT(dtypes); t++)
         for (size_t i = 0; i < COUNT(sizes); i++) {
             int64_t m = sizes[i][0], n = sizes[i][1], k = sizes[i][2];
             if (dtypes[t] == QS_F16 && k > 20) continue;
-            Array *a = make_array(vm, dtypes[t], 2, (int64_t[]){m, k}, NULL), *b = make_array(vm, dtypes[t], 2, (int64_t[]){k, n}, NULL);
+            Array *a = make_array(vm, dtypes[t], 2, (int64_t[]){m, k}, NULL),
+                  *b = make_array(vm, dtypes[t], 2, (int64_t[]){k, n}, NULL);
             for (size_t e = 0; e < a->count; e++) CHECK(qarr_put(vm, a, e, qs_num((double)(e * 7 % 5))) == QS_OK);
             for (size_t e = 0; e < b->count; e++) CHECK(qarr_put(vm, b, e, qs_num((double)(e * 11 % 3))) == QS_OK);
             qs_value r = qs_nil();
@@ -425,7 +442,8 @@ static void products(qs_vm *vm) {
             for (int64_t y = 0; y < m; y++)
                 for (int64_t x = 0; x < n; x++) {
                     double want = 0;
-                    for (int64_t p = 0; p < k; p++) want += (double)((size_t)(y * k + p) * 7 % 5) * (double)((size_t)(p * n + x) * 11 % 3);
+                    for (int64_t p = 0; p < k; p++)
+                        want += (double)((size_t)(y * k + p) * 7 % 5) * (double)((size_t)(p * n + x) * 11 % 3);
                     ok = ok && real_at(vm, r, (size_t)(y * n + x)) == want;
                 }
             CHECK(ok);
@@ -444,10 +462,12 @@ static void product_shapes(qs_vm *vm) {
     r = binary(vm, OP_MUL, empty, flat);
     CHECK(qval_array(r)->count == 6 && real_at(vm, r, 5) == 0);
     qval_release(vm, r);
-    CHECK_ERROR(vm, qarith_binary(vm, OP_MUL, row, row, &r), QS_ESHAPE,
-                "*: shapes 1x3 and 1x3 do not match as a matrix product; for the product of elements write .*, for the inner "
-                "product of vectors dotprod");
-    CHECK_ERROR(vm, qarith_binary(vm, OP_MUL, mat, row, &r), QS_ESHAPE, "*: shapes 3x2 and 1x3 do not match as a matrix product");
+    CHECK_ERROR(
+        vm, qarith_binary(vm, OP_MUL, row, row, &r), QS_ESHAPE,
+        "*: shapes 1x3 and 1x3 do not match as a matrix product; for the product of elements write .*, for the inner "
+        "product of vectors dotprod");
+    CHECK_ERROR(vm, qarith_binary(vm, OP_MUL, mat, row, &r), QS_ESHAPE,
+                "*: shapes 3x2 and 1x3 do not match as a matrix product");
     qs_value all[] = {row, mat, empty, flat};
     for (size_t i = 0; i < COUNT(all); i++) qval_release(vm, all[i]);
 }

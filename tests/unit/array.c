@@ -36,11 +36,15 @@ static void shapes(qs_vm *vm) {
 static void sizes_refused(qs_vm *vm) {
     Array *a;
     int64_t million = 1000000;
-    CHECK_ERROR(vm, qarr_new(vm, QS_F32, 2, (int64_t[]){3, -1}, true, &a), QS_ESHAPE, "the size of an array must be ≥ 0, got 3x-1");
+    CHECK_ERROR(vm, qarr_new(vm, QS_F32, 2, (int64_t[]){3, -1}, true, &a), QS_ESHAPE,
+                "the size of an array must be ≥ 0, got 3x-1");
     CHECK_ERROR(vm, qarr_new(vm, QS_F64, 4, (int64_t[]){million, million, million, million}, true, &a), QS_ENOMEM,
-                "out of memory: an array of 1000000x1000000x1000000x1000000 elements of type float64 is larger than any memory");
-    CHECK_ERROR(vm, qarr_new(vm, QS_F32, 2, (int64_t[]){million, million}, true, &a), QS_ENOMEM, "out of memory: an array needs 3.638 TB");
-    CHECK_ERROR(vm, qarr_new_raw(vm, QS_F32, 9, (int64_t[9]){0}, true, &a), QS_ESHAPE, "an array has at most 8 dimensions, not 9");
+                "out of memory: an array of 1000000x1000000x1000000x1000000 elements of type float64 is larger than "
+                "any memory");
+    CHECK_ERROR(vm, qarr_new(vm, QS_F32, 2, (int64_t[]){million, million}, true, &a), QS_ENOMEM,
+                "out of memory: an array needs 3.638 TB");
+    CHECK_ERROR(vm, qarr_new_raw(vm, QS_F32, 9, (int64_t[9]){0}, true, &a), QS_ESHAPE,
+                "an array has at most 8 dimensions, not 9");
     qvm_ctx(vm)->fail_after = 2; /* the buffer is there, its data are not */
     CHECK(qarr_new(vm, QS_F32, 1, &million, true, &a) == QS_ENOMEM);
     qerr_clear(qvm_ctx(vm));
@@ -53,11 +57,14 @@ static void sizes_refused(qs_vm *vm) {
 static void shape_arguments(qs_vm *vm) {
     int rank;
     int64_t dims[QS_MAX_RANK];
-    qs_value size = make_vec(vm, QS_F32, 3, (double[]){2, 3, 4}), bad = make_vec(vm, QS_F32, 2, (double[]){2, -3}), s = make_string(vm, "x");
+    qs_value size = make_vec(vm, QS_F32, 3, (double[]){2, 3, 4}), bad = make_vec(vm, QS_F32, 2, (double[]){2, -3}),
+             s = make_string(vm, "x");
     CHECK(qarr_shape_args(vm, "zeros", 1, &size, &rank, dims) == QS_OK && rank == 3 && dims[2] == 4);
-    CHECK(qarr_shape_args(vm, "zeros", 2, (qs_value[]){qs_num(2.9), qs_int(7)}, &rank, dims) == QS_OK && rank == 2 && dims[0] == 2);
+    CHECK(qarr_shape_args(vm, "zeros", 2, (qs_value[]){qs_num(2.9), qs_int(7)}, &rank, dims) == QS_OK && rank == 2 &&
+          dims[0] == 2);
     CHECK_ERROR(vm, qarr_shape_args(vm, "zeros", 1, &bad, &rank, dims), QS_EVALUE, "zeros: size must be ≥ 0, got -3");
-    CHECK_ERROR(vm, qarr_shape_args(vm, "ones", 1, (qs_value[]){qs_num(NAN)}, &rank, dims), QS_EVALUE, "ones: size must be ≥ 0, got nan");
+    CHECK_ERROR(vm, qarr_shape_args(vm, "ones", 1, (qs_value[]){qs_num(NAN)}, &rank, dims), QS_EVALUE,
+                "ones: size must be ≥ 0, got nan");
     CHECK_ERROR(vm, qarr_shape_args(vm, "ones", 2, (qs_value[]){qs_num(1), s}, &rank, dims), QS_ETYPE,
                 "ones: size 2 must be a number, got a value of type string");
     CHECK_ERROR(vm, qarr_shape_args(vm, "ones", 0, NULL, &rank, dims), QS_EVALUE, "ones: a size is needed");
@@ -106,9 +113,12 @@ static double expect(qs_dtype to, double x) { /* through dtype.c, element by ele
 }
 
 static void conversions(void) {
-    static const double x[] = {0, 1, -1, 2.5, -2.5, 100, 127.9, 128, -129, 255, 256, 300, 32768, 65535, 65536, -40000, 1e6,
-                               2147483647, 2147483648.0, 4294967295.0, 4294967296.0, -2147483649.0, 1e10, 1e18, 9.3e18, 1.9e19,
-                               -1e19, 1e30, -1e30, 1e-3, 6e-8, 65504, 65520, 1e39, INFINITY, -INFINITY, NAN};
+    static const double x[] = {
+        0,      1,          -1,           2.5,          -2.5,         100,           127.9, 128,
+        -129,   255,        256,          300,          32768,        65535,         65536, -40000,
+        1e6,    2147483647, 2147483648.0, 4294967295.0, 4294967296.0, -2147483649.0, 1e10,  1e18,
+        9.3e18, 1.9e19,     -1e19,        1e30,         -1e30,        1e-3,          6e-8,  65504,
+        65520,  1e39,       INFINITY,     -INFINITY,    NAN};
     enum { N = COUNT(x) };
     _Alignas(16) char src[2 * N * 16], dst[2 * N * 16];
     for (qs_dtype from = 0; from <= QS_C128; from++)
@@ -118,11 +128,15 @@ static void conversions(void) {
                 for (int i = 0; i < N; i++) qdtype_put(from, src + i * ss, x[i]);
                 qconv_run(from, src, ss, to, dst, ds, N);
                 for (int i = 0; i < N; i++) {
-                    double in = qdtype_get(from, src + i * ss), got = qdtype_get(to, dst + i * ds), want = expect(to, in);
-                    if ((from == QS_I64 || from == QS_U64) && fabs(in) > 0x1p53) continue; /* double is not the judge there */
+                    double in = qdtype_get(from, src + i * ss), got = qdtype_get(to, dst + i * ds),
+                           want = expect(to, in);
+                    if ((from == QS_I64 || from == QS_U64) && fabs(in) > 0x1p53)
+                        continue; /* double is not the judge there */
                     if (to == QS_B1 && isnan(in)) want = 1;
                     bool ok = got == want || (isnan(got) && isnan(want));
-                    if (!ok) printf("  %s to %s: %g gives %g, not %g\n", qdtype_info[from].name, qdtype_info[to].name, in, got, want);
+                    if (!ok)
+                        printf("  %s to %s: %g gives %g, not %g\n", qdtype_info[from].name, qdtype_info[to].name, in,
+                               got, want);
                     CHECK(ok);
                 }
             }
@@ -160,7 +174,8 @@ static void wide_integers(qs_vm *vm) {
     CHECK(qarr_convert(vm, i64, QS_U64, &u64) == QS_OK);
     CHECK(qarr_get(vm, u64, 0, &e) == QS_OK && e.kind == QS_INT && e.u.i == INT64_MAX);
     CHECK(qarr_get(vm, u64, 1, &e) == QS_OK && e.u.i == 0);
-    CHECK(qarr_put(vm, u64, 0, qs_num(1.5e19)) == QS_OK && qarr_get(vm, u64, 0, &e) == QS_OK && e.kind == QS_NUM && e.u.f == 1.5e19);
+    CHECK(qarr_put(vm, u64, 0, qs_num(1.5e19)) == QS_OK && qarr_get(vm, u64, 0, &e) == QS_OK && e.kind == QS_NUM &&
+          e.u.f == 1.5e19);
     qarr_release(vm, i64);
     qarr_release(vm, u64);
 }
@@ -171,9 +186,11 @@ static void elements(qs_vm *vm) {
     CHECK(qarr_get(vm, qval_array(v), 0, &e) == QS_OK && e.kind == QS_BOOL && e.u.i == 1);
     CHECK(qval_complex(vm, 1, 2, &z) == QS_OK);
     CHECK_ERROR(vm, qarr_put(vm, qval_array(v), 0, z), QS_ETYPE, "an array of bool cannot hold a complex number");
-    CHECK_ERROR(vm, qarr_put(vm, qval_array(v), 0, s), QS_ETYPE, "an array of bool holds numbers, got a value of type string");
+    CHECK_ERROR(vm, qarr_put(vm, qval_array(v), 0, s), QS_ETYPE,
+                "an array of bool holds numbers, got a value of type string");
     Array *c;
-    CHECK(qarr_from_value(vm, z, QS_C64, &c) == QS_OK && qarr_get(vm, c, 0, &e) == QS_OK && ((Complex *)e.u.p)->im == 2);
+    CHECK(qarr_from_value(vm, z, QS_C64, &c) == QS_OK && qarr_get(vm, c, 0, &e) == QS_OK &&
+          ((Complex *)e.u.p)->im == 2);
     qval_release(vm, e);
     qarr_release(vm, c);
     qval_release(vm, v);
@@ -212,7 +229,8 @@ static void reshaping(qs_vm *vm) {
     CHECK(qarr_view(vm, m, 2, (int64_t[]){3, 2}, (int64_t[]){1, 3}, 0, &t) == QS_OK);
     CHECK(qarr_reshape(vm, t, 1, (int64_t[]){6}, &r) == QS_OK && r->buf != m->buf);
     CHECK(qarr_get(vm, r, 1, &e) == QS_OK && e.u.f == 3);
-    CHECK_ERROR(vm, qarr_reshape(vm, m, 1, (int64_t[]){5}, &m), QS_ESHAPE, "reshape: an array of 2x3 has 6 elements, 1x5 needs 5");
+    CHECK_ERROR(vm, qarr_reshape(vm, m, 1, (int64_t[]){5}, &m), QS_ESHAPE,
+                "reshape: an array of 2x3 has 6 elements, 1x5 needs 5");
     qarr_release(vm, r);
     qarr_release(vm, t);
     qarr_release(vm, m);
@@ -241,7 +259,8 @@ static void ranges(qs_vm *vm) {
     check_range(vm, 0, 1, 0, 1, 0);
     check_range(vm, 0, 2, 5, 3, 4);
     check_range(vm, -3, 1, 2.5, 6, 2);
-    CHECK_ERROR(vm, qarr_range(vm, 0, 0, 1, &a), QS_EVALUE, "a range needs finite bounds and a step other than 0, got 0..0..1");
+    CHECK_ERROR(vm, qarr_range(vm, 0, 0, 1, &a), QS_EVALUE,
+                "a range needs finite bounds and a step other than 0, got 0..0..1");
     CHECK(qarr_range(vm, 0, 1, 1e15, &a) == QS_ENOMEM);
     qerr_clear(qvm_ctx(vm));
 }
@@ -250,13 +269,17 @@ static void literals(qs_vm *vm) {
     qs_value v, m, c, z, e;
     CHECK(qarr_literal(vm, 0, NULL, &v) == QS_OK && qval_array(v)->count == 0 && qval_array(v)->rank == 1);
     qval_release(vm, v);
-    CHECK(qarr_literal(vm, 3, (qs_value[]){qs_num(1), qs_int(2), qs_bool(true)}, &v) == QS_OK && qval_array(v)->dtype == QS_F32);
-    CHECK(qarr_literal(vm, 2, (qs_value[]){v, v}, &m) == QS_OK && qval_array(m)->rank == 2 && qval_array(m)->dims[1] == 3);
+    CHECK(qarr_literal(vm, 3, (qs_value[]){qs_num(1), qs_int(2), qs_bool(true)}, &v) == QS_OK &&
+          qval_array(v)->dtype == QS_F32);
+    CHECK(qarr_literal(vm, 2, (qs_value[]){v, v}, &m) == QS_OK && qval_array(m)->rank == 2 &&
+          qval_array(m)->dims[1] == 3);
     CHECK(qarr_literal(vm, 2, (qs_value[]){m, m}, &c) == QS_OK && qval_array(c)->rank == 3);
     CHECK(qarr_get(vm, qval_array(c), 10, &e) == QS_OK && e.u.f == 2);
     qval_release(vm, c);
-    CHECK(qarr_literal(vm, 1, &v, &c) == QS_OK && qval_array(c)->rank == 1 && c.u.p != v.u.p); /* [0..9] is the same vec */
-    CHECK_ERROR(vm, qarr_literal(vm, 2, (qs_value[]){v, m}, &z), QS_ESHAPE, "matrix literal: item 1 has shape 1x3, item 2 has 2x3");
+    CHECK(qarr_literal(vm, 1, &v, &c) == QS_OK && qval_array(c)->rank == 1 &&
+          c.u.p != v.u.p); /* [0..9] is the same vec */
+    CHECK_ERROR(vm, qarr_literal(vm, 2, (qs_value[]){v, m}, &z), QS_ESHAPE,
+                "matrix literal: item 1 has shape 1x3, item 2 has 2x3");
     CHECK_ERROR(vm, qarr_literal(vm, 2, (qs_value[]){v, qs_num(1)}, &z), QS_ESHAPE,
                 "matrix literal: numbers and arrays cannot stand in one list");
     qval_release(vm, c);
@@ -277,7 +300,8 @@ static void lists(qs_vm *vm) {
     qmem_free(qvm_ctx(vm), x, n * 8);
     CHECK(qarr_doubles(vm, qs_num(2), "x", &x, &n) == QS_OK && n == 1 && x[0] == 2);
     qmem_free(qvm_ctx(vm), x, n * 8);
-    CHECK_ERROR(vm, qarr_doubles(vm, bad, "the sizes", &x, &n), QS_ETYPE, "the sizes must be numbers, got a value of type string");
+    CHECK_ERROR(vm, qarr_doubles(vm, bad, "the sizes", &x, &n), QS_ETYPE,
+                "the sizes must be numbers, got a value of type string");
     qs_value all[] = {v, c, bad};
     for (size_t i = 0; i < COUNT(all); i++) qval_release(vm, all[i]);
 }

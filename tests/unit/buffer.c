@@ -137,7 +137,8 @@ static void all_sequences(Ctx *c, int length, int owner) {
     unsigned n = 1, bad = 0;
     for (int i = 0; i < length; i++) n *= ACTIONS;
     for (unsigned code = 0; code < n; code++)
-        if (!sequence_behaves(c, length, code, owner) && !bad++) printf("  length %d owner %d code %u\n", length, owner, code);
+        if (!sequence_behaves(c, length, code, owner) && !bad++)
+            printf("  length %d owner %d code %u\n", length, owner, code);
     CHECK(bad == 0);
 }
 
@@ -179,7 +180,8 @@ static void eviction(Ctx *c) {
         if (i) CHECK(qbuf_unlock(c, b[i], &devices[1], QS_WRITE) == QS_OK);
     }
     CHECK(b[0]->block[1] && !b[1]->block[1] && b[2]->block[1]);
-    for (int i = 1; i < N; i++) CHECK(qbuf_host(c, b[i], QS_READ, &host) == QS_OK && *(uint64_t *)host == (uint64_t)i + 1);
+    for (int i = 1; i < N; i++)
+        CHECK(qbuf_host(c, b[i], QS_READ, &host) == QS_OK && *(uint64_t *)host == (uint64_t)i + 1);
     CHECK(qbuf_lock(c, b[2], &devices[1], QS_READ, &p) == QS_OK);
     CHECK(qbuf_lock(c, b[1], &devices[1], QS_READ, &p) == QS_ENOMEM); /* both blocks are locked */
     qerr_clear(c);

@@ -1,4 +1,4 @@
-/* Indexing: random selections of arrays and cells under every access mode against a plain model, then each special form. */
+/* Indexing: random selections of arrays and cells under every access mode against a model, then each special form. */
 #include "tests/unit/machine.h"
 #include "vm/base/dtype.h"
 
@@ -47,7 +47,8 @@ static Index random_index(int64_t n, bool far) {
 
 static qs_value index_value(qs_vm *vm, const Index *ix) {
     if (ix->colon) return qval_colon();
-    if (ix->scalar) return below(2) ? qs_num(ix->x[0]) : ix->x[0] == trunc(ix->x[0]) ? qs_int((int64_t)ix->x[0]) : qs_num(ix->x[0]);
+    if (ix->scalar)
+        return below(2) ? qs_num(ix->x[0]) : ix->x[0] == trunc(ix->x[0]) ? qs_int((int64_t)ix->x[0]) : qs_num(ix->x[0]);
     return make_vec(vm, below(2) ? QS_F32 : QS_F64, ix->n, ix->x);
 }
 
@@ -117,7 +118,8 @@ static qs_value base_array(qs_vm *vm, const Case *c, qs_dtype d) {
     int layout = below(3);
     int64_t step = layout == 2 ? 2 : 1;
     char *first = memory + sizeof memory / 2;
-    for (int i = c->rank - 1; i >= 0; i--) info.dims[i] = c->dims[i], info.strides[i] = layout == 1 ? -step : step, step *= c->dims[i];
+    for (int i = c->rank - 1; i >= 0; i--)
+        info.dims[i] = c->dims[i], info.strides[i] = layout == 1 ? -step : step, step *= c->dims[i];
     Array *a = NULL;
     if (layout == 0) CHECK(qarr_new(vm, d, c->rank, c->dims, false, &a) == QS_OK);
     else CHECK(qarr_wrap(vm, &info, first, NULL, NULL, NULL, &a) == QS_OK);
@@ -216,10 +218,12 @@ static void large(qs_vm *vm) {
     const TypeMods none = {0};
     CHECK(qidx_get(vm, qarr_value(img), 3, (qs_value[]){list, qval_colon(), qval_colon()}, none, "x", &r) == QS_OK);
     bool ok = qval_array(r)->count == H * W * C;
-    for (int k = 0; k < H * W * C; k++) ok = ok && number_at(vm, r, (size_t)k) == (double)((int)rows[k / (W * C)] * W * C + k % (W * C));
+    for (int k = 0; k < H * W * C; k++)
+        ok = ok && number_at(vm, r, (size_t)k) == (double)((int)rows[k / (W * C)] * W * C + k % (W * C));
     CHECK(ok);
     qval_release(vm, r);
-    CHECK(qidx_get(vm, qarr_value(img), 3, (qs_value[]){list, list, swap}, (TypeMods){ACC_CIRCULAR, 0}, "x", &r) == QS_OK);
+    CHECK(qidx_get(vm, qarr_value(img), 3, (qs_value[]){list, list, swap}, (TypeMods){ACC_CIRCULAR, 0}, "x", &r) ==
+          QS_OK);
     ok = qval_array(r)->count == H * H * C;
     for (int k = 0; k < H * H * C; k++) {
         int y = (int)rows[k / (H * C)], x = (int)rows[k / C % H] % W, z = 2 - k % C;
@@ -245,9 +249,12 @@ static void check_shape(qs_vm *vm, qs_value base, int n, const qs_value *at, int
 }
 
 static void result_shapes(qs_vm *vm) {
-    qs_value cube = qarr_value(make_array(vm, QS_F32, 3, (int64_t[]){4, 5, 3}, NULL)), all = qval_colon(), zero = qs_num(0);
-    qs_value mat = qarr_value(make_array(vm, QS_F32, 2, (int64_t[]){4, 5}, NULL)), two = make_vec(vm, QS_F32, 2, (double[]){0, 1});
-    qs_value vec = make_vec(vm, QS_F32, 6, NULL), column = qarr_value(make_array(vm, QS_F32, 2, (int64_t[]){2, 1}, NULL));
+    qs_value cube = qarr_value(make_array(vm, QS_F32, 3, (int64_t[]){4, 5, 3}, NULL)), all = qval_colon(),
+             zero = qs_num(0);
+    qs_value mat = qarr_value(make_array(vm, QS_F32, 2, (int64_t[]){4, 5}, NULL)),
+             two = make_vec(vm, QS_F32, 2, (double[]){0, 1});
+    qs_value vec = make_vec(vm, QS_F32, 6, NULL),
+             column = qarr_value(make_array(vm, QS_F32, 2, (int64_t[]){2, 1}, NULL));
     qs_value table = qarr_value(make_array(vm, QS_U8, 2, (int64_t[]){2, 3}, NULL));
     check_shape(vm, cube, 3, (qs_value[]){all, all, zero}, 2, "4x5");
     check_shape(vm, cube, 3, (qs_value[]){all, zero, zero}, 2, "4x1");
@@ -273,8 +280,10 @@ static const TypeMods none = {0};
 static void positions(qs_vm *vm) {
     qs_value cube = qarr_value(make_array(vm, QS_F32, 3, (int64_t[]){2, 3, 2}, NULL)), r;
     for (size_t k = 0; k < 12; k++) CHECK(qarr_put(vm, qval_array(cube), k, qs_num((double)k)) == QS_OK);
-    qs_value pos = make_vec(vm, QS_F32, 3, (double[]){1, 2, 1}), longer = make_vec(vm, QS_I32, 4, (double[]){1, 0, 1, 0});
-    qs_value shorter = make_vec(vm, QS_F32, 2, (double[]){1, 2}), wrong = make_vec(vm, QS_F32, 4, (double[]){1, 0, 1, 1});
+    qs_value pos = make_vec(vm, QS_F32, 3, (double[]){1, 2, 1}),
+             longer = make_vec(vm, QS_I32, 4, (double[]){1, 0, 1, 0});
+    qs_value shorter = make_vec(vm, QS_F32, 2, (double[]){1, 2}),
+             wrong = make_vec(vm, QS_F32, 4, (double[]){1, 0, 1, 1});
     CHECK(qidx_get(vm, cube, 1, &pos, none, "x", &r) == QS_OK && r.kind == QS_NUM && r.u.f == 11);
     CHECK(qidx_get(vm, cube, 1, &longer, none, "x", &r) == QS_OK && r.u.f == 7);
     CHECK(qidx_set(vm, cube, 1, &pos, none, "x", qs_num(-1)) == QS_OK && number_at(vm, cube, 11) == -1);
@@ -282,7 +291,8 @@ static void positions(qs_vm *vm) {
     CHECK_ERROR(vm, qidx_get(vm, cube, 1, &shorter, none, "x", &r), QS_EINDEX, "x has 3 dimensions, 1 index given");
     CHECK_ERROR(vm, qidx_get(vm, cube, 2, (qs_value[]){qs_num(0), qs_num(0)}, none, "x", &r), QS_EINDEX,
                 "x has 3 dimensions, 2 indices given");
-    CHECK_ERROR(vm, qidx_get(vm, cube, 1, &wrong, none, "x", &r), QS_EINDEX, "index 1 is outside dimension 3 of x (size 1)");
+    CHECK_ERROR(vm, qidx_get(vm, cube, 1, &wrong, none, "x", &r), QS_EINDEX,
+                "index 1 is outside dimension 3 of x (size 1)");
     qs_value used[] = {cube, pos, longer, shorter, wrong};
     for (size_t i = 0; i < COUNT(used); i++) qval_release(vm, used[i]);
 }
@@ -292,39 +302,49 @@ static void masks(qs_vm *vm) {
     qs_value m = qarr_value(make_array(vm, QS_F32, 2, (int64_t[]){2, 3}, x)), mask, r;
     CHECK(qarith_binary(vm, OP_LT, m, qs_num(0), &mask) == QS_OK);
     CHECK(qidx_get(vm, m, 1, &mask, none, "A", &r) == QS_OK && qval_array(r)->count == 3 && number_at(vm, r, 2) == -6);
-    CHECK(qidx_set(vm, m, 1, &mask, none, "A", qs_num(0)) == QS_OK && number_at(vm, m, 3) == 0 && number_at(vm, m, 4) == 5);
+    CHECK(qidx_set(vm, m, 1, &mask, none, "A", qs_num(0)) == QS_OK && number_at(vm, m, 3) == 0 &&
+          number_at(vm, m, 4) == 5);
     CHECK(qidx_set(vm, m, 1, &mask, none, "A", r) == QS_OK && number_at(vm, m, 5) == -6);
     CHECK(qidx_update(vm, OP_PWMUL, m, 1, &mask, none, "A", qs_num(-1)) == QS_OK && number_at(vm, m, 1) == 2);
     qs_value other = qarr_value(make_array(vm, QS_F32, 2, (int64_t[]){2, 3}, (double[]){10, 20, 30, 40, 50, 60}));
-    CHECK(qidx_set(vm, m, 1, &mask, none, "A", other) == QS_OK && number_at(vm, m, 5) == 60 && number_at(vm, m, 4) == 5);
+    CHECK(qidx_set(vm, m, 1, &mask, none, "A", other) == QS_OK && number_at(vm, m, 5) == 60 &&
+          number_at(vm, m, 4) == 5);
     qs_value two = make_vec(vm, QS_F32, 2, x), short_mask = make_vec(vm, QS_B1, 2, (double[]){0, 1});
-    CHECK_ERROR(vm, qidx_set(vm, m, 1, &mask, none, "A", two), QS_ESHAPE, "cannot assign an array of 1x2 to a selection of 1x3 of A");
+    CHECK_ERROR(vm, qidx_set(vm, m, 1, &mask, none, "A", two), QS_ESHAPE,
+                "cannot assign an array of 1x2 to a selection of 1x3 of A");
     CHECK_ERROR(vm, qidx_get(vm, m, 1, &short_mask, none, "A", &r), QS_ESHAPE, "a mask of shape 1x2 does not fit A");
     qval_release(vm, r);
-    CHECK(qidx_get(vm, m, 2, (qs_value[]){short_mask, qval_colon()}, none, "A", &r) == QS_OK && number_at(vm, r, 0) == 40);
+    CHECK(qidx_get(vm, m, 2, (qs_value[]){short_mask, qval_colon()}, none, "A", &r) == QS_OK &&
+          number_at(vm, r, 0) == 40);
     qval_release(vm, r);
     CHECK_ERROR(vm, qidx_get(vm, m, 2, (qs_value[]){qval_colon(), short_mask}, none, "A", &r), QS_ESHAPE,
                 "a mask of 2 elements does not fit dimension 1 of A (size 3)");
-    CHECK(qidx_get(vm, two, 1, &short_mask, none, NULL, &r) == QS_OK && qval_array(r)->count == 1 && number_at(vm, r, 0) == -2);
+    CHECK(qidx_get(vm, two, 1, &short_mask, none, NULL, &r) == QS_OK && qval_array(r)->count == 1 &&
+          number_at(vm, r, 0) == -2);
     qs_value used[] = {m, mask, r, other, two, short_mask};
     for (size_t i = 0; i < COUNT(used); i++) qval_release(vm, used[i]);
 }
 
 static void whole(qs_vm *vm) {
-    qs_value m = qarr_value(make_array(vm, QS_F32, 2, (int64_t[]){2, 2}, (double[]){1, 2, 3, 4})), all = qval_colon(), r;
-    qs_value n = qarr_value(make_array(vm, QS_U8, 2, (int64_t[]){2, 2}, (double[]){5, 6, 7, 8})), v = make_vec(vm, QS_F32, 4, NULL);
+    qs_value m = qarr_value(make_array(vm, QS_F32, 2, (int64_t[]){2, 2}, (double[]){1, 2, 3, 4})), all = qval_colon(),
+             r;
+    qs_value n = qarr_value(make_array(vm, QS_U8, 2, (int64_t[]){2, 2}, (double[]){5, 6, 7, 8})),
+             v = make_vec(vm, QS_F32, 4, NULL);
     CHECK(qidx_get(vm, m, 1, &all, none, "m", &r) == QS_OK && r.u.p != m.u.p && qval_array(r)->rank == 2);
-    CHECK(qidx_set(vm, m, 1, &all, none, "m", n) == QS_OK && number_at(vm, m, 3) == 8 && qval_array(m)->dtype == QS_F32);
+    CHECK(qidx_set(vm, m, 1, &all, none, "m", n) == QS_OK && number_at(vm, m, 3) == 8 &&
+          qval_array(m)->dtype == QS_F32);
     CHECK(qidx_set(vm, m, 1, &all, none, "m", qs_num(0.5)) == QS_OK && number_at(vm, m, 0) == 0.5);
     CHECK(qidx_update(vm, OP_ADD, m, 1, &all, none, "m", n) == QS_OK && number_at(vm, m, 0) == 5.5);
-    CHECK_ERROR(vm, qidx_set(vm, m, 1, &all, none, "m", v), QS_ESHAPE, "cannot assign an array of 1x4 to a selection of 2x2 of m");
+    CHECK_ERROR(vm, qidx_set(vm, m, 1, &all, none, "m", v), QS_ESHAPE,
+                "cannot assign an array of 1x4 to a selection of 2x2 of m");
     qs_value used[] = {m, n, v, r};
     for (size_t i = 0; i < COUNT(used); i++) qval_release(vm, used[i]);
 }
 
 /* x[1..4] = x[0..3] through a view: as if the right side had been copied. */
 static void aliasing(qs_vm *vm) {
-    qs_value x = make_vec(vm, QS_F32, 5, (double[]){0, 1, 2, 3, 4}), at = make_vec(vm, QS_F32, 4, (double[]){1, 2, 3, 4});
+    qs_value x = make_vec(vm, QS_F32, 5, (double[]){0, 1, 2, 3, 4}),
+             at = make_vec(vm, QS_F32, 4, (double[]){1, 2, 3, 4});
     Array *view;
     CHECK(qarr_view(vm, qval_array(x), 1, (int64_t[]){4}, (int64_t[]){1}, 0, &view) == QS_OK);
     CHECK(qidx_set(vm, x, 1, &at, none, "x", qarr_value(view)) == QS_OK);
@@ -336,13 +356,16 @@ static void aliasing(qs_vm *vm) {
 }
 
 static void sentences(qs_vm *vm) {
-    qs_value v = make_vec(vm, QS_F32, 4, NULL), m = qarr_value(make_array(vm, QS_F32, 2, (int64_t[]){2, 3}, NULL)), r, at[2];
-    qs_value z, s = make_string(vm, "s"), three = make_vec(vm, QS_F32, 3, NULL), two = make_vec(vm, QS_F32, 2, (double[]){0, 1});
+    qs_value v = make_vec(vm, QS_F32, 4, NULL), m = qarr_value(make_array(vm, QS_F32, 2, (int64_t[]){2, 3}, NULL)), r,
+             at[2];
+    qs_value z, s = make_string(vm, "s"), three = make_vec(vm, QS_F32, 3, NULL),
+                two = make_vec(vm, QS_F32, 2, (double[]){0, 1});
     at[0] = qs_num(7);
     CHECK_ERROR(vm, qidx_get(vm, v, 1, at, none, "x", &r), QS_EINDEX, "index 7 is outside dimension 1 of x (size 4)");
     CHECK_ERROR(vm, qidx_get(vm, v, 1, at, none, NULL, &r), QS_EINDEX, "index 7 is outside dimension 1 (size 4)");
     at[0] = qs_num(-1), at[1] = qs_num(0);
-    CHECK_ERROR(vm, qidx_set(vm, m, 2, at, none, "m", qs_num(1)), QS_EINDEX, "index -1 is outside dimension 0 of m (size 2)");
+    CHECK_ERROR(vm, qidx_set(vm, m, 2, at, none, "m", qs_num(1)), QS_EINDEX,
+                "index -1 is outside dimension 0 of m (size 2)");
     CHECK(qidx_set(vm, m, 2, at, (TypeMods){ACC_SAFE, 0}, "m", qs_num(1)) == QS_OK && number_at(vm, m, 0) == 0);
     CHECK(qidx_set(vm, m, 2, at, (TypeMods){ACC_CIRCULAR, 0}, "m", qs_num(1)) == QS_OK && number_at(vm, m, 3) == 1);
     CHECK_ERROR(vm, qidx_get(vm, v, 2, (qs_value[]){qs_num(1), qs_num(0)}, none, "x", &r), QS_EINDEX,
@@ -356,21 +379,27 @@ static void sentences(qs_vm *vm) {
                 "an index of x must be a number, a vector or :, got a value of type string");
     CHECK_ERROR(vm, qidx_get(vm, s, 1, at, none, "s", &r), QS_ETYPE, "s has type string and cannot be indexed");
     at[0] = two;
-    CHECK_ERROR(vm, qidx_set(vm, v, 1, at, none, "x", three), QS_ESHAPE, "cannot assign an array of 1x3 to a selection of 1x2 of x");
+    CHECK_ERROR(vm, qidx_set(vm, v, 1, at, none, "x", three), QS_ESHAPE,
+                "cannot assign an array of 1x3 to a selection of 1x2 of x");
     CHECK(qval_complex(vm, 1, 1, &z) == QS_OK);
     CHECK_ERROR(vm, qidx_set(vm, v, 1, at, none, "x", z), QS_ETYPE, "an array of float32 cannot hold a complex number");
-    CHECK_ERROR(vm, qidx_set(vm, v, 1, at, none, "x", s), QS_ETYPE, "an array of float32 holds numbers, got a value of type string");
+    CHECK_ERROR(vm, qidx_set(vm, v, 1, at, none, "x", s), QS_ETYPE,
+                "an array of float32 holds numbers, got a value of type string");
     qs_value used[] = {v, m, s, three, two, z};
     for (size_t i = 0; i < COUNT(used); i++) qval_release(vm, used[i]);
 }
 
 /* A column takes a row of as many values; a cell item may be anything. */
 static void assignments(qs_vm *vm) {
-    qs_value m = qarr_value(make_array(vm, QS_F32, 2, (int64_t[]){2, 3}, NULL)), row = make_vec(vm, QS_F32, 2, (double[]){8, 9});
-    CHECK(qidx_set(vm, m, 2, (qs_value[]){qval_colon(), qs_num(1)}, none, "m", row) == QS_OK && number_at(vm, m, 4) == 9);
-    CHECK(qidx_set(vm, m, 2, (qs_value[]){qs_num(0), qs_num(0)}, none, "m", qs_int(3)) == QS_OK && number_at(vm, m, 0) == 3);
+    qs_value m = qarr_value(make_array(vm, QS_F32, 2, (int64_t[]){2, 3}, NULL)),
+             row = make_vec(vm, QS_F32, 2, (double[]){8, 9});
+    CHECK(qidx_set(vm, m, 2, (qs_value[]){qval_colon(), qs_num(1)}, none, "m", row) == QS_OK &&
+          number_at(vm, m, 4) == 9);
+    CHECK(qidx_set(vm, m, 2, (qs_value[]){qs_num(0), qs_num(0)}, none, "m", qs_int(3)) == QS_OK &&
+          number_at(vm, m, 0) == 3);
     qs_value c = make_cell(vm, 3, (qs_value[]){qs_num(1), qs_num(2), qs_num(3)}), at = qs_num(1), r;
-    CHECK(qidx_set(vm, c, 1, &at, none, "c", row) == QS_OK && qidx_get(vm, c, 1, &at, none, "c", &r) == QS_OK && r.u.p == row.u.p);
+    CHECK(qidx_set(vm, c, 1, &at, none, "c", row) == QS_OK && qidx_get(vm, c, 1, &at, none, "c", &r) == QS_OK &&
+          r.u.p == row.u.p);
     qval_release(vm, r);
     CHECK(qidx_update(vm, OP_ADD, c, 1, &at, none, "c", qs_num(1)) == QS_OK && number_at(vm, row, 0) == 8);
     CHECK(qidx_get(vm, c, 1, &at, none, "c", &r) == QS_OK && number_at(vm, r, 0) == 9);
@@ -387,7 +416,8 @@ static void bounds(void) {
     CHECK(qidx_bound(ACC_MIRROR, -1, 4, &i) && i == 0 && qidx_bound(ACC_MIRROR, -2, 4, &i) && i == 1);
     CHECK(qidx_bound(ACC_MIRROR, 4, 4, &i) && i == 3 && qidx_bound(ACC_MIRROR, 8, 4, &i) && i == 0);
     CHECK(qidx_bound(ACC_MIRROR, -9, 4, &i) && i == 0 && qidx_bound(ACC_CIRCULAR, -1, 4, &i) && i == 3);
-    CHECK(qidx_bound(ACC_CLAMPED, 99, 4, &i) && i == 3 && !qidx_bound(ACC_SAFE, 4, 4, &i) && !qidx_bound(ACC_DEFAULT, -1, 4, &i));
+    CHECK(qidx_bound(ACC_CLAMPED, 99, 4, &i) && i == 3 && !qidx_bound(ACC_SAFE, 4, 4, &i) &&
+          !qidx_bound(ACC_DEFAULT, -1, 4, &i));
     CHECK(!qidx_bound(ACC_MIRROR, 0, 0, &i) && !qidx_bound(ACC_CLAMPED, 0, 0, &i));
 }
 

@@ -40,7 +40,8 @@ static qs_value random_array(qs_vm *vm, qs_dtype d, int rank, const int64_t *dim
     qs_array_info info = {.dtype = d, .rank = rank};
     int layout = below(3);
     int64_t step = layout == 2 ? 2 : 1;
-    for (int i = rank - 1; i >= 0; i--) info.dims[i] = dims[i], info.strides[i] = layout == 1 ? -step : step, step *= dims[i];
+    for (int i = rank - 1; i >= 0; i--)
+        info.dims[i] = dims[i], info.strides[i] = layout == 1 ? -step : step, step *= dims[i];
     Array *a = NULL;
     if (layout == 0) CHECK(qarr_new(vm, d, rank, dims, false, &a) == QS_OK);
     else CHECK(qarr_wrap(vm, &info, memory + sizeof memory / 2, NULL, NULL, NULL, &a) == QS_OK);
@@ -58,7 +59,8 @@ static void check_reduce(qs_vm *vm, Reduce r, qs_value a, int rank, const int64_
     qs_status s = qred_run(vm, r, a, dim, &out);
     qs_dtype d = (qs_dtype)qval_array(a)->dtype;
     if (qdtype_is_complex(d) && (r == RED_MIN || r == RED_MAX)) {
-        CHECK_ERROR(vm, s, QS_ETYPE, r == RED_MIN ? "min: complex numbers have no order" : "max: complex numbers have no order");
+        CHECK_ERROR(vm, s, QS_ETYPE,
+                    r == RED_MIN ? "min: complex numbers have no order" : "max: complex numbers have no order");
         return;
     }
     if (s == QS_EVALUE && r == RED_PROD) { qerr_clear(qvm_ctx(vm)); return; } /* integers that grew too large */
@@ -67,7 +69,8 @@ static void check_reduce(qs_vm *vm, Reduce r, qs_value a, int rank, const int64_
     if (dim == DIM_ALL) n = (int64_t)qval_array(a)->count;
     else
         for (int i = 0; i < rank; i++, at++) *(at < dim ? &outer : at == dim ? &n : &inner) *= dims[i];
-    CHECK(dim == DIM_ALL ? out.kind != QS_ARRAY : out.kind == QS_ARRAY && qval_array(out)->count == (size_t)(outer * inner));
+    CHECK(dim == DIM_ALL ? out.kind != QS_ARRAY
+                         : out.kind == QS_ARRAY && qval_array(out)->count == (size_t)(outer * inner));
     for (int64_t k = 0; k < outer * inner; k++) {
         double want = 0;
         for (int64_t i = 0; i < n; i++)
@@ -92,7 +95,8 @@ static void check_running(qs_vm *vm, qs_value a, int rank, const int64_t *dims, 
     }
     bool ok = out->count == qval_array(a)->count;
     for (size_t k = 0; k < out->count; k++) {
-        double want = number_at(vm, a, k), before = (int64_t)k / inner % n ? number_at(vm, qarr_value(out), k - (size_t)inner) : 0;
+        double want = number_at(vm, a, k),
+               before = (int64_t)k / inner % n ? number_at(vm, qarr_value(out), k - (size_t)inner) : 0;
         ok = ok && near(number_at(vm, qarr_value(out), k), before + want, (qs_dtype)out->dtype);
     }
     CHECK(ok);
@@ -107,7 +111,8 @@ static void everything(qs_vm *vm) {
             qs_value a = random_array(vm, d, ranks[i], shapes[i]);
             for (int r = 0; r < NREDUCE; r++)
                 for (int dim = DIM_ALL; dim < 5; dim++)
-                    if (!((d == QS_F16 || d == QS_BF16) && r == RED_PROD)) check_reduce(vm, (Reduce)r, a, ranks[i], shapes[i], dim);
+                    if (!((d == QS_F16 || d == QS_BF16) && r == RED_PROD))
+                        check_reduce(vm, (Reduce)r, a, ranks[i], shapes[i], dim);
             if (d != QS_F16 && d != QS_BF16)
                 for (int dim = 0; dim < 4; dim++) check_running(vm, a, ranks[i], shapes[i], dim);
             qval_release(vm, a);
@@ -126,7 +131,8 @@ static void kinds(qs_vm *vm) {
     CHECK(reduce(vm, RED_SUM, u8).kind == QS_INT && reduce(vm, RED_SUM, u8).u.i == 307);
     CHECK(reduce(vm, RED_MAX, u8).kind == QS_INT && reduce(vm, RED_MEAN, u8).kind == QS_NUM);
     CHECK(reduce(vm, RED_SUM, b).kind == QS_NUM && reduce(vm, RED_SUM, b).u.f == 2);
-    CHECK(reduce(vm, RED_ANY, b).kind == QS_BOOL && reduce(vm, RED_ALL, b).u.i == 0 && reduce(vm, RED_MAX, b).kind == QS_BOOL);
+    CHECK(reduce(vm, RED_ANY, b).kind == QS_BOOL && reduce(vm, RED_ALL, b).u.i == 0 &&
+          reduce(vm, RED_MAX, b).kind == QS_BOOL);
     CHECK(reduce(vm, RED_SUM, qs_int(5)).kind == QS_INT && reduce(vm, RED_SUM, qs_num(0.5)).u.f == 0.5);
     qs_value s = make_string(vm, "x"), out;
     CHECK_ERROR(vm, qred_run(vm, RED_SUM, s, DIM_ALL, &out), QS_ETYPE, "sum: not defined for string");
