@@ -315,36 +315,48 @@ qs_status qstats_sort(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- search -------------------------------------------------------------------------------------------------------- */
-static bool nonzero(const Array *a, const char *p, size_t i) {
-    size_t size = qdtype_size((qs_dtype)a->dtype);
-    if (!qdtype_is_complex((qs_dtype)a->dtype)) return qdtype_get((qs_dtype)a->dtype, p + i * size) != 0;
-    return a->dtype == QS_C64
-               ? ((const QComplexF *)(const void *)p)[i].re != 0 || ((const QComplexF *)(const void *)p)[i].im != 0
-               : ((const QComplexD *)(const void *)p)[i].re != 0 || ((const QComplexD *)(const void *)p)[i].im != 0;
+/* The rows of positions of true elements, in order; `at` counts the position of the line of last indices being read. */
+#define POSITIONS(T)                                                                                                   \
+    static void positions_##T(const uint8_t *x, size_t count, int rank, const int64_t *dims, T *row) {                 \
+        int64_t at[QS_MAX_RANK] = {0}, n = dims[rank - 1];                                                             \
+        for (size_t i = 0; i < count; i += (size_t)n) {                                                                \
+            for (int64_t j = 0; j < n; j++) {                                                                          \
+                if (!x[i + (size_t)j]) continue;                                                                       \
+                for (int d = 0; d < rank - 1; d++) *row++ = (T)at[d];                                                  \
+                *row++ = (T)j;                                                                                         \
+            }                                                                                                          \
+            for (int d = rank - 2; d >= 0 && ++at[d] == dims[d]; d--) at[d] = 0;                                       \
+        }                                                                                                              \
+    }
+POSITIONS(float)
+POSITIONS(double)
+
+/* Positions must stay exact: float32 holds those up to 2^24. */
+static qs_dtype position_type(qs_vm *vm, int rank, const int64_t *dims) {
+    for (int d = 0; d < rank; d++)
+        if (dims[d] > 1 << 24) return QS_F64;
+    return qvm_ctx(vm)->scalar_dtype;
 }
 
 qs_status qstats_find(qs_vm *vm, qs_call_args *c) {
-    Array *a;
+    Array *a, *r;
     const void *p;
+    void *q;
     TRY(qarg_array(vm, c, 0, "find", "x", &a));
-    TRY(qarg_packed(vm, c, 0, "find", "x", (qs_dtype)a->dtype, &a, &p));
-    int64_t dims[QS_MAX_RANK], n = 0, row = 0;
+    qs_value is_true;
+    TRY(qarith_binary(vm, OP_NE, c->in[0], qs_num(0), &is_true));
+    qval_release(vm, c->in[0]);
+    c->in[0] = is_true;
+    TRY(qarg_packed(vm, c, 0, "find", "x", QS_B1, &a, &p));
+    const uint8_t *x = p;
+    int64_t dims[QS_MAX_RANK], n = 0;
     int rank = qarr_size(a, dims);
-    for (size_t i = 0; i < a->count; i++) n += nonzero(a, p, i);
-    Ctx *ctx = qvm_ctx(vm);
-    size_t bytes = (size_t)(n * rank) * sizeof(double);
-    double *pos = qmem_try(ctx, bytes + 8);
-    if (!pos) return qs_fail(vm, QS_ENOMEM, "find: no memory for %lld positions", (long long)n);
-    for (size_t i = 0; i < a->count; i++) {
-        if (!nonzero(a, p, i)) continue;
-        size_t rest = i;
-        for (int d = rank - 1; d >= 0; d--)
-            pos[row * rank + d] = (double)(rest % (size_t)dims[d]), rest /= (size_t)dims[d];
-        row++;
-    }
-    qs_status s = qarg_exact(vm, pos, 2, (int64_t[]){n, rank}, &c->out[0]);
-    qmem_try_free(ctx, pos, bytes + 8);
-    return s;
+    for (size_t i = 0; i < a->count; i++) n += x[i];
+    qs_dtype d = position_type(vm, rank, dims);
+    TRY(qarg_result(vm, c, 0, d, 2, (int64_t[]){n, rank}, &r, &q));
+    if (d == QS_F32) positions_float(x, a->count, rank, dims, q);
+    else positions_double(x, a->count, rank, dims, q);
+    return QS_OK;
 }
 
 /* The sorted distinct elements, as a vec. */
