@@ -43,6 +43,17 @@ static const DeviceOps *parse(const char *wanted, int *ordinal) {
     return NULL;
 }
 
+bool qkrn_has(const char *kind) {
+    Ctx c;
+    const char *why;
+    int n = 0;
+    qctx_init(&c, 32);
+    for (int i = 0; i < NKINDS; i++)
+        if (!strcmp(kinds[i]->kind, kind)) n = kinds[i]->probe(&c, &why);
+    qctx_close(&c);
+    return n > 0;
+}
+
 static qs_status open_default(qs_vm *vm) {
     for (int i = 0; i < NKINDS; i++)
         if (open_one(vm, kinds[i], 0, kinds[i]->kind) == QS_OK) return QS_OK;

@@ -104,7 +104,8 @@ QS_API void      qs_config_init(qs_config *c);
 QS_API QS_CHECK qs_status qs_open(const qs_config *c, qs_vm **out);
 QS_API void      qs_close(qs_vm *vm);
 QS_API const char *qs_version(void);
-QS_API bool      qs_has(const char *library);     /* built with it, or it can be opened: png jpeg tiff pcre2 zlib lapack */
+QS_API bool      qs_has(const char *what);        /* a device kind that is here: ref cpu opencl cuda; or a library that
+                                                  * this build can use: png jpeg tiff pcre2 zlib lapack */
 QS_API void     *qs_userdata(qs_vm *vm);
 
 /* -- running ------------------------------------------------------------- */
