@@ -1,3 +1,4 @@
+% devices: one
 makedir("out/lib/deep")
 path = "out/lib/deep/a.txt"
 f = fopen(path, "w")

@@ -1,3 +1,4 @@
+% devices: one
 % needs: png
 makedir("out/lib")
 img = zeros(4,5,3)

@@ -1,3 +1,4 @@
+% devices: one
 % needs: jpeg
 makedir("out/lib")
 [x, y] = meshgrid(0..63, 0..47)

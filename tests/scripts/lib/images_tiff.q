@@ -1,3 +1,4 @@
+% devices: one
 % needs: tiff
 makedir("out/lib")
 a = reshape(0..11, [3,4])*20

@@ -1,3 +1,4 @@
+% devices: one
 makedir("out/lib")
 x = reshape(0..5, [2,3])
 save("out/lib/x.npy", x)
