@@ -107,7 +107,10 @@ qs_status qcore_type(qs_vm *vm, qs_call_args *c) {
     TRY(qarg_string(vm, "type", "name", c->in[1], &want, &n));
     const Type *t;
     TypeMods mods = {0, 0};
-    TRY(qvm_type_named(vm, want, n, &t, &mods));
+    if (qvm_type_named(vm, want, n, &t, &mods) != QS_OK) { /* it speaks of a place inside the name */
+        qerr_clear(qvm_ctx(vm));
+        return qs_fail(vm, QS_EVALUE, "type: \"%s\" names no type", want);
+    }
     c->out[0] = qs_bool(qval_is_type(vm, c->in[0], t));
     return QS_OK;
 }

@@ -246,14 +246,30 @@ static qs_status shift(qs_vm *vm, qs_call_args *c, const char *fn, double (*f)(d
 qs_status qmath_shl(qs_vm *vm, qs_call_args *c) { return shift(vm, c, "shl", shift_left); }
 qs_status qmath_shr(qs_vm *vm, qs_call_args *c) { return shift(vm, c, "shr", shift_right); }
 
-static qs_status operation(qs_vm *vm, qs_call_args *c, const char *fn, const char *names, Op op) {
-    TRY(numeric(vm, c, fn, names));
-    return qarith_binary(vm, op, c->in[0], c->in[1], &c->out[0]);
+qs_status qmath_pow(qs_vm *vm, qs_call_args *c) {
+    TRY(numeric(vm, c, "pow", "xa"));
+    return qarith_binary(vm, OP_PWPOW, c->in[0], c->in[1], &c->out[0]);
 }
-qs_status qmath_pow(qs_vm *vm, qs_call_args *c) { return operation(vm, c, "pow", "xa", OP_PWPOW); }
-qs_status qmath_and(qs_vm *vm, qs_call_args *c) { return operation(vm, c, "and", "ab", OP_BITAND); }
-qs_status qmath_or(qs_vm *vm, qs_call_args *c) { return operation(vm, c, "or", "ab", OP_BITOR); }
-qs_status qmath_xor(qs_vm *vm, qs_call_args *c) { return operation(vm, c, "xor", "ab", OP_BITXOR); }
+
+/* Arrays of floats hold the integers of a program that never asked for integer types: they take part as int64, and the
+ * result is of their dtype again. */
+static qs_status bits(qs_vm *vm, qs_call_args *c, const char *fn, Op op) {
+    qs_dtype back = QS_B1;
+    TRY(numeric(vm, c, fn, "ab"));
+    for (int i = 0; i < 2; i++) {
+        Array *a;
+        if (c->in[i].kind != QS_ARRAY || !qdtype_is_real(dtype_of(c->in[i]))) continue;
+        back = back == QS_B1 ? dtype_of(c->in[i]) : qdtype_promote(back, dtype_of(c->in[i]));
+        TRY(qarr_convert(vm, qval_array(c->in[i]), QS_I64, &a));
+        qval_release(vm, c->in[i]);
+        c->in[i] = qarr_value(a);
+    }
+    TRY(qarith_binary(vm, op, c->in[0], c->in[1], &c->out[0]));
+    return back == QS_B1 ? QS_OK : narrow(vm, &c->out[0], back);
+}
+qs_status qmath_and(qs_vm *vm, qs_call_args *c) { return bits(vm, c, "and", OP_BITAND); }
+qs_status qmath_or(qs_vm *vm, qs_call_args *c) { return bits(vm, c, "or", OP_BITOR); }
+qs_status qmath_xor(qs_vm *vm, qs_call_args *c) { return bits(vm, c, "xor", OP_BITXOR); }
 
 /* Truth values are negated; integers have every bit flipped, which is x xor -1. */
 qs_status qmath_not(qs_vm *vm, qs_call_args *c) {
@@ -261,7 +277,11 @@ qs_status qmath_not(qs_vm *vm, qs_call_args *c) {
     TRY(numeric(vm, c, "not", "a"));
     bool truth = x.kind == QS_BOOL || (x.kind == QS_ARRAY && qval_array(x)->dtype == QS_B1);
     if (truth) return qarith_unary(vm, OP_NOT, x, &c->out[0]);
-    return qarith_binary(vm, OP_BITXOR, x, qs_int(-1), &c->out[0]);
+    qs_value in[2] = {x, qs_int(-1)};
+    qs_call_args flipped = {2, 1, in, c->out, 0, NULL};
+    qs_status s = bits(vm, &flipped, "not", OP_BITXOR);
+    c->in[0] = in[0]; /* it may have been replaced by its integers */
+    return s;
 }
 
 /* clamp(x, hi) clips to [0, hi]; clamp(x, lo, hi) to [lo, hi]. */

@@ -31,14 +31,26 @@ static const OpPlan op_plans[OP__COUNT] = {
     [OP_BITXOR] = {CLASS_BITS, LOOP_XOR},
 };
 
+/* The operator as messages call it; those without a sign of their own are known as functions. */
+static const char *name_of(Op op) {
+    switch (op) {
+    case OP_BITAND: return "and";
+    case OP_BITOR: return "or";
+    case OP_BITXOR: return "xor";
+    case OP_MAXEQ: return "max";
+    case OP_MINEQ: return "min";
+    default: return qop_text(op);
+    }
+}
+
 static qs_status type_error(qs_vm *vm, Op op, qs_value a, qs_value b) {
-    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined between %s and %s", qop_text(op), qval_type_name(vm, a),
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined between %s and %s", name_of(op), qval_type_name(vm, a),
                     qval_type_name(vm, b));
 }
 
 /* -- two numbers --------------------------------------------------------------------------------------------------- */
 static qs_status overflow(qs_vm *vm, Op op) {
-    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: integer overflow", qop_text(op));
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: integer overflow", name_of(op));
 }
 
 static qs_status int_power(qs_vm *vm, int64_t x, int64_t n, qs_value *out) {
@@ -86,9 +98,9 @@ static qs_status int_binary(qs_vm *vm, Op op, int64_t x, int64_t y, qs_value *ou
 static qs_status whole(qs_vm *vm, Op op, qs_value v, int64_t *out) {
     double x = v.kind == QS_COMPLEX ? NAN : qval_number(v);
     if (v.kind == QS_NUM && !(x == trunc(x) && fabs(x) < 0x1p63))
-        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: a whole number is needed, got %.15g", qop_text(op), x);
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: a whole number is needed, got %.15g", name_of(op), x);
     if (v.kind == QS_COMPLEX)
-        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for complex numbers", qop_text(op));
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for complex numbers", name_of(op));
     *out = v.kind == QS_NUM ? (int64_t)x : v.u.i;
     return QS_OK;
 }
@@ -270,7 +282,7 @@ static qs_status number_with_array(qs_vm *vm, Op op, qs_dtype d, qs_value number
     if (number.kind == QS_COMPLEX) *out = qdtype_complex_of(*out);
     if (number.kind != QS_INT || int_fits(number.u.i, *out)) return QS_OK;
     if (cls == CLASS_ORDER) return *out = QS_F64, QS_OK;
-    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the integer %lld does not fit an array of %s", qop_text(op),
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the integer %lld does not fit an array of %s", name_of(op),
                     (long long)number.u.i, qdtype_info[*out].name);
 }
 
@@ -444,7 +456,7 @@ static qs_status array_binary(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned
     Array *r;
     void *to;
     TRY(plan_types(vm, op, a, b, &p));
-    TRY(result_shape(vm, qop_text(op), a, b, &p.rank, p.dims));
+    TRY(result_shape(vm, name_of(op), a, b, &p.rank, p.dims));
     TRY(open_operand(vm, a, p.compute, &x));
     TRY(open_operand(vm, b, p.compute, &y));
     TRY(result_array(vm, a, b, owned, &p, &r));
@@ -531,7 +543,7 @@ qs_status qarith_unary(qs_vm *vm, Op op, qs_value a, qs_value *out) {
     if (a.kind == QS_FOREIGN && ((Foreign *)a.u.p)->ftype->op)
         return ((Foreign *)a.u.p)->ftype->op(vm, (int)op, a, qs_nil(), out);
     if (!takes_part(a))
-        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for %s", qop_text(op), qval_type_name(vm, a));
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for %s", name_of(op), qval_type_name(vm, a));
     if (op == OP_NOT) return logical_not(vm, a, out);
     if (op == OP_NEG) return negate(vm, a, out);
     *out = a.kind == QS_BOOL ? qs_num((double)a.u.i) : qval_retain(a);

@@ -7,3 +7,9 @@ print shl(3,4), " ", shr(-5,1), " ", shl(int(1),20), " ", type(shl(int(1),3)), "
 m : vec[int] = [1,2,3]
 print and(m, 1), " ", or(m, 4), " ", shl(m, 2), " ", type(shl(m, 2)), " ", not(m)
 print mod(m, m), " ", type(mod(m, int(2))), " ", mod(int(7), int(0)), " ", mod(-3, 3)
+print and([5,6,7], 4), " ", type(and([5,6], int(4))), " ", xor([1,2],[3,3]), not([0,5])
+try
+    print max([1,2], [1,2,3])
+catch e
+    print e
+end
