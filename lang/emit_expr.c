@@ -270,6 +270,25 @@ static void short_circuit_to(Emit *e, Node *n, int dst) {
     e->top = mark;
 }
 
+/* "text" + a + b + …: joined in one go.  How many operands there are; 0: it is something else. */
+static int concat_operands(const Emit *e, const Node *n) {
+    int count = 1;
+    while (n->kind == N_BINARY && n->op == OP_ADD) n = n->u.bin.a, count++;
+    return n->kind == N_STR && count <= LIST_STEP && !e->host->nrules ? count : 0;
+}
+
+static void concat_to(Emit *e, Node *n, int count, int dst) {
+    int mark = e->top, first = qemit_temps(e, count);
+    Node *operand[LIST_STEP];
+    uint32_t pos = n->pos;
+    for (int i = count; i-- > 1; n = n->u.bin.a) operand[i] = n->u.bin.b;
+    operand[0] = n;
+    for (int i = 0; i < count; i++) qemit_to(e, operand[i], first + i);
+    qemit_at(e, pos);
+    qemit_op(e, BC_CONCAT, dst, first, count);
+    e->top = mark;
+}
+
 static void binary_to(Emit *e, Node *n, int dst) {
     Node *a = n->u.bin.a, *b = n->u.bin.b;
     double folded;
@@ -281,10 +300,12 @@ static void binary_to(Emit *e, Node *n, int dst) {
         short_circuit_to(e, n, dst);
         return;
     }
-    int mark = e->top;
+    int mark = e->top, strings = concat_operands(e, n);
     uint32_t k;
     Opcode code;
-    if (constant_code(n->op, false, &code) && small_number(e, b, &k)) {
+    if (strings) {
+        concat_to(e, n, strings, dst);
+    } else if (constant_code(n->op, false, &code) && small_number(e, b, &k)) {
         int ra = left_operand(e, a, dst);
         qemit_at(e, n->pos);
         qemit_op(e, code, dst, ra, (int)k);

@@ -300,8 +300,6 @@ qs_status qcall_other(qs_vm *vm, qs_value callee, int nin, qs_value *in, int nna
 
 /* -- methods --------------------------------------------------------------------------------------------------------------------------- */
 
-static const char method_mark; /* shape of a cache whose slot is a global */
-
 static qs_status no_method(qs_vm *vm, Module *m, qs_value v, const Str *name) {
     Nearest near = {name->s, NULL, 0};
     if (v.kind == QS_OBJECT) {
@@ -318,7 +316,6 @@ qs_status qcall_method(qs_vm *vm, Func *from, qs_value v, Str *name, FieldCache 
     Module *m = qmod_of(from);
     if (v.kind == QS_OBJECT && qobj_has(v.u.p, name)) return *is_field = true, qobj_get(vm, v.u.p, name, fn);
     *is_field = false;
-    if (cache->shape == &method_mark) return *fn = qval_retain((*qvm_global(vm, (uint64_t)cache->slot))), QS_OK;
     const qs_foreign_type *t = v.kind == QS_FOREIGN ? ((Foreign *)v.u.p)->ftype : NULL;
     int slot = qmod_lookup(vm, m, name);
     bool function = slot >= 0 && (*qvm_global(vm, (uint64_t)slot)).kind == QS_FUNCTION;
@@ -334,7 +331,8 @@ qs_status qcall_method(qs_vm *vm, Func *from, qs_value v, Str *name, FieldCache 
         qvm_ctx(vm)->err = kept;
     }
     if (!function) return no_method(vm, m, v, name);
-    if (!t) *cache = (FieldCache){&method_mark, (uint32_t)slot};
+    const Class *cls = v.kind == QS_OBJECT ? ((Object *)v.u.p)->cls : NULL;
+    if (cls && cls->kind != CLASS_DYNAMIC) *cache = (FieldCache){cls, (uint32_t)slot};
     *fn = qval_retain((*qvm_global(vm, (uint64_t)slot)));
     return QS_OK;
 }

@@ -24,14 +24,14 @@ qs_status qinterp_open(qs_vm *vm) {
     m->stack = reserve(STACK_SLOTS * sizeof *m->stack);
     m->frames = reserve(MAX_FRAMES * sizeof *m->frames);
     if (!m->stack || !m->frames) return qerr_set(qvm_ctx(vm), QS_ENOMEM, "no address space for the stack");
-    m->stack_size = STACK_SLOTS;
+    m->top = m->stack;
+    m->stack_limit = m->stack + STACK_SLOTS - STACK_SLACK;
     m->cap_frames = MAX_FRAMES;
     return QS_OK;
 }
 
 void qinterp_close(qs_vm *vm) {
     Machine *m = qvm(vm);
-    for (uint32_t i = 0; m->stack && i < m->top; i++) qinterp_clear(vm, &m->stack[i]);
     if (m->stack) munmap(m->stack, STACK_SLOTS * sizeof *m->stack);
     if (m->frames) munmap(m->frames, MAX_FRAMES * sizeof *m->frames);
     m->stack = NULL;
@@ -72,14 +72,13 @@ static inline void set_bool(qs_vm *vm, qs_value *r, bool b) {
 static inline qs_status push_frame(qs_vm *vm, Function *fn, Proto *p, qs_value *args, qs_value *ret, uint32_t want) {
     Machine *m = qvm(vm);
     qs_value *end = args + p->chunk.nregs;
-    if (__builtin_expect(m->nframes >= m->cap_frames || end + STACK_SLACK > m->stack + m->stack_size, 0)) return too_deep(vm);
+    if (__builtin_expect(m->nframes >= m->cap_frames || end > m->stack_limit, 0)) return too_deep(vm);
     Frame *f = &m->frames[m->nframes++];
     *f = (Frame){p->chunk.code, args, end, ret, p, fn, want};
     for (qs_value *r = args + p->nparams, *stop = args + p->chunk.ntemp; r < stop; r++) {
         clear_slot(vm, r);
         *r = qval_unset();
     }
-    m->top = (uint32_t)(end - m->stack);
     return QS_OK;
 }
 
@@ -114,7 +113,12 @@ static inline void pop_frame(qs_vm *vm, Frame *f) {
     if (__builtin_expect(f->proto->chunk.naliases > 0, 0)) leave_aliases(vm, f);
     for (qs_value *r = f->base; r < f->end; r++) clear_slot(vm, r);
     m->nframes--;
-    m->top = (uint32_t)(f->base - m->stack);
+}
+
+/* The first slot that neither a frame nor a native uses. */
+static qs_value *free_slot(const Machine *m) {
+    qs_value *end = m->nframes ? m->frames[m->nframes - 1].end : m->stack;
+    return end > m->top ? end : m->top;
 }
 
 static uint32_t frame_pc(const Frame *f) { return (uint32_t)(f->pc - f->proto->chunk.code) - 1; }
@@ -152,7 +156,6 @@ static bool unwind(qs_vm *vm, qs_status s, uint32_t floor) {
         const Handler *h = s == QS_EINTERRUPT ? NULL : handler_of(f);
         if (h) {
             for (qs_value *r = f->base + h->temp; r < f->end; r++) clear_slot(vm, r);
-            m->top = (uint32_t)(f->end - m->stack);
             qinterp_put(vm, f->base + h->reg, caught(vm));
             f->pc = f->proto->chunk.code + h->handler;
             return true;
@@ -216,11 +219,11 @@ static qs_status call_out(qs_vm *vm, Function *fn, qs_value *args, int nin, cons
     if (d && (nin < d->min_in || (d->max_in >= 0 && nin > d->max_in))) return wrong_count(vm, d, nin);
     if (d && nnamed) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s takes no named arguments", d->name);
     if (most > MAX_WANTED) most = MAX_WANTED;
-    uint32_t top = m->top, slots = most > 1 ? (uint32_t)most : 1;
-    qs_value *out = m->stack + top;
-    if (top + slots + STACK_SLACK > m->stack_size) return too_deep(vm);
+    uint32_t slots = most > 1 ? (uint32_t)most : 1;
+    qs_value *out = free_slot(m), *top = m->top;
+    if (out + slots > m->stack_limit) return too_deep(vm);
     for (uint32_t i = 0; i < slots; i++) qinterp_clear(vm, &out[i]);
-    m->top = top + slots;
+    m->top = out + slots;
     qs_status s;
     if (d) {
         qs_call_args c = {.nin = nin, .nout = results_for(most, want), .in = args, .out = out};
@@ -307,6 +310,7 @@ static qs_status fuse_from(qs_vm *vm, Frame *f, qs_value a, qs_value b, bool *do
 }
 
 static qs_status binary(qs_vm *vm, Frame *f, Op op, qs_value *dst, qs_value *a, qs_value *b) {
+    if (op == OP_ADD && dst == a && a != b && a->kind == QS_STRING) return qops_update(vm, op, a, *b); /* t = t + x */
     qs_value r;
     bool done;
     TRY(fuse_from(vm, f, *a, *b, &done));
@@ -461,13 +465,6 @@ static qs_status named_result_missing(qs_vm *vm, const Func *f, const qs_value *
     return no_result(vm, f->name->s);
 }
 
-/* What is called now must leave everything below `end`, and the registers of the running frame, alone. */
-static void protect(qs_vm *vm, const qs_value *end) {
-    Machine *m = qvm(vm);
-    if (m->nframes && qinterp_frame(vm)->end > end) end = qinterp_frame(vm)->end;
-    m->top = (uint32_t)(end - m->stack);
-}
-
 /* The running function is left: its results go to the caller.  Errors here are still the function's. */
 static qs_status leave_many(qs_vm *vm, Frame *f, qs_value *results, int have) {
     qs_value kept[MAX_WANTED], *ret = f->ret;
@@ -486,8 +483,10 @@ static qs_status leave_many(qs_vm *vm, Frame *f, qs_value *results, int have) {
         results[i] = qs_nil();
     }
     pop_frame(vm, f);
-    protect(vm, ret + (want > 1 && want != WANT_MAYBE ? want : 1));
+    qs_value *top = qvm(vm)->top, *end = ret + (want > 1 && want != WANT_MAYBE ? want : 1);
+    if (end > top) qvm(vm)->top = end; /* taking a list apart may call */
     qs_status s = deliver(vm, name, kept, n, ret, want);
+    qvm(vm)->top = top;
     for (int i = 0; i < n; i++) qval_release(vm, kept[i]);
     return s;
 }
@@ -558,14 +557,13 @@ static qs_status leave_many(qs_vm *vm, Frame *f, qs_value *results, int have) {
 #define COMPARE_JUMP(id, op, other, expr)                                                                              \
     L_##id : {                                                                                                         \
         qs_value *a = RA, *b = other;                                                                                  \
-        bool holds;                                                                                                    \
         if (LIKELY(NUMBERS(a, b))) {                                                                                   \
             double x = a->u.f, y = b->u.f;                                                                             \
-            holds = expr;                                                                                              \
-        } else {                                                                                                       \
-            SLOW(compare(vm, f, op, a, b, &holds));                                                                    \
+            JUMP_WHEN((expr) == (bool)C);                                                                              \
+            NEXT;                                                                                                      \
         }                                                                                                              \
-        JUMP_WHEN(holds == (bool)C);                                                                                   \
+        SLOW(compare(vm, f, op, a, b, &truth));                                                                        \
+        JUMP_WHEN(truth == (bool)C);                                                                                   \
         NEXT;                                                                                                          \
     }
 #define UPDATE_BY(id, op, source, expr)                                                                                \
@@ -590,13 +588,23 @@ static inline bool fits_at_once(const qs_value *v, const qs_value *type, const C
     if (type->kind != QS_TYPE) return false;
     const Type *t = ((TypeValue *)type->u.p)->type;
     if (v->kind == QS_NUM) return number_annotation(t, c);
+    if (v->kind == QS_INT) return t->kind == TY_NUM && t->dtype == QS_I32 && v->u.i == (int32_t)v->u.i;
+    if (v->kind == QS_OBJECT) return t->kind == TY_CLASS && ((Object *)v->u.p)->cls && ((Object *)v->u.p)->cls->type == t;
+    if (v->kind == QS_STRING) return t->kind == TY_STRING;
     if (v->kind != QS_ARRAY || t->kind != TY_ARRAY || t->nfixed || t->inner->kind != TY_NUM) return false;
     const Array *a = v->u.p;
     return a->rank >= 1 && (t->rank == RANK_ANY || a->rank <= t->rank) && t->inner->dtype == (qs_dtype)a->dtype;
 }
 
+/* One indirect jump per instruction, so that each has its own history of what follows it: gcc would merge them. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define DISPATCH __attribute__((optimize("no-gcse", "no-crossjumping")))
+#else
+#define DISPATCH
+#endif
+
 /* Runs the function at *entry with nin arguments behind it, until it has given its results. */
-static qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const NameTable *entry_names, uint32_t entry_want) {
+static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const NameTable *entry_names, uint32_t entry_want) {
     static const void *const labels[] = {
 #define OPCODE(id, words, doc) &&L_##id,
 #include "lang/opcodes.def"
@@ -607,6 +615,7 @@ static qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const NameTable 
     qs_value *base = NULL, *k = NULL;
     Frame *f = NULL;
     uint32_t w;
+    bool truth;
     qs_status status = QS_OK;
     /* a call in the making */
     qs_value *ret = entry, *args = entry + 1;
@@ -753,6 +762,13 @@ static qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const NameTable 
         Op op = (Op)*pc++;
         SLOW(binary(vm, f, op, RA, RB, RC));
         pc = f->pc;
+        NEXT;
+    }
+    L_CONCAT: {
+        qs_value *b = RB, v;
+        SLOW(qops_concat(vm, (int)C, b, &v));
+        for (uint32_t i = 0; i < C; i++) clear_slot(vm, &b[i]);
+        qinterp_put(vm, RA, v);
         NEXT;
     }
     L_UNARY: {
@@ -940,6 +956,14 @@ static qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const NameTable 
     L_SETFIELD: {
         qs_value *a = RA, *b = RB;
         uint32_t x = *pc;
+        const FieldCache *cache = &f->proto->caches[FIELD_CACHE(x)];
+        Object *o = a->u.p;
+        if (LIKELY(a->kind == QS_OBJECT && o->cls && o->cls == cache->shape && b->kind == QS_NUM)) {
+            o->slots[cache->slot] = *b; /* a scalar, as the cache says */
+            pc++;
+            used(vm, f, a);
+            NEXT;
+        }
         SLOW(qops_set_field(vm, *a, k[FIELD_NAME(x)].u.p, &f->proto->caches[FIELD_CACHE(x)], *b));
         pc++;
         used(vm, f, a);
@@ -985,7 +1009,10 @@ static qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const NameTable 
         qs_value v;
         uint32_t x = pc[0], names_at = pc[1];
         ret = RA;
-        SLOW(qcall_method(vm, f->proto->func, ret[1], k[FIELD_NAME(x)].u.p, &f->proto->caches[FIELD_CACHE(x)], &v, &is_field));
+        FieldCache *cache = &f->proto->caches[FIELD_CACHE(x)];
+        const Object *o = ret[1].u.p;
+        if (LIKELY(ret[1].kind == QS_OBJECT && o->cls && o->cls == cache->shape)) v = qval_retain(*m->globals[cache->slot]);
+        else SLOW(qcall_method(vm, f->proto->func, ret[1], k[FIELD_NAME(x)].u.p, cache, &v, &is_field));
         pc += 2;
         f->pc = pc;
         args = ret + 1;
@@ -1080,7 +1107,6 @@ called_out:
 returned:
     if (m->nframes == floor_frames) return QS_OK;
     f = &m->frames[m->nframes - 1];
-    m->top = (uint32_t)(f->end - m->stack);
     pc = f->pc;
     base = f->base;
     k = f->proto->k;
@@ -1170,17 +1196,16 @@ fail:
 /* Arguments go on the stack behind the function; its results come back to the same place. */
 qs_status qvm_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nnamed, Str *const *names, int nout, qs_value *out) {
     Machine *m = qvm(vm);
-    uint32_t top = m->top, need = (uint32_t)(nin + MAX_WANTED) + STACK_SLACK;
+    qs_value *top = m->top, *ret = free_slot(m);
     bool maybe = nout < 0;
     if (maybe) nout = 1;
     if (m->depth >= MAX_NESTING)
         return qerr_set(qvm_ctx(vm), QS_EVALUE, "the recursion is too deep (%u calls between scripts and built-ins)", m->depth);
-    if (nin < 0 || nout > MAX_WANTED || top + need > m->stack_size) return too_deep(vm);
-    qs_value *ret = m->stack + top;
+    if (nin < 0 || nout > MAX_WANTED || ret + nin + MAX_WANTED > m->stack_limit) return too_deep(vm);
     qinterp_put(vm, ret, qval_retain(fn));
     for (int i = 0; i < nin; i++) qinterp_put(vm, ret + 1 + i, qval_retain(in[i]));
     for (int i = 1 + nin; i < nout; i++) qinterp_clear(vm, ret + i);
-    m->top = top + 1 + (uint32_t)(nin > nout ? nin : nout);
+    m->top = ret + 1 + (nin > nout ? nin : nout);
     NameTable table = {nnamed, (Str **)names};
     m->depth++;
     qs_status s = run(vm, ret, nin, nnamed ? &table : NULL, maybe ? WANT_MAYBE : (uint32_t)nout);

@@ -101,7 +101,8 @@ typedef struct Machine {
     struct GlobalCells *cells; Str **global_names; uint32_t nglobals, cap_globals;
     Map builtins;                    /* name -> global slot */
     /* interp.c */
-    qs_value *stack; uint32_t stack_size, top; /* top: first slot that no frame and no native uses */
+    qs_value *stack, *stack_limit;
+    qs_value *top;                   /* end of what the innermost native uses; frames above it know their own end */
     struct Frame *frames; uint32_t nframes, cap_frames;
     struct Proto *protos;            /* compiled functions */
     uint32_t depth;                  /* of interpreter runs inside each other */

@@ -37,18 +37,82 @@ static qs_status int_binary(qs_vm *vm, Op op, int64_t a, int64_t b, qs_value *ou
     return QS_OK;
 }
 
-static qs_status join_strings(qs_vm *vm, qs_value a, qs_value b, qs_value *out) {
-    const Str *s = a.u.p, *t = b.u.p;
-    *out = qval_object(QS_STRING, qstr_join(qvm_ctx(vm), s->s, s->len, t->s, t->len));
+/* -- strings ------------------------------------------------------------------------------------------------------------------ */
+
+enum { TEXT_ROOM = 1024, NUMBER_ROOM = 24 };
+
+/* Whole numbers are most of what is put into strings. */
+static size_t whole_text(char *out, double x) {
+    char digits[NUMBER_ROOM];
+    int64_t n = (int64_t)x;
+    size_t count = 0, at = 0;
+    if (n < 0) out[at++] = '-', n = -n;
+    do digits[count++] = (char)('0' + n % 10);
+    while ((n /= 10) > 0);
+    while (count > 0) out[at++] = digits[--count];
+    return at;
+}
+
+static bool is_whole(qs_value v) {
+    return v.kind == QS_NUM && fabs(v.u.f) < 1e15 && v.u.f == (double)(int64_t)v.u.f && !(v.u.f == 0 && signbit(v.u.f));
+}
+
+/* What joins as text without asking anybody. */
+static bool joins(qs_value v) { return v.kind == QS_STRING || is_whole(v); }
+
+static qs_status join_long(qs_vm *vm, int n, const qs_value *at, qs_value *out) {
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    for (int i = 0; i < n; i++) {
+        char number[NUMBER_ROOM];
+        if (at[i].kind == QS_STRING) qtext_add(&t, ((Str *)at[i].u.p)->s, ((Str *)at[i].u.p)->len);
+        else qtext_add(&t, number, whole_text(number, at[i].u.f));
+    }
+    *out = qval_object(QS_STRING, qstr_new(qvm_ctx(vm), t.s ? t.s : "", t.len));
+    qtext_free(&t);
     return QS_OK;
 }
+
+static qs_status join(qs_vm *vm, int n, const qs_value *at, qs_value *out) {
+    char text[TEXT_ROOM];
+    size_t len = 0;
+    for (int i = 0; i < n; i++) {
+        const Str *s = at[i].u.p;
+        if (len + (at[i].kind == QS_STRING ? s->len : NUMBER_ROOM) > sizeof text) return join_long(vm, n, at, out);
+        if (at[i].kind == QS_STRING) memcpy(text + len, s->s, s->len), len += s->len;
+        else len += whole_text(text + len, at[i].u.f);
+    }
+    *out = qval_object(QS_STRING, qstr_new(qvm_ctx(vm), text, len));
+    return QS_OK;
+}
+
+static qs_status concat_by_twos(qs_vm *vm, int n, const qs_value *at, qs_value *out) {
+    qs_value sum = qval_retain(at[0]), next;
+    for (int i = 1; i < n; i++) {
+        qs_status s = qops_binary(vm, OP_ADD, sum, at[i], &next);
+        qval_release(vm, sum);
+        if (s != QS_OK) return s;
+        sum = next;
+    }
+    *out = sum;
+    return QS_OK;
+}
+
+qs_status qops_concat(qs_vm *vm, int n, const qs_value *at, qs_value *out) {
+    for (int i = 0; i < n; i++)
+        if (!joins(at[i])) return concat_by_twos(vm, n, at, out);
+    return join(vm, n, at, out);
+}
+
+/* -- binary operators --------------------------------------------------------------------------------------------------------- */
 
 qs_status qops_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
     if (a.kind == QS_INT && b.kind == QS_INT) return int_binary(vm, op, a.u.i, b.u.i, out);
     if (foreign_of(a) || foreign_of(b)) {
         if ((op != OP_EQ && op != OP_NE) || (a.kind != QS_NIL && b.kind != QS_NIL)) return foreign_binary(vm, (int)op, a, b, out);
     }
-    if (a.kind == QS_STRING && b.kind == QS_STRING && op == OP_ADD) return join_strings(vm, a, b, out);
+    if (op == OP_ADD && (a.kind == QS_STRING || b.kind == QS_STRING) && joins(a) && joins(b))
+        return join(vm, 2, (qs_value[]){a, b}, out);
     if ((op == OP_EQ || op == OP_NE) && (has_own_equality(a) || has_own_equality(b))) {
         *out = qs_bool(qval_equal(vm, a, b) == (op == OP_EQ));
         return QS_OK;
@@ -76,9 +140,13 @@ static bool in_place(qs_value target, Op op, qs_value v) {
 }
 
 /* s += t where s is the only reference: the block grows. */
-static bool append_string(qs_vm *vm, qs_value *target, qs_value v) {
+static bool append_text(qs_vm *vm, qs_value *target, qs_value v) {
     Str *s = target->u.p, *t = v.u.p;
-    if (s == t || !qstr_append(qvm_ctx(vm), &s, t->s, t->len)) return false;
+    char number[NUMBER_ROOM];
+    bool is_string = v.kind == QS_STRING;
+    if (is_string && s == t) return false;
+    size_t n = is_string ? t->len : whole_text(number, v.u.f);
+    if (!qstr_append(qvm_ctx(vm), &s, is_string ? t->s : number, n)) return false;
     target->u.p = s;
     return true;
 }
@@ -86,7 +154,7 @@ static bool append_string(qs_vm *vm, qs_value *target, qs_value v) {
 qs_status qops_update(qs_vm *vm, Op op, qs_value *target, qs_value v) {
     qs_value r;
     if (in_place(*target, op, v)) return qarith_update(vm, op, *target, v);
-    if (target->kind == QS_STRING && v.kind == QS_STRING && op == OP_ADD && append_string(vm, target, v)) return QS_OK;
+    if (target->kind == QS_STRING && op == OP_ADD && joins(v) && append_text(vm, target, v)) return QS_OK;
     if (foreign_of(*target)) TRY(foreign_binary(vm, (int)op | QS_OP_IN_PLACE, *target, v, &r));
     else TRY(qops_binary(vm, op, *target, v, &r));
     qinterp_put(vm, target, r);
@@ -342,9 +410,20 @@ qs_status qops_get_field(qs_vm *vm, qs_value v, Str *name, FieldCache *cache, qs
     return no_fields(vm, v, name);
 }
 
+/* Writing is cached for scalars that may be written, which need neither conversion nor release. */
+static void remember_scalar(const Ctx *c, FieldCache *cache, const Object *o, Str *name) {
+    uint64_t slot;
+    if (!o->cls || o->cls->kind == CLASS_IMMUTABLE || !qmap_get(&o->cls->index, name, &slot)) return;
+    const Type *t = o->cls->fields[slot].type;
+    if (!t || t->kind != TY_NUM || t->dtype != c->scalar_dtype) return;
+    *cache = (FieldCache){o->cls, (uint32_t)slot};
+}
+
 qs_status qops_set_field(qs_vm *vm, qs_value v, Str *name, FieldCache *cache, qs_value x) {
-    (void)cache;
-    if (v.kind == QS_OBJECT) return qobj_set(vm, v.u.p, name, x);
+    if (v.kind == QS_OBJECT) {
+        remember_scalar(qvm_ctx(vm), cache, v.u.p, name);
+        return qobj_set(vm, v.u.p, name, x);
+    }
     if (foreign_of(v) && foreign_of(v)->set)
         return foreign_of(v)->set(vm, ((Foreign *)v.u.p)->p, qval_object(QS_STRING, name), x);
     return no_fields(vm, v, name);

@@ -10,7 +10,7 @@
 
 enum { MAX_FRAMES = 200000, MAX_NESTING = 190 /* native, script, native …: bounds the C stack */, STACK_SLACK = 512 };
 
-typedef struct { const void *shape; uint32_t slot; } FieldCache; /* shape: a Class, or a mark of call.c */
+typedef struct { const Class *shape; uint32_t slot; } FieldCache; /* for objects of that class: field, or global of a method */
 
 struct Proto {
     Chunk chunk;
@@ -53,6 +53,7 @@ static inline bool qval_is_unset(qs_value v) { return v.kind == QS_NIL && v.aux 
 
 /* -- ops.c: the slow side of instructions ----------------------------------------------------------------------------------- */
 qs_status qops_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
+qs_status qops_concat(qs_vm *vm, int n, const qs_value *at, qs_value *out); /* at[0] + … + at[n-1], at[0] a string */
 qs_status qops_unary(qs_vm *vm, Op op, qs_value a, qs_value *out);
 qs_status qops_update(qs_vm *vm, Op op, qs_value *target, qs_value v); /* *target op= v, in its storage where it is an array */
 qs_status qops_compare(qs_vm *vm, Op op, qs_value a, qs_value b, bool *out);
