@@ -15,7 +15,7 @@ static size_t elem_size(const Array *a) { return qdtype_size(dtype_of(a)); }
 /* -- shapes -------------------------------------------------------------------------------------------------------- */
 static const char *shape_text(int rank, const int64_t *dims, char buf[SHAPE_TEXT]) {
     int n = 0;
-    if (rank < 2) n = snprintf(buf, SHAPE_TEXT, "1x%lld", (long long)(rank ? dims[0] : 1));
+    if (rank < 2) snprintf(buf, SHAPE_TEXT, "1x%lld", (long long)(rank ? dims[0] : 1));
     else
         for (int i = 0; i < rank; i++)
             n += snprintf(buf + n, SHAPE_TEXT - (size_t)n, i ? "x%lld" : "%lld", (long long)dims[i]);

@@ -2,7 +2,7 @@
 #include "vm/convert.h"
 #include "vm/loops.h"
 
-#pragma GCC optimize("no-trapping-math") /* nobody reads the floating-point flags; comparisons vectorise */
+LOOPS_WITHOUT_TRAPS
 #include <string.h>
 
 /* Every pair of dtypes has a loop of its own, generated below, in a packed form that the compiler vectorises and a

@@ -1,4 +1,5 @@
 /* convert.c once more, for processors with AVX2.  Without FMA: every processor gives the same results. */
+#include "vm/convert.h"
 #include "vm/loops.h"
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)

@@ -1,15 +1,18 @@
 /* Compiled twice: as it is, and from loops_avx2.c for processors with AVX2. */
 #include "vm/loops.h"
 
-#pragma GCC optimize("no-trapping-math") /* nobody reads the floating-point flags; comparisons vectorise */
-#include <complex.h>
+LOOPS_WITHOUT_TRAPS
 #include <math.h>
 
 #define DTYPE(id, name, ctype, ...) typedef ctype E_##id;
 #include "vm/base/dtypes.def"
 
 /* The result may be an operand: the same element, never a neighbour, so iterations stay independent. */
+#ifdef __clang__
+#define INDEPENDENT
+#else
 #define INDEPENDENT _Pragma("GCC ivdep")
+#endif
 
 #define LOOPS(op, id, result, expr)                                                                                    \
     static void op##_##id##_vv(size_t n, const void *va, const void *vb, void *vout) {                                 \
@@ -184,8 +187,9 @@ static E_C128 power_C128(E_C128 x, E_C128 y) {
         return n < 0 ? over((E_C128){1, 0}, z) : z;
     }
     if (x.re == 0 && x.im == 0 && y.re > 0) return (E_C128){0, 0};
-    double complex z = cpow(CMPLX(x.re, x.im), CMPLX(y.re, y.im));
-    return (E_C128){creal(z), cimag(z)};
+    double size = log(hypot(x.re, x.im)), angle = atan2(x.im, x.re); /* exp(y log x) */
+    double r = exp(y.re * size - y.im * angle), turn = y.im * size + y.re * angle;
+    return (E_C128){r * cos(turn), r * sin(turn)};
 }
 
 static E_C64 power_C64(E_C64 x, E_C64 y) {

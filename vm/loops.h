@@ -25,6 +25,13 @@ typedef void Loop(size_t n, const void *a, const void *b, void *out);
 #define QCPU_FMA  false
 #endif
 
+/* Nobody reads the floating-point flags; without them gcc vectorises comparisons too. */
+#ifdef __clang__
+#define LOOPS_WITHOUT_TRAPS
+#else
+#define LOOPS_WITHOUT_TRAPS _Pragma("GCC optimize(\"no-trapping-math\")")
+#endif
+
 /* NULL when the operation is not defined for the type. */
 Loop *qloop_get(LoopOp op, qs_dtype d, LoopForm form);
 Loop *qloop_get_avx2(LoopOp op, qs_dtype d, LoopForm form);

@@ -321,6 +321,10 @@ static void complex_numbers(qs_vm *vm) {
     r = binary(vm, OP_POW, a, qs_num(2));
     CHECK(((Complex *)r.u.p)->re == -3 && ((Complex *)r.u.p)->im == 4);
     qval_release(vm, r);
+    r = binary(vm, OP_POW, a, b); /* exp((3-i) log(1+2i)) */
+    CHECK(near(((Complex *)r.u.p)->re, -27.43638199160605, 1e-14) &&
+          near(((Complex *)r.u.p)->im, 19.789310365010714, 1e-14));
+    qval_release(vm, r);
     r = binary(vm, OP_EQ, a, a);
     CHECK(r.kind == QS_BOOL && r.u.i);
     qval_release(vm, a);
