@@ -203,9 +203,21 @@ static qs_status bind_array(qs_vm *vm, const KFunc *f, const KParam *p, const KB
 
 typedef struct { Buffer *buf; uint8_t mode; DevPtr block; } Locked;
 
+/* Does the launch write every element of the buffer?  If not, what it does not write must stay. */
+static bool overwrites(const Spec *s, int param, const Array *a, const Request *r) {
+    if (!s->covers[param] || a->count * qdtype_size((qs_dtype)a->dtype) != a->buf->nbytes) return false;
+    for (int d = 0; d < r->rank; d++)
+        if (d < a->rank ? a->dims[d] != r->domain[d] : r->domain[d] != 1) return false;
+    return a->rank <= r->rank;
+}
+
+static uint8_t lock_mode(const Spec *s, int param, const Array *a, const Request *r) {
+    if (!s->func->params[param].written) return QS_READ;
+    return overwrites(s, param, a, r) ? QS_WRITE : QS_READWRITE;
+}
+
 /* Each buffer is locked once, whatever number of arguments lie in it. */
-static int add_buffer(Locked *list, int *n, Buffer *b, const KParam *p) {
-    uint8_t mode = p->written ? QS_READWRITE : QS_READ; /* what a kernel does not write must stay */
+static int add_buffer(Locked *list, int *n, Buffer *b, uint8_t mode) {
     int i = 0;
     while (i < *n && list[i].buf != b) i++;
     if (i == *n) list[(*n)++] = (Locked){b, 0, 0};
@@ -215,7 +227,7 @@ static int add_buffer(Locked *list, int *n, Buffer *b, const KParam *p) {
 
 typedef struct { DevArg arg[KRN_PARAMS]; int lock[KRN_PARAMS]; Locked locked[KRN_PARAMS]; int nlocked; } Bound;
 
-static qs_status bind_params(qs_vm *vm, const Spec *s, const qs_value *values, Bound *b) {
+static qs_status bind_params(qs_vm *vm, const Spec *s, const Request *r, const qs_value *values, Bound *b) {
     b->nlocked = 0;
     for (int i = 0; i < s->func->nparams; i++) {
         const KParam *p = &s->func->params[i];
@@ -225,7 +237,8 @@ static qs_status bind_params(qs_vm *vm, const Spec *s, const qs_value *values, B
             continue;
         }
         TRY(bind_array(vm, s->func, p, &s->binds[i], v.u.p, &b->arg[i]));
-        b->lock[i] = add_buffer(b->locked, &b->nlocked, ((Array *)v.u.p)->buf, p);
+        const Array *a = v.u.p;
+        b->lock[i] = add_buffer(b->locked, &b->nlocked, a->buf, lock_mode(s, i, a, r));
     }
     return QS_OK;
 }
@@ -283,7 +296,7 @@ static qs_status run(qs_vm *vm, Spec *s, const Request *r, const qs_value *value
     if (s->device != d || !s->program) TRY(qkspec_load(vm, s, d));
     memcpy(l.domain, r->domain, sizeof l.domain);
     TRY(choose_block(vm, s, r, d, &l));
-    TRY(bind_params(vm, s, values, &b));
+    TRY(bind_params(vm, s, r, values, &b));
     TRY(lock(vm, d, s->func, &b));
     qs_status status = d->ops->launch(d, s->program, &l, s->func->nparams, b.arg, s->has_check ? &fault : NULL);
     unlock(vm, d, &b, b.nlocked);

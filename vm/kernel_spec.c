@@ -344,10 +344,52 @@ static bool uses_blocks(const KFunc *f) {
     return f->barrier || f->shared || f->fixed_block || has_op(f, K_BLKPOS, K_BLKDIM) || has_op(f, K_BLKIDX, K_BLKCNT);
 }
 
+/* -- what is written completely ------------------------------------------------------------------------------------------- */
+static bool is_position(const KFunc *f, KRef r, int axis) { return f->ins[r].op == K_POS && f->ins[r].imm == (uint64_t)axis; }
+
+static bool is_extent(const KFunc *f, KRef r, uint64_t param, int axis) {
+    return f->ins[r].op == K_DIM && f->ins[r].imm == (param << 8 | (uint64_t)axis);
+}
+
+/* (pos0*dim1 + pos1)*dim2 + pos2 … : the element at pos */
+static bool is_own_element(const KFunc *f, KRef r, uint64_t param, int axis) {
+    if (axis == 0) return is_position(f, r, 0);
+    const KIns *add = &f->ins[r], *mul = &f->ins[add->a];
+    return add->op == K_ADD && mul->op == K_MUL && is_position(f, add->b, axis) && is_extent(f, mul->b, param, axis) &&
+           is_own_element(f, mul->a, param, axis - 1);
+}
+
+static bool is_own_test(const KFunc *f, KRef r, uint64_t param) {
+    const KIns *i = &f->ins[r];
+    if (!r) return true;
+    if (i->op == K_AND) return is_own_test(f, i->a, param) && is_own_test(f, i->b, param);
+    if (i->op != K_INB || f->ins[i->a].op != K_POS) return false;
+    return is_extent(f, i->b, param, (int)f->ins[i->a].imm);
+}
+
+/* A parameter that is only written, by a store that every position reaches: what it held before does not matter, so
+ * it need not be brought to the device. */
+static void find_covered(Spec *s) {
+    const KFunc *f = s->func;
+    int depth = 0;
+    s->covers = qarena_alloc(&s->arena, (size_t)f->nparams + 1);
+    if (s->has_check || has_op(f, K_RET, K_RET)) return;
+    for (uint32_t r = 1; r < f->nins; r++) {
+        const KIns *i = &f->ins[r];
+        if (i->op == K_IF || i->op == K_LOOP || i->op == K_FOR) depth++;
+        if (i->op == K_END) depth--;
+        if (i->op != K_STORE || depth) continue;
+        const KParam *p = &f->params[i->imm];
+        bool simple = !p->read && p->contiguous && p->rank == f->rank && !qdtype_is_complex((qs_dtype)p->dtype);
+        s->covers[i->imm] |= simple && is_own_element(f, i->a, i->imm, p->rank - 1) && is_own_test(f, i->c, i->imm);
+    }
+}
+
 static void finish(Maker *m, Spec *s, const LowerResult *r) {
     s->func = r->func, s->binds = r->binds;
     s->has_check = has_op(r->func, K_CHECK, K_CHECK);
     s->uses_blocks = uses_blocks(r->func);
+    find_covered(s);
     s->nsources = m->n;
     s->sources = qarena_alloc(&s->arena, (size_t)(m->n + 1) * sizeof *s->sources);
     memcpy(s->sources, m->source, (size_t)m->n * sizeof *s->sources);

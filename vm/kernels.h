@@ -12,7 +12,7 @@
 #include "lang/kernel/lower.h"
 #include "vm/kernel.h"
 
-enum { KRN_SOURCES = 64, KRN_PARAMS = 64 };
+enum { KRN_SOURCES = 256, KRN_PARAMS = 128 };
 
 typedef enum { SRC_KERNEL, SRC_ARG, SRC_CAPTURE, SRC_GLOBAL, SRC_FIELD, SRC_MEMBER } SourceKind;
 typedef struct {
@@ -40,6 +40,7 @@ typedef struct Spec {
     KSource *sources; int nsources;
     KFunc *func;
     KBind *binds;
+    bool *covers;        /* per parameter: each position of a launch over its extents writes the element at pos */
     bool uses_blocks;
     Device *device; Program *program;
     Arena arena;

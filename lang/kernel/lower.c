@@ -327,7 +327,7 @@ static void begin_pass(Lower *L) {
     }
     L->inst = NULL, L->scope = NULL, L->loop = NULL;
     L->depth = L->calls = L->nnums = 0, L->pos = f->pos;
-    L->changed = L->unknown = L->indexing = L->foreign = false;
+    L->changed = L->unknown = L->indexing = L->foreign = L->left = false;
     L->nknown = 1; /* 0 ends a chain */
     memset(L->buckets, 0, sizeof L->buckets);
 }

@@ -198,14 +198,13 @@ static bool exact_operands(Lower *L, const Val *a, const Val *b) {
     return !klnum_known(L, klval_num(a, 0), &x) || !klnum_known(L, klval_num(b, 0), &y);
 }
 
-qs_status klexpr_quotient(Lower *L, Node *n, bool down, Val *out, bool *done) {
+qs_status klexpr_quotient(Lower *L, Node *n, bool down, Val *out, bool *exact) {
     Val a, b;
-    *done = n->kind == N_BINARY && n->op == OP_DIV;
-    if (!*done) return QS_OK;
     TRY(klexpr_lower(L, n->u.bin.a, &a));
     TRY(klexpr_lower(L, n->u.bin.b, &b));
     L->pos = n->pos;
-    if (a.kind == V_UNKNOWN || b.kind == V_UNKNOWN || !exact_operands(L, &a, &b)) return *done = false, klval_binary(L, OP_DIV, &a, &b, out);
+    *exact = a.kind != V_UNKNOWN && b.kind != V_UNKNOWN && exact_operands(L, &a, &b);
+    if (!*exact) return klval_binary(L, OP_DIV, &a, &b, out);
     Num x = klval_num(&a, 0), y = klval_num(&b, 0);
     qs_dtype d = klnum_join(L, x, y);
     if (L->indexing || !qdtype_is_int(d)) d = QS_I64;

@@ -212,15 +212,12 @@ static qs_status store_one(Lower *L, const Access *a, KRef *at, Num n) {
 /* -- items ------------------------------------------------------------------------------------------------------------- */
 static qs_status index_value(Lower *L, Node *n, bool down, Val *out) {
     Val v;
-    bool done, saved = L->indexing;
+    bool exact, saved = L->indexing;
     L->indexing = true;
-    TRY(klexpr_quotient(L, n, down, out, &done));
-    if (!done) {
-        TRY(klexpr_lower(L, n, &v));
-        *out = v;
-        if (v.kind != V_COLON) TRY(klval_components(L, &v, out));
-        out->is_pos = v.is_pos;
-    }
+    TRY(klexpr_is_quotient(n) ? klexpr_quotient(L, n, down, &v, &exact) : klexpr_lower(L, n, &v));
+    *out = v;
+    if (v.kind != V_COLON) TRY(klval_components(L, &v, out));
+    out->is_pos = v.is_pos;
     L->indexing = saved;
     L->pos = n->pos;
     return QS_OK;

@@ -80,11 +80,17 @@ static qs_status rounding_one(Lower *L, Num a, const void *ud, Num *out) {
     return real_one(L, a, ud, out);
 }
 
-/* floor(a/b) of whole numbers is exact; so is trunc(a/b). */
+/* floor(a/b), trunc(a/b) and int(a/b) of whole numbers are exact.  The operands are computed once more for it, which
+ * leaves nothing behind when they are simple. */
+static qs_status exact_quotient(Lower *L, const Call *c, bool down, Val *out, bool *done) {
+    const Node *n = c->site && c->site->kind == N_CALL && c->site->u.call.args.n == 1 ? c->site->u.call.args.at[0].value : NULL;
+    *done = n && klexpr_is_quotient(n) && klexpr_cheap(n);
+    return *done ? klexpr_quotient(L, c->site->u.call.args.at[0].value, down, out, done) : QS_OK;
+}
+
 static qs_status rounding(Lower *L, const Call *c, Val *out) {
     bool done = false, down = c->imm == MF_floor;
-    if (c->site && c->site->kind == N_CALL && (down || c->imm == MF_trunc))
-        TRY(klexpr_quotient(L, c->site->u.call.args.at[0].value, down, out, &done));
+    if (down || c->imm == MF_trunc) TRY(exact_quotient(L, c, down, out, &done));
     return done ? QS_OK : map(L, c, rounding_one, out);
 }
 
@@ -187,10 +193,9 @@ static qs_status int_one(Lower *L, Num a, const void *ud, Num *out) {
     return *out = qdtype_is_int(a.dtype) ? a : klnum_cast(L, a, L->indexing ? QS_I64 : QS_I32), QS_OK;
 }
 
-/* int(a/b) of whole numbers is exact. */
 static qs_status int_fn(Lower *L, const Call *c, Val *out) {
-    bool done = false;
-    if (c->site && c->site->kind == N_CALL) TRY(klexpr_quotient(L, c->site->u.call.args.at[0].value, false, out, &done));
+    bool done;
+    TRY(exact_quotient(L, c, false, out, &done));
     return done ? QS_OK : map(L, c, int_one, out);
 }
 

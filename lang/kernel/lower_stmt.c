@@ -116,27 +116,31 @@ static qs_status declaration(Lower *L, const Node *n) {
 }
 
 /* -- branches ---------------------------------------------------------------------------------------------------------- */
-static qs_status inner_block(Lower *L, NodeList body) {
+/* A branch; *left: it does not reach its end. */
+static qs_status inner_block(Lower *L, NodeList body, bool *left) {
     klnum_open(L, false);
     TRY(klstmt_block(L, body));
     klnum_close(L);
+    *left = L->left, L->left = false;
     return QS_OK;
 }
 
 static qs_status if_from(Lower *L, Node *n, int i) {
     KRef c;
     int known;
+    bool left;
     if (i == n->u.ifs.n) return n->u.ifs.has_else ? klstmt_block(L, n->u.ifs.other) : QS_OK;
     TRY(klexpr_cond(L, n->u.ifs.conds[i], &c, &known));
     if (known == 1) return klstmt_block(L, n->u.ifs.blocks[i]);
     if (known == 0) return if_from(L, n, i + 1);
     flow(L, K_IF, c, 0);
-    TRY(inner_block(L, n->u.ifs.blocks[i]));
+    TRY(inner_block(L, n->u.ifs.blocks[i], &left));
     if (i + 1 < n->u.ifs.n || n->u.ifs.has_else) {
         flow(L, K_ELSE, 0, 0);
         klnum_open(L, false);
         TRY(if_from(L, n, i + 1));
         klnum_close(L);
+        L->left &= left;
     }
     return flow(L, K_END, 0, 0), QS_OK;
 }
@@ -164,17 +168,19 @@ static qs_status pattern_matches(Lower *L, const Val *value, const MatchArm *arm
 static qs_status match_from(Lower *L, Node *n, const Val *value, int i) {
     KRef c;
     int known = 1;
+    bool left;
     if (i == n->u.match.narms) return QS_OK;
     const MatchArm *arm = &n->u.match.arms[i];
     if (!arm->wildcard) TRY(pattern_matches(L, value, arm, &c, &known));
     if (known == 1) return klstmt_block(L, arm->body);
     if (known == 0) return match_from(L, n, value, i + 1);
     flow(L, K_IF, c, 0);
-    TRY(inner_block(L, arm->body));
+    TRY(inner_block(L, arm->body, &left));
     flow(L, K_ELSE, 0, 0);
     klnum_open(L, false);
     TRY(match_from(L, n, value, i + 1));
     klnum_close(L);
+    L->left &= left;
     return flow(L, K_END, 0, 0), QS_OK;
 }
 
@@ -195,6 +201,7 @@ static void enter_loop(Lower *L, Loop *frame) {
 static void leave_loop(Lower *L) {
     L->loop = L->loop->up;
     L->depth--;
+    L->left = false;
     klnum_close(L);
     flow(L, K_END, 0, 0);
 }
@@ -379,7 +386,8 @@ static qs_status repeat_body(Lower *L, Node *n, Loop *frame) {
     klnum_open(L, false);
     frame->continue_depth = ++L->depth, frame->continue_breaks = true;
     TRY(klstmt_block(L, n->u.whiles.body));
-    flow(L, K_BREAK, 0, 0);
+    if (!L->left) flow(L, K_BREAK, 0, 0);
+    L->left = false;
     L->depth--;
     klnum_close(L);
     return flow(L, K_END, 0, 0), QS_OK;
@@ -392,8 +400,10 @@ static qs_status repeat_loop(Lower *L, Node *n) {
     flow(L, K_LOOP, 0, 0);
     enter_loop(L, &frame);
     TRY(repeat_body(L, n, &frame));
-    TRY(klexpr_cond(L, n->u.whiles.cond, &c, &known));
-    leave_if(L, c);
+    if (!L->left) {
+        TRY(klexpr_cond(L, n->u.whiles.cond, &c, &known));
+        leave_if(L, c);
+    }
     leave_loop(L);
     return QS_OK;
 }
@@ -403,13 +413,14 @@ static qs_status leave_turn(Lower *L, const Node *n) {
     if (!L->loop) return klower_error(L, QS_ESYNTAX, n->pos, "%s outside a loop", is_break ? "break" : "continue");
     int depth = is_break ? L->loop->break_depth : L->loop->continue_depth;
     flow(L, is_break || L->loop->continue_breaks ? K_BREAK : K_CONTINUE, 0, (uint64_t)(L->depth - depth));
+    L->left = true;
     return QS_OK;
 }
 
 static qs_status leave_function(Lower *L) {
     if (L->inst->return_depth < 0) flow(L, K_RET, 0, 0);
     else flow(L, K_BREAK, 0, (uint64_t)(L->depth - L->inst->return_depth));
-    return QS_OK;
+    return L->left = true, QS_OK;
 }
 
 static qs_status barrier(Lower *L, const Node *n) {
@@ -456,7 +467,7 @@ static qs_status statement(Lower *L, Node *n) {
 }
 
 qs_status klstmt_block(Lower *L, NodeList body) {
-    for (int i = 0; i < body.n; i++) TRY(statement(L, body.at[i]));
+    for (int i = 0; i < body.n && !L->left; i++) TRY(statement(L, body.at[i]));
     return QS_OK;
 }
 
@@ -479,12 +490,16 @@ static bool returns_early(NodeList body) {
 qs_status klstmt_body(Lower *L, Inst *inst) {
     NodeList body = inst->func->body;
     if (body.n && body.at[body.n - 1]->kind == N_RETURN) body.n--;
-    if (!inst->up || !returns_early(body)) return klstmt_block(L, body);
+    if (!inst->up || !returns_early(body)) {
+        TRY(klstmt_block(L, body));
+        return L->left = false, QS_OK;
+    }
     flow(L, K_LOOP, 0, 0);
     klnum_open(L, false);
     inst->return_depth = ++L->depth;
     TRY(klstmt_block(L, body));
-    flow(L, K_BREAK, 0, 0);
+    if (!L->left) flow(L, K_BREAK, 0, 0);
+    L->left = false;
     L->depth--;
     klnum_close(L);
     return flow(L, K_END, 0, 0), QS_OK;

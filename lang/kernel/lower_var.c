@@ -194,7 +194,7 @@ static qs_status merge(Lower *L, Var *v, const Val *x, uint32_t pos) {
     if (klval_same(&v->val, x)) return QS_OK;
     bool numbers = (v->val.kind == V_NUM || v->val.kind == V_UNKNOWN) && (x->kind == V_NUM || x->kind == V_UNKNOWN);
     if (!numbers)
-        return klower_error(L, QS_ETYPE, pos, "%s would stand for different things on different paths; in a kernel a name for %s is set once",
+        return klower_error(L, QS_ETYPE, pos, "%s would stand for %s on one path and for something else on another; in a kernel it cannot",
                             v->name->s, klval_type_name(L, v->val.kind == V_NUM ? x : &v->val));
     join_into(L, v, &v->val);
     if (!join_into(L, v, x)) return cannot_join(L, v, x, pos);

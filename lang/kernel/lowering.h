@@ -122,6 +122,7 @@ struct Lower {
     bool changed;        /* another pass is needed */
     bool unknown; uint32_t unknown_pos; /* a value of no known type was read */
     bool indexing;       /* whole numbers compute in int64: an index expression */
+    bool left;           /* the block being lowered has been left: break, continue or return */
     bool stopped;        /* something is needed first: unwinding without an error */
     KBind *binds; uint32_t cap_binds;
     HostNum *nums; int nnums; uint32_t cap_nums;
@@ -241,8 +242,10 @@ qs_status klexpr_symbol(Lower *L, const Sym *sym, uint32_t pos, Val *out);
 bool klexpr_cheap(const Node *n);                              /* may be computed where it is not asked for */
 typedef struct { Num lo, step, hi; } RangeVal;
 qs_status klexpr_range(Lower *L, Node *n, RangeVal *out);
-/* a / b of whole numbers without the detour over scalars, rounded down or toward zero; *done false: n is nothing of that kind. */
-qs_status klexpr_quotient(Lower *L, Node *n, bool down, Val *out, bool *done);
+/* n is a / b.  Of whole numbers the quotient is computed without the detour over scalars, rounded down or toward zero, and
+ * *exact is true; otherwise it is the ordinary one. */
+qs_status klexpr_quotient(Lower *L, Node *n, bool down, Val *out, bool *exact);
+static inline bool klexpr_is_quotient(const Node *n) { return n->kind == N_BINARY && n->op == OP_DIV; }
 
 /* -- lower_index.c ----------------------------------------------------------------------------------------------------- */
 qs_status klidx_read(Lower *L, Node *n, Val *out);

@@ -1,0 +1,8 @@
+% options: --dump kir
+% devices: one
+% Literals and numbers of the host take the precision of what they meet.
+function [] = __kernel__ axpy(x, y, a, pos : int)
+    y[pos] = 2*a*x[pos] + 0.1
+end
+parallel_do(2, float64([1,2]), float64([1,2]), 0.3, axpy)
+parallel_do(2, [1,2], [1,2], 0.3, axpy)

@@ -1,0 +1,20 @@
+% options: --dump kir
+% devices: one
+% A small vector is split into components; one with computed indices lives in private memory, each access tested
+% unless its range is known.
+function [] = __kernel__ split(x : cube, y : cube, pos : ivec2)
+    c = x[pos[0],pos[1],0..2]
+    y[pos[0],pos[1],0..2] = c/sum(c)
+end
+function [] = __kernel__ histogram(x : vec, y : vec, pos : int)
+    h = zeros(4)
+    for i=0..3
+        h[i] = i
+    end
+    h[x[pos]] += 1
+    y[pos] = h[3]
+end
+x = ones(2,2,3)
+y = zeros(2,2,3)
+parallel_do([2,2], x, y, split)
+parallel_do(3, zeros(3), zeros(3), histogram)
