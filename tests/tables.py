@@ -44,7 +44,10 @@ unique("vm/base/dtypes.def", "DTYPE")
 unique("lang/operators.def", "BINARY")
 unique("lang/kernel/kir.def", "KIR")
 unique("lang/kernel/mathfn.def", "MATHFN")
-used("lang/kernel/kir.def", "KIR", "K_", ["lang/kernel/eval.c"])
+semantics = read("lang/kernel/sem.h")  # its lists name the arithmetic, K_ and all, for evaluator and folding
+for n in rows("lang/kernel/kir.def", "KIR"):
+    if f"K_{n}" not in read("lang/kernel/eval.c") and not re.search(rf"KSEM_EACH_\w+\(X, {n}\)", semantics):
+        problems.append(f"lang/kernel/eval.c: does not handle K_{n} of lang/kernel/kir.def")
 
 tests = "\n".join(read(p) for p in tracked(".q") if p.startswith("tests/"))
 builtins = re.findall(r'^\s*NATIVE\(\s*"?(\w+)"?\s*,(.*)$', read("stdlib/builtins.def"), re.M) if os.path.exists(

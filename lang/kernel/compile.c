@@ -42,9 +42,15 @@ static CacheKey identify(void) {
     return qcache_key(k, (bool[]){avx, wide}, 2);
 }
 
+/* clang 14 does not take "f16c" for __builtin_cpu_supports. */
+static bool has_f16c(void) {
+    unsigned w[4];
+    return __get_cpuid(1, &w[0], &w[1], &w[2], &w[3]) && w[2] >> 29 & 1 && __builtin_cpu_supports("avx");
+}
+
 static void describe_host(KTarget *t) {
     char *isa = t->mvec;
-    t->half = __builtin_cpu_supports("f16c");
+    t->half = has_f16c();
     *isa++ = 'b';
     if (__builtin_cpu_supports("avx2")) *isa++ = 'd';
     if (__builtin_cpu_supports("avx512f")) *isa++ = 'e';

@@ -273,7 +273,8 @@ static void add_flow(Run *r, uint32_t at, uint32_t *loop) {
         add_turn(r, at, match);
         *loop = r->outer[match];
         break;
-    default: add_step(r, S_END, at); break;
+    case K_RET: add_step(r, S_END, at); break;
+    default: break;
     }
 }
 
