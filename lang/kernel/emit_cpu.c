@@ -24,11 +24,13 @@ typedef struct {
     Emit *e;
     Arena *arena;
     KPlan *plan;                  /* NULL: one piece */
+    int strip;                    /* positions of a strip, while one is printed; else 0 */
     bool blocks;                  /* the kernel knows about blocks */
     Opnd *params, *extents;       /* what was loaded in the entry block; "" : not yet */
     uint32_t *alloca;             /* by instruction */
     Opnd domain[QS_MAX_RANK], block[QS_MAX_RANK], nblocks[QS_MAX_RANK], lo[QS_MAX_RANK], hi[QS_MAX_RANK];
     Opnd stop, fault;
+    Opnd strip_lo;                /* first position of the strip */
     Opnd item, items;             /* number of this position in its block; positions of a block */
     uint32_t epochs, block_end, done;
 } Cpu;
@@ -120,8 +122,20 @@ static Place own_alloca(Cpu *k, KRef r) {
     return (Place){emit_tmp(k->alloca[r]), ""};
 }
 
-/* Scratch memory: SHARED arrays, then for each kept thing an array with a place per position. */
-static Place kept_place(Cpu *k, uint32_t slot, uint64_t bytes) {
+/* In a strip the place is in an alloca per thing: short enough that LLVM makes vectors of it.  In a block it is in
+ * scratch memory: SHARED arrays, then for each kept thing an array with a place per position. */
+static Place strip_place(Cpu *k, KRef r, uint64_t bytes) {
+    Emit *e = k->e;
+    if (!k->alloca[r]) {
+        Spot s = enter_entry(e);
+        sscanf(emit_def(e, "alloca [%llu x i8], align 64", (unsigned long long)bytes * (unsigned)k->strip).s, "%%t%u", &k->alloca[r]);
+        leave_entry(e, s);
+    }
+    Opnd off = emit_def(e, "mul nuw nsw i64 %s, %llu", k->item.s, (unsigned long long)bytes);
+    return (Place){emit_def(e, "getelementptr inbounds i8, ptr %%t%u, i64 %s", k->alloca[r], off.s), e->group};
+}
+
+static Place block_place(Cpu *k, uint32_t slot, uint64_t bytes) {
     Emit *e = k->e;
     Opnd row = emit_def(e, "mul i64 %s, %u", k->items.s, slot);
     Opnd base = emit_def(e, "getelementptr inbounds i8, ptr %%scratch, i64 %s", emit_def(e, "add i64 %s, %u", row.s, k->plan->shared_bytes).s);
@@ -129,15 +143,24 @@ static Place kept_place(Cpu *k, uint32_t slot, uint64_t bytes) {
     return (Place){emit_def(e, "getelementptr inbounds i8, ptr %s, i64 %s", base.s, off.s), e->group};
 }
 
-static uint64_t kept_bytes(const KIns *i) { return (i->op == K_LARRAY ? i->imm : 1) * qdtype_size((qs_dtype)i->dtype); }
+static Place kept_place(Cpu *k, KRef r) {
+    const KIns *i = &k->e->f->ins[r];
+    uint64_t bytes = (i->op == K_LARRAY ? i->imm : 1) * qdtype_size((qs_dtype)i->dtype);
+    return k->strip ? strip_place(k, r, bytes) : block_place(k, k->plan->slot[r], bytes);
+}
+
+/* Slot 0 of the tables by instruction is nobody's: in a strip it stands for the byte that says who is alive. */
+static Place alive_place(Cpu *k) { return k->strip ? strip_place(k, 0, 1) : block_place(k, k->plan->alive, 1); }
+
+static bool is_kept(const Cpu *k, KRef r) { return k->plan && k->plan->cls[r] == KC_PIECE && k->plan->home[r] == KH_KEPT; }
 
 static Place get_container(Emit *e, KRef r) {
     Cpu *k = cpu_of(e);
     const KIns *i = &e->f->ins[r];
     if (i->op == K_SHARED)
         return (Place){emit_def(e, "getelementptr inbounds i8, ptr %%scratch, i64 %u", k->plan->slot[r]), e->group};
-    if (k->plan && k->plan->cls[r] == KC_PIECE && k->plan->home[r] == KH_KEPT) {
-        Place at = kept_place(k, k->plan->slot[r], kept_bytes(i));
+    if (is_kept(k, r)) {
+        Place at = kept_place(k, r);
         if (i->op == K_LARRAY) at.tail = "";
         return at;
     }
@@ -147,7 +170,7 @@ static Place get_container(Emit *e, KRef r) {
 /* -- ends ------------------------------------------------------------------------------------------------------------------- */
 static void leave(Emit *e) {
     Cpu *k = cpu_of(e);
-    if (k->plan && k->plan->mortal && e->now) emit_put(e, "store i8 0, ptr %s", kept_place(k, k->plan->alive, 1).ptr.s);
+    if (k->plan && k->plan->mortal && e->now) emit_put(e, "store i8 0, ptr %s", alive_place(k).ptr.s);
     emit_jump(e, e->now ? e->item_end : k->block_end);
 }
 
@@ -203,10 +226,12 @@ static Axis open_axis(Emit *e, Opnd lo, Opnd hi) {
     return a;
 }
 
-static void close_axis(Emit *e, const Axis *a, const char *metadata) {
+/* properties: "" or metadata nodes, each after a comma; what the names stand for is at the end of the module. */
+static void close_axis(Emit *e, const Axis *a, const char *properties) {
     emit_label(e, a->next);
     emit_put(e, "%%t%u = add nuw nsw i64 %s, 1", a->x1, a->x.s);
-    emit_put(e, "br label %%L%u%s", a->head, metadata);
+    if (*properties) emit_put(e, "br label %%L%u, !llvm.loop !%u", a->head, emit_loop_metadata(e, properties));
+    else emit_put(e, "br label %%L%u", a->head);
     e->dead = true;
     emit_label(e, a->out);
 }
@@ -217,7 +242,7 @@ static void fetch(Cpu *k, KRef r) {
     const KIns *i = &e->f->ins[r];
     if (!r || i->op == K_LOCAL || i->op == K_LARRAY || i->op == K_SHARED || emit_known(e, r)) return;
     if (k->plan->home[r] == KH_KEPT) {
-        emit_set(e, r, emit_load(e, (qs_dtype)i->dtype, "", kept_place(k, k->plan->slot[r], kept_bytes(i))));
+        emit_set(e, r, emit_load(e, (qs_dtype)i->dtype, "", kept_place(k, r)));
         return;
     }
     fetch(k, i->a), fetch(k, i->b), fetch(k, i->c);
@@ -240,13 +265,13 @@ static void keep(Cpu *k, KRef r) {
     Emit *e = k->e;
     const KIns *i = &e->f->ins[r];
     if (k->plan->home[r] != KH_KEPT || i->op == K_LOCAL || i->op == K_LARRAY) return;
-    emit_store(e, (qs_dtype)i->dtype, "", kept_place(k, k->plan->slot[r], kept_bytes(i)), emit_arg(e, r));
+    emit_store(e, (qs_dtype)i->dtype, "", kept_place(k, r), emit_arg(e, r));
 }
 
 static void skip_the_dead(Cpu *k) {
     Emit *e = k->e;
     uint32_t on = emit_new(e);
-    Opnd alive = emit_def(e, "load i8, ptr %s", kept_place(k, k->plan->alive, 1).ptr.s);
+    Opnd alive = emit_def(e, "load i8, ptr %s", alive_place(k).ptr.s);
     emit_branch(e, emit_def(e, "icmp ne i8 %s, 0", alive.s), on, e->item_end);
     emit_label(e, on);
 }
@@ -317,18 +342,35 @@ static bool independent(const KFunc *f, KRef first, KRef last) {
 
 static const char group_tail[] = ", !llvm.access.group !0";
 
-/* The innermost loop: positions lo … hi-1 of the last axis.  Borders are short: they are not worth LLVM's time. */
-static void each_of_row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last) {
+/* The innermost loop: positions lo … hi-1 of the last axis.  short_row: not worth LLVM's time. */
+static void each_of_row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last, bool short_row) {
     Emit *e = k->e;
-    bool border = e->split && first == e->split->full, free_order = !border && independent(e->f, first, last);
+    bool free_order = !short_row && independent(e->f, first, last);
     e->now = ++k->epochs;
     e->group = free_order ? group_tail : "";
+    e->unroll = short_row ? UNROLL_NEVER : UNROLL_SMALL;
     Axis axis = open_axis(e, lo, hi);
     e->pos[e->f->rank - 1] = axis.x;
     place_in_block(k);
     e->item_end = axis.next;
     emit_piece(k, first, last);
-    close_axis(e, &axis, border ? ", !llvm.loop !3" : free_order ? ", !llvm.loop !1" : "");
+    close_axis(e, &axis, short_row ? ", !3, !4" : free_order ? ", !1" : "");
+    e->now = 0;
+}
+
+/* A piece for the positions of a strip, which begins at k->strip_lo. */
+static void each_of_strip(Cpu *k, KRef first, KRef last) {
+    Emit *e = k->e;
+    bool free_order = independent(e->f, first, last);
+    e->now = ++k->epochs;
+    e->group = free_order ? group_tail : "";
+    e->unroll = UNROLL_SMALL;
+    Axis axis = open_axis(e, emit_opnd("0"), emit_opnd("%d", k->strip));
+    k->item = axis.x;
+    e->pos[e->f->rank - 1] = emit_def(e, "add nuw nsw i64 %s, %s", k->strip_lo.s, axis.x.s);
+    e->item_end = axis.next;
+    emit_piece(k, first, last);
+    close_axis(e, &axis, free_order ? ", !1, !4, !5, !6" : ", !4, !5, !6");
     e->now = 0;
 }
 
@@ -355,6 +397,87 @@ static Opnd row_in_box(Cpu *k, const KSplit *box) {
     return in;
 }
 
+/* Enough for two vectors of float32: LLVM sees a short loop of known length and turns it into straight vector code. */
+static int strip_length(const KTarget *t) { return strchr(t->mvec, 'e') ? 32 : strchr(t->mvec, 'd') ? 16 : 8; }
+
+/* Addresses of an array's first byte and of the byte after its last. */
+static void address_range(Emit *e, int param, Opnd *lo, Opnd *hi) {
+    const KParam *p = &e->f->params[param];
+    Opnd first = emit_def(e, "ptrtoint ptr %s to i64", e->param(e, param).s), low = emit_opnd("0"), high = low;
+    for (int a = 0; a < p->rank; a++) {
+        Opnd steps = emit_def(e, "sub nsw i64 %s, 1", e->extent(e, param, a, false).s);
+        Opnd far = emit_def(e, "mul i64 %s, %s", steps.s, e->extent(e, param, a, true).s);
+        low = emit_def(e, "add i64 %s, %s", low.s, min64(e, far, emit_opnd("0")).s);
+        high = emit_def(e, "add i64 %s, %s", high.s, max64(e, far, emit_opnd("0")).s);
+    }
+    size_t size = qdtype_size((qs_dtype)p->dtype);
+    *lo = emit_def(e, "add i64 %s, %s", first.s, emit_def(e, "mul i64 %s, %zu", low.s, size).s);
+    high = emit_def(e, "mul i64 %s, %zu", emit_def(e, "add i64 %s, 1", high.s).s, size);
+    *hi = emit_def(e, "add i64 %s, %s", first.s, high.s);
+}
+
+/* i1: a position may run twice, because it reads nothing that is written.  Two parameters may be one array. */
+static Opnd idempotent(Emit *e) {
+    Opnd yes = emit_opnd("true"), lo[2], hi[2];
+    Spot spot = enter_entry(e);
+    for (int w = 0; w < e->f->nparams; w++)
+        for (int r = 0; e->f->params[w].written && r < e->f->nparams; r++) {
+            if (e->f->params[r].kind != KP_ARRAY || !e->f->params[r].read) continue;
+            if (r == w) yes = emit_opnd("false");
+            if (r == w) continue;
+            address_range(e, w, &lo[0], &hi[0]), address_range(e, r, &lo[1], &hi[1]);
+            Opnd before = emit_def(e, "icmp ule i64 %s, %s", hi[0].s, lo[1].s), after = emit_def(e, "icmp ule i64 %s, %s", hi[1].s, lo[0].s);
+            yes = emit_def(e, "and i1 %s, %s", yes.s, emit_def(e, "or i1 %s, %s", before.s, after.s).s);
+        }
+    leave_entry(e, spot);
+    return yes;
+}
+
+static void fill(Emit *e, Opnd ptr, int byte, Opnd n) {
+    emit_declare(e, "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)");
+    emit_put(e, "call void @llvm.memset.p0.i64(ptr %s, i8 %d, i64 %s, i1 false)", ptr.s, byte, n.s);
+}
+
+static void each_piece(Cpu *k);
+
+/* Positions of a row that come in strips, as far as they do; what is left is done one by one. */
+static void row_of_strips(Cpu *k, Opnd lo, Opnd hi, KPlan *plan) {
+    Emit *e = k->e;
+    Opnd again = idempotent(e);
+    k->plan = plan, k->strip = strip_length(e->t);
+    e->unroll = UNROLL_SMALL;
+    uint32_t from = emit_new(e), head = emit_new(e), body = emit_new(e), out = emit_new(e), next = emit_new(e), done = emit_new(e), x1 = emit_new(e);
+    Opnd end = emit_def(e, "sub nsw i64 %s, %d", hi.s, k->strip); /* the last strip begins here, or before it */
+    emit_label(e, from);
+    emit_label(e, head);
+    k->strip_lo = emit_def(e, "phi i64 [ %s, %%L%u ], [ %%t%u, %%L%u ]", lo.s, from, x1, next);
+    emit_branch(e, emit_def(e, "icmp sle i64 %s, %s", k->strip_lo.s, end.s), body, out);
+    emit_label(e, body);
+    uint32_t outer_end = k->block_end;
+    k->block_end = next;
+    if (plan->mortal) k->item = emit_opnd("0"), fill(e, alive_place(k).ptr, 1, emit_opnd("%d", k->strip));
+    each_piece(k);
+    k->block_end = outer_end;
+    emit_label(e, next);
+    Opnd after = emit_def(e, "add nsw i64 %s, %d", k->strip_lo.s, k->strip);
+    Opnd last = emit_def(e, "icmp eq i64 %s, %s", k->strip_lo.s, end.s);
+    Opnd lapping = emit_def(e, "select i1 %s, i64 %s, i64 %s", last.s, hi.s, min64(e, after, end).s); /* over the strip before */
+    emit_put(e, "%%t%u = select i1 %s, i64 %s, i64 %s", x1, again.s, lapping.s, after.s);
+    emit_jump(e, head);
+    emit_label(e, out);
+    k->plan = NULL, k->strip = 0;
+    memset(k->alloca, 0, e->f->nins * sizeof *k->alloca);
+    each_of_row(k, k->strip_lo, hi, plan->first, plan->last, true);
+    emit_label(e, done);
+}
+
+static void row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last) {
+    KPlan plan;
+    Emit *e = k->e;
+    if (!k->plan && !k->blocks && kplan_strip(e->c, k->arena, e->f, e->match, e->opener, first, last, &plan)) row_of_strips(k, lo, hi, &plan);
+    else each_of_row(k, lo, hi, first, last, false);
+}
+
 /* border | interior | border, in index order.  The border is printed once and entered twice. */
 static void row_with_box(Cpu *k, const KSplit *box) {
     Emit *e = k->e;
@@ -372,10 +495,10 @@ static void row_with_box(Cpu *k, const KSplit *box) {
     Opnd lo = emit_def(e, "phi i64 [ %s, %%L%u ], [ %s, %%L%u ]", k->lo[a].s, before, to.s, again);
     Opnd hi = emit_def(e, "phi i64 [ %s, %%L%u ], [ %s, %%L%u ]", from.s, before, k->hi[a].s, again);
     Opnd second = emit_def(e, "phi i1 [ false, %%L%u ], [ true, %%L%u ]", before, again);
-    each_of_row(k, lo, hi, box->full, box->full_end);
+    each_of_row(k, lo, hi, box->full, box->full_end, true);
     emit_branch(e, second, done, inside);
     emit_label(e, inside);
-    each_of_row(k, from, to, box->fast, box->fast_end);
+    row(k, from, to, box->fast, box->fast_end);
     emit_label(e, again);
     emit_jump(e, border);
     emit_label(e, done);
@@ -383,6 +506,10 @@ static void row_with_box(Cpu *k, const KSplit *box) {
 
 static void each_position(Cpu *k, KRef first, KRef last) {
     Emit *e = k->e;
+    if (k->strip) {
+        each_of_strip(k, first, last);
+        return;
+    }
     Axis axis[QS_MAX_RANK];
     int outer = e->f->rank - 1;
     for (int a = 0; a < outer; a++) {
@@ -390,7 +517,7 @@ static void each_position(Cpu *k, KRef first, KRef last) {
         e->pos[a] = axis[a].x;
     }
     if (e->split) row_with_box(k, e->split);
-    else each_of_row(k, k->lo[outer], k->hi[outer], first, last);
+    else row(k, k->lo[outer], k->hi[outer], first, last);
     for (int a = outer - 1; a >= 0; a--) close_axis(e, &axis[a], "");
 }
 
@@ -420,10 +547,6 @@ static void each_piece(Cpu *k) {
 static void no_code(Emit *e) { (void)e; }
 
 /* -- blocks ------------------------------------------------------------------------------------------------------------------- */
-static void fill(Emit *e, Opnd ptr, int byte, Opnd n) {
-    emit_declare(e, "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)");
-    emit_put(e, "call void @llvm.memset.p0.i64(ptr %s, i8 %d, i64 %s, i1 false)", ptr.s, byte, n.s);
-}
 
 static void begin_block(Cpu *k) {
     Emit *e = k->e;
@@ -434,7 +557,7 @@ static void begin_block(Cpu *k) {
     }
     if (!k->plan->mortal) return;
     k->item = emit_opnd("0");
-    fill(e, kept_place(k, k->plan->alive, 1).ptr, 1, k->items);
+    fill(e, alive_place(k).ptr, 1, k->items);
 }
 
 /* The block's number along each axis, and the positions it covers. */
@@ -527,8 +650,10 @@ static void print_module(Cpu *k, Text *out) {
     if (has_op(e->f, K_CHECK)) add_fault_function(e);
     qtext_printf(&e->tail, "attributes #0 = { nounwind%s }\nattributes #1 = { nounwind willreturn memory(none) }\n",
                  strchr(e->t->mvec, 'e') ? " \"prefer-vector-width\"=\"512\"" : "");
-    qtext_puts(&e->tail, "!0 = distinct !{}\n!1 = distinct !{!1, !{!\"llvm.loop.parallel_accesses\", !0}}\n!2 = !{i64 0, i64 1152921504606846976}\n"
-                        "!3 = distinct !{!3, !{!\"llvm.loop.vectorize.enable\", i1 false}, !{!\"llvm.loop.unroll.disable\"}}\n");
+    qtext_puts(&e->tail, "!0 = distinct !{}\n!1 = !{!\"llvm.loop.parallel_accesses\", !0}\n!2 = !{i64 0, i64 1152921504606846976}\n"
+                         "!3 = !{!\"llvm.loop.vectorize.enable\", i1 false}\n!4 = !{!\"llvm.loop.unroll.disable\"}\n"
+                         "!5 = !{!\"llvm.loop.vectorize.enable\", i1 true}\n"
+                         "!6 = !{!\"llvm.loop.vectorize.followup_vectorized\", !{!\"llvm.loop.unroll.full\"}}\n");
 }
 
 static bool knows_blocks(const KFunc *f) {

@@ -5,6 +5,7 @@
  * belong to the frame (emit_cpu.c, emit_ptx.c).  Where LLVM leaves a case undefined that KIR defines (shifts by the
  * width, division by zero, NaN to integer) the text spells it out; LLVM removes what it can prove away. */
 #include "lang/kernel/emit_llvm.h"
+#include "lang/kernel/plan.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -543,12 +544,12 @@ static void zero_fill(Emit *e, KRef r) {
 /* Modes that divide are functions of their own: a kernel has many of these tests, mostly of indices that are inside, and
  * a diamond of control flow for each would cost LLVM seconds.  Equal calls are made once. */
 static const char mirror_function[] =
-    "define internal i64 @mirror(i64 %a, i64 %n) noinline nounwind willreturn memory(none) {\n"
+    "define internal i64 @mirror(i64 %a, i64 %n) noinline nounwind willreturn speculatable memory(none) {\n"
     "  %in = icmp ult i64 %a, %n\n  br i1 %in, label %inside, label %outside\ninside:\n  ret i64 %a\noutside:\n"
     "  %s = ashr i64 %a, 63\n  %x = xor i64 %a, %s\n  %p = shl i64 %n, 1\n  %r = urem i64 %x, %p\n" /* -1-a is the image of a < 0 */
     "  %p1 = sub i64 %p, 1\n  %b = sub i64 %p1, %r\n  %c = icmp ult i64 %r, %n\n  %v = select i1 %c, i64 %r, i64 %b\n  ret i64 %v\n}\n";
 static const char circular_function[] =
-    "define internal i64 @circular(i64 %a, i64 %n) noinline nounwind willreturn memory(none) {\n"
+    "define internal i64 @circular(i64 %a, i64 %n) noinline nounwind willreturn speculatable memory(none) {\n"
     "  %in = icmp ult i64 %a, %n\n  br i1 %in, label %inside, label %outside\ninside:\n  ret i64 %a\noutside:\n"
     "  %r = srem i64 %a, %n\n  %c = icmp slt i64 %r, 0\n  %u = add i64 %r, %n\n  %v = select i1 %c, i64 %u, i64 %r\n  ret i64 %v\n}\n";
 
@@ -705,6 +706,20 @@ static void begin_for(Emit *e, KRef r) {
     set_index(e, r, emit_def(e, "add%s i64 %s, %s", wrap, a.s, far.s));
 }
 
+uint32_t emit_loop_metadata(Emit *e, const char *properties) {
+    uint32_t n = ++e->metadata;
+    qtext_printf(&e->tail, "!%u = distinct !{!%u%s}\n", n, n, properties);
+    return n;
+}
+
+static void back_edge(Emit *e, KRef loop, uint32_t head) {
+    bool small = kplan_unrolls(e->f, e->match, loop), never = e->unroll == UNROLL_NEVER;
+    if (!small && !never) emit_put(e, "br label %%L%u", head);
+    else emit_put(e, "br label %%L%u, !llvm.loop !%u", head,
+                  emit_loop_metadata(e, never ? ", !{!\"llvm.loop.unroll.disable\"}" : ", !{!\"llvm.loop.unroll.full\"}"));
+    e->dead = true;
+}
+
 static void end_region(Emit *e, KRef r) {
     KRef open = e->opener[r];
     uint8_t op = e->f->ins[open].op;
@@ -715,7 +730,7 @@ static void end_region(Emit *e, KRef r) {
     EmitLoop *l = &e->loop[--e->depth];
     emit_label(e, l->next);
     if (op == K_FOR) emit_put(e, "%%t%u = add nuw i64 %%t%u, 1", l->k1, l->k);
-    emit_jump(e, l->head);
+    back_edge(e, open, l->head);
     emit_label(e, l->out);
 }
 
@@ -808,8 +823,8 @@ qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out) {
     qarena_init(&a, c);
     Emit *e = qarena_alloc(&a, sizeof *e);
     e->c = c, e->source = f, e->t = t;
-    if (t->kind == KT_CPU && kopt_interior(c, &a, f, &split)) e->split = &split, f = split.func;
-    e->f = f, e->group = "", e->array_space = e->shared_space = e->scope = "";
+    if (t->kind == KT_CPU && kopt_interior(c, &a, f, true, &split)) e->split = &split, f = split.func;
+    e->f = f, e->group = "", e->array_space = e->shared_space = e->scope = "", e->metadata = 15;
     uint32_t **const tables[] = {&e->match, &e->opener, &e->val, &e->wide, &e->epoch, &e->label};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) *tables[i] = qarena_alloc(&a, f->nins * sizeof(uint32_t));
     Text *const texts[] = {&e->entry, &e->body, &e->decls, &e->tail};

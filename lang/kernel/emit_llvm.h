@@ -11,6 +11,8 @@ typedef struct { char s[EMIT_OPERAND]; } Opnd; /* an operand as written: "%t12",
 
 typedef struct { Opnd ptr; const char *tail; } Place; /* memory, and what is appended to accesses of it */
 
+typedef enum { UNROLL_SMALL, UNROLL_NEVER } EmitUnroll;
+
 typedef struct { uint32_t head, next, out, k, k1; } EmitLoop; /* labels; FOR: numbers of its turn counter and the next turn */
 
 typedef struct Emit Emit;
@@ -35,6 +37,8 @@ struct Emit {
 
     EmitLoop loop[EMIT_MAX_LOOPS];
     int depth;
+    EmitUnroll unroll;
+    uint32_t metadata;       /* number of the next node */
     uint32_t item_end;       /* label: this position is done */
     const char *group;       /* appended to accesses of array parameters: "" or their access group */
 
@@ -71,6 +75,7 @@ void emit_set(Emit *e, KRef r, Opnd v);                           /* v, a tempor
 Opnd emit_load(Emit *e, qs_dtype elem, const char *space, Place at);
 void emit_store(Emit *e, qs_dtype elem, const char *space, Place at, Opnd v);
 Opnd emit_elem(Emit *e, qs_dtype elem, const char *space, Opnd base, Opnd index);
+uint32_t emit_loop_metadata(Emit *e, const char *properties); /* ", !{…}": a new node for one loop */
 void emit_ins(Emit *e, KRef r);
 void emit_range(Emit *e, KRef first, KRef last);                  /* [first, last) */
 Opnd emit_double(Emit *e, KRef r);                                /* any value as double; 0 for none */

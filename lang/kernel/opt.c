@@ -30,6 +30,7 @@ typedef struct {
     int nlimits;
     Affine ends[MAX_LIMITS]; int nends; /* of loop counters in int64: must be far from wrapping */
     int visits;
+    bool rows;            /* index maps of outer axes stay: they cost once per row */
     KFunc *g;
     KRef *map;            /* instruction of f -> of g */
     KRef *prologue;       /* the same for what was copied there */
@@ -200,11 +201,30 @@ static bool test_limits(Splitter *s, KRef test) {
     return false;
 }
 
+/* The one axis that the index of a test depends on; -1: none, or several. */
+static int axis_of(Splitter *s, KRef test) {
+    Range index;
+    s->visits = 0;
+    if (!range_of(s, ins(s, test)->a, &index)) return -1;
+    Limit l = {.sum = index.lo};
+    return isolate(s, &l) ? l.axis : -1;
+}
+
+static bool is_test(uint8_t op) { return op == K_BOUND || op == K_INB; }
+
+static bool tests_last_axis(Splitter *s) {
+    for (KRef r = 1; r < s->f->nins; r++)
+        if (is_test(ins(s, r)->op) && axis_of(s, r) == s->f->rank - 1) return true;
+    return false;
+}
+
 static bool find_tests(Splitter *s) {
-    bool any = false;
+    bool any = false, rows = s->rows && tests_last_axis(s);
+    s->nlimits = s->nends = 0;
     for (KRef r = 1; r < s->f->nins; r++) {
         uint8_t op = ins(s, r)->op;
-        if (op == K_BOUND || op == K_INB) any |= s->sure[r] = test_limits(s, r);
+        if (!is_test(op) || (rows && op == K_BOUND && axis_of(s, r) != s->f->rank - 1)) continue;
+        any |= s->sure[r] = test_limits(s, r);
     }
     return any;
 }
@@ -335,9 +355,9 @@ static void build(Splitter *s, KSplit *out) {
     s->g->hash = s->f->hash;
 }
 
-bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, KSplit *out) {
+bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out) {
     if (f->barrier || f->shared) return false; /* their positions work together: a block cannot be cut */
-    Splitter s = {.f = f, .fixed = qarena_alloc(arena, f->nins), .sure = qarena_alloc(arena, f->nins)};
+    Splitter s = {.f = f, .rows = rows, .fixed = qarena_alloc(arena, f->nins), .sure = qarena_alloc(arena, f->nins)};
     if (!find_tests(&s)) return false;
     s.map = qarena_alloc(arena, f->nins * sizeof *s.map), s.prologue = qarena_alloc(arena, f->nins * sizeof *s.prologue);
     *out = (KSplit){.func = s.g = shell(c, arena, f)};

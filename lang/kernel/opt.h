@@ -21,6 +21,8 @@ typedef struct {
     KRef prologue_end;
 } KSplit;
 
-/* Splits a launch into an interior without bounds tests and a border with them.  false: there is nothing to split. */
-bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, KSplit *out);
+/* Splits a launch into an interior without bounds tests and a border with them.  false: there is nothing to split.
+ * rows: positions run in rows along the last axis, so that an index map of another axis costs once per row: such maps
+ * stay where that makes the interior larger. */
+bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out);
 #endif

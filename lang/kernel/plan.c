@@ -1,9 +1,10 @@
 /* plan.c -- see plan.h. */
 #include "lang/kernel/plan.h"
+#include "lang/kernel/affine.h"
 
 #include <string.h>
 
-enum { CHEAP = 8 /* instructions: computed again rather than kept */, DEAR = 1000, MAX_DEPTH = 256 };
+enum { CHEAP = 8 /* instructions: computed again rather than kept */, DEAR = 1000, MAX_DEPTH = 256, UNROLLED = 1500 /* instructions */ };
 
 typedef struct {
     Ctx *ctx;
@@ -263,4 +264,82 @@ qs_status kplan_block(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, c
                        "between them", f->name->s);
     finish(&p);
     return QS_OK;
+}
+
+/* -- strips ------------------------------------------------------------------------------------------------------------------- */
+
+/* Turns of a FOR, -1 when they are not constant. */
+static int64_t constant_turns(const KFunc *f, const KIns *i) {
+    double a, b, c;
+    if (!kir_is_const(f, i->a, &a) || !kir_is_const(f, i->b, &b) || !kir_is_const(f, i->c, &c)) return -1;
+    double n = c == 0 || (c > 0 ? a > b : a < b) ? 0 : (b - a) / c + 1;
+    return n > 1e9 ? -1 : (int64_t)n;
+}
+
+/* Instructions of [first, last) with all loops unrolled; more than UNROLLED: too many. */
+static int64_t unrolled_size(const KFunc *f, const uint32_t *match, KRef first, KRef last) {
+    int64_t sum = 0;
+    for (KRef r = first; r < last && sum <= UNROLLED; r++) {
+        const KIns *i = &f->ins[r];
+        if (i->op == K_LOOP) return UNROLLED + 1;
+        sum += i->op != K_CONST && i->op != K_END;
+        if (i->op != K_FOR) continue;
+        int64_t turns = constant_turns(f, i), body = turns < 0 ? UNROLLED + 1 : unrolled_size(f, match, r + 1, match[r]);
+        if (body > UNROLLED) return body;
+        sum += turns * body;
+        r = match[r];
+    }
+    return sum;
+}
+
+bool kplan_unrolls(const KFunc *f, const uint32_t *match, KRef loop) {
+    return f->ins[loop].op == K_FOR && unrolled_size(f, match, loop, match[loop] + 1) <= UNROLLED;
+}
+
+/* Memory that neighbouring positions touch side by side, or at one place: what vectors load well. */
+static bool side_by_side(const Planner *p, KRef index) {
+    Affine a;
+    if (!p->varies[index]) return true;
+    if (!kaffine_of(p->f, index, &a)) return false;
+    for (int i = 0; i < a.n; i++) {
+        const KIns *t = ins(p, a.term[i].ref);
+        if (t->op == K_CAST) t = ins(p, t->a);
+        if (t->op == K_POS && (int)t->imm == p->axis ? a.term[i].factor != 1 : p->varies[a.term[i].ref]) return false;
+    }
+    return true;
+}
+
+/* Marks the loops to cut around; false when there are none, or when strips would not vectorise. */
+static bool choose_loops(Planner *p) {
+    bool any = false;
+    int inside = 0; /* > 0: in a loop that is cut around */
+    for (KRef r = p->first; r < p->last; r++) {
+        const KIns *i = ins(p, r);
+        if (is_loop(i->op) && kplan_unrolls(p->f, p->match, r)) {
+            for (KRef x = r; inside && x < p->match[r]; x++)
+                if ((ins(p, x)->op == K_LOAD || ins(p, x)->op == K_STORE) && !side_by_side(p, ins(p, x)->a)) return false;
+            r = p->match[r];
+            continue;
+        }
+        if (is_loop(i->op)) {
+            p->split[r] = 1, any = true, inside++;
+            split_around(p, r);
+        }
+        if (i->op == K_END && is_loop(ins(p, p->opener[r])->op)) inside--;
+        if (i->op == K_ATOMIC || i->op == K_LARRAY) return false;
+        if (inside && (i->op == K_LOAD || i->op == K_STORE) && !side_by_side(p, i->a)) return false;
+    }
+    return any;
+}
+
+bool kplan_strip(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, const uint32_t *opener, KRef first, KRef last, KPlan *out) {
+    if (f->serial || f->barrier || f->shared) return false;
+    Planner p = begin(c, a, f, match, opener, first, last, f->rank - 1, out);
+    find_parents(&p);
+    find_varying(&p);
+    if (!choose_loops(&p)) return false;
+    find_common(&p);
+    if (p.culprit) return false;
+    finish(&p);
+    return true;
 }

@@ -41,6 +41,8 @@ typedef struct {
 
 /* match, opener: as in emit_llvm.h.  QS_EVALUE when a barrier stands where positions part. */
 qs_status kplan_block(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, const uint32_t *opener, KPlan *out);
-/* Cuts [first, last) around FORs whose turns positions along the last axis share; false: nothing to gain or impossible. */
+/* Cuts [first, last) around the loops that positions along the last axis share; false: nothing to gain or impossible. */
 bool kplan_strip(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, const uint32_t *opener, KRef first, KRef last, KPlan *out);
+/* A FOR of few turns with a short body, nested ones included: better unrolled than looped. */
+bool kplan_unrolls(const KFunc *f, const uint32_t *match, KRef loop);
 #endif

@@ -25,9 +25,9 @@ static qs_status run(KCase *k) {
 }
 
 /* What passes make of the kernel must be the kernel. */
-static bool split_agrees(Arena *arena, const KCase *before, const KCase *want, Text *why) {
+static bool split_agrees(Arena *arena, const KCase *before, const KCase *want, bool rows, Text *why) {
     KSplit split;
-    if (!kopt_interior(&ctx, arena, before->func, &split)) return true;
+    if (!kopt_interior(&ctx, arena, before->func, rows, &split)) return true;
     KCase *k = kgen_copy(before);
     kir_seal(split.func);
     k->func = split.func;
@@ -39,7 +39,7 @@ static void compare(Arena *arena, KCase *k, const char *kind, uint64_t number) {
     KCase *d = kgen_copy(k), *before = kgen_copy(k);
     Text why;
     qtext_init(&why, &ctx);
-    bool ok = kgen_evaluate(k) == QS_OK && split_agrees(arena, before, k, &why) && run(d) == QS_OK && kgen_same(k, d, &why);
+    bool ok = kgen_evaluate(k) == QS_OK && split_agrees(arena, before, k, false, &why) && split_agrees(arena, before, k, true, &why) && run(d) == QS_OK && kgen_same(k, d, &why);
     CHECK(ok);
     if (!ok) {
         printf("  %s %llu (%s): %s\n", kind, (unsigned long long)number, k->what ? k->what : "", ctx.err.status ? ctx.err.text : why.s);
