@@ -104,19 +104,27 @@ void *qs_userdata(qs_vm *vm) { return qvm(vm)->config.ud; }
 
 /* -- running ------------------------------------------------------------------------------------------------------------------------ */
 
-qs_status qs_load(qs_vm *vm, const char *name, const char *src, size_t n) {
+/* Control goes back to the host program: it shall see what was printed. */
+static qs_status back(qs_vm *vm, qs_status s) {
+    if (qvm(vm)->depth == 0) qvm_flush(vm);
+    return s;
+}
+
+static qs_status load(qs_vm *vm, const char *name, const char *src, size_t n) {
     Module *m;
     TRY(qmod_load_text(vm, name, src, n, &m));
     qmod_use(vm, qvm(vm)->session, m);
     return qmod_run(vm, m);
 }
 
+qs_status qs_load(qs_vm *vm, const char *name, const char *src, size_t n) { return back(vm, load(vm, name, src, n)); }
+
 qs_status qs_eval(qs_vm *vm, const char *src, qs_value *out) {
     qs_value v = qs_nil();
-    TRY(qmod_eval(vm, src, strlen(src), &v));
-    if (out) *out = v;
+    qs_status s = qmod_eval(vm, src, strlen(src), &v);
+    if (s == QS_OK && out) *out = v;
     else qval_release(vm, v);
-    return QS_OK;
+    return back(vm, s);
 }
 
 static bool takes_nothing(const Func *f) {
@@ -150,14 +158,10 @@ static qs_status run_file(qs_vm *vm, const char *path) {
     return call_main(vm, m);
 }
 
-qs_status qs_run_file(qs_vm *vm, const char *path) {
-    qs_status s = run_file(vm, path);
-    qvm_flush(vm);
-    return s;
-}
+qs_status qs_run_file(qs_vm *vm, const char *path) { return back(vm, run_file(vm, path)); }
 
 qs_status qs_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nout, qs_value *out) {
-    return qvm_call(vm, fn, nin, in, 0, NULL, nout, out);
+    return back(vm, qvm_call(vm, fn, nin, in, 0, NULL, nout, out));
 }
 
 bool qs_has(const char *what) { return qkrn_has(what) || qlib_has(what); }
@@ -326,19 +330,21 @@ bool qs_array_describe(qs_value v, qs_array_info *out) {
 }
 
 qs_status qs_lock(qs_vm *vm, qs_value v, int device, qs_access mode, void **ptr) {
-    Device *d;
+    Device host = {.memory = HOST_MEMORY, .name = "the host"}, *d;
     DevPtr p;
     if (v.kind != QS_ARRAY) return not_a(vm, "an array", v);
     TRY(device_of(vm, device, &d));
+    if (!d) d = &host;
     TRY(qbuf_lock(qvm_ctx(vm), qval_array(v)->buf, d, mode, &p));
     *ptr = (void *)(uintptr_t)(p + qval_array(v)->offset * qdtype_size((qs_dtype)qval_array(v)->dtype));
     return QS_OK;
 }
 
 qs_status qs_unlock(qs_vm *vm, qs_value v, int device, qs_access mode) {
-    Device *d;
+    Device host = {.memory = HOST_MEMORY, .name = "the host"}, *d;
     if (v.kind != QS_ARRAY) return not_a(vm, "an array", v);
     TRY(device_of(vm, device, &d));
+    if (!d) d = &host;
     return qbuf_unlock(qvm_ctx(vm), qval_array(v)->buf, d, mode);
 }
 

@@ -428,8 +428,28 @@ static qs_status add_types(qs_vm *vm, Module *m, Unit *u) {
     return QS_OK;
 }
 
-static void enter_names(qs_vm *vm, Module *m, const Unit *u) {
-    for (int i = 0; i < u->nfuncs; i++) qmod_slot(vm, m, u->funcs[i]->u.func->name);
+typedef struct { qs_vm *vm; Module *module; } Entering;
+
+static void enter_name(Entering *e, Str *name) {
+    if (name && strcmp(name->s, "_") != 0) qmod_slot(e->vm, e->module, name);
+}
+
+static void enter_assigned(void *ud, Node **child) {
+    Entering *e = ud;
+    Node *n = *child;
+    if (n->kind == N_DECL) enter_name(e, n->u.decl.name);
+    if (n->kind == N_TRY) enter_name(e, n->u.tries.name);
+    for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++) enter_name(e, n->u.loop.names[i]);
+    for (int i = 0; n->kind == N_ASSIGN && !n->u.assign.in_place && i < n->u.assign.ntargets; i++)
+        if (n->u.assign.targets[i]->kind == N_IDENT) enter_name(e, n->u.assign.targets[i]->u.ident.name);
+    if (!NODE_IS_EXPR(n)) qast_children(n, enter_assigned, e);
+}
+
+/* What scope.c will define: files that import each other need it before. */
+static void enter_names(qs_vm *vm, Module *m, Unit *u) {
+    Entering e = {vm, m};
+    for (int i = 0; i < u->nfuncs; i++) enter_name(&e, u->funcs[i]->u.func->name);
+    for (int i = 0; i < u->main->body.n; i++) enter_assigned(&e, &u->main->body.at[i]);
 }
 
 static qs_status resolve_types(qs_vm *vm, Module *m, Unit *u) {

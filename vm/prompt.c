@@ -167,7 +167,7 @@ bool qprompt_run(qs_vm *vm) {
     }
     qtext_free(&text);
     if (l.typed) printf("\n");
-    return good;
+    return good || l.typed;
 }
 
 /* -- dumps ---------------------------------------------------------------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 #define VM_PROMPT_H
 #include "vm/base/ctx.h"
 
-/* Reads and runs statements until the end of input; true when none failed. */
+/* Reads and runs statements until the end of input; true when somebody typed them or none failed. */
 bool qprompt_run(qs_vm *vm);
 /* What is known of a function: its signature and its description.  false: nothing. */
 bool qprompt_help(qs_vm *vm, const char *name, Text *out);

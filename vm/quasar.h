@@ -141,7 +141,7 @@ QS_API QS_CHECK qs_status qs_format(qs_vm *, qs_value, qs_value *out); /* the st
 QS_API const char *qs_type_name(qs_vm *, qs_value);    /* "vec", "cube[uint8]", "function", …; lives as long as vm */
 QS_API QS_CHECK qs_status qs_binary(qs_vm *, const char *op, qs_value a, qs_value b, qs_value *out); /* op as written: "+" */
 
-/* -- arrays and memory ---------------------------------------------------- */
+/* -- arrays and memory: `device` is an index of qs_device, or -1 for the host -- */
 QS_API QS_CHECK qs_status qs_array(qs_vm *, qs_dtype, int rank, const int64_t *dims, qs_value *out); /* zero-filled */
 QS_API QS_CHECK qs_status qs_array_wrap(qs_vm *, const qs_array_info *, void *data, int device,
                                         void (*release)(void *owner), void *owner, qs_value *out);
