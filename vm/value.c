@@ -452,8 +452,8 @@ static qs_status construct_array(qs_vm *vm, const Type *t, int n, const qs_value
     if (t->nfixed) return construct_fixed(vm, t, n, args, out);
     if (n == 0) return qval_zero(vm, t, out);
     TRY(qarr_shape_args(vm, qtype_name(t), n, args, &rank, dims));
-    bool row = rank == 2 && dims[0] == 1; /* vec([1,5]), as size() gives it */
-    if (t->rank != RANK_ANY && rank != t->rank && !(t->rank == 1 && row))
+    bool listed = n == 1 && args[0].kind == QS_ARRAY; /* mat(size(x)) has the shape of x, whatever that is */
+    if (t->rank != RANK_ANY && rank != t->rank && !listed)
         return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s takes %d size%s, %d given", qtype_name(t), t->rank,
                         t->rank == 1 ? "" : "s", rank);
     return new_array(vm, t, rank, dims, out);

@@ -16,3 +16,9 @@ d = {1, {2, {3}}}
 print d[1][1][0]
 d[1][0] = "changed"
 print d
+print size(mat([2,3,4])), size(vec([1,5]))
+try
+    x = mat(2,3,4)
+catch e
+    print e
+end
