@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* In the order of preference when none was asked for. */
-static const DeviceOps *const kinds[] = {&qdev_cpu_ops, &qdev_ref_ops};
+static const DeviceOps *const kinds[] = {&qdev_cpu_ops, &qdev_ref_ops, &qdev_opencl_ops};
 enum { NKINDS = sizeof kinds / sizeof *kinds };
 
 static qs_status absent(qs_vm *vm, const char *wanted, const char *why) {
@@ -27,7 +27,7 @@ static qs_status open_one(qs_vm *vm, const DeviceOps *ops, int ordinal, const ch
     if (m->ndevices == MAX_DEVICES) return QS_OK;
     Device *d = &m->devices[m->ndevices];
     *d = (Device){.ops = ops, .ctx = &m->base, .threads = m->config.threads, .stop = &m->interrupted};
-    d->memory = m->ndevices; /* its own memory space; host devices set HOST_MEMORY when they open */
+    d->memory = m->ndevices + 1; /* its own memory space; host devices set HOST_MEMORY when they open */
     TRY(ops->open(d, ordinal));
     m->ndevices++;
     return QS_OK;
