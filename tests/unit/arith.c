@@ -457,6 +457,28 @@ static void products(qs_vm *vm) {
         }
 }
 
+/* A product large enough for BLAS, when there is one, against our own loops. */
+static void large_products(qs_vm *vm) {
+    enum { N = 340 };
+    static const qs_dtype dtypes[] = {QS_F32, QS_F64, QS_C64, QS_C128};
+    for (size_t t = 0; t < COUNT(dtypes); t++) {
+        Array *a = make_array(vm, dtypes[t], 2, (int64_t[]){N, N}, NULL),
+              *own = make_array(vm, dtypes[t], 2, a->dims, NULL);
+        for (size_t e = 0; e < a->count; e++) CHECK(qarr_put(vm, a, e, qs_num((double)(e * 7 % 13))) == QS_OK);
+        const void *x;
+        void *y;
+        qs_value r = qs_nil(), differs = qs_nil(), any = qs_nil();
+        CHECK(qarr_read(vm, a, &x) == QS_OK && qarr_write(vm, own, &y) == QS_OK);
+        qgemm_own(dtypes[t], N, N, N, x, x, y);
+        CHECK(qarith_matmul(vm, a, a, &r) == QS_OK); /* sums of small integers: exact in any order */
+        CHECK(qarith_binary(vm, OP_NE, r, qarr_value(own), &differs) == QS_OK);
+        CHECK(qred_run(vm, RED_ANY, differs, DIM_ALL, &any) == QS_OK && !any.u.i);
+        qs_value all[] = {qarr_value(a), qarr_value(own), r, differs};
+        for (size_t i = 0; i < COUNT(all); i++) qval_release(vm, all[i]);
+    }
+    printf("BLAS: %s\n", qvm(vm)->blas.gemm[0] ? "found" : "not found, own loops only");
+}
+
 static void product_shapes(qs_vm *vm) {
     qs_value row = counted(vm, 1, (int64_t[]){3}, 1), mat = counted(vm, 2, (int64_t[]){3, 2}, 0), r;
     qs_value empty = counted(vm, 2, (int64_t[]){2, 0}, 0), flat = counted(vm, 2, (int64_t[]){0, 3}, 0);
@@ -493,6 +515,7 @@ int main(void) {
     maps(vm);
     powers(vm);
     products(vm);
+    large_products(vm);
     product_shapes(vm);
     machine_close(vm);
     return check_done();
