@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "vm/kernel.h"
+#include "vm/python.h"
 
 /* -- the table ----------------------------------------------------------------------------------------------------- */
 static const qs_native_def natives[] = {
@@ -306,6 +307,7 @@ qs_status qcore_eval(qs_vm *vm, qs_call_args *c) {
 }
 
 qs_status qcore_collect(qs_vm *vm, qs_call_args *c) {
+    if (qvm(vm)->python) qvm(vm)->python->collect(vm);
     c->out[0] = qs_num((double)qgc_collect(vm));
     return QS_OK;
 }

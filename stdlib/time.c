@@ -1,5 +1,6 @@
 /* time.c -- clocks. */
 #include "stdlib/stdlib.h"
+#include "vm/python.h"
 
 #include <errno.h>
 #include <math.h>
@@ -56,9 +57,11 @@ qs_status qtime_sleep(qs_vm *vm, qs_call_args *c) {
     double ms;
     TRY(qarg_num(vm, "sleep", "ms", c->in[0], &ms));
     if (!(ms >= 0)) return qs_fail(vm, QS_EVALUE, "sleep: ms must be ≥ 0, got %g", ms);
+    qpython_unblock(vm);
     for (double end = monotonic() + ms * 1e-3, left; (left = end - monotonic()) > 0 && !qvm(vm)->interrupted;) {
         left = fmin(left, 0.05);
         nanosleep(&(struct timespec){0, (long)(left * 1e9)}, NULL);
     }
+    qpython_block(vm);
     return QS_OK;
 }

@@ -3,6 +3,7 @@
 
 #include "stdlib/stdlib.h"
 #include "vm/kernel.h"
+#include "vm/python.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,11 +89,13 @@ void qs_close(qs_vm *vm) {
     if (!vm) return;
     Machine *m = qvm(vm);
     qs_error_clear(vm);
+    if (m->python) m->python->close(vm);
     qvm_flush(vm);
     qinterp_close(vm);
     qmod_close(vm);
     qlib_close(vm);
     qkrn_close(vm);
+    if (m->python) m->python->closed(vm);
     qtext_free(&m->out);
     qtext_free(&m->report);
     qctx_close(&m->base);
@@ -171,7 +174,26 @@ bool qs_exit_code(qs_vm *vm, int *code) {
     return qvm(vm)->exiting;
 }
 
-void qs_interrupt(qs_vm *vm) { qvm(vm)->interrupted = 1; }
+void qs_interrupt(qs_vm *vm) {
+    qvm(vm)->interrupted = 1;
+    qvm(vm)->attention = 1;
+    if (qvm(vm)->python) qvm(vm)->python->interrupt();
+}
+
+bool qvm_take_interrupt(qs_vm *vm) {
+    Machine *m = qvm(vm);
+    if (!m->interrupted) return false;
+    m->interrupted = 0;
+    if (m->python) m->python->forget_interrupt(vm);
+    return true;
+}
+
+qs_status qvm_attend(qs_vm *vm) {
+    Machine *m = qvm(vm);
+    m->attention = 0;
+    if (qvm_take_interrupt(vm)) return qerr_set(&m->base, QS_EINTERRUPT, "interrupted");
+    return m->python ? m->python->yield(vm) : QS_OK;
+}
 
 /* -- errors --------------------------------------------------------------------------------------------------------------------------- */
 
@@ -195,6 +217,14 @@ static void add_chain(const ErrorState *e, Text *t) {
     if (e->nlost) qtext_printf(t, "  … and %d more calls\n", e->nlost);
 }
 
+static void add_foreign_report(qs_vm *vm, qs_value payload, Text *t) {
+    qs_value text;
+    const Foreign *f = payload.kind == QS_FOREIGN ? payload.u.p : NULL;
+    if (!f || !f->ftype->report || f->ftype->report(vm, f->p, &text) != QS_OK) return;
+    qtext_add(t, ((Str *)text.u.p)->s, ((Str *)text.u.p)->len);
+    qval_release(vm, text);
+}
+
 const char *qs_error_report(qs_vm *vm) {
     Machine *m = qvm(vm);
     const ErrorState *e = &m->base.err;
@@ -204,6 +234,7 @@ const char *qs_error_report(qs_vm *vm) {
     if (e->where.src) qsource_report(&m->report, e->where, "error", e->text);
     else qtext_printf(&m->report, "error: %s\n", e->text);
     add_chain(e, &m->report);
+    add_foreign_report(vm, e->payload, &m->report);
     return m->report.s;
 }
 
@@ -366,9 +397,10 @@ qs_status qs_get(qs_vm *vm, qs_value v, qs_value key, qs_value *out) {
         Str *name = key.u.p;
         return qops_get_field(vm, v, qstr_name(qvm_ctx(vm), name->s, name->len), &none, out);
     }
-    if (v.kind == QS_FOREIGN && ((Foreign *)v.u.p)->ftype->get)
-        return ((Foreign *)v.u.p)->ftype->get(vm, ((Foreign *)v.u.p)->p, key, out);
     const Cell *c = key.kind == QS_CELL ? key.u.p : NULL;
+    const Foreign *f = v.kind == QS_FOREIGN ? v.u.p : NULL;
+    if (f && f->ftype->get_item) return f->ftype->get_item(vm, f->p, c ? (int)c->count : 1, c ? c->items : &key, out);
+    if (f && f->ftype->get) return f->ftype->get(vm, f->p, key, out);
     return qidx_get(vm, v, c ? (int)c->count : 1, c ? c->items : &key, (TypeMods){0}, NULL, out);
 }
 
@@ -378,9 +410,10 @@ qs_status qs_set(qs_vm *vm, qs_value v, qs_value key, qs_value x) {
         Str *name = key.u.p;
         return qops_set_field(vm, v, qstr_name(qvm_ctx(vm), name->s, name->len), &none, x);
     }
-    if (v.kind == QS_FOREIGN && ((Foreign *)v.u.p)->ftype->set)
-        return ((Foreign *)v.u.p)->ftype->set(vm, ((Foreign *)v.u.p)->p, key, x);
     const Cell *c = key.kind == QS_CELL ? key.u.p : NULL;
+    const Foreign *f = v.kind == QS_FOREIGN ? v.u.p : NULL;
+    if (f && f->ftype->set_item) return f->ftype->set_item(vm, f->p, c ? (int)c->count : 1, c ? c->items : &key, x);
+    if (f && f->ftype->set) return f->ftype->set(vm, f->p, key, x);
     return qidx_set(vm, v, c ? (int)c->count : 1, c ? c->items : &key, (TypeMods){0}, NULL, x);
 }
 

@@ -278,17 +278,19 @@ qs_status qcall_construct(qs_vm *vm, Class *cls, int nin, const qs_value *in, in
 
 /* -- what is no function ------------------------------------------------------------------------------------------------------------ */
 
-static qs_status call_foreign(qs_vm *vm, Foreign *f, int nin, qs_value *in, int nnamed, Str *const *names, int nout, qs_value *out) {
+qs_status qcall_foreign(qs_vm *vm, Foreign *f, Str *method, int nin, qs_value *in, int nnamed, Str *const *names, int nout,
+                        qs_value *out, bool *found) {
     qs_value strings[MAX_NAMED];
-    if (!f->ftype->call) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s cannot be called", f->ftype->name);
+    if (!method && !f->ftype->call) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s cannot be called", f->ftype->name);
     if (nnamed > MAX_NAMED) return qerr_set(qvm_ctx(vm), QS_EVALUE, "more than %d named arguments", MAX_NAMED);
     for (int i = 0; i < nnamed; i++) strings[i] = qval_object(QS_STRING, names[i]);
     qs_call_args c = {.nin = nin, .nout = nout, .in = in, .out = out, .nnamed = nnamed, .names = strings};
+    if (method) return f->ftype->method(vm, f->p, qval_object(QS_STRING, method), &c, found);
     return f->ftype->call(vm, f->p, &c);
 }
 
 qs_status qcall_other(qs_vm *vm, qs_value callee, int nin, qs_value *in, int nnamed, Str *const *names, int nout, qs_value *out) {
-    if (callee.kind == QS_FOREIGN) return call_foreign(vm, callee.u.p, nin, in, nnamed, names, nout, out);
+    if (callee.kind == QS_FOREIGN) return qcall_foreign(vm, callee.u.p, NULL, nin, in, nnamed, names, nout, out, NULL);
     if (callee.kind == QS_TYPE) {
         const TypeValue *t = callee.u.p;
         if (t->cls) return qcall_construct(vm, t->cls, nin, in, nnamed, names, out);

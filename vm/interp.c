@@ -141,7 +141,9 @@ static const Handler *handler_of(const Frame *f) {
 /* What `catch e` receives: the payload, or the message. */
 static qs_value caught(qs_vm *vm) {
     Ctx *c = qvm_ctx(vm);
-    qs_value v = c->err.payload;
+    qs_value v = c->err.payload, other;
+    const Foreign *x = v.kind == QS_FOREIGN ? v.u.p : NULL;
+    if (x && x->ftype->caught && x->ftype->caught(vm, x->p, &other) == QS_OK) qinterp_put(vm, &v, other);
     if (v.kind == QS_NIL) v = qval_object(QS_STRING, qstr_new(c, c->err.text, strlen(c->err.text)));
     c->err.payload = qs_nil();
     qerr_clear(c);
@@ -235,6 +237,24 @@ static qs_status call_out(qs_vm *vm, Function *fn, qs_value *args, int nin, cons
     for (int i = 0; i < nin; i++) clear_slot(vm, &args[i]);
     if (s == QS_OK) s = deliver(vm, d ? d->name : "this", out, have, ret, want);
     for (uint32_t i = 0; i < slots; i++) clear_slot(vm, &out[i]);
+    m->top = top;
+    return s;
+}
+
+/* r[1].name(r[2], …) on a foreign value, nin arguments; the result goes to r[0]. */
+static qs_status foreign_method(qs_vm *vm, qs_value *r, int nin, Str *name, const NameTable *names, uint32_t want, bool *found) {
+    Machine *m = qvm(vm);
+    qs_value *out = free_slot(m), *top = m->top;
+    if (out + 1 > m->stack_limit) return too_deep(vm);
+    qinterp_clear(vm, out);
+    m->top = out + 1;
+    qs_status s = qcall_foreign(vm, r[1].u.p, name, nin, r + 2, names ? names->n : 0, names ? names->at : NULL,
+                                results_for(1, want), out, found);
+    if (*found || s != QS_OK) {
+        for (int i = 0; i <= nin; i++) clear_slot(vm, &r[1 + i]);
+        if (s == QS_OK) s = deliver(vm, name->s, out, 1, r, want);
+    }
+    clear_slot(vm, out);
     m->top = top;
     return s;
 }
@@ -346,30 +366,18 @@ static const char *index_name(const Frame *f, uint32_t w) {
 
 static TypeMods index_mods(uint32_t w) { return (TypeMods){INDEX_ACCESS(w), INDEX_FLAGS(w)}; }
 
-/* One index is the key itself, several are a list. */
-static qs_status foreign_key(qs_vm *vm, int n, const qs_value *at, qs_value *key) {
-    if (n == 1) return *key = qval_retain(at[0]), QS_OK;
-    return qops_cell(vm, n, at, key);
-}
-
 static qs_status read_element(qs_vm *vm, Frame *f, qs_value base, int n, const qs_value *at, uint32_t w, qs_value *out) {
-    qs_value key;
-    if (base.kind != QS_FOREIGN || !((Foreign *)base.u.p)->ftype->get)
-        return qidx_get(vm, base, n, at, index_mods(w), index_name(f, w), out);
-    TRY(foreign_key(vm, n, at, &key));
-    qs_status s = ((Foreign *)base.u.p)->ftype->get(vm, ((Foreign *)base.u.p)->p, key, out);
-    qval_release(vm, key);
-    return s;
+    const Foreign *x = base.kind == QS_FOREIGN ? base.u.p : NULL;
+    if (x && x->ftype->get_item) return x->ftype->get_item(vm, x->p, n, at, out);
+    if (x && x->ftype->get && n == 1) return x->ftype->get(vm, x->p, at[0], out);
+    return qidx_get(vm, base, n, at, index_mods(w), index_name(f, w), out);
 }
 
 static qs_status write_element(qs_vm *vm, Frame *f, qs_value base, int n, const qs_value *at, uint32_t w, qs_value v) {
-    qs_value key;
-    if (base.kind != QS_FOREIGN || !((Foreign *)base.u.p)->ftype->set)
-        return qidx_set(vm, base, n, at, index_mods(w), index_name(f, w), v);
-    TRY(foreign_key(vm, n, at, &key));
-    qs_status s = ((Foreign *)base.u.p)->ftype->set(vm, ((Foreign *)base.u.p)->p, key, v);
-    qval_release(vm, key);
-    return s;
+    const Foreign *x = base.kind == QS_FOREIGN ? base.u.p : NULL;
+    if (x && x->ftype->set_item) return x->ftype->set_item(vm, x->p, n, at, v);
+    if (x && x->ftype->set && n == 1) return x->ftype->set(vm, x->p, at[0], v);
+    return qidx_set(vm, base, n, at, index_mods(w), index_name(f, w), v);
 }
 
 static void used_element(qs_vm *vm, const Frame *f, qs_value *base, int n, qs_value *at) {
@@ -511,6 +519,13 @@ static qs_status leave_many(qs_vm *vm, Frame *f, qs_value *results, int have) {
     do {                                                                                                               \
         f->pc = pc;                                                                                                    \
         if (__builtin_expect((status = (expr)) != QS_OK, 0)) goto fail;                                                \
+    } while (0)
+#define ATTEND()                                                                                                       \
+    do {                                                                                                               \
+        if (__builtin_expect(m->attention, 0)) {                                                                       \
+            if (f && m->nframes > floor_frames) f->pc = pc;                                                            \
+            if ((status = qvm_attend(vm)) != QS_OK) goto fail;                                                         \
+        }                                                                                                              \
     } while (0)
 #define JUMP_WHEN(cond)                                                                                                \
     do {                                                                                                               \
@@ -809,7 +824,7 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
     }
     L_JMP: pc += (int32_t)*pc + 1; NEXT;
     L_LOOP:
-        if (__builtin_expect(m->interrupted, 0)) goto interrupted;
+        ATTEND();
         pc += (int32_t)*pc + 1;
         NEXT;
     L_JTEST: {
@@ -1009,6 +1024,15 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
         qs_value v;
         uint32_t x = pc[0], names_at = pc[1];
         ret = RA;
+        if (ret[1].kind == QS_FOREIGN && ((Foreign *)ret[1].u.p)->ftype->method) {
+            bool found = true;
+            names = names_at == NO_NAMES ? NULL : k[names_at].u.p;
+            SLOW(foreign_method(vm, ret, (int)B, k[FIELD_NAME(x)].u.p, names, C, &found));
+            if (found) {
+                pc += 2;
+                NEXT;
+            }
+        }
         FieldCache *cache = &f->proto->caches[FIELD_CACHE(x)];
         const Object *o = ret[1].u.p;
         if (LIKELY(ret[1].kind == QS_OBJECT && o->cls && o->cls == cache->shape)) v = qval_retain(*m->globals[cache->slot]);
@@ -1038,7 +1062,7 @@ call_function:
         if (__builtin_expect(nin != (int)p->nparams || p->variadic || names, 0) &&
             (status = qcall_arrange(vm, fn, args, nin, names ? names->n : 0, names ? names->at : NULL)) != QS_OK)
             goto fail;
-        if (__builtin_expect(m->interrupted, 0)) goto interrupted;
+        ATTEND();
         if ((status = push_frame(vm, fn, p, args, ret, want)) != QS_OK) goto fail;
         f = &m->frames[m->nframes - 1];
         pc = p->chunk.code;
@@ -1127,7 +1151,7 @@ returned:
         qs_value *r = RA;
         int64_t i = ++r[0].u.i;
         if (LIKELY(i < r[3].u.i)) {
-            if (__builtin_expect(m->interrupted, 0)) goto interrupted;
+            ATTEND();
             set_num(vm, RB, r[1].u.f + (double)i * r[2].u.f);
             pc += (int32_t)*pc;
         }
@@ -1178,10 +1202,6 @@ returned:
     }
     L_IMPORT: SLOW(qmod_import(vm, k[BX].u.p)); NEXT;
 
-interrupted:
-    m->interrupted = 0;
-    if (f && m->nframes > floor_frames) f->pc = pc;
-    status = qerr_set(&m->base, QS_EINTERRUPT, "interrupted");
 fail:
     if (!unwind(vm, status, floor_frames)) return status;
     f = &m->frames[m->nframes - 1];

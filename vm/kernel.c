@@ -5,6 +5,7 @@
  *
  * A launch that was seen before allocates nothing. */
 #include "vm/kernels.h"
+#include "vm/python.h"
 
 #include <math.h>
 #include <string.h>
@@ -298,7 +299,9 @@ static qs_status run(qs_vm *vm, Spec *s, const Request *r, const qs_value *value
     TRY(choose_block(vm, s, r, d, &l));
     TRY(bind_params(vm, s, r, values, &b));
     TRY(lock(vm, d, s->func, &b));
+    qpython_unblock(vm);
     qs_status status = d->ops->launch(d, s->program, &l, s->func->nparams, b.arg, s->has_check ? &fault : NULL);
+    qpython_block(vm);
     unlock(vm, d, &b, b.nlocked);
     if (status == QS_OK && fault.message) return fault_error(vm, s->func, &fault);
     return status;

@@ -915,6 +915,13 @@ qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out) {
     return s;
 }
 
+const char *qvm_script(qs_vm *vm, const char **folder) {
+    const Module *m = qvm(vm)->main_module;
+    const char *slash = m ? strrchr(m->path, '/') : NULL;
+    *folder = slash ? qstr_name(qvm_ctx(vm), m->path, (size_t)(slash - m->path))->s : "";
+    return m ? m->path : "";
+}
+
 qs_status qvm_lookup(qs_vm *vm, const char *name, qs_value *out) {
     int slot = qmod_lookup(vm, qvm(vm)->session, qstr_cname(qvm_ctx(vm), name));
     if (slot < 0) return qmod_unknown(vm, qvm(vm)->session, "name", name);

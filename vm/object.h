@@ -106,7 +106,8 @@ typedef struct Machine {
     struct Frame *frames; uint32_t nframes, cap_frames;
     struct Proto *protos;            /* compiled functions */
     uint32_t depth;                  /* of interpreter runs inside each other */
-    volatile int interrupted;        /* set by qs_interrupt, polled by loops and kernels */
+    volatile int interrupted;        /* set by qs_interrupt, polled by kernels and whatever waits */
+    volatile int attention;          /* loops call qvm_attend: interrupted, or other threads of Python want their turn */
     /* gc.c */
     GcObj gc_list; size_t gc_count, gc_threshold; bool gc_running;
     /* object.c */
@@ -123,10 +124,16 @@ typedef struct Machine {
     Text report;                     /* api.c: what qs_error_report gives; module.c: all diagnostics of a refused file */
     bool refused;                    /* `report` holds such diagnostics */
     bool line_buffered;              /* output goes to a terminal */
+    /* the Python bridge (vm/python.h); NULL until a script asks for it */
+    const struct Python *python; struct Border *border;
 } Machine;
 static inline Machine *qvm(qs_vm *vm) { return (Machine *)vm; }
 static inline Ctx *qvm_ctx(qs_vm *vm) { return (Ctx *)vm; }
 static inline qs_value *qvm_global(qs_vm *vm, uint64_t slot) { return qvm(vm)->globals[slot]; }
+
+/* What a loop does when it finds `attention` set: QS_EINTERRUPT after qs_interrupt. */
+qs_status qvm_attend(qs_vm *vm);
+bool qvm_take_interrupt(qs_vm *vm); /* whether qs_interrupt was called since it was asked last */
 
 /* Program output, in order with everything else on fd 1. */
 void qvm_write(qs_vm *vm, const char *s, size_t n);
@@ -191,5 +198,6 @@ qs_status qvm_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nnam
 void qvm_builtin(qs_vm *vm, const char *name, qs_value v);
 /* The type that text names, as in type(x, "cube[uint8]"); user classes and aliases are those of the session module. */
 qs_status qvm_type_named(qs_vm *vm, const char *text, size_t n, const Type **out, TypeMods *mods);
+const char *qvm_script(qs_vm *vm, const char **folder); /* the file that was started, "" when there is none, and its folder */
 qs_status qvm_lookup(qs_vm *vm, const char *name, qs_value *out); /* session module, then built-ins; a new reference */
 #endif

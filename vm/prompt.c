@@ -55,19 +55,13 @@ static char *next_line(const Lines *l, const char *prompt) {
     return line;
 }
 
-static bool was_interrupted(qs_vm *vm) {
-    bool yes = qvm(vm)->interrupted != 0;
-    qvm(vm)->interrupted = 0;
-    return yes;
-}
-
 /* A whole statement, perhaps of several lines, added to `text`; false at the end of the input. */
 static bool read_statement(const Lines *l, Text *text) {
     bool more = false;
     text->len = 0;
     do {
         char *line = next_line(l, more ? "... " : "> ");
-        if (was_interrupted(l->vm)) { /* Ctrl-C: what was typed so far is dropped */
+        if (qvm_take_interrupt(l->vm)) { /* Ctrl-C: what was typed so far is dropped */
             free(line);
             clearerr(stdin);
             text->len = 0;

@@ -79,6 +79,9 @@ qs_status qcall_select(qs_vm *vm, Function *set, int nin, const qs_value *in, in
 qs_status qcall_arrange(qs_vm *vm, Function *fn, qs_value *args, int nin, int nnamed, Str *const *names);
 /* Anything that is no function: types construct, foreign values are called. */
 qs_status qcall_other(qs_vm *vm, qs_value callee, int nin, qs_value *in, int nnamed, Str *const *names, int nout, qs_value *out);
+/* A foreign value, or with `method` its method of that name; *found false: it has none, and nothing happened. */
+qs_status qcall_foreign(qs_vm *vm, Foreign *f, Str *method, int nin, qs_value *in, int nnamed, Str *const *names, int nout,
+                        qs_value *out, bool *found);
 /* v.name(…): the function in a field (then *is_field), or the function called `name` with v as its first argument. */
 qs_status qcall_method(qs_vm *vm, Func *from, qs_value v, Str *name, FieldCache *cache, qs_value *fn, bool *is_field);
 qs_status qcall_bind_types(qs_vm *vm, Frame *f, int first);

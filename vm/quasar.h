@@ -83,6 +83,15 @@ typedef struct { /* a foreign type: what pyvalue is made of; a NULL member means
     qs_status (*format)(qs_vm *, void *p, qs_value *out);
     qs_status (*iter)(qs_vm *, void *p, qs_value *out);             /* a foreign value that has `next` */
     qs_status (*next)(qs_vm *, void *p, bool *more, qs_value *out);
+    /* x[i, j], apart from x.name, which get and set are for then; indices as written: numbers, ranges, colons (nil) */
+    qs_status (*get_item)(qs_vm *, void *p, int n, const qs_value *at, qs_value *out);
+    qs_status (*set_item)(qs_vm *, void *p, int n, const qs_value *at, qs_value v);
+    /* x.name(…) in one step; *found false: x has nothing of that name, and a function called name may take x instead */
+    qs_status (*method)(qs_vm *, void *p, qs_value name, qs_call_args *, bool *found);
+    qs_status (*truth)(qs_vm *, void *p, bool *out);
+    /* As the payload of an error: what `catch` receives (NULL: the value itself), and text to show below the report. */
+    qs_status (*caught)(qs_vm *, void *p, qs_value *out);
+    qs_status (*report)(qs_vm *, void *p, qs_value *out);
 } qs_foreign_type;
 
 typedef struct {

@@ -257,6 +257,8 @@ static qs_status array_truth(qs_vm *vm, Array *a, bool *out) {
 
 static qs_status foreign_truth(qs_vm *vm, qs_value v, bool *out) {
     qs_value no;
+    const Foreign *f = v.u.p;
+    if (f->ftype->truth) return f->ftype->truth(vm, f->p, out);
     TRY(((Foreign *)v.u.p)->ftype->op(vm, OP_NOT, v, qs_nil(), &no));
     *out = !(qval_is_number(no) && qval_number(no) != 0);
     qval_release(vm, no);
@@ -271,7 +273,7 @@ qs_status qval_truth(qs_vm *vm, qs_value v, bool *out) {
     case QS_COMPLEX: return *out = z->re != 0 || z->im != 0, QS_OK;
     case QS_ARRAY: return array_truth(vm, v.u.p, out);
     case QS_FOREIGN:
-        if (((Foreign *)v.u.p)->ftype->op) return foreign_truth(vm, v, out);
+        if (((Foreign *)v.u.p)->ftype->op || ((Foreign *)v.u.p)->ftype->truth) return foreign_truth(vm, v, out);
         break;
     default: break;
     }

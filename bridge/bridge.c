@@ -1,0 +1,371 @@
+/* bridge.c -- opening and closing: Python for a machine, the module _bridge for Python, and what both have in common. */
+#include "bridge/bridge.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+Bridge qbridge;
+
+PyObject *qbridge_support(const char *name, const char *format, ...) {
+    va_list ap;
+    PyObject *f = PyObject_GetAttrString(qbridge.support, name), *args, *r = NULL;
+    va_start(ap, format);
+    args = f ? Py_VaBuildValue(format, ap) : NULL;
+    va_end(ap);
+    if (args) r = PyObject_CallObject(f, args);
+    Py_XDECREF(args);
+    Py_XDECREF(f);
+    return r;
+}
+
+/* -- borders ------------------------------------------------------------------------------------------------------------------------- */
+
+void qborder_release(Border *b) {
+    if (--b->refs == 0) free(b);
+}
+
+Border *qbridge_border(qs_vm *vm, bool inside) {
+    if (border_of(vm)) return border_of(vm);
+    Border *b = calloc(1, sizeof *b);
+    if (!b) return NULL;
+    b->vm = vm;
+    b->refs = 1;
+    b->wrappers.prev = b->wrappers.next = &b->wrappers;
+    qvm(vm)->border = b;
+    qgil_start(b, inside);
+    return b;
+}
+
+static void forget_names(Border *b) {
+    for (int i = 0; i < NAME_SLOTS; i++) Py_CLEAR(b->names[i].name);
+    for (int i = 0; i < TUPLE_SLOTS; i++) Py_CLEAR(b->tuples[i].tuple);
+}
+
+/* Python may keep its wrappers, but not what is in them. */
+static void empty_wrappers(Border *b) {
+    while (b->wrappers.next != &b->wrappers) {
+        Wrapper *w = b->wrappers.next;
+        w->prev->next = w->next;
+        w->next->prev = w->prev;
+        w->prev = w->next = NULL;
+        qs_value v = w->v;
+        w->v = qs_nil();
+        qgil_release(b, v);
+    }
+}
+
+/* -- built-ins ------------------------------------------------------------------------------------------------------------------------- */
+
+static qs_status import(qs_vm *vm, qs_call_args *c) {
+    Border *b = border_of(vm);
+    size_t n;
+    const char *name = qs_to_string(c->in[0], &n);
+    if (!name) return qs_fail(vm, QS_ETYPE, "pyimport: name must be a string, got %s", qs_type_name(vm, c->in[0]));
+    return qpy_result(b, PyImport_ImportModule(name), &c->out[0]);
+}
+
+/* A Python object that stays one: not converted back. */
+static qs_status keep(Border *b, PyObject *o, qs_value *out) {
+    qgil_back(b);
+    if (!o) return qerror_take(b);
+    *out = qpyvalue_new(b->vm, o);
+    return QS_OK;
+}
+
+static qs_status to_py(qs_vm *vm, qs_call_args *c) {
+    Border *b = border_of(vm);
+    qs_value v = c->in[0];
+    PyObject *o;
+    if (v.kind == QS_ARRAY) o = qnd_from_array(b, v.u.p);
+    else if (v.kind == QS_NUM) o = PyFloat_FromDouble(v.u.f);
+    else o = qpy_from_value(b, v);
+    return keep(b, o, &c->out[0]);
+}
+
+static qs_status from_py(qs_vm *vm, qs_call_args *c) {
+    PyObject *o = qpyvalue_get(c->in[0]);
+    if (!o) return c->out[0] = qval_retain(c->in[0]), QS_OK;
+    return qnd_import(border_of(vm), o, &c->out[0]);
+}
+
+static PyObject *integer(Border *b, qs_value v) {
+    PyObject *o, *r;
+    if (v.kind == QS_NUM) return PyLong_FromDouble(v.u.f);
+    if (v.kind == QS_ARRAY) return qnd_integers(b, v.u.p);
+    if (v.kind == QS_STRING) return PyLong_FromString(((Str *)v.u.p)->s, NULL, 10);
+    if (v.kind == QS_BOOL) return PyLong_FromLong(v.u.i != 0);
+    o = qpy_from_value(b, v);
+    r = o ? PyNumber_Long(o) : NULL;
+    Py_XDECREF(o);
+    return r;
+}
+
+static qs_status make_int(qs_vm *vm, qs_call_args *c) { return keep(border_of(vm), integer(border_of(vm), c->in[0]), &c->out[0]); }
+
+/* An array becomes one of elements of type d. */
+static PyObject *converted(Border *b, Array *a, qs_dtype d) {
+    Array *r;
+    qs_status s = qarr_convert(b->vm, a, d, &r);
+    if (s != QS_OK) return qerror_raise(b, s);
+    PyObject *o = qnd_from_array(b, r);
+    qarr_release(b->vm, r);
+    return o;
+}
+
+static PyObject *boolean(Border *b, qs_value v) {
+    if (v.kind == QS_ARRAY) return converted(b, v.u.p, QS_B1);
+    PyObject *o = qpy_from_value(b, v);
+    int t = o ? PyObject_IsTrue(o) : -1;
+    Py_XDECREF(o);
+    return t < 0 ? NULL : PyBool_FromLong(t);
+}
+
+static qs_status make_bool(qs_vm *vm, qs_call_args *c) { return keep(border_of(vm), boolean(border_of(vm), c->in[0]), &c->out[0]); }
+
+static PyObject *real(Border *b, qs_value v) {
+    if (qval_is_number(v)) return PyFloat_FromDouble(qval_number(v));
+    if (v.kind == QS_ARRAY) return converted(b, v.u.p, QS_F64);
+    PyObject *o = qpy_from_value(b, v), *r = o ? PyNumber_Float(o) : NULL;
+    Py_XDECREF(o);
+    return r;
+}
+
+static qs_status make_float(qs_vm *vm, qs_call_args *c) { return keep(border_of(vm), real(border_of(vm), c->in[0]), &c->out[0]); }
+
+static qs_status make_string(qs_vm *vm, qs_call_args *c) {
+    qs_value text;
+    size_t n;
+    TRY(qs_format(vm, c->in[0], &text));
+    const char *s = qs_to_string(text, &n);
+    qs_status status = keep(border_of(vm), qpy_string(s, n), &c->out[0]);
+    qs_release(vm, text);
+    return status;
+}
+
+static qs_status make_function(qs_vm *vm, qs_call_args *c) {
+    PyObject *o = qpyvalue_get(c->in[0]);
+    if (c->in[0].kind != QS_FUNCTION && (!o || !PyCallable_Check(o)))
+        return qs_fail(vm, QS_ETYPE, "pyfunc: f must be a Python object that can be called, got %s", qs_type_name(vm, c->in[0]));
+    c->out[0] = qval_retain(c->in[0]);
+    return QS_OK;
+}
+
+static qs_status version(qs_vm *vm, qs_call_args *c) {
+    const char *s = Py_GetVersion();
+    return qs_string(vm, s, strcspn(s, "\n"), &c->out[0]);
+}
+
+/* -- interrupts -------------------------------------------------------------------------------------------------------------------------- */
+
+static void interrupt(void) { PyErr_SetInterrupt(); }
+
+/* Python has been told too; what it was told is taken back. */
+static void forget_interrupt(qs_vm *vm) {
+    (void)vm;
+    if (PyErr_CheckSignals() < 0) PyErr_Clear();
+}
+
+/* -- the end -------------------------------------------------------------------------------------------------------------------------------- */
+
+static void finalize(void) {
+    if (qbridge.borders) return; /* exit() in the middle of a program */
+    PyGILState_Ensure();
+    qbridge.finished = true;
+    Py_FinalizeEx();
+}
+
+static void closing(qs_vm *vm) {
+    Border *b = border_of(vm);
+    if (qbridge.ours && qbridge.host == b) {
+        PyObject *r = qbridge_support("end", "()");
+        Py_XDECREF(r);
+        PyErr_Clear();
+        qgil_back(b);
+    }
+    qgil_stop(b);
+    empty_wrappers(b);
+    qbridge.host = qbridge.host == b ? NULL : qbridge.host;
+}
+
+static void closed(qs_vm *vm) {
+    static bool registered;
+    Border *b = border_of(vm);
+    forget_names(b);
+    qgil_stopped(b);
+    qborder_release(b);
+    qvm(vm)->border = NULL;
+    if (!qbridge.ours) return;
+    PyEval_SaveThread();
+    if (!registered) atexit(finalize); /* before the libraries that Python has loaded are taken down */
+    registered = true;
+}
+
+static const Python table = {
+    .size = sizeof(Python), .import = import, .to_py = to_py, .from_py = from_py, .make_int = make_int, .make_bool = make_bool,
+    .make_float = make_float, .make_string = make_string, .make_function = make_function, .version = version,
+    .unblock = qgil_unblock, .block = qgil_block, .yield = qgil_yield, .interrupt = interrupt, .forget_interrupt = forget_interrupt,
+    .collect = qcycles_collect, .close = closing, .closed = closed,
+};
+
+/* -- output of Python ----------------------------------------------------------------------------------------------------------------------- */
+
+static PyObject *write_text(const char *s, size_t n) {
+    if (qbridge.host && qgil_enter(qbridge.host) == 0) {
+        qvm_write(qbridge.host->vm, s, n);
+        qgil_leave(qbridge.host);
+    } else {
+        PyErr_Clear();
+        fwrite(s, 1, n, stdout);
+    }
+    return Py_INCREF(Py_None), Py_None;
+}
+
+static PyObject *output_write(PyObject *module, PyObject *text) {
+    Py_ssize_t n;
+    char *s;
+    (void)module;
+    if (!PyUnicode_Check(text)) return PyErr_SetString(PyExc_TypeError, "write() argument must be str"), NULL;
+    const char *utf8 = PyUnicode_AsUTF8AndSize(text, &n);
+    Py_ssize_t length = PyUnicode_GetLength(text);
+    if (utf8) return Py_XDECREF(write_text(utf8, (size_t)n)), PyLong_FromSsize_t(length);
+    PyErr_Clear();
+    PyObject *bytes = PyUnicode_AsEncodedString(text, "utf-8", "surrogateescape");
+    if (!bytes || PyBytes_AsStringAndSize(bytes, &s, &n) < 0) return Py_XDECREF(bytes), NULL;
+    Py_XDECREF(write_text(s, (size_t)n));
+    Py_DECREF(bytes);
+    return PyLong_FromSsize_t(length);
+}
+
+static PyObject *output_write_bytes(PyObject *module, PyObject *bytes) {
+    char *s;
+    Py_ssize_t n;
+    (void)module;
+    return PyBytes_AsStringAndSize(bytes, &s, &n) < 0 ? NULL : write_text(s, (size_t)n);
+}
+
+static PyObject *output_flush(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    if (qbridge.host && qgil_enter(qbridge.host) == 0) {
+        qvm_flush(qbridge.host->vm);
+        qgil_leave(qbridge.host);
+    } else {
+        PyErr_Clear();
+        fflush(stdout);
+    }
+    return Py_INCREF(Py_None), Py_None;
+}
+
+/* -- the module ------------------------------------------------------------------------------------------------------------------------------ */
+
+static PyMethodDef functions[] = {
+    {"_write", output_write, METH_O, NULL},
+    {"_write_bytes", output_write_bytes, METH_O, NULL},
+    {"_flush", output_flush, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static int init_types(PyObject *module) {
+    qbridge.support = PyImport_ImportModule("pyquasar._support");
+    if (!qbridge.support || qerror_init(qbridge.support) < 0) return -1;
+    if (qscalar_init() < 0 || qfunction_init() < 0 || qvalue_init() < 0 || qcycles_init() < 0) return -1;
+    Py_INCREF(qbridge.value);
+    Py_INCREF(qbridge.function);
+    if (PyModule_AddObject(module, "qvalue", (PyObject *)qbridge.value) < 0) return -1;
+    return PyModule_AddObject(module, "qfunction", (PyObject *)qbridge.function);
+}
+
+static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "pyquasar._bridge", NULL, -1, functions, NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__bridge(void);
+PyMODINIT_FUNC PyInit__bridge(void) {
+    PyObject *m = PyModule_Create(&definition);
+    if (m && !qbridge.value && init_types(m) < 0) Py_CLEAR(m);
+    return m;
+}
+
+/* -- for a machine ---------------------------------------------------------------------------------------------------------------------------- */
+
+static qs_status start_python(qs_vm *vm, const PythonPlace *place) {
+    struct sigaction on_interrupt;
+    void (*set_program_name)(const wchar_t *); /* until 3.14; keeps the name */
+    *(void **)&set_program_name = dlsym(RTLD_DEFAULT, "Py_SetProgramName");
+    if (!set_program_name) return qs_fail(vm, QS_EIO, "Python: version %.5s is not known yet", Py_GetVersion());
+    set_program_name(Py_DecodeLocale(place->executable, NULL));
+    sigaction(SIGINT, NULL, &on_interrupt);
+    Py_InitializeEx(0);
+    sigaction(SIGINT, &on_interrupt, NULL);
+    qbridge.ours = true;
+    return QS_OK;
+}
+
+static int add_path(const char *folder) {
+    PyObject *path = PySys_GetObject("path"), *s = qpy_string(folder, strlen(folder));
+    int r = !path || !s || PySequence_Contains(path, s) != 0 ? 0 : PyList_Append(path, s);
+    Py_XDECREF(s);
+    return r;
+}
+
+static int import_package(const PythonPlace *place) {
+    if (add_path(place->package) < 0) return -1;
+    PyObject *package = PyImport_ImportModule("pyquasar");
+    Py_XDECREF(package);
+    return package ? 0 : -1;
+}
+
+/* sys.argv and the folder of the script. */
+static PyObject *arguments(qs_vm *vm, const char **folder) {
+    const qs_config *c = &qvm(vm)->config;
+    PyObject *argv = PyList_New(0);
+    const char *script = qvm_script(vm, folder);
+    for (int i = -1; argv && i < c->argc; i++) {
+        const char *s = i < 0 ? script : c->argv[i];
+        PyObject *o = qpy_string(s, strlen(s));
+        if (!o || PyList_Append(argv, o) < 0) Py_CLEAR(argv);
+        Py_XDECREF(o);
+    }
+    return argv;
+}
+
+/* The interrupt handler of the program stays: it tells Python too. */
+static int begin(qs_vm *vm) {
+    const char *folder;
+    struct sigaction on_interrupt;
+    PyObject *argv = arguments(vm, &folder), *module = PyImport_ImportModule("pyquasar._bridge"), *r = NULL;
+    PyObject *write = module ? PyObject_GetAttrString(module, "_write") : NULL;
+    PyObject *bytes = module ? PyObject_GetAttrString(module, "_write_bytes") : NULL;
+    PyObject *flush = module ? PyObject_GetAttrString(module, "_flush") : NULL;
+    sigaction(SIGINT, NULL, &on_interrupt);
+    if (argv && write && bytes && flush) r = qbridge_support("begin", "(OsOOO)", argv, folder, write, bytes, flush);
+    sigaction(SIGINT, &on_interrupt, NULL);
+    Py_XDECREF(flush);
+    Py_XDECREF(bytes);
+    Py_XDECREF(write);
+    Py_XDECREF(module);
+    Py_XDECREF(argv);
+    Py_XDECREF(r);
+    return r ? 0 : -1;
+}
+
+static qs_status cannot_start(qs_vm *vm) { /* before errors.c can work */
+    PyErr_Print();
+    return qs_fail(vm, QS_EIO, "Python: the package pyquasar cannot be imported");
+}
+
+qs_python_open qbridge_open;
+qs_status qbridge_open(qs_vm *vm, const PythonPlace *place, const Python **out) {
+    bool first = !Py_IsInitialized();
+    if (first) TRY(start_python(vm, place));
+    else if (!PyGILState_Check()) PyGILState_Ensure();
+    if (import_package(place) < 0) return cannot_start(vm);
+    Border *b = qbridge_border(vm, true);
+    if (!b) return qs_fail(vm, QS_ENOMEM, "out of memory");
+    if (qbridge.ours && !qbridge.host) {
+        qbridge.host = b;
+        if (begin(vm) < 0) return cannot_start(vm);
+    }
+    *out = &table;
+    return QS_OK;
+}

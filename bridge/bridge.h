@@ -1,0 +1,176 @@
+/* bridge.h -- private to the bridge between the machine and CPython.
+ *
+ * Only this folder sees Python.h, and of that the limited interface of 3.9, so that one binary serves 3.9 and all later
+ * versions.  The object is linked to no libpython: its symbols come from the one that is there.
+ *
+ * Whoever runs script code holds the GIL, except in the windows of gil.c.  So everything here may count on it, and counts
+ * of both sides may be changed freely; what arrives without it (finalisers on strange threads) is queued.
+ *
+ * Two ways to fail: functions that return PyObject * or int leave a Python exception, functions that return qs_status
+ * leave the machine's error.  errors.c turns one into the other, nothing else does. */
+#ifndef BRIDGE_BRIDGE_H
+#define BRIDGE_BRIDGE_H
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x03090000
+#include <Python.h>
+#include <structmember.h>
+
+#include <pthread.h>
+
+#include "vm/array.h"
+#include "vm/python.h"
+
+/* -- what the limited interface of 3.9 leaves out, the same in every version since ------------------------------------- */
+#define EXTERN_WEAK extern __attribute__((weak))
+EXTERN_WEAK PyObject *PyObject_Vectorcall(PyObject *f, PyObject *const *args, size_t nargsf, PyObject *names); /* 3.11 */
+extern PyObject *PyObject_VectorcallDict(PyObject *f, PyObject *const *args, size_t nargsf, PyObject *dict);
+extern PyObject *PyVectorcall_Call(PyObject *f, PyObject *args, PyObject *dict);
+extern PyObject *PyObject_VectorcallMethod(PyObject *name, PyObject *const *args, size_t nargsf, PyObject *names);
+extern int PyGILState_Check(void);
+extern const char *PyUnicode_AsUTF8AndSize(PyObject *s, Py_ssize_t *n);
+#define ARGUMENTS_OFFSET ((size_t)1 << (8 * sizeof(size_t) - 1)) /* PY_VECTORCALL_ARGUMENTS_OFFSET */
+enum { HAVE_VECTORCALL = 1 << 11 };                              /* Py_TPFLAGS_HAVE_VECTORCALL */
+
+typedef struct {                                                 /* Py_buffer */
+    void *buf;
+    PyObject *obj;
+    Py_ssize_t len, itemsize;
+    int readonly, ndim;
+    char *format;
+    Py_ssize_t *shape, *strides, *suboffsets;
+    void *internal;
+} BufferView;
+extern int PyObject_CheckBuffer(PyObject *o);
+extern int PyObject_GetBuffer(PyObject *o, BufferView *view, int flags);
+extern void PyBuffer_Release(BufferView *view);
+enum { BUF_WRITABLE = 1, BUF_FORMAT = 4, BUF_ND = 8, BUF_STRIDES = 0x10 | BUF_ND, BUF_INDIRECT = 0x100 | BUF_STRIDES,
+       BUF_RECORDS_RO = BUF_STRIDES | BUF_FORMAT };
+enum { SLOT_GETBUFFER = 1, SLOT_RELEASEBUFFER = 2 };             /* Py_bf_getbuffer, Py_bf_releasebuffer */
+
+/* -- a machine as Python's side sees it: Machine.border ------------------------------------------------------------------ */
+enum { NAME_SLOTS = 1024, TUPLE_SLOTS = 64 };
+
+typedef struct Thread {    /* one that runs script code; with depth 0 one that did, and whose stack waits for another */
+    struct Thread *next;
+    pthread_t id;
+    QThread *state;        /* while another one runs */
+    int depth;             /* entries inside each other */
+} Thread;
+
+typedef struct Wrapper {   /* a value of the language in Python: the head of function and value objects */
+    PyObject ob_base;
+    PyObject *weak;
+    struct Border *border;
+    qs_value v;
+    struct Wrapper *prev, *next; /* Border.wrappers */
+    PyObject *hub;               /* cycles.c */
+} Wrapper;
+
+struct Border {
+    qs_vm *vm;             /* NULL when the machine is closed; wrappers in Python may live on */
+    long refs;             /* the machine and every wrapper */
+    struct Border *next;
+    /* gil.c */
+    pthread_t owner;       /* threads->id, whose state the machine has now */
+    Thread *threads;       /* the owner first */
+    bool away;             /* the owner works without the GIL: nobody may touch the machine */
+    PyThreadState *saved;  /* then */
+    int waiting;           /* threads that want the machine */
+    qs_value *dropped; uint32_t ndropped, cap_dropped; /* references to release when it is back */
+    Wrapper wrappers;      /* head of the ring of all of them */
+    /* convert.c */
+    struct { const Str *key; PyObject *name; } names[NAME_SLOTS]; /* attribute names met so far */
+    struct { int n; const Str *keys[6]; PyObject *tuple; } tuples[TUPLE_SLOTS]; /* lists of keyword names */
+};
+typedef struct Border Border;
+static inline Border *border_of(qs_vm *vm) { return qvm(vm)->border; }
+
+/* -- bridge.c: the process has one Python, and this is all that the bridge keeps of it ------------------------------------- */
+typedef struct {
+    PyTypeObject *scalar, *value, *function, *error; /* error: QuasarError */
+    PyObject *errors[QS_EINTERNAL + 1];              /* the exception type of each status */
+    PyObject *support;                               /* module pyquasar._support */
+    Border *borders, *host;                          /* host: whose output sys.stdout is */
+    bool plain_floats;                               /* the value of a float lies where we look for it */
+    bool ours, finished;                             /* Python was started by the bridge; it has ended */
+} Bridge;
+extern Bridge qbridge;
+/* Calls a function of pyquasar/_support.py. */
+PyObject *qbridge_support(const char *name, const char *format, ...);
+Border *qbridge_border(qs_vm *vm, bool inside);       /* made when missing; inside: this thread runs script code */
+static inline Border *qborder_retain(Border *b) { return b->refs++, b; }
+void qborder_release(Border *b);
+
+/* -- gil.c: threads ------------------------------------------------------------------------------------------------------- */
+void qgil_reclaim(Border *b);
+/* After every call of Python from script code: another thread may have run the machine meanwhile. */
+static inline void qgil_back(Border *b) {
+    if (__builtin_expect(!pthread_equal(b->owner, pthread_self()), 0)) qgil_reclaim(b);
+}
+/* Around every use of the machine from Python; -1 with an exception when the machine is closed. */
+int qgil_enter(Border *b);
+void qgil_leave(Border *b);
+void qgil_unblock(qs_vm *vm);
+void qgil_block(qs_vm *vm);
+qs_status qgil_yield(qs_vm *vm);
+void qgil_start(Border *b, bool inside);              /* inside: this thread runs script code now */
+void qgil_stop(Border *b);                            /* the machine is about to close */
+void qgil_stopped(Border *b);
+void qgil_decref(PyObject *o);                        /* from any thread, with the GIL or not */
+void qgil_release(Border *b, qs_value v);             /* a reference held by Python goes; the machine may be busy or closed */
+
+/* -- scalar.c: a float that Python takes for an index when it is whole -------------------------------------------------------- */
+int qscalar_init(void);
+PyObject *qscalar_new(double x);
+static inline bool qscalar_check(PyObject *o) { return Py_TYPE(o) == qbridge.scalar; }
+
+/* -- convert.c: the one table of conversions (docs/python.md) ----------------------------------------------------------------- */
+PyObject *qpy_from_value(Border *b, qs_value v);
+qs_status qpy_to_value(Border *b, PyObject *o, qs_value *out);   /* takes the reference; o is not NULL */
+PyObject *qpy_string(const char *s, size_t n);
+qs_status qpy_text(Border *b, PyObject *str, qs_value *out);     /* a str; takes the reference */
+PyObject *qpy_name(Border *b, const Str *s);                      /* borrowed, for names of code */
+PyObject *qpy_names(Border *b, int n, const qs_value *names);     /* borrowed tuple */
+/* The result of a Python call made by script code: NULL is the exception that is set.  Takes the reference. */
+qs_status qpy_result(Border *b, PyObject *r, qs_value *out);
+
+/* -- pyvalue.c: Python objects in the language ----------------------------------------------------------------------------------- */
+extern const qs_foreign_type qpyvalue_type;
+static inline PyObject *qpyvalue_get(qs_value v) { /* borrowed; NULL when v is none */
+    return v.kind == QS_FOREIGN && ((Foreign *)v.u.p)->ftype == &qpyvalue_type ? ((Foreign *)v.u.p)->p : NULL;
+}
+qs_value qpyvalue_new(qs_vm *vm, PyObject *o);        /* takes the reference */
+PyObject *qpyvalue_key(Border *b, int n, const qs_value *at); /* x[i, j] as Python writes it */
+
+/* -- function.c, value.c: what scripts hand to Python --------------------------------------------------------------------------- */
+PyObject *qfunction_new(Border *b, qs_value fn);
+int qfunction_init(void);
+PyObject *qvalue_new(Border *b, qs_value v);
+int qvalue_init(void);
+static inline bool qwrapper_check(PyObject *o) { return Py_TYPE(o) == qbridge.value || Py_TYPE(o) == qbridge.function; }
+PyObject *qwrapper_make(PyTypeObject *t, Border *b, qs_value v);
+void qwrapper_dealloc(PyObject *o);
+int qwrapper_traverse(PyObject *o, visitproc visit, void *arg);
+int qwrapper_clear(PyObject *o);
+
+/* -- ndarray.c: arrays ---------------------------------------------------------------------------------------------------------- */
+PyObject *qnd_from_array(Border *b, Array *a);        /* a NumPy array of the same memory */
+PyObject *qnd_from_cell(Border *b, Cell *c);
+PyObject *qnd_integers(Border *b, Array *a);          /* a NumPy array of int64 */
+PyObject *qnd_tuple(Border *b, Cell *c);              /* {1, 2} as (1, 2) */
+/* Any Python object as a value of the language; not an element of the implicit table. */
+qs_status qnd_import(Border *b, PyObject *o, qs_value *out);
+int qnd_getbuffer(PyObject *self, BufferView *view, int flags);
+void qnd_releasebuffer(PyObject *self, BufferView *view);
+
+/* -- errors.c -------------------------------------------------------------------------------------------------------------------- */
+int qerror_init(PyObject *module);
+qs_status qerror_take(Border *b);                     /* the exception that is set becomes the machine's error */
+PyObject *qerror_raise(Border *b, qs_status s);       /* the other way; returns NULL */
+qs_status qerror_report(qs_vm *vm, PyObject *exception, qs_value *out);
+qs_status qerror_format(Border *b, PyObject *exception, qs_value *out); /* "TypeError: message" */
+
+/* -- cycles.c: objects of both sides that hold each other ---------------------------------------------------------------------------- */
+int qcycles_init(void);
+void qcycles_collect(qs_vm *vm);
+#endif

@@ -1,0 +1,145 @@
+/* errors.c -- an exception of Python as an error of the machine, and the other way.
+ *
+ * A Python exception that a script lets through is the same object on the other side.  A script's error is a QuasarError
+ * in Python, of a class that is also IndexError, TypeError … where one fits.  Either way the exception carries both stacks:
+ * frames of script functions are put into its traceback, with file, line and source (pyquasar/_support.py). */
+#include "bridge/bridge.h"
+
+#include <string.h>
+
+int qerror_init(PyObject *module) {
+    PyObject *classes = PyObject_GetAttrString(module, "error_types"), *base;
+    if (!classes) return -1;
+    for (int i = 0; i <= QS_EINTERNAL; i++) {
+        PyObject *c = PySequence_GetItem(classes, i);
+        if (!c) return Py_DECREF(classes), -1;
+        qbridge.errors[i] = c;
+    }
+    Py_DECREF(classes);
+    base = PyObject_GetAttrString(module, "QuasarError");
+    qbridge.error = (PyTypeObject *)base;
+    return base ? 0 : -1;
+}
+
+/* -- Python → machine ---------------------------------------------------------------------------------------------------------- */
+
+static PyObject *fetch(void) { /* the exception that is set, whole, with its traceback */
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    if (traceback && value) PyException_SetTraceback(value, traceback);
+    Py_XDECREF(type);
+    Py_XDECREF(traceback);
+    return value;
+}
+
+static qs_status leave(Border *b, PyObject *e) { /* SystemExit: the program ends */
+    Machine *m = qvm(b->vm);
+    PyObject *code = qbridge_support("exit_code", "(O)", e);
+    m->exit_code = code ? (int)PyLong_AsLong(code) : 1;
+    m->exiting = true;
+    Py_XDECREF(code);
+    PyErr_Clear();
+    Py_DECREF(e);
+    return qs_fail(b->vm, QS_EINTERRUPT, "exit");
+}
+
+static qs_status interrupt(Border *b, PyObject *e) {
+    qvm(b->vm)->interrupted = 0;
+    Py_DECREF(e);
+    return qs_fail(b->vm, QS_EINTERRUPT, "interrupted");
+}
+
+static qs_status status_of(PyObject *e) {
+    if (!PyObject_IsInstance(e, (PyObject *)qbridge.error)) return QS_EFOREIGN;
+    for (int i = QS_OK + 1; i <= QS_EINTERNAL; i++)
+        if (Py_TYPE(e) == (PyTypeObject *)qbridge.errors[i]) return (qs_status)i;
+    return QS_EFOREIGN;
+}
+
+qs_status qerror_format(Border *b, PyObject *e, qs_value *out) {
+    PyObject *text = qbridge_support("describe", "(O)", e);
+    if (!text) {
+        PyErr_Clear();
+        text = PyUnicode_FromString("an exception that cannot be described");
+    }
+    return text ? qpy_text(b, text, out) : qs_fail(b->vm, QS_ENOMEM, "out of memory");
+}
+
+static qs_status error_of(Border *b, PyObject *e) {
+    qs_value text = qs_nil();
+    qs_status s = status_of(e);
+    ErrorState *err = &qvm_ctx(b->vm)->err;
+    bool first = err->status == QS_OK;
+    TRY(qerror_format(b, e, &text));
+    qs_fail(b->vm, s, "%s", qs_to_string(text, NULL));
+    qs_release(b->vm, text);
+    if (first) err->payload = qpyvalue_new(b->vm, e);
+    else Py_DECREF(e);
+    return s;
+}
+
+qs_status qerror_take(Border *b) {
+    PyObject *e = fetch();
+    if (!e) return qs_fail(b->vm, QS_EINTERNAL, "Python failed without an exception");
+    if (PyErr_GivenExceptionMatches(e, PyExc_SystemExit)) return leave(b, e);
+    if (PyErr_GivenExceptionMatches(e, PyExc_KeyboardInterrupt)) return interrupt(b, e);
+    return error_of(b, e);
+}
+
+qs_status qerror_report(qs_vm *vm, PyObject *e, qs_value *out) {
+    Border *b = border_of(vm);
+    PyObject *text = qbridge_support("traceback_text", "(O)", e);
+    if (text) return qpy_text(b, text, out);
+    PyErr_Clear();
+    return qs_string(vm, "", 0, out);
+}
+
+/* -- machine → Python ------------------------------------------------------------------------------------------------------------ */
+
+static PyObject *frame_entry(const Where w, const Str *function) {
+    int line = 0, column = 0;
+    if (w.src) qsource_line_col(w.src, w.pos, &line, &column);
+    PyObject *text = w.src && w.src->internal ? qpy_string(w.src->text, w.src->len) : NULL;
+    PyObject *entry = Py_BuildValue("(NiNO)", qpy_string(w.src ? w.src->path : "?", strlen(w.src ? w.src->path : "?")), line,
+                                    qpy_string(function->s, function->len), text ? text : Py_None);
+    Py_XDECREF(text);
+    return entry;
+}
+
+static PyObject *frames_list(const ErrorState *e) {
+    PyObject *list = PyList_New(0);
+    for (int i = 0; list && i < e->nframes; i++) {
+        PyObject *entry = frame_entry(e->frames[i].where, e->frames[i].function);
+        if (!entry || PyList_Append(list, entry) < 0) Py_CLEAR(list);
+        Py_XDECREF(entry);
+    }
+    return list;
+}
+
+/* The exception that the error is: the one that caused it, or a new one. */
+static PyObject *exception_of(Border *b, qs_status s) {
+    const ErrorState *e = &qvm_ctx(b->vm)->err;
+    PyObject *cause = qpyvalue_get(e->payload);
+    if (qvm(b->vm)->exiting) return PyObject_CallFunction(PyExc_SystemExit, "i", qvm(b->vm)->exit_code);
+    if (cause) return Py_INCREF(cause), cause;
+    PyObject *type = s == QS_EINTERRUPT ? PyExc_KeyboardInterrupt : qbridge.errors[s];
+    PyObject *text = qpy_string(e->text, strlen(e->text));
+    PyObject *r = text ? PyObject_CallFunctionObjArgs(type, text, NULL) : NULL;
+    Py_XDECREF(text);
+    return r;
+}
+
+PyObject *qerror_raise(Border *b, qs_status s) {
+    PyObject *e = exception_of(b, s), *frames = frames_list(&qvm_ctx(b->vm)->err);
+    PyObject *done = e && frames ? qbridge_support("add_frames", "(OO)", e, frames) : NULL;
+    Py_XDECREF(done);
+    Py_XDECREF(frames);
+    qs_error_clear(b->vm);
+    if (!e) return NULL;
+    PyErr_Clear();
+    PyObject *traceback = PyException_GetTraceback(e);
+    Py_INCREF(Py_TYPE(e));
+    PyErr_Restore((PyObject *)Py_TYPE(e), e, traceback);
+    return NULL;
+}

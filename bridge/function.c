@@ -1,0 +1,201 @@
+/* function.c -- a function of the language as a Python callable, and what it shares with value.c. */
+#include "bridge/bridge.h"
+
+#include <stddef.h>
+#include <string.h>
+
+typedef struct { Wrapper head; PyObject *(*call)(PyObject *, PyObject *const *, size_t, PyObject *); } FunctionObject;
+
+/* -- wrappers ------------------------------------------------------------------------------------------------------------------------ */
+
+/* A new one for v, which is retained. */
+PyObject *qwrapper_make(PyTypeObject *t, Border *b, qs_value v) {
+    Wrapper *w = (Wrapper *)PyType_GenericAlloc(t, 0);
+    if (!w) return NULL;
+    w->border = qborder_retain(b);
+    w->v = qval_retain(v);
+    w->next = &b->wrappers;
+    w->prev = b->wrappers.prev;
+    w->prev->next = w->next->prev = w;
+    return (PyObject *)w;
+}
+
+static void let_go(Wrapper *w) {
+    qs_value v = w->v;
+    w->v = qs_nil();
+    qgil_release(w->border, v);
+}
+
+void qwrapper_dealloc(PyObject *o) {
+    Wrapper *w = (Wrapper *)o;
+    PyTypeObject *t = Py_TYPE(o);
+    PyObject_GC_UnTrack(o);
+    if (w->weak) PyObject_ClearWeakRefs(o);
+    if (w->next) w->prev->next = w->next, w->next->prev = w->prev;
+    if (w->border) {
+        let_go(w);
+        qborder_release(w->border);
+    }
+    Py_XDECREF(w->hub);
+    PyObject_GC_Del(o);
+    Py_DECREF(t);
+}
+
+int qwrapper_traverse(PyObject *o, visitproc visit, void *arg) {
+    Py_VISIT(((Wrapper *)o)->hub);
+    Py_VISIT(Py_TYPE(o));
+    return 0;
+}
+
+int qwrapper_clear(PyObject *o) {
+    Py_CLEAR(((Wrapper *)o)->hub);
+    if (((Wrapper *)o)->border) let_go((Wrapper *)o);
+    return 0;
+}
+
+/* -- calls ------------------------------------------------------------------------------------------------------------------------------ */
+
+enum { FEW = 12, MOST = 255 };
+
+/* The values that a Python call hands over, named ones last. */
+static int take_args(Border *b, PyObject *const *args, Py_ssize_t n, qs_value *in) {
+    for (Py_ssize_t i = 0; i < n; i++) {
+        Py_INCREF(args[i]);
+        qs_status s = qpy_to_value(b, args[i], &in[i]);
+        if (s == QS_OK) continue;
+        while (i-- > 0) qs_release(b->vm, in[i]);
+        return qerror_raise(b, s), -1;
+    }
+    return 0;
+}
+
+static int take_names(Border *b, PyObject *names, int n, Str **out) {
+    for (int i = 0; i < n; i++) {
+        Py_ssize_t len;
+        const char *s = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(names, i), &len);
+        if (!s) return -1;
+        out[i] = qstr_name(qvm_ctx(b->vm), s, (size_t)len);
+    }
+    return 0;
+}
+
+static int results_of(const Function *f) {
+    if (f->fkind == FN_SCRIPT) return f->ast->is_lambda ? 1 : f->ast->nouts;
+    return 1;
+}
+
+/* [a, b] = f() is a tuple in Python. */
+static PyObject *give(Border *b, qs_status s, qs_value *out, int n) {
+    if (s != QS_OK) return qerror_raise(b, s);
+    PyObject *r = n > 1 ? PyTuple_New(n) : NULL;
+    for (int i = 0; i < n; i++) {
+        PyObject *o = qpy_from_value(b, out[i]);
+        qs_release(b->vm, out[i]);
+        if (n == 1) r = o;
+        else if (r && o) PyTuple_SetItem(r, i, o);
+        else Py_CLEAR(r);
+    }
+    return r;
+}
+
+enum { MOST_RESULTS = 16 };
+
+static PyObject *run(Border *b, qs_value fn, int nin, const qs_value *in, int nnamed, Str *const *names) {
+    qs_value out[MOST_RESULTS] = {{0}};
+    int n = results_of(fn.u.p);
+    bool several = n > 1 && n <= MOST_RESULTS;
+    qs_status s = qvm_call(b->vm, fn, nin, in, nnamed, names, several ? n : -1, out);
+    return give(b, s, out, several ? n : 1);
+}
+
+static PyObject *call_inside(Border *b, qs_value fn, PyObject *const *args, int nin, PyObject *names) {
+    qs_value few[FEW], *in = nin <= FEW ? few : PyMem_Malloc((size_t)nin * sizeof *in);
+    int nnamed = names ? (int)PyTuple_Size(names) : 0;
+    Str *strings[MOST];
+    PyObject *r = NULL;
+    if (!in) return PyErr_NoMemory();
+    if (take_args(b, args, nin, in) == 0) {
+        if (take_names(b, names, nnamed, strings) == 0) r = run(b, fn, nin, in, nnamed, strings);
+        for (int i = 0; i < nin; i++) qs_release(b->vm, in[i]);
+    }
+    if (in != few) PyMem_Free(in);
+    return r;
+}
+
+static PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {
+    Wrapper *w = (Wrapper *)self;
+    Border *b = w->border;
+    Py_ssize_t n = (Py_ssize_t)(nargsf & ~ARGUMENTS_OFFSET) + (names ? PyTuple_Size(names) : 0);
+    if (n > MOST) return PyErr_Format(PyExc_TypeError, "at most %d arguments can be given to a script function", MOST);
+    if (qgil_enter(b) < 0) return NULL;
+    qs_value fn = qval_retain(w->v); /* the object may go while it runs */
+    PyObject *r = call_inside(b, fn, args, (int)n, names);
+    qs_release(b->vm, fn);
+    qgil_leave(b);
+    return r;
+}
+
+/* -- the type ------------------------------------------------------------------------------------------------------------------------------ */
+
+static PyObject *name_of(PyObject *o, void *unused) {
+    const Function *f = ((Wrapper *)o)->v.u.p;
+    (void)unused;
+    return f && f->name ? qpy_string(f->name->s, f->name->len) : PyUnicode_FromString("function");
+}
+
+static PyObject *repr(PyObject *o) {
+    PyObject *name = name_of(o, NULL), *r = name ? PyUnicode_FromFormat("<quasar function %U>", name) : NULL;
+    Py_XDECREF(name);
+    return r;
+}
+
+static Py_hash_t hash(PyObject *o) {
+    Py_hash_t h = (Py_hash_t)((uintptr_t)((Wrapper *)o)->v.u.p >> 4);
+    return h == -1 ? -2 : h;
+}
+
+/* Two wrappers of one function are equal, so that a callback can be found again to remove it. */
+static PyObject *compare(PyObject *a, PyObject *b, int op) {
+    if ((op != Py_EQ && op != Py_NE) || Py_TYPE(b) != qbridge.function) return Py_INCREF(Py_NotImplemented), Py_NotImplemented;
+    bool same = ((Wrapper *)a)->v.u.p == ((Wrapper *)b)->v.u.p;
+    return PyBool_FromLong(same == (op == Py_EQ));
+}
+
+static PyObject *call_by_tuple(PyObject *o, PyObject *args, PyObject *names) { return PyVectorcall_Call(o, args, names); }
+
+static PyGetSetDef attributes[] = {
+    {"__name__", name_of, NULL, NULL, NULL},
+    {"__qualname__", name_of, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+static PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, call), READONLY, NULL},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Wrapper, weak), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+static PyType_Slot slots[] = {
+    {Py_tp_doc, (void *)(uintptr_t)"A function of a Quasar script."},
+    {Py_tp_dealloc, (void *)qwrapper_dealloc},
+    {Py_tp_traverse, (void *)qwrapper_traverse},
+    {Py_tp_clear, (void *)qwrapper_clear},
+    {Py_tp_repr, (void *)repr},
+    {Py_tp_hash, (void *)hash},
+    {Py_tp_richcompare, (void *)compare},
+    {Py_tp_call, (void *)call_by_tuple},
+    {Py_tp_getset, attributes},
+    {Py_tp_members, members},
+    {0, NULL},
+};
+static PyType_Spec spec = {"pyquasar.qfunction", sizeof(FunctionObject), 0,
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | HAVE_VECTORCALL, slots};
+
+int qfunction_init(void) {
+    qbridge.function = (PyTypeObject *)PyType_FromSpec(&spec);
+    return qbridge.function ? 0 : -1;
+}
+
+PyObject *qfunction_new(Border *b, qs_value fn) {
+    FunctionObject *f = (FunctionObject *)qwrapper_make(qbridge.function, b, fn);
+    if (f) f->call = call;
+    return (PyObject *)f;
+}

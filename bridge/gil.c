@@ -1,0 +1,252 @@
+/* gil.c -- one machine, one GIL, many threads.
+ *
+ * Script code runs with the GIL held, so the GIL is the machine's lock too, with two exceptions.  While a kernel or a
+ * wait runs the GIL is let go (unblock … block): the machine is `away`, and whoever wants it waits without the GIL.
+ * And when script code calls Python, or yields, another thread may get the GIL and enter the machine: it then runs on a
+ * stack of its own (Thread, vm/thread.c), and the first one switches back when it returns (qgil_back).
+ *
+ * The order is always GIL first, machine second; nobody waits for the machine with the GIL in his hands. */
+#include "bridge/bridge.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t back = PTHREAD_COND_INITIALIZER; /* some machine is not away any more */
+
+/* -- threads of a machine -------------------------------------------------------------------------------------------------- */
+
+static Thread *thread_of(Border *b, pthread_t id) {
+    for (Thread *t = b->threads; t; t = t->next)
+        if (t->depth > 0 && pthread_equal(t->id, id)) return t;
+    return NULL;
+}
+
+static Thread *idle_thread(Border *b) {
+    for (Thread *t = b->threads; t; t = t->next)
+        if (t->depth == 0) return t;
+    return NULL;
+}
+
+static void to_front(Border *b, Thread *t) {
+    Thread **at = &b->threads;
+    while (*at && *at != t) at = &(*at)->next;
+    if (*at) *at = t->next;
+    t->next = b->threads;
+    b->threads = t;
+    b->owner = t->id;
+}
+
+static void switch_to(Border *b, Thread *t) {
+    Thread *from = b->threads;
+    if (t != from) qthread_switch(b->vm, from->state, t->state);
+    to_front(b, t);
+}
+
+/* The first machine state belongs to whoever opens the border. */
+static void first_thread(Border *b) {
+    Thread *t = calloc(1, sizeof *t);
+    t->id = pthread_self();
+    t->state = qthread_running(b->vm);
+    b->threads = t;
+    b->owner = t->id;
+}
+
+static Thread *new_thread(Border *b) {
+    QThread *state;
+    if (qthread_new(b->vm, &state) != QS_OK) return NULL;
+    Thread *t = calloc(1, sizeof *t);
+    t->state = state;
+    t->next = b->threads->next;
+    b->threads->next = t;
+    return t;
+}
+
+/* -- waiting ----------------------------------------------------------------------------------------------------------------- */
+
+static void wait_until_back(Border *b) {
+    b->waiting++;
+    PyThreadState *me = PyEval_SaveThread();
+    pthread_mutex_lock(&lock);
+    while (b->away) pthread_cond_wait(&back, &lock);
+    pthread_mutex_unlock(&lock);
+    PyEval_RestoreThread(me);
+    b->waiting--;
+}
+
+/* The machine was closed under a thread that still has frames in it: it can never go on. */
+static void stop_forever(void) {
+    PyEval_SaveThread();
+    for (;;) pause();
+}
+
+void qgil_reclaim(Border *b) {
+    while (b->vm && b->away) wait_until_back(b);
+    if (!b->vm) stop_forever();
+    Thread *mine = thread_of(b, pthread_self());
+    if (mine) switch_to(b, mine);
+}
+
+int qgil_enter(Border *b) {
+    pthread_t me = pthread_self();
+    if (b->vm && !b->away && pthread_equal(b->owner, me)) return b->threads->depth++, 0;
+    while (b->vm && b->away) wait_until_back(b);
+    if (!b->vm) return PyErr_SetString((PyObject *)qbridge.error, "the Quasar machine of this object is closed"), -1;
+    Thread *t = thread_of(b, me);
+    if (!t) t = idle_thread(b);
+    if (!t) t = new_thread(b);
+    if (!t) return qerror_raise(b, QS_ENOMEM), -1;
+    t->id = me;
+    switch_to(b, t);
+    t->depth++;
+    return 0;
+}
+
+void qgil_leave(Border *b) { b->threads->depth--; }
+
+/* -- windows without the GIL --------------------------------------------------------------------------------------------------- */
+
+void qgil_unblock(qs_vm *vm) {
+    Border *b = border_of(vm);
+    b->away = true;
+    b->saved = PyEval_SaveThread();
+}
+
+static void release_dropped(Border *b) {
+    while (b->ndropped) qs_release(b->vm, b->dropped[--b->ndropped]);
+}
+
+void qgil_block(qs_vm *vm) {
+    Border *b = border_of(vm);
+    PyEval_RestoreThread(b->saved);
+    if (b->waiting) pthread_mutex_lock(&lock);
+    b->away = false;
+    if (b->waiting) {
+        pthread_cond_broadcast(&back);
+        pthread_mutex_unlock(&lock);
+    }
+    release_dropped(b);
+}
+
+qs_status qgil_yield(qs_vm *vm) {
+    Border *b = border_of(vm);
+    PyThreadState *me = PyEval_SaveThread();
+    PyEval_RestoreThread(me);
+    qgil_back(b);
+    return QS_OK;
+}
+
+/* -- finalisers -------------------------------------------------------------------------------------------------------------------- */
+
+static struct { PyObject **at; int n, cap; } orphans; /* references dropped without the GIL; under `lock` */
+
+static int release_orphans(void *unused) {
+    (void)unused;
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        PyObject *o = orphans.n ? orphans.at[--orphans.n] : NULL;
+        pthread_mutex_unlock(&lock);
+        if (!o) return 0;
+        Py_DECREF(o);
+    }
+}
+
+static void add_orphan(PyObject *o) {
+    pthread_mutex_lock(&lock);
+    if (orphans.n == orphans.cap) {
+        int cap = orphans.cap ? 2 * orphans.cap : 64;
+        PyObject **at = realloc(orphans.at, (size_t)cap * sizeof *at);
+        if (at) orphans.at = at, orphans.cap = cap;
+    }
+    bool first = orphans.n == 0;
+    if (orphans.n < orphans.cap) orphans.at[orphans.n++] = o;
+    pthread_mutex_unlock(&lock);
+    if (first) Py_AddPendingCall(release_orphans, NULL);
+}
+
+void qgil_decref(PyObject *o) {
+    if (qbridge.finished) return;
+    if (PyGILState_Check()) Py_DECREF(o);
+    else add_orphan(o);
+}
+
+void qgil_release(Border *b, qs_value v) {
+    if (!b->vm || !qval_is_object(v)) return;
+    if (!b->away) {
+        qs_release(b->vm, v);
+        return;
+    }
+    if (b->ndropped == b->cap_dropped) {
+        uint32_t cap = b->cap_dropped ? 2 * b->cap_dropped : 64;
+        qs_value *at = realloc(b->dropped, cap * sizeof *at);
+        if (!at) return;
+        b->dropped = at;
+        b->cap_dropped = cap;
+    }
+    b->dropped[b->ndropped++] = v;
+}
+
+/* -- ticks: a script loop gives way now and then, as Python's own threads do ------------------------------------------------------------- */
+
+enum { TICK_MS = 10 };
+static struct { bool running; int machines; } ticker; /* under `lock` */
+
+static void *tick(void *unused) {
+    (void)unused;
+    const struct timespec pause_time = {0, TICK_MS * 1000000L};
+    for (;;) {
+        nanosleep(&pause_time, NULL);
+        pthread_mutex_lock(&lock);
+        if (!ticker.machines) break;
+        for (Border *b = qbridge.borders; b; b = b->next)
+            if (b->vm) qvm(b->vm)->attention = 1;
+        pthread_mutex_unlock(&lock);
+    }
+    ticker.running = false;
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
+static void start_ticker(void) {
+    pthread_t thread;
+    if (ticker.running || pthread_create(&thread, NULL, tick, NULL) != 0) return;
+    pthread_detach(thread);
+    ticker.running = true;
+}
+
+void qgil_start(Border *b, bool inside) {
+    first_thread(b);
+    b->threads->depth = inside;
+    pthread_mutex_lock(&lock);
+    b->next = qbridge.borders;
+    qbridge.borders = b;
+    ticker.machines++;
+    start_ticker();
+    pthread_mutex_unlock(&lock);
+}
+
+/* Threads that are still inside keep their stacks: they are stopped when they come back. */
+void qgil_stop(Border *b) {
+    pthread_mutex_lock(&lock);
+    Border **at = &qbridge.borders;
+    while (*at != b) at = &(*at)->next;
+    *at = b->next;
+    ticker.machines--;
+    pthread_mutex_unlock(&lock);
+    for (Thread *t = b->threads->next, *next; t; t = next) {
+        next = t->next;
+        if (t->depth == 0) qthread_free(b->vm, t->state);
+        if (t->depth == 0) free(t);
+    }
+    b->threads->next = NULL;
+}
+
+void qgil_stopped(Border *b) {
+    qthread_drop(b->vm, b->threads->state);
+    free(b->threads);
+    b->threads = NULL;
+    b->owner = 0;
+    b->vm = NULL;
+    free(b->dropped);
+}

@@ -1,0 +1,356 @@
+/* ndarray.c -- numeric memory across the border, without a copy wherever its elements can lie as they are.
+ *
+ * Out: an array exports the buffer protocol, which NumPy and all others read.  In: NumPy arrays by their own structure,
+ * checked once against what NumPy says of it, everything else by the buffer protocol.  The owner of the memory is kept by
+ * the last view.  What cannot be used in place (other byte order, odd strides) is packed by NumPy first. */
+#include "bridge/bridge.h"
+
+#include <string.h>
+
+/* -- NumPy, when somebody needs it ------------------------------------------------------------------------------------------------ */
+
+typedef struct { PyObject ob_base; char *data; int nd; Py_ssize_t *dims, *strides; PyObject *base, *descr; int flags; } NdArray;
+typedef struct { PyObject ob_base; PyTypeObject *type; char kind, code, byteorder, flags; int num; } Descr;
+enum { ND_ALIGNED = 0x100, ND_WRITEABLE = 0x400 };
+
+static struct {
+    PyObject *asarray, *packed, *objects, *native;
+    PyTypeObject *ndarray; /* set when its structure is the one above */
+} numpy;
+
+static int open_numpy(void) {
+    if (numpy.asarray) return 0;
+    PyObject *parts = qbridge_support("open_numpy", "()");
+    if (!parts) return -1;
+    numpy.asarray = PySequence_GetItem(parts, 0);
+    Py_DECREF(parts);
+    return numpy.asarray ? 0 : -1;
+}
+
+/* A sample from NumPy, whose structure is compared with what NumPy says about it: (array, address, num). */
+static bool as_declared(PyObject *sample) {
+    const NdArray *a = (NdArray *)PyTuple_GetItem(sample, 0);
+    const Descr *d = (Descr *)a->descr;
+    void *address = PyLong_AsVoidPtr(PyTuple_GetItem(sample, 1));
+    return a->nd == 2 && (void *)a->data == address && a->dims[0] == 2 && a->dims[1] == 3 && a->strides[0] == -16 &&
+           a->strides[1] == 4 && (a->flags & ND_WRITEABLE) && (a->flags & ND_ALIGNED) && d->byteorder == '=' &&
+           d->num == (int)PyLong_AsLong(PyTuple_GetItem(sample, 2));
+}
+
+/* Only when NumPy is there already: an object of its type cannot come from nowhere. */
+static bool is_ndarray(PyObject *o) {
+    static bool tried;
+    if (numpy.ndarray) return Py_TYPE(o) == numpy.ndarray;
+    if (tried) return false;
+    PyObject *modules = PyImport_GetModuleDict();
+    if (!PyDict_GetItemString(modules, "numpy")) return false;
+    tried = true;
+    PyObject *sample = qbridge_support("numpy_sample", "()");
+    if (sample && as_declared(sample)) {
+        numpy.ndarray = Py_TYPE(PyTuple_GetItem(sample, 0));
+        Py_INCREF(numpy.ndarray);
+    }
+    Py_XDECREF(sample);
+    PyErr_Clear();
+    return Py_TYPE(o) == numpy.ndarray;
+}
+
+/* -- element types -------------------------------------------------------------------------------------------------------------------- */
+
+static const char *const formats[QS_NDTYPES] = {
+    [QS_B1] = "?", [QS_I8] = "b", [QS_U8] = "B", [QS_I16] = "h", [QS_U16] = "H", [QS_I32] = "i", [QS_U32] = "I", [QS_I64] = "q",
+    [QS_U64] = "Q", [QS_F16] = "e", [QS_F32] = "f", [QS_F64] = "d", [QS_C64] = "Zf", [QS_C128] = "Zd",
+};
+
+static const int8_t of_number[] = { /* NumPy's type numbers; long double has no counterpart */
+    QS_B1, QS_I8, QS_U8, QS_I16, QS_U16, QS_I32, QS_U32, sizeof(long) == 8 ? QS_I64 : QS_I32, sizeof(long) == 8 ? QS_U64 : QS_U32,
+    QS_I64, QS_U64, QS_F32, QS_F64, -1, QS_C64, QS_C128,
+};
+enum { NUMBER_HALF = 23 };
+
+static bool dtype_of_number(int num, qs_dtype *d) {
+    int known = (int)(sizeof of_number / sizeof *of_number);
+    if (num != NUMBER_HALF && (num < 0 || num >= known || of_number[num] < 0)) return false;
+    *d = num == NUMBER_HALF ? QS_F16 : (qs_dtype)of_number[num];
+    return true;
+}
+
+static bool integer_of_size(Py_ssize_t size, bool is_signed, qs_dtype *d) {
+    switch (size) {
+    case 1: *d = is_signed ? QS_I8 : QS_U8; return true;
+    case 2: *d = is_signed ? QS_I16 : QS_U16; return true;
+    case 4: *d = is_signed ? QS_I32 : QS_U32; return true;
+    case 8: *d = is_signed ? QS_I64 : QS_U64; return true;
+    default: return false;
+    }
+}
+
+/* One element per item, in this machine's byte order. */
+static bool dtype_of_format(const char *f, Py_ssize_t size, qs_dtype *d) {
+    const uint16_t one = 1;
+    bool little = *(const uint8_t *)&one, foreign = *f == '>' || *f == '!' ? little : *f == '<' && !little;
+    if (strchr("@=<>!", *f) && *f) f++;
+    if (!*f || (foreign && size > 1)) return false;
+    if (f[0] == 'Z') {
+        *d = f[1] == 'f' ? QS_C64 : QS_C128;
+        return (f[1] == 'f' || f[1] == 'd') && !f[2];
+    }
+    if (f[1]) return false;
+    if (strchr("bhilqn", *f)) return integer_of_size(size, true, d);
+    if (strchr("BHILQNc", *f)) return integer_of_size(size, false, d);
+    *d = *f == 'f' ? QS_F32 : *f == 'd' ? QS_F64 : *f == 'e' ? QS_F16 : QS_B1;
+    return strchr("fde?", *f) != NULL;
+}
+
+/* -- out --------------------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct { Py_ssize_t shape[QS_MAX_RANK], strides[QS_MAX_RANK]; } Layout;
+
+static int refuse(BufferView *view, const char *why, const char *what) {
+    view->obj = NULL;
+    PyErr_Format(PyExc_BufferError, why, what);
+    return -1;
+}
+
+static int fill_view(Border *b, PyObject *self, Array *a, BufferView *view, int flags) {
+    size_t size = qdtype_size((qs_dtype)a->dtype);
+    void *p;
+    const void *q;
+    qs_status s = a->buf->readonly ? qarr_read(b->vm, a, &q) : qarr_write(b->vm, a, &p);
+    if (s != QS_OK) return qerror_raise(b, s), -1;
+    Layout *l = PyMem_Malloc(sizeof *l);
+    if (!l) return PyErr_NoMemory(), -1;
+    for (int i = 0; i < a->rank; i++) {
+        l->shape[i] = a->dims[i];
+        l->strides[i] = a->strides[i] * (Py_ssize_t)size;
+    }
+    *view = (BufferView){
+        .buf = a->buf->readonly ? (void *)(uintptr_t)q : p, .obj = self, .len = (Py_ssize_t)(a->count * size),
+        .itemsize = (Py_ssize_t)size, .readonly = a->buf->readonly, .ndim = a->rank, .internal = l,
+        .format = flags & BUF_FORMAT ? (char *)(uintptr_t)formats[a->dtype] : NULL,
+        .shape = flags & BUF_ND ? l->shape : NULL, .strides = (flags & BUF_STRIDES) == BUF_STRIDES ? l->strides : NULL};
+    Py_INCREF(self);
+    return 0;
+}
+
+int qnd_getbuffer(PyObject *self, BufferView *view, int flags) {
+    Wrapper *w = (Wrapper *)self;
+    if (w->v.kind != QS_ARRAY) return refuse(view, "a value that is no array has no memory%s", "");
+    Array *a = w->v.u.p;
+    if (!formats[a->dtype]) return refuse(view, "the buffer protocol has no elements of type %s", qdtype_info[a->dtype].name);
+    if ((flags & BUF_WRITABLE) && a->buf->readonly) return refuse(view, "the array is read-only%s", "");
+    if ((flags & BUF_STRIDES) != BUF_STRIDES && !a->contiguous) return refuse(view, "the array has strides%s", "");
+    if (qgil_enter(w->border) < 0) return view->obj = NULL, -1;
+    int r = fill_view(w->border, self, a, view, flags);
+    if (r < 0) view->obj = NULL;
+    qgil_leave(w->border);
+    return r;
+}
+
+void qnd_releasebuffer(PyObject *self, BufferView *view) {
+    (void)self;
+    PyMem_Free(view->internal);
+}
+
+PyObject *qnd_from_array(Border *b, Array *a) {
+    Array *plain = NULL;
+    if (open_numpy() < 0) return NULL;
+    if (!formats[a->dtype]) { /* bfloat16 */
+        qs_status s = qarr_convert(b->vm, a, QS_F32, &plain);
+        if (s != QS_OK) return qerror_raise(b, s);
+    }
+    PyObject *w = qvalue_new(b, qarr_value(plain ? plain : a));
+    PyObject *r = w ? PyObject_CallFunctionObjArgs(numpy.asarray, w, NULL) : NULL;
+    Py_XDECREF(w);
+    if (plain) qarr_release(b->vm, plain);
+    return r;
+}
+
+PyObject *qnd_integers(Border *b, Array *a) {
+    Array *whole;
+    qs_status s = qarr_convert(b->vm, a, QS_I64, &whole);
+    if (s != QS_OK) return qerror_raise(b, s);
+    PyObject *r = qnd_from_array(b, whole);
+    qarr_release(b->vm, whole);
+    return r;
+}
+
+/* -- cells ------------------------------------------------------------------------------------------------------------------------------- */
+
+static bool is_whole(qs_value v) { return v.kind == QS_INT || (v.kind == QS_NUM && v.u.f == (double)(int64_t)v.u.f && v.u.f < 0x1p53 && v.u.f > -0x1p53); }
+
+static PyObject *item(Border *b, qs_value v, bool integers) {
+    if (integers && v.kind == QS_NUM) return PyLong_FromDouble(v.u.f);
+    return qpy_from_value(b, v);
+}
+
+static bool all_whole(const Cell *c) {
+    size_t i = 0;
+    while (i < c->count && is_whole(c->items[i])) i++;
+    return i == c->count && c->count > 0;
+}
+
+static bool all_numbers(const Cell *c) {
+    size_t i = 0;
+    while (i < c->count && (qval_is_number(c->items[i]) || c->items[i].kind == QS_COMPLEX)) i++;
+    return i == c->count;
+}
+
+PyObject *qnd_tuple(Border *b, Cell *c) {
+    PyObject *t = PyTuple_New((Py_ssize_t)c->count);
+    bool integers = all_whole(c);
+    for (size_t i = 0; t && i < c->count; i++) {
+        PyObject *o = item(b, c->items[i], integers);
+        if (!o) return Py_DECREF(t), NULL;
+        PyTuple_SetItem(t, (Py_ssize_t)i, o);
+    }
+    return t;
+}
+
+static PyObject *shape_tuple(int rank, const int64_t *dims) {
+    PyObject *t = PyTuple_New(rank);
+    for (int i = 0; t && i < rank; i++) PyTuple_SetItem(t, i, PyLong_FromLongLong(dims[i]));
+    return t;
+}
+
+/* Whole numbers make an array of integers, since that is what functions that want a shape can use; other numbers one of
+ * their own type, anything else an array of objects. */
+PyObject *qnd_from_cell(Border *b, Cell *c) {
+    PyObject *items = qnd_tuple(b, c), *shape = items ? shape_tuple(c->rank, c->dims) : NULL, *r = NULL;
+    const char *as = all_whole(c) ? "int64" : c->count && all_numbers(c) ? "" : "object";
+    if (shape) r = qbridge_support("cell_array", "(OOs)", items, shape, as);
+    Py_XDECREF(items);
+    Py_XDECREF(shape);
+    return r;
+}
+
+/* -- in ------------------------------------------------------------------------------------------------------------------------------------ */
+
+static void drop_owner(void *owner) { qgil_decref(owner); }
+
+/* Takes the reference to owner. */
+static qs_status wrap(Border *b, qs_array_info *info, void *data, const Py_ssize_t *dims, const Py_ssize_t *strides, PyObject *owner,
+                      qs_value *out) {
+    Array *a;
+    Py_ssize_t size = (Py_ssize_t)qdtype_size(info->dtype);
+    for (int i = 0; i < info->rank; i++) {
+        info->dims[i] = dims[i];
+        info->strides[i] = strides[i] / size;
+    }
+    TRY(qarr_wrap(b->vm, info, data, NULL, drop_owner, owner, &a));
+    if (info->rank) return *out = qarr_value(a), QS_OK;
+    qs_status s = qarr_get(b->vm, a, 0, out); /* without dimensions it is a number */
+    qarr_release(b->vm, a);
+    return s;
+}
+
+/* Whether elements of that size lie where they can be used: whole steps, natural alignment. */
+static bool usable(const void *p, int rank, const Py_ssize_t *strides, const Py_ssize_t *dims, qs_dtype d) {
+    Py_ssize_t size = (Py_ssize_t)qdtype_size(d), part = qdtype_is_complex(d) ? size / 2 : size;
+    bool ok = (uintptr_t)p % (uintptr_t)part == 0 && rank <= QS_MAX_RANK;
+    for (int i = 0; i < rank && ok; i++) ok = dims[i] <= 1 || strides[i] % size == 0;
+    return ok;
+}
+
+static bool import_ndarray(Border *b, PyObject *o, qs_value *out, qs_status *s) {
+    const NdArray *a = (NdArray *)o;
+    const Descr *d = (Descr *)a->descr;
+    qs_array_info info = {.rank = a->nd, .readonly = !(a->flags & ND_WRITEABLE)};
+    if (d->byteorder == '>' || !dtype_of_number(d->num, &info.dtype) || !usable(a->data, a->nd, a->strides, a->dims, info.dtype))
+        return false;
+    Py_INCREF(o);
+    *s = wrap(b, &info, a->data, a->dims, a->strides, o, out);
+    return true;
+}
+
+/* The memoryview is the owner: it keeps the memory where it is. */
+static bool import_buffer(Border *b, PyObject *o, qs_value *out, qs_status *s) {
+    BufferView view;
+    if (!PyObject_CheckBuffer(o) || PyObject_GetBuffer(o, &view, BUF_RECORDS_RO) < 0) return PyErr_Clear(), false;
+    qs_array_info info = {.rank = view.ndim, .readonly = view.readonly};
+    bool fits = dtype_of_format(view.format ? view.format : "B", view.itemsize, &info.dtype) &&
+                usable(view.buf, view.ndim, view.strides, view.shape, info.dtype);
+    PyObject *owner = fits ? PyMemoryView_FromObject(o) : NULL;
+    if (owner) *s = wrap(b, &info, view.buf, view.shape, view.strides, owner, out);
+    PyBuffer_Release(&view);
+    if (!owner) PyErr_Clear();
+    return owner != NULL;
+}
+
+static qs_status import_items(Border *b, PyObject *list, qs_value *out) { /* of a list or tuple, into a cell */
+    Cell *c;
+    int64_t n = PySequence_Size(list);
+    TRY(qcell_new(b->vm, qtype_any(qvm_ctx(b->vm)), 1, &n, &c));
+    *out = qval_object(QS_CELL, c);
+    for (int64_t i = 0; i < n; i++) {
+        PyObject *o = PySequence_GetItem(list, i);
+        qs_status s = o ? qnd_import(b, o, &c->items[i]) : qerror_take(b);
+        Py_XDECREF(o);
+        if (s == QS_OK) continue;
+        qs_release(b->vm, *out);
+        return s;
+    }
+    return QS_OK;
+}
+
+static qs_status import_pair(Border *b, Object *o, PyObject *key, PyObject *value) {
+    qs_value v;
+    Py_ssize_t n;
+    const char *s = PyUnicode_Check(key) ? PyUnicode_AsUTF8AndSize(key, &n) : NULL;
+    if (!s) {
+        PyErr_Clear();
+        return qs_fail(b->vm, QS_EVALUE, "from_py: every key of a dict must be a string, to become the name of a field");
+    }
+    TRY(qnd_import(b, value, &v));
+    qs_status status = qobj_init(b->vm, o, qstr_name(qvm_ctx(b->vm), s, (size_t)n), v);
+    qs_release(b->vm, v);
+    return status;
+}
+
+static qs_status import_dict(Border *b, PyObject *dict, qs_value *out) {
+    Object *o;
+    PyObject *key, *value;
+    Py_ssize_t at = 0;
+    TRY(qobj_new(b->vm, NULL, &o));
+    while (PyDict_Next(dict, &at, &key, &value)) {
+        qs_status s = import_pair(b, o, key, value);
+        if (s == QS_OK) continue;
+        qs_release(b->vm, qval_object(QS_OBJECT, o));
+        return s;
+    }
+    *out = qval_object(QS_OBJECT, o);
+    return QS_OK;
+}
+
+/* Whatever can be made an array: elements in another order, tensors, lists of numbers; else what it is as a list. */
+static qs_status import_other(Border *b, PyObject *o, qs_value *out) {
+    qs_status s;
+    PyObject *plain = qbridge_support("plain", "(O)", o);
+    if (!plain) return qerror_take(b);
+    if (PyList_Check(plain) || PyTuple_Check(plain)) s = import_items(b, plain, out);
+    else if (PyDict_Check(plain)) s = import_dict(b, plain, out);
+    else if (is_ndarray(plain) && import_ndarray(b, plain, out, &s)) {}
+    else if (import_buffer(b, plain, out, &s)) {}
+    else if (plain != o) return qpy_to_value(b, plain, out);
+    else s = qs_fail(b->vm, QS_ETYPE, "from_py: the elements cannot be used");
+    Py_DECREF(plain);
+    return s;
+}
+
+enum { DEEP = 200 };
+
+qs_status qnd_import(Border *b, PyObject *o, qs_value *out) {
+    static int depth; /* under the GIL */
+    qs_status s;
+    if (is_ndarray(o) && import_ndarray(b, o, out, &s)) return s;
+    Py_INCREF(o);
+    TRY(qpy_to_value(b, o, out));
+    if (out->kind != QS_FOREIGN) return QS_OK;
+    qs_release(b->vm, *out);
+    if (import_buffer(b, o, out, &s)) return s;
+    if (depth >= DEEP) return qs_fail(b->vm, QS_EVALUE, "from_py: more than %d lists inside each other", DEEP);
+    depth++;
+    s = import_other(b, o, out);
+    depth--;
+    return s;
+}

@@ -1,0 +1,252 @@
+"""What the bridge says in Python because it is shorter there."""
+import atexit, io, linecache, os, signal, sys, threading, traceback, types
+
+
+# -- errors ------------------------------------------------------------------------------------------------------------
+
+class QuasarError(Exception):
+    """An error of a script."""
+
+
+QuasarError.__module__ = "pyquasar"
+
+
+def _error(name, *bases):
+    return type(name, (QuasarError,) + bases, {"__module__": "pyquasar"})
+
+
+# By the number of the status in quasar.h.
+error_types = [
+    QuasarError,
+    _error("QuasarSyntaxError"),
+    _error("QuasarTypeError", TypeError),
+    _error("QuasarShapeError", ValueError),
+    _error("QuasarIndexError", IndexError),
+    _error("QuasarNameError", AttributeError),
+    _error("QuasarValueError", ValueError),
+    _error("QuasarMemoryError", MemoryError),
+    _error("QuasarDeviceError", RuntimeError),
+    _error("QuasarLockError", RuntimeError),
+    _error("QuasarIOError", OSError),
+    _error("QuasarForeignError"),
+    _error("QuasarInterrupt"),
+    _error("QuasarAssertionError", AssertionError),
+    _error("QuasarUserError"),
+    _error("QuasarInternalError"),
+]
+
+_frames = {}
+
+
+def _frame(filename, line, function, source):
+    """A frame that says filename, line and function, by public means: code is made there, run, and fails there."""
+    key = filename, line, function
+    if key not in _frames:
+        if source is not None:
+            linecache.cache[filename] = len(source), None, source.splitlines(True), filename
+        code = compile("\n" * (max(line, 1) - 1) + "raise __exc__", filename, "exec")
+        names = {"co_name": function}
+        if sys.version_info >= (3, 11):
+            names["co_qualname"] = function
+        try:
+            exec(code.replace(**names), {"__exc__": QuasarError(), "__name__": "quasar"})
+        except QuasarError as e:
+            _frames[key] = e.__traceback__.tb_next
+    return _frames[key]
+
+
+def add_frames(exception, frames):
+    """Puts script frames, innermost first, in front of the traceback."""
+    tb = exception.__traceback__
+    for filename, line, function, source in frames:
+        f = _frame(filename, line, function, source)
+        tb = types.TracebackType(tb, f.tb_frame, f.tb_lasti, f.tb_lineno)
+    exception.__traceback__ = tb
+
+
+def describe(e):
+    """The last line of a traceback, without what several lines would be needed for."""
+    kind = type(e)
+    try:
+        text = str(e)
+    except Exception as other:
+        text = "(its text cannot be made: %s)" % type(other).__name__
+    if isinstance(e, QuasarError):
+        return text
+    name = kind.__qualname__
+    if kind.__module__ not in ("builtins", "__main__"):
+        name = kind.__module__ + "." + name
+    return (name + ": " + text if text else name) + _suggestion(e)
+
+
+def _suggestion(e):
+    """did you mean …, for an attribute that is not there."""
+    owner, wanted = getattr(e, "obj", None), getattr(e, "name", None)
+    if type(e) is not AttributeError or owner is None or not wanted:
+        return ""
+    import difflib
+    near = difflib.get_close_matches(wanted, dir(owner), 1)
+    return "; did you mean %s?" % near[0] if near else ""
+
+
+def traceback_text(e):
+    """Where in Python it happened; empty when that was in the call itself."""
+    if e.__traceback__ is None and e.__cause__ is None and e.__context__ is None:
+        return ""
+    return "".join(traceback.format_exception(type(e), e, e.__traceback__))
+
+
+def exit_code(e):
+    if e.code is None:
+        return 0
+    if isinstance(e.code, int):
+        return e.code & 0xff
+    print(e.code, file=sys.stderr)
+    return 1
+
+
+# -- the program's output -------------------------------------------------------------------------------------------------
+
+class Bytes(io.RawIOBase):
+    """sys.stdout.buffer: bytes, in order with what the script prints."""
+    name, mode = "<stdout>", "wb"
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        _write_bytes(bytes(data))
+        return len(data)
+
+    def flush(self):
+        _flush()
+
+    def fileno(self):
+        return 1
+
+    def isatty(self):
+        return os.isatty(1)
+
+
+class Output(io.TextIOBase):
+    """sys.stdout: what Python prints and what the script prints is one stream."""
+    name, mode, encoding, errors, newlines, line_buffering = "<stdout>", "w", "utf-8", "surrogateescape", None, False
+
+    def __init__(self, write, flush):
+        self.write, self.flush, self.buffer = write, flush, Bytes()
+
+    def writable(self):
+        return True
+
+    def fileno(self):
+        return 1
+
+    def isatty(self):
+        return os.isatty(1)
+
+    def reconfigure(self, **options):
+        pass
+
+
+def begin(argv, folder, write, write_bytes, flush):
+    """Python was started for a script: what `python script.py` would set up."""
+    global _write_bytes, _flush
+    _write_bytes, _flush = write_bytes, flush
+    sys.argv = argv
+    sys.path.insert(0, folder)
+    sys.stdout = sys.__stdout__ = Output(write, flush)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def end():
+    """The script is over: what the end of `python script.py` does while everything still works."""
+    for step in (threading._shutdown, atexit._run_exitfuncs):
+        try:
+            step()
+        except SystemExit:
+            pass
+        except BaseException:
+            traceback.print_exc()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:
+            pass
+
+
+# -- small things --------------------------------------------------------------------------------------------------------
+
+def missing_attribute(e, owner, name):
+    """An AttributeError that does not say of what (tensors, or before 3.10)."""
+    if getattr(e, "name", None) is None:
+        try:
+            e.name, e.obj = name, owner
+        except Exception:
+            pass
+
+
+def maximum(x, y):
+    return _numpy().maximum(x, y) if hasattr(x, "dtype") else max(x, y)
+
+
+def minimum(x, y):
+    return _numpy().minimum(x, y) if hasattr(x, "dtype") else min(x, y)
+
+
+def bind(function, owner):
+    import functools
+    return functools.partial(function, owner)
+
+
+# -- NumPy ---------------------------------------------------------------------------------------------------------------
+
+def _numpy():
+    try:
+        import numpy
+    except ImportError as e:
+        raise ImportError("NumPy is needed for arrays in Python; install it for %s (-m pip install numpy)" % sys.executable) from e
+    return numpy
+
+
+def open_numpy():
+    return (_numpy().asarray,)
+
+
+def numpy_sample():
+    """An array, its address and the number of its type: does the structure in memory say the same?"""
+    numpy = _numpy()
+    a = numpy.zeros((2, 4), numpy.float32)[::-1, :3]
+    return a, a.__array_interface__["data"][0], a.dtype.num
+
+
+def cell_array(items, shape, kind):
+    numpy = _numpy()
+    if kind != "object":
+        return numpy.array(items, kind or None).reshape(shape)
+    a = numpy.empty(len(items), object)
+    for i, item in enumerate(items):
+        a[i] = item
+    return a.reshape(shape)
+
+
+def plain(x):
+    """x as something whose memory can be used, or as a list or dict."""
+    if isinstance(x, (dict, tuple)):
+        return dict(x) if isinstance(x, dict) else list(x)
+    if isinstance(x, list) and not _numbers(x):
+        return list(x)
+    if isinstance(x, (bool, int, float, complex, str)):  # subclasses: an IntEnum
+        return next(t(x) for t in (bool, int, float, complex, str) if isinstance(x, t) and (t is not int or abs(x) < 2**63))
+    if not isinstance(x, list) and not hasattr(x, "__array__") and not hasattr(x, "__array_interface__"):
+        raise TypeError("from_py: a %s has no counterpart in the language" % type(x).__name__)
+    numpy = _numpy()
+    a = numpy.asarray(x)
+    if a.dtype.kind in "OUST" or a.dtype.kind == "V":
+        return a.tolist() if a.ndim else [a.item()]
+    if a.dtype.kind in "mM" or a.dtype.itemsize > 16 or (a.dtype.kind == "f" and a.dtype.itemsize > 8):
+        raise TypeError("from_py: elements of type %s have no counterpart in the language" % a.dtype)
+    return numpy.array(a, a.dtype.newbyteorder("="), order="C", copy=True)
+
+
+def _numbers(x):
+    return all(type(i) in (int, float, bool) or isinstance(i, list) and _numbers(i) for i in x)

@@ -1,0 +1,404 @@
+/* pyvalue.c -- a Python object in the language: attributes, items, calls, operators, iteration, text. */
+#include "bridge/bridge.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { FEW_ARGS = 12 };
+
+qs_value qpyvalue_new(qs_vm *vm, PyObject *o) {
+    return qval_object(QS_FOREIGN, qobj_foreign(vm, &qpyvalue_type, o));
+}
+
+static void release(void *p) { qgil_decref(p); }
+
+/* An operation that gives nothing but success. */
+static qs_status done(Border *b, int failed) {
+    qgil_back(b);
+    return failed ? qerror_take(b) : QS_OK;
+}
+
+/* -- attributes ------------------------------------------------------------------------------------------------------------------- */
+
+static PyObject *name_of(Border *b, qs_value key) { return qpy_name(b, key.u.p); }
+
+/* What the message about a missing attribute needs to know. */
+static void explain(PyObject *o, PyObject *name) {
+    PyObject *type, *value, *traceback, *r;
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    r = value ? qbridge_support("missing_attribute", "(OOO)", value, o, name) : NULL;
+    if (!r) PyErr_Clear();
+    Py_XDECREF(r);
+    PyErr_Restore(type, value, traceback);
+}
+
+static qs_status get(qs_vm *vm, void *p, qs_value key, qs_value *out) {
+    Border *b = border_of(vm);
+    PyObject *name = name_of(b, key), *r = name ? PyObject_GetAttr(p, name) : NULL;
+    if (!r && name) explain(p, name);
+    return qpy_result(b, r, out);
+}
+
+static qs_status set(qs_vm *vm, void *p, qs_value key, qs_value v) {
+    Border *b = border_of(vm);
+    PyObject *name = name_of(b, key), *o = name ? qpy_from_value(b, v) : NULL;
+    int failed = !o || PyObject_SetAttr(p, name, o) < 0;
+    Py_XDECREF(o);
+    return done(b, failed);
+}
+
+/* -- items ---------------------------------------------------------------------------------------------------------------------------- */
+
+static bool whole(double x) { return x == floor(x) && fabs(x) < 0x1p53; }
+
+static PyObject *number_or_none(double x, bool none) {
+    if (none) return Py_INCREF(Py_None), Py_None;
+    return PyLong_FromDouble(x);
+}
+
+/* a..step..b as Python's slice; b is part of a range, and not of a slice. */
+static PyObject *slice(double first, double step, double last) {
+    double stop = last + (step > 0 ? 1 : -1);
+    bool open = step < 0 && stop < 0; /* down to the first element */
+    PyObject *lo = PyLong_FromDouble(first), *hi = number_or_none(stop, open), *by = PyLong_FromDouble(step), *r = NULL;
+    if (lo && hi && by) r = PySlice_New(lo, hi, by);
+    Py_XDECREF(lo);
+    Py_XDECREF(hi);
+    Py_XDECREF(by);
+    return r;
+}
+
+/* A vector of evenly spaced whole numbers stands for a slice, as the range it mostly was written as. */
+static PyObject *slice_of(qs_vm *vm, Array *a) {
+    double x[3] = {0, 0, -1}, value;
+    size_t n = a->count;
+    if (a->rank != 1 || qdtype_is_complex((qs_dtype)a->dtype) || a->dtype == QS_B1 || n == 1) return NULL;
+    for (size_t i = 0; i < n; i++) {
+        qs_value v;
+        if (qarr_get(vm, a, i, &v) != QS_OK) return NULL;
+        value = qval_number(v);
+        if (!whole(value) || (i > 1 && value - x[2] != x[1] - x[0])) return NULL;
+        if (i < 2) x[i] = value;
+        x[2] = value;
+    }
+    if (n == 0) return slice(0, 1, -1);
+    bool steps = x[1] != x[0] && (x[0] >= 0) == (x[2] >= 0);
+    return steps ? slice(x[0], x[1] - x[0], x[2]) : NULL;
+}
+
+static PyObject *colon(void) { return PySlice_New(NULL, NULL, NULL); }
+
+static PyObject *key_of(Border *b, qs_value v) {
+    if (qval_is_colon(v)) return colon();
+    if (v.kind == QS_NUM && whole(v.u.f)) return PyLong_FromDouble(v.u.f);
+    if (v.kind != QS_ARRAY) return qpy_from_value(b, v);
+    PyObject *s = slice_of(b->vm, v.u.p);
+    if (s || PyErr_Occurred()) return s;
+    return qval_array(v)->dtype == QS_B1 ? qnd_from_array(b, v.u.p) : qnd_integers(b, v.u.p);
+}
+
+PyObject *qpyvalue_key(Border *b, int n, const qs_value *at) {
+    if (n == 1) return key_of(b, at[0]);
+    PyObject *t = PyTuple_New(n);
+    for (int i = 0; t && i < n; i++) {
+        PyObject *k = key_of(b, at[i]);
+        if (!k) return Py_DECREF(t), NULL;
+        PyTuple_SetItem(t, i, k);
+    }
+    return t;
+}
+
+static qs_status get_item(qs_vm *vm, void *p, int n, const qs_value *at, qs_value *out) {
+    Border *b = border_of(vm);
+    PyObject *key = qpyvalue_key(b, n, at), *r = key ? PyObject_GetItem(p, key) : NULL;
+    Py_XDECREF(key);
+    return qpy_result(b, r, out);
+}
+
+static qs_status set_item(qs_vm *vm, void *p, int n, const qs_value *at, qs_value v) {
+    Border *b = border_of(vm);
+    PyObject *key = qpyvalue_key(b, n, at), *o = key ? qpy_from_value(b, v) : NULL;
+    int failed = !o || PyObject_SetItem(p, key, o) < 0;
+    Py_XDECREF(key);
+    Py_XDECREF(o);
+    return done(b, failed);
+}
+
+/* -- calls -------------------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct { /* converted arguments; one free place in front, which callees may use */
+    PyObject *few[FEW_ARGS + 1], **at, *names;
+    int n, npos;
+} Args;
+
+static int reserve_args(Args *a, int n) {
+    a->n = 0;
+    a->names = NULL;
+    a->at = n <= FEW_ARGS ? a->few : PyMem_Malloc((size_t)(n + 1) * sizeof *a->at);
+    if (a->at) return 0;
+    PyErr_NoMemory();
+    return -1;
+}
+
+static void free_args(Args *a) {
+    for (int i = 0; i < a->n; i++) Py_DECREF(a->at[i + 1]);
+    if (a->at != a->few) PyMem_Free(a->at);
+}
+
+/* py.tuple({1, 2}) and py.list({1, 2}) are of numbers, not of what is in a NumPy array of them. */
+static PyObject *argument(Border *b, PyObject *callee, const qs_call_args *c, int i) {
+    bool sequence = callee == (PyObject *)&PyTuple_Type || callee == (PyObject *)&PyList_Type;
+    if (sequence && c->in[i].kind == QS_CELL) return qnd_tuple(b, c->in[i].u.p);
+    return qpy_from_value(b, c->in[i]);
+}
+
+static int convert_args(Border *b, PyObject *callee, const qs_call_args *c, Args *a) {
+    a->npos = c->nin - c->nnamed;
+    for (int i = 0; i < c->nin; i++) {
+        PyObject *o = argument(b, callee, c, i);
+        if (!o) return -1;
+        a->at[++a->n] = o;
+    }
+    if (c->nnamed && !(a->names = qpy_names(b, c->nnamed, c->names))) return -1;
+    return 0;
+}
+
+static PyObject *call_with_dict(PyObject *f, const Args *a) { /* before 3.11 */
+    PyObject *names = a->names ? PyDict_New() : NULL;
+    for (int i = a->npos; names && i < a->n; i++)
+        if (PyDict_SetItem(names, PyTuple_GetItem(a->names, i - a->npos), a->at[1 + i]) < 0) return Py_DECREF(names), NULL;
+    if (a->names && !names) return NULL;
+    PyObject *r = PyObject_VectorcallDict(f, a->at + 1, (size_t)a->npos | ARGUMENTS_OFFSET, names);
+    Py_XDECREF(names);
+    return r;
+}
+
+static PyObject *call_object(Border *b, PyObject *f, const qs_call_args *c) {
+    PyObject *r = NULL;
+    Args a;
+    if (reserve_args(&a, c->nin) < 0) return NULL;
+    if (convert_args(b, f, c, &a) == 0) {
+        if (PyObject_Vectorcall) r = PyObject_Vectorcall(f, a.at + 1, (size_t)a.npos | ARGUMENTS_OFFSET, a.names);
+        else r = call_with_dict(f, &a);
+    }
+    free_args(&a);
+    return r;
+}
+
+static qs_status call(qs_vm *vm, void *p, qs_call_args *c) {
+    Border *b = border_of(vm);
+    return qpy_result(b, call_object(b, p, c), &c->out[0]);
+}
+
+/* with: x.enter() gives what __enter__ gives; x.leave() and x.exit() end it without an exception. */
+static PyObject *call_special(PyObject *o, const char *name, int nin, bool *found) {
+    bool enter = strcmp(name, "enter") == 0, leave = strcmp(name, "leave") == 0 || strcmp(name, "exit") == 0;
+    *found = nin == 0 && (enter || leave) && PyObject_HasAttrString(o, enter ? "__enter__" : "__exit__");
+    if (!*found) return NULL;
+    if (enter) return PyObject_CallMethod(o, "__enter__", NULL);
+    return PyObject_CallMethod(o, "__exit__", "OOO", Py_None, Py_None, Py_None);
+}
+
+/* The attribute itself is missing, not one that its code was looking for. */
+static bool no_such_method(PyObject *o, PyObject *name) {
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return false;
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyObject *attribute = PyObject_GetAttr(o, name);
+    if (!attribute) PyErr_Clear();
+    Py_XDECREF(attribute);
+    PyErr_Restore(type, value, traceback);
+    return !attribute;
+}
+
+static qs_status absent(Border *b, PyObject *o, PyObject *name, qs_value key, qs_call_args *c, bool *found) {
+    PyObject *type, *value, *traceback, *r;
+    bool special;
+    PyErr_Fetch(&type, &value, &traceback);
+    r = call_special(o, qs_to_string(key, NULL), c->nin, &special);
+    if (special) {
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(traceback);
+        return qpy_result(b, r, &c->out[0]);
+    }
+    qs_value fn;
+    if (qvm_lookup(b->vm, qs_to_string(key, NULL), &fn) == QS_OK) { /* perhaps a function that takes o */
+        *found = fn.kind != QS_FUNCTION;
+        qs_release(b->vm, fn);
+    } else {
+        qs_error_clear(b->vm);
+    }
+    PyErr_Restore(type, value, traceback);
+    if (!*found) return PyErr_Clear(), qgil_back(b), QS_OK;
+    explain(o, name);
+    return qpy_result(b, NULL, &c->out[0]);
+}
+
+static bool has_cell(const qs_call_args *c) {
+    int i = 0;
+    while (i < c->nin && c->in[i].kind != QS_CELL) i++;
+    return i < c->nin;
+}
+
+static PyObject *call_method(Border *b, PyObject *o, PyObject *name, const qs_call_args *c) {
+    PyObject *r = NULL;
+    Args a;
+    if (has_cell(c)) { /* who is called decides what becomes of it */
+        PyObject *f = PyObject_GetAttr(o, name);
+        if (f) r = call_object(b, f, c);
+        Py_XDECREF(f);
+        return r;
+    }
+    if (reserve_args(&a, c->nin + 1) < 0) return NULL;
+    Py_INCREF(o);
+    a.at[++a.n] = o;
+    if (convert_args(b, NULL, c, &a) == 0)
+        r = PyObject_VectorcallMethod(name, a.at + 1, (size_t)(a.npos + 1) | ARGUMENTS_OFFSET, a.names);
+    free_args(&a);
+    return r;
+}
+
+static qs_status method(qs_vm *vm, void *p, qs_value key, qs_call_args *c, bool *found) {
+    Border *b = border_of(vm);
+    PyObject *name = name_of(b, key), *r = name ? call_method(b, p, name, c) : NULL;
+    *found = true;
+    if (!r && name && no_such_method(p, name)) return absent(b, p, name, key, c, found);
+    return qpy_result(b, r, &c->out[0]);
+}
+
+/* -- operators ------------------------------------------------------------------------------------------------------------------------------ */
+
+static PyObject *power(PyObject *a, PyObject *b) { return PyNumber_Power(a, b, Py_None); }
+static PyObject *in_place_power(PyObject *a, PyObject *b) { return PyNumber_InPlacePower(a, b, Py_None); }
+
+typedef PyObject *Binary(PyObject *, PyObject *);
+static const struct { Binary *plain, *in_place; } binary[OP__COUNT] = {
+    [OP_ADD] = {PyNumber_Add, PyNumber_InPlaceAdd},
+    [OP_SUB] = {PyNumber_Subtract, PyNumber_InPlaceSubtract},
+    [OP_MUL] = {PyNumber_Multiply, PyNumber_InPlaceMultiply},
+    [OP_PWMUL] = {PyNumber_Multiply, PyNumber_InPlaceMultiply},
+    [OP_DIV] = {PyNumber_TrueDivide, PyNumber_InPlaceTrueDivide},
+    [OP_PWDIV] = {PyNumber_TrueDivide, PyNumber_InPlaceTrueDivide},
+    [OP_POW] = {power, in_place_power},
+    [OP_PWPOW] = {power, in_place_power},
+    [OP_BITAND] = {PyNumber_And, PyNumber_InPlaceAnd},
+    [OP_BITOR] = {PyNumber_Or, PyNumber_InPlaceOr},
+    [OP_BITXOR] = {PyNumber_Xor, PyNumber_InPlaceXor},
+};
+
+static int comparison(int op) {
+    switch (op) {
+    case OP_EQ: return Py_EQ;
+    case OP_NE: return Py_NE;
+    case OP_LT: return Py_LT;
+    case OP_LE: return Py_LE;
+    case OP_GT: return Py_GT;
+    case OP_GE: return Py_GE;
+    default: return -1;
+    }
+}
+
+/* Something with elements, like an array or a tensor: its logic is element by element, and its truth is not asked for. */
+static bool has_elements(PyObject *o) { return PyObject_HasAttrString(o, "dtype") && PyObject_HasAttrString(o, "__invert__"); }
+
+static PyObject *truth_object(PyObject *o) {
+    int t = PyObject_IsTrue(o);
+    return t < 0 ? NULL : PyBool_FromLong(t);
+}
+
+static PyObject *logical(int op, PyObject *x, PyObject *y) {
+    if (has_elements(x) || has_elements(y)) return op == OP_ANDAND ? PyNumber_And(x, y) : PyNumber_Or(x, y);
+    int t = PyObject_IsTrue(x);
+    if (t < 0) return NULL;
+    return t == (op == OP_OROR) ? PyBool_FromLong(t) : truth_object(y);
+}
+
+static PyObject *extreme(int op, PyObject *x, PyObject *y) { /* x ^^= y, x __= y */
+    PyObject *r = op == OP_MAXEQ ? qbridge_support("maximum", "(OO)", x, y) : qbridge_support("minimum", "(OO)", x, y);
+    return r;
+}
+
+static PyObject *operate(int op, bool in_place, PyObject *x, PyObject *y) {
+    if (comparison(op) >= 0) return PyObject_RichCompare(x, y, comparison(op));
+    if (op == OP_ANDAND || op == OP_OROR) return logical(op, x, y);
+    if (op == OP_MAXEQ || op == OP_MINEQ) return extreme(op, x, y);
+    return in_place ? binary[op].in_place(x, y) : binary[op].plain(x, y);
+}
+
+static PyObject *unary(int op, PyObject *x) {
+    if (op == OP_NEG) return PyNumber_Negative(x);
+    if (op == OP_PLUS) return PyNumber_Positive(x);
+    if (has_elements(x)) return PyNumber_Invert(x);
+    int t = PyObject_IsTrue(x);
+    return t < 0 ? NULL : PyBool_FromLong(!t);
+}
+
+static qs_status operator(qs_vm *vm, int op, qs_value x, qs_value y, qs_value *out) {
+    Border *b = border_of(vm);
+    bool in_place = op & QS_OP_IN_PLACE;
+    op &= ~QS_OP_IN_PLACE;
+    PyObject *a = qpy_from_value(b, x), *r = NULL;
+    if (op == OP_NEG || op == OP_PLUS || op == OP_NOT) {
+        if (a) r = unary(op, a);
+    } else {
+        PyObject *c = a ? qpy_from_value(b, y) : NULL;
+        if (c) r = operate(op, in_place, a, c);
+        Py_XDECREF(c);
+    }
+    Py_XDECREF(a);
+    return qpy_result(b, r, out);
+}
+
+static qs_status truth(qs_vm *vm, void *p, bool *out) {
+    int t = PyObject_IsTrue(p);
+    *out = t > 0;
+    return done(border_of(vm), t < 0);
+}
+
+/* -- iteration, text, errors ------------------------------------------------------------------------------------------------------------------ */
+
+static qs_status iter(qs_vm *vm, void *p, qs_value *out) {
+    Border *b = border_of(vm);
+    PyObject *r = PyObject_GetIter(p);
+    qgil_back(b);
+    if (!r) return qerror_take(b);
+    *out = qpyvalue_new(vm, r);
+    return QS_OK;
+}
+
+static qs_status next(qs_vm *vm, void *p, bool *more, qs_value *out) {
+    Border *b = border_of(vm);
+    PyObject *r = PyIter_Next(p);
+    *more = r || PyErr_Occurred();
+    if (*more) return qpy_result(b, r, out);
+    qgil_back(b);
+    return QS_OK;
+}
+
+static bool is_exception(PyObject *o) { return PyObject_IsInstance(o, PyExc_BaseException) == 1; }
+
+static qs_status format(qs_vm *vm, void *p, qs_value *out) {
+    Border *b = border_of(vm);
+    if (is_exception(p)) return qerror_format(b, p, out);
+    PyObject *text = PyObject_Str(p);
+    qgil_back(b);
+    return text ? qpy_text(b, text, out) : qerror_take(b);
+}
+
+/* `catch e` receives the exception, but of a script's error its message, as without Python in between. */
+static qs_status caught(qs_vm *vm, void *p, qs_value *out) {
+    if (PyObject_IsInstance(p, (PyObject *)qbridge.error) == 1) return qerror_format(border_of(vm), p, out);
+    *out = qpyvalue_new(vm, p);
+    Py_INCREF((PyObject *)p);
+    return QS_OK;
+}
+
+static qs_status report(qs_vm *vm, void *p, qs_value *out) { return qerror_report(vm, p, out); }
+
+const qs_foreign_type qpyvalue_type = {
+    .name = "pyvalue", .release = release, .call = call, .get = get, .set = set, .op = operator, .format = format, .iter = iter,
+    .next = next, .get_item = get_item, .set_item = set_item, .method = method, .truth = truth, .caught = caught, .report = report,
+};

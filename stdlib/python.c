@@ -1,0 +1,301 @@
+/* python.c -- finding Python, opening it, and the built-ins that need it.
+ *
+ *     QUASAR_PYTHON > VIRTUAL_ENV > CONDA_PREFIX > ./.venv > python3 on PATH
+ *       ── that executable is asked for its libpython ── dlopen, globally, because extension modules look for its symbols
+ *       ── dlopen of the bridge, which is linked to neither
+ *
+ * A process that is a Python already (dlsym finds a running one) keeps it. */
+#include "vm/python.h"
+#include "stdlib/stdlib.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+typedef struct { /* a Python that may be the one */
+    char executable[PATH_MAX];
+    const char *why;
+} Candidate;
+
+/* What the executable answers, one line each, in this order. */
+typedef enum { A_EXECUTABLE, A_VERSION, A_FLAGS, A_FOLDERS, A_NAMES, A_COUNT } Answer;
+static const char question[] =
+    "import sys, sysconfig\n"
+    "v = sysconfig.get_config_vars()\n"
+    "lib = [v.get('LIBDIR') or '', (v.get('LIBDIR') or '') + '/' + (v.get('MULTIARCH') or ''), sys.base_prefix + '/lib', v.get('LIBPL') or '']\n"
+    "name = 'libpython%d.%d' % sys.version_info[:2] + getattr(sys, 'abiflags', '') + '.so'\n"
+    "print(sys.executable)\n"
+    "print('%d.%d.%d' % sys.version_info[:3])\n"
+    "print(sys.implementation.name, v.get('Py_GIL_DISABLED') or 0)\n"
+    "print(':'.join(lib))\n"
+    "print(':'.join(dict.fromkeys([n for n in (v.get('INSTSONAME'), v.get('LDLIBRARY'), name + '.1.0', name) if n and '.so' in n])))\n";
+
+typedef struct {
+    char text[4096];
+    const char *line[A_COUNT];
+} Answers;
+
+/* -- asking ------------------------------------------------------------------------------------------------------------------ */
+
+static size_t read_all(int fd, char *buf, size_t size) {
+    size_t n = 0;
+    ssize_t got;
+    while (n < size && ((got = read(fd, buf + n, size - n)) > 0 || (got < 0 && errno == EINTR)))
+        if (got > 0) n += (size_t)got;
+    return n;
+}
+
+static int wait_for(pid_t child) {
+    int status = -1;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    return status;
+}
+
+/* What `executable -IS -c question` prints; false when it fails. */
+static bool ask(const char *executable, Answers *a) {
+    int fds[2];
+    pid_t child;
+    char *argv[] = {(char *)(uintptr_t)executable, "-IS", "-c", (char *)(uintptr_t)question, NULL};
+    posix_spawn_file_actions_t files;
+    if (pipe(fds)) return false;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", 0, 0);
+    posix_spawn_file_actions_adddup2(&files, fds[1], 1);
+    posix_spawn_file_actions_addopen(&files, 2, "/dev/null", 1, 0);
+    posix_spawn_file_actions_addclose(&files, fds[0]);
+    bool started = posix_spawn(&child, executable, &files, NULL, argv, environ) == 0;
+    posix_spawn_file_actions_destroy(&files);
+    close(fds[1]);
+    size_t n = started ? read_all(fds[0], a->text, sizeof a->text - 1) : 0;
+    close(fds[0]);
+    a->text[n] = 0;
+    return started && wait_for(child) == 0;
+}
+
+static bool split(Answers *a) {
+    char *at = a->text;
+    for (int i = 0; i < A_COUNT; i++) {
+        a->line[i] = at;
+        at = strchr(at, '\n');
+        if (!at) return false;
+        *at++ = 0;
+    }
+    return true;
+}
+
+/* -- candidates -------------------------------------------------------------------------------------------------------------- */
+
+static bool runs(const char *path) {
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, X_OK) == 0;
+}
+
+/* An environment, or an executable itself. */
+static bool python_at(const char *place, const char *why, Candidate *c) {
+    static const char *const names[] = {"/bin/python3", "/bin/python", ""};
+    c->why = why;
+    for (int i = 0; place && *place && i < 3; i++) {
+        snprintf(c->executable, sizeof c->executable, "%s%s", place, names[i]);
+        if (runs(c->executable)) return true;
+    }
+    return false;
+}
+
+static bool on_path(Candidate *c) {
+    const char *path = getenv("PATH");
+    c->why = "python3 on PATH";
+    for (const char *p = path ? path : ""; *p;) {
+        size_t n = strcspn(p, ":");
+        snprintf(c->executable, sizeof c->executable, "%.*s/python3", (int)n, p);
+        if (n && runs(c->executable)) return true;
+        p += n + (p[n] == ':');
+    }
+    return false;
+}
+
+/* What the user has chosen must work: another Python in its place would lack his packages. */
+static qs_status choose(qs_vm *vm, Candidate *c) {
+    static const char *const variables[] = {"QUASAR_PYTHON", "VIRTUAL_ENV", "CONDA_PREFIX"};
+    for (int i = 0; i < 3; i++) {
+        const char *place = getenv(variables[i]);
+        if (!place || !*place) continue;
+        if (python_at(place, variables[i], c)) return QS_OK;
+        return qs_fail(vm, QS_EIO, "Python: %s is %s, but there is no Python there", variables[i], place);
+    }
+    if (python_at("./.venv", "./.venv", c) || on_path(c)) return QS_OK;
+    return qs_fail(vm, QS_EIO, "Python: none found in QUASAR_PYTHON, VIRTUAL_ENV, CONDA_PREFIX, ./.venv or as python3 on PATH; "
+                               "install it (Debian: apt install python3 libpython3-dev)");
+}
+
+/* -- libpython ----------------------------------------------------------------------------------------------------------------- */
+
+static bool next_part(const char **list, const char **part, int *n) {
+    if (!**list) return false;
+    *part = *list;
+    *n = (int)strcspn(*list, ":");
+    *list += *n + ((*list)[*n] == ':');
+    return true;
+}
+
+static void *open_global(const char *name) { return dlopen(name, RTLD_NOW | RTLD_GLOBAL); }
+
+/* In its folders first, then wherever the system keeps libraries. */
+static bool open_library(const Answers *a, char out[PATH_MAX]) {
+    const char *folder, *name;
+    int nf, nn;
+    for (const char *folders = a->line[A_FOLDERS]; next_part(&folders, &folder, &nf);)
+        for (const char *names = a->line[A_NAMES]; next_part(&names, &name, &nn);) {
+            snprintf(out, PATH_MAX, "%.*s/%.*s", nf, folder, nn, name);
+            if (nf && runs(out) && open_global(out)) return true;
+            if (nf && access(out, R_OK) == 0 && open_global(out)) return true;
+        }
+    for (const char *names = a->line[A_NAMES]; next_part(&names, &name, &nn);) {
+        snprintf(out, PATH_MAX, "%.*s", nn, name);
+        if (open_global(out)) return true;
+    }
+    return false;
+}
+
+static qs_status check_version(qs_vm *vm, const Candidate *c, const Answers *a) {
+    int major = 0, minor = 0;
+    sscanf(a->line[A_VERSION], "%d.%d", &major, &minor);
+    if (strncmp(a->line[A_FLAGS], "cpython ", 8) != 0)
+        return qs_fail(vm, QS_EIO, "Python: %s is %.*s; only CPython has what is needed", c->executable,
+                       (int)strcspn(a->line[A_FLAGS], " "), a->line[A_FLAGS]);
+    if (major != 3 || minor < 9)
+        return qs_fail(vm, QS_EIO, "Python: %s is version %s; 3.9 or later is needed", c->executable, a->line[A_VERSION]);
+    if (strcmp(a->line[A_FLAGS] + 8, "1") == 0)
+        return qs_fail(vm, QS_EIO, "Python: %s is a build without the global lock, which is not supported", c->executable);
+    return QS_OK;
+}
+
+static qs_status find_library(qs_vm *vm, const Candidate *c, Answers *a, char library[PATH_MAX]) {
+    if (!ask(c->executable, a) || !split(a))
+        return qs_fail(vm, QS_EIO, "Python: %s (%s) does not run", c->executable, c->why);
+    TRY(check_version(vm, c, a));
+    if (open_library(a, library)) return QS_OK;
+    const char *first = a->line[A_NAMES];
+    return qs_fail(vm, QS_EIO, "Python: %s (%s) is linked statically and its library is not here: looked for %.*s in %s; install it "
+                               "(Debian: apt install libpython%.*s; pyenv: PYTHON_CONFIGURE_OPTS=--enable-shared)",
+                   c->executable, c->why, (int)strcspn(first, ":"), first, a->line[A_FOLDERS],
+                   (int)(strrchr(a->line[A_VERSION], '.') - a->line[A_VERSION]), a->line[A_VERSION]);
+}
+
+/* -- the bridge ---------------------------------------------------------------------------------------------------------------- */
+
+#define BRIDGE_FILE "pyquasar/_bridge.abi3.so"
+
+/* Beside the executable (in the build tree), or installed. */
+static bool bridge_folder(char out[PATH_MAX]) {
+    static const char *const places[] = {"/python", "/../lib/quasar/python"};
+    char exe[PATH_MAX], file[PATH_MAX + sizeof BRIDGE_FILE];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 64);
+    if (n <= 0) return false;
+    exe[n] = 0;
+    char *slash = strrchr(exe, '/');
+    for (int i = 0; i < 2; i++) {
+        strcpy(slash, places[i]);
+        snprintf(file, sizeof file, "%s/" BRIDGE_FILE, exe);
+        if (access(file, R_OK) == 0 && realpath(exe, out)) return true;
+    }
+    return false;
+}
+
+typedef struct { Candidate candidate; Answers answers; char library[PATH_MAX], package[PATH_MAX]; } Found;
+
+static bool is_python(void) {
+    int (*initialized)(void);
+    *(void **)&initialized = dlsym(RTLD_DEFAULT, "Py_IsInitialized");
+    return initialized && initialized();
+}
+
+static qs_status open_bridge(qs_vm *vm, const Found *f, bool inside) {
+    qs_python_open *open;
+    char file[PATH_MAX + sizeof BRIDGE_FILE];
+    snprintf(file, sizeof file, "%s/" BRIDGE_FILE, f->package);
+    void *bridge = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (!bridge) return qs_fail(vm, QS_EIO, "Python: cannot open the bridge: %s", dlerror());
+    *(void **)&open = dlsym(bridge, "qbridge_open");
+    if (!open) return qs_fail(vm, QS_EIO, "Python: %s is no bridge", file);
+    const PythonPlace place = {f->answers.line[A_EXECUTABLE], inside ? NULL : f->library, f->package};
+    const Python *python;
+    TRY(open(vm, &place, &python));
+    if (python->size != sizeof *python) return qs_fail(vm, QS_EIO, "Python: the bridge %s comes from another build", file);
+    qvm(vm)->python = python;
+    return QS_OK;
+}
+
+static qs_status find_python(qs_vm *vm, Found *f) {
+    TRY(choose(vm, &f->candidate));
+    return find_library(vm, &f->candidate, &f->answers, f->library);
+}
+
+static qs_status start(qs_vm *vm) {
+    Found *f = qmem_alloc(qvm_ctx(vm), sizeof *f);
+    bool inside = is_python();
+    qs_status s = QS_OK;
+    if (!bridge_folder(f->package))
+        s = qs_fail(vm, QS_EIO, "Python: this Quasar was built without the bridge: python/" BRIDGE_FILE " is not beside it; "
+                                "install Python's headers (Debian: apt install python3-dev) and build again");
+    if (s == QS_OK && !inside) s = find_python(vm, f);
+    if (s == QS_OK) s = open_bridge(vm, f, inside);
+    qmem_free(qvm_ctx(vm), f, sizeof *f);
+    return s;
+}
+
+/* -- built-ins ------------------------------------------------------------------------------------------------------------------- */
+
+#define NEEDS_PYTHON(function, member)                                                                                 \
+    qs_status function(qs_vm *vm, qs_call_args *c) {                                                                   \
+        if (!qvm(vm)->python) TRY(start(vm));                                                                          \
+        return qvm(vm)->python->member(vm, c);                                                                         \
+    }
+NEEDS_PYTHON(qpython_import, import)
+NEEDS_PYTHON(qpython_to_py, to_py)
+NEEDS_PYTHON(qpython_from_py, from_py)
+NEEDS_PYTHON(qpython_int, make_int)
+NEEDS_PYTHON(qpython_bool, make_bool)
+NEEDS_PYTHON(qpython_float, make_float)
+NEEDS_PYTHON(qpython_str, make_string)
+NEEDS_PYTHON(qpython_func, make_function)
+
+static void say(qs_vm *vm, const char *what, const char *value) {
+    qvm_write(vm, what, strlen(what));
+    qvm_write(vm, value, strlen(value));
+    qvm_write(vm, "\n", 1);
+}
+
+static qs_status say_version(qs_vm *vm) {
+    qs_value version = qs_nil();
+    qs_call_args c = {.nout = 1, .out = &version};
+    qs_status s = qvm(vm)->python->version(vm, &c);
+    if (s == QS_OK) say(vm, "version    ", qs_to_string(version, NULL));
+    qval_release(vm, version);
+    return s;
+}
+
+qs_status qpython_config(qs_vm *vm, qs_call_args *c) {
+    (void)c;
+    Found *f = qmem_alloc(qvm_ctx(vm), sizeof *f);
+    bool inside = !qvm(vm)->python && is_python();
+    qs_status s = inside ? QS_OK : find_python(vm, f);
+    if (s == QS_OK && !qvm(vm)->python) s = start(vm);
+    if (s == QS_OK && inside) say(vm, "Python     ", "of this process");
+    if (s == QS_OK && !inside) {
+        say(vm, "Python     ", f->answers.line[A_EXECUTABLE]);
+        say(vm, "because of ", f->candidate.why);
+        say(vm, "library    ", f->library);
+    }
+    if (s == QS_OK) s = say_version(vm);
+    qmem_free(qvm_ctx(vm), f, sizeof *f);
+    return s;
+}
