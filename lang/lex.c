@@ -327,8 +327,8 @@ static void string(Lexer *l) {
 }
 
 static bool ends_operand(TokenKind k) {
-    return k == T_IDENT || k == T_ANY || k == T_NUMBER || k == T_STRING || k == T_RPAREN || k == T_RBRACK || k == T_RBRACE ||
-           k == T_ENDCELL;
+    return k == T_IDENT || k == T_ANY || k == T_NUMBER || k == T_STRING || k == T_RPAREN || k == T_RBRACK ||
+           k == T_RBRACE || k == T_ENDCELL;
 }
 
 static void quoted(Lexer *l, const char *from) { /* 'text' */

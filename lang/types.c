@@ -138,8 +138,9 @@ static qs_status fixed(Resolver *r, TypeExpr *e, const Type **out) {
     bool fits =
         base->rank >= 3 || base->rank == RANK_ANY ? e->ndims >= 3 && e->ndims <= QS_MAX_RANK : e->ndims == base->rank;
     if (!fits)
-        return qerr_at(r->ctx, QS_ETYPE, at(r, e->pos), "%s takes %s%d sizes, got %d", qtype_name(base),
-                       base->rank < 3 ? "" : "at least ", base->rank < 1 ? 3 : base->rank, e->ndims);
+        return qerr_at(r->ctx, QS_ETYPE, at(r, e->pos), "%s takes %s%d size%s, got %d", qtype_name(base),
+                       base->rank >= 1 && base->rank < 3 ? "" : "at least ", base->rank < 1 ? 3 : base->rank,
+                       base->rank == 1 ? "" : "s", e->ndims);
     for (int i = 0; i < e->ndims; i++) TRY(extent(r, e->dims[i], &dims[i]));
     *out = base->inner->kind == TY_NUM ? qtype_fixed(r->ctx, base->inner, e->ndims, dims) : base;
     return QS_OK;

@@ -56,7 +56,7 @@ int main(void) {
     type_is("vecc", "unknown type 'vecc': did you mean 'vec'?", 0);
     type_is("vec[M]", "unknown type 'M'", 0);
     type_is("int[vec]", "int cannot be followed by [vec]: it is not an array or generic type", 0);
-    type_is("vec(2,3)", "vec takes 1 sizes, got 2", 0);
+    type_is("vec(2,3)", "vec takes 1 size, got 2", 0);
     type_is("vec(K)", "the size of a fixed type must be known before the program runs, and is not for K", 0);
     type_is("vec(0)", "the size of a fixed type must be a whole number ≥ 1, got 0", 0);
     type_is("vec(1.5)", "the size of a fixed type must be a whole number ≥ 1, got 1.5", 0);

@@ -70,10 +70,12 @@ static void nested_captures(void) {
                                " function [] = h()\n  g = () -> k(1)\n  k(2)\n end\n a = 3\n h()\nend");
     Func *f = function_at(u, 0), *k = f->body.at[0]->u.func, *h = f->body.at[1]->u.func;
     Func *g = h->body.at[0]->u.assign.value->u.lambda.func;
-    if (k->ncaptures != 2 || h->ncaptures != 2 || g->ncaptures != 2 || f->ncaptures != 0) failures++, printf("counts\n");
+    if (k->ncaptures != 2 || h->ncaptures != 2 || g->ncaptures != 2 || f->ncaptures != 0)
+        failures++, printf("counts\n");
     for (int i = 0; i < k->ncaptures; i++) {
         Sym *outer = k->captures[i].outer, *seen = qscope_view(g, outer);
-        if (outer->owner != f || qscope_view(f, outer) != outer || !seen || seen->owner != g || seen->name != outer->name)
+        if (outer->owner != f || qscope_view(f, outer) != outer || !seen || seen->owner != g ||
+            seen->name != outer->name)
             failures++, printf("view of %s\n", outer->name->s);
     }
     qparse_free(u);
@@ -87,7 +89,8 @@ static void recursion(void) { /* two nested functions that call each other carry
     Unit *u = resolved(&c, &w, "function y = f(a, b)\n function z = p(n)\n  z = a + q(n)\n end\n"
                                " function z = q(n)\n  z = b + p(n)\n end\n y = p(1)\nend");
     Func *f = function_at(u, 0);
-    if (f->body.at[0]->u.func->ncaptures != 2 || f->body.at[1]->u.func->ncaptures != 2) failures++, printf("recursion\n");
+    if (f->body.at[0]->u.func->ncaptures != 2 || f->body.at[1]->u.func->ncaptures != 2)
+        failures++, printf("recursion\n");
     qparse_free(u);
     qctx_close(&c);
 }
@@ -103,7 +106,8 @@ static void modes(void) { /* B = A takes over the access mode; captures see the 
     static const uint8_t expected[] = {ACC_CIRCULAR, ACC_DEFAULT, ACC_CIRCULAR, ACC_CLAMPED, ACC_DEFAULT, ACC_DEFAULT};
     for (int i = 0; i < f->nlocals; i++)
         if (f->locals[i]->mods.access != expected[i]) failures++, printf("mode of %s\n", f->locals[i]->name->s);
-    if (g->captures[0].inner->mods.access != ACC_CIRCULAR || g->captures[1].inner->mods.access != ACC_CLAMPED) failures++;
+    if (g->captures[0].inner->mods.access != ACC_CIRCULAR || g->captures[1].inner->mods.access != ACC_CLAMPED)
+        failures++;
     if (!f->locals[1]->declared || f->locals[2]->declared) failures++;
     qparse_free(u);
     qctx_close(&c);

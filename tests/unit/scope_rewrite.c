@@ -41,9 +41,10 @@ static void temporaries(void) {
     World w;
     Rewrite rw;
     qctx_init(&c, 32);
-    Unit *u = resolved(&c, &w, "type M : [vec|mat]\nx = 1; b = 2\n"
-                               "reduction (x : M, a : M, b, c) -> (x[a > b] = c) = (x += (c - x).*(a > b)) where size(a) > b\n"
-                               "x[cos(x) > b] = max(3)");
+    Unit *u = resolved(&c, &w,
+                       "type M : [vec|mat]\nx = 1; b = 2\n"
+                       "reduction (x : M, a : M, b, c) -> (x[a > b] = c) = (x += (c - x).*(a > b)) where size(a) > b\n"
+                       "x[cos(x) > b] = max(3)");
     if (!qrewrite_find(u, u->reductions, 1, last_statement(u), NULL, &rw)) {
         failures++;
     } else {
@@ -51,8 +52,10 @@ static void temporaries(void) {
         compare("original", "assign =(to: index(x >(a b)) c)", original);
         compare("where", ">(call(size a) b)", where);
         free(original), free(where);
-        if (rw.n != 4 || rw.temps[0] || !rw.temps[1] || rw.temps[2] || !rw.temps[3]) failures++, printf("temporaries\n");
-        if (rw.temps[1]->kind != SYM_TEMP || rw.temps[1]->bound != rw.bound[1] || rw.bound[1]->kind != N_CALL) failures++;
+        if (rw.n != 4 || rw.temps[0] || !rw.temps[1] || rw.temps[2] || !rw.temps[3])
+            failures++, printf("temporaries\n");
+        if (rw.temps[1]->kind != SYM_TEMP || rw.temps[1]->bound != rw.bound[1] || rw.bound[1]->kind != N_CALL)
+            failures++;
         if (qrewrite_find(u, u->reductions, 1, rw.original, &rw.frame, &rw)) failures++, printf("same rule again\n");
     }
     qparse_free(u);
@@ -106,13 +109,16 @@ int main(void) {
     becomes("x = 1\nreduction (a : mat) -> sin(a) = 1\nreduction (a) -> sin(a) = 2\nsin(x)", "1");
     becomes("x = 1\nreduction (a) -> sin(a) = 1\nreduction (a) -> sin(a) = 2\nsin(x)", "2");
     becomes("x = 1\nreduction (a) -> sin(a) = 1\nreduction (a : [vec|mat]) -> sin(a) = 2\nsin(x)", "2");
-    becomes("x = 1\nreduction (a, b : mat) -> max(a,b) = 1\nreduction (a : mat, b : mat) -> max(a,b) = 2\nmax(x,x)", "2");
+    becomes("x = 1\nreduction (a, b : mat) -> max(a,b) = 1\nreduction (a : mat, b : mat) -> max(a,b) = 2\nmax(x,x)",
+            "2");
     becomes("x = 1\nreduction (a) -> sin(a) = 1 where a > 0\nreduction (a) -> sin(a) = 2\nsin(x)", "1");
     temporaries();
     ends("x = 1\nreduction (a, b) -> a + b = b + a\nx + 3", 1);
     ends("x = 1\nreduction (a) -> sin(a) = cos(a)\nreduction (a) -> cos(a) = sin(a)\nsin(x)", 2);
     ends("x = 1\nreduction (a) -> sin(a) = sin(sin(a))\nsin(x)", 1);
-    ends("y = 1\nreduction (u, x) -> D(sin(u), x) = cos(u) .* D(u, x)\nreduction (x) -> D(x, x) = 1\nD(sin(sin(sin(y))), y)", 4);
+    ends("y = 1\nreduction (u, x) -> D(sin(u), x) = cos(u) .* D(u, x)\nreduction (x) -> D(x, x) = "
+         "1\nD(sin(sin(sin(y))), y)",
+         4);
     if (failures) printf("%d failures\n", failures);
     return failures != 0;
 }
