@@ -47,7 +47,12 @@ struct TypeExpr {
     const Type *resolved;    /* cache of types.c; NULL until then or when it depends on a type parameter */
 };
 
-typedef struct { Str *name; /* name := …, NULL when positional */ Node *value; TypeExpr *type; /* f(x : cube) */ uint32_t pos; } Arg;
+typedef struct {
+    Str *name;      /* name := …, NULL when positional */
+    Node *value;
+    TypeExpr *type; /* f(x : cube) */
+    uint32_t pos;
+} Arg;
 typedef struct { Arg *at; int n; } ArgList;
 
 typedef enum { Q_HOST, Q_DEVICE, Q_KERNEL } FuncQual;
@@ -80,7 +85,8 @@ struct Sym {
     const Type *type;   /* SYM_TYPE */
     uint32_t pos;       /* first appearance */
 };
-typedef struct { Sym *outer; Sym *inner; } Capture; /* outer: a symbol of the enclosing function; inner: SYM_CAPTURE here */
+/* outer: a symbol of the enclosing function; inner: SYM_CAPTURE here */
+typedef struct { Sym *outer; Sym *inner; } Capture;
 
 /* A function, kernel, device function or lambda. */
 struct Func {
@@ -109,9 +115,9 @@ struct Node {
     uint8_t flag; /* see each kind */
     uint32_t pos;
     union {
-        struct { double value; bool imaginary, integer; } num; /* integer: written without '.', 'e': weakly int in kernels */
+        struct { double value; bool imaginary, integer; } num; /* integer: without '.', 'e': weakly int in kernels */
         Str *str;                                               /* N_STR */
-        struct { Str *name; Sym *sym; } ident;                  /* N_IDENT; the target `_` has no sym: the value is dropped */
+        struct { Str *name; Sym *sym; } ident;                  /* N_IDENT; the target `_`, a discard, has no sym */
         struct { Str *name; ArgList args; bool called; } meta;  /* N_META: $name or $name(args) */
         struct { Node *a, *b; } bin;                            /* N_BINARY; N_UNARY uses a */
         struct { Node *cond, *then, *other; } ternary;
@@ -129,10 +135,10 @@ struct Node {
             Node *value; bool bracketed, in_place;
         } assign;
         struct { Sym *sym; Str *name; TypeExpr *type; } decl;   /* N_DECL: img : cube */
-        struct { Node **conds; NodeList *blocks; int n; NodeList other; bool has_else; } ifs; /* n (cond, block) pairs */
-        struct {                                                /* N_FOR: one variable, or [m,n,p] with nvars > 1 or bracketed */
+        struct { Node **conds; NodeList *blocks; int n; NodeList other; bool has_else; } ifs; /* n pairs */
+        struct {                                                /* N_FOR: one variable, or bracketed [m,n,p] */
             Str **names; Sym **syms; int nvars; bool bracketed;
-            Node **ranges; int nranges;                         /* N_RANGE or any expression giving a vector, cell or foreign iterable */
+            Node **ranges; int nranges;                         /* N_RANGE, or what gives a vector, cell or iterable */
             NodeList body; Attr *attr;                          /* {!parallel for} … directly before */
         } loop;
         struct { Node *cond; NodeList body; } whiles;           /* N_WHILE; N_REPEAT: until cond */

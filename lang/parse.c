@@ -258,6 +258,10 @@ static Unit *new_unit(Ctx *c, Source *src) {
     u->src = src;
     qarena_init(&u->arena, c);
     qtext_init(&u->report, c);
+    u->main = qast_alloc(u, sizeof *u->main);
+    u->main->name = qstr_cname(c, "main program");
+    u->main->unit = u;
+    u->main->is_main_body = true;
     return u;
 }
 
@@ -270,11 +274,8 @@ void qparse_free(Unit *u) {
 
 static void start(Parser *p, Unit *u, TokenList *tokens, int quiet) {
     qlex_run(u, tokens);
-    *p = (Parser){.u = u, .ctx = u->ctx, .text = u->src->text, 
-                  .tok = tokens->at, .tokens = tokens, .k = tokens->at[0].kind, .quiet = quiet};
-    u->main = qparse_func(p, Q_HOST, qstr_cname(p->ctx, "main program"), 0);
-    u->main->is_main_body = true;
-    p->func = u->main;
+    *p = (Parser){.u = u, .ctx = u->ctx, .text = u->src->text, .tok = tokens->at, .tokens = tokens,
+                  .k = tokens->at[0].kind, .quiet = quiet, .func = u->main};
 }
 
 static void finish(Parser *p, TokenList *tokens) {
@@ -286,7 +287,6 @@ qs_status qparse_unit(Ctx *c, Source *src, Unit **out) {
     Unit *u = *out = new_unit(c, src);
     if (src->len >= UINT32_MAX / 16) {
         qdiag_error(u, 0, "a source of %zu bytes is too long", src->len);
-        u->main = qast_alloc(u, sizeof *u->main);
         return QS_ESYNTAX;
     }
     TokenList tokens = {0};
@@ -298,20 +298,19 @@ qs_status qparse_unit(Ctx *c, Source *src, Unit **out) {
     return u->nerrors ? QS_ESYNTAX : QS_OK;
 }
 
-static Source *loose_source(Ctx *c, Arena *a, const char *text, size_t n) {
+static Source *loose_source(Arena *a, const char *text, size_t n) { /* lives and dies with its unit */
     Source *src = qarena_alloc(a, sizeof *src);
     src->text = qarena_alloc(a, n + 1);
     memcpy(src->text, text, n);
     src->len = n;
     src->path = (char *)"";
     src->internal = true;
-    (void)c;
     return src;
 }
 
 bool qparse_incomplete(Ctx *c, const char *text, size_t n) {
     Unit *u = new_unit(c, NULL);
-    u->src = loose_source(c, &u->arena, text, n);
+    u->src = loose_source(&u->arena, text, n);
     TokenList tokens = {0};
     Parser p;
     start(&p, u, &tokens, 1);
@@ -324,7 +323,7 @@ bool qparse_incomplete(Ctx *c, const char *text, size_t n) {
 
 qs_status qparse_type(Ctx *c, const char *text, size_t n, Unit **unit, TypeExpr **out) {
     Unit *u = *unit = new_unit(c, NULL);
-    u->src = loose_source(c, &u->arena, text, n);
+    u->src = loose_source(&u->arena, text, n);
     TokenList tokens = {0};
     Parser p;
     start(&p, u, &tokens, 1);

@@ -53,11 +53,12 @@ bool qparse_expect(Parser *p, TokenKind k, const char *where);        /* where: 
 void qparse_close(Parser *p, TokenKind k, uint32_t opener, const char *or_what); /* the partner of token `opener` */
 static inline const Token *qparse_at(const Parser *p) { return &p->tok[p->i]; }
 static inline uint32_t qparse_pos(const Parser *p) { return p->tok[p->i].pos; }
-static inline uint32_t qparse_end(const Parser *p) { return p->i ? p->tok[p->i - 1].end : 0; } /* of the previous token */
+/* End of the previous token. */
+static inline uint32_t qparse_end(const Parser *p) { return p->i ? p->tok[p->i - 1].end : 0; }
 TokenKind qparse_peek(const Parser *p, uint32_t n);                   /* n tokens ahead */
-TokenKind qparse_beyond(const Parser *p, uint32_t opener);            /* the token after the partner of `opener`; EOF if none */
+TokenKind qparse_beyond(const Parser *p, uint32_t opener);            /* after the partner of `opener`; EOF if none */
 bool qparse_is_word(const Parser *p, const char *word);               /* the name `word` */
-Str *qparse_name(Parser *p, const char *what);                        /* a name or, after a dot, any word; NULL on error */
+Str *qparse_name(Parser *p, const char *what);                        /* a name, or an error about `what` */
 bool qparse_at_word(const Parser *p);                                 /* name or keyword */
 Str *qparse_take_word(Parser *p);
 
@@ -74,7 +75,7 @@ Node *qparse_grown(Parser *p, Node *n, int height);                   /* n has c
 
 typedef struct { uint32_t i, nscratch; uint8_t k; bool failed, incomplete, stopped; int depth; Func *func; } ParseMark;
 ParseMark qparse_try(Parser *p);                                      /* begin a silent attempt */
-bool qparse_tried(Parser *p, ParseMark m, bool keep);                 /* true: it went well (and keep), stay; else go back */
+bool qparse_tried(Parser *p, ParseMark m, bool keep);                 /* went well and keep: stay, true; else back */
 
 /* -- parse.c: lists and nodes ------------------------------------------------------------------------------------ */
 void qparse_push(Parser *p, const void *item, size_t size);
@@ -102,6 +103,6 @@ bool qtexpr_is_builtin(Parser *p, const TypeExpr *t); /* made of predefined type
 void qstmt_program(Parser *p);
 void qstmt_simple(Parser *p);     /* assignment, declaration or expression: pushes its node */
 NodeList qstmt_lambda_body(Parser *p, Node **value);
-/* The token behind what can be assigned to (x, x[i].f, [a,b], _) at the current place; T_ERROR when it is no such thing. */
+/* The token behind what can be assigned to (x, x[i].f, [a,b], _) at the current place; T_ERROR when it is not that. */
 TokenKind qstmt_after_target(const Parser *p);
 #endif

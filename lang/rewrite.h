@@ -21,7 +21,7 @@
 typedef struct RewriteFrame {
     const struct RewriteFrame *up;
     const Reduction *rule;
-    int size;                /* of the node that was rewritten: a rule applies inside its own result only to something smaller */
+    int size;                /* of the rewritten node: inside its own result a rule applies only to something smaller */
     int depth;
 } RewriteFrame;
 

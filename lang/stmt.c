@@ -292,8 +292,7 @@ static Node *simple(Parser *p) {
 void qstmt_simple(Parser *p) { emit(p, simple(p)); }
 
 /* -- print, sync, return, import ----------------------------------------------------------------------------------- */
-/* print a, b is a statement; print(a) too when nothing follows; print = 3, print.x and the like are an ordinary name.
- */
+/* print a, b is a statement; print(a) too when nothing follows; in print = 3, print.x and the like it is a name. */
 static bool at_print(const Parser *p) {
     if (!qparse_is_word(p, "print")) return false;
     switch (qparse_peek(p, 1)) {

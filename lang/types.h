@@ -12,5 +12,6 @@ typedef struct TypeHost {
 } TypeHost;
 
 /* mods receives the access modifiers written on the type. */
-qs_status qtypes_resolve(Ctx *c, TypeExpr *e, const TypeHost *host, const Source *src, const Type **out, TypeMods *mods);
+qs_status qtypes_resolve(Ctx *c, TypeExpr *e, const TypeHost *host, const Source *src, const Type **out,
+                         TypeMods *mods);
 #endif

@@ -6,7 +6,8 @@
 
 typedef struct { Ctx *ctx; Str *slots[64]; int n; } World;
 
-static const char *const known[] = {"size", "zeros", "max", "parallel_do", "pi", "true", "cos", "sin", "shown", "imported"};
+static const char *const known[] = {"size", "zeros", "max",   "parallel_do", "pi",
+                                    "true", "cos",   "sin",   "shown",       "imported"};
 
 static inline int slot_of(World *w, Str *name) {
     for (int i = 0; i < w->n; i++)
