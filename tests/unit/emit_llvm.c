@@ -15,6 +15,7 @@ enum { MAX_ARGS = 8 };
 typedef struct { /* arrays: extents; numbers: value */
     int64_t dims[QS_MAX_RANK];
     double num;
+    int shares; /* 1 + number of the argument whose memory it shares; 0: its own */
 } Arg;
 
 static uint64_t seed = 1;
@@ -62,6 +63,10 @@ static void set_up(Setup *s, const KFunc *f, const Arg *args) {
             default: v.I64 = (int64_t)x; break;
             }
             s->k[i].bits = s->d[i].bits = v.bits;
+            continue;
+        }
+        if (args[i].shares) {
+            s->k[i] = s->k[args[i].shares - 1], s->d[i] = s->d[args[i].shares - 1];
             continue;
         }
         qs_dtype real = qdtype_real_of(p->dtype);
@@ -146,12 +151,75 @@ static void test_saxpy(void) {
     CHECK(agree(text, &(Launch){.rank = 1, .domain = {1000000}, .block = {16}}, args, 1e-6));
 }
 
+
+/* -- loops that positions share: strips ------------------------------------------------------------------------------- */
+#define ARRAY(name, rw) "  param \"" name "\" array float32 rank 1 contiguous unit_last " rw "\n"
+
+/* Each position sums over all others: three accumulators would be one too many for this text, one will do. */
+static const char all_pairs[] =
+    "kernel \"pairs\" rank 1 {\n" ARRAY("x", "read") ARRAY("y", "written") "  param \"n\" int\n"
+    "  %1 = pos int64 0\n  %2 = load float32 $0 %1\n  %3 = const float32 0\n  %4 = local float32 %3\n  %5 = const int 0\n"
+    "  %6 = param int $2\n  %7 = const int 1\n  %8 = for int %5 %6 %7\n    %9 = cast int64 %8\n    %10 = load float32 $0 %9\n"
+    "    %11 = sub float32 %10 %2\n    %12 = get float32 %4\n    %13 = mul float32 %11 %11\n    %14 = add float32 %12 %13\n    set %4 %14\n  end\n"
+    "  %17 = get float32 %4\n  store $1 %1 %17\n}\n";
+
+/* A loop that ends by a condition all share, positions that leave early, a test on the way. */
+static const char early[] =
+    "kernel \"early\" rank 1 {\n" ARRAY("x", "read") ARRAY("y", "written") "  param \"n\" int\n  message EINDEX \"%0\"\n"
+    "  %1 = pos int64 0\n  %2 = load float32 $0 %1\n  %3 = const float32 0\n  %4 = local float32 %3\n  %5 = const int 0\n  %6 = local int %5\n"
+    "  %7 = const float32 50\n  loop\n    %9 = get int %6\n    %10 = param int $2\n    %11 = le bool %10 %9\n    if %11\n      break 0\n    end\n"
+    "    %15 = cast int64 %9\n    %16 = load float32 $0 %15\n    %17 = add float32 %16 %2\n    %18 = get float32 %4\n    %19 = add float32 %18 %17\n"
+    "    set %4 %19\n    %21 = const float32 120\n    %22 = lt bool %17 %21\n    check #0 %22 %17 @3\n    %24 = lt bool %7 %17\n    if %24\n      ret\n    end\n"
+    "    %28 = const int 1\n    %29 = add int %9 %28\n    set %6 %29\n  end\n  %32 = get float32 %4\n  store $1 %1 %32\n}\n";
+
+/* Reads what it writes: a position must not run twice. */
+static const char in_place[] =
+    "kernel \"inplace\" rank 1 {\n" ARRAY("x", "read") ARRAY("y", "read written") "  param \"n\" int\n"
+    "  %1 = pos int64 0\n  %2 = load float32 $1 %1\n  %3 = local float32 %2\n  %4 = const int 0\n  %5 = param int $2\n  %6 = const int -1\n"
+    "  %7 = for int %5 %4 %6\n    %8 = cast int64 %7\n    %9 = load float32 $0 %8\n    %10 = get float32 %3\n    %11 = add float32 %9 %10\n"
+    "    set %3 %11\n  end\n  %14 = get float32 %3\n  store $1 %1 %14\n}\n";
+
+/* Two parameters that may be one array. */
+static const char own[] =
+    "kernel \"own\" rank 1 {\n" ARRAY("x", "read") ARRAY("y", "written") "  param \"n\" int\n"
+    "  %1 = pos int64 0\n  %2 = const float32 1\n  %3 = local float32 %2\n  %4 = const int 0\n  %5 = param int $2\n  %6 = const int -1\n"
+    "  %7 = for int %5 %4 %6\n    %9 = load float32 $0 %1\n    %10 = get float32 %3\n    %11 = add float32 %9 %10\n"
+    "    set %3 %11\n  end\n  %14 = get float32 %3\n  store $1 %1 %14\n}\n";
+
+static const char rows[] = /* rank 2, a window of unknown size with mirrored edges */
+    "kernel \"window\" rank 2 {\n  param \"x\" array float32 rank 2 contiguous unit_last read\n"
+    "  param \"y\" array float32 rank 2 contiguous unit_last written\n  param \"r\" int\n"
+    "  %1 = pos int64 0\n  %2 = pos int64 1\n  %3 = const float32 0\n  %4 = local float32 %3\n  %5 = param int $2\n  %6 = neg int %5\n"
+    "  %7 = const int 1\n  %8 = for int %6 %5 %7\n    %9 = for int %6 %5 %7\n      %10 = cast int64 %8\n      %11 = cast int64 %9\n"
+    "      %12 = add int64 %1 %10\n      %13 = add int64 %2 %11\n      %14 = dim int64 $0.0\n      %15 = dim int64 $0.1\n"
+    "      %16 = bound.mirror int64 %12 %14\n      %17 = bound.circular int64 %13 %15\n      %18 = mul int64 %16 %15\n      %19 = add int64 %18 %17\n"
+    "      %20 = load float32 $0 %19\n      %21 = get float32 %4\n      %22 = max float32 %21 %20\n      set %4 %22\n    end\n  end\n"
+    "  %26 = get float32 %4\n  %27 = dim int64 $1.1\n  %28 = mul int64 %1 %27\n  %29 = add int64 %28 %2\n  store $1 %29 %26\n}\n";
+
+static void test_strips(void) {
+    for (int64_t n = 1; n < 80; n += n < 40 ? 1 : 13) {
+        Arg args[] = {{.dims = {n}}, {.dims = {n}}, {.num = (double)n - 1}};
+        Launch l = {.rank = 1, .domain = {n}, .block = {16}};
+        CHECK(agree(all_pairs, &l, args, 1e-4));
+        CHECK(agree(early, &l, args, 1e-4));
+        CHECK(agree(in_place, &l, args, 1e-4));
+        args[1].shares = 1;
+        CHECK(agree(own, &l, args, 1e-4));
+    }
+    for (int64_t w = 1; w < 120; w = w * 3 / 2 + 1)
+        for (int r = 0; r < 5; r += 2) {
+            Arg args[] = {{.dims = {9, w}}, {.dims = {9, w}}, {.num = r}};
+            CHECK(agree(rows, &(Launch){.rank = 2, .domain = {9, w}, .block = {1, 16}}, args, 0));
+        }
+}
+
 int main(void) {
     qctx_init(&ctx, 32);
     compiler = kcompile_open(&ctx, "");
     cpu.ops = &qdev_cpu_ops, cpu.ctx = &ctx, cpu.threads = 4;
     if (cpu.ops->open(&cpu, 0) != QS_OK) return printf("%s\n", ctx.err.text), 1;
     test_saxpy();
+    test_strips();
     cpu.ops->close(&cpu);
     kcompile_close(compiler);
     qctx_close(&ctx);
