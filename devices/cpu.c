@@ -149,8 +149,12 @@ typedef struct {
     Device *d;
     const Program *p;
     const DevArg *args;
+    int nargs;
     NativeRun run;
-    size_t scratch;               /* bytes per worker */
+    /* Threads that accumulate into arrays of their own: for each worker its arguments, then its arrays. */
+    char *own;                    /* NULL: they share */
+    size_t own_bytes;             /* per worker */
+    bool used[MAX_THREADS];
 } Job;
 
 static int64_t at_least_1(int64_t n) { return n < 1 ? 1 : n; }
@@ -179,9 +183,71 @@ static qs_status take_block(Device *d, const Program *p, const Launch *l, Native
     return QS_OK;
 }
 
+/* -- arrays that are only accumulated into: adding up what each thread has beats updating one array atomically --------- */
+enum { OWN_MAX = 1 << 20 /* bytes per worker */, OWN_GAIN = 8 /* positions per element that must be added up */ };
+
+static size_t sum_count(const Job *j, const NativeSum *s) {
+    const DevArg *a = &j->args[s->param];
+    size_t n = s->parts;
+    for (int k = 0; k < a->rank; k++) n *= (size_t)a->dims[k];
+    return n;
+}
+
+static size_t align64(size_t n) { return (n + 63) & ~(size_t)63; }
+
+static bool give_own_arrays(Job *j, int64_t positions) {
+    const NativeInfo *info = j->p->info;
+    size_t elements = 0;
+    j->own_bytes = align64((size_t)j->nargs * sizeof(DevArg));
+    for (uint32_t i = 0; i < info->nsums; i++) {
+        size_t n = sum_count(j, &info->sums[i]);
+        if (n > OWN_MAX) return false;
+        elements += n, j->own_bytes += align64(n * qdtype_size((qs_dtype)info->sums[i].dtype));
+    }
+    int threads = qthreads_count(((Cpu *)j->d->state)->threads);
+    if (!info->nsums || j->own_bytes > OWN_MAX || (int64_t)elements * OWN_GAIN * threads > positions) return false;
+    j->own = qpool_get(j->d->ctx, j->own_bytes * (size_t)threads);
+    return j->own != NULL;
+}
+
+static DevArg *own_args(const Job *j, int worker) { return (DevArg *)(void *)(j->own + (size_t)worker * j->own_bytes); }
+
+static void start_own(Job *j, int worker) {
+    DevArg *args = own_args(j, worker);
+    char *at = (char *)args + align64((size_t)j->nargs * sizeof *args);
+    memcpy(args, j->args, (size_t)j->nargs * sizeof *args);
+    for (uint32_t i = 0; i < j->p->info->nsums; i++) {
+        const NativeSum *s = &j->p->info->sums[i];
+        size_t n = sum_count(j, s);
+        args[s->param].block = (DevPtr)(uintptr_t)at, args[s->param].offset = 0;
+        qcombine_start((Combine)s->op, (qs_dtype)s->dtype, at, n);
+        at += align64(n * qdtype_size((qs_dtype)s->dtype));
+    }
+    j->used[worker] = true;
+}
+
+static void add_up(Job *j, int threads) {
+    for (int w = 0; w < threads; w++)
+        for (uint32_t i = 0; j->used[w] && i < j->p->info->nsums; i++) {
+            const NativeSum *s = &j->p->info->sums[i];
+            const DevArg *to = &j->args[s->param], *from = &own_args(j, w)[s->param];
+            qcombine_into((Combine)s->op, (qs_dtype)s->dtype, host(to->block) + to->offset, host(from->block), sum_count(j, s));
+        }
+    qpool_put(j->d->ctx, j->own, j->own_bytes * (size_t)threads);
+}
+
 static void run_blocks(void *ud, int64_t first, int64_t last, int worker) {
     Job *j = ud;
-    j->p->run(j->args, &j->run, first, last, ((Cpu *)j->d->state)->scratch[worker].p);
+    if (j->own && !j->used[worker]) start_own(j, worker);
+    j->p->run(j->own ? own_args(j, worker) : j->args, &j->run, first, last, ((Cpu *)j->d->state)->scratch[worker].p);
+}
+
+static void run_threads(Job *j, int64_t nblocks, int64_t positions) {
+    Cpu *cpu = j->d->state;
+    int threads = qthreads_count(cpu->threads);
+    j->run.alone = give_own_arrays(j, positions);
+    qthreads_run(cpu->threads, nblocks, 1, run_blocks, j);
+    if (j->own) add_up(j, threads);
 }
 
 static qs_status get_scratch(Device *d, const Program *p, const NativeRun *run, int rank, int threads) {
@@ -206,7 +272,7 @@ static const volatile int never;
 static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const DevArg *args, DevFault *fault) {
     Cpu *cpu = d->state;
     DevFault unseen = {0};
-    Job j = {.d = d, .p = p, .args = args};
+    Job j = {.d = d, .p = p, .args = args, .nargs = nargs};
     NativeRun *run = &j.run;
     int64_t positions = 1, nblocks = 1;
     if ((uint32_t)nargs != p->info->nargs)
@@ -226,7 +292,7 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
     run->alone = small || nblocks == 1;
     if (p->info->shared_bytes + p->info->item_bytes) TRY(get_scratch(d, p, run, l->rank, run->alone ? 1 : qthreads_count(cpu->threads)));
     if (run->alone) run_blocks(&j, 0, nblocks, 0);
-    else qthreads_run(cpu->threads, nblocks, 1, run_blocks, &j);
+    else run_threads(&j, nblocks, positions);
     return *run->stop ? qerr_set(d->ctx, QS_EINTERRUPT, "interrupted") : QS_OK;
 }
 

@@ -5,9 +5,10 @@
  * first … last-1 of the launch; blocks are numbered row-major and cover the domain, the last ones only partly. */
 #ifndef DEVICES_NATIVE_H
 #define DEVICES_NATIVE_H
+#include "devices/combine.h"
 #include "devices/device.h"
 
-enum { NATIVE_ABI = 1 };
+enum { NATIVE_ABI = 2, NATIVE_SUMS = 4 };
 enum {
     NATIVE_BLOCKS = 1, /* the kernel knows about blocks: use those of the launch; else the device chooses */
     NATIVE_SERIAL = 2, /* positions must run in index order: one thread */
@@ -24,10 +25,15 @@ typedef struct {
 /* scratch: shared_bytes + item_bytes * (positions in a block) bytes, 64-byte aligned, private to the calling thread. */
 typedef void native_fn(const DevArg *args, const NativeRun *run, int64_t first, int64_t last, void *scratch);
 
+/* An array that the kernel does nothing with but accumulate into, by one operator: threads may have one each. */
+typedef struct { uint8_t param, op, dtype, parts; } NativeSum; /* Combine; dtype of an element, or of a complex one's 2 parts */
+
 typedef struct {
     uint32_t abi, flags;
     uint32_t cost;            /* instructions for one position, roughly: decides about threads and block sizes */
     uint32_t nargs;
     uint64_t shared_bytes, item_bytes;
+    uint32_t nsums;           /* 0 also when some other array is updated atomically */
+    NativeSum sums[NATIVE_SUMS];
 } NativeInfo;
 #endif

@@ -619,13 +619,56 @@ static uint32_t cost_of(const KFunc *f) {
     return sum < 1 ? 1 : sum > 1e9 ? 1000000000u : (uint32_t)sum;
 }
 
-static void print_info(Cpu *k, Text *out) {
-    const KFunc *f = k->e->f;
-    unsigned flags = (k->blocks ? NATIVE_BLOCKS : 0u) | (f->serial ? NATIVE_SERIAL : 0u) | (has_op(f, K_CHECK) ? NATIVE_CHECKS : 0u);
-    qtext_printf(out, "@kernel_info = constant { i32, i32, i32, i32, i64, i64 } { i32 %d, i32 %u, i32 %u, i32 %d, i64 %u, i64 %u }\n", NATIVE_ABI,
-                 flags, cost_of(k->e->source), f->nparams, k->plan ? k->plan->shared_bytes : 0, k->plan ? k->plan->item_bytes : 0);
+static bool has_atomic(const KFunc *f, int p) {
+    for (KRef r = 1; r < f->nins; r++)
+        if (f->ins[r].op == K_ATOMIC && (int)f->ins[r].imm == p) return true;
+    return false;
 }
-_Static_assert(sizeof(NativeInfo) == 32 && offsetof(NativeInfo, shared_bytes) == 16, "print_info writes a NativeInfo");
+
+/* The Combine that does what atomic updates by op add up to; -1: none. */
+static int combining(KAtomic op) {
+    static const int8_t of[KA__COUNT] = {COMBINE_ADD, COMBINE_ADD, -1, -1, COMBINE_MIN, COMBINE_MAX, COMBINE_AND, COMBINE_OR, COMBINE_XOR, -1};
+    return of[op];
+}
+
+/* How parameter p is accumulated into; -1: it is used otherwise, -2: not updated atomically at all. */
+static int sum_of(const KFunc *f, int p) {
+    int how = -2;
+    for (KRef r = 1; r < f->nins; r++) {
+        const KIns *i = &f->ins[r];
+        if (kir_ops[i->op].imm != KI_param || (int)i->imm != p) continue;
+        int this = i->op == K_ATOMIC ? combining((KAtomic)i->flag) : -1;
+        if (how != -2 && how != this) return -1;
+        how = this;
+    }
+    return how == -1 && !has_atomic(f, p) ? -2 : how;
+}
+
+static int find_sums(const KFunc *f, NativeSum out[NATIVE_SUMS]) {
+    int n = 0;
+    for (int p = 0; p < f->nparams; p++) {
+        int how = sum_of(f, p);
+        qs_dtype d = qdtype_real_of((qs_dtype)f->params[p].dtype);
+        if (how == -2) continue;
+        if (how == -1 || !f->params[p].contiguous || kir_value_dtype(d) != d || d == QS_B1 || n == NATIVE_SUMS || p > UINT8_MAX) return 0;
+        out[n++] = (NativeSum){(uint8_t)p, (uint8_t)how, (uint8_t)d, qdtype_is_complex((qs_dtype)f->params[p].dtype) ? 2 : 1};
+    }
+    return n;
+}
+
+static void print_info(Cpu *k, Text *out) {
+    const KFunc *f = k->e->source;
+    NativeSum sums[NATIVE_SUMS] = {0};
+    int nsums = f->serial ? 0 : find_sums(f, sums);
+    unsigned flags = (k->blocks ? NATIVE_BLOCKS : 0u) | (f->serial ? NATIVE_SERIAL : 0u) | (has_op(f, K_CHECK) ? NATIVE_CHECKS : 0u);
+    qtext_printf(out, "@kernel_info = constant { i32, i32, i32, i32, i64, i64, i32, [%d x [4 x i8]] } { i32 %d, i32 %u, i32 %u, i32 %d, i64 %u, "
+                 "i64 %u, i32 %d, [%d x [4 x i8]] [", NATIVE_SUMS, NATIVE_ABI, flags, cost_of(f), f->nparams,
+                 k->plan ? k->plan->shared_bytes : 0, k->plan ? k->plan->item_bytes : 0, nsums, NATIVE_SUMS);
+    for (int i = 0; i < NATIVE_SUMS; i++)
+        qtext_printf(out, "%s[4 x i8] [i8 %u, i8 %u, i8 %u, i8 %u]", i ? ", " : "", sums[i].param, sums[i].op, sums[i].dtype, sums[i].parts);
+    qtext_puts(out, "] }\n");
+}
+_Static_assert(offsetof(NativeInfo, shared_bytes) == 16 && offsetof(NativeInfo, sums) == 36 && sizeof(NativeSum) == 4, "print_info writes a NativeInfo");
 
 /* Declared vector functions must survive until the vectoriser looks for them. */
 static void print_used(Emit *e, Text *out) {

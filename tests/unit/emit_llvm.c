@@ -213,6 +213,25 @@ static void test_strips(void) {
         }
 }
 
+/* -- arrays that are only accumulated into ------------------------------------------------------------------------------- */
+static void test_sums(void) {
+    static const char *const names[] = {"int", "uint32", "int64", "uint64", "float32", "float64", "complex64", "uint8"};
+    static const char *const values[] = {"int", "uint32", "int64", "uint64", "float32", "float64", "float32", "int"};
+    static const char *const ops[] = {"add", "sub", "min", "max", "and", "or", "xor"};
+    for (int d = 0; d < 8; d++)
+        for (int op = 0; op < 7; op++) {
+            char text[900];
+            if ((op > 3 && d > 3) || (op < 2 && d == 7)) continue; /* saturating sums depend on the order */
+            snprintf(text, sizeof text,
+                     "kernel \"sums\" rank 1 {\n  param \"h\" array %s rank 1 contiguous unit_last read written\n  param \"x\" array int rank 1 contiguous unit_last read\n"
+                     "  %%1 = pos int64 0\n  %%2 = load int $1 %%1\n  %%3 = const int 63\n  %%4 = and int %%2 %%3\n  %%5 = cast int64 %%4\n  %%6 = cast %s %%2\n"
+                     "  %%7 = const int 1000\n  %%8 = min int %%2 %%7\n  %%9 = cast %s %%8\n  atomic.%s $0 %%5 %%9\n}\n",
+                     names[d], values[d], values[d], ops[op]);
+            Arg args[] = {{.dims = {64}}, {.dims = {100000}}};
+            CHECK(agree(text, &(Launch){.rank = 1, .domain = {100000}, .block = {64}}, args, 1e-4));
+        }
+}
+
 int main(void) {
     qctx_init(&ctx, 32);
     compiler = kcompile_open(&ctx, "");
@@ -220,6 +239,7 @@ int main(void) {
     if (cpu.ops->open(&cpu, 0) != QS_OK) return printf("%s\n", ctx.err.text), 1;
     test_saxpy();
     test_strips();
+    test_sums();
     cpu.ops->close(&cpu);
     kcompile_close(compiler);
     qctx_close(&ctx);
