@@ -13,7 +13,7 @@
 
 static void block(Emit *e, NodeList l);
 
-/* -- variables ------------------------------------------------------------------------------------------------------------ */
+/* -- variables --------------------------------------------------------------------------------------------------- */
 
 static TypeExpr *type_of(const Emit *e, const Sym *s) {
     for (uint32_t i = e->ntyped; i-- > 0;)
@@ -67,7 +67,7 @@ static Sym *target_symbol(Emit *e, const Node *target) {
     return target->u.ident.sym;
 }
 
-/* -- assignment ----------------------------------------------------------------------------------------------------------- */
+/* -- assignment -------------------------------------------------------------------------------------------------- */
 
 static bool is_discard(const Node *n) { return n->kind == N_IDENT && strcmp(n->u.ident.name->s, "_") == 0; }
 
@@ -254,7 +254,7 @@ static void assignment(Emit *e, Node *n) {
     else assign_one(e, n->u.assign.targets[0], n->u.assign.types ? n->u.assign.types[0] : NULL, n->u.assign.value);
 }
 
-/* -- branches ------------------------------------------------------------------------------------------------------------- */
+/* -- branches ---------------------------------------------------------------------------------------------------- */
 
 static void if_statement(Emit *e, Node *n) {
     int end = 0;
@@ -343,7 +343,7 @@ static void try_statement(Emit *e, Node *n) {
     qemit_here(e, end);
 }
 
-/* -- loops ---------------------------------------------------------------------------------------------------------------- */
+/* -- loops ------------------------------------------------------------------------------------------------------- */
 
 static void loop_begin(Emit *e, LoopExits *l) {
     *l = (LoopExits){e->loop, 0, 0};
@@ -503,7 +503,7 @@ static void leave_loop(Emit *e, Node *n, bool stop) {
     mark_all_set(e);
 }
 
-/* -- other statements ------------------------------------------------------------------------------------------------------ */
+/* -- other statements -------------------------------------------------------------------------------------------- */
 
 static void expression(Emit *e, Node *n) {
     int mark = e->top, r = qemit_temps(e, 1);
@@ -583,7 +583,7 @@ static void block(Emit *e, NodeList l) {
     for (int i = 0; i < l.n && !e->status; i++) qemit_statement(e, l.at[i]);
 }
 
-/* -- functions ------------------------------------------------------------------------------------------------------------ */
+/* -- functions --------------------------------------------------------------------------------------------------- */
 
 static void defaults(Emit *e) {
     Func *f = e->func;

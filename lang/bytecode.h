@@ -93,7 +93,7 @@ void qbytecode_print(const Chunk *c, Text *out);           /* --dump bytecode */
 uint32_t qbytecode_pos(const Chunk *c, uint32_t pc);       /* source offset of an instruction */
 int qbytecode_length(uint32_t word, const Chunk *c);       /* words of an instruction */
 
-/* -- fold.c: what can be said before the program runs ----------------------------------------------------------------- */
+/* -- fold.c: what can be said before the program runs ------------------------------------------------------------ */
 /* The value of an expression of numbers and strings alone. */
 bool qfold_number(const Node *n, double *out);
 /* A matrix literal of numbers alone; the table lives in the arena. */

@@ -22,7 +22,7 @@ static void *grow(Emit *e, void *at, uint32_t n, uint32_t *cap, size_t elem) {
     return fresh;
 }
 
-/* -- instructions -------------------------------------------------------------------------------------------------------- */
+/* -- instructions ------------------------------------------------------------------------------------------------ */
 
 void qemit_at(Emit *e, uint32_t pos) { e->pos = pos; }
 
@@ -49,7 +49,7 @@ void qemit_opx(Emit *e, Opcode op, int a, uint32_t bx) {
     qemit_op(e, op, a, (int)(bx & 0xff), (int)(bx >> 8 & 0xff));
 }
 
-/* -- jumps ----------------------------------------------------------------------------------------------------------------- */
+/* -- jumps ------------------------------------------------------------------------------------------------------- */
 
 void qemit_jump(Emit *e, Opcode op, int a, int b, int c, int *list) {
     qemit_op(e, op, a, b, c);
@@ -74,7 +74,7 @@ void qemit_jump_to(Emit *e, Opcode op, int a, int b, int c, uint32_t target) {
     qemit_patch(e, list, target);
 }
 
-/* -- registers ------------------------------------------------------------------------------------------------------------- */
+/* -- registers --------------------------------------------------------------------------------------------------- */
 
 int qemit_temps(Emit *e, int n) {
     int first = e->top;
@@ -96,7 +96,7 @@ int qemit_register(const Emit *e, const Sym *s) {
     return -1;
 }
 
-/* -- what is set -------------------------------------------------------------------------------------------------------- */
+/* -- what is set ------------------------------------------------------------------------------------------------- */
 
 bool *qemit_state(Emit *e) {
     bool *state = qemit_alloc(e, e->nset + 1);
@@ -110,7 +110,7 @@ void qemit_join(Emit *e, bool *into) {
     for (size_t i = 0; i < e->nset; i++) into[i] = into[i] && e->set[i];
 }
 
-/* -- literals -------------------------------------------------------------------------------------------------------------- */
+/* -- literals ---------------------------------------------------------------------------------------------------- */
 
 static bool same_literal(const Literal *a, const Literal *b) {
     if (a->kind != b->kind) return false;
@@ -136,7 +136,7 @@ uint32_t qemit_number(Emit *e, double x) { return qemit_literal(e, (Literal){.ki
 uint32_t qemit_string(Emit *e, Str *s) { return qemit_literal(e, (Literal){.kind = LIT_STR, .u.str = s}); }
 uint32_t qemit_type(Emit *e, TypeExpr *t) { return qemit_literal(e, (Literal){.kind = LIT_TYPE, .u.type = t}); }
 
-/* -- reading a chunk ------------------------------------------------------------------------------------------------------- */
+/* -- reading a chunk --------------------------------------------------------------------------------------------- */
 
 static const struct { const char *name, *words; } opcode_info[] = {
 #define OPCODE(id, words, doc) {#id, words},
@@ -178,7 +178,8 @@ static void print_literal(const Literal *l, Text *out) {
 static void print_instruction(const Chunk *c, uint32_t pc, int length, Text *out) {
     uint32_t w = c->code[pc];
     const char *words = opcode_info[w & 0xff].words;
-    qtext_printf(out, "  %4u  %-9s %3u %3u %3u", pc, opcode_info[w & 0xff].name, w >> 8 & 0xff, w >> 16 & 0xff, w >> 24);
+    qtext_printf(out, "  %4u  %-9s %3u %3u %3u", pc, opcode_info[w & 0xff].name, w >> 8 & 0xff, w >> 16 & 0xff,
+                 w >> 24);
     for (int i = 1; i < length; i++) {
         uint32_t extra = c->code[pc + (uint32_t)i];
         if (words[i - 1] == 'J') qtext_printf(out, "  -> %u", pc + (uint32_t)length + extra);
@@ -200,7 +201,8 @@ void qbytecode_print(const Chunk *c, Text *out) {
         pc += (uint32_t)length;
     }
     for (uint32_t i = 0; i < c->nhandlers; i++)
-        qtext_printf(out, "  errors in %u..%u go to %u\n", c->handlers[i].start, c->handlers[i].end, c->handlers[i].handler);
+        qtext_printf(out, "  errors in %u..%u go to %u\n", c->handlers[i].start, c->handlers[i].end,
+                     c->handlers[i].handler);
 }
 
 void qbytecode_free(Chunk *c) { qarena_free(&c->arena); }

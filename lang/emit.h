@@ -1,7 +1,8 @@
 /* emit.h -- private to the bytecode compiler: the instruction buffer, registers, literals, and expressions.
  *
  * Registers: locals first (their number is the symbol's index; at top level the globals, see BC_ALIAS), then the type
- * parameters, then temporaries as a stack whose top is `top`.  A temporary is written once and read once; the reading instruction empties it. */
+ * parameters, then temporaries as a stack whose top is `top`.  A temporary is written once and read once; the reading
+ * instruction empties it. */
 #ifndef LANG_EMIT_H
 #define LANG_EMIT_H
 #include "lang/bytecode.h"
@@ -25,7 +26,7 @@ typedef struct Emit {
     TypedVar *typed; uint32_t ntyped, cap_typed;
 } Emit;
 
-/* -- emit.c: instructions, jumps, registers, literals ------------------------------------------------------------------ */
+/* -- emit.c: instructions, jumps, registers, literals ------------------------------------------------------------ */
 void qemit_fail(Emit *e, uint32_t pos, const char *fmt, ...) QS_PRINTF(3, 4);
 void qemit_at(Emit *e, uint32_t pos);
 void qemit_word(Emit *e, uint32_t w);
@@ -52,7 +53,7 @@ void qemit_join(Emit *e, bool *into);                    /* into = into and now 
 /* The register in which a variable lives: locals, and globals while the top level runs; -1: none. */
 int qemit_register(const Emit *e, const Sym *s);
 
-/* -- emit_expr.c: values ------------------------------------------------------------------------------------------------ */
+/* -- emit_expr.c: values ----------------------------------------------------------------------------------------- */
 void qemit_to(Emit *e, Node *n, int dst);                /* the value of n into a register */
 int qemit_any(Emit *e, Node *n);                         /* … into any: a local's own register, or a new temporary */
 void qemit_jump_if(Emit *e, Node *n, bool sense, int *list); /* jumps when the truth of n is `sense` */
@@ -67,7 +68,7 @@ bool qemit_rewritten(Emit *e, Node *n, int dst);
 bool qemit_could_rewrite(Emit *e, Node *n);              /* a reduction of the program gives n another meaning */
 uint32_t qemit_field_word(Emit *e, Str *name);
 
-/* -- emit_fuse.c: expressions that may run as one kernel ------------------------------------------------------------------ */
+/* -- emit_fuse.c: expressions that may run as one kernel --------------------------------------------------------- */
 bool qemit_fused(Emit *e, Node *n, int dst);             /* emits n as a region; false: it is none */
 int qemit_leaf(const Emit *e, const Node *n);            /* the register of a leaf of the running region, or -1 */
 #endif

@@ -12,7 +12,7 @@ void qemit_move(Emit *e, int dst, int src) {
     if (dst != src) qemit_op(e, BC_MOVE, dst, src, 0);
 }
 
-/* -- types ---------------------------------------------------------------------------------------------------------------- */
+/* -- types ------------------------------------------------------------------------------------------------------- */
 
 const Type *qemit_known_type(Emit *e, TypeExpr *t) {
     const Type *type = NULL;
@@ -24,7 +24,8 @@ const Type *qemit_known_type(Emit *e, TypeExpr *t) {
 void qemit_coerce(Emit *e, int reg, TypeExpr *t, Str *name, bool param) {
     if (t->kind == TE_ANY) return;
     uint32_t type = qemit_type(e, t), what = name ? qemit_string(e, name) : 0xffff;
-    if (type > 0xffff || what > 0xffff) qemit_fail(e, t->pos, "%s: too many literals in one function", e->func->name->s);
+    if (type > 0xffff || what > 0xffff)
+        qemit_fail(e, t->pos, "%s: too many literals in one function", e->func->name->s);
     qemit_op(e, BC_COERCE, reg, param, 0);
     qemit_word(e, type | what << 16);
 }
@@ -53,7 +54,7 @@ static TypeExpr *named_type(Emit *e, const Node *n) {
     return t;
 }
 
-/* -- names ---------------------------------------------------------------------------------------------------------------- */
+/* -- names ------------------------------------------------------------------------------------------------------- */
 
 static void check_set(Emit *e, const Sym *s) {
     int reg = qemit_register(e, s);
@@ -156,7 +157,7 @@ static int left_operand(Emit *e, Node *n, int dst) {
     return dst;
 }
 
-/* -- literals ------------------------------------------------------------------------------------------------------------- */
+/* -- literals ---------------------------------------------------------------------------------------------------- */
 
 static void number_to(Emit *e, double x, int dst) {
     if (x == floor(x) && fabs(x) < 32768 && !(x == 0 && signbit(x))) qemit_opx(e, BC_LOADN, dst, (uint16_t)(int16_t)x);
@@ -214,7 +215,7 @@ static void range_to(Emit *e, Node *n, int dst) {
     e->top = mark;
 }
 
-/* -- operators ------------------------------------------------------------------------------------------------------------ */
+/* -- operators --------------------------------------------------------------------------------------------------- */
 
 static Opcode binary_code(Op op) {
     switch (op) {
@@ -350,7 +351,7 @@ static void ternary_to(Emit *e, Node *n, int dst) {
     e->top = mark;
 }
 
-/* -- reductions ------------------------------------------------------------------------------------------------------------ */
+/* -- reductions -------------------------------------------------------------------------------------------------- */
 
 bool qemit_could_rewrite(Emit *e, Node *n) {
     Rewrite rw;
@@ -414,7 +415,7 @@ bool qemit_rewritten(Emit *e, Node *n, int dst) {
     return true;
 }
 
-/* -- conditions ----------------------------------------------------------------------------------------------------------- */
+/* -- conditions -------------------------------------------------------------------------------------------------- */
 
 static bool compare_code(Op op, Opcode *code, Opcode *constant, Opcode *swapped) {
     switch (op) {
@@ -490,7 +491,7 @@ void qemit_jump_if(Emit *e, Node *n, bool sense, int *list) {
     }
 }
 
-/* -- elements and fields -------------------------------------------------------------------------------------------------- */
+/* -- elements and fields ----------------------------------------------------------------------------------------- */
 
 uint32_t qemit_index_word(Emit *e, const Node *index) {
     const Node *base = index->u.index.base;
@@ -537,7 +538,7 @@ static void field_to(Emit *e, Node *n, int dst) {
     e->top = mark;
 }
 
-/* -- calls ---------------------------------------------------------------------------------------------------------------- */
+/* -- calls ------------------------------------------------------------------------------------------------------- */
 
 static int count_named(Emit *e, ArgList args) {
     int named = 0;
@@ -631,7 +632,7 @@ static void call_to(Emit *e, Node *n, int dst) {
     e->top = mark;
 }
 
-/* -- $name(…) ------------------------------------------------------------------------------------------------------------- */
+/* -- $name(…) ---------------------------------------------------------------------------------------------------- */
 
 static void builtin_to(Emit *e, Node *n, const char *name, int dst) {
     int mark = e->top, base = qemit_temps(e, 1);
@@ -679,7 +680,7 @@ static void meta_to(Emit *e, Node *n, int dst) {
     }
 }
 
-/* -- any expression ------------------------------------------------------------------------------------------------------- */
+/* -- any expression ---------------------------------------------------------------------------------------------- */
 
 void qemit_to(Emit *e, Node *n, int dst) {
     int leaf = qemit_leaf(e, n);

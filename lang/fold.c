@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* -- numbers -------------------------------------------------------------------------------------------------------------- */
+/* -- numbers ----------------------------------------------------------------------------------------------------- */
 
 static bool fold_binary(Op op, double a, double b, double *out) {
     switch (op) {
@@ -33,7 +33,7 @@ bool qfold_number(const Node *n, double *out) {
     }
 }
 
-/* -- matrices ------------------------------------------------------------------------------------------------------------- */
+/* -- matrices ---------------------------------------------------------------------------------------------------- */
 
 static size_t count_numbers(const Node *n, int depth, int rank, int64_t *dims) {
     double x;
@@ -71,7 +71,7 @@ bool qfold_matrix(const Node *n, Arena *arena, NumTable **out) {
     return true;
 }
 
-/* -- conditions ----------------------------------------------------------------------------------------------------------- */
+/* -- conditions -------------------------------------------------------------------------------------------------- */
 
 typedef enum { UNKNOWN, NO, YES } Truth;
 
@@ -109,7 +109,8 @@ static Truth binary_condition(const Node *n) {
 }
 
 static bool is_builtin_name(const Node *n, const char *name) {
-    return n->kind == N_IDENT && strcmp(n->u.ident.name->s, name) == 0 && n->u.ident.sym && n->u.ident.sym->kind == SYM_GLOBAL;
+    return n->kind == N_IDENT && strcmp(n->u.ident.name->s, name) == 0 && n->u.ident.sym &&
+           n->u.ident.sym->kind == SYM_GLOBAL;
 }
 
 static Truth condition(const Node *n) {

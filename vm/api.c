@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* -- output --------------------------------------------------------------------------------------------------------------------- */
+/* -- output ------------------------------------------------------------------------------------------------------ */
 
 enum { OUT_PENDING = 32 * 1024 };
 
@@ -42,7 +42,7 @@ void qvm_diagnostic(qs_vm *vm, const char *s, size_t n) {
     write_out(vm, 2, s, n);
 }
 
-/* -- lifetime --------------------------------------------------------------------------------------------------------------------- */
+/* -- lifetime ---------------------------------------------------------------------------------------------------- */
 
 void qs_config_init(qs_config *c) { *c = (qs_config){.size = sizeof *c, .precision = 32}; }
 
@@ -64,7 +64,8 @@ static qs_status start(qs_vm *vm) {
     TRY(qinterp_open(vm));
     TRY(qmod_open(vm));
     qlib_register(vm);
-    return qvm(vm)->config.device ? qkrn_open_devices(vm, qvm(vm)->config.device) : QS_OK; /* else with the first kernel */
+    return qvm(vm)->config.device ? qkrn_open_devices(vm, qvm(vm)->config.device)
+                                  : QS_OK; /* else with the first kernel */
 }
 
 /* On failure *out is still a machine, that tells the error; close it. */
@@ -105,7 +106,7 @@ void qs_close(qs_vm *vm) {
 const char *qs_version(void) { return "0.1.0"; }
 void *qs_userdata(qs_vm *vm) { return qvm(vm)->config.ud; }
 
-/* -- running ------------------------------------------------------------------------------------------------------------------------ */
+/* -- running ----------------------------------------------------------------------------------------------------- */
 
 /* Control goes back to the host program: it shall see what was printed. */
 static qs_status back(qs_vm *vm, qs_status s) {
@@ -144,7 +145,7 @@ static qs_status call_main(qs_vm *vm, const Module *m) {
         const Func *f = u->funcs[i]->u.func;
         if (strcmp(f->name->s, "main") != 0 || !takes_nothing(f)) continue;
         if (!qmap_get(&m->names, f->name, &slot)) return QS_OK;
-        qs_value fn = qval_retain((*qvm_global(vm, (uint64_t)slot)));
+        qs_value fn = qval_retain(*qvm_global(vm, (uint64_t)slot));
         qs_status s = fn.kind == QS_FUNCTION ? qvm_call(vm, fn, 0, NULL, 0, NULL, 0, NULL) : QS_OK;
         qval_release(vm, fn);
         return s;
@@ -195,7 +196,7 @@ qs_status qvm_attend(qs_vm *vm) {
     return m->python ? m->python->yield(vm) : QS_OK;
 }
 
-/* -- errors --------------------------------------------------------------------------------------------------------------------------- */
+/* -- errors ------------------------------------------------------------------------------------------------------ */
 
 qs_status qs_fail(qs_vm *vm, qs_status s, const char *fmt, ...) {
     va_list ap;
@@ -254,7 +255,7 @@ void qs_error_clear(qs_vm *vm) {
     qvm(vm)->refused = false;
 }
 
-/* -- values --------------------------------------------------------------------------------------------------------------------------- */
+/* -- values ------------------------------------------------------------------------------------------------------ */
 
 qs_value qs_retain(qs_value v) { return qval_retain(v); }
 void qs_release(qs_vm *vm, qs_value v) { qval_release(vm, v); }
@@ -321,7 +322,7 @@ qs_status qs_binary(qs_vm *vm, const char *op, qs_value a, qs_value b, qs_value 
     return qerr_set(qvm_ctx(vm), QS_EVALUE, "unknown operator %s", op);
 }
 
-/* -- arrays ---------------------------------------------------------------------------------------------------------------------------- */
+/* -- arrays ------------------------------------------------------------------------------------------------------ */
 
 qs_status qs_array(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, qs_value *out) {
     Array *a;
@@ -340,8 +341,8 @@ static qs_status device_of(qs_vm *vm, int index, Device **out) {
     return QS_OK;
 }
 
-qs_status qs_array_wrap(qs_vm *vm, const qs_array_info *info, void *data, int device, void (*release)(void *), void *owner,
-                        qs_value *out) {
+qs_status qs_array_wrap(qs_vm *vm, const qs_array_info *info, void *data, int device, void (*release)(void *),
+                        void *owner, qs_value *out) {
     Array *a;
     Device *d;
     TRY(device_of(vm, device, &d));
@@ -379,7 +380,7 @@ qs_status qs_unlock(qs_vm *vm, qs_value v, int device, qs_access mode) {
     return qbuf_unlock(qvm_ctx(vm), qval_array(v)->buf, d, mode);
 }
 
-/* -- containers, globals ----------------------------------------------------------------------------------------------------------------- */
+/* -- containers, globals ----------------------------------------------------------------------------------------- */
 
 qs_status qs_cell(qs_vm *vm, int n, const qs_value *items, qs_value *out) {
     Cell *c;
@@ -425,7 +426,7 @@ qs_status qs_set_global(qs_vm *vm, const char *name, qs_value v) {
     return QS_OK;
 }
 
-/* -- extending --------------------------------------------------------------------------------------------------------------------------- */
+/* -- extending --------------------------------------------------------------------------------------------------- */
 
 qs_status qs_define(qs_vm *vm, const qs_native_def *defs, int n) {
     for (int i = 0; i < n; i++) qvm_builtin(vm, defs[i].name, qval_object(QS_FUNCTION, qfn_native(vm, &defs[i])));
@@ -441,7 +442,7 @@ void *qs_foreign_ptr(qs_value v, const qs_foreign_type *type) {
     return v.kind == QS_FOREIGN && ((Foreign *)v.u.p)->ftype == type ? ((Foreign *)v.u.p)->p : NULL;
 }
 
-/* -- devices ------------------------------------------------------------------------------------------------------------------------------ */
+/* -- devices ----------------------------------------------------------------------------------------------------- */
 
 int qs_device_count(qs_vm *vm) {
     ErrorState kept = qvm_ctx(vm)->err;

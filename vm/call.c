@@ -3,11 +3,12 @@
 
 #include <string.h>
 
-/* -- does a function take these arguments, and how well? ------------------------------------------------------------------------ */
+/* -- does a function take these arguments, and how well? --------------------------------------------------------- */
 
 typedef struct { int nin; const qs_value *in; int nnamed; Str *const *names; } Args;
 
-/* Per argument: an exact type beats a conversion that loses nothing, that beats no annotation, that beats a lossy one. */
+/* Per argument: an exact type beats a conversion that loses nothing, that beats no annotation, that beats a lossy one.
+ */
 enum { FIT_NO = -1, FIT_LOSSY = 0, FIT_UNTYPED = 1, FIT_CONVERTS = 2, FIT_EXACT = 3 };
 
 static bool whole(double x) { return x == (double)(int64_t)x && x > -0x1p53 && x < 0x1p53; }
@@ -25,10 +26,10 @@ static int fit_type(qs_vm *vm, qs_value v, const Type *t) {
     if (t->kind == TY_NUM) return fit_number(v, t);
     if (t->kind == TY_ARRAY && (v.kind == QS_ARRAY || v.kind == QS_CELL)) {
         qs_value converted;
-        ErrorState kept = qvm_ctx(vm)->err;
-        qs_status s = qval_coerce(vm, v, t, "", &converted);
-        qvm_ctx(vm)->err = kept;
-        if (s != QS_OK) return FIT_NO;
+        if (qval_coerce(vm, v, t, "", &converted) != QS_OK) {
+            qs_error_clear(vm);
+            return FIT_NO;
+        }
         qval_release(vm, converted);
         return FIT_CONVERTS;
     }
@@ -38,10 +39,11 @@ static int fit_type(qs_vm *vm, qs_value v, const Type *t) {
 static int fit_param(qs_vm *vm, const Func *f, const Param *p, qs_value v) {
     const Type *t;
     TypeMods mods = {0};
-    if (!p->type || qmod_mentions_param(p->type, f)) return FIT_UNTYPED;
-    ErrorState kept = qvm_ctx(vm)->err;
+    if (!p->type) return FIT_UNTYPED;
+    if (p->type->resolved) return fit_type(vm, v, p->type->resolved);
+    if (qmod_mentions_param(p->type, f)) return FIT_UNTYPED;
     if (qmod_type(vm, qmod_of(f), p->type, f->unit->src, NULL, &t, &mods) == QS_OK) return fit_type(vm, v, t);
-    qvm_ctx(vm)->err = kept;
+    qs_error_clear(vm); /* the call will say it */
     return FIT_NO;
 }
 
@@ -98,7 +100,8 @@ static qs_status no_overload(qs_vm *vm, const Function *set, const Args *a) {
     return s;
 }
 
-qs_status qcall_select(qs_vm *vm, Function *set, int nin, const qs_value *in, int nnamed, Str *const *names, Function **out) {
+qs_status qcall_select(qs_vm *vm, Function *set, int nin, const qs_value *in, int nnamed, Str *const *names,
+                       Function **out) {
     const Args a = {nin, in, nnamed, names};
     int64_t best = -1;
     for (int i = 0; i < set->nmembers; i++) {
@@ -108,19 +111,21 @@ qs_status qcall_select(qs_vm *vm, Function *set, int nin, const qs_value *in, in
     return best < 0 ? no_overload(vm, set, &a) : QS_OK;
 }
 
-/* -- arguments to parameters ------------------------------------------------------------------------------------------------------ */
+/* -- arguments to parameters ------------------------------------------------------------------------------------- */
 
 static qs_status misnamed(qs_vm *vm, const Func *f, const Str *name, bool twice) {
     if (twice) return qerr_set(qvm_ctx(vm), QS_ENAME, "%s: argument %s is given twice", f->name->s, name->s);
     Nearest near = {name->s, NULL, 0};
     for (int i = 0; i < f->nparams; i++) qstr_offer(&near, f->params[i].name->s);
     if (near.best)
-        return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no argument %s; did you mean %s?", f->name->s, name->s, near.best);
+        return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no argument %s; did you mean %s?", f->name->s, name->s,
+                        near.best);
     return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no argument %s", f->name->s, name->s);
 }
 
 static qs_status too_many(qs_vm *vm, const char *name, int most, int got) {
-    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s takes %s%d argument%s, got %d", name, most ? "at most " : "", most, most == 1 ? "" : "s", got);
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s takes %s%d argument%s, got %d", name, most ? "at most " : "", most,
+                    most == 1 ? "" : "s", got);
 }
 
 /* The rest of the positional arguments, as a cell. */
@@ -136,7 +141,8 @@ static qs_status pack_rest(qs_vm *vm, qs_value *from, int n, qs_value *out) {
     return QS_OK;
 }
 
-static qs_status place_named(qs_vm *vm, const Func *f, qs_value *args, int nnamed, Str *const *names, qs_value *values) {
+static qs_status place_named(qs_vm *vm, const Func *f, qs_value *args, int nnamed, Str *const *names,
+                             qs_value *values) {
     for (int i = 0; i < nnamed; i++) {
         int p = param_named(f, names[i]);
         if (p < 0 || !qval_is_unset(args[p])) return misnamed(vm, f, names[i], p >= 0);
@@ -153,7 +159,8 @@ qs_status qcall_arrange(qs_vm *vm, Function *fn, qs_value *args, int nin, int nn
     const Func *f = fn->ast;
     int npos = nin - nnamed, fixed = f->nparams - is_variadic(f);
     qs_value named[MAX_NAMED], rest = qs_nil();
-    if (nnamed > MAX_NAMED) return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: more than %d named arguments", f->name->s, MAX_NAMED);
+    if (nnamed > MAX_NAMED)
+        return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: more than %d named arguments", f->name->s, MAX_NAMED);
     if (npos > fixed && !is_variadic(f)) return too_many(vm, f->name->s, fixed, npos);
     if (is_variadic(f)) TRY(pack_rest(vm, args + fixed, npos > fixed ? npos - fixed : 0, &rest));
     for (int i = 0; i < nnamed; i++) {
@@ -171,7 +178,7 @@ qs_status qcall_arrange(qs_vm *vm, Function *fn, qs_value *args, int nin, int nn
     return QS_OK;
 }
 
-/* -- type parameters ------------------------------------------------------------------------------------------------------------- */
+/* -- type parameters --------------------------------------------------------------------------------------------- */
 
 typedef struct { Frame *frame; qs_vm *vm; } Bindings;
 
@@ -257,7 +264,7 @@ qs_status qcall_type_value(qs_vm *vm, const Type *t, TypeMods mods, qs_value *ou
     return QS_OK;
 }
 
-/* -- constructors ------------------------------------------------------------------------------------------------------------------ */
+/* -- constructors ------------------------------------------------------------------------------------------------ */
 
 static qs_status fill_fields(qs_vm *vm, Object *o, int nin, const qs_value *in, int nnamed, Str *const *names) {
     const Class *cls = o->cls;
@@ -267,7 +274,8 @@ static qs_status fill_fields(qs_vm *vm, Object *o, int nin, const qs_value *in, 
     return QS_OK;
 }
 
-qs_status qcall_construct(qs_vm *vm, Class *cls, int nin, const qs_value *in, int nnamed, Str *const *names, qs_value *out) {
+qs_status qcall_construct(qs_vm *vm, Class *cls, int nin, const qs_value *in, int nnamed, Str *const *names,
+                          qs_value *out) {
     Object *o;
     TRY(qobj_new(vm, cls, &o));
     qs_status s = fill_fields(vm, o, nin, in, nnamed, names);
@@ -276,10 +284,10 @@ qs_status qcall_construct(qs_vm *vm, Class *cls, int nin, const qs_value *in, in
     return s;
 }
 
-/* -- what is no function ------------------------------------------------------------------------------------------------------------ */
+/* -- what is no function ----------------------------------------------------------------------------------------- */
 
-qs_status qcall_foreign(qs_vm *vm, Foreign *f, Str *method, int nin, qs_value *in, int nnamed, Str *const *names, int nout,
-                        qs_value *out, bool *found) {
+qs_status qcall_foreign(qs_vm *vm, Foreign *f, Str *method, int nin, qs_value *in, int nnamed, Str *const *names,
+                        int nout, qs_value *out, bool *found) {
     qs_value strings[MAX_NAMED];
     if (!method && !f->ftype->call) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s cannot be called", f->ftype->name);
     if (nnamed > MAX_NAMED) return qerr_set(qvm_ctx(vm), QS_EVALUE, "more than %d named arguments", MAX_NAMED);
@@ -289,7 +297,8 @@ qs_status qcall_foreign(qs_vm *vm, Foreign *f, Str *method, int nin, qs_value *i
     return f->ftype->call(vm, f->p, &c);
 }
 
-qs_status qcall_other(qs_vm *vm, qs_value callee, int nin, qs_value *in, int nnamed, Str *const *names, int nout, qs_value *out) {
+qs_status qcall_other(qs_vm *vm, qs_value callee, int nin, qs_value *in, int nnamed, Str *const *names, int nout,
+                      qs_value *out) {
     if (callee.kind == QS_FOREIGN) return qcall_foreign(vm, callee.u.p, NULL, nin, in, nnamed, names, nout, out, NULL);
     if (callee.kind == QS_TYPE) {
         const TypeValue *t = callee.u.p;
@@ -300,7 +309,7 @@ qs_status qcall_other(qs_vm *vm, qs_value callee, int nin, qs_value *in, int nna
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s cannot be called", qval_type_name(vm, callee));
 }
 
-/* -- methods --------------------------------------------------------------------------------------------------------------------------- */
+/* -- methods ----------------------------------------------------------------------------------------------------- */
 
 static qs_status no_method(qs_vm *vm, Module *m, qs_value v, const Str *name) {
     Nearest near = {name->s, NULL, 0};
@@ -320,7 +329,7 @@ qs_status qcall_method(qs_vm *vm, Func *from, qs_value v, Str *name, FieldCache 
     *is_field = false;
     const qs_foreign_type *t = v.kind == QS_FOREIGN ? ((Foreign *)v.u.p)->ftype : NULL;
     int slot = qmod_lookup(vm, m, name);
-    bool function = slot >= 0 && (*qvm_global(vm, (uint64_t)slot)).kind == QS_FUNCTION;
+    bool function = slot >= 0 && qvm_global(vm, (uint64_t)slot)->kind == QS_FUNCTION;
     if (t && t->get && !function) {
         *is_field = true;
         return t->get(vm, ((Foreign *)v.u.p)->p, qval_object(QS_STRING, name), fn);
@@ -335,6 +344,6 @@ qs_status qcall_method(qs_vm *vm, Func *from, qs_value v, Str *name, FieldCache 
     if (!function) return no_method(vm, m, v, name);
     const Class *cls = v.kind == QS_OBJECT ? ((Object *)v.u.p)->cls : NULL;
     if (cls && cls->kind != CLASS_DYNAMIC) *cache = (FieldCache){cls, (uint32_t)slot};
-    *fn = qval_retain((*qvm_global(vm, (uint64_t)slot)));
+    *fn = qval_retain(*qvm_global(vm, (uint64_t)slot));
     return QS_OK;
 }

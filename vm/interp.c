@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* -- memory of the machine ------------------------------------------------------------------------------------------------------ */
+/* -- memory of the machine --------------------------------------------------------------------------------------- */
 
 enum { STACK_SLOTS = 6 << 20 };
 
@@ -38,7 +38,7 @@ void qinterp_close(qs_vm *vm) {
     m->frames = NULL;
 }
 
-/* -- frames ------------------------------------------------------------------------------------------------------------------------ */
+/* -- frames ------------------------------------------------------------------------------------------------------ */
 
 static __attribute__((noinline)) qs_status too_deep(qs_vm *vm) {
     return qerr_set(qvm_ctx(vm), QS_EVALUE, "the recursion is too deep (%u calls)", qvm(vm)->nframes);
@@ -127,7 +127,7 @@ static Where frame_where(const Frame *f) {
     return qast_where(f->proto->func->unit, qbytecode_pos(&f->proto->chunk, frame_pc(f)));
 }
 
-/* -- errors ------------------------------------------------------------------------------------------------------------------------- */
+/* -- errors ------------------------------------------------------------------------------------------------------ */
 
 static const Handler *handler_of(const Frame *f) {
     uint32_t pc = frame_pc(f);
@@ -171,12 +171,16 @@ static bool unwind(qs_vm *vm, qs_status s, uint32_t floor) {
     return false;
 }
 
-/* -- calls of natives ----------------------------------------------------------------------------------------------------------------- */
+/* -- calls of natives -------------------------------------------------------------------------------------------- */
 
 static qs_status wrong_count(qs_vm *vm, const qs_native_def *d, int nin) {
-    const char *some = d->max_in < 0 ? "at least " : d->min_in == d->max_in ? "" : nin < d->min_in ? "at least " : "at most ";
+    const char *some = d->max_in < 0            ? "at least "
+                       : d->min_in == d->max_in ? ""
+                       : nin < d->min_in        ? "at least "
+                                                : "at most ";
     int n = nin < d->min_in ? d->min_in : d->max_in;
-    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s takes %s%d argument%s, got %d", d->name, some, n, n == 1 ? "" : "s", nin);
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s takes %s%d argument%s, got %d", d->name, some, n, n == 1 ? "" : "s",
+                    nin);
 }
 
 static qs_status no_result(qs_vm *vm, const char *name) {
@@ -214,7 +218,8 @@ static int results_for(int most, uint32_t want) {
 }
 
 /* Runs a native or another callable that is no script.  `fn` is NULL for what qcall_other calls. */
-static qs_status call_out(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTable *names, qs_value *ret, uint32_t want) {
+static qs_status call_out(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTable *names, qs_value *ret,
+                          uint32_t want) {
     Machine *m = qvm(vm);
     const qs_native_def *d = fn ? fn->native : NULL;
     int nnamed = names ? names->n : 0, most = d ? d->max_out : 1;
@@ -242,7 +247,8 @@ static qs_status call_out(qs_vm *vm, Function *fn, qs_value *args, int nin, cons
 }
 
 /* r[1].name(r[2], …) on a foreign value, nin arguments; the result goes to r[0]. */
-static qs_status foreign_method(qs_vm *vm, qs_value *r, int nin, Str *name, const NameTable *names, uint32_t want, bool *found) {
+static qs_status foreign_method(qs_vm *vm, qs_value *r, int nin, Str *name, const NameTable *names, uint32_t want,
+                                bool *found) {
     Machine *m = qvm(vm);
     qs_value *out = free_slot(m), *top = m->top;
     if (out + 1 > m->stack_limit) return too_deep(vm);
@@ -261,7 +267,7 @@ static qs_status foreign_method(qs_vm *vm, qs_value *r, int nin, Str *name, cons
 
 static qs_status prepare(qs_vm *vm, Function *fn) { return qproto_of(vm, fn->ast, false, &fn->proto); }
 
-/* -- elements without a call ------------------------------------------------------------------------------------------------------------ */
+/* -- elements without a call ------------------------------------------------------------------------------------- */
 
 static inline bool host_current(const Buffer *b) { return (b->valid & 1) && b->writer < 0; }
 static inline bool host_alone(const Buffer *b) {
@@ -312,7 +318,22 @@ static inline bool place2(const Array *a, const qs_value *at, int64_t *n) {
     return (uint64_t)r < (uint64_t)a->dims[0] && (uint64_t)c < (uint64_t)a->dims[1];
 }
 
-/* -- slow sides that release temporaries ---------------------------------------------------------------------------------------------------- */
+/* x[i] op= v and x[i,j] op= v of one float. */
+static bool update_number(Array *a, const qs_value *at, double v, uint32_t what) {
+    int64_t n;
+    qs_value old;
+    if ((what & 0xffff) == 1 ? !place1(a, at, &n) : (what & 0xffff) != 2 || !place2(a, at, &n)) return false;
+    if (!host_alone(a->buf) || (a->dtype != QS_F32 && a->dtype != QS_F64) || !load_element(a, n, &old)) return false;
+    switch ((Op)(what >> 16)) {
+    case OP_ADD: return store_element(a, n, old.u.f + v);
+    case OP_SUB: return store_element(a, n, old.u.f - v);
+    case OP_MUL: case OP_PWMUL: return store_element(a, n, old.u.f * v);
+    case OP_DIV: case OP_PWDIV: return store_element(a, n, old.u.f / v);
+    default: return false;
+    }
+}
+
+/* -- slow sides that release temporaries ------------------------------------------------------------------------- */
 
 static inline bool is_temp(const Frame *f, const qs_value *r) {
     return (uintptr_t)r - (uintptr_t)(f->base + f->proto->chunk.ntemp) < (uintptr_t)(f->end - f->base) * sizeof *r;
@@ -366,7 +387,8 @@ static const char *index_name(const Frame *f, uint32_t w) {
 
 static TypeMods index_mods(uint32_t w) { return (TypeMods){INDEX_ACCESS(w), INDEX_FLAGS(w)}; }
 
-static qs_status read_element(qs_vm *vm, Frame *f, qs_value base, int n, const qs_value *at, uint32_t w, qs_value *out) {
+static qs_status read_element(qs_vm *vm, Frame *f, qs_value base, int n, const qs_value *at, uint32_t w,
+                              qs_value *out) {
     const Foreign *x = base.kind == QS_FOREIGN ? base.u.p : NULL;
     if (x && x->ftype->get_item) return x->ftype->get_item(vm, x->p, n, at, out);
     if (x && x->ftype->get && n == 1) return x->ftype->get(vm, x->p, at[0], out);
@@ -401,7 +423,8 @@ static qs_status set_element(qs_vm *vm, Frame *f, qs_value *base, int n, qs_valu
 }
 
 /* x[i] op= v of what is no numeric array: read, combine, write. */
-static qs_status update_item(qs_vm *vm, Frame *f, Op op, qs_value base, int n, const qs_value *at, qs_value v, uint32_t w) {
+static qs_status update_item(qs_vm *vm, Frame *f, Op op, qs_value base, int n, const qs_value *at, qs_value v,
+                             uint32_t w) {
     qs_value item;
     TRY(read_element(vm, f, base, n, at, w, &item));
     qs_status s = qops_update(vm, op, &item, v);
@@ -410,7 +433,8 @@ static qs_status update_item(qs_vm *vm, Frame *f, Op op, qs_value base, int n, c
     return s;
 }
 
-static qs_status update_element(qs_vm *vm, Frame *f, Op op, qs_value *base, int n, qs_value *at, qs_value *v, uint32_t w) {
+static qs_status update_element(qs_vm *vm, Frame *f, Op op, qs_value *base, int n, qs_value *at, qs_value *v,
+                                uint32_t w) {
     if (base->kind == QS_ARRAY) TRY(qidx_update(vm, op, *base, n, at, index_mods(w), index_name(f, w), *v));
     else TRY(update_item(vm, f, op, *base, n, at, *v, w));
     used_element(vm, f, base, n, at);
@@ -469,7 +493,8 @@ static qs_status literal_of_list(qs_vm *vm, bool cell, qs_value *list, qs_value 
 static qs_status named_result_missing(qs_vm *vm, const Func *f, const qs_value *results) {
     for (int i = 0; i < f->nouts; i++)
         if (qval_is_unset(results[i]))
-            return qerr_set(qvm_ctx(vm), QS_ENAME, "result %s of %s was not given a value", f->outs[i].name->s, f->name->s);
+            return qerr_set(qvm_ctx(vm), QS_ENAME, "result %s of %s was not given a value", f->outs[i].name->s,
+                            f->name->s);
     return no_result(vm, f->name->s);
 }
 
@@ -499,7 +524,7 @@ static qs_status leave_many(qs_vm *vm, Frame *f, qs_value *results, int have) {
     return s;
 }
 
-/* -- the dispatch loop ---------------------------------------------------------------------------------------------------------------------------- */
+/* -- the dispatch loop ------------------------------------------------------------------------------------------- */
 
 #define A        (w >> 8 & 0xff)
 #define B        (w >> 16 & 0xff)
@@ -604,11 +629,20 @@ static inline bool fits_at_once(const qs_value *v, const qs_value *type, const C
     const Type *t = ((TypeValue *)type->u.p)->type;
     if (v->kind == QS_NUM) return number_annotation(t, c);
     if (v->kind == QS_INT) return t->kind == TY_NUM && t->dtype == QS_I32 && v->u.i == (int32_t)v->u.i;
-    if (v->kind == QS_OBJECT) return t->kind == TY_CLASS && ((Object *)v->u.p)->cls && ((Object *)v->u.p)->cls->type == t;
+    if (v->kind == QS_OBJECT)
+        return t->kind == TY_CLASS && ((Object *)v->u.p)->cls && ((Object *)v->u.p)->cls->type == t;
     if (v->kind == QS_STRING) return t->kind == TY_STRING;
     if (v->kind != QS_ARRAY || t->kind != TY_ARRAY || t->nfixed || t->inner->kind != TY_NUM) return false;
     const Array *a = v->u.p;
     return a->rank >= 1 && (t->rank == RANK_ANY || a->rank <= t->rank) && t->inner->dtype == (qs_dtype)a->dtype;
+}
+
+/* A scalar given to an int. */
+static inline bool becomes_int(qs_value *v, const qs_value *type) {
+    const Type *t = type->kind == QS_TYPE ? ((TypeValue *)type->u.p)->type : NULL;
+    if (v->kind != QS_NUM || !t || t->kind != TY_NUM || t->dtype != QS_I32 || !(fabs(v->u.f) < 0x1p31)) return false;
+    *v = qs_int((int64_t)v->u.f);
+    return true;
 }
 
 /* One indirect jump per instruction, so that each has its own history of what follows it: gcc would merge them. */
@@ -619,7 +653,8 @@ static inline bool fits_at_once(const qs_value *v, const qs_value *type, const C
 #endif
 
 /* Runs the function at *entry with nin arguments behind it, until it has given its results. */
-static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const NameTable *entry_names, uint32_t entry_want) {
+static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const NameTable *entry_names,
+                              uint32_t entry_want) {
     static const void *const labels[] = {
 #define OPCODE(id, words, doc) &&L_##id,
 #include "lang/opcodes.def"
@@ -723,7 +758,7 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
     }
     L_COERCE: {
         uint32_t x = *pc++;
-        if (LIKELY(fits_at_once(RA, &k[x & 0xffff], &m->base))) NEXT;
+        if (LIKELY(fits_at_once(RA, &k[x & 0xffff], &m->base) || becomes_int(RA, &k[x & 0xffff]))) NEXT;
         qs_value what = x >> 16 == 0xffff ? qs_nil() : k[x >> 16];
         SLOW(qops_coerce(vm, f, RA, k[x & 0xffff], what, B));
         NEXT;
@@ -928,6 +963,16 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
                 NEXT;
             }
         }
+        if (a->kind == QS_CELL && ((Cell *)a->u.p)->elem->kind == TY_ANY) {
+            Cell *x = a->u.p;
+            if (LIKELY(x->rank == 1 && plain_index(i, &n) && (uint64_t)n < x->count)) {
+                qinterp_put(vm, &x->items[n], qval_retain(*v));
+                used(vm, f, v);
+                used(vm, f, a);
+                pc++;
+                NEXT;
+            }
+        }
         SLOW(set_element(vm, f, a, 1, i, v, *pc));
         pc++;
         NEXT;
@@ -952,6 +997,11 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
         pc += 2;
         NEXT;
     L_UPDELEM:
+        if (RA->kind == QS_ARRAY && RC->kind == QS_NUM && update_number(RA->u.p, RB, RC->u.f, pc[1])) {
+            used(vm, f, RA);
+            pc += 2;
+            NEXT;
+        }
         SLOW(update_element(vm, f, (Op)(pc[1] >> 16), RA, (int)(pc[1] & 0xffff), RB, RC, pc[0]));
         pc += 2;
         NEXT;
@@ -1035,7 +1085,8 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
         }
         FieldCache *cache = &f->proto->caches[FIELD_CACHE(x)];
         const Object *o = ret[1].u.p;
-        if (LIKELY(ret[1].kind == QS_OBJECT && o->cls && o->cls == cache->shape)) v = qval_retain(*m->globals[cache->slot]);
+        if (LIKELY(ret[1].kind == QS_OBJECT && o->cls && o->cls == cache->shape))
+            v = qval_retain(*m->globals[cache->slot]);
         else SLOW(qcall_method(vm, f->proto->func, ret[1], k[FIELD_NAME(x)].u.p, cache, &v, &is_field));
         pc += 2;
         f->pc = pc;
@@ -1211,16 +1262,18 @@ fail:
     NEXT;
 }
 
-/* -- calls from C ------------------------------------------------------------------------------------------------------------------------------- */
+/* -- calls from C ------------------------------------------------------------------------------------------------ */
 
 /* Arguments go on the stack behind the function; its results come back to the same place. */
-qs_status qvm_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nnamed, Str *const *names, int nout, qs_value *out) {
+qs_status qvm_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nnamed, Str *const *names, int nout,
+                   qs_value *out) {
     Machine *m = qvm(vm);
     qs_value *top = m->top, *ret = free_slot(m);
     bool maybe = nout < 0;
     if (maybe) nout = 1;
     if (m->depth >= MAX_NESTING)
-        return qerr_set(qvm_ctx(vm), QS_EVALUE, "the recursion is too deep (%u calls between scripts and built-ins)", m->depth);
+        return qerr_set(qvm_ctx(vm), QS_EVALUE, "the recursion is too deep (%u calls between scripts and built-ins)",
+                        m->depth);
     if (nin < 0 || nout > MAX_WANTED || ret + nin + MAX_WANTED > m->stack_limit) return too_deep(vm);
     qinterp_put(vm, ret, qval_retain(fn));
     for (int i = 0; i < nin; i++) qinterp_put(vm, ret + 1 + i, qval_retain(in[i]));

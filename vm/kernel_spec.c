@@ -54,7 +54,7 @@ qs_value qkspec_value(qs_vm *vm, const KSource *s, const Request *r, const qs_va
     case SRC_KERNEL: return qval_object(QS_FUNCTION, r->kernel);
     case SRC_ARG: return r->args[s->index];
     case SRC_CAPTURE: return ((const Function *)parent)->captures[s->index];
-    case SRC_GLOBAL: return (*qvm_global(vm, (uint64_t)s->index));
+    case SRC_GLOBAL: return *qvm_global(vm, (uint64_t)s->index);
     case SRC_FIELD: return ((const Object *)parent)->slots[s->index];
     case SRC_MEMBER: return qval_object(QS_FUNCTION, ((const Function *)parent)->members[s->index]);
     }

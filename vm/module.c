@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* -- global slots ---------------------------------------------------------------------------------------------------------------- */
+/* -- global slots ------------------------------------------------------------------------------------------------ */
 
 enum { CELLS = 256 };
 typedef struct GlobalCells { struct GlobalCells *next; qs_value at[CELLS]; } GlobalCells; /* cells never move */
@@ -61,7 +61,7 @@ int qmod_slot(qs_vm *vm, Module *m, Str *name) {
     return (int)slot;
 }
 
-/* -- the walk over imports ----------------------------------------------------------------------------------------------------------- */
+/* -- the walk over imports --------------------------------------------------------------------------------------- */
 
 static uint32_t new_visit(qs_vm *vm) {
     uint32_t last = 0;
@@ -87,12 +87,12 @@ static bool over_imports(qs_vm *vm, Module *m, bool (*f)(void *ud, Module *m), v
     return each_import(m, visit, f, ud);
 }
 
-/* -- lookup ---------------------------------------------------------------------------------------------------------------------------- */
+/* -- lookup ------------------------------------------------------------------------------------------------------ */
 
 typedef struct { qs_vm *vm; Str *name; int first; Function *functions[32]; int n; } Meaning;
 
 static void add_function(Meaning *w, int slot) {
-    qs_value v = (*qvm_global(w->vm, (uint64_t)slot));
+    qs_value v = *qvm_global(w->vm, (uint64_t)slot);
     if (v.kind == QS_FUNCTION && w->n < 32) w->functions[w->n++] = v.u.p;
 }
 
@@ -101,7 +101,8 @@ static bool meaning_in(void *ud, Module *m) {
     uint64_t slot;
     if (!qmap_get(&m->names, w->name, &slot)) return false;
     if (w->first < 0) w->first = (int)slot;
-    if ((*qvm_global(w->vm, (uint64_t)w->first)).kind != QS_FUNCTION) return true; /* a variable hides what comes after it */
+    if (qvm_global(w->vm, (uint64_t)w->first)->kind != QS_FUNCTION)
+        return true; /* a variable hides what comes after it */
     add_function(w, (int)slot);
     return false;
 }
@@ -159,28 +160,29 @@ qs_status qmod_unset(qs_vm *vm, Module *m, int slot, qs_value *out) {
     Meaning w = {.vm = vm, .name = name, .first = -1};
     over_imports(vm, m, meaning_in, &w);
     if (w.first < 0 || w.n > 0) add_builtin(&w);
-    if (w.first < 0 || qval_is_unset((*qvm_global(vm, (uint64_t)w.first)))) return qops_unset(vm, name->s);
-    *out = qval_retain((*qvm_global(vm, (uint64_t)w.first)));
+    if (w.first < 0 || qval_is_unset(*qvm_global(vm, (uint64_t)w.first))) return qops_unset(vm, name->s);
+    *out = qval_retain(*qvm_global(vm, (uint64_t)w.first));
     return QS_OK;
 }
-
-typedef struct { Nearest *near; } Offer;
 
 static void offer_map(const Map *map, Nearest *near) {
     for (uint32_t i = 0; i < map->n; i++)
         if (map->entries[i].key) qstr_offer(near, map->entries[i].key->s);
 }
 
-static bool offer_names(void *ud, Module *m) {
-    offer_map(&m->names, ((Offer *)ud)->near);
-    offer_map(&m->types, ((Offer *)ud)->near);
+static bool offer_types_of(void *near, Module *m) {
+    offer_map(&m->types, near);
     return false;
 }
 
+static bool offer_names_of(void *near, Module *m) {
+    offer_map(&m->names, near);
+    return offer_types_of(near, m);
+}
+
 bool qmod_offer(qs_vm *vm, Module *m, Nearest *near) {
-    Offer o = {near};
-    offer_names(&o, m);
-    over_imports(vm, m, offer_names, &o);
+    offer_names_of(near, m);
+    over_imports(vm, m, offer_names_of, near);
     offer_map(&qvm(vm)->builtins, near);
     return near->best != NULL;
 }
@@ -192,7 +194,7 @@ qs_status qmod_unknown(qs_vm *vm, Module *m, const char *what, const char *name)
     return qerr_set(qvm_ctx(vm), QS_ENAME, "unknown %s %s", what, name);
 }
 
-/* -- types ------------------------------------------------------------------------------------------------------------------------------- */
+/* -- types ------------------------------------------------------------------------------------------------------- */
 
 typedef struct { qs_vm *vm; Module *into; } FindRules;
 typedef struct { Str *name; Module *module; ModType *type; } FindType;
@@ -230,8 +232,8 @@ static bool constant_dim(void *ud, Str *name, double *value) {
     TypeScope *s = ud;
     if (s->params && s->params->constant && s->params->constant(s->params->ud, name, value)) return true;
     int slot = qmod_lookup(s->vm, s->module, name);
-    if (slot < 0 || !qval_is_number((*qvm_global(s->vm, (uint64_t)slot)))) return false;
-    *value = qval_number((*qvm_global(s->vm, (uint64_t)slot)));
+    if (slot < 0 || !qval_is_number(*qvm_global(s->vm, (uint64_t)slot))) return false;
+    *value = qval_number(*qvm_global(s->vm, (uint64_t)slot));
     return true;
 }
 
@@ -239,19 +241,19 @@ static const Type *instantiate(void *ud, Str *generic, const Type **args, int na
 
 static void offer_types(void *ud, Nearest *near) {
     TypeScope *s = ud;
-    Offer o = {near};
-    offer_map(&s->module->types, near);
-    (void)o;
+    offer_types_of(near, s->module);
+    over_imports(s->vm, s->module, offer_types_of, near);
 }
 
-qs_status qmod_type(qs_vm *vm, Module *m, TypeExpr *e, const Source *src, const TypeHost *params, const Type **out, TypeMods *mods) {
+qs_status qmod_type(qs_vm *vm, Module *m, TypeExpr *e, const Source *src, const TypeHost *params, const Type **out,
+                    TypeMods *mods) {
     TypeScope s = {vm, m, params, QS_OK};
     const TypeHost host = {&s, lookup_type, instantiate, constant_dim, offer_types};
     qs_status status = qtypes_resolve(qvm_ctx(vm), e, &host, src, out, mods);
     return s.status ? s.status : status;
 }
 
-/* -- reductions ---------------------------------------------------------------------------------------------------------------------------- */
+/* -- reductions -------------------------------------------------------------------------------------------------- */
 
 static bool add_rules(void *ud, Module *m) {
     FindRules *f = ud;
@@ -277,7 +279,7 @@ Reduction **qmod_rules(qs_vm *vm, Module *m, int *n) {
     return m->rules;
 }
 
-/* -- classes ----------------------------------------------------------------------------------------------------------------------------- */
+/* -- classes ----------------------------------------------------------------------------------------------------- */
 
 typedef struct { const TypeDef *def; const Type **args; int nargs; } ClassParams;
 
@@ -289,7 +291,8 @@ static const Type *class_param(void *ud, Str *name) {
 }
 
 /* Fields of a class whose type object exists already, since a field may point to the class itself. */
-static qs_status class_fields(qs_vm *vm, Module *m, const TypeDef *def, const Source *src, const TypeHost *params, Field *fields) {
+static qs_status class_fields(qs_vm *vm, Module *m, const TypeDef *def, const Source *src, const TypeHost *params,
+                              Field *fields) {
     for (int i = 0; i < def->nfields; i++) {
         const Param *p = &def->fields[i];
         TypeMods mods = {0};
@@ -297,7 +300,8 @@ static qs_status class_fields(qs_vm *vm, Module *m, const TypeDef *def, const So
         if (p->type) TRY(qmod_type(vm, m, p->type, src, params, &fields[i].type, &mods));
         double x;
         if (p->init && qfold_number(p->init, &x)) fields[i].init = qs_num(x);
-        else if (p->init && p->init->kind == N_STR) fields[i].init = qval_retain(qval_object(QS_STRING, p->init->u.str));
+        else if (p->init && p->init->kind == N_STR)
+            fields[i].init = qval_retain(qval_object(QS_STRING, p->init->u.str));
     }
     return QS_OK;
 }
@@ -332,7 +336,8 @@ static const Type *resolve_typedef(qs_vm *vm, Module *home, ModType *t, qs_statu
     }
     TypeMods mods = {0};
     if (t->resolving) {
-        *status = qerr_at(qvm_ctx(vm), QS_ETYPE, (Where){src, t->def->pos}, "type %s is defined by itself", t->def->name->s);
+        *status =
+            qerr_at(qvm_ctx(vm), QS_ETYPE, (Where){src, t->def->pos}, "type %s is defined by itself", t->def->name->s);
         return NULL;
     }
     t->resolving = true;
@@ -413,19 +418,15 @@ bool qmod_mentions_param(const TypeExpr *e, const Func *in) {
     return false;
 }
 
-/* -- linking: names, types, functions ---------------------------------------------------------------------------------------------------- */
+/* -- linking: names, types, functions ---------------------------------------------------------------------------- */
 
-static qs_status add_types(qs_vm *vm, Module *m, Unit *u) {
+static void add_types(qs_vm *vm, Module *m, Unit *u) {
     for (int i = 0; i < u->ntypedefs; i++) {
-        uint64_t at;
-        if (!qmap_get(&m->types, u->typedefs[i]->name, &at)) {
-            at = m->ntypedefs++;
-            qmem_grow(qvm_ctx(vm), &m->typedefs, &m->cap_typedefs, (uint32_t)at, sizeof *m->typedefs);
-            qmap_set(&m->types, qvm_ctx(vm), u->typedefs[i]->name, at);
-        }
+        uint32_t at = m->ntypedefs++; /* an earlier definition stays, for the objects that are made already */
+        qmem_grow(qvm_ctx(vm), &m->typedefs, &m->cap_typedefs, at, sizeof *m->typedefs);
+        qmap_set(&m->types, qvm_ctx(vm), u->typedefs[i]->name, at);
         m->typedefs[at] = (ModType){.def = u->typedefs[i]};
     }
-    return QS_OK;
 }
 
 typedef struct { qs_vm *vm; Module *module; } Entering;
@@ -484,14 +485,15 @@ static int own_functions(qs_vm *vm, Unit *u, const Str *name, Function **out, in
     return n;
 }
 
-static int earlier_functions(qs_vm *vm, qs_value v, Function **own, int nown, Function **out) {
+/* What the name meant before in this module (the session), as far as it is not defined anew. */
+static int earlier_functions(qs_value v, Function **own, int nown, Function **out) {
     Function *f = v.u.p;
     int n = 0, count = v.kind != QS_FUNCTION ? 0 : f->fkind == FN_SET ? f->nmembers : 1;
-    (void)vm;
     for (int i = count; i-- > 0 && n < 16;) {
         Function *old = f->fkind == FN_SET ? f->members[i] : f;
         bool replaced = false;
-        for (int k = 0; k < nown && !replaced; k++) replaced = old->fkind == FN_SCRIPT && same_parameters(own[k]->ast, old->ast);
+        for (int k = 0; k < nown && !replaced; k++)
+            replaced = old->fkind == FN_SCRIPT && same_parameters(own[k]->ast, old->ast);
         if (!replaced) out[n++] = old;
     }
     return n;
@@ -502,7 +504,7 @@ static void define_function(qs_vm *vm, Module *m, Unit *u, Str *name) {
     Meaning outer = {.vm = vm, .name = name, .first = -1};
     Function *all[64];
     int own = own_functions(vm, u, name, all, 16), n = own;
-    n += earlier_functions(vm, (*qvm_global(vm, (uint64_t)slot)), all, own, all + own);
+    n += earlier_functions(*qvm_global(vm, (uint64_t)slot), all, own, all + own);
     over_imports(vm, m, meaning_in, &outer);
     if (outer.n > 0 || outer.first < 0) add_builtin(&outer);
     for (int i = 0; i < outer.n && n < 64; i++) all[n++] = outer.functions[i];
@@ -531,7 +533,7 @@ static void define_functions(qs_vm *vm, Module *m, Unit *u) {
     }
 }
 
-/* -- what scope.c asks ----------------------------------------------------------------------------------------------------------------------- */
+/* -- what scope.c asks ------------------------------------------------------------------------------------------- */
 
 typedef struct { qs_vm *vm; Module *module; } ScopeUser;
 
@@ -544,7 +546,7 @@ static bool scope_lookup(void *ud, Str *name, Sym *out) {
         bool is_builtin = qmap_get(&qvm(u->vm)->builtins, name, &builtin) && (int)builtin == slot;
         out->kind = SYM_GLOBAL;
         out->index = slot;
-        out->variable = !is_builtin && (*qvm_global(u->vm, (uint64_t)slot)).kind != QS_FUNCTION;
+        out->variable = !is_builtin && qvm_global(u->vm, (uint64_t)slot)->kind != QS_FUNCTION;
         return true;
     }
     qs_status ignored = QS_OK;
@@ -574,7 +576,7 @@ static qs_status resolve_names(qs_vm *vm, Module *m, Unit *u) {
     return u->nerrors ? QS_EASSERT : QS_OK;
 }
 
-/* -- reading --------------------------------------------------------------------------------------------------------------------------------- */
+/* -- reading ----------------------------------------------------------------------------------------------------- */
 
 static Module *new_module(qs_vm *vm, const char *path) {
     Ctx *c = qvm_ctx(vm);
@@ -632,7 +634,7 @@ static char *read_file(qs_vm *vm, const char *path, size_t *n) {
     return NULL;
 }
 
-/* -- finding files ----------------------------------------------------------------------------------------------------------------------------- */
+/* -- finding files ----------------------------------------------------------------------------------------------- */
 
 static bool is_file(const char *folder, size_t n, const char *name, char *out) {
     char joined_path[PATH_MAX * 2];
@@ -676,10 +678,11 @@ static bool find_file(qs_vm *vm, const char *importer, const char *name, char *o
     if (name[0] == '/') return is_file(NULL, 0, name, out);
     if (slash && is_file(importer, (size_t)(slash - importer), name, out)) return true;
     if (!slash && is_file(NULL, 0, name, out)) return true;
-    return in_folders(qvm(vm)->config.library_path, name, out) || in_folders(getenv("QUASAR_PATH"), name, out) || in_library(name, out);
+    return in_folders(qvm(vm)->config.library_path, name, out) || in_folders(getenv("QUASAR_PATH"), name, out) ||
+           in_library(name, out);
 }
 
-/* -- import names -------------------------------------------------------------------------------------------------------------------------------- */
+/* -- import names ------------------------------------------------------------------------------------------------ */
 
 static void expand(const char *s, Text *out) {
     static const struct { const char *name, *value; } variables[] = {{"${BITNESS}", "64"}, {"${NATIVEEXT}", "so"}};
@@ -703,8 +706,10 @@ static bool ends_with(const char *s, const char *end) {
 
 /* Quasar.UI.dll and its like are modules of the library where it has them, and nothing otherwise; so is the bridge. */
 static bool known_library(const char *path, char *q_name, size_t size) {
-    static const struct { const char *name, *file; } libraries[] = {{"Quasar.UI", "ui.q"}, {"Quasar.Video", "video.q"},
-        {"Quasar.Runtime", "runtime.q"}, {"Quasar.CompMath", "compmath.q"}, {"Quasar.DNN", "dnn.q"}, {"pyquasar", "pyquasar.q"}};
+    static const struct { const char *name, *file;
+    } libraries[] = {{"Quasar.UI", "ui.q"},           {"Quasar.Video", "video.q"},
+                     {"Quasar.Runtime", "runtime.q"}, {"Quasar.CompMath", "compmath.q"},
+                     {"Quasar.DNN", "dnn.q"},         {"pyquasar", "pyquasar.q"}};
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         size_t n = strlen(libraries[i].name);
@@ -715,7 +720,9 @@ static bool known_library(const char *path, char *q_name, size_t size) {
     return false;
 }
 
-static bool is_binary(const char *path) { return ends_with(path, ".dll") || ends_with(path, ".so") || ends_with(path, ".pyd"); }
+static bool is_binary(const char *path) {
+    return ends_with(path, ".dll") || ends_with(path, ".so") || ends_with(path, ".pyd");
+}
 
 /* out empty: the import is harmless and means nothing. */
 static qs_status resolve_import(qs_vm *vm, const Unit *u, const Node *n, char out[PATH_MAX]) {
@@ -733,13 +740,14 @@ static qs_status resolve_import(qs_vm *vm, const Unit *u, const Node *n, char ou
     } else if (is_binary(name)) {
         s = qerr_at(qvm_ctx(vm), QS_EIO, w, "library %s is not available: only .q files can be imported", name);
     } else if (!find_file(vm, importer, name, out)) {
-        s = qerr_at(qvm_ctx(vm), QS_EIO, w, "cannot find %s, neither beside the file that imports it nor in the library", name);
+        s = qerr_at(qvm_ctx(vm), QS_EIO, w,
+                    "cannot find %s, neither beside the file that imports it nor in the library", name);
     }
     qtext_free(&path);
     return s;
 }
 
-/* -- loading ------------------------------------------------------------------------------------------------------------------------------------- */
+/* -- loading ----------------------------------------------------------------------------------------------------- */
 
 static Module *module_at(qs_vm *vm, const char *path) {
     for (Module *m = qvm(vm)->modules; m; m = m->next)
@@ -820,7 +828,7 @@ static Function *main_function(qs_vm *vm, Unit *u) { return qfn_script(vm, u->ma
 static qs_status link_modules(qs_vm *vm, Fresh *fresh) {
     for (int i = 0; i < fresh->n; i++) {
         Unit *u = fresh->at[i]->units[0];
-        TRY(add_types(vm, fresh->at[i], u));
+        add_types(vm, fresh->at[i], u);
         enter_names(vm, fresh->at[i], u);
     }
     for (int i = 0; i < fresh->n; i++) {
@@ -832,10 +840,9 @@ static qs_status link_modules(qs_vm *vm, Fresh *fresh) {
 }
 
 /* A file that was refused is forgotten, so that it can be loaded again when it has been mended. */
-static void forget(qs_vm *vm, Fresh *fresh) {
+static void forget(Fresh *fresh) {
     for (int i = 0; i < fresh->n; i++)
         if (fresh->at[i]->state == MOD_PARSED) fresh->at[i]->path[0] = 0;
-    (void)vm;
 }
 
 qs_status qmod_load_file(qs_vm *vm, const char *path, Module **out) {
@@ -845,7 +852,7 @@ qs_status qmod_load_file(qs_vm *vm, const char *path, Module **out) {
     qs_status s = read_module(vm, real, &fresh, out);
     if (!s) s = link_modules(vm, &fresh);
     if (s) {
-        forget(vm, &fresh);
+        forget(&fresh);
         Module *m = module_at(vm, real);
         if (m && m->state == MOD_PARSED) m->path[0] = 0;
     }
@@ -860,11 +867,11 @@ qs_status qmod_load_text(qs_vm *vm, const char *name, const char *text, size_t n
     *out = new_module(vm, name);
     qs_status s = read_source(vm, *out, src, &fresh);
     if (!s) s = link_modules(vm, &fresh);
-    if (s) forget(vm, &fresh);
+    if (s) forget(&fresh);
     return s;
 }
 
-/* -- running ------------------------------------------------------------------------------------------------------------------------------------- */
+/* -- running ----------------------------------------------------------------------------------------------------- */
 
 qs_status qmod_run(qs_vm *vm, Module *m) {
     if (m->state != MOD_LINKED) return QS_OK;
@@ -882,7 +889,7 @@ qs_status qmod_import(qs_vm *vm, Node *import) {
 static qs_status eval_unit(qs_vm *vm, Module *m, Unit *u, Fresh *fresh) {
     TRY(read_imports(vm, m, u, fresh));
     TRY(link_modules(vm, fresh));
-    TRY(add_types(vm, m, u));
+    add_types(vm, m, u);
     enter_names(vm, m, u);
     return link_unit(vm, m, u);
 }
@@ -904,7 +911,7 @@ qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out) {
     TRY(parse(vm, m, src, &u));
     qs_status s = eval_unit(vm, m, u, &fresh);
     if (s) {
-        forget(vm, &fresh);
+        forget(&fresh);
         return s;
     }
     TRY(qproto_of(vm, u->main, true, &p));
@@ -925,8 +932,8 @@ const char *qvm_script(qs_vm *vm, const char **folder) {
 qs_status qvm_lookup(qs_vm *vm, const char *name, qs_value *out) {
     int slot = qmod_lookup(vm, qvm(vm)->session, qstr_cname(qvm_ctx(vm), name));
     if (slot < 0) return qmod_unknown(vm, qvm(vm)->session, "name", name);
-    if (qval_is_unset((*qvm_global(vm, (uint64_t)slot)))) return qmod_unset(vm, qvm(vm)->session, slot, out);
-    *out = qval_retain((*qvm_global(vm, (uint64_t)slot)));
+    if (qval_is_unset(*qvm_global(vm, (uint64_t)slot))) return qmod_unset(vm, qvm(vm)->session, slot, out);
+    *out = qval_retain(*qvm_global(vm, (uint64_t)slot));
     return QS_OK;
 }
 
@@ -942,7 +949,7 @@ qs_status qvm_type_named(qs_vm *vm, const char *text, size_t n, const Type **out
     return s;
 }
 
-/* -- opening and closing ----------------------------------------------------------------------------------------------------------------------------- */
+/* -- opening and closing ----------------------------------------------------------------------------------------- */
 
 qs_status qmod_open(qs_vm *vm) {
     qmap_init(&qvm(vm)->builtins);

@@ -36,7 +36,8 @@ qs_status qmod_open(qs_vm *vm);
 void qmod_close(qs_vm *vm);
 static inline Module *qmod_of(const Func *f) { return f->unit->module; }
 
-/* Reads, checks and links a file with all that it imports; nothing runs.  A file that is loaded already is found again. */
+/* Reads, checks and links a file with all that it imports; nothing runs.  A file that is loaded already is found again.
+ */
 qs_status qmod_load_file(qs_vm *vm, const char *path, Module **out);
 qs_status qmod_load_text(qs_vm *vm, const char *name, const char *text, size_t n, Module **out);
 qs_status qmod_run(qs_vm *vm, Module *m);                     /* its top level, once */
@@ -50,7 +51,8 @@ Reduction **qmod_rules(qs_vm *vm, Module *m, int *n);         /* those that appl
 int qmod_lookup(qs_vm *vm, Module *m, Str *name);
 int qmod_slot(qs_vm *vm, Module *m, Str *name);               /* its own, made when missing */
 bool qmod_offer(qs_vm *vm, Module *m, Nearest *near);
-qs_status qmod_type(qs_vm *vm, Module *m, TypeExpr *e, const Source *src, const TypeHost *params, const Type **out, TypeMods *mods);
+qs_status qmod_type(qs_vm *vm, Module *m, TypeExpr *e, const Source *src, const TypeHost *params, const Type **out,
+                    TypeMods *mods);
 bool qmod_mentions_param(const TypeExpr *e, const Func *in);  /* one of the type parameters of `in` or its parents */
 ModType *qmod_generic_of(qs_vm *vm, const Class *cls, ClassInstance **instance);
 /* The message for a name that is not known, with the nearest one. */

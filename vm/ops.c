@@ -10,7 +10,7 @@ qs_status qops_unset(qs_vm *vm, const char *name) {
 
 const char *qops_describe(qs_vm *vm, qs_value v) { return qval_type_name(vm, v); }
 
-/* -- operators -------------------------------------------------------------------------------------------------------------- */
+/* -- operators --------------------------------------------------------------------------------------------------- */
 
 static const qs_foreign_type *foreign_of(qs_value v) { return v.kind == QS_FOREIGN ? ((Foreign *)v.u.p)->ftype : NULL; }
 
@@ -23,9 +23,21 @@ static qs_status foreign_binary(qs_vm *vm, int op, qs_value a, qs_value b, qs_va
 /* Identity and contents; arrays and numbers are compared elsewhere, element by element. */
 static bool has_own_equality(qs_value v) { return v.kind == QS_NIL || v.kind >= QS_CELL || v.kind == QS_STRING; }
 
+static bool compare_ints(Op op, int64_t a, int64_t b) {
+    switch (op) {
+    case OP_EQ: return a == b;
+    case OP_NE: return a != b;
+    case OP_LT: return a < b;
+    case OP_LE: return a <= b;
+    case OP_GT: return a > b;
+    default: return a >= b;
+    }
+}
+
 static qs_status int_binary(qs_vm *vm, Op op, int64_t a, int64_t b, qs_value *out) {
     int64_t r = 0;
     bool overflow = false;
+    if (op >= OP_EQ && op <= OP_GE) return *out = qs_bool(compare_ints(op, a, b)), QS_OK;
     switch (op) {
     case OP_ADD: overflow = __builtin_add_overflow(a, b, &r); break;
     case OP_SUB: overflow = __builtin_sub_overflow(a, b, &r); break;
@@ -37,7 +49,22 @@ static qs_status int_binary(qs_vm *vm, Op op, int64_t a, int64_t b, qs_value *ou
     return QS_OK;
 }
 
-/* -- strings ------------------------------------------------------------------------------------------------------------------ */
+/* Numbers of different kinds: a scalar beside an int or a bool. */
+static bool mixed_binary(Op op, double x, double y, qs_value *out) {
+    switch (op) {
+    case OP_ADD: *out = qs_num(x + y); return true;
+    case OP_SUB: *out = qs_num(x - y); return true;
+    case OP_MUL: case OP_PWMUL: *out = qs_num(x * y); return true;
+    case OP_DIV: case OP_PWDIV: *out = qs_num(x / y); return true;
+    case OP_LT: *out = qs_bool(x < y); return true;
+    case OP_LE: *out = qs_bool(x <= y); return true;
+    case OP_GT: *out = qs_bool(x > y); return true;
+    case OP_GE: *out = qs_bool(x >= y); return true;
+    default: return false;
+    }
+}
+
+/* -- strings ----------------------------------------------------------------------------------------------------- */
 
 enum { TEXT_ROOM = 1024, NUMBER_ROOM = 24 };
 
@@ -104,12 +131,15 @@ qs_status qops_concat(qs_vm *vm, int n, const qs_value *at, qs_value *out) {
     return join(vm, n, at, out);
 }
 
-/* -- binary operators --------------------------------------------------------------------------------------------------------- */
+/* -- binary operators -------------------------------------------------------------------------------------------- */
 
 qs_status qops_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
     if (a.kind == QS_INT && b.kind == QS_INT) return int_binary(vm, op, a.u.i, b.u.i, out);
+    if ((a.kind == QS_NUM && b.kind == QS_INT) || (a.kind == QS_INT && b.kind == QS_NUM))
+        if (mixed_binary(op, qval_number(a), qval_number(b), out)) return QS_OK;
     if (foreign_of(a) || foreign_of(b)) {
-        if ((op != OP_EQ && op != OP_NE) || (a.kind != QS_NIL && b.kind != QS_NIL)) return foreign_binary(vm, (int)op, a, b, out);
+        if ((op != OP_EQ && op != OP_NE) || (a.kind != QS_NIL && b.kind != QS_NIL))
+            return foreign_binary(vm, (int)op, a, b, out);
     }
     if (op == OP_ADD && (a.kind == QS_STRING || b.kind == QS_STRING) && joins(a) && joins(b))
         return join(vm, 2, (qs_value[]){a, b}, out);
@@ -169,7 +199,7 @@ qs_status qops_compare(qs_vm *vm, Op op, qs_value a, qs_value b, bool *out) {
     return s;
 }
 
-/* -- match ------------------------------------------------------------------------------------------------------------------ */
+/* -- match ------------------------------------------------------------------------------------------------------- */
 
 static bool item_equal(qs_vm *vm, qs_value v, size_t i, qs_value want) {
     qs_value x;
@@ -193,7 +223,7 @@ bool qops_match(qs_vm *vm, qs_value v, qs_value pattern, bool is_list) {
     return whole;
 }
 
-/* -- ranges and loops --------------------------------------------------------------------------------------------------------- */
+/* -- ranges and loops -------------------------------------------------------------------------------------------- */
 
 static qs_status bound(qs_vm *vm, qs_value v, const char *what, double *out) {
     if (qval_is_number(v)) {
@@ -217,7 +247,8 @@ qs_status qops_range(qs_vm *vm, const qs_value *at, bool stepped, qs_value *out)
 
 static qs_status loop_state(qs_vm *vm, double lo, double step, double hi, qs_value *r) {
     if (step == 0 || isnan(lo) || isnan(step) || isnan(hi) || isinf(lo))
-        return qerr_set(qvm_ctx(vm), QS_EVALUE, "for: a range needs a step other than 0, got %.15g..%.15g..%.15g", lo, step, hi);
+        return qerr_set(qvm_ctx(vm), QS_EVALUE, "for: a range needs a step other than 0, got %.15g..%.15g..%.15g", lo,
+                        step, hi);
     double rounds = qarr_range_count(lo, step, hi);
     r[0] = qs_int(0);
     r[1] = qs_num(lo);
@@ -260,7 +291,7 @@ qs_status qops_for_dims(qs_vm *vm, const qs_value *at, int n, bool stepped, qs_v
     return QS_OK;
 }
 
-/* -- iteration: r[0] the container, r[1] the position; a foreign value becomes its own iterator ---------------------------------- */
+/* -- iteration: r[0] the container, r[1] the position; a foreign value becomes its own iterator ------------------ */
 
 qs_status qops_iter(qs_vm *vm, qs_value *r) {
     qs_value v = r[0], it;
@@ -304,7 +335,8 @@ qs_status qops_next(qs_vm *vm, qs_value *r, qs_value *item, bool *more) {
 }
 
 static qs_status too_few(qs_vm *vm, int wanted, size_t got) {
-    return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%d values are wanted, but there %s only %zu", wanted, got == 1 ? "is" : "are", got);
+    return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%d values are wanted, but there %s only %zu", wanted,
+                    got == 1 ? "is" : "are", got);
 }
 
 static qs_status destruct_foreign(qs_vm *vm, qs_value v, int n, qs_value *out) {
@@ -335,9 +367,10 @@ qs_status qops_destruct(qs_vm *vm, qs_value v, int n, qs_value *out) {
     return QS_OK;
 }
 
-/* -- literals ------------------------------------------------------------------------------------------------------------------ */
+/* -- literals ---------------------------------------------------------------------------------------------------- */
 
-/* A long literal under construction is a cell of rank 1 with spare room: `aux` of the register counts what is in use. */
+/* A long literal under construction is a cell of rank 1 with spare room: `aux` of the register counts what is in use.
+ */
 qs_status qops_append(qs_vm *vm, qs_value *list, int n, qs_value *items) {
     uint32_t used = list->kind == QS_CELL ? list->aux : 0;
     Cell *c = list->kind == QS_CELL ? list->u.p : NULL;
@@ -388,7 +421,7 @@ qs_status qops_cell(qs_vm *vm, int n, const qs_value *items, qs_value *out) {
     return QS_OK;
 }
 
-/* -- fields -------------------------------------------------------------------------------------------------------------------- */
+/* -- fields ------------------------------------------------------------------------------------------------------ */
 
 static qs_status no_fields(qs_vm *vm, qs_value v, Str *name) {
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s has no fields, so there is no .%s", qval_type_name(vm, v), name->s);
@@ -429,7 +462,7 @@ qs_status qops_set_field(qs_vm *vm, qs_value v, Str *name, FieldCache *cache, qs
     return no_fields(vm, v, name);
 }
 
-/* -- annotations ----------------------------------------------------------------------------------------------------------------- */
+/* -- annotations ------------------------------------------------------------------------------------------------- */
 
 static void what_is_wrong(Frame *f, qs_value what, bool param, Text *t) {
     const char *name = what.kind == QS_STRING ? ((Str *)what.u.p)->s : "the value";

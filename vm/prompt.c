@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* -- lines: libedit when it is there and somebody types, else plain reading --------------------------------------------------------- */
+/* -- lines: libedit when it is there and somebody types, else plain reading -------------------------------------- */
 
 typedef struct {
     qs_vm *vm;
@@ -78,7 +78,7 @@ static bool read_statement(const Lines *l, Text *text) {
     return true;
 }
 
-/* -- help ------------------------------------------------------------------------------------------------------------------------------ */
+/* -- help -------------------------------------------------------------------------------------------------------- */
 
 static void signature(const Func *f, Text *out) {
     qtext_printf(out, "%s(", f->name->s);
@@ -96,8 +96,8 @@ static void describe(const Function *fn, Text *out) {
 
 bool qprompt_help(qs_vm *vm, const char *name, Text *out) {
     int n, slot = qmod_lookup(vm, qvm(vm)->session, qstr_cname(qvm_ctx(vm), name));
-    if (slot >= 0 && (*qvm_global(vm, (uint64_t)slot)).kind == QS_FUNCTION) {
-        describe((*qvm_global(vm, (uint64_t)slot)).u.p, out);
+    if (slot >= 0 && qvm_global(vm, (uint64_t)slot)->kind == QS_FUNCTION) {
+        describe(qvm_global(vm, (uint64_t)slot)->u.p, out);
         return true;
     }
     const LibDoc *docs = qlib_docs(&n);
@@ -120,7 +120,7 @@ static void show_help(qs_vm *vm, char *name) {
     qtext_free(&t);
 }
 
-/* -- running ------------------------------------------------------------------------------------------------------------------------------ */
+/* -- running ----------------------------------------------------------------------------------------------------- */
 
 void qprompt_echo(qs_vm *vm, qs_value v) {
     Text t;
@@ -164,7 +164,7 @@ bool qprompt_run(qs_vm *vm) {
     return good || l.typed;
 }
 
-/* -- dumps ---------------------------------------------------------------------------------------------------------------------------------- */
+/* -- dumps ------------------------------------------------------------------------------------------------------- */
 
 static qs_status dump_function(qs_vm *vm, Func *f, Text *out);
 

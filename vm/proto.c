@@ -7,7 +7,7 @@
 #include "vm/fuse.h"
 #include "vm/module.h"
 
-/* -- what the bytecode compiler asks ------------------------------------------------------------------------------------- */
+/* -- what the bytecode compiler asks ----------------------------------------------------------------------------- */
 
 static int builtin_slot(void *ud, const char *name) {
     uint64_t slot = 0;
@@ -36,7 +36,7 @@ static qs_status known_type(void *ud, TypeExpr *e, Func *in, const Type **out) {
     return qmod_type(ud, qmod_of(in), e, in->unit->src, NULL, out, &mods);
 }
 
-/* -- literals -------------------------------------------------------------------------------------------------------------- */
+/* -- literals ---------------------------------------------------------------------------------------------------- */
 
 static qs_value pointer_literal(uint32_t aux, void *p) {
     qs_value v = {QS_NIL, aux, {0}};
@@ -77,7 +77,7 @@ static qs_status literal(qs_vm *vm, Func *f, const Literal *l, qs_value *out) {
     return QS_OK;
 }
 
-/* -- protos ---------------------------------------------------------------------------------------------------------------- */
+/* -- protos ------------------------------------------------------------------------------------------------------ */
 
 static void release_proto(qs_vm *vm, Proto *p) {
     Ctx *c = qvm_ctx(vm);
@@ -96,7 +96,8 @@ qs_status qproto_of(qs_vm *vm, Func *f, bool echo, Proto **out) {
         return QS_OK;
     }
     if (f->qual == Q_KERNEL)
-        return qerr_set(c, QS_ETYPE, "kernel %s cannot be called; parallel_do(size, …, %s) runs it", f->name->s, f->name->s);
+        return qerr_set(c, QS_ETYPE, "kernel %s cannot be called; parallel_do(size, …, %s) runs it", f->name->s,
+                        f->name->s);
     BytecodeHost host = {.ud = vm, .builtin = builtin_slot, .type = known_type, .fusible = fusible, .pure = is_pure};
     host.rules = qmod_rules(vm, qmod_of(f), &host.nrules);
     Chunk chunk;

@@ -10,7 +10,10 @@
 
 enum { MAX_FRAMES = 200000, MAX_NESTING = 190 /* native, script, native …: bounds the C stack */, STACK_SLACK = 512 };
 
-typedef struct { const Class *shape; uint32_t slot; } FieldCache; /* for objects of that class: field, or global of a method */
+typedef struct {
+    const Class *shape;
+    uint32_t slot;
+} FieldCache; /* for objects of that class: field, or global of a method */
 
 struct Proto {
     Chunk chunk;
@@ -31,14 +34,14 @@ typedef struct Frame {
     uint32_t want;           /* results wanted, or WANT_MAYBE */
 } Frame;
 
-/* -- proto.c --------------------------------------------------------------------------------------------------------------- */
+/* -- proto.c ----------------------------------------------------------------------------------------------------- */
 /* The compiled form of a function, made on first use.  Literals are values; a type that depends on type parameters is a
  * nil with its TypeExpr in u.p, functions and argument names are nils with Func and NameTable. */
 qs_status qproto_of(qs_vm *vm, Func *f, bool echo, Proto **out);
 void qproto_close(qs_vm *vm);
 enum { LIT_AUX_TYPE = 16, LIT_AUX_FUNC, LIT_AUX_NAMES, LIT_AUX_UNIT }; /* aux of such nils */
 
-/* -- interp.c -------------------------------------------------------------------------------------------------------------- */
+/* -- interp.c ---------------------------------------------------------------------------------------------------- */
 qs_status qinterp_open(qs_vm *vm);
 void qinterp_close(qs_vm *vm);
 static inline Frame *qinterp_frame(qs_vm *vm) { return &qvm(vm)->frames[qvm(vm)->nframes - 1]; }
@@ -51,11 +54,12 @@ static inline void qinterp_clear(qs_vm *vm, qs_value *slot) { qinterp_put(vm, sl
 static inline qs_value qval_unset(void) { qs_value v = {QS_NIL, NIL_UNSET, {0}}; return v; }
 static inline bool qval_is_unset(qs_value v) { return v.kind == QS_NIL && v.aux == NIL_UNSET; }
 
-/* -- ops.c: the slow side of instructions ----------------------------------------------------------------------------------- */
+/* -- ops.c: the slow side of instructions ------------------------------------------------------------------------ */
 qs_status qops_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
 qs_status qops_concat(qs_vm *vm, int n, const qs_value *at, qs_value *out); /* at[0] + … + at[n-1], at[0] a string */
 qs_status qops_unary(qs_vm *vm, Op op, qs_value a, qs_value *out);
-qs_status qops_update(qs_vm *vm, Op op, qs_value *target, qs_value v); /* *target op= v, in its storage where it is an array */
+qs_status qops_update(qs_vm *vm, Op op, qs_value *target,
+                      qs_value v); /* *target op= v, in its storage where it is an array */
 qs_status qops_compare(qs_vm *vm, Op op, qs_value a, qs_value b, bool *out);
 bool qops_match(qs_vm *vm, qs_value v, qs_value pattern, bool is_list);
 qs_status qops_range(qs_vm *vm, const qs_value *bounds, bool stepped, qs_value *out);
@@ -72,20 +76,24 @@ qs_status qops_coerce(qs_vm *vm, Frame *f, qs_value *r, qs_value type, qs_value 
 qs_status qops_unset(qs_vm *vm, const char *name);
 const char *qops_describe(qs_vm *vm, qs_value v);                      /* "a number", "an array", … for messages */
 
-/* -- call.c: who is called with what ------------------------------------------------------------------------------------------ */
+/* -- call.c: who is called with what ----------------------------------------------------------------------------- */
 /* Picks the overload for these arguments. */
-qs_status qcall_select(qs_vm *vm, Function *set, int nin, const qs_value *in, int nnamed, Str *const *names, Function **out);
+qs_status qcall_select(qs_vm *vm, Function *set, int nin, const qs_value *in, int nnamed, Str *const *names,
+                       Function **out);
 /* Lays out the arguments at args as the parameters want them: names, variadic rest, unset for a default. */
 qs_status qcall_arrange(qs_vm *vm, Function *fn, qs_value *args, int nin, int nnamed, Str *const *names);
 /* Anything that is no function: types construct, foreign values are called. */
-qs_status qcall_other(qs_vm *vm, qs_value callee, int nin, qs_value *in, int nnamed, Str *const *names, int nout, qs_value *out);
+qs_status qcall_other(qs_vm *vm, qs_value callee, int nin, qs_value *in, int nnamed, Str *const *names, int nout,
+                      qs_value *out);
 /* A foreign value, or with `method` its method of that name; *found false: it has none, and nothing happened. */
-qs_status qcall_foreign(qs_vm *vm, Foreign *f, Str *method, int nin, qs_value *in, int nnamed, Str *const *names, int nout,
-                        qs_value *out, bool *found);
+qs_status qcall_foreign(qs_vm *vm, Foreign *f, Str *method, int nin, qs_value *in, int nnamed, Str *const *names,
+                        int nout, qs_value *out, bool *found);
 /* v.name(…): the function in a field (then *is_field), or the function called `name` with v as its first argument. */
 qs_status qcall_method(qs_vm *vm, Func *from, qs_value v, Str *name, FieldCache *cache, qs_value *fn, bool *is_field);
 qs_status qcall_bind_types(qs_vm *vm, Frame *f, int first);
-qs_status qcall_type(qs_vm *vm, Frame *f, TypeExpr *e, const Type **out); /* with the type parameters bound in this call */
+qs_status qcall_type(qs_vm *vm, Frame *f, TypeExpr *e,
+                     const Type **out); /* with the type parameters bound in this call */
 qs_status qcall_type_value(qs_vm *vm, const Type *t, TypeMods mods, qs_value *out);
-qs_status qcall_construct(qs_vm *vm, Class *cls, int nin, const qs_value *in, int nnamed, Str *const *names, qs_value *out);
+qs_status qcall_construct(qs_vm *vm, Class *cls, int nin, const qs_value *in, int nnamed, Str *const *names,
+                          qs_value *out);
 #endif

@@ -37,7 +37,7 @@ static void on_interrupt(int signal_number) {
     if (running) qs_interrupt(running);
 }
 
-/* -- options --------------------------------------------------------------------------------------------------------------------------- */
+/* -- options ----------------------------------------------------------------------------------------------------- */
 
 static int wrong(const char *what, const char *which) {
     fprintf(stderr, "qrun: %s%s\n%s", what, which, usage);
@@ -45,7 +45,8 @@ static int wrong(const char *what, const char *which) {
 }
 
 static bool is(const char *arg, const char *name) {
-    return strcmp(arg, name) == 0 || (arg[0] == '-' && arg[1] != '-' && strcmp(arg + 1, name + 2) == 0 && strlen(arg) > 2);
+    return strcmp(arg, name) == 0 ||
+           (arg[0] == '-' && arg[1] != '-' && strcmp(arg + 1, name + 2) == 0 && strlen(arg) > 2);
 }
 
 /* The value of an option: the next argument, or what follows its '='. */
@@ -79,7 +80,8 @@ static int option_with_value(Options *o, int argc, char **argv, int *i) {
         if (k == 0) o->config.device = strcmp(v, "auto") == 0 ? NULL : v;
         if (k == 3) o->dump = v;
         if (k == 4) o->has = v;
-        if (k == 1 && (number_option(v, &o->config.precision) || (o->config.precision != 32 && o->config.precision != 64)))
+        if (k == 1 &&
+            (number_option(v, &o->config.precision) || (o->config.precision != 32 && o->config.precision != 64)))
             return wrong("--precision must be 32 or 64, got ", v);
         if (k == 2 && number_option(v, &o->config.threads)) return wrong("--threads must be a number, got ", v);
         return 0;
@@ -121,7 +123,7 @@ static int parse_options(Options *o, int argc, char **argv) {
     return 0;
 }
 
-/* -- running ------------------------------------------------------------------------------------------------------------------------------ */
+/* -- running ----------------------------------------------------------------------------------------------------- */
 
 static int report(qs_vm *vm, qs_status s) {
     int code;
