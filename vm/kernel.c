@@ -129,6 +129,18 @@ static void add_spec(KernelCache *k, KernelEntry *e, Spec *s) {
     k->last = s;
 }
 
+/* Forgets the specialisation that was not used for the longest time. */
+static void drop_oldest(qs_vm *vm, KernelCache *k, KernelEntry *e) {
+    Spec **at = &e->specs, **all = &k->first, *before = NULL;
+    while ((*at)->next) at = &(*at)->next;
+    Spec *s = *at;
+    *at = NULL, e->nspecs--;
+    while (*all != s) before = *all, all = &(*all)->newer;
+    *all = s->newer;
+    if (k->last == s) k->last = before;
+    qkspec_free(vm, s);
+}
+
 static qs_status make_spec(qs_vm *vm, KernelEntry *e, Request *r, uint64_t key, qs_value *values) {
     Spec *s;
     Device *d;
@@ -137,7 +149,9 @@ static qs_status make_spec(qs_vm *vm, KernelEntry *e, Request *r, uint64_t key, 
     if (!r->explicit_block) qkdevice_block(d, r->rank, r->domain, r->block);
     TRY(qkspec_make(vm, r, key, &s));
     KernelCache *k = qvm(vm)->kernels;
-    add_spec(k, &k->entries[slot_of(k, f)], s);
+    e = &k->entries[slot_of(k, f)];
+    if (e->nspecs == KRN_SPECS) drop_oldest(vm, k, e);
+    add_spec(k, e, s);
     for (int i = 0; i < s->nsources; i++) values[i] = qkspec_value(vm, &s->sources[i], r, values);
     return QS_OK;
 }
@@ -307,13 +321,26 @@ static qs_status run(qs_vm *vm, Spec *s, const Request *r, const qs_value *value
     return status;
 }
 
-/* The kernel itself: a script function with the qualifier, or the one of a set that has it. */
-static Function *kernel_of(qs_value v) {
+static bool takes(const Function *f, int nargs) {
+    int most = 0, least = 0;
+    for (int i = 0; i < f->ast->nparams; i++) {
+        const Param *p = &f->ast->params[i];
+        if (klower_special(p->name) >= 0) continue;
+        most++, least += !p->init;
+    }
+    return least <= nargs && nargs <= most;
+}
+
+/* The kernel itself: a script function; of several definitions the last one that takes so many arguments. */
+static Function *kernel_of(qs_value v, int nargs) {
     if (v.kind != QS_FUNCTION) return NULL;
-    Function *f = v.u.p;
-    for (int i = f->fkind == FN_SET ? f->nmembers - 1 : -1; i >= 0; i--)
-        if (f->members[i]->fkind == FN_SCRIPT) return f->members[i];
-    return f->fkind == FN_SCRIPT ? f : NULL;
+    Function *f = v.u.p, *last = NULL;
+    if (f->fkind == FN_SCRIPT) return f;
+    for (int i = 0; f->fkind == FN_SET && i < f->nmembers; i++) {
+        Function *m = f->members[i];
+        if (m->fkind == FN_SCRIPT && (!last || takes(m, nargs) || !takes(last, nargs))) last = m;
+    }
+    return last;
 }
 
 qs_status qkrn_launch(qs_vm *vm, bool serial, int nin, const qs_value *in) {
@@ -322,7 +349,7 @@ qs_status qkrn_launch(qs_vm *vm, bool serial, int nin, const qs_value *in) {
     qs_value values[KRN_SOURCES];
     Spec *s;
     if (nin < 2) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: the size, arguments and a kernel are wanted", fn);
-    r.kernel = kernel_of(in[nin - 1]);
+    r.kernel = kernel_of(in[nin - 1], r.nargs);
     if (!r.kernel)
         return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: the last argument must be a kernel function, got %s", fn, qval_type_name(vm, in[nin - 1]));
     TRY(read_domain(vm, fn, in[0], &r));
@@ -342,13 +369,8 @@ void qkrn_dump(qs_vm *vm, Text *out) {
 void qkrn_close(qs_vm *vm) {
     Ctx *c = qvm_ctx(vm);
     KernelCache *k = qvm(vm)->kernels;
-    while (k && k->loaded) {
-        Loaded *l = k->loaded;
-        k->loaded = l->next;
-        l->device->ops->unload(l->device, l->program);
-        qmem_free(c, l, sizeof *l);
-    }
     for (Spec *s = k ? k->first : NULL, *next; s; s = next) next = s->newer, qkspec_free(vm, s);
+    while (k && k->loaded) k->loaded->users = 1, qkspec_release(vm, k->loaded->program);
     if (k && k->compiler) kcompile_close(k->compiler);
     if (k) qmem_free(c, k->entries, k->cap * sizeof *k->entries), qmem_free(c, k, sizeof *k);
     qvm(vm)->kernels = NULL;

@@ -247,7 +247,7 @@ static void hand_over(Maker *m, int source) {
 static bool is_written(const Maker *m, const KSource *s) {
     const Func *f = m->request->kernel->ast;
     for (int i = 0, next = 0; s->kind == SRC_ARG && i < f->nparams; i++)
-        if (!klower_is_special(f->params[i].name) && next++ == s->index) return klower_assigns(f, f->params[i].sym);
+        if (klower_special(f->params[i].name) < 0 && next++ == s->index) return klower_assigns(f, f->params[i].sym);
     return false;
 }
 
@@ -292,7 +292,7 @@ static qs_status find_by_value(Maker *m) {
     for (int i = 0, next = 0; i < f->nparams && next < r->nargs; i++) {
         const Param *p = &f->params[i];
         const Type *t;
-        if (klower_is_special(p->name)) continue;
+        if (klower_special(p->name) >= 0) continue;
         int arg = next++, source = source_of(m, SRC_ARG, -1, arg);
         if (!p->type || r->args[arg].kind != QS_ARRAY || source < 0) continue;
         if (qmod_mentions_param(p->type, f)) continue;
@@ -427,6 +427,7 @@ qs_status qkspec_make(qs_vm *vm, const Request *r, uint64_t key, Spec **out) {
 }
 
 void qkspec_free(qs_vm *vm, Spec *s) {
+    if (s->program) qkspec_release(vm, s->program);
     release_sources(vm, s->sources, s->nsources);
     qarena_free(&s->arena);
     qmem_free(qvm_ctx(vm), s, sizeof *s);
@@ -439,24 +440,24 @@ KernelCache *qkspec_cache(qs_vm *vm) {
 }
 
 /* -- programs ---------------------------------------------------------------------------------------------------------- */
-static Program *find_loaded(const KernelCache *k, const Device *d, uint64_t hash) {
+static Loaded *find_loaded(const KernelCache *k, const Device *d, uint64_t hash) {
     if (d->ops->code == CODE_KIR) return NULL; /* such a program is the KFunc itself */
-    for (const Loaded *l = k->loaded; l; l = l->next)
-        if (l->hash == hash && l->device == d) return l->program;
+    for (Loaded *l = k->loaded; l; l = l->next)
+        if (l->hash == hash && l->device == d) return l;
     return NULL;
 }
 
 static void remember(qs_vm *vm, Device *d, uint64_t hash, Program *p) {
     Loaded *l = qmem_alloc(qvm_ctx(vm), sizeof *l);
-    *l = (Loaded){qvm(vm)->kernels->loaded, hash, d, p};
+    *l = (Loaded){qvm(vm)->kernels->loaded, hash, d, p, 1};
     qvm(vm)->kernels->loaded = l;
 }
 
 qs_status qkspec_program(qs_vm *vm, const KFunc *f, Device *d, Program **out) {
     KernelCache *k = qkspec_cache(vm);
     Code code;
-    *out = find_loaded(k, d, f->hash);
-    if (*out) return QS_OK;
+    Loaded *known = find_loaded(k, d, f->hash);
+    if (known) return known->users++, *out = known->program, QS_OK;
     if (!k->compiler) k->compiler = kcompile_open(qvm_ctx(vm), qvm(vm)->config.cache_dir);
     TRY(kcompile(k->compiler, f, d, &code));
     qs_status status = d->ops->load(d, &code, out);
@@ -465,7 +466,18 @@ qs_status qkspec_program(qs_vm *vm, const KFunc *f, Device *d, Program **out) {
     return status;
 }
 
+void qkspec_release(qs_vm *vm, Program *p) {
+    Loaded **at = &qvm(vm)->kernels->loaded;
+    while (*at && (*at)->program != p) at = &(*at)->next;
+    Loaded *l = *at;
+    if (!l || --l->users) return;
+    *at = l->next;
+    l->device->ops->unload(l->device, p);
+    qmem_free(qvm_ctx(vm), l, sizeof *l);
+}
+
 qs_status qkspec_load(qs_vm *vm, Spec *s, Device *d) {
+    if (s->program) qkspec_release(vm, s->program), s->program = NULL;
     s->device = d;
     return qkspec_program(vm, s->func, d, &s->program);
 }

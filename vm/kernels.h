@@ -12,7 +12,7 @@
 #include "lang/kernel/lower.h"
 #include "vm/kernel.h"
 
-enum { KRN_SOURCES = 256, KRN_PARAMS = 128 };
+enum { KRN_SOURCES = 256, KRN_PARAMS = 128, KRN_SPECS = 256 /* of one kernel; beyond, the one used longest ago goes */ };
 
 typedef enum { SRC_KERNEL, SRC_ARG, SRC_CAPTURE, SRC_GLOBAL, SRC_FIELD, SRC_MEMBER } SourceKind;
 typedef struct {
@@ -28,7 +28,7 @@ typedef struct {
     qs_value kept;       /* a function set or text that the signature is the address of */
 } KSource;
 
-typedef struct Loaded { struct Loaded *next; uint64_t hash; Device *device; Program *program; } Loaded;
+typedef struct Loaded { struct Loaded *next; uint64_t hash; Device *device; Program *program; int users; } Loaded;
 
 typedef struct Spec {
     struct Spec *next;   /* of the same kernel, last used first */
@@ -73,8 +73,10 @@ bool qkspec_agrees(qs_vm *vm, const KSource *s, qs_value v);
 double qkspec_element(qs_vm *vm, Array *a, size_t i);
 qs_status qkspec_make(qs_vm *vm, const Request *r, uint64_t key, Spec **out);
 void qkspec_free(qs_vm *vm, Spec *s);
-/* The loaded code of a function on a device; made on first use, found by its hash later. */
+/* The loaded code of a function on a device; made on first use, found by its hash later.  Unloaded when each call was
+ * matched by a release, or when the machine closes. */
 qs_status qkspec_program(qs_vm *vm, const KFunc *f, Device *d, Program **out);
+void qkspec_release(qs_vm *vm, Program *p);
 qs_status qkspec_load(qs_vm *vm, Spec *s, Device *d);
 
 /* -- kernel_device.c --------------------------------------------------------------------------------------------------- */

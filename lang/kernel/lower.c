@@ -138,8 +138,6 @@ int klower_special(const Str *name) {
     return -1;
 }
 
-bool klower_is_special(const Str *name) { return klower_special(name) >= 0; }
-
 typedef struct { const Sym *sym; bool indexed, assigned; } Uses;
 
 static bool names(const Node *n, const Sym *sym) { return n && n->kind == N_IDENT && n->u.ident.sym == sym; }
@@ -190,7 +188,7 @@ int klower_positions(const Func *f) {
     bool indexed = false;
     for (int i = 0; i < f->nparams; i++) {
         const Param *p = &f->params[i];
-        if (!klower_is_special(p->name)) continue;
+        if (klower_special(p->name) < 0) continue;
         int n = declared_count(p->type);
         if (n > count) count = n;
         indexed |= !n && klower_is_indexed(f, p->sym);
@@ -283,7 +281,7 @@ static qs_status bind_argument(Lower *L, Inst *inst, Param *p, const KVal *arg, 
 
 static qs_status wrong_count(Lower *L, const Func *f) {
     int wanted = 0;
-    for (int i = 0; i < f->nparams; i++) wanted += !klower_is_special(f->params[i].name);
+    for (int i = 0; i < f->nparams; i++) wanted += (klower_special(f->params[i].name) < 0);
     return klower_error(L, QS_ETYPE, f->pos, "%d argument%s wanted, got %d", wanted, wanted == 1 ? "" : "s", L->job->nargs);
 }
 
@@ -295,7 +293,7 @@ static qs_status bind_kernel(Lower *L, Inst *inst) {
         Val v;
         L->pos = p->pos;
         if (p->variadic) return klower_error(L, QS_ETYPE, p->pos, "a kernel cannot have a variable number of parameters");
-        if (klower_is_special(p->name)) TRY(bind_special(L, f, p, &v));
+        if (klower_special(p->name) >= 0) TRY(bind_special(L, f, p, &v));
         else if (next < L->job->nargs) TRY(bind_argument(L, inst, p, &L->job->args[next++], &v));
         else if (p->init) TRY(klexpr_lower(L, p->init, &v));
         else return wrong_count(L, f);

@@ -78,8 +78,8 @@ int klower_positions(const Func *kernel);
 /* Is a parameter of this type, a fixed size of at most KLOWER_BY_VALUE elements, handed over as numbers (KV_VEC)? */
 enum { KLOWER_BY_VALUE = 32 };
 bool klower_by_value(const Func *f, const Param *p, const Type *t);
-/* Is name one of pos, blkpos, blkdim, blkidx, blkcnt? */
-bool klower_is_special(const Str *name);
+/* Which of pos, blkpos, blkdim, blkidx, blkcnt the name is, from 0; -1: none. */
+int klower_special(const Str *name);
 /* Does the function assign to (elements of) its parameter? */
 bool klower_assigns(const Func *f, const Sym *param);
 #endif

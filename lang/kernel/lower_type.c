@@ -149,6 +149,15 @@ static bool fits_kind(const Type *t, const Val *v) {
     }
 }
 
+/* s : ivec = shared(256): the annotation says what a shared array is made of, as long as nothing used it. */
+static qs_status give_dtype(Lower *L, const Type *t, const char *what, uint32_t pos, Val *v) {
+    if (!v->u.mem->shared || t->inner->kind != TY_NUM || t->inner->dtype == v->dtype) return QS_OK;
+    if (v->u.mem->ref != L->f->nins - 1 || qdtype_is_complex(t->inner->dtype)) return unfit(L, t, what, pos, v);
+    v->dtype = (uint8_t)kir_value_dtype(t->inner->dtype);
+    L->f->ins[v->u.mem->ref].dtype = v->dtype;
+    return QS_OK;
+}
+
 qs_status kltype_coerce(Lower *L, const Type *t, const char *what, uint32_t pos, Val *v) {
     L->pos = pos;
     if (v->kind == V_UNKNOWN) return QS_OK;
@@ -156,6 +165,7 @@ qs_status kltype_coerce(Lower *L, const Type *t, const char *what, uint32_t pos,
     if (t->kind != TY_ARRAY) return fits_kind(t, v) ? QS_OK : unfit(L, t, what, pos, v);
     if (v->kind == V_ARRAY) return coerce_array(L, t, what, pos, v);
     if (v->kind == V_MEMORY && (v->u.mem->shared || !t->nfixed)) {
+        TRY(give_dtype(L, t, what, pos, v));
         bool fits = t->rank == RANK_ANY || v->rank <= t->rank;
         return fits && dims_match(t, v) ? QS_OK : unfit(L, t, what, pos, v);
     }

@@ -138,7 +138,6 @@ qs_status klower_need(Lower *L, int source, int axis, int rank); /* never QS_OK 
 int klower_array_param(Lower *L, const Val *array);
 KRef klower_host_num(Lower *L, int source, int part, qs_dtype d, Str *name);
 KRef klower_special_ref(Lower *L, int which, int axis);          /* which: see klower_special */
-int klower_special(const Str *name);                            /* number of pos, blkpos, blkdim, blkidx, blkcnt; or -1 */
 qs_status klower_position(Lower *L, const Func *f, const Param *p, const Num *nums, int rank, Val *out);
 enum { SPECIAL_POS, SPECIAL_BLKPOS, SPECIAL_BLKDIM, SPECIAL_BLKIDX, SPECIAL_BLKCNT };
 void klower_import(Lower *L, const KVal *v, Str *name, Val *out);
