@@ -10,16 +10,18 @@
 #include <math.h>
 #include <string.h>
 
-/* -- the domain -------------------------------------------------------------------------------------------------------- */
+/* -- the domain -------------------------------------------------------------------------------------------------- */
 static qs_status whole_extent(qs_vm *vm, const char *fn, const char *what, double x, int axis, int64_t *out) {
     if (x >= 0 && x == floor(x) && x <= 0x1p53) return *out = (int64_t)x, QS_OK;
-    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the %s along dimension %d must be a whole number ≥ 0, got %g", fn, what, axis, x);
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the %s along dimension %d must be a whole number ≥ 0, got %g", fn,
+                    what, axis, x);
 }
 
 static qs_status block_extent(qs_vm *vm, const char *fn, double x, int axis, int32_t *out) {
     int64_t n = 0;
     TRY(whole_extent(vm, fn, "block", x, axis, &n));
-    if (n < 1 || n > INT32_MAX) return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the block along dimension %d must be ≥ 1, got %g", fn, axis, x);
+    if (n < 1 || n > INT32_MAX)
+        return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the block along dimension %d must be ≥ 1, got %g", fn, axis, x);
     return *out = (int32_t)n, QS_OK;
 }
 
@@ -29,7 +31,8 @@ static qs_status extents_of(qs_vm *vm, const char *fn, Array *a, Request *r) {
     bool rows = a->rank == 2 && a->dims[0] == 2;
     size_t n = rows ? (size_t)a->dims[1] : a->count;
     if (n < 1 || n > QS_MAX_RANK || (a->rank == 2 && !rows && a->dims[1] != 1))
-        return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s: the size must be 1 to 8 numbers, or two rows of them: size and block", fn);
+        return qerr_set(qvm_ctx(vm), QS_ESHAPE,
+                        "%s: the size must be 1 to 8 numbers, or two rows of them: size and block", fn);
     TRY(qarr_read(vm, a, &p));
     size_t bytes = qdtype_size((qs_dtype)a->dtype);
     r->rank = (int)n, r->explicit_block = rows;
@@ -49,7 +52,8 @@ static qs_status read_domain(qs_vm *vm, const char *fn, qs_value v, Request *r) 
         return whole_extent(vm, fn, "size", qval_number(v), 0, &r->domain[0]);
     }
     if (v.kind == QS_ARRAY) return extents_of(vm, fn, v.u.p, r);
-    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: the size must be a number or a list of numbers, got %s", fn, qval_type_name(vm, v));
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: the size must be a number or a list of numbers, got %s", fn,
+                    qval_type_name(vm, v));
 }
 
 static void drop_axis(Request *r, int axis) {
@@ -57,7 +61,9 @@ static void drop_axis(Request *r, int axis) {
     for (int i = axis; i < r->rank; i++) r->domain[i] = r->domain[i + 1], r->block[i] = r->block[i + 1];
 }
 
-static bool trivial(const Request *r, int axis) { return r->domain[axis] == 1 && (!r->explicit_block || r->block[axis] == 1); }
+static bool trivial(const Request *r, int axis) {
+    return r->domain[axis] == 1 && (!r->explicit_block || r->block[axis] == 1);
+}
 
 /* size(x) of a vec is [1,N]: a kernel over one position sees N.  `positions`: see klower_positions. */
 static void fit_domain(Request *r, int positions) {
@@ -72,7 +78,7 @@ static bool is_empty(const Request *r) {
     return false;
 }
 
-/* -- finding a specialisation ------------------------------------------------------------------------------------------ */
+/* -- finding a specialisation ------------------------------------------------------------------------------------ */
 static uint64_t mix(uint64_t h, uint64_t w) {
     h = (h ^ w) * 0x9e3779b97f4a7c15u;
     return h ^ h >> 29;
@@ -90,7 +96,9 @@ static bool same_block(const Spec *s, const Request *r) {
 }
 
 static bool fits(qs_vm *vm, const Spec *s, const Request *r, uint64_t key, qs_value *values) {
-    if (s->key != key || s->rank != r->rank || s->serial != r->serial || s->explicit_block != r->explicit_block || !same_block(s, r)) return false;
+    if (s->key != key || s->rank != r->rank || s->serial != r->serial || s->explicit_block != r->explicit_block ||
+        !same_block(s, r))
+        return false;
     for (int i = 0; i < s->nsources; i++) {
         values[i] = qkspec_value(vm, &s->sources[i], r, values);
         if (!qkspec_agrees(vm, &s->sources[i], values[i])) return false;
@@ -169,10 +177,11 @@ static qs_status find_spec(qs_vm *vm, KernelEntry *e, Request *r, Spec **out, qs
     return *out = entry_of(vm, r->kernel->ast)->specs, QS_OK;
 }
 
-/* -- parameters -------------------------------------------------------------------------------------------------------- */
+/* -- parameters -------------------------------------------------------------------------------------------------- */
 static uint64_t number_bits(qs_value v, int part, qs_dtype d) {
     KSlot s = {0};
-    double x = v.kind == QS_COMPLEX ? (part ? ((const Complex *)v.u.p)->im : ((const Complex *)v.u.p)->re) : qval_number(v);
+    double x =
+        v.kind == QS_COMPLEX ? (part ? ((const Complex *)v.u.p)->im : ((const Complex *)v.u.p)->re) : qval_number(v);
     bool exact = v.kind == QS_INT || v.kind == QS_BOOL;
     int64_t i = exact ? v.u.i : 0;
     switch (d) {
@@ -208,8 +217,8 @@ static void bind_shape(const Array *a, int rank, DevArg *out) {
 
 static qs_status bind_array(qs_vm *vm, const KFunc *f, const KParam *p, const KBind *b, const Array *a, DevArg *out) {
     if (b->nonempty && a->count == 0)
-        return qerr_at(qvm_ctx(vm), QS_ESHAPE, (Where){f->src, f->ins[1].pos}, "kernel %s: %s is empty and cannot be read with its access mode",
-                       f->name->s, p->name->s);
+        return qerr_at(qvm_ctx(vm), QS_ESHAPE, (Where){f->src, f->ins[1].pos},
+                       "kernel %s: %s is empty and cannot be read with its access mode", f->name->s, p->name->s);
     out->is_array = true;
     out->offset = a->offset * qdtype_size((qs_dtype)p->dtype);
     bind_shape(a, p->rank, out);
@@ -272,7 +281,7 @@ static qs_status lock(qs_vm *vm, Device *d, const KFunc *f, Bound *b) {
     return QS_OK;
 }
 
-/* -- launching --------------------------------------------------------------------------------------------------------- */
+/* -- launching --------------------------------------------------------------------------------------------------- */
 _Static_assert(sizeof(KFault) == sizeof(DevFault) && offsetof(KFault, at) == offsetof(DevFault, at), "one layout");
 
 static qs_status fault_error(qs_vm *vm, const KFunc *f, const DevFault *fault) {
@@ -298,8 +307,8 @@ static qs_status choose_block(qs_vm *vm, const Spec *s, const Request *r, const 
     double positions = 1;
     for (int i = 0; i < r->rank; i++) positions *= l->block[i];
     if (positions <= d->max_block) return QS_OK;
-    return qerr_set(qvm_ctx(vm), QS_EVALUE, "kernel %s: a block of %g positions is too large; %s allows %d", s->func->name->s, positions,
-                    d->name, d->max_block);
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "kernel %s: a block of %g positions is too large; %s allows %d",
+                    s->func->name->s, positions, d->name, d->max_block);
 }
 
 static qs_status run(qs_vm *vm, Spec *s, const Request *r, const qs_value *values) {
@@ -351,7 +360,8 @@ qs_status qkrn_launch(qs_vm *vm, bool serial, int nin, const qs_value *in) {
     if (nin < 2) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: the size, arguments and a kernel are wanted", fn);
     r.kernel = kernel_of(in[nin - 1], r.nargs);
     if (!r.kernel)
-        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: the last argument must be a kernel function, got %s", fn, qval_type_name(vm, in[nin - 1]));
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: the last argument must be a kernel function, got %s", fn,
+                        qval_type_name(vm, in[nin - 1]));
     TRY(read_domain(vm, fn, in[0], &r));
     KernelEntry *e = entry_of(vm, r.kernel->ast);
     fit_domain(&r, e->positions);
@@ -360,7 +370,7 @@ qs_status qkrn_launch(qs_vm *vm, bool serial, int nin, const qs_value *in) {
     return run(vm, s, &r, values);
 }
 
-/* -- the rest ---------------------------------------------------------------------------------------------------------- */
+/* -- the rest ---------------------------------------------------------------------------------------------------- */
 void qkrn_dump(qs_vm *vm, Text *out) {
     KernelCache *k = qvm(vm)->kernels;
     for (const Spec *s = k ? k->first : NULL; s; s = s->newer) kir_print(s->func, out);

@@ -15,7 +15,8 @@ static qs_status absent(qs_vm *vm, const char *wanted, const char *why) {
 
 static qs_status unknown(qs_vm *vm, const char *wanted) {
     char list[128] = "";
-    for (int i = 0; i < NKINDS; i++) snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", kinds[i]->kind);
+    for (int i = 0; i < NKINDS; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", kinds[i]->kind);
     return qerr_set(qvm_ctx(vm), QS_EDEVICE, "there is no device kind %s; this build has %s", wanted, list);
 }
 

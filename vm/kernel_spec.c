@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* -- signatures -------------------------------------------------------------------------------------------------------- */
+/* -- signatures -------------------------------------------------------------------------------------------------- */
 /* How many bits a whole number needs, in the steps that matter: exact as float32, an int, exact as float64. */
 static int bits_of(double x) {
     if (x != floor(x)) return 0;
@@ -18,7 +18,9 @@ static int bits_of_int(int64_t x) {
     return a <= 1u << 24 ? 24 : a < 1u << 31 ? 31 : 53;
 }
 
-static bool unit_last(const Array *a) { return a->rank == 0 || a->strides[a->rank - 1] == 1 || a->dims[a->rank - 1] <= 1; }
+static bool unit_last(const Array *a) {
+    return a->rank == 0 || a->strides[a->rank - 1] == 1 || a->dims[a->rank - 1] <= 1;
+}
 
 static uint64_t address(const void *p) { return (uint64_t)(uintptr_t)p; }
 
@@ -27,7 +29,9 @@ static uint64_t array_signature(const Array *a) {
 }
 
 static uint64_t function_signature(const Function *f) {
-    return address(f->fkind == FN_SCRIPT ? (const void *)f->ast : f->fkind == FN_NATIVE ? (const void *)f->native : (const void *)f);
+    return address(f->fkind == FN_SCRIPT   ? (const void *)f->ast
+                   : f->fkind == FN_NATIVE ? (const void *)f->native
+                                           : (const void *)f);
 }
 
 static uint64_t string_signature(const Str *s) { return (uint64_t)s->hash << 16 ^ s->len; }
@@ -47,7 +51,7 @@ uint64_t qkspec_signature(qs_value v) {
     return s | (uint64_t)v.kind << 56;
 }
 
-/* -- sources ----------------------------------------------------------------------------------------------------------- */
+/* -- sources ----------------------------------------------------------------------------------------------------- */
 qs_value qkspec_value(qs_vm *vm, const KSource *s, const Request *r, const qs_value *values) {
     const void *parent = s->parent >= 0 ? values[s->parent].u.p : NULL;
     switch ((SourceKind)s->kind) {
@@ -63,7 +67,8 @@ qs_value qkspec_value(qs_vm *vm, const KSource *s, const Request *r, const qs_va
 
 static bool same_number(const KSource *s, qs_value v) {
     if (v.kind == QS_STRING) return qstr_equal(s->kept.u.p, v.u.p);
-    if (v.kind == QS_COMPLEX) return s->num[0] == ((const Complex *)v.u.p)->re && s->num[1] == ((const Complex *)v.u.p)->im;
+    if (v.kind == QS_COMPLEX)
+        return s->num[0] == ((const Complex *)v.u.p)->re && s->num[1] == ((const Complex *)v.u.p)->im;
     return s->num[0] == qval_number(v);
 }
 
@@ -92,7 +97,7 @@ bool qkspec_agrees(qs_vm *vm, const KSource *s, qs_value v) {
     return v.kind == QS_ARRAY ? same_elements(vm, s, v.u.p) : same_number(s, v);
 }
 
-/* -- what the lowering asks ---------------------------------------------------------------------------------------------- */
+/* -- what the lowering asks -------------------------------------------------------------------------------------- */
 typedef struct {
     qs_vm *vm;
     const Request *request;
@@ -233,7 +238,7 @@ static const Type *ask_type(void *ud, Func *in, Str *name) {
     return NULL;
 }
 
-/* -- making ------------------------------------------------------------------------------------------------------------ */
+/* -- making ------------------------------------------------------------------------------------------------------ */
 /* A small array is handed over by value: its extents are compiled in, its elements become parameters. */
 static void hand_over(Maker *m, int source) {
     KSource *s = &m->source[source];
@@ -255,11 +260,12 @@ static qs_status elements_known(Maker *m, int source) {
     KSource *s = &m->source[source];
     Array *a = m->value[source].u.p;
     if (is_written(m, s))
-        return qerr_set(qvm_ctx(m->vm), QS_EVALUE, "kernel %s: the size of an array depends on elements of argument %d, which it writes to",
+        return qerr_set(qvm_ctx(m->vm), QS_EVALUE,
+                        "kernel %s: the size of an array depends on elements of argument %d, which it writes to",
                         m->request->kernel->name->s, s->index + 1);
     if (a->count > KLOWER_BY_VALUE || qdtype_is_complex((qs_dtype)a->dtype))
-        return qerr_set(qvm_ctx(m->vm), QS_EVALUE, "kernel %s: the size of an array depends on the elements of %s", m->request->kernel->name->s,
-                        qval_type_name(m->vm, m->value[source]));
+        return qerr_set(qvm_ctx(m->vm), QS_EVALUE, "kernel %s: the size of an array depends on the elements of %s",
+                        m->request->kernel->name->s, qval_type_name(m->vm, m->value[source]));
     hand_over(m, source);
     s->num_known = true;
     s->vec = qarena_alloc(m->keep, (a->count + 1) * sizeof *s->vec);
@@ -297,7 +303,8 @@ static qs_status find_by_value(Maker *m) {
         if (!p->type || r->args[arg].kind != QS_ARRAY || source < 0) continue;
         if (qmod_mentions_param(p->type, f)) continue;
         TRY(qmod_type(m->vm, qmod_of(f), p->type, f->unit->src, NULL, &t, NULL));
-        if (klower_by_value(f, p, t) && ((const Array *)r->args[arg].u.p)->count <= KLOWER_BY_VALUE) hand_over(m, source);
+        if (klower_by_value(f, p, t) && ((const Array *)r->args[arg].u.p)->count <= KLOWER_BY_VALUE)
+            hand_over(m, source);
     }
     return QS_OK;
 }
@@ -307,8 +314,8 @@ static qs_status describe_args(Maker *m, KVal *args) {
     for (int i = 0; i < r->nargs; i++) {
         int source = source_of(m, SRC_ARG, -1, i);
         if (source >= 0 && describe(m, source, &args[i])) continue;
-        return qerr_set(qvm_ctx(m->vm), QS_ETYPE, "kernel %s: argument %d is %s, which a kernel cannot take", r->kernel->name->s,
-                        i + 1, qval_type_name(m->vm, r->args[i]));
+        return qerr_set(qvm_ctx(m->vm), QS_ETYPE, "kernel %s: argument %d is %s, which a kernel cannot take",
+                        r->kernel->name->s, i + 1, qval_type_name(m->vm, r->args[i]));
     }
     return QS_OK;
 }
@@ -318,7 +325,8 @@ static qs_status lower(Maker *m, Spec *s, LowerResult *out) {
     Ctx *c = qvm_ctx(m->vm);
     const Request *r = m->request;
     LowerHost host = {m, ask_symbol, ask_function, ask_type};
-    LowerJob job = {.nargs = r->nargs, .rank = r->rank, .serial = r->serial, .checked = qvm(m->vm)->config.checked, .host = &host};
+    LowerJob job = {
+        .nargs = r->nargs, .rank = r->rank, .serial = r->serial, .checked = qvm(m->vm)->config.checked, .host = &host};
     KVal *args = qarena_alloc(m->arena, (size_t)(r->nargs + 1) * sizeof *args);
     int self = source_of(m, SRC_KERNEL, -1, 0);
     job.args = args;
@@ -344,8 +352,10 @@ static bool uses_blocks(const KFunc *f) {
     return f->barrier || f->shared || f->fixed_block || has_op(f, K_BLKPOS, K_BLKDIM) || has_op(f, K_BLKIDX, K_BLKCNT);
 }
 
-/* -- what is written completely ------------------------------------------------------------------------------------------- */
-static bool is_position(const KFunc *f, KRef r, int axis) { return f->ins[r].op == K_POS && f->ins[r].imm == (uint64_t)axis; }
+/* -- what is written completely ---------------------------------------------------------------------------------- */
+static bool is_position(const KFunc *f, KRef r, int axis) {
+    return f->ins[r].op == K_POS && f->ins[r].imm == (uint64_t)axis;
+}
 
 static bool is_extent(const KFunc *f, KRef r, uint64_t param, int axis) {
     return f->ins[r].op == K_DIM && f->ins[r].imm == (param << 8 | (uint64_t)axis);
@@ -401,7 +411,8 @@ static void release_sources(qs_vm *vm, const KSource *s, int n) {
 
 static qs_status check_params(qs_vm *vm, const KFunc *f) {
     if (f->nparams <= KRN_PARAMS) return QS_OK;
-    return qerr_set(qvm_ctx(vm), QS_EVALUE, "kernel %s: %d values enter it, %d at most can", f->name->s, f->nparams, KRN_PARAMS);
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "kernel %s: %d values enter it, %d at most can", f->name->s, f->nparams,
+                    KRN_PARAMS);
 }
 
 qs_status qkspec_make(qs_vm *vm, const Request *r, uint64_t key, Spec **out) {
@@ -412,7 +423,7 @@ qs_status qkspec_make(qs_vm *vm, const Request *r, uint64_t key, Spec **out) {
     Spec *s = qmem_alloc(c, sizeof *s);
     qarena_init(&scratch, c);
     qarena_init(&s->arena, c);
-    *s = (Spec){.key = key, .rank = r->rank, .serial = r->serial, .explicit_block = r->explicit_block, .arena = s->arena};
+    s->key = key, s->rank = r->rank, s->serial = r->serial, s->explicit_block = r->explicit_block;
     memcpy(s->block, r->block, sizeof s->block);
     m->vm = vm, m->request = r, m->arena = &scratch, m->keep = &s->arena;
     qs_status status = lower(m, s, &result);
@@ -439,7 +450,7 @@ KernelCache *qkspec_cache(qs_vm *vm) {
     return m->kernels;
 }
 
-/* -- programs ---------------------------------------------------------------------------------------------------------- */
+/* -- programs ---------------------------------------------------------------------------------------------------- */
 static Loaded *find_loaded(const KernelCache *k, const Device *d, uint64_t hash) {
     if (d->ops->code == CODE_KIR) return NULL; /* such a program is the KFunc itself */
     for (Loaded *l = k->loaded; l; l = l->next)

@@ -12,7 +12,7 @@
 #include "lang/kernel/lower.h"
 #include "vm/kernel.h"
 
-enum { KRN_SOURCES = 256, KRN_PARAMS = 128, KRN_SPECS = 256 /* of one kernel; beyond, the one used longest ago goes */ };
+enum { KRN_SOURCES = 256, KRN_PARAMS = 128, KRN_SPECS = 256 /* of one kernel; then the one used longest ago goes */ };
 
 typedef enum { SRC_KERNEL, SRC_ARG, SRC_CAPTURE, SRC_GLOBAL, SRC_FIELD, SRC_MEMBER } SourceKind;
 typedef struct {
@@ -64,7 +64,7 @@ typedef struct { /* what is launched */
     const qs_value *args; int nargs;
 } Request;
 
-/* -- kernel_spec.c --------------------------------------------------------------------------------------------------- */
+/* -- kernel_spec.c ----------------------------------------------------------------------------------------------- */
 KernelCache *qkspec_cache(qs_vm *vm); /* made on first use */
 uint64_t qkspec_signature(qs_value v);
 /* The value of source i, given those before it. */
@@ -79,7 +79,7 @@ qs_status qkspec_program(qs_vm *vm, const KFunc *f, Device *d, Program **out);
 void qkspec_release(qs_vm *vm, Program *p);
 qs_status qkspec_load(qs_vm *vm, Spec *s, Device *d);
 
-/* -- kernel_device.c --------------------------------------------------------------------------------------------------- */
+/* -- kernel_device.c --------------------------------------------------------------------------------------------- */
 qs_status qkdevice_current(qs_vm *vm, Device **out); /* opens the default device on first use */
 /* A block for kernels that use blocks and are launched without one. */
 void qkdevice_block(const Device *d, int rank, const int64_t *domain, int32_t *block);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* -- errors and needs -------------------------------------------------------------------------------------------------- */
+/* -- errors and needs -------------------------------------------------------------------------------------------- */
 static const Source *source_of(const Inst *inst) { return inst->func->unit ? inst->func->unit->src : NULL; }
 
 qs_status klower_error(Lower *L, qs_status s, uint32_t pos, const char *fmt, ...) {
@@ -30,7 +30,7 @@ qs_status klower_need(Lower *L, int source, int axis, int rank) {
 
 uint32_t klower_pos(const Lower *L) { return L->foreign ? L->site_pos : L->pos; }
 
-/* -- parameters of the KFunc ------------------------------------------------------------------------------------------- */
+/* -- parameters of the KFunc ------------------------------------------------------------------------------------- */
 static int add_param(Lower *L, const KParam *p, KBind b) {
     int i = kir_param(L->f, p);
     qmem_grow(L->c, &L->binds, &L->cap_binds, (uint32_t)i, sizeof *L->binds);
@@ -61,7 +61,7 @@ int klower_array_param(Lower *L, const Val *v) {
     return add_param(L, &p, (KBind){.source = a->host.source});
 }
 
-/* -- values from outside ----------------------------------------------------------------------------------------------- */
+/* -- values from outside ----------------------------------------------------------------------------------------- */
 static Num import_number(Lower *L, const KVal *v, int part, Str *name) {
     qs_dtype r = qdtype_real_of(v->dtype);
     if (qdtype_is_complex(v->dtype)) {
@@ -71,7 +71,8 @@ static Num import_number(Lower *L, const KVal *v, int part, Str *name) {
         return n;
     }
     if (v->kind == KV_VEC && v->known) return klnum_literal(L, v->vec[part], true);
-    if (v->kind == KV_VEC) return klnum_strong(klower_host_num(L, v->source, part, kir_value_dtype(r), name), kir_value_dtype(r));
+    if (v->kind == KV_VEC)
+        return klnum_strong(klower_host_num(L, v->source, part, kir_value_dtype(r), name), kir_value_dtype(r));
     if (v->known && v->dtype == QS_B1) return klnum_strong(klnum_int(L, QS_B1, v->num[0] != 0), QS_B1);
     if (v->known) return klnum_literal(L, v->num[0], v->bits > 0);
     if (v->dtype == QS_B1) return klnum_strong(klower_host_num(L, v->source, 0, QS_B1, name), QS_B1);
@@ -127,9 +128,12 @@ void klower_import(Lower *L, const KVal *v, Str *name, Val *out) {
     }
 }
 
-/* -- positions --------------------------------------------------------------------------------------------------------- */
-static const struct { const char *name; uint8_t op; uint8_t beyond; /* value on axes that the launch does not have */ } specials[] = {
-    {"pos", K_POS, 0}, {"blkpos", K_BLKPOS, 0}, {"blkdim", K_BLKDIM, 1}, {"blkidx", K_BLKIDX, 0}, {"blkcnt", K_BLKCNT, 1}};
+/* -- positions --------------------------------------------------------------------------------------------------- */
+/* beyond: the value on axes that the launch does not have */
+static const struct { const char *name; uint8_t op, beyond; } specials[] = {
+    {"pos", K_POS, 0}, {"blkpos", K_BLKPOS, 0}, {"blkdim", K_BLKDIM, 1},
+    {"blkidx", K_BLKIDX, 0}, {"blkcnt", K_BLKCNT, 1},
+};
 enum { NSPECIALS = sizeof specials / sizeof *specials };
 
 int klower_special(const Str *name) {
@@ -178,7 +182,8 @@ static int declared_count(const TypeExpr *e) {
 
 bool klower_by_value(const Func *f, const Param *p, const Type *t) {
     int64_t n = 1;
-    if (t->kind != TY_ARRAY || !t->nfixed || t->inner->kind != TY_NUM || qdtype_is_complex(t->inner->dtype)) return false;
+    if (t->kind != TY_ARRAY || !t->nfixed || t->inner->kind != TY_NUM || qdtype_is_complex(t->inner->dtype))
+        return false;
     for (int i = 0; i < t->nfixed; i++) n *= t->dims[i];
     return n <= KLOWER_BY_VALUE && !klower_assigns(f, p->sym);
 }
@@ -205,12 +210,14 @@ KRef klower_special_ref(Lower *L, int which, int axis) {
 /* The parameter p of the kernel f as it was declared, from one number per axis of the launch. */
 qs_status klower_position(Lower *L, const Func *f, const Param *p, const Num *nums, int rank, Val *out) {
     int n = declared_count(p->type), beyond = specials[klower_special(p->name)].beyond;
-    bool number = n ? n == 1 && p->type->kind == TE_NAME && !strstr(p->type->name->s, "vec") : rank == 1 && !klower_is_indexed(f, p->sym);
+    bool number = n ? n == 1 && p->type->kind == TE_NAME && !strstr(p->type->name->s, "vec")
+                    : rank == 1 && !klower_is_indexed(f, p->sym);
     if (!n) n = rank;
-    if (n > QS_MAX_RANK) return klower_error(L, QS_ESHAPE, p->pos, "%s can have at most %d components", p->name->s, QS_MAX_RANK);
+    if (n > QS_MAX_RANK)
+        return klower_error(L, QS_ESHAPE, p->pos, "%s can have at most %d components", p->name->s, QS_MAX_RANK);
     if (n < rank)
-        return klower_error(L, QS_ESHAPE, p->pos, "%s has %d component%s, but the launch has %d dimensions", p->name->s, n,
-                            n > 1 ? "s" : "", rank);
+        return klower_error(L, QS_ESHAPE, p->pos, "%s has %d component%s, but the launch has %d dimensions", p->name->s,
+                            n, n > 1 ? "s" : "", rank);
     Num all[QS_MAX_RANK];
     for (int i = 0; i < n; i++) all[i] = i < rank ? nums[i] : klnum_strong(klnum_int(L, QS_I32, beyond), QS_I32);
     if (number) klval_number(L, all[0], out);
@@ -231,7 +238,7 @@ static qs_status bind_special(Lower *L, const Func *f, const Param *p, Val *out)
     return QS_OK;
 }
 
-/* -- entering and leaving functions ------------------------------------------------------------------------------------ */
+/* -- entering and leaving functions ------------------------------------------------------------------------------ */
 static Inst *find_inst(Lower *L, const Node *site, Func *f) {
     Inst **list = L->inst ? &L->inst->child : &L->root;
     for (Inst *i = *list; i; i = i->next)
@@ -267,7 +274,7 @@ qs_status klower_leave(Lower *L, const Caller *saved) {
     return QS_OK;
 }
 
-/* -- one pass ---------------------------------------------------------------------------------------------------------- */
+/* -- one pass ---------------------------------------------------------------------------------------------------- */
 static qs_status bind_argument(Lower *L, Inst *inst, Param *p, const KVal *arg, Val *out) {
     klower_import(L, arg, p->name, out);
     kltype_bind(L, inst, p->type, out);
@@ -281,8 +288,9 @@ static qs_status bind_argument(Lower *L, Inst *inst, Param *p, const KVal *arg, 
 
 static qs_status wrong_count(Lower *L, const Func *f) {
     int wanted = 0;
-    for (int i = 0; i < f->nparams; i++) wanted += (klower_special(f->params[i].name) < 0);
-    return klower_error(L, QS_ETYPE, f->pos, "%d argument%s wanted, got %d", wanted, wanted == 1 ? "" : "s", L->job->nargs);
+    for (int i = 0; i < f->nparams; i++) wanted += klower_special(f->params[i].name) < 0;
+    return klower_error(L, QS_ETYPE, f->pos, "%d argument%s wanted, got %d", wanted, wanted == 1 ? "" : "s",
+                        L->job->nargs);
 }
 
 static qs_status bind_kernel(Lower *L, Inst *inst) {
@@ -292,7 +300,8 @@ static qs_status bind_kernel(Lower *L, Inst *inst) {
         Param *p = &f->params[i];
         Val v;
         L->pos = p->pos;
-        if (p->variadic) return klower_error(L, QS_ETYPE, p->pos, "a kernel cannot have a variable number of parameters");
+        if (p->variadic)
+            return klower_error(L, QS_ETYPE, p->pos, "a kernel cannot have a variable number of parameters");
         if (klower_special(p->name) >= 0) TRY(bind_special(L, f, p, &v));
         else if (next < L->job->nargs) TRY(bind_argument(L, inst, p, &L->job->args[next++], &v));
         else if (p->init) TRY(klexpr_lower(L, p->init, &v));
@@ -330,7 +339,7 @@ static void begin_pass(Lower *L) {
     memset(L->buckets, 0, sizeof L->buckets);
 }
 
-/* -- what is kept ------------------------------------------------------------------------------------------------------ */
+/* -- what is kept ------------------------------------------------------------------------------------------------ */
 /* Values that nothing uses are left out; what remains is numbered anew. */
 static void drop_unused(Lower *L, KFunc *f) {
     KRef *moved = qarena_alloc(L->arena, f->nins * sizeof *moved); /* 1: used; then the new number */
@@ -382,7 +391,8 @@ static qs_status run_passes(Lower *L, Arena *result) {
     }
     if (L->out->func) return QS_OK;
     L->inst = L->root;
-    return klower_error(L, QS_ETYPE, L->unknown ? L->unknown_pos : L->job->fn.func->pos, "a type could not be determined");
+    return klower_error(L, QS_ETYPE, L->unknown ? L->unknown_pos : L->job->fn.func->pos,
+                        "a type could not be determined");
 }
 
 qs_status klower_kernel(Ctx *c, Arena *arena, const LowerJob *job, LowerResult *out) {

@@ -8,7 +8,9 @@
 #include "lang/kernel/kir.h"
 
 /* What is known about a value that enters a kernel from outside. */
-typedef enum { KV_NUM, KV_VEC /* small array passed by value */, KV_ARRAY, KV_FUNC, KV_STRING, KV_TYPE, KV_OBJECT, KV_NONE } KValKind;
+typedef enum { /* KV_VEC: a small array, handed over by value */
+    KV_NUM, KV_VEC, KV_ARRAY, KV_FUNC, KV_STRING, KV_TYPE, KV_OBJECT, KV_NONE
+} KValKind;
 typedef struct KVal KVal;
 struct KVal {
     uint8_t kind;         /* KValKind */
@@ -16,7 +18,7 @@ struct KVal {
     uint8_t rank;
     uint8_t bits;         /* KV_NUM: a whole number below 2^bits, which may serve as an int; 0: not known to be one */
     bool contiguous, unit_last;
-    bool known;           /* KV_NUM: `num` may be compiled in (a string, a mode, a value the kernel was specialised on) */
+    bool known;           /* KV_NUM, KV_VEC: the value may be compiled in, the kernel is specialised on it */
     bool is_int;          /* KV_NUM: of kind int on the host */
     int64_t dims[QS_MAX_RANK]; /* KV_VEC: extents (always known); KV_ARRAY: known extents or 0 */
     double num[2];
@@ -41,7 +43,7 @@ typedef struct {
 
 typedef struct LowerHost {
     void *ud;
-    /* The value of a captured or global symbol (fn: the function whose symbol it is; source identifies captures of fn). */
+    /* The value of a captured or global symbol of the function fn. */
     bool (*symbol)(void *ud, const KVal *fn, const Sym *sym, KVal *out);
     /* A method or another name called as a function that no symbol stands for. */
     bool (*function)(void *ud, Str *name, KVal *out);
@@ -60,7 +62,8 @@ typedef struct {
 } LowerJob;
 
 /* A host value that must be known before the kernel can be compiled: a number or all of a small array (axis -1), which
- * then comes as a known KV_VEC, or the extent of an array along an axis; rank: with how many dimensions the kernel sees it, for a vec may serve as a matrix with one row. */
+ * then comes as a known KV_VEC, or the extent of an array along an axis; rank: with how many dimensions the kernel
+ * sees it, for a vec may serve as a matrix with one row. */
 typedef struct { int source, axis, rank; } KNeed;
 
 typedef struct {
@@ -73,7 +76,7 @@ typedef struct {
 /* Errors are placed in the source, with the kernel's types in the sentence. */
 qs_status klower_kernel(Ctx *c, Arena *arena, const LowerJob *job, LowerResult *out);
 
-/* How many components the positions of a kernel have: as declared, else 0, else -1 when one is indexed like a vector. */
+/* How many components the positions of a kernel have: as declared; else -1 if one is indexed like a vector; else 0. */
 int klower_positions(const Func *kernel);
 /* Is a parameter of this type, a fixed size of at most KLOWER_BY_VALUE elements, handed over as numbers (KV_VEC)? */
 enum { KLOWER_BY_VALUE = 32 };

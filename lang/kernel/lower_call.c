@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* -- arguments --------------------------------------------------------------------------------------------------------- */
+/* -- arguments --------------------------------------------------------------------------------------------------- */
 typedef struct { const Val *at; Str *const *names; int n; } Args;
 
 static int find_argument(const Args *args, const Func *f, int param) {
@@ -22,7 +22,8 @@ static qs_status check_names(Lower *L, const Args *args, const Func *f) {
         if (!found) return klower_error(L, QS_ENAME, L->pos, "%s has no parameter %s", f->name->s, args->names[i]->s);
     }
     if (args->n <= f->nparams) return QS_OK;
-    return klower_error(L, QS_ETYPE, L->pos, "%s takes %d argument%s, got %d", f->name->s, f->nparams, f->nparams == 1 ? "" : "s", args->n);
+    return klower_error(L, QS_ETYPE, L->pos, "%s takes %d argument%s, got %d", f->name->s, f->nparams,
+                        f->nparams == 1 ? "" : "s", args->n);
 }
 
 /* A private array is passed as it is; only when the function writes to it does it get a copy (own_memory). */
@@ -54,7 +55,9 @@ static qs_status bind_params(Lower *L, Inst *inst, const Args *args) {
         Val v;
         int k = find_argument(args, f, i);
         uint32_t call_pos = L->pos;
-        if (p->variadic) return klower_error(L, QS_ETYPE, p->pos, "%s has a variable number of parameters and cannot be used in a kernel", f->name->s);
+        if (p->variadic)
+            return klower_error(L, QS_ETYPE, p->pos,
+                                "%s has a variable number of parameters and cannot be used in a kernel", f->name->s);
         if (k >= 0) v = args->at[k];
         else if (p->init) TRY(klexpr_lower(L, p->init, &v));
         else return klower_error(L, QS_ETYPE, p->pos, "%s: argument %s is missing", f->name->s, p->name->s);
@@ -64,7 +67,7 @@ static qs_status bind_params(Lower *L, Inst *inst, const Args *args) {
     return QS_OK;
 }
 
-/* -- overloads --------------------------------------------------------------------------------------------------------- */
+/* -- overloads --------------------------------------------------------------------------------------------------- */
 static int distance_of(Lower *L, const Func *f, const Args *args) {
     int sum = 0, used = 0;
     for (int i = 0; i < f->nparams; i++) {
@@ -95,7 +98,7 @@ static qs_status choose(Lower *L, Closure **fn, const Args *args) {
     return *fn = found, QS_OK;
 }
 
-/* -- inlining ---------------------------------------------------------------------------------------------------------- */
+/* -- inlining ---------------------------------------------------------------------------------------------------- */
 static qs_status declare_results(Lower *L, Inst *inst) {
     const Func *f = inst->func;
     for (int i = 0; i < f->nouts; i++) {
@@ -138,7 +141,8 @@ static qs_status settle(Lower *L, Val *outs, int nouts) {
 }
 
 static qs_status check_depth(Lower *L, const Func *f) {
-    if (f->qual == Q_KERNEL) return klower_error(L, QS_ETYPE, L->pos, "kernel %s is called: use parallel_do or serial_do", f->name->s);
+    if (f->qual == Q_KERNEL)
+        return klower_error(L, QS_ETYPE, L->pos, "kernel %s is called: use parallel_do or serial_do", f->name->s);
     if (L->calls < KLOWER_CALLS) return QS_OK;
     return klower_error(L, QS_ETYPE, L->pos, "%s calls itself; recursion is not possible in a kernel", f->name->s);
 }
@@ -163,19 +167,22 @@ static qs_status no_function(Lower *L, const char *name) {
     return klower_error(L, QS_ENAME, L->pos, "%s cannot be used in a kernel", name);
 }
 
-qs_status klcall_function(Lower *L, const Node *site, Closure *fn, const Val *args, Str *const *names, int nargs, Val *outs, int nouts) {
+qs_status klcall_function(Lower *L, const Node *site, Closure *fn, const Val *args, Str *const *names, int nargs,
+                          Val *outs, int nouts) {
     int which;
     Args a = {args, names, nargs};
     TRY(choose(L, &fn, &a));
     if (fn->func) return inline_call(L, site, fn, &a, outs, nouts);
-    if (!fn->builtin || !klmath_find(fn->builtin, &which)) return no_function(L, fn->builtin ? fn->builtin : "this function");
+    if (!fn->builtin || !klmath_find(fn->builtin, &which))
+        return no_function(L, fn->builtin ? fn->builtin : "this function");
     Val only;
-    TRY(klmath_call(L, which, site && site->kind == N_CALL ? (Node *)(uintptr_t)site : NULL, args, nargs, nouts ? &outs[0] : &only));
+    TRY(klmath_call(L, which, site && site->kind == N_CALL ? (Node *)(uintptr_t)site : NULL, args, nargs,
+                    nouts ? &outs[0] : &only));
     for (int i = 1; i < nouts; i++) outs[i] = (Val){.kind = V_VOID};
     return QS_OK;
 }
 
-/* -- who is called ----------------------------------------------------------------------------------------------------- */
+/* -- who is called ----------------------------------------------------------------------------------------------- */
 static bool is_callable(const Val *v) { return v->kind == V_FUNC || v->kind == V_TYPE; }
 
 static qs_status by_name(Lower *L, Str *name, Val *out) {
@@ -222,7 +229,8 @@ static qs_status lower_args(Lower *L, const ArgList *list, Val *at, Str **names)
     return QS_OK;
 }
 
-static qs_status call_value(Lower *L, Node *n, const Val *fn, const Val *args, Str *const *names, int nargs, Val *outs, int nouts) {
+static qs_status call_value(Lower *L, Node *n, const Val *fn, const Val *args, Str *const *names, int nargs, Val *outs,
+                            int nouts) {
     if (fn->kind == V_FUNC) return klcall_function(L, n, fn->u.fn, args, names, nargs, outs, nouts);
     if (fn->kind != V_TYPE) return klower_error(L, QS_ETYPE, n->pos, "%s is not a function", klval_type_name(L, fn));
     Val only;
@@ -248,14 +256,15 @@ qs_status klcall_lower(Lower *L, Node *n, Val *outs, int nouts) {
     return QS_OK;
 }
 
-/* -- launches inside kernels ------------------------------------------------------------------------------------------- */
+/* -- launches inside kernels ------------------------------------------------------------------------------------- */
 typedef struct { int rank; Num extent[QS_MAX_RANK], counter[QS_MAX_RANK]; } Domain;
 
 static qs_status launch_extents(Lower *L, const Val *dims, Domain *d) {
     Val all;
     TRY(klval_components(L, dims, &all));
     int64_t n = all.rank == 2 && all.dims[0] == 2 ? all.dims[1] : klval_count(&all); /* [dims, block]: the first row */
-    if (n < 1 || n > QS_MAX_RANK) return klower_error(L, QS_ESHAPE, L->pos, "the size of a launch is %s", klval_type_name(L, dims));
+    if (n < 1 || n > QS_MAX_RANK)
+        return klower_error(L, QS_ESHAPE, L->pos, "the size of a launch is %s", klval_type_name(L, dims));
     d->rank = (int)n;
     for (int i = 0; i < d->rank; i++) d->extent[i] = klval_num(&all, i);
     return QS_OK;
@@ -310,8 +319,10 @@ qs_status klcall_launch(Lower *L, const Node *site, const Val *args, int nargs) 
     Inst *inst;
     Caller saved;
     const Val *fn = &args[nargs - 1];
-    if (nargs < 2 || fn->kind != V_FUNC || !fn->u.fn->func) return klower_error(L, QS_ETYPE, L->pos, "a launch wants its size, arguments and a kernel");
-    if (L->calls >= KLOWER_CALLS) return klower_error(L, QS_ETYPE, L->pos, "%s launches itself", fn->u.fn->func->name->s);
+    if (nargs < 2 || fn->kind != V_FUNC || !fn->u.fn->func)
+        return klower_error(L, QS_ETYPE, L->pos, "a launch wants its size, arguments and a kernel");
+    if (L->calls >= KLOWER_CALLS)
+        return klower_error(L, QS_ETYPE, L->pos, "%s launches itself", fn->u.fn->func->name->s);
     TRY(launch_extents(L, &args[0], &d));
     open_domain(L, &d);
     L->calls++;

@@ -25,10 +25,10 @@ qs_status klexpr_cond(Lower *L, Node *n, KRef *out, int *known) {
     return klval_truth(L, &v, out, known);
 }
 
-/* -- names ------------------------------------------------------------------------------------------------------------- */
+/* -- names ------------------------------------------------------------------------------------------------------- */
 static qs_status make_closure(Lower *L, Func *f, Val *out) {
     Closure *c = qarena_alloc(L->arena, sizeof *c);
-    c->func = f, c->home = L->inst;
+    c->func = f;
     c->captures = qarena_alloc(L->arena, (size_t)(f->ncaptures + 1) * sizeof *c->captures);
     for (int i = 0; i < f->ncaptures; i++) {
         const Sym *sym = qscope_view(L->inst->func, f->captures[i].outer);
@@ -58,7 +58,8 @@ static qs_status outside_value(Lower *L, const Sym *sym, uint32_t pos, Val *out)
     }
     if (known_constant(sym->name->s, &k)) return klval_number(L, klnum_literal(L, k, false), out), QS_OK;
     bool t = !strcmp(sym->name->s, "true");
-    if (t || !strcmp(sym->name->s, "false")) return klval_number(L, klnum_strong(klnum_int(L, QS_B1, t), QS_B1), out), QS_OK;
+    if (t || !strcmp(sym->name->s, "false"))
+        return klval_number(L, klnum_strong(klnum_int(L, QS_B1, t), QS_B1), out), QS_OK;
     if (klmath_find(sym->name->s, &(int){0})) {
         Closure *c = qarena_alloc(L->arena, sizeof *c);
         c->builtin = sym->name->s;
@@ -82,7 +83,8 @@ qs_status klexpr_symbol(Lower *L, const Sym *sym, uint32_t pos, Val *out) {
     Var *v = klvar_of(L, sym);
     if (v) return klvar_read(L, v, pos, out);
     const Closure *fn = L->inst->closure;
-    if (sym->kind == SYM_CAPTURE && fn->captures && sym->owner == L->inst->func) return *out = fn->captures[sym->index], QS_OK;
+    if (sym->kind == SYM_CAPTURE && fn->captures && sym->owner == L->inst->func)
+        return *out = fn->captures[sym->index], QS_OK;
     if (sym->kind == SYM_NESTED) return make_closure(L, sym->func, out);
     if (sym->kind == SYM_TEMP) return temporary(L, sym, out);
     if (sym->kind == SYM_TYPE) {
@@ -92,7 +94,7 @@ qs_status klexpr_symbol(Lower *L, const Sym *sym, uint32_t pos, Val *out) {
     return outside_value(L, sym, pos, out);
 }
 
-/* -- literals ---------------------------------------------------------------------------------------------------------- */
+/* -- literals ---------------------------------------------------------------------------------------------------- */
 static void literal(Lower *L, const Node *n, Val *out) {
     if (!n->u.num.imaginary) return klval_number(L, klnum_literal(L, n->u.num.value, n->u.num.integer), out);
     qs_dtype d = qdtype_complex_of(L->c->scalar_dtype), r = qdtype_real_of(d);
@@ -104,7 +106,8 @@ static qs_status stack_rows(Lower *L, const Val *items, int n, Val *out) {
     int64_t each = klval_count(&items[0]), dims[QS_MAX_RANK] = {n};
     Num *nums = qarena_alloc(L->arena, (size_t)(n * each + 1) * sizeof *nums);
     for (int i = 0; i < n; i++) {
-        if (items[i].rank != items[0].rank || memcmp(items[i].dims, items[0].dims, (size_t)items[0].rank * sizeof *dims))
+        if (items[i].rank != items[0].rank ||
+            memcmp(items[i].dims, items[0].dims, (size_t)items[0].rank * sizeof *dims))
             return klower_error(L, QS_ESHAPE, L->pos, "the rows of a matrix must have one size, got %s and %s",
                                 klval_type_name(L, &items[0]), klval_type_name(L, &items[i]));
         for (int64_t k = 0; k < each; k++) nums[i * each + k] = klval_num(&items[i], k);
@@ -130,7 +133,7 @@ static qs_status matrix(Lower *L, const Node *n, Val *out) {
     return stack_rows(L, items, count, out);
 }
 
-/* -- ranges ------------------------------------------------------------------------------------------------------------ */
+/* -- ranges ------------------------------------------------------------------------------------------------------ */
 qs_status klexpr_range(Lower *L, Node *n, RangeVal *out) {
     TRY(klexpr_number(L, n->u.range.lo, "the start of a range", &out->lo));
     out->step = klnum_literal(L, 1, true);
@@ -154,8 +157,10 @@ static bool linear(Lower *L, KRef r, double factor, Linear *s) {
     const KIns i = L->f->ins[r];
     double k;
     if (kir_is_const(L->f, r, &k)) return s->rest += factor * k, true;
-    if (i.op == K_ADD || i.op == K_SUB) return linear(L, i.a, factor, s) && linear(L, i.b, i.op == K_SUB ? -factor : factor, s);
-    if (i.op == K_CAST && qdtype_is_int(L->f->ins[i.a].dtype)) return linear(L, i.a, factor, s); /* an int that wraps is no index */
+    if (i.op == K_ADD || i.op == K_SUB)
+        return linear(L, i.a, factor, s) && linear(L, i.b, i.op == K_SUB ? -factor : factor, s);
+    if (i.op == K_CAST && qdtype_is_int(L->f->ins[i.a].dtype))
+        return linear(L, i.a, factor, s); /* an int that wraps is no index */
     if (i.op == K_NEG) return linear(L, i.a, -factor, s);
     if (i.op == K_MUL && kir_is_const(L->f, i.b, &k)) return linear(L, i.a, factor * k, s);
     if (i.op == K_MUL && kir_is_const(L->f, i.a, &k)) return linear(L, i.b, factor * k, s);
@@ -172,7 +177,9 @@ static qs_status span(Lower *L, Num lo, Num hi, double *out) {
         TRY(klval_need(L, klnum_strong(s.at[i].ref, QS_I64)));
         ok = false;
     }
-    if (!ok) return klower_error(L, QS_EVALUE, L->pos, "how many elements this range has must be known before the kernel runs");
+    if (!ok)
+        return klower_error(L, QS_EVALUE, L->pos,
+                            "how many elements this range has must be known before the kernel runs");
     return *out = s.rest, QS_OK;
 }
 
@@ -180,21 +187,26 @@ static qs_status range_value(Lower *L, Node *n, Val *out) {
     RangeVal r;
     double width = 0, step;
     TRY(klexpr_range(L, n, &r));
-    if (!klnum_known(L, r.step, &step)) return klower_error(L, QS_EVALUE, L->pos, "the step of this range must be known before the kernel runs");
+    if (!klnum_known(L, r.step, &step))
+        return klower_error(L, QS_EVALUE, L->pos, "the step of this range must be known before the kernel runs");
     TRY(span(L, r.lo, r.hi, &width));
     double turns = floor(width / step + 1e-9);
     int64_t count = step != 0 && turns >= 0 ? (int64_t)fmin(turns, KLOWER_UNROLL) + 1 : 0;
-    if (count > KLOWER_UNROLL) return klower_error(L, QS_ESHAPE, L->pos, "a range of more than %d elements cannot be a value in a kernel", KLOWER_UNROLL);
+    if (count > KLOWER_UNROLL)
+        return klower_error(L, QS_ESHAPE, L->pos, "a range of more than %d elements cannot be a value in a kernel",
+                            KLOWER_UNROLL);
     Num *nums = qarena_alloc(L->arena, (size_t)(count + 1) * sizeof *nums);
-    for (int64_t i = 0; i < count; i++) TRY(klnum_binary(L, OP_ADD, r.lo, klnum_literal(L, (double)i * step, klnum_whole(r.step)), &nums[i]));
+    for (int64_t i = 0; i < count; i++)
+        TRY(klnum_binary(L, OP_ADD, r.lo, klnum_literal(L, (double)i * step, klnum_whole(r.step)), &nums[i]));
     klval_vector(L, nums, count, out);
     return QS_OK;
 }
 
-/* -- quotients of whole numbers ---------------------------------------------------------------------------------------- */
+/* -- quotients of whole numbers ---------------------------------------------------------------------------------- */
 static bool exact_operands(Lower *L, const Val *a, const Val *b) {
     double x, y;
-    if (!klval_is_number(a) || !klval_is_number(b) || !klnum_whole(klval_num(a, 0)) || !klnum_whole(klval_num(b, 0))) return false;
+    if (!klval_is_number(a) || !klval_is_number(b) || !klnum_whole(klval_num(a, 0)) || !klnum_whole(klval_num(b, 0)))
+        return false;
     return !klnum_known(L, klval_num(a, 0), &x) || !klnum_known(L, klval_num(b, 0), &y);
 }
 
@@ -214,7 +226,7 @@ qs_status klexpr_quotient(Lower *L, Node *n, bool down, Val *out, bool *exact) {
     return QS_OK;
 }
 
-/* -- operators --------------------------------------------------------------------------------------------------------- */
+/* -- operators --------------------------------------------------------------------------------------------------- */
 static void check_cheap(void *ud, Node **child) {
     if (*child && !klexpr_cheap(*child)) *(bool *)ud = false;
 }
@@ -223,7 +235,8 @@ bool klexpr_cheap(const Node *n) {
     if (n->kind == N_INDEX || n->kind == N_LAMBDA) return false;
     if (n->kind == N_CALL) {
         const Node *f = n->u.call.callee;
-        if (f->kind != N_IDENT || !f->u.ident.sym || f->u.ident.sym->kind != SYM_GLOBAL || !klmath_find(f->u.ident.name->s, &(int){0}))
+        if (f->kind != N_IDENT || !f->u.ident.sym || f->u.ident.sym->kind != SYM_GLOBAL ||
+            !klmath_find(f->u.ident.name->s, &(int){0}))
             return false;
     }
     bool cheap = true;
@@ -327,7 +340,7 @@ static qs_status ternary(Lower *L, Node *n, Val *out) {
     return klval_map2(L, &a, &b, select_one, &c, out);
 }
 
-/* -- fields and meta functions ----------------------------------------------------------------------------------------- */
+/* -- fields and meta functions ----------------------------------------------------------------------------------- */
 static qs_status field(Lower *L, Node *n, Val *out) {
     Val base;
     TRY(klexpr_lower(L, n->u.field.base, &base));
@@ -344,7 +357,8 @@ static qs_status meta(Lower *L, Node *n, Val *out) {
     const char *name = n->u.meta.name->s;
     static const char *const transparent[] = {"inline", "eval", "specialize", "check"};
     for (size_t i = 0; i < sizeof transparent / sizeof *transparent; i++)
-        if (!strcmp(name, transparent[i]) && n->u.meta.args.n >= 1) return klexpr_lower(L, n->u.meta.args.at[0].value, out);
+        if (!strcmp(name, transparent[i]) && n->u.meta.args.n >= 1)
+            return klexpr_lower(L, n->u.meta.args.at[0].value, out);
     if (!strcmp(name, "ftype") && n->u.meta.args.n == 1 && n->u.meta.args.at[0].value->kind == N_STR) {
         const char *which = n->u.meta.args.at[0].value->u.str->s;
         const char *is = L->inst->func->qual == Q_KERNEL ? "__kernel__" : "__device__";

@@ -24,7 +24,7 @@ typedef struct {
     KRef must_be_zero[QS_MAX_RANK]; int nzero; /* indices beyond the rank */
 } Access;
 
-/* -- extents ----------------------------------------------------------------------------------------------------------- */
+/* -- extents ----------------------------------------------------------------------------------------------------- */
 int klidx_ndims(const Val *v) { return v->rank < 2 ? 2 : v->rank; }
 
 static KRef extent(Lower *L, const Val *v, int axis) {
@@ -37,7 +37,7 @@ KRef klidx_dim(Lower *L, const Val *v, int d) {
     return axis >= 0 && axis < v->rank ? extent(L, v, axis) : klnum_int(L, QS_I64, 1);
 }
 
-/* -- addresses --------------------------------------------------------------------------------------------------------- */
+/* -- addresses --------------------------------------------------------------------------------------------------- */
 static AccessMode effective_mode(const Lower *L, AccessMode m) {
     return m == ACC_DEFAULT ? (L->job->checked ? ACC_CHECKED : ACC_SAFE) : m;
 }
@@ -46,7 +46,8 @@ static bool is_mapped(AccessMode m) { return m == ACC_MIRROR || m == ACC_CIRCULA
 
 static KRef inside(Lower *L, KRef at, KRef n) {
     double lo, hi, size;
-    if (kir_is_const(L->f, n, &size) && klnum_range(L, at, &lo, &hi) && lo >= 0 && hi < size) return klnum_int(L, QS_B1, 1);
+    if (kir_is_const(L->f, n, &size) && klnum_range(L, at, &lo, &hi) && lo >= 0 && hi < size)
+        return klnum_int(L, QS_B1, 1);
     return klnum_bin(L, K_INB, at, n);
 }
 
@@ -87,7 +88,8 @@ static KRef strided(Lower *L, const Val *v, const KRef *at) {
     bool unit = v->u.array->host.unit_last;
     KRef r = 0;
     for (int d = 0; d < v->rank; d++) {
-        KRef stride = unit && d == v->rank - 1 ? 0 : klnum_pure(L, K_STRIDE, QS_I64, 0, 0, 0, 0, param << 8 | (uint64_t)d);
+        KRef stride =
+            unit && d == v->rank - 1 ? 0 : klnum_pure(L, K_STRIDE, QS_I64, 0, 0, 0, 0, param << 8 | (uint64_t)d);
         KRef term = stride ? klnum_bin(L, K_MUL, at[d], stride) : at[d];
         r = r ? klnum_bin(L, K_ADD, r, term) : term;
     }
@@ -111,7 +113,7 @@ static KRef guard_or_none(Lower *L, KRef guard) {
     return kir_is_const(L->f, guard, &k) && k != 0 ? 0 : guard;
 }
 
-/* -- one element ------------------------------------------------------------------------------------------------------- */
+/* -- one element ------------------------------------------------------------------------------------------------- */
 static int parts_of(qs_dtype d) { return qdtype_is_complex(d) ? 2 : 1; }
 
 static uint64_t array_param(Lower *L, const Access *a) {
@@ -124,8 +126,10 @@ static Num load_array(Lower *L, const Access *a, KRef linear, KRef guard) {
     qs_dtype elem = a->base.dtype, v = kir_value_dtype(elem);
     uint64_t param = array_param(L, a);
     Num n = {.dtype = qdtype_is_complex(elem) ? elem : v};
-    for (int p = 0; p < parts_of(elem); p++)
-        *(p ? &n.im.ref : &n.re.ref) = klnum_emit(L, K_LOAD, v, 0, part_index(L, linear, elem, p), guard_or_none(L, guard), 0, param);
+    for (int p = 0; p < parts_of(elem); p++) {
+        KRef at = part_index(L, linear, elem, p);
+        *(p ? &n.im.ref : &n.re.ref) = klnum_emit(L, K_LOAD, v, 0, at, guard_or_none(L, guard), 0, param);
+    }
     const ArrayRef *ref = a->base.u.array;
     return ref->converts ? klnum_narrow(L, n, ref->as) : n;
 }
@@ -159,7 +163,8 @@ static Num load_value(Lower *L, const Access *a, KRef linear, KRef guard) {
 static Num load_local(Lower *L, const Access *a, KRef linear) {
     double k;
     Num n = klnum_literal(L, 0, true);
-    if (kir_is_const(L->f, linear, &k) && k >= 0 && k < (double)klval_count(&a->base)) (void)klvar_read_part(L, a->var, (int64_t)k, L->pos, &n);
+    if (kir_is_const(L->f, linear, &k) && k >= 0 && k < (double)klval_count(&a->base))
+        (void)klvar_read_part(L, a->var, (int64_t)k, L->pos, &n);
     return n;
 }
 
@@ -181,7 +186,8 @@ static void store_array(Lower *L, const Access *a, KRef linear, KRef guard, Num 
     const ArrayRef *ref = a->base.u.array;
     if (ref->converts && !qdtype_is_real(ref->as)) n = klnum_narrow(L, n, ref->as);
     for (int p = 0; p < parts_of(d); p++)
-        klnum_emit(L, K_STORE, QS_B1, 0, part_index(L, linear, d, p), element_part(L, n, d, p), guard_or_none(L, guard), param);
+        klnum_emit(L, K_STORE, QS_B1, 0, part_index(L, linear, d, p), element_part(L, n, d, p), guard_or_none(L, guard),
+                   param);
 }
 
 static void store_memory(Lower *L, const Access *a, KRef linear, KRef guard, Num n, KOp op, uint16_t flag) {
@@ -189,19 +195,22 @@ static void store_memory(Lower *L, const Access *a, KRef linear, KRef guard, Num
     KRef test = guard_or_none(L, guard);
     KRef parts[2] = {element_part(L, n, d, 0), parts_of(d) > 1 ? element_part(L, n, d, 1) : 0};
     if (test) klnum_emit(L, K_IF, QS_B1, 0, test, 0, 0, 0), klnum_open(L, false);
-    for (int p = 0; p < parts_of(d); p++) klnum_emit(L, op, QS_B1, flag, a->base.u.mem->ref, part_index(L, linear, d, p), parts[p], 0);
+    for (int p = 0; p < parts_of(d); p++)
+        klnum_emit(L, op, QS_B1, flag, a->base.u.mem->ref, part_index(L, linear, d, p), parts[p], 0);
     if (test) klnum_close(L), klnum_emit(L, K_END, QS_B1, 0, 0, 0, 0, 0);
 }
 
 static qs_status store_local(Lower *L, const Access *a, KRef linear, Num n) {
     double k;
-    if (!kir_is_const(L->f, linear, &k) || k < 0 || k >= (double)klval_count(&a->base)) return QS_OK; /* becomes memory */
+    if (!kir_is_const(L->f, linear, &k) || k < 0 || k >= (double)klval_count(&a->base))
+        return QS_OK; /* becomes memory */
     return klvar_assign_part(L, a->var, (int64_t)k, n, L->pos);
 }
 
 static qs_status store_one(Lower *L, const Access *a, KRef *at, Num n) {
     if (qdtype_is_complex(n.dtype) && !qdtype_is_complex(a->base.dtype) && a->base.kind != V_NUM)
-        return klower_error(L, QS_ETYPE, L->pos, "%s is %s and cannot take a complex number", a->name, klval_type_name(L, &a->base));
+        return klower_error(L, QS_ETYPE, L->pos, "%s is %s and cannot take a complex number", a->name,
+                            klval_type_name(L, &a->base));
     KRef guard = bring_all_inside(L, a, at), linear = linear_index(L, &a->base, at);
     if (a->base.kind == V_NUM) return store_local(L, a, linear, n);
     if (a->base.kind == V_ARRAY) store_array(L, a, linear, guard, n);
@@ -209,7 +218,7 @@ static qs_status store_one(Lower *L, const Access *a, KRef *at, Num n) {
     return QS_OK;
 }
 
-/* -- items ------------------------------------------------------------------------------------------------------------- */
+/* -- items ------------------------------------------------------------------------------------------------------- */
 static qs_status index_value(Lower *L, Node *n, bool down, Val *out) {
     Val v;
     bool exact, saved = L->indexing;
@@ -225,7 +234,8 @@ static qs_status index_value(Lower *L, Node *n, bool down, Val *out) {
 
 static qs_status make_item(Lower *L, const Val *v, bool down, Item *out) {
     if (v->kind == V_COLON) return *out = (Item){.kind = AT_ALL}, QS_OK;
-    if (v->dtype == QS_B1 && v->rank) return klower_error(L, QS_ETYPE, L->pos, "a mask cannot be used as an index in a kernel");
+    if (v->dtype == QS_B1 && v->rank)
+        return klower_error(L, QS_ETYPE, L->pos, "a mask cannot be used as an index in a kernel");
     if (qdtype_is_complex(v->dtype)) return klower_error(L, QS_ETYPE, L->pos, "an index cannot be complex");
     if (v->rank == 0) return *out = (Item){.kind = AT_ONE, .one = klnum_index(L, klval_num(v, 0), down)}, QS_OK;
     int64_t n = klval_count(v);
@@ -256,7 +266,8 @@ static qs_status beyond_rank(Lower *L, Access *a, const Item *it, int number, in
 static qs_status place_items(Lower *L, Access *a, const Item *items, int n) {
     int first = a->rank == 1 && n >= 2 ? 1 : 0;
     if (n < a->rank)
-        return klower_error(L, QS_ESHAPE, L->pos, "%s has %d dimensions, %d %s given", a->name, a->rank, n, n == 1 ? "index" : "indices");
+        return klower_error(L, QS_ESHAPE, L->pos, "%s has %d dimensions, %d %s given", a->name, a->rank, n,
+                            n == 1 ? "index" : "indices");
     for (int i = 0; i < n; i++) {
         int d = i - first;
         if (d >= 0 && d < a->rank) a->item[d] = items[i];
@@ -275,8 +286,8 @@ static qs_status coordinate_items(Lower *L, Access *a, const Val *v, bool down) 
     Item items[QS_MAX_RANK];
     int n = (int)v->dims[0];
     if (v->dims[0] > QS_MAX_RANK || n < a->rank)
-        return klower_error(L, QS_ESHAPE, L->pos, "%s has %d dimensions, but the index vector has %lld components", a->name, a->rank,
-                            (long long)v->dims[0]);
+        return klower_error(L, QS_ESHAPE, L->pos, "%s has %d dimensions, but the index vector has %lld components",
+                            a->name, a->rank, (long long)v->dims[0]);
     for (int i = 0; i < n; i++) items[i] = (Item){.kind = AT_ONE, .one = klnum_index(L, klval_num(v, i), down)};
     return place_items(L, a, items, n);
 }
@@ -295,7 +306,7 @@ static qs_status lower_items(Lower *L, Access *a, NodeList at) {
     return place_items(L, a, items, at.n);
 }
 
-/* -- what is indexed --------------------------------------------------------------------------------------------------- */
+/* -- what is indexed --------------------------------------------------------------------------------------------- */
 static const char *name_of(const Node *base) {
     if (base->kind == N_IDENT) return base->u.ident.name->s;
     return base->kind == N_FIELD ? base->u.field.name->s : "the array";
@@ -320,7 +331,8 @@ static qs_status base_of(Lower *L, Node *n, Access *a) {
     a->mode = effective_mode(L, (AccessMode)a->base.mods.access);
     if (a->base.kind == V_UNKNOWN) return QS_OK;
     if ((a->base.kind != V_ARRAY && a->base.kind != V_NUM && a->base.kind != V_MEMORY) || a->rank == 0)
-        return klower_error(L, QS_ETYPE, n->pos, "%s is %s and cannot be indexed", a->name, klval_type_name(L, &a->base));
+        return klower_error(L, QS_ETYPE, n->pos, "%s is %s and cannot be indexed", a->name,
+                            klval_type_name(L, &a->base));
     return QS_OK;
 }
 
@@ -347,7 +359,8 @@ static qs_status settle_small(Lower *L, Access *a, bool writing) {
         double k;
         const Item *it = &a->item[d];
         if (it->kind != AT_ONE || !kir_is_const(L->f, it->one, &k) || (k >= 0 && k < (double)a->base.dims[d])) continue;
-        return klower_error(L, QS_EINDEX, L->pos, "index %g is outside dimension %d of %s (size %lld)", k, shown_axis(a, d), a->name, (long long)a->base.dims[d]);
+        return klower_error(L, QS_EINDEX, L->pos, "index %g is outside dimension %d of %s (size %lld)", k,
+                            shown_axis(a, d), a->name, (long long)a->base.dims[d]);
     }
     return QS_OK;
 }
@@ -361,11 +374,12 @@ static qs_status access_of(Lower *L, Node *n, Access *a, bool writing) {
     return a->base.kind == V_UNKNOWN ? QS_OK : settle_small(L, a, writing);
 }
 
-/* -- slices ------------------------------------------------------------------------------------------------------------ */
+/* -- slices ------------------------------------------------------------------------------------------------------ */
 /* `:` becomes the list 0..n-1. */
 static qs_status spell_out(Lower *L, Access *a, int d, int64_t n) {
     Item *it = &a->item[d];
-    if (n > KLOWER_UNROLL) return klower_error(L, QS_ESHAPE, L->pos, "a slice of more than %d elements in a kernel", KLOWER_UNROLL);
+    if (n > KLOWER_UNROLL)
+        return klower_error(L, QS_ESHAPE, L->pos, "a slice of more than %d elements in a kernel", KLOWER_UNROLL);
     *it = (Item){.kind = AT_LIST, .n = n, .list = qarena_alloc(L->arena, (size_t)(n + 1) * sizeof(KRef))};
     for (int64_t i = 0; i < n; i++) it->list[i] = klnum_int(L, QS_I64, i);
     return QS_OK;
@@ -374,7 +388,8 @@ static qs_status spell_out(Lower *L, Access *a, int d, int64_t n) {
 static qs_status spell_out_known(Lower *L, Access *a) {
     for (int d = 0; d < a->rank; d++) {
         if (a->item[d].kind != AT_ALL) continue;
-        if (a->base.kind == V_ARRAY && !a->base.dims[d]) return klower_need(L, a->base.u.array->host.source, d, a->base.rank);
+        if (a->base.kind == V_ARRAY && !a->base.dims[d])
+            return klower_need(L, a->base.u.array->host.source, d, a->base.rank);
         TRY(spell_out(L, a, d, a->base.dims[d]));
     }
     return QS_OK;
@@ -415,7 +430,8 @@ static qs_status read_slice(Lower *L, Access *a, Val *out) {
     int64_t dims[QS_MAX_RANK];
     TRY(spell_out_known(L, a));
     int64_t n = selected(a);
-    if (n > KLOWER_UNROLL) return klower_error(L, QS_ESHAPE, L->pos, "a slice of more than %d elements in a kernel", KLOWER_UNROLL);
+    if (n > KLOWER_UNROLL)
+        return klower_error(L, QS_ESHAPE, L->pos, "a slice of more than %d elements in a kernel", KLOWER_UNROLL);
     Num *nums = qarena_alloc(L->arena, (size_t)(n + 1) * sizeof *nums);
     for (int64_t i = 0; i < n; i++) coordinates(a, i, at), nums[i] = load_one(L, a, at);
     klval_from_nums(L, nums, slice_shape(a, dims), dims, out);
@@ -452,7 +468,7 @@ qs_status klidx_element(Lower *L, const Val *base, const KRef *at, int n, const 
     return *out = load_one(L, &a, copy), QS_OK;
 }
 
-/* -- assignment -------------------------------------------------------------------------------------------------------- */
+/* -- assignment -------------------------------------------------------------------------------------------------- */
 /* x[p,:] = number, of unknown extent: a loop along each such dimension. */
 static void open_loops(Lower *L, Access *a) {
     KRef zero = klnum_int(L, QS_I64, 0), one = klnum_int(L, QS_I64, 1);
@@ -504,7 +520,8 @@ static qs_status each_element(Lower *L, Access *a, const Val *v, StoreFn *f, con
     TRY(fit_slice(L, a, v, &loops));
     int64_t n = selected(a), have = klval_count(v);
     if (have != n && have != 1)
-        return klower_error(L, QS_ESHAPE, L->pos, "%lld elements of %s are assigned %s", (long long)n, a->name, klval_type_name(L, v));
+        return klower_error(L, QS_ESHAPE, L->pos, "%lld elements of %s are assigned %s", (long long)n, a->name,
+                            klval_type_name(L, v));
     for (int64_t i = 0; i < n; i++) {
         coordinates(a, i, at);
         TRY(f(L, a, at, klval_num(v, have == 1 ? 0 : i), ud));
@@ -518,8 +535,10 @@ static qs_status plain_store(Lower *L, const Access *a, KRef *at, Num n, const v
 }
 
 static qs_status writable(Lower *L, const Access *a) {
-    if (a->base.mods.flags & MOD_CONST) return klower_error(L, QS_ETYPE, L->pos, "%s is 'const and cannot be written", a->name);
-    if (a->base.kind == V_NUM && !a->var) return klower_error(L, QS_ETYPE, L->pos, "%s is a value and cannot be written", a->name);
+    if (a->base.mods.flags & MOD_CONST)
+        return klower_error(L, QS_ETYPE, L->pos, "%s is 'const and cannot be written", a->name);
+    if (a->base.kind == V_NUM && !a->var)
+        return klower_error(L, QS_ETYPE, L->pos, "%s is a value and cannot be written", a->name);
     return QS_OK;
 }
 
@@ -542,7 +561,7 @@ qs_status klidx_assign(Lower *L, Node *target, const Val *v) {
     return each_element(L, &a, &all, plain_store, NULL);
 }
 
-/* -- in place ---------------------------------------------------------------------------------------------------------- */
+/* -- in place ---------------------------------------------------------------------------------------------------- */
 typedef struct { Op op; bool exclusive; } Update;
 
 static bool atomic_of(Op op, KAtomic *out) {
@@ -586,7 +605,8 @@ static qs_status check_atomic(Lower *L, const Access *a, Op op, KAtomic *k) {
     bool ok = known && (qdtype_is_complex(d) ? *k == KA_ADD || *k == KA_SUB
                         : d == QS_B1 ? bitwise : qdtype_is_real(d) ? !bitwise : *k != KA_POW);
     if (ok) return QS_OK;
-    return klower_error(L, QS_ETYPE, L->pos, "`%s` on an element of %s, which is %s, cannot be done by several positions at once",
+    return klower_error(L, QS_ETYPE, L->pos,
+                        "`%s` on an element of %s, which is %s, cannot be done by several positions at once",
                         qop_inplace(op), a->name, klval_type_name(L, &a->base));
 }
 
@@ -598,7 +618,8 @@ static qs_status atomic_update(Lower *L, const Access *a, KRef *at, Num n, Op op
     if (a->base.kind == V_MEMORY) return store_memory(L, a, linear, guard, n, K_AATOMIC, (uint16_t)k), QS_OK;
     uint64_t param = array_param(L, a);
     for (int p = 0; p < parts_of(d); p++)
-        klnum_emit(L, K_ATOMIC, QS_B1, (uint16_t)k, part_index(L, linear, d, p), element_part(L, n, d, p), guard_or_none(L, guard), param);
+        klnum_emit(L, K_ATOMIC, QS_B1, (uint16_t)k, part_index(L, linear, d, p), element_part(L, n, d, p),
+                   guard_or_none(L, guard), param);
     return QS_OK;
 }
 

@@ -20,10 +20,8 @@ static Num binary(Lower *L, Op op, Num a, Num b) { /* of operators that cannot f
 
 static Num whole(Lower *L, double v) { return klnum_literal(L, v, true); }
 
-/* -- elementwise, one argument ----------------------------------------------------------------------------------------- */
-typedef qs_status OneFn(Lower *, Num, const void *, Num *);
-
-static qs_status map(Lower *L, const Call *c, OneFn *f, Val *out) { return klval_map(L, &c->args[0], f, c, out); }
+/* -- elementwise, one argument ----------------------------------------------------------------------------------- */
+static qs_status map(Lower *L, const Call *c, MapOneFn *f, Val *out) { return klval_map(L, &c->args[0], f, c, out); }
 
 static qs_status need_real(Lower *L, const Call *c, Num a) {
     return qdtype_is_complex(a.dtype) ? refuse(L, c, "of a complex number is not available in kernels") : QS_OK;
@@ -54,7 +52,8 @@ static qs_status exp_one(Lower *L, Num a, const void *ud, Num *out) {
 static qs_status log_one(Lower *L, Num a, const void *ud, Num *out) {
     (void)ud;
     if (!qdtype_is_complex(a.dtype)) return *out = klnum_real_math(L, MF_log, a), QS_OK;
-    *out = (Num){.dtype = a.dtype, .re = {.ref = klnum_math(L, MF_log, modulus(L, a), 0)}, .im = {.ref = argument(L, a)}};
+    KRef size = klnum_math(L, MF_log, modulus(L, a), 0);
+    *out = (Num){.dtype = a.dtype, .re = {.ref = size}, .im = {.ref = argument(L, a)}};
     return QS_OK;
 }
 
@@ -83,7 +82,8 @@ static qs_status rounding_one(Lower *L, Num a, const void *ud, Num *out) {
 /* floor(a/b), trunc(a/b) and int(a/b) of whole numbers are exact.  The operands are computed once more for it, which
  * leaves nothing behind when they are simple. */
 static qs_status exact_quotient(Lower *L, const Call *c, bool down, Val *out, bool *done) {
-    const Node *n = c->site && c->site->kind == N_CALL && c->site->u.call.args.n == 1 ? c->site->u.call.args.at[0].value : NULL;
+    const Node *n =
+        c->site && c->site->kind == N_CALL && c->site->u.call.args.n == 1 ? c->site->u.call.args.at[0].value : NULL;
     *done = n && klexpr_is_quotient(n) && klexpr_cheap(n);
     return *done ? klexpr_quotient(L, c->site->u.call.args.at[0].value, down, out, done) : QS_OK;
 }
@@ -159,7 +159,8 @@ static KRef classify_ref(Lower *L, KRef a, int which) {
 
 static qs_status classify_one(Lower *L, Num a, const void *ud, Num *out) {
     int which = ((const Call *)ud)->imm;
-    if (qdtype_is_int(a.dtype) || a.dtype == QS_B1) return *out = klnum_strong(klnum_int(L, QS_B1, which == 2), QS_B1), QS_OK;
+    if (qdtype_is_int(a.dtype) || a.dtype == QS_B1)
+        return *out = klnum_strong(klnum_int(L, QS_B1, which == 2), QS_B1), QS_OK;
     qs_dtype r = qdtype_real_of(a.dtype);
     KRef c = classify_ref(L, klnum_ref(L, a, r), which);
     if (qdtype_is_complex(a.dtype)) c = klnum_bin(L, which == 2 ? K_AND : K_OR, c, classify_ref(L, a.im.ref, which));
@@ -214,10 +215,10 @@ static qs_status not_one(Lower *L, Num a, const void *ud, Num *out) {
 
 static qs_status not_fn(Lower *L, const Call *c, Val *out) { return map(L, c, not_one, out); }
 
-/* -- elementwise, two arguments ---------------------------------------------------------------------------------------- */
-typedef qs_status TwoFn(Lower *, Num, Num, const void *, Num *);
-
-static qs_status map2(Lower *L, const Call *c, TwoFn *f, Val *out) { return klval_map2(L, &c->args[0], &c->args[1], f, c, out); }
+/* -- elementwise, two arguments ---------------------------------------------------------------------------------- */
+static qs_status map2(Lower *L, const Call *c, MapTwoFn *f, Val *out) {
+    return klval_map2(L, &c->args[0], &c->args[1], f, c, out);
+}
 
 static qs_dtype real_join(Lower *L, Num a, Num b) {
     qs_dtype d = klnum_join(L, a, b);
@@ -279,7 +280,7 @@ static qs_status minmax_two(Lower *L, Num a, Num b, const void *ud, Num *out) {
     return klnum_binary(L, c->imm == K_MIN ? OP_MINEQ : OP_MAXEQ, a, b, out);
 }
 
-/* -- reductions -------------------------------------------------------------------------------------------------------- */
+/* -- reductions -------------------------------------------------------------------------------------------------- */
 static qs_status square(Lower *L, Num a, Num *out) {
     if (!qdtype_is_complex(a.dtype)) return klnum_binary(L, OP_MUL, a, a, out);
     KRef re = klnum_bin(L, K_MUL, a.re.ref, a.re.ref), im = klnum_bin(L, K_MUL, a.im.ref, a.im.ref);
@@ -350,7 +351,8 @@ static qs_status reduce_array(Lower *L, const Call *c, const Val *v, Val *out) {
     Walk w;
     Num x, term, sum, count;
     qs_dtype d = walk_dtype(L, c, v);
-    if (qdtype_is_complex((qs_dtype)v->dtype)) return refuse(L, c, "of a complex array of unknown size is not available in kernels");
+    if (qdtype_is_complex((qs_dtype)v->dtype))
+        return refuse(L, c, "of a complex array of unknown size is not available in kernels");
     KRef acc = klnum_emit(L, K_LOCAL, QS_B1, 0, klnum_ref(L, reduce_start(L, c->imm), d), 0, 0, 0);
     open_walk(L, v, &w);
     TRY(klidx_element(L, v, w.at, v->rank, c->name, &x));
@@ -422,7 +424,8 @@ static qs_status dotprod(Lower *L, const Call *c, Val *out) {
     TRY(klval_components(L, &c->args[1], &b));
     int64_t n = klval_count(&a);
     if (n != klval_count(&b))
-        return klower_error(L, QS_ESHAPE, L->pos, "dotprod: sizes do not match: %s and %s", klval_type_name(L, &a), klval_type_name(L, &b));
+        return klower_error(L, QS_ESHAPE, L->pos, "dotprod: sizes do not match: %s and %s", klval_type_name(L, &a),
+                            klval_type_name(L, &b));
     for (int64_t i = 0; i < n; i++) {
         TRY(klnum_binary(L, OP_MUL, klval_num(&a, i), klval_num(&b, i), &term));
         if (i == 0) sum = term;
@@ -431,7 +434,7 @@ static qs_status dotprod(Lower *L, const Call *c, Val *out) {
     return klval_number(L, sum, out), QS_OK;
 }
 
-/* -- made of others ---------------------------------------------------------------------------------------------------- */
+/* -- made of others ---------------------------------------------------------------------------------------------- */
 static qs_status clamp_fn(Lower *L, const Call *c, Val *out) {
     Val zero, low;
     Call max = {"clamp", NULL, NULL, 2, K_MAX}, min = {"clamp", NULL, NULL, 2, K_MIN};
@@ -450,7 +453,7 @@ static qs_status lerp_fn(Lower *L, const Call *c, Val *out) { /* a*c + b*(1-c) *
     return klval_binary(L, OP_ADD, &x, &y, out);
 }
 
-/* -- sizes ------------------------------------------------------------------------------------------------------------- */
+/* -- sizes ------------------------------------------------------------------------------------------------------- */
 static qs_status numeric(Lower *L, const Call *c, const Val *v) {
     if (v->kind == V_NUM || v->kind == V_ARRAY || v->kind == V_MEMORY) return QS_OK;
     return klower_error(L, QS_ETYPE, L->pos, "%s: an array is wanted, got %s", c->name, klval_type_name(L, v));
@@ -509,7 +512,7 @@ static qs_status type_test(Lower *L, const Call *c, Val *out) {
     return klval_number(L, klnum_strong(klnum_int(L, QS_B1, yes), QS_B1), out), QS_OK;
 }
 
-/* -- construction ------------------------------------------------------------------------------------------------------ */
+/* -- construction ------------------------------------------------------------------------------------------------ */
 static qs_status shape_of(Lower *L, const Call *c, int first, int64_t dims[QS_MAX_RANK], int *rank) {
     char what[64];
     snprintf(what, sizeof what, "the size given to %.20s", c->name);
@@ -537,7 +540,9 @@ static qs_status make_filled(Lower *L, const Call *c, qs_dtype d, Val *out) {
 }
 
 static qs_status filled(Lower *L, const Call *c, Val *out) { return make_filled(L, c, L->c->scalar_dtype, out); }
-static qs_status cfilled(Lower *L, const Call *c, Val *out) { return make_filled(L, c, qdtype_complex_of(L->c->scalar_dtype), out); }
+static qs_status cfilled(Lower *L, const Call *c, Val *out) {
+    return make_filled(L, c, qdtype_complex_of(L->c->scalar_dtype), out);
+}
 
 static qs_status eye_fn(Lower *L, const Call *c, Val *out) {
     int64_t dims[QS_MAX_RANK];
@@ -579,7 +584,8 @@ static qs_status reshape_fn(Lower *L, const Call *c, Val *out) {
     shape.rank = (uint8_t)rank;
     memcpy(shape.dims, dims, sizeof dims);
     if (klval_count(&shape) != klval_count(&v))
-        return klower_error(L, QS_ESHAPE, L->pos, "reshape: %s does not have %lld elements", klval_type_name(L, &v), (long long)klval_count(&shape));
+        return klower_error(L, QS_ESHAPE, L->pos, "reshape: %s does not have %lld elements", klval_type_name(L, &v),
+                            (long long)klval_count(&shape));
     *out = v, out->rank = shape.rank, out->is_pos = false;
     memcpy(out->dims, dims, sizeof dims);
     return QS_OK;
@@ -600,7 +606,7 @@ static qs_status transpose(Lower *L, const Call *c, Val *out) {
     return klval_from_nums(L, nums, row ? 1 : 2, row ? dims + 1 : dims, out), QS_OK;
 }
 
-/* -- positions --------------------------------------------------------------------------------------------------------- */
+/* -- positions --------------------------------------------------------------------------------------------------- */
 static qs_status quotient(Lower *L, Num a, Num b, Num *out) {
     qs_dtype d = klnum_join(L, a, b);
     if (!qdtype_is_int(d)) d = QS_I32;
@@ -630,11 +636,12 @@ static qs_status pos2ind(Lower *L, const Call *c, Val *out) {
     int64_t n = klval_count(&size);
     if (n < 1 || n != klval_count(&pos)) return refuse(L, c, "wants a size and a position of the same length");
     Num at = klval_num(&pos, 0);
-    for (int64_t i = 1; i < n; i++) at = binary(L, OP_ADD, binary(L, OP_MUL, at, klval_num(&size, i)), klval_num(&pos, i));
+    for (int64_t i = 1; i < n; i++)
+        at = binary(L, OP_ADD, binary(L, OP_MUL, at, klval_num(&size, i)), klval_num(&pos, i));
     return klval_number(L, at, out), QS_OK;
 }
 
-/* -- shared memory, checks, launches ----------------------------------------------------------------------------------- */
+/* -- shared memory, checks, launches ----------------------------------------------------------------------------- */
 static qs_status shared(Lower *L, const Call *c, Val *out) {
     int64_t dims[QS_MAX_RANK];
     int rank;
@@ -665,7 +672,8 @@ static int user_message(Lower *L, qs_status s, const char *text) {
 static qs_status message_text(Lower *L, const Call *c, int i, const char *otherwise, const char **out) {
     *out = otherwise;
     if (i >= c->nargs) return QS_OK;
-    if (c->args[i].kind != V_STRING) return klower_error(L, QS_ETYPE, L->pos, "%s: the message must be a string", c->name);
+    if (c->args[i].kind != V_STRING)
+        return klower_error(L, QS_ETYPE, L->pos, "%s: the message must be a string", c->name);
     return *out = c->args[i].u.str->s, QS_OK;
 }
 
@@ -698,7 +706,7 @@ static qs_status forbidden(Lower *L, const Call *c, Val *out) {
     return refuse(L, c, "cannot be used in a kernel");
 }
 
-/* -- the table --------------------------------------------------------------------------------------------------------- */
+/* -- the table --------------------------------------------------------------------------------------------------- */
 typedef qs_status Handler(Lower *, const Call *, Val *);
 static const struct { const char *name; int8_t min, max; Handler *handler; int imm; } table[] = {
 #define KBUILTIN(name, min, max, handler, imm) {#name, min, max, handler, imm},
@@ -714,7 +722,8 @@ bool klmath_find(const char *name, int *which) {
 qs_status klmath_call(Lower *L, int which, Node *site, const Val *args, int nargs, Val *out) {
     Call c = {table[which].name, site, args, nargs, table[which].imm};
     if (nargs < table[which].min || (table[which].max >= 0 && nargs > table[which].max))
-        return klower_error(L, QS_ETYPE, L->pos, "%s: %d argument%s cannot be used in a kernel", c.name, nargs, nargs == 1 ? "" : "s");
+        return klower_error(L, QS_ETYPE, L->pos, "%s: %d argument%s cannot be used in a kernel", c.name, nargs,
+                            nargs == 1 ? "" : "s");
     bool unknown = false;
     for (int i = 0; i < nargs; i++) unknown |= args[i].kind == V_UNKNOWN;
     if (unknown) return *out = (Val){0}, QS_OK;

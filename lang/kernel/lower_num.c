@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* -- instructions ------------------------------------------------------------------------------------------------------ */
+/* -- instructions ------------------------------------------------------------------------------------------------ */
 static uint32_t bucket_of(const KIns *i) {
     uint64_t h = (uint64_t)i->op | (uint64_t)i->dtype << 8 | (uint64_t)i->flag << 16 | (uint64_t)i->a << 32;
     h = (h ^ ((uint64_t)i->b | (uint64_t)i->c << 32)) * 0x9e3779b97f4a7c15u;
@@ -13,8 +13,8 @@ static uint32_t bucket_of(const KIns *i) {
 }
 
 static bool equal_ins(const KIns *a, const KIns *b) {
-    return a->op == b->op && a->dtype == b->dtype && a->flag == b->flag && a->a == b->a && a->b == b->b && a->c == b->c &&
-           a->imm == b->imm;
+    return a->op == b->op && a->dtype == b->dtype && a->flag == b->flag && a->a == b->a && a->b == b->b &&
+           a->c == b->c && a->imm == b->imm;
 }
 
 /* r was appended just now: an equal instruction that is visible here takes its place. */
@@ -81,10 +81,11 @@ KRef klnum_cast_ref(Lower *L, KRef a, qs_dtype to) {
 
 KRef klnum_math(Lower *L, MathFn fn, KRef a, KRef b) { return klnum_pure(L, K_MATH, QS_B1, (uint16_t)fn, a, b, 0, 0); }
 
-/* -- bounds ------------------------------------------------------------------------------------------------------------ */
+/* -- bounds ------------------------------------------------------------------------------------------------------ */
 static bool range_of_for(Lower *L, const KIns *i, double *lo, double *hi) {
     double a, b, c, ends[2][2];
-    if (!klnum_range(L, i->a, &ends[0][0], &ends[0][1]) || !klnum_range(L, i->b, &ends[1][0], &ends[1][1])) return false;
+    if (!klnum_range(L, i->a, &ends[0][0], &ends[0][1]) || !klnum_range(L, i->b, &ends[1][0], &ends[1][1]))
+        return false;
     if (!kir_is_const(L->f, i->c, &c)) return false;
     a = c < 0 ? ends[1][0] : ends[0][0], b = c < 0 ? ends[0][1] : ends[1][1];
     return *lo = a, *hi = b, true;
@@ -128,7 +129,7 @@ bool klnum_range(Lower *L, KRef r, double *lo, double *hi) {
     }
 }
 
-/* -- weak numbers ------------------------------------------------------------------------------------------------------ */
+/* -- weak numbers ------------------------------------------------------------------------------------------------ */
 static Weak *new_weak(Lower *L, WeakOp op, Weak *a, Weak *b) {
     Weak *w = qarena_alloc(L->arena, sizeof *w);
     w->op = (uint8_t)op, w->a = a, w->b = b;
@@ -188,12 +189,13 @@ KRef klnum_weak_ref(Lower *L, const Weak *w, qs_dtype d) {
     static const KOp ops[] = {[WEAK_ADD] = K_ADD, [WEAK_SUB] = K_SUB, [WEAK_MUL] = K_MUL, [WEAK_DIV] = K_DIV};
     if (w->op == WEAK_CONST) return klnum_const(L, d, w->value);
     if (w->op == WEAK_PARAM) return klower_host_num(L, w->source, 0, d, w->name);
-    if (d == QS_B1 || (qdtype_is_int(d) && !w->whole)) return klnum_cast_ref(L, klnum_weak_ref(L, w, L->c->scalar_dtype), d);
+    if (d == QS_B1 || (qdtype_is_int(d) && !w->whole))
+        return klnum_cast_ref(L, klnum_weak_ref(L, w, L->c->scalar_dtype), d);
     KRef a = klnum_weak_ref(L, w->a, d);
     return w->op == WEAK_NEG ? klnum_un(L, K_NEG, a) : klnum_bin(L, ops[w->op], a, klnum_weak_ref(L, w->b, d));
 }
 
-/* -- making and asking ------------------------------------------------------------------------------------------------- */
+/* -- making and asking ------------------------------------------------------------------------------------------- */
 Num klnum_strong(KRef ref, qs_dtype d) { return (Num){.dtype = d, .re = {.ref = ref}}; }
 
 Num klnum_from_weak(Lower *L, Weak *w) { return (Num){.dtype = klnum_weak_dtype(L, w), .re = {.weak = w}}; }
@@ -234,7 +236,7 @@ qs_dtype klnum_join(Lower *L, Num a, Num b) {
     return ra == QS_F64 || rb == QS_F64 ? QS_C128 : QS_C64;
 }
 
-/* -- conversions ------------------------------------------------------------------------------------------------------- */
+/* -- conversions ------------------------------------------------------------------------------------------------- */
 KRef klnum_ref(Lower *L, Num n, qs_dtype d) {
     return n.re.weak ? klnum_weak_ref(L, n.re.weak, d) : klnum_cast_ref(L, n.re.ref, d);
 }
@@ -276,9 +278,11 @@ static KRef widen(Lower *L, KRef r, int depth) {
     const KIns i = L->f->ins[r];
     if (i.dtype != QS_I32 || !depth) return klnum_cast_ref(L, r, QS_I64);
     switch (i.op) {
-    case K_ADD: case K_SUB: case K_MUL: return klnum_bin(L, (KOp)i.op, widen(L, i.a, depth - 1), widen(L, i.b, depth - 1));
+    case K_ADD: case K_SUB: case K_MUL:
+        return klnum_bin(L, (KOp)i.op, widen(L, i.a, depth - 1), widen(L, i.b, depth - 1));
     case K_NEG: return klnum_un(L, K_NEG, widen(L, i.a, depth - 1));
-    case K_PARAM: return klower_host_num(L, L->binds[i.imm].source, L->binds[i.imm].part, QS_I64, L->f->params[i.imm].name);
+    case K_PARAM:
+        return klower_host_num(L, L->binds[i.imm].source, L->binds[i.imm].part, QS_I64, L->f->params[i.imm].name);
     default: return klnum_cast_ref(L, r, QS_I64);
     }
 }
@@ -304,7 +308,7 @@ KRef klnum_truth(Lower *L, Num n) {
     return qdtype_is_complex(n.dtype) ? klnum_bin(L, K_OR, re, nonzero(L, n.im.ref)) : re;
 }
 
-/* -- complex arithmetic ------------------------------------------------------------------------------------------------ */
+/* -- complex arithmetic ------------------------------------------------------------------------------------------ */
 typedef struct { KRef re, im; } Pair;
 
 static Pair complex_mul(Lower *L, Pair a, Pair b) {
@@ -333,7 +337,7 @@ static Num complex_binary(Lower *L, KOp op, Num a, Num b, qs_dtype d) {
     return (Num){.dtype = d, .re = {.ref = z.re}, .im = {.ref = z.im}};
 }
 
-/* -- arithmetic -------------------------------------------------------------------------------------------------------- */
+/* -- arithmetic -------------------------------------------------------------------------------------------------- */
 static qs_dtype arith_dtype(Lower *L, KOp op, Num a, Num b) {
     qs_dtype d = klnum_join(L, a, b);
     if (d == QS_B1) d = QS_I32;
@@ -363,15 +367,19 @@ static qs_status compare(Lower *L, Op op, Num a, Num b, Num *out) {
     KRef x = klnum_ref(L, swapped ? b : a, r), y = klnum_ref(L, swapped ? a : b, r);
     KRef c = klnum_bin(L, k, x, y);
     if (qdtype_is_complex(d)) {
-        if (!equality) return klower_error(L, QS_ETYPE, L->pos, "complex numbers have no order: `%s` cannot compare them", qop_text(op));
-        c = klnum_bin(L, op == OP_EQ ? K_AND : K_OR, c, klnum_bin(L, k, klnum_part(L, a, 1, r), klnum_part(L, b, 1, r)));
+        if (!equality)
+            return klower_error(L, QS_ETYPE, L->pos, "complex numbers have no order: `%s` cannot compare them",
+                                qop_text(op));
+        c = klnum_bin(L, op == OP_EQ ? K_AND : K_OR, c,
+                      klnum_bin(L, k, klnum_part(L, a, 1, r), klnum_part(L, b, 1, r)));
     }
     return *out = klnum_strong(c, QS_B1), QS_OK;
 }
 
 static qs_status bits(Lower *L, KOp op, Num a, Num b, Num *out) {
     qs_dtype d = klnum_join(L, a, b);
-    if (qdtype_is_complex(d)) return klower_error(L, QS_ETYPE, L->pos, "bitwise operations need integers, not complex numbers");
+    if (qdtype_is_complex(d))
+        return klower_error(L, QS_ETYPE, L->pos, "bitwise operations need integers, not complex numbers");
     if (qdtype_is_real(d)) d = QS_I32;
     return *out = klnum_strong(klnum_bin(L, op, klnum_ref(L, a, d), klnum_ref(L, b, d)), d), QS_OK;
 }
@@ -427,7 +435,7 @@ qs_status klnum_unary(Lower *L, Op op, Num a, Num *out) {
     return QS_OK;
 }
 
-/* -- functions --------------------------------------------------------------------------------------------------------- */
+/* -- functions --------------------------------------------------------------------------------------------------- */
 qs_dtype klnum_real_dtype(Lower *L, Num a) {
     if (klnum_is_weak(a)) return L->c->scalar_dtype;
     qs_dtype r = qdtype_real_of(a.dtype);
@@ -484,7 +492,8 @@ qs_status klnum_pow(Lower *L, Num a, Num b, Num *out) {
     }
     if (kn) *out = power_known(L, a, n, &done);
     if (done) return QS_OK;
-    if (qdtype_is_complex(b.dtype)) return klower_error(L, QS_ETYPE, L->pos, "a complex exponent cannot be used in a kernel");
+    if (qdtype_is_complex(b.dtype))
+        return klower_error(L, QS_ETYPE, L->pos, "a complex exponent cannot be used in a kernel");
     if (qdtype_is_complex(a.dtype)) return *out = power_complex(L, a, b), QS_OK;
     if (kx && x == 2) return *out = klnum_real_math(L, MF_exp2, b), QS_OK;
     qs_dtype d = klnum_join(L, a, b);

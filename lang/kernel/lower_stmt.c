@@ -6,7 +6,7 @@
 
 static void flow(Lower *L, KOp op, KRef a, uint64_t imm) { klnum_emit(L, op, QS_B1, 0, a, 0, 0, imm); }
 
-/* -- assignment -------------------------------------------------------------------------------------------------------- */
+/* -- assignment -------------------------------------------------------------------------------------------------- */
 static qs_status annotate(Lower *L, Var *v, TypeExpr *e, Val *x, bool *mods_written) {
     const Type *t;
     TypeMods mods;
@@ -20,8 +20,10 @@ static qs_status annotate(Lower *L, Var *v, TypeExpr *e, Val *x, bool *mods_writ
 }
 
 static qs_status keeps_real(Lower *L, const Var *v, const Val *x) {
-    if (!v->converts || x->kind != V_NUM || !qdtype_is_complex(x->dtype) || qdtype_is_complex(v->declared)) return QS_OK;
-    return klower_error(L, QS_ETYPE, L->pos, "%s is %s and cannot take a complex number", v->name->s, qdtype_info[v->declared].name);
+    if (!v->converts || x->kind != V_NUM || !qdtype_is_complex(x->dtype) || qdtype_is_complex(v->declared))
+        return QS_OK;
+    return klower_error(L, QS_ETYPE, L->pos, "%s is %s and cannot take a complex number", v->name->s,
+                        qdtype_info[v->declared].name);
 }
 
 static qs_status assign_name(Lower *L, Node *target, TypeExpr *e, Val *x) {
@@ -41,7 +43,8 @@ static qs_status assign_to(Lower *L, Node *target, TypeExpr *e, Val *x) {
     case N_IDENT: return assign_name(L, target, e, x);
     case N_INDEX: return klidx_assign(L, target, x);
     case N_FIELD:
-        return klower_error(L, QS_ETYPE, target->pos, "field %s cannot be written in a kernel; write to an array instead",
+        return klower_error(L, QS_ETYPE, target->pos,
+                            "field %s cannot be written in a kernel; write to an array instead",
                             target->u.field.name->s);
     default: return klower_error(L, QS_ETYPE, target->pos, "this cannot be assigned");
     }
@@ -78,8 +81,9 @@ static qs_status update_name(Lower *L, const Node *n, Node *target) {
     TRY(klexpr_lower(L, n->u.assign.value, &x));
     L->pos = n->pos;
     if (old.kind == V_ARRAY)
-        return klower_error(L, QS_ETYPE, n->pos, "%s is %s: a kernel changes its elements, %s[pos] %s …", target->u.ident.name->s,
-                            klval_type_name(L, &old), target->u.ident.name->s, qop_inplace((Op)n->op));
+        return klower_error(L, QS_ETYPE, n->pos, "%s is %s: a kernel changes its elements, %s[pos] %s …",
+                            target->u.ident.name->s, klval_type_name(L, &old), target->u.ident.name->s,
+                            qop_inplace((Op)n->op));
     TRY(klval_binary(L, (Op)n->op, &old, &x, &sum));
     return assign_name(L, target, NULL, &sum);
 }
@@ -115,7 +119,7 @@ static qs_status declaration(Lower *L, const Node *n) {
     return klvar_assign(L, v, &zero, n->pos);
 }
 
-/* -- branches ---------------------------------------------------------------------------------------------------------- */
+/* -- branches ---------------------------------------------------------------------------------------------------- */
 /* A branch; *left: it does not reach its end. */
 static qs_status inner_block(Lower *L, NodeList body, bool *left) {
     klnum_open(L, false);
@@ -153,7 +157,8 @@ static qs_status pattern_matches(Lower *L, const Val *value, const MatchArm *arm
         TRY(klexpr_lower(L, arm->patterns[i], &p));
         if (arm->npatterns > 1) {
             if (value->kind != V_NUM || klval_count(value) != arm->npatterns)
-                return klower_error(L, QS_ETYPE, arm->pos, "a pattern of %d values is matched with %s", arm->npatterns, klval_type_name(L, value));
+                return klower_error(L, QS_ETYPE, arm->pos, "a pattern of %d values is matched with %s", arm->npatterns,
+                                    klval_type_name(L, value));
             klval_number(L, klval_num(value, i), &x);
         }
         TRY(klval_binary(L, OP_EQ, &x, &p, &eq));
@@ -190,7 +195,7 @@ static qs_status match(Lower *L, Node *n) {
     return match_from(L, n, &value, 0);
 }
 
-/* -- loops ------------------------------------------------------------------------------------------------------------- */
+/* -- loops ------------------------------------------------------------------------------------------------------- */
 static void enter_loop(Lower *L, Loop *frame) {
     klnum_open(L, true);
     L->depth++;
@@ -210,7 +215,8 @@ static qs_dtype counter_dtype(const RangeVal *r) {
     const Num *parts[] = {&r->lo, &r->step, &r->hi};
     for (int i = 0; i < 3; i++) {
         const Weak *w = parts[i]->re.weak;
-        if (w ? w->whole && w->bound >= 0x1p31 : qdtype_is_int(parts[i]->dtype) && parts[i]->dtype != QS_I32) return QS_I64;
+        if (w ? w->whole && w->bound >= 0x1p31 : qdtype_is_int(parts[i]->dtype) && parts[i]->dtype != QS_I32)
+            return QS_I64;
     }
     return QS_I32;
 }
@@ -221,7 +227,8 @@ static KRef last_whole(Lower *L, const RangeVal *r, qs_dtype d) {
     if (klnum_whole(r->hi)) return klnum_ref(L, r->hi, d);
     bool down = klnum_known(L, r->step, &step) && step < 0;
     if (klnum_known(L, r->hi, &hi)) return klnum_const(L, d, down ? ceil(hi) : floor(hi));
-    return klnum_cast_ref(L, klnum_math(L, down ? MF_ceil : MF_floor, klnum_ref(L, r->hi, klnum_real_dtype(L, r->hi)), 0), d);
+    return klnum_cast_ref(
+        L, klnum_math(L, down ? MF_ceil : MF_floor, klnum_ref(L, r->hi, klnum_real_dtype(L, r->hi)), 0), d);
 }
 
 static Num open_whole(Lower *L, const RangeVal *r) {
@@ -239,7 +246,8 @@ static Num open_real(Lower *L, const RangeVal *r, KRef parts[2], qs_dtype *dtype
     turns = klnum_bin(L, K_ADD, turns, klnum_const(L, d, d == QS_F64 ? 1e-9 : 1e-4));
     KRef last = klnum_cast_ref(L, klnum_math(L, MF_floor, turns, 0), QS_I32);
     parts[0] = lo, parts[1] = step, *dtype = d;
-    return klnum_strong(klnum_emit(L, K_FOR, QS_I32, 0, klnum_int(L, QS_I32, 0), last, klnum_int(L, QS_I32, 1), 0), QS_I32);
+    return klnum_strong(klnum_emit(L, K_FOR, QS_I32, 0, klnum_int(L, QS_I32, 0), last, klnum_int(L, QS_I32, 1), 0),
+                        QS_I32);
 }
 
 /* Opens FOR and the block of its body; *value is what the loop variable is bound to. */
@@ -262,7 +270,8 @@ static qs_status bind_counter(Lower *L, const Node *n, int i, const Val *v) {
 }
 
 static qs_status check_real_bounds(Lower *L, const RangeVal *r) {
-    if (!qdtype_is_complex(r->lo.dtype) && !qdtype_is_complex(r->hi.dtype) && !qdtype_is_complex(r->step.dtype)) return QS_OK;
+    if (!qdtype_is_complex(r->lo.dtype) && !qdtype_is_complex(r->hi.dtype) && !qdtype_is_complex(r->step.dtype))
+        return QS_OK;
     return klower_error(L, QS_ETYPE, L->pos, "the bounds of a loop cannot be complex");
 }
 
@@ -322,7 +331,8 @@ static qs_status each_element(Lower *L, Node *n, const Val *list) {
         TRY(klvar_read(L, h, n->pos, &at));
     }
     if (at.rank != 1 || (at.kind != V_ARRAY && at.kind != V_MEMORY))
-        return klower_error(L, QS_ETYPE, n->pos, "a loop runs over a range or a vector, got %s", klval_type_name(L, list));
+        return klower_error(L, QS_ETYPE, n->pos, "a loop runs over a range or a vector, got %s",
+                            klval_type_name(L, list));
     KRef last = klnum_bin(L, K_SUB, klidx_dim(L, &at, 1), klnum_int(L, QS_I64, 1));
     RangeVal r = {klnum_literal(L, 0, true), klnum_literal(L, 1, true), klnum_strong(last, QS_I64)};
     open_for(L, &r, &frame, &counter);
@@ -339,7 +349,8 @@ static qs_status for_loop(Lower *L, Node *n) {
     RangeVal ranges[QS_MAX_RANK];
     Val list;
     Node *first = n->u.loop.ranges[0];
-    if (n->u.loop.nvars > QS_MAX_RANK) return klower_error(L, QS_ESHAPE, n->pos, "more than %d loop variables", QS_MAX_RANK);
+    if (n->u.loop.nvars > QS_MAX_RANK)
+        return klower_error(L, QS_ESHAPE, n->pos, "more than %d loop variables", QS_MAX_RANK);
     if (n->u.loop.nvars == 1 && first->kind != N_RANGE) {
         TRY(klexpr_lower(L, first, &list));
         L->pos = n->pos;
@@ -372,7 +383,8 @@ static qs_status while_loop(Lower *L, Node *n) {
 
 static void find_continue(void *ud, Node **child) {
     Node *n = *child;
-    if (!n || n->kind == N_FOR || n->kind == N_WHILE || n->kind == N_REPEAT || n->kind == N_FUNC || n->kind == N_LAMBDA) return;
+    if (!n || n->kind == N_FOR || n->kind == N_WHILE || n->kind == N_REPEAT || n->kind == N_FUNC || n->kind == N_LAMBDA)
+        return;
     if (n->kind == N_CONTINUE) *(bool *)ud = true;
     else qast_children(n, find_continue, ud);
 }
@@ -425,12 +437,15 @@ static qs_status leave_function(Lower *L) {
 
 static qs_status barrier(Lower *L, const Node *n) {
     const char *scope = n->u.scope ? n->u.scope->s : "block";
-    if (L->job->serial) return klower_error(L, QS_ETYPE, n->pos, "syncthreads needs parallel_do: in serial_do positions run one after another");
-    if (strcmp(scope, "block") && strcmp(scope, "warp")) return klower_error(L, QS_ETYPE, n->pos, "syncthreads(%s) is not available in kernels; use syncthreads", scope);
+    if (L->job->serial)
+        return klower_error(L, QS_ETYPE, n->pos,
+                            "syncthreads needs parallel_do: in serial_do positions run one after another");
+    if (strcmp(scope, "block") && strcmp(scope, "warp"))
+        return klower_error(L, QS_ETYPE, n->pos, "syncthreads(%s) is not available in kernels; use syncthreads", scope);
     return flow(L, K_BARRIER, 0, 0), QS_OK;
 }
 
-/* -- blocks ------------------------------------------------------------------------------------------------------------ */
+/* -- blocks ------------------------------------------------------------------------------------------------------ */
 static qs_status expression(Lower *L, Node *n) {
     Val ignored;
     if (n->u.expr->kind == N_CALL) return klcall_lower(L, n->u.expr, &ignored, 0);
@@ -471,7 +486,7 @@ qs_status klstmt_block(Lower *L, NodeList body) {
     return QS_OK;
 }
 
-/* -- bodies of functions ----------------------------------------------------------------------------------------------- */
+/* -- bodies of functions ----------------------------------------------------------------------------------------- */
 static void find_return(void *ud, Node **child) {
     Node *n = *child;
     if (!n || n->kind == N_FUNC || n->kind == N_LAMBDA) return;

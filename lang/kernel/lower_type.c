@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* -- resolving --------------------------------------------------------------------------------------------------------- */
+/* -- resolving --------------------------------------------------------------------------------------------------- */
 static const Type *lookup_type(void *ud, Str *name) {
     Lower *L = ud;
     for (Inst *i = L->inst; i; i = i->up)
@@ -22,7 +22,8 @@ static bool dimension(void *ud, Str *name, double *value) {
     Lower *L = ud;
     for (int i = 0; i < L->inst->func->nlocals; i++) {
         const Var *v = &L->inst->vars[i];
-        if (v->name == name && v->val.kind == V_NUM && v->val.rank == 0) return klnum_known(L, klval_num(&v->val, 0), value);
+        if (v->name == name && v->val.kind == V_NUM && v->val.rank == 0)
+            return klnum_known(L, klval_num(&v->val, 0), value);
     }
     return false;
 }
@@ -36,7 +37,7 @@ qs_status kltype_resolve(Lower *L, TypeExpr *e, const Type **out, TypeMods *mods
     return qtypes_resolve(L->c, e, &host, f->unit ? f->unit->src : NULL, out, mods);
 }
 
-/* -- converting -------------------------------------------------------------------------------------------------------- */
+/* -- converting -------------------------------------------------------------------------------------------------- */
 static qs_status unfit(Lower *L, const Type *t, const char *what, uint32_t pos, const Val *v) {
     return klower_error(L, QS_ETYPE, pos, "%s must be %s, got %s", what, qtype_name(t), klval_type_name(L, v));
 }
@@ -85,7 +86,8 @@ static qs_status coerce_small(Lower *L, const Type *t, const char *what, uint32_
         TRY(klval_binary(L, OP_ADD, &zero, &all, &sum));
         all = sum;
     }
-    if (all.rank == 0 || (t->rank != RANK_ANY && all.rank > t->rank) || !dims_match(t, &all)) return unfit(L, t, what, pos, v);
+    if (all.rank == 0 || (t->rank != RANK_ANY && all.rank > t->rank) || !dims_match(t, &all))
+        return unfit(L, t, what, pos, v);
     if (qdtype_is_complex(all.dtype) && !qdtype_is_complex(t->inner->dtype)) return unfit(L, t, what, pos, v);
     int64_t n = klval_count(&all);
     Num *nums = qarena_alloc(L->arena, (size_t)(n ? n : 1) * sizeof *nums);
@@ -101,8 +103,8 @@ static qs_status check_fixed(Lower *L, const Type *t, const char *what, uint32_t
     for (int i = 0; i < t->nfixed; i++) {
         if (!v->dims[i]) return klower_need(L, v->u.array->host.source, i, v->rank);
         if (v->dims[i] != t->dims[i])
-            return klower_error(L, QS_ESHAPE, pos, "%s must be %s, got extent %lld along dimension %d", what, qtype_name(t),
-                                (long long)v->dims[i], i);
+            return klower_error(L, QS_ESHAPE, pos, "%s must be %s, got extent %lld along dimension %d", what,
+                                qtype_name(t), (long long)v->dims[i], i);
     }
     return QS_OK;
 }
@@ -173,7 +175,7 @@ qs_status kltype_coerce(Lower *L, const Type *t, const char *what, uint32_t pos,
     return coerce_small(L, t, what, pos, v);
 }
 
-/* -- generics and overloads -------------------------------------------------------------------------------------------- */
+/* -- generics and overloads -------------------------------------------------------------------------------------- */
 static const Type *element_type(Lower *L, const Val *v) { return qtype_num(L->c, (qs_dtype)v->dtype); }
 
 static const Type *type_of(Lower *L, const Val *v) {
@@ -192,13 +194,15 @@ static void bind_name(Inst *inst, const Str *name, const Type *t) {
 void kltype_bind(Lower *L, Inst *inst, TypeExpr *e, const Val *v) {
     if (!e || v->kind == V_UNKNOWN || !inst->func->ntyparams) return;
     if (e->kind == TE_NAME) bind_name(inst, e->name, type_of(L, v));
-    if (e->kind == TE_ARRAY && e->nargs == 1 && e->args[0]->kind == TE_NAME && v->rank) bind_name(inst, e->args[0]->name, element_type(L, v));
+    if (e->kind == TE_ARRAY && e->nargs == 1 && e->args[0]->kind == TE_NAME && v->rank)
+        bind_name(inst, e->args[0]->name, element_type(L, v));
 }
 
 static int number_distance(Lower *L, const Type *t, const Val *v) {
     if (v->kind != V_NUM || v->rank) return -1;
     if (qdtype_is_complex(v->dtype) && !qdtype_is_complex(t->dtype)) return -1;
-    if (klnum_is_weak(klval_num(v, 0))) return t->dtype == klnum_weak_dtype(L, v->at[0].weak) ? 0 : qdtype_is_complex(t->dtype) ? 2 : 1;
+    if (klnum_is_weak(klval_num(v, 0)))
+        return t->dtype == klnum_weak_dtype(L, v->at[0].weak) ? 0 : qdtype_is_complex(t->dtype) ? 2 : 1;
     return t->dtype == v->dtype ? 0 : qdtype_is_real(t->dtype) && !qdtype_is_complex(v->dtype) ? 1 : 2;
 }
 
@@ -224,13 +228,14 @@ int kltype_distance(Lower *L, const Func *f, const Param *p, const Val *v) {
     }
 }
 
-/* -- construction: int(x), vec3(a,b,c), mat(2,2) ------------------------------------------------------------------------ */
+/* -- construction: int(x), vec3(a,b,c), mat(2,2) ----------------------------------------------------------------- */
 static qs_status convert_to(Lower *L, const Type *t, const Val *v, Val *out) {
     Val all;
     TRY(klval_components(L, v, &all));
     if (all.kind == V_UNKNOWN) return *out = all, QS_OK;
     bool narrowing = qdtype_is_complex(all.dtype) && !qdtype_is_complex(t->dtype);
-    if (narrowing) return klower_error(L, QS_ETYPE, L->pos, "%s of a complex number: use real(x) or abs(x)", qtype_name(t));
+    if (narrowing)
+        return klower_error(L, QS_ETYPE, L->pos, "%s of a complex number: use real(x) or abs(x)", qtype_name(t));
     klval_narrow(L, &all, t->dtype, out);
     return QS_OK;
 }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* -- components -------------------------------------------------------------------------------------------------------- */
+/* -- components -------------------------------------------------------------------------------------------------- */
 int64_t klval_count(const Val *v) {
     int64_t n = 1;
     for (int i = 0; i < v->rank; i++) n *= v->dims[i];
@@ -83,7 +83,8 @@ static qs_status memory_components(Lower *L, const Val *v, Val *out) {
 
 static qs_status check_size(Lower *L, const Val *v) {
     if (klval_count(v) <= KLOWER_UNROLL) return QS_OK;
-    return klower_error(L, QS_ESHAPE, L->pos, "%s is too big to be computed with as a whole in a kernel (%d elements at most)",
+    return klower_error(L, QS_ESHAPE, L->pos,
+                        "%s is too big to be computed with as a whole in a kernel (%d elements at most)",
                         klval_type_name(L, v), KLOWER_UNROLL);
 }
 
@@ -115,12 +116,13 @@ qs_status klval_truth(Lower *L, const Val *v, KRef *out, int *known) {
     Val all;
     TRY(klval_components(L, v, &all));
     KRef r = klnum_int(L, QS_B1, 1);
-    for (int64_t i = 0, n = klval_count(&all); i < n; i++) r = klnum_bin(L, K_AND, r, klnum_truth(L, klval_num(&all, i)));
+    for (int64_t i = 0, n = klval_count(&all); i < n; i++)
+        r = klnum_bin(L, K_AND, r, klnum_truth(L, klval_num(&all, i)));
     if (kir_is_const(L->f, r, &k)) *known = k != 0;
     return *out = r, QS_OK;
 }
 
-/* -- numbers that must be known when the kernel is compiled --------------------------------------------------------- */
+/* -- numbers that must be known when the kernel is compiled ------------------------------------------------------ */
 static qs_status need_of_weak(Lower *L, const Weak *w) {
     if (w->op == WEAK_PARAM) return klower_need(L, w->source, -1, 0);
     if (w->a && w->a->op != WEAK_CONST) return need_of_weak(L, w->a);
@@ -133,7 +135,8 @@ static qs_status need_of_ref(Lower *L, KRef r) {
     case K_BLKDIM: return L->out->needs_block = true, L->stopped = true, QS_EINTERNAL;
     case K_PARAM: return klower_need(L, L->binds[i->imm].source, -1, 0);
     case K_LOAD: return klower_need(L, L->binds[i->imm].source, -1, 0);
-    case K_DIM: return klower_need(L, L->binds[i->imm >> 8].source, (int)(i->imm & 255), L->f->params[i->imm >> 8].rank);
+    case K_DIM:
+        return klower_need(L, L->binds[i->imm >> 8].source, (int)(i->imm & 255), L->f->params[i->imm >> 8].rank);
     default: break;
     }
     if (kir_ops[i->op].effect != KE_PURE) return QS_OK;
@@ -161,13 +164,14 @@ qs_status klval_constants(Lower *L, const Val *v, const char *what, int64_t *out
     TRY(klval_components(L, v, &all));
     int64_t count = klval_count(&all);
     if (all.rank > 1 || count > max)
-        return klower_error(L, QS_ESHAPE, L->pos, "%s must be at most %d numbers, got %s", what, max, klval_type_name(L, v));
+        return klower_error(L, QS_ESHAPE, L->pos, "%s must be at most %d numbers, got %s", what, max,
+                            klval_type_name(L, v));
     for (int i = 0; i < (int)count; i++) TRY(constant(L, klval_num(&all, i), what, &out[i]));
     return *n = (int)count, QS_OK;
 }
 
-/* -- elementwise ------------------------------------------------------------------------------------------------------- */
-qs_status klval_map(Lower *L, const Val *v, qs_status (*f)(Lower *, Num, const void *, Num *), const void *ud, Val *out) {
+/* -- elementwise ------------------------------------------------------------------------------------------------- */
+qs_status klval_map(Lower *L, const Val *v, MapOneFn *f, const void *ud, Val *out) {
     Val all;
     TRY(klval_components(L, v, &all));
     if (all.kind == V_UNKNOWN) return *out = all, QS_OK;
@@ -181,7 +185,8 @@ qs_status klval_map(Lower *L, const Val *v, qs_status (*f)(Lower *, Num, const v
 /* A vec counts as 1xN beside a matrix. */
 static void row_shape(const Val *v, int rank, int64_t dims[QS_MAX_RANK]) {
     bool row = v->rank == 1 && rank >= 2;
-    for (int i = 0; i < rank; i++) dims[i] = v->rank == 0 ? 1 : row ? (i == 1 ? v->dims[0] : 1) : i < v->rank ? v->dims[i] : 1;
+    for (int i = 0; i < rank; i++)
+        dims[i] = v->rank == 0 ? 1 : row ? (i == 1 ? v->dims[0] : 1) : i < v->rank ? v->dims[i] : 1;
 }
 
 typedef struct { int rank; int64_t dims[QS_MAX_RANK], a[QS_MAX_RANK], b[QS_MAX_RANK]; } Broadcast;
@@ -205,15 +210,15 @@ static int64_t source_index(int64_t linear, const Broadcast *s, const int64_t *s
     return at;
 }
 
-qs_status klval_map2(Lower *L, const Val *a, const Val *b, qs_status (*f)(Lower *, Num, Num, const void *, Num *),
-                     const void *ud, Val *out) {
+qs_status klval_map2(Lower *L, const Val *a, const Val *b, MapTwoFn *f, const void *ud, Val *out) {
     Val x, y;
     Broadcast s;
     if (a->kind == V_UNKNOWN || b->kind == V_UNKNOWN) return *out = (Val){0}, QS_OK;
     TRY(klval_components(L, a, &x));
     TRY(klval_components(L, b, &y));
     if (!broadcast(&x, &y, &s))
-        return klower_error(L, QS_ESHAPE, L->pos, "sizes do not match: %s and %s", klval_type_name(L, a), klval_type_name(L, b));
+        return klower_error(L, QS_ESHAPE, L->pos, "sizes do not match: %s and %s", klval_type_name(L, a),
+                            klval_type_name(L, b));
     int64_t n = 1;
     for (int i = 0; i < s.rank; i++) n *= s.dims[i];
     Num *nums = new_nums(L, n);
@@ -261,11 +266,13 @@ qs_status klval_matmul(Lower *L, const Val *a, const Val *b, Val *out) {
     TRY(klval_components(L, a, &x));
     TRY(klval_components(L, b, &y));
     if (x.rank > 2 || y.rank > 2)
-        return klower_error(L, QS_ESHAPE, L->pos, "`*` multiplies matrices, got %s and %s; use `.*` for the elementwise product",
+        return klower_error(L, QS_ESHAPE, L->pos,
+                            "`*` multiplies matrices, got %s and %s; use `.*` for the elementwise product",
                             klval_type_name(L, a), klval_type_name(L, b));
     row_shape(&x, 2, m), row_shape(&y, 2, n);
     if (m[1] != n[0])
-        return klower_error(L, QS_ESHAPE, L->pos, "`*` is the matrix product: %s and %s do not fit; use `.*` or dotprod",
+        return klower_error(L, QS_ESHAPE, L->pos,
+                            "`*` is the matrix product: %s and %s do not fit; use `.*` or dotprod",
                             klval_type_name(L, a), klval_type_name(L, b));
     Num *nums = new_nums(L, m[0] * n[1]);
     for (int64_t i = 0; i < m[0] * n[1]; i++) {
@@ -283,7 +290,7 @@ qs_status klval_matmul(Lower *L, const Val *a, const Val *b, Val *out) {
     return QS_OK;
 }
 
-/* -- conversions and types --------------------------------------------------------------------------------------------- */
+/* -- conversions and types --------------------------------------------------------------------------------------- */
 static void convert(Lower *L, const Val *v, qs_dtype d, Num (*f)(Lower *, Num, qs_dtype), Val *out) {
     int64_t n = klval_count(v);
     Num *nums = new_nums(L, n);
@@ -334,7 +341,9 @@ bool klval_same(const Val *a, const Val *b) {
     switch (a->kind) {
     case V_ARRAY: return a->u.array->host.source == b->u.array->host.source && a->rank == b->rank;
     case V_MEMORY: return a->u.mem->ref == b->u.mem->ref;
-    case V_FUNC: return a->u.fn->func == b->u.fn->func && a->u.fn->builtin == b->u.fn->builtin && a->u.fn->captures == b->u.fn->captures;
+    case V_FUNC:
+        return a->u.fn->func == b->u.fn->func && a->u.fn->builtin == b->u.fn->builtin &&
+               a->u.fn->captures == b->u.fn->captures;
     case V_STRING: return qstr_equal(a->u.str, b->u.str);
     case V_TYPE: return a->u.type == b->u.type;
     case V_OBJECT: return a->u.rec == b->u.rec;
@@ -342,7 +351,7 @@ bool klval_same(const Val *a, const Val *b) {
     }
 }
 
-/* -- names for messages ------------------------------------------------------------------------------------------------ */
+/* -- names for messages ------------------------------------------------------------------------------------------ */
 static const char *scalar_name(Lower *L, qs_dtype d) {
     if (d == L->c->scalar_dtype) return "scalar";
     if (d == qdtype_complex_of(L->c->scalar_dtype)) return "cscalar";
@@ -351,8 +360,13 @@ static const char *scalar_name(Lower *L, qs_dtype d) {
 
 const char *klval_type_name(Lower *L, const Val *v) {
     static const char *const shapes[] = {"scalar", "vec", "mat", "cube"};
-    static const char *const kinds[] = {[V_UNKNOWN] = "an unknown type", [V_VOID] = "nothing", [V_FUNC] = "a function",
-                                        [V_STRING] = "a string", [V_TYPE] = "a type", [V_OBJECT] = "an object", [V_COLON] = "`:`"};
+    static const char *const kinds[] = {[V_UNKNOWN] = "an unknown type",
+                                        [V_VOID] = "nothing",
+                                        [V_FUNC] = "a function",
+                                        [V_STRING] = "a string",
+                                        [V_TYPE] = "a type",
+                                        [V_OBJECT] = "an object",
+                                        [V_COLON] = "`:`"};
     if (v->kind != V_NUM && v->kind != V_ARRAY && v->kind != V_MEMORY) return kinds[v->kind];
     if (v->rank == 0) return scalar_name(L, v->dtype);
     char *s = qarena_alloc(L->arena, 96), *p = s;

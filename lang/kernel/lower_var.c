@@ -2,9 +2,9 @@
  *
  * A local is bound to the value last assigned to it.  That is right as long as every read sees exactly one assignment:
  * assigning again in the same block just binds anew.  An assignment in an inner block (a branch, a loop body) while an
- * outer binding is alive means that paths meet: the local is `merged` and lives in LOCALs from the next pass on.  A read
- * after the block of the binding was left means that the LOCALs must stand outside: `hoisted`, at the start of the
- * function, where they begin as zero.  A small array that is indexed with a computed index lives in `memory`. */
+ * outer binding is alive means that paths meet: the local is `merged` and lives in LOCALs from the next pass on.  A
+ * read after the block of the binding was left means that the LOCALs must stand outside: `hoisted`, at the start of
+ * the function, where they begin as zero.  A small array with a computed index lives in `memory`. */
 #include "lang/kernel/lowering.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static void learn(Lower *L, bool *flag) {
 
 static int parts_of(qs_dtype d) { return qdtype_is_complex(d) ? 2 : 1; }
 
-/* -- storage ----------------------------------------------------------------------------------------------------------- */
+/* -- storage ----------------------------------------------------------------------------------------------------- */
 static KRef new_local(Lower *L, KRef init) { return klnum_emit(L, K_LOCAL, QS_B1, 0, init, 0, 0, 0); }
 
 /* A value of the type, of no known contents: only in a pass that will be repeated. */
@@ -65,7 +65,8 @@ static void declare_locals(Lower *L, Var *v, const Val *init) {
     qs_dtype r = qdtype_real_of(v->stored.dtype);
     v->slots = qarena_alloc(L->arena, (size_t)(n ? n : 1) * (size_t)parts * sizeof *v->slots);
     for (int64_t i = 0; i < n * parts; i++)
-        v->slots[i] = new_local(L, init ? klnum_part(L, klval_num(init, i / parts), (int)(i % parts), r) : klnum_const(L, r, 0));
+        v->slots[i] =
+            new_local(L, init ? klnum_part(L, klval_num(init, i / parts), (int)(i % parts), r) : klnum_const(L, r, 0));
 }
 
 static void declare(Lower *L, Var *v, const Val *init) {
@@ -124,7 +125,7 @@ static void stored_value(Lower *L, const Var *v, Val *out) {
     klval_from_nums(L, nums, v->stored.rank, v->stored.dims, out);
 }
 
-/* -- reading ----------------------------------------------------------------------------------------------------------- */
+/* -- reading ----------------------------------------------------------------------------------------------------- */
 static Scope *outermost_loop(const Lower *L) {
     Scope *found = NULL;
     for (Scope *s = L->scope; s; s = s->up)
@@ -140,8 +141,8 @@ static void note_early(Lower *L, Var *v, uint32_t pos, Val *out) {
 /* The value was bound in a block that has been left. */
 static qs_status read_outside(Lower *L, Var *v, uint32_t pos, Val *out) {
     if (v->val.kind != V_NUM && v->val.kind != V_UNKNOWN && !v->merged)
-        return klower_error(L, QS_ETYPE, pos, "%s is set inside a block only; a name for %s must be set outside", v->name->s,
-                            klval_type_name(L, &v->val));
+        return klower_error(L, QS_ETYPE, pos, "%s is set inside a block only; a name for %s must be set outside",
+                            v->name->s, klval_type_name(L, &v->val));
     learn(L, &v->merged), learn(L, &v->hoisted);
     unknown_or_placeholder(L, v, out);
     return QS_OK;
@@ -162,10 +163,10 @@ qs_status klvar_read_part(Lower *L, Var *v, int64_t i, uint32_t pos, Num *out) {
     return QS_OK;
 }
 
-/* -- assigning --------------------------------------------------------------------------------------------------------- */
+/* -- assigning --------------------------------------------------------------------------------------------------- */
 static qs_status cannot_join(Lower *L, const Var *v, const Val *x, uint32_t pos) {
-    return klower_error(L, QS_ETYPE, pos, "%s is %s here and %s elsewhere; in a kernel a variable keeps one type", v->name->s,
-                        klval_type_name(L, x), klval_type_name(L, &v->type));
+    return klower_error(L, QS_ETYPE, pos, "%s is %s here and %s elsewhere; in a kernel a variable keeps one type",
+                        v->name->s, klval_type_name(L, x), klval_type_name(L, &v->type));
 }
 
 static bool join_into(Lower *L, Var *v, const Val *x) {
@@ -194,8 +195,10 @@ static qs_status merge(Lower *L, Var *v, const Val *x, uint32_t pos) {
     if (klval_same(&v->val, x)) return QS_OK;
     bool numbers = (v->val.kind == V_NUM || v->val.kind == V_UNKNOWN) && (x->kind == V_NUM || x->kind == V_UNKNOWN);
     if (!numbers)
-        return klower_error(L, QS_ETYPE, pos, "%s would stand for %s on one path and for something else on another; in a kernel it cannot",
-                            v->name->s, klval_type_name(L, v->val.kind == V_NUM ? x : &v->val));
+        return klower_error(
+            L, QS_ETYPE, pos,
+            "%s would stand for %s on one path and for something else on another; in a kernel it cannot", v->name->s,
+            klval_type_name(L, v->val.kind == V_NUM ? x : &v->val));
     join_into(L, v, &v->val);
     if (!join_into(L, v, x)) return cannot_join(L, v, x, pos);
     learn(L, &v->merged);
@@ -270,7 +273,7 @@ qs_status klvar_memory(Lower *L, Var *v, uint32_t pos, Val *out) {
     return klvar_read(L, v, pos, &ignored);
 }
 
-/* -- hidden locals ----------------------------------------------------------------------------------------------------- */
+/* -- hidden locals ----------------------------------------------------------------------------------------------- */
 void klvar_hidden_begin(Lower *L, Var *v) {
     v->merged = true, v->slots = NULL;
     if (v->type.kind == V_NUM) declare(L, v, NULL);
@@ -290,7 +293,7 @@ void klvar_hidden_get(Lower *L, Var *v, Val *out) {
     else unknown_or_placeholder(L, v, out);
 }
 
-/* -- the start and the end of a function -------------------------------------------------------------------------------- */
+/* -- the start and the end of a function ------------------------------------------------------------------------- */
 qs_status klvar_enter(Lower *L, Inst *inst) {
     for (int i = 0; i < inst->func->nlocals; i++) {
         Var *v = &inst->vars[i];
@@ -298,7 +301,8 @@ qs_status klvar_enter(Lower *L, Inst *inst) {
         v->val = (Val){0};
         if (v->hoisted && v->type.kind == V_NUM) declare(L, v, NULL);
     }
-    for (struct Hidden *h = inst->hidden; h; h = h->next) h->var.scope = NULL, h->var.slots = NULL, h->var.val = (Val){0};
+    for (struct Hidden *h = inst->hidden; h; h = h->next)
+        h->var.scope = NULL, h->var.slots = NULL, h->var.val = (Val){0};
     return QS_OK;
 }
 

@@ -21,7 +21,7 @@ typedef struct Inst Inst;
 typedef struct Scope Scope;
 typedef struct Val Val;
 
-/* -- numbers --------------------------------------------------------------------------------------------------------- */
+/* -- numbers ----------------------------------------------------------------------------------------------------- */
 /* A number whose dtype is decided by what it meets: a literal, a number of the host, or sums and products of those.
  * It becomes instructions each time it is used, in the dtype wanted there, so 2*a is exact beside float64 and an int in
  * an index. */
@@ -44,7 +44,7 @@ typedef struct { KRef ref; Weak *weak; } Comp; /* weak != NULL: ref is 0 */
 /* One number.  im counts for complex dtypes only; complex numbers are never weak. */
 typedef struct { qs_dtype dtype; Comp re, im; } Num;
 
-/* -- values ---------------------------------------------------------------------------------------------------------- */
+/* -- values ------------------------------------------------------------------------------------------------------ */
 typedef enum { V_UNKNOWN, V_VOID, V_NUM, V_ARRAY, V_MEMORY, V_FUNC, V_STRING, V_TYPE, V_OBJECT, V_COLON } ValKind;
 
 typedef struct { /* becomes a parameter of the KFunc when it is used, with the rank of the Val */
@@ -52,9 +52,14 @@ typedef struct { /* becomes a parameter of the KFunc when it is used, with the r
     Str *name;
     bool converts; qs_dtype as; /* x : mat of integers in memory: elements are read as scalars, as they were declared */
 } ArrayRef;
-typedef struct { KRef ref; bool shared, borrowed; Scope *scope; } Memory; /* borrowed: a parameter that still is the caller's */
-typedef struct { Func *func; const char *builtin; Inst *home; const KVal *host; Val *captures; Val *overloads; int noverloads;
-                 Val *self; } Closure;
+typedef struct { KRef ref; bool shared, borrowed; } Memory; /* borrowed: a parameter that still is the caller's */
+typedef struct { /* a function as a value */
+    Func *func;          /* or */
+    const char *builtin;
+    const KVal *host;    /* where it came from; NULL: made in the kernel */
+    Val *captures;       /* made in the kernel: the values that its captures had then */
+    Val *overloads; int noverloads;
+} Closure;
 typedef struct { Str **names; Val *fields; int nfields; const Type *type; bool is_mutable; } Record;
 
 struct Val {
@@ -68,7 +73,7 @@ struct Val {
     union { ArrayRef *array; Memory *mem; Closure *fn; Str *str; const Type *type; Record *rec; } u;
 };
 
-/* -- locals ---------------------------------------------------------------------------------------------------------- */
+/* -- locals ------------------------------------------------------------------------------------------------------ */
 struct Scope { Scope *up; bool open, loop; uint32_t known; /* how many pure values were known at its start */ };
 
 typedef struct {
@@ -132,7 +137,7 @@ struct Lower {
 
 enum { KLOWER_UNROLL = 1024, KLOWER_PASSES = 40, KLOWER_CALLS = 64 };
 
-/* -- lower.c --------------------------------------------------------------------------------------------------------- */
+/* -- lower.c ----------------------------------------------------------------------------------------------------- */
 qs_status klower_error(Lower *L, qs_status s, uint32_t pos, const char *fmt, ...) QS_PRINTF(4, 5);
 qs_status klower_need(Lower *L, int source, int axis, int rank); /* never QS_OK */
 int klower_array_param(Lower *L, const Val *array);
@@ -147,7 +152,7 @@ qs_status klower_leave(Lower *L, const Caller *saved);          /* ends the scop
 uint32_t klower_pos(const Lower *L);                           /* for instructions: in the kernel's own source */
 bool klower_is_indexed(const Func *f, const Sym *sym);
 
-/* -- instructions (lower_num.c) ---------------------------------------------------------------------------------------- */
+/* -- instructions (lower_num.c) ---------------------------------------------------------------------------------- */
 KRef klnum_pure(Lower *L, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm);
 KRef klnum_emit(Lower *L, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm);
 static inline KRef klnum_bin(Lower *L, KOp op, KRef a, KRef b) { return klnum_pure(L, op, QS_B1, 0, a, b, 0, 0); }
@@ -159,7 +164,7 @@ KRef klnum_math(Lower *L, MathFn fn, KRef a, KRef b);
 void klnum_open(Lower *L, bool loop);
 void klnum_close(Lower *L);
 
-/* -- numbers --------------------------------------------------------------------------------------------------------- */
+/* -- numbers ----------------------------------------------------------------------------------------------------- */
 Weak *klnum_weak_const(Lower *L, double v, bool integral);
 Weak *klnum_weak_param(Lower *L, int source, Str *name, int bits, bool integral);
 qs_dtype klnum_weak_dtype(Lower *L, const Weak *w);            /* what it is by itself */
@@ -174,7 +179,7 @@ qs_dtype klnum_join(Lower *L, Num a, Num b);                   /* the dtype of a
 KRef klnum_ref(Lower *L, Num n, qs_dtype d);                   /* the real part as a value of real dtype d */
 KRef klnum_part(Lower *L, Num n, int part, qs_dtype d);
 Num klnum_cast(Lower *L, Num n, qs_dtype d);                   /* d: a value or complex dtype */
-Num klnum_narrow(Lower *L, Num n, qs_dtype d);                 /* any dtype: the range of int8 … is kept, the result is a value dtype */
+Num klnum_narrow(Lower *L, Num n, qs_dtype d);                 /* any dtype: clamped to the range of int8 … */
 KRef klnum_index(Lower *L, Num n, bool floor);                 /* int64 */
 KRef klnum_truth(Lower *L, Num n);
 qs_status klnum_binary(Lower *L, Op op, Num a, Num b, Num *out);
@@ -186,23 +191,24 @@ Num klnum_real_math(Lower *L, MathFn fn, Num a);               /* a as scalar (o
 qs_dtype klnum_real_dtype(Lower *L, Num a);                    /* in which functions of a compute */
 bool klnum_range(Lower *L, KRef r, double *lo, double *hi);    /* bounds of an integer value, where they can be told */
 
-/* -- lower_val.c ------------------------------------------------------------------------------------------------------- */
+/* -- lower_val.c ------------------------------------------------------------------------------------------------- */
 static inline bool klval_is_number(const Val *v) { return v->kind == V_NUM && v->rank == 0; }
 int64_t klval_count(const Val *v);                             /* V_NUM, V_MEMORY, V_ARRAY with known extents */
 void klval_number(Lower *L, Num n, Val *out);
 Num klval_num(const Val *v, int64_t i);                        /* component i of V_NUM */
 void klval_from_nums(Lower *L, Num *nums, int rank, const int64_t *dims, Val *out); /* brings them to one dtype */
 void klval_vector(Lower *L, Num *nums, int64_t n, Val *out);
-qs_status klval_components(Lower *L, const Val *v, Val *out);  /* any numeric value as V_NUM: memory and arrays are read */
+qs_status klval_components(Lower *L, const Val *v, Val *out);  /* as V_NUM: memory and arrays are read */
 qs_status klval_one(Lower *L, const Val *v, const char *what, Num *out); /* a single number */
 qs_status klval_truth(Lower *L, const Val *v, KRef *out, int *known);    /* known: 0, 1 or -1 */
 qs_status klval_constants(Lower *L, const Val *v, const char *what, int64_t *out, int max, int *n); /* sizes */
 qs_status klval_need(Lower *L, Num n); /* asks for the host values that n depends on; QS_OK when there are none */
 qs_status klval_binary(Lower *L, Op op, const Val *a, const Val *b, Val *out);
 qs_status klval_unary(Lower *L, Op op, const Val *a, Val *out);
-qs_status klval_map(Lower *L, const Val *v, qs_status (*f)(Lower *, Num, const void *, Num *), const void *ud, Val *out);
-qs_status klval_map2(Lower *L, const Val *a, const Val *b, qs_status (*f)(Lower *, Num, Num, const void *, Num *),
-                     const void *ud, Val *out);
+typedef qs_status MapOneFn(Lower *, Num, const void *ud, Num *);
+typedef qs_status MapTwoFn(Lower *, Num, Num, const void *ud, Num *);
+qs_status klval_map(Lower *L, const Val *v, MapOneFn *f, const void *ud, Val *out);
+qs_status klval_map2(Lower *L, const Val *a, const Val *b, MapTwoFn *f, const void *ud, Val *out);
 void klval_cast(Lower *L, const Val *v, qs_dtype d, Val *out); /* V_NUM */
 void klval_narrow(Lower *L, const Val *v, qs_dtype d, Val *out);
 bool klval_join(Lower *L, const Val *a, const Val *b, Val *out); /* types only; false: they do not go together */
@@ -211,14 +217,14 @@ const char *klval_type_name(Lower *L, const Val *v);
 void klval_zero(Lower *L, qs_dtype d, int rank, const int64_t *dims, double fill, Val *out);
 qs_status klval_matmul(Lower *L, const Val *a, const Val *b, Val *out);
 
-/* -- lower_var.c ------------------------------------------------------------------------------------------------------- */
+/* -- lower_var.c ------------------------------------------------------------------------------------------------- */
 Var *klvar_of(Lower *L, const Sym *sym);                       /* of the current function; NULL: no local */
 Var *klvar_hidden(Lower *L, const void *key);
 qs_status klvar_read(Lower *L, Var *v, uint32_t pos, Val *out);
 qs_status klvar_read_part(Lower *L, Var *v, int64_t i, uint32_t pos, Num *out); /* of a merged vector */
 qs_status klvar_assign(Lower *L, Var *v, const Val *val, uint32_t pos);
 qs_status klvar_assign_part(Lower *L, Var *v, int64_t i, Num n, uint32_t pos);
-qs_status klvar_memory(Lower *L, Var *v, uint32_t pos, Val *out); /* the variable as V_MEMORY; V_UNKNOWN in this pass when it was not */
+qs_status klvar_memory(Lower *L, Var *v, uint32_t pos, Val *out); /* V_UNKNOWN in the pass that asks first */
 /* The result of two branches: begin before them, set in each, get after them. */
 void klvar_hidden_begin(Lower *L, Var *v);
 qs_status klvar_hidden_set(Lower *L, Var *v, const Val *x);
@@ -226,14 +232,14 @@ void klvar_hidden_get(Lower *L, Var *v, Val *out);
 qs_status klvar_enter(Lower *L, Inst *inst);                    /* declares what is hoisted */
 qs_status klvar_finish(Lower *L, Inst *inst);                  /* errors that only the end of a pass shows */
 
-/* -- lower_type.c ------------------------------------------------------------------------------------------------------ */
+/* -- lower_type.c ------------------------------------------------------------------------------------------------ */
 qs_status kltype_resolve(Lower *L, TypeExpr *e, const Type **out, TypeMods *mods);
 qs_status kltype_coerce(Lower *L, const Type *t, const char *what, uint32_t pos, Val *v);
 void kltype_bind(Lower *L, Inst *inst, TypeExpr *e, const Val *v); /* type parameters from an argument */
 int kltype_distance(Lower *L, const Func *f, const Param *p, const Val *v); /* -1: does not fit; smaller is better */
 qs_status kltype_construct(Lower *L, const Type *t, const Val *args, Str *const *names, int nargs, Val *out);
 
-/* -- lower_expr.c ------------------------------------------------------------------------------------------------------ */
+/* -- lower_expr.c ------------------------------------------------------------------------------------------------ */
 qs_status klexpr_lower(Lower *L, Node *n, Val *out);
 qs_status klexpr_number(Lower *L, Node *n, const char *what, Num *out);
 qs_status klexpr_cond(Lower *L, Node *n, KRef *out, int *known);
@@ -241,12 +247,12 @@ qs_status klexpr_symbol(Lower *L, const Sym *sym, uint32_t pos, Val *out);
 bool klexpr_cheap(const Node *n);                              /* may be computed where it is not asked for */
 typedef struct { Num lo, step, hi; } RangeVal;
 qs_status klexpr_range(Lower *L, Node *n, RangeVal *out);
-/* n is a / b.  Of whole numbers the quotient is computed without the detour over scalars, rounded down or toward zero, and
- * *exact is true; otherwise it is the ordinary one. */
+/* n is a / b.  Of whole numbers the quotient is computed without the detour over scalars, rounded down or toward zero,
+ * and *exact is true; otherwise it is the ordinary one. */
 qs_status klexpr_quotient(Lower *L, Node *n, bool down, Val *out, bool *exact);
 static inline bool klexpr_is_quotient(const Node *n) { return n->kind == N_BINARY && n->op == OP_DIV; }
 
-/* -- lower_index.c ----------------------------------------------------------------------------------------------------- */
+/* -- lower_index.c ----------------------------------------------------------------------------------------------- */
 qs_status klidx_read(Lower *L, Node *n, Val *out);
 qs_status klidx_assign(Lower *L, Node *target, const Val *v);
 qs_status klidx_update(Lower *L, Node *target, Op op, Node *value);
@@ -255,18 +261,19 @@ qs_status klidx_element(Lower *L, const Val *base, const KRef *at, int n, const 
 KRef klidx_dim(Lower *L, const Val *v, int d);                 /* int64; beyond the rank 1; a vec counts as 1xN */
 int klidx_ndims(const Val *v);
 
-/* -- lower_call.c ------------------------------------------------------------------------------------------------------ */
+/* -- lower_call.c ------------------------------------------------------------------------------------------------ */
 qs_status klcall_lower(Lower *L, Node *n, Val *outs, int nouts);
-qs_status klcall_function(Lower *L, const Node *site, Closure *fn, const Val *args, Str *const *names, int nargs, Val *outs, int nouts);
+qs_status klcall_function(Lower *L, const Node *site, Closure *fn, const Val *args, Str *const *names, int nargs,
+                          Val *outs, int nouts);
 /* parallel_do or serial_do inside a kernel: loops around the inlined kernel. */
 qs_status klcall_launch(Lower *L, const Node *site, const Val *args, int nargs);
 
-/* -- lower_math.c ------------------------------------------------------------------------------------------------------ */
+/* -- lower_math.c ------------------------------------------------------------------------------------------------ */
 bool klmath_find(const char *name, int *which);
 /* site: the call, or NULL when the function came as a value. */
 qs_status klmath_call(Lower *L, int which, Node *site, const Val *args, int nargs, Val *out);
 
-/* -- lower_stmt.c ------------------------------------------------------------------------------------------------------ */
+/* -- lower_stmt.c ------------------------------------------------------------------------------------------------ */
 qs_status klstmt_block(Lower *L, NodeList body);
-qs_status klstmt_body(Lower *L, Inst *inst);                    /* the statements of an inlined function, `return` included */
+qs_status klstmt_body(Lower *L, Inst *inst);                    /* the statements of a function, `return` included */
 #endif

@@ -1,4 +1,4 @@
-/* lowered.h -- for tests: parse a text, lower one of its kernels for given arguments, run it on the reference evaluator. */
+/* lowered.h -- for tests: parse a text, lower one of its kernels for given arguments, run it on the evaluator. */
 #ifndef TESTS_SUPPORT_LOWERED_H
 #define TESTS_SUPPORT_LOWERED_H
 #include "lang/kernel/lower.h"
@@ -8,7 +8,15 @@
 
 #include <stdlib.h>
 
-typedef struct { int8_t kind; qs_dtype dtype; int rank; int64_t dims[4]; void *data; double num; const char *text; } TArg;
+typedef struct {
+    int8_t kind;
+    qs_dtype dtype;
+    int rank;
+    int64_t dims[4];
+    void *data;
+    double num;
+    const char *text;
+} TArg;
 enum { T_ARRAY, T_NUM, T_INT, T_STR, T_BOOL };
 
 #define VEC(p, n) ((TArg){T_ARRAY, QS_F32, 1, {n}, p, 0, 0})
@@ -118,12 +126,19 @@ static void lowered_bind(const KFunc *f, const KBind *b, const TArg *args, KArg 
     }
 }
 
-static qs_status lowered_lower(Lowered *t, Arena *arena, const char *kernel, int rank, TArg *args, int nargs, LowerResult *r) {
+static qs_status lowered_lower(Lowered *t, Arena *arena, const char *kernel, int rank, TArg *args, int nargs,
+                               LowerResult *r) {
     KVal vals[16];
     LowerHost host = {t, lowered_symbol, lowered_function, NULL};
     for (int i = 0; i < nargs; i++) vals[i] = lowered_kval(t, &args[i], i);
-    LowerJob job = {.fn = {.kind = KV_FUNC, .func = lowered_func(t, qstr_cname(&t->c, kernel))}, .args = vals, .nargs = nargs,
-                    .rank = rank, .block = t->has_block ? t->block : NULL, .serial = t->serial, .checked = t->checked, .host = &host};
+    LowerJob job = {.fn = {.kind = KV_FUNC, .func = lowered_func(t, qstr_cname(&t->c, kernel))},
+                    .args = vals,
+                    .nargs = nargs,
+                    .rank = rank,
+                    .block = t->has_block ? t->block : NULL,
+                    .serial = t->serial,
+                    .checked = t->checked,
+                    .host = &host};
     for (int turn = 0; turn < 8; turn++) {
         TRY(klower_kernel(&t->c, arena, &job, r));
         if (r->func) return QS_OK;
@@ -171,9 +186,11 @@ static qs_status lowered_run(Lowered *t, const char *kernel, int rank, const int
 #define RUN1(t, name, n, ...)                                                                                          \
     lowered_run(t, name, 1, (int64_t[]){n}, (TArg[]){__VA_ARGS__}, (int)(sizeof((TArg[]){__VA_ARGS__}) / sizeof(TArg)))
 #define RUN2(t, name, m, n, ...)                                                                                       \
-    lowered_run(t, name, 2, (int64_t[]){m, n}, (TArg[]){__VA_ARGS__}, (int)(sizeof((TArg[]){__VA_ARGS__}) / sizeof(TArg)))
+    lowered_run(t, name, 2, (int64_t[]){m, n}, (TArg[]){__VA_ARGS__},                                                  \
+                (int)(sizeof((TArg[]){__VA_ARGS__}) / sizeof(TArg)))
 #define RUN3(t, name, m, n, k, ...)                                                                                    \
-    lowered_run(t, name, 3, (int64_t[]){m, n, k}, (TArg[]){__VA_ARGS__}, (int)(sizeof((TArg[]){__VA_ARGS__}) / sizeof(TArg)))
+    lowered_run(t, name, 3, (int64_t[]){m, n, k}, (TArg[]){__VA_ARGS__},                                               \
+                (int)(sizeof((TArg[]){__VA_ARGS__}) / sizeof(TArg)))
 #define OK(t, call) check_ok(t, call, __FILE__, __LINE__)
 
 static inline void check_ok(Lowered *t, qs_status s, const char *file, int line) {

@@ -1,7 +1,11 @@
 /* Indexing in kernels: access modes, slices, atomics, shared memory, modes of the machine. */
 #include "tests/support/lowered.h"
 
-#define BEGIN(text) Lowered t; lowered_open(&t, text); float x[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, y[12] = {0}; (void)x, (void)y
+#define BEGIN(text)                                                                                                    \
+    Lowered t;                                                                                                         \
+    float x[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, y[12] = {0};                                                \
+    (void)x, (void)y;                                                                                                  \
+    lowered_open(&t, text)
 #define END lowered_close(&t)
 
 static void modes(void) {
@@ -10,7 +14,9 @@ static void modes(void) {
                               {1, 2, 3, 1, 2, 3, 1, 2, 3}, {1, 1, 1, 1, 2, 3, 3, 3, 3}};
     for (int i = 0; i < 5; i++) {
         char text[256];
-        snprintf(text, sizeof text, "function [] = __kernel__ f(x : vec%s, y : vec, pos : int)\n y[pos] = x[pos-3]\nend\n", kinds[i]);
+        snprintf(text, sizeof text, "function [] = __kernel__ f(x : vec%s, y : vec, pos : int)\n"
+          " y[pos] = x[pos-3]\n"
+          "end\n", kinds[i]);
         BEGIN(text);
         OK(&t, RUN1(&t, "f", 9, VEC(x, 3), VEC(y, 9)));
         check_floats(y, 9, want[i], __FILE__, __LINE__);
@@ -23,10 +29,20 @@ static void modes(void) {
 }
 
 static void locals_with_modes(void) {
-    BEGIN("function [] = __kernel__ f(x : vec, y : vec, pos : int)\n A : vec'circular = x\n B = A\n y[pos] = A[pos+3] + B[pos+3]*100\nend\n"
-          "function [] = __kernel__ g(x : vec'checked, y : vec, pos : int)\n y[pos] = x[pos]\nend\n"
-          "function [] = __kernel__ h(x : vec'unchecked, y : vec'circular, pos : int)\n y[pos+3] = x[pos]\nend\n"
-          "function [] = __kernel__ k(x : vec'const, pos : int)\n x[pos] = 1\nend\n");
+    BEGIN("function [] = __kernel__ f(x : vec, y : vec, pos : int)\n"
+          " A : vec'circular = x\n"
+          " B = A\n"
+          " y[pos] = A[pos+3] + B[pos+3]*100\n"
+          "end\n"
+          "function [] = __kernel__ g(x : vec'checked, y : vec, pos : int)\n"
+          " y[pos] = x[pos]\n"
+          "end\n"
+          "function [] = __kernel__ h(x : vec'unchecked, y : vec'circular, pos : int)\n"
+          " y[pos+3] = x[pos]\n"
+          "end\n"
+          "function [] = __kernel__ k(x : vec'const, pos : int)\n"
+          " x[pos] = 1\n"
+          "end\n");
     OK(&t, RUN1(&t, "f", 3, VEC(x, 3), VEC(y, 3)));
     FLOATS(y, 101, 202, 303);
     FAILS(&t, RUN1(&t, "g", 4, VEC(x, 3), VEC(y, 3)), "index 3 is outside dimension 1 of x (size 3)");
@@ -37,17 +53,49 @@ static void locals_with_modes(void) {
 }
 
 static void forms(void) {
-    BEGIN("function [] = __kernel__ a(x : mat, y : mat, pos : ivec2)\n y[pos] = x[pos + [0,1]] + 10*x[pos[0],0] + 100*x[pos[0],pos[1],0]\nend\n"
-          "function [] = __kernel__ b(x : vec, y : vec, pos : ivec2)\n y[pos] = x[0,pos[1]] + x[pos[1]]\nend\n"
-          "function [] = __kernel__ c(x : cube, y : mat, pos : ivec2)\n v = x[pos[0],pos[1],0..2]\n y[pos[0],0..2] = v[[2,1,0]]\nend\n"
-          "function [] = __kernel__ d(x : cube, y : mat, pos : ivec2)\n y[pos[0],:] = x[pos[0],pos[1],:]/max(x[pos[0],pos[1],:])\nend\n"
-          "function [] = __kernel__ e(x : mat, y : vec, pos : int)\n y[pos] = x[pos]\nend\n"
-          "function [] = __kernel__ g(x : mat, y : vec, pos : int)\n y[pos] = x[pos,0,2]\nend\n"
-          "function [] = __kernel__ h(x : vec, y : vec, pos : int)\n y[pos] = x[pos/2] + x[-0.5]\nend\n"
-          "function [] = __kernel__ k(x : mat, y : vec, pos : int)\n y[0] = sum(x) + sum(x[0,:])\n y[1] = sum(x[:,1]) + max(x)\n y[2] = size(x,0)*100 + size(x,1)*10 + size(x,2)\n y[3] = numel(x) + mean(x[pos,0..1])\n s = size(y)\n y[4] = s[0]*10 + s[1]\nend\n"
-          "function [] = __kernel__ l(y : mat, pos : int)\n y[pos,:] = pos + 1\nend\n"
-          "function [] = __kernel__ m(x : mat, y : mat, pos : ivec2)\n y[pos] = sum(x[pos[0]-1..pos[0]+1,pos[1]])\nend\n"
-          "function [] = __kernel__ n(x : cube, y : cube, pos : ivec3)\n s = 0.0\n for m=-1..1\n  s += x[pos + [0,m,0]]\n end\n y[pos] = s\nend\n");
+    BEGIN("function [] = __kernel__ a(x : mat, y : mat, pos : ivec2)\n"
+          " y[pos] = x[pos + [0,1]] + 10*x[pos[0],0] + 100*x[pos[0],pos[1],0]\n"
+          "end\n"
+          "function [] = __kernel__ b(x : vec, y : vec, pos : ivec2)\n"
+          " y[pos] = x[0,pos[1]] + x[pos[1]]\n"
+          "end\n"
+          "function [] = __kernel__ c(x : cube, y : mat, pos : ivec2)\n"
+          " v = x[pos[0],pos[1],0..2]\n"
+          " y[pos[0],0..2] = v[[2,1,0]]\n"
+          "end\n"
+          "function [] = __kernel__ d(x : cube, y : mat, pos : ivec2)\n"
+          " y[pos[0],:] = x[pos[0],pos[1],:]/max(x[pos[0],pos[1],:])\n"
+          "end\n"
+          "function [] = __kernel__ e(x : mat, y : vec, pos : int)\n"
+          " y[pos] = x[pos]\n"
+          "end\n"
+          "function [] = __kernel__ g(x : mat, y : vec, pos : int)\n"
+          " y[pos] = x[pos,0,2]\n"
+          "end\n"
+          "function [] = __kernel__ h(x : vec, y : vec, pos : int)\n"
+          " y[pos] = x[pos/2] + x[-0.5]\n"
+          "end\n"
+          "function [] = __kernel__ k(x : mat, y : vec, pos : int)\n"
+          " y[0] = sum(x) + sum(x[0,:])\n"
+          " y[1] = sum(x[:,1]) + max(x)\n"
+          " y[2] = size(x,0)*100 + size(x,1)*10 + size(x,2)\n"
+          " y[3] = numel(x) + mean(x[pos,0..1])\n"
+          " s = size(y)\n"
+          " y[4] = s[0]*10 + s[1]\n"
+          "end\n"
+          "function [] = __kernel__ l(y : mat, pos : int)\n"
+          " y[pos,:] = pos + 1\n"
+          "end\n"
+          "function [] = __kernel__ m(x : mat, y : mat, pos : ivec2)\n"
+          " y[pos] = sum(x[pos[0]-1..pos[0]+1,pos[1]])\n"
+          "end\n"
+          "function [] = __kernel__ n(x : cube, y : cube, pos : ivec3)\n"
+          " s = 0.0\n"
+          " for m=-1..1\n"
+          "  s += x[pos + [0,m,0]]\n"
+          " end\n"
+          " y[pos] = s\n"
+          "end\n");
     OK(&t, RUN2(&t, "a", 2, 2, MAT(x, 2, 2), MAT(y, 2, 2)));
     FLOATS(y, 112, 210, 334, 430);
     OK(&t, RUN2(&t, "b", 1, 3, VEC(x, 3), VEC(y, 3)));
@@ -72,9 +120,16 @@ static void forms(void) {
 }
 
 static void element_types(void) {
-    BEGIN("function [] = __kernel__ a(x, y, pos : int)\n y[pos] = x[pos]*2 + 0.5\nend\n"
-          "function [] = __kernel__ b(x, pos : int)\n x[pos] += 1.5\nend\n"
-          "function [] = __kernel__ c(x, pos : int)\n x[0] += 2.5\n x[1] ^^= 7\nend\n");
+    BEGIN("function [] = __kernel__ a(x, y, pos : int)\n"
+          " y[pos] = x[pos]*2 + 0.5\n"
+          "end\n"
+          "function [] = __kernel__ b(x, pos : int)\n"
+          " x[pos] += 1.5\n"
+          "end\n"
+          "function [] = __kernel__ c(x, pos : int)\n"
+          " x[0] += 2.5\n"
+          " x[1] ^^= 7\n"
+          "end\n");
     uint8_t u[4] = {1, 2, 100, 200}, v[4] = {0};
     double p[2] = {0.1, 0.2}, q[2] = {0};
     OK(&t, RUN1(&t, "a", 4, TYPED(QS_U8, u, 4), TYPED(QS_U8, v, 4)));
@@ -93,11 +148,25 @@ static void element_types(void) {
 }
 
 static void atomics(void) {
-    BEGIN("function [] = __kernel__ a(h : vec, pos : int)\n h[mod(pos,3)] += 1\nend\n"
-          "function [] = __kernel__ b(y : vec, pos : int)\n y[pos] += 1\nend\n"
-          "function [] = __kernel__ c(y : mat, pos : ivec2)\n y[pos[1],pos[0]] += 1\n y[pos[0],0] += 1\nend\n"
-          "function [] = __kernel__ d(x : vec, y : vec, pos : int)\n y[0] -= x[pos]\n y[1] *= x[pos]\n y[2] ^^= x[pos]\n y[3] __= x[pos]\nend\n"
-          "function [] = __kernel__ e(y, pos : int)\n y[0] &= 1\nend\n");
+    BEGIN("function [] = __kernel__ a(h : vec, pos : int)\n"
+          " h[mod(pos,3)] += 1\n"
+          "end\n"
+          "function [] = __kernel__ b(y : vec, pos : int)\n"
+          " y[pos] += 1\n"
+          "end\n"
+          "function [] = __kernel__ c(y : mat, pos : ivec2)\n"
+          " y[pos[1],pos[0]] += 1\n"
+          " y[pos[0],0] += 1\n"
+          "end\n"
+          "function [] = __kernel__ d(x : vec, y : vec, pos : int)\n"
+          " y[0] -= x[pos]\n"
+          " y[1] *= x[pos]\n"
+          " y[2] ^^= x[pos]\n"
+          " y[3] __= x[pos]\n"
+          "end\n"
+          "function [] = __kernel__ e(y, pos : int)\n"
+          " y[0] &= 1\n"
+          "end\n");
     OK(&t, RUN1(&t, "a", 10, VEC(y, 3)));
     FLOATS(y, 4, 3, 3);
     CHECK(strstr(t.kir.s, "atomic"));
@@ -113,17 +182,35 @@ static void atomics(void) {
     float z[4] = {0, 1, 0, 10};
     OK(&t, RUN1(&t, "d", 4, VEC(x, 4), VEC(z, 4)));
     FLOATS(z, -10, 24, 4, 1);
-    FAILS(&t, RUN1(&t, "e", 4, VEC(y, 4)), "`&=` on an element of y, which is vec, cannot be done by several positions at once");
+    FAILS(&t, RUN1(&t, "e", 4, VEC(y, 4)),
+          "`&=` on an element of y, which is vec, cannot be done by several positions at once");
     END;
 }
 
 static void shared(void) {
     BEGIN("function [] = __kernel__ a(x : vec, y : vec, pos : int, blkpos : int, blkdim : int, blkidx : int)\n"
-          " s = shared(blkdim)\n s[blkpos] = x[pos]\n syncthreads\n bit = 1\n while bit < blkdim\n  if mod(blkpos, 2*bit) == 0\n   s[blkpos] += s[blkpos+bit]\n  end\n"
-          "  syncthreads\n  bit *= 2\n end\n if blkpos == 0\n  y[blkidx] = s[0]\n end\nend\n"
-          "function [] = __kernel__ b(y : mat, pos : ivec2, blkpos : ivec2)\n s = shared_zeros(2,2)\n s[0,0] += 1\n syncthreads\n y[pos] = s[0,0] + s[1,1]\nend\n"
-          "function [] = __kernel__ c(y : vec, n, pos : int)\n s = shared(n, 2*n)\n y[pos] = size(s,0) + 10*size(s,1)\nend\n"
-          "function [] = __kernel__ d(y : vec, pos : int)\n s = shared(y[0])\nend\n");
+          " s = shared(blkdim)\n s[blkpos] = x[pos]\n syncthreads\n bit = 1\n while bit < blkdim\n  if mod(blkpos, "
+          "2*bit) == 0\n   s[blkpos] += s[blkpos+bit]\n  end\n"
+          "  syncthreads\n"
+          "  bit *= 2\n"
+          " end\n"
+          " if blkpos == 0\n"
+          "  y[blkidx] = s[0]\n"
+          " end\n"
+          "end\n"
+          "function [] = __kernel__ b(y : mat, pos : ivec2, blkpos : ivec2)\n"
+          " s = shared_zeros(2,2)\n"
+          " s[0,0] += 1\n"
+          " syncthreads\n"
+          " y[pos] = s[0,0] + s[1,1]\n"
+          "end\n"
+          "function [] = __kernel__ c(y : vec, n, pos : int)\n"
+          " s = shared(n, 2*n)\n"
+          " y[pos] = size(s,0) + 10*size(s,1)\n"
+          "end\n"
+          "function [] = __kernel__ d(y : vec, pos : int)\n"
+          " s = shared(y[0])\n"
+          "end\n");
     t.has_block = true, t.block[0] = 4;
     OK(&t, RUN1(&t, "a", 8, VEC(x, 8), VEC(y, 2)));
     FLOATS(y, 10, 26);
@@ -140,8 +227,13 @@ static void shared(void) {
 
 /* The forms that later passes rely on: positions in int64 plus constants, one test per address. */
 static void form_of_code(void) {
-    BEGIN("function [] = __kernel__ a(x : mat, y : mat, pos : ivec2)\n i = pos[0] - 1\n y[pos] = x[i,pos[1]] + x[pos + [-1,0]]\nend\n"
-          "function [] = __kernel__ b(x : vec'unchecked, y : vec'unchecked, r, pos : int)\n y[pos] = x[pos + 2*r]\nend\n");
+    BEGIN("function [] = __kernel__ a(x : mat, y : mat, pos : ivec2)\n"
+          " i = pos[0] - 1\n"
+          " y[pos] = x[i,pos[1]] + x[pos + [-1,0]]\n"
+          "end\n"
+          "function [] = __kernel__ b(x : vec'unchecked, y : vec'unchecked, r, pos : int)\n"
+          " y[pos] = x[pos + 2*r]\n"
+          "end\n");
     OK(&t, RUN2(&t, "a", 2, 2, MAT(x, 2, 2), MAT(y, 2, 2)));
     const char *load = strstr(t.kir.s, "load");
     CHECK(load && strstr(load + 1, "load"));
