@@ -25,7 +25,7 @@ static qs_status open_one(qs_vm *vm, const DeviceOps *ops, int ordinal, const ch
     const char *why = NULL;
     int n = ops->probe(&m->base, &why);
     if (ordinal >= n) return absent(vm, wanted, n ? "there are fewer of that kind" : why);
-    if (m->ndevices == MAX_DEVICES) return QS_OK;
+    if (m->ndevices == MAX_DEVICES - 1) return QS_OK;
     Device *d = &m->devices[m->ndevices];
     *d = (Device){.ops = ops, .ctx = &m->base, .threads = m->config.threads, .stop = &m->interrupted};
     d->memory = m->ndevices + 1; /* its own memory space; host devices set HOST_MEMORY when they open */
