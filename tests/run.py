@@ -8,6 +8,7 @@ Comment lines at the top of a script say how it is to be run:
     % exit: 1            expected exit status (default 0; then .out holds standard output followed by standard error)
     % args: a b          arguments of the script
     % stdin: text        given on standard input (\\n for a new line)
+    % prompt: yes        the script is typed at the prompt instead of being run
     % options: --checked options for qrun
     % devices: one       run on one device only (default: on every device, when the script can reach a kernel)
     % tolerance: 1e-5    numbers may differ by that much, relative to max(1, |expected|)
@@ -28,7 +29,7 @@ def header(text):
     for line in text.splitlines():
         if not line.startswith("%"):
             break
-        m = re.match(r"%\s*(exit|args|stdin|options|devices|tolerance|needs):\s*(.*)", line)
+        m = re.match(r"%\s*(exit|args|stdin|prompt|options|devices|tolerance|needs):\s*(.*)", line)
         if m:
             found[m[1]] = m[2].strip()
     return found
@@ -100,7 +101,7 @@ class Runner:
 
     def command(self, path, device, opts):
         cmd = [self.qrun] + (["--device", device] if device else []) + shlex.split(opts.get("options", ""))
-        return cmd + [path] + shlex.split(opts.get("args", ""))
+        return cmd if "prompt" in opts else cmd + [path] + shlex.split(opts.get("args", ""))
 
     def run(self, job):
         path, device, opts = job
@@ -109,6 +110,8 @@ class Runner:
                 return job, "skip", f"needs {need}"
         cmd = self.command(path, device, opts)
         stdin = opts.get("stdin", "").replace("\\n", "\n")
+        if "prompt" in opts:
+            stdin = open(os.path.join(ROOT, path), encoding="utf-8").read()
         with tempfile.TemporaryDirectory() as tmp:
             if "snippet" in opts:
                 cmd[-1] = os.path.join(tmp, "snippet.q")

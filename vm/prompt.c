@@ -148,6 +148,12 @@ static bool run_statement(qs_vm *vm, const char *text) {
     return s == QS_OK;
 }
 
+/* What people type at any prompt, when the program has not given the word a meaning of its own. */
+static bool is_word(const char *text, const char *word) {
+    size_t n = strlen(word);
+    return strncmp(text, word, n) == 0 && text[n + strspn(text + n, " \t\r\n;()")] == 0;
+}
+
 bool qprompt_run(qs_vm *vm) {
     Lines l = open_lines(vm);
     Text text;
@@ -155,7 +161,9 @@ bool qprompt_run(qs_vm *vm) {
     qtext_init(&text, qvm_ctx(vm));
     if (l.typed) printf("Quasar %s   ?name for help, Ctrl-D to end\n", qs_version());
     while (!qs_exit_code(vm, NULL) && read_statement(&l, &text)) {
-        if (text.s[0] == '?') show_help(vm, text.s + 1);
+        if (is_word(text.s, "exit") || is_word(text.s, "quit")) break;
+        if (is_word(text.s, "help")) show_help(vm, text.s + strlen(text.s));
+        else if (text.s[0] == '?') show_help(vm, text.s + 1);
         else good = run_statement(vm, text.s) && good;
         qvm_flush(vm);
     }
