@@ -165,26 +165,37 @@ qs_status qmod_unset(qs_vm *vm, Module *m, int slot, qs_value *out) {
     return QS_OK;
 }
 
-static void offer_map(const Map *map, Nearest *near) {
+typedef struct { void (*f)(void *ud, const char *name); void *ud; } NameVisitor;
+
+static void visit_map(const Map *map, const NameVisitor *v) {
     for (uint32_t i = 0; i < map->n; i++)
-        if (map->entries[i].key) qstr_offer(near, map->entries[i].key->s);
+        if (map->entries[i].key) v->f(v->ud, map->entries[i].key->s);
 }
 
-static bool offer_types_of(void *near, Module *m) {
-    offer_map(&m->types, near);
+static bool visit_names_of(void *ud, Module *m) {
+    visit_map(&m->names, ud);
+    visit_map(&m->types, ud);
     return false;
 }
 
-static bool offer_names_of(void *near, Module *m) {
-    offer_map(&m->names, near);
-    return offer_types_of(near, m);
+void qmod_each_name(qs_vm *vm, Module *m, void (*f)(void *ud, const char *name), void *ud) {
+    NameVisitor v = {f, ud};
+    visit_names_of(&v, m);
+    over_imports(vm, m, visit_names_of, &v);
+    visit_map(&qvm(vm)->builtins, &v);
 }
 
+static void offer_name(void *near, const char *name) { qstr_offer(near, name); }
+
 bool qmod_offer(qs_vm *vm, Module *m, Nearest *near) {
-    offer_names_of(near, m);
-    over_imports(vm, m, offer_names_of, near);
-    offer_map(&qvm(vm)->builtins, near);
+    qmod_each_name(vm, m, offer_name, near);
     return near->best != NULL;
+}
+
+static bool offer_types_of(void *near, Module *m) {
+    const NameVisitor v = {offer_name, near};
+    visit_map(&m->types, &v);
+    return false;
 }
 
 qs_status qmod_unknown(qs_vm *vm, Module *m, const char *what, const char *name) {

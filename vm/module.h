@@ -50,6 +50,7 @@ Reduction **qmod_rules(qs_vm *vm, Module *m, int *n);         /* those that appl
 /* Global slot of a name as seen from a module; < 0: unknown. */
 int qmod_lookup(qs_vm *vm, Module *m, Str *name);
 int qmod_slot(qs_vm *vm, Module *m, Str *name);               /* its own, made when missing */
+void qmod_each_name(qs_vm *vm, Module *m, void (*f)(void *ud, const char *name), void *ud); /* visible from m */
 bool qmod_offer(qs_vm *vm, Module *m, Nearest *near);
 qs_status qmod_type(qs_vm *vm, Module *m, TypeExpr *e, const Source *src, const TypeHost *params, const Type **out,
                     TypeMods *mods);

@@ -5,31 +5,107 @@
 #include "vm/module.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <signal.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* -- lines: libedit when it is there and somebody types, else plain reading -------------------------------------- */
+/* -- completion: what the word being typed may become --------------------------------------------------------------- */
+
+/* readline passes no data to its callbacks, so the prompt that is reading a line is known to them by this. */
+static struct Completion {
+    qs_vm *vm;
+    Text words;     /* the candidates, each ended by a NUL */
+    size_t at;      /* of the next one to give */
+} *completing;
+
+static void add_word(struct Completion *c, const char *prefix, size_t nprefix, const char *name, const char *text) {
+    if (strncmp(name, text + nprefix, strlen(text + nprefix)) != 0) return;
+    qtext_add(&c->words, prefix, nprefix);
+    qtext_add(&c->words, name, strlen(name) + 1);
+}
+
+/* o.fi: fields of an object that a variable of the session holds. */
+static void add_fields(struct Completion *c, const char *text, const char *dot) {
+    uint64_t slot;
+    Str *name = qstr_name(qvm_ctx(c->vm), text, (size_t)(dot - text)), *field;
+    qs_value v = qs_nil(), x;
+    if (qmap_get(&qvm(c->vm)->session->names, name, &slot)) v = *qvm_global(c->vm, slot);
+    for (uint32_t i = 0; v.kind == QS_OBJECT && qobj_field(v.u.p, i, &field, &x); i++)
+        add_word(c, text, (size_t)(dot + 1 - text), field->s, text);
+}
+
+static void add_name(void *ud, const char *name) {
+    const char *const *text = ud;
+    add_word(completing, "", 0, name, *text);
+}
+
+static char *complete(const char *text, int again) {
+    struct Completion *c = completing;
+    if (!again) {
+        const char *dot = strrchr(text, '.');
+        c->words.len = c->at = 0;
+        if (dot) add_fields(c, text, dot);
+        else qmod_each_name(c->vm, qvm(c->vm)->session, add_name, &text);
+    }
+    if (c->at >= c->words.len) return NULL;
+    char *word = strdup(c->words.s + c->at);
+    c->at += strlen(word) + 1;
+    return word;
+}
+
+/* -- lines: libedit when it is there and somebody types, else plain reading ----------------------------------------- */
 
 typedef struct {
     qs_vm *vm;
     bool typed;                             /* input is a terminal */
     char *(*readline)(const char *prompt);  /* NULL: plain */
     void (*add_history)(const char *line);
+    int (*write_history)(const char *file);
+    char history[PATH_MAX];                 /* the file, "" for none */
+    struct Completion completion;
 } Lines;
 
-static Lines open_lines(qs_vm *vm) {
-    Lines l = {.vm = vm, .typed = isatty(0) && isatty(1)};
+static void open_history(Lines *l, void *lib) {
+    int (*read_history)(const char *);
+    const char *home = getenv("HOME");
+    *(void **)&read_history = dlsym(lib, "read_history");
+    *(void **)&l->write_history = dlsym(lib, "write_history");
+    if (!home || !read_history || !l->write_history) return;
+    if (snprintf(l->history, sizeof l->history, "%s/.quasar_history", home) >= PATH_MAX) l->history[0] = 0;
+    else read_history(l->history);
+}
+
+static void open_completion(Lines *l, void *lib) {
+    char *(**entry)(const char *, int) = dlsym(lib, "rl_completion_entry_function");
+    const char **breaks = dlsym(lib, "rl_basic_word_break_characters");
+    int *append = dlsym(lib, "rl_completion_append_character");
+    if (!entry) return;
+    *entry = complete;
+    if (breaks) *breaks = " \t\n\"'`@$><=;|&{}()[]+-*/^,:!?";
+    if (append) *append = 0;
+    l->completion.vm = l->vm;
+    qtext_init(&l->completion.words, qvm_ctx(l->vm));
+    completing = &l->completion;
+}
+
+static void open_lines(qs_vm *vm, Lines *l) {
+    *l = (Lines){.vm = vm, .typed = isatty(0) && isatty(1)};
     static const char *const names[] = {"libedit.so.2", "libedit.so.0", "libedit.so"};
     void *lib = NULL;
-    for (int i = 0; l.typed && !lib && i < 3; i++) lib = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    if (!lib) return l;
-    *(void **)&l.readline = dlsym(lib, "readline");
-    *(void **)&l.add_history = dlsym(lib, "add_history");
-    return l;
+    for (int i = 0; l->typed && !lib && i < 3; i++) lib = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    if (!lib) return;
+    *(void **)&l->readline = dlsym(lib, "readline");
+    *(void **)&l->add_history = dlsym(lib, "add_history");
+    open_history(l, lib);
+    open_completion(l, lib);
+}
+
+static void close_lines(Lines *l) {
+    if (l->history[0]) l->write_history(l->history);
+    if (completing) qtext_free(&l->completion.words);
+    completing = NULL;
 }
 
 static char *plain_line(const Lines *l, const char *prompt) {
@@ -155,9 +231,10 @@ static bool is_word(const char *text, const char *word) {
 }
 
 bool qprompt_run(qs_vm *vm) {
-    Lines l = open_lines(vm);
+    Lines l;
     Text text;
     bool good = true;
+    open_lines(vm, &l);
     qtext_init(&text, qvm_ctx(vm));
     if (l.typed) printf("Quasar %s   ?name for help, Ctrl-D to end\n", qs_version());
     while (!qs_exit_code(vm, NULL) && read_statement(&l, &text)) {
@@ -168,6 +245,7 @@ bool qprompt_run(qs_vm *vm) {
         qvm_flush(vm);
     }
     qtext_free(&text);
+    close_lines(&l);
     if (l.typed) printf("\n");
     return good || l.typed;
 }
