@@ -306,7 +306,9 @@ qs_status qcall_other(qs_vm *vm, qs_value callee, int nin, qs_value *in, int nna
         if (nnamed) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s takes no named arguments", qtype_name(t->type));
         return qval_construct(vm, t->type, nin, in, out);
     }
-    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s cannot be called", qval_type_name(vm, callee));
+    bool indexed = callee.kind == QS_ARRAY || callee.kind == QS_CELL;
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s cannot be called%s", qval_type_name(vm, callee),
+                    indexed ? "; elements are read with brackets: x[i]" : "");
 }
 
 /* -- methods ----------------------------------------------------------------------------------------------------- */
