@@ -46,6 +46,8 @@ typedef struct Array {
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
 } Array;
 
+enum { CELL_INFERRED = 1 }; /* hdr.flags: elem was seen in the items of a literal, and widens when it must */
+
 /* A cell: an array of values.  elem is the declared element type (?? when mixed), checked on every store. */
 typedef struct Cell {
     GcObj gc;

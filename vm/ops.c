@@ -416,6 +416,7 @@ qs_status qops_cell(qs_vm *vm, int n, const qs_value *items, qs_value *out) {
     int64_t dims[1] = {n};
     TRY(qcell_new(vm, qtype_any(qvm_ctx(vm)), 1, dims, &c));
     c->elem = item_type(vm, n, items);
+    c->gc.hdr.flags |= CELL_INFERRED;
     for (int i = 0; i < n; i++) c->items[i] = qval_retain(items[i]);
     *out = qval_object(QS_CELL, c);
     return QS_OK;

@@ -1,0 +1,5 @@
+% part
+function [] = f()
+  error("in module")
+end
+f()

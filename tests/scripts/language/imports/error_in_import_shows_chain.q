@@ -1,0 +1,3 @@
+% exit: 1
+import "cycle/fails.q"
+print "never"
