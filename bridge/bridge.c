@@ -354,7 +354,7 @@ static qs_status cannot_start(qs_vm *vm) { /* before errors.c can work */
     return qs_fail(vm, QS_EIO, "Python: the package pyquasar cannot be imported");
 }
 
-qs_python_open qbridge_open;
+QS_API qs_python_open qbridge_open;
 qs_status qbridge_open(qs_vm *vm, const PythonPlace *place, const Python **out) {
     bool first = !Py_IsInitialized();
     if (first) TRY(start_python(vm, place));

@@ -79,44 +79,54 @@ static int take_names(Border *b, PyObject *names, int n, Str **out) {
     return 0;
 }
 
+enum { MOST_RESULTS = 16, PERHAPS = -1 };
+
+/* How many results to ask for. */
 static int results_of(const Function *f) {
-    if (f->fkind == FN_SCRIPT) return f->ast->is_lambda ? 1 : f->ast->nouts;
-    return 1;
+    if (f->fkind != FN_SCRIPT) return PERHAPS;
+    if (f->ast->expr) return 1;
+    return !f->ast->is_lambda && f->ast->nouts <= MOST_RESULTS ? f->ast->nouts : PERHAPS;
+}
+
+static PyObject *give(Border *b, qs_value v) {
+    PyObject *o = qpy_from_value(b, v);
+    qval_release(b->vm, v);
+    return o;
 }
 
 /* [a, b] = f() is a tuple in Python. */
-static PyObject *give(Border *b, qs_status s, qs_value *out, int n) {
-    if (s != QS_OK) return qerror_raise(b, s);
-    PyObject *r = n > 1 ? PyTuple_New(n) : NULL;
+static PyObject *give_all(Border *b, qs_value *out, int n) {
+    PyObject *r = PyTuple_New(n);
     for (int i = 0; i < n; i++) {
-        PyObject *o = qpy_from_value(b, out[i]);
-        qs_release(b->vm, out[i]);
-        if (n == 1) r = o;
-        else if (r && o) PyTuple_SetItem(r, i, o);
+        PyObject *o = give(b, out[i]);
+        if (r && o) PyTuple_SetItem(r, i, o);
         else Py_CLEAR(r);
     }
     return r;
 }
 
-enum { MOST_RESULTS = 16 };
-
 static PyObject *run(Border *b, qs_value fn, int nin, const qs_value *in, int nnamed, Str *const *names) {
-    qs_value out[MOST_RESULTS] = {{0}};
     int n = results_of(fn.u.p);
-    bool several = n > 1 && n <= MOST_RESULTS;
-    qs_status s = qvm_call(b->vm, fn, nin, in, nnamed, names, several ? n : -1, out);
-    return give(b, s, out, several ? n : 1);
+    qs_value out[MOST_RESULTS];
+    out[0] = qs_nil();
+    qs_status s = qvm_call(b->vm, fn, nin, in, nnamed, names, n, out);
+    if (s != QS_OK) return qerror_raise(b, s);
+    return n > 1 ? give_all(b, out, n) : give(b, out[0]);
+}
+
+static PyObject *run_named(Border *b, qs_value fn, int nin, const qs_value *in, PyObject *names) {
+    Str *strings[MOST];
+    int n = (int)PyTuple_Size(names);
+    return take_names(b, names, n, strings) < 0 ? NULL : run(b, fn, nin, in, n, strings);
 }
 
 static PyObject *call_inside(Border *b, qs_value fn, PyObject *const *args, int nin, PyObject *names) {
     qs_value few[FEW], *in = nin <= FEW ? few : PyMem_Malloc((size_t)nin * sizeof *in);
-    int nnamed = names ? (int)PyTuple_Size(names) : 0;
-    Str *strings[MOST];
     PyObject *r = NULL;
     if (!in) return PyErr_NoMemory();
     if (take_args(b, args, nin, in) == 0) {
-        if (take_names(b, names, nnamed, strings) == 0) r = run(b, fn, nin, in, nnamed, strings);
-        for (int i = 0; i < nin; i++) qs_release(b->vm, in[i]);
+        r = names ? run_named(b, fn, nin, in, names) : run(b, fn, nin, in, 0, NULL);
+        for (int i = 0; i < nin; i++) qval_release(b->vm, in[i]);
     }
     if (in != few) PyMem_Free(in);
     return r;
@@ -130,7 +140,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyOb
     if (qgil_enter(b) < 0) return NULL;
     qs_value fn = qval_retain(w->v); /* the object may go while it runs */
     PyObject *r = call_inside(b, fn, args, (int)n, names);
-    qs_release(b->vm, fn);
+    qval_release(b->vm, fn);
     qgil_leave(b);
     return r;
 }

@@ -44,6 +44,22 @@ typedef struct {
     const char *line[A_COUNT];
 } Answers;
 
+typedef struct {
+    Candidate candidate;
+    Answers answers;
+    char library[PATH_MAX], package[PATH_MAX];
+    char refusal[2 * PATH_MAX]; /* why there is no Python */
+} Found;
+
+static bool refuse(Found *f, const char *fmt, ...) QS_PRINTF(2, 3);
+static bool refuse(Found *f, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(f->refusal, sizeof f->refusal, fmt, ap);
+    va_end(ap);
+    return false;
+}
+
 /* -- asking ------------------------------------------------------------------------------------------------------------------ */
 
 static size_t read_all(int fd, char *buf, size_t size) {
@@ -60,11 +76,11 @@ static int wait_for(pid_t child) {
     return status;
 }
 
-/* What `executable -IS -c question` prints; false when it fails. */
-static bool ask(const char *executable, Answers *a) {
+/* What `executable options -c text` prints, at most size-1 bytes; false when it fails. */
+static bool ask(const char *executable, const char *options, const char *text, char *answer, size_t size) {
     int fds[2];
     pid_t child;
-    char *argv[] = {(char *)(uintptr_t)executable, "-IS", "-c", (char *)(uintptr_t)question, NULL};
+    char *argv[] = {(char *)(uintptr_t)executable, (char *)(uintptr_t)options, "-c", (char *)(uintptr_t)text, NULL};
     posix_spawn_file_actions_t files;
     if (pipe(fds)) return false;
     posix_spawn_file_actions_init(&files);
@@ -75,9 +91,9 @@ static bool ask(const char *executable, Answers *a) {
     bool started = posix_spawn(&child, executable, &files, NULL, argv, environ) == 0;
     posix_spawn_file_actions_destroy(&files);
     close(fds[1]);
-    size_t n = started ? read_all(fds[0], a->text, sizeof a->text - 1) : 0;
+    size_t n = started ? read_all(fds[0], answer, size - 1) : 0;
     close(fds[0]);
-    a->text[n] = 0;
+    answer[n] = 0;
     return started && wait_for(child) == 0;
 }
 
@@ -123,17 +139,17 @@ static bool on_path(Candidate *c) {
 }
 
 /* What the user has chosen must work: another Python in its place would lack his packages. */
-static qs_status choose(qs_vm *vm, Candidate *c) {
+static bool choose(Found *f) {
     static const char *const variables[] = {"QUASAR_PYTHON", "VIRTUAL_ENV", "CONDA_PREFIX"};
     for (int i = 0; i < 3; i++) {
         const char *place = getenv(variables[i]);
         if (!place || !*place) continue;
-        if (python_at(place, variables[i], c)) return QS_OK;
-        return qs_fail(vm, QS_EIO, "Python: %s is %s, but there is no Python there", variables[i], place);
+        if (python_at(place, variables[i], &f->candidate)) return true;
+        return refuse(f, "%s is %s, but there is no Python there", variables[i], place);
     }
-    if (python_at("./.venv", "./.venv", c) || on_path(c)) return QS_OK;
-    return qs_fail(vm, QS_EIO, "Python: none found in QUASAR_PYTHON, VIRTUAL_ENV, CONDA_PREFIX, ./.venv or as python3 on PATH; "
-                               "install it (Debian: apt install python3 libpython3-dev)");
+    if (python_at("./.venv", "./.venv", &f->candidate) || on_path(&f->candidate)) return true;
+    return refuse(f, "none found in QUASAR_PYTHON, VIRTUAL_ENV, CONDA_PREFIX, ./.venv or as python3 on PATH; "
+                     "install it (Debian: apt install python3 libpython3-dev)");
 }
 
 /* -- libpython ----------------------------------------------------------------------------------------------------------------- */
@@ -165,29 +181,30 @@ static bool open_library(const Answers *a, char out[PATH_MAX]) {
     return false;
 }
 
-static qs_status check_version(qs_vm *vm, const Candidate *c, const Answers *a) {
+static bool good_version(Found *f) {
     int major = 0, minor = 0;
-    sscanf(a->line[A_VERSION], "%d.%d", &major, &minor);
-    if (strncmp(a->line[A_FLAGS], "cpython ", 8) != 0)
-        return qs_fail(vm, QS_EIO, "Python: %s is %.*s; only CPython has what is needed", c->executable,
-                       (int)strcspn(a->line[A_FLAGS], " "), a->line[A_FLAGS]);
-    if (major != 3 || minor < 9)
-        return qs_fail(vm, QS_EIO, "Python: %s is version %s; 3.9 or later is needed", c->executable, a->line[A_VERSION]);
-    if (strcmp(a->line[A_FLAGS] + 8, "1") == 0)
-        return qs_fail(vm, QS_EIO, "Python: %s is a build without the global lock, which is not supported", c->executable);
-    return QS_OK;
+    const char *executable = f->candidate.executable, *version = f->answers.line[A_VERSION], *flags = f->answers.line[A_FLAGS];
+    sscanf(version, "%d.%d", &major, &minor);
+    if (strncmp(flags, "cpython ", 8) != 0)
+        return refuse(f, "%s is %.*s; only CPython has what is needed", executable, (int)strcspn(flags, " "), flags);
+    if (major != 3 || minor < 9) return refuse(f, "%s is version %s; 3.9 or later is needed", executable, version);
+    if (strcmp(flags + 8, "1") == 0) return refuse(f, "%s is a build without the global lock, which is not supported", executable);
+    return true;
 }
 
-static qs_status find_library(qs_vm *vm, const Candidate *c, Answers *a, char library[PATH_MAX]) {
-    if (!ask(c->executable, a) || !split(a))
-        return qs_fail(vm, QS_EIO, "Python: %s (%s) does not run", c->executable, c->why);
-    TRY(check_version(vm, c, a));
-    if (open_library(a, library)) return QS_OK;
-    const char *first = a->line[A_NAMES];
-    return qs_fail(vm, QS_EIO, "Python: %s (%s) is linked statically and its library is not here: looked for %.*s in %s; install it "
-                               "(Debian: apt install libpython%.*s; pyenv: PYTHON_CONFIGURE_OPTS=--enable-shared)",
-                   c->executable, c->why, (int)strcspn(first, ":"), first, a->line[A_FOLDERS],
-                   (int)(strrchr(a->line[A_VERSION], '.') - a->line[A_VERSION]), a->line[A_VERSION]);
+/* Which Python it is, and its library opened; else f->refusal says why not. */
+static bool find_python(Found *f) {
+    Answers *a = &f->answers;
+    if (!choose(f)) return false;
+    const char *executable = f->candidate.executable, *why = f->candidate.why;
+    if (!ask(executable, "-IS", question, a->text, sizeof a->text) || !split(a))
+        return refuse(f, "%s (%s) does not run", executable, why);
+    if (!good_version(f)) return false;
+    if (open_library(a, f->library)) return true;
+    const char *first = a->line[A_NAMES], *version = a->line[A_VERSION];
+    return refuse(f, "%s (%s) is linked statically and its library is not here: looked for %.*s in %s; install it "
+                     "(Debian: apt install libpython%.*s; pyenv: PYTHON_CONFIGURE_OPTS=--enable-shared)",
+                  executable, why, (int)strcspn(first, ":"), first, a->line[A_FOLDERS], (int)(strrchr(version, '.') - version), version);
 }
 
 /* -- the bridge ---------------------------------------------------------------------------------------------------------------- */
@@ -209,8 +226,6 @@ static bool bridge_folder(char out[PATH_MAX]) {
     }
     return false;
 }
-
-typedef struct { Candidate candidate; Answers answers; char library[PATH_MAX], package[PATH_MAX]; } Found;
 
 static bool is_python(void) {
     int (*initialized)(void);
@@ -234,22 +249,34 @@ static qs_status open_bridge(qs_vm *vm, const Found *f, bool inside) {
     return QS_OK;
 }
 
-static qs_status find_python(qs_vm *vm, Found *f) {
-    TRY(choose(vm, &f->candidate));
-    return find_library(vm, &f->candidate, &f->answers, f->library);
+static bool find(Found *f, bool inside) {
+    if (!bridge_folder(f->package))
+        return refuse(f, "this Quasar was built without the bridge: python/" BRIDGE_FILE " is not beside it; "
+                         "install Python's headers (Debian: apt install python3-dev) and build again");
+    return inside || find_python(f);
 }
 
 static qs_status start(qs_vm *vm) {
     Found *f = qmem_alloc(qvm_ctx(vm), sizeof *f);
     bool inside = is_python();
-    qs_status s = QS_OK;
-    if (!bridge_folder(f->package))
-        s = qs_fail(vm, QS_EIO, "Python: this Quasar was built without the bridge: python/" BRIDGE_FILE " is not beside it; "
-                                "install Python's headers (Debian: apt install python3-dev) and build again");
-    if (s == QS_OK && !inside) s = find_python(vm, f);
-    if (s == QS_OK) s = open_bridge(vm, f, inside);
+    qs_status s = find(f, inside) ? open_bridge(vm, f, inside) : qs_fail(vm, QS_EIO, "Python: %s", f->refusal);
     qmem_free(qvm_ctx(vm), f, sizeof *f);
     return s;
+}
+
+static bool has_module(const Found *f, const char *name) {
+    char text[512], answer[16];
+    for (const char *s = name; *s; s++)
+        if (!strchr("_.", *s) && !(*s >= 'a' && *s <= 'z') && !(*s >= 'A' && *s <= 'Z') && !(*s >= '0' && *s <= '9')) return false;
+    snprintf(text, sizeof text, "import importlib.util as u; print(u.find_spec('%s') is not None)", name);
+    return ask(f->candidate.executable, "-I", text, answer, sizeof answer) && strcmp(answer, "True\n") == 0;
+}
+
+bool qpython_has(const char *what) {
+    Found *f = calloc(1, sizeof *f);
+    bool yes = f && find(f, false) && (strcmp(what, "python") == 0 || has_module(f, what));
+    free(f);
+    return yes;
 }
 
 /* -- built-ins ------------------------------------------------------------------------------------------------------------------- */
@@ -287,7 +314,7 @@ qs_status qpython_config(qs_vm *vm, qs_call_args *c) {
     (void)c;
     Found *f = qmem_alloc(qvm_ctx(vm), sizeof *f);
     bool inside = !qvm(vm)->python && is_python();
-    qs_status s = inside ? QS_OK : find_python(vm, f);
+    qs_status s = find(f, inside) ? QS_OK : qs_fail(vm, QS_EIO, "Python: %s", f->refusal);
     if (s == QS_OK && !qvm(vm)->python) s = start(vm);
     if (s == QS_OK && inside) say(vm, "Python     ", "of this process");
     if (s == QS_OK && !inside) {

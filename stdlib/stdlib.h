@@ -10,6 +10,7 @@
 /* -- core.c: registration ------------------------------------------------------------------------------------------ */
 void qlib_register(qs_vm *vm); /* from qs_open: one walk over builtins.def */
 void qlib_close(qs_vm *vm);    /* from qs_close */
+bool qpython_has(const char *what);   /* python, or a module of it */
 bool qlib_has(const char *library); /* png jpeg tiff pcre2 zlib: built with it; lapack: can be opened */
 
 typedef struct { /* a row of builtins.def; name NULL: the heading of a group, its title in doc */

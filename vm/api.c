@@ -168,7 +168,7 @@ qs_status qs_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nout,
     return back(vm, qvm_call(vm, fn, nin, in, 0, NULL, nout, out));
 }
 
-bool qs_has(const char *what) { return qkrn_has(what) || qlib_has(what); }
+bool qs_has(const char *what) { return qkrn_has(what) || qlib_has(what) || qpython_has(what); }
 
 bool qs_exit_code(qs_vm *vm, int *code) {
     if (qvm(vm)->exiting && code) *code = qvm(vm)->exit_code;

@@ -21,7 +21,8 @@ static const char usage[] =
     "  --checked            an access outside an array in a kernel is an error\n"
     "  --dump WHAT          print instead of run: ast, bytecode; after the run: kir\n"
     "  --devices            list the devices\n"
-    "  --has WHAT           exit 0 when it is there: ref, cpu, opencl, png, jpeg, tiff, pcre2, zlib, lapack\n"
+    "  --has WHAT           exit 0 when it is there: ref, cpu, opencl, png, jpeg, tiff, pcre2, zlib, lapack,\n"
+    "                       python, or a module of it\n"
     "  --version, --help\n";
 
 typedef struct {

@@ -91,16 +91,19 @@ def _suggestion(e):
 
 def traceback_text(e):
     """Where in Python it happened; empty when that was in the call itself."""
-    if e.__traceback__ is None and e.__cause__ is None and e.__context__ is None:
+    whole = traceback.TracebackException.from_exception(e)
+    frames = [f for f in whole.stack if not f.filename.startswith("<frozen ")]
+    if not frames and e.__cause__ is None and e.__context__ is None:
         return ""
-    return "".join(traceback.format_exception(type(e), e, e.__traceback__))
+    whole.stack = traceback.StackSummary.from_list(frames)
+    return "".join(whole.format())
 
 
 def exit_code(e):
     if e.code is None:
         return 0
-    if isinstance(e.code, int):
-        return e.code & 0xff
+    if isinstance(e.code, int) or isinstance(e.code, float) and e.code.is_integer():
+        return int(e.code) & 0xff
     print(e.code, file=sys.stderr)
     return 1
 
