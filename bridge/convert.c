@@ -150,5 +150,6 @@ qs_status qpy_result(Border *b, PyObject *r, qs_value *out) {
     TRY(qpy_to_value(b, r, out));
     if (!qvm(b->vm)->exiting) return QS_OK;
     qs_release(b->vm, *out); /* a callback called exit(), and somebody swallowed the exception */
+    *out = qs_nil();
     return qs_fail(b->vm, QS_EINTERRUPT, "exit");
 }

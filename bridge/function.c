@@ -173,6 +173,13 @@ static PyObject *compare(PyObject *a, PyObject *b, int op) {
 
 static PyObject *call_by_tuple(PyObject *o, PyObject *args, PyObject *names) { return PyVectorcall_Call(o, args, names); }
 
+/* As an attribute of a class it is a method. */
+static PyObject *bind(PyObject *o, PyObject *owner, PyObject *type) {
+    (void)type;
+    if (!owner || owner == Py_None) return Py_INCREF(o), o;
+    return qbridge_support("method", "(OO)", o, owner);
+}
+
 static PyGetSetDef attributes[] = {
     {"__name__", name_of, NULL, NULL, NULL},
     {"__qualname__", name_of, NULL, NULL, NULL},
@@ -192,6 +199,7 @@ static PyType_Slot slots[] = {
     {Py_tp_hash, (void *)hash},
     {Py_tp_richcompare, (void *)compare},
     {Py_tp_call, (void *)call_by_tuple},
+    {Py_tp_descr_get, (void *)bind},
     {Py_tp_getset, attributes},
     {Py_tp_members, members},
     {0, NULL},

@@ -288,6 +288,7 @@ static qs_status import_items(Border *b, PyObject *list, qs_value *out) { /* of 
         Py_XDECREF(o);
         if (s == QS_OK) continue;
         qs_release(b->vm, *out);
+        *out = qs_nil();
         return s;
     }
     return QS_OK;
@@ -329,9 +330,9 @@ static qs_status import_other(Border *b, PyObject *o, qs_value *out) {
     if (!plain) return qerror_take(b);
     if (PyList_Check(plain) || PyTuple_Check(plain)) s = import_items(b, plain, out);
     else if (PyDict_Check(plain)) s = import_dict(b, plain, out);
-    else if (is_ndarray(plain) && import_ndarray(b, plain, out, &s)) {}
+    else if (PyNumber_Check(plain) && !PyObject_CheckBuffer(plain)) return qpy_to_value(b, plain, out);
+    else if (PyUnicode_Check(plain)) return qpy_text(b, plain, out);
     else if (import_buffer(b, plain, out, &s)) {}
-    else if (plain != o) return qpy_to_value(b, plain, out);
     else s = qs_fail(b->vm, QS_ETYPE, "from_py: the elements cannot be used");
     Py_DECREF(plain);
     return s;
@@ -342,11 +343,12 @@ enum { DEEP = 200 };
 qs_status qnd_import(Border *b, PyObject *o, qs_value *out) {
     static int depth; /* under the GIL */
     qs_status s;
+    qs_value simple;
     if (is_ndarray(o) && import_ndarray(b, o, out, &s)) return s;
     Py_INCREF(o);
-    TRY(qpy_to_value(b, o, out));
-    if (out->kind != QS_FOREIGN) return QS_OK;
-    qs_release(b->vm, *out);
+    TRY(qpy_to_value(b, o, &simple));
+    if (simple.kind != QS_FOREIGN) return *out = simple, QS_OK;
+    qs_release(b->vm, simple);
     if (import_buffer(b, o, out, &s)) return s;
     if (depth >= DEEP) return qs_fail(b->vm, QS_EVALUE, "from_py: more than %d lists inside each other", DEEP);
     depth++;

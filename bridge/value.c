@@ -142,7 +142,7 @@ static PyObject *method_named(Border *b, PyObject *o, PyObject *name) {
     if (!s || qvm_lookup(b->vm, s->s, &fn) != QS_OK) return qs_error_clear(b->vm), NULL;
     PyObject *f = fn.kind == QS_FUNCTION ? qpy_from_value(b, fn) : NULL;
     qs_release(b->vm, fn);
-    PyObject *r = f ? qbridge_support("bind", "(OO)", f, o) : NULL;
+    PyObject *r = f ? qbridge_support("method", "(OO)", f, o) : NULL;
     Py_XDECREF(f);
     return r;
 }
@@ -157,25 +157,21 @@ static PyObject *field(Border *b, PyObject *o, PyObject *name) {
     return p;
 }
 
+/* Fields first, then what every value has, then functions: for objects alone, since NumPy asks arrays for their methods. */
 static PyObject *get_attribute(PyObject *o, PyObject *name) {
     Border *b = border(o);
-    if (value_of(o).kind == QS_OBJECT && b->vm && qgil_enter(b) == 0) {
-        PyObject *r = field(b, o, name);
-        qgil_leave(b);
-        if (r || PyErr_Occurred()) return r;
-    }
-    PyObject *r = PyObject_GenericGetAttr(o, name);
-    if (r || !PyErr_ExceptionMatches(PyExc_AttributeError) || !b->vm) return r;
-    PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);
-    if (PyUnicode_ReadChar(name, 0) != '_' && qgil_enter(b) == 0) {
+    if (value_of(o).kind != QS_OBJECT || !b->vm) return PyObject_GenericGetAttr(o, name);
+    if (qgil_enter(b) < 0) return NULL;
+    PyObject *r = field(b, o, name);
+    if (!r && !PyErr_Occurred()) r = PyObject_GenericGetAttr(o, name);
+    if (!r && PyErr_ExceptionMatches(PyExc_AttributeError) && PyUnicode_ReadChar(name, 0) != '_') {
+        PyObject *type, *value, *traceback;
+        PyErr_Fetch(&type, &value, &traceback);
         r = method_named(b, o, name);
-        qgil_leave(b);
+        if (!r) PyErr_Restore(type, value, traceback);
+        else Py_XDECREF(type), Py_XDECREF(value), Py_XDECREF(traceback);
     }
-    if (!r) return PyErr_Restore(type, value, traceback), NULL;
-    Py_XDECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(traceback);
+    qgil_leave(b);
     return r;
 }
 

@@ -92,11 +92,20 @@ def _suggestion(e):
 def traceback_text(e):
     """Where in Python it happened; empty when that was in the call itself."""
     whole = traceback.TracebackException.from_exception(e)
-    frames = [f for f in whole.stack if not f.filename.startswith("<frozen ")]
-    if not frames and e.__cause__ is None and e.__context__ is None:
+    part = whole
+    while part is not None:
+        part.stack = traceback.StackSummary.from_list(_shown(f) for f in part.stack if not f.filename.startswith("<frozen "))
+        part = part.__cause__ or part.__context__
+    if not whole.stack and e.__cause__ is None and e.__context__ is None:
         return ""
-    whole.stack = traceback.StackSummary.from_list(frames)
     return "".join(whole.format())
+
+
+def _shown(f):
+    """A frame as every version prints it, with a path from where we are."""
+    here = os.path.join(os.getcwd(), "")
+    name = f.filename[len(here):] if f.filename.startswith(here) else f.filename
+    return traceback.FrameSummary(name, f.lineno, f.name, lookup_line=False, line=f.line)
 
 
 def exit_code(e):
@@ -196,9 +205,7 @@ def minimum(x, y):
     return _numpy().minimum(x, y) if hasattr(x, "dtype") else min(x, y)
 
 
-def bind(function, owner):
-    import functools
-    return functools.partial(function, owner)
+method = types.MethodType
 
 
 # -- NumPy ---------------------------------------------------------------------------------------------------------------
@@ -223,7 +230,12 @@ def numpy_sample():
 
 
 def cell_array(items, shape, kind):
-    numpy = _numpy()
+    """{…} of the language; without NumPy a list."""
+    try:
+        import numpy
+    except ImportError:
+        return list(items) if len(shape) == 1 else [cell_array(items[i * shape[1]:(i + 1) * shape[1]], shape[1:], kind)
+                                                    for i in range(shape[0])]
     if kind != "object":
         return numpy.array(items, kind or None).reshape(shape)
     a = numpy.empty(len(items), object)
@@ -241,11 +253,13 @@ def plain(x):
     if isinstance(x, (bool, int, float, complex, str)):  # subclasses: an IntEnum
         return next(t(x) for t in (bool, int, float, complex, str) if isinstance(x, t) and (t is not int or abs(x) < 2**63))
     if not isinstance(x, list) and not hasattr(x, "__array__") and not hasattr(x, "__array_interface__"):
-        raise TypeError("from_py: a %s has no counterpart in the language" % type(x).__name__)
+        raise TypeError("from_py: a value of type %s has no counterpart in the language" % type(x).__name__)
     numpy = _numpy()
     a = numpy.asarray(x)
     if a.dtype.kind in "OUST" or a.dtype.kind == "V":
         return a.tolist() if a.ndim else [a.item()]
+    if a.ndim > 8:
+        raise TypeError("from_py: an array of the language has at most 8 dimensions, not %d" % a.ndim)
     if a.dtype.kind in "mM" or a.dtype.itemsize > 16 or (a.dtype.kind == "f" and a.dtype.itemsize > 8):
         raise TypeError("from_py: elements of type %s have no counterpart in the language" % a.dtype)
     return numpy.array(a, a.dtype.newbyteorder("="), order="C", copy=True)

@@ -1,0 +1,4 @@
+% exit: 1
+% needs: python
+% devices: one
+pyimport("builtins").int("x")

@@ -1,0 +1,73 @@
+"""What the scripts of this folder call."""
+import enum, threading
+
+
+def call(f, *args, **names):
+    return f(*args, **names)
+
+
+def ident(x):
+    return x
+
+
+def echo(*args):
+    return args
+
+
+def kinds(*args, **names):
+    return " ".join(type(x).__name__ for x in args + tuple(names.values()))
+
+
+def fail(x):
+    raise KeyError("no %s" % x)
+
+
+def outcome(f):
+    try:
+        return "gave %r" % (f(),)
+    except Exception as e:
+        bases = [t.__name__ for t in (IndexError, TypeError, ValueError, MemoryError) if isinstance(e, t)]
+        return "%s (%s): %s" % (type(e).__name__, " ".join(bases), e)
+
+
+def in_threads(f, n):
+    results = []
+    threads = [threading.Thread(target=lambda i=i: results.append(f(i))) for i in range(n)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    return sorted(results)
+
+
+def numbers(n):
+    for i in range(n):
+        yield i
+    if n > 3:
+        raise ValueError("no more than 3")
+
+
+class Scope:
+    def __enter__(self):
+        print("entered")
+        return "inside"
+
+    def __exit__(self, *what):
+        print("left", what)
+
+
+class NoTruth:
+    def __bool__(self):
+        raise ValueError("neither true nor false")
+
+
+class Asked:
+    """An attribute that looks for another one and does not find it."""
+
+    @property
+    def value(self):
+        return self.missing
+
+
+class Colour(enum.IntEnum):
+    RED = 1
