@@ -9,12 +9,14 @@
  * they are added as unsigned.  Axes map from the last: it is dimension 0 of the work items, the one before 1, all
  * others together 2.
  *
- * exact   The kernel has barriers (or clears shared memory), so every work item of a group must get there: the device
- *         launches blocks at the border of the domain apart, with the size that is left of them.
- * ending  It has barriers, and positions may end before (RET, CHECK).  Such a position goes on without touching memory
- *         and leaves loops at once; through IFs and loops around barriers it follows the others, who leave word in
- *         q_word. */
+ * interior  Where opt.c splits the kernel, a group takes the way without index tests when all of it lies in the box:
+ * one test that goes the same way for all of its work items. exact   The kernel has barriers (or clears shared memory),
+ * so every work item of a group must get there: the device launches blocks at the border of the domain apart, with the
+ * size that is left of them. ending  It has barriers, and positions may end before (RET, CHECK).  Such a position goes
+ * on without touching memory and leaves loops at once; through IFs and loops around barriers it follows the others, who
+ * leave word in q_word. */
 #include "lang/kernel/emit.h"
+#include "lang/kernel/opt.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,6 +26,7 @@ enum { REF = 64, NREFS = 8 };
 
 typedef struct {
     const KFunc *f;
+    const KSplit *split;          /* interior and border of f, or NULL */
     Text body;
     int depth;
     uint64_t helpers[QS_NDTYPES]; /* bit h: helper h is needed for the dtype */
@@ -223,13 +226,17 @@ static void unary(Emit *e, uint32_t at, KOp op, qs_dtype d, const char *a) {
     else define(e, at, "(%s)(0 - (%s)%s)", type_name(d), unsigned_name(d), a);
 }
 
+static bool widens(qs_dtype from, qs_dtype to) { /* between integers: every value of from is one of to */
+    return qdtype_size(to) == 8 && (from == QS_U32 || (from == QS_I32 && to == QS_I64));
+}
+
 static void cast(Emit *e, uint32_t at, qs_dtype from, qs_dtype to, const char *a) {
     const char *t = type_name(to);
     if (from == to) define(e, at, "%s", a);
     else if (to == QS_B1) define(e, at, "%s != 0", a);
     else if (from == QS_B1) define(e, at, "%s ? 1 : 0", a);
     else if (qdtype_is_real(to)) define(e, at, "convert_%s(%s)", t, a);
-    else if (!qdtype_is_real(from)) define(e, at, "convert_%s_sat(%s)", t, a);
+    else if (!qdtype_is_real(from)) define(e, at, widens(from, to) ? "(%s)%s" : "convert_%s_sat(%s)", t, a);
     else define(e, at, "isnan(%s) ? 0 : convert_%s_sat_rtz(%s)", a, t, a);
 }
 
@@ -506,12 +513,28 @@ static void enter(Emit *e, uint32_t at) {
     if (e->ending && !collective(e, at)) line(e, "if (!q_live) break;");
 }
 
+static void begin_interior(Emit *e, uint32_t at) {
+    const KSplit *box = e->split;
+    line(e, "bool q_inside = %s;", box->ok ? ref(e, box->ok) : "true");
+    for (int d = 0; d < e->f->rank; d++) {
+        if (!box->lo[d]) continue;
+        line(e, "q_inside = q_inside && %s <= q_pos%d - q_blkpos%d;", ref(e, box->lo[d]), d, d);
+        line(e, "q_inside = q_inside && q_pos%d - q_blkpos%d + q.extent[%d] <= %s;", d, d, d, ref(e, box->hi[d]));
+    }
+    line(e, "if (q_inside) {");
+    enter(e, at);
+}
+
 static void begin_if(Emit *e, uint32_t at, const KIns *i) {
-    if (collective(e, at)) {
+    if (e->split && at + 1 == e->split->fast) begin_interior(e, at);
+    else if (collective(e, at)) {
         agree(e, at, ref(e, i->a));
         line(e, "if (q_a%u) {", at);
-    } else line(e, "if (%s) {", ref(e, i->a));
-    enter(e, at);
+        enter(e, at);
+    } else {
+        line(e, "if (%s) {", ref(e, i->a));
+        enter(e, at);
+    }
 }
 
 static void begin_else(Emit *e, uint32_t at) {
@@ -528,12 +551,19 @@ static void begin_loop(Emit *e, uint32_t at) {
     line(e, "if (!q_a%u) break;", at);
 }
 
-/* An int counter with a known step runs in a long, where it cannot overflow; others count their turns. */
+/* Whether an int counter can pass the end without overflow. */
+static bool room_beyond(const KIns *end, int64_t step) {
+    int64_t beyond = (int64_t)end->imm + step;
+    return end->op == K_CONST && beyond >= INT32_MIN && beyond <= INT32_MAX;
+}
+
+/* An int counter with a known step runs in a long where it might overflow; others count their turns. */
 static void begin_for(Emit *e, uint32_t at, const KIns *i) {
     const KIns *step = &e->f->ins[i->c];
     const char *t = type_name((qs_dtype)i->dtype), *u = unsigned_name((qs_dtype)i->dtype), *a = ref(e, i->a),
                *b = ref(e, i->b), *c = ref(e, i->c);
     bool known = step->op == K_CONST && step->imm;
+    const char *past = (int64_t)step->imm > 0 ? "<=" : ">=";
     if (collective(e, at)) {
         need(e, H_TURNS, QS_I64);
         line(e, "ulong q_n%u = 0;", at);
@@ -543,9 +573,10 @@ static void begin_for(Emit *e, uint32_t at, const KIns *i) {
         line(e, "%s v%u = %s;", t, at, a);
         line(e, "for (ulong q_i%u = q_a%u; q_i%u; q_i%u--, v%u = (%s)((%s)v%u + (%s)%s)) {", at, at, at, at, at, t, u,
              at, u, c);
+    } else if (known && i->dtype == QS_I32 && room_beyond(&e->f->ins[i->b], (int64_t)step->imm)) {
+        line(e, "for (int v%u = %s; v%u %s %s; v%u += %s) {", at, a, at, past, b, at, c);
     } else if (known && i->dtype == QS_I32) {
-        line(e, "for (long q_i%u = %s; q_i%u %s %s; q_i%u += %s) {", at, a, at, (int64_t)step->imm > 0 ? "<=" : ">=", b,
-             at, c);
+        line(e, "for (long q_i%u = %s; q_i%u %s %s; q_i%u += %s) {", at, a, at, past, b, at, c);
         line(e, "    const int v%u = (int)q_i%u;", at, at);
     } else {
         need(e, H_TURNS, QS_I64);
@@ -770,7 +801,10 @@ static void body(Emit *e) {
     if (e->f->serial) walk_axes(e);
     else place_axes(e);
     if (e->ending) line(e, "bool q_live = true;");
-    for (uint32_t i = 1; i < e->f->nins; i++) instruction(e, i);
+    for (uint32_t i = 1; i < e->f->nins; i++) {
+        if (e->split && i == e->split->prologue_end) i = e->split->fast - 1; /* its test is ours to make */
+        instruction(e, i);
+    }
     if (e->f->serial) end_walk(e);
 }
 
@@ -811,11 +845,14 @@ static void print_signature(const Emit *e, Text *out) {
 }
 
 qs_status kemit_opencl(Ctx *c, const KFunc *f, Text *out) {
+    Arena arena;
+    KSplit split;
     Emit e = {.f = f};
-    size_t nmatch = f->nins * sizeof *e.match, nmarks = f->nins * sizeof *e.marks;
+    qarena_init(&arena, c);
+    if (!f->serial && kopt_interior(c, &arena, f, false, &split)) e.split = &split, e.f = f = split.func;
     qtext_init(&e.body, c), qtext_init(&e.atomics, c);
-    e.match = qmem_alloc(c, nmatch);
-    e.marks = qmem_alloc(c, nmarks);
+    e.match = qarena_alloc(&arena, f->nins * sizeof *e.match);
+    e.marks = qarena_alloc(&arena, f->nins * sizeof *e.marks);
     survey(&e);
     match_regions(f, e.match);
     mark_regions(&e);
@@ -824,8 +861,7 @@ qs_status kemit_opencl(Ctx *c, const KFunc *f, Text *out) {
     print_signature(&e, out);
     qtext_add(out, e.body.s, e.body.len);
     qtext_puts(out, "}\n");
-    qmem_free(c, e.match, nmatch);
-    qmem_free(c, e.marks, nmarks);
     qtext_free(&e.body), qtext_free(&e.atomics);
+    qarena_free(&arena);
     return QS_OK;
 }

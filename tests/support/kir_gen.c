@@ -142,12 +142,22 @@ static KRef element(Gen *g, int param, const KRef *at) {
     return op2(g, K_ADD, op2(g, K_ADD, index, index), kgen_i64(g->k, below(g, 2)));
 }
 
+/* An index of axis d: anything, or near the position, as in stencils (which opt.c splits into interior and border). */
+static KRef some_index(Gen *g, int d, bool near) {
+    if (near && d < g->f->rank) {
+        KRef p = kir_add(g->f, K_POS, QS_I64, 0, 0, 0, 0, (uint64_t)d, 0);
+        return kir_fold(g->f, K_ADD, QS_I64, 0, p, kgen_i64(g->k, below(g, 5) - 2), 0, 0);
+    }
+    return chance(g, 50) ? value(g, QS_I64) : kgen_cast(g->k, QS_I64, value(g, QS_I32));
+}
+
 static KRef load_input(Gen *g) {
     static const AccessMode modes[] = {ACC_MIRROR, ACC_CIRCULAR, ACC_CLAMPED};
     int param = g->inputs[below(g, g->ninputs)];
     KRef at[QS_MAX_RANK], guard = 0;
+    bool near = chance(g, 50);
     for (int d = 0; d < g->f->params[param].rank; d++) {
-        KRef n = extent(g, param, d), i = chance(g, 50) ? value(g, QS_I64) : kgen_cast(g->k, QS_I64, value(g, QS_I32));
+        KRef n = extent(g, param, d), i = some_index(g, d, near);
         if (chance(g, 50)) at[d] = kir_add(g->f, K_BOUND, QS_I64, (uint16_t)ONE_OF(g, modes), i, n, 0, 0, 0);
         else {
             KRef in = op2(g, K_INB, i, n);
@@ -391,6 +401,7 @@ static void add_inputs(Gen *g) {
         int64_t dims[3];
         int rank = 1 + below(g, 3);
         for (int i = 0; i < rank; i++) dims[i] = 1 + below(g, 9);
+        for (int i = 0; i < rank && i < g->f->rank && chance(g, 60); i++) dims[i] = g->k->launch.domain[i];
         qs_dtype d = any_element(g);
         int param = strided(g, d, rank, dims, false);
         fill(g, param, d, false);
