@@ -36,7 +36,7 @@ typedef struct { /* the leaves now */
     size_t count;
 } Now;
 
-/* -- the leaves ------------------------------------------------------------------------------------------------------------ */
+/* -- the leaves ---------------------------------------------------------------------------------------------------- */
 static bool leaf_type(qs_value v, FuseLeafType *t) {
     *t = (FuseLeafType){.array = v.kind == QS_ARRAY, .weak_int = v.kind == QS_INT || v.kind == QS_BOOL};
     if (t->array) t->dtype = qval_array(v)->dtype;
@@ -92,7 +92,7 @@ static bool look(const Frame *f, const FuseRegion *r, Now *now) {
     return common_shape(now);
 }
 
-/* -- specialisations ------------------------------------------------------------------------------------------------------- */
+/* -- specialisations ----------------------------------------------------------------------------------------------- */
 static State *state_of(qs_vm *vm, FuseRegion *r) {
     if (r->machine) return r->machine;
     State *s = r->machine = qmem_alloc(qvm_ctx(vm), sizeof *s);
@@ -132,7 +132,7 @@ void qfuse_free(qs_vm *vm, FuseRegion *r) {
     r->machine = NULL;
 }
 
-/* -- the launch -------------------------------------------------------------------------------------------------------------- */
+/* -- the launch ---------------------------------------------------------------------------------------------------- */
 static DevArg number_arg(qs_value v, bool weak_int) {
     KSlot slot = {0};
     if (weak_int) slot.I64 = v.u.i;
@@ -142,7 +142,8 @@ static DevArg number_arg(qs_value v, bool weak_int) {
 
 /* An array over the domain of `now`; stretched dimensions have stride 0. */
 static DevArg array_arg(const Now *now, const Array *a) {
-    DevArg arg = {.is_array = true, .offset = a->offset * qdtype_size((qs_dtype)a->dtype), .rank = now->flat ? 1 : now->rank};
+    DevArg arg = {
+        .is_array = true, .offset = a->offset * qdtype_size((qs_dtype)a->dtype), .rank = now->flat ? 1 : now->rank};
     if (now->flat) return arg.dims[0] = (int64_t)a->count, arg.strides[0] = 1, arg;
     for (int d = 0; d < now->rank; d++) {
         int from = d - (now->rank - a->rank);
@@ -160,7 +161,8 @@ static qs_status hold(qs_vm *vm, Device *d, const Array *a, qs_access mode, DevA
     return QS_OK;
 }
 
-static qs_status launch(qs_vm *vm, Device *d, Program *p, const Now *now, const Launch *l, int64_t chunk, Array *result) {
+static qs_status launch(qs_vm *vm, Device *d, Program *p, const Now *now, const Launch *l, int64_t chunk,
+                        Array *result) {
     DevArg args[LEAVES + 3];
     Held held[LEAVES + 1];
     int nheld = 0, n = 0;
@@ -174,7 +176,8 @@ static qs_status launch(qs_vm *vm, Device *d, Program *p, const Now *now, const 
         args[n++] = (DevArg){.bits = (uint64_t)chunk, .size = 8};
         args[n++] = (DevArg){.bits = now->count, .size = 8};
     }
-    args[n] = (DevArg){.is_array = true, .offset = result->offset * qdtype_size((qs_dtype)result->dtype), .rank = l->rank};
+    args[n] =
+        (DevArg){.is_array = true, .offset = result->offset * qdtype_size((qs_dtype)result->dtype), .rank = l->rank};
     for (int k = l->rank - 1, stride = 1; k >= 0; k--) {
         args[n].dims[k] = l->domain[k];
         args[n].strides[k] = k == l->rank - 1 ? stride : args[n].strides[k + 1] * l->domain[k + 1];
@@ -203,7 +206,8 @@ static double merge(FuseKind kind, double a, double b) {
 }
 
 /* The partial results, merged pairwise so that the error of a sum stays that of its blocks. */
-static qs_status merge_parts(qs_vm *vm, const State *st, const Variant *v, const Now *now, Array *parts, qs_value *out) {
+static qs_status merge_parts(qs_vm *vm, const State *st, const Variant *v, const Now *now, Array *parts,
+                             qs_value *out) {
     const void *p;
     TRY(qarr_read(vm, parts, &p));
     if (v->kernel.dtype == QS_I64) {
@@ -213,14 +217,16 @@ static qs_status merge_parts(qs_vm *vm, const State *st, const Variant *v, const
         return QS_OK;
     }
     double x[CHUNKS];
-    for (size_t i = 0; i < parts->count; i++) x[i] = qdtype_get(v->kernel.dtype, (const char *)p + i * qdtype_size(v->kernel.dtype));
+    for (size_t i = 0; i < parts->count; i++)
+        x[i] = qdtype_get(v->kernel.dtype, (const char *)p + i * qdtype_size(v->kernel.dtype));
     for (size_t n = parts->count; n > 1; n = (n + 1) / 2)
         for (size_t i = 0; i < n / 2; i++) x[i] = merge(st->expr.kind, x[i], x[n - 1 - i]);
     *out = qs_num(st->expr.kind == FUSE_MEAN ? x[0] / (double)now->count : x[0]);
     return QS_OK;
 }
 
-static qs_status run_reduction(qs_vm *vm, Device *d, Program *p, const State *st, const Variant *v, const Now *now, qs_value *out) {
+static qs_status run_reduction(qs_vm *vm, Device *d, Program *p, const State *st, const Variant *v, const Now *now,
+                               qs_value *out) {
     int64_t chunk = (int64_t)(now->count / CHUNKS + 1);
     if (chunk < CHUNK_LEAST) chunk = CHUNK_LEAST;
     int64_t nparts = ((int64_t)now->count + chunk - 1) / chunk;
@@ -233,7 +239,7 @@ static qs_status run_reduction(qs_vm *vm, Device *d, Program *p, const State *st
     return s;
 }
 
-/* -- the decision ------------------------------------------------------------------------------------------------------------ */
+/* -- the decision -------------------------------------------------------------------------------------------------- */
 /* A failure to make or load code leaves the expression to the operators; only an interrupt counts. */
 static qs_status give_up(qs_vm *vm, Variant *v) {
     if (qvm_ctx(vm)->err.status == QS_EINTERRUPT) return QS_EINTERRUPT;
@@ -243,7 +249,8 @@ static qs_status give_up(qs_vm *vm, Variant *v) {
 }
 
 /* The kernel for the leaves as they are now, loaded; *program NULL: not worth it, or declined. */
-static qs_status prepare(qs_vm *vm, State *s, const FuseRegion *r, const Now *now, Device **d, Variant **v, Program **program) {
+static qs_status prepare(qs_vm *vm, State *s, const FuseRegion *r, const Now *now, Device **d, Variant **v,
+                         Program **program) {
     *program = NULL;
     s->work += (double)now->count * (r->nops + 1);
     *v = find_variant(s, now);
@@ -266,7 +273,8 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     State *s = state_of(vm, r);
     TRY(prepare(vm, s, r, &now, &d, &v, &program));
     if (!program) return QS_OK;
-    TRY(s->expr.kind == FUSE_MAP ? run_map(vm, d, program, v, &now, &result) : run_reduction(vm, d, program, s, v, &now, &result));
+    TRY(s->expr.kind == FUSE_MAP ? run_map(vm, d, program, v, &now, &result)
+                                 : run_reduction(vm, d, program, s, v, &now, &result));
     for (int i = 0; i < r->nleaves; i++)
         if (r->regs[i] >= f->proto->chunk.ntemp) qinterp_clear(vm, &f->base[r->regs[i]]);
     qinterp_put(vm, &f->base[r->dst], result);

@@ -4,8 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
-/* -- functions ------------------------------------------------------------------------------------------------------------ */
-typedef enum { FN_MATH, FN_ABS, FN_SIGN, FN_FRAC, FN_SATURATE, FN_CLAMP, FN_MIN2, FN_MAX2, FN_MOD, FN_ISNAN, FN_ISINF, FN_ISFINITE } FuseFn;
+/* -- functions ----------------------------------------------------------------------------------------------------- */
+typedef enum {
+    FN_MATH,
+    FN_ABS,
+    FN_SIGN,
+    FN_FRAC,
+    FN_SATURATE,
+    FN_CLAMP,
+    FN_MIN2,
+    FN_MAX2,
+    FN_MOD,
+    FN_ISNAN,
+    FN_ISINF,
+    FN_ISFINITE
+} FuseFn;
 typedef struct { const char *name; uint8_t nargs, fn, math; } FuseFunction;
 static const FuseFunction functions[] = {
 #define MATHFN(id, nargs, ...) {#id, nargs, FN_MATH, MF_##id},
@@ -24,13 +37,14 @@ static const FuseFunction *function_named(const char *name, int nargs) {
 bool kfuse_function(const char *name, int nargs) { return function_named(name, nargs) != NULL; }
 
 FuseKind kfuse_reduction(const char *name, int nargs) {
-    static const char *const names[] = {[FUSE_SUM] = "sum", [FUSE_MEAN] = "mean", [FUSE_MIN] = "min", [FUSE_MAX] = "max"};
+    static const char *const names[] = {
+        [FUSE_SUM] = "sum", [FUSE_MEAN] = "mean", [FUSE_MIN] = "min", [FUSE_MAX] = "max"};
     for (int k = FUSE_SUM; k <= FUSE_MAX && nargs == 1; k++)
         if (!strcmp(names[k], name)) return (FuseKind)k;
     return FUSE_MAP;
 }
 
-/* -- values under construction -------------------------------------------------------------------------------------------- */
+/* -- values under construction ------------------------------------------------------------------------------------- */
 typedef struct {
     KRef ref;        /* 0: the expression is declined */
     qs_dtype dtype;  /* elements of an array as the host would store them; a number: float64 or int64 */
@@ -50,7 +64,9 @@ typedef struct {
 
 static const Val declined;
 
-static KRef op(Fuse *z, KOp k, KRef a, KRef b) { return kir_fold(z->f, k, (qs_dtype)z->f->ins[a].dtype, 0, a, b, 0, z->pos); }
+static KRef op(Fuse *z, KOp k, KRef a, KRef b) {
+    return kir_fold(z->f, k, (qs_dtype)z->f->ins[a].dtype, 0, a, b, 0, z->pos);
+}
 static KRef number(Fuse *z, qs_dtype d, double x) { return kir_const_num(z->f, d, x, z->pos); }
 static KRef cast(Fuse *z, KRef a, qs_dtype d) {
     return z->f->ins[a].dtype == d ? a : kir_fold(z->f, K_CAST, d, 0, a, 0, 0, z->pos);
@@ -72,7 +88,7 @@ static qs_dtype common(Fuse *z, Val a, Val b, bool fraction) {
 
 static Val value(KRef ref, qs_dtype d, bool array) { return (Val){ref, d, array}; }
 
-/* -- operators ------------------------------------------------------------------------------------------------------------ */
+/* -- operators ----------------------------------------------------------------------------------------------------- */
 static KRef power(Fuse *z, KRef x, KRef y) {
     double n;
     qs_dtype d = (qs_dtype)z->f->ins[x].dtype;
@@ -92,7 +108,8 @@ static Val arithmetic(Fuse *z, Op o, Val a, Val b) {
     if (o == OP_MUL && a.array && b.array) return declined; /* a matrix product */
     if (o == OP_POW && (a.array || b.array)) return declined;
     qs_dtype d = common(z, a, b, fraction), compute = compute_dtype(d);
-    if (!supported(d) || (d == QS_I64 && !a.array && !b.array)) return declined; /* int with int: overflow is an error */
+    if (!supported(d) || (d == QS_I64 && !a.array && !b.array))
+        return declined; /* int with int: overflow is an error */
     KRef x = cast(z, a.ref, compute), y = cast(z, b.ref, compute);
     KRef r = fraction && o != OP_DIV && o != OP_PWDIV ? power(z, x, y)
              : op(z, fraction ? K_DIV : o == OP_ADD ? K_ADD : o == OP_SUB ? K_SUB : K_MUL, x, y);
@@ -128,12 +145,15 @@ static Val unary(Fuse *z, Op o, Val a) {
     return value(op(z, K_NEG, cast(z, a.ref, d), 0), d, a.array);
 }
 
-/* -- function calls ------------------------------------------------------------------------------------------------------- */
+/* -- function calls ------------------------------------------------------------------------------------------------ */
 static Val call(Fuse *z, const FuseFunction *fn, const Val *a) {
     Val second = fn->nargs > 1 ? a[1] : a[0];
     bool array = a[0].array || second.array, choice = fn->fn == FN_MIN2 || fn->fn == FN_MAX2;
-    if (!choice && (a[0].dtype < QS_F16 || second.dtype < QS_F16)) return declined; /* functions of integers keep or leave them by rules of their own */
-    if (choice && (!a[0].array || !second.array ? a[0].dtype < QS_F16 || second.dtype < QS_F16 : a[0].dtype != second.dtype)) return declined;
+    if (!choice && (a[0].dtype < QS_F16 || second.dtype < QS_F16))
+        return declined; /* functions of integers keep or leave them by rules of their own */
+    if (choice &&
+        (!a[0].array || !second.array ? a[0].dtype < QS_F16 || second.dtype < QS_F16 : a[0].dtype != second.dtype))
+        return declined;
     qs_dtype d = common(z, a[0], second, !choice), c = compute_dtype(d);
     if (!supported(d)) return declined;
     KRef x = cast(z, a[0].ref, c), y = fn->nargs > 1 ? cast(z, second.ref, c) : 0;
@@ -148,7 +168,8 @@ static Val call(Fuse *z, const FuseFunction *fn, const Val *a) {
     case FN_MAX2: r = op(z, K_MAX, x, y); break;
     case FN_MOD: r = op(z, K_MOD, x, y); break;
     case FN_SIGN: {
-        KRef neg = kir_fold(z->f, K_LT, QS_B1, 0, x, zero, 0, z->pos), pos = kir_fold(z->f, K_LT, QS_B1, 0, zero, x, 0, z->pos);
+        KRef neg = kir_fold(z->f, K_LT, QS_B1, 0, x, zero, 0, z->pos),
+             pos = kir_fold(z->f, K_LT, QS_B1, 0, zero, x, 0, z->pos);
         KRef up = kir_fold(z->f, K_SELECT, c, 0, pos, one, x, z->pos); /* x itself: zero keeps its sign, NaN stays */
         r = kir_fold(z->f, K_SELECT, c, 0, neg, number(z, c, -1), up, z->pos);
         break;
@@ -161,7 +182,7 @@ static Val call(Fuse *z, const FuseFunction *fn, const Val *a) {
     return value(r, d, array);
 }
 
-/* -- the tree ------------------------------------------------------------------------------------------------------------- */
+/* -- the tree ------------------------------------------------------------------------------------------------------ */
 static Val build(Fuse *z, Node *n) {
     for (int i = 0; i < z->e->nleaves; i++)
         if (z->e->leaves[i] == n) return z->leaves[i];
@@ -225,10 +246,15 @@ static void load_leaves(Fuse *z, const KRef *at) {
     }
 }
 
-/* -- results -------------------------------------------------------------------------------------------------------------- */
+/* -- results ------------------------------------------------------------------------------------------------------- */
 static int add_result(Fuse *z, qs_dtype d, bool flat) {
-    KParam p = {.name = qstr_cname(z->c, "y"), .kind = KP_ARRAY, .dtype = (uint8_t)d, .rank = flat ? 1 : (uint8_t)z->rank,
-                .contiguous = true, .unit_last = true, .written = true};
+    KParam p = {.name = qstr_cname(z->c, "y"),
+                .kind = KP_ARRAY,
+                .dtype = (uint8_t)d,
+                .rank = flat ? 1 : (uint8_t)z->rank,
+                .contiguous = true,
+                .unit_last = true,
+                .written = true};
     return kir_param(z->f, &p);
 }
 
@@ -281,13 +307,18 @@ static bool build_reduction(Fuse *z, FuseKernel *out) {
     qs_dtype lane = lane_dtype(kind, v.dtype);
     if (v.dtype == QS_U64 && lane == QS_I64) return false;
     int result = add_result(z, lane, true);
-    KRef start = lane == QS_I64 ? kir_const_int(f, lane, 0, 0) : number(z, lane, kind == FUSE_MIN || kind == FUSE_MAX ? NAN : 0);
+    KRef start =
+        lane == QS_I64 ? kir_const_int(f, lane, 0, 0) : number(z, lane, kind == FUSE_MIN || kind == FUSE_MAX ? NAN : 0);
     KRef acc = kir_add(f, K_LOCAL, lane, 0, start, 0, 0, 0, 0);
     KRef k = kir_add(f, K_FOR, QS_I64, 0, first, last, one, 0, 0);
     load_leaves(z, &k);
     v = build(z, z->e->root);
     KRef old = kir_add(f, K_GET, lane, 0, acc, 0, 0, 0, 0), x = cast(z, v.ref, lane);
-    KRef sum = kir_add(f, kind == FUSE_MIN ? K_MIN : kind == FUSE_MAX ? K_MAX : K_ADD, lane, KFLAG_REASSOC, old, x, 0, 0, 0);
+    KRef sum = kir_add(f,
+                       kind == FUSE_MIN   ? K_MIN
+                       : kind == FUSE_MAX ? K_MAX
+                                          : K_ADD,
+                       lane, KFLAG_REASSOC, old, x, 0, 0, 0);
     kir_add(f, K_SET, QS_B1, 0, acc, sum, 0, 0, 0);
     kir_add(f, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
     store(z, result, pos, kir_add(f, K_GET, lane, 0, acc, 0, 0, 0, 0));
@@ -296,7 +327,8 @@ static bool build_reduction(Fuse *z, FuseKernel *out) {
     return true;
 }
 
-qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafType *types, bool flat, int rank, FuseKernel *out) {
+qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafType *types, bool flat, int rank,
+                      FuseKernel *out) {
     *out = (FuseKernel){0};
     for (int i = 0; i < e->nleaves; i++)
         if (types[i].array && !supported((qs_dtype)types[i].dtype)) return QS_OK;

@@ -7,7 +7,11 @@
 #include <string.h>
 #include <time.h>
 
-static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6; }
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
 static float *floats(size_t n) { return aligned_alloc(64, n * sizeof(float)); }
 static double total(const float *x, size_t n) { double s = 0; for (size_t i = 0; i < n; i++) s += x[i]; return s; }
 /* TIMED(n) statement: runs it n times, keeps the shortest in `best`. */
@@ -37,13 +41,15 @@ static void stencil_row(const float *x, float *y, const float *w, int h, int m) 
     for (int n = 0; n < h; n++) {
         if (n >= 2 && n < h - 2 && m >= 2 && m < h - 2) continue;
         float s = 0;
-        for (int a = -2; a <= 2; a++) for (int b = -2; b <= 2; b++) s += w[(a + 2) * 5 + b + 2] * x[mirror(m + a, h) * h + mirror(n + b, h)];
+        for (int a = -2; a <= 2; a++)
+            for (int b = -2; b <= 2; b++) s += w[(a + 2) * 5 + b + 2] * x[mirror(m + a, h) * h + mirror(n + b, h)];
         y[m * h + n] = s;
     }
     if (m < 2 || m >= h - 2) return;
     for (int n = 2; n < h - 2; n++) {
         float s = 0;
-        for (int a = -2; a <= 2; a++) for (int b = -2; b <= 2; b++) s += w[(a + 2) * 5 + b + 2] * x[(m + a) * h + n + b];
+        for (int a = -2; a <= 2; a++)
+            for (int b = -2; b <= 2; b++) s += w[(a + 2) * 5 + b + 2] * x[(m + a) * h + n + b];
         y[m * h + n] = s;
     }
 }
@@ -72,7 +78,9 @@ static void mathmap(void) {
 
 static void nbody(void) {
     int n = 4096; float *p = floats((size_t)n * 3), *f = floats((size_t)n * 3);
-    for (int i = 0; i < n; i++) p[i] = (float)(i * 37 % 101) / 101, p[n + i] = (float)(i * 53 % 103) / 103, p[2 * n + i] = (float)(i * 71 % 107) / 107;
+    for (int i = 0; i < n; i++)
+        p[i] = (float)(i * 37 % 101) / 101, p[n + i] = (float)(i * 53 % 103) / 103,
+        p[2 * n + i] = (float)(i * 71 % 107) / 107;
     TIMED(8) {
         #pragma omp parallel for schedule(static)
         for (int i = 0; i < n; i++) {
@@ -112,7 +120,8 @@ static void nlmeans(void) {
         #pragma omp parallel for schedule(static)
         for (int m = 0; m < h; m++) {
             int in = m >= 6 && m < h - 6;
-            for (int j = 0; j < 6; j++) y[m * h + j] = nlm_at(x, h, m, j, 0), y[m * h + h - 1 - j] = nlm_at(x, h, m, h - 1 - j, 0);
+            for (int j = 0; j < 6; j++)
+                y[m * h + j] = nlm_at(x, h, m, j, 0), y[m * h + h - 1 - j] = nlm_at(x, h, m, h - 1 - j, 0);
             if (in) {
                 #pragma omp simd
                 for (int j = 6; j < h - 6; j++) y[m * h + j] = nlm_at(x, h, m, j, 1);
