@@ -659,6 +659,23 @@ static int operands(const Node *n) {
     }
 }
 
+/* The text of the argument, as it is written in the source. */
+static void text_to(Emit *e, const Node *n, int dst) {
+    const char *s = e->func->unit->src->text + n->pos, *start = strchr(s, '(');
+    size_t len = 0;
+    int depth = 0;
+    bool quoted = false;
+    for (const char *p = start; p && *p; p++) {
+        if (*p == '"') quoted = !quoted;
+        if (!quoted && strchr("([{", *p)) depth++;
+        if (!quoted && strchr(")]}", *p) && --depth == 0) {
+            len = (size_t)(p - start - 1);
+            break;
+        }
+    }
+    qemit_opx(e, BC_LOADK, dst, qemit_string(e, qstr_name(e->ctx, len ? start + 1 : "", len)));
+}
+
 /* Host code is asked what it is: a host function, on the cpu. */
 static void meta_to(Emit *e, Node *n, int dst) {
     ArgList args = n->u.meta.args;
@@ -672,6 +689,8 @@ static void meta_to(Emit *e, Node *n, int dst) {
         builtin_to(e, n, n->u.meta.name->s, dst);
     } else if (meta_is(n, "nops")) {
         number_to(e, operands(args.at[0].value), dst);
+    } else if (meta_is(n, "str")) {
+        text_to(e, n, dst);
     } else if (meta_is(n, "eval") || meta_is(n, "inline") || meta_is(n, "specialize") || meta_is(n, "value") ||
                meta_is(n, "check")) {
         qemit_to(e, args.at[0].value, dst);

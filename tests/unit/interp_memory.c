@@ -1,0 +1,51 @@
+/* Every allocation of a block may fail: the script gets an error that it can catch, and nothing is lost. */
+#include "tests/unit/check.h"
+#include "vm/object.h"
+
+#include <stdlib.h>
+
+static const char script[] = "function [a, b] = parts(x, k = [1,2], ...rest)\n"
+                             "    a = x.*x + sum(k)\n"
+                             "    b = {a, x, rest, [x[0], 1, x[1]]}\n"
+                             "end\n"
+                             "v = [3, 4, 5]\n"
+                             "n = 2\n"
+                             "[p, q] = parts(v, [n, 1], 7, \"s\")\n"
+                             "[p, q] = parts(v)\n"
+                             "c = {n, 2}\n"
+                             "c[0] = p\n"
+                             "for x = q\n"
+                             "    y = {x, 0..9}\n"
+                             "end\n"
+                             "for [i,j] = 0..[1,1]\n"
+                             "    v[i] += j\n"
+                             "    m = [[1,2],[v[i],j]]\n"
+                             "    m[0,:] = [j, i]\n"
+                             "    v = v + m[0,0]\n"
+                             "end\n"
+                             "f = z -> {z, n}\n"
+                             "r = {f(1), f(f)}\n"
+                             "s = [v, v, v]\n"
+                             "w = s[1..2, 0]\n";
+
+static const char caught[] = "r = 0\ntry\n u = zeros(10000).*2 + ones(10000)\n r = {u[0..9], [r, 1]}\n"
+                             "catch e\n r = -1\nend\nt = r\n";
+
+static void run(const char *text, long fail_after, bool catches) {
+    qs_vm *vm = NULL;
+    qs_value one = qs_nil();
+    CHECK(qs_open(NULL, &vm) == QS_OK);
+    qvm_ctx(vm)->fail_after = fail_after;
+    qs_status s = qs_eval(vm, text, NULL);
+    qvm_ctx(vm)->fail_after = -1;
+    CHECK(s == QS_OK || (s == QS_ENOMEM && !catches));
+    qs_error_clear(vm);
+    CHECK(qs_eval(vm, "1", &one) == QS_OK && one.u.f == 1); /* the machine goes on */
+    qs_close(vm);
+}
+
+int main(void) {
+    for (long n = 0; n < 150; n++) run(script, n, false);
+    for (long n = 1; n < 40; n++) run(caught, n, true);
+    return check_done();
+}
