@@ -208,13 +208,15 @@ static qs_status store_local(Lower *L, const Access *a, KRef linear, Num n) {
 }
 
 static qs_status store_one(Lower *L, const Access *a, KRef *at, Num n) {
-    if (qdtype_is_complex(n.dtype) && !qdtype_is_complex(a->base.dtype) && a->base.kind != V_NUM)
+    bool private = a->base.kind == V_NUM || (a->base.kind == V_MEMORY && !a->base.u.mem->shared && a->var);
+    if (qdtype_is_complex(n.dtype) && !qdtype_is_complex(a->base.dtype) && !private)
         return klower_error(L, QS_ETYPE, L->pos, "%s is %s and cannot take a complex number", a->name,
                             klval_type_name(L, &a->base));
     KRef guard = bring_all_inside(L, a, at), linear = linear_index(L, &a->base, at);
     if (a->base.kind == V_NUM) return store_local(L, a, linear, n);
-    if (a->base.kind == V_ARRAY) store_array(L, a, linear, guard, n);
-    else store_memory(L, a, linear, guard, n, K_ASTORE, 0);
+    if (a->base.kind == V_ARRAY) return store_array(L, a, linear, guard, n), QS_OK;
+    if (!a->base.u.mem->shared && a->var) klvar_widen(L, a->var, n);
+    store_memory(L, a, linear, guard, n, K_ASTORE, 0);
     return QS_OK;
 }
 

@@ -292,8 +292,8 @@ KRef klnum_index(Lower *L, Num n, bool down) {
     double v;
     if (klnum_whole(n)) return n.re.weak ? klnum_ref(L, n, QS_I64) : widen(L, n.re.ref, DEPTH);
     if (klnum_known(L, n, &v)) return klnum_const(L, QS_I64, down ? floor(v) : v);
-    if (n.re.weak) return klnum_weak_ref(L, n.re.weak, QS_I64);
-    KRef r = n.re.ref;
+    if (n.re.weak && !down) return klnum_weak_ref(L, n.re.weak, QS_I64);
+    KRef r = klnum_ref(L, n, qdtype_real_of(n.dtype));
     if (down && qdtype_is_real(n.dtype)) r = klnum_math(L, MF_floor, r, 0);
     return klnum_cast_ref(L, r, QS_I64);
 }

@@ -264,6 +264,12 @@ qs_status klvar_assign_part(Lower *L, Var *v, int64_t i, Num n, uint32_t pos) {
     return QS_OK;
 }
 
+void klvar_widen(Lower *L, Var *v, Num n) {
+    Val one;
+    klval_number(L, n, &one);
+    if (!v->converts) join_into(L, v, &one);
+}
+
 qs_status klvar_memory(Lower *L, Var *v, uint32_t pos, Val *out) {
     if (v->val.kind == V_MEMORY && live(v) && !v->merged && v->val.u.mem->shared) return *out = v->val, QS_OK;
     learn(L, &v->memory), learn(L, &v->merged);

@@ -224,6 +224,7 @@ qs_status klvar_read(Lower *L, Var *v, uint32_t pos, Val *out);
 qs_status klvar_read_part(Lower *L, Var *v, int64_t i, uint32_t pos, Num *out); /* of a merged vector */
 qs_status klvar_assign(Lower *L, Var *v, const Val *val, uint32_t pos);
 qs_status klvar_assign_part(Lower *L, Var *v, int64_t i, Num n, uint32_t pos);
+void klvar_widen(Lower *L, Var *v, Num n);                      /* n is stored in an element of it */
 qs_status klvar_memory(Lower *L, Var *v, uint32_t pos, Val *out); /* V_UNKNOWN in the pass that asks first */
 /* The result of two branches: begin before them, set in each, get after them. */
 void klvar_hidden_begin(Lower *L, Var *v);
