@@ -195,7 +195,7 @@ static qs_status emit(Job *j, LlvmOutput kind, Text *out) {
         f->DisposeMessage(text);
         return QS_OK;
     }
-    if (f->TargetMachineEmitToMemoryBuffer(j->tm, j->module, kind, &j->message, &j->buffer)) return failed(j, "emit", j->message);
+    if (f->TargetMachineEmitToMemoryBuffer(j->tm, j->module, (int)kind, &j->message, &j->buffer)) return failed(j, "emit", j->message);
     qtext_add(out, f->GetBufferStart(j->buffer), f->GetBufferSize(j->buffer));
     return QS_OK;
 }

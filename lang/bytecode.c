@@ -193,7 +193,7 @@ static void update_register(Emit *e, Op op, int reg, Node *value) {
     case OP_SUB: qemit_op(e, BC_SUBTO, reg, rv, 0); break;
     case OP_MUL: qemit_op(e, BC_MULTO, reg, rv, 0); break;
     case OP_DIV: qemit_op(e, BC_DIVTO, reg, rv, 0); break;
-    default: qemit_op(e, BC_UPDATE, reg, rv, op); break;
+    default: qemit_op(e, BC_UPDATE, reg, rv, (int)op); break;
     }
     e->top = mark;
 }

@@ -16,7 +16,7 @@ static N(Split) N(at)(N(Split) x, size_t i) { return (N(Split)){x.re + i, x.im +
         y.re[(k)*s + q] = a_ * wr[k] - b_ * wi[k], y.im[(k)*s + q] = a_ * wi[k] + b_ * wr[k];                          \
     } while (0)
 #define LOAD(name, j) REAL name##r = x.re[(j)*m * s + q], name##i = x.im[(j)*m * s + q]
-#define LINE _Pragma("GCC ivdep") for (size_t q = 0; q < s; q++)
+#define LINE INDEPENDENT_LINES for (size_t q = 0; q < s; q++)
 
 static void N(radix2)(N(Split) x, N(Split) y, size_t m, size_t s, const REAL *wr, const REAL *wi) {
     LINE {

@@ -31,7 +31,12 @@ static double nextpow2(double x) { /* the smallest power of two >= x */
 }
 
 /* -- complex forms ------------------------------------------------------------------------------------------------- */
-static double complex load(const double in[2]) { return CMPLX(in[0], in[1]); }
+static double complex load(const double in[2]) { /* a complex has the layout of its parts; CMPLX is not everywhere */
+    double complex z;
+    memcpy(&z, in, sizeof z);
+    return z;
+}
+static double complex made(double re, double im) { return load((double[]){re, im}); }
 static void store(double out[2], double complex z) { out[0] = creal(z), out[1] = cimag(z); }
 #define COMPLEX_MAP(fn, expr)                                                                                          \
     static void fn##_of(const double in[2], double out[2]) {                                                           \
@@ -56,10 +61,10 @@ COMPLEX_MAP(clog, clog(z))
 COMPLEX_MAP(clog2, clog(z) / 0.69314718055994530942)
 COMPLEX_MAP(clog10, clog(z) / 2.30258509299404568402)
 COMPLEX_MAP(csqrt, csqrt(z))
-COMPLEX_MAP(cfloor, CMPLX(floor(creal(z)), floor(cimag(z))))
-COMPLEX_MAP(cceil, CMPLX(ceil(creal(z)), ceil(cimag(z))))
-COMPLEX_MAP(cround, CMPLX(round(creal(z)), round(cimag(z))))
-COMPLEX_MAP(ctrunc, CMPLX(trunc(creal(z)), trunc(cimag(z))))
+COMPLEX_MAP(cfloor, made(floor(creal(z)), floor(cimag(z))))
+COMPLEX_MAP(cceil, made(ceil(creal(z)), ceil(cimag(z))))
+COMPLEX_MAP(cround, made(round(creal(z)), round(cimag(z))))
+COMPLEX_MAP(ctrunc, made(trunc(creal(z)), trunc(cimag(z))))
 COMPLEX_MAP(csign, z == 0 ? 0 : z / cabs(z))
 
 /* -- one argument -------------------------------------------------------------------------------------------------- */

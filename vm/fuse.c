@@ -82,6 +82,18 @@ static bool common_shape(Now *now) {
     return true;
 }
 
+/* Integers that an array of integers may not hold are errors, or change the type: the operators know. */
+static bool ints_fit(const Now *now) {
+    bool is_unsigned = false;
+    for (int i = 0; i < now->n; i++)
+        is_unsigned |= now->types[i].array && (now->types[i].dtype == QS_U32 || now->types[i].dtype == QS_U64);
+    for (int i = 0; i < now->n; i++) {
+        qs_value v = now->at[i];
+        if (v.kind == QS_INT && (v.u.i > INT32_MAX || v.u.i < (is_unsigned ? 0 : INT32_MIN))) return false;
+    }
+    return true;
+}
+
 static bool look(const Frame *f, const FuseRegion *r, Now *now) {
     now->n = r->nleaves;
     if (now->n > LEAVES) return false;
@@ -89,7 +101,7 @@ static bool look(const Frame *f, const FuseRegion *r, Now *now) {
         now->at[i] = f->base[r->regs[i]];
         if (!leaf_type(now->at[i], &now->types[i])) return false;
     }
-    return common_shape(now);
+    return ints_fit(now) && common_shape(now);
 }
 
 /* -- specialisations ----------------------------------------------------------------------------------------------- */

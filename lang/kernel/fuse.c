@@ -5,6 +5,7 @@
 #include <string.h>
 
 /* -- functions ----------------------------------------------------------------------------------------------------- */
+/* Not mod: the host computes it in float64, and a rounded operand can change its result altogether. */
 typedef enum {
     FN_MATH,
     FN_ABS,
@@ -14,7 +15,6 @@ typedef enum {
     FN_CLAMP,
     FN_MIN2,
     FN_MAX2,
-    FN_MOD,
     FN_ISNAN,
     FN_ISINF,
     FN_ISFINITE
@@ -24,7 +24,7 @@ static const FuseFunction functions[] = {
 #define MATHFN(id, nargs, ...) {#id, nargs, FN_MATH, MF_##id},
 #include "lang/kernel/mathfn.def"
     {"abs", 1, FN_ABS, 0}, {"sign", 1, FN_SIGN, 0}, {"frac", 1, FN_FRAC, 0}, {"saturate", 1, FN_SATURATE, 0},
-    {"clamp", 2, FN_CLAMP, 0}, {"min", 2, FN_MIN2, 0}, {"max", 2, FN_MAX2, 0}, {"mod", 2, FN_MOD, 0},
+    {"clamp", 2, FN_CLAMP, 0}, {"min", 2, FN_MIN2, 0}, {"max", 2, FN_MAX2, 0},
     {"isnan", 1, FN_ISNAN, 0}, {"isinf", 1, FN_ISINF, 0}, {"isfinite", 1, FN_ISFINITE, 0},
 };
 
@@ -107,6 +107,7 @@ static Val arithmetic(Fuse *z, Op o, Val a, Val b) {
     bool fraction = o == OP_DIV || o == OP_PWDIV || o == OP_POW || o == OP_PWPOW;
     if (o == OP_MUL && a.array && b.array) return declined; /* a matrix product */
     if (o == OP_POW && (a.array || b.array)) return declined;
+    if (o == OP_DIV && a.array && b.array && !z->flat) return declined; /* an error unless the shapes are equal */
     qs_dtype d = common(z, a, b, fraction), compute = compute_dtype(d);
     if (!supported(d) || (d == QS_I64 && !a.array && !b.array))
         return declined; /* int with int: overflow is an error */
@@ -130,31 +131,34 @@ static Val binary(Fuse *z, Op o, Val a, Val b) {
     case OP_ADD: case OP_SUB: case OP_MUL: case OP_PWMUL: case OP_DIV: case OP_PWDIV: case OP_POW: case OP_PWPOW:
         return arithmetic(z, o, a, b);
     case OP_EQ: case OP_NE: case OP_LT: case OP_LE: case OP_GT: case OP_GE: return comparison(z, o, a, b);
-    case OP_ANDAND: case OP_OROR:
-        if (!a.array || !b.array) return declined; /* numbers short-circuit */
-        return value(op(z, o == OP_ANDAND ? K_AND : K_OR, cast(z, a.ref, QS_B1), cast(z, b.ref, QS_B1)), QS_B1, true);
     default: return declined;
     }
 }
 
 static Val unary(Fuse *z, Op o, Val a) {
     if (o == OP_PLUS) return a;
-    if (o == OP_NOT) return a.array ? value(op(z, K_NOT, cast(z, a.ref, QS_B1), 0), QS_B1, true) : declined;
+    if (o != OP_NEG) return declined;
     qs_dtype d = a.dtype < QS_I32 ? QS_I32 : a.dtype;
     if (d == QS_U32 || d == QS_U64 || (!a.array && d == QS_I64)) return declined;
     return value(op(z, K_NEG, cast(z, a.ref, d), 0), d, a.array);
 }
 
 /* -- function calls ------------------------------------------------------------------------------------------------ */
+static bool is_choice(const FuseFunction *fn) { return fn->fn == FN_MIN2 || fn->fn == FN_MAX2; }
+
+/* Functions of integers keep or leave them by rules of their own; the choice between two arrays of one dtype keeps it. */
+static bool accepts(const FuseFunction *fn, Val a, Val b) {
+    if (is_choice(fn) && a.array && b.array) return a.dtype == b.dtype && a.dtype != QS_B1;
+    if (fn->fn >= FN_ISNAN && !a.array) return false; /* a truth value, which is weaker than a number */
+    return a.dtype >= QS_F16 && b.dtype >= QS_F16;
+}
+
 static Val call(Fuse *z, const FuseFunction *fn, const Val *a) {
     Val second = fn->nargs > 1 ? a[1] : a[0];
-    bool array = a[0].array || second.array, choice = fn->fn == FN_MIN2 || fn->fn == FN_MAX2;
-    if (!choice && (a[0].dtype < QS_F16 || second.dtype < QS_F16))
-        return declined; /* functions of integers keep or leave them by rules of their own */
-    if (choice &&
-        (!a[0].array || !second.array ? a[0].dtype < QS_F16 || second.dtype < QS_F16 : a[0].dtype != second.dtype))
-        return declined;
-    qs_dtype d = common(z, a[0], second, !choice), c = compute_dtype(d);
+    bool array = a[0].array || second.array;
+    if (!accepts(fn, a[0], second)) return declined;
+    qs_dtype d = a[0].dtype == second.dtype ? a[0].dtype : common(z, a[0], second, !is_choice(fn));
+    qs_dtype c = compute_dtype(d);
     if (!supported(d)) return declined;
     KRef x = cast(z, a[0].ref, c), y = fn->nargs > 1 ? cast(z, second.ref, c) : 0;
     KRef zero = number(z, c, 0), one = number(z, c, 1), inf = number(z, c, INFINITY), r;
@@ -166,7 +170,6 @@ static Val call(Fuse *z, const FuseFunction *fn, const Val *a) {
     case FN_CLAMP: r = op(z, K_MIN, op(z, K_MAX, x, zero), y); break;
     case FN_MIN2: r = op(z, K_MIN, x, y); break;
     case FN_MAX2: r = op(z, K_MAX, x, y); break;
-    case FN_MOD: r = op(z, K_MOD, x, y); break;
     case FN_SIGN: {
         KRef neg = kir_fold(z->f, K_LT, QS_B1, 0, x, zero, 0, z->pos),
              pos = kir_fold(z->f, K_LT, QS_B1, 0, zero, x, 0, z->pos);

@@ -70,9 +70,9 @@ static void maps(void) {
         CHECK(isnan(want) ? isnan(y[i]) : fabsf(y[i] - want) < 1e-6f);
     }
     uint8_t m[N];
-    run("y = a > b && !(a == c)", FUSE_MAP, 3, &k, m);
+    run("y = (a > b) != (a == c)", FUSE_MAP, 3, &k, m);
     CHECK(k.func && k.dtype == QS_B1);
-    for (int i = 0; i < N; i++) CHECK(m[i] == (a[i] > b[i] && !(a[i] == 3)));
+    for (int i = 0; i < N; i++) CHECK(m[i] == ((a[i] > b[i]) != (a[i] == 3)));
     int32_t n[N];
     run("y = (a > 0) + (b > 0)", FUSE_MAP, 0, &k, n);
     CHECK(k.func && k.dtype == QS_I32);
@@ -100,7 +100,8 @@ static void reductions(void) {
 static void declines(void) {
     FuseKernel k;
     float y[N];
-    static const char *const no[] = {"y = a*b", "y = a^2", "y = a + 2i", "y = solve(a, b)"};
+    static const char *const no[] = {"y = a*b", "y = a^2", "y = a + 2i", "y = solve(a, b)",
+                                     "y = mod(a, b)", "y = isnan(c) + (a > 0)"};
     for (size_t i = 0; i < sizeof no / sizeof *no; i++) run(no[i], FUSE_MAP, 0, &k, y), CHECK(!k.func);
 }
 
