@@ -718,6 +718,16 @@ static void map2_run(double (*fn)(double, double), const Nest *n, qs_dtype to, q
     }
 }
 
+/* An operand read as float64; a number takes part with the precision of the result, as it does in kernels. */
+static qs_status open_weak(qs_vm *vm, qs_value v, qs_dtype result, Operand *o) {
+    QComplexD rounded;
+    TRY(open_operand(vm, v, QS_F64, o));
+    if (v.kind == QS_ARRAY || result == QS_F64) return QS_OK;
+    qconv_run(QS_F64, &o->room, 0, result, &rounded, 0, 1);
+    qconv_run(result, &rounded, 0, QS_F64, &o->room, 0, 1);
+    return QS_OK;
+}
+
 static qs_status map2_array(qs_vm *vm, const char *name, double (*fn)(double, double), qs_value a, qs_value b,
                             qs_value *out) {
     int rank;
@@ -729,8 +739,8 @@ static qs_status map2_array(qs_vm *vm, const char *name, double (*fn)(double, do
     Nest n;
     TRY(common_dtype(vm, OP_DIV, a, b, &d));
     TRY(result_shape(vm, name, a, b, &rank, dims));
-    TRY(open_operand(vm, a, QS_F64, &x));
-    TRY(open_operand(vm, b, QS_F64, &y));
+    TRY(open_weak(vm, a, d, &x));
+    TRY(open_weak(vm, b, d, &y));
     TRY(qarr_new(vm, d, rank, dims, false, &r));
     qs_status s = qarr_write(vm, r, &to);
     if (s) return qarr_release(vm, r), s;

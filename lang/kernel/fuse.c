@@ -20,6 +20,7 @@ typedef enum {
     FN_ISFINITE
 } FuseFn;
 typedef struct { const char *name; uint8_t nargs, fn, math; } FuseFunction;
+/* Not mod: the host's is exact (fmod), that of kernels is not. */
 static const FuseFunction functions[] = {
 #define MATHFN(id, nargs, ...) {#id, nargs, FN_MATH, MF_##id},
 #include "lang/kernel/mathfn.def"
