@@ -12,7 +12,7 @@
 #include <string.h>
 
 typedef enum { AT_ONE, AT_LIST, AT_ALL } ItemKind;
-typedef struct { ItemKind kind; KRef one; KRef *list; int64_t n; } Item;
+typedef struct { ItemKind kind; KRef one, frac; KRef *list; int64_t n; } Item; /* frac: 'hwtex_linear, how far toward one + 1 */
 
 typedef struct {
     Val base;              /* V_ARRAY, V_MEMORY or V_NUM; for a local in LOCALs only the type */
@@ -175,6 +175,23 @@ static Num load_one(Lower *L, const Access *a, KRef *at) {
     return a->base.at ? load_value(L, a, linear, guard) : load_local(L, a, linear);
 }
 
+/* With 'hwtex_linear a fractional index mixes its two neighbours, along each axis that has one. */
+static Num load_mixed(Lower *L, const Access *a, const KRef *at, int axis) {
+    KRef here[QS_MAX_RANK];
+    memcpy(here, at, sizeof here);
+    while (axis < a->rank && !a->item[axis].frac) axis++;
+    if (axis == a->rank) return load_one(L, a, here);
+    Num w = klnum_strong(a->item[axis].frac, L->f->ins[a->item[axis].frac].dtype), rest, x, y;
+    x = load_mixed(L, a, here, axis + 1);
+    here[axis] = klnum_bin(L, K_ADD, here[axis], klnum_int(L, QS_I64, 1));
+    y = load_mixed(L, a, here, axis + 1);
+    (void)klnum_binary(L, OP_SUB, klnum_literal(L, 1, true), w, &rest); /* real numbers: these cannot fail */
+    (void)klnum_binary(L, OP_MUL, x, rest, &x);
+    (void)klnum_binary(L, OP_MUL, y, w, &y);
+    (void)klnum_binary(L, OP_ADD, x, y, &x);
+    return x;
+}
+
 static KRef element_part(Lower *L, Num n, qs_dtype elem, int part) {
     if (elem == QS_B1) return klnum_truth(L, n);
     return klnum_part(L, n, part, kir_value_dtype(elem));
@@ -234,12 +251,21 @@ static qs_status index_value(Lower *L, Node *n, bool down, Val *out) {
     return QS_OK;
 }
 
-static qs_status make_item(Lower *L, const Val *v, bool down, Item *out) {
+static Item single(Lower *L, const Access *a, Num n, bool down) {
+    uint8_t texture = a->base.mods.flags & (MOD_HWTEX_LINEAR | MOD_HWTEX_NEAREST);
+    if (!texture || klnum_whole(n)) return (Item){.kind = AT_ONE, .one = klnum_index(L, n, down)};
+    qs_dtype d = klnum_real_dtype(L, n);
+    KRef x = klnum_ref(L, n, d), whole = klnum_math(L, texture & MOD_HWTEX_LINEAR ? MF_floor : MF_round, x, 0);
+    KRef frac = texture & MOD_HWTEX_LINEAR ? klnum_bin(L, K_SUB, x, whole) : 0;
+    return (Item){.kind = AT_ONE, .one = klnum_cast_ref(L, whole, QS_I64), .frac = frac};
+}
+
+static qs_status make_item(Lower *L, const Access *a, const Val *v, bool down, Item *out) {
     if (v->kind == V_COLON) return *out = (Item){.kind = AT_ALL}, QS_OK;
     if (v->dtype == QS_B1 && v->rank)
         return klower_error(L, QS_ETYPE, L->pos, "a mask cannot be used as an index in a kernel");
     if (qdtype_is_complex(v->dtype)) return klower_error(L, QS_ETYPE, L->pos, "an index cannot be complex");
-    if (v->rank == 0) return *out = (Item){.kind = AT_ONE, .one = klnum_index(L, klval_num(v, 0), down)}, QS_OK;
+    if (v->rank == 0) return *out = single(L, a, klval_num(v, 0), down), QS_OK;
     int64_t n = klval_count(v);
     *out = (Item){.kind = AT_LIST, .n = n, .list = qarena_alloc(L->arena, (size_t)(n + 1) * sizeof(KRef))};
     for (int64_t i = 0; i < n; i++) out->list[i] = klnum_index(L, klval_num(v, i), down);
@@ -290,7 +316,7 @@ static qs_status coordinate_items(Lower *L, Access *a, const Val *v, bool down) 
     if (v->dims[0] > QS_MAX_RANK || n < a->rank)
         return klower_error(L, QS_ESHAPE, L->pos, "%s has %d dimensions, but the index vector has %lld components",
                             a->name, a->rank, (long long)v->dims[0]);
-    for (int i = 0; i < n; i++) items[i] = (Item){.kind = AT_ONE, .one = klnum_index(L, klval_num(v, i), down)};
+    for (int i = 0; i < n; i++) items[i] = single(L, a, klval_num(v, i), down);
     return place_items(L, a, items, n);
 }
 
@@ -303,7 +329,7 @@ static qs_status lower_items(Lower *L, Access *a, NodeList at) {
         TRY(index_value(L, at.at[i], down, &v));
         if (v.kind == V_UNKNOWN) return a->base.kind = V_UNKNOWN, QS_OK;
         if (at.n == 1 && is_coordinate(a, &v)) return coordinate_items(L, a, &v, down);
-        TRY(make_item(L, &v, down, &items[i]));
+        TRY(make_item(L, a, &v, down, &items[i]));
     }
     return place_items(L, a, items, at.n);
 }
@@ -435,7 +461,7 @@ static qs_status read_slice(Lower *L, Access *a, Val *out) {
     if (n > KLOWER_UNROLL)
         return klower_error(L, QS_ESHAPE, L->pos, "a slice of more than %d elements in a kernel", KLOWER_UNROLL);
     Num *nums = qarena_alloc(L->arena, (size_t)(n + 1) * sizeof *nums);
-    for (int64_t i = 0; i < n; i++) coordinates(a, i, at), nums[i] = load_one(L, a, at);
+    for (int64_t i = 0; i < n; i++) coordinates(a, i, at), nums[i] = load_mixed(L, a, at, 0);
     klval_from_nums(L, nums, slice_shape(a, dims), dims, out);
     return QS_OK;
 }
@@ -444,7 +470,7 @@ static qs_status read_access(Lower *L, Access *a, Val *out) {
     KRef at[QS_MAX_RANK] = {0};
     if (!is_single(a)) return read_slice(L, a, out);
     coordinates(a, 0, at);
-    klval_number(L, load_one(L, a, at), out);
+    klval_number(L, load_mixed(L, a, at, 0), out);
     return QS_OK;
 }
 

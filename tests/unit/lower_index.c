@@ -52,6 +52,25 @@ static void locals_with_modes(void) {
     END;
 }
 
+static void textures(void) {
+    BEGIN("function [] = __kernel__ a(x : vec'clamped'hwtex_linear, y : vec, pos : int)\n"
+          " y[pos] = x[pos/2 - 0.5]\n"
+          "end\n"
+          "function [] = __kernel__ b(x : mat'hwtex_linear, y : vec, pos : int)\n"
+          " y[pos] = x[0.5,0.25] + x[[pos,0.5]]\n"
+          "end\n"
+          "function [] = __kernel__ c(x : vec'hwtex_nearest, y : vec, pos : int)\n"
+          " y[pos] = x[pos + 0.75]\n"
+          "end\n");
+    OK(&t, RUN1(&t, "a", 4, VEC(x, 3), VEC(y, 4)));
+    FLOATS(y, 1, 1, 1.5, 2);
+    OK(&t, RUN1(&t, "b", 2, MAT(x, 2, 2), VEC(y, 2)));
+    FLOATS(y, 3.75, 5.75);
+    OK(&t, RUN1(&t, "c", 3, VEC(x, 3), VEC(y, 3)));
+    FLOATS(y, 2, 3, 0);
+    END;
+}
+
 static void forms(void) {
     BEGIN("function [] = __kernel__ a(x : mat, y : mat, pos : ivec2)\n"
           " y[pos] = x[pos + [0,1]] + 10*x[pos[0],0] + 100*x[pos[0],pos[1],0]\n"
@@ -247,6 +266,7 @@ static void form_of_code(void) {
 int main(void) {
     modes();
     locals_with_modes();
+    textures();
     forms();
     element_types();
     atomics();
