@@ -691,16 +691,44 @@ static Opnd count_turns(Emit *e, const KIns *i, Opnd a, Opnd b, Opnd c) {
     return select(e, ok, "i64", bin(e, "add", "i64", steps, lit(1)), lit(0));
 }
 
+/* A long loop would keep an interrupt waiting, and a test in each turn would keep it from being vectorised: loops that
+ * hold no other loop run in stretches, with a test before each. */
+enum { STRETCH = 1 << 16 };
+
+static bool runs_in_stretches(const Emit *e, KRef loop) {
+    if (!e->poll || kplan_unrolls(e->f, e->match, loop)) return false;
+    for (KRef r = loop + 1; r < e->match[loop]; r++)
+        if (e->f->ins[r].op == K_LOOP || (e->f->ins[r].op == K_FOR && !kplan_unrolls(e->f, e->match, r))) return false;
+    return true;
+}
+
+/* The counter's first value and limit: those of the loop, or of a stretch of it, which begins at label `outer`. */
+static void begin_stretch(Emit *e, const EmitLoop *l, uint32_t before, Opnd n, Opnd *first, Opnd *limit, uint32_t *from) {
+    uint32_t outer = l->stretch, go = emit_new(e), ready = emit_new(e);
+    emit_label(e, outer);
+    *first = emit_def(e, "phi i64 [ 0, %%L%u ], [ %%t%u, %%L%u ]", before, l->k, l->head);
+    emit_branch(e, emit_def(e, "icmp ult i64 %s, %s", first->s, n.s), go, l->out);
+    emit_label(e, go);
+    e->poll(e);
+    Opnd far = emit_def(e, "add nuw i64 %s, %d", first->s, STRETCH);
+    *limit = call2(e, "umin", QS_U64, far, n);
+    emit_label(e, ready);
+    *from = ready;
+}
+
 static void begin_for(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
     Opnd a = wide_arg(e, i->a), b = wide_arg(e, i->b), c = wide_arg(e, i->c), n = count_turns(e, i, a, b, c);
     const char *wrap = i->dtype == QS_I32 ? " nsw" : ""; /* int64 holds all an int counter can be */
     EmitLoop *l = push_loop(e);
-    uint32_t before = emit_new(e), body = emit_new(e);
+    uint32_t before = emit_new(e), body = emit_new(e), from = before;
+    Opnd first = lit(0), limit = n;
+    l->stretch = runs_in_stretches(e, r) ? emit_new(e) : 0;
     emit_label(e, before);
+    if (l->stretch) begin_stretch(e, l, before, n, &first, &limit, &from);
     emit_label(e, l->head);
-    emit_put(e, "%%t%u = phi i64 [ 0, %%L%u ], [ %%t%u, %%L%u ]", l->k, before, l->k1, l->next);
-    emit_branch(e, emit_def(e, "icmp ult i64 %%t%u, %s", l->k, n.s), body, l->out);
+    emit_put(e, "%%t%u = phi i64 [ %s, %%L%u ], [ %%t%u, %%L%u ]", l->k, first.s, from, l->k1, l->next);
+    emit_branch(e, emit_def(e, "icmp ult i64 %%t%u, %s", l->k, limit.s), body, l->stretch ? l->stretch : l->out);
     emit_label(e, body);
     Opnd far = emit_def(e, "mul%s i64 %%t%u, %s", wrap, l->k, c.s);
     set_index(e, r, emit_def(e, "add%s i64 %s, %s", wrap, a.s, far.s));

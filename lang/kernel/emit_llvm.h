@@ -13,7 +13,8 @@ typedef struct { Opnd ptr; const char *tail; } Place; /* memory, and what is app
 
 typedef enum { UNROLL_SMALL, UNROLL_NEVER } EmitUnroll;
 
-typedef struct { uint32_t head, next, out, k, k1; } EmitLoop; /* labels; FOR: numbers of its turn counter and the next turn */
+/* Labels; of a FOR: the number of its turn counter and of the next turn; the label where its stretches begin, or 0. */
+typedef struct { uint32_t head, next, out, k, k1, stretch; } EmitLoop;
 
 typedef struct Emit Emit;
 struct Emit {

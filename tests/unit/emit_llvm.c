@@ -4,7 +4,10 @@
 #include "tests/unit/check.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 
 static Ctx ctx;
 static KCompiler *compiler;
@@ -232,6 +235,50 @@ static void test_sums(void) {
         }
 }
 
+/* -- interrupts ---------------------------------------------------------------------------------------------------------- */
+static volatile int stop;
+
+static void *interrupt_soon(void *unused) {
+    usleep(30000);
+    stop = 1;
+    return unused;
+}
+
+static const char endless[] =
+    "kernel \"endless\" rank 1 {\n" ARRAY("x", "written") "  %1 = pos int64 0\n  %2 = const float32 1\n  loop\n    store $0 %1 %2\n  end\n}\n";
+static const char long_serial[] =
+    "kernel \"long\" rank 1 serial {\n" ARRAY("x", "read written") "  %1 = pos int64 0\n  %2 = const int64 1\n  %3 = const int64 1000000000000\n"
+    "  %4 = for int64 %2 %3 %2\n    %5 = load float32 $0 %1\n    %6 = cast float32 %4\n    %7 = math.sin float32 %6\n    %8 = add float32 %5 %7\n"
+    "    store $0 %1 %8\n  end\n}\n";
+
+static void test_interrupt(const char *text) {
+    Arena arena;
+    KFunc *f;
+    Code code;
+    Program *p;
+    float x[64] = {0};
+    pthread_t thread;
+    struct timespec before, after;
+    DevArg a = {.is_array = true, .block = (DevPtr)(uintptr_t)x, .rank = 1, .dims = {64}, .strides = {1}};
+    qarena_init(&arena, &ctx);
+    bool ok = kir_parse(&ctx, &arena, text, strlen(text), &f) == QS_OK && kcompile(compiler, f, &cpu, &code) == QS_OK && cpu.ops->load(&cpu, &code, &p) == QS_OK;
+    CHECK(ok);
+    if (ok) {
+        stop = 0, cpu.stop = &stop;
+        CHECK(pthread_create(&thread, NULL, interrupt_soon, NULL) == 0);
+        clock_gettime(CLOCK_MONOTONIC, &before);
+        CHECK(cpu.ops->launch(&cpu, p, &(Launch){.rank = 1, .domain = {64}, .block = {64}}, 1, &a, NULL) == QS_EINTERRUPT);
+        clock_gettime(CLOCK_MONOTONIC, &after);
+        CHECK((double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) * 1e-9 < 2);
+        pthread_join(thread, NULL);
+        cpu.stop = NULL;
+        cpu.ops->unload(&cpu, p);
+        kcompile_free(compiler, &code);
+    }
+    qerr_clear(&ctx);
+    qarena_free(&arena);
+}
+
 int main(void) {
     qctx_init(&ctx, 32);
     compiler = kcompile_open(&ctx, "");
@@ -240,6 +287,8 @@ int main(void) {
     test_saxpy();
     test_strips();
     test_sums();
+    test_interrupt(endless);
+    test_interrupt(long_serial);
     cpu.ops->close(&cpu);
     kcompile_close(compiler);
     qctx_close(&ctx);
