@@ -384,11 +384,11 @@ static Opnd max64(Emit *e, Opnd a, Opnd b) {
     return emit_def(e, "call i64 @llvm.smax.i64(i64 %s, i64 %s)", a.s, b.s);
 }
 
-/* Whether the box covers this row at all: the other axes decide. */
-static Opnd row_in_box(Cpu *k, const KSplit *box) {
+/* i1: the box is valid and covers this position of the first `axes` axes. */
+static Opnd axes_in_box(Cpu *k, const KSplit *box, int axes) {
     Emit *e = k->e;
     Opnd in = box->ok ? emit_arg(e, box->ok) : emit_opnd("true");
-    for (int a = 0; a < e->f->rank - 1; a++) {
+    for (int a = 0; a < axes; a++) {
         if (!box->lo[a]) continue;
         Opnd low = emit_def(e, "icmp sle i64 %s, %s", emit_arg(e, box->lo[a]).s, e->pos[a].s);
         Opnd high = emit_def(e, "icmp slt i64 %s, %s", e->pos[a].s, emit_arg(e, box->hi[a]).s);
@@ -482,7 +482,7 @@ static void row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last) {
 static void row_with_box(Cpu *k, const KSplit *box) {
     Emit *e = k->e;
     int a = e->f->rank - 1;
-    Opnd in = row_in_box(k, box), from = k->lo[a], to = k->hi[a];
+    Opnd in = axes_in_box(k, box, a), from = k->lo[a], to = k->hi[a];
     if (box->lo[a]) {
         from = min64(e, max64(e, emit_arg(e, box->lo[a]), k->lo[a]), k->hi[a]);
         to = max64(e, min64(e, emit_arg(e, box->hi[a]), k->hi[a]), from);
@@ -504,20 +504,85 @@ static void row_with_box(Cpu *k, const KSplit *box) {
     emit_label(e, done);
 }
 
+/* One row, that is, all positions that differ in the last axis only. */
+static void whole_row(Cpu *k, KRef first, KRef last) {
+    const KSplit *split = k->e->split;
+    int a = k->e->f->rank - 1;
+    if (split && split->boxed) row_with_box(k, split);
+    else if (split) row(k, k->lo[a], k->hi[a], split->fast, split->fast_end);
+    else row(k, k->lo[a], k->hi[a], first, last);
+}
+
+enum { COLOURS = 512 /* a last axis shorter than this is better joined with the one before */ };
+
+/* i1: the loops over the last two axes may be one: the launch suits, the block and the box cover the last axis. */
+static Opnd may_join(Cpu *k) {
+    Emit *e = k->e;
+    const KSplit *s = e->split;
+    int last = e->f->rank - 1;
+    Opnd n = k->domain[last], ok = emit_def(e, "icmp ult i64 %s, %d", n.s, COLOURS);
+    for (int i = 0; i < s->ncollapse; i++) {
+        Opnd all = emit_def(e, "mul i64 %s, %s", emit_arg(e, s->collapse[i].inner).s, n.s);
+        ok = emit_def(e, "and i1 %s, %s", ok.s, emit_def(e, "icmp eq i64 %s, %s", all.s, emit_arg(e, s->collapse[i].outer).s).s);
+    }
+    Opnd span = emit_def(e, "sub i64 %s, %s", k->hi[last].s, k->lo[last].s);
+    ok = emit_def(e, "and i1 %s, %s", ok.s, emit_def(e, "icmp eq i64 %s, %s", span.s, n.s).s);
+    if (!s->boxed) return ok;
+    ok = emit_def(e, "and i1 %s, %s", ok.s, axes_in_box(k, s, last - 1).s);
+    if (!s->lo[last]) return ok;
+    Opnd from = emit_def(e, "icmp sle i64 %s, 0", emit_arg(e, s->lo[last]).s), to = emit_def(e, "icmp sge i64 %s, %s", emit_arg(e, s->hi[last]).s, n.s);
+    return emit_def(e, "and i1 %s, %s", ok.s, emit_def(e, "and i1 %s, %s", from.s, to.s).s);
+}
+
+/* The last two axes.  Rows p of the interior [from, to) become one loop from p·n on, where n is the length of a row. */
+static void plane(Cpu *k) {
+    Emit *e = k->e;
+    const KSplit *s = e->split;
+    int b = e->f->rank - 2;
+    Opnd from = k->lo[b], to = k->hi[b], n = k->domain[b + 1], join = may_join(k);
+    if (s->boxed && s->lo[b]) {
+        from = max64(e, emit_arg(e, s->lo[b]), from);
+        to = min64(e, emit_arg(e, s->hi[b]), to);
+    }
+    uint32_t before = emit_new(e), head = emit_new(e), body = emit_new(e), joined = emit_new(e), single = emit_new(e), done = emit_new(e);
+    uint32_t after_joined = emit_new(e), after_single = emit_new(e), p1 = emit_new(e);
+    emit_label(e, before);
+    emit_label(e, head);
+    Opnd p = emit_def(e, "phi i64 [ %s, %%L%u ], [ %s, %%L%u ], [ %%t%u, %%L%u ]", k->lo[b].s, before, to.s, after_joined, p1, after_single);
+    emit_branch(e, emit_def(e, "icmp slt i64 %s, %s", p.s, k->hi[b].s), body, done);
+    emit_label(e, body);
+    Opnd low = emit_def(e, "icmp sge i64 %s, %s", p.s, from.s), high = emit_def(e, "icmp slt i64 %s, %s", p.s, to.s);
+    Opnd in = emit_def(e, "and i1 %s, %s", join.s, emit_def(e, "and i1 %s, %s", low.s, high.s).s);
+    emit_branch(e, in, joined, single);
+    emit_label(e, joined);
+    e->pos[b] = emit_opnd("0");
+    row(k, emit_def(e, "mul nuw nsw i64 %s, %s", p.s, n.s), emit_def(e, "mul nuw nsw i64 %s, %s", to.s, n.s), s->fast, s->fast_end);
+    emit_label(e, after_joined);
+    emit_jump(e, head);
+    emit_label(e, single);
+    e->pos[b] = p;
+    whole_row(k, s->fast, s->fast_end);
+    emit_label(e, after_single);
+    emit_put(e, "%%t%u = add nuw nsw i64 %s, 1", p1, p.s);
+    emit_jump(e, head);
+    emit_label(e, done);
+}
+
 static void each_position(Cpu *k, KRef first, KRef last) {
     Emit *e = k->e;
+    Axis axis[QS_MAX_RANK];
+    bool joins = e->split && e->split->ncollapse && !k->blocks;
+    int outer = e->f->rank - 1 - joins;
     if (k->strip) {
         each_of_strip(k, first, last);
         return;
     }
-    Axis axis[QS_MAX_RANK];
-    int outer = e->f->rank - 1;
     for (int a = 0; a < outer; a++) {
         axis[a] = open_axis(e, k->lo[a], k->hi[a]);
         e->pos[a] = axis[a].x;
     }
-    if (e->split) row_with_box(k, e->split);
-    else row(k, k->lo[outer], k->hi[outer], first, last);
+    if (joins) plane(k);
+    else whole_row(k, first, last);
     for (int a = outer - 1; a >= 0; a--) close_axis(e, &axis[a], "");
 }
 

@@ -218,8 +218,15 @@ static bool tests_last_axis(Splitter *s) {
     return false;
 }
 
+/* The last axis looks like colours: it is tested, but always at the position itself. */
+static bool tests_neighbours(Splitter *s) {
+    for (KRef r = 1; r < s->f->nins; r++)
+        if (is_test(ins(s, r)->op) && axis_of(s, r) == s->f->rank - 1 && ins(s, ins(s, r)->a)->op != K_POS) return true;
+    return false;
+}
+
 static bool find_tests(Splitter *s) {
-    bool any = false, rows = s->rows && tests_last_axis(s);
+    bool any = false, rows = s->rows && tests_last_axis(s) && (s->f->rank < 3 || tests_neighbours(s));
     s->nlimits = s->nends = 0;
     for (KRef r = 1; r < s->f->nins; r++) {
         uint8_t op = ins(s, r)->op;
@@ -345,22 +352,42 @@ static KFunc *shell(Ctx *c, Arena *arena, const KFunc *f) {
     return g;
 }
 
-static void build(Splitter *s, KSplit *out) {
-    build_box(s, out);
-    kir_add(s->g, K_IF, QS_B1, 0, in_box(s, out), 0, 0, 0, 0);
+static KRef value_of(Splitter *s, const Monomial *m) {
+    KRef v = number(s, m->number);
+    for (int i = 0; i < m->n; i++)
+        v = fold(s, K_MUL, v, kir_fold(s->g, K_CAST, QS_I64, 0, copy_fixed(s, m->factor[i]), 0, 0, 0));
+    return v;
+}
+
+static void build_collapse(Splitter *s, const CollapsePair *pair, int n, KSplit *out) {
+    out->ncollapse = n;
+    for (int i = 0; i < n; i++)
+        out->collapse[i].outer = value_of(s, &pair[i].outer), out->collapse[i].inner = value_of(s, &pair[i].inner);
+    out->prologue_end = s->g->nins;
+}
+
+static void build_copies(Splitter *s, KSplit *out) {
+    if (out->boxed) kir_add(s->g, K_IF, QS_B1, 0, in_box(s, out), 0, 0, 0, 0);
     copy_all(s, true, &out->fast, &out->fast_end);
+    if (!out->boxed) return;
     kir_add(s->g, K_ELSE, QS_B1, 0, 0, 0, 0, 0, 0);
     copy_all(s, false, &out->full, &out->full_end);
     kir_add(s->g, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
-    s->g->hash = s->f->hash;
 }
 
 bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out) {
+    CollapsePair pair[COLLAPSE_PAIRS];
+    int npairs = 0;
     if (f->barrier || f->shared) return false; /* their positions work together: a block cannot be cut */
     Splitter s = {.f = f, .rows = rows, .fixed = qarena_alloc(arena, f->nins), .sure = qarena_alloc(arena, f->nins)};
-    if (!find_tests(&s)) return false;
+    bool boxed = find_tests(&s);
+    if (!kcollapse_pairs(arena, f, s.sure, pair, &npairs)) npairs = 0;
+    if (!boxed && !npairs) return false;
     s.map = qarena_alloc(arena, f->nins * sizeof *s.map), s.prologue = qarena_alloc(arena, f->nins * sizeof *s.prologue);
-    *out = (KSplit){.func = s.g = shell(c, arena, f)};
-    build(&s, out);
+    *out = (KSplit){.func = s.g = shell(c, arena, f), .boxed = boxed};
+    if (boxed) build_box(&s, out);
+    build_collapse(&s, pair, npairs, out);
+    build_copies(&s, out);
+    s.g->hash = f->hash;
     return true;
 }
