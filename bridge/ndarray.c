@@ -5,6 +5,7 @@
  * the last view.  What cannot be used in place (other byte order, odd strides) is packed by NumPy first. */
 #include "bridge/bridge.h"
 
+#include <math.h>
 #include <string.h>
 
 /* -- NumPy, when somebody needs it ------------------------------------------------------------------------------------------------ */
@@ -177,7 +178,7 @@ PyObject *qnd_integers(Border *b, Array *a) {
 
 /* -- cells ------------------------------------------------------------------------------------------------------------------------------- */
 
-static bool is_whole(qs_value v) { return v.kind == QS_INT || (v.kind == QS_NUM && v.u.f == (double)(int64_t)v.u.f && v.u.f < 0x1p53 && v.u.f > -0x1p53); }
+static bool is_whole(qs_value v) { return v.kind == QS_INT || (v.kind == QS_NUM && fabs(v.u.f) < 0x1p53 && v.u.f == trunc(v.u.f)); }
 
 static PyObject *item(Border *b, qs_value v, bool integers) {
     if (integers && v.kind == QS_NUM) return PyLong_FromDouble(v.u.f);

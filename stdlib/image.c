@@ -108,6 +108,8 @@ static qs_status pnm_read(Image *m) {
     if (kind >= '4') c.p++; /* one blank ends the header */
     int channels = kind == '3' || kind == '6' ? 3 : 1;
     qs_status s;
+    if (!m->info_only && (double)width * (double)height * channels > 8 * (double)m->nbytes) /* a sample takes a bit */
+        return qimage_corrupt(m, "it ends before its last pixel");
     if (!qimage_begin(m, height, width, channels, false, most > 255 ? 16 : 8, &s)) return s;
     size_t bytes = (size_t)(width * channels) * sizeof(uint16_t);
     uint16_t *row = qmem_alloc(qvm_ctx(m->vm), bytes);

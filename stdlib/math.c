@@ -205,8 +205,9 @@ static double floor_mod(double x, double a) { /* in [0,a) for a > 0, (a,0] for a
     double r = fmod(x, a);
     return r == 0 ? copysign(0, a) : (r < 0) != (a < 0) ? r + a : r;
 }
-static double shift_left(double x, double n) { return trunc(ldexp(trunc(x), (int)n)); }
-static double shift_right(double x, double n) { return floor(ldexp(trunc(x), -(int)n)); }
+static int places(double n) { return (int)qdtype_sat_i64(n, -9999, 9999); } /* no double is longer */
+static double shift_left(double x, double n) { return trunc(ldexp(trunc(x), places(n))); }
+static double shift_right(double x, double n) { return floor(ldexp(trunc(x), -places(n))); }
 
 static bool is_integer(qs_value v) {
     return v.kind == QS_INT || (v.kind == QS_ARRAY && qdtype_is_int((qs_dtype)qval_array(v)->dtype));

@@ -588,12 +588,14 @@ static qs_status extents_arg(qs_vm *vm, const char *fn, qs_value v, Shape *s) {
     TRY(qarr_doubles(vm, v, fn, &x, &n));
     bool good = n >= 1 && n <= QS_MAX_RANK;
     s->rank = (int)n;
+    double product = 1;
     for (size_t i = 0; good && i < n; i++) {
         good = x[i] >= 0 && x[i] == floor(x[i]) && x[i] < 0x1p53;
-        if (good) s->dims[i] = (int64_t)x[i];
+        if (good) s->dims[i] = (int64_t)x[i], product *= x[i] > 1 ? x[i] : 1;
     }
     qmem_free(qvm_ctx(vm), x, n * sizeof *x);
     if (!good) return qs_fail(vm, QS_EVALUE, "%s: size must hold 1 to %d whole numbers ≥ 0", fn, QS_MAX_RANK);
+    if (product > 0x1p53) return qs_fail(vm, QS_EVALUE, "%s: size is larger than any array", fn);
     qmatrix_packed(s);
     return QS_OK;
 }

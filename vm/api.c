@@ -5,6 +5,7 @@
 #include "vm/kernel.h"
 #include "vm/python.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -285,7 +286,7 @@ qs_status qs_to_int(qs_vm *vm, qs_value v, int64_t *out) {
     double x;
     if (v.kind == QS_INT) return *out = v.u.i, QS_OK;
     TRY(qs_to_num(vm, v, &x));
-    if (x != (double)(int64_t)x || x < -0x1p63 || x >= 0x1p63)
+    if (!(x >= -0x1p63 && x < 0x1p63) || x != trunc(x))
         return qerr_set(qvm_ctx(vm), QS_EVALUE, "a whole number is wanted, got %.15g", x);
     *out = (int64_t)x;
     return QS_OK;

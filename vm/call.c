@@ -1,6 +1,7 @@
 /* call.c -- who is called with what: overloads, named and default arguments, type parameters, constructors, methods. */
 #include "vm/module.h"
 
+#include <math.h>
 #include <string.h>
 
 /* -- does a function take these arguments, and how well? --------------------------------------------------------- */
@@ -11,7 +12,7 @@ typedef struct { int nin; const qs_value *in; int nnamed; Str *const *names; } A
  */
 enum { FIT_NO = -1, FIT_LOSSY = 0, FIT_UNTYPED = 1, FIT_CONVERTS = 2, FIT_EXACT = 3 };
 
-static bool whole(double x) { return x == (double)(int64_t)x && x > -0x1p53 && x < 0x1p53; }
+static bool whole(double x) { return x > -0x1p53 && x < 0x1p53 && x == trunc(x); }
 
 static int fit_number(qs_value v, const Type *t) {
     if (!qval_is_number(v)) return FIT_NO;

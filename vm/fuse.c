@@ -21,6 +21,8 @@ typedef struct Variant { /* the region for one combination of leaf types */
     bool flat;
     int rank;
     FuseKernel kernel; /* func NULL: declined */
+    Device *device;    /* that has `program` loaded */
+    Program *program;
     Arena arena;
 } Variant;
 
@@ -132,11 +134,25 @@ static qs_status make_variant(qs_vm *vm, State *s, const Now *now, Variant **out
     return kfuse_build(qvm_ctx(vm), &v->arena, &s->expr, v->types, v->flat, v->rank, &v->kernel);
 }
 
+/* When the machine ends its kernels go first, with every program that is loaded. */
+static void unload(qs_vm *vm, Variant *v) {
+    if (v->program && qvm(vm)->kernels) qkspec_release(vm, v->program);
+    v->program = NULL;
+}
+
+static qs_status load(qs_vm *vm, Variant *v, Device *d) {
+    if (v->program && v->device == d) return QS_OK;
+    unload(vm, v);
+    v->device = d;
+    return qkspec_program(vm, v->kernel.func, d, &v->program);
+}
+
 void qfuse_free(qs_vm *vm, FuseRegion *r) {
     State *s = r->machine;
     if (!s) return;
     for (Variant *v = s->variants, *next; v; v = next) {
         next = v->next;
+        unload(vm, v);
         qarena_free(&v->arena);
         qmem_free(qvm_ctx(vm), v, sizeof *v);
     }
@@ -271,7 +287,9 @@ static qs_status prepare(qs_vm *vm, State *s, const FuseRegion *r, const Now *no
     if ((*d)->ops->code == CODE_KIR) return QS_OK; /* the evaluator is slower than the loops */
     if (!*v && make_variant(vm, s, now, v) != QS_OK) return give_up(vm, *v);
     if (!(*v)->kernel.func) return QS_OK;
-    return qkspec_program(vm, (*v)->kernel.func, *d, program) == QS_OK ? QS_OK : give_up(vm, *v);
+    if (load(vm, *v, *d) != QS_OK) return give_up(vm, *v);
+    *program = (*v)->program;
+    return QS_OK;
 }
 
 qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {

@@ -277,8 +277,9 @@ static inline bool host_alone(const Buffer *b) {
 /* An index that no access mode maps elsewhere. */
 static inline bool plain_index(const qs_value *v, int64_t *n) {
     if (v->kind == QS_NUM) {
+        if (!(v->u.f >= 0 && v->u.f < 0x1p63)) return false;
         *n = (int64_t)v->u.f;
-        return v->u.f >= 0;
+        return true;
     }
     *n = v->u.i;
     return v->kind == QS_INT;

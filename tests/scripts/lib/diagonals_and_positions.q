@@ -12,3 +12,8 @@ try
 catch e
     print e
 end
+try
+    ind2pos([4294967296,4294967296,4294967296], 0)
+catch e
+    print e
+end

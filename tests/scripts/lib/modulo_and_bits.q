@@ -13,3 +13,4 @@ try
 catch e
     print e
 end
+print shl(1, 0/0), " ", shl(1, 1e300), " ", shr(8, 1e300)
