@@ -10,7 +10,8 @@ Comment lines at the top of a script say how it is to be run:
     % stdin: text        given on standard input (\\n for a new line)
     % prompt: yes        the script is typed at the prompt instead of being run
     % options: --checked options for qrun
-    % devices: one       run on one device only (default: on every device, when the script can reach a kernel)
+    % devices: one       run on one device only (default: on every device, when the script can reach a kernel);
+                         or the devices to run on: % devices: cpu opencl
     % tolerance: 1e-5    numbers may differ by that much, relative to max(1, |expected|)
     % needs: png         skipped, and counted, where `qrun --has png` says no
 A script that starts with `% part` is only imported by others.
@@ -74,6 +75,11 @@ class Runner:
             return self.args.device
         return [d for d in ("ref", "cpu", "opencl", "cuda") if self.present(d)] or [None]
 
+    def choose(self, said, text):
+        if said and said != "one":
+            return [d for d in self.devices() if d in said.split()]
+        return self.devices() if said != "one" and REACHES_KERNEL.search(text) else self.devices()[:1]
+
     def wanted(self, path):
         return not self.args.filter or any(f in path for f in self.args.filter)
 
@@ -88,8 +94,7 @@ class Runner:
                     if text.startswith("% part"):
                         continue
                     opts = header(text)
-                    everywhere = opts.get("devices") != "one" and REACHES_KERNEL.search(text)
-                    for device in self.devices() if everywhere else self.devices()[:1]:
+                    for device in self.choose(opts.get("devices"), text):
                         yield path, device, opts
 
         for doc in ["README.md"] + sorted("docs/" + n for n in os.listdir(os.path.join(ROOT, "docs"))):

@@ -1,3 +1,4 @@
+% devices: ref cpu
 % Expressions on large arrays run as one kernel; pieces of the same arrays are too small for that. Both must agree in
 % type and, up to the rounding of the last digits, in value.
 n = 60000

@@ -1,3 +1,4 @@
+% devices: ref cpu
 % Large arrays run expressions as one kernel; types, results and refusals are those of the operators one by one.
 n = 2000000
 few = 0..9
