@@ -238,6 +238,26 @@ static const Type *ask_type(void *ud, Func *in, Str *name) {
     return NULL;
 }
 
+static bool ask_fields(void *ud, const Type *t, KFields *out) {
+    Maker *m = ud;
+    const Class *c = t->cls;
+    if (!c || c->kind == CLASS_DYNAMIC) return false;
+    size_t n = (size_t)c->nfields + 1;
+    *out = (KFields){.n = c->nfields, .is_mutable = c->kind == CLASS_MUTABLE};
+    out->names = qarena_alloc(m->arena, n * sizeof *out->names);
+    out->types = qarena_alloc(m->arena, n * sizeof *out->types);
+    out->inits = qarena_alloc(m->arena, n * sizeof *out->inits);
+    for (int i = 0; i < c->nfields; i++) {
+        const KSource known = {.num_known = true};
+        qs_value v = c->fields[i].init;
+        out->names[i] = c->fields[i].name;
+        out->types[i] = c->fields[i].type ? c->fields[i].type : qtype_any(qvm_ctx(m->vm));
+        out->inits[i].kind = KV_NONE;
+        if (qval_is_number(v)) describe_number(m, &known, v, &out->inits[i]);
+    }
+    return true;
+}
+
 /* -- making ------------------------------------------------------------------------------------------------------ */
 /* A small array is handed over by value: its extents are compiled in, its elements become parameters. */
 static void hand_over(Maker *m, int source) {
@@ -324,7 +344,7 @@ static qs_status describe_args(Maker *m, KVal *args) {
 static qs_status lower(Maker *m, Spec *s, LowerResult *out) {
     Ctx *c = qvm_ctx(m->vm);
     const Request *r = m->request;
-    LowerHost host = {m, ask_symbol, ask_function, ask_type};
+    LowerHost host = {m, ask_symbol, ask_function, ask_type, ask_fields};
     LowerJob job = {
         .nargs = r->nargs, .rank = r->rank, .serial = r->serial, .checked = qvm(m->vm)->config.checked, .host = &host};
     KVal *args = qarena_alloc(m->arena, (size_t)(r->nargs + 1) * sizeof *args);

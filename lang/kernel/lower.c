@@ -261,14 +261,12 @@ qs_status klower_enter(Lower *L, const Node *site, Closure *fn, Inst **out, Call
     L->loop = NULL; /* `break` stays inside the function */
     L->inst = inst;
     inst->closure = fn;
-    klnum_open(L, false);
-    inst->scope = L->scope;
-    return *out = inst, klvar_enter(L, inst);
+    klvar_enter(L, inst);
+    return *out = inst, QS_OK;
 }
 
 qs_status klower_leave(Lower *L, const Caller *saved) {
     TRY(klvar_finish(L, L->inst));
-    klnum_close(L);
     L->inst = saved->inst, L->loop = saved->loop, L->pos = saved->pos, L->site_pos = saved->site_pos;
     L->foreign = saved->foreign, L->indexing = saved->indexing;
     return QS_OK;
@@ -332,7 +330,9 @@ static void begin_pass(Lower *L) {
         L->f->fixed_block = true;
         for (int i = 0; i < L->job->rank; i++) L->f->block[i] = L->job->block[i];
     }
-    L->inst = NULL, L->scope = NULL, L->loop = NULL;
+    L->inst = NULL, L->loop = NULL;
+    L->scope = qarena_alloc(L->arena, sizeof *L->scope);
+    L->scope->open = true;
     L->depth = L->calls = L->nnums = 0, L->pos = f->pos;
     L->changed = L->unknown = L->indexing = L->foreign = L->left = false;
     L->nknown = 1; /* 0 ends a chain */

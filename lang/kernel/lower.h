@@ -41,6 +41,9 @@ typedef struct {
     bool nonempty;        /* KV_ARRAY: accessed in a way that needs an element to be there */
 } KBind;
 
+/* What a class consists of. */
+typedef struct { Str **names; const Type **types; KVal *inits /* KV_NONE: zero */; int n; bool is_mutable; } KFields;
+
 typedef struct LowerHost {
     void *ud;
     /* The value of a captured or global symbol of the function fn. */
@@ -49,6 +52,7 @@ typedef struct LowerHost {
     bool (*function)(void *ud, Str *name, KVal *out);
     /* A type name of the module of `in` that is no predefined one; NULL: unknown. */
     const Type *(*type)(void *ud, Func *in, Str *name);
+    bool (*fields)(void *ud, const Type *cls, KFields *out);
 } LowerHost;
 
 typedef struct {

@@ -210,8 +210,13 @@ static qs_status callee_of(Lower *L, Node *n, Val *out) {
 static qs_status method_of(Lower *L, const Node *n, Val *self, Val *out, bool *bound) {
     TRY(klexpr_lower(L, n->u.field.base, self));
     *bound = false;
-    for (int i = 0; self->kind == V_OBJECT && i < self->u.rec->nfields; i++)
-        if (self->u.rec->names[i] == n->u.field.name) return *out = self->u.rec->fields[i], *bound = true, QS_OK;
+    const Record *r = self->kind == V_OBJECT ? self->u.rec : NULL;
+    for (int i = 0; r && i < r->nfields; i++) {
+        if (r->names[i] != n->u.field.name) continue;
+        *bound = true;
+        if (r->vars) return klvar_read(L, r->vars[i], n->pos, out);
+        return *out = r->fields[i], QS_OK;
+    }
     return by_name(L, n->u.field.name, out);
 }
 
@@ -229,13 +234,27 @@ static qs_status lower_args(Lower *L, const ArgList *list, Val *at, Str **names)
     return QS_OK;
 }
 
+/* A function of the name of a class is a constructor; where none of them fits the class itself is meant. */
+static const Type *class_instead(Lower *L, const Closure *fn, const Args *args) {
+    const LowerHost *h = L->job->host;
+    const Func *f = fn->func ? fn->func : fn->noverloads ? fn->overloads[0].u.fn->func : NULL;
+    if (!f || !h || !h->type) return NULL;
+    if (fn->func && distance_of(L, fn->func, args) >= 0) return NULL;
+    for (int i = 0; i < fn->noverloads; i++)
+        if (fn->overloads[i].u.fn->func && distance_of(L, fn->overloads[i].u.fn->func, args) >= 0) return NULL;
+    const Type *t = h->type(h->ud, L->inst->func, f->name);
+    return t && t->kind == TY_CLASS ? t : NULL;
+}
+
 static qs_status call_value(Lower *L, Node *n, const Val *fn, const Val *args, Str *const *names, int nargs, Val *outs,
                             int nouts) {
-    if (fn->kind == V_FUNC) return klcall_function(L, n, fn->u.fn, args, names, nargs, outs, nouts);
-    if (fn->kind != V_TYPE) return klower_error(L, QS_ETYPE, n->pos, "%s is not a function", klval_type_name(L, fn));
+    Args a = {args, names, nargs};
+    const Type *t = fn->kind == V_TYPE ? fn->u.type : fn->kind == V_FUNC ? class_instead(L, fn->u.fn, &a) : NULL;
+    if (fn->kind == V_FUNC && !t) return klcall_function(L, n, fn->u.fn, args, names, nargs, outs, nouts);
+    if (!t) return klower_error(L, QS_ETYPE, n->pos, "%s is not a function", klval_type_name(L, fn));
     Val only;
     for (int i = 1; i < nouts; i++) outs[i] = (Val){.kind = V_VOID};
-    return kltype_construct(L, fn->u.type, args, names, nargs, nouts ? &outs[0] : &only);
+    return kltype_construct(L, n, t, args, names, nargs, nouts ? &outs[0] : &only);
 }
 
 qs_status klcall_lower(Lower *L, Node *n, Val *outs, int nouts) {

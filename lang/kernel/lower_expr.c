@@ -71,7 +71,7 @@ static qs_status outside_value(Lower *L, const Sym *sym, uint32_t pos, Val *out)
 
 /* An expression that a rewrite rule mentions several times is computed once where that reaches. */
 static qs_status temporary(Lower *L, const Sym *sym, Val *out) {
-    Var *h = klvar_hidden(L, sym);
+    Var *h = klvar_hidden(L, sym, 0);
     if (!h->scope || !h->scope->open) {
         TRY(klexpr_lower(L, sym->bound, &h->val));
         h->scope = L->scope;
@@ -316,7 +316,7 @@ static qs_status one_branch(Lower *L, Node *n, Var *h) {
 }
 
 static qs_status branches(Lower *L, Node *n, KRef c, Val *out) {
-    Var *h = klvar_hidden(L, n);
+    Var *h = klvar_hidden(L, n, 0);
     klvar_hidden_begin(L, h);
     klnum_emit(L, K_IF, QS_B1, 0, c, 0, 0, 0);
     TRY(one_branch(L, n->u.ternary.then, h));
@@ -341,16 +341,27 @@ static qs_status ternary(Lower *L, Node *n, Val *out) {
 }
 
 /* -- fields and meta functions ----------------------------------------------------------------------------------- */
-static qs_status field(Lower *L, Node *n, Val *out) {
+qs_status klexpr_field(Lower *L, Node *n, Var **var, const Record **of, int *number) {
     Val base;
+    *of = NULL, *var = NULL;
     TRY(klexpr_lower(L, n->u.field.base, &base));
     L->pos = n->pos;
-    if (base.kind == V_UNKNOWN) return *out = base, QS_OK;
+    if (base.kind == V_UNKNOWN) return QS_OK;
     if (base.kind != V_OBJECT) return klower_error(L, QS_ETYPE, n->pos, "%s has no fields", klval_type_name(L, &base));
     const Record *r = base.u.rec;
     for (int i = 0; i < r->nfields; i++)
-        if (r->names[i] == n->u.field.name) return *out = r->fields[i], QS_OK;
+        if (r->names[i] == n->u.field.name) return *of = r, *number = i, *var = r->vars ? r->vars[i] : NULL, QS_OK;
     return klower_error(L, QS_ENAME, n->pos, "there is no field %s that a kernel can use", n->u.field.name->s);
+}
+
+static qs_status field(Lower *L, Node *n, Val *out) {
+    Var *v;
+    const Record *r;
+    int i;
+    TRY(klexpr_field(L, n, &v, &r, &i));
+    if (v) return klvar_read(L, v, n->pos, out);
+    *out = r ? r->fields[i] : (Val){0};
+    return QS_OK;
 }
 
 static qs_status meta(Lower *L, Node *n, Val *out) {

@@ -12,7 +12,12 @@
 #include <string.h>
 
 typedef enum { AT_ONE, AT_LIST, AT_ALL } ItemKind;
-typedef struct { ItemKind kind; KRef one, frac; KRef *list; int64_t n; } Item; /* frac: 'hwtex_linear, how far toward one + 1 */
+typedef struct {
+    ItemKind kind;
+    KRef one, frac;
+    KRef *list;
+    int64_t n;
+} Item; /* frac: 'hwtex_linear, how far toward one + 1 */
 
 typedef struct {
     Val base;              /* V_ARRAY, V_MEMORY or V_NUM; for a local in LOCALs only the type */
@@ -340,11 +345,18 @@ static const char *name_of(const Node *base) {
     return base->kind == N_FIELD ? base->u.field.name->s : "the array";
 }
 
+static qs_status variable_of(Lower *L, Node *base, Var **out) {
+    const Record *r;
+    int i;
+    *out = base->kind == N_IDENT ? klvar_of(L, base->u.ident.sym) : NULL;
+    return base->kind == N_FIELD ? klexpr_field(L, base, out, &r, &i) : QS_OK;
+}
+
 /* A local that lives in LOCALs is not read as a whole for the sake of one component. */
 static qs_status base_of(Lower *L, Node *n, Access *a) {
     Node *base = n->u.index.base;
     a->name = name_of(base);
-    a->var = base->kind == N_IDENT ? klvar_of(L, base->u.ident.sym) : NULL;
+    TRY(variable_of(L, base, &a->var));
     bool in_locals = a->var && a->var->merged && a->var->slots && !a->var->memory && a->var->scope->open;
     if (in_locals) a->base = a->var->stored;
     else {

@@ -37,15 +37,30 @@ static qs_status assign_name(Lower *L, Node *target, TypeExpr *e, Val *x) {
     return QS_OK;
 }
 
+/* Objects made in the kernel are its own; those of the host are only read. */
+static qs_status assign_field(Lower *L, Node *target, Val *x) {
+    Var *v;
+    const Record *r;
+    int i;
+    const char *name = target->u.field.name->s;
+    TRY(klexpr_field(L, target, &v, &r, &i));
+    L->pos = target->pos;
+    if (!r) return QS_OK;
+    if (!v)
+        return klower_error(L, QS_ETYPE, target->pos,
+                            "field %s cannot be written in a kernel; write to an array instead", name);
+    if (!r->is_mutable)
+        return klower_error(L, QS_ETYPE, target->pos, "field %s of an immutable class cannot be written", name);
+    TRY(kltype_coerce(L, r->types[i], name, target->pos, x));
+    return klvar_assign(L, v, x, target->pos);
+}
+
 static qs_status assign_to(Lower *L, Node *target, TypeExpr *e, Val *x) {
     L->pos = target->pos;
     switch (target->kind) {
     case N_IDENT: return assign_name(L, target, e, x);
     case N_INDEX: return klidx_assign(L, target, x);
-    case N_FIELD:
-        return klower_error(L, QS_ETYPE, target->pos,
-                            "field %s cannot be written in a kernel; write to an array instead",
-                            target->u.field.name->s);
+    case N_FIELD: return assign_field(L, target, x);
     default: return klower_error(L, QS_ETYPE, target->pos, "this cannot be assigned");
     }
 }
@@ -80,18 +95,18 @@ static qs_status update_name(Lower *L, const Node *n, Node *target) {
     TRY(klexpr_lower(L, target, &old));
     TRY(klexpr_lower(L, n->u.assign.value, &x));
     L->pos = n->pos;
+    const char *name = target->kind == N_IDENT ? target->u.ident.name->s : target->u.field.name->s;
     if (old.kind == V_ARRAY)
-        return klower_error(L, QS_ETYPE, n->pos, "%s is %s: a kernel changes its elements, %s[pos] %s …",
-                            target->u.ident.name->s, klval_type_name(L, &old), target->u.ident.name->s,
-                            qop_inplace((Op)n->op));
+        return klower_error(L, QS_ETYPE, n->pos, "%s is %s: a kernel changes its elements, %s[pos] %s …", name,
+                            klval_type_name(L, &old), name, qop_inplace((Op)n->op));
     TRY(klval_binary(L, (Op)n->op, &old, &x, &sum));
-    return assign_name(L, target, NULL, &sum);
+    return assign_to(L, target, NULL, &sum);
 }
 
 static qs_status update(Lower *L, const Node *n) {
     Node *target = n->u.assign.targets[0];
     if (target->kind == N_INDEX) return klidx_update(L, target, (Op)n->op, n->u.assign.value);
-    if (target->kind == N_IDENT) return update_name(L, n, target);
+    if (target->kind == N_IDENT || target->kind == N_FIELD) return update_name(L, n, target);
     return klower_error(L, QS_ETYPE, target->pos, "this cannot be changed in a kernel");
 }
 
@@ -113,7 +128,7 @@ static qs_status declaration(Lower *L, const Node *n) {
     Var *v = klvar_of(L, n->u.decl.sym);
     TRY(kltype_resolve(L, n->u.decl.type, &t, &mods));
     if (!v || (t->kind != TY_NUM && !(t->kind == TY_ARRAY && t->nfixed))) return QS_OK;
-    TRY(kltype_construct(L, t, NULL, NULL, 0, &zero));
+    TRY(kltype_construct(L, n, t, NULL, NULL, 0, &zero));
     v->converts = t->kind == TY_NUM;
     v->declared = t->dtype;
     return klvar_assign(L, v, &zero, n->pos);
@@ -324,7 +339,7 @@ static qs_status each_element(Lower *L, Node *n, const Val *list) {
     Num element;
     if (list->kind == V_UNKNOWN) return L->changed = true, QS_OK;
     if (list->kind == V_NUM) {
-        Var *h = klvar_hidden(L, n);
+        Var *h = klvar_hidden(L, n, 0);
         h->memory = h->merged = true;
         h->scope = NULL, h->slots = NULL;
         TRY(klvar_assign(L, h, list, n->pos));

@@ -14,11 +14,11 @@ Var *klvar_of(Lower *L, const Sym *sym) {
     return &L->inst->vars[sym->index];
 }
 
-Var *klvar_hidden(Lower *L, const void *key) {
+Var *klvar_hidden(Lower *L, const void *key, int part) {
     for (struct Hidden *h = L->inst->hidden; h; h = h->next)
-        if (h->key == key) return &h->var;
+        if (h->key == key && h->part == part) return &h->var;
     struct Hidden *h = qarena_alloc(L->keep, sizeof *h);
-    h->key = key, h->next = L->inst->hidden;
+    h->key = key, h->part = part, h->next = L->inst->hidden;
     h->var.name = L->inst->func->name;
     L->inst->hidden = h;
     return &h->var;
@@ -300,16 +300,15 @@ void klvar_hidden_get(Lower *L, Var *v, Val *out) {
 }
 
 /* -- the start and the end of a function ------------------------------------------------------------------------- */
-qs_status klvar_enter(Lower *L, Inst *inst) {
-    for (int i = 0; i < inst->func->nlocals; i++) {
-        Var *v = &inst->vars[i];
-        v->scope = NULL, v->slots = NULL, v->converts = v->has_mods = v->early = false;
-        v->val = (Val){0};
-        if (v->hoisted && v->type.kind == V_NUM) declare(L, v, NULL);
-    }
-    for (struct Hidden *h = inst->hidden; h; h = h->next)
-        h->var.scope = NULL, h->var.slots = NULL, h->var.val = (Val){0};
-    return QS_OK;
+static void reset(Lower *L, Var *v) {
+    v->scope = NULL, v->slots = NULL, v->converts = v->has_mods = v->early = false;
+    v->val = (Val){0};
+    if (v->hoisted && v->type.kind == V_NUM) declare(L, v, NULL);
+}
+
+void klvar_enter(Lower *L, Inst *inst) {
+    for (int i = 0; i < inst->func->nlocals; i++) reset(L, &inst->vars[i]);
+    for (struct Hidden *h = inst->hidden; h; h = h->next) reset(L, &h->var);
 }
 
 qs_status klvar_finish(Lower *L, Inst *inst) {

@@ -60,7 +60,12 @@ typedef struct { /* a function as a value */
     Val *captures;       /* made in the kernel: the values that its captures had then */
     Val *overloads; int noverloads;
 } Closure;
-typedef struct { Str **names; Val *fields; int nfields; const Type *type; bool is_mutable; } Record;
+typedef struct Var Var;
+typedef struct { /* an object: of the host with values, or made in the kernel with a variable for each field */
+    Str **names; Val *fields; Var **vars; int nfields;
+    const Type *type, **types;
+    bool is_mutable;
+} Record;
 
 struct Val {
     uint8_t kind;        /* ValKind */
@@ -76,7 +81,7 @@ struct Val {
 /* -- locals ------------------------------------------------------------------------------------------------------ */
 struct Scope { Scope *up; bool open, loop; uint32_t known; /* how many pure values were known at its start */ };
 
-typedef struct {
+struct Var {
     Sym *sym; Str *name;
     /* learned, kept from pass to pass */
     bool merged;         /* set on several paths: lives in LOCALs */
@@ -91,7 +96,7 @@ typedef struct {
     bool converts; qs_dtype declared; /* a : int = …: later assignments are converted */
     TypeMods mods; bool has_mods;
     bool early; uint32_t early_pos; Scope *early_loop; /* read before anything was assigned; in this outermost loop */
-} Var;
+};
 
 /* A function being lowered: the kernel, or one inlined call; kept from pass to pass. */
 struct Inst {
@@ -100,10 +105,9 @@ struct Inst {
     Func *func;
     Var *vars;           /* as func->locals */
     const Type **typarams;
-    struct Hidden { const void *key; Var var; struct Hidden *next; } *hidden; /* results of ?: and the like */
+    struct Hidden { const void *key; int part; Var var; struct Hidden *next; } *hidden; /* results of ?:, fields of objects */
     /* this pass */
     Closure *closure;
-    Scope *scope;
     int return_depth;    /* loop depth that `return` leaves to; -1: ends the position */
 };
 
@@ -148,7 +152,7 @@ enum { SPECIAL_POS, SPECIAL_BLKPOS, SPECIAL_BLKDIM, SPECIAL_BLKIDX, SPECIAL_BLKC
 void klower_import(Lower *L, const KVal *v, Str *name, Val *out);
 typedef struct { Inst *inst; Loop *loop; uint32_t pos, site_pos; bool foreign, indexing; } Caller;
 qs_status klower_enter(Lower *L, const Node *site, Closure *fn, Inst **out, Caller *saved);
-qs_status klower_leave(Lower *L, const Caller *saved);          /* ends the scope of the function */
+qs_status klower_leave(Lower *L, const Caller *saved);
 uint32_t klower_pos(const Lower *L);                           /* for instructions: in the kernel's own source */
 bool klower_is_indexed(const Func *f, const Sym *sym);
 
@@ -219,7 +223,7 @@ qs_status klval_matmul(Lower *L, const Val *a, const Val *b, Val *out);
 
 /* -- lower_var.c ------------------------------------------------------------------------------------------------- */
 Var *klvar_of(Lower *L, const Sym *sym);                       /* of the current function; NULL: no local */
-Var *klvar_hidden(Lower *L, const void *key);
+Var *klvar_hidden(Lower *L, const void *key, int part);
 qs_status klvar_read(Lower *L, Var *v, uint32_t pos, Val *out);
 qs_status klvar_read_part(Lower *L, Var *v, int64_t i, uint32_t pos, Num *out); /* of a merged vector */
 qs_status klvar_assign(Lower *L, Var *v, const Val *val, uint32_t pos);
@@ -230,7 +234,7 @@ qs_status klvar_memory(Lower *L, Var *v, uint32_t pos, Val *out); /* V_UNKNOWN i
 void klvar_hidden_begin(Lower *L, Var *v);
 qs_status klvar_hidden_set(Lower *L, Var *v, const Val *x);
 void klvar_hidden_get(Lower *L, Var *v, Val *out);
-qs_status klvar_enter(Lower *L, Inst *inst);                    /* declares what is hoisted */
+void klvar_enter(Lower *L, Inst *inst);                         /* declares what is hoisted */
 qs_status klvar_finish(Lower *L, Inst *inst);                  /* errors that only the end of a pass shows */
 
 /* -- lower_type.c ------------------------------------------------------------------------------------------------ */
@@ -238,12 +242,14 @@ qs_status kltype_resolve(Lower *L, TypeExpr *e, const Type **out, TypeMods *mods
 qs_status kltype_coerce(Lower *L, const Type *t, const char *what, uint32_t pos, Val *v);
 void kltype_bind(Lower *L, Inst *inst, TypeExpr *e, const Val *v); /* type parameters from an argument */
 int kltype_distance(Lower *L, const Func *f, const Param *p, const Val *v); /* -1: does not fit; smaller is better */
-qs_status kltype_construct(Lower *L, const Type *t, const Val *args, Str *const *names, int nargs, Val *out);
+qs_status kltype_construct(Lower *L, const Node *site, const Type *t, const Val *args, Str *const *names, int nargs,
+                           Val *out);
 
 /* -- lower_expr.c ------------------------------------------------------------------------------------------------ */
 qs_status klexpr_lower(Lower *L, Node *n, Val *out);
 qs_status klexpr_number(Lower *L, Node *n, const char *what, Num *out);
 qs_status klexpr_cond(Lower *L, Node *n, KRef *out, int *known);
+qs_status klexpr_field(Lower *L, Node *n, Var **var, const Record **of, int *number); /* var: NULL when it is no variable */
 qs_status klexpr_symbol(Lower *L, const Sym *sym, uint32_t pos, Val *out);
 bool klexpr_cheap(const Node *n);                              /* may be computed where it is not asked for */
 typedef struct { Num lo, step, hi; } RangeVal;
