@@ -126,11 +126,11 @@ class Runner:
                        UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1")
             if "QUASAR_CACHE_DIR" not in env:
                 env["QUASAR_CACHE_DIR"] = self.args.cache
+            limit = (180 if device == "opencl" else 60) * self.args.slow  # OpenCL compilers are slow
             try:
-                r = subprocess.run(cmd, cwd=ROOT, input=stdin.encode(), capture_output=True, env=env,
-                                   timeout=60 * self.args.slow)
+                r = subprocess.run(cmd, cwd=ROOT, input=stdin.encode(), capture_output=True, env=env, timeout=limit)
             except subprocess.TimeoutExpired:
-                return job, "fail", f"    took longer than {60 * self.args.slow} s"
+                return job, "fail", f"    took longer than {limit} s"
         out, err = r.stdout.decode(errors="replace"), r.stderr.decode(errors="replace")
         if "snippet" in opts:
             out, err = (t.replace(cmd[-1], "snippet.q") for t in (out, err))
