@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Newest first; names as Debian, Fedora, Arch and the makers of LLVM give them. */
 static const char *const library_names[] = {
@@ -174,6 +175,62 @@ static qs_status parse(Job *j, const LlvmTarget *t, const char *ir, size_t n) {
     return QS_OK;
 }
 
+/* -- mathematical functions of NVIDIA devices: bitcode that comes with the CUDA toolkit ----------------------------- */
+static bool find_libdevice(char *path, size_t n) {
+    static const char *const places[] = {"/usr/local/cuda/nvvm/libdevice", "/usr/lib/nvidia-cuda-toolkit/libdevice",
+                                         "/usr/lib/cuda/nvvm/libdevice", "/opt/cuda/nvvm/libdevice"};
+    static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *home = getenv(variables[i]);
+        if (home && snprintf(path, n, "%s/nvvm/libdevice/libdevice.10.bc", home) < (int)n && !access(path, R_OK)) return true;
+    }
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (snprintf(path, n, "%s/libdevice.10.bc", places[i]) < (int)n && !access(path, R_OK)) return true;
+    return false;
+}
+
+/* The name of a function of libdevice that the module calls, or NULL. */
+static const char *wanted_function(Job *j) {
+    const Api *f = &j->l->f;
+    size_t n;
+    for (void *v = f->GetFirstFunction(j->module); v; v = f->GetNextFunction(v)) {
+        const char *name = f->GetValueName2(v, &n);
+        if (f->IsDeclaration(v) && n > 5 && !memcmp(name, "__nv_", 5)) return name;
+    }
+    return NULL;
+}
+
+/* Only the kernel is called from outside: all else may be inlined or dropped. */
+static void hide_all_but(Job *j, const char *entry) {
+    const Api *f = &j->l->f;
+    size_t n;
+    enum { INTERNAL = 8 };
+    for (void *v = f->GetFirstFunction(j->module); v; v = f->GetNextFunction(v)) {
+        const char *name = f->GetValueName2(v, &n);
+        if (!f->IsDeclaration(v) && (n != strlen(entry) || memcmp(name, entry, n))) f->SetLinkage(v, INTERNAL);
+    }
+}
+
+static qs_status link_libdevice(Job *j, const LlvmTarget *t) {
+    const Api *f = &j->l->f;
+    char path[1024];
+    void *buffer, *library;
+    const char *wanted = t->arch == LLVM_NVPTX ? wanted_function(j) : NULL;
+    if (!wanted) return QS_OK;
+    if (!find_libdevice(path, sizeof path))
+        return qerr_set(j->ctx, QS_EDEVICE, "%s for an NVIDIA device needs libdevice.10.bc of the CUDA toolkit: install it, or name the toolkit's "
+                        "folder in CUDA_HOME", wanted + 5);
+    if (f->CreateMemoryBufferWithContentsOfFile(path, &buffer, &j->message)) return failed(j, "read libdevice for", j->message);
+    if (f->ParseIRInContext(j->context, buffer, &library, &j->message)) return failed(j, "parse libdevice for", j->message);
+    void *layout = f->CreateTargetDataLayout(j->tm);
+    f->SetModuleDataLayout(library, layout);
+    f->DisposeTargetData(layout);
+    f->SetTarget(library, triple_of(t->arch));
+    if (f->LinkModules2(j->module, library)) return failed(j, "link libdevice into", NULL);
+    hide_all_but(j, "kernel");
+    return QS_OK;
+}
+
 static qs_status optimise(Job *j) {
     const Api *f = &j->l->f;
     j->options = f->CreatePassBuilderOptions();
@@ -203,6 +260,7 @@ static qs_status emit(Job *j, LlvmOutput kind, Text *out) {
 static qs_status run(Job *j, const LlvmTarget *t, const char *ir, size_t n, LlvmOutput kind, Text *out) {
     TRY(make_target(j, t));
     TRY(parse(j, t, ir, n));
+    TRY(link_libdevice(j, t));
     TRY(optimise(j));
     return emit(j, kind, out);
 }
