@@ -1,5 +1,5 @@
 """What the bridge says in Python because it is shorter there."""
-import atexit, io, linecache, os, signal, sys, threading, traceback, types
+import io, os, signal, sys, types  # and what is rarely needed where it is
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------
@@ -39,19 +39,28 @@ _frames = {}
 
 
 def _frame(filename, line, function, source):
-    """A frame that says filename, line and function, by public means: code is made there, run, and fails there."""
+    """A traceback entry that says filename, line and function, by public means: code that fails is made there, and run.
+
+    It is a generator, whose frame does not keep its callers, and it has no columns, which would point anywhere."""
     key = filename, line, function
     if key not in _frames:
+        import ast, linecache
         if source is not None:
             linecache.cache[filename] = len(source), None, source.splitlines(True), filename
-        code = compile("\n" * (max(line, 1) - 1) + "raise __exc__", filename, "exec")
+        tree = ast.parse("def fail():\n raise __exc__\n yield")
+        for node in ast.walk(tree):
+            node.lineno = node.end_lineno = max(line, 1)
+            node.col_offset = node.end_col_offset = -1
         names = {"co_name": function}
         if sys.version_info >= (3, 11):
             names["co_qualname"] = function
+        scope = {"__exc__": QuasarError(), "__name__": "quasar"}
+        exec(compile(tree, filename, "exec"), scope)
         try:
-            exec(code.replace(**names), {"__exc__": QuasarError(), "__name__": "quasar"})
+            next(types.FunctionType(scope["fail"].__code__.replace(**names), scope)())
         except QuasarError as e:
             _frames[key] = e.__traceback__.tb_next
+            e.__traceback__ = None
     return _frames[key]
 
 
@@ -91,6 +100,7 @@ def _suggestion(e):
 
 def traceback_text(e):
     """Where in Python it happened; empty when that was in the call itself."""
+    import traceback
     whole = traceback.TracebackException.from_exception(e)
     part = whole
     while part is not None:
@@ -103,6 +113,7 @@ def traceback_text(e):
 
 def _shown(f):
     """A frame as every version prints it, with a path from where we are."""
+    import traceback
     here = os.path.join(os.getcwd(), "")
     name = f.filename[len(here):] if f.filename.startswith(here) else f.filename
     return traceback.FrameSummary(name, f.lineno, f.name, lookup_line=False, line=f.line)
@@ -172,13 +183,15 @@ def begin(argv, folder, write, write_bytes, flush):
 
 def end():
     """The script is over: what the end of `python script.py` does while everything still works."""
-    for step in (threading._shutdown, atexit._run_exitfuncs):
+    import atexit
+    threads = sys.modules.get("threading")
+    for step in (threads._shutdown if threads else int, atexit._run_exitfuncs):
         try:
             step()
         except SystemExit:
             pass
-        except BaseException:
-            traceback.print_exc()
+        except BaseException as e:
+            sys.excepthook(type(e), e, e.__traceback__)
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

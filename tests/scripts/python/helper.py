@@ -71,3 +71,20 @@ class Asked:
 
 class Colour(enum.IntEnum):
     RED = 1
+
+
+class Slots:
+    pass
+
+
+def each(x):
+    for i in (x, x):
+        yield i
+
+
+def memory():
+    """Resident memory now, in kB."""
+    import gc, resource
+    gc.collect()
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * resource.getpagesize() // 1024
