@@ -32,6 +32,7 @@ Border *qbridge_border(qs_vm *vm, bool inside) {
     if (!b) return NULL;
     b->vm = vm;
     b->refs = 1;
+    b->many = MANY_WRAPPERS;
     b->wrappers.prev = b->wrappers.next = &b->wrappers;
     qvm(vm)->border = b;
     qgil_start(b, inside);
@@ -264,13 +265,33 @@ static PyMethodDef functions[] = {
     {"_write", output_write, METH_O, NULL},
     {"_write_bytes", output_write_bytes, METH_O, NULL},
     {"_flush", output_flush, METH_NOARGS, NULL},
+    {"_watch", qcycles_watch, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
+
+/* gc.callbacks.append(_watch) */
+static int watch_collections(PyObject *module) {
+    PyObject *gc = PyImport_ImportModule("gc"), *watch = PyObject_GetAttrString(module, "_watch");
+    PyObject *callbacks = gc ? PyObject_GetAttrString(gc, "callbacks") : NULL;
+    int r = watch && callbacks ? PyList_Append(callbacks, watch) : -1;
+    Py_XDECREF(callbacks);
+    Py_XDECREF(watch);
+    Py_XDECREF(gc);
+    return r;
+}
+
+static int init_builtins(void) {
+    qbridge.builtins = PyImport_ImportModule("builtins");
+    if (!qbridge.builtins) return -1;
+    qbridge.eval = PyObject_GetAttrString(qbridge.builtins, "eval");
+    qbridge.exec = PyObject_GetAttrString(qbridge.builtins, "exec");
+    return qbridge.eval && qbridge.exec ? 0 : -1;
+}
 
 static int init_types(PyObject *module) {
     qbridge.support = PyImport_ImportModule("pyquasar._support");
     if (!qbridge.support || qerror_init(qbridge.support) < 0) return -1;
-    if (qscalar_init() < 0 || qfunction_init() < 0 || qvalue_init() < 0 || qcycles_init() < 0) return -1;
+    if (init_builtins() < 0 || qscalar_init() < 0 || qfunction_init() < 0 || qvalue_init() < 0 || qcycles_init() < 0 || watch_collections(module) < 0) return -1;
     Py_INCREF(qbridge.value);
     Py_INCREF(qbridge.function);
     if (PyModule_AddObject(module, "qvalue", (PyObject *)qbridge.value) < 0) return -1;

@@ -48,7 +48,7 @@ enum { BUF_WRITABLE = 1, BUF_FORMAT = 4, BUF_ND = 8, BUF_STRIDES = 0x10 | BUF_ND
 enum { SLOT_GETBUFFER = 1, SLOT_RELEASEBUFFER = 2 };             /* Py_bf_getbuffer, Py_bf_releasebuffer */
 
 /* -- a machine as Python's side sees it: Machine.border ------------------------------------------------------------------ */
-enum { NAME_SLOTS = 1024, TUPLE_SLOTS = 64 };
+enum { NAME_SLOTS = 1024, TUPLE_SLOTS = 64, MANY_WRAPPERS = 10000 };
 
 typedef struct Thread {    /* one that runs script code; with depth 0 one that did, and whose stack waits for another */
     struct Thread *next;
@@ -78,6 +78,7 @@ struct Border {
     int waiting;           /* threads that want the machine */
     qs_value *dropped; uint32_t ndropped, cap_dropped; /* references to release when it is back */
     Wrapper wrappers;      /* head of the ring of all of them */
+    size_t nwrappers, many;/* how many; when so many, a full collection is due */
     /* convert.c */
     struct { const Str *key; PyObject *name; } names[NAME_SLOTS]; /* attribute names met so far */
     struct { int n; const Str *keys[6]; PyObject *tuple; } tuples[TUPLE_SLOTS]; /* lists of keyword names */
@@ -90,8 +91,10 @@ typedef struct {
     PyTypeObject *scalar, *value, *function, *error; /* error: QuasarError */
     PyObject *errors[QS_EINTERNAL + 1];              /* the exception type of each status */
     PyObject *support;                               /* module pyquasar._support */
+    PyObject *builtins, *eval, *exec;
     Border *borders, *host;                          /* host: whose output sys.stdout is */
     bool plain_floats;                               /* the value of a float lies where we look for it */
+    bool collecting, disturbed;                      /* cycles.c: a full collection runs; something changed meanwhile */
     bool ours, finished;                             /* Python was started by the bridge; it has ended */
 } Bridge;
 extern Bridge qbridge;
@@ -172,5 +175,6 @@ qs_status qerror_format(Border *b, PyObject *exception, qs_value *out); /* "Type
 
 /* -- cycles.c: objects of both sides that hold each other ---------------------------------------------------------------------------- */
 int qcycles_init(void);
+PyObject *qcycles_watch(PyObject *module, PyObject *args); /* for gc.callbacks */
 void qcycles_collect(qs_vm *vm);
 #endif

@@ -1,9 +1,247 @@
-/* cycles.c -- objects of both sides that hold each other. */
+/* cycles.c -- garbage that holds itself through both heaps: a script object with a dict that holds the object.
+ *
+ *     wrapper (Python) ──► object (script) ──► … ──► pyvalue ──► dict (Python) ──► wrapper
+ *
+ * Python's collector sees only what tp_traverse shows it, and a wrapper cannot simply show what its object reaches: two
+ * wrappers may reach the same pyvalue, whose one reference must be shown once, and what the machine itself holds must
+ * not be shown at all.  So when a full collection starts, objects that only wrappers hold are found by trial deletion
+ * (as in vm/gc.c), and those that touch each other form a group.  Every wrapper of a group shows the hub of the group,
+ * and the hub shows the pyvalues in it.  If any wrapper lives, all the group does; if none does, Python clears them,
+ * and the script objects go with their last reference.
+ *
+ * A hub tells the truth only while nothing changes.  Whatever enters the machine during the collection (a __del__)
+ * makes hubs silent from then on, and the objects live until the next one. */
 #include "bridge/bridge.h"
 
-int qcycles_init(void) { return 0; }
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Hub {
+    PyObject ob_base;
+    struct Hub *next;   /* all hubs */
+    PyObject **items;   /* with a reference of its own beside that of the pyvalue */
+    int n, cap;
+} Hub;
+
+static struct { PyTypeObject *type; Hub *all; } hubs;
+
+/* -- hubs -------------------------------------------------------------------------------------------------------------------------- */
+
+static int traverse(PyObject *o, visitproc visit, void *arg) {
+    const Hub *h = (Hub *)o;
+    Py_VISIT(Py_TYPE(o));
+    for (int i = 0; i < h->n; i++) {
+        Py_VISIT(h->items[i]);
+        if (!qbridge.disturbed) Py_VISIT(h->items[i]); /* the reference of the pyvalue */
+    }
+    return 0;
+}
+
+static int clear(PyObject *o) {
+    Hub *h = (Hub *)o;
+    while (h->n) Py_DECREF(h->items[--h->n]);
+    return 0;
+}
+
+static void dealloc(PyObject *o) {
+    PyTypeObject *t = Py_TYPE(o);
+    Hub **at = &hubs.all;
+    PyObject_GC_UnTrack(o);
+    while (*at && *at != (Hub *)o) at = &(*at)->next;
+    if (*at) *at = ((Hub *)o)->next;
+    clear(o);
+    free(((Hub *)o)->items);
+    PyObject_GC_Del(o);
+    Py_DECREF(t);
+}
+
+static Hub *new_hub(void) {
+    Hub *h = (Hub *)PyType_GenericAlloc(hubs.type, 0);
+    if (!h) return NULL;
+    h->next = hubs.all;
+    return hubs.all = h;
+}
+
+static bool add_item(Hub *h, PyObject *o) {
+    if (h->n == h->cap) {
+        int cap = h->cap ? 2 * h->cap : 8;
+        PyObject **at = realloc(h->items, (size_t)cap * sizeof *at);
+        if (!at) return false;
+        h->items = at;
+        h->cap = cap;
+    }
+    Py_INCREF(o);
+    h->items[h->n++] = o;
+    return true;
+}
+
+/* -- the script's heap: trial of each container is what holds it beside containers and wrappers ---------------------------------------- */
+
+static GcObj *container(qs_value v) {
+    bool is = v.kind == QS_CELL || v.kind == QS_OBJECT || v.kind == QS_FUNCTION || v.kind == QS_FOREIGN;
+    GcObj *o = is ? v.u.p : NULL;
+    return o && o->next ? o : NULL;
+}
+
+static void take_away(void *ud, qs_value child) {
+    (void)ud;
+    GcObj *o = container(child);
+    if (o) o->trial--;
+}
+
+enum { ALIVE = UINT32_MAX };
+typedef struct { GcObj **at; size_t n, cap; bool failed; } Stack;
+
+static void push(Stack *s, GcObj *o) {
+    if (s->n == s->cap) {
+        size_t cap = s->cap ? 2 * s->cap : 256;
+        GcObj **at = realloc(s->at, cap * sizeof *at);
+        if (!at) {
+            s->failed = true;
+            return;
+        }
+        s->at = at;
+        s->cap = cap;
+    }
+    s->at[s->n++] = o;
+}
+
+static void revive(void *ud, qs_value child) {
+    GcObj *o = container(child);
+    if (!o || o->trial == ALIVE) return;
+    o->trial = ALIVE;
+    push(ud, o);
+}
+
+/* Everything that something outside reaches gets trial ALIVE; the rest is collected in `rest`, numbered from 0. */
+static void find_rest(Border *b, Stack *rest) {
+    GcObj *list = &qvm(b->vm)->gc_list;
+    Stack alive = {0};
+    for (GcObj *o = list->next; o != list; o = o->next) o->trial = o->hdr.refs;
+    for (GcObj *o = list->next; o != list; o = o->next) qgc_children(o, take_away, NULL);
+    for (Wrapper *w = b->wrappers.next; w != &b->wrappers; w = w->next) take_away(NULL, w->v);
+    for (GcObj *o = list->next; o != list; o = o->next)
+        if (o->trial != 0 && o->trial != ALIVE) revive(&alive, qval_object(o->hdr.kind, o));
+    while (alive.n) qgc_children(alive.at[--alive.n], revive, &alive);
+    for (GcObj *o = list->next; o != list; o = o->next)
+        if (o->trial != ALIVE) push(rest, o);
+    rest->failed = rest->failed || alive.failed;
+    free(alive.at);
+    for (size_t i = 0; i < rest->n; i++) rest->at[i]->trial = (uint32_t)i;
+}
+
+/* -- groups: union-find over the rest ----------------------------------------------------------------------------------------------------- */
+
+static uint32_t root(uint32_t *parent, uint32_t i) {
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
+}
+
+typedef struct { uint32_t *parent, from; } Join;
+
+static void join(void *ud, qs_value child) {
+    Join *j = ud;
+    GcObj *o = container(child);
+    if (o && o->trial != ALIVE) j->parent[root(j->parent, o->trial)] = root(j->parent, j->from);
+}
+
+static void make_groups(const Stack *rest, uint32_t *parent) {
+    for (uint32_t i = 0; i < rest->n; i++) parent[i] = i;
+    for (uint32_t i = 0; i < rest->n; i++) {
+        Join j = {parent, i};
+        qgc_children(rest->at[i], join, &j);
+    }
+}
+
+static Hub *hub_of(Hub **of, uint32_t group) {
+    if (!of[group]) of[group] = new_hub();
+    return of[group];
+}
+
+/* Wrappers first: a group without one is the machine's own garbage. */
+static void give_hubs(Border *b, uint32_t *parent, Hub **of) {
+    for (Wrapper *w = b->wrappers.next; w != &b->wrappers; w = w->next) {
+        const GcObj *o = container(w->v);
+        Hub *h = o && o->trial != ALIVE ? hub_of(of, root(parent, o->trial)) : NULL;
+        if (!h) continue;
+        Py_INCREF((PyObject *)h);
+        w->hub = (PyObject *)h;
+    }
+}
+
+static void fill_hubs(const Stack *rest, uint32_t *parent, Hub **of) {
+    for (uint32_t i = 0; i < rest->n; i++) {
+        Hub *h = of[root(parent, i)];
+        PyObject *o = qpyvalue_get(qval_object(rest->at[i]->hdr.kind, rest->at[i]));
+        if (h && o && !add_item(h, o)) qbridge.disturbed = true;
+    }
+}
+
+static void drop_own(Hub **of, size_t n) { /* wrappers hold them now */
+    for (size_t i = 0; i < n; i++) Py_XDECREF((PyObject *)of[i]);
+}
+
+static void show(Border *b) {
+    Stack rest = {0};
+    if (!b->vm || b->away || b->wrappers.next == &b->wrappers || !qvm(b->vm)->gc_list.next || qvm(b->vm)->gc_running) return;
+    find_rest(b, &rest);
+    uint32_t *parent = calloc(rest.n + 1, sizeof *parent);
+    Hub **of = calloc(rest.n + 1, sizeof *of);
+    if (parent && of && !rest.failed) {
+        make_groups(&rest, parent);
+        give_hubs(b, parent, of);
+        fill_hubs(&rest, parent, of);
+        drop_own(of, rest.n);
+    }
+    free(of);
+    free(parent);
+    free(rest.at);
+}
+
+/* -- before and after a full collection ------------------------------------------------------------------------------------------------------ */
+
+static void begin(void) {
+    qbridge.disturbed = false;
+    for (Border *b = qbridge.borders; b; b = b->next) show(b);
+    qbridge.collecting = true;
+}
+
+static void end(void) {
+    qbridge.collecting = false;
+    for (Hub *h = hubs.all; h; h = h->next) clear((PyObject *)h);
+    for (Border *b = qbridge.borders; b; b = b->next)
+        for (Wrapper *w = b->wrappers.next; w != &b->wrappers; w = w->next) Py_CLEAR(w->hub);
+}
+
+PyObject *qcycles_watch(PyObject *module, PyObject *args) {
+    const char *phase;
+    PyObject *info;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "sO", &phase, &info)) return NULL;
+    PyObject *generation = PyDict_GetItemString(info, "generation");
+    if (generation && PyLong_AsLong(generation) == 2) {
+        if (strcmp(phase, "start") == 0) begin();
+        else end();
+    }
+    return Py_INCREF(Py_None), Py_None;
+}
+
+/* -- the type ---------------------------------------------------------------------------------------------------------------------------------- */
+
+static PyType_Slot slots[] = {
+    {Py_tp_dealloc, (void *)dealloc},
+    {Py_tp_traverse, (void *)traverse},
+    {Py_tp_clear, (void *)clear},
+    {0, NULL},
+};
+static PyType_Spec spec = {"pyquasar.hub", sizeof(Hub), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
+
+int qcycles_init(void) {
+    hubs.type = (PyTypeObject *)PyType_FromSpec(&spec);
+    return hubs.type ? 0 : -1;
+}
 
 void qcycles_collect(qs_vm *vm) {
-    (void)vm;
     PyGC_Collect();
+    qgil_back(border_of(vm));
 }

@@ -8,8 +8,15 @@ typedef struct { Wrapper head; PyObject *(*call)(PyObject *, PyObject *const *, 
 
 /* -- wrappers ------------------------------------------------------------------------------------------------------------------------ */
 
+/* Script code alone makes Python collect too seldom, in 3.12 and later hardly ever. */
+static void collect_some(Border *b) {
+    PyGC_Collect();
+    b->many = 2 * b->nwrappers > MANY_WRAPPERS ? 2 * b->nwrappers : MANY_WRAPPERS;
+}
+
 /* A new one for v, which is retained. */
 PyObject *qwrapper_make(PyTypeObject *t, Border *b, qs_value v) {
+    if (b->nwrappers >= b->many) collect_some(b);
     Wrapper *w = (Wrapper *)PyType_GenericAlloc(t, 0);
     if (!w) return NULL;
     w->border = qborder_retain(b);
@@ -17,6 +24,7 @@ PyObject *qwrapper_make(PyTypeObject *t, Border *b, qs_value v) {
     w->next = &b->wrappers;
     w->prev = b->wrappers.prev;
     w->prev->next = w->next->prev = w;
+    b->nwrappers++;
     return (PyObject *)w;
 }
 
@@ -33,6 +41,7 @@ void qwrapper_dealloc(PyObject *o) {
     if (w->weak) PyObject_ClearWeakRefs(o);
     if (w->next) w->prev->next = w->next, w->next->prev = w->prev;
     if (w->border) {
+        w->border->nwrappers--;
         let_go(w);
         qborder_release(w->border);
     }
@@ -83,9 +92,8 @@ enum { MOST_RESULTS = 16, PERHAPS = -1 };
 
 /* How many results to ask for. */
 static int results_of(const Function *f) {
-    if (f->fkind != FN_SCRIPT) return PERHAPS;
-    if (f->ast->expr) return 1;
-    return !f->ast->is_lambda && f->ast->nouts <= MOST_RESULTS ? f->ast->nouts : PERHAPS;
+    if (f->fkind != FN_SCRIPT || f->ast->is_lambda) return PERHAPS;
+    return f->ast->nouts <= MOST_RESULTS ? f->ast->nouts : PERHAPS;
 }
 
 static PyObject *give(Border *b, qs_value v) {

@@ -90,6 +90,7 @@ void qgil_reclaim(Border *b) {
 
 int qgil_enter(Border *b) {
     pthread_t me = pthread_self();
+    qbridge.disturbed = true; /* cycles.c */
     if (b->vm && !b->away && pthread_equal(b->owner, me)) return b->threads->depth++, 0;
     while (b->vm && b->away) wait_until_back(b);
     if (!b->vm) return PyErr_SetString((PyObject *)qbridge.error, "the Quasar machine of this object is closed"), -1;
@@ -129,12 +130,14 @@ void qgil_block(qs_vm *vm) {
     release_dropped(b);
 }
 
+/* Python's own loop would also collect garbage here, from 3.12 on nowhere else. */
 qs_status qgil_yield(qs_vm *vm) {
     Border *b = border_of(vm);
     PyThreadState *me = PyEval_SaveThread();
     PyEval_RestoreThread(me);
+    int failed = PyErr_CheckSignals();
     qgil_back(b);
-    return QS_OK;
+    return failed ? qerror_take(b) : QS_OK;
 }
 
 /* -- finalisers -------------------------------------------------------------------------------------------------------------------- */
@@ -167,6 +170,7 @@ static void add_orphan(PyObject *o) {
 
 void qgil_decref(PyObject *o) {
     if (qbridge.finished) return;
+    qbridge.disturbed = true;
     if (PyGILState_Check()) Py_DECREF(o);
     else add_orphan(o);
 }

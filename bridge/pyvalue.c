@@ -154,6 +154,17 @@ static PyObject *argument(Border *b, PyObject *callee, const qs_call_args *c, in
     return qpy_from_value(b, c->in[i]);
 }
 
+/* eval(text) and exec(text) look for the names of whoever calls them; a script has those of __main__. */
+static int add_globals(PyObject *callee, Args *a) {
+    if ((callee != qbridge.eval && callee != qbridge.exec) || a->n != 1 || a->npos != 1) return 0;
+    PyObject *main = PyImport_AddModule("__main__");
+    if (!main) return -1;
+    a->at[++a->n] = PyModule_GetDict(main);
+    a->npos++;
+    Py_INCREF(a->at[a->n]);
+    return 0;
+}
+
 static int convert_args(Border *b, PyObject *callee, const qs_call_args *c, Args *a) {
     a->npos = c->nin - c->nnamed;
     for (int i = 0; i < c->nin; i++) {
@@ -162,7 +173,7 @@ static int convert_args(Border *b, PyObject *callee, const qs_call_args *c, Args
         a->at[++a->n] = o;
     }
     if (c->nnamed && !(a->names = qpy_names(b, c->nnamed, c->names))) return -1;
-    return 0;
+    return callee ? add_globals(callee, a) : 0;
 }
 
 static PyObject *call_with_dict(PyObject *f, const Args *a) { /* before 3.11 */
@@ -178,7 +189,7 @@ static PyObject *call_with_dict(PyObject *f, const Args *a) { /* before 3.11 */
 static PyObject *call_object(Border *b, PyObject *f, const qs_call_args *c) {
     PyObject *r = NULL;
     Args a;
-    if (reserve_args(&a, c->nin) < 0) return NULL;
+    if (reserve_args(&a, c->nin + 1) < 0) return NULL;
     if (convert_args(b, f, c, &a) == 0) {
         if (PyObject_Vectorcall) r = PyObject_Vectorcall(f, a.at + 1, (size_t)a.npos | ARGUMENTS_OFFSET, a.names);
         else r = call_with_dict(f, &a);
@@ -246,7 +257,7 @@ static bool has_cell(const qs_call_args *c) {
 static PyObject *call_method(Border *b, PyObject *o, PyObject *name, const qs_call_args *c) {
     PyObject *r = NULL;
     Args a;
-    if (has_cell(c)) { /* who is called decides what becomes of it */
+    if (o == qbridge.builtins || has_cell(c)) { /* who is called decides what becomes of the arguments */
         PyObject *f = PyObject_GetAttr(o, name);
         if (f) r = call_object(b, f, c);
         Py_XDECREF(f);

@@ -63,5 +63,5 @@ qs_status qtime_sleep(qs_vm *vm, qs_call_args *c) {
         nanosleep(&(struct timespec){0, (long)(left * 1e9)}, NULL);
     }
     qpython_block(vm);
-    return QS_OK;
+    return qvm(vm)->interrupted ? qvm_attend(vm) : QS_OK;
 }

@@ -1170,7 +1170,7 @@ called_out:
     }
     L_RETURN1: {
         qs_value *r = f->ret, *result = RA;
-        if (LIKELY(f->want == 1 && !qval_is_unset(*result))) {
+        if (LIKELY((f->want == 1 || f->want == WANT_MAYBE) && !qval_is_unset(*result))) {
             qs_value v = *result;
             if (is_temp(f, result)) result->kind = QS_NIL;
             else qval_retain(v);

@@ -88,3 +88,35 @@ def memory():
     gc.collect()
     with open("/proc/self/statm") as f:
         return int(f.read().split()[1]) * resource.getpagesize() // 1024
+
+
+class Traced:
+    """Counts how many of it there are."""
+    alive = 0
+
+    def __init__(self):
+        Traced.alive += 1
+
+    def __del__(self):
+        Traced.alive -= 1
+
+
+def traced():
+    return Traced.alive
+
+
+class Last(Traced):
+    """Calls a script function when it is collected."""
+    calls = []
+
+    def __init__(self, f):
+        super().__init__()
+        self.f = f
+
+    def __del__(self):
+        super().__del__()
+        Last.calls.append(self.f())
+
+
+def last():
+    return len(Last.calls)
