@@ -40,7 +40,8 @@ typedef struct {
     char refs[NREFS][REF]; int nextref;
 } Emit;
 
-enum { MARK_COLLECTIVE = 1, MARK_BROKEN = 2 /* left from deeper inside */, MARK_CONTINUED = 4 };
+enum { MARK_COLLECTIVE = 1, MARK_BROKEN = 2 /* left from deeper inside */, MARK_CONTINUED = 4, MARK_SKIPPING = 8 /* has
+       a CONTINUE */, MARK_WAITING = 16 /* a loop around a BARRIER */ };
 
 /* -- text ---------------------------------------------------------------------------------------------------------- */
 static void QS_PRINTF(2, 3) line(Emit *e, const char *fmt, ...) {
@@ -473,6 +474,7 @@ static bool mark_jump(Emit *e, const Open *open, const KIns *k) {
         if (opens_loop(e->f->ins[open->at[--d]].op)) n--;
     uint8_t *target = &e->marks[open->at[d]];
     if (k->imm) *target |= k->op == K_BREAK ? MARK_BROKEN : MARK_CONTINUED;
+    if (k->op == K_CONTINUE) *target |= MARK_SKIPPING;
     return (*target & MARK_COLLECTIVE) && mark_from(e, open, d + 1, MARK_COLLECTIVE);
 }
 
@@ -483,6 +485,11 @@ static bool mark_branches(Emit *e, uint32_t at) { /* both branches of an IF go t
     return true;
 }
 
+static void mark_waiting(Emit *e, const Open *open) {
+    for (int d = 0; d < open->depth; d++)
+        if (opens_loop(e->f->ins[open->at[d]].op)) e->marks[open->at[d]] |= MARK_WAITING;
+}
+
 static void mark_regions(Emit *e) {
     for (bool news = true; news;) {
         Open open = {.depth = 0};
@@ -491,6 +498,7 @@ static void mark_regions(Emit *e) {
             const KIns *k = &e->f->ins[i];
             if (k->op == K_END || k->op == K_ELSE) open.depth--;
             if (k->op == K_IF || k->op == K_ELSE || opens_loop(k->op)) open.at[open.depth++] = i;
+            if (k->op == K_BARRIER) mark_waiting(e, &open);
             if (k->op == K_BARRIER && e->ending) news |= mark_from(e, &open, 0, MARK_COLLECTIVE);
             if (k->op == K_BREAK || k->op == K_CONTINUE) news |= mark_jump(e, &open, k);
         }
@@ -590,8 +598,15 @@ static void begin_for(Emit *e, uint32_t at, const KIns *i) {
     enter(e, at);
 }
 
+/* PoCL 3.1 miscompiles some loops whose last barrier is followed by more than the way back: one more barrier keeps that
+ * apart.  A loop with a CONTINUE does without, since positions may come to its end in different ways. */
+static void end_waiting(Emit *e, uint8_t marks) {
+    if ((marks & (MARK_WAITING | MARK_SKIPPING)) == MARK_WAITING) line(e, "barrier(CLK_LOCAL_MEM_FENCE);");
+}
+
 static void end_region(Emit *e, uint32_t at) {
     uint32_t start = e->match[at];
+    end_waiting(e, e->marks[start]);
     if (e->marks[start] & MARK_CONTINUED) line(e, "q_continue%u:;", start);
     e->depth--;
     line(e, "}");
