@@ -11,10 +11,13 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-/* In instructions: less than SMALL is not worth waking threads for; a block of LARGE is worth handing out by itself. */
-enum { SMALL = 60000, LARGE = 1 << 19, BLOCK_MAX = 1 << 16 /* positions */, MAX_THREADS = 256 };
+/* In nanoseconds: less than SMALL is not worth waking threads for; a block of LARGE is worth handing out by itself; a
+ * position of HEAVY is worth a block of its own. */
+enum { SMALL = 20000, LARGE = 150000, HEAVY = 2000, BLOCK_MAX = 1 << 16 /* positions */, MAX_THREADS = 256 };
+static const double instruction = 0.3; /* nanoseconds */
 
 typedef struct { void *p; size_t n; } Scratch;
 
@@ -28,6 +31,7 @@ struct Program {
     Object *object;
     native_fn *run;
     const NativeInfo *info;
+    double cost;                  /* of a position in nanoseconds; < 0: to be measured, because it has loops of unknown length */
     char *name;
 };
 
@@ -122,7 +126,10 @@ static qs_status find_entry(Device *d, Program *p, const Code *code) {
     void *run = qobject_symbol(p->object, code->entry);
     memcpy(&p->run, &run, sizeof run); /* C has no cast from an object to a function */
     p->info = qobject_symbol(p->object, info);
-    if (p->run && p->info && p->info->abi == NATIVE_ABI) return QS_OK;
+    if (p->run && p->info && p->info->abi == NATIVE_ABI) {
+        p->cost = p->info->flags & NATIVE_LOOPS ? -1 : p->info->cost * instruction;
+        return QS_OK;
+    }
     return qerr_set(d->ctx, QS_EDEVICE, "kernel %s: its code was made for another version of the cpu device", code->name);
 }
 
@@ -160,11 +167,13 @@ typedef struct {
 static int64_t at_least_1(int64_t n) { return n < 1 ? 1 : n; }
 
 /* Positions per block, for kernels that leave it to us. */
-static int64_t block_size(const Cpu *cpu, const NativeInfo *info, int64_t positions) {
-    int64_t n = LARGE / info->cost, share = positions / (qthreads_count(cpu->threads) * 4);
+static int64_t block_size(const Cpu *cpu, const Program *p, int64_t positions) {
+    bool heavy = p->cost < 0 || p->cost > HEAVY;
+    int64_t n = p->cost > 0 ? (int64_t)(LARGE / p->cost) : BLOCK_MAX, share = positions / (qthreads_count(cpu->threads) * 4);
     if (n > BLOCK_MAX) n = BLOCK_MAX;
     if (n > share) n = share;
-    return n < 64 ? 64 : n & ~(int64_t)63;
+    if (n < 64) return heavy ? at_least_1(n) : 64;
+    return n & ~(int64_t)63;
 }
 
 /* Takes whole axes from the last one on, as long as they fit. */
@@ -267,32 +276,65 @@ static qs_status get_scratch(Device *d, const Program *p, const NativeRun *run, 
     return QS_OK;
 }
 
+static qs_status count_positions(Device *d, const Program *p, const Launch *l, NativeRun *run, int64_t *positions) {
+    *positions = 1;
+    for (int a = 0; a < l->rank; a++) {
+        run->domain[a] = l->domain[a];
+        if (l->domain[a] <= 0) return *positions = 0, QS_OK;
+        if (__builtin_mul_overflow(*positions, l->domain[a], positions))
+            return qerr_set(d->ctx, QS_EVALUE, "kernel %s: more than 2^63 positions", p->name);
+    }
+    return QS_OK;
+}
+
+static qs_status cut(Device *d, const Program *p, const Launch *l, NativeRun *run, int64_t positions, int64_t *nblocks) {
+    if (p->info->flags & NATIVE_BLOCKS) TRY(take_block(d, p, l, run));
+    else choose_block(run, l->rank, block_size(d->state, p, positions));
+    *nblocks = 1;
+    for (int a = 0; a < l->rank; a++) *nblocks *= run->nblocks[a] = (run->domain[a] - 1) / run->block[a] + 1;
+    return QS_OK;
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static void run_job(Job *j, int64_t nblocks, int64_t positions, int threads) {
+    if (threads == 1) run_blocks(j, 0, nblocks, 0);
+    else run_threads(j, nblocks, positions);
+}
+
+/* What the compiler could not know is measured; the arguments of the next launch are probably like those of this one. */
+static void run_measured(Job *j, Program *p, int64_t nblocks, int64_t positions, int threads) {
+    double start = now();
+    run_job(j, nblocks, positions, threads);
+    double cost = (now() - start) * (double)(nblocks < threads ? nblocks : threads) / (double)positions;
+    p->cost = p->cost < 0 ? cost : (3 * p->cost + cost) / 4;
+}
+
 static const volatile int never;
 
 static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const DevArg *args, DevFault *fault) {
-    Cpu *cpu = d->state;
     DevFault unseen = {0};
     Job j = {.d = d, .p = p, .args = args, .nargs = nargs};
     NativeRun *run = &j.run;
-    int64_t positions = 1, nblocks = 1;
+    int64_t positions, nblocks;
     if ((uint32_t)nargs != p->info->nargs)
         return qerr_set(d->ctx, QS_EINTERNAL, "kernel %s: launched with %d arguments, made for %u", p->name, nargs, p->info->nargs);
     if (fault) fault->message = 0;
-    for (int a = 0; a < l->rank; a++) {
-        if ((run->domain[a] = l->domain[a]) <= 0) return QS_OK;
-        if (__builtin_mul_overflow(positions, l->domain[a], &positions))
-            return qerr_set(d->ctx, QS_EVALUE, "kernel %s: more than 2^63 positions", p->name);
-    }
-    bool small = positions < SMALL / p->info->cost || (p->info->flags & NATIVE_SERIAL) || qthreads_count(cpu->threads) == 1;
-    if (p->info->flags & NATIVE_BLOCKS) TRY(take_block(d, p, l, run));
-    else choose_block(run, l->rank, block_size(cpu, p->info, positions));
-    for (int a = 0; a < l->rank; a++) nblocks *= run->nblocks[a] = (run->domain[a] - 1) / run->block[a] + 1;
+    TRY(count_positions(d, p, l, run, &positions));
+    if (!positions) return QS_OK;
+    TRY(cut(d, p, l, run, positions, &nblocks));
+    bool small = nblocks == 1 || (p->info->flags & NATIVE_SERIAL) || (p->cost >= 0 && (double)positions * p->cost < SMALL);
+    int threads = small ? 1 : qthreads_count(((Cpu *)d->state)->threads);
     run->stop = d->stop ? d->stop : &never;
     run->fault = fault ? fault : &unseen;
-    run->alone = small || nblocks == 1;
-    if (p->info->shared_bytes + p->info->item_bytes) TRY(get_scratch(d, p, run, l->rank, run->alone ? 1 : qthreads_count(cpu->threads)));
-    if (run->alone) run_blocks(&j, 0, nblocks, 0);
-    else run_threads(&j, nblocks, positions);
+    run->alone = threads == 1;
+    if (p->info->shared_bytes + p->info->item_bytes) TRY(get_scratch(d, p, run, l->rank, threads));
+    if (p->info->flags & NATIVE_LOOPS) run_measured(&j, p, nblocks, positions, threads);
+    else run_job(&j, nblocks, positions, threads);
     return *run->stop ? qerr_set(d->ctx, QS_EINTERRUPT, "interrupted") : QS_OK;
 }
 

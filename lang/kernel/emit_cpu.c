@@ -668,18 +668,24 @@ static void emit_body(Cpu *k) {
 
 /* -- the module ---------------------------------------------------------------------------------------------------------------- */
 
+static bool has_unknown_loop(const KFunc *f) {
+    for (KRef r = 1; r < f->nins; r++)
+        if (f->ins[r].op == K_LOOP || (f->ins[r].op == K_FOR && kplan_turns(f, r) < 0)) return true;
+    return false;
+}
+
 /* Instructions one position takes, roughly; loops of unknown length count for 16 turns. */
 static uint32_t cost_of(const KFunc *f) {
-    double sum = 0, times[EMIT_MAX_LOOPS + 1] = {1}, a, b, c;
+    double sum = 0, times[EMIT_MAX_LOOPS + 1] = {1};
     int depth = 0;
     for (KRef r = 1; r < f->nins; r++) {
-        const KIns *i = &f->ins[r];
-        double turns = 1;
-        if (i->op == K_END || i->op == K_ELSE) depth--;
-        if (i->op == K_LOOP) turns = 16;
-        if (i->op == K_FOR) turns = kir_is_const(f, i->a, &a) && kir_is_const(f, i->b, &b) && kir_is_const(f, i->c, &c) && c != 0 ? (b - a) / c + 1 : 16;
-        sum += times[depth] * (i->op == K_MATH || i->op == K_DIV || i->op == K_MOD ? 8 : i->op == K_ATOMIC ? 20 : i->op == K_CONST ? 0 : 1);
-        if (i->op == K_IF || i->op == K_ELSE || i->op == K_LOOP || i->op == K_FOR) times[depth + 1] = times[depth] * (turns < 0 ? 0 : turns), depth++;
+        uint8_t op = f->ins[r].op;
+        if (op == K_END || op == K_ELSE) depth--;
+        bool dear = op == K_MATH || op == K_DIV || op == K_MOD;
+        sum += times[depth] * (dear ? 8 : op == K_ATOMIC ? 20 : op == K_CONST ? 0 : 1);
+        if (op != K_IF && op != K_ELSE && op != K_LOOP && op != K_FOR) continue;
+        int64_t turns = op == K_FOR ? kplan_turns(f, r) : op == K_LOOP ? -1 : 1;
+        times[depth + 1] = times[depth] * (turns < 0 ? 16 : (double)turns), depth++;
     }
     return sum < 1 ? 1 : sum > 1e9 ? 1000000000u : (uint32_t)sum;
 }
@@ -725,7 +731,7 @@ static void print_info(Cpu *k, Text *out) {
     const KFunc *f = k->e->source;
     NativeSum sums[NATIVE_SUMS] = {0};
     int nsums = f->serial ? 0 : find_sums(f, sums);
-    unsigned flags = (k->blocks ? NATIVE_BLOCKS : 0u) | (f->serial ? NATIVE_SERIAL : 0u) | (has_op(f, K_CHECK) ? NATIVE_CHECKS : 0u);
+    unsigned flags = (k->blocks ? NATIVE_BLOCKS : 0u) | (f->serial ? NATIVE_SERIAL : 0u) | (has_op(f, K_CHECK) ? NATIVE_CHECKS : 0u) | (has_unknown_loop(f) ? NATIVE_LOOPS : 0u);
     qtext_printf(out, "@kernel_info = constant { i32, i32, i32, i32, i64, i64, i32, [%d x [4 x i8]] } { i32 %d, i32 %u, i32 %u, i32 %d, i64 %u, "
                  "i64 %u, i32 %d, [%d x [4 x i8]] [", NATIVE_SUMS, NATIVE_ABI, flags, cost_of(f), f->nparams,
                  k->plan ? k->plan->shared_bytes : 0, k->plan ? k->plan->item_bytes : 0, nsums, NATIVE_SUMS);

@@ -268,8 +268,8 @@ qs_status kplan_block(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, c
 
 /* -- strips ------------------------------------------------------------------------------------------------------------------- */
 
-/* Turns of a FOR, -1 when they are not constant. */
-static int64_t constant_turns(const KFunc *f, const KIns *i) {
+int64_t kplan_turns(const KFunc *f, KRef loop) {
+    const KIns *i = &f->ins[loop];
     double a, b, c;
     if (!kir_is_const(f, i->a, &a) || !kir_is_const(f, i->b, &b) || !kir_is_const(f, i->c, &c)) return -1;
     double n = c == 0 || (c > 0 ? a > b : a < b) ? 0 : (b - a) / c + 1;
@@ -284,7 +284,7 @@ static int64_t unrolled_size(const KFunc *f, const uint32_t *match, KRef first, 
         if (i->op == K_LOOP) return UNROLLED + 1;
         sum += i->op != K_CONST && i->op != K_END;
         if (i->op != K_FOR) continue;
-        int64_t turns = constant_turns(f, i), body = turns < 0 ? UNROLLED + 1 : unrolled_size(f, match, r + 1, match[r]);
+        int64_t turns = kplan_turns(f, r), body = turns < 0 ? UNROLLED + 1 : unrolled_size(f, match, r + 1, match[r]);
         if (body > UNROLLED) return body;
         sum += turns * body;
         r = match[r];

@@ -43,6 +43,7 @@ typedef struct {
 qs_status kplan_block(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, const uint32_t *opener, KPlan *out);
 /* Cuts [first, last) around the loops that positions along the last axis share; false: nothing to gain or impossible. */
 bool kplan_strip(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, const uint32_t *opener, KRef first, KRef last, KPlan *out);
+int64_t kplan_turns(const KFunc *f, KRef loop); /* of a FOR; -1: not constant */
 /* A FOR of few turns with a short body, nested ones included: better unrolled than looped. */
 bool kplan_unrolls(const KFunc *f, const uint32_t *match, KRef loop);
 #endif
