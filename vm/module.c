@@ -905,10 +905,31 @@ static qs_status eval_unit(qs_vm *vm, Module *m, Unit *u, Fresh *fresh) {
     return link_unit(vm, m, u);
 }
 
-static void forget_derived(qs_vm *vm, Module *m) { /* a new line may define more */
+/* What was concluded from all names and rules that the session sees, when a line adds some. */
+static void forget_derived(qs_vm *vm, Module *m, const Unit *u) {
+    if (u->nreductions || u->imports.n) m->rules_known = false;
+    if (!u->nfuncs && !u->imports.n) return;
     qmap_free(&m->joined, qvm_ctx(vm));
     qmap_init(&m->joined);
-    m->rules_known = false;
+}
+
+/* Does anything that lives on point into this unit? */
+static bool leaves_traces(const Unit *u, const Proto *p) {
+    if (u->nfuncs || u->ntypedefs || u->nreductions || u->imports.n || u->report.len) return true;
+    for (uint32_t i = 0; i < p->chunk.nlits; i++)
+        if (p->chunk.lits[i].kind == LIT_FUNC) return true;
+    return false;
+}
+
+/* A host program may evaluate without end: the last unit of the session goes when it left nothing but values. */
+static void drop_unit(qs_vm *vm, Module *m, Proto *p) {
+    Unit *u = m->units[m->nunits - 1];
+    if (u->main != p->func || leaves_traces(u, p)) return;
+    Source *src = u->src;
+    m->nunits--;
+    qproto_drop(vm, p);
+    qparse_free(u);
+    qsource_drop(qvm_ctx(vm), src);
 }
 
 qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out) {
@@ -918,8 +939,8 @@ qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out) {
     Proto *p;
     Source *src = qsource_add(qvm_ctx(vm), "input", text, n);
     src->internal = true;
-    forget_derived(vm, m);
     TRY(parse(vm, m, src, &u));
+    forget_derived(vm, m, u);
     qs_status s = eval_unit(vm, m, u, &fresh);
     if (s) {
         forget(&fresh);
@@ -930,6 +951,7 @@ qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out) {
     *out = qs_nil();
     s = qvm_call(vm, qval_object(QS_FUNCTION, f), 0, NULL, 0, NULL, -1, out);
     qval_release(vm, qval_object(QS_FUNCTION, f));
+    if (s == QS_OK) drop_unit(vm, m, p); /* an error is shown with its source */
     return s;
 }
 

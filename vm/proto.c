@@ -118,11 +118,14 @@ qs_status qproto_of(qs_vm *vm, Func *f, bool echo, Proto **out) {
     return QS_OK;
 }
 
+void qproto_drop(qs_vm *vm, Proto *p) {
+    Proto **at = &qvm(vm)->protos;
+    while (*at != p) at = &(*at)->next;
+    *at = p->next;
+    p->func->machine = NULL;
+    release_proto(vm, p);
+}
+
 void qproto_close(qs_vm *vm) {
-    for (Proto *p = qvm(vm)->protos, *next; p; p = next) {
-        next = p->next;
-        p->func->machine = NULL;
-        release_proto(vm, p);
-    }
-    qvm(vm)->protos = NULL;
+    while (qvm(vm)->protos) qproto_drop(vm, qvm(vm)->protos);
 }

@@ -38,6 +38,7 @@ typedef struct Frame {
 /* The compiled form of a function, made on first use.  Literals are values; a type that depends on type parameters is a
  * nil with its TypeExpr in u.p, functions and argument names are nils with Func and NameTable. */
 qs_status qproto_of(qs_vm *vm, Func *f, bool echo, Proto **out);
+void qproto_drop(qs_vm *vm, Proto *p);
 void qproto_close(qs_vm *vm);
 enum { LIT_AUX_TYPE = 16, LIT_AUX_FUNC, LIT_AUX_NAMES, LIT_AUX_UNIT }; /* aux of such nils */
 

@@ -14,13 +14,7 @@ void qctx_close(Ctx *c) {
     if (c->pool_close) c->pool_close(c);
     qtype_table_close(c);
     qstr_table_close(c);
-    while (c->sources) {
-        Source *s = c->sources;
-        c->sources = s->next;
-        qmem_free(c, s->path, strlen(s->path) + 1);
-        qmem_free(c, s->text, s->len + 1);
-        qmem_free(c, s, sizeof *s);
-    }
+    while (c->sources) qsource_drop(c, c->sources);
 }
 
 /* -- memory ------------------------------------------------------------------------------------------------------- */
@@ -246,6 +240,15 @@ static char *copy_bytes(Ctx *c, const char *s, size_t n) {
     char *p = qmem_alloc(c, n + 1);
     if (n) memcpy(p, s, n);
     return p;
+}
+
+void qsource_drop(Ctx *c, Source *s) {
+    Source **at = &c->sources;
+    while (*at != s) at = &(*at)->next;
+    *at = s->next;
+    qmem_free(c, s->path, strlen(s->path) + 1);
+    qmem_free(c, s->text, s->len + 1);
+    qmem_free(c, s, sizeof *s);
 }
 
 Source *qsource_add(Ctx *c, const char *path, const char *text, size_t len) {

@@ -103,6 +103,7 @@ struct Source {
     bool internal;       /* the prompt, -e */
 };
 Source *qsource_add(Ctx *c, const char *path, const char *text, size_t len);
+void qsource_drop(Ctx *c, Source *s);              /* nothing may point to it any more */
 void qsource_line_col(const Source *s, uint32_t pos, int *line, int *col); /* both from 1; col counts bytes */
 /* "file:line:col: <severity>: <sentence>\n<source line>\n   ^\n" appended to t.  Of a long line the part around
  * the place is shown; without a source, or on an empty line, the first line is all. */
