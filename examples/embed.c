@@ -1,5 +1,5 @@
-/* embed.c -- a C program with two machines of the language inside: a script that calls C, an array of ours that the script
- * works on without a copy, a script function called from C, and an error shown.  cc embed.c -lquasar (docs/embedding.md) */
+/* embed.c -- a C program with two machines of the language inside: a script that calls C, an array of ours that the
+ * script works on without a copy, a script function called from C, and an error shown (docs/embedding.md). */
 #include "vm/quasar.h"
 
 #include <stdio.h>

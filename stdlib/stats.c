@@ -51,22 +51,15 @@ qs_status qstats_cumsum(qs_vm *vm, qs_call_args *c) { return cumulate(vm, c, "cu
 qs_status qstats_cumprod(qs_vm *vm, qs_call_args *c) { return cumulate(vm, c, "cumprod", RED_PROD); }
 
 /* -- lines: an array cut along one dimension ----------------------------------------------------------------------- */
-typedef struct { /* packed data seen as outer x n x inner */
-    size_t outer, n, inner;
-} Lines;
-
-static Lines lines(const Array *a, int dim) {
+ArrayLines qstats_lines(const Array *a, int dim) {
     Shape s;
     qmatrix_shape(a, &s);
-    Lines l = {1, 1, 1};
+    ArrayLines l = {1, 1, 1};
     for (int d = 0; d < s.rank; d++) *(d < dim ? &l.outer : d == dim ? &l.n : &l.inner) *= (size_t)s.dims[d];
     return l;
 }
-/* The first element of line k. */
-static size_t line_at(const Lines *l, size_t k) { return k / l->inner * l->n * l->inner + k % l->inner; }
 
-/* The extents of a with dimension `dim` replaced. */
-static int with_dim(const Array *a, int dim, int64_t n, int64_t dims[QS_MAX_RANK]) {
+int qstats_with_dim(const Array *a, int dim, int64_t n, int64_t dims[QS_MAX_RANK]) {
     int rank = qarr_size(a, dims);
     for (; rank <= dim; rank++) dims[rank] = 1;
     dims[dim] = n;
@@ -93,8 +86,8 @@ static qs_status statistic(qs_vm *vm, qs_call_args *c, const char *fn, bool whol
     int dim;
     TRY(doubles_along(vm, c, fn, &a, &p, &dim));
     if (a->count == 0) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", fn);
-    Lines l = lines(a, dim);
-    if (whole) l = (Lines){1, a->count, 1};
+    ArrayLines l = qstats_lines(a, dim);
+    if (whole) l = (ArrayLines){1, a->count, 1};
     Ctx *ctx = qvm_ctx(vm);
     double *scratch = qmem_try(ctx, l.n * sizeof *scratch);
     if (!scratch) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu numbers", fn, l.n);
@@ -102,11 +95,11 @@ static qs_status statistic(qs_vm *vm, qs_call_args *c, const char *fn, bool whol
     if (whole) c->out[0] = qs_num(f(p, l.n, 1, scratch));
     else {
         int64_t dims[QS_MAX_RANK];
-        int rank = with_dim(a, dim, 1, dims);
+        int rank = qstats_with_dim(a, dim, 1, dims);
         qs_dtype d = ctx->scalar_dtype;
         s = qarg_result(vm, c, 0, d, rank, dims, &r, &q);
         for (size_t k = 0; s == QS_OK && k < l.outer * l.inner; k++)
-            qdtype_put(d, (char *)q + k * qdtype_size(d), f(p + line_at(&l, k), l.n, l.inner, scratch));
+            qdtype_put(d, (char *)q + k * qdtype_size(d), f(p + qstats_line_at(&l, k), l.n, l.inner, scratch));
     }
     qmem_try_free(ctx, scratch, l.n * sizeof *scratch);
     return s;
@@ -179,14 +172,15 @@ static qs_status extreme_index(qs_vm *vm, qs_call_args *c, const char *fn, doubl
     TRY(qarg_packed(vm, c, 0, fn, "x", QS_F64, &a, &p));
     if (a->count == 0) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", fn);
     if (dim == DIM_ALL) return *out = qs_num((double)extreme(p, a->count, 1, sign)), QS_OK;
-    Lines l = lines(a, dim);
+    ArrayLines l = qstats_lines(a, dim);
     Ctx *ctx = qvm_ctx(vm);
     size_t n = l.outer * l.inner;
     double *index = qmem_try(ctx, n * sizeof *index);
     if (!index) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu numbers", fn, n);
-    for (size_t k = 0; k < n; k++) index[k] = (double)extreme((const double *)p + line_at(&l, k), l.n, l.inner, sign);
+    for (size_t k = 0; k < n; k++)
+        index[k] = (double)extreme((const double *)p + qstats_line_at(&l, k), l.n, l.inner, sign);
     int64_t dims[QS_MAX_RANK];
-    qs_status s = qarg_exact(vm, index, with_dim(a, dim, 1, dims), dims, out);
+    qs_status s = qarg_exact(vm, index, qstats_with_dim(a, dim, 1, dims), dims, out);
     qmem_try_free(ctx, index, n * sizeof *index);
     return s;
 }
@@ -259,7 +253,7 @@ static void insertion_sort(Item *x, size_t n) {
 
 enum { SMALL_SORT = 64 };
 
-static void sort_line(const char *src, char *dst, double *index, const Lines *l, qs_dtype d, bool down, Item *items) {
+static void sort_line(const char *src, char *dst, double *index, const ArrayLines *l, qs_dtype d, bool down, Item *items) {
     size_t size = qdtype_size(d), n = l->n;
     uint64_t nan = d == QS_F64 ? UINT64_MAX : UINT32_MAX;
     bool real = qdtype_is_real(d);
@@ -297,7 +291,7 @@ qs_status qstats_sort(qs_vm *vm, qs_call_args *c) {
     TRY(qarg_packed(vm, c, 0, "sort", "x", d, &a, &p));
     if (dim < 0) dim = qstats_main_dim(a);
     TRY(qarg_result(vm, c, 0, d, a->rank, a->dims, &r, &q));
-    Lines l = lines(a, dim);
+    ArrayLines l = qstats_lines(a, dim);
     Ctx *ctx = qvm_ctx(vm);
     size_t bytes = 2 * l.n * sizeof(Item), nindex = c->nout > 1 ? a->count * sizeof(double) : 0;
     Item *items = qmem_try(ctx, bytes);
@@ -305,7 +299,7 @@ qs_status qstats_sort(qs_vm *vm, qs_call_args *c) {
     qs_status s =
         items && (index || !nindex) ? QS_OK : qs_fail(vm, QS_ENOMEM, "sort: no memory for %zu elements", a->count);
     for (size_t k = 0, size = qdtype_size(d); s == QS_OK && l.n && k < l.outer * l.inner; k++) {
-        size_t at = line_at(&l, k);
+        size_t at = qstats_line_at(&l, k);
         sort_line((const char *)p + at * size, (char *)q + at * size, index ? index + at : NULL, &l, d, down, items);
     }
     if (s == QS_OK && c->nout > 1) s = qarg_exact(vm, index, a->rank, a->dims, &c->out[1]);

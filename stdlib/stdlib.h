@@ -73,6 +73,16 @@ void qmatrix_move(void *dst, const int64_t *dstride, const void *src, const int6
 
 /* -- stats.c ------------------------------------------------------------------------------------------------------- */
 int qstats_main_dim(const Array *a); /* the first dimension longer than 1 */
+typedef struct { /* lines along one dimension: packed data seen as outer x n x inner */
+    size_t outer, n, inner;
+} ArrayLines;
+ArrayLines qstats_lines(const Array *a, int dim);
+/* The first element of line k. */
+static inline size_t qstats_line_at(const ArrayLines *l, size_t k) {
+    return k / l->inner * l->n * l->inner + k % l->inner;
+}
+/* The extents of a with dimension `dim` replaced; the rank. */
+int qstats_with_dim(const Array *a, int dim, int64_t n, int64_t dims[QS_MAX_RANK]);
 
 /* -- io.c ---------------------------------------------------------------------------------------------------------- */
 qs_status qio_slurp(qs_vm *vm, const char *fn, const char *path, Text *out); /* a whole file */
