@@ -18,14 +18,14 @@ static const char magic[8] = "QUASARK1";
 
 struct Cache {
     Ctx *ctx;
-    int dir;         /* descriptor of our directory, -1: none.  All access goes through it, so a path swapped later is no way in */
+    int dir; /* descriptor of our directory, -1: none; all access goes through it: swapping the path is no way in */
     size_t bound;
     unsigned puts;   /* since the last sweep */
     bool swept;
     const char *why;
 };
 
-/* -- keys --------------------------------------------------------------------------------------------------------- */
+/* -- keys ------------------------------------------------------------------------------------------------------- */
 
 static uint64_t rotl(uint64_t x, int r) { return x << r | x >> (64 - r); }
 
@@ -52,7 +52,7 @@ static void name_of(CacheKey k, char out[NAME + 1]) {
     snprintf(out, NAME + 1, "%016llx%016llx", (unsigned long long)k.w[0], (unsigned long long)k.w[1]);
 }
 
-/* -- the directory ------------------------------------------------------------------------------------------------ */
+/* -- the directory ---------------------------------------------------------------------------------------------- */
 
 static bool usual_place(char *path, size_t n) {
     const char *dir;
@@ -87,7 +87,9 @@ static int open_private(char *path, const char **why) {
     }
     if (st.st_uid == geteuid() && !(st.st_mode & 077)) return dir;
     close(dir);
-    return *why = "the directory `kernels` in the cache directory is open to others (its mode must be 0700, its owner you)", -1;
+    return *why = "the directory `kernels` in the cache directory is open to others (its mode must be 0700, its owner "
+                  "you)",
+           -1;
 }
 
 Cache *qcache_open(Ctx *c, const char *dir, size_t bound) {
@@ -109,7 +111,7 @@ void qcache_close(Ctx *c, Cache *k) {
 
 const char *qcache_why(const Cache *k) { return k->why; }
 
-/* -- entries ------------------------------------------------------------------------------------------------------ */
+/* -- entries ---------------------------------------------------------------------------------------------------- */
 
 static bool read_all(int fd, void *p, size_t n) {
     for (char *at = p; n;) {

@@ -1,9 +1,9 @@
 /* cache.h -- compiled code on disk: bytes under a 128-bit key.
  *
- * Safe against other users (a directory of our own, mode 0700, checked at every start), against other processes (entries
- * are written aside and renamed), and against damage (checksum, key and length are checked on every read; a bad entry is
- * removed and counts as absent).  Old entries leave when the total passes the bound.  Nothing here ever fails a program:
- * without a usable directory every get misses, and qcache_why says why. */
+ * Safe against other users (a directory of our own, mode 0700, checked at every start), against other processes
+ * (entries are written aside and renamed), and against damage (checksum, key and length are checked on every read;
+ * a bad entry is removed and counts as absent).  Old entries leave when the total passes the bound.  Nothing here
+ * ever fails a program: without a usable directory every get misses, and qcache_why says why. */
 #ifndef DEVICES_CACHE_H
 #define DEVICES_CACHE_H
 #include "vm/base/ctx.h"

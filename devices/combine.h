@@ -6,6 +6,6 @@
 typedef enum { COMBINE_ADD, COMBINE_MIN, COMBINE_MAX, COMBINE_AND, COMBINE_OR, COMBINE_XOR } Combine;
 
 /* Integers of 32 and 64 bits, float32, float64; n elements.  Of floats the minimum and maximum ignore NaN. */
-void qcombine_start(Combine op, qs_dtype d, void *p, size_t n);                 /* what leaves the other operand as it is */
+void qcombine_start(Combine op, qs_dtype d, void *p, size_t n); /* what leaves the other operand as it is */
 void qcombine_into(Combine op, qs_dtype d, void *p, const void *from, size_t n); /* p op= from */
 #endif

@@ -1,8 +1,9 @@
 /* cpu.c -- the processor we run on: native code over blocks of positions, spread over threads.
  *
- * A launch is cut into blocks.  A kernel that knows about blocks gets those of the launch; for any other the device cuts
- * so that a block is long along the last axis (vectors), big enough to be worth handing out, and small enough that all
- * threads get some and an interrupt is noticed soon.  Launches with little to do stay on the calling thread. */
+ * A launch is cut into blocks.  A kernel that knows about blocks gets those of the launch; for any other the
+ * device cuts so that a block is long along the last axis (vectors), big enough to be worth handing out, and small
+ * enough that all threads get some and an interrupt is noticed soon.  Launches with little to do stay on the
+ * calling thread. */
 #include "devices/native.h"
 #include "devices/object.h"
 #include "devices/pool.h"
@@ -31,11 +32,11 @@ struct Program {
     Object *object;
     native_fn *run;
     const NativeInfo *info;
-    double cost;                  /* of a position in nanoseconds; < 0: to be measured, because it has loops of unknown length */
+    double cost; /* of a position in nanoseconds; < 0: to be measured, because it has loops of unknown length */
     char *name;
 };
 
-/* -- the device ------------------------------------------------------------------------------------------------------- */
+/* -- the device ------------------------------------------------------------------------------------------------- */
 static int probe(Ctx *c, const char **why) {
     (void)c;
     *why = NULL;
@@ -72,7 +73,7 @@ static void close_device(Device *d) {
     d->state = NULL;
 }
 
-/* -- memory: a block is preceded by its size, because free is not told it ----------------------------------------------- */
+/* -- memory: a block is preceded by its size, because free is not told it --------------------------------------- */
 enum { HEADER = 64 };
 
 static char *host(DevPtr p) { return (char *)(uintptr_t)p; }
@@ -110,7 +111,7 @@ static qs_status copy(Device *d, DevPtr to, DevPtr from, size_t n) {
     return QS_OK;
 }
 
-/* -- programs ----------------------------------------------------------------------------------------------------------- */
+/* -- programs --------------------------------------------------------------------------------------------------- */
 
 /* Functions of the C library; vector functions are looked for in libmvec, which is opened for the first of them. */
 static void *resolve(void *ud, const char *name) {
@@ -130,7 +131,8 @@ static qs_status find_entry(Device *d, Program *p, const Code *code) {
         p->cost = p->info->flags & NATIVE_LOOPS ? -1 : p->info->cost * instruction;
         return QS_OK;
     }
-    return qerr_set(d->ctx, QS_EDEVICE, "kernel %s: its code was made for another version of the cpu device", code->name);
+    return qerr_set(d->ctx, QS_EDEVICE, "kernel %s: its code was made for another version of the cpu device",
+                    code->name);
 }
 
 static void unload(Device *d, Program *p) {
@@ -151,7 +153,7 @@ static qs_status load(Device *d, const Code *code, Program **out) {
     return s;
 }
 
-/* -- launches ----------------------------------------------------------------------------------------------------------- */
+/* -- launches --------------------------------------------------------------------------------------------------- */
 typedef struct {
     Device *d;
     const Program *p;
@@ -169,7 +171,8 @@ static int64_t at_least_1(int64_t n) { return n < 1 ? 1 : n; }
 /* Positions per block, for kernels that leave it to us. */
 static int64_t block_size(const Cpu *cpu, const Program *p, int64_t positions) {
     bool heavy = p->cost < 0 || p->cost > HEAVY;
-    int64_t n = p->cost > 0 ? (int64_t)(LARGE / p->cost) : BLOCK_MAX, share = positions / (qthreads_count(cpu->threads) * 4);
+    int64_t n = p->cost > 0 ? (int64_t)(LARGE / p->cost) : BLOCK_MAX,
+            share = positions / (qthreads_count(cpu->threads) * 4);
     if (n > BLOCK_MAX) n = BLOCK_MAX;
     if (n > share) n = share;
     if (n < 64) return heavy ? at_least_1(n) : 64;
@@ -186,13 +189,15 @@ static void choose_block(NativeRun *run, int rank, int64_t size) {
 
 static qs_status take_block(Device *d, const Program *p, const Launch *l, NativeRun *run) {
     for (int a = 0; a < l->rank; a++) {
-        if (l->block[a] < 1) return qerr_set(d->ctx, QS_EVALUE, "kernel %s: block extent %d along dimension %d", p->name, l->block[a], a);
+        if (l->block[a] < 1)
+            return qerr_set(d->ctx, QS_EVALUE, "kernel %s: block extent %d along dimension %d", p->name, l->block[a],
+                            a);
         run->block[a] = l->block[a];
     }
     return QS_OK;
 }
 
-/* -- arrays that are only accumulated into: adding up what each thread has beats updating one array atomically --------- */
+/* -- arrays that are only accumulated into: adding up what each thread has beats updating one array atomically -- */
 enum { OWN_MAX = 1 << 20 /* bytes per worker */, OWN_GAIN = 8 /* positions per element that must be added up */ };
 
 static size_t sum_count(const Job *j, const NativeSum *s) {
@@ -240,7 +245,8 @@ static void add_up(Job *j, int threads) {
         for (uint32_t i = 0; j->used[w] && i < j->p->info->nsums; i++) {
             const NativeSum *s = &j->p->info->sums[i];
             const DevArg *to = &j->args[s->param], *from = &own_args(j, w)[s->param];
-            qcombine_into((Combine)s->op, (qs_dtype)s->dtype, host(to->block) + to->offset, host(from->block), sum_count(j, s));
+            qcombine_into((Combine)s->op, (qs_dtype)s->dtype, host(to->block) + to->offset, host(from->block),
+                          sum_count(j, s));
         }
     qpool_put(j->d->ctx, j->own, j->own_bytes * (size_t)threads);
 }
@@ -287,7 +293,8 @@ static qs_status count_positions(Device *d, const Program *p, const Launch *l, N
     return QS_OK;
 }
 
-static qs_status cut(Device *d, const Program *p, const Launch *l, NativeRun *run, int64_t positions, int64_t *nblocks) {
+static qs_status cut(Device *d, const Program *p, const Launch *l, NativeRun *run, int64_t positions,
+                     int64_t *nblocks) {
     if (p->info->flags & NATIVE_BLOCKS) TRY(take_block(d, p, l, run));
     else choose_block(run, l->rank, block_size(d->state, p, positions));
     *nblocks = 1;
@@ -306,7 +313,8 @@ static void run_job(Job *j, int64_t nblocks, int64_t positions, int threads) {
     else run_threads(j, nblocks, positions);
 }
 
-/* What the compiler could not know is measured; the arguments of the next launch are probably like those of this one. */
+/* What the compiler could not know is measured; the arguments of the next launch are probably like those of this
+ * one. */
 static void run_measured(Job *j, Program *p, int64_t nblocks, int64_t positions, int threads) {
     double start = now();
     run_job(j, nblocks, positions, threads);
@@ -322,12 +330,14 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
     NativeRun *run = &j.run;
     int64_t positions, nblocks;
     if ((uint32_t)nargs != p->info->nargs)
-        return qerr_set(d->ctx, QS_EINTERNAL, "kernel %s: launched with %d arguments, made for %u", p->name, nargs, p->info->nargs);
+        return qerr_set(d->ctx, QS_EINTERNAL, "kernel %s: launched with %d arguments, made for %u", p->name, nargs,
+                        p->info->nargs);
     if (fault) fault->message = 0;
     TRY(count_positions(d, p, l, run, &positions));
     if (!positions) return QS_OK;
     TRY(cut(d, p, l, run, positions, &nblocks));
-    bool small = nblocks == 1 || (p->info->flags & NATIVE_SERIAL) || (p->cost >= 0 && (double)positions * p->cost < SMALL);
+    bool small =
+        nblocks == 1 || (p->info->flags & NATIVE_SERIAL) || (p->cost >= 0 && (double)positions * p->cost < SMALL);
     int threads = small ? 1 : qthreads_count(((Cpu *)d->state)->threads);
     run->stop = d->stop ? d->stop : &never;
     run->fault = fault ? fault : &unseen;
@@ -343,5 +353,5 @@ static qs_status sync_device(Device *d) {
     return QS_OK;
 }
 
-const DeviceOps qdev_cpu_ops = {"cpu", CODE_NATIVE, probe, open_device, close_device, alloc, release, upload, download, copy, load, unload,
-                                launch, sync_device};
+const DeviceOps qdev_cpu_ops = {"cpu",  CODE_NATIVE, probe, open_device, close_device, alloc,  release,
+                                upload, download,    copy,  load,        unload,       launch, sync_device};

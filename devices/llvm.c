@@ -14,7 +14,8 @@ static const char *const library_names[] = {
     "libLLVM-17.so.1", "libLLVM-17.so",   "libLLVM-16.so.1", "libLLVM-16.so",
 };
 /* Found only to say that they do not do: 14 crashes on opaque pointers, 15 lacks half of what we use. */
-static const char *const old_names[] = {"libLLVM-15.so.1", "libLLVM-15.so", "libLLVM-14.so.1", "libLLVM-14.so", "libLLVM-13.so.1"};
+static const char *const old_names[] = {"libLLVM-15.so.1", "libLLVM-15.so", "libLLVM-14.so.1", "libLLVM-14.so",
+                                        "libLLVM-13.so.1"};
 
 enum { OLDEST = 16 };
 
@@ -51,11 +52,14 @@ static void register_target(void (*info)(void), void (*target)(void), void (*mc)
 static void register_targets(const Api *f) {
     pthread_mutex_lock(&registry_lock);
 #if defined(__aarch64__)
-    register_target(f->InitializeAArch64TargetInfo, f->InitializeAArch64Target, f->InitializeAArch64TargetMC, f->InitializeAArch64AsmPrinter);
+    register_target(f->InitializeAArch64TargetInfo, f->InitializeAArch64Target, f->InitializeAArch64TargetMC,
+                    f->InitializeAArch64AsmPrinter);
 #else
-    register_target(f->InitializeX86TargetInfo, f->InitializeX86Target, f->InitializeX86TargetMC, f->InitializeX86AsmPrinter);
+    register_target(f->InitializeX86TargetInfo, f->InitializeX86Target, f->InitializeX86TargetMC,
+                    f->InitializeX86AsmPrinter);
 #endif
-    register_target(f->InitializeNVPTXTargetInfo, f->InitializeNVPTXTarget, f->InitializeNVPTXTargetMC, f->InitializeNVPTXAsmPrinter);
+    register_target(f->InitializeNVPTXTargetInfo, f->InitializeNVPTXTarget, f->InitializeNVPTXTargetMC,
+                    f->InitializeNVPTXAsmPrinter);
     pthread_mutex_unlock(&registry_lock);
 }
 
@@ -69,7 +73,8 @@ static qs_status refuse(Ctx *c) {
         void *lib = dlopen(old_names[i], RTLD_LAZY | RTLD_LOCAL);
         if (!lib) continue;
         dlclose(lib);
-        return qerr_set(c, QS_EDEVICE, "%s is too old to compile kernels (LLVM 16 to 19 will do): %s", old_names[i], advice());
+        return qerr_set(c, QS_EDEVICE, "%s is too old to compile kernels (LLVM 16 to 19 will do): %s", old_names[i],
+                        advice());
     }
     return qerr_set(c, QS_EDEVICE, "compiling kernels needs LLVM, which is not installed: %s", advice());
 }
@@ -93,8 +98,10 @@ static qs_status open_api(Ctx *c, Llvm *l) {
     bool complete = load_symbols(lib, &l->f, &missing);
     unsigned major = 0, minor = 0, patch = 0;
     if (l->f.GetVersion) l->f.GetVersion(&major, &minor, &patch);
-    if (major < OLDEST) return qerr_set(c, QS_EDEVICE, "this LLVM is too old to compile kernels (16 to 19 will do): %s", advice());
-    if (!complete) return qerr_set(c, QS_EDEVICE, "LLVM %u lacks %s, which compiling kernels needs: %s", major, missing, advice());
+    if (major < OLDEST)
+        return qerr_set(c, QS_EDEVICE, "this LLVM is too old to compile kernels (16 to 19 will do): %s", advice());
+    if (!complete)
+        return qerr_set(c, QS_EDEVICE, "LLVM %u lacks %s, which compiling kernels needs: %s", major, missing, advice());
     snprintf(l->version, sizeof l->version, "%u.%u.%u", major, minor, patch);
     register_targets(&l->f);
     l->cpu = l->f.GetHostCPUName(), l->features = l->f.GetHostCPUFeatures();
@@ -117,7 +124,7 @@ void qllvm_close(Ctx *c, Llvm *l) {
 
 const char *qllvm_version(const Llvm *l) { return l->version; }
 
-/* -- one compilation ---------------------------------------------------------------------------------------------- */
+/* -- one compilation -------------------------------------------------------------------------------------------- */
 
 typedef struct { /* what has to be given back, however far we came */
     Ctx *ctx;
@@ -137,7 +144,8 @@ static void finish(Job *j) {
 }
 
 static qs_status failed(Job *j, const char *step, const char *why) {
-    return qerr_set(j->ctx, QS_EINTERNAL, "LLVM %s cannot %s a kernel: %s", j->l->version, step, why ? why : "no reason given");
+    return qerr_set(j->ctx, QS_EINTERNAL, "LLVM %s cannot %s a kernel: %s", j->l->version, step,
+                    why ? why : "no reason given");
 }
 
 /* LLVM would print its remarks on stderr. */
@@ -156,9 +164,11 @@ static qs_status make_target(Job *j, const LlvmTarget *t) {
     void *target;
     bool host = !*t->cpu;
     if (f->GetTargetFromTriple(triple_of(t->arch), &target, &j->message))
-        return qerr_set(j->ctx, QS_EDEVICE, "this LLVM (%s) cannot make code for %s: %s", j->l->version, triple_of(t->arch), j->message);
-    j->tm = f->CreateTargetMachine(target, triple_of(t->arch), host ? j->l->cpu : t->cpu, host ? j->l->features : t->features,
-                                   3 /* aggressive */, 2 /* position independent */, 0 /* default code model */);
+        return qerr_set(j->ctx, QS_EDEVICE, "this LLVM (%s) cannot make code for %s: %s", j->l->version,
+                        triple_of(t->arch), j->message);
+    j->tm = f->CreateTargetMachine(target, triple_of(t->arch), host ? j->l->cpu : t->cpu,
+                                   host ? j->l->features : t->features, 3 /* aggressive */,
+                                   2 /* position independent */, 0 /* default code model */);
     return j->tm ? QS_OK : failed(j, "target", triple_of(t->arch));
 }
 
@@ -175,14 +185,15 @@ static qs_status parse(Job *j, const LlvmTarget *t, const char *ir, size_t n) {
     return QS_OK;
 }
 
-/* -- mathematical functions of NVIDIA devices: bitcode that comes with the CUDA toolkit ----------------------------- */
+/* -- mathematical functions of NVIDIA devices: bitcode that comes with the CUDA toolkit ------------------------- */
 static bool find_libdevice(char *path, size_t n) {
     static const char *const places[] = {"/usr/local/cuda/nvvm/libdevice", "/usr/lib/nvidia-cuda-toolkit/libdevice",
                                          "/usr/lib/cuda/nvvm/libdevice", "/opt/cuda/nvvm/libdevice"};
     static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         const char *home = getenv(variables[i]);
-        if (home && snprintf(path, n, "%s/nvvm/libdevice/libdevice.10.bc", home) < (int)n && !access(path, R_OK)) return true;
+        if (home && snprintf(path, n, "%s/nvvm/libdevice/libdevice.10.bc", home) < (int)n && !access(path, R_OK))
+            return true;
     }
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (snprintf(path, n, "%s/libdevice.10.bc", places[i]) < (int)n && !access(path, R_OK)) return true;
@@ -218,10 +229,15 @@ static qs_status link_libdevice(Job *j, const LlvmTarget *t) {
     const char *wanted = t->arch == LLVM_NVPTX ? wanted_function(j) : NULL;
     if (!wanted) return QS_OK;
     if (!find_libdevice(path, sizeof path))
-        return qerr_set(j->ctx, QS_EDEVICE, "%s for an NVIDIA device needs libdevice.10.bc of the CUDA toolkit: install it, or name the toolkit's "
-                        "folder in CUDA_HOME", wanted + 5);
-    if (f->CreateMemoryBufferWithContentsOfFile(path, &buffer, &j->message)) return failed(j, "read libdevice for", j->message);
-    if (f->ParseIRInContext(j->context, buffer, &library, &j->message)) return failed(j, "parse libdevice for", j->message);
+        return qerr_set(
+            j->ctx, QS_EDEVICE,
+            "%s for an NVIDIA device needs libdevice.10.bc of the CUDA toolkit: install it, or name the toolkit's "
+            "folder in CUDA_HOME",
+            wanted + 5);
+    if (f->CreateMemoryBufferWithContentsOfFile(path, &buffer, &j->message))
+        return failed(j, "read libdevice for", j->message);
+    if (f->ParseIRInContext(j->context, buffer, &library, &j->message))
+        return failed(j, "parse libdevice for", j->message);
     void *layout = f->CreateTargetDataLayout(j->tm);
     f->SetModuleDataLayout(library, layout);
     f->DisposeTargetData(layout);
@@ -252,7 +268,8 @@ static qs_status emit(Job *j, LlvmOutput kind, Text *out) {
         f->DisposeMessage(text);
         return QS_OK;
     }
-    if (f->TargetMachineEmitToMemoryBuffer(j->tm, j->module, (int)kind, &j->message, &j->buffer)) return failed(j, "emit", j->message);
+    if (f->TargetMachineEmitToMemoryBuffer(j->tm, j->module, (int)kind, &j->message, &j->buffer))
+        return failed(j, "emit", j->message);
     qtext_add(out, f->GetBufferStart(j->buffer), f->GetBufferSize(j->buffer));
     return QS_OK;
 }

@@ -1,4 +1,5 @@
-/* llvm.h -- LLVM as a function from IR text to bytes.  The library is opened at run time, when code is first needed. */
+/* llvm.h -- LLVM as a function from IR text to bytes.  The library is opened at run time, when code is first
+ * needed. */
 #ifndef DEVICES_LLVM_H
 #define DEVICES_LLVM_H
 #include "vm/base/ctx.h"

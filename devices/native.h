@@ -1,8 +1,9 @@
 /* native.h -- the contract between machine code made by the kernel compiler and the cpu device.
  *
- * A native Code is a relocatable ELF object with two symbols: `entry`, a native_fn, and `entry_info`, a NativeInfo.  The
- * function reads arguments where the caller keeps them (DevArg), so a launch copies nothing.  It runs the blocks
- * first … last-1 of the launch; blocks are numbered row-major and cover the domain, the last ones only partly. */
+ * A native Code is a relocatable ELF object with two symbols: `entry`, a native_fn, and `entry_info`, a
+ * NativeInfo.  The function reads arguments where the caller keeps them (DevArg), so a launch copies nothing.  It
+ * runs the blocks first … last-1 of the launch; blocks are numbered row-major and cover the domain, the last ones
+ * only partly. */
 #ifndef DEVICES_NATIVE_H
 #define DEVICES_NATIVE_H
 #include "devices/combine.h"
@@ -23,11 +24,14 @@ typedef struct {
     int32_t alone;            /* one thread runs the launch: atomics need not be atomic */
 } NativeRun;
 
-/* scratch: shared_bytes + item_bytes * (positions in a block) bytes, 64-byte aligned, private to the calling thread. */
+/* scratch: shared_bytes + item_bytes * (positions in a block) bytes, 64-byte aligned, private to the calling
+ * thread. */
 typedef void native_fn(const DevArg *args, const NativeRun *run, int64_t first, int64_t last, void *scratch);
 
 /* An array that the kernel does nothing with but accumulate into, by one operator: threads may have one each. */
-typedef struct { uint8_t param, op, dtype, parts; } NativeSum; /* Combine; dtype of an element, or of a complex one's 2 parts */
+typedef struct {
+    uint8_t param, op, dtype, parts;
+} NativeSum; /* Combine; dtype of an element, or of a complex one's 2 parts */
 
 typedef struct {
     uint32_t abi, flags;

@@ -1,6 +1,6 @@
 /* object.c -- see object.h.
  *
- *   mapping:  [ sections with code | a stub per undefined symbol ]  [ sections with data | a slot per undefined symbol ]
+ *   mapping:  [ sections with code | a stub per undefined symbol ] [ sections with data | a slot per undefined symbol ]
  *             read, execute                                         read, write
  *
  * Calls leave the object through a stub that jumps to the address in the symbol's slot, because libraries may lie
@@ -41,7 +41,9 @@ typedef struct { /* while loading */
     Object *obj;
 } Load;
 
-static qs_status damaged(Ctx *c, const char *what) { return qerr_set(c, QS_EDEVICE, "compiled kernel is damaged: %s", what); }
+static qs_status damaged(Ctx *c, const char *what) {
+    return qerr_set(c, QS_EDEVICE, "compiled kernel is damaged: %s", what);
+}
 
 static bool inside(const Load *l, uint64_t off, uint64_t len) { return off <= l->n && len <= l->n - off; }
 
@@ -49,7 +51,8 @@ static qs_status read_head(Load *l) {
     l->head = (const Elf64_Ehdr *)(const void *)l->file;
     if (l->n < sizeof *l->head || memcmp(l->head->e_ident, ELFMAG, SELFMAG)) return damaged(l->ctx, "not an ELF file");
     if (l->head->e_ident[EI_CLASS] != ELFCLASS64 || l->head->e_type != ET_REL || l->head->e_machine != MACHINE)
-        return qerr_set(l->ctx, QS_EDEVICE, "compiled kernel is for another kind of machine (ELF machine %d)", l->head->e_machine);
+        return qerr_set(l->ctx, QS_EDEVICE, "compiled kernel is for another kind of machine (ELF machine %d)",
+                        l->head->e_machine);
     l->nsections = l->head->e_shnum;
     if (l->head->e_shentsize != sizeof(Elf64_Shdr) || l->head->e_shoff % 8 ||
         !inside(l, l->head->e_shoff, l->nsections * sizeof(Elf64_Shdr)))
@@ -58,7 +61,8 @@ static qs_status read_head(Load *l) {
     for (size_t i = 0; i < l->nsections; i++) {
         const Elf64_Shdr *s = &l->sections[i];
         if (s->sh_type != SHT_NOBITS && !inside(l, s->sh_offset, s->sh_size)) return damaged(l->ctx, "section bounds");
-        if (s->sh_addralign & (s->sh_addralign - 1) || s->sh_addralign > 4096) return damaged(l->ctx, "section alignment");
+        if (s->sh_addralign & (s->sh_addralign - 1) || s->sh_addralign > 4096)
+            return damaged(l->ctx, "section alignment");
         if (s->sh_type != SHT_SYMTAB) continue;
         if (s->sh_link >= l->nsections || s->sh_offset % 8) return damaged(l->ctx, "symbol table");
         l->syms = (const Elf64_Sym *)(const void *)(l->file + s->sh_offset);
@@ -72,8 +76,8 @@ static qs_status read_head(Load *l) {
 
 static size_t align_to(size_t n, size_t a) { return a > 1 ? (n + a - 1) & ~(a - 1) : n; }
 
-/* Sections go to code or data; their offset there is kept in place[] until the mapping exists.  Unwind tables describe
- * code to debuggers only and stay behind. */
+/* Sections go to code or data; their offset there is kept in place[] until the mapping exists.  Unwind tables
+ * describe code to debuggers only and stay behind. */
 static bool loaded(const Load *l, const Elf64_Shdr *s) {
     const Elf64_Shdr *names = &l->sections[l->head->e_shstrndx < l->nsections ? l->head->e_shstrndx : 0];
     const char *name = s->sh_name < names->sh_size ? (const char *)l->file + names->sh_offset + s->sh_name : "";
@@ -245,7 +249,8 @@ static qs_status relocate(Load *l) {
 
 static void keep_symbols(Load *l) {
     Object *o = l->obj;
-    for (size_t i = 1; i < l->nsyms; i++) o->nsymbols += ELF64_ST_BIND(l->syms[i].st_info) == STB_GLOBAL && !l->slot[i] && l->addr[i];
+    for (size_t i = 1; i < l->nsyms; i++)
+        o->nsymbols += ELF64_ST_BIND(l->syms[i].st_info) == STB_GLOBAL && !l->slot[i] && l->addr[i];
     o->symbols = qmem_alloc(l->ctx, o->nsymbols * sizeof *o->symbols);
     size_t k = 0;
     for (size_t i = 1; i < l->nsyms; i++) {

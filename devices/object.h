@@ -1,7 +1,8 @@
 /* object.h -- loads a relocatable ELF object (what a compiler calls a .o file) into executable memory.
  *
- * This is all of a linker that emitted kernels need: no unwinding, no thread-local data, no initialisers.  It takes some
- * ten microseconds where `ld -shared` and dlopen take three milliseconds, and needs no binutils where kernels run. */
+ * This is all of a linker that emitted kernels need: no unwinding, no thread-local data, no initialisers.  It
+ * takes some ten microseconds where `ld -shared` and dlopen take three milliseconds, and needs no binutils where
+ * kernels run. */
 #ifndef DEVICES_OBJECT_H
 #define DEVICES_OBJECT_H
 #include "vm/base/ctx.h"

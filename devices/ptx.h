@@ -4,11 +4,11 @@
  *
  *     fault                       device address of a DevFault, cleared before the launch
  *     domain  block  nblocks      rank slots each
- *     for each argument           a number: its bits; an array: the device address of its first element, dims, strides
+ *     for each argument           a number: its bits; an array: the address of its first element, dims, strides
  *
- * The grid is one-dimensional: the product of nblocks, blocks numbered row-major.  A block has its last extent along x,
- * the one before along y, the product of all others along z.  A serial kernel is launched as one thread and loops over
- * the domain itself.  Shared memory is part of the code. */
+ * The grid is one-dimensional: the product of nblocks, blocks numbered row-major.  A block has its last extent
+ * along x, the one before along y, the product of all others along z.  A serial kernel is launched as one thread
+ * and loops over the domain itself.  Shared memory is part of the code. */
 #ifndef DEVICES_PTX_H
 #define DEVICES_PTX_H
 #include "devices/device.h"

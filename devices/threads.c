@@ -1,9 +1,9 @@
 /* threads.c -- see threads.h.
  *
- * A job is published under the mutex with a new generation number.  Workers watch that number, for a moment in a loop and
- * then asleep on a condition, take pieces from a shared cursor and report when they leave.  The caller takes pieces too
- * and waits until every worker that entered has left; a worker that wakes too late finds the cursor past the end, and
- * the next job is not published before it has left. */
+ * A job is published under the mutex with a new generation number.  Workers watch that number, for a moment in a
+ * loop and then asleep on a condition, take pieces from a shared cursor and report when they leave.  The caller
+ * takes pieces too and waits until every worker that entered has left; a worker that wakes too late finds the
+ * cursor past the end, and the next job is not published before it has left. */
 #include "devices/threads.h"
 
 #include <pthread.h>
@@ -43,7 +43,7 @@ static inline void relax(void) {
 #endif
 }
 
-/* -- how many ----------------------------------------------------------------------------------------------------- */
+/* -- how many --------------------------------------------------------------------------------------------------- */
 
 /* First line of a file, or false. */
 static bool first_line(const char *path, char *buf, size_t n) {
@@ -60,7 +60,8 @@ static int quota_at(const char *dir) {
     char path[600], line[128];
     double quota, period;
     snprintf(path, sizeof path, "%s/cpu.max", dir);
-    if (first_line(path, line, sizeof line)) return sscanf(line, "%lf %lf", &quota, &period) == 2 ? (int)((quota + period - 1) / period) : 0;
+    if (first_line(path, line, sizeof line))
+        return sscanf(line, "%lf %lf", &quota, &period) == 2 ? (int)((quota + period - 1) / period) : 0;
     snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", dir);
     if (!first_line(path, line, sizeof line) || (quota = atof(line)) <= 0) return 0;
     snprintf(path, sizeof path, "%s/cpu.cfs_period_us", dir);
@@ -118,7 +119,7 @@ static int chosen(int wanted) {
     return wanted > MAX_THREADS ? MAX_THREADS : wanted;
 }
 
-/* -- the pool ----------------------------------------------------------------------------------------------------- */
+/* -- the pool --------------------------------------------------------------------------------------------------- */
 
 static void take_pieces(Threads *t, int number) {
     ThreadsJob *fn = t->fn;

@@ -7,15 +7,18 @@
 
 typedef struct Threads Threads;
 
-/* fn gets pieces [first, last) of [0, n); worker is 0 (the caller) … count-1, so scratch memory can be kept per worker. */
+/* fn gets pieces [first, last) of [0, n); worker is 0 (the caller) … count-1, so scratch memory can be kept per
+ * worker. */
 typedef void ThreadsJob(void *ud, int64_t first, int64_t last, int worker);
 
-/* wanted 0: QUASAR_NUM_THREADS, else as many as affinity and control groups let us use. Workers start with the first job. */
+/* wanted 0: QUASAR_NUM_THREADS, else as many as affinity and control groups let us use. Workers start with the
+ * first job. */
 Threads *qthreads_open(Ctx *c, int wanted);
 void qthreads_close(Ctx *c, Threads *t);
 int qthreads_count(const Threads *t);
 
-/* Returns when all of [0, n) is done; what the pieces wrote is then visible.  grain: the least a thread takes at once. */
+/* Returns when all of [0, n) is done; what the pieces wrote is then visible.  grain: the least a thread takes at
+ * once. */
 void qthreads_run(Threads *t, int64_t n, int64_t grain, ThreadsJob *fn, void *ud);
 
 /* Processors this process may use: affinity mask and CPU quota of its control group. */

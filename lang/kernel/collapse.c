@@ -1,4 +1,5 @@
-/* collapse.c -- see collapse.h.  Indices are expanded into sums of products, in which the two positions are looked for. */
+/* collapse.c -- see collapse.h.  Indices are expanded into sums of products, in which the two positions are looked
+ * for. */
 #include "lang/kernel/collapse.h"
 #include "lang/kernel/affine.h"
 
@@ -20,7 +21,7 @@ typedef struct {
 
 static const KIns *ins(const Collapser *c, KRef r) { return &c->f->ins[r]; }
 
-/* -- sums of products --------------------------------------------------------------------------------------------------- */
+/* -- sums of products ------------------------------------------------------------------------------------------- */
 static bool same_product(const Monomial *a, const Monomial *b) {
     return a->n == b->n && !memcmp(a->factor, b->factor, (size_t)a->n * sizeof *a->factor);
 }
@@ -85,10 +86,13 @@ static bool poly_of(Collapser *c, KRef r, Poly *out) {
     return true;
 }
 
-/* -- the two positions in it ---------------------------------------------------------------------------------------------- */
-static bool is_position(const Collapser *c, KRef r, int axis) { return ins(c, r)->op == K_POS && (int)ins(c, r)->imm == axis; }
+/* -- the two positions in it ------------------------------------------------------------------------------------ */
+static bool is_position(const Collapser *c, KRef r, int axis) {
+    return ins(c, r)->op == K_POS && (int)ins(c, r)->imm == axis;
+}
 
-/* The launch determines the product: what multiplies a position must be a constant, an extent, a stride or a parameter. */
+/* The launch determines the product: what multiplies a position must be a constant, an extent, a stride or a
+ * parameter. */
 static bool is_fixed(const Collapser *c, const Monomial *m) {
     for (int i = 0; i < m->n; i++) {
         uint8_t op = ins(c, m->factor[i])->op;
@@ -122,7 +126,8 @@ static bool add_pair(Collapser *c, KRef index) {
     Poly p;
     CollapsePair pair;
     c->visits = 0;
-    if (!poly_of(c, index, &p) || !factor_of(c, &p, c->outer, &pair.outer) || !factor_of(c, &p, c->inner, &pair.inner)) return false;
+    if (!poly_of(c, index, &p) || !factor_of(c, &p, c->outer, &pair.outer) || !factor_of(c, &p, c->inner, &pair.inner))
+        return false;
     for (int i = 0; i < c->npairs; i++)
         if (equal(&c->pair[i].outer, &pair.outer) && equal(&c->pair[i].inner, &pair.inner)) return true;
     if (c->npairs == COLLAPSE_PAIRS) return false;
@@ -141,13 +146,19 @@ static bool look(Collapser *c, KRef r) {
     else if ((i->op == K_ADD || i->op == K_SUB || i->op == K_MUL) && i->dtype == QS_I64) c->moves[r] = 1;
     else if (i->op == K_CAST && i->dtype == QS_I64 && ins(c, i->a)->op == K_POS) c->moves[r] = 1;
     else if (i->op == K_BOUND && c->transparent[r] && !b) c->moves[r] = 1;
-    else if ((i->op == K_LOAD || i->op == K_STORE || i->op == K_ATOMIC) && !b && !c->moves[i->c]) return add_pair(c, i->a);
+    else if ((i->op == K_LOAD || i->op == K_STORE || i->op == K_ATOMIC) && !b && !c->moves[i->c])
+        return add_pair(c, i->a);
     else return false;
     return true;
 }
 
 bool kcollapse_pairs(Arena *a, const KFunc *f, const uint8_t *transparent, CollapsePair *out, int *n) {
-    Collapser c = {.f = f, .transparent = transparent, .moves = qarena_alloc(a, f->nins), .outer = f->rank - 2, .inner = f->rank - 1, .pair = out};
+    Collapser c = {.f = f,
+                   .transparent = transparent,
+                   .moves = qarena_alloc(a, f->nins),
+                   .outer = f->rank - 2,
+                   .inner = f->rank - 1,
+                   .pair = out};
     if (f->rank < 2 || f->barrier || f->shared) return false;
     for (KRef r = 1; r < f->nins; r++)
         if (!look(&c, r)) return false;

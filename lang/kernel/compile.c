@@ -23,14 +23,15 @@ struct KCompiler {
 
 static const char entry[] = "kernel"; /* every object and PTX module has one kernel of this name */
 
-/* -- the machine we run on ---------------------------------------------------------------------------------------------- */
+/* -- the machine we run on -------------------------------------------------------------------------------------- */
 #if defined(__x86_64__)
 static LlvmArch host_arch(void) { return LLVM_X86; }
 
 /* Family, model and features, as LLVM will see them: two processors with equal words run the same code. */
 static CacheKey identify(void) {
     CacheKey k = {{0, 0}};
-    static const unsigned leaves[][2] = {{0, 0}, {1, 0}, {7, 0}, {7, 1}, {0xd, 1}, {0x14, 0}, {0x19, 0}, {0x80000001, 0}, {0x80000008, 0}};
+    static const unsigned leaves[][2] = {{0, 0},    {1, 0},    {7, 0},          {7, 1},         {0xd, 1},
+                                         {0x14, 0}, {0x19, 0}, {0x80000001, 0}, {0x80000008, 0}};
     for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++) {
         unsigned w[4] = {0};
         __get_cpuid_count(leaves[i][0], leaves[i][1], &w[0], &w[1], &w[2], &w[3]);
@@ -72,7 +73,7 @@ static int libc_minor(void) {
     return dot ? atoi(dot + 1) : 0;
 }
 
-/* -- the compiler --------------------------------------------------------------------------------------------------------- */
+/* -- the compiler ----------------------------------------------------------------------------------------------- */
 KCompiler *kcompile_open(Ctx *c, const char *cache_dir) {
     KCompiler *k = qmem_alloc(c, sizeof *k);
     k->ctx = c;
@@ -94,7 +95,10 @@ typedef struct { KTarget kir; LlvmTarget llvm; LlvmOutput kind; CacheKey key; } 
 
 static Target target_of(const KCompiler *k, const Device *d) {
     if (d->ops->code == CODE_PTX)
-        return (Target){{.kind = KT_NVPTX, .half = true}, {LLVM_NVPTX, d->arch, ""}, LLVM_ASSEMBLY, qcache_key((CacheKey){{1, 0}}, d->arch, strlen(d->arch))};
+        return (Target){{.kind = KT_NVPTX, .half = true},
+                        {LLVM_NVPTX, d->arch, ""},
+                        LLVM_ASSEMBLY,
+                        qcache_key((CacheKey){{1, 0}}, d->arch, strlen(d->arch))};
     return (Target){k->host, {host_arch(), "", ""}, LLVM_OBJECT, k->machine};
 }
 
@@ -122,7 +126,8 @@ static qs_status through_llvm(KCompiler *k, const KFunc *f, const Device *d, Tex
 }
 
 qs_status kcompile(KCompiler *k, const KFunc *f, const Device *d, Code *out) {
-    *out = (Code){.kind = d->ops->code, .entry = d->ops->code == CODE_OPENCL ? KEMIT_OPENCL_ENTRY : entry, .hash = f->hash, .name = f->name->s};
+    *out = (Code){.kind = d->ops->code, .entry = entry, .hash = f->hash, .name = f->name->s};
+    if (out->kind == CODE_OPENCL) out->entry = KEMIT_OPENCL_ENTRY;
     if (out->kind == CODE_KIR) {
         out->bytes = f;
         return QS_OK;
@@ -144,16 +149,19 @@ void kcompile_free(KCompiler *k, Code *code) {
     code->bytes = NULL;
 }
 
-/* -- what --dump shows ------------------------------------------------------------------------------------------------------ */
+/* -- what --dump shows ------------------------------------------------------------------------------------------ */
 qs_status kcompile_text(KCompiler *k, const KFunc *f, const Device *d, const char *stage, Text *out) {
     if (!strcmp(stage, "cl")) return kemit_opencl(k->ctx, f, out);
-    if (d->ops->code == CODE_OPENCL) return qerr_set(k->ctx, QS_EVALUE, "--dump %s: the device is opencl, which takes cl", stage);
+    if (d->ops->code == CODE_OPENCL)
+        return qerr_set(k->ctx, QS_EVALUE, "--dump %s: the device is opencl, which takes cl", stage);
     Target t = target_of(k, d);
     bool ptx = !strcmp(stage, "ptx");
-    if (ptx && t.kir.kind != KT_NVPTX) return qerr_set(k->ctx, QS_EVALUE, "--dump ptx: the device is %s, not cuda", d->ops->kind);
+    if (ptx && t.kir.kind != KT_NVPTX)
+        return qerr_set(k->ctx, QS_EVALUE, "--dump ptx: the device is %s, not cuda", d->ops->kind);
     if (!strcmp(stage, "llvm")) return kemit_llvm(k->ctx, f, &t.kir, out);
     bool opt = !strcmp(stage, "opt");
-    if (!opt && !ptx && strcmp(stage, "asm") != 0) return qerr_set(k->ctx, QS_EVALUE, "--dump: llvm, opt, asm, ptx or cl, got %s", stage);
+    if (!opt && !ptx && strcmp(stage, "asm") != 0)
+        return qerr_set(k->ctx, QS_EVALUE, "--dump: llvm, opt, asm, ptx or cl, got %s", stage);
     Text ir;
     qtext_init(&ir, k->ctx);
     qs_status s = kemit_llvm(k->ctx, f, &t.kir, &ir);

@@ -9,8 +9,9 @@
  * CODE_PTX    PTX text for device->arch
  * CODE_OPENCL OpenCL C text
  *
- * Native code and PTX come from the cache on disk when they have been made before: then LLVM is never opened.  The key is
- * the text of the LLVM IR together with the target, so it follows every change of kernel, compiler and machine. */
+ * Native code and PTX come from the cache on disk when they have been made before: then LLVM is never opened.  The
+ * key is the text of the LLVM IR together with the target, so it follows every change of kernel, compiler and
+ * machine. */
 #ifndef LANG_KERNEL_COMPILE_H
 #define LANG_KERNEL_COMPILE_H
 #include "lang/kernel/kir.h"
@@ -18,7 +19,8 @@
 
 typedef struct KCompiler KCompiler; /* one per machine: the cache on disk, LLVM once it is needed */
 
-/* cache_dir: NULL the usual place ($QUASAR_CACHE_DIR, $XDG_CACHE_HOME/quasar, ~/.cache/quasar), "" no cache on disk. */
+/* cache_dir: NULL the usual place ($QUASAR_CACHE_DIR, $XDG_CACHE_HOME/quasar, ~/.cache/quasar), "" no cache on
+ * disk. */
 KCompiler *kcompile_open(Ctx *c, const char *cache_dir);
 void kcompile_close(KCompiler *k);
 
@@ -26,6 +28,7 @@ void kcompile_close(KCompiler *k);
 qs_status kcompile(KCompiler *k, const KFunc *f, const Device *d, Code *out);
 void kcompile_free(KCompiler *k, Code *code);
 
-/* What --dump shows: "llvm" the IR as emitted, "opt" after LLVM's passes, "asm" machine code or PTX as text, "cl" OpenCL C. */
+/* What --dump shows: "llvm" the IR as emitted, "opt" after LLVM's passes, "asm" machine code or PTX as text, "cl"
+ * OpenCL C. */
 qs_status kcompile_text(KCompiler *k, const KFunc *f, const Device *d, const char *stage, Text *out);
 #endif

@@ -14,8 +14,8 @@ typedef struct {
     int libc;
 } KTarget;
 
-/* Textual LLVM IR.  The module defines `kernel`; for the cpu a native_fn and `kernel_info` (devices/native.h), for NVPTX
- * a kernel whose parameters are described in emit_ptx.c.  QS_EVALUE: a barrier where positions part. */
+/* Textual LLVM IR.  The module defines `kernel`; for the cpu a native_fn and `kernel_info` (devices/native.h), for
+ * NVPTX a kernel whose parameters are described in emit_ptx.c.  QS_EVALUE: a barrier where positions part. */
 qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out);
 
 /* OpenCL C 1.2 with one kernel of the name below; its first line and its parameters are described in emit_opencl.c.

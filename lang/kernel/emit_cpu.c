@@ -7,8 +7,8 @@
  *           for each position of the block, last axis innermost: its instructions
  *
  * The innermost loop is what LLVM vectorises.  Unless the launch is serial its turns are declared independent (access
- * groups), which is what a parallel launch means; so no overlap is tested at run time.  Memory that positions would share
- * although each has its own (private arrays) stays outside that promise. */
+ * groups), which is what a parallel launch means; so no overlap is tested at run time.  Memory that positions
+ * would share although each has its own (private arrays) stays outside that promise. */
 #include "lang/kernel/affine.h"
 #include "lang/kernel/emit_llvm.h"
 #include "lang/kernel/plan.h"
@@ -37,7 +37,7 @@ typedef struct {
 
 static Cpu *cpu_of(Emit *e) { return e->frame; }
 
-/* -- the entry block ------------------------------------------------------------------------------------------------------ */
+/* -- the entry block -------------------------------------------------------------------------------------------- */
 typedef struct { Text *out; bool dead; } Spot;
 
 static Spot enter_entry(Emit *e) {
@@ -64,7 +64,8 @@ static Opnd load_number(Emit *e, int param) {
 
 static Opnd load_base(Emit *e, int param) {
     size_t at = (size_t)param * sizeof(DevArg);
-    Opnd block = field(e, "%args", at + offsetof(DevArg, block), "ptr", ""), off = field(e, "%args", at + offsetof(DevArg, offset), "i64", "");
+    Opnd block = field(e, "%args", at + offsetof(DevArg, block), "ptr", ""),
+         off = field(e, "%args", at + offsetof(DevArg, offset), "i64", "");
     return emit_def(e, "getelementptr inbounds i8, ptr %s, i64 %s", block.s, off.s);
 }
 
@@ -83,7 +84,8 @@ static Opnd get_extent(Emit *e, int param, int axis, bool stride) {
     Opnd *o = &cpu_of(e)->extents[(param * QS_MAX_RANK + axis) * 2 + stride];
     if (*o->s) return *o;
     Spot s = enter_entry(e);
-    size_t at = (size_t)param * sizeof(DevArg) + (stride ? offsetof(DevArg, strides) : offsetof(DevArg, dims)) + (size_t)axis * 8;
+    size_t at = (size_t)param * sizeof(DevArg) + (stride ? offsetof(DevArg, strides) : offsetof(DevArg, dims)) +
+                (size_t)axis * 8;
     *o = field(e, "%args", at, "i64", stride ? "" : extent_range);
     leave_entry(e, s);
     return *o;
@@ -96,8 +98,9 @@ static void load_run(Cpu *k) {
     for (int a = 0; a < f->rank; a++) {
         k->domain[a] = field(e, "%run", offsetof(NativeRun, domain) + (size_t)a * 8, "i64", extent_range);
         k->nblocks[a] = field(e, "%run", offsetof(NativeRun, nblocks) + (size_t)a * 8, "i64", extent_range);
-        k->block[a] = f->fixed_block ? emit_opnd("%d", f->block[a])
-                                     : field(e, "%run", offsetof(NativeRun, block) + (size_t)a * 8, "i64", extent_range);
+        k->block[a] = f->fixed_block
+                          ? emit_opnd("%d", f->block[a])
+                          : field(e, "%run", offsetof(NativeRun, block) + (size_t)a * 8, "i64", extent_range);
         e->blkdim[a] = k->block[a], e->blkcnt[a] = k->nblocks[a];
     }
     k->stop = field(e, "%run", offsetof(NativeRun, stop), "ptr", "");
@@ -108,14 +111,15 @@ static void load_run(Cpu *k) {
     leave_entry(e, s);
 }
 
-/* -- memory of a position --------------------------------------------------------------------------------------------------- */
+/* -- memory of a position --------------------------------------------------------------------------------------- */
 static Place own_alloca(Cpu *k, KRef r) {
     Emit *e = k->e;
     const KIns *i = &e->f->ins[r];
     if (!k->alloca[r]) {
         Spot s = enter_entry(e);
         const char *t = emit_mem_type(e, (qs_dtype)i->dtype);
-        Opnd o = i->op == K_LARRAY ? emit_def(e, "alloca [%llu x %s], align 16", (unsigned long long)i->imm, t) : emit_def(e, "alloca %s", t);
+        Opnd o = i->op == K_LARRAY ? emit_def(e, "alloca [%llu x %s], align 16", (unsigned long long)i->imm, t)
+                                   : emit_def(e, "alloca %s", t);
         leave_entry(e, s);
         sscanf(o.s, "%%t%u", &k->alloca[r]);
     }
@@ -128,7 +132,8 @@ static Place strip_place(Cpu *k, KRef r, uint64_t bytes) {
     Emit *e = k->e;
     if (!k->alloca[r]) {
         Spot s = enter_entry(e);
-        sscanf(emit_def(e, "alloca [%llu x i8], align 64", (unsigned long long)bytes * (unsigned)k->strip).s, "%%t%u", &k->alloca[r]);
+        sscanf(emit_def(e, "alloca [%llu x i8], align 64", (unsigned long long)bytes * (unsigned)k->strip).s, "%%t%u",
+               &k->alloca[r]);
         leave_entry(e, s);
     }
     Opnd off = emit_def(e, "mul nuw nsw i64 %s, %llu", k->item.s, (unsigned long long)bytes);
@@ -138,7 +143,8 @@ static Place strip_place(Cpu *k, KRef r, uint64_t bytes) {
 static Place block_place(Cpu *k, uint32_t slot, uint64_t bytes) {
     Emit *e = k->e;
     Opnd row = emit_def(e, "mul i64 %s, %u", k->items.s, slot);
-    Opnd base = emit_def(e, "getelementptr inbounds i8, ptr %%scratch, i64 %s", emit_def(e, "add i64 %s, %u", row.s, k->plan->shared_bytes).s);
+    Opnd base = emit_def(e, "getelementptr inbounds i8, ptr %%scratch, i64 %s",
+                         emit_def(e, "add i64 %s, %u", row.s, k->plan->shared_bytes).s);
     Opnd off = emit_def(e, "mul i64 %s, %llu", k->item.s, (unsigned long long)bytes);
     return (Place){emit_def(e, "getelementptr inbounds i8, ptr %s, i64 %s", base.s, off.s), e->group};
 }
@@ -152,7 +158,9 @@ static Place kept_place(Cpu *k, KRef r) {
 /* Slot 0 of the tables by instruction is nobody's: in a strip it stands for the byte that says who is alive. */
 static Place alive_place(Cpu *k) { return k->strip ? strip_place(k, 0, 1) : block_place(k, k->plan->alive, 1); }
 
-static bool is_kept(const Cpu *k, KRef r) { return k->plan && k->plan->cls[r] == KC_PIECE && k->plan->home[r] == KH_KEPT; }
+static bool is_kept(const Cpu *k, KRef r) {
+    return k->plan && k->plan->cls[r] == KC_PIECE && k->plan->home[r] == KH_KEPT;
+}
 
 static Place get_container(Emit *e, KRef r) {
     Cpu *k = cpu_of(e);
@@ -167,7 +175,7 @@ static Place get_container(Emit *e, KRef r) {
     return own_alloca(k, r);
 }
 
-/* -- ends ------------------------------------------------------------------------------------------------------------------- */
+/* -- ends ------------------------------------------------------------------------------------------------------- */
 static void leave(Emit *e) {
     Cpu *k = cpu_of(e);
     if (k->plan && k->plan->mortal && e->now) emit_put(e, "store i8 0, ptr %s", alive_place(k).ptr.s);
@@ -175,7 +183,8 @@ static void leave(Emit *e) {
 }
 
 static const char fault_function[] =
-    "define internal void @fault(ptr %f, i32 %m, i32 %p, double %a, double %b, i64 %x0, i64 %x1, i64 %x2, i64 %x3, i64 %x4, i64 %x5, "
+    "define internal void @fault(ptr %f, i32 %m, i32 %p, double %a, double %b, i64 %x0, i64 %x1, i64 %x2, i64 %x3, i64 "
+    "%x4, i64 %x5, "
     "i64 %x6, i64 %x7) cold noinline nounwind {\n"
     "  %old = cmpxchg ptr %f, i32 0, i32 %m monotonic monotonic\n  %won = extractvalue { i32, i1 } %old, 1\n"
     "  br i1 %won, label %first, label %done\nfirst:\n";
@@ -183,11 +192,15 @@ static const char fault_function[] =
 static void add_fault_function(Emit *e) {
     Text *t = &e->tail;
     qtext_puts(t, fault_function);
-    qtext_printf(t, "  %%q0 = getelementptr i8, ptr %%f, i64 %zu\n  store i32 %%p, ptr %%q0\n", offsetof(DevFault, pos));
-    qtext_printf(t, "  %%q1 = getelementptr i8, ptr %%f, i64 %zu\n  store double %%a, ptr %%q1\n", offsetof(DevFault, value));
-    qtext_printf(t, "  %%q2 = getelementptr i8, ptr %%f, i64 %zu\n  store double %%b, ptr %%q2\n", offsetof(DevFault, value) + 8);
+    qtext_printf(t, "  %%q0 = getelementptr i8, ptr %%f, i64 %zu\n  store i32 %%p, ptr %%q0\n",
+                 offsetof(DevFault, pos));
+    qtext_printf(t, "  %%q1 = getelementptr i8, ptr %%f, i64 %zu\n  store double %%a, ptr %%q1\n",
+                 offsetof(DevFault, value));
+    qtext_printf(t, "  %%q2 = getelementptr i8, ptr %%f, i64 %zu\n  store double %%b, ptr %%q2\n",
+                 offsetof(DevFault, value) + 8);
     for (size_t a = 0; a < QS_MAX_RANK; a++)
-        qtext_printf(t, "  %%r%zu = getelementptr i8, ptr %%f, i64 %zu\n  store i64 %%x%zu, ptr %%r%zu\n", a, offsetof(DevFault, at) + a * 8, a, a);
+        qtext_printf(t, "  %%r%zu = getelementptr i8, ptr %%f, i64 %zu\n  store i64 %%x%zu, ptr %%r%zu\n", a,
+                     offsetof(DevFault, at) + a * 8, a, a);
     qtext_puts(t, "  br label %done\ndone:\n  ret void\n}\n");
 }
 
@@ -195,8 +208,11 @@ static void report_fault(Emit *e, const KIns *i) {
     Cpu *k = cpu_of(e);
     Opnd b = emit_double(e, i->b), c = emit_double(e, i->c), x[QS_MAX_RANK];
     for (int a = 0; a < QS_MAX_RANK; a++) x[a] = a < e->f->rank && e->now ? e->pos[a] : emit_opnd("0");
-    emit_put(e, "call void @fault(ptr %s, i32 %llu, i32 %u, double %s, double %s, i64 %s, i64 %s, i64 %s, i64 %s, i64 %s, i64 %s, i64 %s, i64 %s)",
-             k->fault.s, (unsigned long long)i->imm + 1, i->pos, b.s, c.s, x[0].s, x[1].s, x[2].s, x[3].s, x[4].s, x[5].s, x[6].s, x[7].s);
+    emit_put(e,
+             "call void @fault(ptr %s, i32 %llu, i32 %u, double %s, double %s, i64 %s, i64 %s, i64 %s, i64 %s, i64 %s, "
+             "i64 %s, i64 %s, i64 %s)",
+             k->fault.s, (unsigned long long)i->imm + 1, i->pos, b.s, c.s, x[0].s, x[1].s, x[2].s, x[3].s, x[4].s,
+             x[5].s, x[6].s, x[7].s);
 }
 
 static void poll_stop(Emit *e) {
@@ -214,7 +230,7 @@ static void poll_fault(Cpu *k) {
     emit_label(e, on);
 }
 
-/* -- loops over positions --------------------------------------------------------------------------------------------------- */
+/* -- loops over positions --------------------------------------------------------------------------------------- */
 static Axis open_axis(Emit *e, Opnd lo, Opnd hi) {
     Axis a = {.head = emit_new(e), .next = emit_new(e), .out = emit_new(e), .x1 = emit_new(e)};
     uint32_t from = emit_new(e), body = emit_new(e);
@@ -249,7 +265,9 @@ static void fetch(Cpu *k, KRef r) {
     emit_ins(e, r);
 }
 
-static bool foreign(const KPlan *plan, KRef r, KRef first, KRef last) { return r && (r < first || r >= last) && plan->cls[r] == KC_PIECE; }
+static bool foreign(const KPlan *plan, KRef r, KRef first, KRef last) {
+    return r && (r < first || r >= last) && plan->cls[r] == KC_PIECE;
+}
 
 static void fetch_all(Cpu *k, KRef first, KRef last) {
     for (KRef r = first; r < last; r++) {
@@ -297,7 +315,9 @@ static void place_in_block(Cpu *k) {
     if (!k->blocks) return;
     for (int a = 0; a < e->f->rank; a++) { /* of all axes here, where the epoch is that of the piece */
         e->blkpos[a] = emit_def(e, "sub nsw i64 %s, %s", e->pos[a].s, k->lo[a].s);
-        k->item = a ? emit_def(e, "add i64 %s, %s", emit_def(e, "mul i64 %s, %s", k->item.s, k->block[a].s).s, e->blkpos[a].s) : e->blkpos[0];
+        k->item =
+            a ? emit_def(e, "add i64 %s, %s", emit_def(e, "mul i64 %s, %s", k->item.s, k->block[a].s).s, e->blkpos[a].s)
+              : e->blkpos[0];
     }
 }
 
@@ -329,7 +349,8 @@ static bool independent(const KFunc *f, KRef first, KRef last) {
     for (KRef r = first; r < last; r++) {
         const KIns *i = &f->ins[r];
         if (i->op == K_ELSE || i->op == K_END) loops -= loop[--depth];
-        if (i->op == K_IF || i->op == K_ELSE || i->op == K_LOOP || i->op == K_FOR) loops += loop[depth++] = i->op == K_LOOP || i->op == K_FOR;
+        if (i->op == K_IF || i->op == K_ELSE || i->op == K_LOOP || i->op == K_FOR)
+            loops += loop[depth++] = i->op == K_LOOP || i->op == K_FOR;
         Memory m = memory_of(f, i);
         if (i->op == K_ATOMIC || i->op == K_AATOMIC) return false;
         if (!m || (i->op != K_STORE && i->op != K_ASTORE)) continue;
@@ -397,7 +418,8 @@ static Opnd axes_in_box(Cpu *k, const KSplit *box, int axes) {
     return in;
 }
 
-/* Enough for two vectors of float32: LLVM sees a short loop of known length and turns it into straight vector code. */
+/* Enough for two vectors of float32: LLVM sees a short loop of known length and turns it into straight vector
+ * code. */
 static int strip_length(const KTarget *t) { return strchr(t->mvec, 'e') ? 32 : strchr(t->mvec, 'd') ? 16 : 8; }
 
 /* Addresses of an array's first byte and of the byte after its last. */
@@ -426,7 +448,8 @@ static Opnd idempotent(Emit *e) {
             if (r == w) yes = emit_opnd("false");
             if (r == w) continue;
             address_range(e, w, &lo[0], &hi[0]), address_range(e, r, &lo[1], &hi[1]);
-            Opnd before = emit_def(e, "icmp ule i64 %s, %s", hi[0].s, lo[1].s), after = emit_def(e, "icmp ule i64 %s, %s", hi[1].s, lo[0].s);
+            Opnd before = emit_def(e, "icmp ule i64 %s, %s", hi[0].s, lo[1].s),
+                 after = emit_def(e, "icmp ule i64 %s, %s", hi[1].s, lo[0].s);
             yes = emit_def(e, "and i1 %s, %s", yes.s, emit_def(e, "or i1 %s, %s", before.s, after.s).s);
         }
     leave_entry(e, spot);
@@ -446,7 +469,8 @@ static void row_of_strips(Cpu *k, Opnd lo, Opnd hi, KPlan *plan) {
     Opnd again = idempotent(e);
     k->plan = plan, k->strip = strip_length(e->t);
     e->unroll = UNROLL_SMALL;
-    uint32_t from = emit_new(e), head = emit_new(e), body = emit_new(e), out = emit_new(e), next = emit_new(e), done = emit_new(e), x1 = emit_new(e);
+    uint32_t from = emit_new(e), head = emit_new(e), body = emit_new(e), out = emit_new(e), next = emit_new(e),
+             done = emit_new(e), x1 = emit_new(e);
     Opnd end = emit_def(e, "sub nsw i64 %s, %d", hi.s, k->strip); /* the last strip begins here, or before it */
     emit_label(e, from);
     emit_label(e, head);
@@ -461,7 +485,8 @@ static void row_of_strips(Cpu *k, Opnd lo, Opnd hi, KPlan *plan) {
     emit_label(e, next);
     Opnd after = emit_def(e, "add nsw i64 %s, %d", k->strip_lo.s, k->strip);
     Opnd last = emit_def(e, "icmp eq i64 %s, %s", k->strip_lo.s, end.s);
-    Opnd lapping = emit_def(e, "select i1 %s, i64 %s, i64 %s", last.s, hi.s, min64(e, after, end).s); /* over the strip before */
+    Opnd lapping =
+        emit_def(e, "select i1 %s, i64 %s, i64 %s", last.s, hi.s, min64(e, after, end).s); /* over the strip before */
     emit_put(e, "%%t%u = select i1 %s, i64 %s, i64 %s", x1, again.s, lapping.s, after.s);
     emit_jump(e, head);
     emit_label(e, out);
@@ -474,7 +499,8 @@ static void row_of_strips(Cpu *k, Opnd lo, Opnd hi, KPlan *plan) {
 static void row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last) {
     KPlan plan;
     Emit *e = k->e;
-    if (!k->plan && !k->blocks && kplan_strip(e->c, k->arena, e->f, e->match, e->opener, first, last, &plan)) row_of_strips(k, lo, hi, &plan);
+    if (!k->plan && !k->blocks && kplan_strip(e->c, k->arena, e->f, e->match, e->opener, first, last, &plan))
+        row_of_strips(k, lo, hi, &plan);
     else each_of_row(k, lo, hi, first, last, false);
 }
 
@@ -523,18 +549,21 @@ static Opnd may_join(Cpu *k) {
     Opnd n = k->domain[last], ok = emit_def(e, "icmp ult i64 %s, %d", n.s, COLOURS);
     for (int i = 0; i < s->ncollapse; i++) {
         Opnd all = emit_def(e, "mul i64 %s, %s", emit_arg(e, s->collapse[i].inner).s, n.s);
-        ok = emit_def(e, "and i1 %s, %s", ok.s, emit_def(e, "icmp eq i64 %s, %s", all.s, emit_arg(e, s->collapse[i].outer).s).s);
+        ok = emit_def(e, "and i1 %s, %s", ok.s,
+                      emit_def(e, "icmp eq i64 %s, %s", all.s, emit_arg(e, s->collapse[i].outer).s).s);
     }
     Opnd span = emit_def(e, "sub i64 %s, %s", k->hi[last].s, k->lo[last].s);
     ok = emit_def(e, "and i1 %s, %s", ok.s, emit_def(e, "icmp eq i64 %s, %s", span.s, n.s).s);
     if (!s->boxed) return ok;
     ok = emit_def(e, "and i1 %s, %s", ok.s, axes_in_box(k, s, last - 1).s);
     if (!s->lo[last]) return ok;
-    Opnd from = emit_def(e, "icmp sle i64 %s, 0", emit_arg(e, s->lo[last]).s), to = emit_def(e, "icmp sge i64 %s, %s", emit_arg(e, s->hi[last]).s, n.s);
+    Opnd from = emit_def(e, "icmp sle i64 %s, 0", emit_arg(e, s->lo[last]).s),
+         to = emit_def(e, "icmp sge i64 %s, %s", emit_arg(e, s->hi[last]).s, n.s);
     return emit_def(e, "and i1 %s, %s", ok.s, emit_def(e, "and i1 %s, %s", from.s, to.s).s);
 }
 
-/* The last two axes.  Rows p of the interior [from, to) become one loop from p·n on, where n is the length of a row. */
+/* The last two axes.  Rows p of the interior [from, to) become one loop from p·n on, where n is the length of a
+ * row. */
 static void plane(Cpu *k) {
     Emit *e = k->e;
     const KSplit *s = e->split;
@@ -544,11 +573,13 @@ static void plane(Cpu *k) {
         from = max64(e, emit_arg(e, s->lo[b]), from);
         to = min64(e, emit_arg(e, s->hi[b]), to);
     }
-    uint32_t before = emit_new(e), head = emit_new(e), body = emit_new(e), joined = emit_new(e), single = emit_new(e), done = emit_new(e);
+    uint32_t before = emit_new(e), head = emit_new(e), body = emit_new(e), joined = emit_new(e), single = emit_new(e),
+             done = emit_new(e);
     uint32_t after_joined = emit_new(e), after_single = emit_new(e), p1 = emit_new(e);
     emit_label(e, before);
     emit_label(e, head);
-    Opnd p = emit_def(e, "phi i64 [ %s, %%L%u ], [ %s, %%L%u ], [ %%t%u, %%L%u ]", k->lo[b].s, before, to.s, after_joined, p1, after_single);
+    Opnd p = emit_def(e, "phi i64 [ %s, %%L%u ], [ %s, %%L%u ], [ %%t%u, %%L%u ]", k->lo[b].s, before, to.s,
+                      after_joined, p1, after_single);
     emit_branch(e, emit_def(e, "icmp slt i64 %s, %s", p.s, k->hi[b].s), body, done);
     emit_label(e, body);
     Opnd low = emit_def(e, "icmp sge i64 %s, %s", p.s, from.s), high = emit_def(e, "icmp slt i64 %s, %s", p.s, to.s);
@@ -556,7 +587,8 @@ static void plane(Cpu *k) {
     emit_branch(e, in, joined, single);
     emit_label(e, joined);
     e->pos[b] = emit_opnd("0");
-    row(k, emit_def(e, "mul nuw nsw i64 %s, %s", p.s, n.s), emit_def(e, "mul nuw nsw i64 %s, %s", to.s, n.s), s->fast, s->fast_end);
+    row(k, emit_def(e, "mul nuw nsw i64 %s, %s", p.s, n.s), emit_def(e, "mul nuw nsw i64 %s, %s", to.s, n.s), s->fast,
+        s->fast_end);
     emit_label(e, after_joined);
     emit_jump(e, head);
     emit_label(e, single);
@@ -586,7 +618,7 @@ static void each_position(Cpu *k, KRef first, KRef last) {
     for (int a = outer - 1; a >= 0; a--) close_axis(e, &axis[a], "");
 }
 
-/* -- pieces ------------------------------------------------------------------------------------------------------------------- */
+/* -- pieces ----------------------------------------------------------------------------------------------------- */
 static bool has_piece(const KPlan *p, KRef first, KRef last) {
     for (KRef r = first; r < last; r++)
         if (p->cls[r] == KC_PIECE) return true;
@@ -611,14 +643,16 @@ static void each_piece(Cpu *k) {
 
 static void no_code(Emit *e) { (void)e; }
 
-/* -- blocks ------------------------------------------------------------------------------------------------------------------- */
+/* -- blocks ----------------------------------------------------------------------------------------------------- */
 
 static void begin_block(Cpu *k) {
     Emit *e = k->e;
     if (!k->plan) return;
     for (KRef r = 1; r < e->f->nins; r++) {
         const KIns *i = &e->f->ins[r];
-        if (i->op == K_SHARED && i->flag) fill(e, get_container(e, r).ptr, 0, emit_opnd("%llu", (unsigned long long)i->imm * qdtype_size((qs_dtype)i->dtype)));
+        if (i->op == K_SHARED && i->flag)
+            fill(e, get_container(e, r).ptr, 0,
+                 emit_opnd("%llu", (unsigned long long)i->imm * qdtype_size((qs_dtype)i->dtype)));
     }
     if (!k->plan->mortal) return;
     k->item = emit_opnd("0");
@@ -666,7 +700,7 @@ static void emit_body(Cpu *k) {
     emit_put(e, "ret void");
 }
 
-/* -- the module ---------------------------------------------------------------------------------------------------------------- */
+/* -- the module ------------------------------------------------------------------------------------------------- */
 
 static bool has_unknown_loop(const KFunc *f) {
     for (KRef r = 1; r < f->nins; r++)
@@ -698,7 +732,8 @@ static bool has_atomic(const KFunc *f, int p) {
 
 /* The Combine that does what atomic updates by op add up to; -1: none. */
 static int combining(KAtomic op) {
-    static const int8_t of[KA__COUNT] = {COMBINE_ADD, COMBINE_ADD, -1, -1, COMBINE_MIN, COMBINE_MAX, COMBINE_AND, COMBINE_OR, COMBINE_XOR, -1};
+    static const int8_t of[KA__COUNT] = {COMBINE_ADD, COMBINE_ADD, -1,         -1,          COMBINE_MIN,
+                                         COMBINE_MAX, COMBINE_AND, COMBINE_OR, COMBINE_XOR, -1};
     return of[op];
 }
 
@@ -721,8 +756,11 @@ static int find_sums(const KFunc *f, NativeSum out[NATIVE_SUMS]) {
         int how = sum_of(f, p);
         qs_dtype d = qdtype_real_of((qs_dtype)f->params[p].dtype);
         if (how == -2) continue;
-        if (how == -1 || !f->params[p].contiguous || kir_value_dtype(d) != d || d == QS_B1 || n == NATIVE_SUMS || p > UINT8_MAX) return 0;
-        out[n++] = (NativeSum){(uint8_t)p, (uint8_t)how, (uint8_t)d, qdtype_is_complex((qs_dtype)f->params[p].dtype) ? 2 : 1};
+        if (how == -1 || !f->params[p].contiguous || kir_value_dtype(d) != d || d == QS_B1 || n == NATIVE_SUMS ||
+            p > UINT8_MAX)
+            return 0;
+        out[n++] =
+            (NativeSum){(uint8_t)p, (uint8_t)how, (uint8_t)d, qdtype_is_complex((qs_dtype)f->params[p].dtype) ? 2 : 1};
     }
     return n;
 }
@@ -731,15 +769,21 @@ static void print_info(Cpu *k, Text *out) {
     const KFunc *f = k->e->source;
     NativeSum sums[NATIVE_SUMS] = {0};
     int nsums = f->serial ? 0 : find_sums(f, sums);
-    unsigned flags = (k->blocks ? NATIVE_BLOCKS : 0u) | (f->serial ? NATIVE_SERIAL : 0u) | (has_op(f, K_CHECK) ? NATIVE_CHECKS : 0u) | (has_unknown_loop(f) ? NATIVE_LOOPS : 0u);
-    qtext_printf(out, "@kernel_info = constant { i32, i32, i32, i32, i64, i64, i32, [%d x [4 x i8]] } { i32 %d, i32 %u, i32 %u, i32 %d, i64 %u, "
-                 "i64 %u, i32 %d, [%d x [4 x i8]] [", NATIVE_SUMS, NATIVE_ABI, flags, cost_of(f), f->nparams,
-                 k->plan ? k->plan->shared_bytes : 0, k->plan ? k->plan->item_bytes : 0, nsums, NATIVE_SUMS);
+    unsigned flags = (k->blocks ? NATIVE_BLOCKS : 0u) | (f->serial ? NATIVE_SERIAL : 0u) |
+                     (has_op(f, K_CHECK) ? NATIVE_CHECKS : 0u) | (has_unknown_loop(f) ? NATIVE_LOOPS : 0u);
+    qtext_printf(out,
+                 "@kernel_info = constant { i32, i32, i32, i32, i64, i64, i32, [%d x [4 x i8]] } { i32 %d, i32 %u, i32 "
+                 "%u, i32 %d, i64 %u, "
+                 "i64 %u, i32 %d, [%d x [4 x i8]] [",
+                 NATIVE_SUMS, NATIVE_ABI, flags, cost_of(f), f->nparams, k->plan ? k->plan->shared_bytes : 0,
+                 k->plan ? k->plan->item_bytes : 0, nsums, NATIVE_SUMS);
     for (int i = 0; i < NATIVE_SUMS; i++)
-        qtext_printf(out, "%s[4 x i8] [i8 %u, i8 %u, i8 %u, i8 %u]", i ? ", " : "", sums[i].param, sums[i].op, sums[i].dtype, sums[i].parts);
+        qtext_printf(out, "%s[4 x i8] [i8 %u, i8 %u, i8 %u, i8 %u]", i ? ", " : "", sums[i].param, sums[i].op,
+                     sums[i].dtype, sums[i].parts);
     qtext_puts(out, "] }\n");
 }
-_Static_assert(offsetof(NativeInfo, shared_bytes) == 16 && offsetof(NativeInfo, sums) == 36 && sizeof(NativeSum) == 4, "print_info writes a NativeInfo");
+_Static_assert(offsetof(NativeInfo, shared_bytes) == 16 && offsetof(NativeInfo, sums) == 36 && sizeof(NativeSum) == 4,
+               "print_info writes a NativeInfo");
 
 /* Declared vector functions must survive until the vectoriser looks for them. */
 static void print_used(Emit *e, Text *out) {
@@ -748,7 +792,9 @@ static void print_used(Emit *e, Text *out) {
     qtext_init(&list, e->c);
     for (const char *at = e->decls.len ? e->decls.s : ""; (at = strstr(at, "@_ZGV")); at++)
         qtext_printf(&list, "%sptr %.*s", n++ ? ", " : "", (int)strcspn(at, "("), at);
-    if (n) qtext_printf(out, "@llvm.compiler.used = appending global [%d x ptr] [%s], section \"llvm.metadata\"\n", n, list.s);
+    if (n)
+        qtext_printf(out, "@llvm.compiler.used = appending global [%d x ptr] [%s], section \"llvm.metadata\"\n", n,
+                     list.s);
     qtext_free(&list);
 }
 
@@ -756,7 +802,8 @@ static void print_module(Cpu *k, Text *out) {
     Emit *e = k->e;
     print_info(k, out);
     print_used(e, out);
-    qtext_puts(out, "define void @kernel(ptr noalias readonly %args, ptr noalias readonly %run, i64 %first, i64 %last, ptr noalias %scratch) #0 {\n"
+    qtext_puts(out, "define void @kernel(ptr noalias readonly %args, ptr noalias readonly %run, i64 %first, i64 %last, "
+                    "ptr noalias %scratch) #0 {\n"
                     "entry:\n");
     qtext_add(out, e->entry.s, e->entry.len);
     qtext_add(out, e->body.s, e->body.len);
@@ -764,14 +811,17 @@ static void print_module(Cpu *k, Text *out) {
     if (has_op(e->f, K_CHECK)) add_fault_function(e);
     qtext_printf(&e->tail, "attributes #0 = { nounwind%s }\nattributes #1 = { nounwind willreturn memory(none) }\n",
                  strchr(e->t->mvec, 'e') ? " \"prefer-vector-width\"=\"512\"" : "");
-    qtext_puts(&e->tail, "!0 = distinct !{}\n!1 = !{!\"llvm.loop.parallel_accesses\", !0}\n!2 = !{i64 0, i64 1152921504606846976}\n"
-                         "!3 = !{!\"llvm.loop.vectorize.enable\", i1 false}\n!4 = !{!\"llvm.loop.unroll.disable\"}\n"
-                         "!5 = !{!\"llvm.loop.vectorize.enable\", i1 true}\n"
-                         "!6 = !{!\"llvm.loop.vectorize.followup_vectorized\", !{!\"llvm.loop.unroll.full\"}}\n");
+    qtext_puts(
+        &e->tail,
+        "!0 = distinct !{}\n!1 = !{!\"llvm.loop.parallel_accesses\", !0}\n!2 = !{i64 0, i64 1152921504606846976}\n"
+        "!3 = !{!\"llvm.loop.vectorize.enable\", i1 false}\n!4 = !{!\"llvm.loop.unroll.disable\"}\n"
+        "!5 = !{!\"llvm.loop.vectorize.enable\", i1 true}\n"
+        "!6 = !{!\"llvm.loop.vectorize.followup_vectorized\", !{!\"llvm.loop.unroll.full\"}}\n");
 }
 
 static bool knows_blocks(const KFunc *f) {
-    return f->barrier || f->shared || f->fixed_block || has_op(f, K_BLKPOS) || has_op(f, K_BLKDIM) || has_op(f, K_BLKIDX) || has_op(f, K_BLKCNT);
+    return f->barrier || f->shared || f->fixed_block || has_op(f, K_BLKPOS) || has_op(f, K_BLKDIM) ||
+           has_op(f, K_BLKIDX) || has_op(f, K_BLKCNT);
 }
 
 static qs_status run(Cpu *k, Text *out) {
@@ -794,8 +844,11 @@ qs_status emit_cpu(Emit *e, Text *out) {
     qarena_init(&arena, e->c);
     const KFunc *f = e->f;
     size_t nparams = (size_t)f->nparams + 1;
-    Cpu k = {.e = e, .arena = &arena, .params = qarena_alloc(&arena, nparams * sizeof(Opnd)),
-             .extents = qarena_alloc(&arena, nparams * QS_MAX_RANK * 2 * sizeof(Opnd)), .alloca = qarena_alloc(&arena, f->nins * sizeof(uint32_t))};
+    Cpu k = {.e = e,
+             .arena = &arena,
+             .params = qarena_alloc(&arena, nparams * sizeof(Opnd)),
+             .extents = qarena_alloc(&arena, nparams * QS_MAX_RANK * 2 * sizeof(Opnd)),
+             .alloca = qarena_alloc(&arena, f->nins * sizeof(uint32_t))};
     e->frame = &k;
     e->param = get_param, e->extent = get_extent, e->container = get_container;
     e->leave = leave, e->fault = report_fault, e->poll = poll_stop, e->barrier = no_code;

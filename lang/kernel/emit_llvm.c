@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* -- text ----------------------------------------------------------------------------------------------------------- */
+/* -- text ------------------------------------------------------------------------------------------------------- */
 Opnd emit_opnd(const char *fmt, ...) {
     Opnd o;
     va_list ap;
@@ -88,7 +88,7 @@ void emit_declare(Emit *e, const char *fmt, ...) {
     qtext_puts(&e->decls, line);
 }
 
-/* -- types ---------------------------------------------------------------------------------------------------------- */
+/* -- types ------------------------------------------------------------------------------------------------------ */
 const char *emit_type(qs_dtype d) {
     switch (d) {
     case QS_B1: return "i1";
@@ -110,9 +110,11 @@ size_t emit_mem_size(qs_dtype d) { return qdtype_size(qdtype_real_of(d)); }
 static bool is_float(qs_dtype d) { return d == QS_F32 || d == QS_F64; }
 static bool is_signed(qs_dtype d) { return d == QS_I32 || d == QS_I64; }
 static int bits_of(qs_dtype d) { return d == QS_B1 ? 1 : d == QS_I64 || d == QS_U64 || d == QS_F64 ? 64 : 32; }
-static const char *suffix(qs_dtype d) { return d == QS_F32 ? "f32" : d == QS_F64 ? "f64" : bits_of(d) == 64 ? "i64" : "i32"; }
+static const char *suffix(qs_dtype d) {
+    return d == QS_F32 ? "f32" : d == QS_F64 ? "f64" : bits_of(d) == 64 ? "i64" : "i32";
+}
 
-/* -- values ---------------------------------------------------------------------------------------------------------- */
+/* -- values ----------------------------------------------------------------------------------------------------- */
 static Opnd literal(qs_dtype d, uint64_t bits) {
     KSlot s = {bits};
     if (d == QS_F32) s.F64 = (double)s.F32;
@@ -135,7 +137,9 @@ Opnd emit_arg(Emit *e, KRef r) {
 
 /* A temporary that is v, which may be a literal. */
 static Opnd named(Emit *e, qs_dtype d, Opnd v) {
-    const char *op = d == QS_B1 ? "or" : is_float(d) ? "fadd" : "add", *nothing = d == QS_B1 ? "false" : is_float(d) ? "-0.0" : "0";
+    const char *op = "add", *nothing = "0";
+    if (d == QS_B1) op = "or", nothing = "false";
+    if (is_float(d)) op = "fadd", nothing = "-0.0";
     return emit_def(e, "%s %s %s, %s", op, emit_type(d), v.s, nothing);
 }
 
@@ -164,7 +168,7 @@ static Opnd wide_arg(Emit *e, KRef r) {
     return e->wide[r] ? emit_tmp(e->wide[r]) : emit_def(e, "sext i32 %s to i64", a.s);
 }
 
-/* -- arithmetic ------------------------------------------------------------------------------------------------------ */
+/* -- arithmetic ------------------------------------------------------------------------------------------------- */
 static Opnd call2(Emit *e, const char *fn, qs_dtype d, Opnd a, Opnd b) {
     const char *t = emit_type(d);
     emit_declare(e, "declare %s @llvm.%s.%s(%s, %s)", t, fn, suffix(d), t, t);
@@ -183,7 +187,9 @@ static Opnd select(Emit *e, Opnd cond, const char *t, Opnd yes, Opnd no) {
 
 static Opnd lit(long long v) { return emit_opnd("%lld", v); }
 
-static Opnd bin(Emit *e, const char *op, const char *t, Opnd a, Opnd b) { return emit_def(e, "%s %s %s, %s", op, t, a.s, b.s); }
+static Opnd bin(Emit *e, const char *op, const char *t, Opnd a, Opnd b) {
+    return emit_def(e, "%s %s %s, %s", op, t, a.s, b.s);
+}
 
 static Opnd divide(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
     const char *t = emit_type(d);
@@ -222,7 +228,8 @@ static Opnd shift(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd n) {
 }
 
 static Opnd compare(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
-    static const char *const names[][3] = {{"slt", "ult", "olt"}, {"sle", "ule", "ole"}, {"eq", "eq", "oeq"}, {"ne", "ne", "une"}};
+    static const char *const names[][3] = {
+        {"slt", "ult", "olt"}, {"sle", "ule", "ole"}, {"eq", "eq", "oeq"}, {"ne", "ne", "une"}};
     const char *name = names[op - K_LT][is_float(d) ? 2 : is_signed(d) ? 0 : 1];
     return emit_def(e, "%ccmp %s %s %s, %s", is_float(d) ? 'f' : 'i', name, emit_type(d), a.s, b.s);
 }
@@ -235,8 +242,8 @@ static Opnd arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
     const char *free_order = real && flag == KFLAG_REASSOC ? " reassoc nsz" : "";
     switch (op) {
     case K_ADD: case K_SUB: case K_MUL:
-        snprintf(name, sizeof name, "%s%s%s%s", real ? "f" : "", op == K_ADD ? "add" : op == K_SUB ? "sub" : "mul", free_order,
-                 real ? " contract" : "");
+        snprintf(name, sizeof name, "%s%s%s%s", real ? "f" : "", op == K_ADD ? "add" : op == K_SUB ? "sub" : "mul",
+                 free_order, real ? " contract" : "");
         return bin(e, name, t, a, b);
     case K_DIV: return real ? bin(e, "fdiv", t, a, b) : divide(e, op, d, a, b);
     case K_MOD: return real ? float_mod(e, d, a, b) : divide(e, op, d, a, b);
@@ -260,7 +267,7 @@ static Opnd unary(Emit *e, KOp op, qs_dtype d, Opnd a) {
     return emit_def(e, "call %s @llvm.abs.%s(%s %s, i1 false)", t, suffix(d), t, a.s);
 }
 
-/* -- conversions ----------------------------------------------------------------------------------------------------- */
+/* -- conversions ------------------------------------------------------------------------------------------------ */
 static Opnd clamp(Emit *e, qs_dtype d, Opnd a, long long lo, long long hi) {
     return call2(e, "smin", d, call2(e, "smax", d, a, lit(lo)), lit(hi));
 }
@@ -290,7 +297,8 @@ static Opnd float_to_int(Emit *e, qs_dtype from, const char *to, bool sign, Opnd
 static Opnd convert(Emit *e, qs_dtype from, qs_dtype to, Opnd a) {
     const char *f = emit_type(from), *t = emit_type(to);
     if (from == to) return a;
-    if (to == QS_B1) return is_float(from) ? emit_def(e, "fcmp une %s %s, 0.0", f, a.s) : bin(e, "icmp ne", f, a, lit(0));
+    if (to == QS_B1)
+        return is_float(from) ? emit_def(e, "fcmp une %s %s, 0.0", f, a.s) : bin(e, "icmp ne", f, a, lit(0));
     if (is_float(from)) {
         if (is_float(to)) return emit_def(e, "%s %s %s to %s", to == QS_F64 ? "fpext" : "fptrunc", f, a.s, t);
         return float_to_int(e, from, t, is_signed(to), a);
@@ -312,23 +320,30 @@ static void cast(Emit *e, KRef r) {
     else emit_set(e, r, convert(e, from, (qs_dtype)i->dtype, emit_arg(e, i->a)));
 }
 
-/* -- memory ---------------------------------------------------------------------------------------------------------- */
+/* -- memory ----------------------------------------------------------------------------------------------------- */
 
-/* Conversions that a processor lacks, in integer arithmetic so that they vectorise; the same roundings as vm/base/dtype.c. */
+/* Conversions that a processor lacks, in integer arithmetic so that they vectorise; the same roundings as
+ * vm/base/dtype.c. */
 static const char half_to_float[] =
     "define internal float @half_to_float(i16 %h) alwaysinline {\n"
     "  %x = zext i16 %h to i32\n  %s0 = and i32 %x, 32768\n  %s = shl i32 %s0, 16\n  %m = and i32 %x, 32767\n"
-    "  %n0 = shl i32 %m, 13\n  %n1 = add i32 %n0, 939524096\n"                       /* rebias: 112 << 23 */
-    "  %big = icmp ugt i32 %m, 31743\n  %n2 = add i32 %n1, 939524096\n  %n = select i1 %big, i32 %n2, i32 %n1\n"
-    "  %small = icmp ult i32 %m, 1024\n  %d0 = uitofp i32 %m to float\n  %d1 = fmul float %d0, 0x3E70000000000000\n" /* 2^-24 */
-    "  %d = bitcast float %d1 to i32\n  %r = select i1 %small, i32 %d, i32 %n\n  %b = or i32 %r, %s\n"
+    /* rebias by 112 << 23; once more for infinities and NaN */
+    "  %n0 = shl i32 %m, 13\n  %n1 = add i32 %n0, 939524096\n  %big = icmp ugt i32 %m, 31743\n"
+    "  %n2 = add i32 %n1, 939524096\n  %n = select i1 %big, i32 %n2, i32 %n1\n"
+    /* subnormal ones count 2^-24 */
+    "  %small = icmp ult i32 %m, 1024\n  %d0 = uitofp i32 %m to float\n"
+    "  %d1 = fmul float %d0, 0x3E70000000000000\n  %d = bitcast float %d1 to i32\n"
+    "  %r = select i1 %small, i32 %d, i32 %n\n  %b = or i32 %r, %s\n"
     "  %f = bitcast i32 %b to float\n  ret float %f\n}\n";
 static const char float_to_half[] =
     "define internal i16 @float_to_half(float %f) alwaysinline {\n"
-    "  %x = bitcast float %f to i32\n  %s0 = lshr i32 %x, 16\n  %s = and i32 %s0, 32768\n  %m = and i32 %x, 2147483647\n"
-    "  %o0 = lshr i32 %m, 13\n  %odd = and i32 %o0, 1\n  %n0 = add i32 %m, 3355447295\n  %n1 = add i32 %n0, %odd\n" /* -(112<<23)+0xfff */
-    "  %n = lshr i32 %n1, 13\n"
-    "  %mf = bitcast i32 %m to float\n  %t = fadd float %mf, 0x3FE0000000000000\n"   /* 0.5: its ulp is a subnormal half's */
+    "  %x = bitcast float %f to i32\n  %s0 = lshr i32 %x, 16\n  %s = and i32 %s0, 32768\n"
+    "  %m = and i32 %x, 2147483647\n"
+    /* rebias by -(112 << 23), and add what makes the shift round to nearest even */
+    "  %o0 = lshr i32 %m, 13\n  %odd = and i32 %o0, 1\n  %n0 = add i32 %m, 3355447295\n"
+    "  %n1 = add i32 %n0, %odd\n  %n = lshr i32 %n1, 13\n"
+    /* the last place of 0.5 is that of a subnormal half: adding it rounds */
+    "  %mf = bitcast i32 %m to float\n  %t = fadd float %mf, 0x3FE0000000000000\n"
     "  %tb = bitcast float %t to i32\n  %d = sub i32 %tb, 1056964608\n"
     "  %small = icmp ult i32 %m, 947912704\n  %r0 = select i1 %small, i32 %d, i32 %n\n"
     "  %big = icmp uge i32 %m, 1199570944\n  %r1 = select i1 %big, i32 31744, i32 %r0\n"
@@ -386,18 +401,21 @@ Opnd emit_elem(Emit *e, qs_dtype elem, const char *space, Opnd base, Opnd index)
 }
 
 Opnd emit_load(Emit *e, qs_dtype elem, const char *space, Place at) {
-    Opnd raw = emit_def(e, "load %s, ptr%s %s, align %zu%s", emit_mem_type(e, elem), space, at.ptr.s, emit_mem_size(elem), at.tail);
+    Opnd raw = emit_def(e, "load %s, ptr%s %s, align %zu%s", emit_mem_type(e, elem), space, at.ptr.s,
+                        emit_mem_size(elem), at.tail);
     return decode(e, elem, raw);
 }
 
 void emit_store(Emit *e, qs_dtype elem, const char *space, Place at, Opnd v) {
     Opnd raw = encode(e, elem, v);
-    emit_put(e, "store %s %s, ptr%s %s, align %zu%s", emit_mem_type(e, elem), raw.s, space, at.ptr.s, emit_mem_size(elem), at.tail);
+    emit_put(e, "store %s %s, ptr%s %s, align %zu%s", emit_mem_type(e, elem), raw.s, space, at.ptr.s,
+             emit_mem_size(elem), at.tail);
 }
 
 static Place array_elem(Emit *e, const KIns *i) {
     Opnd base = e->param(e, (int)i->imm);
-    return (Place){emit_elem(e, (qs_dtype)e->f->params[i->imm].dtype, e->array_space, base, emit_arg(e, i->a)), e->group};
+    return (Place){emit_elem(e, (qs_dtype)e->f->params[i->imm].dtype, e->array_space, base, emit_arg(e, i->a)),
+                   e->group};
 }
 
 static void load(Emit *e, KRef r) {
@@ -436,7 +454,7 @@ static void store(Emit *e, const KIns *i) {
     emit_store(e, (qs_dtype)e->f->params[i->imm].dtype, e->array_space, array_elem(e, i), emit_arg(e, i->b));
 }
 
-/* -- atomics --------------------------------------------------------------------------------------------------------- */
+/* -- atomics ---------------------------------------------------------------------------------------------------- */
 static void math_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b, Opnd *out);
 
 static Opnd combine(Emit *e, KAtomic op, qs_dtype d, Opnd a, Opnd b) {
@@ -483,7 +501,8 @@ static void swap_loop(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opn
     Opnd have = same ? old : emit_def(e, "bitcast %s %s to %s", raw, old.s, mem);
     Opnd want = encode(e, elem, combine(e, op, kir_value_dtype(elem), decode(e, elem, have), v));
     if (!same) want = emit_def(e, "bitcast %s %s to %s", mem, want.s, raw);
-    Opnd pair = emit_def(e, "cmpxchg ptr%s %s, %s %s, %s %s%s monotonic monotonic", space, ptr.s, raw, old.s, raw, want.s, e->scope);
+    Opnd pair = emit_def(e, "cmpxchg ptr%s %s, %s %s, %s %s%s monotonic monotonic", space, ptr.s, raw, old.s, raw,
+                         want.s, e->scope);
     Opnd won = emit_def(e, "extractvalue { %s, i1 } %s, 1", raw, pair.s);
     emit_label(e, latch);
     emit_put(e, "%%t%u = extractvalue { %s, i1 } %s, 0", seen, raw, pair.s);
@@ -495,7 +514,9 @@ static void atomic_update(Emit *e, KAtomic op, qs_dtype elem, const char *space,
     elem = qdtype_real_of(elem);
     const char *name = direct(op, elem);
     if (!name) swap_loop(e, op, elem, space, ptr, v);
-    else emit_put(e, "atomicrmw %s ptr%s %s, %s %s%s monotonic", name, space, ptr.s, emit_mem_type(e, elem), v.s, e->scope);
+    else
+        emit_put(e, "atomicrmw %s ptr%s %s, %s %s%s monotonic", name, space, ptr.s, emit_mem_type(e, elem), v.s,
+                 e->scope);
 }
 
 static void atomic(Emit *e, const KIns *i) {
@@ -519,7 +540,7 @@ static void atomic(Emit *e, const KIns *i) {
     emit_label(e, done);
 }
 
-/* -- private and shared arrays ----------------------------------------------------------------------------------------- */
+/* -- private and shared arrays ---------------------------------------------------------------------------------- */
 static void inner_access(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r], *a = &e->f->ins[i->a];
     qs_dtype elem = (qs_dtype)a->dtype;
@@ -529,29 +550,34 @@ static void inner_access(Emit *e, KRef r) {
     if (i->op == K_ALOAD) emit_set(e, r, emit_load(e, elem, space, at));
     else if (i->op == K_ASTORE) emit_store(e, elem, space, at, emit_arg(e, i->c));
     else if (*e->shared_space) atomic_update(e, (KAtomic)i->flag, elem, space, at.ptr, emit_arg(e, i->c));
-    else plain_update(e, (KAtomic)i->flag, elem, space, at.ptr, emit_arg(e, i->c)); /* a block is one thread on the cpu */
+    else /* a block is one thread on the cpu */
+        plain_update(e, (KAtomic)i->flag, elem, space, at.ptr, emit_arg(e, i->c));
 }
 
 static void zero_fill(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
     emit_declare(e, "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)");
-    emit_put(e, "call void @llvm.memset.p0.i64(ptr align %zu %s, i8 0, i64 %llu, i1 false)", emit_mem_size((qs_dtype)i->dtype),
-             e->container(e, r).ptr.s, (unsigned long long)i->imm * emit_mem_size((qs_dtype)i->dtype));
+    emit_put(e, "call void @llvm.memset.p0.i64(ptr align %zu %s, i8 0, i64 %llu, i1 false)",
+             emit_mem_size((qs_dtype)i->dtype), e->container(e, r).ptr.s,
+             (unsigned long long)i->imm * emit_mem_size((qs_dtype)i->dtype));
 }
 
-/* -- indices --------------------------------------------------------------------------------------------------------- */
+/* -- indices ---------------------------------------------------------------------------------------------------- */
 
-/* Modes that divide are functions of their own: a kernel has many of these tests, mostly of indices that are inside, and
- * a diamond of control flow for each would cost LLVM seconds.  Equal calls are made once. */
+/* Modes that divide are functions of their own: a kernel has many of these tests, mostly of indices that are
+ * inside, and a diamond of control flow for each would cost LLVM seconds.  Equal calls are made once. */
 static const char mirror_function[] =
     "define internal i64 @mirror(i64 %a, i64 %n) noinline nounwind willreturn speculatable memory(none) {\n"
     "  %in = icmp ult i64 %a, %n\n  br i1 %in, label %inside, label %outside\ninside:\n  ret i64 %a\noutside:\n"
-    "  %s = ashr i64 %a, 63\n  %x = xor i64 %a, %s\n  %p = shl i64 %n, 1\n  %r = urem i64 %x, %p\n" /* -1-a is the image of a < 0 */
-    "  %p1 = sub i64 %p, 1\n  %b = sub i64 %p1, %r\n  %c = icmp ult i64 %r, %n\n  %v = select i1 %c, i64 %r, i64 %b\n  ret i64 %v\n}\n";
+    /* -1-a is the image of a < 0 */
+    "  %s = ashr i64 %a, 63\n  %x = xor i64 %a, %s\n  %p = shl i64 %n, 1\n  %r = urem i64 %x, %p\n"
+    "  %p1 = sub i64 %p, 1\n  %b = sub i64 %p1, %r\n  %c = icmp ult i64 %r, %n\n"
+    "  %v = select i1 %c, i64 %r, i64 %b\n  ret i64 %v\n}\n";
 static const char circular_function[] =
     "define internal i64 @circular(i64 %a, i64 %n) noinline nounwind willreturn speculatable memory(none) {\n"
     "  %in = icmp ult i64 %a, %n\n  br i1 %in, label %inside, label %outside\ninside:\n  ret i64 %a\noutside:\n"
-    "  %r = srem i64 %a, %n\n  %c = icmp slt i64 %r, 0\n  %u = add i64 %r, %n\n  %v = select i1 %c, i64 %u, i64 %r\n  ret i64 %v\n}\n";
+    "  %r = srem i64 %a, %n\n  %c = icmp slt i64 %r, 0\n  %u = add i64 %r, %n\n"
+    "  %v = select i1 %c, i64 %u, i64 %r\n  ret i64 %v\n}\n";
 
 static void bound(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
@@ -573,14 +599,15 @@ static void inb(Emit *e, KRef r) {
     emit_set(e, r, bin(e, "and", "i1", low, high));
 }
 
-/* -- mathematical functions -------------------------------------------------------------------------------------------- */
+/* -- mathematical functions ------------------------------------------------------------------------------------- */
 
 /* Vector functions of glibc, by the minor version that brought them (x86-64); 0: there is none. */
 static const uint8_t vector_since[MF__COUNT] = {
-    [MF_sin] = 22,   [MF_cos] = 22,   [MF_exp] = 22,  [MF_log] = 22,   [MF_pow] = 22,   [MF_tan] = 35,   [MF_asin] = 35,
-    [MF_acos] = 35,  [MF_atan] = 35,  [MF_sinh] = 35, [MF_cosh] = 35,  [MF_tanh] = 35,  [MF_asinh] = 35, [MF_acosh] = 35,
-    [MF_atanh] = 35, [MF_exp2] = 35,  [MF_expm1] = 35, [MF_log2] = 35, [MF_log10] = 35, [MF_log1p] = 35, [MF_cbrt] = 35,
-    [MF_erf] = 35,   [MF_erfc] = 35,  [MF_atan2] = 35, [MF_hypot] = 35,
+    [MF_sin] = 22,  [MF_cos] = 22,   [MF_exp] = 22,   [MF_log] = 22,   [MF_pow] = 22,
+    [MF_tan] = 35,  [MF_asin] = 35,  [MF_acos] = 35,  [MF_atan] = 35,  [MF_sinh] = 35,
+    [MF_cosh] = 35, [MF_tanh] = 35,  [MF_asinh] = 35, [MF_acosh] = 35, [MF_atanh] = 35,
+    [MF_exp2] = 35, [MF_expm1] = 35, [MF_log2] = 35,  [MF_log10] = 35, [MF_log1p] = 35,
+    [MF_cbrt] = 35, [MF_erf] = 35,   [MF_erfc] = 35,  [MF_atan2] = 35, [MF_hypot] = 35,
 };
 static const char *const c_names[MF__COUNT][2] = {
 #define MATHFN(id, nargs, f32, f64, ...) [MF_##id] = {#f32, #f64},
@@ -596,7 +623,8 @@ static int lanes_of(char isa, qs_dtype d) {
 }
 
 static void variant_name(char out[64], char isa, MathFn fn, qs_dtype d) {
-    snprintf(out, 64, "_ZGV%cN%d%s_%s", isa, lanes_of(isa, d), kir_math[fn].nargs == 2 ? "vv" : "v", c_names[fn][d == QS_F64]);
+    snprintf(out, 64, "_ZGV%cN%d%s_%s", isa, lanes_of(isa, d), kir_math[fn].nargs == 2 ? "vv" : "v",
+             c_names[fn][d == QS_F64]);
 }
 
 /* Tells the vectoriser which functions compute several values at once.  They must be declared, and look used. */
@@ -608,12 +636,13 @@ static void vector_variants(Emit *e, MathFn fn, qs_dtype d) {
         char name[64];
         int lanes = lanes_of(*isa, d);
         variant_name(name, *isa, fn, d);
-        if (kir_math[fn].nargs == 2) emit_declare(e, "declare <%d x %s> @%s(<%d x %s>, <%d x %s>) #1", lanes, t, name, lanes, t, lanes, t);
+        if (kir_math[fn].nargs == 2)
+            emit_declare(e, "declare <%d x %s> @%s(<%d x %s>, <%d x %s>) #1", lanes, t, name, lanes, t, lanes, t);
         else emit_declare(e, "declare <%d x %s> @%s(<%d x %s>) #1", lanes, t, name, lanes, t);
         qtext_printf(&list, "%s%s(%s)", list.len ? "," : "", name, name);
     }
-    emit_declare(e, "attributes #%u = { nounwind willreturn memory(none) \"vector-function-abi-variant\"=\"%s\" }", attributes_of(fn, d),
-                 list.s);
+    emit_declare(e, "attributes #%u = { nounwind willreturn memory(none) \"vector-function-abi-variant\"=\"%s\" }",
+                 attributes_of(fn, d), list.s);
     qtext_free(&list);
 }
 
@@ -645,7 +674,7 @@ static void math_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b, Opnd *out)
                : emit_def(e, "call %s @%s(%s %s) #%u", t, name, t, a.s, attributes);
 }
 
-/* -- control flow ------------------------------------------------------------------------------------------------------ */
+/* -- control flow ----------------------------------------------------------------------------------------------- */
 static void begin_if(Emit *e, KRef r) {
     uint32_t yes = emit_new(e), other = e->label[r] = emit_new(e);
     emit_branch(e, emit_arg(e, e->f->ins[r].a), yes, other);
@@ -691,8 +720,8 @@ static Opnd count_turns(Emit *e, const KIns *i, Opnd a, Opnd b, Opnd c) {
     return select(e, ok, "i64", bin(e, "add", "i64", steps, lit(1)), lit(0));
 }
 
-/* A long loop would keep an interrupt waiting, and a test in each turn would keep it from being vectorised: loops that
- * hold no other loop run in stretches, with a test before each. */
+/* A long loop would keep an interrupt waiting, and a test in each turn would keep it from being vectorised: loops
+ * that hold no other loop run in stretches, with a test before each. */
 enum { STRETCH = 1 << 16 };
 
 static bool runs_in_stretches(const Emit *e, KRef loop) {
@@ -703,7 +732,8 @@ static bool runs_in_stretches(const Emit *e, KRef loop) {
 }
 
 /* The counter's first value and limit: those of the loop, or of a stretch of it, which begins at label `outer`. */
-static void begin_stretch(Emit *e, const EmitLoop *l, uint32_t before, Opnd n, Opnd *first, Opnd *limit, uint32_t *from) {
+static void begin_stretch(Emit *e, const EmitLoop *l, uint32_t before, Opnd n, Opnd *first, Opnd *limit,
+                          uint32_t *from) {
     uint32_t outer = l->stretch, go = emit_new(e), ready = emit_new(e);
     emit_label(e, outer);
     *first = emit_def(e, "phi i64 [ 0, %%L%u ], [ %%t%u, %%L%u ]", before, l->k, l->head);
@@ -743,8 +773,10 @@ uint32_t emit_loop_metadata(Emit *e, const char *properties) {
 static void back_edge(Emit *e, KRef loop, uint32_t head) {
     bool small = kplan_unrolls(e->f, e->match, loop), never = e->unroll == UNROLL_NEVER;
     if (!small && !never) emit_put(e, "br label %%L%u", head);
-    else emit_put(e, "br label %%L%u, !llvm.loop !%u", head,
-                  emit_loop_metadata(e, never ? ", !{!\"llvm.loop.unroll.disable\"}" : ", !{!\"llvm.loop.unroll.full\"}"));
+    else {
+        const char *how = never ? ", !{!\"llvm.loop.unroll.disable\"}" : ", !{!\"llvm.loop.unroll.full\"}";
+        emit_put(e, "br label %%L%u, !llvm.loop !%u", head, emit_loop_metadata(e, how));
+    }
     e->dead = true;
 }
 
@@ -771,7 +803,7 @@ static void check(Emit *e, const KIns *i) {
     emit_label(e, good);
 }
 
-/* -- one instruction ----------------------------------------------------------------------------------------------------- */
+/* -- one instruction -------------------------------------------------------------------------------------------- */
 void emit_ins(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
     qs_dtype d = (qs_dtype)i->dtype;
@@ -779,7 +811,8 @@ void emit_ins(Emit *e, KRef r) {
     switch ((KOp)i->op) {
     case K_CONST: break;
     case K_PARAM: emit_set(e, r, e->param(e, (int)i->imm)); break;
-    case K_DIM: case K_STRIDE: emit_set(e, r, e->extent(e, (int)(i->imm >> 8), (int)(i->imm & 255), i->op == K_STRIDE)); break;
+    case K_DIM:
+    case K_STRIDE: emit_set(e, r, e->extent(e, (int)(i->imm >> 8), (int)(i->imm & 255), i->op == K_STRIDE)); break;
     case K_POS: set_index(e, r, e->pos[i->imm]); break;
     case K_BLKPOS: set_index(e, r, e->blkpos[i->imm]); break;
     case K_BLKDIM: set_index(e, r, e->blkdim[i->imm]); break;
@@ -797,7 +830,9 @@ void emit_ins(Emit *e, KRef r) {
     case K_BOUND: bound(e, r); break;
     case K_INB: inb(e, r); break;
     case K_NEG: case K_ABS: case K_NOT: emit_set(e, r, unary(e, (KOp)i->op, d, emit_arg(e, i->a))); break;
-    case K_SELECT: emit_set(e, r, select(e, emit_arg(e, i->a), emit_type(d), emit_arg(e, i->b), emit_arg(e, i->c))); break;
+    case K_SELECT:
+        emit_set(e, r, select(e, emit_arg(e, i->a), emit_type(d), emit_arg(e, i->b), emit_arg(e, i->c)));
+        break;
     case K_CAST: cast(e, r); break;
     case K_MATH:
         math_call(e, (MathFn)i->flag, d, emit_arg(e, i->a), i->b ? emit_arg(e, i->b) : lit(0), &v);
@@ -813,7 +848,10 @@ void emit_ins(Emit *e, KRef r) {
     case K_RET: e->leave(e); break;
     case K_BARRIER: e->barrier(e); break;
     case K_CHECK: check(e, i); break;
-    default: emit_set(e, r, arith(e, (KOp)i->op, (qs_dtype)e->f->ins[i->a].dtype, i->flag, emit_arg(e, i->a), emit_arg(e, i->b))); break;
+    default:
+        emit_set(e, r,
+                 arith(e, (KOp)i->op, (qs_dtype)e->f->ins[i->a].dtype, i->flag, emit_arg(e, i->a), emit_arg(e, i->b)));
+        break;
     }
 }
 
@@ -821,7 +859,7 @@ void emit_range(Emit *e, KRef first, KRef last) {
     for (KRef r = first; r < last; r++) emit_ins(e, r);
 }
 
-/* -- a module ------------------------------------------------------------------------------------------------------------ */
+/* -- a module --------------------------------------------------------------------------------------------------- */
 
 static void match_regions(Emit *e) {
     KRef open[EMIT_MAX_LOOPS];
@@ -837,12 +875,13 @@ static void match_regions(Emit *e) {
 }
 
 static void add_helpers(Emit *e, Text *out) {
-    static const struct { const char *mark, *text; } helpers[] = {
-        {"; half_to_float\n", half_to_float}, {"; float_to_half\n", float_to_half}, {"; float_to_bf16\n", float_to_bf16},
-        {"; mirror\n", mirror_function},      {"; circular\n", circular_function},
-    };
+    static const char *const helpers[][2] = {{"; half_to_float\n", half_to_float},
+                                             {"; float_to_half\n", float_to_half},
+                                             {"; float_to_bf16\n", float_to_bf16},
+                                             {"; mirror\n", mirror_function},
+                                             {"; circular\n", circular_function}};
     for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++)
-        if (e->decls.len && strstr(e->decls.s, helpers[i].mark)) qtext_puts(out, helpers[i].text);
+        if (e->decls.len && strstr(e->decls.s, helpers[i][0])) qtext_puts(out, helpers[i][1]);
 }
 
 qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out) {
@@ -854,7 +893,8 @@ qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out) {
     if (t->kind == KT_CPU && kopt_interior(c, &a, f, true, &split)) e->split = &split, f = split.func;
     e->f = f, e->group = "", e->array_space = e->shared_space = e->scope = "", e->metadata = 15;
     uint32_t **const tables[] = {&e->match, &e->opener, &e->val, &e->wide, &e->epoch, &e->label};
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) *tables[i] = qarena_alloc(&a, f->nins * sizeof(uint32_t));
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        *tables[i] = qarena_alloc(&a, f->nins * sizeof(uint32_t));
     Text *const texts[] = {&e->entry, &e->body, &e->decls, &e->tail};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) qtext_init(texts[i], c);
     match_regions(e);

@@ -1,5 +1,5 @@
-/* emit_llvm.h -- shared by the files that print LLVM IR: emit_llvm.c (what an instruction is), emit_cpu.c and emit_ptx.c
- * (what is around the work of one position). */
+/* emit_llvm.h -- shared by the files that print LLVM IR: emit_llvm.c (what an instruction is), emit_cpu.c and
+ * emit_ptx.c (what is around the work of one position). */
 #ifndef LANG_KERNEL_EMIT_LLVM_H
 #define LANG_KERNEL_EMIT_LLVM_H
 #include "lang/kernel/emit.h"
@@ -13,7 +13,8 @@ typedef struct { Opnd ptr; const char *tail; } Place; /* memory, and what is app
 
 typedef enum { UNROLL_SMALL, UNROLL_NEVER } EmitUnroll;
 
-/* Labels; of a FOR: the number of its turn counter and of the next turn; the label where its stretches begin, or 0. */
+/* Labels; of a FOR: the number of its turn counter and of the next turn; the label where its stretches begin, or
+ * 0. */
 typedef struct { uint32_t head, next, out, k, k1, stretch; } EmitLoop;
 
 typedef struct Emit Emit;
@@ -46,7 +47,7 @@ struct Emit {
     /* What the frame provides; positions and blocks as int64. */
     Opnd pos[QS_MAX_RANK], blkpos[QS_MAX_RANK], blkdim[QS_MAX_RANK], blkidx[QS_MAX_RANK], blkcnt[QS_MAX_RANK];
     const char *array_space, *shared_space;          /* "" or " addrspace(1)" */
-    Opnd (*param)(Emit *, int param);                /* KP_NUM: the value in its dtype; KP_ARRAY: pointer to the first element */
+    Opnd (*param)(Emit *, int param); /* KP_NUM: the value in its dtype; KP_ARRAY: pointer to the first element */
     Opnd (*extent)(Emit *, int param, int axis, bool stride);
     Place (*container)(Emit *, KRef r);              /* of a LOCAL, LARRAY or SHARED */
     void (*leave)(Emit *);                           /* this position ends early */
@@ -59,7 +60,7 @@ struct Emit {
 };
 
 const char *emit_type(qs_dtype value);                            /* "i32" */
-const char *emit_mem_type(const Emit *e, qs_dtype elem);          /* of an element in memory; components of complex ones */
+const char *emit_mem_type(const Emit *e, qs_dtype elem); /* of an element in memory; components of complex ones */
 size_t emit_mem_size(qs_dtype elem);
 Opnd emit_opnd(const char *fmt, ...) QS_PRINTF(1, 2);
 Opnd emit_tmp(uint32_t n);

@@ -1,4 +1,5 @@
-/* emit_ptx.c -- the frame of a kernel for NVPTX: one thread is one position; devices/ptx.h says how it is launched. */
+/* emit_ptx.c -- the frame of a kernel for NVPTX: one thread is one position; devices/ptx.h says how it is
+ * launched. */
 #include "lang/kernel/emit_llvm.h"
 #include "devices/ptx.h"
 
@@ -16,7 +17,7 @@ typedef struct {
 
 static Gpu *gpu_of(Emit *e) { return e->frame; }
 
-/* -- the entry block -------------------------------------------------------------------------------------------------- */
+/* -- the entry block -------------------------------------------------------------------------------------------- */
 typedef struct { Text *out; bool dead; } Spot;
 
 static Spot enter_entry(Emit *e) {
@@ -38,7 +39,8 @@ static Opnd get_param(Emit *e, int param) {
     const KParam *p = &e->f->params[param];
     if (*o->s) return *o;
     Spot s = enter_entry(e);
-    if (p->kind == KP_ARRAY) *o = emit_def(e, "inttoptr i64 %s to ptr addrspace(1)", load_slot(e, g->slot[param], "i64").s);
+    if (p->kind == KP_ARRAY)
+        *o = emit_def(e, "inttoptr i64 %s to ptr addrspace(1)", load_slot(e, g->slot[param], "i64").s);
     else if (p->dtype == QS_B1) *o = emit_def(e, "icmp ne i8 %s, 0", load_slot(e, g->slot[param], "i8").s);
     else *o = load_slot(e, g->slot[param], emit_type((qs_dtype)p->dtype));
     leave_entry(e, s);
@@ -57,7 +59,7 @@ static Opnd get_extent(Emit *e, int param, int axis, bool stride) {
     return *o;
 }
 
-/* -- memory ------------------------------------------------------------------------------------------------------------- */
+/* -- memory ----------------------------------------------------------------------------------------------------- */
 static Place get_container(Emit *e, KRef r) {
     Gpu *g = gpu_of(e);
     const KIns *i = &e->f->ins[r];
@@ -76,12 +78,12 @@ static void declare_shared(Emit *e, Text *out) {
     for (KRef r = 1; r < e->f->nins; r++) {
         const KIns *i = &e->f->ins[r];
         if (i->op == K_SHARED)
-            qtext_printf(out, "@shared%u = internal addrspace(3) global [%llu x %s] undef, align 16\n", r, (unsigned long long)i->imm,
-                         emit_mem_type(e, (qs_dtype)i->dtype));
+            qtext_printf(out, "@shared%u = internal addrspace(3) global [%llu x %s] undef, align 16\n", r,
+                         (unsigned long long)i->imm, emit_mem_type(e, (qs_dtype)i->dtype));
     }
 }
 
-/* -- ends --------------------------------------------------------------------------------------------------------------- */
+/* -- ends ------------------------------------------------------------------------------------------------------- */
 static void leave(Emit *e) { emit_jump(e, e->item_end); }
 
 static void barrier(Emit *e) {
@@ -93,7 +95,8 @@ static void report_fault(Emit *e, const KIns *i) {
     Opnd value[2] = {emit_double(e, i->b), emit_double(e, i->c)};
     Opnd fault = emit_def(e, "inttoptr i64 %s to ptr addrspace(1)", load_slot(e, 0, "i64").s);
     uint32_t first = emit_new(e), done = emit_new(e);
-    Opnd pair = emit_def(e, "cmpxchg ptr addrspace(1) %s, i32 0, i32 %llu monotonic monotonic", fault.s, (unsigned long long)i->imm + 1);
+    Opnd pair = emit_def(e, "cmpxchg ptr addrspace(1) %s, i32 0, i32 %llu monotonic monotonic", fault.s,
+                         (unsigned long long)i->imm + 1);
     emit_branch(e, emit_def(e, "extractvalue { i32, i1 } %s, 1", pair.s), first, done);
     emit_label(e, first);
     Opnd at = emit_def(e, "getelementptr i8, ptr addrspace(1) %s, i64 %zu", fault.s, offsetof(DevFault, pos));
@@ -103,13 +106,14 @@ static void report_fault(Emit *e, const KIns *i) {
         emit_put(e, "store double %s, ptr addrspace(1) %s", value[k].s, at.s);
     }
     for (int k = 0; k < e->f->rank; k++) {
-        at = emit_def(e, "getelementptr i8, ptr addrspace(1) %s, i64 %zu", fault.s, offsetof(DevFault, at) + 8 * (size_t)k);
+        at = emit_def(e, "getelementptr i8, ptr addrspace(1) %s, i64 %zu", fault.s,
+                      offsetof(DevFault, at) + 8 * (size_t)k);
         emit_put(e, "store i64 %s, ptr addrspace(1) %s", e->pos[k].s, at.s);
     }
     emit_label(e, done);
 }
 
-/* -- where this thread is ------------------------------------------------------------------------------------------------- */
+/* -- where this thread is --------------------------------------------------------------------------------------- */
 static Opnd special(Emit *e, const char *name) {
     emit_declare(e, "declare i32 @llvm.nvvm.read.ptx.sreg.%s() nounwind memory(none)", name);
     return emit_def(e, "call i32 @llvm.nvvm.read.ptx.sreg.%s()", name);
@@ -133,9 +137,13 @@ static void locate(Gpu *g) {
         e->blkdim[a] = e->f->fixed_block ? emit_opnd("%d", e->f->block[a]) : load_slot(e, 1 + rank + a, "i64");
         e->blkcnt[a] = load_slot(e, 1 + 2 * rank + a, "i64");
         e->blkidx[a] = widen(e, a ? digit(e, &block, narrow(e, e->blkcnt[a])) : block);
-        Opnd t = a == rank - 1 ? special(e, "tid.x") : a == rank - 2 ? special(e, "tid.y") : a ? digit(e, &z, narrow(e, e->blkdim[a])) : z;
+        Opnd t = a == rank - 1   ? special(e, "tid.x")
+                 : a == rank - 2 ? special(e, "tid.y")
+                 : a             ? digit(e, &z, narrow(e, e->blkdim[a]))
+                                 : z;
         e->blkpos[a] = widen(e, t);
-        e->pos[a] = emit_def(e, "add nuw nsw i64 %s, %s", emit_def(e, "mul nuw nsw i64 %s, %s", e->blkidx[a].s, e->blkdim[a].s).s, e->blkpos[a].s);
+        e->pos[a] = emit_def(e, "add nuw nsw i64 %s, %s",
+                             emit_def(e, "mul nuw nsw i64 %s, %s", e->blkidx[a].s, e->blkdim[a].s).s, e->blkpos[a].s);
     }
 }
 
@@ -148,7 +156,8 @@ static void clear_shared(Gpu *g) {
         if (i->op != K_SHARED || !i->flag) continue;
         Opnd first = emit_opnd("0"), step = emit_opnd("1");
         for (int a = 0; a < e->f->rank; a++) {
-            first = emit_def(e, "add i64 %s, %s", emit_def(e, "mul i64 %s, %s", first.s, e->blkdim[a].s).s, e->blkpos[a].s);
+            first =
+                emit_def(e, "add i64 %s, %s", emit_def(e, "mul i64 %s, %s", first.s, e->blkdim[a].s).s, e->blkpos[a].s);
             step = emit_def(e, "mul i64 %s, %s", step.s, e->blkdim[a].s);
         }
         uint32_t from = emit_new(e), head = emit_new(e), body = emit_new(e), out = emit_new(e), x1 = emit_new(e);
@@ -213,7 +222,7 @@ static void serial(Gpu *g) {
     }
 }
 
-/* -- the module ------------------------------------------------------------------------------------------------------------- */
+/* -- the module ------------------------------------------------------------------------------------------------- */
 static int number_slots(Gpu *g) {
     const KFunc *f = g->e->f;
     int n = qptx_first_arg(f->rank);
@@ -241,8 +250,11 @@ qs_status emit_ptx(Emit *e, Text *out) {
     const KFunc *f = e->f;
     size_t nparams = (size_t)f->nparams + 1;
     qarena_init(&arena, e->c);
-    Gpu g = {.e = e, .slot = qarena_alloc(&arena, nparams * sizeof(int)), .params = qarena_alloc(&arena, nparams * sizeof(Opnd)),
-             .extents = qarena_alloc(&arena, nparams * QS_MAX_RANK * 2 * sizeof(Opnd)), .alloca = qarena_alloc(&arena, f->nins * sizeof(uint32_t))};
+    Gpu g = {.e = e,
+             .slot = qarena_alloc(&arena, nparams * sizeof(int)),
+             .params = qarena_alloc(&arena, nparams * sizeof(Opnd)),
+             .extents = qarena_alloc(&arena, nparams * QS_MAX_RANK * 2 * sizeof(Opnd)),
+             .alloca = qarena_alloc(&arena, f->nins * sizeof(uint32_t))};
     e->frame = &g;
     e->param = get_param, e->extent = get_extent, e->container = get_container;
     e->leave = leave, e->fault = report_fault, e->barrier = barrier;

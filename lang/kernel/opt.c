@@ -1,10 +1,10 @@
 /* opt.c -- see opt.h.
  *
- * Interior and border.  An access near position p reads x[p0-1, p1+2] through index tests: INB (outside is 0) or BOUND
- * (mirror, circular, clamped).  For every test whose index is an affine function of one position axis, of numbers that
- * the launch fixes, and of loop counters between such limits, the positions where it cannot fail form an interval.  The
- * intersection of all intervals is the box; in it the tests are dropped, and with them the guards of loads and stores,
- * which is what lets the loop be vectorised.
+ * Interior and border.  An access near position p reads x[p0-1, p1+2] through index tests: INB (outside is 0) or
+ * BOUND (mirror, circular, clamped).  For every test whose index is an affine function of one position axis, of
+ * numbers that the launch fixes, and of loop counters between such limits, the positions where it cannot fail form an
+ * interval.  The intersection of all intervals is the box; in it the tests are dropped, and with them the guards of
+ * loads and stores, which is what lets the loop be vectorised.
  *
  * Safety.  In the box memory is touched without a test, so the arithmetic that computes the box must not be fooled by
  * wrapping: factors, positions and loop counters are limited to ranges in which nothing can wrap, and `ok` tests at
@@ -38,18 +38,19 @@ typedef struct {
 
 static const KIns *ins(const Splitter *s, KRef r) { return &s->f->ins[r]; }
 
-/* -- what the launch determines --------------------------------------------------------------------------------------- */
+/* -- what the launch determines --------------------------------------------------------------------------------- */
 static bool is_fixed(Splitter *s, KRef r) {
     if (!r) return true;
     if (s->fixed[r]) return s->fixed[r] == 2;
     const KIns *i = ins(s, r);
-    bool pure = kir_ops[i->op].effect == KE_PURE && i->op != K_POS && i->op != K_BLKPOS && i->op != K_BLKIDX && i->op != K_BOUND && i->op != K_MATH;
+    bool pure = kir_ops[i->op].effect == KE_PURE && i->op != K_POS && i->op != K_BLKPOS && i->op != K_BLKIDX &&
+                i->op != K_BOUND && i->op != K_MATH;
     bool yes = pure && is_fixed(s, i->a) && is_fixed(s, i->b) && is_fixed(s, i->c);
     s->fixed[r] = yes ? 2 : 1;
     return yes;
 }
 
-/* -- ranges ------------------------------------------------------------------------------------------------------------ */
+/* -- ranges ----------------------------------------------------------------------------------------------------- */
 static bool range_of(Splitter *s, KRef r, Range *out);
 static bool add_limit(Splitter *s, const Affine *sum);
 
@@ -92,7 +93,8 @@ static bool keep_end(Splitter *s, const Affine *a) {
 static bool counter_range(Splitter *s, KRef r, Range *out) {
     const KIns *i = ins(s, r), *step = ins(s, i->c);
     Range a, b;
-    if (step->op != K_CONST || (int64_t)step->imm == 0 || !range_of(s, i->a, &a) || !range_of(s, i->b, &b)) return false;
+    if (step->op != K_CONST || (int64_t)step->imm == 0 || !range_of(s, i->a, &a) || !range_of(s, i->b, &b))
+        return false;
     bool up = (int64_t)step->imm > 0;
     out->lo = up ? a.lo : b.lo, out->hi = up ? b.hi : a.hi;
     return i->dtype != QS_I64 || (keep_end(s, &out->lo) && keep_end(s, &out->hi));
@@ -144,7 +146,7 @@ static bool range_of(Splitter *s, KRef r, Range *out) {
     }
 }
 
-/* -- limits ------------------------------------------------------------------------------------------------------------ */
+/* -- limits ----------------------------------------------------------------------------------------------------- */
 
 /* Takes the position out of the sum; false when there are two of them. */
 static bool isolate(const Splitter *s, Limit *l) {
@@ -236,7 +238,7 @@ static bool find_tests(Splitter *s) {
     return any;
 }
 
-/* -- the prologue ---------------------------------------------------------------------------------------------------------- */
+/* -- the prologue ----------------------------------------------------------------------------------------------- */
 static KRef number(Splitter *s, int64_t v) { return kir_const_int(s->g, QS_I64, v, 0); }
 static KRef fold(Splitter *s, KOp op, KRef a, KRef b) { return kir_fold(s->g, op, QS_I64, 0, a, b, 0, 0); }
 
@@ -322,7 +324,7 @@ static KRef in_box(Splitter *s, const KSplit *out) {
     return cond;
 }
 
-/* -- the two copies ---------------------------------------------------------------------------------------------------------- */
+/* -- the two copies --------------------------------------------------------------------------------------------- */
 static bool is_true(const Splitter *s, KRef r) { return r && s->g->ins[r].op == K_CONST && s->g->ins[r].imm == 1; }
 
 static KRef copy_one(Splitter *s, KRef r, bool fast) {
@@ -333,7 +335,8 @@ static KRef copy_one(Splitter *s, KRef r, bool fast) {
     if (fast && i->op == K_LOAD && is_true(s, b)) b = 0;
     if (fast && (i->op == K_STORE || i->op == K_ATOMIC) && is_true(s, c)) c = 0;
     if (fast && i->op == K_CHECK && is_true(s, a)) return 0;
-    if (kir_ops[i->op].effect == KE_PURE && kir_ops[i->op].a != KARG__) return kir_fold(s->g, (KOp)i->op, d, i->flag, a, b, c, i->pos);
+    if (kir_ops[i->op].effect == KE_PURE && kir_ops[i->op].a != KARG__)
+        return kir_fold(s->g, (KOp)i->op, d, i->flag, a, b, c, i->pos);
     return kir_add(s->g, (KOp)i->op, d, i->flag, a, b, c, i->imm, i->pos);
 }
 
@@ -383,7 +386,8 @@ bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out)
     bool boxed = find_tests(&s);
     if (!kcollapse_pairs(arena, f, s.sure, pair, &npairs)) npairs = 0;
     if (!boxed && !npairs) return false;
-    s.map = qarena_alloc(arena, f->nins * sizeof *s.map), s.prologue = qarena_alloc(arena, f->nins * sizeof *s.prologue);
+    s.map = qarena_alloc(arena, f->nins * sizeof *s.map),
+    s.prologue = qarena_alloc(arena, f->nins * sizeof *s.prologue);
     *out = (KSplit){.func = s.g = shell(c, arena, f), .boxed = boxed};
     if (boxed) build_box(&s, out);
     build_collapse(&s, pair, npairs, out);

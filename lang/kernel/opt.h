@@ -15,8 +15,8 @@
  * It is KIR like any other, but a backend with loops over positions cuts these loops at the box instead of testing.
  * Without tests there is no box and `full` is empty.
  *
- * In `fast` the loops over the last two axes may be one (collapse.h), for launches where in each pair the outer number
- * is the inner one times the extent of the last axis. */
+ * In `fast` the loops over the last two axes may be one (collapse.h), for launches where in each pair the outer
+ * number is the inner one times the extent of the last axis. */
 typedef struct {
     KFunc *func;
     bool boxed;

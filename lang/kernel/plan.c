@@ -4,7 +4,12 @@
 
 #include <string.h>
 
-enum { CHEAP = 8 /* instructions: computed again rather than kept */, DEAR = 1000, MAX_DEPTH = 256, UNROLLED = 1500 /* instructions */ };
+enum {
+    CHEAP = 8 /* instructions: computed again rather than kept */,
+    DEAR = 1000,
+    MAX_DEPTH = 256,
+    UNROLLED = 1500 /* instructions */
+};
 
 typedef struct {
     Ctx *ctx;
@@ -27,7 +32,9 @@ static bool opens(uint8_t op) { return op == K_IF || op == K_LOOP || op == K_FOR
 static bool is_loop(uint8_t op) { return op == K_LOOP || op == K_FOR; }
 
 /* The IF, LOOP or FOR whose region this is. */
-static KRef construct(const Planner *p, KRef region) { return ins(p, region)->op == K_ELSE ? p->opener[region] : region; }
+static KRef construct(const Planner *p, KRef region) {
+    return ins(p, region)->op == K_ELSE ? p->opener[region] : region;
+}
 static KRef around(const Planner *p, KRef r) { return p->parent[r] ? construct(p, p->parent[r]) : 0; }
 
 static void find_parents(Planner *p) {
@@ -48,7 +55,7 @@ static KRef target(const Planner *p, KRef r) {
         if (is_loop(ins(p, x)->op) && left-- == 0) return x;
 }
 
-/* -- what differs between positions ----------------------------------------------------------------------------------- */
+/* -- what differs between positions ----------------------------------------------------------------------------- */
 static void vary(Planner *p, uint8_t *flag) {
     if (!*flag) *flag = 1, p->changed = true;
 }
@@ -60,7 +67,9 @@ static bool parted(const Planner *p, KRef r) {
     return false;
 }
 
-static bool operand_varies(const Planner *p, const KIns *i) { return p->varies[i->a] || p->varies[i->b] || p->varies[i->c]; }
+static bool operand_varies(const Planner *p, const KIns *i) {
+    return p->varies[i->a] || p->varies[i->b] || p->varies[i->c];
+}
 
 static void jump(Planner *p, KRef r) {
     if (!parted(p, r)) return;
@@ -96,7 +105,7 @@ static void find_varying(Planner *p) {
     } while (p->changed);
 }
 
-/* -- what runs once for all --------------------------------------------------------------------------------------------- */
+/* -- what runs once for all ------------------------------------------------------------------------------------- */
 static void share(Planner *p, KRef r);
 
 static void split_around(Planner *p, KRef r) {
@@ -170,7 +179,7 @@ static void classify(Planner *p) {
     }
 }
 
-/* -- pieces and homes ----------------------------------------------------------------------------------------------------- */
+/* -- pieces and homes ------------------------------------------------------------------------------------------- */
 static void number_pieces(Planner *p) {
     uint32_t n = 1;
     for (KRef r = p->first; r < p->last; r++) {
@@ -206,7 +215,9 @@ static void find_homes(Planner *p) {
     }
 }
 
-static uint64_t bytes_of(const KIns *i) { return (i->op == K_LARRAY || i->op == K_SHARED ? i->imm : 1) * qdtype_size((qs_dtype)i->dtype); }
+static uint64_t bytes_of(const KIns *i) {
+    return (i->op == K_LARRAY || i->op == K_SHARED ? i->imm : 1) * qdtype_size((qs_dtype)i->dtype);
+}
 
 /* Larger elements first: then all are aligned whatever the number of positions. */
 static void assign_slots(Planner *p) {
@@ -232,15 +243,26 @@ static void find_mortal(Planner *p) {
         if (p->plan->cls[r] == KC_PIECE && (ins(p, r)->op == K_RET || ins(p, r)->op == K_CHECK)) p->plan->mortal = true;
 }
 
-/* -- the two uses ----------------------------------------------------------------------------------------------------------- */
-static Planner begin(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, const uint32_t *opener, KRef first, KRef last, int axis,
-                     KPlan *out) {
+/* -- the two uses ----------------------------------------------------------------------------------------------- */
+static Planner begin(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, const uint32_t *opener, KRef first,
+                     KRef last, int axis, KPlan *out) {
     size_t n = f->nins;
-    *out = (KPlan){.first = first, .last = last, .cls = qarena_alloc(a, n), .cut = qarena_alloc(a, n), .home = qarena_alloc(a, n),
-                   .slot = qarena_alloc(a, n * sizeof(uint32_t))};
-    return (Planner){.ctx = c, .f = f, .match = match, .opener = opener, .first = first, .last = last, .axis = axis, .plan = out,
-                     .varies = qarena_alloc(a, n), .parts = qarena_alloc(a, n), .split = qarena_alloc(a, n),
-                     .parent = qarena_alloc(a, n * sizeof(uint32_t)), .piece = qarena_alloc(a, n * sizeof(uint32_t))};
+    *out = (KPlan){.first = first, .last = last};
+    out->cls = qarena_alloc(a, n), out->cut = qarena_alloc(a, n), out->home = qarena_alloc(a, n);
+    out->slot = qarena_alloc(a, n * sizeof(uint32_t));
+    return (Planner){.ctx = c,
+                     .f = f,
+                     .match = match,
+                     .opener = opener,
+                     .first = first,
+                     .last = last,
+                     .axis = axis,
+                     .plan = out,
+                     .varies = qarena_alloc(a, n),
+                     .parts = qarena_alloc(a, n),
+                     .split = qarena_alloc(a, n),
+                     .parent = qarena_alloc(a, n * sizeof(uint32_t)),
+                     .piece = qarena_alloc(a, n * sizeof(uint32_t))};
 }
 
 static void finish(Planner *p) {
@@ -260,13 +282,15 @@ qs_status kplan_block(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, c
     find_common(&p);
     if (p.culprit)
         return qerr_at(c, QS_EVALUE, (Where){f->src, f->ins[p.culprit].pos},
-                       "kernel %s: syncthreads stands where positions of a block may part; this value, which decides about it, differs "
-                       "between them", f->name->s);
+                       "kernel %s: syncthreads stands where positions of a block may part; this value, which decides "
+                       "about it, differs "
+                       "between them",
+                       f->name->s);
     finish(&p);
     return QS_OK;
 }
 
-/* -- strips ------------------------------------------------------------------------------------------------------------------- */
+/* -- strips ----------------------------------------------------------------------------------------------------- */
 
 int64_t kplan_turns(const KFunc *f, KRef loop) {
     const KIns *i = &f->ins[loop];
@@ -317,7 +341,8 @@ static bool choose_loops(Planner *p) {
         const KIns *i = ins(p, r);
         if (is_loop(i->op) && kplan_unrolls(p->f, p->match, r)) {
             for (KRef x = r; inside && x < p->match[r]; x++)
-                if ((ins(p, x)->op == K_LOAD || ins(p, x)->op == K_STORE) && !side_by_side(p, ins(p, x)->a)) return false;
+                if ((ins(p, x)->op == K_LOAD || ins(p, x)->op == K_STORE) && !side_by_side(p, ins(p, x)->a))
+                    return false;
             r = p->match[r];
             continue;
         }
@@ -332,7 +357,8 @@ static bool choose_loops(Planner *p) {
     return any;
 }
 
-bool kplan_strip(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, const uint32_t *opener, KRef first, KRef last, KPlan *out) {
+bool kplan_strip(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, const uint32_t *opener, KRef first, KRef last,
+                 KPlan *out) {
     if (f->serial || f->barrier || f->shared) return false;
     Planner p = begin(c, a, f, match, opener, first, last, f->rank - 1, out);
     find_parents(&p);

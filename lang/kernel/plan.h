@@ -1,7 +1,7 @@
 /* plan.h -- how the work of one position is cut so that positions can run side by side in loops.
  *
- * A cpu runs the positions of a block one after another, but BARRIER wants all of them to arrive before any goes on.  So
- * the kernel is cut at barriers ("loop fission"), and each piece gets its own loop over the positions:
+ * A cpu runs the positions of a block one after another, but BARRIER wants all of them to arrive before any goes on. 
+ * So the kernel is cut at barriers ("loop fission"), and each piece gets its own loop over the positions:
  *
  *     a = x[pos]                     for each position: keep a in its place of an array
  *     BARRIER
@@ -13,8 +13,8 @@
  * positions, which is proved here or refused.  Values that one piece makes and another uses are computed again where
  * that is cheap, else kept in an array with a place per position.
  *
- * The same cut serves speed: a FOR with common bounds can run outside the loop over a strip of neighbouring positions,
- * which LLVM then vectorises though it never vectorises outer loops. */
+ * The same cut serves speed: a FOR with common bounds can run outside the loop over a strip of neighbouring
+ * positions, which LLVM then vectorises though it never vectorises outer loops. */
 #ifndef LANG_KERNEL_PLAN_H
 #define LANG_KERNEL_PLAN_H
 #include "lang/kernel/kir.h"
@@ -41,8 +41,10 @@ typedef struct {
 
 /* match, opener: as in emit_llvm.h.  QS_EVALUE when a barrier stands where positions part. */
 qs_status kplan_block(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, const uint32_t *opener, KPlan *out);
-/* Cuts [first, last) around the loops that positions along the last axis share; false: nothing to gain or impossible. */
-bool kplan_strip(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, const uint32_t *opener, KRef first, KRef last, KPlan *out);
+/* Cuts [first, last) around the loops that positions along the last axis share; false: nothing to gain or
+ * impossible. */
+bool kplan_strip(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, const uint32_t *opener, KRef first, KRef last,
+                 KPlan *out);
 int64_t kplan_turns(const KFunc *f, KRef loop); /* of a FOR; -1: not constant */
 /* A FOR of few turns with a short body, nested ones included: better unrolled than looped. */
 bool kplan_unrolls(const KFunc *f, const uint32_t *match, KRef loop);

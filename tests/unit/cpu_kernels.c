@@ -39,10 +39,12 @@ static void compare(Arena *arena, KCase *k, const char *kind, uint64_t number) {
     KCase *d = kgen_copy(k), *before = kgen_copy(k);
     Text why;
     qtext_init(&why, &ctx);
-    bool ok = kgen_evaluate(k) == QS_OK && split_agrees(arena, before, k, false, &why) && split_agrees(arena, before, k, true, &why) && run(d) == QS_OK && kgen_same(k, d, &why);
+    bool ok = kgen_evaluate(k) == QS_OK && split_agrees(arena, before, k, false, &why) &&
+              split_agrees(arena, before, k, true, &why) && run(d) == QS_OK && kgen_same(k, d, &why);
     CHECK(ok);
     if (!ok) {
-        printf("  %s %llu (%s): %s\n", kind, (unsigned long long)number, k->what ? k->what : "", ctx.err.status ? ctx.err.text : why.s);
+        printf("  %s %llu (%s): %s\n", kind, (unsigned long long)number, k->what ? k->what : "",
+               ctx.err.status ? ctx.err.text : why.s);
         if (getenv("SHOW")) why.len = 0, kir_print(k->func, &why), puts(why.s);
     }
     qerr_clear(&ctx);
@@ -53,7 +55,8 @@ static void each(uint64_t first, uint64_t n, bool random) {
     for (uint64_t i = first; i < first + n; i++) {
         Arena arena;
         qarena_init(&arena, &ctx);
-        KCase *k = random ? kgen_random(&ctx, &arena, i, i % 2 ? KGEN_ALL : KGEN_ALL & ~(unsigned)KGEN_CHECK) : kgen_suite(&ctx, &arena, (int)i);
+        KCase *k = random ? kgen_random(&ctx, &arena, i, i % 2 ? KGEN_ALL : KGEN_ALL & ~(unsigned)KGEN_CHECK)
+                          : kgen_suite(&ctx, &arena, (int)i);
         if (k) compare(&arena, k, random ? "seed" : "case", i);
         qarena_free(&arena);
     }

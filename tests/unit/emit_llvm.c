@@ -30,7 +30,8 @@ static uint64_t random_bits(void) {
 static void fill(qs_dtype d, void *p, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         char *at = (char *)p + (size_t)i * qdtype_size(d);
-        if (qdtype_is_int(d)) memcpy(at, &(uint64_t){random_bits() % 7 ? random_bits() % 100 : random_bits()}, qdtype_size(d));
+        if (qdtype_is_int(d))
+            memcpy(at, &(uint64_t){random_bits() % 7 ? random_bits() % 100 : random_bits()}, qdtype_size(d));
         else qdtype_put(d, at, (double)(int64_t)(random_bits() % 4001) / 16 - 125);
     }
 }
@@ -163,49 +164,67 @@ static void test_saxpy(void) {
 }
 
 
-/* -- loops that positions share: strips ------------------------------------------------------------------------------- */
+/* -- loops that positions share: strips ------------------------------------------------------------------------- */
 #define ARRAY(name, rw) "  param \"" name "\" array float32 rank 1 contiguous unit_last " rw "\n"
 
 /* Each position sums over all others: three accumulators would be one too many for this text, one will do. */
-static const char all_pairs[] =
-    "kernel \"pairs\" rank 1 {\n" ARRAY("x", "read") ARRAY("y", "written") "  param \"n\" int\n"
-    "  %1 = pos int64 0\n  %2 = load float32 $0 %1\n  %3 = const float32 0\n  %4 = local float32 %3\n  %5 = const int 0\n"
-    "  %6 = param int $2\n  %7 = const int 1\n  %8 = for int %5 %6 %7\n    %9 = cast int64 %8\n    %10 = load float32 $0 %9\n"
-    "    %11 = sub float32 %10 %2\n    %12 = get float32 %4\n    %13 = mul float32 %11 %11\n    %14 = add float32 %12 %13\n    set %4 %14\n  end\n"
-    "  %17 = get float32 %4\n  store $1 %1 %17\n}\n";
+static const char all_pairs[] = "kernel \"pairs\" rank 1 {\n" ARRAY("x", "read")
+    ARRAY("y", "written") "  param \"n\" int\n"
+                          "  %1 = pos int64 0\n  %2 = load float32 $0 %1\n  %3 = const float32 0\n  %4 = local float32 "
+                          "%3\n  %5 = const int 0\n"
+                          "  %6 = param int $2\n  %7 = const int 1\n  %8 = for int %5 %6 %7\n    %9 = cast int64 %8\n  "
+                          "  %10 = load float32 $0 %9\n"
+                          "    %11 = sub float32 %10 %2\n    %12 = get float32 %4\n    %13 = mul float32 %11 %11\n    "
+                          "%14 = add float32 %12 %13\n    set %4 %14\n  end\n"
+                          "  %17 = get float32 %4\n  store $1 %1 %17\n}\n";
 
 /* A loop that ends by a condition all share, positions that leave early, a test on the way. */
-static const char early[] =
-    "kernel \"early\" rank 1 {\n" ARRAY("x", "read") ARRAY("y", "written") "  param \"n\" int\n  message EINDEX \"%0\"\n"
-    "  %1 = pos int64 0\n  %2 = load float32 $0 %1\n  %3 = const float32 0\n  %4 = local float32 %3\n  %5 = const int 0\n  %6 = local int %5\n"
-    "  %7 = const float32 50\n  loop\n    %9 = get int %6\n    %10 = param int $2\n    %11 = le bool %10 %9\n    if %11\n      break 0\n    end\n"
-    "    %15 = cast int64 %9\n    %16 = load float32 $0 %15\n    %17 = add float32 %16 %2\n    %18 = get float32 %4\n    %19 = add float32 %18 %17\n"
-    "    set %4 %19\n    %21 = const float32 120\n    %22 = lt bool %17 %21\n    check #0 %22 %17 @3\n    %24 = lt bool %7 %17\n    if %24\n      ret\n    end\n"
-    "    %28 = const int 1\n    %29 = add int %9 %28\n    set %6 %29\n  end\n  %32 = get float32 %4\n  store $1 %1 %32\n}\n";
+static const char early[] = "kernel \"early\" rank 1 {\n" ARRAY("x", "read")
+    ARRAY("y", "written") "  param \"n\" int\n  message EINDEX \"%0\"\n"
+                          "  %1 = pos int64 0\n  %2 = load float32 $0 %1\n  %3 = const float32 0\n  %4 = local float32 "
+                          "%3\n  %5 = const int 0\n  %6 = local int %5\n"
+                          "  %7 = const float32 50\n  loop\n    %9 = get int %6\n    %10 = param int $2\n    %11 = le "
+                          "bool %10 %9\n    if %11\n      break 0\n    end\n"
+                          "    %15 = cast int64 %9\n    %16 = load float32 $0 %15\n    %17 = add float32 %16 %2\n    "
+                          "%18 = get float32 %4\n    %19 = add float32 %18 %17\n"
+                          "    set %4 %19\n    %21 = const float32 120\n    %22 = lt bool %17 %21\n    check #0 %22 "
+                          "%17 @3\n    %24 = lt bool %7 %17\n    if %24\n      ret\n    end\n"
+                          "    %28 = const int 1\n    %29 = add int %9 %28\n    set %6 %29\n  end\n  %32 = get float32 "
+                          "%4\n  store $1 %1 %32\n}\n";
 
 /* Reads what it writes: a position must not run twice. */
-static const char in_place[] =
-    "kernel \"inplace\" rank 1 {\n" ARRAY("x", "read") ARRAY("y", "read written") "  param \"n\" int\n"
-    "  %1 = pos int64 0\n  %2 = load float32 $1 %1\n  %3 = local float32 %2\n  %4 = const int 0\n  %5 = param int $2\n  %6 = const int -1\n"
-    "  %7 = for int %5 %4 %6\n    %8 = cast int64 %7\n    %9 = load float32 $0 %8\n    %10 = get float32 %3\n    %11 = add float32 %9 %10\n"
-    "    set %3 %11\n  end\n  %14 = get float32 %3\n  store $1 %1 %14\n}\n";
+static const char in_place[] = "kernel \"inplace\" rank 1 {\n" ARRAY("x", "read")
+    ARRAY("y", "read written") "  param \"n\" int\n"
+                               "  %1 = pos int64 0\n  %2 = load float32 $1 %1\n  %3 = local float32 %2\n  %4 = const "
+                               "int 0\n  %5 = param int $2\n  %6 = const int -1\n"
+                               "  %7 = for int %5 %4 %6\n    %8 = cast int64 %7\n    %9 = load float32 $0 %8\n    %10 "
+                               "= get float32 %3\n    %11 = add float32 %9 %10\n"
+                               "    set %3 %11\n  end\n  %14 = get float32 %3\n  store $1 %1 %14\n}\n";
 
 /* Two parameters that may be one array. */
-static const char own[] =
-    "kernel \"own\" rank 1 {\n" ARRAY("x", "read") ARRAY("y", "written") "  param \"n\" int\n"
-    "  %1 = pos int64 0\n  %2 = const float32 1\n  %3 = local float32 %2\n  %4 = const int 0\n  %5 = param int $2\n  %6 = const int -1\n"
-    "  %7 = for int %5 %4 %6\n    %9 = load float32 $0 %1\n    %10 = get float32 %3\n    %11 = add float32 %9 %10\n"
-    "    set %3 %11\n  end\n  %14 = get float32 %3\n  store $1 %1 %14\n}\n";
+static const char own[] = "kernel \"own\" rank 1 {\n" ARRAY("x", "read")
+    ARRAY("y", "written") "  param \"n\" int\n"
+                          "  %1 = pos int64 0\n  %2 = const float32 1\n  %3 = local float32 %2\n  %4 = const int 0\n  "
+                          "%5 = param int $2\n  %6 = const int -1\n"
+                          "  %7 = for int %5 %4 %6\n    %9 = load float32 $0 %1\n    %10 = get float32 %3\n    %11 = "
+                          "add float32 %9 %10\n"
+                          "    set %3 %11\n  end\n  %14 = get float32 %3\n  store $1 %1 %14\n}\n";
 
 static const char rows[] = /* rank 2, a window of unknown size with mirrored edges */
     "kernel \"window\" rank 2 {\n  param \"x\" array float32 rank 2 contiguous unit_last read\n"
     "  param \"y\" array float32 rank 2 contiguous unit_last written\n  param \"r\" int\n"
-    "  %1 = pos int64 0\n  %2 = pos int64 1\n  %3 = const float32 0\n  %4 = local float32 %3\n  %5 = param int $2\n  %6 = neg int %5\n"
-    "  %7 = const int 1\n  %8 = for int %6 %5 %7\n    %9 = for int %6 %5 %7\n      %10 = cast int64 %8\n      %11 = cast int64 %9\n"
-    "      %12 = add int64 %1 %10\n      %13 = add int64 %2 %11\n      %14 = dim int64 $0.0\n      %15 = dim int64 $0.1\n"
-    "      %16 = bound.mirror int64 %12 %14\n      %17 = bound.circular int64 %13 %15\n      %18 = mul int64 %16 %15\n      %19 = add int64 %18 %17\n"
-    "      %20 = load float32 $0 %19\n      %21 = get float32 %4\n      %22 = max float32 %21 %20\n      set %4 %22\n    end\n  end\n"
-    "  %26 = get float32 %4\n  %27 = dim int64 $1.1\n  %28 = mul int64 %1 %27\n  %29 = add int64 %28 %2\n  store $1 %29 %26\n}\n";
+    "  %1 = pos int64 0\n  %2 = pos int64 1\n  %3 = const float32 0\n  %4 = local float32 %3\n  %5 = param int $2\n  "
+    "%6 = neg int %5\n"
+    "  %7 = const int 1\n  %8 = for int %6 %5 %7\n    %9 = for int %6 %5 %7\n      %10 = cast int64 %8\n      %11 = "
+    "cast int64 %9\n"
+    "      %12 = add int64 %1 %10\n      %13 = add int64 %2 %11\n      %14 = dim int64 $0.0\n      %15 = dim int64 "
+    "$0.1\n"
+    "      %16 = bound.mirror int64 %12 %14\n      %17 = bound.circular int64 %13 %15\n      %18 = mul int64 %16 %15\n "
+    "     %19 = add int64 %18 %17\n"
+    "      %20 = load float32 $0 %19\n      %21 = get float32 %4\n      %22 = max float32 %21 %20\n      set %4 %22\n  "
+    "  end\n  end\n"
+    "  %26 = get float32 %4\n  %27 = dim int64 $1.1\n  %28 = mul int64 %1 %27\n  %29 = add int64 %28 %2\n  store $1 "
+    "%29 %26\n}\n";
 
 static void test_strips(void) {
     static const char *const texts[] = {all_pairs, early, in_place, own};
@@ -221,17 +240,21 @@ static void test_strips(void) {
         }
 }
 
-/* -- colours: the last two axes as one ---------------------------------------------------------------------------------- */
+/* -- colours: the last two axes as one -------------------------------------------------------------------------- */
 static const char colours[] =
     "kernel \"colours\" rank 3 {\n  param \"x\" array float32 rank 3 contiguous unit_last read\n"
     "  param \"y\" array uint8 rank 3 contiguous unit_last written\n"
-    "  %1 = pos int64 0\n  %2 = pos int64 1\n  %3 = pos int64 2\n  %4 = const int64 1\n  %5 = sub int64 %1 %4\n  %6 = add int64 %2 %4\n"
+    "  %1 = pos int64 0\n  %2 = pos int64 1\n  %3 = pos int64 2\n  %4 = const int64 1\n  %5 = sub int64 %1 %4\n  %6 = "
+    "add int64 %2 %4\n"
     "  %7 = dim int64 $0.0\n  %8 = dim int64 $0.1\n  %9 = dim int64 $0.2\n"
     "  %10 = bound.mirror int64 %5 %7\n  %11 = bound.circular int64 %6 %8\n  %12 = inb bool %3 %9\n"
     "  %13 = mul int64 %10 %8\n  %14 = add int64 %13 %11\n  %15 = mul int64 %14 %9\n  %16 = add int64 %15 %3\n"
-    "  %17 = load float32 $0 %16 %12\n  %18 = inb bool %6 %8\n  %19 = mul int64 %1 %8\n  %20 = add int64 %19 %6\n  %21 = mul int64 %20 %9\n"
-    "  %22 = add int64 %21 %3\n  %23 = and bool %18 %12\n  %24 = load float32 $0 %22 %23\n  %25 = sub float32 %17 %24\n  %26 = cast int %25\n"
-    "  %27 = dim int64 $1.1\n  %28 = dim int64 $1.2\n  %29 = mul int64 %1 %27\n  %30 = add int64 %29 %2\n  %31 = mul int64 %30 %28\n"
+    "  %17 = load float32 $0 %16 %12\n  %18 = inb bool %6 %8\n  %19 = mul int64 %1 %8\n  %20 = add int64 %19 %6\n  %21 "
+    "= mul int64 %20 %9\n"
+    "  %22 = add int64 %21 %3\n  %23 = and bool %18 %12\n  %24 = load float32 $0 %22 %23\n  %25 = sub float32 %17 "
+    "%24\n  %26 = cast int %25\n"
+    "  %27 = dim int64 $1.1\n  %28 = dim int64 $1.2\n  %29 = mul int64 %1 %27\n  %30 = add int64 %29 %2\n  %31 = mul "
+    "int64 %30 %28\n"
     "  %32 = add int64 %31 %3\n  %33 = inb bool %3 %28\n  store $1 %32 %26 %33\n}\n";
 
 static void test_colours(void) {
@@ -245,7 +268,7 @@ static void test_colours(void) {
     CHECK(agree(colours, &(Launch){.rank = 3, .domain = {30, 600, 3}, .block = {1, 16, 1}}, args, 0));
 }
 
-/* -- arrays that are only accumulated into ------------------------------------------------------------------------------- */
+/* -- arrays that are only accumulated into ---------------------------------------------------------------------- */
 static void test_sums(void) {
     static const char *const names[] = {"int", "uint32", "int64", "uint64", "float32", "float64", "complex64", "uint8"};
     static const char *const values[] = {"int", "uint32", "int64", "uint64", "float32", "float64", "float32", "int"};
@@ -254,17 +277,20 @@ static void test_sums(void) {
         for (int op = 0; op < 7; op++) {
             char text[900];
             if ((op > 3 && d > 3) || (op < 2 && d == 7)) continue; /* saturating sums depend on the order */
-            snprintf(text, sizeof text,
-                     "kernel \"sums\" rank 1 {\n  param \"h\" array %s rank 1 contiguous unit_last read written\n  param \"x\" array int rank 1 contiguous unit_last read\n"
-                     "  %%1 = pos int64 0\n  %%2 = load int $1 %%1\n  %%3 = const int 63\n  %%4 = and int %%2 %%3\n  %%5 = cast int64 %%4\n  %%6 = cast %s %%2\n"
-                     "  %%7 = const int 1000\n  %%8 = min int %%2 %%7\n  %%9 = cast %s %%8\n  atomic.%s $0 %%5 %%9\n}\n",
-                     names[d], values[d], values[d], ops[op]);
+            snprintf(
+                text, sizeof text,
+                "kernel \"sums\" rank 1 {\n  param \"h\" array %s rank 1 contiguous unit_last read written\n  param "
+                "\"x\" array int rank 1 contiguous unit_last read\n"
+                "  %%1 = pos int64 0\n  %%2 = load int $1 %%1\n  %%3 = const int 63\n  %%4 = and int %%2 %%3\n  %%5 = "
+                "cast int64 %%4\n  %%6 = cast %s %%2\n"
+                "  %%7 = const int 1000\n  %%8 = min int %%2 %%7\n  %%9 = cast %s %%8\n  atomic.%s $0 %%5 %%9\n}\n",
+                names[d], values[d], values[d], ops[op]);
             Arg args[] = {{.dims = {64}}, {.dims = {100000}}};
             CHECK(agree(text, &(Launch){.rank = 1, .domain = {100000}, .block = {64}}, args, 1e-4));
         }
 }
 
-/* -- interrupts ---------------------------------------------------------------------------------------------------------- */
+/* -- interrupts ------------------------------------------------------------------------------------------------- */
 static volatile int stop;
 
 static void *interrupt_soon(void *unused) {
@@ -273,12 +299,13 @@ static void *interrupt_soon(void *unused) {
     return unused;
 }
 
-static const char endless[] =
-    "kernel \"endless\" rank 1 {\n" ARRAY("x", "written") "  %1 = pos int64 0\n  %2 = const float32 1\n  loop\n    store $0 %1 %2\n  end\n}\n";
-static const char long_serial[] =
-    "kernel \"long\" rank 1 serial {\n" ARRAY("x", "read written") "  %1 = pos int64 0\n  %2 = const int64 1\n  %3 = const int64 1000000000000\n"
-    "  %4 = for int64 %2 %3 %2\n    %5 = load float32 $0 %1\n    %6 = cast float32 %4\n    %7 = math.sin float32 %6\n    %8 = add float32 %5 %7\n"
-    "    store $0 %1 %8\n  end\n}\n";
+static const char endless[] = "kernel \"endless\" rank 1 {\n" ARRAY(
+    "x", "written") "  %1 = pos int64 0\n  %2 = const float32 1\n  loop\n    store $0 %1 %2\n  end\n}\n";
+static const char long_serial[] = "kernel \"long\" rank 1 serial {\n" ARRAY(
+    "x", "read written") "  %1 = pos int64 0\n  %2 = const int64 1\n  %3 = const int64 1000000000000\n"
+                         "  %4 = for int64 %2 %3 %2\n    %5 = load float32 $0 %1\n    %6 = cast float32 %4\n    %7 = "
+                         "math.sin float32 %6\n    %8 = add float32 %5 %7\n"
+                         "    store $0 %1 %8\n  end\n}\n";
 
 static void test_interrupt(const char *text) {
     float x[64] = {0};
@@ -292,7 +319,8 @@ static void test_interrupt(const char *text) {
     stop = 0, cpu.stop = &stop;
     CHECK(pthread_create(&thread, NULL, interrupt_soon, NULL) == 0);
     clock_gettime(CLOCK_MONOTONIC, &before);
-    CHECK(cpu.ops->launch(&cpu, current.program, &(Launch){.rank = 1, .domain = {64}, .block = {64}}, 1, &a, NULL) == QS_EINTERRUPT);
+    CHECK(cpu.ops->launch(&cpu, current.program, &(Launch){.rank = 1, .domain = {64}, .block = {64}}, 1, &a, NULL) ==
+          QS_EINTERRUPT);
     clock_gettime(CLOCK_MONOTONIC, &after);
     CHECK((double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) * 1e-9 < 2);
     pthread_join(thread, NULL);

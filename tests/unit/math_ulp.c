@@ -33,11 +33,13 @@ static uint64_t random_bits(void) {
 }
 
 static const double special[] = {
-    0.0, -0.0, 1, -1, 2, -2, 0.5, -0.5, INFINITY, -INFINITY, NAN, FLT_MIN, -FLT_MIN, FLT_MIN / 2, FLT_TRUE_MIN, -FLT_TRUE_MIN, FLT_MAX,
-    -FLT_MAX, DBL_MIN, DBL_MIN / 4, DBL_TRUE_MIN, -DBL_TRUE_MIN, DBL_MAX, -DBL_MAX, 1e-30, 1e30, -1e30, 1e300, M_PI, -M_PI, M_PI_2, M_PI_4,
-    3 * M_PI_2, 100 * M_PI, 1e5 * M_PI, M_E, 88.72, 88.73, 89, -87.3, -103.9, -104, 127.9, 128, -149, -150, 709.78, 709.79, -745.1, -745.2,
-    1023.99, 1024, -1074, -1075, 0.999, 1.001, 1 - 1e-9, 1 + 1e-9, -0.999, -1.001, 3.9, 9.2, 10.05, 26.5, 27.3, 33, 170, 171.7, -0.1, -1.5, -2.5, -20.5,
-    -33.5, 3, 4, 5, -3, -4, 7, 100, 101, 1e6, 16777216, 16777217, 9007199254740993.0, 0x1p31, 0x1p63, 0.1, 0.3, 1.5, 2.5, 1e-5, 1e-8, 1e-16,
+    0.0, -0.0, 1, -1, 2, -2, 0.5, -0.5, INFINITY, -INFINITY, NAN, FLT_MIN, -FLT_MIN, FLT_MIN / 2, FLT_TRUE_MIN,
+    -FLT_TRUE_MIN, FLT_MAX, -FLT_MAX, DBL_MIN, DBL_MIN / 4, DBL_TRUE_MIN, -DBL_TRUE_MIN, DBL_MAX, -DBL_MAX, 1e-30,
+    1e30, -1e30, 1e300, M_PI, -M_PI, M_PI_2, M_PI_4, 3 * M_PI_2, 100 * M_PI, 1e5 * M_PI, M_E, 88.72, 88.73, 89, -87.3,
+    -103.9, -104, 127.9, 128, -149, -150, 709.78, 709.79, -745.1, -745.2, 1023.99, 1024, -1074, -1075, 0.999, 1.001,
+    1 - 1e-9, 1 + 1e-9, -0.999, -1.001, 3.9, 9.2, 10.05, 26.5, 27.3, 33, 170, 171.7, -0.1, -1.5, -2.5, -20.5, -33.5,
+    3, 4, 5, -3, -4, 7, 100, 101, 1e6, 16777216, 16777217, 9007199254740993.0, 0x1p31, 0x1p63, 0.1, 0.3, 1.5, 2.5,
+    1e-5, 1e-8, 1e-16,
 };
 enum { NSPECIAL = sizeof special / sizeof *special };
 
@@ -49,7 +51,8 @@ static double from_bits(qs_dtype d) {
     return d == QS_F32 ? (double)f : x;
 }
 
-/* A third arbitrary bits, the rest where functions are used: small, around 1, up to a hundred; some beside special points. */
+/* A third arbitrary bits, the rest where functions are used: small, around 1, up to a hundred; some beside special
+ * points. */
 static double sample(qs_dtype d, int i) {
     if (i < NSPECIAL) return special[i];
     double unit = (double)(int64_t)random_bits() / 9223372036854775808.0;
@@ -83,12 +86,18 @@ static Program *program_for(MathFn fn, qs_dtype d) {
     Str *name = qstr_cname(&ctx, "m");
     qarena_init(&arena, &ctx);
     KFunc *f = kir_new(&ctx, &arena, name, NULL);
-    for (int i = 0; i < 3; i++) kir_param(f, &(KParam){.name = name, .kind = KP_ARRAY, .dtype = (uint8_t)d, .rank = 1, .contiguous = true, .unit_last = true});
+    for (int i = 0; i < 3; i++)
+        kir_param(
+            f,
+            &(KParam){
+                .name = name, .kind = KP_ARRAY, .dtype = (uint8_t)d, .rank = 1, .contiguous = true, .unit_last = true});
     KRef i = kir_add(f, K_POS, QS_I64, 0, 0, 0, 0, 0, 0);
-    KRef a = kir_add(f, K_LOAD, d, 0, i, 0, 0, 0, 0), b = kir_math[fn].nargs == 2 ? kir_add(f, K_LOAD, d, 0, i, 0, 0, 1, 0) : 0;
+    KRef a = kir_add(f, K_LOAD, d, 0, i, 0, 0, 0, 0),
+         b = kir_math[fn].nargs == 2 ? kir_add(f, K_LOAD, d, 0, i, 0, 0, 1, 0) : 0;
     kir_add(f, K_STORE, QS_B1, 0, i, kir_add(f, K_MATH, d, (uint16_t)fn, a, b, 0, 0, 0), 0, 2, 0);
     kir_seal(f);
-    bool ok = kir_verify(&ctx, f) == QS_OK && kcompile(compiler, f, &cpu, &code) == QS_OK && cpu.ops->load(&cpu, &code, &p) == QS_OK;
+    bool ok = kir_verify(&ctx, f) == QS_OK && kcompile(compiler, f, &cpu, &code) == QS_OK &&
+              cpu.ops->load(&cpu, &code, &p) == QS_OK;
     CHECK(ok);
     if (ok) kcompile_free(compiler, &code);
     qstr_release(&ctx, name);
@@ -123,7 +132,8 @@ static void test_function(MathFn fn, qs_dtype d) {
     run(p, d, x);
     for (int i = 0; i < MANY; i++) {
         size_t off = (size_t)i * qdtype_size(d);
-        double a = qdtype_get(d, (char *)x[0] + off), b = qdtype_get(d, (char *)x[1] + off), got = qdtype_get(d, (char *)x[2] + off);
+        double a = qdtype_get(d, (char *)x[0] + off), b = qdtype_get(d, (char *)x[1] + off),
+               got = qdtype_get(d, (char *)x[2] + off);
         long double want = kir_math[fn].nargs == 2 ? wide[fn].two(a, b) : wide[fn].one(a);
         double error = ulps(d, want, got);
         if (error > worst) worst = error, at[0] = a, at[1] = b;
@@ -132,7 +142,9 @@ static void test_function(MathFn fn, qs_dtype d) {
     int bound = d == QS_F32 ? kir_math[fn].ulp32 : kir_math[fn].ulp64;
     bool ok = signs && worst <= bound;
     CHECK(ok);
-    if (!ok || verbose) printf("  %-7s %s: %.3g ulp at %.9g, %.9g; bound %d%s\n", kir_math[fn].name, qdtype_info[d].name, worst, at[0], at[1], bound, signs ? "" : "; sign of zero lost");
+    if (!ok || verbose)
+        printf("  %-7s %s: %.3g ulp at %.9g, %.9g; bound %d%s\n", kir_math[fn].name, qdtype_info[d].name, worst, at[0],
+               at[1], bound, signs ? "" : "; sign of zero lost");
     for (int k = 0; k < 3; k++) free(x[k]);
     cpu.ops->unload(&cpu, p);
 }

@@ -10,7 +10,8 @@
 static Ctx ctx;
 
 static const char text[] =
-    "kernel \"k\" rank 1 {\n  param \"x\" array float32 rank 1 contiguous unit_last read written\n  message EINDEX \"no %0\"\n"
+    "kernel \"k\" rank 1 {\n  param \"x\" array float32 rank 1 contiguous unit_last read written\n  message EINDEX "
+    "\"no %0\"\n"
     "  %1 = pos int64 0\n  %2 = load float32 $0 %1\n  %3 = math.exp float32 %2\n  %4 = math.lgamma float32 %3\n"
     "  %5 = const float32 100\n  %6 = lt bool %4 %5\n  check #0 %6 %4 @7\n  store $0 %1 %4\n}\n";
 
@@ -42,7 +43,8 @@ static void test_damage(const Code *code, void *mvec) {
 
 static void test_symbols(const Code *code, void *mvec) {
     Object *o;
-    CHECK(qobject_load(&ctx, code->bytes, code->n, nothing, NULL, &o) == QS_EDEVICE && strstr(ctx.err.text, "which this system lacks"));
+    CHECK(qobject_load(&ctx, code->bytes, code->n, nothing, NULL, &o) == QS_EDEVICE &&
+          strstr(ctx.err.text, "which this system lacks"));
     qerr_clear(&ctx);
     CHECK(qobject_load(&ctx, code->bytes, code->n, resolve, mvec, &o) == QS_OK);
     const NativeInfo *info = qobject_symbol(o, "kernel_info");
@@ -58,7 +60,8 @@ static void test_run(Device *d, const Code *code) {
     DevArg a = {.is_array = true, .block = (DevPtr)(uintptr_t)x, .rank = 1, .dims = {100}, .strides = {1}};
     CHECK(d->ops->load(d, code, &p) == QS_OK);
     for (int i = 0; i < 100; i++) x[i] = 1;
-    CHECK(d->ops->launch(d, p, &(Launch){.rank = 1, .domain = {100}, .block = {1}}, 1, &a, &fault) == QS_OK && !fault.message);
+    CHECK(d->ops->launch(d, p, &(Launch){.rank = 1, .domain = {100}, .block = {1}}, 1, &a, &fault) == QS_OK &&
+          !fault.message);
     CHECK(x[0] > 0.449f && x[0] < 0.4501f && x[99] == x[0]); /* log of gamma(e) */
     x[42] = 9;
     CHECK(d->ops->launch(d, p, &(Launch){.rank = 1, .domain = {100}, .block = {1}}, 1, &a, &fault) == QS_OK);
@@ -74,7 +77,8 @@ int main(void) {
     qctx_init(&ctx, 32);
     qarena_init(&arena, &ctx);
     KCompiler *k = kcompile_open(&ctx, "");
-    bool ok = d.ops->open(&d, 0) == QS_OK && kir_parse(&ctx, &arena, text, strlen(text), &f) == QS_OK && kcompile(k, f, &d, &code) == QS_OK;
+    bool ok = d.ops->open(&d, 0) == QS_OK && kir_parse(&ctx, &arena, text, strlen(text), &f) == QS_OK &&
+              kcompile(k, f, &d, &code) == QS_OK;
     CHECK(ok);
     if (ok) {
         void *mvec = dlopen("libmvec.so.1", RTLD_NOW);

@@ -1,4 +1,5 @@
-/* Kernels for NVIDIA devices: every instruction and random kernels become PTX, which ptxas accepts where it is installed. */
+/* Kernels for NVIDIA devices: every instruction and random kernels become PTX, which ptxas accepts where it is
+ * installed. */
 #include "lang/kernel/compile.h"
 #include "tests/support/kir_gen.h"
 #include "tests/unit/check.h"
