@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Kernels and array expressions against C, NumPy, Numba and PoCL: times inside the process, best of the repeats."""
-import argparse, importlib.util, os, subprocess, sys, tempfile
+"""Kernels and array expressions against C, NumPy, Numba, Taichi, Warp and PoCL: times inside the process, best of the repeats."""
+import argparse, importlib.util, os, re, subprocess, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CASES = ["saxpy", "fused", "sum", "stencil", "mathmap", "nlmeans", "nbody", "histogram"]
@@ -8,11 +8,12 @@ CASES = ["saxpy", "fused", "sum", "stencil", "mathmap", "nlmeans", "nbody", "his
 
 def ask(cmd):
     r = subprocess.run(cmd, capture_output=True, text=True)
-    if r.returncode or not r.stdout.strip() or r.stdout.startswith("none"):
+    lines = [l for l in r.stdout.splitlines() if re.match(r"[\d.]+ [-\d.e+]+$|none$", l)]  # libraries greet on stdout
+    if r.returncode or not lines or lines[-1] == "none":
         if r.returncode:
             print(f"not run: {' '.join(cmd[-3:])}: {(r.stderr or r.stdout).strip()[-200:]}", file=sys.stderr)
         return None, None
-    ms, check = r.stdout.split()[:2]
+    ms, check = lines[-1].split()
     return float(ms), float(check)
 
 
@@ -27,7 +28,7 @@ def main():
         subprocess.run(["gcc", "-O3", "-march=native", "-ffast-math", "-fopenmp", "-o", peers, f"{HERE}/kernels/peers.c",
                         "-lm"], check=True)
         sides = {"C": lambda n: [peers, n]}
-        for lib in ("numpy", "numba"):
+        for lib in ("numpy", "numba", "taichi", "warp"):
             if importlib.util.find_spec(lib):
                 sides[lib] = lambda n, lib=lib: [sys.executable, f"{HERE}/kernels/peers.py", lib, n]
         if not subprocess.run([args.qrun, "--has", "opencl"], capture_output=True).returncode:

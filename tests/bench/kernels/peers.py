@@ -1,4 +1,7 @@
-"""The same work in NumPy, and in Numba where it is installed.  usage: peers.py numpy|numba NAME; prints "ms checksum"."""
+"""The same work in NumPy, and in Numba, Taichi and Warp where they are installed.
+
+usage: peers.py numpy|numba|taichi|warp NAME; prints "ms checksum", or "none" for a case that is not written for it.
+Arrays are of the library's own kind and on the CPU; compiling is not counted.  Warp runs CPU kernels on one thread."""
 import math, sys, time
 import numpy as np
 
@@ -121,5 +124,87 @@ def numba_case():
     return None
 
 
-result = numpy_case() if which == "numpy" else numba_case()
+def taichi_case():
+    import taichi as ti
+    ti.init(arch=ti.cpu, log_level=ti.ERROR, fast_math=True)
+    if name == "saxpy":
+        n = 16777216
+        x, y = ti.field(ti.f32, n), ti.field(ti.f32, n)
+        x.fill(1)
+        @ti.kernel
+        def saxpy(a: ti.f32):
+            for i in x:
+                y[i] = a * x[i] + y[i]
+        return best(12, lambda: saxpy(0.5)), 0
+    if name == "mathmap":
+        n = 4194304
+        x, y = ti.field(ti.f32, n), ti.field(ti.f32, n)
+        x.from_numpy(np.arange(n, dtype=f32) * f32(6 / n) - f32(3))
+        @ti.kernel
+        def mathmap():
+            for i in x:
+                y[i] = ti.exp(-x[i] * x[i]) * ti.sin(x[i])
+        return best(8, mathmap), 0
+    if name == "nbody":
+        n = 4096
+        p, f = ti.field(ti.f32, (3, n)), ti.field(ti.f32, (3, n))
+        p.from_numpy(np.random.rand(3, n).astype(f32))
+        @ti.kernel
+        def forces():
+            for i in range(n):
+                fx, fy, fz = 0.0, 0.0, 0.0
+                for j in range(n):
+                    dx, dy, dz = p[0, j] - p[0, i], p[1, j] - p[1, i], p[2, j] - p[2, i]
+                    d = dx * dx + dy * dy + dz * dz + 0.01
+                    r = 1 / (d * ti.sqrt(d))
+                    fx += dx * r
+                    fy += dy * r
+                    fz += dz * r
+                f[0, i], f[1, i], f[2, i] = fx, fy, fz
+        return best(5, forces), 0
+    if name == "stencil":
+        h = 2048
+        x, y, w = ti.field(ti.f32, (h, h)), ti.field(ti.f32, (h, h)), ti.field(ti.f32, (5, 5))
+        x.from_numpy(np.random.rand(h, h).astype(f32))
+        w.fill(1 / 25)
+        @ti.func
+        def mirror(i):
+            return ti.select(i < 0, -1 - i, ti.select(i >= h, 2 * h - 1 - i, i))
+        @ti.kernel
+        def stencil():
+            for m, n in y:
+                s = 0.0
+                for a in range(-2, 3):
+                    for b in range(-2, 3):
+                        s += w[a + 2, b + 2] * x[mirror(m + a), mirror(n + b)]
+                y[m, n] = s
+        return best(5, stencil), 0
+    return None
+
+
+def warp_case():
+    import warp as wp
+    wp.config.quiet = True
+    wp.init()
+    if name == "saxpy":
+        n = 16777216
+        x, y = wp.ones(n, dtype=float, device="cpu"), wp.zeros(n, dtype=float, device="cpu")
+        @wp.kernel
+        def saxpy(a: float, x: wp.array(dtype=float), y: wp.array(dtype=float)):
+            i = wp.tid()
+            y[i] = a * x[i] + y[i]
+        return best(12, lambda: wp.launch(saxpy, n, [0.5, x, y], device="cpu")), 0
+    if name == "mathmap":
+        n = 4194304
+        x = wp.array(np.arange(n, dtype=f32) * f32(6 / n) - f32(3), dtype=float, device="cpu")
+        y = wp.zeros(n, dtype=float, device="cpu")
+        @wp.kernel
+        def mathmap(x: wp.array(dtype=float), y: wp.array(dtype=float)):
+            i = wp.tid()
+            y[i] = wp.exp(-x[i] * x[i]) * wp.sin(x[i])
+        return best(8, lambda: wp.launch(mathmap, n, [x, y], device="cpu")), 0
+    return None
+
+
+result = {"numpy": numpy_case, "numba": numba_case, "taichi": taichi_case, "warp": warp_case}[which]()
 print("none" if result is None else f"{result[0]:.4f} {result[1]}")
