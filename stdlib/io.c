@@ -83,9 +83,9 @@ qs_status qio_fgets(qs_vm *vm, qs_call_args *c) {
     ssize_t n = getline(&line, &cap, file->f);
     if (n > 0 && line[n - 1] == '\n') n--;
     if (n > 0 && line[n - 1] == '\r') n--;
-    qs_status s = n >= 0            ? qs_string(vm, line, (size_t)n, &c->out[0])
-                  : ferror(file->f) ? io_error(vm, "fgets", "read", file->path)
-                                    : QS_OK;
+    qs_status s = n >= 0           ? qs_string(vm, line, (size_t)n, &c->out[0])
+                  : !feof(file->f) ? io_error(vm, "fgets", "read", file->path) /* or no memory for the line */
+                                   : QS_OK;
     free(line);
     return s;
 }
@@ -100,7 +100,7 @@ qs_status qio_fread(qs_vm *vm, qs_call_args *c) {
     qtext_init(&t, qvm_ctx(vm));
     char part[4096];
     size_t got;
-    while ((int64_t)t.len < most) {
+    while (!t.lost && (int64_t)t.len < most) {
         size_t want = (uint64_t)most - t.len < sizeof part ? (size_t)((uint64_t)most - t.len) : sizeof part;
         if (!(got = fread(part, 1, want, file->f))) break;
         qtext_add(&t, part, got);
@@ -108,8 +108,8 @@ qs_status qio_fread(qs_vm *vm, qs_call_args *c) {
     Array *a;
     void *p;
     int64_t n = (int64_t)t.len;
-    qs_status s =
-        ferror(file->f) ? io_error(vm, "fread", "read", file->path) : qarg_result(vm, c, 0, QS_U8, 1, &n, &a, &p);
+    qs_status s = ferror(file->f) ? io_error(vm, "fread", "read", file->path) : qtext_status(&t);
+    if (s == QS_OK) s = qarg_result(vm, c, 0, QS_U8, 1, &n, &a, &p);
     if (s == QS_OK && n) memcpy(p, t.s, t.len);
     qtext_free(&t);
     return s;
@@ -136,6 +136,7 @@ qs_status qio_fwrite(qs_vm *vm, qs_call_args *c) {
 }
 
 static qs_status put_text(qs_vm *vm, const char *fn, File *file, Text *t, qs_status s) {
+    if (s == QS_OK) s = qtext_status(t);
     if (s == QS_OK) s = put(vm, fn, file, t->s ? t->s : "", t->len);
     qtext_free(t);
     return s;
@@ -169,10 +170,10 @@ qs_status qio_slurp(qs_vm *vm, const char *fn, const char *path, Text *out) {
     if (!f) return io_error(vm, fn, "open", path);
     char part[65536];
     size_t got;
-    while ((got = fread(part, 1, sizeof part, f)) > 0) qtext_add(out, part, got);
+    while (!out->lost && (got = fread(part, 1, sizeof part, f)) > 0) qtext_add(out, part, got);
     bool bad = ferror(f);
     fclose(f);
-    return bad ? io_error(vm, fn, "read", path) : QS_OK;
+    return bad ? io_error(vm, fn, "read", path) : qtext_status(out);
 }
 
 qs_status qio_fileread(qs_vm *vm, qs_call_args *c) {
@@ -181,9 +182,7 @@ qs_status qio_fileread(qs_vm *vm, qs_call_args *c) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));
     qs_status s = qio_slurp(vm, "fileread", path, &t);
-    if (s == QS_OK) s = qs_string(vm, t.s ? t.s : "", t.len, &c->out[0]);
-    qtext_free(&t);
-    return s;
+    return qval_text(vm, &t, s, &c->out[0]);
 }
 
 qs_status qio_spill(qs_vm *vm, const char *fn, const char *path, const char *s, size_t n) {
@@ -359,7 +358,8 @@ qs_status qio_csvwrite(qs_vm *vm, qs_call_args *c) {
         qtext_printf(&t, "%.*g%c", digits, qdtype_get(d, (const char *)p + i * qdtype_size(d)),
                      (i + 1) % cols ? sep : '\n');
     }
-    qs_status s = qio_spill(vm, "csvwrite", path, t.s ? t.s : "", t.len);
+    qs_status s = qtext_status(&t);
+    if (s == QS_OK) s = qio_spill(vm, "csvwrite", path, t.s ? t.s : "", t.len);
     qtext_free(&t);
     return s;
 }

@@ -180,9 +180,7 @@ static qs_status npy_text(qs_vm *vm, const Npy *h, const char *path, qs_value *o
         qtext_putc(&t, (char)((0xF0u << (3 - more) & 0xFF) | (c >> 6 * more & (0x3Fu >> more))));
         while (more-- > 0) qtext_putc(&t, (char)(0x80 | (c >> 6 * more & 0x3F)));
     }
-    qs_status s = qs_string(vm, t.s ? t.s : "", t.len, out);
-    qtext_free(&t);
-    return s;
+    return qval_text(vm, &t, QS_OK, out);
 }
 
 /* The elements as they stand in the file, in an array of these extents. */

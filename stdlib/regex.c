@@ -237,9 +237,9 @@ qs_status qregex_replace(qs_vm *vm, qs_call_args *c) {
     Text out;
     qtext_init(&out, qvm_ctx(vm));
     PCRE2_SIZE room = 2 * n + nwith + 64;
-    int r;
+    int r = PCRE2_ERROR_NOMEMORY;
     for (int attempt = 0; attempt < 2; attempt++) {
-        qtext_reserve(&out, room);
+        if (!qtext_reserve(&out, room)) break;
         uint32_t options = PCRE2_SUBSTITUTE_GLOBAL | PCRE2_SUBSTITUTE_UNSET_EMPTY | PCRE2_SUBSTITUTE_OVERFLOW_LENGTH;
         r = pcre2_substitute(code, (PCRE2_SPTR)s, n, 0, options, NULL, NULL, (PCRE2_SPTR)with, nwith,
                              (PCRE2_UCHAR *)out.s, &room);

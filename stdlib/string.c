@@ -6,12 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static qs_status finish(qs_vm *vm, Text *t, qs_status s, qs_value *out) {
-    if (s == QS_OK) s = qs_string(vm, t->s ? t->s : "", t->len, out);
-    qtext_free(t);
-    return s;
-}
-
 /* -- output -------------------------------------------------------------------------------------------------------- */
 qs_status qstring_print(qs_vm *vm, qs_call_args *c) {
     Text t;
@@ -19,6 +13,7 @@ qs_status qstring_print(qs_vm *vm, qs_call_args *c) {
     qs_status s = QS_OK;
     for (int i = 0; i < c->nin && s == QS_OK; i++) s = qfmt_value(vm, c->in[i], &t);
     qtext_puts(&t, "\n");
+    if (s == QS_OK) s = qtext_status(&t);
     if (s == QS_OK) qvm_write(vm, t.s, t.len);
     qtext_free(&t);
     return s;
@@ -36,6 +31,7 @@ qs_status qstring_printf(qs_vm *vm, qs_call_args *c) {
     qtext_init(&t, qvm_ctx(vm));
     qs_status s = format(vm, c, 0, "printf", &t);
     if (!t.len || t.s[t.len - 1] != '\n') qtext_puts(&t, "\n"); /* one line per call (language.md 1.5) */
+    if (s == QS_OK) s = qtext_status(&t);
     if (s == QS_OK) qvm_write(vm, t.s, t.len);
     qtext_free(&t);
     return s;
@@ -44,7 +40,7 @@ qs_status qstring_printf(qs_vm *vm, qs_call_args *c) {
 qs_status qstring_sprintf(qs_vm *vm, qs_call_args *c) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));
-    return finish(vm, &t, format(vm, c, 0, "sprintf", &t), &c->out[0]);
+    return qval_text(vm, &t, format(vm, c, 0, "sprintf", &t), &c->out[0]);
 }
 
 qs_status qstring_error(qs_vm *vm, qs_call_args *c) {
@@ -72,7 +68,7 @@ qs_status qstring_strcat(qs_vm *vm, qs_call_args *c) {
     qtext_init(&t, qvm_ctx(vm));
     qs_status s = QS_OK;
     for (int i = 0; i < c->nin && s == QS_OK; i++) s = qfmt_value(vm, c->in[i], &t);
-    return finish(vm, &t, s, &c->out[0]);
+    return qval_text(vm, &t, s, &c->out[0]);
 }
 
 /* Calls f with every string of a cell; QS_ETYPE for anything else. */
@@ -101,7 +97,7 @@ qs_status qstring_strjoin(qs_vm *vm, qs_call_args *c) {
     Joiner j = {&t, "", 0};
     if (c->nin > 1) TRY(qarg_string(vm, "strjoin", "separator", c->in[1], &j.sep, &j.n));
     qtext_init(&t, qvm_ctx(vm));
-    return finish(vm, &t, strings(vm, "strjoin", c->in[0], join_one, &j), &c->out[0]);
+    return qval_text(vm, &t, strings(vm, "strjoin", c->in[0], join_one, &j), &c->out[0]);
 }
 
 static qs_status each_char(qs_vm *vm, qs_call_args *c, const char *fn, int (*f)(int)) {
@@ -115,7 +111,7 @@ static qs_status each_char(qs_vm *vm, qs_call_args *c, const char *fn, int (*f)(
         if (!((unsigned char)ch & 0x80)) ch = (char)f((unsigned char)ch); /* UTF-8 beyond ASCII stays as it is */
         qtext_add(&t, &ch, 1);
     }
-    return finish(vm, &t, QS_OK, &c->out[0]);
+    return qval_text(vm, &t, QS_OK, &c->out[0]);
 }
 qs_status qstring_ucase(qs_vm *vm, qs_call_args *c) { return each_char(vm, c, "ucase", toupper); }
 qs_status qstring_lcase(qs_vm *vm, qs_call_args *c) { return each_char(vm, c, "lcase", tolower); }
@@ -133,7 +129,7 @@ qs_status qstring_strrep(qs_vm *vm, qs_call_args *c) {
         n -= (size_t)(hit - s) + nold, s = hit + nold;
     }
     qtext_add(&t, s, n);
-    return finish(vm, &t, QS_OK, &c->out[0]);
+    return qval_text(vm, &t, QS_OK, &c->out[0]);
 }
 
 /* -- taking apart -------------------------------------------------------------------------------------------------- */
@@ -235,11 +231,11 @@ qs_status qstring_str2num(qs_vm *vm, qs_call_args *c) {
 qs_status qstring_num2str(qs_vm *vm, qs_call_args *c) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));
-    if (c->nin == 1) return finish(vm, &t, qfmt_value(vm, c->in[0], &t), &c->out[0]);
+    if (c->nin == 1) return qval_text(vm, &t, qfmt_value(vm, c->in[0], &t), &c->out[0]);
     const char *fmt;
     size_t n;
     TRY(qarg_string(vm, "num2str", "format", c->in[1], &fmt, &n));
-    return finish(vm, &t, qfmt_printf(vm, fmt, n, 1, c->in, &t), &c->out[0]);
+    return qval_text(vm, &t, qfmt_printf(vm, fmt, n, 1, c->in, &t), &c->out[0]);
 }
 
 qs_status qstring_ord(qs_vm *vm, qs_call_args *c) {

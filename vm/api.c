@@ -263,8 +263,7 @@ void qs_release(qs_vm *vm, qs_value v) { qval_release(vm, v); }
 qs_status qs_complex(qs_vm *vm, double re, double im, qs_value *out) { return qval_complex(vm, re, im, out); }
 
 qs_status qs_string(qs_vm *vm, const char *s, size_t n, qs_value *out) {
-    *out = qval_object(QS_STRING, qstr_new(qvm_ctx(vm), s, n));
-    return QS_OK;
+    return qval_string(vm, s, n, out);
 }
 
 static qs_status not_a(qs_vm *vm, const char *wanted, qs_value v) {
@@ -309,10 +308,7 @@ const char *qs_to_string(qs_value v, size_t *n) {
 qs_status qs_format(qs_vm *vm, qs_value v, qs_value *out) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));
-    qs_status s = qfmt_value(vm, v, &t);
-    if (s == QS_OK) s = qs_string(vm, t.s ? t.s : "", t.len, out);
-    qtext_free(&t);
-    return s;
+    return qval_text(vm, &t, qfmt_value(vm, v, &t), out);
 }
 
 const char *qs_type_name(qs_vm *vm, qs_value v) { return qval_type_name(vm, v); }

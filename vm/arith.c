@@ -177,9 +177,7 @@ static qs_status concatenate(qs_vm *vm, qs_value a, qs_value b, qs_value *out) {
     qtext_init(&t, qvm_ctx(vm));
     qs_status s = append_text(vm, a, &t);
     if (!s) s = append_text(vm, b, &t);
-    if (!s) *out = qval_object(QS_STRING, qstr_new(qvm_ctx(vm), t.s ? t.s : "", t.len));
-    qtext_free(&t);
-    return s;
+    return qval_text(vm, &t, s, out);
 }
 
 static bool same(qs_vm *vm, qs_value a, qs_value b) {

@@ -356,6 +356,7 @@ static qs_status add_text(Printer *p, const Spec *s, qs_value v) {
     Text text;
     qtext_init(&text, p->t->ctx);
     qs_status st = qfmt_value(p->vm, v, &text);
+    if (st == QS_OK) st = qtext_status(&text);
     if (st == QS_OK) add_padded(p->t, s, text.s ? text.s : "", text.len);
     qtext_free(&text);
     return st;

@@ -634,7 +634,7 @@ static char *read_file(qs_vm *vm, const char *path, size_t *n) {
     qtext_init(&t, qvm_ctx(vm));
     char block[16384];
     for (size_t got; (got = fread(block, 1, sizeof block, f)) > 0;) qtext_add(&t, block, got);
-    bool bad = ferror(f);
+    bool bad = ferror(f) || t.lost;
     fclose(f);
     char *text = malloc(t.len + 1);
     if (text) memcpy(text, t.s ? t.s : "", t.len + 1);

@@ -152,6 +152,8 @@ qs_status qval_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs
 qs_status qval_truth(qs_vm *vm, qs_value v, bool *out);   /* numbers: != 0; arrays: all (empty: false); else QS_ETYPE */
 bool qval_equal(qs_vm *vm, qs_value a, qs_value b);       /* match, cell comparison: same contents */
 qs_status qval_complex(qs_vm *vm, double re, double im, qs_value *out);
+qs_status qval_string(qs_vm *vm, const char *s, size_t n, qs_value *out);
+qs_status qval_text(qs_vm *vm, Text *t, qs_status made, qs_value *out); /* a string of t, if it was made; frees t */
 qs_status qval_zero(qs_vm *vm, const Type *t, qs_value *out); /* what a variable of type t starts as: 0, "", [], null */
 /* A type called: vec[mat](4), mat(3,3), int(2.7). */
 qs_status qval_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out);

@@ -95,9 +95,7 @@ static qs_status join_long(qs_vm *vm, int n, const qs_value *at, qs_value *out) 
         if (at[i].kind == QS_STRING) qtext_add(&t, ((Str *)at[i].u.p)->s, ((Str *)at[i].u.p)->len);
         else qtext_add(&t, number, whole_text(number, at[i].u.f));
     }
-    *out = qval_object(QS_STRING, qstr_new(qvm_ctx(vm), t.s ? t.s : "", t.len));
-    qtext_free(&t);
-    return QS_OK;
+    return qval_text(vm, &t, QS_OK, out);
 }
 
 static qs_status join(qs_vm *vm, int n, const qs_value *at, qs_value *out) {

@@ -169,6 +169,20 @@ qs_status qval_complex(qs_vm *vm, double re, double im, qs_value *out) {
     return QS_OK;
 }
 
+qs_status qval_string(qs_vm *vm, const char *s, size_t n, qs_value *out) {
+    Str *made = qstr_new(qvm_ctx(vm), s, n);
+    if (!made) return qerr_set(qvm_ctx(vm), QS_ENOMEM, "out of memory: a string of %zu bytes", n);
+    *out = qval_object(QS_STRING, made);
+    return QS_OK;
+}
+
+qs_status qval_text(qs_vm *vm, Text *t, qs_status made, qs_value *out) {
+    if (made == QS_OK) made = qtext_status(t);
+    if (made == QS_OK) made = qval_string(vm, t->s ? t->s : "", t->len, out);
+    qtext_free(t);
+    return made;
+}
+
 /* Host scalars are double whatever `scalar` is as an element; a variable of another real type rounds to it. */
 static double round_real(Ctx *c, qs_dtype d, double x) {
     if (d == c->scalar_dtype || d == QS_F64) return x;
@@ -419,9 +433,7 @@ static qs_status construct_string(qs_vm *vm, int n, const qs_value *args, qs_val
     qs_status s = QS_OK;
     qtext_init(&t, qvm_ctx(vm));
     for (int i = 0; i < n && s == QS_OK; i++) s = qfmt_value(vm, args[i], &t);
-    if (s == QS_OK) *out = qval_object(QS_STRING, qstr_new(qvm_ctx(vm), t.s ? t.s : "", t.len));
-    qtext_free(&t);
-    return s;
+    return qval_text(vm, &t, s, out);
 }
 
 static qs_status fill_items(qs_vm *vm, qs_value r, int n, const qs_value *args) {

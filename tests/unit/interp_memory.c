@@ -26,7 +26,10 @@ static const char script[] = "function [a, b] = parts(x, k = [1,2], ...rest)\n"
                              "f = z -> {z, n}\n"
                              "r = {f(1), f(f)}\n"
                              "s = [v, v, v]\n"
-                             "w = s[1..2, 0]\n";
+                             "w = s[1..2, 0]\n"
+                             "t = sprintf(\"%4000d\", 1)\n"
+                             "t = t + t + n\n"
+                             "t = ucase(t) + substr(t, 1)\n";
 
 static const char caught[] = "r = 0\ntry\n u = zeros(10000).*2 + ones(10000)\n r = {u[0..9], [r, 1]}\n"
                              "catch e\n r = -1\nend\nt = r\n";

@@ -19,6 +19,9 @@ void qctx_close(Ctx *c) {
 
 /* -- memory ------------------------------------------------------------------------------------------------------- */
 
+#define BLOCK_ALIGN ((size_t)64)
+#define BLOCK_MAX   (((size_t)1 << 40) - ((size_t)1 << 20)) /* sanitizers abort beyond, and no machine has it */
+
 static void *not_null(void *p) {
     if (!p) abort();
     return p;
@@ -39,14 +42,17 @@ void *qmem_resize(Ctx *c, void *p, size_t old_n, size_t new_n) {
     return q;
 }
 
+void *qmem_try_resize(Ctx *c, void *p, size_t old_n, size_t new_n) {
+    char *q = new_n > BLOCK_MAX ? NULL : realloc(p, new_n ? new_n : 1);
+    if (q) c->bytes += new_n - old_n;
+    return q;
+}
+
 void qmem_free(Ctx *c, void *p, size_t n) {
     if (!p) return;
     c->bytes -= n;
     free(p);
 }
-
-#define BLOCK_ALIGN ((size_t)64)
-#define BLOCK_MAX   (((size_t)1 << 40) - ((size_t)1 << 20)) /* sanitizers abort beyond, and no machine has it */
 
 void *qmem_try(Ctx *c, size_t n) {
     if (c->fail_after > 0 && --c->fail_after == 0) return NULL;
@@ -184,18 +190,24 @@ void qarena_free(Arena *a) {
 
 /* -- text --------------------------------------------------------------------------------------------------------- */
 
-void qtext_init(Text *t, Ctx *c) { *t = (Text){c, NULL, 0, 0}; }
+void qtext_init(Text *t, Ctx *c) { *t = (Text){.ctx = c}; }
 
-void qtext_reserve(Text *t, size_t n) {
-    if (t->len + n < t->cap) return;
+bool qtext_reserve(Text *t, size_t n) {
+    if (t->len + n < t->cap || t->lost) return !t->lost;
     size_t cap = t->cap ? t->cap * 2 : 64;
     while (cap <= t->len + n) cap *= 2;
-    t->s = qmem_resize(t->ctx, t->s, t->cap, cap);
-    t->cap = cap;
+    char *s = qmem_try_resize(t->ctx, t->s, t->cap, cap);
+    t->lost = !s;
+    if (s) t->s = s, t->cap = cap;
+    return s;
+}
+
+qs_status qtext_status(const Text *t) {
+    return t->lost ? qerr_set(t->ctx, QS_ENOMEM, "out of memory for a text") : QS_OK;
 }
 
 void qtext_add(Text *t, const char *s, size_t n) {
-    qtext_reserve(t, n);
+    if (!qtext_reserve(t, n)) return;
     if (n) memcpy(t->s + t->len, s, n);
     t->len += n;
     t->s[t->len] = 0;
@@ -206,22 +218,22 @@ void qtext_puts(Text *t, const char *s) { qtext_add(t, s, strlen(s)); }
 void qtext_putc(Text *t, char ch) { qtext_add(t, &ch, 1); }
 
 void qtext_pad(Text *t, char ch, size_t n) {
-    qtext_reserve(t, n);
+    if (!qtext_reserve(t, n)) return;
     memset(t->s + t->len, ch, n);
     t->len += n;
     t->s[t->len] = 0;
 }
 
 void qtext_printf(Text *t, const char *fmt, ...) {
+    if (!qtext_reserve(t, 32)) return;
     va_list ap, again;
     va_start(ap, fmt);
     va_copy(again, ap);
-    qtext_reserve(t, 32);
     size_t room = t->cap - t->len;
     int n = vsnprintf(t->s + t->len, room, fmt, ap);
     if (n >= 0 && (size_t)n >= room) {
-        qtext_reserve(t, (size_t)n);
-        vsnprintf(t->s + t->len, (size_t)n + 1, fmt, again);
+        if (qtext_reserve(t, (size_t)n)) vsnprintf(t->s + t->len, (size_t)n + 1, fmt, again);
+        else n = 0;
     }
     if (n > 0) t->len += (size_t)n;
     t->s[t->len] = 0;
@@ -231,7 +243,7 @@ void qtext_printf(Text *t, const char *fmt, ...) {
 
 void qtext_free(Text *t) {
     qmem_free(t->ctx, t->s, t->cap);
-    *t = (Text){t->ctx, NULL, 0, 0};
+    qtext_init(t, t->ctx);
 }
 
 /* -- sources ------------------------------------------------------------------------------------------------------ */

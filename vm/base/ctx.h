@@ -57,6 +57,7 @@ void *qmem_alloc(Ctx *c, size_t n);                                /* zeroed */
 void *qmem_resize(Ctx *c, void *p, size_t old_n, size_t new_n);    /* new part zeroed */
 void qmem_free(Ctx *c, void *p, size_t n);
 void *qmem_try(Ctx *c, size_t n);                                  /* 64-byte aligned, not zeroed */
+void *qmem_try_resize(Ctx *c, void *p, size_t old_n, size_t new_n); /* of qmem_alloc; NULL: p stays; not zeroed */
 void qmem_try_free(Ctx *c, void *p, size_t n);
 
 /* Grows `*p` so that index n fits; *cap counts elements. */
@@ -84,13 +85,15 @@ void *qarena_alloc(Arena *a, size_t n);                            /* zeroed, 16
 void qarena_free(Arena *a);
 
 /* -- growing text ------------------------------------------------------------------------------------------------- */
-typedef struct { Ctx *ctx; char *s; size_t len, cap; } Text;       /* s is NUL-terminated once anything was added */
+typedef struct { Ctx *ctx; char *s; size_t len, cap; bool lost; } Text; /* s is NUL-terminated once anything was added;
+                     lost: there was no memory for an addition, which is left out with all that come after it */
 void qtext_init(Text *t, Ctx *c);
 void qtext_add(Text *t, const char *s, size_t n);
 void qtext_puts(Text *t, const char *s);
 void qtext_putc(Text *t, char ch);
 void qtext_pad(Text *t, char ch, size_t n);                        /* ch n times */
-void qtext_reserve(Text *t, size_t n);                             /* room for n more bytes and the NUL */
+bool qtext_reserve(Text *t, size_t n);                             /* room for n more bytes and the NUL; false: lost */
+qs_status qtext_status(const Text *t);                             /* an error when the text is lost */
 void qtext_printf(Text *t, const char *fmt, ...) QS_PRINTF(2, 3);
 void qtext_free(Text *t);
 

@@ -12,7 +12,7 @@ typedef struct StrTable {
     uint32_t nbuckets, count; /* nbuckets is a power of two */
 } StrTable;
 
-enum { FIRST_BUCKETS = 256 };
+enum { FIRST_BUCKETS = 256, LONG_TEXT = 4096 /* bytes; a longer string may find no memory */ };
 
 void qstr_table_init(Ctx *c) {
     StrTable *t = qmem_alloc(c, sizeof *t);
@@ -71,6 +71,15 @@ static Str *new_str(Ctx *c, const char *s, size_t n) {
     return p;
 }
 
+static Str *try_str(Ctx *c, const char *s, size_t n) {
+    Str *p = n > UINT32_MAX ? NULL : qmem_try(c, sizeof *p + n + 1);
+    if (!p) return NULL;
+    *p = (Str){.hdr = {.refs = 1, .kind = QS_STRING}, .len = (uint32_t)n};
+    memcpy(p->s, s, n);
+    p->s[n] = 0;
+    return p;
+}
+
 static Str *intern(Ctx *c, const char *s, size_t n) {
     StrTable *t = c->strings;
     uint32_t hash = qstr_hash(s, n);
@@ -88,7 +97,10 @@ static Str *intern(Ctx *c, const char *s, size_t n) {
     return p;
 }
 
-Str *qstr_new(Ctx *c, const char *s, size_t n) { return n <= STR_INTERN_MAX ? intern(c, s, n) : new_str(c, s, n); }
+Str *qstr_new(Ctx *c, const char *s, size_t n) {
+    if (n <= STR_INTERN_MAX) return intern(c, s, n);
+    return n <= LONG_TEXT ? new_str(c, s, n) : try_str(c, s, n);
+}
 
 Str *qstr_join(Ctx *c, const char *a, size_t na, const char *b, size_t nb) {
     if (na + nb <= STR_INTERN_MAX) {
@@ -109,7 +121,8 @@ bool qstr_append(Ctx *c, Str **at, const char *t, size_t n) {
     if (s->hdr.refs != 1 || (s->hdr.flags & STR_INTERNED) || need > UINT32_MAX) return false;
     if (need > have) {
         uint16_t log2 = (uint16_t)(64 - __builtin_clzll(need));
-        s = *at = qmem_resize(c, s, have, (size_t)1 << log2);
+        if (!(s = qmem_try_resize(c, s, have, (size_t)1 << log2))) return false;
+        *at = s;
         s->hdr.aux = log2;
     }
     memcpy(s->s + s->len, t, n);

@@ -11,15 +11,17 @@ struct Str { /* QS_STRING; s is NUL-terminated and may contain NUL bytes */
 };
 enum { STR_INTERNED = 1, STR_NAME = 2, STR_INTERN_MAX = 64 }; /* hdr.flags; bytes */
 
-/* A new reference.  Up to STR_INTERN_MAX bytes are interned, longer strings are not: compare with qstr_equal. */
+/* A new reference.  Up to STR_INTERN_MAX bytes are interned, longer strings are not: compare with qstr_equal.  NULL when
+ * there is no memory for one of more than a few thousand bytes. */
 Str *qstr_new(Ctx *c, const char *s, size_t n);
 /* A name of code: interned whatever its length, lives until qctx_close and needs no release (retaining and releasing it
  * is harmless). */
-/* Adds t to *s itself, whose block may move; false, and nothing done, when others hold it or it is interned. */
-bool qstr_append(Ctx *c, Str **s, const char *t, size_t n);
 Str *qstr_name(Ctx *c, const char *s, size_t n);
 Str *qstr_cname(Ctx *c, const char *s);
 Str *qstr_join(Ctx *c, const char *a, size_t na, const char *b, size_t nb); /* as qstr_new of a followed by b */
+/* Adds t to *s itself, whose block may move; false, and nothing done, when others hold it, it is interned, or memory is
+ * short. */
+bool qstr_append(Ctx *c, Str **s, const char *t, size_t n);
 void qstr_free(Ctx *c, Str *s);                  /* called when refs reached 0 */
 static inline void qstr_retain(Str *s) { s->hdr.refs++; }
 static inline void qstr_release(Ctx *c, Str *s) { if (--s->hdr.refs == 0) qstr_free(c, s); }
