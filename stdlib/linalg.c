@@ -290,23 +290,33 @@ static void clear_below(Mat *x) {
                    (size_t)x->parts * sizeof(double));
 }
 
-/* Upper triangular R with herm_transpose(R)*R = A. */
-qs_status qlinalg_chol(qs_vm *vm, qs_call_args *c) {
+/* Upper triangular R with herm_transpose(R)*R = A.  A matrix that has none is an error, or *flag says so: the order of
+ * the first leading minor that is not positive. */
+static qs_status cholesky(qs_vm *vm, qs_call_args *c, const char *fn, int *flag) {
     Lapack *l;
     Mat a = {0};
     int info = 0;
     qs_dtype d = result_type(vm, c->in[0], false);
-    TRY(lapack(vm, "chol", &l));
-    qs_status s = mat_read(vm, c, 0, "chol", "A", 0, &a);
-    if (s == QS_OK) s = square(vm, "chol", &a);
+    TRY(lapack(vm, fn, &l));
+    qs_status s = mat_read(vm, c, 0, fn, "A", 0, &a);
+    if (s == QS_OK) s = square(vm, fn, &a);
     if (s == QS_OK && a.m)
         CALL(a.parts == 2 ? l->zpotrf : l->dpotrf, (P, P, P, P, P, size_t), "U", &a.n, a.a, &a.n, &info, 1);
-    if (s == QS_OK && info)
-        s = qs_fail(vm, QS_EVALUE, "chol: the matrix is not positive definite (leading minor %d)", info);
+    if (s == QS_OK && info && !flag)
+        s = qs_fail(vm, QS_EVALUE, "%s: the matrix is not positive definite (leading minor %d)", fn, info);
+    if (s == QS_OK && info) memset(a.a, 0, mat_bytes(&a));
     if (s == QS_OK)
         clear_below(&a), s = mat_result(vm, &a, a.m, a.n, a.parts == 2 ? qdtype_complex_of(d) : d, &c->out[0]);
+    if (flag) *flag = info;
     mat_free(&a);
     return s;
+}
+qs_status qlinalg_chol(qs_vm *vm, qs_call_args *c) { return cholesky(vm, c, "chol", NULL); }
+qs_status qlinalg_chol_ex(qs_vm *vm, qs_call_args *c) {
+    int info;
+    TRY(cholesky(vm, c, "chol_ex", &info));
+    if (c->nout > 1) c->out[1] = qs_num(info);
+    return QS_OK;
 }
 
 static qs_status qr_factors(qs_vm *vm, qs_call_args *c, Lapack *l, Mat *a, qs_dtype d) {

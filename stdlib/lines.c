@@ -148,8 +148,9 @@ static void nansum_line(double *x, size_t n, double *y, size_t m, const void *wi
     for (size_t i = 0; i < n; i++) *y += x[i];
 }
 static void nanmean_line(double *x, size_t n, double *y, size_t m, const void *with) {
+    n = drop_nan(x, n);
     nansum_line(x, n, y, m, with);
-    *y /= (double)drop_nan(x, n);
+    *y /= (double)n;
 }
 static void nanmin_line(double *x, size_t n, double *y, size_t m, const void *with) {
     (void)m, (void)with;

@@ -369,3 +369,31 @@ qs_status qmath_float(qs_vm *vm, qs_call_args *c) {
     c->out[0] = qarr_value(r);
     return QS_OK;
 }
+
+/* -- closeness ----------------------------------------------------------------------------------------------------- */
+static double gap(double a, double b) { return a == b ? 0 : isinf(a) || isinf(b) ? NAN : fabs(a - b); }
+
+/* The gap against a limit that grows with |b|; both broadcast. */
+static qs_status closeness(qs_vm *vm, qs_call_args *c, const char *fn, qs_value *out) {
+    double rtol = 1e-5, atol = 1e-8;
+    qs_value distance = qs_nil(), size = qs_nil(), part = qs_nil(), limit = qs_nil();
+    if (qarg_given(c, 2)) TRY(qarg_num(vm, fn, "rtol", c->in[2], &rtol));
+    if (qarg_given(c, 3)) TRY(qarg_num(vm, fn, "atol", c->in[3], &atol));
+    TRY(qarith_map2(vm, fn, gap, c->in[0], c->in[1], &distance));
+    qs_call_args modulus = {1, 1, &c->in[1], &size, 0, NULL};
+    qs_status s = qmath_abs(vm, &modulus);
+    if (s == QS_OK) s = qarith_binary(vm, OP_MUL, size, qs_num(rtol), &part);
+    if (s == QS_OK) s = qarith_binary(vm, OP_ADD, part, qs_num(atol), &limit);
+    if (s == QS_OK) s = qarith_binary(vm, OP_LE, distance, limit, out);
+    qval_release(vm, distance), qval_release(vm, size), qval_release(vm, part), qval_release(vm, limit);
+    return s;
+}
+qs_status qmath_isclose(qs_vm *vm, qs_call_args *c) { return closeness(vm, c, "isclose", &c->out[0]); }
+qs_status qmath_allclose(qs_vm *vm, qs_call_args *c) {
+    qs_value close = qs_nil();
+    TRY(closeness(vm, c, "allclose", &close));
+    qs_status s = close.kind == QS_ARRAY ? qred_run(vm, RED_ALL, close, DIM_ALL, &c->out[0]) : QS_OK;
+    if (close.kind != QS_ARRAY) c->out[0] = close;
+    else qval_release(vm, close);
+    return s;
+}

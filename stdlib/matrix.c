@@ -349,6 +349,22 @@ qs_status qmatrix_permute(qs_vm *vm, qs_call_args *c) {
     return permute(vm, c, a, order, (int)n);
 }
 
+qs_status qmatrix_moveaxis(qs_vm *vm, qs_call_args *c) {
+    Array *a;
+    int from, to, order[QS_MAX_RANK];
+    TRY(qarg_array(vm, c, 0, "moveaxis", "x", &a));
+    TRY(qarg_dim(vm, "moveaxis", c->in[1], &from));
+    TRY(qarg_dim(vm, "moveaxis", c->in[2], &to));
+    int n = a->rank < 2 ? 2 : a->rank;
+    if (from >= n || to >= n)
+        return qs_fail(vm, QS_EINDEX, "moveaxis: x has %d dimensions, got %d and %d", n, from, to);
+    for (int i = 0, k = 0; i < n; i++) {
+        if (k == from) k++;
+        order[i] = i == to ? from : k++;
+    }
+    return permute(vm, c, a, order, n);
+}
+
 qs_status qmatrix_squeeze(qs_vm *vm, qs_call_args *c) {
     Array *a, *r;
     TRY(qarg_array(vm, c, 0, "squeeze", "x", &a));
@@ -652,4 +668,56 @@ qs_status qmatrix_pos2ind(qs_vm *vm, qs_call_args *c) {
     else if (status == QS_OK) status = qarg_exact(vm, x, 1, &count, &c->out[0]);
     qmem_free(qvm_ctx(vm), x, n * sizeof *x);
     return status;
+}
+
+/* -- products ------------------------------------------------------------------------------------------------------ */
+/* The matrix x with extents of 1 put before (odd 0) or behind (odd 1) each dimension. */
+static qs_status spread(qs_vm *vm, Array *x, int odd, qs_value *out) {
+    Shape s;
+    Array *v;
+    qmatrix_shape(x, &s);
+    int64_t dims[4] = {1, 1, 1, 1}, strides[4] = {0};
+    for (int i = 0; i < 2; i++) dims[2*i + 1 - odd] = s.dims[i], strides[2*i + 1 - odd] = s.strides[i];
+    TRY(qarr_view(vm, x, 4, dims, strides, 0, &v));
+    *out = qarr_value(v);
+    return QS_OK;
+}
+
+/* (m x 1 x n x 1) .* (1 x p x 1 x q), seen as mp x nq. */
+qs_status qmatrix_kron(qs_vm *vm, qs_call_args *c) {
+    Array *a, *b, *r;
+    TRY(qarg_array(vm, c, 0, "kron", "a", &a));
+    TRY(qarg_array(vm, c, 1, "kron", "b", &b));
+    if (a->rank > 2 || b->rank > 2) return qs_fail(vm, QS_ESHAPE, "kron: a and b must be vectors or matrices");
+    qs_value x = qs_nil(), y = qs_nil(), product = qs_nil();
+    qs_status s = spread(vm, a, 1, &x);
+    if (s == QS_OK) s = spread(vm, b, 0, &y);
+    if (s == QS_OK) s = qarith_binary(vm, OP_PWMUL, x, y, &product);
+    int64_t m[QS_MAX_RANK], n[QS_MAX_RANK];
+    qarr_size(a, m), qarr_size(b, n);
+    if (s == QS_OK) s = qarr_reshape(vm, qval_array(product), 2, (int64_t[]){m[0]*n[0], m[1]*n[1]}, &r);
+    if (s == QS_OK) c->out[0] = qarr_value(r);
+    qval_release(vm, x), qval_release(vm, y), qval_release(vm, product);
+    return s;
+}
+
+qs_status qmatrix_cross(qs_vm *vm, qs_call_args *c) {
+    Array *a, *b, *r;
+    const void *p, *q;
+    void *out;
+    TRY(qarg_floats(vm, c, 0, "cross", "a", &a, &p));
+    TRY(qarg_floats(vm, c, 1, "cross", "b", &b, &q));
+    qs_dtype d = qdtype_promote((qs_dtype)a->dtype, (qs_dtype)b->dtype);
+    if (qdtype_is_complex(d)) return qarg_wrong(vm, "cross", "a and b", "real", c->in[qdtype_is_complex(b->dtype)]);
+    if (!qarr_same_shape(a, b) || a->rank > 2 || (a->rank == 2 ? a->dims[1] : (int64_t)a->count) != 3)
+        return qs_fail(vm, QS_ESHAPE, "cross: a and b must be vectors of 3 elements, or matrices of N rows of 3");
+    TRY(qarg_packed(vm, c, 0, "cross", "a", QS_F64, &a, &p));
+    TRY(qarg_packed(vm, c, 1, "cross", "b", QS_F64, &b, &q));
+    TRY(qarg_result(vm, c, 0, d, a->rank, a->dims, &r, &out));
+    for (size_t i = 0; i < a->count; i++) {
+        size_t row = i/3*3, j = row + (i + 1)%3, k = row + (i + 2)%3;
+        const double *x = p, *y = q;
+        qdtype_put(d, (char *)out + i * qdtype_size(d), x[j]*y[k] - x[k]*y[j]);
+    }
+    return QS_OK;
 }

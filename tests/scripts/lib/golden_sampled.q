@@ -1,0 +1,18 @@
+% Sampled functions agree with NumPy and SciPy: tests/goldens/make.py.
+g = load("tests/goldens/sampled.npz")
+function [] = check(name, got, wanted)
+    print name, " ", allclose(got, wanted, 1e-8, 1e-12)
+end
+check("interp1", interp1(g.x, g.y, g.at), g.interp1)
+check("trapz", trapz(g.x, g.y), g.trapz)
+check("conv2", conv2(g.a, g.b), g.full)
+check("conv2 same", conv2(g.a, g.b[:,0..2], "same"), g.same)
+check("conv2 valid", conv2(g.a, g.b, "valid"), g.valid)
+check("conv", conv(g.x, g.y), g.conv)
+check("kron", kron(g.a, g.b), g.kron)
+check("interp2", interp2(g.a, g.u, g.v), g.interp2)
+[counts, edges] = histogram(g.y, 6)
+check("histogram", counts, g.counts)
+check("edges", edges, g.edges)
+check("polyfit", polyfit(g.x, g.y, 4), g.polyfit)
+check("polyval", polyval(g.y[0..4], g.x), g.polyval)

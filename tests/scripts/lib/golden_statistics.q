@@ -1,0 +1,17 @@
+% Statistics agree with NumPy and SciPy: tests/goldens/make.py.
+g = load("tests/goldens/statistics.npz")
+function [] = check(name, got, wanted)
+    print name, " ", allclose(got, wanted, 1e-10, 1e-12)
+end
+check("percentile", percentile(g.x, g.p), g.percentile)
+check("lower", percentile(g.x, g.p, null, "lower"), g.lower)
+check("higher", percentile(g.x, g.p, null, "higher"), g.higher)
+check("nearest", percentile(g.x, g.p, null, "nearest"), g.nearest)
+check("midpoint", percentile(g.x, g.p, null, "midpoint"), g.midpoint)
+check("rows", percentile(g.w, g.p, 1), g.rows)
+check("nansum", nansum(g.holes), g.nansum)
+check("nanmean", nanmean(g.holes), g.nanmean)
+check("cov", cov(g.w), g.cov)
+check("corrcoef", corrcoef(g.w), g.corrcoef)
+check("diff", diff(g.w, 0), g.diff)
+check("cumulative_trapezoid", cumulative_trapezoid([], g.w, 1), g.cumulative)
