@@ -351,12 +351,31 @@ static qs_status fuse_from(qs_vm *vm, Frame *f, qs_value a, qs_value b, bool *do
     return qfuse_at(vm, f, frame_pc(f), done);
 }
 
+/* A temporary that nobody else holds, whose block fits the result. */
+static bool reusable(const Frame *f, Op op, const qs_value *a, qs_value b) {
+    const Array *x = a->u.p, *y = b.u.p;
+    if (a->kind != QS_ARRAY || x->hdr.refs != 1 || !is_temp(f, a)) return false;
+    if ((x->dtype != QS_F32 && x->dtype != QS_F64) || !x->contiguous) return false;
+    if (qbuf_shared(x->buf) || x->buf->owner_memory >= 0) return false;
+    bool elementwise = op == OP_ADD || op == OP_SUB || op == OP_PWMUL || op == OP_PWDIV;
+    if (b.kind == QS_NUM) return elementwise || op == OP_MUL || op == OP_DIV;
+    return b.kind == QS_ARRAY && elementwise && y->dtype == x->dtype && qarr_same_shape(x, y);
+}
+
 static qs_status binary(qs_vm *vm, Frame *f, Op op, qs_value *dst, qs_value *a, qs_value *b) {
     if (op == OP_ADD && dst == a && a != b && a->kind == QS_STRING) return qops_update(vm, op, a, *b); /* t = t + x */
     qs_value r;
     bool done;
     TRY(fuse_from(vm, f, *a, *b, &done));
     if (done) return QS_OK;
+    if (reusable(f, op, a, *b)) {
+        TRY(qarith_update(vm, op, *a, *b));
+        used(vm, f, b);
+        if (dst == a) return QS_OK;
+        r = *a;
+        *a = qs_nil();
+        return qinterp_put(vm, dst, r), QS_OK;
+    }
     TRY(qops_binary(vm, op, *a, *b, &r));
     used(vm, f, a);
     used(vm, f, b);
