@@ -65,3 +65,49 @@ qs_status qtime_sleep(qs_vm *vm, qs_call_args *c) {
     qpython_block(vm);
     return qvm(vm)->interrupted ? qvm_attend(vm) : QS_OK;
 }
+
+/* -- dates: seconds since 1970 as a place in the calendar, local unless the last argument asks for UTC -------------- */
+static qs_status wants_utc(qs_vm *vm, qs_call_args *c, int i, const char *fn, bool *utc) {
+    double x = 0;
+    if (qarg_given(c, i)) TRY(qarg_num(vm, fn, "utc", c->in[i], &x));
+    *utc = x != 0;
+    return QS_OK;
+}
+
+/* strftime(format [, t [, utc]]) */
+qs_status qtime_strftime(qs_vm *vm, qs_call_args *c) {
+    const char *format;
+    size_t n;
+    struct tm date;
+    bool utc;
+    qs_value now = qs_nil();
+    qs_call_args clock = {0, 1, NULL, &now, 0, NULL};
+    TRY(qtime_time(vm, &clock));
+    double t = now.u.f;
+    TRY(qarg_string(vm, "strftime", "format", c->in[0], &format, &n));
+    if (qarg_given(c, 1)) TRY(qarg_num(vm, "strftime", "t", c->in[1], &t));
+    TRY(wants_utc(vm, c, 2, "strftime", &utc));
+    if (!(fabs(t) < 1e15)) return qs_fail(vm, QS_EVALUE, "strftime: t must be seconds since 1970, got %g", t);
+    time_t whole = (time_t)floor(t);
+    if (!(utc ? gmtime_r(&whole, &date) : localtime_r(&whole, &date)))
+        return qs_fail(vm, QS_EVALUE, "strftime: no date is at %g seconds", t);
+    char text[1024] = "";
+    n = n ? strftime(text, sizeof text, format, &date) : 0;
+    if (!n && *format) return qs_fail(vm, QS_EVALUE, "strftime: the date is empty or longer than 1023 bytes");
+    return qs_string(vm, text, n, &c->out[0]);
+}
+
+/* strptime(text, format [, utc]) */
+qs_status qtime_strptime(qs_vm *vm, qs_call_args *c) {
+    const char *text, *format;
+    struct tm date = {.tm_mday = 1, .tm_year = 70, .tm_isdst = -1};
+    bool utc;
+    TRY(qarg_string(vm, "strptime", "text", c->in[0], &text, NULL));
+    TRY(qarg_string(vm, "strptime", "format", c->in[1], &format, NULL));
+    TRY(wants_utc(vm, c, 2, "strptime", &utc));
+    const char *end = strptime(text, format, &date);
+    if (!end || *end) return qs_fail(vm, QS_EVALUE, "strptime: \"%s\" is not a date of the form \"%s\"", text, format);
+    date.tm_isdst = -1;
+    c->out[0] = qs_num((double)(utc ? timegm(&date) : mktime(&date)));
+    return QS_OK;
+}
