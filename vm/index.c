@@ -781,8 +781,9 @@ static qs_status set_cell(Base *b, Cell *c, int n, const qs_value *at, qs_value 
 
 /* -- the entries --------------------------------------------------------------------------------------------------- */
 static qs_status cannot_index(qs_vm *vm, qs_value base, const char *name) {
-    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s%shas type %s and cannot be indexed", name ? name : "a value that ",
-                    name ? " " : "", qval_type_name(vm, base));
+    const char *type = qval_type_name(vm, base);
+    if (!name) return qerr_set(qvm_ctx(vm), QS_ETYPE, "a value of type %s cannot be indexed", type);
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s has type %s and cannot be indexed", name, type);
 }
 
 qs_status qidx_get(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name,

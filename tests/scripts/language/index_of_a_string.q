@@ -1,0 +1,2 @@
+% exit: 1
+print "abc"[1]
