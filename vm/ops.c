@@ -391,12 +391,20 @@ qs_status qops_append(qs_vm *vm, qs_value *list, int n, qs_value *items) {
     return QS_OK;
 }
 
+enum { NESTED_MAX = 8 }; /* types are kept for ever, so a list of lists of lists … must not make one per level */
+
+static bool nests_deeply(const Type *t) {
+    int depth = 0;
+    for (; t->kind == TY_ARRAY && depth <= NESTED_MAX; t = t->inner) depth++;
+    return depth > NESTED_MAX;
+}
+
 /* {1+2j, 3j} is a vector of complex numbers; other cells take the type that all items have. */
 static const Type *item_type(qs_vm *vm, int n, const qs_value *items) {
     const Type *t = n ? qval_type(vm, items[0]) : qtype_any(qvm_ctx(vm));
     for (int i = 1; i < n; i++)
         if (qval_type(vm, items[i]) != t) return qtype_any(qvm_ctx(vm));
-    return t->kind == TY_ARRAY ? t : qtype_any(qvm_ctx(vm));
+    return t->kind == TY_ARRAY && !nests_deeply(t) ? t : qtype_any(qvm_ctx(vm));
 }
 
 static bool all_complex(int n, const qs_value *items) {
