@@ -864,7 +864,8 @@ qs_status kemit_opencl(Ctx *c, const KFunc *f, Text *out) {
     KSplit split;
     Emit e = {.f = f};
     qarena_init(&arena, c);
-    if (!f->serial && kopt_interior(c, &arena, f, false, &split)) e.split = &split, e.f = f = split.func;
+    if (!f->serial && kopt_interior(c, &arena, f, false, &split) && split.boxed) /* a collapse alone is for the cpu */
+        e.split = &split, e.f = f = split.func;
     qtext_init(&e.body, c), qtext_init(&e.atomics, c);
     e.match = qarena_alloc(&arena, f->nins * sizeof *e.match);
     e.marks = qarena_alloc(&arena, f->nins * sizeof *e.marks);
