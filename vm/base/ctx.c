@@ -56,7 +56,7 @@ void qmem_free(Ctx *c, void *p, size_t n) {
 
 void *qmem_try(Ctx *c, size_t n) {
     if (c->fail_after > 0 && --c->fail_after == 0) return NULL;
-    if (n > BLOCK_MAX) return NULL;
+    if (n > BLOCK_MAX || (c->limit && (n > c->limit || c->bytes > c->limit - n))) return NULL;
     size_t rounded = (n + BLOCK_ALIGN - 1) / BLOCK_ALIGN * BLOCK_ALIGN;
     void *p = aligned_alloc(BLOCK_ALIGN, rounded ? rounded : BLOCK_ALIGN);
     if (p) c->bytes += n;

@@ -41,6 +41,7 @@ typedef struct Ctx {
     struct Source *sources;   /* every file loaded, kept for error messages */
     qs_dtype scalar_dtype;    /* QS_F32, or QS_F64 with precision 64 */
     size_t bytes;             /* held through qmem_* */
+    size_t limit;             /* qmem_try refuses to hold more than that; 0: it never does */
     long fail_after;          /* tests: the n-th qmem_try from now fails, 1 is the next; <= 0 never */
     struct Pool *pool;        /* devices/pool.c: freed array blocks kept for reuse; NULL until the first one */
     void (*pool_close)(struct Ctx *); /* called by qctx_close */

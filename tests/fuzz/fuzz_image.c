@@ -1,0 +1,48 @@
+/* libFuzzer entry: any bytes as a file, given to every reader of files: each gives a value or a sentence. */
+#include "tests/fuzz/harmless.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+    (void)argc, (void)argv;
+    harmless_init();
+    return 0;
+}
+
+static void write_file(const char *path, const uint8_t *data, size_t size) {
+    FILE *f = fopen(path, "wb");
+    if (!f || fwrite(data, 1, size, f) != size || fclose(f) != 0) abort();
+}
+
+/* The readers look at the first bytes; those of arrays also at the name. */
+static const char *const *readers_of(const uint8_t *data, size_t size) {
+    static const char *const image[] = {"[a, b] = imread(\"x\"); print a, b", "a = imread(\"x\", 1)", "print imfinfo(\"x\")",
+                                        "print tiffread(\"x\")", NULL};
+    static const char *const array[] = {"print load(\"x.npy\")", "print load(\"x.npz\")", NULL};
+    static const char *const table[] = {"print csvread(\"x\")", "print csvread(\"x\", \";\")", NULL};
+    if (size > 2 && (data[0] == 0x89 || data[0] == 0xff || data[0] == 'I' || data[0] == 'M' ||
+                     (data[0] == 'P' && data[1] != 'K')))
+        return image;
+    return size && (data[0] == 0x93 || data[0] == 'P') ? array : table;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    qs_vm *vm = harmless_open();
+    write_file("x", data, size);
+    if (link("x", "x.npy") != 0 || link("x", "x.npz") != 0) abort();
+    for (const char *const *r = readers_of(data, size); *r; r++) {
+        qs_value v = qs_nil();
+        qs_status s = qs_eval(vm, *r, &v);
+        if ((s != QS_OK) != (qs_error(vm) != NULL)) abort();
+        qs_error_clear(vm);
+        qs_release(vm, v);
+    }
+    unlink("x"), unlink("x.npy"), unlink("x.npz");
+    harmless_close(vm);
+    return 0;
+}

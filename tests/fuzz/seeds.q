@@ -1,0 +1,20 @@
+% one small file of every kind that can be read, for fuzz_image
+A = rand(5,7).*255
+B = rand(6,4,3).*255
+imwrite("grey.png", A)
+imwrite("colour.png", B, 16)
+imwrite("alpha.png", rand(4,4,4).*255)
+imwrite("grey.jpg", A)
+imwrite("colour.jpg", B, 80)
+imwrite("grey.tif", A)
+imwrite("float.tif", A, 32)
+imwrite("colour.tif", B, 16)
+imwrite("grey.pgm", A)
+imwrite("colour.ppm", B, 16)
+filewrite("text.pbm", "P1\n# a comment\n3 2\n1 0 1 0 1 1\n")
+filewrite("text.ppm", "P3 2 1 255 1 2 3 4 5 6\n")
+save("a.npy", A)
+save("i.npy", int(B))
+save("z.npz", "a", A, "b", "text", "c", B)
+csvwrite("a.csv", A)
+filewrite("b.csv", "1;2;;4\n\"5\";nan;-inf;1e400\n")
