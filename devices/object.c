@@ -167,15 +167,15 @@ static qs_status put32(Load *l, uint8_t *at, int64_t v) {
 static size_t reloc_width(uint32_t type) { return type == R_X86_64_64 || type == R_X86_64_PC64 ? 8 : 4; }
 
 static qs_status apply(Load *l, uint32_t type, size_t sym, int64_t addend, uint8_t *at) {
-    int64_t target = (int64_t)(intptr_t)l->addr[sym] + addend, here = (int64_t)(intptr_t)at;
+    uint64_t target = (uint64_t)(uintptr_t)l->addr[sym] + (uint64_t)addend, here = (uint64_t)(uintptr_t)at;
     switch (type) {
     case R_X86_64_NONE: return QS_OK;
     case R_X86_64_64: memcpy(at, &target, 8); return QS_OK;
     case R_X86_64_PC64: target -= here; memcpy(at, &target, 8); return QS_OK;
-    case R_X86_64_PC32: case R_X86_64_PLT32: return put32(l, at, target - here);
+    case R_X86_64_PC32: case R_X86_64_PLT32: return put32(l, at, (int64_t)(target - here));
     case R_X86_64_GOTPCREL: case R_X86_64_GOTPCRELX: case R_X86_64_REX_GOTPCRELX:
         if (!l->slot[sym]) return damaged(l->ctx, "indirect reference to a symbol of its own");
-        return put32(l, at, (int64_t)(intptr_t)l->slot[sym] + addend - here);
+        return put32(l, at, (int64_t)((uint64_t)(uintptr_t)l->slot[sym] + (uint64_t)addend - here));
     }
     return qerr_set(l->ctx, QS_EDEVICE, "compiled kernel uses relocation %u, which is not known here", type);
 }
@@ -201,7 +201,8 @@ static qs_status low12(uint8_t *at, int64_t target, int shift) {
 }
 
 static qs_status apply(Load *l, uint32_t type, size_t sym, int64_t addend, uint8_t *at) {
-    int64_t target = (int64_t)(intptr_t)l->addr[sym] + addend, here = (int64_t)(intptr_t)at, d = target - here;
+    int64_t target = (int64_t)((uint64_t)(uintptr_t)l->addr[sym] + (uint64_t)addend);
+    int64_t here = (int64_t)(intptr_t)at, d = (int64_t)((uint64_t)target - (uint64_t)here);
     int64_t slot = (int64_t)(intptr_t)l->slot[sym];
     switch (type) {
     case R_AARCH64_NONE: return QS_OK;

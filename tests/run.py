@@ -123,6 +123,7 @@ class Runner:
                 with open(cmd[-1], "w", encoding="utf-8") as f:
                     f.write(opts["snippet"])
             env = dict(os.environ, QUASAR_TEST_DIR=tmp, ASAN_OPTIONS="detect_leaks=1", QUASAR_FIGURES=tmp,
+                       LSAN_OPTIONS=f"print_suppressions=0:suppressions={ROOT}/tests/leaks.supp",
                        UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1")
             if "QUASAR_CACHE_DIR" not in env:
                 env["QUASAR_CACHE_DIR"] = self.args.cache

@@ -5,7 +5,12 @@
  * garbage.  Nothing here recurses, and nothing depends on what the interpreter holds as long as it counts it. */
 #include "vm/object.h"
 
-enum { FIRST_THRESHOLD = 10000 };
+/* The next collection comes when there are 1/GROWTH more containers than the last one left, so the work is amortised. */
+#ifdef QUASAR_STRESS
+enum { FIRST_THRESHOLD = 4, GROWTH = 8 };
+#else
+enum { FIRST_THRESHOLD = 10000, GROWTH = 1 };
+#endif
 
 static void list_init(GcObj *list) { list->prev = list->next = list; }
 
@@ -143,7 +148,7 @@ size_t qgc_collect(qs_vm *vm) {
     count_outside(&m->gc_list);
     divide(&m->gc_list, &garbage);
     size_t n = free_garbage(vm, &garbage);
-    m->gc_threshold = m->gc_count * 2; /* so that the work is amortised */
+    m->gc_threshold = m->gc_count + m->gc_count / GROWTH;
     if (m->gc_threshold < FIRST_THRESHOLD) m->gc_threshold = FIRST_THRESHOLD;
     m->gc_running = false;
     return n;

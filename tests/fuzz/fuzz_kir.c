@@ -14,7 +14,7 @@ static void run(Ctx *c, Arena *arena, const KFunc *f) {
     KArg *args = qarena_alloc(arena, (size_t)f->nparams * sizeof *args);
     for (int i = 0; i < f->nparams; i++) {
         const KParam *p = &f->params[i];
-        args[i].bits = (uint64_t)i;
+        args[i].bits = p->dtype == QS_B1 ? (uint64_t)i % 2 : (uint64_t)i;
         if (p->kind == KP_ARRAY) args[i].data = qarena_alloc(arena, ROOM * qdtype_size((qs_dtype)p->dtype));
         for (int d = p->rank - 1, s = 1; d >= 0; d--, s *= EXTENT) args[i].dims[d] = EXTENT, args[i].strides[d] = s;
     }
