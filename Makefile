@@ -16,9 +16,10 @@ run: deps all
 	$(QRUN) examples/denoise.q
 
 # Everything: unit tests, every script on every device that is here, the style, layer and table checks.
-test: deps all check
+test: deps all
 	@ctest --test-dir build --output-on-failure -j2
 	@python3 tests/run.py --qrun $(QRUN)
+	@$(MAKE) --no-print-directory check
 
 check:
 	@python3 tests/layers.py

@@ -41,7 +41,7 @@ static void on_interrupt(int signal_number) {
 /* -- options ----------------------------------------------------------------------------------------------------- */
 
 static int wrong(const char *what, const char *which) {
-    fprintf(stderr, "qrun: %s%s\n%s", what, which, usage);
+    fprintf(stderr, "qrun: %s%s; qrun --help lists the options\n", what, which);
     return EXIT_USAGE;
 }
 
