@@ -170,12 +170,12 @@ static int64_t at_least_1(int64_t n) { return n < 1 ? 1 : n; }
 
 /* Positions per block, for kernels that leave it to us. */
 static int64_t block_size(const Cpu *cpu, const Program *p, int64_t positions) {
-    bool heavy = p->cost < 0 || p->cost > HEAVY;
+    bool single = (p->info->flags & NATIVE_SINGLE) && (p->cost < 0 || p->cost > HEAVY);
     int64_t n = p->cost > 0 ? (int64_t)(LARGE / p->cost) : BLOCK_MAX,
             share = positions / (qthreads_count(cpu->threads) * 4);
     if (n > BLOCK_MAX) n = BLOCK_MAX;
     if (n > share) n = share;
-    if (n < 64) return heavy ? at_least_1(n) : 64;
+    if (n < 64) return single ? at_least_1(n) : 64;
     return n & ~(int64_t)63;
 }
 

@@ -14,7 +14,8 @@ enum {
     NATIVE_BLOCKS = 1, /* the kernel knows about blocks: use those of the launch; else the device chooses */
     NATIVE_SERIAL = 2, /* positions must run in index order: one thread */
     NATIVE_CHECKS = 4, /* may report a fault */
-    NATIVE_LOOPS = 8   /* has loops of unknown length: cost is a guess */
+    NATIVE_LOOPS = 8,  /* has loops of unknown length: cost is a guess */
+    NATIVE_SINGLE = 16 /* positions gain nothing from running side by side: a block may be one position */
 };
 
 typedef struct {

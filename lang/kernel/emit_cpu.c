@@ -25,11 +25,12 @@ typedef struct {
     Arena *arena;
     KPlan *plan;                  /* NULL: one piece */
     int strip;                    /* positions of a strip, while one is printed; else 0 */
+    bool strips;                  /* there were any */
     bool blocks;                  /* the kernel knows about blocks */
     Opnd *params, *extents;       /* what was loaded in the entry block; "" : not yet */
     uint32_t *alloca;             /* by instruction */
     Opnd domain[QS_MAX_RANK], block[QS_MAX_RANK], nblocks[QS_MAX_RANK], lo[QS_MAX_RANK], hi[QS_MAX_RANK];
-    Opnd stop, fault;
+    Opnd stop, fault, near;
     Opnd strip_lo;                /* first position of the strip */
     Opnd item, items;             /* number of this position in its block; positions of a block */
     uint32_t epochs, block_end, done;
@@ -110,6 +111,18 @@ static void load_run(Cpu *k) {
     for (int a = 1; a < f->rank; a++) k->items = emit_def(e, "mul i64 %s, %s", k->items.s, k->block[a].s);
     leave_entry(e, s);
 }
+
+/* A condition that LLVM must not know to be the same in all turns: it would make a copy of the whole nest for either
+ * case.  Kept in memory, read by `reveal`. */
+static Opnd hide(Emit *e, Opnd cond) {
+    Spot s = enter_entry(e);
+    Opnd at = emit_def(e, "alloca i1");
+    leave_entry(e, s);
+    emit_put(e, "store i1 %s, ptr %s", cond.s, at.s);
+    return at;
+}
+
+static Opnd reveal(Emit *e, Opnd hidden) { return emit_def(e, "load volatile i1, ptr %s", hidden.s); }
 
 /* -- memory of a position --------------------------------------------------------------------------------------- */
 static Place own_alloca(Cpu *k, KRef r) {
@@ -364,12 +377,12 @@ static bool independent(const KFunc *f, KRef first, KRef last) {
 static const char group_tail[] = ", !llvm.access.group !0";
 
 /* The innermost loop: positions lo … hi-1 of the last axis.  short_row: not worth LLVM's time. */
-static void each_of_row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last, bool short_row) {
+static void each_of_row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last, EmitLoops loops) {
     Emit *e = k->e;
-    bool free_order = !short_row && independent(e->f, first, last);
+    bool short_row = loops != LOOPS_FAST, free_order = !short_row && independent(e->f, first, last);
     e->now = ++k->epochs;
     e->group = free_order ? group_tail : "";
-    e->unroll = short_row ? UNROLL_NEVER : UNROLL_SMALL;
+    e->loops = loops;
     Axis axis = open_axis(e, lo, hi);
     e->pos[e->f->rank - 1] = axis.x;
     place_in_block(k);
@@ -385,7 +398,7 @@ static void each_of_strip(Cpu *k, KRef first, KRef last) {
     bool free_order = independent(e->f, first, last);
     e->now = ++k->epochs;
     e->group = free_order ? group_tail : "";
-    e->unroll = UNROLL_SMALL;
+    e->loops = LOOPS_FAST;
     Axis axis = open_axis(e, emit_opnd("0"), emit_opnd("%d", k->strip));
     k->item = axis.x;
     e->pos[e->f->rank - 1] = emit_def(e, "add nuw nsw i64 %s, %s", k->strip_lo.s, axis.x.s);
@@ -406,7 +419,7 @@ static Opnd max64(Emit *e, Opnd a, Opnd b) {
 }
 
 /* i1: the box is valid and covers this position of the first `axes` axes. */
-static Opnd axes_in_box(Cpu *k, const KSplit *box, int axes) {
+static Opnd axes_in_box(Cpu *k, const KBox *box, int axes) {
     Emit *e = k->e;
     Opnd in = box->ok ? emit_arg(e, box->ok) : emit_opnd("true");
     for (int a = 0; a < axes; a++) {
@@ -467,8 +480,8 @@ static void each_piece(Cpu *k);
 static void row_of_strips(Cpu *k, Opnd lo, Opnd hi, KPlan *plan) {
     Emit *e = k->e;
     Opnd again = idempotent(e);
-    k->plan = plan, k->strip = strip_length(e->t);
-    e->unroll = UNROLL_SMALL;
+    k->plan = plan, k->strip = strip_length(e->t), k->strips = true;
+    e->loops = LOOPS_FAST;
     uint32_t from = emit_new(e), head = emit_new(e), body = emit_new(e), out = emit_new(e), next = emit_new(e),
              done = emit_new(e), x1 = emit_new(e);
     Opnd end = emit_def(e, "sub nsw i64 %s, %d", hi.s, k->strip); /* the last strip begins here, or before it */
@@ -492,7 +505,7 @@ static void row_of_strips(Cpu *k, Opnd lo, Opnd hi, KPlan *plan) {
     emit_label(e, out);
     k->plan = NULL, k->strip = 0;
     memset(k->alloca, 0, e->f->nins * sizeof *k->alloca);
-    each_of_row(k, k->strip_lo, hi, plan->first, plan->last, true);
+    each_of_row(k, k->strip_lo, hi, plan->first, plan->last, LOOPS_SHORT);
     emit_label(e, done);
 }
 
@@ -501,12 +514,32 @@ static void row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last) {
     Emit *e = k->e;
     if (!k->plan && !k->blocks && kplan_strip(e->c, k->arena, e->f, e->match, e->opener, first, last, &plan))
         row_of_strips(k, lo, hi, &plan);
-    else each_of_row(k, lo, hi, first, last, false);
+    else each_of_row(k, lo, hi, first, last, LOOPS_FAST);
+}
+
+/* The border of a row.  Indices of a launch are mostly near, and then need no division; where not, a second copy does. */
+static void border_of_row(Cpu *k, Opnd lo, Opnd hi, const KSplit *split) {
+    Emit *e = k->e;
+    if (!split->near.given) {
+        each_of_row(k, lo, hi, split->full, split->full_end, LOOPS_RARE);
+        return;
+    }
+    uint32_t near = emit_new(e), far = emit_new(e), done = emit_new(e);
+    emit_branch(e, reveal(e, k->near), near, far);
+    emit_label(e, near);
+    e->near = true;
+    each_of_row(k, lo, hi, split->full, split->full_end, LOOPS_RARE);
+    e->near = false;
+    emit_jump(e, done);
+    emit_label(e, far);
+    each_of_row(k, lo, hi, split->full, split->full_end, LOOPS_RARE);
+    emit_label(e, done);
 }
 
 /* border | interior | border, in index order.  The border is printed once and entered twice. */
-static void row_with_box(Cpu *k, const KSplit *box) {
+static void row_with_box(Cpu *k, const KSplit *split) {
     Emit *e = k->e;
+    const KBox *box = &split->box;
     int a = e->f->rank - 1;
     Opnd in = axes_in_box(k, box, a), from = k->lo[a], to = k->hi[a];
     if (box->lo[a]) {
@@ -521,10 +554,10 @@ static void row_with_box(Cpu *k, const KSplit *box) {
     Opnd lo = emit_def(e, "phi i64 [ %s, %%L%u ], [ %s, %%L%u ]", k->lo[a].s, before, to.s, again);
     Opnd hi = emit_def(e, "phi i64 [ %s, %%L%u ], [ %s, %%L%u ]", from.s, before, k->hi[a].s, again);
     Opnd second = emit_def(e, "phi i1 [ false, %%L%u ], [ true, %%L%u ]", before, again);
-    each_of_row(k, lo, hi, box->full, box->full_end, true);
+    border_of_row(k, lo, hi, split);
     emit_branch(e, second, done, inside);
     emit_label(e, inside);
-    row(k, from, to, box->fast, box->fast_end);
+    row(k, from, to, split->fast, split->fast_end);
     emit_label(e, again);
     emit_jump(e, border);
     emit_label(e, done);
@@ -534,7 +567,7 @@ static void row_with_box(Cpu *k, const KSplit *box) {
 static void whole_row(Cpu *k, KRef first, KRef last) {
     const KSplit *split = k->e->split;
     int a = k->e->f->rank - 1;
-    if (split && split->boxed) row_with_box(k, split);
+    if (split && split->box.given) row_with_box(k, split);
     else if (split) row(k, k->lo[a], k->hi[a], split->fast, split->fast_end);
     else row(k, k->lo[a], k->hi[a], first, last);
 }
@@ -554,11 +587,11 @@ static Opnd may_join(Cpu *k) {
     }
     Opnd span = emit_def(e, "sub i64 %s, %s", k->hi[last].s, k->lo[last].s);
     ok = emit_def(e, "and i1 %s, %s", ok.s, emit_def(e, "icmp eq i64 %s, %s", span.s, n.s).s);
-    if (!s->boxed) return ok;
-    ok = emit_def(e, "and i1 %s, %s", ok.s, axes_in_box(k, s, last - 1).s);
-    if (!s->lo[last]) return ok;
-    Opnd from = emit_def(e, "icmp sle i64 %s, 0", emit_arg(e, s->lo[last]).s),
-         to = emit_def(e, "icmp sge i64 %s, %s", emit_arg(e, s->hi[last]).s, n.s);
+    if (!s->box.given) return ok;
+    ok = emit_def(e, "and i1 %s, %s", ok.s, axes_in_box(k, &s->box, last - 1).s);
+    if (!s->box.lo[last]) return ok;
+    Opnd from = emit_def(e, "icmp sle i64 %s, 0", emit_arg(e, s->box.lo[last]).s),
+         to = emit_def(e, "icmp sge i64 %s, %s", emit_arg(e, s->box.hi[last]).s, n.s);
     return emit_def(e, "and i1 %s, %s", ok.s, emit_def(e, "and i1 %s, %s", from.s, to.s).s);
 }
 
@@ -568,10 +601,10 @@ static void plane(Cpu *k) {
     Emit *e = k->e;
     const KSplit *s = e->split;
     int b = e->f->rank - 2;
-    Opnd from = k->lo[b], to = k->hi[b], n = k->domain[b + 1], join = may_join(k);
-    if (s->boxed && s->lo[b]) {
-        from = max64(e, emit_arg(e, s->lo[b]), from);
-        to = min64(e, emit_arg(e, s->hi[b]), to);
+    Opnd from = k->lo[b], to = k->hi[b], n = k->domain[b + 1], join = hide(e, may_join(k));
+    if (s->box.given && s->box.lo[b]) {
+        from = max64(e, emit_arg(e, s->box.lo[b]), from);
+        to = min64(e, emit_arg(e, s->box.hi[b]), to);
     }
     uint32_t before = emit_new(e), head = emit_new(e), body = emit_new(e), joined = emit_new(e), single = emit_new(e),
              done = emit_new(e);
@@ -583,7 +616,7 @@ static void plane(Cpu *k) {
     emit_branch(e, emit_def(e, "icmp slt i64 %s, %s", p.s, k->hi[b].s), body, done);
     emit_label(e, body);
     Opnd low = emit_def(e, "icmp sge i64 %s, %s", p.s, from.s), high = emit_def(e, "icmp slt i64 %s, %s", p.s, to.s);
-    Opnd in = emit_def(e, "and i1 %s, %s", join.s, emit_def(e, "and i1 %s, %s", low.s, high.s).s);
+    Opnd in = emit_def(e, "and i1 %s, %s", reveal(e, join).s, emit_def(e, "and i1 %s, %s", low.s, high.s).s);
     emit_branch(e, in, joined, single);
     emit_label(e, joined);
     e->pos[b] = emit_opnd("0");
@@ -677,9 +710,23 @@ static bool has_op(const KFunc *f, KOp op) {
     return false;
 }
 
+/* i1: every position of the launch is in the box. */
+static Opnd launch_in_box(Cpu *k, const KBox *box) {
+    Emit *e = k->e;
+    Opnd in = box->ok ? emit_arg(e, box->ok) : emit_opnd("true");
+    for (int a = 0; a < e->f->rank; a++) {
+        if (!box->lo[a]) continue;
+        Opnd low = emit_def(e, "icmp sle i64 %s, 0", emit_arg(e, box->lo[a]).s);
+        Opnd high = emit_def(e, "icmp sge i64 %s, %s", emit_arg(e, box->hi[a]).s, k->domain[a].s);
+        in = emit_def(e, "and i1 %s, %s", in.s, emit_def(e, "and i1 %s, %s", low.s, high.s).s);
+    }
+    return in;
+}
+
 static void emit_prologue(Cpu *k, const KSplit *box) {
     Spot s = enter_entry(k->e);
     emit_range(k->e, 1, box->prologue_end);
+    if (box->near.given) k->near = hide(k->e, launch_in_box(k, &box->near));
     leave_entry(k->e, s);
 }
 
@@ -705,6 +752,12 @@ static void emit_body(Cpu *k) {
 static bool has_unknown_loop(const KFunc *f) {
     for (KRef r = 1; r < f->nins; r++)
         if (f->ins[r].op == K_LOOP || (f->ins[r].op == K_FOR && kplan_turns(f, r) < 0)) return true;
+    return false;
+}
+
+static bool has_long_loop(const Emit *e) {
+    for (KRef r = 1; r < e->f->nins; r++)
+        if (e->f->ins[r].op == K_LOOP || (e->f->ins[r].op == K_FOR && !kplan_unrolls(e->f, e->match, r))) return true;
     return false;
 }
 
@@ -770,7 +823,8 @@ static void print_info(Cpu *k, Text *out) {
     NativeSum sums[NATIVE_SUMS] = {0};
     int nsums = f->serial ? 0 : find_sums(f, sums);
     unsigned flags = (k->blocks ? NATIVE_BLOCKS : 0u) | (f->serial ? NATIVE_SERIAL : 0u) |
-                     (has_op(f, K_CHECK) ? NATIVE_CHECKS : 0u) | (has_unknown_loop(f) ? NATIVE_LOOPS : 0u);
+                     (has_op(f, K_CHECK) ? NATIVE_CHECKS : 0u) | (has_unknown_loop(f) ? NATIVE_LOOPS : 0u) |
+                     (has_long_loop(k->e) && !k->strips ? NATIVE_SINGLE : 0u);
     qtext_printf(out,
                  "@kernel_info = constant { i32, i32, i32, i32, i64, i64, i32, [%d x [4 x i8]] } { i32 %d, i32 %u, i32 "
                  "%u, i32 %d, i64 %u, "

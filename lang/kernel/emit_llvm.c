@@ -579,12 +579,28 @@ static const char circular_function[] =
     "  %r = srem i64 %a, %n\n  %c = icmp slt i64 %r, 0\n  %u = add i64 %r, %n\n"
     "  %v = select i1 %c, i64 %u, i64 %r\n  ret i64 %v\n}\n";
 
+/* The same for -n <= a < 2n. */
+static Opnd near_image(Emit *e, AccessMode mode, Opnd a, Opnd n) {
+    if (mode == ACC_CIRCULAR) {
+        Opnd low = bin(e, "icmp slt", "i64", a, lit(0)), high = bin(e, "icmp sge", "i64", a, n);
+        Opnd up = select(e, low, "i64", bin(e, "add", "i64", a, n), a);
+        return select(e, high, "i64", bin(e, "sub", "i64", a, n), up);
+    }
+    Opnd x = bin(e, "xor", "i64", a, bin(e, "ashr", "i64", a, lit(63))); /* -1-a for a < 0 */
+    Opnd last = bin(e, "sub", "i64", bin(e, "shl", "i64", n, lit(1)), lit(1));
+    return select(e, bin(e, "icmp slt", "i64", x, n), "i64", x, bin(e, "sub", "i64", last, x));
+}
+
 static void bound(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
     Opnd a = emit_arg(e, i->a), n = call2(e, "smax", QS_I64, emit_arg(e, i->b), lit(1));
     if (i->flag == ACC_CLAMPED) {
         Opnd top = bin(e, "sub", "i64", n, lit(1));
         emit_set(e, r, call2(e, "smax", QS_I64, call2(e, "smin", QS_I64, a, top), lit(0)));
+        return;
+    }
+    if (e->near) {
+        emit_set(e, r, near_image(e, (AccessMode)i->flag, a, n));
         return;
     }
     const char *name = i->flag == ACC_MIRROR ? "mirror" : "circular";
@@ -771,12 +787,12 @@ uint32_t emit_loop_metadata(Emit *e, const char *properties) {
 }
 
 static void back_edge(Emit *e, KRef loop, uint32_t head) {
-    bool small = kplan_unrolls(e->f, e->match, loop), never = e->unroll == UNROLL_NEVER;
-    if (!small && !never) emit_put(e, "br label %%L%u", head);
-    else {
-        const char *how = never ? ", !{!\"llvm.loop.unroll.disable\"}" : ", !{!\"llvm.loop.unroll.full\"}";
-        emit_put(e, "br label %%L%u, !llvm.loop !%u", head, emit_loop_metadata(e, how));
-    }
+    const char *how = kplan_unrolls(e->f, e->match, loop) ? ", !{!\"llvm.loop.unroll.full\"}" : NULL;
+    if (e->loops != LOOPS_FAST) how = ", !{!\"llvm.loop.unroll.disable\"}";
+    if (e->loops == LOOPS_RARE)
+        how = ", !{!\"llvm.loop.unroll.disable\"}, !{!\"llvm.loop.vectorize.enable\", i1 false}";
+    if (how) emit_put(e, "br label %%L%u, !llvm.loop !%u", head, emit_loop_metadata(e, how));
+    else emit_put(e, "br label %%L%u", head);
     e->dead = true;
 }
 

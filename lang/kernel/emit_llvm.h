@@ -11,7 +11,7 @@ typedef struct { char s[EMIT_OPERAND]; } Opnd; /* an operand as written: "%t12",
 
 typedef struct { Opnd ptr; const char *tail; } Place; /* memory, and what is appended to accesses of it */
 
-typedef enum { UNROLL_SMALL, UNROLL_NEVER } EmitUnroll;
+typedef enum { LOOPS_FAST, LOOPS_SHORT /* not unrolled */, LOOPS_RARE /* nor vectorised */ } EmitLoops;
 
 /* Labels; of a FOR: the number of its turn counter and of the next turn; the label where its stretches begin, or
  * 0. */
@@ -39,7 +39,8 @@ struct Emit {
 
     EmitLoop loop[EMIT_MAX_LOOPS];
     int depth;
-    EmitUnroll unroll;
+    EmitLoops loops;         /* how much of LLVM's time loops are worth */
+    bool near;               /* mirrored and circular indices are at most one period away */
     uint32_t metadata;       /* number of the next node */
     uint32_t item_end;       /* label: this position is done */
     const char *group;       /* appended to accesses of array parameters: "" or their access group */

@@ -522,7 +522,7 @@ static void enter(Emit *e, uint32_t at) {
 }
 
 static void begin_interior(Emit *e, uint32_t at) {
-    const KSplit *box = e->split;
+    const KBox *box = &e->split->box;
     line(e, "bool q_inside = %s;", box->ok ? ref(e, box->ok) : "true");
     for (int d = 0; d < e->f->rank; d++) {
         if (!box->lo[d]) continue;
@@ -864,7 +864,7 @@ qs_status kemit_opencl(Ctx *c, const KFunc *f, Text *out) {
     KSplit split;
     Emit e = {.f = f};
     qarena_init(&arena, c);
-    if (!f->serial && kopt_interior(c, &arena, f, false, &split) && split.boxed) /* a collapse alone is for the cpu */
+    if (!f->serial && kopt_interior(c, &arena, f, false, &split) && split.box.given) /* a collapse alone is for the cpu */
         e.split = &split, e.f = f = split.func;
     qtext_init(&e.body, c), qtext_init(&e.atomics, c);
     e.match = qarena_alloc(&arena, f->nins * sizeof *e.match);

@@ -238,6 +238,31 @@ static bool find_tests(Splitter *s) {
     return any;
 }
 
+/* -n <= index < 2n: then the image of an index is found without dividing */
+static bool near_limits(Splitter *s, KRef test) {
+    const KIns *i = ins(s, test);
+    Range index, n;
+    s->visits = 0;
+    if (!range_of(s, i->a, &index) || !range_of(s, i->b, &n) || !is_fixed(s, i->b) || !equal_forms(&n.lo, &n.hi))
+        return false;
+    Affine low = index.lo, room = {.constant = -1};
+    return kaffine_add(&low, &n.lo, 1) && kaffine_add(&room, &n.lo, 2) && kaffine_add(&room, &index.hi, -1) &&
+           add_limit(s, &low) && add_limit(s, &room);
+}
+
+/* All of the tests that would have to divide. */
+static bool find_near(Splitter *s) {
+    bool any = false;
+    s->nlimits = s->nends = 0;
+    for (KRef r = 1; r < s->f->nins; r++) {
+        const KIns *i = ins(s, r);
+        if (i->op != K_BOUND || i->flag == ACC_CLAMPED) continue;
+        if (!near_limits(s, r)) return false;
+        any = true;
+    }
+    return any;
+}
+
 /* -- the prologue ----------------------------------------------------------------------------------------------- */
 static KRef number(Splitter *s, int64_t v) { return kir_const_int(s->g, QS_I64, v, 0); }
 static KRef fold(Splitter *s, KOp op, KRef a, KRef b) { return kir_fold(s->g, op, QS_I64, 0, a, b, 0, 0); }
@@ -260,7 +285,7 @@ static KRef sum_up(Splitter *s, const Affine *a) {
     return sum;
 }
 
-static void both(Splitter *s, KSplit *out, KRef cond) { out->ok = out->ok ? fold(s, K_AND, out->ok, cond) : cond; }
+static void both(Splitter *s, KBox *out, KRef cond) { out->ok = out->ok ? fold(s, K_AND, out->ok, cond) : cond; }
 
 static KRef within(Splitter *s, KRef x, int64_t limit) {
     return kir_fold(s->g, K_INB, QS_B1, 0, fold(s, K_ADD, x, number(s, limit)), number(s, 2 * limit), 0, 0);
@@ -273,7 +298,7 @@ static KRef floor_div(Splitter *s, KRef x, int64_t by) {
 }
 
 /* factor·p + sum >= 0:  p >= ceil(-sum / factor), or for a negative factor p <= floor(sum / -factor) */
-static void bound_axis(Splitter *s, KSplit *out, const Limit *l) {
+static void bound_axis(Splitter *s, KBox *out, const Limit *l) {
     KRef sum = sum_up(s, &l->sum);
     if (l->sum.n) both(s, out, within(s, sum, far_offset));
     if (l->axis < 0) {
@@ -286,7 +311,7 @@ static void bound_axis(Splitter *s, KSplit *out, const Limit *l) {
     *bound = *bound ? fold(s, l->factor > 0 ? K_MAX : K_MIN, *bound, b) : b;
 }
 
-static void limit_counters(Splitter *s, KSplit *out) {
+static void limit_counters(Splitter *s, KBox *out) {
     for (int i = 0; i < s->nends; i++) {
         Limit l = {.sum = s->ends[i]};
         if (isolate(s, &l)) both(s, out, within(s, sum_up(s, &l.sum), far_position));
@@ -301,7 +326,7 @@ static int64_t last_position(const Splitter *s, int axis) {
     return far_position;
 }
 
-static void build_box(Splitter *s, KSplit *out) {
+static void build_box(Splitter *s, KBox *out) {
     for (int i = 0; i < s->nlimits; i++) bound_axis(s, out, &s->limit[i]);
     limit_counters(s, out);
     for (int a = 0; a < s->f->rank; a++) {
@@ -310,10 +335,10 @@ static void build_box(Splitter *s, KSplit *out) {
         out->lo[a] = out->lo[a] ? fold(s, K_MAX, out->lo[a], low) : low;
         out->hi[a] = out->hi[a] ? fold(s, K_MIN, out->hi[a], high) : high;
     }
-    out->prologue_end = s->g->nins;
+    out->given = true;
 }
 
-static KRef in_box(Splitter *s, const KSplit *out) {
+static KRef in_box(Splitter *s, const KBox *out) {
     KRef cond = out->ok;
     for (int a = 0; a < s->f->rank; a++) {
         if (!out->lo[a]) continue;
@@ -370,9 +395,9 @@ static void build_collapse(Splitter *s, const CollapsePair *pair, int n, KSplit 
 }
 
 static void build_copies(Splitter *s, KSplit *out) {
-    if (out->boxed) kir_add(s->g, K_IF, QS_B1, 0, in_box(s, out), 0, 0, 0, 0);
+    if (out->box.given) kir_add(s->g, K_IF, QS_B1, 0, in_box(s, &out->box), 0, 0, 0, 0);
     copy_all(s, true, &out->fast, &out->fast_end);
-    if (!out->boxed) return;
+    if (!out->box.given) return;
     kir_add(s->g, K_ELSE, QS_B1, 0, 0, 0, 0, 0, 0);
     copy_all(s, false, &out->full, &out->full_end);
     kir_add(s->g, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
@@ -388,8 +413,9 @@ bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out)
     if (!boxed && !npairs) return false;
     s.map = qarena_alloc(arena, f->nins * sizeof *s.map),
     s.prologue = qarena_alloc(arena, f->nins * sizeof *s.prologue);
-    *out = (KSplit){.func = s.g = shell(c, arena, f), .boxed = boxed};
-    if (boxed) build_box(&s, out);
+    *out = (KSplit){.func = s.g = shell(c, arena, f)};
+    if (boxed) build_box(&s, &out->box);
+    if (boxed && find_near(&s)) build_box(&s, &out->near);
     build_collapse(&s, pair, npairs, out);
     build_copies(&s, out);
     s.g->hash = f->hash;

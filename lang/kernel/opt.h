@@ -18,10 +18,15 @@
  * In `fast` the loops over the last two axes may be one (collapse.h), for launches where in each pair the outer
  * number is the inner one times the extent of the last axis. */
 typedef struct {
-    KFunc *func;
-    bool boxed;
+    bool given;
     KRef lo[QS_MAX_RANK], hi[QS_MAX_RANK]; /* int64, by axis; 0: no bound on this axis */
     KRef ok;                               /* bool: the box is valid for this launch at all; 0: always */
+} KBox;
+
+typedef struct {
+    KFunc *func;
+    KBox box;                              /* where no test fails */
+    KBox near;                             /* where every mirrored or circular index is at most one period away */
     KRef fast, fast_end, full, full_end;   /* ranges of instructions */
     KRef prologue_end;                     /* the prologue begins at 1 */
     int ncollapse;                         /* 0: the axes are different */
