@@ -38,6 +38,18 @@ static PyObject *text(PyObject *o, qs_status (*print)(qs_vm *, qs_value, Text *)
 static PyObject *str(PyObject *o) { return text(o, qfmt_value); }
 static PyObject *repr(PyObject *o) { return text(o, qfmt_brief); }
 
+/* -- NumPy -------------------------------------------------------------------------------------------------------------------------------- */
+
+static PyObject *to_py(PyObject *o, PyObject *unused) {
+    Border *b = border(o);
+    (void)unused;
+    if (!array_of(o)) return Py_INCREF(o), o;
+    if (qgil_enter(b) < 0) return NULL;
+    PyObject *r = qnd_from_array(b, value_of(o).u.p);
+    qgil_leave(b);
+    return r;
+}
+
 /* -- items ------------------------------------------------------------------------------------------------------------------------------- */
 
 static Py_ssize_t length(PyObject *o) {
@@ -88,9 +100,25 @@ static int indices_of(Border *b, const Array *a, PyObject *key, qs_value *at) {
     return n;
 }
 
+static bool is_numpys(PyObject *k) { return k == Py_None || k == Py_Ellipsis; }
+
+/* A key with None or … in it, which only NumPy understands. */
+static bool for_numpy(PyObject *key) {
+    bool found = is_numpys(key);
+    for (Py_ssize_t i = 0; PyTuple_Check(key) && i < PyTuple_Size(key); i++) found = found || is_numpys(PyTuple_GetItem(key, i));
+    return found;
+}
+
+static PyObject *numpy_item(PyObject *o, PyObject *key) {
+    PyObject *a = to_py(o, NULL), *r = a ? PyObject_GetItem(a, key) : NULL;
+    Py_XDECREF(a);
+    return r;
+}
+
 static PyObject *get_item(PyObject *o, PyObject *key) {
     Border *b = border(o);
     qs_value at[QS_MAX_RANK], r;
+    if (array_of(o) && for_numpy(key)) return numpy_item(o, key);
     if (qgil_enter(b) < 0) return NULL;
     int n = indices_of(b, array_of(o), key, at);
     if (n < 0) return qgil_leave(b), NULL;
@@ -202,10 +230,15 @@ static bool operand(PyObject *o) {
     return PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) || Py_TYPE(o) == qbridge.value;
 }
 
+/* Also numbers of derived types, like numpy.float64: never a pyvalue, which would ask Python for the operator again. */
 static int take_operand(Border *b, PyObject *o, qs_value *out) {
-    Py_INCREF(o);
-    qs_status s = qpy_to_value(b, o, out);
-    return s == QS_OK ? 0 : (qerror_raise(b, s), -1);
+    qs_status s = QS_OK;
+    if (Py_TYPE(o) == qbridge.value) *out = qval_retain(value_of(o));
+    else if (PyFloat_Check(o)) *out = qs_num(PyFloat_AsDouble(o));
+    else if (PyComplex_Check(o)) s = qval_complex(b->vm, PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o), out);
+    else *out = qs_num(PyLong_AsDouble(o));
+    if (s != QS_OK) qerror_raise(b, s);
+    return PyErr_Occurred() ? -1 : 0;
 }
 
 static PyObject *binary(Op op, PyObject *x, PyObject *y) {
@@ -301,16 +334,6 @@ static PyObject *call_value(PyObject *o, PyObject *args, PyObject *names) {
 }
 
 /* -- methods and attributes ------------------------------------------------------------------------------------------------------------------ */
-
-static PyObject *to_py(PyObject *o, PyObject *unused) {
-    Border *b = border(o);
-    (void)unused;
-    if (!array_of(o)) return Py_INCREF(o), o;
-    if (qgil_enter(b) < 0) return NULL;
-    PyObject *r = qnd_from_array(b, value_of(o).u.p);
-    qgil_leave(b);
-    return r;
-}
 
 static PyObject *get_shape(PyObject *o, void *unused) {
     const Array *a = array_of(o);

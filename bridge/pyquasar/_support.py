@@ -249,8 +249,8 @@ def cell_array(items, shape, kind):
     except ImportError:
         return list(items) if len(shape) == 1 else [cell_array(items[i * shape[1]:(i + 1) * shape[1]], shape[1:], kind)
                                                     for i in range(shape[0])]
-    if kind != "object":
-        return numpy.array(items, kind or None).reshape(shape)
+    if kind != "object" or items and all(isinstance(i, (int, float, complex, numpy.number)) for i in items):
+        return numpy.array(items, None if kind == "object" else kind or None).reshape(shape)
     a = numpy.empty(len(items), object)
     for i, item in enumerate(items):
         a[i] = item
