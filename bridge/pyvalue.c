@@ -369,6 +369,9 @@ static qs_status truth(qs_vm *vm, void *p, bool *out) {
     return done(border_of(vm), t < 0);
 }
 
+/* The type of `builtins` is that of all modules. */
+static bool is_space(void *p) { return PyObject_TypeCheck((PyObject *)p, Py_TYPE(qbridge.builtins)); }
+
 /* -- iteration, text, errors ------------------------------------------------------------------------------------------------------------------ */
 
 static qs_status iter(qs_vm *vm, void *p, qs_value *out) {
@@ -411,5 +414,5 @@ static qs_status report(qs_vm *vm, void *p, qs_value *out) { return qerror_repor
 
 const qs_foreign_type qpyvalue_type = {
     .name = "pyvalue", .release = release, .call = call, .get = get, .set = set, .op = operator, .format = format, .iter = iter,
-    .next = next, .get_item = get_item, .set_item = set_item, .method = method, .truth = truth, .caught = caught, .report = report,
+    .next = next, .get_item = get_item, .set_item = set_item, .method = method, .truth = truth, .is_space = is_space, .caught = caught, .report = report,
 };

@@ -363,19 +363,38 @@ static void compile_form(Emit *e, Node *n, int dst) {
     else qemit_to(e, n, dst);
 }
 
-/* Jumps to `otherwise` when a guard of the rule does not hold for what it is applied to. */
-static void test_guards(Emit *e, const Rewrite *rw, int *otherwise) {
-    for (int i = 0; i < rw->n; i++) {
-        TypeExpr *t = rw->rule->params[i].type;
-        if (!t || t->kind == TE_ANY || rw->bound[i]->kind == N_TYPE) continue;
-        int mark = e->top, r = rw->temps[i] ? rw->temps[i]->index : qemit_any(e, rw->bound[i]);
+/* reduction x -> x.T = …: the variable whose field the pattern is. */
+static bool owns_field(const Reduction *r, int i) {
+    const Node *p = r->pattern, *base = p->kind == N_FIELD ? p->u.field.base : NULL;
+    return base && base->kind == N_IDENT && base->u.ident.sym == r->params[i].sym;
+}
+
+static void guard_jump(Emit *e, int *otherwise) {
+    qemit_word(e, (uint32_t)*otherwise);
+    *otherwise = (int)qemit_pc(e) - 1;
+}
+
+static void test_guard(Emit *e, const Rewrite *rw, int i, int *otherwise) {
+    TypeExpr *t = rw->rule->params[i].type;
+    bool typed = t && t->kind != TE_ANY && rw->bound[i]->kind != N_TYPE, field = owns_field(rw->rule, i);
+    if (!typed && !field) return;
+    int mark = e->top, r = rw->temps[i] ? rw->temps[i]->index : qemit_any(e, rw->bound[i]);
+    if (typed) {
         qemit_op(e, BC_JTYPE, r, 0, 0);
         qemit_word(e, qemit_type(e, t));
-        qemit_word(e, (uint32_t)*otherwise);
-        *otherwise = (int)qemit_pc(e) - 1;
-        if (e->top > mark) qemit_op(e, BC_CLEAR, mark, e->top - mark, 0);
-        e->top = mark;
+        guard_jump(e, otherwise);
     }
+    if (field) {
+        qemit_op(e, BC_JSPACE, r, 0, 0);
+        guard_jump(e, otherwise);
+    }
+    if (e->top > mark) qemit_op(e, BC_CLEAR, mark, e->top - mark, 0);
+    e->top = mark;
+}
+
+/* Jumps to `otherwise` when a guard of the rule does not hold for what it is applied to. */
+static void test_guards(Emit *e, const Rewrite *rw, int *otherwise) {
+    for (int i = 0; i < rw->n; i++) test_guard(e, rw, i, otherwise);
     if (rw->where) qemit_jump_if(e, rw->where, false, otherwise);
 }
 

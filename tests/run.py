@@ -21,6 +21,7 @@ import argparse, concurrent.futures, os, re, shlex, subprocess, sys, tempfile, t
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|inf|nan)")
 SNIPPET = re.compile(r"^```quasar\n(.*?)^```\n+```output\n(.*?)^```", re.M | re.S)
+PYTHON_MODULE = re.compile(r'pyimport\("(\w+)')
 REACHES_KERNEL = re.compile(r"parallel_do|serial_do|__kernel__|^import|^\s*for\b", re.M)
 
 
@@ -102,7 +103,8 @@ class Runner:
             for i, m in enumerate(SNIPPET.finditer(text)):
                 path = f"{doc}#{i + 1}"
                 if self.wanted(path):
-                    yield path, self.devices()[0], {"snippet": m[1], "output": m[2]}
+                    needs = " ".join(["python"] * ("pyimport" in m[1]) + PYTHON_MODULE.findall(m[1]))
+                    yield path, self.devices()[0], {"snippet": m[1], "output": m[2], "needs": needs}
 
     def command(self, path, device, opts):
         cmd = [self.qrun] + (["--device", device] if device else []) + shlex.split(opts.get("options", ""))

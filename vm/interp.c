@@ -791,6 +791,11 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
         JUMP_WHEN(!qval_is_type(vm, *RA, t));
         NEXT;
     }
+    L_JSPACE: {
+        const Foreign *x = RA->kind == QS_FOREIGN ? RA->u.p : NULL;
+        JUMP_WHEN(x && x->ftype->is_space && x->ftype->is_space(x->p));
+        NEXT;
+    }
     L_CONVERT: {
         qs_value *b = RB, v;
         const Type *t = ((TypeValue *)k[*pc++].u.p)->type;

@@ -89,6 +89,7 @@ typedef struct { /* a foreign type: what pyvalue is made of; a NULL member means
     /* x.name(…) in one step; *found false: x has nothing of that name, and a function called name may take x instead */
     qs_status (*method)(qs_vm *, void *p, qs_value name, qs_call_args *, bool *found);
     qs_status (*truth)(qs_vm *, void *p, bool *out);
+    bool (*is_space)(void *p);                            /* a module: its attributes are names, which no reduction rewrites */
     /* As the payload of an error: what `catch` receives (NULL: the value itself), and text to show below the report. */
     qs_status (*caught)(qs_vm *, void *p, qs_value *out);
     qs_status (*report)(qs_vm *, void *p, qs_value *out);
