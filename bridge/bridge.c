@@ -149,7 +149,7 @@ static qs_status make_function(qs_vm *vm, qs_call_args *c) {
     PyObject *o = qpyvalue_get(c->in[0]);
     if (c->in[0].kind != QS_FUNCTION && (!o || !PyCallable_Check(o)))
         return qs_fail(vm, QS_ETYPE, "pyfunc: f must be a Python object that can be called, got %s", qs_type_name(vm, c->in[0]));
-    c->out[0] = qval_retain(c->in[0]);
+    c->out[0] = o ? qpyvalue_function(vm, c->in[0]) : qval_retain(c->in[0]);
     return QS_OK;
 }
 

@@ -203,6 +203,21 @@ static qs_status call(qs_vm *vm, void *p, qs_call_args *c) {
     return qpy_result(b, call_object(b, p, c), &c->out[0]);
 }
 
+/* -- pyfunc: a function of the language that calls a Python object ---------------------------------------------------------------- */
+
+qs_value qpyvalue_function(qs_vm *vm, qs_value callee) {
+    PyObject *name = PyObject_GetAttrString(qpyvalue_get(callee), "__name__");
+    const char *s = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    PyErr_Clear();
+    Function *f = qfn_foreign(vm, qstr_cname(qvm_ctx(vm), s ? s : "python"), callee);
+    Py_XDECREF(name);
+    return qval_object(QS_FUNCTION, f);
+}
+
+PyObject *qpyvalue_callee(const Function *f) {
+    return f->fkind == FN_FOREIGN ? qpyvalue_get(f->captures[0]) : NULL;
+}
+
 /* with: x.enter() gives what __enter__ gives; x.leave() and x.exit() end it without an exception. */
 static PyObject *call_special(PyObject *o, const char *name, int nin, bool *found) {
     bool enter = strcmp(name, "enter") == 0, leave = strcmp(name, "leave") == 0 || strcmp(name, "exit") == 0;

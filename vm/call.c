@@ -88,6 +88,7 @@ static int64_t rank_script(qs_vm *vm, const Func *f, const Args *a) {
 static int64_t rank(qs_vm *vm, const Function *fn, const Args *a) {
     if (fn->fkind == FN_SCRIPT) return rank_script(vm, fn->ast, a);
     const qs_native_def *d = fn->native;
+    if (fn->fkind == FN_FOREIGN) return FIT_UNTYPED * a->nin * 512 + 256;
     if (fn->fkind != FN_NATIVE || a->nnamed || a->nin < d->min_in || (d->max_in >= 0 && a->nin > d->max_in)) return -1;
     return FIT_UNTYPED * a->nin * 512 + 256;
 }

@@ -1151,6 +1151,10 @@ call_function:
         if ((status = call_out(vm, fn, args, nin, names, ret, want)) != QS_OK) goto fail;
         goto called_out;
     }
+    if (fn->fkind == FN_FOREIGN) {
+        qinterp_put(vm, ret, qval_retain(fn->captures[0]));
+        goto call_other;
+    }
     {
         Function *chosen = NULL;
         Class *cls = fn->cls;

@@ -165,6 +165,7 @@ static bool describe_function(Maker *m, int source, const Function *f, KVal *out
     case FN_SCRIPT: out->func = f->ast; return true;
     case FN_NATIVE: out->builtin = f->native->name; return true;
     case FN_SET: return describe_members(m, source, f, out);
+    case FN_FOREIGN: return false;
     }
     return false;
 }

@@ -289,6 +289,12 @@ Function *qfn_native(qs_vm *vm, const qs_native_def *def) {
     return f;
 }
 
+Function *qfn_foreign(qs_vm *vm, Str *name, qs_value callee) {
+    Function *f = new_function(vm, FN_FOREIGN, name, 1);
+    f->captures[0] = qval_retain(callee);
+    return f;
+}
+
 Function *qfn_script(qs_vm *vm, Func *ast, int ncaptures) {
     Function *f = new_function(vm, FN_SCRIPT, ast->name, ncaptures);
     f->ast = ast;

@@ -75,7 +75,7 @@ typedef struct Object { /* cls NULL: object(), fields in `dynamic` (values are i
     qs_value *slots; uint32_t nslots, cap;
 } Object;
 
-typedef enum { FN_SCRIPT, FN_NATIVE, FN_SET } FunctionKind;
+typedef enum { FN_SCRIPT, FN_NATIVE, FN_SET, FN_FOREIGN /* calls captures[0] */ } FunctionKind;
 typedef struct Proto Proto;
 typedef struct Function { /* script closure, native, or a set of overloads */
     GcObj gc;
@@ -174,6 +174,7 @@ bool qobj_has(const Object *o, Str *name);
 bool qobj_field(const Object *o, uint32_t i, Str **name, qs_value *value);
 uint32_t qobj_count(const Object *o);
 Function *qfn_native(qs_vm *vm, const qs_native_def *def);
+Function *qfn_foreign(qs_vm *vm, Str *name, qs_value callee);         /* a foreign value as a function */
 Function *qfn_script(qs_vm *vm, Func *ast, int ncaptures);            /* captures start as null */
 Function *qfn_set(qs_vm *vm, Str *name);
 void qfn_set_add(qs_vm *vm, Function *set, Function *member);         /* retains member */

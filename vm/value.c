@@ -105,6 +105,7 @@ static bool takes(const Function *f, int nargs) {
         bool variadic = f->ast->nparams && f->ast->params[f->ast->nparams - 1].variadic;
         return nargs >= required_params(f->ast) && (variadic || nargs <= f->ast->nparams);
     }
+    if (f->fkind == FN_FOREIGN) return true;
     for (int i = 0; i < f->nmembers; i++)
         if (takes(f->members[i], nargs)) return true;
     return false;
