@@ -1,4 +1,5 @@
-/* bridge.c -- opening and closing: Python for a machine, the module _bridge for Python, and what both have in common. */
+/* bridge.c -- opening and closing: Python for a machine, the module _bridge for Python, and what both have in common.
+ */
 #include "bridge/bridge.h"
 
 #include <dlfcn.h>
@@ -20,7 +21,7 @@ PyObject *qbridge_support(const char *name, const char *format, ...) {
     return r;
 }
 
-/* -- borders ------------------------------------------------------------------------------------------------------------------------- */
+/* -- borders ------------------------------------------------------------------------------------------------------- */
 
 void qborder_release(Border *b) {
     if (--b->refs == 0) free(b);
@@ -57,7 +58,7 @@ static void empty_wrappers(Border *b) {
     }
 }
 
-/* -- built-ins ------------------------------------------------------------------------------------------------------------------------- */
+/* -- built-ins ----------------------------------------------------------------------------------------------------- */
 
 static qs_status import(qs_vm *vm, qs_call_args *c) {
     Border *b = border_of(vm);
@@ -103,7 +104,9 @@ static PyObject *integer(Border *b, qs_value v) {
     return r;
 }
 
-static qs_status make_int(qs_vm *vm, qs_call_args *c) { return keep(border_of(vm), integer(border_of(vm), c->in[0]), &c->out[0]); }
+static qs_status make_int(qs_vm *vm, qs_call_args *c) {
+    return keep(border_of(vm), integer(border_of(vm), c->in[0]), &c->out[0]);
+}
 
 /* An array becomes one of elements of type d. */
 static PyObject *converted(Border *b, Array *a, qs_dtype d) {
@@ -123,7 +126,9 @@ static PyObject *boolean(Border *b, qs_value v) {
     return t < 0 ? NULL : PyBool_FromLong(t);
 }
 
-static qs_status make_bool(qs_vm *vm, qs_call_args *c) { return keep(border_of(vm), boolean(border_of(vm), c->in[0]), &c->out[0]); }
+static qs_status make_bool(qs_vm *vm, qs_call_args *c) {
+    return keep(border_of(vm), boolean(border_of(vm), c->in[0]), &c->out[0]);
+}
 
 static PyObject *real(Border *b, qs_value v) {
     if (qval_is_number(v)) return PyFloat_FromDouble(qval_number(v));
@@ -133,7 +138,9 @@ static PyObject *real(Border *b, qs_value v) {
     return r;
 }
 
-static qs_status make_float(qs_vm *vm, qs_call_args *c) { return keep(border_of(vm), real(border_of(vm), c->in[0]), &c->out[0]); }
+static qs_status make_float(qs_vm *vm, qs_call_args *c) {
+    return keep(border_of(vm), real(border_of(vm), c->in[0]), &c->out[0]);
+}
 
 static qs_status make_string(qs_vm *vm, qs_call_args *c) {
     qs_value text;
@@ -148,7 +155,8 @@ static qs_status make_string(qs_vm *vm, qs_call_args *c) {
 static qs_status make_function(qs_vm *vm, qs_call_args *c) {
     PyObject *o = qpyvalue_get(c->in[0]);
     if (c->in[0].kind != QS_FUNCTION && (!o || !PyCallable_Check(o)))
-        return qs_fail(vm, QS_ETYPE, "pyfunc: f must be a Python object that can be called, got %s", qs_type_name(vm, c->in[0]));
+        return qs_fail(vm, QS_ETYPE, "pyfunc: f must be a Python object that can be called, got %s",
+                       qs_type_name(vm, c->in[0]));
     c->out[0] = o ? qpyvalue_function(vm, c->in[0]) : qval_retain(c->in[0]);
     return QS_OK;
 }
@@ -158,7 +166,7 @@ static qs_status version(qs_vm *vm, qs_call_args *c) {
     return qs_string(vm, s, strcspn(s, "\n"), &c->out[0]);
 }
 
-/* -- interrupts -------------------------------------------------------------------------------------------------------------------------- */
+/* -- interrupts ---------------------------------------------------------------------------------------------------- */
 
 static void interrupt(void) { PyErr_SetInterrupt(); }
 
@@ -168,7 +176,7 @@ static void forget_interrupt(qs_vm *vm) {
     if (PyErr_CheckSignals() < 0) PyErr_Clear();
 }
 
-/* -- the end -------------------------------------------------------------------------------------------------------------------------------- */
+/* -- the end ------------------------------------------------------------------------------------------------------- */
 
 static void finalize(void) {
     if (qbridge.borders) return; /* exit() in the middle of a program */
@@ -204,13 +212,27 @@ static void closed(qs_vm *vm) {
 }
 
 static const Python table = {
-    .size = sizeof(Python), .import = import, .to_py = to_py, .from_py = from_py, .make_int = make_int, .make_bool = make_bool,
-    .make_float = make_float, .make_string = make_string, .make_function = make_function, .version = version,
-    .unblock = qgil_unblock, .block = qgil_block, .yield = qgil_yield, .interrupt = interrupt, .forget_interrupt = forget_interrupt,
-    .collect = qcycles_collect, .close = closing, .closed = closed,
+    .size = sizeof(Python),
+    .import = import,
+    .to_py = to_py,
+    .from_py = from_py,
+    .make_int = make_int,
+    .make_bool = make_bool,
+    .make_float = make_float,
+    .make_string = make_string,
+    .make_function = make_function,
+    .version = version,
+    .unblock = qgil_unblock,
+    .block = qgil_block,
+    .yield = qgil_yield,
+    .interrupt = interrupt,
+    .forget_interrupt = forget_interrupt,
+    .collect = qcycles_collect,
+    .close = closing,
+    .closed = closed,
 };
 
-/* -- output of Python ----------------------------------------------------------------------------------------------------------------------- */
+/* -- output of Python ---------------------------------------------------------------------------------------------- */
 
 static PyObject *write_text(const char *s, size_t n) {
     if (qbridge.host && qgil_enter(qbridge.host) == 0) {
@@ -259,7 +281,7 @@ static PyObject *output_flush(PyObject *module, PyObject *unused) {
     return Py_INCREF(Py_None), Py_None;
 }
 
-/* -- the module ------------------------------------------------------------------------------------------------------------------------------ */
+/* -- the module ---------------------------------------------------------------------------------------------------- */
 
 static PyMethodDef functions[] = {
     {"_write", output_write, METH_O, NULL},
@@ -291,14 +313,17 @@ static int init_builtins(void) {
 static int init_types(PyObject *module) {
     qbridge.support = PyImport_ImportModule("pyquasar._support");
     if (!qbridge.support || qerror_init(qbridge.support) < 0) return -1;
-    if (init_builtins() < 0 || qscalar_init() < 0 || qfunction_init() < 0 || qvalue_init() < 0 || qcycles_init() < 0 || watch_collections(module) < 0) return -1;
+    if (init_builtins() < 0 || qscalar_init() < 0 || qfunction_init() < 0 || qvalue_init() < 0 || qcycles_init() < 0 ||
+        watch_collections(module) < 0)
+        return -1;
     Py_INCREF(qbridge.value);
     Py_INCREF(qbridge.function);
     if (PyModule_AddObject(module, "qvalue", (PyObject *)qbridge.value) < 0) return -1;
     return PyModule_AddObject(module, "qfunction", (PyObject *)qbridge.function);
 }
 
-static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "pyquasar._bridge", NULL, -1, functions, NULL, NULL, NULL, NULL};
+static PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "pyquasar._bridge", NULL, -1, functions, NULL, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit__bridge(void);
 PyMODINIT_FUNC PyInit__bridge(void) {
@@ -307,7 +332,7 @@ PyMODINIT_FUNC PyInit__bridge(void) {
     return m;
 }
 
-/* -- for a machine ---------------------------------------------------------------------------------------------------------------------------- */
+/* -- for a machine ------------------------------------------------------------------------------------------------- */
 
 static qs_status start_python(qs_vm *vm, const PythonPlace *place) {
     struct sigaction on_interrupt;

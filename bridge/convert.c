@@ -10,7 +10,7 @@
 
 enum { EXACT = 53 }; /* bits of the integers that a double holds */
 
-/* -- strings ------------------------------------------------------------------------------------------------------------------ */
+/* -- strings ------------------------------------------------------------------------------------------------------- */
 
 PyObject *qpy_string(const char *s, size_t n) { return PyUnicode_DecodeUTF8(s, (Py_ssize_t)n, "surrogateescape"); }
 
@@ -77,7 +77,7 @@ PyObject *qpy_names(Border *b, int n, const qs_value *names) {
     return t;
 }
 
-/* -- script → Python ------------------------------------------------------------------------------------------------------------ */
+/* -- script → Python ----------------------------------------------------------------------------------------------- */
 
 static PyObject *retained(PyObject *o) { return Py_INCREF(o), o; }
 
@@ -101,7 +101,7 @@ PyObject *qpy_from_value(Border *b, qs_value v) {
     }
 }
 
-/* -- Python → script ------------------------------------------------------------------------------------------------------------ */
+/* -- Python → script ----------------------------------------------------------------------------------------------- */
 
 static qs_status from_int(Border *b, PyObject *o, qs_value *out) {
     int overflow;

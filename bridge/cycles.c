@@ -25,7 +25,7 @@ typedef struct Hub {
 
 static struct { PyTypeObject *type; Hub *all; } hubs;
 
-/* -- hubs -------------------------------------------------------------------------------------------------------------------------- */
+/* -- hubs ---------------------------------------------------------------------------------------------------------- */
 
 static int traverse(PyObject *o, visitproc visit, void *arg) {
     const Hub *h = (Hub *)o;
@@ -75,7 +75,7 @@ static bool add_item(Hub *h, PyObject *o) {
     return true;
 }
 
-/* -- the script's heap: trial of each container is what holds it beside containers and wrappers ---------------------------------------- */
+/* -- the script's heap: trial of each container is what holds it beside containers and wrappers -------------------- */
 
 static GcObj *container(qs_value v) {
     bool is = v.kind == QS_CELL || v.kind == QS_OBJECT || v.kind == QS_FUNCTION || v.kind == QS_FOREIGN;
@@ -130,7 +130,7 @@ static void find_rest(Border *b, Stack *rest) {
     for (size_t i = 0; i < rest->n; i++) rest->at[i]->trial = (uint32_t)i;
 }
 
-/* -- groups: union-find over the rest ----------------------------------------------------------------------------------------------------- */
+/* -- groups: union-find over the rest ------------------------------------------------------------------------------ */
 
 static uint32_t root(uint32_t *parent, uint32_t i) {
     while (parent[i] != i) i = parent[i] = parent[parent[i]];
@@ -183,7 +183,8 @@ static void drop_own(Hub **of, size_t n) { /* wrappers hold them now */
 
 static void show(Border *b) {
     Stack rest = {0};
-    if (!b->vm || b->away || b->wrappers.next == &b->wrappers || !qvm(b->vm)->gc_list.next || qvm(b->vm)->gc_running) return;
+    if (!b->vm || b->away || b->wrappers.next == &b->wrappers || !qvm(b->vm)->gc_list.next || qvm(b->vm)->gc_running)
+        return;
     find_rest(b, &rest);
     uint32_t *parent = calloc(rest.n + 1, sizeof *parent);
     Hub **of = calloc(rest.n + 1, sizeof *of);
@@ -198,7 +199,7 @@ static void show(Border *b) {
     free(rest.at);
 }
 
-/* -- before and after a full collection ------------------------------------------------------------------------------------------------------ */
+/* -- before and after a full collection ---------------------------------------------------------------------------- */
 
 static void begin(void) {
     qbridge.disturbed = false;
@@ -226,7 +227,7 @@ PyObject *qcycles_watch(PyObject *module, PyObject *args) {
     return Py_INCREF(Py_None), Py_None;
 }
 
-/* -- the type ---------------------------------------------------------------------------------------------------------------------------------- */
+/* -- the type ------------------------------------------------------------------------------------------------------ */
 
 static PyType_Slot slots[] = {
     {Py_tp_dealloc, (void *)dealloc},

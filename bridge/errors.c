@@ -1,8 +1,9 @@
 /* errors.c -- an exception of Python as an error of the machine, and the other way.
  *
- * A Python exception that a script lets through is the same object on the other side.  A script's error is a QuasarError
- * in Python, of a class that is also IndexError, TypeError … where one fits.  Either way the exception carries both stacks:
- * frames of script functions are put into its traceback, with file, line and source (pyquasar/_support.py). */
+ * A Python exception that a script lets through is the same object on the other side.  A script's error is a
+ * QuasarError in Python, of a class that is also IndexError, TypeError … where one fits.  Either way the exception
+ * carries both stacks: frames of script functions are put into its traceback, with file, line and source
+ * (pyquasar/_support.py). */
 #include "bridge/bridge.h"
 
 #include <string.h>
@@ -21,7 +22,7 @@ int qerror_init(PyObject *module) {
     return base ? 0 : -1;
 }
 
-/* -- Python → machine ---------------------------------------------------------------------------------------------------------- */
+/* -- Python → machine ---------------------------------------------------------------------------------------------- */
 
 static PyObject *fetch(void) { /* the exception that is set, whole, with its traceback */
     PyObject *type, *value, *traceback;
@@ -95,14 +96,14 @@ qs_status qerror_report(qs_vm *vm, PyObject *e, qs_value *out) {
     return qs_string(vm, "", 0, out);
 }
 
-/* -- machine → Python ------------------------------------------------------------------------------------------------------------ */
+/* -- machine → Python ---------------------------------------------------------------------------------------------- */
 
 static PyObject *frame_entry(const Where w, const Str *function) {
     int line = 0, column = 0;
     if (w.src) qsource_line_col(w.src, w.pos, &line, &column);
     PyObject *text = w.src && w.src->internal ? qpy_string(w.src->text, w.src->len) : NULL;
-    PyObject *entry = Py_BuildValue("(NiNO)", qpy_string(w.src ? w.src->path : "?", strlen(w.src ? w.src->path : "?")), line,
-                                    qpy_string(function->s, function->len), text ? text : Py_None);
+    PyObject *entry = Py_BuildValue("(NiNO)", qpy_string(w.src ? w.src->path : "?", strlen(w.src ? w.src->path : "?")),
+                                    line, qpy_string(function->s, function->len), text ? text : Py_None);
     Py_XDECREF(text);
     return entry;
 }

@@ -6,7 +6,7 @@
 
 typedef struct { Wrapper head; PyObject *(*call)(PyObject *, PyObject *const *, size_t, PyObject *); } FunctionObject;
 
-/* -- wrappers ------------------------------------------------------------------------------------------------------------------------ */
+/* -- wrappers ------------------------------------------------------------------------------------------------------ */
 
 /* Script code alone makes Python collect too seldom, in 3.12 and later hardly ever. */
 static void collect_some(Border *b) {
@@ -62,7 +62,7 @@ int qwrapper_clear(PyObject *o) {
     return 0;
 }
 
-/* -- calls ------------------------------------------------------------------------------------------------------------------------------ */
+/* -- calls --------------------------------------------------------------------------------------------------------- */
 
 enum { FEW = 12, MOST = 255 };
 
@@ -153,7 +153,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyOb
     return r;
 }
 
-/* -- the type ------------------------------------------------------------------------------------------------------------------------------ */
+/* -- the type ------------------------------------------------------------------------------------------------------ */
 
 static PyObject *name_of(PyObject *o, void *unused) {
     const Function *f = ((Wrapper *)o)->v.u.p;
@@ -174,12 +174,15 @@ static Py_hash_t hash(PyObject *o) {
 
 /* Two wrappers of one function are equal, so that a callback can be found again to remove it. */
 static PyObject *compare(PyObject *a, PyObject *b, int op) {
-    if ((op != Py_EQ && op != Py_NE) || Py_TYPE(b) != qbridge.function) return Py_INCREF(Py_NotImplemented), Py_NotImplemented;
+    if ((op != Py_EQ && op != Py_NE) || Py_TYPE(b) != qbridge.function)
+        return Py_INCREF(Py_NotImplemented), Py_NotImplemented;
     bool same = ((Wrapper *)a)->v.u.p == ((Wrapper *)b)->v.u.p;
     return PyBool_FromLong(same == (op == Py_EQ));
 }
 
-static PyObject *call_by_tuple(PyObject *o, PyObject *args, PyObject *names) { return PyVectorcall_Call(o, args, names); }
+static PyObject *call_by_tuple(PyObject *o, PyObject *args, PyObject *names) {
+    return PyVectorcall_Call(o, args, names);
+}
 
 /* As an attribute of a class it is a method. */
 static PyObject *bind(PyObject *o, PyObject *owner, PyObject *type) {

@@ -15,7 +15,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t back = PTHREAD_COND_INITIALIZER; /* some machine is not away any more */
 
-/* -- threads of a machine -------------------------------------------------------------------------------------------------- */
+/* -- threads of a machine ------------------------------------------------------------------------------------------ */
 
 static Thread *thread_of(Border *b, pthread_t id) {
     for (Thread *t = b->threads; t; t = t->next)
@@ -63,7 +63,7 @@ static Thread *new_thread(Border *b) {
     return t;
 }
 
-/* -- waiting ----------------------------------------------------------------------------------------------------------------- */
+/* -- waiting ------------------------------------------------------------------------------------------------------- */
 
 static void wait_until_back(Border *b) {
     b->waiting++;
@@ -106,7 +106,7 @@ int qgil_enter(Border *b) {
 
 void qgil_leave(Border *b) { b->threads->depth--; }
 
-/* -- windows without the GIL --------------------------------------------------------------------------------------------------- */
+/* -- windows without the GIL --------------------------------------------------------------------------------------- */
 
 void qgil_unblock(qs_vm *vm) {
     Border *b = border_of(vm);
@@ -140,7 +140,7 @@ qs_status qgil_yield(qs_vm *vm) {
     return failed ? qerror_take(b) : QS_OK;
 }
 
-/* -- finalisers -------------------------------------------------------------------------------------------------------------------- */
+/* -- finalisers ---------------------------------------------------------------------------------------------------- */
 
 static struct { PyObject **at; int n, cap; } orphans; /* references dropped without the GIL; under `lock` */
 
@@ -191,7 +191,7 @@ void qgil_release(Border *b, qs_value v) {
     b->dropped[b->ndropped++] = v;
 }
 
-/* -- ticks: a script loop gives way now and then, as Python's own threads do ------------------------------------------------------------- */
+/* -- ticks: a script loop gives way now and then, as Python's own threads do --------------------------------------- */
 
 enum { TICK_MS = 10 };
 static struct { bool running; int machines; } ticker; /* under `lock` */

@@ -1,16 +1,23 @@
 /* ndarray.c -- numeric memory across the border, without a copy wherever its elements can lie as they are.
  *
  * Out: an array exports the buffer protocol, which NumPy and all others read.  In: NumPy arrays by their own structure,
- * checked once against what NumPy says of it, everything else by the buffer protocol.  The owner of the memory is kept by
- * the last view.  What cannot be used in place (other byte order, odd strides) is packed by NumPy first. */
+ * checked once against what NumPy says of it, everything else by the buffer protocol.  The owner of the memory is kept
+ * by the last view.  What cannot be used in place (other byte order, odd strides) is packed by NumPy first. */
 #include "bridge/bridge.h"
 
 #include <math.h>
 #include <string.h>
 
-/* -- NumPy, when somebody needs it ------------------------------------------------------------------------------------------------ */
+/* -- NumPy, when somebody needs it --------------------------------------------------------------------------------- */
 
-typedef struct { PyObject ob_base; char *data; int nd; Py_ssize_t *dims, *strides; PyObject *base, *descr; int flags; } NdArray;
+typedef struct {
+    PyObject ob_base;
+    char *data;
+    int nd;
+    Py_ssize_t *dims, *strides;
+    PyObject *base, *descr;
+    int flags;
+} NdArray;
 typedef struct { PyObject ob_base; PyTypeObject *type; char kind, code, byteorder, flags; int num; } Descr;
 enum { ND_ALIGNED = 0x100, ND_WRITEABLE = 0x400 };
 
@@ -56,16 +63,31 @@ static bool is_ndarray(PyObject *o) {
     return Py_TYPE(o) == numpy.ndarray;
 }
 
-/* -- element types -------------------------------------------------------------------------------------------------------------------- */
+/* -- element types ------------------------------------------------------------------------------------------------- */
 
 static const char *const formats[QS_NDTYPES] = {
-    [QS_B1] = "?", [QS_I8] = "b", [QS_U8] = "B", [QS_I16] = "h", [QS_U16] = "H", [QS_I32] = "i", [QS_U32] = "I", [QS_I64] = "q",
-    [QS_U64] = "Q", [QS_F16] = "e", [QS_F32] = "f", [QS_F64] = "d", [QS_C64] = "Zf", [QS_C128] = "Zd",
+    [QS_B1] = "?",  [QS_I8] = "b",  [QS_U8] = "B",  [QS_I16] = "h", [QS_U16] = "H", [QS_I32] = "i",  [QS_U32] = "I",
+    [QS_I64] = "q", [QS_U64] = "Q", [QS_F16] = "e", [QS_F32] = "f", [QS_F64] = "d", [QS_C64] = "Zf", [QS_C128] = "Zd",
 };
 
-static const int8_t of_number[] = { /* NumPy's type numbers; long double has no counterpart */
-    QS_B1, QS_I8, QS_U8, QS_I16, QS_U16, QS_I32, QS_U32, sizeof(long) == 8 ? QS_I64 : QS_I32, sizeof(long) == 8 ? QS_U64 : QS_U32,
-    QS_I64, QS_U64, QS_F32, QS_F64, -1, QS_C64, QS_C128,
+static const int8_t of_number[] = {
+    /* NumPy's type numbers; long double has no counterpart */
+    QS_B1,
+    QS_I8,
+    QS_U8,
+    QS_I16,
+    QS_U16,
+    QS_I32,
+    QS_U32,
+    sizeof(long) == 8 ? QS_I64 : QS_I32,
+    sizeof(long) == 8 ? QS_U64 : QS_U32,
+    QS_I64,
+    QS_U64,
+    QS_F32,
+    QS_F64,
+    -1,
+    QS_C64,
+    QS_C128,
 };
 enum { NUMBER_HALF = 23 };
 
@@ -103,7 +125,7 @@ static bool dtype_of_format(const char *f, Py_ssize_t size, qs_dtype *d) {
     return strchr("fde?", *f) != NULL;
 }
 
-/* -- out --------------------------------------------------------------------------------------------------------------------------------- */
+/* -- out ----------------------------------------------------------------------------------------------------------- */
 
 typedef struct { Py_ssize_t shape[QS_MAX_RANK], strides[QS_MAX_RANK]; } Layout;
 
@@ -138,7 +160,8 @@ int qnd_getbuffer(PyObject *self, BufferView *view, int flags) {
     Wrapper *w = (Wrapper *)self;
     if (w->v.kind != QS_ARRAY) return refuse(view, "a value that is no array has no memory%s", "");
     Array *a = w->v.u.p;
-    if (!formats[a->dtype]) return refuse(view, "the buffer protocol has no elements of type %s", qdtype_info[a->dtype].name);
+    if (!formats[a->dtype])
+        return refuse(view, "the buffer protocol has no elements of type %s", qdtype_info[a->dtype].name);
     if ((flags & BUF_WRITABLE) && a->buf->readonly) return refuse(view, "the array is read-only%s", "");
     if ((flags & BUF_STRIDES) != BUF_STRIDES && !a->contiguous) return refuse(view, "the array has strides%s", "");
     if (qgil_enter(w->border) < 0) return view->obj = NULL, -1;
@@ -176,9 +199,11 @@ PyObject *qnd_integers(Border *b, Array *a) {
     return r;
 }
 
-/* -- cells ------------------------------------------------------------------------------------------------------------------------------- */
+/* -- cells --------------------------------------------------------------------------------------------------------- */
 
-static bool is_whole(qs_value v) { return v.kind == QS_INT || (v.kind == QS_NUM && fabs(v.u.f) < 0x1p53 && v.u.f == trunc(v.u.f)); }
+static bool is_whole(qs_value v) {
+    return v.kind == QS_INT || (v.kind == QS_NUM && fabs(v.u.f) < 0x1p53 && v.u.f == trunc(v.u.f));
+}
 
 static PyObject *item(Border *b, qs_value v, bool integers) {
     if (integers && v.kind == QS_NUM) return PyLong_FromDouble(v.u.f);
@@ -225,13 +250,13 @@ PyObject *qnd_from_cell(Border *b, Cell *c) {
     return r;
 }
 
-/* -- in ------------------------------------------------------------------------------------------------------------------------------------ */
+/* -- in ------------------------------------------------------------------------------------------------------------ */
 
 static void drop_owner(void *owner) { qgil_decref(owner); }
 
 /* Takes the reference to owner. */
-static qs_status wrap(Border *b, qs_array_info *info, void *data, const Py_ssize_t *dims, const Py_ssize_t *strides, PyObject *owner,
-                      qs_value *out) {
+static qs_status wrap(Border *b, qs_array_info *info, void *data, const Py_ssize_t *dims, const Py_ssize_t *strides,
+                      PyObject *owner, qs_value *out) {
     Array *a;
     Py_ssize_t size = (Py_ssize_t)qdtype_size(info->dtype);
     for (int i = 0; i < info->rank; i++) {
@@ -257,7 +282,8 @@ static bool import_ndarray(Border *b, PyObject *o, qs_value *out, qs_status *s) 
     const NdArray *a = (NdArray *)o;
     const Descr *d = (Descr *)a->descr;
     qs_array_info info = {.rank = a->nd, .readonly = !(a->flags & ND_WRITEABLE)};
-    if (d->byteorder == '>' || !dtype_of_number(d->num, &info.dtype) || !usable(a->data, a->nd, a->strides, a->dims, info.dtype))
+    if (d->byteorder == '>' || !dtype_of_number(d->num, &info.dtype) ||
+        !usable(a->data, a->nd, a->strides, a->dims, info.dtype))
         return false;
     Py_INCREF(o);
     *s = wrap(b, &info, a->data, a->dims, a->strides, o, out);
@@ -301,7 +327,8 @@ static qs_status import_pair(Border *b, Object *o, PyObject *key, PyObject *valu
     const char *s = PyUnicode_Check(key) ? PyUnicode_AsUTF8AndSize(key, &n) : NULL;
     if (!s) {
         PyErr_Clear();
-        return qs_fail(b->vm, QS_EVALUE, "from_py: every key of a dict must be a string, to become the name of a field");
+        return qs_fail(b->vm, QS_EVALUE,
+                       "from_py: every key of a dict must be a string, to become the name of a field");
     }
     TRY(qnd_import(b, value, &v));
     qs_status status = qobj_init(b->vm, o, qstr_name(qvm_ctx(b->vm), s, (size_t)n), v);

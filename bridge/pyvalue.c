@@ -18,7 +18,7 @@ static qs_status done(Border *b, int failed) {
     return failed ? qerror_take(b) : QS_OK;
 }
 
-/* -- attributes ------------------------------------------------------------------------------------------------------------------- */
+/* -- attributes ---------------------------------------------------------------------------------------------------- */
 
 static PyObject *name_of(Border *b, qs_value key) { return qpy_name(b, key.u.p); }
 
@@ -49,7 +49,7 @@ static qs_status set(qs_vm *vm, void *p, qs_value key, qs_value v) {
     return done(b, failed);
 }
 
-/* -- items ---------------------------------------------------------------------------------------------------------------------------- */
+/* -- items --------------------------------------------------------------------------------------------------------- */
 
 static bool whole(double x) { return x == floor(x) && fabs(x) < 0x1p53; }
 
@@ -126,7 +126,7 @@ static qs_status set_item(qs_vm *vm, void *p, int n, const qs_value *at, qs_valu
     return done(b, failed);
 }
 
-/* -- calls -------------------------------------------------------------------------------------------------------------------------------- */
+/* -- calls --------------------------------------------------------------------------------------------------------- */
 
 typedef struct { /* converted arguments; one free place in front, which callees may use */
     PyObject *few[FEW_ARGS + 1], **at, *names;
@@ -179,7 +179,8 @@ static int convert_args(Border *b, PyObject *callee, const qs_call_args *c, Args
 static PyObject *call_with_dict(PyObject *f, const Args *a) { /* before 3.11 */
     PyObject *names = a->names ? PyDict_New() : NULL;
     for (int i = a->npos; names && i < a->n; i++)
-        if (PyDict_SetItem(names, PyTuple_GetItem(a->names, i - a->npos), a->at[1 + i]) < 0) return Py_DECREF(names), NULL;
+        if (PyDict_SetItem(names, PyTuple_GetItem(a->names, i - a->npos), a->at[1 + i]) < 0)
+            return Py_DECREF(names), NULL;
     if (a->names && !names) return NULL;
     PyObject *r = PyObject_VectorcallDict(f, a->at + 1, (size_t)a->npos | ARGUMENTS_OFFSET, names);
     Py_XDECREF(names);
@@ -203,7 +204,7 @@ static qs_status call(qs_vm *vm, void *p, qs_call_args *c) {
     return qpy_result(b, call_object(b, p, c), &c->out[0]);
 }
 
-/* -- pyfunc: a function of the language that calls a Python object ---------------------------------------------------------------- */
+/* -- pyfunc: a function of the language that calls a Python object ------------------------------------------------- */
 
 qs_value qpyvalue_function(qs_vm *vm, qs_value callee) {
     PyObject *name = PyObject_GetAttrString(qpyvalue_get(callee), "__name__");
@@ -295,7 +296,7 @@ static qs_status method(qs_vm *vm, void *p, qs_value key, qs_call_args *c, bool 
     return qpy_result(b, r, &c->out[0]);
 }
 
-/* -- operators ------------------------------------------------------------------------------------------------------------------------------ */
+/* -- operators ----------------------------------------------------------------------------------------------------- */
 
 static PyObject *power(PyObject *a, PyObject *b) { return PyNumber_Power(a, b, Py_None); }
 static PyObject *in_place_power(PyObject *a, PyObject *b) { return PyNumber_InPlacePower(a, b, Py_None); }
@@ -327,8 +328,11 @@ static int comparison(int op) {
     }
 }
 
-/* Something with elements, like an array or a tensor: its logic is element by element, and its truth is not asked for. */
-static bool has_elements(PyObject *o) { return PyObject_HasAttrString(o, "dtype") && PyObject_HasAttrString(o, "__invert__"); }
+/* Something with elements, like an array or a tensor: its logic is element by element, and its truth is not asked for.
+ */
+static bool has_elements(PyObject *o) {
+    return PyObject_HasAttrString(o, "dtype") && PyObject_HasAttrString(o, "__invert__");
+}
 
 static PyObject *truth_object(PyObject *o) {
     int t = PyObject_IsTrue(o);
@@ -387,7 +391,7 @@ static qs_status truth(qs_vm *vm, void *p, bool *out) {
 /* The type of `builtins` is that of all modules. */
 static bool is_space(void *p) { return PyObject_TypeCheck((PyObject *)p, Py_TYPE(qbridge.builtins)); }
 
-/* -- iteration, text, errors ------------------------------------------------------------------------------------------------------------------ */
+/* -- iteration, text, errors --------------------------------------------------------------------------------------- */
 
 static qs_status iter(qs_vm *vm, void *p, qs_value *out) {
     Border *b = border_of(vm);
@@ -428,6 +432,20 @@ static qs_status caught(qs_vm *vm, void *p, qs_value *out) {
 static qs_status report(qs_vm *vm, void *p, qs_value *out) { return qerror_report(vm, p, out); }
 
 const qs_foreign_type qpyvalue_type = {
-    .name = "pyvalue", .release = release, .call = call, .get = get, .set = set, .op = operator, .format = format, .iter = iter,
-    .next = next, .get_item = get_item, .set_item = set_item, .method = method, .truth = truth, .is_space = is_space, .caught = caught, .report = report,
+    .name = "pyvalue",
+    .release = release,
+    .call = call,
+    .get = get,
+    .set = set,
+    .op = operator,
+    .format = format,
+    .iter = iter,
+    .next = next,
+    .get_item = get_item,
+    .set_item = set_item,
+    .method = method,
+    .truth = truth,
+    .is_space = is_space,
+    .caught = caught,
+    .report = report,
 };

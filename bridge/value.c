@@ -21,7 +21,7 @@ static PyObject *finish(Border *b, qs_status s, qs_value *out) {
     return r;
 }
 
-/* -- text -------------------------------------------------------------------------------------------------------------------------------- */
+/* -- text ---------------------------------------------------------------------------------------------------------- */
 
 static PyObject *text(PyObject *o, qs_status (*print)(qs_vm *, qs_value, Text *)) {
     Border *b = border(o);
@@ -38,7 +38,7 @@ static PyObject *text(PyObject *o, qs_status (*print)(qs_vm *, qs_value, Text *)
 static PyObject *str(PyObject *o) { return text(o, qfmt_value); }
 static PyObject *repr(PyObject *o) { return text(o, qfmt_brief); }
 
-/* -- NumPy -------------------------------------------------------------------------------------------------------------------------------- */
+/* -- NumPy --------------------------------------------------------------------------------------------------------- */
 
 static PyObject *to_py(PyObject *o, PyObject *unused) {
     Border *b = border(o);
@@ -50,7 +50,7 @@ static PyObject *to_py(PyObject *o, PyObject *unused) {
     return r;
 }
 
-/* -- items ------------------------------------------------------------------------------------------------------------------------------- */
+/* -- items --------------------------------------------------------------------------------------------------------- */
 
 static Py_ssize_t length(PyObject *o) {
     const Array *a = array_of(o);
@@ -96,7 +96,8 @@ static int indices_of(Border *b, const Array *a, PyObject *key, qs_value *at) {
         while (i-- > 0) qs_release(b->vm, at[i]);
         return -1;
     }
-    while (a && !several && n < a->rank && n < QS_MAX_RANK && at[0].kind != QS_ARRAY) at[n++] = qval_colon(); /* a row */
+    while (a && !several && n < a->rank && n < QS_MAX_RANK && at[0].kind != QS_ARRAY)
+        at[n++] = qval_colon(); /* a row */
     return n;
 }
 
@@ -105,7 +106,8 @@ static bool is_numpys(PyObject *k) { return k == Py_None || k == Py_Ellipsis; }
 /* A key with None or … in it, which only NumPy understands. */
 static bool for_numpy(PyObject *key) {
     bool found = is_numpys(key);
-    for (Py_ssize_t i = 0; PyTuple_Check(key) && i < PyTuple_Size(key); i++) found = found || is_numpys(PyTuple_GetItem(key, i));
+    for (Py_ssize_t i = 0; PyTuple_Check(key) && i < PyTuple_Size(key); i++)
+        found = found || is_numpys(PyTuple_GetItem(key, i));
     return found;
 }
 
@@ -149,13 +151,14 @@ static int set_item(PyObject *o, PyObject *key, PyObject *x) {
 }
 
 static PyObject *sequence_item(PyObject *o, Py_ssize_t i) { /* iteration ends with the IndexError */
-    if (i >= length(o)) return PyErr_Occurred() ? NULL : (PyErr_SetString(PyExc_IndexError, "index out of range"), NULL);
+    if (i >= length(o))
+        return PyErr_Occurred() ? NULL : (PyErr_SetString(PyExc_IndexError, "index out of range"), NULL);
     PyObject *key = PyLong_FromSsize_t(i), *r = key ? get_item(o, key) : NULL;
     Py_XDECREF(key);
     return r;
 }
 
-/* -- fields ------------------------------------------------------------------------------------------------------------------------------ */
+/* -- fields -------------------------------------------------------------------------------------------------------- */
 
 static Str *name_text(Border *b, PyObject *name) {
     Py_ssize_t n;
@@ -185,7 +188,8 @@ static PyObject *field(Border *b, PyObject *o, PyObject *name) {
     return p;
 }
 
-/* Fields first, then what every value has, then functions: for objects alone, since NumPy asks arrays for their methods. */
+/* Fields first, then what every value has, then functions: for objects alone, since NumPy asks arrays for their
+ * methods. */
 static PyObject *get_attribute(PyObject *o, PyObject *name) {
     Border *b = border(o);
     if (value_of(o).kind != QS_OBJECT || !b->vm) return PyObject_GenericGetAttr(o, name);
@@ -224,7 +228,7 @@ static int set_attribute(PyObject *o, PyObject *name, PyObject *x) {
     return r;
 }
 
-/* -- operators ----------------------------------------------------------------------------------------------------------------------------- */
+/* -- operators ----------------------------------------------------------------------------------------------------- */
 
 static bool operand(PyObject *o) {
     return PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) || Py_TYPE(o) == qbridge.value;
@@ -276,9 +280,11 @@ static PyObject *negative(PyObject *x) { return unary(OP_NEG, x); }
 static PyObject *positive(PyObject *x) { return unary(OP_PLUS, x); }
 
 static PyObject *compare(PyObject *x, PyObject *y, int op) {
-    static const Op ops[] = {[Py_LT] = OP_LT, [Py_LE] = OP_LE, [Py_EQ] = OP_EQ, [Py_NE] = OP_NE, [Py_GT] = OP_GT, [Py_GE] = OP_GE};
+    static const Op ops[] = {
+        [Py_LT] = OP_LT, [Py_LE] = OP_LE, [Py_EQ] = OP_EQ, [Py_NE] = OP_NE, [Py_GT] = OP_GT, [Py_GE] = OP_GE};
     if (array_of(x) && operand(y)) return binary(ops[op], x, y);
-    if ((op != Py_EQ && op != Py_NE) || Py_TYPE(y) != qbridge.value) return Py_INCREF(Py_NotImplemented), Py_NotImplemented;
+    if ((op != Py_EQ && op != Py_NE) || Py_TYPE(y) != qbridge.value)
+        return Py_INCREF(Py_NotImplemented), Py_NotImplemented;
     return PyBool_FromLong((value_of(x).u.p == value_of(y).u.p) == (op == Py_EQ));
 }
 
@@ -323,7 +329,7 @@ static PyObject *to_int(PyObject *o) {
     return number(o, &x) < 0 ? NULL : PyLong_FromDouble(x);
 }
 
-/* -- calls: a type makes a value ------------------------------------------------------------------------------------------------------------ */
+/* -- calls: a type makes a value ----------------------------------------------------------------------------------- */
 
 static PyObject *call_value(PyObject *o, PyObject *args, PyObject *names) {
     PyObject *f = value_of(o).kind == QS_TYPE && !names ? qfunction_new(border(o), value_of(o)) : NULL;
@@ -333,7 +339,7 @@ static PyObject *call_value(PyObject *o, PyObject *args, PyObject *names) {
     return r;
 }
 
-/* -- methods and attributes ------------------------------------------------------------------------------------------------------------------ */
+/* -- methods and attributes ---------------------------------------------------------------------------------------- */
 
 static PyObject *get_shape(PyObject *o, void *unused) {
     const Array *a = array_of(o);
@@ -352,7 +358,8 @@ static PyObject *get_ndim(PyObject *o, void *unused) {
 
 static PyObject *get_type(PyObject *o, void *unused) {
     (void)unused;
-    return border(o)->vm ? PyUnicode_FromString(qs_type_name(border(o)->vm, value_of(o))) : PyUnicode_FromString("closed");
+    return border(o)->vm ? PyUnicode_FromString(qs_type_name(border(o)->vm, value_of(o)))
+                         : PyUnicode_FromString("closed");
 }
 
 static PyMethodDef methods[] = {

@@ -441,7 +441,7 @@ static void token(Lexer *l) {
 
 void qlex_run(Unit *u, TokenList *out) {
     const Source *src = u->src;
-    Lexer l = {.ctx = u->ctx, .text = src->text, .s = src->text, .end = src->text + src->len, 
+    Lexer l = {.ctx = u->ctx, .text = src->text, .s = src->text, .end = src->text + src->len,
                .line_start = true, .out = out};
     if (src->len >= 3 && !memcmp(src->text, "\xef\xbb\xbf", 3)) l.s += 3;
     for (;;) {

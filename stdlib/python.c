@@ -1,8 +1,8 @@
 /* python.c -- finding Python, opening it, and the built-ins that need it.
  *
  *     QUASAR_PYTHON > VIRTUAL_ENV > CONDA_PREFIX > ./.venv > python3 on PATH
- *       ── that executable is asked for its libpython ── dlopen, globally, because extension modules look for its symbols
- *       ── dlopen of the bridge, which is linked to neither
+ *       ── that executable is asked for its libpython ── dlopen, globally, because extension modules look for its
+ * symbols ── dlopen of the bridge, which is linked to neither
  *
  * A process that is a Python already (dlsym finds a running one) keeps it. */
 #include "vm/python.h"
@@ -28,16 +28,17 @@ typedef struct { /* a Python that may be the one */
 
 /* What the executable answers, one line each, in this order. */
 typedef enum { A_EXECUTABLE, A_VERSION, A_FLAGS, A_FOLDERS, A_NAMES, A_COUNT } Answer;
-static const char question[] =
-    "import sys, sysconfig\n"
-    "v = sysconfig.get_config_vars()\n"
-    "lib = [v.get('LIBDIR') or '', (v.get('LIBDIR') or '') + '/' + (v.get('MULTIARCH') or ''), sys.base_prefix + '/lib', v.get('LIBPL') or '']\n"
-    "name = 'libpython%d.%d' % sys.version_info[:2] + getattr(sys, 'abiflags', '') + '.so'\n"
-    "print(sys.executable)\n"
-    "print('%d.%d.%d' % sys.version_info[:3])\n"
-    "print(sys.implementation.name, v.get('Py_GIL_DISABLED') or 0)\n"
-    "print(':'.join(lib))\n"
-    "print(':'.join(dict.fromkeys([n for n in (v.get('INSTSONAME'), v.get('LDLIBRARY'), name + '.1.0', name) if n and '.so' in n])))\n";
+static const char question[] = "import sys, sysconfig\n"
+                               "v = sysconfig.get_config_vars()\n"
+                               "lib = [v.get('LIBDIR') or '', (v.get('LIBDIR') or '') + '/' + (v.get('MULTIARCH') or "
+                               "''), sys.base_prefix + '/lib', v.get('LIBPL') or '']\n"
+                               "name = 'libpython%d.%d' % sys.version_info[:2] + getattr(sys, 'abiflags', '') + '.so'\n"
+                               "print(sys.executable)\n"
+                               "print('%d.%d.%d' % sys.version_info[:3])\n"
+                               "print(sys.implementation.name, v.get('Py_GIL_DISABLED') or 0)\n"
+                               "print(':'.join(lib))\n"
+                               "print(':'.join(dict.fromkeys([n for n in (v.get('INSTSONAME'), v.get('LDLIBRARY'), "
+                               "name + '.1.0', name) if n and '.so' in n])))\n";
 
 typedef struct {
     char text[4096];
@@ -60,7 +61,7 @@ static bool refuse(Found *f, const char *fmt, ...) {
     return false;
 }
 
-/* -- asking ------------------------------------------------------------------------------------------------------------------ */
+/* -- asking -------------------------------------------------------------------------------------------------------- */
 
 static size_t read_all(int fd, char *buf, size_t size) {
     size_t n = 0;
@@ -108,7 +109,7 @@ static bool split(Answers *a) {
     return true;
 }
 
-/* -- candidates -------------------------------------------------------------------------------------------------------------- */
+/* -- candidates ---------------------------------------------------------------------------------------------------- */
 
 static bool runs(const char *path) {
     struct stat s;
@@ -152,7 +153,7 @@ static bool choose(Found *f) {
                      "install it (Debian: apt install python3 libpython3-dev)");
 }
 
-/* -- libpython ----------------------------------------------------------------------------------------------------------------- */
+/* -- libpython ----------------------------------------------------------------------------------------------------- */
 
 static bool next_part(const char **list, const char **part, int *n) {
     if (!**list) return false;
@@ -183,12 +184,14 @@ static bool open_library(const Answers *a, char out[PATH_MAX]) {
 
 static bool good_version(Found *f) {
     int major = 0, minor = 0;
-    const char *executable = f->candidate.executable, *version = f->answers.line[A_VERSION], *flags = f->answers.line[A_FLAGS];
+    const char *executable = f->candidate.executable, *version = f->answers.line[A_VERSION],
+               *flags = f->answers.line[A_FLAGS];
     sscanf(version, "%d.%d", &major, &minor);
     if (strncmp(flags, "cpython ", 8) != 0)
         return refuse(f, "%s is %.*s; only CPython has what is needed", executable, (int)strcspn(flags, " "), flags);
     if (major != 3 || minor < 9) return refuse(f, "%s is version %s; 3.9 or later is needed", executable, version);
-    if (strcmp(flags + 8, "1") == 0) return refuse(f, "%s is a build without the global lock, which is not supported", executable);
+    if (strcmp(flags + 8, "1") == 0)
+        return refuse(f, "%s is a build without the global lock, which is not supported", executable);
     return true;
 }
 
@@ -202,12 +205,14 @@ static bool find_python(Found *f) {
     if (!good_version(f)) return false;
     if (open_library(a, f->library)) return true;
     const char *first = a->line[A_NAMES], *version = a->line[A_VERSION];
-    return refuse(f, "%s (%s) is linked statically and its library is not here: looked for %.*s in %s; install it "
-                     "(Debian: apt install libpython%.*s; pyenv: PYTHON_CONFIGURE_OPTS=--enable-shared)",
-                  executable, why, (int)strcspn(first, ":"), first, a->line[A_FOLDERS], (int)(strrchr(version, '.') - version), version);
+    return refuse(f,
+                  "%s (%s) is linked statically and its library is not here: looked for %.*s in %s; install it "
+                  "(Debian: apt install libpython%.*s; pyenv: PYTHON_CONFIGURE_OPTS=--enable-shared)",
+                  executable, why, (int)strcspn(first, ":"), first, a->line[A_FOLDERS],
+                  (int)(strrchr(version, '.') - version), version);
 }
 
-/* -- the bridge ---------------------------------------------------------------------------------------------------------------- */
+/* -- the bridge ---------------------------------------------------------------------------------------------------- */
 
 #define BRIDGE_FILE "pyquasar/_bridge.abi3.so"
 
@@ -244,7 +249,8 @@ static qs_status open_bridge(qs_vm *vm, const Found *f, bool inside) {
     const PythonPlace place = {f->answers.line[A_EXECUTABLE], inside ? NULL : f->library, f->package};
     const Python *python;
     TRY(open(vm, &place, &python));
-    if (python->size != sizeof *python) return qs_fail(vm, QS_EIO, "Python: the bridge %s comes from another build", file);
+    if (python->size != sizeof *python)
+        return qs_fail(vm, QS_EIO, "Python: the bridge %s comes from another build", file);
     qvm(vm)->python = python;
     return QS_OK;
 }
@@ -267,7 +273,8 @@ static qs_status start(qs_vm *vm) {
 static bool has_module(const Found *f, const char *name) {
     char text[512], answer[16];
     for (const char *s = name; *s; s++)
-        if (!strchr("_.", *s) && !(*s >= 'a' && *s <= 'z') && !(*s >= 'A' && *s <= 'Z') && !(*s >= '0' && *s <= '9')) return false;
+        if (!strchr("_.", *s) && !(*s >= 'a' && *s <= 'z') && !(*s >= 'A' && *s <= 'Z') && !(*s >= '0' && *s <= '9'))
+            return false;
     snprintf(text, sizeof text, "import importlib.util as u; print(u.find_spec('%s') is not None)", name);
     return ask(f->candidate.executable, "-I", text, answer, sizeof answer) && strcmp(answer, "True\n") == 0;
 }
@@ -279,7 +286,7 @@ bool qpython_has(const char *what) {
     return yes;
 }
 
-/* -- built-ins ------------------------------------------------------------------------------------------------------------------- */
+/* -- built-ins ----------------------------------------------------------------------------------------------------- */
 
 #define NEEDS_PYTHON(function, member)                                                                                 \
     qs_status function(qs_vm *vm, qs_call_args *c) {                                                                   \

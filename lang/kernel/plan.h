@@ -1,6 +1,6 @@
 /* plan.h -- how the work of one position is cut so that positions can run side by side in loops.
  *
- * A cpu runs the positions of a block one after another, but BARRIER wants all of them to arrive before any goes on. 
+ * A cpu runs the positions of a block one after another, but BARRIER wants all of them to arrive before any goes on.
  * So the kernel is cut at barriers ("loop fission"), and each piece gets its own loop over the positions:
  *
  *     a = x[pos]                     for each position: keep a in its place of an array

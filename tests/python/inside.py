@@ -91,7 +91,8 @@ WAITS = {
     "a sleep of Python": "time.sleep(30)",
     "a loop of Python": "py.exec(\"while True: pass\")",
     "a callback": "py.list(py.map(x->sleep(30000), py.list({1})))",
-    "a kernel": "function [] = __kernel__ k(x : vec, pos : int)\nfor i=0..20000\nx[pos] += sqrt(x[pos]+i)\nend\nend\nparallel_do(10000000, zeros(10000000), k)",
+    "a kernel": "function [] = __kernel__ k(x : vec, pos : int)\nfor i=0..20000\nx[pos] += sqrt(x[pos]+i)\nend\nend\n"
+                "parallel_do(10000000, zeros(10000000), k)",
     "a sleep of the script": "sleep(30000)",
 }
 
@@ -154,7 +155,8 @@ def every_python_that_is_here():
     """One binary, several versions; and a virtual environment."""
     seen = {}
     for path in glob.glob("/usr/bin/python3") + glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python3")):
-        r = run('sys = pyimport("sys")\nprint pyimport("platform").python_version()\nprint sys.executable\nprint pyimport("builtins").sum(pyimport("builtins").range(5))\n',
+        r = run('sys = pyimport("sys")\nprint pyimport("platform").python_version()\nprint sys.executable\n'
+                'print pyimport("builtins").sum(pyimport("builtins").range(5))\n',
                 env={"QUASAR_PYTHON": path}, check=False)
         if "or later is needed" in r.stderr or "linked statically" in r.stderr:
             continue
@@ -165,7 +167,8 @@ def every_python_that_is_here():
     print("   ", ", ".join(sorted(seen)), end=" ")
     with tempfile.TemporaryDirectory() as d:
         subprocess.run([list(seen.values())[-1], "-m", "venv", "--without-pip", d], check=True)
-        for env in ({"VIRTUAL_ENV": d, "QUASAR_PYTHON": ""}, {"QUASAR_PYTHON": d}, {"CONDA_PREFIX": d, "VIRTUAL_ENV": "", "QUASAR_PYTHON": ""}):
+        for env in ({"VIRTUAL_ENV": d, "QUASAR_PYTHON": ""}, {"QUASAR_PYTHON": d},
+                    {"CONDA_PREFIX": d, "VIRTUAL_ENV": "", "QUASAR_PYTHON": ""}):
             out = run('sys = pyimport("sys")\nprint sys.prefix\nprint sys.executable\n', env=env).splitlines()
             assert os.path.samefile(out[0], d) and out[1].startswith(d), out
 
