@@ -25,8 +25,8 @@ typedef struct {
     int32_t alone;            /* one thread runs the launch: atomics need not be atomic */
 } NativeRun;
 
-/* scratch: shared_bytes + item_bytes * (positions in a block) bytes, 64-byte aligned, private to the calling
- * thread. */
+/* scratch: shared_bytes (arrays that blocks share, and large private ones) + item_bytes * (positions in a block)
+ * bytes, 64-byte aligned, private to the calling thread. */
 typedef void native_fn(const DevArg *args, const NativeRun *run, int64_t first, int64_t last, void *scratch);
 
 /* An array that the kernel does nothing with but accumulate into, by one operator: threads may have one each. */

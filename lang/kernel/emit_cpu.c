@@ -18,6 +18,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { STACK_ARRAY = 1 << 14 /* bytes */ };
+
 typedef struct { Opnd x, from; uint32_t head, next, out, x1; } Axis; /* an open loop over positions */
 
 typedef struct {
@@ -29,6 +31,8 @@ typedef struct {
     bool blocks;                  /* the kernel knows about blocks */
     Opnd *params, *extents;       /* what was loaded in the entry block; "" : not yet */
     uint32_t *alloca;             /* by instruction */
+    uint32_t *big;                /* the same: 1 + place in scratch memory of a large private array */
+    uint32_t head;                /* bytes of scratch memory that are not per position */
     Opnd domain[QS_MAX_RANK], block[QS_MAX_RANK], nblocks[QS_MAX_RANK], lo[QS_MAX_RANK], hi[QS_MAX_RANK];
     Opnd stop, fault, near;
     Opnd strip_lo;                /* first position of the strip */
@@ -128,6 +132,7 @@ static Opnd reveal(Emit *e, Opnd hidden) { return emit_def(e, "load volatile i1,
 static Place own_alloca(Cpu *k, KRef r) {
     Emit *e = k->e;
     const KIns *i = &e->f->ins[r];
+    if (k->big[r]) return (Place){emit_def(e, "getelementptr inbounds i8, ptr %%scratch, i64 %u", k->big[r] - 1), ""};
     if (!k->alloca[r]) {
         Spot s = enter_entry(e);
         const char *t = emit_mem_type(e, (qs_dtype)i->dtype);
@@ -139,8 +144,21 @@ static Place own_alloca(Cpu *k, KRef r) {
     return (Place){emit_tmp(k->alloca[r]), ""};
 }
 
+/* Private arrays too large for the stack of a thread lie in scratch memory, after the SHARED ones. */
+static void place_big_arrays(Cpu *k) {
+    const KFunc *f = k->e->f;
+    k->head = k->plan ? k->plan->shared_bytes : 0;
+    for (KRef r = 1; r < f->nins; r++) {
+        uint64_t bytes = f->ins[r].op == K_LARRAY ? f->ins[r].imm * qdtype_size((qs_dtype)f->ins[r].dtype) : 0;
+        if (bytes <= STACK_ARRAY) continue;
+        k->big[r] = k->head + 1;
+        k->head += (uint32_t)(bytes + 63) & ~63u;
+    }
+}
+
 /* In a strip the place is in an alloca per thing: short enough that LLVM makes vectors of it.  In a block it is in
- * scratch memory: SHARED arrays, then for each kept thing an array with a place per position. */
+ * scratch memory: what blocks share, large private arrays, then for each kept thing an array with a place per
+ * position. */
 static Place strip_place(Cpu *k, KRef r, uint64_t bytes) {
     Emit *e = k->e;
     if (!k->alloca[r]) {
@@ -157,7 +175,7 @@ static Place block_place(Cpu *k, uint32_t slot, uint64_t bytes) {
     Emit *e = k->e;
     Opnd row = emit_def(e, "mul i64 %s, %u", k->items.s, slot);
     Opnd base = emit_def(e, "getelementptr inbounds i8, ptr %%scratch, i64 %s",
-                         emit_def(e, "add i64 %s, %u", row.s, k->plan->shared_bytes).s);
+                         emit_def(e, "add i64 %s, %u", row.s, k->head).s);
     Opnd off = emit_def(e, "mul i64 %s, %llu", k->item.s, (unsigned long long)bytes);
     return (Place){emit_def(e, "getelementptr inbounds i8, ptr %s, i64 %s", base.s, off.s), e->group};
 }
@@ -517,7 +535,8 @@ static void row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last) {
     else each_of_row(k, lo, hi, first, last, LOOPS_FAST);
 }
 
-/* The border of a row.  Indices of a launch are mostly near, and then need no division; where not, a second copy does. */
+/* The border of a row.  Indices of a launch are mostly near, and then need no division; a second copy is for the
+ * rest. */
 static void border_of_row(Cpu *k, Opnd lo, Opnd hi, const KSplit *split) {
     Emit *e = k->e;
     if (!split->near.given) {
@@ -829,7 +848,7 @@ static void print_info(Cpu *k, Text *out) {
                  "@kernel_info = constant { i32, i32, i32, i32, i64, i64, i32, [%d x [4 x i8]] } { i32 %d, i32 %u, i32 "
                  "%u, i32 %d, i64 %u, "
                  "i64 %u, i32 %d, [%d x [4 x i8]] [",
-                 NATIVE_SUMS, NATIVE_ABI, flags, cost_of(f), f->nparams, k->plan ? k->plan->shared_bytes : 0,
+                 NATIVE_SUMS, NATIVE_ABI, flags, cost_of(f), f->nparams, k->head,
                  k->plan ? k->plan->item_bytes : 0, nsums, NATIVE_SUMS);
     for (int i = 0; i < NATIVE_SUMS; i++)
         qtext_printf(out, "%s[4 x i8] [i8 %u, i8 %u, i8 %u, i8 %u]", i ? ", " : "", sums[i].param, sums[i].op,
@@ -888,6 +907,7 @@ static qs_status run(Cpu *k, Text *out) {
     }
     load_run(k);
     k->done = emit_new(e);
+    place_big_arrays(k);
     emit_body(k);
     print_module(k, out);
     return QS_OK;
@@ -902,7 +922,8 @@ qs_status emit_cpu(Emit *e, Text *out) {
              .arena = &arena,
              .params = qarena_alloc(&arena, nparams * sizeof(Opnd)),
              .extents = qarena_alloc(&arena, nparams * QS_MAX_RANK * 2 * sizeof(Opnd)),
-             .alloca = qarena_alloc(&arena, f->nins * sizeof(uint32_t))};
+             .alloca = qarena_alloc(&arena, f->nins * sizeof(uint32_t)),
+             .big = qarena_alloc(&arena, f->nins * sizeof(uint32_t))};
     e->frame = &k;
     e->param = get_param, e->extent = get_extent, e->container = get_container;
     e->leave = leave, e->fault = report_fault, e->poll = poll_stop, e->barrier = no_code;

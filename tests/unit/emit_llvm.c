@@ -240,6 +240,21 @@ static void test_strips(void) {
         }
 }
 
+/* -- private arrays beyond a thread's stack --------------------------------------------------------------------- */
+static const char large[] = "kernel \"large\" rank 1 {\n" ARRAY("x", "read")
+    ARRAY("y", "written") "  %1 = pos int64 0\n  %2 = larray float64 900000\n  %3 = const int64 0\n  %4 = const int64 "
+                          "899999\n  %5 = const int64 7\n"
+                          "  %6 = load float32 $0 %1\n  %7 = cast float64 %6\n  %8 = for int64 %3 %4 %5\n    astore %2 "
+                          "%8 %7\n  end\n"
+                          "  %11 = aload float64 %2 %4\n  %12 = mul int64 %5 %5\n  %13 = aload float64 %2 %12\n  %14 = "
+                          "add float64 %11 %13\n"
+                          "  %15 = cast float32 %14\n  store $1 %1 %15\n}\n";
+
+static void test_large(void) {
+    Arg args[] = {{.dims = {40}}, {.dims = {40}}};
+    CHECK(agree(large, &(Launch){.rank = 1, .domain = {40}, .block = {8}}, args, 0));
+}
+
 /* -- colours: the last two axes as one -------------------------------------------------------------------------- */
 static const char colours[] =
     "kernel \"colours\" rank 3 {\n  param \"x\" array float32 rank 3 contiguous unit_last read\n"
@@ -335,6 +350,7 @@ int main(void) {
     if (cpu.ops->open(&cpu, 0) != QS_OK) return printf("%s\n", ctx.err.text), 1;
     test_saxpy();
     test_strips();
+    test_large();
     test_colours();
     test_sums();
     test_interrupt(endless);
