@@ -13,6 +13,7 @@ Comment lines at the top of a script say how it is to be run:
     % devices: one       run on one device only (default: on every device, when the script can reach a kernel);
                          or the devices to run on: % devices: cpu opencl
     % tolerance: 1e-5    numbers may differ by that much, relative to max(1, |expected|)
+    % release: yes       measures memory or time: skipped under sanitizers (--slow)
     % needs: png         skipped, and counted, where `qrun --has png` says no
 A script that starts with `% part` is only imported by others.
 """
@@ -31,7 +32,7 @@ def header(text):
     for line in text.splitlines():
         if not line.startswith("%"):
             break
-        m = re.match(r"%\s*(exit|args|stdin|prompt|options|devices|tolerance|needs):\s*(.*)", line)
+        m = re.match(r"%\s*(exit|args|stdin|prompt|options|devices|tolerance|release|needs):\s*(.*)", line)
         if m:
             found[m[1]] = m[2].strip()
     return found
@@ -115,6 +116,8 @@ class Runner:
         for need in opts.get("needs", "").split():
             if not self.present(need):
                 return job, "skip", f"needs {need}"
+        if "release" in opts and self.args.slow > 1:
+            return job, "skip", "measures memory or time, not under sanitizers"
         cmd = self.command(path, device, opts)
         stdin = opts.get("stdin", "").replace("\\n", "\n")
         if "prompt" in opts:

@@ -118,6 +118,7 @@ static void forget(void) {
 
 static qs_status use(const char *text) {
     Code code;
+    if (!text) return qerr_set(&ctx, QS_EIO, "the kernel's text is missing");
     if (!strcmp(current.text, text) && current.program) return QS_OK;
     forget();
     snprintf(current.text, sizeof current.text, "%s", text);

@@ -1,3 +1,4 @@
+% release: yes
 % needs: python numpy
 % devices: one
 % Mixed calls leave nothing behind.
