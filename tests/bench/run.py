@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures this build against its peers, in one run, and prints ratios (ours / theirs: below 1 is faster than the peer).
 
-    tests/bench/run.py [--qrun build/qrun] [--repeat 5] [interp] [startup] [arrays] [kernels]
+    tests/bench/run.py [--qrun build/qrun] [--repeat 5] [interp] [startup] [arrays] [kernels] [bridge]
 
 Each figure is the best of the repeats; peers are run alternately with ours, so that a slow moment hits both.
 A peer that is not installed is listed as not run.
@@ -73,7 +73,7 @@ def main():
     args.qrun = os.path.abspath(args.qrun)
     args.lua = shutil.which("lua5.4") or shutil.which("lua")
     for name, run in (("startup", startup), ("interp", interp), ("arrays", lambda a: module(a, "arrays")),
-                      ("kernels", lambda a: module(a, "kernels"))):
+                      ("kernels", lambda a: module(a, "kernels")), ("bridge", lambda a: module(a, "bridge"))):
         if not args.what or name in args.what:
             run(args)
 

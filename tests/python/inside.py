@@ -273,6 +273,7 @@ def main():
     p.add_argument("--slow", type=float, default=1)
     p.add_argument("names", nargs="*")
     args = p.parse_args()
+    os.environ.setdefault("ASAN_OPTIONS", "detect_leaks=0")
     QRUN, SLOW = os.path.abspath(args.qrun), args.slow
     if subprocess.run([QRUN, "--has", "python"]).returncode:
         print("skipped: qrun --has python says no")

@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Crossings between scripts and Python: ns per call, the bare C API (floor.c), and lupa where it is installed.
+
+    tests/bench/bridge.py [--qrun build/qrun]"""
+import argparse, os, subprocess, sys, sysconfig, tempfile
+
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bridge")
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+
+
+def figures(cmd, **options):
+    r = subprocess.run(cmd, capture_output=True, text=True, **options)
+    if r.returncode:
+        return {}, r.stderr.strip().splitlines()[-1:]
+    return dict(line.split("|") for line in r.stdout.splitlines() if "|" in line), ""
+
+
+def floor(tmp):
+    v = sysconfig.get_config_vars()
+    exe, lib = os.path.join(tmp, "floor"), v["LIBDIR"]
+    cmd = ["cc", "-O3", os.path.join(HERE, "floor.c"), "-o", exe, "-I" + sysconfig.get_path("include"), "-L" + lib,
+           "-lpython" + v["LDVERSION"], "-Wl,-rpath," + lib]
+    if subprocess.run(cmd, capture_output=True).returncode:
+        return {}
+    return figures([exe, HERE])[0]
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--qrun", default=os.path.join(ROOT, "build/qrun"))
+    p.add_argument("--repeat", type=int)
+    args = p.parse_args()
+    env = {**os.environ, "QUASAR_PYTHON": sys.executable}
+    if subprocess.run([args.qrun, "--has", "python"], env=env).returncode:
+        print("\nbridge: qrun --has python says no: not run")
+        return
+    with tempfile.TemporaryDirectory() as tmp:
+        bare = floor(tmp)
+    ours, why = figures([args.qrun, os.path.join(HERE, "ours.q")], env=env)
+    arrays, _ = figures([args.qrun, os.path.join(HERE, "arrays.q")], env=env)
+    lupa, _ = figures([sys.executable, os.path.join(HERE, "peer.py")])
+    print("\n### Python: ns per crossing\n\n| path | C API | qrun | ratio | lupa |\n|---|---|---|---|---|")
+    for path, ns in ours.items():
+        ratio = f"{float(ns) / float(bare[path]):.1f}" if path in bare else ""
+        print(f"| {path} | {bare.get(path, '')} | {ns} | {ratio} | {lupa.get(path, '')} |")
+    for path, ns in arrays.items():
+        print(f"| {path} | | {ns} | | |")
+    if why:
+        print(why)
+
+
+if __name__ == "__main__":
+    main()
