@@ -166,6 +166,19 @@ static qs_status version(qs_vm *vm, qs_call_args *c) {
     return qs_string(vm, s, strcspn(s, "\n"), &c->out[0]);
 }
 
+/* -- the prompt --------------------------------------------------------------------------------------------------------------------------- */
+
+static qs_status about(qs_vm *vm, const char *what, qs_value v, const char *path, qs_value *out) {
+    Border *b = border_of(vm);
+    PyObject *o = qpyvalue_get(v), *text = o ? qbridge_support(what, "(Os)", o, path) : NULL;
+    qgil_back(b);
+    if (!o) return qs_fail(vm, QS_ETYPE, "no Python object");
+    return text ? qpy_text(b, text, out) : qerror_take(b);
+}
+
+static qs_status members(qs_vm *vm, qs_value v, const char *path, qs_value *out) { return about(vm, "members", v, path, out); }
+static qs_status describe(qs_vm *vm, qs_value v, const char *path, qs_value *out) { return about(vm, "description", v, path, out); }
+
 /* -- interrupts ---------------------------------------------------------------------------------------------------- */
 
 static void interrupt(void) { PyErr_SetInterrupt(); }
@@ -227,6 +240,7 @@ static const Python table = {
     .yield = qgil_yield,
     .interrupt = interrupt,
     .forget_interrupt = forget_interrupt,
+    .idle = qgil_idle, .busy = qgil_busy, .members = members, .describe = describe,
     .collect = qcycles_collect,
     .close = closing,
     .closed = closed,

@@ -74,7 +74,6 @@ struct Border {
     pthread_t owner;       /* threads->id, whose state the machine has now */
     Thread *threads;       /* the owner first */
     bool away;             /* the owner works without the GIL: nobody may touch the machine */
-    PyThreadState *saved;  /* then */
     int waiting;           /* threads that want the machine */
     qs_value *dropped; uint32_t ndropped, cap_dropped; /* references to release when it is back */
     Wrapper wrappers;      /* head of the ring of all of them */
@@ -116,6 +115,8 @@ void qgil_leave(Border *b);
 void qgil_unblock(qs_vm *vm);
 void qgil_block(qs_vm *vm);
 qs_status qgil_yield(qs_vm *vm);
+void qgil_idle(qs_vm *vm);
+void qgil_busy(qs_vm *vm);
 void qgil_start(Border *b, bool inside);              /* inside: this thread runs script code now */
 void qgil_stop(Border *b);                            /* the machine is about to close */
 void qgil_stopped(Border *b);

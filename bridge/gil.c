@@ -14,6 +14,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t back = PTHREAD_COND_INITIALIZER; /* some machine is not away any more */
+static _Thread_local PyThreadState *resting;           /* of this thread, while it goes without the GIL */
 
 /* -- threads of a machine ------------------------------------------------------------------------------------------ */
 
@@ -111,7 +112,7 @@ void qgil_leave(Border *b) { b->threads->depth--; }
 void qgil_unblock(qs_vm *vm) {
     Border *b = border_of(vm);
     b->away = true;
-    b->saved = PyEval_SaveThread();
+    resting = PyEval_SaveThread();
 }
 
 static void release_dropped(Border *b) {
@@ -120,7 +121,7 @@ static void release_dropped(Border *b) {
 
 void qgil_block(qs_vm *vm) {
     Border *b = border_of(vm);
-    PyEval_RestoreThread(b->saved);
+    PyEval_RestoreThread(resting);
     if (b->waiting) pthread_mutex_lock(&lock);
     b->away = false;
     if (b->waiting) {
@@ -138,6 +139,19 @@ qs_status qgil_yield(qs_vm *vm) {
     int failed = PyErr_CheckSignals();
     qgil_back(b);
     return failed ? qerror_take(b) : QS_OK;
+}
+
+/* At the prompt.  Toolkits set PyOS_InputHook, which serves their windows until there is something to read. */
+void qgil_idle(qs_vm *vm) {
+    (void)vm;
+    resting = PyEval_SaveThread();
+    if (PyOS_InputHook) PyOS_InputHook();
+}
+
+void qgil_busy(qs_vm *vm) {
+    Border *b = border_of(vm);
+    PyEval_RestoreThread(resting);
+    qgil_back(b);
 }
 
 /* -- finalisers ---------------------------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include "lang/parse.h"
 #include "stdlib/stdlib.h"
 #include "vm/module.h"
+#include "vm/python.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -26,13 +27,32 @@ static void add_word(struct Completion *c, const char *prefix, size_t nprefix, c
     qtext_add(&c->words, name, strlen(name) + 1);
 }
 
+/* m.linalg.no: attributes of something of Python. */
+static void add_members(struct Completion *c, qs_value v, const char *text, const char *first, const char *last) {
+    qs_value names;
+    char path[256] = "";
+    if (last > first && last - first < (ptrdiff_t)sizeof path) snprintf(path, sizeof path, "%.*s", (int)(last - first - 1), first + 1);
+    qpython_busy(c->vm);
+    bool known = qvm(c->vm)->python->members(c->vm, v, path, &names) == QS_OK;
+    if (!known) qs_error_clear(c->vm);
+    qpython_idle(c->vm);
+    if (!known) return;
+    for (char *s = ((Str *)names.u.p)->s, *end; (end = strchr(s, '\n')); s = end + 1) {
+        *end = 0; /* the string is ours alone */
+        add_word(c, text, (size_t)(last + 1 - text), s, text);
+    }
+    qval_release(c->vm, names);
+}
+
 /* o.fi: fields of an object that a variable of the session holds. */
 static void add_fields(struct Completion *c, const char *text, const char *dot) {
     uint64_t slot;
-    Str *name = qstr_name(qvm_ctx(c->vm), text, (size_t)(dot - text)), *field;
+    const char *first = strchr(text, '.');
+    Str *name = qstr_name(qvm_ctx(c->vm), text, (size_t)(first - text)), *field;
     qs_value v = qs_nil(), x;
     if (qmap_get(&qvm(c->vm)->session->names, name, &slot)) v = *qvm_global(c->vm, slot);
-    for (uint32_t i = 0; v.kind == QS_OBJECT && qobj_field(v.u.p, i, &field, &x); i++)
+    if (v.kind == QS_FOREIGN && qvm(c->vm)->python) add_members(c, v, text, first, dot);
+    for (uint32_t i = 0; v.kind == QS_OBJECT && first == dot && qobj_field(v.u.p, i, &field, &x); i++)
         add_word(c, text, (size_t)(dot + 1 - text), field->s, text);
 }
 
@@ -136,7 +156,9 @@ static bool read_statement(const Lines *l, Text *text) {
     bool more = false;
     text->len = 0;
     do {
+        qpython_idle(l->vm);
         char *line = next_line(l, more ? "... " : "> ");
+        qpython_busy(l->vm);
         if (qvm_take_interrupt(l->vm)) { /* Ctrl-C: what was typed so far is dropped */
             free(line);
             clearerr(stdin);
@@ -170,7 +192,21 @@ static void describe(const Function *fn, Text *out) {
     for (int i = 0; i < fn->nmembers; i++) describe(fn->members[i], out);
 }
 
+/* ?np.linalg.norm */
+static bool describe_foreign(qs_vm *vm, const char *name, Text *out) {
+    uint64_t slot;
+    qs_value text, v = qs_nil();
+    size_t n = strcspn(name, ".");
+    if (qmap_get(&qvm(vm)->session->names, qstr_name(qvm_ctx(vm), name, n), &slot)) v = *qvm_global(vm, slot);
+    if (v.kind != QS_FOREIGN || !qvm(vm)->python) return false;
+    if (qvm(vm)->python->describe(vm, v, name[n] ? name + n + 1 : "", &text) != QS_OK) return qs_error_clear(vm), false;
+    qtext_puts(out, ((Str *)text.u.p)->s);
+    qval_release(vm, text);
+    return true;
+}
+
 bool qprompt_help(qs_vm *vm, const char *name, Text *out) {
+    if (describe_foreign(vm, name, out)) return true;
     int n, slot = qmod_lookup(vm, qvm(vm)->session, qstr_cname(qvm_ctx(vm), name));
     if (slot >= 0 && qvm_global(vm, (uint64_t)slot)->kind == QS_FUNCTION) {
         describe(qvm_global(vm, (uint64_t)slot)->u.p, out);

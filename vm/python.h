@@ -22,6 +22,13 @@ typedef struct Python {
     qs_status (*yield)(qs_vm *);           /* the same between two instructions */
     void (*interrupt)(void);               /* qs_interrupt: safe from any thread and in a signal handler */
     void (*forget_interrupt)(qs_vm *);     /* the machine has dealt with it */
+    /* The prompt waits for a line, outside of all code: windows of Python live on, threads run and may use the machine. */
+    void (*idle)(qs_vm *);
+    void (*busy)(qs_vm *);
+    /* Of what v.path is ("" for v itself), without running code of its properties: the names in it, one per line; and what
+     * is known of it. */
+    qs_status (*members)(qs_vm *, qs_value v, const char *path, qs_value *out);
+    qs_status (*describe)(qs_vm *, qs_value v, const char *path, qs_value *out);
     void (*collect)(qs_vm *);              /* frees cycles that pass through Python */
     void (*close)(qs_vm *);                /* the machine ends; script functions may be called for the last time */
     void (*closed)(qs_vm *);               /* it holds no value any more */
@@ -34,6 +41,13 @@ static inline void qpython_unblock(qs_vm *vm) {
 }
 static inline void qpython_block(qs_vm *vm) {
     if (qvm(vm)->python) qvm(vm)->python->block(vm);
+}
+
+static inline void qpython_idle(qs_vm *vm) {
+    if (qvm(vm)->python) qvm(vm)->python->idle(vm);
+}
+static inline void qpython_busy(qs_vm *vm) {
+    if (qvm(vm)->python) qvm(vm)->python->busy(vm);
 }
 
 /* -- threads: each thread that runs script code has a stack of its own ------------------------------------------------------- */

@@ -280,3 +280,34 @@ def plain(x):
 
 def _numbers(x):
     return all(type(i) in (int, float, bool) or isinstance(i, list) and _numbers(i) for i in x)
+
+
+# -- the prompt ------------------------------------------------------------------------------------------------------------
+
+def _at(x, path):
+    """x.path, if it is there without running anything: no property, no __getattr__."""
+    import inspect
+    for name in filter(None, path.split(".")):
+        x = inspect.getattr_static(x, name)
+        if isinstance(x, (classmethod, staticmethod)):
+            x = x.__func__
+    return x
+
+
+def members(x, path):
+    try:
+        names = dir(_at(x, path))
+    except AttributeError:
+        names = []
+    return "".join(n + "\n" for n in names if not n.startswith("__"))
+
+
+def description(x, path):
+    import inspect
+    x = _at(x, path)
+    name = path or getattr(x, "__name__", type(x).__name__)
+    try:
+        head = name + str(inspect.signature(x)) if callable(x) else name + ": " + type(x).__name__
+    except (TypeError, ValueError):
+        head = name
+    return head + "\n" + (inspect.getdoc(x) or "").split("\n\n")[0] + "\n"
