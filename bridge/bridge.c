@@ -166,7 +166,7 @@ static qs_status version(qs_vm *vm, qs_call_args *c) {
     return qs_string(vm, s, strcspn(s, "\n"), &c->out[0]);
 }
 
-/* -- the prompt --------------------------------------------------------------------------------------------------------------------------- */
+/* -- the prompt ---------------------------------------------------------------------------------------------------- */
 
 static qs_status about(qs_vm *vm, const char *what, qs_value v, const char *path, qs_value *out) {
     Border *b = border_of(vm);
@@ -176,8 +176,12 @@ static qs_status about(qs_vm *vm, const char *what, qs_value v, const char *path
     return text ? qpy_text(b, text, out) : qerror_take(b);
 }
 
-static qs_status members(qs_vm *vm, qs_value v, const char *path, qs_value *out) { return about(vm, "members", v, path, out); }
-static qs_status describe(qs_vm *vm, qs_value v, const char *path, qs_value *out) { return about(vm, "description", v, path, out); }
+static qs_status members(qs_vm *vm, qs_value v, const char *path, qs_value *out) {
+    return about(vm, "members", v, path, out);
+}
+static qs_status describe(qs_vm *vm, qs_value v, const char *path, qs_value *out) {
+    return about(vm, "description", v, path, out);
+}
 
 /* -- interrupts ---------------------------------------------------------------------------------------------------- */
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* -- completion: what the word being typed may become --------------------------------------------------------------- */
+/* -- completion: what the word being typed may become -------------------------------------------------------------- */
 
 /* readline passes no data to its callbacks, so the prompt that is reading a line is known to them by this. */
 static struct Completion {
@@ -31,7 +31,8 @@ static void add_word(struct Completion *c, const char *prefix, size_t nprefix, c
 static void add_members(struct Completion *c, qs_value v, const char *text, const char *first, const char *last) {
     qs_value names;
     char path[256] = "";
-    if (last > first && last - first < (ptrdiff_t)sizeof path) snprintf(path, sizeof path, "%.*s", (int)(last - first - 1), first + 1);
+    if (last > first && last - first < (ptrdiff_t)sizeof path)
+        snprintf(path, sizeof path, "%.*s", (int)(last - first - 1), first + 1);
     qpython_busy(c->vm);
     bool known = qvm(c->vm)->python->members(c->vm, v, path, &names) == QS_OK;
     if (!known) qs_error_clear(c->vm);
@@ -75,7 +76,7 @@ static char *complete(const char *text, int again) {
     return word;
 }
 
-/* -- lines: libedit when it is there and somebody types, else plain reading ----------------------------------------- */
+/* -- lines: libedit when it is there and somebody types, else plain reading ---------------------------------------- */
 
 typedef struct {
     qs_vm *vm;
