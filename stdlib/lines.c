@@ -52,11 +52,12 @@ static qs_status run(qs_vm *vm, qs_call_args *c, const Work *w, size_t m, LineFn
     qs_status s = number ? QS_OK : qarg_result(vm, c, 0, w->d, rank, dims, &r, &q);
     for (size_t k = 0; s == QS_OK && k < out.outer * out.inner; k++) {
         const double *from = w->x + qstats_line_at(&w->l, k);
-        char *to = (char *)q + qstats_line_at(&out, k) * size;
         for (size_t i = 0; i < n; i++) x[i] = from[i * w->l.inner];
         f(x, n, y, m, with);
         if (number) c->out[0] = qs_num(y[0]);
-        else for (size_t i = 0; i < m; i++) qdtype_put(w->d, to + i * out.inner * size, y[i]);
+        else
+            for (size_t i = 0; i < m; i++)
+                qdtype_put(w->d, (char *)q + (qstats_line_at(&out, k) + i * out.inner) * size, y[i]);
     }
     qmem_try_free(ctx, x, bytes);
     return s;

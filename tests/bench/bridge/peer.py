@@ -30,8 +30,8 @@ def loop(g, n, *args):
 
 def lupa():
     import lupa, math
-    run = lupa.LuaRuntime().eval("function(f, n) local t = os.clock(); for i=1,n do local y = f(i,
-        2.0) end; return (os.clock()-t)/n*1e9 end")
+    run = lupa.LuaRuntime().eval("function(f, n) local t = os.clock();"
+                             " for i=1,n do local y = f(i, 2.0) end; return (os.clock()-t)/n*1e9 end")
     print("C function, two scalars|%.1f" % run(math.copysign, 500000))
     print("def f(x, y)|%.1f" % run(f, 500000))
     print("Python to function, no argument|%.1f" % loop(lupa.LuaRuntime().eval("function() return 1 end"), 500000))
