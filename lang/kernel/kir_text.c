@@ -220,7 +220,7 @@ static qs_status read_quoted(Reader *r, Str **out) {
     if (!take(r, '"')) return bad(r, "a quoted text");
     Text t;
     qtext_init(&t, r->ctx);
-    for (; r->p < r->end && *r->p != '"' && *r->p != '\n'; r->p++) {
+    for (; r->p < r->end && *r->p != '"' && (unsigned char)*r->p >= ' '; r->p++) {
         char c = *r->p, hex[3] = {0};
         if (c == '\\' && r->end - r->p > 1) c = *++r->p;
         if (c == 'x' && r->p[-1] == '\\' && r->end - r->p > 2) {
