@@ -23,7 +23,7 @@ static const double instruction = 0.3; /* nanoseconds */
 typedef struct { void *p; size_t n; } Scratch;
 
 typedef struct {
-    Threads *threads;
+    Threads *threads;             /* of the context */
     void *mvec;                   /* libmvec, once an object needed it */
     Scratch scratch[MAX_THREADS]; /* by worker */
 } Cpu;
@@ -55,7 +55,7 @@ static void name_device(char *out, size_t n, int threads) {
 
 static qs_status open_device(Device *d, int ordinal) {
     Cpu *cpu = qmem_alloc(d->ctx, sizeof *cpu);
-    cpu->threads = qthreads_open(d->ctx, d->threads);
+    cpu->threads = qthreads_of(d->ctx);
     d->state = cpu, d->ordinal = ordinal, d->memory = HOST_MEMORY, d->max_block = 4096;
     d->threads = qthreads_count(cpu->threads);
     d->total_memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
@@ -66,7 +66,6 @@ static qs_status open_device(Device *d, int ordinal) {
 static void close_device(Device *d) {
     Cpu *cpu = d->state;
     if (!cpu) return;
-    qthreads_close(d->ctx, cpu->threads);
     for (int i = 0; i < MAX_THREADS; i++) qmem_try_free(d->ctx, cpu->scratch[i].p, cpu->scratch[i].n);
     if (cpu->mvec) dlclose(cpu->mvec);
     qmem_free(d->ctx, cpu, sizeof *cpu);

@@ -58,7 +58,7 @@ struct Device {
     int memory;                /* memory space: HOST_MEMORY for ref and cpu */
     char name[128];
     char arch[32];             /* what code is compiled for: "sm_90"; "" for this machine */
-    int threads;               /* set before open: how many threads may compute, 0 all that we may use */
+    int threads;               /* how many compute */
     size_t total_memory;       /* bytes; 0 unknown */
     int32_t max_block;         /* work items in a block */
     const volatile int *stop;  /* the machine's interrupt flag */

@@ -217,6 +217,16 @@ void qthreads_close(Ctx *c, Threads *t) {
     qmem_free(c, t, sizeof *t);
 }
 
+static void close_own(Ctx *c) {
+    qthreads_close(c, c->threads);
+    c->threads = NULL;
+}
+
+Threads *qthreads_of(Ctx *c) {
+    if (!c->threads) c->threads = qthreads_open(c, c->nthreads), c->threads_close = close_own;
+    return c->threads;
+}
+
 int qthreads_count(const Threads *t) { return t->count; }
 
 static void await_empty(Threads *t) {

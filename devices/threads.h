@@ -11,6 +11,9 @@ typedef struct Threads Threads;
  * worker. */
 typedef void ThreadsJob(void *ud, int64_t first, int64_t last, int worker);
 
+/* The pool of this context, opened on first use and closed with it: kernels and the loops of the host share it. */
+Threads *qthreads_of(Ctx *c);
+
 /* wanted 0: QUASAR_NUM_THREADS, else as many as affinity and control groups let us use. Workers start with the
  * first job. */
 Threads *qthreads_open(Ctx *c, int wanted);

@@ -1,5 +1,6 @@
 /* stats.c -- reductions, order statistics, searching. */
 #include "stdlib/stdlib.h"
+#include "devices/threads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -76,8 +77,28 @@ static qs_status doubles_along(qs_vm *vm, qs_call_args *c, const char *fn, Array
     return QS_OK;
 }
 
+enum { LINES_WORK = 1 << 15 /* elements that are worth a thread */ };
+
 /* A statistic of one line of n numbers with a stride. */
 typedef double (*Statistic)(const double *x, size_t n, size_t step, double *scratch);
+
+typedef struct {
+    Statistic f;
+    const double *x;
+    ArrayLines lines;
+    double *scratch; /* a line for each worker */
+    qs_dtype d;
+    char *out;
+} Statistics;
+
+static void statistics(void *ud, int64_t first, int64_t last, int worker) {
+    const Statistics *s = ud;
+    double *scratch = s->scratch + (size_t)worker * s->lines.n;
+    for (size_t k = (size_t)first; k < (size_t)last; k++) {
+        double y = s->f(s->x + qstats_line_at(&s->lines, k), s->lines.n, s->lines.inner, scratch);
+        qdtype_put(s->d, s->out + k * qdtype_size(s->d), y);
+    }
+}
 
 static qs_status statistic(qs_vm *vm, qs_call_args *c, const char *fn, bool whole, Statistic f) {
     Array *a, *r;
@@ -86,23 +107,22 @@ static qs_status statistic(qs_vm *vm, qs_call_args *c, const char *fn, bool whol
     int dim;
     TRY(doubles_along(vm, c, fn, &a, &p, &dim));
     if (a->count == 0) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", fn);
-    ArrayLines l = qstats_lines(a, dim);
-    if (whole) l = (ArrayLines){1, a->count, 1};
     Ctx *ctx = qvm_ctx(vm);
-    double *scratch = qmem_try(ctx, l.n * sizeof *scratch);
-    if (!scratch) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu numbers", fn, l.n);
-    qs_status s = QS_OK;
-    if (whole) c->out[0] = qs_num(f(p, l.n, 1, scratch));
-    else {
-        int64_t dims[QS_MAX_RANK];
-        int rank = qstats_with_dim(a, dim, 1, dims);
-        qs_dtype d = ctx->scalar_dtype;
-        s = qarg_result(vm, c, 0, d, rank, dims, &r, &q);
-        for (size_t k = 0; s == QS_OK && k < l.outer * l.inner; k++)
-            qdtype_put(d, (char *)q + k * qdtype_size(d), f(p + qstats_line_at(&l, k), l.n, l.inner, scratch));
-    }
-    qmem_try_free(ctx, scratch, l.n * sizeof *scratch);
-    return s;
+    Statistics s = {.f = f, .x = p, .lines = whole ? (ArrayLines){1, a->count, 1} : qstats_lines(a, dim),
+                    .d = whole ? QS_F64 : ctx->scalar_dtype};
+    size_t lines = s.lines.outer * s.lines.inner, room = s.lines.n * sizeof(double);
+    Threads *t = qthreads_of(ctx);
+    if (lines > 1) room *= (size_t)qthreads_count(t);
+    if (!(s.scratch = qmem_try(ctx, room))) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu bytes", fn, room);
+    double one;
+    int64_t dims[QS_MAX_RANK];
+    qs_status status = QS_OK;
+    if (!whole) status = qarg_result(vm, c, 0, s.d, qstats_with_dim(a, dim, 1, dims), dims, &r, &q);
+    s.out = whole ? (char *)&one : q;
+    if (status == QS_OK) qthreads_run(t, (int64_t)lines, 1 + (int64_t)(LINES_WORK / s.lines.n), statistics, &s);
+    if (status == QS_OK && whole) c->out[0] = qs_num(one);
+    qmem_try_free(ctx, s.scratch, room);
+    return status;
 }
 
 /* Two passes: the deviations from the mean do not cancel. */
@@ -149,8 +169,31 @@ static double median(const double *x, size_t n, size_t step, double *scratch) {
     return (below + scratch[n / 2]) / 2;
 }
 
-qs_status qstats_var(qs_vm *vm, qs_call_args *c) { return statistic(vm, c, "var", !qarg_given(c, 1), variance); }
-qs_status qstats_std(qs_vm *vm, qs_call_args *c) { return statistic(vm, c, "std", !qarg_given(c, 1), deviation); }
+/* The variance of all elements of x, in place of it. */
+static qs_status whole_variance(qs_vm *vm, qs_call_args *c, const char *fn, double *out) {
+    Array *a;
+    const void *p;
+    TRY(qarg_floats(vm, c, 0, fn, "x", &a, &p));
+    if (qdtype_is_complex((qs_dtype)a->dtype)) return qarg_wrong(vm, fn, "x", "real", c->in[0]);
+    if (a->count == 0) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", fn);
+    qs_value mean;
+    TRY(qred_run(vm, RED_MEAN, c->in[0], DIM_ALL, &mean));
+    *out = a->count > 1 ? qred_spread(vm, (qs_dtype)a->dtype, a->count, p, qval_number(mean)) / (double)(a->count - 1) : 0;
+    return QS_OK;
+}
+
+qs_status qstats_var(qs_vm *vm, qs_call_args *c) {
+    double v = 0;
+    if (qarg_given(c, 1)) return statistic(vm, c, "var", false, variance);
+    TRY(whole_variance(vm, c, "var", &v));
+    return c->out[0] = qs_num(v), QS_OK;
+}
+qs_status qstats_std(qs_vm *vm, qs_call_args *c) {
+    double v = 0;
+    if (qarg_given(c, 1)) return statistic(vm, c, "std", false, deviation);
+    TRY(whole_variance(vm, c, "std", &v));
+    return c->out[0] = qs_num(sqrt(v)), QS_OK;
+}
 qs_status qstats_median(qs_vm *vm, qs_call_args *c) {
     Array *a;
     TRY(qarg_array(vm, c, 0, "median", "x", &a));
@@ -378,19 +421,6 @@ qs_status qstats_unique(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- products of vectors ------------------------------------------------------------------------------------------- */
-/* Eight partial sums in double: exact enough, and independent additions. */
-#define DOT(T)                                                                                                         \
-    static double dot_##T(const T *x, const T *y, size_t n) {                                                          \
-        double s[8] = {0};                                                                                             \
-        size_t i = 0;                                                                                                  \
-        for (; i + 8 <= n; i += 8)                                                                                     \
-            for (int k = 0; k < 8; k++) s[k] += (double)x[i + (size_t)k] * (double)y[i + (size_t)k];                   \
-        for (; i < n; i++) s[0] += (double)x[i] * (double)y[i];                                                        \
-        return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));                                      \
-    }
-DOT(float)
-DOT(double)
-
 static void dot_complex(const Array *a, const void *p, const void *q, double out[2]) {
     for (size_t i = 0; i < a->count; i++) {
         bool f = a->dtype == QS_C64;
@@ -413,9 +443,7 @@ qs_status qstats_dotprod(qs_vm *vm, qs_call_args *c) {
     qs_dtype d = qdtype_promote((qs_dtype)a->dtype, (qs_dtype)b->dtype);
     TRY(qarg_packed(vm, c, 0, "dotprod", "a", d, &a, &p));
     TRY(qarg_packed(vm, c, 1, "dotprod", "b", d, &b, &q));
-    if (d == QS_F32) c->out[0] = qs_num(dot_float(p, q, a->count));
-    if (d == QS_F64) c->out[0] = qs_num(dot_double(p, q, a->count));
-    if (!qdtype_is_complex(d)) return QS_OK;
+    if (!qdtype_is_complex(d)) return c->out[0] = qs_num(qred_dot(vm, d, a->count, p, q)), QS_OK;
     double z[2] = {0, 0};
     dot_complex(a, p, q, z);
     return qval_complex(vm, z[0], z[1], &c->out[0]);

@@ -84,6 +84,7 @@ qs_status qs_open(const qs_config *config, qs_vm **out) {
     qtext_init(&m->out, &m->base);
     qtext_init(&m->report, &m->base);
     keep_config(*out, &c);
+    m->base.nthreads = c.threads;
     return start(*out);
 }
 

@@ -94,5 +94,8 @@ bool qidx_bound(AccessMode m, int64_t i, int64_t n, int64_t *out);
 typedef enum { RED_SUM, RED_PROD, RED_MIN, RED_MAX, RED_MEAN, RED_ANY, RED_ALL, RED_SUMSQ } Reduce;
 enum { DIM_ALL = -1 };
 qs_status qred_run(qs_vm *vm, Reduce r, qs_value x, int dim, qs_value *out);
+/* In double, by all threads: the sum of x[i]*y[i], and of (x[i] - from)^2, of n packed float32 or float64. */
+double qred_dot(qs_vm *vm, qs_dtype d, size_t n, const void *x, const void *y);
+double qred_spread(qs_vm *vm, qs_dtype d, size_t n, const void *x, double from);
 qs_status qred_cum(qs_vm *vm, Reduce r, Array *x, int dim, Array **out);             /* cumsum, cumprod */
 #endif

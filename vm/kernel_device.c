@@ -27,7 +27,7 @@ static qs_status open_one(qs_vm *vm, const DeviceOps *ops, int ordinal, const ch
     if (ordinal >= n) return absent(vm, wanted, n ? "there are fewer of that kind" : why);
     if (m->ndevices == MAX_DEVICES - 1) return QS_OK;
     Device *d = &m->devices[m->ndevices];
-    *d = (Device){.ops = ops, .ctx = &m->base, .threads = m->config.threads, .stop = &m->interrupted};
+    *d = (Device){.ops = ops, .ctx = &m->base, .stop = &m->interrupted};
     d->memory = m->ndevices + 1; /* its own memory space; host devices set HOST_MEMORY when they open */
     TRY(ops->open(d, ordinal));
     m->ndevices++;

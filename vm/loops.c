@@ -228,40 +228,66 @@ static Loop *const table[LOOP_COUNT][QS_NDTYPES][LOOP_FORMS] = {
 /* -- sums, in double ----------------------------------------------------------------------------------------------- */
 enum { SUMS = 16, BLOCK = 4096 };
 
-#define SUM(id)                                                                                                        \
-    static double sum_block_##id(size_t n, const E_##id *x) {                                                          \
+#define SUM(name, id, operand, value, next)                                                                            \
+    static double name##_block_##id(size_t n, const E_##id *x, operand y) {                                            \
         double part[SUMS] = {0};                                                                                       \
         size_t i = 0;                                                                                                  \
         for (; i + SUMS <= n; i += SUMS)                                                                               \
-            for (size_t l = 0; l < SUMS; l++) part[l] += (double)x[i + l];                                             \
-        for (size_t l = 0; i < n; i++, l++) part[l] += (double)x[i];                                                   \
+            for (size_t l = 0; l < SUMS; l++) part[l] += value(x[i + l], y, i + l);                                    \
+        for (size_t l = 0; i < n; i++, l++) part[l] += value(x[i], y, i);                                              \
         for (size_t half = SUMS / 2; half; half /= 2)                                                                  \
             for (size_t l = 0; l < half; l++) part[l] += part[l + half];                                               \
         return part[0];                                                                                                \
     }                                                                                                                  \
-    static double sum_##id(size_t n, const E_##id *x) { /* halves until they are blocks: the error grows with log n */ \
-        if (n <= BLOCK) return sum_block_##id(n, x);                                                                   \
+    static double name##_##id(size_t n, const E_##id *x, operand y) { /* halves until they are blocks: the error grows \
+                                                                         with log n */                                 \
+        if (n <= BLOCK) return name##_block_##id(n, x, y);                                                             \
         size_t half = n / 2 / SUMS * SUMS;                                                                             \
-        return sum_##id(half, x) + sum_##id(n - half, x + half);                                                       \
+        return name##_##id(half, x, y) + name##_##id(n - half, x + half, next(y, half));                               \
     }
-SUM(F32)
-SUM(F64)
+#define ITSELF(x, y, i) ((void)(y), (double)(x))
+#define PRODUCT(x, y, i) ((double)(x) * (double)(y)[i])
+#define SQUARE(x, y, i) (((double)(x) - (y)) * ((double)(x) - (y)))
+#define AFTER(y, half) ((y) + (half))
+#define SAME(y, half) (y)
+SUM(sum, F32, int, ITSELF, SAME)
+SUM(sum, F64, int, ITSELF, SAME)
+SUM(dot, F32, const float *, PRODUCT, AFTER)
+SUM(dot, F64, const double *, PRODUCT, AFTER)
+SUM(spread, F32, double, SQUARE, SAME)
+SUM(spread, F64, double, SQUARE, SAME)
 
 static void accumulate(size_t n, const float *restrict x, double *restrict sums) {
     for (size_t i = 0; i < n; i++) sums[i] += (double)x[i];
 }
 
 #ifdef QLOOP_AVX2
-double qloop_sum32_avx2(size_t n, const float *x) { return sum_F32(n, x); }
-double qloop_sum64_avx2(size_t n, const double *x) { return sum_F64(n, x); }
+double qloop_sum32_avx2(size_t n, const float *x) { return sum_F32(n, x, 0); }
+double qloop_sum64_avx2(size_t n, const double *x) { return sum_F64(n, x, 0); }
+double qloop_dot32_avx2(size_t n, const float *x, const float *y) { return dot_F32(n, x, y); }
+double qloop_dot64_avx2(size_t n, const double *x, const double *y) { return dot_F64(n, x, y); }
+double qloop_spread32_avx2(size_t n, const float *x, double from) { return spread_F32(n, x, from); }
+double qloop_spread64_avx2(size_t n, const double *x, double from) { return spread_F64(n, x, from); }
 void qloop_accumulate32_avx2(size_t n, const float *x, double *sums) { accumulate(n, x, sums); }
 Loop *qloop_get_avx2(LoopOp op, qs_dtype d, LoopForm form) { return table[op][d][form]; }
 #else
 Loop *qloop_get(LoopOp op, qs_dtype d, LoopForm form) {
     return QCPU_AVX2 ? qloop_get_avx2(op, d, form) : table[op][d][form];
 }
-double qloop_sum32(size_t n, const float *x) { return QCPU_AVX2 ? qloop_sum32_avx2(n, x) : sum_F32(n, x); }
-double qloop_sum64(size_t n, const double *x) { return QCPU_AVX2 ? qloop_sum64_avx2(n, x) : sum_F64(n, x); }
+double qloop_sum32(size_t n, const float *x) { return QCPU_AVX2 ? qloop_sum32_avx2(n, x) : sum_F32(n, x, 0); }
+double qloop_sum64(size_t n, const double *x) { return QCPU_AVX2 ? qloop_sum64_avx2(n, x) : sum_F64(n, x, 0); }
+double qloop_dot32(size_t n, const float *x, const float *y) {
+    return QCPU_AVX2 ? qloop_dot32_avx2(n, x, y) : dot_F32(n, x, y);
+}
+double qloop_dot64(size_t n, const double *x, const double *y) {
+    return QCPU_AVX2 ? qloop_dot64_avx2(n, x, y) : dot_F64(n, x, y);
+}
+double qloop_spread32(size_t n, const float *x, double from) {
+    return QCPU_AVX2 ? qloop_spread32_avx2(n, x, from) : spread_F32(n, x, from);
+}
+double qloop_spread64(size_t n, const double *x, double from) {
+    return QCPU_AVX2 ? qloop_spread64_avx2(n, x, from) : spread_F64(n, x, from);
+}
 void qloop_accumulate32(size_t n, const float *x, double *sums) {
     (QCPU_AVX2 ? qloop_accumulate32_avx2 : accumulate)(n, x, sums);
 }

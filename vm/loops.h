@@ -36,11 +36,16 @@ typedef void Loop(size_t n, const void *a, const void *b, void *out);
 Loop *qloop_get(LoopOp op, qs_dtype d, LoopForm form);
 Loop *qloop_get_avx2(LoopOp op, qs_dtype d, LoopForm form);
 
-/* Sums in double. */
-double qloop_sum32(size_t n, const float *x);
-double qloop_sum64(size_t n, const double *x);
-double qloop_sum32_avx2(size_t n, const float *x);
-double qloop_sum64_avx2(size_t n, const double *x);
+/* Sums in double: of x, of x times y, of (x - from) squared. */
+#define QLOOP_SUMS(build)                                                                                              \
+    double qloop_sum32##build(size_t n, const float *x);                                                               \
+    double qloop_sum64##build(size_t n, const double *x);                                                              \
+    double qloop_dot32##build(size_t n, const float *x, const float *y);                                               \
+    double qloop_dot64##build(size_t n, const double *x, const double *y);                                             \
+    double qloop_spread32##build(size_t n, const float *x, double from);                                               \
+    double qloop_spread64##build(size_t n, const double *x, double from);
+QLOOP_SUMS()
+QLOOP_SUMS(_avx2)
 void qloop_accumulate32(size_t n, const float *x, double *sums); /* sums[i] += x[i] */
 void qloop_accumulate32_avx2(size_t n, const float *x, double *sums);
 

@@ -9,5 +9,9 @@
 Loop *qloop_get_avx2(LoopOp op, qs_dtype d, LoopForm form) { return qloop_get(op, d, form); }
 double qloop_sum32_avx2(size_t n, const float *x) { return qloop_sum32(n, x); }
 double qloop_sum64_avx2(size_t n, const double *x) { return qloop_sum64(n, x); }
+double qloop_dot32_avx2(size_t n, const float *x, const float *y) { return qloop_dot32(n, x, y); }
+double qloop_dot64_avx2(size_t n, const double *x, const double *y) { return qloop_dot64(n, x, y); }
+double qloop_spread32_avx2(size_t n, const float *x, double from) { return qloop_spread32(n, x, from); }
+double qloop_spread64_avx2(size_t n, const double *x, double from) { return qloop_spread64(n, x, from); }
 void qloop_accumulate32_avx2(size_t n, const float *x, double *sums) { qloop_accumulate32(n, x, sums); }
 #endif

@@ -3,7 +3,11 @@
  * Elements are brought, a piece at a time, into a lane type that holds the exact or nearly exact result: double, int64,
  * uint64, complex double, bool.  Each place of a piece is a lane with a partial result of its own; the packed loops of
  * arithmetic merge pieces into lanes, and the lanes are merged pairwise at the end.  So a sum of n floats has the error
- * of n/512 additions in double, and integers are exact.  Along a dimension the same pieces lie across it. */
+ * of n/512 additions in double, and integers are exact.  Along a dimension the same pieces lie across it.
+ *
+ * Large arrays are shared out among the threads.  What is cut where depends on the array alone, so a result is the same
+ * whatever their number. */
+#include "devices/threads.h"
 #include "vm/array.h"
 #include "vm/base/dtype.h"
 #include "vm/convert.h"
@@ -115,14 +119,57 @@ static void divide(const Plan *p, Lanes *lanes, size_t m) {
 }
 
 /* -- over everything ----------------------------------------------------------------------------------------------- */
-static void total(const Plan *p, const Array *a, const void *at, Total *t) {
+/* BLOCK: elements that one thread takes; FEW blocks and less are not worth waking others. */
+enum { BLOCK = 1 << 16, FEW = 3 };
+
+/* A packed run whose sum, or sum of squares, is a double has loops of its own. */
+static bool add_floats(const Plan *p, Total *t, const char *src, size_t n) {
+    bool squares = p->r == RED_SUMSQ;
+    if (p->lane != QS_F64 || infos[p->r].op != LOOP_ADD || (p->from != QS_F32 && p->from != QS_F64)) return false;
+    const void *x = src;
+    t->used = 1;
+    if (p->from == QS_F32) t->lanes.f[0] = squares ? qloop_dot32(n, x, x) : qloop_sum32(n, x);
+    else t->lanes.f[0] = squares ? qloop_dot64(n, x, x) : qloop_sum64(n, x);
+    return true;
+}
+
+typedef struct { const Plan *p; const char *at; size_t count, size; Total *parts; } Blocks;
+
+static void total_blocks(void *ud, int64_t first, int64_t last, int worker) {
+    const Blocks *b = ud;
+    size_t element = qdtype_size(b->p->from), lane = qdtype_size(b->p->lane);
+    (void)worker;
+    for (size_t k = (size_t)first; k < (size_t)last; k++) {
+        size_t from = k * b->size, n = b->count - from < b->size ? b->count - from : b->size;
+        Total t = {.used = 0};
+        if (!add_floats(b->p, &t, b->at + from * element, n)) {
+            add_run(b->p, &t, b->at + from * element, (ptrdiff_t)element, n);
+            merge_lanes(b->p, &t);
+        }
+        memcpy((char *)&b->parts->lanes + k * lane, &t.lanes, lane);
+    }
+}
+
+/* At most LANES blocks: one lane for each. */
+static size_t block_size(size_t count) {
+    return count > (size_t)BLOCK * LANES ? (count + LANES - 1) / LANES : BLOCK;
+}
+
+static void total_packed(Ctx *c, const Plan *p, const Array *a, const void *at, Total *t) {
+    Blocks b = {p, at, a->count, block_size(a->count), t};
+    t->used = (a->count + b.size - 1) / b.size;
+    if (t->used <= FEW) total_blocks(&b, 0, (int64_t)t->used, 0);
+    else qthreads_run(qthreads_of(c), (int64_t)t->used, 1, total_blocks, &b);
+    merge_lanes(p, t);
+}
+
+static void total(Ctx *c, const Plan *p, const Array *a, const void *at, Total *t) {
     Nest n;
-    t->used = 0;
-    if (a->contiguous && p->lane == QS_F64 && infos[p->r].op == LOOP_ADD && p->r != RED_SUMSQ && p->from >= QS_F32) {
-        t->lanes.f[0] = p->from == QS_F32 ? qloop_sum32(a->count, at) : qloop_sum64(a->count, at);
-        t->used = 1;
+    if (a->contiguous) {
+        total_packed(c, p, a, at, t);
         return;
     }
+    t->used = 0;
     qnest_begin(&n, a->rank, a->dims);
     qnest_array(&n, at, a);
     qnest_fuse(&n);
@@ -135,7 +182,7 @@ static qs_status check_overflow(qs_vm *vm, Plan p, const Array *a, const void *a
     Total t;
     p.lane = QS_F64;
     p.merge = qloop_get(infos[p.r].op, QS_F64, LOOP_VV);
-    total(&p, a, at, &t);
+    total(qvm_ctx(vm), &p, a, at, &t);
     if (isnan(t.lanes.f[0]) || fabs(t.lanes.f[0] - result) < 0x1p62) return QS_OK; /* NaN: infinity times an exact 0 */
     return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: integer overflow", infos[p.r].name);
 }
@@ -175,11 +222,43 @@ static qs_status reduce_all(qs_vm *vm, Plan *p, Array *a, qs_value *out) {
     TRY(qarr_read(vm, a, &at));
     if (!a->count) return empty_result(vm, p, out);
     p->n = a->count;
-    total(p, a, at, &t);
+    total(qvm_ctx(vm), p, a, at, &t);
     divide(p, &t.lanes, 1);
     if (p->r == RED_MIN || p->r == RED_MAX) return extreme_result(vm, p, &t.lanes, out);
     if (p->lane == QS_I64 || p->lane == QS_U64) return int_result(vm, p, a, at, &t.lanes, out);
     return qarr_load(vm, p->lane, &t.lanes, out);
+}
+
+/* -- sums of products ---------------------------------------------------------------------------------------------- */
+typedef struct { qs_dtype d; const char *x, *y; double from, *parts; size_t count, size; } Products;
+
+static void sum_products(void *ud, int64_t first, int64_t last, int worker) {
+    const Products *s = ud;
+    bool single = s->d == QS_F32;
+    (void)worker;
+    for (size_t k = (size_t)first; k < (size_t)last; k++) {
+        size_t at = k * s->size, n = s->count - at < s->size ? s->count - at : s->size;
+        const void *x = s->x + at * qdtype_size(s->d), *y = s->y ? s->y + at * qdtype_size(s->d) : NULL;
+        if (y) s->parts[k] = single ? qloop_dot32(n, x, y) : qloop_dot64(n, x, y);
+        else s->parts[k] = single ? qloop_spread32(n, x, s->from) : qloop_spread64(n, x, s->from);
+    }
+}
+
+static double products(qs_vm *vm, Products s) {
+    double parts[LANES];
+    s.parts = parts, s.size = block_size(s.count);
+    size_t n = (s.count + s.size - 1) / s.size;
+    if (n <= FEW) sum_products(&s, 0, (int64_t)n, 0);
+    else qthreads_run(qthreads_of(qvm_ctx(vm)), (int64_t)n, 1, sum_products, &s);
+    return qloop_sum64(n, parts);
+}
+
+double qred_dot(qs_vm *vm, qs_dtype d, size_t n, const void *x, const void *y) {
+    return products(vm, (Products){.d = d, .x = x, .y = y, .count = n});
+}
+
+double qred_spread(qs_vm *vm, qs_dtype d, size_t n, const void *x, double from) {
+    return products(vm, (Products){.d = d, .x = x, .from = from, .count = n});
 }
 
 /* -- along one dimension ------------------------------------------------------------------------------------------- */
@@ -222,11 +301,13 @@ static void open_nest(Nest *n, const Split *s, const void *in, qs_dtype from, co
 /* Whether to finish one result after the other; else many side by side, which suits short or wide walks. */
 static bool one_by_one(const Split *s, const Nest *n) {
     ptrdiff_t other = n->steps[1][n->rank - 1];
+    if (n->dims[n->rank - 1] == 1) return true; /* there is but one */
     return s->n >= 32 && (s->step < 0 ? -s->step : s->step) <= (other < 0 ? -other : other);
 }
 
-static void results_one_by_one(const Plan *p, const Split *s, const Nest *n) {
+static void results_one_by_one(const Plan *p, const Split *s, const Nest *n, ptrdiff_t unused) {
     Total t;
+    (void)unused;
     for (size_t i = 0; i < n->count; i++) {
         t.used = 0;
         add_run(p, &t, n->at[1] + n->step[1] * (ptrdiff_t)i, s->step, s->n);
@@ -236,8 +317,9 @@ static void results_one_by_one(const Plan *p, const Split *s, const Nest *n) {
     }
 }
 
-static void results_side_by_side(const Plan *p, const Split *s, const Nest *n) {
+static void results_side_by_side(const Plan *p, const Split *s, const Nest *n, ptrdiff_t unused) {
     Lanes lanes;
+    (void)unused;
     for (size_t at = 0, m; at < n->count; at += m) {
         m = n->count - at < LANES ? n->count - at : LANES;
         const char *src = n->at[1] + n->step[1] * (ptrdiff_t)at;
@@ -255,19 +337,60 @@ static qs_status fill_identity(qs_vm *vm, const Plan *p, Array *r) {
     return qarr_fill(vm, r, qs_num(infos[p->r].identity));
 }
 
+/* Work whose results lie side by side, shared out along one of their dimensions. */
+typedef void Lines(const Plan *p, const Split *s, const Nest *n, ptrdiff_t out_step);
+typedef struct {
+    const Plan *p;
+    const Split *s;
+    const char *in;
+    char *out;
+    int64_t strides[QS_MAX_RANK]; /* of the result, in elements */
+    ptrdiff_t out_step;           /* of it along the walked dimension, in bytes */
+    int axis;
+    Lines *lines;
+} Shares;
+
+static void run_share(void *ud, int64_t first, int64_t last, int worker) {
+    const Shares *x = ud;
+    Split s = *x->s;
+    Nest n;
+    (void)worker;
+    s.dims[x->axis] = last - first;
+    open_nest(&n, &s, x->in + first * s.strides[x->axis] * (ptrdiff_t)qdtype_size(x->p->from), x->p->from, x->strides,
+              x->out + first * x->strides[x->axis] * (ptrdiff_t)qdtype_size(x->p->out), x->p->out);
+    while (qnest_next(&n)) x->lines(x->p, &s, &n, x->out_step);
+}
+
+/* Along the longest dimension of the results, in shares of about a block; neighbours in memory stay together. */
+static void share_out(Ctx *c, Shares *x) {
+    const Split *s = x->s;
+    int64_t results = 1, least = 1;
+    for (int d = 0; d < s->rank; d++) {
+        results *= s->dims[d];
+        if (s->dims[d] > s->dims[x->axis]) x->axis = d;
+    }
+    if (results == 0) return;
+    int64_t n = s->dims[x->axis], work = results * (int64_t)s->n, shares = work / BLOCK;
+    if (s->strides[x->axis] == 1) least = LANES / 2;
+    int64_t share = shares > FEW ? (n + shares - 1) / shares : n;
+    if (share < least) share = least;
+    if (share >= n) run_share(x, 0, n, 0);
+    else qthreads_run(qthreads_of(c), n, share, run_share, x);
+}
+
 static qs_status reduce_into(qs_vm *vm, Plan *p, Array *a, const Split *s, Array *r) {
-    int64_t strides[QS_MAX_RANK];
     const void *in;
     void *out;
     Nest n;
+    Shares x = {.p = p, .s = s};
     if (!s->n) return fill_identity(vm, p, r);
     TRY(qarr_read(vm, a, &in));
     TRY(qarr_write(vm, r, &out));
-    p->n = s->n;
-    pack(s->rank, s->dims, strides);
-    open_nest(&n, s, in, p->from, strides, out, p->out);
-    bool singly = one_by_one(s, &n);
-    while (qnest_next(&n)) (singly ? results_one_by_one : results_side_by_side)(p, s, &n);
+    p->n = s->n, x.in = in, x.out = out;
+    pack(s->rank, s->dims, x.strides);
+    open_nest(&n, s, in, p->from, x.strides, out, p->out);
+    x.lines = one_by_one(s, &n) ? results_one_by_one : results_side_by_side;
+    share_out(qvm_ctx(vm), &x);
     return QS_OK;
 }
 
@@ -336,8 +459,10 @@ static void running_row(const Plan *p, const Split *s, const char *src, char *ds
         fetch_into(p, src + s->step * (ptrdiff_t)at, s->step, m, &piece);
         char *x = (char *)&piece;
         if (at) p->merge(1, &last, x, x);
-        if (p->merge == qloop_get(LOOP_ADD, QS_F64, LOOP_VV))
+        if (p->lane == QS_F64 && p->r == RED_SUM)
             for (size_t i = 1; i < m; i++) piece.f[i] += piece.f[i - 1];
+        else if (p->lane == QS_F64)
+            for (size_t i = 1; i < m; i++) piece.f[i] *= piece.f[i - 1];
         else
             for (size_t i = 1; i < m; i++) p->merge(1, x + (i - 1) * size, x + i * size, x + i * size);
         memcpy(&last, x + (m - 1) * size, size);
@@ -345,8 +470,13 @@ static void running_row(const Plan *p, const Split *s, const char *src, char *ds
     }
 }
 
+static void running_rows(const Plan *p, const Split *s, const Nest *n, ptrdiff_t out_step) {
+    for (size_t i = 0; i < n->count; i++)
+        running_row(p, s, n->at[1] + n->step[1] * (ptrdiff_t)i, n->at[0] + n->step[0] * (ptrdiff_t)i, out_step);
+}
+
 qs_status qred_cum(qs_vm *vm, Reduce r, Array *a, int dim, Array **result) {
-    int64_t strides[QS_MAX_RANK], dims[QS_MAX_RANK];
+    int64_t dims[QS_MAX_RANK];
     const void *in;
     void *out;
     Plan p;
@@ -359,15 +489,11 @@ qs_status qred_cum(qs_vm *vm, Reduce r, Array *a, int dim, Array **result) {
     qs_status status = qarr_write(vm, *result, &out);
     if (status) return qarr_release(vm, *result), status;
     Split s = split(a, dim);
-    pack(rank, dims, strides);
-    ptrdiff_t out_step = dim < rank ? strides[dim] * (ptrdiff_t)qdtype_size(p.out) : 0;
-    open_nest(&n, &s, in, p.from, strides, out, p.out);
-    bool singly = one_by_one(&s, &n);
-    while (qnest_next(&n)) {
-        if (!singly) running(&p, &s, &n, out_step);
-        else
-            for (size_t i = 0; i < n.count; i++)
-                running_row(&p, &s, n.at[1] + n.step[1] * (ptrdiff_t)i, n.at[0] + n.step[0] * (ptrdiff_t)i, out_step);
-    }
+    Shares x = {.p = &p, .s = &s, .in = in, .out = out};
+    pack(rank, dims, x.strides);
+    x.out_step = dim < rank ? x.strides[dim] * (ptrdiff_t)qdtype_size(p.out) : 0;
+    open_nest(&n, &s, in, p.from, x.strides, out, p.out);
+    x.lines = one_by_one(&s, &n) ? running_rows : running;
+    share_out(qvm_ctx(vm), &x);
     return QS_OK;
 }

@@ -65,7 +65,7 @@ static void each(uint64_t first, uint64_t n, bool random) {
 int main(int argc, char **argv) {
     qctx_init(&ctx, 32);
     compiler = kcompile_open(&ctx, "");
-    cpu.ops = &qdev_cpu_ops, cpu.ctx = &ctx, cpu.threads = 3;
+    cpu.ops = &qdev_cpu_ops, cpu.ctx = &ctx, ctx.nthreads = 3;
     if (cpu.ops->open(&cpu, 0) != QS_OK) return printf("%s\n", ctx.err.text), 1;
     if (argc < 2) each(0, (uint64_t)kgen_suite_size(), false);
     each(argc > 1 ? strtoull(argv[1], NULL, 10) : 1, argc > 2 ? strtoull(argv[2], NULL, 10) : 40, true);

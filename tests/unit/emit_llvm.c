@@ -347,7 +347,7 @@ static void test_interrupt(const char *text) {
 int main(void) {
     qctx_init(&ctx, 32);
     compiler = kcompile_open(&ctx, "");
-    cpu.ops = &qdev_cpu_ops, cpu.ctx = &ctx, cpu.threads = 4;
+    cpu.ops = &qdev_cpu_ops, cpu.ctx = &ctx, ctx.nthreads = 4;
     if (cpu.ops->open(&cpu, 0) != QS_OK) return printf("%s\n", ctx.err.text), 1;
     test_saxpy();
     test_strips();

@@ -153,7 +153,7 @@ int main(int argc, char **argv) {
     verbose = argc > 1 && !strcmp(argv[1], "-v");
     qctx_init(&ctx, 32);
     compiler = kcompile_open(&ctx, "");
-    cpu.ops = &qdev_cpu_ops, cpu.ctx = &ctx, cpu.threads = 1;
+    cpu.ops = &qdev_cpu_ops, cpu.ctx = &ctx, ctx.nthreads = 1;
     if (cpu.ops->open(&cpu, 0) != QS_OK) return printf("%s\n", ctx.err.text), 1;
     for (int fn = 0; fn < MF__COUNT; fn++) test_function((MathFn)fn, QS_F32), test_function((MathFn)fn, QS_F64);
     cpu.ops->close(&cpu);

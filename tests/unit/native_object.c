@@ -73,7 +73,7 @@ int main(void) {
     Arena arena;
     KFunc *f;
     Code code;
-    Device d = {.ops = &qdev_cpu_ops, .ctx = &ctx, .threads = 1};
+    Device d = {.ops = &qdev_cpu_ops, .ctx = &ctx};
     qctx_init(&ctx, 32);
     qarena_init(&arena, &ctx);
     KCompiler *k = kcompile_open(&ctx, "");

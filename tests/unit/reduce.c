@@ -1,4 +1,5 @@
 /* Reductions over everything and along each dimension, of every dtype and layout, against plain loops. */
+#include "devices/buffer.h"
 #include "tests/unit/machine.h"
 #include "vm/base/dtype.h"
 
@@ -183,7 +184,51 @@ static void exactness(qs_vm *vm) {
     qarr_release(vm, i);
 }
 
+/* -- threads ------------------------------------------------------------------------------------------------------- */
+static const void *elements(const Array *a) { return (const void *)(uintptr_t)a->buf->block[HOST_MEMORY]; }
+
+static bool same_bits(qs_value x, qs_value y) {
+    if (x.kind != QS_ARRAY) return x.kind == y.kind && x.u.i == y.u.i;
+    const Array *a = qval_array(x), *b = qval_array(y);
+    return a->count == b->count && !memcmp(elements(a), elements(b), a->count * qdtype_size((qs_dtype)a->dtype));
+}
+
+/* The same numbers to the last bit, whatever the number of threads. */
+static void by_threads(void) {
+    static const int64_t dims[2] = {701, 503};
+    qs_vm *vms[2] = {machine_open(), machine_open()};
+    qs_value x[2], y[2];
+    for (int i = 0; i < 2; i++) {
+        seed = 11, qvm_ctx(vms[i])->nthreads = 1 + 2 * i;
+        x[i] = qarr_value(make_array(vms[i], QS_F32, 2, dims, NULL));
+        for (size_t k = 0; k < qval_array(x[i])->count; k++)
+            CHECK(qarr_put(vms[i], qval_array(x[i]), k, qs_num(0.9 + below(1000) / 4999.5)) == QS_OK);
+    }
+    for (int r = 0; r < NREDUCE; r++)
+        for (int dim = DIM_ALL; dim < 2; dim++) {
+            for (int i = 0; i < 2; i++) CHECK(qred_run(vms[i], (Reduce)r, x[i], dim, &y[i]) == QS_OK);
+            CHECK(same_bits(y[0], y[1]));
+            for (int i = 0; i < 2; i++) qval_release(vms[i], y[i]);
+        }
+    for (int dim = 0; dim < 2; dim++) {
+        Array *a[2];
+        for (int i = 0; i < 2; i++) CHECK(qred_cum(vms[i], RED_PROD, qval_array(x[i]), dim, &a[i]) == QS_OK);
+        CHECK(same_bits(qarr_value(a[0]), qarr_value(a[1])));
+        for (int i = 0; i < 2; i++) qarr_release(vms[i], a[i]);
+    }
+    double dot[2], spread[2];
+    for (int i = 0; i < 2; i++) {
+        const void *p = elements(qval_array(x[i]));
+        dot[i] = qred_dot(vms[i], QS_F32, qval_array(x[i])->count, p, p);
+        spread[i] = qred_spread(vms[i], QS_F32, qval_array(x[i])->count, p, 1);
+        qval_release(vms[i], x[i]);
+        machine_close(vms[i]);
+    }
+    CHECK(dot[0] == dot[1] && spread[0] == spread[1] && dot[0] > spread[0] && spread[0] > 0);
+}
+
 int main(void) {
+    by_threads();
     qs_vm *vm = machine_open();
     everything(vm);
     kinds(vm);

@@ -11,6 +11,7 @@ void qctx_init(Ctx *c, int precision) {
 }
 
 void qctx_close(Ctx *c) {
+    if (c->threads_close) c->threads_close(c);
     if (c->pool_close) c->pool_close(c);
     qtype_table_close(c);
     qstr_table_close(c);

@@ -45,6 +45,9 @@ typedef struct Ctx {
     long fail_after;          /* tests: the n-th qmem_try from now fails, 1 is the next; <= 0 never */
     struct Pool *pool;        /* devices/pool.c: freed array blocks kept for reuse; NULL until the first one */
     void (*pool_close)(struct Ctx *); /* called by qctx_close */
+    struct Threads *threads;  /* devices/threads.c: who computes beside the caller; NULL until first needed */
+    int nthreads;             /* how many they shall be; 0: all that we may use */
+    void (*threads_close)(struct Ctx *); /* called by qctx_close */
     struct Device *spaces[8]; /* devices/buffer.c: a device that reaches memory space m; [0], the host, stays NULL */
     struct Buffer *on_devices; /* devices/buffer.c: buffers with a block on some device, latest used first */
 } Ctx;
