@@ -1,6 +1,7 @@
 #include "stdlib/stdlib.h"
 
 #include <math.h>
+#include <string.h>
 
 qs_status qarg_wrong(qs_vm *vm, const char *fn, const char *what, const char *wanted, qs_value got) {
     return qs_fail(vm, QS_ETYPE, "%s: %s must be %s, got %s", fn, what, wanted, qs_type_name(vm, got));
@@ -38,6 +39,7 @@ qs_status qarg_string(qs_vm *vm, const char *fn, const char *what, qs_value v, c
     size_t len;
     *s = qs_to_string(v, &len);
     if (n) *n = len;
+    else if (strlen(*s) != len) return qs_fail(vm, QS_EVALUE, "%s: %s must not hold a NUL byte", fn, what);
     return QS_OK;
 }
 

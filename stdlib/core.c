@@ -77,6 +77,24 @@ bool qlib_has(const char *library) {
 
 const LibDoc *qlib_docs(int *n) { return *n = (int)(sizeof docs / sizeof *docs), docs; }
 
+/* Whether one of the expressions in a column, "np.min, np.fmin", is `name` or `….name`. */
+static bool mentions(const char *column, const char *name) {
+    for (size_t n; *column; column += n + strspn(column + n, ", ")) {
+        size_t whole = strspn(column, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
+        const char *last = column + whole;
+        while (last > column && last[-1] != '.') last--;
+        if (strlen(name) == (size_t)(column + whole - last) && !memcmp(name, last, strlen(name))) return true;
+        for (n = whole; column[n] && strncmp(column + n, ", ", 2) != 0;) n++;
+    }
+    return false;
+}
+
+const LibDoc *qlib_called_elsewhere(const char *name) {
+    for (size_t i = 0; i < sizeof docs / sizeof *docs; i++)
+        if (docs[i].name && (mentions(docs[i].matlab, name) || mentions(docs[i].numpy, name))) return &docs[i];
+    return NULL;
+}
+
 void qlib_manual(Text *out) {
     qtext_puts(
         out,
@@ -190,6 +208,29 @@ qs_status qcore_isfield(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
+/* getfield(x, name [, otherwise]) */
+qs_status qcore_getfield(qs_vm *vm, qs_call_args *c) {
+    Object *o = NULL;
+    const char *s;
+    size_t n;
+    TRY(object_of(vm, "getfield", c->in[0], &o));
+    TRY(qarg_string(vm, "getfield", "name", c->in[1], &s, &n));
+    Str *name = qstr_name(qvm_ctx(vm), s, n);
+    if (c->nin == 2 || qobj_has(o, name)) return qobj_get(vm, o, name, &c->out[0]);
+    c->out[0] = qval_retain(c->in[2]);
+    return QS_OK;
+}
+
+/* setfield(x, name, value) */
+qs_status qcore_setfield(qs_vm *vm, qs_call_args *c) {
+    Object *o = NULL;
+    const char *s;
+    size_t n;
+    TRY(object_of(vm, "setfield", c->in[0], &o));
+    TRY(qarg_string(vm, "setfield", "name", c->in[1], &s, &n));
+    return qobj_set(vm, o, qstr_name(qvm_ctx(vm), s, n), c->in[2]);
+}
+
 qs_status qcore_fieldnames(qs_vm *vm, qs_call_args *c) {
     Object *o = NULL;
     TRY(object_of(vm, "fieldnames", c->in[0], &o));
@@ -290,13 +331,6 @@ qs_status qcore_exit(qs_vm *vm, qs_call_args *c) {
     if (code < 0 || code > 255) return qs_fail(vm, QS_EVALUE, "exit: code must be 0 to 255, got %lld", (long long)code);
     qvm(vm)->exiting = true, qvm(vm)->exit_code = (int)code;
     return qs_fail(vm, QS_EINTERRUPT, "exit(%d)", (int)code);
-}
-
-qs_status qcore_getenv(qs_vm *vm, qs_call_args *c) {
-    const char *name, *value;
-    TRY(qarg_string(vm, "getenv", "name", c->in[0], &name, NULL));
-    value = getenv(name);
-    return qs_string(vm, value ? value : "", value ? strlen(value) : 0, &c->out[0]);
 }
 
 qs_status qcore_eval(qs_vm *vm, qs_call_args *c) {

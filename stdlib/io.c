@@ -1,13 +1,11 @@
 /* io.c -- files, folders and tables of text. */
 #include "stdlib/stdlib.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* -- open files are foreign values, closed by fclose or when the last reference goes ------------------------------- */
 typedef struct { FILE *f; char *path; } File;
@@ -36,7 +34,7 @@ static qs_status file_arg(qs_vm *vm, const char *fn, qs_value v, File **out) {
     return QS_OK;
 }
 
-static qs_status io_error(qs_vm *vm, const char *fn, const char *verb, const char *path) {
+qs_status qio_error(qs_vm *vm, const char *fn, const char *verb, const char *path) {
     return qs_fail(vm, QS_EIO, "%s: cannot %s %s: %s", fn, verb, path, strerror(errno));
 }
 
@@ -47,7 +45,7 @@ qs_status qio_fopen(qs_vm *vm, qs_call_args *c) {
     if (!*mode || !strchr("rwa", *mode))
         return qs_fail(vm, QS_EVALUE, "fopen: mode must begin with r, w or a, got \"%s\"", mode);
     FILE *f = fopen(path, mode);
-    if (!f) return io_error(vm, "fopen", "open", path);
+    if (!f) return qio_error(vm, "fopen", "open", path);
     File *file = malloc(sizeof *file);
     char *name = strdup(path);
     if (!file || !name) { free(file), free(name), fclose(f); return qs_fail(vm, QS_ENOMEM, "fopen: out of memory"); }
@@ -62,7 +60,7 @@ qs_status qio_fclose(qs_vm *vm, qs_call_args *c) {
     TRY(file_arg(vm, "fclose", c->in[0], &file));
     int bad = fclose(file->f);
     file->f = NULL;
-    return bad ? io_error(vm, "fclose", "finish", file->path) : QS_OK;
+    return bad ? qio_error(vm, "fclose", "finish", file->path) : QS_OK;
 }
 
 qs_status qio_feof(qs_vm *vm, qs_call_args *c) {
@@ -84,7 +82,7 @@ qs_status qio_fgets(qs_vm *vm, qs_call_args *c) {
     if (n > 0 && line[n - 1] == '\n') n--;
     if (n > 0 && line[n - 1] == '\r') n--;
     qs_status s = n >= 0           ? qs_string(vm, line, (size_t)n, &c->out[0])
-                  : !feof(file->f) ? io_error(vm, "fgets", "read", file->path) /* or no memory for the line */
+                  : !feof(file->f) ? qio_error(vm, "fgets", "read", file->path) /* or no memory for the line */
                                    : QS_OK;
     free(line);
     return s;
@@ -108,7 +106,7 @@ qs_status qio_fread(qs_vm *vm, qs_call_args *c) {
     Array *a;
     void *p;
     int64_t n = (int64_t)t.len;
-    qs_status s = ferror(file->f) ? io_error(vm, "fread", "read", file->path) : qtext_status(&t);
+    qs_status s = ferror(file->f) ? qio_error(vm, "fread", "read", file->path) : qtext_status(&t);
     if (s == QS_OK) s = qarg_result(vm, c, 0, QS_U8, 1, &n, &a, &p);
     if (s == QS_OK && n) memcpy(p, t.s, t.len);
     qtext_free(&t);
@@ -116,7 +114,7 @@ qs_status qio_fread(qs_vm *vm, qs_call_args *c) {
 }
 
 static qs_status put(qs_vm *vm, const char *fn, File *file, const void *p, size_t n) {
-    return fwrite(p, 1, n, file->f) == n ? QS_OK : io_error(vm, fn, "write to", file->path);
+    return fwrite(p, 1, n, file->f) == n ? QS_OK : qio_error(vm, fn, "write to", file->path);
 }
 
 /* The bytes of a string, or of the elements of an array. */
@@ -167,13 +165,13 @@ qs_status qio_fprintf(qs_vm *vm, qs_call_args *c) {
 /* -- whole files --------------------------------------------------------------------------------------------------- */
 qs_status qio_slurp(qs_vm *vm, const char *fn, const char *path, Text *out) {
     FILE *f = fopen(path, "rb");
-    if (!f) return io_error(vm, fn, "open", path);
+    if (!f) return qio_error(vm, fn, "open", path);
     char part[65536];
     size_t got;
     while (!out->lost && (got = fread(part, 1, sizeof part, f)) > 0) qtext_add(out, part, got);
     bool bad = ferror(f);
     fclose(f);
-    return bad ? io_error(vm, fn, "read", path) : qtext_status(out);
+    return bad ? qio_error(vm, fn, "read", path) : qtext_status(out);
 }
 
 qs_status qio_fileread(qs_vm *vm, qs_call_args *c) {
@@ -187,10 +185,10 @@ qs_status qio_fileread(qs_vm *vm, qs_call_args *c) {
 
 qs_status qio_spill(qs_vm *vm, const char *fn, const char *path, const char *s, size_t n) {
     FILE *f = fopen(path, "wb");
-    if (!f) return io_error(vm, fn, "create", path);
+    if (!f) return qio_error(vm, fn, "create", path);
     bool bad = fwrite(s, 1, n, f) != n;
     bad |= fclose(f) != 0;
-    return bad ? io_error(vm, fn, "write to", path) : QS_OK;
+    return bad ? qio_error(vm, fn, "write to", path) : QS_OK;
 }
 
 qs_status qio_filewrite(qs_vm *vm, qs_call_args *c) {
@@ -199,65 +197,6 @@ qs_status qio_filewrite(qs_vm *vm, qs_call_args *c) {
     TRY(qarg_string(vm, "filewrite", "path", c->in[0], &path, NULL));
     TRY(qarg_string(vm, "filewrite", "text", c->in[1], &s, &n));
     return qio_spill(vm, "filewrite", path, s, n);
-}
-
-/* -- the file system ----------------------------------------------------------------------------------------------- */
-static qs_status kind_of(qs_vm *vm, qs_call_args *c, const char *fn, mode_t wanted) {
-    const char *path;
-    struct stat st;
-    TRY(qarg_string(vm, fn, "path", c->in[0], &path, NULL));
-    bool there = stat(path, &st) == 0;
-    c->out[0] = qs_bool(there && (!wanted || (st.st_mode & S_IFMT) == wanted));
-    return QS_OK;
-}
-qs_status qio_isfile(qs_vm *vm, qs_call_args *c) { return kind_of(vm, c, "isfile", S_IFREG); }
-qs_status qio_isdir(qs_vm *vm, qs_call_args *c) { return kind_of(vm, c, "isdir", S_IFDIR); }
-qs_status qio_exist(qs_vm *vm, qs_call_args *c) { return kind_of(vm, c, "exist", 0); }
-
-/* Makes the folder and those above it; an existing one is fine. */
-qs_status qio_makedir(qs_vm *vm, qs_call_args *c) {
-    const char *path;
-    size_t n;
-    struct stat st;
-    TRY(qarg_string(vm, "makedir", "path", c->in[0], &path, &n));
-    char *part = qmem_alloc(qvm_ctx(vm), n + 1);
-    int bad = 0;
-    for (size_t i = 1; i <= n && !bad; i++) {
-        if (i < n && path[i] != '/') continue;
-        memcpy(part, path, i);
-        bad = mkdir(part, 0777) != 0 && (errno != EEXIST || stat(part, &st) != 0 || !S_ISDIR(st.st_mode));
-    }
-    qmem_free(qvm_ctx(vm), part, n + 1);
-    return bad ? io_error(vm, "makedir", "make the folder", path) : QS_OK;
-}
-
-qs_status qio_deletefile(qs_vm *vm, qs_call_args *c) {
-    const char *path;
-    TRY(qarg_string(vm, "deletefile", "path", c->in[0], &path, NULL));
-    return remove(path) ? io_error(vm, "deletefile", "delete", path) : QS_OK;
-}
-
-static int visible(const struct dirent *e) { return e->d_name[0] != '.'; }
-
-qs_status qio_listdir(qs_vm *vm, qs_call_args *c) {
-    const char *path;
-    struct dirent **names;
-    TRY(qarg_string(vm, "listdir", "path", c->in[0], &path, NULL));
-    int found = scandir(path, &names, visible, alphasort);
-    if (found < 0) return io_error(vm, "listdir", "read", path);
-    int64_t n = found;
-    Cell *r;
-    qs_status s = qcell_new(vm, qtype_simple(qvm_ctx(vm), TY_STRING), 1, &n, &r);
-    if (s == QS_OK) c->out[0] = qval_object(QS_CELL, r);
-    for (int i = 0; i < found; i++) {
-        if (s == QS_OK) {
-            qval_release(vm, r->items[i]);
-            s = qs_string(vm, names[i]->d_name, strlen(names[i]->d_name), &r->items[i]);
-        }
-        free(names[i]);
-    }
-    free(names);
-    return s;
 }
 
 /* -- comma-separated values ---------------------------------------------------------------------------------------- */

@@ -17,6 +17,7 @@ typedef struct { /* a row of builtins.def; name NULL: the heading of a group, it
     const char *name, *signature, *doc, *matlab, *numpy;
 } LibDoc;
 const LibDoc *qlib_docs(int *n);
+const LibDoc *qlib_called_elsewhere(const char *name); /* what MATLAB or NumPy call so; NULL: nothing here is like it */
 void qlib_manual(Text *out); /* docs/builtins.md */
 
 typedef struct Lib { /* Machine.lib */
@@ -44,6 +45,7 @@ qs_status qarg_wrong(qs_vm *vm, const char *fn, const char *what, const char *wa
 qs_status qarg_num(qs_vm *vm, const char *fn, const char *what, qs_value v, double *out);   /* 1-element arrays too */
 qs_status qarg_int(qs_vm *vm, const char *fn, const char *what, qs_value v, int64_t *out);  /* a whole number */
 qs_status qarg_count(qs_vm *vm, const char *fn, const char *what, qs_value v, int64_t *out); /* a whole number ≥ 0 */
+/* n NULL: a C string, in which a NUL byte would hide what follows and is refused. */
 qs_status qarg_string(qs_vm *vm, const char *fn, const char *what, qs_value v, const char **s, size_t *n);
 /* A dimension 0…7 of an array. */
 qs_status qarg_dim(qs_vm *vm, const char *fn, qs_value v, int *out);
@@ -85,6 +87,7 @@ static inline size_t qstats_line_at(const ArrayLines *l, size_t k) {
 int qstats_with_dim(const Array *a, int dim, int64_t n, int64_t dims[QS_MAX_RANK]);
 
 /* -- io.c ---------------------------------------------------------------------------------------------------------- */
+qs_status qio_error(qs_vm *vm, const char *fn, const char *verb, const char *path); /* with errno's reason */
 qs_status qio_slurp(qs_vm *vm, const char *fn, const char *path, Text *out); /* a whole file */
 qs_status qio_spill(qs_vm *vm, const char *fn, const char *path, const char *s, size_t n);
 

@@ -189,6 +189,8 @@ static void offer_name(void *near, const char *name) { qstr_offer(near, name); }
 
 bool qmod_offer(qs_vm *vm, Module *m, Nearest *near) {
     qmod_each_name(vm, m, offer_name, near);
+    const LibDoc *same = qlib_called_elsewhere(near->wanted);
+    if (same) near->best = same->name;
     return near->best != NULL;
 }
 

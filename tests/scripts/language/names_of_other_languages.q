@@ -1,0 +1,7 @@
+% exit: 1
+% devices: one
+% A name that MATLAB or NumPy use leads to the one of this language.
+print mkdir("x")
+print argsort([2,1])
+print cumtrapz([1,2])
+print os_path_join("a")

@@ -1,0 +1,46 @@
+function [] = attempt(f)
+    try
+        f()
+    catch e
+        print e
+    end
+end
+print pathjoin("a", "b/", "c.txt"), " ", pathjoin("a", "/b"), " ", pathjoin("", "x"), " ", pathjoin("a", ""), " ", pathjoin("a")
+function [] = show(path)
+    [folder, name, extension] = pathsplit(path)
+    print {folder, name, extension}
+end
+show("/a/b.tar.gz")
+show("b")
+show("/b.x")
+show(".bashrc")
+show("..x")
+show("a.b/c")
+show("a/")
+show("")
+print abspath("/a/./b/../c//d/"), " ", abspath("/.."), " ", abspath("/"), " ", abspath("x") == pathjoin(cwd(), "x"), " ", abspath(".") == cwd()
+folder = pathjoin(getenv("QUASAR_TEST_DIR"), "paths")
+makedir(folder)
+home = cwd()
+chdir(folder)
+filewrite("a.txt", "hello")
+copyfile("a.txt", "b.txt")
+movefile("b.txt", "c.txt")
+info = fileinfo("c.txt")
+print listdir("."), " ", info.bytes, info.isdir, " ", abs(time() - info.time) < 60, " ", fileinfo(".").isdir, " ", fileread("c.txt")
+chdir(home)
+print cwd() == home, " ", exist(pathjoin(folder, "b.txt"))
+setenv("QUASAR_TEST_VARIABLE", "1 2")
+print getenv("QUASAR_TEST_VARIABLE")
+setenv("QUASAR_TEST_VARIABLE")
+print "[", getenv("QUASAR_TEST_VARIABLE"), "]"
+attempt(() -> pathjoin("a", 1))
+attempt(() -> pathsplit(1))
+attempt(() -> abspath({}))
+attempt(() -> chdir("/nowhere/at/all"))
+attempt(() -> fileinfo("/nowhere"))
+attempt(() -> movefile("/nowhere", "/tmp/x"))
+attempt(() -> copyfile("/nowhere", "/tmp/x"))
+attempt(() -> setenv("a=b", "c"))
+attempt(() -> setenv("a", 3))
+attempt(() -> fileread(strcat("a", chr(0), "b")))
