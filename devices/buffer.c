@@ -1,4 +1,5 @@
 #include "devices/buffer.h"
+#include "devices/heap.h"
 #include "devices/pool.h"
 
 #include <string.h>
@@ -95,7 +96,7 @@ static void used_on_device(Ctx *c, Buffer *b) {
 
 static void free_block(Ctx *c, Buffer *b, int m) {
     if (!b->block[m] || m == b->owner_memory) return;
-    if (m != HOST_MEMORY) c->spaces[m]->ops->free(c->spaces[m], b->block[m]);
+    if (m != HOST_MEMORY) qheap_put(c->spaces[m], b->block[m], b->nbytes);
     else if (!b->joined) qpool_put(c, host_block(b), b->nbytes);
     b->block[m] = 0;
     b->valid &= ~bit(m);
@@ -123,12 +124,10 @@ static bool evict_one(Ctx *c, int m) {
 }
 
 static qs_status get_device_block(Ctx *c, Buffer *b, int m) {
-    Device *d = c->spaces[m];
-    size_t n = b->nbytes ? b->nbytes : 1;
-    qs_status s = d->ops->alloc(d, n, &b->block[m]);
+    qs_status s = qheap_get(c->spaces[m], b->nbytes, &b->block[m]);
     while (s == QS_ENOMEM && evict_one(c, m)) {
         qerr_clear(c);
-        s = d->ops->alloc(d, n, &b->block[m]);
+        s = qheap_get(c->spaces[m], b->nbytes, &b->block[m]);
     }
     return s;
 }
@@ -139,16 +138,39 @@ static qs_status have_block(Ctx *c, Buffer *b, int m) {
     return m == HOST_MEMORY ? get_host_block(c, b) : get_device_block(c, b, m);
 }
 
-/* Device memory is reached from the host only, so what travels between two devices passes through it. */
+/* A device with a current copy that can hand it to memory space m itself, or NULL. */
+static Device *peer_of(const Ctx *c, const Buffer *b, int m) {
+    const Device *to = c->spaces[m];
+    if (b->valid & bit(HOST_MEMORY) || !to->ops->peer) return NULL;
+    for (int i = 1; i < MAX_DEVICES; i++)
+        if (b->valid & bit(i) && c->spaces[i]->ops->peer == to->ops->peer) return c->spaces[i];
+    return NULL;
+}
+
+static qs_status fill_from_device(const Buffer *b, Device *from) {
+    return b->nbytes ? from->ops->download(from, host_block(b), b->block[from->memory], 0, b->nbytes) : QS_OK;
+}
+
+static qs_status fill_from_peer(const Buffer *b, Device *to, Device *from) {
+    return b->nbytes ? to->ops->peer(to, b->block[to->memory], from, b->block[from->memory], b->nbytes) : QS_OK;
+}
+
+static qs_status fill_from_host(const Buffer *b, Device *to) {
+    return b->nbytes ? to->ops->upload(to, b->block[to->memory], 0, host_block(b), b->nbytes) : QS_OK;
+}
+
+/* What travels between devices that do not know each other passes through the host, and stays there, too. */
 static qs_status bring(Ctx *c, Buffer *b, int m) {
+    Device *from;
     if (b->valid & bit(m)) return QS_OK;
     TRY(have_block(c, b, m));
     if (m == HOST_MEMORY) {
-        Device *from = c->spaces[__builtin_ctz(b->valid)];
-        if (b->nbytes) TRY(from->ops->download(from, host_block(b), b->block[from->memory], 0, b->nbytes));
+        TRY(fill_from_device(b, c->spaces[__builtin_ctz(b->valid)]));
+    } else if ((from = peer_of(c, b, m))) {
+        TRY(fill_from_peer(b, c->spaces[m], from));
     } else {
         TRY(bring(c, b, HOST_MEMORY));
-        if (b->nbytes) TRY(c->spaces[m]->ops->upload(c->spaces[m], b->block[m], 0, host_block(b), b->nbytes));
+        TRY(fill_from_host(b, c->spaces[m]));
     }
     b->valid |= bit(m);
     return QS_OK;
@@ -161,10 +183,21 @@ qs_status qbuf_settle(Ctx *c, Buffer *b) {
     return QS_OK;
 }
 
+/* These sentences begin with "the array"; who knows its name puts that there instead (qerr_subject). */
+static const char *space_name(const Ctx *c, int m) { return m == HOST_MEMORY ? "the host" : c->spaces[m]->name; }
+
+static int reading_space(const Buffer *b) {
+    int m = 0;
+    while (!b->readers[m]) m++;
+    return m;
+}
+
 static qs_status conflict(Ctx *c, const Buffer *b, qs_access mode) {
-    if (b->writer >= 0) return qerr_set(c, QS_ELOCK, "the array is locked for writing");
+    if (b->writer >= 0)
+        return qerr_set(c, QS_ELOCK, "the array is locked for writing on %s", space_name(c, b->writer));
     if (b->nreaders && mode != QS_READ)
-        return qerr_set(c, QS_ELOCK, "the array is locked for reading and cannot be written");
+        return qerr_set(c, QS_ELOCK, "the array is locked for reading on %s and cannot be written",
+                        space_name(c, reading_space(b)));
     if (b->readonly && mode != QS_READ) return qerr_set(c, QS_ELOCK, "the array is read-only and cannot be written");
     return QS_OK;
 }
@@ -178,11 +211,25 @@ static qs_status enter(Ctx *c, Buffer *b, int m, qs_access mode) {
     return QS_OK;
 }
 
+#ifdef QUASAR_STRESS
+/* Every lock finds the array at another address: no copy on a device outlives the locks that use it. */
+static void migrate(Ctx *c, Buffer *b) {
+    for (int m = 1; m < MAX_DEVICES && b->writer < 0 && !b->nreaders; m++) {
+        if (!b->block[m] || m == b->owner_memory || (b->valid == bit(m) && bring(c, b, HOST_MEMORY))) continue;
+        free_block(c, b, m);
+        qheap_trim(c->spaces[m]);
+    }
+}
+#else
+static void migrate(Ctx *c, Buffer *b) { (void)c, (void)b; }
+#endif
+
 qs_status qbuf_lock(Ctx *c, Buffer *b, Device *d, qs_access mode, DevPtr *out) {
     int m = d->memory;
     if (m != HOST_MEMORY) c->spaces[m] = d;
     if (mode == QS_READ && b->readers[m] == UINT8_MAX)
-        return qerr_set(c, QS_ELOCK, "the array has too many read locks");
+        return qerr_set(c, QS_ELOCK, "the array has too many read locks on %s", space_name(c, m));
+    migrate(c, b);
     TRY(enter(c, b, m, mode));
     if (mode == QS_READ) {
         b->readers[m]++;
@@ -200,17 +247,26 @@ static const char *mode_name(qs_access mode) {
     return mode == QS_READ ? "reading" : mode == QS_WRITE ? "writing" : "reading and writing";
 }
 
+/* A lock that is not there to be given back: what is there instead tells the mistake. */
+static qs_status not_held(Ctx *c, const Buffer *b, int m, qs_access mode) {
+    if (b->writer >= 0)
+        return qerr_set(c, QS_ELOCK, "the array is locked for %s on %s, not for %s on %s",
+                        mode_name((qs_access)b->writer_mode), space_name(c, b->writer), mode_name(mode),
+                        space_name(c, m));
+    if (b->nreaders)
+        return qerr_set(c, QS_ELOCK, "the array is locked for reading on %s, not for %s on %s",
+                        space_name(c, reading_space(b)), mode_name(mode), space_name(c, m));
+    return qerr_set(c, QS_ELOCK, "the array is not locked, so it cannot be unlocked on %s", space_name(c, m));
+}
+
 qs_status qbuf_unlock(Ctx *c, Buffer *b, Device *d, qs_access mode) {
     int m = d->memory;
     bool held = mode == QS_READ ? b->readers[m] > 0 : b->writer == m && b->writer_mode == mode;
-    if (!held) return qerr_set(c, QS_ELOCK, "unlock: the array is not locked for %s on %s", mode_name(mode), d->name);
+    if (m != HOST_MEMORY) c->spaces[m] = d;
+    if (!held) return not_held(c, b, m, mode);
     if (mode != QS_READ) b->writer = -1;
     else b->readers[m]--, b->nreaders--;
-    TRY(qbuf_settle(c, b));
-#ifdef QUASAR_STRESS /* every device is too small for more than what is locked */
-    if (m != HOST_MEMORY) (void)evict_one(c, m);
-#endif
-    return QS_OK;
+    return qbuf_settle(c, b);
 }
 
 qs_status qbuf_reach_host(Ctx *c, Buffer *b, qs_access mode, void **out) {

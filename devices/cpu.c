@@ -353,4 +353,4 @@ static qs_status sync_device(Device *d) {
 }
 
 const DeviceOps qdev_cpu_ops = {"cpu",  CODE_NATIVE, probe, open_device, close_device, alloc,  release,
-                                upload, download,    copy,  load,        unload,       launch, sync_device};
+                                upload, download,    copy,  load,        unload,       launch, sync_device, NULL};

@@ -49,6 +49,8 @@ typedef struct DeviceOps {
     /* Fills *fault when the kernel reported one (after a sync); fault may be NULL for kernels without CHECK. */
     qs_status (*launch)(Device *, Program *, const Launch *, int nargs, const DevArg *, DevFault *fault);
     qs_status (*sync)(Device *);
+    /* Between two devices of this kind, in the order of both queues; NULL: only through the host. */
+    qs_status (*peer)(Device *to, DevPtr dst, Device *from, DevPtr src, size_t);
 } DeviceOps;
 
 struct Device {
@@ -60,9 +62,11 @@ struct Device {
     char arch[32];             /* what code is compiled for: "sm_90"; "" for this machine */
     int threads;               /* how many compute */
     size_t total_memory;       /* bytes; 0 unknown */
+    size_t limit;              /* bytes that arrays may occupy; 0 no limit but the device's own */
     int32_t max_block;         /* work items in a block */
     const volatile int *stop;  /* the machine's interrupt flag */
     void *state;               /* of the backend */
+    struct Heap *heap;         /* devices/heap.c: freed blocks kept for reuse; NULL until the first block */
 };
 
 extern const DeviceOps qdev_ref_ops, qdev_cpu_ops, qdev_opencl_ops, qdev_cuda_ops, qdev_null_ops;

@@ -69,13 +69,22 @@ static qs_status download(Device *d, void *to, DevPtr from, size_t off, size_t n
     return QS_OK;
 }
 
-static qs_status copy(Device *d, DevPtr to, DevPtr from, size_t n) {
-    NullState *s = d->state;
-    TRY(count(d, &s->copies, "copy"));
+static qs_status move(Device *d, DevPtr to, DevPtr from, size_t n) {
     if (!inside(to, 0, n) || !inside(from, 0, n))
         return qerr_set(d->ctx, QS_EINTERNAL, "%s: copy outside a block", d->name);
     memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, n);
     return QS_OK;
+}
+
+static qs_status copy(Device *d, DevPtr to, DevPtr from, size_t n) {
+    TRY(count(d, &((NullState *)d->state)->copies, "copy"));
+    return move(d, to, from, n);
+}
+
+static qs_status peer(Device *to, DevPtr dst, Device *from, DevPtr src, size_t n) {
+    (void)from;
+    TRY(count(to, &((NullState *)to->state)->peers, "copy from a device"));
+    return move(to, dst, src, n);
 }
 
 static qs_status load(Device *d, const Code *code, Program **out) {
@@ -96,5 +105,6 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
 
 static qs_status sync_null(Device *d) { return count(d, &((NullState *)d->state)->syncs, "sync"); }
 
-const DeviceOps qdev_null_ops = {"null", CODE_KIR, probe, open_null, close_null, alloc, free_block, upload,
-                                 download, copy, load, unload, launch, sync_null};
+#define NULL_OPS "null", CODE_KIR, probe, open_null, close_null, alloc, free_block, upload, download, copy, load, \
+                 unload, launch, sync_null
+const DeviceOps qdev_null_ops = {NULL_OPS, peer}, qdev_null_apart_ops = {NULL_OPS, NULL};

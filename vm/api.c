@@ -359,13 +359,20 @@ bool qs_array_describe(qs_value v, qs_array_info *out) {
     return true;
 }
 
+static void give_back(qs_vm *vm, qs_value v, Device *d, qs_access mode) {
+    (void)qbuf_unlock(qvm_ctx(vm), qval_array(v)->buf, d, mode);
+}
+
+/* The pointer goes to code that knows nothing of our queue: what was queued for the device is done when it gets it. */
 qs_status qs_lock(qs_vm *vm, qs_value v, int device, qs_access mode, void **ptr) {
     Device host = {.memory = HOST_MEMORY, .name = "the host"}, *d;
     DevPtr p;
     if (v.kind != QS_ARRAY) return not_a(vm, "an array", v);
     TRY(device_of(vm, device, &d));
     if (!d) d = &host;
-    TRY(qbuf_lock(qvm_ctx(vm), qval_array(v)->buf, d, mode, &p));
+    qs_status s = qbuf_lock(qvm_ctx(vm), qval_array(v)->buf, d, mode, &p);
+    if (s != QS_OK) return qarr_lock_failed(vm, qval_array(v), NULL, s);
+    if (d->memory != HOST_MEMORY && (s = d->ops->sync(d)) != QS_OK) return give_back(vm, v, d, mode), s;
     *ptr = (void *)(uintptr_t)(p + qval_array(v)->offset * qdtype_size((qs_dtype)qval_array(v)->dtype));
     return QS_OK;
 }
@@ -375,7 +382,7 @@ qs_status qs_unlock(qs_vm *vm, qs_value v, int device, qs_access mode) {
     if (v.kind != QS_ARRAY) return not_a(vm, "an array", v);
     TRY(device_of(vm, device, &d));
     if (!d) d = &host;
-    return qbuf_unlock(qvm_ctx(vm), qval_array(v)->buf, d, mode);
+    return qarr_lock_failed(vm, qval_array(v), NULL, qbuf_unlock(qvm_ctx(vm), qval_array(v)->buf, d, mode));
 }
 
 /* -- containers, globals ----------------------------------------------------------------------------------------- */

@@ -221,10 +221,20 @@ qs_status qarr_wrap(qs_vm *vm, const qs_array_info *info, void *data, Device *d,
 }
 
 /* -- host access --------------------------------------------------------------------------------------------------- */
+qs_status qarr_lock_failed(qs_vm *vm, Array *a, const char *name, qs_status s) {
+    char shape[SHAPE_TEXT], subject[SHAPE_TEXT + 128];
+    if (s != QS_ELOCK) return s;
+    snprintf(subject, sizeof subject, "the array (%.80s, %s)", qval_type_name(vm, qarr_value(a)),
+             qarr_shape_text(a, shape));
+    qerr_subject(qvm_ctx(vm), name ? name : subject);
+    return s;
+}
+
 /* The common case inline: the host's copy is current and nobody holds a lock. */
 static qs_status host(qs_vm *vm, Array *a, qs_access mode, void **p) {
     void *block;
-    TRY(qbuf_host(qvm_ctx(vm), a->buf, mode, &block));
+    qs_status s = qbuf_host(qvm_ctx(vm), a->buf, mode, &block);
+    if (__builtin_expect(s != QS_OK, 0)) return (void)qarr_lock_failed(vm, a, NULL, s), s;
     *p = (char *)block + a->offset * elem_size(a);
     return QS_OK;
 }

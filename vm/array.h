@@ -30,6 +30,8 @@ static inline void qarr_release(qs_vm *vm, Array *a) { qval_release(vm, qarr_val
 qs_status qarr_read(qs_vm *vm, Array *a, const void **p);
 qs_status qarr_write(qs_vm *vm, Array *a, void **p);                                 /* contents are kept */
 qs_status qarr_settle(qs_vm *vm, Array *a);                                          /* after writing: qbuf_settle */
+/* The sentence of a failed lock says which array it is: its name, or with NULL its type and shape.  Returns s. */
+qs_status qarr_lock_failed(qs_vm *vm, Array *a, const char *name, qs_status s);
 /* Linear index (row-major over dims) to element offset, for strided access. */
 size_t qarr_offset(const Array *a, size_t linear);
 qs_status qarr_get(qs_vm *vm, Array *a, size_t linear, qs_value *out);          /* number, bool, int or complex value */

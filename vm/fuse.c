@@ -183,8 +183,9 @@ static DevArg array_arg(const Now *now, const Array *a) {
 
 typedef struct { Buffer *buf; qs_access mode; } Held;
 
-static qs_status hold(qs_vm *vm, Device *d, const Array *a, qs_access mode, DevArg *arg, Held *held, int *n) {
-    TRY(qbuf_lock(qvm_ctx(vm), a->buf, d, mode, &arg->block));
+static qs_status hold(qs_vm *vm, Device *d, Array *a, qs_access mode, DevArg *arg, Held *held, int *n) {
+    qs_status s = qbuf_lock(qvm_ctx(vm), a->buf, d, mode, &arg->block);
+    if (s != QS_OK) return qarr_lock_failed(vm, a, NULL, s);
     held[(*n)++] = (Held){a->buf, mode};
     return QS_OK;
 }

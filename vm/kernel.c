@@ -271,10 +271,19 @@ static void unlock(qs_vm *vm, Device *d, Bound *b, int n) {
     while (n--) (void)qbuf_unlock(qvm_ctx(vm), b->locked[n].buf, d, (qs_access)b->locked[n].mode);
 }
 
-static qs_status lock(qs_vm *vm, Device *d, const KFunc *f, Bound *b) {
+/* The first array argument that lies in buffer number `which` names it. */
+static qs_status lock_failed(qs_vm *vm, const Spec *s, const qs_value *values, const Bound *b, int which, qs_status st) {
+    for (int i = 0; i < s->func->nparams; i++)
+        if (b->arg[i].is_array && b->lock[i] == which)
+            return qarr_lock_failed(vm, values[s->binds[i].source].u.p, s->func->params[i].name->s, st);
+    return st;
+}
+
+static qs_status lock(qs_vm *vm, Device *d, const Spec *spec, const qs_value *values, Bound *b) {
+    const KFunc *f = spec->func;
     for (int i = 0; i < b->nlocked; i++) {
         qs_status s = qbuf_lock(qvm_ctx(vm), b->locked[i].buf, d, (qs_access)b->locked[i].mode, &b->locked[i].block);
-        if (s != QS_OK) return unlock(vm, d, b, i), s;
+        if (s != QS_OK) return unlock(vm, d, b, i), lock_failed(vm, spec, values, b, i, s);
     }
     for (int i = 0; i < f->nparams; i++)
         if (b->arg[i].is_array) b->arg[i].block = b->locked[b->lock[i]].block;
@@ -321,7 +330,7 @@ static qs_status run(qs_vm *vm, Spec *s, const Request *r, const qs_value *value
     memcpy(l.domain, r->domain, sizeof l.domain);
     TRY(choose_block(vm, s, r, d, &l));
     TRY(bind_params(vm, s, r, values, &b));
-    TRY(lock(vm, d, s->func, &b));
+    TRY(lock(vm, d, s, values, &b));
     qpython_unblock(vm);
     qs_status status = d->ops->launch(d, s->program, &l, s->func->nparams, b.arg, s->has_check ? &fault : NULL);
     qpython_block(vm);

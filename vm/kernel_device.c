@@ -1,4 +1,5 @@
 /* kernel_device.c -- which devices there are, and which one runs kernels. */
+#include "devices/heap.h"
 #include "vm/kernels.h"
 
 #include <stdio.h>
@@ -29,6 +30,7 @@ static qs_status open_one(qs_vm *vm, const DeviceOps *ops, int ordinal, const ch
     Device *d = &m->devices[m->ndevices];
     *d = (Device){.ops = ops, .ctx = &m->base, .stop = &m->interrupted};
     d->memory = m->ndevices + 1; /* its own memory space; host devices set HOST_MEMORY when they open */
+    d->limit = m->config.memory_limit;
     TRY(ops->open(d, ordinal));
     m->ndevices++;
     return QS_OK;
@@ -97,7 +99,10 @@ void qkdevice_block(const Device *d, int rank, const int64_t *domain, int32_t *b
 
 void qkdevice_close(qs_vm *vm) {
     Machine *m = qvm(vm);
-    for (int i = 0; i < m->ndevices; i++) m->devices[i].ops->close(&m->devices[i]);
+    for (int i = 0; i < m->ndevices; i++) {
+        qheap_close(&m->devices[i]);
+        m->devices[i].ops->close(&m->devices[i]);
+    }
     if (m->devices) qmem_free(&m->base, m->devices, MAX_DEVICES * sizeof *m->devices);
     m->devices = m->device = NULL;
     m->ndevices = 0;

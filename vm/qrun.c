@@ -19,6 +19,7 @@ static const char usage[] =
     "  --precision 32|64    what scalar means as an element of an array (32)\n"
     "  --threads N          worker threads of the cpu device\n"
     "  --checked            an access outside an array in a kernel is an error\n"
+    "  --memory-limit N     bytes of memory to use on a device: 500M, 4G\n"
     "  --dump WHAT          print instead of run: ast, bytecode; after the run: kir\n"
     "  --devices            list the devices\n"
     "  --has WHAT           exit 0 when it is there: ref, cpu, opencl, png, jpeg, tiff, pcre2, zlib, lapack,\n"
@@ -72,9 +73,22 @@ static int number_option(const char *s, int *out) {
     return 0;
 }
 
+/* "500M" */
+static int bytes_option(const char *s, size_t *out) {
+    static const char units[] = "kMGT";
+    char *end;
+    double x = strtod(s, &end);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    if (end == s || !(x > 0) || (*end && (!unit || end[1]))) return EXIT_USAGE;
+    for (int i = 0; unit && i <= unit - units; i++) x *= 1024;
+    if (x < 1 || x >= 0x1p62) return EXIT_USAGE;
+    *out = (size_t)x;
+    return 0;
+}
+
 static int option_with_value(Options *o, int argc, char **argv, int *i) {
-    static const char *const names[] = {"--device", "--precision", "--threads", "--dump", "--has"};
-    for (int k = 0; k < 5; k++) {
+    static const char *const names[] = {"--device", "--precision", "--threads", "--dump", "--has", "--memory-limit"};
+    for (int k = 0; k < 6; k++) {
         if (!takes_value(argv[*i], names[k])) continue;
         const char *v = value_of(names[k], argc, argv, i);
         if (!v) return wrong(names[k], " needs a value");
@@ -85,6 +99,8 @@ static int option_with_value(Options *o, int argc, char **argv, int *i) {
             (number_option(v, &o->config.precision) || (o->config.precision != 32 && o->config.precision != 64)))
             return wrong("--precision must be 32 or 64, got ", v);
         if (k == 2 && number_option(v, &o->config.threads)) return wrong("--threads must be a number, got ", v);
+        if (k == 5 && bytes_option(v, &o->config.memory_limit))
+            return wrong("--memory-limit must be a size like 500M, got ", v);
         return 0;
     }
     return -1;

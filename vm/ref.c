@@ -93,4 +93,4 @@ static qs_status sync(Device *d) {
 }
 
 const DeviceOps qdev_ref_ops = {"ref",  CODE_KIR, probe, open_device, close_device, alloc,  release,
-                                upload, download, copy,  load,        unload,       launch, sync};
+                                upload, download, copy,  load,        unload,       launch, sync, NULL};

@@ -244,11 +244,20 @@ static void containers(qs_vm *vm) {
     CHECK(qs_lock(vm, v, -1, QS_READWRITE, &p) == QS_OK);
     ((float *)p)[4] = 2.5f;
     CHECK(qs_lock(vm, v, -1, QS_READ, &p) == QS_ELOCK);
+    CHECK_TEXT(qs_error(vm), "the array (mat, 2x3) is locked for writing on the host");
+    qs_error_clear(vm);
+    CHECK(qs_set_global(vm, "arr", v) == QS_OK);
+    CHECK_TEXT(eval(vm, "arr[1,1]"), "error: the array (mat, 2x3) is locked for writing on the host");
+    CHECK_TEXT(eval(vm, "function [] = __kernel__ k(m : mat, pos : ivec2)\n m[pos] = 1\nend\nparallel_do(size(arr),arr,k)"),
+               "error: m is locked for writing on the host");
+    CHECK(qs_unlock(vm, v, -1, QS_READ) == QS_ELOCK);
+    CHECK_TEXT(qs_error(vm), "the array (mat, 2x3) is locked for reading and writing on the host, not for reading on "
+                             "the host");
     qs_error_clear(vm);
     CHECK(qs_unlock(vm, v, -1, QS_READWRITE) == QS_OK);
     CHECK(qs_unlock(vm, v, -1, QS_READWRITE) == QS_ELOCK);
+    CHECK_TEXT(qs_error(vm), "the array (mat, 2x3) is not locked, so it cannot be unlocked on the host");
     qs_error_clear(vm);
-    CHECK(qs_set_global(vm, "arr", v) == QS_OK);
     CHECK_TEXT(eval(vm, "arr[1,1]"), "2.5");
     CHECK(qs_cell(vm, 2, items, &x) == QS_OK);
     CHECK(qs_set(vm, x, qs_num(0), v) == QS_OK);

@@ -132,6 +132,14 @@ void qerr_frame(Ctx *c, Where w, const Str *function) {
     e->frames[e->nframes++].function = function;
 }
 
+void qerr_subject(Ctx *c, const char *name) {
+    static const char subject[] = "the array";
+    size_t n = strlen(name), was = sizeof subject - 1, rest = strlen(c->err.text);
+    if (rest < was || memcmp(c->err.text, subject, was) != 0 || n + rest - was >= QERR_TEXT) return;
+    memmove(c->err.text + n, c->err.text + was, rest - was + 1);
+    memcpy(c->err.text, name, n);
+}
+
 void qerr_clear(Ctx *c) {
     ErrorState *e = &c->err;
     e->status = QS_OK;

@@ -1,0 +1,88 @@
+#include "devices/heap.h"
+
+/* A list per eighth of a power of two, so that at most an eighth of a block is slack; the least block has 512 bytes. */
+enum { LEAST_BITS = 9, EIGHTHS = 8, LISTS = (63 - LEAST_BITS) * EIGHTHS };
+static const size_t keep_least = (size_t)256 << 20; /* bytes that may be kept; of a large device an eighth of it */
+
+typedef struct { DevPtr *at; uint32_t n, cap; } FreeList;
+struct Heap { FreeList lists[LISTS]; size_t used, kept; };
+
+/* The list of a block, and in *size what such blocks really have. */
+static size_t list_of(size_t n, size_t *size) {
+    if (n < (size_t)1 << LEAST_BITS) n = (size_t)1 << LEAST_BITS;
+    int top = 63 - __builtin_clzll(n);
+    size_t steps = (n + ((size_t)1 << (top - 3)) - 1) >> (top - 3); /* 8 … 16 eighths of 2^top */
+    *size = steps << (top - 3);
+    return ((size_t)top - LEAST_BITS) * EIGHTHS + (steps - EIGHTHS);
+}
+
+static struct Heap *heap_of(Device *d) {
+    if (!d->heap) d->heap = qmem_alloc(d->ctx, sizeof(struct Heap));
+    return d->heap;
+}
+
+static size_t size_of_list(size_t list) {
+    return (list % EIGHTHS + EIGHTHS) << (list / EIGHTHS + LEAST_BITS - 3);
+}
+
+void qheap_trim(Device *d) {
+    struct Heap *h = d->heap;
+    for (size_t i = 0; h && h->kept && i < LISTS; i++) {
+        FreeList *l = &h->lists[i];
+        while (l->n) d->ops->free(d, l->at[--l->n]), h->kept -= size_of_list(i);
+    }
+}
+
+static qs_status full(const Device *d, size_t size) {
+    const struct Heap *h = d->heap;
+    return qerr_set(d->ctx, QS_ENOMEM, "%s: no room for %zu bytes: %zu of %zu are in use", d->name, size, h->used,
+                    d->limit);
+}
+
+static qs_status fresh(Device *d, size_t size, DevPtr *out) {
+    struct Heap *h = heap_of(d);
+    if (d->limit && (size > d->limit || h->used > d->limit - size)) return full(d, size);
+    if (d->limit && h->used + h->kept > d->limit - size) qheap_trim(d);
+    qs_status s = d->ops->alloc(d, size, out);
+    if (s != QS_ENOMEM || !h->kept) return s;
+    qerr_clear(d->ctx);
+    qheap_trim(d);
+    return d->ops->alloc(d, size, out);
+}
+
+qs_status qheap_get(Device *d, size_t n, DevPtr *out) {
+    size_t size;
+    if (n > SIZE_MAX / 4) return qerr_set(d->ctx, QS_ENOMEM, "%s: no room for %zu bytes", d->name, n);
+    FreeList *l = &heap_of(d)->lists[list_of(n, &size)];
+    if (l->n) *out = l->at[--l->n], d->heap->kept -= size;
+    else TRY(fresh(d, size, out));
+    d->heap->used += size;
+    return QS_OK;
+}
+
+static size_t keep_most(const Device *d) {
+    return d->total_memory / 8 > keep_least ? d->total_memory / 8 : keep_least;
+}
+
+void qheap_put(Device *d, DevPtr p, size_t n) {
+    size_t size;
+    struct Heap *h = d->heap;
+    FreeList *l = &h->lists[list_of(n, &size)];
+    h->used -= size;
+    if (h->kept + size > keep_most(d)) {
+        d->ops->free(d, p);
+        return;
+    }
+    qmem_grow(d->ctx, &l->at, &l->cap, l->n + 1, sizeof *l->at);
+    l->at[l->n++] = p, h->kept += size;
+}
+
+size_t qheap_used(const Device *d) { return d->heap ? d->heap->used : 0; }
+
+void qheap_close(Device *d) {
+    if (!d->heap) return;
+    qheap_trim(d);
+    for (size_t i = 0; i < LISTS; i++) qmem_free(d->ctx, d->heap->lists[i].at, d->heap->lists[i].cap * sizeof(DevPtr));
+    qmem_free(d->ctx, d->heap, sizeof *d->heap);
+    d->heap = NULL;
+}

@@ -1,0 +1,23 @@
+% options: --memory-limit 3M
+% devices: cpu opencl
+
+% Eight arrays of 1 MB, of which the device holds three: those used longest ago move to the host and come back.
+function [] = __kernel__ add(x : vec'unchecked, y : vec'unchecked, v : scalar, pos : int)
+    y[pos] = x[pos] + v
+end
+
+function [] = main()
+    n = 262144
+    arrays = cell(8)
+    for i = 0..7
+        arrays[i] = ones(n) * i
+    end
+    for turn = 1..3
+        for i = 0..7
+            parallel_do(n, arrays[i], arrays[mod(i + 3, 8)], turn, add)
+        end
+    end
+    for i = 0..7
+        print(i, ": ", min(arrays[i]), " ", max(arrays[i]))
+    end
+end
