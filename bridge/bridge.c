@@ -1,5 +1,4 @@
-/* bridge.c -- opening and closing: Python for a machine, the module _bridge for Python, and what both have in common.
- */
+/* bridge.c -- opening and closing: Python for a machine, the C module for Python, and what both have in common. */
 #include "bridge/bridge.h"
 
 #include <dlfcn.h>
@@ -250,6 +249,8 @@ static const Python table = {
     .closed = closed,
 };
 
+void qbridge_attach(qs_vm *vm) { qvm(vm)->python = &table; }
+
 /* -- output of Python ---------------------------------------------------------------------------------------------- */
 
 static PyObject *write_text(const char *s, size_t n) {
@@ -309,6 +310,12 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define MODULE_NAME "pyquasar." TEXT(BRIDGE_MODULE)
+
 /* gc.callbacks.append(_watch) */
 static int watch_collections(PyObject *module) {
     PyObject *gc = PyImport_ImportModule("gc"), *watch = PyObject_GetAttrString(module, "_watch");
@@ -332,7 +339,7 @@ static int init_types(PyObject *module) {
     qbridge.support = PyImport_ImportModule("pyquasar._support");
     if (!qbridge.support || qerror_init(qbridge.support) < 0) return -1;
     if (init_builtins() < 0 || qscalar_init() < 0 || qfunction_init() < 0 || qvalue_init() < 0 || qcycles_init() < 0 ||
-        watch_collections(module) < 0)
+        watch_collections(module) < 0 || PyModule_AddFunctions(module, qhost_functions) < 0)
         return -1;
     Py_INCREF(qbridge.value);
     Py_INCREF(qbridge.function);
@@ -340,11 +347,12 @@ static int init_types(PyObject *module) {
     return PyModule_AddObject(module, "qfunction", (PyObject *)qbridge.function);
 }
 
-static PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "pyquasar._bridge", NULL, -1, functions, NULL, NULL, NULL, NULL};
+static PyModuleDef definition = {PyModuleDef_HEAD_INIT, MODULE_NAME, NULL, -1, functions, NULL, NULL, NULL, NULL};
 
-PyMODINIT_FUNC PyInit__bridge(void);
-PyMODINIT_FUNC PyInit__bridge(void) {
+PyMODINIT_FUNC JOIN(PyInit_, BRIDGE_MODULE)(void);
+PyMODINIT_FUNC JOIN(PyInit_, BRIDGE_MODULE)(void) {
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
+        return PyErr_SetString(PyExc_ImportError, "pyquasar works in the main interpreter only"), NULL;
     PyObject *m = PyModule_Create(&definition);
     if (m && !qbridge.value && init_types(m) < 0) Py_CLEAR(m);
     return m;
@@ -372,11 +380,16 @@ static int add_path(const char *folder) {
     return r;
 }
 
+/* The package of this build, even where another one is installed. */
 static int import_package(const PythonPlace *place) {
-    if (add_path(place->package) < 0) return -1;
-    PyObject *package = PyImport_ImportModule("pyquasar");
+    PyObject *path = PySys_GetObject("path"), *folder = qpy_string(place->package, strlen(place->package)), *package;
+    if (!path || !folder || PySys_SetObject("_quasar_inside", Py_True) < 0 || PyList_Insert(path, 0, folder) < 0)
+        return Py_XDECREF(folder), -1;
+    package = PyImport_ImportModule("pyquasar");
+    int r = PySequence_DelItem(path, 0);
+    Py_DECREF(folder);
     Py_XDECREF(package);
-    return package ? 0 : -1;
+    return package && r == 0 ? add_path(place->package) : -1;
 }
 
 /* sys.argv and the folder of the script. */
@@ -397,7 +410,7 @@ static PyObject *arguments(qs_vm *vm, const char **folder) {
 static int begin(qs_vm *vm) {
     const char *folder;
     struct sigaction on_interrupt;
-    PyObject *argv = arguments(vm, &folder), *module = PyImport_ImportModule("pyquasar._bridge"), *r = NULL;
+    PyObject *argv = arguments(vm, &folder), *module = PyImport_ImportModule(MODULE_NAME), *r = NULL;
     PyObject *write = module ? PyObject_GetAttrString(module, "_write") : NULL;
     PyObject *bytes = module ? PyObject_GetAttrString(module, "_write_bytes") : NULL;
     PyObject *flush = module ? PyObject_GetAttrString(module, "_flush") : NULL;

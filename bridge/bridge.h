@@ -76,6 +76,7 @@ struct Border {
     bool away;             /* the owner works without the GIL: nobody may touch the machine */
     int waiting;           /* threads that want the machine */
     qs_value *dropped; uint32_t ndropped, cap_dropped; /* references to release when it is back */
+    bool hosted;           /* Python opened the machine: its arrays go in as they are, cells stay cells (convert.c) */
     Wrapper wrappers;      /* head of the ring of all of them */
     size_t nwrappers, many;/* how many; when so many, a full collection is due */
     /* convert.c */
@@ -91,7 +92,7 @@ typedef struct {
     PyObject *errors[QS_EINTERNAL + 1];              /* the exception type of each status */
     PyObject *support;                               /* module pyquasar._support */
     PyObject *builtins, *eval, *exec;
-    Border *borders, *host;                          /* host: whose output sys.stdout is */
+    Border *borders, *host;                          /* host: the machine of the package pyquasar */
     bool plain_floats;                               /* the value of a float lies where we look for it */
     bool collecting, disturbed;                      /* cycles.c: a full collection runs; something changed meanwhile */
     bool ours, finished;                             /* Python was started by the bridge; it has ended */
@@ -100,8 +101,12 @@ extern Bridge qbridge;
 /* Calls a function of pyquasar/_support.py. */
 PyObject *qbridge_support(const char *name, const char *format, ...);
 Border *qbridge_border(qs_vm *vm, bool inside);       /* made when missing; inside: this thread runs script code */
+void qbridge_attach(qs_vm *vm);                       /* the machine asks this Python when it needs one */
 static inline Border *qborder_retain(Border *b) { return b->refs++, b; }
 void qborder_release(Border *b);
+
+/* -- host.c: the machine that Python opens, as functions of the package ---------------------------------------------------- */
+extern PyMethodDef qhost_functions[];
 
 /* -- gil.c: threads ------------------------------------------------------------------------------------------------------- */
 void qgil_reclaim(Border *b);
@@ -120,6 +125,8 @@ void qgil_busy(qs_vm *vm);
 void qgil_start(Border *b, bool inside);              /* inside: this thread runs script code now */
 void qgil_stop(Border *b);                            /* the machine is about to close */
 void qgil_stopped(Border *b);
+bool qgil_used(Border *b);                            /* somebody besides the caller is inside */
+void qgil_abandon(void);                              /* in the child of a fork: every machine is lost */
 void qgil_decref(PyObject *o);                        /* from any thread, with the GIL or not */
 void qgil_release(Border *b, qs_value v);             /* a reference held by Python goes; the machine may be busy or closed */
 
@@ -130,6 +137,7 @@ static inline bool qscalar_check(PyObject *o) { return Py_TYPE(o) == qbridge.sca
 
 /* -- convert.c: the one table of conversions (docs/python.md) ----------------------------------------------------------------- */
 PyObject *qpy_from_value(Border *b, qs_value v);
+PyObject *qpy_give(Border *b, qs_value v);                       /* what a call from Python gives; takes the reference */
 qs_status qpy_to_value(Border *b, PyObject *o, qs_value *out);   /* takes the reference; o is not NULL */
 PyObject *qpy_string(const char *s, size_t n);
 qs_status qpy_text(Border *b, PyObject *str, qs_value *out);     /* a str; takes the reference */
@@ -166,6 +174,9 @@ PyObject *qnd_integers(Border *b, Array *a);          /* a NumPy array of int64 
 PyObject *qnd_tuple(Border *b, Cell *c);              /* {1, 2} as (1, 2) */
 /* Any Python object as a value of the language; not an element of the implicit table. */
 qs_status qnd_import(Border *b, PyObject *o, qs_value *out);
+/* An argument of a call from Python, named `what`: memory becomes an array of it, a list of numbers what [ … ] is. */
+qs_status qnd_argument(Border *b, PyObject *o, const char *what, qs_value *out);
+qs_status qnd_value(Border *b, PyObject *o, qs_value *out);  /* the same, and lists of anything are cells: value(x) */
 int qnd_getbuffer(PyObject *self, BufferView *view, int flags);
 void qnd_releasebuffer(PyObject *self, BufferView *view);
 

@@ -101,6 +101,13 @@ PyObject *qpy_from_value(Border *b, qs_value v) {
     }
 }
 
+/* Of a machine that Python holds, cells stay what they are, too: to_py() gives the array. */
+PyObject *qpy_give(Border *b, qs_value v) {
+    PyObject *o = b->hosted && v.kind == QS_CELL ? qvalue_new(b, v) : qpy_from_value(b, v);
+    qval_release(b->vm, v);
+    return o;
+}
+
 /* -- Python → script ----------------------------------------------------------------------------------------------- */
 
 static qs_status from_int(Border *b, PyObject *o, qs_value *out) {

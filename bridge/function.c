@@ -2,6 +2,7 @@
 #include "bridge/bridge.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct { Wrapper head; PyObject *(*call)(PyObject *, PyObject *const *, size_t, PyObject *); } FunctionObject;
@@ -66,11 +67,24 @@ int qwrapper_clear(PyObject *o) {
 
 enum { FEW = 12, MOST = 255 };
 
+/* What messages call argument i. */
+static const char *argument_name(const Function *f, Py_ssize_t i, char buf[32]) {
+    if (f->fkind == FN_SCRIPT && i < f->ast->nparams) return f->ast->params[i].name->s;
+    snprintf(buf, 32, "%d", (int)i + 1);
+    return buf;
+}
+
+static qs_status take_arg(Border *b, const Function *f, PyObject *o, Py_ssize_t i, qs_value *out) {
+    char buf[32];
+    if (b->hosted) return qnd_argument(b, o, argument_name(f, i, buf), out);
+    Py_INCREF(o);
+    return qpy_to_value(b, o, out);
+}
+
 /* The values that a Python call hands over, named ones last. */
-static int take_args(Border *b, PyObject *const *args, Py_ssize_t n, qs_value *in) {
+static int take_args(Border *b, const Function *f, PyObject *const *args, Py_ssize_t n, qs_value *in) {
     for (Py_ssize_t i = 0; i < n; i++) {
-        Py_INCREF(args[i]);
-        qs_status s = qpy_to_value(b, args[i], &in[i]);
+        qs_status s = take_arg(b, f, args[i], i, &in[i]);
         if (s == QS_OK) continue;
         while (i-- > 0) qs_release(b->vm, in[i]);
         return qerror_raise(b, s), -1;
@@ -96,17 +110,11 @@ static int results_of(const Function *f) {
     return f->ast->nouts <= MOST_RESULTS ? f->ast->nouts : PERHAPS;
 }
 
-static PyObject *give(Border *b, qs_value v) {
-    PyObject *o = qpy_from_value(b, v);
-    qval_release(b->vm, v);
-    return o;
-}
-
 /* [a, b] = f() is a tuple in Python. */
 static PyObject *give_all(Border *b, qs_value *out, int n) {
     PyObject *r = PyTuple_New(n);
     for (int i = 0; i < n; i++) {
-        PyObject *o = give(b, out[i]);
+        PyObject *o = qpy_give(b, out[i]);
         if (r && o) PyTuple_SetItem(r, i, o);
         else Py_CLEAR(r);
     }
@@ -119,7 +127,7 @@ static PyObject *run(Border *b, qs_value fn, int nin, const qs_value *in, int nn
     out[0] = qs_nil();
     qs_status s = qvm_call(b->vm, fn, nin, in, nnamed, names, n, out);
     if (s != QS_OK) return qerror_raise(b, s);
-    return n > 1 ? give_all(b, out, n) : give(b, out[0]);
+    return n > 1 ? give_all(b, out, n) : qpy_give(b, out[0]);
 }
 
 static PyObject *run_named(Border *b, qs_value fn, int nin, const qs_value *in, PyObject *names) {
@@ -132,7 +140,7 @@ static PyObject *call_inside(Border *b, qs_value fn, PyObject *const *args, int 
     qs_value few[FEW], *in = nin <= FEW ? few : PyMem_Malloc((size_t)nin * sizeof *in);
     PyObject *r = NULL;
     if (!in) return PyErr_NoMemory();
-    if (take_args(b, args, nin, in) == 0) {
+    if (take_args(b, fn.u.p, args, nin, in) == 0) {
         r = names ? run_named(b, fn, nin, in, names) : run(b, fn, nin, in, 0, NULL);
         for (int i = 0; i < nin; i++) qval_release(b->vm, in[i]);
     }

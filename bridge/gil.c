@@ -260,6 +260,23 @@ void qgil_stop(Border *b) {
     b->threads->next = NULL;
 }
 
+/* Besides the caller: somebody is inside. */
+bool qgil_used(Border *b) {
+    int depth = b->away;
+    for (Thread *t = b->threads; t; t = t->next) depth += t->depth;
+    return depth > 1;
+}
+
+/* After a fork: whatever the other threads held is theirs. */
+void qgil_abandon(void) {
+    pthread_mutex_init(&lock, NULL);
+    pthread_cond_init(&back, NULL);
+    ticker.running = false;
+    ticker.machines = 0;
+    for (Border *b = qbridge.borders; b; b = b->next) b->vm = NULL;
+    qbridge.borders = qbridge.host = NULL;
+}
+
 void qgil_stopped(Border *b) {
     qthread_drop(b->vm, b->threads->state);
     free(b->threads);

@@ -384,3 +384,88 @@ qs_status qnd_import(Border *b, PyObject *o, qs_value *out) {
     depth--;
     return s;
 }
+
+/* -- arguments of calls from Python -------------------------------------------------------------------------------- */
+
+/* Elements that the language has, in a place or an order that it cannot use. */
+static qs_status misplaced(Border *b, PyObject *o, const char *what) {
+    PyObject *text = qbridge_support("misplaced", "(O)", o);
+    const char *why = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    qs_status s = why ? qs_fail(b->vm, QS_ETYPE, "argument %s: %s; value(x) makes a copy", what, why) : qerror_take(b);
+    Py_XDECREF(text);
+    return s;
+}
+
+static bool numeric(PyObject *array) { return strchr("biufc", ((Descr *)((NdArray *)array)->descr)->kind) != NULL; }
+
+static qs_status as_is(qs_status s, qs_value *v) { /* what is written to it shall be seen: no copy takes its place */
+    if (s == QS_OK && v->kind == QS_ARRAY) qval_array(*v)->hdr.flags |= ARRAY_AS_IS;
+    return s;
+}
+
+static qs_status items_value(Border *b, PyObject *list, bool cells, qs_value *out);
+
+/* [1, 2] and [[1, 2], [3, 4]] of Python are those of the language. */
+static qs_status literal(Border *b, int n, qs_value *items, bool cells, qs_value *out) {
+    if (qarr_literal(b->vm, n, items, out) == QS_OK) return QS_OK;
+    qs_error_clear(b->vm);
+    return cells ? qs_cell(b->vm, n, items, out) : qs_fail(b->vm, QS_ETYPE, "no numbers");
+}
+
+static qs_status item_value(Border *b, PyObject *o, bool cells, qs_value *out) {
+    if (PyList_CheckExact(o) || PyTuple_CheckExact(o)) return items_value(b, o, cells, out);
+    if (cells) return qnd_value(b, o, out);
+    Py_INCREF(o);
+    return qpy_to_value(b, o, out);
+}
+
+static qs_status items_value(Border *b, PyObject *list, bool cells, qs_value *out) {
+    static int depth; /* under the GIL */
+    Py_ssize_t n = PySequence_Size(list), i = 0;
+    qs_value *items = PyMem_Malloc(n ? (size_t)n * sizeof *items : 1);
+    qs_status s = items ? QS_OK : QS_ENOMEM;
+    if (depth >= DEEP || n > INT32_MAX) s = QS_EVALUE;
+    depth++;
+    for (; i < n && s == QS_OK; i++) {
+        PyObject *o = PySequence_GetItem(list, i);
+        s = o ? item_value(b, o, cells, &items[i]) : qerror_take(b);
+        Py_XDECREF(o);
+    }
+    depth--;
+    if (s == QS_OK) s = literal(b, (int)n, items, cells, out);
+    else i -= i > 0;
+    while (i-- > 0) qs_release(b->vm, items[i]);
+    PyMem_Free(items);
+    return s == QS_OK || qs_error(b->vm) ? s : qs_fail(b->vm, s, "a list with too many lists or elements in it");
+}
+
+/* A list that is not one of numbers stays Python's. */
+static bool list_argument(Border *b, PyObject *o, qs_value *out) {
+    if (!PyList_CheckExact(o) && !PyTuple_CheckExact(o)) return false;
+    if (items_value(b, o, false, out) == QS_OK) return true;
+    qs_error_clear(b->vm);
+    return false;
+}
+
+qs_status qnd_argument(Border *b, PyObject *o, const char *what, qs_value *out) {
+    qs_status s;
+    qs_value wrapped;
+    if (is_ndarray(o)) {
+        if (import_ndarray(b, o, out, &s)) return as_is(s, out);
+        if (numeric(o)) return misplaced(b, o, what);
+    }
+    Py_INCREF(o);
+    TRY(qpy_to_value(b, o, &wrapped));
+    *out = wrapped;
+    if (wrapped.kind != QS_FOREIGN || PyBytes_CheckExact(o)) return QS_OK;
+    if (import_buffer(b, o, out, &s)) s = as_is(s, out);
+    else if (list_argument(b, o, out)) s = QS_OK;
+    else return QS_OK;
+    qs_release(b->vm, wrapped);
+    return s;
+}
+
+qs_status qnd_value(Border *b, PyObject *o, qs_value *out) {
+    if (PyList_CheckExact(o) || PyTuple_CheckExact(o)) return items_value(b, o, true, out);
+    return qnd_import(b, o, out);
+}

@@ -15,8 +15,7 @@ static const Array *array_of(PyObject *o) { return value_of(o).kind == QS_ARRAY 
 
 /* The end of an operation on the machine: its result, or its error. */
 static PyObject *finish(Border *b, qs_status s, qs_value *out) {
-    PyObject *r = s == QS_OK ? qpy_from_value(b, *out) : qerror_raise(b, s);
-    if (s == QS_OK) qs_release(b->vm, *out);
+    PyObject *r = s == QS_OK ? qpy_give(b, *out) : qerror_raise(b, s);
     qgil_leave(b);
     return r;
 }
@@ -55,6 +54,7 @@ static PyObject *to_py(PyObject *o, PyObject *unused) {
 static Py_ssize_t length(PyObject *o) {
     const Array *a = array_of(o);
     if (a) return a->rank ? (Py_ssize_t)a->dims[0] : 1;
+    if (value_of(o).kind == QS_CELL) return (Py_ssize_t)((Cell *)value_of(o).u.p)->dims[0];
     PyErr_Format(PyExc_TypeError, "a value of type %s has no length", qs_type_name(border(o)->vm, value_of(o)));
     return -1;
 }

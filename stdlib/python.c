@@ -214,7 +214,7 @@ static bool find_python(Found *f) {
 
 /* -- the bridge ---------------------------------------------------------------------------------------------------- */
 
-#define BRIDGE_FILE "pyquasar/_bridge.abi3.so"
+#define BRIDGE_FILE "pyquasar/_inside.abi3.so"
 
 /* Beside the executable (in the build tree), or installed. */
 static bool bridge_folder(char out[PATH_MAX]) {

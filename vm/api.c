@@ -35,7 +35,7 @@ void qvm_flush(qs_vm *vm) {
 void qvm_write(qs_vm *vm, const char *s, size_t n) {
     Machine *m = qvm(vm);
     qtext_add(&m->out, s, n);
-    if (m->out.len >= OUT_PENDING || (m->line_buffered && n && memchr(s, '\n', n))) qvm_flush(vm);
+    if (m->unbuffered || m->out.len >= OUT_PENDING || (m->line_buffered && n && memchr(s, '\n', n))) qvm_flush(vm);
 }
 
 void qvm_diagnostic(qs_vm *vm, const char *s, size_t n) {

@@ -768,8 +768,16 @@ static Module *module_at(qs_vm *vm, const char *path) {
     return NULL;
 }
 
+/* What was concluded from all names and rules that a module sees. */
+static void forget_derived(qs_vm *vm, Module *m) {
+    m->rules_known = false;
+    qmap_free(&m->joined, qvm_ctx(vm));
+    qmap_init(&m->joined);
+}
+
 void qmod_use(qs_vm *vm, Module *into, Module *m) {
     uint32_t at = into->nimports;
+    forget_derived(vm, into);
     for (uint32_t i = 0; i < into->nimports; i++)
         if (into->imports[i] == m) at = i;
     if (into == m) return;
@@ -872,15 +880,28 @@ qs_status qmod_load_file(qs_vm *vm, const char *path, Module **out) {
     return s;
 }
 
+/* Nobody sees m any more; what was compiled from it works on. */
+static void retire(qs_vm *vm, Module *m) {
+    m->path[0] = 0;
+    for (Module *user = qvm(vm)->modules; user; user = user->next)
+        for (uint32_t i = user->nimports; i-- > 0;) {
+            if (user->imports[i] != m) continue;
+            for (uint32_t k = i; k + 1 < user->nimports; k++) user->imports[k] = user->imports[k + 1];
+            user->nimports--;
+            forget_derived(vm, user);
+        }
+}
+
+/* In the place of a module of that name, if the text is right. */
 qs_status qmod_load_text(qs_vm *vm, const char *name, const char *text, size_t n, Module **out) {
     Fresh fresh = {.n = 0};
     Source *src = qsource_add(qvm_ctx(vm), name, text, n);
     Module *old = module_at(vm, name);
-    if (old) old->path[0] = 0; /* the new text takes its place */
     *out = new_module(vm, name);
     qs_status s = read_source(vm, *out, src, &fresh);
     if (!s) s = link_modules(vm, &fresh);
     if (s) forget(&fresh);
+    else if (old) retire(vm, old);
     return s;
 }
 
@@ -905,14 +926,6 @@ static qs_status eval_unit(qs_vm *vm, Module *m, Unit *u, Fresh *fresh) {
     add_types(vm, m, u);
     enter_names(vm, m, u);
     return link_unit(vm, m, u);
-}
-
-/* What was concluded from all names and rules that the session sees, when a line adds some. */
-static void forget_derived(qs_vm *vm, Module *m, const Unit *u) {
-    if (u->nreductions || u->imports.n) m->rules_known = false;
-    if (!u->nfuncs && !u->imports.n) return;
-    qmap_free(&m->joined, qvm_ctx(vm));
-    qmap_init(&m->joined);
 }
 
 /* Does anything that lives on point into this unit? */
@@ -942,7 +955,7 @@ qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out) {
     Source *src = qsource_add(qvm_ctx(vm), "input", text, n);
     src->internal = true;
     TRY(parse(vm, m, src, &u));
-    forget_derived(vm, m, u);
+    if (u->nfuncs || u->nreductions || u->imports.n) forget_derived(vm, m);
     qs_status s = eval_unit(vm, m, u, &fresh);
     if (s) {
         forget(&fresh);
@@ -970,6 +983,23 @@ qs_status qvm_lookup(qs_vm *vm, const char *name, qs_value *out) {
     if (qval_is_unset(*qvm_global(vm, (uint64_t)slot))) return qmod_unset(vm, qvm(vm)->session, slot, out);
     *out = qval_retain(*qvm_global(vm, (uint64_t)slot));
     return QS_OK;
+}
+
+qs_status qvm_lookup_in(qs_vm *vm, const char *module, const char *name, qs_value *out) {
+    Module *m = module_at(vm, module);
+    uint64_t slot;
+    if (!m) return qerr_set(qvm_ctx(vm), QS_ENAME, "no module is called %s", module);
+    if (!qmap_get(&m->names, qstr_cname(qvm_ctx(vm), name), &slot) || qval_is_unset(*qvm_global(vm, slot)))
+        return qerr_set(qvm_ctx(vm), QS_ENAME, "module %s defines no %s", module, name);
+    *out = qval_retain(*qvm_global(vm, slot));
+    return QS_OK;
+}
+
+void qvm_each_name(qs_vm *vm, const char *module, void (*f)(void *ud, const char *name), void *ud) {
+    const NameVisitor v = {f, ud};
+    Module *m = module ? module_at(vm, module) : NULL;
+    if (!module) qmod_each_name(vm, qvm(vm)->session, f, ud);
+    else if (m) visit_map(&m->names, &v);
 }
 
 qs_status qvm_type_named(qs_vm *vm, const char *text, size_t n, const Type **out, TypeMods *mods) {

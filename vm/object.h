@@ -45,6 +45,7 @@ typedef struct Array {
     size_t count;     /* product of dims */
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
 } Array;
+enum { ARRAY_AS_IS = 1 }; /* hdr.flags: memory that somebody wants used in place; it is never converted implicitly */
 
 enum { CELL_INFERRED = 1 }; /* hdr.flags: elem was seen in the items of a literal, and widens when it must */
 
@@ -126,6 +127,7 @@ typedef struct Machine {
     Text report;                     /* api.c: what qs_error_report gives; module.c: all diagnostics of a refused file */
     bool refused;                    /* `report` holds such diagnostics */
     bool line_buffered;              /* output goes to a terminal */
+    bool unbuffered;                 /* or to a host program that keeps it in order with its own */
     /* the Python bridge (vm/python.h); NULL until a script asks for it */
     const struct Python *python; struct Border *border;
 } Machine;
@@ -205,4 +207,8 @@ void qvm_builtin(qs_vm *vm, const char *name, qs_value v);
 qs_status qvm_type_named(qs_vm *vm, const char *text, size_t n, const Type **out, TypeMods *mods);
 const char *qvm_script(qs_vm *vm, const char **folder); /* the file that was started, "" when there is none, and its folder */
 qs_status qvm_lookup(qs_vm *vm, const char *name, qs_value *out); /* session module, then built-ins; a new reference */
+/* Of the module that was loaded under the name `module` alone: what it defines at its top level. */
+qs_status qvm_lookup_in(qs_vm *vm, const char *module, const char *name, qs_value *out);
+/* Every name that one of these finds: qvm_lookup when module is NULL. */
+void qvm_each_name(qs_vm *vm, const char *module, void (*f)(void *ud, const char *name), void *ud);
 #endif

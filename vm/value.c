@@ -213,7 +213,7 @@ static qs_status convert_array(qs_vm *vm, qs_value v, const Type *t, const char 
     Array *a = qval_array(v), *r;
     bool loses =
         t->inner->kind != TY_NUM || (qdtype_is_complex((qs_dtype)a->dtype) && !qdtype_is_complex(t->inner->dtype));
-    if (loses || !shape_fits(t, a->rank, a->dims)) return mismatch(vm, v, t, what);
+    if (loses || (a->hdr.flags & ARRAY_AS_IS) || !shape_fits(t, a->rank, a->dims)) return mismatch(vm, v, t, what);
     TRY(qarr_convert(vm, a, t->inner->dtype, &r));
     return *out = qarr_value(r), QS_OK;
 }

@@ -1,6 +1,151 @@
-"""Quasar and Python together."""
-from ._support import QuasarError, error_types
-from ._bridge import qfunction, qvalue
+"""The Quasar array language in Python.
 
-globals().update((t.__name__, t) for t in error_types)
-__all__ = ["QuasarError", "qfunction", "qvalue"] + [t.__name__ for t in error_types[1:]]
+    import pyquasar as q
+    q.init("cpu")
+    q.compile_string("louder", "function y = louder(x : vec, gain)\\n  y = x*gain\\nend")
+    q.louder(q.value([1, 2, 3]), 2)
+
+After init, every built-in function and every function, variable and type of what was compiled is an attribute of this
+module: q.zeros(20, 20, 3), q.parallel_do(...)."""
+import atexit as _atexit, os as _os, sys as _sys
+
+from . import _support
+from ._support import QuasarError
+if getattr(_sys, "_quasar_inside", False):  # a script has opened Python; its machine is in the program itself
+    from . import _inside as _bridge
+else:
+    from . import _bridge
+
+qvalue, qfunction, memcpy, value = _bridge.qvalue, _bridge.qfunction, _bridge.memcpy, _bridge.value
+globals().update((t.__name__, t) for t in _support.error_types)
+
+LOCK_READ, LOCK_WRITE, LOCK_READWRITE = 1, 2, 3
+MEMRESOURCE_CPU, MEMRESOURCE_SINGLE_CUDA, MEMRESOURCE_SINGLE_OPENCL = 0, 1, 2
+MEMRESOURCE_DEVICE0 = 16  # DEVICE0 + n is the n-th of devices()
+MEMRESOURCE_DEVICE1, MEMRESOURCE_DEVICE2, MEMRESOURCE_DEVICE3, MEMRESOURCE_DEVICE4 = 17, 18, 19, 20
+
+_opened = None  # the arguments of init
+_folder = _os.path.dirname(_os.path.abspath(__file__))
+
+
+# -- the machine -------------------------------------------------------------------------------------------------------
+
+def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, threads=0, checked=False, memory_limit=0,
+         library_path="", cache_dir=None):
+    """Opens the machine.  Nothing else works before.
+
+    device        "cpu", "opencl", "cuda", with a number as in "opencl:1"; "ref", the slow reference; "auto", the best
+    precision     32 or 64 bits in an array element of type scalar
+    threads       that kernels may use; 0: all
+    checked       an index outside an array is an error in kernels too
+    memory_limit  bytes that arrays may hold; 0: no limit
+    library_path  folders where import looks for files, separated by ':'
+    cache_dir     where compiled kernels are kept; "": nowhere
+
+    The compiler is always there; load_compiler is accepted for programs that ask for it."""
+    global _opened
+    if precision not in (32, 64):
+        raise ValueError("init: precision must be 32 or 64, got %r" % (precision,))
+    wanted = device, precision, threads, checked, memory_limit, library_path, cache_dir
+    if _bridge._is_open():
+        if wanted == _opened:
+            return
+        raise QuasarError("init: the machine is open already%s; call destroy first" % (" on %s" % _opened[0] if _opened else ""))
+    name = device[len("helios:"):] if device.startswith("helios:") else device
+    if name.endswith(".xml"):
+        raise QuasarError("init: device configurations like %s are not supported; name a device: cpu, opencl, auto" % name)
+    folders = ":".join(filter(None, (library_path, _os.path.join(_folder, "stdlib"))))
+    _bridge._open(name, precision, threads, checked, memory_limit, folders, cache_dir)
+    _opened = wanted
+
+
+def destroy():
+    """Closes the machine; init may open another one.  Values of the old one cannot be used any more, but NumPy arrays that
+    share their memory stay valid."""
+    _bridge._close()
+
+
+def devices():
+    """The devices that are open: name, kind, bytes of memory (0: unknown), and whether kernels run there."""
+    return [_support.device(*d) for d in _bridge._devices()]
+
+
+def run_gui():
+    """Waits until all windows are closed; figures are files here, so there are none."""
+    if not _bridge._is_open():
+        raise QuasarError("run_gui: call pyquasar.init first")
+
+
+def _end():  # after what others have registered, because it was registered before
+    try:
+        destroy()
+    except QuasarError:
+        pass  # a daemon thread is still in a script: the machine ends with the process
+
+
+_atexit.register(_end)
+if hasattr(_os, "register_at_fork"):
+    _os.register_at_fork(after_in_child=_bridge._abandon)
+
+
+# -- programs ----------------------------------------------------------------------------------------------------------
+
+class module:
+    """What one text or file defines: m.f is its own f, whatever else is called f."""
+
+    def __init__(self, name):
+        self.__name__ = name
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return _bridge._attribute_in(self.__name__, name)
+
+    def __dir__(self):
+        return _bridge._names(self.__name__)
+
+    def __repr__(self):
+        return "<quasar module %s>" % self.__name__
+
+
+def compile_string(name, text):
+    """Compiles and runs a program; what it defines is found here and in the module that is returned.  A program compiled
+    under the same name before is replaced."""
+    _bridge._load(name, text.encode("utf-8", "surrogateescape"))
+    return module(name)
+
+
+def compile_file(path):
+    """The same for a file; its imports are looked for beside it."""
+    path = _os.path.realpath(path)
+    with open(path, "rb") as f:
+        text = f.read()
+    _bridge._load(path, text)
+    return module(path)
+
+
+def evaluate(text):
+    """Runs statements, as if they were typed at the prompt of qrun; the value of the last one, if it is an expression."""
+    return _bridge._evaluate(text)
+
+
+def import_dll(name):
+    """Imports a library by its name: Quasar.UI.dll and its like are part of this one."""
+    evaluate('import "%s"' % name)
+
+
+def import_native(name):
+    """The same; libraries in machine code cannot be loaded."""
+    import_dll(name if name.lower().endswith((".dll", ".so", ".pyd", ".q")) else name + ".so")
+
+
+def typename(text):
+    """A type of the language: typename("vec[mat]")(4) makes a value of it."""
+    return _bridge._typename(text)
+
+
+__getattr__ = _bridge._attribute
+
+
+def __dir__():
+    return sorted({n for n in globals() if not n.startswith("_") or n.endswith("__")} | set(_bridge._names(None)))

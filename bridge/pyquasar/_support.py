@@ -199,6 +199,15 @@ def end():
             pass
 
 
+def device(name, kind, memory, default):
+    """One of devices()."""
+    global device
+    import collections
+    device = collections.namedtuple("device", "name kind memory default")
+    device.__module__ = "pyquasar"
+    return device(name, kind, memory, default)
+
+
 # -- small things --------------------------------------------------------------------------------------------------------
 
 def missing_attribute(e, owner, name):
@@ -276,6 +285,17 @@ def plain(x):
     if a.dtype.kind in "mM" or a.dtype.itemsize > 16 or (a.dtype.kind == "f" and a.dtype.itemsize > 8):
         raise TypeError("from_py: elements of type %s have no counterpart in the language" % a.dtype)
     return numpy.array(a, a.dtype.newbyteorder("="), order="C", copy=True)
+
+
+def misplaced(a):
+    """Why the elements of a NumPy array cannot be used where they are."""
+    if a.ndim > 8:
+        return "an array has at most 8 dimensions, not %d" % a.ndim
+    if not a.dtype.isnative:
+        return "elements of type %s are in the byte order of another machine" % a.dtype.str
+    if a.dtype.itemsize > 16 or a.dtype.kind == "f" and a.dtype.itemsize > 8:
+        return "elements of type %s have no counterpart in the language" % a.dtype
+    return "the elements lie at addresses that are no multiples of their size"
 
 
 def _numbers(x):

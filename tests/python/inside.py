@@ -67,7 +67,7 @@ def a_hundred_exits_are_clean():
 @test
 def python_is_not_loaded_unless_it_is_asked_for():
     maps = run('print fileread("/proc/self/maps")\n')
-    assert "libpython" not in maps and "_bridge" not in maps
+    assert "libpython" not in maps and "_inside" not in maps
     maps = run('pyimport("sys")\nprint fileread("/proc/self/maps")\n')
     assert "libpython" in maps
 

@@ -1,0 +1,303 @@
+/* host.c -- Python holds the machine: opening and closing it, compiling, names, devices, types.
+ *
+ * These are the functions that pyquasar/__init__.py is made of.  There is one machine at a time, qbridge.host; in a script
+ * it is the one that runs the script.  Functions of the language are kept in the dict of the package once somebody has
+ * asked for them, until something is compiled, so that q.f is no slower than any other attribute. */
+#include "bridge/bridge.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static PyObject *kept; /* names in the package's dict that are the machine's: a list */
+
+static PyObject *package_dict(void) {
+    PyObject *package = PyImport_AddModule("pyquasar");
+    return package ? PyModule_GetDict(package) : NULL;
+}
+
+static void forget_names(void) {
+    PyObject *dict = package_dict();
+    for (Py_ssize_t i = 0; dict && kept && i < PyList_Size(kept); i++)
+        if (PyDict_DelItem(dict, PyList_GetItem(kept, i)) < 0) PyErr_Clear();
+    PyErr_Clear();
+    Py_CLEAR(kept);
+}
+
+static void keep_name(PyObject *name, PyObject *o) {
+    PyObject *dict = package_dict();
+    if (!kept) kept = PyList_New(0);
+    if (!dict || !kept || PyList_Append(kept, name) < 0 || PyDict_SetItem(dict, name, o) < 0) PyErr_Clear();
+}
+
+static PyObject *none(void) { return Py_INCREF(Py_None), Py_None; }
+
+/* -- opening and closing ------------------------------------------------------------------------------------------- */
+
+/* Program output goes where Python's own goes, and in order with it. */
+static void show(void *unused, int fd, const char *s, size_t n) {
+    PyObject *type, *value, *traceback, *stream = PySys_GetObject(fd == 1 ? "stdout" : "stderr");
+    Border *b = qbridge.host;
+    (void)unused;
+    if (!stream || stream == Py_None) return;
+    Py_INCREF(stream);
+    PyErr_Fetch(&type, &value, &traceback);
+    PyObject *text = PyUnicode_DecodeUTF8(s, (Py_ssize_t)n, "replace");
+    PyObject *r = text ? PyObject_CallMethod(stream, "write", "O", text) : NULL;
+    if (!r) PyErr_WriteUnraisable(stream);
+    Py_XDECREF(r);
+    Py_XDECREF(text);
+    Py_DECREF(stream);
+    PyErr_Restore(type, value, traceback);
+    if (b) qgil_back(b);
+}
+
+static PyObject *fail(const char *text) { return PyErr_SetString((PyObject *)qbridge.error, text), NULL; }
+
+/* (device, precision, threads, checked, memory limit, library folders, cache folder) */
+static PyObject *open_machine(PyObject *module, PyObject *args) {
+    qs_config c;
+    int checked;
+    Py_ssize_t limit;
+    qs_vm *vm = NULL;
+    (void)module;
+    qs_config_init(&c);
+    if (!PyArg_ParseTuple(args, "siipnzz", &c.device, &c.precision, &c.threads, &checked, &limit, &c.library_path,
+                          &c.cache_dir))
+        return NULL;
+    c.checked = checked;
+    c.memory_limit = (size_t)limit;
+    c.write = show;
+    qs_status s = qs_open(&c, &vm);
+    Border *b = vm ? qbridge_border(vm, false) : NULL;
+    if (!b) return qs_close(vm), PyErr_NoMemory();
+    qbridge_attach(vm);
+    if (s != QS_OK) return qerror_raise(b, s), qs_close(vm), NULL;
+    b->hosted = true;
+    qvm(vm)->unbuffered = true;
+    qbridge.host = b;
+    return none();
+}
+
+static PyObject *close_machine(PyObject *module, PyObject *unused) {
+    Border *b = qbridge.host;
+    (void)module;
+    (void)unused;
+    if (!b) return none();
+    if (!b->hosted) return fail("destroy: the machine belongs to the script that runs");
+    if (qgil_enter(b) < 0) return NULL;
+    bool used = qgil_used(b);
+    qgil_leave(b);
+    if (used) return fail("destroy: a script function is still running");
+    forget_names();
+    qs_close(b->vm);
+    return none();
+}
+
+static PyObject *is_open(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    return PyBool_FromLong(qbridge.host != NULL);
+}
+
+/* In the child of a fork: threads and devices have stayed behind, and so does the machine. */
+static PyObject *abandon(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    forget_names();
+    qgil_abandon();
+    return none();
+}
+
+/* The machine, entered; NULL with an exception.  `what` wants it. */
+static Border *enter(const char *what) {
+    Border *b = qbridge.host;
+    if (!b) {
+        PyErr_Format((PyObject *)qbridge.errors[QS_ENAME], "%s: call pyquasar.init first, as in init(\"cpu\")", what);
+        return NULL;
+    }
+    return qgil_enter(b) < 0 ? NULL : b;
+}
+
+static PyObject *leave(Border *b, PyObject *r) { return qgil_leave(b), r; }
+
+/* -- compiling ----------------------------------------------------------------------------------------------------- */
+
+/* (name, text) */
+static PyObject *load(PyObject *module, PyObject *args) {
+    const char *name, *text;
+    Py_ssize_t n;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "sy#", &name, &text, &n)) return NULL;
+    Border *b = enter("compile");
+    if (!b) return NULL;
+    qs_status s = qs_load(b->vm, name, text, (size_t)n);
+    forget_names();
+    return leave(b, s == QS_OK ? none() : qerror_raise(b, s));
+}
+
+static PyObject *evaluate(PyObject *module, PyObject *text) {
+    qs_value v = qs_nil();
+    (void)module;
+    PyObject *bytes = PyUnicode_AsEncodedString(text, "utf-8", "surrogateescape");
+    Border *b = bytes ? enter("evaluate") : NULL;
+    if (!b) return Py_XDECREF(bytes), NULL;
+    qs_status s = qs_eval(b->vm, PyBytes_AsString(bytes), &v);
+    Py_DECREF(bytes);
+    forget_names();
+    return leave(b, s == QS_OK ? qpy_give(b, v) : qerror_raise(b, s));
+}
+
+/* -- names --------------------------------------------------------------------------------------------------------- */
+
+/* A function under its own name: nothing but compiling gives the name another meaning. */
+static bool lasting(qs_value v, const char *name) {
+    const Function *f = v.kind == QS_FUNCTION ? v.u.p : NULL;
+    return f && f->name && f->fkind != FN_FOREIGN && !(f->fkind == FN_SCRIPT && f->ast->is_lambda) &&
+           strcmp(f->name->s, name) == 0;
+}
+
+/* A variable, a function, a type; the error of the first when it is none of them. */
+static qs_status find(qs_vm *vm, const char *module, const char *name, qs_value *out) {
+    const Type *t;
+    TypeMods mods = {0};
+    qs_status s = module ? qvm_lookup_in(vm, module, name, out) : qvm_lookup(vm, name, out);
+    if (s != QS_ENAME) return s;
+    ErrorState unknown = qvm_ctx(vm)->err;
+    qs_error_clear(vm);
+    if (qvm_type_named(vm, name, strlen(name), &t, &mods) == QS_OK) return *out = qobj_type(vm, t, mods), QS_OK;
+    qs_error_clear(vm);
+    qvm_ctx(vm)->err = unknown;
+    return s;
+}
+
+static const char *plain_name(PyObject *name) { /* names with _ in front are Python's own */
+    const char *s = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    if (s && *s != '_') return s;
+    if (!PyErr_Occurred()) PyErr_Format(PyExc_AttributeError, "module 'pyquasar' has no attribute %R", name);
+    return NULL;
+}
+
+static PyObject *attribute(PyObject *module, PyObject *name) {
+    const char *s = plain_name(name);
+    Border *b = s ? enter(s) : NULL;
+    qs_value v;
+    (void)module;
+    if (!b) return NULL;
+    qs_status status = find(b->vm, NULL, s, &v);
+    if (status != QS_OK) return leave(b, qerror_raise(b, status));
+    bool keep = lasting(v, s);
+    PyObject *r = qpy_give(b, v);
+    if (r && keep) keep_name(name, r);
+    return leave(b, r);
+}
+
+/* (module, name) */
+static PyObject *attribute_in(PyObject *module, PyObject *args) {
+    const char *in, *name;
+    qs_value v;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "ss", &in, &name)) return NULL;
+    Border *b = enter(name);
+    if (!b) return NULL;
+    qs_status s = find(b->vm, in, name, &v);
+    return leave(b, s == QS_OK ? qpy_give(b, v) : qerror_raise(b, s));
+}
+
+static void add_name(void *list, const char *name) {
+    PyObject *s = qpy_string(name, strlen(name));
+    if (s) PyList_Append(list, s);
+    Py_XDECREF(s);
+}
+
+/* (module or None): all names when it is None; none without a machine. */
+static PyObject *names(PyObject *module, PyObject *args) {
+    const char *in;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "z", &in)) return NULL;
+    PyObject *list = PyList_New(0);
+    Border *b = list && qbridge.host ? enter("names") : NULL;
+    if (!b) return list;
+    qvm_each_name(b->vm, in, add_name, list);
+    return leave(b, list);
+}
+
+/* -- values and types ---------------------------------------------------------------------------------------------- */
+
+static PyObject *value(PyObject *module, PyObject *x) {
+    Border *b = enter("value");
+    qs_value v;
+    (void)module;
+    if (!b) return NULL;
+    qs_status s = qnd_value(b, x, &v);
+    if (s != QS_OK) return leave(b, qerror_raise(b, s));
+    PyObject *r = v.kind == QS_FUNCTION ? qpy_from_value(b, v) : qvalue_new(b, v);
+    qs_release(b->vm, v);
+    return leave(b, r);
+}
+
+static PyObject *type_named(PyObject *module, PyObject *args) {
+    const char *text;
+    Py_ssize_t n;
+    const Type *t;
+    TypeMods mods = {0};
+    (void)module;
+    if (!PyArg_ParseTuple(args, "s#", &text, &n)) return NULL;
+    Border *b = enter("typename");
+    if (!b) return NULL;
+    qs_status s = qvm_type_named(b->vm, text, (size_t)n, &t, &mods);
+    if (s != QS_OK) return leave(b, qerror_raise(b, s));
+    qs_value v = qobj_type(b->vm, t, mods);
+    PyObject *r = qvalue_new(b, v);
+    qs_release(b->vm, v);
+    return leave(b, r);
+}
+
+/* -- devices and memory -------------------------------------------------------------------------------------------- */
+
+/* [(name, kind, memory, whether kernels run there)] */
+static PyObject *devices(PyObject *module, PyObject *unused) {
+    Border *b = enter("devices");
+    qs_device_info d;
+    (void)module;
+    (void)unused;
+    PyObject *list = b ? PyList_New(0) : NULL;
+    for (int i = 0; list && qs_device(b->vm, i, &d); i++) {
+        PyObject *o = Py_BuildValue("(ssnO)", d.name, d.kind, (Py_ssize_t)d.memory, d.default_device ? Py_True : Py_False);
+        if (!o || PyList_Append(list, o) < 0) Py_CLEAR(list);
+        Py_XDECREF(o);
+    }
+    return b ? leave(b, list) : NULL;
+}
+
+/* (destination, source, bytes), as memcpy of C. */
+static PyObject *copy_memory(PyObject *module, PyObject *args) {
+    PyObject *dst, *src;
+    Py_ssize_t n;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOn", &dst, &src, &n)) return NULL;
+    void *to = PyLong_AsVoidPtr(dst), *from = PyErr_Occurred() ? NULL : PyLong_AsVoidPtr(src);
+    if (PyErr_Occurred()) return NULL;
+    if (n < 0 || (n > 0 && (!to || !from)))
+        return PyErr_SetString(PyExc_ValueError, "memcpy: addresses and a number of bytes >= 0 are wanted"), NULL;
+    memcpy(to, from, (size_t)n);
+    return none();
+}
+
+PyMethodDef qhost_functions[] = {
+    {"_open", open_machine, METH_VARARGS, NULL},
+    {"_close", close_machine, METH_NOARGS, NULL},
+    {"_is_open", is_open, METH_NOARGS, NULL},
+    {"_abandon", abandon, METH_NOARGS, NULL},
+    {"_load", load, METH_VARARGS, NULL},
+    {"_evaluate", evaluate, METH_O, NULL},
+    {"_attribute", attribute, METH_O, NULL},
+    {"_attribute_in", attribute_in, METH_VARARGS, NULL},
+    {"_names", names, METH_VARARGS, NULL},
+    {"_devices", devices, METH_NOARGS, NULL},
+    {"value", value, METH_O,
+     "value(x)\n--\n\nx as a value of the language: an array of the same memory, of a list of numbers what [...] makes, of "
+     "any other list a cell."},
+    {"_typename", type_named, METH_VARARGS, NULL},
+    {"memcpy", copy_memory, METH_VARARGS, "memcpy(dst, src, n, /)\n--\n\nCopies n bytes between two addresses of the host's memory."},
+    {NULL, NULL, 0, NULL},
+};

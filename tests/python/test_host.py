@@ -1,0 +1,282 @@
+"""import pyquasar: the machine, programs, names, arguments.
+
+    PYTHONPATH=build/python python3 -m unittest discover tests/python"""
+import subprocess, sys, textwrap, unittest
+
+import pyquasar as q
+
+try:
+    import numpy as np
+except ImportError:
+    np = None
+
+needs_numpy = unittest.skipUnless(np, "needs numpy")
+
+
+def in_child(text, **options):
+    """Runs a program of its own; gives what it printed."""
+    r = subprocess.run([sys.executable, "-c", textwrap.dedent(text)], capture_output=True, text=True, timeout=120, **options)
+    assert r.returncode == 0, (r.returncode, r.stdout, r.stderr)
+    return r.stdout
+
+
+class Machine(unittest.TestCase):
+    def setUp(self):
+        q.init("cpu")
+
+    def compile(self, text, name="test"):
+        return q.compile_string(name, textwrap.dedent(text))
+
+
+class Life(unittest.TestCase):
+    def tearDown(self):
+        q.destroy()
+
+    def test_nothing_works_before_init(self):
+        out = in_child("""
+            import pyquasar as q
+            for f in (lambda: q.zeros(3), lambda: q.value(1), lambda: q.compile_string("a", ""), lambda: q.typename("vec"),
+                      lambda: q.devices(), lambda: q.evaluate("1"), q.run_gui):
+                try: f()
+                except q.QuasarError as e: assert "call pyquasar.init first" in str(e), e
+                else: raise AssertionError("no error")
+            assert not hasattr(q, "zeros")
+            q.init("cpu")
+            print(q.zeros(2))
+            """)
+        self.assertEqual(out, "[0,0]\n")
+
+    def test_destroy_and_init_again(self):
+        q.init("cpu")
+        a, f = q.zeros(3), q.zeros
+        q.destroy()
+        for use in (lambda: a[0], lambda: f(3), lambda: a + 1, lambda: str(a), lambda: q.zeros(3)):
+            self.assertRaises(q.QuasarError, use)
+        q.destroy()
+        q.init("cpu", precision=64)
+        self.assertEqual(q.zeros(3).typename, "vec")
+        self.assertRaises(q.QuasarError, lambda: q.sum(a))
+
+    def test_init_twice(self):
+        q.init("cpu")
+        q.init("cpu")
+        with self.assertRaisesRegex(q.QuasarError, "open already on cpu; call destroy first"):
+            q.init("ref")
+
+    def test_devices(self):
+        for name in ("helios:cpu", "auto", "ref"):
+            q.init(name)
+            d = q.devices()[0]
+            self.assertTrue(d.default)
+            self.assertEqual(d.kind, "ref" if name == "ref" else d.kind)
+            q.destroy()
+        for name, why in (("nothing", "no device kind nothing"), ("hyperion.xml", "not supported"), ("cpu:7", "cpu:7 is not there")):
+            with self.assertRaisesRegex(q.QuasarError, why):
+                q.init(name)
+        with self.assertRaisesRegex(ValueError, "precision must be 32 or 64"):
+            q.init("cpu", precision=16)
+        q.init("cpu", loadCompiler=True)
+        q.destroy()
+        q.init("cpu", load_compiler=1)
+
+    def test_import_is_light(self):
+        self.assertEqual(in_child("""
+            import sys, signal
+            before = [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM, signal.SIGSEGV)]
+            import pyquasar
+            print([m for m in ("numpy", "torch", "inspect", "ast", "collections.abc") if m in sys.modules])
+            assert before == [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM, signal.SIGSEGV)]
+            """, env={"PYTHONPATH": ":".join(sys.path)}).replace(", 'collections.abc'", "").replace("'collections.abc'", ""), "[]\n")
+
+    def test_nothing_but_its_door_is_exported(self):
+        import ctypes
+        library = ctypes.CDLL(q._bridge.__file__)
+        self.assertFalse(hasattr(library, "qs_open"))
+        self.assertFalse(hasattr(library, "qarr_new"))
+
+    def test_the_child_of_a_fork(self):
+        self.assertEqual(in_child("""
+            import os, pyquasar as q
+            q.init("cpu")
+            a = q.ones(1000) + 1
+            child = os.fork()
+            if child == 0:
+                try: q.ones(3)
+                except AttributeError as e: print("call pyquasar.init first" in str(e), flush=True)
+                try: a[0]
+                except q.QuasarError as e: print(e, flush=True)
+                q.init("cpu")
+                print(q.sum(q.ones(100000) + 1), flush=True)
+                os._exit(0)
+            os.waitpid(child, 0)
+            print(a[999])
+            """), "True\nthe Quasar machine of this object is closed\n200000.0\n2.0\n")
+
+    def test_spawned_children_work(self):
+        self.assertEqual(in_child("""
+            import multiprocessing, sys, pyquasar as q
+            def main():
+                q.init("cpu")
+                import subprocess
+                print(subprocess.run([sys.executable, "-c", "import pyquasar as q; q.init('cpu'); print(q.sum([1,2]))"],
+                                     capture_output=True, text=True).stdout, end="")
+            main()
+            """), "3.0\n")
+
+
+class Programs(Machine):
+    def test_the_same_name_is_replaced(self):
+        self.compile("function y = f()\n y = 1\nend\nfunction y = gone()\n y = 1\nend\nx = 5", "p")
+        self.assertEqual((q.f(), q.x, q.gone()), (1, 5, 1))
+        old = q.f
+        self.compile("function y = f()\n y = 2\nend\nfunction y = f(a)\n y = a\nend", "p")
+        self.assertEqual((q.f(), q.f(7), old()), (2, 7, 1))
+        self.assertRaises(AttributeError, lambda: q.gone)
+        with self.assertRaises(q.QuasarSyntaxError):
+            self.compile("function y = f(\n", "p")
+        self.assertEqual(q.f(), 2)
+
+    def test_a_module_knows_its_own(self):
+        a = self.compile("function y = who()\n y = \"a\"\nend", "a")
+        b = self.compile("function y = who()\n y = \"b\"\nend\nv = 3", "b")
+        self.assertEqual((a.who(), b.who(), q.who(), b.v), ("a", "b", "b", 3))
+        self.assertEqual(sorted(dir(b)), ["v", "who"])
+        self.assertRaises(AttributeError, lambda: a.v)
+        self.assertEqual(repr(a), "<quasar module a>")
+
+    def test_files(self):
+        import os, tempfile
+        with tempfile.TemporaryDirectory() as d:
+            def write(name, text):
+                with open(os.path.join(d, name), "w") as f:
+                    f.write(text)
+                return os.path.join(d, name)
+            write("helper.q", "function y = helper(x)\n y = 10*x\nend\n")
+            path = write("main.q", "import \"helper.q\"\nfunction y = in_file(x)\n y = helper(x)+1\nend\n")
+            self.assertEqual(q.compile_file(path).in_file(2), 21)
+            write("main.q", "function y = in_file(x)\n y = x-1\nend\n")
+            q.compile_file(path)
+            self.assertEqual(q.in_file(2), 1)
+            self.assertRaises(OSError, q.compile_file, os.path.join(d, "none.q"))
+
+    def test_libraries(self):
+        q.import_dll("Quasar.UI.dll")
+        q.import_native("Quasar.CompMath")
+        for f in (q.import_dll, q.import_native):
+            with self.assertRaisesRegex(q.QuasarIOError, "library mine.* is not available"):
+                f("mine.so")
+
+    def test_variables_are_read_when_asked_for(self):
+        self.compile("n = 0\nfunction [] = count()\n n = 1\nend\nf = x -> x+1", "p")
+        self.assertEqual((q.n, q.f(1)), (0, 2))
+        q.evaluate("f = x -> x+2")
+        self.assertEqual(q.f(1), 3)
+
+    def test_types(self):
+        w = q.typename("vec[mat]")(4)
+        self.assertEqual(len(w), 4)
+        self.assertTrue(q.type(q.zeros(2, 2, 2), "cube{:}"))
+        self.compile("type point : class\n x : scalar\n y : scalar = 4\nend", "p")
+        self.assertEqual(q.point(x=3).x + q.point().y, 7)
+        with self.assertRaisesRegex(q.QuasarError, "nonsense"):
+            q.typename("nonsense")
+
+    def test_names(self):
+        self.compile("function [] = mine()\nend", "p")
+        self.assertLessEqual({"mine", "zeros", "parallel_do", "init", "LOCK_READ"}, set(dir(q)))
+        with self.assertRaisesRegex(AttributeError, "zeroz; did you mean zeros"):
+            q.zeroz
+
+    def test_output_is_in_order(self):
+        self.assertEqual(in_child("""
+            import pyquasar as q
+            q.init("cpu")
+            q.compile_string("p", 'function [] = say(f)\\n print "2"\\n f()\\n print "4"\\nend')
+            print("1")
+            q.say(lambda: print("3"))
+            print("5")
+            """), "1\n2\n3\n4\n5\n")
+        import contextlib, io
+        with contextlib.redirect_stdout(io.StringIO()) as text:
+            q.print("here ", q.value([1, 2]))
+        self.assertEqual(text.getvalue(), "here [1,2]\n")
+
+
+class Arguments(Machine):
+    def test_numbers_strings_lists(self):
+        self.compile("function y = t(x)\n y = type(x)\nend", "p")
+        for x, t in ((1, "scalar"), (1.5, "scalar"), (True, "bool"), (1j, "cscalar"), ("s", "string"), ([1, 2], "vec"),
+                     ((1, 2.5), "vec"), ([[1, 2], [3, 4]], "mat"), ([], "vec"), ([1, "a"], "pyvalue"), ({}, "pyvalue"),
+                     (b"a", "pyvalue"), (bytearray(3), "vec[uint8]")):
+            self.assertEqual(q.t(x), t, x)
+        self.assertEqual(q.t(q.value([1, "a"])), "vec[??]")
+
+    def test_named_and_missing_arguments(self):
+        self.compile("function y = f(a, b = 10, c = 100)\n y = a+b+c\nend", "p")
+        self.assertEqual((q.f(1), q.f(1, 2), q.f(1, c=5), q.f(c=1, b=2, a=3)), (111, 103, 16, 6))
+        with self.assertRaisesRegex(TypeError, "argument a is missing"):
+            q.f(b=1)
+        with self.assertRaisesRegex(q.QuasarError, "no argument bb; did you mean b"):
+            q.f(1, bb=2)
+        with self.assertRaisesRegex(TypeError, "at most 3 arguments, got 4"):
+            q.f(1, 2, 3, 4)
+
+    def test_several_results(self):
+        self.compile("function [a, b] = two()\n a = 1\n b = {1,\"x\"}\nend\nfunction [] = none()\nend", "p")
+        a, b = q.two()
+        self.assertEqual((a, len(b), b[1]), (1, 2, "x"))
+        self.assertIsNone(q.none())
+
+    @needs_numpy
+    def test_arrays_are_used_in_place(self):
+        self.compile("""
+            function [] = double(x)
+              x *= 2
+            end
+            function [] = __kernel__ inc(x, pos : ivec2)
+              x[pos[0],pos[1]] += 1
+            end""")
+        for dtype in ("f4", "f8", "i4", "i8", "u1", "f2"):
+            base = np.zeros((6, 8), dtype)
+            for view in (base, base[::2], base[:, ::-1], base.T, base[1:4, 2:3], base[5:2:-1, ::3]):
+                base[:] = np.arange(48).reshape(6, 8)
+                want = view * 2
+                q.double(view)
+                np.testing.assert_array_equal(view, want)
+                q.parallel_do(view.shape, view, q.inc)
+                np.testing.assert_array_equal(view, want + 1)
+
+    @needs_numpy
+    def test_wrong_arrays(self):
+        self.compile("""
+            function y = f(img : mat)
+              y = img
+            end
+            function [] = __kernel__ k(img : mat, pos : ivec2)
+              img[pos[0],pos[1]] = 1
+            end""")
+        with self.assertRaisesRegex(TypeError, "argument img must be mat, got imat of size 2x2"):
+            q.f(np.zeros((2, 2), np.int32))
+        with self.assertRaisesRegex(TypeError, "argument img must be mat, got cube of size 2x2x2"):
+            q.f(np.zeros((2, 2, 2), np.float32))
+        with self.assertRaisesRegex(TypeError, "argument img: elements of type >f4 are in the byte order"):
+            q.f(np.zeros((2, 2), ">f4"))
+        with self.assertRaisesRegex(TypeError, "img must be mat, got cube"):
+            q.parallel_do([2, 2], np.zeros((2, 2, 2), np.float32), q.k)
+        fixed = np.zeros((2, 2), np.float32)
+        fixed.flags.writeable = False
+        with self.assertRaisesRegex(q.QuasarError, "read-only"):
+            q.parallel_do([2, 2], fixed, q.k)
+        self.assertEqual(q.f(fixed).shape, (2, 2))
+
+    @needs_numpy
+    def test_numpy_numbers(self):
+        self.compile("function y = plus(x)\n y = x+1\nend", "p")
+        for t in (np.float32, np.float64, np.int64, np.uint8, np.float16):
+            self.assertEqual(q.plus(t(2)), 3)
+        self.assertEqual(q.plus(np.bool_(True)), 2)
+        self.assertEqual(q.plus(np.array(4.0)), 5)
+
+
+if __name__ == "__main__":
+    unittest.main()
