@@ -73,7 +73,7 @@ struct Border {
     /* gil.c */
     pthread_t owner;       /* threads->id, whose state the machine has now */
     Thread *threads;       /* the owner first */
-    bool away;             /* the owner works without the GIL: nobody may touch the machine */
+    Flag away;             /* the owner works without the GIL: nobody may touch the machine */
     int waiting;           /* threads that want the machine */
     qs_value *dropped; uint32_t ndropped, cap_dropped; /* references to release when it is back */
     bool hosted;           /* Python opened the machine: its arrays go in as they are, cells stay cells (convert.c) */

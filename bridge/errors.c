@@ -37,6 +37,7 @@ static PyObject *fetch(void) { /* the exception that is set, whole, with its tra
 static qs_status leave(Border *b, PyObject *e) { /* SystemExit: the program ends */
     Machine *m = qvm(b->vm);
     PyObject *code = qbridge_support("exit_code", "(O)", e);
+    qgil_back(b);
     m->exit_code = code ? (int)PyLong_AsLong(code) : 1;
     m->exiting = true;
     Py_XDECREF(code);
@@ -46,7 +47,7 @@ static qs_status leave(Border *b, PyObject *e) { /* SystemExit: the program ends
 }
 
 static qs_status interrupt(Border *b, PyObject *e) {
-    qvm(b->vm)->interrupted = 0;
+    qflag_lower(&qvm(b->vm)->interrupted);
     Py_DECREF(e);
     return qs_fail(b->vm, QS_EINTERRUPT, "interrupted");
 }
@@ -60,6 +61,7 @@ static qs_status status_of(PyObject *e) {
 
 qs_status qerror_format(Border *b, PyObject *e, qs_value *out) {
     PyObject *text = qbridge_support("describe", "(O)", e);
+    qgil_back(b); /* else the error would be that of another thread */
     if (!text) {
         PyErr_Clear();
         text = PyUnicode_FromString("an exception that cannot be described");
@@ -82,6 +84,7 @@ static qs_status error_of(Border *b, PyObject *e) {
 
 qs_status qerror_take(Border *b) {
     PyObject *e = fetch();
+    qgil_back(b);
     if (!e) return qs_fail(b->vm, QS_EINTERNAL, "Python failed without an exception");
     if (PyErr_GivenExceptionMatches(e, PyExc_SystemExit)) return leave(b, e);
     if (PyErr_GivenExceptionMatches(e, PyExc_KeyboardInterrupt)) return interrupt(b, e);
@@ -91,6 +94,7 @@ qs_status qerror_take(Border *b) {
 qs_status qerror_report(qs_vm *vm, PyObject *e, qs_value *out) {
     Border *b = border_of(vm);
     PyObject *text = qbridge_support("traceback_text", "(O)", e);
+    qgil_back(b);
     if (text) return qpy_text(b, text, out);
     PyErr_Clear();
     return qs_string(vm, "", 0, out);
@@ -136,6 +140,7 @@ PyObject *qerror_raise(Border *b, qs_status s) {
     PyObject *done = e && frames ? qbridge_support("add_frames", "(OO)", e, frames) : NULL;
     Py_XDECREF(done);
     Py_XDECREF(frames);
+    qgil_back(b);
     qs_error_clear(b->vm);
     if (!e) return NULL;
     PyErr_Clear();

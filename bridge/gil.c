@@ -70,7 +70,7 @@ static void wait_until_back(Border *b) {
     b->waiting++;
     PyThreadState *me = PyEval_SaveThread();
     pthread_mutex_lock(&lock);
-    while (b->away) pthread_cond_wait(&back, &lock);
+    while (qflag_is_up(&b->away)) pthread_cond_wait(&back, &lock);
     pthread_mutex_unlock(&lock);
     PyEval_RestoreThread(me);
     b->waiting--;
@@ -83,7 +83,7 @@ static void stop_forever(void) {
 }
 
 void qgil_reclaim(Border *b) {
-    while (b->vm && b->away) wait_until_back(b);
+    while (b->vm && qflag_is_up(&b->away)) wait_until_back(b);
     if (!b->vm) stop_forever();
     Thread *mine = thread_of(b, pthread_self());
     if (mine) switch_to(b, mine);
@@ -92,8 +92,8 @@ void qgil_reclaim(Border *b) {
 int qgil_enter(Border *b) {
     pthread_t me = pthread_self();
     qbridge.disturbed = true; /* cycles.c */
-    if (b->vm && !b->away && pthread_equal(b->owner, me)) return b->threads->depth++, 0;
-    while (b->vm && b->away) wait_until_back(b);
+    if (b->vm && !qflag_is_up(&b->away) && pthread_equal(b->owner, me)) return b->threads->depth++, 0;
+    while (b->vm && qflag_is_up(&b->away)) wait_until_back(b);
     if (!b->vm) return PyErr_SetString((PyObject *)qbridge.error, "the Quasar machine of this object is closed"), -1;
     Thread *t = thread_of(b, me);
     if (!t) t = idle_thread(b);
@@ -111,7 +111,7 @@ void qgil_leave(Border *b) { b->threads->depth--; }
 
 void qgil_unblock(qs_vm *vm) {
     Border *b = border_of(vm);
-    b->away = true;
+    qflag_raise(&b->away);
     resting = PyEval_SaveThread();
 }
 
@@ -123,7 +123,7 @@ void qgil_block(qs_vm *vm) {
     Border *b = border_of(vm);
     PyEval_RestoreThread(resting);
     if (b->waiting) pthread_mutex_lock(&lock);
-    b->away = false;
+    qflag_lower(&b->away);
     if (b->waiting) {
         pthread_cond_broadcast(&back);
         pthread_mutex_unlock(&lock);
@@ -191,7 +191,7 @@ void qgil_decref(PyObject *o) {
 
 void qgil_release(Border *b, qs_value v) {
     if (!b->vm || !qval_is_object(v)) return;
-    if (!b->away) {
+    if (!qflag_is_up(&b->away)) {
         qs_release(b->vm, v);
         return;
     }
@@ -218,7 +218,7 @@ static void *tick(void *unused) {
         pthread_mutex_lock(&lock);
         if (!ticker.machines) break;
         for (Border *b = qbridge.borders; b; b = b->next)
-            if (b->vm) qvm(b->vm)->attention = 1;
+            if (b->vm) qflag_raise(&qvm(b->vm)->attention);
         pthread_mutex_unlock(&lock);
     }
     ticker.running = false;

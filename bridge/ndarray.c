@@ -355,6 +355,7 @@ static qs_status import_dict(Border *b, PyObject *dict, qs_value *out) {
 static qs_status import_other(Border *b, PyObject *o, qs_value *out) {
     qs_status s;
     PyObject *plain = qbridge_support("plain", "(O)", o);
+    qgil_back(b);
     if (!plain) return qerror_take(b);
     if (PyList_Check(plain) || PyTuple_Check(plain)) s = import_items(b, plain, out);
     else if (PyDict_Check(plain)) s = import_dict(b, plain, out);

@@ -321,7 +321,7 @@ static void run_measured(Job *j, Program *p, int64_t nblocks, int64_t positions,
     p->cost = p->cost < 0 ? cost : (3 * p->cost + cost) / 4;
 }
 
-static const volatile int never;
+static const Flag never;
 
 static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const DevArg *args, DevFault *fault) {
     DevFault unseen = {0};
@@ -344,7 +344,7 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
     if (p->info->shared_bytes + p->info->item_bytes) TRY(get_scratch(d, p, run, l->rank, threads));
     if (p->info->flags & NATIVE_LOOPS) run_measured(&j, p, nblocks, positions, threads);
     else run_job(&j, nblocks, positions, threads);
-    return *run->stop ? qerr_set(d->ctx, QS_EINTERRUPT, "interrupted") : QS_OK;
+    return qflag_is_up(run->stop) ? qerr_set(d->ctx, QS_EINTERRUPT, "interrupted") : QS_OK;
 }
 
 static qs_status sync_device(Device *d) {

@@ -4,6 +4,7 @@
 #ifndef DEVICES_DEVICE_H
 #define DEVICES_DEVICE_H
 #include "vm/base/ctx.h"
+#include "vm/base/flag.h"
 
 enum { MAX_DEVICES = 8, HOST_MEMORY = 0 }; /* memory spaces; several devices may share one: ref and cpu use the host's */
 
@@ -64,7 +65,7 @@ struct Device {
     size_t total_memory;       /* bytes; 0 unknown */
     size_t limit;              /* bytes that arrays may occupy; 0 no limit but the device's own */
     int32_t max_block;         /* work items in a block */
-    const volatile int *stop;  /* the machine's interrupt flag */
+    const Flag *stop;          /* the machine's interrupt flag */
     void *state;               /* of the backend */
     struct Heap *heap;         /* devices/heap.c: freed blocks kept for reuse; NULL until the first block */
 };

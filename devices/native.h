@@ -20,7 +20,7 @@ enum {
 
 typedef struct {
     int64_t domain[QS_MAX_RANK], block[QS_MAX_RANK], nblocks[QS_MAX_RANK];
-    const volatile int *stop; /* never NULL; the code returns soon after it became non-zero */
+    const Flag *stop; /* never NULL; the code returns soon after it became non-zero */
     DevFault *fault;          /* never NULL; a non-zero message ends the launch */
     int32_t alone;            /* one thread runs the launch: atomics need not be atomic */
 } NativeRun;

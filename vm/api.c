@@ -178,22 +178,22 @@ bool qs_exit_code(qs_vm *vm, int *code) {
 }
 
 void qs_interrupt(qs_vm *vm) {
-    qvm(vm)->interrupted = 1;
-    qvm(vm)->attention = 1;
+    qflag_raise(&qvm(vm)->interrupted);
+    qflag_raise(&qvm(vm)->attention);
     if (qvm(vm)->python) qvm(vm)->python->interrupt();
 }
 
 bool qvm_take_interrupt(qs_vm *vm) {
     Machine *m = qvm(vm);
-    if (!m->interrupted) return false;
-    m->interrupted = 0;
+    if (!qflag_is_up(&m->interrupted)) return false;
+    qflag_lower(&m->interrupted);
     if (m->python) m->python->forget_interrupt(vm);
     return true;
 }
 
 qs_status qvm_attend(qs_vm *vm) {
     Machine *m = qvm(vm);
-    m->attention = 0;
+    qflag_lower(&m->attention);
     if (qvm_take_interrupt(vm)) return qerr_set(&m->base, QS_EINTERRUPT, "interrupted");
     return m->python ? m->python->yield(vm) : QS_OK;
 }

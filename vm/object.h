@@ -3,6 +3,7 @@
 #define VM_OBJECT_H
 #include "devices/buffer.h"
 #include "lang/ast.h"
+#include "vm/base/flag.h"
 
 /* Kinds from QS_COMPLEX on hold a counted object in u.p. */
 static inline bool qval_is_object(qs_value v) { return v.kind >= QS_COMPLEX; }
@@ -109,8 +110,8 @@ typedef struct Machine {
     struct Frame *frames; uint32_t nframes, cap_frames;
     struct Proto *protos;            /* compiled functions */
     uint32_t depth;                  /* of interpreter runs inside each other */
-    volatile int interrupted;        /* set by qs_interrupt, polled by kernels and whatever waits */
-    volatile int attention;          /* loops call qvm_attend: interrupted, or other threads of Python want their turn */
+    Flag interrupted;                /* set by qs_interrupt, polled by kernels and whatever waits */
+    Flag attention;                  /* loops call qvm_attend: interrupted, or other threads of Python want their turn */
     /* gc.c */
     GcObj gc_list; size_t gc_count, gc_threshold; bool gc_running;
     /* object.c */

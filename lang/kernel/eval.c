@@ -164,7 +164,7 @@ typedef struct {
     KSlot *shared; uint32_t nshared;
     Item *items; KSlot *frames; size_t nitems; /* one, or a block of them in kernels with BARRIER */
     uint32_t polls;
-    const volatile int *stop;
+    const Flag *stop;
     KFault *fault;
     const Item *fault_item; /* found in the block that runs now; NULL otherwise */
 } Run;
@@ -346,7 +346,7 @@ static qs_status outside_array(const Run *r, const Step *s, int64_t i) {
     return wrong(r, s, "element %lld of an array of %u", (long long)i, r->storage[s->a].count);
 }
 
-static bool stopped(Run *r) { return (++r->polls & 0xfff) == 0 && r->stop && *r->stop; }
+static bool stopped(Run *r) { return (++r->polls & 0xfff) == 0 && r->stop && qflag_is_up(r->stop); }
 
 static double as_double(qs_dtype d, KSlot s) {
     return ksem_pure(K_CAST, 0, d, QS_F64, s, (KSlot){0}, (KSlot){0}).F64;
@@ -615,7 +615,7 @@ static qs_status run_launch(Run *r, Arena *arena) {
 }
 
 qs_status keval_run(Ctx *c, const KFunc *f, const KArg *args, const KLaunch *l, KFault *fault,
-                    const volatile int *stop) {
+                    const Flag *stop) {
     Run r = {.ctx = c, .f = f, .args = args, .l = l, .fault = fault, .stop = stop};
     Arena arena;
     bool empty;

@@ -16,6 +16,7 @@
  * BARRIER go the same way for all positions of a block; one that has ended (RET, CHECK) takes no part in barriers. */
 #ifndef LANG_KERNEL_KIR_H
 #define LANG_KERNEL_KIR_H
+#include "vm/base/flag.h"
 #include "vm/base/type.h"
 
 typedef enum {
@@ -136,7 +137,7 @@ typedef struct { uint32_t message, pos; double value[2]; int64_t at[QS_MAX_RANK]
 
 /* stop: polled now and then (NULL: never); non-zero ends the launch with QS_EINTERRUPT. */
 qs_status keval_run(Ctx *c, const KFunc *f, const KArg *args, const KLaunch *l, KFault *fault,
-                    const volatile int *stop);
+                    const Flag *stop);
 double keval_math(MathFn fn, qs_dtype d, double a, double b);  /* one function, in the precision of d */
 void kir_fault_text(const KFunc *f, const KFault *fault, Text *out); /* the sentence with its values put in */
 #endif

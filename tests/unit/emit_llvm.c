@@ -307,11 +307,11 @@ static void test_sums(void) {
 }
 
 /* -- interrupts ------------------------------------------------------------------------------------------------- */
-static volatile int stop;
+static Flag stop;
 
 static void *interrupt_soon(void *unused) {
     usleep(30000);
-    stop = 1;
+    qflag_raise(&stop);
     return unused;
 }
 
@@ -332,7 +332,8 @@ static void test_interrupt(const char *text) {
         CHECK(!"it compiles");
         return;
     }
-    stop = 0, cpu.stop = &stop;
+    qflag_lower(&stop);
+    cpu.stop = &stop;
     CHECK(pthread_create(&thread, NULL, interrupt_soon, NULL) == 0);
     clock_gettime(CLOCK_MONOTONIC, &before);
     CHECK(cpu.ops->launch(&cpu, current.program, &(Launch){.rank = 1, .domain = {64}, .block = {64}}, 1, &a, NULL) ==

@@ -119,7 +119,7 @@ static void ended_positions_take_no_part_in_barriers(void) {
 }
 
 static void stop_ends_an_endless_loop(void) {
-    volatile int stop = 1;
+    Flag stop = 1;
     CHECK(keval_run(&ctx, kernel("forever"), NULL, &(KLaunch){1, {1}, {1}}, NULL, &stop) == QS_EINTERRUPT);
     qerr_clear(&ctx);
 }
