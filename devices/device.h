@@ -22,7 +22,12 @@ typedef struct {
     const char *name;          /* of the kernel, for messages */
 } Code;
 
-typedef struct { int rank; int64_t domain[QS_MAX_RANK]; int32_t block[QS_MAX_RANK]; uint32_t shared_bytes; } Launch;
+typedef struct {
+    int rank;
+    int64_t domain[QS_MAX_RANK];
+    int32_t block[QS_MAX_RANK];
+    bool any_block;            /* the kernel does not know of blocks: the device may choose others */
+} Launch;
 
 typedef struct { /* one kernel argument */
     bool is_array;

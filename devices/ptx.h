@@ -1,18 +1,43 @@
 /* ptx.h -- the contract between PTX made by the kernel compiler and the cuda device.
  *
- * The entry has one parameter, an array of 64-bit slots passed by value:
+ * The first line of the text is a comment that says what a launch has to know (PtxNeeds).  The entry has one parameter,
+ * an array of 64-bit slots passed by value:
  *
  *     fault                       device address of a DevFault, cleared before the launch
+ *     first                       number of the first block of this launch along axis 0
  *     domain  block  nblocks      rank slots each
  *     for each argument           a number: its bits; an array: the address of its first element, dims, strides
  *
- * The grid is one-dimensional: the product of nblocks, blocks numbered row-major.  A block has its last extent
- * along x, the one before along y, the product of all others along z.  A serial kernel is launched as one thread
- * and loops over the domain itself.  Shared memory is part of the code. */
+ * The grid is one-dimensional: blocks `first` … of axis 0, with all blocks of the other axes, numbered row-major.  A
+ * block has its last extent along x, the one before along y, the product of all others along z.  A serial kernel is
+ * launched as one thread and loops over the domain itself. */
 #ifndef DEVICES_PTX_H
 #define DEVICES_PTX_H
 #include "devices/device.h"
 
-static inline int qptx_first_arg(int rank) { return 1 + 3 * rank; }
+#include <stdlib.h>
+#include <string.h>
+
+enum { PTX_FAULT, PTX_FIRST, PTX_DOMAIN };
+enum { PTX_SLOTS = 512 };          /* 4096 bytes: what every driver and target takes */
+enum { PTX_STATIC_SHARED = 49152 }; /* bytes; what goes beyond is given with the launch */
+
+typedef struct {
+    bool serial, fault;
+    unsigned shared;               /* bytes of shared memory that the launch provides */
+} PtxNeeds;
+
+static inline void qptx_say(Text *out, const PtxNeeds *n) {
+    qtext_printf(out, "// quasar:%s%s shared=%u\n", n->serial ? " serial" : "", n->fault ? " fault" : "", n->shared);
+}
+
+static inline PtxNeeds qptx_needs(const char *text) {
+    const char *end = strchr(text, '\n'), *serial = strstr(text, " serial"), *fault = strstr(text, " fault"),
+               *shared = strstr(text, " shared=");
+    return (PtxNeeds){.serial = serial && serial < end, .fault = fault && fault < end,
+                      .shared = shared && shared < end ? (unsigned)strtoul(shared + 8, NULL, 10) : 0};
+}
+
+static inline int qptx_first_arg(int rank) { return PTX_DOMAIN + 3 * rank; }
 static inline int qptx_arg_slots(bool is_array, int rank) { return is_array ? 1 + 2 * rank : 1; }
 #endif

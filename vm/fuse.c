@@ -219,7 +219,7 @@ static qs_status launch(qs_vm *vm, Device *d, Program *p, const Now *now, const 
 
 static qs_status run_map(qs_vm *vm, Device *d, Program *p, const Variant *v, const Now *now, qs_value *out) {
     Array *result;
-    Launch l = {.rank = now->flat ? 1 : now->rank};
+    Launch l = {.rank = now->flat ? 1 : now->rank, .any_block = true};
     if (now->flat) l.domain[0] = (int64_t)now->count;
     else memcpy(l.domain, now->dims, sizeof l.domain);
     qkdevice_block(d, l.rank, l.domain, l.block);

@@ -307,6 +307,7 @@ static qs_status fault_error(qs_vm *vm, const KFunc *f, const DevFault *fault) {
 static qs_status choose_block(qs_vm *vm, const Spec *s, const Request *r, const Device *d, Launch *l) {
     if (!s->uses_blocks || r->serial) {
         for (int i = 0; i < r->rank; i++) l->block[i] = 1;
+        l->any_block = !r->serial;
         if (!r->serial) qkdevice_block(d, r->rank, r->domain, l->block);
         return QS_OK;
     }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* In the order of preference when none was asked for. */
-static const DeviceOps *const kinds[] = {&qdev_cpu_ops, &qdev_ref_ops, &qdev_opencl_ops};
+static const DeviceOps *const kinds[] = {&qdev_cpu_ops, &qdev_ref_ops, &qdev_opencl_ops, &qdev_cuda_ops};
 enum { NKINDS = sizeof kinds / sizeof *kinds };
 
 static qs_status absent(qs_vm *vm, const char *wanted, const char *why) {

@@ -132,15 +132,17 @@ qs_status kcompile(KCompiler *k, const KFunc *f, const Device *d, Code *out) {
         out->bytes = f;
         return QS_OK;
     }
-    Text t;
-    qtext_init(&t, k->ctx);
+    Text t, head;
+    qtext_init(&t, k->ctx), qtext_init(&head, k->ctx);
+    if (out->kind == CODE_PTX) kemit_ptx_needs(f, &head);
     qs_status s = out->kind == CODE_OPENCL ? kemit_opencl(k->ctx, f, &t) : through_llvm(k, f, d, &t);
     if (s == QS_OK) {
-        char *bytes = qmem_alloc(k->ctx, t.len + 1);
-        memcpy(bytes, t.s, t.len);
-        out->bytes = bytes, out->n = t.len;
+        char *bytes = qmem_alloc(k->ctx, head.len + t.len + 1);
+        if (head.len) memcpy(bytes, head.s, head.len);
+        memcpy(bytes + head.len, t.s, t.len);
+        out->bytes = bytes, out->n = head.len + t.len;
     }
-    qtext_free(&t);
+    qtext_free(&t), qtext_free(&head);
     return s;
 }
 

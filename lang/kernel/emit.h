@@ -15,8 +15,11 @@ typedef struct {
 } KTarget;
 
 /* Textual LLVM IR.  The module defines `kernel`; for the cpu a native_fn and `kernel_info` (devices/native.h), for
- * NVPTX a kernel whose parameters are described in emit_ptx.c.  QS_EVALUE: a barrier where positions part. */
+ * NVPTX a kernel whose parameters are described in devices/ptx.h.  QS_EVALUE: a barrier where positions part. */
 qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out);
+
+/* The first line of the PTX of f (devices/ptx.h). */
+void kemit_ptx_needs(const KFunc *f, Text *out);
 
 /* OpenCL C 1.2 with one kernel of the name below; its first line and its parameters are described in emit_opencl.c.
  * Barriers where positions part are undefined, as they are in OpenCL. */

@@ -476,7 +476,7 @@ static const char *direct(KAtomic op, qs_dtype elem) {
     if (!real && (elem < QS_I32 || elem > QS_U64)) return NULL;
     switch (op) {
     case KA_ADD: return real ? "fadd" : "add";
-    case KA_SUB: return real ? "fsub" : "sub";
+    case KA_SUB: return real ? "fadd" : "sub"; /* of -v: processors know no other */
     case KA_MIN: return real ? "fmin" : sign ? "min" : "umin";
     case KA_MAX: return real ? "fmax" : sign ? "max" : "umax";
     case KA_AND: return "and";
@@ -513,6 +513,7 @@ static void swap_loop(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opn
 static void atomic_update(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd ptr, Opnd v) {
     elem = qdtype_real_of(elem);
     const char *name = direct(op, elem);
+    if (op == KA_SUB && elem >= QS_F32) v = emit_def(e, "fneg %s %s", emit_mem_type(e, elem), v.s);
     if (!name) swap_loop(e, op, elem, space, ptr, v);
     else
         emit_put(e, "atomicrmw %s ptr%s %s, %s %s%s monotonic", name, space, ptr.s, emit_mem_type(e, elem), v.s,

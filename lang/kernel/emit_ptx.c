@@ -11,7 +11,9 @@ typedef struct {
     Emit *e;
     int *slot;               /* of each parameter */
     Opnd *params, *extents;  /* what was loaded in the entry block; "": not yet */
-    uint32_t *alloca;        /* by instruction */
+    uint32_t *alloca;        /* by instruction: LOCAL, LARRAY, and SHARED given with the launch */
+    uint64_t *offset;        /* of such a SHARED */
+    bool dynamic;            /* shared arrays are given with the launch */
     uint32_t done;
 } Gpu;
 
@@ -64,17 +66,44 @@ static Place get_container(Emit *e, KRef r) {
     Gpu *g = gpu_of(e);
     const KIns *i = &e->f->ins[r];
     const char *t = emit_mem_type(e, (qs_dtype)i->dtype);
-    if (i->op == K_SHARED) return (Place){emit_opnd("@shared%u", r), ""};
+    if (i->op == K_SHARED && !g->dynamic) return (Place){emit_opnd("@shared%u", r), ""};
     if (!g->alloca[r]) {
         Spot s = enter_entry(e);
         unsigned long long n = i->op == K_LARRAY ? i->imm : 1;
-        sscanf(emit_def(e, "alloca [%llu x %s], align 8", n, t).s, "%%t%u", &g->alloca[r]);
+        Opnd at = i->op == K_SHARED ? emit_def(e, "getelementptr i8, ptr addrspace(3) @shared, i64 %llu",
+                                               (unsigned long long)g->offset[r])
+                                    : emit_def(e, "alloca [%llu x %s], align 8", n, t);
+        sscanf(at.s, "%%t%u", &g->alloca[r]);
         leave_entry(e, s);
     }
     return (Place){emit_tmp(g->alloca[r]), ""};
 }
 
+/* Bytes of all shared arrays; offset: where each begins, or NULL. */
+static uint64_t place_shared(const KFunc *f, uint64_t *offset) {
+    uint64_t at = 0;
+    for (KRef r = 1; r < f->nins; r++) {
+        const KIns *i = &f->ins[r];
+        if (i->op != K_SHARED) continue;
+        if (offset) offset[r] = at;
+        at += (i->imm * emit_mem_size((qs_dtype)i->dtype) + 15) & ~(uint64_t)15;
+    }
+    return at;
+}
+
+void kemit_ptx_needs(const KFunc *f, Text *out) {
+    PtxNeeds n = {.serial = f->serial};
+    uint64_t shared = place_shared(f, NULL);
+    for (KRef r = 1; r < f->nins; r++) n.fault |= f->ins[r].op == K_CHECK;
+    if (shared > PTX_STATIC_SHARED) n.shared = shared < UINT32_MAX ? (unsigned)shared : UINT32_MAX;
+    qptx_say(out, &n);
+}
+
 static void declare_shared(Emit *e, Text *out) {
+    if (gpu_of(e)->dynamic) {
+        qtext_puts(out, "@shared = external addrspace(3) global [0 x i8], align 16\n");
+        return;
+    }
     for (KRef r = 1; r < e->f->nins; r++) {
         const KIns *i = &e->f->ins[r];
         if (i->op == K_SHARED)
@@ -93,7 +122,7 @@ static void barrier(Emit *e) {
 
 static void report_fault(Emit *e, const KIns *i) {
     Opnd value[2] = {emit_double(e, i->b), emit_double(e, i->c)};
-    Opnd fault = emit_def(e, "inttoptr i64 %s to ptr addrspace(1)", load_slot(e, 0, "i64").s);
+    Opnd fault = emit_def(e, "inttoptr i64 %s to ptr addrspace(1)", load_slot(e, PTX_FAULT, "i64").s);
     uint32_t first = emit_new(e), done = emit_new(e);
     Opnd pair = emit_def(e, "cmpxchg ptr addrspace(1) %s, i32 0, i32 %llu monotonic monotonic", fault.s,
                          (unsigned long long)i->imm + 1);
@@ -134,9 +163,12 @@ static void locate(Gpu *g) {
     int rank = e->f->rank;
     Opnd block = special(e, "ctaid.x"), z = rank > 2 ? special(e, "tid.z") : block;
     for (int a = rank - 1; a >= 0; a--) {
-        e->blkdim[a] = e->f->fixed_block ? emit_opnd("%d", e->f->block[a]) : load_slot(e, 1 + rank + a, "i64");
-        e->blkcnt[a] = load_slot(e, 1 + 2 * rank + a, "i64");
+        e->blkdim[a] = e->f->fixed_block ? emit_opnd("%d", e->f->block[a]) : load_slot(e, PTX_DOMAIN + rank + a, "i64");
+        e->blkcnt[a] = load_slot(e, PTX_DOMAIN + 2 * rank + a, "i64");
         e->blkidx[a] = widen(e, a ? digit(e, &block, narrow(e, e->blkcnt[a])) : block);
+        if (a == 0)
+            e->blkidx[a] =
+                emit_def(e, "add nuw nsw i64 %s, %s", e->blkidx[a].s, load_slot(e, PTX_FIRST, "i64").s);
         Opnd t = a == rank - 1   ? special(e, "tid.x")
                  : a == rank - 2 ? special(e, "tid.y")
                  : a             ? digit(e, &z, narrow(e, e->blkdim[a]))
@@ -160,6 +192,7 @@ static void clear_shared(Gpu *g) {
                 emit_def(e, "add i64 %s, %s", emit_def(e, "mul i64 %s, %s", first.s, e->blkdim[a].s).s, e->blkpos[a].s);
             step = emit_def(e, "mul i64 %s, %s", step.s, e->blkdim[a].s);
         }
+        Opnd array = e->container(e, r).ptr;
         uint32_t from = emit_new(e), head = emit_new(e), body = emit_new(e), out = emit_new(e), x1 = emit_new(e);
         emit_label(e, from);
         emit_label(e, head);
@@ -167,7 +200,7 @@ static void clear_shared(Gpu *g) {
         emit_branch(e, emit_def(e, "icmp ult i64 %s, %llu", x.s, (unsigned long long)i->imm), body, out);
         emit_label(e, body);
         const char *t = emit_mem_type(e, (qs_dtype)i->dtype);
-        Opnd at = emit_def(e, "getelementptr inbounds %s, ptr addrspace(3) @shared%u, i64 %s", t, r, x.s);
+        Opnd at = emit_elem(e, (qs_dtype)i->dtype, e->shared_space, array, x);
         emit_put(e, "store %s zeroinitializer, ptr addrspace(3) %s", t, at.s);
         emit_put(e, "%%t%u = add i64 %s, %s", x1, x.s, step.s);
         emit_jump(e, head);
@@ -181,7 +214,7 @@ static void skip_outside(Gpu *g) {
     Emit *e = g->e;
     for (int a = 0; a < e->f->rank; a++) {
         uint32_t in = emit_new(e);
-        emit_branch(e, emit_def(e, "icmp slt i64 %s, %s", e->pos[a].s, load_slot(e, 1 + a, "i64").s), in, g->done);
+        emit_branch(e, emit_def(e, "icmp slt i64 %s, %s", e->pos[a].s, load_slot(e, PTX_DOMAIN + a, "i64").s), in, g->done);
         emit_label(e, in);
     }
 }
@@ -201,13 +234,14 @@ static void serial(Gpu *g) {
     int rank = e->f->rank;
     uint32_t head[QS_MAX_RANK] = {0}, next[QS_MAX_RANK] = {0}, out[QS_MAX_RANK] = {0}, x1[QS_MAX_RANK] = {0};
     for (int a = 0; a < rank; a++) {
-        e->blkdim[a] = load_slot(e, 1 + rank + a, "i64"), e->blkcnt[a] = load_slot(e, 1 + 2 * rank + a, "i64");
+        e->blkdim[a] = load_slot(e, PTX_DOMAIN + rank + a, "i64");
+        e->blkcnt[a] = load_slot(e, PTX_DOMAIN + 2 * rank + a, "i64");
         uint32_t from = emit_new(e), body = emit_new(e);
         head[a] = emit_new(e), next[a] = emit_new(e), out[a] = emit_new(e), x1[a] = emit_new(e);
         emit_label(e, from);
         emit_label(e, head[a]);
         e->pos[a] = emit_def(e, "phi i64 [ 0, %%L%u ], [ %%t%u, %%L%u ]", from, x1[a], next[a]);
-        emit_branch(e, emit_def(e, "icmp slt i64 %s, %s", e->pos[a].s, load_slot(e, 1 + a, "i64").s), body, out[a]);
+        emit_branch(e, emit_def(e, "icmp slt i64 %s, %s", e->pos[a].s, load_slot(e, PTX_DOMAIN + a, "i64").s), body, out[a]);
         emit_label(e, body);
         e->blkidx[a] = emit_def(e, "sdiv i64 %s, %s", e->pos[a].s, e->blkdim[a].s);
         e->blkpos[a] = emit_def(e, "srem i64 %s, %s", e->pos[a].s, e->blkdim[a].s);
@@ -233,16 +267,36 @@ static int number_slots(Gpu *g) {
     return n;
 }
 
+/* Registers are shared out among the threads of a block: ptxas has to know how many there may be.  0: not our choice. */
+static int64_t most_threads(const KFunc *f) {
+    int64_t n = 1;
+    bool blocks = f->barrier || f->shared;
+    for (int a = 0; f->fixed_block && a < f->rank; a++) n *= f->block[a];
+    if (f->fixed_block) return n;
+    for (KRef r = 1; r < f->nins; r++) blocks |= f->ins[r].op >= K_BLKPOS && f->ins[r].op <= K_BLKCNT;
+    return blocks && !f->serial ? 1024 : 0;
+}
+
 static void print_module(Gpu *g, int nslots, Text *out) {
     Emit *e = g->e;
+    char limit[40] = "";
+    int64_t threads = most_threads(e->f);
+    if (threads && threads <= 1024) snprintf(limit, sizeof limit, ", !\"maxntidx\", i32 %d", (int)threads);
     declare_shared(e, out);
     qtext_printf(out, "define void @kernel(ptr byval([%d x i64]) align 8 %%slots) #0 {\nentry:\n", nslots);
     if (e->entry.len) qtext_add(out, e->entry.s, e->entry.len);
     qtext_add(out, e->body.s, e->body.len);
     qtext_puts(out, "}\n");
-    qtext_puts(&e->tail, "attributes #0 = { nounwind }\nattributes #1 = { nounwind willreturn memory(none) }\n"
-                         "!nvvm.annotations = !{!0}\n!0 = !{ptr @kernel, !\"kernel\", i32 1}\n"
-                         "!llvm.module.flags = !{!1}\n!1 = !{i32 4, !\"nvvm-reflect-ftz\", i32 0}\n");
+    qtext_printf(&e->tail,
+                 "attributes #0 = { nounwind }\nattributes #1 = { nounwind willreturn memory(none) }\n"
+                 "!nvvm.annotations = !{!0}\n!0 = !{ptr @kernel, !\"kernel\", i32 1%s}\n"
+                 "!llvm.module.flags = !{!1}\n!1 = !{i32 4, !\"nvvm-reflect-ftz\", i32 0}\n",
+                 limit);
+}
+
+static qs_status too_many(Emit *e) {
+    return qerr_set(e->c, QS_EVALUE, "kernel %s: its parameters take more than the %d bytes of an NVIDIA device",
+                    e->f->name->s, PTX_SLOTS * 8);
 }
 
 qs_status emit_ptx(Emit *e, Text *out) {
@@ -254,12 +308,15 @@ qs_status emit_ptx(Emit *e, Text *out) {
              .slot = qarena_alloc(&arena, nparams * sizeof(int)),
              .params = qarena_alloc(&arena, nparams * sizeof(Opnd)),
              .extents = qarena_alloc(&arena, nparams * QS_MAX_RANK * 2 * sizeof(Opnd)),
-             .alloca = qarena_alloc(&arena, f->nins * sizeof(uint32_t))};
+             .alloca = qarena_alloc(&arena, f->nins * sizeof(uint32_t)),
+             .offset = qarena_alloc(&arena, f->nins * sizeof(uint64_t))};
+    g.dynamic = place_shared(f, g.offset) > PTX_STATIC_SHARED;
     e->frame = &g;
     e->param = get_param, e->extent = get_extent, e->container = get_container;
     e->leave = leave, e->fault = report_fault, e->barrier = barrier;
     e->array_space = " addrspace(1)", e->shared_space = " addrspace(3)";
     int nslots = number_slots(&g);
+    if (nslots > PTX_SLOTS) return qarena_free(&arena), too_many(e);
     g.done = emit_new(e);
     if (f->serial) serial(&g);
     else one_position(&g);

@@ -1,0 +1,577 @@
+/* cuda.c -- NVIDIA devices, through the driver's interface, opened at run time without its headers.
+ *
+ * The context is the device's primary one, so memory is shared with PyTorch, CuPy and whoever else uses the device in
+ * this process.  Work is queued on one stream per device.  It is an ordinary stream, not a "non-blocking" one: the
+ * driver orders it with the default stream, where those libraries work unless told otherwise.
+ *
+ * Everything but reading results is asynchronous.  Transfers pass through two pinned buffers: an upload has copied its
+ * source when it returns, and the device reads one buffer while we fill the other.
+ *
+ * A kernel that fails makes itself known at some later call.  The context is of no use from then on (the driver offers
+ * no way back), and every later call says so with the sentence of the first failure.
+ *
+ * How the code looks that is loaded here: devices/ptx.h. */
+#include "devices/ptx.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+#define CU(name, symbol, args) int(*name) args;
+#include "devices/cuda_api.def"
+} Api;
+
+enum { /* names of the interface, without CUDA_ and CU_ */
+    SUCCESS = 0, ERROR_OUT_OF_MEMORY = 2, ERROR_DEINITIALIZED = 4, ERROR_NO_DEVICE = 100, ERROR_ECC = 214,
+    ERROR_ILLEGAL_ADDRESS = 700, ERROR_LAUNCH_TIMEOUT = 702, ERROR_CONTEXT_DESTROYED = 709,
+    ERROR_ASSERT = 710, ERROR_HARDWARE_STACK = 714, ERROR_LAUNCH_FAILED = 719,
+    DEVICE_MAX_THREADS = 1, DEVICE_MAJOR = 75, DEVICE_MINOR = 76, DEVICE_MAX_SHARED = 97,
+    FUNC_MAX_THREADS = 0, FUNC_MAX_DYNAMIC_SHARED = 8,
+    JIT_ERROR_LOG = 5, JIT_ERROR_LOG_BYTES = 6,
+    EVENT_DISABLE_TIMING = 2
+};
+static const unsigned STREAM_DEFAULT = 0;
+
+enum { STAGES = 2, STAGE_BYTES = 4 << 20, OLDEST = 70 /* compute capability */ };
+static const int64_t GRID_MAX = INT32_MAX; /* blocks in one launch */
+
+typedef struct { char *host; void *done; bool busy; } Stage; /* busy: the device may still use it, until `done` */
+
+typedef struct {
+    Api f;
+    int device;
+    bool retained;        /* the primary context counts us */
+    void *context, *stream, *ready; /* ready: an event for orders between devices */
+    DevPtr fault;
+    Stage stage[STAGES];
+    unsigned turn;        /* which stage is next */
+    uint64_t peers;       /* bit i: access to the memory of device i was asked for */
+    char running[64];     /* the kernel launched last since the device was waited for; "" */
+    char dead[512];       /* why the context is of no use any more; "" */
+} State;
+
+struct Program {
+    void *module, *function;
+    bool serial, fault;
+    int threads;          /* in a block, when that is ours to choose */
+    int max_threads;
+    unsigned shared;      /* bytes */
+    char name[64];
+};
+
+static State *state(const Device *d) { return d->state; }
+
+/* -- errors -------------------------------------------------------------------------------------------------------- */
+/* Errors after which every call on the context fails. */
+static bool is_final(int e) {
+    return e == ERROR_DEINITIALIZED || e == ERROR_ECC || e == ERROR_ILLEGAL_ADDRESS || e == ERROR_LAUNCH_TIMEOUT ||
+           e == ERROR_CONTEXT_DESTROYED || e == ERROR_ASSERT || (e >= ERROR_HARDWARE_STACK && e <= ERROR_LAUNCH_FAILED);
+}
+
+static void describe_error(const Api *f, int e, char *out, size_t n) {
+    const char *name = NULL, *text = NULL;
+    if (f->GetErrorName(e, &name) != SUCCESS || !name) name = "an error without a name";
+    if (f->GetErrorString(e, &text) != SUCCESS || !text) text = name;
+    snprintf(out, n, "%s (%s, %d)", text, name, e);
+}
+
+/* Remembers a failure that ended the context.  What was queued last is the likeliest cause. */
+static void bury(Device *d, const char *call, const char *what) {
+    State *s = state(d);
+    if (*s->dead) return;
+    snprintf(s->dead, sizeof s->dead, "%.60s cannot be used any more by this process: cu%s%s%s: %s", d->name, call,
+             *s->running ? ", after kernel " : "", s->running, what);
+}
+
+static qs_status checked(Device *d, const char *call, int e) {
+    char what[256];
+    if (e == SUCCESS) return QS_OK;
+    describe_error(&state(d)->f, e, what, sizeof what);
+    if (is_final(e)) bury(d, call, what);
+    if (is_final(e)) return qerr_set(d->ctx, QS_EDEVICE, "%s", state(d)->dead);
+    return qerr_set(d->ctx, e == ERROR_OUT_OF_MEMORY ? QS_ENOMEM : QS_EDEVICE, "%s: cu%s: %s", d->name, call, what);
+}
+#define CALL(d, name, ...) checked(d, #name, state(d)->f.name(__VA_ARGS__))
+
+/* For calls on the way out, which have nobody to report to. */
+static void quietly(Device *d, const char *call, int e) {
+    char what[256];
+    if (e == SUCCESS || !is_final(e)) return;
+    describe_error(&state(d)->f, e, what, sizeof what);
+    bury(d, call, what);
+}
+#define QUIETLY(d, name, ...) quietly(d, #name, state(d)->f.name(__VA_ARGS__))
+
+/* Every entry makes our context current and leaves the caller's as it was: `TRY(enter(d)); return leave(d, work);` */
+static qs_status enter(Device *d) {
+    if (*state(d)->dead) return qerr_set(d->ctx, QS_EDEVICE, "%s", state(d)->dead);
+    return CALL(d, CtxPushCurrent, state(d)->context);
+}
+
+static qs_status leave(Device *d, qs_status s) {
+    void *ours;
+    QUIETLY(d, CtxPopCurrent, &ours);
+    return s;
+}
+
+/* -- the library and what it offers -------------------------------------------------------------------------------- */
+/* The driver stays open for good: it does not survive being closed while others in the process use it. */
+static bool open_library(Api *f, const char **why) {
+    const char *named = getenv("QUASAR_CUDA");
+    void *lib = dlopen(named && *named ? named : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    *why = "libcuda.so.1 is not installed (it is a part of NVIDIA's driver)";
+    if (!lib) return false;
+    bool complete = true;
+    /* POSIX lets a function address travel in a void *; C has no cast for it. */
+#define CU(name, symbol, args) *(void **)(void *)&f->name = dlsym(lib, symbol), complete = complete && f->name;
+#include "devices/cuda_api.def"
+    *why = complete ? NULL : "libcuda.so.1 is older than CUDA 11: update NVIDIA's driver";
+    return complete;
+}
+
+/* How many devices there are, or 0 with the reason. */
+static int count_devices(const Api *f, const char **why) {
+    int n = 0, e = f->Init(0);
+    *why = "NVIDIA's driver finds no device";
+    if (e == ERROR_NO_DEVICE) return 0;
+    if (e == SUCCESS) e = f->DeviceGetCount(&n);
+    if (e == SUCCESS && n > 0) return *why = NULL, n;
+    if (e != SUCCESS && (f->GetErrorString(e, why) != SUCCESS || !*why)) *why = "NVIDIA's driver does not start";
+    return 0;
+}
+
+static int probe(Ctx *c, const char **why) {
+    (void)c;
+    Api f;
+    return open_library(&f, why) ? count_devices(&f, why) : 0;
+}
+
+/* -- opening ------------------------------------------------------------------------------------------------------- */
+static int attribute(Device *d, int what) {
+    int v = 0;
+    return state(d)->f.DeviceGetAttribute(&v, what, state(d)->device) == SUCCESS ? v : 0;
+}
+
+/* Code is made for the newest target that every LLVM we take knows; it runs on all devices from there on. */
+static qs_status choose_target(Device *d) {
+    static const int targets[] = {90, 89, 87, 86, 80, 75, 72, OLDEST};
+    int has = attribute(d, DEVICE_MAJOR) * 10 + attribute(d, DEVICE_MINOR);
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+        if (targets[i] <= has) return snprintf(d->arch, sizeof d->arch, "sm_%d", targets[i]), QS_OK;
+    return qerr_set(d->ctx, QS_EDEVICE, "%s: its compute capability is %d.%d; %d.%d or more is needed", d->name,
+                    has / 10, has % 10, OLDEST / 10, OLDEST % 10);
+}
+
+static qs_status describe(Device *d, int ordinal, int count) {
+    char name[96] = "";
+    TRY(CALL(d, DeviceGetName, name, sizeof name, state(d)->device));
+    name[sizeof name - 1] = 0;
+    if (count > 1) snprintf(d->name, sizeof d->name, "%s (cuda:%d)", name, ordinal);
+    else snprintf(d->name, sizeof d->name, "%s", name);
+    TRY(CALL(d, DeviceTotalMem, &d->total_memory, state(d)->device));
+    d->max_block = attribute(d, DEVICE_MAX_THREADS);
+    return choose_target(d);
+}
+
+static qs_status make_queue(Device *d) {
+    State *s = state(d);
+    TRY(CALL(d, StreamCreate, &s->stream, STREAM_DEFAULT));
+    TRY(CALL(d, EventCreate, &s->ready, EVENT_DISABLE_TIMING));
+    return CALL(d, MemAlloc, &s->fault, sizeof(DevFault));
+}
+
+static qs_status find_and_open(Device *d, int ordinal) {
+    State *s = state(d);
+    const char *why = NULL;
+    int n = open_library(&s->f, &why) ? count_devices(&s->f, &why) : 0;
+    if (!n) return qerr_set(d->ctx, QS_EDEVICE, "%s", why);
+    if (ordinal < 0 || ordinal >= n)
+        return qerr_set(d->ctx, QS_EDEVICE, "there is no CUDA device %d: %d found", ordinal, n);
+    TRY(CALL(d, DeviceGet, &s->device, ordinal));
+    TRY(describe(d, ordinal, n));
+    TRY(CALL(d, DevicePrimaryCtxRetain, &s->context, s->device));
+    s->retained = true;
+    TRY(enter(d));
+    return leave(d, make_queue(d));
+}
+
+static void free_queue(Device *d) {
+    State *s = state(d);
+    for (int i = 0; i < STAGES; i++) {
+        if (s->stage[i].done) QUIETLY(d, EventDestroy, s->stage[i].done);
+        if (s->stage[i].host) QUIETLY(d, MemFreeHost, s->stage[i].host);
+    }
+    if (s->fault) QUIETLY(d, MemFree, s->fault);
+    if (s->ready) QUIETLY(d, EventDestroy, s->ready);
+    if (s->stream) QUIETLY(d, StreamDestroy, s->stream);
+}
+
+/* A dead context is only let go: the driver frees what it holds. */
+static void close_device(Device *d) {
+    State *s = state(d);
+    if (!s) return;
+    if (s->retained && !*s->dead && s->f.CtxPushCurrent(s->context) == SUCCESS) {
+        if (s->stream) QUIETLY(d, StreamSynchronize, s->stream);
+        free_queue(d);
+        (void)leave(d, QS_OK);
+    }
+    if (s->retained) s->f.DevicePrimaryCtxRelease(s->device);
+    qmem_free(d->ctx, s, sizeof *s);
+    d->state = NULL;
+}
+
+static qs_status open_device(Device *d, int ordinal) {
+    d->state = qmem_alloc(d->ctx, sizeof(State));
+    d->ordinal = ordinal;
+    snprintf(d->name, sizeof d->name, "CUDA device %d", ordinal);
+    qs_status s = find_and_open(d, ordinal);
+    if (s != QS_OK) close_device(d);
+    return s;
+}
+
+/* -- memory -------------------------------------------------------------------------------------------------------- */
+static qs_status alloc(Device *d, size_t n, DevPtr *out) {
+    DevPtr block = 0;
+    TRY(enter(d));
+    qs_status s = leave(d, CALL(d, MemAlloc, &block, n ? n : 1));
+    if (s == QS_OK) *out = block;
+    return s;
+}
+
+static void release(Device *d, DevPtr p) {
+    if (!p || *state(d)->dead || state(d)->f.CtxPushCurrent(state(d)->context) != SUCCESS) return;
+    QUIETLY(d, MemFree, p);
+    (void)leave(d, QS_OK);
+}
+
+static qs_status make_stage(Device *d, Stage *g) {
+    void *p;
+    if (!g->done) TRY(CALL(d, EventCreate, &g->done, EVENT_DISABLE_TIMING));
+    if (g->host) return QS_OK;
+    TRY(CALL(d, MemHostAlloc, &p, STAGE_BYTES, 0));
+    g->host = p;
+    return QS_OK;
+}
+
+static qs_status wait_stage(Device *d, Stage *g) {
+    if (g->busy) TRY(CALL(d, EventSynchronize, g->done));
+    g->busy = false;
+    return QS_OK;
+}
+
+/* The next pinned buffer, free to be used. */
+static qs_status next_stage(Device *d, Stage **out) {
+    Stage *g = &state(d)->stage[state(d)->turn++ % STAGES];
+    TRY(make_stage(d, g));
+    TRY(wait_stage(d, g));
+    return *out = g, QS_OK;
+}
+
+static qs_status mark_busy(Device *d, Stage *g) {
+    g->busy = true; /* even if the event cannot be recorded: then nothing more will run */
+    return CALL(d, EventRecord, g->done, state(d)->stream);
+}
+
+static size_t part_of(size_t left) { return left < STAGE_BYTES ? left : STAGE_BYTES; }
+
+static qs_status send(Device *d, DevPtr to, const char *from, size_t n) {
+    Stage *g;
+    for (size_t at = 0, part; at < n; at += part) {
+        part = part_of(n - at);
+        TRY(next_stage(d, &g));
+        memcpy(g->host, from + at, part);
+        TRY(CALL(d, MemcpyHtoDAsync, to + at, g->host, part, state(d)->stream));
+        TRY(mark_busy(d, g));
+    }
+    return QS_OK;
+}
+
+static qs_status request(Device *d, DevPtr from, size_t n, Stage **out) {
+    TRY(next_stage(d, out));
+    TRY(CALL(d, MemcpyDtoHAsync, (*out)->host, from, n, state(d)->stream));
+    return mark_busy(d, *out);
+}
+
+/* One part ahead: the device fills a buffer while we empty the other. */
+static qs_status receive(Device *d, char *to, DevPtr from, size_t n) {
+    Stage *now, *next = NULL;
+    TRY(request(d, from, part_of(n), &now));
+    for (size_t at = 0, part; at < n; at += part, now = next) {
+        part = part_of(n - at);
+        if (at + part < n) TRY(request(d, from + at + part, part_of(n - at - part), &next));
+        TRY(wait_stage(d, now));
+        memcpy(to + at, now->host, part);
+    }
+    return QS_OK;
+}
+
+static qs_status upload(Device *d, DevPtr to, size_t off, const void *from, size_t n) {
+    if (!n) return QS_OK;
+    TRY(enter(d));
+    return leave(d, send(d, to + off, from, n));
+}
+
+static qs_status download(Device *d, void *to, DevPtr from, size_t off, size_t n) {
+    if (!n) return QS_OK;
+    TRY(enter(d));
+    return leave(d, receive(d, to, from + off, n));
+}
+
+static qs_status copy(Device *d, DevPtr to, DevPtr from, size_t n) {
+    if (!n) return QS_OK;
+    TRY(enter(d));
+    return leave(d, CALL(d, MemcpyDtoDAsync, to, from, n, state(d)->stream));
+}
+
+/* `d`'s queue goes on when what is queued on `other` now is done. */
+static qs_status queue_after(Device *d, Device *other) {
+    TRY(enter(other));
+    TRY(leave(other, CALL(other, EventRecord, state(other)->ready, state(other)->stream)));
+    TRY(enter(d));
+    return leave(d, CALL(d, StreamWaitEvent, state(d)->stream, state(other)->ready, 0));
+}
+
+/* Where the devices can reach each other, copies need not pass through the host's memory; the driver sees to it. */
+static void open_peer(Device *to, Device *from) {
+    State *s = state(to);
+    int can = 0;
+    if (from->ordinal >= 64 || s->peers >> from->ordinal & 1) return;
+    s->peers |= (uint64_t)1 << from->ordinal;
+    if (s->f.DeviceCanAccessPeer(&can, s->device, state(from)->device) == SUCCESS && can)
+        QUIETLY(to, CtxEnablePeerAccess, state(from)->context, 0);
+}
+
+static qs_status fetch(Device *to, DevPtr dst, Device *from, DevPtr src, size_t n) {
+    open_peer(to, from);
+    return CALL(to, MemcpyPeerAsync, dst, state(to)->context, src, state(from)->context, n, state(to)->stream);
+}
+
+static qs_status peer(Device *to, DevPtr dst, Device *from, DevPtr src, size_t n) {
+    if (!n) return QS_OK;
+    TRY(queue_after(to, from));
+    TRY(enter(to));
+    TRY(leave(to, fetch(to, dst, from, src, n)));
+    return queue_after(from, to); /* so that the source is not overwritten too early */
+}
+
+/* -- code ---------------------------------------------------------------------------------------------------------- */
+/* The line of the text that the driver's log speaks of ("line 23; error: …"), or "". */
+static void quote_line(const char *text, const char *log, char *out, size_t n) {
+    const char *at = strstr(log, "line ");
+    long line = at ? strtol(at + 5, NULL, 10) : 0;
+    *out = 0;
+    for (; line > 1 && text; line--) text = strchr(text, '\n') ? strchr(text, '\n') + 1 : NULL;
+    if (line != 1 || !text) return;
+    text += strspn(text, " \t");
+    snprintf(out, n, " in `%.*s`", (int)strcspn(text, "\n") < 100 ? (int)strcspn(text, "\n") : 100, text);
+}
+
+static qs_status load_failed(Device *d, const Program *p, const Code *code, int e, const char *log) {
+    char what[256], line[128];
+    describe_error(&state(d)->f, e, what, sizeof what);
+    quote_line(code->bytes, log, line, sizeof line);
+    if (is_final(e)) return checked(d, "ModuleLoadDataEx", e);
+    return qerr_set(d->ctx, e == ERROR_OUT_OF_MEMORY ? QS_ENOMEM : QS_EDEVICE,
+                    "%s: kernel %s cannot be loaded: cuModuleLoadDataEx: %s%s%.800s%s", d->name, p->name, what,
+                    *log ? ": " : "", log, line);
+}
+
+static qs_status load_module(Device *d, Program *p, const Code *code) {
+    enum { LOG = 4096 };
+    char *log = qmem_alloc(d->ctx, LOG); /* zeroed */
+    int options[] = {JIT_ERROR_LOG, JIT_ERROR_LOG_BYTES};
+    void *values[] = {log, (void *)(uintptr_t)LOG};
+    int e = state(d)->f.ModuleLoadDataEx(&p->module, code->bytes, 2, options, values);
+    log[LOG - 1] = 0;
+    qs_status s = e == SUCCESS ? QS_OK : load_failed(d, p, code, e, log);
+    if (e != SUCCESS) p->module = NULL;
+    qmem_free(d->ctx, log, LOG);
+    return s;
+}
+
+/* The block size that keeps most threads on a multiprocessor; of equals the one nearest to 256. */
+static qs_status choose_threads(Device *d, Program *p) {
+    static const int sizes[] = {256, 128, 512};
+    int best = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        int blocks = 0;
+        if (sizes[i] > p->max_threads) continue;
+        TRY(CALL(d, OccupancyMaxActiveBlocksPerMultiprocessor, &blocks, p->function, sizes[i], p->shared));
+        if (blocks * sizes[i] > best) best = blocks * sizes[i], p->threads = sizes[i];
+    }
+    if (!best) p->threads = p->max_threads < 64 ? p->max_threads : 64;
+    return QS_OK;
+}
+
+/* More shared memory than the usual 48 kB has to be asked for. */
+static qs_status allow_shared(Device *d, const Program *p) {
+    int most = attribute(d, DEVICE_MAX_SHARED);
+    if (p->shared > (unsigned)most)
+        return qerr_set(d->ctx, QS_EVALUE, "kernel %s: its shared arrays take %u bytes; %s has %d for a block", p->name,
+                        p->shared, d->name, most);
+    return CALL(d, FuncSetAttribute, p->function, FUNC_MAX_DYNAMIC_SHARED, (int)p->shared);
+}
+
+static qs_status prepare(Device *d, Program *p, const Code *code) {
+    PtxNeeds needs = qptx_needs(code->bytes);
+    p->serial = needs.serial, p->fault = needs.fault, p->shared = needs.shared;
+    TRY(load_module(d, p, code));
+    TRY(CALL(d, ModuleGetFunction, &p->function, p->module, code->entry));
+    if (p->shared) TRY(allow_shared(d, p));
+    TRY(CALL(d, FuncGetAttribute, &p->max_threads, FUNC_MAX_THREADS, p->function));
+    return choose_threads(d, p);
+}
+
+static void unload(Device *d, Program *p) {
+    if (p->module && !*state(d)->dead && state(d)->f.CtxPushCurrent(state(d)->context) == SUCCESS) {
+        QUIETLY(d, ModuleUnload, p->module);
+        (void)leave(d, QS_OK);
+    }
+    qmem_free(d->ctx, p, sizeof *p);
+}
+
+static qs_status load(Device *d, const Code *code, Program **out) {
+    TRY(enter(d));
+    Program *p = qmem_alloc(d->ctx, sizeof *p);
+    snprintf(p->name, sizeof p->name, "%s", code->name);
+    qs_status s = leave(d, prepare(d, p, code));
+    if (s == QS_OK) *out = p;
+    else unload(d, p);
+    return s;
+}
+
+/* -- launching ----------------------------------------------------------------------------------------------------- */
+typedef struct {
+    int rank;
+    int64_t block[QS_MAX_RANK], count[QS_MAX_RANK]; /* extents of a block, and how many blocks */
+    unsigned x, y, z;                               /* of a block, as the driver sees it */
+    uint64_t slot[PTX_SLOTS];
+    int nslots;
+} Grid;
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Neighbours along the last axis are neighbours in memory: 32 of them, then rows, then what is left of the threads. */
+static void shape_block(Grid *g, const Launch *l, int64_t threads) {
+    int last = l->rank - 1;
+    for (int a = 0; a < l->rank; a++) g->block[a] = 1;
+    g->block[last] = least(l->domain[last], least(threads, last ? 32 : threads));
+    if (last > 0) g->block[last - 1] = least(l->domain[last - 1], threads / g->block[last]);
+    if (last > 1) g->block[last - 2] = least(least(l->domain[last - 2], 64), threads / (g->block[last] * g->block[last - 1]));
+    int64_t others = 1;
+    for (int a = 0; a < last; a++) others *= g->block[a];
+    g->block[last] = least(l->domain[last], threads / others);
+}
+
+static qs_status block_too_large(Device *d, const Program *p, const Grid *g) {
+    return qerr_set(d->ctx, QS_EVALUE,
+                    "kernel %s: a block of %lldx%lldx%lld positions is too large: %s allows %d for this kernel, and 64 "
+                    "along its first axes together",
+                    p->name, (long long)g->z, (long long)g->y, (long long)g->x, d->name, p->max_threads);
+}
+
+static qs_status measure_block(Device *d, const Program *p, Grid *g) {
+    int64_t z = 1, all = 1;
+    for (int a = 0; a < g->rank; a++) {
+        if (g->block[a] < 1 || g->block[a] > INT32_MAX / all)
+            return qerr_set(d->ctx, QS_EVALUE, "kernel %s: block extent %lld along dimension %d", p->name,
+                            (long long)g->block[a], a);
+        all *= g->block[a];
+        if (a < g->rank - 2) z *= g->block[a];
+    }
+    g->x = (unsigned)g->block[g->rank - 1], g->y = g->rank > 1 ? (unsigned)g->block[g->rank - 2] : 1, g->z = (unsigned)z;
+    return all > p->max_threads || z > 64 ? block_too_large(d, p, g) : QS_OK;
+}
+
+static qs_status put_slot(Device *d, const Program *p, Grid *g, uint64_t bits) {
+    if (g->nslots == PTX_SLOTS)
+        return qerr_set(d->ctx, QS_EVALUE, "kernel %s: its parameters take more than %d bytes", p->name, PTX_SLOTS * 8);
+    return g->slot[g->nslots++] = bits, QS_OK;
+}
+
+static qs_status put_arguments(Device *d, const Program *p, Grid *g, const Launch *l, int nargs, const DevArg *args) {
+    TRY(put_slot(d, p, g, p->fault ? state(d)->fault : 0));
+    TRY(put_slot(d, p, g, 0)); /* the first block of the launch along axis 0 */
+    for (int a = 0; a < l->rank; a++) TRY(put_slot(d, p, g, (uint64_t)l->domain[a]));
+    for (int a = 0; a < l->rank; a++) TRY(put_slot(d, p, g, (uint64_t)g->block[a]));
+    for (int a = 0; a < l->rank; a++) TRY(put_slot(d, p, g, (uint64_t)g->count[a]));
+    for (int i = 0; i < nargs; i++) {
+        const DevArg *x = &args[i];
+        TRY(put_slot(d, p, g, x->is_array ? x->block + x->offset : x->bits));
+        for (int a = 0; x->is_array && a < x->rank; a++) TRY(put_slot(d, p, g, (uint64_t)x->dims[a]));
+        for (int a = 0; x->is_array && a < x->rank; a++) TRY(put_slot(d, p, g, (uint64_t)x->strides[a]));
+    }
+    return QS_OK;
+}
+
+static qs_status launch_failed(Device *d, const Program *p, int e) {
+    char what[256];
+    if (e == SUCCESS || is_final(e)) return checked(d, "LaunchKernel", e);
+    describe_error(&state(d)->f, e, what, sizeof what);
+    return qerr_set(d->ctx, QS_EDEVICE, "%s: kernel %s: cuLaunchKernel: %s", d->name, p->name, what);
+}
+
+static qs_status launch_grid(Device *d, const Program *p, Grid *g, int64_t blocks) {
+    void *arguments[] = {g->slot};
+    return launch_failed(d, p,
+                         state(d)->f.LaunchKernel(p->function, (unsigned)blocks, 1, 1, g->x, g->y, g->z, p->shared,
+                                                  state(d)->stream, arguments, NULL));
+}
+
+/* One launch holds 2^31-1 blocks; more go in slices along axis 0. */
+static qs_status launch_slices(Device *d, const Program *p, Grid *g) {
+    int64_t row = 1;
+    for (int a = 1; a < g->rank; a++)
+        if (__builtin_mul_overflow(row, g->count[a], &row) || row > GRID_MAX)
+            return qerr_set(d->ctx, QS_EVALUE, "kernel %s: too many positions beyond the first axis", p->name);
+    for (int64_t first = 0, most = GRID_MAX / row; first < g->count[0]; first += most) {
+        g->slot[PTX_FIRST] = (uint64_t)first;
+        TRY(launch_grid(d, p, g, least(most, g->count[0] - first) * row));
+    }
+    return QS_OK;
+}
+
+static qs_status read_fault(Device *d, DevFault *out) {
+    DevFault unseen;
+    return receive(d, (char *)(out ? out : &unseen), state(d)->fault, sizeof unseen);
+}
+
+static qs_status queue_launch(Device *d, const Program *p, Grid *g, DevFault *fault) {
+    State *s = state(d);
+    if (p->fault) TRY(CALL(d, MemsetD8Async, s->fault, 0, sizeof(DevFault), s->stream));
+    snprintf(s->running, sizeof s->running, "%s", p->name);
+    if (p->serial) g->x = g->y = g->z = 1;
+    TRY(p->serial ? launch_grid(d, p, g, 1) : launch_slices(d, p, g));
+    return p->fault ? read_fault(d, fault) : QS_OK;
+}
+
+static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const DevArg *args, DevFault *fault) {
+    Grid g = {.rank = l->rank};
+    if (fault) *fault = (DevFault){0};
+    for (int a = 0; a < l->rank; a++)
+        if (l->domain[a] < 1) return QS_OK;
+    if (l->any_block && !p->serial) shape_block(&g, l, p->threads);
+    else
+        for (int a = 0; a < l->rank; a++) g.block[a] = l->block[a];
+    TRY(measure_block(d, p, &g));
+    for (int a = 0; a < l->rank; a++) g.count[a] = (l->domain[a] - 1) / g.block[a] + 1;
+    TRY(put_arguments(d, p, &g, l, nargs, args));
+    TRY(enter(d));
+    return leave(d, queue_launch(d, p, &g, fault));
+}
+
+static qs_status wait_all(Device *d) {
+    TRY(CALL(d, StreamSynchronize, state(d)->stream));
+    state(d)->running[0] = 0;
+    return QS_OK;
+}
+
+static qs_status sync(Device *d) {
+    TRY(enter(d));
+    return leave(d, wait_all(d));
+}
+
+const DeviceOps qdev_cuda_ops = {"cuda", CODE_PTX, probe, open_device, close_device, alloc,  release, upload,
+                                 download, copy,   load,  unload,      launch,       sync,   peer};

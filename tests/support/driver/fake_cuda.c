@@ -1,0 +1,347 @@
+/* The fake libcuda.so.1 of the unit tests: see fake_cuda.h. */
+#include "tests/support/driver/fake_cuda.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SUCCESS, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_CONTEXT = 201, INVALID_PTX = 218 };
+enum { BLOCKS = 256 };
+
+typedef struct { char kind; int device; } Handle; /* 's'tream, 'e'vent, 'm'odule, 'f'unction, 'c'ontext */
+
+static FakeCuda fake = {.devices = 1, .capability = 90, .max_threads = 1024, .blocks = 8, .fail_after = -1};
+static struct { uintptr_t at; size_t n; } block[BLOCKS];
+static Handle contexts[2] = {{'c', 0}, {'c', 1}};
+static Handle *stack[16];
+
+/* Declared here: there is no header of the driver to take the declarations from. */
+#define CU(name, symbol, args) int fake_##name args __asm__(symbol);
+#include "devices/cuda_api.def"
+
+FakeCuda *fake_cuda(void) { return &fake; }
+
+static int misused(const char *what) {
+    if (!fake.misuse++) snprintf(fake.wrong, sizeof fake.wrong, "%s", what);
+    return INVALID_VALUE;
+}
+
+/* Records a call; what it is to return instead of working. */
+static int begin(const char *name, bool needs_context) {
+    size_t n = strlen(fake.log);
+    if (n + strlen(name) + 2 < sizeof fake.log) snprintf(fake.log + n, sizeof fake.log - n, "%s ", name);
+    if (fake.fail_after >= 0 && fake.fail_after-- == 0) {
+        snprintf(fake.failed, sizeof fake.failed, "%s", name);
+        if (fake.fail_with >= 700) fake.dead = fake.fail_with;
+        return fake.fail_with;
+    }
+    if (fake.dead && needs_context) return fake.dead;
+    if (needs_context && !fake.depth) return misused(name), INVALID_CONTEXT;
+    return SUCCESS;
+}
+#define BEGIN(name)                                                                                                    \
+    int error = begin(name, true);                                                                                     \
+    if (error) return error
+#define BEGIN_ANYWHERE(name)                                                                                           \
+    int error = begin(name, false);                                                                                    \
+    if (error) return error
+
+static void *make(char kind, int *counter) {
+    Handle *h = malloc(sizeof *h);
+    *h = (Handle){kind, fake.depth ? stack[fake.depth - 1]->device : 0};
+    ++*counter;
+    return h;
+}
+
+static bool is(const void *handle, char kind) { return handle && ((const Handle *)handle)->kind == kind; }
+
+static void destroy(void *handle, int *counter) {
+    ((Handle *)handle)->kind = 0;
+    free(handle);
+    --*counter;
+}
+
+static int find(uint64_t p, size_t n) {
+    for (int i = 0; i < BLOCKS; i++)
+        if (block[i].at && p >= block[i].at && p - block[i].at + n <= block[i].n) return i;
+    return -1;
+}
+
+/* -- devices and contexts ------------------------------------------------------------------------------------------ */
+int fake_Init(unsigned flags) {
+    BEGIN_ANYWHERE("Init");
+    if (flags) return misused("Init with flags");
+    return fake.devices ? SUCCESS : NO_DEVICE;
+}
+
+int fake_DriverGetVersion(int *version) { return *version = 12040, SUCCESS; }
+
+int fake_GetErrorName(int e, const char **out) {
+    *out = e == OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY"
+           : e == 700         ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+           : e == INVALID_PTX ? "CUDA_ERROR_INVALID_PTX"
+                              : "CUDA_ERROR_INVALID_VALUE";
+    return SUCCESS;
+}
+
+int fake_GetErrorString(int e, const char **out) {
+    *out = e == OUT_OF_MEMORY ? "out of memory"
+           : e == 700         ? "an illegal memory access was encountered"
+           : e == INVALID_PTX ? "a PTX JIT compilation failed"
+                              : "invalid argument";
+    return SUCCESS;
+}
+
+int fake_DeviceGetCount(int *count) {
+    BEGIN_ANYWHERE("DeviceGetCount");
+    return *count = fake.devices, SUCCESS;
+}
+
+int fake_DeviceGet(int *device, int ordinal) {
+    BEGIN_ANYWHERE("DeviceGet");
+    if (ordinal >= fake.devices) return misused("DeviceGet");
+    return *device = ordinal, SUCCESS;
+}
+
+int fake_DeviceGetName(char *out, int n, int device) {
+    BEGIN_ANYWHERE("DeviceGetName");
+    (void)device;
+    return snprintf(out, (size_t)n, "Fake GPU"), SUCCESS;
+}
+
+int fake_DeviceGetAttribute(int *out, int what, int device) {
+    (void)device;
+    switch (what) {
+    case 1: return *out = 1024, SUCCESS;
+    case 75: return *out = fake.capability / 10, SUCCESS;
+    case 76: return *out = fake.capability % 10, SUCCESS;
+    case 97: return *out = 232448, SUCCESS;
+    default: return misused("DeviceGetAttribute");
+    }
+}
+
+int fake_DeviceTotalMem(size_t *bytes, int device) {
+    BEGIN_ANYWHERE("DeviceTotalMem");
+    (void)device;
+    return *bytes = (size_t)1 << 34, SUCCESS;
+}
+
+int fake_DeviceCanAccessPeer(int *can, int device, int peer) { return *can = device != peer, SUCCESS; }
+
+int fake_DevicePrimaryCtxRetain(void **context, int device) {
+    BEGIN_ANYWHERE("DevicePrimaryCtxRetain");
+    fake.retained++;
+    return *context = &contexts[device], SUCCESS;
+}
+
+int fake_DevicePrimaryCtxRelease(int device) {
+    (void)device;
+    begin("DevicePrimaryCtxRelease", false);
+    fake.retained--;
+    return SUCCESS;
+}
+
+int fake_CtxPushCurrent(void *context) {
+    BEGIN_ANYWHERE("CtxPushCurrent");
+    if (!is(context, 'c')) return misused("CtxPushCurrent");
+    return stack[fake.depth++] = context, SUCCESS;
+}
+
+int fake_CtxPopCurrent(void **context) {
+    int error = begin("CtxPopCurrent", false);
+    if (!fake.depth) return misused("CtxPopCurrent");
+    *context = stack[--fake.depth];
+    return error;
+}
+
+int fake_CtxEnablePeerAccess(void *peer, unsigned flags) {
+    BEGIN("CtxEnablePeerAccess");
+    if (!is(peer, 'c') || peer == stack[fake.depth - 1] || flags) return misused("CtxEnablePeerAccess");
+    return SUCCESS;
+}
+
+/* -- streams and events -------------------------------------------------------------------------------------------- */
+int fake_StreamCreate(void **stream, unsigned flags) {
+    BEGIN("StreamCreate");
+    (void)flags;
+    return *stream = make('s', &fake.streams), SUCCESS;
+}
+
+int fake_StreamDestroy(void *stream) {
+    int error = begin("StreamDestroy", true);
+    if (!is(stream, 's')) return misused("StreamDestroy");
+    return destroy(stream, &fake.streams), error;
+}
+
+static int queue(const char *name, const void *stream) {
+    BEGIN(name);
+    if (!is(stream, 's') || ((const Handle *)stream)->device != stack[fake.depth - 1]->device) return misused(name);
+    return SUCCESS;
+}
+#define QUEUE(name, stream)                                                                                            \
+    int error = queue(name, stream);                                                                                   \
+    if (error) return error
+
+int fake_StreamSynchronize(void *stream) { return queue("StreamSynchronize", stream); }
+
+int fake_StreamWaitEvent(void *stream, void *event, unsigned flags) {
+    QUEUE("StreamWaitEvent", stream);
+    return is(event, 'e') && !flags ? SUCCESS : misused("StreamWaitEvent");
+}
+
+int fake_EventCreate(void **event, unsigned flags) {
+    BEGIN("EventCreate");
+    (void)flags;
+    return *event = make('e', &fake.events), SUCCESS;
+}
+
+int fake_EventDestroy(void *event) {
+    int error = begin("EventDestroy", true);
+    if (!is(event, 'e')) return misused("EventDestroy");
+    return destroy(event, &fake.events), error;
+}
+
+int fake_EventRecord(void *event, void *stream) {
+    QUEUE("EventRecord", stream);
+    return is(event, 'e') && ((Handle *)event)->device == ((Handle *)stream)->device ? SUCCESS : misused("EventRecord");
+}
+
+int fake_EventSynchronize(void *event) {
+    BEGIN("EventSynchronize");
+    return is(event, 'e') ? SUCCESS : misused("EventSynchronize");
+}
+
+/* -- memory -------------------------------------------------------------------------------------------------------- */
+static int give_memory(void **out, size_t n, size_t *counter) {
+    int i = 0;
+    while (i < BLOCKS && block[i].at) i++;
+    if (i == BLOCKS || !n || n > (size_t)1 << 34) return OUT_OF_MEMORY;
+    *out = malloc(n);
+    block[i].at = (uintptr_t)*out, block[i].n = n;
+    ++*counter;
+    return SUCCESS;
+}
+
+static int take_memory(uint64_t p, size_t *counter, const char *name) {
+    int i = find(p, 0);
+    if (i < 0 || block[i].at != p) return misused(name);
+    free((void *)(uintptr_t)p);
+    block[i].at = 0;
+    --*counter;
+    return SUCCESS;
+}
+
+int fake_MemAlloc(uint64_t *out, size_t n) {
+    BEGIN("MemAlloc");
+    void *p = NULL;
+    error = give_memory(&p, n, &fake.allocated);
+    return *out = (uintptr_t)p, error;
+}
+
+int fake_MemFree(uint64_t p) {
+    int error = begin("MemFree", true), wrong = take_memory(p, &fake.allocated, "MemFree");
+    return error ? error : wrong;
+}
+
+int fake_MemHostAlloc(void **out, size_t n, unsigned flags) {
+    BEGIN("MemHostAlloc");
+    size_t count = 0;
+    (void)flags;
+    error = give_memory(out, n, &count);
+    fake.pinned += (int)count;
+    return error;
+}
+
+int fake_MemFreeHost(void *p) {
+    size_t count = 1;
+    int error = begin("MemFreeHost", true), wrong = take_memory((uintptr_t)p, &count, "MemFreeHost");
+    fake.pinned -= !wrong;
+    return error ? error : wrong;
+}
+
+static int move(const char *name, uint64_t to, uint64_t from, size_t n, void *stream) {
+    QUEUE(name, stream);
+    if (!n || find(to, n) < 0 || find(from, n) < 0) return misused(name); /* host sides must be pinned, so known, too */
+    memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, n);
+    return SUCCESS;
+}
+
+int fake_MemcpyHtoDAsync(uint64_t to, const void *from, size_t n, void *stream) {
+    return move("MemcpyHtoDAsync", to, (uintptr_t)from, n, stream);
+}
+
+int fake_MemcpyDtoHAsync(void *to, uint64_t from, size_t n, void *stream) {
+    return move("MemcpyDtoHAsync", (uintptr_t)to, from, n, stream);
+}
+
+int fake_MemcpyDtoDAsync(uint64_t to, uint64_t from, size_t n, void *stream) {
+    return move("MemcpyDtoDAsync", to, from, n, stream);
+}
+
+int fake_MemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t n, void *stream) {
+    if (!is(to_context, 'c') || !is(from_context, 'c')) return misused("MemcpyPeerAsync");
+    return move("MemcpyPeerAsync", to, from, n, stream);
+}
+
+int fake_MemsetD8Async(uint64_t to, unsigned char value, size_t n, void *stream) {
+    QUEUE("MemsetD8Async", stream);
+    if (find(to, n) < 0) return misused("MemsetD8Async");
+    memset((void *)(uintptr_t)to, value, n);
+    return SUCCESS;
+}
+
+/* -- code ---------------------------------------------------------------------------------------------------------- */
+int fake_ModuleLoadDataEx(void **module, const void *image, unsigned noptions, int *options, void **values) {
+    BEGIN("ModuleLoadDataEx");
+    if (!image || noptions != 2 || options[0] != 5 || options[1] != 6) return misused("ModuleLoadDataEx");
+    if (fake.jit_log) {
+        snprintf(values[0], (size_t)(uintptr_t)values[1], "%s", fake.jit_log);
+        return INVALID_PTX;
+    }
+    return *module = make('m', &fake.modules), SUCCESS;
+}
+
+int fake_ModuleUnload(void *module) {
+    int error = begin("ModuleUnload", true);
+    if (!is(module, 'm')) return misused("ModuleUnload");
+    return destroy(module, &fake.modules), error;
+}
+
+static Handle function = {'f', 0};
+
+int fake_ModuleGetFunction(void **out, void *module, const char *name) {
+    BEGIN("ModuleGetFunction");
+    if (!is(module, 'm') || strcmp(name, "kernel") != 0) return misused("ModuleGetFunction");
+    return *out = &function, SUCCESS;
+}
+
+int fake_FuncGetAttribute(int *out, int what, void *f) {
+    BEGIN("FuncGetAttribute");
+    if (!is(f, 'f') || what != 0) return misused("FuncGetAttribute");
+    return *out = fake.max_threads, SUCCESS;
+}
+
+int fake_FuncSetAttribute(void *f, int what, int value) {
+    BEGIN("FuncSetAttribute");
+    return is(f, 'f') && what == 8 && value > 0 ? SUCCESS : misused("FuncSetAttribute");
+}
+
+int fake_OccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *f, int threads, size_t shared) {
+    BEGIN("OccupancyMaxActiveBlocksPerMultiprocessor");
+    (void)shared;
+    if (!is(f, 'f') || threads > fake.max_threads) return misused("Occupancy");
+    return *blocks = fake.blocks * 256 / threads, SUCCESS;
+}
+
+int fake_LaunchKernel(void *f, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned x, unsigned y, unsigned z,
+                      unsigned shared, void *stream, void **arguments, void **extra) {
+    QUEUE("LaunchKernel", stream);
+    bool block_fits = x && y && z && z <= 64 && x * y * z <= (unsigned)fake.max_threads;
+    if (!is(f, 'f') || !grid_x || grid_x > INT32_MAX || grid_y != 1 || grid_z != 1 || !block_fits || extra)
+        return misused("LaunchKernel");
+    FakeLaunch *l = &fake.launch[fake.nlaunches++ % FAKE_LAUNCHES];
+    *l = (FakeLaunch){.grid = grid_x, .x = x, .y = y, .z = z, .shared = shared};
+    memcpy(l->slot, arguments[0], sizeof l->slot);
+    return SUCCESS;
+}

@@ -1,0 +1,38 @@
+/* fake_cuda.h -- what a test sees of the recording fake of NVIDIA's driver.
+ *
+ * It is no GPU: memory is the host's, copies are made at once, kernels do nothing.  It records calls, checks what the
+ * real driver would crash or complain about (no current context, handles and addresses that are not its own), counts
+ * what was made and not given back, and makes the n-th call fail with any error. */
+#ifndef TESTS_SUPPORT_FAKE_CUDA_H
+#define TESTS_SUPPORT_FAKE_CUDA_H
+#include <stddef.h>
+#include <stdint.h>
+
+enum { FAKE_LAUNCHES = 8, FAKE_SLOTS = 64, FAKE_LOG = 1 << 16 };
+
+typedef struct {
+    unsigned grid, x, y, z, shared;
+    uint64_t slot[FAKE_SLOTS];
+} FakeLaunch;
+
+typedef struct {
+    /* what there is */
+    int devices, capability /* 90 */, max_threads /* of a kernel */, blocks /* that a multiprocessor holds of 256 */;
+    const char *jit_log;  /* not NULL: modules do not load, and the driver says this */
+    /* failures */
+    long fail_after;      /* the n-th call from now fails, 0 is the next; < 0: none */
+    int fail_with;
+    int dead;             /* this error, once it was given: calls on a context give it again */
+    /* what happened */
+    int retained, streams, events, modules, pinned, depth; /* made and not given back; contexts pushed */
+    size_t allocated;     /* device blocks */
+    unsigned misuse;      /* calls that a real driver would not survive */
+    char wrong[256];      /* the first of them */
+    int nlaunches;
+    FakeLaunch launch[FAKE_LAUNCHES];
+    char log[FAKE_LOG];   /* names of the calls, without cu, each with a blank behind it */
+    char failed[64];      /* the call that failed */
+} FakeCuda;
+
+FakeCuda *fake_cuda(void);
+#endif

@@ -1,0 +1,390 @@
+/* The host side of the cuda device against a recording fake of the driver (tests/support/driver): what is called in
+ * which order with which arguments, every call failing once, nothing left behind.  No kernel runs here. */
+#include "devices/heap.h"
+#include "devices/ptx.h"
+#include "tests/support/driver/fake_cuda.h"
+#include "tests/unit/check.h"
+#include "vm/quasar.h"
+
+#include <dlfcn.h>
+
+static FakeCuda *fake;
+static Ctx ctx;
+
+static void reset(void) {
+    *fake = (FakeCuda){.devices = 1, .capability = 90, .max_threads = 1024, .blocks = 8, .fail_after = -1};
+}
+
+static void forget(void) { fake->log[0] = 0, fake->nlaunches = 0; }
+
+static bool clean(void) {
+    bool ok = !fake->retained && !fake->streams && !fake->events && !fake->modules && !fake->pinned && !fake->depth &&
+              !fake->allocated && !fake->misuse;
+    if (!ok)
+        printf("  left: context %d stream %d event %d module %d pinned %d depth %d blocks %zu, misuse: %s\n",
+               fake->retained, fake->streams, fake->events, fake->modules, fake->pinned, fake->depth, fake->allocated,
+               fake->wrong);
+    return ok;
+}
+
+static void open_gpu(Device *d, int ordinal) {
+    *d = (Device){.ops = &qdev_cuda_ops, .ctx = &ctx, .memory = ordinal + 1};
+    CHECK(d->ops->open(d, ordinal) == QS_OK);
+}
+
+static Code code_of(const char *text) {
+    return (Code){.kind = CODE_PTX, .entry = "kernel", .bytes = text, .n = strlen(text), .name = "blur"};
+}
+
+/* -- opening and closing ------------------------------------------------------------------------------------------- */
+static void opening(void) {
+    Device d;
+    const char *why;
+    reset();
+    CHECK(qdev_cuda_ops.probe(&ctx, &why) == 1 && !why);
+    open_gpu(&d, 0);
+    CHECK_TEXT(d.name, "Fake GPU");
+    CHECK_TEXT(d.arch, "sm_90");
+    CHECK(d.max_block == 1024 && d.total_memory == (size_t)1 << 34);
+    CHECK_TEXT(fake->log, "Init DeviceGetCount Init DeviceGetCount DeviceGet DeviceGetName DeviceTotalMem "
+                          "DevicePrimaryCtxRetain CtxPushCurrent StreamCreate EventCreate MemAlloc CtxPopCurrent ");
+    forget();
+    d.ops->close(&d);
+    CHECK_TEXT(fake->log, "CtxPushCurrent StreamSynchronize MemFree EventDestroy StreamDestroy CtxPopCurrent "
+                          "DevicePrimaryCtxRelease ");
+    CHECK(clean());
+    fake->capability = 87;
+    open_gpu(&d, 0);
+    CHECK_TEXT(d.arch, "sm_87");
+    d.ops->close(&d);
+    fake->capability = 120; /* newer than any target that we make code for */
+    open_gpu(&d, 0);
+    CHECK_TEXT(d.arch, "sm_90");
+    d.ops->close(&d);
+}
+
+static void refusals(void) {
+    Device d = {.ops = &qdev_cuda_ops, .ctx = &ctx};
+    const char *why;
+    reset();
+    fake->capability = 61;
+    CHECK(d.ops->open(&d, 0) == QS_EDEVICE && !d.state);
+    CHECK_TEXT(ctx.err.text, "Fake GPU: its compute capability is 6.1; 7.0 or more is needed");
+    qerr_clear(&ctx);
+    CHECK(d.ops->open(&d, 1) == QS_EDEVICE);
+    CHECK_TEXT(ctx.err.text, "there is no CUDA device 1: 1 found");
+    qerr_clear(&ctx);
+    fake->devices = 0;
+    CHECK(d.ops->probe(&ctx, &why) == 0);
+    CHECK_TEXT(why, "NVIDIA's driver finds no device");
+    reset();
+    setenv("QUASAR_CUDA", "/nowhere/libcuda.so.1", 1);
+    CHECK(d.ops->probe(&ctx, &why) == 0 && strstr(why, "libcuda.so.1 is not installed"));
+    setenv("QUASAR_CUDA", FAKE_CUDA, 1);
+    CHECK(clean());
+}
+
+/* -- transfers ----------------------------------------------------------------------------------------------------- */
+static void transfers(void) {
+    static const size_t sizes[] = {1, 4095, (4 << 20) - 1, 4 << 20, (4 << 20) + 1, (12 << 20) + 5};
+    Device d;
+    DevPtr a, b;
+    size_t most = 13 << 20;
+    char *from = qmem_alloc(&ctx, most), *to = qmem_alloc(&ctx, most);
+    for (size_t i = 0; i < most; i++) from[i] = (char)(i * 7 + i / 1000);
+    reset();
+    open_gpu(&d, 0);
+    CHECK(d.ops->alloc(&d, most, &a) == QS_OK && d.ops->alloc(&d, most, &b) == QS_OK);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        memset(to, 0, most);
+        CHECK(d.ops->upload(&d, a, 3, from, sizes[i]) == QS_OK);
+        CHECK(d.ops->copy(&d, b, a, sizes[i] + 3) == QS_OK);
+        CHECK(d.ops->download(&d, to, b, 3, sizes[i]) == QS_OK);
+        CHECK(memcmp(from, to, sizes[i]) == 0 && to[sizes[i]] == 0);
+    }
+    forget();
+    CHECK(d.ops->upload(&d, a, 0, from, 0) == QS_OK && d.ops->download(&d, to, a, 0, 0) == QS_OK);
+    CHECK(d.ops->copy(&d, a, b, 0) == QS_OK && !*fake->log);
+    CHECK(d.ops->upload(&d, a, 0, from, 10) == QS_OK);
+    CHECK_TEXT(fake->log, "CtxPushCurrent MemcpyHtoDAsync EventRecord CtxPopCurrent ");
+    forget();
+    CHECK(d.ops->upload(&d, a, 0, from, (8 << 20) + 1) == QS_OK); /* a buffer is filled when the device has read it */
+    CHECK(strstr(fake->log, "MemcpyHtoDAsync EventRecord EventSynchronize MemcpyHtoDAsync EventRecord "));
+    forget();
+    CHECK(d.ops->download(&d, to, a, 0, (8 << 20) + 1) == QS_OK); /* one part ahead, buffers in turn */
+    CHECK(strstr(fake->log, "MemcpyDtoHAsync EventRecord EventSynchronize MemcpyDtoHAsync EventRecord "
+                            "EventSynchronize MemcpyDtoHAsync EventRecord EventSynchronize"));
+    d.ops->free(&d, a), d.ops->free(&d, b);
+    d.ops->close(&d);
+    CHECK(clean());
+    qmem_free(&ctx, from, most), qmem_free(&ctx, to, most);
+}
+
+static void between_devices(void) {
+    Device d[2];
+    DevPtr a, b;
+    char word[8] = "1234567", got[8];
+    reset();
+    fake->devices = 2;
+    open_gpu(&d[0], 0), open_gpu(&d[1], 1);
+    CHECK_TEXT(d[1].name, "Fake GPU (cuda:1)");
+    CHECK(d[0].ops->alloc(&d[0], 8, &a) == QS_OK && d[1].ops->alloc(&d[1], 8, &b) == QS_OK);
+    CHECK(d[0].ops->upload(&d[0], a, 0, word, 8) == QS_OK);
+    forget();
+    CHECK(d[1].ops->peer(&d[1], b, &d[0], a, 8) == QS_OK);
+    CHECK_TEXT(fake->log, "CtxPushCurrent EventRecord CtxPopCurrent CtxPushCurrent StreamWaitEvent CtxPopCurrent "
+                          "CtxPushCurrent CtxEnablePeerAccess MemcpyPeerAsync CtxPopCurrent "
+                          "CtxPushCurrent EventRecord CtxPopCurrent CtxPushCurrent StreamWaitEvent CtxPopCurrent ");
+    forget();
+    CHECK(d[1].ops->peer(&d[1], b, &d[0], a, 8) == QS_OK && !strstr(fake->log, "CtxEnablePeerAccess"));
+    CHECK(d[1].ops->download(&d[1], got, b, 0, 8) == QS_OK && !memcmp(word, got, 8));
+    d[0].ops->free(&d[0], a), d[1].ops->free(&d[1], b);
+    d[0].ops->close(&d[0]), d[1].ops->close(&d[1]);
+    CHECK(clean());
+}
+
+/* -- launches ------------------------------------------------------------------------------------------------------ */
+static Program *load_text(Device *d, const char *text) {
+    Program *p = NULL;
+    Code code = code_of(text);
+    CHECK(d->ops->load(d, &code, &p) == QS_OK);
+    return p;
+}
+
+static void arguments(Device *d) {
+    Program *p = load_text(d, "// quasar: fault shared=0\n.entry kernel");
+    DevArg args[] = {{.bits = 42, .size = 4},
+                     {.is_array = true, .block = 0x10000, .offset = 24, .rank = 2, .dims = {5, 6}, .strides = {12, 2}}};
+    Launch l = {.rank = 2, .domain = {100, 1000}, .block = {2, 64}};
+    DevFault fault = {.message = 3};
+    forget();
+    CHECK(d->ops->launch(d, p, &l, 2, args, &fault) == QS_OK && fault.message == 0);
+    CHECK_TEXT(fake->log, "CtxPushCurrent MemsetD8Async LaunchKernel EventCreate MemHostAlloc MemcpyDtoHAsync EventRecord "
+                          "EventSynchronize CtxPopCurrent ");
+    const FakeLaunch *k = &fake->launch[0];
+    CHECK(k->grid == 50 * 16 && k->x == 64 && k->y == 2 && k->z == 1 && k->shared == 0);
+    static const uint64_t want[] = {0, 100, 1000, 2, 64, 50, 16, 42, 0x10018, 5, 6, 12, 2};
+    CHECK(k->slot[PTX_FAULT] != 0 && !memcmp(k->slot + PTX_FIRST, want, sizeof want));
+    d->ops->unload(d, p);
+}
+
+/* The blocks that the device chooses: rows of 32 neighbours, no axis longer than the domain, all threads used. */
+static void shapes(Device *d) {
+    static const struct { int rank; int64_t domain[3]; unsigned grid, x, y, z; } t[] = {
+        {1, {1000}, 4, 256, 1, 1},      {1, {100}, 1, 100, 1, 1},       {2, {1000, 1000}, 125 * 32, 32, 8, 1},
+        {2, {2, 1000}, 8, 128, 2, 1},   {3, {480, 640, 3}, 3840, 3, 85, 1}, {3, {100, 3, 3}, 4, 3, 3, 28},
+        {3, {1000, 1, 1}, 16, 1, 1, 64}};
+    Program *p = load_text(d, "// quasar: shared=0\n");
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        Launch l = {.rank = t[i].rank, .any_block = true};
+        memcpy(l.domain, t[i].domain, sizeof t[i].domain);
+        forget();
+        CHECK(d->ops->launch(d, p, &l, 0, NULL, NULL) == QS_OK);
+        const FakeLaunch *k = &fake->launch[0];
+        bool ok = k->grid == t[i].grid && k->x == t[i].x && k->y == t[i].y && k->z == t[i].z;
+        CHECK(ok);
+        if (!ok) printf("  case %zu: grid %u block %u %u %u\n", i, k->grid, k->x, k->y, k->z);
+    }
+    d->ops->unload(d, p);
+}
+
+static void slices(Device *d) {
+    Program *p = load_text(d, "// quasar: shared=0\n");
+    Launch l = {.rank = 1, .domain = {(int64_t)1 << 40}, .any_block = true};
+    forget();
+    CHECK(d->ops->launch(d, p, &l, 0, NULL, NULL) == QS_OK && fake->nlaunches == 3);
+    CHECK(fake->launch[0].grid == INT32_MAX && fake->launch[1].slot[PTX_FIRST] == INT32_MAX);
+    CHECK(fake->launch[2].grid == 2 && fake->launch[2].slot[PTX_FIRST] == 2 * (uint64_t)INT32_MAX);
+    Launch wide = {.rank = 2, .domain = {2, (int64_t)1 << 45}, .any_block = true};
+    CHECK(d->ops->launch(d, p, &wide, 0, NULL, NULL) == QS_EVALUE);
+    CHECK_TEXT(ctx.err.text, "kernel blur: too many positions beyond the first axis");
+    qerr_clear(&ctx);
+    Launch empty = {.rank = 2, .domain = {5, 0}, .any_block = true};
+    forget();
+    CHECK(d->ops->launch(d, p, &empty, 0, NULL, NULL) == QS_OK && !fake->nlaunches);
+    d->ops->unload(d, p);
+}
+
+static void blocks_given(Device *d) {
+    Program *p = load_text(d, "// quasar: shared=65536\n"), *serial = load_text(d, "// quasar: serial shared=0\n");
+    Launch l = {.rank = 3, .domain = {64, 64, 64}, .block = {4, 8, 16}};
+    CHECK(strstr(fake->log, "FuncSetAttribute"));
+    forget();
+    CHECK(d->ops->launch(d, p, &l, 0, NULL, NULL) == QS_OK);
+    CHECK(fake->launch[0].x == 16 && fake->launch[0].y == 8 && fake->launch[0].z == 4 && fake->launch[0].shared == 65536);
+    Launch large = {.rank = 1, .domain = {5000}, .block = {2048}};
+    CHECK(d->ops->launch(d, p, &large, 0, NULL, NULL) == QS_EVALUE);
+    CHECK_TEXT(ctx.err.text, "kernel blur: a block of 1x1x2048 positions is too large: Fake GPU allows 1024 for this "
+                             "kernel, and 64 along its first axes together");
+    qerr_clear(&ctx);
+    Launch deep = {.rank = 3, .domain = {128, 2, 2}, .block = {128, 2, 2}};
+    CHECK(d->ops->launch(d, p, &deep, 0, NULL, NULL) == QS_EVALUE);
+    qerr_clear(&ctx);
+    forget();
+    Launch all = {.rank = 2, .domain = {300, 7}, .block = {1, 1}, .any_block = true};
+    CHECK(d->ops->launch(d, serial, &all, 0, NULL, NULL) == QS_OK && fake->nlaunches == 1);
+    CHECK(fake->launch[0].grid == 1 && fake->launch[0].x == 1 && fake->launch[0].slot[PTX_DOMAIN] == 300);
+    d->ops->unload(d, p), d->ops->unload(d, serial);
+    Code greedy = code_of("// quasar: shared=300000\n");
+    CHECK(d->ops->load(d, &greedy, &p) == QS_EVALUE);
+    CHECK_TEXT(ctx.err.text, "kernel blur: its shared arrays take 300000 bytes; Fake GPU has 232448 for a block");
+    qerr_clear(&ctx);
+}
+
+static void launches(void) {
+    Device d;
+    reset();
+    open_gpu(&d, 0);
+    arguments(&d);
+    shapes(&d);
+    slices(&d);
+    blocks_given(&d);
+    d.ops->close(&d);
+    CHECK(clean());
+}
+
+/* -- failures ------------------------------------------------------------------------------------------------------ */
+static void bad_code(void) {
+    Device d;
+    Program *p;
+    Code code = code_of("// quasar: shared=0\n.version 7.8\n  add.f99 %r1, %r2;\n");
+    reset();
+    open_gpu(&d, 0);
+    fake->jit_log = "ptxas application ptx input, line 3; error   : Unexpected type '.f99'";
+    CHECK(d.ops->load(&d, &code, &p) == QS_EDEVICE);
+    CHECK_TEXT(ctx.err.text,
+               "Fake GPU: kernel blur cannot be loaded: cuModuleLoadDataEx: a PTX JIT compilation failed "
+               "(CUDA_ERROR_INVALID_PTX, 218): ptxas application ptx input, line 3; error   : Unexpected type '.f99' in "
+               "`add.f99 %r1, %r2;`");
+    qerr_clear(&ctx);
+    d.ops->close(&d);
+    CHECK(clean());
+}
+
+/* A kernel that went wrong is told of by a later call; from then on there is one sentence, and no call. */
+static void sticky(void) {
+    static const char sentence[] = "Fake GPU cannot be used any more by this process: cuStreamSynchronize, after kernel "
+                                   "blur: an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS, 700)";
+    Device d;
+    DevPtr p;
+    char byte = 0;
+    Launch l = {.rank = 1, .domain = {10}, .any_block = true};
+    reset();
+    open_gpu(&d, 0);
+    Program *k = load_text(&d, "// quasar: shared=0\n");
+    CHECK(d.ops->alloc(&d, 100, &p) == QS_OK && d.ops->launch(&d, k, &l, 0, NULL, NULL) == QS_OK);
+    fake->fail_after = 1, fake->fail_with = 700;
+    CHECK(d.ops->sync(&d) == QS_EDEVICE);
+    CHECK_TEXT(ctx.err.text, sentence);
+    qerr_clear(&ctx);
+    forget();
+    CHECK(d.ops->upload(&d, p, 0, &byte, 1) == QS_EDEVICE);
+    CHECK_TEXT(ctx.err.text, sentence);
+    qerr_clear(&ctx);
+    CHECK(d.ops->launch(&d, k, &l, 0, NULL, NULL) == QS_EDEVICE && d.ops->alloc(&d, 1, &p) == QS_EDEVICE);
+    qerr_clear(&ctx);
+    d.ops->free(&d, p);
+    d.ops->unload(&d, k);
+    d.ops->close(&d);
+    CHECK_TEXT(fake->log, "DevicePrimaryCtxRelease ");
+    CHECK(!fake->retained && !fake->depth && !fake->misuse);
+}
+
+static qs_status use(Device *d, Program **p, DevPtr *a) {
+    char bytes[64] = {0};
+    Code code = code_of("// quasar: fault shared=60000\n");
+    Launch l = {.rank = 1, .domain = {1000}, .any_block = true};
+    DevFault fault;
+    TRY(d->ops->alloc(d, sizeof bytes, a));
+    TRY(d->ops->upload(d, *a, 0, bytes, sizeof bytes));
+    TRY(d->ops->load(d, &code, p));
+    DevArg arg = {.is_array = true, .block = *a, .rank = 1, .dims = {64}, .strides = {1}};
+    TRY(d->ops->launch(d, *p, &l, 1, &arg, &fault));
+    TRY(d->ops->copy(d, *a, *a, sizeof bytes));
+    TRY(d->ops->download(d, bytes, *a, 0, sizeof bytes));
+    return d->ops->sync(d);
+}
+
+/* Everything once, the n-th call failing; false: fewer calls than n. */
+static bool with_failure(long n, int error) {
+    Device d = {.ops = &qdev_cuda_ops, .ctx = &ctx};
+    Program *p = NULL;
+    DevPtr a = 0;
+    reset();
+    fake->fail_after = n, fake->fail_with = error;
+    qs_status s = d.ops->open(&d, 0);
+    if (s == QS_OK) {
+        s = use(&d, &p, &a);
+        if (a) d.ops->free(&d, a);
+        if (p) d.ops->unload(&d, p);
+        d.ops->close(&d);
+    }
+    bool failed = *fake->failed, quiet = strstr("CtxPopCurrent StreamDestroy EventDestroy MemFree MemFreeHost "
+                                                "ModuleUnload DevicePrimaryCtxRelease CtxPushCurrent StreamSynchronize",
+                                                fake->failed) != NULL;
+    bool told = s == QS_OK ? !*ctx.err.text : ctx.err.status == s && *ctx.err.text;
+    bool unreachable = s == QS_OK && !strcmp(fake->failed, "CtxPushCurrent"); /* on the way out: nothing can be freed */
+    if ((error == 700 && failed) || unreachable) CHECK(!fake->retained && !fake->depth && !fake->misuse);
+    else CHECK(clean());
+    CHECK(told && (!failed || s != QS_OK || quiet));
+    if (s != QS_OK && strncmp(fake->failed, "Init", 4) != 0 && strncmp(fake->failed, "DeviceGetCount", 14) != 0)
+        CHECK(strstr(ctx.err.text, fake->failed) != NULL);
+    if (error == 2 && s != QS_OK && strstr(fake->failed, "Mem")) CHECK(s == QS_ENOMEM);
+    qerr_clear(&ctx);
+    return failed;
+}
+
+static void every_failure(void) {
+    static const int errors[] = {1, 2, 700};
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        long n = 0;
+        while (with_failure(n, errors[i])) n++;
+        CHECK(n > 40);
+    }
+}
+
+/* -- a machine ----------------------------------------------------------------------------------------------------- */
+/* Scripts reach the driver: code is made, loaded and launched; when the machine closes nothing is left. */
+static void whole(void) {
+    static const char text[] = "function [] = __kernel__ add(x : vec, y : vec, pos : int)\n y[pos] += x[pos]\nend\n"
+                               "a = ones(300000)\nb = ones(300000)\nc = ones(300000)\n"
+                               "for i = 1..4\n parallel_do(300000, a, b, add)\n parallel_do(300000, b, c, add)\nend\n"
+                               "total = sum(c)";
+    qs_config c;
+    qs_config_init(&c);
+    c.device = "cuda", c.memory_limit = 3 << 20, c.cache_dir = "";
+    qs_vm *vm = NULL;
+    qs_device_info info;
+    reset();
+    CHECK(qs_open(&c, &vm) == QS_OK && qs_device(vm, 0, &info) && info.default_device);
+    CHECK_TEXT(info.kind, "cuda");
+    qs_status s = qs_load(vm, "test.q", text, sizeof text - 1);
+    CHECK(s == QS_OK);
+    if (s) printf("  %s\n", qs_error(vm));
+    CHECK(fake->nlaunches == 8 && fake->launch[0].slot[PTX_DOMAIN] == 300000);
+    qs_close(vm);
+    CHECK(clean());
+}
+
+int main(void) {
+    void *lib = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
+    FakeCuda *(*get)(void);
+    CHECK(lib != NULL);
+    if (!lib) return check_done();
+    *(void **)(void *)&get = dlsym(lib, "fake_cuda");
+    fake = get();
+    setenv("QUASAR_CUDA", FAKE_CUDA, 1);
+    qctx_init(&ctx, 32);
+    opening();
+    refusals();
+    transfers();
+    between_devices();
+    launches();
+    bad_code();
+    sticky();
+    every_failure();
+    whole();
+    qctx_close(&ctx);
+    CHECK(ctx.bytes == 0);
+    return check_done();
+}
