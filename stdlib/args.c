@@ -122,3 +122,35 @@ qs_status qarg_exact(qs_vm *vm, const double *x, int rank, const int64_t *dims, 
     for (size_t i = 0; i < n; i++) qdtype_put(d, (char *)p + i * qdtype_size(d), x[i]);
     return QS_OK;
 }
+
+int qarg_parts(const qs_call_args *c, int from, int to) {
+    for (int i = from; i < to && i < c->nin; i++)
+        if (c->in[i].kind == QS_COMPLEX ||
+            (c->in[i].kind == QS_ARRAY && qdtype_is_complex(qval_array(c->in[i])->dtype)))
+            return 2;
+    return 1;
+}
+
+qs_status qarg_wide(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, int parts, qs_dtype *d,
+                    Numbers *out) {
+    const void *p;
+    TRY(qarg_array(vm, c, i, fn, what, &out->a));
+    if (out->a->dtype == QS_F64 || out->a->dtype == QS_C128) *d = qdtype_is_complex(*d) ? QS_C128 : QS_F64;
+    if (parts == 2) *d = qdtype_complex_of(qdtype_real_of(*d));
+    TRY(qarg_packed(vm, c, i, fn, what, parts == 2 ? QS_C128 : QS_F64, &out->a, &p));
+    out->x = p, out->n = out->a->count, out->parts = parts;
+    return QS_OK;
+}
+
+qs_status qarg_narrow(qs_vm *vm, qs_call_args *c, int i, qs_dtype d, int rank, const int64_t *dims, const double *x) {
+    Array *r;
+    void *p;
+    bool complex = qdtype_is_complex(d);
+    if (rank < 0 && complex) return qval_complex(vm, x[0], x[1], &c->out[i]);
+    if (rank < 0) return c->out[i] = qs_num(x[0]), QS_OK;
+    TRY(qarg_result(vm, c, i, d, rank, dims, &r, &p));
+    size_t n = r->count * (complex ? 2 : 1);
+    qs_dtype part = qdtype_real_of(d);
+    for (size_t k = 0; k < n; k++) qdtype_put(part, (char *)p + k * qdtype_size(part), x[k]);
+    return QS_OK;
+}

@@ -195,8 +195,8 @@ static qs_status list(Reader *r) {
         while (take(r, ','));
         if (!take(r, ']')) return unexpected(r, ", or ]");
     }
-    qs_value *items = r->items + from;
     uint32_t n = r->n - from;
+    qs_value *items = n ? r->items + from : NULL;
     ListKind kind = list_kind(items, n);
     qs_status s = kind == NUMBERS  ? list_of_numbers(r->vm, items, n, &v)
                   : kind == ARRAYS ? list_of_arrays(r->vm, items, n, &v)

@@ -14,22 +14,23 @@ typedef struct {
     const char *fn;
     Array *a;
     const double *x;
-    int dim; /* DIM_ALL: all elements are one line, and a result of one number is a number */
+    int parts; /* 2: complex; a line holds one part */
+    int dim;   /* DIM_ALL: all elements are one line, and a result of one number is a number */
     ArrayLines l;
     qs_dtype d; /* of the result: never a question of values */
 } Work;
 
 /* Argument `at` as the array, argument `dim_at` as the dimension (else `dim`; main: the first longer than 1). */
-static qs_status open_lines(qs_vm *vm, qs_call_args *c, const char *fn, int at, int dim_at, bool main, Work *w) {
-    const void *p;
-    *w = (Work){.fn = fn, .dim = DIM_ALL, .d = qvm_ctx(vm)->scalar_dtype};
-    TRY(qarg_array(vm, c, at, fn, "x", &w->a));
-    if (w->a->dtype == QS_F64) w->d = QS_F64;
-    TRY(qarg_packed(vm, c, at, fn, "x", QS_F64, &w->a, &p));
-    w->x = p;
+static qs_status open_lines(qs_vm *vm, qs_call_args *c, const char *fn, int at, int dim_at, bool main, int parts,
+                            Work *w) {
+    Numbers x;
+    *w = (Work){.fn = fn, .dim = DIM_ALL, .d = qvm_ctx(vm)->scalar_dtype, .parts = parts};
+    TRY(qarg_wide(vm, c, at, fn, "x", parts, &w->d, &x));
+    w->a = x.a, w->x = x.x;
     if (main) w->dim = qstats_main_dim(w->a);
     if (qarg_given(c, dim_at)) TRY(qarg_dim(vm, fn, c->in[dim_at], &w->dim));
     w->l = w->dim == DIM_ALL ? (ArrayLines){1, w->a->count, 1} : qstats_lines(w->a, w->dim);
+    w->l.inner *= (size_t)parts;
     return QS_OK;
 }
 
@@ -39,28 +40,22 @@ static qs_status not_empty(qs_vm *vm, const Work *w) {
 
 /* Each line becomes one of m numbers in out[0]. */
 static qs_status run(qs_vm *vm, qs_call_args *c, const Work *w, size_t m, LineFn *f, const void *with) {
-    Ctx *ctx = qvm_ctx(vm);
-    size_t n = w->l.n, bytes = (n + m + 1) * sizeof(double), size = qdtype_size(w->d);
-    double *x = qmem_try(ctx, bytes), *y = x + n;
-    if (!x) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu numbers", w->fn, n + m);
+    size_t n = w->l.n, lines = w->l.outer * w->l.inner, need = n + m + lines * m;
+    double *x, *y, *all;
+    TRY(qsampled_scratch(vm, w->fn, need, &x));
+    y = x + n, all = y + m;
     int64_t dims[QS_MAX_RANK] = {(int64_t)m};
     int rank = w->dim == DIM_ALL ? 1 : qstats_with_dim(w->a, w->dim, (int64_t)m, dims);
     ArrayLines out = {w->l.outer, m, w->l.inner};
-    Array *r;
-    void *q = NULL;
-    bool number = w->dim == DIM_ALL && m == 1;
-    qs_status s = number ? QS_OK : qarg_result(vm, c, 0, w->d, rank, dims, &r, &q);
-    for (size_t k = 0; s == QS_OK && k < out.outer * out.inner; k++) {
+    for (size_t k = 0; k < lines; k++) {
         const double *from = w->x + qstats_line_at(&w->l, k);
+        double *to = all + qstats_line_at(&out, k);
         for (size_t i = 0; i < n; i++) x[i] = from[i * w->l.inner];
         f(x, n, y, m, with);
-        if (number) c->out[0] = qs_num(y[0]);
-        else
-            for (size_t i = 0; i < m; i++)
-                qdtype_put(w->d, (char *)q + (qstats_line_at(&out, k) + i * out.inner) * size, y[i]);
+        for (size_t i = 0; i < m; i++) to[i * out.inner] = y[i];
     }
-    qmem_try_free(ctx, x, bytes);
-    return s;
+    qs_status s = qarg_narrow(vm, c, 0, w->d, w->dim == DIM_ALL && m == 1 ? -1 : rank, dims, all);
+    return qsampled_done(vm, x, need), s;
 }
 
 static int ascending(const void *a, const void *b) {
@@ -77,49 +72,67 @@ static size_t drop_nan(double *x, size_t n) {
 }
 
 /* -- quantiles ----------------------------------------------------------------------------------------------------- */
-typedef struct { const double *q; double scale; char method; } Quantiles;
+/* Where the quantile q of n sorted numbers lies among them: at (n + 1 - a - b) q + a - 1.  The nine schemes besides
+ * lower … midpoint are those of R. J. Hyndman and Y. Fan, The American Statistician 50 (1996). */
+typedef enum { BLEND, LOWER, HIGHER, NEAREST, MIDPOINT, AVERAGE, EVEN } Between;
+typedef struct { const char *name; double a, b; Between between; } Scheme;
+static const Scheme schemes[] = {
+    {"linear", 1, 1, BLEND}, {"lower", 1, 1, LOWER}, {"higher", 1, 1, HIGHER}, {"nearest", 1, 1, NEAREST},
+    {"midpoint", 1, 1, MIDPOINT}, {"hazen", 0.5, 0.5, BLEND}, {"weibull", 0, 0, BLEND},
+    {"median_unbiased", 1/3.0, 1/3.0, BLEND}, {"normal_unbiased", 3/8.0, 3/8.0, BLEND},
+    {"interpolated_inverted_cdf", 0, 1, BLEND}, {"inverted_cdf", 0, 1, HIGHER},
+    {"averaged_inverted_cdf", 0, 1, AVERAGE}, {"closest_observation", -0.5, 1.5, EVEN}};
 
-/* Between the order statistics below and above a position. */
-static double between(double lo, double hi, double t, char method) {
-    switch (method) {
-    case 'l': return lo;                                    /* lower */
-    case 'h': return t > 0 ? hi : lo;                       /* higher */
-    case 'm': return t > 0 ? (lo + hi)/2 : lo;              /* midpoint */
+typedef struct { const double *q; double scale; const Scheme *scheme; } Quantiles;
+
+/* Between the order statistics at k and k+1. */
+static double between(double lo, double hi, double k, double t, Between how) {
+    switch (how) {
+    case LOWER: return lo;
+    case HIGHER: return t > 0 ? hi : lo;
+    case NEAREST: return t > 0.5 || (t == 0.5 && fmod(k, 2) != 0) ? hi : lo;
+    case MIDPOINT: return t > 0 ? (lo + hi)/2 : lo;
+    case AVERAGE: return t > 0 ? hi : (lo + hi)/2;
+    case EVEN: return t == 0 && fmod(k, 2) != 0 ? lo : hi;
     default: return t == 0 || lo == hi ? lo : lo + t*(hi - lo);
     }
 }
 
 static void quantile_line(double *x, size_t n, double *y, size_t m, const void *with) {
     const Quantiles *w = with;
+    const Scheme *s = w->scheme;
     bool whole = drop_nan(x, n) == n;
+    double last = (double)n - 1;
     if (whole) qsort(x, n, sizeof *x, ascending);
     for (size_t i = 0; i < m; i++) {
-        double at = w->q[i] / w->scale * (double)(n - 1);
-        if (w->method == 'n') at = nearbyint(at);
-        size_t k = (size_t)floor(at);
-        y[i] = whole ? between(x[k], x[k + 1 < n ? k + 1 : k], at - floor(at), w->method) : NAN;
+        double at = w->q[i] / w->scale * ((double)n + 1 - (s->a + s->b)) + s->a - 1, k = floor(at);
+        double lo = x[(size_t)fmin(fmax(k, 0), last)], hi = x[(size_t)fmin(fmax(k + 1, 0), last)];
+        y[i] = whole ? between(lo, hi, k, at - k, s->between) : NAN;
     }
 }
 
-static qs_status quantile_method(qs_vm *vm, const char *fn, qs_value v, char *out) {
-    static const struct { const char *name; char method; } all[] = {
-        {"linear", 'i'}, {"lower", 'l'}, {"higher", 'h'}, {"nearest", 'n'}, {"midpoint", 'm'}};
-    const char *s;
-    TRY(qarg_string(vm, fn, "method", v, &s, NULL));
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (!strcmp(s, all[i].name)) return *out = all[i].method, QS_OK;
-    return qs_fail(vm, QS_EVALUE, "%s: method must be linear, lower, higher, nearest or midpoint, got \"%s\"", fn, s);
+static qs_status quantile_scheme(qs_vm *vm, const char *fn, qs_value v, const Scheme **out) {
+    const char *name;
+    TRY(qarg_string(vm, fn, "method", v, &name, NULL));
+    Nearest near = {.wanted = name};
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        if (!strcmp(name, schemes[i].name)) return *out = &schemes[i], QS_OK;
+        qstr_offer(&near, schemes[i].name);
+    }
+    return qs_fail(vm, QS_EVALUE, "%s: there is no method \"%s\"; %s%s%s", fn, name,
+                   near.best ? "did you mean \"" : "linear is one of them", near.best ? near.best : "",
+                   near.best ? "\"?" : "");
 }
 
 static qs_status quantiles(qs_vm *vm, qs_call_args *c, const char *fn, double scale) {
     Work w;
     Array *q;
     const void *p;
-    Quantiles with = {NULL, scale, 'i'};
-    TRY(open_lines(vm, c, fn, 0, 2, false, &w));
+    Quantiles with = {NULL, scale, &schemes[0]};
+    TRY(open_lines(vm, c, fn, 0, 2, false, 1, &w));
     TRY(not_empty(vm, &w));
     TRY(qarg_packed(vm, c, 1, fn, "the second argument", QS_F64, &q, &p));
-    if (qarg_given(c, 3)) TRY(quantile_method(vm, fn, c->in[3], &with.method));
+    if (qarg_given(c, 3)) TRY(quantile_scheme(vm, fn, c->in[3], &with.scheme));
     with.q = p;
     for (size_t i = 0; i < q->count; i++)
         if (!(with.q[i] >= 0 && with.q[i] <= scale))
@@ -164,19 +177,104 @@ static void nanmax_line(double *x, size_t n, double *y, size_t m, const void *wi
     for (size_t i = 0; i < n; i++) *y = fmax(*y, x[i]);
 }
 
-static qs_status statistic(qs_vm *vm, qs_call_args *c, const char *fn, bool empty, LineFn *f) {
+/* Two passes: the deviations from the mean do not cancel.  `with`: what is taken from n to divide by. */
+static void var_line(double *x, size_t n, double *y, size_t m, const void *with) {
+    (void)m;
+    double mean = 0, s = 0, by = (double)n - *(const double *)with;
+    for (size_t i = 0; i < n; i++) mean += x[i];
+    mean /= (double)n;
+    for (size_t i = 0; i < n; i++) s += (x[i] - mean)*(x[i] - mean);
+    *y = !n ? NAN : by > 0 ? s/by : s;
+}
+static void std_line(double *x, size_t n, double *y, size_t m, const void *with) {
+    var_line(x, n, y, m, with);
+    *y = sqrt(*y);
+}
+static void nanvar_line(double *x, size_t n, double *y, size_t m, const void *with) {
+    n = drop_nan(x, n);
+    var_line(x, n, y, m, with);
+}
+static void nanstd_line(double *x, size_t n, double *y, size_t m, const void *with) {
+    std_line(x, drop_nan(x, n), y, m, with);
+}
+
+/* Puts the k-th smallest at x[k], smaller ones before it (Hoare's selection); no NaN in x. */
+static void select_kth(double *x, size_t n, size_t k) {
+    size_t lo = 0, hi = n - 1;
+    while (lo < hi) {
+        double pivot = x[lo + (hi - lo) / 2];
+        size_t i = lo, j = hi;
+        for (;;) {
+            while (x[i] < pivot) i++;
+            while (x[j] > pivot) j--;
+            if (i >= j) break;
+            double t = x[i];
+            x[i++] = x[j], x[j--] = t;
+        }
+        if (x[j] > pivot) j--;
+        if (k <= j) hi = j;
+        else lo = j + 1;
+    }
+}
+
+static void median_line(double *x, size_t n, double *y, size_t m, const void *with) {
+    (void)m, (void)with;
+    *y = NAN;
+    if (!n || drop_nan(x, n) < n) return;
+    select_kth(x, n, n/2);
+    *y = x[n/2];
+    if (n % 2) return;
+    double below = x[0];
+    for (size_t i = 1; i < n/2; i++) below = fmax(below, x[i]);
+    *y = (below + x[n/2])/2;
+}
+static void nanmedian_line(double *x, size_t n, double *y, size_t m, const void *with) {
+    median_line(x, drop_nan(x, n), y, m, with);
+}
+
+typedef enum { MAY_BE_EMPTY = 1, PER_COLUMN = 2 } StatisticKind;
+static qs_status statistic(qs_vm *vm, qs_call_args *c, const char *fn, unsigned kind, LineFn *f) {
     Work w;
-    TRY(open_lines(vm, c, fn, 0, 1, false, &w));
-    if (!empty) TRY(not_empty(vm, &w));
+    const Array *a = c->in[0].kind == QS_ARRAY ? qval_array(c->in[0]) : NULL;
+    TRY(open_lines(vm, c, fn, 0, 1, kind & PER_COLUMN && a && a->rank > 1, 1, &w));
+    if (!(kind & MAY_BE_EMPTY)) TRY(not_empty(vm, &w));
     return run(vm, c, &w, 1, f, NULL);
 }
-#define STATISTIC(name, empty)                                                                                         \
-    qs_status qlines_##name(qs_vm *vm, qs_call_args *c) { return statistic(vm, c, #name, empty, name##_line); }
-STATISTIC(mode, false)
-STATISTIC(nansum, true)
-STATISTIC(nanmean, false)
-STATISTIC(nanmin, false)
-STATISTIC(nanmax, false)
+#define STATISTIC(name, kind)                                                                                          \
+    qs_status qlines_##name(qs_vm *vm, qs_call_args *c) { return statistic(vm, c, #name, kind, name##_line); }
+STATISTIC(mode, 0)
+STATISTIC(median, PER_COLUMN)
+STATISTIC(nanmedian, PER_COLUMN)
+STATISTIC(nansum, MAY_BE_EMPTY)
+STATISTIC(nanmean, 0)
+STATISTIC(nanmin, 0)
+STATISTIC(nanmax, 0)
+
+/* f(x [, dim [, ddof]]) of each part; those of a complex x are joined to one number. */
+static qs_status spread(qs_vm *vm, qs_call_args *c, const char *fn, LineFn *f, double (*join)(double, double)) {
+    Work w;
+    double ddof = 1;
+    int parts = qarg_parts(c, 0, 1);
+    TRY(open_lines(vm, c, fn, 0, 1, false, parts, &w));
+    TRY(not_empty(vm, &w));
+    if (qarg_given(c, 2)) TRY(qarg_num(vm, fn, "ddof", c->in[2], &ddof));
+    TRY(run(vm, c, &w, 1, f, &ddof));
+    if (parts == 1) return QS_OK;
+    qs_value z = c->out[0], part[2] = {qs_nil(), qs_nil()};
+    c->out[0] = qs_nil();
+    qs_status s = qmath_real(vm, &(qs_call_args){1, 1, &z, &part[0], 0, NULL});
+    if (s == QS_OK) s = qmath_imag(vm, &(qs_call_args){1, 1, &z, &part[1], 0, NULL});
+    if (s == QS_OK) s = qarith_map2(vm, fn, join, part[0], part[1], &c->out[0]);
+    qval_release(vm, z), qval_release(vm, part[0]), qval_release(vm, part[1]);
+    return s;
+}
+static double plus(double a, double b) { return a + b; }
+#define SPREAD(name, join)                                                                                             \
+    qs_status qlines_##name(qs_vm *vm, qs_call_args *c) { return spread(vm, c, #name, name##_line, join); }
+SPREAD(var, plus)
+SPREAD(std, hypot)
+SPREAD(nanvar, plus)
+SPREAD(nanstd, hypot)
 
 /* -- integrals ----------------------------------------------------------------------------------------------------- */
 /* Areas under y from the first point to each; `with`: the places of the points, NULL for 0, 1, 2, … */
@@ -197,13 +295,13 @@ static qs_status trapezoids(qs_vm *vm, qs_call_args *c, const char *fn, bool all
     const void *p = NULL;
     qs_value x = c->in[0];
     bool spaced = c->nin > 1 && x.kind != QS_NIL && !(x.kind == QS_ARRAY && qval_array(x)->count == 0);
-    TRY(open_lines(vm, c, fn, c->nin > 1, 2, true, &w));
+    TRY(open_lines(vm, c, fn, c->nin > 1, 2, true, qarg_parts(c, c->nin > 1, 1 + (c->nin > 1)), &w));
     if (spaced) {
         TRY(qarg_packed(vm, c, 0, fn, "x", QS_F64, &at, &p));
         if (at->count != w.l.n)
             return qs_fail(vm, QS_ESHAPE, "%s: x must have %zu elements as y does, got %zu", fn, w.l.n, at->count);
     }
-    if (!all && !qarg_given(c, 2) && w.a->rank <= 1) w.dim = DIM_ALL, w.l = (ArrayLines){1, w.a->count, 1};
+    if (!all && !qarg_given(c, 2) && w.a->rank <= 1) w.dim = DIM_ALL, w.l = (ArrayLines){1, w.a->count, (size_t)w.parts};
     return run(vm, c, &w, all ? w.l.n : 1, cumulative_line, p);
 }
 qs_status qlines_trapz(qs_vm *vm, qs_call_args *c) { return trapezoids(vm, c, "trapz", false); }

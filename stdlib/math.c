@@ -373,13 +373,33 @@ qs_status qmath_float(qs_vm *vm, qs_call_args *c) {
 /* -- closeness ----------------------------------------------------------------------------------------------------- */
 static double gap(double a, double b) { return a == b ? 0 : isinf(a) || isinf(b) ? NAN : fabs(a - b); }
 
+/* The gap between one part, qmath_real or qmath_imag, of a and b, which are argument slots. */
+static qs_status gap_of(qs_vm *vm, const char *fn, qs_native_fn *part, qs_value ab[2], qs_value *out) {
+    qs_value a = qs_nil(), b = qs_nil();
+    qs_status s = part(vm, &(qs_call_args){1, 1, &ab[0], &a, 0, NULL});
+    if (s == QS_OK) s = part(vm, &(qs_call_args){1, 1, &ab[1], &b, 0, NULL});
+    if (s == QS_OK) s = qarith_map2(vm, fn, gap, a, b, out);
+    qval_release(vm, a), qval_release(vm, b);
+    return s;
+}
+
+static qs_status distance_of(qs_vm *vm, const char *fn, qs_value ab[2], qs_value *out) {
+    if (!is_complex(ab[0]) && !is_complex(ab[1])) return qarith_map2(vm, fn, gap, ab[0], ab[1], out);
+    qs_value re = qs_nil(), im = qs_nil();
+    qs_status s = gap_of(vm, fn, qmath_real, ab, &re);
+    if (s == QS_OK) s = gap_of(vm, fn, qmath_imag, ab, &im);
+    if (s == QS_OK) s = qarith_map2(vm, fn, hypot, re, im, out);
+    qval_release(vm, re), qval_release(vm, im);
+    return s;
+}
+
 /* The gap against a limit that grows with |b|; both broadcast. */
 static qs_status closeness(qs_vm *vm, qs_call_args *c, const char *fn, qs_value *out) {
     double rtol = 1e-5, atol = 1e-8;
     qs_value distance = qs_nil(), size = qs_nil(), part = qs_nil(), limit = qs_nil();
     if (qarg_given(c, 2)) TRY(qarg_num(vm, fn, "rtol", c->in[2], &rtol));
     if (qarg_given(c, 3)) TRY(qarg_num(vm, fn, "atol", c->in[3], &atol));
-    TRY(qarith_map2(vm, fn, gap, c->in[0], c->in[1], &distance));
+    TRY(distance_of(vm, fn, c->in, &distance));
     qs_call_args modulus = {1, 1, &c->in[1], &size, 0, NULL};
     qs_status s = qmath_abs(vm, &modulus);
     if (s == QS_OK) s = qarith_binary(vm, OP_MUL, size, qs_num(rtol), &part);

@@ -1,103 +1,270 @@
-/* sets.c -- arrays as sets of numbers, kept as sorted doubles.  Here nan equals nan: it is found by search. */
+/* sets.c -- arrays of numbers, and cells of strings, as sets.
+ *
+ * Both operands go into one pool, whose items are sorted by keys: runs of equal keys are the distinct elements, and what
+ * an operation keeps is a question of which operands a run has items of.  nan equals nan, -0 equals 0; 64-bit integers
+ * are compared exactly.  The key of a string is its rank. */
 #include "stdlib/stdlib.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* nan comes last. */
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    if (isnan(x) || isnan(y)) return isnan(x) - isnan(y);
-    return (x > y) - (x < y);
+typedef struct {
+    qs_vm *vm;
+    const char *fn;
+    int operands;
+    size_t count[2], n;  /* items of each, and of both: those of b are numbered behind those of a */
+    qs_dtype d, da;      /* what all elements are compared in; those of a are */
+    const char *p[2];    /* numbers, packed, of dtype d */
+    const Cell *cell[2]; /* or strings */
+    SortItem *items;     /* in order, with room for as many behind */
+    size_t *runs, nruns; /* where runs of equal items begin, and the end of the last */
+    size_t bytes;
+} Pool;
+
+static const char *name_of(const Pool *s, int operand) { return s->operands == 1 ? "x" : operand ? "b" : "a"; }
+
+/* Which operand an item is of; *at becomes its number there. */
+static int operand_of(const Pool *s, size_t *at) {
+    if (*at < s->count[0]) return 0;
+    *at -= s->count[0];
+    return 1;
+}
+static const char *element(const Pool *s, size_t at) {
+    int i = operand_of(s, &at);
+    return s->p[i] + at * qdtype_size(s->d);
+}
+static qs_value string(const Pool *s, size_t at) {
+    int i = operand_of(s, &at);
+    return s->cell[i]->items[at];
 }
 
-static size_t distinct(double *x, size_t n) {
-    size_t m = 0;
-    qsort(x, n, sizeof *x, ascending);
-    for (size_t i = 0; i < n; i++)
-        if (!m || ascending(&x[m - 1], &x[i])) x[m++] = x[i];
-    return m;
-}
-
-static bool member(const double *set, size_t n, double x) {
-    return n && bsearch(&x, set, n, sizeof *set, ascending) != NULL;
-}
-
-typedef struct { Array *a, *b; const double *p, *q; qs_dtype da, db; } Pair;
-
-static qs_status pair(qs_vm *vm, qs_call_args *c, const char *fn, Pair *x) {
-    const void *p, *q;
-    TRY(qarg_array(vm, c, 0, fn, "a", &x->a));
-    TRY(qarg_array(vm, c, 1, fn, "b", &x->b));
-    x->da = (qs_dtype)x->a->dtype, x->db = (qs_dtype)x->b->dtype;
-    TRY(qarg_packed(vm, c, 0, fn, "a", QS_F64, &x->a, &p));
-    TRY(qarg_packed(vm, c, 1, fn, "b", QS_F64, &x->b, &q));
-    x->p = p, x->q = q;
+/* -- filling the pool ---------------------------------------------------------------------------------------------- */
+static qs_status take_numbers(Pool *s, qs_call_args *c) {
+    Array *a[2];
+    const void *p;
+    for (int i = 0; i < s->operands; i++) {
+        TRY(qarg_array(s->vm, c, i, s->fn, name_of(s, i), &a[i]));
+        if (qdtype_is_complex(a[i]->dtype)) return qarg_wrong(s->vm, s->fn, name_of(s, i), "real", c->in[i]);
+    }
+    s->d = s->da = a[0]->dtype;
+    if (s->operands == 2 && a[1]->dtype != s->d) s->d = qdtype_promote(s->d, a[1]->dtype);
+    for (int i = 0; i < s->operands; i++) {
+        TRY(qarg_packed(s->vm, c, i, s->fn, name_of(s, i), s->d, &a[i], &p));
+        s->p[i] = p, s->count[i] = a[i]->count;
+    }
     return QS_OK;
 }
 
-static qs_status result(qs_vm *vm, qs_call_args *c, qs_dtype d, const double *x, size_t n) {
+static qs_status take_strings(Pool *s, qs_call_args *c) {
+    for (int i = 0; i < s->operands; i++) {
+        if (c->in[i].kind == QS_ARRAY && qval_array(c->in[i])->count == 0) continue;
+        const Cell *cell = s->cell[i] = c->in[i].u.p;
+        bool good = c->in[i].kind == QS_CELL;
+        for (size_t k = 0; good && k < cell->count; k++) good = cell->items[k].kind == QS_STRING;
+        if (!good) return qarg_wrong(s->vm, s->fn, name_of(s, i), "an array of numbers or a cell of strings", c->in[i]);
+        s->count[i] = cell->count;
+    }
+    return QS_OK;
+}
+
+static int alphabetic(const void *a, const void *b) {
+    const SortItem *x = a, *y = b;
+    int order = qstr_compare((const Str *)(uintptr_t)x->key, (const Str *)(uintptr_t)y->key);
+    return order ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+static void sort_strings(Pool *s) {
+    for (size_t i = 0; i < s->n; i++) s->items[i] = (SortItem){(uintptr_t)string(s, i).u.p, i};
+    qsort(s->items, s->n, sizeof *s->items, alphabetic);
+    uint64_t rank = 0;
+    const Str *last = NULL;
+    for (size_t i = 0; i < s->n; i++) {
+        const Str *t = (const Str *)(uintptr_t)s->items[i].key;
+        rank += last && !qstr_equal(last, t);
+        last = t, s->items[i].key = rank;
+    }
+}
+
+static void sort_numbers(Pool *s) {
+    for (size_t i = 0; i < s->n; i++) s->items[i] = (SortItem){qstats_key(s->d, element(s, i)), i};
+    SortItem *sorted = qstats_sort_items(s->items, s->items + s->n, s->n);
+    if (sorted != s->items) memcpy(s->items, sorted, s->n * sizeof *sorted);
+}
+
+static void find_runs(Pool *s) {
+    for (size_t i = 0; i < s->n; i++)
+        if (!i || s->items[i].key != s->items[i - 1].key) s->runs[s->nruns++] = i;
+    s->runs[s->nruns] = s->n;
+}
+
+static qs_status open_pool(qs_vm *vm, qs_call_args *c, const char *fn, int operands, Pool *s) {
+    *s = (Pool){.vm = vm, .fn = fn, .operands = operands};
+    bool strings = c->in[0].kind == QS_CELL || (operands == 2 && c->in[1].kind == QS_CELL);
+    TRY(strings ? take_strings(s, c) : take_numbers(s, c));
+    s->n = s->count[0] + s->count[1];
+    s->bytes = 2 * s->n * sizeof *s->items + (s->n + 1) * sizeof *s->runs;
+    s->items = qmem_try(qvm_ctx(vm), s->bytes);
+    if (!s->items) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu items", fn, s->n);
+    s->runs = (size_t *)(s->items + 2 * s->n);
+    if (strings) sort_strings(s);
+    else sort_numbers(s);
+    find_runs(s);
+    return QS_OK;
+}
+
+static void close_pool(Pool *s) {
+    if (s->items) qmem_try_free(qvm_ctx(s->vm), s->items, s->bytes);
+}
+
+/* -- results ------------------------------------------------------------------------------------------------------- */
+/* The items with these numbers, as a vec of dtype d or a cell. */
+static qs_status gather(const Pool *s, const size_t *at, size_t n, qs_dtype d, qs_value *out) {
+    int64_t dim = (int64_t)n;
+    if (s->cell[0] || s->cell[1]) {
+        Cell *r;
+        TRY(qcell_new(s->vm, qtype_simple(qvm_ctx(s->vm), TY_STRING), 1, &dim, &r));
+        *out = qval_object(QS_CELL, r);
+        for (size_t i = 0; i < n; i++) {
+            qval_release(s->vm, r->items[i]);
+            r->items[i] = qval_retain(string(s, at[i]));
+        }
+        return QS_OK;
+    }
+    Array *a, *r;
+    void *p;
+    TRY(qarr_new(s->vm, s->d, 1, &dim, false, &a));
+    size_t size = qdtype_size(s->d);
+    qs_status status = qarr_write(s->vm, a, &p);
+    for (size_t i = 0; status == QS_OK && i < n; i++) memcpy((char *)p + i * size, element(s, at[i]), size);
+    if (status == QS_OK) status = qarr_convert(s->vm, a, d, &r);
+    if (status == QS_OK) *out = qarr_value(r);
+    qarr_release(s->vm, a);
+    return status;
+}
+
+static qs_status positions(qs_vm *vm, const size_t *at, size_t n, qs_value *out) {
+    double *x;
+    TRY(qsampled_scratch(vm, "positions", n, &x));
+    for (size_t i = 0; i < n; i++) x[i] = (double)at[i];
+    qs_status s = qarg_exact(vm, x, 1, (int64_t[]){(int64_t)n}, out);
+    return qsampled_done(vm, x, n), s;
+}
+
+/* The room behind the items, for numbers of them: half n. */
+static size_t *room(const Pool *s, int half) { return (size_t *)(s->items + s->n) + (half ? s->n : 0); }
+
+/* Where the items of b begin in a run, and its end. */
+static size_t items_of_b(const Pool *s, size_t run, size_t *end) {
+    size_t i = s->runs[run];
+    *end = s->runs[run + 1];
+    while (i < *end && s->items[i].at < s->count[0]) i++;
+    return i;
+}
+
+/* -- operations ---------------------------------------------------------------------------------------------------- */
+enum { ONLY_A = 1, ONLY_B = 2, IN_BOTH = 4 }; /* the runs that are kept */
+
+static qs_status combine(qs_vm *vm, qs_call_args *c, const char *fn, unsigned keep) {
+    Pool s;
+    size_t n = 0, *first, *in_b;
+    qs_status status = open_pool(vm, c, fn, 2, &s);
+    if (status == QS_OK) first = room(&s, 0), in_b = room(&s, 1);
+    for (size_t k = 0, end; status == QS_OK && k < s.nruns; k++) {
+        size_t i = s.runs[k], b = items_of_b(&s, k, &end);
+        if (!(keep & (b == i ? ONLY_B : b == end ? ONLY_A : IN_BOTH))) continue;
+        first[n] = s.items[i].at;
+        in_b[n++] = b < end ? s.items[b].at - s.count[0] : 0;
+    }
+    if (status == QS_OK) status = gather(&s, first, n, keep & ONLY_B ? s.d : s.da, &c->out[0]);
+    if (status == QS_OK && c->nout > 1) status = positions(vm, first, n, &c->out[1]);
+    if (status == QS_OK && c->nout > 2) status = positions(vm, in_b, n, &c->out[2]);
+    return close_pool(&s), status;
+}
+qs_status qsets_union(qs_vm *vm, qs_call_args *c) { return combine(vm, c, "union", ONLY_A | ONLY_B | IN_BOTH); }
+qs_status qsets_intersect(qs_vm *vm, qs_call_args *c) { return combine(vm, c, "intersect", IN_BOTH); }
+qs_status qsets_setdiff(qs_vm *vm, qs_call_args *c) { return combine(vm, c, "setdiff", ONLY_A); }
+qs_status qsets_setxor(qs_vm *vm, qs_call_args *c) { return combine(vm, c, "setxor", ONLY_A | ONLY_B); }
+
+/* [u, first, which, counts] = unique(x) */
+qs_status qsets_unique(qs_vm *vm, qs_call_args *c) {
+    Pool s;
+    size_t *first, *which;
+    qs_status status = open_pool(vm, c, "unique", 1, &s);
+    if (status == QS_OK) first = room(&s, 0), which = room(&s, 1);
+    for (size_t k = 0; status == QS_OK && k < s.nruns; k++) {
+        first[k] = s.items[s.runs[k]].at;
+        for (size_t i = s.runs[k]; i < s.runs[k + 1]; i++) which[s.items[i].at] = k;
+    }
+    if (status == QS_OK) status = gather(&s, first, s.nruns, s.da, &c->out[0]);
+    if (status == QS_OK && c->nout > 1) status = positions(vm, first, s.nruns, &c->out[1]);
+    if (status == QS_OK && c->nout > 2) status = positions(vm, which, s.n, &c->out[2]);
+    for (size_t k = 0; status == QS_OK && k < s.nruns; k++) first[k] = s.runs[k + 1] - s.runs[k];
+    if (status == QS_OK && c->nout > 3) status = positions(vm, first, s.nruns, &c->out[3]);
+    return close_pool(&s), status;
+}
+
+/* sort of a cell: the strings in the order of their code points. */
+qs_status qsets_sort(qs_vm *vm, qs_call_args *c, bool down) {
+    Pool s;
+    size_t n = 0, *at;
+    qs_status status = open_pool(vm, c, "sort", 1, &s);
+    if (status == QS_OK) at = room(&s, 0);
+    for (size_t k = 0; status == QS_OK && k < s.nruns; k++) {
+        size_t run = down ? s.nruns - 1 - k : k; /* equal strings stay in their order */
+        for (size_t i = s.runs[run]; i < s.runs[run + 1]; i++) at[n++] = s.items[i].at;
+    }
+    if (status == QS_OK) status = gather(&s, at, n, s.da, &c->out[0]);
+    if (status == QS_OK && c->nout > 1) status = positions(vm, at, n, &c->out[1]);
+    return close_pool(&s), status;
+}
+
+/* -- membership ---------------------------------------------------------------------------------------------------- */
+/* The place of a value, of any kind, in a cell; -1: it is not there. */
+static double place_in(qs_vm *vm, qs_value x, const Cell *cell) {
+    for (size_t i = 0; i < cell->count; i++)
+        if (qval_equal(vm, x, cell->items[i])) return (double)i;
+    return -1;
+}
+
+/* Whether places are there, and the places themselves, shaped like x. */
+static qs_status membership(qs_vm *vm, qs_call_args *c, const double *place, int rank, const int64_t *dims) {
     Array *r;
     void *p;
-    TRY(qarg_result(vm, c, 0, d, 1, (int64_t[]){(int64_t)n}, &r, &p));
-    for (size_t i = 0; i < n; i++) qdtype_put(d, (char *)p + i * qdtype_size(d), x[i]);
-    return QS_OK;
-}
-
-enum Which { UNION, INTERSECTION, DIFFERENCE };
-
-static qs_status combine(qs_vm *vm, qs_call_args *c, const char *fn, enum Which which) {
-    Pair x;
-    TRY(pair(vm, c, fn, &x));
-    size_t na = x.a->count, nb = x.b->count, bytes = (na + nb + 1) * sizeof(double);
-    double *a = qmem_try(qvm_ctx(vm), bytes), *b = a + na;
-    if (!a) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu numbers", fn, na + nb);
-    memcpy(a, x.p, na * sizeof *a), memcpy(b, x.q, nb * sizeof *b);
-    size_t n = 0;
-    if (which == UNION) n = distinct(a, na + nb);
-    else {
-        na = distinct(a, na), nb = distinct(b, nb);
-        for (size_t i = 0; i < na; i++)
-            if (member(b, nb, a[i]) == (which == INTERSECTION)) a[n++] = a[i];
+    if (rank < 0) {
+        c->out[0] = qs_bool(place[0] >= 0);
+        if (c->nout > 1) c->out[1] = qs_num(place[0]);
+        return QS_OK;
     }
-    qs_status s = result(vm, c, which == UNION && x.da != x.db ? qdtype_promote(x.da, x.db) : x.da, a, n);
-    qmem_try_free(qvm_ctx(vm), a, bytes);
-    return s;
+    TRY(qarg_result(vm, c, 0, QS_B1, rank, dims, &r, &p));
+    for (size_t i = 0; i < r->count; i++) ((uint8_t *)p)[i] = place[i] >= 0;
+    return c->nout > 1 ? qarg_exact(vm, place, rank, dims, &c->out[1]) : QS_OK;
 }
-qs_status qsets_union(qs_vm *vm, qs_call_args *c) { return combine(vm, c, "union", UNION); }
-qs_status qsets_intersect(qs_vm *vm, qs_call_args *c) { return combine(vm, c, "intersect", INTERSECTION); }
-qs_status qsets_setdiff(qs_vm *vm, qs_call_args *c) { return combine(vm, c, "setdiff", DIFFERENCE); }
 
-/* Strings are looked for in a cell. */
 static qs_status in_cell(qs_vm *vm, qs_call_args *c) {
-    const Cell *cell = c->in[1].u.p;
-    c->out[0] = qs_bool(false);
-    for (size_t i = 0; i < cell->count; i++) {
-        qs_value both[2] = {c->in[0], cell->items[i]}, same = qs_nil();
-        qs_call_args equal = {2, 1, both, &same, 0, NULL};
-        TRY(qcore_isequal(vm, &equal));
-        if (same.u.i) return c->out[0] = same, QS_OK;
-    }
-    return QS_OK;
+    const Cell *cell = c->in[1].u.p, *x = c->in[0].u.p;
+    double *place;
+    if (c->in[0].kind != QS_CELL) return membership(vm, c, (double[]){place_in(vm, c->in[0], cell)}, -1, NULL);
+    TRY(qsampled_scratch(vm, "ismember", x->count, &place));
+    for (size_t i = 0; i < x->count; i++) place[i] = place_in(vm, x->items[i], cell);
+    qs_status s = membership(vm, c, place, x->rank, x->dims);
+    return qsampled_done(vm, place, x->count), s;
 }
 
+/* [there, place] = ismember(x, b) */
 qs_status qsets_ismember(qs_vm *vm, qs_call_args *c) {
-    Pair x;
-    Array *r;
-    void *p;
+    Pool s;
+    double *place;
     if (c->in[1].kind == QS_CELL) return in_cell(vm, c);
     bool one = c->in[0].kind != QS_ARRAY;
-    TRY(pair(vm, c, "ismember", &x));
-    size_t n = x.b->count, bytes = (n + 1) * sizeof(double);
-    double *set = qmem_try(qvm_ctx(vm), bytes);
-    if (!set) return qs_fail(vm, QS_ENOMEM, "ismember: no memory for %zu numbers", n);
-    memcpy(set, x.q, n * sizeof *set);
-    n = distinct(set, n);
-    qs_status s = QS_OK;
-    if (one) c->out[0] = qs_bool(member(set, n, x.p[0]));
-    else s = qarg_result(vm, c, 0, QS_B1, x.a->rank, x.a->dims, &r, &p);
-    for (size_t i = 0; !one && s == QS_OK && i < x.a->count; i++) ((uint8_t *)p)[i] = member(set, n, x.p[i]);
-    qmem_try_free(qvm_ctx(vm), set, bytes);
-    return s;
+    qs_status status = open_pool(vm, c, "ismember", 2, &s);
+    if (status == QS_OK) status = qsampled_scratch(vm, "ismember", s.count[0], &place);
+    if (status != QS_OK) return close_pool(&s), status;
+    for (size_t k = 0, end; k < s.nruns; k++) {
+        size_t b = items_of_b(&s, k, &end);
+        for (size_t i = s.runs[k]; i < b; i++)
+            place[s.items[i].at] = b < end ? (double)(s.items[b].at - s.count[0]) : -1;
+    }
+    const Array *x = qval_array(c->in[0]);
+    status = membership(vm, c, place, one ? -1 : x->rank, x->dims);
+    return qsampled_done(vm, place, s.count[0]), close_pool(&s), status;
 }

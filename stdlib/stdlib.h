@@ -65,6 +65,16 @@ qs_status qarg_result(qs_vm *vm, qs_call_args *c, int i, qs_dtype d, int rank, c
 /* A vec of numbers that must stay exact: `scalar`, or float64 when one is beyond 2^24. */
 qs_status qarg_exact(qs_vm *vm, const double *x, int rank, const int64_t *dims, qs_value *out);
 
+/* Numbers to compute with in double. */
+typedef struct { Array *a; const double *x; size_t n; int parts; } Numbers; /* n numbers of 1 (real) or 2 doubles */
+int qarg_parts(const qs_call_args *c, int from, int to); /* 2 when one of in[from..to-1] is complex */
+/* in[i] so; complex arguments are refused where parts is 1.  *d, which begins as `scalar`, becomes the element type of
+ * a result: float64 when the argument's is, complex when parts is 2. */
+qs_status qarg_wide(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, int parts, qs_dtype *d,
+                    Numbers *out);
+/* The result of it: an array of dtype d; one number when rank is -1. */
+qs_status qarg_narrow(qs_vm *vm, qs_call_args *c, int i, qs_dtype d, int rank, const int64_t *dims, const double *x);
+
 /* -- matrix.c: moving elements ------------------------------------------------------------------------------------- */
 typedef struct { int rank; int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK]; } Shape; /* a vec is 1xN: rank >= 2 */
 void qmatrix_shape(const Array *a, Shape *s);
@@ -85,6 +95,20 @@ static inline size_t qstats_line_at(const ArrayLines *l, size_t k) {
 }
 /* The extents of a with dimension `dim` replaced; the rank. */
 int qstats_with_dim(const Array *a, int dim, int64_t n, int64_t dims[QS_MAX_RANK]);
+
+typedef struct { uint64_t key; size_t at; } SortItem;
+uint64_t qstats_key(qs_dtype d, const void *p); /* of a real element: its unsigned order is that of the numbers */
+/* Sorts n items by key, stable; `spare` has room for n.  Gives the array of the two that holds the result. */
+SortItem *qstats_sort_items(SortItem *x, SortItem *spare, size_t n);
+qs_status qsets_sort(qs_vm *vm, qs_call_args *c, bool down); /* sort of a cell of strings */
+
+/* -- sampled.c ----------------------------------------------------------------------------------------------------- */
+/* Zeroed room for n numbers, given back with the same n. */
+qs_status qsampled_scratch(qs_vm *vm, const char *fn, size_t n, double **out);
+void qsampled_done(qs_vm *vm, double *x, size_t n);
+/* The interval k with x[k] <= at <= x[k+1] of ascending x, n >= 2; false: outside, or nan. */
+bool qsampled_interval(const double *x, size_t n, double at, size_t *k);
+qs_status qsampled_ascending(qs_vm *vm, const char *fn, const char *what, const Numbers *x);
 
 /* -- io.c ---------------------------------------------------------------------------------------------------------- */
 qs_status qio_error(qs_vm *vm, const char *fn, const char *verb, const char *path); /* with errno's reason */

@@ -3,20 +3,27 @@
 They are in the tree, so that the tests need neither."""
 import os
 import numpy as np
-from scipy import integrate, ndimage, signal
+from scipy import integrate, interpolate, ndimage, signal
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def save(name, **arrays):
-    np.savez(os.path.join(HERE, name), **{k: np.asarray(v, np.float64) for k, v in arrays.items()})
+    wide = {k: np.asarray(v, np.complex128 if np.iscomplexobj(v) else np.float64) for k, v in arrays.items()}
+    np.savez(os.path.join(HERE, name), **wide)
 
 
 def statistics(rng):
     x, w = rng.normal(size=37), rng.normal(size=(5, 7))
     holes = np.where(rng.random(40) < 0.3, np.nan, rng.normal(size=40))
     p = [0, 5, 33.3, 50, 90, 100]
-    save("statistics.npz", x=x, w=w, holes=holes, p=p, percentile=np.percentile(x, p),
+    schemes = ("hazen", "weibull", "median_unbiased", "normal_unbiased", "inverted_cdf", "averaged_inverted_cdf",
+               "closest_observation", "interpolated_inverted_cdf")
+    q = [0, 0.01, 0.25, 1 / 3, 0.5, 0.74, 0.9, 1]
+    schemes = {m: np.quantile(x[:24], q, method=m) for m in schemes}
+    save("statistics.npz", q=q, **schemes, var=np.var(w, axis=0, keepdims=True), std=np.std(w, axis=1, ddof=1, keepdims=True),
+         median=np.median(w, axis=1, keepdims=True), nanmedian=[np.nanmedian(holes)], nanvar=[np.nanvar(holes, ddof=1)],
+         nanstd=[np.nanstd(holes, ddof=0)], x=x, w=w, holes=holes, p=p, percentile=np.percentile(x, p),
          lower=np.percentile(x, p, method="lower"), higher=np.percentile(x, p, method="higher"),
          nearest=np.percentile(x, p, method="nearest"), midpoint=np.percentile(x, p, method="midpoint"),
          rows=np.percentile(w, p, axis=1).T, nansum=[np.nansum(holes)], nanmean=[np.nanmean(holes)],
@@ -36,6 +43,33 @@ def sampled(rng):
          polyfit=np.polyfit(x, y, 4), polyval=np.polyval(y[:5], x))
 
 
+def interpolation(rng):
+    x, at = np.cumsum(rng.random(12) + 0.1), np.concatenate([[0.05], np.sort(rng.random(20) * 6 + 0.2), [8.5]])
+    y, c, m = rng.normal(size=12), rng.normal(size=12) + 1j * rng.normal(size=12), rng.normal(size=(12, 3))
+    inside = np.clip(at, x[0], x[-1])
+    z, u, v = rng.normal(size=(7, 9)), rng.random(15) * 8, rng.random(15) * 6
+    spline = interpolate.RectBivariateSpline(np.arange(7), np.arange(9), z, s=0)
+    kinds = {k: interpolate.interp1d(x, y, k)(inside) for k in ("nearest", "previous", "next")}
+    save("interpolation.npz", x=x, at=at, y=y, c=c, m=m, inside=inside, z=z, u=u, v=v, **kinds,
+         pchip=interpolate.PchipInterpolator(x, y)(at), spline=interpolate.CubicSpline(x, y)(at),
+         three=interpolate.CubicSpline(x[:3], y[:3])(at), complex=interpolate.CubicSpline(x, c)(inside),
+         columns=interpolate.CubicSpline(x, m)(inside), surface=spline.ev(v, u),
+         linear=np.interp(at, x, y))
+
+
+def complex_numbers(rng):
+    a, b = (rng.normal(size=(5, 6)) + 1j * rng.normal(size=(5, 6)) for _ in range(2))
+    save("complex.npz", a=a, b=b, full=signal.convolve2d(a, b), same=signal.convolve2d(a, b[:3, :2], "same"),
+         conv=np.convolve(a[0], b[0]), polyval=np.polyval(a[0], b), cov=np.cov(a, rowvar=False),
+         corrcoef=np.corrcoef(a, rowvar=False), var=np.var(a, axis=0, ddof=1, keepdims=True),
+         trapz=integrate.trapezoid(a, axis=1)[:, None], cumulative=integrate.cumulative_trapezoid(a, axis=1, initial=0),
+         det=[np.linalg.det(a[:, :5])], inv=np.linalg.inv(a[:, :5]), solve=np.linalg.solve(a[:, :5], b),
+         pinv=np.linalg.pinv(a), singular=np.linalg.svd(a, compute_uv=False), fft=np.fft.fft(a, axis=1),
+         ifft2=np.fft.ifft2(b))
+
+
 rng = np.random.default_rng(1)
 statistics(rng)
 sampled(rng)
+interpolation(rng)
+complex_numbers(rng)

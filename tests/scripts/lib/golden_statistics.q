@@ -15,3 +15,12 @@ check("cov", cov(g.w), g.cov)
 check("corrcoef", corrcoef(g.w), g.corrcoef)
 check("diff", diff(g.w, 0), g.diff)
 check("cumulative_trapezoid", cumulative_trapezoid([], g.w, 1), g.cumulative)
+for method = {"hazen", "weibull", "median_unbiased", "normal_unbiased", "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf"}
+    check(method, quantile(g.x[0..23], g.q, null, method), getfield(g, method))
+end
+check("var", var(g.w, 0, 0), g.var)
+check("std", std(g.w, 1), g.std)
+check("median", median(g.w, 1), g.median)
+check("nanmedian", nanmedian(g.holes), g.nanmedian)
+check("nanvar", nanvar(g.holes), g.nanvar)
+check("nanstd", nanstd(g.holes, null, 0), g.nanstd)

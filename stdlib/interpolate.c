@@ -1,0 +1,254 @@
+/* interpolate.c -- values between samples, in one dimension and two.
+ *
+ * Piecewise cubic methods know the function by its values and slopes at the samples (Hermite form); they differ in the
+ * slopes alone.  "pchip": monotone between samples, F. N. Fritsch and J. Butland, SIAM J. Sci. Stat. Comput. 5 (1984).
+ * "spline", also called "cubic": two continuous derivatives, the first two and last two intervals being one cubic
+ * ("not a knot"), C. de Boor, A Practical Guide to Splines.  Complex numbers are two functions. */
+#include "stdlib/stdlib.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef enum { LINEAR, NEAREST, PREVIOUS, NEXT, PCHIP, SPLINE } Method;
+
+static qs_status method_of(qs_vm *vm, const char *fn, qs_value v, bool line, Method *out) {
+    static const struct { const char *name; Method method; bool line; } all[] = {
+        {"linear", LINEAR, false}, {"nearest", NEAREST, false}, {"spline", SPLINE, false}, {"cubic", SPLINE, false},
+        {"previous", PREVIOUS, true}, {"next", NEXT, true}, {"pchip", PCHIP, true}};
+    const char *s;
+    TRY(qarg_string(vm, fn, "method", v, &s, NULL));
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if ((line || !all[i].line) && !strcmp(s, all[i].name)) return *out = all[i].method, QS_OK;
+    return qs_fail(vm, QS_EVALUE, "%s: method must be linear, nearest, %sspline or cubic, got \"%s\"", fn,
+                   line ? "previous, next, pchip, " : "", s);
+}
+
+/* What stands for places outside: a value, the first or last piece continued, or the value at the edge. */
+typedef struct { enum { CONSTANT, EXTRAPOLATE, CLAMP } kind; double value[2]; } Outside;
+
+static qs_status outside_of(qs_vm *vm, const char *fn, qs_call_args *c, int i, Outside *out) {
+    *out = (Outside){CONSTANT, {NAN, 0}};
+    if (!qarg_given(c, i)) return QS_OK;
+    if (qval_is_number(c->in[i]) || c->in[i].kind == QS_COMPLEX) return qs_to_complex(vm, c->in[i], out->value);
+    if (c->in[i].kind != QS_STRING)
+        return qarg_wrong(vm, fn, "outside", "a number, \"extrap\" or \"clamp\"", c->in[i]);
+    const char *s = qs_to_string(c->in[i], NULL);
+    out->kind = strcmp(s, "extrap") ? CLAMP : EXTRAPOLATE;
+    if (out->kind == EXTRAPOLATE || !strcmp(s, "clamp")) return QS_OK;
+    return qs_fail(vm, QS_EVALUE, "%s: outside must be a number, \"extrap\" or \"clamp\", got \"%s\"", fn, s);
+}
+
+/* -- slopes: of n samples y, `step` numbers apart, at the places x; d is laid out as y ------------------------------- */
+typedef struct { const double *x; size_t n, step; } Line;
+
+static double width(const Line *l, size_t k) { return l->x[k + 1] - l->x[k]; }
+static double rise(const Line *l, const double *y, size_t k) {
+    return (y[(k + 1)*l->step] - y[k*l->step])/width(l, k);
+}
+
+/* At an end: of the parabola through three samples, bent so that the first piece stays monotone. */
+static double end_slope(double h, double beside, double r, double next) {
+    double d = ((2*h + beside)*r - h*next)/(h + beside);
+    if (d*r <= 0) return 0;
+    return r*next < 0 && fabs(d) > 3*fabs(r) ? 3*r : d;
+}
+
+static void pchip_slopes(const Line *l, const double *y, double *d) {
+    size_t last = l->n - 1;
+    for (size_t k = 1; k < last; k++) {
+        double h = width(l, k - 1), g = width(l, k), r = rise(l, y, k - 1), s = rise(l, y, k);
+        d[k*l->step] = r*s > 0 ? 3*(h + g)/((2*g + h)/r + (g + 2*h)/s) : r*s <= 0 ? 0 : NAN;
+    }
+    d[0] = end_slope(width(l, 0), width(l, 1), rise(l, y, 0), rise(l, y, 1));
+    d[last*l->step] = end_slope(width(l, last - 1), width(l, last - 2), rise(l, y, last - 1), rise(l, y, last - 2));
+}
+
+/* The tridiagonal system for the slopes, eliminated downwards; `above` holds what is right of the diagonal. */
+static void spline_slopes(const Line *l, const double *y, double *d, double *above) {
+    size_t n = l->n, step = l->step;
+    double h = width(l, 0), g = width(l, 1), diagonal = g;
+    above[0] = (h + g)/diagonal;
+    d[0] = ((h + 2*(h + g))*g*rise(l, y, 0) + h*h*rise(l, y, 1))/(h + g)/diagonal;
+    for (size_t k = 1; k < n - 1; k++) {
+        h = width(l, k - 1), g = width(l, k);
+        diagonal = 2*(h + g) - g*above[k - 1];
+        above[k] = h/diagonal;
+        d[k*step] = (3*(g*rise(l, y, k - 1) + h*rise(l, y, k)) - g*d[(k - 1)*step])/diagonal;
+    }
+    double right = ((h + g + g + h + g)*h*rise(l, y, n - 2) + g*g*rise(l, y, n - 3))/(h + g);
+    d[(n - 1)*step] = (right - (h + g)*d[(n - 2)*step])/(h - (h + g)*above[n - 2]);
+    for (size_t k = n - 1; k-- > 0;) d[k*step] -= above[k]*d[(k + 1)*step];
+}
+
+static void parabola_slopes(const Line *l, const double *y, double *d) {
+    double h = width(l, 0), g = width(l, 1), r = rise(l, y, 0), bend = (rise(l, y, 1) - r)/(h + g);
+    d[0] = r - bend*h, d[l->step] = r + bend*h, d[2*l->step] = r + bend*(h + 2*g);
+}
+
+static void slopes(Method method, const Line *l, const double *y, double *d, double *scratch) {
+    if (l->n == 1) d[0] = 0;
+    else if (l->n == 2) d[0] = d[l->step] = rise(l, y, 0);
+    else if (method == PCHIP) pchip_slopes(l, y, d);
+    else if (l->n == 3) parabola_slopes(l, y, d);
+    else spline_slopes(l, y, d, scratch);
+}
+
+/* What values and slopes at the two ends of an interval of width h count for at a place t in it (0 to 1). */
+typedef struct { double value[2], slope[2]; } Weights;
+static Weights hermite(double t, double h) {
+    double u = 1 - t;
+    return (Weights){{u*u*(1 + 2*t), t*t*(1 + 2*u)}, {h*t*u*u, -h*t*t*u}};
+}
+
+/* -- one dimension: rows of `m` numbers at ascending places ---------------------------------------------------------- */
+typedef struct {
+    Method method;
+    Outside outside;
+    const double *x, *y, *d; /* d: slopes, for cubic methods */
+    size_t n, m, parts;
+} Curve;
+
+static double blend(double a, double b, double t) { return t == 0 ? a : t == 1 ? b : a + t*(b - a); }
+
+static void piece(const Curve *f, size_t k, double at, double *out) {
+    const double *a = f->y + k*f->m, *b = a + f->m, *da = f->d + k*f->m;
+    double h = f->x[k + 1] - f->x[k], t = (at - f->x[k])/h;
+    Weights w = hermite(t, h);
+    for (size_t j = 0; j < f->m; j++) switch (f->method) {
+        case LINEAR: out[j] = blend(a[j], b[j], t); break;
+        case NEAREST: out[j] = t >= 0.5 ? b[j] : a[j]; break;
+        case PREVIOUS: out[j] = t >= 1 ? b[j] : t >= 0 ? a[j] : NAN; break;
+        case NEXT: out[j] = t > 1 ? NAN : t > 0 ? b[j] : a[j]; break;
+        default:
+            out[j] = w.value[0]*a[j] + w.value[1]*b[j] + w.slope[0]*da[j] + w.slope[1]*da[j + f->m];
+        }
+}
+
+static void curve_at(const Curve *f, double at, double *out) {
+    size_t k;
+    double last = f->x[f->n - 1];
+    bool inside = qsampled_interval(f->x, f->n, at, &k);
+    if (inside) piece(f, k, at, out);
+    else if (!isnan(at) && f->outside.kind == EXTRAPOLATE) piece(f, at < f->x[0] ? 0 : f->n - 2, at, out);
+    else if (!isnan(at) && f->outside.kind == CLAMP) piece(f, at < f->x[0] ? 0 : f->n - 2, fmin(fmax(at, f->x[0]), last), out);
+    else
+        for (size_t j = 0; j < f->m; j++) out[j] = isnan(at) ? NAN : f->outside.value[j % f->parts];
+}
+
+/* Slopes of every column, into `d`, whose first n numbers beyond are scratch. */
+static void curve_slopes(Curve *f, double *d) {
+    Line l = {f->x, f->n, f->m};
+    for (size_t j = 0; j < f->m; j++) slopes(f->method, &l, f->y + j, d + j, d + f->n*f->m);
+    f->d = d;
+}
+
+/* interp1(x, y, at [, method [, outside]]) */
+qs_status qinterpolate_1(qs_vm *vm, qs_call_args *c) {
+    Numbers x, y, at;
+    Curve f = {.method = LINEAR};
+    qs_dtype d = qvm_ctx(vm)->scalar_dtype;
+    bool one = c->in[2].kind != QS_ARRAY;
+    TRY(outside_of(vm, "interp1", c, 4, &f.outside));
+    int parts = f.outside.value[1] != 0 ? 2 : qarg_parts(c, 1, 2);
+    TRY(qarg_wide(vm, c, 0, "interp1", "x", 1, &d, &x));
+    TRY(qarg_wide(vm, c, 2, "interp1", "at", 1, &d, &at));
+    TRY(qarg_wide(vm, c, 1, "interp1", "y", parts, &d, &y));
+    if (qarg_given(c, 3)) TRY(method_of(vm, "interp1", c->in[3], true, &f.method));
+    bool rows = y.n != x.n && y.a->rank >= 2 && y.a->dims[0] == (int64_t)x.n; /* a function per column */
+    if (x.n < 2 || (y.n != x.n && !rows))
+        return qs_fail(vm, QS_ESHAPE, "interp1: y must have an element or a row for each of x, at least 2, got %zu and %zu",
+                       x.n, y.n);
+    TRY(qsampled_ascending(vm, "interp1", "x", &x));
+    f.x = x.x, f.y = f.d = y.x, f.n = x.n, f.parts = (size_t)parts, f.m = y.n/x.n * f.parts;
+    int64_t dims[QS_MAX_RANK];
+    memcpy(dims, rows ? y.a->dims : at.a->dims, sizeof dims);
+    if (rows) dims[0] = (int64_t)at.n;
+    double *v;
+    size_t nv = at.n*f.m, need = nv + (f.n + 1)*(f.m + 1);
+    TRY(qsampled_scratch(vm, "interp1", need, &v));
+    if (f.method >= PCHIP) curve_slopes(&f, v + nv);
+    for (size_t i = 0; i < at.n; i++) curve_at(&f, at.x[i], v + i*f.m);
+    qs_status s = qarg_narrow(vm, c, 0, d, one && !rows ? -1 : rows ? y.a->rank : at.a->rank, dims, v);
+    return qsampled_done(vm, v, need), s;
+}
+
+/* -- two dimensions: a matrix, at columns x and rows y --------------------------------------------------------------- */
+typedef struct {
+    Method method;
+    Outside outside;
+    const double *z, *zx, *zy, *zxy; /* values and slopes to the right, down, both */
+    size_t h, w, parts;
+} Surface;
+
+/* The interval of 0 … n-1 that a place is in, or nearest to. */
+static size_t cell_of(double at, size_t n) {
+    if (n < 2 || !(at > 0)) return 0;
+    return at >= (double)(n - 1) ? n - 2 : (size_t)at;
+}
+
+static void patch(const Surface *f, double x, double y, double *out) {
+    size_t j = cell_of(x, f->w), i = cell_of(y, f->h), at = (i*f->w + j)*f->parts;
+    size_t right = f->w > 1 ? f->parts : 0, down = f->h > 1 ? f->w*f->parts : 0;
+    double s = x - (double)j, t = y - (double)i;
+    Weights u = hermite(s, 1), v = hermite(t, 1);
+    for (size_t k = 0; k < f->parts; k++, at++) {
+        const double *p = f->z + at;
+        if (f->method == NEAREST) out[k] = p[(s >= 0.5 ? right : 0) + (t >= 0.5 ? down : 0)];
+        if (f->method == LINEAR) out[k] = blend(blend(p[0], p[right], s), blend(p[down], p[down + right], s), t);
+        if (f->method < PCHIP) continue;
+        out[k] = 0;
+        for (size_t corner = 0; corner < 4; corner++) {
+            size_t a = corner & 1, b = corner >> 1, q = at + a*right + b*down;
+            out[k] += v.value[b]*(u.value[a]*f->z[q] + u.slope[a]*f->zx[q]) +
+                      v.slope[b]*(u.value[a]*f->zy[q] + u.slope[a]*f->zxy[q]);
+        }
+    }
+}
+
+static void surface_at(const Surface *f, double x, double y, double *out) {
+    double right = (double)f->w - 1, bottom = (double)f->h - 1;
+    bool lost = isnan(x) || isnan(y), inside = x >= 0 && y >= 0 && x <= right && y <= bottom;
+    if (lost || (!inside && f->outside.kind == CONSTANT))
+        for (size_t k = 0; k < f->parts; k++) out[k] = lost ? NAN : f->outside.value[k];
+    else if (f->outside.kind == CLAMP) patch(f, fmin(fmax(x, 0), right), fmin(fmax(y, 0), bottom), out);
+    else patch(f, x, y, out);
+}
+
+/* The three fields of slopes, one after another in `room`, behind which the places 0, 1, 2 … and scratch stand. */
+static void surface_slopes(Surface *f, double *room) {
+    size_t row = f->w*f->parts, n = f->h*row, longest = f->w > f->h ? f->w : f->h;
+    double *zx = room, *zy = zx + n, *zxy = zy + n, *places = zxy + n, *scratch = places + longest;
+    for (size_t i = 0; i < longest; i++) places[i] = (double)i;
+    Line across = {places, f->w, f->parts}, along = {places, f->h, row};
+    for (size_t i = 0; i < f->h; i++)
+        for (size_t k = 0; k < f->parts; k++) slopes(f->method, &across, f->z + i*row + k, zx + i*row + k, scratch);
+    for (size_t j = 0; j < row; j++) slopes(f->method, &along, f->z + j, zy + j, scratch);
+    for (size_t j = 0; j < row; j++) slopes(f->method, &along, zx + j, zxy + j, scratch);
+    f->zx = zx, f->zy = zy, f->zxy = zxy;
+}
+
+/* interp2(z, x, y [, method [, outside]]) */
+qs_status qinterpolate_2(qs_vm *vm, qs_call_args *c) {
+    Numbers z, x, y;
+    Surface f = {.method = LINEAR};
+    double *v;
+    qs_dtype d = qvm_ctx(vm)->scalar_dtype;
+    bool one = c->in[1].kind != QS_ARRAY;
+    TRY(outside_of(vm, "interp2", c, 4, &f.outside));
+    int parts = f.outside.value[1] != 0 ? 2 : qarg_parts(c, 0, 1);
+    TRY(qarg_wide(vm, c, 1, "interp2", "x", 1, &d, &x));
+    TRY(qarg_wide(vm, c, 2, "interp2", "y", 1, &d, &y));
+    TRY(qarg_wide(vm, c, 0, "interp2", "z", parts, &d, &z));
+    if (qarg_given(c, 3)) TRY(method_of(vm, "interp2", c->in[3], false, &f.method));
+    if (z.a->rank > 2 || z.n == 0 || x.n != y.n)
+        return qs_fail(vm, QS_ESHAPE, "interp2: z must be a matrix with elements, x and y of the same size");
+    int64_t size[QS_MAX_RANK];
+    qarr_size(z.a, size);
+    f.z = z.x, f.h = (size_t)size[0], f.w = (size_t)size[1], f.parts = (size_t)parts;
+    size_t nv = x.n*f.parts, need = nv + (f.method >= PCHIP ? 3*z.n*f.parts + 2*(f.h + f.w) : 0);
+    TRY(qsampled_scratch(vm, "interp2", need, &v));
+    if (f.method >= PCHIP) surface_slopes(&f, v + nv);
+    for (size_t i = 0; i < x.n; i++) surface_at(&f, x.x[i], y.x[i], v + i*f.parts);
+    qs_status s = qarg_narrow(vm, c, 0, d, one ? -1 : x.a->rank, x.a->dims, v);
+    return qsampled_done(vm, v, need), s;
+}

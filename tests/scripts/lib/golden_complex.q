@@ -1,0 +1,22 @@
+% Complex numbers in statistics, convolution, transforms and linear algebra agree with NumPy: tests/goldens/make.py.
+% needs: lapack
+g = load("tests/goldens/complex.npz")
+function [] = check(name, got, wanted)
+    print name, " ", allclose(got, wanted, 1e-9, 1e-10), " ", iscomplex(got)
+end
+check("conv2", conv2(g.a, g.b), g.full)
+check("conv2 same", conv2(g.a, g.b[0..2,0..1], "same"), g.same)
+check("conv", conv(g.a[0,:], g.b[0,:]), g.conv)
+check("polyval", polyval(g.a[0,:], g.b), g.polyval)
+check("cov", cov(g.a), g.cov)
+check("corrcoef", corrcoef(g.a), g.corrcoef)
+check("var", var(g.a, 0), g.var)
+check("trapz", trapz([], g.a, 1), g.trapz)
+check("cumulative_trapezoid", cumulative_trapezoid([], g.a, 1), g.cumulative)
+check("det", det(g.a[:,0..4]), g.det[0])
+check("inv", inv(g.a[:,0..4]), g.inv)
+check("solve", solve(g.a[:,0..4], g.b), g.solve)
+check("pinv", pinv(g.a), g.pinv)
+check("svd", svd(g.a), g.singular)
+check("fft1", fft1(g.a, 1), g.fft)
+check("ifft2", ifft2(g.b), g.ifft2)

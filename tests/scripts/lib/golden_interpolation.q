@@ -1,0 +1,15 @@
+% Interpolation agrees with SciPy: tests/goldens/make.py.
+g = load("tests/goldens/interpolation.npz")
+function [] = check(name, got, wanted)
+    print name, " ", allclose(got, wanted, 1e-9, 1e-10)
+end
+check("pchip", interp1(g.x, g.y, g.at, "pchip", "extrap"), g.pchip)
+check("spline", interp1(g.x, g.y, g.at, "spline", "extrap"), g.spline)
+check("three points", interp1(g.x[0..2], g.y[0..2], g.at, "cubic", "extrap"), g.three)
+check("complex", interp1(g.x, g.c, g.inside, "spline"), g.complex)
+check("columns", interp1(g.x, g.m, g.inside, "spline"), g.columns)
+check("nearest", interp1(g.x, g.y, g.at, "nearest", "extrap"), g.nearest)
+check("previous", interp1(g.x, g.y, g.at, "previous", "clamp"), g.previous)
+check("next", interp1(g.x, g.y, g.at, "next", "clamp"), g.next)
+check("linear", interp1(g.x, g.y, g.at, "linear", "clamp"), g.linear)
+check("surface", interp2(g.z, g.u, g.v, "spline"), g.surface)
