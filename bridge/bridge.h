@@ -160,6 +160,7 @@ PyObject *qpyvalue_key(Border *b, int n, const qs_value *at); /* x[i, j] as Pyth
 PyObject *qfunction_new(Border *b, qs_value fn);
 int qfunction_init(void);
 PyObject *qvalue_new(Border *b, qs_value v);
+PyObject *qvalue_result(Border *b, qs_status s, qs_value *out); /* of an operation: the value, or the error */
 int qvalue_init(void);
 static inline bool qwrapper_check(PyObject *o) { return Py_TYPE(o) == qbridge.value || Py_TYPE(o) == qbridge.function; }
 PyObject *qwrapper_make(PyTypeObject *t, Border *b, qs_value v);
@@ -167,11 +168,22 @@ void qwrapper_dealloc(PyObject *o);
 int qwrapper_traverse(PyObject *o, visitproc visit, void *arg);
 int qwrapper_clear(PyObject *o);
 
+/* -- items.c, operators.c: the protocols of qvalue -------------------------------------------------------------------------------- */
+PyObject *qitem_get(PyObject *o, PyObject *key);
+int qitem_set(PyObject *o, PyObject *key, PyObject *x);
+Py_ssize_t qitem_count(PyObject *o);
+PyObject *qitem_at(PyObject *o, Py_ssize_t i);
+extern const PyType_Slot qoperator_slots[];
+PyObject *qoperator_compare(PyObject *x, PyObject *y, int op);
+Py_hash_t qoperator_hash(PyObject *x);
+PyObject *qoperator_complex(PyObject *x, PyObject *unused);
+
 /* -- ndarray.c: arrays ---------------------------------------------------------------------------------------------------------- */
 PyObject *qnd_from_array(Border *b, Array *a);        /* a NumPy array of the same memory */
 PyObject *qnd_from_cell(Border *b, Cell *c);
 PyObject *qnd_integers(Border *b, Array *a);          /* a NumPy array of int64 */
 PyObject *qnd_tuple(Border *b, Cell *c);              /* {1, 2} as (1, 2) */
+bool qnd_is_numbers(PyObject *o);                     /* a NumPy array of numbers */
 /* Any Python object as a value of the language; not an element of the implicit table. */
 qs_status qnd_import(Border *b, PyObject *o, qs_value *out);
 /* An argument of a call from Python, named `what`: memory becomes an array of it, a list of numbers what [ … ] is. */

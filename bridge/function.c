@@ -68,23 +68,24 @@ int qwrapper_clear(PyObject *o) {
 enum { FEW = 12, MOST = 255 };
 
 /* What messages call argument i. */
-static const char *argument_name(const Function *f, Py_ssize_t i, char buf[32]) {
-    if (f->fkind == FN_SCRIPT && i < f->ast->nparams) return f->ast->params[i].name->s;
+static const char *argument_name(qs_value fn, Py_ssize_t i, char buf[32]) {
+    const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL; /* else a type, to make a value of */
+    if (f && f->fkind == FN_SCRIPT && i < f->ast->nparams) return f->ast->params[i].name->s;
     snprintf(buf, 32, "%d", (int)i + 1);
     return buf;
 }
 
-static qs_status take_arg(Border *b, const Function *f, PyObject *o, Py_ssize_t i, qs_value *out) {
+static qs_status take_arg(Border *b, qs_value fn, PyObject *o, Py_ssize_t i, qs_value *out) {
     char buf[32];
-    if (b->hosted) return qnd_argument(b, o, argument_name(f, i, buf), out);
+    if (b->hosted) return qnd_argument(b, o, argument_name(fn, i, buf), out);
     Py_INCREF(o);
     return qpy_to_value(b, o, out);
 }
 
 /* The values that a Python call hands over, named ones last. */
-static int take_args(Border *b, const Function *f, PyObject *const *args, Py_ssize_t n, qs_value *in) {
+static int take_args(Border *b, qs_value fn, PyObject *const *args, Py_ssize_t n, qs_value *in) {
     for (Py_ssize_t i = 0; i < n; i++) {
-        qs_status s = take_arg(b, f, args[i], i, &in[i]);
+        qs_status s = take_arg(b, fn, args[i], i, &in[i]);
         if (s == QS_OK) continue;
         while (i-- > 0) qs_release(b->vm, in[i]);
         return qerror_raise(b, s), -1;
@@ -105,8 +106,9 @@ static int take_names(Border *b, PyObject *names, int n, Str **out) {
 enum { MOST_RESULTS = 16, PERHAPS = -1 };
 
 /* How many results to ask for. */
-static int results_of(const Function *f) {
-    if (f->fkind != FN_SCRIPT || f->ast->is_lambda) return PERHAPS;
+static int results_of(qs_value fn) {
+    const Function *f = fn.u.p;
+    if (fn.kind != QS_FUNCTION || f->fkind != FN_SCRIPT || f->ast->is_lambda) return PERHAPS;
     return f->ast->nouts <= MOST_RESULTS ? f->ast->nouts : PERHAPS;
 }
 
@@ -122,7 +124,7 @@ static PyObject *give_all(Border *b, qs_value *out, int n) {
 }
 
 static PyObject *run(Border *b, qs_value fn, int nin, const qs_value *in, int nnamed, Str *const *names) {
-    int n = results_of(fn.u.p);
+    int n = results_of(fn);
     qs_value out[MOST_RESULTS];
     out[0] = qs_nil();
     qs_status s = qvm_call(b->vm, fn, nin, in, nnamed, names, n, out);
@@ -140,7 +142,7 @@ static PyObject *call_inside(Border *b, qs_value fn, PyObject *const *args, int 
     qs_value few[FEW], *in = nin <= FEW ? few : PyMem_Malloc((size_t)nin * sizeof *in);
     PyObject *r = NULL;
     if (!in) return PyErr_NoMemory();
-    if (take_args(b, fn.u.p, args, nin, in) == 0) {
+    if (take_args(b, fn, args, nin, in) == 0) {
         r = names ? run_named(b, fn, nin, in, names) : run(b, fn, nin, in, 0, NULL);
         for (int i = 0; i < nin; i++) qval_release(b->vm, in[i]);
     }
@@ -167,6 +169,53 @@ static PyObject *name_of(PyObject *o, void *unused) {
     const Function *f = ((Wrapper *)o)->v.u.p;
     (void)unused;
     return f && f->name ? qpy_string(f->name->s, f->name->len) : PyUnicode_FromString("function");
+}
+
+/* -- what is known of it: inspect.signature, help ------------------------------------------------------------------ */
+
+/* A literal as a default value; … for anything that must be computed. */
+static PyObject *default_value(const Node *n) {
+    if (n->kind == N_NUM && !n->u.num.imaginary)
+        return n->u.num.integer ? PyLong_FromDouble(n->u.num.value) : PyFloat_FromDouble(n->u.num.value);
+    if (n->kind == N_STR) return qpy_string(n->u.str->s, n->u.str->len);
+    return Py_INCREF(Py_Ellipsis), Py_Ellipsis;
+}
+
+static PyObject *type_text(const TypeExpr *t) {
+    const char *s = t && t->resolved ? qtype_name(t->resolved) : t && t->name ? t->name->s : "";
+    return PyUnicode_FromString(s);
+}
+
+/* (name, type, whether it takes the rest[, default]) */
+static PyObject *parameter(const Param *p) {
+    PyObject *name = qpy_string(p->name->s, p->name->len), *type = name ? type_text(p->type) : NULL;
+    PyObject *rest = PyBool_FromLong(p->variadic), *r = NULL;
+    if (type && p->init) r = Py_BuildValue("(OOON)", name, type, rest, default_value(p->init));
+    else if (type) r = Py_BuildValue("(OOO)", name, type, rest);
+    Py_XDECREF(rest);
+    Py_XDECREF(type);
+    Py_XDECREF(name);
+    return r;
+}
+
+static PyObject *parameters(const Func *f) {
+    PyObject *list = PyList_New(0);
+    for (int i = 0; list && i < f->nparams; i++) {
+        PyObject *p = parameter(&f->params[i]);
+        if (!p || PyList_Append(list, p) < 0) Py_CLEAR(list);
+        Py_XDECREF(p);
+    }
+    return list;
+}
+
+/* Of a script function (comment or None, [parameter]); of a built-in its manual, the signature in the first line. */
+static PyObject *known(PyObject *o, void *unused) {
+    const Function *f = ((Wrapper *)o)->v.kind == QS_FUNCTION ? ((Wrapper *)o)->v.u.p : NULL;
+    (void)unused;
+    if (f && f->fkind == FN_NATIVE && f->native->doc) return PyUnicode_FromString(f->native->doc);
+    if (!f || f->fkind != FN_SCRIPT) return Py_INCREF(Py_None), Py_None;
+    PyObject *doc = f->ast->doc ? qpy_string(f->ast->doc->s, f->ast->doc->len) : (Py_INCREF(Py_None), Py_None);
+    return Py_BuildValue("(NN)", doc, parameters(f->ast));
 }
 
 static PyObject *repr(PyObject *o) {
@@ -202,6 +251,7 @@ static PyObject *bind(PyObject *o, PyObject *owner, PyObject *type) {
 static PyGetSetDef attributes[] = {
     {"__name__", name_of, NULL, NULL, NULL},
     {"__qualname__", name_of, NULL, NULL, NULL},
+    {"_known", known, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyMemberDef members[] = {
@@ -210,7 +260,6 @@ static PyMemberDef members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot slots[] = {
-    {Py_tp_doc, (void *)(uintptr_t)"A function of a Quasar script."},
     {Py_tp_dealloc, (void *)qwrapper_dealloc},
     {Py_tp_traverse, (void *)qwrapper_traverse},
     {Py_tp_clear, (void *)qwrapper_clear},

@@ -235,6 +235,44 @@ static PyObject *value(PyObject *module, PyObject *x) {
     return leave(b, r);
 }
 
+static int shape_of(PyObject *tuple, int64_t *dims) {
+    Py_ssize_t n = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
+    if (n < 0 || n > QS_MAX_RANK) return PyErr_SetString(PyExc_ValueError, "the shape must be a tuple of at most 8 numbers"), -1;
+    for (Py_ssize_t i = 0; i < n; i++) dims[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
+    return PyErr_Occurred() ? -1 : (int)n;
+}
+
+static qs_status fill(qs_vm *vm, Array *a, const char *bytes, Py_ssize_t n) {
+    void *p;
+    if ((size_t)n != a->count * qdtype_size((qs_dtype)a->dtype))
+        return qs_fail(vm, QS_EVALUE, "%zd bytes do not make an array of %zu elements", n, a->count);
+    TRY(qarr_write(vm, a, &p));
+    memcpy(p, bytes, (size_t)n);
+    return qarr_settle(vm, a);
+}
+
+/* (element type, shape, bytes or None): an array of exactly that shape. */
+static PyObject *array_of_bytes(PyObject *module, PyObject *args) {
+    const char *name, *bytes;
+    PyObject *shape;
+    Py_ssize_t n;
+    int64_t dims[QS_MAX_RANK];
+    Array *a;
+    int d = 0, rank;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "sOz#", &name, &shape, &bytes, &n) || (rank = shape_of(shape, dims)) < 0) return NULL;
+    while (d < QS_NDTYPES && strcmp(qdtype_info[d].name, name) != 0) d++;
+    if (d == QS_NDTYPES) return PyErr_Format(PyExc_TypeError, "there is no element type %s", name);
+    Border *b = enter("array");
+    if (!b) return NULL;
+    qs_status s = qarr_new_raw(b->vm, (qs_dtype)d, rank, dims, !bytes, &a);
+    if (s != QS_OK) return leave(b, qerror_raise(b, s));
+    if (bytes) s = fill(b->vm, a, bytes, n);
+    PyObject *r = s == QS_OK ? qvalue_new(b, qarr_value(a)) : qerror_raise(b, s);
+    qarr_release(b->vm, a);
+    return leave(b, r);
+}
+
 static PyObject *type_named(PyObject *module, PyObject *args) {
     const char *text;
     Py_ssize_t n;
@@ -297,6 +335,7 @@ PyMethodDef qhost_functions[] = {
     {"value", value, METH_O,
      "value(x)\n--\n\nx as a value of the language: an array of the same memory, of a list of numbers what [...] makes, of "
      "any other list a cell."},
+    {"_array", array_of_bytes, METH_VARARGS, NULL},
     {"_typename", type_named, METH_VARARGS, NULL},
     {"memcpy", copy_memory, METH_VARARGS, "memcpy(dst, src, n, /)\n--\n\nCopies n bytes between two addresses of the host's memory."},
     {NULL, NULL, 0, NULL},

@@ -399,6 +399,8 @@ static qs_status misplaced(Border *b, PyObject *o, const char *what) {
 
 static bool numeric(PyObject *array) { return strchr("biufc", ((Descr *)((NdArray *)array)->descr)->kind) != NULL; }
 
+bool qnd_is_numbers(PyObject *o) { return is_ndarray(o) && numeric(o); }
+
 static qs_status as_is(qs_status s, qs_value *v) { /* what is written to it shall be seen: no copy takes its place */
     if (s == QS_OK && v->kind == QS_ARRAY) qval_array(*v)->hdr.flags |= ARRAY_AS_IS;
     return s;

@@ -1,7 +1,7 @@
-/* value.c -- arrays, objects and types of the language as Python objects: qvalue. */
+/* value.c -- any value of the language as a Python object: qvalue.  Elements are in items.c, operators in operators.c, and
+ * what is said in Python because it is shorter there in pyquasar/_values.py. */
 #include "bridge/bridge.h"
 
-#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -14,10 +14,8 @@ static Border *border(PyObject *o) { return ((Wrapper *)o)->border; }
 static const Array *array_of(PyObject *o) { return value_of(o).kind == QS_ARRAY ? value_of(o).u.p : NULL; }
 
 /* The end of an operation on the machine: its result, or its error. */
-static PyObject *finish(Border *b, qs_status s, qs_value *out) {
-    PyObject *r = s == QS_OK ? qpy_give(b, *out) : qerror_raise(b, s);
-    qgil_leave(b);
-    return r;
+PyObject *qvalue_result(Border *b, qs_status s, qs_value *out) {
+    return s == QS_OK ? qpy_give(b, *out) : qerror_raise(b, s);
 }
 
 /* -- text ---------------------------------------------------------------------------------------------------------- */
@@ -35,126 +33,31 @@ static PyObject *text(PyObject *o, qs_status (*print)(qs_vm *, qs_value, Text *)
 }
 
 static PyObject *str(PyObject *o) { return text(o, qfmt_value); }
-static PyObject *repr(PyObject *o) { return text(o, qfmt_brief); }
 
-/* -- NumPy --------------------------------------------------------------------------------------------------------- */
+enum { SHOWN_ELEMENTS = 64 };
+
+/* Small values as the prompt shows them; of large ones what they are. */
+static PyObject *repr(PyObject *o) {
+    const Array *a = array_of(o);
+    char size[SHAPE_TEXT];
+    if (!border(o)->vm) return PyUnicode_FromString("<value of a Quasar machine that is closed>");
+    if (!a || a->count <= SHOWN_ELEMENTS) return text(o, qfmt_brief);
+    return PyUnicode_FromFormat("<quasar %s of size %s>", qs_type_name(border(o)->vm, value_of(o)), qarr_shape_text(a, size));
+}
+
+/* -- as Python's own ----------------------------------------------------------------------------------------------- */
 
 static PyObject *to_py(PyObject *o, PyObject *unused) {
     Border *b = border(o);
+    qs_value v = value_of(o);
+    PyObject *r = NULL;
     (void)unused;
-    if (!array_of(o)) return Py_INCREF(o), o;
     if (qgil_enter(b) < 0) return NULL;
-    PyObject *r = qnd_from_array(b, value_of(o).u.p);
+    if (v.kind == QS_ARRAY) r = qnd_from_array(b, v.u.p);
+    else if (v.kind == QS_NUM) r = PyFloat_FromDouble(v.u.f);
+    else if (v.kind == QS_OBJECT || v.kind == QS_TYPE) r = (Py_INCREF(o), o);
+    else r = qpy_from_value(b, v);
     qgil_leave(b);
-    return r;
-}
-
-/* -- items --------------------------------------------------------------------------------------------------------- */
-
-static Py_ssize_t length(PyObject *o) {
-    const Array *a = array_of(o);
-    if (a) return a->rank ? (Py_ssize_t)a->dims[0] : 1;
-    if (value_of(o).kind == QS_CELL) return (Py_ssize_t)((Cell *)value_of(o).u.p)->dims[0];
-    PyErr_Format(PyExc_TypeError, "a value of type %s has no length", qs_type_name(border(o)->vm, value_of(o)));
-    return -1;
-}
-
-/* start:stop:step of n elements as a range of the language; its end is included. */
-static int range_of(Border *b, PyObject *slice, int64_t n, qs_value *out) {
-    Py_ssize_t start, stop, step;
-    Array *a;
-    if (PySlice_Unpack(slice, &start, &stop, &step) < 0) return -1;
-    Py_ssize_t count = PySlice_AdjustIndices((Py_ssize_t)n, &start, &stop, step);
-    if (count == n && step == 1) return *out = qval_colon(), 0;
-    qs_status s = qarr_range(b->vm, (double)start, (double)step, (double)(start + (count - 1) * step), &a);
-    if (s != QS_OK) return qerror_raise(b, s), -1;
-    *out = qarr_value(a);
-    return 0;
-}
-
-/* One index; negative ones count from the end, as everywhere in Python. */
-static int index_of(Border *b, PyObject *key, int64_t n, qs_value *out) {
-    if (PySlice_Check(key)) return range_of(b, key, n, out);
-    if (PyIndex_Check(key) && Py_TYPE(key) != qbridge.value) {
-        Py_ssize_t i = PyNumber_AsSsize_t(key, PyExc_IndexError);
-        if (i == -1 && PyErr_Occurred()) return -1;
-        *out = qs_int(i < 0 ? i + n : i);
-        return 0;
-    }
-    qs_status s = qnd_import(b, key, out);
-    return s == QS_OK ? 0 : (qerror_raise(b, s), -1);
-}
-
-/* The indices that a Python key stands for; -1 with an exception. */
-static int indices_of(Border *b, const Array *a, PyObject *key, qs_value *at) {
-    bool several = PyTuple_Check(key);
-    int n = several ? (int)PyTuple_Size(key) : 1;
-    if (n > QS_MAX_RANK) return PyErr_Format(PyExc_IndexError, "at most %d indices can be given", QS_MAX_RANK), -1;
-    for (int i = 0; i < n; i++) {
-        PyObject *k = several ? PyTuple_GetItem(key, i) : key;
-        if (index_of(b, k, a ? qarr_dim(a, i) : 0, &at[i]) == 0) continue;
-        while (i-- > 0) qs_release(b->vm, at[i]);
-        return -1;
-    }
-    while (a && !several && n < a->rank && n < QS_MAX_RANK && at[0].kind != QS_ARRAY)
-        at[n++] = qval_colon(); /* a row */
-    return n;
-}
-
-static bool is_numpys(PyObject *k) { return k == Py_None || k == Py_Ellipsis; }
-
-/* A key with None or … in it, which only NumPy understands. */
-static bool for_numpy(PyObject *key) {
-    bool found = is_numpys(key);
-    for (Py_ssize_t i = 0; PyTuple_Check(key) && i < PyTuple_Size(key); i++)
-        found = found || is_numpys(PyTuple_GetItem(key, i));
-    return found;
-}
-
-static PyObject *numpy_item(PyObject *o, PyObject *key) {
-    PyObject *a = to_py(o, NULL), *r = a ? PyObject_GetItem(a, key) : NULL;
-    Py_XDECREF(a);
-    return r;
-}
-
-static PyObject *get_item(PyObject *o, PyObject *key) {
-    Border *b = border(o);
-    qs_value at[QS_MAX_RANK], r;
-    if (array_of(o) && for_numpy(key)) return numpy_item(o, key);
-    if (qgil_enter(b) < 0) return NULL;
-    int n = indices_of(b, array_of(o), key, at);
-    if (n < 0) return qgil_leave(b), NULL;
-    qs_status s = qidx_get(b->vm, value_of(o), n, at, (TypeMods){0}, NULL, &r);
-    for (int i = 0; i < n; i++) qs_release(b->vm, at[i]);
-    return finish(b, s, &r);
-}
-
-static int set_inside(Border *b, PyObject *o, PyObject *key, PyObject *x) {
-    qs_value at[QS_MAX_RANK], v;
-    int n = indices_of(b, array_of(o), key, at);
-    if (n < 0) return -1;
-    qs_status s = qnd_import(b, x, &v);
-    if (s == QS_OK) {
-        s = qidx_set(b->vm, value_of(o), n, at, (TypeMods){0}, NULL, v);
-        qs_release(b->vm, v);
-    }
-    for (int i = 0; i < n; i++) qs_release(b->vm, at[i]);
-    return s == QS_OK ? 0 : (qerror_raise(b, s), -1);
-}
-
-static int set_item(PyObject *o, PyObject *key, PyObject *x) {
-    if (!x) return PyErr_SetString(PyExc_TypeError, "elements of an array cannot be deleted"), -1;
-    if (qgil_enter(border(o)) < 0) return -1;
-    int r = set_inside(border(o), o, key, x);
-    qgil_leave(border(o));
-    return r;
-}
-
-static PyObject *sequence_item(PyObject *o, Py_ssize_t i) { /* iteration ends with the IndexError */
-    if (i >= length(o))
-        return PyErr_Occurred() ? NULL : (PyErr_SetString(PyExc_IndexError, "index out of range"), NULL);
-    PyObject *key = PyLong_FromSsize_t(i), *r = key ? get_item(o, key) : NULL;
-    Py_XDECREF(key);
     return r;
 }
 
@@ -211,8 +114,7 @@ static int set_field(Border *b, PyObject *o, PyObject *name, PyObject *x) {
     qs_value v;
     Str *s = name_text(b, name);
     if (!s) return -1;
-    Py_INCREF(x);
-    qs_status status = qpy_to_value(b, x, &v);
+    qs_status status = qnd_value(b, x, &v);
     if (status == QS_OK) {
         status = qobj_set(b->vm, value_of(o).u.p, s, v);
         qs_release(b->vm, v);
@@ -228,157 +130,186 @@ static int set_attribute(PyObject *o, PyObject *name, PyObject *x) {
     return r;
 }
 
-/* -- operators ----------------------------------------------------------------------------------------------------- */
-
-static bool operand(PyObject *o) {
-    return PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) || Py_TYPE(o) == qbridge.value;
-}
-
-/* Also numbers of derived types, like numpy.float64: never a pyvalue, which would ask Python for the operator again. */
-static int take_operand(Border *b, PyObject *o, qs_value *out) {
-    qs_status s = QS_OK;
-    if (Py_TYPE(o) == qbridge.value) *out = qval_retain(value_of(o));
-    else if (PyFloat_Check(o)) *out = qs_num(PyFloat_AsDouble(o));
-    else if (PyComplex_Check(o)) s = qval_complex(b->vm, PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o), out);
-    else *out = qs_num(PyLong_AsDouble(o));
-    if (s != QS_OK) qerror_raise(b, s);
-    return PyErr_Occurred() ? -1 : 0;
-}
-
-static PyObject *binary(Op op, PyObject *x, PyObject *y) {
-    Border *b = border(Py_TYPE(x) == qbridge.value ? x : y);
-    qs_value p, q, r;
-    if (!operand(x) || !operand(y)) return Py_INCREF(Py_NotImplemented), Py_NotImplemented;
-    if (qgil_enter(b) < 0) return NULL;
-    if (take_operand(b, x, &p) < 0) return qgil_leave(b), NULL;
-    if (take_operand(b, y, &q) < 0) return qs_release(b->vm, p), qgil_leave(b), NULL;
-    qs_status s = qarith_binary(b->vm, op, p, q, &r);
-    qs_release(b->vm, p);
-    qs_release(b->vm, q);
-    return finish(b, s, &r);
-}
-
-static PyObject *unary(Op op, PyObject *x) {
-    Border *b = border(x);
-    qs_value r;
-    if (qgil_enter(b) < 0) return NULL;
-    return finish(b, qarith_unary(b->vm, op, value_of(x), &r), &r);
-}
-
-#define BINARY_SLOT(name, op)                                                                                          \
-    static PyObject *name(PyObject *x, PyObject *y) { return binary(op, x, y); }
-BINARY_SLOT(add, OP_ADD)
-BINARY_SLOT(subtract, OP_SUB)
-BINARY_SLOT(multiply, OP_PWMUL)
-BINARY_SLOT(divide, OP_PWDIV)
-BINARY_SLOT(matrix_product, OP_MUL)
-static PyObject *power(PyObject *x, PyObject *y, PyObject *modulus) {
-    (void)modulus;
-    return binary(OP_PWPOW, x, y);
-}
-static PyObject *negative(PyObject *x) { return unary(OP_NEG, x); }
-static PyObject *positive(PyObject *x) { return unary(OP_PLUS, x); }
-
-static PyObject *compare(PyObject *x, PyObject *y, int op) {
-    static const Op ops[] = {
-        [Py_LT] = OP_LT, [Py_LE] = OP_LE, [Py_EQ] = OP_EQ, [Py_NE] = OP_NE, [Py_GT] = OP_GT, [Py_GE] = OP_GE};
-    if (array_of(x) && operand(y)) return binary(ops[op], x, y);
-    if ((op != Py_EQ && op != Py_NE) || Py_TYPE(y) != qbridge.value)
-        return Py_INCREF(Py_NotImplemented), Py_NotImplemented;
-    return PyBool_FromLong((value_of(x).u.p == value_of(y).u.p) == (op == Py_EQ));
-}
-
-static Py_hash_t hash(PyObject *o) {
-    if (array_of(o)) return PyErr_SetString(PyExc_TypeError, "unhashable type: an array"), -1;
-    Py_hash_t h = (Py_hash_t)((uintptr_t)value_of(o).u.p >> 4);
-    return h == -1 ? -2 : h;
-}
-
-static int is_true(PyObject *o) {
-    Border *b = border(o);
-    bool t;
-    const Array *a = array_of(o);
-    if (a && a->count > 1) {
-        PyErr_SetString(PyExc_ValueError, "the truth of an array of several elements is ambiguous; use all() or any()");
-        return -1;
+/* The names of its fields, beside those of all values. */
+static PyObject *dir(PyObject *o, PyObject *unused) {
+    PyObject *list = PyObject_CallMethod((PyObject *)&PyBaseObject_Type, "__dir__", "O", o);
+    Str *name;
+    qs_value v;
+    (void)unused;
+    if (!list || value_of(o).kind != QS_OBJECT || !border(o)->vm) return list;
+    for (uint32_t i = 0; qobj_field(value_of(o).u.p, i, &name, &v); i++) {
+        PyObject *s = qpy_string(name->s, name->len);
+        if (!s || PyList_Append(list, s) < 0) PyErr_Clear();
+        Py_XDECREF(s);
     }
-    if (!a) return 1;
-    if (qgil_enter(b) < 0) return -1;
-    qs_status s = qval_truth(b->vm, value_of(o), &t);
-    if (s != QS_OK) qerror_raise(b, s);
-    qgil_leave(b);
-    return s == QS_OK ? t : -1;
+    return list;
 }
 
-static int number(PyObject *o, double *x) {
+/* [(name, value)] of an object, for copies and pickles. */
+static PyObject *fields_of(PyObject *o, PyObject *unused) {
     Border *b = border(o);
-    if (qgil_enter(b) < 0) return -1;
-    qs_status s = qs_to_num(b->vm, value_of(o), x);
-    if (s != QS_OK) qerror_raise(b, s);
+    Str *name;
+    qs_value v;
+    (void)unused;
+    if (value_of(o).kind != QS_OBJECT) return PyErr_SetString(PyExc_TypeError, "no object"), NULL;
+    if (qgil_enter(b) < 0) return NULL;
+    PyObject *list = PyList_New(0);
+    for (uint32_t i = 0; list && qobj_field(value_of(o).u.p, i, &name, &v); i++) {
+        PyObject *pair = Py_BuildValue("(NN)", qpy_string(name->s, name->len), qpy_give(b, qval_retain(v)));
+        if (!pair || PyList_Append(list, pair) < 0) Py_CLEAR(list);
+        Py_XDECREF(pair);
+    }
     qgil_leave(b);
-    return s == QS_OK ? 0 : -1;
-}
-
-static PyObject *to_float(PyObject *o) {
-    double x;
-    return number(o, &x) < 0 ? NULL : PyFloat_FromDouble(x);
-}
-
-static PyObject *to_int(PyObject *o) {
-    double x;
-    return number(o, &x) < 0 ? NULL : PyLong_FromDouble(x);
+    return list;
 }
 
 /* -- calls: a type makes a value ----------------------------------------------------------------------------------- */
 
 static PyObject *call_value(PyObject *o, PyObject *args, PyObject *names) {
-    PyObject *f = value_of(o).kind == QS_TYPE && !names ? qfunction_new(border(o), value_of(o)) : NULL;
+    PyObject *f = value_of(o).kind == QS_TYPE ? qfunction_new(border(o), value_of(o)) : NULL;
     if (!f && !PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "this value cannot be called");
-    PyObject *r = f ? PyObject_CallObject(f, args) : NULL;
+    PyObject *r = f ? PyObject_Call(f, args, names) : NULL;
     Py_XDECREF(f);
     return r;
 }
 
+/* -- pointers ------------------------------------------------------------------------------------------------------ */
+
+enum { ON_HOST, ON_CUDA, ON_OPENCL, ON_DEVICE0 = 16 }; /* MEMRESOURCE_ of pyquasar/__init__.py */
+
+static qs_status device_of(Border *b, int resource, int *out) {
+    const char *kind = resource == ON_CUDA ? "cuda" : "opencl";
+    qs_device_info d;
+    *out = resource == ON_HOST ? -1 : resource - ON_DEVICE0;
+    if (resource == ON_HOST || resource >= ON_DEVICE0) return QS_OK;
+    if (resource != ON_CUDA && resource != ON_OPENCL)
+        return qs_fail(b->vm, QS_EVALUE, "lock: the device must be one of MEMRESOURCE_..., got %d", resource);
+    for (*out = 0; qs_device(b->vm, *out, &d); ++*out)
+        if (strcmp(d.kind, kind) == 0) return QS_OK;
+    return qs_fail(b->vm, QS_EDEVICE, "lock: no %s device is open; init(\"%s\") opens one", kind, kind);
+}
+
+static qs_status check_lock(Border *b, qs_value v, int mode) {
+    if (mode != QS_READ && mode != QS_WRITE && mode != QS_READWRITE)
+        return qs_fail(b->vm, QS_EVALUE, "lock: the mode must be LOCK_READ, LOCK_WRITE or LOCK_READWRITE, got %d", mode);
+    if (v.kind == QS_ARRAY && !qval_array(v)->contiguous)
+        return qs_fail(b->vm, QS_EVALUE, "lock: the elements do not lie one behind the other; copy(A) makes an array where they do");
+    return QS_OK;
+}
+
+static PyObject *lock(PyObject *o, PyObject *args) {
+    Border *b = border(o);
+    int mode = QS_READWRITE, resource = ON_HOST, device;
+    void *p = NULL;
+    if (!PyArg_ParseTuple(args, "|ii", &mode, &resource) || qgil_enter(b) < 0) return NULL;
+    qs_status s = check_lock(b, value_of(o), mode);
+    if (s == QS_OK) s = device_of(b, resource, &device);
+    if (s == QS_OK) s = qs_lock(b->vm, value_of(o), device, (qs_access)mode, &p);
+    PyObject *r = s == QS_OK ? PyLong_FromVoidPtr(p) : qerror_raise(b, s);
+    qgil_leave(b);
+    return r;
+}
+
+static PyObject *unlock(PyObject *o, PyObject *args) {
+    Border *b = border(o);
+    int mode = QS_READWRITE, resource = ON_HOST, device;
+    if (!PyArg_ParseTuple(args, "|ii", &mode, &resource) || qgil_enter(b) < 0) return NULL;
+    qs_status s = device_of(b, resource, &device);
+    if (s == QS_OK) s = qs_unlock(b->vm, value_of(o), device, (qs_access)mode);
+    if (s != QS_OK) qerror_raise(b, s);
+    qgil_leave(b);
+    return s == QS_OK ? (Py_INCREF(Py_None), Py_None) : NULL;
+}
+
 /* -- methods and attributes ---------------------------------------------------------------------------------------- */
 
-static PyObject *get_shape(PyObject *o, void *unused) {
+static const Array *array_for(PyObject *o, const char *attribute) {
     const Array *a = array_of(o);
-    (void)unused;
-    if (!a) return PyErr_SetString(PyExc_AttributeError, "shape"), NULL;
-    PyObject *t = PyTuple_New(a->rank);
-    for (int i = 0; t && i < a->rank; i++) PyTuple_SetItem(t, i, PyLong_FromLongLong(a->dims[i]));
+    if (!a) PyErr_Format(PyExc_AttributeError, "only arrays have the attribute %s", attribute);
+    return a;
+}
+
+static PyObject *extents(int rank, const int64_t *x, int64_t factor) {
+    PyObject *t = PyTuple_New(rank);
+    for (int i = 0; t && i < rank; i++) PyTuple_SetItem(t, i, PyLong_FromLongLong(x[i] * factor));
     return t;
 }
 
-static PyObject *get_ndim(PyObject *o, void *unused) {
-    const Array *a = array_of(o);
+static PyObject *get_shape(PyObject *o, void *unused) {
     (void)unused;
-    return a ? PyLong_FromLong(a->rank) : (PyErr_SetString(PyExc_AttributeError, "ndim"), NULL);
+    if (value_of(o).kind == QS_CELL) {
+        const Cell *c = value_of(o).u.p;
+        return extents(c->rank, c->dims, 1);
+    }
+    const Array *a = array_for(o, "shape");
+    return a ? extents(a->rank, a->dims, 1) : NULL;
+}
+
+static PyObject *get_strides(PyObject *o, void *unused) {
+    const Array *a = array_for(o, "strides");
+    (void)unused;
+    return a ? extents(a->rank, a->strides, (int64_t)qdtype_size((qs_dtype)a->dtype)) : NULL;
+}
+
+static PyObject *get_ndim(PyObject *o, void *unused) {
+    const Array *a = array_for(o, "ndim");
+    (void)unused;
+    return a ? PyLong_FromLong(a->rank) : NULL;
+}
+
+static PyObject *get_size(PyObject *o, void *unused) {
+    const Array *a = array_for(o, "size");
+    (void)unused;
+    return a ? PyLong_FromSize_t(a->count) : NULL;
+}
+
+static PyObject *get_dtype(PyObject *o, void *unused) {
+    const Array *a = array_for(o, "dtype");
+    (void)unused;
+    return a ? PyUnicode_FromString(qdtype_info[a->dtype].name) : NULL;
+}
+
+static PyObject *get_kind(PyObject *o, void *unused) {
+    static const char *const names[] = {"null", "bool", "int", "number", "complex", "string", "array", "cell", "object",
+                                        "function", "type", "foreign"};
+    (void)unused;
+    return PyUnicode_FromString(names[value_of(o).kind]);
 }
 
 static PyObject *get_type(PyObject *o, void *unused) {
     (void)unused;
-    return border(o)->vm ? PyUnicode_FromString(qs_type_name(border(o)->vm, value_of(o)))
-                         : PyUnicode_FromString("closed");
+    return PyUnicode_FromString(border(o)->vm ? qs_type_name(border(o)->vm, value_of(o)) : "closed");
 }
 
 static PyMethodDef methods[] = {
-    {"to_py", to_py, METH_NOARGS, "A NumPy array of the same memory; other values are themselves."},
-    {"numpy", to_py, METH_NOARGS, "A NumPy array of the same memory."},
+    {"to_py", to_py, METH_NOARGS,
+     "to_py($self, /)\n--\n\nA NumPy array of the same memory; of numbers and strings Python's own; of a cell a NumPy array."},
+    {"lock", lock, METH_VARARGS,
+     "lock($self, mode=LOCK_READWRITE, device=MEMRESOURCE_CPU, /)\n--\n\nThe address of the elements in the memory of a device, "
+     "valid until unlock."},
+    {"unlock", unlock, METH_VARARGS,
+     "unlock($self, mode=LOCK_READWRITE, device=MEMRESOURCE_CPU, /)\n--\n\nEnds what lock with the same arguments has begun."},
+    {"__complex__", qoperator_complex, METH_NOARGS, NULL},
+    {"__dir__", dir, METH_NOARGS, NULL},
+    {"_fields", fields_of, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef attributes[] = {
     {"shape", get_shape, NULL, "Extents of an array.", NULL},
+    {"strides", get_strides, NULL, "Bytes from one element to the next, per dimension.", NULL},
     {"ndim", get_ndim, NULL, "How many dimensions an array has.", NULL},
+    {"size", get_size, NULL, "How many elements an array has.", NULL},
+    {"dtype", get_dtype, NULL, "The type of an array's elements, as NumPy calls it.", NULL},
     {"typename", get_type, NULL, "The type in the language, as type(x) gives it there.", NULL},
+    {"_kind", get_kind, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyMemberDef members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Wrapper, weak), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };
-static PyType_Slot slots[] = {
-    {Py_tp_doc, (void *)(uintptr_t)"A value of a Quasar script: an array, an object or a type."},
+static const PyType_Slot own_slots[] = {
+    {Py_tp_doc, (void *)(uintptr_t)"A value of the Quasar language: an array, number, string, cell, object or type."},
     {Py_tp_dealloc, (void *)qwrapper_dealloc},
     {Py_tp_traverse, (void *)qwrapper_traverse},
     {Py_tp_clear, (void *)qwrapper_clear},
@@ -386,34 +317,30 @@ static PyType_Slot slots[] = {
     {Py_tp_repr, (void *)repr},
     {Py_tp_getattro, (void *)get_attribute},
     {Py_tp_setattro, (void *)set_attribute},
-    {Py_tp_richcompare, (void *)compare},
-    {Py_tp_hash, (void *)hash},
+    {Py_tp_richcompare, (void *)qoperator_compare},
+    {Py_tp_hash, (void *)qoperator_hash},
     {Py_tp_call, (void *)call_value},
     {Py_tp_methods, methods},
     {Py_tp_getset, attributes},
     {Py_tp_members, members},
-    {Py_mp_length, (void *)length},
-    {Py_mp_subscript, (void *)get_item},
-    {Py_mp_ass_subscript, (void *)set_item},
-    {Py_sq_item, (void *)sequence_item},
-    {Py_nb_add, (void *)add},
-    {Py_nb_subtract, (void *)subtract},
-    {Py_nb_multiply, (void *)multiply},
-    {Py_nb_true_divide, (void *)divide},
-    {Py_nb_matrix_multiply, (void *)matrix_product},
-    {Py_nb_power, (void *)power},
-    {Py_nb_negative, (void *)negative},
-    {Py_nb_positive, (void *)positive},
-    {Py_nb_bool, (void *)is_true},
-    {Py_nb_float, (void *)to_float},
-    {Py_nb_int, (void *)to_int},
+    {Py_mp_length, (void *)qitem_count},
+    {Py_mp_subscript, (void *)qitem_get},
+    {Py_mp_ass_subscript, (void *)qitem_set},
+    {Py_sq_item, (void *)qitem_at},
     {SLOT_GETBUFFER, (void *)qnd_getbuffer},
     {SLOT_RELEASEBUFFER, (void *)qnd_releasebuffer},
     {0, NULL},
 };
-static PyType_Spec spec = {"pyquasar.qvalue", sizeof(ValueObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
+
+enum { MANY_SLOTS = 80 };
 
 int qvalue_init(void) {
+    PyType_Slot slots[MANY_SLOTS];
+    int n = 0;
+    for (const PyType_Slot *s = own_slots; s->slot; s++) slots[n++] = *s;
+    for (const PyType_Slot *s = qoperator_slots; s->slot; s++) slots[n++] = *s;
+    slots[n] = (PyType_Slot){0, NULL};
+    PyType_Spec spec = {"pyquasar.qvalue", sizeof(ValueObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
     qbridge.value = (PyTypeObject *)PyType_FromSpec(&spec);
     return qbridge.value ? 0 : -1;
 }

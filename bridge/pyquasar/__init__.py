@@ -16,6 +16,9 @@ if getattr(_sys, "_quasar_inside", False):  # a script has opened Python; its ma
 else:
     from . import _bridge
 
+from ._values import install as _install
+
+_install(_bridge.qvalue, _bridge.qfunction)
 qvalue, qfunction, memcpy, value = _bridge.qvalue, _bridge.qfunction, _bridge.memcpy, _bridge.value
 globals().update((t.__name__, t) for t in _support.error_types)
 

@@ -230,6 +230,16 @@ def minimum(x, y):
 method = types.MethodType
 
 
+def get_item(a, key):
+    from ._values import get_item
+    return get_item(a, key)
+
+
+def set_item(a, key, x):
+    from ._values import set_item
+    set_item(a, key, x)
+
+
 # -- NumPy ---------------------------------------------------------------------------------------------------------------
 
 def _numpy():

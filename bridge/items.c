@@ -1,0 +1,318 @@
+/* items.c -- x[…] of a qvalue, as NumPy means it.
+ *
+ * Numbers, slices, … and None give a view of the same memory, of exactly the shape that NumPy would give it; a mask of
+ * the same shape is the language's own; whatever else an index may be (lists, index arrays, several of them) NumPy itself
+ * does on a view of the array.  Cells and strings take numbers and slices. */
+#include "bridge/bridge.h"
+
+#include <string.h>
+
+static qs_value value_of(PyObject *o) { return ((Wrapper *)o)->v; }
+static Border *border(PyObject *o) { return ((Wrapper *)o)->border; }
+
+/* -- keys ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct { /* what is left of an array after the indices met so far */
+    const Array *a;
+    int next;                /* dimension of a that the next index is for */
+    int rank;
+    int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK], offset;
+} View;
+
+typedef enum { KEY_NUMBER, KEY_SLICE, KEY_REST, KEY_NEW, KEY_OTHER } KeyKind;
+
+static KeyKind kind_of(PyObject *k) {
+    if (k == Py_Ellipsis) return KEY_REST;
+    if (k == Py_None) return KEY_NEW;
+    if (PySlice_Check(k)) return KEY_SLICE;
+    if (Py_TYPE(k) == qbridge.value) return qval_is_number(value_of(k)) ? KEY_NUMBER : KEY_OTHER;
+    bool number = PyLong_Check(k) ? !PyBool_Check(k) : PyIndex_Check(k) && !PySequence_Check(k); /* arrays may be both */
+    return number ? KEY_NUMBER : KEY_OTHER;
+}
+
+static Py_ssize_t key_count(PyObject *key) { return PyTuple_Check(key) ? PyTuple_Size(key) : 1; }
+static PyObject *key_at(PyObject *key, Py_ssize_t i) { return PyTuple_Check(key) ? PyTuple_GetItem(key, i) : key; }
+
+/* Whether a view is what the key gives; *indexed: how many dimensions it takes. */
+static bool makes_view(PyObject *key, int *indexed) {
+    int rests = 0;
+    *indexed = 0;
+    for (Py_ssize_t i = 0; i < key_count(key); i++) {
+        KeyKind k = kind_of(key_at(key, i));
+        if (k == KEY_OTHER) return false;
+        rests += k == KEY_REST;
+        *indexed += k == KEY_NUMBER || k == KEY_SLICE;
+    }
+    return rests <= 1;
+}
+
+static int outside(Py_ssize_t i, int64_t n, int dim) {
+    PyErr_Format(qbridge.errors[QS_EINDEX], "index %zd is outside dimension %d of size %lld", i, dim, (long long)n);
+    return -1;
+}
+
+/* A place among n elements; negative ones count from the end. */
+static int place(PyObject *k, int64_t n, int dim, int64_t *out) {
+    Py_ssize_t i = PyNumber_AsSsize_t(k, PyExc_IndexError);
+    if (i == -1 && PyErr_Occurred()) return -1;
+    *out = i < 0 ? i + n : i;
+    return *out < 0 || *out >= n ? outside(i, n, dim) : 0;
+}
+
+static int add_dimension(View *v, int64_t dim, int64_t stride) {
+    if (v->rank == QS_MAX_RANK)
+        return PyErr_Format(PyExc_IndexError, "an array has at most %d dimensions", QS_MAX_RANK), -1;
+    v->dims[v->rank] = dim;
+    v->strides[v->rank++] = stride;
+    return 0;
+}
+
+static int take_slice(View *v, PyObject *k) {
+    Py_ssize_t start, stop, step;
+    int64_t n = v->a->dims[v->next], stride = v->a->strides[v->next];
+    if (PySlice_Unpack(k, &start, &stop, &step) < 0) return -1;
+    Py_ssize_t count = PySlice_AdjustIndices((Py_ssize_t)n, &start, &stop, step);
+    if (count) v->offset += start * stride;
+    v->next++;
+    return add_dimension(v, count, count > 1 ? step * stride : stride);
+}
+
+static int take_number(View *v, PyObject *k) {
+    int64_t i;
+    if (place(k, v->a->dims[v->next], v->next, &i) < 0) return -1;
+    v->offset += i * v->a->strides[v->next++];
+    return 0;
+}
+
+static int take_rest(View *v, int n) {
+    while (n-- > 0) {
+        if (add_dimension(v, v->a->dims[v->next], v->a->strides[v->next]) < 0) return -1;
+        v->next++;
+    }
+    return 0;
+}
+
+static int take_key(View *v, PyObject *k, int rest) {
+    switch (kind_of(k)) {
+    case KEY_REST: return take_rest(v, rest);
+    case KEY_NEW: return add_dimension(v, 1, 1);
+    case KEY_SLICE: return take_slice(v, k);
+    default: return take_number(v, k);
+    }
+}
+
+static int make_view(const Array *a, PyObject *key, int indexed, View *v) {
+    *v = (View){.a = a, .offset = (int64_t)a->offset};
+    if (indexed > a->rank)
+        return PyErr_Format(qbridge.errors[QS_EINDEX], "the array has %d dimensions, %d indices given", a->rank, indexed), -1;
+    for (Py_ssize_t i = 0; i < key_count(key); i++)
+        if (take_key(v, key_at(key, i), a->rank - indexed) < 0) return -1;
+    return take_rest(v, a->rank - v->next);
+}
+
+/* -- arrays -------------------------------------------------------------------------------------------------------- */
+
+static char *element(const View *v, const void *first) {
+    return (char *)(uintptr_t)first + (v->offset - (int64_t)v->a->offset) * (int64_t)qdtype_size((qs_dtype)v->a->dtype);
+}
+
+static qs_status read_view(Border *b, Array *a, const View *v, qs_value *out) {
+    const void *p;
+    Array *r;
+    if (v->rank == 0) {
+        TRY(qarr_read(b->vm, a, &p));
+        return qarr_load(b->vm, (qs_dtype)a->dtype, element(v, p), out);
+    }
+    TRY(qarr_view(b->vm, a, v->rank, v->dims, v->strides, (size_t)v->offset, &r));
+    return *out = qarr_value(r), QS_OK;
+}
+
+static qs_status write_element(Border *b, Array *a, const View *v, qs_value x) {
+    void *p;
+    TRY(qarr_write(b->vm, a, &p));
+    TRY(qarr_store(b->vm, (qs_dtype)a->dtype, element(v, p), x));
+    return qarr_settle(b->vm, a);
+}
+
+/* *fits false: the shapes differ, so that NumPy has to say whether one stretches to the other. */
+static qs_status write_view(Border *b, Array *a, const View *v, qs_value x, bool *fits) {
+    Array *r;
+    *fits = true;
+    if (v->rank == 0) return write_element(b, a, v, x);
+    TRY(qarr_view(b->vm, a, v->rank, v->dims, v->strides, (size_t)v->offset, &r));
+    qs_status s = QS_OK;
+    if (x.kind != QS_ARRAY) s = qarr_fill(b->vm, r, x);
+    else if (qarr_same_shape(r, qval_array(x))) s = qarr_assign(b->vm, r, qval_array(x));
+    else *fits = false;
+    qarr_release(b->vm, r);
+    return s;
+}
+
+static bool is_mask(PyObject *key, const Array *a) {
+    const Array *m = Py_TYPE(key) == qbridge.value && value_of(key).kind == QS_ARRAY ? value_of(key).u.p : NULL;
+    return m && m->dtype == QS_B1 && qarr_same_shape(m, a);
+}
+
+static PyObject *get_by_numpy(PyObject *o, PyObject *key) {
+    return qbridge_support("get_item", "(OO)", o, key);
+}
+
+static PyObject *array_item(Border *b, PyObject *o, PyObject *key) {
+    Array *a = value_of(o).u.p;
+    View v;
+    qs_value r, mask;
+    int indexed;
+    if (makes_view(key, &indexed)) {
+        if (make_view(a, key, indexed, &v) < 0) return NULL;
+        return qvalue_result(b, read_view(b, a, &v, &r), &r);
+    }
+    if (!is_mask(key, a)) return get_by_numpy(o, key);
+    mask = value_of(key);
+    return qvalue_result(b, qidx_get(b->vm, value_of(o), 1, &mask, (TypeMods){0}, NULL, &r), &r);
+}
+
+static int done(Border *b, qs_status s) { return s == QS_OK ? 0 : (qerror_raise(b, s), -1); }
+
+static int set_by_numpy(PyObject *o, PyObject *key, PyObject *x) {
+    PyObject *r = qbridge_support("set_item", "(OOO)", o, key, x);
+    Py_XDECREF(r);
+    return r ? 0 : -1;
+}
+
+static int set_in_array(Border *b, PyObject *o, PyObject *key, PyObject *x) {
+    Array *a = value_of(o).u.p;
+    View v;
+    int indexed;
+    bool view = makes_view(key, &indexed), fits = true;
+    qs_value y, mask;
+    if (view && make_view(a, key, indexed, &v) < 0) return -1;
+    if (!view && !is_mask(key, a)) return set_by_numpy(o, key, x);
+    qs_status s = qnd_value(b, x, &y);
+    if (s != QS_OK) return done(b, s);
+    mask = view ? qs_nil() : value_of(key);
+    if (view) s = write_view(b, a, &v, y, &fits);
+    else s = qidx_set(b->vm, value_of(o), 1, &mask, (TypeMods){0}, NULL, y);
+    qs_release(b->vm, y);
+    return fits ? done(b, s) : set_by_numpy(o, key, x);
+}
+
+/* -- cells and strings --------------------------------------------------------------------------------------------- */
+
+/* The elements lo, lo+step, … of a cell of one dimension, as another. */
+static qs_status cell_part(Border *b, const Cell *c, Py_ssize_t lo, Py_ssize_t step, Py_ssize_t n, qs_value *out) {
+    Cell *r;
+    int64_t dims[1] = {n};
+    TRY(qcell_new(b->vm, c->elem, 1, dims, &r));
+    for (Py_ssize_t i = 0; i < n; i++) {
+        qs_release(b->vm, r->items[i]);
+        r->items[i] = qval_retain(c->items[lo + i * step]);
+    }
+    return *out = qval_object(QS_CELL, r), QS_OK;
+}
+
+/* Linear place of an element; -1 with an exception. */
+static int64_t cell_place(const Cell *c, PyObject *key) {
+    int64_t at = 0, i;
+    if (key_count(key) != c->rank)
+        return PyErr_Format(qbridge.errors[QS_EINDEX], "the cell has %d dimensions, %zd indices given", c->rank, key_count(key)),
+               -1;
+    for (int d = 0; d < c->rank; d++) {
+        PyObject *k = key_at(key, d);
+        if (kind_of(k) != KEY_NUMBER) return PyErr_SetString(PyExc_TypeError, "elements of a cell are found by numbers"), -1;
+        if (place(k, c->dims[d], d, &i) < 0) return -1;
+        at = at * c->dims[d] + i;
+    }
+    return at;
+}
+
+static PyObject *cell_item(Border *b, const Cell *c, PyObject *key) {
+    Py_ssize_t start, stop, step;
+    qs_value r;
+    if (PySlice_Check(key) && c->rank == 1) {
+        if (PySlice_Unpack(key, &start, &stop, &step) < 0) return NULL;
+        Py_ssize_t n = PySlice_AdjustIndices((Py_ssize_t)c->count, &start, &stop, step);
+        return qvalue_result(b, cell_part(b, c, start, step, n, &r), &r);
+    }
+    int64_t at = cell_place(c, key);
+    return at < 0 ? NULL : qpy_give(b, qval_retain(c->items[at]));
+}
+
+static int set_in_cell(Border *b, Cell *c, PyObject *key, PyObject *x) {
+    qs_value v;
+    int64_t at = cell_place(c, key);
+    if (at < 0) return -1;
+    qs_status s = qnd_value(b, x, &v);
+    if (s != QS_OK) return done(b, s);
+    s = qcell_store(b->vm, c, (size_t)at, v);
+    qs_release(b->vm, v);
+    return done(b, s);
+}
+
+static PyObject *string_item(qs_value v, PyObject *key) {
+    const Str *s = v.u.p;
+    PyObject *text = qpy_string(s->s, s->len), *r = text ? PyObject_GetItem(text, key) : NULL;
+    Py_XDECREF(text);
+    return r;
+}
+
+/* -- any value ----------------------------------------------------------------------------------------------------- */
+
+static PyObject *no_items(PyObject *o) {
+    PyErr_Format(PyExc_TypeError, "a value of type %s has no elements", qs_type_name(border(o)->vm, value_of(o)));
+    return NULL;
+}
+
+PyObject *qitem_get(PyObject *o, PyObject *key) {
+    Border *b = border(o);
+    PyObject *r;
+    if (qgil_enter(b) < 0) return NULL;
+    switch (value_of(o).kind) {
+    case QS_ARRAY: r = array_item(b, o, key); break;
+    case QS_CELL: r = cell_item(b, value_of(o).u.p, key); break;
+    case QS_STRING: r = string_item(value_of(o), key); break;
+    default: r = no_items(o); break;
+    }
+    qgil_leave(b);
+    return r;
+}
+
+int qitem_set(PyObject *o, PyObject *key, PyObject *x) {
+    Border *b = border(o);
+    int r;
+    if (!x) return PyErr_SetString(PyExc_TypeError, "elements cannot be deleted"), -1;
+    if (qgil_enter(b) < 0) return -1;
+    switch (value_of(o).kind) {
+    case QS_ARRAY: r = set_in_array(b, o, key, x); break;
+    case QS_CELL: r = set_in_cell(b, value_of(o).u.p, key, x); break;
+    default: no_items(o), r = -1; break;
+    }
+    qgil_leave(b);
+    return r;
+}
+
+Py_ssize_t qitem_count(PyObject *o) {
+    qs_value v = value_of(o);
+    if (v.kind == QS_ARRAY && qval_array(v)->rank) return (Py_ssize_t)qval_array(v)->dims[0];
+    if (v.kind == QS_CELL) return (Py_ssize_t)((Cell *)v.u.p)->dims[0];
+    if (v.kind == QS_STRING) {
+        PyObject *text = qpy_string(((Str *)v.u.p)->s, ((Str *)v.u.p)->len);
+        Py_ssize_t n = text ? PyUnicode_GetLength(text) : -1;
+        Py_XDECREF(text);
+        return n;
+    }
+    if (!border(o)->vm) return PyErr_SetString((PyObject *)qbridge.error, "the Quasar machine of this object is closed"), -1;
+    PyErr_Format(PyExc_TypeError, "a value of type %s has no length", qs_type_name(border(o)->vm, v));
+    return -1;
+}
+
+PyObject *qitem_at(PyObject *o, Py_ssize_t i) { /* iteration ends with the IndexError */
+    Py_ssize_t n = qitem_count(o);
+    if (n < 0) return NULL;
+    if (i >= n) return PyErr_SetString(PyExc_IndexError, "index out of range"), NULL;
+    PyObject *key = PyLong_FromSsize_t(i), *r = NULL;
+    const Cell *c = value_of(o).kind == QS_CELL ? value_of(o).u.p : NULL;
+    if (c && c->rank > 1) PyErr_SetString(PyExc_TypeError, "only a cell of one dimension can be iterated over");
+    else if (key) r = qitem_get(o, key);
+    Py_XDECREF(key);
+    return r;
+}

@@ -1,0 +1,250 @@
+/* operators.c -- what can be computed with qvalues: x + y of Python is x + y of the language, except that * and / of two
+ * arrays go element by element, as in NumPy, and @ is the matrix product.
+ *
+ * The other operand may be a number (also of a derived type, like numpy.float64), a string or a NumPy array; the language's
+ * rules of promotion and broadcasting hold. */
+#include "bridge/bridge.h"
+
+static bool is_value(PyObject *o) { return Py_TYPE(o) == qbridge.value; }
+static qs_value value_of(PyObject *o) { return ((Wrapper *)o)->v; }
+static Border *border(PyObject *o) { return ((Wrapper *)o)->border; }
+static PyObject *unknown(void) { return Py_INCREF(Py_NotImplemented), Py_NotImplemented; }
+
+static bool operand(PyObject *o) {
+    return is_value(o) || PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) || PyUnicode_CheckExact(o) ||
+           qnd_is_numbers(o);
+}
+
+static int done(Border *b, qs_status s) { return s == QS_OK && !PyErr_Occurred() ? 0 : (s ? qerror_raise(b, s) : NULL, -1); }
+
+static int take(Border *b, PyObject *o, qs_value *out) {
+    if (is_value(o)) {
+        if (border(o) != b)
+            return PyErr_SetString((PyObject *)qbridge.error, "the operands belong to different Quasar machines"), -1;
+        return *out = qval_retain(value_of(o)), 0;
+    }
+    if (PyFloat_Check(o)) return *out = qs_num(PyFloat_AsDouble(o)), 0;
+    if (PyLong_Check(o)) return *out = qs_num(PyLong_AsDouble(o)), done(b, QS_OK);
+    if (PyComplex_Check(o))
+        return done(b, qval_complex(b->vm, PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o), out));
+    return done(b, qnd_import(b, o, out));
+}
+
+static PyObject *binary(Op op, PyObject *x, PyObject *y) {
+    Border *b = border(is_value(x) ? x : y);
+    qs_value p, q, r;
+    if (!operand(x) || !operand(y)) return unknown();
+    if (qgil_enter(b) < 0) return NULL;
+    if (take(b, x, &p) < 0) return qgil_leave(b), NULL;
+    if (take(b, y, &q) < 0) return qs_release(b->vm, p), qgil_leave(b), NULL;
+    qs_status s = qarith_binary(b->vm, op, p, q, &r);
+    qs_release(b->vm, p);
+    qs_release(b->vm, q);
+    PyObject *o = qvalue_result(b, s, &r);
+    qgil_leave(b);
+    return o;
+}
+
+/* x op= y in the memory of an array; anything else is replaced, as Python does it. */
+static PyObject *in_place(Op op, PyObject *x, PyObject *y) {
+    Border *b = border(x);
+    qs_value q;
+    if (value_of(x).kind != QS_ARRAY || !operand(y)) return unknown();
+    if (qgil_enter(b) < 0) return NULL;
+    if (take(b, y, &q) < 0) return qgil_leave(b), NULL;
+    qs_status s = qarith_update(b->vm, op, value_of(x), q);
+    qs_release(b->vm, q);
+    if (s != QS_OK) qerror_raise(b, s);
+    qgil_leave(b);
+    return s == QS_OK ? (Py_INCREF(x), x) : NULL;
+}
+
+static PyObject *unary(Op op, PyObject *x) {
+    Border *b = border(x);
+    qs_value r;
+    if (qgil_enter(b) < 0) return NULL;
+    PyObject *o = qvalue_result(b, qarith_unary(b->vm, op, value_of(x), &r), &r);
+    qgil_leave(b);
+    return o;
+}
+
+/* A built-in function where the language has no operator; NotImplemented when y is no operand. */
+static PyObject *built_in(const char *name, PyObject *x, PyObject *y) {
+    Border *b = border(is_value(x) ? x : y);
+    qs_value fn, in[2] = {qs_nil(), qs_nil()}, r = qs_nil();
+    if (!operand(x) || (y && !operand(y))) return unknown();
+    if (qgil_enter(b) < 0) return NULL;
+    PyObject *o = NULL;
+    if (take(b, x, &in[0]) == 0 && (!y || take(b, y, &in[1]) == 0)) {
+        qs_status s = qvm_lookup(b->vm, name, &fn);
+        if (s == QS_OK) {
+            s = qs_call(b->vm, fn, y ? 2 : 1, in, 1, &r);
+            qs_release(b->vm, fn);
+        }
+        o = qvalue_result(b, s, &r);
+    }
+    qs_release(b->vm, in[0]);
+    qs_release(b->vm, in[1]);
+    qgil_leave(b);
+    return o;
+}
+
+#define OPERATOR(name, op)                                                                                             \
+    static PyObject *name(PyObject *x, PyObject *y) { return binary(op, x, y); }                                       \
+    static PyObject *in_place_##name(PyObject *x, PyObject *y) { return in_place(op, x, y); }
+OPERATOR(add, OP_ADD)
+OPERATOR(subtract, OP_SUB)
+OPERATOR(multiply, OP_PWMUL)
+OPERATOR(divide, OP_PWDIV)
+OPERATOR(bit_and, OP_BITAND)
+OPERATOR(bit_or, OP_BITOR)
+OPERATOR(bit_xor, OP_BITXOR)
+static PyObject *matrix_product(PyObject *x, PyObject *y) { return binary(OP_MUL, x, y); }
+static PyObject *power(PyObject *x, PyObject *y, PyObject *modulus) {
+    return modulus == Py_None ? binary(OP_PWPOW, x, y) : unknown();
+}
+static PyObject *in_place_power(PyObject *x, PyObject *y, PyObject *modulus) {
+    return modulus == Py_None ? in_place(OP_PWPOW, x, y) : unknown();
+}
+static PyObject *remainder_of(PyObject *x, PyObject *y) { return built_in("mod", x, y); }
+static PyObject *floor_divide(PyObject *x, PyObject *y) {
+    PyObject *q = binary(OP_PWDIV, x, y), *r;
+    if (!q || q == Py_NotImplemented) return q;
+    r = is_value(q) ? built_in("floor", q, NULL) : PyObject_CallMethod(q, "__floordiv__", "i", 1);
+    Py_DECREF(q);
+    return r;
+}
+static PyObject *negative(PyObject *x) { return unary(OP_NEG, x); }
+static PyObject *positive(PyObject *x) { return unary(OP_PLUS, x); }
+static PyObject *invert(PyObject *x) { return unary(OP_NOT, x); }
+static PyObject *absolute(PyObject *x) { return built_in("abs", x, NULL); }
+
+/* -- as numbers of Python ------------------------------------------------------------------------------------------ */
+
+static PyObject *number(PyObject *x) {
+    Border *b = border(x);
+    qs_value v = value_of(x), one = qs_nil();
+    qs_status s = QS_OK;
+    if (qgil_enter(b) < 0) return NULL;
+    if (v.kind == QS_ARRAY && qval_array(v)->count == 1) s = qarr_get(b->vm, v.u.p, 0, &one);
+    else if (qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_STRING) one = qval_retain(v);
+    else s = qs_fail(b->vm, QS_ETYPE, "a number is wanted, got %s", qs_type_name(b->vm, v));
+    PyObject *r = s == QS_OK ? qpy_from_value(b, one) : qerror_raise(b, s);
+    qs_release(b->vm, one);
+    qgil_leave(b);
+    return r;
+}
+
+static PyObject *through(PyObject *x, PyObject *(*f)(PyObject *)) {
+    PyObject *n = number(x), *r = n ? f(n) : NULL;
+    Py_XDECREF(n);
+    return r;
+}
+static PyObject *to_float(PyObject *x) { return through(x, PyNumber_Float); }
+static PyObject *to_int(PyObject *x) { return through(x, PyNumber_Long); }
+static PyObject *to_index(PyObject *x) { return through(x, PyNumber_Index); }
+PyObject *qoperator_complex(PyObject *x, PyObject *unused) {
+    (void)unused;
+    PyObject *n = number(x), *r = n ? PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, n, NULL) : NULL;
+    Py_XDECREF(n);
+    return r;
+}
+
+static int is_true(PyObject *x) {
+    Border *b = border(x);
+    qs_value v = value_of(x);
+    bool t;
+    if (v.kind == QS_ARRAY && qval_array(v)->count > 1) {
+        PyErr_SetString(PyExc_ValueError, "the truth of an array of several elements is ambiguous; use all() or any()");
+        return -1;
+    }
+    if (v.kind == QS_STRING) return ((Str *)v.u.p)->len > 0;
+    if (v.kind == QS_CELL) return ((Cell *)v.u.p)->count > 0;
+    if (v.kind == QS_OBJECT || v.kind == QS_TYPE || v.kind == QS_NIL) return v.kind != QS_NIL;
+    if (qgil_enter(b) < 0) return -1;
+    qs_status s = qval_truth(b->vm, v, &t);
+    if (s != QS_OK) qerror_raise(b, s);
+    qgil_leave(b);
+    return s == QS_OK ? t : -1;
+}
+
+/* -- comparison ---------------------------------------------------------------------------------------------------- */
+
+static const Op comparisons[] = {
+    [Py_LT] = OP_LT, [Py_LE] = OP_LE, [Py_EQ] = OP_EQ, [Py_NE] = OP_NE, [Py_GT] = OP_GT, [Py_GE] = OP_GE};
+
+static bool plain(qs_value v) { return qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_STRING; }
+static bool elementwise(PyObject *o) { return (is_value(o) && value_of(o).kind == QS_ARRAY) || qnd_is_numbers(o); }
+
+/* What Python says of the numbers and strings themselves. */
+static PyObject *compare_plain(PyObject *x, PyObject *y, int op) {
+    Border *b = border(x);
+    if (qgil_enter(b) < 0) return NULL;
+    PyObject *p = qpy_from_value(b, value_of(x)), *r = NULL;
+    PyObject *q = !is_value(y) ? (Py_INCREF(y), y) : plain(value_of(y)) ? qpy_from_value(b, value_of(y)) : unknown();
+    if (p && q && q != Py_NotImplemented) r = PyObject_RichCompare(p, q, op);
+    else if (p && q) r = unknown();
+    Py_XDECREF(p);
+    Py_XDECREF(q);
+    qgil_leave(b);
+    return r;
+}
+
+static bool same(PyObject *x, PyObject *y) {
+    qs_value p = value_of(x), q = value_of(y);
+    if (border(x) != border(y) || p.kind != q.kind || !border(x)->vm) return x == y;
+    return p.kind == QS_CELL ? qval_equal(border(x)->vm, p, q) : p.u.p == q.u.p;
+}
+
+/* Arrays element by element, numbers and strings as such, cells by their contents, objects by identity. */
+PyObject *qoperator_compare(PyObject *x, PyObject *y, int op) {
+    if (elementwise(x) || elementwise(y)) return operand(y) ? binary(comparisons[op], x, y) : unknown();
+    if (plain(value_of(x))) return compare_plain(x, y, op);
+    if ((op != Py_EQ && op != Py_NE) || !is_value(y)) return unknown();
+    return PyBool_FromLong(same(x, y) == (op == Py_EQ));
+}
+
+Py_hash_t qoperator_hash(PyObject *x) {
+    qs_value v = value_of(x);
+    if (v.kind == QS_ARRAY || v.kind == QS_CELL)
+        return PyErr_Format(PyExc_TypeError, "unhashable type: %s", v.kind == QS_ARRAY ? "an array" : "a cell"), -1;
+    if (plain(v)) {
+        PyObject *o = qpy_from_value(border(x), v);
+        Py_hash_t h = o ? PyObject_Hash(o) : -1;
+        Py_XDECREF(o);
+        return h;
+    }
+    Py_hash_t h = (Py_hash_t)((uintptr_t)v.u.p >> 4);
+    return h == -1 ? -2 : h;
+}
+
+const PyType_Slot qoperator_slots[] = {
+    {Py_nb_add, (void *)add},
+    {Py_nb_subtract, (void *)subtract},
+    {Py_nb_multiply, (void *)multiply},
+    {Py_nb_true_divide, (void *)divide},
+    {Py_nb_floor_divide, (void *)floor_divide},
+    {Py_nb_remainder, (void *)remainder_of},
+    {Py_nb_power, (void *)power},
+    {Py_nb_matrix_multiply, (void *)matrix_product},
+    {Py_nb_and, (void *)bit_and},
+    {Py_nb_or, (void *)bit_or},
+    {Py_nb_xor, (void *)bit_xor},
+    {Py_nb_inplace_add, (void *)in_place_add},
+    {Py_nb_inplace_subtract, (void *)in_place_subtract},
+    {Py_nb_inplace_multiply, (void *)in_place_multiply},
+    {Py_nb_inplace_true_divide, (void *)in_place_divide},
+    {Py_nb_inplace_power, (void *)in_place_power},
+    {Py_nb_inplace_and, (void *)in_place_bit_and},
+    {Py_nb_inplace_or, (void *)in_place_bit_or},
+    {Py_nb_inplace_xor, (void *)in_place_bit_xor},
+    {Py_nb_negative, (void *)negative},
+    {Py_nb_positive, (void *)positive},
+    {Py_nb_invert, (void *)invert},
+    {Py_nb_absolute, (void *)absolute},
+    {Py_nb_bool, (void *)is_true},
+    {Py_nb_float, (void *)to_float},
+    {Py_nb_int, (void *)to_int},
+    {Py_nb_index, (void *)to_index},
+    {0, NULL},
+};

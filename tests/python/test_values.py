@@ -1,0 +1,335 @@
+"""import pyquasar: what a qvalue can do."""
+import copy, operator, pickle, textwrap, unittest
+
+import pyquasar as q
+
+try:
+    import numpy as np
+except ImportError:
+    np = None
+
+needs_numpy = unittest.skipUnless(np, "needs numpy")
+
+
+class Values(unittest.TestCase):
+    def setUp(self):
+        q.init("cpu")
+
+    def compile(self, text, name="test"):
+        return q.compile_string(name, textwrap.dedent(text))
+
+
+class Plain(Values):
+    def test_numbers(self):
+        v = q.value(2.5)
+        self.assertIsInstance(v, q.qvalue)
+        self.assertEqual((v + 1.0, 1 - v, v * v, 5 / v, v ** 2, 2 ** q.value(3), v // 1, v % 2, -v, abs(-v), +v),
+                         (3.5, -1.5, 6.25, 2, 6.25, 8, 2, 0.5, -2.5, 2.5, 2.5))
+        self.assertEqual((float(v), int(v), complex(v), bool(v), v.to_py(), v.item()), (2.5, 2, 2.5, True, 2.5, 2.5))
+        self.assertEqual((v == 2.5, v != 2.5, v < 3, v >= 3, hash(v)), (True, False, True, False, hash(2.5)))
+        self.assertEqual([10, 20, 30][q.value(1)], 20)
+        with self.assertRaisesRegex(TypeError, "fraction"):
+            [1, 2, 3][v]
+        self.assertEqual(q.value(1 + 2j) * 2, 2 + 4j)
+        self.assertEqual(q.value(True).to_py(), True)
+        self.assertEqual(q.value(2 ** 60).to_py(), 2 ** 60)
+        self.assertIs(type(q.value(2.0).to_py()), float)
+        for broken in (lambda: float(q.value("x")), lambda: len(v), lambda: v[0], lambda: v()):
+            self.assertRaises((TypeError, ValueError), broken)
+
+    def test_strings(self):
+        s = q.value("h\u00e9llo\0x")
+        self.assertEqual((str(s), len(s), s[1], s[-1], s[1:3], s == "h\u00e9llo\0x", s + "!", {s: 1}["h\u00e9llo\0x"]),
+                         ("h\u00e9llo\0x", 7, "\u00e9", "x", "\u00e9l", True, "h\u00e9llo\0x!", 1))
+        self.assertEqual((bool(q.value("")), s.to_py()), (False, "h\u00e9llo\0x"))
+
+    def test_cells(self):
+        c = q.value([1, "a", [1, 2], None])
+        self.assertEqual((len(c), c[0], c[1], c[-1], c.shape), (4, 1, "a", None, (4,)))
+        self.assertEqual([type(x).__name__ for x in c], ["scalar", "str", "qvalue", "NoneType"])
+        c[0] = "new"
+        c[2][1] = 7
+        self.assertEqual((c[0], c.tolist(), c[1:3].tolist()), ("new", ["new", "a", [1, 7], None], ["a", [1, 7]]))
+        self.assertTrue(c == copy.deepcopy(c) and c != q.value([1, "b"]))
+        with self.assertRaisesRegex(IndexError, "index 4 is outside dimension 0 of size 4"):
+            c[4]
+        self.assertRaises(TypeError, hash, c)
+        w = q.typename("vec[mat]")(2)
+        w[0] = [[1, 2], [3, 4]]
+        with self.assertRaises(TypeError):
+            w[1] = "text"
+
+    def test_objects(self):
+        self.compile("""
+            type point : mutable class
+              x : scalar = 1
+              name : string = "p"
+            end
+            function y = scaled(self : point, by = 2)
+              y = self.x*by
+            end
+            type bell : mutable class
+              listeners : vec[??]
+            end
+            function [] = add(self : bell, f)
+              self.listeners = {f}
+            end
+            function [] = ring(self : bell, x)
+              f = self.listeners[0]
+              f(x)
+            end
+            function b = new_bell()
+              b = bell()
+            end""")
+        p = q.point(x=3)
+        p.x += 1
+        self.assertEqual((p.x, p.name, p.scaled(), p.scaled(by=10)), (4, "p", 8, 40))
+        self.assertLessEqual({"x", "name", "to_py"}, set(dir(p)))
+        with self.assertRaisesRegex(AttributeError, "y"):
+            p.y
+        with self.assertRaises(TypeError):
+            p.x = "no number"
+        heard, bell = [], q.new_bell()
+        bell.add(heard.append)
+        bell.ring(5)
+        self.assertEqual(heard, [5])
+        o = q.evaluate("object()")
+        o.anything, o.other = [1, 2], {"a": 1}
+        self.assertEqual((o.anything.tolist(), o == o, hash(o) == hash(o)), ([1, 2], True, True))
+        self.assertEqual((copy.copy(p).x, copy.copy(p) == p), (4, False))
+
+    def test_functions(self):
+        self.compile("""
+            % Adds things.
+            function y = add(a, b : scalar = 1, c = "x")
+              y = a+b
+            end""")
+        import inspect
+        self.assertEqual(str(inspect.signature(q.add)), "(a, b: 'scalar' = 1, c='x')")
+        self.assertEqual((q.add.__name__, q.add.__doc__), ("add", "Adds things."))
+        self.assertIn("Array of scalar zeros", q.zeros.__doc__)
+        self.assertEqual(str(inspect.signature(q.erf)), "(x, /)")
+        import pydoc
+        self.assertIn("erf(x, /)", pydoc.render_doc(q.erf, renderer=pydoc.plaintext))
+        self.assertEqual(list(map(q.add, [1, 2])), [2, 3])
+        self.assertEqual(sorted([3, 1, 2], key=q.evaluate("x -> -x")), [3, 2, 1])
+
+    def test_pickles_and_copies(self):
+        self.compile("type point : mutable class\n x : scalar\n a : vec\nend\nfunction y = f(x)\n y = x\nend")
+        for v in (q.value(2.5), q.value("text"), q.value([1, 2, 3]), q.ones(2, 3, 4), q.value([[1, 2], [3, 4]]), q.uint8([1, 2]),
+                  q.value([1, "a", [1, 2]]), q.value(1j) * q.ones(3), q.zeros(0)):
+            for again in (pickle.loads(pickle.dumps(v)), copy.copy(v), copy.deepcopy(v)):
+                same = again == v if not hasattr(v, "dtype") else (again.tolist(), again.shape, again.dtype)
+                self.assertEqual(same, True if not hasattr(v, "dtype") else (v.tolist(), v.shape, v.dtype))
+        p = pickle.loads(pickle.dumps(q.point(x=3, a=[1, 2])))
+        self.assertEqual((p.x, p.a.tolist(), p.typename), (3, [1, 2], "point"))
+        self.assertEqual(pickle.loads(pickle.dumps(q.f)), q.f)
+        self.assertEqual(str(pickle.loads(pickle.dumps(q.typename("vec[mat]")))), "vec[mat]")
+        self.assertRaises(pickle.PicklingError, pickle.dumps, q.evaluate("x -> x"))
+        a = q.ones(3)
+        b = copy.copy(a)
+        b[0] = 5
+        self.assertEqual(a[0], 1)
+
+
+class Text(Values):
+    def test_short_and_full(self):
+        self.assertEqual((repr(q.value([1, 2.5])), str(q.value([[1, 2], [3, 4]])), repr(q.value("a")), repr(q.value(2))),
+                         ("[1,2.5]", "[[1,2],\n [3,4]]", '"a"', "2"))
+        big = q.zeros(20, 20, 3)
+        self.assertEqual(repr(big), "<quasar cube of size 20x20x3>")
+        self.assertEqual(str(big).count("0"), 1200)
+
+    def test_html(self):
+        self.assertEqual(q.value([1, 2.5])._repr_html_(),
+                         "<table><tr><td>1</td><td>2.5</td></tr></table><p>vec, 2</p>")
+        self.assertLess(len(q.zeros(1000, 1000)._repr_html_()), 4000)
+        self.assertEqual(q.value("<b>")._repr_html_(), "<pre>&quot;&lt;b&gt;&quot;</pre>")
+
+    @needs_numpy
+    def test_pictures(self):
+        self.assertIsNone(q.zeros(3, 3)._repr_png_())
+        png = (q.ones(20, 30, 3) * 300)._repr_png_()
+        self.assertEqual((png[:4], png[16:24], q.ones(20, 30, 3)._repr_html_()), (b"\x89PNG", b"\0\0\0\x1e\0\0\0\x14", None))
+
+
+@needs_numpy
+class Items(Values):
+    def test_views_are_those_of_numpy(self):
+        n = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+        keys = [0, -1, (1, 2, 3), (-1, -2, -3), slice(None), slice(1, None), slice(None, None, -1), (0, slice(1, 3)), ...,
+                (..., 0), (0, ...), (slice(None), 1), (slice(None), slice(None), -1), (None, 0), (0, None), (..., None),
+                slice(5, 9), (slice(None), slice(3, 0, -2)), (0, ..., slice(None, None, 3)), slice(-1, -5, -1), ()]
+        for key in keys:
+            v = q.value(n.copy())
+            self.check(v[key], n[key], key)
+            m = n.copy()
+            m[key] = 100
+            v[key] = 100
+            self.check(v, m, key)
+            self.assertTrue(np.isscalar(n[key]) or np.shares_memory(np.asarray(v[key]), v.to_py()) or n[key].size == 0)
+
+    def check(self, got, want, key):
+        want = np.asarray(want)
+        self.assertEqual(np.shape(got), want.shape, key)
+        np.testing.assert_array_equal(np.asarray(got), want, str(key))
+
+    def test_masks_and_lists(self):
+        n = np.arange(12, dtype=np.float32).reshape(3, 4)
+        v = q.value(n.copy())
+        for key in ([0, 2], n > 5, ([0, 1], [1, 2]), (slice(None), [0, 3]), (n > 5).tolist(), np.array([1, 1]), np.int64(2)):
+            self.check(v[key], n[key], key)
+            self.assertIsInstance(v[key], q.qvalue)
+        self.check(v[v > 5], n[n > 5], "mask")
+        v[v > 5] = -1
+        n[n > 5] = -1
+        self.check(v, n, "set by mask")
+        v[[0, 1]] = 9
+        n[[0, 1]] = 9
+        self.check(v, n, "set by list")
+        v[:, 1:3] = [5, 6]
+        n[:, 1:3] = [5, 6]
+        self.check(v, n, "stretched")
+        v[::2] = q.value(n[::2]) * 2
+        n[::2] *= 2
+        self.check(v, n, "array")
+
+    def test_outside(self):
+        v = q.zeros(3, 4)
+        for key in (3, -4, (0, 4), (0, -5), (0, 0, 0)):
+            self.assertRaises(IndexError, lambda: v[key])
+            with self.assertRaises(IndexError):
+                v[key] = 1
+        with self.assertRaises(ValueError):
+            v[0] = [1, 2, 3]
+        with self.assertRaises(TypeError):
+            del v[0]
+        for key in ("a", 1.5, {}):
+            self.assertRaises((IndexError, TypeError), lambda: v[key])
+
+    def test_iteration(self):
+        v = q.value([[1, 2], [3, 4]])
+        self.assertEqual(([r.tolist() for r in v], len(v), list(v[0])), ([[1, 2], [3, 4]], 2, [1, 2]))
+        self.assertTrue(2 in q.value([1, 2]) and 5 not in q.value([1, 2]))
+        a, b = v
+        self.assertEqual(b.tolist(), [3, 4])
+
+
+@needs_numpy
+class Operators(Values):
+    def test_elementwise(self):
+        x, y = np.float32([[1, 2, 3], [4, 5, 6]]), np.float32([[6, 5, 4], [3, 2, 1]])
+        binary = [operator.add, operator.sub, operator.mul, operator.truediv, operator.pow, operator.mod, operator.floordiv,
+                  operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge]
+        for f in binary:
+            want = f(x, y)
+            for got in (f(q.value(x), q.value(y)), f(q.value(x), y), f(x, q.value(y))):
+                self.assertIsInstance(got, q.qvalue, f)
+                np.testing.assert_allclose(got, want, 1e-5, err_msg=str(f))
+            for got, want in ((f(q.value(x), 2), f(x, 2)), (f(2, q.value(x)), f(2, x)), (f(q.value(x), np.float64(2)), f(x, 2)),
+                              (f(np.float64(2), q.value(x)), f(2, x)), (f(q.value(x), np.float32(2)), f(x, 2)),
+                              (f(np.int64(2), q.value(x)), f(2, x)), (f(q.value(x), q.value(2)), f(x, 2))):
+                self.assertIsInstance(got, q.qvalue, f)
+                np.testing.assert_allclose(got, want, 1e-5, err_msg=str(f))
+        for f in (operator.neg, operator.pos, abs):
+            np.testing.assert_allclose(f(q.value(-x)), f(-x))
+        np.testing.assert_allclose(q.value(x) @ q.value(y).T, x @ y.T)
+        np.testing.assert_allclose(q.value(x) @ y.T, x @ y.T)
+        np.testing.assert_allclose(x @ q.value(y).T, x @ y.T)
+
+    def test_logic(self):
+        a, b = np.array([True, True, False]), np.array([True, False, False])
+        for f in (operator.and_, operator.or_, operator.xor):
+            np.testing.assert_array_equal(np.asarray(f(q.value(a), q.value(b))), f(a, b), str(f))
+        np.testing.assert_array_equal(np.asarray(~q.value(a)), ~a)
+
+    def test_in_place(self):
+        x = np.float32([1, 2, 3])
+        v = same = q.value(x)
+        v += 1
+        v *= q.value([1, 2, 3])
+        v -= np.float32([1, 1, 1])
+        v /= 2
+        v **= 2
+        self.assertIs(v, same)
+        np.testing.assert_allclose(x, (((np.float32([1, 2, 3]) + 1) * [1, 2, 3] - 1) / 2) ** 2)
+        n = q.value(2)
+        n += 1
+        self.assertEqual(n, 3)
+        with self.assertRaises(ValueError):
+            v += q.ones(2, 2)
+
+    def test_truth(self):
+        self.assertEqual((bool(q.value([1])), bool(q.value([0])), bool(q.zeros(0))), (True, False, False))
+        with self.assertRaisesRegex(ValueError, "ambiguous"):
+            bool(q.ones(2))
+        self.assertRaises(TypeError, hash, q.ones(2))
+        self.assertRaises(TypeError, lambda: q.ones(2) + object())
+        self.assertRaises(TypeError, lambda: q.ones(2) < None)
+
+    def test_numpy_functions_give_qvalues(self):
+        v = q.value(np.float32([1, 4, 9]))
+        for got, want in ((np.sqrt(v), [1, 2, 3]), (np.add.reduce(v), 14), (np.maximum(v, 4), [4, 4, 9])):
+            np.testing.assert_allclose(np.asarray(got), want)
+        self.assertIsInstance(np.sqrt(v), q.qvalue)
+        out = np.zeros(3, np.float32)
+        self.assertIs(np.sqrt(v, out=out), out)
+        np.sqrt(v, out=(v,))
+        np.testing.assert_allclose(v, [1, 2, 3])
+        self.assertEqual(np.mean(v), 2)
+
+    def test_numpy_reads_without_a_copy(self):
+        v = q.ones(3, 4)
+        for a in (np.asarray(v), v.to_py(), v.numpy(), np.array(v, copy=None) if np.__version__ >= "2" else v.numpy(),
+                  np.frombuffer(v, np.float32).reshape(3, 4)):
+            a += 1
+            self.assertTrue(np.shares_memory(a, v.to_py()))
+        self.assertEqual(v[0, 0], 6)
+        self.assertEqual(np.asarray(v, np.float64).dtype, np.float64)
+        self.assertFalse(np.shares_memory(np.array(v), v.to_py()))
+        self.assertEqual((v.dtype, v.shape, v.ndim, v.size, v.strides), ("float32", (3, 4), 2, 12, (16, 4)))
+        self.assertEqual(np.asarray(q.value(2.0)), 2.0)
+        self.assertEqual(v.__array_interface__["shape"], (3, 4))
+
+
+class Locks(Values):
+    def test_pointers(self):
+        import ctypes
+        a = q.value([1, 2, 3])
+        p = a.lock(q.LOCK_READ, q.MEMRESOURCE_CPU)
+        self.assertEqual(ctypes.c_float.from_address(p + 4).value, 2)
+        a.unlock(q.LOCK_READ, q.MEMRESOURCE_CPU)
+        with a.locked(q.LOCK_WRITE) as p:
+            q.memcpy(p, p + 4, 4)
+            with self.assertRaisesRegex(q.QuasarLockError, "locked"):
+                a.lock(q.LOCK_READ, q.MEMRESOURCE_CPU)
+        self.assertEqual(a.tolist(), [2, 2, 3])
+
+    def test_balance(self):
+        a = q.value([1, 2, 3])
+        for wrong in (lambda: a.unlock(q.LOCK_READ), lambda: a.unlock(q.LOCK_WRITE, q.MEMRESOURCE_CPU)):
+            self.assertRaises(q.QuasarLockError, wrong)
+        a.lock(q.LOCK_READ)
+        self.assertRaises(q.QuasarLockError, lambda: a.unlock(q.LOCK_WRITE))
+        a.unlock(q.LOCK_READ)
+        self.assertRaises(q.QuasarLockError, lambda: a.unlock(q.LOCK_READ))
+        with self.assertRaises(KeyError):
+            with a.locked(q.LOCK_READWRITE):
+                raise KeyError
+        with a.locked():
+            pass
+        for bad in (lambda: a.lock(7), lambda: a.lock(q.LOCK_READ, 9), lambda: a.lock(q.LOCK_READ, q.MEMRESOURCE_DEVICE0 + 5),
+                    lambda: a.lock(q.LOCK_READ, q.MEMRESOURCE_SINGLE_CUDA), lambda: q.value("x").lock(q.LOCK_READ),
+                    lambda: q.memcpy(0, 0, 4)):
+            self.assertRaises((q.QuasarError, ValueError), bad)
+        self.assertEqual(q.MEMRESOURCE_DEVICE0 + 3, q.MEMRESOURCE_DEVICE3)
+        a.lock(q.LOCK_READ, q.MEMRESOURCE_DEVICE0)
+        a.unlock(q.LOCK_READ, q.MEMRESOURCE_DEVICE0)
+
+    @needs_numpy
+    def test_strided_arrays_have_no_pointer(self):
+        self.assertRaises(ValueError, q.ones(4)[::2].lock)
+
+
+if __name__ == "__main__":
+    unittest.main()
