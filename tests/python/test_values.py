@@ -117,7 +117,7 @@ class Plain(Values):
     def test_pickles_and_copies(self):
         self.compile("type point : mutable class\n x : scalar\n a : vec\nend\nfunction y = f(x)\n y = x\nend")
         for v in (q.value(2.5), q.value("text"), q.value([1, 2, 3]), q.ones(2, 3, 4), q.value([[1, 2], [3, 4]]), q.uint8([1, 2]),
-                  q.value([1, "a", [1, 2]]), q.value(1j) * q.ones(3), q.zeros(0)):
+                  q.value([1, "a", [1, 2]]), q.zeros(0)) + ((q.value(1j) * q.ones(3),) if np else ()):
             for again in (pickle.loads(pickle.dumps(v)), copy.copy(v), copy.deepcopy(v)):
                 same = again == v if not hasattr(v, "dtype") else (again.tolist(), again.shape, again.dtype)
                 self.assertEqual(same, True if not hasattr(v, "dtype") else (v.tolist(), v.shape, v.dtype))
