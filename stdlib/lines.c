@@ -1,11 +1,13 @@
 /* lines.c -- statistics, differences and integrals along lines.
  *
- * A function here is given one line of the array as packed doubles, which it may rearrange, and writes the line of the
- * result; which lines there are, and where they lie, is known to `run` alone. */
+ * A function here is given one line of the array as n packed doubles, which it may rearrange, with room for n more
+ * behind them, and writes the line of the result; which lines there are, where they lie and who works on them is known
+ * to `run` alone. */
+#include "devices/threads.h"
 #include "stdlib/stdlib.h"
+#include "vm/loops.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef void LineFn(double *x, size_t n, double *y, size_t m, const void *with);
@@ -38,29 +40,41 @@ static qs_status not_empty(qs_vm *vm, const Work *w) {
     return w->l.n ? QS_OK : qs_fail(vm, QS_EVALUE, "%s: x must not be empty", w->fn);
 }
 
-/* Each line becomes one of m numbers in out[0]. */
-static qs_status run(qs_vm *vm, qs_call_args *c, const Work *w, size_t m, LineFn *f, const void *with) {
-    size_t n = w->l.n, lines = w->l.outer * w->l.inner, need = n + m + lines * m;
-    double *x, *y, *all;
-    TRY(qsampled_scratch(vm, w->fn, need, &x));
-    y = x + n, all = y + m;
-    int64_t dims[QS_MAX_RANK] = {(int64_t)m};
-    int rank = w->dim == DIM_ALL ? 1 : qstats_with_dim(w->a, w->dim, (int64_t)m, dims);
-    ArrayLines out = {w->l.outer, m, w->l.inner};
-    for (size_t k = 0; k < lines; k++) {
-        const double *from = w->x + qstats_line_at(&w->l, k);
-        double *to = all + qstats_line_at(&out, k);
-        for (size_t i = 0; i < n; i++) x[i] = from[i * w->l.inner];
-        f(x, n, y, m, with);
-        for (size_t i = 0; i < m; i++) to[i * out.inner] = y[i];
+typedef struct {
+    const Work *w;
+    size_t m, room;    /* of a worker: a line, as much spare room, m numbers */
+    LineFn *f;
+    const void *with;
+    double *rooms, *out;
+} Run;
+
+static void run_lines(void *ud, int64_t first, int64_t last, int worker) {
+    const Run *r = ud;
+    const ArrayLines *l = &r->w->l, out = {l->outer, r->m, l->inner};
+    double *x = r->rooms + (size_t)worker * r->room, *y = x + 2 * l->n;
+    for (size_t k = (size_t)first; k < (size_t)last; k++) {
+        const double *from = r->w->x + qstats_line_at(l, k);
+        double *to = r->out + qstats_line_at(&out, k);
+        for (size_t i = 0; i < l->n; i++) x[i] = from[i * l->inner];
+        r->f(x, l->n, y, r->m, r->with);
+        for (size_t i = 0; i < r->m; i++) to[i * out.inner] = y[i];
     }
-    qs_status s = qarg_narrow(vm, c, 0, w->d, w->dim == DIM_ALL && m == 1 ? -1 : rank, dims, all);
-    return qsampled_done(vm, x, need), s;
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+/* Each line becomes one of m numbers in out[0]. */
+static qs_status run(qs_vm *vm, qs_call_args *c, const Work *w, size_t m, LineFn *f, const void *with) {
+    enum { WORTH = 1 << 15 /* elements for a thread */ };
+    Threads *t = qthreads_of(qvm_ctx(vm));
+    Run r = {w, m, 2 * w->l.n + m, f, with, NULL, NULL};
+    size_t lines = w->l.outer * w->l.inner, workers = lines > 1 ? (size_t)qthreads_count(t) : 1,
+           need = workers * r.room + lines * m;
+    TRY(qsampled_scratch(vm, w->fn, need, &r.rooms));
+    r.out = r.rooms + workers * r.room;
+    qthreads_run(t, (int64_t)lines, 1 + (int64_t)(WORTH / (w->l.n + 1)), run_lines, &r);
+    int64_t dims[QS_MAX_RANK] = {(int64_t)m};
+    int rank = w->dim == DIM_ALL ? 1 : qstats_with_dim(w->a, w->dim, (int64_t)m, dims);
+    qs_status s = qarg_narrow(vm, c, 0, w->d, w->dim == DIM_ALL && m == 1 ? -1 : rank, dims, r.out);
+    return qsampled_done(vm, r.rooms, need), s;
 }
 
 /* The numbers of x, without nan, in front; how many. */
@@ -69,6 +83,36 @@ static size_t drop_nan(double *x, size_t n) {
     for (size_t i = 0; i < n; i++)
         if (!isnan(x[i])) x[m++] = x[i];
     return m;
+}
+
+/* Puts the k-th smallest at x[k], smaller ones before it (Hoare's selection); no NaN in x. */
+static void select_kth(double *x, size_t n, size_t k) {
+    size_t lo = 0, hi = n - 1;
+    while (lo < hi) {
+        double pivot = x[lo + (hi - lo) / 2];
+        size_t i = lo, j = hi;
+        for (;;) {
+            while (x[i] < pivot) i++;
+            while (x[j] > pivot) j--;
+            if (i >= j) break;
+            double t = x[i];
+            x[i++] = x[j], x[j--] = t;
+        }
+        if (x[j] > pivot) j--;
+        if (k <= j) hi = j;
+        else lo = j + 1;
+    }
+}
+
+/* The k-th smallest at x[k] and the one after it behind it; how often that costs less than sorting. */
+enum { SELECTED = 3 };
+static void select_two(double *x, size_t n, size_t k) {
+    select_kth(x, n, k);
+    for (size_t i = k + 2; i < n; i++)
+        if (x[i] < x[k + 1]) {
+            double t = x[i];
+            x[i] = x[k + 1], x[k + 1] = t;
+        }
 }
 
 /* -- quantiles ----------------------------------------------------------------------------------------------------- */
@@ -103,10 +147,12 @@ static void quantile_line(double *x, size_t n, double *y, size_t m, const void *
     const Scheme *s = w->scheme;
     bool whole = drop_nan(x, n) == n;
     double last = (double)n - 1;
-    if (whole) qsort(x, n, sizeof *x, ascending);
+    if (whole && m > SELECTED) qsort_doubles(x, n, x + n);
     for (size_t i = 0; i < m; i++) {
         double at = w->q[i] / w->scale * ((double)n + 1 - (s->a + s->b)) + s->a - 1, k = floor(at);
-        double lo = x[(size_t)fmin(fmax(k, 0), last)], hi = x[(size_t)fmin(fmax(k + 1, 0), last)];
+        size_t low = (size_t)fmin(fmax(k, 0), last), high = (size_t)fmin(fmax(k + 1, 0), last);
+        if (whole && m <= SELECTED) select_two(x, n, low);
+        double lo = x[low], hi = x[high];
         y[i] = whole ? between(lo, hi, k, at - k, s->between) : NAN;
     }
 }
@@ -146,8 +192,9 @@ qs_status qlines_percentile(qs_vm *vm, qs_call_args *c) { return quantiles(vm, c
 /* The most frequent value, of several the smallest. */
 static void mode_line(double *x, size_t n, double *y, size_t m, const void *with) {
     (void)m, (void)with;
+    double *spare = x + n;
     n = drop_nan(x, n);
-    qsort(x, n, sizeof *x, ascending);
+    qsort_doubles(x, n, spare);
     size_t best = 0;
     *y = NAN;
     for (size_t i = 0, from = 0; i < n; i++) {
@@ -180,10 +227,7 @@ static void nanmax_line(double *x, size_t n, double *y, size_t m, const void *wi
 /* Two passes: the deviations from the mean do not cancel.  `with`: what is taken from n to divide by. */
 static void var_line(double *x, size_t n, double *y, size_t m, const void *with) {
     (void)m;
-    double mean = 0, s = 0, by = (double)n - *(const double *)with;
-    for (size_t i = 0; i < n; i++) mean += x[i];
-    mean /= (double)n;
-    for (size_t i = 0; i < n; i++) s += (x[i] - mean)*(x[i] - mean);
+    double by = (double)n - *(const double *)with, s = qloop_spread64(n, x, qloop_sum64(n, x) / (double)n);
     *y = !n ? NAN : by > 0 ? s/by : s;
 }
 static void std_line(double *x, size_t n, double *y, size_t m, const void *with) {
@@ -196,25 +240,6 @@ static void nanvar_line(double *x, size_t n, double *y, size_t m, const void *wi
 }
 static void nanstd_line(double *x, size_t n, double *y, size_t m, const void *with) {
     std_line(x, drop_nan(x, n), y, m, with);
-}
-
-/* Puts the k-th smallest at x[k], smaller ones before it (Hoare's selection); no NaN in x. */
-static void select_kth(double *x, size_t n, size_t k) {
-    size_t lo = 0, hi = n - 1;
-    while (lo < hi) {
-        double pivot = x[lo + (hi - lo) / 2];
-        size_t i = lo, j = hi;
-        for (;;) {
-            while (x[i] < pivot) i++;
-            while (x[j] > pivot) j--;
-            if (i >= j) break;
-            double t = x[i];
-            x[i++] = x[j], x[j--] = t;
-        }
-        if (x[j] > pivot) j--;
-        if (k <= j) hi = j;
-        else lo = j + 1;
-    }
 }
 
 static void median_line(double *x, size_t n, double *y, size_t m, const void *with) {

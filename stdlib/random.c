@@ -3,6 +3,7 @@
  * Block n of the stream is a function of (seed, n) alone, so a program draws the same numbers on every machine,
  * whatever the device, the number of threads or the order of evaluation. Source: Salmon, Moraes, Dror, Shaw: Parallel
  * random numbers: as easy as 1, 2, 3 (SC 2011). */
+#include "devices/threads.h"
 #include "stdlib/stdlib.h"
 
 #include <math.h>
@@ -28,35 +29,51 @@ static void normal_pair(double u, double v, double out[2]) {
     out[0] = r * cos(t), out[1] = r * sin(t);
 }
 
-/* Four float32 numbers or two float64 numbers from a block. */
-static int draw(Lib *lib, bool normal, bool wide, double x[4]) {
+/* Block n of the stream: four float32 numbers or two float64 numbers. */
+static int block(uint64_t seed, uint64_t n, bool normal, bool wide, double x[4]) {
     uint32_t w[4];
-    qrandom_block(lib->seed, lib->drawn++, w);
-    int n = wide ? 2 : 4;
-    for (int i = 0; i < n; i++) x[i] = wide ? unit53(w[2 * i], w[2 * i + 1]) : unit24(w[i]);
-    for (int i = 0; normal && i < n; i += 2) normal_pair(x[i], x[i + 1], x + i);
-    return n;
+    qrandom_block(seed, n, w);
+    int m = wide ? 2 : 4;
+    for (int i = 0; i < m; i++) x[i] = wide ? unit53(w[2 * i], w[2 * i + 1]) : unit24(w[i]);
+    for (int i = 0; normal && i < m; i += 2) normal_pair(x[i], x[i + 1], x + i);
+    return m;
+}
+
+static void draw(Lib *lib, bool normal, double x[4]) { block(lib->seed, lib->drawn++, normal, true, x); }
+
+typedef struct { uint64_t seed, drawn; bool normal, wide; size_t count; void *out; } Stream;
+
+static void fill_blocks(void *ud, int64_t first, int64_t last, int worker) {
+    const Stream *s = ud;
+    double x[4];
+    (void)worker;
+    for (uint64_t n = (uint64_t)first; n < (uint64_t)last; n++) {
+        size_t m = (size_t)block(s->seed, s->drawn + n, s->normal, s->wide, x), at = n * m;
+        for (size_t i = 0; i < m && at + i < s->count; i++)
+            if (s->wide) ((double *)s->out)[at + i] = x[i];
+            else ((float *)s->out)[at + i] = (float)x[i];
+    }
 }
 
 static qs_status random_array(qs_vm *vm, qs_call_args *c, const char *fn, bool normal) {
-    double x[4];
+    enum { GRAIN = 1 << 13 /* blocks worth a thread */ };
+    Lib *lib = qlib(vm);
     if (c->nin == 0) {
-        draw(qlib(vm), normal, true, x);
+        double x[4];
+        draw(lib, normal, x);
         c->out[0] = qs_num(x[0]);
         return QS_OK;
     }
-    int rank, have = 0;
+    int rank;
     int64_t dims[QS_MAX_RANK];
     Array *a;
-    void *p;
-    qs_dtype d = qvm_ctx(vm)->scalar_dtype;
+    Stream s = {lib->seed, lib->drawn, normal, qvm_ctx(vm)->scalar_dtype == QS_F64, 0, NULL};
     TRY(qarr_shape_args(vm, fn, c->nin, c->in, &rank, dims));
-    TRY(qarg_result(vm, c, 0, d, rank, dims, &a, &p));
-    for (size_t i = 0, k = 0; i < a->count; i++) {
-        if (k == (size_t)have) have = draw(qlib(vm), normal, d == QS_F64, x), k = 0;
-        if (d == QS_F64) ((double *)p)[i] = x[k++];
-        else ((float *)p)[i] = (float)x[k++];
-    }
+    TRY(qarg_result(vm, c, 0, qvm_ctx(vm)->scalar_dtype, rank, dims, &a, &s.out));
+    s.count = a->count;
+    uint64_t blocks = (s.count + (s.wide ? 1 : 3)) / (s.wide ? 2 : 4);
+    qthreads_run(qthreads_of(qvm_ctx(vm)), (int64_t)blocks, GRAIN, fill_blocks, &s);
+    lib->drawn += blocks;
     return QS_OK;
 }
 qs_status qrandom_rand(qs_vm *vm, qs_call_args *c) { return random_array(vm, c, "rand", false); }
@@ -88,7 +105,7 @@ qs_status qrandom_randperm(qs_vm *vm, qs_call_args *c) {
     double *x = qmem_try(ctx, bytes), u[4];
     if (!x) return qs_fail(vm, QS_ENOMEM, "randperm: no memory for %lld numbers", (long long)n);
     for (int64_t i = 0; i < n; i++) {
-        draw(qlib(vm), false, true, u);
+        draw(qlib(vm), false, u);
         int64_t j = (int64_t)(u[0] * (double)(i + 1));
         x[i] = x[j], x[j] = (double)i;
     }

@@ -52,12 +52,24 @@ static qs_status equal_bins(qs_vm *vm, qs_call_args *c, const Numbers *x, int64_
     return QS_OK;
 }
 
-static qs_status histogram(qs_vm *vm, qs_call_args *c, const Numbers *x, qs_dtype d, double *edges, int64_t n) {
-    double *counts;
-    size_t k;
-    TRY(qsampled_scratch(vm, "histogram", (size_t)n, &counts));
+/* Equal bins: where x would be without rounding, then a neighbour if the edges say so. */
+static bool equal_interval(const double *edges, size_t n, double scale, double x, size_t *k) {
+    if (!(x >= edges[0] && x <= edges[n])) return false;
+    double at = (x - edges[0])*scale;
+    size_t i = at < (double)n ? (size_t)at : n - 1;
+    while (i > 0 && x < edges[i]) i--;
+    while (i + 1 < n && x >= edges[i + 1]) i++;
+    return *k = i, true;
+}
+
+static qs_status histogram(qs_vm *vm, qs_call_args *c, const Numbers *x, qs_dtype d, double *edges, int64_t n,
+                           bool equal) {
+    double *counts, scale = (double)n/(edges[n] - edges[0]), *e = edges;
+    size_t k, bins = (size_t)n;
+    TRY(qsampled_scratch(vm, "histogram", bins, &counts));
     for (size_t i = 0; i < x->n; i++)
-        if (qsampled_interval(edges, (size_t)n + 1, x->x[i], &k)) counts[k]++;
+        if (equal ? equal_interval(e, bins, scale, x->x[i], &k) : qsampled_interval(e, bins + 1, x->x[i], &k))
+            counts[k]++;
     qs_status s = qarg_narrow(vm, c, 0, QS_F64, 1, &n, counts);
     int64_t m = n + 1;
     if (s == QS_OK && c->nout > 1) s = qarg_narrow(vm, c, 1, d, 1, &m, edges);
@@ -80,7 +92,7 @@ qs_status qsampled_histogram(qs_vm *vm, qs_call_args *c) {
     TRY(qsampled_scratch(vm, "histogram", (size_t)n + 1, &edges));
     if (listed) memcpy(edges, given.x, ((size_t)n + 1) * sizeof *edges);
     qs_status s = listed ? QS_OK : equal_bins(vm, c, &x, n, edges);
-    if (s == QS_OK) s = histogram(vm, c, &x, d, edges, n);
+    if (s == QS_OK) s = histogram(vm, c, &x, d, edges, n, !listed);
     return qsampled_done(vm, edges, (size_t)n + 1), s;
 }
 

@@ -86,8 +86,9 @@ static void sort_strings(Pool *s) {
 }
 
 static void sort_numbers(Pool *s) {
-    for (size_t i = 0; i < s->n; i++) s->items[i] = (SortItem){qstats_key(s->d, element(s, i)), i};
-    SortItem *sorted = qstats_sort_items(s->items, s->items + s->n, s->n);
+    for (int i = 0; i < s->operands; i++)
+        qsort_items(s->d, s->p[i], s->count[i], i ? s->count[0] : 0, s->items + (i ? s->count[0] : 0));
+    SortItem *sorted = qsort_by_key(s->items, s->items + s->n, s->n);
     if (sorted != s->items) memcpy(s->items, sorted, s->n * sizeof *sorted);
 }
 
@@ -189,6 +190,7 @@ qs_status qsets_setxor(qs_vm *vm, qs_call_args *c) { return combine(vm, c, "setx
 qs_status qsets_unique(qs_vm *vm, qs_call_args *c) {
     Pool s;
     size_t *first, *which;
+    if (c->nout < 2 && c->in[0].kind != QS_CELL) return qsort_unique(vm, c);
     qs_status status = open_pool(vm, c, "unique", 1, &s);
     if (status == QS_OK) first = room(&s, 0), which = room(&s, 1);
     for (size_t k = 0; status == QS_OK && k < s.nruns; k++) {

@@ -1,6 +1,5 @@
 /* stats.c -- reductions, order statistics, searching. */
 #include "stdlib/stdlib.h"
-#include "devices/threads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -76,12 +75,44 @@ static size_t extreme(const double *x, size_t n, size_t step, double sign) {
     return best;
 }
 
+/* The first place where x is v; vectors look for it a stretch at a time. */
+#define FIRST(T)                                                                                                       \
+    static size_t first_##T(const T *x, size_t n, T v) {                                                               \
+        enum { STRETCH = 1024 };                                                                                       \
+        size_t i = 0;                                                                                                  \
+        for (; i + STRETCH <= n; i += STRETCH) {                                                                       \
+            int found = 0;                                                                                             \
+            for (size_t k = 0; k < STRETCH; k++) found |= x[i + k] == v;                                               \
+            if (found) break;                                                                                          \
+        }                                                                                                              \
+        while (i < n && x[i] != v) i++;                                                                                \
+        return i;                                                                                                      \
+    }
+FIRST(float)
+FIRST(double)
+
+/* Where the extreme of all elements is; of none but NaN the first. */
+static qs_status extreme_place(qs_vm *vm, qs_call_args *c, const char *fn, double sign, qs_value *out) {
+    Array *a;
+    const void *p;
+    qs_value extreme;
+    TRY(qarg_floats(vm, c, 0, fn, "x", &a, &p));
+    if (qdtype_is_complex((qs_dtype)a->dtype)) return qarg_wrong(vm, fn, "x", "real", c->in[0]);
+    if (a->count == 0) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", fn);
+    TRY(qred_run(vm, sign > 0 ? RED_MIN : RED_MAX, c->in[0], DIM_ALL, &extreme));
+    double v = qval_number(extreme);
+    size_t at = isnan(v)               ? 0
+                : a->dtype == QS_F32 ? first_float(p, a->count, (float)v)
+                                       : first_double(p, a->count, v);
+    return *out = qs_num((double)at), QS_OK;
+}
+
 static qs_status extreme_index(qs_vm *vm, qs_call_args *c, const char *fn, double sign, int dim, qs_value *out) {
     Array *a;
     const void *p;
+    if (dim == DIM_ALL) return extreme_place(vm, c, fn, sign, out);
     TRY(qarg_packed(vm, c, 0, fn, "x", QS_F64, &a, &p));
     if (a->count == 0) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", fn);
-    if (dim == DIM_ALL) return *out = qs_num((double)extreme(p, a->count, 1, sign)), QS_OK;
     ArrayLines l = qstats_lines(a, dim);
     Ctx *ctx = qvm_ctx(vm);
     size_t n = l.outer * l.inner;
@@ -119,114 +150,19 @@ qs_status qstats_find_index_max(qs_vm *vm, qs_call_args *c) {
     return extreme_index(vm, c, "find_index_max", -1, DIM_ALL, &c->out[0]);
 }
 
-/* -- sorting: stable radix sort on keys whose unsigned order is the order of the elements -------------------------- */
-static uint64_t key_of_float(uint64_t bits, int width, bool nan) {
-    uint64_t top = 1ull << (width - 1), all = top | (top - 1);
-    if (nan) return all; /* after everything, whichever way */
-    if (bits == top) bits = 0; /* -0 */
-    return bits & top ? ~bits & all : bits | top;
-}
-
-uint64_t qstats_key(qs_dtype d, const void *p) {
-    if (d == QS_F64) { uint64_t u; memcpy(&u, p, 8); return key_of_float(u, 64, isnan(*(const double *)p)); }
-    if (d == QS_F32) { uint32_t u; memcpy(&u, p, 4); return key_of_float(u, 32, isnan(*(const float *)p)); }
-    if (d == QS_U64) return *(const uint64_t *)p;
-    if (d == QS_I64) return (uint64_t)*(const int64_t *)p ^ 1ull << 63;
-    if (qdtype_is_real(d)) { float x = (float)qdtype_get(d, p); return qstats_key(QS_F32, &x); }
-    return (uint64_t)((int64_t)qdtype_get(d, p) + (1ll << 32));
-}
-
-enum { SMALL_SORT = 64 };
-
-static void insertion_sort(SortItem *x, size_t n) {
-    for (size_t i = 1; i < n; i++) {
-        SortItem v = x[i];
-        size_t j = i;
-        for (; j > 0 && x[j - 1].key > v.key; j--) x[j] = x[j - 1];
-        x[j] = v;
-    }
-}
-
-/* Digits that all keys share are skipped. */
-SortItem *qstats_sort_items(SortItem *x, SortItem *spare, size_t n) {
-    if (n <= SMALL_SORT) return insertion_sort(x, n), x;
-    for (int shift = 0; shift < 64; shift += 8) {
-        size_t count[257] = {0};
-        for (size_t i = 0; i < n; i++) count[(x[i].key >> shift & 255) + 1]++;
-        if (count[(x[0].key >> shift & 255) + 1] == n) continue;
-        for (int i = 1; i < 257; i++) count[i] += count[i - 1];
-        for (size_t i = 0; i < n; i++) spare[count[x[i].key >> shift & 255]++] = x[i];
-        SortItem *t = x;
-        x = spare, spare = t;
-    }
-    return x;
-}
-
-static void sort_line(const char *src, char *dst, double *index, const ArrayLines *l, qs_dtype d, bool down, SortItem *items) {
-    size_t size = qdtype_size(d), n = l->n;
-    uint64_t nan = d == QS_F64 ? UINT64_MAX : UINT32_MAX;
-    bool real = qdtype_is_real(d);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t k = qstats_key(d, src + i * l->inner * size);
-        items[i] = (SortItem){down && !(real && k == nan) ? ~k & (real && d != QS_F64 ? UINT32_MAX : UINT64_MAX) : k, i};
-    }
-    const SortItem *sorted = qstats_sort_items(items, items + n, n);
-    for (size_t i = 0; i < n; i++) {
-        memcpy(dst + i * l->inner * size, src + sorted[i].at * l->inner * size, size);
-        if (index) index[i * l->inner] = (double)sorted[i].at;
-    }
-}
-
-/* sort(x), sort(x, dim), sort(x, "descend"), sort(x, dim, "descend"); the second result holds the old positions. */
-qs_status qstats_sort(qs_vm *vm, qs_call_args *c) {
-    Array *a, *r;
-    const void *p;
-    void *q;
-    bool down = false;
-    int dim = -1;
-    for (int i = 1; i < c->nin; i++) {
-        const char *mode;
-        if (c->in[i].kind != QS_STRING) { TRY(qarg_dim(vm, "sort", c->in[i], &dim)); continue; }
-        TRY(qarg_string(vm, "sort", "mode", c->in[i], &mode, NULL));
-        down = !strcmp(mode, "descend");
-        if (!down && strcmp(mode, "ascend"))
-            return qs_fail(vm, QS_EVALUE, "sort: mode must be \"ascend\" or \"descend\", got \"%s\"", mode);
-    }
-    if (c->in[0].kind == QS_CELL) return qsets_sort(vm, c, down);
-    TRY(qarg_array(vm, c, 0, "sort", "x", &a));
-    qs_dtype d = (qs_dtype)a->dtype;
-    if (qdtype_is_complex(d)) return qarg_wrong(vm, "sort", "x", "real", c->in[0]);
-    TRY(qarg_packed(vm, c, 0, "sort", "x", d, &a, &p));
-    if (dim < 0) dim = qstats_main_dim(a);
-    TRY(qarg_result(vm, c, 0, d, a->rank, a->dims, &r, &q));
-    ArrayLines l = qstats_lines(a, dim);
-    Ctx *ctx = qvm_ctx(vm);
-    size_t bytes = 2 * l.n * sizeof(SortItem), nindex = c->nout > 1 ? a->count * sizeof(double) : 0;
-    SortItem *items = qmem_try(ctx, bytes);
-    double *index = nindex ? qmem_try(ctx, nindex) : NULL;
-    qs_status s =
-        items && (index || !nindex) ? QS_OK : qs_fail(vm, QS_ENOMEM, "sort: no memory for %zu elements", a->count);
-    for (size_t k = 0, size = qdtype_size(d); s == QS_OK && l.n && k < l.outer * l.inner; k++) {
-        size_t at = qstats_line_at(&l, k);
-        sort_line((const char *)p + at * size, (char *)q + at * size, index ? index + at : NULL, &l, d, down, items);
-    }
-    if (s == QS_OK && c->nout > 1) s = qarg_exact(vm, index, a->rank, a->dims, &c->out[1]);
-    if (items) qmem_try_free(ctx, items, bytes);
-    if (index) qmem_try_free(ctx, index, nindex);
-    return s;
-}
-
 /* -- search -------------------------------------------------------------------------------------------------------- */
 /* The rows of positions of true elements, in order; `at` counts the position of the line of last indices being read. */
 #define POSITIONS(T)                                                                                                   \
-    static void positions_##T(const uint8_t *x, size_t count, int rank, const int64_t *dims, T *row) {                 \
+    static void positions_##T(const uint8_t *x, size_t count, int rank, const int64_t *dims, T *row, const T *end) {   \
         int64_t at[QS_MAX_RANK] = {0}, n = dims[rank - 1];                                                             \
-        for (size_t i = 0; i < count; i += (size_t)n) {                                                                \
-            for (int64_t j = 0; j < n; j++) {                                                                          \
-                if (!x[i + (size_t)j]) continue;                                                                       \
-                for (int d = 0; d < rank - 1; d++) *row++ = (T)at[d];                                                  \
-                *row++ = (T)j;                                                                                         \
+        for (size_t i = 0; i < count && row < end; i += (size_t)n) {                                                   \
+            T *first = row;                                                                                            \
+            for (int64_t j = 0; j < n && row < end; j++) { /* written in any case, kept where x is true */             \
+                row[rank - 1] = (T)j;                                                                                  \
+                row += x[i + (size_t)j] ? rank : 0;                                                                    \
             }                                                                                                          \
+            for (; first < row; first += rank)                                                                         \
+                for (int d = 0; d < rank - 1; d++) first[d] = (T)at[d];                                                \
             for (int d = rank - 2; d >= 0 && ++at[d] == dims[d]; d--) at[d] = 0;                                       \
         }                                                                                                              \
     }
@@ -256,8 +192,8 @@ qs_status qstats_find(qs_vm *vm, qs_call_args *c) {
     for (size_t i = 0; i < a->count; i++) n += x[i];
     qs_dtype d = position_type(vm, rank, dims);
     TRY(qarg_result(vm, c, 0, d, 2, (int64_t[]){n, rank}, &r, &q));
-    if (d == QS_F32) positions_float(x, a->count, rank, dims, q);
-    else positions_double(x, a->count, rank, dims, q);
+    if (d == QS_F32) positions_float(x, a->count, rank, dims, q, (float *)q + n * rank);
+    else positions_double(x, a->count, rank, dims, q, (double *)q + n * rank);
     return QS_OK;
 }
 

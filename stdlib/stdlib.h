@@ -96,10 +96,22 @@ static inline size_t qstats_line_at(const ArrayLines *l, size_t k) {
 /* The extents of a with dimension `dim` replaced; the rank. */
 int qstats_with_dim(const Array *a, int dim, int64_t n, int64_t dims[QS_MAX_RANK]);
 
+/* -- sort.c: stable; NaN last either way; -0 equals 0 -------------------------------------------------------------- */
+/* Sorts each line of src into dst, which may be the same: then zeros lose their signs.  index: the old positions in the
+ * line, laid out as dst; NULL when they are not wanted. */
+qs_status qsort_lines(qs_vm *vm, const char *fn, qs_dtype d, const ArrayLines *l, bool down, const void *src, void *dst,
+                      double *index);
+/* In place, ascending, on the calling thread; spare: room for n more. */
+void qsort_doubles(double *x, size_t n, double *spare);
+/* Drops repetitions of sorted elements; how many are left. */
+size_t qsort_distinct(qs_dtype d, void *x, size_t n);
+qs_status qsort_unique(qs_vm *vm, qs_call_args *c); /* of real numbers, without positions */
+
 typedef struct { uint64_t key; size_t at; } SortItem;
-uint64_t qstats_key(qs_dtype d, const void *p); /* of a real element: its unsigned order is that of the numbers */
-/* Sorts n items by key, stable; `spare` has room for n.  Gives the array of the two that holds the result. */
-SortItem *qstats_sort_items(SortItem *x, SortItem *spare, size_t n);
+/* Items of n real elements of x, numbered from `first`: the unsigned order of keys is that of the numbers. */
+void qsort_items(qs_dtype d, const void *x, size_t n, size_t first, SortItem *items);
+/* Sorts n items by key; `spare` has room for n.  Gives the array of the two that holds the result. */
+SortItem *qsort_by_key(SortItem *x, SortItem *spare, size_t n);
 qs_status qsets_sort(qs_vm *vm, qs_call_args *c, bool down); /* sort of a cell of strings */
 
 /* -- sampled.c ----------------------------------------------------------------------------------------------------- */

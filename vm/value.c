@@ -1,5 +1,6 @@
 /* value.c -- questions about any value: its type, whether it fits an annotation, truth, equality, construction. */
 #include "vm/array.h"
+#include "vm/loops.h"
 
 #include <string.h>
 
@@ -334,12 +335,26 @@ static bool element_equal(qs_vm *vm, Array *a, Array *b, size_t i) {
     return same;
 }
 
+/* Numbers side by side; NaN equals nothing. */
+static bool runs_equal(qs_dtype d, const char *p, const char *q, size_t n) {
+    uint8_t differ[1024];
+    Loop *compare = qloop_get(LOOP_NE, d, LOOP_VV);
+    for (size_t at = 0, m; at < n; at += m) {
+        m = n - at < sizeof differ ? n - at : sizeof differ;
+        compare(m, p + at * qdtype_size(d), q + at * qdtype_size(d), differ);
+        if (memchr(differ, 1, m)) return false;
+    }
+    return true;
+}
+
 static bool arrays_equal(qs_vm *vm, Array *a, Array *b) {
     const void *p, *q;
+    qs_dtype d = (qs_dtype)a->dtype;
     if (!qarr_same_shape(a, b)) return false;
-    if (a->dtype == b->dtype && a->dtype <= QS_U64 && a->contiguous && b->contiguous)
-        return qarr_read(vm, a, &p) == QS_OK && qarr_read(vm, b, &q) == QS_OK &&
-               memcmp(p, q, a->count * qdtype_size((qs_dtype)a->dtype)) == 0;
+    if (d == b->dtype && a->contiguous && b->contiguous && d != QS_F16 && d != QS_BF16) {
+        if (qarr_read(vm, a, &p) != QS_OK || qarr_read(vm, b, &q) != QS_OK) return false;
+        return d <= QS_U64 ? memcmp(p, q, a->count * qdtype_size(d)) == 0 : runs_equal(d, p, q, a->count);
+    }
     for (size_t i = 0; i < a->count; i++)
         if (!element_equal(vm, a, b, i)) return false;
     return true;

@@ -1,0 +1,129 @@
+/* Sorting: every dtype, length, direction and number of threads, against the C library's; order of equal elements. */
+#include "stdlib/stdlib.h"
+#include "tests/unit/machine.h"
+#include "vm/base/dtype.h"
+
+#include <math.h>
+
+static uint64_t seed = 5;
+static uint64_t draw(void) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return seed >> 11 ^ seed >> 40;
+}
+
+typedef enum { ANY_BITS, SMALL_NUMBERS, NEAR_ONE, KINDS } Kind;
+
+/* Bit patterns of all sorts (NaN, infinities, denormals, both zeros); few values; values that differ in the last bits,
+ * which insertion cannot end, beside one far away. */
+static void fill(qs_dtype d, Kind kind, char *x, size_t n) {
+    size_t size = qdtype_size(d);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits = draw();
+        if (d == QS_B1) bits &= 1;
+        memcpy(x + i * size, &bits, size);
+        if (kind == SMALL_NUMBERS) qdtype_put(d, x + i * size, (double)(draw() % 7) - (i % 3 ? 0 : 3));
+        if (kind == SMALL_NUMBERS && i % 11 == 0 && d >= QS_F16) qdtype_put(d, x + i * size, i % 2 ? -0.0 : 0.0);
+        if (kind == NEAR_ONE) qdtype_put(d, x + i * size, i == n / 2 ? -1e30 : 1 + (double)(draw() % 4096) * 0x1p-50);
+    }
+}
+
+static qs_dtype dtype;
+static bool down;
+static const char *base;
+
+static int in_order(const void *a, const void *b) { /* of positions; equal ones by position */
+    size_t i = *(const size_t *)a, k = *(const size_t *)b, size = qdtype_size(dtype);
+    const char *p = base + i * size, *q = base + k * size;
+    double x = qdtype_get(dtype, p), y = qdtype_get(dtype, q);
+    if (isnan(x) || isnan(y)) return isnan(x) != isnan(y) ? isnan(x) - isnan(y) : (i > k) - (i < k);
+    int order = (x > y) - (x < y);
+    if (dtype == QS_I64) order = (*(const int64_t *)(const void *)p > *(const int64_t *)(const void *)q) -
+                                 (*(const int64_t *)(const void *)p < *(const int64_t *)(const void *)q);
+    if (dtype == QS_U64) order = (*(const uint64_t *)(const void *)p > *(const uint64_t *)(const void *)q) -
+                                 (*(const uint64_t *)(const void *)p < *(const uint64_t *)(const void *)q);
+    if (down) order = -order;
+    return order ? order : (i > k) - (i < k);
+}
+
+static bool same_element(const char *p, const char *q) {
+    double x = qdtype_get(dtype, p), y = qdtype_get(dtype, q);
+    return (isnan(x) && isnan(y)) || !memcmp(p, q, qdtype_size(dtype));
+}
+
+static void check_line(qs_vm *vm, qs_dtype d, Kind kind, size_t n, bool descend) {
+    size_t size = qdtype_size(d), *want = malloc(n * sizeof *want);
+    char *x = malloc(n * size), *y = malloc(n * size), *z = malloc(n * size);
+    double *index = malloc(n * sizeof *index);
+    ArrayLines one = {1, n, 1};
+    fill(d, kind, x, n);
+    dtype = d, down = descend, base = x;
+    for (size_t i = 0; i < n; i++) want[i] = i;
+    qsort(want, n, sizeof *want, in_order);
+    CHECK(qsort_lines(vm, "sort", d, &one, descend, x, y, NULL) == QS_OK);
+    CHECK(qsort_lines(vm, "sort", d, &one, descend, x, z, index) == QS_OK);
+    bool values = true, places = true;
+    for (size_t i = 0; i < n; i++) {
+        values = values && same_element(y + i * size, x + want[i] * size) && !memcmp(y + i * size, z + i * size, size);
+        places = places && index[i] == (double)want[i];
+    }
+    CHECK(values && places);
+    free(want), free(x), free(y), free(z), free(index);
+}
+
+/* Lines across an array are those that are sorted one by one. */
+static void check_lines(qs_vm *vm) {
+    enum { OUTER = 3, N = 700, INNER = 20, COUNT = OUTER * N * INNER };
+    static float x[COUNT], y[COUNT], line[N], want[N];
+    static double index[COUNT];
+    ArrayLines all = {OUTER, N, INNER}, one = {1, N, 1};
+    for (size_t i = 0; i < COUNT; i++) x[i] = (float)(draw() % 1000);
+    CHECK(qsort_lines(vm, "sort", QS_F32, &all, true, x, y, index) == QS_OK);
+    bool ok = true;
+    for (size_t k = 0; k < OUTER * INNER; k++) {
+        size_t at = qstats_line_at(&all, k);
+        for (size_t i = 0; i < N; i++) line[i] = x[at + i * INNER];
+        CHECK(qsort_lines(vm, "sort", QS_F32, &one, true, line, want, NULL) == QS_OK);
+        for (size_t i = 0; i < N; i++)
+            ok = ok && y[at + i * INNER] == want[i] && line[(size_t)index[at + i * INNER]] == want[i];
+    }
+    CHECK(ok);
+}
+
+static void check_distinct(void) {
+    double x[] = {-2, -2, -0.0, 0, 1, NAN, NAN};
+    int8_t small[] = {-3, -3, 4};
+    CHECK(qsort_distinct(QS_F64, x, 7) == 4 && x[0] == -2 && x[1] == 0 && x[2] == 1 && isnan(x[3]));
+    CHECK(qsort_distinct(QS_I8, small, 3) == 2 && small[1] == 4 && qsort_distinct(QS_F32, x, 0) == 0);
+}
+
+static void check_items(void) {
+    SortItem items[400], spare[400];
+    float x[400];
+    for (size_t i = 0; i < 400; i++) x[i] = (float)(draw() % 50) - 20;
+    qsort_items(QS_F32, x, 200, 0, items), qsort_items(QS_F32, x + 200, 200, 200, items + 200);
+    const SortItem *sorted = qsort_by_key(items, spare, 400);
+    bool ok = true;
+    for (size_t i = 1; i < 400; i++) {
+        size_t a = sorted[i - 1].at, b = sorted[i].at;
+        ok = ok && (x[a] < x[b] || (x[a] == x[b] && a < b));
+    }
+    CHECK(ok);
+}
+
+int main(void) {
+    static const size_t lengths[] = {1, 2, 3, 63, 64, 65, 1000, 9000, 200001};
+    for (int threads = 1; threads <= 3; threads += 2) {
+        qs_vm *vm = machine_open();
+        qvm_ctx(vm)->nthreads = threads;
+        for (qs_dtype d = QS_B1; d <= QS_F64; d++)
+            for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+                for (int kind = 0; kind < KINDS; kind++) check_line(vm, d, (Kind)kind, lengths[i], kind == 1);
+        check_line(vm, QS_F32, ANY_BITS, 5000, true);
+        check_line(vm, QS_F64, ANY_BITS, 150000, true);
+        check_lines(vm);
+        machine_close(vm);
+    }
+    check_distinct();
+    check_items();
+    return check_done();
+}
