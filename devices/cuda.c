@@ -34,7 +34,7 @@ enum { /* names of the interface, without CUDA_ and CU_ */
 };
 static const unsigned STREAM_DEFAULT = 0;
 
-enum { STAGES = 2, STAGE_BYTES = 4 << 20, OLDEST = 70 /* compute capability */ };
+enum { STAGES = 2, STAGE_BYTES = 4 << 20 };
 static const int64_t GRID_MAX = INT32_MAX; /* blocks in one launch */
 
 typedef struct { char *host; void *done; bool busy; } Stage; /* busy: the device may still use it, until `done` */
@@ -154,14 +154,11 @@ static int attribute(Device *d, int what) {
     return state(d)->f.DeviceGetAttribute(&v, what, state(d)->device) == SUCCESS ? v : 0;
 }
 
-/* Code is made for the newest target that every LLVM we take knows; it runs on all devices from there on. */
 static qs_status choose_target(Device *d) {
-    static const int targets[] = {90, 89, 87, 86, 80, 75, 72, OLDEST};
-    int has = attribute(d, DEVICE_MAJOR) * 10 + attribute(d, DEVICE_MINOR);
-    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
-        if (targets[i] <= has) return snprintf(d->arch, sizeof d->arch, "sm_%d", targets[i]), QS_OK;
-    return qerr_set(d->ctx, QS_EDEVICE, "%s: its compute capability is %d.%d; %d.%d or more is needed", d->name,
-                    has / 10, has % 10, OLDEST / 10, OLDEST % 10);
+    int has = attribute(d, DEVICE_MAJOR) * 10 + attribute(d, DEVICE_MINOR), target = qptx_target(has);
+    if (target) return snprintf(d->arch, sizeof d->arch, "sm_%d", target), QS_OK;
+    return qerr_set(d->ctx, QS_EDEVICE, "%s: its compute capability is %d.%d; 7.0 or more is needed", d->name, has / 10,
+                    has % 10);
 }
 
 static qs_status describe(Device *d, int ordinal, int count) {
@@ -171,7 +168,7 @@ static qs_status describe(Device *d, int ordinal, int count) {
     if (count > 1) snprintf(d->name, sizeof d->name, "%s (cuda:%d)", name, ordinal);
     else snprintf(d->name, sizeof d->name, "%s", name);
     TRY(CALL(d, DeviceTotalMem, &d->total_memory, state(d)->device));
-    d->max_block = attribute(d, DEVICE_MAX_THREADS);
+    d->max_block = attribute(d, DEVICE_MAX_THREADS), d->wide = true;
     return choose_target(d);
 }
 

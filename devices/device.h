@@ -70,6 +70,7 @@ struct Device {
     size_t total_memory;       /* bytes; 0 unknown */
     size_t limit;              /* bytes that arrays may occupy; 0 no limit but the device's own */
     int32_t max_block;         /* work items in a block */
+    bool wide;                 /* thousands of positions run at once, neighbours best read neighbours: a GPU */
     const Flag *stop;          /* the machine's interrupt flag */
     void *state;               /* of the backend */
     struct Heap *heap;         /* devices/heap.c: freed blocks kept for reuse; NULL until the first block */

@@ -2,6 +2,7 @@
 #include "devices/llvm.h"
 
 #include <dlfcn.h>
+#include <glob.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,18 +187,27 @@ static qs_status parse(Job *j, const LlvmTarget *t, const char *ir, size_t n) {
 }
 
 /* -- mathematical functions of NVIDIA devices: bitcode that comes with the CUDA toolkit ------------------------- */
+/* With the toolkit, or with what Python packages bring: CUDA's compiler, Triton (a part of PyTorch), Warp. */
 static bool find_libdevice(char *path, size_t n) {
-    static const char *const places[] = {"/usr/local/cuda/nvvm/libdevice", "/usr/lib/nvidia-cuda-toolkit/libdevice",
-                                         "/usr/lib/cuda/nvvm/libdevice", "/opt/cuda/nvvm/libdevice"};
-    static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *home = getenv(variables[i]);
-        if (home && snprintf(path, n, "%s/nvvm/libdevice/libdevice.10.bc", home) < (int)n && !access(path, R_OK))
-            return true;
-    }
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (snprintf(path, n, "%s/libdevice.10.bc", places[i]) < (int)n && !access(path, R_OK)) return true;
-    return false;
+    static const char *const folders[] = {
+        "%s/nvvm/libdevice", "%s/lib/python3*/site-packages/nvidia/*/nvvm/libdevice",
+        "%s/lib/python3*/site-packages/triton/backends/nvidia/lib",
+        "%s/lib/python3*/site-packages/warp/native/libdevice"};
+    const char *homes[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda", "/usr/lib/cuda", "/opt/cuda",
+                           getenv("VIRTUAL_ENV"), getenv("CONDA_PREFIX"), "/usr/local"};
+    for (size_t h = 0; h < sizeof homes / sizeof *homes; h++)
+        for (size_t i = 0; homes[h] && i < sizeof folders / sizeof *folders; i++) {
+            char pattern[1024];
+            glob_t found;
+            int len = snprintf(pattern, sizeof pattern, folders[i], homes[h]);
+            if (len < 0 || (size_t)len + 20 > sizeof pattern) continue;
+            strcat(pattern, "/libdevice.10.bc");
+            if (glob(pattern, 0, NULL, &found)) continue;
+            int wrote = snprintf(path, n, "%s", found.gl_pathv[0]);
+            globfree(&found);
+            if (wrote > 0 && (size_t)wrote < n && !access(path, R_OK)) return true;
+        }
+    return snprintf(path, n, "/usr/lib/nvidia-cuda-toolkit/libdevice/libdevice.10.bc") > 0 && !access(path, R_OK);
 }
 
 /* The name of a function of libdevice that the module calls, or NULL. */
@@ -231,8 +241,8 @@ static qs_status link_libdevice(Job *j, const LlvmTarget *t) {
     if (!find_libdevice(path, sizeof path))
         return qerr_set(
             j->ctx, QS_EDEVICE,
-            "%s for an NVIDIA device needs libdevice.10.bc of the CUDA toolkit: install it, or name the toolkit's "
-            "folder in CUDA_HOME",
+            "%s for an NVIDIA device needs libdevice.10.bc, which comes with the CUDA toolkit: install it, or name its "
+            "folder in CUDA_HOME, or pip install nvidia-cuda-nvcc",
             wanted + 5);
     if (f->CreateMemoryBufferWithContentsOfFile(path, &buffer, &j->message))
         return failed(j, "read libdevice for", j->message);

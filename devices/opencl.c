@@ -25,11 +25,11 @@ typedef struct {
 
 enum { /* names of the standard, without CL_ */
     SUCCESS = 0, ALLOCATION_FAILURE = -4, OUT_OF_HOST_MEMORY = -6, INVALID_BUFFER_SIZE = -61,
-    PLATFORM_NAME = 0x0902, DEVICE_MAX_WORK_GROUP_SIZE = 0x1004, DEVICE_MAX_WORK_ITEM_SIZES = 0x1005,
+    PLATFORM_NAME = 0x0902, DEVICE_TYPE = 0x1000, DEVICE_MAX_WORK_GROUP_SIZE = 0x1004, DEVICE_MAX_WORK_ITEM_SIZES = 0x1005,
     DEVICE_SINGLE_FP_CONFIG = 0x101B, DEVICE_GLOBAL_MEM_SIZE = 0x101F, DEVICE_AVAILABLE = 0x1027,
     DEVICE_COMPILER_AVAILABLE = 0x1028, DEVICE_NAME = 0x102B, DEVICE_EXTENSIONS = 0x1030,
     DEVICE_DOUBLE_FP_CONFIG = 0x1032, PROGRAM_BUILD_LOG = 0x1183, KERNEL_WORK_GROUP_SIZE = 0x11B0,
-    CORRECTLY_ROUNDED_DIVIDE_SQRT = 1 << 7, MEM_READ_WRITE = 1
+    CORRECTLY_ROUNDED_DIVIDE_SQRT = 1 << 7, MEM_READ_WRITE = 1, TYPE_GPU = 1 << 2
 };
 static const cl_bits ALL_DEVICES = 0xFFFFFFFF;
 
@@ -152,6 +152,7 @@ static void describe(Device *d) {
     s->f.GetDeviceInfo(s->id, DEVICE_MAX_WORK_ITEM_SIZES, sizeof items, items, NULL);
     memcpy(s->max_items, items, sizeof s->max_items);
     d->total_memory = (size_t)device_bits(s, DEVICE_GLOBAL_MEM_SIZE);
+    d->wide = device_bits(s, DEVICE_TYPE) & TYPE_GPU;
     d->max_block = group < 1024 ? (int32_t)group : 1024;
     s->fp64 = device_bits(s, DEVICE_DOUBLE_FP_CONFIG) != 0;
     s->atom64 = has_extension(d, "cl_khr_int64_base_atomics");

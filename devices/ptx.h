@@ -22,6 +22,15 @@ enum { PTX_FAULT, PTX_FIRST, PTX_DOMAIN };
 enum { PTX_SLOTS = 512 };          /* 4096 bytes: what every driver and target takes */
 enum { PTX_STATIC_SHARED = 49152 }; /* bytes; what goes beyond is given with the launch */
 
+/* The newest target that code is made for, for a device of this compute capability (90: 9.0); 0: too old.  The list is
+ * what every LLVM that we take knows; code for one runs on all devices from there on. */
+static inline int qptx_target(int capability) {
+    static const int targets[] = {90, 89, 87, 86, 80, 75, 72, 70};
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+        if (targets[i] <= capability) return targets[i];
+    return 0;
+}
+
 typedef struct {
     bool serial, fault;
     unsigned shared;               /* bytes of shared memory that the launch provides */

@@ -58,6 +58,7 @@ static void keep_config(qs_vm *vm, const qs_config *c) {
     m->config.device = keep(vm, c->device);
     m->config.library_path = keep(vm, c->library_path);
     m->config.cache_dir = keep(vm, c->cache_dir);
+    m->config.compile_for = keep(vm, c->compile_for);
     m->line_buffered = !c->write && isatty(1);
 }
 

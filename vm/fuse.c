@@ -13,12 +13,12 @@
 
 /* Operator evaluations after which a region is compiled: about the time that compiling takes. */
 static const double worth_compiling = 4e6;
-enum { LEAVES = 16, CHUNKS = 64, CHUNK_LEAST = 16384 };
+enum { LEAVES = 16, CHUNKS = 64, CHUNK_LEAST = 16384, BLOCKS = 1024, PARTS = BLOCKS /* the larger of the two */ };
 
 typedef struct Variant { /* the region for one combination of leaf types */
     struct Variant *next;
     FuseLeafType types[LEAVES];
-    bool flat;
+    bool flat, grouped;
     int rank;
     FuseKernel kernel; /* func NULL: declined */
     Device *device;    /* that has `program` loaded */
@@ -115,22 +115,24 @@ static State *state_of(qs_vm *vm, FuseRegion *r) {
     return s;
 }
 
-static Variant *find_variant(const State *s, const Now *now) {
+static Variant *find_variant(const State *s, const Now *now, bool grouped) {
     for (Variant *v = s->variants; v; v = v->next)
-        if (v->flat == now->flat && (v->flat || v->rank == now->rank) &&
+        if (v->flat == now->flat && v->grouped == grouped && (v->flat || v->rank == now->rank) &&
             !memcmp(v->types, now->types, (size_t)now->n * sizeof *now->types))
             return v;
     return NULL;
 }
 
-static qs_status make_variant(qs_vm *vm, State *s, const Now *now, Variant **out) {
+static qs_status make_variant(qs_vm *vm, State *s, const Now *now, bool grouped, Variant **out) {
     Variant *v = *out = qmem_alloc(qvm_ctx(vm), sizeof *v);
     v->flat = now->flat;
     v->rank = now->rank;
+    v->grouped = grouped;
     memcpy(v->types, now->types, sizeof v->types);
     qarena_init(&v->arena, qvm_ctx(vm));
     v->next = s->variants;
     s->variants = v;
+    s->expr.grouped = grouped;
     return kfuse_build(qvm_ctx(vm), &v->arena, &s->expr, v->types, v->flat, v->rank, &v->kernel);
 }
 
@@ -211,6 +213,7 @@ static qs_status launch(qs_vm *vm, Device *d, Program *p, const Now *now, const 
         args[n].dims[k] = l->domain[k];
         args[n].strides[k] = k == l->rank - 1 ? stride : args[n].strides[k + 1] * l->domain[k + 1];
     }
+    if (chunk) args[n].dims[0] = result->dims[0];
     if (s == QS_OK) s = hold(vm, d, result, QS_WRITE, &args[n], held, &nheld);
     if (s == QS_OK) s = d->ops->launch(d, p, l, n + 1, args, NULL);
     while (nheld--) (void)qbuf_unlock(qvm_ctx(vm), held[nheld].buf, d, held[nheld].mode);
@@ -245,7 +248,7 @@ static qs_status merge_parts(qs_vm *vm, const State *st, const Variant *v, const
         *out = v->kernel.integral ? qs_int(sum) : qs_num((double)sum);
         return QS_OK;
     }
-    double x[CHUNKS];
+    double x[PARTS];
     for (size_t i = 0; i < parts->count; i++)
         x[i] = qdtype_get(v->kernel.dtype, (const char *)p + i * qdtype_size(v->kernel.dtype));
     for (size_t n = parts->count; n > 1; n = (n + 1) / 2)
@@ -254,12 +257,24 @@ static qs_status merge_parts(qs_vm *vm, const State *st, const Variant *v, const
     return QS_OK;
 }
 
+/* How the elements are shared out: *chunk, the positions of the launch, and the partial results they make. */
+static int64_t share_out(const Variant *v, size_t count, Launch *l, int64_t *chunk) {
+    int64_t n = (int64_t)count, nparts;
+    *l = (Launch){.rank = 1, .block = {v->grouped ? FUSE_GROUP : 1}};
+    if (v->grouped) {
+        nparts = (n - 1) / (8 * FUSE_GROUP) + 1; /* eight elements for a position before there is another block */
+        if (nparts > BLOCKS) nparts = BLOCKS;
+        l->domain[0] = *chunk = nparts * FUSE_GROUP;
+        return nparts;
+    }
+    *chunk = n / CHUNKS + 1 > CHUNK_LEAST ? n / CHUNKS + 1 : CHUNK_LEAST;
+    return l->domain[0] = (n + *chunk - 1) / *chunk;
+}
+
 static qs_status run_reduction(qs_vm *vm, Device *d, Program *p, const State *st, const Variant *v, const Now *now,
                                qs_value *out) {
-    int64_t chunk = (int64_t)(now->count / CHUNKS + 1);
-    if (chunk < CHUNK_LEAST) chunk = CHUNK_LEAST;
-    int64_t nparts = ((int64_t)now->count + chunk - 1) / chunk;
-    Launch l = {.rank = 1, .domain = {nparts}, .block = {1}};
+    Launch l;
+    int64_t chunk, nparts = share_out(v, now->count, &l, &chunk);
     Array *parts;
     TRY(qarr_new_raw(vm, v->kernel.dtype, 1, &nparts, false, &parts));
     qs_status s = launch(vm, d, p, now, &l, chunk, parts);
@@ -277,16 +292,28 @@ static qs_status give_up(qs_vm *vm, Variant *v) {
     return QS_OK;
 }
 
+/* For the cache: what a GPU would run of this expression. */
+static qs_status compile_ahead(qs_vm *vm, State *s, const Now *now) {
+    Variant *v;
+    bool grouped = s->expr.kind != FUSE_MAP;
+    if (!qvm(vm)->config.compile_for || find_variant(s, now, true)) return QS_OK;
+    TRY(make_variant(vm, s, now, true, &v));
+    return grouped && v->kernel.func ? qkspec_compile_ahead(vm, v->kernel.func) : QS_OK;
+}
+
 /* The kernel for the leaves as they are now, loaded; *program NULL: not worth it, or declined. */
 static qs_status prepare(qs_vm *vm, State *s, const FuseRegion *r, const Now *now, Device **d, Variant **v,
                          Program **program) {
     *program = NULL;
     s->work += (double)now->count * (r->nops + 1);
-    *v = find_variant(s, now);
-    if (!*v && s->work < worth_compiling) return QS_OK;
+    if (!s->variants && s->work < worth_compiling && !qvm(vm)->config.compile_for) return QS_OK;
     if (qkdevice_current(vm, d) != QS_OK) return give_up(vm, NULL);
     if ((*d)->ops->code == CODE_KIR) return QS_OK; /* the evaluator is slower than the loops */
-    if (!*v && make_variant(vm, s, now, v) != QS_OK) return give_up(vm, *v);
+    bool grouped = (*d)->wide && s->expr.kind != FUSE_MAP;
+    *v = find_variant(s, now, grouped);
+    if (!*v && s->work < worth_compiling && !qvm(vm)->config.compile_for) return QS_OK;
+    if (compile_ahead(vm, s, now) != QS_OK) return give_up(vm, NULL);
+    if (!*v && make_variant(vm, s, now, grouped, v) != QS_OK) return give_up(vm, *v);
     if (!(*v)->kernel.func) return QS_OK;
     if (load(vm, *v, *d) != QS_OK) return give_up(vm, *v);
     *program = (*v)->program;

@@ -386,12 +386,18 @@ void qkrn_dump(qs_vm *vm, Text *out) {
     for (const Spec *s = k ? k->first : NULL; s; s = s->newer) kir_print(s->func, out);
 }
 
+void qkrn_dump_ahead(qs_vm *vm, Text *out) {
+    const KernelCache *k = qvm(vm)->kernels;
+    if (k && k->ahead.len) qtext_add(out, k->ahead.s, k->ahead.len);
+}
+
 void qkrn_close(qs_vm *vm) {
     Ctx *c = qvm_ctx(vm);
     KernelCache *k = qvm(vm)->kernels;
     for (Spec *s = k ? k->first : NULL, *next; s; s = next) next = s->newer, qkspec_free(vm, s);
     while (k && k->loaded) k->loaded->users = 1, qkspec_release(vm, k->loaded->program);
     if (k && k->compiler) kcompile_close(k->compiler);
+    if (k) qtext_free(&k->ahead);
     if (k) qmem_free(c, k->entries, k->cap * sizeof *k->entries), qmem_free(c, k, sizeof *k);
     qvm(vm)->kernels = NULL;
     qkdevice_close(vm);

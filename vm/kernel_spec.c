@@ -3,6 +3,7 @@
 #include "vm/module.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* -- signatures -------------------------------------------------------------------------------------------------- */
@@ -467,7 +468,9 @@ void qkspec_free(qs_vm *vm, Spec *s) {
 
 KernelCache *qkspec_cache(qs_vm *vm) {
     Machine *m = qvm(vm);
-    if (!m->kernels) m->kernels = qmem_alloc(&m->base, sizeof *m->kernels);
+    if (m->kernels) return m->kernels;
+    m->kernels = qmem_alloc(&m->base, sizeof *m->kernels);
+    qtext_init(&m->kernels->ahead, &m->base);
     return m->kernels;
 }
 
@@ -485,15 +488,30 @@ static void remember(qs_vm *vm, Device *d, uint64_t hash, Program *p) {
     qvm(vm)->kernels->loaded = l;
 }
 
+qs_status qkspec_compile_ahead(qs_vm *vm, const KFunc *f) {
+    KernelCache *k = qkspec_cache(vm);
+    Device target = {.ops = &qdev_cuda_ops, .ctx = qvm_ctx(vm)};
+    Code code;
+    if (!qvm(vm)->config.compile_for) return QS_OK;
+    if (!k->compiler) k->compiler = kcompile_open(qvm_ctx(vm), qvm(vm)->config.cache_dir);
+    snprintf(target.arch, sizeof target.arch, "%s", qvm(vm)->config.compile_for);
+    TRY(kcompile(k->compiler, f, &target, &code));
+    qtext_add(&k->ahead, code.bytes, code.n);
+    kcompile_free(k->compiler, &code);
+    return QS_OK;
+}
+
 qs_status qkspec_program(qs_vm *vm, const KFunc *f, Device *d, Program **out) {
     KernelCache *k = qkspec_cache(vm);
     Code code;
     Loaded *known = find_loaded(k, d, f->hash);
     if (known) return known->users++, *out = known->program, QS_OK;
     if (!k->compiler) k->compiler = kcompile_open(qvm_ctx(vm), qvm(vm)->config.cache_dir);
+    TRY(qkspec_compile_ahead(vm, f));
     TRY(kcompile(k->compiler, f, d, &code));
     qs_status status = d->ops->load(d, &code, out);
     kcompile_free(k->compiler, &code);
+    if (status != QS_OK && f->src) qerr_place(qvm_ctx(vm), (Where){f->src, f->ins[1].pos});
     if (status == QS_OK) remember(vm, d, f->hash, *out);
     return status;
 }

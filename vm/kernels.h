@@ -53,6 +53,7 @@ typedef struct KernelCache {
     Spec *first, *last;
     Loaded *loaded;
     KCompiler *compiler;
+    Text ahead; /* what was made for config.compile_for, for --dump ptx */
 } KernelCache;
 
 typedef struct { /* what is launched */
@@ -77,6 +78,8 @@ void qkspec_free(qs_vm *vm, Spec *s);
  * matched by a release, or when the machine closes. */
 qs_status qkspec_program(qs_vm *vm, const KFunc *f, Device *d, Program **out);
 void qkspec_release(qs_vm *vm, Program *p);
+/* The same code for config.compile_for, so that the cache has it; nothing when there is none. */
+qs_status qkspec_compile_ahead(qs_vm *vm, const KFunc *f);
 qs_status qkspec_load(qs_vm *vm, Spec *s, Device *d);
 
 /* -- kernel_device.c --------------------------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
 /* qrun.c -- the command: runs a file, an expression, or the prompt. */
+#include "devices/ptx.h"
 #include "vm/kernel.h"
 #include "vm/prompt.h"
 
@@ -20,7 +21,8 @@ static const char usage[] =
     "  --threads N          worker threads of the cpu device\n"
     "  --checked            an access outside an array in a kernel is an error\n"
     "  --memory-limit N     bytes of memory to use on a device: 500M, 4G\n"
-    "  --dump WHAT          print instead of run: ast, bytecode; after the run: kir\n"
+    "  --compile-for sm_90  make the kernels for such an NVIDIA device, too, and keep them in the cache\n"
+    "  --dump WHAT          print instead of run: ast, bytecode; after the run: kir, ptx (of --compile-for)\n"
     "  --devices            list the devices\n"
     "  --has WHAT           exit 0 when it is there: ref, cpu, opencl, png, jpeg, tiff, pcre2, zlib, lapack,\n"
     "                       python, or a module of it\n"
@@ -86,9 +88,15 @@ static int bytes_option(const char *s, size_t *out) {
     return 0;
 }
 
+static bool is_target(const char *s) {
+    int n = 0, end = 0;
+    return sscanf(s, "sm_%d%n", &n, &end) == 1 && !s[end] && n && qptx_target(n) == n;
+}
+
 static int option_with_value(Options *o, int argc, char **argv, int *i) {
-    static const char *const names[] = {"--device", "--precision", "--threads", "--dump", "--has", "--memory-limit"};
-    for (int k = 0; k < 6; k++) {
+    static const char *const names[] = {"--device", "--precision", "--threads", "--dump", "--has", "--memory-limit",
+                                        "--compile-for"};
+    for (int k = 0; k < 7; k++) {
         if (!takes_value(argv[*i], names[k])) continue;
         const char *v = value_of(names[k], argc, argv, i);
         if (!v) return wrong(names[k], " needs a value");
@@ -99,6 +107,8 @@ static int option_with_value(Options *o, int argc, char **argv, int *i) {
             (number_option(v, &o->config.precision) || (o->config.precision != 32 && o->config.precision != 64)))
             return wrong("--precision must be 32 or 64, got ", v);
         if (k == 2 && number_option(v, &o->config.threads)) return wrong("--threads must be a number, got ", v);
+        if (k == 6) o->config.compile_for = v;
+        if (k == 6 && !is_target(v)) return wrong("--compile-for takes sm_70 to sm_90, got ", v);
         if (k == 5 && bytes_option(v, &o->config.memory_limit))
             return wrong("--memory-limit must be a size like 500M, got ", v);
         return 0;
@@ -176,9 +186,11 @@ static int dump(qs_vm *vm, const Options *o) {
     Text t;
     qtext_init(&t, (Ctx *)vm);
     qs_status s;
-    if (strcmp(o->dump, "kir") == 0) {
+    if (strcmp(o->dump, "kir") == 0 || strcmp(o->dump, "ptx") == 0) {
         s = qs_run_file(vm, o->file);
-        qkrn_dump(vm, &t);
+        fflush(stdout);
+        if (o->dump[0] == 'p') qkrn_dump_ahead(vm, &t);
+        else qkrn_dump(vm, &t);
     } else {
         s = qprompt_dump(vm, o->file, o->dump, &t);
     }
@@ -191,7 +203,9 @@ static int run(qs_vm *vm, const Options *o) {
     if (o->list_devices) return list_devices(vm);
     if (o->dump) {
         bool known = strcmp(o->dump, "ast") == 0 || strcmp(o->dump, "bytecode") == 0 || strcmp(o->dump, "kir") == 0;
-        if (!known) return wrong("--dump takes ast, bytecode or kir, got ", o->dump);
+        bool ptx = strcmp(o->dump, "ptx") == 0;
+        if (ptx && !o->config.compile_for) return wrong("--dump ptx needs --compile-for", "");
+        if (!known && !ptx) return wrong("--dump takes ast, bytecode, kir or ptx, got ", o->dump);
         if (!o->file) return wrong("--dump needs a file", "");
         return dump(vm, o);
     }

@@ -106,6 +106,7 @@ typedef struct {
     int threads;                                      /* worker threads of the cpu device; 0 = all that we may use */
     bool checked;                                     /* out-of-range access in kernels is an error */
     int argc; char **argv;                            /* what args() returns to the script */
+    const char *compile_for;                          /* "sm_90": kernels are also made for that target, for the cache */
     void *ud;
 } qs_config;
 

@@ -289,45 +289,85 @@ static qs_dtype lane_dtype(FuseKind k, qs_dtype d) {
     return d >= QS_F16 || k == FUSE_MEAN ? QS_F64 : QS_I64;
 }
 
-/* partial[pos] = reduction over [pos*chunk, min(n, (pos+1)*chunk)); chunk and n are the last two parameters. */
+static KRef merge(Fuse *z, qs_dtype lane, KRef a, KRef b) {
+    static const KOp ops[] = {[FUSE_SUM] = K_ADD, [FUSE_MEAN] = K_ADD, [FUSE_MIN] = K_MIN, [FUSE_MAX] = K_MAX};
+    return kir_add(z->f, ops[z->e->kind], lane, KFLAG_REASSOC, a, b, 0, 0, 0);
+}
+
+/* The reduction of the elements first, first+step … last, in a LOCAL. */
+static KRef accumulate(Fuse *z, qs_dtype lane, KRef first, KRef last, KRef step) {
+    KFunc *f = z->f;
+    bool extreme = z->e->kind == FUSE_MIN || z->e->kind == FUSE_MAX;
+    KRef start = lane == QS_I64 ? kir_const_int(f, lane, 0, 0) : number(z, lane, extreme ? NAN : 0);
+    KRef acc = kir_add(f, K_LOCAL, lane, 0, start, 0, 0, 0, 0);
+    KRef k = kir_add(f, K_FOR, QS_I64, 0, first, last, step, 0, 0);
+    load_leaves(z, &k);
+    KRef x = cast(z, build(z, z->e->root).ref, lane);
+    KRef old = kir_add(f, K_GET, lane, 0, acc, 0, 0, 0, 0);
+    kir_add(f, K_SET, QS_B1, 0, acc, merge(z, lane, old, x), 0, 0, 0);
+    kir_add(f, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+    return acc;
+}
+
+/* The values that the positions of a block have, merged pairwise; the first position stores the result. */
+static void merge_block(Fuse *z, qs_dtype lane, int result, KRef acc) {
+    KFunc *f = z->f;
+    KRef shared = kir_add(f, K_SHARED, lane, 0, 0, 0, 0, FUSE_GROUP, 0);
+    KRef me = kir_add(f, K_BLKPOS, QS_I32, 0, 0, 0, 0, 0, 0);
+    kir_add(f, K_ASTORE, QS_B1, 0, shared, me, kir_add(f, K_GET, lane, 0, acc, 0, 0, 0, 0), 0, 0);
+    for (int half = FUSE_GROUP / 2; half; half /= 2) {
+        KRef distance = kir_const_int(f, QS_I32, half, 0);
+        kir_add(f, K_BARRIER, QS_B1, 0, 0, 0, 0, 0, 0);
+        kir_add(f, K_IF, QS_B1, 0, kir_add(f, K_LT, QS_B1, 0, me, distance, 0, 0, 0), 0, 0, 0, 0);
+        KRef mine = kir_add(f, K_ALOAD, lane, 0, shared, me, 0, 0, 0);
+        KRef other = kir_add(f, K_ALOAD, lane, 0, shared, kir_add(f, K_ADD, QS_I32, 0, me, distance, 0, 0, 0), 0, 0, 0);
+        kir_add(f, K_ASTORE, QS_B1, 0, shared, me, merge(z, lane, mine, other), 0, 0);
+        kir_add(f, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+    }
+    KRef zero = kir_const_int(f, QS_I32, 0, 0), block = kir_add(f, K_BLKIDX, QS_I32, 0, 0, 0, 0, 0, 0);
+    kir_add(f, K_IF, QS_B1, 0, kir_add(f, K_EQ, QS_B1, 0, me, zero, 0, 0, 0), 0, 0, 0, 0);
+    store(z, result, cast(z, block, QS_I64), kir_add(f, K_ALOAD, lane, 0, shared, zero, 0, 0, 0));
+    kir_add(f, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+}
+
+/* The dtype of the expression's elements, which is known after it was built: built and thrown away. */
+static bool element_dtype(Fuse *z, KRef index, qs_dtype *out) {
+    uint32_t mark = z->f->nins;
+    load_leaves(z, &index);
+    Val v = build(z, z->e->root);
+    z->f->nins = mark;
+    *out = v.dtype;
+    return v.ref && v.array;
+}
+
+/* The last two parameters are chunk and n.  By chunks: partial[pos] is the reduction over [pos*chunk,
+ * min(n, (pos+1)*chunk)).  Grouped: position pos takes pos, pos+chunk … below n, so that neighbours read neighbours. */
 static bool build_reduction(Fuse *z, FuseKernel *out) {
     KFunc *f = z->f;
     FuseKind kind = z->e->kind;
     KParam size = {.name = qstr_cname(z->c, "chunk"), .kind = KP_NUM, .dtype = QS_I64};
     int nleaves = z->e->nleaves;
+    qs_dtype d;
     kir_param(f, &size);
     size.name = qstr_cname(z->c, "n");
     kir_param(f, &size);
     KRef chunk = kir_add(f, K_PARAM, QS_I64, 0, 0, 0, 0, (uint64_t)nleaves, 0);
     KRef n = kir_add(f, K_PARAM, QS_I64, 0, 0, 0, 0, (uint64_t)nleaves + 1, 0);
     KRef pos = kir_add(f, K_POS, QS_I64, 0, 0, 0, 0, 0, 0), one = kir_const_int(f, QS_I64, 1, 0);
-    KRef first = op(z, K_MUL, pos, chunk), last = op(z, K_SUB, op(z, K_MIN, op(z, K_ADD, first, chunk), n), one);
-    /* The element type is known after the body is built, so a first build, thrown away, finds it. */
-    uint32_t mark = f->nins;
-    load_leaves(z, &first);
-    Val v = build(z, z->e->root);
-    if (!v.ref || !v.array || ((kind == FUSE_MIN || kind == FUSE_MAX) && v.dtype < QS_F32)) return false;
-    f->nins = mark;
-    qs_dtype lane = lane_dtype(kind, v.dtype);
-    if (v.dtype == QS_U64 && lane == QS_I64) return false;
+    if (!element_dtype(z, pos, &d) || ((kind == FUSE_MIN || kind == FUSE_MAX) && d < QS_F32)) return false;
+    qs_dtype lane = lane_dtype(kind, d);
+    if (d == QS_U64 && lane == QS_I64) return false;
     int result = add_result(z, lane, true);
-    KRef start =
-        lane == QS_I64 ? kir_const_int(f, lane, 0, 0) : number(z, lane, kind == FUSE_MIN || kind == FUSE_MAX ? NAN : 0);
-    KRef acc = kir_add(f, K_LOCAL, lane, 0, start, 0, 0, 0, 0);
-    KRef k = kir_add(f, K_FOR, QS_I64, 0, first, last, one, 0, 0);
-    load_leaves(z, &k);
-    v = build(z, z->e->root);
-    KRef old = kir_add(f, K_GET, lane, 0, acc, 0, 0, 0, 0), x = cast(z, v.ref, lane);
-    KRef sum = kir_add(f,
-                       kind == FUSE_MIN   ? K_MIN
-                       : kind == FUSE_MAX ? K_MAX
-                                          : K_ADD,
-                       lane, KFLAG_REASSOC, old, x, 0, 0, 0);
-    kir_add(f, K_SET, QS_B1, 0, acc, sum, 0, 0, 0);
-    kir_add(f, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
-    store(z, result, pos, kir_add(f, K_GET, lane, 0, acc, 0, 0, 0, 0));
+    if (z->e->grouped) {
+        f->fixed_block = true, f->block[0] = FUSE_GROUP;
+        merge_block(z, lane, result, accumulate(z, lane, pos, op(z, K_SUB, n, one), chunk));
+    } else {
+        KRef first = op(z, K_MUL, pos, chunk), last = op(z, K_SUB, op(z, K_MIN, op(z, K_ADD, first, chunk), n), one);
+        KRef acc = accumulate(z, lane, first, last, one);
+        store(z, result, pos, kir_add(f, K_GET, lane, 0, acc, 0, 0, 0, 0));
+    }
     out->dtype = lane;
-    out->integral = lane == QS_I64 && v.dtype != QS_B1;
+    out->integral = lane == QS_I64 && d != QS_B1;
     return true;
 }
 

@@ -1,7 +1,8 @@
 /* fuse.h -- an elementwise expression over arrays as one kernel: one pass over memory, no temporaries.
  *
  *     y = exp(-x.*x).*sin(x)          leaves x;  out[pos] = …
- *     s = mean((x-y).^2)              leaves x y; partial[pos] = sum over the pos-th chunk
+ *     s = mean((x-y).^2)              leaves x y; partial[pos] = sum over the pos-th chunk, or, where positions run by the
+ *                                     thousand, partial[block] = sum over what the positions of a block have met
  *
  * The element types follow the rules of host arithmetic (vm/base/dtype.h), not those of kernels, so that fusing changes
  * nothing but the time.  What is not of this kind (complex, half, matrix products, unknown functions) is declined, and
@@ -12,6 +13,8 @@
 #include "lang/kernel/kir.h"
 
 typedef enum { FUSE_MAP, FUSE_SUM, FUSE_MEAN, FUSE_MIN, FUSE_MAX } FuseKind;
+
+enum { FUSE_GROUP = 256 };
 
 typedef struct {
     bool array;
@@ -25,6 +28,7 @@ typedef struct {
     FuseKind kind;
     Node **leaves; int nleaves; /* N_IDENT, N_INDEX, N_CALL …: by identity; literals are not leaves */
     int nops;          /* operators and functions above the leaves */
+    bool grouped;      /* a reduction by blocks of FUSE_GROUP positions, instead of one by chunks */
 } FuseExpr;
 
 typedef struct {

@@ -25,6 +25,10 @@ static void collect(void *ud, Node **child) {
 enum { N = 5 };
 static const float a[N] = {-2, -0.5f, 0, 1.25f, 3}, b[N] = {1, 2, -3, NAN, 0.5f};
 
+static bool grouped;       /* reductions run in blocks */
+static const float *at_a = a;
+static int count_a = N;
+
 static void run(const char *text, FuseKind kind, double scalar, FuseKernel *k, void *out) {
     Unit *u;
     Node *root = parse(text, &u);
@@ -36,19 +40,20 @@ static void run(const char *text, FuseKind kind, double scalar, FuseKernel *k, v
     for (int i = 0; i < l.n; i++) {
         char name = l.at[i]->u.ident.name->s[0];
         types[i] = (FuseLeafType){.array = name != 'c', .dtype = QS_F32};
-        args[i].data = name == 'a' ? (void *)(uintptr_t)a : (void *)(uintptr_t)b;
-        args[i].dims[0] = N;
+        args[i].data = name == 'a' ? (void *)(uintptr_t)at_a : (void *)(uintptr_t)b;
+        args[i].dims[0] = count_a;
         args[i].strides[0] = 1;
         if (name == 'c') args[i].bits = ((KSlot){.F64 = scalar}).bits;
     }
-    FuseExpr e = {.root = root, .kind = kind, .leaves = l.at, .nleaves = l.n};
+    FuseExpr e = {.root = root, .kind = kind, .leaves = l.at, .nleaves = l.n, .grouped = grouped};
     Arena arena;
     qarena_init(&arena, &ctx);
     CHECK(kfuse_build(&ctx, &arena, &e, types, true, 1, k) == QS_OK);
     if (k->func) {
-        KLaunch launch = {.rank = 1, .domain = {kind == FUSE_MAP ? N : 2}, .block = {1}};
+        KLaunch launch = {.rank = 1, .domain = {kind == FUSE_MAP ? count_a : 2}, .block = {1}};
         int n = l.n;
-        if (kind != FUSE_MAP) args[n++].bits = 3, args[n++].bits = N; /* chunks of 3 */
+        if (kind != FUSE_MAP) args[n++].bits = grouped ? 2 * FUSE_GROUP : 3, args[n++].bits = (uint64_t)count_a; /* chunks of 3 */
+        if (kind != FUSE_MAP && grouped) launch.domain[0] = 2 * FUSE_GROUP, launch.block[0] = FUSE_GROUP;
         args[n].data = out;
         args[n].dims[0] = launch.domain[0];
         args[n].strides[0] = 1;
@@ -97,6 +102,33 @@ static void reductions(void) {
     CHECK(k.func && best[0] == 3 && best[1] == 0.5f); /* NaN loses */
 }
 
+/* Two blocks over more elements than they have positions. */
+static void groups(void) {
+    enum { MANY = 2000 };
+    FuseKernel k;
+    static float x[MANY];
+    double s[2];
+    int64_t count[2];
+    float best[2];
+    for (int i = 0; i < MANY; i++) x[i] = (float)(i % 7) - 3;
+    x[1234] = 50, x[1999] = -60, x[3] = NAN;
+    grouped = true, at_a = x, count_a = MANY;
+    run("y = a > 0", FUSE_SUM, 0, &k, count);
+    int64_t want = 0;
+    for (int i = 0; i < MANY; i++) want += x[i] > 0;
+    CHECK(k.func && count[0] + count[1] == want && count[0] && count[1]);
+    run("y = abs(a)", FUSE_MAX, 0, &k, best);
+    CHECK(k.func && fmaxf(best[0], best[1]) == 60);
+    run("y = a + 0", FUSE_MIN, 0, &k, best);
+    CHECK(k.func && fminf(best[0], best[1]) == -60);
+    x[3] = 0;
+    run("y = a.*a", FUSE_SUM, 0, &k, s);
+    double sum = 0;
+    for (int i = 0; i < MANY; i++) sum += (double)(x[i] * x[i]);
+    CHECK(k.func && k.dtype == QS_F64 && s[0] + s[1] == sum);
+    grouped = false, at_a = a, count_a = N;
+}
+
 static void declines(void) {
     FuseKernel k;
     float y[N];
@@ -109,6 +141,7 @@ int main(void) {
     qctx_init(&ctx, 32);
     maps();
     reductions();
+    groups();
     declines();
     qctx_close(&ctx);
     return check_done();

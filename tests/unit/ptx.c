@@ -42,6 +42,37 @@ static void each(uint64_t first, uint64_t n, uint64_t step, bool random) {
     }
 }
 
+/* More than 48 kB of shared arrays: the first line asks for them, and they are cleared where the kernel expects that. */
+static void large_shared(void) {
+    Arena arena;
+    Code code;
+    qarena_init(&arena, &ctx);
+    KFunc *f = kir_new(&ctx, &arena, qstr_cname(&ctx, "large"), NULL);
+    f->rank = 1;
+    kir_param(f, &(KParam){.name = qstr_cname(&ctx, "y"), .kind = KP_ARRAY, .dtype = QS_F32, .rank = 1, .written = true});
+    KRef first = kir_add(f, K_SHARED, QS_F32, 1, 0, 0, 0, 20000, 0), other = kir_add(f, K_SHARED, QS_I32, 0, 0, 0, 0, 5, 0);
+    KRef me = kir_add(f, K_BLKPOS, QS_I32, 0, 0, 0, 0, 0, 0), pos = kir_add(f, K_POS, QS_I64, 0, 0, 0, 0, 0, 0);
+    kir_add(f, K_ASTORE, QS_B1, 0, other, kir_const_int(f, QS_I32, 3, 0), me, 0, 0);
+    kir_add(f, K_BARRIER, QS_B1, 0, 0, 0, 0, 0, 0);
+    KRef at = kir_add(f, K_ALOAD, QS_I32, 0, other, kir_const_int(f, QS_I32, 3, 0), 0, 0, 0);
+    kir_add(f, K_STORE, QS_B1, 0, pos, kir_add(f, K_ALOAD, QS_F32, 0, first, at, 0, 0, 0), 0, 0, 0);
+    kir_seal(f);
+    CHECK(kir_verify(&ctx, f) == QS_OK && kcompile(compiler, f, &gpu, &code) == QS_OK);
+    CHECK(!strncmp(code.bytes, "// quasar: shared=80032\n", 24) && strstr(code.bytes, ".maxntid 1024"));
+    if (have_ptxas) CHECK(assembles(code.bytes));
+    kcompile_free(compiler, &code);
+    qarena_free(&arena);
+}
+
+/* From the oldest target that ptxas still takes to the newest that every LLVM knows. */
+static void targets(void) {
+    static const char *const archs[] = {"sm_75", "sm_86", "sm_89", "sm_90"};
+    for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
+        strcpy(gpu.arch, archs[i]);
+        each(i, (uint64_t)kgen_suite_size() - i, 40, false);
+    }
+}
+
 int main(int argc, char **argv) {
     static DeviceOps ops = {.kind = "cuda", .code = CODE_PTX};
     qctx_init(&ctx, 32);
@@ -53,6 +84,8 @@ int main(int argc, char **argv) {
     strcpy(gpu.arch, argc > 3 ? argv[3] : "sm_80");
     if (argc < 2) each(0, (uint64_t)kgen_suite_size(), 3, false);
     each(argc > 1 ? strtoull(argv[1], NULL, 10) : 1, argc > 2 ? strtoull(argv[2], NULL, 10) : 12, 1, true);
+    large_shared();
+    if (argc < 2) targets();
     kcompile_close(compiler);
     unlink(file);
     qctx_close(&ctx);

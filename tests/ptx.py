@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Makes PTX of every kernel and fused expression that the test scripts and examples run, and has ptxas assemble it.
+
+    tests/ptx.py [--qrun build/qrun] [--arch sm_90] [filter ...]
+
+The scripts run on the cpu device with --compile-for; what they print does not matter here.  Says so, and succeeds,
+where ptxas is not installed."""
+import argparse, concurrent.futures, glob, os, shlex, shutil, subprocess, sys, tempfile
+
+from run import ROOT, header
+
+REACHES = ("parallel_do", "serial_do", "__kernel__", "for ", ".*", "sum(")
+
+
+def arguments():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("filter", nargs="*")
+    p.add_argument("--qrun", type=os.path.abspath, default=os.path.join(ROOT, "build", "qrun"))
+    p.add_argument("--arch", action="append", help="default: sm_80 and sm_90")
+    p.add_argument("--jobs", type=int, default=os.cpu_count())
+    return p.parse_args()
+
+
+def scripts(filters):
+    for path in sorted(glob.glob(f"{ROOT}/tests/scripts/*/*.q") + glob.glob(f"{ROOT}/examples/**/*.q", recursive=True)):
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        opts = header(text)
+        chosen = not filters or any(word in path for word in filters)
+        if chosen and not text.startswith("% part") and "prompt" not in opts and any(r in text for r in REACHES):
+            yield path, opts
+
+
+def kernels_of(qrun, arch, path, opts):
+    """The texts of PTX, or what went wrong; an expected error of the script is no failure."""
+    cmd = [qrun, "--device", "cpu", "--compile-for", arch, "--dump", "ptx"]
+    cmd += shlex.split(opts.get("options", "")) + [path] + shlex.split(opts.get("args", ""))
+    try:
+        r = subprocess.run(cmd, capture_output=True, timeout=300, cwd=os.path.dirname(path), stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired:
+        return [], f"{path}: no end after 300 s"
+    said = r.stderr.decode("utf-8", "replace")
+    wrong = "NVIDIA device" in said or "LLVM" in said or r.returncode < 0
+    parts = r.stdout.decode("utf-8", "replace").split("// quasar:")[1:]
+    return ["// quasar:" + p for p in parts], f"{path}: {said}" if wrong else None
+
+
+def assembles(ptxas, arch, folder, number, ptx):
+    name = os.path.join(folder, f"{number}.ptx")
+    with open(name, "w", encoding="utf-8") as f:
+        f.write(ptx)
+    r = subprocess.run([ptxas, "-arch=" + arch, "-o", os.devnull, name], capture_output=True, text=True)
+    return None if r.returncode == 0 else r.stdout + r.stderr
+
+
+def check(args, arch, pool, folder):
+    os.environ["QUASAR_CACHE_DIR"] = os.path.join(folder, "cache")
+    found, failures = {}, []
+    jobs = [(path, pool.submit(kernels_of, args.qrun, arch, path, opts)) for path, opts in scripts(args.filter)]
+    for path, job in jobs:
+        texts, wrong = job.result()
+        failures += [wrong] if wrong else []
+        for t in texts:
+            found.setdefault(t, path)
+    ptxas = shutil.which("ptxas")
+    checks = [(path, pool.submit(assembles, ptxas, arch, folder, i, ptx)) for i, (ptx, path) in enumerate(found.items())]
+    for path, job in checks:
+        if job.result():
+            failures.append(f"{path}: {job.result()}")
+    print(f"{arch}: {len(jobs)} scripts, {len(found)} kernels, {len(failures)} failures")
+    return failures
+
+
+def main():
+    args = arguments()
+    if not shutil.which("ptxas"):
+        print("skipped: ptxas is not installed")
+        return 0
+    failures = []
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool, tempfile.TemporaryDirectory() as folder:
+        for arch in args.arch or ["sm_80", "sm_90"]:
+            failures += check(args, arch, pool, folder)
+    print("\n".join(failures))
+    return bool(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
