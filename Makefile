@@ -2,6 +2,7 @@
 .PHONY: all deps run test check bench dev fuzz install clean
 PREFIX ?= /usr/local
 QRUN = build/qrun
+PYTHON ?= python3
 
 all:
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) > build.log 2>&1 || (cat build.log; rm -f build.log; false)
@@ -38,7 +39,7 @@ fuzz: deps
 	@tests/fuzz/run $(SECONDS)
 
 bench: deps all
-	@python3 tests/bench/run.py --qrun $(QRUN)
+	@$(PYTHON) tests/bench/run.py --qrun $(QRUN)
 
 install: all
 	cmake --install build --prefix $(PREFIX)

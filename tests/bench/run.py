@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Measures this build against its peers, in one run, and prints ratios (ours / theirs: below 1 is faster than the peer).
 
-    tests/bench/run.py [--qrun build/qrun] [--repeat 5] [interp] [startup] [arrays] [kernels] [bridge]
+    tests/bench/run.py [--qrun build/qrun] [--repeat 5] [--quick] [--write] [interp] [startup] [arrays] [kernels] [bridge]
 
 Each figure is the best of the repeats; peers are run alternately with ours, so that a slow moment hits both.
-A peer that is not installed is listed as not run.
+A peer that is not installed is listed as not run.  kernels has its own way of pairing (kernels.py --help); --quick shortens
+it, --write puts its tables into docs/benchmarks.md.
 """
 import argparse, os, shutil, subprocess, sys, tempfile, time
 
@@ -57,23 +58,28 @@ def interp(args):
     table("Interpreter against Lua 5.4, whole process", ["program", "qrun", "lua", "ratio"], rows)
 
 
-def module(args, name):
-    """kernels and arrays have scripts of their own, run when what they need is here."""
-    path = f"{HERE}/{name}.py"
-    if os.path.exists(path):
-        subprocess.run([sys.executable, path, "--qrun", args.qrun, "--repeat", str(args.repeat)], check=True)
+def module(args, name, *options):
+    """What has a script of its own."""
+    sys.stdout.flush()
+    subprocess.run([sys.executable, f"{HERE}/{name}.py", "--qrun", args.qrun, *options], check=True)
+
+
+def kernels(args):
+    module(args, "kernels", *["--quick"] * args.quick, *["--write"] * args.write)
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--qrun", default=os.path.join(ROOT, "build/qrun"))
     p.add_argument("--repeat", type=int, default=5)
+    p.add_argument("--quick", action="store_true")
+    p.add_argument("--write", action="store_true")
     p.add_argument("what", nargs="*")
     args = p.parse_args()
     args.qrun = os.path.abspath(args.qrun)
     args.lua = shutil.which("lua5.4") or shutil.which("lua")
-    for name, run in (("startup", startup), ("interp", interp), ("arrays", lambda a: module(a, "arrays")),
-                      ("kernels", lambda a: module(a, "kernels")), ("bridge", lambda a: module(a, "bridge"))):
+    for name, run in (("startup", startup), ("interp", interp), ("arrays", lambda a: module(a, "arrays", "--repeat", str(a.repeat))),
+                      ("kernels", kernels), ("bridge", lambda a: module(a, "bridge", "--repeat", str(a.repeat)))):
         if not args.what or name in args.what:
             run(args)
 

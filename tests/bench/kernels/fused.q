@@ -1,11 +1,7 @@
-n = 8388608
-a = (0..n-1)/n
-b = ones(n)
-c = 2*ones(n)
-best = 1/0
-for k = 1..12
-    tic()
-    y = a + b.*c - a.*a
-    best = min(best, toc(""))
+% Transcendental functions in one array expression.
+import "measure.q"
+
+function [] = main()
+    x = 6*pattern(4194304, 37, 1021) - 3
+    measure(() -> exp(-x.*x).*sin(x))
 end
-print best, " ", sum(y)

@@ -1,15 +1,17 @@
+% 256 bins; positions that count in the same bin meet.
+import "measure.q"
+
 function [] = __kernel__ count(x : vec[uint8], h : vec[int], pos : int)
     h[x[pos]] += 1
 end
-n = 16777216
-x = vec[uint8](n)
-x[:] = mod(0..n-1, 251)
-h = vec[int](256)
-best = 1/0
-for k = 1..8
-    h[:] = 0
-    tic()
-    parallel_do(n, x, h, count)
-    best = min(best, toc(""))
+
+function h = histogram(x)
+    h = vec[int](256)
+    parallel_do(numel(x), x, h, count)
 end
-print best, " ", h[1]
+
+function [] = main()
+    x = vec[uint8](16777216)
+    x[:] = 256*pattern(numel(x), 37, 1021)
+    measure(() -> histogram(x))
+end

@@ -1,3 +1,6 @@
+% Gravity of all on all.
+import "measure.q"
+
 function [] = __kernel__ forces(p : mat'unchecked, f : mat'unchecked, n : int, pos : int)
     fx = 0.0
     fy = 0.0
@@ -16,18 +19,17 @@ function [] = __kernel__ forces(p : mat'unchecked, f : mat'unchecked, n : int, p
     f[1,pos] = fy
     f[2,pos] = fz
 end
-n = 4096
-p = zeros(3,n)
-for i = 0..n-1
-    p[0,i] = mod(i*37, 101)/101
-    p[1,i] = mod(i*53, 103)/103
-    p[2,i] = mod(i*71, 107)/107
+
+function f = attract(p, f)
+    parallel_do(size(p,1), p, f, size(p,1), forces)
 end
-f = zeros(3,n)
-best = 1/0
-for k = 1..8
-    tic()
-    parallel_do(n, p, f, n, forces)
-    best = min(best, toc(""))
+
+function [] = main()
+    n = 4096
+    p = zeros(3,n)
+    p[0,:] = pattern(n, 37, 1021)
+    p[1,:] = pattern(n, 53, 1019)
+    p[2,:] = pattern(n, 71, 1013)
+    f = zeros(3,n)
+    measure(() -> attract(p, f))
 end
-print best, " ", sum(abs(f))

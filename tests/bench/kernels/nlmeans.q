@@ -1,4 +1,7 @@
-function [] = __kernel__ nlm(x : mat'mirror, y : mat'unchecked, pos : ivec2)
+% Non-local means: 11x11 candidates, patches of 3x3.
+import "measure.q"
+
+function [] = __kernel__ nlmeans(x : mat'mirror, y : mat, pos : ivec2)
     total = 0.0
     weights = 0.0
     for dm = -5..5
@@ -6,25 +9,25 @@ function [] = __kernel__ nlm(x : mat'mirror, y : mat'unchecked, pos : ivec2)
             d = 0.0
             for pm = -1..1
                 for pn = -1..1
-                    e = x[pos[0]+pm,pos[1]+pn] - x[pos[0]+dm+pm,pos[1]+dn+pn]
+                    e = x[pos[0]+pm, pos[1]+pn] - x[pos[0]+dm+pm, pos[1]+dn+pn]
                     d += e*e
                 end
             end
-            w = exp(-d*0.002)
-            total += w*x[pos[0]+dm,pos[1]+dn]
+            w = exp(-8*d)
+            total += w*x[pos[0]+dm, pos[1]+dn]
             weights += w
         end
     end
     y[pos] = total/weights
 end
-h = 512
-x = zeros(h,h)
-x[:,:] = reshape(mod((0..h*h-1)*7, 251), [h,h])
-y = zeros(h,h)
-best = 1/0
-for k = 1..4
-    tic()
-    parallel_do(size(y), x, y, nlm)
-    best = min(best, toc(""))
+
+function y = nlmeans_filter(x, y)
+    parallel_do(size(y), x, y, nlmeans)
 end
-print best, " ", sum(y)
+
+function [] = main()
+    n = 256
+    x = reshape(pattern(n*n, 37, 1021), [n,n])
+    y = zeros(n,n)
+    measure(() -> nlmeans_filter(x, y))
+end

@@ -1,13 +1,17 @@
+% y = a*x + y, in place.
+import "measure.q"
+
 function [] = __kernel__ saxpy(a : scalar, x : vec, y : vec, pos : int)
     y[pos] = a*x[pos] + y[pos]
 end
-n = 16777216
-x = ones(n)
-y = zeros(n)
-best = 1/0
-for k = 1..12
-    tic()
-    parallel_do(n, 0.5, x, y, saxpy)
-    best = min(best, toc(""))
+
+function y = add_scaled(x, y)
+    parallel_do(numel(x), 0.5, x, y, saxpy)
 end
-print best, " ", sum(y)
+
+function [] = main()
+    n = 16777216
+    x = pattern(n, 37, 1021)
+    y = pattern(n, 53, 1019)
+    measure(() -> add_scaled(x, y))
+end

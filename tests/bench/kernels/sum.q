@@ -1,9 +1,6 @@
-n = 16777216
-x = ones(n)
-best = 1/0
-for k = 1..12
-    tic()
-    s = sum(x)
-    best = min(best, toc(""))
+import "measure.q"
+
+function [] = main()
+    x = pattern(16777216, 37, 1021)
+    measure(() -> [sum(x)])
 end
-print best, " ", s
