@@ -11,10 +11,11 @@
  * launch time what is not known before. */
 #include "lang/kernel/opt.h"
 #include "lang/kernel/affine.h"
+#include "lang/kernel/flatten.h"
 
 #include <string.h>
 
-enum { MAX_FACTOR = 1 << 16, MAX_LIMITS = 64, MAX_VISITS = 256 /* instructions looked at for one test */ };
+enum { MAX_FACTOR = 1 << 16, MAX_LIMITS = 64, MAX_VISITS = 256 /* instructions looked at for one test */, MAX_NESTED = 256 };
 static const int64_t far_position = (int64_t)1 << 40, far_offset = (int64_t)1 << 50;
 
 typedef struct { Affine lo, hi; } Range; /* bounds of a value, both included */
@@ -33,6 +34,8 @@ typedef struct {
     bool rows;            /* index maps of outer axes stay: they cost once per row */
     KFunc *g;
     KRef *map;            /* instruction of f -> of g */
+    uint8_t *flat;        /* IF, ELSE, END that become conditions of what is between */
+    struct { KRef own, all; } cond[MAX_NESTED]; int nconds; /* of the open ones: its own condition; with those around */
     KRef *prologue;       /* the same for what was copied there */
 } Splitter;
 
@@ -49,6 +52,8 @@ static bool is_fixed(Splitter *s, KRef r) {
     s->fixed[r] = yes ? 2 : 1;
     return yes;
 }
+
+static bool fixed_by_launch(void *self, KRef r) { return is_fixed(self, r); }
 
 /* -- ranges ----------------------------------------------------------------------------------------------------- */
 static bool range_of(Splitter *s, KRef r, Range *out);
@@ -352,10 +357,31 @@ static KRef in_box(Splitter *s, const KBox *out) {
 /* -- the two copies --------------------------------------------------------------------------------------------- */
 static bool is_true(const Splitter *s, KRef r) { return r && s->g->ins[r].op == K_CONST && s->g->ins[r].imm == 1; }
 
+/* IF, ELSE and END that go: what is between them runs anyway, and its SETs keep the old value where it should not have. */
+static void enter(Splitter *s, KRef own) {
+    KRef outer = s->nconds ? s->cond[s->nconds - 1].all : 0;
+    s->cond[s->nconds].own = own;
+    s->cond[s->nconds++].all = outer ? fold(s, K_AND, outer, own) : own;
+}
+
+static void pass_edge(Splitter *s, const KIns *i) {
+    if (i->op != K_IF) s->nconds--;
+    if (i->op == K_IF) enter(s, s->map[i->a]);
+    if (i->op == K_ELSE) enter(s, kir_fold(s->g, K_NOT, QS_B1, 0, s->cond[s->nconds].own, 0, 0, i->pos));
+}
+
+static KRef where(Splitter *s, KRef local, KRef value, uint32_t pos) {
+    if (!s->nconds) return value;
+    KRef old = kir_add(s->g, K_GET, QS_B1, 0, local, 0, 0, 0, pos);
+    return kir_fold(s->g, K_SELECT, QS_B1, 0, s->cond[s->nconds - 1].all, value, old, pos);
+}
+
 static KRef copy_one(Splitter *s, KRef r, bool fast) {
     const KIns *i = ins(s, r);
     KRef a = s->map[i->a], b = s->map[i->b], c = s->map[i->c];
     qs_dtype d = (qs_dtype)i->dtype;
+    if (fast && s->flat[r]) return pass_edge(s, i), 0;
+    if (fast && i->op == K_SET) b = where(s, a, b, i->pos);
     if (fast && s->sure[r]) return i->op == K_BOUND ? a : kir_const_int(s->g, QS_B1, 1, i->pos);
     if (fast && i->op == K_LOAD && is_true(s, b)) b = 0;
     if (fast && (i->op == K_STORE || i->op == K_ATOMIC) && is_true(s, c)) c = 0;
@@ -413,6 +439,7 @@ bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out)
     if (!boxed && !npairs) return false;
     s.map = qarena_alloc(arena, f->nins * sizeof *s.map),
     s.prologue = qarena_alloc(arena, f->nins * sizeof *s.prologue);
+    s.flat = kflatten_choose(arena, f, s.sure, fixed_by_launch, &s);
     *out = (KSplit){.func = s.g = shell(c, arena, f)};
     if (boxed) build_box(&s, &out->box);
     if (boxed && find_near(&s)) build_box(&s, &out->near);

@@ -22,5 +22,5 @@ function [] = main()
     for size = [[1,1,1], [2,3,1], [7,31,33], [1,1000,1], [1000,1,3], [16,32,48], [80,16,16]]
         products(size[0], size[1], size[2])
     end
-    printf("%.3f", mean(min(draw(zeros(193,301)), 30)))  % beyond 30 turns the last digits decide
+    printf("%.2f", mean(min(draw(zeros(193,301)), 30)))  % beyond 30 turns the last digits decide
 end
