@@ -210,11 +210,9 @@ static Opnd divide(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
     return select(e, bin(e, "and", "i1", inexact, differ), t, bin(e, "add", t, r, by), r);
 }
 
-/* Each step is rounded: a fused a - b*floor(a/b) could leave [0, b). */
 static Opnd float_mod(Emit *e, qs_dtype d, Opnd a, Opnd b) {
-    const char *t = emit_type(d);
-    Opnd down = bin(e, "fmul", t, b, call1(e, "floor", d, bin(e, "fdiv", t, a, b)));
-    return bin(e, "fsub", t, a, down);
+    const char *t = emit_type(d), *name = emit_mod(e, d);
+    return emit_def(e, "call %s @%s(%s %s, %s %s) #%u", t, name, t, a.s, t, b.s, emit_mod_attributes(d));
 }
 
 static Opnd shift(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd n) {
@@ -631,16 +629,16 @@ static const char *const c_names[MF__COUNT][2] = {
 #include "lang/kernel/mathfn.def"
 };
 
-/* Attribute group of calls of fn; emit_vector_variants writes it. */
+/* Attribute group of calls of fn; vector_variants writes it. */
 static unsigned attributes_of(MathFn fn, qs_dtype d) { return 10 + (unsigned)fn * 2 + (d == QS_F64); }
 
-static int lanes_of(char isa, qs_dtype d) {
+int emit_lanes(char isa, qs_dtype d) {
     int bytes = isa == 'e' ? 64 : isa == 'c' || isa == 'd' ? 32 : 16;
     return bytes / (d == QS_F32 ? 4 : 8);
 }
 
 static void variant_name(char out[64], char isa, MathFn fn, qs_dtype d) {
-    snprintf(out, 64, "_ZGV%cN%d%s_%s", isa, lanes_of(isa, d), kir_math[fn].nargs == 2 ? "vv" : "v",
+    snprintf(out, 64, "_ZGV%cN%d%s_%s", isa, emit_lanes(isa, d), kir_math[fn].nargs == 2 ? "vv" : "v",
              c_names[fn][d == QS_F64]);
 }
 
@@ -651,7 +649,7 @@ static void vector_variants(Emit *e, MathFn fn, qs_dtype d) {
     qtext_init(&list, e->c);
     for (const char *isa = e->t->mvec; *isa; isa++) {
         char name[64];
-        int lanes = lanes_of(*isa, d);
+        int lanes = emit_lanes(*isa, d);
         variant_name(name, *isa, fn, d);
         if (kir_math[fn].nargs == 2)
             emit_declare(e, "declare <%d x %s> @%s(<%d x %s>, <%d x %s>) #1", lanes, t, name, lanes, t, lanes, t);

@@ -115,9 +115,8 @@ static const char *helper_text(Helper h, qs_dtype d) {
                          : "$T q_div_$D($T a, $T b) { return b == 0 ? 0 : a / b; }\n";
     case H_MOD:
         return real        ? "$T q_mod_$D($T a, $T b) {\n"
-                             "#pragma OPENCL FP_CONTRACT OFF\n"
-                             "    $T down = b * floor(a / b);\n"
-                             "    return a - down;\n}\n"
+                             "    $T r = fmod(a, b);\n"
+                             "    return r == 0 ? copysign(($T)0, b) : (r < 0) != (b < 0) ? r + b : r;\n}\n"
                : is_signed ? "$T q_mod_$D($T a, $T b) {\n"
                              "    $T r = b == 0 || b == -1 ? 0 : a % b;\n"
                              "    return r != 0 && (r < 0) != (b < 0) ? r + b : r;\n}\n"

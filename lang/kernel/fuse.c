@@ -20,7 +20,7 @@ typedef enum {
     FN_ISFINITE
 } FuseFn;
 typedef struct { const char *name; uint8_t nargs, fn, math; } FuseFunction;
-/* Not mod: the host's is exact (fmod), that of kernels is not. */
+/* Not mod: the host takes a number beside an array of float32 as it is, a kernel rounds it first. */
 static const FuseFunction functions[] = {
 #define MATHFN(id, nargs, ...) {#id, nargs, FN_MATH, MF_##id},
 #include "lang/kernel/mathfn.def"

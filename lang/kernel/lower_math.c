@@ -1,5 +1,6 @@
 /* lower_math.c -- the built-ins of kbuiltins.def.  Elementwise functions apply to numbers and small arrays alike. */
 #include "lang/kernel/lowering.h"
+#include "lang/kernel/sem.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -246,7 +247,7 @@ static qs_status mod_two(Lower *L, Num a, Num b, const void *ud, Num *out) {
     TRY(need_real(L, ud, a));
     TRY(need_real(L, ud, b));
     if (klnum_is_weak(a) && klnum_is_weak(b) && klnum_known(L, a, &x) && klnum_known(L, b, &y) && y != 0)
-        return *out = klnum_literal(L, x - y * floor(x / y), klnum_whole(a) && klnum_whole(b)), QS_OK;
+        return *out = klnum_literal(L, ksem_MOD_F64(x, y), klnum_whole(a) && klnum_whole(b)), QS_OK;
     qs_dtype d = klnum_join(L, a, b);
     if (d == QS_B1) d = QS_I32;
     if (klnum_whole(a) && klnum_whole(b) && L->indexing) d = QS_I64;

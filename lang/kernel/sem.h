@@ -62,8 +62,8 @@ static inline bool ksem_NE_B1(bool a, bool b) { return a != b; }
     static inline T ksem_MUL_##D(T a, T b) { return a * b; }                                                           \
     static inline T ksem_DIV_##D(T a, T b) { return a / b; }                                                           \
     static inline T ksem_MOD_##D(T a, T b) {                                                                           \
-        T down = b * floor##S(a / b);                                                                                  \
-        return a - down;                                                                                               \
+        T r = fmod##S(a, b);                                                                                           \
+        return r == 0 ? copysign##S(0, b) : (r < 0) != (b < 0) ? r + b : r;                                            \
     }                                                                                                                  \
     static inline T ksem_MIN_##D(T a, T b) { return fmin##S(a, b); }                                                   \
     static inline T ksem_MAX_##D(T a, T b) { return fmax##S(a, b); }                                                   \
