@@ -136,6 +136,9 @@ static const char *advice(const Parser *p) {
     case T_BAR: return " (write a || b, or or(a,b) for bits)";
     case T_OP(OP_DIV): return before == T_OP(OP_DIV) ? " (comments begin with %)" : "";
     case T_OP(OP_MUL): return before == T_OP(OP_MUL) ? " (the power operator is ^)" : "";
+    case T_IDENT:
+    case T_STRING:
+    case T_NUMBER: return before == T_IDENT && p->tok[p->i - 1].first ? " (a call is written name(x))" : "";
     default: return "";
     }
 }

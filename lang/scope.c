@@ -162,7 +162,8 @@ static void unknown_name(Resolver *r, Str *name, uint32_t pos) {
     for (Scope *s = r->scope; s; s = s->up) offer_all(&s->names, &near);
     offer_all(&r->globals, &near);
     if (r->host->offer) r->host->offer(r->host->ud, &near);
-    if (near.best) qdiag_name_error(r->u, pos, "unknown name '%s': did you mean '%s'?", name->s, near.best);
+    if (near.home) qdiag_name_error(r->u, pos, "unknown name '%s': import \"%s\" brings it", name->s, near.home);
+    else if (near.best) qdiag_name_error(r->u, pos, "unknown name '%s': did you mean '%s'?", name->s, near.best);
     else qdiag_name_error(r->u, pos, "unknown name '%s'", name->s);
 }
 

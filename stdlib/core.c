@@ -77,19 +77,21 @@ bool qlib_has(const char *library) {
 
 const LibDoc *qlib_docs(int *n) { return *n = (int)(sizeof docs / sizeof *docs), docs; }
 
-/* Whether one of the expressions in a column, "np.min, np.fmin", is `name` or `….name`. */
+/* Whether one of the functions in a column, "np.min, np.fmin(x)", is `name` or `….name`. */
 static bool mentions(const char *column, const char *name) {
     for (size_t n; *column; column += n + strspn(column + n, ", ")) {
         size_t whole = strspn(column, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
         const char *last = column + whole;
         while (last > column && last[-1] != '.') last--;
-        if (strlen(name) == (size_t)(column + whole - last) && !memcmp(name, last, strlen(name))) return true;
+        bool function = !column[whole] || strchr("(,", column[whole]);
+        if (function && strlen(name) == (size_t)(column + whole - last) && !memcmp(name, last, strlen(name))) return true;
         for (n = whole; column[n] && strncmp(column + n, ", ", 2) != 0;) n++;
     }
     return false;
 }
 
 const LibDoc *qlib_called_elsewhere(const char *name) {
+    if (strlen(name) < 2) return NULL; /* x.T is no function */
     for (size_t i = 0; i < sizeof docs / sizeof *docs; i++)
         if (docs[i].name && (mentions(docs[i].matlab, name) || mentions(docs[i].numpy, name))) return &docs[i];
     return NULL;

@@ -64,8 +64,9 @@ qs_status qimage_row(Image *m, int64_t y, qs_dtype d, const void *row) {
 typedef struct { const uint8_t *p, *end; } Cursor;
 
 static bool pnm_number(Cursor *c, int64_t *out) {
-    for (; c->p < c->end && (isspace(*c->p) || *c->p == '#'); c->p++)
-        if (*c->p == '#') while (c->p < c->end && *c->p != '\n') c->p++;
+    while (c->p < c->end && (isspace(*c->p) || *c->p == '#'))
+        if (*c->p == '#') while (c->p < c->end && *c->p != '\n') c->p++; /* a comment may end with the file */
+        else c->p++;
     if (c->p == c->end || !isdigit(*c->p)) return false;
     for (*out = 0; c->p < c->end && isdigit(*c->p) && *out < 1 << 30; c->p++) *out = *out * 10 + (*c->p - '0');
     return true;
@@ -105,7 +106,7 @@ static qs_status pnm_read(Image *m) {
     if (!pnm_number(&c, &width) || !pnm_number(&c, &height) || (!bits && !pnm_number(&c, &most)))
         return qimage_corrupt(m, "its header");
     if (most < 1 || most > 65535) return qimage_corrupt(m, "its largest value");
-    if (kind >= '4') c.p++; /* one blank ends the header */
+    if (kind >= '4') c.p += c.p < c.end; /* one blank ends the header */
     int channels = kind == '3' || kind == '6' ? 3 : 1;
     qs_status s;
     if (!m->info_only && (double)width * (double)height * channels > 8 * (double)m->nbytes) /* a sample takes a bit */

@@ -117,7 +117,7 @@ qs_status qcall_select(qs_vm *vm, Function *set, int nin, const qs_value *in, in
 
 static qs_status misnamed(qs_vm *vm, const Func *f, const Str *name, bool twice) {
     if (twice) return qerr_set(qvm_ctx(vm), QS_ENAME, "%s: argument %s is given twice", f->name->s, name->s);
-    Nearest near = {name->s, NULL, 0};
+    Nearest near = {.wanted = name->s};
     for (int i = 0; i < f->nparams; i++) qstr_offer(&near, f->params[i].name->s);
     if (near.best)
         return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no argument %s; did you mean %s?", f->name->s, name->s,
@@ -316,7 +316,7 @@ qs_status qcall_other(qs_vm *vm, qs_value callee, int nin, qs_value *in, int nna
 /* -- methods ----------------------------------------------------------------------------------------------------- */
 
 static qs_status no_method(qs_vm *vm, Module *m, qs_value v, const Str *name) {
-    Nearest near = {name->s, NULL, 0};
+    Nearest near = {.wanted = name->s};
     if (v.kind == QS_OBJECT) {
         Str *field;
         qs_value x;

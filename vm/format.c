@@ -60,9 +60,9 @@ typedef struct {
 } Printer;
 
 enum {
-    EDGE = 3,                                                     /* of a shortened dimension, shown at each end */
-    BRIEF_ELEMENTS = 1000, BRIEF_ITEMS = 100, BRIEF_CHARS = 2000, /* beyond these the brief form shortens */
-    DEPTH_MAX = 100                                               /* containers deeper than this print as … */
+    EDGE = 3, OUTER_EDGE = 1, /* of a shortened dimension, shown at each end: of the last two, of others */
+    BRIEF_ELEMENTS = 200, BRIEF_ITEMS = 50, BRIEF_CHARS = 2000, /* beyond these the brief form shortens */
+    DEPTH_MAX = 100                                             /* containers deeper than this print as … */
 };
 static const size_t text_limit = (size_t)1 << 28; /* shared parts may multiply up to here */
 
@@ -91,13 +91,13 @@ static void add_separator(Grid *g, int level) {
 
 /* The part of the grid whose first `level` indices are given by the linear index `prefix`. */
 static qs_status add_level(Grid *g, int level, size_t prefix) {
-    int64_t n = g->dims[level];
+    int64_t n = g->dims[level], edge = level < g->rank - 2 ? OUTER_EDGE : EDGE;
     qtext_putc(g->p->t, g->brackets[0]);
     for (int64_t i = 0; i < n; i++) {
         if (i) add_separator(g, level);
-        if (g->shortened && n > 2 * EDGE + 1 && i == EDGE) {
+        if (g->shortened && n > 2 * edge + 1 && i == edge) {
             qtext_puts(g->p->t, "…");
-            i = n - EDGE - 1;
+            i = n - edge - 1;
             continue;
         }
         size_t at = prefix * (size_t)n + (size_t)i;
@@ -116,10 +116,10 @@ static qs_status element_item(Grid *g, size_t linear) {
     return QS_OK;
 }
 
-static void add_extents(Text *t, int rank, const int64_t *dims) {
-    qtext_puts(t, " (");
-    for (int i = 0; i < rank; i++) qtext_printf(t, "%s%lld", i ? "x" : "", (long long)dims[i]);
-    qtext_putc(t, ')');
+/* (4096x4096 float32) */
+static void add_extents(Text *t, int rank, const int64_t *dims, const char *element) {
+    for (int i = 0; i < rank; i++) qtext_printf(t, "%s%lld", i ? "x" : " (", (long long)dims[i]);
+    qtext_printf(t, "%s%s)", *element ? " " : "", element);
 }
 
 static qs_status add_array(Printer *p, Array *a, bool lines) {
@@ -130,7 +130,8 @@ static qs_status add_array(Printer *p, Array *a, bool lines) {
     g.shortened = p->brief && a->count > BRIEF_ELEMENTS;
     g.data = data;
     TRY(add_grid(&g));
-    if (g.shortened) add_extents(p->t, a->rank, a->dims);
+    bool empty = p->brief && a->count == 0 && a->rank > 1;
+    if (g.shortened || empty) add_extents(p->t, a->rank, a->dims, qdtype_info[a->dtype].name);
     return QS_OK;
 }
 
@@ -147,7 +148,7 @@ static qs_status add_cell(Printer *p, const Cell *c, const Above *above, int dep
     g.above = above;
     g.depth = depth;
     TRY(add_grid(&g));
-    if (g.shortened) add_extents(p->t, c->rank, c->dims);
+    if (g.shortened) add_extents(p->t, c->rank, c->dims, "");
     return QS_OK;
 }
 

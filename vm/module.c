@@ -9,6 +9,7 @@
 #include "lang/parse.h"
 #include "lang/rewrite.h"
 #include "stdlib/stdlib.h"
+#include "vm/library.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -191,6 +192,8 @@ bool qmod_offer(qs_vm *vm, Module *m, Nearest *near) {
     qmod_each_name(vm, m, offer_name, near);
     const LibDoc *same = qlib_called_elsewhere(near->wanted);
     if (same) near->best = same->name;
+    char path[PATH_MAX];
+    if (qlibrary_home(vm, near->wanted, path)) near->home = qstr_cname(qvm_ctx(vm), strrchr(path, '/') + 1)->s;
     return near->best != NULL;
 }
 
@@ -201,7 +204,7 @@ static bool offer_types_of(void *near, Module *m) {
 }
 
 qs_status qmod_unknown(qs_vm *vm, Module *m, const char *what, const char *name) {
-    Nearest near = {name, NULL, 0};
+    Nearest near = {.wanted = name};
     if (qmod_offer(vm, m, &near))
         return qerr_set(qvm_ctx(vm), QS_ENAME, "unknown %s %s; did you mean %s?", what, name, near.best);
     return qerr_set(qvm_ctx(vm), QS_ENAME, "unknown %s %s", what, name);
@@ -647,54 +650,6 @@ static char *read_file(qs_vm *vm, const char *path, size_t *n) {
     return NULL;
 }
 
-/* -- finding files ----------------------------------------------------------------------------------------------- */
-
-static bool is_file(const char *folder, size_t n, const char *name, char *out) {
-    char joined_path[PATH_MAX * 2];
-    if (n == 0) snprintf(joined_path, sizeof joined_path, "%s", name);
-    else snprintf(joined_path, sizeof joined_path, "%.*s/%s", (int)(n > PATH_MAX ? PATH_MAX : n), folder, name);
-    return access(joined_path, R_OK) == 0 && realpath(joined_path, out);
-}
-
-static bool in_folders(const char *list, const char *name, char *out) {
-    for (const char *p = list; p && *p;) {
-        size_t n = strcspn(p, ":");
-        if (n && is_file(p, n, name, out)) return true;
-        if (n && n + 8 < PATH_MAX) { /* QUASAR_PATH names an installation, whose library is in Library */
-            char library[PATH_MAX];
-            snprintf(library, sizeof library, "%.*s/Library", (int)n, p);
-            if (is_file(library, strlen(library), name, out)) return true;
-        }
-        p += n + (p[n] == ':');
-    }
-    return false;
-}
-
-/* The library: beside the executable (in the build tree and installed), then that of the source tree. */
-static bool in_library(const char *name, char *out) {
-    char exe[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 64);
-    if (n > 0) {
-        exe[n] = 0;
-        char *slash = strrchr(exe, '/');
-        const char *const places[] = {"/stdlib", "/../share/quasar/stdlib", "/../lib/quasar/stdlib"};
-        for (int i = 0; i < 3 && slash; i++) {
-            strcpy(slash, places[i]);
-            if (is_file(exe, strlen(exe), name, out)) return true;
-        }
-    }
-    return is_file(QUASAR_SOURCE_DIR "/stdlib", strlen(QUASAR_SOURCE_DIR "/stdlib"), name, out);
-}
-
-static bool find_file(qs_vm *vm, const char *importer, const char *name, char *out) {
-    const char *slash = importer ? strrchr(importer, '/') : NULL;
-    if (name[0] == '/') return is_file(NULL, 0, name, out);
-    if (slash && is_file(importer, (size_t)(slash - importer), name, out)) return true;
-    if (!slash && is_file(NULL, 0, name, out)) return true;
-    return in_folders(qvm(vm)->config.library_path, name, out) || in_folders(getenv("QUASAR_PATH"), name, out) ||
-           in_library(name, out);
-}
-
 /* -- import names ------------------------------------------------------------------------------------------------ */
 
 static void expand(const char *s, Text *out) {
@@ -749,10 +704,10 @@ static qs_status resolve_import(qs_vm *vm, const Unit *u, const Node *n, char ou
     const char *name = path.s ? path.s : "";
     out[0] = 0;
     if (is_binary(name) && known_library(name, file, sizeof file)) {
-        if (!in_folders(qvm(vm)->config.library_path, file, out) && !in_library(file, out)) out[0] = 0;
+        if (!qlibrary_find(vm, file, out)) out[0] = 0;
     } else if (is_binary(name)) {
         s = qerr_at(qvm_ctx(vm), QS_EIO, w, "library %s is not available: only .q files can be imported", name);
-    } else if (!find_file(vm, importer, name, out)) {
+    } else if (!qlibrary_find_import(vm, importer, name, out)) {
         s = qerr_at(qvm_ctx(vm), QS_EIO, w,
                     "cannot find %s, neither beside the file that imports it nor in the library", name);
     }

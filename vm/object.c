@@ -218,7 +218,7 @@ bool qobj_field(const Object *o, uint32_t i, Str **name, qs_value *value) {
 }
 
 static qs_status no_field(qs_vm *vm, const Object *o, Str *name) {
-    Nearest near = {name->s, NULL, 0};
+    Nearest near = {.wanted = name->s};
     Str *field;
     qs_value v;
     for (uint32_t i = 0; qobj_field(o, i, &field, &v); i++) qstr_offer(&near, field->s);

@@ -2,6 +2,7 @@
 
 #include "lang/parse.h"
 #include "stdlib/stdlib.h"
+#include "vm/help.h"
 #include "vm/module.h"
 #include "vm/python.h"
 
@@ -64,11 +65,11 @@ static void add_name(void *ud, const char *name) {
 
 static char *complete(const char *text, int again) {
     struct Completion *c = completing;
-    if (!again) {
+    if (!again) { /* of nothing, nothing is completed: a pasted tab is an indentation */
         const char *dot = strrchr(text, '.');
         c->words.len = c->at = 0;
         if (dot) add_fields(c, text, dot);
-        else qmod_each_name(c->vm, qvm(c->vm)->session, add_name, &text);
+        else if (*text) qmod_each_name(c->vm, qvm(c->vm)->session, add_name, &text);
     }
     if (c->at >= c->words.len) return NULL;
     char *word = strdup(c->words.s + c->at);
@@ -177,62 +178,6 @@ static bool read_statement(const Lines *l, Text *text) {
     return true;
 }
 
-/* -- help -------------------------------------------------------------------------------------------------------- */
-
-static void signature(const Func *f, Text *out) {
-    qtext_printf(out, "%s(", f->name->s);
-    for (int i = 0; i < f->nparams; i++)
-        qtext_printf(out, "%s%s%s", i ? ", " : "", f->params[i].variadic ? "..." : "", f->params[i].name->s);
-    qtext_puts(out, ")\n");
-    if (f->doc) qtext_printf(out, "%s\n", f->doc->s);
-}
-
-static void describe(const Function *fn, Text *out) {
-    if (fn->fkind == FN_SCRIPT) signature(fn->ast, out);
-    if (fn->fkind == FN_NATIVE && fn->native->doc) qtext_printf(out, "%s\n", fn->native->doc);
-    for (int i = 0; i < fn->nmembers; i++) describe(fn->members[i], out);
-}
-
-/* ?np.linalg.norm */
-static bool describe_foreign(qs_vm *vm, const char *name, Text *out) {
-    uint64_t slot;
-    qs_value text, v = qs_nil();
-    size_t n = strcspn(name, ".");
-    if (qmap_get(&qvm(vm)->session->names, qstr_name(qvm_ctx(vm), name, n), &slot)) v = *qvm_global(vm, slot);
-    if (v.kind != QS_FOREIGN || !qvm(vm)->python) return false;
-    if (qvm(vm)->python->describe(vm, v, name[n] ? name + n + 1 : "", &text) != QS_OK) return qs_error_clear(vm), false;
-    qtext_puts(out, ((Str *)text.u.p)->s);
-    qval_release(vm, text);
-    return true;
-}
-
-bool qprompt_help(qs_vm *vm, const char *name, Text *out) {
-    if (describe_foreign(vm, name, out)) return true;
-    int n, slot = qmod_lookup(vm, qvm(vm)->session, qstr_cname(qvm_ctx(vm), name));
-    if (slot >= 0 && qvm_global(vm, (uint64_t)slot)->kind == QS_FUNCTION) {
-        describe(qvm_global(vm, (uint64_t)slot)->u.p, out);
-        return true;
-    }
-    const LibDoc *docs = qlib_docs(&n);
-    for (int i = 0; i < n; i++) {
-        if (!docs[i].name || strcmp(docs[i].name, name) != 0) continue;
-        qtext_printf(out, "%s\n%s\n", docs[i].signature, docs[i].doc);
-        return true;
-    }
-    return false;
-}
-
-static void show_help(qs_vm *vm, char *name) {
-    Text t;
-    qtext_init(&t, qvm_ctx(vm));
-    while (*name == ' ') name++;
-    name[strcspn(name, " \n(")] = 0;
-    if (!*name) qtext_puts(&t, "?name shows what a function does; an expression shows its value; Ctrl-D ends.\n");
-    else if (!qprompt_help(vm, name, &t)) qtext_printf(&t, "nothing is known of %s\n", name);
-    qvm_write(vm, t.s, t.len);
-    qtext_free(&t);
-}
-
 /* -- running ----------------------------------------------------------------------------------------------------- */
 
 void qprompt_echo(qs_vm *vm, qs_value v) {
@@ -276,8 +221,8 @@ bool qprompt_run(qs_vm *vm) {
     if (l.typed) printf("Quasar %s   ?name for help, Ctrl-D to end\n", qs_version());
     while (!qs_exit_code(vm, NULL) && read_statement(&l, &text)) {
         if (is_word(text.s, "exit") || is_word(text.s, "quit")) break;
-        if (is_word(text.s, "help")) show_help(vm, text.s + strlen(text.s));
-        else if (text.s[0] == '?') show_help(vm, text.s + 1);
+        if (is_word(text.s, "help")) qhelp_show(vm, text.s + strlen(text.s));
+        else if (text.s[0] == '?') qhelp_show(vm, text.s + 1);
         else good = run_statement(vm, text.s) && good;
         qvm_flush(vm);
     }

@@ -1,12 +1,10 @@
-/* prompt.h -- what qrun shows besides a program's own output: the prompt, help, dumps. */
+/* prompt.h -- what qrun shows besides a program's own output: the prompt, dumps. */
 #ifndef VM_PROMPT_H
 #define VM_PROMPT_H
 #include "vm/base/ctx.h"
 
 /* Reads and runs statements until the end of input; true when somebody typed them or none failed. */
 bool qprompt_run(qs_vm *vm);
-/* What is known of a function: its signature and its description.  false: nothing. */
-bool qprompt_help(qs_vm *vm, const char *name, Text *out);
 /* The syntax tree ("ast") or the instructions ("bytecode") of a file. */
 qs_status qprompt_dump(qs_vm *vm, const char *path, const char *what, Text *out);
 /* The value of an expression as the prompt echoes it. */

@@ -105,10 +105,10 @@ static void prompt(qs_vm *vm) {
     brief(vm, make_string(vm, "text"), "\"text\"");
     brief(vm, qarr_value(make_array(vm, QS_U8, 2, (int64_t[]){100, 20}, NULL)),
           "[[0,0,0,…,0,0,0],\n [0,0,0,…,0,0,0],\n [0,0,0,…,0,0,0],\n …,\n [0,0,0,…,0,0,0],\n [0,0,0,…,0,0,0],\n "
-          "[0,0,0,…,0,0,0]] (100x20)");
+          "[0,0,0,…,0,0,0]] (100x20 uint8)");
     brief(vm, qarr_value(make_array(vm, QS_U8, 2, (int64_t[]){2, 600}, NULL)),
-          "[[0,0,0,…,0,0,0],\n [0,0,0,…,0,0,0]] (2x600)");
-    brief(vm, make_vec(vm, QS_F32, 1001, NULL), "[0,0,0,…,0,0,0] (1001)");
+          "[[0,0,0,…,0,0,0],\n [0,0,0,…,0,0,0]] (2x600 uint8)");
+    brief(vm, make_vec(vm, QS_F32, 1001, NULL), "[0,0,0,…,0,0,0] (1001 float32)");
     char text[5001];
     memset(text, 'x', 5000);
     text[5000] = 0;

@@ -35,7 +35,11 @@ void qstr_table_close(Ctx *c);
 /* Edit distance (insert, delete, replace, swap) for did-you-mean; limit + 1 when it is greater than `limit`. */
 int qstr_distance(const char *a, const char *b, int limit);
 /* The best of candidates offered one by one: start with {wanted}, offer each, read `best` (NULL when none is near). */
-typedef struct { const char *wanted; const char *best; int distance; } Nearest;
+typedef struct {
+    const char *wanted, *best;
+    int distance;
+    const char *home; /* the module whose import would bring `wanted` itself, set by who knows of modules; else NULL */
+} Nearest;
 void qstr_offer(Nearest *n, const char *candidate);
 
 /* -- map: interned name -> 64-bit payload, insertion order kept --------------------------------------------------- */

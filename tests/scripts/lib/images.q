@@ -38,3 +38,9 @@ try
 catch e
     print e
 end
+filewrite("out/lib/c.pbm", "P1# a comment that ends with the file")
+try
+    print imread("out/lib/c.pbm")
+catch e
+    print e
+end

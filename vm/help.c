@@ -1,0 +1,164 @@
+/* help.c -- what `?name` shows: built-ins from their table, functions of scripts from the comment above them, objects of
+ * Python from Python; and, of a word that is no name, the built-ins whose description has it. */
+#include "vm/help.h"
+
+#include "stdlib/stdlib.h"
+#include "vm/library.h"
+#include "vm/module.h"
+#include "vm/python.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* -- functions of scripts ------------------------------------------------------------------------------------------ */
+
+static void bare_signature(const Func *f, Text *out) {
+    qtext_printf(out, "%s(", f->name->s);
+    for (int i = 0; i < f->nparams; i++)
+        qtext_printf(out, "%s%s%s", i ? ", " : "", f->params[i].variadic ? "..." : "", f->params[i].name->s);
+    qtext_puts(out, ")\n");
+}
+
+/* The comment above a function.  Lines that are for programs which make manuals are not shown as they stand:
+ * "Function: name" says nothing new, ":function y = name(…)" is the signature. */
+static void documented(const Func *f, Text *out) {
+    const char *doc = f->doc ? f->doc->s : "", *line = strncmp(doc, ":function ", 10) ? strstr(doc, "\n:function ") : doc;
+    if (!line) bare_signature(f, out);
+    else {
+        line += (*line == '\n') + 10;
+        qtext_printf(out, "%.*s\n", (int)strcspn(line, "\n"), line);
+    }
+    for (size_t n, blank = 0; *doc; doc += n + (doc[n] == '\n')) {
+        n = strcspn(doc, "\n");
+        if (!strncmp(doc, "Function: ", 10) || *doc == ':') continue;
+        if (!n) { blank = 1; continue; }
+        qtext_printf(out, "%s%.*s\n", blank ? "\n" : "", (int)n, doc);
+        blank = 0;
+    }
+}
+
+/* -- built-ins ----------------------------------------------------------------------------------------------------- */
+
+static const LibDoc *row_of(const char *name) {
+    int n;
+    const LibDoc *docs = qlib_docs(&n);
+    for (int i = 0; i < n; i++)
+        if (docs[i].name && !strcmp(docs[i].name, name)) return &docs[i];
+    return NULL;
+}
+
+static void show_row(const LibDoc *row, Text *out) {
+    qtext_printf(out, "%s\n%s\n", row->signature, row->doc);
+    if (*row->matlab || *row->numpy)
+        qtext_printf(out, "(%s%s%s%s%s)\n", *row->matlab ? "MATLAB: " : "", row->matlab,
+                     *row->matlab && *row->numpy ? ", " : "", *row->numpy ? "NumPy: " : "", row->numpy);
+}
+
+static void describe(const Function *fn, Text *out) {
+    const LibDoc *row = fn->fkind == FN_NATIVE ? row_of(fn->native->name) : NULL;
+    if (fn->fkind == FN_SCRIPT) documented(fn->ast, out);
+    else if (row) show_row(row, out);
+    else if (fn->fkind == FN_NATIVE && fn->native->doc) qtext_printf(out, "%s\n", fn->native->doc);
+    for (int i = 0; i < fn->nmembers; i++) describe(fn->members[i], out);
+}
+
+/* -- names --------------------------------------------------------------------------------------------------------- */
+
+/* ?np.linalg.norm */
+static bool describe_foreign(qs_vm *vm, const char *name, Text *out) {
+    uint64_t slot;
+    qs_value text, v = qs_nil();
+    size_t n = strcspn(name, ".");
+    if (qmap_get(&qvm(vm)->session->names, qstr_name(qvm_ctx(vm), name, n), &slot)) v = *qvm_global(vm, slot);
+    if (v.kind != QS_FOREIGN || !qvm(vm)->python) return false;
+    if (qvm(vm)->python->describe(vm, v, name[n] ? name + n + 1 : "", &text) != QS_OK) return qs_error_clear(vm), false;
+    qtext_puts(out, ((Str *)text.u.p)->s);
+    qval_release(vm, text);
+    return true;
+}
+
+/* A variable: its type and its value in short. */
+static bool describe_value(qs_vm *vm, qs_value v, const char *name, Text *out) {
+    if (v.kind == QS_NIL) return false;
+    qtext_printf(out, "%s is a %s: ", name, qs_type_name(vm, v));
+    if (qfmt_brief(vm, v, out) != QS_OK) qs_error_clear(vm);
+    qtext_puts(out, "\n");
+    return true;
+}
+
+/* A function of a library module that is not imported yet. */
+static bool describe_library(qs_vm *vm, const char *name, Text *out) {
+    char path[PATH_MAX];
+    Module *m;
+    if (!qlibrary_home(vm, name, path)) return false;
+    if (qmod_load_file(vm, path, &m) != QS_OK) return qs_error_clear(vm), false;
+    const Unit *u = m->units[0];
+    for (int i = 0; i < u->nfuncs; i++)
+        if (!strcmp(u->funcs[i]->u.func->name->s, name)) documented(u->funcs[i]->u.func, out);
+    qtext_printf(out, "import \"%s\" brings it.\n", strrchr(path, '/') + 1);
+    return true;
+}
+
+bool qhelp_describe(qs_vm *vm, const char *name, Text *out) {
+    if (describe_foreign(vm, name, out)) return true;
+    int slot = qmod_lookup(vm, qvm(vm)->session, qstr_cname(qvm_ctx(vm), name));
+    qs_value v = slot >= 0 ? *qvm_global(vm, (uint64_t)slot) : qs_nil();
+    const LibDoc *row = row_of(name), *other = qlib_called_elsewhere(name);
+    if (v.kind == QS_FUNCTION) describe(v.u.p, out);
+    else if (row) show_row(row, out);
+    else if (describe_value(vm, v, name, out) || describe_library(vm, name, out)) return true;
+    else if (other) show_row(other, out);
+    else return false;
+    return true;
+}
+
+/* -- words --------------------------------------------------------------------------------------------------------- */
+
+enum { MOST_HITS = 12 };
+
+static void show_groups(const LibDoc *docs, int n, Text *out) {
+    qtext_puts(out, "?name tells what a function does, ?word what there is about a word or a group of functions:\n");
+    for (int i = 0; i < n; i++)
+        if (!docs[i].name) qtext_printf(out, "  %s\n", docs[i].doc);
+    qtext_puts(out, "An expression shows its value.  Ctrl-C stops what runs, Ctrl-D or exit ends.\n");
+}
+
+/* The signatures of a group whose title begins with the word. */
+static bool show_group(const LibDoc *docs, int n, const char *word, Text *out) {
+    bool in = false, found = false;
+    for (int i = 0; i < n; i++) {
+        if (!docs[i].name) in = strlen(word) > 2 && !strncasecmp(docs[i].doc, word, strlen(word));
+        else if (in) qtext_printf(out, "%s\n", docs[i].signature), found = true;
+    }
+    return found;
+}
+
+static bool show_hits(const LibDoc *docs, int n, const char *word, Text *out) {
+    int hits = 0;
+    for (int i = 0; i < n; i++) {
+        if (!docs[i].name || !(strcasestr(docs[i].doc, word) || strcasestr(docs[i].signature, word) ||
+                               strcasestr(docs[i].numpy, word) || strcasestr(docs[i].matlab, word)))
+            continue;
+        if (hits++ < MOST_HITS) qtext_printf(out, "%-12s %.*s\n", docs[i].name, (int)strcspn(docs[i].doc, ".;:"), docs[i].doc);
+    }
+    if (hits > MOST_HITS) qtext_printf(out, "and %d more\n", hits - MOST_HITS);
+    return hits > 0;
+}
+
+void qhelp_show(qs_vm *vm, const char *question) {
+    Text t, name;
+    int n;
+    const LibDoc *docs = qlib_docs(&n);
+    qtext_init(&t, qvm_ctx(vm)), qtext_init(&name, qvm_ctx(vm));
+    question += strspn(question, " \t");
+    qtext_add(&name, question, strcspn(question, "\r\n(;"));
+    while (name.len && name.s[name.len - 1] == ' ') name.s[--name.len] = 0;
+    Nearest near = {.wanted = name.s};
+    if (!name.len) show_groups(docs, n, &t);
+    else if (qhelp_describe(vm, name.s, &t) || show_group(docs, n, name.s, &t) || show_hits(docs, n, name.s, &t)) {
+    } else if (qmod_offer(vm, qvm(vm)->session, &near))
+        qtext_printf(&t, "nothing is known of %s; did you mean %s?\n", name.s, near.best);
+    else qtext_printf(&t, "nothing is known of %s\n", name.s);
+    qvm_write(vm, t.s, t.len);
+    qtext_free(&t), qtext_free(&name);
+}

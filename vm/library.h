@@ -1,0 +1,13 @@
+/* library.h -- private to the machine: the files of modules. */
+#ifndef VM_LIBRARY_H
+#define VM_LIBRARY_H
+#include "vm/object.h"
+
+#include <limits.h>
+
+/* The file that an import names, absolute: beside the importer (NULL: in the current folder), then in the library. */
+bool qlibrary_find_import(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]);
+bool qlibrary_find(qs_vm *vm, const char *name, char out[PATH_MAX]); /* in the library alone */
+/* The file of the library that has to be imported for a function. */
+bool qlibrary_home(qs_vm *vm, const char *name, char out[PATH_MAX]);
+#endif
