@@ -210,6 +210,7 @@ static void closing(qs_vm *vm) {
         qgil_back(b);
     }
     qgil_stop(b);
+    qnd_keep_exports(b);
     empty_wrappers(b);
     qbridge.host = qbridge.host == b ? NULL : qbridge.host;
 }

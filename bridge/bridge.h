@@ -77,6 +77,7 @@ struct Border {
     int waiting;           /* threads that want the machine */
     qs_value *dropped; uint32_t ndropped, cap_dropped; /* references to release when it is back */
     bool hosted;           /* Python opened the machine: its arrays go in as they are, cells stay cells (convert.c) */
+    struct Export *exports; /* ndarray.c: views of the machine's memory */
     Wrapper wrappers;      /* head of the ring of all of them */
     size_t nwrappers, many;/* how many; when so many, a full collection is due */
     /* convert.c */
@@ -158,6 +159,8 @@ PyObject *qpyvalue_key(Border *b, int n, const qs_value *at); /* x[i, j] as Pyth
 
 /* -- function.c, value.c: what scripts hand to Python --------------------------------------------------------------------------- */
 PyObject *qfunction_new(Border *b, qs_value fn);
+enum { ARGUMENT_NAME = 64 };
+void qfunction_argument(qs_value fn, int i, char name[ARGUMENT_NAME]); /* what messages call it */
 int qfunction_init(void);
 PyObject *qvalue_new(Border *b, qs_value v);
 PyObject *qvalue_result(Border *b, qs_status s, qs_value *out); /* of an operation: the value, or the error */
@@ -186,9 +189,10 @@ PyObject *qnd_tuple(Border *b, Cell *c);              /* {1, 2} as (1, 2) */
 bool qnd_is_numbers(PyObject *o);                     /* a NumPy array of numbers */
 /* Any Python object as a value of the language; not an element of the implicit table. */
 qs_status qnd_import(Border *b, PyObject *o, qs_value *out);
-/* An argument of a call from Python, named `what`: memory becomes an array of it, a list of numbers what [ … ] is. */
-qs_status qnd_argument(Border *b, PyObject *o, const char *what, qs_value *out);
+/* Argument i of a call of fn from Python: memory becomes an array of it, a list of numbers what [ … ] is. */
+qs_status qnd_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out);
 qs_status qnd_value(Border *b, PyObject *o, qs_value *out);  /* the same, and lists of anything are cells: value(x) */
+void qnd_keep_exports(Border *b);                     /* the machine closes: views stay, without it */
 int qnd_getbuffer(PyObject *self, BufferView *view, int flags);
 void qnd_releasebuffer(PyObject *self, BufferView *view);
 

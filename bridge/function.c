@@ -67,17 +67,15 @@ int qwrapper_clear(PyObject *o) {
 
 enum { FEW = 12, MOST = 255 };
 
-/* What messages call argument i. */
-static const char *argument_name(qs_value fn, Py_ssize_t i, char buf[32]) {
+void qfunction_argument(qs_value fn, int i, char name[ARGUMENT_NAME]) {
     const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL; /* else a type, to make a value of */
-    if (f && f->fkind == FN_SCRIPT && i < f->ast->nparams) return f->ast->params[i].name->s;
-    snprintf(buf, 32, "%d", (int)i + 1);
-    return buf;
+    bool named = f && f->fkind == FN_SCRIPT && i < f->ast->nparams;
+    if (named) snprintf(name, ARGUMENT_NAME, "%s", f->ast->params[i].name->s);
+    else snprintf(name, ARGUMENT_NAME, "%d", i + 1);
 }
 
 static qs_status take_arg(Border *b, qs_value fn, PyObject *o, Py_ssize_t i, qs_value *out) {
-    char buf[32];
-    if (b->hosted) return qnd_argument(b, o, argument_name(fn, i, buf), out);
+    if (b->hosted) return qnd_argument(b, o, fn, (int)i, out);
     Py_INCREF(o);
     return qpy_to_value(b, o, out);
 }

@@ -8,6 +8,8 @@
  * The order is always GIL first, machine second; nobody waits for the machine with the GIL in his hands. */
 #include "bridge/bridge.h"
 
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -210,6 +212,42 @@ void qgil_release(Border *b, qs_value v) {
 enum { TICK_MS = 10 };
 static struct { bool running; int machines; } ticker; /* under `lock` */
 
+/* While a kernel runs nobody asks Python whether somebody has pressed Ctrl-C.  So whoever notices that the machine is
+ * away stands in front of Python's own handler until it is back: the kernel stops, and Python raises KeyboardInterrupt.
+ * In qrun, which has a handler of its own, there is no need to. */
+static struct { bool on; struct sigaction before; Machine *_Atomic machine; } watch; /* under `lock` */
+
+static void on_interrupt(int sig) {
+    Machine *m = atomic_load(&watch.machine);
+    if (m) {
+        qflag_raise(&m->interrupted);
+        qflag_raise(&m->attention);
+    }
+    if (watch.before.sa_handler != SIG_IGN && watch.before.sa_handler != SIG_DFL) watch.before.sa_handler(sig);
+}
+
+static void begin_watch(Machine *m) {
+    struct sigaction action = {.sa_handler = on_interrupt};
+    atomic_store(&watch.machine, m);
+    if (watch.on || sigaction(SIGINT, NULL, &watch.before) != 0) return;
+    bool pythons = !(watch.before.sa_flags & SA_SIGINFO) && watch.before.sa_handler != SIG_IGN && watch.before.sa_handler != SIG_DFL;
+    watch.on = pythons && sigaction(SIGINT, &action, NULL) == 0;
+}
+
+static void end_watch(void) {
+    struct sigaction now;
+    atomic_store(&watch.machine, NULL);
+    if (!watch.on) return;
+    watch.on = false; /* somebody may have put another handler in the place of ours */
+    if (sigaction(SIGINT, NULL, &now) == 0 && now.sa_handler == on_interrupt) sigaction(SIGINT, &watch.before, NULL);
+}
+
+static void look_after(const Border *list) {
+    while (list && !(list->hosted && list->vm && list->away)) list = list->next;
+    if (list) begin_watch(qvm(list->vm));
+    else end_watch();
+}
+
 static void *tick(void *unused) {
     (void)unused;
     const struct timespec pause_time = {0, TICK_MS * 1000000L};
@@ -217,6 +255,7 @@ static void *tick(void *unused) {
         nanosleep(&pause_time, NULL);
         pthread_mutex_lock(&lock);
         if (!ticker.machines) break;
+        look_after(qbridge.borders);
         for (Border *b = qbridge.borders; b; b = b->next)
             if (b->vm) qflag_raise(&qvm(b->vm)->attention);
         pthread_mutex_unlock(&lock);
@@ -250,6 +289,7 @@ void qgil_stop(Border *b) {
     Border **at = &qbridge.borders;
     while (*at != b) at = &(*at)->next;
     *at = b->next;
+    end_watch();
     ticker.machines--;
     pthread_mutex_unlock(&lock);
     for (Thread *t = b->threads->next, *next; t; t = next) {
@@ -271,6 +311,7 @@ bool qgil_used(Border *b) {
 void qgil_abandon(void) {
     pthread_mutex_init(&lock, NULL);
     pthread_cond_init(&back, NULL);
+    end_watch();
     ticker.running = false;
     ticker.machines = 0;
     for (Border *b = qbridge.borders; b; b = b->next) b->vm = NULL;

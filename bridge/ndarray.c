@@ -127,7 +127,53 @@ static bool dtype_of_format(const char *f, Py_ssize_t size, qs_dtype *d) {
 
 /* -- out ----------------------------------------------------------------------------------------------------------- */
 
-typedef struct { Py_ssize_t shape[QS_MAX_RANK], strides[QS_MAX_RANK]; } Layout;
+/* One view that somebody has of an array.  It outlives the machine: then it holds the memory alone. */
+typedef struct Export {
+    struct Export *prev, *next; /* Border.exports */
+    qs_value array;
+    Buffer *memory;             /* NULL while the machine is open */
+    Py_ssize_t shape[QS_MAX_RANK], strides[QS_MAX_RANK];
+} Export;
+
+static Export *new_export(Border *b, Array *a) {
+    Export *e = PyMem_Calloc(1, sizeof *e);
+    if (!e) return NULL;
+    e->array = qval_retain(qarr_value(a));
+    for (int i = 0; i < a->rank; i++) {
+        e->shape[i] = a->dims[i];
+        e->strides[i] = a->strides[i] * (Py_ssize_t)qdtype_size((qs_dtype)a->dtype);
+    }
+    e->next = b->exports;
+    if (e->next) e->next->prev = e;
+    return b->exports = e;
+}
+
+/* Memory is counted where it was allocated; that account is closed. */
+static void release_alone(Buffer *memory) {
+    Ctx account;
+    qctx_init(&account, 32);
+    qbuf_release(&account, memory);
+    qctx_close(&account);
+}
+
+static void end_export(Border *b, Export *e) {
+    if (e->prev) e->prev->next = e->next;
+    else b->exports = e->next;
+    if (e->next) e->next->prev = e->prev;
+    if (e->memory) release_alone(e->memory);
+    else qgil_release(b, e->array);
+    PyMem_Free(e);
+}
+
+void qnd_keep_exports(Border *b) {
+    for (Export *e = b->exports; e; e = e->next) {
+        e->memory = qval_array(e->array)->buf;
+        qbuf_retain(e->memory);
+        if (qbuf_bring_home(qvm_ctx(b->vm), e->memory) != QS_OK) qs_error_clear(b->vm);
+        qs_release(b->vm, e->array);
+        e->array = qs_nil();
+    }
+}
 
 static int refuse(BufferView *view, const char *why, const char *what) {
     view->obj = NULL;
@@ -141,17 +187,13 @@ static int fill_view(Border *b, PyObject *self, Array *a, BufferView *view, int 
     const void *q;
     qs_status s = a->buf->readonly ? qarr_read(b->vm, a, &q) : qarr_write(b->vm, a, &p);
     if (s != QS_OK) return qerror_raise(b, s), -1;
-    Layout *l = PyMem_Malloc(sizeof *l);
-    if (!l) return PyErr_NoMemory(), -1;
-    for (int i = 0; i < a->rank; i++) {
-        l->shape[i] = a->dims[i];
-        l->strides[i] = a->strides[i] * (Py_ssize_t)size;
-    }
+    Export *e = new_export(b, a);
+    if (!e) return PyErr_NoMemory(), -1;
     *view = (BufferView){
         .buf = a->buf->readonly ? (void *)(uintptr_t)q : p, .obj = self, .len = (Py_ssize_t)(a->count * size),
-        .itemsize = (Py_ssize_t)size, .readonly = a->buf->readonly, .ndim = a->rank, .internal = l,
+        .itemsize = (Py_ssize_t)size, .readonly = a->buf->readonly, .ndim = a->rank, .internal = e,
         .format = flags & BUF_FORMAT ? (char *)(uintptr_t)formats[a->dtype] : NULL,
-        .shape = flags & BUF_ND ? l->shape : NULL, .strides = (flags & BUF_STRIDES) == BUF_STRIDES ? l->strides : NULL};
+        .shape = flags & BUF_ND ? e->shape : NULL, .strides = (flags & BUF_STRIDES) == BUF_STRIDES ? e->strides : NULL};
     Py_INCREF(self);
     return 0;
 }
@@ -172,8 +214,7 @@ int qnd_getbuffer(PyObject *self, BufferView *view, int flags) {
 }
 
 void qnd_releasebuffer(PyObject *self, BufferView *view) {
-    (void)self;
-    PyMem_Free(view->internal);
+    end_export(((Wrapper *)self)->border, view->internal);
 }
 
 PyObject *qnd_from_array(Border *b, Array *a) {
@@ -389,8 +430,10 @@ qs_status qnd_import(Border *b, PyObject *o, qs_value *out) {
 /* -- arguments of calls from Python -------------------------------------------------------------------------------- */
 
 /* Elements that the language has, in a place or an order that it cannot use. */
-static qs_status misplaced(Border *b, PyObject *o, const char *what) {
+static qs_status misplaced(Border *b, PyObject *o, qs_value fn, int i) {
+    char what[ARGUMENT_NAME];
     PyObject *text = qbridge_support("misplaced", "(O)", o);
+    qfunction_argument(fn, i, what);
     const char *why = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
     qs_status s = why ? qs_fail(b->vm, QS_ETYPE, "argument %s: %s; value(x) makes a copy", what, why) : qerror_take(b);
     Py_XDECREF(text);
@@ -450,18 +493,22 @@ static bool list_argument(Border *b, PyObject *o, qs_value *out) {
     return false;
 }
 
-qs_status qnd_argument(Border *b, PyObject *o, const char *what, qs_value *out) {
+static qs_status array_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out) {
+    qs_status s;
+    if (import_ndarray(b, o, out, &s)) return as_is(s, out);
+    return misplaced(b, o, fn, i);
+}
+
+qs_status qnd_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out) {
     qs_status s;
     qs_value wrapped;
-    if (is_ndarray(o)) {
-        if (import_ndarray(b, o, out, &s)) return as_is(s, out);
-        if (numeric(o)) return misplaced(b, o, what);
-    }
+    if (numpy.ndarray && Py_TYPE(o) == numpy.ndarray && numeric(o)) return array_argument(b, o, fn, i, out);
     Py_INCREF(o);
     TRY(qpy_to_value(b, o, &wrapped));
     *out = wrapped;
     if (wrapped.kind != QS_FOREIGN || PyBytes_CheckExact(o)) return QS_OK;
-    if (import_buffer(b, o, out, &s)) s = as_is(s, out);
+    if (qnd_is_numbers(o)) s = array_argument(b, o, fn, i, out);
+    else if (import_buffer(b, o, out, &s)) s = as_is(s, out);
     else if (list_argument(b, o, out)) s = QS_OK;
     else return QS_OK;
     qs_release(b->vm, wrapped);

@@ -192,6 +192,13 @@ static int reading_space(const Buffer *b) {
     return m;
 }
 
+qs_status qbuf_bring_home(Ctx *c, Buffer *b) {
+    TRY(bring(c, b, HOST_MEMORY));
+    unlink_device(c, b);
+    for (int m = HOST_MEMORY + 1; m < MAX_DEVICES; m++) free_block(c, b, m);
+    return QS_OK;
+}
+
 static qs_status conflict(Ctx *c, const Buffer *b, qs_access mode) {
     if (b->writer >= 0)
         return qerr_set(c, QS_ELOCK, "the array is locked for writing on %s", space_name(c, b->writer));

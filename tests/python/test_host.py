@@ -1,7 +1,7 @@
 """import pyquasar: the machine, programs, names, arguments.
 
     PYTHONPATH=build/python python3 -m unittest discover tests/python"""
-import subprocess, sys, textwrap, unittest
+import os, signal, subprocess, sys, textwrap, time, unittest
 
 import pyquasar as q
 
@@ -78,6 +78,55 @@ class Life(unittest.TestCase):
         q.init("cpu", loadCompiler=True)
         q.destroy()
         q.init("cpu", load_compiler=1)
+
+    @needs_numpy
+    def test_views_outlive_the_machine(self):
+        q.init("cpu")
+        small, large, view = q.ones(3), q.ones(300, 1000), q.ones(10, 10)
+        base = np.arange(4.0)
+        foreign = q.value(base)
+        a, b, c, d, again = small.to_py(), large.to_py(), view[2:, ::2].to_py(), memoryview(small), foreign.to_py()
+        del large, view, foreign
+        q.destroy()
+        for i in range(3):
+            q.init("cpu")
+            noise = [q.zeros(3) + 7, q.zeros(300, 1000) + 7, q.zeros(10, 10) + 7]
+            a += 1
+            self.assertEqual((a.tolist(), b.sum(), c.shape, c.sum(), d[0]), ([2 + i] * 3, 300000, (8, 5), 40, 2 + i))
+            again[0] += 1
+            self.assertEqual(base[0], 1 + i)
+            del noise
+            q.destroy()
+        del a, b, c, d, again
+        self.assertEqual(sys.getrefcount(base), 2)
+
+    def test_an_interrupt_stops_everything(self):
+        kernel = "function [] = __kernel__ k(x : vec, pos : int)\nfor i=0..20000\nx[pos] += sqrt(x[pos]+i)\nend\nend"
+        program = """
+            import time, signal, pyquasar as q
+            q.init("cpu")
+            q.compile_string("p", %r)
+            print("ready", flush=True)
+            try: %s
+            except KeyboardInterrupt: print("interrupted", q.sum([1, 2]), flush=True)
+            time.sleep(0.1)
+            assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+            """
+        waits = {
+            "a loop": "q.evaluate('while true\\nend')",
+            "a kernel": "q.parallel_do(10000000, q.zeros(10000000), q.k)",
+            "a sleep": "q.evaluate('sleep(30000)')",
+            "python": "q.evaluate('f -> f()')(lambda: time.sleep(30))"}
+        for what, code in waits.items():
+            p = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program) % (kernel, code)], stdout=subprocess.PIPE, text=True)
+            self.assertEqual(p.stdout.readline(), "ready\n", what)
+            time.sleep(0.8)
+            start = time.time()
+            p.send_signal(signal.SIGINT)
+            self.assertEqual(p.stdout.readline(), "interrupted 3.0\n", what)
+            self.assertLess(time.time() - start, 0.5 * float(os.environ.get("SLOW", "1")), what)
+            self.assertEqual(p.wait(30), 0)
+            p.stdout.close()
 
     def test_import_is_light(self):
         self.assertEqual(in_child("""
