@@ -159,7 +159,7 @@ qs_status qstats_find_index_max(qs_vm *vm, qs_call_args *c) {
             T *first = row;                                                                                            \
             for (int64_t j = 0; j < n && row < end; j++) { /* written in any case, kept where x is true */             \
                 row[rank - 1] = (T)j;                                                                                  \
-                row += x[i + (size_t)j] ? rank : 0;                                                                    \
+                row += x[i + (size_t)j] * rank;                                                                        \
             }                                                                                                          \
             for (; first < row; first += rank)                                                                         \
                 for (int d = 0; d < rank - 1; d++) first[d] = (T)at[d];                                                \
