@@ -23,6 +23,7 @@ struct Cache {
     unsigned puts;   /* since the last sweep */
     bool swept;
     const char *why;
+    char path[4096]; /* as it was found, for messages */
 };
 
 /* -- keys ------------------------------------------------------------------------------------------------------- */
@@ -95,9 +96,9 @@ static int open_private(char *path, const char **why) {
 Cache *qcache_open(Ctx *c, const char *dir, size_t bound) {
     Cache *k = qmem_alloc(c, sizeof *k);
     *k = (Cache){.ctx = c, .dir = -1, .bound = bound ? bound : USUAL_BOUND, .why = ""};
-    char path[4096];
+    char *path = k->path;
     if (dir && !*dir) k->why = "it is turned off";
-    else if (dir ? snprintf(path, sizeof path, "%s", dir) >= (int)sizeof path : !usual_place(path, sizeof path))
+    else if (dir ? snprintf(path, sizeof k->path, "%s", dir) >= (int)sizeof k->path : !usual_place(path, sizeof k->path))
         k->why = "there is no place for it (set QUASAR_CACHE_DIR)";
     else k->dir = open_private(path, &k->why);
     return k;
@@ -110,6 +111,7 @@ void qcache_close(Ctx *c, Cache *k) {
 }
 
 const char *qcache_why(const Cache *k) { return k->why; }
+const char *qcache_path(const Cache *k) { return k->path; }
 
 /* -- entries ---------------------------------------------------------------------------------------------------- */
 
@@ -228,4 +230,20 @@ void qcache_put(Cache *k, CacheKey key, const void *p, size_t n) {
     ok = !close(fd) && ok;
     if (!ok || renameat(k->dir, tmp, k->dir, name)) unlinkat(k->dir, tmp, 0);
     if (!k->swept || ++k->puts >= PUTS_PER_SWEEP) sweep(k);
+}
+
+CacheSize qcache_size(Cache *k) {
+    EntryList l = {0};
+    if (k->dir >= 0) list_entries(k, &l);
+    qmem_free(k->ctx, l.all, l.cap * sizeof *l.all);
+    return (CacheSize){l.n, l.total, k->bound};
+}
+
+size_t qcache_clear(Cache *k) {
+    EntryList l = {0};
+    size_t gone = 0;
+    if (k->dir >= 0) list_entries(k, &l);
+    for (uint32_t i = 0; i < l.n; i++) gone += !unlinkat(k->dir, l.all[i].name, 0);
+    qmem_free(k->ctx, l.all, l.cap * sizeof *l.all);
+    return gone;
 }

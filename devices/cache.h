@@ -16,6 +16,11 @@ Cache *qcache_open(Ctx *c, const char *dir, size_t bound);
 void qcache_close(Ctx *c, Cache *k);
 const char *qcache_why(const Cache *k); /* why there is no cache; "" when there is one */
 
+typedef struct { size_t entries, bytes, bound; } CacheSize;
+CacheSize qcache_size(Cache *k);
+size_t qcache_clear(Cache *k); /* removes all entries; how many */
+const char *qcache_path(const Cache *k);
+
 CacheKey qcache_key(CacheKey seed, const void *p, size_t n);
 bool qcache_get(Cache *k, CacheKey key, Text *out); /* out becomes the bytes */
 void qcache_put(Cache *k, CacheKey key, const void *p, size_t n);

@@ -107,10 +107,10 @@ static bool look(const Frame *f, const FuseRegion *r, Now *now) {
 }
 
 /* -- specialisations ----------------------------------------------------------------------------------------------- */
-static State *state_of(qs_vm *vm, FuseRegion *r) {
+static State *state_of(qs_vm *vm, const Frame *f, FuseRegion *r) {
     if (r->machine) return r->machine;
     State *s = r->machine = qmem_alloc(qvm_ctx(vm), sizeof *s);
-    s->expr = (FuseExpr){.root = r->root, .kind = r->reduction ? kfuse_reduction(r->reduction, 1) : FUSE_MAP,
+    s->expr = (FuseExpr){.src = f->proto->func->unit->src, .root = r->root, .kind = r->reduction ? kfuse_reduction(r->reduction, 1) : FUSE_MAP,
                          .leaves = r->leaves, .nleaves = r->nleaves, .nops = r->nops};
     return s;
 }
@@ -192,7 +192,7 @@ static qs_status hold(qs_vm *vm, Device *d, Array *a, qs_access mode, DevArg *ar
     return QS_OK;
 }
 
-static qs_status launch(qs_vm *vm, Device *d, Program *p, const Now *now, const Launch *l, int64_t chunk,
+static qs_status launch(qs_vm *vm, Device *d, const KFunc *f, Program *p, const Now *now, const Launch *l, int64_t chunk,
                         Array *result) {
     DevArg args[LEAVES + 3];
     Held held[LEAVES + 1];
@@ -215,7 +215,7 @@ static qs_status launch(qs_vm *vm, Device *d, Program *p, const Now *now, const 
     }
     if (chunk) args[n].dims[0] = result->dims[0];
     if (s == QS_OK) s = hold(vm, d, result, QS_WRITE, &args[n], held, &nheld);
-    if (s == QS_OK) s = d->ops->launch(d, p, l, n + 1, args, NULL);
+    if (s == QS_OK) s = qkreport_launch(vm, d, f, p, l, args, NULL);
     while (nheld--) (void)qbuf_unlock(qvm_ctx(vm), held[nheld].buf, d, held[nheld].mode);
     return s;
 }
@@ -227,7 +227,7 @@ static qs_status run_map(qs_vm *vm, Device *d, Program *p, const Variant *v, con
     else memcpy(l.domain, now->dims, sizeof l.domain);
     qkdevice_block(d, l.rank, l.domain, l.block);
     TRY(qarr_new(vm, v->kernel.dtype, now->rank, now->dims, false, &result));
-    qs_status s = launch(vm, d, p, now, &l, 0, result);
+    qs_status s = launch(vm, d, v->kernel.func, p, now, &l, 0, result);
     if (s != QS_OK) return qarr_release(vm, result), s;
     *out = qarr_value(result);
     return QS_OK;
@@ -277,7 +277,7 @@ static qs_status run_reduction(qs_vm *vm, Device *d, Program *p, const State *st
     int64_t chunk, nparts = share_out(v, now->count, &l, &chunk);
     Array *parts;
     TRY(qarr_new_raw(vm, v->kernel.dtype, 1, &nparts, false, &parts));
-    qs_status s = launch(vm, d, p, now, &l, chunk, parts);
+    qs_status s = launch(vm, d, v->kernel.func, p, now, &l, chunk, parts);
     if (s == QS_OK) s = merge_parts(vm, st, v, now, parts, out);
     qarr_release(vm, parts);
     return s;
@@ -328,7 +328,7 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     qs_value result = qs_nil();
     *done = false;
     if (!look(f, r, &now) || now.count < FUSE_LEAST) return QS_OK;
-    State *s = state_of(vm, r);
+    State *s = state_of(vm, f, r);
     TRY(prepare(vm, s, r, &now, &d, &v, &program));
     if (!program) return QS_OK;
     TRY(s->expr.kind == FUSE_MAP ? run_map(vm, d, program, v, &now, &result)

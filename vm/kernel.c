@@ -333,7 +333,7 @@ static qs_status run(qs_vm *vm, Spec *s, const Request *r, const qs_value *value
     TRY(bind_params(vm, s, r, values, &b));
     TRY(lock(vm, d, s, values, &b));
     qpython_unblock(vm);
-    qs_status status = d->ops->launch(d, s->program, &l, s->func->nparams, b.arg, s->has_check ? &fault : NULL);
+    qs_status status = qkreport_launch(vm, d, s->func, s->program, &l, b.arg, s->has_check ? &fault : NULL);
     qpython_block(vm);
     unlock(vm, d, &b, b.nlocked);
     if (status == QS_OK && fault.message) return fault_error(vm, s->func, &fault);
@@ -381,23 +381,13 @@ qs_status qkrn_launch(qs_vm *vm, bool serial, int nin, const qs_value *in) {
 }
 
 /* -- the rest ---------------------------------------------------------------------------------------------------- */
-void qkrn_dump(qs_vm *vm, Text *out) {
-    KernelCache *k = qvm(vm)->kernels;
-    for (const Spec *s = k ? k->first : NULL; s; s = s->newer) kir_print(s->func, out);
-}
-
-void qkrn_dump_ahead(qs_vm *vm, Text *out) {
-    const KernelCache *k = qvm(vm)->kernels;
-    if (k && k->ahead.len) qtext_add(out, k->ahead.s, k->ahead.len);
-}
-
 void qkrn_close(qs_vm *vm) {
     Ctx *c = qvm_ctx(vm);
     KernelCache *k = qvm(vm)->kernels;
     for (Spec *s = k ? k->first : NULL, *next; s; s = next) next = s->newer, qkspec_free(vm, s);
     while (k && k->loaded) k->loaded->users = 1, qkspec_release(vm, k->loaded->program);
     if (k && k->compiler) kcompile_close(k->compiler);
-    if (k) qtext_free(&k->ahead);
+    if (k) qkreport_close(vm, k->report);
     if (k) qmem_free(c, k->entries, k->cap * sizeof *k->entries), qmem_free(c, k, sizeof *k);
     qvm(vm)->kernels = NULL;
     qkdevice_close(vm);

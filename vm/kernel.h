@@ -6,11 +6,14 @@
 
 /* parallel_do / serial_do: dims, arguments, kernel function. */
 qs_status qkrn_launch(qs_vm *vm, bool serial, int nin, const qs_value *in);
-/* The KIR that such a launch would run, printed: --dump kir. */
-void qkrn_dump(qs_vm *vm, Text *out);
-/* What was made for config.compile_for: --dump ptx. */
-void qkrn_dump_ahead(qs_vm *vm, Text *out);
 qs_status qkrn_open_devices(qs_vm *vm, const char *wanted);
 bool qkrn_has(const char *kind); /* is a device of this kind here? */
 void qkrn_close(qs_vm *vm);
+
+/* -- kernel_report.c --------------------------------------------------------------------------------------------- */
+/* From now on, the code of kernels is kept in this form (--dump; NULL: it is not), and their launches are timed. */
+void qkreport_begin(qs_vm *vm, const char *stage, bool profile);
+void qkreport_shown(qs_vm *vm, Text *out);         /* the code kept */
+qs_status qkreport_profile(qs_vm *vm, Text *out);  /* a table: kernels, times, rates against the device's limits */
+qs_status qkreport_cache(qs_vm *vm, const char *what, Text *out); /* "info", "clear" */
 #endif

@@ -470,7 +470,6 @@ KernelCache *qkspec_cache(qs_vm *vm) {
     Machine *m = qvm(vm);
     if (m->kernels) return m->kernels;
     m->kernels = qmem_alloc(&m->base, sizeof *m->kernels);
-    qtext_init(&m->kernels->ahead, &m->base);
     return m->kernels;
 }
 
@@ -496,7 +495,7 @@ qs_status qkspec_compile_ahead(qs_vm *vm, const KFunc *f) {
     if (!k->compiler) k->compiler = kcompile_open(qvm_ctx(vm), qvm(vm)->config.cache_dir);
     snprintf(target.arch, sizeof target.arch, "%s", qvm(vm)->config.compile_for);
     TRY(kcompile(k->compiler, f, &target, &code));
-    qtext_add(&k->ahead, code.bytes, code.n);
+    qkreport_code(vm, &code);
     kcompile_free(k->compiler, &code);
     return QS_OK;
 }
@@ -508,6 +507,7 @@ qs_status qkspec_program(qs_vm *vm, const KFunc *f, Device *d, Program **out) {
     if (known) return known->users++, *out = known->program, QS_OK;
     if (!k->compiler) k->compiler = kcompile_open(qvm_ctx(vm), qvm(vm)->config.cache_dir);
     TRY(qkspec_compile_ahead(vm, f));
+    TRY(qkreport_show(vm, k->compiler, f, d));
     TRY(kcompile(k->compiler, f, d, &code));
     qs_status status = d->ops->load(d, &code, out);
     kcompile_free(k->compiler, &code);

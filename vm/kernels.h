@@ -3,6 +3,7 @@
  *   kernel.c         launches: domain, lookup, binding, locks, faults
  *   kernel_spec.c    making a specialisation: values as the lowering sees them, sources, compilation
  *   kernel_device.c  devices
+ *   kernel_report.c  what --dump, --profile and --cache tell
  *
  * A kernel is compiled for the types of its arguments and of all that it mentions.  Each of those host values is a
  * Source: how to find it at launch, and the signature it had; a specialisation fits when all signatures agree. */
@@ -53,7 +54,7 @@ typedef struct KernelCache {
     Spec *first, *last;
     Loaded *loaded;
     KCompiler *compiler;
-    Text ahead; /* what was made for config.compile_for, for --dump ptx */
+    struct Report *report; /* kernel_report.c; NULL: nobody wants to know */
 } KernelCache;
 
 typedef struct { /* what is launched */
@@ -81,6 +82,17 @@ void qkspec_release(qs_vm *vm, Program *p);
 /* The same code for config.compile_for, so that the cache has it; nothing when there is none. */
 qs_status qkspec_compile_ahead(qs_vm *vm, const KFunc *f);
 qs_status qkspec_load(qs_vm *vm, Spec *s, Device *d);
+
+/* -- kernel_report.c --------------------------------------------------------------------------------------------- */
+typedef struct Report Report;
+void qkreport_close(qs_vm *vm, Report *r);
+/* Keeps code that was made for config.compile_for, if it is to be shown. */
+void qkreport_code(qs_vm *vm, const Code *code);
+/* Keeps the code of f, about to be loaded by d, if it is to be shown. */
+qs_status qkreport_show(qs_vm *vm, KCompiler *k, const KFunc *f, const Device *d);
+/* All launches come through here: the place where they are timed. */
+qs_status qkreport_launch(qs_vm *vm, Device *d, const KFunc *f, Program *p, const Launch *l, const DevArg *args,
+                          DevFault *fault);
 
 /* -- kernel_device.c --------------------------------------------------------------------------------------------- */
 qs_status qkdevice_current(qs_vm *vm, Device **out); /* opens the default device on first use */

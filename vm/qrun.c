@@ -22,7 +22,10 @@ static const char usage[] =
     "  --checked            an access outside an array in a kernel is an error\n"
     "  --memory-limit N     bytes of memory to use on a device: 500M, 4G\n"
     "  --compile-for sm_90  make the kernels for such an NVIDIA device, too, and keep them in the cache\n"
-    "  --dump WHAT          print instead of run: ast, bytecode; after the run: kir, ptx (of --compile-for)\n"
+    "  --dump WHAT          print instead of run: ast, bytecode; after the run the kernels as kir, llvm, opt (llvm after\n"
+    "                       its passes), asm, cl (OpenCL C), ptx (of --compile-for)\n"
+    "  --profile            after the run, the time of each kernel, and its rate against what the machine can do\n"
+    "  --cache info|clear   what the cache of compiled kernels holds; empty it\n"
     "  --devices            list the devices\n"
     "  --has WHAT           exit 0 when it is there: ref, cpu, opencl, png, jpeg, tiff, pcre2, zlib, lapack,\n"
     "                       python, or a module of it\n"
@@ -30,8 +33,8 @@ static const char usage[] =
 
 typedef struct {
     qs_config config;
-    const char *text, *file, *dump, *has;
-    bool list_devices;
+    const char *text, *file, *dump, *has, *cache;
+    bool list_devices, profile;
 } Options;
 
 static qs_vm *running; /* for the signal handler alone */
@@ -95,14 +98,17 @@ static bool is_target(const char *s) {
 
 static int option_with_value(Options *o, int argc, char **argv, int *i) {
     static const char *const names[] = {"--device", "--precision", "--threads", "--dump", "--has", "--memory-limit",
-                                        "--compile-for"};
-    for (int k = 0; k < 7; k++) {
+                                        "--compile-for", "--cache"};
+    for (int k = 0; k < 8; k++) {
         if (!takes_value(argv[*i], names[k])) continue;
         const char *v = value_of(names[k], argc, argv, i);
         if (!v) return wrong(names[k], " needs a value");
         if (k == 0) o->config.device = strcmp(v, "auto") == 0 ? NULL : v;
         if (k == 3) o->dump = v;
         if (k == 4) o->has = v;
+        if (k == 7) o->cache = v;
+        if (k == 7 && strcmp(v, "info") != 0 && strcmp(v, "clear") != 0)
+            return wrong("--cache takes info or clear, got ", v);
         if (k == 1 &&
             (number_option(v, &o->config.precision) || (o->config.precision != 32 && o->config.precision != 64)))
             return wrong("--precision must be 32 or 64, got ", v);
@@ -127,6 +133,8 @@ static int option(Options *o, int argc, char **argv, int *i) {
         o->config.device = NULL;
     } else if (is(arg, "--checked")) {
         o->config.checked = true;
+    } else if (is(arg, "--profile")) {
+        o->profile = true;
     } else if (is(arg, "--devices")) {
         o->list_devices = true;
     } else {
@@ -182,38 +190,66 @@ static int list_devices(qs_vm *vm) {
     return 0;
 }
 
+/* Prints what was made for the user, to where it belongs. */
+static int tell(qs_vm *vm, qs_status s, Text *t, FILE *to) {
+    fflush(stdout);
+    if (t->s) fputs(t->s, to);
+    qtext_free(t);
+    return report(vm, s);
+}
+
+static bool one_of(const char *const *list, const char *what) {
+    while (*list && strcmp(*list, what) != 0) list++;
+    return *list;
+}
+
 static int dump(qs_vm *vm, const Options *o) {
+    static const char *const text[] = {"ast", "bytecode", NULL};
+    static const char *const code[] = {"kir", "llvm", "opt", "asm", "cl", "ptx", NULL};
+    Text t;
+    if (!one_of(text, o->dump) && !one_of(code, o->dump))
+        return wrong("--dump takes ast, bytecode, kir, llvm, opt, asm, cl or ptx, got ", o->dump);
+    if (!strcmp(o->dump, "ptx") && !o->config.compile_for) return wrong("--dump ptx needs --compile-for", "");
+    if (!o->file) return wrong("--dump needs a file", "");
+    qtext_init(&t, (Ctx *)vm);
+    if (one_of(text, o->dump)) {
+        qs_status made = qprompt_dump(vm, o->file, o->dump, &t);
+        return tell(vm, made, &t, stdout);
+    }
+    qkreport_begin(vm, o->dump, false);
+    qs_status s = qs_run_file(vm, o->file);
+    qkreport_shown(vm, &t);
+    return tell(vm, s, &t, stdout);
+}
+
+static int cache(qs_vm *vm, const char *what) {
     Text t;
     qtext_init(&t, (Ctx *)vm);
-    qs_status s;
-    if (strcmp(o->dump, "kir") == 0 || strcmp(o->dump, "ptx") == 0) {
-        s = qs_run_file(vm, o->file);
-        fflush(stdout);
-        if (o->dump[0] == 'p') qkrn_dump_ahead(vm, &t);
-        else qkrn_dump(vm, &t);
-    } else {
-        s = qprompt_dump(vm, o->file, o->dump, &t);
-    }
-    if (t.s) fputs(t.s, stdout);
-    qtext_free(&t);
-    return report(vm, s);
+    qs_status s = qkreport_cache(vm, what, &t);
+    return tell(vm, s, &t, stdout);
+}
+
+static int profile(qs_vm *vm, int code) {
+    Text t;
+    qtext_init(&t, (Ctx *)vm);
+    qs_status s = qkreport_profile(vm, &t);
+    int told = tell(vm, s, &t, stderr);
+    return code ? code : told;
+}
+
+static int prompt(qs_vm *vm) {
+    int code;
+    bool good = qprompt_run(vm);
+    return qs_exit_code(vm, &code) ? code : good ? 0 : 1;
 }
 
 static int run(qs_vm *vm, const Options *o) {
     if (o->list_devices) return list_devices(vm);
-    if (o->dump) {
-        bool known = strcmp(o->dump, "ast") == 0 || strcmp(o->dump, "bytecode") == 0 || strcmp(o->dump, "kir") == 0;
-        bool ptx = strcmp(o->dump, "ptx") == 0;
-        if (ptx && !o->config.compile_for) return wrong("--dump ptx needs --compile-for", "");
-        if (!known && !ptx) return wrong("--dump takes ast, bytecode, kir or ptx, got ", o->dump);
-        if (!o->file) return wrong("--dump needs a file", "");
-        return dump(vm, o);
-    }
-    if (o->text) return run_text(vm, o->text);
-    if (o->file) return report(vm, qs_run_file(vm, o->file));
-    int code;
-    bool good = qprompt_run(vm);
-    return qs_exit_code(vm, &code) ? code : good ? 0 : 1;
+    if (o->cache) return cache(vm, o->cache);
+    if (o->dump) return dump(vm, o);
+    if (o->profile) qkreport_begin(vm, NULL, true);
+    int code = o->text ? run_text(vm, o->text) : o->file ? report(vm, qs_run_file(vm, o->file)) : prompt(vm);
+    return o->profile ? profile(vm, code) : code;
 }
 
 int main(int argc, char **argv) {

@@ -377,7 +377,7 @@ qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafTyp
     for (int i = 0; i < e->nleaves; i++)
         if (types[i].array && !supported((qs_dtype)types[i].dtype)) return QS_OK;
     if (e->kind != FUSE_MAP && !flat) return QS_OK;
-    Fuse z = {.c = c, .f = kir_new(c, arena, qstr_cname(c, "expression"), NULL), .e = e, .types = types, .flat = flat,
+    Fuse z = {.c = c, .f = kir_new(c, arena, qstr_cname(c, "expression"), e->src), .e = e, .types = types, .flat = flat,
               .rank = flat ? 1 : rank};
     z.leaves = qarena_alloc(arena, sizeof *z.leaves * (size_t)(e->nleaves + 1));
     z.f->rank = z.rank;

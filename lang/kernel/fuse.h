@@ -24,6 +24,7 @@ typedef struct {
 
 /* The expression as the bytecode compiler found it: `leaves` are evaluated by the machine, what lies above them is fused. */
 typedef struct {
+    const Source *src; /* where it stands */
     Node *root;        /* the operand of the reduction, or the expression itself */
     FuseKind kind;
     Node **leaves; int nleaves; /* N_IDENT, N_INDEX, N_CALL …: by identity; literals are not leaves */

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""The command qrun, where a test needs processes, signals, or files around it.
+
+    tests/command.py [--qrun build/qrun] [-v] [Class.test ...]"""
+import os, re, shutil, signal, stat, subprocess, sys, tempfile, time, unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+QRUN = os.path.join(ROOT, "build", "qrun")
+
+KERNEL = """
+function [] = __kernel__ twice(x : vec, pos : int)
+    x[pos] = 2*x[pos] + {n}
+end
+x = ones(1000)
+parallel_do(1000, x, twice)
+print sum(x)
+"""
+
+
+def qrun(*options, text=None, env=None, **more):
+    """Runs options, and text as a file behind them."""
+    with tempfile.NamedTemporaryFile("w", suffix=".q") as f:
+        f.write(text or "")
+        f.flush()
+        command = [QRUN, *options] + ([f.name] if text else [])
+        return subprocess.run(command, capture_output=True, text=True, timeout=120,
+                              env={**os.environ, **(env or {})}, **more)
+
+
+def kernel(n=0):
+    return KERNEL.format(n=n)
+
+
+class WithCache(unittest.TestCase):
+    """Tests with a cache directory of their own."""
+
+    def setUp(self):
+        self.dir = tempfile.mkdtemp()
+        self.env = {"QUASAR_CACHE_DIR": self.dir}
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+
+    def entries(self):
+        folder = os.path.join(self.dir, "kernels")
+        return [os.path.join(folder, e) for e in os.listdir(folder)] if os.path.isdir(folder) else []
+
+    def good(self, result, output="2000\n"):
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, output, ""))
+
+
+class Cache(WithCache):
+    def test_private_and_filled(self):
+        self.good(qrun("--device", "cpu", text=kernel(), env=self.env))
+        self.assertEqual(stat.S_IMODE(os.stat(os.path.join(self.dir, "kernels")).st_mode), 0o700)
+        self.assertEqual(len(self.entries()), 1)
+        self.good(qrun("--device", "cpu", text=kernel(), env=self.env))
+        self.assertEqual(len(self.entries()), 1)
+
+    def test_info_and_clear(self):
+        qrun("--device", "cpu", text=kernel(), env=self.env)
+        info = qrun("--cache", "info", env=self.env).stdout
+        self.assertRegex(info, r"^" + re.escape(self.dir) + r": 1 entries, 0\.\d of 256 MiB\n$")
+        self.assertEqual(qrun("--cache", "clear", env=self.env).stdout, "1 entries removed\n")
+        self.assertEqual(self.entries(), [])
+
+    def test_no_place(self):
+        r = qrun("--cache", "info", env={"QUASAR_CACHE_DIR": "/proc/nothing"})
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("there is no kernel cache: ", r.stderr)
+        self.good(qrun("--device", "cpu", text=kernel(), env={"QUASAR_CACHE_DIR": "/proc/nothing"}))
+
+    def test_directory_open_to_others_is_not_used(self):
+        os.mkdir(os.path.join(self.dir, "kernels"), 0o755)
+        os.chmod(os.path.join(self.dir, "kernels"), 0o755)
+        self.good(qrun("--device", "cpu", text=kernel(), env=self.env))
+        self.assertEqual(self.entries(), [])
+
+    def test_damaged_entry_is_repaired(self):
+        qrun("--device", "cpu", text=kernel(), env=self.env)
+        entry, = self.entries()
+        with open(entry, "rb") as f:
+            whole = f.read()
+        for damage in (b"", b"not a kernel", whole[:-7], whole[:200] + b"?" + whole[201:]):
+            with open(entry, "wb") as f:
+                f.write(damage)
+            self.good(qrun("--device", "cpu", text=kernel(), env=self.env))
+            with open(entry, "rb") as f:
+                self.assertEqual(f.read(), whole)
+
+    def test_processes_at_once(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".q") as f:
+            f.write(kernel())
+            f.flush()
+            command = [QRUN, "--device", "cpu", f.name]
+            all = [subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **self.env}) for _ in range(6)]
+            self.assertEqual([p.communicate()[0] for p in all], [b"2000\n"] * 6)
+
+    def test_killed_while_compiling(self):
+        for n in range(12):
+            with tempfile.NamedTemporaryFile("w", suffix=".q") as f:
+                f.write(kernel(n))
+                f.flush()
+                p = subprocess.Popen([QRUN, "--device", "cpu", f.name], stdout=subprocess.DEVNULL,
+                                     env={**os.environ, **self.env})
+                time.sleep(0.01 * n)
+                p.send_signal(signal.SIGKILL)
+                p.wait()
+        self.good(qrun("--device", "cpu", text=kernel(), env=self.env))
+
+
+class Dump(WithCache):
+    def test_stages(self):
+        for stage, text in (("kir", 'kernel "twice" rank 1'), ("llvm", "define void @kernel("),
+                            ("opt", "define void @kernel("), ("asm", "kernel:"), ("cl", "__kernel")):
+            r = qrun("--device", "cpu", "--dump", stage, text=kernel(), env=self.env)
+            self.assertEqual((r.returncode, r.stderr), (0, ""), stage)
+            self.assertTrue(r.stdout.startswith("2000\n"), stage)
+            self.assertIn(text, r.stdout)
+
+    def test_expressions_are_shown(self):
+        r = qrun("--device", "cpu", "--dump", "kir", text="x = rand(3000000)\ny = x.*x + 1\ny = x.*x + 1\n", env=self.env)
+        self.assertIn('kernel "expression"', r.stdout)
+
+    def test_unknown_stage(self):
+        r = qrun("--dump", "wasm", text="print 1")
+        self.assertEqual(r.returncode, 2)
+        self.assertIn("--dump takes ast, bytecode, kir, llvm, opt, asm, cl or ptx, got wasm", r.stderr)
+
+
+class Profile(WithCache):
+    def test_table(self):
+        text = kernel() + "for k = 1..9\nparallel_do(1000, x, twice)\nend\n"
+        r = qrun("--device", "cpu", "--profile", text=text, env=self.env)
+        self.assertEqual((r.returncode, r.stdout), (0, "2000\n"))
+        self.assertRegex(r.stderr, r"(?m)^twice \S+\.q:3 +10 +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +\d+$")
+        self.assertRegex(r.stderr, r"GB/s of a = b \+ s\*c, +[0-9.]+ GFLOP/s")
+
+    def test_nothing_launched(self):
+        r = qrun("--profile", text="print 1")
+        self.assertEqual((r.stdout, r.stderr), ("1\n", "profile: no kernel was launched\n"))
+
+
+class Threads(unittest.TestCase):
+    def started(self, *options, env=None, cpus=None):
+        """Threads of the process while it sleeps after work for all of them."""
+        with tempfile.NamedTemporaryFile("w", suffix=".q") as f:
+            f.write("x = ones(4000000)\nprint sum(x)\nsleep(600)\n")
+            f.flush()
+            p = subprocess.Popen([QRUN, "--device", "cpu", *options, f.name], stdout=subprocess.PIPE,
+                                 env={**os.environ, **(env or {})},
+                                 preexec_fn=(lambda: os.sched_setaffinity(0, cpus)) if cpus else None)
+            try:
+                for _ in range(600):
+                    with open(f"/proc/{p.pid}/wchan") as w:
+                        if "nanosleep" in w.read():
+                            break
+                    time.sleep(0.02)
+                return len(os.listdir(f"/proc/{p.pid}/task"))
+            finally:
+                p.kill()
+                p.communicate()
+
+    def test_option_and_environment(self):
+        self.assertEqual(self.started("--threads", "3"), 3)
+        self.assertEqual(self.started(env={"QUASAR_NUM_THREADS": "4"}), 4)
+        self.assertEqual(self.started("--threads", "2", env={"QUASAR_NUM_THREADS": "4"}), 2)
+
+    def test_affinity(self):
+        one = {min(os.sched_getaffinity(0))}
+        self.assertEqual(self.started(cpus=one), 1)
+
+
+if __name__ == "__main__":
+    if "--qrun" in sys.argv:
+        at = sys.argv.index("--qrun")
+        QRUN = sys.argv[at + 1]
+        del sys.argv[at:at + 2]
+    unittest.main()
