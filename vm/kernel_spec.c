@@ -357,8 +357,11 @@ static qs_status lower(Maker *m, Spec *s, LowerResult *out) {
         describe(m, self, &job.fn);
         TRY(describe_args(m, args));
         TRY(klower_kernel(c, &s->arena, &job, out));
-        if (out->func) return QS_OK;
-        if (out->needs_block) job.block = s->block;
+        bool shares = out->func && (out->func->shared || out->func->barrier);
+        /* A given block is compiled for, where positions work together: then the loops over them have known lengths. */
+        bool again = shares && r->explicit_block && !job.block;
+        if (out->func && !again) return QS_OK;
+        if (again || out->needs_block) job.block = s->block;
         for (int i = 0; i < out->nneeds; i++) TRY(make_known(m, out->needs[i]));
     }
     return qerr_set(c, QS_EINTERNAL, "kernel %s: values are needed without end", r->kernel->name->s);

@@ -32,8 +32,11 @@ typedef struct {
     Opnd *params, *extents;       /* what was loaded in the entry block; "" : not yet */
     uint32_t *alloca;             /* by instruction */
     uint32_t *big;                /* the same: 1 + place in scratch memory of a large private array */
+    uint32_t *scope;              /* the same: its alias scope (metadata), of what has memory of the block; 0: none */
     uint32_t head;                /* bytes of scratch memory that are not per position */
     Opnd domain[QS_MAX_RANK], block[QS_MAX_RANK], nblocks[QS_MAX_RANK], lo[QS_MAX_RANK], hi[QS_MAX_RANK];
+    Opnd span[QS_MAX_RANK]; /* positions of this block along each axis */
+    bool rare;              /* this copy is for the blocks at the edge of the domain */
     Opnd stop, fault, near;
     Opnd strip_lo;                /* first position of the strip */
     Opnd item, items;             /* number of this position in its block; positions of a block */
@@ -171,6 +174,31 @@ static Place strip_place(Cpu *k, KRef r, uint64_t bytes) {
     return (Place){emit_def(e, "getelementptr inbounds i8, ptr %%t%u, i64 %s", k->alloca[r], off.s), e->group};
 }
 
+/* What accesses of the block's memory are told of each other: each SHARED array and each kept thing has an alias scope,
+ * whose two lists follow it. */
+static void number_scopes(Cpu *k) {
+    Emit *e = k->e;
+    uint32_t first = e->metadata + 1, n = 0;
+    for (KRef r = 1; r < e->f->nins; r++)
+        if (e->f->ins[r].op == K_SHARED || k->plan->home[r] == KH_KEPT) k->scope[r] = first + 3 * n++;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t own = first + 3 * i;
+        qtext_printf(&e->tail, "!%u = distinct !{!%u, !7}\n!%u = !{!%u}\n!%u = !{", own, own, own + 1, own, own + 2);
+        for (uint32_t x = 0, before = 0; x < n; x++)
+            if (x != i) qtext_printf(&e->tail, "%s!%u", before++ ? ", " : "", first + 3 * x);
+        qtext_puts(&e->tail, "}\n");
+    }
+    e->metadata += 3 * n;
+}
+
+static const char *scoped(Cpu *k, KRef r) {
+    enum { SIZE = 80 };
+    if (!k->scope[r]) return k->e->group;
+    char *s = qarena_alloc(k->arena, SIZE);
+    snprintf(s, SIZE, "%s, !alias.scope !%u, !noalias !%u", k->e->group, k->scope[r] + 1, k->scope[r] + 2);
+    return s;
+}
+
 static Place block_place(Cpu *k, uint32_t slot, uint64_t bytes) {
     Emit *e = k->e;
     Opnd row = emit_def(e, "mul i64 %s, %u", k->items.s, slot);
@@ -183,7 +211,10 @@ static Place block_place(Cpu *k, uint32_t slot, uint64_t bytes) {
 static Place kept_place(Cpu *k, KRef r) {
     const KIns *i = &k->e->f->ins[r];
     uint64_t bytes = (i->op == K_LARRAY ? i->imm : 1) * qdtype_size((qs_dtype)i->dtype);
-    return k->strip ? strip_place(k, r, bytes) : block_place(k, k->plan->slot[r], bytes);
+    if (k->strip) return strip_place(k, r, bytes);
+    Place at = block_place(k, k->plan->slot[r], bytes);
+    at.tail = scoped(k, r);
+    return at;
 }
 
 /* Slot 0 of the tables by instruction is nobody's: in a strip it stands for the byte that says who is alive. */
@@ -197,7 +228,7 @@ static Place get_container(Emit *e, KRef r) {
     Cpu *k = cpu_of(e);
     const KIns *i = &e->f->ins[r];
     if (i->op == K_SHARED)
-        return (Place){emit_def(e, "getelementptr inbounds i8, ptr %%scratch, i64 %u", k->plan->slot[r]), e->group};
+        return (Place){emit_def(e, "getelementptr inbounds i8, ptr %%scratch, i64 %u", k->plan->slot[r]), scoped(k, r)};
     if (is_kept(k, r)) {
         Place at = kept_place(k, r);
         if (i->op == K_LARRAY) at.tail = "";
@@ -340,12 +371,22 @@ static void emit_piece(Cpu *k, KRef first, KRef last) {
     }
 }
 
+/* A loop over positions.  Where the positions of a block work together it counts from the block's first one: so LLVM
+ * sees what BLKPOS can be. */
+static Axis open_positions(Cpu *k, int a, Opnd lo, Opnd hi) {
+    Emit *e = k->e;
+    Axis axis = k->plan ? open_axis(e, emit_opnd("0"), k->span[a]) : open_axis(e, lo, hi);
+    e->blkpos[a] = axis.x;
+    e->pos[a] = k->plan ? emit_def(e, "add nuw nsw i64 %s, %s", lo.s, axis.x.s) : axis.x;
+    return axis;
+}
+
 /* Where in the block this is: what BLKPOS and kept places need. */
 static void place_in_block(Cpu *k) {
     Emit *e = k->e;
     if (!k->blocks) return;
     for (int a = 0; a < e->f->rank; a++) { /* of all axes here, where the epoch is that of the piece */
-        e->blkpos[a] = emit_def(e, "sub nsw i64 %s, %s", e->pos[a].s, k->lo[a].s);
+        if (!k->plan) e->blkpos[a] = emit_def(e, "sub nsw i64 %s, %s", e->pos[a].s, k->lo[a].s);
         k->item =
             a ? emit_def(e, "add i64 %s, %s", emit_def(e, "mul i64 %s, %s", k->item.s, k->block[a].s).s, e->blkpos[a].s)
               : e->blkpos[0];
@@ -394,6 +435,9 @@ static bool independent(const KFunc *f, KRef first, KRef last) {
 
 static const char group_tail[] = ", !llvm.access.group !0";
 
+/* Of a short loop of known length: to become vectors, and then to go. */
+static const char vector_only[] = ", !4, !5, !6", vector_parallel[] = ", !1, !4, !5, !6";
+
 /* The innermost loop: positions lo … hi-1 of the last axis.  short_row: not worth LLVM's time. */
 static void each_of_row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last, EmitLoops loops) {
     Emit *e = k->e;
@@ -401,12 +445,14 @@ static void each_of_row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last, EmitLoo
     e->now = ++k->epochs;
     e->group = free_order ? group_tail : "";
     e->loops = loops;
-    Axis axis = open_axis(e, lo, hi);
-    e->pos[e->f->rank - 1] = axis.x;
+    Axis axis = open_positions(k, e->f->rank - 1, lo, hi);
     place_in_block(k);
     e->item_end = axis.next;
     emit_piece(k, first, last);
-    close_axis(e, &axis, short_row ? ", !3, !4" : free_order ? ", !1" : "");
+    bool counted = k->plan && e->f->fixed_block;
+    if (short_row) close_axis(e, &axis, ", !3, !4");
+    else if (counted) close_axis(e, &axis, free_order ? vector_parallel : vector_only);
+    else close_axis(e, &axis, free_order ? ", !1" : "");
     e->now = 0;
 }
 
@@ -422,7 +468,7 @@ static void each_of_strip(Cpu *k, KRef first, KRef last) {
     e->pos[e->f->rank - 1] = emit_def(e, "add nuw nsw i64 %s, %s", k->strip_lo.s, axis.x.s);
     e->item_end = axis.next;
     emit_piece(k, first, last);
-    close_axis(e, &axis, free_order ? ", !1, !4, !5, !6" : ", !4, !5, !6");
+    close_axis(e, &axis, free_order ? vector_parallel : vector_only);
     e->now = 0;
 }
 
@@ -588,6 +634,7 @@ static void whole_row(Cpu *k, KRef first, KRef last) {
     int a = k->e->f->rank - 1;
     if (split && split->box.given) row_with_box(k, split);
     else if (split) row(k, k->lo[a], k->hi[a], split->fast, split->fast_end);
+    else if (k->rare) each_of_row(k, k->lo[a], k->hi[a], first, last, LOOPS_RARE);
     else row(k, k->lo[a], k->hi[a], first, last);
 }
 
@@ -661,10 +708,7 @@ static void each_position(Cpu *k, KRef first, KRef last) {
         each_of_strip(k, first, last);
         return;
     }
-    for (int a = 0; a < outer; a++) {
-        axis[a] = open_axis(e, k->lo[a], k->hi[a]);
-        e->pos[a] = axis[a].x;
-    }
+    for (int a = 0; a < outer; a++) axis[a] = open_positions(k, a, k->lo[a], k->hi[a]);
     if (joins) plane(k);
     else whole_row(k, first, last);
     for (int a = outer - 1; a >= 0; a--) close_axis(e, &axis[a], "");
@@ -742,6 +786,33 @@ static Opnd launch_in_box(Cpu *k, const KBox *box) {
     return in;
 }
 
+/* The pieces of a block; where the extents of blocks are known, once for whole blocks and once for those at the edge.
+ */
+static void whole_or_not(Cpu *k) {
+    Emit *e = k->e;
+    const KFunc *f = e->f;
+    Opnd whole = emit_opnd("true");
+    for (int a = 0; a < f->rank; a++) {
+        k->span[a] = emit_def(e, "sub nsw i64 %s, %s", k->hi[a].s, k->lo[a].s);
+        whole = emit_def(e, "and i1 %s, %s", whole.s, emit_def(e, "icmp eq i64 %s, %s", k->span[a].s, k->block[a].s).s);
+    }
+    if (!f->fixed_block) {
+        each_piece(k);
+        return;
+    }
+    uint32_t all = emit_new(e), some = emit_new(e), done = emit_new(e);
+    emit_branch(e, whole, all, some);
+    emit_label(e, some);
+    k->rare = true;
+    each_piece(k);
+    emit_jump(e, done);
+    emit_label(e, all);
+    k->rare = false;
+    memcpy(k->span, k->block, sizeof k->span);
+    each_piece(k);
+    emit_label(e, done);
+}
+
 static void emit_prologue(Cpu *k, const KSplit *box) {
     Spot s = enter_entry(k->e);
     emit_range(k->e, 1, box->prologue_end);
@@ -758,7 +829,7 @@ static void emit_body(Cpu *k) {
     if (has_op(e->f, K_CHECK)) poll_fault(k);
     locate_block(k, blocks.x);
     begin_block(k);
-    if (k->plan) each_piece(k);
+    if (k->plan) whole_or_not(k);
     else each_position(k, 1, e->f->nins);
     close_axis(e, &blocks, "");
     emit_jump(e, k->done);
@@ -889,7 +960,8 @@ static void print_module(Cpu *k, Text *out) {
         "!0 = distinct !{}\n!1 = !{!\"llvm.loop.parallel_accesses\", !0}\n!2 = !{i64 0, i64 1152921504606846976}\n"
         "!3 = !{!\"llvm.loop.vectorize.enable\", i1 false}\n!4 = !{!\"llvm.loop.unroll.disable\"}\n"
         "!5 = !{!\"llvm.loop.vectorize.enable\", i1 true}\n"
-        "!6 = !{!\"llvm.loop.vectorize.followup_vectorized\", !{!\"llvm.loop.unroll.full\"}}\n");
+        "!6 = !{!\"llvm.loop.vectorize.followup_vectorized\", !{!\"llvm.loop.unroll.full\"}}\n"
+        "!7 = distinct !{!7}\n");
 }
 
 static bool knows_blocks(const KFunc *f) {
@@ -904,6 +976,7 @@ static qs_status run(Cpu *k, Text *out) {
     if (e->f->barrier || e->f->shared) {
         TRY(kplan_block(e->c, k->arena, e->f, e->match, e->opener, &plan));
         k->plan = &plan;
+        number_scopes(k);
     }
     load_run(k);
     k->done = emit_new(e);
@@ -923,7 +996,8 @@ qs_status emit_cpu(Emit *e, Text *out) {
              .params = qarena_alloc(&arena, nparams * sizeof(Opnd)),
              .extents = qarena_alloc(&arena, nparams * QS_MAX_RANK * 2 * sizeof(Opnd)),
              .alloca = qarena_alloc(&arena, f->nins * sizeof(uint32_t)),
-             .big = qarena_alloc(&arena, f->nins * sizeof(uint32_t))};
+             .big = qarena_alloc(&arena, f->nins * sizeof(uint32_t)),
+             .scope = qarena_alloc(&arena, f->nins * sizeof(uint32_t))};
     e->frame = &k;
     e->param = get_param, e->extent = get_extent, e->container = get_container;
     e->leave = leave, e->fault = report_fault, e->poll = poll_stop, e->barrier = no_code;

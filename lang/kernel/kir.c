@@ -147,6 +147,34 @@ static bool is_value(const KFunc *f, KRef r, int v) {
     return r && i->op == K_CONST && i->imm == convert(QS_I32, (qs_dtype)i->dtype, (KSlot){.I32 = v}).bits;
 }
 
+/* All values that an index can have, as far as that is easily seen. */
+static bool interval(const KFunc *f, KRef r, int depth, int64_t *lo, int64_t *hi) {
+    const KIns *i = &f->ins[r];
+    int64_t b[2];
+    if (depth == 0) return false;
+    switch ((KOp)i->op) {
+    case K_CONST: *lo = *hi = (int64_t)i->imm; break;
+    case K_CAST: return f->ins[i->a].dtype == QS_I32 && i->dtype == QS_I64 && interval(f, i->a, depth - 1, lo, hi);
+    case K_BLKPOS: *lo = 0, *hi = f->block[i->imm] - 1; return f->fixed_block;
+    case K_FOR:
+        if (!interval(f, i->a, 1, lo, &b[0]) || !interval(f, i->b, 1, &b[1], hi)) return false;
+        if (*lo > *hi) *lo = b[1], *hi = b[0];
+        break;
+    case K_ADD:
+        if (!interval(f, i->a, depth - 1, lo, hi) || !interval(f, i->b, depth - 1, &b[0], &b[1])) return false;
+        *lo += b[0], *hi += b[1];
+        break;
+    default: return false;
+    }
+    return *lo >= INT32_MIN && *hi <= INT32_MAX;
+}
+
+static bool surely_inside(const KFunc *f, KRef index, KRef extent) {
+    int64_t lo, hi;
+    return f->ins[extent].op == K_CONST && interval(f, index, 4, &lo, &hi) && lo >= 0 &&
+           hi < (int64_t)f->ins[extent].imm;
+}
+
 /* The operand that the instruction is equal to whatever the other one is, or 0. */
 static KRef identity(KFunc *f, KOp op, KRef a, KRef b, KRef c, uint32_t pos) {
     qs_dtype d = f->ins[a].dtype;
@@ -180,6 +208,7 @@ static KRef identity(KFunc *f, KOp op, KRef a, KRef b, KRef c, uint32_t pos) {
     case K_ABS: return f->ins[a].op == K_ABS ? a : 0;
     case K_LE: case K_EQ: return integer && a == b ? kir_const_int(f, QS_B1, 1, pos) : 0;
     case K_LT: case K_NE: return integer && a == b ? kir_const_int(f, QS_B1, 0, pos) : 0;
+    case K_INB: return surely_inside(f, a, b) ? kir_const_int(f, QS_B1, 1, pos) : 0;
     case K_SELECT:
         if (f->ins[a].op == K_CONST) return f->ins[a].imm ? b : c;
         return b == c ? b : 0;
