@@ -60,7 +60,7 @@ static void many(Ctx *c) {
 }
 
 static const char *nearest(const char *wanted, const char *const *list) {
-    Nearest n = {wanted, NULL, 0};
+    Nearest n = {.wanted = wanted};
     for (; *list; list++) qstr_offer(&n, *list);
     return n.best;
 }
