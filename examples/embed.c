@@ -50,10 +50,11 @@ static qs_vm *start(double *my_gain) {
     qs_config config;
     qs_config_init(&config);
     config.ud = my_gain;
-    qs_vm *vm = NULL;
-    if (qs_open(&config, &vm) != QS_OK) return NULL;
-    if (qs_define(vm, natives, 1) == QS_OK && qs_load(vm, "sound.q", script, strlen(script)) == QS_OK) return vm;
-    fputs(qs_error_report(vm), stderr);
+    qs_vm *vm;
+    if (qs_open(&config, &vm) == QS_OK && qs_define(vm, natives, 1) == QS_OK &&
+        qs_load(vm, "sound.q", script, strlen(script)) == QS_OK)
+        return vm;
+    if (vm) fputs(qs_error_report(vm), stderr);
     qs_close(vm);
     return NULL;
 }

@@ -70,9 +70,9 @@ static qs_status start(qs_vm *vm) {
                                   : QS_OK; /* else with the first kernel */
 }
 
-/* On failure *out is still a machine, that tells the error; close it. */
 qs_status qs_open(const qs_config *config, qs_vm **out) {
     qs_config c;
+    *out = NULL;
     qs_config_init(&c);
     if (config) {
         if (config->size != sizeof c) return QS_EVALUE;
@@ -344,7 +344,9 @@ qs_status qs_array_wrap(qs_vm *vm, const qs_array_info *info, void *data, int de
                         void *owner, qs_value *out) {
     Array *a;
     Device *d;
-    TRY(device_of(vm, device, &d));
+    qs_status s = device_of(vm, device, &d);
+    if (s != QS_OK && release) release(owner);
+    TRY(s);
     TRY(qarr_wrap(vm, info, data, d, release, owner, &a));
     *out = qarr_value(a);
     return QS_OK;

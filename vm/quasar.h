@@ -110,72 +110,94 @@ typedef struct {
     void *ud;
 } qs_config;
 
-/* -- lifetime ------------------------------------------------------------ */
-QS_API void      qs_config_init(qs_config *c);
-QS_API QS_CHECK qs_status qs_open(const qs_config *c, qs_vm **out);
-QS_API void      qs_close(qs_vm *vm);
-QS_API const char *qs_version(void);
-QS_API bool      qs_has(const char *what);        /* a device kind that is here: ref cpu opencl cuda; or a library that
-                                                  * this build can use: png jpeg tiff pcre2 zlib lapack */
-QS_API void     *qs_userdata(qs_vm *vm);
+/* -- lifetime -------------------------------------------------------------------------------------------------------- */
+QS_API void qs_config_init(qs_config *c); /* the defaults; change what you want to be different */
+/* A machine; NULL config: the defaults.  What the config points to is copied, argv and ud are not.  On failure *out is
+ * NULL (no memory, or a config of another version) or a machine that is only good for telling the error: close it. */
+QS_API QS_CHECK qs_status qs_open(const qs_config *config, qs_vm **out);
+/* Ends it; NULL does nothing.  Release your values before; memory that was wrapped is given back by now. */
+QS_API void qs_close(qs_vm *vm);
+QS_API const char *qs_version(void); /* "0.1.0" */
+/* Whether something is here: a kind of device (ref cpu opencl cuda), a library that this build can use (png jpeg tiff
+ * pcre2 zlib lapack), python or a module of it.  Needs no machine. */
+QS_API bool qs_has(const char *what);
+QS_API void *qs_userdata(qs_vm *vm); /* config.ud */
 
-/* -- running ------------------------------------------------------------- */
-QS_API QS_CHECK qs_status qs_load(qs_vm *, const char *name, const char *src, size_t n); /* compile and run a module */
-QS_API QS_CHECK qs_status qs_eval(qs_vm *, const char *src, qs_value *out);  /* in the session module, as the prompt does */
-QS_API QS_CHECK qs_status qs_run_file(qs_vm *, const char *path);            /* top level, then main() */
-QS_API QS_CHECK qs_status qs_call(qs_vm *, qs_value fn, int nin, const qs_value *in, int nout, qs_value *out);
-QS_API bool      qs_exit_code(qs_vm *, int *code); /* the script called exit(code): true after the QS_EINTERRUPT that it causes */
-QS_API void      qs_interrupt(qs_vm *);          /* the one call safe from any thread or signal handler */
+/* -- running --------------------------------------------------------------------------------------------------------- */
+/* Compiles a text of n bytes as a module called `name` (for messages) and runs its top level; its names are those of
+ * the session from then on. */
+QS_API QS_CHECK qs_status qs_load(qs_vm *vm, const char *name, const char *src, size_t n);
+/* Runs a text in the session, as the prompt does.  out: the value of the last statement, nil when it has none; NULL:
+ * nobody wants it. */
+QS_API QS_CHECK qs_status qs_eval(qs_vm *vm, const char *src, qs_value *out);
+QS_API QS_CHECK qs_status qs_run_file(qs_vm *vm, const char *path); /* its top level, then its main() */
+/* Calls anything that can be called.  nout: how many results are wanted; those that the function does not give are an
+ * error, -1 asks for one or nil.  out may be NULL when nout is 0. */
+QS_API QS_CHECK qs_status qs_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nout, qs_value *out);
+/* Whether the script called exit(code): the QS_EINTERRUPT just returned is no failure then.  code may be NULL. */
+QS_API bool qs_exit_code(qs_vm *vm, int *code);
+/* Stops what runs, with QS_EINTERRUPT, which no script catches.  The one call for any thread and for signal handlers. */
+QS_API void qs_interrupt(qs_vm *vm);
 
-/* -- errors: the first one wins and stays until cleared ------------------- */
-QS_API qs_status qs_fail(qs_vm *, qs_status, const char *fmt, ...) QS_PRINTF(3, 4); /* returns the status given */
-QS_API const char *qs_error(qs_vm *);            /* the sentence alone; NULL when there is none */
-QS_API const char *qs_error_report(qs_vm *);     /* file:line:column: error: sentence, source line, caret, call chain */
-QS_API bool      qs_error_frame(qs_vm *, int depth, qs_where *out);
-QS_API void      qs_error_clear(qs_vm *);
+/* -- errors: the first one wins and stays until cleared; texts live until then or the next call ----------------------- */
+/* Sets an error, with printf's formats, and returns the status, for `return qs_fail(…)` in natives. */
+QS_API qs_status qs_fail(qs_vm *vm, qs_status status, const char *fmt, ...) QS_PRINTF(3, 4);
+QS_API const char *qs_error(qs_vm *vm); /* the sentence alone; NULL: there is no error */
+/* file:line:column: error: sentence, source line, caret, call chain; NULL: there is no error. */
+QS_API const char *qs_error_report(qs_vm *vm);
+/* Where it happened (depth 0) and who called (1, 2 …); file and function are NULL when unknown.  false: no such depth. */
+QS_API bool qs_error_frame(qs_vm *vm, int depth, qs_where *out);
+QS_API void qs_error_clear(qs_vm *vm);
 
-/* -- values --------------------------------------------------------------- */
-QS_API qs_value  qs_retain(qs_value);
-QS_API void      qs_release(qs_vm *, qs_value);
-static inline qs_value qs_nil(void)       { qs_value v = {QS_NIL, 0, {0}}; return v; }
-static inline qs_value qs_bool(bool b)    { qs_value v = {QS_BOOL, 0, {0}}; v.u.i = b; return v; }
-static inline qs_value qs_int(int64_t i)  { qs_value v = {QS_INT, 0, {0}}; v.u.i = i; return v; }
-static inline qs_value qs_num(double f)   { qs_value v = {QS_NUM, 0, {0}}; v.u.f = f; return v; }
-static inline qs_kind  qs_kind_of(qs_value v) { return (qs_kind)v.kind; }
-QS_API QS_CHECK qs_status qs_complex(qs_vm *, double re, double im, qs_value *out);
-QS_API QS_CHECK qs_status qs_string(qs_vm *, const char *s, size_t n, qs_value *out);
-QS_API QS_CHECK qs_status qs_to_num(qs_vm *, qs_value, double *out);
-QS_API QS_CHECK qs_status qs_to_int(qs_vm *, qs_value, int64_t *out); /* QS_EVALUE when it has a fraction */
-QS_API QS_CHECK qs_status qs_to_complex(qs_vm *, qs_value, double out[2]);
-QS_API const char *qs_to_string(qs_value, size_t *n);  /* borrowed; NULL if not a string */
-QS_API QS_CHECK qs_status qs_format(qs_vm *, qs_value, qs_value *out); /* the string that print shows */
-QS_API const char *qs_type_name(qs_vm *, qs_value);    /* "vec", "cube[uint8]", "function", …; lives as long as vm */
-QS_API QS_CHECK qs_status qs_binary(qs_vm *, const char *op, qs_value a, qs_value b, qs_value *out); /* op as written: "+" */
+/* -- values ---------------------------------------------------------------------------------------------------------- */
+QS_API qs_value qs_retain(qs_value v); /* one more reference, which wants a release of its own; gives v */
+QS_API void qs_release(qs_vm *vm, qs_value v); /* values without an object, such as numbers, do not mind */
+static inline qs_value qs_nil(void) { qs_value v = {QS_NIL, 0, {0}}; return v; } /* null */
+static inline qs_value qs_bool(bool b) { qs_value v = {QS_BOOL, 0, {0}}; v.u.i = b; return v; }
+static inline qs_value qs_int(int64_t i) { qs_value v = {QS_INT, 0, {0}}; v.u.i = i; return v; }
+static inline qs_value qs_num(double f) { qs_value v = {QS_NUM, 0, {0}}; v.u.f = f; return v; }
+static inline qs_kind qs_kind_of(qs_value v) { return (qs_kind)v.kind; }
+QS_API QS_CHECK qs_status qs_complex(qs_vm *vm, double re, double im, qs_value *out);
+QS_API QS_CHECK qs_status qs_string(qs_vm *vm, const char *s, size_t n, qs_value *out); /* copies n bytes, NULs too */
+QS_API QS_CHECK qs_status qs_to_num(qs_vm *vm, qs_value v, double *out); /* of an array of one element, too; QS_ETYPE */
+QS_API QS_CHECK qs_status qs_to_int(qs_vm *vm, qs_value v, int64_t *out); /* QS_EVALUE when it has a fraction */
+QS_API QS_CHECK qs_status qs_to_complex(qs_vm *vm, qs_value v, double out[2]);
+/* Its bytes, followed by a NUL, as long as v lives; NULL: it is no string.  n may be NULL. */
+QS_API const char *qs_to_string(qs_value v, size_t *n);
+QS_API QS_CHECK qs_status qs_format(qs_vm *vm, qs_value v, qs_value *out); /* the string that print shows */
+QS_API const char *qs_type_name(qs_vm *vm, qs_value v); /* "vec", "cube[uint8]" …; lives as long as vm */
+QS_API QS_CHECK qs_status qs_binary(qs_vm *vm, const char *op, qs_value a, qs_value b, qs_value *out); /* op: "+", ".*" */
 
-/* -- arrays and memory: `device` is an index of qs_device, or -1 for the host -- */
-QS_API QS_CHECK qs_status qs_array(qs_vm *, qs_dtype, int rank, const int64_t *dims, qs_value *out); /* zero-filled */
-QS_API QS_CHECK qs_status qs_array_wrap(qs_vm *, const qs_array_info *, void *data, int device,
+/* -- arrays and memory: `device` is an index of qs_device, or -1 for the host ------------------------------------------ */
+QS_API QS_CHECK qs_status qs_array(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, qs_value *out); /* of zeros */
+/* Memory of yours as an array, without a copy; `data` is its first element.  release(owner) is called once, when the last
+ * reference goes, and at once when this fails; NULL: the memory outlives the machine anyway. */
+QS_API QS_CHECK qs_status qs_array_wrap(qs_vm *vm, const qs_array_info *info, void *data, int device,
                                         void (*release)(void *owner), void *owner, qs_value *out);
-QS_API bool      qs_array_describe(qs_value, qs_array_info *out);
-QS_API QS_CHECK qs_status qs_lock(qs_vm *, qs_value, int device, qs_access, void **ptr);
-QS_API QS_CHECK qs_status qs_unlock(qs_vm *, qs_value, int device, qs_access);
+QS_API bool qs_array_describe(qs_value v, qs_array_info *out); /* false: it is no array */
+/* A pointer to the first element in the memory of a device.  READ brings the contents there, WRITE promises to write all
+ * of them.  Until the unlock, with the same device and access, nothing else may use the array (QS_ELOCK). */
+QS_API QS_CHECK qs_status qs_lock(qs_vm *vm, qs_value v, int device, qs_access access, void **ptr);
+QS_API QS_CHECK qs_status qs_unlock(qs_vm *vm, qs_value v, int device, qs_access access);
 
-/* -- containers, globals -------------------------------------------------- */
-QS_API QS_CHECK qs_status qs_cell(qs_vm *, int n, const qs_value *items, qs_value *out);
-QS_API QS_CHECK qs_status qs_get(qs_vm *, qs_value, qs_value key, qs_value *out);
-QS_API QS_CHECK qs_status qs_set(qs_vm *, qs_value, qs_value key, qs_value v);
-QS_API QS_CHECK qs_status qs_global(qs_vm *, const char *name, qs_value *out);
-QS_API QS_CHECK qs_status qs_set_global(qs_vm *, const char *name, qs_value v);
+/* -- containers, globals --------------------------------------------------------------------------------------------- */
+QS_API QS_CHECK qs_status qs_cell(qs_vm *vm, int n, const qs_value *items, qs_value *out);
+/* v.name of a string key, v[i] of a number, v[i,j] of a cell of indices.  QS_ENAME, QS_EINDEX. */
+QS_API QS_CHECK qs_status qs_get(qs_vm *vm, qs_value v, qs_value key, qs_value *out);
+QS_API QS_CHECK qs_status qs_set(qs_vm *vm, qs_value v, qs_value key, qs_value x);
+QS_API QS_CHECK qs_status qs_global(qs_vm *vm, const char *name, qs_value *out); /* of the session, or built in; QS_ENAME */
+QS_API QS_CHECK qs_status qs_set_global(qs_vm *vm, const char *name, qs_value v);
 
-/* -- extending ------------------------------------------------------------ */
-QS_API QS_CHECK qs_status qs_define(qs_vm *, const qs_native_def *defs, int n);
-QS_API QS_CHECK qs_status qs_foreign(qs_vm *, const qs_foreign_type *, void *p, qs_value *out);
-QS_API void     *qs_foreign_ptr(qs_value, const qs_foreign_type *);
+/* -- extending: tables and types are not copied, they have to outlive the machine -------------------------------------- */
+QS_API QS_CHECK qs_status qs_define(qs_vm *vm, const qs_native_def *defs, int n); /* like built-ins, for all modules */
+/* An object of a type of yours; type->release(p) is called when the last reference goes, not when this fails. */
+QS_API QS_CHECK qs_status qs_foreign(qs_vm *vm, const qs_foreign_type *type, void *p, qs_value *out);
+QS_API void *qs_foreign_ptr(qs_value v, const qs_foreign_type *type); /* its p; NULL: v is not of that type */
 
-/* -- devices -------------------------------------------------------------- */
-QS_API int       qs_device_count(qs_vm *);
-QS_API bool      qs_device(qs_vm *, int index, qs_device_info *out);
-QS_API QS_CHECK qs_status qs_sync(qs_vm *, int device);
+/* -- devices: they are opened by the first question about them, or the first kernel ------------------------------------ */
+QS_API int qs_device_count(qs_vm *vm); /* 0: none could be opened */
+QS_API bool qs_device(qs_vm *vm, int index, qs_device_info *out); /* false: no such device; texts live as long as vm */
+QS_API QS_CHECK qs_status qs_sync(qs_vm *vm, int device); /* waits for what was started on it */
 
 #ifdef __cplusplus
 }

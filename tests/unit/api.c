@@ -296,6 +296,69 @@ static void interrupts(qs_vm *vm) {
     }
 }
 
+static void *second_machine(void *arg) {
+    qs_vm *vm = open_vm();
+    qs_value v = qs_nil();
+    double *sum = arg;
+    CHECK(qs_eval(vm, "s = 0; for i = 1..1000\n s += i\nend\ns", &v) == QS_OK && qs_to_num(vm, v, sum) == QS_OK);
+    qs_close(vm);
+    return NULL;
+}
+
+/* Machines know nothing of each other. */
+static void machines_on_threads(void) {
+    pthread_t t[2];
+    double sums[2] = {0};
+    for (int i = 0; i < 2; i++) CHECK(pthread_create(&t[i], NULL, second_machine, &sums[i]) == 0);
+    for (int i = 0; i < 2; i++) CHECK(pthread_join(t[i], NULL) == 0 && sums[i] == 500500);
+}
+
+static int given_back;
+static void give_back(void *owner) { given_back += owner == &given_back; }
+
+/* What the header promises about arguments that make no sense. */
+static void edges(qs_vm *vm) {
+    qs_config c;
+    qs_vm *other;
+    qs_config_init(&c);
+    c.size--;
+    CHECK(qs_open(&c, &other) == QS_EVALUE && !other);
+    qs_config_init(&c);
+    c.device = "abacus";
+    CHECK(qs_open(&c, &other) != QS_OK && other && qs_error(other));
+    qs_close(other);
+    qs_close(NULL);
+    qs_value v = qs_nil(), x[2] = {qs_num(1), qs_num(2)};
+    float memory[4] = {0};
+    qs_array_info info = {.dtype = QS_F32, .rank = 1, .dims = {4}, .strides = {1}, .nbytes = sizeof memory};
+    CHECK(qs_array_wrap(vm, &info, memory, 99, give_back, &given_back, &v) == QS_EDEVICE && given_back == 1);
+    qs_error_clear(vm);
+    info.rank = 9;
+    CHECK(qs_array_wrap(vm, &info, memory, -1, give_back, &given_back, &v) != QS_OK && given_back == 2);
+    qs_error_clear(vm);
+    CHECK(qs_array(vm, QS_F32, 9, info.dims, &v) != QS_OK);
+    qs_error_clear(vm);
+    CHECK(qs_array(vm, QS_F32, 1, (int64_t[]){-1}, &v) != QS_OK);
+    qs_error_clear(vm);
+    CHECK(qs_array(vm, QS_F64, 2, ((int64_t[]){INT64_MAX, 4}), &v) != QS_OK);
+    qs_error_clear(vm);
+    CHECK(qs_cell(vm, -1, NULL, &v) != QS_OK);
+    qs_error_clear(vm);
+    CHECK(qs_binary(vm, "<>", x[0], x[1], &v) == QS_EVALUE);
+    qs_error_clear(vm);
+    CHECK(qs_call(vm, qs_num(1), 0, NULL, 0, NULL) == QS_ETYPE);
+    qs_error_clear(vm);
+    CHECK(qs_get(vm, qs_nil(), qs_num(0), &v) != QS_OK);
+    qs_error_clear(vm);
+    CHECK(!qs_array_describe(qs_nil(), &info) && !qs_to_string(qs_nil(), NULL) && !qs_device(vm, -1, NULL));
+    CHECK(qs_lock(vm, qs_num(1), -1, QS_READ, &(void *){NULL}) == QS_ETYPE);
+    qs_error_clear(vm);
+    CHECK(!qs_error(vm) && !qs_error_report(vm) && !qs_error_frame(vm, 0, NULL));
+    CHECK(qs_string(vm, "", 0, &v) == QS_OK);
+    qs_release(vm, v);
+    CHECK(qs_has("ref") && !qs_has("abacus"));
+}
+
 int main(void) {
     qs_vm *vm = open_vm();
     session(vm);
@@ -305,6 +368,8 @@ int main(void) {
     foreign(vm);
     containers(vm);
     interrupts(vm);
+    edges(vm);
+    machines_on_threads();
     qs_close(vm);
     CHECK(pairs_alive == 0);
     return check_done();
