@@ -8,6 +8,7 @@
 #include "devices/object.h"
 #include "devices/pool.h"
 #include "devices/threads.h"
+#include "vm/base/libm.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -115,6 +116,8 @@ static qs_status copy(Device *d, DevPtr to, DevPtr from, size_t n) {
 /* Functions of the C library; vector functions are looked for in libmvec, which is opened for the first of them. */
 static void *resolve(void *ud, const char *name) {
     Cpu *cpu = ud;
+    if (!strcmp(name, "lgamma")) return (void *)(uintptr_t)qlibm_lgamma;
+    if (!strcmp(name, "lgammaf")) return (void *)(uintptr_t)qlibm_lgammaf;
     if (strncmp(name, "_ZGV", 4) != 0) return dlsym(RTLD_DEFAULT, name);
     if (!cpu->mvec) cpu->mvec = dlopen("libmvec.so.1", RTLD_NOW | RTLD_LOCAL);
     return cpu->mvec ? dlsym(cpu->mvec, name) : NULL;

@@ -1,5 +1,6 @@
 /* math.c -- elementwise mathematics: one row of MAPS per function of one argument. */
 #include "stdlib/stdlib.h"
+#include "vm/base/libm.h"
 
 #include <complex.h>
 #include <math.h>
@@ -93,7 +94,7 @@ COMPLEX_MAP(csign, z == 0 ? 0 : z / cabs(z))
     X(cbrt,     cbrt,      cbrtf,       NULL,        false)                                                            \
     X(erf,      erf,       erff,        NULL,        false)                                                            \
     X(erfc,     erfc,      erfcf,       NULL,        false)                                                            \
-    X(lgamma,   lgamma,    NULL,        NULL,        false)                                                            \
+    X(lgamma,   qlibm_lgamma, NULL,     NULL,        false)                                                            \
     X(tgamma,   tgamma,    tgammaf,     NULL,        false)                                                            \
     X(floor,    floor,     floorf,      cfloor_of,   true)                                                             \
     X(ceil,     ceil,      ceilf,       cceil_of,    true)                                                             \

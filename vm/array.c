@@ -182,7 +182,8 @@ static bool reach(int rank, const int64_t *dims, const int64_t *strides, int64_t
     for (int i = 0; i < rank; i++) {
         int64_t span, *side = strides[i] < 0 ? before : after;
         if (!dims[i]) return *before = *after = 0, true;
-        if (__builtin_mul_overflow(dims[i] - 1, strides[i] < 0 ? -strides[i] : strides[i], &span)) return false;
+        uint64_t step = strides[i] < 0 ? 0 - (uint64_t)strides[i] : (uint64_t)strides[i];
+        if (__builtin_mul_overflow(dims[i] - 1, step, &span)) return false;
         if (__builtin_add_overflow(*side, span, side)) return false;
     }
     return *before < INT64_MAX / 64 && *after < INT64_MAX / 64;
@@ -214,10 +215,13 @@ qs_status qarr_wrap(qs_vm *vm, const qs_array_info *info, void *data, Device *d,
     TRY(new_header(vm, info->dtype, info->rank, info->dims, count, buf, out));
     (*out)->offset = offset;
     set_strides(*out, info->strides);
-    /* Loops over contiguous data count on aligned elements. */
-    size_t part = qdtype_is_complex(info->dtype) ? elem_size(*out) / 2 : elem_size(*out);
-    if ((uintptr_t)data % part) (*out)->contiguous = false;
+    if (!qarr_aligned(*out)) (*out)->contiguous = false; /* loops over contiguous data count on it */
     return QS_OK;
+}
+
+bool qarr_aligned(const Array *a) {
+    size_t size = elem_size(a), part = qdtype_is_complex(dtype_of(a)) ? size / 2 : size;
+    return a->buf->block[HOST_MEMORY] % part == 0;
 }
 
 /* -- host access --------------------------------------------------------------------------------------------------- */

@@ -47,6 +47,9 @@ bool qarr_same_shape(const Array *a, const Array *b);                           
 /* "3x4", for messages; buf is returned. */
 enum { SHAPE_TEXT = 176 };
 const char *qarr_shape_text(const Array *a, char buf[SHAPE_TEXT]);
+/* Whether elements lie in the host's memory where their size wants; foreign ones need not.  The rest of the machine
+ * bears it, code of kernels does not. */
+bool qarr_aligned(const Array *a);
 /* Whether elements of the two may share memory. */
 bool qarr_overlap(const Array *a, const Array *b);
 /* Any number or array as an array of dtype d (numbers: one element); a reference to itself when it fits. */

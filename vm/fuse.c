@@ -62,7 +62,7 @@ static bool common_shape(Now *now) {
     for (int i = 0; i < now->n; i++) {
         if (!now->types[i].array) continue;
         const Array *a = qval_array(now->at[i]);
-        if (a->rank == 0) return false;
+        if (a->rank == 0 || !qarr_aligned(a)) return false;
         if (!first) first = a, now->rank = a->rank;
         if (!a->contiguous || !same_dims(a, first)) now->flat = false;
         if (a->rank != now->rank && (a->rank > 2 || now->rank > 2)) return false;

@@ -219,6 +219,10 @@ static qs_status bind_array(qs_vm *vm, const KFunc *f, const KParam *p, const KB
     if (b->nonempty && a->count == 0)
         return qerr_at(qvm_ctx(vm), QS_ESHAPE, (Where){f->src, f->ins[1].pos},
                        "kernel %s: %s is empty and cannot be read with its access mode", f->name->s, p->name->s);
+    if (!qarr_aligned(a))
+        return qerr_set(qvm_ctx(vm), QS_EVALUE,
+                        "kernel %s: the elements of %s do not lie at multiples of their size in memory; pass copy(%s)",
+                        f->name->s, p->name->s, p->name->s);
     out->is_array = true;
     out->offset = a->offset * qdtype_size((qs_dtype)p->dtype);
     bind_shape(a, p->rank, out);

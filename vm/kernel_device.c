@@ -10,6 +10,9 @@
 static const DeviceOps *const kinds[] = {&qdev_cpu_ops, &qdev_ref_ops, &qdev_opencl_ops, &qdev_cuda_ops};
 enum { NKINDS = sizeof kinds / sizeof *kinds };
 
+static const DeviceOps *const gpus[] = {&qdev_cuda_ops, &qdev_opencl_ops};
+enum { NGPUS = sizeof gpus / sizeof *gpus };
+
 static qs_status absent(qs_vm *vm, const char *wanted, const char *why) {
     return qerr_set(qvm_ctx(vm), QS_EDEVICE, "device %s is not there: %s", wanted, why ? why : "none was found");
 }
@@ -21,6 +24,12 @@ static qs_status unknown(qs_vm *vm, const char *wanted) {
     return qerr_set(qvm_ctx(vm), QS_EDEVICE, "there is no device kind %s; this build has %s", wanted, list);
 }
 
+/* With a memory space of its own; host devices set HOST_MEMORY when they open. */
+static Device blank(Machine *m, const DeviceOps *ops, int memory) {
+    return (Device){
+        .ops = ops, .ctx = &m->base, .stop = &m->interrupted, .memory = memory, .limit = m->config.memory_limit};
+}
+
 static qs_status open_one(qs_vm *vm, const DeviceOps *ops, int ordinal, const char *wanted) {
     Machine *m = qvm(vm);
     const char *why = NULL;
@@ -28,9 +37,7 @@ static qs_status open_one(qs_vm *vm, const DeviceOps *ops, int ordinal, const ch
     if (ordinal >= n) return absent(vm, wanted, n ? "there are fewer of that kind" : why);
     if (m->ndevices == MAX_DEVICES - 1) return QS_OK;
     Device *d = &m->devices[m->ndevices];
-    *d = (Device){.ops = ops, .ctx = &m->base, .stop = &m->interrupted};
-    d->memory = m->ndevices + 1; /* its own memory space; host devices set HOST_MEMORY when they open */
-    d->limit = m->config.memory_limit;
+    *d = blank(m, ops, m->ndevices + 1);
     TRY(ops->open(d, ordinal));
     m->ndevices++;
     return QS_OK;
@@ -57,29 +64,101 @@ bool qkrn_has(const char *kind) {
     return n > 0;
 }
 
+static void tell(qs_vm *vm, const char *device, const char *why) {
+    char line[512];
+    int n = snprintf(line, sizeof line, "kernels run on %s: %s\n", device, why);
+    qvm_diagnostic(vm, line, n < (int)sizeof line ? (size_t)n : sizeof line - 1);
+}
+
+/* The first kind that opens; that it is not the first of all is said. */
 static qs_status open_default(qs_vm *vm) {
-    for (int i = 0; i < NKINDS; i++)
-        if (open_one(vm, kinds[i], 0, kinds[i]->kind) == QS_OK) return QS_OK;
-        else if (i + 1 < NKINDS) qerr_clear(qvm_ctx(vm));
-    return qvm_ctx(vm)->err.status;
+    Ctx *c = qvm_ctx(vm);
+    char why[QERR_TEXT] = "";
+    for (int i = 0; i < NKINDS; i++) {
+        if (open_one(vm, kinds[i], 0, kinds[i]->kind) == QS_OK) {
+            if (i > 0) tell(vm, kinds[i]->kind, why);
+            return QS_OK;
+        }
+        if (!*why) memcpy(why, c->err.text, sizeof why);
+        if (i + 1 < NKINDS) qerr_clear(c);
+    }
+    return c->err.status;
+}
+
+/* The first device of the kind that is a GPU; else why there is none is added to `why`. */
+static bool open_gpu_of(qs_vm *vm, const DeviceOps *ops, Text *why) {
+    Machine *m = qvm(vm);
+    const char *none = NULL;
+    int n = ops->probe(&m->base, &none);
+    for (int i = 0; i < n; i++) {
+        if (open_one(vm, ops, i, ops->kind) == QS_OK) {
+            if (m->devices[0].wide) return true;
+            ops->close(&m->devices[--m->ndevices]);
+            continue;
+        }
+        qtext_printf(why, "; %s:%d: %s", ops->kind, i, m->base.err.text);
+        qerr_clear(&m->base);
+    }
+    if (n > 0) none = "its devices are no GPUs";
+    qtext_printf(why, "; %s: %s", ops->kind, none ? none : "none was found");
+    return false;
+}
+
+/* A GPU; when `must` is false and there is none, the device that runs when none is asked for, which is said. */
+static qs_status open_gpu(qs_vm *vm, bool must) {
+    Text why;
+    qtext_init(&why, qvm_ctx(vm));
+    qtext_puts(&why, "no GPU is here");
+    qs_status s = QS_OK;
+    for (int i = 0; i < NGPUS && !qvm(vm)->ndevices; i++) open_gpu_of(vm, gpus[i], &why);
+    if (!qvm(vm)->ndevices && must) s = qerr_set(qvm_ctx(vm), QS_EDEVICE, "%s", why.s);
+    if (!qvm(vm)->ndevices && !must && (s = open_default(vm)) == QS_OK) tell(vm, qvm(vm)->devices[0].ops->kind, why.s);
+    qtext_free(&why);
+    return s;
+}
+
+static qs_status open_wanted(qs_vm *vm, const char *wanted) {
+    int ordinal = 0;
+    if (!wanted || !*wanted) return open_default(vm);
+    if (!strcmp(wanted, "gpu") || !strcmp(wanted, "auto")) return open_gpu(vm, *wanted == 'g');
+    const DeviceOps *ops = parse(wanted, &ordinal);
+    return ops ? open_one(vm, ops, ordinal, wanted) : unknown(vm, wanted);
 }
 
 /* The device asked for comes first and runs kernels; the processor is always there as well. */
 qs_status qkrn_open_devices(qs_vm *vm, const char *wanted) {
     Machine *m = qvm(vm);
-    int ordinal = 0;
-    bool any = !wanted || !*wanted || !strcmp(wanted, "auto");
-    const DeviceOps *ops = any ? NULL : parse(wanted, &ordinal);
     if (m->devices) return QS_OK;
-    if (!any && !ops) return unknown(vm, wanted);
     m->devices = qmem_alloc(&m->base, MAX_DEVICES * sizeof *m->devices);
-    qs_status s = any ? open_default(vm) : open_one(vm, ops, ordinal, wanted);
+    qs_status s = open_wanted(vm, wanted);
     if (s != QS_OK) return qkdevice_close(vm), s;
     m->device = &m->devices[0];
     if (m->device->memory == HOST_MEMORY) return QS_OK;
     ErrorState kept = m->base.err;
     if (open_one(vm, &qdev_cpu_ops, 0, "cpu") != QS_OK) m->base.err = kept;
     return QS_OK;
+}
+
+static void describe(qs_vm *vm, const DeviceOps *ops, int ordinal, Text *t) {
+    const Device *current = qvm(vm)->device;
+    Device d = blank(qvm(vm), ops, 1);
+    ErrorState kept = qvm_ctx(vm)->err;
+    qs_status s = ops->open(&d, ordinal);
+    bool runs = current && current->ops == ops && current->ordinal == ordinal;
+    qtext_printf(t, "%c %s:%d  %s%s\n", runs ? '*' : ' ', ops->kind, ordinal, s ? "cannot be opened: " : "",
+                 s ? qvm_ctx(vm)->err.text : d.name);
+    if (s) qvm_ctx(vm)->err = kept;
+    else ops->close(&d);
+}
+
+void qkrn_list_devices(qs_vm *vm, Text *t) {
+    qs_device_count(vm); /* opens the one that runs kernels */
+    for (int i = 0; i < NKINDS; i++) {
+        const char *why = NULL;
+        int n = kinds[i]->probe(qvm_ctx(vm), &why);
+        for (int k = 0; k < n; k++) describe(vm, kinds[i], k, t);
+        if (n <= 0) qtext_printf(t, "  %s  not here: %s\n", kinds[i]->kind, why ? why : "none was found");
+    }
 }
 
 qs_status qkdevice_current(qs_vm *vm, Device **out) {

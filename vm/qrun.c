@@ -15,8 +15,9 @@ static const char usage[] =
     "       qrun [options] -e 'statements'        run text; the value of a last expression is printed\n"
     "       qrun [options]                        the prompt\n"
     "\n"
-    "  --device NAME        cpu, cuda, opencl, ref or auto; cuda:1 for the second one\n"
-    "  --cpu, --gpu         the same as --device cpu, --device auto\n"
+    "  --device NAME        cpu (the default), cuda, opencl, ref; cuda:1 for the second one; gpu: the first GPU;\n"
+    "                       auto: a GPU, or the processor where there is none\n"
+    "  --cpu, --gpu         the same as --device cpu, --device gpu\n"
     "  --precision 32|64    what scalar means as an element of an array (32)\n"
     "  --threads N          worker threads of the cpu device\n"
     "  --checked            an access outside an array in a kernel is an error\n"
@@ -26,7 +27,7 @@ static const char usage[] =
     "                       its passes), asm, cl (OpenCL C), ptx (of --compile-for)\n"
     "  --profile            after the run, the time of each kernel, and its rate against what the machine can do\n"
     "  --cache info|clear   what the cache of compiled kernels holds; empty it\n"
-    "  --devices            list the devices\n"
+    "  --devices            list the devices, and why others are not here\n"
     "  --has WHAT           exit 0 when it is there: ref, cpu, opencl, png, jpeg, tiff, pcre2, zlib, lapack,\n"
     "                       python, or a module of it\n"
     "  --version, --help\n";
@@ -103,7 +104,7 @@ static int option_with_value(Options *o, int argc, char **argv, int *i) {
         if (!takes_value(argv[*i], names[k])) continue;
         const char *v = value_of(names[k], argc, argv, i);
         if (!v) return wrong(names[k], " needs a value");
-        if (k == 0) o->config.device = strcmp(v, "auto") == 0 ? NULL : v;
+        if (k == 0) o->config.device = v;
         if (k == 3) o->dump = v;
         if (k == 4) o->has = v;
         if (k == 7) o->cache = v;
@@ -130,7 +131,7 @@ static int option(Options *o, int argc, char **argv, int *i) {
     } else if (is(arg, "--cpu")) {
         o->config.device = "cpu";
     } else if (is(arg, "--gpu")) {
-        o->config.device = NULL;
+        o->config.device = "gpu";
     } else if (is(arg, "--checked")) {
         o->config.checked = true;
     } else if (is(arg, "--profile")) {
@@ -184,9 +185,11 @@ static int run_text(qs_vm *vm, const char *text) {
 }
 
 static int list_devices(qs_vm *vm) {
-    qs_device_info d;
-    for (int i = 0; qs_device(vm, i, &d); i++)
-        printf("%s %d: %s (%s)%s\n", d.default_device ? "*" : " ", d.id, d.name, d.kind, d.memory ? "" : "");
+    Text t;
+    qtext_init(&t, (Ctx *)vm);
+    qkrn_list_devices(vm, &t);
+    fputs(t.s, stdout);
+    qtext_free(&t);
     return 0;
 }
 

@@ -37,7 +37,8 @@ def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, 
          library_path="", cache_dir=None):
     """Opens the machine.  Nothing else works before.
 
-    device        "cpu", "opencl", "cuda", with a number as in "opencl:1"; "ref", the slow reference; "auto", the best
+    device        "cpu", "opencl", "cuda", with a number as in "opencl:1"; "ref", the slow reference; "gpu", the first
+                  GPU; "auto", what runs when none is named: the processor
     precision     32 or 64 bits in an array element of type scalar
     threads       that kernels may use; 0: all
     checked       an index outside an array is an error in kernels too
@@ -57,6 +58,8 @@ def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, 
     name = device[len("helios:"):] if device.startswith("helios:") else device
     if name.endswith(".xml"):
         raise QuasarError("init: device configurations like %s are not supported; name a device: cpu, opencl, auto" % name)
+    if name == "auto":
+        name = ""
     folders = ":".join(filter(None, (library_path, _os.path.join(_folder, "stdlib"))))
     _bridge._open(name, precision, threads, checked, memory_limit, folders, cache_dir)
     _opened = wanted

@@ -9,6 +9,7 @@
  * BARRIER use one frame for all positions.  Every access to memory is tested against the extents of the argument: an
  * oracle reports what the kernel did wrong, it does not crash with it. */
 #include "lang/kernel/sem.h"
+#include "vm/base/libm.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,10 +19,14 @@ typedef union {
     struct { float (*f32)(float); double (*f64)(double); } a1;
     struct { float (*f32)(float, float); double (*f64)(double, double); } a2;
 } LibM;
+#define lgamma qlibm_lgamma
+#define lgammaf qlibm_lgammaf
 static const LibM libm[MF__COUNT] = {
 #define MATHFN(id, nargs, f32, f64, ...) [MF_##id] = {.a##nargs = {f32, f64}},
 #include "lang/kernel/mathfn.def"
 };
+#undef lgamma
+#undef lgammaf
 
 double keval_math(MathFn fn, qs_dtype d, double a, double b) {
     bool two = kir_math[fn].nargs == 2;

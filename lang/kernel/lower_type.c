@@ -104,7 +104,7 @@ static qs_status check_fixed(Lower *L, const Type *t, const char *what, uint32_t
         if (!v->dims[i]) return klower_need(L, v->u.array->host.source, i, v->rank);
         if (v->dims[i] != t->dims[i])
             return klower_error(L, QS_ESHAPE, pos, "%s must be %s, got extent %lld along dimension %d", what,
-                                qtype_name(t), (long long)v->dims[i], i);
+                                qtype_name(t), (long long)v->dims[i], t->nfixed == 1 ? 1 : i); /* a vec is 1xN */
     }
     return QS_OK;
 }

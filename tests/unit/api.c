@@ -276,6 +276,44 @@ static void containers(qs_vm *vm) {
     qs_release(vm, v);
 }
 
+/* Host code bears elements at odd addresses, kernels refuse them. */
+static void misaligned(qs_vm *vm) {
+    static char bytes[4 * 4 + 1];
+    qs_array_info info = {.dtype = QS_F32, .rank = 1, .dims = {4}, .strides = {1}};
+    qs_value v = qs_nil();
+    CHECK(qs_array_wrap(vm, &info, bytes + 1, -1, NULL, NULL, &v) == QS_OK && qs_set_global(vm, "odd", v) == QS_OK);
+    CHECK_TEXT(eval(vm, "odd[:] = [1,2,3,4]\nsum(odd.*odd + odd)"), "40");
+    CHECK_TEXT(eval(vm, "function [] = __kernel__ twice(x : vec, pos : int)\n x[pos] *= 2\nend\n"
+                        "parallel_do(4, odd, twice)"),
+               "error: kernel twice: the elements of x do not lie at multiples of their size in memory; pass copy(x)");
+    CHECK_TEXT(eval(vm, "even = copy(odd)\nparallel_do(4, even, twice)\neven"), "[2,4,6,8]");
+    CHECK(qs_set_global(vm, "odd", qs_nil()) == QS_OK);
+    qs_release(vm, v);
+}
+
+/* -- devices --------------------------------------------------------------------------------------------------------- */
+
+static void capture_diagnostics(void *ud, int fd, const char *s, size_t n) {
+    if (fd == 2) capture(ud, 1, s, n);
+}
+
+/* A GPU that is wished for and one that is demanded, where there is none; where there is one it is taken. */
+static void a_gpu(const char *wish, bool demanded) {
+    qs_config c;
+    qs_config_init(&c);
+    c.write = capture_diagnostics, c.device = wish;
+    qs_vm *vm = NULL;
+    qs_device_info d;
+    printed[nprinted = 0] = 0;
+    qs_status s = qs_open(&c, &vm);
+    bool gpu = s == QS_OK && qs_device(vm, 0, &d) && strcmp(d.kind, "cpu") != 0;
+    CHECK(s == QS_OK || (demanded && s == QS_EDEVICE));
+    if (gpu) CHECK(nprinted == 0);
+    else if (demanded) CHECK(strncmp(qs_error(vm), "no GPU is here; cuda: ", 22) == 0);
+    else CHECK(strncmp(printed, "kernels run on cpu: no GPU is here; cuda: ", 42) == 0);
+    qs_close(vm);
+}
+
 static void *interrupt_soon(void *vm) {
     usleep(50000);
     qs_interrupt(vm);
@@ -367,10 +405,13 @@ int main(void) {
     callbacks(vm);
     foreign(vm);
     containers(vm);
+    misaligned(vm);
     interrupts(vm);
     edges(vm);
     machines_on_threads();
     qs_close(vm);
+    a_gpu("auto", false);
+    a_gpu("gpu", true);
     CHECK(pairs_alive == 0);
     return check_done();
 }

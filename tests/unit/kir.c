@@ -130,6 +130,22 @@ static void text_is_read_back_exactly(void) {
     qtext_free(&t);
 }
 
+/* A name may hold anything; in the text it is one line, and other forms of control characters are no text. */
+static void names_hold_control_characters(void) {
+    static const char odd[] = "a\n\t\"\\\x7f\x01z";
+    Str *name = qstr_name(&ctx, odd, sizeof odd - 1);
+    KFunc *f = kir_new(&ctx, &arena, name, NULL);
+    Text t;
+    qtext_init(&t, &ctx);
+    kir_add(f, K_RET, QS_B1, 0, 0, 0, 0, 0, 0);
+    kir_seal(f);
+    kir_print(f, &t);
+    CHECK(strstr(t.s, "\"a\\x0a\\x09\\\"\\\\\\x7f\\x01z\"") != NULL);
+    KFunc *again = parsed(t.s);
+    CHECK(again && again->name == name);
+    qtext_free(&t);
+}
+
 static void refuses(const char *body, const char *why) {
     char text[2048];
     snprintf(text, sizeof text,
@@ -172,6 +188,9 @@ static void reader_refuses_what_is_no_text(void) {
     static const char *const bad[] = {"",
                                       "kernel",
                                       "kernel \"a",
+                                      "kernel \"a\nb\" rank 1 {\n}",
+                                      "kernel \"a\tb\" rank 1 {\n}",
+                                      "kernel \"a\x01\" rank 1 {\n}",
                                       "kernel \"a\" rank 9 {\n}",
                                       "kernel \"a\" rank 1 {\n%1 = frob\n}",
                                       "kernel \"a\" rank 1 {\n%1 = neg int %7\n}",
@@ -207,6 +226,7 @@ int main(void) {
     bounds();
     folding_removes_identities();
     text_is_read_back_exactly();
+    names_hold_control_characters();
     verifier_refuses_what_is_malformed();
     reader_refuses_what_is_no_text();
     fault_sentence();
