@@ -382,6 +382,21 @@ static void repeat_statement(Emit *e, Node *n) {
     loop_end(e);
 }
 
+/* The machine may run the loop whose code begins at start and ends here as machine code, unless a reduction has given
+ * something in it another meaning than the tree has. */
+static void loop_region(Emit *e, Node *n, uint32_t start, int reg, uint32_t rewritten) {
+    Chunk *c = e->chunk;
+    if (c->nrewritten != rewritten) return;
+    if (c->nloops == c->cap_loops) {
+        uint32_t cap = c->cap_loops ? 2 * c->cap_loops : 4;
+        LoopRegion *grown = qemit_alloc(e, cap * sizeof *grown);
+        if (c->nloops) memcpy(grown, c->loops, c->nloops * sizeof *grown);
+        c->loops = grown, c->cap_loops = cap;
+    }
+    c->demands |= n->u.loop.attr && !strcmp(n->u.loop.attr->name->s, "parallel");
+    c->loops[c->nloops++] = (LoopRegion){.start = start, .end = qemit_pc(e), .reg = (uint8_t)reg, .loop = n};
+}
+
 enum { LOOP_REGISTERS = 4 }; /* of one counting loop: round, first value, step, number of rounds */
 
 typedef struct { const Sym *sym; int reg; } Counter;
@@ -410,6 +425,7 @@ static void for_numbers(Emit *e, Node *n) {
     Counter c = counter(e, n->u.loop.syms[0]);
     bool stepped = range_bounds(e, n->u.loop.ranges[0], r), *before = qemit_state(e);
     loop_begin(e, &l);
+    uint32_t before_loop = qemit_pc(e), rewritten = e->chunk->nrewritten;
     qemit_jump(e, BC_FORPREP, r, c.reg, stepped, &l.breaks);
     uint32_t start = qemit_pc(e);
     counter_ready(e, c);
@@ -420,6 +436,7 @@ static void for_numbers(Emit *e, Node *n) {
     qemit_restore(e, before);
     qemit_here(e, l.breaks);
     loop_end(e);
+    loop_region(e, n, before_loop, r, rewritten);
 }
 
 /* for [m,n,p] = lo..hi with vectors, or one range each: nested loops, the first counter outermost. */
@@ -435,6 +452,7 @@ static void for_dimensions(Emit *e, Node *n) {
         qemit_op(e, BC_FORDIMS, bounds, r + LOOP_REGISTERS * i, (shared ? nvars : 1) | (stepped ? 128 : 0));
     }
     loop_begin(e, &l);
+    uint32_t before_loop = qemit_pc(e), rewritten = e->chunk->nrewritten;
     for (int i = 0; i < nvars; i++) {
         c[i] = counter(e, n->u.loop.syms[i]);
         qemit_jump(e, BC_FORDIM, r + LOOP_REGISTERS * i, c[i].reg, 0, &empty[i]);
@@ -451,6 +469,7 @@ static void for_dimensions(Emit *e, Node *n) {
     qemit_restore(e, before);
     qemit_here(e, l.breaks);
     loop_end(e);
+    loop_region(e, n, before_loop, r, rewritten);
 }
 
 static void for_items(Emit *e, Node *n) {

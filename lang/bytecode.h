@@ -60,6 +60,15 @@ typedef struct FuseRegion {
     void *machine;              /* owned by vm/fuse.c */
 } FuseRegion;
 
+/* A `for` over ranges.  FORPREP, or the FORDIM of the first counter, is at start; behind the loop the code goes on at
+ * end.  The state of the first counter is in registers reg …, that of each further one four behind. */
+typedef struct LoopRegion {
+    uint32_t start, end;
+    uint8_t reg;
+    Node *loop;
+    void *machine;              /* owned by vm/loop.c */
+} LoopRegion;
+
 typedef struct Chunk {
     Func *func;
     Arena arena;                /* owns everything below */
@@ -68,6 +77,9 @@ typedef struct Chunk {
     LineEntry *lines; uint32_t nlines, cap_lines;
     Handler *handlers; uint32_t nhandlers, cap_handlers; /* inner ones first */
     FuseRegion *fuses; uint32_t nfuses, cap_fuses;       /* by start */
+    LoopRegion *loops; uint32_t nloops, cap_loops;       /* by end: inner ones first */
+    bool demands;               /* one of the loops is a {!parallel for} */
+    uint32_t nrewritten;        /* expressions that a reduction of the program has replaced */
     uint32_t nregs;             /* registers in use: locals, type parameters, temporaries */
     uint32_t ntemp;             /* number of the first temporary */
     uint32_t ncaches;           /* field caches */

@@ -403,6 +403,7 @@ static void test_guards(Emit *e, const Rewrite *rw, int *otherwise) {
 bool qemit_rewritten(Emit *e, Node *n, int dst) {
     Rewrite rw;
     if (!qrewrite_find(e->func->unit, e->host->rules, e->host->nrules, n, e->rewriting, &rw)) return false;
+    e->chunk->nrewritten++;
     const RewriteFrame *outer = e->rewriting;
     int mark = e->top, otherwise = 0, end = 0, result = dst < 0 || !is_temp(e, dst) ? dst : qemit_temps(e, 1);
     int first = e->top;

@@ -64,6 +64,7 @@ class Runner:
     def __init__(self, args):
         self.args = args
         self.qrun = os.path.abspath(args.qrun)
+        self.options = args.options
         self.has = {}
 
     def present(self, what):
@@ -108,7 +109,7 @@ class Runner:
                     yield path, self.devices()[0], {"snippet": m[1], "output": m[2], "needs": needs}
 
     def command(self, path, device, opts):
-        cmd = [self.qrun] + (["--device", device] if device else []) + shlex.split(opts.get("options", ""))
+        cmd = [self.qrun] + (["--device", device] if device else []) + shlex.split(opts.get("options", "")) + shlex.split(self.options)
         return cmd if "prompt" in opts else cmd + [path] + shlex.split(opts.get("args", ""))
 
     def run(self, job):
@@ -167,6 +168,7 @@ class Runner:
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--options", default="", help="options for every run of qrun, as '--loops always'")
     p.add_argument("--qrun", default=os.path.join(ROOT, "build/qrun"))
     p.add_argument("--device", action="append", help="only on this device (may be repeated)")
     p.add_argument("--bless", action="store_true", help="write what the programs print now as the expectation")

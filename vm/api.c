@@ -1,4 +1,5 @@
 /* api.c -- the public functions of quasar.h: thin doors to the files that do the work. */
+#include "vm/loop.h"
 #include "vm/module.h"
 
 #include "stdlib/stdlib.h"
@@ -60,6 +61,8 @@ static void keep_config(qs_vm *vm, const qs_config *c) {
     m->config.cache_dir = keep(vm, c->cache_dir);
     m->config.compile_for = keep(vm, c->compile_for);
     m->line_buffered = !c->write && isatty(1);
+    bool never = c->loops && !strcmp(c->loops, "never"), always = c->loops && !strcmp(c->loops, "always");
+    m->loop_least = never ? INT64_MAX : always ? 1 : LOOP_LEAST;
 }
 
 static qs_status start(qs_vm *vm) {

@@ -3,6 +3,7 @@
  * Script calls push a Frame and stay in the same C call; a native that calls back enters qvm_call, which runs until its
  * own frame is left.  An error looks for a handler frame by frame, down to where this run began. */
 #include "vm/fuse.h"
+#include "vm/loop.h"
 #include "vm/module.h"
 
 #include <math.h>
@@ -1219,6 +1220,14 @@ returned:
     L_FORPREP: {
         qs_value *r = RA;
         SLOW(qops_for(vm, r, C));
+        if (__builtin_expect(qloop_asks(vm, f, r[3].u.i), 0)) {
+            bool done;
+            SLOW(qloop_enter(vm, f, (uint32_t)(pc - 1 - f->proto->chunk.code), &done));
+            if (done) {
+                pc = f->pc;
+                NEXT;
+            }
+        }
         if (r[3].u.i > 0) {
             set_num(vm, RB, r[1].u.f);
             pc++;
@@ -1247,6 +1256,14 @@ returned:
     L_FORDIM: {
         qs_value *r = RA;
         r[0].u.i = 0;
+        if (__builtin_expect(qloop_asks(vm, f, r[3].u.i), 0)) {
+            bool done;
+            SLOW(qloop_enter(vm, f, (uint32_t)(pc - 1 - f->proto->chunk.code), &done));
+            if (done) {
+                pc = f->pc;
+                NEXT;
+            }
+        }
         if (r[3].u.i > 0) {
             set_num(vm, RB, r[1].u.f);
             pc++;

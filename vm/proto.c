@@ -5,6 +5,7 @@
 
 #include "lang/kernel/fuse.h"
 #include "vm/fuse.h"
+#include "vm/loop.h"
 #include "vm/module.h"
 
 /* -- what the bytecode compiler asks ----------------------------------------------------------------------------- */
@@ -85,6 +86,7 @@ static void release_proto(qs_vm *vm, Proto *p) {
     qmem_free(c, p->k, p->chunk.nlits * sizeof *p->k);
     qmem_free(c, p->caches, p->chunk.ncaches * sizeof *p->caches);
     for (uint32_t i = 0; i < p->chunk.nfuses; i++) qfuse_free(vm, &p->chunk.fuses[i]);
+    for (uint32_t i = 0; i < p->chunk.nloops; i++) qloop_free(vm, &p->chunk.loops[i]);
     qbytecode_free(&p->chunk);
     qmem_free(c, p, sizeof *p);
 }

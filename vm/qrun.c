@@ -20,6 +20,8 @@ static const char usage[] =
     "  --cpu, --gpu         the same as --device cpu, --device gpu\n"
     "  --precision 32|64    what scalar means as an element of an array (32)\n"
     "  --threads N          worker threads of the cpu device\n"
+    "  --explain            say what became of each loop, and why\n"
+    "  --loops WHEN         loops as machine code: auto (when worth it), always, never\n"
     "  --checked            an access outside an array in a kernel is an error\n"
     "  --memory-limit N     bytes of memory to use on a device: 500M, 4G\n"
     "  --compile-for sm_90  make the kernels for such an NVIDIA device, too, and keep them in the cache\n"
@@ -97,28 +99,54 @@ static bool is_target(const char *s) {
     return sscanf(s, "sm_%d%n", &n, &end) == 1 && !s[end] && n && qptx_target(n) == n;
 }
 
+/* -- options with a value: 0, or EXIT_USAGE when it is not one of theirs ------------------------------------------- */
+static int set_device(Options *o, const char *v) { return o->config.device = v, 0; }
+static int set_dump(Options *o, const char *v) { return o->dump = v, 0; }
+static int set_has(Options *o, const char *v) { return o->has = v, 0; }
+static int set_threads(Options *o, const char *v) { return number_option(v, &o->config.threads); }
+static int set_memory(Options *o, const char *v) { return bytes_option(v, &o->config.memory_limit); }
+
+static int set_precision(Options *o, const char *v) {
+    int r = number_option(v, &o->config.precision);
+    return r || (o->config.precision != 32 && o->config.precision != 64) ? EXIT_USAGE : 0;
+}
+
+static int set_target(Options *o, const char *v) {
+    o->config.compile_for = v;
+    return is_target(v) ? 0 : EXIT_USAGE;
+}
+
+static int set_cache(Options *o, const char *v) {
+    o->cache = v;
+    return strcmp(v, "info") && strcmp(v, "clear") ? EXIT_USAGE : 0;
+}
+
+static int set_loops(Options *o, const char *v) {
+    o->config.loops = v;
+    return strcmp(v, "auto") && strcmp(v, "always") && strcmp(v, "never") ? EXIT_USAGE : 0;
+}
+
+static const struct { const char *name; int (*set)(Options *, const char *); const char *wants; } valued[] = {
+    {"--device", set_device, ""},
+    {"--precision", set_precision, "32 or 64"},
+    {"--threads", set_threads, "a number"},
+    {"--dump", set_dump, ""},
+    {"--has", set_has, ""},
+    {"--memory-limit", set_memory, "a size like 500M"},
+    {"--compile-for", set_target, "sm_70 to sm_90"},
+    {"--cache", set_cache, "info or clear"},
+    {"--loops", set_loops, "auto, always or never"},
+};
+
 static int option_with_value(Options *o, int argc, char **argv, int *i) {
-    static const char *const names[] = {"--device", "--precision", "--threads", "--dump", "--has", "--memory-limit",
-                                        "--compile-for", "--cache"};
-    for (int k = 0; k < 8; k++) {
-        if (!takes_value(argv[*i], names[k])) continue;
-        const char *v = value_of(names[k], argc, argv, i);
-        if (!v) return wrong(names[k], " needs a value");
-        if (k == 0) o->config.device = v;
-        if (k == 3) o->dump = v;
-        if (k == 4) o->has = v;
-        if (k == 7) o->cache = v;
-        if (k == 7 && strcmp(v, "info") != 0 && strcmp(v, "clear") != 0)
-            return wrong("--cache takes info or clear, got ", v);
-        if (k == 1 &&
-            (number_option(v, &o->config.precision) || (o->config.precision != 32 && o->config.precision != 64)))
-            return wrong("--precision must be 32 or 64, got ", v);
-        if (k == 2 && number_option(v, &o->config.threads)) return wrong("--threads must be a number, got ", v);
-        if (k == 6) o->config.compile_for = v;
-        if (k == 6 && !is_target(v)) return wrong("--compile-for takes sm_70 to sm_90, got ", v);
-        if (k == 5 && bytes_option(v, &o->config.memory_limit))
-            return wrong("--memory-limit must be a size like 500M, got ", v);
-        return 0;
+    for (size_t k = 0; k < sizeof valued / sizeof *valued; k++) {
+        char text[80];
+        if (!takes_value(argv[*i], valued[k].name)) continue;
+        const char *v = value_of(valued[k].name, argc, argv, i);
+        if (!v) return wrong(valued[k].name, " needs a value");
+        if (!valued[k].set(o, v)) return 0;
+        snprintf(text, sizeof text, "%s must be %s, got ", valued[k].name, valued[k].wants);
+        return wrong(text, v);
     }
     return -1;
 }
@@ -132,6 +160,8 @@ static int option(Options *o, int argc, char **argv, int *i) {
         o->config.device = "cpu";
     } else if (is(arg, "--gpu")) {
         o->config.device = "gpu";
+    } else if (is(arg, "--explain")) {
+        o->config.explain = true;
     } else if (is(arg, "--checked")) {
         o->config.checked = true;
     } else if (is(arg, "--profile")) {
@@ -148,7 +178,7 @@ static int option(Options *o, int argc, char **argv, int *i) {
 static int parse_options(Options *o, int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         if (argv[i][0] != '-' || argv[i][1] == 0) {
-            o->file = argv[i];
+            o->file = argv[i], o->config.final = true;
             o->config.argc = argc - i - 1;
             o->config.argv = argv + i + 1;
             return 0;

@@ -105,6 +105,9 @@ typedef struct {
     int precision;                                    /* 32 or 64: what `scalar` means as an array element */
     int threads;                                      /* worker threads of the cpu device; 0 = all that we may use */
     bool checked;                                     /* out-of-range access in kernels is an error */
+    bool explain;                                     /* says on fd 2 what became of each loop */
+    bool final;                                      /* nobody reads the variables of a program after it has ended */
+    const char *loops;                                /* host loops as machine code: "always", "never"; NULL = when worth it */
     int argc; char **argv;                            /* what args() returns to the script */
     const char *compile_for;                          /* "sm_90": kernels are also made for that target, for the cache */
     void *ud;

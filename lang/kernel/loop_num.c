@@ -1,0 +1,183 @@
+/* loop_num.c -- numbers of the host as instructions: doubles with their int64 twins, ints, bools. */
+#include "lang/kernel/looping.h"
+
+#include <math.h>
+
+static const double exact = 0x1p53; /* whole numbers up to here are doubles without loss */
+
+/* -- instructions ------------------------------------------------------------------------------------------------ */
+KRef kloop_op(Loops *L, KOp op, KRef a, KRef b) { return kir_fold(L->f, op, QS_B1, 0, a, b, 0, L->pos); }
+
+KRef kloop_cast(Loops *L, KRef a, qs_dtype to) {
+    return L->f->ins[a].dtype == to ? a : kir_fold(L->f, K_CAST, to, 0, a, 0, 0, L->pos);
+}
+
+KRef kloop_i64(Loops *L, int64_t v) { return kir_const_int(L->f, QS_I64, v, L->pos); }
+KRef kloop_f64(Loops *L, double v) { return kir_const_num(L->f, QS_F64, v, L->pos); }
+
+/* -- making ------------------------------------------------------------------------------------------------------ */
+Number kloop_num(KRef v) { return (Number){.kind = LOOP_NUM, .v = v}; }
+Number kloop_bool(KRef v) { return (Number){.kind = LOOP_BOOL, .v = v, .lo = 0, .hi = 1}; }
+Number kloop_int(KRef v, double lo, double hi) { return (Number){LOOP_INT, v, 0, lo, hi}; }
+
+Number kloop_whole(Loops *L, KRef twin, double lo, double hi) {
+    return (Number){LOOP_NUM, kloop_cast(L, twin, QS_F64), twin, lo, hi};
+}
+
+Number kloop_const(Loops *L, double v) {
+    Number n = kloop_num(kloop_f64(L, v));
+    if (v == floor(v) && fabs(v) <= exact && !(v == 0 && signbit(v)))
+        n.twin = kloop_i64(L, (int64_t)v), n.lo = n.hi = v;
+    return n;
+}
+
+/* -- asking ------------------------------------------------------------------------------------------------------ */
+KRef kloop_real(Loops *L, Number n) { return n.kind == LOOP_NUM ? n.v : kloop_cast(L, n.v, QS_F64); }
+
+KRef kloop_twin(Loops *L, Number n) {
+    if (n.kind == LOOP_NUM) return n.twin;
+    if (n.kind == LOOP_BOOL) return kloop_cast(L, n.v, QS_I64);
+    return n.lo >= -exact && n.hi <= exact ? n.v : 0;
+}
+
+KRef kloop_truth(Loops *L, Number n) {
+    if (n.kind == LOOP_BOOL) return n.v;
+    KRef r = n.kind == LOOP_NUM && n.twin ? n.twin : n.v;
+    return kloop_op(L, K_NE, r, L->f->ins[r].dtype == QS_I64 ? kloop_i64(L, 0) : kloop_f64(L, 0));
+}
+
+bool kloop_known(Loops *L, Number n, double *v) { return kir_is_const(L->f, n.v, v); }
+
+/* -- arithmetic -------------------------------------------------------------------------------------------------- */
+typedef struct { double lo, hi; } Span;
+
+static Span span_of(KOp op, Number a, Number b) {
+    if (op == K_ADD) return (Span){a.lo + b.lo, a.hi + b.hi};
+    if (op == K_SUB) return (Span){a.lo - b.hi, a.hi - b.lo};
+    double p = a.lo * b.lo, q = a.lo * b.hi, r = a.hi * b.lo, s = a.hi * b.hi;
+    return (Span){fmin(fmin(p, q), fmin(r, s)), fmax(fmax(p, q), fmax(r, s))};
+}
+
+/* The value is the double; the twin goes along as long as it surely fits. */
+static Number real_arith(Loops *L, KOp op, Number a, Number b) {
+    Number n = kloop_num(kloop_op(L, op, kloop_real(L, a), kloop_real(L, b)));
+    if (op == K_DIV) return n;
+    KRef x = kloop_twin(L, a), y = kloop_twin(L, b);
+    Span s = span_of(op, a, b);
+    if (!x || !y || !(s.lo >= -exact && s.hi <= exact)) return n;
+    n.twin = kloop_op(L, op, x, y), n.lo = s.lo, n.hi = s.hi;
+    return n;
+}
+
+/* A sum overflows when both operands have the sign that it has not; a difference is the sum r + b = a. */
+static KRef fits(Loops *L, KOp op, KRef a, KRef b, KRef r) {
+    KRef whole = op == K_ADD ? r : a, x = op == K_ADD ? a : r;
+    KRef lost = kloop_op(L, K_AND, kloop_op(L, K_XOR, x, whole), kloop_op(L, K_XOR, b, whole));
+    return kloop_op(L, K_LE, kloop_i64(L, 0), lost);
+}
+
+static qs_status int_arith(Loops *L, KOp op, Number a, Number b, Number *out) {
+    Span s = span_of(op, a, b);
+    KRef r = kloop_op(L, op, a.v, b.v);
+    bool small = s.lo >= -0x1p62 && s.hi <= 0x1p62;
+    if (!small && op == K_MUL) return kloop_decline(L, L->pos, "a product of ints may be too large");
+    if (!small) kloop_fail_unless(L, fits(L, op, a.v, b.v, r), QS_EVALUE, "integer overflow", 0, 0);
+    return *out = small ? kloop_int(r, s.lo, s.hi) : kloop_int(r, -0x1p63, 0x1p63), QS_OK;
+}
+
+static qs_status arith(Loops *L, KOp op, Number a, Number b, Number *out) {
+    if (a.kind == LOOP_INT && b.kind == LOOP_INT && op != K_DIV) return int_arith(L, op, a, b, out);
+    return *out = real_arith(L, op, a, b), QS_OK;
+}
+
+static qs_status power(Loops *L, Number a, Number b, Number *out) {
+    double n;
+    bool known = kloop_known(L, b, &n);
+    if (known && n == 2 && (a.kind == LOOP_INT) == (b.kind == LOOP_INT)) return arith(L, K_MUL, a, a, out);
+    if (a.kind == LOOP_INT && b.kind == LOOP_INT) return kloop_decline(L, L->pos, "a power of ints");
+    KRef x = kloop_real(L, a), y = kloop_real(L, b);
+    if (known && n == 2) return *out = kloop_num(kloop_op(L, K_MUL, x, x)), QS_OK;
+    return *out = kloop_num(kir_fold(L->f, K_MATH, QS_B1, MF_pow, x, y, 0, L->pos)), QS_OK;
+}
+
+static qs_status compare(Loops *L, Op op, Number a, Number b, Number *out) {
+    static const struct { uint8_t op, k; bool swap; } list[] = {
+        {OP_EQ, K_EQ, false}, {OP_NE, K_NE, false}, {OP_LT, K_LT, false},
+        {OP_LE, K_LE, false}, {OP_GT, K_LT, true},  {OP_GE, K_LE, true}};
+    size_t i = 0;
+    while (list[i].op != op) i++;
+    KRef x = a.kind == LOOP_INT && b.kind == LOOP_INT ? a.v : kloop_twin(L, a);
+    KRef y = a.kind == LOOP_INT && b.kind == LOOP_INT ? b.v : kloop_twin(L, b);
+    if (!x || !y) x = kloop_real(L, a), y = kloop_real(L, b);
+    return *out = kloop_bool(kloop_op(L, (KOp)list[i].k, list[i].swap ? y : x, list[i].swap ? x : y)), QS_OK;
+}
+
+static qs_status least(Loops *L, KOp op, Number a, Number b, Number *out) {
+    if (a.kind == LOOP_INT && b.kind == LOOP_INT) {
+        double lo = op == K_MIN ? fmin(a.lo, b.lo) : fmax(a.lo, b.lo), hi = op == K_MIN ? fmin(a.hi, b.hi) : fmax(a.hi, b.hi);
+        return *out = kloop_int(kloop_op(L, op, a.v, b.v), lo, hi), QS_OK;
+    }
+    Number n = kloop_num(kloop_op(L, op, kloop_real(L, a), kloop_real(L, b)));
+    KRef x = kloop_twin(L, a), y = kloop_twin(L, b);
+    if (x && y) {
+        n.twin = kloop_op(L, op, x, y);
+        n.lo = op == K_MIN ? fmin(a.lo, b.lo) : fmax(a.lo, b.lo), n.hi = op == K_MIN ? fmin(a.hi, b.hi) : fmax(a.hi, b.hi);
+    }
+    return *out = n, QS_OK;
+}
+
+qs_status kloop_binary(Loops *L, Op op, Number a, Number b, Number *out) {
+    switch (op) {
+    case OP_ADD: return arith(L, K_ADD, a, b, out);
+    case OP_SUB: return arith(L, K_SUB, a, b, out);
+    case OP_MUL: case OP_PWMUL: return arith(L, K_MUL, a, b, out);
+    case OP_DIV: case OP_PWDIV: return arith(L, K_DIV, a, b, out);
+    case OP_POW: case OP_PWPOW: return power(L, a, b, out);
+    case OP_EQ: case OP_NE: case OP_LT: case OP_LE: case OP_GT: case OP_GE: return compare(L, op, a, b, out);
+    case OP_MAXEQ: return least(L, K_MAX, a, b, out);
+    case OP_MINEQ: return least(L, K_MIN, a, b, out);
+    default: return kloop_decline(L, L->pos, "the operator `%s`", *qop_text(op) ? qop_text(op) : qop_inplace(op));
+    }
+}
+
+static qs_status negate(Loops *L, Number a, Number *out) {
+    if (a.kind == LOOP_INT) return int_arith(L, K_SUB, kloop_int(kloop_i64(L, 0), 0, 0), a, out);
+    *out = kloop_num(kir_fold(L->f, K_NEG, QS_B1, 0, kloop_real(L, a), 0, 0, L->pos));
+    KRef t = kloop_twin(L, a);
+    if (t) out->twin = kir_fold(L->f, K_NEG, QS_B1, 0, t, 0, 0, L->pos), out->lo = -a.hi, out->hi = -a.lo;
+    return QS_OK;
+}
+
+qs_status kloop_unary(Loops *L, Op op, Number a, Number *out) {
+    if (op == OP_NEG) return negate(L, a, out);
+    if (op == OP_NOT)
+        return *out = kloop_bool(kir_fold(L->f, K_NOT, QS_B1, 0, kloop_truth(L, a), 0, 0, L->pos)), QS_OK;
+    if (a.kind == LOOP_BOOL) a = kloop_whole(L, kloop_twin(L, a), 0, 1);
+    return *out = a, QS_OK;
+}
+
+static KRef choose(Loops *L, KRef c, KRef a, KRef b) { return kir_fold(L->f, K_SELECT, QS_B1, 0, c, a, b, L->pos); }
+
+Number kloop_choose(Loops *L, KRef c, Number a, Number b) {
+    Number n = {.kind = a.kind, .v = choose(L, c, a.v, b.v), .lo = fmin(a.lo, b.lo), .hi = fmax(a.hi, b.hi)};
+    if (a.kind == LOOP_NUM && a.twin && b.twin) n.twin = choose(L, c, a.twin, b.twin);
+    return n;
+}
+
+Number kloop_to_int(Loops *L, Number a) {
+    if (a.kind == LOOP_INT) return a;
+    KRef t = kloop_twin(L, a);
+    return t ? kloop_int(t, a.lo, a.hi) : kloop_int(kloop_cast(L, a.v, QS_I64), -0x1p63, 0x1p63);
+}
+
+Number kloop_to_int32(Loops *L, Number a) {
+    Number i = kloop_to_int(L, a);
+    if (i.lo >= INT32_MIN && i.hi <= INT32_MAX) return i;
+    return kloop_int(kloop_cast(L, kloop_cast(L, i.v, QS_I32), QS_I64), INT32_MIN, INT32_MAX);
+}
+
+Number kloop_to_num(Loops *L, Number a) {
+    KRef t = kloop_twin(L, a);
+    if (a.kind == LOOP_NUM) return a;
+    return t ? kloop_whole(L, t, a.lo, a.hi) : kloop_num(kloop_real(L, a));
+}

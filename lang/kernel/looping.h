@@ -1,0 +1,161 @@
+/* looping.h -- what the files of the loop compiler share; see loop.h. */
+#ifndef LANG_KERNEL_LOOPING_H
+#define LANG_KERNEL_LOOPING_H
+#include "lang/kernel/loop.h"
+
+/* A number.  A whole one of at most 53 bits carries its int64 twin: counters and indices compute with the twin, so they
+ * keep their form; everything else with the double, which is the value. */
+typedef struct {
+    uint8_t kind;      /* LOOP_NUM, LOOP_INT, LOOP_BOOL */
+    KRef v;            /* float64, int64 or bool */
+    KRef twin;         /* of LOOP_NUM; 0: none */
+    double lo, hi;     /* bounds of twin, or of a LOOP_INT */
+} Number;
+
+typedef enum { WHAT_NOTHING, WHAT_NUMBER, WHAT_ARRAY, WHAT_FUNCTION } What;
+typedef struct { What what; Number num; LoopValue host; const Sym *sym; TypeMods mods; } Value;
+
+typedef struct Var { /* a variable: of the loop's function, or of one inlined */
+    const Sym *sym;
+    /* learned, kept from pass to pass */
+    uint8_t kind;      /* LOOP_UNSET: not yet known */
+    bool fraction;     /* may hold a number without a twin */
+    int grown;         /* how often its bounds were widened */
+    double lo, hi;
+    /* of the loop's function only */
+    LoopValue entry;
+    uint8_t reduce;    /* KOp with which turns change it and nothing else; 0: none */
+    bool live;         /* its value after the loop may matter */
+    /* this pass */
+    KRef v, twin, given; /* LOCALs */
+    bool set;          /* certainly has a value here */
+    bool bound; Value val; /* stands for a value: a counter that nothing else sets, an array, a function */
+} Var;
+
+typedef struct Inline { /* a function being lowered: the loop's own, or a call */
+    struct Inline *up, *child, *next;
+    const Node *site;
+    Func *func;
+    Var *vars; int nvars, cap;
+    int leave;         /* loop depth that `return` leaves to; -1: it cannot */
+} Inline;
+
+typedef struct Exits { struct Exits *up; int brk, cont; bool cont_breaks; } Exits;
+
+typedef struct { KRef at, n; } Check;            /* 0 <= at < n */
+typedef struct {
+    int param, source, rank;
+    KRef at[QS_MAX_RANK];
+    bool store, plain;     /* plain: `at` are the subscripts themselves, inside the array */
+    bool sum;              /* by x[…] += value */
+    uint32_t pos;
+} Touch;                   /* an element that is read or written */
+
+typedef struct {           /* a loop of the perfect nest */
+    KRef counter;          /* FOR, or the sum with POS; 0: counts by turns */
+    KRef first, last;
+    double step;
+    bool by_turns;
+    uint32_t pos;
+} Level;
+
+typedef enum { MODE_EXACT, MODE_QUICK, MODE_PARALLEL } Mode;
+
+typedef struct Loops {
+    Ctx *c;
+    Arena *keep, *keep_result, *arena; /* for the whole run; for the result; for this pass */
+    const LoopJob *job;
+    LoopResult *out;
+    Mode mode;
+    int axes;              /* MODE_PARALLEL: outer loops that are axes */
+    bool chunked;          /* MODE_PARALLEL: or chunks of the outermost; see loop.h */
+    int nest;              /* how deep the loops are that hold nothing but the next */
+    Inline *root;
+    /* of the pass */
+    KFunc *f;
+    Inline *in;
+    Exits *exits;
+    int depth, calls;      /* LOOP and FOR that are open; inlined calls */
+    uint32_t pos;
+    bool changed;          /* another pass is needed */
+    bool left;             /* the rest of the block is never reached */
+    KRef fault, value[2];  /* LOCALs: number of the test that failed, its values */
+    struct { uint32_t pos; int message; } *faults; uint32_t nfaults, cap_faults;
+    LoopBind *binds; uint32_t cap_binds;
+    Check *checks; uint32_t nchecks, cap_checks;   /* index tests that a guard can make */
+    uint32_t loose, loose_pos;                     /* other tests, and where the first is */
+    Touch *touches; uint32_t ntouches, cap_touches;
+    Level level[QS_MAX_RANK]; int nlevels;
+    KRef chunk_last;       /* the counter in the last turn of the chunk */
+} Loops;
+
+enum { LOOP_CALLS = 24, LOOP_PASSES = 24 };
+
+/* -- loop.c ------------------------------------------------------------------------------------------------------ */
+/* Gives up: the loop stays with the interpreter.  Never QS_OK. */
+qs_status kloop_decline(Loops *L, uint32_t pos, const char *fmt, ...) QS_PRINTF(3, 4);
+int kloop_param(Loops *L, const KParam *p, LoopBind b);         /* found again when it is there already */
+Var *kloop_var(Loops *L, const Sym *sym);
+qs_status kloop_read(Loops *L, const Sym *sym, Value *out);
+qs_status kloop_assign(Loops *L, Var *v, Number n);
+qs_status kloop_block(Loops *L, NodeList body);
+qs_status kloop_body(Loops *L, Inline *in);                      /* the statements of an inlined function */
+void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, KRef a, KRef b);
+void kloop_inside(Loops *L, KRef at, KRef n, const char *sentence); /* an index test */
+bool *kloop_state(Loops *L);                                     /* which variables certainly have a value */
+void kloop_restore(Loops *L, const bool *state);
+void kloop_join(Loops *L, bool *into);
+static inline KRef kloop_emit(Loops *L, KOp op, qs_dtype own, KRef a, KRef b, KRef c, uint64_t imm) {
+    return kir_add(L->f, op, own, 0, a, b, c, imm, L->pos);
+}
+
+/* -- loop_num.c -------------------------------------------------------------------------------------------------- */
+KRef kloop_op(Loops *L, KOp op, KRef a, KRef b);                 /* folded */
+KRef kloop_cast(Loops *L, KRef a, qs_dtype to);
+KRef kloop_i64(Loops *L, int64_t v);
+KRef kloop_f64(Loops *L, double v);
+Number kloop_const(Loops *L, double v);
+Number kloop_bool(KRef v);
+Number kloop_whole(Loops *L, KRef twin, double lo, double hi);   /* a LOOP_NUM from its twin, which is not -0 */
+Number kloop_num(KRef v);
+Number kloop_int(KRef v, double lo, double hi);
+KRef kloop_real(Loops *L, Number n);                             /* as float64 */
+KRef kloop_twin(Loops *L, Number n);                             /* as int64; 0: may have a fraction */
+KRef kloop_truth(Loops *L, Number n);
+bool kloop_known(Loops *L, Number n, double *v);
+qs_status kloop_binary(Loops *L, Op op, Number a, Number b, Number *out);
+qs_status kloop_unary(Loops *L, Op op, Number a, Number *out);
+Number kloop_choose(Loops *L, KRef c, Number a, Number b);       /* of one kind */
+Number kloop_to_int(Loops *L, Number a);                         /* int(a) */
+Number kloop_to_int32(Loops *L, Number a);                       /* as a variable of type int holds it */
+Number kloop_to_num(Loops *L, Number a);                         /* scalar(a) */
+
+/* -- loop_expr.c ------------------------------------------------------------------------------------------------- */
+qs_status kloop_expr(Loops *L, Node *n, Value *out);
+qs_status kloop_number(Loops *L, Node *n, Number *out);
+qs_status kloop_cond(Loops *L, Node *n, KRef *out);
+qs_status kloop_call(Loops *L, Node *n, Value *out, bool wanted);
+
+/* -- loop_index.c ------------------------------------------------------------------------------------------------ */
+qs_status kloop_load(Loops *L, Node *n, Number *out);
+qs_status kloop_store(Loops *L, Node *target, Number v);
+qs_status kloop_update(Loops *L, Node *target, Op op, Node *value);
+KRef kloop_extent(Loops *L, const Value *array, int axis);       /* int64 */
+
+/* -- loop_sum.c -------------------------------------------------------------------------------------------------- */
+uint8_t kloop_reduction(const Node *loop, const Sym *sym);       /* the KOp, or 0 */
+double kloop_identity(uint8_t op);
+void kloop_free_order(Loops *L);                                 /* of what reduced variables add up */
+int kloop_sum_array(const Loops *L, int source);                 /* its number among the sums; -1 */
+
+/* -- loop_nest.c ------------------------------------------------------------------------------------------------- */
+bool kloop_has_range(const Loops *L, KRef r);  /* bounds of r over all turns can be computed before the first */
+KRef kloop_last_of(Loops *L, const Level *v);  /* the counter's value in the last turn; 0: there is but one */
+/* After the exact pass: how many outer loops may become axes (0: none, and L->out->why says why). */
+int kloop_parallel_depth(Loops *L);
+/* The guard of the version whose pass has just ended. */
+qs_status kloop_guard(Loops *L, Arena *arena, LoopCode *out);
+
+/* -- loop_live.c ------------------------------------------------------------------------------------------------- */
+bool kloop_is_live(const LoopJob *job, const Sym *sym); /* its value after the loop may matter */
+#endif
