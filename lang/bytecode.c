@@ -679,7 +679,8 @@ qs_status qbytecode_compile(Ctx *c, Func *f, const BytecodeHost *host, bool echo
     e.top = (int)out->ntemp;
     e.nset = (size_t)f->nlocals + out->naliases;
     if (out->ntemp > MAX_REGISTERS - 20)
-        qemit_fail(&e, f->pos, "%s: too many local variables (more than %d)", f->name->s, MAX_REGISTERS - 20);
+        qemit_fail(&e, f->pos, "%s has more than %d local variables: split it, or keep them in an array or an object",
+                   f->name->s, MAX_REGISTERS - 20);
     e.set = qemit_alloc(&e, e.nset + 1);
     memset(e.set, true, (size_t)f->nparams);
     if (out->naliases) qemit_op(&e, BC_ALIAS, 0, 0, 0);

@@ -44,8 +44,14 @@ void qemit_op(Emit *e, Opcode op, int a, int b, int c) {
     qemit_word(e, qbc_word(op, (uint32_t)a & 0xff, (uint32_t)b & 0xff, (uint32_t)c & 0xff));
 }
 
+void qemit_full(Emit *e) {
+    qemit_fail(e, e->pos,
+               "%s has more than 65536 different literals: make several functions of it, or read the data from a file",
+               e->func->name->s);
+}
+
 void qemit_opx(Emit *e, Opcode op, int a, uint32_t bx) {
-    if (bx > 0xffff) qemit_fail(e, e->func->pos, "%s: too many literals in one function", e->func->name->s);
+    if (bx > 0xffff) qemit_full(e);
     qemit_op(e, op, a, (int)(bx & 0xff), (int)(bx >> 8 & 0xff));
 }
 
@@ -80,8 +86,8 @@ int qemit_temps(Emit *e, int n) {
     int first = e->top;
     e->top += n;
     if (e->top > MAX_REGISTERS) {
-        qemit_fail(e, e->pos, "%s: too many local variables and intermediate values (more than %d)", e->func->name->s,
-                   MAX_REGISTERS);
+        qemit_fail(e, e->pos, "%s needs more than %d local variables and intermediate values: split it, or this statement",
+                   e->func->name->s, MAX_REGISTERS);
         e->top = (int)e->chunk->ntemp + n;
         first = (int)e->chunk->ntemp;
     }

@@ -32,6 +32,7 @@ void qemit_at(Emit *e, uint32_t pos);
 void qemit_word(Emit *e, uint32_t w);
 void qemit_op(Emit *e, Opcode op, int a, int b, int c);
 void qemit_opx(Emit *e, Opcode op, int a, uint32_t bx);
+void qemit_full(Emit *e); /* the error of a function with too many literals */
 /* A jump list is the index of its last J word, each holding the one before it; 0 ends it. */
 void qemit_jump(Emit *e, Opcode op, int a, int b, int c, int *list);
 void qemit_jump_to(Emit *e, Opcode op, int a, int b, int c, uint32_t target);

@@ -24,8 +24,7 @@ const Type *qemit_known_type(Emit *e, TypeExpr *t) {
 void qemit_coerce(Emit *e, int reg, TypeExpr *t, Str *name, bool param) {
     if (t->kind == TE_ANY) return;
     uint32_t type = qemit_type(e, t), what = name ? qemit_string(e, name) : 0xffff;
-    if (type > 0xffff || what > 0xffff)
-        qemit_fail(e, t->pos, "%s: too many literals in one function", e->func->name->s);
+    if (type > 0xffff || what > 0xffff) qemit_full(e);
     qemit_op(e, BC_COERCE, reg, param, 0);
     qemit_word(e, type | what << 16);
 }
@@ -546,7 +545,7 @@ static void index_to(Emit *e, Node *n, int dst) {
 
 uint32_t qemit_field_word(Emit *e, Str *name) {
     uint32_t k = qemit_string(e, name), cache = e->chunk->ncaches++;
-    if (k > 0xffff || cache > 0xffff) qemit_fail(e, e->pos, "%s: too many literals in one function", e->func->name->s);
+    if (k > 0xffff || cache > 0xffff) qemit_full(e);
     return k | cache << 16;
 }
 

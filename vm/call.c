@@ -1,6 +1,7 @@
 /* call.c -- who is called with what: overloads, named and default arguments, type parameters, constructors, methods. */
 #include "vm/module.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -85,11 +86,91 @@ static int64_t rank_script(qs_vm *vm, const Func *f, const Args *a) {
     return total * 512 + 256 - missing;
 }
 
+/* -- named arguments of built-ins: the names are those of the signature, "var(x [, dim [, ddof]])" ------------------ */
+
+enum { MAX_NAMED = 64 };
+
+static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+/* The place of a name in what follows "(", -1: it is not there.  A slot may have several names ("bins or edges"); a list
+ * ("[lo, hi]") has none, nor have the arguments of a variable number and all behind them. */
+static int slot_named(const char *p, const Str *name) {
+    int slot = 0;
+    for (; *p && *p != ')' && *p != '\n'; p++) {
+        if (*p == ',') slot++;
+        if (*p == '.' || *p == '"') return -1;
+        if (*p == '[' && p[1] != ',') p += strcspn(p, "]\n") - 1;
+        if (!in_word(*p)) continue;
+        size_t n = 1;
+        while (in_word(p[n])) n++;
+        if (p[n] == '.') return -1;
+        if (n == name->len && !memcmp(p, name->s, n)) return slot;
+        p += n - 1;
+    }
+    return -1;
+}
+
+/* Behind the "(" of the first form of the signature after `from`: "mean(x) or mean(x, dim)"; NULL: there is none. */
+static const char *next_form(const qs_native_def *d, const char *from) {
+    size_t n = strlen(d->name), line = from ? strcspn(from, "\n") : 0;
+    for (const char *p = from; p && p + n < from + line; p++)
+        if (!memcmp(p, d->name, n) && p[n] == '(') return p + n + 1;
+    return NULL;
+}
+
+/* Each name has a place of its own behind the arguments without a name, and none is left out. */
+static bool places_in(const char *form, const Args *a, int *place) {
+    uint64_t taken = 0;
+    int npos = a->nin - a->nnamed;
+    for (int i = 0; i < a->nnamed; i++) {
+        place[i] = slot_named(form, a->names[i]);
+        if (place[i] < npos || place[i] >= a->nin || (taken >> (place[i] - npos) & 1)) return false;
+        taken |= (uint64_t)1 << (place[i] - npos);
+    }
+    return true;
+}
+
+static bool native_places(const qs_native_def *d, const Args *a, int *place) {
+    if (a->nnamed > MAX_NAMED) return false;
+    for (const char *form = d->doc; (form = next_form(d, form));)
+        if (places_in(form, a, place)) return true;
+    return false;
+}
+
+static qs_status misplaced(qs_vm *vm, const qs_native_def *d, const Args *a) {
+    int line = d->doc ? (int)strcspn(d->doc, "\n") : 0;
+    if (!line) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s takes no named arguments", d->name);
+    for (int i = 0; i < a->nnamed; i++) {
+        bool known = false;
+        for (const char *form = d->doc; (form = next_form(d, form));) known |= slot_named(form, a->names[i]) >= 0;
+        if (!known)
+            return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no argument %s: %.*s", d->name, a->names[i]->s, line,
+                            d->doc);
+    }
+    return qerr_set(qvm_ctx(vm), QS_ENAME, "%s: an argument is given twice, or one before %s is left out: %.*s", d->name,
+                    a->names[a->nnamed - 1]->s, line, d->doc);
+}
+
+qs_status qcall_arrange_native(qs_vm *vm, const qs_native_def *d, qs_value *args, int nin, int nnamed,
+                               Str *const *names) {
+    const Args a = {nin, args, nnamed, names};
+    int place[MAX_NAMED];
+    qs_value given[MAX_NAMED];
+    if (!native_places(d, &a, place)) return misplaced(vm, d, &a);
+    memcpy(given, args + nin - nnamed, (size_t)nnamed * sizeof *given);
+    for (int i = 0; i < nnamed; i++) args[place[i]] = given[i];
+    return QS_OK;
+}
+
+/* -- which of several functions ---------------------------------------------------------------------------------- */
+
 static int64_t rank(qs_vm *vm, const Function *fn, const Args *a) {
     if (fn->fkind == FN_SCRIPT) return rank_script(vm, fn->ast, a);
     const qs_native_def *d = fn->native;
+    int place[MAX_NAMED];
     if (fn->fkind == FN_FOREIGN) return FIT_UNTYPED * a->nin * 512 + 256;
-    if (fn->fkind != FN_NATIVE || a->nnamed || a->nin < d->min_in || (d->max_in >= 0 && a->nin > d->max_in)) return -1;
+    if (fn->fkind != FN_NATIVE || a->nin < d->min_in || (d->max_in >= 0 && a->nin > d->max_in)) return -1;
+    if (a->nnamed && !native_places(d, a, place)) return -1;
     return FIT_UNTYPED * a->nin * 512 + 256;
 }
 
@@ -153,8 +234,6 @@ static qs_status place_named(qs_vm *vm, const Func *f, qs_value *args, int nname
     }
     return QS_OK;
 }
-
-enum { MAX_NAMED = 64 };
 
 /* args has room for all parameters: qinterp checked the stack.  On failure args[0..] still hold what they own. */
 qs_status qcall_arrange(qs_vm *vm, Function *fn, qs_value *args, int nin, int nnamed, Str *const *names) {

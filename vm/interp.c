@@ -225,7 +225,7 @@ static qs_status call_out(qs_vm *vm, Function *fn, qs_value *args, int nin, cons
     const qs_native_def *d = fn ? fn->native : NULL;
     int nnamed = names ? names->n : 0, most = d ? d->max_out : 1;
     if (d && (nin < d->min_in || (d->max_in >= 0 && nin > d->max_in))) return wrong_count(vm, d, nin);
-    if (d && nnamed) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s takes no named arguments", d->name);
+    if (d && nnamed) TRY(qcall_arrange_native(vm, d, args, nin, nnamed, names->at));
     if (most > MAX_WANTED) most = MAX_WANTED;
     uint32_t slots = most > 1 ? (uint32_t)most : 1;
     qs_value *out = free_slot(m), *top = m->top;

@@ -84,6 +84,9 @@ qs_status qcall_select(qs_vm *vm, Function *set, int nin, const qs_value *in, in
 /* Lays out the arguments at args as the parameters want them: names, variadic rest, unset for a default. */
 qs_status qcall_arrange(qs_vm *vm, Function *fn, qs_value *args, int nin, int nnamed, Str *const *names);
 /* Anything that is no function: types construct, foreign values are called. */
+/* The same for a built-in, whose signature names its arguments. */
+qs_status qcall_arrange_native(qs_vm *vm, const qs_native_def *d, qs_value *args, int nin, int nnamed,
+                               Str *const *names);
 qs_status qcall_other(qs_vm *vm, qs_value callee, int nin, qs_value *in, int nnamed, Str *const *names, int nout,
                       qs_value *out);
 /* A foreign value, or with `method` its method of that name; *found false: it has none, and nothing happened. */
