@@ -32,6 +32,8 @@ typedef struct {
     Opnd *params, *extents;       /* what was loaded in the entry block; "" : not yet */
     uint32_t *alloca;             /* by instruction */
     uint32_t *big;                /* the same: 1 + place in scratch memory of a large private array */
+    uint32_t *copy;               /* the same: alloca of a kept LOCAL for the time of a piece; 0: it has none */
+    uint8_t *copied;              /* the same: it stands for the LOCAL now */
     uint32_t *scope;              /* the same: its alias scope (metadata), of what has memory of the block; 0: none */
     uint32_t head;                /* bytes of scratch memory that are not per position */
     Opnd domain[QS_MAX_RANK], block[QS_MAX_RANK], nblocks[QS_MAX_RANK], lo[QS_MAX_RANK], hi[QS_MAX_RANK];
@@ -227,6 +229,7 @@ static bool is_kept(const Cpu *k, KRef r) {
 static Place get_container(Emit *e, KRef r) {
     Cpu *k = cpu_of(e);
     const KIns *i = &e->f->ins[r];
+    if (k->copied[r]) return (Place){emit_tmp(k->copy[r]), ""};
     if (i->op == K_SHARED)
         return (Place){emit_def(e, "getelementptr inbounds i8, ptr %%scratch, i64 %u", k->plan->slot[r]), scoped(k, r)};
     if (is_kept(k, r)) {
@@ -356,6 +359,47 @@ static void skip_the_dead(Cpu *k) {
     emit_label(e, on);
 }
 
+/* Kept LOCALs are copied into values for the time of a piece: what is set under a condition would be a conditional
+ * store. */
+static void copy_in(Cpu *k, KRef local, bool declared) {
+    Emit *e = k->e;
+    const char *t = emit_mem_type(e, (qs_dtype)e->f->ins[local].dtype);
+    qs_dtype d = (qs_dtype)e->f->ins[local].dtype;
+    if (k->copied[local]) return;
+    if (!k->copy[local]) {
+        Spot s = enter_entry(e);
+        sscanf(emit_def(e, "alloca %s", t).s, "%%t%u", &k->copy[local]);
+        leave_entry(e, s);
+    }
+    if (!declared)
+        emit_store(e, d, "", (Place){emit_tmp(k->copy[local]), ""}, emit_load(e, d, "", kept_place(k, local)));
+    k->copied[local] = 1;
+}
+
+static bool is_kept_local(const Cpu *k, KRef r) { return k->e->f->ins[r].op == K_LOCAL && is_kept(k, r); }
+
+static void copy_all_in(Cpu *k, KRef first, KRef last) {
+    for (KRef r = first; r < last; r++) {
+        const KIns *i = &k->e->f->ins[r];
+        if (k->plan->cls[r] != KC_PIECE) continue;
+        if (is_kept_local(k, r)) copy_in(k, r, true);
+        if ((i->op == K_GET || i->op == K_SET) && is_kept_local(k, i->a)) copy_in(k, i->a, false);
+    }
+}
+
+static void copy_all_out(Cpu *k, KRef first, KRef last) {
+    Emit *e = k->e;
+    for (KRef r = first; r < last; r++) {
+        const KIns *i = &e->f->ins[r];
+        KRef local = i->op == K_SET ? i->a : r;
+        if (k->plan->cls[r] != KC_PIECE || !is_kept_local(k, local) || !k->copied[local]) continue;
+        qs_dtype d = (qs_dtype)e->f->ins[local].dtype;
+        emit_store(e, d, "", kept_place(k, local), emit_load(e, d, "", (Place){emit_tmp(k->copy[local]), ""}));
+        k->copied[local] = 0; /* once is enough */
+    }
+    memset(k->copied, 0, e->f->nins);
+}
+
 static void emit_piece(Cpu *k, KRef first, KRef last) {
     Emit *e = k->e;
     if (!k->plan) {
@@ -364,11 +408,13 @@ static void emit_piece(Cpu *k, KRef first, KRef last) {
     }
     if (k->plan->mortal) skip_the_dead(k);
     fetch_all(k, first, last);
+    copy_all_in(k, first, last);
     for (KRef r = first; r < last; r++) {
         if (k->plan->cls[r] != KC_PIECE) continue;
         emit_ins(e, r);
         keep(k, r);
     }
+    copy_all_out(k, first, last);
 }
 
 /* A loop over positions.  Where the positions of a block work together it counts from the block's first one: so LLVM
@@ -435,6 +481,12 @@ static bool independent(const KFunc *f, KRef first, KRef last) {
 
 static const char group_tail[] = ", !llvm.access.group !0";
 
+static bool has_atomics(const KFunc *f, KRef first, KRef last) {
+    for (KRef r = first; r < last; r++)
+        if (f->ins[r].op == K_ATOMIC) return true;
+    return false;
+}
+
 /* Of a short loop of known length: to become vectors, and then to go. */
 static const char vector_only[] = ", !4, !5, !6", vector_parallel[] = ", !1, !4, !5, !6";
 
@@ -468,7 +520,7 @@ static void each_of_strip(Cpu *k, KRef first, KRef last) {
     e->pos[e->f->rank - 1] = emit_def(e, "add nuw nsw i64 %s, %s", k->strip_lo.s, axis.x.s);
     e->item_end = axis.next;
     emit_piece(k, first, last);
-    close_axis(e, &axis, free_order ? vector_parallel : vector_only);
+    close_axis(e, &axis, has_atomics(e->f, first, last) ? ", !3" : free_order ? vector_parallel : vector_only);
     e->now = 0;
 }
 
@@ -997,6 +1049,8 @@ qs_status emit_cpu(Emit *e, Text *out) {
              .extents = qarena_alloc(&arena, nparams * QS_MAX_RANK * 2 * sizeof(Opnd)),
              .alloca = qarena_alloc(&arena, f->nins * sizeof(uint32_t)),
              .big = qarena_alloc(&arena, f->nins * sizeof(uint32_t)),
+             .copy = qarena_alloc(&arena, f->nins * sizeof(uint32_t)),
+             .copied = qarena_alloc(&arena, f->nins),
              .scope = qarena_alloc(&arena, f->nins * sizeof(uint32_t))};
     e->frame = &k;
     e->param = get_param, e->extent = get_extent, e->container = get_container;

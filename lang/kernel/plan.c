@@ -8,7 +8,8 @@ enum {
     CHEAP = 8 /* instructions: computed again rather than kept */,
     DEAR = 1000,
     MAX_DEPTH = 256,
-    UNROLLED = 1500 /* instructions */
+    UNROLLED = 1500, /* instructions */
+    WORTH = 24       /* instructions: vectors gain more than keeping their results costs */
 };
 
 typedef struct {
@@ -333,9 +334,22 @@ static bool side_by_side(const Planner *p, KRef index) {
     return true;
 }
 
+/* Atomic updates come one by one.  Where there is much to compute before the first of them, the kernel is cut there, so
+ * that it is computed in vectors.  false: such a cut is not possible, or not worth it. */
+static bool cut_at_atomics(Planner *p, bool *any) {
+    KRef at = p->first;
+    while (at < p->last && ins(p, at)->op != K_ATOMIC) at++;
+    if (at == p->last) return true;
+    for (KRef r = p->first; r < at; r++)
+        if ((ins(p, r)->op == K_LOAD || ins(p, r)->op == K_STORE) && !side_by_side(p, ins(p, r)->a)) return false;
+    p->plan->cut[at] = 1, *any = true;
+    return !around(p, at) && unrolled_size(p->f, p->match, p->first, at) >= WORTH;
+}
+
 /* Marks the loops to cut around; false when there are none, or when strips would not vectorise. */
 static bool choose_loops(Planner *p) {
     bool any = false;
+    if (!cut_at_atomics(p, &any)) return false;
     int inside = 0; /* > 0: in a loop that is cut around */
     for (KRef r = p->first; r < p->last; r++) {
         const KIns *i = ins(p, r);
@@ -351,7 +365,7 @@ static bool choose_loops(Planner *p) {
             split_around(p, r);
         }
         if (i->op == K_END && is_loop(ins(p, p->opener[r])->op)) inside--;
-        if (i->op == K_ATOMIC || i->op == K_LARRAY) return false;
+        if (i->op == K_LARRAY || (i->op == K_ATOMIC && around(p, r))) return false;
         if (inside && (i->op == K_LOAD || i->op == K_STORE) && !side_by_side(p, i->a)) return false;
     }
     return any;

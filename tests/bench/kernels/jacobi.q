@@ -9,7 +9,7 @@ end
 
 function u = solve(f)
     u = zeros(size(f))
-    v = zeros(size(f))
+    v = uninit(size(f))
     for k = 1..10
         parallel_do(size(f), u, f, v, sweep)
         [u, v] = {v, u}
