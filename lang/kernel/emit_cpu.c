@@ -592,11 +592,18 @@ static void fill(Emit *e, Opnd ptr, int byte, Opnd n) {
 
 static void each_piece(Cpu *k);
 
+/* What is kept has its full size there. */
+static void widen_kept(Cpu *k) {
+    for (KRef r = 1; r < k->e->f->nins; r++)
+        if (is_kept(k, r)) k->e->bits[r] = 0;
+}
+
 /* Positions of a row that come in strips, as far as they do; what is left is done one by one. */
 static void row_of_strips(Cpu *k, Opnd lo, Opnd hi, KPlan *plan) {
     Emit *e = k->e;
     Opnd again = idempotent(e);
     k->plan = plan, k->strip = strip_length(e->t), k->strips = true;
+    widen_kept(k);
     e->loops = LOOPS_FAST;
     uint32_t from = emit_new(e), head = emit_new(e), body = emit_new(e), out = emit_new(e), next = emit_new(e),
              done = emit_new(e), x1 = emit_new(e);
@@ -1029,6 +1036,7 @@ static qs_status run(Cpu *k, Text *out) {
         TRY(kplan_block(e->c, k->arena, e->f, e->match, e->opener, &plan));
         k->plan = &plan;
         number_scopes(k);
+        widen_kept(k);
     }
     load_run(k);
     k->done = emit_new(e);

@@ -5,6 +5,7 @@
  * belong to the frame (emit_cpu.c, emit_ptx.c).  Where LLVM leaves a case undefined that KIR defines (shifts by the
  * width, division by zero, NaN to integer) the text spells it out; LLVM removes what it can prove away. */
 #include "lang/kernel/emit_llvm.h"
+#include "lang/kernel/narrow.h"
 #include "lang/kernel/plan.h"
 
 #include <assert.h>
@@ -146,7 +147,7 @@ static Opnd named(Emit *e, qs_dtype d, Opnd v) {
 void emit_set(Emit *e, KRef r, Opnd v) {
     unsigned n = 0;
     if (sscanf(v.s, "%%t%u", &n) != 1) sscanf(named(e, (qs_dtype)e->f->ins[r].dtype, v).s, "%%t%u", &n);
-    e->val[r] = n, e->wide[r] = 0, e->epoch[r] = e->now;
+    e->val[r] = n, e->wide[r] = e->slim[r] = 0, e->epoch[r] = e->now;
 }
 
 /* An index given as int64, which the instruction wants in its own dtype: both forms are kept. */
@@ -166,6 +167,49 @@ static Opnd wide_arg(Emit *e, KRef r) {
     Opnd a = emit_arg(e, r);
     if (e->f->ins[r].dtype == QS_I64 || e->f->ins[r].op == K_CONST) return a;
     return e->wide[r] ? emit_tmp(e->wide[r]) : emit_def(e, "sext i32 %s to i64", a.s);
+}
+
+/* -- ints of fewer bits: the value itself is the extended one, which LLVM drops where only the short one is used -- */
+static Opnd slim_arg(Emit *e, KRef r, int bits) {
+    if (e->f->ins[r].op == K_CONST) return emit_arg(e, r);
+    if (!e->slim[r] || !emit_known(e, r)) return emit_def(e, "trunc i32 %s to i%d", emit_arg(e, r).s, bits);
+    if (e->bits[r] == bits) return emit_tmp(e->slim[r]);
+    return emit_def(e, "%s i%d %%t%u to i%d", e->bits[r] < bits ? "sext" : "trunc", e->bits[r], e->slim[r], bits);
+}
+
+static void set_slim(Emit *e, KRef r, Opnd v) {
+    emit_set(e, r, emit_def(e, "sext i%d %s to i32", e->bits[r], v.s));
+    sscanf(v.s, "%%t%u", &e->slim[r]);
+}
+
+static void store_slim(Emit *e, KRef local, KRef v) {
+    Opnd value = slim_arg(e, v, e->bits[local]), at = e->container(e, local).ptr;
+    emit_put(e, "store i%d %s, ptr %s", e->bits[local], value.s, at.s);
+}
+
+/* An instruction that computes in fewer bits; false: r is none. */
+static bool slim_ins(Emit *e, KRef r) {
+    const KIns *i = &e->f->ins[r];
+    static const char *const names[] = {[K_ADD] = "add nsw", [K_SUB] = "sub nsw", [K_MUL] = "mul nsw"};
+    static const char *const calls[] = {[K_MIN] = "smin", [K_MAX] = "smax"};
+    int n = e->bits[i->op == K_GET || i->op == K_SET ? i->a : r];
+    if (!n) return false;
+    if (i->op == K_LOCAL) store_slim(e, r, i->a);
+    else if (i->op == K_SET) store_slim(e, i->a, i->b);
+    else if (i->op == K_GET && e->bits[r] == n)
+        set_slim(e, r, emit_def(e, "load i%d, ptr %s", n, e->container(e, i->a).ptr.s));
+    else if (i->op == K_SELECT) {
+        Opnd b = slim_arg(e, i->b, n), c = slim_arg(e, i->c, n);
+        set_slim(e, r, emit_def(e, "select i1 %s, i%d %s, i%d %s", emit_arg(e, i->a).s, n, b.s, n, c.s));
+    } else if (i->op == K_MIN || i->op == K_MAX) {
+        Opnd a = slim_arg(e, i->a, n), b = slim_arg(e, i->b, n);
+        emit_declare(e, "declare i%d @llvm.%s.i%d(i%d, i%d)", n, calls[i->op], n, n, n);
+        set_slim(e, r, emit_def(e, "call i%d @llvm.%s.i%d(i%d %s, i%d %s)", n, calls[i->op], n, n, a.s, n, b.s));
+    } else if (i->op == K_ADD || i->op == K_SUB || i->op == K_MUL) {
+        Opnd a = slim_arg(e, i->a, n), b = slim_arg(e, i->b, n);
+        set_slim(e, r, emit_def(e, "%s i%d %s, %s", names[i->op], n, a.s, b.s));
+    } else return false;
+    return true;
 }
 
 /* -- arithmetic ------------------------------------------------------------------------------------------------- */
@@ -823,6 +867,7 @@ void emit_ins(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
     qs_dtype d = (qs_dtype)i->dtype;
     Opnd v;
+    if (slim_ins(e, r)) return;
     switch ((KOp)i->op) {
     case K_CONST: break;
     case K_PARAM: emit_set(e, r, e->param(e, (int)i->imm)); break;
@@ -907,12 +952,13 @@ qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out) {
     e->c = c, e->source = f, e->t = t;
     if (t->kind == KT_CPU && kopt_interior(c, &a, f, true, &split)) e->split = &split, f = split.func;
     e->f = f, e->group = "", e->array_space = e->shared_space = e->scope = "", e->metadata = 15;
-    uint32_t **const tables[] = {&e->match, &e->opener, &e->val, &e->wide, &e->epoch, &e->label};
+    uint32_t **const tables[] = {&e->match, &e->opener, &e->val, &e->wide, &e->epoch, &e->slim, &e->label};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         *tables[i] = qarena_alloc(&a, f->nins * sizeof(uint32_t));
     Text *const texts[] = {&e->entry, &e->body, &e->decls, &e->tail};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) qtext_init(texts[i], c);
     match_regions(e);
+    e->bits = t->kind == KT_CPU ? knarrow_bits(&a, f) : qarena_alloc(&a, f->nins);
     e->out = &e->body;
     qs_status s = t->kind == KT_NVPTX ? emit_ptx(e, out) : emit_cpu(e, out);
     add_helpers(e, out);

@@ -16,7 +16,7 @@ function [] = filters(m, n)
     x = reshape(pattern(m*n, 37, 1021), [m,n])
     y = zeros(m,n)
     w = exp(-((-6..6)/2).^2/2)
-    world = mat[uint8](m,n)
+    world = mat[bool](m,n)
     world[:,:] = x < 0.3
     printf("%dx%d %.4f %.4f %.4f %.4f %.4f %.4f", m, n, weighed(box_filter(x, y)),
            weighed(gauss_filter(x, zeros(m,n), y, w/sum(w))), weighed(solve(x)), weighed(nlmeans_filter(x, y)),
