@@ -36,8 +36,16 @@ typedef struct Variant { /* the loop for one combination of kinds of values */
     Arena arena;
 } Variant;
 
-typedef struct { double work; Variant *variants; int nvariants; } State;
-enum { VARIANTS = 16 }; /* of one loop; what comes later is interpreted */
+typedef struct {
+    double work;                 /* steps so far, as long as nothing was compiled */
+    double steps;                /* of one turn; 0: it has inner loops, so that depends */
+    Variant *variants;
+    int nvariants, ndeclined;
+} State;
+enum { VARIANTS = 16 /* of one loop; what comes later is interpreted */, DECLINES = 2 /* then nobody asks again */ };
+
+/* Steps of one run below which the interpreter is as fast as a launch, and below which a guard is not worth it. */
+static const double worth_launching = 400, worth_guarding = 8000;
 
 /* -- the values that enter --------------------------------------------------------------------------------------- */
 static qs_value value_at(qs_vm *vm, const Frame *f, uint8_t from, int index) {
@@ -53,7 +61,7 @@ static bool is_small_whole(double x) { return x == floor(x) && fabs(x) <= 0x1p31
 static bool unit_last(const Array *a) { return a->strides[a->rank - 1] == 1 || a->dims[a->rank - 1] <= 1; }
 
 static void describe_array(const Array *a, LoopValue *out) {
-    if (!a->rank) return;
+    if (!a->rank || !qarr_aligned(a)) return;
     out->kind = LOOP_ARRAY, out->dtype = a->dtype, out->rank = a->rank;
     out->contiguous = a->contiguous, out->unit_last = unit_last(a);
     out->writable = !a->buf->readonly;
@@ -131,7 +139,7 @@ static LoopRange range_of(const Counter *c) {
 }
 
 /* -- is it worth it? --------------------------------------------------------------------------------------------- */
-typedef struct { qs_vm *vm; const Frame *f; Func *func; double sum; } Estimate;
+typedef struct { qs_vm *vm; const Frame *f; Func *func; double sum; bool loops; } Estimate;
 
 static double bound_value(Estimate *e, const Node *n);
 
@@ -191,13 +199,21 @@ static void add_steps(void *ud, Node **child) {
         qast_children(n, add_steps, ud);
         return;
     }
-    Estimate inner = {e->vm, e->f, e->func, 0};
+    Estimate inner = {e->vm, e->f, e->func, 0, true};
+    e->loops = true;
     qast_children(n, add_steps, &inner);
     e->sum += inner.sum * inner_turns(e, n);
 }
 
+/* Of one turn; 0 when inner loops make that depend on values. */
+static double fixed_steps(qs_vm *vm, const Frame *f, const LoopRegion *r) {
+    Estimate e = {vm, f, f->proto->func, 1, false};
+    for (int i = 0; i < r->loop->u.loop.body.n; i++) add_steps(&e, &r->loop->u.loop.body.at[i]);
+    return e.loops ? 0 : e.sum;
+}
+
 static double steps_of(qs_vm *vm, const Frame *f, const LoopRegion *r) {
-    Estimate e = {vm, f, f->proto->func, 1};
+    Estimate e = {vm, f, f->proto->func, 1, false};
     for (int i = 0; i < r->loop->u.loop.body.n; i++) add_steps(&e, &r->loop->u.loop.body.at[i]);
     double turns = 1;
     for (int i = 0; i < r->loop->u.loop.nvars; i++) turns *= (double)counter_of(f, r, i).turns;
@@ -469,9 +485,10 @@ static qs_status add_sums(Call *c) {
     return QS_OK;
 }
 
-static Version choose(Call *c, Launch *l) {
+static Version choose(Call *c, double steps, Launch *l) {
     const LoopResult *code = &c->v->code;
     *l = serially;
+    if (steps < worth_guarding && qvm(c->vm)->loop_least > 1) return EXACT;
     if ((!code->parallel.func && !code->quick.func) || !guard_holds(c)) return EXACT;
     if (!code->parallel.func) return QUICK;
     if (code->chunked) return apart(c, &code->parallel) && cut(c, l) ? PARALLEL : EXACT;
@@ -593,17 +610,33 @@ static bool is_demanded(const LoopRegion *r) {
 }
 
 /* The variant for what enters now; NULL: not worth it yet, or there are too many. */
-static qs_status variant_for(qs_vm *vm, const Frame *f, LoopRegion *r, const Counter *counters, Variant **out) {
+static qs_status variant_for(qs_vm *vm, const Frame *f, LoopRegion *r, const Counter *counters, double steps,
+                             Variant **out) {
     LoopRange ranges[QS_MAX_RANK] = {0};
     State *s = r->machine;
     int n = r->loop->u.loop.nvars;
-    if (!s) s = r->machine = qmem_alloc(qvm_ctx(vm), sizeof *s);
     for (int i = 0; i < n; i++) ranges[i] = range_of(&counters[i]);
     *out = find_variant(vm, f, s, ranges, n);
     if (*out) return QS_OK;
     bool at_once = is_demanded(r) || qvm(vm)->loop_least <= 1;
-    if (!at_once && (s->work += steps_of(vm, f, r)) < worth_compiling) return QS_OK;
-    return s->nvariants < VARIANTS ? make_variant(vm, f, s, r, ranges, out) : QS_OK;
+    if (!at_once && (s->work += steps) < worth_compiling) return QS_OK;
+    if (s->nvariants == VARIANTS) return QS_OK;
+    TRY(make_variant(vm, f, s, r, ranges, out));
+    s->ndeclined += !(*out)->code.exact.func;
+    return QS_OK;
+}
+
+static State *state_of(qs_vm *vm, const Frame *f, LoopRegion *r) {
+    State *s = r->machine;
+    if (s) return s;
+    s = r->machine = qmem_alloc(qvm_ctx(vm), sizeof *s);
+    return s->steps = fixed_steps(vm, f, r), s;
+}
+
+static double turns_of(const Counter *c, int n) {
+    double turns = 1;
+    for (int i = 0; i < n; i++) turns *= (double)c[i].turns;
+    return turns;
 }
 
 /* Code that cannot be made leaves the loop to the interpreter. */
@@ -623,15 +656,22 @@ qs_status qloop_enter(qs_vm *vm, Frame *f, uint32_t pc, bool *done) {
     Launch l;
     *done = false;
     if (!r || r->loop->u.loop.nvars > QS_MAX_RANK) return QS_OK;
-    for (int i = 0; i < r->loop->u.loop.nvars; i++) counters[i] = counter_of(f, r, i);
-    TRY(variant_for(vm, f, r, counters, &v));
+    int n = r->loop->u.loop.nvars;
+    for (int i = 0; i < n; i++) counters[i] = counter_of(f, r, i);
+    State *state = state_of(vm, f, r);
+    bool always = qvm(vm)->loop_least <= 1 || is_demanded(r);
+    double steps = state->steps ? state->steps * turns_of(counters, n) : steps_of(vm, f, r);
+    if (!always && (steps < worth_launching || state->ndeclined >= DECLINES)) return QS_OK;
+    TRY(variant_for(vm, f, r, counters, steps, &v));
     if (!v) return QS_OK;
     tell(vm, r, f, v);
     TRY(demand(vm, r, f, v));
     Device *d = v->code.exact.func ? device_of(vm) : NULL;
     if (!d) return QS_OK;
-    Call c = {.vm = vm, .f = f, .d = d, .v = v, .counters = counters, .region = r};
-    Version which = choose(&c, &l);
+    Call c; /* too large to be cleared each time */
+    c.vm = vm, c.f = f, c.d = d, c.v = v, c.counters = counters, c.region = r;
+    memset(c.sums, 0, sizeof c.sums);
+    Version which = choose(&c, steps, &l);
     bool again = false;
     qs_status s = load_and_run(&c, which, &l, &again);
     free_sums(&c);

@@ -507,12 +507,14 @@ static qs_status nested(Loops *L, Node *n, const Range *ranges, int i) {
     bool *before = kloop_state(L);
     Range r = parallel ? chunk_of(L, &ranges[i]) : ranges[i];
     if (parallel) L->chunk_last = r.hi.twin;
+    KRef start = L->f->nins;
     Number counter = open_for(L, &r);
     enter(L, &frame);
     if (i > 0) frame.brk = outer ? outer->brk : 0; /* `break` leaves all of them */
     if (parallel) frame.brk = 0;                   /* which one chunk cannot */
     if (level >= 0) L->level[level].counter = ranges[i].by_turns ? 0 : counter.twin;
     TRY(inside(L, n, ranges, i, counter));
+    if (i == 0) kloop_free_order(L, n, start);
     bool runs = parallel || surely_runs(L, n, ranges, n->u.loop.nvars);
     leave(L);
     if (!runs) kloop_restore(L, before);
@@ -805,7 +807,6 @@ static void store_parts(Loops *L) {
         KRef at = kloop_op(L, K_ADD, pos, kloop_i64(L, (int64_t)o->part * LOOP_CHUNKS));
         kir_add(L->f, K_STORE, QS_B1, 0, at, get(L, v->v), 0, (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_PARTS, 0}), L->pos);
     }
-    kloop_free_order(L);
 }
 
 /* The position of the last turn leaves the variables as they are then. */

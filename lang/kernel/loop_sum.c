@@ -112,13 +112,14 @@ double kloop_identity(uint8_t op) {
 /* -- the code ---------------------------------------------------------------------------------------------------- */
 static bool gets(const Loops *L, KRef r, const Var *v) { return L->f->ins[r].op == K_GET && L->f->ins[r].a == v->v; }
 
-void kloop_free_order(Loops *L) {
-    for (uint32_t r = 1; r < L->f->nins; r++) {
-        const KIns *set = &L->f->ins[r];
-        for (int i = 0; set->op == K_SET && i < L->root->nvars; i++) {
-            const Var *v = &L->root->vars[i];
+void kloop_free_order(Loops *L, const Node *loop, KRef from) {
+    for (int i = 0; i < L->in->nvars; i++) {
+        const Var *v = &L->in->vars[i];
+        uint8_t op = v->v && v->kind == LOOP_NUM ? kloop_reduction(loop, v->sym) : 0;
+        for (KRef r = from; op && r < L->f->nins; r++) {
+            const KIns *set = &L->f->ins[r];
             KIns *sum = &L->f->ins[set->b];
-            if (v->reduce && set->a == v->v && sum->op == v->reduce && (gets(L, sum->a, v) || gets(L, sum->b, v)))
+            if (set->op == K_SET && set->a == v->v && sum->op == op && (gets(L, sum->a, v) || gets(L, sum->b, v)))
                 sum->flag = KFLAG_REASSOC;
         }
     }

@@ -145,7 +145,8 @@ KRef kloop_extent(Loops *L, const Value *array, int axis);       /* int64 */
 /* -- loop_sum.c -------------------------------------------------------------------------------------------------- */
 uint8_t kloop_reduction(const Node *loop, const Sym *sym);       /* the KOp, or 0 */
 double kloop_identity(uint8_t op);
-void kloop_free_order(Loops *L);                                 /* of what reduced variables add up */
+/* The code from `from` on is the loop: what its turns only add to a variable may be added in any order. */
+void kloop_free_order(Loops *L, const Node *loop, KRef from);
 int kloop_sum_array(const Loops *L, int source);                 /* its number among the sums; -1 */
 
 /* -- loop_nest.c ------------------------------------------------------------------------------------------------- */
