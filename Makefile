@@ -20,6 +20,7 @@ run: deps all
 test: deps all
 	@ctest --test-dir build --output-on-failure -j2
 	@python3 tests/run.py --qrun $(QRUN)
+	@python3 tests/run.py --qrun $(QRUN) --device cpu --options '--loops always'
 	@$(MAKE) --no-print-directory check
 
 check:
