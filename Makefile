@@ -32,7 +32,7 @@ check:
 dev: deps
 	@cmake --preset dev > /dev/null
 	@cmake --build --preset dev
-	@LSAN_OPTIONS=suppressions=$(CURDIR)/tests/leaks.supp ctest --test-dir build-dev --output-on-failure -j2 -E 'unit_opencl|python_inside'
+	@LSAN_OPTIONS=suppressions=$(CURDIR)/tests/leaks.supp ctest --test-dir build-dev --output-on-failure -j2 -E 'unit_opencl|python_'
 	@python3 tests/run.py --qrun build-dev/qrun --slow 8 --device ref
 
 # SECONDS=n per target; the targets are tests/fuzz/*.c.
