@@ -193,8 +193,20 @@ qs_status qnd_import(Border *b, PyObject *o, qs_value *out);
 qs_status qnd_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out);
 qs_status qnd_value(Border *b, PyObject *o, qs_value *out);  /* the same, and lists of anything are cells: value(x) */
 void qnd_keep_exports(Border *b);                     /* the machine closes: views stay, without it */
+extern const char *const qnd_names[QS_NDTYPES];       /* of element types, as NumPy has them */
+bool qnd_usable(const void *p, int rank, const Py_ssize_t *strides, const Py_ssize_t *dims, qs_dtype d); /* in place */
+void qnd_drop_owner(void *object);                    /* of memory that belongs to Python */
+int qnd_view(PyObject *self, BufferView *view);       /* of an array, whatever its elements are */
 int qnd_getbuffer(PyObject *self, BufferView *view, int flags);
 void qnd_releasebuffer(PyObject *self, BufferView *view);
+
+/* -- dlpack.c: tensors of other libraries ------------------------------------------------------------------------------------------ */
+/* o as an array of its memory, by the C functions of its type; false when it has none (look: of a type not met before). */
+bool qdl_borrow(Border *b, PyObject *o, bool look, qs_value *out, qs_status *s);
+bool qdl_argument(Border *b, PyObject *o, qs_value *out, qs_status *s); /* by its __dlpack__; false when there is none */
+qs_status qdl_take(Border *b, PyObject *o, qs_value *out);  /* from_dlpack: of a tensor or a capsule */
+PyObject *qdl_export(PyObject *self, PyObject *args, PyObject *names); /* __dlpack__ */
+PyObject *qdl_device(PyObject *self, PyObject *unused);     /* __dlpack_device__ */
 
 /* -- errors.c -------------------------------------------------------------------------------------------------------------------- */
 int qerror_init(PyObject *module);

@@ -235,6 +235,18 @@ static PyObject *value(PyObject *module, PyObject *x) {
     return leave(b, r);
 }
 
+static PyObject *from_dlpack(PyObject *module, PyObject *x) {
+    Border *b = enter("from_dlpack");
+    qs_value v;
+    (void)module;
+    if (!b) return NULL;
+    qs_status s = qdl_take(b, x, &v);
+    if (s != QS_OK) return leave(b, qerror_raise(b, s));
+    PyObject *r = qvalue_new(b, v);
+    qs_release(b->vm, v);
+    return leave(b, r);
+}
+
 static int shape_of(PyObject *tuple, int64_t *dims) {
     Py_ssize_t n = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
     if (n < 0 || n > QS_MAX_RANK) return PyErr_SetString(PyExc_ValueError, "the shape must be a tuple of at most 8 numbers"), -1;
@@ -261,7 +273,7 @@ static PyObject *array_of_bytes(PyObject *module, PyObject *args) {
     int d = 0, rank;
     (void)module;
     if (!PyArg_ParseTuple(args, "sOz#", &name, &shape, &bytes, &n) || (rank = shape_of(shape, dims)) < 0) return NULL;
-    while (d < QS_NDTYPES && strcmp(qdtype_info[d].name, name) != 0) d++;
+    while (d < QS_NDTYPES && strcmp(qnd_names[d], name) != 0) d++;
     if (d == QS_NDTYPES) return PyErr_Format(PyExc_TypeError, "there is no element type %s", name);
     Border *b = enter("array");
     if (!b) return NULL;
@@ -335,6 +347,8 @@ PyMethodDef qhost_functions[] = {
     {"value", value, METH_O,
      "value(x)\n--\n\nx as a value of the language: an array of the same memory, of a list of numbers what [...] makes, of "
      "any other list a cell."},
+    {"from_dlpack", from_dlpack, METH_O,
+     "from_dlpack(x, /)\n--\n\nThe memory of a tensor, or of a DLPack capsule, as an array."},
     {"_array", array_of_bytes, METH_VARARGS, NULL},
     {"_typename", type_named, METH_VARARGS, NULL},
     {"memcpy", copy_memory, METH_VARARGS, "memcpy(dst, src, n, /)\n--\n\nCopies n bytes between two addresses of the host's memory."},

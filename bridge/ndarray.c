@@ -70,6 +70,12 @@ static const char *const formats[QS_NDTYPES] = {
     [QS_I64] = "q", [QS_U64] = "Q", [QS_F16] = "e", [QS_F32] = "f", [QS_F64] = "d", [QS_C64] = "Zf", [QS_C128] = "Zd",
 };
 
+const char *const qnd_names[QS_NDTYPES] = {
+    [QS_B1] = "bool",    [QS_I8] = "int8",     [QS_U8] = "uint8",      [QS_I16] = "int16",      [QS_U16] = "uint16",
+    [QS_I32] = "int32",  [QS_U32] = "uint32",  [QS_I64] = "int64",     [QS_U64] = "uint64",     [QS_F16] = "float16",
+    [QS_BF16] = "bfloat16", [QS_F32] = "float32", [QS_F64] = "float64", [QS_C64] = "complex64", [QS_C128] = "complex128",
+};
+
 static const int8_t of_number[] = {
     /* NumPy's type numbers; long double has no counterpart */
     QS_B1,
@@ -213,6 +219,15 @@ int qnd_getbuffer(PyObject *self, BufferView *view, int flags) {
     return r;
 }
 
+/* The same for readers that know more element types than the buffer protocol. */
+int qnd_view(PyObject *self, BufferView *view) {
+    Wrapper *w = (Wrapper *)self;
+    if (qgil_enter(w->border) < 0) return -1;
+    int r = fill_view(w->border, self, w->v.u.p, view, BUF_STRIDES);
+    qgil_leave(w->border);
+    return r;
+}
+
 void qnd_releasebuffer(PyObject *self, BufferView *view) {
     end_export(((Wrapper *)self)->border, view->internal);
 }
@@ -293,7 +308,7 @@ PyObject *qnd_from_cell(Border *b, Cell *c) {
 
 /* -- in ------------------------------------------------------------------------------------------------------------ */
 
-static void drop_owner(void *owner) { qgil_decref(owner); }
+void qnd_drop_owner(void *owner) { qgil_decref(owner); }
 
 /* Takes the reference to owner. */
 static qs_status wrap(Border *b, qs_array_info *info, void *data, const Py_ssize_t *dims, const Py_ssize_t *strides,
@@ -304,7 +319,7 @@ static qs_status wrap(Border *b, qs_array_info *info, void *data, const Py_ssize
         info->dims[i] = dims[i];
         info->strides[i] = strides[i] / size;
     }
-    TRY(qarr_wrap(b->vm, info, data, NULL, drop_owner, owner, &a));
+    TRY(qarr_wrap(b->vm, info, data, NULL, qnd_drop_owner, owner, &a));
     if (info->rank) return *out = qarr_value(a), QS_OK;
     qs_status s = qarr_get(b->vm, a, 0, out); /* without dimensions it is a number */
     qarr_release(b->vm, a);
@@ -312,7 +327,7 @@ static qs_status wrap(Border *b, qs_array_info *info, void *data, const Py_ssize
 }
 
 /* Whether elements of that size lie where they can be used: whole steps, natural alignment. */
-static bool usable(const void *p, int rank, const Py_ssize_t *strides, const Py_ssize_t *dims, qs_dtype d) {
+bool qnd_usable(const void *p, int rank, const Py_ssize_t *strides, const Py_ssize_t *dims, qs_dtype d) {
     Py_ssize_t size = (Py_ssize_t)qdtype_size(d), part = qdtype_is_complex(d) ? size / 2 : size;
     bool ok = (uintptr_t)p % (uintptr_t)part == 0 && rank <= QS_MAX_RANK;
     for (int i = 0; i < rank && ok; i++) ok = dims[i] <= 1 || strides[i] % size == 0;
@@ -324,7 +339,7 @@ static bool import_ndarray(Border *b, PyObject *o, qs_value *out, qs_status *s) 
     const Descr *d = (Descr *)a->descr;
     qs_array_info info = {.rank = a->nd, .readonly = !(a->flags & ND_WRITEABLE)};
     if (d->byteorder == '>' || !dtype_of_number(d->num, &info.dtype) ||
-        !usable(a->data, a->nd, a->strides, a->dims, info.dtype))
+        !qnd_usable(a->data, a->nd, a->strides, a->dims, info.dtype))
         return false;
     Py_INCREF(o);
     *s = wrap(b, &info, a->data, a->dims, a->strides, o, out);
@@ -337,7 +352,7 @@ static bool import_buffer(Border *b, PyObject *o, qs_value *out, qs_status *s) {
     if (!PyObject_CheckBuffer(o) || PyObject_GetBuffer(o, &view, BUF_RECORDS_RO) < 0) return PyErr_Clear(), false;
     qs_array_info info = {.rank = view.ndim, .readonly = view.readonly};
     bool fits = dtype_of_format(view.format ? view.format : "B", view.itemsize, &info.dtype) &&
-                usable(view.buf, view.ndim, view.strides, view.shape, info.dtype);
+                qnd_usable(view.buf, view.ndim, view.strides, view.shape, info.dtype);
     PyObject *owner = fits ? PyMemoryView_FromObject(o) : NULL;
     if (owner) *s = wrap(b, &info, view.buf, view.shape, view.strides, owner, out);
     PyBuffer_Release(&view);
@@ -487,7 +502,7 @@ static qs_status items_value(Border *b, PyObject *list, bool cells, qs_value *ou
 
 /* A list that is not one of numbers stays Python's. */
 static bool list_argument(Border *b, PyObject *o, qs_value *out) {
-    if (!PyList_CheckExact(o) && !PyTuple_CheckExact(o)) return false;
+    if (!PyList_Check(o) && !PyTuple_Check(o)) return false; /* torch.Size is a tuple, too */
     if (items_value(b, o, false, out) == QS_OK) return true;
     qs_error_clear(b->vm);
     return false;
@@ -503,13 +518,19 @@ qs_status qnd_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out
     qs_status s;
     qs_value wrapped;
     if (numpy.ndarray && Py_TYPE(o) == numpy.ndarray && numeric(o)) return array_argument(b, o, fn, i, out);
+    if (qdl_borrow(b, o, false, out, &s)) return as_is(s, out);
     Py_INCREF(o);
     TRY(qpy_to_value(b, o, &wrapped));
     *out = wrapped;
     if (wrapped.kind != QS_FOREIGN || PyBytes_CheckExact(o)) return QS_OK;
+    if (qwrapper_check(o)) {
+        qs_release(b->vm, wrapped);
+        return qs_fail(b->vm, QS_EVALUE, "a value of a Quasar machine that is closed, or of another one, cannot be used");
+    }
     if (qnd_is_numbers(o)) s = array_argument(b, o, fn, i, out);
-    else if (import_buffer(b, o, out, &s)) s = as_is(s, out);
+    else if (import_buffer(b, o, out, &s) || qdl_borrow(b, o, true, out, &s)) s = as_is(s, out);
     else if (list_argument(b, o, out)) s = QS_OK;
+    else if (qdl_argument(b, o, out, &s)) s = as_is(s, out);
     else return QS_OK;
     qs_release(b->vm, wrapped);
     return s;

@@ -266,7 +266,7 @@ static PyObject *get_size(PyObject *o, void *unused) {
 static PyObject *get_dtype(PyObject *o, void *unused) {
     const Array *a = array_for(o, "dtype");
     (void)unused;
-    return a ? PyUnicode_FromString(qdtype_info[a->dtype].name) : NULL;
+    return a ? PyUnicode_FromString(qnd_names[a->dtype]) : NULL;
 }
 
 static PyObject *get_kind(PyObject *o, void *unused) {
@@ -289,6 +289,8 @@ static PyMethodDef methods[] = {
      "valid until unlock."},
     {"unlock", unlock, METH_VARARGS,
      "unlock($self, mode=LOCK_READWRITE, device=MEMRESOURCE_CPU, /)\n--\n\nEnds what lock with the same arguments has begun."},
+    {"__dlpack__", (PyCFunction)(void (*)(void))qdl_export, METH_VARARGS | METH_KEYWORDS, NULL},
+    {"__dlpack_device__", qdl_device, METH_NOARGS, NULL},
     {"__complex__", qoperator_complex, METH_NOARGS, NULL},
     {"__dir__", dir, METH_NOARGS, NULL},
     {"_fields", fields_of, METH_NOARGS, NULL},

@@ -150,8 +150,22 @@ def typename(text):
     return _bridge._typename(text)
 
 
-__getattr__ = _bridge._attribute
+# -- arrays of other libraries: the functions of _interop.py, which is read when one of them is wanted -------------------
+
+from_dlpack = _bridge.from_dlpack
+_interop_names = frozenset("""from_numpy from_torch to_torch to_dlpack from_jax to_jax from_cupy to_cupy from_paddle to_paddle
+    dtype_from_numpy dtype_to_numpy dtype_from_torch dtype_to_torch device_from_torch device_to_torch""".split())
+
+
+# -- names of the language -----------------------------------------------------------------------------------------------
+
+def __getattr__(name):
+    if name in _interop_names:
+        from . import _interop
+        return globals().setdefault(name, getattr(_interop, name))
+    return _bridge._attribute(name)
 
 
 def __dir__():
-    return sorted({n for n in globals() if not n.startswith("_") or n.endswith("__")} | set(_bridge._names(None)))
+    own = {n for n in globals() if not n.startswith("_") or n.endswith("__")}
+    return sorted(own | _interop_names | set(_bridge._names(None)))

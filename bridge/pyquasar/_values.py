@@ -273,7 +273,18 @@ def repr_html(self):
     return "<table>%s</table><p>%s, %s</p>" % ("".join(text), self.typename, " &times; ".join(map(str, self.shape)))
 
 
+def _later(name):
+    """A method that lives in _interop.py, which is read when it is called."""
+    def method(self, *args, **options):
+        from . import _interop
+        return getattr(_interop, name)(self, *args, **options)
+    method.__name__ = name
+    return method
+
+
 METHODS = {
+    "to_numpy": _later("to_numpy"), "from_numpy": _later("fill_from"), "to_torch": _later("to_torch"),
+    "from_torch": _later("fill_from_torch"),
     "numpy": lambda self: self.to_py(), "tolist": tolist, "item": item, "T": property(transposed), "locked": lock_for,
     "__array__": array, "__array_interface__": property(array_interface), "__array_ufunc__": array_ufunc,
     "__copy__": duplicate, "__deepcopy__": deep_duplicate, "__reduce__": reduce,

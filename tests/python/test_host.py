@@ -55,7 +55,13 @@ class Life(unittest.TestCase):
         q.destroy()
         q.init("cpu", precision=64)
         self.assertEqual(q.zeros(3).typename, "vec")
-        self.assertRaises(q.QuasarError, lambda: q.sum(a))
+        with self.assertRaisesRegex(q.QuasarError, "machine that is closed"):
+            q.sum(a)
+        self.assertRaises(q.QuasarError, lambda: a + q.zeros(3))
+        self.assertRaises(q.QuasarError, lambda: q.zeros(3) + a)
+        self.assertRaises((q.QuasarError, BufferError), a.__dlpack__)
+        self.assertRaises((q.QuasarError, BufferError), memoryview, a)
+        self.assertEqual(repr(a), "<value of a Quasar machine that is closed>")
 
     def test_init_twice(self):
         q.init("cpu")

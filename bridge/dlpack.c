@@ -1,0 +1,328 @@
+/* dlpack.c -- the exchange of tensors with libraries that speak DLPack 1.x: torch, CuPy, JAX, Paddle, NumPy.
+ *
+ * In: a type may offer a table of C functions (__dlpack_c_exchange_api__), which describes a tensor in some ten nanoseconds;
+ * every other producer makes a capsule.  Its contents are used in place and end with the last view.  Out: a capsule with a
+ * view of the array's memory, versioned or not as the consumer asks for. */
+#include "bridge/bridge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* -- the structures of DLPack -------------------------------------------------------------------------------------- */
+
+typedef struct { int32_t type, id; } DlDevice;
+typedef struct { uint8_t code, bits; uint16_t lanes; } DlType;
+typedef struct {
+    void *data;
+    DlDevice device;
+    int32_t ndim;
+    DlType dtype;
+    int64_t *shape, *strides; /* in elements; strides NULL: packed */
+    uint64_t offset;          /* in bytes */
+} DlTensor;
+typedef struct DlManaged { DlTensor tensor; void *context; void (*deleter)(struct DlManaged *); } DlManaged;
+typedef struct { uint32_t major, minor; } DlVersion;
+typedef struct DlVersioned {
+    DlVersion version;
+    void *context;
+    void (*deleter)(struct DlVersioned *);
+    uint64_t flags;
+    DlTensor tensor;
+} DlVersioned;
+typedef struct DlExchange {
+    DlVersion version;
+    struct DlExchange *older;
+    void *allocate, *managed_from_object, *managed_to_object;
+    int (*tensor_from_object)(void *o, DlTensor *out); /* borrows from o; may be NULL */
+    void *current_stream;
+} DlExchange;
+
+enum { DL_CPU = 1, DL_CUDA_HOST = 3, DL_READ_ONLY = 1, DL_IS_COPIED = 2, DL_MAJOR = 1, DL_MINOR = 0 };
+static const char plain_name[] = "dltensor", versioned_name[] = "dltensor_versioned";
+
+typedef enum { DL_INT, DL_UINT, DL_FLOAT, DL_BFLOAT = 4, DL_COMPLEX, DL_BOOL } DlCode;
+static const DlType types[QS_NDTYPES] = {
+    [QS_B1] = {DL_BOOL, 8, 1},   [QS_I8] = {DL_INT, 8, 1},    [QS_U8] = {DL_UINT, 8, 1},       [QS_I16] = {DL_INT, 16, 1},
+    [QS_U16] = {DL_UINT, 16, 1}, [QS_I32] = {DL_INT, 32, 1},  [QS_U32] = {DL_UINT, 32, 1},     [QS_I64] = {DL_INT, 64, 1},
+    [QS_U64] = {DL_UINT, 64, 1}, [QS_F16] = {DL_FLOAT, 16, 1}, [QS_BF16] = {DL_BFLOAT, 16, 1}, [QS_F32] = {DL_FLOAT, 32, 1},
+    [QS_F64] = {DL_FLOAT, 64, 1}, [QS_C64] = {DL_COMPLEX, 64, 1}, [QS_C128] = {DL_COMPLEX, 128, 1}};
+
+static bool dtype_of(DlType t, qs_dtype *out) {
+    for (int i = 0; i < QS_NDTYPES; i++)
+        if (types[i].code == t.code && types[i].bits == t.bits && t.lanes == 1) return *out = (qs_dtype)i, true;
+    return false;
+}
+
+/* -- in ------------------------------------------------------------------------------------------------------------ */
+
+static qs_status no_place(Border *b, DlDevice d) {
+    static const char *const names[] = {"", "cpu", "cuda", "cuda_host", "opencl", "", "", "vulkan", "metal", "", "rocm"};
+    const char *name = d.type >= 0 && d.type < (int)(sizeof names / sizeof *names) ? names[d.type] : "";
+    return qs_fail(b->vm, QS_ETYPE, "the elements are on %s:%d, and memory of the cpu is wanted", *name ? name : "device", d.id);
+}
+
+/* The tensor as an array over the same memory; takes the reference to owner. */
+static qs_status wrap(Border *b, const DlTensor *t, bool readonly, PyObject *owner, Array **out) {
+    qs_array_info info = {.rank = t->ndim, .readonly = readonly};
+    Py_ssize_t strides[QS_MAX_RANK];
+    int64_t packed = 1;
+    qs_status s = QS_OK;
+    if (t->device.type != DL_CPU && t->device.type != DL_CUDA_HOST) s = no_place(b, t->device);
+    else if (!dtype_of(t->dtype, &info.dtype))
+        s = qs_fail(b->vm, QS_ETYPE, "elements of DLPack code %d with %d bits and %d lanes have no counterpart in the language",
+                    t->dtype.code, t->dtype.bits, t->dtype.lanes);
+    else if (t->ndim < 0 || t->ndim > QS_MAX_RANK)
+        s = qs_fail(b->vm, QS_ETYPE, "a tensor has at most %d dimensions, not %d", QS_MAX_RANK, t->ndim);
+    if (s != QS_OK) return qgil_decref(owner), s;
+    for (int i = t->ndim; i-- > 0;) {
+        info.dims[i] = t->shape[i];
+        info.strides[i] = t->strides ? t->strides[i] : packed;
+        strides[i] = (Py_ssize_t)info.strides[i] * (Py_ssize_t)qdtype_size(info.dtype);
+        packed *= t->shape[i];
+    }
+    void *data = t->data ? (char *)t->data + t->offset : NULL;
+    if (!qnd_usable(data, t->ndim, strides, (const Py_ssize_t *)t->shape, info.dtype)) {
+        qgil_decref(owner);
+        return qs_fail(b->vm, QS_ETYPE, "the elements lie at addresses that are no multiples of their size");
+    }
+    return qarr_wrap(b->vm, &info, data, NULL, qnd_drop_owner, owner, out);
+}
+
+static const DlExchange *exchange_of(PyTypeObject *t) {
+    PyObject *capsule = PyObject_GetAttrString((PyObject *)t, "__dlpack_c_exchange_api__");
+    const DlExchange *x = capsule ? PyCapsule_GetPointer(capsule, "dlpack_exchange_api") : NULL;
+    PyErr_Clear();
+    Py_XDECREF(capsule);
+    while (x && x->version.major > DL_MAJOR) x = x->older;
+    return x && x->tensor_from_object ? x : NULL;
+}
+
+enum { KNOWN_TYPES = 8 };
+static struct { PyTypeObject *type; const DlExchange *exchange; } known[KNOWN_TYPES]; /* under the GIL; keeps the types */
+
+/* The table of a tensor's type; NULL when it has none.  `look`: also of types that were not met before. */
+static const DlExchange *table_of(PyTypeObject *t, bool look) {
+    for (int i = 0; i < KNOWN_TYPES && known[i].type; i++)
+        if (known[i].type == t) return known[i].exchange;
+    const DlExchange *x = look ? exchange_of(t) : NULL;
+    if (!x) return NULL;
+    int i = 0;
+    while (i < KNOWN_TYPES - 1 && known[i].type) i++;
+    Py_INCREF(t);
+    Py_XDECREF(known[i].type);
+    known[i].type = t;
+    known[i].exchange = x;
+    return x;
+}
+
+/* A tensor without dimensions is a number. */
+static qs_status number_or_array(Border *b, Array *a, qs_value *out) {
+    *out = qarr_value(a);
+    if (a->rank) return QS_OK;
+    qs_status s = qarr_get(b->vm, a, 0, out);
+    qarr_release(b->vm, a);
+    return s;
+}
+
+static bool says(PyObject *o, const char *method) {
+    PyObject *r = PyObject_HasAttrString(o, method) ? PyObject_CallMethod(o, method, NULL) : NULL;
+    bool yes = r && PyObject_IsTrue(r) == 1;
+    PyErr_Clear();
+    Py_XDECREF(r);
+    return yes;
+}
+
+static bool is_packed(const DlTensor *t) {
+    int64_t packed = 1;
+    for (int i = t->ndim; i-- > 0; packed *= t->shape[i])
+        if (t->strides && t->shape[i] != 1 && t->strides[i] != packed) return false;
+    return packed != 1;
+}
+
+/* torch's conjugates, and the imaginary parts of them, are marks on a tensor that its memory does not show.  What is
+ * real and packed is never marked. */
+static qs_status check_marks(Border *b, PyObject *o, const DlTensor *t) {
+    if (t->dtype.code != DL_COMPLEX && is_packed(t)) return QS_OK;
+    if (!says(o, "is_conj") && !says(o, "is_neg")) return QS_OK;
+    return qs_fail(b->vm, QS_ETYPE, "the tensor is a conjugate that is not computed yet; x.resolve_conj().resolve_neg() does that");
+}
+
+bool qdl_borrow(Border *b, PyObject *o, bool look, qs_value *out, qs_status *s) {
+    const DlExchange *x = table_of(Py_TYPE(o), look);
+    DlTensor t;
+    Array *a = NULL;
+    if (!x) return false;
+    if (x->tensor_from_object(o, &t) < 0) return *s = qerror_take(b), true;
+    *s = check_marks(b, o, &t);
+    if (*s != QS_OK) return true;
+    Py_INCREF(o);
+    *s = wrap(b, &t, false, o, &a);
+    if (*s == QS_OK) *s = number_or_array(b, a, out);
+    return true;
+}
+
+static void end_plain(PyObject *capsule) {
+    DlManaged *m = PyCapsule_GetPointer(capsule, NULL);
+    if (m && m->deleter) m->deleter(m);
+}
+static void end_versioned(PyObject *capsule) {
+    DlVersioned *m = PyCapsule_GetPointer(capsule, NULL);
+    if (m && m->deleter) m->deleter(m);
+}
+
+/* The capsule's contents become ours: who asks again finds it used. */
+static qs_status consume(Border *b, PyObject *capsule, Array **out) {
+    bool versioned = PyCapsule_IsValid(capsule, versioned_name);
+    if (!versioned && !PyCapsule_IsValid(capsule, plain_name))
+        return qs_fail(b->vm, QS_ETYPE, "from_dlpack: a capsule that was not used yet is wanted");
+    void *m = PyCapsule_GetPointer(capsule, versioned ? versioned_name : plain_name);
+    if (PyCapsule_SetName(capsule, versioned ? "used_dltensor_versioned" : "used_dltensor") < 0) return qerror_take(b);
+    const DlVersioned *v = m;
+    if (versioned && v->version.major != DL_MAJOR) {
+        qs_status s = qs_fail(b->vm, QS_EVALUE, "from_dlpack: version %u of DLPack is not known", v->version.major);
+        if (v->deleter) v->deleter(m);
+        return s;
+    }
+    PyObject *owner = PyCapsule_New(m, NULL, versioned ? end_versioned : end_plain);
+    if (!owner) return qerror_take(b);
+    return wrap(b, versioned ? &v->tensor : &((DlManaged *)m)->tensor, versioned && v->flags & DL_READ_ONLY, owner, out);
+}
+
+/* A new capsule of o, of the newest kind that it can make. */
+static PyObject *capsule_of(PyObject *o) {
+    PyObject *method = PyObject_GetAttrString(o, "__dlpack__"), *none = method ? PyTuple_New(0) : NULL;
+    PyObject *names = none ? Py_BuildValue("{s:(ii)}", "max_version", DL_MAJOR, DL_MINOR) : NULL;
+    PyObject *r = names ? PyObject_Call(method, none, names) : NULL;
+    if (names && !r && PyErr_ExceptionMatches(PyExc_TypeError)) { /* from before there were versions */
+        PyErr_Clear();
+        r = PyObject_CallObject(method, NULL);
+    }
+    Py_XDECREF(names);
+    Py_XDECREF(none);
+    Py_XDECREF(method);
+    return r;
+}
+
+qs_status qdl_take(Border *b, PyObject *o, qs_value *out) {
+    Array *a = NULL;
+    bool given = Py_TYPE(o) == &PyCapsule_Type;
+    PyObject *capsule = given ? (Py_INCREF(o), o) : capsule_of(o);
+    qgil_back(b);
+    if (!capsule) return qerror_take(b);
+    qs_status s = consume(b, capsule, &a);
+    Py_DECREF(capsule);
+    if (s == QS_OK) *out = qarr_value(a);
+    return s;
+}
+
+bool qdl_argument(Border *b, PyObject *o, qs_value *out, qs_status *s) {
+    if (!PyObject_HasAttrString(o, "__dlpack__")) return false;
+    *s = qdl_take(b, o, out);
+    if (*s == QS_OK) *s = number_or_array(b, out->u.p, out);
+    return true;
+}
+
+/* -- out ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct { /* what a capsule holds: one of the two kinds, and the view that keeps the memory */
+    union { DlManaged plain; DlVersioned versioned; } head;
+    BufferView view;
+    int64_t shape[QS_MAX_RANK], strides[QS_MAX_RANK];
+} Held;
+
+static void let_go(Held *h) {
+    if (!Py_IsInitialized() || qbridge.finished) return;
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyBuffer_Release(&h->view);
+    PyGILState_Release(state);
+    free(h);
+}
+static void delete_plain(DlManaged *m) { let_go(m->context); }
+static void delete_versioned(DlVersioned *m) { let_go(m->context); }
+
+static void drop_plain(PyObject *capsule) { /* nobody has consumed it */
+    if (PyCapsule_IsValid(capsule, plain_name)) delete_plain(PyCapsule_GetPointer(capsule, plain_name));
+}
+static void drop_versioned(PyObject *capsule) {
+    if (PyCapsule_IsValid(capsule, versioned_name)) delete_versioned(PyCapsule_GetPointer(capsule, versioned_name));
+}
+
+static DlTensor describe(Held *h, qs_dtype d) {
+    const BufferView *v = &h->view;
+    for (int i = 0; i < v->ndim; i++) {
+        h->shape[i] = v->shape[i];
+        h->strides[i] = v->strides[i] / v->itemsize;
+    }
+    return (DlTensor){.data = v->len ? v->buf : NULL, .device = {DL_CPU, 0}, .ndim = v->ndim, .dtype = types[d],
+                      .shape = h->shape, .strides = h->strides};
+}
+
+static PyObject *make_capsule(PyObject *self, bool versioned, bool copied) {
+    Held *h = calloc(1, sizeof *h);
+    if (!h) return PyErr_NoMemory();
+    if (qnd_view(self, &h->view) < 0) return free(h), NULL;
+    DlTensor t = describe(h, (qs_dtype)qval_array(((Wrapper *)self)->v)->dtype);
+    if (!versioned) {
+        h->head.plain = (DlManaged){t, h, delete_plain};
+        return PyCapsule_New(h, plain_name, drop_plain);
+    }
+    uint64_t flags = (h->view.readonly ? DL_READ_ONLY : 0) | (copied ? DL_IS_COPIED : 0);
+    h->head.versioned = (DlVersioned){{DL_MAJOR, DL_MINOR}, h, delete_versioned, flags, t};
+    return PyCapsule_New(h, versioned_name, drop_versioned);
+}
+
+static int refuse(PyObject *kind, const char *why) { return PyErr_SetString(kind, why), -1; }
+
+static int check_stream(PyObject *stream) {
+    if (stream == Py_None) return 0;
+    long n = PyLong_Check(stream) ? PyLong_AsLong(stream) : 0;
+    return n == -1 && !PyErr_Occurred() ? 0 : refuse(PyExc_TypeError, "__dlpack__: memory of the cpu has no streams; stream must be None or -1");
+}
+
+static int check_device(PyObject *device) {
+    int type, id;
+    if (device == Py_None) return 0;
+    if (!PyTuple_Check(device) || !PyArg_ParseTuple(device, "ii", &type, &id)) return refuse(PyExc_TypeError, "__dlpack__: dl_device must be two numbers");
+    return type == DL_CPU && id == 0 ? 0 : refuse(PyExc_BufferError, "__dlpack__: the elements can be given on the cpu, device (1, 0), only");
+}
+
+static int wants_versioned(PyObject *max_version) {
+    int major = 0, minor = 0;
+    if (max_version == Py_None) return 0;
+    if (!PyTuple_Check(max_version) || !PyArg_ParseTuple(max_version, "ii", &major, &minor)) return refuse(PyExc_TypeError, "__dlpack__: max_version must be two numbers");
+    return major >= DL_MAJOR;
+}
+
+static PyObject *copy_of(PyObject *self) {
+    Border *b = ((Wrapper *)self)->border;
+    Array *copy;
+    if (qgil_enter(b) < 0) return NULL;
+    qs_status s = qarr_copy(b->vm, ((Wrapper *)self)->v.u.p, &copy);
+    PyObject *r = s == QS_OK ? qvalue_new(b, qarr_value(copy)) : qerror_raise(b, s);
+    if (s == QS_OK) qarr_release(b->vm, copy);
+    qgil_leave(b);
+    return r;
+}
+
+PyObject *qdl_export(PyObject *self, PyObject *args, PyObject *names) {
+    static const char *const keywords[] = {"stream", "max_version", "dl_device", "copy", NULL};
+    PyObject *stream = Py_None, *max_version = Py_None, *device = Py_None, *copy = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, names, "|$OOOO", (char **)(uintptr_t)keywords, &stream, &max_version, &device, &copy))
+        return NULL;
+    int versioned = wants_versioned(max_version);
+    if (versioned < 0 || check_stream(stream) < 0 || check_device(device) < 0) return NULL;
+    if (((Wrapper *)self)->v.kind != QS_ARRAY) return refuse(PyExc_BufferError, "__dlpack__: only arrays have memory"), NULL;
+    const Array *a = ((Wrapper *)self)->v.u.p;
+    if (copy != Py_True && a->buf->readonly && !versioned)
+        return refuse(PyExc_BufferError, "__dlpack__: the array is read-only, which only version 1.0 and later can tell"), NULL;
+    if (copy != Py_True) return make_capsule(self, versioned, false);
+    PyObject *copied = copy_of(self), *r = copied ? make_capsule(copied, versioned, true) : NULL;
+    Py_XDECREF(copied);
+    return r;
+}
+
+PyObject *qdl_device(PyObject *self, PyObject *unused) {
+    (void)self;
+    (void)unused;
+    return Py_BuildValue("(ii)", DL_CPU, 0);
+}

@@ -1,0 +1,219 @@
+"""import pyquasar: arrays of other libraries, in place or refused, never silently copied."""
+import gc, sys, unittest
+
+import pyquasar as q
+
+try:
+    import numpy as np
+except ImportError:
+    np = None
+try:
+    import torch
+except ImportError:
+    torch = None
+
+DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64",
+          "complex64", "complex128"]
+
+
+class Exchange(unittest.TestCase):
+    def setUp(self):
+        q.init("cpu")
+
+
+@unittest.skipUnless(np, "needs numpy")
+class NumPy(Exchange):
+    def layouts(self, dtype):
+        base = np.arange(24).astype(dtype).reshape(4, 6)
+        fixed = base.copy()
+        fixed.flags.writeable = False
+        bytes_ = np.zeros(24 * base.itemsize + 1, np.uint8)
+        odd = bytes_[1:].view(dtype).reshape(4, 6)
+        odd[...] = base
+        wide = np.broadcast_to(base[:1], (5, 6))
+        return {"packed": base, "fortran": np.asfortranarray(base), "steps": base[::2, ::3], "reversed": base[::-1, ::-1],
+                "transposed": base.T, "row": base[1], "column": base[:, 1:2], "none": base[:0], "nothing": base[:, :0], "fixed": fixed,
+                "stretched": wide, "foreign": base.astype(base.dtype.newbyteorder()), "odd": odd}
+
+    def test_every_layout_of_every_type(self):
+        for dtype in DTYPES:
+            for name, a in self.layouts(dtype).items():
+                case = "%s %s" % (dtype, name)
+                v = q.from_numpy(a)
+                self.assertEqual((v.shape, v.dtype), (a.shape, dtype), case)
+                np.testing.assert_array_equal(np.asarray(v), a, case)
+                in_place = a.dtype.isnative and a.flags.aligned
+                shared = a.size == 0 or np.shares_memory(np.asarray(v), a)
+                self.assertEqual(shared, in_place or a.size == 0, case)
+                again = q.from_numpy(a, copy=True)
+                self.assertFalse(np.shares_memory(np.asarray(again), a), case)
+                np.testing.assert_array_equal(np.asarray(again), a, case)
+                if not in_place and a.size:
+                    self.assertRaises(ValueError, q.from_numpy, a, copy=False)
+                if not a.flags.writeable:
+                    with self.assertRaises(q.QuasarError):
+                        v[...] = 1
+                back = np.from_dlpack(v) if hasattr(np, "from_dlpack") and a.flags.writeable else v.to_numpy()
+                np.testing.assert_array_equal(back, a, case)
+
+    def test_what_has_no_counterpart(self):
+        for a in (np.zeros(2, "M8[s]"), np.zeros((1,) * 9), np.zeros(2, np.longdouble)):
+            with self.assertRaises((TypeError, q.QuasarError)):
+                print(repr(q.from_numpy(a)))
+        self.assertEqual(q.value(np.array(2.5)), 2.5)
+        self.assertEqual(q.value(np.array(["a", "b"])).tolist(), ["a", "b"])
+
+    def test_filling(self):
+        v = q.zeros(2, 3)
+        v.from_numpy(np.arange(6).reshape(2, 3))
+        self.assertEqual(v.tolist(), [[0, 1, 2], [3, 4, 5]])
+        for a in (np.zeros((3, 2)), np.zeros(6), np.zeros((1, 2, 3))):
+            with self.assertRaisesRegex(ValueError, r"must be \(2, 3\), got"):
+                v.from_numpy(a)
+        self.assertFalse(np.shares_memory(v.to_numpy(copy=True), v.to_numpy()))
+
+    def test_capsules(self):
+        v = q.ones(2, 3)
+        for versioned in (False, True):
+            c = q.to_dlpack(v, versioned=versioned)
+            self.assertIn('"dltensor_versioned"' if versioned else '"dltensor"', repr(c))
+            w = q.from_dlpack(c)
+            w += 1
+            self.assertIn("used_dltensor", repr(c))
+            with self.assertRaisesRegex(TypeError, "not used yet"):
+                q.from_dlpack(c)
+        self.assertEqual((v[0, 0], v.__dlpack_device__()), (3, (1, 0)))
+        del c, w
+        self.assertRaises(TypeError, v.__dlpack__, stream=1)
+        self.assertRaises(BufferError, v.__dlpack__, dl_device=(2, 0))
+        self.assertRaises(BufferError, q.value("x").__dlpack__)
+        v.__dlpack__(stream=-1, dl_device=(1, 0), max_version=(1, 1))
+        w = q.from_dlpack(v.__dlpack__(copy=True, max_version=(1, 0)))
+        w += 1
+        self.assertEqual((v[0, 0], w[0, 0]), (3, 4))
+        fixed = np.ones(3)
+        fixed.flags.writeable = False
+        r = q.value(fixed)
+        self.assertRaises(BufferError, r.__dlpack__)
+        with self.assertRaises(q.QuasarError):
+            q.from_dlpack(r.__dlpack__(max_version=(1, 0)))[0] = 1
+        self.assertEqual(q.from_dlpack(q.from_dlpack(q._bridge._array("float32", (), b"\0\0\0@"))).shape, ())
+
+    def test_owners_live_as_long_as_views(self):
+        a = np.ones(1000)
+        start = sys.getrefcount(a)
+        v = q.from_numpy(a)
+        c = v.__dlpack__()
+        w = q.from_dlpack(c)
+        part = w[::2]
+        del v, w, c
+        gc.collect()
+        self.assertGreater(sys.getrefcount(a), start)
+        part += 1
+        self.assertEqual(a[0], 2)
+        del part
+        gc.collect()
+        self.assertEqual(sys.getrefcount(a), start)
+
+    def test_names_of_types(self):
+        for name in DTYPES:
+            self.assertEqual(q.dtype_from_numpy(q.dtype_to_numpy(name)), name)
+        self.assertRaises(TypeError, q.dtype_from_numpy, "M8[s]")
+
+
+@unittest.skipUnless(torch, "needs torch")
+class Torch(Exchange):
+    def test_there_and_back(self):
+        for name in DTYPES + ["bfloat16"]:
+            if not hasattr(torch, name):
+                continue
+            t = torch.zeros(4, 6, dtype=q.dtype_to_torch(name))
+            for view in (t, t.t(), t[::2, 1:], t[:, 0], t[:0]):
+                v = q.from_torch(view)
+                self.assertEqual((v.shape, v.dtype, q.dtype_from_torch(view.dtype)), (tuple(view.shape), name, name))
+                back = q.to_torch(v)
+                self.assertEqual((back.shape, back.dtype), (view.shape, view.dtype))
+                if view.numel():
+                    self.assertEqual(back.data_ptr(), view.data_ptr(), name)
+                    self.assertEqual(back.stride(), view.stride())
+
+    def test_tensors_are_used_in_place(self):
+        q.compile_string("t", """
+            function [] = __kernel__ square(x, y, pos : ivec2)
+              y[pos[0],pos[1]] = x[pos[0],pos[1]]*x[pos[0],pos[1]]
+            end
+            function [] = twice(x)
+              x *= 2
+            end
+            function y = only_vec(x : vec)
+              y = x
+            end""")
+        for dtype in (torch.float32, torch.float64, torch.int32):
+            x = torch.arange(12, dtype=dtype).reshape(3, 4).t()
+            y = torch.zeros(8, 3, dtype=dtype)[::2]
+            q.parallel_do(x.shape, x, y, q.square)
+            self.assertTrue(torch.equal(y, x * x), dtype)
+            q.twice(y)
+            self.assertTrue(torch.equal(y, 2 * x * x), dtype)
+        with self.assertRaisesRegex(TypeError, "argument x must be vec, got ivec of size 1x3"):
+            q.only_vec(torch.zeros(3, dtype=torch.int32))
+        with self.assertRaisesRegex(RuntimeError, "meta"):
+            q.only_vec(torch.zeros(3, device="meta"))
+        self.assertEqual(q.evaluate("x -> x+1")(torch.tensor(2.5)), 3.5)
+
+    def test_gradients_are_left_alone(self):
+        w = torch.ones(3, requires_grad=True)
+        v = q.from_torch(w)
+        v *= 2
+        self.assertEqual((w.tolist(), w.requires_grad), ([2, 2, 2], True))
+        self.assertTrue(q.to_torch(v, requires_grad=True).requires_grad)
+
+    def test_conjugates(self):
+        t = torch.tensor([1 + 2j, 3 - 4j]).conj()
+        self.assertEqual(q.from_torch(t).tolist(), [1 - 2j, 3 + 4j])
+        try:
+            got = q.evaluate("x -> x")(t).tolist()
+        except (TypeError, RuntimeError, BufferError, q.QuasarError):
+            return
+        self.assertEqual(got, [1 - 2j, 3 + 4j])
+
+    def test_an_autograd_function(self):
+        q.compile_string("sq", """
+            function [] = __kernel__ forward_kernel(t, o, pos : int)
+              o[pos] = t[pos]*t[pos]
+            end
+            function [] = __kernel__ backward_kernel(g, t, o, pos : int)
+              g[pos] = 2*t[pos]*o[pos]
+            end""")
+
+        class Square(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                y = torch.zeros_like(x)
+                ctx.save_for_backward(x)
+                q.parallel_do(x.numel(), x, y, q.forward_kernel)
+                return y
+
+            @staticmethod
+            def backward(ctx, grad):
+                (x,) = ctx.saved_tensors
+                g = torch.zeros_like(x)
+                q.parallel_do(x.numel(), g, x, grad.contiguous(), q.backward_kernel)
+                return g
+        x = torch.full((32,), 2.0, requires_grad=True)
+        Square.apply(x).sum().backward()
+        self.assertEqual(x.grad.tolist(), [4.0] * 32)
+        self.assertTrue(torch.autograd.gradcheck(Square.apply, torch.rand(5, dtype=torch.float64, requires_grad=True)))
+
+    def test_views_of_tensors_and_destroy(self):
+        v = q.ones(3)
+        t = q.to_torch(v)
+        q.destroy()
+        q.init("cpu")
+        noise = q.zeros(3) + 9
+        self.assertEqual((t + 1).tolist(), [2, 2, 2])
+        del noise
+
+
+if __name__ == "__main__":
+    unittest.main()
