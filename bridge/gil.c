@@ -307,15 +307,35 @@ bool qgil_used(Border *b) {
     return depth > 1;
 }
 
-/* After a fork: whatever the other threads held is theirs. */
+/* A script that forks goes on in the child, on the one thread that there is. */
+static bool goes_on(Border *b) {
+    if (b->hosted || !b->vm || qflag_is_up(&b->away) || !pthread_equal(b->owner, pthread_self())) return false;
+    b->threads->next = NULL; /* the others have stayed behind */
+    b->waiting = 0;
+    return true;
+}
+
+/* In the child of a fork: whatever the other threads held is theirs. */
 void qgil_abandon(void) {
+    Border *list = qbridge.borders;
     pthread_mutex_init(&lock, NULL);
     pthread_cond_init(&back, NULL);
     end_watch();
     ticker.running = false;
     ticker.machines = 0;
-    for (Border *b = qbridge.borders; b; b = b->next) b->vm = NULL;
-    qbridge.borders = qbridge.host = NULL;
+    qbridge.borders = NULL;
+    for (Border *b = list, *next; b; b = next) {
+        next = b->next;
+        if (goes_on(b)) {
+            b->next = qbridge.borders;
+            qbridge.borders = b;
+            ticker.machines++;
+        } else {
+            if (qbridge.host == b) qbridge.host = NULL;
+            b->vm = NULL;
+        }
+    }
+    if (ticker.machines) start_ticker();
 }
 
 void qgil_stopped(Border *b) {

@@ -99,12 +99,12 @@ static PyObject *is_open(PyObject *module, PyObject *unused) {
     return PyBool_FromLong(qbridge.host != NULL);
 }
 
-/* In the child of a fork: threads and devices have stayed behind, and so does the machine. */
+/* In the child of a fork: threads and devices have stayed behind, and so does the machine, unless a script forked. */
 static PyObject *abandon(PyObject *module, PyObject *unused) {
     (void)module;
     (void)unused;
-    forget_names();
     qgil_abandon();
+    if (!qbridge.host) forget_names();
     return none();
 }
 

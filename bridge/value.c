@@ -306,6 +306,9 @@ static PyGetSetDef attributes[] = {
     {"_kind", get_kind, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
+/* Not needed by iter(), which would use the items; but some ask for __iter__ to know an array from a number. */
+static PyObject *iterate(PyObject *o) { return qitem_count(o) < 0 ? NULL : PySeqIter_New(o); }
+
 static PyMemberDef members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Wrapper, weak), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
@@ -329,6 +332,7 @@ static const PyType_Slot own_slots[] = {
     {Py_mp_subscript, (void *)qitem_get},
     {Py_mp_ass_subscript, (void *)qitem_set},
     {Py_sq_item, (void *)qitem_at},
+    {Py_tp_iter, (void *)iterate},
     {SLOT_GETBUFFER, (void *)qnd_getbuffer},
     {SLOT_RELEASEBUFFER, (void *)qnd_releasebuffer},
     {0, NULL},

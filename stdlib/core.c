@@ -249,6 +249,78 @@ qs_status qcore_fieldnames(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
+/* -- calls whose arguments are in a container ------------------------------------------------------------------------ */
+typedef struct { qs_vm *vm; qs_value *v; Str **names; uint32_t n, nnamed, cap, cap_names; } Arguments;
+
+static void add_argument(Arguments *a, qs_value owned) {
+    qmem_grow(qvm_ctx(a->vm), &a->v, &a->cap, a->n, sizeof *a->v);
+    a->v[a->n++] = owned;
+}
+
+/* What a foreign value gives when it is iterated. */
+static qs_status add_iterated(Arguments *a, const Foreign *f) {
+    qs_value iterator, item;
+    bool more;
+    TRY(f->ftype->iter(a->vm, f->p, &iterator));
+    const Foreign *it = iterator.u.p;
+    qs_status s;
+    while ((s = it->ftype->next(a->vm, it->p, &more, &item)) == QS_OK && more) add_argument(a, item);
+    qval_release(a->vm, iterator);
+    return s;
+}
+
+static qs_status add_items(Arguments *a, qs_value from) {
+    const Foreign *f = from.kind == QS_FOREIGN ? from.u.p : NULL;
+    const Cell *cell = from.u.p;
+    size_t n = from.kind == QS_CELL ? cell->count : from.kind == QS_ARRAY ? qval_array(from)->count : 0;
+    if (f && f->ftype->iter) return add_iterated(a, f);
+    if (from.kind != QS_NIL && from.kind != QS_CELL && from.kind != QS_ARRAY)
+        return qarg_wrong(a->vm, "apply", "arguments", "a cell, a vec or something of Python that can be iterated", from);
+    for (size_t i = 0; i < n; i++) {
+        qs_value item;
+        if (from.kind == QS_CELL) item = qval_retain(cell->items[i]);
+        else TRY(qarr_get(a->vm, qval_array(from), i, &item));
+        add_argument(a, item);
+    }
+    return QS_OK;
+}
+
+static qs_status add_named(Arguments *a, qs_value from) {
+    Str *name;
+    qs_value v;
+    if (from.kind == QS_NIL) return QS_OK;
+    if (from.kind != QS_OBJECT) return qarg_wrong(a->vm, "apply", "names", "an object, or a dict of Python", from);
+    for (uint32_t i = 0; qobj_field(from.u.p, i, &name, &v); i++) {
+        add_argument(a, qval_retain(v));
+        qmem_grow(qvm_ctx(a->vm), &a->names, &a->cap_names, a->nnamed, sizeof *a->names);
+        a->names[a->nnamed++] = name;
+    }
+    return QS_OK;
+}
+
+static qs_status apply(qs_vm *vm, qs_call_args *c, Arguments *a) {
+    TRY(add_items(a, c->nin > 1 ? c->in[1] : qs_nil()));
+    if (c->nin > 2 && c->in[2].kind == QS_FOREIGN) { /* a dict becomes an object */
+        qs_value names = qs_nil();
+        qs_call_args from = {1, 1, &c->in[2], &names, 0, NULL};
+        TRY(qpython_from_py(vm, &from));
+        qval_release(vm, c->in[2]);
+        c->in[2] = names;
+    }
+    TRY(add_named(a, c->nin > 2 ? c->in[2] : qs_nil()));
+    return qvm_call(vm, c->in[0], (int)a->n, a->v, (int)a->nnamed, a->names, c->nout < 2 ? -1 : c->nout, c->out);
+}
+
+/* apply(f [, arguments [, names]]) */
+qs_status qcore_apply(qs_vm *vm, qs_call_args *c) {
+    Arguments a = {.vm = vm};
+    qs_status s = apply(vm, c, &a);
+    for (uint32_t i = 0; i < a.n; i++) qval_release(vm, a.v[i]);
+    qmem_free(qvm_ctx(vm), a.v, a.cap * sizeof *a.v);
+    qmem_free(qvm_ctx(vm), a.names, a.cap_names * sizeof *a.names);
+    return s;
+}
+
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
 qs_status qcore_parallel_do(qs_vm *vm, qs_call_args *c) { return qkrn_launch(vm, false, c->nin, c->in); }
 qs_status qcore_serial_do(qs_vm *vm, qs_call_args *c) { return qkrn_launch(vm, true, c->nin, c->in); }

@@ -13,11 +13,12 @@ Comment lines at the top of a script say how it is to be run:
     % devices: one       run on one device only (default: on every device, when the script can reach a kernel);
                          or the devices to run on: % devices: cpu opencl
     % tolerance: 1e-5    numbers may differ by that much, relative to max(1, |expected|)
+    % display: yes       needs a screen: run under xvfb-run, skipped where that is not installed
     % release: yes       measures memory or time: skipped under sanitizers (--slow)
     % needs: png         skipped, and counted, where `qrun --has png` says no
 A script that starts with `% part` is only imported by others.
 """
-import argparse, concurrent.futures, os, re, shlex, subprocess, sys, tempfile, time
+import argparse, concurrent.futures, os, re, shlex, shutil, subprocess, sys, tempfile, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|inf|nan)")
@@ -32,7 +33,7 @@ def header(text):
     for line in text.splitlines():
         if not line.startswith("%"):
             break
-        m = re.match(r"%\s*(exit|args|stdin|prompt|options|devices|tolerance|release|needs):\s*(.*)", line)
+        m = re.match(r"%\s*(exit|args|stdin|prompt|options|devices|tolerance|display|release|needs):\s*(.*)", line)
         if m:
             found[m[1]] = m[2].strip()
     return found
@@ -120,6 +121,10 @@ class Runner:
         if "release" in opts and self.args.slow > 1:
             return job, "skip", "measures memory or time, not under sanitizers"
         cmd = self.command(path, device, opts)
+        if "display" in opts:
+            if not shutil.which("xvfb-run"):
+                return job, "skip", "needs xvfb-run"
+            cmd = ["xvfb-run", "-a"] + cmd
         stdin = opts.get("stdin", "").replace("\\n", "\n")
         if "prompt" in opts:
             stdin = open(os.path.join(ROOT, path), encoding="utf-8").read()

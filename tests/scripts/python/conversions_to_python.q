@@ -14,3 +14,4 @@ try
 catch e
   print e
 end
+print pyimport("builtins").hasattr([1,2], "__iter__"), " ", pyimport("builtins").list(pyimport("builtins").iter([4,5]))
