@@ -292,6 +292,17 @@ static qs_status give_up(qs_vm *vm, Variant *v) {
     return QS_OK;
 }
 
+/* Would the operators have to fetch an array from the device first? */
+static bool is_away(const Now *now) {
+    for (int i = 0; i < now->n; i++)
+        if (now->types[i].array && !(qval_array(now->at[i])->buf->valid & 1u << HOST_MEMORY)) return true;
+    return false;
+}
+
+static bool pays(qs_vm *vm, const State *s, const Now *now) {
+    return s->work >= worth_compiling || qvm(vm)->config.compile_for || is_away(now);
+}
+
 /* For the cache: what a GPU would run of this expression. */
 static qs_status compile_ahead(qs_vm *vm, State *s, const Now *now) {
     Variant *v;
@@ -306,12 +317,12 @@ static qs_status prepare(qs_vm *vm, State *s, const FuseRegion *r, const Now *no
                          Program **program) {
     *program = NULL;
     s->work += (double)now->count * (r->nops + 1);
-    if (!s->variants && s->work < worth_compiling && !qvm(vm)->config.compile_for) return QS_OK;
+    if (!s->variants && !pays(vm, s, now)) return QS_OK;
     if (qkdevice_current(vm, d) != QS_OK) return give_up(vm, NULL);
     if ((*d)->ops->code == CODE_KIR) return QS_OK; /* the evaluator is slower than the loops */
     bool grouped = (*d)->wide && s->expr.kind != FUSE_MAP;
     *v = find_variant(s, now, grouped);
-    if (!*v && s->work < worth_compiling && !qvm(vm)->config.compile_for) return QS_OK;
+    if (!*v && !pays(vm, s, now)) return QS_OK;
     if (compile_ahead(vm, s, now) != QS_OK) return give_up(vm, NULL);
     if (!*v && make_variant(vm, s, now, grouped, v) != QS_OK) return give_up(vm, *v);
     if (!(*v)->kernel.func) return QS_OK;

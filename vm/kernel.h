@@ -9,6 +9,7 @@ qs_status qkrn_launch(qs_vm *vm, bool serial, int nin, const qs_value *in);
 void qkrn_list_devices(qs_vm *vm, Text *out); /* a line for each, and for each kind of which there is none */
 qs_status qkrn_open_devices(qs_vm *vm, const char *wanted);
 bool qkrn_has(const char *kind); /* is a device of this kind here? */
+bool qkrn_is_target(const char *name); /* can code be made for it: "sm_90" */
 void qkrn_close(qs_vm *vm);
 
 /* -- kernel_report.c --------------------------------------------------------------------------------------------- */

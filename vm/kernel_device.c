@@ -1,5 +1,6 @@
 /* kernel_device.c -- which devices there are, and which one runs kernels. */
 #include "devices/heap.h"
+#include "devices/ptx.h"
 #include "vm/kernels.h"
 
 #include <stdio.h>
@@ -62,6 +63,11 @@ bool qkrn_has(const char *kind) {
         if (!strcmp(kinds[i]->kind, kind)) n = kinds[i]->probe(&c, &why);
     qctx_close(&c);
     return n > 0;
+}
+
+bool qkrn_is_target(const char *name) {
+    int n = 0, end = 0;
+    return sscanf(name, "sm_%d%n", &n, &end) == 1 && !name[end] && n > 0 && qptx_target(n) == n;
 }
 
 static void tell(qs_vm *vm, const char *device, const char *why) {

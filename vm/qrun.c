@@ -1,5 +1,4 @@
 /* qrun.c -- the command: runs a file, an expression, or the prompt. */
-#include "devices/ptx.h"
 #include "vm/kernel.h"
 #include "vm/prompt.h"
 
@@ -94,11 +93,6 @@ static int bytes_option(const char *s, size_t *out) {
     return 0;
 }
 
-static bool is_target(const char *s) {
-    int n = 0, end = 0;
-    return sscanf(s, "sm_%d%n", &n, &end) == 1 && !s[end] && n && qptx_target(n) == n;
-}
-
 /* -- options with a value: 0, or EXIT_USAGE when it is not one of theirs ------------------------------------------- */
 static int set_device(Options *o, const char *v) { return o->config.device = v, 0; }
 static int set_dump(Options *o, const char *v) { return o->dump = v, 0; }
@@ -113,7 +107,7 @@ static int set_precision(Options *o, const char *v) {
 
 static int set_target(Options *o, const char *v) {
     o->config.compile_for = v;
-    return is_target(v) ? 0 : EXIT_USAGE;
+    return qkrn_is_target(v) ? 0 : EXIT_USAGE;
 }
 
 static int set_cache(Options *o, const char *v) {
