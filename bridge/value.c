@@ -177,11 +177,14 @@ static PyObject *call_value(PyObject *o, PyObject *args, PyObject *names) {
 
 enum { ON_HOST, ON_CUDA, ON_OPENCL, ON_DEVICE0 = 16 }; /* MEMRESOURCE_ of pyquasar/__init__.py */
 
+/* DEVICE0 is the device that runs kernels, DEVICE1 the processor, DEVICE2 the device behind it in devices() … */
 static qs_status device_of(Border *b, int resource, int *out) {
     const char *kind = resource == ON_CUDA ? "cuda" : "opencl";
     qs_device_info d;
-    *out = resource == ON_HOST ? -1 : resource - ON_DEVICE0;
-    if (resource == ON_HOST || resource >= ON_DEVICE0) return QS_OK;
+    *out = resource == ON_HOST ? -1 : resource - ON_DEVICE0 - 1;
+    if (resource == ON_HOST || resource > ON_DEVICE0) return QS_OK;
+    for (*out = 0; resource == ON_DEVICE0 && qs_device(b->vm, *out, &d); ++*out)
+        if (d.default_device) return QS_OK;
     if (resource != ON_CUDA && resource != ON_OPENCL)
         return qs_fail(b->vm, QS_EVALUE, "lock: the device must be one of MEMRESOURCE_..., got %d", resource);
     for (*out = 0; qs_device(b->vm, *out, &d); ++*out)

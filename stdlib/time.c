@@ -1,5 +1,6 @@
 /* time.c -- clocks. */
 #include "stdlib/stdlib.h"
+#include "vm/kernel.h"
 #include "vm/python.h"
 
 #include <errno.h>
@@ -12,11 +13,8 @@ static double monotonic(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Kernels may still be running on the device: an interval ends when they have. */
-static qs_status wait_for_device(qs_vm *vm) {
-    Device *d = qvm(vm)->device;
-    return d && d->ops->sync ? d->ops->sync(d) : QS_OK;
-}
+/* Kernels may still be running on a device: an interval ends when they have. */
+static qs_status wait_for_device(qs_vm *vm) { return qkrn_sync(vm, -1); }
 
 qs_status qtime_tic(qs_vm *vm, qs_call_args *c) {
     (void)c;

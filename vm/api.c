@@ -335,12 +335,7 @@ qs_status qs_array(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, qs_valu
 
 static qs_status device_of(qs_vm *vm, int index, Device **out) {
     *out = NULL;
-    if (index < 0) return QS_OK; /* host memory */
-    if (!qvm(vm)->devices) TRY(qkrn_open_devices(vm, qvm(vm)->config.device));
-    if (index >= qvm(vm)->ndevices)
-        return qerr_set(qvm_ctx(vm), QS_EDEVICE, "there is no device %d (%d are open)", index, qvm(vm)->ndevices);
-    *out = &qvm(vm)->devices[index];
-    return QS_OK;
+    return index < 0 ? QS_OK /* host memory */ : qkrn_device(vm, index, out);
 }
 
 qs_status qs_array_wrap(qs_vm *vm, const qs_array_info *info, void *data, int device, void (*release)(void *),
@@ -468,8 +463,6 @@ bool qs_device(qs_vm *vm, int index, qs_device_info *out) {
     return true;
 }
 
-qs_status qs_sync(qs_vm *vm, int device) {
-    Device *d;
-    TRY(device_of(vm, device, &d));
-    return d ? d->ops->sync(d) : QS_OK;
-}
+qs_status qs_sync(qs_vm *vm, int device) { return qkrn_sync(vm, device); }
+
+qs_status qs_use_device(qs_vm *vm, const char *wanted) { return qkrn_use_named(vm, wanted); }

@@ -21,7 +21,7 @@ typedef struct Variant { /* the region for one combination of leaf types */
     bool flat, grouped;
     int rank;
     FuseKernel kernel; /* func NULL: declined */
-    Device *device;    /* that has `program` loaded */
+    Device *device;    /* that it is for; NULL: made for the cache */
     Program *program;
     Arena arena;
 } Variant;
@@ -110,24 +110,26 @@ static bool look(const Frame *f, const FuseRegion *r, Now *now) {
 static State *state_of(qs_vm *vm, const Frame *f, FuseRegion *r) {
     if (r->machine) return r->machine;
     State *s = r->machine = qmem_alloc(qvm_ctx(vm), sizeof *s);
-    s->expr = (FuseExpr){.src = f->proto->func->unit->src, .root = r->root, .kind = r->reduction ? kfuse_reduction(r->reduction, 1) : FUSE_MAP,
+    s->expr = (FuseExpr){.src = f->proto->func->unit->src, .root = r->root,
+                         .kind = r->reduction ? kfuse_reduction(r->reduction, 1) : FUSE_MAP,
                          .leaves = r->leaves, .nleaves = r->nleaves, .nops = r->nops};
     return s;
 }
 
-static Variant *find_variant(const State *s, const Now *now, bool grouped) {
+static Variant *find_variant(const State *s, const Now *now, const Device *d, bool grouped) {
     for (Variant *v = s->variants; v; v = v->next)
-        if (v->flat == now->flat && v->grouped == grouped && (v->flat || v->rank == now->rank) &&
+        if (v->device == d && v->flat == now->flat && v->grouped == grouped && (v->flat || v->rank == now->rank) &&
             !memcmp(v->types, now->types, (size_t)now->n * sizeof *now->types))
             return v;
     return NULL;
 }
 
-static qs_status make_variant(qs_vm *vm, State *s, const Now *now, bool grouped, Variant **out) {
+static qs_status make_variant(qs_vm *vm, State *s, const Now *now, Device *d, bool grouped, Variant **out) {
     Variant *v = *out = qmem_alloc(qvm_ctx(vm), sizeof *v);
     v->flat = now->flat;
     v->rank = now->rank;
     v->grouped = grouped;
+    v->device = d;
     memcpy(v->types, now->types, sizeof v->types);
     qarena_init(&v->arena, qvm_ctx(vm));
     v->next = s->variants;
@@ -142,11 +144,8 @@ static void unload(qs_vm *vm, Variant *v) {
     v->program = NULL;
 }
 
-static qs_status load(qs_vm *vm, Variant *v, Device *d) {
-    if (v->program && v->device == d) return QS_OK;
-    unload(vm, v);
-    v->device = d;
-    return qkspec_program(vm, v->kernel.func, d, &v->program);
+static qs_status load(qs_vm *vm, Variant *v) {
+    return v->program ? QS_OK : qkspec_program(vm, v->kernel.func, v->device, &v->program);
 }
 
 void qfuse_free(qs_vm *vm, FuseRegion *r) {
@@ -299,6 +298,16 @@ static bool is_away(const Now *now) {
     return false;
 }
 
+/* When the machine chooses: a device that holds what the host does not, or the processor. */
+static Device *nearest(qs_vm *vm, const Now *now) {
+    for (int i = 0; i < now->n; i++) {
+        uint32_t valid = now->types[i].array ? qval_array(now->at[i])->buf->valid : 1;
+        for (int k = 1; k < qvm(vm)->ndevices && !(valid & 1); k++)
+            if (valid & 1u << qvm(vm)->devices[k].memory) return &qvm(vm)->devices[k];
+    }
+    return &qvm(vm)->devices[0];
+}
+
 static bool pays(qs_vm *vm, const State *s, const Now *now) {
     return s->work >= worth_compiling || qvm(vm)->config.compile_for || is_away(now);
 }
@@ -307,8 +316,8 @@ static bool pays(qs_vm *vm, const State *s, const Now *now) {
 static qs_status compile_ahead(qs_vm *vm, State *s, const Now *now) {
     Variant *v;
     bool grouped = s->expr.kind != FUSE_MAP;
-    if (!qvm(vm)->config.compile_for || find_variant(s, now, true)) return QS_OK;
-    TRY(make_variant(vm, s, now, true, &v));
+    if (!qvm(vm)->config.compile_for || find_variant(s, now, NULL, true)) return QS_OK;
+    TRY(make_variant(vm, s, now, NULL, true, &v));
     return grouped && v->kernel.func ? qkspec_compile_ahead(vm, v->kernel.func) : QS_OK;
 }
 
@@ -319,14 +328,15 @@ static qs_status prepare(qs_vm *vm, State *s, const FuseRegion *r, const Now *no
     s->work += (double)now->count * (r->nops + 1);
     if (!s->variants && !pays(vm, s, now)) return QS_OK;
     if (qkdevice_current(vm, d) != QS_OK) return give_up(vm, NULL);
+    if (qvm(vm)->automatic) *d = nearest(vm, now);
     if ((*d)->ops->code == CODE_KIR) return QS_OK; /* the evaluator is slower than the loops */
     bool grouped = (*d)->wide && s->expr.kind != FUSE_MAP;
-    *v = find_variant(s, now, grouped);
+    *v = find_variant(s, now, *d, grouped);
     if (!*v && !pays(vm, s, now)) return QS_OK;
     if (compile_ahead(vm, s, now) != QS_OK) return give_up(vm, NULL);
-    if (!*v && make_variant(vm, s, now, grouped, v) != QS_OK) return give_up(vm, *v);
+    if (!*v && make_variant(vm, s, now, *d, grouped, v) != QS_OK) return give_up(vm, *v);
     if (!(*v)->kernel.func) return QS_OK;
-    if (load(vm, *v, *d) != QS_OK) return give_up(vm, *v);
+    if (load(vm, *v) != QS_OK) return give_up(vm, *v);
     *program = (*v)->program;
     return QS_OK;
 }

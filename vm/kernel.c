@@ -229,8 +229,6 @@ static qs_status bind_array(qs_vm *vm, const KFunc *f, const KParam *p, const KB
     return QS_OK;
 }
 
-typedef struct { Buffer *buf; uint8_t mode; DevPtr block; } Locked;
-
 /* Does the launch write every element of the buffer?  If not, what it does not write must stay. */
 static bool overwrites(const Spec *s, int param, const Array *a, const Request *r) {
     if (!s->covers[param] || a->count * qdtype_size((qs_dtype)a->dtype) != a->buf->nbytes) return false;
@@ -325,22 +323,47 @@ static qs_status choose_block(qs_vm *vm, const Spec *s, const Request *r, const 
                     s->func->name->s, positions, d->name, d->max_block);
 }
 
+static double count_positions(const Request *r) {
+    double n = 1;
+    for (int i = 0; i < r->rank; i++) n *= (double)r->domain[i];
+    return n;
+}
+
+static qs_status pick_device(qs_vm *vm, Spec *s, const Request *r, const Bound *b, Device **d, Program **p) {
+    qs_status status;
+    TRY(qkdevice_current(vm, d));
+    do {
+        if (qvm(vm)->automatic) *d = qkchoose_device(vm, s, count_positions(r), b->locked, b->nlocked);
+        status = qkspec_load(vm, s, *d, p);
+    } while (status == QS_EDEVICE && qkchoose_shun(vm, s, *d));
+    return status;
+}
+
+static qs_status launch(qs_vm *vm, Device *d, Program *p, const Spec *s, const Launch *l, const Bound *b) {
+    DevFault fault = {0};
+    qpython_unblock(vm);
+    qs_status status = qkreport_launch(vm, d, s->func, p, l, b->arg, s->has_check ? &fault : NULL);
+    qpython_block(vm);
+    return status == QS_OK && fault.message ? fault_error(vm, s->func, &fault) : status;
+}
+
 static qs_status run(qs_vm *vm, Spec *s, const Request *r, const qs_value *values) {
     Device *d;
+    Program *p;
     Bound b;
+    Trial trial;
     Launch l = {.rank = r->rank};
-    DevFault fault = {0};
-    TRY(qkdevice_current(vm, &d));
-    if (s->device != d || !s->program) TRY(qkspec_load(vm, s, d));
+    TRY(bind_params(vm, s, r, values, &b));
+    TRY(pick_device(vm, s, r, &b, &d, &p));
     memcpy(l.domain, r->domain, sizeof l.domain);
     TRY(choose_block(vm, s, r, d, &l));
-    TRY(bind_params(vm, s, r, values, &b));
-    TRY(lock(vm, d, s, values, &b));
-    qpython_unblock(vm);
-    qs_status status = qkreport_launch(vm, d, s->func, s->program, &l, b.arg, s->has_check ? &fault : NULL);
-    qpython_block(vm);
+    qkchoose_begin(vm, &trial, s, d, count_positions(r), b.locked, b.nlocked);
+    qs_status status = lock(vm, d, s, values, &b);
+    if (status == QS_ENOMEM && qkchoose_shun(vm, s, d)) return run(vm, s, r, values);
+    TRY(status);
+    qkchoose_locked(vm, &trial);
+    status = qkchoose_end(vm, &trial, launch(vm, d, p, s, &l, &b));
     unlock(vm, d, &b, b.nlocked);
-    if (status == QS_OK && fault.message) return fault_error(vm, s->func, &fault);
     return status;
 }
 

@@ -463,7 +463,8 @@ qs_status qkspec_make(qs_vm *vm, const Request *r, uint64_t key, Spec **out) {
 }
 
 void qkspec_free(qs_vm *vm, Spec *s) {
-    if (s->program) qkspec_release(vm, s->program);
+    for (int i = 0; i < MAX_DEVICES; i++)
+        if (s->on[i].program) qkspec_release(vm, s->on[i].program);
     release_sources(vm, s->sources, s->nsources);
     qarena_free(&s->arena);
     qmem_free(qvm_ctx(vm), s, sizeof *s);
@@ -529,8 +530,8 @@ void qkspec_release(qs_vm *vm, Program *p) {
     qmem_free(qvm_ctx(vm), l, sizeof *l);
 }
 
-qs_status qkspec_load(qs_vm *vm, Spec *s, Device *d) {
-    if (s->program) qkspec_release(vm, s->program), s->program = NULL;
-    s->device = d;
-    return qkspec_program(vm, s->func, d, &s->program);
+qs_status qkspec_load(qs_vm *vm, Spec *s, Device *d, Program **out) {
+    SpecOn *on = &s->on[d - qvm(vm)->devices];
+    if (!on->program) TRY(qkspec_program(vm, s->func, d, &on->program));
+    return *out = on->program, QS_OK;
 }

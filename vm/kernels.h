@@ -4,6 +4,7 @@
  *   kernel_spec.c    making a specialisation: values as the lowering sees them, sources, compilation
  *   kernel_device.c  devices
  *   kernel_report.c  what --dump, --profile and --cache tell
+ *   kernel_choose.c  which of them
  *
  * A kernel is compiled for the types of its arguments and of all that it mentions.  Each of those host values is a
  * Source: how to find it at launch, and the signature it had; a specialisation fits when all signatures agree. */
@@ -31,6 +32,8 @@ typedef struct {
 
 typedef struct Loaded { struct Loaded *next; uint64_t hash; Device *device; Program *program; int users; } Loaded;
 
+typedef struct { Program *program; double ns /* per position */; int runs; /* measured */ } SpecOn;
+
 typedef struct Spec {
     struct Spec *next;   /* of the same kernel, last used first */
     struct Spec *newer;  /* of all, in order of making */
@@ -43,7 +46,8 @@ typedef struct Spec {
     KBind *binds;
     bool *covers;        /* per parameter: each position of a launch over its extents writes the element at pos */
     bool uses_blocks;
-    Device *device; Program *program;
+    SpecOn on[MAX_DEVICES]; /* by number of the device */
+    double spent;        /* nanoseconds, of the runs that were measured */
     Arena arena;
 } Spec;
 
@@ -55,6 +59,7 @@ typedef struct KernelCache {
     Loaded *loaded;
     KCompiler *compiler;
     struct Report *report; /* kernel_report.c; NULL: nobody wants to know */
+    double bandwidth[MAX_DEVICES]; /* bytes per nanosecond between a device and the host; 0: not measured */
 } KernelCache;
 
 typedef struct { /* what is launched */
@@ -81,7 +86,20 @@ qs_status qkspec_program(qs_vm *vm, const KFunc *f, Device *d, Program **out);
 void qkspec_release(qs_vm *vm, Program *p);
 /* The same code for config.compile_for, so that the cache has it; nothing when there is none. */
 qs_status qkspec_compile_ahead(qs_vm *vm, const KFunc *f);
-qs_status qkspec_load(qs_vm *vm, Spec *s, Device *d);
+qs_status qkspec_load(qs_vm *vm, Spec *s, Device *d, Program **out);
+
+/* -- kernel_choose.c: where a launch ends soonest ----------------------------------------------------------------- */
+typedef struct { Buffer *buf; uint8_t mode; DevPtr block; } Locked;
+typedef struct { Spec *spec; Device *device; double positions, bytes, start; bool timed; } Trial;
+
+Device *qkchoose_device(qs_vm *vm, Spec *s, double positions, const Locked *locked, int n);
+/* A device that could not take the kernel or its arrays: the error goes, another one is to be chosen.  False: there is
+ * none, or the choice is not ours. */
+bool qkchoose_shun(qs_vm *vm, Spec *s, const Device *d);
+/* Around locking and launching: what they take is what later choices are made by. */
+void qkchoose_begin(qs_vm *vm, Trial *t, Spec *s, Device *d, double positions, const Locked *locked, int n);
+void qkchoose_locked(qs_vm *vm, Trial *t);
+qs_status qkchoose_end(qs_vm *vm, Trial *t, qs_status s);
 
 /* -- kernel_report.c --------------------------------------------------------------------------------------------- */
 typedef struct Report Report;

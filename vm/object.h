@@ -120,6 +120,7 @@ typedef struct Machine {
     /* kernel.c */
     struct KernelCache *kernels;
     struct Device *devices; int ndevices; struct Device *device; /* device: where kernels run */
+    bool automatic;                  /* … unless each launch chooses (kernel_choose.c) */
     /* gemm.c */
     struct { bool tried; void *gemm[4]; } blas; /* cblas_?gemm for float32 … complex128; NULL: not here or not needed yet */
     /* stdlib */

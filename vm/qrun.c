@@ -15,7 +15,8 @@ static const char usage[] =
     "       qrun [options]                        the prompt\n"
     "\n"
     "  --device NAME        cpu (the default), cuda, opencl, ref; cuda:1 for the second one; gpu: the first GPU;\n"
-    "                       auto: a GPU, or the processor where there is none\n"
+    "                       cpu,opencl: both, kernels run on the first; auto: the processor and every GPU, each\n"
+    "                       launch where it ends soonest; auto:cpu,opencl: among these; machine.xml: as the file says\n"
     "  --cpu, --gpu         the same as --device cpu, --device gpu\n"
     "  --precision 32|64    what scalar means as an element of an array (32)\n"
     "  --threads N          worker threads of the cpu device\n"
@@ -80,25 +81,12 @@ static int number_option(const char *s, int *out) {
     return 0;
 }
 
-/* "500M" */
-static int bytes_option(const char *s, size_t *out) {
-    static const char units[] = "kMGT";
-    char *end;
-    double x = strtod(s, &end);
-    const char *unit = *end ? strchr(units, *end) : NULL;
-    if (end == s || !(x > 0) || (*end && (!unit || end[1]))) return EXIT_USAGE;
-    for (int i = 0; unit && i <= unit - units; i++) x *= 1024;
-    if (x < 1 || x >= 0x1p62) return EXIT_USAGE;
-    *out = (size_t)x;
-    return 0;
-}
-
 /* -- options with a value: 0, or EXIT_USAGE when it is not one of theirs ------------------------------------------- */
 static int set_device(Options *o, const char *v) { return o->config.device = v, 0; }
 static int set_dump(Options *o, const char *v) { return o->dump = v, 0; }
 static int set_has(Options *o, const char *v) { return o->has = v, 0; }
 static int set_threads(Options *o, const char *v) { return number_option(v, &o->config.threads); }
-static int set_memory(Options *o, const char *v) { return bytes_option(v, &o->config.memory_limit); }
+static int set_memory(Options *o, const char *v) { return qkrn_bytes(v, &o->config.memory_limit) ? 0 : EXIT_USAGE; }
 
 static int set_precision(Options *o, const char *v) {
     int r = number_option(v, &o->config.precision);

@@ -98,7 +98,7 @@ typedef struct { /* a foreign type: what pyvalue is made of; a NULL member means
 typedef struct {
     size_t size;                                      /* sizeof(qs_config): the ABI check */
     void (*write)(void *ud, int fd, const char *s, size_t n); /* fd 1: program output, 2: diagnostics; NULL = stdio */
-    const char *device;                               /* "ref", "cpu", "cuda:0", "opencl:1"; NULL = best present */
+    const char *device;                               /* "cpu", "cuda:1", "cpu,opencl", "auto", "x.xml"; NULL = "cpu" */
     const char *library_path;                         /* ':'-separated folders searched by import; NULL = installed one */
     const char *cache_dir;                            /* NULL = default place, "" = no kernel cache on disk */
     size_t memory_limit;                              /* bytes of device memory to use; 0 = no limit */
@@ -179,7 +179,8 @@ QS_API QS_CHECK qs_status qs_array_wrap(qs_vm *vm, const qs_array_info *info, vo
                                         void (*release)(void *owner), void *owner, qs_value *out);
 QS_API bool qs_array_describe(qs_value v, qs_array_info *out); /* false: it is no array */
 /* A pointer to the first element in the memory of a device.  READ brings the contents there, WRITE promises to write all
- * of them.  Until the unlock, with the same device and access, nothing else may use the array (QS_ELOCK). */
+ * of them.  Until the unlock, with the same device and access, nobody else may write the array, nor read it while it is
+ * written (QS_ELOCK, with the array and who holds it).  What was queued on the device is done when the pointer is given. */
 QS_API QS_CHECK qs_status qs_lock(qs_vm *vm, qs_value v, int device, qs_access access, void **ptr);
 QS_API QS_CHECK qs_status qs_unlock(qs_vm *vm, qs_value v, int device, qs_access access);
 
@@ -197,10 +198,12 @@ QS_API QS_CHECK qs_status qs_define(qs_vm *vm, const qs_native_def *defs, int n)
 QS_API QS_CHECK qs_status qs_foreign(qs_vm *vm, const qs_foreign_type *type, void *p, qs_value *out);
 QS_API void *qs_foreign_ptr(qs_value v, const qs_foreign_type *type); /* its p; NULL: v is not of that type */
 
-/* -- devices: they are opened by the first question about them, or the first kernel ------------------------------------ */
+/* -- devices: they are opened by the first question about them, or the first kernel; number 0 is the processor ---------- */
 QS_API int qs_device_count(qs_vm *vm); /* 0: none could be opened */
 QS_API bool qs_device(qs_vm *vm, int index, qs_device_info *out); /* false: no such device; texts live as long as vm */
-QS_API QS_CHECK qs_status qs_sync(qs_vm *vm, int device); /* waits for what was started on it */
+QS_API QS_CHECK qs_status qs_sync(qs_vm *vm, int device); /* waits for what was started on it; -1: on all of them */
+/* Where kernels run from now on, in the words of config.device; devices that are not open yet are opened. */
+QS_API QS_CHECK qs_status qs_use_device(qs_vm *vm, const char *wanted);
 
 #ifdef __cplusplus
 }

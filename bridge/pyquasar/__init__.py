@@ -24,7 +24,7 @@ globals().update((t.__name__, t) for t in _support.error_types)
 
 LOCK_READ, LOCK_WRITE, LOCK_READWRITE = 1, 2, 3
 MEMRESOURCE_CPU, MEMRESOURCE_SINGLE_CUDA, MEMRESOURCE_SINGLE_OPENCL = 0, 1, 2
-MEMRESOURCE_DEVICE0 = 16  # DEVICE0 + n is the n-th of devices()
+MEMRESOURCE_DEVICE0 = 16  # where kernels run; DEVICE0 + 1 is the processor, DEVICE0 + n is devices()[n - 1]
 MEMRESOURCE_DEVICE1, MEMRESOURCE_DEVICE2, MEMRESOURCE_DEVICE3, MEMRESOURCE_DEVICE4 = 17, 18, 19, 20
 
 _opened = None  # the arguments of init
@@ -37,12 +37,13 @@ def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, 
          library_path="", cache_dir=None):
     """Opens the machine.  Nothing else works before.
 
-    device        "cpu", "opencl", "cuda", with a number as in "opencl:1"; "ref", the slow reference; "gpu", the first
-                  GPU; "auto", what runs when none is named: the processor
+    device        "cpu", "opencl", "cuda", with a number as in "opencl:1"; several, as in "cpu,opencl"; a file
+                  "machine.xml" that lists devices; "gpu", the first GPU; "auto:cpu,opencl", where each kernel ends
+                  soonest; "auto", what runs when none is named: the processor; "ref", the slow reference
     precision     32 or 64 bits in an array element of type scalar
     threads       that kernels may use; 0: all
     checked       an index outside an array is an error in kernels too
-    memory_limit  bytes that arrays may hold; 0: no limit
+    memory_limit  bytes that arrays may occupy on a device with memory of its own; 0: no limit
     library_path  folders where import looks for files, separated by ':'
     cache_dir     where compiled kernels are kept; "": nowhere
 
@@ -56,8 +57,6 @@ def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, 
             return
         raise QuasarError("init: the machine is open already%s; call destroy first" % (" on %s" % _opened[0] if _opened else ""))
     name = device[len("helios:"):] if device.startswith("helios:") else device
-    if name.endswith(".xml"):
-        raise QuasarError("init: device configurations like %s are not supported; name a device: cpu, opencl, auto" % name)
     if name == "auto":
         name = ""
     folders = ":".join(filter(None, (library_path, _os.path.join(_folder, "stdlib"))))

@@ -356,7 +356,7 @@ static void whole(void) {
     qs_vm *vm = NULL;
     qs_device_info info;
     reset();
-    CHECK(qs_open(&c, &vm) == QS_OK && qs_device(vm, 0, &info) && info.default_device);
+    CHECK(qs_open(&c, &vm) == QS_OK && qs_device(vm, 1, &info) && info.default_device);
     CHECK_TEXT(info.kind, "cuda");
     qs_status s = qs_load(vm, "test.q", text, sizeof text - 1);
     CHECK(s == QS_OK);

@@ -1,0 +1,96 @@
+/* device.c -- devices as scripts see them. */
+#include "stdlib/stdlib.h"
+#include "vm/kernel.h"
+
+#include <string.h>
+
+static qs_status set(qs_vm *vm, Object *o, const char *name, qs_value v) {
+    return qobj_set(vm, o, qstr_cname(qvm_ctx(vm), name), v);
+}
+
+static qs_status fill(qs_vm *vm, Object *o, const qs_device_info *d) {
+    qs_value name, kind;
+    TRY(qs_string(vm, d->name, strlen(d->name), &name));
+    qs_status s = set(vm, o, "name", name);
+    qs_release(vm, name);
+    TRY(s);
+    TRY(qs_string(vm, d->kind, strlen(d->kind), &kind));
+    s = set(vm, o, "kind", kind);
+    qs_release(vm, kind);
+    TRY(s);
+    TRY(set(vm, o, "id", qs_num(d->id)));
+    TRY(set(vm, o, "memory", qs_num((double)d->memory)));
+    return set(vm, o, "current", qs_bool(qkrn_used(vm) == d->id));
+}
+
+static qs_status describe(qs_vm *vm, int index, qs_value *out) {
+    Object *o = NULL;
+    qs_device_info d;
+    if (!qs_device(vm, index, &d)) return qs_fail(vm, QS_EINTERNAL, "devices: device %d went away", index);
+    TRY(qobj_new(vm, NULL, &o));
+    qs_status s = fill(vm, o, &d);
+    if (s != QS_OK) return qval_release(vm, qval_object(QS_OBJECT, o)), s;
+    *out = qval_object(QS_OBJECT, o);
+    return QS_OK;
+}
+
+qs_status qdevice_devices(qs_vm *vm, qs_call_args *c) {
+    qs_value item[MAX_DEVICES];
+    Device *first;
+    int n = 0;
+    TRY(qkrn_device(vm, 0, &first));
+    qs_status s = QS_OK;
+    while (s == QS_OK && n < qs_device_count(vm))
+        if ((s = describe(vm, n, &item[n])) == QS_OK) n++;
+    if (s == QS_OK) s = qs_cell(vm, n, item, &c->out[0]);
+    while (n) qs_release(vm, item[--n]);
+    return s;
+}
+
+static qs_status number_of(qs_vm *vm, const char *fn, qs_value v, int *out) {
+    double x = qval_number(v);
+    if (!(x >= 0 && x < MAX_DEVICES && x == (double)(int)x))
+        return qs_fail(vm, QS_EVALUE, "%s: device must be a number of devices(), got %g", fn, x);
+    *out = (int)x;
+    return QS_OK;
+}
+
+/* The number of the device before, or "auto": use_device takes it back. */
+static qs_status current(qs_vm *vm, qs_value *out) {
+    Device *first;
+    TRY(qkrn_device(vm, 0, &first));
+    int used = qkrn_used(vm);
+    if (used < 0) return qs_string(vm, "auto", 4, out);
+    *out = qs_num(used);
+    return QS_OK;
+}
+
+static qs_status use(qs_vm *vm, qs_value wanted) {
+    const char *name;
+    size_t n;
+    int index = 0;
+    if (!qval_is_number(wanted)) {
+        TRY(qarg_string(vm, "use_device", "device", wanted, &name, &n));
+        return qkrn_use_named(vm, name);
+    }
+    TRY(number_of(vm, "use_device", wanted, &index));
+    return qkrn_use(vm, index);
+}
+
+qs_status qdevice_use(qs_vm *vm, qs_call_args *c) {
+    qs_value before;
+    TRY(current(vm, &before));
+    qs_status s = use(vm, c->in[0]);
+    if (s != QS_OK) return qs_release(vm, before), s;
+    c->out[0] = before;
+    return QS_OK;
+}
+
+qs_status qdevice_sync(qs_vm *vm, qs_call_args *c) {
+    int index = -1;
+    if (!qarg_given(c, 0)) return qkrn_sync(vm, -1);
+    if (!qval_is_number(c->in[0]))
+        return qs_fail(vm, QS_ETYPE, "sync: device must be a number, got %s", qval_type_name(vm, c->in[0]));
+    TRY(number_of(vm, "sync", c->in[0], &index));
+    return qkrn_sync(vm, index);
+}

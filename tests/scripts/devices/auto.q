@@ -1,0 +1,24 @@
+% devices: cpu
+% needs: opencl
+% options: --device auto:cpu,opencl
+
+% Wherever a launch runs, and however often that changes, the result is the same.
+function [] = __kernel__ step(x : mat, y : mat, v : scalar, pos : ivec2)
+    s = 0.0
+    for k = 0..20
+        s += x[pos[0], mod(pos[1] + k, size(x, 1))]
+    end
+    y[pos] = s / 21 + v
+end
+
+function [] = main()
+    x = ones(300, 400)
+    y = zeros(300, 400)
+    for turn = 1..300
+        parallel_do(size(x), x, y, 0.5, step)
+        parallel_do(size(x), y, x, -0.5, step)
+        if mod(turn, 50) == 0
+            print(turn, ": ", x[17, 18], " ", sum(y) / numel(y))
+        end
+    end
+end
