@@ -397,6 +397,41 @@ static void edges(qs_vm *vm) {
     CHECK(qs_has("ref") && !qs_has("abacus"));
 }
 
+/* -- devices --------------------------------------------------------------------------------------------------------- */
+static void devices(void) {
+    qs_config c;
+    qs_config_init(&c);
+    c.device = qs_has("opencl") ? "cpu,opencl" : "cpu";
+    qs_vm *vm = NULL;
+    qs_device_info d;
+    qs_value v = qs_nil();
+    int64_t dims[1] = {4};
+    void *host, *there;
+    CHECK(qs_open(&c, &vm) == QS_OK && qs_device(vm, 0, &d) && d.default_device && !strcmp(d.kind, "cpu"));
+    CHECK(qs_sync(vm, -1) == QS_OK && qs_sync(vm, 0) == QS_OK && qs_sync(vm, 99) == QS_EDEVICE);
+    qs_error_clear(vm);
+    CHECK(qs_use_device(vm, "cpu") == QS_OK && qs_use_device(vm, "toaster") == QS_EDEVICE);
+    qs_error_clear(vm);
+    CHECK(qs_array(vm, QS_F32, 1, dims, &v) == QS_OK);
+    CHECK(qs_lock(vm, v, 7, QS_READ, &host) == QS_EDEVICE);
+    qs_error_clear(vm);
+    CHECK(qs_lock(vm, v, 0, QS_WRITE, &host) == QS_OK && qs_unlock(vm, v, 0, QS_WRITE) == QS_OK);
+    if (qs_device(vm, 1, &d)) { /* a memory of its own: readers anywhere, or one writer */
+        CHECK(qs_lock(vm, v, -1, QS_READ, &host) == QS_OK && qs_lock(vm, v, 1, QS_READ, &there) == QS_OK && there != host);
+        CHECK(qs_lock(vm, v, 1, QS_WRITE, &there) == QS_ELOCK);
+        CHECK_TEXT(qs_error(vm), "the array (vec, 4) is locked for reading on the host and cannot be written");
+        qs_error_clear(vm);
+        CHECK(qs_unlock(vm, v, 1, QS_READ) == QS_OK && qs_unlock(vm, v, -1, QS_READ) == QS_OK);
+        CHECK(qs_lock(vm, v, 1, QS_READWRITE, &there) == QS_OK && qs_lock(vm, v, -1, QS_READ, &host) == QS_ELOCK);
+        CHECK(strstr(qs_error(vm), "the array (vec, 4) is locked for writing on ") && strstr(qs_error(vm), d.name));
+        qs_error_clear(vm);
+        CHECK(qs_unlock(vm, v, 1, QS_READWRITE) == QS_OK && qs_use_device(vm, "opencl") == QS_OK);
+        CHECK(qs_device(vm, 1, &d) && d.default_device);
+    }
+    qs_release(vm, v);
+    qs_close(vm);
+}
+
 int main(void) {
     qs_vm *vm = open_vm();
     session(vm);
@@ -413,5 +448,6 @@ int main(void) {
     a_gpu("auto", false);
     a_gpu("gpu", true);
     CHECK(pairs_alive == 0);
+    devices();
     return check_done();
 }
