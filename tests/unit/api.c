@@ -419,11 +419,11 @@ static void devices(void) {
     if (qs_device(vm, 1, &d)) { /* a memory of its own: readers anywhere, or one writer */
         CHECK(qs_lock(vm, v, -1, QS_READ, &host) == QS_OK && qs_lock(vm, v, 1, QS_READ, &there) == QS_OK && there != host);
         CHECK(qs_lock(vm, v, 1, QS_WRITE, &there) == QS_ELOCK);
-        CHECK_TEXT(qs_error(vm), "the array (vec, 4) is locked for reading on the host and cannot be written");
+        CHECK_TEXT(qs_error(vm), "the array (vec, 1x4) is locked for reading on the host and cannot be written");
         qs_error_clear(vm);
         CHECK(qs_unlock(vm, v, 1, QS_READ) == QS_OK && qs_unlock(vm, v, -1, QS_READ) == QS_OK);
         CHECK(qs_lock(vm, v, 1, QS_READWRITE, &there) == QS_OK && qs_lock(vm, v, -1, QS_READ, &host) == QS_ELOCK);
-        CHECK(strstr(qs_error(vm), "the array (vec, 4) is locked for writing on ") && strstr(qs_error(vm), d.name));
+        CHECK(strstr(qs_error(vm), "the array (vec, 1x4) is locked for writing on ") && strstr(qs_error(vm), d.name));
         qs_error_clear(vm);
         CHECK(qs_unlock(vm, v, 1, QS_READWRITE) == QS_OK && qs_use_device(vm, "opencl") == QS_OK);
         CHECK(qs_device(vm, 1, &d) && d.default_device);

@@ -28,7 +28,7 @@ function [] = main()
     print(use_device("auto:cpu,opencl"))
     parallel_do(1000, x, y, 1, add)
     print(sum(y), " ", use_device("cpu"))
-    for wrong = {7, -1, 0.5, "gpu", "opencl:99", "nosuch.xml", ""}
+    for wrong = {7, -1, 0.5, "toaster", "opencl:99", "nosuch.xml", ""}
         try
             use_device(wrong)
         catch e
