@@ -173,7 +173,11 @@ static double bound_value(Estimate *e, const Node *n) {
     case N_CALL: return known_extent(e, n);
     case N_BINARY:
         a = bound_value(e, n->u.bin.a), b = bound_value(e, n->u.bin.b);
-        return n->op == OP_ADD ? a + b : n->op == OP_SUB ? a - b : n->op == OP_MUL ? a * b : n->op == OP_DIV ? a / b : NAN;
+        return n->op == OP_ADD   ? a + b
+               : n->op == OP_SUB ? a - b
+               : n->op == OP_MUL ? a * b
+               : n->op == OP_DIV ? a / b
+                                 : NAN;
     default: return NAN;
     }
 }
@@ -563,7 +567,8 @@ static void tell(qs_vm *vm, const LoopRegion *r, const Frame *f, Variant *v) {
     qtext_init(&t, qvm_ctx(vm));
     qtext_printf(&t, "%s:%d: loop: ", src->path, line_of(src, r->loop->pos));
     if (!code->exact.func) qtext_printf(&t, "interpreted");
-    else if (code->parallel.func) qtext_printf(&t, "parallel, %scounter%s", counted[code->depth], code->depth > 1 ? "s" : "");
+    else if (code->parallel.func)
+        qtext_printf(&t, "parallel, %scounter%s", counted[code->depth], code->depth > 1 ? "s" : "");
     else qtext_printf(&t, "machine code, one turn after the other");
     if (code->why[0] && !code->parallel.func)
         qtext_printf(&t, ": %s (line %d)", code->why, line_of(code->src ? code->src : src, code->why_pos));

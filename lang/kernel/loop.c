@@ -321,7 +321,12 @@ static void enter(Loops *L, Exits *e) {
     L->exits = e;
 }
 
-typedef struct { Number lo, hi; double step; KRef turns; bool by_turns; } Range; /* by_turns: lo + k*step for k < turns */
+typedef struct {
+    Number lo, hi;
+    double step;
+    KRef turns;
+    bool by_turns;
+} Range; /* by_turns: lo + k*step for k < turns */
 
 static void find_leaving(void *ud, Node **child);
 static void find_return(void *ud, Node **child);
@@ -331,7 +336,8 @@ static bool surely_runs(Loops *L, const Node *n, const Range *r, int count) {
     const Node *leaving = NULL;
     double lo, hi;
     for (int i = 0; i < count; i++)
-        if (r[i].by_turns || !kloop_known(L, r[i].lo, &lo) || !kloop_known(L, r[i].hi, &hi) || (hi - lo) * r[i].step < 0)
+        if (r[i].by_turns || !kloop_known(L, r[i].lo, &lo) || !kloop_known(L, r[i].hi, &hi) ||
+            (hi - lo) * r[i].step < 0)
             return false;
     bool returns = false;
     for (int i = 0; i < n->u.loop.body.n; i++) {
@@ -401,7 +407,8 @@ static qs_status real_turns(Loops *L, Range *r) {
     kloop_fail_unless(L, kloop_op(L, K_EQ, r->hi.v, r->hi.v), QS_EVALUE, text, r->hi.v, 0);
     KRef q = kloop_op(L, K_DIV, kloop_op(L, K_SUB, r->hi.v, r->lo.v), kloop_f64(L, r->step));
     KRef size = kloop_op(L, K_MAX, kloop_f64(L, fabs(lo)), kir_fold(L->f, K_ABS, QS_B1, 0, r->hi.v, 0, 0, L->pos));
-    KRef slack = kloop_op(L, K_DIV, kloop_op(L, K_MUL, kloop_f64(L, 4 * DBL_EPSILON), size), kloop_f64(L, fabs(r->step)));
+    KRef slack =
+        kloop_op(L, K_DIV, kloop_op(L, K_MUL, kloop_f64(L, 4 * DBL_EPSILON), size), kloop_f64(L, fabs(r->step)));
     q = kir_fold(L->f, K_MATH, QS_B1, MF_floor, kloop_op(L, K_ADD, q, slack), 0, 0, L->pos);
     r->turns = kloop_op(L, K_ADD, kloop_cast(L, q, QS_I64), kloop_i64(L, 1));
     return r->by_turns = true, QS_OK;
@@ -462,7 +469,8 @@ static Range chunk_of(Loops *L, const Range *r) {
 /* The next level of the perfect nest; -1: not part of it. */
 static int note_level(Loops *L, const Range *r, uint32_t pos) {
     if (L->nlevels >= L->nest || L->calls) return -1;
-    L->level[L->nlevels] = (Level){.first = r->lo.twin, .last = r->hi.twin, .step = r->step, .by_turns = r->by_turns, .pos = pos};
+    L->level[L->nlevels] =
+        (Level){.first = r->lo.twin, .last = r->hi.twin, .step = r->step, .by_turns = r->by_turns, .pos = pos};
     return L->nlevels++;
 }
 
@@ -769,8 +777,10 @@ static void store_variables(Loops *L) {
         LoopOut *o = out_of(L, v->sym);
         if (!o || (v->reduce && L->mode == MODE_PARALLEL)) continue;
         KRef x = get(L, v->v);
-        put(L, v->kind == LOOP_INT ? LOOP_WHOLES : LOOP_REALS, o->slot, v->kind == LOOP_INT ? x : kloop_cast(L, x, QS_F64));
-        if (o->given >= 0) put(L, LOOP_REALS, o->given, v->given ? kloop_cast(L, get(L, v->given), QS_F64) : kloop_f64(L, 1));
+        put(L, v->kind == LOOP_INT ? LOOP_WHOLES : LOOP_REALS, o->slot,
+            v->kind == LOOP_INT ? x : kloop_cast(L, x, QS_F64));
+        if (o->given >= 0)
+            put(L, LOOP_REALS, o->given, v->given ? kloop_cast(L, get(L, v->given), QS_F64) : kloop_f64(L, 1));
     }
 }
 
@@ -805,7 +815,8 @@ static void store_parts(Loops *L) {
         const LoopOut *o = v->reduce ? out_of(L, v->sym) : NULL;
         if (!o) continue;
         KRef at = kloop_op(L, K_ADD, pos, kloop_i64(L, (int64_t)o->part * LOOP_CHUNKS));
-        kir_add(L->f, K_STORE, QS_B1, 0, at, get(L, v->v), 0, (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_PARTS, 0}), L->pos);
+        kir_add(L->f, K_STORE, QS_B1, 0, at, get(L, v->v), 0, (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_PARTS, 0}),
+                L->pos);
     }
 }
 
@@ -854,7 +865,8 @@ static qs_status version(Loops *L, Mode mode, Arena *arena, LoopCode *out, LoopC
         qs_status s = mode == MODE_PARALLEL ? parallel_pass(L) : serial_pass(L);
         bool done = s == QS_OK && !L->changed;
         if (done && mode == MODE_EXACT) L->axes = kloop_parallel_depth(L);
-        if (done && L->loose && mode == MODE_PARALLEL && !L->chunked) s = kloop_decline(L, L->loose_pos, "a test here depends on values");
+        if (done && L->loose && mode == MODE_PARALLEL && !L->chunked)
+            s = kloop_decline(L, L->loose_pos, "a test here depends on values");
         if (done && s == QS_OK) s = keep(L, arena, out);
         if (done && s == QS_OK && guard) s = kloop_guard(L, arena, guard);
         qarena_free(&scratch);
@@ -889,7 +901,8 @@ qs_status kloop_lower(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out)
     qarena_init(&kept, c);
     *out = (LoopResult){0};
     Inline root = {.func = job->func, .leave = -1};
-    Loops L = {.c = c, .keep = &kept, .keep_result = arena, .job = job, .out = out, .root = &root, .nest = nest_of(job->loop)};
+    Loops L = {
+        .c = c, .keep = &kept, .keep_result = arena, .job = job, .out = out, .root = &root, .nest = nest_of(job->loop)};
     versions(&L, arena);
     c->err = before;
     qmem_free(c, L.binds, L.cap_binds * sizeof *L.binds);

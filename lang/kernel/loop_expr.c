@@ -78,7 +78,8 @@ static qs_status branches(Loops *L, Node *n, KRef c, Number *out) {
     kloop_emit(L, K_SET, QS_B1, locals[b.kind], b.v, 0, 0);
     kloop_emit(L, K_END, QS_B1, 0, 0, 0, 0);
     kloop_restore(L, before);
-    *out = (Number){a.kind, kloop_emit(L, K_GET, QS_B1, locals[a.kind], 0, 0, 0), 0, fmin(a.lo, b.lo), fmax(a.hi, b.hi)};
+    *out =
+        (Number){a.kind, kloop_emit(L, K_GET, QS_B1, locals[a.kind], 0, 0, 0), 0, fmin(a.lo, b.lo), fmax(a.hi, b.hi)};
     return QS_OK;
 }
 

@@ -111,7 +111,8 @@ static qs_status base_of(Loops *L, Node *n, Access *a) {
     if (qdtype_is_complex(dtype_of(a)) || dtype_of(a) == QS_U64)
         return kloop_decline(L, n->pos, "elements of %s are %s", a->name, qdtype_info[dtype_of(a)].name);
     TypeMods mods = base->u.ident.sym->mods;
-    if (mods.flags & (MOD_HWTEX_LINEAR | MOD_HWTEX_NEAREST)) return kloop_decline(L, n->pos, "%s is a texture", a->name);
+    if (mods.flags & (MOD_HWTEX_LINEAR | MOD_HWTEX_NEAREST))
+        return kloop_decline(L, n->pos, "%s is a texture", a->name);
     a->mode = (AccessMode)mods.access;
     a->rank = a->base.host.rank, a->n = n->u.index.at.n;
     return QS_OK;

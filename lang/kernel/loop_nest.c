@@ -175,8 +175,10 @@ static KRef number(Guard *g, int64_t v) { return kir_const_int(g->to, QS_I64, v,
 static Bounds bounds_of(Guard *g, KRef r);
 
 static Bounds product(Guard *g, Bounds a, Bounds b) {
-    KRef p = op(g, K_MUL, a.lo, b.lo), q = op(g, K_MUL, a.lo, b.hi), r = op(g, K_MUL, a.hi, b.lo), s = op(g, K_MUL, a.hi, b.hi);
-    return (Bounds){op(g, K_MIN, op(g, K_MIN, p, q), op(g, K_MIN, r, s)), op(g, K_MAX, op(g, K_MAX, p, q), op(g, K_MAX, r, s))};
+    KRef p = op(g, K_MUL, a.lo, b.lo), q = op(g, K_MUL, a.lo, b.hi), r = op(g, K_MUL, a.hi, b.lo),
+         s = op(g, K_MUL, a.hi, b.hi);
+    return (Bounds){op(g, K_MIN, op(g, K_MIN, p, q), op(g, K_MIN, r, s)),
+                    op(g, K_MAX, op(g, K_MAX, p, q), op(g, K_MAX, r, s))};
 }
 
 static KRef turns_of(Guard *g, const Level *v) {
@@ -196,7 +198,9 @@ static Bounds compute(Guard *g, KRef r) {
         a.lo = kir_add(g->to, (KOp)i.op, (qs_dtype)i.dtype, 0, 0, 0, 0, i.imm, i.pos);
         return a.hi = a.lo, a;
     case K_POS: return (Bounds){number(g, 0), op(g, K_SUB, turns_of(g, &g->L->level[i.imm]), number(g, 1))};
-    case K_NEG: a = bounds_of(g, i.a); return (Bounds){op(g, K_SUB, number(g, 0), a.hi), op(g, K_SUB, number(g, 0), a.lo)};
+    case K_NEG:
+        a = bounds_of(g, i.a);
+        return (Bounds){op(g, K_SUB, number(g, 0), a.hi), op(g, K_SUB, number(g, 0), a.lo)};
     case K_BOUND: return (Bounds){number(g, 0), op(g, K_SUB, bounds_of(g, i.b).hi, number(g, 1))};
     case K_MOD: (void)kir_is_const(g->from, i.b, &k); return (Bounds){number(g, 0), number(g, (int64_t)k - 1)};
     default: break;

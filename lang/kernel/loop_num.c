@@ -114,14 +114,16 @@ static qs_status compare(Loops *L, Op op, Number a, Number b, Number *out) {
 
 static qs_status least(Loops *L, KOp op, Number a, Number b, Number *out) {
     if (a.kind == LOOP_INT && b.kind == LOOP_INT) {
-        double lo = op == K_MIN ? fmin(a.lo, b.lo) : fmax(a.lo, b.lo), hi = op == K_MIN ? fmin(a.hi, b.hi) : fmax(a.hi, b.hi);
+        double lo = op == K_MIN ? fmin(a.lo, b.lo) : fmax(a.lo, b.lo),
+               hi = op == K_MIN ? fmin(a.hi, b.hi) : fmax(a.hi, b.hi);
         return *out = kloop_int(kloop_op(L, op, a.v, b.v), lo, hi), QS_OK;
     }
     Number n = kloop_num(kloop_op(L, op, kloop_real(L, a), kloop_real(L, b)));
     KRef x = kloop_twin(L, a), y = kloop_twin(L, b);
     if (x && y) {
         n.twin = kloop_op(L, op, x, y);
-        n.lo = op == K_MIN ? fmin(a.lo, b.lo) : fmax(a.lo, b.lo), n.hi = op == K_MIN ? fmin(a.hi, b.hi) : fmax(a.hi, b.hi);
+        n.lo = op == K_MIN ? fmin(a.lo, b.lo) : fmax(a.lo, b.lo),
+        n.hi = op == K_MIN ? fmin(a.hi, b.hi) : fmax(a.hi, b.hi);
     }
     return *out = n, QS_OK;
 }

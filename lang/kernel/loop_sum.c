@@ -4,7 +4,8 @@
  *
  * Such a variable is no obstacle to running turns side by side: each chunk of turns begins with the identity of the
  * operator, and what the chunks have found is put together in their order, so the result does not depend on how many
- * threads there are.  Against the sequential program the rounding differs, as in any sum that is computed in parallel. */
+ * threads there are.  Against the sequential program the rounding differs, as in any sum that is computed in parallel.
+ */
 #include "lang/kernel/looping.h"
 
 #include <math.h>
@@ -74,7 +75,8 @@ static void account(Search *s, uint8_t op, int mentions_here) {
 static bool is_choice(Search *s, const Node *n) {
     if (n->kind != N_IF || n->u.ifs.n != 1 || n->u.ifs.has_else || n->u.ifs.blocks[0].n != 1) return false;
     const Node *set = n->u.ifs.blocks[0].at[0], *cond = n->u.ifs.conds[0];
-    if (set->kind != N_ASSIGN || set->u.assign.in_place || set->u.assign.ntargets != 1 || cond->kind != N_BINARY) return false;
+    if (set->kind != N_ASSIGN || set->u.assign.in_place || set->u.assign.ntargets != 1 || cond->kind != N_BINARY)
+        return false;
     const Node *e = set->u.assign.value, *a = cond->u.bin.a, *b = cond->u.bin.b;
     bool greater = cond->op == OP_GT || cond->op == OP_GE, less = cond->op == OP_LT || cond->op == OP_LE;
     if (!is_sym(set->u.assign.targets[0], s->sym) || mentions(e, s->sym) || (!greater && !less)) return false;
