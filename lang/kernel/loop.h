@@ -5,9 +5,11 @@
  * array is an error with the sentence of the interpreter.  So the result is that of the sequential program, and these
  * files are beside lower*.c instead of in it.
  *
- *     loop.c        passes, variables, statements        loop_index.c   elements of arrays, checks
- *     loop_num.c    numbers                              loop_expr.c    expressions, calls
- *     loop_nest.c   which turns may run side by side, and what must hold for a version without index tests
+ *     loop.c       versions and their passes     loop_index.c  elements of arrays
+ *     loop_stmt.c  statements, nested loops      loop_nest.c   which turns may run side by side; the guard
+ *     loop_expr.c  expressions, calls            loop_sum.c    what turns only add to
+ *     loop_num.c   numbers                       loop_live.c   whose value matters afterwards
+ *     loop_var.c   variables, tests
  *
  * Up to three functions are made of one loop:
  *

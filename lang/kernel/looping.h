@@ -77,6 +77,7 @@ typedef struct Loops {
     Exits *exits;
     int depth, calls;      /* LOOP and FOR that are open; inlined calls */
     uint32_t pos;
+    uint32_t site_pos;     /* inside a function of another file: its call; 0: not */
     bool changed;          /* another pass is needed */
     bool left;             /* the rest of the block is never reached */
     KRef fault, value[2];  /* LOCALs: number of the test that failed, its values */
@@ -94,20 +95,37 @@ enum { LOOP_CALLS = 24, LOOP_PASSES = 24 };
 /* -- loop.c ------------------------------------------------------------------------------------------------------ */
 /* Gives up: the loop stays with the interpreter.  Never QS_OK. */
 qs_status kloop_decline(Loops *L, uint32_t pos, const char *fmt, ...) QS_PRINTF(3, 4);
+
+/* -- loop_var.c -------------------------------------------------------------------------------------------------- */
 int kloop_param(Loops *L, const KParam *p, LoopBind b);         /* found again when it is there already */
-Var *kloop_var(Loops *L, const Sym *sym);
+KRef kloop_number_param(Loops *L, Str *name, qs_dtype d, LoopBind b);
+int kloop_results_param(Loops *L, LoopBindKind kind);           /* REALS or WHOLES */
+Var *kloop_find_var(Inline *in, const Sym *sym);
+Var *kloop_var(Loops *L, const Sym *sym);                       /* of the function being lowered, or a global; NULL */
+bool kloop_is_number(const LoopValue *v);
+Number kloop_entry_number(Loops *L, const LoopValue *v, Str *name);
+void kloop_declare(Loops *L, Var *v, Number init);
+KRef kloop_get(Loops *L, KRef local);
 qs_status kloop_read(Loops *L, const Sym *sym, Value *out);
 qs_status kloop_assign(Loops *L, Var *v, Number n);
-qs_status kloop_block(Loops *L, NodeList body);
-qs_status kloop_body(Loops *L, Inline *in);                      /* the statements of an inlined function */
-void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, KRef a, KRef b);
-void kloop_inside(Loops *L, KRef at, KRef n, const char *sentence); /* an index test */
-bool *kloop_state(Loops *L);                                     /* which variables certainly have a value */
+bool *kloop_state(Loops *L);                                    /* which variables certainly have a value */
 void kloop_restore(Loops *L, const bool *state);
 void kloop_join(Loops *L, bool *into);
+/* %0 and %1 in the sentence are a and b. */
+void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, KRef a, KRef b);
+void kloop_inside(Loops *L, KRef at, KRef n, const char *sentence); /* an index test */
+
+/* -- loop_stmt.c ------------------------------------------------------------------------------------------------- */
+qs_status kloop_for(Loops *L, Node *n);
+qs_status kloop_block(Loops *L, NodeList body);
+qs_status kloop_body(Loops *L, Inline *in);                     /* the statements of an inlined function */
+
+/* -- instructions ------------------------------------------------------------------------------------------------ */
 static inline KRef kloop_emit(Loops *L, KOp op, qs_dtype own, KRef a, KRef b, KRef c, uint64_t imm) {
     return kir_add(L->f, op, own, 0, a, b, c, imm, L->pos);
 }
+static inline void kloop_flow(Loops *L, KOp op, KRef a, uint64_t imm) { kloop_emit(L, op, QS_B1, a, 0, 0, imm); }
+static inline KRef kloop_not(Loops *L, KRef c) { return kir_fold(L->f, K_NOT, QS_B1, 0, c, 0, 0, L->pos); }
 
 /* -- loop_num.c -------------------------------------------------------------------------------------------------- */
 KRef kloop_op(Loops *L, KOp op, KRef a, KRef b);                 /* folded */

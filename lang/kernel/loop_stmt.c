@@ -1,0 +1,459 @@
+/* loop_stmt.c -- statements of a loop, and the loops themselves.
+ *
+ * The perfect nest at the top is numbered by level.  In the parallel version its outer levels are axes of the launch, or
+ * the outermost is cut into chunks; every other loop is FOR or LOOP. */
+#include "lang/kernel/looping.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* -- statements -------------------------------------------------------------------------------------------------- */
+static qs_status converted(Loops *L, const TypeExpr *t, Number *n) {
+    const char *name = t->kind == TE_NAME ? t->name->s : "";
+    if (!strcmp(name, "int")) return *n = kloop_to_int32(L, *n), QS_OK;
+    if (!strcmp(name, "scalar")) return *n = kloop_to_num(L, *n), QS_OK;
+    return kloop_decline(L, L->pos, "a variable with a type");
+}
+
+/* A variable that was declared with a type converts what it is given from there on. */
+static qs_status assign_name(Loops *L, const Sym *sym, const TypeExpr *type, Number n) {
+    Var *v = kloop_var(L, sym);
+    if (!v) return kloop_decline(L, L->pos, "%s cannot be set here", sym->name->s);
+    if (type) TRY(converted(L, type, &n));
+    else if (sym->declared && sym->declared->pos < L->pos) TRY(converted(L, sym->declared, &n));
+    return kloop_assign(L, v, n);
+}
+
+static qs_status assign_one(Loops *L, Node *target, const TypeExpr *type, Number n) {
+    L->pos = target->pos;
+    if (target->kind == N_IDENT && target->u.ident.sym) return assign_name(L, target->u.ident.sym, type, n);
+    if (target->kind == N_INDEX) return kloop_store(L, target, n);
+    return kloop_decline(L, target->pos, "an assignment to something that is no variable and no element");
+}
+
+static qs_status update(Loops *L, const Node *n) {
+    Node *target = n->u.assign.targets[0];
+    Value old;
+    Number x, sum;
+    if (target->kind == N_INDEX) return kloop_update(L, target, (Op)n->op, n->u.assign.value);
+    if (target->kind != N_IDENT || !target->u.ident.sym)
+        return kloop_decline(L, n->pos, "a change of something that is no variable and no element");
+    TRY(kloop_read(L, target->u.ident.sym, &old));
+    TRY(kloop_number(L, n->u.assign.value, &x));
+    L->pos = n->pos;
+    if (old.what != WHAT_NUMBER) return kloop_decline(L, n->pos, "a change of all of %s", target->u.ident.name->s);
+    Op op = (Op)n->op;
+    Var *v = kloop_var(L, target->u.ident.sym);
+    if (op == OP_SUB && v && v->reduce && L->mode == MODE_PARALLEL) {
+        TRY(kloop_unary(L, OP_NEG, x, &x));
+        op = OP_ADD;
+    }
+    TRY(kloop_binary(L, op, old.num, x, &sum));
+    return assign_name(L, target->u.ident.sym, NULL, sum);
+}
+
+static qs_status assign(Loops *L, Node *n) {
+    Number v;
+    if (n->u.assign.in_place) return update(L, n);
+    if (n->u.assign.bracketed || n->u.assign.ntargets != 1) return kloop_decline(L, n->pos, "an assignment to several");
+    TRY(kloop_number(L, n->u.assign.value, &v));
+    return assign_one(L, n->u.assign.targets[0], n->u.assign.types ? n->u.assign.types[0] : NULL, v);
+}
+
+static qs_status branch(Loops *L, NodeList body, bool **after) {
+    TRY(kloop_block(L, body));
+    if (!L->left) {
+        if (*after) kloop_join(L, *after);
+        else *after = kloop_state(L);
+    }
+    return QS_OK;
+}
+
+static qs_status if_from(Loops *L, Node *n, int i, bool **after, bool *left) {
+    KRef c;
+    bool *before, here = true;
+    if (i == n->u.ifs.n) {
+        if (n->u.ifs.has_else) {
+            TRY(branch(L, n->u.ifs.other, after));
+            *left &= L->left;
+        } else {
+            *left = false;
+            if (*after) kloop_join(L, *after);
+            else *after = kloop_state(L);
+        }
+        return L->left = false, QS_OK;
+    }
+    TRY(kloop_cond(L, n->u.ifs.conds[i], &c));
+    before = kloop_state(L);
+    kloop_flow(L, K_IF, c, 0);
+    TRY(branch(L, n->u.ifs.blocks[i], after));
+    here = L->left, L->left = false, *left &= here;
+    kloop_restore(L, before);
+    kloop_flow(L, K_ELSE, 0, 0);
+    TRY(if_from(L, n, i + 1, after, left));
+    return kloop_flow(L, K_END, 0, 0), QS_OK;
+}
+
+static qs_status if_statement(Loops *L, Node *n) {
+    bool *after = NULL, left = true;
+    TRY(if_from(L, n, 0, &after, &left));
+    if (after) kloop_restore(L, after);
+    return L->left = left, QS_OK;
+}
+
+/* -- loops ------------------------------------------------------------------------------------------------------- */
+static void enter(Loops *L, Exits *e) {
+    L->depth++;
+    *e = (Exits){L->exits, L->depth, L->depth, false};
+    L->exits = e;
+}
+
+typedef struct {
+    Number lo, hi;
+    double step;
+    KRef turns;
+    bool by_turns;
+} Range; /* by_turns: lo + k*step for k < turns */
+
+static void find_leaving(void *ud, Node **child);
+static void find_return(void *ud, Node **child);
+
+/* The body runs at least once, to its end. */
+static bool surely_runs(Loops *L, const Node *n, const Range *r, int count) {
+    const Node *leaving = NULL;
+    double lo, hi;
+    for (int i = 0; i < count; i++)
+        if (r[i].by_turns || !kloop_known(L, r[i].lo, &lo) || !kloop_known(L, r[i].hi, &hi) ||
+            (hi - lo) * r[i].step < 0)
+            return false;
+    bool returns = false;
+    for (int i = 0; i < n->u.loop.body.n; i++) {
+        find_leaving(&leaving, &n->u.loop.body.at[i]);
+        find_return(&returns, &n->u.loop.body.at[i]);
+    }
+    return !leaving && !returns;
+}
+
+static void leave(Loops *L) {
+    L->exits = L->exits->up;
+    L->depth--;
+    L->left = false;
+    kloop_flow(L, K_END, 0, 0);
+}
+
+static void find_setting(void *ud, Node **child) {
+    struct { const Sym *sym; bool found; } *s = ud;
+    Node *n = *child;
+    if (!n) return;
+    for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) {
+        const Node *t = n->u.assign.targets[i];
+        s->found |= t->kind == N_IDENT && t->u.ident.sym == s->sym;
+    }
+    for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++) s->found |= n->u.loop.syms[i] == s->sym;
+    qast_children(n, find_setting, ud);
+}
+
+/* Does the body set this counter to something else? */
+static bool sets(const Node *loop, const Sym *sym) {
+    struct { const Sym *sym; bool found; } s = {sym, false};
+    for (int i = 0; i < loop->u.loop.body.n; i++) find_setting(&s, &loop->u.loop.body.at[i]);
+    return s.found;
+}
+
+static qs_status bind_counter(Loops *L, const Node *n, int i, Number value) {
+    const Sym *sym = n->u.loop.syms[i];
+    Var *v = kloop_var(L, sym);
+    if (!v || sym->declared) return kloop_decline(L, n->pos, "the counter %s", sym->name->s);
+    TRY(kloop_assign(L, v, value));
+    if (!sets(n, sym)) v->bound = true, v->val = (Value){.what = WHAT_NUMBER, .num = value};
+    return QS_OK;
+}
+
+
+/* -- ranges ------------------------------------------------------------------------------------------------------ */
+static qs_status root_range(Loops *L, int i, Range *r) {
+    const LoopRange *known = &L->job->range[i];
+    Str *name = L->job->loop->u.loop.names[i];
+    *r = (Range){.step = known->step, .by_turns = !known->whole};
+    if (known->whole) {
+        r->lo = kloop_whole(L, kloop_number_param(L, name, QS_I64, (LoopBind){LOOP_FIRST, i}), -0x1p48, 0x1p48);
+        r->hi = kloop_whole(L, kloop_number_param(L, name, QS_I64, (LoopBind){LOOP_LAST, i}), -0x1p48, 0x1p48);
+        return QS_OK;
+    }
+    r->lo = kloop_num(kloop_number_param(L, name, QS_F64, (LoopBind){LOOP_FIRST, i}));
+    r->turns = kloop_number_param(L, name, QS_I64, (LoopBind){LOOP_TURNS, i});
+    return QS_OK;
+}
+
+/* floor((hi-lo)/step) + 1 turns, with the little that the interpreter allows for rounding; see qarr_range_count. */
+static qs_status real_turns(Loops *L, Range *r) {
+    char text[160];
+    double lo;
+    if (!kloop_known(L, r->lo, &lo)) return kloop_decline(L, L->pos, "a range whose bounds may have a fraction");
+    snprintf(text, sizeof text, "for: a range needs a step other than 0, got %.15g..%.15g..%%0", lo, r->step);
+    kloop_fail_unless(L, kloop_op(L, K_EQ, r->hi.v, r->hi.v), QS_EVALUE, text, r->hi.v, 0);
+    KRef q = kloop_op(L, K_DIV, kloop_op(L, K_SUB, r->hi.v, r->lo.v), kloop_f64(L, r->step));
+    KRef size = kloop_op(L, K_MAX, kloop_f64(L, fabs(lo)), kir_fold(L->f, K_ABS, QS_B1, 0, r->hi.v, 0, 0, L->pos));
+    KRef slack =
+        kloop_op(L, K_DIV, kloop_op(L, K_MUL, kloop_f64(L, 4 * DBL_EPSILON), size), kloop_f64(L, fabs(r->step)));
+    q = kir_fold(L->f, K_MATH, QS_B1, MF_floor, kloop_op(L, K_ADD, q, slack), 0, 0, L->pos);
+    r->turns = kloop_op(L, K_ADD, kloop_cast(L, q, QS_I64), kloop_i64(L, 1));
+    return r->by_turns = true, QS_OK;
+}
+
+static qs_status range_of(Loops *L, Node *n, Range *r) {
+    Number step = kloop_const(L, 1);
+    *r = (Range){0};
+    if (n->kind != N_RANGE) return kloop_decline(L, n->pos, "a loop over something that is no range");
+    TRY(kloop_number(L, n->u.range.lo, &r->lo));
+    if (n->u.range.step) TRY(kloop_number(L, n->u.range.step, &step));
+    TRY(kloop_number(L, n->u.range.hi, &r->hi));
+    L->pos = n->pos;
+    if (!kloop_known(L, step, &r->step) || r->step == 0 || !isfinite(r->step))
+        return kloop_decline(L, n->pos, "a step that is not known");
+    KRef lo = kloop_twin(L, r->lo), hi = kloop_twin(L, r->hi);
+    if (r->lo.kind == LOOP_INT && lo) r->lo = kloop_whole(L, lo, r->lo.lo, r->lo.hi);
+    if (r->hi.kind == LOOP_INT && hi) r->hi = kloop_whole(L, hi, r->hi.lo, r->hi.hi);
+    if (r->lo.kind != LOOP_NUM || r->hi.kind != LOOP_NUM) return kloop_decline(L, n->pos, "a range of ints");
+    if (lo && hi && r->step == floor(r->step) && fabs(r->step) < 0x1p31) return QS_OK;
+    return real_turns(L, r);
+}
+
+/* Opens FOR; the counter. */
+static Number open_for(Loops *L, const Range *r) {
+    bool down = r->step < 0;
+    if (!r->by_turns) {
+        KRef step = kloop_i64(L, (int64_t)r->step);
+        KRef i = kloop_emit(L, K_FOR, QS_I64, r->lo.twin, r->hi.twin, step, 0);
+        return kloop_whole(L, i, down ? r->hi.lo : r->lo.lo, down ? r->lo.hi : r->hi.hi);
+    }
+    KRef last = kloop_op(L, K_SUB, r->turns, kloop_i64(L, 1));
+    KRef k = kloop_emit(L, K_FOR, QS_I64, kloop_i64(L, 0), last, kloop_i64(L, 1), 0);
+    KRef x = kloop_op(L, K_MUL, kloop_cast(L, k, QS_F64), kloop_f64(L, r->step));
+    return kloop_num(kloop_op(L, K_ADD, r->lo.v, x));
+}
+
+/* The counter of an axis of the parallel launch. */
+static Number axis_counter(Loops *L, const Range *r, int axis) {
+    KRef pos = kir_add(L->f, K_POS, QS_I64, 0, 0, 0, 0, (uint64_t)axis, L->pos);
+    KRef i = kloop_op(L, K_ADD, r->lo.twin, kloop_op(L, K_MUL, pos, kloop_i64(L, (int64_t)r->step)));
+    bool down = r->step < 0;
+    return kloop_whole(L, i, down ? r->hi.lo : r->lo.lo, down ? r->lo.hi : r->hi.hi);
+}
+
+/* The turns of one chunk. */
+static Range chunk_of(Loops *L, const Range *r) {
+    Range c = *r;
+    Str *name = qstr_cname(L->c, "chunk");
+    KRef length = kloop_number_param(L, name, QS_I64, (LoopBind){LOOP_CHUNK, 0}), step = kloop_i64(L, (int64_t)r->step);
+    KRef pos = kir_add(L->f, K_POS, QS_I64, 0, 0, 0, 0, 0, L->pos);
+    KRef first = kloop_op(L, K_ADD, r->lo.twin, kloop_op(L, K_MUL, kloop_op(L, K_MUL, pos, length), step));
+    KRef last = kloop_op(L, K_ADD, first, kloop_op(L, K_MUL, kloop_op(L, K_SUB, length, kloop_i64(L, 1)), step));
+    c.lo.twin = first, c.hi.twin = kloop_op(L, r->step < 0 ? K_MAX : K_MIN, last, r->hi.twin);
+    return c;
+}
+
+/* The next level of the perfect nest; -1: not part of it. */
+static int note_level(Loops *L, const Range *r, uint32_t pos) {
+    if (L->nlevels >= L->nest || L->calls) return -1;
+    L->level[L->nlevels] =
+        (Level){.first = r->lo.twin, .last = r->hi.twin, .step = r->step, .by_turns = r->by_turns, .pos = pos};
+    return L->nlevels++;
+}
+
+static qs_status nested(Loops *L, Node *n, const Range *ranges, int i);
+
+static qs_status inside(Loops *L, Node *n, const Range *ranges, int i, Number counter) {
+    TRY(bind_counter(L, n, i, counter));
+    TRY(i == n->u.loop.nvars - 1 ? kloop_block(L, n->u.loop.body) : nested(L, n, ranges, i + 1));
+    kloop_var(L, n->u.loop.syms[i])->bound = false;
+    return QS_OK;
+}
+
+static void find_leaving(void *ud, Node **child) {
+    Node *n = *child;
+    if (!n || n->kind == N_FOR || n->kind == N_WHILE || n->kind == N_REPEAT) return;
+    if (n->kind == N_BREAK || n->kind == N_CONTINUE) *(const Node **)ud = n;
+    else qast_children(n, find_leaving, ud);
+}
+
+/* A turn of a position: `continue` leaves a loop of one turn around it. */
+static qs_status axis(Loops *L, Node *n, const Range *ranges, int i, int level) {
+    Exits frame;
+    const Node *leaving = NULL;
+    for (int k = 0; k < n->u.loop.body.n; k++) find_leaving(&leaving, &n->u.loop.body.at[k]);
+    Number counter = axis_counter(L, &ranges[i], level);
+    L->level[level].counter = counter.twin;
+    if (!leaving || i < n->u.loop.nvars - 1) return inside(L, n, ranges, i, counter);
+    kloop_flow(L, K_LOOP, 0, 0);
+    enter(L, &frame);
+    frame.cont_breaks = true, frame.brk = 0;
+    TRY(inside(L, n, ranges, i, counter));
+    if (!L->left) kloop_flow(L, K_BREAK, 0, 0);
+    leave(L);
+    return QS_OK;
+}
+
+static qs_status nested(Loops *L, Node *n, const Range *ranges, int i) {
+    Exits frame, *outer = L->exits;
+    int level = note_level(L, &ranges[i], n->pos);
+    bool parallel = L->mode == MODE_PARALLEL && level >= 0 && level < L->axes;
+    if (parallel && !L->chunked) return axis(L, n, ranges, i, level);
+    bool *before = kloop_state(L);
+    Range r = parallel ? chunk_of(L, &ranges[i]) : ranges[i];
+    if (parallel) L->chunk_last = r.hi.twin;
+    KRef start = L->f->nins;
+    Number counter = open_for(L, &r);
+    enter(L, &frame);
+    if (i > 0) frame.brk = outer ? outer->brk : 0; /* `break` leaves all of them */
+    if (parallel) frame.brk = 0;                   /* which one chunk cannot */
+    if (level >= 0) L->level[level].counter = ranges[i].by_turns ? 0 : counter.twin;
+    TRY(inside(L, n, ranges, i, counter));
+    if (i == 0) kloop_free_order(L, n, start);
+    bool runs = parallel || surely_runs(L, n, ranges, n->u.loop.nvars);
+    leave(L);
+    if (!runs) kloop_restore(L, before);
+    return QS_OK;
+}
+
+qs_status kloop_for(Loops *L, Node *n) {
+    Range ranges[QS_MAX_RANK];
+    int nvars = n->u.loop.nvars;
+    if (nvars > QS_MAX_RANK) return kloop_decline(L, n->pos, "more than %d counters", QS_MAX_RANK);
+    for (int i = 0; i < nvars; i++) {
+        if (n == L->job->loop) TRY(root_range(L, i, &ranges[i]));
+        else if (n->u.loop.nranges < nvars && i > 0) ranges[i] = ranges[0];
+        else TRY(range_of(L, n->u.loop.ranges[i], &ranges[i]));
+    }
+    L->pos = n->pos;
+    return nested(L, n, ranges, 0);
+}
+
+static qs_status while_loop(Loops *L, Node *n) {
+    Exits frame;
+    KRef c;
+    bool *before = kloop_state(L);
+    kloop_flow(L, K_LOOP, 0, 0);
+    enter(L, &frame);
+    TRY(kloop_cond(L, n->u.whiles.cond, &c));
+    kloop_flow(L, K_IF, kloop_not(L, c), 0);
+    kloop_flow(L, K_BREAK, 0, 0);
+    kloop_flow(L, K_END, 0, 0);
+    TRY(kloop_block(L, n->u.whiles.body));
+    leave(L);
+    kloop_restore(L, before);
+    return QS_OK;
+}
+
+static void find_continue(void *ud, Node **child) {
+    Node *n = *child;
+    if (!n || n->kind == N_FOR || n->kind == N_WHILE || n->kind == N_REPEAT) return;
+    if (n->kind == N_CONTINUE) *(bool *)ud = true;
+    else qast_children(n, find_continue, ud);
+}
+
+/* `continue` goes to the test at the end: it leaves an inner loop of one turn that holds the body. */
+static qs_status repeat_body(Loops *L, Node *n, Exits *frame) {
+    bool continues = false;
+    for (int i = 0; i < n->u.whiles.body.n; i++) find_continue(&continues, &n->u.whiles.body.at[i]);
+    if (!continues) return kloop_block(L, n->u.whiles.body);
+    kloop_flow(L, K_LOOP, 0, 0);
+    frame->cont = ++L->depth, frame->cont_breaks = true;
+    bool *before = kloop_state(L);
+    TRY(kloop_block(L, n->u.whiles.body));
+    if (!L->left) kloop_flow(L, K_BREAK, 0, 0);
+    L->left = false;
+    L->depth--;
+    kloop_restore(L, before);
+    return kloop_flow(L, K_END, 0, 0), QS_OK;
+}
+
+static qs_status repeat_loop(Loops *L, Node *n) {
+    Exits frame;
+    KRef c;
+    bool *before = kloop_state(L);
+    kloop_flow(L, K_LOOP, 0, 0);
+    enter(L, &frame);
+    TRY(repeat_body(L, n, &frame));
+    if (!L->left) {
+        TRY(kloop_cond(L, n->u.whiles.cond, &c));
+        kloop_flow(L, K_IF, c, 0);
+        kloop_flow(L, K_BREAK, 0, 0);
+        kloop_flow(L, K_END, 0, 0);
+    }
+    leave(L);
+    kloop_restore(L, before);
+    return QS_OK;
+}
+
+static qs_status leave_turn(Loops *L, const Node *n) {
+    bool is_break = n->kind == N_BREAK;
+    if (!L->exits || (is_break && !L->exits->brk)) return kloop_decline(L, n->pos, "the loop may end early");
+    int depth = is_break ? L->exits->brk : L->exits->cont;
+    kloop_flow(L, is_break || L->exits->cont_breaks ? K_BREAK : K_CONTINUE, 0, (uint64_t)(L->depth - depth));
+    return L->left = true, QS_OK;
+}
+
+static qs_status leave_function(Loops *L, const Node *n) {
+    if (L->in == L->root) return kloop_decline(L, n->pos, "a return from inside the loop");
+    kloop_flow(L, K_BREAK, 0, (uint64_t)(L->depth - L->in->leave));
+    return L->left = true, QS_OK;
+}
+
+static qs_status statement(Loops *L, Node *n) {
+    Value ignored;
+    L->pos = n->pos;
+    switch ((NodeKind)n->kind) {
+    case N_EXPR:
+        if (n->u.expr->kind == N_CALL) return kloop_call(L, n->u.expr, &ignored, false);
+        return kloop_expr(L, n->u.expr, &ignored);
+    case N_ASSIGN: return assign(L, n);
+    case N_IF: return if_statement(L, n);
+    case N_FOR: return kloop_for(L, n);
+    case N_WHILE: return while_loop(L, n);
+    case N_REPEAT: return repeat_loop(L, n);
+    case N_BREAK: case N_CONTINUE: return leave_turn(L, n);
+    case N_RETURN: return leave_function(L, n);
+    case N_BLOCK: return kloop_block(L, n->u.block);
+    case N_ATTR: return QS_OK;
+    case N_PRINT: return kloop_decline(L, n->pos, "print");
+    case N_MATCH: return kloop_decline(L, n->pos, "match");
+    case N_TRY: return kloop_decline(L, n->pos, "try");
+    case N_DECL: return kloop_decline(L, n->pos, "a declaration");
+    case N_FUNC: return kloop_decline(L, n->pos, "a function made in the loop");
+    default: return kloop_expr(L, n, &ignored);
+    }
+}
+
+qs_status kloop_block(Loops *L, NodeList body) {
+    for (int i = 0; i < body.n && !L->left; i++) TRY(statement(L, body.at[i]));
+    return QS_OK;
+}
+
+static void find_return(void *ud, Node **child) {
+    if (*child && (*child)->kind == N_RETURN) *(bool *)ud = true;
+    else if (*child) qast_children(*child, find_return, ud);
+}
+
+/* `return` leaves a loop of one turn around the statements. */
+qs_status kloop_body(Loops *L, Inline *in) {
+    NodeList body = in->func->body;
+    bool early = false;
+    if (body.n && body.at[body.n - 1]->kind == N_RETURN) body.n--;
+    for (int i = 0; i < body.n; i++) find_return(&early, &body.at[i]);
+    if (!early) {
+        TRY(kloop_block(L, body));
+        return L->left = false, QS_OK;
+    }
+    kloop_flow(L, K_LOOP, 0, 0);
+    in->leave = ++L->depth;
+    bool *before = kloop_state(L);
+    TRY(kloop_block(L, body));
+    if (!L->left) kloop_flow(L, K_BREAK, 0, 0);
+    else kloop_restore(L, before); /* every way out was a return: what each has set is not followed */
+    L->left = false;
+    L->depth--;
+    return kloop_flow(L, K_END, 0, 0), QS_OK;
+}
