@@ -540,6 +540,7 @@ static qs_status run(Call *c, Version which, const Launch *l, bool *again) {
     qpython_unblock(c->vm);
     qs_status s = c->d->ops->launch(c->d, c->v->program[which], l, code->func->nparams, c->args, &fault);
     qpython_block(c->vm);
+    if (s == QS_EINTERRUPT) (void)qvm_take_interrupt(c->vm); /* it is over with the loop */
     unlock(c);
     TRY(s);
     if (which == PARALLEL && fault.message) return *again = true, QS_OK; /* nothing was changed */
