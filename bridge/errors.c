@@ -102,23 +102,27 @@ qs_status qerror_report(qs_vm *vm, PyObject *e, qs_value *out) {
 
 /* -- machine → Python ---------------------------------------------------------------------------------------------- */
 
-static PyObject *frame_entry(const Where w, const Str *function) {
+static PyObject *frame_entry(const Where w, const char *function) {
     int line = 0, column = 0;
     if (w.src) qsource_line_col(w.src, w.pos, &line, &column);
     PyObject *text = w.src && w.src->internal ? qpy_string(w.src->text, w.src->len) : NULL;
     PyObject *entry = Py_BuildValue("(NiNO)", qpy_string(w.src ? w.src->path : "?", strlen(w.src ? w.src->path : "?")),
-                                    line, qpy_string(function->s, function->len), text ? text : Py_None);
+                                    line, qpy_string(function, strlen(function)), text ? text : Py_None);
     Py_XDECREF(text);
     return entry;
 }
 
+static PyObject *add_entry(PyObject *list, PyObject *entry) {
+    if (!entry || PyList_Append(list, entry) < 0) Py_CLEAR(list);
+    Py_XDECREF(entry);
+    return list;
+}
+
 static PyObject *frames_list(const ErrorState *e) {
     PyObject *list = PyList_New(0);
-    for (int i = 0; list && i < e->nframes; i++) {
-        PyObject *entry = frame_entry(e->frames[i].where, e->frames[i].function);
-        if (!entry || PyList_Append(list, entry) < 0) Py_CLEAR(list);
-        Py_XDECREF(entry);
-    }
+    if (list && !e->nframes && e->placed && e->where.src) return add_entry(list, frame_entry(e->where, "<program>"));
+    for (int i = 0; list && i < e->nframes; i++)
+        list = add_entry(list, frame_entry(e->frames[i].where, e->frames[i].function->s));
     return list;
 }
 

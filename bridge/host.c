@@ -147,6 +147,23 @@ static PyObject *evaluate(PyObject *module, PyObject *text) {
     return leave(b, s == QS_OK ? qpy_give(b, v) : qerror_raise(b, s));
 }
 
+/* (name, x): a variable of the session */
+static PyObject *define(PyObject *module, PyObject *args) {
+    const char *name;
+    PyObject *x;
+    qs_value v;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "sO", &name, &x)) return NULL;
+    Border *b = enter("define");
+    if (!b) return NULL;
+    qs_status s = qnd_value(b, x, &v);
+    if (s != QS_OK) return leave(b, qerror_raise(b, s));
+    s = qs_set_global(b->vm, name, v);
+    qs_release(b->vm, v);
+    forget_names();
+    return leave(b, s == QS_OK ? none() : qerror_raise(b, s));
+}
+
 /* -- names --------------------------------------------------------------------------------------------------------- */
 
 /* A function under its own name: nothing but compiling gives the name another meaning. */
@@ -340,6 +357,7 @@ PyMethodDef qhost_functions[] = {
     {"_abandon", abandon, METH_NOARGS, NULL},
     {"_load", load, METH_VARARGS, NULL},
     {"_evaluate", evaluate, METH_O, NULL},
+    {"_define", define, METH_VARARGS, NULL},
     {"_attribute", attribute, METH_O, NULL},
     {"_attribute_in", attribute_in, METH_VARARGS, NULL},
     {"_names", names, METH_VARARGS, NULL},

@@ -149,6 +149,12 @@ def typename(text):
     return _bridge._typename(text)
 
 
+def load_ipython_extension(shell):
+    """%load_ext pyquasar: cells that begin with %%quasar are in the language."""
+    from . import _notebook
+    _notebook.load(shell)
+
+
 # -- arrays of other libraries: the functions of _interop.py, which is read when one of them is wanted -------------------
 
 from_dlpack = _bridge.from_dlpack

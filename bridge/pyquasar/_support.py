@@ -35,18 +35,39 @@ error_types = [
     _error("QuasarInternalError"),
 ]
 
-_frames = {}
+_frames, _texts = {}, {}
+_MANY = 1000  # places that are remembered
 
 
-def _frame(filename, line, function, source):
+def name_text(text, name):
+    """From now on tracebacks call that evaluated text so."""
+    if len(_texts) >= _MANY:
+        _texts.clear()
+        _frames.clear()
+    _texts[text] = name
+
+
+def _place(filename, source):
+    """Where lines are looked up.  A text that was evaluated has a name of its own, so that another one does not hide it."""
+    if source is None:
+        return filename
+    import linecache
+    if source not in _texts:
+        name_text(source, "%s %d" % (filename, len(_texts) + 1) if filename in _texts.values() else filename)
+    name = _texts[source]
+    linecache.cache[name] = len(source), None, source.splitlines(True), name
+    return name
+
+
+def _frame(filename, line, function):
     """A traceback entry that says filename, line and function, by public means: code that fails is made there, and run.
 
     It is a generator, whose frame does not keep its callers, and it has no columns, which would point anywhere."""
     key = filename, line, function
     if key not in _frames:
-        import ast, linecache
-        if source is not None:
-            linecache.cache[filename] = len(source), None, source.splitlines(True), filename
+        import ast
+        if len(_frames) >= _MANY:
+            _frames.clear()
         tree = ast.parse("def fail():\n raise __exc__\n yield")
         for node in ast.walk(tree):
             node.lineno = node.end_lineno = max(line, 1)
@@ -68,7 +89,7 @@ def add_frames(exception, frames):
     """Puts script frames, innermost first, in front of the traceback."""
     tb = exception.__traceback__
     for filename, line, function, source in frames:
-        f = _frame(filename, line, function, source)
+        f = _frame(_place(filename, source), line, function)
         tb = types.TracebackType(tb, f.tb_frame, f.tb_lasti, f.tb_lineno)
     exception.__traceback__ = tb
 

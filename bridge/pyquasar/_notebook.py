@@ -1,0 +1,57 @@
+"""%load_ext pyquasar: cells of a notebook in the language.
+
+    %%quasar -i a,b -o y
+    y = a.*b + 1"""
+from . import _bridge, _support
+
+
+def _names(line):
+    """-i a,b -o y: the names that go in, and those that come out."""
+    import shlex
+    given, direction = {"-i": [], "-o": []}, None
+    for word in shlex.split(line.replace(",", " ")):
+        if word in given:
+            direction = word
+        elif direction is None or not word.isidentifier():
+            raise ValueError("%%%%quasar: -i and -o with names of variables are wanted, got %r" % word)
+        else:
+            given[direction].append(word)
+    return given["-i"], given["-o"]
+
+
+def _open():
+    import pyquasar
+    if not _bridge._is_open():
+        pyquasar.init()
+
+
+def _cell(shell, line, body):
+    """Runs a cell; its variables stay for the next one.
+
+    -i a,b  variables of Python that the cell uses, arrays without a copy
+    -o y    variables of the cell that Python gets
+
+    The value of a last expression is shown, unless a semicolon follows."""
+    into, out = _names(line)
+    missing = [n for n in into if n not in shell.user_ns]
+    if missing:
+        raise NameError("%%%%quasar: there is no variable %s in Python" % missing[0])
+    _open()
+    for name in into:
+        _bridge._define(name, shell.user_ns[name])
+    text = "%%quasar " + line + "\n" + body  # the first line is a comment there, so lines have the numbers of the cell
+    _support.name_text(text, "In[%d]" % shell.execution_count)
+    shown = _bridge._evaluate(text)
+    for name in out:
+        shell.user_ns[name] = _bridge._attribute(name)
+    return None if body.rstrip().endswith(";") else shown
+
+
+def load(shell):
+    def quasar(line, cell=None):
+        if cell is None:  # %quasar x+1
+            _open()
+            return _bridge._evaluate(line)
+        return _cell(shell, line, cell)
+    quasar.__doc__ = _cell.__doc__
+    shell.register_magic_function(quasar, "line_cell")

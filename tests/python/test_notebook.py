@@ -1,0 +1,82 @@
+"""Cells of the language in a notebook: a real kernel runs them, and the notebook of examples/."""
+import glob, os, unittest
+
+try:
+    import ipykernel, nbclient, nbformat
+except ImportError:
+    nbclient = None
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+import pyquasar
+
+PACKAGES = os.path.dirname(os.path.dirname(os.path.abspath(pyquasar.__file__)))
+EXAMPLES = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "examples")
+
+
+def execute(book, **options):
+    client = nbclient.NotebookClient(book, timeout=60, kernel_name="python3", **options)
+    client.execute(env={**os.environ, "PYTHONPATH": PACKAGES})
+
+
+def outputs(cell):
+    """What is seen below a cell: streams, results as text, errors as the traceback without its colours."""
+    import re
+    parts = []
+    for o in cell.outputs:
+        if o.output_type == "stream":
+            parts.append(o.text)
+        elif o.output_type == "error":
+            parts.append(re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(o.traceback)))
+        else:
+            parts.append(o.data["text/plain"])
+    return "".join(parts)
+
+
+@unittest.skipUnless(nbclient and numpy, "needs numpy, ipykernel and nbclient")
+class Notebook(unittest.TestCase):
+    def run_cells(self, *texts):
+        book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(t) for t in texts])
+        execute(book, allow_errors=True)
+        return [outputs(c) for c in book.cells]
+
+    def test_cells(self):
+        out = self.run_cells(
+            "%load_ext pyquasar\nimport numpy as np\na, b = np.arange(3.0), [1, 2, 3]",
+            "%%quasar -i a,b -o y\ny = a.*b + 1\na[0] = 7\nprint \"seen \", b\ny",
+            "(type(y).__name__, y.tolist(), a[0])",
+            "%%quasar -i a -o y -o z\nfunction y = f(x)\n  y = x[9]\nend\nz = numel(y);\nz;",
+            "z",
+            "%%quasar\nk = 1\nf(y)",
+            "%%quasar\nk = 2\nr = nonsense + 1",
+            "%%quasar -i missing\n1",
+            "%%quasar -o\n-x a",
+            "%%quasar a\n1",
+            "%quasar k + z",
+            "import pyquasar as q; q.k")
+        self.assertEqual(out[0], "")
+        self.assertEqual(out[1], "seen [1,2,3]\n[1,3,7]")
+        self.assertEqual(out[2], "('qvalue', [1.0, 3.0, 7.0], np.float64(7.0))")
+        self.assertEqual(out[3:5], ["", "3.0"])
+        self.assertIn("index 9 is outside dimension 1", out[5])
+        self.assertRegex(out[5], r"In\[6\]:3[\s\S]*f\(y\)")
+        self.assertRegex(out[5], r"In\[4\]:3[\s\S]*y = x\[9\]")
+        self.assertRegex(out[6], r"In\[7\]:3[\s\S]*r = nonsense \+ 1[\s\S]*unknown name 'nonsense'")
+        self.assertIn("there is no variable missing in Python", out[7])
+        self.assertIn("-i and -o with names of variables are wanted, got 'a'", out[9])
+        self.assertEqual(out[10:], ["4.0", "1.0"])
+
+    def test_the_notebook_of_the_examples(self):
+        for path in glob.glob(os.path.join(EXAMPLES, "*.ipynb")):
+            book = nbformat.read(path, 4)
+            execute(book, resources={"metadata": {"path": EXAMPLES}})
+            for cell in book.cells:
+                if cell.cell_type == "code":
+                    self.assertFalse([o for o in cell.outputs if o.output_type == "error"])
+            nbformat.validate(book)
+
+
+if __name__ == "__main__":
+    unittest.main()
