@@ -285,7 +285,7 @@ typedef struct { Buffer *buf; qs_access mode; DevPtr block; } Held;
 
 typedef struct {
     qs_vm *vm;
-    const Frame *f;
+    Frame *f;
     Device *d;
     Variant *v;
     const Counter *counters;
@@ -517,15 +517,27 @@ static void set_variables(Call *c) {
     }
 }
 
-static qs_status fault_error(qs_vm *vm, const KFunc *f, const DevFault *fault) {
+/* The frame stands where the loop failed, so that the call chain tells the line. */
+static void move_to(Frame *f, const LoopRegion *r, uint32_t pos) {
+    const Chunk *c = &f->proto->chunk;
+    for (uint32_t i = 0; i < c->nlines; i++)
+        if (c->lines[i].pos == pos && c->lines[i].pc >= r->start && c->lines[i].pc < r->end)
+            f->pc = c->code + c->lines[i].pc + 1;
+}
+
+static qs_status fault_error(qs_vm *vm, Frame *f, const LoopRegion *r, const LoopCode *code, const DevFault *fault) {
+    Ctx *c = qvm_ctx(vm);
     Text t;
     KFault k;
+    const LoopPlace *at = &code->places[fault->pos - 1];
     memcpy(&k, fault, sizeof k);
-    qtext_init(&t, qvm_ctx(vm));
-    kir_fault_text(f, &k, &t);
-    qs_status s = qerr_at(qvm_ctx(vm), f->messages[k.message - 1].status, (Where){f->src, k.pos}, "%s", t.s ? t.s : "");
+    qtext_init(&t, c);
+    kir_fault_text(code->func, &k, &t);
+    qs_status s = qerr_at(c, code->func->messages[k.message - 1].status, qast_where(at->func->unit, at->pos), "%s",
+                          t.s ? t.s : "");
     qtext_free(&t);
-    return s;
+    for (; at->caller; at = at->caller) qerr_frame(c, qast_where(at->func->unit, at->pos), at->func->name);
+    return move_to(f, r, at->pos), s;
 }
 
 static const LoopCode *code_of(const Variant *v, Version which) {
@@ -549,7 +561,7 @@ static qs_status run(Call *c, Version which, const Launch *l, bool *again) {
         TRY(add_sums(c));
     }
     set_variables(c);
-    return fault.message ? fault_error(c->vm, code->func, &fault) : QS_OK;
+    return fault.message ? fault_error(c->vm, c->f, c->region, code, &fault) : QS_OK;
 }
 
 static int line_of(const Source *s, uint32_t pos) {

@@ -87,7 +87,7 @@ static void begin_pass(Loops *L) {
     L->f->rank = L->mode == MODE_PARALLEL ? L->axes : 1;
     L->f->serial = L->mode != MODE_PARALLEL;
     L->in = L->root, L->exits = NULL;
-    L->depth = L->calls = L->nlevels = 0, L->site_pos = 0;
+    L->depth = L->calls = L->nlevels = 0;
     L->nfaults = L->nchecks = L->ntouches = L->loose = 0;
     L->changed = L->left = false;
     L->pos = L->job->loop->pos;
@@ -142,7 +142,7 @@ static void store_variables(Loops *L) {
 
 static void report_fault(Loops *L) {
     for (uint32_t i = 0; i < L->nfaults; i++) {
-        L->pos = L->faults[i].pos;
+        L->pos = i + 1;
         KRef this = kir_const_int(L->f, QS_I32, (int64_t)i + 1, L->pos);
         KRef fine = kloop_op(L, K_NE, kloop_get(L, L->fault), this);
         kloop_emit(L, K_CHECK, QS_B1, fine, kloop_get(L, L->value[0]), kloop_get(L, L->value[1]), (uint64_t)L->faults[i].message);
@@ -205,6 +205,8 @@ static qs_status keep(Loops *L, Arena *arena, LoopCode *out) {
     f->params = copied(arena, f->params, (size_t)f->nparams * sizeof *f->params);
     f->messages = copied(arena, f->messages, (size_t)f->nmessages * sizeof *f->messages);
     out->binds = copied(arena, L->binds, (size_t)f->nparams * sizeof *L->binds);
+    out->places = qarena_alloc(arena, (L->nfaults + 1) * sizeof *out->places);
+    for (uint32_t i = 0; i < L->nfaults; i++) out->places[i] = L->faults[i].place;
     kir_seal(f);
     out->func = f;
     return kir_verify(L->c, f);

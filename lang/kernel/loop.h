@@ -70,9 +70,13 @@ typedef struct { /* a variable that the loop sets: where its value is afterwards
     int part;
 } LoopOut;
 
+/* Where a test stands: in which function, and that called from where.  The outermost is the loop's own. */
+typedef struct LoopPlace { const Func *func; uint32_t pos; struct LoopPlace *caller; } LoopPlace;
+
 typedef struct {
     KFunc *func;
     LoopBind *binds;
+    LoopPlace *places;     /* a CHECK has the number of one, from 1, as its position */
 } LoopCode;
 
 enum { LOOP_WHY = 200, LOOP_SUM_ARRAYS = 4 };

@@ -267,13 +267,12 @@ static qs_status call_function(Loops *L, Node *site, Func *f, const Value *args,
     Exits *exits = L->exits;
     for (int i = 0; i < in->nvars; i++) in->vars[i].set = in->vars[i].bound = false;
     for (int i = 0; i < nargs; i++) TRY(accept_type(L, f, &f->params[i], &args[i]));
-    uint32_t pos = L->pos, site_pos = L->site_pos;
-    if (!site_pos && f->unit->src != L->f->src) L->site_pos = pos;
+    uint32_t pos = L->pos;
     L->in = in, L->exits = NULL, L->calls++;
     for (int i = 0; i < nargs; i++) TRY(bind(L, &in->vars[f->params[i].sym->index], &args[i]));
     TRY(kloop_body(L, in));
     TRY(result_of(L, in, out));
-    L->in = up, L->exits = exits, L->calls--, L->pos = pos, L->site_pos = site_pos;
+    L->in = up, L->exits = exits, L->calls--, L->pos = pos;
     return QS_OK;
 }
 

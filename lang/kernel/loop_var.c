@@ -167,7 +167,13 @@ void kloop_join(Loops *L, bool *into) {
 
 /* -- tests ------------------------------------------------------------------------------------------------------- */
 
-/* Errors of a function of another file are placed at its call. */
+static void fill_place(Loops *L, const Inline *in, uint32_t pos, LoopPlace *out) {
+    *out = (LoopPlace){in->func, pos, NULL};
+    if (!in->up) return;
+    out->caller = qarena_alloc(L->keep_result, sizeof *out->caller);
+    fill_place(L, in->up, in->site->pos, out->caller);
+}
+
 void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, KRef a, KRef b) {
     double k;
     if (kir_is_const(L->f, cond, &k) && k != 0) return;
@@ -177,7 +183,7 @@ void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, K
         return;
     }
     qmem_grow(L->c, &L->faults, &L->cap_faults, L->nfaults, sizeof *L->faults);
-    L->faults[L->nfaults].pos = L->site_pos ? L->site_pos : L->pos;
+    fill_place(L, L->in, L->pos, &L->faults[L->nfaults].place);
     L->faults[L->nfaults].message = kir_message(L->f, s, sentence);
     kloop_flow(L, K_IF, kloop_not(L, cond), 0);
     kloop_emit(L, K_SET, QS_B1, L->fault, kir_const_int(L->f, QS_I32, (int64_t)++L->nfaults, L->pos), 0, 0);

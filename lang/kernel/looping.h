@@ -77,11 +77,10 @@ typedef struct Loops {
     Exits *exits;
     int depth, calls;      /* LOOP and FOR that are open; inlined calls */
     uint32_t pos;
-    uint32_t site_pos;     /* inside a function of another file: its call; 0: not */
     bool changed;          /* another pass is needed */
     bool left;             /* the rest of the block is never reached */
     KRef fault, value[2];  /* LOCALs: number of the test that failed, its values */
-    struct { uint32_t pos; int message; } *faults; uint32_t nfaults, cap_faults;
+    struct { LoopPlace place; int message; } *faults; uint32_t nfaults, cap_faults;
     LoopBind *binds; uint32_t cap_binds;
     Check *checks; uint32_t nchecks, cap_checks;   /* index tests that a guard can make */
     uint32_t loose, loose_pos;                     /* other tests, and where the first is */
