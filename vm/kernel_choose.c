@@ -68,19 +68,62 @@ static int to_be_tried(qs_vm *vm, const Spec *s) {
     return -1;
 }
 
-Device *qkchoose_device(qs_vm *vm, Spec *s, double positions, const Locked *locked, int n) {
-    Machine *m = qvm(vm);
-    int best = to_be_tried(vm, s);
-    if (best >= 0) return &m->devices[best];
-    double least = INFINITY;
-    bool any = false;
-    for (int i = 0; i < m->ndevices; i++) {
-        if (!is_tried(s, i)) continue;
-        double t = predict(vm, s, i, positions, bytes_to_move(&m->devices[i], locked, n));
-        if (t < least) best = i, least = t;
-        any = true;
+/* -- saying why ---------------------------------------------------------------------------------------------------- */
+static void put_name(Text *t, const Device *d) { qtext_printf(t, "%s:%d", d->ops->kind, d->ordinal); }
+
+static void put_predictions(qs_vm *vm, const Spec *s, double positions, const Locked *locked, int n, Text *t) {
+    for (int i = 0; i < qvm(vm)->ndevices; i++) {
+        const Device *d = &qvm(vm)->devices[i];
+        double bytes = bytes_to_move(d, locked, n), time = predict(vm, s, i, positions, bytes);
+        qtext_puts(t, i ? ", " : ": ");
+        put_name(t, d);
+        if (!is_tried(s, i)) qtext_puts(t, " not tried");
+        else if (isinf(time)) qtext_puts(t, " cannot");
+        else qtext_printf(t, " %.3g ms", time * 1e-6);
+        if (bytes > 0) qtext_printf(t, " with %.3g MB to move", bytes / 1e6);
     }
-    return &m->devices[best >= 0 ? best : any ? 0 : nearest(vm, locked, n)];
+}
+
+/* --explain: where the kernel runs, whenever that is another device than before. */
+static void explain(qs_vm *vm, Spec *s, int device, double positions, const Locked *locked, int n, const char *why) {
+    Text t;
+    int line, column;
+    if (!qvm(vm)->config.explain || s->told == device + 1) return;
+    s->told = device + 1;
+    qtext_init(&t, qvm_ctx(vm));
+    if (s->func->src) {
+        qsource_line_col(s->func->src, s->func->ins[1].pos, &line, &column);
+        qtext_printf(&t, "%s:%d: ", s->func->src->path, line);
+    }
+    qtext_printf(&t, "kernel %s runs on ", s->func->name->s);
+    put_name(&t, &qvm(vm)->devices[device]);
+    qtext_printf(&t, ", %s", why);
+    put_predictions(vm, s, positions, locked, n, &t);
+    qtext_putc(&t, '\n');
+    qvm_diagnostic(vm, t.s, t.len);
+    qtext_free(&t);
+}
+
+/* -- the choice ---------------------------------------------------------------------------------------------------- */
+/* The device that ends soonest of those tried, or -1. */
+static int fastest(qs_vm *vm, const Spec *s, double positions, const Locked *locked, int n) {
+    double least = INFINITY;
+    int best = -1;
+    for (int i = 0; i < qvm(vm)->ndevices; i++) {
+        if (!is_tried(s, i)) continue;
+        double t = predict(vm, s, i, positions, bytes_to_move(&qvm(vm)->devices[i], locked, n));
+        if (best < 0 || t < least) best = i, least = t;
+    }
+    return best >= 0 && isinf(least) ? 0 : best;
+}
+
+Device *qkchoose_device(qs_vm *vm, Spec *s, double positions, const Locked *locked, int n) {
+    const char *why = "as a trial";
+    int device = to_be_tried(vm, s);
+    if (device < 0) device = fastest(vm, s, positions, locked, n), why = "which ends soonest";
+    if (device < 0) device = nearest(vm, locked, n), why = "nearest to its data";
+    explain(vm, s, device, positions, locked, n, why);
+    return &qvm(vm)->devices[device];
 }
 
 bool qkchoose_shun(qs_vm *vm, Spec *s, const Device *d) {

@@ -48,6 +48,7 @@ typedef struct Spec {
     bool uses_blocks;
     SpecOn on[MAX_DEVICES]; /* by number of the device */
     double spent;        /* nanoseconds, of the runs that were measured */
+    int told;            /* number, from 1, of the device that --explain named last; 0: none */
     Arena arena;
 } Spec;
 

@@ -12,9 +12,9 @@ function [] = __kernel__ step(x : mat, y : mat, v : scalar, pos : ivec2)
 end
 
 function [] = main()
-    x = ones(300, 400)
-    y = zeros(300, 400)
-    for turn = 1..300
+    x = ones(200, 300)
+    y = zeros(200, 300)
+    for turn = 1..150
         parallel_do(size(x), x, y, 0.5, step)
         parallel_do(size(x), y, x, -0.5, step)
         if mod(turn, 50) == 0
