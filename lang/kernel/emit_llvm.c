@@ -499,7 +499,7 @@ static void store(Emit *e, const KIns *i) {
 /* -- atomics ---------------------------------------------------------------------------------------------------- */
 static void math_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b, Opnd *out);
 
-static Opnd combine(Emit *e, KAtomic op, qs_dtype d, Opnd a, Opnd b) {
+Opnd emit_combine(Emit *e, KAtomic op, qs_dtype d, Opnd a, Opnd b) {
     static const KOp ops[KA__COUNT] = {K_ADD, K_SUB, K_MUL, K_DIV, K_MIN, K_MAX, K_AND, K_OR, K_XOR, K_MATH};
     if (op != KA_POW) return arith(e, ops[op], d, 0, a, b);
     Opnd r;
@@ -509,7 +509,7 @@ static Opnd combine(Emit *e, KAtomic op, qs_dtype d, Opnd a, Opnd b) {
 
 static void plain_update(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd ptr, Opnd v) {
     Opnd old = emit_load(e, elem, space, (Place){ptr, ""});
-    emit_store(e, elem, space, (Place){ptr, ""}, combine(e, op, kir_value_dtype(elem), old, v));
+    emit_store(e, elem, space, (Place){ptr, ""}, emit_combine(e, op, kir_value_dtype(elem), old, v));
 }
 
 /* The instruction that does it at once, or NULL. */
@@ -541,7 +541,7 @@ static void swap_loop(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opn
     emit_label(e, again);
     Opnd old = emit_def(e, "phi %s [ %s, %%L%u ], [ %%t%u, %%L%u ]", raw, first.s, from, seen, latch);
     Opnd have = same ? old : emit_def(e, "bitcast %s %s to %s", raw, old.s, mem);
-    Opnd want = encode(e, elem, combine(e, op, kir_value_dtype(elem), decode(e, elem, have), v));
+    Opnd want = encode(e, elem, emit_combine(e, op, kir_value_dtype(elem), decode(e, elem, have), v));
     if (!same) want = emit_def(e, "bitcast %s %s to %s", mem, want.s, raw);
     Opnd pair = emit_def(e, "cmpxchg ptr%s %s, %s %s, %s %s%s monotonic monotonic", space, ptr.s, raw, old.s, raw,
                          want.s, e->scope);
@@ -552,7 +552,7 @@ static void swap_loop(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opn
     emit_label(e, done);
 }
 
-static void atomic_update(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd ptr, Opnd v) {
+void emit_atomic(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd ptr, Opnd v) {
     elem = qdtype_real_of(elem);
     const char *name = direct(op, elem);
     if (op == KA_SUB && elem >= QS_F32) v = emit_def(e, "fneg %s %s", emit_mem_type(e, elem), v.s);
@@ -569,8 +569,12 @@ static void atomic(Emit *e, const KIns *i) {
         plain_update(e, (KAtomic)i->flag, elem, e->array_space, ptr, v);
         return;
     }
+    if (e->atomic) {
+        e->atomic(e, i, elem, ptr, v);
+        return;
+    }
     if (!*e->alone.s) {
-        atomic_update(e, (KAtomic)i->flag, elem, e->array_space, ptr, v);
+        emit_atomic(e, (KAtomic)i->flag, elem, e->array_space, ptr, v);
         return;
     }
     uint32_t plain = emit_new(e), shared = emit_new(e), done = emit_new(e);
@@ -579,7 +583,7 @@ static void atomic(Emit *e, const KIns *i) {
     plain_update(e, (KAtomic)i->flag, elem, e->array_space, ptr, v);
     emit_jump(e, done);
     emit_label(e, shared);
-    atomic_update(e, (KAtomic)i->flag, elem, e->array_space, ptr, v);
+    emit_atomic(e, (KAtomic)i->flag, elem, e->array_space, ptr, v);
     emit_label(e, done);
 }
 
@@ -592,7 +596,7 @@ static void inner_access(Emit *e, KRef r) {
     at.ptr = emit_elem(e, elem, space, at.ptr, wide_arg(e, i->b));
     if (i->op == K_ALOAD) emit_set(e, r, emit_load(e, elem, space, at));
     else if (i->op == K_ASTORE) emit_store(e, elem, space, at, emit_arg(e, i->c));
-    else if (*e->shared_space) atomic_update(e, (KAtomic)i->flag, elem, space, at.ptr, emit_arg(e, i->c));
+    else if (*e->shared_space) emit_atomic(e, (KAtomic)i->flag, elem, space, at.ptr, emit_arg(e, i->c));
     else /* a block is one thread on the cpu */
         plain_update(e, (KAtomic)i->flag, elem, space, at.ptr, emit_arg(e, i->c));
 }

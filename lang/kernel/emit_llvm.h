@@ -57,6 +57,8 @@ struct Emit {
     void (*fault)(Emit *, const KIns *check);
     void (*poll)(Emit *);                            /* NULL, or: leave the function when the launch was interrupted */
     void (*barrier)(Emit *);
+    /* An update of an array's element, v already in its dtype; NULL: emit_atomic does it. */
+    void (*atomic)(Emit *, const KIns *, qs_dtype elem, Opnd ptr, Opnd v);
     const char *scope;                               /* of atomics: "" or a syncscope */
     Opnd alone;                                      /* i1: atomics need not be atomic */
     void *frame;
@@ -80,6 +82,8 @@ void emit_set(Emit *e, KRef r, Opnd v);                           /* v, a tempor
 Opnd emit_load(Emit *e, qs_dtype elem, const char *space, Place at);
 void emit_store(Emit *e, qs_dtype elem, const char *space, Place at, Opnd v);
 Opnd emit_elem(Emit *e, qs_dtype elem, const char *space, Opnd base, Opnd index);
+Opnd emit_combine(Emit *e, KAtomic op, qs_dtype d, Opnd a, Opnd b); /* a op b, of values */
+void emit_atomic(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd ptr, Opnd v);
 uint32_t emit_loop_metadata(Emit *e, const char *properties); /* ", !{…}": a new node for one loop */
 void emit_ins(Emit *e, KRef r);
 void emit_range(Emit *e, KRef first, KRef last);                  /* [first, last) */

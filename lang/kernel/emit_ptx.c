@@ -142,7 +142,6 @@ static void report_fault(Emit *e, const KIns *i) {
     emit_label(e, done);
 }
 
-/* -- where this thread is --------------------------------------------------------------------------------------- */
 static Opnd special(Emit *e, const char *name) {
     emit_declare(e, "declare i32 @llvm.nvvm.read.ptx.sreg.%s() nounwind memory(none)", name);
     return emit_def(e, "call i32 @llvm.nvvm.read.ptx.sreg.%s()", name);
@@ -151,6 +150,66 @@ static Opnd special(Emit *e, const char *name) {
 static Opnd narrow(Emit *e, Opnd a) { return emit_def(e, "trunc i64 %s to i32", a.s); }
 static Opnd widen(Emit *e, Opnd a) { return emit_def(e, "zext i32 %s to i64", a.s); }
 
+/* -- atomics: the threads of a warp that update one element add up first, so that one of them does it ------------- */
+enum { DEEP = 16 };
+
+/* Is the value the same for all threads of a block? */
+static bool is_uniform(const KFunc *f, KRef r, int depth) {
+    const KIns *i = &f->ins[r];
+    if (!r || i->op == K_CONST || i->op == K_PARAM || i->op == K_DIM || i->op == K_STRIDE) return true;
+    if (i->op == K_BLKDIM || i->op == K_BLKIDX || i->op == K_BLKCNT) return true;
+    if (kir_ops[i->op].effect != KE_PURE || i->op == K_POS || i->op == K_BLKPOS || depth == DEEP) return false;
+    return is_uniform(f, i->a, depth + 1) && is_uniform(f, i->b, depth + 1) && is_uniform(f, i->c, depth + 1);
+}
+
+static bool adds_up(KAtomic op, qs_dtype elem) {
+    bool real = elem == QS_F32 || elem == QS_F64;
+    return (op == KA_ADD || op == KA_SUB || op == KA_MIN || op == KA_MAX) && (real || (elem >= QS_I32 && elem <= QS_U64));
+}
+
+/* A word of the thread `distance` behind this one in the warp. */
+static Opnd shift_word(Emit *e, Opnd word, int distance) {
+    emit_declare(e, "declare i32 @llvm.nvvm.shfl.sync.down.i32(i32, i32, i32, i32) convergent nounwind");
+    return emit_def(e, "call i32 @llvm.nvvm.shfl.sync.down.i32(i32 -1, i32 %s, i32 %d, i32 31)", word.s, distance);
+}
+
+static Opnd shift(Emit *e, qs_dtype d, Opnd v, int distance) {
+    const char *t = emit_type(d);
+    bool real = d == QS_F32 || d == QS_F64, wide = qdtype_size(d) == 8;
+    Opnd bits = real ? emit_def(e, "bitcast %s %s to i%d", t, v.s, wide ? 64 : 32) : v;
+    if (wide) {
+        Opnd low = shift_word(e, narrow(e, bits), distance);
+        Opnd high = shift_word(e, narrow(e, emit_def(e, "lshr i64 %s, 32", bits.s)), distance);
+        high = emit_def(e, "shl i64 %s, 32", widen(e, high).s);
+        bits = emit_def(e, "or i64 %s, %s", high.s, widen(e, low).s);
+    } else bits = shift_word(e, bits, distance);
+    return real ? emit_def(e, "bitcast i%d %s to %s", wide ? 64 : 32, bits.s, t) : bits;
+}
+
+/* A warp that is here completely adds up in five steps; in any other every thread updates by itself. */
+static void atomic(Emit *e, const KIns *i, qs_dtype elem, Opnd ptr, Opnd v) {
+    KAtomic op = (KAtomic)i->flag;
+    qs_dtype d = qdtype_real_of(elem);
+    if (!is_uniform(e->f, i->a, 0) || !adds_up(op, d)) {
+        emit_atomic(e, op, elem, e->array_space, ptr, v);
+        return;
+    }
+    uint32_t whole = emit_new(e), part = emit_new(e), first = emit_new(e), done = emit_new(e);
+    Opnd here = emit_def(e, "call i32 asm sideeffect \"activemask.b32 $0;\", \"=r\"() #2");
+    emit_branch(e, emit_def(e, "icmp eq i32 %s, -1", here.s), whole, part);
+    emit_label(e, part);
+    emit_atomic(e, op, elem, e->array_space, ptr, v);
+    emit_jump(e, done);
+    emit_label(e, whole);
+    for (int distance = 16; distance; distance /= 2)
+        v = emit_combine(e, op == KA_SUB ? KA_ADD : op, d, v, shift(e, d, v, distance));
+    emit_branch(e, emit_def(e, "icmp eq i32 %s, 0", special(e, "laneid").s), first, done);
+    emit_label(e, first);
+    emit_atomic(e, op, elem, e->array_space, ptr, v);
+    emit_label(e, done);
+}
+
+/* -- where this thread is --------------------------------------------------------------------------------------- */
 /* Takes the last digit off a number written with `base` values for it. */
 static Opnd digit(Emit *e, Opnd *number, Opnd base) {
     Opnd d = emit_def(e, "urem i32 %s, %s", number->s, base.s);
@@ -289,6 +348,7 @@ static void print_module(Gpu *g, int nslots, Text *out) {
     qtext_puts(out, "}\n");
     qtext_printf(&e->tail,
                  "attributes #0 = { nounwind }\nattributes #1 = { nounwind willreturn memory(none) }\n"
+                 "attributes #2 = { convergent nounwind }\n"
                  "!nvvm.annotations = !{!0}\n!0 = !{ptr @kernel, !\"kernel\", i32 1%s}\n"
                  "!llvm.module.flags = !{!1}\n!1 = !{i32 4, !\"nvvm-reflect-ftz\", i32 0}\n",
                  limit);
@@ -313,7 +373,7 @@ qs_status emit_ptx(Emit *e, Text *out) {
     g.dynamic = place_shared(f, g.offset) > PTX_STATIC_SHARED;
     e->frame = &g;
     e->param = get_param, e->extent = get_extent, e->container = get_container;
-    e->leave = leave, e->fault = report_fault, e->barrier = barrier;
+    e->leave = leave, e->fault = report_fault, e->barrier = barrier, e->atomic = atomic;
     e->array_space = " addrspace(1)", e->shared_space = " addrspace(3)";
     int nslots = number_slots(&g);
     if (nslots > PTX_SLOTS) return qarena_free(&arena), too_many(e);

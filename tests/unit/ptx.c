@@ -64,6 +64,37 @@ static void large_shared(void) {
     qarena_free(&arena);
 }
 
+/* y[index] op= 1 in each position; index: 0 the same element for all, 1 one for each. */
+static const char *accumulate(KAtomic op, qs_dtype d, int index, Text *out) {
+    Arena arena;
+    qarena_init(&arena, &ctx);
+    KFunc *f = kir_new(&ctx, &arena, qstr_cname(&ctx, "accumulate"), NULL);
+    f->rank = 1;
+    kir_param(f, &(KParam){.name = qstr_cname(&ctx, "y"), .kind = KP_ARRAY, .dtype = d, .rank = 1});
+    KRef at = index ? kir_add(f, K_POS, QS_I64, 0, 0, 0, 0, 0, 0) : kir_const_int(f, QS_I64, 0, 0);
+    kir_add(f, K_ATOMIC, QS_B1, op, at, kir_const_num(f, d, 1, 0), 0, 0, 0);
+    kir_seal(f);
+    out->len = 0;
+    CHECK(kir_verify(&ctx, f) == QS_OK && kcompile_text(compiler, f, &gpu, "ptx", out) == QS_OK);
+    if (have_ptxas) CHECK(assembles(out->s));
+    qarena_free(&arena);
+    return out->s;
+}
+
+/* A warp whose threads all update one element adds up first. */
+static void warps(void) {
+    static const KAtomic ops[] = {KA_ADD, KA_SUB, KA_MIN, KA_MAX};
+    static const qs_dtype dtypes[] = {QS_I32, QS_U32, QS_I64, QS_U64, QS_F32, QS_F64};
+    Text t;
+    qtext_init(&t, &ctx);
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++)
+            CHECK(strstr(accumulate(ops[i], dtypes[k], 0, &t), "shfl.sync.down"));
+    CHECK(!strstr(accumulate(KA_ADD, QS_F32, 1, &t), "shfl.sync"));
+    CHECK(!strstr(accumulate(KA_MUL, QS_F32, 0, &t), "shfl.sync"));
+    qtext_free(&t);
+}
+
 /* From the oldest target that ptxas still takes to the newest that every LLVM knows. */
 static void targets(void) {
     static const char *const archs[] = {"sm_75", "sm_86", "sm_89", "sm_90"};
@@ -85,6 +116,7 @@ int main(int argc, char **argv) {
     if (argc < 2) each(0, (uint64_t)kgen_suite_size(), 3, false);
     each(argc > 1 ? strtoull(argv[1], NULL, 10) : 1, argc > 2 ? strtoull(argv[2], NULL, 10) : 12, 1, true);
     large_shared();
+    warps();
     if (argc < 2) targets();
     kcompile_close(compiler);
     unlink(file);
