@@ -303,7 +303,16 @@ static PyObject *output_flush(PyObject *module, PyObject *unused) {
 
 /* -- the module ---------------------------------------------------------------------------------------------------- */
 
+/* A module like this one is copied into other interpreters without being asked. */
+static PyObject *claim(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return Py_INCREF(Py_None), Py_None;
+    return PyErr_SetString(PyExc_ImportError, "pyquasar works in the main interpreter only"), NULL;
+}
+
 static PyMethodDef functions[] = {
+    {"_claim", claim, METH_NOARGS, NULL},
     {"_write", output_write, METH_O, NULL},
     {"_write_bytes", output_write_bytes, METH_O, NULL},
     {"_flush", output_flush, METH_NOARGS, NULL},
@@ -352,10 +361,9 @@ static PyModuleDef definition = {PyModuleDef_HEAD_INIT, MODULE_NAME, NULL, -1, f
 
 PyMODINIT_FUNC JOIN(PyInit_, BRIDGE_MODULE)(void);
 PyMODINIT_FUNC JOIN(PyInit_, BRIDGE_MODULE)(void) {
-    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
-        return PyErr_SetString(PyExc_ImportError, "pyquasar works in the main interpreter only"), NULL;
-    PyObject *m = PyModule_Create(&definition);
-    if (m && !qbridge.value && init_types(m) < 0) Py_CLEAR(m);
+    PyObject *m = PyModule_Create(&definition), *mine = m ? claim(m, NULL) : NULL;
+    if (!mine || (!qbridge.value && init_types(m) < 0)) Py_CLEAR(m);
+    Py_XDECREF(mine);
     return m;
 }
 

@@ -18,6 +18,7 @@ else:
 
 from ._values import install as _install
 
+_bridge._claim()
 _install(_bridge.qvalue, _bridge.qfunction)
 qvalue, qfunction, memcpy, value = _bridge.qvalue, _bridge.qfunction, _bridge.memcpy, _bridge.value
 globals().update((t.__name__, t) for t in _support.error_types)

@@ -1,0 +1,209 @@
+"""import pyquasar: threads, garbage, memory, the end of the process."""
+import gc, os, subprocess, sys, textwrap, threading, time, unittest, weakref
+
+import pyquasar as q
+
+try:
+    import numpy as np
+except ImportError:
+    np = None
+
+
+def in_child(text, *options):
+    r = subprocess.run([sys.executable, *options, "-c", textwrap.dedent(text)], capture_output=True, text=True, timeout=120)
+    assert r.returncode == 0 and not r.stderr, (r.returncode, r.stdout, r.stderr)
+    return r.stdout
+
+
+def resident():
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+class Life(unittest.TestCase):
+    def setUp(self):
+        q.init("cpu")
+
+    def test_threads(self):
+        q.compile_string("threads", """
+            function y = work(n, f)
+              y = 0
+              for i=1..n
+                y += f(i)
+              end
+            end
+            function [] = __kernel__ add_one(x : vec, pos : int)
+              x[pos] += 1
+            end""")
+        sums, arrays = [], [q.zeros(10000) for _ in range(8)]
+
+        def run(a):
+            for _ in range(20):
+                q.parallel_do(10000, a, q.add_one)
+                sums.append(q.work(50, lambda x: x + 1))
+        threads = [threading.Thread(target=run, args=(a,)) for a in arrays]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual((set(sums), len(sums)), ({1325}, 160))
+        self.assertEqual([a[9999] for a in arrays], [20] * 8)
+
+    def test_other_threads_run_during_a_kernel(self):
+        q.compile_string("slow", """
+            function [] = __kernel__ slow(x : vec, pos : int)
+              for i=0..3000
+                x[pos] += sqrt(x[pos]+i)
+              end
+            end""")
+        ticks, done = [], threading.Event()
+
+        def tick():
+            while not done.is_set():
+                ticks.append(1)
+                time.sleep(0.001)
+        t = threading.Thread(target=tick)
+        t.start()
+        start = time.time()
+        while time.time() - start < 0.5:
+            q.parallel_do(1000000, q.zeros(1000000), q.slow)
+        done.set()
+        t.join()
+        self.assertGreater(len(ticks), 20)
+
+    def test_destroy_while_a_script_runs(self):
+        q.compile_string("callback", "function y = call(f)\n y = f()\nend")
+        with self.assertRaisesRegex(q.QuasarError, "still running"):
+            q.call(q.destroy)
+        inside, go = threading.Event(), threading.Event()
+        t = threading.Thread(target=lambda: q.call(lambda: (inside.set(), go.wait(10))[0]))
+        t.start()
+        inside.wait(10)
+        with self.assertRaisesRegex(q.QuasarError, "still running"):
+            q.destroy()
+        go.set()
+        t.join()
+        q.destroy()
+
+    def test_recursion_is_an_error(self):
+        q.compile_string("deep", "function y = down(f, n)\n y = f(n)\nend")
+
+        def again(n):
+            return q.down(again, n + 1) if n < 10000 else n
+        with self.assertRaises((RecursionError, q.QuasarError)):
+            again(0)
+        self.assertEqual(q.down(lambda n: n, 1), 1)
+
+    def test_exceptions_pass_through(self):
+        q.compile_string("errors", """
+            function y = call(f)
+              y = f()
+            end
+            function y = outer(x)
+              y = x[7]
+            end""")
+        error = KeyError("mine")
+
+        def fail():
+            raise error
+        with self.assertRaises(KeyError) as caught:
+            q.call(fail)
+        self.assertIs(caught.exception, error)
+        import traceback
+        try:
+            q.call(lambda: q.outer(q.ones(3)))
+        except IndexError as e:
+            self.assertIsInstance(e, q.QuasarIndexError)
+            text = traceback.format_exc()
+        for line in ('File "errors", line 3, in call', 'File "errors", line 6, in outer', "index 7"):
+            self.assertIn(line, text)
+        with self.assertRaises(SystemExit):
+            q.call(sys.exit)
+
+    def test_cycles_are_freed(self):
+        class Marker:
+            pass
+        o, m = q.evaluate("object()"), Marker()
+        o.all = {"o": o, "m": m}
+        alive = weakref.ref(m)
+        del o, m
+        for _ in range(3):
+            gc.collect()
+        self.assertIsNone(alive())
+
+    def test_memory_stays_flat(self):
+        q.compile_string("flat", "function y = id(x)\n y = x\nend")
+        x, f = q.ones(100), q.id
+
+        def work(n):
+            for i in range(n):
+                f(i)
+                x[1:]
+                x + 1
+                f(x)
+                try:
+                    x[1000]
+                except IndexError:
+                    pass
+                if np:
+                    f(np.zeros(100))
+        work(20000)
+        before = resident()
+        work(60000)
+        self.assertLess(resident() - before, 4 << 20)
+
+    def test_machines_stay_flat(self):
+        for _ in range(20):
+            q.destroy()
+            q.init("cpu")
+            q.compile_string("p", "function y = f(x)\n y = x\nend")
+            self.assertEqual(q.f(1), 1)
+        before = resident()
+        for _ in range(60):
+            q.destroy()
+            q.init("cpu")
+            q.compile_string("p", "function y = f(x)\n y = x\nend")
+            q.f(q.ones(100000)) + 1
+        self.assertLess(resident() - before, 8 << 20)
+
+
+class End(unittest.TestCase):
+    def test_a_hundred_exits_are_clean(self):
+        for _ in range(int(os.environ.get("EXITS", "20"))):
+            self.assertEqual(in_child("""
+                import atexit, threading, time, pyquasar as q
+                atexit.register(lambda: print("at exit", q.sum(kept)))
+                q.init("cpu")
+                q.compile_string("p", "function [] = forever(f)\\nwhile true\\n f()\\nend\\nend\\nfunction y = wait(f)\\n y = f()\\nend")
+                kept = q.ones(10)
+                o = q.evaluate("object()"); o.d = {"o": o, "f": q.wait}
+                threading.Thread(target=q.forever, args=(lambda: time.sleep(0.0005),), daemon=True).start()
+                threading.Thread(target=q.wait, args=(lambda: time.sleep(1000),), daemon=True).start()
+                threading.Thread(target=lambda: time.sleep(0.01)).start()
+                try: q.value([1])[7]
+                except IndexError as e: error = e
+                print("end")
+                """), "end\nat exit 10.0\n")
+
+    def test_sub_interpreters_are_refused(self):
+        try:
+            import _xxsubinterpreters as interpreters
+        except ImportError:
+            try:
+                import _interpreters as interpreters
+            except ImportError:
+                self.skipTest("no sub-interpreters here")
+        out = in_child("""
+            try: import _xxsubinterpreters as i
+            except ImportError: import _interpreters as i
+            import pyquasar as q
+            q.init("cpu")
+            one = i.create()
+            i.run_string(one, "try:\\n import pyquasar\\nexcept ImportError as e:\\n print('ImportError')\\n")
+            print(q.sum([1, 2]))
+            """, "-W", "ignore")
+        self.assertEqual(out, "ImportError\n3.0\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
