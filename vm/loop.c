@@ -30,8 +30,8 @@ typedef struct Variant { /* the loop for one combination of kinds of values */
     Entry source[SOURCES];
     int nsources;
     LoopResult code;             /* exact.func NULL: declined */
-    Device *device;
-    Program *program[NVERSIONS]; /* loaded on `device` */
+    Device *device[NVERSIONS];
+    Program *program[NVERSIONS]; /* loaded on that device */
     bool told;                   /* --explain has said what became of it */
     Arena arena;
 } Variant;
@@ -296,17 +296,15 @@ typedef struct {
     double reals[RESULTS], parts[PARTS * LOOP_CHUNKS];
     int64_t wholes[RESULTS];
     DevArg args[PARAMS];
-    Held held[SOURCES];
+    Held held[PARAMS];
     int nheld;
+    Buffer *results[PARAMS];      /* by parameter, on a device with memory of its own: what stands for reals … there */
 } Call;
 
 static DevArg number(KSlot s) { return (DevArg){.bits = s.bits, .size = 8}; }
 static DevArg real_arg(double x) { KSlot s = {0}; return s.F64 = x, number(s); }
 static DevArg whole_arg(int64_t x) { KSlot s = {0}; return s.I64 = x, number(s); }
 
-static DevArg results_arg(void *p, int64_t n) {
-    return (DevArg){.is_array = true, .block = (DevPtr)(uintptr_t)p, .rank = 1, .dims = {n}, .strides = {1}};
-}
 
 static DevArg array_arg(const Array *a) {
     DevArg arg = {.is_array = true, .offset = a->offset * qdtype_size((qs_dtype)a->dtype), .rank = a->rank};
@@ -338,16 +336,30 @@ static Array *sum_array(const Call *c, int number) {
 
 static int64_t sum_count(const Call *c, int number) { return (int64_t)sum_array(c, number)->count; }
 
+/* The memory of the host that a parameter for results means; NULL: it is none. */
+static double *results_of(Call *c, const LoopBind *b, int64_t *n) {
+    switch ((LoopBindKind)b->kind) {
+    case LOOP_REALS: return *n = RESULTS, c->reals;
+    case LOOP_WHOLES: return *n = RESULTS, (double *)c->wholes; /* of the same size */
+    case LOOP_PARTS: return *n = PARTS * LOOP_CHUNKS, c->parts;
+    case LOOP_SUMS: return *n = c->nchunks * sum_count(c, b->index), c->sums[b->index];
+    default: return NULL;
+    }
+}
+
+static DevArg results_arg(Call *c, const LoopBind *b) {
+    DevArg a = {.is_array = true, .rank = 1, .strides = {1}};
+    a.block = (DevPtr)(uintptr_t)results_of(c, b, &a.dims[0]);
+    return a;
+}
+
 static void bind(Call *c, const LoopCode *code) {
     for (int i = 0; i < code->func->nparams; i++) {
         const LoopBind *b = &code->binds[i];
         qs_dtype d = (qs_dtype)code->func->params[i].dtype;
         switch ((LoopBindKind)b->kind) {
         case LOOP_SOURCE: c->args[i] = source_arg(c, b->index, d); break;
-        case LOOP_REALS: c->args[i] = results_arg(c->reals, RESULTS); break;
-        case LOOP_WHOLES: c->args[i] = results_arg(c->wholes, RESULTS); break;
-        case LOOP_PARTS: c->args[i] = results_arg(c->parts, PARTS * LOOP_CHUNKS); break;
-        case LOOP_SUMS: c->args[i] = results_arg(c->sums[b->index], c->nchunks * sum_count(c, b->index)); break;
+        case LOOP_REALS: case LOOP_WHOLES: case LOOP_PARTS: case LOOP_SUMS: c->args[i] = results_arg(c, b); break;
         case LOOP_CHUNK: c->args[i] = whole_arg(c->chunk); break;
         default: c->args[i] = counter_arg(c, b, d); break;
         }
@@ -369,14 +381,15 @@ static void unlock(Call *c) {
 static qs_status lock(Call *c, const LoopCode *code) {
     int which[PARAMS] = {0};
     c->nheld = 0;
-    Held list[SOURCES];
+    Held list[PARAMS];
     int n = 0;
     for (int i = 0; i < code->func->nparams; i++) {
         const Array *a = array_of(c, &code->binds[i]);
-        if (!a) continue;
+        Buffer *buf = a ? a->buf : c->results[i];
+        if (!buf) continue;
         int k = 0;
-        while (k < n && list[k].buf != a->buf) k++;
-        if (k == n) list[n++] = (Held){a->buf, QS_READ, 0};
+        while (k < n && list[k].buf != buf) k++;
+        if (k == n) list[n++] = (Held){buf, QS_READ, 0};
         if (code->func->params[i].written) list[k].mode = QS_READWRITE;
         which[i] = k + 1;
     }
@@ -392,6 +405,36 @@ static qs_status lock(Call *c, const LoopCode *code) {
 
 static qs_value *place_of(qs_vm *vm, const Frame *f, const Sym *sym) {
     return sym->kind == SYM_GLOBAL ? qvm_global(vm, (uint64_t)sym->index) : &f->base[sym->index];
+}
+
+/* -- results on a device with memory of its own ------------------------------------------------------------------- */
+static void drop_results(Call *c, int n) {
+    for (int i = 0; i < n; i++)
+        if (c->results[i]) qbuf_release(qvm_ctx(c->vm), c->results[i]);
+}
+
+static qs_status make_results(Call *c, const LoopCode *code) {
+    int n = code->func->nparams;
+    memset(c->results, 0, (size_t)n * sizeof *c->results);
+    for (int i = 0; i < n && c->d->memory != HOST_MEMORY; i++) {
+        int64_t count = 0;
+        if (!results_of(c, &code->binds[i], &count)) continue;
+        qs_status s = qbuf_new(qvm_ctx(c->vm), (size_t)count * sizeof(double), true, &c->results[i]);
+        if (s != QS_OK) return drop_results(c, i), s;
+    }
+    return QS_OK;
+}
+
+static qs_status fetch_results(Call *c, const LoopCode *code) {
+    int64_t count;
+    void *p;
+    for (int i = 0; i < code->func->nparams; i++) {
+        if (!c->results[i]) continue;
+        TRY(qbuf_host(qvm_ctx(c->vm), c->results[i], QS_READ, &p));
+        void *to = results_of(c, &code->binds[i], &count);
+        memcpy(to, p, (size_t)count * sizeof(double));
+    }
+    return QS_OK;
 }
 
 /* -- which version ----------------------------------------------------------------------------------------------- */
@@ -501,7 +544,6 @@ static Version choose(Call *c, double steps, Launch *l) {
         l->domain[i] = i ? c->wholes[i] : c->counters[0].turns;
         if (!l->domain[i]) return EXACT;
     }
-    qkdevice_block(c->d, l->rank, l->domain, l->block);
     return apart(c, &code->parallel) ? PARALLEL : EXACT;
 }
 
@@ -544,16 +586,22 @@ static const LoopCode *code_of(const Variant *v, Version which) {
     return which == PARALLEL ? &v->code.parallel : which == QUICK ? &v->code.quick : &v->code.exact;
 }
 
-static qs_status run(Call *c, Version which, const Launch *l, bool *again) {
+static qs_status run(Call *c, Version which, Launch *l, bool *again) {
     const LoopCode *code = code_of(c->v, which);
     DevFault fault = {0};
+    if (which == PARALLEL) qkdevice_block(c->d, l->rank, l->domain, l->block);
     bind(c, code);
-    TRY(lock(c, code));
-    qpython_unblock(c->vm);
-    qs_status s = c->d->ops->launch(c->d, c->v->program[which], l, code->func->nparams, c->args, &fault);
-    qpython_block(c->vm);
-    if (s == QS_EINTERRUPT) (void)qvm_take_interrupt(c->vm); /* it is over with the loop */
-    unlock(c);
+    TRY(make_results(c, code));
+    qs_status s = lock(c, code);
+    if (s == QS_OK) {
+        qpython_unblock(c->vm);
+        s = c->d->ops->launch(c->d, c->v->program[which], l, code->func->nparams, c->args, &fault);
+        qpython_block(c->vm);
+        if (s == QS_EINTERRUPT) (void)qvm_take_interrupt(c->vm); /* it is over with the loop */
+        unlock(c);
+    }
+    if (s == QS_OK) s = fetch_results(c, code);
+    drop_results(c, code->func->nparams);
     TRY(s);
     if (which == PARALLEL && fault.message) return *again = true, QS_OK; /* nothing was changed */
     if (which == PARALLEL && c->v->code.chunked) {
@@ -590,6 +638,17 @@ static void tell(qs_vm *vm, const LoopRegion *r, const Frame *f, Variant *v) {
     qtext_free(&t);
 }
 
+static void tell_refusal(qs_vm *vm, const LoopRegion *r, const Frame *f, const Device *d) {
+    const Source *src = f->proto->func->unit->src;
+    Text t;
+    if (!qvm(vm)->config.explain) return;
+    qtext_init(&t, qvm_ctx(vm));
+    qtext_printf(&t, "%s:%d: loop: on the processor, because %s cannot run it: %s\n", src->path,
+                 line_of(src, r->loop->pos), d->name, qvm_ctx(vm)->err.text);
+    qvm_diagnostic(vm, t.s, t.len);
+    qtext_free(&t);
+}
+
 /* {!parallel for}: the program wants to hear when it cannot be. */
 static qs_status demand(qs_vm *vm, const LoopRegion *r, const Frame *f, const Variant *v) {
     const Attr *a = r->loop->u.loop.attr;
@@ -600,18 +659,23 @@ static qs_status demand(qs_vm *vm, const LoopRegion *r, const Frame *f, const Va
 }
 
 /* -- entering ---------------------------------------------------------------------------------------------------- */
-/* Loops of the host run in the host's memory: on the cpu device, whatever device runs kernels. */
-static Device *device_of(qs_vm *vm) {
+/* Turns one after the other are work for the cpu device; turns side by side for the device that runs kernels. */
+static Device *device_of(qs_vm *vm, Version which) {
     Device *d;
     if (qkdevice_current(vm, &d) != QS_OK) return qerr_clear(qvm_ctx(vm)), NULL;
     if (d->ops == &qdev_ref_ops) return qvm(vm)->loop_least > 1 ? NULL : d;
+    if (which == PARALLEL) return d;
     for (int i = 0; i < qvm(vm)->ndevices; i++)
         if (qvm(vm)->devices[i].ops == &qdev_cpu_ops) return &qvm(vm)->devices[i];
     return NULL;
 }
 
 static qs_status load(qs_vm *vm, Variant *v, Device *d, Version which) {
-    if (v->device != d) unload(vm, v), v->device = d;
+    if (v->device[which] != d && v->program[which]) {
+        qkspec_release(vm, v->program[which]);
+        v->program[which] = NULL;
+    }
+    v->device[which] = d;
     if (v->program[which]) return QS_OK;
     return qkspec_program(vm, code_of(v, which)->func, d, &v->program[which]);
 }
@@ -657,13 +721,20 @@ static double turns_of(const Counter *c, int n) {
     return turns;
 }
 
-/* Code that cannot be made leaves the loop to the interpreter. */
-static qs_status load_and_run(Call *c, Version which, const Launch *l, bool *again) {
+static qs_status load_and_run(Call *c, Version which, Launch *l, bool *again) {
     qs_vm *vm = c->vm;
-    if (load(vm, c->v, c->d, which) == QS_OK) return run(c, which, l, again);
-    if (qvm_ctx(vm)->err.status == QS_EINTERRUPT) return QS_EINTERRUPT;
+    c->d = device_of(vm, which);
+    qs_status s = load(vm, c->v, c->d, which);
+    if (s != QS_OK && s != QS_EINTERRUPT && c->d != device_of(vm, EXACT)) { /* it may lack float64 */
+        tell_refusal(vm, c->region, c->f, c->d);
+        qerr_clear(qvm_ctx(vm));
+        c->d = device_of(vm, EXACT);
+        s = load(vm, c->v, c->d, which);
+    }
+    if (s == QS_OK) return run(c, which, l, again);
+    if (s == QS_EINTERRUPT) return s;
     qerr_clear(qvm_ctx(vm));
-    c->v->code.exact.func = NULL;
+    c->v->code.exact.func = NULL; /* code that cannot be made leaves the loop to the interpreter */
     return QS_OK;
 }
 
@@ -684,10 +755,9 @@ qs_status qloop_enter(qs_vm *vm, Frame *f, uint32_t pc, bool *done) {
     if (!v) return QS_OK;
     tell(vm, r, f, v);
     TRY(demand(vm, r, f, v));
-    Device *d = v->code.exact.func ? device_of(vm) : NULL;
-    if (!d) return QS_OK;
+    if (!v->code.exact.func || !device_of(vm, EXACT)) return QS_OK;
     Call c; /* too large to be cleared each time */
-    c.vm = vm, c.f = f, c.d = d, c.v = v, c.counters = counters, c.region = r;
+    c.vm = vm, c.f = f, c.v = v, c.counters = counters, c.region = r;
     memset(c.sums, 0, sizeof c.sums);
     Version which = choose(&c, steps, &l);
     bool again = false;
