@@ -426,7 +426,7 @@ static qs_status make_results(Call *c, const LoopCode *code) {
 }
 
 static qs_status fetch_results(Call *c, const LoopCode *code) {
-    int64_t count;
+    int64_t count = 0;
     void *p;
     for (int i = 0; i < code->func->nparams; i++) {
         if (!c->results[i]) continue;
