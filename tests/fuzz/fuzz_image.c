@@ -33,7 +33,7 @@ static const char *const *readers_of(const uint8_t *data, size_t size) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    qs_vm *vm = harmless_open();
+    qs_vm *vm = harmless_open(NULL);
     write_file("x", data, size);
     if (link("x", "x.npy") != 0 || link("x", "x.npz") != 0) abort();
     for (const char *const *r = readers_of(data, size); *r; r++) {
