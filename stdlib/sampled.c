@@ -213,11 +213,12 @@ static void add_scaled(double *to, const double *f, const double *from, int64_t 
         }
 }
 
-static void convolve(const Image *a, const Image *b, double *out) {
+/* An interrupt ends it early; the call then fails. */
+static void convolve(qs_vm *vm, const Image *a, const Image *b, double *out) {
     int64_t w = a->w + b->w - 1, m = a->parts;
     for (int64_t i = 0; i < a->h; i++)
         for (int64_t k = 0; k < b->h; k++)
-            for (int64_t l = 0; l < b->w; l++)
+            for (int64_t l = 0; l < b->w && !qflag_is_up(&qvm(vm)->interrupted); l++)
                 add_scaled(out + m*((i + k)*w + l), b->x + m*(k*b->w + l), a->x + m*i*a->w, a->w, a->parts);
 }
 
@@ -261,7 +262,7 @@ static qs_status convolution(qs_vm *vm, qs_call_args *c, const char *fn, bool fl
     kept(mode, p.h, q.h, &top, &dims[0]), kept(mode, p.w, q.w, &left, &dims[1]);
     size_t n = (size_t)((p.h + q.h - 1)*w);
     TRY(qsampled_scratch(vm, fn, n, &full));
-    convolve(&p, &q, full);
+    convolve(vm, &p, &q, full);
     int64_t row = parts*dims[1];
     for (int64_t i = 0; i < dims[0]; i++)
         memmove(full + i*row, full + (i + top)*w + parts*left, (size_t)row * sizeof *full);

@@ -239,6 +239,7 @@ static qs_status call_out(qs_vm *vm, Function *fn, qs_value *args, int nin, cons
     } else {
         s = qcall_other(vm, *ret, nin, args, nnamed, names ? names->at : NULL, results_for(most, want), out);
     }
+    if (s == QS_OK && __builtin_expect(qflag_is_up(&m->attention), 0)) s = qvm_attend(vm); /* it may have taken long */
     int have = results_for(most, want);
     for (int i = 0; i < nin; i++) clear_slot(vm, &args[i]);
     if (s == QS_OK) s = deliver(vm, d ? d->name : "this", out, have, ret, want);

@@ -323,7 +323,8 @@ static void *interrupt_soon(void *vm) {
 static void interrupts(qs_vm *vm) {
     static const char *const endless[] = {"while true\nend", "for i = 1..1e300\nend", "repeat\nuntil false",
                                           "try\n while true\n end\ncatch e\nend",
-                                          "function [] = spin()\n while true\n  sq(1)\n end\nend\nspin()"};
+                                          "function [] = spin()\n while true\n  sq(1)\n end\nend\nspin()",
+                                          "x = sort(rand(12000000))" /* noticed when it is done */};
     for (size_t i = 0; i < sizeof endless / sizeof *endless; i++) {
         pthread_t t;
         pthread_create(&t, NULL, interrupt_soon, vm);
