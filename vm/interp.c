@@ -1301,6 +1301,7 @@ returned:
     L_IMPORT: SLOW(qmod_import(vm, k[BX].u.p)); NEXT;
 
 fail:
+    if (status == QS_EINTERRUPT) (void)qvm_take_interrupt(vm); /* a kernel leaves the flag up */
     if (!unwind(vm, status, floor_frames)) return status;
     f = &m->frames[m->nframes - 1];
     pc = f->pc;
