@@ -215,6 +215,7 @@ static qs_status launch(qs_vm *vm, Device *d, const KFunc *f, Program *p, const 
     if (chunk) args[n].dims[0] = result->dims[0];
     if (s == QS_OK) s = hold(vm, d, result, QS_WRITE, &args[n], held, &nheld);
     if (s == QS_OK) s = qkreport_launch(vm, d, f, p, l, args, NULL);
+    if (s == QS_EINTERRUPT) (void)qvm_take_interrupt(vm); /* it is over with the launch */
     while (nheld--) (void)qbuf_unlock(qvm_ctx(vm), held[nheld].buf, d, held[nheld].mode);
     return s;
 }

@@ -344,6 +344,7 @@ static qs_status launch(qs_vm *vm, Device *d, Program *p, const Spec *s, const L
     qpython_unblock(vm);
     qs_status status = qkreport_launch(vm, d, s->func, p, l, b->arg, s->has_check ? &fault : NULL);
     qpython_block(vm);
+    if (status == QS_EINTERRUPT) (void)qvm_take_interrupt(vm); /* it is over with the launch */
     return status == QS_OK && fault.message ? fault_error(vm, s->func, &fault) : status;
 }
 

@@ -150,21 +150,13 @@ static Timing *timing_of(qs_vm *vm, Report *r, const KFunc *f) {
     return *at;
 }
 
-/* An interrupt that ended a launch is over with it. */
-static qs_status launch(qs_vm *vm, Device *d, const KFunc *f, Program *p, const Launch *l, const DevArg *args,
-                        DevFault *fault) {
-    qs_status s = d->ops->launch(d, p, l, f->nparams, args, fault);
-    if (s == QS_EINTERRUPT) (void)qvm_take_interrupt(vm);
-    return s;
-}
-
 qs_status qkreport_launch(qs_vm *vm, Device *d, const KFunc *f, Program *p, const Launch *l, const DevArg *args,
                           DevFault *fault) {
     Report *r = qvm(vm)->kernels ? qvm(vm)->kernels->report : NULL;
-    if (!r || !r->profile) return launch(vm, d, f, p, l, args, fault);
+    if (!r || !r->profile) return d->ops->launch(d, p, l, f->nparams, args, fault);
     TRY(d->ops->sync(d));
     double start = now();
-    TRY(launch(vm, d, f, p, l, args, fault));
+    TRY(d->ops->launch(d, p, l, f->nparams, args, fault));
     TRY(d->ops->sync(d));
     Timing *t = timing_of(vm, r, f);
     t->seconds += now() - start, t->calls++;
