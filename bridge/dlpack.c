@@ -1,8 +1,8 @@
 /* dlpack.c -- the exchange of tensors with libraries that speak DLPack 1.x: torch, CuPy, JAX, Paddle, NumPy.
  *
- * In: a type may offer a table of C functions (__dlpack_c_exchange_api__), which describes a tensor in some ten nanoseconds;
- * every other producer makes a capsule.  Its contents are used in place and end with the last view.  Out: a capsule with a
- * view of the array's memory, versioned or not as the consumer asks for. */
+ * In: a type may offer a table of C functions (__dlpack_c_exchange_api__), which describes a tensor in some ten
+ * nanoseconds; every other producer makes a capsule.  Its contents are used in place and end with the last view.  Out:
+ * a capsule with a view of the array's memory, versioned or not as the consumer asks for. */
 #include "bridge/bridge.h"
 
 #include <stdlib.h>
@@ -10,8 +10,13 @@
 
 /* -- the structures of DLPack -------------------------------------------------------------------------------------- */
 
-typedef struct { int32_t type, id; } DlDevice;
-typedef struct { uint8_t code, bits; uint16_t lanes; } DlType;
+typedef struct {
+    int32_t type, id;
+} DlDevice;
+typedef struct {
+    uint8_t code, bits;
+    uint16_t lanes;
+} DlType;
 typedef struct {
     void *data;
     DlDevice device;
@@ -20,8 +25,14 @@ typedef struct {
     int64_t *shape, *strides; /* in elements; strides NULL: packed */
     uint64_t offset;          /* in bytes */
 } DlTensor;
-typedef struct DlManaged { DlTensor tensor; void *context; void (*deleter)(struct DlManaged *); } DlManaged;
-typedef struct { uint32_t major, minor; } DlVersion;
+typedef struct DlManaged {
+    DlTensor tensor;
+    void *context;
+    void (*deleter)(struct DlManaged *);
+} DlManaged;
+typedef struct {
+    uint32_t major, minor;
+} DlVersion;
 typedef struct DlVersioned {
     DlVersion version;
     void *context;
@@ -42,9 +53,10 @@ static const char plain_name[] = "dltensor", versioned_name[] = "dltensor_versio
 
 typedef enum { DL_INT, DL_UINT, DL_FLOAT, DL_BFLOAT = 4, DL_COMPLEX, DL_BOOL } DlCode;
 static const DlType types[QS_NDTYPES] = {
-    [QS_B1] = {DL_BOOL, 8, 1},   [QS_I8] = {DL_INT, 8, 1},    [QS_U8] = {DL_UINT, 8, 1},       [QS_I16] = {DL_INT, 16, 1},
-    [QS_U16] = {DL_UINT, 16, 1}, [QS_I32] = {DL_INT, 32, 1},  [QS_U32] = {DL_UINT, 32, 1},     [QS_I64] = {DL_INT, 64, 1},
-    [QS_U64] = {DL_UINT, 64, 1}, [QS_F16] = {DL_FLOAT, 16, 1}, [QS_BF16] = {DL_BFLOAT, 16, 1}, [QS_F32] = {DL_FLOAT, 32, 1},
+    [QS_B1] = {DL_BOOL, 8, 1},    [QS_I8] = {DL_INT, 8, 1},       [QS_U8] = {DL_UINT, 8, 1},
+    [QS_I16] = {DL_INT, 16, 1},   [QS_U16] = {DL_UINT, 16, 1},    [QS_I32] = {DL_INT, 32, 1},
+    [QS_U32] = {DL_UINT, 32, 1},  [QS_I64] = {DL_INT, 64, 1},     [QS_U64] = {DL_UINT, 64, 1},
+    [QS_F16] = {DL_FLOAT, 16, 1}, [QS_BF16] = {DL_BFLOAT, 16, 1}, [QS_F32] = {DL_FLOAT, 32, 1},
     [QS_F64] = {DL_FLOAT, 64, 1}, [QS_C64] = {DL_COMPLEX, 64, 1}, [QS_C128] = {DL_COMPLEX, 128, 1}};
 
 static bool dtype_of(DlType t, qs_dtype *out) {
@@ -56,9 +68,11 @@ static bool dtype_of(DlType t, qs_dtype *out) {
 /* -- in ------------------------------------------------------------------------------------------------------------ */
 
 static qs_status no_place(Border *b, DlDevice d) {
-    static const char *const names[] = {"", "cpu", "cuda", "cuda_host", "opencl", "", "", "vulkan", "metal", "", "rocm"};
+    static const char *const names[] = {"", "cpu",    "cuda",  "cuda_host", "opencl", "",
+                                        "", "vulkan", "metal", "",          "rocm"};
     const char *name = d.type >= 0 && d.type < (int)(sizeof names / sizeof *names) ? names[d.type] : "";
-    return qs_fail(b->vm, QS_ETYPE, "the elements are on %s:%d, and memory of the cpu is wanted", *name ? name : "device", d.id);
+    return qs_fail(b->vm, QS_ETYPE, "the elements are on %s:%d, and memory of the cpu is wanted",
+                   *name ? name : "device", d.id);
 }
 
 /* The tensor as an array over the same memory; takes the reference to owner. */
@@ -69,7 +83,8 @@ static qs_status wrap(Border *b, const DlTensor *t, bool readonly, PyObject *own
     qs_status s = QS_OK;
     if (t->device.type != DL_CPU && t->device.type != DL_CUDA_HOST) s = no_place(b, t->device);
     else if (!dtype_of(t->dtype, &info.dtype))
-        s = qs_fail(b->vm, QS_ETYPE, "elements of DLPack code %d with %d bits and %d lanes have no counterpart in the language",
+        s = qs_fail(b->vm, QS_ETYPE,
+                    "elements of DLPack code %d with %d bits and %d lanes have no counterpart in the language",
                     t->dtype.code, t->dtype.bits, t->dtype.lanes);
     else if (t->ndim < 0 || t->ndim > QS_MAX_RANK)
         s = qs_fail(b->vm, QS_ETYPE, "a tensor has at most %d dimensions, not %d", QS_MAX_RANK, t->ndim);
@@ -98,7 +113,10 @@ static const DlExchange *exchange_of(PyTypeObject *t) {
 }
 
 enum { KNOWN_TYPES = 8 };
-static struct { PyTypeObject *type; const DlExchange *exchange; } known[KNOWN_TYPES]; /* under the GIL; keeps the types */
+static struct {
+    PyTypeObject *type;
+    const DlExchange *exchange;
+} known[KNOWN_TYPES]; /* under the GIL; keeps the types */
 
 /* The table of a tensor's type; NULL when it has none.  `look`: also of types that were not met before. */
 static const DlExchange *table_of(PyTypeObject *t, bool look) {
@@ -144,7 +162,8 @@ static bool is_packed(const DlTensor *t) {
 static qs_status check_marks(Border *b, PyObject *o, const DlTensor *t) {
     if (t->dtype.code != DL_COMPLEX && is_packed(t)) return QS_OK;
     if (!says(o, "is_conj") && !says(o, "is_neg")) return QS_OK;
-    return qs_fail(b->vm, QS_ETYPE, "the tensor is a conjugate that is not computed yet; x.resolve_conj().resolve_neg() does that");
+    return qs_fail(b->vm, QS_ETYPE,
+                   "the tensor is a conjugate that is not computed yet; x.resolve_conj().resolve_neg() does that");
 }
 
 bool qdl_borrow(Border *b, PyObject *o, bool look, qs_value *out, qs_status *s) {
@@ -185,7 +204,8 @@ static qs_status consume(Border *b, PyObject *capsule, Array **out) {
     }
     PyObject *owner = PyCapsule_New(m, NULL, versioned ? end_versioned : end_plain);
     if (!owner) return qerror_take(b);
-    return wrap(b, versioned ? &v->tensor : &((DlManaged *)m)->tensor, versioned && v->flags & DL_READ_ONLY, owner, out);
+    return wrap(b, versioned ? &v->tensor : &((DlManaged *)m)->tensor, versioned && v->flags & DL_READ_ONLY, owner,
+                out);
 }
 
 /* A new capsule of o, of the newest kind that it can make. */
@@ -225,7 +245,10 @@ bool qdl_argument(Border *b, PyObject *o, qs_value *out, qs_status *s) {
 /* -- out ----------------------------------------------------------------------------------------------------------- */
 
 typedef struct { /* what a capsule holds: one of the two kinds, and the view that keeps the memory */
-    union { DlManaged plain; DlVersioned versioned; } head;
+    union {
+        DlManaged plain;
+        DlVersioned versioned;
+    } head;
     BufferView view;
     int64_t shape[QS_MAX_RANK], strides[QS_MAX_RANK];
 } Held;
@@ -253,8 +276,12 @@ static DlTensor describe(Held *h, qs_dtype d) {
         h->shape[i] = v->shape[i];
         h->strides[i] = v->strides[i] / v->itemsize;
     }
-    return (DlTensor){.data = v->len ? v->buf : NULL, .device = {DL_CPU, 0}, .ndim = v->ndim, .dtype = types[d],
-                      .shape = h->shape, .strides = h->strides};
+    return (DlTensor){.data = v->len ? v->buf : NULL,
+                      .device = {DL_CPU, 0},
+                      .ndim = v->ndim,
+                      .dtype = types[d],
+                      .shape = h->shape,
+                      .strides = h->strides};
 }
 
 static PyObject *make_capsule(PyObject *self, bool versioned, bool copied) {
@@ -276,20 +303,26 @@ static int refuse(PyObject *kind, const char *why) { return PyErr_SetString(kind
 static int check_stream(PyObject *stream) {
     if (stream == Py_None) return 0;
     long n = PyLong_Check(stream) ? PyLong_AsLong(stream) : 0;
-    return n == -1 && !PyErr_Occurred() ? 0 : refuse(PyExc_TypeError, "__dlpack__: memory of the cpu has no streams; stream must be None or -1");
+    return n == -1 && !PyErr_Occurred()
+               ? 0
+               : refuse(PyExc_TypeError, "__dlpack__: memory of the cpu has no streams; stream must be None or -1");
 }
 
 static int check_device(PyObject *device) {
     int type, id;
     if (device == Py_None) return 0;
-    if (!PyTuple_Check(device) || !PyArg_ParseTuple(device, "ii", &type, &id)) return refuse(PyExc_TypeError, "__dlpack__: dl_device must be two numbers");
-    return type == DL_CPU && id == 0 ? 0 : refuse(PyExc_BufferError, "__dlpack__: the elements can be given on the cpu, device (1, 0), only");
+    if (!PyTuple_Check(device) || !PyArg_ParseTuple(device, "ii", &type, &id))
+        return refuse(PyExc_TypeError, "__dlpack__: dl_device must be two numbers");
+    return type == DL_CPU && id == 0
+               ? 0
+               : refuse(PyExc_BufferError, "__dlpack__: the elements can be given on the cpu, device (1, 0), only");
 }
 
 static int wants_versioned(PyObject *max_version) {
     int major = 0, minor = 0;
     if (max_version == Py_None) return 0;
-    if (!PyTuple_Check(max_version) || !PyArg_ParseTuple(max_version, "ii", &major, &minor)) return refuse(PyExc_TypeError, "__dlpack__: max_version must be two numbers");
+    if (!PyTuple_Check(max_version) || !PyArg_ParseTuple(max_version, "ii", &major, &minor))
+        return refuse(PyExc_TypeError, "__dlpack__: max_version must be two numbers");
     return major >= DL_MAJOR;
 }
 
@@ -307,14 +340,18 @@ static PyObject *copy_of(PyObject *self) {
 PyObject *qdl_export(PyObject *self, PyObject *args, PyObject *names) {
     static const char *const keywords[] = {"stream", "max_version", "dl_device", "copy", NULL};
     PyObject *stream = Py_None, *max_version = Py_None, *device = Py_None, *copy = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, names, "|$OOOO", (char **)(uintptr_t)keywords, &stream, &max_version, &device, &copy))
+    if (!PyArg_ParseTupleAndKeywords(args, names, "|$OOOO", (char **)(uintptr_t)keywords, &stream, &max_version,
+                                     &device, &copy))
         return NULL;
     int versioned = wants_versioned(max_version);
     if (versioned < 0 || check_stream(stream) < 0 || check_device(device) < 0) return NULL;
-    if (((Wrapper *)self)->v.kind != QS_ARRAY) return refuse(PyExc_BufferError, "__dlpack__: only arrays have memory"), NULL;
+    if (((Wrapper *)self)->v.kind != QS_ARRAY)
+        return refuse(PyExc_BufferError, "__dlpack__: only arrays have memory"), NULL;
     const Array *a = ((Wrapper *)self)->v.u.p;
     if (copy != Py_True && a->buf->readonly && !versioned)
-        return refuse(PyExc_BufferError, "__dlpack__: the array is read-only, which only version 1.0 and later can tell"), NULL;
+        return refuse(PyExc_BufferError,
+                      "__dlpack__: the array is read-only, which only version 1.0 and later can tell"),
+               NULL;
     if (copy != Py_True) return make_capsule(self, versioned, false);
     PyObject *copied = copy_of(self), *r = copied ? make_capsule(copied, versioned, true) : NULL;
     Py_XDECREF(copied);

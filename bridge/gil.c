@@ -230,7 +230,8 @@ static void begin_watch(Machine *m) {
     struct sigaction action = {.sa_handler = on_interrupt};
     atomic_store(&watch.machine, m);
     if (watch.on || sigaction(SIGINT, NULL, &watch.before) != 0) return;
-    bool pythons = !(watch.before.sa_flags & SA_SIGINFO) && watch.before.sa_handler != SIG_IGN && watch.before.sa_handler != SIG_DFL;
+    const struct sigaction *b = &watch.before;
+    bool pythons = !(b->sa_flags & SA_SIGINFO) && b->sa_handler != SIG_IGN && b->sa_handler != SIG_DFL;
     watch.on = pythons && sigaction(SIGINT, &action, NULL) == 0;
 }
 

@@ -1,8 +1,8 @@
 /* host.c -- Python holds the machine: opening and closing it, compiling, names, devices, types.
  *
- * These are the functions that pyquasar/__init__.py is made of.  There is one machine at a time, qbridge.host; in a script
- * it is the one that runs the script.  Functions of the language are kept in the dict of the package once somebody has
- * asked for them, until something is compiled, so that q.f is no slower than any other attribute. */
+ * These are the functions that pyquasar/__init__.py is made of.  There is one machine at a time, qbridge.host; in a
+ * script it is the one that runs the script.  Functions of the language are kept in the dict of the package once
+ * somebody has asked for them, until something is compiled, so that q.f is no slower than any other attribute. */
 #include "bridge/bridge.h"
 
 #include <stdio.h>
@@ -266,7 +266,8 @@ static PyObject *from_dlpack(PyObject *module, PyObject *x) {
 
 static int shape_of(PyObject *tuple, int64_t *dims) {
     Py_ssize_t n = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
-    if (n < 0 || n > QS_MAX_RANK) return PyErr_SetString(PyExc_ValueError, "the shape must be a tuple of at most 8 numbers"), -1;
+    if (n < 0 || n > QS_MAX_RANK)
+        return PyErr_SetString(PyExc_ValueError, "the shape must be a tuple of at most 8 numbers"), -1;
     for (Py_ssize_t i = 0; i < n; i++) dims[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
     return PyErr_Occurred() ? -1 : (int)n;
 }
@@ -329,7 +330,8 @@ static PyObject *devices(PyObject *module, PyObject *unused) {
     (void)unused;
     PyObject *list = b ? PyList_New(0) : NULL;
     for (int i = 0; list && qs_device(b->vm, i, &d); i++) {
-        PyObject *o = Py_BuildValue("(ssnO)", d.name, d.kind, (Py_ssize_t)d.memory, d.default_device ? Py_True : Py_False);
+        PyObject *o =
+            Py_BuildValue("(ssnO)", d.name, d.kind, (Py_ssize_t)d.memory, d.default_device ? Py_True : Py_False);
         if (!o || PyList_Append(list, o) < 0) Py_CLEAR(list);
         Py_XDECREF(o);
     }
@@ -363,12 +365,14 @@ PyMethodDef qhost_functions[] = {
     {"_names", names, METH_VARARGS, NULL},
     {"_devices", devices, METH_NOARGS, NULL},
     {"value", value, METH_O,
-     "value(x)\n--\n\nx as a value of the language: an array of the same memory, of a list of numbers what [...] makes, of "
+     "value(x)\n--\n\nx as a value of the language: an array of the same memory, of a list of numbers what [...] "
+     "makes, of "
      "any other list a cell."},
     {"from_dlpack", from_dlpack, METH_O,
      "from_dlpack(x, /)\n--\n\nThe memory of a tensor, or of a DLPack capsule, as an array."},
     {"_array", array_of_bytes, METH_VARARGS, NULL},
     {"_typename", type_named, METH_VARARGS, NULL},
-    {"memcpy", copy_memory, METH_VARARGS, "memcpy(dst, src, n, /)\n--\n\nCopies n bytes between two addresses of the host's memory."},
+    {"memcpy", copy_memory, METH_VARARGS,
+     "memcpy(dst, src, n, /)\n--\n\nCopies n bytes between two addresses of the host's memory."},
     {NULL, NULL, 0, NULL},
 };

@@ -1,8 +1,8 @@
 /* items.c -- x[…] of a qvalue, as NumPy means it.
  *
  * Numbers, slices, … and None give a view of the same memory, of exactly the shape that NumPy would give it; a mask of
- * the same shape is the language's own; whatever else an index may be (lists, index arrays, several of them) NumPy itself
- * does on a view of the array.  Cells and strings take numbers and slices. */
+ * the same shape is the language's own; whatever else an index may be (lists, index arrays, several of them) NumPy
+ * itself does on a view of the array.  Cells and strings take numbers and slices. */
 #include "bridge/bridge.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static Border *border(PyObject *o) { return ((Wrapper *)o)->border; }
 
 typedef struct { /* what is left of an array after the indices met so far */
     const Array *a;
-    int next;                /* dimension of a that the next index is for */
+    int next; /* dimension of a that the next index is for */
     int rank;
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK], offset;
 } View;
@@ -26,7 +26,8 @@ static KeyKind kind_of(PyObject *k) {
     if (k == Py_None) return KEY_NEW;
     if (PySlice_Check(k)) return KEY_SLICE;
     if (Py_TYPE(k) == qbridge.value) return qval_is_number(value_of(k)) ? KEY_NUMBER : KEY_OTHER;
-    bool number = PyLong_Check(k) ? !PyBool_Check(k) : PyIndex_Check(k) && !PySequence_Check(k); /* arrays may be both */
+    bool number =
+        PyLong_Check(k) ? !PyBool_Check(k) : PyIndex_Check(k) && !PySequence_Check(k); /* arrays may be both */
     return number ? KEY_NUMBER : KEY_OTHER;
 }
 
@@ -104,7 +105,9 @@ static int take_key(View *v, PyObject *k, int rest) {
 static int make_view(const Array *a, PyObject *key, int indexed, View *v) {
     *v = (View){.a = a, .offset = (int64_t)a->offset};
     if (indexed > a->rank)
-        return PyErr_Format(qbridge.errors[QS_EINDEX], "the array has %d dimensions, %d indices given", a->rank, indexed), -1;
+        return PyErr_Format(qbridge.errors[QS_EINDEX], "the array has %d dimensions, %d indices given", a->rank,
+                            indexed),
+               -1;
     for (Py_ssize_t i = 0; i < key_count(key); i++)
         if (take_key(v, key_at(key, i), a->rank - indexed) < 0) return -1;
     return take_rest(v, a->rank - v->next);
@@ -153,9 +156,7 @@ static bool is_mask(PyObject *key, const Array *a) {
     return m && m->dtype == QS_B1 && qarr_same_shape(m, a);
 }
 
-static PyObject *get_by_numpy(PyObject *o, PyObject *key) {
-    return qbridge_support("get_item", "(OO)", o, key);
-}
+static PyObject *get_by_numpy(PyObject *o, PyObject *key) { return qbridge_support("get_item", "(OO)", o, key); }
 
 static PyObject *array_item(Border *b, PyObject *o, PyObject *key) {
     Array *a = value_of(o).u.p;
@@ -214,11 +215,13 @@ static qs_status cell_part(Border *b, const Cell *c, Py_ssize_t lo, Py_ssize_t s
 static int64_t cell_place(const Cell *c, PyObject *key) {
     int64_t at = 0, i;
     if (key_count(key) != c->rank)
-        return PyErr_Format(qbridge.errors[QS_EINDEX], "the cell has %d dimensions, %zd indices given", c->rank, key_count(key)),
+        return PyErr_Format(qbridge.errors[QS_EINDEX], "the cell has %d dimensions, %zd indices given", c->rank,
+                            key_count(key)),
                -1;
     for (int d = 0; d < c->rank; d++) {
         PyObject *k = key_at(key, d);
-        if (kind_of(k) != KEY_NUMBER) return PyErr_SetString(PyExc_TypeError, "elements of a cell are found by numbers"), -1;
+        if (kind_of(k) != KEY_NUMBER)
+            return PyErr_SetString(PyExc_TypeError, "elements of a cell are found by numbers"), -1;
         if (place(k, c->dims[d], d, &i) < 0) return -1;
         at = at * c->dims[d] + i;
     }
@@ -300,7 +303,8 @@ Py_ssize_t qitem_count(PyObject *o) {
         Py_XDECREF(text);
         return n;
     }
-    if (!border(o)->vm) return PyErr_SetString((PyObject *)qbridge.error, "the Quasar machine of this object is closed"), -1;
+    if (!border(o)->vm)
+        return PyErr_SetString((PyObject *)qbridge.error, "the Quasar machine of this object is closed"), -1;
     PyErr_Format(PyExc_TypeError, "a value of type %s has no length", qs_type_name(border(o)->vm, v));
     return -1;
 }

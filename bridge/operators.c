@@ -1,8 +1,8 @@
-/* operators.c -- what can be computed with qvalues: x + y of Python is x + y of the language, except that * and / of two
- * arrays go element by element, as in NumPy, and @ is the matrix product.
+/* operators.c -- what can be computed with qvalues: x + y of Python is x + y of the language, except that * and / of
+ * two arrays go element by element, as in NumPy, and @ is the matrix product.
  *
- * The other operand may be a number (also of a derived type, like numpy.float64), a string or a NumPy array; the language's
- * rules of promotion and broadcasting hold. */
+ * The other operand may be a number (also of a derived type, like numpy.float64), a string or a NumPy array; the
+ * language's rules of promotion and broadcasting hold. */
 #include "bridge/bridge.h"
 
 static bool is_value(PyObject *o) { return Py_TYPE(o) == qbridge.value; }
@@ -15,7 +15,9 @@ static bool operand(PyObject *o) {
            qnd_is_numbers(o);
 }
 
-static int done(Border *b, qs_status s) { return s == QS_OK && !PyErr_Occurred() ? 0 : (s ? qerror_raise(b, s) : NULL, -1); }
+static int done(Border *b, qs_status s) {
+    return s == QS_OK && !PyErr_Occurred() ? 0 : (s ? qerror_raise(b, s) : NULL, -1);
+}
 
 static int take(Border *b, PyObject *o, qs_value *out) {
     if (is_value(o)) {

@@ -1,11 +1,13 @@
-/* value.c -- any value of the language as a Python object: qvalue.  Elements are in items.c, operators in operators.c, and
- * what is said in Python because it is shorter there in pyquasar/_values.py. */
+/* value.c -- any value of the language as a Python object: qvalue.  Elements are in items.c, operators in operators.c,
+ * and what is said in Python because it is shorter there in pyquasar/_values.py. */
 #include "bridge/bridge.h"
 
 #include <stddef.h>
 #include <string.h>
 
-typedef struct { Wrapper head; } ValueObject;
+typedef struct {
+    Wrapper head;
+} ValueObject;
 
 PyObject *qvalue_new(Border *b, qs_value v) { return qwrapper_make(qbridge.value, b, v); }
 
@@ -42,7 +44,8 @@ static PyObject *repr(PyObject *o) {
     char size[SHAPE_TEXT];
     if (!border(o)->vm) return PyUnicode_FromString("<value of a Quasar machine that is closed>");
     if (!a || a->count <= SHOWN_ELEMENTS) return text(o, qfmt_brief);
-    return PyUnicode_FromFormat("<quasar %s of size %s>", qs_type_name(border(o)->vm, value_of(o)), qarr_shape_text(a, size));
+    return PyUnicode_FromFormat("<quasar %s of size %s>", qs_type_name(border(o)->vm, value_of(o)),
+                                qarr_shape_text(a, size));
 }
 
 /* -- as Python's own ----------------------------------------------------------------------------------------------- */
@@ -195,9 +198,11 @@ static qs_status device_of(Border *b, int resource, int *out) {
 
 static qs_status check_lock(Border *b, qs_value v, int mode) {
     if (mode != QS_READ && mode != QS_WRITE && mode != QS_READWRITE)
-        return qs_fail(b->vm, QS_EVALUE, "lock: the mode must be LOCK_READ, LOCK_WRITE or LOCK_READWRITE, got %d", mode);
+        return qs_fail(b->vm, QS_EVALUE, "lock: the mode must be LOCK_READ, LOCK_WRITE or LOCK_READWRITE, got %d",
+                       mode);
     if (v.kind == QS_ARRAY && !qval_array(v)->contiguous)
-        return qs_fail(b->vm, QS_EVALUE, "lock: the elements do not lie one behind the other; copy(A) makes an array where they do");
+        return qs_fail(b->vm, QS_EVALUE,
+                       "lock: the elements do not lie one behind the other; copy(A) makes an array where they do");
     return QS_OK;
 }
 
@@ -274,8 +279,8 @@ static PyObject *get_dtype(PyObject *o, void *unused) {
 }
 
 static PyObject *get_kind(PyObject *o, void *unused) {
-    static const char *const names[] = {"null", "bool", "int", "number", "complex", "string", "array", "cell", "object",
-                                        "function", "type", "foreign"};
+    static const char *const names[] = {"null",  "bool", "int",    "number",   "complex", "string",
+                                        "array", "cell", "object", "function", "type",    "foreign"};
     (void)unused;
     return PyUnicode_FromString(names[value_of(o).kind]);
 }
@@ -287,12 +292,15 @@ static PyObject *get_type(PyObject *o, void *unused) {
 
 static PyMethodDef methods[] = {
     {"to_py", to_py, METH_NOARGS,
-     "to_py($self, /)\n--\n\nA NumPy array of the same memory; of numbers and strings Python's own; of a cell a NumPy array."},
+     "to_py($self, /)\n--\n\nA NumPy array of the same memory; of numbers and strings Python's own; of a cell a NumPy "
+     "array."},
     {"lock", lock, METH_VARARGS,
-     "lock($self, mode=LOCK_READWRITE, device=MEMRESOURCE_CPU, /)\n--\n\nThe address of the elements in the memory of a device, "
+     "lock($self, mode=LOCK_READWRITE, device=MEMRESOURCE_CPU, /)\n--\n\nThe address of the elements in the memory of "
+     "a device, "
      "valid until unlock."},
     {"unlock", unlock, METH_VARARGS,
-     "unlock($self, mode=LOCK_READWRITE, device=MEMRESOURCE_CPU, /)\n--\n\nEnds what lock with the same arguments has begun."},
+     "unlock($self, mode=LOCK_READWRITE, device=MEMRESOURCE_CPU, /)\n--\n\nEnds what lock with the same arguments has "
+     "begun."},
     {"__dlpack__", (PyCFunction)(void (*)(void))qdl_export, METH_VARARGS | METH_KEYWORDS, NULL},
     {"__dlpack_device__", qdl_device, METH_NOARGS, NULL},
     {"__complex__", qoperator_complex, METH_NOARGS, NULL},
@@ -318,7 +326,7 @@ static PyMemberDef members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static const PyType_Slot own_slots[] = {
-    {Py_tp_doc, (void *)(uintptr_t)"A value of the Quasar language: an array, number, string, cell, object or type."},
+    {Py_tp_doc, (void *)(uintptr_t) "A value of the Quasar language: an array, number, string, cell, object or type."},
     {Py_tp_dealloc, (void *)qwrapper_dealloc},
     {Py_tp_traverse, (void *)qwrapper_traverse},
     {Py_tp_clear, (void *)qwrapper_clear},

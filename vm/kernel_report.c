@@ -150,6 +150,7 @@ static Timing *timing_of(qs_vm *vm, Report *r, const KFunc *f) {
     return *at;
 }
 
+/* Called without Python's lock: an interrupt that ends the launch is the caller's to take back. */
 qs_status qkreport_launch(qs_vm *vm, Device *d, const KFunc *f, Program *p, const Launch *l, const DevArg *args,
                           DevFault *fault) {
     Report *r = qvm(vm)->kernels ? qvm(vm)->kernels->report : NULL;
