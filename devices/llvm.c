@@ -50,8 +50,16 @@ static void register_target(void (*info)(void), void (*target)(void), void (*mc)
     if (info && target && mc && printer) info(), target(), mc(), printer();
 }
 
+/* Loop strength reduction takes up to two thirds of the time of making code when a loop has many addresses, and loops
+ * are as fast without it: the processor adds offsets for nothing.  An option that this LLVM lacks is passed over. */
+static void choose_passes(const Api *f) {
+    static const char *const options[] = {"quasar", "-disable-lsr"};
+    if (f->ParseCommandLineOptions) f->ParseCommandLineOptions(2, options, NULL);
+}
+
 static void register_targets(const Api *f) {
     pthread_mutex_lock(&registry_lock);
+    choose_passes(f);
 #if defined(__aarch64__)
     register_target(f->InitializeAArch64TargetInfo, f->InitializeAArch64Target, f->InitializeAArch64TargetMC,
                     f->InitializeAArch64AsmPrinter);
@@ -257,11 +265,11 @@ static qs_status link_libdevice(Job *j, const LlvmTarget *t) {
     return QS_OK;
 }
 
-static qs_status optimise(Job *j) {
+static qs_status optimise(Job *j, const LlvmTarget *t) {
     const Api *f = &j->l->f;
     j->options = f->CreatePassBuilderOptions();
     f->PassBuilderOptionsSetSLPVectorization(j->options, 1);
-    void *error = f->RunPasses(j->module, "default<O3>", j->tm, j->options);
+    void *error = f->RunPasses(j->module, t->thorough ? "default<O3>" : "default<O2>", j->tm, j->options);
     if (!error) return QS_OK;
     char *why = f->GetErrorMessage(error);
     qs_status s = failed(j, "optimise", why);
@@ -288,7 +296,7 @@ static qs_status run(Job *j, const LlvmTarget *t, const char *ir, size_t n, Llvm
     TRY(make_target(j, t));
     TRY(parse(j, t, ir, n));
     TRY(link_libdevice(j, t));
-    TRY(optimise(j));
+    TRY(optimise(j, t));
     return emit(j, kind, out);
 }
 

@@ -13,6 +13,7 @@ typedef struct {
     LlvmArch arch;
     const char *cpu;      /* "" : the processor we run on, with all it can do */
     const char *features; /* beyond those of cpu; ignored when cpu is "" */
+    bool thorough;        /* O3 instead of O2: loops that lie in loops, which gain by it */
 } LlvmTarget;
 
 /* QS_EDEVICE when no usable libLLVM is found; the sentence says what to install. */
@@ -20,6 +21,6 @@ qs_status qllvm_open(Ctx *c, Llvm **out);
 void qllvm_close(Ctx *c, Llvm *l);
 const char *qllvm_version(const Llvm *l); /* "16.0.6" */
 
-/* Parses, optimises (O3) and emits one module.  The bytes replace what was in out. */
+/* Parses, optimises and emits one module.  The bytes replace what was in out. */
 qs_status qllvm_compile(Ctx *c, Llvm *l, const LlvmTarget *t, const char *ir, size_t n, LlvmOutput kind, Text *out);
 #endif

@@ -93,13 +93,14 @@ void kcompile_close(KCompiler *k) {
 
 typedef struct { KTarget kir; LlvmTarget llvm; LlvmOutput kind; CacheKey key; } Target;
 
-static Target target_of(const KCompiler *k, const Device *d) {
+static Target target_of(const KCompiler *k, const KFunc *f, const Device *d) {
     if (d->ops->code == CODE_PTX)
         return (Target){{.kind = KT_NVPTX, .half = true},
-                        {LLVM_NVPTX, d->arch, ""},
+                        {LLVM_NVPTX, d->arch, "", true},
                         LLVM_ASSEMBLY,
                         qcache_key((CacheKey){{1, 0}}, d->arch, strlen(d->arch))};
-    return (Target){k->host, {host_arch(), "", ""}, LLVM_OBJECT, k->machine};
+    bool blocks = f->barrier || f->shared; /* are loops over positions inside others */
+    return (Target){k->host, {host_arch(), "", "", blocks}, LLVM_OBJECT, k->machine};
 }
 
 static qs_status run_llvm(KCompiler *k, const Target *t, const Text *ir, LlvmOutput kind, Text *out) {
@@ -116,7 +117,7 @@ static qs_status from_cache_or_llvm(KCompiler *k, const Target *t, const Text *i
 }
 
 static qs_status through_llvm(KCompiler *k, const KFunc *f, const Device *d, Text *out) {
-    Target t = target_of(k, d);
+    Target t = target_of(k, f, d);
     Text ir;
     qtext_init(&ir, k->ctx);
     qs_status s = kemit_llvm(k->ctx, f, &t.kir, &ir);
@@ -156,7 +157,7 @@ qs_status kcompile_text(KCompiler *k, const KFunc *f, const Device *d, const cha
     if (!strcmp(stage, "cl")) return kemit_opencl(k->ctx, f, out);
     if (d->ops->code == CODE_OPENCL)
         return qerr_set(k->ctx, QS_EVALUE, "--dump %s: the device is opencl, which takes cl", stage);
-    Target t = target_of(k, d);
+    Target t = target_of(k, f, d);
     bool ptx = !strcmp(stage, "ptx");
     if (ptx && t.kir.kind != KT_NVPTX)
         return qerr_set(k->ctx, QS_EVALUE, "--dump ptx: the device is %s, not cuda", d->ops->kind);

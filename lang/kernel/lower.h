@@ -61,7 +61,7 @@ typedef struct {
     int rank;             /* of the launch domain */
     const int32_t *block; /* known block extents, or NULL */
     bool serial;          /* positions run one after another: nothing needs to be atomic */
-    bool checked;         /* --checked: out-of-range is an error where no access mode was written */
+    bool checked;         /* --checked: out-of-range is an error where no access mode says what it means */
     const LowerHost *host;
 } LowerJob;
 

@@ -44,7 +44,8 @@ KRef klidx_dim(Lower *L, const Val *v, int d) {
 
 /* -- addresses --------------------------------------------------------------------------------------------------- */
 static AccessMode effective_mode(const Lower *L, AccessMode m) {
-    return m == ACC_DEFAULT ? (L->job->checked ? ACC_CHECKED : ACC_SAFE) : m;
+    if (L->job->checked && (m == ACC_DEFAULT || m == ACC_UNCHECKED)) return ACC_CHECKED;
+    return m == ACC_DEFAULT ? ACC_SAFE : m;
 }
 
 static bool is_mapped(AccessMode m) { return m == ACC_MIRROR || m == ACC_CIRCULAR || m == ACC_CLAMPED; }
