@@ -595,9 +595,8 @@ static qs_status run(Call *c, Version which, Launch *l, bool *again) {
     qs_status s = lock(c, code);
     if (s == QS_OK) {
         qpython_unblock(c->vm);
-        s = c->d->ops->launch(c->d, c->v->program[which], l, code->func->nparams, c->args, &fault);
+        s = qkreport_launch(c->vm, c->d, code->func, c->v->program[which], l, c->args, &fault);
         qpython_block(c->vm);
-        if (s == QS_EINTERRUPT) (void)qvm_take_interrupt(c->vm); /* it is over with the loop */
         unlock(c);
     }
     if (s == QS_OK) s = fetch_results(c, code);
