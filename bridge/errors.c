@@ -140,8 +140,10 @@ static PyObject *exception_of(Border *b, qs_status s) {
 }
 
 PyObject *qerror_raise(Border *b, qs_status s) {
-    PyObject *e = exception_of(b, s), *frames = frames_list(&qvm_ctx(b->vm)->err);
+    PyObject *e = exception_of(b, s), *places = frames_list(&qvm_ctx(b->vm)->err);
+    PyObject *frames = places ? qbridge_support("make_frames", "(O)", places) : NULL;
     PyObject *done = e && frames ? qbridge_support("add_frames", "(OO)", e, frames) : NULL;
+    Py_XDECREF(places);
     Py_XDECREF(done);
     Py_XDECREF(frames);
     qgil_back(b);

@@ -35,7 +35,7 @@ error_types = [
     _error("QuasarInternalError"),
 ]
 
-_frames, _texts = {}, {}
+_failing, _texts = {}, {}
 _MANY = 1000  # places that are remembered
 
 
@@ -43,7 +43,7 @@ def name_text(text, name):
     """From now on tracebacks call that evaluated text so."""
     if len(_texts) >= _MANY:
         _texts.clear()
-        _frames.clear()
+        _failing.clear()
     _texts[text] = name
 
 
@@ -59,37 +59,49 @@ def _place(filename, source):
     return name
 
 
-def _frame(filename, line, function):
-    """A traceback entry that says filename, line and function, by public means: code that fails is made there, and run.
+def _fail(filename, line, function):
+    """A generator function that fails at filename, line, as a function of that name: public means for a traceback entry.
 
-    It is a generator, whose frame does not keep its callers, and it has no columns, which would point anywhere."""
+    It has no columns, which would point anywhere."""
     key = filename, line, function
-    if key not in _frames:
-        import ast
-        if len(_frames) >= _MANY:
-            _frames.clear()
-        tree = ast.parse("def fail():\n raise __exc__\n yield")
-        for node in ast.walk(tree):
-            node.lineno = node.end_lineno = max(line, 1)
-            node.col_offset = node.end_col_offset = -1
-        names = {"co_name": function}
-        if sys.version_info >= (3, 11):
-            names["co_qualname"] = function
-        scope = {"__exc__": QuasarError(), "__name__": "quasar"}
-        exec(compile(tree, filename, "exec"), scope)
+    if key in _failing:
+        return _failing[key]
+    import ast
+    if len(_failing) >= _MANY:
+        _failing.clear()
+    tree = ast.parse("def fail():\n raise __exc__\n yield")
+    for node in ast.walk(tree):
+        node.lineno = node.end_lineno = max(line, 1)
+        node.col_offset = node.end_col_offset = -1
+    names = {"co_name": function}
+    if sys.version_info >= (3, 11):
+        names["co_qualname"] = function
+    scope = {"__exc__": QuasarError(), "__name__": "quasar"}
+    exec(compile(tree, filename, "exec"), scope)
+    return _failing.setdefault(key, types.FunctionType(scope["fail"].__code__.replace(**names), scope))
+
+
+def _entry(place):
+    filename, line, function, source = place
+    try:
+        next(_fail(_place(filename, source), line, function)())
+    except QuasarError as e:
         try:
-            next(types.FunctionType(scope["fail"].__code__.replace(**names), scope)())
-        except QuasarError as e:
-            _frames[key] = e.__traceback__.tb_next
+            return e.__traceback__.tb_next
+        finally:
             e.__traceback__ = None
-    return _frames[key]
 
 
-def add_frames(exception, frames):
+def make_frames(places):
+    """Traceback entries of script frames.  From Python 3.12 on they know their callers: no variable here may hold them,
+    nor the exception that they are for, which would then hold itself; and none is kept for the next one."""
+    return list(map(_entry, places))
+
+
+def add_frames(exception, entries):
     """Puts script frames, innermost first, in front of the traceback."""
     tb = exception.__traceback__
-    for filename, line, function, source in frames:
-        f = _frame(_place(filename, source), line, function)
+    for f in entries:
         tb = types.TracebackType(tb, f.tb_frame, f.tb_lasti, f.tb_lineno)
     exception.__traceback__ = tb
 
@@ -112,7 +124,7 @@ def describe(e):
 def _suggestion(e):
     """did you mean …, for an attribute that is not there."""
     owner, wanted = getattr(e, "obj", None), getattr(e, "name", None)
-    if type(e) is not AttributeError or owner is None or not wanted:
+    if type(e) is not AttributeError or owner is None or not wanted or wanted in dir(owner):
         return ""
     import difflib
     near = difflib.get_close_matches(wanted, dir(owner), 1)

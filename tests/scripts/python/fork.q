@@ -17,8 +17,8 @@ if pid == 0
     code = sum(y) == 147 ? 7 : 1
     os._exit(pyint(code))
 end
-[waited, status] = os.waitpid(pid, 0)
-print waited == pid, " ", os.waitstatus_to_exitcode(status), " ", twice(x)
+[waited, status] = os.waitpid(pyint(pid), pyint(0))
+print waited == pid, " ", os.waitstatus_to_exitcode(pyint(status)), " ", twice(x)
 multiprocessing = pyimport("concurrent.futures")
 context = pyimport("multiprocessing").get_context("fork")
 pool = multiprocessing.ProcessPoolExecutor(pyint(2), mp_context:=context)

@@ -72,6 +72,8 @@ class Asked:
 class Colour(enum.IntEnum):
     RED = 1
 
+    __str__ = int.__repr__  # as from Python 3.11 on
+
 
 class Slots:
     pass
