@@ -20,7 +20,7 @@ root.after(pyint(20), () -> root.quit())
 root.mainloop()
 print clicks[0], " ", entry.get(), " ", root.title(), " ", button["text"], " ", root.winfo_exists()
 canvas = tk.Canvas(root, width:=80, height:=60)
-line = canvas.create_line({0,0,79,59}.to_py().tolist(), fill:="red")
+line = canvas.create_line(pyimport("builtins").list({0,0,79,59}), fill:="red")
 print canvas.type(pyint(line)), " ", canvas["width"]
 root.after(pyint(1), () -> error("stopped by a timer"))
 root.report_callback_exception = (kind, value, trace) -> root.quit()
