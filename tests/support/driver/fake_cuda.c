@@ -9,11 +9,11 @@
 enum { SUCCESS, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_CONTEXT = 201, INVALID_PTX = 218 };
 enum { BLOCKS = 256 };
 
-typedef struct { char kind; int device; } Handle; /* 's'tream, 'e'vent, 'm'odule, 'f'unction, 'c'ontext */
+typedef struct { char kind; int device; void *code; } Handle; /* 's'tream, 'e'vent, 'c'ontext, 'm'odule: also its function */
 
 static FakeCuda fake = {.devices = 1, .capability = 90, .max_threads = 1024, .blocks = 8, .fail_after = -1};
 static struct { uintptr_t at; size_t n; } block[BLOCKS];
-static Handle contexts[2] = {{'c', 0}, {'c', 1}};
+static Handle contexts[2] = {{'c', 0, NULL}, {'c', 1, NULL}};
 static Handle *stack[16];
 
 /* Declared here: there is no header of the driver to take the declarations from. */
@@ -49,7 +49,7 @@ static int begin(const char *name, bool needs_context) {
 
 static void *make(char kind, int *counter) {
     Handle *h = malloc(sizeof *h);
-    *h = (Handle){kind, fake.depth ? stack[fake.depth - 1]->device : 0};
+    *h = (Handle){kind, fake.depth ? stack[fake.depth - 1]->device : 0, NULL};
     ++*counter;
     return h;
 }
@@ -299,38 +299,40 @@ int fake_ModuleLoadDataEx(void **module, const void *image, unsigned noptions, i
         snprintf(values[0], (size_t)(uintptr_t)values[1], "%s", fake.jit_log);
         return INVALID_PTX;
     }
-    return *module = make('m', &fake.modules), SUCCESS;
+    Handle *h = make('m', &fake.modules);
+    h->code = fake.load ? fake.load(image) : NULL;
+    *module = h;
+    return SUCCESS;
 }
 
 int fake_ModuleUnload(void *module) {
     int error = begin("ModuleUnload", true);
     if (!is(module, 'm')) return misused("ModuleUnload");
+    if (fake.unload) fake.unload(((Handle *)module)->code);
     return destroy(module, &fake.modules), error;
 }
-
-static Handle function = {'f', 0};
 
 int fake_ModuleGetFunction(void **out, void *module, const char *name) {
     BEGIN("ModuleGetFunction");
     if (!is(module, 'm') || strcmp(name, "kernel") != 0) return misused("ModuleGetFunction");
-    return *out = &function, SUCCESS;
+    return *out = module, SUCCESS;
 }
 
 int fake_FuncGetAttribute(int *out, int what, void *f) {
     BEGIN("FuncGetAttribute");
-    if (!is(f, 'f') || what != 0) return misused("FuncGetAttribute");
+    if (!is(f, 'm') || what != 0) return misused("FuncGetAttribute");
     return *out = fake.max_threads, SUCCESS;
 }
 
 int fake_FuncSetAttribute(void *f, int what, int value) {
     BEGIN("FuncSetAttribute");
-    return is(f, 'f') && what == 8 && value > 0 ? SUCCESS : misused("FuncSetAttribute");
+    return is(f, 'm') && what == 8 && value > 0 ? SUCCESS : misused("FuncSetAttribute");
 }
 
 int fake_OccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *f, int threads, size_t shared) {
     BEGIN("OccupancyMaxActiveBlocksPerMultiprocessor");
     (void)shared;
-    if (!is(f, 'f') || threads > fake.max_threads) return misused("Occupancy");
+    if (!is(f, 'm') || threads > fake.max_threads) return misused("Occupancy");
     return *blocks = fake.blocks * 256 / threads, SUCCESS;
 }
 
@@ -338,10 +340,11 @@ int fake_LaunchKernel(void *f, unsigned grid_x, unsigned grid_y, unsigned grid_z
                       unsigned shared, void *stream, void **arguments, void **extra) {
     QUEUE("LaunchKernel", stream);
     bool block_fits = x && y && z && z <= 64 && x * y * z <= (unsigned)fake.max_threads;
-    if (!is(f, 'f') || !grid_x || grid_x > INT32_MAX || grid_y != 1 || grid_z != 1 || !block_fits || extra)
+    if (!is(f, 'm') || !grid_x || grid_x > INT32_MAX || grid_y != 1 || grid_z != 1 || !block_fits || extra)
         return misused("LaunchKernel");
     FakeLaunch *l = &fake.launch[fake.nlaunches++ % FAKE_LAUNCHES];
     *l = (FakeLaunch){.grid = grid_x, .x = x, .y = y, .z = z, .shared = shared};
     memcpy(l->slot, arguments[0], sizeof l->slot);
+    if (fake.run) fake.run(((Handle *)f)->code, l, arguments[0]);
     return SUCCESS;
 }

@@ -1,6 +1,7 @@
 /* fake_cuda.h -- what a test sees of the recording fake of NVIDIA's driver.
  *
- * It is no GPU: memory is the host's, copies are made at once, kernels do nothing.  It records calls, checks what the
+ * It is no GPU: memory is the host's, copies are made at once, kernels do nothing unless a test runs them itself
+ * (load, run).  It records calls, checks what the
  * real driver would crash or complain about (no current context, handles and addresses that are not its own), counts
  * what was made and not given back, and makes the n-th call fail with any error. */
 #ifndef TESTS_SUPPORT_FAKE_CUDA_H
@@ -16,6 +17,10 @@ typedef struct {
 } FakeLaunch;
 
 typedef struct {
+    /* what a test does with code; NULL: nothing */
+    void *(*load)(const char *image);
+    void (*run)(void *code, const FakeLaunch *l, const uint64_t *slots);
+    void (*unload)(void *code);
     /* what there is */
     int devices, capability /* 90 */, max_threads /* of a kernel */, blocks /* that a multiprocessor holds of 256 */;
     const char *jit_log;  /* not NULL: modules do not load, and the driver says this */
