@@ -346,18 +346,34 @@ static bool import_ndarray(Border *b, PyObject *o, qs_value *out, qs_status *s) 
     return true;
 }
 
+/* Some exporters (ctypes) leave out the strides of packed elements. */
+static const Py_ssize_t *strides_of(const BufferView *view, Py_ssize_t packed[QS_MAX_RANK]) {
+    Py_ssize_t step = view->itemsize;
+    if (view->strides || view->ndim > QS_MAX_RANK) return view->strides;
+    for (int i = view->ndim; i-- > 0; step *= view->shape[i]) packed[i] = step;
+    return packed;
+}
+
+static qs_status masked(Border *b) {
+    return qs_fail(b->vm, QS_ETYPE, "a masked array; x.filled(value) is one without a mask, x.data the elements alone");
+}
+
 /* The memoryview is the owner: it keeps the memory where it is. */
 static bool import_buffer(Border *b, PyObject *o, qs_value *out, qs_status *s) {
     BufferView view;
+    Py_ssize_t packed[QS_MAX_RANK];
     if (!PyObject_CheckBuffer(o) || PyObject_GetBuffer(o, &view, BUF_RECORDS_RO) < 0) return PyErr_Clear(), false;
+    const Py_ssize_t *strides = strides_of(&view, packed);
     qs_array_info info = {.rank = view.ndim, .readonly = view.readonly};
-    bool fits = dtype_of_format(view.format ? view.format : "B", view.itemsize, &info.dtype) &&
-                qnd_usable(view.buf, view.ndim, view.strides, view.shape, info.dtype);
-    PyObject *owner = fits ? PyMemoryView_FromObject(o) : NULL;
-    if (owner) *s = wrap(b, &info, view.buf, view.shape, view.strides, owner, out);
+    bool fits = view.ndim <= QS_MAX_RANK && dtype_of_format(view.format ? view.format : "B", view.itemsize, &info.dtype) &&
+                qnd_usable(view.buf, view.ndim, strides, view.shape, info.dtype);
+    bool unknown = fits && PyObject_HasAttrString(o, "mask"); /* elements that do not count */
+    PyObject *owner = fits && !unknown ? PyMemoryView_FromObject(o) : NULL;
+    if (owner) *s = wrap(b, &info, view.buf, view.shape, strides, owner, out);
+    if (unknown) *s = masked(b);
     PyBuffer_Release(&view);
     if (!owner) PyErr_Clear();
-    return owner != NULL;
+    return owner || unknown;
 }
 
 static qs_status import_items(Border *b, PyObject *list, qs_value *out) { /* of a list or tuple, into a cell */
