@@ -6,6 +6,7 @@
 #include "bridge/bridge.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* -- NumPy, when somebody needs it --------------------------------------------------------------------------------- */
@@ -61,6 +62,10 @@ static bool is_ndarray(PyObject *o) {
     Py_XDECREF(sample);
     PyErr_Clear();
     return Py_TYPE(o) == numpy.ndarray;
+}
+
+static bool is_ndarray_kind(PyObject *o) { /* or of a class derived from it */
+    return is_ndarray(o) || (numpy.ndarray && PyType_IsSubtype(Py_TYPE(o), numpy.ndarray));
 }
 
 /* -- element types ------------------------------------------------------------------------------------------------- */
@@ -439,6 +444,12 @@ static qs_status import_other(Border *b, PyObject *o, qs_value *out) {
     return s;
 }
 
+/* NumPy's own arrays have been seen to when we get here, also those of strings and objects. */
+static bool import_tensor(Border *b, PyObject *o, qs_value *out, qs_status *s) {
+    if (is_ndarray_kind(o)) return false;
+    return qdl_borrow(b, o, true, out, s) || qdl_argument(b, o, out, s);
+}
+
 enum { DEEP = 200 };
 
 qs_status qnd_import(Border *b, PyObject *o, qs_value *out) {
@@ -450,7 +461,7 @@ qs_status qnd_import(Border *b, PyObject *o, qs_value *out) {
     TRY(qpy_to_value(b, o, &simple));
     if (simple.kind != QS_FOREIGN) return *out = simple, QS_OK;
     qs_release(b->vm, simple);
-    if (import_buffer(b, o, out, &s)) return s;
+    if (import_buffer(b, o, out, &s) || import_tensor(b, o, out, &s)) return s;
     if (depth >= DEEP) return qs_fail(b->vm, QS_EVALUE, "from_py: more than %d lists inside each other", DEEP);
     depth++;
     s = import_other(b, o, out);
@@ -530,24 +541,59 @@ static qs_status array_argument(Border *b, PyObject *o, qs_value fn, int i, qs_v
     return misplaced(b, o, fn, i);
 }
 
+enum { WHY = 300 };
+
+/* The first line of what is wrong with an argument, and which one it is. */
+static qs_status for_argument(Border *b, qs_status s, qs_value fn, int i) {
+    char what[ARGUMENT_NAME], why[WHY];
+    if (s == QS_OK || s == QS_EINTERRUPT) return s;
+    const char *text = qs_error(b->vm);
+    snprintf(why, sizeof why, "%.*s", (int)strcspn(text, "\n"), text);
+    qfunction_argument(fn, i, what);
+    qs_error_clear(b->vm);
+    return qs_fail(b->vm, QS_ETYPE, "argument %s: %s", what, why);
+}
+
+/* What only describes its memory: NumPy reads the description. */
+static qs_status interface_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out) {
+    PyObject *a = open_numpy() == 0 ? PyObject_CallFunctionObjArgs(numpy.asarray, o, NULL) : NULL;
+    qgil_back(b);
+    qs_status s = !a ? for_argument(b, qerror_take(b), fn, i) : is_ndarray(a) ? array_argument(b, a, fn, i, out) :
+                  for_argument(b, qs_fail(b->vm, QS_ETYPE, "no array of numbers"), fn, i);
+    Py_XDECREF(a);
+    return s;
+}
+
+static qs_status on_gpu(Border *b, qs_value fn, int i) {
+    return for_argument(b, qs_fail(b->vm, QS_ETYPE, "the elements are on cuda, and memory of the cpu is wanted"), fn, i);
+}
+
+static qs_status stranger(Border *b, qs_value fn, int i) {
+    return for_argument(b, qs_fail(b->vm, QS_EVALUE, "a value of a Quasar machine that is closed"), fn, i);
+}
+
+/* An object of another library; false: it has no memory that can be used. */
+static bool memory_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out, qs_status *s) {
+    if (Py_TYPE(o) == qbridge.value) return *s = stranger(b, fn, i), true;
+    if (is_ndarray(o) && numeric(o)) return *s = array_argument(b, o, fn, i, out), true;
+    if (import_buffer(b, o, out, s) || qdl_borrow(b, o, true, out, s)) return *s = for_argument(b, as_is(*s, out), fn, i), true;
+    if (is_ndarray_kind(o) || PyDict_Check(o) || PyCallable_Check(o)) return false;
+    if (list_argument(b, o, out)) return *s = QS_OK, true;
+    if (import_tensor(b, o, out, s)) return *s = for_argument(b, as_is(*s, out), fn, i), true;
+    if (PyObject_HasAttrString(o, "__array_interface__")) return *s = interface_argument(b, o, fn, i, out), true;
+    if (PyObject_HasAttrString(o, "__cuda_array_interface__")) return *s = on_gpu(b, fn, i), true;
+    return false;
+}
+
 qs_status qnd_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out) {
     qs_status s;
     qs_value wrapped;
     if (numpy.ndarray && Py_TYPE(o) == numpy.ndarray && numeric(o)) return array_argument(b, o, fn, i, out);
-    if (qdl_borrow(b, o, false, out, &s)) return as_is(s, out);
+    if (qdl_borrow(b, o, false, out, &s)) return for_argument(b, as_is(s, out), fn, i);
     Py_INCREF(o);
     TRY(qpy_to_value(b, o, &wrapped));
     *out = wrapped;
-    if (wrapped.kind != QS_FOREIGN || PyBytes_CheckExact(o)) return QS_OK;
-    if (qwrapper_check(o)) {
-        qs_release(b->vm, wrapped);
-        return qs_fail(b->vm, QS_EVALUE, "a value of a Quasar machine that is closed, or of another one, cannot be used");
-    }
-    if (qnd_is_numbers(o)) s = array_argument(b, o, fn, i, out);
-    else if (import_buffer(b, o, out, &s) || qdl_borrow(b, o, true, out, &s)) s = as_is(s, out);
-    else if (list_argument(b, o, out)) s = QS_OK;
-    else if (qdl_argument(b, o, out, &s)) s = as_is(s, out);
-    else return QS_OK;
+    if (wrapped.kind != QS_FOREIGN || PyBytes_CheckExact(o) || !memory_argument(b, o, fn, i, out, &s)) return QS_OK;
     qs_release(b->vm, wrapped);
     return s;
 }

@@ -327,7 +327,8 @@ def plain(x):
         raise TypeError("from_py: an array of the language has at most 8 dimensions, not %d" % a.ndim)
     if a.dtype.kind in "mM" or a.dtype.itemsize > 16 or (a.dtype.kind == "f" and a.dtype.itemsize > 8):
         raise TypeError("from_py: elements of type %s have no counterpart in the language" % a.dtype)
-    return numpy.array(a, a.dtype.newbyteorder("="), order="C", copy=True)
+    usable = a is not x and a.dtype.isnative and a.flags.aligned and not any(s % a.itemsize for s in a.strides)
+    return a if usable else numpy.array(a, a.dtype.newbyteorder("="), order="C", copy=True)
 
 
 def misplaced(a):
