@@ -13,7 +13,7 @@ typedef struct {
     LlvmArch arch;
     const char *cpu;      /* "" : the processor we run on, with all it can do */
     const char *features; /* beyond those of cpu; ignored when cpu is "" */
-    bool thorough;        /* O3 instead of O2: loops that lie in loops, which gain by it */
+    bool thorough;        /* O3 instead of O2 */
 } LlvmTarget;
 
 /* QS_EDEVICE when no usable libLLVM is found; the sentence says what to install. */

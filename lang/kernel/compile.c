@@ -93,14 +93,21 @@ void kcompile_close(KCompiler *k) {
 
 typedef struct { KTarget kir; LlvmTarget llvm; LlvmOutput kind; CacheKey key; } Target;
 
+/* O3 pays where loops over the positions of a block lie inside others, and where updates are cut off from what can be
+ * done in vectors. */
+static bool is_involved(const KFunc *f) {
+    for (KRef r = 1; r < f->nins; r++)
+        if (f->ins[r].op == K_ATOMIC) return true;
+    return f->barrier || f->shared;
+}
+
 static Target target_of(const KCompiler *k, const KFunc *f, const Device *d) {
     if (d->ops->code == CODE_PTX)
         return (Target){{.kind = KT_NVPTX, .half = true},
                         {LLVM_NVPTX, d->arch, "", true},
                         LLVM_ASSEMBLY,
                         qcache_key((CacheKey){{1, 0}}, d->arch, strlen(d->arch))};
-    bool blocks = f->barrier || f->shared; /* are loops over positions inside others */
-    return (Target){k->host, {host_arch(), "", "", blocks}, LLVM_OBJECT, k->machine};
+    return (Target){k->host, {host_arch(), "", "", is_involved(f)}, LLVM_OBJECT, k->machine};
 }
 
 static qs_status run_llvm(KCompiler *k, const Target *t, const Text *ir, LlvmOutput kind, Text *out) {
