@@ -1,5 +1,5 @@
 # The front door.  `make` builds build/qrun; everything else is one word more.
-.PHONY: all deps run test check bench dev fuzz install clean
+.PHONY: all deps run test check bench dev tsan stress fuzz install clean
 PREFIX ?= /usr/local
 QRUN = build/qrun
 PYTHON ?= python3
@@ -34,6 +34,21 @@ dev: deps
 	@cmake --build --preset dev
 	@LSAN_OPTIONS=suppressions=$(CURDIR)/tests/leaks.supp ctest --test-dir build-dev --output-on-failure -j2 -E 'unit_opencl|python_'
 	@python3 tests/run.py --qrun build-dev/qrun --slow 8 --device ref
+
+THREADED = api arith buffer cache cpu_kernels emit_llvm threads
+# What has threads, under the thread sanitizer.  It does not see how OpenBLAS orders its own, and keeps signals waiting,
+# which the tests of Python inside scripts do not bear.
+tsan: deps
+	@cmake --preset tsan > /dev/null
+	@cmake --build --preset tsan --target qrun $(addprefix unit_,$(THREADED))
+	@OPENBLAS_NUM_THREADS=1 ctest --test-dir build-tsan --output-on-failure -j2 -R '^unit_($(subst $() ,|,$(THREADED)))$$'
+	@$(PYTHON) tests/run.py --qrun build-tsan/qrun --device cpu --options '--threads 4' --slow 8 kernels
+
+# Rare things made frequent, under sanitizers: collections and evictions at every chance, caches of a few entries.
+stress: deps
+	@cmake --preset stress > /dev/null
+	@cmake --build --preset stress --target qrun
+	@$(PYTHON) tests/run.py --qrun build-stress/qrun --device ref --slow 20
 
 # SECONDS=n per target; the targets are tests/fuzz/*.c.
 fuzz: deps

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { EXTENT = 2, ROOM = 1 << QS_MAX_RANK };
 
 static void run(Ctx *c, Arena *arena, const KFunc *f) {
-    static const volatile int stop = 1; /* asked for now and then only, so short loops run to their end */
+    static const Flag stop = 1; /* asked for now and then only, so short loops run to their end */
     KArg *args = qarena_alloc(arena, (size_t)f->nparams * sizeof *args);
     for (int i = 0; i < f->nparams; i++) {
         const KParam *p = &f->params[i];

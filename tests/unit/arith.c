@@ -310,7 +310,7 @@ static void numbers(qs_vm *vm) {
 }
 
 static void complex_numbers(qs_vm *vm) {
-    qs_value a, b, r;
+    qs_value a = qs_nil(), b = qs_nil(), r;
     CHECK(qval_complex(vm, 1, 2, &a) == QS_OK && qval_complex(vm, 3, -1, &b) == QS_OK);
     r = binary(vm, OP_MUL, a, b);
     CHECK(((Complex *)r.u.p)->re == 5 && ((Complex *)r.u.p)->im == 5);
@@ -466,7 +466,7 @@ static void large_products(qs_vm *vm) {
               *own = make_array(vm, dtypes[t], 2, a->dims, NULL);
         for (size_t e = 0; e < a->count; e++) CHECK(qarr_put(vm, a, e, qs_num((double)(e * 7 % 13))) == QS_OK);
         const void *x;
-        void *y;
+        void *y = NULL;
         qs_value r = qs_nil(), differs = qs_nil(), any = qs_nil();
         CHECK(qarr_read(vm, a, &x) == QS_OK && qarr_write(vm, own, &y) == QS_OK);
         qgemm_own(dtypes[t], N, N, N, x, x, y);

@@ -253,7 +253,7 @@ static void eviction(Ctx *c) {
 
 static void cloning(Ctx *c) {
     Buffer *b, *copy;
-    DevPtr p;
+    DevPtr p = 0;
     void *host;
     CHECK(qbuf_new(c, BYTES, true, &b) == QS_OK && qbuf_lock(c, b, &devices[2], QS_WRITE, &p) == QS_OK);
     *(uint64_t *)(uintptr_t)p = 9;

@@ -397,7 +397,7 @@ static void assignments(qs_vm *vm) {
           number_at(vm, m, 4) == 9);
     CHECK(qidx_set(vm, m, 2, (qs_value[]){qs_num(0), qs_num(0)}, none, "m", qs_int(3)) == QS_OK &&
           number_at(vm, m, 0) == 3);
-    qs_value c = make_cell(vm, 3, (qs_value[]){qs_num(1), qs_num(2), qs_num(3)}), at = qs_num(1), r;
+    qs_value c = make_cell(vm, 3, (qs_value[]){qs_num(1), qs_num(2), qs_num(3)}), at = qs_num(1), r = qs_nil();
     CHECK(qidx_set(vm, c, 1, &at, none, "c", row) == QS_OK && qidx_get(vm, c, 1, &at, none, "c", &r) == QS_OK &&
           r.u.p == row.u.p);
     qval_release(vm, r);

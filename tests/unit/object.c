@@ -36,7 +36,7 @@ static Class *make_class(qs_vm *vm, ClassKind kind) {
 
 static void instances(qs_vm *vm) {
     Class *cls = make_class(vm, CLASS_MUTABLE);
-    Object *a, *b;
+    Object *a = NULL, *b = NULL;
     qs_value v, s = make_string(vm, "s");
     CHECK(qobj_new(vm, cls, &a) == QS_OK && qobj_new(vm, cls, &b) == QS_OK);
     CHECK(qobj_get(vm, a, name(vm, "x"), &v) == QS_OK && v.u.f == 5);
