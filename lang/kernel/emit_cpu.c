@@ -798,6 +798,17 @@ static void each_piece(Cpu *k) {
 
 static void no_code(Emit *e) { (void)e; }
 
+/* Whether r holds anywhere in the strip. */
+static Opnd any_of_strip(Emit *e, KRef r) {
+    Cpu *k = cpu_of(e);
+    if (e->now) return emit_arg(e, r);
+    k->item = emit_opnd("0");
+    Opnd all = emit_def(e, "load <%d x i8>, ptr %s", k->strip, kept_place(k, r).ptr.s);
+    emit_declare(e, "declare i8 @llvm.vector.reduce.or.v%di8(<%d x i8>)", k->strip, k->strip);
+    Opnd sum = emit_def(e, "call i8 @llvm.vector.reduce.or.v%di8(<%d x i8> %s)", k->strip, k->strip, all.s);
+    return emit_def(e, "icmp ne i8 %s, 0", sum.s);
+}
+
 /* -- blocks ----------------------------------------------------------------------------------------------------- */
 
 static void begin_block(Cpu *k) {
@@ -1062,7 +1073,7 @@ qs_status emit_cpu(Emit *e, Text *out) {
              .scope = qarena_alloc(&arena, f->nins * sizeof(uint32_t))};
     e->frame = &k;
     e->param = get_param, e->extent = get_extent, e->container = get_container;
-    e->leave = leave, e->fault = report_fault, e->poll = poll_stop, e->barrier = no_code;
+    e->leave = leave, e->fault = report_fault, e->poll = poll_stop, e->barrier = no_code, e->any = any_of_strip;
     qs_status s = run(&k, out);
     qarena_free(&arena);
     return s;

@@ -894,6 +894,7 @@ void emit_ins(Emit *e, KRef r) {
     case K_BOUND: bound(e, r); break;
     case K_INB: inb(e, r); break;
     case K_NEG: case K_ABS: case K_NOT: emit_set(e, r, unary(e, (KOp)i->op, d, emit_arg(e, i->a))); break;
+    case K_ANY: emit_set(e, r, e->any ? e->any(e, i->a) : emit_arg(e, i->a)); break;
     case K_SELECT:
         emit_set(e, r, select(e, emit_arg(e, i->a), emit_type(d), emit_arg(e, i->b), emit_arg(e, i->c)));
         break;

@@ -59,6 +59,7 @@ struct Emit {
     void (*barrier)(Emit *);
     /* An update of an array's element, v already in its dtype; NULL: emit_atomic does it. */
     void (*atomic)(Emit *, const KIns *, qs_dtype elem, Opnd ptr, Opnd v);
+    Opnd (*any)(Emit *, KRef);                       /* of the ANY of operand r; NULL: the operand */
     const char *scope;                               /* of atomics: "" or a syncscope */
     Opnd alone;                                      /* i1: atomics need not be atomic */
     void *frame;

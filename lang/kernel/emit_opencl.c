@@ -690,7 +690,8 @@ static void instruction(Emit *e, uint32_t at) {
     case K_PARAM: case K_DIM: case K_STRIDE: parameter(e, at, i); break;
     case K_POS: case K_BLKPOS: case K_BLKDIM: case K_BLKIDX: case K_BLKCNT: geometry(e, at, i); break;
     case K_LOCAL: line(e, "%s v%u = %s;", type_name(a), at, ref(e, i->a)); break;
-    case K_GET: define(e, at, "%s", ref(e, i->a)); break;
+    case K_GET:
+    case K_ANY: define(e, at, "%s", ref(e, i->a)); break;
     case K_SET: line(e, "%s = %s;", ref(e, i->a), ref(e, i->b)); break;
     case K_LARRAY: private_array(e, at, i); break;
     case K_ALOAD: array_load(e, at, i); break;

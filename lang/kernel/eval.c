@@ -291,7 +291,9 @@ static void add_value(Run *r, uint32_t at) {
     case K_POS: add_step(r, d == QS_I64 ? S_POS_I64 : S_POS, at); break;
     case K_BLKPOS: add_step(r, S_BLKPOS, at); break;
     case K_BLKIDX: add_step(r, S_BLKIDX, at); break;
-    case K_LOCAL: case K_GET: add_step(r, S_COPY, at); break;
+    case K_LOCAL:
+    case K_GET:
+    case K_ANY: add_step(r, S_COPY, at); break;
     case K_SET: s = add_step(r, S_COPY, at), s->r = k->a, s->a = k->b; break;
     case K_SHARED: break;
     case K_LARRAY: add_step(r, S_CLEAR, at); break;

@@ -15,7 +15,14 @@
 
 #include <string.h>
 
-enum { MAX_FACTOR = 1 << 16, MAX_LIMITS = 64, MAX_VISITS = 256 /* instructions looked at for one test */, MAX_NESTED = 256 };
+enum {
+    MAX_FACTOR = 1 << 16,
+    MAX_LIMITS = 64,
+    MAX_VISITS = 256 /* instructions looked at for one test */,
+    MAX_NESTED = 256,
+    TURNS = 4,
+    SHORT_BODY = 64 /* instructions */
+};
 static const int64_t far_position = (int64_t)1 << 40, far_offset = (int64_t)1 << 50;
 
 typedef struct { Affine lo, hi; } Range; /* bounds of a value, both included */
@@ -34,7 +41,9 @@ typedef struct {
     bool rows;            /* index maps of outer axes stay: they cost once per row */
     KFunc *g;
     KRef *map;            /* instruction of f -> of g */
-    uint8_t *flat;        /* IF, ELSE, END that become conditions of what is between */
+    uint8_t *flat;        /* Flat: how an instruction is copied */
+    KRef turning, inside; /* the loop that all turn; LOCAL of g: this position is in it */
+    int outermost;        /* its place in cond */
     struct { KRef own, all; } cond[MAX_NESTED]; int nconds; /* of the open ones: its own condition; with those around */
     KRef *prologue;       /* the same for what was copied there */
 } Splitter;
@@ -364,10 +373,54 @@ static void enter(Splitter *s, KRef own) {
     s->cond[s->nconds++].all = outer ? fold(s, K_AND, outer, own) : own;
 }
 
+static KRef negated(Splitter *s, KRef cond) { return kir_fold(s->g, K_NOT, QS_B1, 0, cond, 0, 0, 0); }
+
 static void pass_edge(Splitter *s, const KIns *i) {
     if (i->op != K_IF) s->nconds--;
     if (i->op == K_IF) enter(s, s->map[i->a]);
-    if (i->op == K_ELSE) enter(s, kir_fold(s->g, K_NOT, QS_B1, 0, s->cond[s->nconds].own, 0, 0, i->pos));
+    if (i->op == K_ELSE) enter(s, negated(s, s->cond[s->nconds].own));
+}
+
+/* A LOOP that turns until no position is in it; the condition of its body is that this one still is. */
+static void begin_turns(Splitter *s, KRef loop) {
+    KRef yes = kir_const_int(s->g, QS_B1, 1, 0);
+    s->turning = loop, s->inside = kir_add(s->g, K_LOCAL, QS_B1, 0, yes, 0, 0, 0, 0);
+    kir_add(s->g, K_LOOP, QS_B1, 0, 0, 0, 0, 0, ins(s, loop)->pos);
+    s->cond[s->nconds].own = 0;
+    s->cond[s->nconds++].all = kir_add(s->g, K_GET, QS_B1, 0, s->inside, 0, 0, 0, 0);
+    s->outermost = s->nconds - 1;
+}
+
+static void leave_turns(Splitter *s) {
+    KRef stays = negated(s, s->cond[s->nconds - 1].all);
+    for (int k = s->outermost; k < s->nconds; k++) s->cond[k].all = fold(s, K_AND, s->cond[k].all, stays);
+    kir_add(s->g, K_SET, QS_B1, 0, s->inside, s->cond[s->outermost].all, 0, 0, 0);
+}
+
+static KRef copy_one(Splitter *s, KRef r, bool fast);
+
+/* Asking all positions costs about as much as a short body, so several turns are made before. */
+static void end_turns(Splitter *s, KRef end) {
+    KRef first = s->turning + 1;
+    for (int turn = 1; turn < TURNS && end - first <= SHORT_BODY; turn++)
+        for (KRef r = first; r < end; r++) s->map[r] = copy_one(s, r, true);
+    s->nconds--;
+    KRef in = kir_add(s->g, K_GET, QS_B1, 0, s->inside, 0, 0, 0, 0);
+    KRef any = kir_add(s->g, K_ANY, QS_B1, 0, in, 0, 0, 0, 0);
+    kir_add(s->g, K_IF, QS_B1, 0, negated(s, any), 0, 0, 0, 0);
+    kir_add(s->g, K_BREAK, QS_B1, 0, 0, 0, 0, 0, 0);
+    kir_add(s->g, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+    kir_add(s->g, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+}
+
+static void flatten(Splitter *s, KRef r) {
+    const KIns *i = ins(s, r);
+    switch ((Flat)s->flat[r]) {
+    case FLAT_NOT: break;
+    case FLAT_GOES: pass_edge(s, i); break;
+    case FLAT_LEAVES: leave_turns(s); break;
+    case FLAT_TURNS: i->op == K_LOOP ? begin_turns(s, r) : end_turns(s, r); break;
+    }
 }
 
 static KRef where(Splitter *s, KRef local, KRef value, uint32_t pos) {
@@ -380,7 +433,7 @@ static KRef copy_one(Splitter *s, KRef r, bool fast) {
     const KIns *i = ins(s, r);
     KRef a = s->map[i->a], b = s->map[i->b], c = s->map[i->c];
     qs_dtype d = (qs_dtype)i->dtype;
-    if (fast && s->flat[r]) return pass_edge(s, i), 0;
+    if (fast && s->flat[r]) return flatten(s, r), 0;
     if (fast && i->op == K_SET) b = where(s, a, b, i->pos);
     if (fast && s->sure[r]) return i->op == K_BOUND ? a : kir_const_int(s->g, QS_B1, 1, i->pos);
     if (fast && i->op == K_LOAD && is_true(s, b)) b = 0;
@@ -434,12 +487,13 @@ bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out)
     int npairs = 0;
     if (f->barrier || f->shared) return false; /* their positions work together: a block cannot be cut */
     Splitter s = {.f = f, .rows = rows, .fixed = qarena_alloc(arena, f->nins), .sure = qarena_alloc(arena, f->nins)};
-    bool boxed = find_tests(&s);
+    bool boxed = find_tests(&s), turns = false;
+    s.flat = kflatten_choose(arena, f, rows, s.sure, fixed_by_launch, &s);
+    for (KRef r = 1; r < f->nins; r++) turns |= s.flat[r] == FLAT_TURNS;
     if (!kcollapse_pairs(arena, f, s.sure, pair, &npairs)) npairs = 0;
-    if (!boxed && !npairs) return false;
+    if (!boxed && !npairs && !turns) return false;
     s.map = qarena_alloc(arena, f->nins * sizeof *s.map),
     s.prologue = qarena_alloc(arena, f->nins * sizeof *s.prologue);
-    s.flat = kflatten_choose(arena, f, s.sure, fixed_by_launch, &s);
     *out = (KSplit){.func = s.g = shell(c, arena, f)};
     if (boxed) build_box(&s, &out->box);
     if (boxed && find_near(&s)) build_box(&s, &out->near);

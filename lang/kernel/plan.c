@@ -88,6 +88,7 @@ static void look(Planner *p, KRef r) {
     case K_POS: case K_BLKPOS: v = p->axis < 0 || (int)i->imm == p->axis; break;
     case K_LOAD: v = v || p->f->params[i->imm].written; break;
     case K_LARRAY: v = true; break;
+    case K_ANY: return; /* strips ask it once for all their positions */
     case K_SET: if (p->varies[i->b] || parted(p, r)) vary(p, &p->varies[i->a]); return;
     case K_FOR:
         if (v) vary(p, &p->parts[r]);
@@ -137,6 +138,10 @@ static void share(Planner *p, KRef r) {
     if (r < p->first || r >= p->last || is_loop(ins(p, r)->op) || ins(p, r)->op == K_SHARED) return;
     const KIns *i = ins(p, r);
     p->plan->cls[r] = KC_COMMON, p->changed = true;
+    if (i->op == K_ANY) {
+        p->plan->cut[r] = 1;
+        return;
+    }
     if (i->op == K_LOAD || i->op == K_ALOAD) p->plan->cut[r] = 1;
     if (i->op == K_GET) share(p, i->a);
     if (i->op == K_LOCAL) share_local(p, r);
@@ -213,6 +218,7 @@ static void find_homes(Planner *p) {
     for (KRef r = p->first; r < p->last; r++) {
         const KIns *i = ins(p, r);
         if (p->plan->cls[r] == KC_PIECE) use(p, i->a, r), use(p, i->b, r), use(p, i->c, r);
+        if (i->op == K_ANY && p->plan->cls[r] == KC_COMMON) p->plan->home[i->a] = KH_KEPT;
     }
 }
 

@@ -175,6 +175,7 @@ static qs_status check_dtypes(const Verifier *v, const KIns *i) {
     case K_NEG: case K_ABS: return want(v, is_num(a), "wants a number");
     case K_AND: case K_OR: case K_XOR: return want(v, is_bits(a) && a == b, "wants two integers or bools of one dtype");
     case K_NOT: return want(v, is_bits(a), "wants an integer or bool");
+    case K_ANY: return want(v, a == QS_B1, "wants a bool");
     case K_SHL: case K_SHR: return want(v, qdtype_is_int(a) && a == b, "wants two integers of one dtype");
     case K_EQ: case K_NE: return want(v, a == b, "wants two values of one dtype");
     case K_SELECT: return want(v, a == QS_B1 && b == c, "wants a bool and two values of one dtype");

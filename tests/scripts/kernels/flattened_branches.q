@@ -19,7 +19,7 @@ end
 % The branch guards an access that has no test of its own.
 function [] = __kernel__ guards(x : vec'unchecked, y : vec, n : int, pos : int)
     r = 0
-    if pos + n < numel(x) && pos % 2 == 0
+    if pos + n < numel(x) && mod(pos, 2) == 0
         r = x[pos + n]
     end
     y[pos] = r

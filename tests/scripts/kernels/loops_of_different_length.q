@@ -1,0 +1,82 @@
+% tolerance: 1e-5
+% Loops that neighbouring positions leave at different turns, or in different places, or never enter.
+function [] = __kernel__ collatz(y : vec[int], pos : int)
+    n = pos
+    steps = 0
+    while n > 1
+        if mod(n, 2) == 0
+            n = int(n/2)
+        else
+            n = 3*n + 1
+        endif
+        steps += 1
+    end
+    y[pos] = steps
+end
+
+function [] = __kernel__ root(x : vec, y : vec, pos : int)
+    r = max(x[pos], 1)
+    last = 0.0
+    while true
+        last = r
+        r = 0.5*(r + x[pos]/r)
+        if abs(r - last) < 1e-5*r
+            break
+        endif
+        if last < 1e-3
+            r = 0
+            break
+        endif
+    end
+    y[pos] = r
+end
+
+% Of two exits the inner one takes precedence, and what follows it is not done.
+function [] = __kernel__ exits(y : mat, pos : ivec2)
+    total = 0.0
+    for k = 1..3
+        t = pos[1]
+        repeat
+            t += k
+            if t > 20
+                if pos[0] == 1
+                    total += 1000
+                    break
+                endif
+                total += 0.25
+            else
+                total += 0.001
+            endif
+            left = t - total
+        until left > 25
+        total += left
+    end
+    y[pos] = total
+end
+
+% A position that ends inside of the loop, and an error there, are as ever.
+function [] = __kernel__ ends(y : vec, pos : int)
+    s = 0.0
+    while s < pos
+        s += 3
+        if s == 30
+            y[pos] = -1
+            return
+        endif
+    end
+    y[pos] = s
+end
+
+for n = [1, 31, 32, 33, 100, 1000]
+    y = vec[int](n)
+    parallel_do(n, y, collatz)
+    z = zeros(n)
+    parallel_do(n, mod((0..n-1)*37, 101)/10, z, root)
+    print n, " ", sum(y), " ", max(y), " ", y[n-1], " ", sum(z), " ", z[n-1]
+end
+w = zeros(3,50)
+parallel_do(size(w), w, exits)
+print sum(w, 1), w[1,31], " ", w[2,49]
+v = zeros(60)
+parallel_do(60, v, ends)
+print v
