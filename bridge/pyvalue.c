@@ -120,7 +120,7 @@ static qs_status get_item(qs_vm *vm, void *p, int n, const qs_value *at, qs_valu
 static qs_status set_item(qs_vm *vm, void *p, int n, const qs_value *at, qs_value v) {
     Border *b = border_of(vm);
     PyObject *key = qpyvalue_key(b, n, at), *o = key ? qpy_from_value(b, v) : NULL;
-    Py_INCREF((PyObject *)p); /* pandas counts: an object that nobody else holds would be a temporary, where nothing is kept */
+    Py_INCREF((PyObject *)p); /* pandas takes what nobody else holds for a temporary, where nothing can be kept */
     int failed = !o || PyObject_SetItem(p, key, o) < 0;
     Py_DECREF((PyObject *)p);
     Py_XDECREF(key);

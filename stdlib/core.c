@@ -1,6 +1,7 @@
 /* core.c -- registration of the built-ins, questions about values, launching kernels, the process. */
 #include "stdlib/stdlib.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +85,8 @@ static bool mentions(const char *column, const char *name) {
         const char *last = column + whole;
         while (last > column && last[-1] != '.') last--;
         bool function = !column[whole] || strchr("(,", column[whole]);
-        if (function && strlen(name) == (size_t)(column + whole - last) && !memcmp(name, last, strlen(name))) return true;
+        size_t len = (size_t)(column + whole - last);
+        if (function && strlen(name) == len && !memcmp(name, last, len)) return true;
         for (n = whole; column[n] && strncmp(column + n, ", ", 2) != 0;) n++;
     }
     return false;
@@ -97,10 +99,33 @@ const LibDoc *qlib_called_elsewhere(const char *name) {
     return NULL;
 }
 
+static const char introduction[] =
+    "# Built-in functions\n\nGenerated from `stdlib/builtins.def`; `?name` at the prompt shows the same text, and "
+    "`?word` looks for a word.\nA name of MATLAB or NumPy leads to the function here: `?argsort`.\n\n"
+    "What holds for all of them:\n\n"
+    "- Dimensions, positions and indices count from 0. A vec is a row: it has the dimensions [1,N].\n"
+    "- A reduction without a dimension is over all elements and gives a number; along a dimension that one stays, with "
+    "extent 1.\n"
+    "- Arguments in brackets may be left out; `null` or `[]` leaves out one before others.\n"
+    "- The elements of a result have a type that follows from those of the arguments, not from their values: float64 gives "
+    "float64, other real numbers `scalar`, unless another is said. Positions beyond 2^24 are float64.\n"
+    "- Numbers stand for arrays of one element. Functions of two arrays broadcast: extents are equal or 1.\n"
+    "- Several results are taken as `[y, i] = sort(x)`; those at the end may be left away.\n"
+    "- What is not accepted is an error that names the argument; `try` … `catch e` receives it.\n\n";
+
+static void add_link(Text *out, const char *title) { /* as GitHub makes them */
+    qtext_printf(out, "- [%s](#", title);
+    for (const char *s = title; *s; s++)
+        if (*s == ' ') qtext_putc(out, '-');
+        else if (*s == '_' || isalnum((unsigned char)*s)) qtext_putc(out, (char)tolower((unsigned char)*s));
+    qtext_puts(out, ")\n");
+}
+
 void qlib_manual(Text *out) {
-    qtext_puts(
-        out,
-        "# Built-in functions\n\nGenerated from `stdlib/builtins.def`; `?name` at the prompt shows the same text.\n");
+    qtext_puts(out, introduction);
+    for (size_t i = 0; i < sizeof docs / sizeof *docs; i++)
+        if (!docs[i].name) add_link(out, docs[i].doc);
+    add_link(out, "Library modules");
     for (size_t i = 0; i < sizeof docs / sizeof *docs; i++) {
         const LibDoc *d = &docs[i];
         if (!d->name) {
@@ -249,7 +274,7 @@ qs_status qcore_fieldnames(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
-/* -- calls whose arguments are in a container ------------------------------------------------------------------------ */
+/* -- calls whose arguments are in a container ---------------------------------------------------------------------- */
 typedef struct { qs_vm *vm; qs_value *v; Str **names; uint32_t n, nnamed, cap, cap_names; } Arguments;
 
 static void add_argument(Arguments *a, qs_value owned) {
@@ -275,7 +300,7 @@ static qs_status add_items(Arguments *a, qs_value from) {
     size_t n = from.kind == QS_CELL ? cell->count : from.kind == QS_ARRAY ? qval_array(from)->count : 0;
     if (f && f->ftype->iter) return add_iterated(a, f);
     if (from.kind != QS_NIL && from.kind != QS_CELL && from.kind != QS_ARRAY)
-        return qarg_wrong(a->vm, "apply", "arguments", "a cell, a vec or something of Python that can be iterated", from);
+        return qarg_wrong(a->vm, "apply", "arguments", "a cell, a vec or a sequence of Python", from);
     for (size_t i = 0; i < n; i++) {
         qs_value item;
         if (from.kind == QS_CELL) item = qval_retain(cell->items[i]);

@@ -38,7 +38,7 @@ static qs_status outside_of(qs_vm *vm, const char *fn, qs_call_args *c, int i, O
     return qs_fail(vm, QS_EVALUE, "%s: outside must be a number, \"extrap\" or \"clamp\", got \"%s\"", fn, s);
 }
 
-/* -- slopes: of n samples y, `step` numbers apart, at the places x; d is laid out as y ------------------------------- */
+/* -- slopes: of n samples y, `step` numbers apart, at the places x; d is laid out as y ----------------------------- */
 typedef struct { const double *x; size_t n, step; } Line;
 
 static double width(const Line *l, size_t k) { return l->x[k + 1] - l->x[k]; }
@@ -100,7 +100,7 @@ static Weights hermite(double t, double h) {
     return (Weights){{u*u*(1 + 2*t), t*t*(1 + 2*u)}, {h*t*u*u, -h*t*t*u}};
 }
 
-/* -- one dimension: rows of `m` numbers at ascending places ---------------------------------------------------------- */
+/* -- one dimension: rows of `m` numbers at ascending places -------------------------------------------------------- */
 typedef struct {
     Method method;
     Outside outside;
@@ -125,17 +125,17 @@ static void piece(const Curve *f, size_t k, double at, double *out) {
 }
 
 static void curve_at(const Curve *f, double at, double *out) {
-    size_t k;
-    double last = f->x[f->n - 1];
+    bool below = at < f->x[0];
+    size_t k, end = below ? 0 : f->n - 2; /* the piece to go on with */
     bool inside = qsampled_interval(f->x, f->n, at, &k);
     if (inside) piece(f, k, at, out);
-    else if (!isnan(at) && f->outside.kind == EXTRAPOLATE) piece(f, at < f->x[0] ? 0 : f->n - 2, at, out);
-    else if (!isnan(at) && f->outside.kind == CLAMP) piece(f, at < f->x[0] ? 0 : f->n - 2, fmin(fmax(at, f->x[0]), last), out);
+    else if (!isnan(at) && f->outside.kind == EXTRAPOLATE) piece(f, end, at, out);
+    else if (!isnan(at) && f->outside.kind == CLAMP) piece(f, end, f->x[below ? 0 : f->n - 1], out);
     else
         for (size_t j = 0; j < f->m; j++) out[j] = isnan(at) ? NAN : f->outside.value[j % f->parts];
 }
 
-/* Slopes of every column, into `d`, whose first n numbers beyond are scratch. */
+/* Slopes of every column, into `d`, behind which there is scratch for n numbers. */
 static void curve_slopes(Curve *f, double *d) {
     Line l = {f->x, f->n, f->m};
     for (size_t j = 0; j < f->m; j++) slopes(f->method, &l, f->y + j, d + j, d + f->n*f->m);
@@ -156,8 +156,8 @@ qs_status qinterpolate_1(qs_vm *vm, qs_call_args *c) {
     if (qarg_given(c, 3)) TRY(method_of(vm, "interp1", c->in[3], true, &f.method));
     bool rows = y.n != x.n && y.a->rank >= 2 && y.a->dims[0] == (int64_t)x.n; /* a function per column */
     if (x.n < 2 || (y.n != x.n && !rows))
-        return qs_fail(vm, QS_ESHAPE, "interp1: y must have an element or a row for each of x, at least 2, got %zu and %zu",
-                       x.n, y.n);
+        return qs_fail(vm, QS_ESHAPE,
+                       "interp1: y must have an element or a row for each of x, at least 2, got %zu and %zu", x.n, y.n);
     TRY(qsampled_ascending(vm, "interp1", "x", &x));
     f.x = x.x, f.y = f.d = y.x, f.n = x.n, f.parts = (size_t)parts, f.m = y.n/x.n * f.parts;
     int64_t dims[QS_MAX_RANK];
@@ -172,7 +172,7 @@ qs_status qinterpolate_1(qs_vm *vm, qs_call_args *c) {
     return qsampled_done(vm, v, need), s;
 }
 
-/* -- two dimensions: a matrix, at columns x and rows y --------------------------------------------------------------- */
+/* -- two dimensions: a matrix, at columns x and rows y ------------------------------------------------------------- */
 typedef struct {
     Method method;
     Outside outside;

@@ -18,7 +18,7 @@ typedef struct { /* a row of builtins.def; name NULL: the heading of a group, it
 } LibDoc;
 const LibDoc *qlib_docs(int *n);
 const LibDoc *qlib_called_elsewhere(const char *name); /* what MATLAB or NumPy call so; NULL: nothing here is like it */
-void qlib_manual(Text *out); /* docs/builtins.md */
+void qlib_manual(Text *out); /* what docs/builtins.md says of the table */
 
 typedef struct Lib { /* Machine.lib */
     uint64_t seed, drawn; /* random.c: key, and blocks of four words drawn so far */

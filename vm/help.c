@@ -22,7 +22,8 @@ static void bare_signature(const Func *f, Text *out) {
 /* The comment above a function.  Lines that are for programs which make manuals are not shown as they stand:
  * "Function: name" says nothing new, ":function y = name(…)" is the signature. */
 static void documented(const Func *f, Text *out) {
-    const char *doc = f->doc ? f->doc->s : "", *line = strncmp(doc, ":function ", 10) ? strstr(doc, "\n:function ") : doc;
+    const char *doc = f->doc ? f->doc->s : "";
+    const char *line = strncmp(doc, ":function ", 10) ? strstr(doc, "\n:function ") : doc;
     if (!line) bare_signature(f, out);
     else {
         line += (*line == '\n') + 10;
@@ -139,7 +140,8 @@ static bool show_hits(const LibDoc *docs, int n, const char *word, Text *out) {
         if (!docs[i].name || !(strcasestr(docs[i].doc, word) || strcasestr(docs[i].signature, word) ||
                                strcasestr(docs[i].numpy, word) || strcasestr(docs[i].matlab, word)))
             continue;
-        if (hits++ < MOST_HITS) qtext_printf(out, "%-12s %.*s\n", docs[i].name, (int)strcspn(docs[i].doc, ".;:"), docs[i].doc);
+        if (hits++ >= MOST_HITS) continue;
+        qtext_printf(out, "%-12s %.*s\n", docs[i].name, (int)strcspn(docs[i].doc, ".;:"), docs[i].doc);
     }
     if (hits > MOST_HITS) qtext_printf(out, "and %d more\n", hits - MOST_HITS);
     return hits > 0;
@@ -161,4 +163,48 @@ void qhelp_show(qs_vm *vm, const char *question) {
     else qtext_printf(&t, "nothing is known of %s\n", name.s);
     qvm_write(vm, t.s, t.len);
     qtext_free(&t), qtext_free(&name);
+}
+
+/* -- the manual ---------------------------------------------------------------------------------------------------- */
+
+typedef struct { qs_vm *vm; Text *out; } Manual;
+
+/* Text in a cell of a table. */
+static void add_cell(Text *out, const char *s, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (s[i] == '|') qtext_putc(out, '\\');
+        qtext_putc(out, s[i] == '\n' ? ' ' : s[i]);
+    }
+}
+
+/* A row for a function with a description: its signature and the first paragraph. */
+static void add_function(const Func *f, const char *module, Text *out) {
+    const char *doc = f->doc ? f->doc->s : "";
+    const char *title = strstr(doc, "Function: "), *line = strstr(doc, ":function ");
+    if (!title || !line) return;
+    const char *text = title + strcspn(title, "\n"), *end;
+    text += *text == '\n';
+    end = strstr(text, "\n\n");
+    if (!end) end = strstr(text, "\n:");
+    qtext_puts(out, "| `");
+    add_cell(out, line + 10, strcspn(line + 10, "\n"));
+    qtext_puts(out, "` | ");
+    add_cell(out, text, end ? (size_t)(end - text) : strlen(text));
+    qtext_printf(out, " | `%s` |\n", module);
+}
+
+static bool add_module(void *ud, const char *path) {
+    const Manual *m = ud;
+    Module *module;
+    if (qmod_load_file(m->vm, path, &module) != QS_OK) return qs_error_clear(m->vm), false;
+    const Unit *u = module->units[0];
+    for (int i = 0; i < u->nfuncs; i++) add_function(u->funcs[i]->u.func, strrchr(path, '/') + 1, m->out);
+    return false;
+}
+
+void qhelp_manual(qs_vm *vm, Text *out) {
+    qlib_manual(out);
+    qtext_puts(out, "\n## Library modules\n\nThese are written in the language; `import \"imfilter.q\"` brings what is in "
+                    "a module. `?imfilter` tells more.\n\n| function | what it does | module |\n|---|---|---|\n");
+    qlibrary_each(vm, add_module, &(Manual){vm, out});
 }

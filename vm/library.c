@@ -83,17 +83,28 @@ static int is_module(const struct dirent *e) {
     return dot && !strcmp(dot, ".q");
 }
 
-bool qlibrary_home(qs_vm *vm, const char *name, char out[PATH_MAX]) {
-    char folder[PATH_MAX];
+bool qlibrary_each(qs_vm *vm, bool (*f)(void *ud, const char *path), void *ud) {
+    char folder[PATH_MAX], path[PATH_MAX];
     struct dirent **files;
     if (!qlibrary_find(vm, "system.q", folder)) return false;
     *strrchr(folder, '/') = 0;
     int n = scandir(folder, &files, is_module, alphasort);
     bool found = false;
     for (int i = 0; i < n; i++) {
-        if (!found && is_file(folder, strlen(folder), files[i]->d_name, out)) found = file_defines(out, name);
+        found = found || (is_file(folder, strlen(folder), files[i]->d_name, path) && f(ud, path));
         free(files[i]);
     }
     if (n >= 0) free(files);
     return found;
+}
+
+typedef struct { const char *name; char *path; } Home;
+
+static bool is_home(void *ud, const char *path) {
+    const Home *h = ud;
+    return file_defines(path, h->name) && strcpy(h->path, path);
+}
+
+bool qlibrary_home(qs_vm *vm, const char *name, char out[PATH_MAX]) {
+    return qlibrary_each(vm, is_home, &(Home){name, out});
 }

@@ -1,7 +1,8 @@
 /* The table of built-ins: complete rows, every mathematical function of kernels among them, and docs/builtins.md made
  * from it.  `unit_builtins --write` writes that file anew. */
 #include "stdlib/stdlib.h"
-#include "tests/unit/machine.h"
+#include "tests/unit/check.h"
+#include "vm/help.h"
 
 static bool documented(const char *name) {
     int n;
@@ -34,7 +35,7 @@ static void manual(qs_vm *vm, bool write) {
     const char *path = QUASAR_SOURCE_DIR "/docs/builtins.md";
     Text made, there;
     qtext_init(&made, qvm_ctx(vm)), qtext_init(&there, qvm_ctx(vm));
-    qlib_manual(&made);
+    qhelp_manual(vm, &made);
     if (write) CHECK(qio_spill(vm, "test", path, made.s, made.len) == QS_OK);
     CHECK(qio_slurp(vm, "test", path, &there) == QS_OK);
     bool same = there.s && !strcmp(made.s, there.s);
@@ -44,10 +45,11 @@ static void manual(qs_vm *vm, bool write) {
 }
 
 int main(int argc, char **argv) {
-    qs_vm *vm = machine_open();
+    qs_vm *vm;
+    CHECK(qs_open(NULL, &vm) == QS_OK);
     rows();
     mathematical_functions();
     manual(vm, argc > 1 && !strcmp(argv[1], "--write"));
-    machine_close(vm);
+    qs_close(vm);
     return check_done();
 }

@@ -19,6 +19,5 @@ v
 zeros(100,100)
 ?double
 ?numel
-help
 exit
 print "never reached"
