@@ -9,6 +9,7 @@
 
 #include "lang/kernel/loop.h"
 #include "vm/kernels.h"
+#include "vm/module.h"
 #include "vm/python.h"
 
 #include <math.h>
@@ -238,7 +239,7 @@ static qs_status make_variant(qs_vm *vm, const Frame *f, State *s, const LoopReg
     Variant *v = *out = qmem_alloc(qvm_ctx(vm), sizeof *v);
     Asking a = {vm, f, v, f->proto->func, false};
     LoopJob job = {.loop = r->loop, .func = f->proto->func, .ud = &a, .value = ask,
-                   .ends = qvm(vm)->config.final};
+                   .ends = qvm(vm)->config.final && f->proto->func->unit == qvm(vm)->main_module->units[0]};
     memcpy(job.range, ranges, sizeof job.range);
     memcpy(v->range, ranges, sizeof v->range);
     qarena_init(&v->arena, qvm_ctx(vm));
@@ -483,6 +484,10 @@ static bool cut(Call *c, Launch *l) {
         const Array *a = sum_array(c, i);
         for (int k = 0; k < i; k++)
             if (sum_array(c, k)->buf == a->buf) return false;
+        for (int k = 0; k < code->parallel.func->nparams; k++) { /* nobody reads what is put off */
+            const Array *b = array_of(c, &code->parallel.binds[k]);
+            if (b && b->buf == a->buf && code->parallel.binds[k].index != code->sums[i]) return false;
+        }
         if (a->buf->readonly || (double)a->count * (double)c->nchunks > steps_of(c->vm, c->f, c->region) / 4)
             return false;
         c->sums[i] = qmem_try(qvm_ctx(c->vm), a->count * (size_t)c->nchunks * sizeof(double));
@@ -759,6 +764,7 @@ qs_status qloop_enter(qs_vm *vm, Frame *f, uint32_t pc, bool *done) {
     c.vm = vm, c.f = f, c.v = v, c.counters = counters, c.region = r;
     memset(c.sums, 0, sizeof c.sums);
     Version which = choose(&c, steps, &l);
+    if (which != PARALLEL) l = serially;
     bool again = false;
     qs_status s = load_and_run(&c, which, &l, &again);
     free_sums(&c);

@@ -285,7 +285,7 @@ static Opnd arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
     switch (op) {
     case K_ADD: case K_SUB: case K_MUL:
         snprintf(name, sizeof name, "%s%s%s%s", real ? "f" : "", op == K_ADD ? "add" : op == K_SUB ? "sub" : "mul",
-                 free_order, real ? " contract" : "");
+                 free_order, real && !e->f->strict ? " contract" : "");
         return bin(e, name, t, a, b);
     case K_DIV: return real ? bin(e, "fdiv", t, a, b) : divide(e, op, d, a, b);
     case K_MOD: return real ? float_mod(e, d, a, b) : divide(e, op, d, a, b);
@@ -728,7 +728,7 @@ static void math_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b, Opnd *out)
         return;
     }
     name = gpu ? (d == QS_F64 ? kir_math[fn].nv64 : kir_math[fn].nv32) : c_names[fn][d == QS_F64];
-    bool vector = !gpu && *e->t->mvec && vector_since[fn] && vector_since[fn] <= e->t->libc;
+    bool vector = !gpu && !e->f->strict && *e->t->mvec && vector_since[fn] && vector_since[fn] <= e->t->libc;
     unsigned attributes = vector ? attributes_of(fn, d) : 1;
     if (vector) vector_variants(e, fn, d);
     if (two) emit_declare(e, "declare %s @%s(%s, %s) #1", t, name, t, t);

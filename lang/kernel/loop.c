@@ -85,7 +85,7 @@ static void begin_pass(Loops *L) {
     const Func *f = L->job->func;
     L->f = kir_new(L->c, L->arena, qstr_cname(L->c, "loop"), f->unit->src);
     L->f->rank = L->mode == MODE_PARALLEL ? L->axes : 1;
-    L->f->serial = L->mode != MODE_PARALLEL;
+    L->f->serial = L->mode != MODE_PARALLEL, L->f->strict = true;
     L->in = L->root, L->exits = NULL;
     L->depth = L->calls = L->nlevels = 0;
     L->nfaults = L->nchecks = L->ntouches = L->loose = 0;

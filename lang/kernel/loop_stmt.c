@@ -62,12 +62,15 @@ static qs_status assign(Loops *L, Node *n) {
     return assign_one(L, n->u.assign.targets[0], n->u.assign.types ? n->u.assign.types[0] : NULL, v);
 }
 
+/* What is known here is one of the ways to a place further on. */
+static void add_way(Loops *L, bool **ways) {
+    if (*ways) kloop_join(L, *ways);
+    else *ways = kloop_state(L);
+}
+
 static qs_status branch(Loops *L, NodeList body, bool **after) {
     TRY(kloop_block(L, body));
-    if (!L->left) {
-        if (*after) kloop_join(L, *after);
-        else *after = kloop_state(L);
-    }
+    if (!L->left) add_way(L, after);
     return QS_OK;
 }
 
@@ -80,8 +83,7 @@ static qs_status if_from(Loops *L, Node *n, int i, bool **after, bool *left) {
             *left &= L->left;
         } else {
             *left = false;
-            if (*after) kloop_join(L, *after);
-            else *after = kloop_state(L);
+            add_way(L, after);
         }
         return L->left = false, QS_OK;
     }
@@ -106,7 +108,7 @@ static qs_status if_statement(Loops *L, Node *n) {
 /* -- loops ------------------------------------------------------------------------------------------------------- */
 static void enter(Loops *L, Exits *e) {
     L->depth++;
-    *e = (Exits){L->exits, L->depth, L->depth, false};
+    *e = (Exits){L->exits, L->depth, L->depth, false, NULL};
     L->exits = e;
 }
 
@@ -291,9 +293,9 @@ static qs_status axis(Loops *L, Node *n, const Range *ranges, int i, int level) 
     enter(L, &frame);
     frame.cont_breaks = true, frame.brk = 0;
     TRY(inside(L, n, ranges, i, counter));
-    if (!L->left) kloop_flow(L, K_BREAK, 0, 0);
+    if (!L->left) add_way(L, &frame.ways), kloop_flow(L, K_BREAK, 0, 0);
     leave(L);
-    return QS_OK;
+    return kloop_restore(L, frame.ways), QS_OK;
 }
 
 static qs_status nested(Loops *L, Node *n, const Range *ranges, int i) {
@@ -313,8 +315,9 @@ static qs_status nested(Loops *L, Node *n, const Range *ranges, int i) {
     TRY(inside(L, n, ranges, i, counter));
     if (i == 0) kloop_free_order(L, n, start);
     bool runs = parallel || surely_runs(L, n, ranges, n->u.loop.nvars);
+    if (runs && !L->left) add_way(L, &frame.ways);
     leave(L);
-    if (!runs) kloop_restore(L, before);
+    kloop_restore(L, runs ? frame.ways : before);
     return QS_OK;
 }
 
@@ -361,12 +364,11 @@ static qs_status repeat_body(Loops *L, Node *n, Exits *frame) {
     if (!continues) return kloop_block(L, n->u.whiles.body);
     kloop_flow(L, K_LOOP, 0, 0);
     frame->cont = ++L->depth, frame->cont_breaks = true;
-    bool *before = kloop_state(L);
     TRY(kloop_block(L, n->u.whiles.body));
-    if (!L->left) kloop_flow(L, K_BREAK, 0, 0);
+    if (!L->left) add_way(L, &frame->ways), kloop_flow(L, K_BREAK, 0, 0);
     L->left = false;
     L->depth--;
-    kloop_restore(L, before);
+    kloop_restore(L, frame->ways);
     return kloop_flow(L, K_END, 0, 0), QS_OK;
 }
 
@@ -392,12 +394,14 @@ static qs_status leave_turn(Loops *L, const Node *n) {
     bool is_break = n->kind == N_BREAK;
     if (!L->exits || (is_break && !L->exits->brk)) return kloop_decline(L, n->pos, "the loop may end early");
     int depth = is_break ? L->exits->brk : L->exits->cont;
+    if (!is_break) add_way(L, &L->exits->ways);
     kloop_flow(L, is_break || L->exits->cont_breaks ? K_BREAK : K_CONTINUE, 0, (uint64_t)(L->depth - depth));
     return L->left = true, QS_OK;
 }
 
 static qs_status leave_function(Loops *L, const Node *n) {
     if (L->in == L->root) return kloop_decline(L, n->pos, "a return from inside the loop");
+    add_way(L, &L->in->ways);
     kloop_flow(L, K_BREAK, 0, (uint64_t)(L->depth - L->in->leave));
     return L->left = true, QS_OK;
 }
@@ -448,12 +452,11 @@ qs_status kloop_body(Loops *L, Inline *in) {
         return L->left = false, QS_OK;
     }
     kloop_flow(L, K_LOOP, 0, 0);
-    in->leave = ++L->depth;
-    bool *before = kloop_state(L);
+    in->leave = ++L->depth, in->ways = NULL;
     TRY(kloop_block(L, body));
-    if (!L->left) kloop_flow(L, K_BREAK, 0, 0);
-    else kloop_restore(L, before); /* every way out was a return: what each has set is not followed */
+    if (!L->left) add_way(L, &in->ways), kloop_flow(L, K_BREAK, 0, 0);
     L->left = false;
     L->depth--;
+    kloop_restore(L, in->ways);
     return kloop_flow(L, K_END, 0, 0), QS_OK;
 }

@@ -157,7 +157,7 @@ bool *kloop_state(Loops *L) {
 
 void kloop_restore(Loops *L, const bool *state) {
     bool *at = (bool *)(uintptr_t)state;
-    if (!L->changed) each_var(L->root, &at, false, false);
+    if (state && !L->changed) each_var(L->root, &at, false, false);
 }
 
 void kloop_join(Loops *L, bool *into) {

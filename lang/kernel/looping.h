@@ -38,9 +38,11 @@ typedef struct Inline { /* a function being lowered: the loop's own, or a call *
     Func *func;
     Var *vars; int nvars, cap;
     int leave;         /* loop depth that `return` leaves to; -1: it cannot */
+    bool *ways;        /* as in Exits, of `return` */
 } Inline;
 
-typedef struct Exits { struct Exits *up; int brk, cont; bool cont_breaks; } Exits;
+/* ways: which variables have a value on all ways to the next turn that `continue` goes; NULL: none yet. */
+typedef struct Exits { struct Exits *up; int brk, cont; bool cont_breaks; bool *ways; } Exits;
 
 typedef struct { KRef at, n; } Check;            /* 0 <= at < n */
 typedef struct {

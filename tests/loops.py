@@ -1,0 +1,416 @@
+#!/usr/bin/env python3
+"""Random programs with loops: what machine code computes (--loops always) is what the interpreter computes.
+
+    tests/loops.py [--qrun build/qrun] [--device cpu --device ref] [--keep FOLDER] [first seed [how many]]
+
+Each program has a few cases of its own, with variables, arrays and functions of random kinds; all variables and
+elements are printed with 17 digits.  Outputs are equal, except where a case is a reduction and says so: there numbers
+may differ in their last digits.  A failure is printed with the command that makes its program again."""
+import argparse, concurrent.futures, os, random, subprocess, sys, tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+NUMBERS = ["0", "1", "-1", "2", "3", "0.5", "-2.25", "7", "1e10", "100", "0.1", "1/3", "-0.0", "nan_", "inf", "-inf"]
+COMPARE = ["<", "<=", ">", ">=", "==", "!="]
+MATH = ["abs", "floor", "ceil", "round", "sqrt", "sign", "sin", "exp", "trunc", "frac", "atan"]
+
+
+class Case:
+    """One function (or a piece of the top level) with loops in it, and the functions that it calls."""
+
+    def __init__(self, rng, name):
+        self.r, self.name, self.lines, self.functions = rng, name, [], []
+        self.counters, self.depth, self.nloops, self.fresh, self.calls = [], 0, 0, 0, []
+        self.reduces = rng.random() < 0.2
+        self.top = not self.reduces and rng.random() < 0.25
+        self.n = rng.choice([1, 2, 3, 5, 8, 8, 12, 70] + ([0] if rng.random() < 0.3 else []))
+        self.nums, self.ints, self.bools, self.arrays, self.modes = [], [], [], {}, {}
+
+    # -- text ------------------------------------------------------------------------------------------------------
+    def put(self, text, indent=0):
+        self.lines.append("  " * (self.depth + indent) + text)
+
+    def new(self, prefix):
+        self.fresh += 1
+        return f"{prefix}{self.fresh}_{self.name}" if self.top else f"{prefix}{self.fresh}"
+
+    # -- expressions -----------------------------------------------------------------------------------------------
+    def literal(self):
+        return self.r.choice(NUMBERS) if self.r.random() < 0.3 else self.r.choice(["1", "2", "3", "0.5", "0.25", "1.5", "4"])
+
+    def index(self, extent):
+        """Mostly inside 0..extent-1."""
+        r, k = self.r, self.r.random()
+        small = [c for c, bound in self.counters if bound == "n"]
+        any_ = [c for c, _ in self.counters]
+        if k < 0.45 and small: return r.choice(small)
+        if k < 0.60 and any_: return f"mod({r.choice(any_)}*{r.randint(1, 5)}+{r.randint(0, 3)},{extent})"
+        if k < 0.70 and small: return f"{extent}-1-{r.choice(small)}"
+        if k < 0.76 and small: return f"{r.choice(small)}/2"
+        if k < 0.80 and len(small) > 1: return f"mod({small[0]}+{small[1]},{extent})"
+        if k < 0.84 and self.ints: return f"mod(abs(scalar({r.choice(self.ints)})),{extent})"
+        if k < 0.87 and small: return f"{r.choice(small)}{r.choice(['+1', '-1', '*2', '+k_'])}"
+        if k < 0.90: return f"min(max({self.num(2)},0),{extent}-1)"
+        if k < 0.92: return self.num(1)
+        return "0"
+
+    def element(self, want=None):
+        names = [a for a, (kind, _) in self.arrays.items() if want is None or kind in want]
+        if not names: return None
+        a = self.r.choice(names)
+        if self.arrays[a][1] == 1:
+            row = "0," if self.r.random() < 0.05 else ""
+            return f"{a}[{row}{self.index('n')}]"
+        return f"{a}[{self.index('n')},{self.index('n')}]"
+
+    def num(self, d=0):
+        r, k = self.r, self.r.random()
+        if d > 3 or k < 0.12: return self.literal()
+        if k < 0.30 and self.nums: return r.choice(self.nums)
+        if k < 0.42 and self.counters: return r.choice(self.counters)[0]
+        if k < 0.56: return self.element(("scalar", "float64")) or self.literal()
+        if k < 0.80: return f"({self.num(d + 1)} {r.choice(['+', '-', '*', '*', '/', '+', '.*'])} {self.num(d + 1)})"
+        if k < 0.83: return f"(-{self.num(d + 1)})"
+        if k < 0.86: return f"({self.cond(d + 1)} ? {self.num(d + 1)} : {self.num(d + 1)})"
+        if k < 0.89: return f"{r.choice(['min', 'max'])}({self.num(d + 1)}+1,{self.num(d + 1)}+2)"
+        if k < 0.92: return f"{r.choice(MATH)}({self.num(d + 1)})"
+        if k < 0.94 and self.calls:
+            f, n = r.choice(self.calls)
+            return f"{f}({','.join(self.num(d + 2) for _ in range(n))})"
+        if k < 0.95: return f"({self.num(d + 1)} + {self.int_(d + 1)})"
+        if k < 0.96: return f"scalar({self.any(d + 1)})"
+        if k < 0.97: return f"({self.num(d + 1)}^{r.choice(['2', '3', '0.5', '-1', '0', self.num(3)])})"
+        if k < 0.98: return f"mod({self.num(d + 1)},{r.choice(['2', '3', '0.5', '7', '-3', self.num(3)])})"
+        if k < 0.99: return f"({self.cond(d + 1)} + {self.num(d + 1)})"
+        return r.choice(["n", f"numel({r.choice(list(self.arrays))})" if self.arrays else "3", "pi"])
+
+    def int_(self, d=0):
+        r, k = self.r, self.r.random()
+        if k < 0.3 and self.ints: return r.choice(self.ints)
+        if k < 0.45: return self.element(("int", "uint8")) or f"int({self.literal()})"
+        if d > 3 or k < 0.65: return f"int({self.num(d + 2)})"
+        if k < 0.75: return f"min({self.int_(d + 1)},{self.int_(d + 1)})"
+        if k < 0.78: return f"(-{self.int_(d + 1)})"
+        return f"({self.int_(d + 1)} {r.choice(['+', '-', '+', '*'])} {self.int_(d + 1)})"
+
+    def cond(self, d=0):
+        r, k = self.r, self.r.random()
+        if d > 3 or k < 0.55: return f"{self.num(d + 1)} {r.choice(COMPARE)} {self.num(d + 1)}"
+        if k < 0.62: return f"({self.cond(d + 1)}) && ({self.cond(d + 1)})"
+        if k < 0.69: return f"({self.cond(d + 1)}) || ({self.cond(d + 1)})"
+        if k < 0.75: return f"!({self.cond(d + 1)})"
+        if k < 0.80 and self.bools: return r.choice(self.bools)
+        if k < 0.84: return self.element(("bool",)) or "true"
+        if k < 0.88: return f"({self.int_(d + 1)} {r.choice(COMPARE)} {self.int_(d + 1)})"
+        if k < 0.92: return f"{r.choice(['isnan', 'isinf', 'isfinite'])}({self.num(d + 1)})"
+        return f"mod({r.choice(self.counters)[0] if self.counters else 'n'},{r.randint(2, 4)}) == {r.randint(0, 2)}"
+
+    def any(self, d=0):
+        return self.r.choice([self.num, self.num, self.num, self.int_, lambda d: f"({self.cond(d)})"])(d)
+
+    # -- statements ------------------------------------------------------------------------------------------------
+    def assign(self):
+        r, k = self.r, self.r.random()
+        counters = [c for c, _ in self.counters]
+        if k < 0.40 and self.nums:
+            v = r.choice(self.nums)
+            if k < 0.10: self.put(f"{v} {r.choice(['+=', '-=', '*='])} {self.num(1)}*0.5 + {v}*0.25")
+            else: self.put(f"{v} = {self.num()}")
+        elif k < 0.50 and self.ints: self.put(f"{r.choice(self.ints)} = {self.int_()}")
+        elif k < 0.57 and self.bools: self.put(f"{r.choice(self.bools)} = {self.cond()}")
+        elif k < 0.60 and len(self.nums) > 1:
+            a, b = r.sample(self.nums, 2)
+            self.put(f"[{a},{b}] = [{b},{r.choice([a, self.num(2)])}]")
+        elif k < 0.61 and counters: self.put(f"{r.choice(counters)} = {self.num(2)}")
+        elif k < 0.62 and self.nums: self.put(f"{r.choice(self.nums)} = {self.any()}")
+        else:
+            e = self.element()
+            if not e: return self.put("k_ = k_")
+            if k < 0.72: self.put(f"{e} {r.choice(['+=', '-=', '*=', '/='])} {self.any(1)}")
+            else: self.put(f"{e} = {self.any()}")
+
+    def block(self, size):
+        self.depth += 1
+        for _ in range(self.r.randint(1, size)): self.statement()
+        self.depth -= 1
+
+    def if_(self):
+        self.put(f"if {self.cond()}")
+        self.block(2)
+        if self.r.random() < 0.2: self.put(f"elseif {self.cond()}"), self.block(2)
+        if self.r.random() < 0.4: self.put("else"), self.block(2)
+        self.put("end")
+
+    def match(self):
+        self.put(f"match {self.r.choice([self.num(2), f'mod({self.num(2)},3)'])} with")
+        for p in self.r.sample(["0", "1", "2", "(1,2)", "-1", "0.5"], 2): self.put(f"| {p} ->"), self.block(2)
+        if self.r.random() < 0.6: self.put("| _ ->"), self.block(2)
+        self.put("end")
+
+    def range(self):
+        r, k = self.r, self.r.random()
+        if k < 0.5: return "0..n-1", "n"
+        if k < 0.6: return "n-1..-1..0", "n"
+        if k < 0.68: return f"{r.randint(-2, 3)}..{r.randint(-2, 9)}", ""
+        if k < 0.74: return f"{r.randint(-2, 3)}..{r.choice(['2', '-1', '3'])}..{r.randint(-2, 9)}", ""
+        if k < 0.80: return f"0..{r.choice(['0.25', '0.1', '-0.5', '0.3'])}..{r.choice(['2', '1', '-1', '0.9'])}", ""
+        if k < 0.86 and self.counters: return f"{r.choice(self.counters)[0]}..n-1", ""
+        if k < 0.90 and self.counters: return f"0..{r.choice(self.counters)[0]}", ""
+        if k < 0.93: return f"0..min({self.num(2)},5)", ""
+        if k < 0.95 and self.ints: return f"0..mod(scalar({r.choice(self.ints)}),6)", ""
+        return "1..n-1", "n"
+
+    def loop(self):
+        self.nloops += 1
+        r = self.r
+        if r.random() < 0.2 and not (self.counters and r.random() < 0.5):
+            names = [self.new("i") for _ in range(r.randint(2, 3))]
+            many = ",".join(["n-1"] * len(names)) if self.n < 20 else ",".join(["2"] * len(names))
+            self.put(f"for [{','.join(names)}]=0..[{many}]")
+            new = [(c, "n" if self.n > 2 or "n" in many else "") for c in names]
+        else:
+            text, bound = self.range()
+            new = [(self.new("i"), bound)]
+            self.put(f"for {new[0][0]}={text}")
+        self.counters += new
+        self.block(4 if len(self.counters) < 3 else 2)
+        del self.counters[-len(new):]
+        self.put("end")
+
+    def until(self):
+        w, kind = self.new("w"), self.r.choice(["while", "repeat"])
+        self.put(f"{w} = 0")
+        self.put(f"while {w} < {self.r.randint(0, 4)} && ({self.cond(1)})" if kind == "while" else "repeat")
+        self.put(f"{w} += 1", 1)
+        self.counters.append((w, ""))
+        self.block(2)
+        self.counters.pop()
+        self.put("end" if kind == "while" else f"until {w} > {self.r.randint(0, 3)} || ({self.cond(1)})")
+
+    def statement(self):
+        k, inner = self.r.random(), len(self.counters)
+        if k < 0.60 or inner > 3 or self.nloops > 5: self.assign()
+        elif k < 0.74: self.if_()
+        elif k < 0.84: self.loop()
+        elif k < 0.88: self.until()
+        elif k < 0.94 and inner: self.put(f"if {self.cond()}"), self.put(self.r.choice(["break", "continue"]), 1), self.put("end")
+        elif k < 0.96: self.match()
+        else: self.assign()
+
+    def reduction(self):
+        """Variables that turns only add to; here the rounding may differ."""
+        r = self.r
+        s, form = "r_", r.randint(0, 5)
+        e = f"({self.element(('scalar', 'float64', 'int', 'uint8')) or '2'}*0.37 + {r.choice(self.counters)[0]}*0.11)"
+        if form == 0: self.put(f"{s} += {e}")
+        elif form == 1: self.put(f"{s} = {s} - {e}")
+        elif form == 2: self.put(f"{s} = max({s}, {e})")
+        elif form == 3: self.put(f"if {e} < {s}"), self.put(f"{s} = {e}", 1), self.put("end")
+        elif form == 4: self.put(f"{s} *= 1 + {e}*1e-3")
+        else: self.put(f"h_[mod({r.choice(self.counters)[0]}*3,7)] += {e}")
+        if r.random() < 0.3: self.put(f"h_[mod({r.choice(self.counters)[0]},7)] -= 1")
+
+    # -- a case ----------------------------------------------------------------------------------------------------
+    def helper(self):
+        """A function of numbers; some return early, some without a result."""
+        r, f = self.r, f"{self.name}_f{len(self.functions)}"
+        args = ["a", "b"][: r.randint(1, 2)]
+        saved = self.lines, self.counters, self.nums, self.ints, self.bools, self.arrays, self.depth, self.calls, self.top
+        self.lines, self.counters, self.nums, self.depth, self.top = [], [], list(args), 0, False
+        self.ints, self.bools, self.arrays = [], [], {}
+        typed = [f"{a} : {r.choice(['scalar', 'int'])}" if r.random() < 0.2 else a for a in args]
+        self.put(f"function y = {f}({', '.join(typed)})")
+        self.put("n = 3", 1), self.put("k_ = 1", 1)
+        self.nloops = 4
+        if r.random() < 0.8: self.put("y = 0.5", 1), self.nums.append("y")
+        self.block(2)
+        if r.random() < 0.4: self.put(f"  if {self.cond(1)}"), self.put("return", 2), self.put("  end")
+        self.put(f"y = {self.num(1)}", 1)
+        self.put("end")
+        self.functions += self.lines
+        self.lines, self.counters, self.nums, self.ints, self.bools, self.arrays, self.depth, self.calls, self.top = saved
+        self.nloops = 0
+        self.calls.append((f, len(args)))
+
+    def array(self):
+        r, a = self.r, self.new("A")
+        kind, rank = r.choice(["scalar", "scalar", "float64", "int", "uint8", "bool"]), r.choice([1, 1, 1, 2]) if self.n < 20 else 1
+        value = {"scalar": "{}", "float64": "float64({})", "int": "int({})", "uint8": "uint8({})", "bool": "{} > 0"}[kind]
+        values = f"((0..n-1)*{r.choice(['0.37', '1', '3', '-1.5'])} - {r.choice(['1', '0', '2.5'])})"
+        if rank == 2: values = f"(zeros(n,n) + {values})"
+        self.put(f"{a} = {value.format(values)}")
+        self.arrays[a] = kind, rank
+        if r.random() < 0.15:
+            b = self.new("A")
+            self.put(f"{b} = {a}")
+            self.arrays[b] = kind, rank
+
+    def variables(self):
+        r = self.r
+        self.put(f"n = {self.n}" if not self.top else f"n = {self.n}")
+        self.put("k_ = 1")
+        for _ in range(r.randint(1, 3)): self.array()
+        for _ in range(r.randint(1, 4)):
+            v = self.new("s")
+            self.put(f"{v} = {r.choice(NUMBERS)}")
+            self.nums.append(v)
+        for _ in range(r.randint(0, 2)):
+            v = self.new("j")
+            self.put(f"{v} = int({r.choice(['3', '-7', '9.2e18', '0', '250'])})" if r.random() < 0.6 else f"{v} : int = {r.randint(-5, 5)}")
+            self.ints.append(v)
+        if r.random() < 0.4:
+            v = self.new("b")
+            self.put(f"{v} = {r.choice(['true', 'false'])}")
+            self.bools.append(v)
+
+    def unset(self):
+        v = self.new("u")
+        self.put("if n < 0"), self.put(f"{v} = 0", 1), self.put("end")
+        self.nums.append(v)
+        return v
+
+    def body(self):
+        r = self.r
+        self.variables()
+        shown = set()
+        for _ in range(r.randint(1, 3)):
+            caught = r.random() < 0.7
+            if caught: self.put("try"), setattr(self, "depth", self.depth + 1)
+            late = self.unset() if r.random() < 0.3 else None
+            if self.reduces:
+                self.put("r_ = 0.5"), self.put("h_ = zeros(7)")
+                self.put(f"for i_={r.choice(['0..n-1', '0..99', '1..2..200', '50..-1..0'])}")
+                self.counters.append(("i_", ""))
+                self.depth += 1
+                self.reduction()
+                self.depth -= 1
+                self.counters.pop()
+                self.put("end")
+                self.put('printf("~ %s", r_, %s)' % (" ".join(["%.17g"] * 8), ", ".join(f"h_[{q}]" for q in range(7))))
+            else: self.loop()
+            if r.random() < 0.3: self.assign()
+            if late and r.random() < 0.5: self.nums.remove(late)
+            if caught:
+                self.depth -= 1
+                self.put("catch e_")
+                self.put('print "caught: ", e_', 1)
+                if self.nums: self.put(self.show_statement(r.choice(self.nums)), 1)
+                self.put("end")
+        for v in self.nums + self.ints + self.bools:
+            if r.random() < 0.7: self.put(self.show_statement(v))
+        for a, (kind, rank) in self.arrays.items(): self.put(f'show_{"all" if rank == 1 else "mat"}("{a}", {a})')
+
+    def show_statement(self, v):
+        pad = "  " * self.depth
+        return f'try\n{pad}  printf("{v} %.17g ", {v})\n{pad}  print type({v})\n{pad}catch e_\n{pad}  print "{v}: ", e_\n{pad}end'
+
+    def text(self):
+        r = self.r
+        for _ in range(r.randint(0, 2)): self.helper()
+        if self.top:
+            self.body()
+            return self.functions + ["try", *self.lines, "catch e_", '  print "stopped: ", e_', "end"]
+        self.depth = 1
+        nested = r.random() < 0.2
+        self.put("s0 = 1")
+        if nested: self.lines += ["  function z = inner(q)", "    z = q + s0", "  end"]
+        self.nums.append("s0")
+        self.body()
+        if nested: self.put("print inner(1)")
+        if r.random() < 0.2: self.put("lam = (q) -> q*2 + s0"), self.put("print lam(2)")
+        params = r.choice(["", "", "x_ : vec'mirror", "x_ : vec'circular", "x_ : vec'safe", "x_ : vec'clamped", "x_"])
+        given = "(0..6)*0.5" if params else ""
+        lines = self.lines
+        if params:
+            lines = [l.replace("k_ = k_", "k_ = k_ + x_[k_*2-3]") for l in lines]
+        return self.functions + [f"function [] = {self.name}({params})", *lines, "end", "try", f"  {self.name}({given})", "catch e_",
+                                 '  print "stopped: ", e_', "end"]
+
+
+HEAD = """nan_ = 0/0
+function [] = show_all(name, a)
+  printf("%s", name)
+  for q_=0..numel(a)-1
+    printf(" %.17g", a[q_])
+  end
+  print ""
+end
+function [] = show_mat(name, a)
+  printf("%s", name)
+  for p_=0..size(a,0)-1
+    for q_=0..size(a,1)-1
+      printf(" %.17g", a[p_,q_])
+    end
+  end
+  print ""
+end"""
+
+
+def program(seed):
+    rng = random.Random(seed)
+    lines = [HEAD]
+    for k in range(6): lines += Case(rng, f"c{k}").text()
+    return "\n".join(lines) + "\n"
+
+
+# -- running -----------------------------------------------------------------------------------------------------------
+def run(args, path, loops, device):
+    cmd = [args.qrun, "--device", device, "--loops", loops, path]
+    try:
+        r = subprocess.run(cmd, capture_output=True, timeout=120, stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired:
+        return "no end after 120 s\n"
+    text = r.stdout.decode("utf-8", "replace") + r.stderr.decode("utf-8", "replace")
+    return text.replace("-nan", "nan") + ("" if r.returncode in (0, 1) else f"exit code {r.returncode}\n")
+
+
+def close(a, b):
+    try:
+        x, y = float(a), float(b)
+    except ValueError:
+        return a == b
+    return a == b or abs(x - y) <= 1e-5 * max(abs(x), abs(y), 1e-3)
+
+
+def same(want, got):
+    """The first lines that differ, or None."""
+    a, b = want.splitlines(), got.splitlines()
+    for x, y in zip(a + [""] * len(b), b + [""] * len(a)):
+        loose = x.startswith("~") and len(x.split()) == len(y.split())
+        if x != y and not (loose and all(map(close, x.split(), y.split()))): return x, y
+    return None
+
+
+def check(args, folder, seed):
+    path = os.path.join(folder, f"loops{seed}.q")
+    with open(path, "w", encoding="utf-8") as f: f.write(program(seed))
+    want = run(args, path, "never", "ref")
+    if "error: " in want: return f"seed {seed}: a program that does not run\n{want}"
+    for device in args.device:
+        wrong = same(want, run(args, path, "always", device))
+        if wrong: return f"seed {seed}, {device}:\n  wanted {wrong[0]}\n  got    {wrong[1]}\n  {sys.argv[0]} --keep . {seed} 1"
+    if not args.keep: os.remove(path)
+    return None
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("first", type=int, nargs="?", default=0)
+    p.add_argument("count", type=int, nargs="?", default=40)
+    p.add_argument("--qrun", type=os.path.abspath, default=os.path.join(ROOT, "build", "qrun"))
+    p.add_argument("--device", action="append")
+    p.add_argument("--keep")
+    p.add_argument("--jobs", type=int, default=os.cpu_count())
+    args = p.parse_args()
+    args.device = args.device or ["ref", "cpu"]
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        os.environ["QUASAR_CACHE_DIR"] = os.path.join(folder, "cache")
+        for wrong in pool.map(lambda s: check(args, args.keep or folder, s), range(args.first, args.first + args.count)):
+            if wrong: print(wrong), sys.stdout.flush()
+            failed += wrong is not None
+    print(f"loops: {args.count - failed} of {args.count} programs give what the interpreter gives")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
