@@ -829,6 +829,7 @@ static void print_head(const Emit *e, Text *out) {
     qtext_printf(out, "/* quasar:%s%s%s%s%s */\n", e->exact ? " exact" : "", fault ? " fault" : "",
                  e->fp64 ? " fp64" : "", e->atom64 ? " atom64" : "", f->serial ? " serial" : "");
     if (e->fp64) qtext_puts(out, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
+    if (f->strict) qtext_puts(out, "#pragma OPENCL FP_CONTRACT OFF\n");
     if (e->atom64) qtext_puts(out, "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n");
     qtext_printf(
         out,
