@@ -4,6 +4,7 @@
  * device cuts so that a block is long along the last axis (vectors), big enough to be worth handing out, and small
  * enough that all threads get some and an interrupt is noticed soon.  Launches with little to do stay on the
  * calling thread. */
+#include "devices/host.h"
 #include "devices/native.h"
 #include "devices/object.h"
 #include "devices/pool.h"
@@ -38,12 +39,6 @@ struct Program {
 };
 
 /* -- the device ------------------------------------------------------------------------------------------------- */
-static int probe(Ctx *c, const char **why) {
-    (void)c;
-    *why = NULL;
-    return 1;
-}
-
 static void name_device(char *out, size_t n, int threads) {
     char line[256], *model = NULL;
     FILE *f = fopen("/proc/cpuinfo", "re");
@@ -71,44 +66,6 @@ static void close_device(Device *d) {
     if (cpu->mvec) dlclose(cpu->mvec);
     qmem_free(d->ctx, cpu, sizeof *cpu);
     d->state = NULL;
-}
-
-/* -- memory: a block is preceded by its size, because free is not told it --------------------------------------- */
-enum { HEADER = 64 };
-
-static char *host(DevPtr p) { return (char *)(uintptr_t)p; }
-
-static qs_status alloc(Device *d, size_t n, DevPtr *out) {
-    char *p = n > SIZE_MAX - HEADER ? NULL : qpool_get(d->ctx, n + HEADER);
-    if (!p) return qerr_set(d->ctx, QS_ENOMEM, "cpu: no memory for %zu bytes", n);
-    memcpy(p, &n, sizeof n);
-    *out = (DevPtr)(uintptr_t)(p + HEADER);
-    return QS_OK;
-}
-
-static void release(Device *d, DevPtr p) {
-    size_t n;
-    if (!p) return;
-    memcpy(&n, host(p) - HEADER, sizeof n);
-    qpool_put(d->ctx, host(p) - HEADER, n + HEADER);
-}
-
-static qs_status upload(Device *d, DevPtr to, size_t off, const void *from, size_t n) {
-    (void)d;
-    memcpy(host(to) + off, from, n);
-    return QS_OK;
-}
-
-static qs_status download(Device *d, void *to, DevPtr from, size_t off, size_t n) {
-    (void)d;
-    memcpy(to, host(from) + off, n);
-    return QS_OK;
-}
-
-static qs_status copy(Device *d, DevPtr to, DevPtr from, size_t n) {
-    (void)d;
-    memmove(host(to), host(from), n);
-    return QS_OK;
 }
 
 /* -- programs --------------------------------------------------------------------------------------------------- */
@@ -247,7 +204,7 @@ static void add_up(Job *j, int threads) {
         for (uint32_t i = 0; j->used[w] && i < j->p->info->nsums; i++) {
             const NativeSum *s = &j->p->info->sums[i];
             const DevArg *to = &j->args[s->param], *from = &own_args(j, w)[s->param];
-            qcombine_into((Combine)s->op, (qs_dtype)s->dtype, host(to->block) + to->offset, host(from->block),
+            qcombine_into((Combine)s->op, (qs_dtype)s->dtype, qhost_ptr(to->block) + to->offset, qhost_ptr(from->block),
                           sum_count(j, s));
         }
     qpool_put(j->d->ctx, j->own, j->own_bytes * (size_t)threads);
@@ -350,10 +307,6 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
     return qflag_is_up(run->stop) ? qerr_set(d->ctx, QS_EINTERRUPT, "interrupted") : QS_OK;
 }
 
-static qs_status sync_device(Device *d) {
-    (void)d;
-    return QS_OK;
-}
-
-const DeviceOps qdev_cpu_ops = {"cpu",  CODE_NATIVE, probe, open_device, close_device, alloc,  release,
-                                upload, download,    copy,  load,        unload,       launch, sync_device, NULL};
+const DeviceOps qdev_cpu_ops = {
+    "cpu",        CODE_NATIVE,    qhost_probe, open_device, close_device, qhost_alloc, qhost_free,
+    qhost_upload, qhost_download, qhost_copy,  load,        unload,       launch,      qhost_sync, NULL};
