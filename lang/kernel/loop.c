@@ -196,7 +196,7 @@ static qs_status parallel_pass(Loops *L) {
     return QS_OK;
 }
 
-static void *copied(Arena *a, const void *p, size_t n) { return memcpy(qarena_alloc(a, n ? n : 1), p, n); }
+static void *copied(Arena *a, const void *p, size_t n) { return n ? memcpy(qarena_alloc(a, n), p, n) : NULL; }
 
 static qs_status keep(Loops *L, Arena *arena, LoopCode *out) {
     KFunc *f = copied(arena, L->f, sizeof *f);
