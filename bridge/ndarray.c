@@ -319,10 +319,10 @@ void qnd_drop_owner(void *owner) { qgil_decref(owner); }
 static qs_status wrap(Border *b, qs_array_info *info, void *data, const Py_ssize_t *dims, const Py_ssize_t *strides,
                       PyObject *owner, qs_value *out) {
     Array *a;
-    Py_ssize_t size = (Py_ssize_t)qdtype_size(info->dtype);
+    int log_size = __builtin_ctzll(qdtype_size(info->dtype)); /* divisions are slow, and sizes powers of two */
     for (int i = 0; i < info->rank; i++) {
         info->dims[i] = dims[i];
-        info->strides[i] = strides[i] / size;
+        info->strides[i] = strides[i] >> log_size;
     }
     TRY(qarr_wrap(b->vm, info, data, NULL, qnd_drop_owner, owner, &a));
     if (info->rank) return *out = qarr_value(a), QS_OK;
@@ -334,8 +334,8 @@ static qs_status wrap(Border *b, qs_array_info *info, void *data, const Py_ssize
 /* Whether elements of that size lie where they can be used: whole steps, natural alignment. */
 bool qnd_usable(const void *p, int rank, const Py_ssize_t *strides, const Py_ssize_t *dims, qs_dtype d) {
     Py_ssize_t size = (Py_ssize_t)qdtype_size(d), part = qdtype_is_complex(d) ? size / 2 : size;
-    bool ok = (uintptr_t)p % (uintptr_t)part == 0 && rank <= QS_MAX_RANK;
-    for (int i = 0; i < rank && ok; i++) ok = dims[i] <= 1 || strides[i] % size == 0;
+    bool ok = ((uintptr_t)p & (uintptr_t)(part - 1)) == 0 && rank <= QS_MAX_RANK;
+    for (int i = 0; i < rank && ok; i++) ok = dims[i] <= 1 || (strides[i] & (size - 1)) == 0;
     return ok;
 }
 
@@ -482,7 +482,10 @@ static qs_status misplaced(Border *b, PyObject *o, qs_value fn, int i) {
     return s;
 }
 
-static bool numeric(PyObject *array) { return strchr("biufc", ((Descr *)((NdArray *)array)->descr)->kind) != NULL; }
+static bool numeric(PyObject *array) {
+    char k = ((Descr *)((NdArray *)array)->descr)->kind;
+    return k == 'f' || k == 'i' || k == 'u' || k == 'b' || k == 'c';
+}
 
 bool qnd_is_numbers(PyObject *o) { return is_ndarray(o) && numeric(o); }
 

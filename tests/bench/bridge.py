@@ -47,6 +47,18 @@ def main():
         print(f"| {path} | | {ns} | | |")
     if why:
         print(why)
+    library()
+
+
+def library():
+    """From Python into the language; each row beside the nearest thing that Python does itself."""
+    packages = os.path.join(ROOT, "build/python")
+    rows, why = figures([sys.executable, os.path.join(HERE, "host.py")], env={**os.environ, "PYTHONPATH": packages})
+    print("\n### import pyquasar: ns per call\n\n| path | floor | pyquasar | what the floor is |\n|---|---|---|---|")
+    for path, figure in rows.items():
+        print(f"| {path} | " + " | ".join(figure.split(";")) + " |")
+    if why:
+        print(why)
 
 
 if __name__ == "__main__":
