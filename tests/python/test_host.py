@@ -321,7 +321,7 @@ class Arguments(Machine):
             q.parallel_do([2, 2], np.zeros((2, 2, 2), np.float32), q.k)
         fixed = np.zeros((2, 2), np.float32)
         fixed.flags.writeable = False
-        with self.assertRaisesRegex(q.QuasarError, "read-only"):
+        with self.assertRaisesRegex(ValueError, "kernel k: img is read-only, and the kernel writes to it"):
             q.parallel_do([2, 2], fixed, q.k)
         self.assertEqual(q.f(fixed).shape, (2, 2))
 
