@@ -1,0 +1,43 @@
+/* qrun with a CUDA device that is none: the fake driver, on which kernels run thread by thread (gpu_threads.h).  So every
+ * script runs through the cuda device, with memory of its own and the code for GPUs:
+ *
+ *     tests/run.py --qrun build/qrun_threads --device cuda
+ *
+ * Instead of PTX the kernel compiler gets the IR itself back: the linker puts __wrap_qllvm_compile in its way. */
+#include "devices/llvm.h"
+#include "tests/support/gpu_threads.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+qs_status __real_qllvm_compile(Ctx *c, Llvm *l, const LlvmTarget *t, const char *ir, size_t n, LlvmOutput kind, Text *out);
+qs_status __wrap_qllvm_compile(Ctx *c, Llvm *l, const LlvmTarget *t, const char *ir, size_t n, LlvmOutput kind, Text *out);
+
+qs_status __wrap_qllvm_compile(Ctx *c, Llvm *l, const LlvmTarget *t, const char *ir, size_t n, LlvmOutput kind,
+                               Text *out) {
+    if (t->arch != LLVM_NVPTX) return __real_qllvm_compile(c, l, t, ir, n, kind, out);
+    out->len = 0;
+    qtext_add(out, ir, n);
+    return QS_OK;
+}
+
+static FakeCuda *fake;
+
+__attribute__((constructor)) static void begin(void) {
+    static Ctx c;
+    void *lib = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
+    FakeCuda *(*get)(void);
+    qctx_init(&c, 32);
+    if (lib) *(void **)(void *)&get = dlsym(lib, "fake_cuda"), fake = get();
+    if (lib && gpu_threads_open(&c, fake) == QS_OK) setenv("QUASAR_CUDA", FAKE_CUDA, 1);
+    else fprintf(stderr, "qrun_threads: %s\n", lib ? c.err.text : dlerror());
+}
+
+/* What the fake found wrong is a failure of the script. */
+__attribute__((destructor)) static void end(void) {
+    if (!fake || (!fake->misuse && !gpu_threads_mistakes())) return;
+    fprintf(stderr, "qrun_threads: misuse of the driver: %s\n", fake->misuse ? fake->wrong : "code that does not run");
+    _exit(70);
+}
