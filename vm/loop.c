@@ -474,9 +474,6 @@ static bool guard_holds(Call *c) {
 /* Into chunks, with a copy of each array that is added to, as long as these are small beside the work. */
 static bool cut(Call *c, Launch *l) {
     const LoopResult *code = &c->v->code;
-    int64_t turns = c->counters[0].turns;
-    c->chunk = (turns + LOOP_CHUNKS - 1) / LOOP_CHUNKS;
-    c->nchunks = (turns + c->chunk - 1) / c->chunk;
     l->domain[0] = c->nchunks;
     for (int i = 0; i < code->nouts; i++) /* no comparison with a nan is true, which max and min do not know */
         if (code->outs[i].reduce && isnan(qval_number(*place_of(c->vm, c->f, code->outs[i].sym)))) return false;
@@ -539,6 +536,9 @@ static qs_status add_sums(Call *c) {
 
 static Version choose(Call *c, double steps, Launch *l) {
     const LoopResult *code = &c->v->code;
+    int64_t turns = c->counters[0].turns;
+    c->chunk = turns / LOOP_CHUNKS + (turns % LOOP_CHUNKS > 0); /* which the guard knows, too */
+    c->nchunks = turns / c->chunk + (turns % c->chunk > 0);
     *l = serially;
     if (steps < worth_guarding && qvm(c->vm)->loop_least > 1) return EXACT;
     if ((!code->parallel.func && !code->quick.func) || !guard_holds(c)) return EXACT;
@@ -546,7 +546,7 @@ static Version choose(Call *c, double steps, Launch *l) {
     if (code->chunked) return apart(c, &code->parallel) && cut(c, l) ? PARALLEL : EXACT;
     l->rank = code->depth;
     for (int i = 0; i < l->rank; i++) {
-        l->domain[i] = i ? c->wholes[i] : c->counters[0].turns;
+        l->domain[i] = i ? c->wholes[i] : turns;
         if (!l->domain[i]) return EXACT;
     }
     return apart(c, &code->parallel) ? PARALLEL : EXACT;

@@ -197,7 +197,9 @@ static Bounds compute(Guard *g, KRef r) {
     case K_CONST: case K_PARAM: case K_DIM: case K_STRIDE:
         a.lo = kir_add(g->to, (KOp)i.op, (qs_dtype)i.dtype, 0, 0, 0, 0, i.imm, i.pos);
         return a.hi = a.lo, a;
-    case K_POS: return (Bounds){number(g, 0), op(g, K_SUB, turns_of(g, &g->L->level[i.imm]), number(g, 1))};
+    case K_POS:
+        if (g->L->chunked) return (Bounds){number(g, 0), number(g, LOOP_CHUNKS - 1)};
+        return (Bounds){number(g, 0), op(g, K_SUB, turns_of(g, &g->L->level[i.imm]), number(g, 1))};
     case K_NEG:
         a = bounds_of(g, i.a);
         return (Bounds){op(g, K_SUB, number(g, 0), a.hi), op(g, K_SUB, number(g, 0), a.lo)};
