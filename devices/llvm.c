@@ -265,11 +265,13 @@ static qs_status link_libdevice(Job *j, const LlvmTarget *t) {
     return QS_OK;
 }
 
+const char *qllvm_passes(const LlvmTarget *t) { return t->thorough ? "default<O3>" : "default<O2>"; }
+
 static qs_status optimise(Job *j, const LlvmTarget *t) {
     const Api *f = &j->l->f;
     j->options = f->CreatePassBuilderOptions();
     f->PassBuilderOptionsSetSLPVectorization(j->options, 1);
-    void *error = f->RunPasses(j->module, t->thorough ? "default<O3>" : "default<O2>", j->tm, j->options);
+    void *error = f->RunPasses(j->module, qllvm_passes(t), j->tm, j->options);
     if (!error) return QS_OK;
     char *why = f->GetErrorMessage(error);
     qs_status s = failed(j, "optimise", why);

@@ -116,7 +116,8 @@ static qs_status run_llvm(KCompiler *k, const Target *t, const Text *ir, LlvmOut
 }
 
 static qs_status from_cache_or_llvm(KCompiler *k, const Target *t, const Text *ir, Text *out) {
-    CacheKey key = qcache_key(t->key, ir->s, ir->len);
+    const char *passes = qllvm_passes(&t->llvm);
+    CacheKey key = qcache_key(qcache_key(t->key, passes, strlen(passes)), ir->s, ir->len);
     if (qcache_get(k->cache, key, out)) return QS_OK;
     TRY(run_llvm(k, t, ir, t->kind, out));
     qcache_put(k->cache, key, out->s, out->len);

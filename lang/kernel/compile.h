@@ -10,7 +10,7 @@
  * CODE_OPENCL OpenCL C text
  *
  * Native code and PTX come from the cache on disk when they have been made before: then LLVM is never opened.  The
- * key is the text of the LLVM IR together with the target, so it follows every change of kernel, compiler and
+ * key is the text of the LLVM IR together with target and passes, so it follows every change of kernel, compiler and
  * machine. */
 #ifndef LANG_KERNEL_COMPILE_H
 #define LANG_KERNEL_COMPILE_H
