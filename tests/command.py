@@ -139,6 +139,37 @@ class Profile(WithCache):
         self.assertEqual((r.stdout, r.stderr), ("1\n", "profile: no kernel was launched\n"))
 
 
+@unittest.skipIf("LSAN_OPTIONS" in os.environ, "sanitizers use memory of their own")
+class Memory(unittest.TestCase):
+    """The most memory that a program had, in arrays of 64 MB."""
+    N = 16 << 20
+
+    def peak(self, text):
+        with tempfile.NamedTemporaryFile("w", suffix=".q") as f:
+            f.write(text.replace("N", str(self.N)))
+            f.flush()
+            for _ in range(2):  # the second run finds its kernels in the cache: the compiler's memory does not count
+                p = subprocess.Popen([QRUN, "--device", "cpu", f.name], stdout=subprocess.DEVNULL)
+                _, status, usage = os.wait4(p.pid, 0)
+                p.returncode = status
+                self.assertEqual(status, 0)
+            return usage.ru_maxrss * 1024 / (4 * self.N)
+
+    def arrays(self, text):
+        return self.peak(text) - self.peak("print 1\n")
+
+    def test_update_in_place(self):
+        for text in ("x = x + 1", "x = 2 - x.*x + x", "x += 1", "x = sqrt(x).*x"):
+            self.assertLess(self.arrays(f"x = ones(N)\nfor k = 1..3\n{text}\nend\n"), 1.2, text)
+
+    def test_a_fused_expression_needs_inputs_and_output(self):
+        text = "x = ones(N)\ny = ones(N)\nfor k = 1..3\nz = exp(-x.*x) + y.*2 - x./(y+1)\nend\n"
+        self.assertLess(self.arrays(text), 3.2)
+
+    def test_a_reduction_needs_its_inputs(self):
+        self.assertLess(self.arrays("x = ones(N)\ny = ones(N)\nfor k = 1..3\ns = sum((x-y).^2)\nend\n"), 2.2)
+
+
 class Threads(unittest.TestCase):
     def started(self, *options, env=None, cpus=None):
         """Threads of the process while it sleeps after work for all of them."""

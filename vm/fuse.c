@@ -196,11 +196,13 @@ static qs_status launch(qs_vm *vm, Device *d, const KFunc *f, Program *p, const 
     DevArg args[LEAVES + 3];
     Held held[LEAVES + 1];
     int nheld = 0, n = 0;
+    bool in_place = false;
     qs_status s = QS_OK;
     for (int i = 0; i < now->n && s == QS_OK; i++, n++) {
         if (!now->types[i].array) { args[n] = number_arg(now->at[i], now->types[i].weak_int); continue; }
         args[n] = array_arg(now, qval_array(now->at[i]));
-        s = hold(vm, d, qval_array(now->at[i]), QS_READ, &args[n], held, &nheld);
+        if (qval_array(now->at[i]) == result) in_place = true;
+        else s = hold(vm, d, qval_array(now->at[i]), QS_READ, &args[n], held, &nheld);
     }
     if (chunk) {
         args[n++] = (DevArg){.bits = (uint64_t)chunk, .size = 8};
@@ -213,20 +215,45 @@ static qs_status launch(qs_vm *vm, Device *d, const KFunc *f, Program *p, const 
         args[n].strides[k] = k == l->rank - 1 ? stride : args[n].strides[k + 1] * l->domain[k + 1];
     }
     if (chunk) args[n].dims[0] = result->dims[0];
-    if (s == QS_OK) s = hold(vm, d, result, QS_WRITE, &args[n], held, &nheld);
+    if (s == QS_OK) s = hold(vm, d, result, in_place ? QS_READWRITE : QS_WRITE, &args[n], held, &nheld);
+    for (int i = 0; i < now->n; i++)
+        if (now->types[i].array && qval_array(now->at[i]) == result) args[i].block = args[n].block;
     if (s == QS_OK) s = qkreport_launch(vm, d, f, p, l, args, NULL);
     if (s == QS_EINTERRUPT) (void)qvm_take_interrupt(vm); /* it is over with the launch */
     while (nheld--) (void)qbuf_unlock(qvm_ctx(vm), held[nheld].buf, d, held[nheld].mode);
     return s;
 }
 
-static qs_status run_map(qs_vm *vm, Device *d, Program *p, const Variant *v, const Now *now, qs_value *out) {
-    Array *result;
+/* An array whose memory nobody would miss. */
+static bool ours(const Array *a, qs_dtype d) {
+    return a->dtype == d && a->hdr.refs == 1 && a->hdr.flags == 0 && a->contiguous && a->buf->owner_memory < 0 &&
+           !qbuf_shared(a->buf);
+}
+
+static Array *own(Array *a) { return a->hdr.refs++, a; }
+
+/* Where the result may lie: in an operand that goes with the expression, because each position reads its own element
+ * before it writes it, or in what the variable that gets the result held until now.  NULL: nowhere. */
+static Array *spare(const Frame *f, const FuseRegion *r, const Variant *v, const Now *now) {
+    qs_value old = f->base[r->dst];
+    for (int i = 0; now->flat && i < now->n; i++) {
+        bool goes = r->regs[i] >= f->proto->chunk.ntemp || r->regs[i] == r->dst;
+        if (goes && now->types[i].array && ours(qval_array(now->at[i]), v->kernel.dtype))
+            return own(qval_array(now->at[i]));
+    }
+    if (old.kind != QS_ARRAY || !ours(qval_array(old), v->kernel.dtype) || qval_array(old)->rank != now->rank) return NULL;
+    for (int i = 0; i < now->n; i++)
+        if (r->regs[i] == r->dst) return NULL; /* is read in another order */
+    return memcmp(qval_array(old)->dims, now->dims, (size_t)now->rank * sizeof *now->dims) ? NULL : own(qval_array(old));
+}
+
+static qs_status run_map(qs_vm *vm, Device *d, Program *p, const Variant *v, const Now *now, Array *result,
+                         qs_value *out) {
     Launch l = {.rank = now->flat ? 1 : now->rank, .any_block = true};
     if (now->flat) l.domain[0] = (int64_t)now->count;
     else memcpy(l.domain, now->dims, sizeof l.domain);
     qkdevice_block(d, l.rank, l.domain, l.block);
-    TRY(qarr_new(vm, v->kernel.dtype, now->rank, now->dims, false, &result));
+    if (!result) TRY(qarr_new(vm, v->kernel.dtype, now->rank, now->dims, false, &result));
     qs_status s = launch(vm, d, v->kernel.func, p, now, &l, 0, result);
     if (s != QS_OK) return qarr_release(vm, result), s;
     *out = qarr_value(result);
@@ -353,7 +380,7 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     State *s = state_of(vm, f, r);
     TRY(prepare(vm, s, r, &now, &d, &v, &program));
     if (!program) return QS_OK;
-    TRY(s->expr.kind == FUSE_MAP ? run_map(vm, d, program, v, &now, &result)
+    TRY(s->expr.kind == FUSE_MAP ? run_map(vm, d, program, v, &now, spare(f, r, v, &now), &result)
                                  : run_reduction(vm, d, program, s, v, &now, &result));
     for (int i = 0; i < r->nleaves; i++)
         if (r->regs[i] >= f->proto->chunk.ntemp) qinterp_clear(vm, &f->base[r->regs[i]]);

@@ -353,10 +353,11 @@ static qs_status fuse_from(qs_vm *vm, Frame *f, qs_value a, qs_value b, bool *do
     return qfuse_at(vm, f, frame_pc(f), done);
 }
 
-/* A temporary that nobody else holds, whose block fits the result. */
-static bool reusable(const Frame *f, Op op, const qs_value *a, qs_value b) {
+/* A temporary, or the variable that gets the result, which nobody else holds and whose block fits the result. */
+static bool reusable(const Frame *f, Op op, const qs_value *dst, const qs_value *a, const qs_value *other) {
+    qs_value b = *other;
     const Array *x = a->u.p, *y = b.u.p;
-    if (a->kind != QS_ARRAY || x->hdr.refs != 1 || !is_temp(f, a)) return false;
+    if (a->kind != QS_ARRAY || x->hdr.refs != 1 || a == other || (!is_temp(f, a) && a != dst)) return false;
     if ((x->dtype != QS_F32 && x->dtype != QS_F64) || !x->contiguous) return false;
     if (qbuf_shared(x->buf) || x->buf->owner_memory >= 0) return false;
     bool elementwise = op == OP_ADD || op == OP_SUB || op == OP_PWMUL || op == OP_PWDIV;
@@ -370,7 +371,7 @@ static qs_status binary(qs_vm *vm, Frame *f, Op op, qs_value *dst, qs_value *a, 
     bool done;
     TRY(fuse_from(vm, f, *a, *b, &done));
     if (done) return QS_OK;
-    if (reusable(f, op, a, *b)) {
+    if (reusable(f, op, dst, a, b)) {
         TRY(qarith_update(vm, op, *a, *b));
         used(vm, f, b);
         if (dst == a) return QS_OK;
