@@ -121,7 +121,8 @@ static void show_groups(const LibDoc *docs, int n, Text *out) {
     qtext_puts(out, "?name tells what a function does, ?word what there is about a word or a group of functions:\n");
     for (int i = 0; i < n; i++)
         if (!docs[i].name) qtext_printf(out, "  %s\n", docs[i].doc);
-    qtext_puts(out, "An expression shows its value.  Ctrl-C stops what runs, Ctrl-D or exit ends.\n");
+    qtext_puts(out, "An expression shows its value, unless it ends in ;  The value is called ans then; who lists the variables.\n"
+                    "Ctrl-C stops what runs, Ctrl-D or exit ends.\n");
 }
 
 /* The signatures of a group whose title begins with the word. */
@@ -163,6 +164,23 @@ void qhelp_show(qs_vm *vm, const char *question) {
     else qtext_printf(&t, "nothing is known of %s\n", name.s);
     qvm_write(vm, t.s, t.len);
     qtext_free(&t), qtext_free(&name);
+}
+
+void qhelp_variables(qs_vm *vm) {
+    Text t;
+    const Map *names = &qvm(vm)->session->names;
+    qtext_init(&t, qvm_ctx(vm));
+    for (uint32_t i = 0; i < names->n; i++) {
+        qs_value v = names->entries[i].key ? *qvm_global(vm, names->entries[i].val) : qs_nil();
+        if (v.kind == QS_NIL || v.kind == QS_FUNCTION) continue;
+        qtext_printf(&t, "%-12s %-12s ", names->entries[i].key->s, qs_type_name(vm, v));
+        for (int d = 0; v.kind == QS_ARRAY && d < qval_array(v)->rank; d++)
+            qtext_printf(&t, "%s%lld", d ? "x" : "", (long long)qval_array(v)->dims[d]);
+        if (qval_is_number(v) && qfmt_brief(vm, v, &t) != QS_OK) qs_error_clear(vm);
+        qtext_puts(&t, "\n");
+    }
+    qvm_write(vm, t.s ? t.s : "", t.len);
+    qtext_free(&t);
 }
 
 /* -- the manual ---------------------------------------------------------------------------------------------------- */

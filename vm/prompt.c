@@ -191,11 +191,19 @@ void qprompt_echo(qs_vm *vm, qs_value v) {
     qtext_free(&t);
 }
 
+/* A semicolon at the end: the value is not to be shown. */
+static bool is_quiet(const char *text) {
+    size_t n = strlen(text);
+    while (n && strchr(" \t\r\n", text[n - 1])) n--;
+    return n && text[n - 1] == ';';
+}
+
 static bool run_statement(qs_vm *vm, const char *text) {
     qs_value v = qs_nil();
     qs_status s = qs_eval(vm, text, &v);
     if (s == QS_OK) {
-        qprompt_echo(vm, v);
+        if (!is_quiet(text)) qprompt_echo(vm, v);
+        if (v.kind != QS_NIL) s = qs_set_global(vm, "ans", v);
     } else if (!qs_exit_code(vm, NULL)) {
         const char *report = s == QS_EINTERRUPT ? "interrupted\n" : qs_error_report(vm);
         qvm_diagnostic(vm, report, strlen(report));
@@ -207,8 +215,9 @@ static bool run_statement(qs_vm *vm, const char *text) {
 }
 
 /* What people type at any prompt, when the program has not given the word a meaning of its own. */
-static bool is_word(const char *text, const char *word) {
+static bool is_word(qs_vm *vm, const char *text, const char *word) {
     size_t n = strlen(word);
+    if (qmap_at(&qvm(vm)->session->names, qstr_cname(qvm_ctx(vm), word))) return false;
     return strncmp(text, word, n) == 0 && text[n + strspn(text + n, " \t\r\n;()")] == 0;
 }
 
@@ -220,8 +229,9 @@ bool qprompt_run(qs_vm *vm) {
     qtext_init(&text, qvm_ctx(vm));
     if (l.typed) printf("Quasar %s   ?name for help, Ctrl-D to end\n", qs_version());
     while (!qs_exit_code(vm, NULL) && read_statement(&l, &text)) {
-        if (is_word(text.s, "exit") || is_word(text.s, "quit")) break;
-        if (is_word(text.s, "help")) qhelp_show(vm, text.s + strlen(text.s));
+        if (is_word(vm, text.s, "exit") || is_word(vm, text.s, "quit")) break;
+        if (is_word(vm, text.s, "help")) qhelp_show(vm, text.s + strlen(text.s));
+        else if (is_word(vm, text.s, "who") || is_word(vm, text.s, "whos")) qhelp_variables(vm);
         else if (text.s[0] == '?') qhelp_show(vm, text.s + 1);
         else good = run_statement(vm, text.s) && good;
         qvm_flush(vm);
