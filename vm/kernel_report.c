@@ -266,14 +266,14 @@ static int by_time(const void *a, const void *b) {
 }
 
 static void row(Text *out, const Timing *t, const Limits *most) {
-    char name[80], place[256] = "";
+    char name[160], place[80] = "";
     int line, col;
     if (t->where.src) {
         const char *slash = strrchr(t->where.src->path, '/');
         qsource_line_col(t->where.src, t->where.pos, &line, &col);
-        snprintf(place, sizeof place, "%s:%d", slash ? slash + 1 : t->where.src->path, line);
+        snprintf(place, sizeof place, "%.64s:%d", slash ? slash + 1 : t->where.src->path, line);
     }
-    snprintf(name, sizeof name, "%s %s", t->name->s, place);
+    snprintf(name, sizeof name, "%.64s %s", t->name->s, place);
     double bytes = t->bytes / t->seconds, flops = t->flops / t->seconds;
     qtext_printf(out, "%-36s %9lld", name, (long long)t->calls);
     cell(out, 11, 3, t->seconds * 1e3), cell(out, 11, 2, t->seconds * 1e6 / (double)t->calls);
