@@ -49,7 +49,7 @@ for n in rows("lang/kernel/kir.def", "KIR"):
     if f"K_{n}" not in read("lang/kernel/eval.c") and not re.search(rf"KSEM_EACH_\w+\(X, {n}\)", semantics):
         problems.append(f"lang/kernel/eval.c: does not handle K_{n} of lang/kernel/kir.def")
 
-tests = "\n".join(read(p) for p in tracked(".q") if p.startswith("tests/"))
+tests = "\n".join(read(p) for p in tracked(".q") if p.startswith("tests/scripts/"))
 builtins = re.findall(r'^\s*NATIVE\(\s*"?(\w+)"?\s*,(.*)$', read("stdlib/builtins.def"), re.M) if os.path.exists(
     os.path.join(ROOT, "stdlib/builtins.def")) else []
 for name, rest in builtins:

@@ -121,8 +121,8 @@ static void show_groups(const LibDoc *docs, int n, Text *out) {
     qtext_puts(out, "?name tells what a function does, ?word what there is about a word or a group of functions:\n");
     for (int i = 0; i < n; i++)
         if (!docs[i].name) qtext_printf(out, "  %s\n", docs[i].doc);
-    qtext_puts(out, "An expression shows its value, unless it ends in ;  The value is called ans then; who lists the variables.\n"
-                    "Ctrl-C stops what runs, Ctrl-D or exit ends.\n");
+    qtext_puts(out, "An expression shows its value, unless it ends in ;  The value is called ans then.\n"
+                    "who lists the variables.  Ctrl-C stops what runs, Ctrl-D or exit ends.\n");
 }
 
 /* The signatures of a group whose title begins with the word. */
@@ -135,17 +135,39 @@ static bool show_group(const LibDoc *docs, int n, const char *word, Text *out) {
     return found;
 }
 
-static bool show_hits(const LibDoc *docs, int n, const char *word, Text *out) {
-    int hits = 0;
-    for (int i = 0; i < n; i++) {
-        if (!docs[i].name || !(strcasestr(docs[i].doc, word) || strcasestr(docs[i].signature, word) ||
-                               strcasestr(docs[i].numpy, word) || strcasestr(docs[i].matlab, word)))
-            continue;
-        if (hits++ >= MOST_HITS) continue;
-        qtext_printf(out, "%-12s %.*s\n", docs[i].name, (int)strcspn(docs[i].doc, ".;:"), docs[i].doc);
+typedef struct { qs_vm *vm; const char *word; Text *out; int hits; } Search;
+
+static void add_hit(Search *s, const char *name, const char *doc) {
+    if (s->hits++ < MOST_HITS) qtext_printf(s->out, "%-16s %.*s\n", name, (int)strcspn(doc, ".;:\n"), doc);
+}
+
+static void search_row(Search *s, const LibDoc *row) {
+    const char *const texts[] = {row->doc, row->signature, row->matlab, row->numpy};
+    bool found = false;
+    for (int i = 0; i < 4; i++) found |= strcasestr(texts[i], s->word) != NULL;
+    if (found) add_hit(s, row->name, row->doc);
+}
+
+static bool search_module(void *ud, const char *path) {
+    Search *s = ud;
+    Module *m;
+    if (qmod_load_file(s->vm, path, &m) != QS_OK) return qs_error_clear(s->vm), false;
+    for (int i = 0; i < m->units[0]->nfuncs; i++) {
+        const Func *f = m->units[0]->funcs[i]->u.func;
+        const char *title = f->doc ? strstr(f->doc->s, "Function: ") : NULL;
+        const char *text = title ? strchr(title, '\n') : NULL;
+        if (text && strcasestr(title, s->word)) add_hit(s, f->name->s, text + 1);
     }
-    if (hits > MOST_HITS) qtext_printf(out, "and %d more\n", hits - MOST_HITS);
-    return hits > 0;
+    return false;
+}
+
+static bool show_hits(qs_vm *vm, const LibDoc *docs, int n, const char *word, Text *out) {
+    Search s = {vm, word, out, 0};
+    for (int i = 0; i < n; i++)
+        if (docs[i].name) search_row(&s, &docs[i]);
+    qlibrary_each(vm, search_module, &s);
+    if (s.hits > MOST_HITS) qtext_printf(out, "and %d more\n", s.hits - MOST_HITS);
+    return s.hits > 0;
 }
 
 void qhelp_show(qs_vm *vm, const char *question) {
@@ -158,7 +180,8 @@ void qhelp_show(qs_vm *vm, const char *question) {
     while (name.len && name.s[name.len - 1] == ' ') name.s[--name.len] = 0;
     Nearest near = {.wanted = name.s};
     if (!name.len) show_groups(docs, n, &t);
-    else if (qhelp_describe(vm, name.s, &t) || show_group(docs, n, name.s, &t) || show_hits(docs, n, name.s, &t)) {
+    else if (qhelp_describe(vm, name.s, &t) || show_group(docs, n, name.s, &t) ||
+             show_hits(vm, docs, n, name.s, &t)) { /* that was the answer */
     } else if (qmod_offer(vm, qvm(vm)->session, &near))
         qtext_printf(&t, "nothing is known of %s; did you mean %s?\n", name.s, near.best);
     else qtext_printf(&t, "nothing is known of %s\n", name.s);
@@ -222,7 +245,7 @@ static bool add_module(void *ud, const char *path) {
 
 void qhelp_manual(qs_vm *vm, Text *out) {
     qlib_manual(out);
-    qtext_puts(out, "\n## Library modules\n\nThese are written in the language; `import \"imfilter.q\"` brings what is in "
-                    "a module. `?imfilter` tells more.\n\n| function | what it does | module |\n|---|---|---|\n");
+    qtext_puts(out, "\n## Library modules\n\nThese are written in the language; `import \"imfilter.q\"` brings "
+                    "what is in a module. `?imfilter` tells more.\n\n| function | what it does | module |\n|---|---|---|\n");
     qlibrary_each(vm, add_module, &(Manual){vm, out});
 }

@@ -8,6 +8,7 @@ import "imresize.q"
 ?argsort
 ?json
 ? covariance
+?filter
 ?nothing_like_it
 ?sortt
 x = [1,2]
