@@ -632,11 +632,41 @@ static void row_of_strips(Cpu *k, Opnd lo, Opnd hi, KPlan *plan) {
     emit_label(e, done);
 }
 
+enum { BYTES_ABREAST = 32 };
+
+/* Vectors of bytes are long, and so is what is left of a row after the last whole one. */
+static bool stores_bytes(const KFunc *f, KRef first, KRef last) {
+    for (KRef r = first; r < last; r++)
+        if (f->ins[r].op == K_STORE && qdtype_size((qs_dtype)f->params[f->ins[r].imm].dtype) > 1) return false;
+    for (KRef r = first; r < last; r++)
+        if (f->ins[r].op == K_STORE) return true;
+    return false;
+}
+
+/* Whole vectors; then the last one of the row once more, over what is done already. */
+static void row_of_bytes(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last) {
+    Emit *e = k->e;
+    uint32_t lap = emit_new(e), done = emit_new(e);
+    Opnd span = emit_def(e, "sub nsw i64 %s, %s", hi.s, lo.s),
+         whole = emit_def(e, "and i64 %s, %d", span.s, -BYTES_ABREAST);
+    Opnd some = emit_def(e, "icmp sgt i64 %s, %d", span.s, BYTES_ABREAST);
+    Opnd laps = emit_def(e, "and i1 %s, %s", idempotent(e).s, some.s);
+    Opnd to =
+        emit_def(e, "select i1 %s, i64 %s, i64 %s", laps.s, emit_def(e, "add nsw i64 %s, %s", lo.s, whole.s).s, hi.s);
+    each_of_row(k, lo, to, first, last, LOOPS_FAST);
+    emit_branch(e, emit_def(e, "icmp slt i64 %s, %s", to.s, hi.s), lap, done);
+    emit_label(e, lap);
+    each_of_row(k, emit_def(e, "sub nsw i64 %s, %d", hi.s, BYTES_ABREAST), hi, first, last, LOOPS_FAST);
+    emit_label(e, done);
+}
+
 static void row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last) {
     KPlan plan;
     Emit *e = k->e;
     if (!k->plan && !k->blocks && kplan_strip(e->c, k->arena, e->f, e->match, e->opener, first, last, &plan))
         row_of_strips(k, lo, hi, &plan);
+    else if (!k->plan && !k->blocks && independent(e->f, first, last) && stores_bytes(e->f, first, last))
+        row_of_bytes(k, lo, hi, first, last);
     else each_of_row(k, lo, hi, first, last, LOOPS_FAST);
 }
 
