@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Makes the reference data of tests/scripts/lib/golden_*.q with NumPy and SciPy, as .npz files beside this script.
 They are in the tree, so that the tests need neither."""
-import os
+import colorsys, os
 import numpy as np
-from scipy import integrate, interpolate, ndimage, signal
+from scipy import integrate, interpolate, linalg, ndimage, signal
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -68,8 +68,44 @@ def complex_numbers(rng):
          ifft2=np.fft.ifft2(b))
 
 
+def linear_algebra(rng):
+    a, t, b = rng.normal(size=(6, 6)), rng.normal(size=(8, 5)), rng.normal(size=(8, 2))
+    spd, low = a @ a.T + np.eye(6), rng.normal(size=(6, 2)) @ rng.normal(size=(2, 7))
+    q, r = np.linalg.qr(t)
+    values = np.linalg.eigvals(a)
+    save("linear_algebra.npz", a=a, t=t, b=b, spd=spd, low=low, det=[np.linalg.det(a)], logdet=[np.linalg.slogdet(spd)[1]],
+         inv=np.linalg.inv(a), least=np.linalg.lstsq(t, b)[0], chol=linalg.cholesky(spd), projector=q @ q.T, r=np.abs(r),
+         singular=np.linalg.svd(t, compute_uv=False), symmetric=np.linalg.eigvalsh(spd), rank=[np.linalg.matrix_rank(low)],
+         values=values[np.lexsort((values.imag, values.real))], cond=[np.linalg.cond(a)], pinv=np.linalg.pinv(low))
+
+
+def transforms(rng):
+    x, m, c = rng.normal(size=45), rng.normal(size=(7, 12)), rng.normal(size=(4, 6, 5))
+    save("transforms.npz", x=x, m=m, c=c, f=np.fft.fft(x), along=np.fft.fft(m, axis=0), f2=np.fft.fft2(m),
+         f3=np.fft.fftn(c), i2=np.fft.ifft2(m), shift=np.fft.fftshift(m), unshift=np.fft.ifftshift(m),
+         prime=np.fft.fft(x[:37]), cube=np.fft.fft2(c, axes=(0, 1)))
+
+
+def filters(rng):
+    z, mask, hit = rng.random((17, 13)), rng.normal(size=(3, 5)), np.array([[0, 1, 1], [1, 1, 0], [0, 1, 0]])
+    far = ndimage.grey_erosion(z, footprint=hit, mode="constant", cval=np.inf)
+    rgb = rng.random((4, 5, 3))
+    hsv = np.array([[colorsys.rgb_to_hsv(*p) for p in row] for row in rgb])
+    save("filters.npz", z=z, mask=mask, hit=hit, rgb=rgb, hsv=hsv, erode=far,
+         imfilter=ndimage.convolve(z, mask, mode="reflect"), wrapped=ndimage.convolve(z, mask, mode="wrap"),
+         edge=ndimage.convolve(z, mask, mode="nearest"), zeros=ndimage.convolve(z, mask, mode="constant"),
+         gaussian=ndimage.gaussian_filter(z, 1.5, truncate=3, mode="reflect"),
+         median=ndimage.median_filter(z, size=5, mode="reflect"),
+         dilate=ndimage.grey_dilation(z, footprint=hit, mode="constant", cval=-np.inf),
+         box=ndimage.convolve(z, np.ones((5, 5)), mode="constant"),
+         twice=ndimage.zoom(z, 2, order=1, mode="nearest", grid_mode=True))
+
+
 rng = np.random.default_rng(1)
 statistics(rng)
 sampled(rng)
 interpolation(rng)
 complex_numbers(rng)
+linear_algebra(rng)
+transforms(rng)
+filters(rng)
