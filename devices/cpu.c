@@ -75,6 +75,8 @@ static void *resolve(void *ud, const char *name) {
     Cpu *cpu = ud;
     if (!strcmp(name, "lgamma")) return (void *)(uintptr_t)qlibm_lgamma;
     if (!strcmp(name, "lgammaf")) return (void *)(uintptr_t)qlibm_lgammaf;
+    if (!strcmp(name, "tgamma")) return (void *)(uintptr_t)qlibm_tgamma;
+    if (!strcmp(name, "tgammaf")) return (void *)(uintptr_t)qlibm_tgammaf;
     if (strncmp(name, "_ZGV", 4) != 0) return dlsym(RTLD_DEFAULT, name);
     if (!cpu->mvec) cpu->mvec = dlopen("libmvec.so.1", RTLD_NOW | RTLD_LOCAL);
     return cpu->mvec ? dlsym(cpu->mvec, name) : NULL;

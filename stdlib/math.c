@@ -95,7 +95,7 @@ COMPLEX_MAP(csign, z == 0 ? 0 : z / cabs(z))
     X(erf,      erf,       erff,        NULL,        false)                                                            \
     X(erfc,     erfc,      erfcf,       NULL,        false)                                                            \
     X(lgamma,   qlibm_lgamma, NULL,     NULL,        false)                                                            \
-    X(tgamma,   tgamma,    tgammaf,     NULL,        false)                                                            \
+    X(tgamma,   qlibm_tgamma, qlibm_tgammaf, NULL,    false)                                                           \
     X(floor,    floor,     floorf,      cfloor_of,   true)                                                             \
     X(ceil,     ceil,      ceilf,       cceil_of,    true)                                                             \
     X(round,    round,     roundf,      cround_of,   true)                                                             \

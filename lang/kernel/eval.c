@@ -21,12 +21,16 @@ typedef union {
 } LibM;
 #define lgamma qlibm_lgamma
 #define lgammaf qlibm_lgammaf
+#define tgamma qlibm_tgamma
+#define tgammaf qlibm_tgammaf
 static const LibM libm[MF__COUNT] = {
 #define MATHFN(id, nargs, f32, f64, ...) [MF_##id] = {.a##nargs = {f32, f64}},
 #include "lang/kernel/mathfn.def"
 };
 #undef lgamma
 #undef lgammaf
+#undef tgamma
+#undef tgammaf
 
 double keval_math(MathFn fn, qs_dtype d, double a, double b) {
     bool two = kir_math[fn].nargs == 2;
