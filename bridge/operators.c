@@ -19,6 +19,15 @@ static int done(Border *b, qs_status s) {
     return s == QS_OK && !PyErr_Occurred() ? 0 : (s ? qerror_raise(b, s) : NULL, -1);
 }
 
+static int take_int(PyObject *o, qs_value *out) {
+    int overflow;
+    long long n = PyLong_AsLongLongAndOverflow(o, &overflow);
+    if (overflow) return PyErr_SetString(PyExc_OverflowError, "an integer of the language has at most 64 bits"), -1;
+    bool exact = n >= -(1LL << 53) && n <= 1LL << 53;
+    *out = exact ? qs_num((double)n) : qs_int(n);
+    return n == -1 && PyErr_Occurred() ? -1 : 0;
+}
+
 static int take(Border *b, PyObject *o, qs_value *out) {
     if (is_value(o)) {
         if (border(o) != b)
@@ -26,7 +35,7 @@ static int take(Border *b, PyObject *o, qs_value *out) {
         return *out = qval_retain(value_of(o)), 0;
     }
     if (PyFloat_Check(o)) return *out = qs_num(PyFloat_AsDouble(o)), 0;
-    if (PyLong_Check(o)) return *out = qs_num(PyLong_AsDouble(o)), done(b, QS_OK);
+    if (PyLong_Check(o)) return take_int(o, out);
     if (PyComplex_Check(o))
         return done(b, qval_complex(b->vm, PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o), out));
     return done(b, qnd_import(b, o, out));

@@ -60,7 +60,8 @@ def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, 
     name = device[len("helios:"):] if device.startswith("helios:") else device
     if name == "auto":
         name = ""
-    folders = ":".join(filter(None, (library_path, _os.path.join(_folder, "stdlib"))))
+    installed = [_os.path.join(_folder, "stdlib"), _os.path.join(_folder, "../../../../share/quasar/stdlib")]  # pip, make
+    folders = ":".join(filter(None, [library_path] + installed))
     _bridge._open(name, precision, threads, checked, memory_limit, folders, cache_dir)
     _opened = wanted
 

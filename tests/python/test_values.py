@@ -267,6 +267,13 @@ class Operators(Values):
         self.assertRaises(TypeError, lambda: q.ones(2) + object())
         self.assertRaises(TypeError, lambda: q.ones(2) < None)
 
+    def test_large_integers_are_not_rounded(self):
+        big = 2 ** 60 + 1
+        v = q.value(np.array([big, 1], np.int64))
+        self.assertEqual((v == big).tolist(), [True, False])
+        self.assertEqual(((v + big)[1], (v - big).tolist()), (big + 1, [0, -2 ** 60]))
+        self.assertRaises(OverflowError, lambda: v + 2 ** 64)
+
     def test_numpy_functions_give_qvalues(self):
         v = q.value(np.float32([1, 4, 9]))
         for got, want in ((np.sqrt(v), [1, 2, 3]), (np.add.reduce(v), 14), (np.maximum(v, 4), [4, 4, 9])):
