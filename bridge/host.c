@@ -264,6 +264,19 @@ static PyObject *from_dlpack(PyObject *module, PyObject *x) {
     return leave(b, r);
 }
 
+/* The same way as an argument of a function, so that it is refused where a function would refuse it. */
+static PyObject *descriptor(PyObject *module, PyObject *x) {
+    Border *b = enter("descriptor");
+    qs_value v;
+    (void)module;
+    if (!b) return NULL;
+    qs_status s = qnd_argument(b, x, qs_nil(), 0, &v);
+    if (s != QS_OK) return leave(b, qerror_raise(b, s));
+    PyObject *r = v.kind != QS_FOREIGN ? qvalue_new(b, v) : PyErr_Format(PyExc_TypeError, "descriptor: %R has no memory to be used", Py_TYPE(x));
+    qs_release(b->vm, v);
+    return leave(b, r);
+}
+
 static int shape_of(PyObject *tuple, int64_t *dims) {
     Py_ssize_t n = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
     if (n < 0 || n > QS_MAX_RANK)
@@ -368,6 +381,8 @@ PyMethodDef qhost_functions[] = {
      "value(x)\n--\n\nx as a value of the language: an array of the same memory, of a list of numbers what [...] "
      "makes, of "
      "any other list a cell."},
+    {"descriptor", descriptor, METH_O,
+     "descriptor(x)\n--\n\nThe memory of an array or tensor as an argument for many calls, looked at once; never a copy."},
     {"from_dlpack", from_dlpack, METH_O,
      "from_dlpack(x, /)\n--\n\nThe memory of a tensor, or of a DLPack capsule, as an array."},
     {"_array", array_of_bytes, METH_VARARGS, NULL},

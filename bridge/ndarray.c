@@ -334,9 +334,13 @@ static qs_status wrap(Border *b, qs_array_info *info, void *data, const Py_ssize
 /* Whether elements of that size lie where they can be used: whole steps, natural alignment. */
 bool qnd_usable(const void *p, int rank, const Py_ssize_t *strides, const Py_ssize_t *dims, qs_dtype d) {
     Py_ssize_t size = (Py_ssize_t)qdtype_size(d), part = qdtype_is_complex(d) ? size / 2 : size;
-    bool ok = ((uintptr_t)p & (uintptr_t)(part - 1)) == 0 && rank <= QS_MAX_RANK;
-    for (int i = 0; i < rank && ok; i++) ok = dims[i] <= 1 || (strides[i] & (size - 1)) == 0;
-    return ok;
+    uintptr_t odd = (uintptr_t)p & (uintptr_t)(part - 1); /* sizes are powers of two */
+    bool empty = false;
+    for (int i = 0; i < rank && rank <= QS_MAX_RANK; i++) {
+        if (dims[i] > 1) odd |= (uintptr_t)(strides[i] & (size - 1));
+        if (dims[i] == 0) empty = true;
+    }
+    return rank <= QS_MAX_RANK && (odd == 0 || empty);
 }
 
 static bool import_ndarray(Border *b, PyObject *o, qs_value *out, qs_status *s) {
@@ -557,14 +561,14 @@ static qs_status for_argument(Border *b, qs_status s, qs_value fn, int i) {
     return qs_fail(b->vm, QS_ETYPE, "argument %s: %s", what, why);
 }
 
-/* What only describes its memory: NumPy reads the description. */
-static qs_status interface_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out) {
+/* What only describes its memory: NumPy reads the description.  False: no array of numbers. */
+static bool described_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out, qs_status *s) {
     PyObject *a = open_numpy() == 0 ? PyObject_CallFunctionObjArgs(numpy.asarray, o, NULL) : NULL;
     qgil_back(b);
-    qs_status s = !a ? for_argument(b, qerror_take(b), fn, i) : is_ndarray(a) ? array_argument(b, a, fn, i, out) :
-                  for_argument(b, qs_fail(b->vm, QS_ETYPE, "no array of numbers"), fn, i);
+    bool numbers = !a || qnd_is_numbers(a);
+    if (numbers) *s = a ? array_argument(b, a, fn, i, out) : for_argument(b, qerror_take(b), fn, i);
     Py_XDECREF(a);
-    return s;
+    return numbers;
 }
 
 static qs_status on_gpu(Border *b, qs_value fn, int i) {
@@ -580,10 +584,12 @@ static bool memory_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value
     if (Py_TYPE(o) == qbridge.value) return *s = stranger(b, fn, i), true;
     if (is_ndarray(o) && numeric(o)) return *s = array_argument(b, o, fn, i, out), true;
     if (import_buffer(b, o, out, s) || qdl_borrow(b, o, true, out, s)) return *s = for_argument(b, as_is(*s, out), fn, i), true;
+    if (is_ndarray_kind(o) && numeric(o)) return *s = misplaced(b, o, fn, i), true;
     if (is_ndarray_kind(o) || PyDict_Check(o) || PyCallable_Check(o)) return false;
     if (list_argument(b, o, out)) return *s = QS_OK, true;
     if (import_tensor(b, o, out, s)) return *s = for_argument(b, as_is(*s, out), fn, i), true;
-    if (PyObject_HasAttrString(o, "__array_interface__")) return *s = interface_argument(b, o, fn, i, out), true;
+    if (PyMemoryView_Check(o) || PyObject_HasAttrString(o, "__array_interface__"))
+        return described_argument(b, o, fn, i, out, s);
     if (PyObject_HasAttrString(o, "__cuda_array_interface__")) return *s = on_gpu(b, fn, i), true;
     return false;
 }

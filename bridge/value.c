@@ -7,6 +7,7 @@
 
 typedef struct {
     Wrapper head;
+    PyObject *grad; /* another value, of the same shape; NULL: none */
 } ValueObject;
 
 PyObject *qvalue_new(Border *b, qs_value v) { return qwrapper_make(qbridge.value, b, v); }
@@ -278,6 +279,57 @@ static PyObject *get_dtype(PyObject *o, void *unused) {
     return a ? PyUnicode_FromString(qnd_names[a->dtype]) : NULL;
 }
 
+static PyObject *get_readonly(PyObject *o, void *unused) {
+    const Array *a = array_for(o, "readonly");
+    (void)unused;
+    return a ? PyBool_FromLong(a->buf->readonly) : NULL;
+}
+
+/* -- gradients: a second array that goes with one to tensors and back ---------------------------------------------- */
+
+static PyObject *get_grad(PyObject *o, void *unused) {
+    PyObject *grad = ((ValueObject *)o)->grad;
+    (void)unused;
+    if (!array_for(o, "grad")) return NULL;
+    return grad ? (Py_INCREF(grad), grad) : (Py_INCREF(Py_None), Py_None);
+}
+
+static bool same_extents(const Array *a, const Array *b) {
+    return a->rank == b->rank && memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0;
+}
+
+static int set_grad(PyObject *o, PyObject *grad, void *unused) {
+    const Array *a = array_for(o, "grad");
+    (void)unused;
+    if (!a) return -1;
+    if (grad == Py_None) grad = NULL;
+    if (grad && (Py_TYPE(grad) != qbridge.value || !array_of(grad)))
+        return PyErr_Format(PyExc_TypeError, "grad: an array of the language is wanted, got %R", Py_TYPE(grad)), -1;
+    if (grad && !same_extents(a, array_of(grad)))
+        return PyErr_SetString(PyExc_ValueError, "grad: the shape must be that of the array"), -1;
+    PyObject *old = ((ValueObject *)o)->grad;
+    Py_XINCREF(grad);
+    ((ValueObject *)o)->grad = grad;
+    Py_XDECREF(old);
+    return 0;
+}
+
+static void dealloc(PyObject *o) {
+    PyObject_GC_UnTrack(o);
+    Py_CLEAR(((ValueObject *)o)->grad);
+    qwrapper_dealloc(o);
+}
+
+static int traverse(PyObject *o, visitproc visit, void *arg) {
+    Py_VISIT(((ValueObject *)o)->grad);
+    return qwrapper_traverse(o, visit, arg);
+}
+
+static int clear(PyObject *o) {
+    Py_CLEAR(((ValueObject *)o)->grad);
+    return qwrapper_clear(o);
+}
+
 static PyObject *get_kind(PyObject *o, void *unused) {
     static const char *const names[] = {"null",  "bool", "int",    "number",   "complex", "string",
                                         "array", "cell", "object", "function", "type",    "foreign"};
@@ -315,6 +367,8 @@ static PyGetSetDef attributes[] = {
     {"size", get_size, NULL, "How many elements an array has.", NULL},
     {"dtype", get_dtype, NULL, "The type of an array's elements, as NumPy calls it.", NULL},
     {"typename", get_type, NULL, "The type in the language, as type(x) gives it there.", NULL},
+    {"readonly", get_readonly, NULL, "Whether the elements belong to somebody who lets nobody write to them.", NULL},
+    {"grad", get_grad, set_grad, "An array of the same shape that tensors made of this one have as gradient, or None.", NULL},
     {"_kind", get_kind, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
@@ -327,9 +381,9 @@ static PyMemberDef members[] = {
 };
 static const PyType_Slot own_slots[] = {
     {Py_tp_doc, (void *)(uintptr_t) "A value of the Quasar language: an array, number, string, cell, object or type."},
-    {Py_tp_dealloc, (void *)qwrapper_dealloc},
-    {Py_tp_traverse, (void *)qwrapper_traverse},
-    {Py_tp_clear, (void *)qwrapper_clear},
+    {Py_tp_dealloc, (void *)dealloc},
+    {Py_tp_traverse, (void *)traverse},
+    {Py_tp_clear, (void *)clear},
     {Py_tp_str, (void *)str},
     {Py_tp_repr, (void *)repr},
     {Py_tp_getattro, (void *)get_attribute},

@@ -159,9 +159,10 @@ def load_ipython_extension(shell):
 
 # -- arrays of other libraries: the functions of _interop.py, which is read when one of them is wanted -------------------
 
-from_dlpack = _bridge.from_dlpack
-_interop_names = frozenset("""from_numpy from_torch to_torch to_dlpack from_jax to_jax from_cupy to_cupy from_paddle to_paddle
-    dtype_from_numpy dtype_to_numpy dtype_from_torch dtype_to_torch device_from_torch device_to_torch""".split())
+descriptor = _bridge.descriptor
+_interop_names = frozenset("""from_numpy from_torch to_torch torch_op from_dlpack to_dlpack from_jax to_jax from_cupy to_cupy
+    from_paddle to_paddle dtype_from_numpy dtype_to_numpy dtype_from_torch dtype_to_torch device_from_torch device_to_torch
+    stream stream_from_torch stream_to_torch""".split())
 
 
 # -- names of the language -----------------------------------------------------------------------------------------------

@@ -12,25 +12,50 @@ def _import(name):
     return importlib.import_module(name)
 
 
+def _check_elements(a, dtype, shape, strides, itemsize, name):
+    """dtype: of one element ("float32"), or of several that the last dimensions hold: "vec3", "mat2x2"."""
+    import re
+    inner = re.fullmatch(r"(?:vec|mat)(\d+)(?:x(\d+))?", dtype)
+    if not inner:
+        if name != dtype:
+            raise TypeError("elements of type %s are wanted, got %s" % (dtype, name))
+        return
+    wanted = tuple(int(n) for n in inner.groups() if n)
+    packed = tuple(itemsize*n for n in (1, *wanted[:0:-1]))[::-1]
+    if tuple(shape[-len(wanted):]) != wanted:
+        raise ValueError("an array of %s ends with dimensions %s, got %s" % (dtype, wanted, tuple(shape)))
+    if tuple(strides[-len(wanted):]) != packed:
+        raise ValueError("the elements of a %s must lie one behind the other" % dtype)
+
+
 # -- NumPy ---------------------------------------------------------------------------------------------------------------
 
-def from_numpy(a, copy=None):
-    """A NumPy array as an array of the same memory.  copy=True: always of memory of its own; None: only when its elements
-    cannot be used where they are; False: never, but ValueError instead."""
+def from_numpy(a, copy=None, dtype=None):
+    """A NumPy array as an array of the same memory.
+
+    copy   True: always memory of its own; None: only where elements cannot be used as they lie; False: ValueError instead
+    dtype  what the elements must be: "float32"; "vec3" for an array n x 3, "mat2x2" for n x 2 x 2"""
     numpy = _import("numpy")
     if not isinstance(a, numpy.ndarray):
         raise TypeError("from_numpy: a NumPy array is wanted, got %s" % type(a).__name__)
-    if copy:
-        a = numpy.array(a, copy=True)
-    r = _q().value(a)
-    if copy is False and not (r._kind == "array" and numpy.shares_memory(a, r.to_py()) or a.size == 0):
-        raise ValueError("from_numpy: %s elements with strides %s cannot be used without a copy" % (a.dtype.str, a.strides))
-    return r
+    if dtype is not None:
+        _check_elements(a, dtype, a.shape, a.strides, a.itemsize, a.dtype.name)
+    if copy is False:
+        try:
+            r = _q().descriptor(a)
+        except TypeError as e:
+            raise ValueError("from_numpy: " + str(e).split(": ", 1)[1]) from None
+        if r._kind != "array":
+            raise ValueError("from_numpy: an array without dimensions becomes a number, which is a copy")
+        return r
+    return _q().value(numpy.array(a, copy=True) if copy else a)
 
 
 def to_numpy(self, copy=None):
-    """A NumPy array of the same memory, or of its own when copy is true."""
-    return self.to_py().copy() if copy else self.to_py()
+    """A NumPy array: of the same memory if possible; copy=True: of its own; copy=False: ValueError where that is needed."""
+    if copy is False and self._kind == "array" and self.dtype == "bfloat16":
+        raise ValueError("to_numpy: NumPy has no bfloat16, so the elements must be copied")
+    return _import("numpy").array(self.to_py(), copy=True) if copy else self.to_py()
 
 
 def fill_from(self, a):
@@ -42,30 +67,155 @@ def fill_from(self, a):
     return self
 
 
-# -- torch and others ----------------------------------------------------------------------------------------------------
+# -- torch ---------------------------------------------------------------------------------------------------------------
 
-def from_torch(t):
-    """A tensor on the CPU as an array of the same memory; of one that requires a gradient, its data."""
+def _gradient(t, requires_grad):
+    """The gradient of a tensor, allocated when it has none yet, as torch itself would do later."""
+    torch = _import("torch")
+    if not (t.requires_grad if requires_grad is None else requires_grad):
+        return None
+    if not t.is_leaf:
+        return torch.zeros_like(t)
+    if t.grad is None:
+        t.grad = torch.zeros_like(t)
+    return t.grad
+
+
+def from_torch(t, requires_grad=None, grad=None, dtype=None):
+    """A tensor on the CPU as an array of the same memory.
+
+    requires_grad  whether the gradient comes along, as A.grad; None: as the tensor says
+    grad           the tensor to take as gradient
+    dtype          what the elements must be, as for from_numpy"""
     torch = _import("torch")
     if not isinstance(t, torch.Tensor):
         raise TypeError("from_torch: a tensor is wanted, got %s" % type(t).__name__)
-    return _q().from_dlpack(t.detach().resolve_conj().resolve_neg())
+    if dtype is not None:
+        strides = [n*t.element_size() for n in t.stride()]
+        _check_elements(t, dtype, t.shape, strides, t.element_size(), str(t.dtype).replace("torch.", ""))
+    data = t.detach()
+    a = _q()._bridge.descriptor(data) if t.ndim else _q().from_dlpack(data)
+    grad = _gradient(t, requires_grad) if grad is None else grad
+    if grad is not None:
+        a.grad = from_torch(grad, requires_grad=False)
+    return a
 
 
 def to_torch(a, requires_grad=None, device=None, copy=None):
-    """A tensor of the same memory; on another device, or with copy=True, of its own."""
+    """A tensor of the same memory, with the array's gradient as its own.
+
+    requires_grad  None: when the array has a gradient
+    device         another one takes a copy
+    copy           True: memory of its own; False: ValueError where that is needed"""
     torch = _import("torch")
+    if a._kind == "array" and a.readonly:
+        if not copy:
+            raise ValueError("to_torch: the array is read-only, which no tensor can be; copy=True makes one of its own memory")
+        a = a.__copy__()
+        copy = None
     t = torch.from_dlpack(a)
-    if copy:
-        t = t.clone()
-    if device is not None:
-        t = t.to(device)
-    return t if requires_grad is None else t.requires_grad_(requires_grad)
+    away = device is not None and torch.device(device).type != "cpu"
+    if away and copy is False:
+        raise ValueError("to_torch: the elements are on the cpu, so a tensor on %s is a copy" % device)
+    t = t.to(device) if away else t.clone() if copy else t
+    wanted = a.grad is not None if requires_grad is None else requires_grad
+    if wanted:
+        t.requires_grad_()
+    if wanted and a.grad is not None:
+        t.grad = to_torch(a.grad, False, device, copy)
+    return t
 
 
 def fill_from_torch(self, t):
     """Puts the elements of a tensor of exactly the same shape into this array."""
-    return fill_from(self, t.detach().cpu().numpy())
+    if tuple(t.shape) != self.shape:
+        raise ValueError("from_torch: the shape must be %s, got %s" % (self.shape, tuple(t.shape)))
+    if self.size:
+        self[...] = from_torch(t.detach().cpu(), requires_grad=False)
+    return self
+
+
+# -- operators of torch --------------------------------------------------------------------------------------------------
+
+def _kinds(function):
+    """(type, name) of each parameter, as torch writes them."""
+    import inspect
+    kinds = {"scalar": "float", "int": "int", "bool": "bool", float: "float", int: "int", bool: "bool"}
+    return [(kinds.get(p.annotation, "Tensor"), p.name) for p in inspect.signature(function).parameters.values()]
+
+
+def _tensor_of(r, args):
+    """A result as a tensor that shares no memory with the arguments."""
+    t = r.to_torch(requires_grad=False) if hasattr(r, "_kind") else r
+    memory = t.untyped_storage().data_ptr()
+    shared = any(hasattr(a, "untyped_storage") and a.untyped_storage().data_ptr() == memory for a in args)
+    return t.clone() if shared else t
+
+
+def torch_op(function, backward=None, shape=None, name=None):
+    """An operator of torch that calls a function: op(*tensors) is the tensor that function(*tensors) makes.
+
+    backward  backward(grad, *arguments) gives the gradient of each argument, None where there is none
+    shape     shape(*arguments): an empty tensor like the result; without it, one like the first argument
+    name      "namespace::name" of the operator, which must be new; without it, quasar::NAME_NUMBER
+
+    Arguments are tensors, or numbers where the parameter is declared scalar or int.  torch.compile takes it as it is."""
+    import re
+    torch = _import("torch")
+    kinds = _kinds(function)
+    schema = ", ".join("%s %s" % k for k in kinds)
+    if name is None:
+        torch_op.made = getattr(torch_op, "made", 0) + 1
+        name = "quasar::%s_%d" % (re.sub(r"\W", "_", function.__name__), torch_op.made)
+
+    def forward(*args):
+        return _tensor_of(function(*args), args)
+    op = torch.library.custom_op(name, forward, mutates_args=(), schema="(%s) -> Tensor" % schema)
+    op.register_fake(shape or (lambda first, *rest: torch.empty_like(first)))
+    if backward is not None:
+        _differentiate(torch, op, name + "_backward", kinds, schema, backward)
+    return op
+
+
+def _differentiate(torch, op, name, kinds, schema, backward):
+    """The backward function is an operator itself, so that torch.compile need not look inside it either."""
+    tensors = [i for i, (kind, _) in enumerate(kinds) if kind == "Tensor"]
+
+    def gradients(grad, *args):
+        r = backward(grad, *args)
+        r = r if isinstance(r, tuple) else (r,)
+        if len(r) != len(kinds):
+            raise TypeError("%s: %d gradients are wanted, one for each argument, got %d" % (name, len(kinds), len(r)))
+        return [torch.zeros_like(args[i]) if r[i] is None else _tensor_of(r[i], (grad, *args)) for i in tensors]
+    back = torch.library.custom_op(name, gradients, mutates_args=(), schema="(Tensor grad, %s) -> Tensor[]" % schema)
+    back.register_fake(lambda grad, *args: [torch.empty_like(args[i]) for i in tensors])
+
+    def keep(ctx, inputs, output):
+        ctx.save_for_backward(*(inputs[i] for i in tensors))
+        ctx.numbers = [None if i in tensors else x for i, x in enumerate(inputs)]
+
+    def derive(ctx, grad):
+        args = list(ctx.numbers)
+        for i, t in zip(tensors, ctx.saved_tensors):
+            args[i] = t
+        found = dict(zip(tensors, back(grad, *args)))
+        return tuple(found.get(i) for i in range(len(args)))
+    op.register_autograd(derive, setup_context=keep)
+
+
+# -- DLPack and others ---------------------------------------------------------------------------------------------------
+
+def from_dlpack(x, copy=None):
+    """The memory of a tensor, or of a DLPack capsule, as an array; copy=True: memory of its own."""
+    a = _q()._bridge.from_dlpack(x)
+    return a.__copy__() if copy else a
+
+
+def stream_of_cpu(*args):
+    raise RuntimeError("no cuda device is open, and memory of the cpu has no streams")
+
+
+stream = stream_from_torch = stream_to_torch = stream_of_cpu
 
 
 def to_dlpack(a, versioned=False):

@@ -74,6 +74,10 @@ def array_interface(self):
     return self.to_py().__array_interface__
 
 
+def cuda_array_interface(self):
+    raise AttributeError("__cuda_array_interface__: the elements are in the memory of the cpu")
+
+
 _operators = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "true_divide": "truediv",
               "floor_divide": "floordiv", "remainder": "mod", "power": "pow", "matmul": "matmul", "negative": "neg",
               "positive": "pos", "absolute": "abs", "equal": "eq", "not_equal": "ne", "less": "lt", "less_equal": "le",
@@ -286,7 +290,9 @@ METHODS = {
     "to_numpy": _later("to_numpy"), "from_numpy": _later("fill_from"), "to_torch": _later("to_torch"),
     "from_torch": _later("fill_from_torch"),
     "numpy": lambda self: self.to_py(), "tolist": tolist, "item": item, "T": property(transposed), "locked": lock_for,
+    "requires_grad": property(lambda self: self.grad is not None),
     "__array__": array, "__array_interface__": property(array_interface), "__array_ufunc__": array_ufunc,
+    "__cuda_array_interface__": property(cuda_array_interface),
     "__copy__": duplicate, "__deepcopy__": deep_duplicate, "__reduce__": reduce,
     "_repr_png_": repr_png, "_repr_html_": repr_html,
 }

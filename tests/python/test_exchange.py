@@ -1,0 +1,490 @@
+"""import pyquasar: whatever memory comes, it is used in place, copied where that is documented, or refused; never wrong."""
+import array, ctypes, gc, os, subprocess, sys, textwrap, threading, unittest
+
+import pyquasar as q
+
+try:
+    import numpy as np
+except ImportError:
+    np = None
+try:
+    import torch
+except ImportError:
+    torch = None
+try:
+    from hypothesis import given, settings, strategies as st
+except ImportError:
+    given = None
+
+NUMBERS = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64",
+           "complex64", "complex128"]
+OTHERS = [">f4", ">i8", "longdouble", "M8[s]", "U3", "f4,i4", "O"]
+
+
+def address(a):
+    return a.__array_interface__["data"][0]
+
+
+class Described:
+    """Nothing but a description of memory."""
+
+    def __init__(self, a):
+        self.owner, self.__array_interface__ = a, a.__array_interface__
+
+
+class Tensor:
+    """Nothing but DLPack, of a library from before there were versions, or of a later one."""
+
+    def __init__(self, a, versioned):
+        self.a, self.versioned = a, versioned
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+    def __dlpack__(self, **options):
+        if options and not self.versioned:
+            raise TypeError("unexpected keyword argument")
+        return self.a.__dlpack__(**options)
+
+
+if np:
+    class Derived(np.ndarray):
+        pass
+
+
+class Exchange(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        q.destroy()
+        q.init("cpu")
+        m = q.compile_string("exchange", """
+            function y = same(x)
+                y = x
+            end
+            function [] = store(x, v)
+                x[0] = v
+            end
+            function [] = __kernel__ add(x : vec, y : vec, pos : int)
+                y[pos] += x[pos]
+            end
+            function [] = __kernel__ none(a, b, c, d, e, pos : int)
+            end
+            function y = square(x, k : scalar)
+                y = k*x.*x
+            end
+            function g = square_back(grad, x, k : scalar)
+                g = 2*k*x.*grad
+            end""")
+        cls.same, cls.store = staticmethod(m.same), staticmethod(m.store)
+
+
+if given and np:
+    layouts = st.lists(st.sampled_from(["transpose", "step", "reverse", "slice", "stretch", "new", "one", "empty"]), max_size=3)
+
+    @st.composite
+    def arrays(draw):
+        """An array of any type, layout and permission; of numbers mostly."""
+        dtype = np.dtype(draw(st.sampled_from(NUMBERS * 2 + OTHERS)))
+        shape = tuple(draw(st.lists(st.integers(0, 4), max_size=3)))
+        n = int(np.prod(shape, dtype=int))
+        where = draw(st.sampled_from(["own", "own", "own", "odd", "field"]))
+        values = (np.arange(1, n + 1) % 2 if dtype.kind == "b" else np.arange(1, n + 1)).reshape(shape)
+        if where == "odd" and dtype.kind != "O":
+            a = np.zeros(n * dtype.itemsize + 1, np.uint8)[1:].view(dtype).reshape(shape)
+        elif where == "field":
+            a = np.zeros(shape, [("a", "u1"), ("x", dtype), ("b", "u2")])["x"]
+        else:
+            a = np.zeros(shape, dtype)
+        if dtype.kind == "V":
+            a["f0"] = values
+        else:
+            a[...] = values.astype(dtype)
+        for step in draw(layouts):
+            a = {"transpose": lambda: a.T, "step": lambda: a[::2] if a.ndim else a, "reverse": lambda: a[..., ::-1] if a.ndim else a,
+                 "slice": lambda: a[..., 1:] if a.ndim else a, "new": lambda: a[None] if a.ndim < 6 else a,
+                 "stretch": lambda: np.broadcast_to(a, (2,) + a.shape) if a.ndim < 6 else a,
+                 "one": lambda: a[:1] if a.ndim else a, "empty": lambda: a[:0] if a.ndim else a}[step]()
+        if draw(st.booleans()):
+            a = a.view()
+            a.flags.writeable = False
+        return a
+
+    @unittest.skipUnless(given and np, "needs numpy and hypothesis")
+    class EveryCase(Exchange):
+        def numbers(self, a):
+            return a.dtype.isnative and a.dtype.name in NUMBERS
+
+        def in_place(self, a):
+            steps = all(s % a.itemsize == 0 for s, n in zip(a.strides, a.shape) if n > 1)
+            return self.numbers(a) and (a.size == 0 or a.flags.aligned and steps)
+
+        def check_shared(self, v, a, case):
+            """v is an array of exactly a's memory, with its permission."""
+            got = np.asarray(v)
+            self.assertEqual((v.shape, v.dtype, got.dtype), (a.shape, a.dtype.name, a.dtype), case)
+            np.testing.assert_array_equal(got, a, case)
+            self.assertEqual(v.readonly, not a.flags.writeable, case)
+            if a.size:
+                self.assertEqual(address(got), address(a), case)
+                moves = [(s, g) for s, g, n in zip(a.strides, got.strides, a.shape) if n > 1]
+                self.assertTrue(all(s == g for s, g in moves), case)
+                if a.flags.writeable:
+                    v[(0,) * a.ndim] = 0
+                    self.assertEqual(a[(0,) * a.ndim], 0, case)
+                else:
+                    with self.assertRaises(q.QuasarError):
+                        v[(0,) * a.ndim] = 0
+
+        def check_number(self, v, a, case):
+            self.assertEqual(v, a.item(), case)
+
+        def producers(self, a):
+            yield "ndarray", a
+            yield "derived", a.view(Derived)
+            yield "described", Described(a)
+            if self.numbers(a):
+                yield "memoryview", memoryview(a)
+                if a.flags.writeable:
+                    yield "plain tensor", Tensor(a, False)
+                yield "versioned tensor", Tensor(a, True)
+            if torch and self.in_place(a) and all(s >= 0 and s % a.itemsize == 0 for s in a.strides) and a.flags.writeable and a.size:
+                yield "torch", torch.from_numpy(a)
+
+        @settings(max_examples=400, deadline=None, derandomize=True)
+        @given(arrays())
+        def test_an_argument_is_used_in_place_or_refused(self, a):
+            for name, x in self.producers(a):
+                case = "%s %s %s %s" % (name, a.dtype, a.shape, a.strides)
+                try:
+                    v = self.same(x)
+                except TypeError as e:
+                    self.assertIn("argument x", str(e), case)
+                    self.assertFalse(name == "ndarray" and self.in_place(a), (case, e))
+                    continue
+                if v is x:  # nothing that the language computes with: the very object
+                    self.assertFalse(self.numbers(a), case)
+                elif a.ndim == 0 and name != "described":
+                    self.check_number(v, a, case)
+                elif a.ndim == 0:
+                    self.assertTrue(v == a.item(), case)
+                else:
+                    self.assertTrue(self.in_place(a), case)
+                    self.check_shared(v, a, case)
+
+        @settings(max_examples=400, deadline=None, derandomize=True)
+        @given(arrays())
+        def test_value_copies_only_what_cannot_lie_as_it_is(self, a):
+            for name, x in self.producers(a):
+                case = "%s %s %s %s" % (name, a.dtype, a.shape, a.strides)
+                try:
+                    v = q.value(x)
+                except (TypeError, BufferError, q.QuasarError):
+                    self.assertFalse(a.dtype.newbyteorder("=").name in NUMBERS and name == "ndarray", case)
+                    continue
+                if a.dtype.newbyteorder("=").name not in NUMBERS:
+                    self.assertNotEqual(v._kind, "array", case)  # text and structures become cells
+                elif a.ndim == 0:
+                    self.check_number(v, a, case)
+                elif self.in_place(a):
+                    self.check_shared(v, a, case)
+                else:
+                    np.testing.assert_array_equal(np.asarray(v), a, case)
+                    self.assertEqual(np.asarray(v).dtype, a.dtype.newbyteorder("="), case)
+
+        @settings(max_examples=200, deadline=None, derandomize=True)
+        @given(arrays(), st.sampled_from([None, True, False]))
+        def test_copy_means_what_it_says(self, a, copy):
+            try:
+                v = q.from_numpy(a, copy=copy)
+            except TypeError:
+                self.assertNotIn(a.dtype.newbyteorder("=").name, NUMBERS)
+                return
+            except ValueError:
+                self.assertIs(copy, False)
+                self.assertFalse(self.in_place(a) and a.ndim)
+                return
+            if v._kind != "array":
+                return
+            got = np.asarray(v)
+            np.testing.assert_array_equal(got, a)
+            if a.size:
+                self.assertEqual(np.shares_memory(got, a), self.in_place(a) and not copy)
+            if copy is False:
+                self.assertTrue(self.in_place(a))
+
+        @settings(max_examples=200, deadline=None, derandomize=True)
+        @given(arrays())
+        def test_everybody_reads_what_is_given(self, a):
+            if not self.in_place(a) or not a.ndim:
+                return
+            v = q.value(a)
+            readers = {"asarray": np.asarray, "to_numpy": lambda v: v.to_numpy(), "from_dlpack": np.from_dlpack,
+                       "memoryview": lambda v: np.asarray(memoryview(v)), "interface": lambda v: np.asarray(Described(v)),
+                       "capsule": lambda v: np.asarray(q.from_dlpack(v.__dlpack__(max_version=(1, 0)))),
+                       "old capsule": lambda v: np.asarray(q.from_dlpack(v.__dlpack__()))}
+            if torch and a.dtype.name not in ("uint16", "uint32", "uint64") and a.flags.writeable:
+                readers["torch"] = lambda v: v.to_torch().numpy()
+            for name, read in readers.items():
+                if name == "torch" and any(s < 0 for s in a.strides):
+                    continue  # no tensor has negative strides
+                if name == "old capsule" and not a.flags.writeable:
+                    self.assertRaises(BufferError, read, v)
+                    continue
+                b = read(v)
+                case = "%s %s %s" % (name, a.dtype, a.strides)
+                np.testing.assert_array_equal(b, a, case)
+                if a.size:
+                    self.assertEqual(address(b), address(a), case)
+                    self.assertFalse(b.flags.writeable and not a.flags.writeable, case)
+            copied = np.from_dlpack(v, copy=True)
+            np.testing.assert_array_equal(copied, a)
+            self.assertFalse(a.size and np.shares_memory(copied, a))
+else:
+    class EveryCase(unittest.TestCase):
+        @unittest.skip("needs numpy and hypothesis")
+        def test_an_argument_is_used_in_place_or_refused(self):
+            pass
+
+
+class Producers(Exchange):
+    def test_buffers_of_python(self):
+        pair = ctypes.c_float * 2
+        for x, shape, dtype in ((array.array("d", [1, 2]), (2,), "float64"), (bytearray(b"ab"), (2,), "uint8"),
+                                (pair(1, 2), (2,), "float32"), ((pair * 3)(), (3, 2), "float32"),
+                                ((pair * 0)(), (0, 2), "float32"), (memoryview(array.array("i", range(6)))[::2], (3,), "int32")):
+            v = self.same(x)
+            self.assertEqual((v.shape, v.dtype), (shape, dtype))
+            if v.size and v.ndim == 1:
+                self.store(x, 7)
+                self.assertEqual(x[0], 7)
+        self.assertEqual(self.same(memoryview(b"ab")).readonly, True)
+
+    @unittest.skipUnless(np, "needs numpy")
+    def test_what_has_elements_that_do_not_count_is_refused(self):
+        a = np.ma.array([1.0, 2, 3], mask=[0, 1, 0])
+        for use in (self.same, q.value, q.descriptor):
+            with self.assertRaisesRegex(TypeError, "masked array; x.filled"):
+                use(a)
+        self.assertEqual(self.same(a.filled(0)).tolist(), [1, 0, 3])
+
+    @unittest.skipUnless(np, "needs numpy")
+    def test_arrays_of_anything_else_stay_pythons(self):
+        for a in (np.array(["a"]), np.array([1, "a"], object), np.zeros(2, "f4,i4"), np.char.array(["a"]), np.zeros(2, "M8[s]")):
+            self.assertIs(self.same(a), a)
+
+    def test_memory_of_a_gpu_is_refused(self):
+        class There:
+            __cuda_array_interface__ = {"shape": (3,), "typestr": "<f4", "data": (16, False), "version": 3}
+        with self.assertRaisesRegex(TypeError, "argument x: the elements are on cuda, and memory of the cpu is wanted"):
+            self.same(There())
+        self.assertFalse(hasattr(q.zeros(3), "__cuda_array_interface__"))
+        for f in (q.stream, q.stream_from_torch, q.stream_to_torch):
+            with self.assertRaisesRegex(RuntimeError, "no cuda device is open"):
+                f(0)
+
+    @unittest.skipUnless(np, "needs numpy")
+    def test_elements_of_several_numbers(self):
+        self.assertEqual(q.from_numpy(np.zeros((4, 3)), dtype="vec3").shape, (4, 3))
+        self.assertEqual(q.from_numpy(np.zeros((4, 2, 3))[::2], dtype="mat2x3").shape, (2, 2, 3))
+        for a, dtype, kind, why in ((np.zeros((4, 3)), "vec2", ValueError, r"ends with dimensions \(2,\), got \(4, 3\)"),
+                                    (np.zeros((3, 4)).T, "vec3", ValueError, "one behind the other"),
+                                    (np.zeros(4), "float32", TypeError, "float32 are wanted, got float64")):
+            with self.assertRaisesRegex(kind, why):
+                q.from_numpy(a, dtype=dtype)
+
+    @unittest.skipUnless(np, "needs numpy")
+    def test_a_descriptor_serves_many_calls(self):
+        x, y = np.ones(4, np.float32), np.zeros(4, np.float32)
+        dx, dy = q.descriptor(x), q.descriptor(y)
+        for i in range(3):
+            q.parallel_do(4, dx, dy, q.add)
+        self.assertEqual(y.tolist(), [3] * 4)
+        for x, why in (({}, "dict.* has no memory"), (np.zeros(2, ">f4"), "byte order")):
+            with self.assertRaisesRegex(TypeError, why):
+                q.descriptor(x)
+
+    def test_a_producer_that_fails(self):
+        class Broken:
+            def __init__(self, error):
+                self.error = error
+
+            def __dlpack__(self, **options):
+                raise self.error
+        for error in (BufferError("no"), RuntimeError("gone\nand more"), KeyError("k")):
+            with self.assertRaisesRegex(TypeError, "argument x: %s" % type(error).__name__):
+                self.same(Broken(error))
+            with self.assertRaises(type(error)):
+                q.from_dlpack(Broken(error))
+        with self.assertRaises(KeyboardInterrupt):
+            self.same(Broken(KeyboardInterrupt()))
+        for nonsense in (None, 3, "capsule"):
+            class Odd:
+                def __dlpack__(self, **options):
+                    return nonsense
+            self.assertRaises(TypeError, self.same, Odd())
+
+
+@unittest.skipUnless(torch, "needs torch")
+class Gradients(Exchange):
+    def test_they_travel(self):
+        t = torch.arange(4.0, requires_grad=True)
+        v = q.from_torch(t)
+        self.assertEqual((v.requires_grad, v.grad.tolist(), t.grad.tolist()), (True, [0] * 4, [0] * 4))
+        (t * t).sum().backward()
+        self.assertEqual(v.grad.tolist(), [0, 2, 4, 6])
+        v.grad[0] = 9
+        self.assertEqual(t.grad[0].item(), 9)
+        back = v.to_torch()
+        self.assertEqual((back.requires_grad, back.data_ptr(), back.grad.data_ptr()), (True, t.data_ptr(), t.grad.data_ptr()))
+        self.assertFalse(v.to_torch(requires_grad=False).requires_grad)
+        self.assertIsNone(q.from_torch(t, requires_grad=False).grad)
+        own = torch.ones(4)
+        self.assertEqual(q.from_torch(torch.zeros(4), grad=own).grad.tolist(), [1] * 4)
+
+    def test_what_a_gradient_must_be(self):
+        v = q.zeros(2, 3)
+        for grad, kind in ((q.zeros(3), ValueError), ([1], TypeError), (q.value("a"), TypeError)):
+            with self.assertRaises(kind):
+                v.grad = grad
+        v.grad = q.ones(2, 3)
+        v.grad = None
+        self.assertFalse(v.requires_grad)
+        v.grad = v  # a cycle is found
+        gc.collect()
+
+    def test_copies_of_tensors(self):
+        v = q.ones(3)
+        self.assertEqual(v.to_torch().data_ptr(), v.to_torch(device="cpu", copy=False).data_ptr())
+        self.assertNotEqual(v.to_torch().data_ptr(), v.to_torch(copy=True).data_ptr())
+        with self.assertRaisesRegex(ValueError, "a tensor on meta is a copy"):
+            v.to_torch(device="meta", copy=False)
+        fixed = q.value(memoryview(b"\1\2\3"))
+        with self.assertRaisesRegex(ValueError, "read-only"):
+            fixed.to_torch()
+        self.assertEqual(fixed.to_torch(copy=True).tolist(), [1, 2, 3])
+
+    def test_operators(self):
+        op = q.torch_op(q.square, backward=lambda g, x, k: (q.square_back(g, x, k), None))
+        x = torch.rand(5, dtype=torch.float64, requires_grad=True)
+        self.assertTrue(torch.equal(op(x, 3.0), 3 * x * x))
+        for again in range(2):
+            self.assertTrue(torch.autograd.gradcheck(lambda x: op(x, 3.0), x))
+        self.assertEqual(set(torch.library.opcheck(op, (x, 3.0)).values()), {"SUCCESS"})
+        compiled = torch.compile(lambda x: op(x + 1, 2.0).sum(), fullgraph=True, backend="aot_eager")
+        compiled(x).backward()
+        self.assertTrue(torch.allclose(x.grad, 4 * (x + 1)))
+        twice = q.torch_op(self.same)  # its result is the memory of its argument, which no operator may give
+        self.assertNotEqual(twice(x.detach()).data_ptr(), x.data_ptr())
+        wrong = q.torch_op(q.square, backward=lambda g, x, k: g)
+        with self.assertRaisesRegex(TypeError, "2 gradients are wanted, one for each argument, got 1"):
+            wrong(x, 1.0).sum().backward()
+
+
+@unittest.skipUnless(np, "needs numpy")
+class Life(Exchange):
+    def test_nothing_is_kept(self):
+        """A hundred thousand exchanges of each kind in a child whose memory is watched."""
+        text = """
+            import gc, os, sys
+            import numpy as np, pyquasar as q
+            try: import torch
+            except ImportError: torch = None
+            def resident():
+                with open("/proc/self/statm") as f: return int(f.read().split()[1])*os.sysconf("SC_PAGE_SIZE")
+            q.init("cpu")
+            same = q.evaluate("x -> x")
+            a, v, fixed = np.ones(100), q.ones(100), np.ones(100)
+            fixed.flags.writeable = False
+            class Old:
+                def __dlpack__(self): return v.__dlpack__()
+            old = Old()
+            def refused():
+                for x in (a.astype(">f8"), fixed):
+                    try: same(x)[0] = 1
+                    except TypeError: pass
+                    except q.QuasarError: pass
+            kinds = [lambda: q.value(a), lambda: same(a), lambda: np.asarray(v), lambda: memoryview(v), lambda: v.__dlpack__(),
+                     lambda: q.from_dlpack(v.__dlpack__(max_version=(1, 0))), lambda: q.from_dlpack(old), lambda: q.descriptor(a),
+                     lambda: np.from_dlpack(v), refused]
+            if torch:
+                t = torch.ones(100, requires_grad=True)
+                kinds += [lambda: same(t), lambda: torch.from_dlpack(v), lambda: q.from_torch(t).to_torch()]
+            for f in kinds:
+                for i in range(2000): f()
+            gc.collect()
+            before = resident()
+            for f in kinds:
+                for i in range(100000//len(kinds)): f()
+            gc.collect()
+            grown = resident() - before
+            assert grown < 1 << 20, grown
+            assert sys.getrefcount(a) == 2, sys.getrefcount(a)
+            """
+        r = subprocess.run([sys.executable, "-c", textwrap.dedent(text)], capture_output=True, text=True, timeout=120)
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+
+    def test_threads(self):
+        errors = []
+
+        def work(k):
+            try:
+                a = np.full(1000, k, np.float32)
+                for i in range(300):
+                    v = q.value(a)
+                    w = np.asarray(v + 1) - 1
+                    x = np.asarray(q.from_dlpack(v.__dlpack__()))
+                    if w.sum() != 1000 * k or address(x) != address(a) or self.same(a).shape != (1000,):
+                        raise AssertionError(k)
+            except BaseException as e:
+                errors.append(e)
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(errors, [])
+
+    def test_capsules_and_views_outlive_everything(self):
+        text = """
+            import numpy as np, pyquasar as q, ctypes
+            q.init("cpu")
+            a = q.value([1, 2, 3])
+            view, capsule, versioned = np.asarray(a), a.__dlpack__(), a.__dlpack__(max_version=(1, 0))
+            late = np.from_dlpack(a)
+            q.destroy()
+            try: a.__dlpack__()
+            except (q.QuasarError, BufferError): print("closed")
+            q.init("cpu")
+            b = q.from_dlpack(capsule)
+            b += 1
+            print(view, late, b, np.asarray(q.from_dlpack(versioned)))
+            kept = [q.value(view), q.ones(3).__dlpack__(), np.asarray(q.ones(3)), a]
+            """
+        r = subprocess.run([sys.executable, "-c", textwrap.dedent(text)], capture_output=True, text=True, timeout=60)
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+        self.assertEqual(r.stdout, "closed\n[2. 3. 4.] [2. 3. 4.] [2,3,4] [2. 3. 4.]\n")
+
+    @unittest.skipUnless(hasattr(os, "fork"), "needs fork")
+    def test_views_in_the_child_of_a_fork(self):
+        text = """
+            import os, numpy as np, pyquasar as q
+            q.init("cpu")
+            a = q.ones(4)
+            view, foreign = np.asarray(a), q.value(np.arange(4.0))
+            if os.fork() == 0:
+                view += 1
+                print(view, flush=True)
+                del a, foreign
+                q.init("cpu")
+                print(q.value(view) + 1, flush=True)
+                os._exit(0)
+            assert os.wait()[1] == 0
+            print(view, foreign)
+            """
+        r = subprocess.run([sys.executable, "-c", textwrap.dedent(text)], capture_output=True, text=True, timeout=60)
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+        self.assertEqual(r.stdout, "[2. 2. 2. 2.]\n[3,3,3,3]\n[1. 1. 1. 1.] [0,1,2,3]\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
