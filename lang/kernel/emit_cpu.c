@@ -363,12 +363,11 @@ static void skip_the_dead(Cpu *k) {
  * store. */
 static void copy_in(Cpu *k, KRef local, bool declared) {
     Emit *e = k->e;
-    const char *t = emit_mem_type(e, (qs_dtype)e->f->ins[local].dtype);
     qs_dtype d = (qs_dtype)e->f->ins[local].dtype;
     if (k->copied[local]) return;
     if (!k->copy[local]) {
         Spot s = enter_entry(e);
-        sscanf(emit_def(e, "alloca %s", t).s, "%%t%u", &k->copy[local]);
+        sscanf(emit_def(e, "alloca %s", emit_mem_type(e, d)).s, "%%t%u", &k->copy[local]);
         leave_entry(e, s);
     }
     if (!declared)
@@ -520,7 +519,7 @@ static void each_of_strip(Cpu *k, KRef first, KRef last) {
     e->pos[e->f->rank - 1] = emit_def(e, "add nuw nsw i64 %s, %s", k->strip_lo.s, axis.x.s);
     e->item_end = axis.next;
     emit_piece(k, first, last);
-    close_axis(e, &axis, has_atomics(e->f, first, last) ? ", !3" : free_order ? vector_parallel : vector_only);
+    close_axis(e, &axis, has_atomics(e->f, first, last) ? ", !3, !4" : free_order ? vector_parallel : vector_only);
     e->now = 0;
 }
 
@@ -886,8 +885,7 @@ static Opnd launch_in_box(Cpu *k, const KBox *box) {
     return in;
 }
 
-/* The pieces of a block; where the extents of blocks are known, once for whole blocks and once for those at the edge.
- */
+/* The pieces of a block; where blocks have a known size, once for whole ones and once for those at the edge. */
 static void whole_or_not(Cpu *k) {
     Emit *e = k->e;
     const KFunc *f = e->f;

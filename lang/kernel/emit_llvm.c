@@ -196,9 +196,11 @@ static bool slim_ins(Emit *e, KRef r) {
     if (!n) return false;
     if (i->op == K_LOCAL) store_slim(e, r, i->a);
     else if (i->op == K_SET) store_slim(e, i->a, i->b);
-    else if (i->op == K_GET && e->bits[r] == n)
-        set_slim(e, r, emit_def(e, "load i%d, ptr %s", n, e->container(e, i->a).ptr.s));
-    else if (i->op == K_SELECT) {
+    else if (i->op == K_GET) {
+        Opnd v = emit_def(e, "load i%d, ptr %s", n, e->container(e, i->a).ptr.s);
+        if (e->bits[r] == n) set_slim(e, r, v);
+        else emit_set(e, r, emit_def(e, "sext i%d %s to i32", n, v.s));
+    } else if (i->op == K_SELECT) {
         Opnd b = slim_arg(e, i->b, n), c = slim_arg(e, i->c, n);
         set_slim(e, r, emit_def(e, "select i1 %s, i%d %s, i%d %s", emit_arg(e, i->a).s, n, b.s, n, c.s));
     } else if (i->op == K_MIN || i->op == K_MAX) {

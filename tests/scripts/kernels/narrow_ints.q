@@ -58,3 +58,25 @@ z[:] = [-128, -1, 1, 127]
 w = vec[int](4)
 parallel_do(4, z, w, 3000, unknown)
 print w
+
+% A chain longer than what is looked at.
+function [] = __kernel__ chain(x : vec, y : vec[int], pos : int)
+    f = 0
+    e = 0
+    d = 0
+    c = 0
+    b = 0
+    a = 0
+    for k = 1..3
+        f = e - 1
+        e = d
+        d = c
+        c = b
+        b = a
+        a = x[pos] > k
+    end
+    y[pos] = a + 10*b + 100*c + 1000*d + 10000*e + 100000*f
+end
+v = vec[int](5)
+parallel_do(5, 0..4, v, chain)
+print v
