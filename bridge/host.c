@@ -272,7 +272,8 @@ static PyObject *descriptor(PyObject *module, PyObject *x) {
     if (!b) return NULL;
     qs_status s = qnd_argument(b, x, qs_nil(), 0, &v);
     if (s != QS_OK) return leave(b, qerror_raise(b, s));
-    PyObject *r = v.kind != QS_FOREIGN ? qvalue_new(b, v) : PyErr_Format(PyExc_TypeError, "descriptor: %R has no memory to be used", Py_TYPE(x));
+    PyObject *r = v.kind != QS_FOREIGN ? qvalue_new(b, v) : NULL;
+    if (!r && !PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "descriptor: %R has no memory to be used", Py_TYPE(x));
     qs_release(b->vm, v);
     return leave(b, r);
 }

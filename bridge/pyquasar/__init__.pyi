@@ -1,5 +1,5 @@
 """Types of what the package itself defines; every name of the language is an attribute besides (__getattr__)."""
-from typing import Any, Iterator, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, Iterator, List, NamedTuple, Optional, Tuple, Union
 
 class qvalue:
     """A value of the Quasar language: an array, number, string, cell, object or type."""
@@ -19,7 +19,10 @@ class qvalue:
     def T(self) -> qvalue: ...
     @property
     def readonly(self) -> bool: ...
-    grad: Optional[qvalue]
+    @property
+    def grad(self) -> Optional[qvalue]: ...
+    @grad.setter
+    def grad(self, grad: Optional[qvalue]) -> None: ...
     @property
     def requires_grad(self) -> bool: ...
     @property
