@@ -156,7 +156,7 @@ static qs_status open_any(qs_vm *vm, const DeviceWish *w, Device **out) {
 
 static qs_status open_listed(qs_vm *vm, const DeviceWishes *w) {
     Machine *m = qvm(vm);
-    for (int i = w->n - 1; i >= 0; i--)
+    for (int i = 0; i < w->n; i++)
         if (strcmp(w->at[i].kind, "gpu") != 0 && !kind_named(w->at[i].kind)) return unknown(vm, w->at[i].kind);
     TRY(open_processor(vm, w));
     for (int i = 0; i < w->n; i++) {
