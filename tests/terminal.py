@@ -1,34 +1,82 @@
 #!/usr/bin/env python3
 """The prompt as a person meets it, on a terminal: what is typed arrives whole, what is unfinished can be dropped, what
-runs can be stopped, and what is large is shown in short."""
-import argparse, os, pty, select, signal, sys, time
+runs can be stopped, what is large is shown in short; completion and history, where libedit is here."""
+import argparse, ctypes.util, os, pty, select, tempfile, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+UP, TAB, CTRL_C, CTRL_D = "\x1b[A", "\t", "\x03", "\x04"
 
 
 class Terminal:
-    def __init__(self, qrun):
+    def __init__(self, qrun, home, seconds):
+        self.seconds, self.seen = seconds, ""
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            os.environ.update(TERM="dumb", HOME="/nonexistent")
+            os.environ.update(TERM="dumb", HOME=home)
             os.execv(qrun, [qrun, "--device", "ref"])
+        self.until("> ")
 
-    def until(self, wanted, seconds):
+    def until(self, wanted):
         """What appears up to and with `wanted`."""
-        seen, end = "", time.time() + seconds
-        while wanted not in seen:
+        end = time.time() + self.seconds
+        while wanted not in self.seen:
             ready = select.select([self.fd], [], [], max(0, end - time.time()))[0]
             if not ready:
-                raise AssertionError("waited for %r, got %r" % (wanted, seen))
+                raise AssertionError("waited for %r, got %r" % (wanted, self.seen))
             try:
-                seen += os.read(self.fd, 65536).decode(errors="replace")
+                self.seen += os.read(self.fd, 65536).decode(errors="replace")
             except OSError:  # the other side is gone
-                raise AssertionError("waited for %r, got %r and the end" % (wanted, seen))
-        return seen
+                raise AssertionError("waited for %r, got %r and the end" % (wanted, self.seen))
+        before, self.seen = self.seen.split(wanted, 1)
+        return before + wanted
 
-    def type(self, text, wanted, seconds):
+    def type(self, text, wanted):
         os.write(self.fd, text.encode())
-        return self.until(wanted, seconds)
+        return self.until(wanted)
+
+    def end(self, text, status):
+        os.write(self.fd, text.encode())
+        got = os.WEXITSTATUS(os.waitpid(self.pid, 0)[1])
+        assert got == status, got
+
+
+def typing(t):
+    t.type('print "<" + "é π" + ">"\n', "<é π>")
+    t.type("1 +\n", "... ")
+    t.type("41\n", "42\r\n> ")
+    t.type("prnt(1)\n", "did you mean 'print'?")
+    t.type("pirnt 1\n", "(a call is written name(x))")
+    # pasted with tabs, which complete nothing
+    t.type("function y = pasted(x)\n\tif x > 1\n\t\ty = 20\n\n\telse\n\t\ty = 10\n\tend\nend\n", "> ")
+    t.type("pasted(3) + 3\n", "23\r\n> ")
+    assert len(t.type("zeros(4096,4096)\n", "(4096x4096 float32)")) < 1000
+    t.type("?imfilter\n", 'import "imfilter.q" brings it.')
+
+
+def stopping(t):
+    t.type("if true\n", "... ")
+    t.type(CTRL_C, "> ")
+    t.type('print 40+2, "!"\n', "42!")
+    for wait in ("while true\nend", "s = 0; for i = 1..1e12; s += i; end", "sleep(1e6)"):
+        t.type(wait + "\n", "\n")
+        time.sleep(0.5)
+        t.type(CTRL_C, "interrupted\r\n> ")
+    t.type("half a li", "half a li")
+    t.type(CTRL_C, "> ")
+    t.type("5*5\n", "25\r\n> ")
+
+
+def completion(t):
+    t.type("squared_" + TAB + "([3,4])\n", "25\r\n> ")
+    t.type("o = object(); o.height = 7\n", "> ")
+    t.type("o.hei" + TAB + "*2\n", "14\r\n> ")
+    t.type("last = 11*11\n", "> ")
+
+
+def history(t):
+    os.write(t.fd, UP.encode())
+    t.type(" + 1000\n", "> ")
+    t.type("last\n", "1121\r\n")
 
 
 def main():
@@ -36,21 +84,19 @@ def main():
     p.add_argument("--qrun", default=os.path.join(ROOT, "build/qrun"))
     p.add_argument("--slow", type=float, default=1)
     args = p.parse_args()
-    t, seconds = Terminal(os.path.abspath(args.qrun)), 20 * args.slow
-    t.until("> ", seconds)
-    t.type('print "<" + "é π" + ">"\n', "<é π>", seconds)
-    t.type("if true\n", "... ", seconds)
-    t.type("\x03", "> ", seconds)
-    t.type('print 40+2, "!"\n', "42!", seconds)
-    t.type("while true\nend\n", "end", seconds)
-    time.sleep(0.5)
-    t.type("\x03", "interrupted", seconds)
-    assert len(t.type("zeros(4096,4096)\n", "(4096x4096 float32)", seconds)) < 1000
-    t.type("prnt(1)\n", "did you mean 'print'?", seconds)
-    os.write(t.fd, b"exit(7)\n")
-    status = os.waitpid(t.pid, 0)[1]
-    assert os.WEXITSTATUS(status) == 7, status
-    print("terminal: passed")
+    qrun, seconds, edits = os.path.abspath(args.qrun), 20 * args.slow, ctypes.util.find_library("edit") is not None
+    with tempfile.TemporaryDirectory() as home:
+        t = Terminal(qrun, home, seconds)
+        typing(t)
+        stopping(t)
+        if edits:
+            completion(t)
+        t.end(CTRL_D, 0)
+        t = Terminal(qrun, home, seconds)
+        if edits:
+            history(t)
+        t.end("exit(7)\n", 7)
+    print("terminal: passed" + ("" if edits else "; completion and history not tried, libedit is not here"))
 
 
 if __name__ == "__main__":
