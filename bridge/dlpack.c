@@ -161,7 +161,9 @@ static bool is_packed(const DlTensor *t) {
  * real and packed is never marked. */
 static qs_status check_marks(Border *b, PyObject *o, const DlTensor *t) {
     if (t->dtype.code != DL_COMPLEX && is_packed(t)) return QS_OK;
-    if (!says(o, "is_conj") && !says(o, "is_neg")) return QS_OK;
+    bool marked = says(o, "is_conj") || says(o, "is_neg");
+    qgil_back(b);
+    if (!marked) return QS_OK;
     return qs_fail(b->vm, QS_ETYPE,
                    "the tensor is a conjugate that is not computed yet; x.resolve_conj().resolve_neg() does that");
 }

@@ -107,7 +107,11 @@ int qgil_enter(Border *b) {
     return 0;
 }
 
-void qgil_leave(Border *b) { b->threads->depth--; }
+/* What Python did inside may have let another thread run the machine. */
+void qgil_leave(Border *b) {
+    qgil_back(b);
+    b->threads->depth--;
+}
 
 /* -- windows without the GIL --------------------------------------------------------------------------------------- */
 

@@ -46,15 +46,16 @@ static bool as_declared(PyObject *sample) {
            d->num == (int)PyLong_AsLong(PyTuple_GetItem(sample, 2));
 }
 
-/* Only when NumPy is there already: an object of its type cannot come from nowhere. */
-static bool is_ndarray(PyObject *o) {
+/* Only when NumPy is there already: an object of its type cannot come from nowhere.  b: the machine, if we are in it. */
+static bool is_ndarray(Border *b, PyObject *o) {
     static bool tried;
     if (numpy.ndarray) return Py_TYPE(o) == numpy.ndarray;
     if (tried) return false;
     PyObject *modules = PyImport_GetModuleDict();
     if (!PyDict_GetItemString(modules, "numpy")) return false;
-    tried = true;
     PyObject *sample = qbridge_support("numpy_sample", "()");
+    tried = true; /* other threads may have come meanwhile, and tried it, too */
+    if (b) qgil_back(b);
     if (sample && as_declared(sample)) {
         numpy.ndarray = Py_TYPE(PyTuple_GetItem(sample, 0));
         Py_INCREF(numpy.ndarray);
@@ -64,8 +65,8 @@ static bool is_ndarray(PyObject *o) {
     return Py_TYPE(o) == numpy.ndarray;
 }
 
-static bool is_ndarray_kind(PyObject *o) { /* or of a class derived from it */
-    return is_ndarray(o) || (numpy.ndarray && PyType_IsSubtype(Py_TYPE(o), numpy.ndarray));
+static bool is_ndarray_kind(Border *b, PyObject *o) { /* or of a class derived from it */
+    return is_ndarray(b, o) || (numpy.ndarray && PyType_IsSubtype(Py_TYPE(o), numpy.ndarray));
 }
 
 /* -- element types ------------------------------------------------------------------------------------------------- */
@@ -378,6 +379,7 @@ static bool import_buffer(Border *b, PyObject *o, qs_value *out, qs_status *s) {
                 qnd_usable(view.buf, view.ndim, strides, view.shape, info.dtype);
     bool unknown = fits && PyObject_HasAttrString(o, "mask"); /* elements that do not count */
     PyObject *owner = fits && !unknown ? PyMemoryView_FromObject(o) : NULL;
+    qgil_back(b);
     if (owner) *s = wrap(b, &info, view.buf, view.shape, strides, owner, out);
     if (unknown) *s = masked(b);
     PyBuffer_Release(&view);
@@ -450,7 +452,7 @@ static qs_status import_other(Border *b, PyObject *o, qs_value *out) {
 
 /* NumPy's own arrays have been seen to when we get here, also those of strings and objects. */
 static bool import_tensor(Border *b, PyObject *o, qs_value *out, qs_status *s) {
-    if (is_ndarray_kind(o)) return false;
+    if (is_ndarray_kind(b, o)) return false;
     return qdl_borrow(b, o, true, out, s) || qdl_argument(b, o, out, s);
 }
 
@@ -460,7 +462,7 @@ qs_status qnd_import(Border *b, PyObject *o, qs_value *out) {
     static int depth; /* under the GIL */
     qs_status s;
     qs_value simple;
-    if (is_ndarray(o) && import_ndarray(b, o, out, &s)) return s;
+    if (is_ndarray(b, o) && import_ndarray(b, o, out, &s)) return s;
     Py_INCREF(o);
     TRY(qpy_to_value(b, o, &simple));
     if (simple.kind != QS_FOREIGN) return *out = simple, QS_OK;
@@ -479,6 +481,7 @@ qs_status qnd_import(Border *b, PyObject *o, qs_value *out) {
 static qs_status misplaced(Border *b, PyObject *o, qs_value fn, int i) {
     char what[ARGUMENT_NAME];
     PyObject *text = qbridge_support("misplaced", "(O)", o);
+    qgil_back(b);
     qfunction_argument(fn, i, what);
     const char *why = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
     qs_status s = why ? qs_fail(b->vm, QS_ETYPE, "argument %s: %s; value(x) makes a copy", what, why) : qerror_take(b);
@@ -491,7 +494,7 @@ static bool numeric(PyObject *array) {
     return k == 'f' || k == 'i' || k == 'u' || k == 'b' || k == 'c';
 }
 
-bool qnd_is_numbers(PyObject *o) { return is_ndarray(o) && numeric(o); }
+bool qnd_is_numbers(PyObject *o) { return is_ndarray(NULL, o) && numeric(o); }
 
 static qs_status as_is(qs_status s, qs_value *v) { /* what is written to it shall be seen: no copy takes its place */
     if (s == QS_OK && v->kind == QS_ARRAY) qval_array(*v)->hdr.flags |= ARRAY_AS_IS;
@@ -582,10 +585,10 @@ static qs_status stranger(Border *b, qs_value fn, int i) {
 /* An object of another library; false: it has no memory that can be used. */
 static bool memory_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out, qs_status *s) {
     if (Py_TYPE(o) == qbridge.value) return *s = stranger(b, fn, i), true;
-    if (is_ndarray(o) && numeric(o)) return *s = array_argument(b, o, fn, i, out), true;
+    if (is_ndarray(b, o) && numeric(o)) return *s = array_argument(b, o, fn, i, out), true;
     if (import_buffer(b, o, out, s) || qdl_borrow(b, o, true, out, s)) return *s = for_argument(b, as_is(*s, out), fn, i), true;
-    if (is_ndarray_kind(o) && numeric(o)) return *s = misplaced(b, o, fn, i), true;
-    if (is_ndarray_kind(o) || PyDict_Check(o) || PyCallable_Check(o)) return false;
+    if (is_ndarray_kind(b, o) && numeric(o)) return *s = misplaced(b, o, fn, i), true;
+    if (is_ndarray_kind(b, o) || PyDict_Check(o) || PyCallable_Check(o)) return false;
     if (list_argument(b, o, out)) return *s = QS_OK, true;
     if (import_tensor(b, o, out, s)) return *s = for_argument(b, as_is(*s, out), fn, i), true;
     if (PyMemoryView_Check(o) || PyObject_HasAttrString(o, "__array_interface__"))

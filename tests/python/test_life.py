@@ -49,6 +49,36 @@ class Life(unittest.TestCase):
         self.assertEqual((set(sums), len(sums)), ({1325}, 160))
         self.assertEqual([a[9999] for a in arrays], [20] * 8)
 
+    @unittest.skipUnless(np, "needs numpy")
+    def test_threads_change_at_every_step(self):
+        q.compile_string("steps", "function y = through(f, x)\n y = f(x)\nend")
+        wrong = []
+
+        def run(k):
+            v = q.value([k, k + 1, k + 2])
+            for i in range(150):
+                got = (v[[0, 2]].tolist(), v[v > k].tolist(), np.add.reduce(v), q.value([k, "a"])[0], q.through(lambda x: x + i, k),
+                       q.through(lambda x: v[[1]].tolist(), 0), q.value(np.array([k], ">f8"))[0])
+                if got != ([k, k + 2], [k + 1, k + 2], 3 * k + 3, k, k + i, [k + 1], k):
+                    wrong.append(got)
+                try:
+                    q.through(lambda x: v[[7]], 0)
+                    wrong.append("no error")
+                except IndexError as e:
+                    if "7" not in str(e):
+                        wrong.append(e)
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        try:
+            threads = [threading.Thread(target=run, args=(10 * k,)) for k in range(6)]
+            for t in threads:
+                t.start()
+            for t in threads:
+                t.join()
+        finally:
+            sys.setswitchinterval(interval)
+        self.assertEqual(wrong, [])
+
     def test_other_threads_run_during_a_kernel(self):
         q.compile_string("slow", """
             function [] = __kernel__ slow(x : vec, pos : int)
