@@ -27,13 +27,15 @@ check:
 	@python3 tests/layers.py
 	@python3 tests/tables.py
 
+LEAKS = LSAN_OPTIONS=suppressions=$(CURDIR)/tests/leaks.supp:print_suppressions=0
 # The same tests under address and undefined-behaviour sanitizers, on the evaluator: what LLVM and OpenCL drivers keep
 # until the end of the process is not ours.
 dev: deps
 	@cmake --preset dev > /dev/null
 	@cmake --build --preset dev
-	@LSAN_OPTIONS=suppressions=$(CURDIR)/tests/leaks.supp ctest --test-dir build-dev --output-on-failure -j2 -E 'unit_opencl|python_'
-	@python3 tests/run.py --qrun build-dev/qrun --slow 8 --device ref
+	@$(LEAKS) ctest --test-dir build-dev --output-on-failure -j2 -E 'unit_opencl|python_'
+	@$(LEAKS) $(PYTHON) tests/python/inside.py --qrun build-dev/qrun --slow 8
+	@$(PYTHON) tests/run.py --qrun build-dev/qrun --slow 8 --device ref
 
 THREADED = api arith buffer cache cpu_kernels emit_llvm threads
 # What has threads, under the thread sanitizer.  It does not see how OpenBLAS orders its own, and keeps signals waiting,

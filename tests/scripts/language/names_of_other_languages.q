@@ -3,6 +3,7 @@
 % A name that MATLAB or NumPy use leads to the one of this language.
 print mkdir("x")
 print argsort([2,1])
+print len([2,1]), length([2,1])
 print cumtrapz([1,2])
 print os_path_join("a")
 print imfilter([1,2], [1])
