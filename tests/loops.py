@@ -19,7 +19,8 @@ class Case:
 
     def __init__(self, rng, name):
         self.r, self.name, self.lines, self.functions = rng, name, [], []
-        self.counters, self.depth, self.nloops, self.fresh, self.calls = [], 0, 0, 0, []
+        self.counters, self.depth, self.nloops, self.fresh, self.calls, self.pairs = [], 0, 0, 0, [], []
+        self.readers = []
         self.reduces = rng.random() < 0.2
         self.top = not self.reduces and rng.random() < 0.25
         self.n = rng.choice([1, 2, 3, 5, 8, 8, 12, 70] + ([0] if rng.random() < 0.3 else []))
@@ -49,7 +50,7 @@ class Case:
         if k < 0.80 and len(small) > 1: return f"mod({small[0]}+{small[1]},{extent})"
         if k < 0.84 and self.ints: return f"mod(abs(scalar({r.choice(self.ints)})),{extent})"
         if k < 0.87 and small: return f"{r.choice(small)}{r.choice(['+1', '-1', '*2', '+k_'])}"
-        if k < 0.90: return f"min(max({self.num(2)},0),{extent}-1)"
+        if k < 0.90: return f"min(max({self.num(3)},0),{extent}-1)"
         if k < 0.92: return self.num(1)
         return "0"
 
@@ -57,6 +58,9 @@ class Case:
         names = [a for a, (kind, _) in self.arrays.items() if want is None or kind in want]
         if not names: return None
         a = self.r.choice(names)
+        if a == "x_": # a parameter with an access mode: anything goes
+            c = self.r.choice(self.counters)[0] if self.counters else "2"
+            return f"x_[{self.r.choice(['0', c, f'mod({c},7)', self.literal() + '*3', c + '-4'])}]"
         if self.arrays[a][1] == 1:
             row = "0," if self.r.random() < 0.05 else ""
             return f"{a}[{row}{self.index('n')}]"
@@ -77,6 +81,8 @@ class Case:
             f, n = r.choice(self.calls)
             return f"{f}({','.join(self.num(d + 2) for _ in range(n))})"
         if k < 0.95: return f"({self.num(d + 1)} + {self.int_(d + 1)})"
+        vecs = [a for a, (kind, rank) in self.arrays.items() if rank == 1]
+        if k < 0.97 and self.readers and vecs: return f"{r.choice(self.readers)}({r.choice(vecs)},{self.index('n')})"
         if k < 0.96: return f"scalar({self.any(d + 1)})"
         if k < 0.97: return f"({self.num(d + 1)}^{r.choice(['2', '3', '0.5', '-1', '0', self.num(3)])})"
         if k < 0.98: return f"mod({self.num(d + 1)},{r.choice(['2', '3', '0.5', '7', '-3', self.num(3)])})"
@@ -107,6 +113,12 @@ class Case:
     def any(self, d=0):
         return self.r.choice([self.num, self.num, self.num, self.int_, lambda d: f"({self.cond(d)})"])(d)
 
+    def value_of(self, v):
+        """Nothing that reads like a reduction, whose rounding is free."""
+        while True:
+            e = self.num()
+            if not e.startswith((f"({v} ", "min(", "max(")) and not e.endswith(f" {v})"): return e
+
     # -- statements ------------------------------------------------------------------------------------------------
     def assign(self):
         r, k = self.r, self.r.random()
@@ -114,12 +126,16 @@ class Case:
         if k < 0.40 and self.nums:
             v = r.choice(self.nums)
             if k < 0.10: self.put(f"{v} {r.choice(['+=', '-=', '*='])} {self.num(1)}*0.5 + {v}*0.25")
-            else: self.put(f"{v} = {self.num()}")
+            else: self.put(f"{v} = {self.value_of(v)}")
         elif k < 0.50 and self.ints: self.put(f"{r.choice(self.ints)} = {self.int_()}")
         elif k < 0.57 and self.bools: self.put(f"{r.choice(self.bools)} = {self.cond()}")
         elif k < 0.60 and len(self.nums) > 1:
             a, b = r.sample(self.nums, 2)
-            self.put(f"[{a},{b}] = [{b},{r.choice([a, self.num(2)])}]")
+            values = f"[{b},{r.choice([a, self.num(2)])}]"
+            if self.pairs and k < 0.585:
+                f, n = r.choice(self.pairs)
+                values = f"{f}({','.join(self.num(2) for _ in range(n))})"
+            self.put(f"[{a},{b}] = {values}")
         elif k < 0.61 and counters: self.put(f"{r.choice(counters)} = {self.num(2)}")
         elif k < 0.62 and self.nums: self.put(f"{r.choice(self.nums)} = {self.any()}")
         else:
@@ -217,8 +233,10 @@ class Case:
         saved = self.lines, self.counters, self.nums, self.ints, self.bools, self.arrays, self.depth, self.calls, self.top
         self.lines, self.counters, self.nums, self.depth, self.top = [], [], list(args), 0, False
         self.ints, self.bools, self.arrays = [], [], {}
-        typed = [f"{a} : {r.choice(['scalar', 'int'])}" if r.random() < 0.2 else a for a in args]
-        self.put(f"function y = {f}({', '.join(typed)})")
+        typed = [f"{a} : {r.choice(['scalar', 'int', 'uint8'])}" if r.random() < 0.3 else a for a in args]
+        result = r.choice(["y", "y", "y : int", "[y, z]"])
+        self.put(f"function {result} = {f}({', '.join(typed)})")
+        if "z" in result: self.put("z = a*2", 1)
         self.put("n = 3", 1), self.put("k_ = 1", 1)
         self.nloops = 4
         if r.random() < 0.8: self.put("y = 0.5", 1), self.nums.append("y")
@@ -229,7 +247,19 @@ class Case:
         self.functions += self.lines
         self.lines, self.counters, self.nums, self.ints, self.bools, self.arrays, self.depth, self.calls, self.top = saved
         self.nloops = 0
+        if r.random() < 0.4: self.array_helper(f + "x")
         self.calls.append((f, len(args)))
+        if "z" in result: self.pairs.append(self.calls[-1])
+
+    def array_helper(self, f):
+        """Reads and writes elements of its argument."""
+        r = self.r
+        mode = r.choice(["", "", " : vec'safe", " : vec'mirror", " : vec", " : vec'const"])
+        self.functions += [f"function y = {f}(v{mode}, i)", "  y = v[i]", f"  if y {r.choice(COMPARE)} {r.choice(NUMBERS[:6])}"]
+        self.functions += ["    return", "  end"] if r.random() < 0.5 else ["    y = -y", "  end"]
+        if "const" not in mode: self.functions += [f"  v[{r.choice(['i', 'i+1', '0'])}] {r.choice(['=', '+=', '*='])} y*0.5"]
+        self.functions += ["end"]
+        self.readers.append(f)
 
     def array(self):
         r, a = self.r, self.new("A")
@@ -311,18 +341,16 @@ class Case:
             return self.functions + ["try", *self.lines, "catch e_", '  print "stopped: ", e_', "end"]
         self.depth = 1
         nested = r.random() < 0.2
+        params = r.choice(["", "", "x_ : vec'mirror", "x_ : vec'circular", "x_ : vec'safe", "x_ : vec'clamped", "x_"])
+        given = "(0..6)*0.5" if params else ""
+        if params: self.arrays["x_"] = "scalar", 1
         self.put("s0 = 1")
         if nested: self.lines += ["  function z = inner(q)", "    z = q + s0", "  end"]
         self.nums.append("s0")
         self.body()
         if nested: self.put("print inner(1)")
         if r.random() < 0.2: self.put("lam = (q) -> q*2 + s0"), self.put("print lam(2)")
-        params = r.choice(["", "", "x_ : vec'mirror", "x_ : vec'circular", "x_ : vec'safe", "x_ : vec'clamped", "x_"])
-        given = "(0..6)*0.5" if params else ""
-        lines = self.lines
-        if params:
-            lines = [l.replace("k_ = k_", "k_ = k_ + x_[k_*2-3]") for l in lines]
-        return self.functions + [f"function [] = {self.name}({params})", *lines, "end", "try", f"  {self.name}({given})", "catch e_",
+        return self.functions + [f"function [] = {self.name}({params})", *self.lines, "end", "try", f"  {self.name}({given})", "catch e_",
                                  '  print "stopped: ", e_', "end"]
 
 

@@ -291,7 +291,7 @@ double qloop_spread64(size_t n, const double *x, double from) {
 void qloop_accumulate32(size_t n, const float *x, double *sums) {
     (QCPU_AVX2 ? qloop_accumulate32_avx2 : accumulate)(n, x, sums);
 }
-double qloop_power(double x, double y) { return power_F64(x, y); }
+double qloop_power(double x, double y) { return y == 2 ? x * x : pow(x, y); }
 QComplexD qloop_complex_mul(QComplexD x, QComplexD y) { return times(x, y); }
 QComplexD qloop_complex_div(QComplexD x, QComplexD y) { return over(x, y); }
 QComplexD qloop_complex_power(QComplexD x, QComplexD y) { return power_C128(x, y); }

@@ -49,8 +49,9 @@ QLOOP_SUMS(_avx2)
 void qloop_accumulate32(size_t n, const float *x, double *sums); /* sums[i] += x[i] */
 void qloop_accumulate32_avx2(size_t n, const float *x, double *sums);
 
-/* The same operations on single numbers.  x to a small whole power is made of multiplications alone. */
+/* In arrays x to a small whole power is made of multiplications alone. */
 enum { POWER_MAX = 64 }; /* exponents up to this size are small */
+/* The same operations on single numbers, where only squares are. */
 double qloop_power(double x, double y);
 QComplexD qloop_complex_mul(QComplexD x, QComplexD y);
 QComplexD qloop_complex_div(QComplexD x, QComplexD y);

@@ -151,14 +151,40 @@ static qs_status classify(Loops *L, int which, const Number *a, Number *out) {
     return *out = kloop_bool(c), QS_OK;
 }
 
-/* In [0,b) for b > 0: floor modulus of whole numbers.  Others would need the exact remainder of doubles. */
+static KRef real_mod(Loops *L, const Number *a) { return kloop_op(L, K_MOD, kloop_real(L, a[0]), kloop_real(L, a[1])); }
+
+/* The remainder of integers is a machine instruction, that of doubles is not.  A zero has the sign of the modulus. */
+static KRef quick_mod(Loops *L, const Number *a, KRef x, KRef y) {
+    KRef result = kloop_emit(L, K_LOCAL, QS_B1, kloop_f64(L, 0), 0, 0, 0);
+    open_branch(L, kloop_op(L, K_LT, kloop_i64(L, 0), y));
+    kloop_emit(L, K_SET, QS_B1, result, kloop_cast(L, kloop_op(L, K_MOD, x, y), QS_F64), 0, 0);
+    kloop_emit(L, K_ELSE, QS_B1, 0, 0, 0, 0);
+    kloop_emit(L, K_SET, QS_B1, result, real_mod(L, a), 0, 0);
+    kloop_emit(L, K_END, QS_B1, 0, 0, 0, 0);
+    return kloop_emit(L, K_GET, QS_B1, result, 0, 0, 0);
+}
+
 static qs_status mod_fn(Loops *L, int imm, const Number *a, Number *out) {
-    double b;
     (void)imm;
     KRef x = kloop_twin(L, a[0]), y = kloop_twin(L, a[1]);
-    if (!x || !y || a[0].kind == LOOP_INT || a[1].kind == LOOP_INT || !kloop_known(L, a[1], &b) || b < 1)
-        return kloop_decline(L, L->pos, "mod of numbers that may have a fraction");
-    return *out = kloop_whole(L, kloop_op(L, K_MOD, x, y), 0, b - 1), QS_OK;
+    bool whole = x && y, positive = a[1].lo >= 1;
+    if (a[0].kind == LOOP_INT && a[1].kind == LOOP_INT && !(whole && positive))
+        return kloop_decline(L, L->pos, "mod of ints that may be large, or of one that may be below 1");
+    if (!whole) return *out = kloop_num(real_mod(L, a)), QS_OK;
+    if (!positive) return *out = kloop_num(quick_mod(L, a, x, y)), QS_OK;
+    *out = kloop_whole(L, kloop_op(L, K_MOD, x, y), 0, a[1].hi - 1);
+    if (a[0].kind == LOOP_INT && a[1].kind == LOOP_INT) *out = kloop_int(out->twin, out->lo, out->hi);
+    return QS_OK;
+}
+
+static qs_status int_fn(Loops *L, int imm, const Number *a, Number *out) {
+    (void)imm;
+    return *out = kloop_to_int(L, a[0]), QS_OK;
+}
+
+static qs_status float_fn(Loops *L, int imm, const Number *a, Number *out) {
+    (void)imm;
+    return *out = kloop_to_num(L, a[0]), QS_OK;
 }
 
 static const struct { const char *name; int nargs; BuiltinFn *fn; int imm; } builtins[] = {
@@ -172,7 +198,7 @@ static const struct { const char *name; int nargs; BuiltinFn *fn; int imm; } bui
     {"erf", 1, math_fn, MF_erf}, {"erfc", 1, math_fn, MF_erfc},
     {"floor", 1, rounding, MF_floor}, {"ceil", 1, rounding, MF_ceil}, {"round", 1, rounding, MF_round},
     {"trunc", 1, rounding, MF_trunc}, {"frac", 1, frac_fn, 0}, {"abs", 1, abs_fn, 0}, {"sign", 1, sign_fn, 0},
-    {"isnan", 1, classify, 0}, {"isinf", 1, classify, 1}, {"isfinite", 1, classify, 2},
+    {"int", 1, int_fn, 0}, {"float", 1, float_fn, 0}, {"isnan", 1, classify, 0}, {"isinf", 1, classify, 1}, {"isfinite", 1, classify, 2},
     {"atan2", 2, math_fn2, MF_atan2}, {"hypot", 2, math_fn2, MF_hypot}, {"pow", 2, operator_fn, OP_POW},
     {"min", 2, operator_fn, OP_MINEQ}, {"max", 2, operator_fn, OP_MAXEQ}, {"mod", 2, mod_fn, 0}};
 
@@ -222,10 +248,9 @@ static Inline *inline_of(Loops *L, const Node *site, Func *f) {
     return L->in->child = i;
 }
 
-static qs_status may_inline(Loops *L, const Func *f, const Value *args, int nargs) {
+static qs_status may_inline(Loops *L, const Func *f, int nargs, int wanted) {
     const char *name = f->name->s;
-    (void)args;
-    if (f->ncaptures || f->ntyparams || f->qual == Q_KERNEL || f->nouts > 1 || nargs != f->nparams)
+    if (f->ncaptures || f->ntyparams || f->qual == Q_KERNEL || nargs != f->nparams || (wanted > 1 && wanted > f->nouts))
         return kloop_decline(L, L->pos, "a call of %s", name);
     for (int i = 0; i < f->nparams; i++)
         if (f->params[i].variadic) return kloop_decline(L, L->pos, "a call of %s", name);
@@ -233,13 +258,12 @@ static qs_status may_inline(Loops *L, const Func *f, const Value *args, int narg
     return QS_OK;
 }
 
-static bool is_scalar_type(const TypeExpr *t) { return t->kind == TE_NAME && !strcmp(t->name->s, "scalar"); }
-
-/* Annotations that say what is known anyway; others check or convert. */
-static qs_status accept_type(Loops *L, const Func *f, const Param *p, const Value *v) {
+/* Numbers are converted; of arrays it must be known that they are what is wanted. */
+static qs_status accept_type(Loops *L, const Func *f, const Param *p, Value *v) {
     static const char *const ranks[] = {"scalar", "vec", "mat", "cube"};
     const TypeExpr *t = p->type;
-    if (!t || (v->what == WHAT_NUMBER && v->num.kind == LOOP_NUM && is_scalar_type(t))) return QS_OK;
+    if (!t) return QS_OK;
+    if (v->what == WHAT_NUMBER) return kloop_convert(L, t->kind == TE_NAME ? t->name : NULL, &v->num);
     bool real = v->what == WHAT_ARRAY && (v->host.dtype == L->c->scalar_dtype);
     if (real && t->kind == TE_NAME && v->host.rank < 4 && !strcmp(t->name->s, ranks[v->host.rank])) return QS_OK;
     return kloop_decline(L, L->pos, "a call of %s, whose parameter %s has a type", f->name->s, p->name->s);
@@ -251,18 +275,18 @@ static qs_status bind(Loops *L, Var *v, const Value *x) {
     return QS_OK;
 }
 
-static qs_status result_of(Loops *L, Inline *in, Value *out) {
+static qs_status results_of(Loops *L, Inline *in, Value *out, int wanted) {
     const Func *f = in->func;
-    if (f->nouts) {
-        const Param *p = &f->outs[0];
-        TRY(kloop_read(L, p->sym, out));
-        return accept_type(L, f, p, out);
+    if (!f->nouts) return f->expr ? kloop_expr(L, f->expr, out) : QS_OK;
+    for (int i = 0; i < wanted || i == 0; i++) {
+        TRY(kloop_read(L, f->outs[i].sym, &out[i]));
+        TRY(accept_type(L, f, &f->outs[i], &out[i]));
     }
-    return f->expr ? kloop_expr(L, f->expr, out) : QS_OK;
+    return QS_OK;
 }
 
-static qs_status call_function(Loops *L, Node *site, Func *f, const Value *args, int nargs, Value *out) {
-    TRY(may_inline(L, f, args, nargs));
+static qs_status call_function(Loops *L, Node *site, Func *f, Value *args, int nargs, Value *out, int wanted) {
+    TRY(may_inline(L, f, nargs, wanted));
     Inline *in = inline_of(L, site, f), *up = L->in;
     Exits *exits = L->exits;
     for (int i = 0; i < in->nvars; i++) in->vars[i].set = in->vars[i].bound = false;
@@ -271,21 +295,19 @@ static qs_status call_function(Loops *L, Node *site, Func *f, const Value *args,
     L->in = in, L->exits = NULL, L->calls++;
     for (int i = 0; i < nargs; i++) TRY(bind(L, &in->vars[f->params[i].sym->index], &args[i]));
     TRY(kloop_body(L, in));
-    TRY(result_of(L, in, out));
+    TRY(results_of(L, in, out, wanted));
     L->in = up, L->exits = exits, L->calls--, L->pos = pos;
     return QS_OK;
 }
 
-/* int(x) and scalar(x) */
-static qs_status convert(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
-    if (nargs != 1 || args[0].what != WHAT_NUMBER) return kloop_decline(L, L->pos, "%s of an array", name);
-    out->what = WHAT_NUMBER;
-    if (!strcmp(name, "int")) return out->num = kloop_to_int(L, args[0].num), QS_OK;
-    if (strcmp(name, "scalar")) return kloop_decline(L, L->pos, "a conversion to %s", name);
-    return out->num = kloop_to_num(L, args[0].num), QS_OK;
+/* uint8(x), scalar(x) … */
+static qs_status convert(Loops *L, const Str *type, const Value *args, int nargs, Value *out) {
+    if (nargs != 1 || args[0].what != WHAT_NUMBER) return kloop_decline(L, L->pos, "%s of an array", type->s);
+    out->what = WHAT_NUMBER, out->num = args[0].num;
+    return kloop_convert(L, type, &out->num);
 }
 
-qs_status kloop_call(Loops *L, Node *n, Value *out, bool wanted) {
+qs_status kloop_call(Loops *L, Node *n, Value *out, int wanted) {
     Node *callee = n->u.call.callee;
     const ArgList *list = &n->u.call.args;
     Value fn, *args = qarena_alloc(L->arena, (size_t)(list->n + 1) * sizeof *args);
@@ -298,9 +320,10 @@ qs_status kloop_call(Loops *L, Node *n, Value *out, bool wanted) {
         TRY(kloop_expr(L, list->at[i].value, &args[i]));
     }
     L->pos = n->pos;
-    if (sym->kind == SYM_TYPE) return convert(L, sym->name->s, args, list->n, out);
+    if (sym->kind == SYM_TYPE) return convert(L, sym->name, args, list->n, out);
     if (fn.what != WHAT_FUNCTION) return kloop_decline(L, n->pos, "a call of %s", sym->name->s);
-    TRY(fn.host.func ? call_function(L, n, fn.host.func, args, list->n, out)
+    if (!fn.host.func && wanted > 1) return kloop_decline(L, n->pos, "several results of %s", sym->name->s);
+    TRY(fn.host.func ? call_function(L, n, fn.host.func, args, list->n, out, wanted)
                      : call_builtin(L, fn.host.builtin, args, list->n, out));
     if (wanted && out->what == WHAT_NOTHING) return kloop_decline(L, n->pos, "%s gives no value", sym->name->s);
     return QS_OK;
@@ -335,7 +358,7 @@ qs_status kloop_expr(Loops *L, Node *n, Value *out) {
     case N_BINARY: return binary(L, n, &out->num);
     case N_TERNARY: return ternary(L, n, &out->num);
     case N_INDEX: return kloop_load(L, n, &out->num);
-    case N_CALL: return kloop_call(L, n, out, true);
+    case N_CALL: return kloop_call(L, n, out, 1);
     case N_STR: return kloop_decline(L, n->pos, "a string");
     case N_MATRIX: return kloop_decline(L, n->pos, "an array made in the loop");
     case N_FIELD: return kloop_decline(L, n->pos, "a field of an object");

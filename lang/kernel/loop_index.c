@@ -30,32 +30,35 @@ KRef kloop_extent(Loops *L, const Value *array, int axis) {
 }
 
 /* -- places ------------------------------------------------------------------------------------------------------ */
-/* Rounded toward zero, downward where a mode gives negative places a meaning. */
-static KRef whole_index(Loops *L, const Access *a, Number n) {
+/* Rounded toward zero, downward where a mode gives negative places a meaning; `shown` is what messages call it. */
+static KRef whole_index(Loops *L, const Access *a, Number n, KRef *shown) {
     char text[160];
-    KRef t = n.kind == LOOP_INT ? n.v : kloop_twin(L, n);
-    if (t) return t;
-    snprintf(text, sizeof text, "an index of %.80s is not a number", a->name);
-    kloop_fail_unless(L, kloop_op(L, K_EQ, n.v, n.v), QS_EINDEX, text, 0, 0);
     bool down = is_mapped(a->mode) || a->mode == ACC_SAFE;
-    return kloop_cast(L, down ? kir_fold(L->f, K_MATH, QS_B1, MF_floor, n.v, 0, 0, L->pos) : n.v, QS_I64);
+    KRef t = n.kind == LOOP_INT && !is_mapped(a->mode) ? n.v : kloop_twin(L, n);
+    if (t) return *shown = t;
+    KRef x = kloop_real(L, n);
+    snprintf(text, sizeof text, "an index of %.80s is not a number", a->name);
+    kloop_fail_unless(L, kloop_op(L, K_EQ, x, x), QS_EINDEX, text, 0, 0);
+    *shown = kir_fold(L->f, K_MATH, QS_B1, down ? MF_floor : MF_trunc, x, 0, 0, L->pos);
+    t = kloop_cast(L, *shown, QS_I64);
+    return kloop_op(L, K_MIN, kloop_op(L, K_MAX, t, kloop_i64(L, INT64_MIN / 4)), kloop_i64(L, INT64_MAX / 4));
 }
 
-static void must_be_inside(Loops *L, const Access *a, KRef at, KRef n, int axis) {
+static void must_be_inside(Loops *L, const Access *a, KRef at, KRef n, KRef shown, int axis) {
     char text[160];
     snprintf(text, sizeof text, "index %%0 is outside dimension %d of %.80s (size %%1)", a->rank == 1 ? 1 : axis,
              a->name);
-    kloop_inside(L, at, n, text);
+    kloop_inside(L, at, n, shown, text);
 }
 
 static KRef place(Loops *L, Access *a, Number index, KRef n, int axis) {
-    KRef at = whole_index(L, a, index);
+    KRef shown, at = whole_index(L, a, index, &shown);
     if (is_mapped(a->mode)) {
         a->plain = false;
-        must_be_inside(L, a, kloop_i64(L, 0), n, axis);
+        must_be_inside(L, a, kloop_i64(L, 0), n, shown, axis);
         return kir_fold(L->f, K_BOUND, QS_I64, (uint16_t)a->mode, at, n, 0, L->pos);
     }
-    if (a->mode != ACC_SAFE) return must_be_inside(L, a, at, n, axis), at;
+    if (a->mode != ACC_SAFE) return must_be_inside(L, a, at, n, shown, axis), at;
     KRef in = kloop_op(L, K_INB, at, n);
     a->guard = a->guard ? kloop_op(L, K_AND, a->guard, in) : in;
     return at;

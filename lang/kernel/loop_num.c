@@ -2,7 +2,7 @@
 #include "lang/kernel/looping.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 static const double exact = 0x1p53; /* whole numbers up to here are doubles without loss */
 
@@ -91,68 +91,16 @@ static qs_status arith(Loops *L, KOp op, Number a, Number b, Number *out) {
     return *out = real_arith(L, op, a, b), QS_OK;
 }
 
-/* -- powers: small whole ones are squares of x, multiplied where the exponent has bits, as in vm/loops.c ------------ */
-enum { POWER_MAX = 64 };
-
-static KRef inverse_if(Loops *L, KRef negative, KRef x) {
-    KRef inverse = kloop_op(L, K_DIV, kloop_f64(L, 1), x);
-    return kir_fold(L->f, K_SELECT, QS_B1, 0, negative, inverse, x, L->pos);
-}
-
-static KRef known_power(Loops *L, KRef square, int n) {
-    KRef product = kloop_f64(L, 1);
-    for (unsigned bits = (unsigned)abs(n); bits; bits >>= 1) {
-        if (bits & 1) product = kloop_op(L, K_MUL, product, square);
-        if (bits > 1) square = kloop_op(L, K_MUL, square, square);
-    }
-    return inverse_if(L, kir_const_int(L->f, QS_B1, n < 0, L->pos), product);
-}
-
-static KRef local(Loops *L, KRef init) { return kloop_emit(L, K_LOCAL, QS_B1, init, 0, 0, 0); }
-static KRef get(Loops *L, KRef v) { return kloop_emit(L, K_GET, QS_B1, v, 0, 0, 0); }
-static void set(Loops *L, KRef v, KRef x) { kloop_emit(L, K_SET, QS_B1, v, x, 0, 0); }
-static void flow(Loops *L, KOp op, KRef a) { kloop_emit(L, op, QS_B1, a, 0, 0, 0); }
-
-static KRef whole_power(Loops *L, KRef x, KRef n) {
-    KRef zero = kloop_i64(L, 0), one = kloop_i64(L, 1), product = local(L, kloop_f64(L, 1)), square = local(L, x);
-    KRef rest = local(L, kir_fold(L->f, K_ABS, QS_B1, 0, n, 0, 0, L->pos));
-    flow(L, K_LOOP, 0);
-    KRef bits = get(L, rest);
-    flow(L, K_IF, kloop_op(L, K_EQ, bits, zero));
-    flow(L, K_BREAK, 0);
-    flow(L, K_END, 0);
-    flow(L, K_IF, kloop_op(L, K_NE, kloop_op(L, K_AND, bits, one), zero));
-    set(L, product, kloop_op(L, K_MUL, get(L, product), get(L, square)));
-    flow(L, K_END, 0);
-    KRef s = get(L, square);
-    set(L, square, kloop_op(L, K_MUL, s, s));
-    set(L, rest, kloop_op(L, K_SHR, bits, one));
-    flow(L, K_END, 0);
-    return inverse_if(L, kloop_op(L, K_LT, n, zero), get(L, product));
-}
-
-static KRef any_power(Loops *L, KRef x, KRef y) {
-    KRef size = kir_fold(L->f, K_ABS, QS_B1, 0, y, 0, 0, L->pos), result = local(L, kloop_f64(L, 0));
-    KRef whole = kloop_op(L, K_EQ, y, kir_fold(L->f, K_MATH, QS_B1, MF_trunc, y, 0, 0, L->pos));
-    flow(L, K_IF, kloop_op(L, K_AND, kloop_op(L, K_LE, size, kloop_f64(L, POWER_MAX)), whole));
-    set(L, result, whole_power(L, x, kloop_cast(L, y, QS_I64)));
-    flow(L, K_ELSE, 0);
-    set(L, result, kir_fold(L->f, K_MATH, QS_B1, MF_pow, x, y, 0, L->pos));
-    flow(L, K_END, 0);
-    return get(L, result);
-}
-
+/* Of numbers alone squares are products; see qloop_power. */
 static qs_status power(Loops *L, Number a, Number b, Number *out) {
     double n;
-    bool known = kloop_known(L, b, &n);
-    if (known && n == 2 && (a.kind == LOOP_INT) == (b.kind == LOOP_INT)) return arith(L, K_MUL, a, a, out);
+    bool square = kloop_known(L, b, &n) && n == 2;
+    if (square && (a.kind == LOOP_INT) == (b.kind == LOOP_INT)) return arith(L, K_MUL, a, a, out);
     if (a.kind == LOOP_INT && b.kind == LOOP_INT) return kloop_decline(L, L->pos, "a power of ints");
-    KRef x = kloop_real(L, a), y = kloop_real(L, b), twin = kloop_twin(L, b);
-    if (known && fabs(n) <= POWER_MAX && n == trunc(n)) *out = kloop_num(known_power(L, x, (int)n));
-    else if (known) *out = kloop_num(kir_fold(L->f, K_MATH, QS_B1, MF_pow, x, y, 0, L->pos));
-    else if (twin && b.lo >= -POWER_MAX && b.hi <= POWER_MAX) *out = kloop_num(whole_power(L, x, twin));
-    else *out = kloop_num(any_power(L, x, y));
-    return QS_OK;
+    KRef x = kloop_real(L, a), y = kloop_real(L, b), product = kloop_op(L, K_MUL, x, x);
+    if (square) return *out = kloop_num(product), QS_OK;
+    KRef p = kir_fold(L->f, K_MATH, QS_B1, MF_pow, x, y, 0, L->pos), two = kloop_op(L, K_EQ, y, kloop_f64(L, 2));
+    return *out = kloop_num(kir_fold(L->f, K_SELECT, QS_B1, 0, two, product, p, L->pos)), QS_OK;
 }
 
 static qs_status compare(Loops *L, Op op, Number a, Number b, Number *out) {
@@ -231,10 +179,22 @@ Number kloop_to_int(Loops *L, Number a) {
     return t ? kloop_int(t, a.lo, a.hi) : kloop_int(kloop_cast(L, a.v, QS_I64), -0x1p63, 0x1p63);
 }
 
-Number kloop_to_int32(Loops *L, Number a) {
-    Number i = kloop_to_int(L, a);
-    if (i.lo >= INT32_MIN && i.hi <= INT32_MAX) return i;
-    return kloop_int(kloop_cast(L, kloop_cast(L, i.v, QS_I32), QS_I64), INT32_MIN, INT32_MAX);
+static Number saturated(Loops *L, Number a, double lo, double hi) {
+    if (a.lo >= lo && a.hi <= hi) return a;
+    KRef v = kloop_op(L, K_MIN, kloop_op(L, K_MAX, a.v, kloop_i64(L, (int64_t)lo)), kloop_i64(L, (int64_t)hi));
+    return kloop_int(v, fmax(a.lo, lo), fmin(a.hi, hi));
+}
+
+qs_status kloop_convert(Loops *L, const Str *type, Number *n) {
+    static const struct { const char *name; double lo, hi; } ints[] = {
+        {"int", INT32_MIN, INT32_MAX},    {"int8", INT8_MIN, INT8_MAX}, {"int16", INT16_MIN, INT16_MAX},
+        {"int32", INT32_MIN, INT32_MAX},  {"uint8", 0, UINT8_MAX},      {"uint16", 0, UINT16_MAX},
+        {"uint32", 0, UINT32_MAX},        {"int64", -0x1p63, 0x1p63}};
+    const char *name = type ? type->s : "";
+    if (!strcmp(name, "scalar")) return *n = kloop_to_num(L, *n), QS_OK;
+    for (size_t i = 0; i < sizeof ints / sizeof *ints; i++)
+        if (!strcmp(name, ints[i].name)) return *n = saturated(L, kloop_to_int(L, *n), ints[i].lo, ints[i].hi), QS_OK;
+    return kloop_decline(L, L->pos, "a conversion to %s", *name ? name : "a type");
 }
 
 Number kloop_to_num(Loops *L, Number a) {

@@ -10,19 +10,38 @@
 #include <string.h>
 
 /* -- statements -------------------------------------------------------------------------------------------------- */
-static qs_status converted(Loops *L, const TypeExpr *t, Number *n) {
-    const char *name = t->kind == TE_NAME ? t->name->s : "";
-    if (!strcmp(name, "int")) return *n = kloop_to_int32(L, *n), QS_OK;
-    if (!strcmp(name, "scalar")) return *n = kloop_to_num(L, *n), QS_OK;
-    return kloop_decline(L, L->pos, "a variable with a type");
+typedef struct { const Sym *sym; uint32_t before; const TypeExpr *last; } Annotation;
+
+static void annotate(Annotation *a, const Sym *sym, const TypeExpr *t) {
+    if (sym == a->sym && t && t->pos < a->before && (!a->last || a->last->pos < t->pos)) a->last = t;
+}
+
+static void find_annotation(void *ud, Node **child) {
+    Node *n = *child;
+    if (!n || NODE_IS_EXPR(n)) return;
+    for (int i = 0; n->kind == N_ASSIGN && n->u.assign.types && i < n->u.assign.ntargets; i++)
+        if (n->u.assign.targets[i]->kind == N_IDENT)
+            annotate(ud, n->u.assign.targets[i]->u.ident.sym, n->u.assign.types[i]);
+    if (n->kind == N_DECL) annotate(ud, n->u.decl.sym, n->u.decl.type);
+    qast_children(n, find_annotation, ud);
+}
+
+/* The annotation that holds here: the last one in the text. */
+static const TypeExpr *type_here(const Loops *L, const Sym *sym) {
+    if (!sym->declared) return NULL;
+    const Func *f = sym->kind == SYM_GLOBAL ? L->root->func : L->in->func;
+    Annotation a = {.sym = sym, .before = L->pos};
+    annotate(&a, sym, sym->declared);
+    for (int i = 0; i < f->body.n; i++) find_annotation(&a, &f->body.at[i]);
+    return a.last;
 }
 
 /* A variable that was declared with a type converts what it is given from there on. */
 static qs_status assign_name(Loops *L, const Sym *sym, const TypeExpr *type, Number n) {
     Var *v = kloop_var(L, sym);
     if (!v) return kloop_decline(L, L->pos, "%s cannot be set here", sym->name->s);
-    if (type) TRY(converted(L, type, &n));
-    else if (sym->declared && sym->declared->pos < L->pos) TRY(converted(L, sym->declared, &n));
+    if (!type) type = type_here(L, sym);
+    if (type) TRY(kloop_convert(L, type->kind == TE_NAME ? type->name : NULL, &n));
     return kloop_assign(L, v, n);
 }
 
@@ -54,10 +73,26 @@ static qs_status update(Loops *L, const Node *n) {
     return assign_name(L, target->u.ident.sym, NULL, sum);
 }
 
+/* [a,b] = [x,y], where all values come first, and [a,b] = f(x). */
+static qs_status assign_several(Loops *L, Node *n) {
+    Node *from = n->u.assign.value;
+    int count = n->u.assign.ntargets;
+    Value *v = qarena_alloc(L->arena, (size_t)(count + 1) * sizeof *v);
+    bool items = (from->kind == N_MATRIX || from->kind == N_CELL) && from->u.items.n == count && count > 1;
+    if (!items && from->kind != N_CALL) return kloop_decline(L, n->pos, "an assignment to several");
+    if (!items) TRY(kloop_call(L, from, v, count));
+    for (int i = 0; items && i < count; i++) TRY(kloop_expr(L, from->u.items.at[i], &v[i]));
+    for (int i = 0; i < count; i++) {
+        if (v[i].what != WHAT_NUMBER) return kloop_decline(L, n->pos, "a value that is no number");
+        TRY(assign_one(L, n->u.assign.targets[i], n->u.assign.types ? n->u.assign.types[i] : NULL, v[i].num));
+    }
+    return QS_OK;
+}
+
 static qs_status assign(Loops *L, Node *n) {
     Number v;
     if (n->u.assign.in_place) return update(L, n);
-    if (n->u.assign.bracketed || n->u.assign.ntargets != 1) return kloop_decline(L, n->pos, "an assignment to several");
+    if (n->u.assign.bracketed) return assign_several(L, n);
     TRY(kloop_number(L, n->u.assign.value, &v));
     return assign_one(L, n->u.assign.targets[0], n->u.assign.types ? n->u.assign.types[0] : NULL, v);
 }
@@ -102,6 +137,48 @@ static qs_status if_statement(Loops *L, Node *n) {
     bool *after = NULL, left = true;
     TRY(if_from(L, n, 0, &after, &left));
     if (after) kloop_restore(L, after);
+    return L->left = left, QS_OK;
+}
+
+/* Equal as `match` has it: an int and a number are when they are the same to the last digit. */
+static qs_status is_pattern(Loops *L, Node *n, Number v, KRef *out) {
+    Number p, equal;
+    TRY(kloop_number(L, n, &p));
+    bool mixed = (v.kind == LOOP_INT) != (p.kind == LOOP_INT);
+    if (mixed && !kloop_twin(L, v.kind == LOOP_INT ? v : p))
+        return kloop_decline(L, n->pos, "an int that may be large beside another number");
+    TRY(kloop_binary(L, OP_EQ, v, p, &equal));
+    return *out = equal.v, QS_OK;
+}
+
+static qs_status match_from(Loops *L, Node *n, Number v, int i, bool **after, bool *left) {
+    const MatchArm *arm = &n->u.match.arms[i];
+    KRef found = 0, one = 0;
+    if (i == n->u.match.narms) {
+        *left = false;
+        return add_way(L, after), QS_OK;
+    }
+    for (int k = 0; !arm->wildcard && k < arm->npatterns; k++) {
+        TRY(is_pattern(L, arm->patterns[k], v, &one));
+        found = found ? kloop_op(L, K_OR, found, one) : one;
+    }
+    bool *before = kloop_state(L);
+    if (found) kloop_flow(L, K_IF, found, 0);
+    TRY(branch(L, arm->body, after));
+    *left &= L->left, L->left = false;
+    if (!found) return QS_OK;
+    kloop_restore(L, before);
+    kloop_flow(L, K_ELSE, 0, 0);
+    TRY(match_from(L, n, v, i + 1, after, left));
+    return kloop_flow(L, K_END, 0, 0), QS_OK;
+}
+
+static qs_status match_statement(Loops *L, Node *n) {
+    bool *after = NULL, left = true;
+    Number v;
+    TRY(kloop_number(L, n->u.match.value, &v));
+    TRY(match_from(L, n, v, 0, &after, &left));
+    kloop_restore(L, after);
     return L->left = left, QS_OK;
 }
 
@@ -411,7 +488,7 @@ static qs_status statement(Loops *L, Node *n) {
     L->pos = n->pos;
     switch ((NodeKind)n->kind) {
     case N_EXPR:
-        if (n->u.expr->kind == N_CALL) return kloop_call(L, n->u.expr, &ignored, false);
+        if (n->u.expr->kind == N_CALL) return kloop_call(L, n->u.expr, &ignored, 0);
         return kloop_expr(L, n->u.expr, &ignored);
     case N_ASSIGN: return assign(L, n);
     case N_IF: return if_statement(L, n);
@@ -421,11 +498,10 @@ static qs_status statement(Loops *L, Node *n) {
     case N_BREAK: case N_CONTINUE: return leave_turn(L, n);
     case N_RETURN: return leave_function(L, n);
     case N_BLOCK: return kloop_block(L, n->u.block);
-    case N_ATTR: return QS_OK;
+    case N_MATCH: return match_statement(L, n);
+    case N_ATTR: case N_DECL: return QS_OK;
     case N_PRINT: return kloop_decline(L, n->pos, "print");
-    case N_MATCH: return kloop_decline(L, n->pos, "match");
     case N_TRY: return kloop_decline(L, n->pos, "try");
-    case N_DECL: return kloop_decline(L, n->pos, "a declaration");
     case N_FUNC: return kloop_decline(L, n->pos, "a function made in the loop");
     default: return kloop_expr(L, n, &ignored);
     }

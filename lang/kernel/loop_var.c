@@ -193,15 +193,15 @@ void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, K
     kloop_flow(L, K_END, 0, 0);
 }
 
-void kloop_inside(Loops *L, KRef at, KRef n, const char *sentence) {
+void kloop_inside(Loops *L, KRef at, KRef n, KRef shown, const char *sentence) {
     if (!kloop_has_range(L, at)) {
-        kloop_fail_unless(L, kloop_op(L, K_INB, at, n), QS_EINDEX, sentence, at, n);
+        kloop_fail_unless(L, kloop_op(L, K_INB, at, n), QS_EINDEX, sentence, shown, n);
         return;
     }
     qmem_grow(L->c, &L->checks, &L->cap_checks, L->nchecks, sizeof *L->checks);
     L->checks[L->nchecks++] = (Check){at, n};
     if (L->mode != MODE_EXACT) return;
     uint32_t loose = L->loose;
-    kloop_fail_unless(L, kloop_op(L, K_INB, at, n), QS_EINDEX, sentence, at, n);
+    kloop_fail_unless(L, kloop_op(L, K_INB, at, n), QS_EINDEX, sentence, shown, n);
     L->loose = loose;
 }

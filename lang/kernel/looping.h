@@ -114,7 +114,7 @@ void kloop_restore(Loops *L, const bool *state);
 void kloop_join(Loops *L, bool *into);
 /* %0 and %1 in the sentence are a and b. */
 void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, KRef a, KRef b);
-void kloop_inside(Loops *L, KRef at, KRef n, const char *sentence); /* an index test */
+void kloop_inside(Loops *L, KRef at, KRef n, KRef shown, const char *sentence); /* an index test */
 
 /* -- loop_stmt.c ------------------------------------------------------------------------------------------------- */
 qs_status kloop_for(Loops *L, Node *n);
@@ -146,14 +146,14 @@ qs_status kloop_binary(Loops *L, Op op, Number a, Number b, Number *out);
 qs_status kloop_unary(Loops *L, Op op, Number a, Number *out);
 Number kloop_choose(Loops *L, KRef c, Number a, Number b);       /* of one kind */
 Number kloop_to_int(Loops *L, Number a);                         /* int(a) */
-Number kloop_to_int32(Loops *L, Number a);                       /* as a variable of type int holds it */
+qs_status kloop_convert(Loops *L, const Str *type, Number *n);   /* as a variable of that type holds it; NULL: declines */
 Number kloop_to_num(Loops *L, Number a);                         /* scalar(a) */
 
 /* -- loop_expr.c ------------------------------------------------------------------------------------------------- */
 qs_status kloop_expr(Loops *L, Node *n, Value *out);
 qs_status kloop_number(Loops *L, Node *n, Number *out);
 qs_status kloop_cond(Loops *L, Node *n, KRef *out);
-qs_status kloop_call(Loops *L, Node *n, Value *out, bool wanted);
+qs_status kloop_call(Loops *L, Node *n, Value *out, int wanted); /* so many results; out has room for one at least */
 
 /* -- loop_index.c ------------------------------------------------------------------------------------------------ */
 qs_status kloop_load(Loops *L, Node *n, Number *out);
