@@ -28,6 +28,7 @@ typedef struct {
     KPlan *plan;                  /* NULL: one piece */
     int strip;                    /* positions of a strip, while one is printed; else 0 */
     bool strips;                  /* there were any */
+    bool joined;                  /* a loop that is over two axes is printed */
     bool blocks;                  /* the kernel knows about blocks */
     Opnd *params, *extents;       /* what was loaded in the entry block; "" : not yet */
     uint32_t *alloca;             /* by instruction */
@@ -597,6 +598,12 @@ static void widen_kept(Cpu *k) {
         if (is_kept(k, r)) k->e->bits[r] = 0;
 }
 
+/* The code from `first` on is slow for single positions; `full` does the same. */
+static bool for_strips_only(const Cpu *k, KRef first) {
+    const KSplit *s = k->e->split;
+    return s && s->turns && first == s->fast && !k->joined;
+}
+
 /* Positions of a row that come in strips, as far as they do; what is left is done one by one. */
 static void row_of_strips(Cpu *k, Opnd lo, Opnd hi, KPlan *plan) {
     Emit *e = k->e;
@@ -627,7 +634,9 @@ static void row_of_strips(Cpu *k, Opnd lo, Opnd hi, KPlan *plan) {
     emit_label(e, out);
     k->plan = NULL, k->strip = 0;
     memset(k->alloca, 0, e->f->nins * sizeof *k->alloca);
-    each_of_row(k, k->strip_lo, hi, plan->first, plan->last, LOOPS_SHORT);
+    if (for_strips_only(k, plan->first))
+        each_of_row(k, k->strip_lo, hi, e->split->full, e->split->full_end, LOOPS_SHORT);
+    else each_of_row(k, k->strip_lo, hi, plan->first, plan->last, LOOPS_SHORT);
     emit_label(e, done);
 }
 
@@ -664,6 +673,7 @@ static void row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last) {
     Emit *e = k->e;
     if (!k->plan && !k->blocks && kplan_strip(e->c, k->arena, e->f, e->match, e->opener, first, last, &plan))
         row_of_strips(k, lo, hi, &plan);
+    else if (for_strips_only(k, first)) each_of_row(k, lo, hi, e->split->full, e->split->full_end, LOOPS_FAST);
     else if (!k->plan && !k->blocks && independent(e->f, first, last) && stores_bytes(e->f, first, last))
         row_of_bytes(k, lo, hi, first, last);
     else each_of_row(k, lo, hi, first, last, LOOPS_FAST);
@@ -774,8 +784,10 @@ static void plane(Cpu *k) {
     emit_branch(e, in, joined, single);
     emit_label(e, joined);
     e->pos[b] = emit_opnd("0");
+    k->joined = true;
     row(k, emit_def(e, "mul nuw nsw i64 %s, %s", p.s, n.s), emit_def(e, "mul nuw nsw i64 %s, %s", to.s, n.s), s->fast,
         s->fast_end);
+    k->joined = false;
     emit_label(e, after_joined);
     emit_jump(e, head);
     emit_label(e, single);

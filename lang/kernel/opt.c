@@ -474,9 +474,11 @@ static void build_collapse(Splitter *s, const CollapsePair *pair, int n, KSplit 
 }
 
 static void build_copies(Splitter *s, KSplit *out) {
-    if (out->box.given) kir_add(s->g, K_IF, QS_B1, 0, in_box(s, &out->box), 0, 0, 0, 0);
+    bool two = out->box.given || out->turns;
+    KRef cond = out->box.given ? in_box(s, &out->box) : kir_const_int(s->g, QS_B1, 1, 0);
+    if (two) kir_add(s->g, K_IF, QS_B1, 0, cond, 0, 0, 0, 0);
     copy_all(s, true, &out->fast, &out->fast_end);
-    if (!out->box.given) return;
+    if (!two) return;
     kir_add(s->g, K_ELSE, QS_B1, 0, 0, 0, 0, 0, 0);
     copy_all(s, false, &out->full, &out->full_end);
     kir_add(s->g, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
@@ -487,14 +489,14 @@ bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out)
     int npairs = 0;
     if (f->barrier || f->shared) return false; /* their positions work together: a block cannot be cut */
     Splitter s = {.f = f, .rows = rows, .fixed = qarena_alloc(arena, f->nins), .sure = qarena_alloc(arena, f->nins)};
-    bool boxed = find_tests(&s), turns = false;
+    bool boxed = find_tests(&s);
     s.flat = kflatten_choose(arena, f, rows, s.sure, fixed_by_launch, &s);
-    for (KRef r = 1; r < f->nins; r++) turns |= s.flat[r] == FLAT_TURNS;
+    bool turns = memchr(s.flat, FLAT_TURNS, f->nins);
     if (!kcollapse_pairs(arena, f, s.sure, pair, &npairs)) npairs = 0;
     if (!boxed && !npairs && !turns) return false;
     s.map = qarena_alloc(arena, f->nins * sizeof *s.map),
     s.prologue = qarena_alloc(arena, f->nins * sizeof *s.prologue);
-    *out = (KSplit){.func = s.g = shell(c, arena, f)};
+    *out = (KSplit){.func = s.g = shell(c, arena, f), .turns = turns};
     if (boxed) build_box(&s, &out->box);
     if (boxed && find_near(&s)) build_box(&s, &out->near);
     build_collapse(&s, pair, npairs, out);

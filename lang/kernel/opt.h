@@ -13,7 +13,7 @@
  *     END
  *
  * It is KIR like any other, but a backend with loops over positions cuts these loops at the box instead of testing.
- * Without tests there is no box and `full` is empty.
+ * Without tests there is no box, and `full` is empty unless `fast` is for strips only.
  *
  * In `fast` the loops over the last two axes may be one (collapse.h), for launches where in each pair the outer
  * number is the inner one times the extent of the last axis. */
@@ -28,6 +28,7 @@ typedef struct {
     KBox box;                              /* where no test fails */
     KBox near;                             /* where every mirrored or circular index is at most one period away */
     KRef fast, fast_end, full, full_end;   /* ranges of instructions */
+    bool turns;                            /* `fast` has loops that all positions turn (flatten.h): for strips only */
     KRef prologue_end;                     /* the prologue begins at 1 */
     int ncollapse;                         /* 0: the axes are different */
     struct { KRef outer, inner; } collapse[COLLAPSE_PAIRS];

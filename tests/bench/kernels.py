@@ -187,19 +187,23 @@ def prepare(machine, sides, case, threads, notes):
 
 
 def measure(ready, case, rounds, slice_ms, notes):
-    """Milliseconds by side, one per round; a side that is slow misses rounds."""
-    times, calls = {s: [] for s in ready}, {}
-    for s in list(ready):
-        try:
-            calls[s] = s.run(1)
-        except Gone as why:
-            notes.append(f"{s.name}, {case}: {why}")
-            ready.remove(s)
-    for r in range(rounds):
-        for i in range(len(ready)):
-            s = ready[(i + r) % len(ready)]
-            seldom = s is not ready[0] and calls[s] > 8 * slice_ms
-            times[s].append(None if seldom and r % 4 else s.run(max(1, int(slice_ms / max(calls[s], 1e-3)))))
+    """Milliseconds by side, one per round, ours first; a side that is slow misses rounds, one that ends is left out."""
+    ours, times, calls = ready[0], {s: [] for s in ready}, {}
+    for r in range(-1, rounds):
+        first = r % len(ready)
+        for s in ready[first:] + ready[:first]:
+            try:
+                if r < 0:
+                    calls[s] = s.run(1)
+                else:
+                    seldom = s is not ours and calls[s] > 8 * slice_ms
+                    times[s].append(None if seldom and r % 4 else s.run(max(1, int(slice_ms / max(calls[s], 1e-3)))))
+            except Gone as why:
+                notes.append(f"{s.name}, {case}: {why}")
+                del times[s]
+        ready = [s for s in ready if s in times]
+        if ours not in times:
+            return {}
     return times
 
 
@@ -326,8 +330,9 @@ def main():
             for case in args.cases or CASES:
                 print(f"\r{t} thread{'s' * (t > 1)}: {case}", end="\033[K", file=sys.stderr, flush=True)
                 ready = prepare(machine, sides, case, t, notes)
-                if ready:
-                    table.add(case, measure(ready, case, rounds, slice_ms, notes))
+                times = measure(ready, case, rounds, slice_ms, notes) if ready else None
+                if times:
+                    table.add(case, times)
             for s in sides:
                 s.stop()
                 s.log.close()

@@ -80,3 +80,20 @@ print sum(w, 1), w[1,31], " ", w[2,49]
 v = zeros(60)
 parallel_do(60, v, ends)
 print v
+
+% Rows too short for strips, colours as last axis, and a kernel that tests nothing.
+function [] = __kernel__ halve(x : cube'unchecked, y : cube'unchecked, pos : ivec3)
+    v = x[pos]
+    n = 0.0
+    while v > 1
+        v = v/2
+        n += 1
+    end
+    y[pos] = n
+end
+for size = [[5,7,3], [2,50,3], [3,2,40]]
+    x = reshape(mod((0..prod(size)-1)*7919, 4001), size)
+    y = zeros(size)
+    parallel_do(size, x, y, halve)
+    print sum(y), " ", y[1,1,2]
+end
