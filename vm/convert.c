@@ -84,7 +84,9 @@ PUT_NARROW(I8, INT8_MIN, INT8_MAX)
 PUT_NARROW(U8, 0, UINT8_MAX)
 PUT_NARROW(I16, INT16_MIN, INT16_MAX)
 PUT_NARROW(U16, 0, UINT16_MAX)
-PUT_INT(I32, INT32_MIN, INT32_MAX, limit((double)v, INT32_MIN, INT32_MAX), limit(v, INT32_MIN, INT32_MAX))
+/* The largest float below 2^31 is not INT32_MAX. */
+PUT_INT(I32, INT32_MIN, INT32_MAX, v >= 0x1p31f ? INT32_MAX : (int32_t)limitf(v, -0x1p31f, 0x1.fffffep30f),
+        limit(v, INT32_MIN, INT32_MAX))
 PUT_INT(U32, 0, UINT32_MAX, limit((double)v, 0, UINT32_MAX), limit(v, 0, UINT32_MAX))
 
 #define PUT_WIDE(id, from_s, from_u, from_d)                                                                           \

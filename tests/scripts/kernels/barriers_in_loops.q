@@ -56,7 +56,9 @@ function [] = __kernel__ nested(x : vec, sums : vec, pos : int, blkpos : int, bl
             syncthreads
             step = int(step/2)
         until step == 0
-        s[blkpos] = s[0]
+        top = s[0]
+        syncthreads
+        s[blkpos] = top
         syncthreads
     end
     sums[blkidx] = s[0]
