@@ -3,6 +3,7 @@
  * A function here is given one line of the array as n packed doubles, which it may rearrange, with room for n more
  * behind them, and writes the line of the result; which lines there are, where they lie and who works on them is known
  * to `run` alone. */
+#include "devices/pool.h"
 #include "devices/threads.h"
 #include "stdlib/stdlib.h"
 #include "vm/loops.h"
@@ -67,14 +68,15 @@ static qs_status run(qs_vm *vm, qs_call_args *c, const Work *w, size_t m, LineFn
     Threads *t = qthreads_of(qvm_ctx(vm));
     Run r = {w, m, 2 * w->l.n + m, f, with, NULL, NULL};
     size_t lines = w->l.outer * w->l.inner, workers = lines > 1 ? (size_t)qthreads_count(t) : 1,
-           need = workers * r.room + lines * m;
-    TRY(qsampled_scratch(vm, w->fn, need, &r.rooms));
+           bytes = (workers * r.room + lines * m + 1) * sizeof(double);
+    r.rooms = qpool_get(qvm_ctx(vm), bytes);
+    if (!r.rooms) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu bytes", w->fn, bytes);
     r.out = r.rooms + workers * r.room;
     qthreads_run(t, (int64_t)lines, 1 + (int64_t)(WORTH / (w->l.n + 1)), run_lines, &r);
     int64_t dims[QS_MAX_RANK] = {(int64_t)m};
     int rank = w->dim == DIM_ALL ? 1 : qstats_with_dim(w->a, w->dim, (int64_t)m, dims);
     qs_status s = qarg_narrow(vm, c, 0, w->d, w->dim == DIM_ALL && m == 1 ? -1 : rank, dims, r.out);
-    return qsampled_done(vm, r.rooms, need), s;
+    return qpool_put(qvm_ctx(vm), r.rooms, bytes), s;
 }
 
 /* The numbers of x, without nan, in front; how many. */
@@ -275,14 +277,32 @@ STATISTIC(nanmean, 0)
 STATISTIC(nanmin, 0)
 STATISTIC(nanmax, 0)
 
+/* The variance of all elements, as var_line has it; *done false: they are not real. */
+static qs_status whole_variance(qs_vm *vm, qs_call_args *c, const char *fn, double ddof, bool *done) {
+    Array *a;
+    const void *p;
+    qs_value mean;
+    TRY(qarg_floats(vm, c, 0, fn, "x", &a, &p));
+    *done = !qdtype_is_complex((qs_dtype)a->dtype);
+    if (!*done) return QS_OK;
+    if (!a->count) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", fn);
+    TRY(qred_run(vm, RED_MEAN, c->in[0], DIM_ALL, &mean));
+    double s = qred_spread(vm, (qs_dtype)a->dtype, a->count, p, qval_number(mean)), by = (double)a->count - ddof;
+    return c->out[0] = qs_num(by > 0 ? s/by : s), QS_OK;
+}
+
 /* f(x [, dim [, ddof]]) of each part; those of a complex x are joined to one number. */
 static qs_status spread(qs_vm *vm, qs_call_args *c, const char *fn, LineFn *f, double (*join)(double, double)) {
     Work w;
     double ddof = 1;
+    bool done = false;
+    if (qarg_given(c, 2)) TRY(qarg_num(vm, fn, "ddof", c->in[2], &ddof));
+    if (!qarg_given(c, 1) && (f == var_line || f == std_line)) TRY(whole_variance(vm, c, fn, ddof, &done));
+    if (done && f == std_line) c->out[0] = qs_num(sqrt(c->out[0].u.f));
+    if (done) return QS_OK;
     int parts = qarg_parts(c, 0, 1);
     TRY(open_lines(vm, c, fn, 0, 1, false, parts, &w));
     TRY(not_empty(vm, &w));
-    if (qarg_given(c, 2)) TRY(qarg_num(vm, fn, "ddof", c->in[2], &ddof));
     TRY(run(vm, c, &w, 1, f, &ddof));
     if (parts == 1) return QS_OK;
     qs_value z = c->out[0], part[2] = {qs_nil(), qs_nil()};
