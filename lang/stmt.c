@@ -100,8 +100,14 @@ static void note_indent(Parser *p, const Block *b) {
     if (a >= 0 && z >= 0 && a != z && !p->odd.closer) p->odd.opener = b->pos, p->odd.closer = qparse_pos(p);
 }
 
+/* Said of a block whose head is right: a wrong one may have swallowed its end. */
 static void never_closed(Parser *p, const Block *b, TokenKind closer) {
     char hint[128] = "";
+    const ErrorState *first = &p->ctx->err;
+    if (first->status && first->where.src && qparse_line(p, first->where.pos) == qparse_line(p, b->pos)) {
+        p->stopped = true;
+        return;
+    }
     if (p->odd.closer)
         snprintf(hint, sizeof hint, "; the indentation suggests a look at lines %d to %d",
                  qparse_line(p, p->odd.opener), qparse_line(p, p->odd.closer));

@@ -47,6 +47,26 @@ class WithCache(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout, result.stderr), (0, output, ""))
 
 
+class Devices(unittest.TestCase):
+    NONE = {"QUASAR_CUDA": "/nonexistent/libcuda.so"}
+
+    def test_every_kind_is_listed(self):
+        lines = qrun("--devices", env=self.NONE).stdout.splitlines()
+        for kind in ("cpu", "ref", "opencl", "cuda"):
+            self.assertTrue(any(re.match(r"[ *] %s(:\d+)?  \S" % kind, line) for line in lines), (kind, lines))
+        self.assertEqual([line[2:7] for line in lines if line[0] == "*"], ["cpu:0"])
+        self.assertIn("  cuda  not here: ", "\n".join(lines))
+
+    def test_a_gpu_that_is_not_here(self):
+        demanded, wished = qrun("--gpu", "-e", "6*7", env=self.NONE), qrun("--device", "auto", "-e", "6*7", env=self.NONE)
+        if demanded.returncode == 0:
+            self.skipTest("there is one")
+        self.assertEqual((demanded.returncode, demanded.stdout), (1, ""))
+        self.assertIn("no GPU is here; cuda: ", demanded.stderr)
+        self.assertEqual((wished.returncode, wished.stdout), (0, "42\n"))
+        self.assertEqual(wished.stderr.count("kernels run on cpu: no GPU is here; cuda: "), 1)
+
+
 class Cache(WithCache):
     def test_private_and_filled(self):
         self.good(qrun("--device", "cpu", text=kernel(), env=self.env))

@@ -119,7 +119,7 @@ static const struct { const char *text, *sentences; } mistakes[] = {
      "1:3: error: expected a field name after '.', found the number 3"},
     {"for = 3",
      "1:5: error: expected a loop variable after 'for', found '=' (== compares; a named argument is written name "
-     ":= value)\n1:1: error: this 'for' is not closed: its 'endfor' is missing before the end of the file"},
+     ":= value)"},
     {"reduction (x) -> x",
      "1:19: error: expected '=' between the pattern and its replacement, found end of line"},
     {"a = b c\nd = e f",
