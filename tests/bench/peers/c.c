@@ -196,20 +196,16 @@ static void gauss_rows(int m) {
         for (int k = -6; k <= 6; k++) s += w[k + 6] * from[mirror(j + k, h)];
         to[j] = s;
     }
-    for (int j = 6; j < h - 6; j++) {
-        float s = 0;
-        for (int k = -6; k <= 6; k++) s += w[k + 6] * from[j + k];
-        to[j] = s;
-    }
+    for (int j = 6; j < h - 6; j++) to[j] = 0;
+    for (int k = -6; k <= 6; k++)
+        for (int j = 6; j < h - 6; j++) to[j] += w[k + 6] * from[j + k];
 }
 static void gauss_columns(int m) {
-    const float *from[13];
     float *restrict to = y + (size_t)m * h;
-    for (int k = 0; k < 13; k++) from[k] = t + (size_t)mirror(m + k - 6, h) * h;
-    for (int j = 0; j < h; j++) {
-        float s = 0;
-        for (int k = 0; k < 13; k++) s += w[k] * from[k][j];
-        to[j] = s;
+    memset(to, 0, (size_t)h * 4);
+    for (int k = 0; k < 13; k++) {
+        const float *restrict from = t + (size_t)mirror(m + k - 6, h) * h;
+        for (int j = 0; j < h; j++) to[j] += w[k] * from[j];
     }
 }
 static void gauss(void) {
@@ -251,8 +247,8 @@ static void jacobi(void) {
 }
 
 static void nlmeans_make(void) { image(256); }
-static inline float nlmeans_with(int m, int j, int inside) {
-#define AT(i, k) (inside ? x[(i) * h + (k)] : x[mirror(i, h) * h + mirror(k, h)])
+static float nlmeans_at(int m, int j) {
+#define AT(i, k) x[mirror(i, h) * h + mirror(k, h)]
     float total = 0, weights = 0;
     for (int a = -5; a <= 5; a++)
         for (int b = -5; b <= 5; b++) {
@@ -268,35 +264,61 @@ static inline float nlmeans_with(int m, int j, int inside) {
         }
     return total / weights;
 }
-static float nlmeans_at(int m, int j) { return nlmeans_with(m, j, 0); }
+/* Along a row for one candidate after the other, so that the exponentials are vectors. */
+static void nlmeans_row(const float *restrict from, float *restrict to) {
+    float total[256] = {0}, weights[256] = {0};
+    for (int a = -5; a <= 5; a++)
+        for (int b = -5; b <= 5; b++)
+            for (int j = 6; j < h - 6; j++) {
+                float d = 0;
+                for (int p = -1; p <= 1; p++)
+                    for (int q = -1; q <= 1; q++) {
+                        float e = from[p * h + j + q] - from[(a + p) * h + j + b + q];
+                        d += e * e;
+                    }
+                float v = expf(-8 * d);
+                total[j] += v * from[a * h + j + b];
+                weights[j] += v;
+            }
+    for (int j = 6; j < h - 6; j++) to[j] = total[j] / weights[j];
+}
 static void nlmeans(void) {
     #pragma omp parallel for schedule(static)
     for (int m = 0; m < h; m++) {
         BORDER(6, m, nlmeans_at)
-        #pragma omp simd
-        for (int j = 6; j < h - 6; j++) y[m * h + j] = nlmeans_with(m, j, 1);
+        nlmeans_row(x + m * h, y + m * h);
     }
 }
 
 static void bilateral_make(void) { image(512); }
-static inline float bilateral_with(int m, int j, int inside) {
+static float bilateral_at(int m, int j) {
     float centre = x[m * h + j], total = 0, weights = 0;
     for (int a = -3; a <= 3; a++)
         for (int b = -3; b <= 3; b++) {
-            float v = inside ? x[(m + a) * h + j + b] : x[nearest(m + a, h) * h + nearest(j + b, h)], d = v - centre;
+            float v = x[nearest(m + a, h) * h + nearest(j + b, h)], d = v - centre;
             float weight = expf(-(float)(a * a + b * b) / 8 - 12.5f * d * d);
             total += weight * v;
             weights += weight;
         }
     return total / weights;
 }
-static float bilateral_at(int m, int j) { return bilateral_with(m, j, 0); }
+static void bilateral_row(const float *restrict from, float *restrict to) {
+    float total[512] = {0}, weights[512] = {0};
+    for (int a = -3; a <= 3; a++)
+        for (int b = -3; b <= 3; b++)
+            for (int j = 3; j < h - 3; j++) {
+                float v = from[a * h + j + b], d = v - from[j];
+                float weight = expf(-(float)(a * a + b * b) / 8 - 12.5f * d * d);
+                total[j] += weight * v;
+                weights[j] += weight;
+            }
+    for (int j = 3; j < h - 3; j++) to[j] = total[j] / weights[j];
+}
 static void bilateral(void) {
     #pragma omp parallel for schedule(static)
     for (int m = 0; m < h; m++) {
         BORDER(3, m, bilateral_at)
-        #pragma omp simd
-        for (int j = 3; j < h - 3; j++) y[m * h + j] = bilateral_with(m, j, 1);
+        bilateral_row(x + m * h, y + m * h);
     }
 }
 
