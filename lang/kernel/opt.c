@@ -366,7 +366,7 @@ static KRef in_box(Splitter *s, const KBox *out) {
 /* -- the two copies --------------------------------------------------------------------------------------------- */
 static bool is_true(const Splitter *s, KRef r) { return r && s->g->ins[r].op == K_CONST && s->g->ins[r].imm == 1; }
 
-/* IF, ELSE and END that go: what is between them runs anyway, and its SETs keep the old value where it should not have. */
+/* IF, ELSE and END that go: what is between them runs anyway, and its SETs keep the old value where it should not. */
 static void enter(Splitter *s, KRef own) {
     KRef outer = s->nconds ? s->cond[s->nconds - 1].all : 0;
     s->cond[s->nconds].own = own;

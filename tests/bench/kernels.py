@@ -3,19 +3,21 @@
 
     tests/bench/kernels.py [--qrun build/qrun] [--quick] [--write] [--threads 1,2] [--rounds N] [case ...]
 
-Each side is a process that stays; inputs and compiled code are made before the clock runs.  Sides take turns: in a round
-each one gives its shortest of a few calls, so that a slow moment of the machine hits all of them, and the ratio of a
-round is that of neighbours in time.  Printed: the median of these ratios and, in brackets, the worst of them; above 1
+Each side is a process that stays; inputs and compiled code are made before the clock runs.  Sides take turns: in a
+round each one gives its shortest of a few calls, so that a slow moment of the machine hits all of them, and the ratio
+of a round is that of neighbours in time.  Printed: the median of these ratios and, in brackets, the worst of them; above 1
 means that quasar is faster.  Every side's result is compared with ours, elementwise, before anything is timed.
 --write puts the tables between the marks in docs/benchmarks.md."""
-import argparse, datetime, importlib.util, math, os, platform, re, select, shutil, statistics, subprocess, sys, tempfile, time
+import argparse, datetime, importlib.util, math, os, platform, re, select, shutil, statistics, subprocess, sys
+import tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BEGIN, END = "<!-- kernels: written by tests/bench/kernels.py -->", "<!-- kernels: end -->"
 
-# name, elements of the result (f: float32, i: int32, b: uint8), how far apart results may be: the largest difference over the
-# largest value; for mandelbrot, where a last digit decides about a turn at the edge of the set, the mean over the mean.
+# name, elements of the result (f: float32, i: int32, b: uint8), how far apart results may be: the largest difference
+# over the largest value; for mandelbrot, where a last digit decides about a turn at the edge of the set, the mean over
+# the mean.
 CASES = {
     "saxpy": ("f", 1e-6), "triad": ("f", 1e-6), "fused": ("f", 5e-6), "sum": ("f", 1e-4), "dot": ("f", 1e-4),
     "histogram": ("i", 0), "scan": ("f", 1e-4), "transpose": ("f", 1e-6), "box": ("f", 1e-5), "gauss": ("f", 1e-5),
@@ -40,8 +42,8 @@ class Side:
 
     def start(self, *more):
         self.log.truncate(0)
-        self.process = subprocess.Popen(self.cmd + list(more), env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=self.log, bufsize=0)
+        self.process = subprocess.Popen(self.cmd + list(more), env=self.env, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=self.log, bufsize=0)
 
     def stop(self):
         if self.process:
@@ -225,7 +227,8 @@ class Table:
                "| case | quasar, ms |" + "".join(f" {n}, ms | {n}/quasar |" for n in self.names),
                "|---|---|" + "---|---|" * len(self.names)]
         for case, (ms, others) in self.rows.items():
-            cells = "".join(" {:.2f} | {:.2f} ({:.2f}) |".format(*others[n]) if n in others else " | |" for n in self.names)
+            cells = "".join(" {:.2f} | {:.2f} ({:.2f}) |".format(*others[n]) if n in others else " | |"
+                            for n in self.names)
             out.append(f"| {case} | {ms:.2f} |{cells}")
         means = "".join(f" | {self.mean(n):.2f} |" for n in self.names)
         return "\n".join(out + [f"| geometric mean | |{means}"])
@@ -253,15 +256,23 @@ def spread(r):
 
 
 # -- memory ----------------------------------------------------------------------------------------------------------
-PEAK = "x = ones({n})\ny = ones({n})\n{expr}\n"
+WARM = """function [] = warm()
+    x = ones(20000)
+    y = x
+    for k = 1..50
+        {expr}
+    end
+end
+warm()
+"""
+PEAK = WARM + "x = ones({n})\ny = ones({n})\n{expr}\n"
 EXPRESSION = "z = exp(-x.*x).*sin(y) + 2*(x - y)./(1 + abs(y))"
 
 
 def peak(args, expr, n):
     """Most memory that a script had, in MiB; the expression is warmed on few elements first."""
-    warm = "function [] = warm()\n    x = ones(20000)\n    y = x\n    for k = 1..50\n        " + expr + "\n    end\nend\nwarm()\n"
     with tempfile.NamedTemporaryFile("w", suffix=".q") as f:
-        f.write(warm + PEAK.format(n=n, expr=expr))
+        f.write(PEAK.format(n=n, expr=expr))
         f.flush()
         p = subprocess.Popen([args.qrun, f.name])
         _, status, used = os.wait4(p.pid, 0)
@@ -338,8 +349,8 @@ def main():
                 s.log.close()
             tables.append(table)
     print("\r", end="\033[K", file=sys.stderr)
-    facts = [f"- {t.threads} thread{'s' * (t.threads > 1)}: {s}" for t in tables for s in t.targets()] + [f"- {memory(args)}"]
-    facts += [f"- {n}" for n in notes]
+    facts = [f"- {t.threads} thread{'s' * (t.threads > 1)}: {s}" for t in tables for s in t.targets()]
+    facts += [f"- {n}" for n in [memory(args), *notes]]
     report = "\n\n".join([heading(args, machine, busy), *[t.text() for t in tables], "\n".join(facts)])
     print(f"\n## Kernels and array expressions\n\n{report}\n\n{time.time() - begun:.0f} s")
     if args.write:

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Measures this build against its peers, in one run, and prints ratios (ours / theirs: below 1 is faster than the peer).
+"""Measures this build against its peers, in one run, and prints ratios.
 
-    tests/bench/run.py [--qrun build/qrun] [--repeat 5] [--quick] [--write] [interp] [startup] [arrays] [kernels] [bridge]
+    tests/bench/run.py [options] [interp] [startup] [arrays] [kernels] [bridge]
 
 Each figure is the best of the repeats; peers are run alternately with ours, so that a slow moment hits both.
-A peer that is not installed is listed as not run.  kernels has its own way of pairing (kernels.py --help); --quick shortens
-it, --write puts its tables into docs/benchmarks.md.
+A peer that is not installed is listed as not run.  Ratios are ours / theirs, below 1 is faster than the peer; kernels
+turns them round, and has its own way of pairing (kernels.py --help): --quick shortens it, --write puts its tables into
+docs/benchmarks.md.
 """
 import argparse, os, shutil, subprocess, sys, tempfile, time
 
@@ -78,7 +79,8 @@ def main():
     args = p.parse_args()
     args.qrun = os.path.abspath(args.qrun)
     args.lua = shutil.which("lua5.4") or shutil.which("lua")
-    for name, run in (("startup", startup), ("interp", interp), ("arrays", lambda a: module(a, "arrays", "--repeat", str(a.repeat))),
+    for name, run in (("startup", startup), ("interp", interp),
+                      ("arrays", lambda a: module(a, "arrays", "--repeat", str(a.repeat))),
                       ("kernels", kernels), ("bridge", lambda a: module(a, "bridge", "--repeat", str(a.repeat)))):
         if not args.what or name in args.what:
             run(args)

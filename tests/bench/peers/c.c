@@ -122,7 +122,8 @@ static void scan(void) {
     double part[257] = {0};
     #pragma omp parallel
     {
-        size_t p = (size_t)omp_get_num_threads(), k = (size_t)omp_get_thread_num(), from = n * k / p, to = n * (k + 1) / p;
+        size_t p = (size_t)omp_get_num_threads(), k = (size_t)omp_get_thread_num();
+        size_t from = n * k / p, to = n * (k + 1) / p;
         double s = 0;
         if (p > 1) {
             for (size_t i = from; i < to; i++) s += x[i];
@@ -154,7 +155,7 @@ static void image(int size) {
     h = size, x = pattern((size_t)h * h, 37, 1021), y = floats((size_t)h * h), result(y, (size_t)h * h * 4);
 }
 
-/* Calls `at` for the positions of row m that are nearer than r to the edge, and lets the caller go on with the others. */
+/* Calls `at` for the positions of row m that are nearer than r to the edge, and lets the caller do the others. */
 #define BORDER(r, m, at) \
     for (int j_ = 0, in_ = (m) >= (r) && (m) < h - (r); j_ < h; j_ = in_ && j_ == (r)-1 ? h - (r) : j_ + 1) \
         y[(m) * h + j_] = at(m, j_); \
@@ -537,7 +538,8 @@ static void *contents(const char *path, size_t *size) {
 }
 
 static double element(const void *p, char kind, size_t i) {
-    return kind == 'f' ? (double)((const float *)p)[i] : kind == 'i' ? ((const int32_t *)p)[i] : ((const uint8_t *)p)[i];
+    if (kind == 'f') return (double)((const float *)p)[i];
+    return kind == 'i' ? ((const int32_t *)p)[i] : ((const uint8_t *)p)[i];
 }
 
 static int compare(char kind, const char *ours, const char *theirs) {

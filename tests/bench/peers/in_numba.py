@@ -1,6 +1,6 @@
 """The cases in Numba: njit(parallel=True, fastmath=True), prange over the outer loop, buffers made once.
 
-Borders are written apart from interiors as in the C program where that is a line; where it is not, index maps are inlined."""
+Borders are written apart from interiors where that is a line or two; elsewhere index maps are inlined."""
 import math, os
 import numba as nb
 import numpy as np

@@ -2,9 +2,9 @@
 
     worker.py numpy|numba|taichi|warp THREADS
 
-Lines on the standard input: "case NAME THREADS PATH" prepares a case, runs it once, writes the result (raw float32, int32 or
-uint8) to PATH and answers "ready", or "none: why"; after that each line is a number n and is answered with the shortest
-of n runs, in milliseconds.  Compiling and making inputs is not counted."""
+Lines on the standard input: "case NAME THREADS PATH" prepares a case, runs it once, writes the result (raw float32,
+int32 or uint8) to PATH and answers "ready", or "none: why"; after that each line is a number n and is answered with
+the shortest of n runs, in milliseconds.  Compiling and making inputs is not counted."""
 import importlib, os, sys, time
 
 

@@ -1,5 +1,5 @@
 % tolerance: 1e-4
-% The one-dimensional programs of tests/bench at sizes that no vector and no block divides: the same sums on every device.
+% The one-dimensional programs of tests/bench at sizes that no vector divides: the same sums on every device.
 import "../../bench/kernels/saxpy.q"
 import "../../bench/kernels/histogram.q"
 import "../../bench/kernels/nbody.q"
