@@ -64,14 +64,20 @@ static void move_tiled(char *d, const int64_t *ds, const char *s, const int64_t 
         }
 }
 
+static void move_block(char *dst, const int64_t *ds, const char *src, const int64_t *ss, int rank, const int64_t *n,
+                       int64_t size) {
+    if (rank == 1) { move_line(dst, *ds, src, *ss, *n, (size_t)size); return; }
+    bool across = ds[rank - 1] == 1 && ss[rank - 1] != 1;
+    if (rank == 2 && across) { move_tiled(dst, ds, src, ss, n, (size_t)size); return; }
+    for (int64_t i = 0; i < n[0]; i++)
+        move_block(dst + i * ds[0] * size, ds + 1, src + i * ss[0] * size, ss + 1, rank - 1, n + 1, size);
+}
+
 void qmatrix_move(void *dst, const int64_t *ds, const void *src, const int64_t *ss, int rank, const int64_t *n,
                   size_t size) {
-    if (rank == 1) { move_line(dst, *ds, src, *ss, *n, size); return; }
-    bool across = ds[rank - 1] == 1 && ss[rank - 1] != 1;
-    if (rank == 2 && across) { move_tiled(dst, ds, src, ss, n, size); return; }
-    for (int64_t i = 0; i < n[0]; i++)
-        qmatrix_move((char *)dst + i * ds[0] * (int64_t)size, ds + 1, (const char *)src + i * ss[0] * (int64_t)size,
-                     ss + 1, rank - 1, n + 1, size);
+    for (int d = 0; d < rank; d++)
+        if (n[d] == 0) return; /* whatever the others are */
+    move_block(dst, ds, src, ss, rank, n, (int64_t)size);
 }
 
 /* A strided place inside an array of known element size. */

@@ -124,14 +124,18 @@ static void add_extents(Text *t, int rank, const int64_t *dims, const char *elem
 
 static qs_status add_array(Printer *p, Array *a, bool lines) {
     const void *data;
+    if (a->count == 0) { /* whatever its extents, which may be absurd */
+        qtext_puts(p->t, "[]");
+        if (p->brief && a->rank > 1) add_extents(p->t, a->rank, a->dims, qdtype_info[a->dtype].name);
+        return QS_OK;
+    }
     TRY(qarr_read(p->vm, a, &data));
     Grid g = {.p = p, .rank = a->rank, .dims = a->dims, .brackets = "[]", .item = element_item, .of = a};
     g.lines = lines;
     g.shortened = p->brief && a->count > BRIEF_ELEMENTS;
     g.data = data;
     TRY(add_grid(&g));
-    bool empty = p->brief && a->count == 0 && a->rank > 1;
-    if (g.shortened || empty) add_extents(p->t, a->rank, a->dims, qdtype_info[a->dtype].name);
+    if (g.shortened) add_extents(p->t, a->rank, a->dims, qdtype_info[a->dtype].name);
     return QS_OK;
 }
 
