@@ -29,15 +29,23 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("--qrun", default=os.path.join(ROOT, "build/qrun"))
     p.add_argument("--repeat", type=int)
+    p.add_argument("--peers", default=sys.executable, help="the Python that has Numba, Taichi and Warp")
     args = p.parse_args()
     env = {**os.environ, "QUASAR_PYTHON": sys.executable}
     if subprocess.run([args.qrun, "--has", "python"], env=env).returncode:
         print("\nbridge: qrun --has python says no: not run")
         return
+    calls(args.qrun, env)
+    library()
+    five(args.peers)
+
+
+def calls(qrun, env):
+    """From scripts into Python."""
     with tempfile.TemporaryDirectory() as tmp:
         bare = floor(tmp)
-    ours, why = figures([args.qrun, os.path.join(HERE, "ours.q")], env=env)
-    arrays, _ = figures([args.qrun, os.path.join(HERE, "arrays.q")], env=env)
+    ours, why = figures([qrun, os.path.join(HERE, "ours.q")], env=env)
+    arrays, _ = figures([qrun, os.path.join(HERE, "arrays.q")], env=env)
     lupa, _ = figures([sys.executable, os.path.join(HERE, "peer.py")])
     print("\n### Python: ns per crossing\n\n| path | C API | qrun | ratio | lupa |\n|---|---|---|---|---|")
     for path, ns in ours.items():
@@ -47,7 +55,6 @@ def main():
         print(f"| {path} | | {ns} | | |")
     if why:
         print(why)
-    library()
 
 
 def library():
@@ -59,6 +66,20 @@ def library():
         print(f"| {path} | " + " | ".join(figure.split(";")) + " |")
     if why:
         print(why)
+
+
+def five(python):
+    """Arrays of NumPy and torch into an empty kernel, by everybody who is there."""
+    env = {**os.environ, "PYTHONPATH": os.path.join(ROOT, "build/python")}
+    r = subprocess.run([python, os.path.join(HERE, "five.py")], capture_output=True, text=True, env=env)
+    rows = [line.split("|") for line in r.stdout.splitlines() if line.count("|") == 2]
+    ours = {what: float(us) for who, what, us in rows if who == "pyquasar" and us}
+    print("\n### Five arrays into an empty kernel on the CPU, 100 000 times: us per call\n")
+    print("| library | arrays of | us | times pyquasar |\n|---|---|---|---|")
+    for who, what, us in rows:
+        print(f"| {who} | {what} | {us} | {float(us) / ours[what]:.1f} |" if us else f"| {who} | {what} | | |")
+    if r.returncode:
+        print(r.stderr.strip().splitlines()[-1:])
 
 
 if __name__ == "__main__":
