@@ -48,13 +48,14 @@ def name_text(text, name):
 
 
 def _place(filename, source):
-    """Where lines are looked up.  A text that was evaluated has a name of its own, so that another one does not hide it."""
+    """Where lines are looked up.  Texts that were evaluated are all called input; each has a name of its own here, so that
+    another one does not hide it."""
     if source is None:
         return filename
     import linecache
-    if source not in _texts:
-        name_text(source, "%s %d" % (filename, len(_texts) + 1) if filename in _texts.values() else filename)
-    name = _texts[source]
+    if filename == "input" and source not in _texts:
+        name_text(source, "input %d" % (len(_texts) + 1) if _texts else "input")
+    name = _texts[source] if filename == "input" else filename
     linecache.cache[name] = len(source), None, source.splitlines(True), name
     return name
 

@@ -215,6 +215,23 @@ class Programs(Machine):
             self.assertEqual(q.in_file(2), 1)
             self.assertRaises(OSError, q.compile_file, os.path.join(d, "none.q"))
 
+    def test_tracebacks_show_the_lines_of_texts(self):
+        import traceback
+
+        def last_frame(f, *args):
+            try:
+                f(*args)
+            except q.QuasarError as e:
+                return traceback.extract_tb(e.__traceback__)[-1]
+        for function, line, text in (("f", "y = x[9]", "function y = f(x)\n y = x[9]\nend\nf([1])"),
+                                     ("<program>", "b = nonsense", "a = 1\nb = nonsense"),
+                                     ("<program>", "c = nonsense", "a = 1\nc = nonsense")):
+            e = last_frame(q.compile_string, "m", text)
+            self.assertEqual((e.filename, e.lineno, e.name, e.line), ("m", 2, function, line))
+        one, two = (last_frame(q.evaluate, "y = [1]\n" + line) for line in ("y[7]", "y[8]"))
+        self.assertEqual((one.line, two.line), ("y[7]", "y[8]"))
+        self.assertNotEqual(one.filename, two.filename)
+
     def test_libraries(self):
         q.import_dll("Quasar.UI.dll")
         q.import_native("Quasar.CompMath")
