@@ -21,6 +21,7 @@ test: deps all
 	@ctest --test-dir build --output-on-failure -j2
 	@python3 tests/run.py --qrun $(QRUN)
 	@python3 tests/run.py --qrun $(QRUN) --device cpu --options '--loops always'
+	@python3 tests/loops.py --qrun $(QRUN)
 	@$(MAKE) --no-print-directory check
 
 check:

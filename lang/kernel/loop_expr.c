@@ -254,6 +254,7 @@ static qs_status may_inline(Loops *L, const Func *f, int nargs, int wanted) {
         return kloop_decline(L, L->pos, "a call of %s", name);
     for (int i = 0; i < f->nparams; i++)
         if (f->params[i].variadic) return kloop_decline(L, L->pos, "a call of %s", name);
+    if (L->f->nins > LOOP_LONGEST) return kloop_decline(L, L->pos, "%s makes it too long", name);
     if (L->calls >= LOOP_CALLS) return kloop_decline(L, L->pos, "%s calls itself", name);
     return QS_OK;
 }

@@ -91,7 +91,7 @@ typedef struct Loops {
     KRef chunk_last;       /* the counter in the last turn of the chunk */
 } Loops;
 
-enum { LOOP_CALLS = 24, LOOP_PASSES = 24 };
+enum { LOOP_CALLS = 24, LOOP_PASSES = 24, LOOP_LONGEST = 1 << 14 /* instructions; then no more functions */ };
 
 /* -- loop.c ------------------------------------------------------------------------------------------------------ */
 /* Gives up: the loop stays with the interpreter.  Never QS_OK. */
