@@ -1,6 +1,7 @@
 /* The host side of the cuda device against a recording fake of the driver (tests/support/driver): what is called in
  * which order with which arguments, every call failing once, nothing left behind.  No kernel runs here. */
 #include "devices/heap.h"
+#include "devices/llvm.h"
 #include "devices/ptx.h"
 #include "tests/support/driver/fake_cuda.h"
 #include "tests/unit/check.h"
@@ -366,6 +367,46 @@ static void whole(void) {
     CHECK(clean());
 }
 
+static bool have_compiler(void) {
+    Llvm *l = NULL;
+    bool here = qllvm_open(&ctx, &l) == QS_OK;
+    if (here) qllvm_close(&ctx, l);
+    return here;
+}
+
+static char said[4096];
+
+static void hear(void *ud, int fd, const char *text, size_t n) {
+    size_t at = strlen(said);
+    (void)ud;
+    if (fd == 2 && at + n < sizeof said) memcpy(said + at, text, n), said[at + n] = 0;
+}
+
+/* A kernel begins on the processor, where its data are; the device, which takes no time at all here, is tried when that
+ * has taken long enough, and then kept.  A device that cannot load the kernel is never asked again. */
+static void choosing(bool broken) {
+    static const char text[] = "function [] = __kernel__ work(x : vec, y : vec, pos : int)\n s = 0.0\n"
+                               " for k = 0..400\n  s += sqrt(abs(x[pos] - s))\n end\n y[pos] = s\nend\n"
+                               "a = ones(40000)\nb = ones(40000)\nt = 0\ntic()\n"
+                               "repeat\n parallel_do(40000, a, b, work)\n t = toc(\"\")\nuntil t > 1500\n";
+    qs_config c;
+    qs_config_init(&c);
+    c.device = "auto:cpu,cuda", c.cache_dir = "", c.explain = true, c.write = hear, c.threads = 1;
+    qs_vm *vm = NULL;
+    reset();
+    said[0] = 0;
+    fake->jit_log = broken ? "line 1" : NULL;
+    CHECK(qs_open(&c, &vm) == QS_OK);
+    CHECK(qs_load(vm, "work.q", text, sizeof text - 1) == QS_OK);
+    bool tried = strstr(said, "kernel work runs on cuda:0, as a trial: cpu:0 ") != NULL;
+    CHECK(strstr(said, "kernel work runs on cpu:0, nearest to its data") && tried);
+    if (broken) CHECK(!fake->nlaunches && strstr(said, "cuda:0 cannot") && strstr(said, "cpu:0, which ends soonest"));
+    else CHECK(fake->nlaunches > 100); /* in a second and a half: where launches take no time */
+    if (!tried) printf("%s\n", said);
+    qs_close(vm);
+    CHECK(clean());
+}
+
 int main(void) {
     void *lib = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
     FakeCuda *(*get)(void);
@@ -383,7 +424,12 @@ int main(void) {
     bad_code();
     sticky();
     every_failure();
-    whole();
+    if (have_compiler()) {
+        whole();
+        choosing(false);
+        choosing(true);
+    } else printf("skipped: machines with such a device, because %s\n", ctx.err.text);
+    qerr_clear(&ctx);
     qctx_close(&ctx);
     CHECK(ctx.bytes == 0);
     return check_done();
