@@ -108,9 +108,10 @@ qs_status qsampled_bincount(qs_vm *vm, qs_call_args *c) {
     if (w.a && w.n != x.n)
         return qs_fail(vm, QS_ESHAPE, "bincount: x and weights must have as many elements, got %zu and %zu", x.n, w.n);
     for (size_t i = 0; i < x.n; i++) {
-        if (!(x.x[i] >= 0 && x.x[i] == floor(x.x[i]) && x.x[i] < 0x1p31))
-            return qs_fail(vm, QS_EVALUE, "bincount: x must hold whole numbers from 0, got %g", x.x[i]);
-        if (x.x[i] >= (double)n) n = (int64_t)x.x[i] + 1;
+        double v = x.x[i];
+        if (!(v >= 0 && v < 0x1p31) || v != (double)(int64_t)v)
+            return qs_fail(vm, QS_EVALUE, "bincount: x must hold whole numbers from 0, got %g", v);
+        if (v >= (double)n) n = (int64_t)v + 1;
     }
     TRY(qsampled_scratch(vm, "bincount", (size_t)n, &counts));
     for (size_t i = 0; i < x.n; i++) counts[(size_t)x.x[i]] += w.a ? w.x[i] : 1;
