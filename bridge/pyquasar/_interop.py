@@ -53,9 +53,7 @@ def from_numpy(a, copy=None, dtype=None):
 
 def to_numpy(self, copy=None):
     """A NumPy array: of the same memory if possible; copy=True: of its own; copy=False: ValueError where that is needed."""
-    if copy is False and self._kind == "array" and self.dtype == "bfloat16":
-        raise ValueError("to_numpy: NumPy has no bfloat16, so the elements must be copied")
-    return _import("numpy").array(self.to_py(), copy=True) if copy else self.to_py()
+    return self.to_py() if copy is None else self.__array__(copy=copy)
 
 
 def fill_from(self, a):

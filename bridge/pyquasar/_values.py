@@ -61,6 +61,8 @@ def array(self, dtype=None, copy=None):
     if a is self:
         raise TypeError("a value of type %s is no array" % self.typename)
     a = numpy.asarray(a)
+    if copy is False and self._kind == "array" and self.dtype == "bfloat16":
+        raise ValueError("NumPy has no bfloat16, so the elements must be copied")
     if dtype is not None and a.dtype != dtype:
         if copy is False:
             raise ValueError("an array of %s cannot become one of %s without a copy" % (a.dtype, numpy.dtype(dtype)))
@@ -69,7 +71,7 @@ def array(self, dtype=None, copy=None):
 
 
 def array_interface(self):
-    if self._kind != "array":
+    if self._kind != "array" or self.dtype == "bfloat16":  # which has no name there
         raise AttributeError("__array_interface__")
     return self.to_py().__array_interface__
 

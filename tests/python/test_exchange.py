@@ -272,6 +272,19 @@ class Producers(Exchange):
         for a in (np.array(["a"]), np.array([1, "a"], object), np.zeros(2, "f4,i4"), np.char.array(["a"]), np.zeros(2, "M8[s]")):
             self.assertIs(self.same(a), a)
 
+    @unittest.skipUnless(np and torch, "needs numpy and torch")
+    def test_elements_that_numpy_lacks(self):
+        t = torch.tensor([1.5, 2], dtype=torch.bfloat16)
+        v = q.from_torch(t)
+        self.assertEqual(np.asarray(v).tolist(), [1.5, 2])  # a copy in float32
+        self.assertEqual(np.asarray(v).dtype, np.float32)
+        for no_copy in (lambda: v.to_numpy(copy=False), lambda: v.__array__(copy=False)):
+            self.assertRaises(ValueError, no_copy)
+        self.assertFalse(hasattr(v, "__array_interface__"))
+        self.assertRaises((BufferError, q.QuasarError), memoryview, v)
+        v[0] = 8
+        self.assertEqual((t[0].item(), v.to_torch().dtype), (8, torch.bfloat16))
+
     def test_memory_of_a_gpu_is_refused(self):
         class There:
             __cuda_array_interface__ = {"shape": (3,), "typestr": "<f4", "data": (16, False), "version": 3}
