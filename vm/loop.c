@@ -84,7 +84,7 @@ static void describe(qs_vm *vm, qs_value v, LoopValue *out) {
     switch ((qs_kind)v.kind) {
     case QS_NIL: out->kind = v.aux == NIL_UNSET ? LOOP_UNSET : LOOP_OTHER; break;
     case QS_NUM: out->kind = LOOP_NUM, out->whole = is_small_whole(v.u.f); break;
-    case QS_INT: out->kind = LOOP_INT; break;
+    case QS_INT: out->kind = LOOP_INT, out->whole = is_small_whole((double)v.u.i); break;
     case QS_BOOL: out->kind = LOOP_BOOL; break;
     case QS_ARRAY: describe_array(v.u.p, out); break;
     case QS_FUNCTION: describe_function(vm, v.u.p, out); break;

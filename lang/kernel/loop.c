@@ -42,8 +42,8 @@ static void add_written(Loops *L, const Sym *sym) {
     if (v->entry.kind == LOOP_UNSET) return;
     v->kind = v->entry.kind;
     if (v->kind == LOOP_NUM && !v->entry.whole) v->fraction = true;
-    if (v->kind == LOOP_NUM && v->entry.whole) v->lo = -0x1p31, v->hi = 0x1p31;
     if (v->kind == LOOP_INT) v->lo = -0x1p63, v->hi = 0x1p63;
+    if (v->kind != LOOP_BOOL && v->entry.whole) v->lo = -0x1p31, v->hi = 0x1p31;
     if (v->kind == LOOP_BOOL) v->lo = 0, v->hi = 1;
 }
 

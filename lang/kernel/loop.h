@@ -27,7 +27,7 @@ typedef enum { LOOP_UNSET, LOOP_NUM, LOOP_INT, LOOP_BOOL, LOOP_ARRAY, LOOP_FUNC,
 
 typedef struct { /* a value of the machine that enters the loop */
     uint8_t kind;          /* LoopKind */
-    bool whole;            /* LOOP_NUM: a whole number of at most 31 bits, and so it is each time the code runs */
+    bool whole;            /* LOOP_NUM, LOOP_INT: whole, of at most 31 bits, and so it is each time the code runs */
     uint8_t dtype, rank;   /* LOOP_ARRAY */
     bool contiguous, unit_last, writable;
     Func *func;            /* LOOP_FUNC */
