@@ -965,6 +965,11 @@ qs_status qvm_type_named(qs_vm *vm, const char *text, size_t n, const Type **out
     Frame *f = qvm(vm)->nframes ? qinterp_frame(vm) : NULL;
     if (f) from = qmod_of(f->proto->func);
     qs_status s = qmod_type(vm, from, e, u->src, NULL, out, mods);
+    ErrorState *err = &qvm_ctx(vm)->err;
+    if (s != QS_OK && err->where.src == u->src) { /* a place in a text that goes; that of the caller says more */
+        err->where = (Where){NULL, 0};
+        err->placed = false;
+    }
     qparse_free(u);
     return s;
 }
