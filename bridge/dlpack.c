@@ -238,7 +238,9 @@ qs_status qdl_take(Border *b, PyObject *o, qs_value *out) {
 }
 
 bool qdl_argument(Border *b, PyObject *o, qs_value *out, qs_status *s) {
-    if (!PyObject_HasAttrString(o, "__dlpack__")) return false;
+    bool speaks = PyObject_HasAttrString(o, "__dlpack__");
+    qgil_back(b);
+    if (!speaks) return false;
     *s = qdl_take(b, o, out);
     if (*s == QS_OK) *s = number_or_array(b, out->u.p, out);
     return true;

@@ -356,6 +356,12 @@ static bool import_ndarray(Border *b, PyObject *o, qs_value *out, qs_status *s) 
     return true;
 }
 
+static bool has(Border *b, PyObject *o, const char *attribute) {
+    bool r = PyObject_HasAttrString(o, attribute);
+    qgil_back(b);
+    return r;
+}
+
 /* Some exporters (ctypes) leave out the strides of packed elements. */
 static const Py_ssize_t *strides_of(const BufferView *view, Py_ssize_t packed[QS_MAX_RANK]) {
     Py_ssize_t step = view->itemsize;
@@ -377,7 +383,7 @@ static bool import_buffer(Border *b, PyObject *o, qs_value *out, qs_status *s) {
     qs_array_info info = {.rank = view.ndim, .readonly = view.readonly};
     bool fits = view.ndim <= QS_MAX_RANK && dtype_of_format(view.format ? view.format : "B", view.itemsize, &info.dtype) &&
                 qnd_usable(view.buf, view.ndim, strides, view.shape, info.dtype);
-    bool unknown = fits && PyObject_HasAttrString(o, "mask"); /* elements that do not count */
+    bool unknown = fits && has(b, o, "mask"); /* elements that do not count */
     PyObject *owner = fits && !unknown ? PyMemoryView_FromObject(o) : NULL;
     qgil_back(b);
     if (owner) *s = wrap(b, &info, view.buf, view.shape, strides, owner, out);
@@ -477,14 +483,25 @@ qs_status qnd_import(Border *b, PyObject *o, qs_value *out) {
 
 /* -- arguments of calls from Python -------------------------------------------------------------------------------- */
 
+enum { ARGUMENT_PREFIX = ARGUMENT_NAME + sizeof "argument : " };
+
+/* "argument x: "; nothing when it is no argument of a function. */
+static const char *prefix(qs_value fn, int i, char text[ARGUMENT_PREFIX]) {
+    char name[ARGUMENT_NAME];
+    *text = 0;
+    if (fn.kind == QS_NIL) return text;
+    qfunction_argument(fn, i, name);
+    snprintf(text, ARGUMENT_PREFIX, "argument %s: ", name);
+    return text;
+}
+
 /* Elements that the language has, in a place or an order that it cannot use. */
 static qs_status misplaced(Border *b, PyObject *o, qs_value fn, int i) {
-    char what[ARGUMENT_NAME];
+    char which[ARGUMENT_PREFIX];
     PyObject *text = qbridge_support("misplaced", "(O)", o);
     qgil_back(b);
-    qfunction_argument(fn, i, what);
     const char *why = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
-    qs_status s = why ? qs_fail(b->vm, QS_ETYPE, "argument %s: %s; value(x) makes a copy", what, why) : qerror_take(b);
+    qs_status s = why ? qs_fail(b->vm, QS_ETYPE, "%s%s; value(x) makes a copy", prefix(fn, i, which), why) : qerror_take(b);
     Py_XDECREF(text);
     return s;
 }
@@ -555,13 +572,12 @@ enum { WHY = 300 };
 
 /* The first line of what is wrong with an argument, and which one it is. */
 static qs_status for_argument(Border *b, qs_status s, qs_value fn, int i) {
-    char what[ARGUMENT_NAME], why[WHY];
+    char which[ARGUMENT_PREFIX], why[WHY];
     if (s == QS_OK || s == QS_EINTERRUPT) return s;
     const char *text = qs_error(b->vm);
     snprintf(why, sizeof why, "%.*s", (int)strcspn(text, "\n"), text);
-    qfunction_argument(fn, i, what);
     qs_error_clear(b->vm);
-    return qs_fail(b->vm, QS_ETYPE, "argument %s: %s", what, why);
+    return qs_fail(b->vm, QS_ETYPE, "%s%s", prefix(fn, i, which), why);
 }
 
 /* What only describes its memory: NumPy reads the description.  False: no array of numbers. */
@@ -591,9 +607,9 @@ static bool memory_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value
     if (is_ndarray_kind(b, o) || PyDict_Check(o) || PyCallable_Check(o)) return false;
     if (list_argument(b, o, out)) return *s = QS_OK, true;
     if (import_tensor(b, o, out, s)) return *s = for_argument(b, as_is(*s, out), fn, i), true;
-    if (PyMemoryView_Check(o) || PyObject_HasAttrString(o, "__array_interface__"))
+    if (PyMemoryView_Check(o) || has(b, o, "__array_interface__"))
         return described_argument(b, o, fn, i, out, s);
-    if (PyObject_HasAttrString(o, "__cuda_array_interface__")) return *s = on_gpu(b, fn, i), true;
+    if (has(b, o, "__cuda_array_interface__")) return *s = on_gpu(b, fn, i), true;
     return false;
 }
 

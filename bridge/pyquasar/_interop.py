@@ -44,7 +44,7 @@ def from_numpy(a, copy=None, dtype=None):
         try:
             r = _q().descriptor(a)
         except TypeError as e:
-            raise ValueError("from_numpy: " + str(e).split(": ", 1)[1]) from None
+            raise ValueError("from_numpy: %s" % e) from None
         if r._kind != "array":
             raise ValueError("from_numpy: an array without dimensions becomes a number, which is a copy")
         return r
