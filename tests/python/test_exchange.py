@@ -480,7 +480,8 @@ class Life(Exchange):
     @unittest.skipUnless(hasattr(os, "fork"), "needs fork")
     def test_views_in_the_child_of_a_fork(self):
         text = """
-            import os, numpy as np, pyquasar as q
+            import os, warnings, numpy as np, pyquasar as q
+            warnings.simplefilter("ignore", DeprecationWarning)  # of fork where there are threads
             q.init("cpu")
             a = q.ones(4)
             view, foreign = np.asarray(a), q.value(np.arange(4.0))
