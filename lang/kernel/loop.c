@@ -89,7 +89,7 @@ static void begin_pass(Loops *L) {
     L->in = L->root, L->exits = NULL;
     L->depth = L->calls = L->nlevels = 0;
     L->nfaults = L->nchecks = L->ntouches = L->loose = 0;
-    L->changed = L->left = false;
+    L->changed = L->left = L->waits = false;
     L->pos = L->job->loop->pos;
     declare_all(L, L->root);
     if (L->mode == MODE_PARALLEL) return;

@@ -144,7 +144,8 @@ int kloop_parallel_depth(Loops *L) {
     L->out->nsums = 0;
     find_sums(L);
     L->chunked = reduces(L) || (L->loose && !commits(L));
-    if (L->loose && commits(L)) return (void)kloop_decline(L, L->loose_pos, "whether this fails depends on values"), 0;
+    if (L->loose && (L->waits || commits(L)))
+        return (void)kloop_decline(L, L->loose_pos, "whether this fails depends on values"), 0;
     depth = independent(L, depth);
     return L->chunked && depth ? 1 : depth;
 }

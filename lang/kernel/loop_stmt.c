@@ -415,6 +415,7 @@ static qs_status while_loop(Loops *L, Node *n) {
     Exits frame;
     KRef c;
     bool *before = kloop_state(L);
+    L->waits = true;
     kloop_flow(L, K_LOOP, 0, 0);
     enter(L, &frame);
     TRY(kloop_cond(L, n->u.whiles.cond, &c));
@@ -453,6 +454,7 @@ static qs_status repeat_loop(Loops *L, Node *n) {
     Exits frame;
     KRef c;
     bool *before = kloop_state(L);
+    L->waits = true;
     kloop_flow(L, K_LOOP, 0, 0);
     enter(L, &frame);
     TRY(repeat_body(L, n, &frame));

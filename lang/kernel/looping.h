@@ -81,6 +81,7 @@ typedef struct Loops {
     uint32_t pos;
     bool changed;          /* another pass is needed */
     bool left;             /* the rest of the block is never reached */
+    bool waits;            /* a loop ends when it wants to: after a fault in an earlier turn perhaps never */
     KRef fault, value[2];  /* LOCALs: number of the test that failed, its values */
     struct { LoopPlace place; int message; } *faults; uint32_t nfaults, cap_faults;
     LoopBind *binds; uint32_t cap_binds;
