@@ -38,7 +38,7 @@ dev: deps
 	@$(LEAKS) $(PYTHON) tests/python/inside.py --qrun build-dev/qrun --slow 8
 	@$(PYTHON) tests/run.py --qrun build-dev/qrun --slow 8 --device ref
 
-THREADED = api arith buffer cache cpu_kernels emit_llvm threads
+THREADED = api cache cpu_kernels emit_llvm threads
 # What has threads, under the thread sanitizer.  It does not see how OpenBLAS orders its own, and keeps signals waiting,
 # which the tests of Python inside scripts do not bear.
 tsan: deps

@@ -1,10 +1,11 @@
 /* check.h -- what a unit test needs: CHECK counts and reports, `return check_done()` ends main. */
 #ifndef TESTS_UNIT_CHECK_H
 #define TESTS_UNIT_CHECK_H
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
-static int check_count, check_failed;
+static atomic_int check_count, check_failed; /* some tests check on several threads */
 
 static inline void check_report(int ok, const char *file, int line, const char *what) {
     check_count++;
