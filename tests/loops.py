@@ -36,7 +36,7 @@ class Case:
 
     # -- expressions -----------------------------------------------------------------------------------------------
     def literal(self):
-        return self.r.choice(NUMBERS) if self.r.random() < 0.3 else self.r.choice(["1", "2", "3", "0.5", "0.25", "1.5", "4"])
+        return self.r.choice(NUMBERS if self.r.random() < 0.3 else ["1", "2", "3", "0.5", "0.25", "1.5", "4"])
 
     def index(self, extent):
         """Mostly inside 0..extent-1."""
@@ -209,7 +209,8 @@ class Case:
         elif k < 0.74: self.if_()
         elif k < 0.84: self.loop()
         elif k < 0.88: self.until()
-        elif k < 0.94 and inner: self.put(f"if {self.cond()}"), self.put(self.r.choice(["break", "continue"]), 1), self.put("end")
+        elif k < 0.94 and inner:
+            self.put(f"if {self.cond()}"), self.put(self.r.choice(["break", "continue"]), 1), self.put("end")
         elif k < 0.96: self.match()
         else: self.assign()
 
@@ -231,7 +232,7 @@ class Case:
         """A function of numbers; some return early, some without a result."""
         r, f = self.r, f"{self.name}_f{len(self.functions)}"
         args = ["a", "b"][: r.randint(1, 2)]
-        saved = self.lines, self.counters, self.nums, self.ints, self.bools, self.arrays, self.depth, self.calls, self.top
+        saved = dict(vars(self))
         self.lines, self.counters, self.nums, self.depth, self.top = [], [], list(args), 0, False
         self.ints, self.bools, self.arrays = [], [], {}
         typed = [f"{a} : {r.choice(['scalar', 'int', 'uint8'])}" if r.random() < 0.3 else a for a in args]
@@ -246,7 +247,7 @@ class Case:
         self.put(f"y = {self.num(1)}", 1)
         self.put("end")
         self.functions += self.lines
-        self.lines, self.counters, self.nums, self.ints, self.bools, self.arrays, self.depth, self.calls, self.top = saved
+        vars(self).update(saved)
         self.nloops = 0
         if r.random() < 0.4: self.array_helper(f + "x")
         self.calls.append((f, len(args)))
@@ -256,16 +257,19 @@ class Case:
         """Reads and writes elements of its argument."""
         r = self.r
         mode = r.choice(["", "", " : vec'safe", " : vec'mirror", " : vec", " : vec'const"])
-        self.functions += [f"function y = {f}(v{mode}, i)", "  y = v[i]", f"  if y {r.choice(COMPARE)} {r.choice(NUMBERS[:6])}"]
+        self.functions += [f"function y = {f}(v{mode}, i)", "  y = v[i]"]
+        self.functions += [f"  if y {r.choice(COMPARE)} {r.choice(NUMBERS[:6])}"]
         self.functions += ["    return", "  end"] if r.random() < 0.5 else ["    y = -y", "  end"]
-        if "const" not in mode: self.functions += [f"  v[{r.choice(['i', 'i+1', '0'])}] {r.choice(['=', '+=', '*='])} y*0.5"]
+        if "const" not in mode:
+            self.functions += [f"  v[{r.choice(['i', 'i+1', '0'])}] {r.choice(['=', '+=', '*='])} y*0.5"]
         self.functions += ["end"]
         self.readers.append(f)
 
     def array(self):
         r, a = self.r, self.new("A")
-        kind, rank = r.choice(["scalar", "scalar", "float64", "int", "uint8", "bool"]), r.choice([1, 1, 1, 2]) if self.n < 20 else 1
-        value = {"scalar": "{}", "float64": "float64({})", "int": "int({})", "uint8": "uint8({})", "bool": "{} > 0"}[kind]
+        kind = r.choice(["scalar", "scalar", "float64", "int", "uint8", "bool"])
+        rank = r.choice([1, 1, 1, 2]) if self.n < 20 else 1
+        value = {"scalar": "{}", "bool": "{} > 0"}.get(kind, kind + "({})")
         values = f"((0..n-1)*{r.choice(['0.37', '1', '3', '-1.5'])} - {r.choice(['1', '0', '2.5'])})"
         if rank == 2: values = f"(zeros(n,n) + {values})"
         self.put(f"{a} = {value.format(values)}")
@@ -277,7 +281,7 @@ class Case:
 
     def variables(self):
         r = self.r
-        self.put(f"n = {self.n}" if not self.top else f"n = {self.n}")
+        self.put(f"n = {self.n}")
         self.put("k_ = 1")
         for _ in range(r.randint(1, 3)): self.array()
         for _ in range(r.randint(1, 4)):
@@ -286,7 +290,8 @@ class Case:
             self.nums.append(v)
         for _ in range(r.randint(0, 2)):
             v = self.new("j")
-            self.put(f"{v} = int({r.choice(['3', '-7', '9.2e18', '0', '250'])})" if r.random() < 0.6 else f"{v} : int = {r.randint(-5, 5)}")
+            if r.random() < 0.6: self.put(f"{v} = int({r.choice(['3', '-7', '9.2e18', '0', '250'])})")
+            else: self.put(f"{v} : int = {r.randint(-5, 5)}")
             self.ints.append(v)
         if r.random() < 0.4:
             v = self.new("b")
@@ -332,7 +337,8 @@ class Case:
 
     def show_statement(self, v):
         pad = "  " * self.depth
-        return f'try\n{pad}  printf("{v} %.17g ", {v})\n{pad}  print type({v})\n{pad}catch e_\n{pad}  print "{v}: ", e_\n{pad}end'
+        lines = ["try", f'  printf("{v} %.17g ", {v})', f"  print type({v})", "catch e_", f'  print "{v}: ", e_', "end"]
+        return f"\n{pad}".join(lines)
 
     def text(self):
         r = self.r
@@ -351,8 +357,8 @@ class Case:
         self.body()
         if nested: self.put("print inner(1)")
         if r.random() < 0.2: self.put("lam = (q) -> q*2 + s0"), self.put("print lam(2)")
-        return self.functions + [f"function [] = {self.name}({params})", *self.lines, "end", "try", f"  {self.name}({given})", "catch e_",
-                                 '  print "stopped: ", e_', "end"]
+        call = ["try", f"  {self.name}({given})", "catch e_", '  print "stopped: ", e_', "end"]
+        return self.functions + [f"function [] = {self.name}({params})", *self.lines, "end"] + call
 
 
 HEAD = """nan_ = 0/0
@@ -416,7 +422,8 @@ def check(args, folder, seed):
     if "error: " in want: return f"seed {seed}: a program that does not run\n{want}"
     for device in args.device:
         wrong = same(want, run(args, path, "always", device))
-        if wrong: return f"seed {seed}, {device}:\n  wanted {wrong[0]}\n  got    {wrong[1]}\n  {sys.argv[0]} --keep . {seed} 1"
+        again = f"{sys.argv[0]} --device {device} --keep . {seed} 1"
+        if wrong: return f"seed {seed}, {device}:\n  wanted {wrong[0]}\n  got    {wrong[1]}\n  {again}"
     if not args.keep: os.remove(path)
     return None
 
@@ -435,7 +442,8 @@ def main():
     failed = 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         os.environ["QUASAR_CACHE_DIR"] = os.path.join(folder, "cache")
-        for wrong in pool.map(lambda s: check(args, args.keep or folder, s), range(args.first, args.first + args.count)):
+        seeds = range(args.first, args.first + args.count)
+        for wrong in pool.map(lambda seed: check(args, args.keep or folder, seed), seeds):
             if wrong: print(wrong), sys.stdout.flush()
             failed += wrong is not None
     print(f"loops: {args.count - failed} of {args.count} programs give what the interpreter gives")

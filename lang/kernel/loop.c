@@ -145,7 +145,8 @@ static void report_fault(Loops *L) {
         L->pos = i + 1;
         KRef this = kir_const_int(L->f, QS_I32, (int64_t)i + 1, L->pos);
         KRef fine = kloop_op(L, K_NE, kloop_get(L, L->fault), this);
-        kloop_emit(L, K_CHECK, QS_B1, fine, kloop_get(L, L->value[0]), kloop_get(L, L->value[1]), (uint64_t)L->faults[i].message);
+        kloop_emit(L, K_CHECK, QS_B1, fine, kloop_get(L, L->value[0]), kloop_get(L, L->value[1]),
+                   (uint64_t)L->faults[i].message);
     }
 }
 

@@ -198,7 +198,8 @@ static const struct { const char *name; int nargs; BuiltinFn *fn; int imm; } bui
     {"erf", 1, math_fn, MF_erf}, {"erfc", 1, math_fn, MF_erfc},
     {"floor", 1, rounding, MF_floor}, {"ceil", 1, rounding, MF_ceil}, {"round", 1, rounding, MF_round},
     {"trunc", 1, rounding, MF_trunc}, {"frac", 1, frac_fn, 0}, {"abs", 1, abs_fn, 0}, {"sign", 1, sign_fn, 0},
-    {"int", 1, int_fn, 0}, {"float", 1, float_fn, 0}, {"isnan", 1, classify, 0}, {"isinf", 1, classify, 1}, {"isfinite", 1, classify, 2},
+    {"int", 1, int_fn, 0}, {"float", 1, float_fn, 0}, {"isnan", 1, classify, 0},
+    {"isinf", 1, classify, 1}, {"isfinite", 1, classify, 2},
     {"atan2", 2, math_fn2, MF_atan2}, {"hypot", 2, math_fn2, MF_hypot}, {"pow", 2, operator_fn, OP_POW},
     {"min", 2, operator_fn, OP_MINEQ}, {"max", 2, operator_fn, OP_MAXEQ}, {"mod", 2, mod_fn, 0}};
 

@@ -12,7 +12,8 @@ typedef struct {
     const Sym *sym;
     bool open;           /* the way to here */
     bool brk, cont;      /* some way out of the innermost loop, some way to its next turn */
-    bool returned, ever; /* some way to a return; some way so far in the innermost try, from where an error may leave it */
+    bool returned,
+        ever; /* some way to a return; some way so far in the innermost try, from where an error may leave it */
     bool read;
 } Walk;
 

@@ -51,7 +51,8 @@ Number kloop_entry_number(Loops *L, const LoopValue *v, Str *name) {
     LoopBind b = {LOOP_SOURCE, v->source};
     switch ((LoopKind)v->kind) {
     case LOOP_INT:
-        return kloop_int(kloop_number_param(L, name, QS_I64, b), v->whole ? -0x1p31 : -0x1p63, v->whole ? 0x1p31 : 0x1p63);
+        return kloop_int(kloop_number_param(L, name, QS_I64, b), v->whole ? -0x1p31 : -0x1p63,
+                         v->whole ? 0x1p31 : 0x1p63);
     case LOOP_BOOL: return kloop_bool(kloop_number_param(L, name, QS_B1, b));
     default:
         if (v->whole) return kloop_whole(L, kloop_number_param(L, name, QS_I64, b), -0x1p31, 0x1p31);

@@ -147,7 +147,7 @@ qs_status kloop_binary(Loops *L, Op op, Number a, Number b, Number *out);
 qs_status kloop_unary(Loops *L, Op op, Number a, Number *out);
 Number kloop_choose(Loops *L, KRef c, Number a, Number b);       /* of one kind */
 Number kloop_to_int(Loops *L, Number a);                         /* int(a) */
-qs_status kloop_convert(Loops *L, const Str *type, Number *n);   /* as a variable of that type holds it; NULL: declines */
+qs_status kloop_convert(Loops *L, const Str *type, Number *n); /* as a variable of that type holds it; NULL: declines */
 Number kloop_to_num(Loops *L, Number a);                         /* scalar(a) */
 
 /* -- loop_expr.c ------------------------------------------------------------------------------------------------- */
