@@ -278,7 +278,9 @@ static qs_status real_turns(Loops *L, Range *r) {
     KRef slack =
         kloop_op(L, K_DIV, kloop_op(L, K_MUL, kloop_f64(L, 4 * DBL_EPSILON), size), kloop_f64(L, fabs(r->step)));
     q = kir_fold(L->f, K_MATH, QS_B1, MF_floor, kloop_op(L, K_ADD, q, slack), 0, 0, L->pos);
-    r->turns = kloop_op(L, K_ADD, kloop_cast(L, q, QS_I64), kloop_i64(L, 1));
+    KRef n = kloop_op(L, K_ADD, q, kloop_f64(L, 1)), zero = kloop_f64(L, 0); /* may be nan: none */
+    n = kir_fold(L->f, K_SELECT, QS_B1, 0, kloop_op(L, K_LT, zero, n), n, zero, L->pos);
+    r->turns = kloop_cast(L, n, QS_I64);
     return r->by_turns = true, QS_OK;
 }
 

@@ -1,0 +1,18 @@
+% options: --loops always
+% a range to -inf has no turn, one to inf is left by break
+function [] = turns(hi)
+    n = 0
+    for i=0..3
+        for j=1..hi
+            n = n*2 + j
+            if j > 5
+                break
+            end
+        end
+    end
+    print n
+end
+turns(-inf)
+turns(inf)
+turns(0.99)
+turns(3.5)
