@@ -183,7 +183,8 @@ static void drop_own(Hub **of, size_t n) { /* wrappers hold them now */
 
 static void show(Border *b) {
     Stack rest = {0};
-    if (!b->vm || qflag_is_up(&b->away) || b->wrappers.next == &b->wrappers || !qvm(b->vm)->gc_list.next || qvm(b->vm)->gc_running)
+    if (!b->vm || qflag_is_up(&b->away) || b->wrappers.next == &b->wrappers || !qvm(b->vm)->gc_list.next ||
+        qvm(b->vm)->gc_running)
         return;
     find_rest(b, &rest);
     uint32_t *parent = calloc(rest.n + 1, sizeof *parent);

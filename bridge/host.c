@@ -383,7 +383,8 @@ PyMethodDef qhost_functions[] = {
      "makes, of "
      "any other list a cell."},
     {"descriptor", descriptor, METH_O,
-     "descriptor(x)\n--\n\nThe memory of an array or tensor as an argument for many calls, looked at once; never a copy."},
+     "descriptor(x)\n--\n\nThe memory of an array or tensor as an argument for many calls, looked at once; never a "
+     "copy."},
     {"from_dlpack", from_dlpack, METH_O,
      "from_dlpack(x, /)\n--\n\nThe memory of a tensor, or of a DLPack capsule, as an array."},
     {"_array", array_of_bytes, METH_VARARGS, NULL},

@@ -46,7 +46,8 @@ static bool as_declared(PyObject *sample) {
            d->num == (int)PyLong_AsLong(PyTuple_GetItem(sample, 2));
 }
 
-/* Only when NumPy is there already: an object of its type cannot come from nowhere.  b: the machine, if we are in it. */
+/* Only when NumPy is there already: an object of its type cannot come from nowhere.  b: the machine, if we are in it.
+ */
 static bool is_ndarray(Border *b, PyObject *o) {
     static bool tried;
     if (numpy.ndarray) return Py_TYPE(o) == numpy.ndarray;
@@ -77,9 +78,10 @@ static const char *const formats[QS_NDTYPES] = {
 };
 
 const char *const qnd_names[QS_NDTYPES] = {
-    [QS_B1] = "bool",    [QS_I8] = "int8",     [QS_U8] = "uint8",      [QS_I16] = "int16",      [QS_U16] = "uint16",
-    [QS_I32] = "int32",  [QS_U32] = "uint32",  [QS_I64] = "int64",     [QS_U64] = "uint64",     [QS_F16] = "float16",
-    [QS_BF16] = "bfloat16", [QS_F32] = "float32", [QS_F64] = "float64", [QS_C64] = "complex64", [QS_C128] = "complex128",
+    [QS_B1] = "bool",     [QS_I8] = "int8",       [QS_U8] = "uint8",        [QS_I16] = "int16",
+    [QS_U16] = "uint16",  [QS_I32] = "int32",     [QS_U32] = "uint32",      [QS_I64] = "int64",
+    [QS_U64] = "uint64",  [QS_F16] = "float16",   [QS_BF16] = "bfloat16",   [QS_F32] = "float32",
+    [QS_F64] = "float64", [QS_C64] = "complex64", [QS_C128] = "complex128",
 };
 
 static const int8_t of_number[] = {
@@ -381,7 +383,8 @@ static bool import_buffer(Border *b, PyObject *o, qs_value *out, qs_status *s) {
     if (!PyObject_CheckBuffer(o) || PyObject_GetBuffer(o, &view, BUF_RECORDS_RO) < 0) return PyErr_Clear(), false;
     const Py_ssize_t *strides = strides_of(&view, packed);
     qs_array_info info = {.rank = view.ndim, .readonly = view.readonly};
-    bool fits = view.ndim <= QS_MAX_RANK && dtype_of_format(view.format ? view.format : "B", view.itemsize, &info.dtype) &&
+    bool fits = view.ndim <= QS_MAX_RANK &&
+                dtype_of_format(view.format ? view.format : "B", view.itemsize, &info.dtype) &&
                 qnd_usable(view.buf, view.ndim, strides, view.shape, info.dtype);
     bool unknown = fits && has(b, o, "mask"); /* elements that do not count */
     PyObject *owner = fits && !unknown ? PyMemoryView_FromObject(o) : NULL;
@@ -501,7 +504,8 @@ static qs_status misplaced(Border *b, PyObject *o, qs_value fn, int i) {
     PyObject *text = qbridge_support("misplaced", "(O)", o);
     qgil_back(b);
     const char *why = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
-    qs_status s = why ? qs_fail(b->vm, QS_ETYPE, "%s%s; value(x) makes a copy", prefix(fn, i, which), why) : qerror_take(b);
+    qs_status s =
+        why ? qs_fail(b->vm, QS_ETYPE, "%s%s; value(x) makes a copy", prefix(fn, i, which), why) : qerror_take(b);
     Py_XDECREF(text);
     return s;
 }
@@ -591,7 +595,8 @@ static bool described_argument(Border *b, PyObject *o, qs_value fn, int i, qs_va
 }
 
 static qs_status on_gpu(Border *b, qs_value fn, int i) {
-    return for_argument(b, qs_fail(b->vm, QS_ETYPE, "the elements are on cuda, and memory of the cpu is wanted"), fn, i);
+    return for_argument(b, qs_fail(b->vm, QS_ETYPE, "the elements are on cuda, and memory of the cpu is wanted"), fn,
+                        i);
 }
 
 static qs_status stranger(Border *b, qs_value fn, int i) {
@@ -602,7 +607,8 @@ static qs_status stranger(Border *b, qs_value fn, int i) {
 static bool memory_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out, qs_status *s) {
     if (Py_TYPE(o) == qbridge.value) return *s = stranger(b, fn, i), true;
     if (is_ndarray(b, o) && numeric(o)) return *s = array_argument(b, o, fn, i, out), true;
-    if (import_buffer(b, o, out, s) || qdl_borrow(b, o, true, out, s)) return *s = for_argument(b, as_is(*s, out), fn, i), true;
+    if (import_buffer(b, o, out, s) || qdl_borrow(b, o, true, out, s))
+        return *s = for_argument(b, as_is(*s, out), fn, i), true;
     if (is_ndarray_kind(b, o) && numeric(o)) return *s = misplaced(b, o, fn, i), true;
     if (is_ndarray_kind(b, o) || PyDict_Check(o) || PyCallable_Check(o)) return false;
     if (list_argument(b, o, out)) return *s = QS_OK, true;

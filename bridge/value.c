@@ -368,7 +368,8 @@ static PyGetSetDef attributes[] = {
     {"dtype", get_dtype, NULL, "The type of an array's elements, as NumPy calls it.", NULL},
     {"typename", get_type, NULL, "The type in the language, as type(x) gives it there.", NULL},
     {"readonly", get_readonly, NULL, "Whether the elements belong to somebody who lets nobody write to them.", NULL},
-    {"grad", get_grad, set_grad, "An array of the same shape that tensors made of this one have as gradient, or None.", NULL},
+    {"grad", get_grad, set_grad, "An array of the same shape that tensors made of this one have as gradient, or None.",
+     NULL},
     {"_kind", get_kind, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

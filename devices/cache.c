@@ -98,7 +98,8 @@ Cache *qcache_open(Ctx *c, const char *dir, size_t bound) {
     *k = (Cache){.ctx = c, .dir = -1, .bound = bound ? bound : USUAL_BOUND, .why = ""};
     char *path = k->path;
     if (dir && !*dir) k->why = "it is turned off";
-    else if (dir ? snprintf(path, sizeof k->path, "%s", dir) >= (int)sizeof k->path : !usual_place(path, sizeof k->path))
+    else if (dir ? snprintf(path, sizeof k->path, "%s", dir) >= (int)sizeof k->path
+                 : !usual_place(path, sizeof k->path))
         k->why = "there is no place for it (set QUASAR_CACHE_DIR)";
     else k->dir = open_private(path, &k->why);
     return k;

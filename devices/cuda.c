@@ -456,7 +456,8 @@ static void shape_block(Grid *g, const Launch *l, int64_t threads) {
     for (int a = 0; a < l->rank; a++) g->block[a] = 1;
     g->block[last] = least(l->domain[last], least(threads, last ? 32 : threads));
     if (last > 0) g->block[last - 1] = least(l->domain[last - 1], threads / g->block[last]);
-    if (last > 1) g->block[last - 2] = least(least(l->domain[last - 2], 64), threads / (g->block[last] * g->block[last - 1]));
+    if (last > 1)
+        g->block[last - 2] = least(least(l->domain[last - 2], 64), threads / (g->block[last] * g->block[last - 1]));
     int64_t others = 1;
     for (int a = 0; a < last; a++) others *= g->block[a];
     g->block[last] = least(l->domain[last], threads / others);
@@ -478,7 +479,8 @@ static qs_status measure_block(Device *d, const Program *p, Grid *g) {
         all *= g->block[a];
         if (a < g->rank - 2) z *= g->block[a];
     }
-    g->x = (unsigned)g->block[g->rank - 1], g->y = g->rank > 1 ? (unsigned)g->block[g->rank - 2] : 1, g->z = (unsigned)z;
+    g->x = (unsigned)g->block[g->rank - 1], g->y = g->rank > 1 ? (unsigned)g->block[g->rank - 2] : 1,
+    g->z = (unsigned)z;
     return all > p->max_threads || z > 64 ? block_too_large(d, p, g) : QS_OK;
 }
 

@@ -86,7 +86,8 @@ int qemit_temps(Emit *e, int n) {
     int first = e->top;
     e->top += n;
     if (e->top > MAX_REGISTERS) {
-        qemit_fail(e, e->pos, "%s needs more than %d local variables and intermediate values: split it, or this statement",
+        qemit_fail(e, e->pos,
+                   "%s needs more than %d local variables and intermediate values: split it, or this statement",
                    e->func->name->s, MAX_REGISTERS);
         e->top = (int)e->chunk->ntemp + n;
         first = (int)e->chunk->ntemp;

@@ -122,7 +122,8 @@ bool qemit_fused(Emit *e, Node *n, int dst) {
     Node *root = reduction ? n->u.call.args.at[0].value : n;
     Gather g = {.e = e, .ok = true};
     gather(&g, root);
-    bool alone = g.nops == 1 && !reduction && n->kind != N_CALL; /* one operator is as good by itself, one function not */
+    bool alone =
+        g.nops == 1 && !reduction && n->kind != N_CALL; /* one operator is as good by itself, one function not */
     if (!g.ok || !g.n || !g.nops || alone) return false;
 
     int mark = e->top;

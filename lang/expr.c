@@ -500,7 +500,8 @@ Node *qexpr_any(Parser *p) {
     return n;
 }
 
-/* The values of print.  A comma at the end of the line goes on when an expression follows; if not, it is a stray one. */
+/* The values of print.  A comma at the end of the line goes on when an expression follows; if not, it is a stray one.
+ */
 static bool more_values(Parser *p) {
     if (p->k != T_COMMA) return false;
     uint32_t comma = p->i++;

@@ -346,7 +346,8 @@ static qs_status trapezoids(qs_vm *vm, qs_call_args *c, const char *fn, bool all
         if (at->count != w.l.n)
             return qs_fail(vm, QS_ESHAPE, "%s: x must have %zu elements as y does, got %zu", fn, w.l.n, at->count);
     }
-    if (!all && !qarg_given(c, 2) && w.a->rank <= 1) w.dim = DIM_ALL, w.l = (ArrayLines){1, w.a->count, (size_t)w.parts};
+    if (!all && !qarg_given(c, 2) && w.a->rank <= 1)
+        w.dim = DIM_ALL, w.l = (ArrayLines){1, w.a->count, (size_t)w.parts};
     return run(vm, c, &w, all ? w.l.n : 1, cumulative_line, p);
 }
 qs_status qlines_trapz(qs_vm *vm, qs_call_args *c) { return trapezoids(vm, c, "trapz", false); }

@@ -33,7 +33,8 @@ qs_status qpath_split(qs_vm *vm, qs_call_args *c) {
     const char *path;
     TRY(qarg_string(vm, "pathsplit", "path", c->in[0], &path, NULL));
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *end = name + strlen(name);
-    const char *dot = strrchr(name, '.'), *first = name + strspn(name, "."); /* of a hidden file the dot is its name's */
+    const char *dot = strrchr(name, '.'),
+               *first = name + strspn(name, "."); /* of a hidden file the dot is its name's */
     const char *stop = dot && dot >= first && first < end ? dot : end;
     size_t folder = slash ? (size_t)(slash - path) : 0;
     if (slash && !folder) folder = 1;

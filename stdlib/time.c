@@ -56,7 +56,8 @@ qs_status qtime_sleep(qs_vm *vm, qs_call_args *c) {
     TRY(qarg_num(vm, "sleep", "ms", c->in[0], &ms));
     if (!(ms >= 0)) return qs_fail(vm, QS_EVALUE, "sleep: ms must be ≥ 0, got %g", ms);
     qpython_unblock(vm);
-    for (double end = monotonic() + ms * 1e-3, left; (left = end - monotonic()) > 0 && !qflag_is_up(&qvm(vm)->interrupted);) {
+    for (double end = monotonic() + ms * 1e-3, left;
+         (left = end - monotonic()) > 0 && !qflag_is_up(&qvm(vm)->interrupted);) {
         left = fmin(left, 0.05);
         nanosleep(&(struct timespec){0, (long)(left * 1e9)}, NULL);
     }
@@ -64,7 +65,7 @@ qs_status qtime_sleep(qs_vm *vm, qs_call_args *c) {
     return qflag_is_up(&qvm(vm)->interrupted) ? qvm_attend(vm) : QS_OK;
 }
 
-/* -- dates: seconds since 1970 as a place in the calendar, local unless the last argument asks for UTC -------------- */
+/* -- dates: seconds since 1970 as a place in the calendar, local unless the last argument asks for UTC ------------- */
 static qs_status wants_utc(qs_vm *vm, qs_call_args *c, int i, const char *fn, bool *utc) {
     double x = 0;
     if (qarg_given(c, i)) TRY(qarg_num(vm, fn, "utc", c->in[i], &x));

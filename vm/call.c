@@ -86,13 +86,14 @@ static int64_t rank_script(qs_vm *vm, const Func *f, const Args *a) {
     return total * 512 + 256 - missing;
 }
 
-/* -- named arguments of built-ins: the names are those of the signature, "var(x [, dim [, ddof]])" ------------------ */
+/* -- named arguments of built-ins: the names are those of the signature, "var(x [, dim [, ddof]])" ----------------- */
 
 enum { MAX_NAMED = 64 };
 
 static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-/* The place of a name in what follows "(", -1: it is not there.  A slot may have several names ("bins or edges"); a list
+/* The place of a name in what follows "(", -1: it is not there.  A slot may have several names ("bins or edges"); a
+ * list
  * ("[lo, hi]") has none, nor have the arguments of a variable number and all behind them. */
 static int slot_named(const char *p, const Str *name) {
     int slot = 0;
@@ -147,8 +148,8 @@ static qs_status misplaced(qs_vm *vm, const qs_native_def *d, const Args *a) {
             return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no argument %s: %.*s", d->name, a->names[i]->s, line,
                             d->doc);
     }
-    return qerr_set(qvm_ctx(vm), QS_ENAME, "%s: an argument is given twice, or one before %s is left out: %.*s", d->name,
-                    a->names[a->nnamed - 1]->s, line, d->doc);
+    return qerr_set(qvm_ctx(vm), QS_ENAME, "%s: an argument is given twice, or one before %s is left out: %.*s",
+                    d->name, a->names[a->nnamed - 1]->s, line, d->doc);
 }
 
 qs_status qcall_arrange_native(qs_vm *vm, const qs_native_def *d, qs_value *args, int nin, int nnamed,

@@ -191,8 +191,8 @@ static qs_status hold(qs_vm *vm, Device *d, Array *a, qs_access mode, DevArg *ar
     return QS_OK;
 }
 
-static qs_status launch(qs_vm *vm, Device *d, const KFunc *f, Program *p, const Now *now, const Launch *l, int64_t chunk,
-                        Array *result) {
+static qs_status launch(qs_vm *vm, Device *d, const KFunc *f, Program *p, const Now *now, const Launch *l,
+                        int64_t chunk, Array *result) {
     DevArg args[LEAVES + 3];
     Held held[LEAVES + 1];
     int nheld = 0, n = 0;
@@ -241,10 +241,12 @@ static Array *spare(const Frame *f, const FuseRegion *r, const Variant *v, const
         if (goes && now->types[i].array && ours(qval_array(now->at[i]), v->kernel.dtype))
             return own(qval_array(now->at[i]));
     }
-    if (old.kind != QS_ARRAY || !ours(qval_array(old), v->kernel.dtype) || qval_array(old)->rank != now->rank) return NULL;
+    if (old.kind != QS_ARRAY || !ours(qval_array(old), v->kernel.dtype) || qval_array(old)->rank != now->rank)
+        return NULL;
     for (int i = 0; i < now->n; i++)
         if (r->regs[i] == r->dst) return NULL; /* is read in another order */
-    return memcmp(qval_array(old)->dims, now->dims, (size_t)now->rank * sizeof *now->dims) ? NULL : own(qval_array(old));
+    return memcmp(qval_array(old)->dims, now->dims, (size_t)now->rank * sizeof *now->dims) ? NULL
+                                                                                           : own(qval_array(old));
 }
 
 static qs_status run_map(qs_vm *vm, Device *d, Program *p, const Variant *v, const Now *now, Array *result,

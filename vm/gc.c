@@ -5,7 +5,8 @@
  * garbage.  Nothing here recurses, and nothing depends on what the interpreter holds as long as it counts it. */
 #include "vm/object.h"
 
-/* The next collection comes when there are 1/GROWTH more containers than the last one left, so the work is amortised. */
+/* The next collection comes when there are 1/GROWTH more containers than the last one left, so the work is amortised.
+ */
 #ifdef QUASAR_STRESS
 enum { FIRST_THRESHOLD = 4, GROWTH = 8 };
 #else

@@ -1,5 +1,5 @@
-/* help.c -- what `?name` shows: built-ins from their table, functions of scripts from the comment above them, objects of
- * Python from Python; and, of a word that is no name, the built-ins whose description has it. */
+/* help.c -- what `?name` shows: built-ins from their table, functions of scripts from the comment above them, objects
+ * of Python from Python; and, of a word that is no name, the built-ins whose description has it. */
 #include "vm/help.h"
 
 #include "stdlib/stdlib.h"
@@ -245,7 +245,8 @@ static bool add_module(void *ud, const char *path) {
 
 void qhelp_manual(qs_vm *vm, Text *out) {
     qlib_manual(out);
-    qtext_puts(out, "\n## Library modules\n\nThese are written in the language; `import \"imfilter.q\"` brings "
-                    "what is in a module. `?imfilter` tells more.\n\n| function | what it does | module |\n|---|---|---|\n");
+    qtext_puts(out,
+               "\n## Library modules\n\nThese are written in the language; `import \"imfilter.q\"` brings "
+               "what is in a module. `?imfilter` tells more.\n\n| function | what it does | module |\n|---|---|---|\n");
     qlibrary_each(vm, add_module, &(Manual){vm, out});
 }

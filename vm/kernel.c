@@ -277,7 +277,8 @@ static void unlock(qs_vm *vm, Device *d, Bound *b, int n) {
 }
 
 /* The first array argument that lies in buffer number `which` names it. */
-static qs_status lock_failed(qs_vm *vm, const Spec *s, const qs_value *values, const Bound *b, int which, qs_status st) {
+static qs_status lock_failed(qs_vm *vm, const Spec *s, const qs_value *values, const Bound *b, int which,
+                             qs_status st) {
     for (int i = 0; i < s->func->nparams; i++)
         if (b->arg[i].is_array && b->lock[i] == which)
             return qarr_lock_failed(vm, values[s->binds[i].source].u.p, s->func->params[i].name->s, st);

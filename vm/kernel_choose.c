@@ -1,10 +1,11 @@
 /* kernel_choose.c -- where a launch ends soonest.
  *
- *     predicted = what a launch costs + positions * measured time of one + bytes that are not there / measured bandwidth
+ *     predicted = what a launch costs + positions * measured time of one + bytes that are not there / measured
+ * bandwidth
  *
  * All three are measured as programs run: every launch while a kernel is new on a device, and one in SAMPLE later.  A
- * kernel begins where its data are.  Another device is tried when the kernel has taken much longer than trying takes, so
- * that a trial which turns out badly costs a small part of what was spent already. */
+ * kernel begins where its data are.  Another device is tried when the kernel has taken much longer than trying takes,
+ * so that a trial which turns out badly costs a small part of what was spent already. */
 #include "vm/kernels.h"
 
 #include <math.h>

@@ -295,7 +295,8 @@ qs_status qkreport_profile(qs_vm *vm, Text *out) {
     Timing **all = qmem_alloc(qvm_ctx(vm), n * sizeof *all), **end = all;
     for (Timing *t = r->timings; t; t = t->next) *end++ = t;
     qsort(all, n, sizeof *all, by_time);
-    qtext_printf(out, "%-36s %9s%11s%11s%10s%10s%7s\n", "kernel", "calls", "total ms", "mean us", "GB/s", "GFLOP/s", "%");
+    qtext_printf(out, "%-36s %9s%11s%11s%10s%10s%7s\n", "kernel", "calls", "total ms", "mean us", "GB/s", "GFLOP/s",
+                 "%");
     for (size_t i = 0; i < n; i++) row(out, all[i], &most);
     qmem_free(qvm_ctx(vm), all, n * sizeof *all);
     qtext_printf(out, "%s:", d->name);

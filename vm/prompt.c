@@ -119,7 +119,8 @@ static void open_lines(qs_vm *vm, Lines *l) {
     void *lib = NULL;
     for (int i = 0; l->typed && !lib && i < 3; i++) lib = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     if (!lib) return;
-    if (!setlocale(LC_CTYPE, "C.UTF-8")) setlocale(LC_CTYPE, ""); /* else what is not ASCII is dropped while it is typed */
+    if (!setlocale(LC_CTYPE, "C.UTF-8"))
+        setlocale(LC_CTYPE, ""); /* else what is not ASCII is dropped while it is typed */
     *(void **)&l->readline = dlsym(lib, "readline");
     *(void **)&l->add_history = dlsym(lib, "add_history");
     open_history(l, lib);

@@ -865,7 +865,8 @@ qs_status kemit_opencl(Ctx *c, const KFunc *f, Text *out) {
     KSplit split;
     Emit e = {.f = f};
     qarena_init(&arena, c);
-    if (!f->serial && kopt_interior(c, &arena, f, false, &split) && split.box.given) /* a collapse alone is for the cpu */
+    if (!f->serial && kopt_interior(c, &arena, f, false, &split) &&
+        split.box.given) /* a collapse alone is for the cpu */
         e.split = &split, e.f = f = split.func;
     qtext_init(&e.body, c), qtext_init(&e.atomics, c);
     e.match = qarena_alloc(&arena, f->nins * sizeof *e.match);

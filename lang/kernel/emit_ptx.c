@@ -164,7 +164,8 @@ static bool is_uniform(const KFunc *f, KRef r, int depth) {
 
 static bool adds_up(KAtomic op, qs_dtype elem) {
     bool real = elem == QS_F32 || elem == QS_F64;
-    return (op == KA_ADD || op == KA_SUB || op == KA_MIN || op == KA_MAX) && (real || (elem >= QS_I32 && elem <= QS_U64));
+    return (op == KA_ADD || op == KA_SUB || op == KA_MIN || op == KA_MAX) &&
+           (real || (elem >= QS_I32 && elem <= QS_U64));
 }
 
 /* A word of the thread `distance` behind this one in the warp. */
@@ -273,7 +274,8 @@ static void skip_outside(Gpu *g) {
     Emit *e = g->e;
     for (int a = 0; a < e->f->rank; a++) {
         uint32_t in = emit_new(e);
-        emit_branch(e, emit_def(e, "icmp slt i64 %s, %s", e->pos[a].s, load_slot(e, PTX_DOMAIN + a, "i64").s), in, g->done);
+        emit_branch(e, emit_def(e, "icmp slt i64 %s, %s", e->pos[a].s, load_slot(e, PTX_DOMAIN + a, "i64").s), in,
+                    g->done);
         emit_label(e, in);
     }
 }
@@ -300,7 +302,8 @@ static void serial(Gpu *g) {
         emit_label(e, from);
         emit_label(e, head[a]);
         e->pos[a] = emit_def(e, "phi i64 [ 0, %%L%u ], [ %%t%u, %%L%u ]", from, x1[a], next[a]);
-        emit_branch(e, emit_def(e, "icmp slt i64 %s, %s", e->pos[a].s, load_slot(e, PTX_DOMAIN + a, "i64").s), body, out[a]);
+        emit_branch(e, emit_def(e, "icmp slt i64 %s, %s", e->pos[a].s, load_slot(e, PTX_DOMAIN + a, "i64").s), body,
+                    out[a]);
         emit_label(e, body);
         e->blkidx[a] = emit_def(e, "sdiv i64 %s, %s", e->pos[a].s, e->blkdim[a].s);
         e->blkpos[a] = emit_def(e, "srem i64 %s, %s", e->pos[a].s, e->blkdim[a].s);
@@ -326,7 +329,8 @@ static int number_slots(Gpu *g) {
     return n;
 }
 
-/* Registers are shared out among the threads of a block: ptxas has to know how many there may be.  0: not our choice. */
+/* Registers are shared out among the threads of a block: ptxas has to know how many there may be.  0: not our choice.
+ */
 static int64_t most_threads(const KFunc *f) {
     int64_t n = 1;
     bool blocks = f->barrier || f->shared;

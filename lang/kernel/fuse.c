@@ -147,7 +147,8 @@ static Val unary(Fuse *z, Op o, Val a) {
 /* -- function calls ------------------------------------------------------------------------------------------------ */
 static bool is_choice(const FuseFunction *fn) { return fn->fn == FN_MIN2 || fn->fn == FN_MAX2; }
 
-/* Functions of integers keep or leave them by rules of their own; the choice between two arrays of one dtype keeps it. */
+/* Functions of integers keep or leave them by rules of their own; the choice between two arrays of one dtype keeps it.
+ */
 static bool accepts(const FuseFunction *fn, Val a, Val b) {
     if (is_choice(fn) && a.array && b.array) return a.dtype == b.dtype && a.dtype != QS_B1;
     if (fn->fn >= FN_ISNAN && !a.array) return false; /* a truth value, which is weaker than a number */

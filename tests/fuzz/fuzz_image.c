@@ -21,8 +21,8 @@ static void write_file(const char *path, const uint8_t *data, size_t size) {
 
 /* The readers look at the first bytes; those of arrays also at the name. */
 static const char *const *readers_of(const uint8_t *data, size_t size) {
-    static const char *const image[] = {"[a, b] = imread(\"x\"); print a, b", "a = imread(\"x\", 1)", "print imfinfo(\"x\")",
-                                        "print tiffread(\"x\")", NULL};
+    static const char *const image[] = {"[a, b] = imread(\"x\"); print a, b", "a = imread(\"x\", 1)",
+                                        "print imfinfo(\"x\")", "print tiffread(\"x\")", NULL};
     static const char *const array[] = {"print load(\"x.npy\")", "print load(\"x.npz\")", NULL};
     static const char *const table[] = {"print csvread(\"x\")", "print csvread(\"x\", \";\")",
                                         "print jsonencode(jsondecode(fileread(\"x\")), 1)", NULL};

@@ -1,4 +1,5 @@
-/* libFuzzer entry: any text is a program: it runs to its end, to an error or to the interrupt that comes after a while. */
+/* libFuzzer entry: any text is a program: it runs to its end, to an error or to the interrupt that comes after a while.
+ */
 #include "tests/fuzz/harmless.h"
 
 #include <stdlib.h>

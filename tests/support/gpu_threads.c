@@ -190,7 +190,8 @@ static void *load_image(const char *image) {
               qobject_load(ctx, object.s, object.len, resolve, NULL, &m->object) == QS_OK;
     if (!ok) mistake(ctx->err.text);
     if (ok) find_shared(m, ir.s);
-    m->together = strstr(ir.s, "@gpu_barrier") || strstr(ir.s, "@gpu_activemask"); /* else one after the other will do */
+    m->together =
+        strstr(ir.s, "@gpu_barrier") || strstr(ir.s, "@gpu_activemask"); /* else one after the other will do */
     qtext_free(&ir), qtext_free(&object);
     return m;
 }

@@ -85,7 +85,8 @@ static void modules(qs_vm *vm) {
 }
 
 static void chain(qs_vm *vm) {
-    const char *text = "function [] = inner(x)\n    y = x[9]\nend\nfunction [] = outer(x)\n\n    inner(x)\nend\nouter([1,2])\n";
+    const char *text =
+        "function [] = inner(x)\n    y = x[9]\nend\nfunction [] = outer(x)\n\n    inner(x)\nend\nouter([1,2])\n";
     qs_where w;
     CHECK(qs_load(vm, "chain.q", text, strlen(text)) == QS_EINDEX);
     CHECK(qs_error_frame(vm, 0, &w) && w.line == 2 && w.column > 0);
@@ -102,9 +103,11 @@ static void chain(qs_vm *vm) {
     CHECK(qs_error(vm) == NULL && qs_error_report(vm) == NULL);
 }
 
-/* -- natives that call back ------------------------------------------------------------------------------------------ */
+/* -- natives that call back ---------------------------------------------------------------------------------------- */
 
-static qs_status apply(qs_vm *vm, qs_call_args *c) { return qs_call(vm, c->in[0], c->nin - 1, c->in + 1, 1, &c->out[0]); }
+static qs_status apply(qs_vm *vm, qs_call_args *c) {
+    return qs_call(vm, c->in[0], c->nin - 1, c->in + 1, 1, &c->out[0]);
+}
 
 static qs_status keep_first(qs_vm *vm, qs_call_args *c) { /* an argument may be taken */
     (void)vm;
@@ -142,7 +145,7 @@ static void callbacks(qs_vm *vm) {
     CHECK(strstr(eval(vm, "deep(1000000)"), "the recursion is too deep") != NULL);
 }
 
-/* -- a foreign type: a pair that counts what is done to it ------------------------------------------------------------- */
+/* -- a foreign type: a pair that counts what is done to it --------------------------------------------------------- */
 
 typedef struct { double at[2]; int next; } Pair;
 static int pairs_alive;
@@ -158,7 +161,8 @@ static qs_status pair_call(qs_vm *vm, void *p, qs_call_args *c) {
     for (int i = 0; i < c->nin; i++) {
         double x;
         if (qs_to_num(vm, c->in[i], &x)) return QS_ETYPE;
-        bool scale = i >= c->nin - c->nnamed && strcmp(qs_to_string(c->names[i - c->nin + c->nnamed], NULL), "scale") == 0;
+        bool scale =
+            i >= c->nin - c->nnamed && strcmp(qs_to_string(c->names[i - c->nin + c->nnamed], NULL), "scale") == 0;
         sum = scale ? sum * x : sum + x;
     }
     c->out[0] = qs_num(sum);
@@ -169,7 +173,8 @@ static qs_status pair_get(qs_vm *vm, void *p, qs_value key, qs_value *out) {
     const Pair *pair = p;
     int64_t i;
     if (qs_kind_of(key) == QS_STRING) {
-        if (strcmp(qs_to_string(key, NULL), "left")) return qs_fail(vm, QS_ENAME, "a pair has no %s", qs_to_string(key, NULL));
+        if (strcmp(qs_to_string(key, NULL), "left"))
+            return qs_fail(vm, QS_ENAME, "a pair has no %s", qs_to_string(key, NULL));
         *out = qs_num(pair->at[0]);
         return QS_OK;
     }
@@ -199,7 +204,9 @@ static qs_status new_pair(qs_vm *vm, double a, double b, qs_value *out) {
     return qs_foreign(vm, &pair_type, p, out);
 }
 
-static qs_status pair_iter(qs_vm *vm, void *p, qs_value *out) { return new_pair(vm, ((Pair *)p)->at[0], ((Pair *)p)->at[1], out); }
+static qs_status pair_iter(qs_vm *vm, void *p, qs_value *out) {
+    return new_pair(vm, ((Pair *)p)->at[0], ((Pair *)p)->at[1], out);
+}
 
 static qs_status pair_next(qs_vm *vm, void *p, bool *more, qs_value *out) {
     Pair *pair = p;
@@ -233,14 +240,15 @@ static void foreign(qs_vm *vm) {
     CHECK(pairs_alive == 0);
 }
 
-/* -- arrays and containers from C ---------------------------------------------------------------------------------------- */
+/* -- arrays and containers from C ---------------------------------------------------------------------------------- */
 
 static void containers(qs_vm *vm) {
     qs_value v = qs_nil(), x = qs_nil(), items[2] = {qs_num(1), qs_bool(true)};
     int64_t dims[2] = {2, 3};
     qs_array_info info;
     void *p = NULL;
-    CHECK(qs_array(vm, QS_F32, 2, dims, &v) == QS_OK && qs_array_describe(v, &info) && info.rank == 2 && info.nbytes == 24);
+    CHECK(qs_array(vm, QS_F32, 2, dims, &v) == QS_OK && qs_array_describe(v, &info) && info.rank == 2 &&
+          info.nbytes == 24);
     CHECK(qs_lock(vm, v, -1, QS_READWRITE, &p) == QS_OK);
     ((float *)p)[4] = 2.5f;
     CHECK(qs_lock(vm, v, -1, QS_READ, &p) == QS_ELOCK);
@@ -248,8 +256,9 @@ static void containers(qs_vm *vm) {
     qs_error_clear(vm);
     CHECK(qs_set_global(vm, "arr", v) == QS_OK);
     CHECK_TEXT(eval(vm, "arr[1,1]"), "error: the array (mat, 2x3) is locked for writing on the host");
-    CHECK_TEXT(eval(vm, "function [] = __kernel__ k(m : mat, pos : ivec2)\n m[pos] = 1\nend\nparallel_do(size(arr),arr,k)"),
-               "error: m is locked for writing on the host");
+    CHECK_TEXT(
+        eval(vm, "function [] = __kernel__ k(m : mat, pos : ivec2)\n m[pos] = 1\nend\nparallel_do(size(arr),arr,k)"),
+        "error: m is locked for writing on the host");
     CHECK(qs_unlock(vm, v, -1, QS_READ) == QS_ELOCK);
     CHECK_TEXT(qs_error(vm), "the array (mat, 2x3) is locked for reading and writing on the host, not for reading on "
                              "the host");
@@ -291,7 +300,7 @@ static void misaligned(qs_vm *vm) {
     qs_release(vm, v);
 }
 
-/* -- devices --------------------------------------------------------------------------------------------------------- */
+/* -- devices ------------------------------------------------------------------------------------------------------- */
 
 static void capture_diagnostics(void *ud, int fd, const char *s, size_t n) {
     if (fd == 2) capture(ud, 1, s, n);
@@ -398,7 +407,7 @@ static void edges(qs_vm *vm) {
     CHECK(qs_has("ref"));
 }
 
-/* -- devices --------------------------------------------------------------------------------------------------------- */
+/* -- devices ------------------------------------------------------------------------------------------------------- */
 static void devices(void) {
     qs_config c;
     qs_config_init(&c);
@@ -418,7 +427,8 @@ static void devices(void) {
     qs_error_clear(vm);
     CHECK(qs_lock(vm, v, 0, QS_WRITE, &host) == QS_OK && qs_unlock(vm, v, 0, QS_WRITE) == QS_OK);
     if (qs_device(vm, 1, &d)) { /* a memory of its own: readers anywhere, or one writer */
-        CHECK(qs_lock(vm, v, -1, QS_READ, &host) == QS_OK && qs_lock(vm, v, 1, QS_READ, &there) == QS_OK && there != host);
+        CHECK(qs_lock(vm, v, -1, QS_READ, &host) == QS_OK && qs_lock(vm, v, 1, QS_READ, &there) == QS_OK &&
+              there != host);
         CHECK(qs_lock(vm, v, 1, QS_WRITE, &there) == QS_ELOCK);
         CHECK_TEXT(qs_error(vm), "the array (vec, 1x4) is locked for reading on the host and cannot be written");
         qs_error_clear(vm);

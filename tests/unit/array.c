@@ -95,7 +95,8 @@ static void foreign(qs_vm *vm) {
     qarr_release(vm, copy);
     info.readonly = true;
     CHECK(qarr_wrap(vm, &info, &m[3][1], NULL, release, NULL, &a) == QS_OK);
-    CHECK_ERROR(vm, qarr_fill(vm, a, qs_num(0)), QS_ELOCK, "the array (mat[float64], 3x2) is read-only and cannot be written");
+    CHECK_ERROR(vm, qarr_fill(vm, a, qs_num(0)), QS_ELOCK,
+                "the array (mat[float64], 3x2) is read-only and cannot be written");
     qarr_release(vm, a);
     info.dims[0] = -1;
     CHECK(qarr_wrap(vm, &info, m, NULL, release, NULL, &a) == QS_ESHAPE && released == 3);
@@ -104,7 +105,8 @@ static void foreign(qs_vm *vm) {
     CHECK_ERROR(vm, qarr_wrap(vm, &info, m, NULL, release, NULL, &a), QS_ESHAPE,
                 "the strides of a foreign array reach beyond any memory");
     info.dims[0] = 1, released = 3;
-    CHECK(qarr_wrap(vm, &info, m, NULL, NULL, NULL, &a) == QS_OK && qarr_get(vm, a, 1, &e) == QS_OK && e.u.f == m[0][3]);
+    CHECK(qarr_wrap(vm, &info, m, NULL, NULL, NULL, &a) == QS_OK && qarr_get(vm, a, 1, &e) == QS_OK &&
+          e.u.f == m[0][3]);
     qarr_release(vm, a);
     info.dims[0] = INT64_MAX / 4, info.dims[1] = 1, info.strides[0] = INT64_MAX / 2;
     CHECK(qarr_wrap(vm, &info, m, NULL, release, NULL, &a) != QS_OK && released == 4);

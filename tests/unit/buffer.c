@@ -155,7 +155,7 @@ static void all_sequences(Ctx *c, int length, int owner) {
     CHECK(bad == 0);
 }
 
-/* -- failures --------------------------------------------------------------------------------------------------------- */
+/* -- failures ------------------------------------------------------------------------------------------------------ */
 static void let_go(Ctx *c, Buffer *b) {
     for (int m = 0; m < SPACES; m++)
         while (b->readers[m]) CHECK(qbuf_unlock(c, b, &devices[m], QS_READ) == QS_OK);

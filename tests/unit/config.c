@@ -15,7 +15,9 @@ static bool parse(const char *text) {
     return qconfig_parse(&ctx, text, &w, &warnings) == QS_OK;
 }
 
-static bool is(int i, const char *kind, int ordinal) { return !strcmp(w.at[i].kind, kind) && w.at[i].ordinal == ordinal; }
+static bool is(int i, const char *kind, int ordinal) {
+    return !strcmp(w.at[i].kind, kind) && w.at[i].ordinal == ordinal;
+}
 
 static void words(void) {
     CHECK(parse("cpu") && w.n == 1 && !w.automatic && is(0, "cpu", 0));
@@ -25,7 +27,8 @@ static void words(void) {
     CHECK(parse("automatic") && !w.automatic && is(0, "automatic", 0)); /* who opens it knows that there is none */
     CHECK(!parse("cuda:x"));
     CHECK_TEXT(ctx.err.text, "cuda:x: a number is wanted behind the colon");
-    CHECK(!parse("cuda:-1") && !parse("cuda:") && !parse("cpu,,cpu") && !parse("") && !parse("averyverylongnameofakind"));
+    CHECK(!parse("cuda:-1") && !parse("cuda:") && !parse("cpu,,cpu") && !parse("") &&
+          !parse("averyverylongnameofakind"));
     CHECK(!parse("cpu,cpu,cpu,cpu,cpu,cpu,cpu,cpu"));
     CHECK_TEXT(ctx.err.text, "at most 7 devices can be used together");
     CHECK(!parse("/nowhere/x.xml"));
@@ -60,8 +63,9 @@ static void good_files(void) {
                     " <!-- a comment -->\n <device kind=\"cuda\" index=\"1\" memory=\"2G\"/>\n</devices>"));
     CHECK(w.automatic && w.n == 2 && is(0, "cpu", 0) && w.at[0].threads == 3 && is(1, "cuda", 1));
     CHECK(w.at[1].memory == (size_t)2 << 30 && !warnings.len);
-    CHECK(parse_xml("<devices choose='first' colour='red'>\n<device kind='cpu' size='4'/>\n<host>\n<device kind='cuda'/>\n"
-                    "</host>\n<device kind='opencl'/></devices>"));
+    CHECK(parse_xml(
+        "<devices choose='first' colour='red'>\n<device kind='cpu' size='4'/>\n<host>\n<device kind='cuda'/>\n"
+        "</host>\n<device kind='opencl'/></devices>"));
     CHECK(w.n == 2 && !w.automatic && is(1, "opencl", 0));
     CHECK(strstr(warnings.s, ":1: warning: attribute colour is not known and ignored\n") &&
           strstr(warnings.s, ":2: warning: attribute size is not known and ignored\n") &&

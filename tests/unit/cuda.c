@@ -160,8 +160,9 @@ static void arguments(Device *d) {
     DevFault fault = {.message = 3};
     forget();
     CHECK(d->ops->launch(d, p, &l, 2, args, &fault) == QS_OK && fault.message == 0);
-    CHECK_TEXT(fake->log, "CtxPushCurrent MemsetD8Async LaunchKernel EventCreate MemHostAlloc MemcpyDtoHAsync EventRecord "
-                          "EventSynchronize CtxPopCurrent ");
+    CHECK_TEXT(fake->log,
+               "CtxPushCurrent MemsetD8Async LaunchKernel EventCreate MemHostAlloc MemcpyDtoHAsync EventRecord "
+               "EventSynchronize CtxPopCurrent ");
     const FakeLaunch *k = &fake->launch[0];
     CHECK(k->grid == 50 * 16 && k->x == 64 && k->y == 2 && k->z == 1 && k->shared == 0);
     static const uint64_t want[] = {0, 100, 1000, 2, 64, 50, 16, 42, 0x10018, 5, 6, 12, 2};
@@ -212,7 +213,8 @@ static void blocks_given(Device *d) {
     CHECK(strstr(fake->log, "FuncSetAttribute"));
     forget();
     CHECK(d->ops->launch(d, p, &l, 0, NULL, NULL) == QS_OK);
-    CHECK(fake->launch[0].x == 16 && fake->launch[0].y == 8 && fake->launch[0].z == 4 && fake->launch[0].shared == 65536);
+    CHECK(fake->launch[0].x == 16 && fake->launch[0].y == 8 && fake->launch[0].z == 4 &&
+          fake->launch[0].shared == 65536);
     Launch large = {.rank = 1, .domain = {5000}, .block = {2048}};
     CHECK(d->ops->launch(d, p, &large, 0, NULL, NULL) == QS_EVALUE);
     CHECK_TEXT(ctx.err.text, "kernel blur: a block of 1x1x2048 positions is too large: Fake GPU allows 1024 for this "
@@ -253,10 +255,11 @@ static void bad_code(void) {
     open_gpu(&d, 0);
     fake->jit_log = "ptxas application ptx input, line 3; error   : Unexpected type '.f99'";
     CHECK(d.ops->load(&d, &code, &p) == QS_EDEVICE);
-    CHECK_TEXT(ctx.err.text,
-               "Fake GPU: kernel blur cannot be loaded: cuModuleLoadDataEx: a PTX JIT compilation failed "
-               "(CUDA_ERROR_INVALID_PTX, 218): ptxas application ptx input, line 3; error   : Unexpected type '.f99' in "
-               "`add.f99 %r1, %r2;`");
+    CHECK_TEXT(
+        ctx.err.text,
+        "Fake GPU: kernel blur cannot be loaded: cuModuleLoadDataEx: a PTX JIT compilation failed "
+        "(CUDA_ERROR_INVALID_PTX, 218): ptxas application ptx input, line 3; error   : Unexpected type '.f99' in "
+        "`add.f99 %r1, %r2;`");
     qerr_clear(&ctx);
     d.ops->close(&d);
     CHECK(clean());
@@ -264,8 +267,9 @@ static void bad_code(void) {
 
 /* A kernel that went wrong is told of by a later call; from then on there is one sentence, and no call. */
 static void sticky(void) {
-    static const char sentence[] = "Fake GPU cannot be used any more by this process: cuStreamSynchronize, after kernel "
-                                   "blur: an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS, 700)";
+    static const char sentence[] =
+        "Fake GPU cannot be used any more by this process: cuStreamSynchronize, after kernel "
+        "blur: an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS, 700)";
     Device d;
     DevPtr p;
     char byte = 0;

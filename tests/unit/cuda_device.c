@@ -42,7 +42,8 @@ static void try_case(KCase *k, const char *kind, uint64_t number) {
     KCase *got = kgen_copy(k);
     bool ok = kgen_evaluate(k) == QS_OK && run(got) == QS_OK && kgen_same(k, got, &why);
     CHECK(ok);
-    if (!ok) printf("  %s %llu (%s): %s%s\n", kind, (unsigned long long)number, k->what, ctx.err.text, why.len ? why.s : "");
+    if (!ok)
+        printf("  %s %llu (%s): %s%s\n", kind, (unsigned long long)number, k->what, ctx.err.text, why.len ? why.s : "");
     qerr_clear(&ctx);
     qtext_free(&why);
 }

@@ -1,7 +1,8 @@
-/* What a GPU would do with kernels made for it, thread by thread: the LLVM IR from which PTX is made is compiled for this
- * processor instead, with functions for what a thread asks the hardware; the cuda device launches it through the fake
- * driver; the reference evaluator says what must come out.  So the IR of every instruction, the slots, the numbering of
- * blocks and threads, shared memory, barriers, shuffles and faults are tested.  Races and PTX itself are not. */
+/* What a GPU would do with kernels made for it, thread by thread: the LLVM IR from which PTX is made is compiled for
+ * this processor instead, with functions for what a thread asks the hardware; the cuda device launches it through the
+ * fake driver; the reference evaluator says what must come out.  So the IR of every instruction, the slots, the
+ * numbering of blocks and threads, shared memory, barriers, shuffles and faults are tested.  Races and PTX itself are
+ * not. */
 #include "devices/ptx.h"
 #include "lang/kernel/compile.h"
 #include "lang/kernel/emit.h"

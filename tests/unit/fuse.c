@@ -52,7 +52,8 @@ static void run(const char *text, FuseKind kind, double scalar, FuseKernel *k, v
     if (k->func) {
         KLaunch launch = {.rank = 1, .domain = {kind == FUSE_MAP ? count_a : 2}, .block = {1}};
         int n = l.n;
-        if (kind != FUSE_MAP) args[n++].bits = grouped ? 2 * FUSE_GROUP : 3, args[n++].bits = (uint64_t)count_a; /* chunks of 3 */
+        if (kind != FUSE_MAP)
+            args[n++].bits = grouped ? 2 * FUSE_GROUP : 3, args[n++].bits = (uint64_t)count_a; /* chunks of 3 */
         if (kind != FUSE_MAP && grouped) launch.domain[0] = 2 * FUSE_GROUP, launch.block[0] = FUSE_GROUP;
         args[n].data = out;
         args[n].dims[0] = launch.domain[0];

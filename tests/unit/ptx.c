@@ -42,15 +42,18 @@ static void each(uint64_t first, uint64_t n, uint64_t step, bool random) {
     }
 }
 
-/* More than 48 kB of shared arrays: the first line asks for them, and they are cleared where the kernel expects that. */
+/* More than 48 kB of shared arrays: the first line asks for them, and they are cleared where the kernel expects that.
+ */
 static void large_shared(void) {
     Arena arena;
     Code code;
     qarena_init(&arena, &ctx);
     KFunc *f = kir_new(&ctx, &arena, qstr_cname(&ctx, "large"), NULL);
     f->rank = 1;
-    kir_param(f, &(KParam){.name = qstr_cname(&ctx, "y"), .kind = KP_ARRAY, .dtype = QS_F32, .rank = 1, .written = true});
-    KRef first = kir_add(f, K_SHARED, QS_F32, 1, 0, 0, 0, 20000, 0), other = kir_add(f, K_SHARED, QS_I32, 0, 0, 0, 0, 5, 0);
+    kir_param(f,
+              &(KParam){.name = qstr_cname(&ctx, "y"), .kind = KP_ARRAY, .dtype = QS_F32, .rank = 1, .written = true});
+    KRef first = kir_add(f, K_SHARED, QS_F32, 1, 0, 0, 0, 20000, 0),
+         other = kir_add(f, K_SHARED, QS_I32, 0, 0, 0, 0, 5, 0);
     KRef me = kir_add(f, K_BLKPOS, QS_I32, 0, 0, 0, 0, 0, 0), pos = kir_add(f, K_POS, QS_I64, 0, 0, 0, 0, 0, 0);
     kir_add(f, K_ASTORE, QS_B1, 0, other, kir_const_int(f, QS_I32, 3, 0), me, 0, 0);
     kir_add(f, K_BARRIER, QS_B1, 0, 0, 0, 0, 0, 0);

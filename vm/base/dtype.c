@@ -32,7 +32,7 @@ qs_dtype qdtype_promote(qs_dtype a, qs_dtype b) {
     if (wide_int(a)) return QS_F64;
     if (b == QS_F64) return QS_F64;
     if (a <= QS_U16) return (b == QS_F32 || a >= QS_I16) ? QS_F32 : b; /* half and bfloat16 hold 8-bit integers only */
-    return QS_F32;                                                     /* two different small floats, or one with float32 */
+    return QS_F32; /* two different small floats, or one with float32 */
 }
 
 qs_dtype qdtype_promote_scalar(qs_dtype a, bool weak_int, qs_dtype scalar_dtype) {

@@ -1,4 +1,5 @@
-/* floor.c -- the same crossings through the bare C API: what no bridge can beat.  Prints one line per path: ns per call. */
+/* floor.c -- the same crossings through the bare C API: what no bridge can beat.  Prints one line per path: ns per
+ * call. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <time.h>

@@ -9,7 +9,11 @@
 enum { SUCCESS, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_CONTEXT = 201, INVALID_PTX = 218 };
 enum { BLOCKS = 256 };
 
-typedef struct { char kind; int device; void *code; } Handle; /* 's'tream, 'e'vent, 'c'ontext, 'm'odule: also its function */
+typedef struct {
+    char kind;
+    int device;
+    void *code;
+} Handle; /* 's'tream, 'e'vent, 'c'ontext, 'm'odule: also its function */
 
 static FakeCuda fake = {.devices = 1, .capability = 90, .max_threads = 1024, .blocks = 8, .fail_after = -1};
 static struct { uintptr_t at; size_t n; } block[BLOCKS];

@@ -1,5 +1,5 @@
-/* qrun with a CUDA device that is none: the fake driver, on which kernels run thread by thread (gpu_threads.h).  So every
- * script runs through the cuda device, with memory of its own and the code for GPUs:
+/* qrun with a CUDA device that is none: the fake driver, on which kernels run thread by thread (gpu_threads.h).  So
+ * every script runs through the cuda device, with memory of its own and the code for GPUs:
  *
  *     tests/run.py --qrun build/qrun_threads --device cuda
  *
@@ -12,8 +12,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-qs_status __real_qllvm_compile(Ctx *c, Llvm *l, const LlvmTarget *t, const char *ir, size_t n, LlvmOutput kind, Text *out);
-qs_status __wrap_qllvm_compile(Ctx *c, Llvm *l, const LlvmTarget *t, const char *ir, size_t n, LlvmOutput kind, Text *out);
+qs_status __real_qllvm_compile(Ctx *c, Llvm *l, const LlvmTarget *t, const char *ir, size_t n, LlvmOutput kind,
+                               Text *out);
+qs_status __wrap_qllvm_compile(Ctx *c, Llvm *l, const LlvmTarget *t, const char *ir, size_t n, LlvmOutput kind,
+                               Text *out);
 
 qs_status __wrap_qllvm_compile(Ctx *c, Llvm *l, const LlvmTarget *t, const char *ir, size_t n, LlvmOutput kind,
                                Text *out) {
