@@ -391,9 +391,9 @@ def program(seed):
 def run(args, path, loops, device):
     cmd = [args.qrun, "--device", device, "--loops", loops, path]
     try:
-        r = subprocess.run(cmd, capture_output=True, timeout=120, stdin=subprocess.DEVNULL)
+        r = subprocess.run(cmd, capture_output=True, timeout=20, stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired:
-        return "no end after 120 s\n"
+        return "no end after 20 s\n"
     text = r.stdout.decode("utf-8", "replace") + r.stderr.decode("utf-8", "replace")
     return text.replace("-nan", "nan") + ("" if r.returncode in (0, 1) else f"exit code {r.returncode}\n")
 
