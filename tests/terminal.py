@@ -31,6 +31,8 @@ class Terminal:
         return before + wanted
 
     def type(self, text, wanted):
+        if text == CTRL_C:
+            time.sleep(0.3)  # as nobody is faster than the prompt after a line
         os.write(self.fd, text.encode())
         return self.until(wanted)
 

@@ -653,13 +653,23 @@ static void tell_refusal(qs_vm *vm, const LoopRegion *r, const Frame *f, const D
     qtext_free(&t);
 }
 
+static bool is_demanded(const LoopRegion *r) {
+    const Attr *a = r->loop->u.loop.attr;
+    return a && !strcmp(a->name->s, "parallel");
+}
+
 /* {!parallel for}: the program wants to hear when it cannot be. */
 static qs_status demand(qs_vm *vm, const LoopRegion *r, const Frame *f, const Variant *v) {
-    const Attr *a = r->loop->u.loop.attr;
-    if (!a || strcmp(a->name->s, "parallel") || v->code.parallel.func) return QS_OK;
+    if (!is_demanded(r) || v->code.parallel.func) return QS_OK;
     return qerr_at(qvm_ctx(vm), QS_EVALUE, (Where){f->proto->func->unit->src, r->loop->pos},
                    "this loop cannot run in parallel: %s (line %d)", v->code.why,
                    line_of(v->code.src ? v->code.src : f->proto->func->unit->src, v->code.why_pos));
+}
+
+static qs_status demand_apart(Call *c) {
+    if (!is_demanded(c->region) || !c->v->code.parallel.func || apart(c, &c->v->code.parallel)) return QS_OK;
+    return qerr_at(qvm_ctx(c->vm), QS_EVALUE, (Where){c->f->proto->func->unit->src, c->region->loop->pos},
+                   "this loop cannot run in parallel: an array that it writes shares memory with another one, or has gaps");
 }
 
 /* -- entering ---------------------------------------------------------------------------------------------------- */
@@ -688,11 +698,6 @@ static LoopRegion *region_at(const Chunk *c, uint32_t pc) {
     for (uint32_t i = 0; i < c->nloops; i++)
         if (c->loops[i].start == pc) return &c->loops[i];
     return NULL;
-}
-
-static bool is_demanded(const LoopRegion *r) {
-    const Attr *a = r->loop->u.loop.attr;
-    return a && !strcmp(a->name->s, "parallel");
 }
 
 /* The variant for what enters now; NULL: not worth it yet, or there are too many. */
@@ -759,9 +764,10 @@ qs_status qloop_enter(qs_vm *vm, Frame *f, uint32_t pc, bool *done) {
     if (!v) return QS_OK;
     tell(vm, r, f, v);
     TRY(demand(vm, r, f, v));
-    if (!v->code.exact.func || !device_of(vm, EXACT)) return QS_OK;
     Call c; /* too large to be cleared each time */
     c.vm = vm, c.f = f, c.v = v, c.counters = counters, c.region = r;
+    TRY(demand_apart(&c));
+    if (!v->code.exact.func || !device_of(vm, EXACT)) return QS_OK;
     memset(c.sums, 0, sizeof c.sums);
     Version which = choose(&c, steps, &l);
     if (which != PARALLEL) l = serially;

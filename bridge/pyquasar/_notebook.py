@@ -40,7 +40,7 @@ def _cell(shell, line, body):
     for name in into:
         _bridge._define(name, shell.user_ns[name])
     text = "%%quasar " + line + "\n" + body  # the first line is a comment there, so lines have the numbers of the cell
-    _support.name_text(text, "In[%d]" % shell.execution_count)
+    _support.name_text(text, "In[%d]" % (len(shell.user_ns["In"]) - 1))  # shell.execution_count may be one ahead
     shown = _bridge._evaluate(text)
     for name in out:
         shell.user_ns[name] = _bridge._attribute(name)
