@@ -282,6 +282,16 @@ qs_status qbuf_reach_host(Ctx *c, Buffer *b, qs_access mode, void **out) {
     return QS_OK;
 }
 
+bool qbuf_overlap(const Buffer *a, const Buffer *b) {
+    if (a == b) return true;
+    for (int m = 0; m < MAX_DEVICES; m++) { /* numbers of blocks are addresses on the host, and where a foreign one lies */
+        bool addresses = m == HOST_MEMORY || m == a->owner_memory || m == b->owner_memory;
+        if (!addresses || !a->block[m] || !b->block[m]) continue;
+        if (a->block[m] < b->block[m] + b->nbytes && b->block[m] < a->block[m] + a->nbytes) return true;
+    }
+    return false;
+}
+
 qs_status qbuf_clone(Ctx *c, Buffer *b, Buffer **out) {
     Buffer *copy;
     int m = b->valid & bit(HOST_MEMORY) ? HOST_MEMORY : __builtin_ctz(b->valid);

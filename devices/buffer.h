@@ -55,6 +55,8 @@ static inline qs_status qbuf_host(Ctx *c, Buffer *b, qs_access mode, void **out)
 qs_status qbuf_settle(Ctx *c, Buffer *b);
 /* Its contents are on the host and on no device any more: for memory that outlives the devices. */
 qs_status qbuf_bring_home(Ctx *c, Buffer *b);
+/* Whether both have memory in common: one buffer, or foreign blocks that overlap. */
+bool qbuf_overlap(const Buffer *a, const Buffer *b);
 /* A new buffer with the same contents, copied where they are current, so that device data stay on the device. */
 qs_status qbuf_clone(Ctx *c, Buffer *b, Buffer **out);
 #endif

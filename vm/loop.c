@@ -4,7 +4,8 @@
  *                   ── guard ── parallel | quick | exact ── variables set ── a fault becomes an error
  *
  * A loop is compiled once it has worked as long as compiling takes, as far as that can be told beforehand from the
- * counters of the loops inside it.  Where nothing is compiled the interpreter does the same, only slower. */
+ * counters of the loops inside it.  Where nothing is compiled the interpreter does the same, only slower; sums alone may
+ * differ, in their rounding. */
 #include "vm/loop.h"
 
 #include "lang/kernel/loop.h"
@@ -135,7 +136,7 @@ static double last_of(const Counter *c) { return c->first + (double)(c->turns - 
 static LoopRange range_of(const Counter *c) {
     LoopRange r = {.step = c->step};
     bool whole = c->first == floor(c->first) && c->step == floor(c->step) && !(c->first == 0 && signbit(c->first));
-    r.whole = whole && fabs(c->first) <= 0x1p48 && fabs(last_of(c)) <= 0x1p48;
+    r.whole = whole && fabs(c->first) <= 0x1p48 && fabs(last_of(c)) <= 0x1p48 && fabs(c->step) <= 0x1p31;
     return r;
 }
 
@@ -246,12 +247,16 @@ static qs_status make_variant(qs_vm *vm, const Frame *f, State *s, const LoopReg
     v->next = s->variants, s->variants = v, s->nvariants++;
     TRY(kloop_lower(qvm_ctx(vm), &v->arena, &job, &v->code));
     LoopResult *code = &v->code;
-    bool large = a.full || code->nreals > RESULTS || code->nwholes > RESULTS || code->nparts > PARTS;
-    for (int i = 0; code->exact.func && i < 2; i++)
-        large |= (i ? code->parallel.func ? code->parallel.func->nparams : 0 : code->exact.func->nparams) >= PARAMS;
-    if (!large || !code->exact.func) return QS_OK;
+    if (!code->exact.func) return QS_OK;
+    const KFunc *wide = code->parallel.func;
+    if (wide && (code->nparts > PARTS || wide->nparams >= PARAMS)) {
+        code->parallel.func = NULL;
+        snprintf(code->why, sizeof code->why, "it adds up too many variables");
+    }
+    bool many = a.full || code->exact.func->nparams >= PARAMS, sets = code->nreals > RESULTS || code->nwholes > RESULTS;
+    if (!many && !sets) return QS_OK;
     code->exact.func = NULL;
-    snprintf(code->why, sizeof code->why, "too many values enter it");
+    snprintf(code->why, sizeof code->why, "too many %s", many ? "values enter it" : "variables are set in it");
     return QS_OK;
 }
 
@@ -299,6 +304,7 @@ typedef struct {
     DevArg args[PARAMS];
     Held held[PARAMS];
     int nheld;
+    bool loaded, launched;        /* how far it came */
     Buffer *results[PARAMS];      /* by parameter, on a device with memory of its own: what stands for reals … there */
 } Call;
 
@@ -373,9 +379,15 @@ static const Array *array_of(const Call *c, const LoopBind *b) {
     return v.kind == QS_ARRAY ? v.u.p : NULL;
 }
 
-static void unlock(Call *c) {
-    while (c->nheld--) (void)qbuf_unlock(qvm_ctx(c->vm), c->held[c->nheld].buf, c->d, c->held[c->nheld].mode);
-    c->nheld = 0;
+/* All of them; the first failure is told: what was written may not have come home. */
+static qs_status unlock(Call *c) {
+    qs_status first = QS_OK;
+    while (c->nheld) {
+        const Held *h = &c->held[--c->nheld];
+        qs_status s = qbuf_unlock(qvm_ctx(c->vm), h->buf, c->d, h->mode);
+        if (first == QS_OK) first = s;
+    }
+    return first;
 }
 
 /* Each buffer is locked once, in the strongest mode that any of its arrays needs. */
@@ -396,7 +408,7 @@ static qs_status lock(Call *c, const LoopCode *code) {
     }
     for (int k = 0; k < n; k++) {
         qs_status s = qbuf_lock(qvm_ctx(c->vm), list[k].buf, c->d, list[k].mode, &list[k].block);
-        if (s != QS_OK) return unlock(c), s;
+        if (s != QS_OK) return (void)unlock(c), s;
         c->held[c->nheld++] = list[k];
     }
     for (int i = 0; i < code->func->nparams; i++)
@@ -438,6 +450,11 @@ static qs_status fetch_results(Call *c, const LoopCode *code) {
     return QS_OK;
 }
 
+static bool is_demanded(const LoopRegion *r) {
+    const Attr *a = r->loop->u.loop.attr;
+    return a && !strcmp(a->name->s, "parallel");
+}
+
 /* -- which version ----------------------------------------------------------------------------------------------- */
 /* An array that is written shares its memory with no other, and its elements with each other. */
 static bool apart(const Call *c, const LoopCode *code) {
@@ -447,7 +464,7 @@ static bool apart(const Call *c, const LoopCode *code) {
         if (!a->contiguous) return false;
         for (int k = 0; k < code->func->nparams; k++) {
             const Array *b = k == i ? NULL : array_of(c, &code->binds[k]);
-            if (b && b->buf == a->buf) return false;
+            if (b && qbuf_overlap(b->buf, a->buf)) return false;
         }
     }
     return true;
@@ -480,13 +497,13 @@ static bool cut(Call *c, Launch *l) {
     for (int i = 0; i < code->nsums; i++) {
         const Array *a = sum_array(c, i);
         for (int k = 0; k < i; k++)
-            if (sum_array(c, k)->buf == a->buf) return false;
+            if (qbuf_overlap(sum_array(c, k)->buf, a->buf)) return false;
         for (int k = 0; k < code->parallel.func->nparams; k++) { /* nobody reads what is put off */
             const Array *b = array_of(c, &code->parallel.binds[k]);
-            if (b && b->buf == a->buf && code->parallel.binds[k].index != code->sums[i]) return false;
+            if (b && code->parallel.binds[k].index != code->sums[i] && qbuf_overlap(b->buf, a->buf)) return false;
         }
-        if (a->buf->readonly || (double)a->count * (double)c->nchunks > steps_of(c->vm, c->f, c->region) / 4)
-            return false;
+        bool large = (double)a->count * (double)c->nchunks > steps_of(c->vm, c->f, c->region) / 4;
+        if (a->buf->readonly || (large && !is_demanded(c->region))) return false;
         c->sums[i] = qmem_try(qvm_ctx(c->vm), a->count * (size_t)c->nchunks * sizeof(double));
         if (!c->sums[i]) return false;
         memset(c->sums[i], 0, a->count * (size_t)c->nchunks * sizeof(double));
@@ -540,7 +557,7 @@ static Version choose(Call *c, double steps, Launch *l) {
     c->chunk = turns / LOOP_CHUNKS + (turns % LOOP_CHUNKS > 0); /* which the guard knows, too */
     c->nchunks = turns / c->chunk + (turns % c->chunk > 0);
     *l = serially;
-    if (steps < worth_guarding && qvm(c->vm)->loop_least > 1) return EXACT;
+    if (steps < worth_guarding && qvm(c->vm)->loop_least > 1 && !is_demanded(c->region)) return EXACT;
     if ((!code->parallel.func && !code->quick.func) || !guard_holds(c)) return EXACT;
     if (!code->parallel.func) return QUICK;
     if (code->chunked) return apart(c, &code->parallel) && cut(c, l) ? PARALLEL : EXACT;
@@ -598,11 +615,13 @@ static qs_status run(Call *c, Version which, Launch *l, bool *again) {
     bind(c, code);
     TRY(make_results(c, code));
     qs_status s = lock(c, code);
+    c->launched = s == QS_OK;
     if (s == QS_OK) {
         qpython_unblock(c->vm);
         s = qkreport_launch(c->vm, c->d, code->func, c->v->program[which], l, c->args, &fault);
         qpython_block(c->vm);
-        unlock(c);
+        qs_status home = unlock(c);
+        if (s == QS_OK) s = home;
     }
     if (s == QS_OK) s = fetch_results(c, code);
     drop_results(c, code->func->nparams);
@@ -651,11 +670,6 @@ static void tell_refusal(qs_vm *vm, const LoopRegion *r, const Frame *f, const D
                  line_of(src, r->loop->pos), d->name, qvm_ctx(vm)->err.text);
     qvm_diagnostic(vm, t.s, t.len);
     qtext_free(&t);
-}
-
-static bool is_demanded(const LoopRegion *r) {
-    const Attr *a = r->loop->u.loop.attr;
-    return a && !strcmp(a->name->s, "parallel");
 }
 
 /* {!parallel for}: the program wants to hear when it cannot be. */
@@ -730,20 +744,29 @@ static double turns_of(const Counter *c, int n) {
     return turns;
 }
 
+static qs_status try_on(Call *c, Device *d, Version which, Launch *l, bool *again) {
+    c->d = d, c->launched = false;
+    qs_status s = load(c->vm, c->v, d, which);
+    c->loaded = s == QS_OK;
+    return c->loaded ? run(c, which, l, again) : s;
+}
+
+/* A device that cannot have the code or the arrays leaves the loop to the processor; a processor that cannot have the
+ * code leaves it to the interpreter. */
 static qs_status load_and_run(Call *c, Version which, Launch *l, bool *again) {
     qs_vm *vm = c->vm;
-    c->d = device_of(vm, which);
-    qs_status s = load(vm, c->v, c->d, which);
-    if (s != QS_OK && s != QS_EINTERRUPT && c->d != device_of(vm, EXACT)) { /* it may lack float64 */
-        tell_refusal(vm, c->region, c->f, c->d);
+    Device *d = device_of(vm, which), *host = device_of(vm, EXACT);
+    qs_status s = try_on(c, d, which, l, again);
+    if (s != QS_OK && s != QS_EINTERRUPT && !c->launched && d != host) {
+        tell_refusal(vm, c->region, c->f, d);
         qerr_clear(qvm_ctx(vm));
-        c->d = device_of(vm, EXACT);
-        s = load(vm, c->v, c->d, which);
+        s = try_on(c, host, which, l, again);
     }
-    if (s == QS_OK) return run(c, which, l, again);
-    if (s == QS_EINTERRUPT) return s;
+    if (s == QS_OK || s == QS_EINTERRUPT || c->loaded) return s;
+    LoopResult *code = &c->v->code;
+    snprintf(code->why, sizeof code->why, "%.*s", (int)sizeof code->why - 1, qvm_ctx(vm)->err.text);
     qerr_clear(qvm_ctx(vm));
-    c->v->code.exact.func = NULL; /* code that cannot be made leaves the loop to the interpreter */
+    code->exact.func = NULL, code->why_pos = c->region->loop->pos, code->src = NULL, c->v->told = false;
     return QS_OK;
 }
 
@@ -756,6 +779,7 @@ qs_status qloop_enter(qs_vm *vm, Frame *f, uint32_t pc, bool *done) {
     if (!r || r->loop->u.loop.nvars > QS_MAX_RANK) return QS_OK;
     int n = r->loop->u.loop.nvars;
     for (int i = 0; i < n; i++) counters[i] = counter_of(f, r, i);
+    if (counters[0].turns <= 0) return QS_OK;
     State *state = state_of(vm, f, r);
     bool always = qvm(vm)->loop_least <= 1 || is_demanded(r);
     double steps = state->steps ? state->steps * turns_of(counters, n) : steps_of(vm, f, r);

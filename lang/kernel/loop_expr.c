@@ -26,11 +26,22 @@ static void find_effect(void *ud, Node **child) {
     qast_children(n, find_effect, ud);
 }
 
-/* May be computed where it is not asked for: it cannot fail. */
-static bool is_harmless(Node *n) {
+/* Reads no memory and calls nothing.  Arithmetic of ints may fail all the same, which only its code shows. */
+static bool is_plain(Node *n) {
     bool found = false;
     find_effect(&found, &n);
     return !found;
+}
+
+typedef struct { uint32_t nins, nfaults, loose, loose_pos; } Mark;
+
+static Mark mark_of(const Loops *L) { return (Mark){L->f->nins, L->nfaults, L->loose, L->loose_pos}; }
+
+/* The code since the mark may fail: it is taken back, to be made again where it is asked for. */
+static bool take_back(Loops *L, Mark m) {
+    if (L->loose == m.loose) return false;
+    L->f->nins = m.nins, L->nfaults = m.nfaults, L->loose = m.loose, L->loose_pos = m.loose_pos;
+    return true;
 }
 
 static void open_branch(Loops *L, KRef c) { kloop_emit(L, K_IF, QS_B1, c, 0, 0, 0); }
@@ -42,9 +53,10 @@ static qs_status logical(Loops *L, Node *n, Number *out) {
     double k;
     TRY(kloop_cond(L, n->u.bin.a, &a));
     if (kir_is_const(L->f, a, &k) && (k != 0) != is_and) return *out = kloop_bool(a), QS_OK;
-    if (is_harmless(n->u.bin.b)) {
+    if (is_plain(n->u.bin.b)) {
+        Mark before = mark_of(L);
         TRY(kloop_cond(L, n->u.bin.b, &b));
-        return *out = kloop_bool(kloop_op(L, is_and ? K_AND : K_OR, a, b)), QS_OK;
+        if (!take_back(L, before)) return *out = kloop_bool(kloop_op(L, is_and ? K_AND : K_OR, a, b)), QS_OK;
     }
     KRef local = kloop_emit(L, K_LOCAL, QS_B1, a, 0, 0, 0);
     bool *before = kloop_state(L);
@@ -87,9 +99,11 @@ static qs_status ternary(Loops *L, Node *n, Number *out) {
     KRef c;
     Number a, b;
     TRY(kloop_cond(L, n->u.ternary.cond, &c));
-    if (!is_harmless(n->u.ternary.then) || !is_harmless(n->u.ternary.other)) return branches(L, n, c, out);
+    if (!is_plain(n->u.ternary.then) || !is_plain(n->u.ternary.other)) return branches(L, n, c, out);
+    Mark before = mark_of(L);
     TRY(kloop_number(L, n->u.ternary.then, &a));
     TRY(kloop_number(L, n->u.ternary.other, &b));
+    if (take_back(L, before)) return branches(L, n, c, out);
     TRY(same_kind(L, n, a, b));
     return *out = kloop_choose(L, c, a, b), QS_OK;
 }

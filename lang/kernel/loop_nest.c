@@ -9,7 +9,7 @@
 #include "lang/kernel/affine.h"
 #include "lang/kernel/looping.h"
 
-#include <stdlib.h>
+#include <math.h>
 
 /* -- what does not depend on the turn ---------------------------------------------------------------------------- */
 static bool is_invariant(const KFunc *f, KRef r) {
@@ -76,7 +76,7 @@ static unsigned equal_counters(const Loops *L, const Touch *s, const Touch *t) {
 /* -- how many loops ---------------------------------------------------------------------------------------------- */
 static bool is_axis(const Loops *L, int i) {
     const Level *v = &L->level[i];
-    return v->counter && !v->by_turns && abs((int)v->step) < 1 << 20 && is_invariant(L->f, v->first) &&
+    return v->counter && !v->by_turns && fabs(v->step) < 0x1p20 && is_invariant(L->f, v->first) &&
            is_invariant(L->f, v->last);
 }
 
@@ -168,7 +168,7 @@ bool kloop_has_range(const Loops *L, KRef r) {
 }
 
 typedef struct { KRef lo, hi; } Bounds;
-typedef struct { Loops *L; KFunc *from, *to; Bounds *known; } Guard;
+typedef struct { Loops *L; KFunc *from, *to; Bounds *known; KRef *same; } Guard;
 
 static KRef op(Guard *g, KOp k, KRef a, KRef b) { return kir_fold(g->to, k, QS_B1, 0, a, b, 0, g->L->pos); }
 static KRef number(Guard *g, int64_t v) { return kir_const_int(g->to, QS_I64, v, g->L->pos); }
@@ -182,8 +182,16 @@ static Bounds product(Guard *g, Bounds a, Bounds b) {
                     op(g, K_MAX, op(g, K_MAX, p, q), op(g, K_MAX, r, s))};
 }
 
+/* The value of r itself, which no counter reaches. */
+static KRef same_value(Guard *g, KRef r) {
+    const KIns i = g->from->ins[r];
+    if (!r || g->same[r]) return r ? g->same[r] : 0;
+    KRef a = same_value(g, i.a), b = same_value(g, i.b), c = same_value(g, i.c);
+    return g->same[r] = kir_add(g->to, (KOp)i.op, (qs_dtype)i.dtype, i.flag, a, b, c, i.imm, i.pos);
+}
+
 static KRef turns_of(Guard *g, const Level *v) {
-    KRef first = bounds_of(g, v->first).lo, last = bounds_of(g, v->last).lo;
+    KRef first = same_value(g, v->first), last = same_value(g, v->last);
     KRef n = op(g, K_DIV, op(g, K_SUB, last, first), number(g, (int64_t)v->step));
     KRef some = op(g, K_LE, v->step < 0 ? last : first, v->step < 0 ? first : last);
     KRef count = op(g, K_ADD, n, number(g, 1));
@@ -239,6 +247,7 @@ qs_status kloop_guard(Loops *L, Arena *arena, LoopCode *out) {
     g.to = kir_new(L->c, arena, qstr_cname(L->c, "guard"), L->f->src);
     g.to->rank = 1, g.to->serial = true;
     g.known = qarena_alloc(L->arena, L->f->nins * sizeof *g.known);
+    g.same = qarena_alloc(L->arena, L->f->nins * sizeof *g.same);
     for (int i = 0; i < n; i++) kir_param(g.to, &L->f->params[i]);
     int where = kir_param(g.to, &result);
     KRef ok = kir_const_int(g.to, QS_B1, 1, L->pos);
