@@ -110,6 +110,6 @@ int qbytecode_length(uint32_t word, const Chunk *c);       /* words of an instru
 bool qfold_number(const Node *n, double *out);
 /* A matrix literal of numbers alone; the table lives in the arena. */
 bool qfold_matrix(const Node *n, Arena *arena, NumTable **out);
-/* Reports every assert of the unit whose condition is false whatever happens, as parse errors are reported. */
+/* Reports asserts of the top level that run whatever happens and whose condition is false, as parse errors are. */
 void qfold_asserts(Unit *u);
 #endif

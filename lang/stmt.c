@@ -875,6 +875,8 @@ static Attr *attribute(Parser *p) {
         p->i = p->tok[opener].match;
         p->k = T_RBRACE;
     }
+    if (strcmp(a->name->s, "parallel") && qstr_distance(a->name->s, "parallel", 2) <= 2)
+        qparse_warn(p, a->pos, "this attribute means nothing: did you mean 'parallel'?");
     qparse_close(p, T_RBRACE, opener, "");
     emit(p, n);
     return a;

@@ -201,7 +201,15 @@ static qs_status float_fn(Loops *L, int imm, const Number *a, Number *out) {
     return *out = kloop_to_num(L, a[0]), QS_OK;
 }
 
+/* clamp(x, lo, hi) and clamp(x, hi) */
+static qs_status clamp_fn(Loops *L, int nargs, const Number *a, Number *out) {
+    Number low;
+    TRY(kloop_binary(L, OP_MAXEQ, a[0], nargs == 3 ? a[1] : kloop_const(L, 0), &low));
+    return kloop_binary(L, OP_MINEQ, low, a[nargs - 1], out);
+}
+
 static const struct { const char *name; int nargs; BuiltinFn *fn; int imm; } builtins[] = {
+    {"clamp", 2, clamp_fn, 2}, {"clamp", 3, clamp_fn, 3},
     {"sin", 1, math_fn, MF_sin}, {"cos", 1, math_fn, MF_cos}, {"tan", 1, math_fn, MF_tan},
     {"asin", 1, math_fn, MF_asin}, {"acos", 1, math_fn, MF_acos}, {"atan", 1, math_fn, MF_atan},
     {"sinh", 1, math_fn, MF_sinh}, {"cosh", 1, math_fn, MF_cosh}, {"tanh", 1, math_fn, MF_tanh},
@@ -235,7 +243,7 @@ static qs_status extents(Loops *L, const char *name, const Value *args, int narg
 }
 
 static qs_status call_builtin(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
-    Number nums[2];
+    Number nums[3];
     bool array = nargs && args[0].what == WHAT_ARRAY;
     if (array && (!strcmp(name, "size") || !strcmp(name, "numel"))) return extents(L, name, args, nargs, out);
     for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++) {

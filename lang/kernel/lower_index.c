@@ -575,7 +575,16 @@ static qs_status plain_store(Lower *L, const Access *a, KRef *at, Num n, const v
     return (void)ud, store_one(L, a, at, n);
 }
 
+/* x : mat promises that scalars may be written; an array of integers would cut them off. */
+static qs_status takes_scalars(Lower *L, const Access *a) {
+    const ArrayRef *ref = a->base.kind == V_ARRAY ? a->base.u.array : NULL;
+    if (!ref || !ref->converts || !qdtype_is_real(ref->as)) return QS_OK;
+    return klower_error(L, QS_ETYPE, L->pos, "%s was declared with scalars and is written, but what was given holds %s",
+                        a->name, qdtype_info[a->base.dtype].name);
+}
+
 static qs_status writable(Lower *L, const Access *a) {
+    TRY(takes_scalars(L, a));
     if (a->base.mods.flags & MOD_CONST)
         return klower_error(L, QS_ETYPE, L->pos, "%s is 'const and cannot be written", a->name);
     if (a->base.kind == V_NUM && !a->var)
