@@ -292,17 +292,30 @@ bool qbuf_overlap(const Buffer *a, const Buffer *b) {
     return false;
 }
 
-qs_status qbuf_clone(Ctx *c, Buffer *b, Buffer **out) {
-    Buffer *copy;
-    int m = b->valid & bit(HOST_MEMORY) ? HOST_MEMORY : __builtin_ctz(b->valid);
-    TRY(conflict(c, b, QS_READ));
-    TRY(qbuf_new(c, b->nbytes, false, &copy));
-    qs_status s = QS_OK;
-    if (m == HOST_MEMORY) memcpy(host_block(copy), host_block(b), b->nbytes);
-    else if (!(s = have_block(c, copy, m)) && b->nbytes)
-        s = c->spaces[m]->ops->copy(c->spaces[m], copy->block[m], b->block[m], b->nbytes);
+/* Others go first to make room for the copy; if b had to go, its contents come from where they are now. */
+static qs_status fill_clone(Ctx *c, Buffer *copy, Buffer *b, Device *d) {
+    int m = d->memory;
+    used_on_device(c, b);
+    TRY(have_block(c, copy, m));
+    if (b->valid & bit(m)) return b->nbytes ? d->ops->copy(d, copy->block[m], b->block[m], b->nbytes) : QS_OK;
+    TRY(bring(c, b, HOST_MEMORY));
+    return b->nbytes ? d->ops->upload(d, copy->block[m], 0, host_block(b), b->nbytes) : QS_OK;
+}
+
+static qs_status clone_on(Ctx *c, Buffer *b, Device *d, Buffer **out) {
+    Buffer *copy = new_header(c, b->nbytes, 0);
+    if (!copy) return no_memory(c, HEADER);
+    qs_status s = fill_clone(c, copy, b, d);
     if (s) return qbuf_release(c, copy), s;
-    copy->valid = bit(m);
+    copy->valid = bit(d->memory);
     *out = copy;
+    return QS_OK;
+}
+
+qs_status qbuf_clone(Ctx *c, Buffer *b, Buffer **out) {
+    TRY(conflict(c, b, QS_READ));
+    if (!(b->valid & bit(HOST_MEMORY))) return clone_on(c, b, c->spaces[__builtin_ctz(b->valid)], out);
+    TRY(qbuf_new(c, b->nbytes, false, out));
+    memcpy(host_block(*out), host_block(b), b->nbytes);
     return QS_OK;
 }

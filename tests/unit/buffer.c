@@ -259,10 +259,36 @@ static void cloning(Ctx *c) {
     *(uint64_t *)(uintptr_t)p = 9;
     CHECK(qbuf_unlock(c, b, &devices[2], QS_WRITE) == QS_OK);
     unsigned before = transfers();
-    CHECK(qbuf_clone(c, b, &copy) == QS_OK && transfers() == before && copy->valid == 4);
+    CHECK(qbuf_clone(c, b, &copy) == QS_OK && transfers() == before && copy->valid == 4 && !copy->block[0]);
     CHECK(qbuf_host(c, copy, QS_READ, &host) == QS_OK && *(uint64_t *)host == 9 && b->valid == 4);
     qbuf_release(c, b);
     qbuf_release(c, copy);
+}
+
+/* Room for a copy is made by others; only when there are none does the original leave the device. */
+static void cloning_without_room(Ctx *c) {
+    Device *d = &devices[1];
+    for (int others = 0; others < 2; others++) {
+        Buffer *b[2], *copy = NULL;
+        DevPtr p;
+        void *host;
+        qheap_trim(d);
+        d->limit = (size_t)(1 + others) * ROOM;
+        for (int i = 0; i <= others; i++) {
+            CHECK(qbuf_new(c, BYTES, true, &b[i]) == QS_OK && qbuf_lock(c, b[i], d, QS_WRITE, &p) == QS_OK);
+            *(uint64_t *)(uintptr_t)p = (uint64_t)i + 9;
+            CHECK(qbuf_unlock(c, b[i], d, QS_WRITE) == QS_OK);
+        }
+        CHECK(qbuf_clone(c, b[0], &copy) == QS_OK && copy->valid == 2);
+        CHECK(b[0]->valid == (others ? 2 : 1) && (!others || b[1]->valid == 1));
+        CHECK(qbuf_host(c, copy, QS_READ, &host) == QS_OK && *(uint64_t *)host == 9);
+        for (int i = 0; i <= others; i++) {
+            CHECK(qbuf_host(c, b[i], QS_READ, &host) == QS_OK && *(uint64_t *)host == (uint64_t)i + 9);
+            qbuf_release(c, b[i]);
+        }
+        qbuf_release(c, copy);
+    }
+    d->limit = 0;
 }
 
 static void sentences(Ctx *c) {
@@ -366,6 +392,7 @@ int main(void) {
     eviction(&c);
     heap(&c);
     cloning(&c);
+    cloning_without_room(&c);
     sentences(&c);
     pool(&c);
     close_devices();
