@@ -257,7 +257,7 @@ qs_status qsets_ismember(qs_vm *vm, qs_call_args *c) {
     Pool s;
     double *place;
     if (c->in[1].kind == QS_CELL) return in_cell(vm, c);
-    bool one = c->in[0].kind != QS_ARRAY;
+    bool one = c->in[0].kind != QS_ARRAY && c->in[0].kind != QS_CELL;
     qs_status status = open_pool(vm, c, "ismember", 2, &s);
     if (status == QS_OK) status = qsampled_scratch(vm, "ismember", s.count[0], &place);
     if (status != QS_OK) return close_pool(&s), status;
@@ -266,7 +266,9 @@ qs_status qsets_ismember(qs_vm *vm, qs_call_args *c) {
         for (size_t i = s.runs[k]; i < b; i++)
             place[s.items[i].at] = b < end ? (double)(s.items[b].at - s.count[0]) : -1;
     }
-    const Array *x = qval_array(c->in[0]);
-    status = membership(vm, c, place, one ? -1 : x->rank, x->dims);
+    const Cell *cell = s.cell[0];
+    const Array *x = cell ? NULL : qval_array(c->in[0]);
+    if (one) status = membership(vm, c, place, -1, NULL);
+    else status = membership(vm, c, place, cell ? cell->rank : x->rank, cell ? cell->dims : x->dims);
     return qsampled_done(vm, place, s.count[0]), close_pool(&s), status;
 }

@@ -23,6 +23,8 @@ names = {"pear", "apple", "fig", "apple"}
 print union(names, {"kiwi"}), " ", intersect(names, {"fig", "nut"}), " ", setdiff(names, {"fig"}), " ", setxor(names, {"fig", "nut"}), " ", union(names, [])
 [there, i] = ismember({"fig", "nut"}, names)
 print there, " ", i, " ", ismember({}, names)
+[there, i] = ismember(names, [])
+print there, " ", i, " ", ismember({}, []), " ", size(ismember({}, [])), " ", ismember({"a"}, [])
 [u, first, which, counts] = unique(names)
 print u, " ", first, " ", which, " ", counts
 [u, first, which, counts] = unique([3,1,3,nan,-0,0,nan])
