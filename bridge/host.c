@@ -8,25 +8,26 @@
 #include <stdio.h>
 #include <string.h>
 
-static PyObject *kept; /* names in the package's dict that are the machine's: a list */
+static PyObject *kept; /* what the package's dict holds of the machine's: {name: object} */
 
 static PyObject *package_dict(void) {
     PyObject *package = PyImport_AddModule("pyquasar");
     return package ? PyModule_GetDict(package) : NULL;
 }
 
+/* What somebody has put there since is his. */
 static void forget_names(void) {
-    PyObject *dict = package_dict();
-    for (Py_ssize_t i = 0; dict && kept && i < PyList_Size(kept); i++)
-        if (PyDict_DelItem(dict, PyList_GetItem(kept, i)) < 0) PyErr_Clear();
+    PyObject *dict = package_dict(), *name, *o;
+    for (Py_ssize_t i = 0; dict && kept && PyDict_Next(kept, &i, &name, &o);)
+        if (PyDict_GetItem(dict, name) == o && PyDict_DelItem(dict, name) < 0) PyErr_Clear();
     PyErr_Clear();
     Py_CLEAR(kept);
 }
 
 static void keep_name(PyObject *name, PyObject *o) {
     PyObject *dict = package_dict();
-    if (!kept) kept = PyList_New(0);
-    if (!dict || !kept || PyList_Append(kept, name) < 0 || PyDict_SetItem(dict, name, o) < 0) PyErr_Clear();
+    if (!kept) kept = PyDict_New();
+    if (!dict || !kept || PyDict_SetItem(kept, name, o) < 0 || PyDict_SetItem(dict, name, o) < 0) PyErr_Clear();
 }
 
 static PyObject *none(void) { return Py_INCREF(Py_None), Py_None; }

@@ -245,6 +245,18 @@ class Programs(Machine):
         q.evaluate("f = x -> x+2")
         self.assertEqual(q.f(1), 3)
 
+    def test_attributes_of_the_user_stay(self):
+        self.compile("function y = f()\n y = 1\nend\nfunction y = g()\n y = 2\nend", "p")
+        self.assertEqual((q.f(), q.g()), (1, 2))
+        q.f = 5
+        del q.g
+        try:
+            q.evaluate("1")
+            self.assertEqual((q.f, q.g()), (5, 2))
+        finally:
+            del q.f
+        self.assertEqual(q.f(), 1)
+
     def test_types(self):
         w = q.typename("vec[mat]")(4)
         self.assertEqual(len(w), 4)
