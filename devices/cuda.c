@@ -12,6 +12,7 @@
  *
  * How the code looks that is loaded here: devices/ptx.h. */
 #include "devices/ptx.h"
+#include "vm/base/str.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -117,17 +118,29 @@ static qs_status leave(Device *d, qs_status s) {
 }
 
 /* -- the library and what it offers -------------------------------------------------------------------------------- */
+/* A reason that lives as long as the context. */
+QS_PRINTF(2, 3) static const char *sentence(Ctx *c, const char *fmt, ...) {
+    char text[1200];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return qstr_cname(c, text)->s;
+}
+
 /* The driver stays open for good: it does not survive being closed while others in the process use it. */
-static bool open_library(Api *f, const char **why) {
-    const char *named = getenv("QUASAR_CUDA");
-    void *lib = dlopen(named && *named ? named : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    *why = "libcuda.so.1 is not installed (it is a part of NVIDIA's driver)";
-    if (!lib) return false;
+static bool open_library(Ctx *c, Api *f, const char **why) {
+    const char *named = getenv("QUASAR_CUDA"), *library = named && *named ? named : "libcuda.so.1";
+    void *lib = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    if (!lib) {
+        *why = sentence(c, "%.500s, a part of NVIDIA's driver, cannot be opened: %.500s", library, dlerror());
+        return false;
+    }
     bool complete = true;
     /* POSIX lets a function address travel in a void *; C has no cast for it. */
 #define CU(name, symbol, args) *(void **)(void *)&f->name = dlsym(lib, symbol), complete = complete && f->name;
 #include "devices/cuda_api.def"
-    *why = complete ? NULL : "libcuda.so.1 is older than CUDA 11: update NVIDIA's driver";
+    *why = complete ? NULL : sentence(c, "%.500s is older than CUDA 11: update NVIDIA's driver", library);
     return complete;
 }
 
@@ -143,9 +156,8 @@ static int count_devices(const Api *f, const char **why) {
 }
 
 static int probe(Ctx *c, const char **why) {
-    (void)c;
     Api f;
-    return open_library(&f, why) ? count_devices(&f, why) : 0;
+    return open_library(c, &f, why) ? count_devices(&f, why) : 0;
 }
 
 /* -- opening ------------------------------------------------------------------------------------------------------- */
@@ -182,7 +194,7 @@ static qs_status make_queue(Device *d) {
 static qs_status find_and_open(Device *d, int ordinal) {
     State *s = state(d);
     const char *why = NULL;
-    int n = open_library(&s->f, &why) ? count_devices(&s->f, &why) : 0;
+    int n = open_library(d->ctx, &s->f, &why) ? count_devices(&s->f, &why) : 0;
     if (!n) return qerr_set(d->ctx, QS_EDEVICE, "%s", why);
     if (ordinal < 0 || ordinal >= n)
         return qerr_set(d->ctx, QS_EDEVICE, "there is no CUDA device %d: %d found", ordinal, n);

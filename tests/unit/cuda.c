@@ -80,7 +80,15 @@ static void refusals(void) {
     CHECK_TEXT(why, "NVIDIA's driver finds no device");
     reset();
     setenv("QUASAR_CUDA", "/nowhere/libcuda.so.1", 1);
-    CHECK(d.ops->probe(&ctx, &why) == 0 && strstr(why, "libcuda.so.1 is not installed"));
+    CHECK(d.ops->probe(&ctx, &why) == 0);
+    CHECK(strstr(why, "/nowhere/libcuda.so.1, a part of NVIDIA's driver, cannot be opened: "));
+    CHECK(strstr(why, "No such file or directory"));
+    CHECK(d.ops->open(&d, 0) == QS_EDEVICE && !d.state);
+    CHECK_TEXT(ctx.err.text, why);
+    qerr_clear(&ctx);
+    setenv("QUASAR_CUDA", "libm.so.6", 1);
+    CHECK(d.ops->probe(&ctx, &why) == 0);
+    CHECK_TEXT(why, "libm.so.6 is older than CUDA 11: update NVIDIA's driver");
     setenv("QUASAR_CUDA", FAKE_CUDA, 1);
     CHECK(clean());
 }
