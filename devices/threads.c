@@ -22,7 +22,6 @@ struct Threads {
     int started;              /* workers that exist: 0, or count - 1 unless the system refused some */
     pid_t pid;                /* of the process they belong to */
     pthread_t worker[MAX_THREADS];
-    struct Seat { Threads *pool; int number; } seat[MAX_THREADS];
 
     pthread_mutex_t lock;
     pthread_cond_t work, done;
@@ -32,6 +31,7 @@ struct Threads {
 
     ThreadsJob *fn; void *ud; /* the job: written under the lock while nobody is inside */
     int64_t n, grain;
+    int workers, entered; /* who takes part: numbers are given in the order of arrival, under the lock */
     _Atomic int64_t cursor;
 };
 
@@ -139,8 +139,7 @@ static void await_change(Threads *t, unsigned seen) {
 }
 
 static void *work(void *arg) {
-    struct Seat *seat = arg;
-    Threads *t = seat->pool;
+    Threads *t = arg;
     unsigned seen = 0;
     pthread_mutex_lock(&t->lock);
     for (;;) {
@@ -151,9 +150,11 @@ static void *work(void *arg) {
             continue;
         }
         seen = now;
+        if (t->entered == t->workers) continue;
+        int number = t->entered++;
         atomic_fetch_add_explicit(&t->inside, 1, memory_order_relaxed);
         pthread_mutex_unlock(&t->lock);
-        take_pieces(t, seat->number);
+        take_pieces(t, number);
         if (atomic_fetch_sub_explicit(&t->inside, 1, memory_order_acq_rel) == 1) {
             pthread_mutex_lock(&t->lock);
             pthread_cond_signal(&t->done);
@@ -181,9 +182,7 @@ static void start_workers(Threads *t) {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     while (t->started < t->count - 1) {
-        struct Seat *s = &t->seat[t->started];
-        s->pool = t, s->number = t->started + 1;
-        if (pthread_create(&t->worker[t->started], NULL, work, s)) break;
+        if (pthread_create(&t->worker[t->started], NULL, work, t)) break;
         t->started++;
     }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -229,6 +228,11 @@ Threads *qthreads_of(Ctx *c) {
 
 int qthreads_count(const Threads *t) { return t->count; }
 
+int qthreads_workers(const Threads *t, int64_t n, int64_t grain) {
+    int64_t pieces = n < 1 ? 1 : grain < 1 ? n : (n - 1) / grain + 1;
+    return pieces < t->count ? (int)pieces : t->count;
+}
+
 static void await_empty(Threads *t) {
     while (atomic_load_explicit(&t->inside, memory_order_acquire)) pthread_cond_wait(&t->done, &t->lock);
 }
@@ -237,6 +241,7 @@ static void publish(Threads *t, int64_t n, int64_t grain, ThreadsJob *fn, void *
     pthread_mutex_lock(&t->lock);
     await_empty(t); /* a worker that woke late may still be looking at the last job */
     t->fn = fn, t->ud = ud, t->n = n, t->grain = grain;
+    t->workers = qthreads_workers(t, n, grain), t->entered = 1; /* the caller */
     atomic_store_explicit(&t->cursor, 0, memory_order_relaxed);
     atomic_fetch_add_explicit(&t->generation, 1, memory_order_relaxed);
     pthread_cond_broadcast(&t->work);
@@ -254,7 +259,7 @@ static void retire(Threads *t) {
 void qthreads_run(Threads *t, int64_t n, int64_t grain, ThreadsJob *fn, void *ud) {
     if (n <= 0) return;
     if (grain < 1) grain = 1;
-    if (t->count == 1 || n <= grain) {
+    if (qthreads_workers(t, n, grain) == 1) {
         fn(ud, 0, n, 0);
         return;
     }

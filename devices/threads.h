@@ -7,8 +7,8 @@
 
 typedef struct Threads Threads;
 
-/* fn gets pieces [first, last) of [0, n); worker is 0 (the caller) … count-1, so scratch memory can be kept per
- * worker. */
+/* fn gets pieces [first, last) of [0, n); worker is 0 (the caller) … qthreads_workers-1, so scratch memory can be
+ * kept per worker. */
 typedef void ThreadsJob(void *ud, int64_t first, int64_t last, int worker);
 
 /* The pool of this context, opened on first use and closed with it: kernels and the loops of the host share it. */
@@ -19,6 +19,9 @@ Threads *qthreads_of(Ctx *c);
 Threads *qthreads_open(Ctx *c, int wanted);
 void qthreads_close(Ctx *c, Threads *t);
 int qthreads_count(const Threads *t);
+
+/* How many take part in such a job at most: numbers of workers are below that. */
+int qthreads_workers(const Threads *t, int64_t n, int64_t grain);
 
 /* Returns when all of [0, n) is done; what the pieces wrote is then visible.  grain: the least a thread takes at
  * once. */

@@ -67,12 +67,13 @@ static qs_status run(qs_vm *vm, qs_call_args *c, const Work *w, size_t m, LineFn
     enum { WORTH = 1 << 15 /* elements for a thread */ };
     Threads *t = qthreads_of(qvm_ctx(vm));
     Run r = {w, m, 2 * w->l.n + m, f, with, NULL, NULL};
-    size_t lines = w->l.outer * w->l.inner, workers = lines > 1 ? (size_t)qthreads_count(t) : 1,
+    int64_t grain = 1 + (int64_t)(WORTH / (w->l.n + 1));
+    size_t lines = w->l.outer * w->l.inner, workers = (size_t)qthreads_workers(t, (int64_t)lines, grain),
            bytes = (workers * r.room + lines * m + 1) * sizeof(double);
     r.rooms = qpool_get(qvm_ctx(vm), bytes);
     if (!r.rooms) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu bytes", w->fn, bytes);
     r.out = r.rooms + workers * r.room;
-    qthreads_run(t, (int64_t)lines, 1 + (int64_t)(WORTH / (w->l.n + 1)), run_lines, &r);
+    qthreads_run(t, (int64_t)lines, grain, run_lines, &r);
     int64_t dims[QS_MAX_RANK] = {(int64_t)m};
     int rank = w->dim == DIM_ALL ? 1 : qstats_with_dim(w->a, w->dim, (int64_t)m, dims);
     qs_status s = qarg_narrow(vm, c, 0, w->d, w->dim == DIM_ALL && m == 1 ? -1 : rank, dims, r.out);

@@ -391,15 +391,17 @@ qs_status qsort_lines(qs_vm *vm, const char *fn, qs_dtype d, const ArrayLines *l
                       double *index) {
     Ctx *c = qvm_ctx(vm);
     Threads *t = qthreads_of(c);
-    size_t lines = l->outer * l->inner, workers = lines > 1 ? (size_t)qthreads_count(t) : 1;
+    size_t lines = l->outer * l->inner;
     if (!lines || !l->n) return QS_OK;
+    int64_t grain = 1 + (int64_t)(PIECE / 4 / l->n);
+    size_t workers = (size_t)qthreads_workers(t, (int64_t)lines, grain);
     Lines all = {.lines = *l, .line = {.form = form_of(d, l->n, index), .n = l->n, .piece = l->n, .npieces = 1, .d = d,
                                        .down = down, .src = src, .dst = dst, .index = index, .step = l->inner}};
     if (lines == 1) cut(&all.line, t);
     all.bytes = (work_bytes(&all.line) + 63) & ~(size_t)63;
     if (!(all.room = qpool_get(c, all.bytes * workers))) return no_memory(vm, fn, l->n);
     if (lines == 1) sort_one(&all, t);
-    else qthreads_run(t, (int64_t)lines, 1 + (int64_t)(PIECE / 4 / l->n), sort_lines, &all);
+    else qthreads_run(t, (int64_t)lines, grain, sort_lines, &all);
     qpool_put(c, all.room, all.bytes * workers);
     return QS_OK;
 }

@@ -36,6 +36,21 @@ static void test_jobs(Threads *t, uint32_t times) {
     free(j);
 }
 
+/* Room for qthreads_workers is enough, however few the pieces. */
+static void test_few_pieces(Threads *t) {
+    for (int64_t n = 1; n <= 7; n++)
+        for (int64_t grain = 0; grain <= 3; grain++) {
+            int64_t pieces = grain > 1 ? (n + grain - 1) / grain : n;
+            int most = qthreads_workers(t, n, grain), beyond = 0;
+            CHECK(most == (pieces < qthreads_count(t) ? pieces : qthreads_count(t)));
+            Job *j = calloc(1, sizeof *j);
+            for (int k = 0; k < 50; k++) qthreads_run(t, n, grain, mark, j);
+            for (int i = most; i < 8; i++) beyond += j->workers[i];
+            CHECK(!beyond && j->seen[0] == 50 && j->seen[n - 1] == 50 && !j->seen[n]);
+            free(j);
+        }
+}
+
 static void test_fork(Threads *t) {
 #if defined(__SANITIZE_THREAD__)
     printf("skipped: the thread sanitizer does not follow fork()\n");
@@ -75,6 +90,7 @@ int main(void) {
         Threads *t = qthreads_open(&ctx, n);
         CHECK(qthreads_count(t) == n);
         test_jobs(t, 300);
+        test_few_pieces(t);
         if (n == 4) test_fork(t);
         qthreads_close(&ctx, t);
     }
