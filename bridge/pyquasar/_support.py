@@ -119,6 +119,8 @@ def describe(e):
     name = kind.__qualname__
     if kind.__module__ not in ("builtins", "__main__"):
         name = kind.__module__ + "." + name
+    if kind is TypeError and "float" in text and "integer" in text:
+        text += " (numbers of a script are floats; pyint(x) hands over an int)"
     return (name + ": " + text if text else name) + _suggestion(e)
 
 
