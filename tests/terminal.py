@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The prompt as a person meets it, on a terminal: what is typed arrives whole, what is unfinished can be dropped, what
 runs can be stopped, what is large is shown in short; completion and history, where libedit is here."""
-import argparse, ctypes.util, os, pty, select, tempfile, time
+import argparse, ctypes.util, os, pty, select, signal, tempfile, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 UP, TAB, CTRL_C, CTRL_D = "\x1b[A", "\t", "\x03", "\x04"
@@ -30,16 +30,25 @@ class Terminal:
         before, self.seen = self.seen.split(wanted, 1)
         return before + wanted
 
-    def type(self, text, wanted):
-        if text == CTRL_C:
-            time.sleep(0.3)  # as nobody is faster than the prompt after a line
+    def send(self, text):
+        if ord(text[0]) < 32:  # a key that means something else before the prompt has taken over the terminal
+            time.sleep(0.3)
         os.write(self.fd, text.encode())
+
+    def type(self, text, wanted):
+        self.send(text)
         return self.until(wanted)
 
     def end(self, text, status):
-        os.write(self.fd, text.encode())
-        got = os.WEXITSTATUS(os.waitpid(self.pid, 0)[1])
-        assert got == status, got
+        self.send(text)
+        end = time.time() + self.seconds
+        pid, how = os.waitpid(self.pid, os.WNOHANG)
+        while not pid and time.time() < end:
+            time.sleep(0.05)
+            pid, how = os.waitpid(self.pid, os.WNOHANG)
+        if not pid:
+            os.kill(self.pid, signal.SIGKILL)
+        assert pid and os.WEXITSTATUS(how) == status, (pid, how)
 
 
 def typing(t):
