@@ -38,7 +38,7 @@ dev: deps
 	@$(LEAKS) ctest --test-dir build-dev --output-on-failure -j2 -E '$(KEEPS)|command|unit_opencl|python_|scripts_as_gpu_threads'
 	@ASAN_OPTIONS=detect_leaks=0 ctest --test-dir build-dev --output-on-failure -j2 -R '$(KEEPS)'
 	@$(LEAKS) $(PYTHON) tests/python/inside.py --qrun build-dev/qrun --slow 8
-	@$(PYTHON) tests/run.py --qrun build-dev/qrun --slow 8 --device ref
+	@$(LEAKS) $(PYTHON) tests/run.py --qrun build-dev/qrun --slow 8 --device ref
 
 THREADED = api cache cpu_kernels emit_llvm threads
 # What has threads, under the thread sanitizer.  It does not see how OpenBLAS orders its own, and keeps signals waiting,
