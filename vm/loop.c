@@ -58,6 +58,13 @@ static qs_value value_at(qs_vm *vm, const Frame *f, uint8_t from, int index) {
     }
 }
 
+/* Where a symbol of the running function lives; false: it is no variable. */
+static bool place_in(const Sym *sym, From *from) {
+    if (sym->kind > SYM_GLOBAL) return false;
+    *from = sym->kind == SYM_GLOBAL ? FROM_SLOT : sym->kind == SYM_CAPTURE ? FROM_CAPTURE : FROM_LOCAL;
+    return true;
+}
+
 static bool is_small_whole(double x) { return x == floor(x) && fabs(x) <= 0x1p31 && !(x == 0 && signbit(x)); }
 
 static bool unit_last(const Array *a) { return a->strides[a->rank - 1] == 1 || a->dims[a->rank - 1] <= 1; }
@@ -109,11 +116,10 @@ static int source_of(Asking *a, From from, int index) {
 
 static void ask(void *ud, Func *in, const Sym *sym, LoopValue *out) {
     Asking *a = ud;
+    From from;
     *out = (LoopValue){.kind = LOOP_OTHER};
-    if (sym->kind == SYM_GLOBAL) *out = a->v->source[source_of(a, FROM_SLOT, sym->index)].seen;
-    else if (in != a->func) return;
-    else if (sym->kind == SYM_LOCAL) *out = a->v->source[source_of(a, FROM_LOCAL, sym->index)].seen;
-    else if (sym->kind == SYM_CAPTURE) *out = a->v->source[source_of(a, FROM_CAPTURE, sym->index)].seen;
+    if (!place_in(sym, &from) || (from != FROM_SLOT && in != a->func)) return;
+    *out = a->v->source[source_of(a, from, sym->index)].seen;
 }
 
 static bool agrees(qs_vm *vm, const Frame *f, const Entry *s) {
@@ -146,8 +152,8 @@ typedef struct { qs_vm *vm; const Frame *f; Func *func; double sum; bool loops; 
 static double bound_value(Estimate *e, const Node *n);
 
 static double known_symbol(Estimate *e, const Sym *sym) {
-    From from = sym->kind == SYM_GLOBAL ? FROM_SLOT : sym->kind == SYM_CAPTURE ? FROM_CAPTURE : FROM_LOCAL;
-    if (sym->kind > SYM_GLOBAL) return NAN;
+    From from;
+    if (!place_in(sym, &from)) return NAN;
     qs_value v = value_at(e->vm, e->f, (uint8_t)from, sym->index);
     return qval_is_number(v) ? qval_number(v) : NAN;
 }
@@ -155,10 +161,9 @@ static double known_symbol(Estimate *e, const Sym *sym) {
 static double known_extent(Estimate *e, const Node *n) { /* size(x,d), numel(x) */
     const ArgList *args = &n->u.call.args;
     const Node *callee = n->u.call.callee, *x = args->n ? args->at[0].value : NULL;
-    if (!x || x->kind != N_IDENT || !x->u.ident.sym || x->u.ident.sym->kind > SYM_GLOBAL || callee->kind != N_IDENT)
-        return NAN;
-    const Sym *sym = x->u.ident.sym;
-    From from = sym->kind == SYM_GLOBAL ? FROM_SLOT : sym->kind == SYM_CAPTURE ? FROM_CAPTURE : FROM_LOCAL;
+    const Sym *sym = x && x->kind == N_IDENT ? x->u.ident.sym : NULL;
+    From from;
+    if (!sym || callee->kind != N_IDENT || !place_in(sym, &from)) return NAN;
     qs_value v = value_at(e->vm, e->f, (uint8_t)from, sym->index);
     if (v.kind != QS_ARRAY) return NAN;
     const Array *a = v.u.p;
@@ -211,19 +216,22 @@ static void add_steps(void *ud, Node **child) {
     e->sum += inner.sum * inner_turns(e, n);
 }
 
-/* Of one turn; 0 when inner loops make that depend on values. */
-static double fixed_steps(qs_vm *vm, const Frame *f, const LoopRegion *r) {
+static Estimate one_turn(qs_vm *vm, const Frame *f, const LoopRegion *r) {
     Estimate e = {vm, f, f->proto->func, 1, false};
     for (int i = 0; i < r->loop->u.loop.body.n; i++) add_steps(&e, &r->loop->u.loop.body.at[i]);
+    return e;
+}
+
+/* Of one turn; 0 when inner loops make that depend on values. */
+static double fixed_steps(qs_vm *vm, const Frame *f, const LoopRegion *r) {
+    Estimate e = one_turn(vm, f, r);
     return e.loops ? 0 : e.sum;
 }
 
 static double steps_of(qs_vm *vm, const Frame *f, const LoopRegion *r) {
-    Estimate e = {vm, f, f->proto->func, 1, false};
-    for (int i = 0; i < r->loop->u.loop.body.n; i++) add_steps(&e, &r->loop->u.loop.body.at[i]);
     double turns = 1;
     for (int i = 0; i < r->loop->u.loop.nvars; i++) turns *= (double)counter_of(f, r, i).turns;
-    return e.sum * turns;
+    return one_turn(vm, f, r).sum * turns;
 }
 
 /* -- variants ---------------------------------------------------------------------------------------------------- */

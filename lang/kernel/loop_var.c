@@ -154,7 +154,7 @@ static void each_var(Inline *in, bool **at, bool save, bool join) {
 
 /* Functions met for the first time change the count; such a pass is repeated. */
 bool *kloop_state(Loops *L) {
-    bool *s = qarena_alloc(L->arena, (size_t)count_vars(L->root) * 2 + 1024), *at = s;
+    bool *s = qarena_alloc(L->arena, (size_t)count_vars(L->root) + 1), *at = s;
     each_var(L->root, &at, true, false);
     return s;
 }
