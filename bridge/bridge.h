@@ -3,8 +3,8 @@
  * Only this folder sees Python.h, and of that the limited interface of 3.9, so that one binary serves 3.9 and all later
  * versions.  The object is linked to no libpython: its symbols come from the one that is there.
  *
- * Whoever runs script code holds the GIL, except in the windows of gil.c.  So everything here may count on it, and counts
- * of both sides may be changed freely; what arrives without it (finalisers on strange threads) is queued.
+ * Whoever runs script code holds the GIL, except in the windows of gil.c.  So everything here may count on it, and
+ * counts of both sides may be changed freely; what arrives without it (finalisers on strange threads) is queued.
  *
  * Two ways to fail: functions that return PyObject * or int leave a Python exception, functions that return qs_status
  * leave the machine's error.  errors.c turns one into the other, nothing else does. */
@@ -20,9 +20,9 @@
 #include "vm/array.h"
 #include "vm/python.h"
 
-/* -- what the limited interface of 3.9 leaves out, the same in every version since ------------------------------------- */
+/* -- what the limited interface of 3.9 leaves out, the same in every version since --------------------------------- */
 #define EXTERN_WEAK extern __attribute__((weak))
-EXTERN_WEAK PyObject *PyObject_Vectorcall(PyObject *f, PyObject *const *args, size_t nargsf, PyObject *names); /* 3.11 */
+EXTERN_WEAK PyObject *PyObject_Vectorcall(PyObject *f, PyObject *const *a, size_t nargsf, PyObject *names); /* 3.11 */
 extern PyObject *PyObject_VectorcallDict(PyObject *f, PyObject *const *args, size_t nargsf, PyObject *dict);
 extern PyObject *PyVectorcall_Call(PyObject *f, PyObject *args, PyObject *dict);
 extern PyObject *PyObject_VectorcallMethod(PyObject *name, PyObject *const *args, size_t nargsf, PyObject *names);
@@ -47,7 +47,7 @@ enum { BUF_WRITABLE = 1, BUF_FORMAT = 4, BUF_ND = 8, BUF_STRIDES = 0x10 | BUF_ND
        BUF_RECORDS_RO = BUF_STRIDES | BUF_FORMAT };
 enum { SLOT_GETBUFFER = 1, SLOT_RELEASEBUFFER = 2 };             /* Py_bf_getbuffer, Py_bf_releasebuffer */
 
-/* -- a machine as Python's side sees it: Machine.border ------------------------------------------------------------------ */
+/* -- a machine as Python's side sees it: Machine.border ------------------------------------------------------------ */
 enum { NAME_SLOTS = 1024, TUPLE_SLOTS = 64, MANY_WRAPPERS = 10000 };
 
 typedef struct Thread {    /* one that runs script code; with depth 0 one that did, and whose stack waits for another */
@@ -87,7 +87,7 @@ struct Border {
 typedef struct Border Border;
 static inline Border *border_of(qs_vm *vm) { return qvm(vm)->border; }
 
-/* -- bridge.c: the process has one Python, and this is all that the bridge keeps of it ------------------------------------- */
+/* -- bridge.c: the process has one Python, and this is all that the bridge keeps of it ----------------------------- */
 typedef struct {
     PyTypeObject *scalar, *value, *function, *error; /* error: QuasarError */
     PyObject *errors[QS_EINTERNAL + 1];              /* the exception type of each status */
@@ -106,10 +106,10 @@ void qbridge_attach(qs_vm *vm);                       /* the machine asks this P
 static inline Border *qborder_retain(Border *b) { return b->refs++, b; }
 void qborder_release(Border *b);
 
-/* -- host.c: the machine that Python opens, as functions of the package ---------------------------------------------------- */
+/* -- host.c: the machine that Python opens, as functions of the package -------------------------------------------- */
 extern PyMethodDef qhost_functions[];
 
-/* -- gil.c: threads ------------------------------------------------------------------------------------------------------- */
+/* -- gil.c: threads ------------------------------------------------------------------------------------------------ */
 void qgil_reclaim(Border *b);
 /* After every call of Python from script code: another thread may have run the machine meanwhile. */
 static inline void qgil_back(Border *b) {
@@ -129,16 +129,16 @@ void qgil_stopped(Border *b);
 bool qgil_used(Border *b);                            /* somebody besides the caller is inside */
 void qgil_abandon(void);                              /* in the child of a fork: every machine is lost */
 void qgil_decref(PyObject *o);                        /* from any thread, with the GIL or not */
-void qgil_release(Border *b, qs_value v);             /* a reference held by Python goes; the machine may be busy or closed */
+void qgil_release(Border *b, qs_value v); /* a reference held by Python goes; the machine may be busy or closed */
 
-/* -- scalar.c: a float that Python takes for an index when it is whole -------------------------------------------------------- */
+/* -- scalar.c: a float that Python takes for an index when it is whole --------------------------------------------- */
 int qscalar_init(void);
 PyObject *qscalar_new(double x);
 static inline bool qscalar_check(PyObject *o) { return Py_TYPE(o) == qbridge.scalar; }
 
-/* -- convert.c: the one table of conversions (docs/python.md) ----------------------------------------------------------------- */
+/* -- convert.c: the one table of conversions (docs/python.md) ------------------------------------------------------ */
 PyObject *qpy_from_value(Border *b, qs_value v);
-PyObject *qpy_give(Border *b, qs_value v);                       /* what a call from Python gives; takes the reference */
+PyObject *qpy_give(Border *b, qs_value v); /* what a call from Python gives; takes the reference */
 qs_status qpy_to_value(Border *b, PyObject *o, qs_value *out);   /* takes the reference; o is not NULL */
 PyObject *qpy_string(const char *s, size_t n);
 qs_status qpy_text(Border *b, PyObject *str, qs_value *out);     /* a str; takes the reference */
@@ -147,7 +147,7 @@ PyObject *qpy_names(Border *b, int n, const qs_value *names);     /* borrowed tu
 /* The result of a Python call made by script code: NULL is the exception that is set.  Takes the reference. */
 qs_status qpy_result(Border *b, PyObject *r, qs_value *out);
 
-/* -- pyvalue.c: Python objects in the language ----------------------------------------------------------------------------------- */
+/* -- pyvalue.c: Python objects in the language --------------------------------------------------------------------- */
 extern const qs_foreign_type qpyvalue_type;
 static inline PyObject *qpyvalue_get(qs_value v) { /* borrowed; NULL when v is none */
     return v.kind == QS_FOREIGN && ((Foreign *)v.u.p)->ftype == &qpyvalue_type ? ((Foreign *)v.u.p)->p : NULL;
@@ -157,7 +157,7 @@ qs_value qpyvalue_function(qs_vm *vm, qs_value callee); /* pyfunc */
 PyObject *qpyvalue_callee(const Function *f);         /* what such a function calls, borrowed; else NULL */
 PyObject *qpyvalue_key(Border *b, int n, const qs_value *at); /* x[i, j] as Python writes it */
 
-/* -- function.c, value.c: what scripts hand to Python --------------------------------------------------------------------------- */
+/* -- function.c, value.c: what scripts hand to Python -------------------------------------------------------------- */
 PyObject *qfunction_new(Border *b, qs_value fn);
 enum { ARGUMENT_NAME = 64 };
 void qfunction_argument(qs_value fn, int i, char name[ARGUMENT_NAME]); /* what messages call it */
@@ -171,7 +171,7 @@ void qwrapper_dealloc(PyObject *o);
 int qwrapper_traverse(PyObject *o, visitproc visit, void *arg);
 int qwrapper_clear(PyObject *o);
 
-/* -- items.c, operators.c: the protocols of qvalue -------------------------------------------------------------------------------- */
+/* -- items.c, operators.c: the protocols of qvalue ----------------------------------------------------------------- */
 PyObject *qitem_get(PyObject *o, PyObject *key);
 int qitem_set(PyObject *o, PyObject *key, PyObject *x);
 Py_ssize_t qitem_count(PyObject *o);
@@ -181,7 +181,7 @@ PyObject *qoperator_compare(PyObject *x, PyObject *y, int op);
 Py_hash_t qoperator_hash(PyObject *x);
 PyObject *qoperator_complex(PyObject *x, PyObject *unused);
 
-/* -- ndarray.c: arrays ---------------------------------------------------------------------------------------------------------- */
+/* -- ndarray.c: arrays --------------------------------------------------------------------------------------------- */
 PyObject *qnd_from_array(Border *b, Array *a);        /* a NumPy array of the same memory */
 PyObject *qnd_from_cell(Border *b, Cell *c);
 PyObject *qnd_integers(Border *b, Array *a);          /* a NumPy array of int64 */
@@ -200,22 +200,24 @@ int qnd_view(PyObject *self, BufferView *view);       /* of an array, whatever i
 int qnd_getbuffer(PyObject *self, BufferView *view, int flags);
 void qnd_releasebuffer(PyObject *self, BufferView *view);
 
-/* -- dlpack.c: tensors of other libraries ------------------------------------------------------------------------------------------ */
-/* o as an array of its memory, by the C functions of its type; false when it has none (look: of a type not met before). */
+/* -- dlpack.c: tensors of other libraries -------------------------------------------------------------------------- */
+/* o as an array of its memory, by the C functions of its type; false when it has none (look: of a type not met
+ * before). */
 bool qdl_borrow(Border *b, PyObject *o, bool look, qs_value *out, qs_status *s);
-bool qdl_argument(Border *b, PyObject *o, qs_value *out, qs_status *s); /* by its __dlpack__; false when there is none */
+/* By its __dlpack__; false when there is none. */
+bool qdl_argument(Border *b, PyObject *o, qs_value *out, qs_status *s);
 qs_status qdl_take(Border *b, PyObject *o, qs_value *out);  /* from_dlpack: of a tensor or a capsule */
 PyObject *qdl_export(PyObject *self, PyObject *args, PyObject *names); /* __dlpack__ */
 PyObject *qdl_device(PyObject *self, PyObject *unused);     /* __dlpack_device__ */
 
-/* -- errors.c -------------------------------------------------------------------------------------------------------------------- */
+/* -- errors.c ------------------------------------------------------------------------------------------------------ */
 int qerror_init(PyObject *module);
 qs_status qerror_take(Border *b);                     /* the exception that is set becomes the machine's error */
 PyObject *qerror_raise(Border *b, qs_status s);       /* the other way; returns NULL */
 qs_status qerror_report(qs_vm *vm, PyObject *exception, qs_value *out);
 qs_status qerror_format(Border *b, PyObject *exception, qs_value *out); /* "TypeError: message" */
 
-/* -- cycles.c: objects of both sides that hold each other ---------------------------------------------------------------------------- */
+/* -- cycles.c: objects of both sides that hold each other ---------------------------------------------------------- */
 int qcycles_init(void);
 PyObject *qcycles_watch(PyObject *module, PyObject *args); /* for gc.callbacks */
 void qcycles_collect(qs_vm *vm);

@@ -284,7 +284,8 @@ qs_status qbuf_reach_host(Ctx *c, Buffer *b, qs_access mode, void **out) {
 
 bool qbuf_overlap(const Buffer *a, const Buffer *b) {
     if (a == b) return true;
-    for (int m = 0; m < MAX_DEVICES; m++) { /* numbers of blocks are addresses on the host, and where a foreign one lies */
+    /* Numbers of blocks are addresses on the host, and where a foreign one lies. */
+    for (int m = 0; m < MAX_DEVICES; m++) {
         bool addresses = m == HOST_MEMORY || m == a->owner_memory || m == b->owner_memory;
         if (!addresses || !a->block[m] || !b->block[m]) continue;
         if (a->block[m] < b->block[m] + b->nbytes && b->block[m] < a->block[m] + a->nbytes) return true;

@@ -1,12 +1,14 @@
 /* device.h -- what a compute device can do; one file per backend fills in this table.
  *
- * A device sees bytes: a Code made by the kernel compiler, blocks of memory, launches.  It knows nothing of the language. */
+ * A device sees bytes: a Code made by the kernel compiler, blocks of memory,
+ * launches.  It knows nothing of the language. */
 #ifndef DEVICES_DEVICE_H
 #define DEVICES_DEVICE_H
 #include "vm/base/ctx.h"
 #include "vm/base/flag.h"
 
-enum { MAX_DEVICES = 8, HOST_MEMORY = 0 }; /* memory spaces; several devices may share one: ref and cpu use the host's */
+/* Memory spaces; several devices may share one: ref and cpu use the host's. */
+enum { MAX_DEVICES = 8, HOST_MEMORY = 0 };
 
 typedef uint64_t DevPtr; /* void *, CUdeviceptr or cl_mem, as the device likes; 0 is no block */
 typedef struct Device Device;

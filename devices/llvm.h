@@ -16,7 +16,8 @@ typedef struct {
     bool thorough;        /* O3 instead of O2 */
 } LlvmTarget;
 
-const char *qllvm_passes(const LlvmTarget *t); /* what is done to a module: the same text of IR may come to differ by it */
+/* What is done to a module: the same text of IR may come to differ by it. */
+const char *qllvm_passes(const LlvmTarget *t);
 
 /* QS_EDEVICE when no usable libLLVM is found; the sentence says what to install. */
 qs_status qllvm_open(Ctx *c, Llvm **out);

@@ -2,7 +2,8 @@
  *
  * A program makes and drops arrays of the same few sizes all the time.  For small ones the system's allocator costs
  * more than the arithmetic, for large ones the page faults of fresh memory do; taking back the block just dropped,
- * still warm in the caches, saves both.  What is kept is bounded, and given up before an allocation is allowed to fail. */
+ * still warm in the caches, saves both.  What is kept is bounded, and given up before an allocation is allowed to
+ * fail. */
 #ifndef DEVICES_POOL_H
 #define DEVICES_POOL_H
 #include "vm/base/ctx.h"

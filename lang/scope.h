@@ -4,8 +4,8 @@
  * only read is looked for outwards: a local of an enclosing function becomes a capture; else the machine is asked for a
  * global (own module, imports, built-ins).  The name of a function defined inside a function is SYM_NESTED: each
  * mention makes a closure with the values that its captures have then, so a kernel may be defined before the variables
- * it uses.  At top level every assigned name is a global of the module.  A lambda captures global variables too, so that
- * it keeps the values that they have when it is made.
+ * it uses.  At top level every assigned name is a global of the module.  A lambda captures global variables too, so
+ * that it keeps the values that they have when it is made.
  *
  * Index expressions whose base is a type (vec[mat], list[int]) become N_TYPE; so do mentions of a type parameter.
  * Variables of a reduction get a SYM_LOCAL without owner, numbered like the parameters. */

@@ -58,7 +58,8 @@ class Devices(unittest.TestCase):
         self.assertIn("  cuda  not here: ", "\n".join(lines))
 
     def test_a_gpu_that_is_not_here(self):
-        demanded, wished = qrun("--gpu", "-e", "6*7", env=self.NONE), qrun("--device", "auto", "-e", "6*7", env=self.NONE)
+        demanded = qrun("--gpu", "-e", "6*7", env=self.NONE)
+        wished = qrun("--device", "auto", "-e", "6*7", env=self.NONE)
         if demanded.returncode == 0:
             self.skipTest("there is one")
         self.assertEqual((demanded.returncode, demanded.stdout), (1, ""))
@@ -137,7 +138,8 @@ class Dump(WithCache):
             self.assertIn(text, r.stdout)
 
     def test_expressions_are_shown(self):
-        r = qrun("--device", "cpu", "--dump", "kir", text="x = rand(3000000)\ny = x.*x + 1\ny = x.*x + 1\n", env=self.env)
+        r = qrun("--device", "cpu", "--dump", "kir", text="x = rand(3000000)\ny = x.*x + 1\ny = x.*x + 1\n",
+                 env=self.env)
         self.assertIn('kernel "expression"', r.stdout)
 
     def test_unknown_stage(self):

@@ -64,7 +64,8 @@ def check(args, arch, pool, folder):
         for t in texts:
             found.setdefault(t, path)
     ptxas = shutil.which("ptxas")
-    checks = ptxas and [(path, pool.submit(assembles, ptxas, arch, folder, i, ptx)) for i, (ptx, path) in enumerate(found.items())]
+    checks = ptxas and [(path, pool.submit(assembles, ptxas, arch, folder, i, ptx))
+                        for i, (ptx, path) in enumerate(found.items())]
     for path, job in checks or []:
         if job.result():
             failures.append(f"{path}: {job.result()}")

@@ -110,7 +110,8 @@ class Runner:
                     yield path, self.devices()[0], {"snippet": m[1], "output": m[2], "needs": needs}
 
     def command(self, path, device, opts):
-        cmd = [self.qrun] + (["--device", device] if device else []) + shlex.split(opts.get("options", "")) + shlex.split(self.options)
+        cmd = [self.qrun] + (["--device", device] if device else [])
+        cmd += shlex.split(opts.get("options", "")) + shlex.split(self.options)
         return cmd if "prompt" in opts else cmd + [path] + shlex.split(opts.get("args", ""))
 
     def run(self, job):
@@ -201,7 +202,8 @@ def main():
     if absent:
         print(f"devices not here, not run: {', '.join(absent)}")
     print(f"devices run: {', '.join(str(d) for d in runner.devices())}; {time.time() - start:.1f} s")
-    print(f"{counts['pass']} passed, {counts['fail']} failed" + (f", {counts['skip']} skipped" if counts["skip"] else ""))
+    skipped = f", {counts['skip']} skipped" if counts["skip"] else ""
+    print(f"{counts['pass']} passed, {counts['fail']} failed{skipped}")
     sys.exit(1 if counts["fail"] or not counts["pass"] else 0)
 
 

@@ -19,7 +19,9 @@ def tracked(*suffixes):
 
 def rows(path, macro):
     """First argument of each MACRO( row of a table."""
-    return re.findall(rf"^\s*{macro}\(\s*\"?([^,\")\s]+)", read(path), re.M) if os.path.exists(os.path.join(ROOT, path)) else []
+    if not os.path.exists(os.path.join(ROOT, path)):
+        return []
+    return re.findall(rf"^\s*{macro}\(\s*\"?([^,\")\s]+)", read(path), re.M)
 
 
 def unique(path, macro):
@@ -60,7 +62,7 @@ for path in tracked(".c", ".h", ".def", ".q", ".py", ".md", ".txt"):
     if path.startswith("docs/builtins"):
         continue
     for number, line in enumerate(read(path).split("\n"), 1):
-        if path.endswith((".c", ".h", ".py")) and len(line) > 140:
+        if path.endswith((".c", ".h", ".py")) and len(line) > 120:
             problems.append(f"{path}:{number}: {len(line)} columns")
         if "\t" in line and path.endswith((".c", ".h", ".py")):
             problems.append(f"{path}:{number}: a tab")

@@ -570,7 +570,7 @@ static qs_status leave_many(qs_vm *vm, Frame *f, qs_value *results, int have) {
     } while (0)
 #define ATTEND()                                                                                                       \
     do {                                                                                                               \
-        if (__builtin_expect(qflag_is_up(&m->attention), 0)) {                                                                       \
+        if (__builtin_expect(qflag_is_up(&m->attention), 0)) {                                                         \
             if (f && m->nframes > floor_frames) f->pc = pc;                                                            \
             if ((status = qvm_attend(vm)) != QS_OK) goto fail;                                                         \
         }                                                                                                              \

@@ -7,7 +7,8 @@
 /* parallel_do / serial_do: dims, arguments, kernel function. */
 qs_status qkrn_launch(qs_vm *vm, bool serial, int nin, const qs_value *in);
 void qkrn_list_devices(qs_vm *vm, Text *out); /* a line for each, and for each kind of which there is none */
-/* Devices, as qconfig_parse reads `wanted` (NULL: the processor); nothing when they are open.  Number 0 is the processor. */
+/* Devices, as qconfig_parse reads `wanted` (NULL: the processor); nothing when they are open.  Number 0 is
+ * the processor. */
 qs_status qkrn_open_devices(qs_vm *vm, const char *wanted);
 qs_status qkrn_device(qs_vm *vm, int index, Device **out); /* opens them on first use */
 qs_status qkrn_use(qs_vm *vm, int index);                  /* where kernels run from now on */

@@ -4,8 +4,8 @@
  *                   ── guard ── parallel | quick | exact ── variables set ── a fault becomes an error
  *
  * A loop is compiled once it has worked as long as compiling takes, as far as that can be told beforehand from the
- * counters of the loops inside it.  Where nothing is compiled the interpreter does the same, only slower; sums alone may
- * differ, in their rounding. */
+ * counters of the loops inside it.  Where nothing is compiled the interpreter does the same, only slower; sums alone
+ * may differ, in their rounding. */
 #include "vm/loop.h"
 
 #include "lang/kernel/loop.h"
@@ -691,7 +691,8 @@ static qs_status demand(qs_vm *vm, const LoopRegion *r, const Frame *f, const Va
 static qs_status demand_apart(Call *c) {
     if (!is_demanded(c->region) || !c->v->code.parallel.func || apart(c, &c->v->code.parallel)) return QS_OK;
     return qerr_at(qvm_ctx(c->vm), QS_EVALUE, (Where){c->f->proto->func->unit->src, c->region->loop->pos},
-                   "this loop cannot run in parallel: an array that it writes shares memory with another one, or has gaps");
+                   "this loop cannot run in parallel: an array that it writes shares memory with another one, "
+                   "or has gaps");
 }
 
 /* -- entering ---------------------------------------------------------------------------------------------------- */

@@ -112,7 +112,7 @@ typedef struct Machine {
     uint32_t depth;                  /* of interpreter runs inside each other */
     int64_t loop_least;              /* turns from which a loop may become machine code; see vm/loop.h */
     Flag interrupted;                /* set by qs_interrupt, polled by kernels and whatever waits */
-    Flag attention;                  /* loops call qvm_attend: interrupted, or other threads of Python want their turn */
+    Flag attention; /* loops call qvm_attend: interrupted, or other threads of Python want their turn */
     /* gc.c */
     GcObj gc_list; size_t gc_count, gc_threshold; bool gc_running;
     /* object.c */
@@ -122,12 +122,13 @@ typedef struct Machine {
     struct Device *devices; int ndevices; struct Device *device; /* device: where kernels run */
     bool automatic;                  /* … unless each launch chooses (kernel_choose.c) */
     /* gemm.c */
-    struct { bool tried; void *gemm[4]; } blas; /* cblas_?gemm for float32 … complex128; NULL: not here or not needed yet */
+    /* cblas_?gemm for float32 … complex128; NULL: not here or not needed yet. */
+    struct { bool tried; void *gemm[4]; } blas;
     /* stdlib */
     void *lib;                       /* random state, timer, figures: stdlib/core.c */
     bool exiting; int exit_code;     /* exit(n) was called: QS_EINTERRUPT unwinds everything, no catch takes it */
     Text out;                        /* pending program output, flushed by qvm_flush */
-    Text report;                     /* api.c: what qs_error_report gives; module.c: all diagnostics of a refused file */
+    Text report; /* api.c: what qs_error_report gives; module.c: all diagnostics of a refused file */
     bool refused;                    /* `report` holds such diagnostics */
     bool line_buffered;              /* output goes to a terminal */
     bool unbuffered;                 /* or to a host program that keeps it in order with its own */
@@ -200,15 +201,17 @@ qs_status qfmt_brief(qs_vm *vm, qs_value v, Text *t); /* for the prompt: big arr
 /* C-like formatting of language.md 4.7: printf, sprintf. */
 qs_status qfmt_printf(qs_vm *vm, const char *fmt, size_t n, int nargs, const qs_value *args, Text *t);
 
-/* -- interp.c / module.c --------------------------------------------------------------------------------------------- */
+/* -- interp.c / module.c ------------------------------------------------------------------------------------------- */
 /* Calls any callable value; named arguments follow the positional ones, names[i] for in[nin - nnamed + i].  nout < 0:
  * one result in out[0], nil when there is none. */
-qs_status qvm_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nnamed, Str *const *names, int nout, qs_value *out);
+qs_status qvm_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nnamed, Str *const *names, int nout,
+                   qs_value *out);
 /* A built-in function or constant, seen by every module; takes the reference. */
 void qvm_builtin(qs_vm *vm, const char *name, qs_value v);
 /* The type that text names, as in type(x, "cube[uint8]"); user classes and aliases are those of the session module. */
 qs_status qvm_type_named(qs_vm *vm, const char *text, size_t n, const Type **out, TypeMods *mods);
-const char *qvm_script(qs_vm *vm, const char **folder); /* the file that was started, "" when there is none, and its folder */
+/* The file that was started, "" when there is none, and its folder. */
+const char *qvm_script(qs_vm *vm, const char **folder);
 qs_status qvm_lookup(qs_vm *vm, const char *name, qs_value *out); /* session module, then built-ins; a new reference */
 /* Of the module that was loaded under the name `module` alone: what it defines at its top level. */
 qs_status qvm_lookup_in(qs_vm *vm, const char *module, const char *name, qs_value *out);

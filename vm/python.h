@@ -1,7 +1,7 @@
 /* python.h -- what the machine asks of Python, and nothing about how it is done.
  *
- * The bridge is an object of its own.  stdlib/python.c opens it, after the libpython of the chosen Python, when a script
- * first asks for Python; until then Machine.python is NULL and nothing here costs anything. */
+ * The bridge is an object of its own.  stdlib/python.c opens it, after the libpython of the chosen Python, when a
+ * script first asks for Python; until then Machine.python is NULL and nothing here costs anything. */
 #ifndef VM_PYTHON_H
 #define VM_PYTHON_H
 #include "vm/object.h"
@@ -22,11 +22,12 @@ typedef struct Python {
     qs_status (*yield)(qs_vm *);           /* the same between two instructions */
     void (*interrupt)(void);               /* qs_interrupt: safe from any thread and in a signal handler */
     void (*forget_interrupt)(qs_vm *);     /* the machine has dealt with it */
-    /* The prompt waits for a line, outside of all code: windows of Python live on, threads run and may use the machine. */
+    /* The prompt waits for a line, outside of all code: windows of Python live on, threads run and may use the
+     * machine. */
     void (*idle)(qs_vm *);
     void (*busy)(qs_vm *);
-    /* Of what v.path is ("" for v itself), without running code of its properties: the names in it, one per line; and what
-     * is known of it. */
+    /* Of what v.path is ("" for v itself), without running code of its properties: the names in it, one per line; and
+     * what is known of it. */
     qs_status (*members)(qs_vm *, qs_value v, const char *path, qs_value *out);
     qs_status (*describe)(qs_vm *, qs_value v, const char *path, qs_value *out);
     void (*collect)(qs_vm *);              /* frees cycles that pass through Python */
@@ -34,7 +35,8 @@ typedef struct Python {
     void (*closed)(qs_vm *);               /* it holds no value any more */
 } Python;
 
-typedef qs_status qs_python_open(qs_vm *vm, const PythonPlace *place, const Python **out); /* of the bridge: qbridge_open */
+/* Of the bridge: qbridge_open. */
+typedef qs_status qs_python_open(qs_vm *vm, const PythonPlace *place, const Python **out);
 
 static inline void qpython_unblock(qs_vm *vm) {
     if (qvm(vm)->python) qvm(vm)->python->unblock(vm);
@@ -50,7 +52,7 @@ static inline void qpython_busy(qs_vm *vm) {
     if (qvm(vm)->python) qvm(vm)->python->busy(vm);
 }
 
-/* -- threads: each thread that runs script code has a stack of its own ------------------------------------------------------- */
+/* -- threads: each thread that runs script code has a stack of its own --------------------------------------------- */
 typedef struct QThread QThread;
 QThread *qthread_running(qs_vm *vm);         /* a place for the state of the thread that runs now, for qthread_switch */
 qs_status qthread_new(qs_vm *vm, QThread **out);

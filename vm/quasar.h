@@ -29,7 +29,8 @@ typedef enum { /* kinds up to QS_NUM hold everything in the 16 bytes; from QS_CO
 } qs_kind;
 
 typedef enum { /* element types; the order is that of dtypes.def */
-    QS_B1, QS_I8, QS_U8, QS_I16, QS_U16, QS_I32, QS_U32, QS_I64, QS_U64, QS_F16, QS_BF16, QS_F32, QS_F64, QS_C64, QS_C128
+    QS_B1, QS_I8, QS_U8, QS_I16, QS_U16, QS_I32, QS_U32, QS_I64, QS_U64,
+    QS_F16, QS_BF16, QS_F32, QS_F64, QS_C64, QS_C128
 } qs_dtype;
 
 typedef enum { QS_READ = 1, QS_WRITE = 2, QS_READWRITE = 3 } qs_access;
@@ -89,7 +90,7 @@ typedef struct { /* a foreign type: what pyvalue is made of; a NULL member means
     /* x.name(…) in one step; *found false: x has nothing of that name, and a function called name may take x instead */
     qs_status (*method)(qs_vm *, void *p, qs_value name, qs_call_args *, bool *found);
     qs_status (*truth)(qs_vm *, void *p, bool *out);
-    bool (*is_space)(void *p);                            /* a module: its attributes are names, which no reduction rewrites */
+    bool (*is_space)(void *p); /* a module: its attributes are names, which no reduction rewrites */
     /* As the payload of an error: what `catch` receives (NULL: the value itself), and text to show below the report. */
     qs_status (*caught)(qs_vm *, void *p, qs_value *out);
     qs_status (*report)(qs_vm *, void *p, qs_value *out);
@@ -99,7 +100,7 @@ typedef struct {
     size_t size;                                      /* sizeof(qs_config): the ABI check */
     void (*write)(void *ud, int fd, const char *s, size_t n); /* fd 1: program output, 2: diagnostics; NULL = stdio */
     const char *device;                               /* "cpu", "cuda:1", "cpu,opencl", "auto", "x.xml"; NULL = "cpu" */
-    const char *library_path;                         /* ':'-separated folders searched by import; NULL = installed one */
+    const char *library_path; /* ':'-separated folders searched by import; NULL = installed one */
     const char *cache_dir;                            /* NULL = default place, "" = no kernel cache on disk */
     size_t memory_limit;                              /* bytes of device memory to use; 0 = no limit */
     int precision;                                    /* 32 or 64: what `scalar` means as an array element */
@@ -107,13 +108,13 @@ typedef struct {
     bool checked;                                     /* out-of-range access in kernels is an error */
     bool explain;                                     /* says on fd 2 what became of each loop */
     bool final;                                      /* nobody reads the variables of a program after it has ended */
-    const char *loops;                                /* host loops as machine code: "always", "never"; NULL = when worth it */
+    const char *loops; /* host loops as machine code: "always", "never"; NULL = when worth it */
     int argc; char **argv;                            /* what args() returns to the script */
-    const char *compile_for;                          /* "sm_90": kernels are also made for that target, for the cache */
+    const char *compile_for; /* "sm_90": kernels are also made for that target, for the cache */
     void *ud;
 } qs_config;
 
-/* -- lifetime -------------------------------------------------------------------------------------------------------- */
+/* -- lifetime ------------------------------------------------------------------------------------------------------ */
 QS_API void qs_config_init(qs_config *c); /* the defaults; change what you want to be different */
 /* A machine; NULL config: the defaults.  What the config points to is copied, argv and ud are not.  On failure *out is
  * NULL (no memory, or a config of another version) or a machine that is only good for telling the error: close it. */
@@ -126,7 +127,7 @@ QS_API const char *qs_version(void); /* "0.1.0" */
 QS_API bool qs_has(const char *what);
 QS_API void *qs_userdata(qs_vm *vm); /* config.ud */
 
-/* -- running --------------------------------------------------------------------------------------------------------- */
+/* -- running ------------------------------------------------------------------------------------------------------- */
 /* Compiles a text of n bytes as a module called `name` (for messages) and runs its top level; its names are those of
  * the session from then on. */
 QS_API QS_CHECK qs_status qs_load(qs_vm *vm, const char *name, const char *src, size_t n);
@@ -139,20 +140,22 @@ QS_API QS_CHECK qs_status qs_run_file(qs_vm *vm, const char *path); /* its top l
 QS_API QS_CHECK qs_status qs_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nout, qs_value *out);
 /* Whether the script called exit(code): the QS_EINTERRUPT just returned is no failure then.  code may be NULL. */
 QS_API bool qs_exit_code(qs_vm *vm, int *code);
-/* Stops what runs, with QS_EINTERRUPT, which no script catches.  The one call for any thread and for signal handlers. */
+/* Stops what runs, with QS_EINTERRUPT, which no script catches.  The one call for any thread and for signal
+ * handlers. */
 QS_API void qs_interrupt(qs_vm *vm);
 
-/* -- errors: the first one wins and stays until cleared; texts live until then or the next call ----------------------- */
+/* -- errors: the first one wins and stays until cleared; texts live until then or the next call -------------------- */
 /* Sets an error, with printf's formats, and returns the status, for `return qs_fail(…)` in natives. */
 QS_API qs_status qs_fail(qs_vm *vm, qs_status status, const char *fmt, ...) QS_PRINTF(3, 4);
 QS_API const char *qs_error(qs_vm *vm); /* the sentence alone; NULL: there is no error */
 /* file:line:column: error: sentence, source line, caret, call chain; NULL: there is no error. */
 QS_API const char *qs_error_report(qs_vm *vm);
-/* Where it happened (depth 0) and who called (1, 2 …); file and function are NULL when unknown.  false: no such depth. */
+/* Where it happened (depth 0) and who called (1, 2 …); file and function are NULL when unknown.  false: no such
+ * depth. */
 QS_API bool qs_error_frame(qs_vm *vm, int depth, qs_where *out);
 QS_API void qs_error_clear(qs_vm *vm);
 
-/* -- values ---------------------------------------------------------------------------------------------------------- */
+/* -- values -------------------------------------------------------------------------------------------------------- */
 QS_API qs_value qs_retain(qs_value v); /* one more reference, which wants a release of its own; gives v */
 QS_API void qs_release(qs_vm *vm, qs_value v); /* values without an object, such as numbers, do not mind */
 static inline qs_value qs_nil(void) { qs_value v = {QS_NIL, 0, {0}}; return v; } /* null */
@@ -169,36 +172,39 @@ QS_API QS_CHECK qs_status qs_to_complex(qs_vm *vm, qs_value v, double out[2]);
 QS_API const char *qs_to_string(qs_value v, size_t *n);
 QS_API QS_CHECK qs_status qs_format(qs_vm *vm, qs_value v, qs_value *out); /* the string that print shows */
 QS_API const char *qs_type_name(qs_vm *vm, qs_value v); /* "vec", "cube[uint8]" …; lives as long as vm */
-QS_API QS_CHECK qs_status qs_binary(qs_vm *vm, const char *op, qs_value a, qs_value b, qs_value *out); /* op: "+", ".*" */
+/* op: "+", ".*" … */
+QS_API QS_CHECK qs_status qs_binary(qs_vm *vm, const char *op, qs_value a, qs_value b, qs_value *out);
 
-/* -- arrays and memory: `device` is an index of qs_device, or -1 for the host ------------------------------------------ */
+/* -- arrays and memory: `device` is an index of qs_device, or -1 for the host -------------------------------------- */
 QS_API QS_CHECK qs_status qs_array(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, qs_value *out); /* of zeros */
-/* Memory of yours as an array, without a copy; `data` is its first element.  release(owner) is called once, when the last
- * reference goes, and at once when this fails; NULL: the memory outlives the machine anyway. */
+/* Memory of yours as an array, without a copy; `data` is its first element.  release(owner) is called once, when the
+ * last reference goes, and at once when this fails; NULL: the memory outlives the machine anyway. */
 QS_API QS_CHECK qs_status qs_array_wrap(qs_vm *vm, const qs_array_info *info, void *data, int device,
                                         void (*release)(void *owner), void *owner, qs_value *out);
 QS_API bool qs_array_describe(qs_value v, qs_array_info *out); /* false: it is no array */
-/* A pointer to the first element in the memory of a device.  READ brings the contents there, WRITE promises to write all
- * of them.  Until the unlock, with the same device and access, nobody else may write the array, nor read it while it is
- * written (QS_ELOCK, with the array and who holds it).  What was queued on the device is done when the pointer is given. */
+/* A pointer to the first element in the memory of a device.  READ brings the contents there, WRITE promises to write
+ * all of them.  Until the unlock, with the same device and access, nobody else may write the array, nor read it while
+ * it is written (QS_ELOCK, with the array and who holds it).  What was queued on the device is done when the
+ * pointer is given. */
 QS_API QS_CHECK qs_status qs_lock(qs_vm *vm, qs_value v, int device, qs_access access, void **ptr);
 QS_API QS_CHECK qs_status qs_unlock(qs_vm *vm, qs_value v, int device, qs_access access);
 
-/* -- containers, globals --------------------------------------------------------------------------------------------- */
+/* -- containers, globals ------------------------------------------------------------------------------------------- */
 QS_API QS_CHECK qs_status qs_cell(qs_vm *vm, int n, const qs_value *items, qs_value *out);
 /* v.name of a string key, v[i] of a number, v[i,j] of a cell of indices.  QS_ENAME, QS_EINDEX. */
 QS_API QS_CHECK qs_status qs_get(qs_vm *vm, qs_value v, qs_value key, qs_value *out);
 QS_API QS_CHECK qs_status qs_set(qs_vm *vm, qs_value v, qs_value key, qs_value x);
-QS_API QS_CHECK qs_status qs_global(qs_vm *vm, const char *name, qs_value *out); /* of the session, or built in; QS_ENAME */
+/* Of the session, or built in; QS_ENAME. */
+QS_API QS_CHECK qs_status qs_global(qs_vm *vm, const char *name, qs_value *out);
 QS_API QS_CHECK qs_status qs_set_global(qs_vm *vm, const char *name, qs_value v);
 
-/* -- extending: tables and types are not copied, they have to outlive the machine -------------------------------------- */
+/* -- extending: tables and types are not copied, they have to outlive the machine ---------------------------------- */
 QS_API QS_CHECK qs_status qs_define(qs_vm *vm, const qs_native_def *defs, int n); /* like built-ins, for all modules */
 /* An object of a type of yours; type->release(p) is called when the last reference goes, not when this fails. */
 QS_API QS_CHECK qs_status qs_foreign(qs_vm *vm, const qs_foreign_type *type, void *p, qs_value *out);
 QS_API void *qs_foreign_ptr(qs_value v, const qs_foreign_type *type); /* its p; NULL: v is not of that type */
 
-/* -- devices: they are opened by the first question about them, or the first kernel; number 0 is the processor ---------- */
+/* -- devices: they are opened by the first question about them, or the first kernel; number 0 is the processor ----- */
 QS_API int qs_device_count(qs_vm *vm); /* 0: none could be opened */
 QS_API bool qs_device(qs_vm *vm, int index, qs_device_info *out); /* false: no such device; texts live as long as vm */
 QS_API QS_CHECK qs_status qs_sync(qs_vm *vm, int device); /* waits for what was started on it; -1: on all of them */

@@ -34,8 +34,8 @@ _folder = _os.path.dirname(_os.path.abspath(__file__))
 
 # -- the machine -------------------------------------------------------------------------------------------------------
 
-def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, threads=0, checked=False, memory_limit=0,
-         library_path="", cache_dir=None):
+def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, threads=0, checked=False,
+         memory_limit=0, library_path="", cache_dir=None):
     """Opens the machine.  Nothing else works before.
 
     device        "cpu", "opencl", "cuda", with a number as in "opencl:1"; several, as in "cpu,opencl"; a file
@@ -56,19 +56,21 @@ def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, 
     if _bridge._is_open():
         if wanted == _opened:
             return
-        raise QuasarError("init: the machine is open already%s; call destroy first" % (" on %s" % _opened[0] if _opened else ""))
+        where = " on %s" % _opened[0] if _opened else ""
+        raise QuasarError("init: the machine is open already%s; call destroy first" % where)
     name = device[len("helios:"):] if device.startswith("helios:") else device
     if name == "auto":
         name = ""
-    installed = [_os.path.join(_folder, "stdlib"), _os.path.join(_folder, "../../../../share/quasar/stdlib")]  # pip, make
+    # By pip, by make install.
+    installed = [_os.path.join(_folder, "stdlib"), _os.path.join(_folder, "../../../../share/quasar/stdlib")]
     folders = ":".join(filter(None, [library_path] + installed))
     _bridge._open(name, precision, threads, checked, memory_limit, folders, cache_dir)
     _opened = wanted
 
 
 def destroy():
-    """Closes the machine; init may open another one.  Values of the old one cannot be used any more, but NumPy arrays that
-    share their memory stay valid."""
+    """Closes the machine; init may open another one.  Values of the old one cannot be used any more, but NumPy arrays
+    that share their memory stay valid."""
     _bridge._close()
 
 
@@ -116,8 +118,8 @@ class module:
 
 
 def compile_string(name, text):
-    """Compiles and runs a program; what it defines is found here and in the module that is returned.  A program compiled
-    under the same name before is replaced."""
+    """Compiles and runs a program; what it defines is found here and in the module that is returned.  A program
+    compiled under the same name before is replaced."""
     _bridge._load(name, text.encode("utf-8", "surrogateescape"))
     return module(name)
 
@@ -132,7 +134,7 @@ def compile_file(path):
 
 
 def evaluate(text):
-    """Runs statements, as if they were typed at the prompt of qrun; the value of the last one, if it is an expression."""
+    """Runs statements, as if typed at the prompt of qrun; the value of the last one, if it is an expression."""
     return _bridge._evaluate(text)
 
 
@@ -157,15 +159,15 @@ def load_ipython_extension(shell):
     _notebook.load(shell)
 
 
-# -- arrays of other libraries: the functions of _interop.py, which is read when one of them is wanted -------------------
+# -- arrays of other libraries: the functions of _interop.py, which is read when one of them is wanted -----------------
 
 descriptor = _bridge.descriptor
-_interop_names = frozenset("""from_numpy from_torch to_torch torch_op from_dlpack to_dlpack from_jax to_jax from_cupy to_cupy
-    from_paddle to_paddle dtype_from_numpy dtype_to_numpy dtype_from_torch dtype_to_torch device_from_torch device_to_torch
-    stream stream_from_torch stream_to_torch""".split())
+_interop_names = frozenset("""from_numpy from_torch to_torch torch_op from_dlpack to_dlpack from_jax to_jax from_cupy
+    to_cupy from_paddle to_paddle dtype_from_numpy dtype_to_numpy dtype_from_torch dtype_to_torch device_from_torch
+    device_to_torch stream stream_from_torch stream_to_torch""".split())
 
 
-# -- names of the language -----------------------------------------------------------------------------------------------
+# -- names of the language ---------------------------------------------------------------------------------------------
 
 def __getattr__(name):
     if name in _interop_names:

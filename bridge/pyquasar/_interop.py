@@ -1,5 +1,5 @@
-"""Arrays of other libraries: the names that users of NumPy, torch, Warp and Taichi look for, all over two mechanisms, the
-buffer protocol and DLPack."""
+"""Arrays of other libraries: the names that users of NumPy, torch, Warp and Taichi look for, all over two mechanisms,
+the buffer protocol and DLPack."""
 
 
 def _q():
@@ -28,12 +28,12 @@ def _check_elements(a, dtype, shape, strides, itemsize, name):
         raise ValueError("the elements of a %s must lie one behind the other" % dtype)
 
 
-# -- NumPy ---------------------------------------------------------------------------------------------------------------
+# -- NumPy -------------------------------------------------------------------------------------------------------------
 
 def from_numpy(a, copy=None, dtype=None):
     """A NumPy array as an array of the same memory.
 
-    copy   True: always memory of its own; None: only where elements cannot be used as they lie; False: ValueError instead
+    copy   True: always memory of its own; None: only where elements cannot be used as they lie; False: then ValueError
     dtype  what the elements must be: "float32"; "vec3" for an array n x 3, "mat2x2" for n x 2 x 2"""
     numpy = _import("numpy")
     if not isinstance(a, numpy.ndarray):
@@ -52,7 +52,7 @@ def from_numpy(a, copy=None, dtype=None):
 
 
 def to_numpy(self, copy=None):
-    """A NumPy array: of the same memory if possible; copy=True: of its own; copy=False: ValueError where that is needed."""
+    """A NumPy array: of the same memory if possible; copy=True: of its own; copy=False: ValueError if it must be."""
     return self.to_py() if copy is None else self.__array__(copy=copy)
 
 
@@ -65,7 +65,7 @@ def fill_from(self, a):
     return self
 
 
-# -- torch ---------------------------------------------------------------------------------------------------------------
+# -- torch -------------------------------------------------------------------------------------------------------------
 
 def _gradient(t, requires_grad):
     """The gradient of a tensor, allocated when it has none yet, as torch itself would do later."""
@@ -108,7 +108,8 @@ def to_torch(a, requires_grad=None, device=None, copy=None):
     torch = _import("torch")
     if a._kind == "array" and a.readonly:
         if not copy:
-            raise ValueError("to_torch: the array is read-only, which no tensor can be; copy=True makes one of its own memory")
+            raise ValueError("to_torch: the array is read-only, which no tensor can be; "
+                             "copy=True makes one of its own memory")
         a = a.__copy__()
         copy = None
     t = torch.from_dlpack(a)
@@ -133,7 +134,7 @@ def fill_from_torch(self, t):
     return self
 
 
-# -- operators of torch --------------------------------------------------------------------------------------------------
+# -- operators of torch ------------------------------------------------------------------------------------------------
 
 def _kinds(function):
     """(type, name) of each parameter, as torch writes them."""
@@ -157,7 +158,7 @@ def torch_op(function, backward=None, shape=None, name=None):
     shape     shape(*arguments): an empty tensor like the result; without it, one like the first argument
     name      "namespace::name" of the operator, which must be new; without it, quasar::NAME_NUMBER
 
-    Arguments are tensors, or numbers where the parameter is declared scalar or int.  torch.compile takes it as it is."""
+    Arguments are tensors, or numbers where the parameter is declared scalar or int.  torch.compile takes it."""
     import re
     torch = _import("torch")
     kinds = _kinds(function)
@@ -201,7 +202,7 @@ def _differentiate(torch, op, name, kinds, schema, backward):
     op.register_autograd(derive, setup_context=keep)
 
 
-# -- DLPack and others ---------------------------------------------------------------------------------------------------
+# -- DLPack and others -------------------------------------------------------------------------------------------------
 
 def from_dlpack(x, copy=None):
     """The memory of a tensor, or of a DLPack capsule, as an array; copy=True: memory of its own."""
@@ -240,10 +241,10 @@ def from_jax(x):
 from_cupy = from_paddle = from_jax
 
 
-# -- names of element types and devices ----------------------------------------------------------------------------------
+# -- names of element types and devices --------------------------------------------------------------------------------
 
-_types = {"bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "bfloat16", "float32",
-          "float64", "complex64", "complex128"}
+_types = {"bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "bfloat16",
+          "float32", "float64", "complex64", "complex128"}
 
 
 def _known(name, what):

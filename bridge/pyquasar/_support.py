@@ -48,8 +48,8 @@ def name_text(text, name):
 
 
 def _place(filename, source):
-    """Where lines are looked up.  Texts that were evaluated are all called input; each has a name of its own here, so that
-    another one does not hide it."""
+    """Where lines are looked up.  Texts that were evaluated are all called input; each has a name of its own here, so
+    that another one does not hide it."""
     if source is None:
         return filename
     import linecache
@@ -61,7 +61,7 @@ def _place(filename, source):
 
 
 def _fail(filename, line, function):
-    """A generator function that fails at filename, line, as a function of that name: public means for a traceback entry.
+    """A generator function that fails at filename, line, as a function of that name: public means for a traceback.
 
     It has no columns, which would point anywhere."""
     key = filename, line, function
@@ -140,7 +140,8 @@ def traceback_text(e):
     whole = traceback.TracebackException.from_exception(e)
     part = whole
     while part is not None:
-        part.stack = traceback.StackSummary.from_list(_shown(f) for f in part.stack if not f.filename.startswith("<frozen "))
+        part.stack = traceback.StackSummary.from_list(_shown(f) for f in part.stack
+                                                      if not f.filename.startswith("<frozen "))
         part = part.__cause__ or part.__context__
     if not whole.stack and e.__cause__ is None and e.__context__ is None:
         return ""
@@ -164,7 +165,7 @@ def exit_code(e):
     return 1
 
 
-# -- the program's output -------------------------------------------------------------------------------------------------
+# -- the program's output ----------------------------------------------------------------------------------------------
 
 class Bytes(io.RawIOBase):
     """sys.stdout.buffer: bytes, in order with what the script prints."""
@@ -244,7 +245,7 @@ def device(name, kind, memory, default):
     return device(name, kind, memory, default)
 
 
-# -- small things --------------------------------------------------------------------------------------------------------
+# -- small things ------------------------------------------------------------------------------------------------------
 
 def missing_attribute(e, owner, name):
     """An AttributeError that does not say of what (tensors, or before 3.10)."""
@@ -276,13 +277,14 @@ def set_item(a, key, x):
     set_item(a, key, x)
 
 
-# -- NumPy ---------------------------------------------------------------------------------------------------------------
+# -- NumPy -------------------------------------------------------------------------------------------------------------
 
 def _numpy():
     try:
         import numpy
     except ImportError as e:
-        raise ImportError("NumPy is needed for arrays in Python; install it for %s (-m pip install numpy)" % sys.executable) from e
+        raise ImportError("NumPy is needed for arrays in Python; install it for %s (-m pip install numpy)"
+                          % sys.executable) from e
     return numpy
 
 
@@ -319,7 +321,8 @@ def plain(x):
     if isinstance(x, list) and not _numbers(x):
         return list(x)
     if isinstance(x, (bool, int, float, complex, str)):  # subclasses: an IntEnum
-        return next(t(x) for t in (bool, int, float, complex, str) if isinstance(x, t) and (t is not int or abs(x) < 2**63))
+        return next(t(x) for t in (bool, int, float, complex, str) if isinstance(x, t)
+                    and (t is not int or abs(x) < 2**63))
     if not isinstance(x, list) and not hasattr(x, "__array__") and not hasattr(x, "__array_interface__"):
         raise TypeError("from_py: a value of type %s has no counterpart in the language" % type(x).__name__)
     numpy = _numpy()
@@ -349,7 +352,7 @@ def _numbers(x):
     return all(type(i) in (int, float, bool) or isinstance(i, list) and _numbers(i) for i in x)
 
 
-# -- the prompt ------------------------------------------------------------------------------------------------------------
+# -- the prompt --------------------------------------------------------------------------------------------------------
 
 def _at(x, path):
     """x.path, if it is there without running anything: no property, no __getattr__."""

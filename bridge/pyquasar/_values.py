@@ -6,7 +6,7 @@ def _machine():
     return pyquasar
 
 
-# -- as Python's own -----------------------------------------------------------------------------------------------------
+# -- as Python's own ---------------------------------------------------------------------------------------------------
 
 def tolist(self):
     """The elements of an array or cell as nested lists of Python's own numbers."""
@@ -53,7 +53,7 @@ def lock_for(self, mode=3, device=0):
     return locked(self, mode, device)
 
 
-# -- NumPy ---------------------------------------------------------------------------------------------------------------
+# -- NumPy -------------------------------------------------------------------------------------------------------------
 
 def array(self, dtype=None, copy=None):
     import numpy
@@ -87,11 +87,12 @@ _operators = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "tru
 
 
 def array_ufunc(self, ufunc, method, *inputs, **options):
-    """NumPy's functions of qvalues give qvalues.  Its operators are those of the language, whichever operand comes first."""
+    """NumPy's functions of qvalues give qvalues.  Its operators are those of the language, whichever comes first."""
     if method == "__call__" and not options and ufunc.__name__ in _operators:
         import operator
         value = _machine().value
-        return getattr(operator, _operators[ufunc.__name__])(*(x if isinstance(x, type(self)) else value(x) for x in inputs))
+        operands = (x if isinstance(x, type(self)) else value(x) for x in inputs)
+        return getattr(operator, _operators[ufunc.__name__])(*operands)
     out = options.pop("out", ())
     if out:
         options["out"] = tuple(map(_plain, out))
@@ -122,7 +123,7 @@ def set_item(a, key, x):
     a.to_py()[_key(key)] = _plain(x)
 
 
-# -- copies and pickles --------------------------------------------------------------------------------------------------
+# -- copies and pickles ------------------------------------------------------------------------------------------------
 
 def _make_cell(typename, shape, items):
     import itertools
@@ -189,7 +190,7 @@ def reduce_function(self):
     return restore, ("function", self.__name__)
 
 
-# -- functions -----------------------------------------------------------------------------------------------------------
+# -- functions ---------------------------------------------------------------------------------------------------------
 
 def doc(f):
     known = f._known
@@ -227,7 +228,7 @@ def _signature_of_text(text):
     return Signature(parameters)
 
 
-# -- notebooks -----------------------------------------------------------------------------------------------------------
+# -- notebooks ---------------------------------------------------------------------------------------------------------
 
 def is_picture(self):
     """Values of colour or grey that are worth a picture: height x width x 3 or 4, or a matrix of bytes."""
@@ -273,7 +274,8 @@ def repr_html(self):
     text = []
     for i in _places(height):
         row = None if i is None else self if rows else self[i]
-        cells = ("&#8943;" if i is None or j is None else html.escape("%.6g" % row[j] if isinstance(row[j], float) else str(row[j]))
+        cells = ("&#8943;" if i is None or j is None
+                 else html.escape("%.6g" % row[j] if isinstance(row[j], float) else str(row[j]))
                  for j in _places(width))
         text.append("<tr>%s</tr>" % "".join("<td>%s</td>" % c for c in cells))
     return "<table>%s</table><p>%s, %s</p>" % ("".join(text), self.typename, " &times; ".join(map(str, self.shape)))

@@ -90,7 +90,7 @@ void emit_ins(Emit *e, KRef r);
 void emit_range(Emit *e, KRef first, KRef last);                  /* [first, last) */
 Opnd emit_double(Emit *e, KRef r);                                /* any value as double; 0 for none */
 
-int emit_lanes(char isa, qs_dtype d);                             /* of a vector function, by the letter of KTarget.mvec */
+int emit_lanes(char isa, qs_dtype d); /* of a vector function, by the letter of KTarget.mvec */
 const char *emit_mod(Emit *e, qs_dtype d);                        /* name of the function; defines it */
 static inline unsigned emit_mod_attributes(qs_dtype d) { return d == QS_F64 ? 8 : 9; } /* group of its calls */
 

@@ -1,8 +1,9 @@
 /* fuse.h -- an elementwise expression over arrays as one kernel: one pass over memory, no temporaries.
  *
  *     y = exp(-x.*x).*sin(x)          leaves x;  out[pos] = …
- *     s = mean((x-y).^2)              leaves x y; partial[pos] = sum over the pos-th chunk, or, where positions run by the
- *                                     thousand, partial[block] = sum over what the positions of a block have met
+ *     s = mean((x-y).^2)              leaves x y; partial[pos] = sum over the pos-th chunk, or, where positions
+ *                                     run by the thousand, partial[block] = sum over what the
+ *                                     positions of a block have met
  *
  * The element types follow the rules of host arithmetic (vm/base/dtype.h), not those of kernels, so that fusing changes
  * nothing but the time.  What is not of this kind (complex, half, matrix products, unknown functions) is declined, and
@@ -22,7 +23,8 @@ typedef struct {
     bool weak_int;     /* a number that is an int or a bool */
 } FuseLeafType;
 
-/* The expression as the bytecode compiler found it: `leaves` are evaluated by the machine, what lies above them is fused. */
+/* The expression as the bytecode compiler found it: `leaves` are evaluated by the machine, what lies above
+ * them is fused. */
 typedef struct {
     const Source *src; /* where it stands */
     Node *root;        /* the operand of the reduction, or the expression itself */
@@ -34,13 +36,14 @@ typedef struct {
 
 typedef struct {
     KFunc *func;       /* parameters: one per leaf in order (arrays: flat or of rank `rank`), then the result */
-    qs_dtype dtype;    /* of the result's elements; of the partial results of a reduction: float64, int64 or the element type */
+    qs_dtype dtype;    /* of the result's elements; of partial results: float64, int64 or the element type */
     bool integral;     /* a sum of integers */
 } FuseKernel;
 
 /* flat: every array leaf has the shape of the result and no gaps.  Otherwise leaves are strided, of rank `rank`, with
  * stride 0 along the dimensions they are stretched over.  Gives out->func == NULL when the expression is declined. */
-qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafType *types, bool flat, int rank, FuseKernel *out);
+qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafType *types, bool flat, int rank,
+                      FuseKernel *out);
 
 /* The function behind a call that can be fused, by the name of the built-in; false: none. */
 bool kfuse_function(const char *name, int nargs);

@@ -78,7 +78,7 @@ typedef struct KFunc {
     bool barrier;        /* has BARRIER */
     bool shared;         /* has SHARED */
     bool serial; /* positions run one after another in index order (serial_do, host loops); set before kcompile */
-    bool strict;         /* a*b+c rounds twice, functions are those of libm: what is computed has the bits of the host's */
+    bool strict; /* a*b+c rounds twice, functions are those of libm: what is computed has the bits of the host's */
     bool fixed_block;    /* compiled for exactly `block` (shared sizes were computed from it) */
     int32_t block[QS_MAX_RANK];
     uint64_t hash;       /* of everything that determines the code; set by kir_seal */
@@ -134,7 +134,8 @@ typedef struct {
 typedef struct { int rank; int64_t domain[QS_MAX_RANK]; int32_t block[QS_MAX_RANK]; } KLaunch;
 
 /* What a CHECK leaves behind; the first one of a launch wins. */
-typedef struct { uint32_t message, pos; double value[2]; int64_t at[QS_MAX_RANK]; } KFault; /* message: index + 1, or 0 */
+/* message: index + 1, or 0. */
+typedef struct { uint32_t message, pos; double value[2]; int64_t at[QS_MAX_RANK]; } KFault;
 
 /* stop: polled now and then (NULL: never); non-zero ends the launch with QS_EINTERRUPT. */
 qs_status keval_run(Ctx *c, const KFunc *f, const KArg *args, const KLaunch *l, KFault *fault,

@@ -172,8 +172,8 @@ static void store_parts(Loops *L) {
         const LoopOut *o = v->reduce ? out_of(L, v->sym) : NULL;
         if (!o) continue;
         KRef at = kloop_op(L, K_ADD, pos, kloop_i64(L, (int64_t)o->part * LOOP_CHUNKS));
-        kir_add(L->f, K_STORE, QS_B1, 0, at, kloop_get(L, v->v), 0, (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_PARTS, 0}),
-                L->pos);
+        kir_add(L->f, K_STORE, QS_B1, 0, at, kloop_get(L, v->v), 0,
+                (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_PARTS, 0}), L->pos);
     }
 }
 

@@ -51,9 +51,9 @@ typedef struct {
 } LoopJob;
 
 /* Where a parameter comes from.  FIRST, STEP, TURNS and LAST are of counter `index`; LAST is the value in the last
- * turn.  REALS and WHOLES are arrays for the variables at the end, of float64 and int64.  Of chunks: how many turns one has;
- * PARTS, float64 with LOOP_CHUNKS elements for each reduced variable, by LoopOut.part; SUMS, float64 with a copy of the
- * array `sums[index]` for each chunk, zeros at first. */
+ * turn.  REALS and WHOLES are arrays for the variables at the end, of float64 and int64.  Of chunks: how many turns one
+ * has; PARTS, float64 with LOOP_CHUNKS elements for each reduced variable, by LoopOut.part; SUMS, float64 with a copy
+ * of the array `sums[index]` for each chunk, zeros at first. */
 typedef enum {
     LOOP_SOURCE, LOOP_FIRST, LOOP_LAST, LOOP_TURNS, LOOP_REALS, LOOP_WHOLES, LOOP_CHUNK, LOOP_PARTS, LOOP_SUMS
 } LoopBindKind;
@@ -92,6 +92,7 @@ typedef struct {
     char why[LOOP_WHY];    /* exact.func == NULL: why not; otherwise why parallel.func is NULL */
 } LoopResult;
 
-/* `guard` stores int64 values: 1 when quick and parallel may be used, then the turns of counters 1, 2, … of the axes. */
+/* `guard` stores int64 values: 1 when quick and parallel may be used, then the turns of counters 1, 2, … of the
+ * axes. */
 qs_status kloop_lower(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out);
 #endif

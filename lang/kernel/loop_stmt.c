@@ -1,7 +1,7 @@
 /* loop_stmt.c -- statements of a loop, and the loops themselves.
  *
- * The perfect nest at the top is numbered by level.  In the parallel version its outer levels are axes of the launch, or
- * the outermost is cut into chunks; every other loop is FOR or LOOP. */
+ * The perfect nest at the top is numbered by level.  In the parallel version its outer levels are axes of the launch,
+ * or the outermost is cut into chunks; every other loop is FOR or LOOP. */
 #include "lang/kernel/looping.h"
 
 #include <float.h>

@@ -1,7 +1,8 @@
 /* loop_var.c -- what enters a loop, its variables, and the tests that may end it.
  *
- * A variable lives in a LOCAL for its value and one for its twin.  What has been learned of it (kind, bounds, whether it
- * may have a fraction) is kept from pass to pass; `set` follows the statements and says that it certainly has a value. */
+ * A variable lives in a LOCAL for its value and one for its twin.  What has been learned of it (kind, bounds, whether
+ * it may have a fraction) is kept from pass to pass; `set` follows the statements and says that it certainly
+ * has a value. */
 #include "lang/kernel/looping.h"
 
 #include <math.h>
@@ -91,7 +92,8 @@ qs_status kloop_read(Loops *L, const Sym *sym, Value *out) {
     if (!v) return outside_value(L, sym, out);
     if (v->bound) return *out = v->val, QS_OK;
     if (!v->set) return no_value(L, v);
-    bool part = L->mode == MODE_PARALLEL && v->reduce && L->in != L->root; /* a called function would see a part of it */
+    /* A called function would see a part of it. */
+    bool part = L->mode == MODE_PARALLEL && v->reduce && L->in != L->root;
     if (part) return kloop_decline(L, L->pos, "%s is read by a function that the loop calls", v->sym->name->s);
     *out = (Value){.what = WHAT_NUMBER, .num = {.kind = v->kind, .v = kloop_get(L, v->v), .lo = v->lo, .hi = v->hi}};
     if (v->kind == LOOP_NUM && !v->fraction && v->twin) out->num.twin = kloop_get(L, v->twin);

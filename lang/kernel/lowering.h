@@ -105,7 +105,8 @@ struct Inst {
     Func *func;
     Var *vars;           /* as func->locals */
     const Type **typarams;
-    struct Hidden { const void *key; int part; Var var; struct Hidden *next; } *hidden; /* results of ?:, fields of objects */
+    /* Results of ?:, fields of objects. */
+    struct Hidden { const void *key; int part; Var var; struct Hidden *next; } *hidden;
     /* this pass */
     Closure *closure;
     int return_depth;    /* loop depth that `return` leaves to; -1: ends the position */
@@ -249,7 +250,8 @@ qs_status kltype_construct(Lower *L, const Node *site, const Type *t, const Val 
 qs_status klexpr_lower(Lower *L, Node *n, Val *out);
 qs_status klexpr_number(Lower *L, Node *n, const char *what, Num *out);
 qs_status klexpr_cond(Lower *L, Node *n, KRef *out, int *known);
-qs_status klexpr_field(Lower *L, Node *n, Var **var, const Record **of, int *number); /* var: NULL when it is no variable */
+/* var: NULL when it is no variable. */
+qs_status klexpr_field(Lower *L, Node *n, Var **var, const Record **of, int *number);
 qs_status klexpr_symbol(Lower *L, const Sym *sym, uint32_t pos, Val *out);
 bool klexpr_cheap(const Node *n);                              /* may be computed where it is not asked for */
 typedef struct { Num lo, step, hi; } RangeVal;

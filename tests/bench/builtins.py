@@ -74,7 +74,8 @@ g = np.random.default_rng(1)
 a, b = g.random(1000000, np.float32), g.random(1000000, np.float32)
 a2, A, C = a.copy(), a.reshape(1000, 1000), a.reshape(500, 500, 4)
 B, b64 = A.astype(np.float64), b.astype(np.float64)
-i, i100, k, m, p = (1000000*a).astype(np.int32), (100*a).astype(np.int32), np.floor(100*a), a > 0.5, g.permutation(1000000)
+i, i100, k = (1000000*a).astype(np.int32), (100*a).astype(np.int32), np.floor(100*a)
+m, p = a > 0.5, g.permutation(1000000)
 x = np.arange(101, dtype=np.float32)/100
 y, w, E = x*x, np.ones(15, np.float32), a[:1000].reshape(25, 40)
 best = 1e30

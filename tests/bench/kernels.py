@@ -5,8 +5,8 @@
 
 Each side is a process that stays; inputs and compiled code are made before the clock runs.  Sides take turns: in a
 round each one gives its shortest of a few calls, so that a slow moment of the machine hits all of them, and the ratio
-of a round is that of neighbours in time.  Printed: the median of these ratios and, in brackets, the worst of them; above 1
-means that quasar is faster.  Every side's result is compared with ours, elementwise, before anything is timed.
+of a round is that of neighbours in time.  Printed: the median of these ratios and, in brackets, the worst of them;
+above 1 means that quasar is faster.  Every side's result is compared with ours, elementwise, before anything is timed.
 --write puts the tables between the marks in docs/benchmarks.md."""
 import argparse, datetime, importlib.util, math, os, platform, re, select, shutil, statistics, subprocess, sys
 import tempfile, time

@@ -43,7 +43,8 @@ def startup(args):
     python = [sys.executable, "-S", "-c", "print(1)"]
     peers = [("python -S", python)] + ([("lua", [args.lua, "-e", "print(1)"])] if args.lua else [])
     best = duel([args.qrun, "-e", "print 1"], [c for _, c in peers], 20)
-    rows.append(["`print 1`", f"{best[0] * 1e3:.1f} ms"] + [f"{n} {b * 1e3:.1f} ms" for (n, _), b in zip(peers, best[1:])])
+    rows.append(["`print 1`", f"{best[0] * 1e3:.1f} ms"]
+                + [f"{n} {b * 1e3:.1f} ms" for (n, _), b in zip(peers, best[1:])])
     table("Start-up, whole process", ["program", "qrun"] + [n for n, _ in peers], rows)
 
 

@@ -4,7 +4,8 @@
 #include "vm/quasar.h"
 
 void harmless_init(void);           /* once: an empty working directory, which goes at exit; files stay small */
-qs_vm *harmless_open(const char *loops); /* see qs_config; a machine on the reference device that is interrupted after a while, holds
-                                     * little memory, and reaches no path outside of that directory, and no Python */
+/* loops: see qs_config.  A machine on the reference device that is interrupted after a while, holds little memory, and
+ * reaches no path outside of that directory, and no Python. */
+qs_vm *harmless_open(const char *loops);
 void harmless_close(qs_vm *vm);     /* the machine left no memory behind; its files go */
 #endif

@@ -21,7 +21,8 @@ def statistics(rng):
                "closest_observation", "interpolated_inverted_cdf")
     q = [0, 0.01, 0.25, 1 / 3, 0.5, 0.74, 0.9, 1]
     schemes = {m: np.quantile(x[:24], q, method=m) for m in schemes}
-    save("statistics.npz", q=q, **schemes, var=np.var(w, axis=0, keepdims=True), std=np.std(w, axis=1, ddof=1, keepdims=True),
+    save("statistics.npz", q=q, **schemes, var=np.var(w, axis=0, keepdims=True),
+         std=np.std(w, axis=1, ddof=1, keepdims=True),
          median=np.median(w, axis=1, keepdims=True), nanmedian=[np.nanmedian(holes)], nanvar=[np.nanvar(holes, ddof=1)],
          nanstd=[np.nanstd(holes, ddof=0)], x=x, w=w, holes=holes, p=p, percentile=np.percentile(x, p),
          lower=np.percentile(x, p, method="lower"), higher=np.percentile(x, p, method="higher"),
@@ -73,9 +74,10 @@ def linear_algebra(rng):
     spd, low = a @ a.T + np.eye(6), rng.normal(size=(6, 2)) @ rng.normal(size=(2, 7))
     q, r = np.linalg.qr(t)
     values = np.linalg.eigvals(a)
-    save("linear_algebra.npz", a=a, t=t, b=b, spd=spd, low=low, det=[np.linalg.det(a)], logdet=[np.linalg.slogdet(spd)[1]],
-         inv=np.linalg.inv(a), least=np.linalg.lstsq(t, b)[0], chol=linalg.cholesky(spd), projector=q @ q.T, r=np.abs(r),
-         singular=np.linalg.svd(t, compute_uv=False), symmetric=np.linalg.eigvalsh(spd), rank=[np.linalg.matrix_rank(low)],
+    save("linear_algebra.npz", a=a, t=t, b=b, spd=spd, low=low, det=[np.linalg.det(a)],
+         logdet=[np.linalg.slogdet(spd)[1]], inv=np.linalg.inv(a), least=np.linalg.lstsq(t, b)[0],
+         chol=linalg.cholesky(spd), projector=q @ q.T, r=np.abs(r), singular=np.linalg.svd(t, compute_uv=False),
+         symmetric=np.linalg.eigvalsh(spd), rank=[np.linalg.matrix_rank(low)],
          values=values[np.lexsort((values.imag, values.real))], cond=[np.linalg.cond(a)], pinv=np.linalg.pinv(low))
 
 

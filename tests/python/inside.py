@@ -22,7 +22,8 @@ def run(text, env=None, check=True, timeout=60, **options):
     with tempfile.NamedTemporaryFile("w", suffix=".q", delete=False) as f:
         f.write(text)
     try:
-        r = subprocess.run([QRUN, f.name], capture_output=True, text=True, timeout=timeout, env={**os.environ, **(env or {})}, **options)
+        r = subprocess.run([QRUN, f.name], capture_output=True, text=True, timeout=timeout,
+                           env={**os.environ, **(env or {})}, **options)
     finally:
         os.unlink(f.name)
     if check:
@@ -180,7 +181,8 @@ def warnings_of_development_mode():
     with tempfile.TemporaryDirectory() as d:
         for name in ("exceptions", "calls", "script_functions", "attributes"):
             path = os.path.join(ROOT, "tests/scripts/python", name + ".q")
-            r = subprocess.run([QRUN, path], capture_output=True, text=True, env={**os.environ, "PYTHONDEVMODE": "1", "QUASAR_TEST_DIR": d})
+            r = subprocess.run([QRUN, path], capture_output=True, text=True,
+                               env={**os.environ, "PYTHONDEVMODE": "1", "QUASAR_TEST_DIR": d})
             assert r.returncode == 0 and not r.stderr, (name, r.stderr)
             assert r.stdout == open(path[:-2] + ".out").read(), name
 

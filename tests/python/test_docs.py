@@ -1,4 +1,4 @@
-"""The samples in Python of docs/python.md and docs/coming_from.md, one after the other: each prints what stands below it."""
+"""The samples in Python of docs/python.md and docs/coming_from.md, in order: each prints what stands below it."""
 import contextlib, io, os, re, unittest
 
 import pyquasar as q
@@ -21,7 +21,8 @@ class Docs(unittest.TestCase):
     def check(self, page, least):
         q.destroy()
         with open(os.path.join(DOCS, page), encoding="utf-8") as f:
-            samples = re.findall(r"^(<!-- needs torch -->\n)?```python\n(.*?)^```\n\n```output\n(.*?)^```$", f.read(), re.M | re.S)
+            samples = re.findall(r"^(<!-- needs torch -->\n)?```python\n(.*?)^```\n\n```output\n(.*?)^```$", f.read(),
+                                 re.M | re.S)
         self.assertGreaterEqual(len(samples), least)
         names = {}
         for needs, code, wanted in samples:

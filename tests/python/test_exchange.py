@@ -1,4 +1,4 @@
-"""import pyquasar: whatever memory comes, it is used in place, copied where that is documented, or refused; never wrong."""
+"""import pyquasar: whatever memory comes, it is used in place, copied where documented, or refused; never wrong."""
 import array, ctypes, gc, os, subprocess, sys, textwrap, threading, unittest
 
 import pyquasar as q
@@ -16,8 +16,8 @@ try:
 except ImportError:
     given = None
 
-NUMBERS = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64",
-           "complex64", "complex128"]
+NUMBERS = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32",
+           "float64", "complex64", "complex128"]
 OTHERS = [">f4", ">i8", "longdouble", "M8[s]", "U3", "f4,i4", "O"]
 
 
@@ -79,7 +79,8 @@ class Exchange(unittest.TestCase):
 
 
 if given and np:
-    layouts = st.lists(st.sampled_from(["transpose", "step", "reverse", "slice", "stretch", "new", "one", "empty"]), max_size=3)
+    layouts = st.lists(st.sampled_from(["transpose", "step", "reverse", "slice", "stretch", "new", "one", "empty"]),
+                       max_size=3)
 
     @st.composite
     def arrays(draw):
@@ -100,7 +101,8 @@ if given and np:
         else:
             a[...] = values.astype(dtype)
         for step in draw(layouts):
-            a = {"transpose": lambda: a.T, "step": lambda: a[::2] if a.ndim else a, "reverse": lambda: a[..., ::-1] if a.ndim else a,
+            a = {"transpose": lambda: a.T, "step": lambda: a[::2] if a.ndim else a,
+                 "reverse": lambda: a[..., ::-1] if a.ndim else a,
                  "slice": lambda: a[..., 1:] if a.ndim else a, "new": lambda: a[None] if a.ndim < 6 else a,
                  "stretch": lambda: np.broadcast_to(a, (2,) + a.shape) if a.ndim < 6 else a,
                  "one": lambda: a[:1] if a.ndim else a, "empty": lambda: a[:0] if a.ndim else a}[step]()
@@ -147,7 +149,8 @@ if given and np:
                 if a.flags.writeable:
                     yield "plain tensor", Tensor(a, False)
                 yield "versioned tensor", Tensor(a, True)
-            if torch and self.in_place(a) and all(s >= 0 and s % a.itemsize == 0 for s in a.strides) and a.flags.writeable and a.size:
+            plain = all(s >= 0 and s % a.itemsize == 0 for s in a.strides) and a.flags.writeable and a.size
+            if torch and self.in_place(a) and plain:
                 yield "torch", torch.from_numpy(a)
 
         @settings(max_examples=400, deadline=None, derandomize=True)
@@ -219,7 +222,8 @@ if given and np:
                 return
             v = q.value(a)
             readers = {"asarray": np.asarray, "to_numpy": lambda v: v.to_numpy(), "from_dlpack": np.from_dlpack,
-                       "memoryview": lambda v: np.asarray(memoryview(v)), "interface": lambda v: np.asarray(Described(v)),
+                       "memoryview": lambda v: np.asarray(memoryview(v)),
+                       "interface": lambda v: np.asarray(Described(v)),
                        "capsule": lambda v: np.asarray(q.from_dlpack(v.__dlpack__(max_version=(1, 0)))),
                        "old capsule": lambda v: np.asarray(q.from_dlpack(v.__dlpack__()))}
             if torch and a.dtype.name not in ("uint16", "uint32", "uint64") and a.flags.writeable:
@@ -251,7 +255,8 @@ class Producers(Exchange):
         pair = ctypes.c_float * 2
         for x, shape, dtype in ((array.array("d", [1, 2]), (2,), "float64"), (bytearray(b"ab"), (2,), "uint8"),
                                 (pair(1, 2), (2,), "float32"), ((pair * 3)(), (3, 2), "float32"),
-                                ((pair * 0)(), (0, 2), "float32"), (memoryview(array.array("i", range(6)))[::2], (3,), "int32")):
+                                ((pair * 0)(), (0, 2), "float32"),
+                                (memoryview(array.array("i", range(6)))[::2], (3,), "int32")):
             v = self.same(x)
             self.assertEqual((v.shape, v.dtype), (shape, dtype))
             if v.size and v.ndim == 1:
@@ -269,7 +274,8 @@ class Producers(Exchange):
 
     @unittest.skipUnless(np, "needs numpy")
     def test_arrays_of_anything_else_stay_pythons(self):
-        for a in (np.array(["a"]), np.array([1, "a"], object), np.zeros(2, "f4,i4"), np.char.array(["a"]), np.zeros(2, "M8[s]")):
+        for a in (np.array(["a"]), np.array([1, "a"], object), np.zeros(2, "f4,i4"), np.char.array(["a"]),
+                  np.zeros(2, "M8[s]")):
             self.assertIs(self.same(a), a)
 
     @unittest.skipUnless(np and torch, "needs numpy and torch")
@@ -299,7 +305,8 @@ class Producers(Exchange):
     def test_elements_of_several_numbers(self):
         self.assertEqual(q.from_numpy(np.zeros((4, 3)), dtype="vec3").shape, (4, 3))
         self.assertEqual(q.from_numpy(np.zeros((4, 2, 3))[::2], dtype="mat2x3").shape, (2, 2, 3))
-        for a, dtype, kind, why in ((np.zeros((4, 3)), "vec2", ValueError, r"ends with dimensions \(2,\), got \(4, 3\)"),
+        for a, dtype, kind, why in ((np.zeros((4, 3)), "vec2", ValueError,
+                                     r"ends with dimensions \(2,\), got \(4, 3\)"),
                                     (np.zeros((3, 4)).T, "vec3", ValueError, "one behind the other"),
                                     (np.zeros(4), "float32", TypeError, "float32 are wanted, got float64")):
             with self.assertRaisesRegex(kind, why):
@@ -348,7 +355,8 @@ class Gradients(Exchange):
         v.grad[0] = 9
         self.assertEqual(t.grad[0].item(), 9)
         back = v.to_torch()
-        self.assertEqual((back.requires_grad, back.data_ptr(), back.grad.data_ptr()), (True, t.data_ptr(), t.grad.data_ptr()))
+        self.assertEqual((back.requires_grad, back.data_ptr(), back.grad.data_ptr()),
+                         (True, t.data_ptr(), t.grad.data_ptr()))
         self.assertFalse(v.to_torch(requires_grad=False).requires_grad)
         self.assertIsNone(q.from_torch(t, requires_grad=False).grad)
         own = torch.ones(4)
@@ -416,8 +424,9 @@ class Life(Exchange):
                     try: same(x)[0] = 1
                     except TypeError: pass
                     except q.QuasarError: pass
-            kinds = [lambda: q.value(a), lambda: same(a), lambda: np.asarray(v), lambda: memoryview(v), lambda: v.__dlpack__(),
-                     lambda: q.from_dlpack(v.__dlpack__(max_version=(1, 0))), lambda: q.from_dlpack(old), lambda: q.descriptor(a),
+            kinds = [lambda: q.value(a), lambda: same(a), lambda: np.asarray(v), lambda: memoryview(v),
+                     lambda: v.__dlpack__(), lambda: q.from_dlpack(v.__dlpack__(max_version=(1, 0))),
+                     lambda: q.from_dlpack(old), lambda: q.descriptor(a),
                      lambda: np.from_dlpack(v), refused]
             if torch:
                 t = torch.ones(100, requires_grad=True)

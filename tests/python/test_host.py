@@ -15,7 +15,8 @@ needs_numpy = unittest.skipUnless(np, "needs numpy")
 
 def in_child(text, **options):
     """Runs a program of its own; gives what it printed."""
-    r = subprocess.run([sys.executable, "-c", textwrap.dedent(text)], capture_output=True, text=True, timeout=120, **options)
+    r = subprocess.run([sys.executable, "-c", textwrap.dedent(text)], capture_output=True, text=True, timeout=120,
+                       **options)
     assert r.returncode == 0, (r.returncode, r.stdout, r.stderr)
     return r.stdout
 
@@ -35,7 +36,8 @@ class Life(unittest.TestCase):
     def test_nothing_works_before_init(self):
         out = in_child("""
             import pyquasar as q
-            for f in (lambda: q.zeros(3), lambda: q.value(1), lambda: q.compile_string("a", ""), lambda: q.typename("vec"),
+            for f in (lambda: q.zeros(3), lambda: q.value(1), lambda: q.compile_string("a", ""),
+                      lambda: q.typename("vec"),
                       lambda: q.devices(), lambda: q.evaluate("1"), q.run_gui):
                 try: f()
                 except q.QuasarError as e: assert "call pyquasar.init first" in str(e), e
@@ -125,7 +127,8 @@ class Life(unittest.TestCase):
             "a sleep": "q.evaluate('sleep(30000)')",
             "python": "q.evaluate('f -> f()')(lambda: time.sleep(30))"}
         for what, code in waits.items():
-            p = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program) % (kernel, code)], stdout=subprocess.PIPE, text=True)
+            p = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program) % (kernel, code)],
+                                 stdout=subprocess.PIPE, text=True)
             self.assertEqual(p.stdout.readline(), "ready\n", what)
             time.sleep(0.8)
             start = time.time()
@@ -142,7 +145,8 @@ class Life(unittest.TestCase):
             import pyquasar
             print([m for m in ("numpy", "torch", "inspect", "ast", "collections.abc") if m in sys.modules])
             assert before == [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM, signal.SIGSEGV)]
-            """, env={"PYTHONPATH": ":".join(sys.path)}).replace(", 'collections.abc'", "").replace("'collections.abc'", ""), "[]\n")
+            """, env={"PYTHONPATH": ":".join(sys.path)}).replace(", 'collections.abc'", "")
+                .replace("'collections.abc'", ""), "[]\n")
 
     def test_nothing_but_its_door_is_exported(self):
         import ctypes

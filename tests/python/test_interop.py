@@ -12,8 +12,8 @@ try:
 except ImportError:
     torch = None
 
-DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64",
-          "complex64", "complex128"]
+DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32",
+          "float64", "complex64", "complex128"]
 
 
 class Exchange(unittest.TestCase):
@@ -31,8 +31,10 @@ class NumPy(Exchange):
         odd = bytes_[1:].view(dtype).reshape(4, 6)
         odd[...] = base
         wide = np.broadcast_to(base[:1], (5, 6))
-        return {"packed": base, "fortran": np.asfortranarray(base), "steps": base[::2, ::3], "reversed": base[::-1, ::-1],
-                "transposed": base.T, "row": base[1], "column": base[:, 1:2], "none": base[:0], "nothing": base[:, :0], "fixed": fixed,
+        return {"packed": base, "fortran": np.asfortranarray(base), "steps": base[::2, ::3],
+                "reversed": base[::-1, ::-1],
+                "transposed": base.T, "row": base[1], "column": base[:, 1:2], "none": base[:0],
+                "nothing": base[:, :0], "fixed": fixed,
                 "stretched": wide, "foreign": base.astype(base.dtype.newbyteorder()), "odd": odd}
 
     def test_every_layout_of_every_type(self):

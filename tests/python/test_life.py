@@ -10,7 +10,8 @@ except ImportError:
 
 
 def in_child(text, *options):
-    r = subprocess.run([sys.executable, *options, "-c", textwrap.dedent(text)], capture_output=True, text=True, timeout=120)
+    r = subprocess.run([sys.executable, *options, "-c", textwrap.dedent(text)], capture_output=True, text=True,
+                       timeout=120)
     assert r.returncode == 0 and not r.stderr, (r.returncode, r.stdout, r.stderr)
     return r.stdout
 
@@ -57,7 +58,8 @@ class Life(unittest.TestCase):
         def run(k):
             v = q.value([k, k + 1, k + 2])
             for i in range(150):
-                got = (v[[0, 2]].tolist(), v[v > k].tolist(), np.add.reduce(v), q.value([k, "a"])[0], q.through(lambda x: x + i, k),
+                got = (v[[0, 2]].tolist(), v[v > k].tolist(), np.add.reduce(v), q.value([k, "a"])[0],
+                       q.through(lambda x: x + i, k),
                        q.through(lambda x: v[[1]].tolist(), 0), q.value(np.array([k], ">f8"))[0])
                 if got != ([k, k + 2], [k + 1, k + 2], 3 * k + 3, k, k + i, [k + 1], k):
                     wrong.append(got)
@@ -204,7 +206,8 @@ class End(unittest.TestCase):
                 import atexit, threading, time, pyquasar as q
                 atexit.register(lambda: print("at exit", q.sum(kept)))
                 q.init("cpu")
-                q.compile_string("p", "function [] = forever(f)\\nwhile true\\n f()\\nend\\nend\\nfunction y = wait(f)\\n y = f()\\nend")
+                q.compile_string("p", "function [] = forever(f)\\nwhile true\\n f()\\nend\\nend\\n"
+                                      "function y = wait(f)\\n y = f()\\nend")
                 kept = q.ones(10)
                 o = q.evaluate("object()"); o.d = {"o": o, "f": q.wait}
                 threading.Thread(target=q.forever, args=(lambda: time.sleep(0.0005),), daemon=True).start()

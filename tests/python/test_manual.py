@@ -1,5 +1,5 @@
-"""The samples of the original PyQuasar manual, part 1 and the torch helpers of part 3, as printed but for the device (there
-is a cpu everywhere), the file names, and the backward function, which is written by hand."""
+"""The samples of the original PyQuasar manual, part 1 and the torch helpers of part 3, as printed but for the device
+(there is a cpu everywhere), the file names, and the backward function, which is written by hand."""
 import contextlib, io, os, tempfile, unittest, unittest.mock
 
 import pyquasar as q
@@ -89,7 +89,8 @@ endfunction
                 self.assertTrue([name for name in os.listdir(".") if name.endswith(".png")])
             finally:
                 os.chdir(here)
-        np.testing.assert_allclose(img_out.to_py(), pixels * np.float32(0.25) + np.float32([255, 51, 0]) * np.float32(0.75), atol=1e-3)
+        np.testing.assert_allclose(img_out.to_py(),
+                                   pixels * np.float32(0.25) + np.float32([255, 51, 0]) * np.float32(0.75), atol=1e-3)
 
 
 @unittest.skipUnless(torch and np, "needs torch and numpy")

@@ -1,4 +1,4 @@
-"""The stubs of pyquasar know every name of the package; mypy accepts with them what the manual prints, and refuses nonsense."""
+"""The stubs of pyquasar know every name of the package; mypy accepts what the manual prints, and refuses nonsense."""
 import ast, os, subprocess, sys, tempfile, unittest
 
 import pyquasar as q
@@ -24,7 +24,8 @@ try:
 except q.QuasarIndexError as e:
     print(isinstance(e, IndexError))
 """
-WRONG = ["q.init(7)", "q.memcpy('a', 0, 1)", "q.compile_string('a')", "q.value(1).lock('w')", "x: str = q.devices()[0].memory"]
+WRONG = ["q.init(7)", "q.memcpy('a', 0, 1)", "q.compile_string('a')", "q.value(1).lock('w')",
+         "x: str = q.devices()[0].memory"]
 
 
 class Stubs(unittest.TestCase):
@@ -48,7 +49,8 @@ class Stubs(unittest.TestCase):
             path = os.path.join(d, "manual.py")
             with open(path, "w") as f:
                 f.write(MANUAL + "\n".join(WRONG) + "\n")
-            r = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", d, path], capture_output=True, text=True,
+            r = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", d, path], capture_output=True,
+                               text=True,
                                env={**os.environ, "MYPYPATH": os.path.dirname(FOLDER)})
         lines = sorted(int(line.split(":")[1]) for line in r.stdout.splitlines() if ": error:" in line)
         first = MANUAL.count("\n") + 1

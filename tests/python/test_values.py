@@ -116,7 +116,8 @@ class Plain(Values):
 
     def test_pickles_and_copies(self):
         self.compile("type point : mutable class\n x : scalar\n a : vec\nend\nfunction y = f(x)\n y = x\nend")
-        for v in (q.value(2.5), q.value("text"), q.value([1, 2, 3]), q.ones(2, 3, 4), q.value([[1, 2], [3, 4]]), q.uint8([1, 2]),
+        for v in (q.value(2.5), q.value("text"), q.value([1, 2, 3]), q.ones(2, 3, 4), q.value([[1, 2], [3, 4]]),
+                  q.uint8([1, 2]),
                   q.value([1, "a", [1, 2]]), q.zeros(0)) + ((q.value(1j) * q.ones(3),) if np else ()):
             for again in (pickle.loads(pickle.dumps(v)), copy.copy(v), copy.deepcopy(v)):
                 same = again == v if not hasattr(v, "dtype") else (again.tolist(), again.shape, again.dtype)
@@ -134,7 +135,8 @@ class Plain(Values):
 
 class Text(Values):
     def test_short_and_full(self):
-        self.assertEqual((repr(q.value([1, 2.5])), str(q.value([[1, 2], [3, 4]])), repr(q.value("a")), repr(q.value(2))),
+        self.assertEqual((repr(q.value([1, 2.5])), str(q.value([[1, 2], [3, 4]])), repr(q.value("a")),
+                          repr(q.value(2))),
                          ("[1,2.5]", "[[1,2],\n [3,4]]", '"a"', "2"))
         big = q.zeros(20, 20, 3)
         self.assertEqual(repr(big), "<quasar cube of size 20x20x3>")
@@ -150,14 +152,16 @@ class Text(Values):
     def test_pictures(self):
         self.assertIsNone(q.zeros(3, 3)._repr_png_())
         png = (q.ones(20, 30, 3) * 300)._repr_png_()
-        self.assertEqual((png[:4], png[16:24], q.ones(20, 30, 3)._repr_html_()), (b"\x89PNG", b"\0\0\0\x1e\0\0\0\x14", None))
+        self.assertEqual((png[:4], png[16:24], q.ones(20, 30, 3)._repr_html_()),
+                         (b"\x89PNG", b"\0\0\0\x1e\0\0\0\x14", None))
 
 
 @needs_numpy
 class Items(Values):
     def test_views_are_those_of_numpy(self):
         n = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
-        keys = [0, -1, (1, 2, 3), (-1, -2, -3), slice(None), slice(1, None), slice(None, None, -1), (0, slice(1, 3)), ...,
+        keys = [0, -1, (1, 2, 3), (-1, -2, -3), slice(None), slice(1, None), slice(None, None, -1), (0, slice(1, 3)),
+                ...,
                 (..., 0), (0, ...), (slice(None), 1), (slice(None), slice(None), -1), (None, 0), (0, None), (..., None),
                 slice(5, 9), (slice(None), slice(3, 0, -2)), (0, ..., slice(None, None, 3)), slice(-1, -5, -1), ()]
         for key in keys:
@@ -177,7 +181,8 @@ class Items(Values):
     def test_masks_and_lists(self):
         n = np.arange(12, dtype=np.float32).reshape(3, 4)
         v = q.value(n.copy())
-        for key in ([0, 2], n > 5, ([0, 1], [1, 2]), (slice(None), [0, 3]), (n > 5).tolist(), np.array([1, 1]), np.int64(2)):
+        for key in ([0, 2], n > 5, ([0, 1], [1, 2]), (slice(None), [0, 3]), (n > 5).tolist(), np.array([1, 1]),
+                    np.int64(2)):
             self.check(v[key], n[key], key)
             self.assertIsInstance(v[key], q.qvalue)
         self.check(v[v > 5], n[n > 5], "mask")
@@ -219,14 +224,16 @@ class Items(Values):
 class Operators(Values):
     def test_elementwise(self):
         x, y = np.float32([[1, 2, 3], [4, 5, 6]]), np.float32([[6, 5, 4], [3, 2, 1]])
-        binary = [operator.add, operator.sub, operator.mul, operator.truediv, operator.pow, operator.mod, operator.floordiv,
+        binary = [operator.add, operator.sub, operator.mul, operator.truediv, operator.pow, operator.mod,
+                  operator.floordiv,
                   operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge]
         for f in binary:
             want = f(x, y)
             for got in (f(q.value(x), q.value(y)), f(q.value(x), y), f(x, q.value(y))):
                 self.assertIsInstance(got, q.qvalue, f)
                 np.testing.assert_allclose(got, want, 1e-5, err_msg=str(f))
-            for got, want in ((f(q.value(x), 2), f(x, 2)), (f(2, q.value(x)), f(2, x)), (f(q.value(x), np.float64(2)), f(x, 2)),
+            for got, want in ((f(q.value(x), 2), f(x, 2)), (f(2, q.value(x)), f(2, x)),
+                              (f(q.value(x), np.float64(2)), f(x, 2)),
                               (f(np.float64(2), q.value(x)), f(2, x)), (f(q.value(x), np.float32(2)), f(x, 2)),
                               (f(np.int64(2), q.value(x)), f(2, x)), (f(q.value(x), q.value(2)), f(x, 2))):
                 self.assertIsInstance(got, q.qvalue, f)
@@ -325,7 +332,8 @@ class Locks(Values):
                 raise KeyError
         with a.locked():
             pass
-        for bad in (lambda: a.lock(7), lambda: a.lock(q.LOCK_READ, 9), lambda: a.lock(q.LOCK_READ, q.MEMRESOURCE_DEVICE0 + 5),
+        for bad in (lambda: a.lock(7), lambda: a.lock(q.LOCK_READ, 9),
+                    lambda: a.lock(q.LOCK_READ, q.MEMRESOURCE_DEVICE0 + 5),
                     lambda: a.lock(q.LOCK_READ, q.MEMRESOURCE_SINGLE_CUDA), lambda: q.value("x").lock(q.LOCK_READ),
                     lambda: q.memcpy(0, 0, 4)):
             self.assertRaises((q.QuasarError, ValueError), bad)

@@ -41,7 +41,10 @@ uint64_t qdtype_sat_u64(double x, uint64_t hi);
 
 float qdtype_half_to_float(uint16_t h);
 uint16_t qdtype_float_to_half(float f);   /* round to nearest even */
-static inline float qdtype_bf16_to_float(uint16_t h) { union { uint32_t u; float f; } v = {(uint32_t)h << 16}; return v.f; }
+static inline float qdtype_bf16_to_float(uint16_t h) {
+    union { uint32_t u; float f; } v = {(uint32_t)h << 16};
+    return v.f;
+}
 uint16_t qdtype_float_to_bf16(float f);   /* round to nearest even */
 
 /* One element of any type to and from double (complex: real part only; 64-bit integers beyond 2^53 round). */

@@ -1,5 +1,5 @@
-/* libm.h -- the gamma functions, computed in the next wider format and rounded: those of the C library are some units of
- * the last place off, and its lgamma writes a global variable. */
+/* libm.h -- the gamma functions, computed in the next wider format and rounded: those of the C library are some units
+ * of the last place off, and its lgamma writes a global variable. */
 #ifndef VM_BASE_LIBM_H
 #define VM_BASE_LIBM_H
 #include <math.h>

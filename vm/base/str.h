@@ -11,8 +11,8 @@ struct Str { /* QS_STRING; s is NUL-terminated and may contain NUL bytes */
 };
 enum { STR_INTERNED = 1, STR_NAME = 2, STR_INTERN_MAX = 64 }; /* hdr.flags; bytes */
 
-/* A new reference.  Up to STR_INTERN_MAX bytes are interned, longer strings are not: compare with qstr_equal.  NULL when
- * there is no memory for one of more than a few thousand bytes. */
+/* A new reference.  Up to STR_INTERN_MAX bytes are interned, longer strings are not: compare with qstr_equal.  NULL
+ * when there is no memory for one of more than a few thousand bytes. */
 Str *qstr_new(Ctx *c, const char *s, size_t n);
 /* A name of code: interned whatever its length, lives until qctx_close and needs no release (retaining and releasing it
  * is harmless). */

@@ -62,8 +62,9 @@ Type *qtype_class(Ctx *c, Str *name);                                        /* 
 
 static inline bool qtype_is_numeric_array(const Type *t) { return t->kind == TY_ARRAY && t->inner->kind == TY_NUM; }
 static inline bool qtype_is_cell(const Type *t) { return t->kind == TY_ARRAY && t->inner->kind != TY_NUM; }
-/* A value of type `given` may stand where `t` is wanted, as it is.  Scalar elements take any floating-point ones, so that
- * foreign float64 arrays pass by reference; a cube takes mat and vec, a mat takes vec; a scalar takes int and bool. */
+/* A value of type `given` may stand where `t` is wanted, as it is.  Scalar elements take any floating-point ones, so
+ * that foreign float64 arrays pass by reference; a cube takes mat and vec, a mat takes vec; a scalar takes int
+ * and bool. */
 bool qtype_accepts(const Ctx *c, const Type *t, const Type *given);
 const char *qtype_name(const Type *t); /* "scalar", "vec", "cube[uint8]", "vec[mat]", "vec3", "[?? -> ??]" */
 /* The predefined names: scalar cscalar int int8 … float64 complex64 bool string vec mat cube cvec … ivec3 vec32 mat2x2

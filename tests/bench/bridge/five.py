@@ -1,4 +1,4 @@
-"""Five arrays into an empty kernel on the CPU, 100 000 times: us per call, by pyquasar and by what else is installed."""
+"""Five arrays into an empty kernel on the CPU, 100 000 times: us per call, by pyquasar and what else is installed."""
 import importlib.util, time
 
 TIMES, PARTS = 100_000, 100  # in parts, of which the best counts: other programs interrupt some of them

@@ -33,7 +33,8 @@ def row(path, floor, ours, what):
 
 
 def started(code):
-    command = [sys.executable, "-c", "import time\nt = time.perf_counter()\n%s\nprint((time.perf_counter() - t)*1e6)" % code]
+    command = [sys.executable, "-c",
+               "import time\nt = time.perf_counter()\n%s\nprint((time.perf_counter() - t)*1e6)" % code]
     return min(float(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(9))
 
 
@@ -49,10 +50,12 @@ loop = ns("pass")
 row("function without arguments", ns("f()", f={}.clear) - loop, ns("f()", f=q.nothing) - loop, "a method of C")
 row("function of a number", ns("f(2.5)", f=abs) - loop, ns("f(2.5)", f=q.same) - loop, "abs(2.5)")
 row("`v + 1.0`, v of the language", ns("v + 1.0", v=2.5) - loop, ns("v + 1.0", v=q.value(2.5)) - loop, "of two floats")
-row("`v[3]`, v a vector of the language", ns("v[3]", v=[1.0] * 16) - loop, ns("v[3]", v=q.zeros(16)) - loop, "of a list")
+row("`v[3]`, v a vector of the language", ns("v[3]", v=[1.0] * 16) - loop, ns("v[3]", v=q.zeros(16)) - loop,
+    "of a list")
 if np:
     v = q.zeros(16)
-    row("np.asarray(v)", ns("f(m)", f=np.asarray, m=memoryview(v)) - loop, ns("f(v)", f=np.asarray, v=v) - loop, "of a memoryview")
+    row("np.asarray(v)", ns("f(m)", f=np.asarray, m=memoryview(v)) - loop, ns("f(v)", f=np.asarray, v=v) - loop,
+        "of a memoryview")
     row("value(array)", ns("f(a)", f=memoryview, a=np.zeros(16)) - loop, ns("f(a)", f=q.value, a=np.zeros(16)) - loop,
         "memoryview(array)")
 five("arrays of the language", [q.zeros(16) for _ in range(5)])
