@@ -1,6 +1,7 @@
 /* api.c -- the public functions of quasar.h: thin doors to the files that do the work. */
 #include "vm/loop.h"
 #include "vm/module.h"
+#include "vm/names.h"
 
 #include "stdlib/stdlib.h"
 #include "vm/kernel.h"
@@ -427,7 +428,7 @@ qs_status qs_set(qs_vm *vm, qs_value v, qs_value key, qs_value x) {
 qs_status qs_global(qs_vm *vm, const char *name, qs_value *out) { return qvm_lookup(vm, name, out); }
 
 qs_status qs_set_global(qs_vm *vm, const char *name, qs_value v) {
-    int slot = qmod_slot(vm, qvm(vm)->session, qstr_cname(qvm_ctx(vm), name));
+    int slot = qnames_slot(vm, qvm(vm)->session, qstr_cname(qvm_ctx(vm), name));
     qinterp_put(vm, qvm_global(vm, (uint64_t)slot), qval_retain(v));
     return QS_OK;
 }

@@ -1,5 +1,7 @@
 /* call.c -- who is called with what: overloads, named and default arguments, type parameters, constructors, methods. */
 #include "vm/module.h"
+#include "vm/modtype.h"
+#include "vm/names.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -43,8 +45,8 @@ static int fit_param(qs_vm *vm, const Func *f, const Param *p, qs_value v) {
     TypeMods mods = {0};
     if (!p->type) return FIT_UNTYPED;
     if (p->type->resolved) return fit_type(vm, v, p->type->resolved);
-    if (qmod_mentions_param(p->type, f)) return FIT_UNTYPED;
-    if (qmod_type(vm, qmod_of(f), p->type, f->unit->src, NULL, &t, &mods) == QS_OK) return fit_type(vm, v, t);
+    if (qmodtype_mentions_param(p->type, f)) return FIT_UNTYPED;
+    if (qmodtype_resolve(vm, qmod_of(f), p->type, f->unit->src, NULL, &t, &mods) == QS_OK) return fit_type(vm, v, t);
     qs_error_clear(vm); /* the call will say it */
     return FIT_NO;
 }
@@ -290,7 +292,7 @@ qs_status qcall_type(qs_vm *vm, Frame *f, TypeExpr *e, const Type **out) {
     const TypeHost host = {.ud = &b, .lookup = bound_type, .constant = bound_number};
     const Func *fn = f->proto->func;
     TypeMods mods = {0};
-    return qmod_type(vm, qmod_of(fn), e, fn->unit->src, &host, out, &mods);
+    return qmodtype_resolve(vm, qmod_of(fn), e, fn->unit->src, &host, out, &mods);
 }
 
 static void bind_type(qs_vm *vm, Frame *f, const Str *name, const Type *t) {
@@ -305,7 +307,7 @@ static void unify(qs_vm *vm, Frame *f, const TypeExpr *e, const Type *t) {
     case TE_NAME: bind_type(vm, f, e->name, t); break;
     case TE_ARRAY:
         if (t->kind == TY_ARRAY && e->nargs == 1) unify(vm, f, e->args[0], t->inner);
-        else if (t->kind == TY_CLASS && t->cls && qmod_generic_of(vm, t->cls, &instance))
+        else if (t->kind == TY_CLASS && t->cls && qmodtype_generic_of(vm, t->cls, &instance))
             for (int i = 0; i < e->nargs && i < instance->nargs; i++) unify(vm, f, e->args[i], instance->args[i]);
         break;
     case TE_PTR:
@@ -402,7 +404,7 @@ static qs_status no_method(qs_vm *vm, Module *m, qs_value v, const Str *name) {
         qs_value x;
         for (uint32_t i = 0; qobj_field(v.u.p, i, &field, &x); i++) qstr_offer(&near, field->s);
     }
-    if (!near.best) qmod_offer(vm, m, &near);
+    if (!near.best) qnames_offer(vm, m, &near);
     return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no field or function %s%s%s%s", qval_type_name(vm, v), name->s,
                     near.best ? "; did you mean " : "", near.best ? near.best : "", near.best ? "?" : "");
 }
@@ -412,7 +414,7 @@ qs_status qcall_method(qs_vm *vm, Func *from, qs_value v, Str *name, FieldCache 
     if (v.kind == QS_OBJECT && qobj_has(v.u.p, name)) return *is_field = true, qobj_get(vm, v.u.p, name, fn);
     *is_field = false;
     const qs_foreign_type *t = v.kind == QS_FOREIGN ? ((Foreign *)v.u.p)->ftype : NULL;
-    int slot = qmod_lookup(vm, m, name);
+    int slot = qnames_lookup(vm, m, name);
     bool function = slot >= 0 && qvm_global(vm, (uint64_t)slot)->kind == QS_FUNCTION;
     if (t && t->get && !function) {
         *is_field = true;

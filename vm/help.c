@@ -5,6 +5,7 @@
 #include "stdlib/stdlib.h"
 #include "vm/library.h"
 #include "vm/module.h"
+#include "vm/names.h"
 #include "vm/python.h"
 
 #include <string.h>
@@ -102,7 +103,7 @@ static bool describe_library(qs_vm *vm, const char *name, Text *out) {
 
 bool qhelp_describe(qs_vm *vm, const char *name, Text *out) {
     if (describe_foreign(vm, name, out)) return true;
-    int slot = qmod_lookup(vm, qvm(vm)->session, qstr_cname(qvm_ctx(vm), name));
+    int slot = qnames_lookup(vm, qvm(vm)->session, qstr_cname(qvm_ctx(vm), name));
     qs_value v = slot >= 0 ? *qvm_global(vm, (uint64_t)slot) : qs_nil();
     const LibDoc *row = row_of(name), *other = qlib_called_elsewhere(name);
     if (v.kind == QS_FUNCTION) describe(v.u.p, out);
@@ -182,7 +183,7 @@ void qhelp_show(qs_vm *vm, const char *question) {
     if (!name.len) show_groups(docs, n, &t);
     else if (qhelp_describe(vm, name.s, &t) || show_group(docs, n, name.s, &t) ||
              show_hits(vm, docs, n, name.s, &t)) { /* that was the answer */
-    } else if (qmod_offer(vm, qvm(vm)->session, &near))
+    } else if (qnames_offer(vm, qvm(vm)->session, &near))
         qtext_printf(&t, "nothing is known of %s; did you mean %s?\n", name.s, near.best);
     else qtext_printf(&t, "nothing is known of %s\n", name.s);
     qvm_write(vm, t.s, t.len);

@@ -5,6 +5,7 @@
 #include "vm/fuse.h"
 #include "vm/loop.h"
 #include "vm/module.h"
+#include "vm/names.h"
 
 #include <math.h>
 #include <string.h>
@@ -486,7 +487,7 @@ static qs_status unset_capture(qs_vm *vm, Frame *f, uint32_t n, qs_value *out) {
     const Sym *outer = f->proto->func->captures[n].outer;
     if (outer->kind != SYM_GLOBAL) return qops_unset(vm, outer->name->s);
     *out = qval_retain(*qvm_global(vm, (uint64_t)outer->index));
-    return qval_is_unset(*out) ? qmod_unset(vm, qmod_of(f->proto->func), outer->index, out) : QS_OK;
+    return qval_is_unset(*out) ? qnames_unset(vm, qmod_of(f->proto->func), outer->index, out) : QS_OK;
 }
 
 static qs_status array_literal(qs_vm *vm, qs_value k, qs_value *dst) {
@@ -735,7 +736,8 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
     L_GETGLOBAL: {
         qs_value v = *m->globals[*pc++];
         if (v.kind >= QS_COMPLEX) ((Obj *)v.u.p)->refs++;
-        else if (__builtin_expect(qval_is_unset(v), 0)) SLOW(qmod_unset(vm, qmod_of(f->proto->func), (int)pc[-1], &v));
+        else if (__builtin_expect(qval_is_unset(v), 0))
+            SLOW(qnames_unset(vm, qmod_of(f->proto->func), (int)pc[-1], &v));
         clear_slot(vm, RA);
         *RA = v;
         NEXT;
@@ -764,7 +766,7 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
     L_FILL: {
         qs_value *a = RA;
         uint32_t slot = *pc++;
-        if (__builtin_expect(qval_is_unset(*a), 0)) SLOW(qmod_unset(vm, qmod_of(f->proto->func), (int)slot, a));
+        if (__builtin_expect(qval_is_unset(*a), 0)) SLOW(qnames_unset(vm, qmod_of(f->proto->func), (int)slot, a));
         NEXT;
     }
     L_SELF: qinterp_put(vm, RA, qval_retain(qval_object(QS_FUNCTION, f->fn))); NEXT;
@@ -1077,7 +1079,7 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
             if (fn->fkind == FN_NATIVE) goto call_native;
             fn->gc.hdr.refs++;
         } else if (qval_is_unset(g)) {
-            SLOW(qmod_unset(vm, qmod_of(f->proto->func), (int)pc[-1], &g));
+            SLOW(qnames_unset(vm, qmod_of(f->proto->func), (int)pc[-1], &g));
         } else {
             qval_retain(g);
         }
@@ -1219,9 +1221,10 @@ returned:
     k = f->proto->k;
     NEXT;
 
-    L_FORPREP: {
+    L_FORPREP:
+        SLOW(qops_for(vm, RA, C));
+    turns: {
         qs_value *r = RA;
-        SLOW(qops_for(vm, r, C));
         if (__builtin_expect(qloop_asks(vm, f, r[3].u.i), 0)) {
             bool done;
             SLOW(qloop_enter(vm, f, (uint32_t)(pc - 1 - f->proto->chunk.code), &done));
@@ -1255,25 +1258,9 @@ returned:
         for (int i = 0; i < 3; i++) clear_slot(vm, &a[i]);
         NEXT;
     }
-    L_FORDIM: {
-        qs_value *r = RA;
-        r[0].u.i = 0;
-        if (__builtin_expect(qloop_asks(vm, f, r[3].u.i), 0)) {
-            bool done;
-            SLOW(qloop_enter(vm, f, (uint32_t)(pc - 1 - f->proto->chunk.code), &done));
-            if (done) {
-                pc = f->pc;
-                NEXT;
-            }
-        }
-        if (r[3].u.i > 0) {
-            set_num(vm, RB, r[1].u.f);
-            pc++;
-        } else {
-            pc += (int32_t)*pc + 1;
-        }
-        NEXT;
-    }
+    L_FORDIM:
+        RA[0].u.i = 0;
+        goto turns;
     L_ITER: SLOW(qops_iter(vm, RA)); NEXT;
     L_NEXT: {
         qs_value v;

@@ -1,6 +1,8 @@
 /* kernel_spec.c -- specialisations: host values as the lowering sees them, and the way from a kernel to a program. */
 #include "vm/kernels.h"
 #include "vm/module.h"
+#include "vm/modtype.h"
+#include "vm/names.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -224,7 +226,7 @@ static bool ask_symbol(void *ud, const KVal *fn, const Sym *sym, KVal *out) {
 
 static bool ask_function(void *ud, Str *name, KVal *out) {
     Maker *m = ud;
-    int slot = qmod_lookup(m->vm, qmod_of(m->request->kernel->ast), name);
+    int slot = qnames_lookup(m->vm, qmod_of(m->request->kernel->ast), name);
     return slot >= 0 && global_value(m, name, slot, out) && out->kind == KV_FUNC;
 }
 
@@ -235,7 +237,7 @@ static const Type *ask_type(void *ud, Func *in, Str *name) {
     TypeExpr e = {.kind = TE_NAME, .name = name};
     const Type *t = NULL;
     TypeMods mods;
-    if (qmod_type(m->vm, qmod_of(in), &e, in->unit->src, NULL, &t, &mods) == QS_OK) return t;
+    if (qmodtype_resolve(m->vm, qmod_of(in), &e, in->unit->src, NULL, &t, &mods) == QS_OK) return t;
     c->err = kept;
     return NULL;
 }
@@ -323,8 +325,8 @@ static qs_status find_by_value(Maker *m) {
         if (klower_special(p->name) >= 0) continue;
         int arg = next++, source = source_of(m, SRC_ARG, -1, arg);
         if (!p->type || r->args[arg].kind != QS_ARRAY || source < 0) continue;
-        if (qmod_mentions_param(p->type, f)) continue;
-        TRY(qmod_type(m->vm, qmod_of(f), p->type, f->unit->src, NULL, &t, NULL));
+        if (qmodtype_mentions_param(p->type, f)) continue;
+        TRY(qmodtype_resolve(m->vm, qmod_of(f), p->type, f->unit->src, NULL, &t, NULL));
         if (klower_by_value(f, p, t) && ((const Array *)r->args[arg].u.p)->count <= KLOWER_BY_VALUE)
             hand_over(m, source);
     }

@@ -47,17 +47,6 @@ void qmod_use(qs_vm *vm, Module *into, Module *m);            /* names of m beco
 
 Reduction **qmod_rules(qs_vm *vm, Module *m, int *n);         /* those that apply to its code */
 
-/* Global slot of a name as seen from a module; < 0: unknown. */
-int qmod_lookup(qs_vm *vm, Module *m, Str *name);
-int qmod_slot(qs_vm *vm, Module *m, Str *name);               /* its own, made when missing */
-void qmod_each_name(qs_vm *vm, Module *m, void (*f)(void *ud, const char *name), void *ud); /* visible from m */
-bool qmod_offer(qs_vm *vm, Module *m, Nearest *near);
-qs_status qmod_type(qs_vm *vm, Module *m, TypeExpr *e, const Source *src, const TypeHost *params, const Type **out,
-                    TypeMods *mods);
-bool qmod_mentions_param(const TypeExpr *e, const Func *in);  /* one of the type parameters of `in` or its parents */
-ModType *qmod_generic_of(qs_vm *vm, const Class *cls, ClassInstance **instance);
-/* The message for a name that is not known, with the nearest one. */
-qs_status qmod_unknown(qs_vm *vm, Module *m, const char *what, const char *name);
-/* A global is read that has no value (yet): an outer meaning of the name, if there is one. */
-qs_status qmod_unset(qs_vm *vm, Module *m, int slot, qs_value *out);
+/* Calls f for m's imports, direct and indirect, those that win first; stops when f returns true, and says so. */
+bool qmod_over_imports(qs_vm *vm, Module *m, bool (*f)(void *ud, Module *m), void *ud);
 #endif

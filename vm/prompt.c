@@ -4,6 +4,7 @@
 #include "stdlib/stdlib.h"
 #include "vm/help.h"
 #include "vm/module.h"
+#include "vm/names.h"
 #include "vm/python.h"
 
 #include <dlfcn.h>
@@ -70,7 +71,7 @@ static char *complete(const char *text, int again) {
         const char *dot = strrchr(text, '.');
         c->words.len = c->at = 0;
         if (dot) add_fields(c, text, dot);
-        else if (*text) qmod_each_name(c->vm, qvm(c->vm)->session, add_name, &text);
+        else if (*text) qnames_each(c->vm, qvm(c->vm)->session, add_name, &text);
     }
     if (c->at >= c->words.len) return NULL;
     char *word = strdup(c->words.s + c->at);

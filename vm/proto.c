@@ -7,6 +7,7 @@
 #include "vm/fuse.h"
 #include "vm/loop.h"
 #include "vm/module.h"
+#include "vm/modtype.h"
 
 /* -- what the bytecode compiler asks ----------------------------------------------------------------------------- */
 
@@ -33,8 +34,8 @@ static bool is_pure(void *ud, int slot) {
 static qs_status known_type(void *ud, TypeExpr *e, Func *in, const Type **out) {
     TypeMods mods = {0};
     *out = NULL;
-    if (qmod_mentions_param(e, in)) return QS_OK;
-    return qmod_type(ud, qmod_of(in), e, in->unit->src, NULL, out, &mods);
+    if (qmodtype_mentions_param(e, in)) return QS_OK;
+    return qmodtype_resolve(ud, qmod_of(in), e, in->unit->src, NULL, out, &mods);
 }
 
 /* -- literals ---------------------------------------------------------------------------------------------------- */
@@ -56,11 +57,11 @@ static qs_status table_literal(qs_vm *vm, const NumTable *t, qs_value *out) {
 static qs_status type_literal(qs_vm *vm, Func *f, TypeExpr *e, qs_value *out) {
     const Type *t;
     TypeMods mods = {0};
-    if (qmod_mentions_param(e, f)) {
+    if (qmodtype_mentions_param(e, f)) {
         *out = pointer_literal(LIT_AUX_TYPE, e);
         return QS_OK;
     }
-    TRY(qmod_type(vm, qmod_of(f), e, f->unit->src, NULL, &t, &mods));
+    TRY(qmodtype_resolve(vm, qmod_of(f), e, f->unit->src, NULL, &t, &mods));
     return qcall_type_value(vm, t, mods, out);
 }
 
