@@ -1,6 +1,7 @@
 #include "devices/buffer.h"
 #include "devices/heap.h"
 #include "devices/pool.h"
+#include "devices/threads.h"
 
 #include <string.h>
 
@@ -39,6 +40,23 @@ static qs_status get_host_block(Ctx *c, Buffer *b) {
     return QS_OK;
 }
 
+/* The first touch of memory costs more than writing it, so large blocks are cleared by all threads. */
+enum { CLEARED = 1 << 18 };
+typedef struct { char *p; size_t n; } Block;
+
+static void clear_parts(void *ud, int64_t first, int64_t last, int worker) {
+    const Block *b = ud;
+    size_t from = (size_t)first * CLEARED, to = (size_t)last * CLEARED;
+    (void)worker;
+    memset(b->p + from, 0, (to < b->n ? to : b->n) - from);
+}
+
+static void clear(Ctx *c, void *p, size_t n) {
+    Block b = {p, n};
+    if (n <= 2 * CLEARED) memset(p, 0, n);
+    else qthreads_run(qthreads_of(c), (int64_t)((n + CLEARED - 1) / CLEARED), 1, clear_parts, &b);
+}
+
 qs_status qbuf_new(Ctx *c, size_t nbytes, bool zeroed, Buffer **out) {
     bool joined = nbytes <= JOIN_MAX;
     Buffer *b = new_header(c, nbytes, joined ? nbytes : 0);
@@ -47,7 +65,7 @@ qs_status qbuf_new(Ctx *c, size_t nbytes, bool zeroed, Buffer **out) {
     b->valid = bit(HOST_MEMORY);
     if (joined) b->block[HOST_MEMORY] = (DevPtr)(uintptr_t)((char *)b + HEADER);
     else if (get_host_block(c, b)) return qpool_put(c, b, HEADER), QS_ENOMEM;
-    if (zeroed) memset(host_block(b), 0, nbytes);
+    if (zeroed) clear(c, host_block(b), nbytes);
     *out = b;
     return QS_OK;
 }

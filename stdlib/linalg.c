@@ -102,7 +102,7 @@ static qs_status mat_read(qs_vm *vm, qs_call_args *c, int i, const char *fn, con
         return qs_fail(vm, QS_ESHAPE, "%s: %s may have 2^20 rows and columns, got %lld x %lld", fn, what,
                        (long long)s.dims[0], (long long)s.dims[1]);
     TRY(mat_new(vm, fn, (int)s.dims[0], (int)s.dims[1], parts, x));
-    if (a->count) qmatrix_move(x->a, (int64_t[]){1, x->m}, p, s.strides, 2, s.dims, (size_t)parts * sizeof(double));
+    if (a->count) qmatrix_move(vm, x->a, (int64_t[]){1, x->m}, p, s.strides, 2, s.dims, (size_t)parts * sizeof(double));
     return QS_OK;
 }
 
@@ -121,7 +121,8 @@ static qs_status mat_result(qs_vm *vm, const Mat *x, int rows, int cols, qs_dtyp
     TRY(qarr_new(vm, wide_type(x->parts), 2, dims, false, &a));
     qs_status s = qarr_write(vm, a, &p);
     if (s == QS_OK && a->count)
-        qmatrix_move(p, (int64_t[]){cols, 1}, x->a, (int64_t[]){1, x->m}, 2, dims, (size_t)x->parts * sizeof(double));
+        qmatrix_move(vm, p, (int64_t[]){cols, 1}, x->a, (int64_t[]){1, x->m}, 2, dims,
+                     (size_t)x->parts * sizeof(double));
     if (s == QS_OK) s = qarr_convert(vm, a, d, &r);
     qarr_release(vm, a);
     if (s == QS_OK) *out = qarr_value(r);

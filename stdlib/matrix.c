@@ -3,6 +3,7 @@
  * Everything that rearranges (transpose, repmat, cat, circshift, flip …) is a few calls of qmatrix_move between strided
  * places, whatever the element type. */
 #include "stdlib/stdlib.h"
+#include "vm/move.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,49 +36,11 @@ static void extend(Shape *s, int rank) {
 }
 
 /* -- moving -------------------------------------------------------------------------------------------------------- */
-typedef struct { uint64_t a, b; } Wide;
-#define MOVE_LINE(T)                                                                                                   \
-    for (int64_t i = 0; i < n; i++) ((T *)d)[i * ds] = ((const T *)s)[i * ss];                                         \
-    break;
-static void move_line(char *d, int64_t ds, const char *s, int64_t ss, int64_t n, size_t size) {
-    if (ds == 1 && ss == 1) { memcpy(d, s, (size_t)n * size); return; }
-    switch (size) {
-    case 1: MOVE_LINE(uint8_t)
-    case 2: MOVE_LINE(uint16_t)
-    case 4: MOVE_LINE(uint32_t)
-    case 8: MOVE_LINE(uint64_t)
-    default: MOVE_LINE(Wide)
-    }
-}
-
-enum {
-    TILE = 32
-}; /* 32x32 elements of both places stay in the first-level cache while a transposition works on them */
-
-static void move_tiled(char *d, const int64_t *ds, const char *s, const int64_t *ss, const int64_t *n, size_t size) {
-    for (int64_t i = 0; i < n[0]; i += TILE)
-        for (int64_t j = 0; j < n[1]; j += TILE) {
-            int64_t ni = n[0] - i < TILE ? n[0] - i : TILE, nj = n[1] - j < TILE ? n[1] - j : TILE;
-            for (int64_t k = 0; k < ni; k++)
-                move_line(d + ((i + k) * ds[0] + j * ds[1]) * (int64_t)size, ds[1],
-                          s + ((i + k) * ss[0] + j * ss[1]) * (int64_t)size, ss[1], nj, size);
-        }
-}
-
-static void move_block(char *dst, const int64_t *ds, const char *src, const int64_t *ss, int rank, const int64_t *n,
-                       int64_t size) {
-    if (rank == 1) { move_line(dst, *ds, src, *ss, *n, (size_t)size); return; }
-    bool across = ds[rank - 1] == 1 && ss[rank - 1] != 1;
-    if (rank == 2 && across) { move_tiled(dst, ds, src, ss, n, (size_t)size); return; }
-    for (int64_t i = 0; i < n[0]; i++)
-        move_block(dst + i * ds[0] * size, ds + 1, src + i * ss[0] * size, ss + 1, rank - 1, n + 1, size);
-}
-
-void qmatrix_move(void *dst, const int64_t *ds, const void *src, const int64_t *ss, int rank, const int64_t *n,
-                  size_t size) {
-    for (int d = 0; d < rank; d++)
-        if (n[d] == 0) return; /* whatever the others are */
-    move_block(dst, ds, src, ss, rank, n, (int64_t)size);
+void qmatrix_move(qs_vm *vm, void *dst, const int64_t *ds, const void *src, const int64_t *ss, int rank,
+                  const int64_t *n, size_t size) {
+    ptrdiff_t dsteps[QS_MAX_RANK], ssteps[QS_MAX_RANK];
+    for (int d = 0; d < rank; d++) dsteps[d] = ds[d] * (ptrdiff_t)size, ssteps[d] = ss[d] * (ptrdiff_t)size;
+    qmove_run(qvm_ctx(vm), size, rank, n, dst, dsteps, src, ssteps);
 }
 
 /* A strided place inside an array of known element size. */
@@ -101,8 +64,8 @@ static qs_status target(qs_vm *vm, qs_call_args *c, int i, qs_dtype t, Place *d)
     return QS_OK;
 }
 
-static void move(const Place *d, const Place *s, const int64_t *n) {
-    qmatrix_move(d->p, d->shape.strides, s->p, s->shape.strides, d->shape.rank, n, d->size);
+static void move(qs_vm *vm, const Place *d, const Place *s, const int64_t *n) {
+    qmatrix_move(vm, d->p, d->shape.strides, s->p, s->shape.strides, d->shape.rank, n, d->size);
 }
 
 /* -- construction -------------------------------------------------------------------------------------------------- */
@@ -193,11 +156,11 @@ qs_status qmatrix_meshgrid(qs_vm *vm, qs_call_args *c) {
     memcpy(d.shape.dims, n, sizeof n);
     px.shape.strides[0] = 0, px.shape.strides[1] = 1;
     TRY(target(vm, c, 0, (qs_dtype)x->dtype, &d));
-    move(&d, &px, n);
+    move(vm, &d, &px, n);
     if (c->nout < 2) return QS_OK;
     py.shape.strides[0] = 1, py.shape.strides[1] = 0;
     TRY(target(vm, c, 1, (qs_dtype)y->dtype, &d));
-    move(&d, &py, n);
+    move(vm, &d, &py, n);
     return QS_OK;
 }
 
@@ -310,7 +273,7 @@ static qs_status permute(qs_vm *vm, qs_call_args *c, Array *a, const int *order,
     int64_t n[QS_MAX_RANK];
     memcpy(n, d.shape.dims, sizeof n);
     TRY(target(vm, c, 0, (qs_dtype)a->dtype, &d));
-    move(&d, &v, n);
+    move(vm, &d, &v, n);
     return QS_OK;
 }
 
@@ -442,7 +405,7 @@ static qs_status join(qs_vm *vm, qs_call_args *c, const char *fn, int from, int 
         if (a->count == 0) continue;
         TRY(source(vm, a, &s));
         extend(&s.shape, d.shape.rank);
-        move(&d, &s, s.shape.dims);
+        move(vm, &d, &s, s.shape.dims);
         d.p += d.shape.strides[dim] * s.shape.dims[dim] * (int64_t)d.size;
     }
     return QS_OK;
@@ -482,23 +445,23 @@ qs_status qmatrix_repmat(qs_vm *vm, qs_call_args *c) {
             rest = (int)(k / below % times[i]);
             at.p += rest * s.shape.dims[i] * d.shape.strides[i] * (int64_t)d.size;
         }
-        move(&at, &s, s.shape.dims);
+        move(vm, &at, &s, s.shape.dims);
     }
     return QS_OK;
 }
 
 /* Moves the block of s that starts at `cut` to the beginning of dimension `dim` of d, and what lies before it to the
  * end; recursion over the dimensions makes the 2^rank blocks of a cyclic shift. */
-static void rotate(Place d, Place s, const int64_t *cut, int64_t *n, int dim) {
-    if (dim == d.shape.rank) { move(&d, &s, n); return; }
+static void rotate(qs_vm *vm, Place d, Place s, const int64_t *cut, int64_t *n, int dim) {
+    if (dim == d.shape.rank) { move(vm, &d, &s, n); return; }
     int64_t all = n[dim], k = cut[dim];
     Place tail = d, from = s;
     from.p += k * s.shape.strides[dim] * (int64_t)s.size;
     n[dim] = all - k;
-    rotate(d, from, cut, n, dim + 1);
+    rotate(vm, d, from, cut, n, dim + 1);
     tail.p += (all - k) * d.shape.strides[dim] * (int64_t)d.size;
     n[dim] = k;
-    if (k > 0) rotate(tail, s, cut, n, dim + 1);
+    if (k > 0) rotate(vm, tail, s, cut, n, dim + 1);
     n[dim] = all;
 }
 
@@ -525,7 +488,7 @@ qs_status qmatrix_circshift(qs_vm *vm, qs_call_args *c) {
     d.shape = s.shape;
     TRY(target(vm, c, 0, (qs_dtype)a->dtype, &d));
     memcpy(n, s.shape.dims, sizeof n);
-    if (a->count) rotate(d, s, cut, n, 0);
+    if (a->count) rotate(vm, d, s, cut, n, 0);
     return QS_OK;
 }
 
@@ -540,7 +503,7 @@ static qs_status flip(qs_vm *vm, qs_call_args *c, const char *fn, int dim) {
     if (!a->count) return QS_OK;
     s.p += (s.shape.dims[dim] - 1) * s.shape.strides[dim] * (int64_t)s.size;
     s.shape.strides[dim] *= -1;
-    move(&d, &s, d.shape.dims);
+    move(vm, &d, &s, d.shape.dims);
     return QS_OK;
 }
 qs_status qmatrix_fliplr(qs_vm *vm, qs_call_args *c) { return flip(vm, c, "fliplr", 1); }
@@ -566,7 +529,7 @@ qs_status qmatrix_diag(qs_vm *vm, qs_call_args *c) {
     d.shape = (Shape){.rank = 2, .dims = {1, n}};
     TRY(target(vm, c, 0, (qs_dtype)a->dtype, &d));
     s.shape.strides[1] += s.shape.strides[0];
-    move(&d, &s, (int64_t[]){1, n});
+    move(vm, &d, &s, (int64_t[]){1, n});
     return QS_OK;
 }
 

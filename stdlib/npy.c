@@ -208,7 +208,7 @@ static qs_status npy_reorder(qs_vm *vm, const Npy *h, Array *a, Array **out) {
     TRY(qarr_new(vm, (qs_dtype)a->dtype, h->rank, h->dims, false, out));
     qs_status s = qarr_write(vm, *out, &q);
     if (s != QS_OK) return qarr_release(vm, *out), s;
-    if (a->count) qmatrix_move(q, to.strides, p, from.strides, h->rank, h->dims, h->item);
+    if (a->count) qmatrix_move(vm, q, to.strides, p, from.strides, h->rank, h->dims, h->item);
     return QS_OK;
 }
 

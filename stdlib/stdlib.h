@@ -80,7 +80,7 @@ typedef struct { int rank; int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK]; } Sh
 void qmatrix_shape(const Array *a, Shape *s);
 void qmatrix_packed(Shape *s); /* row-major strides for s->dims */
 /* Copies a block of n[0..rank-1] elements of `size` bytes between two strided places. */
-void qmatrix_move(void *dst, const int64_t *dstride, const void *src, const int64_t *sstride, int rank,
+void qmatrix_move(qs_vm *vm, void *dst, const int64_t *dstride, const void *src, const int64_t *sstride, int rank,
                   const int64_t *n, size_t size);
 
 /* -- stats.c ------------------------------------------------------------------------------------------------------- */

@@ -1,7 +1,9 @@
 #include "vm/array.h"
 #include "devices/pool.h"
+#include "devices/threads.h"
 #include "vm/base/dtype.h"
 #include "vm/convert.h"
+#include "vm/move.h"
 #include "vm/nest.h"
 
 #include <float.h>
@@ -330,18 +332,33 @@ qs_status qarr_put(qs_vm *vm, Array *a, size_t linear, qs_value v) {
 }
 
 /* -- copying and converting ---------------------------------------------------------------------------------------- */
+typedef struct { qs_dtype from, to; const char *src; char *dst; size_t count; } Conversion;
+enum { BLOCK = 1 << 14, FEW = 4 }; /* elements of a block; blocks that are worth a thread */
+
+static void convert_blocks(void *ud, int64_t first, int64_t last, int worker) {
+    const Conversion *x = ud;
+    size_t at = (size_t)first * BLOCK, end = (size_t)last * BLOCK, from = qdtype_size(x->from), to = qdtype_size(x->to);
+    (void)worker;
+    if (end > x->count) end = x->count;
+    qconv_run(x->from, x->src + at * from, (ptrdiff_t)from, x->to, x->dst + at * to, (ptrdiff_t)to, end - at);
+}
+
 /* Elements of src into the packed or strided dst; both have dst's shape, src stretched where it has extent 1. */
-static void transfer(Array *dst, void *to, const Array *src, const void *from) {
+static void transfer(Ctx *c, Array *dst, void *to, const Array *src, const void *from) {
     Nest n;
     if (dst->contiguous && src->contiguous && dst->count == src->count) {
-        qconv_run(dtype_of(src), from, (ptrdiff_t)elem_size(src), dtype_of(dst), to, (ptrdiff_t)elem_size(dst),
-                  dst->count);
+        Conversion x = {dtype_of(src), dtype_of(dst), from, to, dst->count};
+        qthreads_run(qthreads_of(c), (int64_t)((dst->count + BLOCK - 1) / BLOCK), FEW, convert_blocks, &x);
         return;
     }
     qnest_begin(&n, dst->rank, dst->dims);
     qnest_array(&n, to, dst);
     qnest_array(&n, from, src);
     qnest_fuse(&n);
+    if (src->dtype == dst->dtype) {
+        qmove_run(c, elem_size(dst), n.rank, n.dims, n.at[0], n.steps[0], n.at[1], n.steps[1]);
+        return;
+    }
     qnest_lengthen(&n);
     while (qnest_next(&n)) qconv_run(dtype_of(src), n.at[1], n.step[1], dtype_of(dst), n.at[0], n.step[0], n.count);
 }
@@ -353,7 +370,7 @@ static qs_status copy_as(qs_vm *vm, Array *a, qs_dtype d, Array **out) {
     TRY(qarr_like(vm, a, d, out));
     qs_status s = qarr_write(vm, *out, &to);
     if (s) return qarr_free(vm, *out), s;
-    transfer(*out, to, a, from);
+    transfer(qvm_ctx(vm), *out, to, a, from);
     return QS_OK;
 }
 
@@ -435,7 +452,7 @@ static qs_status assign(qs_vm *vm, Array *dst, Array *src) {
     void *to;
     TRY(qarr_read(vm, src, &from));
     TRY(qarr_write(vm, dst, &to));
-    transfer(dst, to, src, from);
+    transfer(qvm_ctx(vm), dst, to, src, from);
     return qarr_settle(vm, dst);
 }
 
