@@ -7,7 +7,7 @@ Each side is a process that stays; inputs and compiled code are made before the 
 round each one gives its shortest of a few calls, so that a slow moment of the machine hits all of them, and the ratio
 of a round is that of neighbours in time.  Printed: the median of these ratios and, in brackets, the worst of them;
 above 1 means that quasar is faster.  Every side's result is compared with ours, elementwise, before anything is timed.
---write puts the tables between the marks in docs/benchmarks.md."""
+--write puts the tables between the marks in docs/benchmarks.md, and the means into README.md."""
 import argparse, datetime, importlib.util, math, os, platform, re, select, shutil, statistics, subprocess, sys
 import tempfile, time
 
@@ -308,13 +308,21 @@ def heading(args, machine, busy):
     return "\n".join(l for l in lines if l)
 
 
-def write(report):
-    path = f"{ROOT}/docs/benchmarks.md"
+def summary(tables):
+    """How many times the time of quasar each peer takes, in the mean over the programs that it has."""
+    names = list(dict.fromkeys(n for t in tables for n in t.names))
+    means = [[t.mean(n) if n in t.names else math.nan for n in names] for t in tables]
+    rows = [f"| {t.threads} thread{'s' * (t.threads > 1)} |" + "".join(" |" if math.isnan(m) else f" {m:.1f} |" for m in r)
+            for t, r in zip(tables, means)]
+    return "\n".join(["| |" + "".join(f" {n} |" for n in names), "|---|" + "---|" * len(names), *rows])
+
+
+def write(page, text):
+    path = f"{ROOT}/{page}"
     with open(path) as f:
-        text = f.read()
-    before, rest = text.split(BEGIN)
+        before, rest = f.read().split(BEGIN)
     with open(path, "w") as f:
-        f.write(f"{before}{BEGIN}\n{report}\n{END}{rest.split(END)[1]}")
+        f.write(f"{before}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}")
 
 
 def main():
@@ -354,7 +362,8 @@ def main():
     report = "\n\n".join([heading(args, machine, busy), *[t.text() for t in tables], "\n".join(facts)])
     print(f"\n## Kernels and array expressions\n\n{report}\n\n{time.time() - begun:.0f} s")
     if args.write:
-        write(report)
+        write("docs/benchmarks.md", report)
+        write("README.md", summary(tables))
     sys.exit(any("DIFFER" in n or n.startswith("quasar") for n in notes))
 
 

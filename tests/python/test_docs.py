@@ -1,4 +1,4 @@
-"""The samples in Python of docs/python.md and docs/coming_from.md, in order: each prints what stands below it."""
+"""The samples in Python of README.md, docs/python.md and docs/coming_from.md, in order: each prints what stands below it."""
 import contextlib, io, os, re, unittest
 
 import pyquasar as q
@@ -13,14 +13,14 @@ try:
 except ImportError:
     torch = None
 
-DOCS = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "docs")
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 @unittest.skipUnless(numpy, "needs numpy")
 class Docs(unittest.TestCase):
     def check(self, page, least):
         q.destroy()
-        with open(os.path.join(DOCS, page), encoding="utf-8") as f:
+        with open(os.path.join(ROOT, page), encoding="utf-8") as f:
             samples = re.findall(r"^(<!-- needs torch -->\n)?```python\n(.*?)^```\n\n```output\n(.*?)^```$", f.read(),
                                  re.M | re.S)
         self.assertGreaterEqual(len(samples), least)
@@ -33,11 +33,13 @@ class Docs(unittest.TestCase):
             self.assertEqual(out.getvalue(), wanted, code)
 
     def test_python(self):
-        self.check("python.md", 5)
+        self.check("docs/python.md", 5)
 
     def test_coming_from(self):
-        self.check("coming_from.md", 3)
+        self.check("docs/coming_from.md", 3)
 
+    def test_readme(self):
+        self.check("README.md", 1)
 
 
 if __name__ == "__main__":
