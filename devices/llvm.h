@@ -13,7 +13,7 @@ typedef struct {
     LlvmArch arch;
     const char *cpu;      /* "" : the processor we run on, with all it can do */
     const char *features; /* beyond those of cpu; ignored when cpu is "" */
-    bool thorough;        /* O3 instead of O2 */
+    bool thorough;        /* O3 instead of the passes that pay for most kernels */
 } LlvmTarget;
 
 /* What is done to a module: the same text of IR may come to differ by it. */
