@@ -526,7 +526,7 @@ static qs_status items_value(Border *b, PyObject *list, bool cells, qs_value *ou
 
 /* [1, 2] and [[1, 2], [3, 4]] of Python are those of the language. */
 static qs_status literal(Border *b, int n, qs_value *items, bool cells, qs_value *out) {
-    if (qarr_literal(b->vm, n, items, out) == QS_OK) return QS_OK;
+    if (qarr_literal(b->vm, qvm_ctx(b->vm)->scalar_dtype, n, items, out) == QS_OK) return QS_OK;
     qs_error_clear(b->vm);
     return cells ? qs_cell(b->vm, n, items, out) : qs_fail(b->vm, QS_ETYPE, "no numbers");
 }

@@ -126,7 +126,7 @@ static void assign_name(Emit *e, Node *target, TypeExpr *type, Node *value) {
         value->u.lambda.func->name = s->name;
         e->assigning = s;
     }
-    qemit_to(e, value, reg);
+    qemit_for(e, type ? type : type_of(e, s), value, reg);
     e->assigning = NULL;
     qemit_at(e, target->pos);
     check_type(e, target, type, reg);
@@ -142,7 +142,7 @@ static void assign_one(Emit *e, Node *target, TypeExpr *type, Node *value) {
     int mark = e->top, reg;
     if (type || is_discard(target)) {
         reg = qemit_temps(e, 1);
-        qemit_to(e, value, reg);
+        qemit_for(e, type, value, reg);
     } else {
         reg = qemit_any(e, value);
     }
@@ -611,7 +611,7 @@ static void defaults(Emit *e) {
         int given = 0;
         qemit_at(e, f->params[i].pos);
         qemit_jump(e, BC_DEFAULT, i, 0, 0, &given);
-        qemit_to(e, f->params[i].init, i);
+        qemit_for(e, f->params[i].type, f->params[i].init, i);
         qemit_here(e, given);
     }
 }

@@ -26,7 +26,7 @@ static inline uint32_t qbc_word(Opcode op, uint32_t a, uint32_t b, uint32_t c) {
 #define FIELD_CACHE(w)  ((w) >> 16)
 
 typedef enum { LIT_NUM, LIT_COMPLEX, LIT_STR, LIT_TYPE, LIT_FUNC, LIT_ARRAY, LIT_NAMES, LIT_UNIT } LiteralKind;
-typedef struct { int rank; int64_t dims[QS_MAX_RANK]; size_t n; double *at; } NumTable; /* a matrix of numbers */
+typedef struct { int rank; int64_t dims[QS_MAX_RANK]; size_t n; double *at; bool wide; } NumTable;
 typedef struct { int n; Str **at; } NameTable;
 typedef struct Literal {
     LiteralKind kind;

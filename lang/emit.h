@@ -24,6 +24,7 @@ typedef struct Emit {
     const Sym *assigning;    /* the variable whose new value is being made */
     const FuseRegion *fuse;  /* the region that is being emitted */
     TypedVar *typed; uint32_t ntyped, cap_typed;
+    bool wide;               /* literals and ranges are made of float64: a conversion is waiting for them */
 } Emit;
 
 /* -- emit.c: instructions, jumps, registers, literals ------------------------------------------------------------ */
@@ -56,6 +57,7 @@ int qemit_register(const Emit *e, const Sym *s);
 
 /* -- emit_expr.c: values ----------------------------------------------------------------------------------------- */
 void qemit_to(Emit *e, Node *n, int dst);                /* the value of n into a register */
+void qemit_for(Emit *e, TypeExpr *t, Node *n, int dst);  /* … that a conversion to t follows; t may be NULL */
 int qemit_any(Emit *e, Node *n);                         /* … into any: a local's own register, or a new temporary */
 void qemit_jump_if(Emit *e, Node *n, bool sense, int *list); /* jumps when the truth of n is `sense` */
 int qemit_call(Emit *e, Node *n, int base, int want);    /* results from register `base` on, the newest temporary */

@@ -198,9 +198,12 @@ static void items_to(Emit *e, Node *n, Opcode direct, Opcode from_list, int dst)
 
 static void matrix_to(Emit *e, Node *n, int dst) {
     NumTable *t;
-    if (qfold_matrix(n, &e->chunk->arena, &t))
-        qemit_opx(e, BC_ARRAYK, dst, qemit_literal(e, (Literal){.kind = LIT_ARRAY, .u.table = t}));
-    else items_to(e, n, BC_MATRIX, BC_MATRIXOF, dst);
+    if (!qfold_matrix(n, &e->chunk->arena, &t)) {
+        items_to(e, n, e->wide ? BC_WIDEMATRIX : BC_MATRIX, e->wide ? BC_WIDEMATRIXOF : BC_MATRIXOF, dst);
+        return;
+    }
+    t->wide = e->wide;
+    qemit_opx(e, BC_ARRAYK, dst, qemit_literal(e, (Literal){.kind = LIT_ARRAY, .u.table = t}));
 }
 
 static void range_to(Emit *e, Node *n, int dst) {
@@ -210,7 +213,7 @@ static void range_to(Emit *e, Node *n, int dst) {
     if (stepped) qemit_to(e, n->u.range.step, r + 1);
     qemit_to(e, n->u.range.hi, r + 1 + stepped);
     qemit_at(e, n->pos);
-    qemit_op(e, BC_RANGE, dst, r, stepped);
+    qemit_op(e, e->wide ? BC_WIDERANGE : BC_RANGE, dst, r, stepped);
     e->top = mark;
 }
 
@@ -576,10 +579,14 @@ static uint32_t name_table(Emit *e, ArgList args, int named) {
     return qemit_literal(e, (Literal){.kind = LIT_NAMES, .u.names = t});
 }
 
-static void arguments(Emit *e, ArgList args) {
+/* The arguments of a function, or (wide) of a conversion. */
+static void arguments(Emit *e, ArgList args, bool wide) {
     for (int i = 0; i < args.n; i++) {
         int r = qemit_temps(e, 1);
+        bool before = e->wide;
+        e->wide = wide;
         qemit_to(e, args.at[i].value, r);
+        e->wide = before;
         if (args.at[i].type) qemit_coerce(e, r, args.at[i].type, args.at[i].name, false);
     }
 }
@@ -589,7 +596,7 @@ static void method(Emit *e, Node *n, int base, int want) {
     ArgList args = n->u.call.args;
     int named = count_named(e, args), self = qemit_temps(e, 1);
     qemit_to(e, field->u.field.base, self);
-    arguments(e, args);
+    arguments(e, args, false);
     qemit_at(e, n->pos);
     qemit_op(e, BC_METHOD, base, args.n, want);
     qemit_word(e, qemit_field_word(e, field->u.field.name));
@@ -601,7 +608,7 @@ static bool is_global(const Node *n) {
 }
 
 static void global_call(Emit *e, Node *n, int slot, ArgList args, int base, int want) {
-    arguments(e, args);
+    arguments(e, args, slot == e->host->builtin(e->host->ud, "int"));
     qemit_at(e, n->pos);
     qemit_op(e, BC_CALLG, base, args.n, want);
     qemit_word(e, (uint32_t)slot);
@@ -617,7 +624,7 @@ int qemit_call(Emit *e, Node *n, int base, int want) {
         global_call(e, n, callee->u.ident.sym->index, args, base, want);
     } else {
         qemit_to(e, callee, base);
-        arguments(e, args);
+        arguments(e, args, false);
         qemit_at(e, n->pos);
         qemit_op(e, named ? BC_CALLN : BC_CALL, base, args.n, want);
         if (named) qemit_word(e, name_table(e, args, named));
@@ -626,7 +633,30 @@ int qemit_call(Emit *e, Node *n, int base, int want) {
     return base;
 }
 
-/* int(x), uint8(x): a conversion of one number or array. */
+/* float64([0.1,0.2]) has the numbers that are written, not those of a list of float32: literals and ranges that
+ * elementwise arithmetic carries into a conversion are made of float64 if that holds more of its type's values than
+ * float32. */
+static bool is_wide(const Type *t) {
+    while (t && t->kind == TY_ARRAY) t = t->inner;
+    return t && t->kind == TY_NUM &&
+           (t->dtype == QS_F64 || t->dtype == QS_C128 || (t->dtype >= QS_I32 && t->dtype <= QS_U64));
+}
+
+static bool carries_width(const Node *n) {
+    if (n->kind == N_UNARY) return n->op != OP_NOT;
+    if (n->kind != N_BINARY) return n->kind == N_MATRIX || n->kind == N_RANGE;
+    return n->op == OP_ADD || n->op == OP_SUB || n->op == OP_MUL || n->op == OP_PWMUL || n->op == OP_DIV ||
+           n->op == OP_PWDIV || n->op == OP_PWPOW;
+}
+
+void qemit_for(Emit *e, TypeExpr *t, Node *n, int dst) {
+    bool before = e->wide;
+    e->wide = t && is_wide(qemit_known_type(e, t));
+    qemit_to(e, n, dst);
+    e->wide = before;
+}
+
+/* uint8(x), float64(x): a conversion of one number or array. */
 static bool conversion_to(Emit *e, Node *n, int dst) {
     Node *callee = n->u.call.callee;
     ArgList args = n->u.call.args;
@@ -635,7 +665,10 @@ static bool conversion_to(Emit *e, Node *n, int dst) {
     TypeExpr *t = by_name ? named_type(e, callee) : callee->u.type;
     const Type *type = qemit_known_type(e, t);
     if (!type || type->kind != TY_NUM) return false;
+    bool before = e->wide;
+    e->wide = is_wide(type);
     int mark = e->top, r = qemit_any(e, args.at[0].value);
+    e->wide = before;
     qemit_at(e, n->pos);
     qemit_op(e, BC_CONVERT, dst, r, 0);
     qemit_word(e, qemit_type(e, t));
@@ -720,7 +753,7 @@ static void meta_to(Emit *e, Node *n, int dst) {
 
 /* -- any expression ---------------------------------------------------------------------------------------------- */
 
-void qemit_to(Emit *e, Node *n, int dst) {
+static void value_to(Emit *e, Node *n, int dst) {
     int leaf = qemit_leaf(e, n);
     qemit_at(e, n->pos);
     if (leaf >= 0) {
@@ -748,4 +781,11 @@ void qemit_to(Emit *e, Node *n, int dst) {
     case N_TYPE: load_type(e, n->u.type, dst); break;
     default: qemit_fail(e, n->pos, "this statement gives no value"); break;
     }
+}
+
+void qemit_to(Emit *e, Node *n, int dst) {
+    bool wide = e->wide;
+    e->wide = wide && carries_width(n);
+    value_to(e, n, dst);
+    e->wide = wide;
 }

@@ -28,8 +28,8 @@ end
 %
 % :function y = boxfilter(img : cube, r : int)
 function y = boxfilter(img : cube, r : int)
-    columns = uninit(size(img))
-    y = uninit(size(img))
+    columns = uninit_like(img)
+    y = uninit_like(img)
     parallel_do(size(img, 1..2), columns, img, 0, r, boxfilter_line)
     parallel_do(size(img, [0,2]), y, columns, 1, r, boxfilter_line)
 end

@@ -10,7 +10,7 @@
 %
 % :function psd = generate_psd(mask : mat, dims : vec)
 function psd = generate_psd(mask : mat, dims : vec)
-    padded = zeros(dims)
+    padded = zeros_like(mask, dims)
     padded[0..size(mask,0)-1, 0..size(mask,1)-1] = mask
     psd = abs(fft2(padded)).^2
 end

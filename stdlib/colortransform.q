@@ -1,10 +1,10 @@
 % Module: colortransform.q
 % Colour spaces.  An image is height x width x 3, its values in [0,1] unless said otherwise.
 
-% Every pixel, a row vector, times a 3 x 3 matrix.
+% A 3 x 3 matrix times every pixel.
 function y = transform_colors(img : cube, M : mat)
     s = size(img)
-    y = reshape(reshape(img, [s[0]*s[1], 3])*M, s)
+    y = reshape(reshape(img, [s[0]*s[1], 3])*cast_like(transpose(M), img), s)
 end
 
 % Function: rgb2gray
@@ -20,11 +20,13 @@ end
 %
 % :function y = rgb2ycbcr(img : cube)
 function y = rgb2ycbcr(img : cube)
-    y = transform_colors(img, transpose([[0.299,0.587,0.114],[-0.168735892,-0.331264108,0.5],[0.5,-0.418687589,-0.081312411]]))
+    y = transform_colors(img, float64([[0.299,0.587,0.114],
+                                       [-0.168735892,-0.331264108,0.5],
+                                       [0.5,-0.418687589,-0.081312411]]))
 end
 
 function y = ycbcr2rgb(img : cube)
-    y = transform_colors(img, transpose([[1,0,1.402],[1,-0.344136286,-0.714136286],[1,1.772,0]]))
+    y = transform_colors(img, float64([[1,0,1.402],[1,-0.344136286,-0.714136286],[1,1.772,0]]))
 end
 
 % Function: csencodeSRGB, csdecodeSRGB
@@ -76,15 +78,15 @@ end
 %
 % :function y = rgb2xyz(img : cube)
 function y = rgb2xyz(img : cube)
-    y = transform_colors(img, transpose(srgb_to_xyz()))
+    y = transform_colors(img, srgb_to_xyz())
 end
 
 function y = xyz2rgb(img : cube)
-    y = transform_colors(img, transpose(inv(srgb_to_xyz())))
+    y = transform_colors(img, inv(srgb_to_xyz()))
 end
 
 function M = srgb_to_xyz()
-    M = [[0.4124564,0.3575761,0.1804375],[0.2126729,0.7151522,0.0721750],[0.0193339,0.1191920,0.9503041]]
+    M = float64([[0.4124564,0.3575761,0.1804375],[0.2126729,0.7151522,0.0721750],[0.0193339,0.1191920,0.9503041]])
 end
 
 % Function: rgb2lab, lab2rgb
@@ -93,19 +95,19 @@ end
 % :function y = rgb2lab(img : cube)
 function y = rgb2lab(img : cube)
     xyz = rgb2xyz(csdecodeSRGB(img))
-    y = uninit(size(img))
+    y = uninit_like(img)
     parallel_do(size(img, 0..1), y, xyz, xyz_to_lab)
 end
 
 function y = lab2rgb(img : cube)
-    xyz = uninit(size(img))
+    xyz = uninit_like(img)
     parallel_do(size(img, 0..1), xyz, img, lab_to_xyz)
     y = csencodeSRGB(xyz2rgb(xyz))
 end
 
 % CIE 15:2004.
-lab_curve = __device__ (t : scalar) -> t > 0.008856452 ? t^(1/3) : 7.787037*t + 0.137931034
-lab_inverse = __device__ (t : scalar) -> t > 0.206896552 ? t*t*t : (t - 0.137931034)/7.787037
+lab_curve = __device__ t -> t > 0.008856452 ? t^(1/3) : 7.787037*t + 0.137931034
+lab_inverse = __device__ t -> t > 0.206896552 ? t*t*t : (t - 0.137931034)/7.787037
 
 function [] = __kernel__ xyz_to_lab(y : cube'unchecked, x : cube'unchecked, pos : ivec2)
     fx = lab_curve(x[pos[0],pos[1],0]/0.95047)
@@ -126,12 +128,12 @@ end
 %
 % :function y = rgb2hsv(img : cube)
 function y = rgb2hsv(img : cube)
-    y = uninit(size(img))
+    y = uninit_like(img)
     parallel_do(size(img, 0..1), y, img, rgb_to_hsv)
 end
 
 function y = hsv2rgb(img : cube)
-    y = uninit(size(img))
+    y = uninit_like(img)
     parallel_do(size(img, 0..1), y, img, hsv_to_rgb)
 end
 
@@ -161,7 +163,7 @@ function [] = __kernel__ hsv_to_rgb(y : cube'unchecked, x : cube'unchecked, pos 
     y[pos[0],pos[1],0..2] = [hsv_channel(h, s, v, 5), hsv_channel(h, s, v, 3), hsv_channel(h, s, v, 1)]
 end
 
-function c = __device__ hsv_channel(h : scalar, s : scalar, v : scalar, n : scalar)
+function c = __device__ hsv_channel(h, s, v, n)
     k = mod(n+h, 6.0)
     c = v - v*s*max(0.0, min(min(k, 4-k), 1.0))
 end

@@ -4,11 +4,13 @@
 import "dwt.q"
 
 % Low pass filters of the two trees: for the first level (Abdelnour, Selesnick 2001) …
-filtercoeff_farras = {[0, -0.08838834764832, 0.08838834764832, 0.69587998903400, 0.69587998903400, 0.08838834764832, -0.08838834764832, 0.01122679215254, 0.01122679215254, 0], _
-                      [0.01122679215254, 0.01122679215254, -0.08838834764832, 0.08838834764832, 0.69587998903400, 0.69587998903400, 0.08838834764832, -0.08838834764832, 0, 0]}
+filtercoeff_farras = {float64([0, -0.08838834764832, 0.08838834764832, 0.69587998903400, 0.69587998903400,
+                               0.08838834764832, -0.08838834764832, 0.01122679215254, 0.01122679215254, 0]),
+                      float64([0.01122679215254, 0.01122679215254, -0.08838834764832, 0.08838834764832, 0.69587998903400,
+                               0.69587998903400, 0.08838834764832, -0.08838834764832, 0, 0])}
 % … and for the others (Kingsbury 2000: 6-tap q-shift filters).
-filtercoeff_dualfilt = {[0.03516384, 0, -0.08832942, 0.23389032, 0.76027237, 0.58751830, 0, -0.11430184, 0, 0], _
-                        [0, 0, -0.11430184, 0, 0.58751830, 0.76027237, 0.23389032, -0.08832942, 0, 0.03516384]}
+filtercoeff_dualfilt = {float64([0.03516384, 0, -0.08832942, 0.23389032, 0.76027237, 0.58751830, 0, -0.11430184, 0, 0]),
+                        float64([0, 0, -0.11430184, 0, 0.58751830, 0.76027237, 0.23389032, -0.08832942, 0, 0.03516384])}
 
 % The levels of one of the four real trees: tree a or b (0 or 1) for columns and for rows.
 function W = dtcwt_tree(x : cube, w1, w2, J : int, down : int, right : int)
@@ -92,5 +94,6 @@ function x = idtcwt2d(W, w1 = filtercoeff_farras, w2 = filtercoeff_dualfilt)
     ab[J] = rest[1]
     ba[J] = rest[2]
     bb[J] = rest[3]
-    x = (idtcwt_tree(aa, w1, w2, 0, 0) + idtcwt_tree(ab, w1, w2, 0, 1) + idtcwt_tree(ba, w1, w2, 1, 0) + idtcwt_tree(bb, w1, w2, 1, 1))/2
+    x = (idtcwt_tree(aa, w1, w2, 0, 0) + idtcwt_tree(ab, w1, w2, 0, 1) +
+         idtcwt_tree(ba, w1, w2, 1, 0) + idtcwt_tree(bb, w1, w2, 1, 1))/2
 end

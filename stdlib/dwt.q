@@ -3,10 +3,12 @@
 % Sources: Mallat: A theory for multiresolution signal decomposition (1989); Daubechies: Ten lectures on wavelets (1992).
 
 % The low pass filters of Daubechies with 1, 2, 3 and 4 vanishing moments.
-filtercoeff_haar = [1, 1]/sqrt(2)
-filtercoeff_daub2 = [1+sqrt(3), 3+sqrt(3), 3-sqrt(3), 1-sqrt(3)]/(4*sqrt(2))
-filtercoeff_daub3 = [0.33267055295008263, 0.80689150931109255, 0.45987750211849154, -0.13501102001025458, -0.08544127388202666, 0.03522629188570953]
-filtercoeff_daub4 = [0.23037781330889650, 0.71484657055291570, 0.63088076792985890, -0.02798376941685985, -0.18703481171909309, 0.03084138183556076, 0.03288301166688520, -0.01059740178506903]
+filtercoeff_haar = float64([1,1]/sqrt(2))
+filtercoeff_daub2 = float64([1+sqrt(3), 3+sqrt(3), 3-sqrt(3), 1-sqrt(3)]/(4*sqrt(2)))
+filtercoeff_daub3 = float64([0.33267055295008263, 0.80689150931109255, 0.45987750211849154,
+                             -0.13501102001025458, -0.08544127388202666, 0.03522629188570953])
+filtercoeff_daub4 = float64([0.23037781330889650, 0.71484657055291570, 0.63088076792985890, -0.02798376941685985,
+                             -0.18703481171909309, 0.03084138183556076, 0.03288301166688520, -0.01059740178506903])
 
 % The high pass filter that belongs to a low pass filter.
 function g = wavelet_highpass(h : vec)
@@ -44,15 +46,17 @@ end
 function [low, high] = dwt_along(x : cube, h : vec, dim : int)
     s = size(x)
     s[dim] = s[dim]/2
-    low = uninit(s)
-    high = uninit(s)
+    h = cast_like(h, x)
+    low = uninit_like(x, s)
+    high = uninit_like(x, s)
     parallel_do(size(low, 0..2), low, high, x, h, wavelet_highpass(h), dim, dwt_split)
 end
 
 function y = idwt_along(low : cube, high : cube, h : vec, dim : int)
     s = size(low)
     s[dim] = 2*s[dim]
-    y = uninit(s)
+    h = cast_like(h, low)
+    y = uninit_like(low, s)
     parallel_do(size(y, 0..2), y, low, high, h, wavelet_highpass(h), dim, dwt_join)
 end
 

@@ -42,7 +42,7 @@ function ext = bound_extension(img : cube, y : int, x : int, mode : string = "mi
     if mode == "zeros"
         s = size(img)
         s[0..1] = s[0..1] + 2*[y, x]
-        ext = zeros(s)
+        ext = zeros_like(img, s)
         ext[y..y+size(img,0)-1, x..x+size(img,1)-1, 0..size(img,2)-1] = img
     else
         rows = boundary_index(size(img,0), y, mode)

@@ -40,14 +40,15 @@ end
 % boundary - what lies outside: "mirror" (b a | a b c), "circular", "clamped" or "zeros"
 %
 % Returns:
-% an array of scalar of the size of img: y[p] = sum over k of mask[k]*img[p-(k-center)]
+% an array of the size of img, float64 if img is, else scalar (integer images are converted first): y[p] = sum over k of mask[k]*img[p-(k-center)]
 %
 % See also: <gaussian_filter>
 %
 % :function y = imfilter(img : cube, mask : mat, center : vec = [], boundary : string = "mirror")
 function y = imfilter(img : cube, mask : mat, center = [], boundary : string = "mirror")
     c = isempty(center) ? int((size(mask,0..1)-1)/2) : int(center)
-    y = uninit(size(img))
+    mask = cast_like(mask, img)
+    y = uninit_like(img)
     dims = size(img, 0..2)
     match boundary with
     | "mirror" ->
@@ -68,10 +69,14 @@ end
 %
 % :function g = gaussian_mask(sigma : scalar, n : int = 0)
 function g = gaussian_mask(sigma : scalar, n : int = 0)
+    g = cast_like(gaussian_weights(sigma, n), [])
+end
+
+function g = gaussian_weights(sigma, n)
     if n == 0
         n = 2*ceil(3*sigma) + 1
     endif
-    k = (0..n-1) - (n-1)/2
+    k = float64(0..n-1) - (n-1)/2
     g = sigma > 0 ? exp(-0.5*(k./sigma).^2) : scalar_peak(k)
     g = g/sum(g)
 end
@@ -94,5 +99,6 @@ end
 function y = gaussian_filter(img : cube, sigma, n : int = 0, boundary : string = "mirror")
     down = isscalar(sigma) ? sigma : sigma[0]
     right = isscalar(sigma) ? sigma : sigma[1]
-    y = imfilter(imfilter(img, gaussian_mask(right, n), [], boundary), transpose(gaussian_mask(down, n)), [], boundary)
+    rows = imfilter(img, gaussian_weights(right, n), [], boundary)
+    y = imfilter(rows, transpose(gaussian_weights(down, n)), [], boundary)
 end

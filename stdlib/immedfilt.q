@@ -28,6 +28,6 @@ end
 % :function y = immedfilt(img : cube, r : int = 1)
 function y = immedfilt(img : cube, r : int = 1)
     assert(r >= 0 && r <= 15, "immedfilt: r must be 0 to 15")
-    y = uninit(size(img))
+    y = uninit_like(img)
     parallel_do(size(img, 0..2), y, img, r, immedfilt_window)
 end

@@ -21,10 +21,9 @@ function [] = __kernel__ immorph(y : cube'unchecked, x : cube'unchecked, mask : 
     y[pos] = found == 1 ? best : x[pos]
 end
 
-function y = immorph_run(img : cube, mask : mat, center, sign : int)
+function y = immorph_run(x : cube, mask : mat, center, sign : int)
     c = isempty(center) ? int((size(mask,0..1)-1)/2) : int(center)
-    x = float(img)
-    y = uninit(size(x))
+    y = uninit_like(x)
     parallel_do(size(x, 0..2), y, x, mask, c, sign, immorph)
 end
 

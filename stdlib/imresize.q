@@ -1,9 +1,9 @@
 % Module: imresize.q
 % Images of another size.
 
-% Weight of a sample at distance t, for the methods "bilinear" (0) and "bicubic" (1, the cubic convolution with a = -1/2 of
-% Keys, 1981).
-function w = __device__ imresize_weight(t : scalar, cubic : int)
+% Weight of a sample at distance t, for the methods "bilinear" (0) and "bicubic" (1, the cubic convolution with a = -1/2
+% of Keys, 1981).
+function w = __device__ imresize_weight(t, cubic : int)
     a = abs(t)
     if cubic == 0
         w = a < 1 ? 1-a : 0.0
@@ -16,20 +16,32 @@ function w = __device__ imresize_weight(t : scalar, cubic : int)
     endif
 end
 
-% One output row (dim 0) or column (dim 1): pixels are squares, so position p lies at (p+0.5)*step-0.5 of the input.  When
-% the image shrinks the weights are as wide as the step, which keeps fine detail from turning into false patterns.
-function [] = __kernel__ imresize_along(y : cube'unchecked, x : cube'clamped, dim : int, step : scalar, cubic : int, pos : ivec3)
-    width = max(step, 1.0)
+% One output row (dim 0) or column (dim 1), which lies between samples first and first+1 of the input, at part of the way.
+% When the image shrinks the weights are as wide as the step, which keeps fine detail from turning into false patterns.
+function [] = __kernel__ imresize_along(y : cube'unchecked, x : cube'clamped, dim : int, first : vec[int]'unchecked, _
+                                        part : vec'unchecked, width : scalar, cubic : int, pos : ivec3)
+    at = part[pos[dim]]
     reach = (cubic+1)*width
-    at = (pos[dim]+0.5)*step-0.5
     total = 0.0
     sum_of_weights = 0.0
     for k = int(ceil(at-reach))..int(floor(at+reach))
         w = imresize_weight((k-at)/width, cubic)
-        total += w*(dim == 0 ? x[k,pos[1],pos[2]] : x[pos[0],k,pos[2]])
+        n = first[pos[dim]]+k
+        total += w*(dim == 0 ? x[n,pos[1],pos[2]] : x[pos[0],n,pos[2]])
         sum_of_weights += w
     end
     y[pos] = total/sum_of_weights
+end
+
+% Pixels are squares, so position p lies at (p+0.5)*step-0.5 of the input; computed in float64, or large images would
+% come out uneven.
+function y = imresize_lines(x : cube, dim : int, to, cubic : int)
+    step = size(x,dim)/to
+    at = (float64(0..to-1)+0.5)*step - 0.5
+    s = size(x)
+    s[dim] = to
+    y = uninit_like(x, s)
+    parallel_do(size(y, 0..2), y, x, dim, int(floor(at)), cast_like(at-floor(at), x), max(step,1), cubic, imresize_along)
 end
 
 function [] = __kernel__ imresize_nearest(y : cube'unchecked, x : cube'clamped, step : vec2, pos : ivec3)
@@ -49,16 +61,12 @@ function y = imresize(img : cube, s, method : string = "bilinear")
     from = size(img, 0..1)
     to = isscalar(s) ? max(1, ceil(s*from - 1e-6)) : round(s)
     assert(numel(to) == 2 && all(to >= 1), "imresize: s must be a factor > 0 or [height, width]")
-    channels = size(img,2)
-    step = from./to
-    y = channels == 1 ? uninit(to[0], to[1]) : uninit(to[0], to[1], channels)
     if method == "nearest"
-        parallel_do([to[0], to[1], channels], y, img, step, imresize_nearest)
+        y = size(img,2) == 1 ? uninit_like(img, to[0], to[1]) : uninit_like(img, to[0], to[1], size(img,2))
+        parallel_do(size(y, 0..2), y, img, from./to, imresize_nearest)
     else
         assert(method == "bilinear" || method == "bicubic", "imresize: method must be nearest, bilinear or bicubic")
         cubic = method == "bicubic" ? 1 : 0
-        rows = channels == 1 ? uninit(to[0], from[1]) : uninit(to[0], from[1], channels)
-        parallel_do([to[0], from[1], channels], rows, img, 0, step[0], cubic, imresize_along)
-        parallel_do([to[0], to[1], channels], y, rows, 1, step[1], cubic, imresize_along)
+        y = imresize_lines(imresize_lines(img, 0, to[0], cubic), 1, to[1], cubic)
     endif
 end

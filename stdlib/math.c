@@ -371,6 +371,22 @@ qs_status qmath_float(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
+/* A number has no element type and stays one. */
+qs_status qmath_cast_like(qs_vm *vm, qs_call_args *c) {
+    Array *x, *y, *r;
+    if (c->in[0].kind != QS_ARRAY) {
+        if (!qval_is_number(c->in[0]) && c->in[0].kind != QS_COMPLEX)
+            return qarg_wrong(vm, "cast_like", "x", "a number or an array", c->in[0]);
+        return c->out[0] = qval_retain(c->in[0]), QS_OK;
+    }
+    x = qval_array(c->in[0]);
+    TRY(qarg_array(vm, c, 1, "cast_like", "y", &y));
+    if (qdtype_is_complex(x->dtype) && !qdtype_is_complex(y->dtype))
+        return qarg_wrong(vm, "cast_like", "x", "real when y is", c->in[0]);
+    TRY(qarr_convert(vm, x, (qs_dtype)y->dtype, &r));
+    return c->out[0] = qarr_value(r), QS_OK;
+}
+
 /* -- closeness ----------------------------------------------------------------------------------------------------- */
 static double gap(double a, double b) { return a == b ? 0 : isinf(a) || isinf(b) ? NAN : fabs(a - b); }
 

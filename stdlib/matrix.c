@@ -100,6 +100,29 @@ qs_status qmatrix_cones(qs_vm *vm, qs_call_args *c) {
     return qarr_fill(vm, a, qs_num(1));
 }
 
+/* Room for elements of the type of x: of the extents of x, or those that the arguments behind it say. */
+static qs_status make_like(qs_vm *vm, qs_call_args *c, const char *fn, bool zeroed, Array **out) {
+    Array *x;
+    int rank;
+    int64_t dims[QS_MAX_RANK];
+    TRY(qarg_array(vm, c, 0, fn, "x", &x));
+    if (c->nin > 1) TRY(qarr_shape_args(vm, fn, c->nin - 1, c->in + 1, &rank, dims));
+    else memcpy(dims, x->dims, sizeof dims), rank = x->rank;
+    TRY(qarr_new(vm, (qs_dtype)x->dtype, rank, dims, zeroed, out));
+    c->out[0] = qarr_value(*out);
+    return QS_OK;
+}
+qs_status qmatrix_zeros_like(qs_vm *vm, qs_call_args *c) { Array *a; return make_like(vm, c, "zeros_like", true, &a); }
+qs_status qmatrix_uninit_like(qs_vm *vm, qs_call_args *c) {
+    Array *a;
+    return make_like(vm, c, "uninit_like", false, &a);
+}
+qs_status qmatrix_ones_like(qs_vm *vm, qs_call_args *c) {
+    Array *a;
+    TRY(make_like(vm, c, "ones_like", false, &a));
+    return qarr_fill(vm, a, qs_num(1));
+}
+
 /* Ones (or the elements of a vector) on the k-th diagonal of a rows x cols matrix of zeros. */
 static qs_status diagonal(qs_vm *vm, qs_call_args *c, qs_dtype t, int64_t rows, int64_t cols, const Place *v,
                           int64_t n) {

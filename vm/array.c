@@ -593,12 +593,11 @@ double qarr_range_count(double lo, double step, double hi) {
     return n > 0 ? n : 0;
 }
 
-qs_status qarr_range(qs_vm *vm, double lo, double step, double hi, Array **out) {
+qs_status qarr_range(qs_vm *vm, qs_dtype d, double lo, double step, double hi, Array **out) {
     if (step == 0 || !isfinite(lo) || !isfinite(step) || !isfinite(hi))
         return qerr_set(qvm_ctx(vm), QS_EVALUE,
                         "a range needs finite bounds and a step other than 0, got %.15g..%.15g..%.15g", lo, step, hi);
     double count = qarr_range_count(lo, step, hi);
-    qs_dtype d = qvm_ctx(vm)->scalar_dtype;
     int64_t dims[1] = {qdtype_sat_i64(count, 0, INT64_MAX)};
     void *p;
     TRY(qarr_new(vm, d, 1, dims, false, out));
@@ -611,13 +610,12 @@ qs_status qarr_range(qs_vm *vm, double lo, double step, double hi, Array **out) 
 }
 
 /* -- matrix literals ----------------------------------------------------------------------------------------------- */
-static qs_status literal_of_numbers(qs_vm *vm, int n, const qs_value *items, qs_value *out) {
-    qs_dtype d = qvm_ctx(vm)->scalar_dtype;
+static qs_status literal_of_numbers(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out) {
     int64_t dims[1] = {n};
     Array *a;
     void *p;
     for (int i = 0; i < n; i++)
-        if (items[i].kind == QS_COMPLEX) d = qdtype_complex_of(qvm_ctx(vm)->scalar_dtype);
+        if (items[i].kind == QS_COMPLEX) d = qdtype_complex_of(d);
     TRY(qarr_new(vm, d, 1, dims, false, &a));
     qs_status s = qarr_write(vm, a, &p);
     for (int i = 0; i < n && !s; i++) s = qarr_store(vm, d, (char *)p + (size_t)i * qdtype_size(d), items[i]);
@@ -665,7 +663,7 @@ static qs_status literal_of_arrays(qs_vm *vm, int n, const qs_value *items, qs_v
     return QS_OK;
 }
 
-qs_status qarr_literal(qs_vm *vm, int n, const qs_value *items, qs_value *out) {
+qs_status qarr_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out) {
     int arrays = 0;
     for (int i = 0; i < n; i++) {
         if (items[i].kind == QS_ARRAY) arrays++;
@@ -674,7 +672,7 @@ qs_status qarr_literal(qs_vm *vm, int n, const qs_value *items, qs_value *out) {
                             "matrix literal: item %d has type %s; a matrix holds numbers, write {…} for a cell", i + 1,
                             qval_type_name(vm, items[i]));
     }
-    if (arrays == 0) return literal_of_numbers(vm, n, items, out);
+    if (arrays == 0) return literal_of_numbers(vm, d, n, items, out);
     if (arrays == n) return literal_of_arrays(vm, n, items, out);
     return qerr_set(qvm_ctx(vm), QS_ESHAPE, "matrix literal: numbers and arrays cannot stand in one list");
 }

@@ -59,10 +59,11 @@ qs_status qarr_doubles(qs_vm *vm, qs_value v, const char *what, double **out, si
 /* Shape from the arguments of zeros(a,b,…) or zeros(sizevec); `fn` names the function in messages. */
 qs_status qarr_shape_args(qs_vm *vm, const char *fn, int n, const qs_value *args, int *rank, int64_t dims[QS_MAX_RANK]);
 qs_status qarr_from_doubles(qs_vm *vm, const double *x, size_t n, Array **out);      /* a vec of scalar */
-qs_status qarr_range(qs_vm *vm, double lo, double step, double hi, Array **out);     /* a..step..b */
+qs_status qarr_range(qs_vm *vm, qs_dtype d, double lo, double step, double hi, Array **out); /* lo..step..hi */
 double qarr_range_count(double lo, double step, double hi);                          /* elements of that range */
-/* [a,b,c]: numbers make a vec, vectors stack as rows, matrices as a cube; [v] with one vector, a range, is that vec. */
-qs_status qarr_literal(qs_vm *vm, int n, const qs_value *items, qs_value *out);
+/* [a,b,c]: numbers make a vec of d (or its complex type), vectors stack as rows, matrices as a cube; [v] with one
+ * vector, a range, is that vec. */
+qs_status qarr_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out);
 
 /* -- arith.c: elementwise with broadcasting ------------------------------------------------------------------------ */
 /* Any operator of operators.def on any two values except short-circuit forms; script classes are the caller's business.

@@ -497,18 +497,25 @@ static qs_status array_literal(qs_vm *vm, qs_value k, qs_value *dst) {
     return QS_OK;
 }
 
-static qs_status literal_of(qs_vm *vm, bool cell, int n, qs_value *items, qs_value *dst) {
+typedef enum { LIST_CELL, LIST_MATRIX, LIST_WIDE } ListKind;
+
+static qs_dtype literal_dtype(qs_vm *vm, ListKind k) {
+    return k == LIST_WIDE ? QS_F64 : qvm_ctx(vm)->scalar_dtype;
+}
+
+static qs_status literal_of(qs_vm *vm, ListKind k, int n, qs_value *items, qs_value *dst) {
     qs_value r;
-    TRY(cell ? qops_cell(vm, n, items, &r) : qarr_literal(vm, n, items, &r));
+    TRY(k == LIST_CELL ? qops_cell(vm, n, items, &r) : qarr_literal(vm, literal_dtype(vm, k), n, items, &r));
     for (int i = 0; i < n; i++) clear_slot(vm, &items[i]);
     qinterp_put(vm, dst, r);
     return QS_OK;
 }
 
-static qs_status literal_of_list(qs_vm *vm, bool cell, qs_value *list, qs_value *dst) {
+static qs_status literal_of_list(qs_vm *vm, ListKind k, qs_value *list, qs_value *dst) {
     qs_value r;
+    int n = (int)list->aux;
     Cell *c = list->u.p;
-    TRY(cell ? qops_cell(vm, (int)list->aux, c->items, &r) : qarr_literal(vm, (int)list->aux, c->items, &r));
+    TRY(k == LIST_CELL ? qops_cell(vm, n, c->items, &r) : qarr_literal(vm, literal_dtype(vm, k), n, c->items, &r));
     clear_slot(vm, list);
     qinterp_put(vm, dst, r);
     return QS_OK;
@@ -922,18 +929,21 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
         JUMP_WHEN(same);
         NEXT;
     }
-    L_RANGE: {
+    L_RANGE:
+    L_WIDERANGE: {
         qs_value *b = RB, v;
-        SLOW(qops_range(vm, b, C, &v));
+        SLOW(qops_range(vm, literal_dtype(vm, (w & 0xff) == BC_WIDERANGE ? LIST_WIDE : LIST_MATRIX), b, C, &v));
         for (uint32_t i = 0; i < 2 + C; i++) used(vm, f, &b[i]);
         qinterp_put(vm, RA, v);
         NEXT;
     }
-    L_MATRIX: SLOW(literal_of(vm, false, (int)C, RB, RA)); NEXT;
-    L_CELL: SLOW(literal_of(vm, true, (int)C, RB, RA)); NEXT;
+    L_MATRIX: SLOW(literal_of(vm, LIST_MATRIX, (int)C, RB, RA)); NEXT;
+    L_WIDEMATRIX: SLOW(literal_of(vm, LIST_WIDE, (int)C, RB, RA)); NEXT;
+    L_CELL: SLOW(literal_of(vm, LIST_CELL, (int)C, RB, RA)); NEXT;
     L_APPEND: SLOW(qops_append(vm, RA, (int)C, RB)); NEXT;
-    L_MATRIXOF: SLOW(literal_of_list(vm, false, RB, RA)); NEXT;
-    L_CELLOF: SLOW(literal_of_list(vm, true, RB, RA)); NEXT;
+    L_MATRIXOF: SLOW(literal_of_list(vm, LIST_MATRIX, RB, RA)); NEXT;
+    L_WIDEMATRIXOF: SLOW(literal_of_list(vm, LIST_WIDE, RB, RA)); NEXT;
+    L_CELLOF: SLOW(literal_of_list(vm, LIST_CELL, RB, RA)); NEXT;
 
     L_GETELEM1: {
         qs_value *b = RB, *i = RC, v;

@@ -232,13 +232,13 @@ static qs_status bound(qs_vm *vm, qs_value v, const char *what, double *out) {
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "the %s of a range must be a number, got %s", what, qval_type_name(vm, v));
 }
 
-qs_status qops_range(qs_vm *vm, const qs_value *at, bool stepped, qs_value *out) {
+qs_status qops_range(qs_vm *vm, qs_dtype d, const qs_value *at, bool stepped, qs_value *out) {
     double lo, step = 1, hi;
     Array *a;
     TRY(bound(vm, at[0], "start", &lo));
     if (stepped) TRY(bound(vm, at[1], "step", &step));
     TRY(bound(vm, at[1 + stepped], "end", &hi));
-    TRY(qarr_range(vm, lo, step, hi, &a));
+    TRY(qarr_range(vm, d, lo, step, hi, &a));
     *out = qarr_value(a);
     return QS_OK;
 }
@@ -417,7 +417,7 @@ static bool all_complex(int n, const qs_value *items) {
 }
 
 qs_status qops_cell(qs_vm *vm, int n, const qs_value *items, qs_value *out) {
-    if (all_complex(n, items)) return qarr_literal(vm, n, items, out);
+    if (all_complex(n, items)) return qarr_literal(vm, qvm_ctx(vm)->scalar_dtype, n, items, out);
     Cell *c;
     int64_t dims[1] = {n};
     TRY(qcell_new(vm, qtype_any(qvm_ctx(vm)), 1, dims, &c));

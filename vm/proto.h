@@ -63,7 +63,7 @@ qs_status qops_update(qs_vm *vm, Op op, qs_value *target,
                       qs_value v); /* *target op= v, in its storage where it is an array */
 qs_status qops_compare(qs_vm *vm, Op op, qs_value a, qs_value b, bool *out);
 bool qops_match(qs_vm *vm, qs_value v, qs_value pattern, bool is_list);
-qs_status qops_range(qs_vm *vm, const qs_value *bounds, bool stepped, qs_value *out);
+qs_status qops_range(qs_vm *vm, qs_dtype d, const qs_value *bounds, bool stepped, qs_value *out);
 qs_status qops_for(qs_vm *vm, qs_value *r, bool stepped);              /* lo, hi, step to round, lo, step, rounds */
 qs_status qops_for_dims(qs_vm *vm, const qs_value *bounds, int n, bool stepped, qs_value *loops);
 qs_status qops_iter(qs_vm *vm, qs_value *r);

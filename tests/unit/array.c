@@ -248,7 +248,7 @@ static void reshaping(qs_vm *vm) {
 static void check_range(qs_vm *vm, double lo, double step, double hi, size_t count, double last) {
     Array *a;
     qs_value e;
-    CHECK(qarr_range(vm, lo, step, hi, &a) == QS_OK);
+    CHECK(qarr_range(vm, QS_F32, lo, step, hi, &a) == QS_OK);
     CHECK(a->count == count);
     if (a->count && a->count == count)
         CHECK(qarr_get(vm, a, count - 1, &e) == QS_OK && fabs(e.u.f - last) <= 1e-6 * fabs(last));
@@ -267,32 +267,32 @@ static void ranges(qs_vm *vm) {
     check_range(vm, 0, 1, 0, 1, 0);
     check_range(vm, 0, 2, 5, 3, 4);
     check_range(vm, -3, 1, 2.5, 6, 2);
-    CHECK_ERROR(vm, qarr_range(vm, 0, 0, 1, &a), QS_EVALUE,
+    CHECK_ERROR(vm, qarr_range(vm, QS_F32, 0, 0, 1, &a), QS_EVALUE,
                 "a range needs finite bounds and a step other than 0, got 0..0..1");
-    CHECK(qarr_range(vm, 0, 1, 1e15, &a) == QS_ENOMEM);
+    CHECK(qarr_range(vm, QS_F32, 0, 1, 1e15, &a) == QS_ENOMEM);
     qerr_clear(qvm_ctx(vm));
 }
 
 static void literals(qs_vm *vm) {
     qs_value v, m, c, z, e;
-    CHECK(qarr_literal(vm, 0, NULL, &v) == QS_OK && qval_array(v)->count == 0 && qval_array(v)->rank == 1);
+    CHECK(qarr_literal(vm, QS_F32, 0, NULL, &v) == QS_OK && qval_array(v)->count == 0 && qval_array(v)->rank == 1);
     qval_release(vm, v);
-    CHECK(qarr_literal(vm, 3, (qs_value[]){qs_num(1), qs_int(2), qs_bool(true)}, &v) == QS_OK &&
+    CHECK(qarr_literal(vm, QS_F32, 3, (qs_value[]){qs_num(1), qs_int(2), qs_bool(true)}, &v) == QS_OK &&
           qval_array(v)->dtype == QS_F32);
-    CHECK(qarr_literal(vm, 2, (qs_value[]){v, v}, &m) == QS_OK && qval_array(m)->rank == 2 &&
+    CHECK(qarr_literal(vm, QS_F32, 2, (qs_value[]){v, v}, &m) == QS_OK && qval_array(m)->rank == 2 &&
           qval_array(m)->dims[1] == 3);
-    CHECK(qarr_literal(vm, 2, (qs_value[]){m, m}, &c) == QS_OK && qval_array(c)->rank == 3);
+    CHECK(qarr_literal(vm, QS_F32, 2, (qs_value[]){m, m}, &c) == QS_OK && qval_array(c)->rank == 3);
     CHECK(qarr_get(vm, qval_array(c), 10, &e) == QS_OK && e.u.f == 2);
     qval_release(vm, c);
-    CHECK(qarr_literal(vm, 1, &v, &c) == QS_OK && qval_array(c)->rank == 1 &&
+    CHECK(qarr_literal(vm, QS_F32, 1, &v, &c) == QS_OK && qval_array(c)->rank == 1 &&
           c.u.p != v.u.p); /* [0..9] is the same vec */
-    CHECK_ERROR(vm, qarr_literal(vm, 2, (qs_value[]){v, m}, &z), QS_ESHAPE,
+    CHECK_ERROR(vm, qarr_literal(vm, QS_F32, 2, (qs_value[]){v, m}, &z), QS_ESHAPE,
                 "matrix literal: item 1 has shape 1x3, item 2 has 2x3");
-    CHECK_ERROR(vm, qarr_literal(vm, 2, (qs_value[]){v, qs_num(1)}, &z), QS_ESHAPE,
+    CHECK_ERROR(vm, qarr_literal(vm, QS_F32, 2, (qs_value[]){v, qs_num(1)}, &z), QS_ESHAPE,
                 "matrix literal: numbers and arrays cannot stand in one list");
     qval_release(vm, c);
     CHECK(qval_complex(vm, 1, 2, &z) == QS_OK);
-    CHECK(qarr_literal(vm, 2, (qs_value[]){z, qs_num(1)}, &c) == QS_OK && qval_array(c)->dtype == QS_C64);
+    CHECK(qarr_literal(vm, QS_F32, 2, (qs_value[]){z, qs_num(1)}, &c) == QS_OK && qval_array(c)->dtype == QS_C64);
     qs_value all[] = {v, m, c, z};
     for (size_t i = 0; i < COUNT(all); i++) qval_release(vm, all[i]);
 }
