@@ -196,8 +196,9 @@ static qs_status parse(Job *j, const LlvmTarget *t, const char *ir, size_t n) {
     return QS_OK;
 }
 
-/* -- mathematical functions of NVIDIA devices: bitcode that comes with the CUDA toolkit ------------------------- */
-/* With the toolkit, or with what Python packages bring: CUDA's compiler, Triton (a part of PyTorch), Warp. */
+/* -- mathematical functions of NVIDIA devices: bitcode that comes with the CUDA toolkit, or ours ------------------ */
+/* The file that QUASAR_LIBDEVICE names (`none`: none).  Else one that comes with the toolkit, or with Python packages:
+ * CUDA's compiler, Triton (a part of PyTorch), Warp. */
 static bool find_libdevice(char *path, size_t n) {
     static const char *const folders[] = {
         "%s/nvvm/libdevice", "%s/lib/python3*/site-packages/nvidia/*/nvvm/libdevice",
@@ -205,6 +206,8 @@ static bool find_libdevice(char *path, size_t n) {
         "%s/lib/python3*/site-packages/warp/native/libdevice"};
     const char *homes[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda", "/usr/lib/cuda", "/opt/cuda",
                            getenv("VIRTUAL_ENV"), getenv("CONDA_PREFIX"), "/usr/local"};
+    const char *named = getenv("QUASAR_LIBDEVICE");
+    if (named && *named) return snprintf(path, n, "%s", named) < (int)n && strcmp(named, "none") != 0;
     for (size_t h = 0; h < sizeof homes / sizeof *homes; h++)
         for (size_t i = 0; homes[h] && i < sizeof folders / sizeof *folders; i++) {
             char pattern[1024];
@@ -220,17 +223,6 @@ static bool find_libdevice(char *path, size_t n) {
     return snprintf(path, n, "/usr/lib/nvidia-cuda-toolkit/libdevice/libdevice.10.bc") > 0 && !access(path, R_OK);
 }
 
-/* The name of a function of libdevice that the module calls, or NULL. */
-static const char *wanted_function(Job *j) {
-    const Api *f = &j->l->f;
-    size_t n;
-    for (void *v = f->GetFirstFunction(j->module); v; v = f->GetNextFunction(v)) {
-        const char *name = f->GetValueName2(v, &n);
-        if (f->IsDeclaration(v) && n > 5 && !memcmp(name, "__nv_", 5)) return name;
-    }
-    return NULL;
-}
-
 /* Only the kernel is called from outside: all else may be inlined or dropped. */
 static void hide_all_but(Job *j, const char *entry) {
     const Api *f = &j->l->f;
@@ -242,27 +234,29 @@ static void hide_all_but(Job *j, const char *entry) {
     }
 }
 
-static qs_status link_libdevice(Job *j, const LlvmTarget *t) {
+static qs_status read_math(Job *j, const LlvmTarget *t, void **module) {
     const Api *f = &j->l->f;
     char path[1024];
-    void *buffer, *library;
-    const char *wanted = t->arch == LLVM_NVPTX ? wanted_function(j) : NULL;
-    if (!wanted) return QS_OK;
-    if (!find_libdevice(path, sizeof path))
-        return qerr_set(
-            j->ctx, QS_EDEVICE,
-            "%s for an NVIDIA device needs libdevice.10.bc, which comes with the CUDA toolkit: install it, or name its "
-            "folder in CUDA_HOME, or pip install nvidia-cuda-nvcc",
-            wanted + 5);
-    if (f->CreateMemoryBufferWithContentsOfFile(path, &buffer, &j->message))
+    void *text;
+    if (t->arch != LLVM_NVPTX || !find_libdevice(path, sizeof path))
+        text = f->CreateMemoryBufferWithMemoryRange(t->math, strlen(t->math), "math", 1);
+    else if (f->CreateMemoryBufferWithContentsOfFile(path, &text, &j->message))
         return failed(j, "read libdevice for", j->message);
-    if (f->ParseIRInContext(j->context, buffer, &library, &j->message))
-        return failed(j, "parse libdevice for", j->message);
+    return f->ParseIRInContext(j->context, text, module, &j->message)
+               ? failed(j, "parse the functions of", j->message)
+               : QS_OK;
+}
+
+static qs_status link_math(Job *j, const LlvmTarget *t) {
+    const Api *f = &j->l->f;
+    void *library;
+    if (!t->math) return QS_OK;
+    TRY(read_math(j, t, &library));
     void *layout = f->CreateTargetDataLayout(j->tm);
     f->SetModuleDataLayout(library, layout);
     f->DisposeTargetData(layout);
     f->SetTarget(library, triple_of(t->arch));
-    if (f->LinkModules2(j->module, library)) return failed(j, "link libdevice into", NULL);
+    if (f->LinkModules2(j->module, library)) return failed(j, "link functions into", NULL);
     hide_all_but(j, "kernel");
     return QS_OK;
 }
@@ -312,7 +306,7 @@ static qs_status emit(Job *j, LlvmOutput kind, Text *out) {
 static qs_status run(Job *j, const LlvmTarget *t, const char *ir, size_t n, LlvmOutput kind, Text *out) {
     TRY(make_target(j, t));
     TRY(parse(j, t, ir, n));
-    TRY(link_libdevice(j, t));
+    TRY(link_math(j, t));
     TRY(optimise(j, t));
     return emit(j, kind, out);
 }

@@ -14,6 +14,7 @@ typedef struct {
     const char *cpu;      /* "" : the processor we run on, with all it can do */
     const char *features; /* beyond those of cpu; ignored when cpu is "" */
     bool thorough;        /* O3 instead of the passes that pay for most kernels */
+    const char *math;     /* IR of functions that the module calls, or NULL; for NVPTX libdevice goes before it */
 } LlvmTarget;
 
 /* What is done to a module: the same text of IR may come to differ by it. */

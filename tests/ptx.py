@@ -3,7 +3,8 @@
 
     tests/ptx.py [--qrun build/qrun] [--arch sm_90] [--cache folder] [filter ...]
 
-The scripts run on the cpu device with --compile-for; what they print does not matter here.  Says so, and succeeds,
+The scripts run on the cpu device with --compile-for; what they print does not matter here.  QUASAR_LIBDEVICE=none takes
+our own mathematical functions.  Says so, and succeeds,
 where ptxas is not installed."""
 import argparse, concurrent.futures, glob, os, shlex, shutil, subprocess, sys, tempfile
 
@@ -16,7 +17,7 @@ def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("filter", nargs="*")
     p.add_argument("--qrun", type=os.path.abspath, default=os.path.join(ROOT, "build", "qrun"))
-    p.add_argument("--arch", action="append", help="default: sm_80 and sm_90")
+    p.add_argument("--arch", action="append", help="default: sm_75, sm_80 and sm_90")
     p.add_argument("--cache", type=os.path.abspath, help="keep the code there, for a machine without LLVM")
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     return p.parse_args()
@@ -81,7 +82,7 @@ def main():
             return 0
     failures = []
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool, tempfile.TemporaryDirectory() as folder:
-        for arch in args.arch or ["sm_80", "sm_90"]:
+        for arch in args.arch or ["sm_75", "sm_80", "sm_90"]:
             failures += check(args, arch, pool, folder)
     print("\n".join(failures))
     return bool(failures)

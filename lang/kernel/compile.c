@@ -104,33 +104,41 @@ static bool is_involved(const KFunc *f) {
 static Target target_of(const KCompiler *k, const KFunc *f, const Device *d) {
     if (d->ops->code == CODE_PTX)
         return (Target){{.kind = KT_NVPTX, .half = true},
-                        {LLVM_NVPTX, d->arch, "", true},
+                        {.arch = LLVM_NVPTX, .cpu = d->arch, .features = "", .thorough = true},
                         LLVM_ASSEMBLY,
                         qcache_key((CacheKey){{1, 0}}, d->arch, strlen(d->arch))};
-    return (Target){k->host, {host_arch(), "", "", is_involved(f)}, LLVM_OBJECT, k->machine};
+    return (Target){k->host, {.arch = host_arch(), .cpu = "", .features = "", .thorough = is_involved(f)}, LLVM_OBJECT, k->machine};
 }
 
-static qs_status run_llvm(KCompiler *k, const Target *t, const Text *ir, LlvmOutput kind, Text *out) {
+static qs_status run_llvm(KCompiler *k, const LlvmTarget *t, const Text *ir, LlvmOutput kind, Text *out) {
     if (!k->llvm) TRY(qllvm_open(k->ctx, &k->llvm));
-    return qllvm_compile(k->ctx, k->llvm, &t->llvm, ir->s, ir->len, kind, out);
+    return qllvm_compile(k->ctx, k->llvm, t, ir->s, ir->len, kind, out);
 }
 
 static qs_status from_cache_or_llvm(KCompiler *k, const Target *t, const Text *ir, Text *out) {
-    const char *passes = qllvm_passes(&t->llvm);
+    const char *passes = qllvm_passes(&t->llvm), *math = t->llvm.math ? t->llvm.math : "";
     CacheKey key = qcache_key(qcache_key(t->key, passes, strlen(passes)), ir->s, ir->len);
+    key = qcache_key(key, math, strlen(math));
     if (qcache_get(k->cache, key, out)) return QS_OK;
-    TRY(run_llvm(k, t, ir, t->kind, out));
+    TRY(run_llvm(k, &t->llvm, ir, t->kind, out));
     qcache_put(k->cache, key, out->s, out->len);
+    return QS_OK;
+}
+
+/* The text of f, and of what it calls on a device that has no C library. */
+static qs_status print_llvm(KCompiler *k, const KFunc *f, Target *t, Text *ir, Text *math) {
+    TRY(kemit_llvm(k->ctx, f, &t->kir, ir));
+    if (t->kir.kind == KT_NVPTX && kemit_math(ir->s, math)) t->llvm.math = math->s;
     return QS_OK;
 }
 
 static qs_status through_llvm(KCompiler *k, const KFunc *f, const Device *d, Text *out) {
     Target t = target_of(k, f, d);
-    Text ir;
-    qtext_init(&ir, k->ctx);
-    qs_status s = kemit_llvm(k->ctx, f, &t.kir, &ir);
+    Text ir, math;
+    qtext_init(&ir, k->ctx), qtext_init(&math, k->ctx);
+    qs_status s = print_llvm(k, f, &t, &ir, &math);
     if (s == QS_OK) s = from_cache_or_llvm(k, &t, &ir, out);
-    qtext_free(&ir);
+    qtext_free(&ir), qtext_free(&math);
     return s;
 }
 
@@ -173,10 +181,10 @@ qs_status kcompile_text(KCompiler *k, const KFunc *f, const Device *d, const cha
     bool opt = !strcmp(stage, "opt");
     if (!opt && !ptx && strcmp(stage, "asm") != 0)
         return qerr_set(k->ctx, QS_EVALUE, "--dump: llvm, opt, asm, ptx or cl, got %s", stage);
-    Text ir;
-    qtext_init(&ir, k->ctx);
-    qs_status s = kemit_llvm(k->ctx, f, &t.kir, &ir);
-    if (s == QS_OK) s = run_llvm(k, &t, &ir, opt ? LLVM_IR : LLVM_ASSEMBLY, out);
-    qtext_free(&ir);
+    Text ir, math;
+    qtext_init(&ir, k->ctx), qtext_init(&math, k->ctx);
+    qs_status s = print_llvm(k, f, &t, &ir, &math);
+    if (s == QS_OK) s = run_llvm(k, &t.llvm, &ir, opt ? LLVM_IR : LLVM_ASSEMBLY, out);
+    qtext_free(&ir), qtext_free(&math);
     return s;
 }

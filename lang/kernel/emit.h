@@ -21,6 +21,9 @@ qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out);
 /* The first line of the PTX of f (devices/ptx.h). */
 void kemit_ptx_needs(const KFunc *f, Text *out);
 
+/* LLVM IR of the mathematical functions of libdevice that the text calls; false: it calls none. */
+bool kemit_math(const char *ir, Text *out);
+
 /* OpenCL C 1.2 with one kernel of the name below; its first line and its parameters are described in emit_opencl.c.
  * Barriers where positions part are undefined, as they are in OpenCL. */
 #define KEMIT_OPENCL_ENTRY "quasar_kernel"

@@ -9,8 +9,8 @@ const KOpInfo kir_ops[K__COUNT] = {
 #include "lang/kernel/kir.def"
 };
 const MathFnInfo kir_math[MF__COUNT] = {
-#define MATHFN(id, nargs, f32, f64, opencl, nv32, nv64, ulp32, ulp64)                                                  \
-    [MF_##id] = {#id, nargs, opencl, nv32, nv64, ulp32, ulp64},
+#define MATHFN(id, nargs, f32, f64, opencl, nv32, nv64, ulp32, ulp64, own32, own64)                                    \
+    [MF_##id] = {#id, nargs, opencl, nv32, nv64, ulp32, ulp64, own32, own64},
 #include "lang/kernel/mathfn.def"
 };
 _Static_assert(K__COUNT <= 64, "KIns.op and the evaluator's tables count on few ops");

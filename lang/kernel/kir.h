@@ -91,7 +91,12 @@ typedef enum { KI_none, KI_bits, KI_param, KI_axis, KI_count, KI_depth, KI_messa
 typedef enum { KR_own, KR_same, KR_of_b, KR_bool, KR_i64, KR_none } KResultUse;
 typedef enum { KF_none, KF_zeroed, KF_atomic, KF_access, KF_math, KF_order } KFlagUse;
 extern const KOpInfo kir_ops[K__COUNT];
-typedef struct { const char *name; uint8_t nargs; const char *opencl, *nv32, *nv64; uint8_t ulp32, ulp64; } MathFnInfo;
+typedef struct {
+    const char *name;
+    uint8_t nargs;
+    const char *opencl, *nv32, *nv64;
+    uint8_t ulp32, ulp64, own32, own64;
+} MathFnInfo;
 extern const MathFnInfo kir_math[MF__COUNT];
 const char *kir_atomic_name(KAtomic op); /* "add", "sub", … as in the text form */
 

@@ -2,6 +2,7 @@
 #include "tests/support/gpu_threads.h"
 #include "devices/llvm.h"
 #include "devices/object.h"
+#include "lang/kernel/emit.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -124,7 +125,6 @@ static void *resolve(void *ud, const char *name) {
     (void)ud;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(known[i].name, name)) return *(void **)(void *)(uintptr_t)&known[i].fn;
-    if (!strncmp(name, "__nv_", 5)) name += 5; /* libdevice calls them what the C library does */
     return dlsym(RTLD_DEFAULT, name);
 }
 
@@ -177,22 +177,23 @@ static void find_shared(Image *m, const char *ir) {
 
 static void *load_image(const char *image) {
 #if defined(__x86_64__)
-    static const LlvmTarget host = {.arch = LLVM_X86, .cpu = "", .features = ""};
+    LlvmTarget host = {.arch = LLVM_X86, .cpu = "", .features = ""};
 #else
-    static const LlvmTarget host = {.arch = LLVM_AARCH64, .cpu = "", .features = ""};
+    LlvmTarget host = {.arch = LLVM_AARCH64, .cpu = "", .features = ""};
 #endif
-    Text ir, object;
+    Text ir, object, math;
     Image *m = calloc(1, sizeof *m);
-    qtext_init(&ir, ctx), qtext_init(&object, ctx);
+    qtext_init(&ir, ctx), qtext_init(&object, ctx), qtext_init(&math, ctx);
     qtext_puts(&ir, strchr(image, '\n')); /* behind the first line, which is no IR; begins with a new line */
     make_host_ir(&ir);
+    if (kemit_math(ir.s, &math)) host.math = math.s;
     bool ok = qllvm_compile(ctx, llvm, &host, ir.s, ir.len, LLVM_OBJECT, &object) == QS_OK &&
               qobject_load(ctx, object.s, object.len, resolve, NULL, &m->object) == QS_OK;
     if (!ok) mistake(ctx->err.text);
     if (ok) find_shared(m, ir.s);
     m->together =
         strstr(ir.s, "@gpu_barrier") || strstr(ir.s, "@gpu_activemask"); /* else one after the other will do */
-    qtext_free(&ir), qtext_free(&object);
+    qtext_free(&ir), qtext_free(&object), qtext_free(&math);
     return m;
 }
 

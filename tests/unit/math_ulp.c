@@ -1,12 +1,18 @@
-/* Every mathematical function of the cpu device keeps the bound that mathfn.def states, over its whole range: NaN,
- * infinities, zeros, denormals, huge arguments, the neighbourhood of special points, and random bits.  The reference
- * computes in a wider format: double for float32, long double for float64.
+/* Every mathematical function of the cpu device, and every one of our own for NVIDIA devices (emit_math.c, compiled
+ * for this processor), keeps the bound that mathfn.def states, over its whole range: NaN, infinities, zeros,
+ * denormals, huge arguments, the neighbourhood of special points, and random bits.  The reference computes in a wider
+ * format: double for float32, long double for float64.
  * With -v prints the largest error of each function and where it was found. */
+#include "devices/llvm.h"
+#include "devices/object.h"
 #include "lang/kernel/compile.h"
+#include "lang/kernel/emit.h"
 #include "tests/unit/check.h"
 
+#include <dlfcn.h>
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { MANY = 120000 };
@@ -14,6 +20,7 @@ enum { MANY = 120000 };
 static Ctx ctx;
 static KCompiler *compiler;
 static Device cpu;
+static Llvm *llvm;
 static bool verbose;
 
 typedef union { long double (*one)(long double); long double (*two)(long double, long double); } Wide;
@@ -65,8 +72,9 @@ static double sample(qs_dtype d, int i) {
     }
 }
 
-/* Distance in units of the last place of the reference rounded to d; infinite when kinds differ. */
-static double ulps(qs_dtype d, long double want, double got) {
+/* Distance in units of the last place of the reference rounded to d, at least of those of `least_value`; infinite when
+ * kinds differ. */
+static double ulps(qs_dtype d, long double want, double got, double least_value) {
     double rounded = d == QS_F32 ? (double)(float)want : (double)want;
     if (isnan(rounded) || isnan(got)) return isnan(rounded) && isnan(got) ? 0 : INFINITY;
     if (isinf(rounded) || isinf(got)) { /* within a few units of overflow either may round to infinity */
@@ -74,8 +82,8 @@ static double ulps(qs_dtype d, long double want, double got) {
         return rounded == got || fabs(isinf(got) ? rounded : got) >= top * (1 - 4e-7) ? 0 : INFINITY;
     }
     int digits = d == QS_F32 ? FLT_MANT_DIG : DBL_MANT_DIG, least = d == QS_F32 ? FLT_MIN_EXP : DBL_MIN_EXP, e;
-    frexp(rounded, &e);
-    if (rounded == 0 || e < least) e = least;
+    frexp(fmax(fabs(rounded), least_value), &e);
+    if ((rounded == 0 && least_value == 0) || e < least) e = least;
     return (double)(fabsl((long double)got - want) / ldexpl(1, e - digits));
 }
 
@@ -105,48 +113,132 @@ static Program *program_for(MathFn fn, qs_dtype d) {
     return p;
 }
 
-static void run(Program *p, qs_dtype d, void *x[3]) {
+static void run_program(Program *p, void *x[3]) {
     DevArg args[3] = {0};
     DevFault fault;
     for (int i = 0; i < 3; i++) {
         args[i].is_array = true, args[i].block = (DevPtr)(uintptr_t)x[i], args[i].rank = 1;
         args[i].dims[0] = MANY, args[i].strides[0] = 1;
     }
-    (void)d;
     CHECK(cpu.ops->launch(&cpu, p, &(Launch){.rank = 1, .domain = {MANY}}, 3, args, &fault) == QS_OK);
 }
 
-static void test_function(MathFn fn, qs_dtype d) {
-    void *x[3];
-    double worst = 0, at[2] = {0};
-    bool signs = true;
+static void on_cpu(MathFn fn, qs_dtype d, void *x[3]) {
     Program *p = program_for(fn, d);
     if (!p) return;
-    for (int k = 0; k < 3; k++) x[k] = calloc(MANY, qdtype_size(d));
+    run_program(p, x);
+    cpu.ops->unload(&cpu, p);
+}
+
+/* -- our own, behind a loop over all samples -------------------------------------------------------------------- */
+static const char loop_text[] =
+    "declare %1$s @%2$s(%3$s)\n"
+    "define void @kernel(ptr %%a, ptr %%b, ptr %%out, i64 %%n) {\nentry:\n  br label %%loop\n"
+    "loop:\n  %%i = phi i64 [ 0, %%entry ], [ %%next, %%loop ]\n"
+    "  %%pa = getelementptr %1$s, ptr %%a, i64 %%i\n  %%pb = getelementptr %1$s, ptr %%b, i64 %%i\n"
+    "  %%po = getelementptr %1$s, ptr %%out, i64 %%i\n  %%x = load %1$s, ptr %%pa\n  %%y = load %1$s, ptr %%pb\n"
+    "  %%r = call %1$s @%2$s(%4$s)\n  store %1$s %%r, ptr %%po\n"
+    "  %%next = add i64 %%i, 1\n  %%more = icmp ult i64 %%next, %%n\n"
+    "  br i1 %%more, label %%loop, label %%end\nend:\n  ret void\n}\n";
+
+static void *in_process(void *ud, const char *name) { return (void)ud, dlsym(RTLD_DEFAULT, name); }
+
+typedef void loop_fn(const void *, const void *, void *, int64_t);
+
+static void run_own(const char *name, int nargs, qs_dtype d, void *x[3]) {
+#if defined(__x86_64__)
+    LlvmTarget host = {.arch = LLVM_X86, .cpu = "", .features = ""};
+#else
+    LlvmTarget host = {.arch = LLVM_AARCH64, .cpu = "", .features = ""};
+#endif
+    const char *t = d == QS_F32 ? "float" : "double";
+    char ir[2048], types[32], values[64];
+    Text math, object;
+    Object *o = NULL;
+    qtext_init(&math, &ctx), qtext_init(&object, &ctx);
+    snprintf(types, sizeof types, nargs == 2 ? "%s, %s" : "%s", t, t);
+    snprintf(values, sizeof values, nargs == 2 ? "%s %%x, %s %%y" : "%s %%x", t, t);
+    snprintf(ir, sizeof ir, loop_text, t, name, types, values);
+    if (kemit_math(ir, &math)) host.math = math.s;
+    bool ok = host.math && qllvm_compile(&ctx, llvm, &host, ir, strlen(ir), LLVM_OBJECT, &object) == QS_OK &&
+              qobject_load(&ctx, object.s, object.len, in_process, NULL, &o) == QS_OK;
+    CHECK(ok);
+    if (!ok) printf("  %s: %s\n", name, ctx.err.text);
+    void *entry = ok ? qobject_symbol(o, "kernel") : NULL;
+    loop_fn *loop;
+    memcpy(&loop, &entry, sizeof entry);
+    if (ok) loop(x[0], x[1], x[2], MANY), qobject_unload(&ctx, o);
+    qtext_free(&math), qtext_free(&object);
+}
+
+static void on_own(MathFn fn, qs_dtype d, void *x[3]) {
+    run_own(d == QS_F32 ? kir_math[fn].nv32 : kir_math[fn].nv64, kir_math[fn].nargs, d, x);
+}
+
+/* -- one function ------------------------------------------------------------------------------------------------ */
+static void fill(qs_dtype d, void *x[3]) {
     for (int i = 0; i < MANY; i++) {
         double a = sample(d, i), b = sample(d, NSPECIAL);
         if (i < NSPECIAL * NSPECIAL) a = special[i / NSPECIAL], b = special[i % NSPECIAL];
         qdtype_put(d, (char *)x[0] + (size_t)i * qdtype_size(d), a);
         qdtype_put(d, (char *)x[1] + (size_t)i * qdtype_size(d), b);
     }
-    run(p, d, x);
+}
+
+/* Between any two poles on the left log gamma has a zero, near which the terms that it is computed of cancel. */
+static double least_value(MathFn fn, double x) { return fn == MF_lgamma && x < 0 ? 1 : 0; }
+
+static void compare(MathFn fn, qs_dtype d, void *x[3], int bound, const char *where) {
+    double worst = 0, at[2] = {0};
+    bool signs = true;
     for (int i = 0; i < MANY; i++) {
         size_t off = (size_t)i * qdtype_size(d);
         double a = qdtype_get(d, (char *)x[0] + off), b = qdtype_get(d, (char *)x[1] + off),
                got = qdtype_get(d, (char *)x[2] + off);
         long double want = kir_math[fn].nargs == 2 ? wide[fn].two(a, b) : wide[fn].one(a);
-        double error = ulps(d, want, got);
+        double error = ulps(d, want, got, least_value(fn, a));
         if (error > worst) worst = error, at[0] = a, at[1] = b;
         if (want == 0 && got == 0 && !signbit(want) != !signbit(got)) signs = false;
     }
-    int bound = d == QS_F32 ? kir_math[fn].ulp32 : kir_math[fn].ulp64;
     bool ok = signs && worst <= bound;
     CHECK(ok);
     if (!ok || verbose)
-        printf("  %-7s %s: %.3g ulp at %.9g, %.9g; bound %d%s\n", kir_math[fn].name, qdtype_info[d].name, worst, at[0],
-               at[1], bound, signs ? "" : "; sign of zero lost");
+        printf("  %-4s %-7s %s: %.3g ulp at %.9g, %.9g; bound %d%s\n", where, kir_math[fn].name, qdtype_info[d].name,
+               worst, at[0], at[1], bound, signs ? "" : "; sign of zero lost");
+}
+
+static bool is_instruction(MathFn fn) {
+    return fn == MF_sqrt || fn == MF_floor || fn == MF_ceil || fn == MF_round || fn == MF_trunc;
+}
+
+static void test_function(MathFn fn, qs_dtype d) {
+    void *x[3];
+    for (int k = 0; k < 3; k++) x[k] = calloc(MANY, qdtype_size(d));
+    fill(d, x);
+    on_cpu(fn, d, x);
+    compare(fn, d, x, d == QS_F32 ? kir_math[fn].ulp32 : kir_math[fn].ulp64, "cpu");
+    if (!is_instruction(fn)) {
+        on_own(fn, d, x);
+        compare(fn, d, x, d == QS_F32 ? kir_math[fn].own32 : kir_math[fn].own64, "own");
+    }
     for (int k = 0; k < 3; k++) free(x[k]);
-    cpu.ops->unload(&cpu, p);
+}
+
+/* The remainder is exact. */
+static void test_fmod(qs_dtype d) {
+    void *x[3];
+    int wrong = 0;
+    for (int k = 0; k < 3; k++) x[k] = calloc(MANY, qdtype_size(d));
+    fill(d, x);
+    run_own(d == QS_F32 ? "__nv_fmodf" : "__nv_fmod", 2, d, x);
+    for (int i = 0; i < MANY; i++) {
+        size_t off = (size_t)i * qdtype_size(d);
+        double want = fmod(qdtype_get(d, (char *)x[0] + off), qdtype_get(d, (char *)x[1] + off)),
+               got = qdtype_get(d, (char *)x[2] + off);
+        wrong += isnan(want) ? !isnan(got) : want != got || !signbit(want) != !signbit(got);
+    }
+    CHECK(!wrong);
+    for (int k = 0; k < 3; k++) free(x[k]);
 }
 
 int main(int argc, char **argv) {
@@ -154,9 +246,11 @@ int main(int argc, char **argv) {
     qctx_init(&ctx, 32);
     compiler = kcompile_open(&ctx, "");
     cpu.ops = &qdev_cpu_ops, cpu.ctx = &ctx, ctx.nthreads = 1;
-    if (cpu.ops->open(&cpu, 0) != QS_OK) return printf("%s\n", ctx.err.text), 1;
+    if (cpu.ops->open(&cpu, 0) != QS_OK || qllvm_open(&ctx, &llvm) != QS_OK) return printf("%s\n", ctx.err.text), 1;
     for (int fn = 0; fn < MF__COUNT; fn++) test_function((MathFn)fn, QS_F32), test_function((MathFn)fn, QS_F64);
+    test_fmod(QS_F32), test_fmod(QS_F64);
     cpu.ops->close(&cpu);
+    qllvm_close(&ctx, llvm);
     kcompile_close(compiler);
     qctx_close(&ctx);
     return check_done();

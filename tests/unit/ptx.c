@@ -98,6 +98,37 @@ static void warps(void) {
     qtext_free(&t);
 }
 
+/* y[pos] = fn(y[pos], y[pos]) */
+static void function(MathFn fn, qs_dtype d, Text *out) {
+    Arena arena;
+    qarena_init(&arena, &ctx);
+    KFunc *f = kir_new(&ctx, &arena, qstr_cname(&ctx, "function"), NULL);
+    f->rank = 1;
+    kir_param(f, &(KParam){.name = qstr_cname(&ctx, "y"), .kind = KP_ARRAY, .dtype = d, .rank = 1, .written = true});
+    KRef at = kir_add(f, K_POS, QS_I64, 0, 0, 0, 0, 0, 0), x = kir_add(f, K_LOAD, d, 0, at, 0, 0, 0, 0);
+    KRef v = kir_add(f, K_MATH, d, (uint16_t)fn, x, kir_math[fn].nargs == 2 ? x : 0, 0, 0, 0);
+    kir_add(f, K_STORE, QS_B1, 0, at, v, 0, 0, 0);
+    kir_seal(f);
+    out->len = 0;
+    CHECK(kir_verify(&ctx, f) == QS_OK && kcompile_text(compiler, f, &gpu, "ptx", out) == QS_OK);
+    qarena_free(&arena);
+}
+
+/* Without libdevice every function is complete: nothing is left to be found elsewhere. */
+static void own_functions(void) {
+    Text t;
+    qtext_init(&t, &ctx);
+    setenv("QUASAR_LIBDEVICE", "none", 1);
+    for (int fn = 0; fn < MF__COUNT; fn++)
+        for (int wide = 0; wide < 2; wide++) {
+            function((MathFn)fn, wide ? QS_F64 : QS_F32, &t);
+            CHECK(!strstr(t.s, ".extern"));
+            if (have_ptxas) CHECK(assembles(t.s));
+        }
+    unsetenv("QUASAR_LIBDEVICE");
+    qtext_free(&t);
+}
+
 /* From the oldest target that ptxas still takes to the newest that every LLVM knows. */
 static void targets(void) {
     static const char *const archs[] = {"sm_75", "sm_86", "sm_89", "sm_90"};
@@ -120,6 +151,7 @@ int main(int argc, char **argv) {
     each(argc > 1 ? strtoull(argv[1], NULL, 10) : 1, argc > 2 ? strtoull(argv[2], NULL, 10) : 12, 1, true);
     large_shared();
     warps();
+    own_functions();
     if (argc < 2) targets();
     kcompile_close(compiler);
     unlink(file);
