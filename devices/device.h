@@ -16,12 +16,18 @@ typedef struct Program Program; /* loaded code, private to the device */
 
 /* KIR is lowered to `code` by the kernel compiler; the reference device takes the KFunc itself. */
 typedef enum { CODE_KIR, CODE_NATIVE, CODE_PTX, CODE_OPENCL } CodeKind;
+
+/* Of text: for each line the position in the script that it was made for, 0 where there is none. */
+typedef struct { const Source *src; const uint32_t *pos; uint32_t n; } CodeLines;
+
 typedef struct {
     CodeKind kind;
     const char *entry;         /* symbol */
     const void *bytes; size_t n; /* CODE_KIR: a const struct KFunc * */
     uint64_t hash;
     const char *name;          /* of the kernel, for messages */
+    CodeLines lines;           /* n 0: not known */
+    struct Cache *cache;       /* where a device may keep what it makes of the code; NULL: nowhere */
 } Code;
 
 typedef struct {

@@ -7,8 +7,12 @@
  *     fault   the last parameter is a Fault, cleared before and read after the launch
  *     fp64    float64 arithmetic;  atom64: 64-bit atomics;  serial: one work item does it all
  *
+ * What the driver makes of it is kept in the cache on disk (devices/cache.h) under the text, the options and all that
+ * names the device and its driver.  A binary that the driver refuses is built anew from the text.
+ *
  * One in-order queue per device.  The local size is always given: implementations choose badly. */
-#include "devices/device.h"
+#include "devices/buildlog.h"
+#include "devices/cache.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -25,12 +29,14 @@ typedef struct {
 
 enum { /* names of the standard, without CL_ */
     SUCCESS = 0, ALLOCATION_FAILURE = -4, OUT_OF_HOST_MEMORY = -6, INVALID_BUFFER_SIZE = -61,
-    PLATFORM_NAME = 0x0902, DEVICE_TYPE = 0x1000, DEVICE_MAX_WORK_GROUP_SIZE = 0x1004,
+    MEM_READ_WRITE = 1, TYPE_GPU = 1 << 2, CORRECTLY_ROUNDED_DIVIDE_SQRT = 1 << 7,
+    PLATFORM_VERSION = 0x0901, PLATFORM_NAME = 0x0902, DEVICE_TYPE = 0x1000, DEVICE_MAX_WORK_GROUP_SIZE = 0x1004,
     DEVICE_MAX_WORK_ITEM_SIZES = 0x1005, DEVICE_SINGLE_FP_CONFIG = 0x101B, DEVICE_GLOBAL_MEM_SIZE = 0x101F,
-    DEVICE_AVAILABLE = 0x1027,
-    DEVICE_COMPILER_AVAILABLE = 0x1028, DEVICE_NAME = 0x102B, DEVICE_EXTENSIONS = 0x1030,
-    DEVICE_DOUBLE_FP_CONFIG = 0x1032, PROGRAM_BUILD_LOG = 0x1183, KERNEL_WORK_GROUP_SIZE = 0x11B0,
-    CORRECTLY_ROUNDED_DIVIDE_SQRT = 1 << 7, MEM_READ_WRITE = 1, TYPE_GPU = 1 << 2
+    DEVICE_LOCAL_MEM_SIZE = 0x1023, DEVICE_AVAILABLE = 0x1027, DEVICE_COMPILER_AVAILABLE = 0x1028, DEVICE_NAME = 0x102B,
+    DEVICE_VENDOR = 0x102C, DRIVER_VERSION = 0x102D, DEVICE_PROFILE = 0x102E, DEVICE_VERSION = 0x102F,
+    DEVICE_EXTENSIONS = 0x1030, DEVICE_DOUBLE_FP_CONFIG = 0x1032, PROGRAM_BINARY_SIZES = 0x1165,
+    PROGRAM_BINARIES = 0x1166, PROGRAM_BUILD_LOG = 0x1183, KERNEL_WORK_GROUP_SIZE = 0x11B0,
+    KERNEL_LOCAL_MEM_SIZE = 0x11B2
 };
 static const cl_bits ALL_DEVICES = 0xFFFFFFFF;
 
@@ -40,7 +46,9 @@ typedef struct {
     void *lib;
     Api f;
     void *platform, *id, *context, *queue, *fault;
-    bool fp64, atom64, exact_division;
+    bool fp64, atom64;
+    const char *options;  /* of every build */
+    CacheKey driver;      /* what binaries depend on besides their text */
     size_t max_items[3];
 } State;
 
@@ -51,8 +59,9 @@ static const char *error_name(int e) {
     static const struct { int code; const char *name; } names[] = {
         {-1, "no device found"}, {-2, "the device is not available"}, {-3, "no compiler is available"},
         {-4, "memory allocation failed"}, {-5, "out of resources"}, {-6, "out of host memory"},
-        {-11, "the build failed"}, {-30, "invalid value"}, {-38, "invalid buffer"}, {-45, "invalid program"},
-        {-46, "invalid kernel name"}, {-48, "invalid kernel"}, {-49, "invalid argument number"},
+        {-11, "the build failed"}, {-14, "what it waits for has failed"}, {-30, "invalid value"},
+        {-34, "invalid context"}, {-36, "invalid queue"}, {-38, "invalid buffer"}, {-43, "invalid build options"},
+        {-45, "invalid program"}, {-46, "invalid kernel name"}, {-48, "invalid kernel"}, {-49, "invalid argument number"},
         {-50, "invalid argument"}, {-51, "invalid argument size"}, {-52, "invalid arguments"},
         {-54, "invalid block size"}, {-55, "invalid block extent"}, {-61, "invalid buffer size"},
         {-63, "invalid launch size"}, {-1001, "no platform is installed"}};
@@ -74,14 +83,17 @@ static State *state(const Device *d) { return d->state; }
 
 /* -- the library and what it offers -------------------------------------------------------------------------------- */
 static void *open_library(Api *f, const char **why) {
-    void *lib = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
-    *why = "libOpenCL.so.1 is not installed (Debian, Ubuntu: apt install ocl-icd-libopencl1, and a driver)";
+    const char *named = getenv("QUASAR_OPENCL"), *library = named && *named ? named : "libOpenCL.so.1";
+    void *lib = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    *why = library == named ? "the library that QUASAR_OPENCL names cannot be opened"
+                            : "libOpenCL.so.1 is not installed (Debian, Ubuntu: apt install ocl-icd-libopencl1, and a "
+                              "driver)";
     if (!lib) return NULL;
     bool complete = true;
     /* POSIX lets a function address travel in a void *; C has no cast for it. */
 #define CL(result, name, args) *(void **)(void *)&f->name = dlsym(lib, "cl" #name), complete = complete && f->name;
 #include "devices/opencl_api.def"
-    *why = complete ? NULL : "libOpenCL.so.1 lacks functions of OpenCL 1.2";
+    *why = complete ? NULL : "the OpenCL library lacks functions of OpenCL 1.2";
     if (complete) return lib;
     dlclose(lib);
     return NULL;
@@ -136,10 +148,23 @@ static bool has_extension(Device *d, const char *name) {
     if (s->f.GetDeviceInfo(s->id, DEVICE_EXTENSIONS, 0, NULL, &n) != SUCCESS || !n) return false;
     char *list = qmem_alloc(d->ctx, n + 1);
     s->f.GetDeviceInfo(s->id, DEVICE_EXTENSIONS, n, list, NULL);
+    size_t len = strlen(name);
     const char *at = strstr(list, name);
-    bool found = at && (at[strlen(name)] == ' ' || at[strlen(name)] == 0);
+    while (at && !((at == list || at[-1] == ' ') && (at[len] == ' ' || !at[len]))) at = strstr(at + 1, name);
     qmem_free(d->ctx, list, n + 1);
-    return found;
+    return at;
+}
+
+static CacheKey identify(const State *s) {
+    static const cl_uint names[] = {DEVICE_NAME, DEVICE_VENDOR, DEVICE_VERSION, DRIVER_VERSION};
+    char text[512];
+    size_t n;
+    CacheKey k = qcache_key((CacheKey){{2, 0}}, s->options, strlen(s->options));
+    if (s->f.GetPlatformInfo(s->platform, PLATFORM_VERSION, sizeof text, text, &n) == SUCCESS)
+        k = qcache_key(k, text, n);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (s->f.GetDeviceInfo(s->id, names[i], sizeof text, text, &n) == SUCCESS) k = qcache_key(k, text, n);
+    return k;
 }
 
 static void describe(Device *d) {
@@ -157,7 +182,9 @@ static void describe(Device *d) {
     d->max_block = group < 1024 ? (int32_t)group : 1024;
     s->fp64 = device_bits(s, DEVICE_DOUBLE_FP_CONFIG) != 0;
     s->atom64 = has_extension(d, "cl_khr_int64_base_atomics");
-    s->exact_division = device_bits(s, DEVICE_SINGLE_FP_CONFIG) & CORRECTLY_ROUNDED_DIVIDE_SQRT;
+    bool exact_division = device_bits(s, DEVICE_SINGLE_FP_CONFIG) & CORRECTLY_ROUNDED_DIVIDE_SQRT;
+    s->options = exact_division ? "-cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt" : "-cl-std=CL1.2 -w";
+    s->driver = identify(s);
 }
 
 static void close_device(Device *d) {
@@ -183,6 +210,19 @@ static qs_status make_queue(Device *d) {
     return checked(d, "CreateBuffer", s->fault ? SUCCESS : e);
 }
 
+static qs_status check_version(Device *d) {
+    const State *s = state(d);
+    char version[128] = "", profile[64] = "";
+    int major = 0, minor = 0;
+    s->f.GetDeviceInfo(s->id, DEVICE_VERSION, sizeof version, version, NULL);
+    s->f.GetDeviceInfo(s->id, DEVICE_PROFILE, sizeof profile, profile, NULL);
+    if (sscanf(version, "OpenCL %d.%d", &major, &minor) != 2 || major * 10 + minor < 12)
+        return qerr_set(d->ctx, QS_EDEVICE, "%s: OpenCL 1.2 or later is needed, the device has %s", d->name, version);
+    if (!strcmp(profile, "EMBEDDED_PROFILE") && !has_extension(d, "cles_khr_int64"))
+        return qerr_set(d->ctx, QS_EDEVICE, "%s: 64-bit integers are needed, which this device does not have", d->name);
+    return QS_OK;
+}
+
 static qs_status find_and_open(Device *d, int ordinal) {
     State *s = state(d);
     const char *why = NULL;
@@ -192,6 +232,7 @@ static qs_status find_and_open(Device *d, int ordinal) {
     if (ordinal < 0 || ordinal >= n)
         return qerr_set(d->ctx, QS_EDEVICE, "there is no OpenCL device %d: %d found", ordinal, n);
     describe(d);
+    TRY(check_version(d));
     return make_queue(d);
 }
 
@@ -207,18 +248,23 @@ static qs_status open_device(Device *d, int ordinal) {
 /* -- memory -------------------------------------------------------------------------------------------------------- */
 static void *mem(DevPtr p) { return (void *)(uintptr_t)p; }
 
-/* Whole words, because atomics on 8 and 16 bits exchange the word around the element. */
+static void release(Device *d, DevPtr p) {
+    if (p) state(d)->f.ReleaseMemObject(mem(p));
+}
+
+/* Whole words, because atomics on 8 and 16 bits exchange the word around the element.  Some drivers look for room when
+ * a block is first used; here is where more can still be made. */
 static qs_status alloc(Device *d, size_t n, DevPtr *out) {
+    static const uint64_t first;
+    const State *s = state(d);
     int e;
     size_t whole = n ? (n + 7) & ~(size_t)7 : 8;
-    void *p = whole < n ? NULL : state(d)->f.CreateBuffer(state(d)->context, MEM_READ_WRITE, whole, NULL, &e);
+    void *p = whole < n ? NULL : s->f.CreateBuffer(s->context, MEM_READ_WRITE, whole, NULL, &e);
+    if (p && s->f.EnqueueWriteBuffer(s->queue, p, 1, 0, sizeof first, &first, 0, NULL, NULL) != SUCCESS)
+        s->f.ReleaseMemObject(p), p = NULL;
     if (!p) return qerr_set(d->ctx, QS_ENOMEM, "%s: no room for %zu bytes", d->name, n);
     *out = (DevPtr)(uintptr_t)p;
     return QS_OK;
-}
-
-static void release(Device *d, DevPtr p) {
-    if (p) state(d)->f.ReleaseMemObject(mem(p));
 }
 
 static qs_status upload(Device *d, DevPtr to, size_t off, const void *from, size_t n) {
@@ -242,49 +288,147 @@ static bool says(const char *text, const char *word) { /* in the first line */
     return at && end && at < end;
 }
 
-static qs_status build_failed(Device *d, const Program *p) {
+/* An error at the line of the script that a position belongs to; 0: the caller knows a place. */
+static qs_status QS_PRINTF(4, 5) error_at(Device *d, const Code *code, uint32_t pos, const char *fmt, ...) {
+    Where w = {pos ? code->lines.src : NULL, pos};
+    va_list ap;
+    va_start(ap, fmt);
+    qs_status s = qerr_vset(d->ctx, QS_EDEVICE, w, fmt, ap);
+    va_end(ap);
+    return s;
+}
+
+static qs_status build_failed(Device *d, const Program *p, const Code *code) {
     const State *s = state(d);
+    Text told;
     size_t n = 0;
     s->f.GetProgramBuildInfo(p->program, s->id, PROGRAM_BUILD_LOG, 0, NULL, &n);
     char *log = qmem_alloc(d->ctx, n + 1);
     if (n) s->f.GetProgramBuildInfo(p->program, s->id, PROGRAM_BUILD_LOG, n, log, NULL);
-    qs_status st = qerr_set(d->ctx, QS_EDEVICE, "%s: kernel %s does not build: %.800s", d->name, p->name,
-                            *log ? log : "the driver gives no reason");
+    qtext_init(&told, d->ctx);
+    qbuildlog_tell(&code->lines, log, &told);
+    while (told.len && told.s[told.len - 1] == '\n') told.s[--told.len] = 0;
+    qs_status st = error_at(d, code, qbuildlog_error(&code->lines, log), "%s: kernel %s does not build: %.800s",
+                            d->name, p->name, told.len ? told.s : "the driver gives no reason");
+    qtext_free(&told);
     qmem_free(d->ctx, log, n + 1);
     return st;
 }
 
-static qs_status check_needs(Device *d, const Program *p, const char *text) {
+/* The position of the first line of the text that has a place in the script and mentions the word; 0: there is none. */
+static uint32_t position_of(const Code *code, const char *word) {
+    uint32_t line = 1;
+    for (const char *row = code->bytes, *end; *row; row = *end ? end + 1 : end, line++) {
+        uint32_t pos = qbuildlog_position(&code->lines, line);
+        const char *at = pos ? strstr(row, word) : NULL;
+        end = row + strcspn(row, "\n");
+        if (at && at < end) return pos;
+    }
+    return 0;
+}
+
+static qs_status check_needs(Device *d, const Program *p, const Code *code) {
     const State *s = state(d);
-    if (says(text, " fp64") && !s->fp64)
-        return qerr_set(d->ctx, QS_EDEVICE, "%s: kernel %s computes in float64, which this device does not have",
-                        d->name, p->name);
-    if (says(text, " atom64") && !s->atom64)
-        return qerr_set(d->ctx, QS_EDEVICE, "%s: kernel %s needs 64-bit atomics, which this device does not have",
-                        d->name, p->name);
+    if (says(code->bytes, " fp64") && !s->fp64)
+        return error_at(d, code, position_of(code, "double"),
+                        "%s: kernel %s computes in float64, which this device does not have", d->name, p->name);
+    if (says(code->bytes, " atom64") && !s->atom64) {
+        uint32_t exchange = position_of(code, "ulong *)&");
+        return error_at(d, code, exchange ? exchange : position_of(code, "atom_"),
+                        "%s: kernel %s needs 64-bit atomics, which this device does not have", d->name, p->name);
+    }
     return QS_OK;
+}
+
+static void *make_kernel(const State *s, const Program *p, const Code *code, int *e) {
+    return s->f.CreateKernel(p->program, code->entry, e);
+}
+
+static int compile(const State *s, const Program *p) {
+    return s->f.BuildProgram(p->program, 1, &s->id, s->options, NULL, NULL);
+}
+
+static void stop(Device *d, Program *p) {
+    if (p->kernel) state(d)->f.ReleaseKernel(p->kernel);
+    if (p->program) state(d)->f.ReleaseProgram(p->program);
+    p->kernel = p->program = NULL;
+}
+
+/* False: the driver does not take it. */
+static bool start_binary(Device *d, Program *p, const Code *code, const Text *binary) {
+    const State *s = state(d);
+    const unsigned char *bytes = (const unsigned char *)binary->s;
+    int refused, e;
+    p->program = s->f.CreateProgramWithBinary(s->context, 1, &s->id, &binary->len, &bytes, &refused, &e);
+    if (p->program && compile(s, p) == SUCCESS) p->kernel = make_kernel(s, p, code, &e);
+    if (!p->kernel) stop(d, p);
+    return p->kernel;
+}
+
+static bool start_kept(Device *d, Program *p, const Code *code, CacheKey key) {
+    Text binary;
+    qtext_init(&binary, d->ctx);
+    bool ok = qcache_get(code->cache, key, &binary) && start_binary(d, p, code, &binary);
+    qtext_free(&binary);
+    return ok;
+}
+
+static qs_status start_source(Device *d, Program *p, const Code *code) {
+    const State *s = state(d);
+    const char *text = code->bytes;
+    int e;
+    p->program = s->f.CreateProgramWithSource(s->context, 1, &text, &code->n, &e);
+    TRY(checked(d, "CreateProgramWithSource", p->program ? SUCCESS : e));
+    e = compile(s, p);
+    if (e != SUCCESS) return is_memory(e) ? checked(d, "BuildProgram", e) : build_failed(d, p, code);
+    p->kernel = make_kernel(s, p, code, &e);
+    return checked(d, "CreateKernel", p->kernel ? SUCCESS : e);
+}
+
+/* Nothing when the driver has none. */
+static void get_binary(const State *s, const Program *p, Text *out) {
+    size_t n = 0;
+    if (s->f.GetProgramInfo(p->program, PROGRAM_BINARY_SIZES, sizeof n, &n, NULL) != SUCCESS || !n) return;
+    if (!qtext_reserve(out, n)) return;
+    if (s->f.GetProgramInfo(p->program, PROGRAM_BINARIES, sizeof out->s, &out->s, NULL) == SUCCESS) out->len = n;
+}
+
+static void keep(Device *d, const Program *p, const Code *code, CacheKey key) {
+    Text binary;
+    qtext_init(&binary, d->ctx);
+    get_binary(state(d), p, &binary);
+    if (binary.len) qcache_put(code->cache, key, binary.s, binary.len);
+    qtext_free(&binary);
+}
+
+static qs_status check_kernel(Device *d, Program *p, const Code *code) {
+    const State *s = state(d);
+    uint64_t shared = 0, most = device_bits(s, DEVICE_LOCAL_MEM_SIZE);
+    TRY(CALL(d, GetKernelWorkGroupInfo, p->kernel, s->id, KERNEL_WORK_GROUP_SIZE, sizeof p->max_block, &p->max_block,
+             NULL));
+    TRY(CALL(d, GetKernelWorkGroupInfo, p->kernel, s->id, KERNEL_LOCAL_MEM_SIZE, sizeof shared, &shared, NULL));
+    if (shared <= most) return QS_OK;
+    return error_at(d, code, position_of(code, "__local"),
+                    "%s: a block of kernel %s shares %llu bytes: at most %llu", d->name, p->name,
+                    (unsigned long long)shared, (unsigned long long)most);
 }
 
 static qs_status build(Device *d, Program *p, const Code *code) {
     const State *s = state(d);
     const char *text = code->bytes;
-    int e;
-    TRY(check_needs(d, p, text));
+    bool keeps = code->cache && !*qcache_why(code->cache);
+    TRY(check_needs(d, p, code));
     p->exact = says(text, " exact"), p->fault = says(text, " fault"), p->serial = says(text, " serial");
-    p->program = s->f.CreateProgramWithSource(s->context, 1, &text, &code->n, &e);
-    TRY(checked(d, "CreateProgramWithSource", p->program ? SUCCESS : e));
-    const char *options =
-        s->exact_division ? "-cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt" : "-cl-std=CL1.2 -w";
-    if (s->f.BuildProgram(p->program, 1, &s->id, options, NULL, NULL) != SUCCESS) return build_failed(d, p);
-    p->kernel = s->f.CreateKernel(p->program, code->entry, &e);
-    TRY(checked(d, "CreateKernel", p->kernel ? SUCCESS : e));
-    return CALL(d, GetKernelWorkGroupInfo, p->kernel, s->id, KERNEL_WORK_GROUP_SIZE, sizeof p->max_block, &p->max_block,
-                NULL);
+    CacheKey key = qcache_key(s->driver, text, code->n);
+    if (!keeps || !start_kept(d, p, code, key)) {
+        TRY(start_source(d, p, code));
+        if (keeps) keep(d, p, code, key);
+    }
+    return check_kernel(d, p, code);
 }
 
 static void unload(Device *d, Program *p) {
-    if (p->kernel) state(d)->f.ReleaseKernel(p->kernel);
-    if (p->program) state(d)->f.ReleaseProgram(p->program);
+    stop(d, p);
     qmem_free(d->ctx, p, sizeof *p);
 }
 
@@ -337,25 +481,46 @@ static qs_status set_arguments(Device *d, Program *p, int nargs, const DevArg *a
 }
 
 /* The last axis is dimension 0, the one before 1, all others together 2. */
+static void sizes_of(int rank, const int32_t *extent, size_t sizes[3]) {
+    for (int i = 0; i < 3; i++) sizes[i] = 1;
+    for (int a = rank - 1, dim = 0; a >= 0; a--, dim += dim < 2) sizes[dim] *= (size_t)extent[a];
+}
+
 static cl_uint work_sizes(const Part *p, size_t global[3], size_t local[3]) {
-    for (int i = 0; i < 3; i++) global[i] = local[i] = 1;
-    for (int a = p->rank - 1, dim = 0; a >= 0; a--, dim += dim < 2) {
-        local[dim] *= (size_t)p->extent[a];
-        global[dim] *= (size_t)p->extent[a] * (size_t)p->span[a];
-    }
+    sizes_of(p->rank, p->extent, local);
+    sizes_of(p->rank, p->span, global);
+    for (int i = 0; i < 3; i++) global[i] *= local[i];
     return p->rank < 3 ? (cl_uint)p->rank : 3;
+}
+
+static bool takes(const Device *d, const Program *p, const size_t local[3]) {
+    bool ok = local[0] * local[1] * local[2] <= p->max_block;
+    for (int i = 0; i < 3; i++) ok = ok && local[i] <= state(d)->max_items[i];
+    return ok;
+}
+
+/* A kernel that does not know of blocks runs in smaller ones where it needs much of the device. */
+static void fit_block(const Device *d, const Program *p, int rank, int32_t *block) {
+    size_t local[3];
+    for (sizes_of(rank, block, local); !takes(d, p, local); sizes_of(rank, block, local)) {
+        int longest = 0;
+        for (int a = 1; a < rank; a++)
+            if (block[a] > block[longest]) longest = a;
+        if (block[longest] == 1) return;
+        block[longest] /= 2;
+    }
 }
 
 static qs_status check_block(Device *d, const Program *p, const size_t local[3]) {
     size_t n = local[0] * local[1] * local[2];
+    if (takes(d, p, local)) return QS_OK;
     if (n > p->max_block)
         return qerr_set(d->ctx, QS_EDEVICE, "%s: a block of %zu positions is too large for kernel %s: at most %zu",
                         d->name, n, p->name, p->max_block);
-    for (int i = 0; i < 3; i++)
-        if (local[i] > state(d)->max_items[i])
-            return qerr_set(d->ctx, QS_EDEVICE, "%s: a block is %zu long along one axis: at most %zu", d->name,
-                            local[i], state(d)->max_items[i]);
-    return QS_OK;
+    int i = 0;
+    while (local[i] <= state(d)->max_items[i]) i++;
+    return qerr_set(d->ctx, QS_EDEVICE, "%s: a block of kernel %s is %zu long along one axis: at most %zu", d->name,
+                    p->name, local[i], state(d)->max_items[i]);
 }
 
 static qs_status launch_part(Device *d, Program *p, const Part *part) {
@@ -391,18 +556,30 @@ static qs_status launch_parts(Device *d, Program *p, Part *part) {
     return launch_part(d, p, part);
 }
 
-static qs_status measure(Device *d, const Program *p, const Launch *l, Part *part, bool *empty) {
+static bool is_empty(const Launch *l) {
+    for (int a = 0; a < l->rank; a++)
+        if (l->domain[a] < 1) return true;
+    return false;
+}
+
+/* Blocks are counted in an int by the code: along an axis, and along all axes together that share a dimension. */
+static qs_status measure(Device *d, const Program *p, const Launch *l, Part *part) {
+    double blocks = 1;
     *part = (Part){.rank = l->rank};
-    for (int a = 0; a < l->rank; a++) {
+    memcpy(part->domain, l->domain, sizeof part->domain);
+    memcpy(part->block, l->block, sizeof part->block);
+    for (int a = 0; a < l->rank; a++)
         if (l->block[a] < 1)
             return qerr_set(d->ctx, QS_EINTERNAL, "%s: kernel %s launched with block extent %d", d->name, p->name,
                             l->block[a]);
-        int64_t count = l->domain[a] / l->block[a] + (l->domain[a] % l->block[a] != 0);
-        if (count > INT32_MAX)
-            return qerr_set(d->ctx, QS_EVALUE, "%s: kernel %s: %lld positions along one axis are too many", d->name,
-                            p->name, (long long)l->domain[a]);
-        if (l->domain[a] < 1) *empty = true;
-        part->domain[a] = l->domain[a], part->block[a] = l->block[a], part->count[a] = (int32_t)count;
+    if (l->any_block) fit_block(d, p, l->rank, part->block);
+    for (int a = 0; a < l->rank; a++) {
+        int64_t count = l->domain[a] / part->block[a] + (l->domain[a] % part->block[a] != 0);
+        blocks = (a < l->rank - 2 ? blocks : 1) * (double)count;
+        if (blocks > INT32_MAX && !p->serial)
+            return qerr_set(d->ctx, QS_EVALUE, "%s: kernel %s: %g blocks along one axis are too many", d->name, p->name,
+                            blocks);
+        part->count[a] = (int32_t)count;
     }
     return QS_OK;
 }
@@ -431,10 +608,9 @@ static qs_status read_fault(Device *d, DevFault *out) {
 static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const DevArg *args, DevFault *fault) {
     static const Fault none;
     Part part;
-    bool empty = false;
     if (fault) *fault = (DevFault){0};
-    TRY(measure(d, p, l, &part, &empty));
-    if (empty) return QS_OK;
+    if (is_empty(l)) return QS_OK;
+    TRY(measure(d, p, l, &part));
     TRY(set_arguments(d, p, nargs, args));
     if (p->fault)
         TRY(CALL(d, EnqueueWriteBuffer, state(d)->queue, state(d)->fault, 0, 0, sizeof none, &none, 0, NULL, NULL));

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """The command qrun, where a test needs processes, signals, or files around it.
 
-    tests/command.py [--qrun build/qrun] [-v] [Class.test ...]"""
-import os, re, shutil, signal, stat, subprocess, sys, tempfile, time, unittest
+    tests/command.py [--qrun build/qrun] [-v] [Class.test ...]
+
+Drivers of OpenCL that differ from the one that is here are played by tests/support/driver/odd_opencl.c."""
+import functools, os, re, shutil, signal, stat, subprocess, sys, tempfile, time, unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 QRUN = os.path.join(ROOT, "build", "qrun")
@@ -126,6 +128,112 @@ class Cache(WithCache):
                 p.send_signal(signal.SIGKILL)
                 p.wait()
         self.good(qrun("--device", "cpu", text=kernel(), env=self.env))
+
+
+@functools.cache
+def has_opencl():
+    return qrun("--device", "opencl", "-e", "1").returncode == 0
+
+
+class OpenCL(WithCache):
+    """Its programs on disk, and drivers that lack something."""
+
+    def setUp(self):
+        super().setUp()
+        odd = os.path.join(os.path.dirname(os.path.abspath(QRUN)), "libodd_opencl.so")
+        if not has_opencl() or not os.path.exists(odd):
+            self.skipTest("OpenCL is not here")
+        self.log = os.path.join(self.dir, "log")
+        self.env.update(QUASAR_OPENCL=odd, ODD_OPENCL_LOG=self.log, POCL_CACHE_DIR=self.dir)
+
+    def run_odd(self, text, odd="", **env):
+        """The result, and from what the driver made programs."""
+        open(self.log, "w").close()
+        r = qrun("--device", "opencl", text=text, env={**self.env, "ODD_OPENCL": odd, **env})
+        r.stderr = re.sub(r"/tmp/\S+\.q:", "x.q:", r.stderr)
+        with open(self.log) as f:
+            return r, f.read().split()
+
+    def made_from(self, text, *sources, odd="", **env):
+        r, made = self.run_odd(text, odd, **env)
+        self.good(r)
+        self.assertEqual(made, list(sources))
+
+    def test_the_second_process_builds_nothing(self):
+        self.made_from(kernel(), "source")
+        self.assertEqual(len(self.entries()), 1)
+        self.made_from(kernel(), "binary")
+        self.assertRegex(qrun("--cache", "info", env=self.env).stdout, r": 1 entries, ")
+        self.assertEqual(qrun("--cache", "clear", env=self.env).stdout, "1 entries removed\n")
+        self.made_from(kernel(), "source")
+
+    def test_without_a_cache(self):
+        for _ in range(2):
+            self.made_from(kernel(), "source", QUASAR_CACHE_DIR="/proc/nothing")
+
+    def test_damaged_entry_is_repaired(self):
+        self.made_from(kernel(), "source")
+        entry, = self.entries()
+        with open(entry, "rb") as f:
+            whole = f.read()
+        for damage in (b"", b"not a program", whole[:-7], whole[:200] + b"?" + whole[201:]):
+            with open(entry, "wb") as f:
+                f.write(damage)
+            self.made_from(kernel(), "source")
+            self.made_from(kernel(), "binary")
+
+    def test_binaries_that_the_driver_refuses(self):
+        self.made_from(kernel(), "source")
+        for odd in "refuse", "stale":
+            self.made_from(kernel(), "binary", "source", odd=odd)
+        self.made_from(kernel(), "binary")
+
+    def test_drivers_without_binaries(self):
+        for _ in range(2):
+            self.made_from(kernel(), "source", odd="nobinary")
+        self.assertEqual(self.entries(), [])
+
+    def test_another_driver_is_another_entry(self):
+        self.made_from(kernel(), "source")
+        self.made_from(kernel(), "source", odd="version=OpenCL 3.0 newer")
+
+    def fails(self, text, odd, place, message):
+        r, _ = self.run_odd(text, odd)
+        self.assertEqual((r.returncode, r.stdout), (1, ""))
+        self.assertRegex(r.stderr, r"(?m)^" + re.escape(f"{place} error: ".lstrip()) + ".*" + re.escape(message))
+        return r.stderr
+
+    def test_the_build_log_names_lines_of_the_script(self):
+        text = "function [] = __kernel__ roots(x : vec, pos : int)\n    a = x[pos] + 1\n\n" \
+               "    x[pos] = sqrt(a)\nend\nx = ones(10)\nparallel_do(10, x, roots)\n"
+        self.assertIn(" x.q:4: ", self.fails(text, "spoil=sqrt(", "x.q:4:14:", "kernel roots does not build: "))
+        self.assertEqual(self.entries(), [])
+
+    def test_what_a_device_lacks(self):
+        wide = "function [] = __kernel__ f(x, y, pos : int)\n    y[pos] = 1\n" \
+               "    x[pos] = x[pos] + 1\nend\nx = float64(zeros(9))\ny = zeros(9)\nparallel_do(9, x, y, f)\n"
+        self.fails(wide, "nofp64", "x.q:3:14:", "computes in float64, which this device does not have")
+        count = "function [] = __kernel__ f(n, k, pos : int)\n    k[0] += 1\n    n[0] += 1\nend\n" \
+                "n = int64([0])\nk = int([0])\nparallel_do(9, n, k, f)\nprint n[0]+k[0]\n"
+        self.fails(count, "noatom64", "x.q:3:5:", "needs 64-bit atomics, which this device does not have")
+        self.fails(kernel(), "version=OpenCL 1.1 old", "", "or later is needed, the device has OpenCL 1.1 old")
+        self.fails(kernel(), "profile=EMBEDDED_PROFILE", "", "64-bit integers are needed")
+
+    def test_small_devices(self):
+        self.made_from(kernel(), "source", odd="group=8")
+        self.made_from(kernel(), "binary", odd="group=1")
+        shared = "function [] = __kernel__ f(x : vec, pos : int, blkpos : int)\n    s = shared(1000)\n" \
+                 "    s[blkpos] = x[pos]\n    syncthreads\n    x[pos] = s[0]\nend\nx = ones(64)\n" \
+                 "parallel_do([[64],[32]], x, f)\n"
+        self.fails(shared, "group=8", "x.q:8:1:", "a block of 32 positions is too large for kernel f: at most 8")
+        self.fails(shared, "local=2000", "x.q:2:9:", "a block of kernel f shares 4000 bytes: at most 2000")
+
+    def test_room_that_is_looked_for_when_a_block_is_used(self):
+        text = "function [] = __kernel__ twice(x : vec, pos : int)\n    x[pos] = 2*x[pos]\nend\nx = cell(8)\ns = 0\n" \
+               "for k = 0..7\n    x[k] = ones(100000)\n    parallel_do(100000, x[k], twice)\nend\n" \
+               "for k = 0..7\n    parallel_do(100000, x[k], twice)\n    s += sum(x[k])\nend\nprint s\n"
+        r, _ = self.run_odd(text, "memory=1500000")
+        self.good(r, "3200000\n")
 
 
 class Dump(WithCache):

@@ -142,9 +142,29 @@ static qs_status through_llvm(KCompiler *k, const KFunc *f, const Device *d, Tex
     return s;
 }
 
+static const void *copy_of(KCompiler *k, const Text *t) { /* with the NUL behind it */
+    char *bytes = qmem_alloc(k->ctx, t->len + 1);
+    if (t->len) memcpy(bytes, t->s, t->len);
+    return bytes;
+}
+
+static qs_status opencl_text(KCompiler *k, const KFunc *f, Code *out) {
+    Text t, lines;
+    qtext_init(&t, k->ctx), qtext_init(&lines, k->ctx);
+    out->entry = KEMIT_OPENCL_ENTRY;
+    qs_status s = kemit_opencl(k->ctx, f, &t, &lines);
+    if (s == QS_OK) s = qtext_status(&t);
+    if (s == QS_OK) {
+        out->bytes = copy_of(k, &t), out->n = t.len;
+        out->lines = (CodeLines){f->src, copy_of(k, &lines), (uint32_t)(lines.len / sizeof(uint32_t))};
+    }
+    qtext_free(&t), qtext_free(&lines);
+    return s;
+}
+
 qs_status kcompile(KCompiler *k, const KFunc *f, const Device *d, Code *out) {
-    *out = (Code){.kind = d->ops->code, .entry = entry, .hash = f->hash, .name = f->name->s};
-    if (out->kind == CODE_OPENCL) out->entry = KEMIT_OPENCL_ENTRY;
+    *out = (Code){.kind = d->ops->code, .entry = entry, .hash = f->hash, .name = f->name->s, .cache = k->cache};
+    if (out->kind == CODE_OPENCL) return opencl_text(k, f, out);
     if (out->kind == CODE_KIR) {
         out->bytes = f;
         return QS_OK;
@@ -152,7 +172,7 @@ qs_status kcompile(KCompiler *k, const KFunc *f, const Device *d, Code *out) {
     Text t, head;
     qtext_init(&t, k->ctx), qtext_init(&head, k->ctx);
     if (out->kind == CODE_PTX) kemit_ptx_needs(f, &head);
-    qs_status s = out->kind == CODE_OPENCL ? kemit_opencl(k->ctx, f, &t) : through_llvm(k, f, d, &t);
+    qs_status s = through_llvm(k, f, d, &t);
     if (s == QS_OK) {
         char *bytes = qmem_alloc(k->ctx, head.len + t.len + 1);
         if (head.len) memcpy(bytes, head.s, head.len);
@@ -165,12 +185,13 @@ qs_status kcompile(KCompiler *k, const KFunc *f, const Device *d, Code *out) {
 
 void kcompile_free(KCompiler *k, Code *code) {
     if (code->kind != CODE_KIR && code->bytes) qmem_free(k->ctx, (void *)(uintptr_t)code->bytes, code->n + 1);
-    code->bytes = NULL;
+    if (code->lines.pos) qmem_free(k->ctx, (void *)(uintptr_t)code->lines.pos, code->lines.n * sizeof(uint32_t) + 1);
+    code->bytes = NULL, code->lines.pos = NULL;
 }
 
 /* -- what --dump shows ------------------------------------------------------------------------------------------ */
 qs_status kcompile_text(KCompiler *k, const KFunc *f, const Device *d, const char *stage, Text *out) {
-    if (!strcmp(stage, "cl")) return kemit_opencl(k->ctx, f, out);
+    if (!strcmp(stage, "cl")) return kemit_opencl(k->ctx, f, out, NULL);
     if (d->ops->code == CODE_OPENCL)
         return qerr_set(k->ctx, QS_EVALUE, "--dump %s: the device is opencl, which takes cl", stage);
     Target t = target_of(k, f, d);

@@ -25,7 +25,8 @@ void kemit_ptx_needs(const KFunc *f, Text *out);
 bool kemit_math(const char *ir, Text *out);
 
 /* OpenCL C 1.2 with one kernel of the name below; its first line and its parameters are described in emit_opencl.c.
- * Barriers where positions part are undefined, as they are in OpenCL. */
+ * Barriers where positions part are undefined, as they are in OpenCL.  lines, if it is not NULL, gets a uint32_t for
+ * each line of the text: the position in the source of f that it was made for, 0 where there is none. */
 #define KEMIT_OPENCL_ENTRY "quasar_kernel"
-qs_status kemit_opencl(Ctx *c, const KFunc *f, Text *out);
+qs_status kemit_opencl(Ctx *c, const KFunc *f, Text *out, Text *lines);
 #endif

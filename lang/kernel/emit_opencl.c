@@ -27,7 +27,8 @@ enum { REF = 64, NREFS = 8 };
 typedef struct {
     const KFunc *f;
     const KSplit *split;          /* interior and border of f, or NULL */
-    Text body;
+    Text body, lines;             /* lines: the position in the source of each line of body */
+    uint32_t pos;                 /* of the line to come; 0: none */
     int depth;
     uint64_t helpers[QS_NDTYPES]; /* bit h: helper h is needed for the dtype */
     Text atomics;                 /* functions made for the operators met; each is recorded below */
@@ -51,6 +52,7 @@ static void QS_PRINTF(2, 3) line(Emit *e, const char *fmt, ...) {
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     qtext_printf(&e->body, "%*s%s\n", 4 * e->depth, "", text);
+    qtext_add(&e->lines, (const char *)&e->pos, sizeof e->pos);
 }
 
 static const char *type_name(qs_dtype d) { /* of a value */
@@ -784,9 +786,12 @@ static void end_walk(Emit *e) {
 static void prepare_shared(Emit *e) {
     const KFunc *f = e->f;
     bool clears = false;
-    for (uint32_t i = 1; i < f->nins; i++)
-        if (f->ins[i].op == K_SHARED)
-            line(e, "__local %s v%u[%u];", stored_name((qs_dtype)f->ins[i].dtype), i, (unsigned)f->ins[i].imm);
+    for (uint32_t i = 1; i < f->nins; i++) {
+        if (f->ins[i].op != K_SHARED) continue;
+        e->pos = f->ins[i].pos;
+        line(e, "__local %s v%u[%u];", stored_name((qs_dtype)f->ins[i].dtype), i, (unsigned)f->ins[i].imm);
+    }
+    e->pos = 0;
     if (e->ending) line(e, "__local ulong q_word;");
     if (!e->exact) return;
     line(e, "const uint q_item = (uint)(get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) * "
@@ -818,8 +823,10 @@ static void body(Emit *e) {
     if (e->ending) line(e, "bool q_live = true;");
     for (uint32_t i = 1; i < e->f->nins; i++) {
         if (e->split && i == e->split->prologue_end) i = e->split->fast - 1; /* its test is ours to make */
+        e->pos = e->f->ins[i].pos;
         instruction(e, i);
     }
+    e->pos = 0;
     if (e->f->serial) end_walk(e);
 }
 
@@ -860,7 +867,15 @@ static void print_signature(const Emit *e, Text *out) {
     qtext_puts(out, e->helpers[QS_B1] >> H_FAULT & 1 ? ",\n        __global q_fault *q_f) {\n" : ") {\n");
 }
 
-qs_status kemit_opencl(Ctx *c, const KFunc *f, Text *out) {
+/* The body begins behind what is in out. */
+static void print_lines(const Emit *e, const Text *out, Text *lines) {
+    static const uint32_t none;
+    for (size_t i = 0; i < out->len; i++)
+        if (out->s[i] == '\n') qtext_add(lines, (const char *)&none, sizeof none);
+    qtext_add(lines, e->lines.s, e->lines.len);
+}
+
+qs_status kemit_opencl(Ctx *c, const KFunc *f, Text *out, Text *lines) {
     Arena arena;
     KSplit split;
     Emit e = {.f = f};
@@ -868,7 +883,7 @@ qs_status kemit_opencl(Ctx *c, const KFunc *f, Text *out) {
     if (!f->serial && kopt_interior(c, &arena, f, false, &split) &&
         split.box.given) /* a collapse alone is for the cpu */
         e.split = &split, e.f = f = split.func;
-    qtext_init(&e.body, c), qtext_init(&e.atomics, c);
+    qtext_init(&e.body, c), qtext_init(&e.lines, c), qtext_init(&e.atomics, c);
     e.match = qarena_alloc(&arena, f->nins * sizeof *e.match);
     e.marks = qarena_alloc(&arena, f->nins * sizeof *e.marks);
     survey(&e);
@@ -877,9 +892,10 @@ qs_status kemit_opencl(Ctx *c, const KFunc *f, Text *out) {
     body(&e);
     print_head(&e, out);
     print_signature(&e, out);
+    if (lines) print_lines(&e, out, lines);
     qtext_add(out, e.body.s, e.body.len);
     qtext_puts(out, "}\n");
-    qtext_free(&e.body), qtext_free(&e.atomics);
+    qtext_free(&e.body), qtext_free(&e.lines), qtext_free(&e.atomics);
     qarena_free(&arena);
     return QS_OK;
 }

@@ -38,7 +38,7 @@ static void print_and_read_back(Ctx *c, Arena *arena, const KFunc *f) {
 static void make_code(Ctx *c, const KFunc *f) {
     Text t;
     qtext_init(&t, c);
-    if (kemit_opencl(c, f, &t) != QS_OK) abort();
+    if (kemit_opencl(c, f, &t, NULL) != QS_OK) abort();
     (void)kemit_llvm(c, f, &(KTarget){.kind = KT_CPU}, &t);
     qtext_free(&t);
 }

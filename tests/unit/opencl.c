@@ -12,7 +12,7 @@ static Device device;
 
 static qs_status run(KCase *k, Text *text) {
     Program *p;
-    TRY(kemit_opencl(&ctx, k->func, text));
+    TRY(kemit_opencl(&ctx, k->func, text, NULL));
     Code code = {.kind = CODE_OPENCL, .entry = KEMIT_OPENCL_ENTRY, .bytes = text->s, .n = text->len, .name = k->what};
     TRY(device.ops->load(&device, &code, &p));
     qs_status s = kgen_launch(&device, p, k);
@@ -47,7 +47,7 @@ static KCase *random_case(Arena *a, int n) { return kgen_random(&ctx, a, (uint64
 static void errors_are_sentences(void) {
     Program *p = NULL;
     const char *text = "/* quasar: */\n__kernel void nonsense";
-    Code code = {CODE_OPENCL, KEMIT_OPENCL_ENTRY, text, strlen(text), 0, "broken"};
+    Code code = {.kind = CODE_OPENCL, .entry = KEMIT_OPENCL_ENTRY, .bytes = text, .n = strlen(text), .name = "broken"};
     CHECK(device.ops->load(&device, &code, &p) == QS_EDEVICE && strstr(ctx.err.text, "kernel broken does not build"));
     qerr_clear(&ctx);
     Device other = {.ops = &qdev_opencl_ops, .ctx = &ctx};

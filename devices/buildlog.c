@@ -1,0 +1,110 @@
+/* buildlog.c -- see buildlog.h. */
+#include "devices/buildlog.h"
+
+#include <string.h>
+
+enum { MOST_LINES = 100000000 };
+
+typedef struct { const char *from, *to; uint32_t line; } Place; /* of a row: the name of the text and what follows */
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* Behind the number at p, or p where there is none. */
+static const char *number(const char *p, const char *end, uint32_t *out) {
+    for (*out = 0; p < end && is_digit(*p) && *out < MOST_LINES; p++) *out = *out * 10 + (uint32_t)(*p - '0');
+    return p;
+}
+
+/* Behind :LINE or :LINE:COLUMN at p, or NULL. */
+static const char *colons(const char *p, const char *end, uint32_t *line) {
+    uint32_t column;
+    if (p >= end || *p != ':') return NULL;
+    const char *q = number(p + 1, end, line);
+    if (q == p + 1 || q >= end || *q != ':') return NULL;
+    const char *r = number(q + 1, end, &column);
+    return r == q + 1 ? q : r < end && *r == ':' ? r : NULL;
+}
+
+/* Behind `, line LINE` at p, or NULL. */
+static const char *words(const char *p, const char *end, uint32_t *line) {
+    static const char word[] = ", line ";
+    size_t n = sizeof word - 1;
+    if ((size_t)(end - p) <= n || memcmp(p, word, n) != 0) return NULL;
+    const char *q = number(p + n, end, line);
+    return q > p + n && q < end && *q == ':' ? q : NULL;
+}
+
+/* Where the name begins that ends at p: quoted, or without spaces. */
+static const char *name_before(const char *row, const char *p) {
+    bool quoted = p > row && p[-1] == '"';
+    const char *q = quoted ? p - 1 : p;
+    while (q > row && q[-1] != (quoted ? '"' : ' ')) q--;
+    return quoted && q > row ? q - 1 : q;
+}
+
+/* The first place between from and to, or the last one. */
+static bool find_place(const char *from, const char *to, const char *end, bool last, Place *out) {
+    const char *row = from, *behind = NULL;
+    bool found = false;
+    for (const char *p = from; p < to && (last || !found); p++) {
+        uint32_t line;
+        if ((behind = colons(p, end, &line)) || (behind = words(p, end, &line))) {
+            *out = (Place){name_before(row, p), behind, line};
+            found = true, p = behind - 1;
+        }
+    }
+    return found;
+}
+
+/* The severity: where a word that says it stands, followed by a colon. */
+static const char *severity(const char *row, const char *end, const char *word) {
+    size_t n = strlen(word);
+    for (const char *p = row; (size_t)(end - p) > n; p++)
+        if (!memcmp(p, word, n) && p[n] == ':' && (p == row || p[-1] == ' ')) return p;
+    return NULL;
+}
+
+/* clang names the place before the severity, PoCL behind it; in the text of a message numbers mean nothing. */
+static bool place_of(const char *row, const char *end, bool errors_only, Place *out) {
+    static const char *const all[] = {"error", "warning", "note"};
+    for (int i = 0; i < (errors_only ? 1 : 3); i++) {
+        const char *p = severity(row, end, all[i]);
+        if (p) return find_place(row, p, end, true, out) || find_place(p + strlen(all[i]), end, end, false, out);
+    }
+    return false;
+}
+
+static const char *end_of_row(const char *row) {
+    const char *end = strchr(row, '\n');
+    return end ? end : row + strlen(row);
+}
+
+uint32_t qbuildlog_position(const CodeLines *lines, uint32_t line) {
+    return lines->src && line >= 1 && line <= lines->n ? lines->pos[line - 1] : 0;
+}
+
+uint32_t qbuildlog_error(const CodeLines *lines, const char *log) {
+    for (const char *row = log, *end; *row; row = *end ? end + 1 : end) {
+        Place p;
+        end = end_of_row(row);
+        uint32_t pos = place_of(row, end, true, &p) ? qbuildlog_position(lines, p.line) : 0;
+        if (pos) return pos;
+    }
+    return 0;
+}
+
+void qbuildlog_tell(const CodeLines *lines, const char *log, Text *out) {
+    for (const char *row = log, *end; *row; row = *end ? end + 1 : end) {
+        Place p;
+        int line, column;
+        end = end_of_row(row);
+        uint32_t pos = place_of(row, end, false, &p) ? qbuildlog_position(lines, p.line) : 0;
+        if (pos) {
+            qsource_line_col(lines->src, pos, &line, &column);
+            qtext_add(out, row, (size_t)(p.from - row));
+            qtext_printf(out, "%s:%d", lines->src->path, line);
+            row = p.to;
+        }
+        qtext_add(out, row, (size_t)(end - row) + (*end == '\n'));
+    }
+}
