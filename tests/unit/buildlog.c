@@ -48,7 +48,7 @@ static void others(void) {
          "Device pthread-skylake-avx512 failed to build the program\n", 4,
          "error: blur.q:4: use of undeclared identifier 'k'\nerror: blur.q:5: expected expression\n"
          "Device pthread-skylake-avx512 failed to build the program\n");
-    says("\"C:\\Documents and Settings\\OCLF992.tmp.cl\", line 12: error:\n          identifier \"C\" is undefined\n", 2,
+    says("\"C:\\Documents and Settings\\OCLF9.tmp.cl\", line 12: error:\n          identifier \"C\" is undefined\n", 2,
          "blur.q:2: error:\n          identifier \"C\" is undefined\n"); /* AMD, before clang */
 }
 
