@@ -78,6 +78,7 @@ struct Border {
     qs_value *dropped; uint32_t ndropped, cap_dropped; /* references to release when it is back */
     bool hosted;           /* Python opened the machine: its arrays go in as they are, cells stay cells (convert.c) */
     struct Export *exports; /* ndarray.c: views of the machine's memory */
+    struct { Device *device; DevPtr stream; } followed[4]; int nfollowed; /* gpu.c */
     Wrapper wrappers;      /* head of the ring of all of them */
     size_t nwrappers, many;/* how many; when so many, a full collection is due */
     /* convert.c */
@@ -194,9 +195,22 @@ qs_status qnd_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out
 qs_status qnd_value(Border *b, PyObject *o, qs_value *out);  /* the same, and lists of anything are cells: value(x) */
 void qnd_keep_exports(Border *b);                     /* the machine closes: views stay, without it */
 extern const char *const qnd_names[QS_NDTYPES];       /* of element types, as NumPy has them */
+int qnd_named(const char *name);                      /* the other way; QS_NDTYPES: there is none */
+/* Memory that somebody outside has.  It stays where it is until it is taken back, also when the machine closes: then this
+ * holds the memory alone. */
+typedef struct Export {
+    struct Export *prev, *next; /* Border.exports */
+    Border *border;
+    qs_value array;
+    Buffer *memory;             /* NULL while the machine is open */
+    bool on_device;
+    char *data;                 /* the first element */
+    Py_ssize_t shape[QS_MAX_RANK], strides[QS_MAX_RANK];
+} Export;
+qs_status qnd_give(Border *b, Array *a, Device *d, Export **out); /* d: NULL is the host */
+void qnd_take_back(Export *e);
 bool qnd_usable(const void *p, int rank, const Py_ssize_t *strides, const Py_ssize_t *dims, qs_dtype d); /* in place */
 void qnd_drop_owner(void *object);                    /* of memory that belongs to Python */
-int qnd_view(PyObject *self, BufferView *view);       /* of an array, whatever its elements are */
 int qnd_getbuffer(PyObject *self, BufferView *view, int flags);
 void qnd_releasebuffer(PyObject *self, BufferView *view);
 
@@ -206,9 +220,21 @@ void qnd_releasebuffer(PyObject *self, BufferView *view);
 bool qdl_borrow(Border *b, PyObject *o, bool look, qs_value *out, qs_status *s);
 /* By its __dlpack__; false when there is none. */
 bool qdl_argument(Border *b, PyObject *o, qs_value *out, qs_status *s);
-qs_status qdl_take(Border *b, PyObject *o, qs_value *out);  /* from_dlpack: of a tensor or a capsule */
+/* from_dlpack: of a tensor or a capsule; away: memory of a device that is not ours is copied to the host. */
+qs_status qdl_take(Border *b, PyObject *o, bool away, qs_value *out);
 PyObject *qdl_export(PyObject *self, PyObject *args, PyObject *names); /* __dlpack__ */
 PyObject *qdl_device(PyObject *self, PyObject *unused);     /* __dlpack_device__ */
+
+/* -- gpu.c: memory and streams of CUDA ----------------------------------------------------------------------------- */
+Device *qgpu_first(Border *b);                        /* of those that are open and share their memory; NULL: none */
+Device *qgpu_named(Border *b, int ordinal);           /* NULL: not open */
+Device *qgpu_of(Border *b, const Array *a);           /* where the array is offered to others; NULL: on the host */
+qs_status qgpu_absent(Border *b, const char *kind, int id); /* an error: memory that this machine cannot use */
+/* Our queue comes after what is queued on the stream, and the stream goes on after the call that runs now. */
+qs_status qgpu_follow(Border *b, Device *d, DevPtr stream);
+void qgpu_hand_back(Border *b);
+qs_status qgpu_import(Border *b, PyObject *o, qs_value *out); /* by its __cuda_array_interface__ */
+extern PyMethodDef qgpu_functions[];
 
 /* -- errors.c ------------------------------------------------------------------------------------------------------ */
 int qerror_init(PyObject *module);

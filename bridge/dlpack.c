@@ -45,10 +45,10 @@ typedef struct DlExchange {
     struct DlExchange *older;
     void *allocate, *managed_from_object, *managed_to_object;
     int (*tensor_from_object)(void *o, DlTensor *out); /* borrows from o; may be NULL */
-    void *current_stream;
+    int (*current_stream)(int32_t device_type, int32_t id, void **out); /* may be NULL */
 } DlExchange;
 
-enum { DL_CPU = 1, DL_CUDA_HOST = 3, DL_READ_ONLY = 1, DL_IS_COPIED = 2, DL_MAJOR = 1, DL_MINOR = 0 };
+enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_CUDA_MANAGED = 13, DL_READ_ONLY = 1, DL_IS_COPIED = 2, DL_MAJOR = 1, DL_MINOR = 0 };
 static const char plain_name[] = "dltensor", versioned_name[] = "dltensor_versioned";
 
 typedef enum { DL_INT, DL_UINT, DL_FLOAT, DL_BFLOAT = 4, DL_COMPLEX, DL_BOOL } DlCode;
@@ -67,12 +67,15 @@ static bool dtype_of(DlType t, qs_dtype *out) {
 
 /* -- in ------------------------------------------------------------------------------------------------------------ */
 
-static qs_status no_place(Border *b, DlDevice d) {
-    static const char *const names[] = {"", "cpu",    "cuda",  "cuda_host", "opencl", "",
-                                        "", "vulkan", "metal", "",          "rocm"};
-    const char *name = d.type >= 0 && d.type < (int)(sizeof names / sizeof *names) ? names[d.type] : "";
-    return qs_fail(b->vm, QS_ETYPE, "the elements are on %s:%d, and memory of the cpu is wanted",
-                   *name ? name : "device", d.id);
+/* Where the elements are: on the host (NULL), or on a device of ours. */
+static qs_status place_of(Border *b, DlDevice d, Device **out) {
+    static const char *const names[] = {[DL_CUDA] = "cuda", [4] = "opencl", [7] = "vulkan",
+                                        [8] = "metal", [10] = "rocm", [DL_CUDA_MANAGED] = "cuda"};
+    bool known = d.type >= 0 && d.type < (int)(sizeof names / sizeof *names) && names[d.type];
+    *out = NULL;
+    if (d.type == DL_CPU || d.type == DL_CUDA_HOST) return QS_OK;
+    if (d.type == DL_CUDA || d.type == DL_CUDA_MANAGED) *out = qgpu_named(b, d.id);
+    return *out ? QS_OK : qgpu_absent(b, known ? names[d.type] : "device", d.id);
 }
 
 /* The tensor as an array over the same memory; takes the reference to owner. */
@@ -80,8 +83,9 @@ static qs_status wrap(Border *b, const DlTensor *t, bool readonly, PyObject *own
     qs_array_info info = {.rank = t->ndim, .readonly = readonly};
     Py_ssize_t strides[QS_MAX_RANK];
     int64_t packed = 1;
-    qs_status s = QS_OK;
-    if (t->device.type != DL_CPU && t->device.type != DL_CUDA_HOST) s = no_place(b, t->device);
+    Device *place;
+    qs_status s = place_of(b, t->device, &place);
+    if (s != QS_OK) {}
     else if (!dtype_of(t->dtype, &info.dtype))
         s = qs_fail(b->vm, QS_ETYPE,
                     "elements of DLPack code %d with %d bits and %d lanes have no counterpart in the language",
@@ -100,7 +104,7 @@ static qs_status wrap(Border *b, const DlTensor *t, bool readonly, PyObject *own
         qgil_decref(owner);
         return qs_fail(b->vm, QS_ETYPE, "the elements lie at addresses that are no multiples of their size");
     }
-    return qarr_wrap(b->vm, &info, data, NULL, qnd_drop_owner, owner, out);
+    return qarr_wrap(b->vm, &info, data, place, qnd_drop_owner, owner, out);
 }
 
 static const DlExchange *exchange_of(PyTypeObject *t) {
@@ -168,6 +172,15 @@ static qs_status check_marks(Border *b, PyObject *o, const DlTensor *t) {
                    "the tensor is a conjugate that is not computed yet; x.resolve_conj().resolve_neg() does that");
 }
 
+/* The library works on a stream that it names. */
+static qs_status follow_producer(Border *b, const DlExchange *x, DlDevice at) {
+    void *stream = NULL;
+    Device *d = qgpu_named(b, at.id);
+    if (!d || !x->current_stream) return QS_OK;
+    if (x->current_stream(at.type, at.id, &stream) < 0) return qerror_take(b);
+    return qgpu_follow(b, d, (uintptr_t)stream);
+}
+
 bool qdl_borrow(Border *b, PyObject *o, bool look, qs_value *out, qs_status *s) {
     const DlExchange *x = table_of(Py_TYPE(o), look);
     DlTensor t;
@@ -175,6 +188,7 @@ bool qdl_borrow(Border *b, PyObject *o, bool look, qs_value *out, qs_status *s) 
     if (!x) return false;
     if (x->tensor_from_object(o, &t) < 0) return *s = qerror_take(b), true;
     *s = check_marks(b, o, &t);
+    if (*s == QS_OK && t.device.type == DL_CUDA) *s = follow_producer(b, x, t.device);
     if (*s != QS_OK) return true;
     Py_INCREF(o);
     *s = wrap(b, &t, false, o, &a);
@@ -182,13 +196,20 @@ bool qdl_borrow(Border *b, PyObject *o, bool look, qs_value *out, qs_status *s) 
     return true;
 }
 
+/* Deleters may be written in Python; one that runs while an exception is on its way must not see it. */
+#define DELETE(m)                                                                                                      \
+    PyObject *type, *value, *traceback;                                                                                \
+    PyErr_Fetch(&type, &value, &traceback);                                                                            \
+    if ((m)->deleter) (m)->deleter(m);                                                                                 \
+    PyErr_Restore(type, value, traceback)
+
 static void end_plain(PyObject *capsule) {
     DlManaged *m = PyCapsule_GetPointer(capsule, NULL);
-    if (m && m->deleter) m->deleter(m);
+    DELETE(m);
 }
 static void end_versioned(PyObject *capsule) {
     DlVersioned *m = PyCapsule_GetPointer(capsule, NULL);
-    if (m && m->deleter) m->deleter(m);
+    DELETE(m);
 }
 
 /* The capsule's contents become ours: who asks again finds it used. */
@@ -210,27 +231,36 @@ static qs_status consume(Border *b, PyObject *capsule, Array **out) {
                 out);
 }
 
-/* A new capsule of o, of the newest kind that it can make. */
-static PyObject *capsule_of(PyObject *o) {
-    PyObject *method = PyObject_GetAttrString(o, "__dlpack__"), *none = method ? PyTuple_New(0) : NULL;
-    PyObject *names = none ? Py_BuildValue("{s:(ii)}", "max_version", DL_MAJOR, DL_MINOR) : NULL;
-    PyObject *r = names ? PyObject_Call(method, none, names) : NULL;
-    if (names && !r && PyErr_ExceptionMatches(PyExc_TypeError)) { /* from before there were versions */
-        PyErr_Clear();
-        r = PyObject_CallObject(method, NULL);
-    }
-    Py_XDECREF(names);
-    Py_XDECREF(none);
-    Py_XDECREF(method);
-    return r;
+/* The device that o says to be on; the cpu for those that say nothing. */
+static qs_status device_of(Border *b, PyObject *o, DlDevice *out) {
+    *out = (DlDevice){DL_CPU, 0};
+    bool says_so = PyObject_HasAttrString(o, "__dlpack_device__");
+    PyObject *pair = says_so ? PyObject_CallMethod(o, "__dlpack_device__", NULL) : NULL;
+    bool right = !says_so || (pair && PyArg_ParseTuple(pair, "ii", &out->type, &out->id));
+    Py_XDECREF(pair);
+    qgil_back(b);
+    return right ? QS_OK : qerror_take(b);
 }
 
-qs_status qdl_take(Border *b, PyObject *o, qs_value *out) {
-    Array *a = NULL;
-    bool given = Py_TYPE(o) == &PyCapsule_Type;
-    PyObject *capsule = given ? (Py_INCREF(o), o) : capsule_of(o);
+/* A new capsule of o, of the newest kind that it can make, ordered before our queue where that has one. */
+static qs_status capsule_of(Border *b, PyObject *o, bool away, PyObject **out) {
+    DlDevice at;
+    Device *place;
+    TRY(device_of(b, o, &at));
+    qs_status s = place_of(b, at, &place);
+    if (s != QS_OK && !away) return s;
+    qs_error_clear(b->vm);
+    unsigned long long queue = place ? place->ops->sharing->queue(place) : 0;
+    *out = qbridge_support("capsule", "(OKi)", o, queue, s != QS_OK);
     qgil_back(b);
-    if (!capsule) return qerror_take(b);
+    return *out ? QS_OK : qerror_take(b);
+}
+
+qs_status qdl_take(Border *b, PyObject *o, bool away, qs_value *out) {
+    Array *a = NULL;
+    PyObject *capsule = o;
+    if (Py_TYPE(o) == &PyCapsule_Type) Py_INCREF(o);
+    else TRY(capsule_of(b, o, away, &capsule));
     qs_status s = consume(b, capsule, &a);
     Py_DECREF(capsule);
     if (s == QS_OK) *out = qarr_value(a);
@@ -241,26 +271,26 @@ bool qdl_argument(Border *b, PyObject *o, qs_value *out, qs_status *s) {
     bool speaks = PyObject_HasAttrString(o, "__dlpack__");
     qgil_back(b);
     if (!speaks) return false;
-    *s = qdl_take(b, o, out);
+    *s = qdl_take(b, o, false, out);
     if (*s == QS_OK) *s = number_or_array(b, out->u.p, out);
     return true;
 }
 
 /* -- out ----------------------------------------------------------------------------------------------------------- */
 
-typedef struct { /* what a capsule holds: one of the two kinds, and the view that keeps the memory */
+typedef struct { /* what a capsule holds: one of the two kinds, and the memory */
     union {
         DlManaged plain;
         DlVersioned versioned;
     } head;
-    BufferView view;
+    Export *given;
     int64_t shape[QS_MAX_RANK], strides[QS_MAX_RANK];
 } Held;
 
 static void let_go(Held *h) {
     if (!Py_IsInitialized() || qbridge.finished) return;
     PyGILState_STATE state = PyGILState_Ensure();
-    PyBuffer_Release(&h->view);
+    qnd_take_back(h->given);
     PyGILState_Release(state);
     free(h);
 }
@@ -274,52 +304,60 @@ static void drop_versioned(PyObject *capsule) {
     if (PyCapsule_IsValid(capsule, versioned_name)) delete_versioned(PyCapsule_GetPointer(capsule, versioned_name));
 }
 
-static DlTensor describe(Held *h, qs_dtype d) {
-    const BufferView *v = &h->view;
-    for (int i = 0; i < v->ndim; i++) {
-        h->shape[i] = v->shape[i];
-        h->strides[i] = v->strides[i] / v->itemsize;
+static DlDevice dl_device(const Device *d) { return d ? (DlDevice){DL_CUDA, d->ordinal} : (DlDevice){DL_CPU, 0}; }
+
+static DlTensor describe(Held *h, const Array *a, const Device *d) {
+    for (int i = 0; i < a->rank; i++) {
+        h->shape[i] = a->dims[i];
+        h->strides[i] = a->strides[i];
     }
-    return (DlTensor){.data = v->len ? v->buf : NULL,
-                      .device = {DL_CPU, 0},
-                      .ndim = v->ndim,
-                      .dtype = types[d],
+    return (DlTensor){.data = a->count ? h->given->data : NULL,
+                      .device = dl_device(d),
+                      .ndim = a->rank,
+                      .dtype = types[a->dtype],
                       .shape = h->shape,
                       .strides = h->strides};
 }
 
-static PyObject *make_capsule(PyObject *self, bool versioned, bool copied) {
+static PyObject *make_capsule(Border *b, Array *a, Device *d, bool versioned, bool copied) {
     Held *h = calloc(1, sizeof *h);
-    if (!h) return PyErr_NoMemory();
-    if (qnd_view(self, &h->view) < 0) return free(h), NULL;
-    DlTensor t = describe(h, (qs_dtype)qval_array(((Wrapper *)self)->v)->dtype);
+    qs_status s = h ? qnd_give(b, a, d, &h->given) : qs_fail(b->vm, QS_ENOMEM, "out of memory");
+    if (s != QS_OK) return free(h), qerror_raise(b, s);
+    DlTensor t = describe(h, a, d);
     if (!versioned) {
         h->head.plain = (DlManaged){t, h, delete_plain};
         return PyCapsule_New(h, plain_name, drop_plain);
     }
-    uint64_t flags = (h->view.readonly ? DL_READ_ONLY : 0) | (copied ? DL_IS_COPIED : 0);
+    uint64_t flags = (a->buf->readonly ? DL_READ_ONLY : 0) | (copied ? DL_IS_COPIED : 0);
     h->head.versioned = (DlVersioned){{DL_MAJOR, DL_MINOR}, h, delete_versioned, flags, t};
     return PyCapsule_New(h, versioned_name, drop_versioned);
 }
 
 static int refuse(PyObject *kind, const char *why) { return PyErr_SetString(kind, why), -1; }
 
-static int check_stream(PyObject *stream) {
+enum { NO_ORDER = -1 }; /* of streams: the consumer sees to it himself */
+
+/* None is the default stream. */
+static int check_stream(PyObject *stream, const Device *d, long long *out) {
+    *out = d ? 0 : NO_ORDER;
     if (stream == Py_None) return 0;
-    long n = PyLong_Check(stream) ? PyLong_AsLong(stream) : 0;
-    return n == -1 && !PyErr_Occurred()
-               ? 0
-               : refuse(PyExc_TypeError, "__dlpack__: memory of the cpu has no streams; stream must be None or -1");
+    *out = PyLong_Check(stream) ? PyLong_AsLongLong(stream) : NO_ORDER - 1;
+    if (PyErr_Occurred()) return -1;
+    if (!d && *out != NO_ORDER)
+        return refuse(PyExc_TypeError, "__dlpack__: memory of the cpu has no streams; stream must be None or -1");
+    return *out >= NO_ORDER ? 0 : refuse(PyExc_TypeError, "__dlpack__: stream must be None, -1, or a stream of CUDA");
 }
 
-static int check_device(PyObject *device) {
-    int type, id;
-    if (device == Py_None) return 0;
-    if (!PyTuple_Check(device) || !PyArg_ParseTuple(device, "ii", &type, &id))
+/* Whether the elements are wanted on the host although they are on a device. */
+static int check_device(PyObject *wanted, const Device *d) {
+    DlDevice here = dl_device(d), w = here;
+    if (wanted != Py_None && (!PyTuple_Check(wanted) || !PyArg_ParseTuple(wanted, "ii", &w.type, &w.id)))
         return refuse(PyExc_TypeError, "__dlpack__: dl_device must be two numbers");
-    return type == DL_CPU && id == 0
-               ? 0
-               : refuse(PyExc_BufferError, "__dlpack__: the elements can be given on the cpu, device (1, 0), only");
+    if (w.type == here.type && w.id == here.id) return 0;
+    if (w.type == DL_CPU && w.id == 0) return 1;
+    PyErr_Format(PyExc_BufferError, "__dlpack__: the elements can be given on device (%d, %d)%s only, got (%d, %d)",
+                 here.type, here.id, d ? ", or copied to the cpu, (1, 0)," : "", w.type, w.id);
+    return -1;
 }
 
 static int wants_versioned(PyObject *max_version) {
@@ -330,40 +368,59 @@ static int wants_versioned(PyObject *max_version) {
     return major >= DL_MAJOR;
 }
 
-static PyObject *copy_of(PyObject *self) {
-    Border *b = ((Wrapper *)self)->border;
+static PyObject *make_copied(Border *b, Array *a, Device *d, bool versioned) {
     Array *copy;
-    if (qgil_enter(b) < 0) return NULL;
-    qs_status s = qarr_copy(b->vm, ((Wrapper *)self)->v.u.p, &copy);
-    PyObject *r = s == QS_OK ? qvalue_new(b, qarr_value(copy)) : qerror_raise(b, s);
-    if (s == QS_OK) qarr_release(b->vm, copy);
-    qgil_leave(b);
+    qs_status s = qarr_copy(b->vm, a, &copy);
+    if (s != QS_OK) return qerror_raise(b, s);
+    PyObject *r = make_capsule(b, copy, d, versioned, true);
+    qarr_release(b->vm, copy);
+    return r;
+}
+
+/* Work that is queued on the array comes before what the consumer queues. */
+static int lead_consumer(Border *b, Device *d, long long stream) {
+    qs_status s = d && stream != NO_ORDER ? d->ops->sharing->order(d, (DevPtr)stream, true) : QS_OK;
+    return s == QS_OK ? 0 : (qerror_raise(b, s), -1);
+}
+
+typedef struct { PyObject *stream, *max_version, *device, *copy; } Wishes;
+
+static PyObject *export(Border *b, Array *a, const Wishes *w) {
+    Device *d = qgpu_of(b, a);
+    long long stream;
+    int versioned = wants_versioned(w->max_version), away = check_device(w->device, d);
+    if (versioned < 0 || away < 0 || check_stream(w->stream, d, &stream) < 0) return NULL;
+    bool copied = w->copy == Py_True || away;
+    if (away && w->copy == Py_False)
+        return refuse(PyExc_BufferError, "__dlpack__: on the cpu the elements are a copy, and copy is False"), NULL;
+    if (!copied && a->buf->readonly && !versioned)
+        return refuse(PyExc_BufferError, "__dlpack__: the array is read-only, which only version 1.0 and later can tell"),
+               NULL;
+    PyObject *r = copied ? make_copied(b, a, away ? NULL : d, versioned) : make_capsule(b, a, d, versioned, false);
+    if (r && !away && lead_consumer(b, d, stream) < 0) Py_CLEAR(r);
     return r;
 }
 
 PyObject *qdl_export(PyObject *self, PyObject *args, PyObject *names) {
     static const char *const keywords[] = {"stream", "max_version", "dl_device", "copy", NULL};
-    PyObject *stream = Py_None, *max_version = Py_None, *device = Py_None, *copy = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, names, "|$OOOO", (char **)(uintptr_t)keywords, &stream, &max_version,
-                                     &device, &copy))
+    Wrapper *w = (Wrapper *)self;
+    Wishes wishes = {Py_None, Py_None, Py_None, Py_None};
+    if (!PyArg_ParseTupleAndKeywords(args, names, "|$OOOO", (char **)(uintptr_t)keywords, &wishes.stream,
+                                     &wishes.max_version, &wishes.device, &wishes.copy))
         return NULL;
-    int versioned = wants_versioned(max_version);
-    if (versioned < 0 || check_stream(stream) < 0 || check_device(device) < 0) return NULL;
-    if (((Wrapper *)self)->v.kind != QS_ARRAY)
-        return refuse(PyExc_BufferError, "__dlpack__: only arrays have memory"), NULL;
-    const Array *a = ((Wrapper *)self)->v.u.p;
-    if (copy != Py_True && a->buf->readonly && !versioned)
-        return refuse(PyExc_BufferError,
-                      "__dlpack__: the array is read-only, which only version 1.0 and later can tell"),
-               NULL;
-    if (copy != Py_True) return make_capsule(self, versioned, false);
-    PyObject *copied = copy_of(self), *r = copied ? make_capsule(copied, versioned, true) : NULL;
-    Py_XDECREF(copied);
+    if (w->v.kind != QS_ARRAY) return refuse(PyExc_BufferError, "__dlpack__: only arrays have memory"), NULL;
+    if (qgil_enter(w->border) < 0) return NULL;
+    PyObject *r = export(w->border, w->v.u.p, &wishes);
+    qgil_leave(w->border);
     return r;
 }
 
 PyObject *qdl_device(PyObject *self, PyObject *unused) {
-    (void)self;
+    Wrapper *w = (Wrapper *)self;
     (void)unused;
-    return Py_BuildValue("(ii)", DL_CPU, 0);
+    if (w->v.kind != QS_ARRAY) return refuse(PyExc_BufferError, "__dlpack_device__: only arrays have memory"), NULL;
+    if (qgil_enter(w->border) < 0) return NULL;
+    DlDevice d = dl_device(qgpu_of(w->border, w->v.u.p));
+    qgil_leave(w->border);
+    return Py_BuildValue("(ii)", d.type, d.id);
 }

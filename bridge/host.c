@@ -241,42 +241,47 @@ static PyObject *names(PyObject *module, PyObject *args) {
 
 /* -- values and types ---------------------------------------------------------------------------------------------- */
 
-static PyObject *value(PyObject *module, PyObject *x) {
-    Border *b = enter("value");
+/* x as a value of the language, by one of the ways in. */
+static PyObject *made(const char *what, PyObject *x, qs_status (*make)(Border *, PyObject *, qs_value *)) {
+    Border *b = enter(what);
     qs_value v;
-    (void)module;
     if (!b) return NULL;
-    qs_status s = qnd_value(b, x, &v);
+    qs_status s = make(b, x, &v);
+    qgpu_hand_back(b);
     if (s != QS_OK) return leave(b, qerror_raise(b, s));
     PyObject *r = v.kind == QS_FUNCTION ? qpy_from_value(b, v) : qvalue_new(b, v);
     qs_release(b->vm, v);
     return leave(b, r);
 }
 
-static PyObject *from_dlpack(PyObject *module, PyObject *x) {
-    Border *b = enter("from_dlpack");
-    qs_value v;
+static PyObject *value(PyObject *module, PyObject *x) {
     (void)module;
-    if (!b) return NULL;
-    qs_status s = qdl_take(b, x, &v);
-    if (s != QS_OK) return leave(b, qerror_raise(b, s));
-    PyObject *r = qvalue_new(b, v);
-    qs_release(b->vm, v);
-    return leave(b, r);
+    return made("value", x, qnd_value);
+}
+
+static qs_status take_here(Border *b, PyObject *x, qs_value *out) { return qdl_take(b, x, false, out); }
+static qs_status take_away(Border *b, PyObject *x, qs_value *out) { return qdl_take(b, x, true, out); }
+
+/* (x, away) */
+static PyObject *from_dlpack(PyObject *module, PyObject *args) {
+    PyObject *x;
+    int away;
+    (void)module;
+    return PyArg_ParseTuple(args, "Op", &x, &away) ? made("from_dlpack", x, away ? take_away : take_here) : NULL;
 }
 
 /* The same way as an argument of a function, so that it is refused where a function would refuse it. */
+static qs_status describe(Border *b, PyObject *x, qs_value *out) {
+    TRY(qnd_argument(b, x, qs_nil(), 0, out));
+    if (out->kind != QS_FOREIGN) return QS_OK;
+    qs_release(b->vm, *out);
+    PyErr_Format(PyExc_TypeError, "descriptor: %R has no memory to be used", Py_TYPE(x));
+    return qerror_take(b);
+}
+
 static PyObject *descriptor(PyObject *module, PyObject *x) {
-    Border *b = enter("descriptor");
-    qs_value v;
     (void)module;
-    if (!b) return NULL;
-    qs_status s = qnd_argument(b, x, qs_nil(), 0, &v);
-    if (s != QS_OK) return leave(b, qerror_raise(b, s));
-    PyObject *r = v.kind != QS_FOREIGN ? qvalue_new(b, v) : NULL;
-    if (!r && !PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "descriptor: %R has no memory to be used", Py_TYPE(x));
-    qs_release(b->vm, v);
-    return leave(b, r);
+    return made("descriptor", x, describe);
 }
 
 static int shape_of(PyObject *tuple, int64_t *dims) {
@@ -303,11 +308,10 @@ static PyObject *array_of_bytes(PyObject *module, PyObject *args) {
     Py_ssize_t n;
     int64_t dims[QS_MAX_RANK];
     Array *a;
-    int d = 0, rank;
+    int d, rank;
     (void)module;
     if (!PyArg_ParseTuple(args, "sOz#", &name, &shape, &bytes, &n) || (rank = shape_of(shape, dims)) < 0) return NULL;
-    while (d < QS_NDTYPES && strcmp(qnd_names[d], name) != 0) d++;
-    if (d == QS_NDTYPES) return PyErr_Format(PyExc_TypeError, "there is no element type %s", name);
+    if ((d = qnd_named(name)) == QS_NDTYPES) return PyErr_Format(PyExc_TypeError, "there is no element type %s", name);
     Border *b = enter("array");
     if (!b) return NULL;
     qs_status s = qarr_new_raw(b->vm, (qs_dtype)d, rank, dims, !bytes, &a);
@@ -337,7 +341,7 @@ static PyObject *type_named(PyObject *module, PyObject *args) {
 
 /* -- devices and memory -------------------------------------------------------------------------------------------- */
 
-/* [(name, kind, memory, whether kernels run there)] */
+/* [(name, kind, memory, whether kernels run there, number among its kind, limit of memory, positions in a block)] */
 static PyObject *devices(PyObject *module, PyObject *unused) {
     Border *b = enter("devices");
     qs_device_info d;
@@ -345,12 +349,22 @@ static PyObject *devices(PyObject *module, PyObject *unused) {
     (void)unused;
     PyObject *list = b ? PyList_New(0) : NULL;
     for (int i = 0; list && qs_device(b->vm, i, &d); i++) {
-        PyObject *o =
-            Py_BuildValue("(ssnO)", d.name, d.kind, (Py_ssize_t)d.memory, d.default_device ? Py_True : Py_False);
+        const Device *x = &qvm(b->vm)->devices[i];
+        PyObject *o = Py_BuildValue("(ssnOini)", d.name, d.kind, (Py_ssize_t)d.memory,
+                                    d.default_device ? Py_True : Py_False, x->ordinal, (Py_ssize_t)x->limit,
+                                    (int)x->max_block);
         if (!o || PyList_Append(list, o) < 0) Py_CLEAR(list);
         Py_XDECREF(o);
     }
     return b ? leave(b, list) : NULL;
+}
+
+/* The driver of a GPU knows which addresses are the host's. */
+static PyObject *move_memory(Border *b, void *to, const void *from, size_t n) {
+    Device *d = qgpu_first(b);
+    if (!d) return memcpy(to, from, n), none();
+    qs_status s = d->ops->sharing->move(d, (uintptr_t)to, (uintptr_t)from, n);
+    return s == QS_OK ? none() : qerror_raise(b, s);
 }
 
 /* (destination, source, bytes), as memcpy of C. */
@@ -363,8 +377,8 @@ static PyObject *copy_memory(PyObject *module, PyObject *args) {
     if (PyErr_Occurred()) return NULL;
     if (n < 0 || (n > 0 && (!to || !from)))
         return PyErr_SetString(PyExc_ValueError, "memcpy: addresses and a number of bytes >= 0 are wanted"), NULL;
-    memcpy(to, from, (size_t)n);
-    return none();
+    Border *b = enter("memcpy");
+    return b ? leave(b, move_memory(b, to, from, (size_t)n)) : NULL;
 }
 
 PyMethodDef qhost_functions[] = {
@@ -386,11 +400,10 @@ PyMethodDef qhost_functions[] = {
     {"descriptor", descriptor, METH_O,
      "descriptor(x)\n--\n\nThe memory of an array or tensor as an argument for many calls, looked at once; never a "
      "copy."},
-    {"from_dlpack", from_dlpack, METH_O,
-     "from_dlpack(x, /)\n--\n\nThe memory of a tensor, or of a DLPack capsule, as an array."},
+    {"_from_dlpack", from_dlpack, METH_VARARGS, NULL},
     {"_array", array_of_bytes, METH_VARARGS, NULL},
     {"_typename", type_named, METH_VARARGS, NULL},
     {"memcpy", copy_memory, METH_VARARGS,
-     "memcpy(dst, src, n, /)\n--\n\nCopies n bytes between two addresses of the host's memory."},
+     "memcpy(dst, src, n, /)\n--\n\nCopies n bytes between two addresses, of the host or of a CUDA device that is open."},
     {NULL, NULL, 0, NULL},
 };

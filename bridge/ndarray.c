@@ -84,6 +84,12 @@ const char *const qnd_names[QS_NDTYPES] = {
     [QS_F64] = "float64", [QS_C64] = "complex64", [QS_C128] = "complex128",
 };
 
+int qnd_named(const char *name) {
+    int d = 0;
+    while (d < QS_NDTYPES && strcmp(qnd_names[d], name) != 0) d++;
+    return d;
+}
+
 static const int8_t of_number[] = {
     /* NumPy's type numbers; long double has no counterpart */
     QS_B1,
@@ -141,25 +147,21 @@ static bool dtype_of_format(const char *f, Py_ssize_t size, qs_dtype *d) {
 
 /* -- out ----------------------------------------------------------------------------------------------------------- */
 
-/* One view that somebody has of an array.  It outlives the machine: then it holds the memory alone. */
-typedef struct Export {
-    struct Export *prev, *next; /* Border.exports */
-    qs_value array;
-    Buffer *memory;             /* NULL while the machine is open */
-    Py_ssize_t shape[QS_MAX_RANK], strides[QS_MAX_RANK];
-} Export;
-
-static Export *new_export(Border *b, Array *a) {
-    Export *e = PyMem_Calloc(1, sizeof *e);
-    if (!e) return NULL;
-    e->array = qval_retain(qarr_value(a));
+qs_status qnd_give(Border *b, Array *a, Device *d, Export **out) {
+    DevPtr block;
+    size_t size = qdtype_size((qs_dtype)a->dtype);
+    qs_status s = qbuf_give(qvm_ctx(b->vm), a->buf, d, &block);
+    Export *e = s == QS_OK ? PyMem_Calloc(1, sizeof *e) : NULL;
+    if (s == QS_OK && !e) qbuf_take_back(a->buf);
+    if (!e) return s ? qarr_lock_failed(b->vm, a, NULL, s) : qs_fail(b->vm, QS_ENOMEM, "out of memory");
+    *e = (Export){.border = qborder_retain(b), .array = qval_retain(qarr_value(a)), .next = b->exports,
+                  .on_device = d != NULL, .data = (char *)(uintptr_t)block + a->offset * size};
     for (int i = 0; i < a->rank; i++) {
         e->shape[i] = a->dims[i];
-        e->strides[i] = a->strides[i] * (Py_ssize_t)qdtype_size((qs_dtype)a->dtype);
+        e->strides[i] = a->strides[i] * (Py_ssize_t)size;
     }
-    e->next = b->exports;
     if (e->next) e->next->prev = e;
-    return b->exports = e;
+    return *out = b->exports = e, QS_OK;
 }
 
 /* Memory is counted where it was allocated; that account is closed. */
@@ -170,20 +172,23 @@ static void release_alone(Buffer *memory) {
     qctx_close(&account);
 }
 
-static void end_export(Border *b, Export *e) {
+void qnd_take_back(Export *e) {
+    Border *b = e->border;
     if (e->prev) e->prev->next = e->next;
     else b->exports = e->next;
     if (e->next) e->next->prev = e->prev;
     if (e->memory) release_alone(e->memory);
-    else qgil_release(b, e->array);
+    else if (b->vm) qbuf_take_back(qval_array(e->array)->buf);
+    if (!e->memory) qgil_release(b, e->array);
     PyMem_Free(e);
+    qborder_release(b);
 }
 
 void qnd_keep_exports(Border *b) {
     for (Export *e = b->exports; e; e = e->next) {
         e->memory = qval_array(e->array)->buf;
         qbuf_retain(e->memory);
-        if (qbuf_bring_home(qvm_ctx(b->vm), e->memory) != QS_OK) qs_error_clear(b->vm);
+        if (qbuf_outlive(qvm_ctx(b->vm), e->memory) != QS_OK) qs_error_clear(b->vm);
         qs_release(b->vm, e->array);
         e->array = qs_nil();
     }
@@ -195,21 +200,15 @@ static int refuse(BufferView *view, const char *why, const char *what) {
     return -1;
 }
 
-static int fill_view(Border *b, PyObject *self, Array *a, BufferView *view, int flags) {
-    size_t size = qdtype_size((qs_dtype)a->dtype);
-    void *p;
-    const void *q;
-    qs_status s = a->buf->readonly ? qarr_read(b->vm, a, &q) : qarr_write(b->vm, a, &p);
-    if (s != QS_OK) return qerror_raise(b, s), -1;
-    Export *e = new_export(b, a);
-    if (!e) return PyErr_NoMemory(), -1;
+static void fill_view(Export *e, PyObject *self, BufferView *view, int flags) {
+    const Array *a = qval_array(e->array);
+    Py_ssize_t size = (Py_ssize_t)qdtype_size((qs_dtype)a->dtype);
     *view = (BufferView){
-        .buf = a->buf->readonly ? (void *)(uintptr_t)q : p, .obj = self, .len = (Py_ssize_t)(a->count * size),
-        .itemsize = (Py_ssize_t)size, .readonly = a->buf->readonly, .ndim = a->rank, .internal = e,
+        .buf = e->data, .obj = self, .len = (Py_ssize_t)a->count * size, .itemsize = size, .ndim = a->rank,
+        .internal = e, .readonly = a->buf->readonly,
         .format = flags & BUF_FORMAT ? (char *)(uintptr_t)formats[a->dtype] : NULL,
         .shape = flags & BUF_ND ? e->shape : NULL, .strides = (flags & BUF_STRIDES) == BUF_STRIDES ? e->strides : NULL};
     Py_INCREF(self);
-    return 0;
 }
 
 int qnd_getbuffer(PyObject *self, BufferView *view, int flags) {
@@ -219,37 +218,43 @@ int qnd_getbuffer(PyObject *self, BufferView *view, int flags) {
     if (!formats[a->dtype])
         return refuse(view, "the buffer protocol has no elements of type %s", qdtype_info[a->dtype].name);
     if ((flags & BUF_WRITABLE) && a->buf->readonly) return refuse(view, "the array is read-only%s", "");
+    if (a->buf->home > HOST_MEMORY) return refuse(view, "the elements are on a device, where others use them%s", "");
     if ((flags & BUF_STRIDES) != BUF_STRIDES && !a->contiguous) return refuse(view, "the array has strides%s", "");
-    if (qgil_enter(w->border) < 0) return view->obj = NULL, -1;
-    int r = fill_view(w->border, self, a, view, flags);
-    if (r < 0) view->obj = NULL;
-    qgil_leave(w->border);
-    return r;
-}
-
-/* The same for readers that know more element types than the buffer protocol. */
-int qnd_view(PyObject *self, BufferView *view) {
-    Wrapper *w = (Wrapper *)self;
+    Export *e;
+    view->obj = NULL;
     if (qgil_enter(w->border) < 0) return -1;
-    int r = fill_view(w->border, self, w->v.u.p, view, BUF_STRIDES);
+    qs_status s = qnd_give(w->border, a, NULL, &e);
+    if (s == QS_OK) fill_view(e, self, view, flags);
+    else qerror_raise(w->border, s);
     qgil_leave(w->border);
-    return r;
+    return s == QS_OK ? 0 : -1;
 }
 
 void qnd_releasebuffer(PyObject *self, BufferView *view) {
-    end_export(((Wrapper *)self)->border, view->internal);
+    (void)self;
+    qnd_take_back(view->internal);
+}
+
+/* Nobody shall write to a copy of what others use on a device: they would not see it. */
+static PyObject *as_ndarray(Border *b, Array *a, bool writeable) {
+    PyObject *w = qvalue_new(b, qarr_value(a));
+    PyObject *r = w ? PyObject_CallFunctionObjArgs(numpy.asarray, w, NULL) : NULL;
+    PyObject *done = r && !writeable ? PyObject_CallMethod(r, "setflags", "i", 0) : NULL;
+    Py_XDECREF(w);
+    Py_XDECREF(done);
+    if (PyErr_Occurred()) Py_CLEAR(r);
+    return r;
 }
 
 PyObject *qnd_from_array(Border *b, Array *a) {
     Array *plain = NULL;
+    qs_status s = QS_OK;
+    bool away = a->buf->home > HOST_MEMORY;
     if (open_numpy() < 0) return NULL;
-    if (!formats[a->dtype]) { /* bfloat16 */
-        qs_status s = qarr_convert(b->vm, a, QS_F32, &plain);
-        if (s != QS_OK) return qerror_raise(b, s);
-    }
-    PyObject *w = qvalue_new(b, qarr_value(plain ? plain : a));
-    PyObject *r = w ? PyObject_CallFunctionObjArgs(numpy.asarray, w, NULL) : NULL;
-    Py_XDECREF(w);
+    if (!formats[a->dtype]) s = qarr_convert(b->vm, a, QS_F32, &plain); /* bfloat16 */
+    else if (away) s = qarr_copy(b->vm, a, &plain);
+    if (s != QS_OK) return qerror_raise(b, s);
+    PyObject *r = as_ndarray(b, plain ? plain : a, !away);
     if (plain) qarr_release(b->vm, plain);
     return r;
 }
@@ -477,6 +482,7 @@ qs_status qnd_import(Border *b, PyObject *o, qs_value *out) {
     if (simple.kind != QS_FOREIGN) return *out = simple, QS_OK;
     qs_release(b->vm, simple);
     if (import_buffer(b, o, out, &s) || import_tensor(b, o, out, &s)) return s;
+    if (has(b, o, "__cuda_array_interface__")) return qgpu_import(b, o, out);
     if (depth >= DEEP) return qs_fail(b->vm, QS_EVALUE, "from_py: more than %d lists inside each other", DEEP);
     depth++;
     s = import_other(b, o, out);
@@ -594,11 +600,6 @@ static bool described_argument(Border *b, PyObject *o, qs_value fn, int i, qs_va
     return numbers;
 }
 
-static qs_status on_gpu(Border *b, qs_value fn, int i) {
-    return for_argument(b, qs_fail(b->vm, QS_ETYPE, "the elements are on cuda, and memory of the cpu is wanted"), fn,
-                        i);
-}
-
 static qs_status stranger(Border *b, qs_value fn, int i) {
     return for_argument(b, qs_fail(b->vm, QS_EVALUE, "a value of a Quasar machine that is closed"), fn, i);
 }
@@ -615,8 +616,8 @@ static bool memory_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value
     if (import_tensor(b, o, out, s)) return *s = for_argument(b, as_is(*s, out), fn, i), true;
     if (PyMemoryView_Check(o) || has(b, o, "__array_interface__"))
         return described_argument(b, o, fn, i, out, s);
-    if (has(b, o, "__cuda_array_interface__")) return *s = on_gpu(b, fn, i), true;
-    return false;
+    if (!has(b, o, "__cuda_array_interface__")) return false;
+    return *s = for_argument(b, as_is(qgpu_import(b, o, out), out), fn, i), true;
 }
 
 qs_status qnd_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out) {

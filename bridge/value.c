@@ -8,6 +8,7 @@
 typedef struct {
     Wrapper head;
     PyObject *grad; /* another value, of the same shape; NULL: none */
+    Export *given;  /* to whoever has asked for the address, as long as this object lives; NULL: nobody */
 } ValueObject;
 
 PyObject *qvalue_new(Border *b, qs_value v) { return qwrapper_make(qbridge.value, b, v); }
@@ -285,6 +286,28 @@ static PyObject *get_readonly(PyObject *o, void *unused) {
     return a ? PyBool_FromLong(a->buf->readonly) : NULL;
 }
 
+/* -- an address for others, who hold this object instead ------------------------------------------------------------ */
+
+static qs_status give(Border *b, ValueObject *o, bool on_device) {
+    Device *d = qgpu_of(b, o->head.v.u.p);
+    if ((d != NULL) != on_device) return QS_OK;
+    return qnd_give(b, o->head.v.u.p, d, &o->given);
+}
+
+/* The address on a device (True) or the host (False); None when the elements are offered elsewhere. */
+static PyObject *address(PyObject *o, PyObject *on_device) {
+    ValueObject *x = (ValueObject *)o;
+    bool wanted = on_device == Py_True;
+    if (!array_of(o)) return Py_INCREF(Py_None), Py_None;
+    if (qgil_enter(border(o)) < 0) return NULL;
+    qs_status s = x->given ? QS_OK : give(border(o), x, wanted);
+    if (s != QS_OK) qerror_raise(border(o), s);
+    qgil_leave(border(o));
+    if (s != QS_OK) return NULL;
+    if (!x->given || x->given->on_device != wanted) return Py_INCREF(Py_None), Py_None;
+    return PyLong_FromVoidPtr(x->given->data);
+}
+
 /* -- gradients: a second array that goes with one to tensors and back ---------------------------------------------- */
 
 static PyObject *get_grad(PyObject *o, void *unused) {
@@ -317,6 +340,7 @@ static int set_grad(PyObject *o, PyObject *grad, void *unused) {
 static void dealloc(PyObject *o) {
     PyObject_GC_UnTrack(o);
     Py_CLEAR(((ValueObject *)o)->grad);
+    if (((ValueObject *)o)->given) qnd_take_back(((ValueObject *)o)->given);
     qwrapper_dealloc(o);
 }
 
@@ -357,6 +381,7 @@ static PyMethodDef methods[] = {
     {"__dlpack_device__", qdl_device, METH_NOARGS, NULL},
     {"__complex__", qoperator_complex, METH_NOARGS, NULL},
     {"__dir__", dir, METH_NOARGS, NULL},
+    {"_address", address, METH_O, NULL},
     {"_fields", fields_of, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -20,7 +20,7 @@ static Buffer *new_header(Ctx *c, size_t nbytes, size_t behind) {
     if (!b) return NULL;
     memset(b, 0, sizeof *b);
     atomic_init(&b->refs, 1);
-    b->writer = b->owner_memory = -1;
+    b->writer = b->home = -1;
     b->nbytes = nbytes;
     return b;
 }
@@ -75,7 +75,8 @@ static qs_status wrap(Ctx *c, int memory, DevPtr data, size_t nbytes, bool reado
     Buffer *b = new_header(c, nbytes, 0);
     if (!b) return no_memory(c, HEADER);
     b->valid = bit(memory);
-    b->owner_memory = (int8_t)memory;
+    b->home = (int8_t)memory;
+    b->foreign = true;
     b->block[memory] = data;
     b->readonly = readonly;
     b->release = release;
@@ -113,7 +114,7 @@ static void used_on_device(Ctx *c, Buffer *b) {
 }
 
 static void free_block(Ctx *c, Buffer *b, int m) {
-    if (!b->block[m] || m == b->owner_memory) return;
+    if (!b->block[m] || (b->foreign && m == b->home)) return;
     if (m != HOST_MEMORY) qheap_put(c->spaces[m], b->block[m], b->nbytes);
     else if (!b->joined) qpool_put(c, host_block(b), b->nbytes);
     b->block[m] = 0;
@@ -135,7 +136,7 @@ static qs_status bring(Ctx *c, Buffer *b, int m);
 static bool evict_one(Ctx *c, int m) {
     Buffer *victim = NULL;
     for (Buffer *b = c->on_devices; b; b = b->older)
-        if (b->block[m] && b->owner_memory != m && !b->readers[m] && b->writer != m) victim = b;
+        if (b->block[m] && b->home != m && !b->readers[m] && b->writer != m) victim = b;
     if (!victim || (victim->valid == bit(m) && bring(c, victim, HOST_MEMORY))) return false;
     free_block(c, victim, m);
     return true;
@@ -152,7 +153,7 @@ static qs_status get_device_block(Ctx *c, Buffer *b, int m) {
 
 static qs_status have_block(Ctx *c, Buffer *b, int m) {
     if (m != HOST_MEMORY) used_on_device(c, b);
-    if (b->block[m] || m == b->owner_memory) return QS_OK;
+    if (b->block[m] || (b->foreign && m == b->home)) return QS_OK;
     return m == HOST_MEMORY ? get_host_block(c, b) : get_device_block(c, b, m);
 }
 
@@ -195,9 +196,9 @@ static qs_status bring(Ctx *c, Buffer *b, int m) {
 }
 
 qs_status qbuf_settle(Ctx *c, Buffer *b) {
-    if (b->owner_memory < 0 || b->writer >= 0 || b->nreaders || b->valid == bit(b->owner_memory)) return QS_OK;
-    TRY(bring(c, b, b->owner_memory));
-    b->valid = bit(b->owner_memory);
+    if (b->home < 0 || b->writer >= 0 || b->nreaders || b->valid == bit(b->home)) return QS_OK;
+    TRY(bring(c, b, b->home));
+    b->valid = bit(b->home);
     return QS_OK;
 }
 
@@ -208,13 +209,6 @@ static int reading_space(const Buffer *b) {
     int m = 0;
     while (!b->readers[m]) m++;
     return m;
-}
-
-qs_status qbuf_bring_home(Ctx *c, Buffer *b) {
-    TRY(bring(c, b, HOST_MEMORY));
-    unlink_device(c, b);
-    for (int m = HOST_MEMORY + 1; m < MAX_DEVICES; m++) free_block(c, b, m);
-    return QS_OK;
 }
 
 static qs_status conflict(Ctx *c, const Buffer *b, qs_access mode) {
@@ -240,7 +234,7 @@ static qs_status enter(Ctx *c, Buffer *b, int m, qs_access mode) {
 /* Every lock finds the array at another address: no copy on a device outlives the locks that use it. */
 static void migrate(Ctx *c, Buffer *b) {
     for (int m = 1; m < MAX_DEVICES && b->writer < 0 && !b->nreaders; m++) {
-        if (!b->block[m] || m == b->owner_memory || (b->valid == bit(m) && bring(c, b, HOST_MEMORY))) continue;
+        if (!b->block[m] || m == b->home || (b->valid == bit(m) && bring(c, b, HOST_MEMORY))) continue;
         free_block(c, b, m);
         qheap_trim(c->spaces[m]);
     }
@@ -300,11 +294,47 @@ qs_status qbuf_reach_host(Ctx *c, Buffer *b, qs_access mode, void **out) {
     return QS_OK;
 }
 
+/* -- blocks that others use ---------------------------------------------------------------------------------------- */
+static qs_status may_give(Ctx *c, const Buffer *b, const Device *d, int m) {
+    if (d && !d->ops->sharing)
+        return qerr_set(c, QS_EDEVICE, "memory of %s has no addresses that others could use", d->name);
+    if (b->home < 0 || b->home == m) return QS_OK;
+    return qerr_set(c, QS_ELOCK, "the array is in use on %s and cannot be given away on %s at the same time",
+                    space_name(c, b->home), space_name(c, m));
+}
+
+qs_status qbuf_give(Ctx *c, Buffer *b, Device *d, DevPtr *out) {
+    int m = d ? d->memory : HOST_MEMORY;
+    if (m != HOST_MEMORY) c->spaces[m] = d;
+    TRY(may_give(c, b, d, m));
+    TRY(enter(c, b, m, b->readonly ? QS_READ : QS_READWRITE));
+    b->home = (int8_t)m;
+    b->given++;
+    *out = b->block[m];
+    return QS_OK;
+}
+
+void qbuf_take_back(Buffer *b) {
+    if (--b->given == 0 && !b->foreign) b->home = -1;
+}
+
+qs_status qbuf_outlive(Ctx *c, Buffer *b) {
+    int home = b->home < 0 ? HOST_MEMORY : b->home;
+    TRY(bring(c, b, home));
+    unlink_device(c, b);
+    for (int m = HOST_MEMORY + 1; m < MAX_DEVICES; m++)
+        if (m != home) free_block(c, b, m);
+    if (home == HOST_MEMORY || b->foreign || !b->block[home]) return QS_OK;
+    Device *d = c->spaces[home];
+    TRY(d->ops->sharing->outlive(d, b->block[home], &b->release, &b->owner));
+    b->foreign = true;
+    return QS_OK;
+}
+
 bool qbuf_overlap(const Buffer *a, const Buffer *b) {
     if (a == b) return true;
-    /* Numbers of blocks are addresses on the host, and where a foreign one lies. */
-    for (int m = 0; m < MAX_DEVICES; m++) {
-        bool addresses = m == HOST_MEMORY || m == a->owner_memory || m == b->owner_memory;
+    for (int m = 0; m < MAX_DEVICES; m++) { /* numbers of blocks are addresses on the host, and where a foreign one lies */
+        bool addresses = m == HOST_MEMORY || m == a->home || m == b->home;
         if (!addresses || !a->block[m] || !b->block[m]) continue;
         if (a->block[m] < b->block[m] + b->nbytes && b->block[m] < a->block[m] + a->nbytes) return true;
     }

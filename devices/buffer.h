@@ -4,8 +4,9 @@
  * the only current one; READWRITE does both.  Any number of read locks may be held together, in any memory spaces; a
  * write lock excludes every other lock.  A conflicting lock is an error at once, never a wait.
  *
- * Foreign memory has an owner who reads and writes it without telling us.  So his copy is the only current one whenever
- * no lock is held: the unlock of a write elsewhere brings the result home and forgets the other copies.
+ * Foreign memory has an owner who reads and writes it without telling us, and so does who was given a block of ours.  So
+ * that copy, the one at home, is the only current one whenever no lock is held: the unlock of a write elsewhere brings
+ * the result home and forgets the other copies.
  *
  * A device that has no room for a block gets it by giving up the copies that were used longest ago; what was current
  * only there moves to the host first. */
@@ -19,11 +20,13 @@ typedef struct Buffer {
     uint32_t valid;            /* bit m: block[m] holds the current contents */
     uint8_t readers[MAX_DEVICES]; /* READ locks held per memory space */
     uint16_t nreaders;         /* their sum */
+    uint16_t given;            /* how often the block at home was given out */
     int8_t writer;             /* memory space holding the write lock, or -1 */
     uint8_t writer_mode;       /* QS_WRITE or QS_READWRITE while writer >= 0 */
-    bool readonly;             /* foreign memory that must not be written */
-    bool joined;               /* the host block lies in the same allocation, directly behind this header */
-    int8_t owner_memory;       /* memory space of a foreign block: released once, never freed by us; -1: none */
+    int8_t home;               /* memory space that others read and write without telling us; -1: none */
+    bool foreign : 1;          /* the block at home is its owner's: released once, never freed by us */
+    bool readonly : 1;         /* foreign memory that must not be written */
+    bool joined : 1;           /* the host block lies in the same allocation, directly behind this header */
     size_t nbytes;
     DevPtr block[MAX_DEVICES]; /* block[HOST_MEMORY] is a void * */
     void (*release)(void *owner); void *owner;
@@ -51,10 +54,14 @@ static inline qs_status qbuf_host(Ctx *c, Buffer *b, qs_access mode, void **out)
     *out = (void *)(uintptr_t)b->block[HOST_MEMORY];
     return QS_OK;
 }
-/* After such work wrote to foreign memory of a device: brings it home.  Nothing to do for other buffers. */
+/* After such work wrote to what others use on a device: brings it home.  Nothing to do for other buffers. */
 qs_status qbuf_settle(Ctx *c, Buffer *b);
-/* Its contents are on the host and on no device any more: for memory that outlives the devices. */
-qs_status qbuf_bring_home(Ctx *c, Buffer *b);
+/* The address of the block on d (NULL: the host) for others, who use it until it is taken back; QS_ELOCK when others
+ * use it elsewhere, QS_EDEVICE when d has no addresses. */
+qs_status qbuf_give(Ctx *c, Buffer *b, Device *d, DevPtr *out);
+void qbuf_take_back(Buffer *b);
+/* For memory that outlives the devices: the contents are at home, else on the host, and nowhere else. */
+qs_status qbuf_outlive(Ctx *c, Buffer *b);
 /* Whether both have memory in common: one buffer, or foreign blocks that overlap. */
 bool qbuf_overlap(const Buffer *a, const Buffer *b);
 /* A new buffer with the same contents, copied where they are current, so that device data stay on the device. */

@@ -31,7 +31,8 @@ enum { /* names of the interface, without CUDA_ and CU_ */
     DEVICE_MAX_THREADS = 1, DEVICE_MAJOR = 75, DEVICE_MINOR = 76, DEVICE_MAX_SHARED = 97,
     FUNC_MAX_THREADS = 0, FUNC_MAX_DYNAMIC_SHARED = 8,
     JIT_ERROR_LOG = 5, JIT_ERROR_LOG_BYTES = 6,
-    EVENT_DISABLE_TIMING = 2
+    EVENT_DISABLE_TIMING = 2,
+    POINTER_DEVICE_ORDINAL = 9
 };
 static const unsigned STREAM_DEFAULT = 0;
 
@@ -365,6 +366,65 @@ static qs_status peer(Device *to, DevPtr dst, Device *from, DevPtr src, size_t n
     return queue_after(from, to); /* so that the source is not overwritten too early */
 }
 
+/* -- others who use the driver ------------------------------------------------------------------------------------- */
+/* The default stream, which the driver orders with ours; 0 is another name for it. */
+enum { STREAM_LEGACY = 1 };
+
+static DevPtr queue_name(Device *d) { return (uintptr_t)state(d)->stream; }
+
+static qs_status queue_order(Device *d, void *before, void *after) {
+    TRY(CALL(d, EventRecord, state(d)->ready, before));
+    return CALL(d, StreamWaitEvent, after, state(d)->ready, 0);
+}
+
+static qs_status order(Device *d, DevPtr stream, bool back) {
+    void *theirs = (void *)(uintptr_t)stream, *ours = state(d)->stream;
+    if (stream <= STREAM_LEGACY || theirs == ours) return QS_OK;
+    TRY(enter(d));
+    return leave(d, back ? queue_order(d, ours, theirs) : queue_order(d, theirs, ours));
+}
+
+typedef struct { Api f; int device; void *context; DevPtr block; } Orphan; /* counts as a user of the context */
+
+static void free_orphan(void *p) {
+    Orphan *o = p;
+    void *context;
+    if (o->f.CtxPushCurrent(o->context) == SUCCESS) {
+        o->f.MemFree(o->block);
+        o->f.CtxPopCurrent(&context);
+    }
+    o->f.DevicePrimaryCtxRelease(o->device);
+    free(o);
+}
+
+static qs_status outlive(Device *d, DevPtr block, void (**release_it)(void *), void **owner) {
+    Orphan *o = malloc(sizeof *o); /* the machine's own memory goes with it */
+    if (!o) return qerr_set(d->ctx, QS_ENOMEM, "out of memory");
+    *o = (Orphan){.f = state(d)->f, .device = state(d)->device, .block = block};
+    qs_status s = CALL(d, DevicePrimaryCtxRetain, &o->context, o->device);
+    if (s != QS_OK) return free(o), s;
+    *release_it = free_orphan, *owner = o;
+    return QS_OK;
+}
+
+static qs_status move_any(Device *d, DevPtr to, DevPtr from, size_t n) {
+    TRY(CALL(d, MemcpyAsync, to, from, n, state(d)->stream));
+    return CALL(d, StreamSynchronize, state(d)->stream);
+}
+
+static qs_status move(Device *d, DevPtr to, DevPtr from, size_t n) {
+    if (!n) return QS_OK;
+    TRY(enter(d));
+    return leave(d, move_any(d, to, from, n));
+}
+
+static int ordinal_of(Device *d, DevPtr p) {
+    int ordinal = -1;
+    return state(d)->f.PointerGetAttribute(&ordinal, POINTER_DEVICE_ORDINAL, p) == SUCCESS ? ordinal : -1;
+}
+
+static const SharingOps sharing = {queue_name, order, ordinal_of, move, outlive};
+
 /* -- code ---------------------------------------------------------------------------------------------------------- */
 /* The line of the text that the driver's log speaks of ("line 23; error: …"), or "". */
 static void quote_line(const char *text, const char *log, char *out, size_t n) {
@@ -585,4 +645,4 @@ static qs_status sync(Device *d) {
 }
 
 const DeviceOps qdev_cuda_ops = {"cuda", CODE_PTX, probe, open_device, close_device, alloc,  release, upload,
-                                 download, copy,   load,  unload,      launch,       sync,   peer};
+                                 download, copy,   load,  unload,      launch,       sync,   peer,    &sharing};

@@ -47,6 +47,17 @@ typedef struct { /* one kernel argument */
 /* Must be layout-compatible with KFault of lang/kernel/kir.h (asserted in vm/kernel.c). */
 typedef struct { uint32_t message, pos; double value[2]; int64_t at[QS_MAX_RANK]; } DevFault;
 
+typedef struct SharingOps { /* with others in this process who use the same driver */
+    DevPtr    (*queue)(Device *);              /* ours, as the driver calls it */
+    /* Our queue goes on when what is queued on `theirs` now is done; or, with `back`, theirs when ours is. */
+    qs_status (*order)(Device *, DevPtr theirs, bool back);
+    int       (*ordinal)(Device *, DevPtr p);  /* of the device that has the memory at p; -1: no such memory */
+    /* Between addresses of the host and of devices of this kind, whichever they are; waits. */
+    qs_status (*move)(Device *, DevPtr to, DevPtr from, size_t);
+    /* A block that is in use when the device closes: what frees it later, on any thread. */
+    qs_status (*outlive)(Device *, DevPtr, void (**release)(void *), void **owner);
+} SharingOps;
+
 typedef struct DeviceOps {
     const char *kind;          /* "ref", "cpu", "cuda", "opencl", "null" */
     CodeKind code;
@@ -65,6 +76,7 @@ typedef struct DeviceOps {
     qs_status (*sync)(Device *);
     /* Between two devices of this kind, in the order of both queues; NULL: only through the host. */
     qs_status (*peer)(Device *to, DevPtr dst, Device *from, DevPtr src, size_t);
+    const struct SharingOps *sharing; /* NULL: its blocks are no addresses that others could use */
 } DeviceOps;
 
 struct Device {

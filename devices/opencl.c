@@ -622,4 +622,5 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
 static qs_status sync(Device *d) { return CALL(d, Finish, state(d)->queue); }
 
 const DeviceOps qdev_opencl_ops = {"opencl", CODE_OPENCL, probe, open_device, close_device, alloc,  release,
-                                   upload,   download,    copy,  load,        unload,       launch, sync, NULL};
+                                   upload,   download,    copy,  load,        unload,       launch, sync, NULL,
+                                   NULL};

@@ -436,7 +436,7 @@ static Array *reusable(qs_value v, bool owned, const Plan *p) {
     if (!owned || v.kind != QS_ARRAY) return NULL;
     Array *a = qval_array(v);
     if (a->hdr.refs != 1 || !a->contiguous || a->dtype != p->out || a->rank != p->rank) return NULL;
-    if (qbuf_shared(a->buf) || a->buf->owner_memory >= 0 || a->buf->writer >= 0 || a->buf->nreaders) return NULL;
+    if (qbuf_shared(a->buf) || a->buf->home >= 0 || a->buf->writer >= 0 || a->buf->nreaders) return NULL;
     for (int i = 0; i < a->rank; i++)
         if (a->dims[i] != p->dims[i]) return NULL;
     a->hdr.refs++;

@@ -255,7 +255,7 @@ qs_status qarr_read(qs_vm *vm, Array *a, const void **p) {
 qs_status qarr_write(qs_vm *vm, Array *a, void **p) { return host(vm, a, QS_READWRITE, p); }
 
 qs_status qarr_settle(qs_vm *vm, Array *a) {
-    return a->buf->owner_memory > HOST_MEMORY ? qbuf_settle(qvm_ctx(vm), a->buf) : QS_OK;
+    return a->buf->home > HOST_MEMORY ? qbuf_settle(qvm_ctx(vm), a->buf) : QS_OK;
 }
 
 size_t qarr_offset(const Array *a, size_t linear) {
@@ -427,16 +427,17 @@ qs_status qarr_reshape(qs_vm *vm, Array *a, int rank, const int64_t *dims, Array
 static void extent(const Array *a, uintptr_t *low, uintptr_t *high) {
     int64_t before, after;
     reach(a->rank, a->dims, a->strides, &before, &after);
-    uintptr_t first = (uintptr_t)a->buf->block[HOST_MEMORY] + a->offset * elem_size(a);
+    int home = a->buf->home < 0 ? HOST_MEMORY : a->buf->home;
+    uintptr_t first = (uintptr_t)a->buf->block[home] + a->offset * elem_size(a);
     *low = first - (uintptr_t)before * elem_size(a);
     *high = first + ((uintptr_t)after + 1) * elem_size(a);
 }
 
-/* Two arrays may be views of one buffer, or two wrappings of the same foreign memory. */
+/* Two arrays may be views of one buffer, or of blocks that others use, which may be the same. */
 bool qarr_overlap(const Array *a, const Array *b) {
     uintptr_t alow, ahigh, blow, bhigh;
     if (!a->count || !b->count) return false;
-    if (a->buf != b->buf && (a->buf->owner_memory < 0 || b->buf->owner_memory < 0)) return false;
+    if (a->buf != b->buf && (a->buf->home < 0 || b->buf->home < 0)) return false;
     extent(a, &alow, &ahigh);
     extent(b, &blow, &bhigh);
     return alow < bhigh && blow < ahigh;

@@ -226,7 +226,7 @@ static qs_status launch(qs_vm *vm, Device *d, const KFunc *f, Program *p, const 
 
 /* An array whose memory nobody would miss. */
 static bool ours(const Array *a, qs_dtype d) {
-    return a->dtype == d && a->hdr.refs == 1 && a->hdr.flags == 0 && a->contiguous && a->buf->owner_memory < 0 &&
+    return a->dtype == d && a->hdr.refs == 1 && a->hdr.flags == 0 && a->contiguous && a->buf->home < 0 &&
            !qbuf_shared(a->buf);
 }
 

@@ -274,7 +274,7 @@ static qs_status prepare(qs_vm *vm, Function *fn) { return qproto_of(vm, fn->ast
 
 static inline bool host_current(const Buffer *b) { return (b->valid & 1) && b->writer < 0; }
 static inline bool host_alone(const Buffer *b) {
-    return b->valid == 1 && b->writer < 0 && b->nreaders == 0 && !b->readonly && b->owner_memory <= HOST_MEMORY;
+    return b->valid == 1 && b->writer < 0 && b->nreaders == 0 && !b->readonly && b->home <= HOST_MEMORY;
 }
 
 /* An index that no access mode maps elsewhere. */
@@ -360,7 +360,7 @@ static bool reusable(const Frame *f, Op op, const qs_value *dst, const qs_value 
     const Array *x = a->u.p, *y = b.u.p;
     if (a->kind != QS_ARRAY || x->hdr.refs != 1 || a == other || (!is_temp(f, a) && a != dst)) return false;
     if ((x->dtype != QS_F32 && x->dtype != QS_F64) || !x->contiguous) return false;
-    if (qbuf_shared(x->buf) || x->buf->owner_memory >= 0) return false;
+    if (qbuf_shared(x->buf) || x->buf->home >= 0) return false;
     bool elementwise = op == OP_ADD || op == OP_SUB || op == OP_PWMUL || op == OP_PWDIV;
     if (b.kind == QS_NUM) return elementwise || op == OP_MUL || op == OP_DIV;
     return b.kind == QS_ARRAY && elementwise && y->dtype == x->dtype && qarr_same_shape(x, y);

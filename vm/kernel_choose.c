@@ -29,7 +29,7 @@ static double bytes_to_move(const Device *d, const Locked *locked, int n) {
     double bytes = 0;
     for (int i = 0; i < n; i++) {
         const Buffer *b = locked[i].buf;
-        bool current = b->valid & 1u << d->memory, leaves = b->owner_memory >= 0 && b->owner_memory != d->memory;
+        bool current = b->valid & 1u << d->memory, leaves = b->home >= 0 && b->home != d->memory;
         if (locked[i].mode & QS_READ && !current) bytes += (double)b->nbytes;
         if (locked[i].mode & QS_WRITE && leaves) bytes += (double)b->nbytes; /* it goes home afterwards */
     }

@@ -80,7 +80,7 @@ def _gradient(t, requires_grad):
 
 
 def from_torch(t, requires_grad=None, grad=None, dtype=None):
-    """A tensor on the CPU as an array of the same memory.
+    """A tensor on the CPU, or on a CUDA device that is open, as an array of the same memory.
 
     requires_grad  whether the gradient comes along, as A.grad; None: as the tensor says
     grad           the tensor to take as gradient
@@ -113,14 +113,15 @@ def to_torch(a, requires_grad=None, device=None, copy=None):
         a = a.__copy__()
         copy = None
     t = torch.from_dlpack(a)
-    away = device is not None and torch.device(device).type != "cpu"
+    wanted = t.device if device is None else torch.device(device)
+    away = wanted.type != t.device.type or wanted.index is not None and t.device.index is not None and wanted.index != t.device.index
     if away and copy is False:
-        raise ValueError("to_torch: the elements are on the cpu, so a tensor on %s is a copy" % device)
+        raise ValueError("to_torch: the elements are on %s, so a tensor on %s is a copy" % (t.device, device))
     t = t.to(device) if away else t.clone() if copy else t
-    wanted = a.grad is not None if requires_grad is None else requires_grad
-    if wanted:
+    differentiable = a.grad is not None if requires_grad is None else requires_grad
+    if differentiable:
         t.requires_grad_()
-    if wanted and a.grad is not None:
+    if differentiable and a.grad is not None:
         t.grad = to_torch(a.grad, False, device, copy)
     return t
 
@@ -130,7 +131,11 @@ def fill_from_torch(self, t):
     if tuple(t.shape) != self.shape:
         raise ValueError("from_torch: the shape must be %s, got %s" % (self.shape, tuple(t.shape)))
     if self.size:
-        self[...] = from_torch(t.detach().cpu(), requires_grad=False)
+        try:
+            t = from_torch(t, requires_grad=False)
+        except TypeError:  # on a device that is not open here
+            t = from_torch(t.detach().cpu(), requires_grad=False)
+        self[...] = t
     return self
 
 
@@ -147,8 +152,10 @@ def _tensor_of(r, args):
     """A result as a tensor that shares no memory with the arguments."""
     t = r.to_torch(requires_grad=False) if hasattr(r, "_kind") else r
     memory = t.untyped_storage().data_ptr()
-    shared = any(hasattr(a, "untyped_storage") and a.untyped_storage().data_ptr() == memory for a in args)
-    return t.clone() if shared else t
+    tensors = [a for a in args if hasattr(a, "untyped_storage")]
+    shared = any(a.untyped_storage().data_ptr() == memory for a in tensors)
+    t = t.clone() if shared else t
+    return t.to(tensors[0].device) if tensors else t
 
 
 def torch_op(function, backward=None, shape=None, name=None):
@@ -205,16 +212,56 @@ def _differentiate(torch, op, name, kinds, schema, backward):
 # -- DLPack and others -------------------------------------------------------------------------------------------------
 
 def from_dlpack(x, copy=None):
-    """The memory of a tensor, or of a DLPack capsule, as an array; copy=True: memory of its own."""
-    a = _q()._bridge.from_dlpack(x)
+    """The memory of a tensor, or of a DLPack capsule, as an array; copy=True: memory of its own, also of a tensor on a device
+    that is not open here."""
+    a = _q()._bridge._from_dlpack(x, bool(copy))
     return a.__copy__() if copy else a
 
 
-def stream_of_cpu(*args):
-    raise RuntimeError("no cuda device is open, and memory of the cpu has no streams")
+class stream:
+    """A stream of CUDA beside the machine's own: what is queued in `with stream(s):` comes after what s has been given before,
+    and what s is given later comes after it.  Streams that need this are those on which another library works instead of
+    the default stream.
+
+    s       a stream of torch or CuPy, whatever has __cuda_stream__, or the address of one; None: the machine's own
+    device  the number of the CUDA device; None: the first that is open"""
+
+    def __init__(self, s=None, device=None):
+        self.device = -1 if device is None else device
+        queue = _q()._bridge._queue(self.device)
+        self.ptr = queue if s is None else _stream_address(s)
+
+    def __cuda_stream__(self):
+        return 0, self.ptr
+
+    def __enter__(self):
+        _q()._bridge._order(self.device, self.ptr, False)
+        return self
+
+    def __exit__(self, *error):
+        _q()._bridge._order(self.device, self.ptr, True)
 
 
-stream = stream_from_torch = stream_to_torch = stream_of_cpu
+def _stream_address(s):
+    if isinstance(s, int):
+        return s
+    if hasattr(s, "__cuda_stream__"):
+        return s.__cuda_stream__()[1]
+    for name in ("cuda_stream", "ptr"):
+        if hasattr(s, name):
+            return getattr(s, name)
+    raise TypeError("stream: a stream of torch or CuPy, or an address, is wanted, got %s" % type(s).__name__)
+
+
+def stream_from_torch(s):
+    """A stream of torch as a context for calls."""
+    return stream(s)
+
+
+def stream_to_torch(device=None):
+    """The machine's own stream as one of torch, for `with torch.cuda.stream(...)`."""
+    own = stream(None, device)
+    return _import("torch").cuda.ExternalStream(own.ptr)
 
 
 def to_dlpack(a, versioned=False):
@@ -243,12 +290,8 @@ from_cupy = from_paddle = from_jax
 
 # -- names of element types and devices --------------------------------------------------------------------------------
 
-_types = {"bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "bfloat16",
-          "float32", "float64", "complex64", "complex128"}
-
-
 def _known(name, what):
-    if name not in _types:
+    if name not in _q()._support.ELEMENTS:
         raise TypeError("elements of type %s have no counterpart in %s" % (name, what))
     return name
 
@@ -273,13 +316,13 @@ def dtype_to_torch(name):
 
 
 def device_from_torch(device):
-    """The device of devices() that a device of torch is, by its kind."""
-    kind = _import("torch").device(device).type
+    """The device of devices() that a device of torch is, by its kind and number."""
+    wanted = _import("torch").device(device)
     for d in _q().devices():
-        if d.kind == kind or kind == "cpu" and d.kind == "ref":
+        if d.kind == wanted.type and d.index == (wanted.index or 0) or wanted.type == "cpu" and d.kind == "ref":
             return d
-    raise RuntimeError("no %s device is open" % kind)
+    raise RuntimeError("device %s is not open" % wanted)
 
 
 def device_to_torch(device):
-    return _import("torch").device("cuda" if device.kind == "cuda" else "cpu")
+    return _import("torch").device("cuda", device.index) if device.kind == "cuda" else _import("torch").device("cpu")

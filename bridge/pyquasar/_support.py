@@ -236,13 +236,13 @@ def end():
             pass
 
 
-def device(name, kind, memory, default):
+def device(*fields):
     """One of devices()."""
     global device
     import collections
-    device = collections.namedtuple("device", "name kind memory default")
+    device = collections.namedtuple("device", "name kind memory default index limit max_block")
     device.__module__ = "pyquasar"
-    return device(name, kind, memory, default)
+    return device(*fields)
 
 
 # -- small things ------------------------------------------------------------------------------------------------------
@@ -346,6 +346,50 @@ def misplaced(a):
     if a.dtype.itemsize > 16 or a.dtype.kind == "f" and a.dtype.itemsize > 8:
         return "elements of type %s have no counterpart in the language" % a.dtype
     return "the elements lie at addresses that are no multiples of their size"
+
+
+# -- memory of other libraries -------------------------------------------------------------------------------------------
+
+def capsule(x, queue, away):
+    """A DLPack capsule of x: ordered before our queue, or, with away, of a copy on the host."""
+    options = {"stream": queue} if queue else {}
+    newer = dict(options, max_version=(1, 0), **({"dl_device": (1, 0), "copy": True} if away else {}))
+    try:
+        return x.__dlpack__(**newer)
+    except TypeError:  # from before there were versions
+        if away:
+            raise
+        return x.__dlpack__(**options)
+
+
+_kinds = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex"}
+
+
+def cuda_interface(x):
+    """What __cuda_array_interface__ says: (address, shape, strides in bytes, element type, read-only, stream)."""
+    d = x.__cuda_array_interface__
+    order, kind, size = d["typestr"][:1], d["typestr"][1:2], d["typestr"][2:]
+    size = int(size) if size.isdigit() else 0
+    name = "bool" if kind == "b" and size == 1 else "%s%d" % (_kinds.get(kind, "?"), 8 * size)
+    if name not in ELEMENTS or order == (">" if sys.byteorder == "little" else "<") and size > 1:
+        raise TypeError("elements of type %s have no counterpart in the language" % d["typestr"])
+    if d.get("mask") is not None:
+        raise NotImplementedError("an array with a mask in __cuda_array_interface__ cannot be used")
+    shape, strides, (address, readonly), stream = tuple(d["shape"]), d.get("strides"), d["data"], d.get("stream")
+    if stream == 0:
+        raise ValueError("__cuda_array_interface__: stream 0 is not allowed; 1 is the default stream")
+    if len(shape) > 8:
+        raise TypeError("an array has at most 8 dimensions, not %d" % len(shape))
+    if strides is None:
+        strides, step = [], size
+        for n in reversed(shape):
+            strides.insert(0, step)
+            step *= n
+    return address or 0, shape, tuple(strides), name, bool(readonly), stream or 0
+
+
+ELEMENTS = frozenset("""bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64 complex64
+    complex128""".split())
 
 
 def _numbers(x):

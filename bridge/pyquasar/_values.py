@@ -8,11 +8,19 @@ def _machine():
 
 # -- as Python's own ---------------------------------------------------------------------------------------------------
 
+def _memory(self):
+    """A memoryview of the elements, of a copy where others use them on a device."""
+    try:
+        return memoryview(self)
+    except BufferError:
+        return memoryview(_machine().copy(self))
+
+
 def tolist(self):
     """The elements of an array or cell as nested lists of Python's own numbers."""
     if self._kind == "array":
         known = self.ndim and not self.dtype.startswith(("complex", "float16", "bfloat16"))  # to memoryview
-        return (memoryview(self) if known else self.to_py()).tolist()
+        return (_memory(self) if known else self.to_py()).tolist()
     if self._kind != "cell":
         return self.to_py()
     return [x.tolist() if isinstance(x, type(self)) else x for x in self]
@@ -63,6 +71,8 @@ def array(self, dtype=None, copy=None):
     a = numpy.asarray(a)
     if copy is False and self._kind == "array" and self.dtype == "bfloat16":
         raise ValueError("NumPy has no bfloat16, so the elements must be copied")
+    if copy is False and self._kind == "array" and not a.flags.writeable and not self.readonly:
+        raise ValueError("others use the elements on a device, so NumPy needs a copy")
     if dtype is not None and a.dtype != dtype:
         if copy is False:
             raise ValueError("an array of %s cannot become one of %s without a copy" % (a.dtype, numpy.dtype(dtype)))
@@ -70,14 +80,29 @@ def array(self, dtype=None, copy=None):
     return a.copy() if copy else a
 
 
+_typestr = {"bool": "|b1", "int8": "|i1", "uint8": "|u1", "int16": "<i2", "uint16": "<u2", "int32": "<i4", "uint32": "<u4",
+            "int64": "<i8", "uint64": "<u8", "float16": "<f2", "float32": "<f4", "float64": "<f8", "complex64": "<c8",
+            "complex128": "<c16"}  # bfloat16 has no name there
+
+
+def _interface(self, name, on_device):
+    import sys
+    address = self._address(on_device) if self._kind == "array" and self.dtype in _typestr else None
+    if address is None:
+        raise AttributeError("%s: %s" % (name, "no array of a type that it knows" if self._kind != "array" or self.dtype not in _typestr
+                                         else "the elements are " + ("in the memory of the cpu" if on_device else "on a device")))
+    kind = _typestr[self.dtype]
+    return {"shape": self.shape, "strides": self.strides, "data": (address if self.size else 0, self.readonly), "version": 3,
+            "typestr": kind if sys.byteorder == "little" else kind.replace("<", ">")}
+
+
 def array_interface(self):
-    if self._kind != "array" or self.dtype == "bfloat16":  # which has no name there
-        raise AttributeError("__array_interface__")
-    return self.to_py().__array_interface__
+    return _interface(self, "__array_interface__", False)
 
 
 def cuda_array_interface(self):
-    raise AttributeError("__cuda_array_interface__: the elements are in the memory of the cpu")
+    d = _interface(self, "__cuda_array_interface__", True)
+    return dict(d, stream=_machine()._bridge._queue(self.__dlpack_device__()[1]))
 
 
 _operators = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "true_divide": "truediv",
@@ -120,7 +145,13 @@ def get_item(a, key):
 
 
 def set_item(a, key, x):
-    a.to_py()[_key(key)] = _plain(x)
+    view = a.to_py()
+    shared = view.flags.writeable or a.readonly  # not a copy of what is on a device
+    if not shared:
+        view = view.copy()
+    view[_key(key)] = _plain(x)
+    if not shared:
+        a[...] = view
 
 
 # -- copies and pickles ------------------------------------------------------------------------------------------------
@@ -174,7 +205,7 @@ def restore(kind, *parts):
 def reduce(self):
     kind = self._kind
     if kind == "array":
-        return restore, (kind, self.dtype, self.shape, memoryview(self).tobytes())
+        return restore, (kind, self.dtype, self.shape, _memory(self).tobytes())
     if kind == "cell":
         return restore, (kind, self.typename, self.shape, _items(self))
     if kind == "object":

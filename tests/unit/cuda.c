@@ -1,5 +1,6 @@
 /* The host side of the cuda device against a recording fake of the driver (tests/support/driver): what is called in
  * which order with which arguments, every call failing once, nothing left behind.  No kernel runs here. */
+#include "devices/buffer.h"
 #include "devices/heap.h"
 #include "devices/llvm.h"
 #include "devices/ptx.h"
@@ -149,6 +150,102 @@ static void between_devices(void) {
     CHECK(d[1].ops->download(&d[1], got, b, 0, 8) == QS_OK && !memcmp(word, got, 8));
     d[0].ops->free(&d[0], a), d[1].ops->free(&d[1], b);
     d[0].ops->close(&d[0]), d[1].ops->close(&d[1]);
+    CHECK(clean());
+}
+
+/* -- others who use the driver ------------------------------------------------------------------------------------- */
+static bool waits(int i, DevPtr first, DevPtr then) {
+    FakeOrder o = fake->order[i];
+    return (uintptr_t)o.first == first && (uintptr_t)o.then == then;
+}
+
+static void queues(void) {
+    Device d;
+    enum { LEGACY = 1, PER_THREAD = 2 };
+    reset();
+    open_gpu(&d, 0);
+    const SharingOps *s = d.ops->sharing;
+    DevPtr ours = s->queue(&d);
+    for (DevPtr same = 0; same <= LEGACY; same++) /* the driver orders them with ours */
+        CHECK(s->order(&d, same, false) == QS_OK && s->order(&d, same, true) == QS_OK && !fake->norders);
+    CHECK(s->order(&d, ours, false) == QS_OK && !fake->norders);
+    CHECK(s->order(&d, PER_THREAD, false) == QS_OK && waits(0, PER_THREAD, ours));
+    CHECK(s->order(&d, PER_THREAD, true) == QS_OK && waits(1, ours, PER_THREAD) && fake->norders == 2);
+    d.ops->close(&d);
+    CHECK(clean());
+}
+
+static void addresses(void) {
+    Device d[2];
+    DevPtr a, b;
+    char word[8] = "1234567", got[8] = "";
+    reset();
+    fake->devices = 2;
+    open_gpu(&d[0], 0), open_gpu(&d[1], 1);
+    const SharingOps *s = d[0].ops->sharing;
+    CHECK(d[0].ops->alloc(&d[0], 8, &a) == QS_OK && d[1].ops->alloc(&d[1], 8, &b) == QS_OK);
+    CHECK(s->ordinal(&d[0], a + 4) == 0 && s->ordinal(&d[0], b) == 1 && s->ordinal(&d[0], (uintptr_t)word) == -1);
+    CHECK(s->move(&d[0], a, (uintptr_t)word, 8) == QS_OK && s->move(&d[0], b, a, 8) == QS_OK);
+    CHECK(s->move(&d[0], (uintptr_t)got, b, 8) == QS_OK && !memcmp(word, got, 8));
+    d[0].ops->free(&d[0], a), d[1].ops->free(&d[1], b);
+    d[0].ops->close(&d[0]), d[1].ops->close(&d[1]);
+    CHECK(clean());
+}
+
+/* A block that others have stays where it is, holds what every side wrote, is not evicted, and outlives the device. */
+static void given(void) {
+    Device d;
+    Buffer *b, *other;
+    DevPtr p, q;
+    void *host;
+    reset();
+    open_gpu(&d, 0);
+    d.limit = 4096;
+    CHECK(qbuf_new(&ctx, 2048, true, &b) == QS_OK && qbuf_give(&ctx, b, &d, &p) == QS_OK);
+    char *theirs = (char *)(uintptr_t)p;
+    CHECK(qbuf_give(&ctx, b, NULL, &q) == QS_ELOCK);
+    CHECK_TEXT(ctx.err.text, "the array is in use on Fake GPU and cannot be given away on the host at the same time");
+    qerr_clear(&ctx);
+    CHECK(qbuf_host(&ctx, b, QS_READWRITE, &host) == QS_OK);
+    *(char *)host = 1;
+    CHECK(qbuf_settle(&ctx, b) == QS_OK && theirs[0] == 1);
+    theirs[1] = 2;
+    CHECK(qbuf_host(&ctx, b, QS_READ, &host) == QS_OK && ((char *)host)[1] == 2);
+    for (int i = 0; i < 3; i++) { /* there is room for one more */
+        CHECK(qbuf_new(&ctx, 2048, true, &other) == QS_OK && qbuf_lock(&ctx, other, &d, QS_READWRITE, &q) == QS_OK);
+        CHECK(qbuf_unlock(&ctx, other, &d, QS_READWRITE) == QS_OK && q != p);
+        qbuf_release(&ctx, other);
+    }
+    qbuf_retain(b);
+    CHECK(qbuf_outlive(&ctx, b) == QS_OK);
+    qbuf_release(&ctx, b);
+    qheap_close(&d);
+    d.ops->close(&d);
+    CHECK(fake->allocated == 1 && fake->retained == 1 && theirs[1] == 2);
+    ctx.spaces[d.memory] = NULL;
+    qbuf_release(&ctx, b);
+    CHECK(clean());
+}
+
+static void taken_back(void) {
+    Device d;
+    Buffer *b;
+    DevPtr p;
+    reset();
+    open_gpu(&d, 0);
+    CHECK(qbuf_new(&ctx, 64, true, &b) == QS_OK);
+    CHECK(qbuf_give(&ctx, b, &d, &p) == QS_OK && qbuf_give(&ctx, b, &d, &p) == QS_OK);
+    qbuf_take_back(b);
+    CHECK(qbuf_give(&ctx, b, NULL, &p) == QS_ELOCK);
+    qerr_clear(&ctx);
+    qbuf_take_back(b);
+    CHECK(qbuf_give(&ctx, b, NULL, &p) == QS_OK && b->valid == 1);
+    CHECK(qbuf_lock(&ctx, b, &d, QS_READ, &p) == QS_OK && qbuf_unlock(&ctx, b, &d, QS_READ) == QS_OK && b->valid == 1);
+    qbuf_take_back(b);
+    CHECK(b->home < 0);
+    qbuf_release(&ctx, b);
+    qheap_close(&d);
+    d.ops->close(&d);
     CHECK(clean());
 }
 
@@ -432,6 +529,10 @@ int main(void) {
     refusals();
     transfers();
     between_devices();
+    queues();
+    addresses();
+    given();
+    taken_back();
     launches();
     bad_code();
     sticky();

@@ -16,6 +16,8 @@ typedef struct {
     uint64_t slot[FAKE_SLOTS];
 } FakeLaunch;
 
+typedef struct { void *first, *then; } FakeOrder; /* what is queued on the stream `then` waits for the stream `first` */
+
 typedef struct {
     /* what a test does with code; NULL: nothing */
     void *(*load)(const char *image);
@@ -35,6 +37,8 @@ typedef struct {
     char wrong[256];      /* the first of them */
     int nlaunches;
     FakeLaunch launch[FAKE_LAUNCHES];
+    int norders;
+    FakeOrder order[FAKE_LAUNCHES];
     char log[FAKE_LOG];   /* names of the calls, without cu, each with a blank behind it */
     char failed[64];      /* the call that failed */
 } FakeCuda;

@@ -1,0 +1,190 @@
+/* gpu.c -- memory of a GPU that other libraries of the process use, too: where it is, in which order, and the
+ * CUDA Array Interface (DLPack is in dlpack.c).
+ *
+ * Our queue is an ordinary stream, which the driver orders with the default stream.  So work on the default stream needs
+ * nothing; other streams are made to wait for ours, and ours for them, by events: nobody waits on the host. */
+#include "bridge/bridge.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* -- places -------------------------------------------------------------------------------------------------------- */
+
+static Device *next_shared(Border *b, Device *after) { /* NULL: the first */
+    Machine *m = qvm(b->vm);
+    for (Device *d = after ? after + 1 : m->devices; d && d < m->devices + m->ndevices; d++)
+        if (d->ops->sharing) return d;
+    return NULL;
+}
+
+Device *qgpu_first(Border *b) { return next_shared(b, NULL); }
+
+Device *qgpu_named(Border *b, int ordinal) {
+    Device *d = qgpu_first(b);
+    while (d && d->ordinal != ordinal) d = next_shared(b, d);
+    return d;
+}
+
+/* Where others have it already, else where kernels run. */
+Device *qgpu_of(Border *b, const Array *a) {
+    Device *kernels = qvm(b->vm)->device;
+    if (a->buf->home >= 0) return a->buf->home == HOST_MEMORY ? NULL : qvm_ctx(b->vm)->spaces[a->buf->home];
+    return kernels && kernels->ops->sharing ? kernels : NULL;
+}
+
+qs_status qgpu_absent(Border *b, const char *kind, int id) {
+    Text wanted;
+    char where[32];
+    qtext_init(&wanted, qvm_ctx(b->vm));
+    for (Device *d = qgpu_first(b); d; d = next_shared(b, d))
+        qtext_printf(&wanted, " or of %s:%d", d->ops->kind, d->ordinal);
+    snprintf(where, sizeof where, id < 0 ? "%s" : "%s:%d", kind, id);
+    qs_status s = qs_fail(b->vm, QS_ETYPE,
+                          "the elements are on %s, and memory of the cpu%s is wanted; from_dlpack(x, copy=True) makes a "
+                          "copy%s%s%s",
+                          where, wanted.len ? wanted.s : "", strcmp(kind, "cuda") ? "" : ", init(\"",
+                          strcmp(kind, "cuda") ? "" : where, strcmp(kind, "cuda") ? "" : "\") uses them in place");
+    qtext_free(&wanted);
+    return s;
+}
+
+/* -- order --------------------------------------------------------------------------------------------------------- */
+
+enum { MOST_FOLLOWED = sizeof((Border *)0)->followed / sizeof *((Border *)0)->followed };
+
+static bool is_followed(const Border *b, const Device *d, DevPtr stream) {
+    for (int i = 0; i < b->nfollowed; i++)
+        if (b->followed[i].device == d && b->followed[i].stream == stream) return true;
+    return false;
+}
+
+/* 0 and 1 are the default stream. */
+qs_status qgpu_follow(Border *b, Device *d, DevPtr stream) {
+    if (stream <= 1 || is_followed(b, d, stream)) return QS_OK;
+    TRY(d->ops->sharing->order(d, stream, false));
+    if (b->nfollowed == MOST_FOLLOWED) qgpu_hand_back(b);
+    b->followed[b->nfollowed].device = d;
+    b->followed[b->nfollowed++].stream = stream;
+    return QS_OK;
+}
+
+void qgpu_hand_back(Border *b) {
+    while (b->nfollowed > 0) {
+        b->nfollowed--;
+        Device *d = b->followed[b->nfollowed].device;
+        if (d->ops->sharing->order(d, b->followed[b->nfollowed].stream, true) != QS_OK) qs_error_clear(b->vm);
+    }
+}
+
+/* -- the CUDA Array Interface, in ---------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *dtype;
+    unsigned long long address, stream;
+    int readonly, rank;
+    int64_t dims[QS_MAX_RANK];
+    Py_ssize_t strides[QS_MAX_RANK];
+} Description;
+
+static bool numbers_of(PyObject *tuple, int64_t *out) {
+    for (Py_ssize_t i = 0, n = PyTuple_Size(tuple); i < n; i++) out[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
+    return !PyErr_Occurred();
+}
+
+/* What _support.cuda_interface has checked: (address, shape, strides, element type, read-only, stream). */
+static bool read_description(PyObject *parts, Description *out) {
+    PyObject *shape, *strides;
+    int64_t steps[QS_MAX_RANK];
+    if (!parts || !PyArg_ParseTuple(parts, "KO!O!spK", &out->address, &PyTuple_Type, &shape, &PyTuple_Type, &strides,
+                                    &out->dtype, &out->readonly, &out->stream))
+        return false;
+    out->rank = (int)PyTuple_Size(shape);
+    if (!numbers_of(shape, out->dims) || !numbers_of(strides, steps)) return false;
+    for (int i = 0; i < out->rank; i++) out->strides[i] = (Py_ssize_t)steps[i];
+    return true;
+}
+
+/* Memory without an address, that of no elements, may be anywhere. */
+static qs_status place_of(Border *b, const Description *x, Device **out) {
+    Device *any = qgpu_first(b);
+    int ordinal = any ? any->ops->sharing->ordinal(any, x->address) : -1;
+    *out = any && (!x->address || ordinal < 0) ? any : qgpu_named(b, ordinal);
+    if (*out && (!x->address || ordinal >= 0)) return QS_OK;
+    if (*out) return qs_fail(b->vm, QS_ETYPE, "the address of the elements is not known to CUDA");
+    return qgpu_absent(b, "cuda", ordinal);
+}
+
+static qs_status wrap(Border *b, const Description *x, Device *d, PyObject *owner, Array **out) {
+    qs_array_info info = {.rank = x->rank, .readonly = x->readonly, .dtype = (qs_dtype)qnd_named(x->dtype)};
+    Py_ssize_t size = (Py_ssize_t)qdtype_size(info.dtype);
+    for (int i = 0; i < x->rank; i++) {
+        info.dims[i] = x->dims[i];
+        info.strides[i] = x->strides[i] / size;
+    }
+    void *data = (void *)(uintptr_t)x->address;
+    if (!qnd_usable(data, x->rank, x->strides, (const Py_ssize_t *)x->dims, info.dtype))
+        return qs_fail(b->vm, QS_ETYPE, "the elements lie at addresses that are no multiples of their size");
+    Py_INCREF(owner);
+    return qarr_wrap(b->vm, &info, data, d, qnd_drop_owner, owner, out);
+}
+
+qs_status qgpu_import(Border *b, PyObject *o, qs_value *out) {
+    Description x;
+    Device *d = NULL;
+    Array *a;
+    PyObject *parts = qbridge_support("cuda_interface", "(O)", o);
+    bool right = read_description(parts, &x);
+    qgil_back(b);
+    qs_status s = right ? place_of(b, &x, &d) : qerror_take(b);
+    if (s == QS_OK) s = qgpu_follow(b, d, x.stream);
+    if (s == QS_OK) s = wrap(b, &x, d, o, &a);
+    Py_XDECREF(parts);
+    if (s == QS_OK) *out = qarr_value(a);
+    return s;
+}
+
+/* -- for pyquasar/_interop.py -------------------------------------------------------------------------------------- */
+
+static Device *enter_device(int ordinal, const char *what) {
+    Border *b = qbridge.host;
+    if (!b || qgil_enter(b) < 0)
+        return b ? NULL : (PyErr_Format((PyObject *)qbridge.errors[QS_ENAME], "%s: call pyquasar.init first", what), NULL);
+    Device *d = ordinal < 0 ? qgpu_first(b) : qgpu_named(b, ordinal);
+    if (d) return d;
+    qgil_leave(b);
+    PyErr_Format(PyExc_RuntimeError, "%s: no cuda device is open, and memory of the cpu has no streams", what);
+    return NULL;
+}
+
+/* (ordinal): our stream there, -1 is the first. */
+static PyObject *queue(PyObject *module, PyObject *args) {
+    int ordinal;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "i", &ordinal)) return NULL;
+    Device *d = enter_device(ordinal, "stream");
+    if (!d) return NULL;
+    DevPtr q = d->ops->sharing->queue(d);
+    qgil_leave(qbridge.host);
+    return PyLong_FromUnsignedLongLong(q);
+}
+
+/* (ordinal, stream, back) */
+static PyObject *order(PyObject *module, PyObject *args) {
+    int ordinal, back;
+    unsigned long long stream;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "iKp", &ordinal, &stream, &back)) return NULL;
+    Device *d = enter_device(ordinal, "stream");
+    Border *b = qbridge.host;
+    if (!d) return NULL;
+    qs_status s = d->ops->sharing->order(d, stream, back);
+    if (s != QS_OK) qerror_raise(b, s);
+    qgil_leave(b);
+    return s == QS_OK ? (Py_INCREF(Py_None), Py_None) : NULL;
+}
+
+PyMethodDef qgpu_functions[] = {
+    {"_queue", queue, METH_VARARGS, NULL},
+    {"_order", order, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,565 @@
+"""import pyquasar: memory of a GPU.  Without one, against the recording fake of the driver (fake_gpu.py): kernels run on it
+thread by thread, so results are right, but nothing is shown of a real GPU.  With one, against torch and CuPy.
+
+    PYTHONPATH=build/python_threads FAKE_CUDA=build/libfake_cuda.so python3 -m unittest discover tests/python -p test_gpu.py"""
+import gc, os, subprocess, sys, textwrap, unittest
+
+import pyquasar as q
+
+try:
+    import numpy as np
+    fake = None
+    if os.environ.get("FAKE_CUDA"):
+        import fake_gpu as fake
+except ImportError:
+    np = fake = None
+try:
+    import torch
+except ImportError:
+    torch = None
+try:
+    import cupy
+except ImportError:
+    cupy = None
+try:
+    from hypothesis import given, settings, strategies as st
+except ImportError:
+    given = None
+
+needs_fake = unittest.skipUnless(fake, "needs NumPy and the fake driver, which make test names")
+NUMBERS = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64",
+           "complex64", "complex128"]
+PROGRAM = """
+    function y = same(x)
+        y = x
+    end
+    function y = only_vec(x : vec)
+        y = x
+    end
+    function [] = add_one(x)
+        x += 1
+    end
+    function [] = __kernel__ square(x, y, pos : ivec2)
+        y[pos[0],pos[1]] = x[pos[0],pos[1]]*x[pos[0],pos[1]]
+    end
+    function [] = __kernel__ inc(x : vec, pos : int)
+        x[pos] += 1
+    end"""
+
+
+def producers(a):
+    """All that offer memory of a device."""
+    yield fake.ByInterface(a)
+    yield fake.ByDLPack(a)
+    if a.flags.writeable:
+        yield fake.ByOldDLPack(a)
+
+
+@needs_fake
+class Gpu(unittest.TestCase):
+    device = "cuda"
+
+    def setUp(self):
+        q.destroy()
+        q.init(self.device)
+        q.compile_string("gpu", PROGRAM)
+        self.since = fake.record.norders
+
+    def tearDown(self):
+        self.assertEqual((fake.record.misuse, fake.record.wrong), (0, b""))
+
+    def orders(self):
+        return fake.orders(self.since)
+
+
+class In(Gpu):
+    def test_it_is_the_same_memory(self):
+        """A kernel on the device reads and writes it without any copy, in any layout."""
+        for dtype in ("float32", "float64", "int32"):
+            base = np.arange(48).reshape(6, 8).astype(dtype)
+            for view in (base, base[::2], base[:, ::-1], base.T, base[1:4, 2:3], base[5:2:-1, ::3]):
+                for x, y in zip(producers(view), producers(np.zeros_like(base)[tuple(map(slice, view.shape))]
+                                                           if view.shape[0] <= 6 else np.zeros(view.shape, dtype))):
+                    q.parallel_do(view.shape, x, y, q.square)
+                    np.testing.assert_array_equal(y.get(), view * view)
+
+    def test_nothing_is_copied(self):
+        x = fake.ByDLPack(np.ones(1000, np.float32))
+        q.parallel_do(1000, x, q.inc)  # the kernel is compiled, and what it needs allocated
+        before = fake.record.allocated
+        self.assertEqual(fake.copies(lambda: q.parallel_do(1000, x, q.inc)), 0)
+        self.assertEqual((fake.record.allocated, fake.copies(lambda: q.add_one(x))), (before, 2))  # there and back
+        self.assertEqual(x.get()[0], 4)
+        v = q.from_dlpack(x)
+        self.assertEqual(v.__cuda_array_interface__["data"], (x.pointer, False))
+        self.assertEqual(fake.read(v)[:2], ((2, 0), x.pointer))
+
+    def test_functions_of_the_host_write_to_it(self):
+        for x in producers(np.arange(6, dtype=np.float32)):
+            q.add_one(x)
+            self.assertEqual(x.get().tolist(), [1, 2, 3, 4, 5, 6])
+            v = q.value(x)
+            v[1:3] = 9
+            v[[0, 5]] = 8
+            v[v < 6] = 7
+            v += 1
+            self.assertEqual(x.get().tolist(), [9, 10, 10, 8, 8, 9])
+            self.assertEqual(np.asarray(v).tolist(), x.get().tolist())
+
+    def test_two_views_of_one_block(self):
+        base = np.arange(8, dtype=np.float32)
+        x = fake.ByDLPack(base)
+        v = q.from_dlpack(x)
+        w = q.from_dlpack(x)
+        v[1:] = w[:-1]
+        self.assertEqual(x.get().tolist(), [0, 0, 1, 2, 3, 4, 5, 6])
+
+    def test_a_number(self):
+        for x in producers(np.array(2.5)):
+            self.assertEqual(q.only_vec(q.value([1]) + q.same(x)).tolist(), [3.5], type(x))
+
+    def test_read_only_memory_is_not_written(self):
+        a = np.ones(4, np.float32)
+        a.flags.writeable = False
+        for x in producers(a):
+            self.assertTrue(q.value(x).readonly)
+            with self.assertRaisesRegex(ValueError, "inc: x is read-only"):
+                q.parallel_do(4, x, q.inc)
+            with self.assertRaises(q.QuasarError):
+                q.add_one(x)
+            self.assertEqual(q.sum(x), 4)
+            self.assertEqual(x.get().tolist(), [1] * 4)
+
+    def test_a_wrong_type_is_named(self):
+        with self.assertRaisesRegex(TypeError, "argument x must be vec, got ivec of size 1x3"):
+            q.only_vec(fake.ByDLPack(np.zeros(3, np.int32)))
+        with self.assertRaisesRegex(TypeError, "argument x: .*<M8"):
+            q.same(fake.ByInterface(np.zeros(3, "M8[s]")))
+        with self.assertRaisesRegex(TypeError, "argument x: .*>f4"):
+            q.same(fake.ByInterface(np.zeros(3, ">f4")))
+
+    def test_a_mask_is_refused(self):
+        x = fake.ByInterface(np.zeros(3, np.float32))
+        x.mask = x
+        with self.assertRaisesRegex((TypeError, NotImplementedError), "mask"):
+            q.same(x)
+
+    def test_stream_0_is_refused(self):
+        with self.assertRaisesRegex((TypeError, ValueError), "stream 0 is not allowed"):
+            q.same(fake.ByInterface(np.zeros(3, np.float32), stream=0))
+
+    def test_memory_nobody_knows(self):
+        x = fake.ByInterface(np.zeros(3, np.float32))
+        x.offset = -x.block + 64
+        with self.assertRaisesRegex(TypeError, "argument x: the address of the elements is not known to CUDA"):
+            q.same(x)
+        x.offset = 0
+
+    def test_another_gpu(self):
+        for x in producers(np.arange(3, dtype=np.float32)):
+            x.__del__()
+            x.__init__(np.arange(3, dtype=np.float32), device=1)
+            with self.assertRaisesRegex(TypeError, r'argument x: the elements are on cuda:1, and memory of the cpu or of cuda:0 is wanted; '
+                                        r'from_dlpack\(x, copy=True\) makes a copy, init\("cuda:1"\) uses them in place'):
+                q.same(x)
+        x = fake.ByDLPack(np.arange(3, dtype=np.float32), device=1)
+        v = q.from_dlpack(x, copy=True)
+        self.assertEqual((v.tolist(), x.asked[-1]["dl_device"], x.asked[-1]["copy"]), ([0, 1, 2], (1, 0), True))
+        with self.assertRaises(TypeError):
+            q.from_dlpack(fake.ByOldDLPack(np.zeros(3), device=1), copy=True)
+
+    def test_another_kind_of_device(self):
+        class OpenCL(fake.ByDLPack):
+            DEVICE_TYPE = 4
+        with self.assertRaisesRegex(TypeError, "argument x: the elements are on opencl:0, and memory of the cpu or of cuda:0 is wanted"):
+            q.same(OpenCL(np.zeros(3)))
+
+        class Managed(fake.ByDLPack):
+            DEVICE_TYPE = 13
+        x = Managed(np.zeros(3, np.float32))
+        q.parallel_do(3, x, q.inc)
+        self.assertEqual(x.get().tolist(), [1] * 3)
+
+    if given:
+        @settings(max_examples=150, deadline=None, derandomize=True)
+        @given(st.sampled_from(NUMBERS), st.lists(st.integers(0, 4), max_size=3), st.booleans(),
+               st.lists(st.sampled_from(["transpose", "step", "reverse", "slice", "new", "one", "empty"]), max_size=3))
+        def test_every_type_and_layout(self, dtype, shape, writeable, layout):
+            a = np.arange(1, 1 + int(np.prod(shape, dtype=int))).reshape(shape).astype(dtype)
+            for step in layout:
+                a = {"transpose": lambda: a.T, "step": lambda: a[::2] if a.ndim else a, "reverse": lambda: a[..., ::-1] if a.ndim else a,
+                     "slice": lambda: a[..., 1:] if a.ndim else a, "new": lambda: a[None] if a.ndim < 6 else a,
+                     "one": lambda: a[:1] if a.ndim else a, "empty": lambda: a[:0] if a.ndim else a}[step]()
+            if not writeable:
+                a = a.view()
+                a.flags.writeable = False
+            for x in producers(a):
+                case = "%s %s %s %s" % (type(x).__name__, a.dtype, a.shape, a.strides)
+                v = q.value(x)
+                if not a.ndim:
+                    self.assertEqual(v, a.item(), case)
+                    continue
+                self.assertEqual((v.shape, v.dtype, v.readonly, v.__dlpack_device__()), (a.shape, dtype, not writeable, (2, 0)), case)
+                np.testing.assert_array_equal(np.asarray(v), a, case)
+                where, pointer, elements = fake.read(v, max_version=(1, 0), stream=-1)
+                self.assertEqual(where, (2, 0), case)
+                np.testing.assert_array_equal(elements, a, case)
+                d = v.__cuda_array_interface__
+                if a.size:
+                    self.assertEqual((pointer, d["data"]), (x.pointer, (x.pointer, not writeable)), case)
+                again = q.value(fake_interface(v))
+                np.testing.assert_array_equal(np.asarray(again), a, case)
+                if a.size and writeable:
+                    again[(0,) * a.ndim] = 0
+                    self.assertEqual(x.get()[(0,) * a.ndim], 0, case)
+                self.assertRaises(AttributeError, lambda: v.__array_interface__)
+
+
+def fake_interface(v):
+    class Described:
+        owner, __cuda_array_interface__ = v, v.__cuda_array_interface__
+    return Described()
+
+
+class Order(Gpu):
+    def test_a_producer_is_told_our_stream(self):
+        own = q.stream().ptr
+        x = fake.ByDLPack(np.zeros(3, np.float32))
+        q.same(x)
+        self.assertEqual((x.asked[-1]["stream"], x.asked[-1]["max_version"]), (own, (1, 0)))
+        x = fake.ByOldDLPack(np.zeros(3, np.float32))
+        q.same(x)
+        self.assertEqual(x.asked[-1]["stream"], own)
+        self.assertEqual(self.orders(), [])
+
+    def test_a_stream_that_is_named_is_waited_for_and_waits(self):
+        own, theirs = q.stream().ptr, fake.stream()
+        for stream, wanted in ((None, []), (1, []), (2, [(2, own), (own, 2)]), (theirs, [(theirs, own), (own, theirs)])):
+            self.since = fake.record.norders
+            q.same(fake.ByInterface(np.zeros(3, np.float32), stream=stream))
+            self.assertEqual(self.orders(), wanted, stream)
+        self.since = fake.record.norders  # once for all the arguments
+        x, y = (fake.ByInterface(np.zeros((3, 3), np.float32), stream=theirs) for i in range(2))
+        q.parallel_do((3, 3), x, y, q.square)
+        self.assertEqual(self.orders(), [(theirs, own), (own, theirs)])
+
+    def test_a_consumer_waits_for_our_stream(self):
+        own, theirs, a = q.stream().ptr, fake.stream(), q.ones(3)
+        for stream, wanted in ((None, []), (-1, []), (0, []), (1, []), (2, [(own, 2)]), (theirs, [(own, theirs)]), (own, [])):
+            self.since = fake.record.norders
+            self.assertEqual(fake.read(a, stream=stream)[0], (2, 0))
+            self.assertEqual(self.orders(), wanted, stream)
+        for stream in (-2, "1", 1.5):
+            with self.assertRaisesRegex(TypeError, "stream must be None, -1, or a stream of CUDA"):
+                a.__dlpack__(stream=stream)
+        self.assertEqual(a.__cuda_array_interface__["stream"], own)
+
+    def test_a_context_of_a_stream(self):
+        class Torch:
+            cuda_stream = fake.stream()
+
+        class CuPy:
+            ptr = fake.stream()
+
+        class Protocol:
+            def __cuda_stream__(self):
+                return 0, CuPy.ptr
+        own = q.stream().ptr
+        for s, address in ((Torch(), Torch.cuda_stream), (CuPy(), CuPy.ptr), (Protocol(), CuPy.ptr), (Torch.cuda_stream, Torch.cuda_stream)):
+            self.since = fake.record.norders
+            with q.stream(s) as t:
+                self.assertEqual((t.ptr, self.orders()), (address, [(address, own)]))
+            self.assertEqual(self.orders(), [(address, own), (own, address)])
+        self.assertEqual(q.stream_from_torch(Torch()).__cuda_stream__(), (0, Torch.cuda_stream))
+        with self.assertRaisesRegex(TypeError, "stream: .* is wanted, got object"):
+            q.stream(object())
+        with self.assertRaisesRegex(RuntimeError, "no cuda device"):
+            q.stream(None, 1)
+
+
+class Out(Gpu):
+    def test_an_array_of_the_language(self):
+        a = q.ones(2, 3)
+        self.assertEqual(a.__dlpack_device__(), (2, 0))
+        where, pointer, elements = fake.read(a)
+        self.assertEqual((where, elements.tolist()), ((2, 0), [[1] * 3] * 2))
+        d = a.__cuda_array_interface__
+        self.assertEqual((d["shape"], d["typestr"], d["version"], d["data"]), ((2, 3), "<f4", 3, (d["data"][0], False)))
+        self.assertFalse(hasattr(a, "__array_interface__"))
+        self.assertRaises(BufferError, a.__dlpack__, dl_device=(2, 1))
+        self.assertRaises(BufferError, a.__dlpack__, dl_device=(1, 0), copy=False)
+        self.assertEqual(np.from_dlpack(_CpuOnly(a)).tolist(), [[1] * 3] * 2)
+
+    def test_what_is_given_stays_where_it_is_and_current(self):
+        a = q.zeros(4)
+        pointer = a.__cuda_array_interface__["data"][0]
+        see = (fake.ctypes.c_float * 4).from_address(pointer)
+        q.parallel_do(4, a, q.inc)
+        self.assertEqual(list(see), [1] * 4)
+        q.add_one(a)  # on the host
+        a[0] = 7
+        self.assertEqual(list(see), [7, 2, 2, 2])
+        see[3] = 30  # the other library
+        q.parallel_do(4, a, q.inc)
+        self.assertEqual((a.tolist(), list(see)), ([8, 3, 3, 31],) * 2)
+        self.assertEqual(a.__cuda_array_interface__["data"][0], pointer)
+
+    def test_where_others_use_it_on_the_host_it_stays_there(self):
+        a = q.zeros(4)
+        view = np.asarray(a)
+        self.assertEqual(a.__dlpack_device__(), (1, 0))
+        self.assertFalse(hasattr(a, "__cuda_array_interface__"))
+        q.parallel_do(4, a, q.inc)
+        self.assertEqual(view.tolist(), [1] * 4)
+        view[0] = 5
+        q.parallel_do(4, a, q.inc)
+        self.assertEqual(view.tolist(), [6, 2, 2, 2])
+        del view
+        self.assertEqual(a.__dlpack_device__(), (2, 0))
+        x = q.value(np.zeros(3))
+        self.assertEqual(x.__dlpack_device__(), (1, 0))
+
+    def test_numpy_gets_a_copy_of_what_others_use_on_the_device(self):
+        x = fake.ByDLPack(np.arange(4, dtype=np.float32))
+        v = q.value(x)
+        for a in (np.asarray(v), v.to_py(), v.numpy(), v.to_numpy()):
+            self.assertEqual((a.tolist(), a.flags.writeable), ([0, 1, 2, 3], False))
+        self.assertRaises(BufferError, memoryview, v)
+        own = v.to_numpy(copy=True)
+        own[0] = 9
+        self.assertEqual(x.get()[0], 0)
+        self.assertRaises(ValueError, v.to_numpy, copy=False)
+
+    def test_lock_gives_pointers_for_the_drivers_copies(self):
+        """memcpy_dtod of the manual"""
+        x = fake.ByInterface(np.arange(6, dtype=np.float32).reshape(2, 3))
+        a = q.uninit(2, 3)
+        with a.locked(q.LOCK_WRITE, q.MEMRESOURCE_SINGLE_CUDA) as p:
+            with fake.contexts[0]:
+                assert fake.driver.cuMemcpyAsync(fake.ctypes.c_uint64(p), fake.ctypes.c_uint64(x.pointer), fake.ctypes.c_size_t(24), None) == 0
+        self.assertEqual(a.tolist(), [[0, 1, 2], [3, 4, 5]])
+        a *= 2
+        with a.locked(q.LOCK_READ, q.MEMRESOURCE_SINGLE_CUDA) as p:
+            q.memcpy(x.pointer, p, 24)
+        np.testing.assert_array_equal(x.get(), [[0, 2, 4], [6, 8, 10]])
+        host = np.zeros(6, np.float32)
+        q.memcpy(host.ctypes.data, x.pointer, 24)
+        self.assertEqual(host[5], 10)
+
+    def test_gradients(self):
+        a, x = q.zeros(3), fake.ByDLPack(np.ones(3, np.float32))
+        a.grad = q.value(x)
+        self.assertEqual(a.grad.__cuda_array_interface__["data"][0], x.pointer)
+
+
+class _CpuOnly:
+    """numpy.from_dlpack(x, device="cpu") of NumPy 2.1"""
+
+    def __init__(self, a):
+        self.a = a
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+    def __dlpack__(self, **options):
+        return self.a.__dlpack__(**dict(options, dl_device=(1, 0)))
+
+
+class Life(Gpu):
+    def test_it_is_released_once(self):
+        x = fake.ByDLPack(np.ones(100, np.float32))
+        v = q.value(x)
+        w, part = q.same(v), v[::2]
+        capsule = part.__dlpack__()
+        del v, w, part
+        self.assertEqual(x.holders, 1)
+        del capsule
+        gc.collect()
+        self.assertEqual((x.holders, fake.held), (0, {}))
+
+    def test_it_is_never_evicted(self):
+        q.destroy()
+        q.init("cuda", memory_limit=1 << 20)
+        q.compile_string("gpu", PROGRAM)
+        x = fake.ByDLPack(np.ones(100000, np.float32))
+        v, own = q.value(x), q.ones(100000)
+        see = own.__cuda_array_interface__["data"][0]
+        for i in range(8):
+            a = q.ones(100000) + i
+            q.parallel_do(100000, a, q.inc)
+            q.parallel_do(100000, v, q.inc)
+            q.parallel_do(100000, own, q.inc)
+            self.assertEqual((a[99999], v[5], own[5]), (i + 2, i + 2, i + 2))
+        self.assertEqual((x.get()[0], own.__cuda_array_interface__["data"][0]), (9, see))
+
+    def test_views_outlive_the_machine(self):
+        q.destroy()
+        before = fake.record.allocated, fake.record.retained
+        q.init("cuda")
+        a, x = q.ones(4), fake.ByDLPack(np.arange(4, dtype=np.float32))
+        v = q.value(x)
+        capsule, theirs = a.__dlpack__(), v.__dlpack__()
+        d = a.__cuda_array_interface__
+        q.destroy()
+        see = (fake.ctypes.c_float * 4).from_address(d["data"][0])
+        self.assertEqual(list(see), [1] * 4)
+        self.assertFalse(hasattr(a, "__cuda_array_interface__"))
+        q.init("cuda")
+        noise = [q.zeros(4) + 9 for i in range(20)]
+        for n in noise:
+            n.__cuda_array_interface__
+        b, c = q.from_dlpack(capsule), q.from_dlpack(theirs)
+        b += 1
+        self.assertEqual((list(see), b.tolist(), c.tolist(), x.holders), ([2] * 4, [2] * 4, [0, 1, 2, 3], 1))
+        del a, b, c, d, v, capsule, theirs, noise, n
+        gc.collect()
+        self.assertEqual(x.holders, 0)
+        q.destroy()
+        del x
+        self.assertEqual((fake.record.allocated, fake.record.retained), before)
+
+    def test_a_thousand_are_flat(self):
+        def work(n):
+            for i in range(n):
+                for x in producers(np.ones(10, np.float32)):
+                    v = q.value(x)
+                    v.__cuda_array_interface__
+                    v.__dlpack__(max_version=(1, 0))
+                    np.asarray(v)
+                    q.same(x)
+        work(2)
+        gc.collect()
+        blocks, events = fake.record.allocated, fake.record.events
+        work(100)
+        self.assertEqual((fake.record.allocated, fake.record.events, fake.held), (blocks, events, {}))
+
+    def test_threads(self):
+        import threading
+        wrong = []
+
+        def run(k):
+            for i in range(50):
+                x = fake.ByDLPack(np.full(64, k, np.float32))
+                q.parallel_do(64, x, q.inc)
+                if x.get().tolist() != [k + 1] * 64 or np.asarray(q.value(x)).sum() != 64 * (k + 1):
+                    wrong.append(k)
+        threads = [threading.Thread(target=run, args=(k,)) for k in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(wrong, [])
+
+    def test_exits_with_memory_in_use(self):
+        text = """
+            import sys
+            sys.path.insert(0, %r)
+            import fake_gpu as fake, numpy as np, pyquasar as q
+            q.init("cuda")
+            x, a = fake.ByDLPack(np.ones(4, np.float32)), q.ones(4)
+            kept = [q.value(x), a.__dlpack__(), a.__cuda_array_interface__, np.asarray(q.ones(3))]
+            print(a)
+            """ % os.path.dirname(os.path.abspath(__file__))
+        r = subprocess.run([sys.executable, "-c", textwrap.dedent(text)], capture_output=True, text=True, timeout=60)
+        self.assertEqual((r.returncode, r.stdout, r.stderr), (0, "[1,1,1,1]\n", ""))
+
+
+class OnTheCpu(Gpu):
+    device = "cpu"
+
+    def test_memory_of_a_gpu_is_refused(self):
+        for x in (fake.ByDLPack(np.zeros(3)), fake.ByOldDLPack(np.zeros(3))):
+            with self.assertRaisesRegex(TypeError, r"argument x: the elements are on cuda:0, and memory of the cpu is wanted; "
+                                        r"from_dlpack\(x, copy=True\) makes a copy"):
+                q.same(x)
+        with self.assertRaisesRegex(TypeError, "argument x: the elements are on cuda, and memory of the cpu is wanted"):
+            q.same(fake.ByInterface(np.zeros(3)))
+        self.assertEqual(q.from_dlpack(fake.ByDLPack(np.arange(3.0)), copy=True).tolist(), [0, 1, 2])
+        self.assertFalse(hasattr(q.zeros(3), "__cuda_array_interface__"))
+
+
+def has_cuda():
+    if os.environ.get("FAKE_CUDA"):
+        return False
+    try:
+        q.destroy()
+        q.init("cuda")
+    except q.QuasarError:
+        return False
+    q.destroy()
+    return True
+
+
+needs_cuda = unittest.skipUnless(has_cuda(), "no CUDA device")
+
+
+@needs_cuda
+class RealGpu(unittest.TestCase):
+    def setUp(self):
+        q.destroy()
+        q.init("cuda")
+        q.compile_string("gpu", PROGRAM)
+
+
+@unittest.skipUnless(torch and torch.cuda.is_available(), "no CUDA device" if torch else "needs torch")
+class RealTorch(RealGpu):
+    def test_tensors_are_used_in_place(self):
+        for dtype in (torch.float32, torch.float64, torch.int32):
+            x = torch.arange(12, dtype=dtype, device="cuda").reshape(3, 4).t()
+            y = torch.zeros(8, 3, dtype=dtype, device="cuda")[::2]
+            q.parallel_do(x.shape, x, y, q.square)
+            self.assertTrue(torch.equal(y, x * x), dtype)
+            q.add_one(y)
+            self.assertTrue(torch.equal(y, x * x + 1), dtype)
+
+    def test_there_and_back(self):
+        t = torch.arange(6.0, device="cuda").reshape(2, 3)
+        v = q.from_torch(t)
+        self.assertEqual(v.to_torch().data_ptr(), t.data_ptr())
+        self.assertEqual(torch.as_tensor(fake_interface(v), device="cuda").data_ptr(), t.data_ptr())
+        self.assertEqual(q.to_torch(q.ones(3)).device.type, "cuda")
+        self.assertEqual(v.numpy().tolist(), t.tolist())
+
+    def test_gradients_travel(self):
+        t = torch.ones(3, device="cuda", requires_grad=True)
+        v = q.from_torch(t)
+        v.grad[0] = 5
+        self.assertEqual(t.grad.tolist(), [5, 0, 0])
+        self.assertTrue(v.to_torch().requires_grad)
+
+    def test_side_streams(self):
+        s = torch.cuda.Stream()
+        with torch.cuda.stream(s):
+            for i in range(20):
+                x = torch.zeros(1 << 20, device="cuda")
+                for k in range(10):
+                    x += 1
+                q.parallel_do(1 << 20, x, q.inc)
+                self.assertEqual((x * 2).sum().item(), 22 << 20)
+
+    def test_memcpy_dtod(self):
+        t, a = torch.arange(4.0, device="cuda"), q.uninit(4)
+        with a.locked(q.LOCK_WRITE, q.MEMRESOURCE_SINGLE_CUDA) as p:
+            q.memcpy(p, t.data_ptr(), 16)
+        self.assertEqual(a.tolist(), [0, 1, 2, 3])
+
+
+@unittest.skipUnless(cupy and has_cuda(), "no CUDA device" if cupy else "needs CuPy")
+class RealCuPy(RealGpu):
+    def test_arrays_are_used_in_place(self):
+        x, y = cupy.arange(12, dtype=cupy.float32).reshape(3, 4).T, cupy.zeros((4, 3), cupy.float32)
+        q.parallel_do(x.shape, x, y, q.square)
+        cupy.testing.assert_array_equal(y, x * x)
+        v = q.from_cupy(x)
+        self.assertEqual(cupy.asarray(v).data.ptr, x.data.ptr)
+        self.assertEqual(q.to_cupy(v).data.ptr, x.data.ptr)
+
+    def test_memcpy_dtod(self):
+        x, a = cupy.arange(4, dtype=cupy.float32), q.uninit(4)
+        with a.locked(q.LOCK_WRITE, q.MEMRESOURCE_SINGLE_CUDA) as p:
+            cupy.cuda.runtime.memcpy(p, x.data.ptr, 16, cupy.cuda.runtime.memcpyDeviceToDevice)
+        self.assertEqual(a.tolist(), [0, 1, 2, 3])
+
+
+if __name__ == "__main__":
+    unittest.main()
