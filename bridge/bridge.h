@@ -196,8 +196,8 @@ qs_status qnd_value(Border *b, PyObject *o, qs_value *out);  /* the same, and li
 void qnd_keep_exports(Border *b);                     /* the machine closes: views stay, without it */
 extern const char *const qnd_names[QS_NDTYPES];       /* of element types, as NumPy has them */
 int qnd_named(const char *name);                      /* the other way; QS_NDTYPES: there is none */
-/* Memory that somebody outside has.  It stays where it is until it is taken back, also when the machine closes: then this
- * holds the memory alone. */
+/* Memory that somebody outside has.  It stays where it is until it is taken back, also when the machine closes: then
+ * this holds the memory alone. */
 typedef struct Export {
     struct Export *prev, *next; /* Border.exports */
     Border *border;

@@ -48,7 +48,8 @@ typedef struct DlExchange {
     int (*current_stream)(int32_t device_type, int32_t id, void **out); /* may be NULL */
 } DlExchange;
 
-enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_CUDA_MANAGED = 13, DL_READ_ONLY = 1, DL_IS_COPIED = 2, DL_MAJOR = 1, DL_MINOR = 0 };
+enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_CUDA_MANAGED = 13 };
+enum { DL_READ_ONLY = 1, DL_IS_COPIED = 2, DL_MAJOR = 1, DL_MINOR = 0 };
 static const char plain_name[] = "dltensor", versioned_name[] = "dltensor_versioned";
 
 typedef enum { DL_INT, DL_UINT, DL_FLOAT, DL_BFLOAT = 4, DL_COMPLEX, DL_BOOL } DlCode;
@@ -394,7 +395,8 @@ static PyObject *export(Border *b, Array *a, const Wishes *w) {
     if (away && w->copy == Py_False)
         return refuse(PyExc_BufferError, "__dlpack__: on the cpu the elements are a copy, and copy is False"), NULL;
     if (!copied && a->buf->readonly && !versioned)
-        return refuse(PyExc_BufferError, "__dlpack__: the array is read-only, which only version 1.0 and later can tell"),
+        return refuse(PyExc_BufferError,
+                      "__dlpack__: the array is read-only, which only version 1.0 and later can tell"),
                NULL;
     PyObject *r = copied ? make_copied(b, a, away ? NULL : d, versioned) : make_capsule(b, a, d, versioned, false);
     if (r && !away && lead_consumer(b, d, stream) < 0) Py_CLEAR(r);

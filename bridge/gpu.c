@@ -1,8 +1,8 @@
 /* gpu.c -- memory of a GPU that other libraries of the process use, too: where it is, in which order, and the
  * CUDA Array Interface (DLPack is in dlpack.c).
  *
- * Our queue is an ordinary stream, which the driver orders with the default stream.  So work on the default stream needs
- * nothing; other streams are made to wait for ours, and ours for them, by events: nobody waits on the host. */
+ * Our queue is an ordinary stream, which the driver orders with the default stream.  So work on the default stream
+ * needs nothing; other streams are made to wait for ours, and ours for them, by events: nobody waits on the host. */
 #include "bridge/bridge.h"
 
 #include <stdio.h>
@@ -39,11 +39,12 @@ qs_status qgpu_absent(Border *b, const char *kind, int id) {
     for (Device *d = qgpu_first(b); d; d = next_shared(b, d))
         qtext_printf(&wanted, " or of %s:%d", d->ops->kind, d->ordinal);
     snprintf(where, sizeof where, id < 0 ? "%s" : "%s:%d", kind, id);
+    bool other = strcmp(kind, "cuda") != 0;
     qs_status s = qs_fail(b->vm, QS_ETYPE,
-                          "the elements are on %s, and memory of the cpu%s is wanted; from_dlpack(x, copy=True) makes a "
-                          "copy%s%s%s",
-                          where, wanted.len ? wanted.s : "", strcmp(kind, "cuda") ? "" : ", init(\"",
-                          strcmp(kind, "cuda") ? "" : where, strcmp(kind, "cuda") ? "" : "\") uses them in place");
+                          "the elements are on %s, and memory of the cpu%s is wanted; from_dlpack(x, copy=True) makes "
+                          "a copy%s%s%s",
+                          where, wanted.len ? wanted.s : "", other ? "" : ", init(\"", other ? "" : where,
+                          other ? "" : "\") uses them in place");
     qtext_free(&wanted);
     return s;
 }
@@ -147,8 +148,8 @@ qs_status qgpu_import(Border *b, PyObject *o, qs_value *out) {
 
 static Device *enter_device(int ordinal, const char *what) {
     Border *b = qbridge.host;
-    if (!b || qgil_enter(b) < 0)
-        return b ? NULL : (PyErr_Format((PyObject *)qbridge.errors[QS_ENAME], "%s: call pyquasar.init first", what), NULL);
+    if (!b) PyErr_Format((PyObject *)qbridge.errors[QS_ENAME], "%s: call pyquasar.init first", what);
+    if (!b || qgil_enter(b) < 0) return NULL;
     Device *d = ordinal < 0 ? qgpu_first(b) : qgpu_named(b, ordinal);
     if (d) return d;
     qgil_leave(b);

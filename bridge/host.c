@@ -404,6 +404,7 @@ PyMethodDef qhost_functions[] = {
     {"_array", array_of_bytes, METH_VARARGS, NULL},
     {"_typename", type_named, METH_VARARGS, NULL},
     {"memcpy", copy_memory, METH_VARARGS,
-     "memcpy(dst, src, n, /)\n--\n\nCopies n bytes between two addresses, of the host or of a CUDA device that is open."},
+     "memcpy(dst, src, n, /)\n--\n\nCopies n bytes between two addresses, of the host or of a CUDA device that is "
+     "open."},
     {NULL, NULL, 0, NULL},
 };

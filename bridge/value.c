@@ -286,7 +286,7 @@ static PyObject *get_readonly(PyObject *o, void *unused) {
     return a ? PyBool_FromLong(a->buf->readonly) : NULL;
 }
 
-/* -- an address for others, who hold this object instead ------------------------------------------------------------ */
+/* -- an address for others, who hold this object instead ----------------------------------------------------------- */
 
 static qs_status give(Border *b, ValueObject *o, bool on_device) {
     Device *d = qgpu_of(b, o->head.v.u.p);

@@ -333,7 +333,7 @@ qs_status qbuf_outlive(Ctx *c, Buffer *b) {
 
 bool qbuf_overlap(const Buffer *a, const Buffer *b) {
     if (a == b) return true;
-    for (int m = 0; m < MAX_DEVICES; m++) { /* numbers of blocks are addresses on the host, and where a foreign one lies */
+    for (int m = 0; m < MAX_DEVICES; m++) { /* numbers of blocks are addresses on the host and at home */
         bool addresses = m == HOST_MEMORY || m == a->home || m == b->home;
         if (!addresses || !a->block[m] || !b->block[m]) continue;
         if (a->block[m] < b->block[m] + b->nbytes && b->block[m] < a->block[m] + a->nbytes) return true;

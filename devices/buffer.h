@@ -4,9 +4,9 @@
  * the only current one; READWRITE does both.  Any number of read locks may be held together, in any memory spaces; a
  * write lock excludes every other lock.  A conflicting lock is an error at once, never a wait.
  *
- * Foreign memory has an owner who reads and writes it without telling us, and so does who was given a block of ours.  So
- * that copy, the one at home, is the only current one whenever no lock is held: the unlock of a write elsewhere brings
- * the result home and forgets the other copies.
+ * Foreign memory has an owner who reads and writes it without telling us, and so does who was given a block of ours.
+ * So that copy, the one at home, is the only current one whenever no lock is held: the unlock of a write elsewhere
+ * brings the result home and forgets the other copies.
  *
  * A device that has no room for a block gets it by giving up the copies that were used longest ago; what was current
  * only there moves to the host first. */

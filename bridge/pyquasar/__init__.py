@@ -75,8 +75,8 @@ def destroy():
 
 
 def devices():
-    """The devices that are open: name, kind, bytes of memory (0: unknown), whether kernels run there, its number among its
-    kind, bytes that arrays may occupy (0: no limit), and positions in a block."""
+    """The devices that are open: name, kind, bytes of memory (0: unknown), whether kernels run there, its number among
+    its kind, bytes that arrays may occupy (0: no limit), and positions in a block."""
     return [_support.device(*d) for d in _bridge._devices()]
 
 

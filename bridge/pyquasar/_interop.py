@@ -99,6 +99,10 @@ def from_torch(t, requires_grad=None, grad=None, dtype=None):
     return a
 
 
+def _same_device(a, b):
+    return a.type == b.type and (a.index or 0) == (b.index or 0)
+
+
 def to_torch(a, requires_grad=None, device=None, copy=None):
     """A tensor of the same memory, with the array's gradient as its own.
 
@@ -113,8 +117,7 @@ def to_torch(a, requires_grad=None, device=None, copy=None):
         a = a.__copy__()
         copy = None
     t = torch.from_dlpack(a)
-    wanted = t.device if device is None else torch.device(device)
-    away = wanted.type != t.device.type or wanted.index is not None and t.device.index is not None and wanted.index != t.device.index
+    away = device is not None and not _same_device(t.device, torch.device(device))
     if away and copy is False:
         raise ValueError("to_torch: the elements are on %s, so a tensor on %s is a copy" % (t.device, device))
     t = t.to(device) if away else t.clone() if copy else t
@@ -212,16 +215,16 @@ def _differentiate(torch, op, name, kinds, schema, backward):
 # -- DLPack and others -------------------------------------------------------------------------------------------------
 
 def from_dlpack(x, copy=None):
-    """The memory of a tensor, or of a DLPack capsule, as an array; copy=True: memory of its own, also of a tensor on a device
-    that is not open here."""
+    """The memory of a tensor, or of a DLPack capsule, as an array; copy=True: memory of its own, also of a tensor on a
+    device that is not open here."""
     a = _q()._bridge._from_dlpack(x, bool(copy))
     return a.__copy__() if copy else a
 
 
 class stream:
-    """A stream of CUDA beside the machine's own: what is queued in `with stream(s):` comes after what s has been given before,
-    and what s is given later comes after it.  Streams that need this are those on which another library works instead of
-    the default stream.
+    """A stream of CUDA beside the machine's own: what is queued in `with stream(s):` comes after what s has been given
+    before, and what s is given later comes after it.  Streams that need this are those on which another library works
+    instead of the default stream.
 
     s       a stream of torch or CuPy, whatever has __cuda_stream__, or the address of one; None: the machine's own
     device  the number of the CUDA device; None: the first that is open"""

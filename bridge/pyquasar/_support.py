@@ -348,7 +348,7 @@ def misplaced(a):
     return "the elements lie at addresses that are no multiples of their size"
 
 
-# -- memory of other libraries -------------------------------------------------------------------------------------------
+# -- memory of other libraries -----------------------------------------------------------------------------------------
 
 def capsule(x, queue, away):
     """A DLPack capsule of x: ordered before our queue, or, with away, of a copy on the host."""
@@ -388,8 +388,8 @@ def cuda_interface(x):
     return address or 0, shape, tuple(strides), name, bool(readonly), stream or 0
 
 
-ELEMENTS = frozenset("""bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64 complex64
-    complex128""".split())
+ELEMENTS = frozenset("""bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64
+    complex64 complex128""".split())
 
 
 def _numbers(x):

@@ -80,20 +80,22 @@ def array(self, dtype=None, copy=None):
     return a.copy() if copy else a
 
 
-_typestr = {"bool": "|b1", "int8": "|i1", "uint8": "|u1", "int16": "<i2", "uint16": "<u2", "int32": "<i4", "uint32": "<u4",
-            "int64": "<i8", "uint64": "<u8", "float16": "<f2", "float32": "<f4", "float64": "<f8", "complex64": "<c8",
-            "complex128": "<c16"}  # bfloat16 has no name there
+def _typestr(name):
+    """What the interfaces call an element type: float32 is <f4."""
+    import sys
+    kind, bits = name.rstrip("0123456789"), name.lstrip("abcdefghijklmnopqrstuvwxyz") or "8"
+    order = "|" if bits == "8" else "<" if sys.byteorder == "little" else ">"
+    return "%s%s%d" % (order, kind[0], int(bits) // 8)
 
 
 def _interface(self, name, on_device):
-    import sys
-    address = self._address(on_device) if self._kind == "array" and self.dtype in _typestr else None
+    if self._kind != "array" or self.dtype == "bfloat16":
+        raise AttributeError("%s: only arrays have it, and bfloat16 has no name there" % name)
+    address = self._address(on_device)
     if address is None:
-        raise AttributeError("%s: %s" % (name, "no array of a type that it knows" if self._kind != "array" or self.dtype not in _typestr
-                                         else "the elements are " + ("in the memory of the cpu" if on_device else "on a device")))
-    kind = _typestr[self.dtype]
-    return {"shape": self.shape, "strides": self.strides, "data": (address if self.size else 0, self.readonly), "version": 3,
-            "typestr": kind if sys.byteorder == "little" else kind.replace("<", ">")}
+        raise AttributeError("%s: the elements are %s" % (name, "in the memory of the cpu" if on_device else "on a device"))
+    return {"shape": self.shape, "strides": self.strides, "typestr": _typestr(self.dtype), "version": 3,
+            "data": (address if self.size else 0, self.readonly)}
 
 
 def array_interface(self):

@@ -1,7 +1,9 @@
-"""Arrays on a GPU that is none: the recording fake of NVIDIA's driver (tests/support/driver), whose device memory is the host's.
+"""Arrays on a GPU that is none: the recording fake of NVIDIA's driver (tests/support/driver), whose device memory is
+the host's.
 
 Array stands for an array of a library such as CuPy: it owns a block of that driver's memory, offers it by DLPack or by
-__cuda_array_interface__, records what it is asked for, and counts who holds it.  Nothing here shows that a real GPU works."""
+__cuda_array_interface__, records what it is asked for, and counts who holds it.  Nothing here shows that a real GPU
+works."""
 import ctypes, os
 
 import numpy as np
@@ -17,10 +19,12 @@ class Order(ctypes.Structure):
 
 class Record(ctypes.Structure):
     """FakeCuda of fake_cuda.h"""
-    _fields_ = [("hooks", ctypes.c_void_p * 3)] + [(n, ctypes.c_int) for n in ("devices", "capability", "max_threads", "blocks")] + \
-        [("jit_log", ctypes.c_char_p), ("fail_after", ctypes.c_long), ("fail_with", ctypes.c_int), ("dead", ctypes.c_int)] + \
-        [(n, ctypes.c_int) for n in ("retained", "streams", "events", "modules", "pinned", "depth")] + \
-        [("allocated", ctypes.c_size_t), ("misuse", ctypes.c_uint), ("wrong", ctypes.c_char * 256), ("nlaunches", ctypes.c_int),
+    _fields_ = [("hooks", ctypes.c_void_p * 3)] + \
+        [(n, ctypes.c_int) for n in ("devices", "capability", "max_threads", "blocks")] + \
+        [("jit_log", ctypes.c_char_p), ("fail_after", ctypes.c_long)] + \
+        [(n, ctypes.c_int) for n in ("fail_with", "dead", "retained", "streams", "events", "modules", "pinned", "depth")] + \
+        [("allocated", ctypes.c_size_t), ("misuse", ctypes.c_uint), ("wrong", ctypes.c_char * 256),
+         ("nlaunches", ctypes.c_int),
          ("launch", Launch * 8), ("norders", ctypes.c_int), ("order", Order * 8), ("log", ctypes.c_char * (1 << 16))]
 
 
@@ -59,6 +63,11 @@ class Context:
 contexts = [Context(0), Context(1)]
 
 
+def memcpy_dtod(to, source, n):
+    with contexts[0]:
+        assert driver.cuMemcpyDtoDAsync_v2(ctypes.c_uint64(to), ctypes.c_uint64(source), ctypes.c_size_t(n), None) == 0
+
+
 def stream(device=0):
     s = ctypes.c_void_p()
     with contexts[device]:
@@ -84,8 +93,8 @@ class Managed(ctypes.Structure):
 
 
 class Versioned(ctypes.Structure):
-    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("context", ctypes.c_void_p), ("deleter", DELETER),
-                ("flags", ctypes.c_uint64), ("tensor", Tensor)]
+    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("context", ctypes.c_void_p),
+                ("deleter", DELETER), ("flags", ctypes.c_uint64), ("tensor", Tensor)]
 
 
 new_capsule = ctypes.pythonapi.PyCapsule_New
@@ -133,8 +142,8 @@ class ByInterface(Array):
 
     @property
     def __cuda_array_interface__(self):
-        d = {"shape": self.a.shape, "typestr": self.a.dtype.str, "data": (self.pointer if self.a.size else 0, not self.a.flags.writeable),
-             "version": 3, "stream": self.stream}
+        d = {"shape": self.a.shape, "typestr": self.a.dtype.str, "version": 3, "stream": self.stream,
+             "data": (self.pointer if self.a.size else 0, not self.a.flags.writeable)}
         if not self.a.flags.c_contiguous:
             d["strides"] = self.a.strides
         return dict(d, mask=self.mask) if self.mask is not None else d
@@ -156,8 +165,9 @@ class ByDLPack(Array):
         a, n = self.a, max(self.a.ndim, 1)
         shape, strides = (ctypes.c_int64 * n)(*a.shape), (ctypes.c_int64 * n)(*(s // a.itemsize for s in a.strides))
         kind = a.dtype.kind
-        t = Tensor(self.block if a.size else None, Device(self.DEVICE_TYPE, self.device), a.ndim, CODES[kind], 8 * a.itemsize, 1,
-                   ctypes.cast(shape, ctypes.POINTER(ctypes.c_int64)), ctypes.cast(strides, ctypes.POINTER(ctypes.c_int64)), self.offset)
+        numbers = ctypes.POINTER(ctypes.c_int64)
+        t = Tensor(self.block if a.size else None, Device(self.DEVICE_TYPE, self.device), a.ndim, CODES[kind],
+                   8 * a.itemsize, 1, ctypes.cast(shape, numbers), ctypes.cast(strides, numbers), self.offset)
         self.holders += 1
 
         def delete(p):
