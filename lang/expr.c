@@ -11,8 +11,7 @@ static const uint8_t precedence[OP__COUNT] = {
 #include "lang/operators.def"
 };
 
-static Node *make(Parser *p, NodeKind k, uint32_t pos) { return qast_node(p->u, k, pos); }
-static Node *leaf(Parser *p, NodeKind k, uint32_t pos) { return qparse_grown(p, make(p, k, pos), 0); }
+static Node *leaf(Parser *p, NodeKind k, uint32_t pos) { return qparse_grown(p, qparse_node(p, k, pos), 0); }
 static int higher(int a, int b) { return a > b ? a : b; }
 
 static Node *nothing(Parser *p) { /* stands where an expression should be, after an error */
@@ -78,7 +77,7 @@ static NodeList items(Parser *p, uint32_t opener, TokenKind closer) {
 }
 
 static Node *list(Parser *p, NodeKind k, TokenKind closer) {
-    Node *n = make(p, k, qparse_pos(p));
+    Node *n = qparse_node(p, k, qparse_pos(p));
     uint32_t opener = p->i;
     qparse_next(p);
     n->u.items = items(p, opener, closer);
@@ -158,7 +157,7 @@ static ArgList arguments(Parser *p) { /* at the ( */
 
 static Node *call(Parser *p, Node *callee) {
     int height = p->height;
-    Node *n = make(p, N_CALL, callee->pos);
+    Node *n = qparse_node(p, N_CALL, callee->pos);
     n->u.call.callee = callee;
     n->u.call.args = arguments(p);
     return qparse_grown(p, n, higher(height, p->height));
@@ -179,7 +178,7 @@ static Node *index_item(Parser *p) {
 static Node *indexed(Parser *p, Node *base) {
     int height = p->height;
     struct { bool in; int dim; Node *base; } outer = {p->in_index, p->index_dim, p->index_base};
-    Node *n = make(p, N_INDEX, base->pos);
+    Node *n = qparse_node(p, N_INDEX, base->pos);
     uint32_t opener = p->i, mark = p->nscratch;
     qparse_next(p);
     p->in_index = true;
@@ -200,7 +199,7 @@ static Node *indexed(Parser *p, Node *base) {
 
 static Node *field(Parser *p, Node *base) {
     int height = p->height;
-    Node *n = make(p, N_FIELD, base->pos);
+    Node *n = qparse_node(p, N_FIELD, base->pos);
     qparse_next(p);
     n->u.field.base = base;
     n->u.field.name = qparse_at_word(p) ? qparse_take_word(p) : qparse_name(p, "a field name after '.'");
@@ -209,7 +208,7 @@ static Node *field(Parser *p, Node *base) {
 
 static Node *meta(Parser *p) {
     const Token *t = qparse_at(p);
-    Node *n = make(p, N_META, t->pos);
+    Node *n = qparse_node(p, N_META, t->pos);
     n->u.meta.name = qstr_name(p->ctx, p->text + t->pos + 1, t->end - t->pos - 1);
     qparse_next(p);
     p->height = 0;
@@ -298,7 +297,7 @@ static bool prefix(TokenKind k, Op *op) {
 static Node *unary(Parser *p);
 
 static Node *signed_by(Parser *p, Op op, Node *(*operand)(Parser *)) {
-    Node *n = make(p, N_UNARY, qparse_pos(p));
+    Node *n = qparse_node(p, N_UNARY, qparse_pos(p));
     n->op = (uint8_t)op;
     qparse_next(p);
     n->u.bin.a = qparse_enter(p) ? operand(p) : nothing(p);
@@ -312,7 +311,7 @@ static Node *exponent(Parser *p) { /* 2^-n */
 }
 
 static Node *binary_node(Parser *p, Op op, uint32_t pos, Node *a, int height, Node *b) {
-    Node *n = make(p, N_BINARY, pos);
+    Node *n = qparse_node(p, N_BINARY, pos);
     n->op = (uint8_t)op;
     n->u.bin.a = a;
     n->u.bin.b = b;
@@ -353,7 +352,7 @@ static Node *binary(Parser *p, int least);
 
 static Node *range(Parser *p, Node *lo) {
     int height = p->height;
-    Node *n = make(p, N_RANGE, lo->pos);
+    Node *n = qparse_node(p, N_RANGE, lo->pos);
     qparse_next(p);
     n->u.range.lo = lo;
     n->u.range.hi = binary(p, PREC_RANGE + 1);
@@ -388,7 +387,7 @@ Node *qexpr_ternary(Parser *p) {
     Node *cond = binary(p, PREC_LOWEST);
     if (p->k != T_QUESTION) return cond;
     int height = p->height;
-    Node *n = make(p, N_TERNARY, cond->pos);
+    Node *n = qparse_node(p, N_TERNARY, cond->pos);
     qparse_next(p);
     n->u.ternary.cond = cond;
     n->u.ternary.then = qexpr_any(p);
@@ -489,7 +488,7 @@ Node *qexpr_any(Parser *p) {
     if (at_lambda(p)) {
         bool in_index = p->in_index;
         p->in_index = false;
-        n = make(p, N_LAMBDA, qparse_pos(p));
+        n = qparse_node(p, N_LAMBDA, qparse_pos(p));
         n->u.lambda.func = qexpr_lambda(p);
         n = qparse_grown(p, n, p->height);
         p->in_index = in_index;

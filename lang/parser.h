@@ -1,4 +1,5 @@
-/* parser.h -- what the parts of the parser share: parse.c (units, errors, recovery), stmt.c, expr.c, typeexpr.c.
+/* parser.h -- what the parts of the parser share: parse.c (units, errors, recovery), stmt.c, block.c, define.c,
+ * expr.c, typeexpr.c.
  *
  * There is no unwinding.  An error sets `k` to T_ERROR, which no rule accepts, so that every loop ends and every
  * function returns a harmless node; qparse_resync then goes to the next statement. */
@@ -81,6 +82,9 @@ bool qparse_tried(Parser *p, ParseMark m, bool keep);                 /* went we
 void qparse_push(Parser *p, const void *item, size_t size);
 void *qparse_take(Parser *p, uint32_t mark, size_t size, int *n);     /* to the arena, all pushed since mark */
 NodeList qparse_take_nodes(Parser *p, uint32_t mark);
+void qparse_append(Parser *p, void *list, int *n, void *item);        /* to one of the lists of the unit */
+static inline Node *qparse_node(Parser *p, NodeKind k, uint32_t pos) { return qast_node(p->u, k, pos); }
+static inline void qparse_emit(Parser *p, Node *n) { qparse_push(p, &n, sizeof n); } /* one more statement of a block */
 Func *qparse_func(Parser *p, FuncQual qual, Str *name, uint32_t pos);
 
 /* -- expr.c ------------------------------------------------------------------------------------------------------ */
@@ -99,9 +103,28 @@ TypeExpr *qtexpr_suffixes(Parser *p, TypeExpr *t, bool fixed);
 TypeExpr *qtexpr_new(Parser *p, TypeExprKind k, uint32_t pos);
 bool qtexpr_is_builtin(Parser *p, const TypeExpr *t); /* made of predefined type names only */
 
+/* -- block.c ----------------------------------------------------------------------------------------------------- */
+NodeList qblock_statements(Parser *p); /* up to a word that ends or divides an open block */
+Block qblock_begin(Parser *p, uint32_t pos, TokenKind opener);
+void qblock_end(Parser *p, const Block *b, TokenKind closer); /* after the last part of b: its closer */
+bool qblock_ends(const Parser *p);
+bool qblock_separator(const Parser *p);
+void qblock_end_of(Parser *p, const char *what); /* between a header and its body, or behind a simple statement */
+void qblock_end_of_condition(Parser *p);
+void qblock_stray_closer(Parser *p);
+
+/* -- define.c ---------------------------------------------------------------------------------------------------- */
+void qdef_function(Parser *p, Attr *attr, uint32_t first); /* first: token of the function or its attribute */
+bool qdef_at_type(const Parser *p);
+void qdef_type(Parser *p);
+void qdef_reduction(Parser *p);
+Attr *qdef_attribute(Parser *p);
+
 /* -- stmt.c ------------------------------------------------------------------------------------------------------ */
 void qstmt_program(Parser *p);
+void qstmt_statement(Parser *p);
 void qstmt_simple(Parser *p);     /* assignment, declaration or expression: pushes its node */
+Node *qstmt_assignment(Parser *p, Node *to, Node *value);
 NodeList qstmt_lambda_body(Parser *p, Node **value);
 /* The token behind what can be assigned to (x, x[i].f, [a,b], _) at the current place; T_ERROR when it is not that. */
 TokenKind qstmt_after_target(const Parser *p);

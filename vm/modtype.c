@@ -62,8 +62,8 @@ static void offer_types(void *ud, Nearest *near) {
     qmod_over_imports(s->vm, s->module, offer_types_of, near);
 }
 
-qs_status qmodtype_resolve(qs_vm *vm, Module *m, TypeExpr *e, const Source *src, const TypeHost *params, const Type **out,
-                    TypeMods *mods) {
+qs_status qmodtype_resolve(qs_vm *vm, Module *m, TypeExpr *e, const Source *src, const TypeHost *params,
+                           const Type **out, TypeMods *mods) {
     TypeScope s = {vm, m, params, QS_OK};
     const TypeHost host = {&s, lookup_type, instantiate, constant_dim, offer_types};
     qs_status status = qtypes_resolve(qvm_ctx(vm), e, &host, src, out, mods);

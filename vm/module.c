@@ -1,8 +1,8 @@
 /* module.c -- files as modules: finding, reading, linking and running them.
  *
- * Linking goes in two steps over all files that are new (link.c), so that files may import each other: first every file's
- * own names, types and functions are entered, then every name that is used is looked up.  Nothing runs before all of it
- * is known to be right. */
+ * Linking goes in two steps over all files that are new (link.c), so that files may import each other: first every
+ * file's own names, types and functions are entered, then every name that is used is looked up.  Nothing runs before
+ * all of it is known to be right. */
 #include "vm/module.h"
 
 #include "lang/diag.h"

@@ -39,8 +39,8 @@ static void move_line(char *d, ptrdiff_t ds, const char *s, ptrdiff_t ss, int64_
 }
 
 /* -- tiles turned around ------------------------------------------------------------------------------------------- */
-/* W x W elements that fill W vectors: each stage interleaves the vectors of the first half with those of the second, and
- * when the stages have doubled up to W rows have become columns. */
+/* W x W elements that fill W vectors: each stage interleaves the vectors of the first half with those of the second,
+ * and when the stages have doubled up to W rows have become columns. */
 #define LOW1(W) 0, W, 1, W + 1, 2, W + 2, 3, W + 3, 4, W + 4, 5, W + 5, 6, W + 6, 7, W + 7
 #define HIGH1(W) 8, W + 8, 9, W + 9, 10, W + 10, 11, W + 11, 12, W + 12, 13, W + 13, 14, W + 14, 15, W + 15
 #define LOW2(W) 0, W, 1, W + 1, 2, W + 2, 3, W + 3

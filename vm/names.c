@@ -1,4 +1,5 @@
-/* names.c -- global slots, and what a name means to a module: its own, then its imports', later ones first, then built in.
+/* names.c -- global slots, and what a name means to a module: its own, then its imports', later ones first, then the
+ * built-ins'.
  *
  * Functions of one name join into a set; a variable hides whatever comes after it. */
 #include "vm/names.h"

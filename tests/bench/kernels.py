@@ -311,9 +311,8 @@ def heading(args, machine, busy):
 def summary(tables):
     """How many times the time of quasar each peer takes, in the mean over the programs that it has."""
     names = list(dict.fromkeys(n for t in tables for n in t.names))
-    means = [[t.mean(n) if n in t.names else math.nan for n in names] for t in tables]
-    rows = [f"| {t.threads} thread{'s' * (t.threads > 1)} |" + "".join(" |" if math.isnan(m) else f" {m:.1f} |" for m in r)
-            for t, r in zip(tables, means)]
+    rows = [f"| {t.threads} thread{'s' * (t.threads > 1)} |" +
+            "".join(f" {t.mean(n):.1f} |" if n in t.names else " |" for n in names) for t in tables]
     return "\n".join(["| |" + "".join(f" {n} |" for n in names), "|---|" + "---|" * len(names), *rows])
 
 

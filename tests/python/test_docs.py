@@ -1,4 +1,4 @@
-"""The samples in Python of README.md, docs/python.md and docs/coming_from.md, in order: each prints what stands below it."""
+"""The samples in Python of README.md, docs/python.md and docs/coming_from.md: each prints what stands below it."""
 import contextlib, io, os, re, unittest
 
 import pyquasar as q

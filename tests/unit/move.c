@@ -28,7 +28,8 @@ static ptrdiff_t lay_out(int rank, const int64_t *n, size_t size, ptrdiff_t *ste
 static void move_one_by_one(size_t size, int rank, const int64_t *n, char *dst, const ptrdiff_t *ds, const char *src,
                             const ptrdiff_t *ss) {
     if (!rank) { memcpy(dst, src, size); return; }
-    for (int64_t i = 0; i < *n; i++) move_one_by_one(size, rank - 1, n + 1, dst + i * *ds, ds + 1, src + i * *ss, ss + 1);
+    for (int64_t i = 0; i < *n; i++)
+        move_one_by_one(size, rank - 1, n + 1, dst + i * *ds, ds + 1, src + i * *ss, ss + 1);
 }
 
 /* Into two places filled alike, so that a byte written between the elements is seen, too. */
