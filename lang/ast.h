@@ -78,6 +78,7 @@ struct Sym {
     Str *name;
     Func *owner;        /* the function whose local this is; NULL for globals */
     bool variable;      /* SYM_GLOBAL: a variable, whose value a lambda captures */
+    bool function;      /* SYM_GLOBAL: a function, when the unit is linked */
     Func *func;         /* SYM_NESTED */
     Node *bound;        /* SYM_TEMP */
     TypeExpr *declared; /* the first annotation, if any */

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { SENTENCE = 1024 };
 
@@ -40,4 +41,16 @@ void qdiag_warning(Unit *u, uint32_t pos, const char *fmt, ...) {
     report(u, pos, "warning", fmt, ap);
     va_end(ap);
     u->nwarnings++;
+}
+
+const char *qdiag_habit(const char *word, size_t n) {
+    static const struct {
+        const char *word, *hint;
+    } habits[] = {
+#define HABIT(word, hint) {word, hint},
+#include "lang/habits.def"
+    };
+    for (size_t i = 0; i < sizeof habits / sizeof *habits; i++)
+        if (strlen(habits[i].word) == n && !memcmp(habits[i].word, word, n)) return habits[i].hint;
+    return NULL;
 }

@@ -120,8 +120,20 @@ static bool at_rank(const Parser *p) { /* {:} or {4} */
 }
 
 /* -- calls, indices, fields ---------------------------------------------------------------------------------------- */
+/* x(2:3), x(1,:): an index as MATLAB writes it.  f(x : cube) is an argument with its type. */
+static bool is_slice(const Parser *p, const Arg *a) {
+    TokenKind next = qparse_peek(p, 1);
+    return p->k == T_COLON && (!a->value || a->value->kind == N_NUM || next == T_NUMBER || next == T_END ||
+                               next == T_COMMA || next == T_RPAREN || next == T_COLON || next == T_OP(OP_SUB));
+}
+
+static void slice_in_call(Parser *p) {
+    qparse_fail(p, qparse_pos(p), "elements are read with brackets: x[first..last] for a part, x[i,:] for a whole row");
+}
+
 static Arg argument(Parser *p) {
     Arg a = {.pos = qparse_pos(p)};
+    if (is_slice(p, &a)) slice_in_call(p);
     TokenKind next = qparse_peek(p, 1);
     if (qparse_at_word(p) && (next == T_NAMED || next == T_ASSIGN)) {
         if (next == T_ASSIGN) qparse_warn(p, qparse_pos(p), "a named argument is written with ':='");
@@ -129,6 +141,7 @@ static Arg argument(Parser *p) {
         qparse_next(p);
     }
     a.value = qexpr_any(p);
+    if (is_slice(p, &a)) slice_in_call(p);
     if (qparse_accept(p, T_COLON)) a.type = qtexpr_type(p);
     return a;
 }
@@ -277,6 +290,8 @@ Node *qexpr_postfix(Parser *p) {
         case T_QUOTE: n = type_value(p, qtexpr_suffixes(p, as_type(p, n), false)); break;
         case T_LBRACE:
             if (!at_rank(p)) return n;
+            if (n->kind == N_IDENT && !qtype_builtin(p->ctx, n->u.ident.name->s))
+                qparse_fail(p, qparse_pos(p), "elements of a cell are read with brackets: %s[i]", n->u.ident.name->s);
             n = type_value(p, qtexpr_suffixes(p, as_type(p, n), false));
             break;
         default: return n;

@@ -125,27 +125,68 @@ static const char *describe(const Parser *p, char *buf, size_t size) {
     return buf;
 }
 
+static const char *habit(const Parser *p, uint32_t i) {
+    const Token *t = &p->tok[i];
+    return t->kind == T_IDENT ? qdiag_habit(p->text + t->pos, t->end - t->pos) : NULL;
+}
+
+/* The word of the language that the name at the begin of a statement is nearly. */
+static const char *nearly(Parser *p, const Token *t) {
+    Nearest near = {.wanted = qstr_name(p->ctx, p->text + t->pos, t->end - t->pos)->s};
+#define TOKEN(id, text)
+#define KEYWORD(id, text, opens)                                                                                       \
+    if (opens) qstr_offer(&near, text);
+#define PUNCT(id, text, goes_on)
+#include "lang/tokens.def"
+    qstr_offer(&near, "print");
+    return near.best;
+}
+
+/* Two words in a row: one of another language, a misspelt one, or a call as a shell writes it. */
+static const char *advice_on_words(Parser *p, char *buf, size_t size) {
+    uint32_t i = p->i;
+    const char *hint = habit(p, i);
+    bool command = i && p->tok[i - 1].kind == T_IDENT && p->tok[i - 1].first;
+    if (!hint && i) hint = habit(p, i - 1);
+    if (!hint && command && (hint = nearly(p, &p->tok[i - 1]))) {
+        snprintf(buf, size, " (did you mean '%s'?)", hint);
+        return buf;
+    }
+    if (!hint) return command ? " (a call is written name(x))" : "";
+    snprintf(buf, size, " (%s)", hint);
+    return buf;
+}
+
+/* A ':' at the end of a line that opens a block, or in a range. */
+static const char *advice_on_colon(const Parser *p) {
+    const Token *next = &p->tok[p->i + 1];
+    if (next->first || next->kind == T_NEWLINE || next->kind == T_EOF) return " (no ':' is needed)";
+    return " (a range is written first..last or first..step..last)";
+}
+
 /* What people bring along from other languages, recognised by the token that does not fit. */
-static const char *advice(const Parser *p) {
-    TokenKind before = p->i ? p->tok[p->i - 1].kind : T_NEWLINE;
+static const char *advice(Parser *p, char *buf, size_t size) {
+    TokenKind before = p->i ? p->tok[p->i - 1].kind : T_NEWLINE, next = qparse_peek(p, 1);
     switch (qparse_at(p)->kind) {
-    case T_NEWLINE:
-    case T_EOF: return p->i > 1 && before == T_OP_ADD && before == p->tok[p->i - 2].kind ? " (write x += 1)" : "";
+    case T_COLON: return advice_on_colon(p);
+    case T_NAMED: return " (an assignment is written with =)";
+    case T_LBRACE: return " (a block has no braces: it closes with end)";
     case T_ASSIGN: return " (== compares; a named argument is written name := value)";
     case T_QUOTE: return " (transposition is transpose(x); strings are written in double quotes)";
     case T_BAR: return " (write a || b, or or(a,b) for bits)";
-    case T_OP(OP_DIV): return before == T_OP(OP_DIV) ? " (comments begin with %)" : "";
+    case T_OP(OP_DIV): return before == T_OP(OP_DIV) || next == T_OP(OP_MUL) ? " (comments begin with %)" : "";
     case T_OP(OP_MUL): return before == T_OP(OP_MUL) ? " (the power operator is ^)" : "";
     case T_IDENT:
     case T_STRING:
-    case T_NUMBER: return before == T_IDENT && p->tok[p->i - 1].first ? " (a call is written name(x))" : "";
+    case T_NUMBER: return advice_on_words(p, buf, size);
     default: return "";
     }
 }
 
 void qparse_expected(Parser *p, const char *what) {
-    char buf[80];
-    qparse_fail(p, qparse_pos(p), "expected %s, found %s%s", what, describe(p, buf, sizeof buf), advice(p));
+    char found[80], hint[160];
+    qparse_fail(p, qparse_pos(p), "expected %s, found %s%s", what, describe(p, found, sizeof found),
+                advice(p, hint, sizeof hint));
 }
 
 bool qparse_expect(Parser *p, TokenKind k, const char *where) {

@@ -162,7 +162,9 @@ static void unknown_name(Resolver *r, Str *name, uint32_t pos) {
     for (Scope *s = r->scope; s; s = s->up) offer_all(&s->names, &near);
     offer_all(&r->globals, &near);
     if (r->host->offer) r->host->offer(r->host->ud, &near);
-    if (near.home) qdiag_name_error(r->u, pos, "unknown name '%s': import \"%s\" brings it", name->s, near.home);
+    const char *habit = qdiag_habit(name->s, strlen(name->s));
+    if (habit) qdiag_name_error(r->u, pos, "unknown name '%s': %s", name->s, habit);
+    else if (near.home) qdiag_name_error(r->u, pos, "unknown name '%s': import \"%s\" brings it", name->s, near.home);
     else if (near.best) qdiag_name_error(r->u, pos, "unknown name '%s': did you mean '%s'?", name->s, near.best);
     else qdiag_name_error(r->u, pos, "unknown name '%s'", name->s);
 }
@@ -228,7 +230,7 @@ static Sym *assigned(Resolver *r, Str *name, uint32_t pos) {
 static void nested_function(Resolver *r, Node *n) {
     Func *f = n->u.func;
     if (!r->scope) {
-        define_global(r, f->name, n->pos);
+        define_global(r, f->name, n->pos)->function = true;
         return;
     }
     Sym *s = get(&r->scope->names, f->name);
@@ -293,6 +295,25 @@ static void inherit_mode(const Node *n) {
     if (to && from && !has_mods(to->mods) && !to->declared) to->mods = from->mods;
 }
 
+/* What the prompt and eval show: the last expression of their text. */
+static bool is_shown(const Resolver *r, const Node *n) {
+    NodeList body = r->u->main->body;
+    return r->u->src->internal && !r->scope && n == body.at[body.n - 1];
+}
+
+/* `tic` for tic(), `x == 3` for x = 3, `x` where print is meant. */
+static void check_effect(Resolver *r, const Node *n) {
+    const Node *e = n->u.expr;
+    const Sym *s = e->kind == N_IDENT ? e->u.ident.sym : NULL;
+    if (is_shown(r, n)) return;
+    if (s && (s->kind == SYM_NESTED || (s->function && !s->variable)))
+        qdiag_error(r->u, e->pos, "the name of a function does nothing alone: did you mean %s()?", s->name->s);
+    else if (s && s->kind <= SYM_GLOBAL)
+        qdiag_warning(r->u, e->pos, "this statement does nothing: print %s shows the value", s->name->s);
+    else if (e->kind == N_BINARY && e->op == OP_EQ)
+        qdiag_warning(r->u, e->pos, "this comparison is not used: = assigns, == compares");
+}
+
 static void resolve_child(void *ud, Node **child) { resolve(ud, child); }
 
 /* vec[mat] is an index expression until its base turns out to be a type. */
@@ -322,6 +343,7 @@ static void resolve(Resolver *r, Node **slot) {
     }
     qast_children(n, resolve_child, r);
     if (n->kind == N_ASSIGN) inherit_mode(n);
+    if (n->kind == N_EXPR) check_effect(r, n);
 }
 
 static void resolve_params(Resolver *r, Param *at, int n) {

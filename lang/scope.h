@@ -15,7 +15,7 @@
 
 typedef struct ScopeHost { /* what the machine knows; ud is passed back */
     void *ud;
-    /* An existing name visible from the module: fills kind (SYM_GLOBAL or SYM_TYPE), index, variable, type.
+    /* An existing name visible from the module: fills kind (SYM_GLOBAL or SYM_TYPE), index, variable, function, type.
      * false: unknown. */
     bool (*lookup)(void *ud, Str *name, Sym *out);
     /* A top-level name that this unit defines: its global slot, made on first request. */

@@ -138,8 +138,26 @@ static Node *expression(Parser *p) {
     return n;
 }
 
+/* x++ and x--, at the end of a statement. */
+static bool at_increment(const Parser *p) {
+    TokenKind op = qparse_peek(p, 1), end = qparse_peek(p, 3);
+    return p->k == T_IDENT && (op == T_OP(OP_ADD) || op == T_OP(OP_SUB)) && qparse_peek(p, 2) == op &&
+           (end == T_NEWLINE || end == T_SEMI || end == T_EOF || end == T_RPAREN || p->tok[p->i + 3].first);
+}
+
+/* What follows is read as a statement of its own: the second sign hid the end of the line. */
+static Node *increment(Parser *p) {
+    const Token *name = qparse_at(p), *op = name + 1;
+    qparse_fail(p, op->pos, "there is no '%.2s': write %.*s %c= 1", p->text + op->pos, (int)(name->end - name->pos),
+                p->text + name->pos, p->text[op->pos]);
+    p->i += 3;
+    p->k = qparse_at(p)->kind;
+    return make(p, N_BLOCK, name->pos);
+}
+
 static Node *simple(Parser *p) {
     if (at_c_declaration(p)) return c_declaration(p);
+    if (at_increment(p)) return increment(p);
     TokenKind k = qstmt_after_target(p);
     if (p->k == T_LBRACK && k == T_ASSIGN) {
         Node *n = qparse_node(p, N_ASSIGN, qparse_pos(p));

@@ -1,6 +1,7 @@
 /* call.c -- who is called with what: overloads, named and default arguments, type parameters, constructors, methods. */
-#include "vm/module.h"
+#include "lang/diag.h"
 #include "vm/modtype.h"
+#include "vm/module.h"
 #include "vm/names.h"
 
 #include <ctype.h>
@@ -404,6 +405,9 @@ static qs_status no_method(qs_vm *vm, Module *m, qs_value v, const Str *name) {
         qs_value x;
         for (uint32_t i = 0; qobj_field(v.u.p, i, &field, &x); i++) qstr_offer(&near, field->s);
     }
+    const char *habit = v.kind == QS_OBJECT ? NULL : qdiag_habit(name->s, name->len);
+    if (habit)
+        return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no function %s: %s", qval_type_name(vm, v), name->s, habit);
     if (!near.best) qnames_offer(vm, m, &near);
     return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no field or function %s%s%s%s", qval_type_name(vm, v), name->s,
                     near.best ? "; did you mean " : "", near.best ? near.best : "", near.best ? "?" : "");

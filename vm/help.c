@@ -2,6 +2,7 @@
  * of Python from Python; and, of a word that is no name, the built-ins whose description has it. */
 #include "vm/help.h"
 
+#include "lang/diag.h"
 #include "stdlib/stdlib.h"
 #include "vm/library.h"
 #include "vm/module.h"
@@ -183,6 +184,8 @@ void qhelp_show(qs_vm *vm, const char *question) {
     if (!name.len) show_groups(docs, n, &t);
     else if (qhelp_describe(vm, name.s, &t) || show_group(docs, n, name.s, &t) ||
              show_hits(vm, docs, n, name.s, &t)) { /* that was the answer */
+    } else if (qdiag_habit(name.s, name.len)) {
+        qtext_printf(&t, "nothing is called %s here: %s\n", name.s, qdiag_habit(name.s, name.len));
     } else if (qnames_offer(vm, qvm(vm)->session, &near))
         qtext_printf(&t, "nothing is known of %s; did you mean %s?\n", name.s, near.best);
     else qtext_printf(&t, "nothing is known of %s\n", name.s);

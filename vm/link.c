@@ -113,7 +113,8 @@ static bool scope_lookup(void *ud, Str *name, Sym *out) {
         bool is_builtin = qmap_get(&qvm(u->vm)->builtins, name, &builtin) && (int)builtin == slot;
         out->kind = SYM_GLOBAL;
         out->index = slot;
-        out->variable = !is_builtin && qvm_global(u->vm, (uint64_t)slot)->kind != QS_FUNCTION;
+        out->function = qvm_global(u->vm, (uint64_t)slot)->kind == QS_FUNCTION;
+        out->variable = !is_builtin && !out->function;
         return true;
     }
     qs_status ignored = QS_OK;

@@ -1,4 +1,5 @@
 /* ops.c -- the slow side of instructions: everything that is not two numbers in registers. */
+#include "stdlib/stdlib.h"
 #include "vm/module.h"
 
 #include <math.h>
@@ -431,7 +432,9 @@ qs_status qops_cell(qs_vm *vm, int n, const qs_value *items, qs_value *out) {
 /* -- fields ------------------------------------------------------------------------------------------------------ */
 
 static qs_status no_fields(qs_vm *vm, qs_value v, Str *name) {
-    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s has no fields, so there is no .%s", qval_type_name(vm, v), name->s);
+    const LibDoc *row = v.kind == QS_ARRAY ? qlib_called_elsewhere(name->s) : NULL; /* x.shape */
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s has no fields, so there is no .%s%s%s", qval_type_name(vm, v), name->s,
+                    row ? "; see " : "", row ? row->signature : "");
 }
 
 static void remember(FieldCache *cache, const Object *o, Str *name) {

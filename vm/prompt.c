@@ -7,6 +7,7 @@
 #include "vm/names.h"
 #include "vm/python.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
 #include <limits.h>
 #include <locale.h>
@@ -189,6 +190,8 @@ void qprompt_echo(qs_vm *vm, qs_value v) {
     if (v.kind == QS_NIL) return;
     qtext_init(&t, qvm_ctx(vm));
     if (qfmt_brief(vm, v, &t) == QS_OK) {
+        const char *name = v.kind == QS_FUNCTION ? ((Function *)v.u.p)->name->s : "lambda";
+        if (strcmp(name, "lambda")) qtext_printf(&t, ": %s() calls it, ?%s tells what it does", name, name);
         qtext_puts(&t, "\n");
         qvm_write(vm, t.s, t.len);
     }
@@ -225,6 +228,13 @@ static bool is_word(qs_vm *vm, const char *text, const char *word) {
     return strncmp(text, word, n) == 0 && text[n + strspn(text + n, " \t\r\n;()")] == 0;
 }
 
+/* `help sum`, as MATLAB has it. */
+static bool is_command(qs_vm *vm, const char *text, const char *word) {
+    size_t n = strlen(word);
+    if (qmap_at(&qvm(vm)->session->names, qstr_cname(qvm_ctx(vm), word))) return false;
+    return strncmp(text, word, n) == 0 && text[n] == ' ' && (isalpha((unsigned char)text[n + 1]) || text[n + 1] == '_');
+}
+
 bool qprompt_run(qs_vm *vm) {
     Lines l;
     Text text;
@@ -235,6 +245,7 @@ bool qprompt_run(qs_vm *vm) {
     while (!qs_exit_code(vm, NULL) && read_statement(&l, &text)) {
         if (is_word(vm, text.s, "exit") || is_word(vm, text.s, "quit")) break;
         if (is_word(vm, text.s, "help")) qhelp_show(vm, text.s + strlen(text.s));
+        else if (is_command(vm, text.s, "help") || is_command(vm, text.s, "doc")) qhelp_show(vm, strchr(text.s, ' '));
         else if (is_word(vm, text.s, "who") || is_word(vm, text.s, "whos")) qhelp_variables(vm);
         else if (text.s[0] == '?') qhelp_show(vm, text.s + 1);
         else good = run_statement(vm, text.s) && good;

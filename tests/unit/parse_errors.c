@@ -52,7 +52,7 @@ static const struct { const char *text, *sentences; } mistakes[] = {
     {"x = 5abc",
      "1:5: error: '5abc' is neither a number nor a name"},
     {"x++",
-     "1:4: error: expected an expression, found end of file (write x += 1)"},
+     "1:2: error: there is no '++': write x += 1"},
     {"y = (1 + 2\nw = 4\nv = 3 3",
      "2:1: error: expected ')' for the '(' of line 1, found the name 'w'\n3:7: error: expected the end of the "
      "statement, found the number 3"},

@@ -14,7 +14,8 @@ print i
 h = float16([0.5,1,2])
 parallel_do(3, h, __kernel__ (h, pos : int) -> h[pos] = h[pos]^2 + 0.0001)
 print h
-d = float64([0.1,0.2,0.3])
+d = [0.1,0.2,0.3]
+d = float64(d)
 parallel_do(3, d, 0.1, __kernel__ (d, a : scalar, pos : int) -> d[pos] = d[pos] - a)
 print abs(d[0] - 1.49011612e-9) < 1e-13 % what float32 rounds 0.1 by: nothing is lost in the kernel
 z = czeros(3)

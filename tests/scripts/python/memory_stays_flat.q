@@ -32,12 +32,12 @@ function [] = mixed(n)
     try
       m.fail(i)
     catch e
-      e
+      seen = e
     end
     try
       m.call(() -> error("x"))
     catch e
-      e
+      seen = e
     end
     s = -a[1..2] + 1
     f = m.ident(x -> x)

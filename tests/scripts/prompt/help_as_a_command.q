@@ -1,0 +1,5 @@
+% prompt: yes
+help sin
+doc sin
+?arange
+?cellfun

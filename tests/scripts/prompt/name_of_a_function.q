@@ -1,0 +1,5 @@
+% prompt: yes
+tic
+x = 3;
+x
+x == 3
