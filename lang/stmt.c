@@ -152,7 +152,7 @@ static Node *increment(Parser *p) {
                 p->text + name->pos, p->text[op->pos]);
     p->i += 3;
     p->k = qparse_at(p)->kind;
-    return make(p, N_BLOCK, name->pos);
+    return qast_node(p->u, N_BLOCK, name->pos);
 }
 
 static Node *simple(Parser *p) {
