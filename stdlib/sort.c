@@ -1,16 +1,16 @@
 /* sort.c -- sorting by radix.
  *
  *     elements ── keys: unsigned numbers in the same order ── passes over digits, least first ── elements again
+ *                                      └── of a long line: buckets ──┘ each sorted in the cache, by as many threads
  *
  * Each pass is stable, so elements that are equal keep their order.  The keys are taken relative to the least one,
- * which leaves as many digits as the values differ in.  Of many digits only the first ones are passed over; what is
- * then still out of order is near its place, and insertion ends the work (unless there is much of it: then all digits
- * have to be).  NaN has the largest key whichever way is sorted, and -0
- * that of 0.  Several lines are sorted at once
- * by as many threads; a long line alone is cut into pieces that all take part in each pass. */
+ * which leaves as many digits as the values differ in.  Of these only the first are passed over, about as many bits as
+ * it takes to number the elements; what is then still out of order is near its place, and insertion ends the work
+ * (unless there is much of it: then all digits have to be).  Several lines are sorted at once by as many threads. */
 #include "devices/pool.h"
 #include "devices/threads.h"
-#include "stdlib/stdlib.h"
+#include "stdlib/radix.h"
+#include "vm/convert.h"
 
 #include <string.h>
 
@@ -20,335 +20,266 @@ enum {
     SHORT = 1 << 13,   /* fewer elements get narrow digits: clearing the counters takes time, too */
     NARROW = 8, WIDE = 10,
     PASSES = 3,        /* then insertion */
+    SPARE_BITS = 2,    /* passed over beside those that number the elements: so few are left to insertion */
     PATIENCE = 4,      /* places that insertion may move an element by, on average */
     PIECE = 1 << 16,   /* elements worth a thread */
-    PIECES = 64
+    PIECES = 64,
+    LONG = 1 << 15,    /* elements from which on there are buckets */
+    FINE = 13,         /* bits by which elements are assigned to buckets */
+    BUCKETS = 1024
 };
 
-/* -- keys ---------------------------------------------------------------------------------------------------------- */
-typedef uint8_t U8;
-typedef uint16_t U16;
-typedef uint32_t U32;
-typedef uint64_t U64;
-
-#define TOP(U) ((U)((U)1 << (sizeof(U) * 8 - 1)))
-#define UNSIGNED_KEY(U, u, inf) (u)
-#define SIGNED_KEY(U, u, inf) ((U)((u) ^ TOP(U)))
-#define REAL_KEY(U, u, inf)                                                                                            \
-    ((U)((u) & (U)~TOP(U)) > (inf) ? (U) ~(U)0 : (u) > TOP(U) ? (U) ~(u) : (U)((u) | TOP(U))) /* -0 is TOP itself */
-#define REAL_BACK(U, k, inf) ((k) == (U)~(U)0 ? (U)~TOP(U) : (k) & TOP(U) ? (U)((k) & (U)~TOP(U)) : (U) ~(k))
-
-/* A key for the other direction, and back again: NaN stays what it is. */
-#define TURNED(U, real, k, flip) ((U)((k) ^ ((real) && (k) == (U) ~(U)0 ? (U)0 : (flip))))
-
-/* down: larger elements get smaller keys, NaN stays last.  Keys of up to 32 bits are kept in as many, others in 64. */
-typedef union { uint32_t narrow[CHUNK]; uint64_t wide[CHUNK]; } Keys;
-
-#define KEYS(id, U, K, real, inf, KEY, BACK)                                                                           \
-    static bool keys_##id(const void *src, size_t step, size_t n, bool down, void *keys) {                             \
-        const U *x = src, flip = down ? (U) ~(U)0 : 0;                                                                 \
-        K *to = keys;                                                                                                  \
-        U signs = 0;                                                                                                   \
-        if (step == 1)                                                                                                 \
-            for (size_t i = 0; i < n; i++) to[i] = TURNED(U, real, KEY(U, x[i], inf), flip);                           \
-        else                                                                                                           \
-            for (size_t i = 0; i < n; i++) to[i] = TURNED(U, real, KEY(U, x[i * step], inf), flip);                    \
-        for (size_t i = 0; (real) && i < n; i++) signs |= x[i * step] == TOP(U);                                       \
-        return signs;                                                                                                  \
-    }                                                                                                                  \
-    static void back_##id(const void *keys, size_t n, bool down, void *dst, size_t step) {                             \
-        U *x = dst, flip = down ? (U) ~(U)0 : 0;                                                                       \
-        const K *from = keys;                                                                                          \
-        if (step == 1)                                                                                                 \
-            for (size_t i = 0; i < n; i++) x[i] = BACK(U, TURNED(U, real, (U)from[i], flip), inf);                     \
-        else                                                                                                           \
-            for (size_t i = 0; i < n; i++) x[i * step] = BACK(U, TURNED(U, real, (U)from[i], flip), inf);              \
-    }                                                                                                                  \
-    static void zeros_##id(const void *src, size_t n, void *dst, size_t step) {                                        \
-        const U *x = src;                                                                                              \
-        U *y = dst;                                                                                                    \
-        while (y[0] & (U)~TOP(U)) y += step;                                                                           \
-        for (size_t i = 0; i < n; i++)                                                                                 \
-            if (!(x[i * step] & (U)~TOP(U))) *y = x[i * step], y += step;                                              \
-    }
-KEYS(U8, U8, U32, false, 0, UNSIGNED_KEY, UNSIGNED_KEY)
-KEYS(I8, U8, U32, false, 0, SIGNED_KEY, SIGNED_KEY)
-KEYS(U16, U16, U32, false, 0, UNSIGNED_KEY, UNSIGNED_KEY)
-KEYS(I16, U16, U32, false, 0, SIGNED_KEY, SIGNED_KEY)
-KEYS(U32, U32, U32, false, 0, UNSIGNED_KEY, UNSIGNED_KEY)
-KEYS(I32, U32, U32, false, 0, SIGNED_KEY, SIGNED_KEY)
-KEYS(U64, U64, U64, false, 0, UNSIGNED_KEY, UNSIGNED_KEY)
-KEYS(I64, U64, U64, false, 0, SIGNED_KEY, SIGNED_KEY)
-KEYS(F16, U16, U32, true, 0x7c00, REAL_KEY, REAL_BACK)
-KEYS(BF16, U16, U32, true, 0x7f80, REAL_KEY, REAL_BACK)
-KEYS(F32, U32, U32, true, 0x7f800000, REAL_KEY, REAL_BACK)
-KEYS(F64, U64, U64, true, 0x7ff0000000000000, REAL_KEY, REAL_BACK)
-
-typedef bool MakeKeys(const void *src, size_t step, size_t n, bool down, void *keys); /* true: -0 is among them */
-typedef void TakeBack(const void *keys, size_t n, bool down, void *dst, size_t step);
-/* Zeros get the signs they had, in their old order. */
-typedef void SignZeros(const void *src, size_t n, void *dst, size_t step);
-static const struct { MakeKeys *make; TakeBack *back; SignZeros *zeros; } loops[QS_NDTYPES] = {
-#define ROW(id, loop) [QS_##id] = {keys_##loop, back_##loop, zeros_##loop},
-    ROW(B1, U8) ROW(I8, I8) ROW(U8, U8) ROW(I16, I16) ROW(U16, U16) ROW(I32, I32) ROW(U32, U32) ROW(I64, I64)
-    ROW(U64, U64) ROW(F16, F16) ROW(BF16, BF16) ROW(F32, F32) ROW(F64, F64)
-};
-
-/* -- items: what is moved about ------------------------------------------------------------------------------------ */
-typedef struct Items Items;
-typedef struct { /* a form of items: the key alone, the key above the position, or both side by side */
-    size_t size;
-    int low;   /* bits below the key */
-    void (*pack)(void *items, size_t first, size_t n, const Keys *keys, uint64_t range[2]);
-    void (*unpack)(const void *items, size_t first, size_t n, Keys *keys);
-    void (*places)(const void *items, size_t first, size_t n, double *at, size_t step);
-    void (*count)(const Items *s, size_t first, size_t last, size_t *counts);
-    void (*scatter)(const Items *s, size_t first, size_t last, size_t *places);
-    bool (*insert)(void *items, size_t first, size_t last); /* false: too much to move, given up */
-    uint64_t (*key)(const void *items, size_t i);
-} Form;
-
-struct Items { /* one line while it is sorted */
-    const Form *form;
-    Threads *threads;  /* NULL: by the caller alone */
-    size_t n, piece;
-    int npieces;
+typedef struct { /* a line, or a bucket of one, while it is sorted */
+    const KeyLoops *keys;
+    const ItemLoops *form;
+    size_t n;
     void *items, *spare;
-    size_t *counts;    /* a table of digits for each piece */
-    uint64_t base;     /* the least key, and as many low bits */
-    int shift, digit;  /* of this pass: its place and width in bits */
+    size_t *counts;    /* of digits */
     /* the elements */
-    qs_dtype d;
+    qs_dtype d, place; /* place: of the old positions */
     bool down;
     const char *src;
-    char *dst;
-    double *index;     /* NULL: not wanted */
+    char *dst, *index; /* index: NULL when positions are not wanted */
     size_t step;       /* of elements and index */
-    uint64_t least[PIECES], most[PIECES];
-    bool signs[PIECES];        /* -0 is in the piece */
-    size_t border[PIECES + 1]; /* for insertion: no element has to cross these */
-    bool inserted[PIECES];
-};
+} Items;
 
-#define WORD(T, x) ((x))
-#define PAIR(T, x) ((x).key)
-#define FORM(name, T, W, KEY, LOW, PACK, POSITION)                                                                     \
-    static void pack_##name(void *items, size_t first, size_t n, const Keys *keys, uint64_t range[2]) {                \
-        T *x = (T *)items + first;                                                                                     \
-        uint32_t narrow_least = UINT32_MAX, narrow_most = 0;                                                           \
-        uint64_t wide_least = UINT64_MAX, wide_most = 0;                                                               \
-        for (size_t i = 0; i < n; i++) {                                                                               \
-            x[i] = PACK(keys->W[i], first + i);                                                                        \
-            W##_least = keys->W[i] < W##_least ? keys->W[i] : W##_least;                                               \
-            W##_most = keys->W[i] > W##_most ? keys->W[i] : W##_most;                                                  \
-        }                                                                                                              \
-        range[0] = W##_least < range[0] ? W##_least : range[0], range[1] = W##_most > range[1] ? W##_most : range[1];  \
-        (void)narrow_least, (void)narrow_most, (void)wide_least, (void)wide_most;                                      \
-    }                                                                                                                  \
-    static void unpack_##name(const void *items, size_t first, size_t n, Keys *keys) {                                 \
-        const T *x = (const T *)items + first;                                                                         \
-        for (size_t i = 0; i < n; i++) keys->W[i] = (W)(KEY(T, x[i]) >> (LOW));                                        \
-    }                                                                                                                  \
-    static void places_##name(const void *items, size_t first, size_t n, double *at, size_t step) {                    \
-        const T *x = (const T *)items + first;                                                                         \
-        (void)x;                                                                                                       \
-        for (size_t i = 0; i < n; i++) at[i * step] = POSITION(x[i]);                                                  \
-    }                                                                                                                  \
-    static void count_##name(const Items *s, size_t first, size_t last, size_t *counts) {                              \
-        const T *x = s->items;                                                                                         \
-        uint64_t base = s->base, mask = (1u << s->digit) - 1;                                                          \
-        for (size_t i = first; i < last; i++) counts[(KEY(T, x[i]) - base) >> s->shift & mask]++;                      \
-    }                                                                                                                  \
-    static void scatter_##name(const Items *s, size_t first, size_t last, size_t *places) {                            \
-        const T *x = s->items;                                                                                         \
-        T *y = s->spare;                                                                                               \
-        uint64_t base = s->base, mask = (1u << s->digit) - 1;                                                          \
-        for (size_t i = first; i < last; i++) y[places[(KEY(T, x[i]) - base) >> s->shift & mask]++] = x[i];            \
-    }                                                                                                                  \
-    static bool insert_##name(void *items, size_t first, size_t last) {                                                \
-        T *x = items;                                                                                                  \
-        size_t moves = 0, most = PATIENCE * (last - first) + FEW * FEW;                                                \
-        for (size_t i = first + 1; i < last; i++) {                                                                    \
-            if (KEY(T, x[i - 1]) >> (LOW) <= KEY(T, x[i]) >> (LOW)) continue;                                          \
-            T v = x[i];                                                                                                \
-            size_t j = i;                                                                                              \
-            for (; j > first && KEY(T, x[j - 1]) >> (LOW) > KEY(T, v) >> (LOW); j--) x[j] = x[j - 1];                  \
-            x[j] = v;                                                                                                  \
-            if ((moves += i - j) > most) return false;                                                                 \
-        }                                                                                                              \
-        return true;                                                                                                   \
-    }                                                                                                                  \
-    static uint64_t key_##name(const void *items, size_t i) { return KEY(T, ((const T *)items)[i]); }                  \
-    static const Form name##_form = {sizeof(T),    LOW,            pack_##name,   unpack_##name, places_##name,        \
-                                     count_##name, scatter_##name, insert_##name, key_##name};
-#define ALONE(k, i) (k)
-#define ABOVE(k, i) ((uint64_t)(k) << 32 | (i))
-#define BESIDE(k, i) ((SortItem){k, i})
-#define NOWHERE(x) 0
-#define BELOW(x) ((double)((x) & UINT32_MAX))
-#define NEXT_TO_IT(x) ((double)(x).at)
-typedef uint32_t narrow;
-typedef uint64_t wide;
-FORM(key32, uint32_t, narrow, WORD, 0, ALONE, NOWHERE)
-FORM(key64, uint64_t, wide, WORD, 0, ALONE, NOWHERE)
-FORM(word, uint64_t, narrow, WORD, 32, ABOVE, BELOW)
-FORM(pair, SortItem, wide, PAIR, 0, BESIDE, NEXT_TO_IT)
-FORM(far, SortItem, narrow, PAIR, 0, BESIDE, NEXT_TO_IT)
-
-static const Form *form_of(qs_dtype d, size_t n, bool index) {
+static ItemForm form_of(qs_dtype d, size_t n, bool index) {
     bool small = qdtype_size(d) < 8;
-    if (!index) return small ? &key32_form : &key64_form;
-    return !small ? &pair_form : n <= UINT32_MAX ? &word_form : &far_form;
+    if (!index) return small ? ITEM_KEY32 : ITEM_KEY64;
+    return !small ? ITEM_PAIR : n <= UINT32_MAX ? ITEM_WORD : ITEM_FAR;
 }
 
-/* -- pieces of a line ---------------------------------------------------------------------------------------------- */
-static size_t end_of(const Items *s, int64_t piece) {
-    size_t end = ((size_t)piece + 1) * s->piece;
-    return end < s->n ? end : s->n;
-}
-
-static size_t *counts_of(const Items *s, int64_t piece) { return s->counts + ((size_t)piece << s->digit); }
-
-static void for_pieces(Items *s, ThreadsJob *job) {
-    if (s->threads && s->npieces > 1) qthreads_run(s->threads, s->npieces, 1, job, s);
-    else job(s, 0, s->npieces, 0);
-}
-
-static void make_keys(void *ud, int64_t first, int64_t last, int worker) {
-    Items *s = ud;
-    Keys keys;
-    (void)worker;
-    for (int64_t p = first; p < last; p++) {
-        uint64_t range[2] = {UINT64_MAX, 0};
-        s->signs[p] = false;
-        for (size_t at = (size_t)p * s->piece, n; at < end_of(s, p); at += n) {
-            n = end_of(s, p) - at < CHUNK ? end_of(s, p) - at : CHUNK;
-            s->signs[p] |= loops[s->d].make(s->src + at * s->step * qdtype_size(s->d), s->step, n, s->down, &keys);
-            s->form->pack(s->items, at, n, &keys, range);
-        }
-        s->least[p] = range[0], s->most[p] = range[1];
-    }
-}
-
-static void take_back(void *ud, int64_t first, int64_t last, int worker) {
-    Items *s = ud;
-    Keys keys;
-    (void)worker;
-    for (int64_t p = first; p < last; p++)
-        for (size_t at = (size_t)p * s->piece, n; at < end_of(s, p); at += n) {
-            n = end_of(s, p) - at < CHUNK ? end_of(s, p) - at : CHUNK;
-            s->form->unpack(s->items, at, n, &keys);
-            loops[s->d].back(&keys, n, s->down, s->dst + at * s->step * qdtype_size(s->d), s->step);
-            if (s->index) s->form->places(s->items, at, n, s->index + at * s->step, s->step);
-        }
-}
-
-static void count_digits(void *ud, int64_t first, int64_t last, int worker) {
-    Items *s = ud;
-    (void)worker;
-    for (int64_t p = first; p < last; p++) {
-        memset(counts_of(s, p), 0, sizeof *s->counts << s->digit);
-        s->form->count(s, (size_t)p * s->piece, end_of(s, p), counts_of(s, p));
-    }
-}
-
-static void scatter_digits(void *ud, int64_t first, int64_t last, int worker) {
-    Items *s = ud;
-    (void)worker;
-    for (int64_t p = first; p < last; p++) s->form->scatter(s, (size_t)p * s->piece, end_of(s, p), counts_of(s, p));
-}
-
-/* Counts become the places where the items of each digit begin, piece after piece; false: all have one digit. */
-static bool assign_places(Items *s) {
+/* -- in the cache -------------------------------------------------------------------------------------------------- */
+/* Counts become the places where the items of each digit begin; false: all have one digit. */
+static bool assign_places(const Items *s, size_t digits) {
     size_t at = 0;
-    for (size_t digit = 0; digit < (size_t)1 << s->digit; digit++) {
-        size_t begin = at;
-        for (int p = 0; p < s->npieces; p++) {
-            size_t *place = counts_of(s, p) + digit, n = *place;
-            *place = at, at += n;
-        }
-        if (at - begin == s->n) return false;
+    for (size_t k = 0; k < digits; k++) {
+        size_t n = s->counts[k];
+        if (n == s->n) return false;
+        s->counts[k] = at, at += n;
     }
     return true;
 }
 
-static void pass(Items *s) {
-    for_pieces(s, count_digits);
-    if (!assign_places(s)) return;
-    for_pieces(s, scatter_digits);
+static void pass(Items *s, Digit d) {
+    memset(s->counts, 0, (size_t)(d.mask + 1) * sizeof *s->counts);
+    s->form->count(s->items, s->n, d, s->counts);
+    if (!assign_places(s, (size_t)d.mask + 1)) return;
+    s->form->scatter(s->items, s->n, d, s->counts, s->spare);
     void *t = s->items;
     s->items = s->spare, s->spare = t;
 }
 
-/* -- a line -------------------------------------------------------------------------------------------------------- */
-static void insert_pieces(void *ud, int64_t first, int64_t last, int worker) {
-    Items *s = ud;
-    (void)worker;
-    for (int64_t p = first; p < last; p++)
-        s->inserted[p] = s->form->insert(s->items, s->border[p], s->border[p + 1]);
-}
-
-/* Ends what passes over the bits from `shift` on have begun: elements are out of order only among equal such bits. */
-static bool finish(Items *s, int shift) {
-    s->border[0] = 0, s->border[s->npieces] = s->n;
-    for (int p = 1; p < s->npieces; p++) {
-        size_t at = (size_t)p * s->piece;
-        if (at < s->border[p - 1]) at = s->border[p - 1];
-        while (at > 0 && at < s->n &&
-               (s->form->key(s->items, at) - s->base) >> shift == (s->form->key(s->items, at - 1) - s->base) >> shift)
-            at++;
-        s->border[p] = at;
-    }
-    for_pieces(s, insert_pieces);
-    for (int p = 0; p < s->npieces; p++)
-        if (!s->inserted[p]) return false;
-    return true;
-}
-
 /* Passes over the `bits` bits from `low` on. */
-static void pass_over(Items *s, int low, int bits, int passes) {
-    s->digit = (bits + passes - 1) / passes;
-    for (int k = 0; k < passes; k++) s->shift = low + k * s->digit, pass(s);
+static void pass_over(Items *s, uint64_t base, int low, int bits, int passes) {
+    int width = (bits + passes - 1) / passes;
+    for (int k = 0; k < passes; k++) pass(s, (Digit){base, low + k * width, ((uint64_t)1 << width) - 1});
 }
 
-static void sort_items(Items *s) {
-    uint64_t least = UINT64_MAX, most = 0;
-    if (s->n <= FEW && s->form->insert(s->items, 0, s->n)) return;
-    for (int p = 0; p < s->npieces; p++) {
-        if (s->least[p] < least) least = s->least[p];
-        if (s->most[p] > most) most = s->most[p];
+static bool insert(const Items *s) { return s->form->insert(s->items, s->n, PATIENCE * s->n + FEW * FEW); }
+static int bits_of(uint64_t x) { return x ? 64 - __builtin_clzll(x) : 0; }
+
+/* Keys are from `least` to `most`; counts has room for 1 << WIDE. */
+static void sort_items(Items *s, uint64_t least, uint64_t most) {
+    if (least >= most || (s->n <= FEW && insert(s))) return;
+    int low = s->form->low, bits = bits_of(most - least), widest = s->n < SHORT ? NARROW : WIDE;
+    int wanted = bits_of(s->n) + SPARE_BITS, passes = (wanted + widest - 1) / widest;
+    if (passes > PASSES) passes = PASSES, wanted = PASSES * widest;
+    if (bits > wanted) {
+        pass_over(s, least << low, low + bits - wanted, wanted, passes);
+        if (insert(s)) return;
     }
-    if (least == most) return;
-    int low = s->form->low, bits = 64 - __builtin_clzll(most - least), widest = s->n < SHORT ? NARROW : WIDE;
-    int passes = (bits + widest - 1) / widest, left = bits - PASSES * widest;
-    s->base = least << low;
-    if (left > 0) {
-        pass_over(s, low + left, bits - left, PASSES);
-        if (finish(s, low + left)) return;
+    pass_over(s, least << low, low, bits, (bits + widest - 1) / widest);
+}
+
+/* -- elements and items -------------------------------------------------------------------------------------------- */
+typedef struct { uint64_t range[2]; bool signs; } Range; /* of keys; signs: there is a -0 */
+static const Range no_keys = {{UINT64_MAX, 0}, false};
+
+/* Keys of up to 32 bits are kept in as many, others in 64. */
+typedef union { uint32_t narrow[CHUNK]; uint64_t wide[CHUNK]; } Keys;
+
+static bool make_keys(const Items *s, size_t at, size_t n, void *keys) {
+    return s->keys->make(s->src + at * s->step * qdtype_size(s->d), s->step, n, s->down, keys);
+}
+
+static size_t chunk(size_t at, size_t end) { return end - at < CHUNK ? end - at : CHUNK; }
+
+static Range pack_line(const Items *s) {
+    Range r = no_keys;
+    Keys keys;
+    for (size_t at = 0, n; at < s->n; at += n) {
+        char *items = (char *)s->items + at * s->form->size;
+        n = chunk(at, s->n);
+        r.signs |= make_keys(s, at, n, &keys);
+        s->form->pack(&keys, n, at, items);
+        s->form->range(items, n, r.range);
     }
-    pass_over(s, low, bits, passes);
+    return r;
+}
+
+/* The items, from place `to` of the line on. */
+static void take_back(const Items *s, size_t to) {
+    Keys keys;
+    double places[CHUNK];
+    size_t size = qdtype_size(s->d), place = qdtype_size(s->place);
+    for (size_t at = 0, n; at < s->n; at += n) {
+        const char *items = (const char *)s->items + at * s->form->size;
+        n = chunk(at, s->n);
+        s->form->unpack(items, n, &keys);
+        s->keys->back(&keys, n, s->down, s->dst + (to + at) * s->step * size, s->step);
+        if (!s->index) continue;
+        s->form->places(items, n, places);
+        qconv_run(QS_F64, places, sizeof *places, s->place, s->index + (to + at) * s->step * place,
+                  (ptrdiff_t)(s->step * place), n);
+    }
 }
 
 /* Keys do not know the sign of zero: it is put back, unless a line is sorted in its place. */
-static void end_line(Items *s) {
-    for_pieces(s, take_back);
+static void sign_zeros(const Items *s, bool signs) {
+    if (signs && s->src != s->dst) s->keys->zeros(s->src, s->n, s->dst, s->step);
+}
+
+static void sort_line(Items *s) {
+    size_t counts[1 << WIDE];
+    s->counts = counts;
+    Range r = pack_line(s);
+    sort_items(s, r.range[0], r.range[1]);
+    take_back(s, 0);
+    sign_zeros(s, r.signs);
+}
+
+/* -- a long line --------------------------------------------------------------------------------------------------- */
+/* The first FINE bits of a key say which bucket is its; neighbours share one until it has its share of the elements.
+ * Pieces of the line, one for a thread, fill the buckets in their order.  The keys lie in the spare room meanwhile. */
+typedef struct {
+    Items line;
+    const ItemLoops *keys;           /* of items that are keys alone */
+    Digit first;                     /* the FINE first bits */
+    int npieces, nbuckets;
+    size_t piece;
+    Range ranges[PIECES];
+    size_t *fine;                    /* of each piece: how many elements begin with these bits */
+    size_t *places;                  /* of each piece: where its next element of a bucket goes */
+    uint16_t bucket[1 << FINE];
+    size_t ends[BUCKETS];            /* of the buckets */
+} Long;
+
+static size_t begin_of(const Long *l, int64_t piece) {
+    size_t at = (size_t)piece * l->piece;
+    return at < l->line.n ? at : l->line.n;
+}
+
+static char *key_at(const Long *l, size_t i) { return (char *)l->line.spare + i * l->keys->size; }
+
+static void make_pieces(void *ud, int64_t first, int64_t last, int worker) {
+    Long *l = ud;
+    (void)worker;
+    for (int64_t p = first; p < last; p++) {
+        Range r = no_keys;
+        for (size_t at = begin_of(l, p), end = begin_of(l, p + 1), n; at < end; at += n) {
+            n = chunk(at, end);
+            r.signs |= make_keys(&l->line, at, n, key_at(l, at));
+            l->keys->range(key_at(l, at), n, r.range);
+        }
+        l->ranges[p] = r;
+    }
+}
+
+static void tally_pieces(void *ud, int64_t first, int64_t last, int worker) {
+    const Long *l = ud;
+    (void)worker;
+    for (int64_t p = first; p < last; p++) {
+        size_t *fine = l->fine + ((size_t)p << FINE), at = begin_of(l, p), end = begin_of(l, p + 1);
+        memset(fine, 0, sizeof *fine << FINE);
+        l->line.form->tally(key_at(l, at), end - at, l->first, fine);
+    }
+}
+
+static void spread_pieces(void *ud, int64_t first, int64_t last, int worker) {
+    const Long *l = ud;
+    (void)worker;
+    for (int64_t p = first; p < last; p++) {
+        size_t at = begin_of(l, p), end = begin_of(l, p + 1);
+        l->line.form->spread(key_at(l, at), end - at, at, l->first, l->bucket, l->places + (size_t)p * BUCKETS,
+                             l->line.items);
+    }
+}
+
+/* Bits that are taken together until they have their share: two neighbouring buckets have more than one, so there are
+ * at most BUCKETS. */
+static void make_buckets(Long *l) {
+    size_t share = l->line.n / (BUCKETS / 2 - 1) + 1, in_bucket = 0;
+    l->nbuckets = 0;
+    memset(l->places, 0, (size_t)l->npieces * BUCKETS * sizeof *l->places);
+    for (size_t k = 0; k < (size_t)1 << FINE; k++) {
+        size_t n = 0;
+        for (int p = 0; p < l->npieces; p++) n += l->fine[((size_t)p << FINE) + k];
+        if (in_bucket && in_bucket + n > share) l->nbuckets++, in_bucket = 0;
+        in_bucket += n, l->bucket[k] = (uint16_t)l->nbuckets;
+        for (int p = 0; p < l->npieces; p++)
+            l->places[(size_t)p * BUCKETS + (size_t)l->nbuckets] += l->fine[((size_t)p << FINE) + k];
+    }
+    l->nbuckets++;
+    size_t at = 0;
+    for (int b = 0; b < l->nbuckets; b++) {
+        for (int p = 0; p < l->npieces; p++) {
+            size_t *place = &l->places[(size_t)p * BUCKETS + (size_t)b], n = *place;
+            *place = at, at += n;
+        }
+        l->ends[b] = at;
+    }
+}
+
+static void sort_buckets(void *ud, int64_t first, int64_t last, int worker) {
+    const Long *l = ud;
+    size_t counts[1 << WIDE], size = l->line.form->size;
+    (void)worker;
+    for (int64_t b = first; b < last; b++) {
+        size_t from = b ? l->ends[b - 1] : 0;
+        Items s = l->line;
+        s.n = l->ends[b] - from, s.counts = counts;
+        s.items = (char *)s.items + from * size, s.spare = (char *)s.spare + from * size;
+        Range r = no_keys;
+        s.form->range(s.items, s.n, r.range);
+        sort_items(&s, r.range[0], r.range[1]);
+        take_back(&s, from);
+    }
+}
+
+static size_t long_bytes(int npieces) {
+    return sizeof(Long) + (size_t)npieces * (((size_t)1 << FINE) + BUCKETS) * sizeof(size_t);
+}
+
+static void cut(Long *l, int npieces) {
+    l->npieces = npieces;
+    l->piece = (l->line.n + (size_t)npieces - 1) / (size_t)npieces;
+    l->keys = qradix_items(form_of(l->line.d, l->line.n, false));
+    l->fine = (size_t *)(l + 1), l->places = l->fine + ((size_t)npieces << FINE);
+}
+
+static void sort_long(Long *l, Threads *t) {
+    uint64_t least = UINT64_MAX, most = 0;
     bool signs = false;
-    for (int p = 0; p < s->npieces; p++) signs |= s->signs[p];
-    if (signs && s->src != s->dst) loops[s->d].zeros(s->src, s->n, s->dst, s->step);
+    qthreads_run(t, l->npieces, 1, make_pieces, l);
+    for (int p = 0; p < l->npieces; p++) {
+        const Range *r = &l->ranges[p];
+        least = r->range[0] < least ? r->range[0] : least, most = r->range[1] > most ? r->range[1] : most;
+        signs |= r->signs;
+    }
+    int bits = bits_of(most - least);
+    l->first = (Digit){least, bits > FINE ? bits - FINE : 0, ((uint64_t)1 << FINE) - 1};
+    qthreads_run(t, l->npieces, 1, tally_pieces, l);
+    make_buckets(l);
+    qthreads_run(t, l->npieces, 1, spread_pieces, l);
+    qthreads_run(t, l->nbuckets, 1, sort_buckets, l);
+    sign_zeros(&l->line, signs);
 }
 
-/* What a line needs beside its elements: items twice, then the counters. */
-static size_t item_bytes(const Items *s) { return s->n * s->form->size; }
-static size_t work_bytes(const Items *s) {
-    return 2 * item_bytes(s) + ((size_t)s->npieces * sizeof *s->counts << (s->n < SHORT ? NARROW : WIDE));
-}
-
-static void give_room(Items *s, char *room) {
-    s->counts = (void *)(room + 2 * item_bytes(s)); /* items of a whole line: a multiple of 8 bytes, twice */
-    s->items = room, s->spare = room + item_bytes(s);
-}
-
+/* -- lines --------------------------------------------------------------------------------------------------------- */
 typedef struct { Items line; ArrayLines lines; char *room; size_t bytes; } Lines;
+
+static void give_room(Items *s, char *room) { s->items = room, s->spare = room + s->n * s->form->size; }
 
 static void sort_lines(void *ud, int64_t first, int64_t last, int worker) {
     const Lines *l = ud;
@@ -357,87 +288,75 @@ static void sort_lines(void *ud, int64_t first, int64_t last, int worker) {
         Items s = l->line;
         size_t at = qstats_line_at(&l->lines, k);
         s.src += at * size, s.dst += at * size;
-        if (s.index) s.index += at;
+        if (s.index) s.index += at * qdtype_size(s.place);
         give_room(&s, l->room + (size_t)worker * l->bytes);
-        make_keys(&s, 0, 1, worker);
-        sort_items(&s);
-        end_line(&s);
+        sort_line(&s);
     }
-}
-
-static void cut(Items *s, Threads *t) {
-    size_t most = (size_t)qthreads_count(t), pieces = s->n / PIECE;
-    if (pieces > most) pieces = most;
-    if (pieces > PIECES) pieces = PIECES;
-    if (pieces < 1) pieces = 1;
-    s->piece = (s->n + pieces - 1) / pieces;
-    s->npieces = (int)((s->n + s->piece - 1) / s->piece);
-}
-
-static void sort_one(Lines *l, Threads *t) {
-    Items *s = &l->line;
-    s->threads = t;
-    give_room(s, l->room);
-    for_pieces(s, make_keys);
-    sort_items(s);
-    end_line(s);
 }
 
 static qs_status no_memory(qs_vm *vm, const char *fn, size_t n) {
     return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu elements", fn, n);
 }
 
+static qs_status sort_one(qs_vm *vm, const char *fn, const Items *line) {
+    Ctx *c = qvm_ctx(vm);
+    Threads *t = qthreads_of(c);
+    int64_t pieces = qthreads_workers(t, (int64_t)line->n, PIECE);
+    int npieces = pieces < PIECES ? (int)pieces : PIECES;
+    size_t items = 2 * line->n * line->form->size, bytes = long_bytes(npieces);
+    char *room = qpool_get(c, items);
+    Long *l = qpool_get(c, bytes);
+    if (room && l) {
+        l->line = *line;
+        give_room(&l->line, room);
+        cut(l, npieces);
+        sort_long(l, t);
+    }
+    qpool_put(c, room, items), qpool_put(c, l, bytes);
+    return room && l ? QS_OK : no_memory(vm, fn, line->n);
+}
+
 qs_status qsort_lines(qs_vm *vm, const char *fn, qs_dtype d, const ArrayLines *l, bool down, const void *src, void *dst,
-                      double *index) {
+                      qs_dtype place, void *index) {
     Ctx *c = qvm_ctx(vm);
     Threads *t = qthreads_of(c);
     size_t lines = l->outer * l->inner;
     if (!lines || !l->n) return QS_OK;
+    Items line = {.keys = qradix_keys(d), .form = qradix_items(form_of(d, l->n, index)), .n = l->n, .d = d, .place = place, .down = down, .src = src,
+                  .dst = dst, .index = index, .step = l->inner};
+    if (lines == 1 && l->n >= LONG) return sort_one(vm, fn, &line);
     int64_t grain = 1 + (int64_t)(PIECE / 4 / l->n);
     size_t workers = (size_t)qthreads_workers(t, (int64_t)lines, grain);
-    Lines all = {.lines = *l, .line = {.form = form_of(d, l->n, index), .n = l->n, .piece = l->n, .npieces = 1, .d = d,
-                                       .down = down, .src = src, .dst = dst, .index = index, .step = l->inner}};
-    if (lines == 1) cut(&all.line, t);
-    all.bytes = (work_bytes(&all.line) + 63) & ~(size_t)63;
+    Lines all = {.lines = *l, .line = line};
+    all.bytes = (2 * l->n * line.form->size + 63) & ~(size_t)63;
     if (!(all.room = qpool_get(c, all.bytes * workers))) return no_memory(vm, fn, l->n);
-    if (lines == 1) sort_one(&all, t);
-    else qthreads_run(t, (int64_t)lines, grain, sort_lines, &all);
+    qthreads_run(t, (int64_t)lines, grain, sort_lines, &all);
     qpool_put(c, all.room, all.bytes * workers);
     return QS_OK;
 }
 
 void qsort_doubles(double *x, size_t n, double *spare) {
-    size_t counts[1 << WIDE];
-    Items s = {.form = &key64_form, .n = n, .piece = n, .npieces = 1, .items = x, .spare = spare, .counts = counts,
-               .d = QS_F64, .src = (const char *)x, .dst = (char *)x, .step = 1};
-    if (!n) return;
-    make_keys(&s, 0, 1, 0);
-    sort_items(&s);
-    end_line(&s);
+    Items s = {.keys = qradix_keys(QS_F64), .form = qradix_items(ITEM_KEY64), .n = n, .items = x, .spare = spare, .d = QS_F64, .src = (const char *)x,
+               .dst = (char *)x, .step = 1};
+    if (n) sort_line(&s);
 }
 
 void qsort_items(qs_dtype d, const void *x, size_t n, size_t first, SortItem *items) {
     Keys keys;
-    uint64_t range[2] = {0, 0};
-    const Form *form = qdtype_size(d) < 8 ? &far_form : &pair_form;
+    const ItemLoops *form = qradix_items(qdtype_size(d) < 8 ? ITEM_FAR : ITEM_PAIR);
     for (size_t at = 0, m; at < n; at += m) {
-        m = n - at < CHUNK ? n - at : CHUNK;
-        loops[d].make((const char *)x + at * qdtype_size(d), 1, m, false, &keys);
-        form->pack(items, at, m, &keys, range);
+        m = chunk(at, n);
+        qradix_keys(d)->make((const char *)x + at * qdtype_size(d), 1, m, false, &keys);
+        form->pack(&keys, m, first + at, items + at);
     }
-    for (size_t i = 0; i < n; i++) items[i].at += first;
 }
 
 SortItem *qsort_by_key(SortItem *x, SortItem *spare, size_t n) {
     size_t counts[1 << WIDE];
-    Items s = {.form = &pair_form, .n = n, .piece = n, .npieces = 1, .items = x, .spare = spare, .counts = counts};
-    uint64_t least = UINT64_MAX, most = 0;
-    for (size_t i = 0; i < n; i++) {
-        least = x[i].key < least ? x[i].key : least;
-        most = x[i].key > most ? x[i].key : most;
-    }
-    s.least[0] = least, s.most[0] = most;
-    if (n > 1) sort_items(&s);
+    Items s = {.form = qradix_items(ITEM_PAIR), .n = n, .items = x, .spare = spare, .counts = counts};
+    Range r = no_keys;
+    s.form->range(x, n, r.range);
+    sort_items(&s, r.range[0], r.range[1]);
     return s.items;
 }
 
@@ -464,14 +383,11 @@ qs_status qsort_sort(qs_vm *vm, qs_call_args *c) {
     if (dim < 0) dim = qstats_main_dim(a);
     TRY(qarg_result(vm, c, 0, d, a->rank, a->dims, &r, &q));
     ArrayLines l = qstats_lines(a, dim);
-    if (c->nout < 2) return qsort_lines(vm, "sort", d, &l, down, p, q, NULL);
-    size_t bytes = a->count * sizeof(double) + 8;
-    double *index = qmem_try(qvm_ctx(vm), bytes);
-    if (!index) return no_memory(vm, "sort", a->count);
-    qs_status s = qsort_lines(vm, "sort", d, &l, down, p, q, index);
-    if (s == QS_OK) s = qarg_exact(vm, index, a->rank, a->dims, &c->out[1]);
-    qmem_try_free(qvm_ctx(vm), index, bytes);
-    return s;
+    if (c->nout < 2) return qsort_lines(vm, "sort", d, &l, down, p, q, QS_F64, NULL);
+    void *index;
+    qs_dtype place = l.n > (1 << 24) + 1 ? QS_F64 : qvm_ctx(vm)->scalar_dtype; /* positions are exact */
+    TRY(qarg_result(vm, c, 1, place, a->rank, a->dims, &r, &index));
+    return qsort_lines(vm, "sort", d, &l, down, p, q, place, index);
 }
 
 /* -- distinct elements --------------------------------------------------------------------------------------------- */
@@ -514,7 +430,7 @@ qs_status qsort_unique(qs_vm *vm, qs_call_args *c) {
     ArrayLines l = {1, a->count, 1};
     size_t bytes = a->count * qdtype_size(d) + 8;
     if (!(x = qpool_get(qvm_ctx(vm), bytes))) return no_memory(vm, "unique", a->count);
-    qs_status s = qsort_lines(vm, "unique", d, &l, false, p, x, NULL);
+    qs_status s = qsort_lines(vm, "unique", d, &l, false, p, x, QS_F64, NULL);
     int64_t n = s == QS_OK ? (int64_t)qsort_distinct(d, x, a->count) : 0;
     if (s == QS_OK) s = qarg_result(vm, c, 0, d, 1, &n, &r, &q);
     if (s == QS_OK) memcpy(q, x, (size_t)n * qdtype_size(d));

@@ -98,9 +98,9 @@ int qstats_with_dim(const Array *a, int dim, int64_t n, int64_t dims[QS_MAX_RANK
 
 /* -- sort.c: stable; NaN last either way; -0 equals 0 -------------------------------------------------------------- */
 /* Sorts each line of src into dst, which may be the same: then zeros lose their signs.  index: the old positions in the
- * line, laid out as dst; NULL when they are not wanted. */
+ * line, as elements of type `place` laid out as dst; NULL when they are not wanted. */
 qs_status qsort_lines(qs_vm *vm, const char *fn, qs_dtype d, const ArrayLines *l, bool down, const void *src, void *dst,
-                      double *index);
+                      qs_dtype place, void *index);
 /* In place, ascending, on the calling thread; spare: room for n more. */
 void qsort_doubles(double *x, size_t n, double *spare);
 /* Drops repetitions of sorted elements; how many are left. */

@@ -59,8 +59,8 @@ static void check_line(qs_vm *vm, qs_dtype d, Kind kind, size_t n, bool descend)
     dtype = d, down = descend, base = x;
     for (size_t i = 0; i < n; i++) want[i] = i;
     qsort(want, n, sizeof *want, in_order);
-    CHECK(qsort_lines(vm, "sort", d, &one, descend, x, y, NULL) == QS_OK);
-    CHECK(qsort_lines(vm, "sort", d, &one, descend, x, z, index) == QS_OK);
+    CHECK(qsort_lines(vm, "sort", d, &one, descend, x, y, QS_F64, NULL) == QS_OK);
+    CHECK(qsort_lines(vm, "sort", d, &one, descend, x, z, QS_F64, index) == QS_OK);
     bool values = true, places = true;
     for (size_t i = 0; i < n; i++) {
         values = values && same_element(y + i * size, x + want[i] * size) && !memcmp(y + i * size, z + i * size, size);
@@ -77,12 +77,12 @@ static void check_lines(qs_vm *vm) {
     static double index[COUNT];
     ArrayLines all = {OUTER, N, INNER}, one = {1, N, 1};
     for (size_t i = 0; i < COUNT; i++) x[i] = (float)(draw() % 1000);
-    CHECK(qsort_lines(vm, "sort", QS_F32, &all, true, x, y, index) == QS_OK);
+    CHECK(qsort_lines(vm, "sort", QS_F32, &all, true, x, y, QS_F64, index) == QS_OK);
     bool ok = true;
     for (size_t k = 0; k < OUTER * INNER; k++) {
         size_t at = qstats_line_at(&all, k);
         for (size_t i = 0; i < N; i++) line[i] = x[at + i * INNER];
-        CHECK(qsort_lines(vm, "sort", QS_F32, &one, true, line, want, NULL) == QS_OK);
+        CHECK(qsort_lines(vm, "sort", QS_F32, &one, true, line, want, QS_F64, NULL) == QS_OK);
         for (size_t i = 0; i < N; i++)
             ok = ok && y[at + i * INNER] == want[i] && line[(size_t)index[at + i * INNER]] == want[i];
     }
@@ -111,8 +111,8 @@ static void check_items(void) {
 }
 
 int main(void) {
-    static const size_t lengths[] = {1, 2, 3, 63, 64, 65, 1000, 9000, 200001};
-    for (int threads = 1; threads <= 3; threads += 2) {
+    static const size_t lengths[] = {1, 2, 3, 63, 64, 65, 1000, 9000, 32767, 32768, 200001};
+    for (int threads = 1; threads <= 4; threads++) {
         qs_vm *vm = machine_open();
         qvm_ctx(vm)->nthreads = threads;
         for (qs_dtype d = QS_B1; d <= QS_F64; d++)

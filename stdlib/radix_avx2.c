@@ -1,0 +1,11 @@
+/* radix.c once more, for processors with AVX2. */
+#include "stdlib/radix.h"
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC target("avx2")
+#define QRADIX_AVX2
+#include "stdlib/radix.c"
+#else
+const KeyLoops *qradix_keys_avx2(qs_dtype d) { return qradix_keys(d); }
+const ItemLoops *qradix_items_avx2(ItemForm form) { return qradix_items(form); }
+#endif
