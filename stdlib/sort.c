@@ -322,8 +322,8 @@ qs_status qsort_lines(qs_vm *vm, const char *fn, qs_dtype d, const ArrayLines *l
     Threads *t = qthreads_of(c);
     size_t lines = l->outer * l->inner;
     if (!lines || !l->n) return QS_OK;
-    Items line = {.keys = qradix_keys(d), .form = qradix_items(form_of(d, l->n, index)), .n = l->n, .d = d, .place = place, .down = down, .src = src,
-                  .dst = dst, .index = index, .step = l->inner};
+    Items line = {.keys = qradix_keys(d), .form = qradix_items(form_of(d, l->n, index)), .n = l->n, .d = d,
+                  .place = place, .down = down, .src = src, .dst = dst, .index = index, .step = l->inner};
     if (lines == 1 && l->n >= LONG) return sort_one(vm, fn, &line);
     int64_t grain = 1 + (int64_t)(PIECE / 4 / l->n);
     size_t workers = (size_t)qthreads_workers(t, (int64_t)lines, grain);
@@ -336,8 +336,8 @@ qs_status qsort_lines(qs_vm *vm, const char *fn, qs_dtype d, const ArrayLines *l
 }
 
 void qsort_doubles(double *x, size_t n, double *spare) {
-    Items s = {.keys = qradix_keys(QS_F64), .form = qradix_items(ITEM_KEY64), .n = n, .items = x, .spare = spare, .d = QS_F64, .src = (const char *)x,
-               .dst = (char *)x, .step = 1};
+    Items s = {.keys = qradix_keys(QS_F64), .form = qradix_items(ITEM_KEY64), .n = n, .items = x, .spare = spare,
+               .d = QS_F64, .src = (const char *)x, .dst = (char *)x, .step = 1};
     if (n) sort_line(&s);
 }
 

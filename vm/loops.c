@@ -257,9 +257,46 @@ SUM(dot, F64, const double *, PRODUCT, AFTER)
 SUM(spread, F32, double, SQUARE, SAME)
 SUM(spread, F64, double, SQUARE, SAME)
 
-static void accumulate(size_t n, const float *restrict x, double *restrict sums) {
-    for (size_t i = 0; i < n; i++) sums[i] += (double)x[i];
+/* Four rows at once: the sums are loaded and stored only once for them. */
+static void accumulate(size_t n, size_t rows, const float *x, ptrdiff_t step, double *restrict sums) {
+    for (; rows >= 4; rows -= 4, x += 4 * step) {
+        const float *restrict a = x, *restrict b = x + step, *restrict c = x + 2 * step, *restrict d = x + 3 * step;
+        for (size_t i = 0; i < n; i++)
+            sums[i] += ((double)a[i] + (double)b[i]) + ((double)c[i] + (double)d[i]);
+    }
+    for (; rows; rows--, x += step)
+        for (size_t i = 0; i < n; i++) sums[i] += (double)x[i];
 }
+
+/* -- running sums, in double --------------------------------------------------------------------------------------- */
+enum { STRANDS = 8, PIECE = STRANDS * LOOP_STRAND };
+
+#define RUNNING(id)                                                                                                    \
+    static void strands_##id(size_t n, const E_##id *x, double *sums) {                                                \
+        double sum[STRANDS] = {0};                                                                                     \
+        if (n < PIECE) {                                                                                               \
+            for (size_t i = 0; i < n; i++) sums[i] = i % LOOP_STRAND ? sums[i - 1] + (double)x[i] : (double)x[i];      \
+            return;                                                                                                    \
+        }                                                                                                              \
+        for (size_t k = 0; k < STRANDS; k++) sums[k * LOOP_STRAND] = sum[k] = (double)x[k * LOOP_STRAND];              \
+        for (size_t i = 1; i < LOOP_STRAND; i++)                                                                       \
+            for (size_t k = 0; k < STRANDS; k++)                                                                       \
+                sums[k * LOOP_STRAND + i] = sum[k] += (double)x[k * LOOP_STRAND + i];                                  \
+    }                                                                                                                  \
+    static double running_##id(size_t n, const E_##id *x, double before, E_##id *y) {                                  \
+        double sums[PIECE], sum = -0.0; /* what changes nothing, not even -0 */                                        \
+        for (size_t at = 0, m; at < n; at += m) {                                                                      \
+            m = n - at < PIECE ? n - at : PIECE;                                                                       \
+            strands_##id(m, x + at, sums);                                                                             \
+            for (size_t i = 0, k; i < m; sum += sums[i + k - 1], i += k) {                                             \
+                k = m - i < LOOP_STRAND ? m - i : LOOP_STRAND;                                                         \
+                for (size_t j = i; y && j < i + k; j++) y[at + j] = (E_##id)(before + (sum + sums[j]));                \
+            }                                                                                                          \
+        }                                                                                                              \
+        return sum;                                                                                                    \
+    }
+RUNNING(F32)
+RUNNING(F64)
 
 #ifdef QLOOP_AVX2
 double qloop_sum32_avx2(size_t n, const float *x) { return sum_F32(n, x, 0); }
@@ -268,7 +305,13 @@ double qloop_dot32_avx2(size_t n, const float *x, const float *y) { return dot_F
 double qloop_dot64_avx2(size_t n, const double *x, const double *y) { return dot_F64(n, x, y); }
 double qloop_spread32_avx2(size_t n, const float *x, double from) { return spread_F32(n, x, from); }
 double qloop_spread64_avx2(size_t n, const double *x, double from) { return spread_F64(n, x, from); }
-void qloop_accumulate32_avx2(size_t n, const float *x, double *sums) { accumulate(n, x, sums); }
+void qloop_accumulate32_avx2(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums) {
+    accumulate(n, rows, x, step, sums);
+}
+double qloop_running32_avx2(size_t n, const float *x, double before, float *y) { return running_F32(n, x, before, y); }
+double qloop_running64_avx2(size_t n, const double *x, double before, double *y) {
+    return running_F64(n, x, before, y);
+}
 Loop *qloop_get_avx2(LoopOp op, qs_dtype d, LoopForm form) { return table[op][d][form]; }
 #else
 Loop *qloop_get(LoopOp op, qs_dtype d, LoopForm form) {
@@ -288,8 +331,14 @@ double qloop_spread32(size_t n, const float *x, double from) {
 double qloop_spread64(size_t n, const double *x, double from) {
     return QCPU_AVX2 ? qloop_spread64_avx2(n, x, from) : spread_F64(n, x, from);
 }
-void qloop_accumulate32(size_t n, const float *x, double *sums) {
-    (QCPU_AVX2 ? qloop_accumulate32_avx2 : accumulate)(n, x, sums);
+void qloop_accumulate32(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums) {
+    (QCPU_AVX2 ? qloop_accumulate32_avx2 : accumulate)(n, rows, x, step, sums);
+}
+double qloop_running32(size_t n, const float *x, double before, float *y) {
+    return (QCPU_AVX2 ? qloop_running32_avx2 : running_F32)(n, x, before, y);
+}
+double qloop_running64(size_t n, const double *x, double before, double *y) {
+    return (QCPU_AVX2 ? qloop_running64_avx2 : running_F64)(n, x, before, y);
 }
 double qloop_power(double x, double y) { return y == 2 ? x * x : pow(x, y); }
 QComplexD qloop_complex_mul(QComplexD x, QComplexD y) { return times(x, y); }

@@ -46,8 +46,21 @@ Loop *qloop_get_avx2(LoopOp op, qs_dtype d, LoopForm form);
     double qloop_spread64##build(size_t n, const double *x, double from);
 QLOOP_SUMS()
 QLOOP_SUMS(_avx2)
-void qloop_accumulate32(size_t n, const float *x, double *sums); /* sums[i] += x[i] */
-void qloop_accumulate32_avx2(size_t n, const float *x, double *sums);
+/* sums[i] += x[i] of so many rows, `step` elements apart. */
+void qloop_accumulate32(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums);
+void qloop_accumulate32_avx2(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums);
+
+/* Running sums y of n elements x, not in place; gives the sum of all.  A strand of LOOP_STRAND elements is added up
+ * from its beginning, several at once because each addition waits for the one before: an element of y is `before`, plus
+ * the sum of the strands before its own, plus that of its strand so far, from the right to the left.  So the last of a
+ * strand is what the next one is added to, and sums of numbers that are not negative never fall.  before: -0 is
+ * nothing.  y NULL: the sum alone. */
+enum { LOOP_STRAND = 64 };
+#define QLOOP_RUNNING(build)                                                                                           \
+    double qloop_running32##build(size_t n, const float *x, double before, float *y);                                  \
+    double qloop_running64##build(size_t n, const double *x, double before, double *y);
+QLOOP_RUNNING()
+QLOOP_RUNNING(_avx2)
 
 /* In arrays x to a small whole power is made of multiplications alone. */
 enum { POWER_MAX = 64 }; /* exponents up to this size are small */

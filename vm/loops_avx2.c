@@ -13,5 +13,13 @@ double qloop_dot32_avx2(size_t n, const float *x, const float *y) { return qloop
 double qloop_dot64_avx2(size_t n, const double *x, const double *y) { return qloop_dot64(n, x, y); }
 double qloop_spread32_avx2(size_t n, const float *x, double from) { return qloop_spread32(n, x, from); }
 double qloop_spread64_avx2(size_t n, const double *x, double from) { return qloop_spread64(n, x, from); }
-void qloop_accumulate32_avx2(size_t n, const float *x, double *sums) { qloop_accumulate32(n, x, sums); }
+double qloop_running32_avx2(size_t n, const float *x, double before, float *y) {
+    return qloop_running32(n, x, before, y);
+}
+double qloop_running64_avx2(size_t n, const double *x, double before, double *y) {
+    return qloop_running64(n, x, before, y);
+}
+void qloop_accumulate32_avx2(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums) {
+    qloop_accumulate32(n, rows, x, step, sums);
+}
 #endif

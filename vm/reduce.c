@@ -85,13 +85,23 @@ static void fetch_into(const Plan *p, const char *src, ptrdiff_t step, size_t n,
     if (at != lanes) memcpy(lanes, at, n * qdtype_size(p->lane));
 }
 
-/* lanes op= the next n elements. */
-static void take(const Plan *p, Lanes *lanes, const char *src, ptrdiff_t step, size_t n) {
-    Lanes room;
+static bool adds_floats(const Plan *p, const char *src, ptrdiff_t step) {
     bool packed = step == sizeof(float) && (uintptr_t)src % sizeof(float) == 0;
-    if (packed && p->from == QS_F32 && p->lane == QS_F64 && infos[p->r].op == LOOP_ADD && p->r != RED_SUMSQ)
-        qloop_accumulate32(n, (const void *)src, lanes->f);
-    else p->merge(n, lanes, fetch(p, src, step, n, &room), lanes);
+    return packed && p->from == QS_F32 && p->lane == QS_F64 && infos[p->r].op == LOOP_ADD && p->r != RED_SUMSQ;
+}
+
+/* lanes op= the next n elements of so many rows, `apart` bytes apart. */
+static void take_rows(const Plan *p, Lanes *lanes, size_t rows, const char *src, ptrdiff_t apart, ptrdiff_t step,
+                      size_t n) {
+    Lanes room;
+    if (adds_floats(p, src, step) && apart % (ptrdiff_t)sizeof(float) == 0)
+        qloop_accumulate32(n, rows, (const void *)src, apart / (ptrdiff_t)sizeof(float), lanes->f);
+    else
+        for (; rows; rows--, src += apart) p->merge(n, lanes, fetch(p, src, step, n, &room), lanes);
+}
+
+static void take(const Plan *p, Lanes *lanes, const char *src, ptrdiff_t step, size_t n) {
+    take_rows(p, lanes, 1, src, 0, step, n);
 }
 
 typedef struct { Lanes lanes; size_t used; } Total;
@@ -324,7 +334,7 @@ static void results_side_by_side(const Plan *p, const Split *s, const Nest *n, p
         m = n->count - at < LANES ? n->count - at : LANES;
         const char *src = n->at[1] + n->step[1] * (ptrdiff_t)at;
         fetch_into(p, src, n->step[1], m, &lanes);
-        for (size_t i = 1; i < s->n; i++) take(p, &lanes, src + s->step * (ptrdiff_t)i, n->step[1], m);
+        take_rows(p, &lanes, s->n - 1, src + s->step, s->step, n->step[1], m);
         divide(p, &lanes, m);
         qconv_run(p->lane, &lanes, (ptrdiff_t)qdtype_size(p->lane), p->out, n->at[0] + n->step[0] * (ptrdiff_t)at,
                   n->step[0], m);
@@ -449,30 +459,137 @@ static void running(const Plan *p, const Split *s, const Nest *n, ptrdiff_t out_
     }
 }
 
-/* Along packed rows: element by element within a converted piece. */
-static void running_row(const Plan *p, const Split *s, const char *src, char *dst, ptrdiff_t out_step) {
-    Lanes piece;
-    QComplexD last = {0, 0};
-    size_t size = qdtype_size(p->lane);
-    for (size_t at = 0, m; at < s->n; at += m) {
-        m = s->n - at < LANES ? s->n - at : LANES;
-        fetch_into(p, src + s->step * (ptrdiff_t)at, s->step, m, &piece);
-        char *x = (char *)&piece;
-        if (at) p->merge(1, &last, x, x);
-        if (p->lane == QS_F64 && p->r == RED_SUM)
-            for (size_t i = 1; i < m; i++) piece.f[i] += piece.f[i - 1];
-        else if (p->lane == QS_F64)
-            for (size_t i = 1; i < m; i++) piece.f[i] *= piece.f[i - 1];
-        else
-            for (size_t i = 1; i < m; i++) p->merge(1, x + (i - 1) * size, x + i * size, x + i * size);
-        memcpy(&last, x + (m - 1) * size, size);
-        qconv_run(p->lane, x, (ptrdiff_t)size, p->out, dst + out_step * (ptrdiff_t)at, out_step, m);
+/* Along rows.  A row is cut into blocks: an element of the result is what comes before its block, plus its running sum
+ * within (vm/loops.h says how that is made up). */
+#define STRANDS(name, T, OP)                                                                                           \
+    static void name(void *lanes, size_t n) {                                                                          \
+        T *x = lanes, sum[LANES / LOOP_STRAND];                                                                        \
+        if (n < LANES) {                                                                                               \
+            for (size_t i = 1; i < n; i++)                                                                             \
+                if (i % LOOP_STRAND) x[i] = OP(x[i - 1], x[i]);                                                        \
+            return;                                                                                                    \
+        }                                                                                                              \
+        for (size_t k = 0; k < LANES / LOOP_STRAND; k++) sum[k] = x[k * LOOP_STRAND];                                  \
+        for (size_t i = 1; i < LOOP_STRAND; i++)                                                                       \
+            for (size_t k = 0; k < LANES / LOOP_STRAND; k++)                                                           \
+                x[k * LOOP_STRAND + i] = sum[k] = OP(sum[k], x[k * LOOP_STRAND + i]);                                  \
+    }
+#define PLUS(x, y) ((x) + (y))
+#define TIMES(x, y) ((x) * (y))
+#define PLUS_COMPLEX(x, y) ((QComplexD){(x).re + (y).re, (x).im + (y).im})
+STRANDS(sums_F64, double, PLUS)
+STRANDS(sums_U64, uint64_t, PLUS)
+STRANDS(sums_C128, QComplexD, PLUS_COMPLEX)
+STRANDS(products_F64, double, TIMES)
+STRANDS(products_U64, uint64_t, TIMES)
+STRANDS(products_C128, QComplexD, qloop_complex_mul)
+
+/* The running results of each strand of a piece, in their place; sums and products have no other lanes. */
+typedef void Strands(void *lanes, size_t n);
+static Strands *strands_of(const Plan *p) {
+    bool sum = p->r == RED_SUM;
+    if (p->lane == QS_F64) return sum ? sums_F64 : products_F64;
+    if (p->lane == QS_C128) return sum ? sums_C128 : products_C128;
+    return sum ? sums_U64 : products_U64;
+}
+
+typedef struct {
+    const Plan *p;
+    const Split *s;
+    Strands *strands;
+    Loop *shift;         /* number op lanes */
+    const char *src;
+    char *dst;
+    ptrdiff_t out_step;
+    QComplexD *before;   /* of each block but the first: the result of all before it, at first of the last one alone */
+} Running;
+
+/* A row without gaps whose sums are doubles has loops of its own. */
+static bool runs_floats(const Running *r) {
+    const Plan *p = r->p;
+    ptrdiff_t size = (ptrdiff_t)qdtype_size(p->from);
+    return p->r == RED_SUM && (p->from == QS_F32 || p->from == QS_F64) && p->out == p->from && r->s->step == size &&
+           r->out_step == size && (uintptr_t)r->src % (size_t)size == 0;
+}
+
+static double run_floats(const Running *r, size_t at, size_t n, const QComplexD *before, bool write) {
+    double first = before ? before->re : -0.0;
+    size_t size = qdtype_size(r->p->from);
+    const void *x = r->src + at * size;
+    void *y = write ? r->dst + at * size : NULL;
+    return size == sizeof(float) ? qloop_running32(n, x, first, y) : qloop_running64(n, x, first, y);
+}
+
+/* Block k; before NULL: there is nothing.  Gives the result of the block alone; writes elements if asked to. */
+static QComplexD running_block(const Running *r, size_t k, const QComplexD *before, bool write) {
+    Lanes lanes;
+    QComplexD sum = {0, 0};
+    const Plan *p = r->p;
+    size_t size = qdtype_size(p->lane), begin = k * BLOCK, end = r->s->n - begin < BLOCK ? r->s->n : begin + BLOCK;
+    if (runs_floats(r)) return (QComplexD){run_floats(r, begin, end - begin, before, write), 0};
+    for (size_t at = begin, n; at < end; at += n) {
+        n = end - at < LANES ? end - at : LANES;
+        fetch_into(p, r->src + r->s->step * (ptrdiff_t)at, r->s->step, n, &lanes);
+        r->strands(&lanes, n);
+        for (size_t i = 0, m; i < n; i += m) {
+            char *x = (char *)&lanes + i * size;
+            m = n - i < LOOP_STRAND ? n - i : LOOP_STRAND;
+            if (at + i > begin) r->shift(m, &sum, x, x);
+            memcpy(&sum, x + (m - 1) * size, size);
+        }
+        if (!write) continue;
+        if (before) r->shift(n, before, &lanes, &lanes);
+        qconv_run(p->lane, &lanes, (ptrdiff_t)size, p->out, r->dst + r->out_step * (ptrdiff_t)at, r->out_step, n);
+    }
+    return sum;
+}
+
+static void measure_blocks(void *ud, int64_t first, int64_t last, int worker) {
+    const Running *r = ud;
+    (void)worker;
+    for (int64_t k = first; k < last; k++) r->before[k + 1] = running_block(r, (size_t)k, NULL, false);
+}
+
+static void write_blocks(void *ud, int64_t first, int64_t last, int worker) {
+    const Running *r = ud;
+    (void)worker;
+    for (int64_t k = first; k < last; k++) running_block(r, (size_t)k, k ? &r->before[k] : NULL, true);
+}
+
+static size_t blocks_of(const Split *s) { return (s->n + BLOCK - 1) / BLOCK; }
+
+static Running open_running(const Plan *p, const Split *s, ptrdiff_t out_step) {
+    return (Running){.p = p, .s = s, .strands = strands_of(p), .shift = qloop_get(infos[p->r].op, p->lane, LOOP_SV),
+                     .out_step = out_step};
+}
+
+/* By one thread: what is before a block is known when it is reached. */
+static void running_rows(const Plan *p, const Split *s, const Nest *n, ptrdiff_t out_step) {
+    Running r = open_running(p, s, out_step);
+    for (size_t i = 0; i < n->count; i++) {
+        QComplexD before, block;
+        r.src = n->at[1] + n->step[1] * (ptrdiff_t)i, r.dst = n->at[0] + n->step[0] * (ptrdiff_t)i;
+        for (size_t k = 0; k < blocks_of(s); k++) {
+            block = running_block(&r, k, k ? &before : NULL, true);
+            if (k) r.shift(1, &before, &block, &before);
+            else before = block;
+        }
     }
 }
 
-static void running_rows(const Plan *p, const Split *s, const Nest *n, ptrdiff_t out_step) {
-    for (size_t i = 0; i < n->count; i++)
-        running_row(p, s, n->at[1] + n->step[1] * (ptrdiff_t)i, n->at[0] + n->step[0] * (ptrdiff_t)i, out_step);
+/* Long rows one after the other, each by all threads: the blocks are summed up first, and written in a second pass. */
+static void running_long_rows(Ctx *c, const Plan *p, const Split *s, Nest *n, ptrdiff_t out_step) {
+    Running r = open_running(p, s, out_step);
+    size_t blocks = blocks_of(s), bytes = (blocks + 1) * sizeof *r.before;
+    r.before = qmem_alloc(c, bytes);
+    while (qnest_next(n))
+        for (size_t i = 0; i < n->count; i++) {
+            r.src = n->at[1] + n->step[1] * (ptrdiff_t)i, r.dst = n->at[0] + n->step[0] * (ptrdiff_t)i;
+            qthreads_run(qthreads_of(c), (int64_t)blocks - 1, 1, measure_blocks, &r);
+            for (size_t k = 2; k < blocks; k++) r.shift(1, &r.before[k - 1], &r.before[k], &r.before[k]);
+            qthreads_run(qthreads_of(c), (int64_t)blocks, 1, write_blocks, &r);
+        }
+    qmem_free(c, r.before, bytes);
 }
 
 qs_status qred_cum(qs_vm *vm, Reduce r, Array *a, int dim, Array **result) {
@@ -493,7 +610,12 @@ qs_status qred_cum(qs_vm *vm, Reduce r, Array *a, int dim, Array **result) {
     pack(rank, dims, x.strides);
     x.out_step = dim < rank ? x.strides[dim] * (ptrdiff_t)qdtype_size(p.out) : 0;
     open_nest(&n, &s, in, p.from, x.strides, out, p.out);
-    x.lines = one_by_one(&s, &n) ? running_rows : running;
+    bool rows = one_by_one(&s, &n);
+    if (rows && blocks_of(&s) > FEW && qthreads_count(qthreads_of(qvm_ctx(vm))) > 1) {
+        running_long_rows(qvm_ctx(vm), &p, &s, &n, x.out_step);
+        return QS_OK;
+    }
+    x.lines = rows ? running_rows : running;
     share_out(qvm_ctx(vm), &x);
     return QS_OK;
 }

@@ -227,8 +227,53 @@ static void by_threads(void) {
     CHECK(dot[0] == dot[1] && spread[0] == spread[1] && dot[0] > spread[0] && spread[0] > 0);
 }
 
+/* Running results of rows around the limits of strands, pieces and blocks: the same bits by any number of threads, with
+ * gaps or without; near those of one sum; and where nothing is negative they never fall. */
+static void check_long_row(qs_dtype d, int64_t n, int64_t rows) {
+    Array *first = NULL;
+    qs_vm *vms[4];
+    for (int t = 0; t < 4; t++) {
+        qs_vm *vm = vms[t] = machine_open();
+        Array *x = make_array(vm, d, 2, (int64_t[]){rows, 2 * n}, NULL), *y, *gaps, *packed;
+        qvm_ctx(vm)->nthreads = t + 1;
+        seed = 17;
+        for (size_t k = 0; k < x->count; k++) CHECK(qarr_put(vm, x, k, qs_num(below(1000) / 999.0)) == QS_OK);
+        CHECK(qarr_view(vm, x, 2, (int64_t[]){rows, n}, (int64_t[]){2 * n, 2}, 0, &gaps) == QS_OK);
+        CHECK(qarr_copy(vm, gaps, &packed) == QS_OK);
+        CHECK(qred_cum(vm, RED_SUM, gaps, 1, &y) == QS_OK);
+        qarr_release(vm, gaps);
+        CHECK(qred_cum(vm, RED_SUM, packed, 1, &gaps) == QS_OK);
+        CHECK(same_bits(qarr_value(y), qarr_value(gaps)));
+        if (t) CHECK(same_bits(qarr_value(y), qarr_value(first)));
+        bool grows = true, close = true;
+        double sum = 0, last = 0;
+        for (size_t k = 0; k < y->count; k++) {
+            double now = number_at(vm, qarr_value(y), k);
+            if (k % (size_t)n == 0) sum = last = 0;
+            sum += number_at(vm, qarr_value(packed), k);
+            grows = grows && now >= last, close = close && near(now, sum, (qs_dtype)y->dtype), last = now;
+        }
+        CHECK(grows && close);
+        qarr_release(vm, x), qarr_release(vm, packed), qarr_release(vm, gaps);
+        if (t) qarr_release(vm, y);
+        else first = y;
+    }
+    qarr_release(vms[0], first);
+    for (int t = 0; t < 4; t++) machine_close(vms[t]);
+}
+
+static void long_rows(void) {
+    static const int64_t lengths[] = {63, 64, 65, 511, 512, 513, 65535, 65536, 65537};
+    for (size_t i = 0; i < COUNT(lengths); i++) check_long_row(i & 1 ? QS_F32 : QS_F64, lengths[i], 3);
+    check_long_row(QS_F32, 65536 * 4 + 1, 1);
+    check_long_row(QS_F64, 65536 * 5 - 1, 2);
+    check_long_row(QS_C64, 65536 * 4, 1);
+    check_long_row(QS_I32, 65536 * 4 + 577, 1);
+}
+
 int main(void) {
     by_threads();
+    long_rows();
     qs_vm *vm = machine_open();
     everything(vm);
     kinds(vm);
