@@ -54,18 +54,18 @@ static void show(void *unused, int fd, const char *s, size_t n) {
 
 static PyObject *fail(const char *text) { return PyErr_SetString((PyObject *)qbridge.error, text), NULL; }
 
-/* (device, precision, threads, checked, memory limit, library folders, cache folder) */
+/* (device, precision, threads, checked, fast math, memory limit, library folders, cache folder) */
 static PyObject *open_machine(PyObject *module, PyObject *args) {
     qs_config c;
-    int checked;
+    int checked, fast_math;
     Py_ssize_t limit;
     qs_vm *vm = NULL;
     (void)module;
     qs_config_init(&c);
-    if (!PyArg_ParseTuple(args, "siipnzz", &c.device, &c.precision, &c.threads, &checked, &limit, &c.library_path,
-                          &c.cache_dir))
+    if (!PyArg_ParseTuple(args, "siippnzz", &c.device, &c.precision, &c.threads, &checked, &fast_math, &limit,
+                          &c.library_path, &c.cache_dir))
         return NULL;
-    c.checked = checked;
+    c.checked = checked, c.fast_math = fast_math;
     c.memory_limit = (size_t)limit;
     c.write = show;
     qs_status s = qs_open(&c, &vm);

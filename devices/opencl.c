@@ -5,7 +5,7 @@
  *     exact   every work item of a group must be a position of the launch, so blocks at the border of the domain are
  *             launched apart, with the size that is left of them: up to 2^rank launches
  *     fault   the last parameter is a Fault, cleared before and read after the launch
- *     fp64    float64 arithmetic;  atom64: 64-bit atomics;  serial: one work item does it all
+ *     fp64    float64 arithmetic;  atom64: 64-bit atomics;  serial: one work item does it all;  fast: fast math
  *
  * What the driver makes of it is kept in the cache on disk (devices/cache.h) under the text, the options and all that
  * names the device and its driver.  A binary that the driver refuses is built anew from the text.
@@ -47,12 +47,12 @@ typedef struct {
     Api f;
     void *platform, *id, *context, *queue, *fault;
     bool fp64, atom64;
-    const char *options;  /* of every build */
+    const char *options;  /* of builds without fast math */
     CacheKey driver;      /* what binaries depend on besides their text */
     size_t max_items[3];
 } State;
 
-struct Program { void *program, *kernel; size_t max_block; bool exact, fault, serial; char name[64]; };
+struct Program { void *program, *kernel; size_t max_block; bool exact, fault, serial, fast; char name[64]; };
 
 /* -- errors -------------------------------------------------------------------------------------------------------- */
 static const char *error_name(int e) {
@@ -344,8 +344,10 @@ static void *make_kernel(const State *s, const Program *p, const Code *code, int
     return s->f.CreateKernel(p->program, code->entry, e);
 }
 
+/* Fast math is not -cl-fast-relaxed-math, which says that NaN and infinities do not occur. */
 static int compile(const State *s, const Program *p) {
-    return s->f.BuildProgram(p->program, 1, &s->id, s->options, NULL, NULL);
+    const char *options = p->fast ? "-cl-std=CL1.2 -w -cl-unsafe-math-optimizations" : s->options;
+    return s->f.BuildProgram(p->program, 1, &s->id, options, NULL, NULL);
 }
 
 static void stop(Device *d, Program *p) {
@@ -419,6 +421,7 @@ static qs_status build(Device *d, Program *p, const Code *code) {
     bool keeps = code->cache && !*qcache_why(code->cache);
     TRY(check_needs(d, p, code));
     p->exact = says(text, " exact"), p->fault = says(text, " fault"), p->serial = says(text, " serial");
+    p->fast = says(text, " fast");
     CacheKey key = qcache_key(s->driver, text, code->n);
     if (!keeps || !start_kept(d, p, code, key)) {
         TRY(start_source(d, p, code));

@@ -250,6 +250,19 @@ class Dump(WithCache):
                  env=self.env)
         self.assertIn('kernel "expression"', r.stdout)
 
+    def test_fast_math_is_asked_for(self):
+        text = "function [] = __kernel__ f(x : vec, pos : int)\n%s\n x[pos] = 1/x[pos]\nend\nx = ones(9)\n" \
+               "parallel_do(9, x, f)\n"
+        yes, no = "{!kernel fast_math=true}", "{!kernel fast_math=false}"
+        for options, attribute, fast in (((), "", False), ((), yes, True), (("--fast-math",), "", True),
+                                         (("--fast-math",), no, False)):
+            for stage, mark in (("kir", " fast "), ("llvm", " arcp "), ("cl", " fast")):
+                r = qrun(*options, "--device", "cpu", "--dump", stage, text=text % attribute, env=self.env)
+                self.assertEqual(mark in r.stdout, fast, (options, attribute, stage))
+        r = qrun("--fast-math", "--device", "cpu", "--dump", "kir", env=self.env,
+                 text="x = rand(3000000)\ny = x.*x + 1\ny = x.*x + 1\n")
+        self.assertIn('kernel "expression" rank 1 fast', r.stdout)
+
     def test_unknown_stage(self):
         r = qrun("--dump", "wasm", text="print 1")
         self.assertEqual(r.returncode, 2)

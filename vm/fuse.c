@@ -112,7 +112,8 @@ static State *state_of(qs_vm *vm, const Frame *f, FuseRegion *r) {
     State *s = r->machine = qmem_alloc(qvm_ctx(vm), sizeof *s);
     s->expr = (FuseExpr){.src = f->proto->func->unit->src, .root = r->root,
                          .kind = r->reduction ? kfuse_reduction(r->reduction, 1) : FUSE_MAP,
-                         .leaves = r->leaves, .nleaves = r->nleaves, .nops = r->nops};
+                         .leaves = r->leaves, .nleaves = r->nleaves, .nops = r->nops,
+                         .fast_math = qvm(vm)->config.fast_math};
     return s;
 }
 

@@ -349,8 +349,13 @@ static qs_status lower(Maker *m, Spec *s, LowerResult *out) {
     Ctx *c = qvm_ctx(m->vm);
     const Request *r = m->request;
     LowerHost host = {m, ask_symbol, ask_function, ask_type, ask_fields};
-    LowerJob job = {
-        .nargs = r->nargs, .rank = r->rank, .serial = r->serial, .checked = qvm(m->vm)->config.checked, .host = &host};
+    const qs_config *config = &qvm(m->vm)->config;
+    LowerJob job = {.nargs = r->nargs,
+                    .rank = r->rank,
+                    .serial = r->serial,
+                    .checked = config->checked,
+                    .fast_math = config->fast_math,
+                    .host = &host};
     KVal *args = qarena_alloc(m->arena, (size_t)(r->nargs + 1) * sizeof *args);
     int self = source_of(m, SRC_KERNEL, -1, 0);
     job.args = args;

@@ -23,6 +23,7 @@ static const char usage[] =
     "  --explain            say what became of each loop, and why\n"
     "  --loops WHEN         loops as machine code: auto (when worth it), always, never\n"
     "  --checked            an access outside an array in a kernel is an error\n"
+    "  --fast-math          kernels and array expressions may estimate quotients and roots, and regroup sums\n"
     "  --memory-limit N     bytes of memory to use on a device: 500M, 4G\n"
     "  --compile-for sm_90  make the kernels for such an NVIDIA device, too, and keep them in the cache\n"
     "  --dump WHAT          print instead of run: ast, bytecode; after the run the kernels as kir, llvm, opt (llvm "
@@ -147,6 +148,8 @@ static int option(Options *o, int argc, char **argv, int *i) {
         o->config.explain = true;
     } else if (is(arg, "--checked")) {
         o->config.checked = true;
+    } else if (is(arg, "--fast-math")) {
+        o->config.fast_math = true;
     } else if (is(arg, "--profile")) {
         o->profile = true;
     } else if (is(arg, "--devices")) {

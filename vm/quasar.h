@@ -106,6 +106,7 @@ typedef struct {
     int precision;                                    /* 32 or 64: what `scalar` means as an array element */
     int threads;                                      /* worker threads of the cpu device; 0 = all that we may use */
     bool checked;                                     /* out-of-range access in kernels is an error */
+    bool fast_math;                                   /* kernels and array expressions may estimate and regroup */
     bool explain;                                     /* says on fd 2 what became of each loop */
     bool final;                                      /* nobody reads the variables of a program after it has ended */
     const char *loops; /* host loops as machine code: "always", "never"; NULL = when worth it */

@@ -35,7 +35,7 @@ _folder = _os.path.dirname(_os.path.abspath(__file__))
 # -- the machine -------------------------------------------------------------------------------------------------------
 
 def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, threads=0, checked=False,
-         memory_limit=0, library_path="", cache_dir=None):
+         fast_math=False, memory_limit=0, library_path="", cache_dir=None):
     """Opens the machine.  Nothing else works before.
 
     device        "cpu", "opencl", "cuda", with a number as in "opencl:1"; several, as in "cpu,opencl"; a file
@@ -44,6 +44,7 @@ def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, 
     precision     32 or 64 bits in an array element of type scalar
     threads       that kernels may use; 0: all
     checked       an index outside an array is an error in kernels too
+    fast_math     kernels and array expressions may estimate quotients and roots, and regroup sums
     memory_limit  bytes that arrays may occupy on a device with memory of its own; 0: no limit
     library_path  folders where import looks for files, separated by ':'
     cache_dir     where compiled kernels are kept; "": nowhere
@@ -52,7 +53,7 @@ def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, 
     global _opened
     if precision not in (32, 64):
         raise ValueError("init: precision must be 32 or 64, got %r" % (precision,))
-    wanted = device, precision, threads, checked, memory_limit, library_path, cache_dir
+    wanted = device, precision, threads, checked, fast_math, memory_limit, library_path, cache_dir
     if _bridge._is_open():
         if wanted == _opened:
             return
@@ -64,7 +65,7 @@ def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, 
     # By pip, by make install.
     installed = [_os.path.join(_folder, "stdlib"), _os.path.join(_folder, "../../../../share/quasar/stdlib")]
     folders = ":".join(filter(None, [library_path] + installed))
-    _bridge._open(name, precision, threads, checked, memory_limit, folders, cache_dir)
+    _bridge._open(name, precision, threads, checked, fast_math, memory_limit, folders, cache_dir)
     _opened = wanted
 
 

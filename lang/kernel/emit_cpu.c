@@ -1063,8 +1063,11 @@ static void print_module(Cpu *k, Text *out) {
     qtext_add(out, e->body.s, e->body.len);
     qtext_puts(out, "}\n");
     if (has_op(e->f, K_CHECK)) add_fault_function(e);
-    qtext_printf(&e->tail, "attributes #0 = { nounwind%s }\nattributes #1 = { nounwind willreturn memory(none) }\n",
-                 strchr(e->t->mvec, 'e') ? " \"prefer-vector-width\"=\"512\"" : "");
+    /* Quotients and roots are estimated only if infinite operands and results need not come out right; said here, and
+     * not of instructions, it leaves tests for infinities alone. */
+    qtext_printf(&e->tail, "attributes #0 = { nounwind%s%s }\nattributes #1 = { nounwind willreturn memory(none) }\n",
+                 strchr(e->t->mvec, 'e') ? " \"prefer-vector-width\"=\"512\"" : "",
+                 e->f->fast ? " \"no-infs-fp-math\"=\"true\"" : "");
     qtext_puts(
         &e->tail,
         "!0 = distinct !{}\n!1 = !{!\"llvm.loop.parallel_accesses\", !0}\n!2 = !{i64 0, i64 1152921504606846976}\n"

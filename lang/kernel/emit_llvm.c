@@ -215,6 +215,14 @@ static bool slim_ins(Emit *e, KRef r) {
 }
 
 /* -- arithmetic ------------------------------------------------------------------------------------------------- */
+/* What LLVM may do with arithmetic on floats.  `contract` lets a*b+c round once where the processor has an instruction
+ * for it.  Fast math is every liberty but that NaN and infinities do not occur: tests for them go on working. */
+static const char *liberties(const Emit *e, unsigned flag) {
+    if (e->f->fast) return " reassoc nsz arcp contract afn";
+    if (flag == KFLAG_REASSOC) return e->f->strict ? " reassoc nsz" : " reassoc nsz contract";
+    return e->f->strict ? "" : " contract";
+}
+
 static Opnd call2(Emit *e, const char *fn, qs_dtype d, Opnd a, Opnd b) {
     const char *t = emit_type(d);
     emit_declare(e, "declare %s @llvm.%s.%s(%s, %s)", t, fn, suffix(d), t, t);
@@ -224,7 +232,7 @@ static Opnd call2(Emit *e, const char *fn, qs_dtype d, Opnd a, Opnd b) {
 static Opnd call1(Emit *e, const char *fn, qs_dtype d, Opnd a) {
     const char *t = emit_type(d);
     emit_declare(e, "declare %s @llvm.%s.%s(%s)", t, fn, suffix(d), t);
-    return emit_def(e, "call %s @llvm.%s.%s(%s %s)", t, fn, suffix(d), t, a.s);
+    return emit_def(e, "call%s %s @llvm.%s.%s(%s %s)", e->f->fast ? liberties(e, 0) : "", t, fn, suffix(d), t, a.s);
 }
 
 static Opnd select(Emit *e, Opnd cond, const char *t, Opnd yes, Opnd no) {
@@ -278,18 +286,29 @@ static Opnd compare(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
     return emit_def(e, "%ccmp %s %s %s, %s", is_float(d) ? 'f' : 'i', name, emit_type(d), a.s, b.s);
 }
 
-/* Two operands of dtype d.  `contract` lets a*b+c round once where the processor has an instruction for it. */
+/* Whether to take a GPU's estimates, which LLVM has as functions of its own. */
+static bool estimates(const Emit *e, qs_dtype d) { return e->f->fast && e->t->kind == KT_NVPTX && d == QS_F32; }
+
+static Opnd float_arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
+    static const char *const names[] = {[K_ADD] = "fadd", [K_SUB] = "fsub", [K_MUL] = "fmul", [K_DIV] = "fdiv"};
+    if (op == K_DIV && estimates(e, d)) {
+        emit_declare(e, "declare float @llvm.nvvm.div.approx.ftz.f(float, float)");
+        return emit_def(e, "call float @llvm.nvvm.div.approx.ftz.f(float %s, float %s)", a.s, b.s);
+    }
+    return emit_def(e, "%s%s %s %s, %s", names[op], op == K_DIV && !e->f->fast ? "" : liberties(e, flag), emit_type(d),
+                    a.s, b.s);
+}
+
+/* Two operands of dtype d. */
 static Opnd arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
     const char *t = emit_type(d);
     bool real = is_float(d), sign = is_signed(d);
-    char name[40];
-    const char *free_order = real && flag == KFLAG_REASSOC ? " reassoc nsz" : "";
+    if (real && (op == K_ADD || op == K_SUB || op == K_MUL || op == K_DIV)) return float_arith(e, op, d, flag, a, b);
     switch (op) {
-    case K_ADD: case K_SUB: case K_MUL:
-        snprintf(name, sizeof name, "%s%s%s%s", real ? "f" : "", op == K_ADD ? "add" : op == K_SUB ? "sub" : "mul",
-                 free_order, real && !e->f->strict ? " contract" : "");
-        return bin(e, name, t, a, b);
-    case K_DIV: return real ? bin(e, "fdiv", t, a, b) : divide(e, op, d, a, b);
+    case K_ADD: return bin(e, "add", t, a, b);
+    case K_SUB: return bin(e, "sub", t, a, b);
+    case K_MUL: return bin(e, "mul", t, a, b);
+    case K_DIV: return divide(e, op, d, a, b);
     case K_MOD: return real ? float_mod(e, d, a, b) : divide(e, op, d, a, b);
     case K_MIN: return call2(e, real ? "minnum" : sign ? "smin" : "umin", d, a, b);
     case K_MAX: return call2(e, real ? "maxnum" : sign ? "smax" : "umax", d, a, b);
@@ -722,9 +741,37 @@ static const char *intrinsic(MathFn fn) {
     }
 }
 
+/* What a GPU estimates in one instruction, between two factors. */
+static const struct { const char *name; float before, after; } gpu_estimates[MF__COUNT] = {
+    [MF_sqrt] = {"sqrt", 1, 1},
+    [MF_sin] = {"sin", 1, 1},
+    [MF_cos] = {"cos", 1, 1},
+    [MF_exp] = {"ex2", 0x1.715476p+0f /* log2(e) */, 1},
+    [MF_exp2] = {"ex2", 1, 1},
+    [MF_log] = {"lg2", 1, 0x1.62e43p-1f /* ln(2) */},
+    [MF_log2] = {"lg2", 1, 1},
+    [MF_log10] = {"lg2", 1, 0x1.344136p-2f /* log10(2) */},
+};
+
+static Opnd times(Emit *e, Opnd a, float factor) {
+    KSlot s = {.F32 = factor};
+    return factor == 1 ? a : float_arith(e, K_MUL, QS_F32, 0, a, literal(QS_F32, s.bits & UINT32_MAX));
+}
+
+static Opnd estimate(Emit *e, MathFn fn, Opnd a) {
+    const char *name = gpu_estimates[fn].name;
+    emit_declare(e, "declare float @llvm.nvvm.%s.approx.ftz.f(float)", name);
+    a = times(e, a, gpu_estimates[fn].before);
+    return times(e, emit_def(e, "call float @llvm.nvvm.%s.approx.ftz.f(float %s)", name, a.s), gpu_estimates[fn].after);
+}
+
 static void math_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b, Opnd *out) {
     const char *t = emit_type(d), *name = intrinsic(fn);
     bool two = kir_math[fn].nargs == 2, gpu = e->t->kind == KT_NVPTX;
+    if (gpu_estimates[fn].name && estimates(e, d)) {
+        *out = estimate(e, fn, a);
+        return;
+    }
     if (name) {
         *out = call1(e, name, d, a);
         return;

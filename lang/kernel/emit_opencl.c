@@ -1,6 +1,6 @@
 /* emit_opencl.c -- a KFunc as OpenCL C 1.2.
  *
- *     first line           what the device must know: quasar: exact fault fp64 atom64 serial (devices/opencl.c)
+ *     first line           what the device must know: quasar: exact fault fp64 atom64 serial fast (devices/opencl.c)
  *     pragmas, q_launch    the geometry of a launch, passed by value
  *     helpers              those that the kernel uses
  *     __kernel quasar_kernel(q, for each array a block and a view, for each number itself [, fault])
@@ -833,8 +833,9 @@ static void body(Emit *e) {
 static void print_head(const Emit *e, Text *out) {
     const KFunc *f = e->f;
     bool fault = e->helpers[QS_B1] >> H_FAULT & 1;
-    qtext_printf(out, "/* quasar:%s%s%s%s%s */\n", e->exact ? " exact" : "", fault ? " fault" : "",
-                 e->fp64 ? " fp64" : "", e->atom64 ? " atom64" : "", f->serial ? " serial" : "");
+    qtext_printf(out, "/* quasar:%s%s%s%s%s%s */\n", e->exact ? " exact" : "", fault ? " fault" : "",
+                 e->fp64 ? " fp64" : "", e->atom64 ? " atom64" : "", f->serial ? " serial" : "",
+                 f->fast ? " fast" : "");
     if (e->fp64) qtext_puts(out, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
     if (f->strict) qtext_puts(out, "#pragma OPENCL FP_CONTRACT OFF\n");
     if (e->atom64) qtext_puts(out, "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n");

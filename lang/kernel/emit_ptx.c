@@ -354,8 +354,8 @@ static void print_module(Gpu *g, int nslots, Text *out) {
                  "attributes #0 = { nounwind }\nattributes #1 = { nounwind willreturn memory(none) }\n"
                  "attributes #2 = { convergent nounwind }\n"
                  "!nvvm.annotations = !{!0}\n!0 = !{ptr @kernel, !\"kernel\", i32 1%s}\n"
-                 "!llvm.module.flags = !{!1}\n!1 = !{i32 4, !\"nvvm-reflect-ftz\", i32 0}\n",
-                 limit);
+                 "!llvm.module.flags = !{!1}\n!1 = !{i32 4, !\"nvvm-reflect-ftz\", i32 %d}\n",
+                 limit, e->f->fast);
 }
 
 static qs_status too_many(Emit *e) {

@@ -381,7 +381,7 @@ qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafTyp
     Fuse z = {.c = c, .f = kir_new(c, arena, qstr_cname(c, "expression"), e->src), .e = e, .types = types, .flat = flat,
               .rank = flat ? 1 : rank};
     z.leaves = qarena_alloc(arena, sizeof *z.leaves * (size_t)(e->nleaves + 1));
-    z.f->rank = z.rank;
+    z.f->rank = z.rank, z.f->fast = e->fast_math;
     parameters(&z);
     if (!(e->kind == FUSE_MAP ? build_map(&z, out) : build_reduction(&z, out))) return QS_OK;
     kir_seal(z.f);

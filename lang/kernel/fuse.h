@@ -31,6 +31,7 @@ typedef struct {
     FuseKind kind;
     Node **leaves; int nleaves; /* N_IDENT, N_INDEX, N_CALL …: by identity; literals are not leaves */
     int nops;          /* operators and functions above the leaves */
+    bool fast_math;
     bool grouped;      /* a reduction by blocks of FUSE_GROUP positions, instead of one by chunks */
 } FuseExpr;
 

@@ -309,6 +309,23 @@ static qs_status bind_kernel(Lower *L, Inst *inst) {
     return next < L->job->nargs ? wrong_count(L, f) : QS_OK;
 }
 
+static bool is_word(const Node *n, const char *word) { return n->kind == N_IDENT && !strcmp(n->u.ident.name->s, word); }
+
+/* {!kernel fast_math=true} */
+static qs_status choose_arithmetic(Lower *L) {
+    const Func *f = L->job->fn.func;
+    L->f->fast = L->job->fast_math;
+    for (int a = 0; a < f->nattrs; a++)
+        for (int i = 0; i < f->attrs[a]->nitems; i++) {
+            const AttrItem *item = &f->attrs[a]->items[i];
+            if (strcmp(f->attrs[a]->name->s, "kernel") != 0 || strcmp(item->key->s, "fast_math") != 0) continue;
+            L->f->fast = !item->value || is_word(item->value, "true");
+            if (!L->f->fast && !is_word(item->value, "false"))
+                return klower_error(L, QS_EVALUE, f->attrs[a]->pos, "fast_math is true or false");
+        }
+    return QS_OK;
+}
+
 static qs_status run_pass(Lower *L) {
     Val fn;
     Inst *inst;
@@ -316,6 +333,7 @@ static qs_status run_pass(Lower *L) {
     import_function(L, &L->job->fn, &fn);
     TRY(klower_enter(L, NULL, fn.u.fn, &inst, &saved));
     inst->return_depth = -1;
+    TRY(choose_arithmetic(L));
     TRY(bind_kernel(L, inst));
     TRY(klstmt_body(L, inst));
     if (inst->func->expr) TRY(klexpr_lower(L, inst->func->expr, &(Val){0}));

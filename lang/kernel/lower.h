@@ -62,6 +62,7 @@ typedef struct {
     const int32_t *block; /* known block extents, or NULL */
     bool serial;          /* positions run one after another: nothing needs to be atomic */
     bool checked;         /* --checked: out-of-range is an error where no access mode says what it means */
+    bool fast_math;       /* of kernels that do not say */
     const LowerHost *host;
 } LowerJob;
 

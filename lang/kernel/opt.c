@@ -454,7 +454,8 @@ static void copy_all(Splitter *s, bool fast, KRef *first, KRef *last) {
 static KFunc *shell(Ctx *c, Arena *arena, const KFunc *f) {
     KFunc *g = kir_new(c, arena, f->name, f->src);
     g->params = f->params, g->nparams = f->nparams, g->messages = f->messages, g->nmessages = f->nmessages;
-    g->rank = f->rank, g->serial = f->serial, g->strict = f->strict, g->fixed_block = f->fixed_block;
+    g->rank = f->rank, g->serial = f->serial, g->strict = f->strict, g->fast = f->fast;
+    g->fixed_block = f->fixed_block;
     memcpy(g->block, f->block, sizeof g->block);
     return g;
 }

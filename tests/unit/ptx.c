@@ -129,6 +129,37 @@ static void own_functions(void) {
     qtext_free(&t);
 }
 
+/* y[pos] = sin(sqrt(y[pos]))/3 */
+static const char *waves(bool fast, Text *out) {
+    Arena arena;
+    qarena_init(&arena, &ctx);
+    KFunc *f = kir_new(&ctx, &arena, qstr_cname(&ctx, "waves"), NULL);
+    f->rank = 1, f->fast = fast;
+    kir_param(f, &(KParam){.name = qstr_cname(&ctx, "y"), .kind = KP_ARRAY, .dtype = QS_F32, .rank = 1});
+    KRef at = kir_add(f, K_POS, QS_I64, 0, 0, 0, 0, 0, 0), y = kir_add(f, K_LOAD, QS_F32, 0, at, 0, 0, 0, 0);
+    y = kir_add(f, K_MATH, QS_F32, MF_sqrt, y, 0, 0, 0, 0);
+    y = kir_add(f, K_MATH, QS_F32, MF_sin, y, 0, 0, 0, 0);
+    y = kir_add(f, K_DIV, QS_F32, 0, y, kir_const_num(f, QS_F32, 3, 0), 0, 0, 0);
+    kir_add(f, K_STORE, QS_B1, 0, at, y, 0, 0, 0);
+    kir_seal(f);
+    out->len = 0;
+    CHECK(kir_verify(&ctx, f) == QS_OK);
+    CHECK(kcompile_text(compiler, f, &gpu, "ptx", out) == QS_OK);
+    if (have_ptxas) CHECK(assembles(out->s));
+    qarena_free(&arena);
+    return out->s;
+}
+
+static void fast_math(void) {
+    Text t;
+    qtext_init(&t, &ctx);
+    const char *ptx = waves(true, &t);
+    CHECK(strstr(ptx, "div.approx.ftz.f32") && strstr(ptx, "sqrt.approx.ftz.f32") && strstr(ptx, "sin.approx.ftz.f32"));
+    ptx = waves(false, &t);
+    CHECK(!strstr(ptx, ".approx") && strstr(ptx, "div.rn.f32") && strstr(ptx, "sqrt.rn.f32"));
+    qtext_free(&t);
+}
+
 /* From the oldest target that ptxas still takes to the newest that every LLVM knows. */
 static void targets(void) {
     static const char *const archs[] = {"sm_75", "sm_86", "sm_89", "sm_90"};
@@ -152,6 +183,7 @@ int main(int argc, char **argv) {
     large_shared();
     warps();
     own_functions();
+    fast_math();
     if (argc < 2) targets();
     kcompile_close(compiler);
     unlink(file);

@@ -2,6 +2,7 @@
 import "measure.q"
 
 function [] = __kernel__ forces(p : mat'unchecked, f : mat'unchecked, n : int, pos : int)
+    {!kernel fast_math=true}
     fx = 0.0
     fy = 0.0
     fz = 0.0
