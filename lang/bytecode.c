@@ -382,18 +382,27 @@ static void repeat_statement(Emit *e, Node *n) {
     loop_end(e);
 }
 
+static bool is_demanded(const Node *n) { return n->u.loop.attr && !strcmp(n->u.loop.attr->name->s, "parallel"); }
+
+static void refuse_parallel(Emit *e, const Node *n, const char *why) {
+    if (is_demanded(n)) qemit_fail(e, n->pos, "this loop cannot run in parallel: %s", why);
+}
+
 /* The machine may run the loop whose code begins at start and ends here as machine code, unless a reduction has given
  * something in it another meaning than the tree has. */
 static void loop_region(Emit *e, Node *n, uint32_t start, int reg, uint32_t rewritten) {
     Chunk *c = e->chunk;
-    if (c->nrewritten != rewritten) return;
+    if (c->nrewritten != rewritten) {
+        refuse_parallel(e, n, "a reduction of the program replaces an expression in it");
+        return;
+    }
     if (c->nloops == c->cap_loops) {
         uint32_t cap = c->cap_loops ? 2 * c->cap_loops : 4;
         LoopRegion *grown = qemit_alloc(e, cap * sizeof *grown);
         if (c->nloops) memcpy(grown, c->loops, c->nloops * sizeof *grown);
         c->loops = grown, c->cap_loops = cap;
     }
-    c->demands |= n->u.loop.attr && !strcmp(n->u.loop.attr->name->s, "parallel");
+    c->demands |= is_demanded(n);
     c->loops[c->nloops++] = (LoopRegion){.start = start, .end = qemit_pc(e), .reg = (uint8_t)reg, .loop = n};
 }
 
@@ -443,6 +452,7 @@ static void for_numbers(Emit *e, Node *n) {
 static void for_dimensions(Emit *e, Node *n) {
     LoopExits l;
     int nvars = n->u.loop.nvars, bounds = qemit_temps(e, 3), r = qemit_temps(e, LOOP_REGISTERS * nvars);
+    if (nvars > QS_MAX_RANK) refuse_parallel(e, n, "it has too many counters");
     bool *before = qemit_state(e), shared = n->u.loop.nranges == 1;
     uint32_t *starts = qemit_alloc(e, (size_t)nvars * sizeof *starts);
     int *empty = qemit_alloc(e, (size_t)(nvars + 1) * sizeof *empty);
@@ -476,6 +486,7 @@ static void for_items(Emit *e, Node *n) {
     LoopExits l;
     int nvars = n->u.loop.nvars, r = qemit_temps(e, 2), item = nvars > 1 ? qemit_temps(e, nvars + 1) : 0;
     Counter c = {0};
+    refuse_parallel(e, n, "it is over items, not over a range of numbers");
     qemit_to(e, n->u.loop.ranges[0], r);
     qemit_at(e, n->pos);
     qemit_op(e, BC_ITER, r, 0, 0);

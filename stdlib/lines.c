@@ -230,7 +230,7 @@ static void nanmax_line(double *x, size_t n, double *y, size_t m, const void *wi
 /* Two passes: the deviations from the mean do not cancel.  `with`: what is taken from n to divide by. */
 static void var_line(double *x, size_t n, double *y, size_t m, const void *with) {
     (void)m;
-    double by = (double)n - *(const double *)with, s = qloop_spread64(n, x, qloop_sum64(n, x) / (double)n);
+    double by = (double)n - *(const double *)with, s = qloops_spread64(n, x, qloops_sum64(n, x) / (double)n);
     *y = !n ? NAN : by > 0 ? s/by : s;
 }
 static void std_line(double *x, size_t n, double *y, size_t m, const void *with) {

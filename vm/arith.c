@@ -73,7 +73,7 @@ static qs_status int_binary(qs_vm *vm, Op op, int64_t x, int64_t y, qs_value *ou
     case OP_DIV: case OP_PWDIV: *out = qs_num((double)x / (double)y); return QS_OK;
     case OP_POW: case OP_PWPOW:
         if (y >= 0) return int_power(vm, x, y, out);
-        *out = qs_num(qloop_power((double)x, (double)y));
+        *out = qs_num(qloops_power((double)x, (double)y));
         return QS_OK;
     case OP_MAXEQ: r = x > y ? x : y; break;
     case OP_MINEQ: r = x < y ? x : y; break;
@@ -123,7 +123,7 @@ static qs_status number_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_valu
     case OP_SUB: *out = qs_num(x - y); return QS_OK;
     case OP_MUL: case OP_PWMUL: *out = qs_num(x * y); return QS_OK;
     case OP_DIV: case OP_PWDIV: *out = qs_num(x / y); return QS_OK;
-    case OP_POW: case OP_PWPOW: *out = qs_num(qloop_power(x, y)); return QS_OK;
+    case OP_POW: case OP_PWPOW: *out = qs_num(qloops_power(x, y)); return QS_OK;
     case OP_MAXEQ: *out = qs_num(fmax(x, y)); return QS_OK;
     case OP_MINEQ: *out = qs_num(fmin(x, y)); return QS_OK;
     case OP_EQ: *out = qs_bool(x == y); return QS_OK;
@@ -152,9 +152,9 @@ static qs_status complex_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_val
     switch (op) {
     case OP_ADD: z = (QComplexD){x.re + y.re, x.im + y.im}; break;
     case OP_SUB: z = (QComplexD){x.re - y.re, x.im - y.im}; break;
-    case OP_MUL: case OP_PWMUL: z = qloop_complex_mul(x, y); break;
-    case OP_DIV: case OP_PWDIV: z = qloop_complex_div(x, y); break;
-    case OP_POW: case OP_PWPOW: z = qloop_complex_power(x, y); break;
+    case OP_MUL: case OP_PWMUL: z = qloops_complex_mul(x, y); break;
+    case OP_DIV: case OP_PWDIV: z = qloops_complex_div(x, y); break;
+    case OP_POW: case OP_PWPOW: z = qloops_complex_power(x, y); break;
     case OP_EQ: *out = qs_bool(equal); return QS_OK;
     case OP_NE: *out = qs_bool(!equal); return QS_OK;
     case OP_ANDAND: *out = qs_bool(xtrue && ytrue); return QS_OK;
@@ -331,7 +331,7 @@ static qs_status plan_types(qs_vm *vm, Op op, qs_value a, qs_value b, Plan *p) {
     p->compute = p->gives = compute_dtype(p->out);
     if (cls == CLASS_CHOICE && a.kind == b.kind && array_dtype(a) == array_dtype(b)) p->out = array_dtype(a);
     if (cls == CLASS_ORDER) p->gives = p->out = QS_B1;
-    if (!qloop_get(p->loop, p->compute, LOOP_VV)) return type_error(vm, op, a, b);
+    if (!qloops_get(p->loop, p->compute, LOOP_VV)) return type_error(vm, op, a, b);
     return QS_OK;
 }
 
@@ -384,7 +384,7 @@ static void run_binary(const Plan *p, const Nest *n, qs_dtype da, qs_dtype db) {
     Stream out = stream(n->at[0], n->step[0], p->out, p->gives);
     Stream a = stream(n->at[1], n->step[1], da, p->compute), b = stream(n->at[2], n->step[2], db, p->compute);
     bool a_one = a.step == 0, b_one = b.step == 0 && !a_one;
-    Loop *loop = qloop_get(p->loop, p->compute, a_one ? LOOP_SV : b_one ? LOOP_VS : LOOP_VV);
+    Loop *loop = qloops_get(p->loop, p->compute, a_one ? LOOP_SV : b_one ? LOOP_VS : LOOP_VV);
     if (a_one) qconv_run(da, a.at, 0, p->compute, piece_a, 0, 1);
     if (b_one) qconv_run(db, b.at, 0, p->compute, piece_b, 0, 1);
     bool direct = out.direct && (a_one || a.direct) && (b_one || b.direct);
@@ -425,7 +425,7 @@ static void run_array(const Plan *p, qs_value va, const Operand *a, qs_value vb,
                       void *to) {
     if (p->out == p->gives && dst->contiguous && ready(va, a, p, dst->count) && ready(vb, b, p, dst->count)) {
         LoopForm form = va.kind != QS_ARRAY ? LOOP_SV : vb.kind != QS_ARRAY ? LOOP_VS : LOOP_VV;
-        qloop_get(p->loop, p->compute, form)(dst->count, a->p, b->p, to);
+        qloops_get(p->loop, p->compute, form)(dst->count, a->p, b->p, to);
         return;
     }
     run_plan(p, a, b, to, dst->rank, dst->dims, dst->strides);

@@ -7,6 +7,7 @@
 
 #include "lang/kernel/fuse.h"
 #include "vm/kernels.h"
+#include "vm/variants.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,18 +16,16 @@
 static const double worth_compiling = 4e6;
 enum { LEAVES = 16, CHUNKS = 64, CHUNK_LEAST = 16384, BLOCKS = 1024, PARTS = BLOCKS /* the larger of the two */ };
 
-typedef struct Variant { /* the region for one combination of leaf types */
-    struct Variant *next;
+typedef struct { /* the region for one combination of leaf types */
+    Variant base;
     FuseLeafType types[LEAVES];
     bool flat, grouped;
     int rank;
     FuseKernel kernel; /* func NULL: declined */
     Device *device;    /* that it is for; NULL: made for the cache */
-    Program *program;
-    Arena arena;
-} Variant;
+} Form;
 
-typedef struct { double work; FuseExpr expr; Variant *variants; } State;
+typedef struct { double work; FuseExpr expr; Variants forms; } State;
 
 typedef struct { /* the leaves now */
     int n;
@@ -117,47 +116,31 @@ static State *state_of(qs_vm *vm, const Frame *f, FuseRegion *r) {
     return s;
 }
 
-static Variant *find_variant(const State *s, const Now *now, const Device *d, bool grouped) {
-    for (Variant *v = s->variants; v; v = v->next)
+static Form *find_form(const State *s, const Now *now, const Device *d, bool grouped) {
+    for (Variant *at = s->forms.last; at; at = at->next) {
+        Form *v = (Form *)at;
         if (v->device == d && v->flat == now->flat && v->grouped == grouped && (v->flat || v->rank == now->rank) &&
             !memcmp(v->types, now->types, (size_t)now->n * sizeof *now->types))
             return v;
+    }
     return NULL;
 }
 
-static qs_status make_variant(qs_vm *vm, State *s, const Now *now, Device *d, bool grouped, Variant **out) {
-    Variant *v = *out = qmem_alloc(qvm_ctx(vm), sizeof *v);
+static qs_status make_form(qs_vm *vm, State *s, const Now *now, Device *d, bool grouped, Form **out) {
+    Form *v = *out = qvariants_new(vm, &s->forms, sizeof *v);
     v->flat = now->flat;
     v->rank = now->rank;
     v->grouped = grouped;
     v->device = d;
     memcpy(v->types, now->types, sizeof v->types);
-    qarena_init(&v->arena, qvm_ctx(vm));
-    v->next = s->variants;
-    s->variants = v;
     s->expr.grouped = grouped;
-    return kfuse_build(qvm_ctx(vm), &v->arena, &s->expr, v->types, v->flat, v->rank, &v->kernel);
-}
-
-/* When the machine ends its kernels go first, with every program that is loaded. */
-static void unload(qs_vm *vm, Variant *v) {
-    if (v->program && qvm(vm)->kernels) qkspec_release(vm, v->program);
-    v->program = NULL;
-}
-
-static qs_status load(qs_vm *vm, Variant *v) {
-    return v->program ? QS_OK : qkspec_program(vm, v->kernel.func, v->device, &v->program);
+    return kfuse_build(qvm_ctx(vm), &v->base.arena, &s->expr, v->types, v->flat, v->rank, &v->kernel);
 }
 
 void qfuse_free(qs_vm *vm, FuseRegion *r) {
     State *s = r->machine;
     if (!s) return;
-    for (Variant *v = s->variants, *next; v; v = next) {
-        next = v->next;
-        unload(vm, v);
-        qarena_free(&v->arena);
-        qmem_free(qvm_ctx(vm), v, sizeof *v);
-    }
+    qvariants_free(vm, &s->forms);
     qmem_free(qvm_ctx(vm), s, sizeof *s);
     r->machine = NULL;
 }
@@ -235,7 +218,7 @@ static Array *own(Array *a) { return a->hdr.refs++, a; }
 
 /* Where the result may lie: in an operand that goes with the expression, because each position reads its own element
  * before it writes it, or in what the variable that gets the result held until now.  NULL: nowhere. */
-static Array *spare(const Frame *f, const FuseRegion *r, const Variant *v, const Now *now) {
+static Array *spare(const Frame *f, const FuseRegion *r, const Form *v, const Now *now) {
     qs_value old = f->base[r->dst];
     for (int i = 0; now->flat && i < now->n; i++) {
         bool goes = r->regs[i] >= f->proto->chunk.ntemp || r->regs[i] == r->dst;
@@ -250,7 +233,7 @@ static Array *spare(const Frame *f, const FuseRegion *r, const Variant *v, const
                                                                                            : own(qval_array(old));
 }
 
-static qs_status run_map(qs_vm *vm, Device *d, Program *p, const Variant *v, const Now *now, Array *result,
+static qs_status run_map(qs_vm *vm, Device *d, Program *p, const Form *v, const Now *now, Array *result,
                          qs_value *out) {
     Launch l = {.rank = now->flat ? 1 : now->rank, .any_block = true};
     if (now->flat) l.domain[0] = (int64_t)now->count;
@@ -268,7 +251,7 @@ static double merge(FuseKind kind, double a, double b) {
 }
 
 /* The partial results, merged pairwise so that the error of a sum stays that of its blocks. */
-static qs_status merge_parts(qs_vm *vm, const State *st, const Variant *v, const Now *now, Array *parts,
+static qs_status merge_parts(qs_vm *vm, const State *st, const Form *v, const Now *now, Array *parts,
                              qs_value *out) {
     const void *p;
     TRY(qarr_read(vm, parts, &p));
@@ -288,7 +271,7 @@ static qs_status merge_parts(qs_vm *vm, const State *st, const Variant *v, const
 }
 
 /* How the elements are shared out: *chunk, the positions of the launch, and the partial results they make. */
-static int64_t share_out(const Variant *v, size_t count, Launch *l, int64_t *chunk) {
+static int64_t share_out(const Form *v, size_t count, Launch *l, int64_t *chunk) {
     int64_t n = (int64_t)count, nparts;
     *l = (Launch){.rank = 1, .block = {v->grouped ? FUSE_GROUP : 1}};
     if (v->grouped) {
@@ -301,7 +284,7 @@ static int64_t share_out(const Variant *v, size_t count, Launch *l, int64_t *chu
     return l->domain[0] = (n + *chunk - 1) / *chunk;
 }
 
-static qs_status run_reduction(qs_vm *vm, Device *d, Program *p, const State *st, const Variant *v, const Now *now,
+static qs_status run_reduction(qs_vm *vm, Device *d, Program *p, const State *st, const Form *v, const Now *now,
                                qs_value *out) {
     Launch l;
     int64_t chunk, nparts = share_out(v, now->count, &l, &chunk);
@@ -315,7 +298,7 @@ static qs_status run_reduction(qs_vm *vm, Device *d, Program *p, const State *st
 
 /* -- the decision -------------------------------------------------------------------------------------------------- */
 /* A failure to make or load code leaves the expression to the operators; only an interrupt counts. */
-static qs_status give_up(qs_vm *vm, Variant *v) {
+static qs_status give_up(qs_vm *vm, Form *v) {
     if (qvm_ctx(vm)->err.status == QS_EINTERRUPT) return QS_EINTERRUPT;
     qerr_clear(qvm_ctx(vm));
     if (v) v->kernel.func = NULL;
@@ -345,37 +328,35 @@ static bool pays(qs_vm *vm, const State *s, const Now *now) {
 
 /* For the cache: what a GPU would run of this expression. */
 static qs_status compile_ahead(qs_vm *vm, State *s, const Now *now) {
-    Variant *v;
+    Form *v;
     bool grouped = s->expr.kind != FUSE_MAP;
-    if (!qvm(vm)->config.compile_for || find_variant(s, now, NULL, true)) return QS_OK;
-    TRY(make_variant(vm, s, now, NULL, true, &v));
+    if (!qvm(vm)->config.compile_for || find_form(s, now, NULL, true)) return QS_OK;
+    TRY(make_form(vm, s, now, NULL, true, &v));
     return grouped && v->kernel.func ? qkspec_compile_ahead(vm, v->kernel.func) : QS_OK;
 }
 
 /* The kernel for the leaves as they are now, loaded; *program NULL: not worth it, or declined. */
-static qs_status prepare(qs_vm *vm, State *s, const FuseRegion *r, const Now *now, Device **d, Variant **v,
+static qs_status prepare(qs_vm *vm, State *s, const FuseRegion *r, const Now *now, Device **d, Form **v,
                          Program **program) {
     *program = NULL;
     s->work += (double)now->count * (r->nops + 1);
-    if (!s->variants && !pays(vm, s, now)) return QS_OK;
+    if (!s->forms.last && !pays(vm, s, now)) return QS_OK;
     if (qkdevice_current(vm, d) != QS_OK) return give_up(vm, NULL);
     if (qvm(vm)->automatic) *d = nearest(vm, now);
     if ((*d)->ops->code == CODE_KIR) return QS_OK; /* the evaluator is slower than the loops */
     bool grouped = (*d)->wide && s->expr.kind != FUSE_MAP;
-    *v = find_variant(s, now, *d, grouped);
+    *v = find_form(s, now, *d, grouped);
     if (!*v && !pays(vm, s, now)) return QS_OK;
     if (compile_ahead(vm, s, now) != QS_OK) return give_up(vm, NULL);
-    if (!*v && make_variant(vm, s, now, *d, grouped, v) != QS_OK) return give_up(vm, *v);
+    if (!*v && make_form(vm, s, now, *d, grouped, v) != QS_OK) return give_up(vm, *v);
     if (!(*v)->kernel.func) return QS_OK;
-    if (load(vm, *v) != QS_OK) return give_up(vm, *v);
-    *program = (*v)->program;
-    return QS_OK;
+    return qvariants_load(vm, &(*v)->base, 0, (*v)->kernel.func, *d, program) == QS_OK ? QS_OK : give_up(vm, *v);
 }
 
 qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     Now now;
     Device *d;
-    Variant *v;
+    Form *v = NULL;
     Program *program;
     qs_value result = qs_nil();
     *done = false;

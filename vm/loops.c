@@ -298,50 +298,50 @@ enum { STRANDS = 8, PIECE = STRANDS * LOOP_STRAND };
 RUNNING(F32)
 RUNNING(F64)
 
-#ifdef QLOOP_AVX2
-double qloop_sum32_avx2(size_t n, const float *x) { return sum_F32(n, x, 0); }
-double qloop_sum64_avx2(size_t n, const double *x) { return sum_F64(n, x, 0); }
-double qloop_dot32_avx2(size_t n, const float *x, const float *y) { return dot_F32(n, x, y); }
-double qloop_dot64_avx2(size_t n, const double *x, const double *y) { return dot_F64(n, x, y); }
-double qloop_spread32_avx2(size_t n, const float *x, double from) { return spread_F32(n, x, from); }
-double qloop_spread64_avx2(size_t n, const double *x, double from) { return spread_F64(n, x, from); }
-void qloop_accumulate32_avx2(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums) {
+#ifdef QLOOPS_AVX2
+double qloops_sum32_avx2(size_t n, const float *x) { return sum_F32(n, x, 0); }
+double qloops_sum64_avx2(size_t n, const double *x) { return sum_F64(n, x, 0); }
+double qloops_dot32_avx2(size_t n, const float *x, const float *y) { return dot_F32(n, x, y); }
+double qloops_dot64_avx2(size_t n, const double *x, const double *y) { return dot_F64(n, x, y); }
+double qloops_spread32_avx2(size_t n, const float *x, double from) { return spread_F32(n, x, from); }
+double qloops_spread64_avx2(size_t n, const double *x, double from) { return spread_F64(n, x, from); }
+void qloops_accumulate32_avx2(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums) {
     accumulate(n, rows, x, step, sums);
 }
-double qloop_running32_avx2(size_t n, const float *x, double before, float *y) { return running_F32(n, x, before, y); }
-double qloop_running64_avx2(size_t n, const double *x, double before, double *y) {
+double qloops_running32_avx2(size_t n, const float *x, double before, float *y) { return running_F32(n, x, before, y); }
+double qloops_running64_avx2(size_t n, const double *x, double before, double *y) {
     return running_F64(n, x, before, y);
 }
-Loop *qloop_get_avx2(LoopOp op, qs_dtype d, LoopForm form) { return table[op][d][form]; }
+Loop *qloops_get_avx2(LoopOp op, qs_dtype d, LoopForm form) { return table[op][d][form]; }
 #else
-Loop *qloop_get(LoopOp op, qs_dtype d, LoopForm form) {
-    return QCPU_AVX2 ? qloop_get_avx2(op, d, form) : table[op][d][form];
+Loop *qloops_get(LoopOp op, qs_dtype d, LoopForm form) {
+    return QCPU_AVX2 ? qloops_get_avx2(op, d, form) : table[op][d][form];
 }
-double qloop_sum32(size_t n, const float *x) { return QCPU_AVX2 ? qloop_sum32_avx2(n, x) : sum_F32(n, x, 0); }
-double qloop_sum64(size_t n, const double *x) { return QCPU_AVX2 ? qloop_sum64_avx2(n, x) : sum_F64(n, x, 0); }
-double qloop_dot32(size_t n, const float *x, const float *y) {
-    return QCPU_AVX2 ? qloop_dot32_avx2(n, x, y) : dot_F32(n, x, y);
+double qloops_sum32(size_t n, const float *x) { return QCPU_AVX2 ? qloops_sum32_avx2(n, x) : sum_F32(n, x, 0); }
+double qloops_sum64(size_t n, const double *x) { return QCPU_AVX2 ? qloops_sum64_avx2(n, x) : sum_F64(n, x, 0); }
+double qloops_dot32(size_t n, const float *x, const float *y) {
+    return QCPU_AVX2 ? qloops_dot32_avx2(n, x, y) : dot_F32(n, x, y);
 }
-double qloop_dot64(size_t n, const double *x, const double *y) {
-    return QCPU_AVX2 ? qloop_dot64_avx2(n, x, y) : dot_F64(n, x, y);
+double qloops_dot64(size_t n, const double *x, const double *y) {
+    return QCPU_AVX2 ? qloops_dot64_avx2(n, x, y) : dot_F64(n, x, y);
 }
-double qloop_spread32(size_t n, const float *x, double from) {
-    return QCPU_AVX2 ? qloop_spread32_avx2(n, x, from) : spread_F32(n, x, from);
+double qloops_spread32(size_t n, const float *x, double from) {
+    return QCPU_AVX2 ? qloops_spread32_avx2(n, x, from) : spread_F32(n, x, from);
 }
-double qloop_spread64(size_t n, const double *x, double from) {
-    return QCPU_AVX2 ? qloop_spread64_avx2(n, x, from) : spread_F64(n, x, from);
+double qloops_spread64(size_t n, const double *x, double from) {
+    return QCPU_AVX2 ? qloops_spread64_avx2(n, x, from) : spread_F64(n, x, from);
 }
-void qloop_accumulate32(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums) {
-    (QCPU_AVX2 ? qloop_accumulate32_avx2 : accumulate)(n, rows, x, step, sums);
+void qloops_accumulate32(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums) {
+    (QCPU_AVX2 ? qloops_accumulate32_avx2 : accumulate)(n, rows, x, step, sums);
 }
-double qloop_running32(size_t n, const float *x, double before, float *y) {
-    return (QCPU_AVX2 ? qloop_running32_avx2 : running_F32)(n, x, before, y);
+double qloops_running32(size_t n, const float *x, double before, float *y) {
+    return (QCPU_AVX2 ? qloops_running32_avx2 : running_F32)(n, x, before, y);
 }
-double qloop_running64(size_t n, const double *x, double before, double *y) {
-    return (QCPU_AVX2 ? qloop_running64_avx2 : running_F64)(n, x, before, y);
+double qloops_running64(size_t n, const double *x, double before, double *y) {
+    return (QCPU_AVX2 ? qloops_running64_avx2 : running_F64)(n, x, before, y);
 }
-double qloop_power(double x, double y) { return y == 2 ? x * x : pow(x, y); }
-QComplexD qloop_complex_mul(QComplexD x, QComplexD y) { return times(x, y); }
-QComplexD qloop_complex_div(QComplexD x, QComplexD y) { return over(x, y); }
-QComplexD qloop_complex_power(QComplexD x, QComplexD y) { return power_C128(x, y); }
+double qloops_power(double x, double y) { return y == 2 ? x * x : pow(x, y); }
+QComplexD qloops_complex_mul(QComplexD x, QComplexD y) { return times(x, y); }
+QComplexD qloops_complex_div(QComplexD x, QComplexD y) { return over(x, y); }
+QComplexD qloops_complex_power(QComplexD x, QComplexD y) { return power_C128(x, y); }
 #endif

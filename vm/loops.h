@@ -33,22 +33,22 @@ typedef void Loop(size_t n, const void *a, const void *b, void *out);
 #endif
 
 /* NULL when the operation is not defined for the type. */
-Loop *qloop_get(LoopOp op, qs_dtype d, LoopForm form);
-Loop *qloop_get_avx2(LoopOp op, qs_dtype d, LoopForm form);
+Loop *qloops_get(LoopOp op, qs_dtype d, LoopForm form);
+Loop *qloops_get_avx2(LoopOp op, qs_dtype d, LoopForm form);
 
 /* Sums in double: of x, of x times y, of (x - from) squared. */
-#define QLOOP_SUMS(build)                                                                                              \
-    double qloop_sum32##build(size_t n, const float *x);                                                               \
-    double qloop_sum64##build(size_t n, const double *x);                                                              \
-    double qloop_dot32##build(size_t n, const float *x, const float *y);                                               \
-    double qloop_dot64##build(size_t n, const double *x, const double *y);                                             \
-    double qloop_spread32##build(size_t n, const float *x, double from);                                               \
-    double qloop_spread64##build(size_t n, const double *x, double from);
-QLOOP_SUMS()
-QLOOP_SUMS(_avx2)
+#define QLOOPS_SUMS(build)                                                                                             \
+    double qloops_sum32##build(size_t n, const float *x);                                                              \
+    double qloops_sum64##build(size_t n, const double *x);                                                             \
+    double qloops_dot32##build(size_t n, const float *x, const float *y);                                              \
+    double qloops_dot64##build(size_t n, const double *x, const double *y);                                            \
+    double qloops_spread32##build(size_t n, const float *x, double from);                                              \
+    double qloops_spread64##build(size_t n, const double *x, double from);
+QLOOPS_SUMS()
+QLOOPS_SUMS(_avx2)
 /* sums[i] += x[i] of so many rows, `step` elements apart. */
-void qloop_accumulate32(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums);
-void qloop_accumulate32_avx2(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums);
+void qloops_accumulate32(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums);
+void qloops_accumulate32_avx2(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums);
 
 /* Running sums y of n elements x, not in place; gives the sum of all.  A strand of LOOP_STRAND elements is added up
  * from its beginning, several at once because each addition waits for the one before: an element of y is `before`, plus
@@ -56,17 +56,17 @@ void qloop_accumulate32_avx2(size_t n, size_t rows, const float *x, ptrdiff_t st
  * strand is what the next one is added to, and sums of numbers that are not negative never fall.  before: -0 is
  * nothing.  y NULL: the sum alone. */
 enum { LOOP_STRAND = 64 };
-#define QLOOP_RUNNING(build)                                                                                           \
-    double qloop_running32##build(size_t n, const float *x, double before, float *y);                                  \
-    double qloop_running64##build(size_t n, const double *x, double before, double *y);
-QLOOP_RUNNING()
-QLOOP_RUNNING(_avx2)
+#define QLOOPS_RUNNING(build)                                                                                          \
+    double qloops_running32##build(size_t n, const float *x, double before, float *y);                                 \
+    double qloops_running64##build(size_t n, const double *x, double before, double *y);
+QLOOPS_RUNNING()
+QLOOPS_RUNNING(_avx2)
 
 /* In arrays x to a small whole power is made of multiplications alone. */
 enum { POWER_MAX = 64 }; /* exponents up to this size are small */
 /* The same operations on single numbers, where only squares are. */
-double qloop_power(double x, double y);
-QComplexD qloop_complex_mul(QComplexD x, QComplexD y);
-QComplexD qloop_complex_div(QComplexD x, QComplexD y);
-QComplexD qloop_complex_power(QComplexD x, QComplexD y);
+double qloops_power(double x, double y);
+QComplexD qloops_complex_mul(QComplexD x, QComplexD y);
+QComplexD qloops_complex_div(QComplexD x, QComplexD y);
+QComplexD qloops_complex_power(QComplexD x, QComplexD y);
 #endif

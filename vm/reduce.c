@@ -54,7 +54,7 @@ static qs_dtype out_dtype(qs_vm *vm, Reduce r, qs_dtype d) {
 
 static qs_status make_plan(qs_vm *vm, Reduce r, qs_dtype d, Plan *p) {
     *p = (Plan){r, d, lane_dtype(r, d), out_dtype(vm, r, d), NULL, 0};
-    p->merge = qloop_get(infos[r].op, p->lane, LOOP_VV);
+    p->merge = qloops_get(infos[r].op, p->lane, LOOP_VV);
     if (p->merge) return QS_OK;
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: complex numbers have no order", infos[r].name);
 }
@@ -76,7 +76,7 @@ static const void *fetch(const Plan *p, const char *src, ptrdiff_t step, size_t 
         return room;
     }
     qconv_run(p->from, src, step, p->lane, room, (ptrdiff_t)qdtype_size(p->lane), n);
-    if (p->r == RED_SUMSQ) qloop_get(LOOP_MUL, QS_F64, LOOP_VV)(n, room, room, room);
+    if (p->r == RED_SUMSQ) qloops_get(LOOP_MUL, QS_F64, LOOP_VV)(n, room, room, room);
     return room;
 }
 
@@ -95,7 +95,7 @@ static void take_rows(const Plan *p, Lanes *lanes, size_t rows, const char *src,
                       size_t n) {
     Lanes room;
     if (adds_floats(p, src, step) && apart % (ptrdiff_t)sizeof(float) == 0)
-        qloop_accumulate32(n, rows, (const void *)src, apart / (ptrdiff_t)sizeof(float), lanes->f);
+        qloops_accumulate32(n, rows, (const void *)src, apart / (ptrdiff_t)sizeof(float), lanes->f);
     else
         for (; rows; rows--, src += apart) p->merge(n, lanes, fetch(p, src, step, n, &room), lanes);
 }
@@ -125,7 +125,7 @@ static void merge_lanes(const Plan *p, Total *t) {
 
 static void divide(const Plan *p, Lanes *lanes, size_t m) {
     QComplexD n = {(double)p->n, 0};
-    if (p->r == RED_MEAN) qloop_get(LOOP_DIV, p->lane, LOOP_VS)(m, lanes, &n, lanes);
+    if (p->r == RED_MEAN) qloops_get(LOOP_DIV, p->lane, LOOP_VS)(m, lanes, &n, lanes);
 }
 
 /* -- over everything ----------------------------------------------------------------------------------------------- */
@@ -138,8 +138,8 @@ static bool add_floats(const Plan *p, Total *t, const char *src, size_t n) {
     if (p->lane != QS_F64 || infos[p->r].op != LOOP_ADD || (p->from != QS_F32 && p->from != QS_F64)) return false;
     const void *x = src;
     t->used = 1;
-    if (p->from == QS_F32) t->lanes.f[0] = squares ? qloop_dot32(n, x, x) : qloop_sum32(n, x);
-    else t->lanes.f[0] = squares ? qloop_dot64(n, x, x) : qloop_sum64(n, x);
+    if (p->from == QS_F32) t->lanes.f[0] = squares ? qloops_dot32(n, x, x) : qloops_sum32(n, x);
+    else t->lanes.f[0] = squares ? qloops_dot64(n, x, x) : qloops_sum64(n, x);
     return true;
 }
 
@@ -191,7 +191,7 @@ static void total(Ctx *c, const Plan *p, const Array *a, const void *at, Total *
 static qs_status check_overflow(qs_vm *vm, Plan p, const Array *a, const void *at, double result) {
     Total t;
     p.lane = QS_F64;
-    p.merge = qloop_get(infos[p.r].op, QS_F64, LOOP_VV);
+    p.merge = qloops_get(infos[p.r].op, QS_F64, LOOP_VV);
     total(qvm_ctx(vm), &p, a, at, &t);
     if (isnan(t.lanes.f[0]) || fabs(t.lanes.f[0] - result) < 0x1p62) return QS_OK; /* NaN: infinity times an exact 0 */
     return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: integer overflow", infos[p.r].name);
@@ -249,8 +249,8 @@ static void sum_products(void *ud, int64_t first, int64_t last, int worker) {
     for (size_t k = (size_t)first; k < (size_t)last; k++) {
         size_t at = k * s->size, n = s->count - at < s->size ? s->count - at : s->size;
         const void *x = s->x + at * qdtype_size(s->d), *y = s->y ? s->y + at * qdtype_size(s->d) : NULL;
-        if (y) s->parts[k] = single ? qloop_dot32(n, x, y) : qloop_dot64(n, x, y);
-        else s->parts[k] = single ? qloop_spread32(n, x, s->from) : qloop_spread64(n, x, s->from);
+        if (y) s->parts[k] = single ? qloops_dot32(n, x, y) : qloops_dot64(n, x, y);
+        else s->parts[k] = single ? qloops_spread32(n, x, s->from) : qloops_spread64(n, x, s->from);
     }
 }
 
@@ -260,7 +260,7 @@ static double products(qs_vm *vm, Products s) {
     size_t n = (s.count + s.size - 1) / s.size;
     if (n <= FEW) sum_products(&s, 0, (int64_t)n, 0);
     else qthreads_run(qthreads_of(qvm_ctx(vm)), (int64_t)n, 1, sum_products, &s);
-    return qloop_sum64(n, parts);
+    return qloops_sum64(n, parts);
 }
 
 double qred_dot(qs_vm *vm, qs_dtype d, size_t n, const void *x, const void *y) {
@@ -482,7 +482,7 @@ STRANDS(sums_U64, uint64_t, PLUS)
 STRANDS(sums_C128, QComplexD, PLUS_COMPLEX)
 STRANDS(products_F64, double, TIMES)
 STRANDS(products_U64, uint64_t, TIMES)
-STRANDS(products_C128, QComplexD, qloop_complex_mul)
+STRANDS(products_C128, QComplexD, qloops_complex_mul)
 
 /* The running results of each strand of a piece, in their place; sums and products have no other lanes. */
 typedef void Strands(void *lanes, size_t n);
@@ -517,7 +517,7 @@ static double run_floats(const Running *r, size_t at, size_t n, const QComplexD 
     size_t size = qdtype_size(r->p->from);
     const void *x = r->src + at * size;
     void *y = write ? r->dst + at * size : NULL;
-    return size == sizeof(float) ? qloop_running32(n, x, first, y) : qloop_running64(n, x, first, y);
+    return size == sizeof(float) ? qloops_running32(n, x, first, y) : qloops_running64(n, x, first, y);
 }
 
 /* Block k; before NULL: there is nothing.  Gives the result of the block alone; writes elements if asked to. */
@@ -559,7 +559,7 @@ static void write_blocks(void *ud, int64_t first, int64_t last, int worker) {
 static size_t blocks_of(const Split *s) { return (s->n + BLOCK - 1) / BLOCK; }
 
 static Running open_running(const Plan *p, const Split *s, ptrdiff_t out_step) {
-    return (Running){.p = p, .s = s, .strands = strands_of(p), .shift = qloop_get(infos[p->r].op, p->lane, LOOP_SV),
+    return (Running){.p = p, .s = s, .strands = strands_of(p), .shift = qloops_get(infos[p->r].op, p->lane, LOOP_SV),
                      .out_step = out_step};
 }
 

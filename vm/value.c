@@ -338,7 +338,7 @@ static bool element_equal(qs_vm *vm, Array *a, Array *b, size_t i) {
 /* Numbers side by side; NaN equals nothing. */
 static bool runs_equal(qs_dtype d, const char *p, const char *q, size_t n) {
     uint8_t differ[1024];
-    Loop *compare = qloop_get(LOOP_NE, d, LOOP_VV);
+    Loop *compare = qloops_get(LOOP_NE, d, LOOP_VV);
     for (size_t at = 0, m; at < n; at += m) {
         m = n - at < sizeof differ ? n - at : sizeof differ;
         compare(m, p + at * qdtype_size(d), q + at * qdtype_size(d), differ);

@@ -26,6 +26,14 @@ qs_status kloop_decline(Loops *L, uint32_t pos, const char *fmt, ...) {
 }
 
 /* -- one pass ---------------------------------------------------------------------------------------------------- */
+/* What a short vector holds is read before the first turn; others may have it, too. */
+static void enter_vector(Loops *L, Var *v) {
+    const LoopValue *e = &v->entry;
+    if (e->dtype != L->c->scalar_dtype || e->rank != 1 || !e->contiguous) return;
+    int64_t n = L->job->extent(L->job->ud, e->source, 0);
+    if (n > 0 && n <= LOOP_VECTOR_MAX) v->kind = LOOP_VECTOR, v->n = (int)n, v->shared = true;
+}
+
 static void add_written(Loops *L, const Sym *sym) {
     if (!sym || kloop_find_var(L->root, sym)) return;
     Inline *r = L->root;
@@ -36,11 +44,12 @@ static void add_written(Loops *L, const Sym *sym) {
     }
     Var *v = &r->vars[r->nvars++];
     *v = (Var){.sym = sym, .lo = INFINITY, .hi = -INFINITY};
-    L->job->value(L->job->ud, L->job->func, sym, &v->entry);
+    L->job->value(L->job->ud, -1, sym, &v->entry);
     v->live = kloop_is_live(L->job, sym);
     v->reduce = v->entry.kind == LOOP_NUM ? kloop_reduction(L->job->loop, sym) : 0;
     if (v->entry.kind == LOOP_UNSET) return;
     v->kind = v->entry.kind;
+    if (v->kind == LOOP_ARRAY) enter_vector(L, v);
     if (v->kind == LOOP_NUM && !v->entry.whole) v->fraction = true;
     if (v->kind == LOOP_INT) v->lo = -0x1p63, v->hi = 0x1p63;
     if (v->kind != LOOP_BOOL && v->entry.whole) v->lo = -0x1p31, v->hi = 0x1p31;
@@ -57,24 +66,31 @@ static void find_written(void *ud, Node **child) {
     qast_children(n, find_written, ud);
 }
 
-static Number zero(Loops *L, const Var *v) {
-    Number n = v->kind == LOOP_NUM ? kloop_const(L, 0) : v->kind == LOOP_INT ? kloop_int(kloop_i64(L, 0), 0, 0)
-                                                       : kloop_bool(kir_const_int(L->f, QS_B1, 0, L->pos));
-    return n;
+static Value zero(Loops *L, const Var *v) {
+    Value x = {.what = WHAT_NUMBER, .num = kloop_const(L, 0)};
+    if (v->kind == LOOP_VECTOR) x = kloop_vector(L, v->n);
+    for (int i = 0; v->kind == LOOP_VECTOR && i < v->n; i++) x.at[i] = kloop_const(L, 0);
+    if (v->kind == LOOP_INT) x.num = kloop_int(kloop_i64(L, 0), 0, 0);
+    if (v->kind == LOOP_BOOL) x.num = kloop_bool(kir_const_int(L->f, QS_B1, 0, L->pos));
+    if (v->kind == LOOP_COMPLEX) x.num = kloop_to_complex(L, x.num);
+    return x;
 }
+
+static bool is_held(const Var *v) { return v->kind >= LOOP_NUM && v->kind <= LOOP_VECTOR; }
 
 static void declare_all(Loops *L, Inline *in) {
     for (int i = 0; i < in->nvars; i++) {
         Var *v = &in->vars[i];
-        bool entered = in == L->root && kloop_is_number(&v->entry) && L->mode != MODE_PARALLEL;
+        bool entered = in == L->root && v->entry.kind != LOOP_UNSET && L->mode != MODE_PARALLEL;
         bool reduced = in == L->root && v->reduce && L->mode == MODE_PARALLEL;
-        v->v = v->twin = v->given = 0;
+        v->v = v->twin = v->im = v->given = v->home = 0, v->part = NULL;
         v->bound = false;
-        v->set = entered || reduced;
+        v->set = (entered && is_held(v)) || reduced;
         if (reduced) v->fraction = true;
-        if (v->kind < LOOP_NUM || v->kind > LOOP_BOOL) continue;
-        Number identity = reduced ? kloop_num(kloop_f64(L, kloop_identity(v->reduce))) : zero(L, v);
-        kloop_declare(L, v, entered ? kloop_entry_number(L, &v->entry, v->sym->name) : identity);
+        if (!is_held(v)) continue;
+        Value init = entered ? kloop_entry(L, v) : zero(L, v);
+        if (reduced) init.num = kloop_num(kloop_f64(L, kloop_identity(v->reduce)));
+        kloop_declare(L, v, &init);
         if (in == L->root && v->entry.kind == LOOP_UNSET && L->mode != MODE_PARALLEL)
             v->given = kloop_emit(L, K_LOCAL, QS_B1, kir_const_int(L->f, QS_B1, 0, L->pos), 0, 0, 0);
     }
@@ -87,7 +103,7 @@ static void begin_pass(Loops *L) {
     L->f->rank = L->mode == MODE_PARALLEL ? L->axes : 1;
     L->f->serial = L->mode != MODE_PARALLEL, L->f->strict = true;
     L->in = L->root, L->exits = NULL;
-    L->depth = L->calls = L->nlevels = 0;
+    L->depth = L->calls = L->nlevels = 0, L->nopen = L->nblocks = 0;
     L->nfaults = L->nchecks = L->ntouches = L->loose = 0;
     L->changed = L->left = L->waits = false;
     L->pos = L->job->loop->pos;
@@ -117,13 +133,23 @@ static void assign_slots(Loops *L) {
     r->outs = qarena_alloc(L->keep_result, (size_t)(L->root->nvars + 1) * sizeof *r->outs);
     for (int i = 0; i < L->root->nvars; i++) {
         const Var *v = &L->root->vars[i];
-        if (v->kind < LOOP_NUM || v->kind > LOOP_BOOL || !v->live) continue;
+        if (!is_held(v) || !v->live) continue;
         LoopOut *o = &r->outs[r->nouts++];
-        *o = (LoopOut){.sym = v->sym, .kind = v->kind, .given = -1, .reduce = v->reduce};
+        *o = (LoopOut){.sym = v->sym, .kind = v->kind, .length = (uint8_t)v->n, .given = -1, .reduce = v->reduce};
         if (v->reduce) o->identity = kloop_identity(v->reduce), o->part = r->nparts++;
-        o->slot = v->kind == LOOP_INT ? r->nwholes++ : r->nreals++;
+        o->slot = v->kind == LOOP_INT ? r->nwholes++ : r->nreals;
+        if (v->kind != LOOP_INT) r->nreals += v->kind == LOOP_COMPLEX ? 2 : v->kind == LOOP_VECTOR ? v->n : 1;
         if (v->entry.kind == LOOP_UNSET) o->given = r->nreals++;
     }
+}
+
+static void put_variable(Loops *L, const Var *v, int slot) {
+    for (int i = 0; v->kind == LOOP_VECTOR && i < v->n; i++) put(L, LOOP_REALS, slot + i, kloop_get(L, v->part[i]));
+    if (v->kind == LOOP_VECTOR) return;
+    KRef x = kloop_get(L, v->v);
+    if (v->kind == LOOP_INT) put(L, LOOP_WHOLES, slot, x);
+    else put(L, LOOP_REALS, slot, kloop_cast(L, x, QS_F64));
+    if (v->kind == LOOP_COMPLEX) put(L, LOOP_REALS, slot + 1, kloop_get(L, v->im));
 }
 
 static void store_variables(Loops *L) {
@@ -132,9 +158,7 @@ static void store_variables(Loops *L) {
         const Var *v = &L->root->vars[i];
         LoopOut *o = out_of(L, v->sym);
         if (!o || (v->reduce && L->mode == MODE_PARALLEL)) continue;
-        KRef x = kloop_get(L, v->v);
-        put(L, v->kind == LOOP_INT ? LOOP_WHOLES : LOOP_REALS, o->slot,
-            v->kind == LOOP_INT ? x : kloop_cast(L, x, QS_F64));
+        put_variable(L, v, o->slot);
         if (o->given >= 0)
             put(L, LOOP_REALS, o->given, v->given ? kloop_cast(L, kloop_get(L, v->given), QS_F64) : kloop_f64(L, 1));
     }
@@ -259,7 +283,7 @@ qs_status kloop_lower(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out)
     ErrorState before = c->err;
     qarena_init(&kept, c);
     *out = (LoopResult){0};
-    Inline root = {.func = job->func, .leave = -1};
+    Inline root = {.func = job->func, .source = -1, .leave = -1};
     Loops L = {
         .c = c, .keep = &kept, .keep_result = arena, .job = job, .out = out, .root = &root, .nest = nest_of(job->loop)};
     versions(&L, arena);
@@ -268,6 +292,7 @@ qs_status kloop_lower(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out)
     qmem_free(c, L.faults, L.cap_faults * sizeof *L.faults);
     qmem_free(c, L.checks, L.cap_checks * sizeof *L.checks);
     qmem_free(c, L.touches, L.cap_touches * sizeof *L.touches);
+    qmem_free(c, L.open, L.cap_open * sizeof *L.open);
     qarena_free(&kept);
     return QS_OK;
 }

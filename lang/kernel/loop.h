@@ -5,11 +5,13 @@
  * array is an error with the sentence of the interpreter.  So the result is that of the sequential program, and these
  * files are beside lower*.c instead of in it.
  *
- *     loop.c       versions and their passes     loop_index.c  elements of arrays
- *     loop_stmt.c  statements, nested loops      loop_nest.c   which turns may run side by side; the guard
- *     loop_expr.c  expressions, calls            loop_sum.c    what turns only add to
- *     loop_num.c   numbers                       loop_live.c   whose value matters afterwards
- *     loop_var.c   variables, tests
+ *     loop.c          versions and their passes     loop_index.c  elements of arrays
+ *     loop_stmt.c     statements, nested loops      loop_nest.c   which turns may run side by side; the guard
+ *     loop_expr.c     expressions                   loop_sum.c    what turns only add to
+ *     loop_call.c     built-ins, functions          loop_live.c   whose value matters afterwards
+ *     loop_num.c      real numbers                  loop_var.c    variables, tests
+ *     loop_complex.c  complex numbers               loop_find.c   questions about the tree
+ *     loop_vector.c   short vectors
  *
  * Up to three functions are made of one loop:
  *
@@ -23,13 +25,20 @@
 #include "lang/ast.h"
 #include "lang/kernel/kir.h"
 
-typedef enum { LOOP_UNSET, LOOP_NUM, LOOP_INT, LOOP_BOOL, LOOP_ARRAY, LOOP_FUNC, LOOP_BUILTIN, LOOP_OTHER } LoopKind;
+typedef enum {
+    LOOP_UNSET, LOOP_NUM, LOOP_INT, LOOP_BOOL, LOOP_COMPLEX,
+    LOOP_VECTOR, /* a few numbers of a length that is compiled in, of variables that the loop sets */
+    LOOP_ARRAY, LOOP_FUNC, LOOP_BUILTIN, LOOP_OBJECT, LOOP_OTHER
+} LoopKind;
+enum { LOOP_VECTOR_MAX = 16 };
 
 typedef struct { /* a value of the machine that enters the loop */
     uint8_t kind;          /* LoopKind */
     bool whole;            /* LOOP_NUM, LOOP_INT: whole, of at most 31 bits, and so it is each time the code runs */
     uint8_t dtype, rank;   /* LOOP_ARRAY */
     bool contiguous, unit_last, writable;
+    uint8_t known;         /* LOOP_ARRAY: bit d: the extent along axis d is compiled in */
+    int64_t dims[QS_MAX_RANK]; /* those that are */
     Func *func;            /* LOOP_FUNC */
     const char *builtin;   /* LOOP_BUILTIN */
     int source;            /* the machine's number for it; comes back in LoopBind */
@@ -46,23 +55,29 @@ typedef struct {
     LoopRange range[QS_MAX_RANK]; /* one per counter */
     bool ends;             /* nobody reads variables of the top level when it has come to its end */
     void *ud;
-    /* The value now of a symbol of `in`: of a local, global or captured name. */
-    void (*value)(void *ud, Func *in, const Sym *sym, LoopValue *out);
+    /* The value now of a local, global or captured name of the function in which the loop stands; or, when `of` is the
+     * source of another function (else -1), of what that has captured, and of globals. */
+    void (*value)(void *ud, int of, const Sym *sym, LoopValue *out);
+    void (*field)(void *ud, int of, const Str *name, LoopValue *out); /* of the object with that source */
+    int64_t (*extent)(void *ud, int of, int axis); /* of the array with that source; from now on it is compiled in */
 } LoopJob;
 
-/* Where a parameter comes from.  FIRST, STEP, TURNS and LAST are of counter `index`; LAST is the value in the last
- * turn.  REALS and WHOLES are arrays for the variables at the end, of float64 and int64.  Of chunks: how many turns one
- * has; PARTS, float64 with LOOP_CHUNKS elements for each reduced variable, by LoopOut.part; SUMS, float64 with a copy
- * of the array `sums[index]` for each chunk, zeros at first. */
+/* Where a parameter comes from.  IMAGINARY is the other part of a complex source.  SNAPSHOT is an array that a variable
+ * was when the loop began: it is read before the first turn.  FIRST, STEP, TURNS and LAST are of counter `index`; LAST is
+ * the value in the last turn.  REALS and WHOLES are arrays for the variables at the end, of float64 and int64.  Of
+ * chunks: how many turns one has; PARTS, float64 with LOOP_CHUNKS elements for each reduced variable, by LoopOut.part;
+ * SUMS, float64 with a copy of the array `sums[index]` for each chunk, zeros at first. */
 typedef enum {
-    LOOP_SOURCE, LOOP_FIRST, LOOP_LAST, LOOP_TURNS, LOOP_REALS, LOOP_WHOLES, LOOP_CHUNK, LOOP_PARTS, LOOP_SUMS
+    LOOP_SOURCE, LOOP_IMAGINARY, LOOP_SNAPSHOT, LOOP_FIRST, LOOP_LAST, LOOP_TURNS, LOOP_REALS, LOOP_WHOLES, LOOP_CHUNK,
+    LOOP_PARTS, LOOP_SUMS
 } LoopBindKind;
 enum { LOOP_CHUNKS = 64 };
 typedef struct { uint8_t kind; int index; } LoopBind;
 
 typedef struct { /* a variable that the loop sets: where its value is afterwards */
     const Sym *sym;
-    uint8_t kind;          /* LOOP_NUM, LOOP_BOOL: in reals[slot]; LOOP_INT: in wholes[slot] */
+    uint8_t kind;          /* LOOP_NUM, LOOP_BOOL: in reals[slot]; LOOP_INT: in wholes[slot]; LOOP_COMPLEX: in two reals */
+    uint8_t length;        /* LOOP_VECTOR: in so many reals from slot on */
     int slot;
     int given;             /* reals[given] is 0 when it was not set after all; -1: it was */
     uint8_t reduce;        /* KOp with which turns change it and nothing else; 0: none.  In chunks it begins as: */
@@ -72,6 +87,9 @@ typedef struct { /* a variable that the loop sets: where its value is afterwards
 
 /* Where a test stands: in which function, and that called from where.  The outermost is the loop's own. */
 typedef struct LoopPlace { const Func *func; uint32_t pos; struct LoopPlace *caller; } LoopPlace;
+
+/* An index test that the guard makes for all turns: of dimension `axis` of the array `name`. */
+typedef struct { const Func *func; uint32_t pos; const char *name; int axis; } LoopTest;
 
 typedef struct {
     KFunc *func;
@@ -86,13 +104,15 @@ typedef struct {
     LoopOut *outs; int nouts;
     int nreals, nwholes, nparts;
     bool chunked;          /* parallel is by chunks; a fault in it has changed nothing, and exact is to be run */
+    LoopTest *tests;       /* of the guard */
     int sums[LOOP_SUM_ARRAYS], nsums; /* sources of arrays that turns only add to */
     const Source *src;     /* of the sentence in `why` */
     uint32_t why_pos;
     char why[LOOP_WHY];    /* exact.func == NULL: why not; otherwise why parallel.func is NULL */
 } LoopResult;
 
-/* `guard` stores int64 values: 1 when quick and parallel may be used, then the turns of counters 1, 2, … of the
- * axes. */
+/* What `guard` stores, as int64: 0 when quick and parallel may be used, else the number from 1 of a test that may fail,
+ * with the bounds of its index and the size of the dimension; then the turns of counters 1, 2, … of the axes. */
+enum { LOOP_GUARD_FAILED, LOOP_GUARD_LO, LOOP_GUARD_HI, LOOP_GUARD_SIZE, LOOP_GUARD_TURNS /* + counter */ };
 qs_status kloop_lower(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out);
 #endif

@@ -239,6 +239,22 @@ static void put(Guard *g, int param, int slot, KRef v) {
     kir_add(g->to, K_STORE, QS_B1, 0, number(g, slot), v, 0, (uint64_t)param, g->L->pos);
 }
 
+/* The first test that may fail, and with which values. */
+static void put_tests(Guard *g, int where) {
+    const Loops *L = g->L;
+    KRef failed = number(g, 0), seen[3] = {failed, failed, failed};
+    for (uint32_t i = L->nchecks; i-- > 0;) {
+        Bounds at = bounds_of(g, L->checks[i].at), size = bounds_of(g, L->checks[i].n);
+        KRef fine = op(g, K_AND, op(g, K_LE, number(g, 0), at.lo), op(g, K_LT, at.hi, size.lo));
+        const KRef now[3] = {at.lo, at.hi, size.lo};
+        failed = kir_fold(g->to, K_SELECT, QS_B1, 0, fine, failed, number(g, i + 1), L->pos);
+        for (int k = 0; k < 3; k++)
+            seen[k] = kir_fold(g->to, K_SELECT, QS_B1, 0, fine, seen[k], now[k], L->pos);
+    }
+    put(g, where, LOOP_GUARD_FAILED, failed);
+    for (int k = 0; k < 3; k++) put(g, where, LOOP_GUARD_LO + k, seen[k]);
+}
+
 qs_status kloop_guard(Loops *L, Arena *arena, LoopCode *out) {
     Guard g = {.L = L, .from = L->f};
     int n = L->f->nparams;
@@ -250,14 +266,12 @@ qs_status kloop_guard(Loops *L, Arena *arena, LoopCode *out) {
     g.same = qarena_alloc(L->arena, L->f->nins * sizeof *g.same);
     for (int i = 0; i < n; i++) kir_param(g.to, &L->f->params[i]);
     int where = kir_param(g.to, &result);
-    KRef ok = kir_const_int(g.to, QS_B1, 1, L->pos);
-    for (uint32_t i = 0; i < L->nchecks; i++) {
-        Bounds at = bounds_of(&g, L->checks[i].at), size = bounds_of(&g, L->checks[i].n);
-        ok = op(&g, K_AND, ok, op(&g, K_AND, op(&g, K_LE, number(&g, 0), at.lo), op(&g, K_LT, at.hi, size.lo)));
-    }
-    put(&g, where, 0, kir_fold(g.to, K_CAST, QS_I64, 0, ok, 0, 0, L->pos));
-    for (int i = 1; L->mode == MODE_PARALLEL && i < L->axes; i++) put(&g, where, i, turns_of(&g, &L->level[i]));
+    put_tests(&g, where);
+    for (int i = 1; L->mode == MODE_PARALLEL && i < L->axes; i++)
+        put(&g, where, LOOP_GUARD_TURNS + i, turns_of(&g, &L->level[i]));
     kir_seal(g.to);
+    L->out->tests = qarena_alloc(arena, (L->nchecks + 1) * sizeof *L->out->tests);
+    for (uint32_t i = 0; i < L->nchecks; i++) L->out->tests[i] = L->checks[i].test;
     out->func = g.to;
     out->binds = qarena_alloc(arena, (size_t)(n + 1) * sizeof *out->binds);
     for (int i = 0; i < n; i++) out->binds[i] = L->binds[i];

@@ -19,10 +19,10 @@ KRef kloop_f64(Loops *L, double v) { return kir_const_num(L->f, QS_F64, v, L->po
 /* -- making ------------------------------------------------------------------------------------------------------ */
 Number kloop_num(KRef v) { return (Number){.kind = LOOP_NUM, .v = v}; }
 Number kloop_bool(KRef v) { return (Number){.kind = LOOP_BOOL, .v = v, .lo = 0, .hi = 1}; }
-Number kloop_int(KRef v, double lo, double hi) { return (Number){LOOP_INT, v, 0, lo, hi}; }
+Number kloop_int(KRef v, double lo, double hi) { return (Number){.kind = LOOP_INT, .v = v, .lo = lo, .hi = hi}; }
 
 Number kloop_whole(Loops *L, KRef twin, double lo, double hi) {
-    return (Number){LOOP_NUM, kloop_cast(L, twin, QS_F64), twin, lo, hi};
+    return (Number){.kind = LOOP_NUM, .v = kloop_cast(L, twin, QS_F64), .twin = twin, .lo = lo, .hi = hi};
 }
 
 Number kloop_const(Loops *L, double v) {
@@ -91,7 +91,7 @@ static qs_status arith(Loops *L, KOp op, Number a, Number b, Number *out) {
     return *out = real_arith(L, op, a, b), QS_OK;
 }
 
-/* Of numbers alone squares are products; see qloop_power. */
+/* Of numbers alone squares are products; see qloops_power. */
 static qs_status power(Loops *L, Number a, Number b, Number *out) {
     double n;
     bool square = kloop_known(L, b, &n) && n == 2;

@@ -10,67 +10,62 @@
 #include <string.h>
 
 /* -- statements -------------------------------------------------------------------------------------------------- */
-typedef struct { const Sym *sym; uint32_t before; const TypeExpr *last; } Annotation;
-
-static void annotate(Annotation *a, const Sym *sym, const TypeExpr *t) {
-    if (sym == a->sym && t && t->pos < a->before && (!a->last || a->last->pos < t->pos)) a->last = t;
-}
-
-static void find_annotation(void *ud, Node **child) {
-    Node *n = *child;
-    if (!n || NODE_IS_EXPR(n)) return;
-    for (int i = 0; n->kind == N_ASSIGN && n->u.assign.types && i < n->u.assign.ntargets; i++)
-        if (n->u.assign.targets[i]->kind == N_IDENT)
-            annotate(ud, n->u.assign.targets[i]->u.ident.sym, n->u.assign.types[i]);
-    if (n->kind == N_DECL) annotate(ud, n->u.decl.sym, n->u.decl.type);
-    qast_children(n, find_annotation, ud);
-}
-
-/* The annotation that holds here: the last one in the text. */
-static const TypeExpr *type_here(const Loops *L, const Sym *sym) {
-    if (!sym->declared) return NULL;
-    const Func *f = sym->kind == SYM_GLOBAL ? L->root->func : L->in->func;
-    Annotation a = {.sym = sym, .before = L->pos};
-    annotate(&a, sym, sym->declared);
-    for (int i = 0; i < f->body.n; i++) find_annotation(&a, &f->body.at[i]);
-    return a.last;
-}
-
 /* A variable that was declared with a type converts what it is given from there on. */
-static qs_status assign_name(Loops *L, const Sym *sym, const TypeExpr *type, Number n) {
-    Var *v = kloop_var(L, sym);
-    if (!v) return kloop_decline(L, L->pos, "%s cannot be set here", sym->name->s);
-    if (!type) type = type_here(L, sym);
-    if (type) TRY(kloop_convert(L, type->kind == TE_NAME ? type->name : NULL, &n));
-    return kloop_assign(L, v, n);
+static qs_status convert(Loops *L, const Sym *sym, const TypeExpr *here, Value *v) {
+    const Func *f = sym->kind == SYM_GLOBAL ? L->root->func : L->in->func;
+    const TypeExpr *type = here ? here : kloop_annotation(f, sym, L->pos);
+    const Str *name = type && type->kind == TE_NAME ? type->name : NULL;
+    if (!type || (v->what == WHAT_VECTOR && !here)) return QS_OK;
+    if (v->what == WHAT_NUMBER) return kloop_convert(L, name, &v->num);
+    if (v->what == WHAT_VECTOR && name && kloop_is_vec(name->s, v->n)) return QS_OK;
+    return kloop_decline(L, L->pos, "a conversion to %s", name ? name->s : "a type");
 }
 
-static qs_status assign_one(Loops *L, Node *target, const TypeExpr *type, Number n) {
+static qs_status assign_name(Loops *L, const Sym *sym, const TypeExpr *type, const Value *x) {
+    Var *v = kloop_var(L, sym);
+    Value converted = *x;
+    if (!v) return kloop_decline(L, L->pos, "%s cannot be set here", sym->name->s);
+    TRY(convert(L, sym, type, &converted));
+    return kloop_assign(L, v, &converted);
+}
+
+static qs_status assign_one(Loops *L, Node *target, const TypeExpr *type, const Value *v) {
     L->pos = target->pos;
-    if (target->kind == N_IDENT && target->u.ident.sym) return assign_name(L, target->u.ident.sym, type, n);
-    if (target->kind == N_INDEX) return kloop_store(L, target, n);
+    if (target->kind == N_IDENT && target->u.ident.sym) return assign_name(L, target->u.ident.sym, type, v);
+    if (target->kind == N_INDEX) return kloop_store(L, target, v);
     return kloop_decline(L, target->pos, "an assignment to something that is no variable and no element");
+}
+
+/* p += q changes the array that p is, which another name of it would see. */
+static qs_status change(Loops *L, const Node *target, Op op, const Value *old, const Value *x) {
+    Var *v = kloop_var(L, target->u.ident.sym);
+    Value result;
+    if (old->what != WHAT_VECTOR || !v || v->bound)
+        return kloop_decline(L, L->pos, "a change of all of %s", target->u.ident.name->s);
+    TRY(kloop_operator(L, op, old, x, &result));
+    if (result.n != old->n) return kloop_decline(L, L->pos, "vectors of different lengths");
+    return kloop_patch(L, v, &result);
 }
 
 static qs_status update(Loops *L, const Node *n) {
     Node *target = n->u.assign.targets[0];
-    Value old;
-    Number x, sum;
+    Value old, x, result;
     if (target->kind == N_INDEX) return kloop_update(L, target, (Op)n->op, n->u.assign.value);
     if (target->kind != N_IDENT || !target->u.ident.sym)
         return kloop_decline(L, n->pos, "a change of something that is no variable and no element");
     TRY(kloop_read(L, target->u.ident.sym, &old));
-    TRY(kloop_number(L, n->u.assign.value, &x));
+    TRY(kloop_expr(L, n->u.assign.value, &x));
     L->pos = n->pos;
-    if (old.what != WHAT_NUMBER) return kloop_decline(L, n->pos, "a change of all of %s", target->u.ident.name->s);
+    if (old.what != WHAT_NUMBER) return change(L, target, (Op)n->op, &old, &x);
     Op op = (Op)n->op;
     Var *v = kloop_var(L, target->u.ident.sym);
     if (op == OP_SUB && v && v->reduce && L->mode == MODE_PARALLEL) {
-        TRY(kloop_unary(L, OP_NEG, x, &x));
+        if (x.what != WHAT_NUMBER) return kloop_decline(L, n->pos, "a value that is no number");
+        TRY(kloop_unary(L, OP_NEG, x.num, &x.num));
         op = OP_ADD;
     }
-    TRY(kloop_binary(L, op, old.num, x, &sum));
-    return assign_name(L, target->u.ident.sym, NULL, sum);
+    TRY(kloop_operator(L, op, &old, &x, &result));
+    return assign_name(L, target->u.ident.sym, NULL, &result);
 }
 
 /* [a,b] = [x,y], where all values come first, and [a,b] = f(x). */
@@ -83,18 +78,17 @@ static qs_status assign_several(Loops *L, Node *n) {
     if (!items) TRY(kloop_call(L, from, v, count));
     for (int i = 0; items && i < count; i++) TRY(kloop_expr(L, from->u.items.at[i], &v[i]));
     for (int i = 0; i < count; i++) {
-        if (v[i].what != WHAT_NUMBER) return kloop_decline(L, n->pos, "a value that is no number");
-        TRY(assign_one(L, n->u.assign.targets[i], n->u.assign.types ? n->u.assign.types[i] : NULL, v[i].num));
+        TRY(assign_one(L, n->u.assign.targets[i], n->u.assign.types ? n->u.assign.types[i] : NULL, &v[i]));
     }
     return QS_OK;
 }
 
 static qs_status assign(Loops *L, Node *n) {
-    Number v;
+    Value v;
     if (n->u.assign.in_place) return update(L, n);
     if (n->u.assign.bracketed) return assign_several(L, n);
-    TRY(kloop_number(L, n->u.assign.value, &v));
-    return assign_one(L, n->u.assign.targets[0], n->u.assign.types ? n->u.assign.types[0] : NULL, v);
+    TRY(kloop_expr(L, n->u.assign.value, &v));
+    return assign_one(L, n->u.assign.targets[0], n->u.assign.types ? n->u.assign.types[0] : NULL, &v);
 }
 
 /* What is known here is one of the ways to a place further on. */
@@ -196,23 +190,15 @@ typedef struct {
     bool by_turns;
 } Range; /* by_turns: lo + k*step for k < turns */
 
-static void find_leaving(void *ud, Node **child);
-static void find_return(void *ud, Node **child);
-
 /* The body runs at least once, to its end. */
 static bool surely_runs(Loops *L, const Node *n, const Range *r, int count) {
-    const Node *leaving = NULL;
     double lo, hi;
     for (int i = 0; i < count; i++)
         if (r[i].by_turns || !kloop_known(L, r[i].lo, &lo) || !kloop_known(L, r[i].hi, &hi) ||
             (hi - lo) * r[i].step < 0)
             return false;
-    bool returns = false;
-    for (int i = 0; i < n->u.loop.body.n; i++) {
-        find_leaving(&leaving, &n->u.loop.body.at[i]);
-        find_return(&returns, &n->u.loop.body.at[i]);
-    }
-    return !leaving && !returns;
+    return !kloop_find(n->u.loop.body, false, kloop_is_leaving, NULL) &&
+           !kloop_find(n->u.loop.body, true, kloop_is_return, NULL);
 }
 
 static void leave(Loops *L) {
@@ -222,34 +208,15 @@ static void leave(Loops *L) {
     kloop_flow(L, K_END, 0, 0);
 }
 
-static void find_setting(void *ud, Node **child) {
-    struct { const Sym *sym; bool found; } *s = ud;
-    Node *n = *child;
-    if (!n) return;
-    for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) {
-        const Node *t = n->u.assign.targets[i];
-        s->found |= t->kind == N_IDENT && t->u.ident.sym == s->sym;
-    }
-    for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++) s->found |= n->u.loop.syms[i] == s->sym;
-    qast_children(n, find_setting, ud);
-}
-
-/* Does the body set this counter to something else? */
-static bool sets(const Node *loop, const Sym *sym) {
-    struct { const Sym *sym; bool found; } s = {sym, false};
-    for (int i = 0; i < loop->u.loop.body.n; i++) find_setting(&s, &loop->u.loop.body.at[i]);
-    return s.found;
-}
-
 static qs_status bind_counter(Loops *L, const Node *n, int i, Number value) {
     const Sym *sym = n->u.loop.syms[i];
     Var *v = kloop_var(L, sym);
     if (!v || sym->declared) return kloop_decline(L, n->pos, "the counter %s", sym->name->s);
-    TRY(kloop_assign(L, v, value));
-    if (!sets(n, sym)) v->bound = true, v->val = (Value){.what = WHAT_NUMBER, .num = value};
+    Value x = {.what = WHAT_NUMBER, .num = value};
+    TRY(kloop_assign(L, v, &x));
+    if (!kloop_sets(n, sym)) v->bound = true, v->val = x;
     return QS_OK;
 }
-
 
 /* -- ranges ------------------------------------------------------------------------------------------------------ */
 static qs_status root_range(Loops *L, int i, Range *r) {
@@ -353,18 +320,10 @@ static qs_status inside(Loops *L, Node *n, const Range *ranges, int i, Number co
     return QS_OK;
 }
 
-static void find_leaving(void *ud, Node **child) {
-    Node *n = *child;
-    if (!n || n->kind == N_FOR || n->kind == N_WHILE || n->kind == N_REPEAT) return;
-    if (n->kind == N_BREAK || n->kind == N_CONTINUE) *(const Node **)ud = n;
-    else qast_children(n, find_leaving, ud);
-}
-
 /* A turn of a position: `continue` leaves a loop of one turn around it. */
 static qs_status axis(Loops *L, Node *n, const Range *ranges, int i, int level) {
     Exits frame;
-    const Node *leaving = NULL;
-    for (int k = 0; k < n->u.loop.body.n; k++) find_leaving(&leaving, &n->u.loop.body.at[k]);
+    bool leaving = kloop_find(n->u.loop.body, false, kloop_is_leaving, NULL);
     Number counter = axis_counter(L, &ranges[i], level);
     L->level[level].counter = counter.twin;
     if (!leaving || i < n->u.loop.nvars - 1) return inside(L, n, ranges, i, counter);
@@ -386,6 +345,7 @@ static qs_status nested(Loops *L, Node *n, const Range *ranges, int i) {
     Range r = parallel ? chunk_of(L, &ranges[i]) : ranges[i];
     if (parallel) L->chunk_last = r.hi.twin;
     KRef start = L->f->nins;
+    kloop_forget(L, n);
     Number counter = open_for(L, &r);
     enter(L, &frame);
     if (i > 0) frame.brk = outer ? outer->brk : 0; /* `break` leaves all of them */
@@ -418,6 +378,7 @@ static qs_status while_loop(Loops *L, Node *n) {
     KRef c;
     bool *before = kloop_state(L);
     L->waits = true;
+    kloop_forget(L, n);
     kloop_flow(L, K_LOOP, 0, 0);
     enter(L, &frame);
     TRY(kloop_cond(L, n->u.whiles.cond, &c));
@@ -430,18 +391,9 @@ static qs_status while_loop(Loops *L, Node *n) {
     return QS_OK;
 }
 
-static void find_continue(void *ud, Node **child) {
-    Node *n = *child;
-    if (!n || n->kind == N_FOR || n->kind == N_WHILE || n->kind == N_REPEAT) return;
-    if (n->kind == N_CONTINUE) *(bool *)ud = true;
-    else qast_children(n, find_continue, ud);
-}
-
 /* `continue` goes to the test at the end: it leaves an inner loop of one turn that holds the body. */
 static qs_status repeat_body(Loops *L, Node *n, Exits *frame) {
-    bool continues = false;
-    for (int i = 0; i < n->u.whiles.body.n; i++) find_continue(&continues, &n->u.whiles.body.at[i]);
-    if (!continues) return kloop_block(L, n->u.whiles.body);
+    if (!kloop_find(n->u.whiles.body, false, kloop_is_continue, NULL)) return kloop_block(L, n->u.whiles.body);
     kloop_flow(L, K_LOOP, 0, 0);
     frame->cont = ++L->depth, frame->cont_breaks = true;
     TRY(kloop_block(L, n->u.whiles.body));
@@ -457,6 +409,7 @@ static qs_status repeat_loop(Loops *L, Node *n) {
     KRef c;
     bool *before = kloop_state(L);
     L->waits = true;
+    kloop_forget(L, n);
     kloop_flow(L, K_LOOP, 0, 0);
     enter(L, &frame);
     TRY(repeat_body(L, n, &frame));
@@ -516,18 +469,11 @@ qs_status kloop_block(Loops *L, NodeList body) {
     return QS_OK;
 }
 
-static void find_return(void *ud, Node **child) {
-    if (*child && (*child)->kind == N_RETURN) *(bool *)ud = true;
-    else if (*child) qast_children(*child, find_return, ud);
-}
-
 /* `return` leaves a loop of one turn around the statements. */
 qs_status kloop_body(Loops *L, Inline *in) {
     NodeList body = in->func->body;
-    bool early = false;
     if (body.n && body.at[body.n - 1]->kind == N_RETURN) body.n--;
-    for (int i = 0; i < body.n; i++) find_return(&early, &body.at[i]);
-    if (!early) {
+    if (!kloop_find(body, true, kloop_is_return, NULL)) {
         TRY(kloop_block(L, body));
         return L->left = false, QS_OK;
     }

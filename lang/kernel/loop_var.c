@@ -55,36 +55,116 @@ Number kloop_entry_number(Loops *L, const LoopValue *v, Str *name) {
         return kloop_int(kloop_number_param(L, name, QS_I64, b), v->whole ? -0x1p31 : -0x1p63,
                          v->whole ? 0x1p31 : 0x1p63);
     case LOOP_BOOL: return kloop_bool(kloop_number_param(L, name, QS_B1, b));
+    case LOOP_COMPLEX:
+        return kloop_complex(kloop_number_param(L, name, QS_F64, b),
+                             kloop_number_param(L, name, QS_F64, (LoopBind){LOOP_IMAGINARY, v->source}));
     default:
         if (v->whole) return kloop_whole(L, kloop_number_param(L, name, QS_I64, b), -0x1p31, 0x1p31);
         return kloop_num(kloop_number_param(L, name, QS_F64, b));
     }
 }
 
-bool kloop_is_number(const LoopValue *v) { return v->kind >= LOOP_NUM && v->kind <= LOOP_BOOL; }
+/* A short array of numbers, read before the first turn. */
+static Value entry_vector(Loops *L, const LoopValue *v, Str *name, int n) {
+    KParam p = {.name = name, .kind = KP_ARRAY, .dtype = v->dtype, .rank = 1, .contiguous = true, .unit_last = true};
+    uint64_t param = (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_SNAPSHOT, v->source});
+    Value x = kloop_vector(L, n);
+    for (int i = 0; i < n; i++) {
+        KRef e = kir_add(L->f, K_LOAD, kir_value_dtype((qs_dtype)v->dtype), 0, kloop_i64(L, i), 0, 0, param, L->pos);
+        x.at[i] = kloop_num(kloop_cast(L, e, QS_F64));
+    }
+    return x;
+}
+
+bool kloop_is_number(const LoopValue *v) { return v->kind >= LOOP_NUM && v->kind <= LOOP_COMPLEX; }
+
+Value kloop_entry(Loops *L, const Var *v) {
+    Str *name = v->sym->name;
+    if (v->kind == LOOP_VECTOR) return entry_vector(L, &v->entry, name, v->n);
+    return (Value){.what = WHAT_NUMBER, .num = kloop_entry_number(L, &v->entry, name)};
+}
+
+/* Of the name `called` there enters the value v. */
+static qs_status entering(Loops *L, const LoopValue *v, Str *called, Value *out) {
+    out->host = *v, out->name = called;
+    switch ((LoopKind)v->kind) {
+    case LOOP_NUM: case LOOP_INT: case LOOP_BOOL: case LOOP_COMPLEX:
+        out->what = WHAT_NUMBER, out->num = kloop_entry_number(L, v, called);
+        return QS_OK;
+    case LOOP_ARRAY: out->what = WHAT_ARRAY; return QS_OK;
+    case LOOP_FUNC: case LOOP_BUILTIN: out->what = WHAT_FUNCTION; return QS_OK;
+    case LOOP_OBJECT: out->what = WHAT_OBJECT; return QS_OK;
+    case LOOP_UNSET: return kloop_decline(L, L->pos, "%s has no value", called->s);
+    default: return kloop_decline(L, L->pos, "%s is neither a number nor an array of numbers", called->s);
+    }
+}
 
 static qs_status outside_value(Loops *L, const Sym *sym, Value *out) {
+    static const struct { const char *name; double value; } constants[] = {{"pi", 3.14159265358979323846},
+                                                                            {"inf", INFINITY}};
     LoopValue v = {0};
-    double k;
-    L->job->value(L->job->ud, L->in->func, sym, &v);
-    *out = (Value){.host = v, .sym = sym, .mods = sym->mods};
-    if (v.kind == LOOP_BUILTIN && (!strcmp(v.builtin, "pi") || !strcmp(v.builtin, "inf"))) {
-        k = *v.builtin == 'p' ? 3.14159265358979323846 : INFINITY;
-        return out->what = WHAT_NUMBER, out->num = kloop_const(L, k), QS_OK;
-    }
-    if (kloop_is_number(&v)) return out->what = WHAT_NUMBER, out->num = kloop_entry_number(L, &v, sym->name), QS_OK;
-    if (v.kind == LOOP_ARRAY) return out->what = WHAT_ARRAY, QS_OK;
-    if (v.kind == LOOP_FUNC || v.kind == LOOP_BUILTIN) return out->what = WHAT_FUNCTION, QS_OK;
-    if (v.kind == LOOP_UNSET) return kloop_decline(L, L->pos, "%s has no value", sym->name->s);
-    return kloop_decline(L, L->pos, "%s is neither a number nor an array of numbers", sym->name->s);
+    if (sym->kind == SYM_CAPTURE && L->in->caught) return *out = L->in->caught[sym->index], QS_OK;
+    L->job->value(L->job->ud, L->in->source, sym, &v);
+    *out = (Value){.sym = sym, .mods = sym->mods};
+    for (int i = 0; v.kind == LOOP_BUILTIN && i < 2; i++)
+        if (!strcmp(v.builtin, constants[i].name))
+            return out->what = WHAT_NUMBER, out->num = kloop_const(L, constants[i].value), QS_OK;
+    return entering(L, &v, sym->name, out);
+}
+
+qs_status kloop_field(Loops *L, const Value *object, const Str *name, Value *out) {
+    LoopValue v = {0};
+    L->job->field(L->job->ud, object->host.source, name, &v);
+    *out = (Value){.what = WHAT_NOTHING};
+    return entering(L, &v, (Str *)(uintptr_t)name, out);
 }
 
 KRef kloop_get(Loops *L, KRef local) { return kloop_emit(L, K_GET, QS_B1, local, 0, 0, 0); }
 
 static qs_status no_value(Loops *L, const Var *v) {
+    if (v->replaced) return kloop_decline(L, L->pos, "%s is of another kind before the loop", v->sym->name->s);
     if (L->mode == MODE_PARALLEL && v->entry.kind != LOOP_UNSET)
         return kloop_decline(L, L->pos, "%s is carried from one turn to the next", v->sym->name->s);
     return kloop_decline(L, L->pos, "%s may have no value here", v->sym->name->s);
+}
+
+/* -- blocks ------------------------------------------------------------------------------------------------------ */
+KRef kloop_emit(Loops *L, KOp op, qs_dtype own, KRef a, KRef b, KRef c, uint64_t imm) {
+    if (op == K_END || op == K_ELSE) L->nopen--;
+    if (op == K_IF || op == K_ELSE || op == K_LOOP || op == K_FOR) {
+        qmem_grow(L->c, &L->open, &L->cap_open, L->nopen, sizeof *L->open);
+        L->open[L->nopen++] = ++L->nblocks;
+    }
+    return kir_add(L->f, op, own, 0, a, b, c, imm, L->pos);
+}
+
+static uint32_t innermost(const Loops *L) { return L->nopen ? L->open[L->nopen - 1] : UINT32_MAX; }
+
+static bool is_open(const Loops *L, uint32_t block) {
+    uint32_t i = L->nopen;
+    if (block == UINT32_MAX) return true; /* outside of all */
+    while (i && L->open[i - 1] > block) i--;
+    return i && L->open[i - 1] == block;
+}
+
+void kloop_forget(Loops *L, const Node *loop) {
+    for (Inline *in = L->in; in; in = in->up)
+        for (int i = 0; i < in->nvars; i++)
+            if (in->vars[i].home && kloop_sets(loop, in->vars[i].sym)) in->vars[i].home = 0;
+}
+
+/* -- reading ----------------------------------------------------------------------------------------------------- */
+static Value from_locals(Loops *L, Var *v) {
+    Value x = {.what = WHAT_NUMBER, .num = {.kind = v->kind, .lo = v->lo, .hi = v->hi}};
+    if (v->kind == LOOP_VECTOR) {
+        x = kloop_vector(L, v->n);
+        for (int i = 0; i < v->n; i++) x.at[i] = kloop_num(kloop_get(L, v->part[i]));
+        return x;
+    }
+    x.num.v = kloop_get(L, v->v);
+    if (v->kind == LOOP_COMPLEX) x.num.im = kloop_get(L, v->im);
+    if (v->kind == LOOP_NUM && !v->fraction && v->twin) x.num.twin = kloop_get(L, v->twin);
+    return x;
 }
 
 qs_status kloop_read(Loops *L, const Sym *sym, Value *out) {
@@ -95,19 +175,24 @@ qs_status kloop_read(Loops *L, const Sym *sym, Value *out) {
     /* A called function would see a part of it. */
     bool part = L->mode == MODE_PARALLEL && v->reduce && L->in != L->root;
     if (part) return kloop_decline(L, L->pos, "%s is read by a function that the loop calls", v->sym->name->s);
-    *out = (Value){.what = WHAT_NUMBER, .num = {.kind = v->kind, .v = kloop_get(L, v->v), .lo = v->lo, .hi = v->hi}};
-    if (v->kind == LOOP_NUM && !v->fraction && v->twin) out->num.twin = kloop_get(L, v->twin);
+    *out = v->home && is_open(L, v->home) ? v->val : from_locals(L, v);
+    out->name = sym->name, out->sym = sym;
+    if (out->what == WHAT_VECTOR) out->origin = v;
     return QS_OK;
 }
 
 /* -- assigning --------------------------------------------------------------------------------------------------- */
 static const char *kind_name(uint8_t kind) {
-    static const char *const names[] = {"nothing", "a number", "an int", "a truth value", "an array", "a function",
-                                        "a function", "something else"};
+    static const char *const names[] = {
+        [LOOP_UNSET] = "nothing", [LOOP_NUM] = "a number", [LOOP_INT] = "an int", [LOOP_BOOL] = "a truth value",
+        [LOOP_COMPLEX] = "a complex number", [LOOP_VECTOR] = "a vector", [LOOP_ARRAY] = "an array",
+        [LOOP_FUNC] = "a function", [LOOP_BUILTIN] = "a function", [LOOP_OBJECT] = "an object",
+        [LOOP_OTHER] = "something else"};
     return names[kind];
 }
 
 static void learn_bounds(Loops *L, Var *v, Number n) {
+    if (n.kind == LOOP_COMPLEX) return;
     if (n.kind == LOOP_NUM && !n.twin) {
         if (!v->fraction) v->fraction = L->changed = true;
         return;
@@ -120,23 +205,67 @@ static void learn_bounds(Loops *L, Var *v, Number n) {
     else v->lo = -0x1p63, v->hi = 0x1p63;
 }
 
-void kloop_declare(Loops *L, Var *v, Number init) {
-    v->v = kloop_emit(L, K_LOCAL, QS_B1, init.v, 0, 0, 0);
-    v->twin = v->kind == LOOP_NUM && !v->fraction && init.twin ? kloop_emit(L, K_LOCAL, QS_B1, init.twin, 0, 0, 0) : 0;
+static KRef local(Loops *L, KRef init) { return init ? kloop_emit(L, K_LOCAL, QS_B1, init, 0, 0, 0) : 0; }
+
+void kloop_declare(Loops *L, Var *v, const Value *init) {
+    if (v->kind == LOOP_VECTOR) {
+        v->part = qarena_alloc(L->arena, (size_t)(v->n + 1) * sizeof *v->part);
+        for (int i = 0; i < v->n; i++) v->part[i] = local(L, init->at[i].v);
+        return;
+    }
+    v->v = local(L, init->num.v), v->im = local(L, init->num.im);
+    v->twin = v->kind == LOOP_NUM && !v->fraction ? local(L, init->num.twin) : 0;
 }
 
-qs_status kloop_assign(Loops *L, Var *v, Number n) {
-    if (v->kind != LOOP_UNSET && v->kind != n.kind)
-        return kloop_decline(L, L->pos, "%s is %s here and %s elsewhere", v->sym->name->s, kind_name(n.kind),
+/* A variable is of one kind in the loop.  Before the loop it may be of another, when nobody reads that. */
+static qs_status become(Loops *L, Var *v, uint8_t kind, int n) {
+    bool first = !v->assigned;
+    v->assigned = true;
+    if (v->kind == kind && v->n == n) return QS_OK;
+    if (!first && v->kind == kind)
+        return kloop_decline(L, L->pos, "%s has %d elements here and %d elsewhere", v->sym->name->s, n, v->n);
+    if (!first)
+        return kloop_decline(L, L->pos, "%s is %s here and %s elsewhere", v->sym->name->s, kind_name(kind),
                              kind_name(v->kind));
-    if (v->kind == LOOP_UNSET) v->kind = n.kind, L->changed = true;
-    learn_bounds(L, v, n);
+    v->replaced = v->kind != LOOP_UNSET, v->entry.kind = LOOP_UNSET, v->reduce = 0;
+    v->kind = kind, v->n = n, v->shared = v->fraction = false, v->v = 0, v->part = NULL;
+    v->lo = INFINITY, v->hi = -INFINITY, v->grown = 0;
+    return L->changed = true, QS_OK;
+}
+
+static void set_local(Loops *L, KRef to, KRef v) {
+    if (to && v) kloop_emit(L, K_SET, QS_B1, to, v, 0, 0);
+}
+
+/* Two names for one array: single elements of it cannot be set, since the other would see it. */
+static qs_status share(Loops *L, Var *v) {
+    if (!v->shared) v->shared = L->changed = true;
+    if (!v->patched) return QS_OK;
+    return kloop_decline(L, L->pos, "%s is changed, and perhaps its array has another name", v->sym->name->s);
+}
+
+qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
+    bool vector = x->what == WHAT_VECTOR;
+    if (!vector && x->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
+    TRY(become(L, v, vector ? LOOP_VECTOR : x->num.kind, vector ? x->n : 0));
+    if (!vector) learn_bounds(L, v, x->num);
+    if (vector && x->origin && x->origin != v) {
+        TRY(share(L, x->origin));
+        TRY(share(L, v));
+    }
     v->set = true, v->bound = false;
-    if (!v->v) return kloop_declare(L, v, n), L->changed = true, QS_OK;
-    kloop_emit(L, K_SET, QS_B1, v->v, n.v, 0, 0);
-    if (v->twin && n.twin) kloop_emit(L, K_SET, QS_B1, v->twin, n.twin, 0, 0);
-    if (v->given) kloop_emit(L, K_SET, QS_B1, v->given, kir_const_int(L->f, QS_B1, 1, L->pos), 0, 0);
+    v->home = innermost(L), v->val = *x, v->val.origin = NULL;
+    if (vector ? !v->part : !v->v) return kloop_declare(L, v, x), L->changed = true, QS_OK;
+    for (int i = 0; vector && i < v->n; i++) set_local(L, v->part[i], x->at[i].v);
+    if (!vector) set_local(L, v->v, x->num.v), set_local(L, v->im, x->num.im), set_local(L, v->twin, x->num.twin);
+    if (v->given) set_local(L, v->given, kir_const_int(L->f, QS_B1, 1, L->pos));
     return QS_OK;
+}
+
+qs_status kloop_patch(Loops *L, Var *v, const Value *x) {
+    if (!v->patched) v->patched = L->changed = true;
+    if (v->shared) TRY(share(L, v));
+    return kloop_assign(L, v, x);
 }
 
 /* -- which variables certainly have a value ---------------------------------------------------------------------- */
@@ -172,7 +301,6 @@ void kloop_join(Loops *L, bool *into) {
 }
 
 /* -- tests ------------------------------------------------------------------------------------------------------- */
-
 static void fill_place(Loops *L, const Inline *in, uint32_t pos, LoopPlace *out) {
     *out = (LoopPlace){in->func, pos, NULL};
     if (!in->up) return;
@@ -199,15 +327,18 @@ void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, K
     kloop_flow(L, K_END, 0, 0);
 }
 
-void kloop_inside(Loops *L, KRef at, KRef n, KRef shown, const char *sentence) {
-    if (!kloop_has_range(L, at)) {
-        kloop_fail_unless(L, kloop_op(L, K_INB, at, n), QS_EINDEX, sentence, shown, n);
-        return;
-    }
-    qmem_grow(L->c, &L->checks, &L->cap_checks, L->nchecks, sizeof *L->checks);
-    L->checks[L->nchecks++] = (Check){at, n};
-    if (L->mode != MODE_EXACT) return;
+void kloop_inside(Loops *L, KRef at, KRef n, KRef shown, const char *array, int axis) {
+    char text[160];
     uint32_t loose = L->loose;
-    kloop_fail_unless(L, kloop_op(L, K_INB, at, n), QS_EINDEX, sentence, shown, n);
-    L->loose = loose;
+    bool checked = kloop_has_range(L, at);
+    snprintf(text, sizeof text, "index %%0 is outside dimension %d%s%.80s (size %%1)", axis, array ? " of " : "",
+             array ? array : "");
+    if (checked) {
+        LoopTest t = {L->in->func, L->pos, array ? array : "an array", axis};
+        qmem_grow(L->c, &L->checks, &L->cap_checks, L->nchecks, sizeof *L->checks);
+        L->checks[L->nchecks++] = (Check){at, n, t};
+        if (L->mode != MODE_EXACT) return;
+    }
+    kloop_fail_unless(L, kloop_op(L, K_INB, at, n), QS_EINDEX, text, shown, n);
+    if (checked) L->loose = loose;
 }

@@ -3,17 +3,26 @@
 #define LANG_KERNEL_LOOPING_H
 #include "lang/kernel/loop.h"
 
-/* A number.  A whole one of at most 53 bits carries its int64 twin: counters and indices compute with the twin, so they
- * keep their form; everything else with the double, which is the value. */
+/* A number.  A complex one has its parts in v and im.  A whole one of at most 53 bits carries its int64 twin: counters
+ * and indices compute with the twin, so they keep their form; everything else with the double, which is the value. */
 typedef struct {
-    uint8_t kind;      /* LOOP_NUM, LOOP_INT, LOOP_BOOL */
+    uint8_t kind;      /* LOOP_NUM, LOOP_INT, LOOP_BOOL, LOOP_COMPLEX */
     KRef v;            /* float64, int64 or bool */
     KRef twin;         /* of LOOP_NUM; 0: none */
     double lo, hi;     /* bounds of twin, or of a LOOP_INT */
+    KRef im;           /* of LOOP_COMPLEX */
 } Number;
 
-typedef enum { WHAT_NOTHING, WHAT_NUMBER, WHAT_ARRAY, WHAT_FUNCTION } What;
-typedef struct { What what; Number num; LoopValue host; const Sym *sym; TypeMods mods; } Value;
+typedef enum { WHAT_NOTHING, WHAT_NUMBER, WHAT_VECTOR, WHAT_ARRAY, WHAT_FUNCTION, WHAT_OBJECT } What;
+typedef struct Value {
+    What what;
+    Number num;            /* WHAT_NUMBER */
+    Number *at; int n;     /* WHAT_VECTOR: what its elements hold, each rounded to their type */
+    struct Var *origin;    /* WHAT_VECTOR: the variable of whose array it is; NULL: a new one */
+    LoopValue host;        /* the others */
+    struct Value *caught;  /* WHAT_FUNCTION made in the loop: what it has captured; NULL: host.source has */
+    const Str *name; const Sym *sym; TypeMods mods;
+} Value;
 
 typedef struct Var { /* a variable: of the loop's function, or of one inlined */
     const Sym *sym;
@@ -21,21 +30,30 @@ typedef struct Var { /* a variable: of the loop's function, or of one inlined */
     uint8_t kind;      /* LOOP_UNSET: not yet known */
     bool fraction;     /* may hold a number without a twin */
     int grown;         /* how often its bounds were widened */
+    int n;             /* LOOP_VECTOR: elements */
+    bool shared;       /* LOOP_VECTOR: perhaps its array has another name, too */
+    bool patched;      /* LOOP_VECTOR: single elements are set */
+    bool assigned;     /* somewhere in the loop, as far as is known */
+    bool replaced;     /* what it was before the loop is of another kind, which nobody reads */
     double lo, hi;
     /* of the loop's function only */
     LoopValue entry;
     uint8_t reduce;    /* KOp with which turns change it and nothing else; 0: none */
     bool live;         /* its value after the loop may matter */
     /* this pass */
-    KRef v, twin, given; /* LOCALs */
+    KRef v, twin, im, given, *part; /* LOCALs */
     bool set;          /* certainly has a value here */
-    bool bound; Value val; /* stands for a value: a counter that nothing else sets, an array, a function */
+    bool bound;        /* stands for `val`: a counter that nothing else sets, an array, a function */
+    uint32_t home;     /* as long as this block is open its value is `val`; 0: nobody knows */
+    Value val;
 } Var;
 
 typedef struct Inline { /* a function being lowered: the loop's own, or a call */
     struct Inline *up, *child, *next;
     const Node *site;
     Func *func;
+    int source;        /* of the function, as a value that enters; -1: none */
+    const Value *caught; /* of a function made in the loop */
     Var *vars; int nvars, cap;
     int leave;         /* loop depth that `return` leaves to; -1: it cannot */
     bool *ways;        /* as in Exits, of `return` */
@@ -44,7 +62,7 @@ typedef struct Inline { /* a function being lowered: the loop's own, or a call *
 /* ways: which variables have a value on all ways to the next turn that `continue` goes; NULL: none yet. */
 typedef struct Exits { struct Exits *up; int brk, cont; bool cont_breaks; bool *ways; } Exits;
 
-typedef struct { KRef at, n; } Check;            /* 0 <= at < n */
+typedef struct { KRef at, n; LoopTest test; } Check; /* 0 <= at < n */
 typedef struct {
     int param, source, rank;
     KRef at[QS_MAX_RANK];
@@ -78,6 +96,7 @@ typedef struct Loops {
     Inline *in;
     Exits *exits;
     int depth, calls;      /* LOOP and FOR that are open; inlined calls */
+    uint32_t *open, nopen, cap_open, nblocks;      /* blocks that are open, by number; all so far */
     uint32_t pos;
     bool changed;          /* another pass is needed */
     bool left;             /* the rest of the block is never reached */
@@ -106,26 +125,40 @@ Var *kloop_find_var(Inline *in, const Sym *sym);
 Var *kloop_var(Loops *L, const Sym *sym);                       /* of the function being lowered, or a global; NULL */
 bool kloop_is_number(const LoopValue *v);
 Number kloop_entry_number(Loops *L, const LoopValue *v, Str *name);
-void kloop_declare(Loops *L, Var *v, Number init);
+Value kloop_entry(Loops *L, const Var *v);                      /* what the variable is when the loop begins */
+void kloop_declare(Loops *L, Var *v, const Value *init);
 KRef kloop_get(Loops *L, KRef local);
 qs_status kloop_read(Loops *L, const Sym *sym, Value *out);
-qs_status kloop_assign(Loops *L, Var *v, Number n);
+qs_status kloop_field(Loops *L, const Value *object, const Str *name, Value *out);
+qs_status kloop_assign(Loops *L, Var *v, const Value *x);
+qs_status kloop_patch(Loops *L, Var *v, const Value *x);        /* one element of a vector is another now */
 bool *kloop_state(Loops *L);                                    /* which variables certainly have a value */
 void kloop_restore(Loops *L, const bool *state);
 void kloop_join(Loops *L, bool *into);
 /* %0 and %1 in the sentence are a and b. */
 void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, KRef a, KRef b);
-void kloop_inside(Loops *L, KRef at, KRef n, KRef shown, const char *sentence); /* an index test */
+/* An index test; `shown` is what messages call the index. */
+void kloop_inside(Loops *L, KRef at, KRef n, KRef shown, const char *array, int axis);
+void kloop_forget(Loops *L, const Node *loop);                  /* it begins: what its turns set is not known any more */
 
 /* -- loop_stmt.c ------------------------------------------------------------------------------------------------- */
 qs_status kloop_for(Loops *L, Node *n);
 qs_status kloop_block(Loops *L, NodeList body);
 qs_status kloop_body(Loops *L, Inline *in);                     /* the statements of an inlined function */
 
+/* -- loop_find.c ------------------------------------------------------------------------------------------------- */
+/* The first node of the list for which `is` holds; inner loops belong to it or not.  Functions are worlds of their own. */
+typedef bool Finder(const Node *n, void *ud);
+const Node *kloop_find(NodeList list, bool inner_loops, Finder *is, void *ud);
+bool kloop_is_return(const Node *n, void *ud);
+bool kloop_is_leaving(const Node *n, void *ud);                 /* break, continue */
+bool kloop_is_continue(const Node *n, void *ud);
+bool kloop_sets(const Node *loop, const Sym *sym);              /* does the body set it? */
+/* The annotation of sym that holds at `before`: the last one in the text. */
+const TypeExpr *kloop_annotation(const Func *f, const Sym *sym, uint32_t before);
+
 /* -- instructions ------------------------------------------------------------------------------------------------ */
-static inline KRef kloop_emit(Loops *L, KOp op, qs_dtype own, KRef a, KRef b, KRef c, uint64_t imm) {
-    return kir_add(L->f, op, own, 0, a, b, c, imm, L->pos);
-}
+KRef kloop_emit(Loops *L, KOp op, qs_dtype own, KRef a, KRef b, KRef c, uint64_t imm); /* loop_var.c: minds blocks */
 static inline void kloop_flow(Loops *L, KOp op, KRef a, uint64_t imm) { kloop_emit(L, op, QS_B1, a, 0, 0, imm); }
 static inline KRef kloop_not(Loops *L, KRef c) { return kir_fold(L->f, K_NOT, QS_B1, 0, c, 0, 0, L->pos); }
 
@@ -150,15 +183,42 @@ Number kloop_to_int(Loops *L, Number a);                         /* int(a) */
 qs_status kloop_convert(Loops *L, const Str *type, Number *n); /* as a variable of that type holds it; NULL: declines */
 Number kloop_to_num(Loops *L, Number a);                         /* scalar(a) */
 
+/* -- loop_complex.c ---------------------------------------------------------------------------------------------- */
+Number kloop_complex(KRef re, KRef im);
+Number kloop_to_complex(Loops *L, Number a);
+qs_status kloop_complex_binary(Loops *L, Op op, Number a, Number b, Number *out); /* of which one is complex */
+qs_status kloop_complex_unary(Loops *L, Op op, Number a, Number *out);
+/* A built-in of which an argument is complex, or that makes a complex number; *found: it is one. */
+qs_status kloop_complex_call(Loops *L, const char *name, const Number *args, int nargs, bool *found, Number *out);
+
+/* -- loop_vector.c ----------------------------------------------------------------------------------------------- */
+Value kloop_vector(Loops *L, int n);                             /* new, of n elements that are to be filled in */
+Number kloop_rounded(Loops *L, Number a);                        /* as an element of an array holds it */
+bool kloop_is_vectorial(const Value *a, const Value *b);         /* an operation on elements */
+qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, Value *out);
+qs_status kloop_vector_unary(Loops *L, Op op, const Value *a, Value *out);
+qs_status kloop_vector_call(Loops *L, const char *name, const Value *args, int nargs, Value *out);
+qs_status kloop_vector_element(Loops *L, const Value *v, Number index, const char *name, Number *out);
+qs_status kloop_vector_patch(Loops *L, const Value *v, Number index, const char *name, Number to, Value *out);
+
+/* -- loop_call.c ------------------------------------------------------------------------------------------------- */
+bool kloop_math_fn(const char *name, int nargs, MathFn *out);    /* a function of mathfn.def */
+bool kloop_is_vec(const char *name, int n);                      /* the name of a type that takes a vec of n elements */
+qs_status kloop_closure(Loops *L, Func *f, Value *out);
+qs_status kloop_builtin(Loops *L, const char *name, const Value *args, int nargs, Value *out);
+qs_status kloop_call(Loops *L, Node *n, Value *out, int wanted); /* so many results; out has room for one at least */
+qs_status kloop_real_builtin(Loops *L, const char *name, const Number *args, int nargs, Number *out);
+
 /* -- loop_expr.c ------------------------------------------------------------------------------------------------- */
 qs_status kloop_expr(Loops *L, Node *n, Value *out);
-qs_status kloop_number(Loops *L, Node *n, Number *out);
+qs_status kloop_scalar(Loops *L, Node *n, Number *out);          /* a number, perhaps a complex one */
+qs_status kloop_number(Loops *L, Node *n, Number *out);          /* a real one */
 qs_status kloop_cond(Loops *L, Node *n, KRef *out);
-qs_status kloop_call(Loops *L, Node *n, Value *out, int wanted); /* so many results; out has room for one at least */
+qs_status kloop_operator(Loops *L, Op op, const Value *a, const Value *b, Value *out);
 
 /* -- loop_index.c ------------------------------------------------------------------------------------------------ */
-qs_status kloop_load(Loops *L, Node *n, Number *out);
-qs_status kloop_store(Loops *L, Node *target, Number v);
+qs_status kloop_load(Loops *L, Node *n, Value *out);
+qs_status kloop_store(Loops *L, Node *target, const Value *v);
 qs_status kloop_update(Loops *L, Node *target, Op op, Node *value);
 KRef kloop_extent(Loops *L, const Value *array, int axis);       /* int64 */
 

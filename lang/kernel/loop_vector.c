@@ -1,0 +1,238 @@
+/* loop_vector.c -- short vectors that a loop makes, as the arrays of the host: [x,y], p + q, A[i,:], v[0].
+ *
+ * The length is known, and each element is a number of its own, rounded to what an array holds: float32, or float64.
+ * Elements compute in that type, reductions in double, in the order of vm/loops.c and vm/reduce.c. */
+#include "lang/kernel/looping.h"
+
+#include <math.h>
+#include <string.h>
+
+static qs_dtype elem(const Loops *L) { return L->c->scalar_dtype; }
+
+Value kloop_vector(Loops *L, int n) {
+    return (Value){.what = WHAT_VECTOR, .at = qarena_alloc(L->arena, (size_t)(n + 1) * sizeof(Number)), .n = n};
+}
+
+/* Whole numbers up to here are exact. */
+static double exact(const Loops *L) { return elem(L) == QS_F32 ? 0x1p24 : 0x1p53; }
+
+Number kloop_rounded(Loops *L, Number a) {
+    a = kloop_to_num(L, a);
+    if (elem(L) == QS_F64 || (a.twin && a.lo >= -exact(L) && a.hi <= exact(L))) return a;
+    return kloop_num(kloop_cast(L, kloop_cast(L, a.v, QS_F32), QS_F64));
+}
+
+/* -- operators --------------------------------------------------------------------------------------------------- */
+static bool is_element_wise(Op op) {
+    return op == OP_ADD || op == OP_SUB || op == OP_MUL || op == OP_PWMUL || op == OP_DIV || op == OP_PWDIV ||
+           op == OP_PWPOW || op == OP_MAXEQ || op == OP_MINEQ;
+}
+
+static KRef narrow(Loops *L, Number a) { return kloop_cast(L, a.v, elem(L)); }
+static Number wide(Loops *L, KRef v) { return kloop_num(kloop_cast(L, v, QS_F64)); }
+
+/* The twin of the result goes along as long as the element surely holds it. */
+static Number with_twin(const Loops *L, Number n, Number doubles) {
+    if (!doubles.twin || doubles.lo < -exact(L) || doubles.hi > exact(L)) return n;
+    return n.twin = doubles.twin, n.lo = doubles.lo, n.hi = doubles.hi, n;
+}
+
+/* Small whole powers are products, as in vm/loops.c; others are libm's. */
+static qs_status power(Loops *L, Number a, double n, Number *out) {
+    enum { MOST = 64 };
+    KRef one = kir_const_num(L->f, elem(L), 1, L->pos), square = narrow(L, a), product = one;
+    if (n != trunc(n) || fabs(n) > MOST) {
+        KRef y = kir_const_num(L->f, elem(L), n, L->pos);
+        return *out = wide(L, kir_fold(L->f, K_MATH, QS_B1, MF_pow, square, y, 0, L->pos)), QS_OK;
+    }
+    if (n == 2) return *out = wide(L, kloop_op(L, K_MUL, square, square)), QS_OK;
+    for (unsigned bits = (unsigned)fabs(n); bits; bits >>= 1) {
+        if (bits & 1) product = product == one ? square : kloop_op(L, K_MUL, product, square);
+        if (bits > 1) square = kloop_op(L, K_MUL, square, square);
+    }
+    return *out = wide(L, n < 0 ? kloop_op(L, K_DIV, one, product) : product), QS_OK;
+}
+
+static qs_status element_binary(Loops *L, Op op, Number a, Number b, Number *out) {
+    static const uint8_t ops[OP__COUNT] = {
+        [OP_ADD] = K_ADD, [OP_SUB] = K_SUB, [OP_MUL] = K_MUL, [OP_PWMUL] = K_MUL, [OP_DIV] = K_DIV,
+        [OP_PWDIV] = K_DIV, [OP_MAXEQ] = K_MAX, [OP_MINEQ] = K_MIN};
+    double n;
+    if (op == OP_PWPOW) {
+        if (!kloop_known(L, b, &n)) return kloop_decline(L, L->pos, "a power of a vector that is not known");
+        return power(L, a, n, out);
+    }
+    Number doubles;
+    TRY(kloop_binary(L, op, a, b, &doubles));
+    *out = with_twin(L, wide(L, kloop_op(L, (KOp)ops[op], narrow(L, a), narrow(L, b))), doubles);
+    return QS_OK;
+}
+
+bool kloop_is_vectorial(const Value *a, const Value *b) { return a->what == WHAT_VECTOR || b->what == WHAT_VECTOR; }
+
+static bool takes_part(const Value *a) {
+    return a->what == WHAT_VECTOR || (a->what == WHAT_NUMBER && a->num.kind != LOOP_COMPLEX);
+}
+
+static Number element(Loops *L, const Value *a, int i) {
+    return a->what == WHAT_VECTOR ? a->at[a->n == 1 ? 0 : i] : kloop_rounded(L, a->num);
+}
+
+qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, Value *out) {
+    bool both = a->what == b->what;
+    if (!takes_part(a) || !takes_part(b) || !is_element_wise(op) || (op == OP_PWPOW && b->what == WHAT_VECTOR))
+        return kloop_decline(L, L->pos, "the operator `%s` of a vector", *qop_text(op) ? qop_text(op) : qop_inplace(op));
+    int na = a->what == WHAT_VECTOR ? a->n : 1, nb = b->what == WHAT_VECTOR ? b->n : 1;
+    bool fits = na == nb || na == 1 || nb == 1;
+    if (!fits || (both && op == OP_MUL && na != 1 && nb != 1) || (both && op == OP_DIV && na != nb))
+        return kloop_decline(L, L->pos, "a product of vectors, or vectors of different lengths");
+    *out = kloop_vector(L, na > nb ? na : nb);
+    for (int i = 0; i < out->n; i++)
+        TRY(element_binary(L, op, element(L, a, i), element(L, b, i), &out->at[i]));
+    return QS_OK;
+}
+
+qs_status kloop_vector_unary(Loops *L, Op op, const Value *a, Value *out) {
+    if (op == OP_NOT) return kloop_decline(L, L->pos, "`!` of a vector");
+    Value r = kloop_vector(L, a->n);
+    for (int i = 0; i < a->n; i++) TRY(kloop_unary(L, op, a->at[i], &r.at[i]));
+    return *out = r, QS_OK;
+}
+
+/* -- elements ---------------------------------------------------------------------------------------------------- */
+/* As an index of an array without a mode; the number of the element as int64. */
+static KRef place(Loops *L, const Value *v, Number index, const char *name) {
+    KRef t = index.kind == LOOP_INT ? index.v : kloop_twin(L, index), shown = t, n = kloop_i64(L, v->n);
+    if (!t) {
+        KRef x = kloop_real(L, index);
+        kloop_fail_unless(L, kloop_op(L, K_EQ, x, x), QS_EINDEX, "an index of an array is not a number", 0, 0);
+        shown = kir_fold(L->f, K_MATH, QS_B1, MF_trunc, x, 0, 0, L->pos);
+        t = kloop_cast(L, shown, QS_I64);
+    }
+    return kloop_inside(L, t, n, shown, name, 1), t;
+}
+
+/* The element with a number that is not known: one of the others is chosen after the other. */
+qs_status kloop_vector_element(Loops *L, const Value *v, Number index, const char *name, Number *out) {
+    double k;
+    KRef at = place(L, v, index, name);
+    if (kir_is_const(L->f, at, &k) && k >= 0 && k < v->n) return *out = v->at[(int)k], QS_OK;
+    if (!v->n) return kloop_decline(L, L->pos, "an element of an empty vector");
+    *out = v->at[0];
+    for (int i = 1; i < v->n; i++) *out = kloop_choose(L, kloop_op(L, K_EQ, at, kloop_i64(L, i)), v->at[i], *out);
+    return QS_OK;
+}
+
+qs_status kloop_vector_patch(Loops *L, const Value *v, Number index, const char *name, Number to, Value *out) {
+    double k;
+    KRef at = place(L, v, index, name);
+    bool known = kir_is_const(L->f, at, &k);
+    *out = kloop_vector(L, v->n);
+    Number e = kloop_rounded(L, to);
+    for (int i = 0; i < v->n; i++)
+        out->at[i] = known ? (k == i ? e : v->at[i])
+                           : kloop_choose(L, kloop_op(L, K_EQ, at, kloop_i64(L, i)), e, v->at[i]);
+    return QS_OK;
+}
+
+/* -- reductions -------------------------------------------------------------------------------------------------- */
+/* Sums are taken in sixteen lanes, which are then added pairwise from halves: lane l and lane l + 8, 4, 2, 1. */
+static Number sum_of(Loops *L, KRef *x, int n) {
+    for (int i = 0; i < n; i++) x[i] = kloop_op(L, K_ADD, kloop_f64(L, 0), x[i]);
+    for (int half = LOOP_VECTOR_MAX / 2; half; half /= 2)
+        for (int l = 0; l < half && l + half < n; l++) x[l] = kloop_op(L, K_ADD, x[l], x[l + half]);
+    return kloop_num(x[0]);
+}
+
+/* What has no sum of its own is merged in halves, the rest to the first. */
+static Number merged(Loops *L, KOp op, KRef *x, int n) {
+    while (n > 1) {
+        int half = (n + 1) / 2;
+        for (int l = 0; l < n - half; l++) x[l] = kloop_op(L, op, x[l], x[half + l]);
+        n = half;
+    }
+    return kloop_num(x[0]);
+}
+
+static void values(const Value *a, KRef *x) {
+    for (int i = 0; i < a->n; i++) x[i] = a->at[i].v;
+}
+
+static Number dot(Loops *L, const Value *a, const Value *b) {
+    KRef x[LOOP_VECTOR_MAX];
+    for (int i = 0; i < a->n; i++) x[i] = kloop_op(L, K_MUL, a->at[i].v, b->at[i].v);
+    return sum_of(L, x, a->n);
+}
+
+static bool reduction(Loops *L, const char *name, const Value *a, Number *out) {
+    KRef x[LOOP_VECTOR_MAX];
+    values(a, x);
+    if (!strcmp(name, "sum")) *out = sum_of(L, x, a->n);
+    else if (!strcmp(name, "prod")) *out = merged(L, K_MUL, x, a->n);
+    else if (!strcmp(name, "max")) *out = merged(L, K_MAX, x, a->n);
+    else if (!strcmp(name, "min")) *out = merged(L, K_MIN, x, a->n);
+    else if (!strcmp(name, "mean")) *out = kloop_num(kloop_op(L, K_DIV, sum_of(L, x, a->n).v, kloop_f64(L, a->n)));
+    else if (!strcmp(name, "squared_norm")) *out = dot(L, a, a);
+    else if (!strcmp(name, "norm"))
+        *out = kloop_num(kir_fold(L->f, K_MATH, QS_B1, MF_sqrt, dot(L, a, a).v, 0, 0, L->pos));
+    else if (!strcmp(name, "numel")) *out = kloop_const(L, a->n);
+    else return false;
+    return true;
+}
+
+/* -- built-ins --------------------------------------------------------------------------------------------------- */
+static bool rounds(MathFn fn) { return fn == MF_floor || fn == MF_ceil || fn == MF_round || fn == MF_trunc; }
+
+/* Functions that arrays have in the type of their elements; the gamma functions compute in double. */
+static qs_status map1(Loops *L, const char *name, const Value *a, Value *out) {
+    MathFn fn = 0;
+    bool magnitude = !strcmp(name, "abs"), math = kloop_math_fn(name, 1, &fn) && fn != MF_lgamma && fn != MF_tgamma;
+    if (!magnitude && !math) return kloop_decline(L, L->pos, "%s of a vector", name);
+    *out = kloop_vector(L, a->n);
+    for (int i = 0; i < a->n; i++) {
+        KRef x = kir_fold(L->f, magnitude ? K_ABS : K_MATH, QS_B1, (uint16_t)fn, narrow(L, a->at[i]), 0, 0, L->pos);
+        out->at[i] = math && rounds(fn) && a->at[i].twin ? a->at[i] : wide(L, x);
+    }
+    return QS_OK;
+}
+
+/* Functions of two arguments compute in double. */
+static qs_status map2(Loops *L, const char *name, const Value *a, const Value *b, Value *out) {
+    int na = a->what == WHAT_VECTOR ? a->n : 1, nb = b->what == WHAT_VECTOR ? b->n : 1;
+    if (!takes_part(a) || !takes_part(b) || (na != nb && na != 1 && nb != 1))
+        return kloop_decline(L, L->pos, "%s of vectors that do not fit", name);
+    *out = kloop_vector(L, na > nb ? na : nb);
+    for (int i = 0; i < out->n; i++) {
+        Number args[2] = {element(L, a, i), element(L, b, i)}, r;
+        TRY(kloop_real_builtin(L, name, args, 2, &r));
+        out->at[i] = kloop_rounded(L, r);
+    }
+    return QS_OK;
+}
+
+static qs_status extreme(Loops *L, const char *name, const Value *a, const Value *b, Value *out) {
+    return kloop_vector_binary(L, !strcmp(name, "max") ? OP_MAXEQ : OP_MINEQ, a, b, out);
+}
+
+static qs_status extent(Loops *L, const Value *args, Value *out) {
+    double d;
+    if (args[1].what != WHAT_NUMBER || !kloop_known(L, args[1].num, &d) || d < 0 || d != floor(d))
+        return kloop_decline(L, L->pos, "size of a dimension that is not known");
+    *out = (Value){.what = WHAT_NUMBER, .num = kloop_const(L, d == 1 ? args[0].n : 1)};
+    return QS_OK;
+}
+
+qs_status kloop_vector_call(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
+    bool extremes = !strcmp(name, "max") || !strcmp(name, "min"), vectors = true;
+    *out = (Value){.what = WHAT_NUMBER};
+    for (int i = 0; i < nargs; i++) vectors &= args[i].what == WHAT_VECTOR;
+    if (nargs == 1) return args[0].n && reduction(L, name, &args[0], &out->num) ? QS_OK : map1(L, name, args, out);
+    if (nargs != 2) return kloop_decline(L, L->pos, "%s of a vector", name);
+    if (!strcmp(name, "size")) return extent(L, args, out);
+    if (extremes) return extreme(L, name, &args[0], &args[1], out);
+    if (!strcmp(name, "dotprod") && vectors && args[0].n == args[1].n)
+        return out->num = dot(L, &args[0], &args[1]), QS_OK;
+    if (!strcmp(name, "atan2") || !strcmp(name, "hypot") || !strcmp(name, "mod"))
+        return map2(L, name, &args[0], &args[1], out);
+    return kloop_decline(L, L->pos, "%s of vectors", name);
+}

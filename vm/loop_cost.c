@@ -1,0 +1,87 @@
+/* loop_cost.c -- how many steps the interpreter would take for a loop, from its tree and the variables as they are. */
+#include "vm/looping.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct { qs_vm *vm; const Frame *f; double sum; bool loops; } Estimate;
+
+static double bound_value(Estimate *e, const Node *n);
+
+static double known_symbol(Estimate *e, const Sym *sym) {
+    qs_value v;
+    return qloop_find(e->vm, e->f, sym, &v) && qval_is_number(v) ? qval_number(v) : NAN;
+}
+
+static double known_extent(Estimate *e, const Node *n) { /* size(x,d), numel(x) */
+    const ArgList *args = &n->u.call.args;
+    const Node *callee = n->u.call.callee, *x = args->n ? args->at[0].value : NULL;
+    const Sym *sym = x && x->kind == N_IDENT ? x->u.ident.sym : NULL;
+    qs_value v;
+    if (!sym || callee->kind != N_IDENT || !qloop_find(e->vm, e->f, sym, &v) || v.kind != QS_ARRAY) return NAN;
+    const Array *a = v.u.p;
+    if (args->n == 1) return !strcmp(callee->u.ident.name->s, "numel") ? (double)a->count : NAN;
+    double d = bound_value(e, args->at[1].value) - (a->rank == 1);
+    return d >= 0 && d < a->rank ? (double)a->dims[(int)d] : 1;
+}
+
+static double bound_value(Estimate *e, const Node *n) {
+    double a, b;
+    switch (n->kind) {
+    case N_NUM: return n->u.num.value;
+    case N_IDENT: return n->u.ident.sym ? known_symbol(e, n->u.ident.sym) : NAN;
+    case N_CALL: return known_extent(e, n);
+    case N_BINARY:
+        a = bound_value(e, n->u.bin.a), b = bound_value(e, n->u.bin.b);
+        return n->op == OP_ADD   ? a + b
+               : n->op == OP_SUB ? a - b
+               : n->op == OP_MUL ? a * b
+               : n->op == OP_DIV ? a / b
+                                 : NAN;
+    default: return NAN;
+    }
+}
+
+static double inner_turns(Estimate *e, const Node *n) {
+    enum { GUESS = 16 };
+    double turns = 1;
+    for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++) {
+        const Node *r = n->u.loop.ranges[n->u.loop.nranges > i ? i : 0];
+        double span = r->kind == N_RANGE ? bound_value(e, r->u.range.hi) - bound_value(e, r->u.range.lo) + 1 : NAN;
+        turns *= span >= 0 ? span : GUESS;
+    }
+    return n->kind == N_FOR ? turns : GUESS;
+}
+
+/* Steps of one turn: nodes of the tree, those in inner loops as often as these probably turn. */
+static void add_steps(void *ud, Node **child) {
+    Estimate *e = ud;
+    Node *n = *child;
+    if (!n) return;
+    if (n->kind != N_FOR && n->kind != N_WHILE && n->kind != N_REPEAT) {
+        e->sum += n->kind == N_CALL ? 4 : 1;
+        qast_children(n, add_steps, ud);
+        return;
+    }
+    Estimate inner = {e->vm, e->f, 0, true};
+    e->loops = true;
+    qast_children(n, add_steps, &inner);
+    e->sum += inner.sum * inner_turns(e, n);
+}
+
+static Estimate one_turn(qs_vm *vm, const Frame *f, const LoopRegion *r) {
+    Estimate e = {vm, f, 1, false};
+    for (int i = 0; i < r->loop->u.loop.body.n; i++) add_steps(&e, &r->loop->u.loop.body.at[i]);
+    return e;
+}
+
+double qloop_fixed_steps(qs_vm *vm, const Frame *f, const LoopRegion *r) {
+    Estimate e = one_turn(vm, f, r);
+    return e.loops ? 0 : e.sum;
+}
+
+double qloop_steps(qs_vm *vm, const Frame *f, const LoopRegion *r) {
+    double turns = 1;
+    for (int i = 0; i < r->loop->u.loop.nvars; i++) turns *= (double)qloop_counter(f, r, i).turns;
+    return one_turn(vm, f, r).sum * turns;
+}
