@@ -1,4 +1,4 @@
-/* loop_tell.c -- what --explain says of a loop, and errors: of the loop's own, and of {!parallel for} that cannot be. */
+/* loop_tell.c -- what --explain says of a loop, and errors: its own, and of {!parallel for} that cannot be. */
 #include "vm/looping.h"
 
 #include <stdio.h>

@@ -91,7 +91,7 @@ double qloop_steps(qs_vm *vm, const Frame *f, const LoopRegion *r);       /* of 
 
 /* -- loop_launch.c ----------------------------------------------------------------------------------------------- */
 extern const Launch qloop_serially;
-const Array *qloop_array(const Call *c, const LoopBind *b);               /* NULL: the parameter is no array that enters */
+const Array *qloop_array(const Call *c, const LoopBind *b);               /* NULL: it is no array that enters */
 bool qloop_apart(const Call *c, const LoopCode *code);
 bool qloop_vectors_apart(const Call *c); /* what is read only at the beginning shares no memory with what is written */
 qs_status qloop_guard(Call *c);          /* evaluates it: c->wholes holds what it says */
