@@ -20,7 +20,9 @@ enum { FORMS = 16 /* of one loop; what comes later is interpreted */, DECLINES =
 /* -- variants ---------------------------------------------------------------------------------------------------- */
 static bool fits(qs_vm *vm, const Frame *f, const LoopForm *v, const LoopRange *ranges, int n) {
     for (int i = 0; i < n; i++)
-        if (v->range[i].whole != ranges[i].whole || v->range[i].step != ranges[i].step) return false;
+        if (v->range[i].whole != ranges[i].whole || v->range[i].small != ranges[i].small ||
+            v->range[i].step != ranges[i].step)
+            return false;
     return qloop_agrees(vm, f, v);
 }
 

@@ -49,7 +49,10 @@ qs_value *qloop_place(qs_vm *vm, const Frame *f, const Sym *sym) {
 }
 
 /* -- kinds ------------------------------------------------------------------------------------------------------- */
-static bool is_small_whole(double x) { return x == floor(x) && fabs(x) <= 0x1p31 && !(x == 0 && signbit(x)); }
+static void describe_number(double x, LoopValue *out) {
+    out->whole = x == floor(x) && fabs(x) <= 0x1p31 && !(x == 0 && signbit(x));
+    out->small = out->whole && fabs(x) <= LOOP_SMALL;
+}
 
 static bool unit_last(const Array *a) { return a->strides[a->rank - 1] == 1 || a->dims[a->rank - 1] <= 1; }
 
@@ -58,6 +61,8 @@ static void describe_array(const Array *a, LoopValue *out) {
     out->kind = LOOP_ARRAY, out->dtype = a->dtype, out->rank = a->rank;
     out->contiguous = a->contiguous, out->unit_last = unit_last(a);
     out->writable = !a->buf->readonly;
+    out->small = true;
+    for (int d = 0; d < a->rank; d++) out->small &= a->dims[d] <= LOOP_SMALL;
 }
 
 /* A function whose expressions a reduction has changed is not what its tree says. */
@@ -75,8 +80,8 @@ static void describe(qs_vm *vm, qs_value v, LoopValue *out) {
     out->kind = LOOP_OTHER;
     switch ((qs_kind)v.kind) {
     case QS_NIL: out->kind = v.aux == NIL_UNSET ? LOOP_UNSET : LOOP_OTHER; break;
-    case QS_NUM: out->kind = LOOP_NUM, out->whole = is_small_whole(v.u.f); break;
-    case QS_INT: out->kind = LOOP_INT, out->whole = is_small_whole((double)v.u.i); break;
+    case QS_NUM: out->kind = LOOP_NUM, describe_number(v.u.f, out); break;
+    case QS_INT: out->kind = LOOP_INT, describe_number((double)v.u.i, out); break;
     case QS_BOOL: out->kind = LOOP_BOOL; break;
     case QS_COMPLEX: out->kind = LOOP_COMPLEX; break;
     case QS_ARRAY: describe_array(v.u.p, out); break;
@@ -170,6 +175,8 @@ double qloop_last(const Counter *c) { return c->first + (double)(c->turns - 1) *
 LoopRange qloop_range(const Counter *c) {
     LoopRange r = {.step = c->step};
     bool whole = c->first == floor(c->first) && c->step == floor(c->step) && !(c->first == 0 && signbit(c->first));
-    r.whole = whole && fabs(c->first) <= 0x1p48 && fabs(qloop_last(c)) <= 0x1p48 && fabs(c->step) <= 0x1p31;
+    double most = fmax(fabs(c->first), fabs(qloop_last(c)));
+    r.whole = whole && most <= 0x1p48 && fabs(c->step) <= 0x1p31;
+    r.small = r.whole && most <= LOOP_SMALL;
     return r;
 }

@@ -52,7 +52,7 @@ static void add_written(Loops *L, const Sym *sym) {
     if (v->kind == LOOP_ARRAY) enter_vector(L, v);
     if (v->kind == LOOP_NUM && !v->entry.whole) v->fraction = true;
     if (v->kind == LOOP_INT) v->lo = -0x1p63, v->hi = 0x1p63;
-    if (v->kind != LOOP_BOOL && v->entry.whole) v->lo = -0x1p31, v->hi = 0x1p31;
+    if (v->kind != LOOP_BOOL && v->entry.whole) v->hi = v->entry.small ? LOOP_SMALL : 0x1p31, v->lo = -v->hi;
     if (v->kind == LOOP_BOOL) v->lo = 0, v->hi = 1;
 }
 

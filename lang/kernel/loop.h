@@ -30,11 +30,12 @@ typedef enum {
     LOOP_VECTOR, /* a few numbers of a length that is compiled in, of variables that the loop sets */
     LOOP_ARRAY, LOOP_FUNC, LOOP_BUILTIN, LOOP_OBJECT, LOOP_OTHER
 } LoopKind;
-enum { LOOP_VECTOR_MAX = 16 };
+enum { LOOP_VECTOR_MAX = 16, LOOP_SMALL = 1 << 20 /* sums of a few such are exact in float32 */ };
 
 typedef struct { /* a value of the machine that enters the loop */
     uint8_t kind;          /* LoopKind */
     bool whole;            /* LOOP_NUM, LOOP_INT: whole, of at most 31 bits, and so it is each time the code runs */
+    bool small;            /* whole, of at most 20 bits; LOOP_ARRAY: so are all extents */
     uint8_t dtype, rank;   /* LOOP_ARRAY */
     bool contiguous, unit_last, writable;
     uint8_t known;         /* LOOP_ARRAY: bit d: the extent along axis d is compiled in */
@@ -46,6 +47,7 @@ typedef struct { /* a value of the machine that enters the loop */
 
 typedef struct { /* of one counter of the loop, as the machine has found it */
     bool whole;            /* the first value and the step have no fraction, all values at most 53 bits */
+    bool small;            /* all values at most LOOP_SMALL */
     double step;           /* compiled in */
 } LoopRange;
 
@@ -63,8 +65,8 @@ typedef struct {
 } LoopJob;
 
 /* Where a parameter comes from.  IMAGINARY is the other part of a complex source.  SNAPSHOT is an array that a variable
- * was when the loop began: it is read before the first turn.  FIRST, STEP, TURNS and LAST are of counter `index`; LAST is
- * the value in the last turn.  REALS and WHOLES are arrays for the variables at the end, of float64 and int64.  Of
+ * was when the loop began: it is read before the first turn.  FIRST, STEP, TURNS and LAST are of counter `index`; LAST
+ * is the value in the last turn.  REALS and WHOLES are arrays for the variables at the end, of float64 and int64.  Of
  * chunks: how many turns one has; PARTS, float64 with LOOP_CHUNKS elements for each reduced variable, by LoopOut.part;
  * SUMS, float64 with a copy of the array `sums[index]` for each chunk, zeros at first. */
 typedef enum {
@@ -76,8 +78,9 @@ typedef struct { uint8_t kind; int index; } LoopBind;
 
 typedef struct { /* a variable that the loop sets: where its value is afterwards */
     const Sym *sym;
-    uint8_t kind;          /* LOOP_NUM, LOOP_BOOL: in reals[slot]; LOOP_INT: in wholes[slot]; LOOP_COMPLEX: in two reals */
-    uint8_t length;        /* LOOP_VECTOR: in so many reals from slot on */
+    uint8_t kind;          /* LOOP_NUM, LOOP_BOOL: in reals[slot]; LOOP_INT: in wholes[slot]; LOOP_COMPLEX: in two
+                              reals; LOOP_VECTOR: in `length` reals from there on */
+    uint8_t length;
     int slot;
     int given;             /* reals[given] is 0 when it was not set after all; -1: it was */
     uint8_t reduce;        /* KOp with which turns change it and nothing else; 0: none.  In chunks it begins as: */

@@ -1,4 +1,4 @@
-/* loop_call.c -- calls: built-ins of numbers, and functions of the program, which are inlined with locals of their own. */
+/* loop_call.c -- calls: built-ins of numbers; functions of the program are inlined, with locals of their own. */
 #include "lang/kernel/looping.h"
 
 #include <math.h>
@@ -166,7 +166,8 @@ static qs_status extents(Loops *L, const char *name, const Value *args, int narg
         int axis = (int)fmin(d, QS_MAX_RANK) - (h->rank == 1);
         if (axis >= 0 && axis < h->rank) n = kloop_extent(L, &args[0], axis);
     }
-    return out->num = kloop_whole(L, n, 0, 0x1p48), QS_OK;
+    bool small = h->small && strcmp(name, "numel");
+    return out->num = kloop_whole(L, n, 0, small ? LOOP_SMALL : 0x1p48), QS_OK;
 }
 
 static qs_status of_numbers(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
@@ -235,7 +236,8 @@ static qs_status accept_type(Loops *L, const Func *f, const Param *p, Value *v) 
     const TypeExpr *t = p->type;
     if (!t) return QS_OK;
     const Str *name = t->kind == TE_NAME ? t->name : NULL;
-    if (v->what == WHAT_NUMBER && !(name && is_type_parameter(f, name))) return kloop_convert(L, name, &v->num);
+    if (v->what == WHAT_NUMBER)
+        return name && is_type_parameter(f, name) ? QS_OK : kloop_convert(L, name, &v->num);
     if (v->what == WHAT_VECTOR && name && kloop_is_vec(name->s, v->n)) return QS_OK;
     bool real = v->what == WHAT_ARRAY && (v->host.dtype == L->c->scalar_dtype);
     if (real && name && v->host.rank < 4 && !strcmp(name->s, ranks[v->host.rank])) return QS_OK;
@@ -252,8 +254,8 @@ static qs_status bind_types(Loops *L, const Func *f, const Value *args, int narg
         if (!number || f->ntyparams > 1) return kloop_decline(L, L->pos, "a call of %s, which is generic", f->name->s);
         kind = args[i].num.kind;
     }
-    if (f->ntyparams && kind == LOOP_UNSET) return kloop_decline(L, L->pos, "a call of %s, which is generic", f->name->s);
-    return QS_OK;
+    bool bound = !f->ntyparams || kind != LOOP_UNSET;
+    return bound ? QS_OK : kloop_decline(L, L->pos, "a call of %s, which is generic", f->name->s);
 }
 
 static qs_status bind(Loops *L, Var *v, const Value *x) {

@@ -52,6 +52,8 @@ static qs_status power(Loops *L, Number a, Number b, Number *out) {
     return *out = n < 0 ? over(L, one, product) : product, QS_OK;
 }
 
+static KRef negative(Loops *L, KRef a) { return kir_fold(L->f, K_NEG, QS_B1, 0, a, 0, 0, L->pos); }
+
 static KRef is_zero(Loops *L, Number a) {
     KRef zero = kloop_f64(L, 0);
     return kloop_op(L, K_AND, kloop_op(L, K_EQ, a.v, zero), kloop_op(L, K_EQ, a.im, zero));
@@ -81,8 +83,8 @@ qs_status kloop_complex_binary(Loops *L, Op op, Number x, Number y, Number *out)
 
 qs_status kloop_complex_unary(Loops *L, Op op, Number a, Number *out) {
     if (op == OP_NOT) return *out = kloop_bool(is_zero(L, a)), QS_OK;
-    KRef re = kir_fold(L->f, K_NEG, QS_B1, 0, a.v, 0, 0, L->pos), im = kir_fold(L->f, K_NEG, QS_B1, 0, a.im, 0, 0, L->pos);
-    return *out = op == OP_NEG ? kloop_complex(re, im) : a, QS_OK;
+    if (op == OP_NEG) a = kloop_complex(negative(L, a.v), negative(L, a.im));
+    return *out = a, QS_OK;
 }
 
 /* -- built-ins --------------------------------------------------------------------------------------------------- */
@@ -106,10 +108,9 @@ static qs_status of_real(Loops *L, const char *name, Number a, bool *found, Numb
 }
 
 static qs_status of_complex(Loops *L, const char *name, Number a, bool *found, Number *out) {
-    KRef neg = kir_fold(L->f, K_NEG, QS_B1, 0, a.im, 0, 0, L->pos);
     if (!strcmp(name, "real")) *out = kloop_num(a.v);
     else if (!strcmp(name, "imag")) *out = kloop_num(a.im);
-    else if (!strcmp(name, "conj")) *out = kloop_complex(a.v, neg);
+    else if (!strcmp(name, "conj")) *out = kloop_complex(a.v, negative(L, a.im));
     else if (!strcmp(name, "abs")) *out = kloop_num(math2(L, MF_hypot, a.v, a.im));
     else if (!strcmp(name, "angle")) *out = kloop_num(math2(L, MF_atan2, a.im, a.v));
     else if (!strcmp(name, "complex")) *out = a;

@@ -224,8 +224,9 @@ static qs_status root_range(Loops *L, int i, Range *r) {
     Str *name = L->job->loop->u.loop.names[i];
     *r = (Range){.step = known->step, .by_turns = !known->whole};
     if (known->whole) {
-        r->lo = kloop_whole(L, kloop_number_param(L, name, QS_I64, (LoopBind){LOOP_FIRST, i}), -0x1p48, 0x1p48);
-        r->hi = kloop_whole(L, kloop_number_param(L, name, QS_I64, (LoopBind){LOOP_LAST, i}), -0x1p48, 0x1p48);
+        double most = known->small ? LOOP_SMALL : 0x1p48;
+        r->lo = kloop_whole(L, kloop_number_param(L, name, QS_I64, (LoopBind){LOOP_FIRST, i}), -most, most);
+        r->hi = kloop_whole(L, kloop_number_param(L, name, QS_I64, (LoopBind){LOOP_LAST, i}), -most, most);
         return QS_OK;
     }
     r->lo = kloop_num(kloop_number_param(L, name, QS_F64, (LoopBind){LOOP_FIRST, i}));

@@ -50,16 +50,15 @@ Var *kloop_var(Loops *L, const Sym *sym) {
 
 Number kloop_entry_number(Loops *L, const LoopValue *v, Str *name) {
     LoopBind b = {LOOP_SOURCE, v->source};
+    double most = v->small ? LOOP_SMALL : v->whole ? 0x1p31 : 0x1p63;
     switch ((LoopKind)v->kind) {
-    case LOOP_INT:
-        return kloop_int(kloop_number_param(L, name, QS_I64, b), v->whole ? -0x1p31 : -0x1p63,
-                         v->whole ? 0x1p31 : 0x1p63);
+    case LOOP_INT: return kloop_int(kloop_number_param(L, name, QS_I64, b), -most, most);
     case LOOP_BOOL: return kloop_bool(kloop_number_param(L, name, QS_B1, b));
     case LOOP_COMPLEX:
         return kloop_complex(kloop_number_param(L, name, QS_F64, b),
                              kloop_number_param(L, name, QS_F64, (LoopBind){LOOP_IMAGINARY, v->source}));
     default:
-        if (v->whole) return kloop_whole(L, kloop_number_param(L, name, QS_I64, b), -0x1p31, 0x1p31);
+        if (v->whole) return kloop_whole(L, kloop_number_param(L, name, QS_I64, b), -most, most);
         return kloop_num(kloop_number_param(L, name, QS_F64, b));
     }
 }

@@ -81,7 +81,8 @@ static Number element(Loops *L, const Value *a, int i) {
 qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, Value *out) {
     bool both = a->what == b->what;
     if (!takes_part(a) || !takes_part(b) || !is_element_wise(op) || (op == OP_PWPOW && b->what == WHAT_VECTOR))
-        return kloop_decline(L, L->pos, "the operator `%s` of a vector", *qop_text(op) ? qop_text(op) : qop_inplace(op));
+        return kloop_decline(L, L->pos, "the operator `%s` of a vector",
+                             *qop_text(op) ? qop_text(op) : qop_inplace(op));
     int na = a->what == WHAT_VECTOR ? a->n : 1, nb = b->what == WHAT_VECTOR ? b->n : 1;
     bool fits = na == nb || na == 1 || nb == 1;
     if (!fits || (both && op == OP_MUL && na != 1 && nb != 1) || (both && op == OP_DIV && na != nb))

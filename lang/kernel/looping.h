@@ -139,7 +139,7 @@ void kloop_join(Loops *L, bool *into);
 void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, KRef a, KRef b);
 /* An index test; `shown` is what messages call the index. */
 void kloop_inside(Loops *L, KRef at, KRef n, KRef shown, const char *array, int axis);
-void kloop_forget(Loops *L, const Node *loop);                  /* it begins: what its turns set is not known any more */
+void kloop_forget(Loops *L, const Node *loop);                  /* it begins: what its turns set is not known now */
 
 /* -- loop_stmt.c ------------------------------------------------------------------------------------------------- */
 qs_status kloop_for(Loops *L, Node *n);
@@ -147,7 +147,7 @@ qs_status kloop_block(Loops *L, NodeList body);
 qs_status kloop_body(Loops *L, Inline *in);                     /* the statements of an inlined function */
 
 /* -- loop_find.c ------------------------------------------------------------------------------------------------- */
-/* The first node of the list for which `is` holds; inner loops belong to it or not.  Functions are worlds of their own. */
+/* The first node of the list for which `is` holds; inner loops belong to it or not, bodies of functions do not. */
 typedef bool Finder(const Node *n, void *ud);
 const Node *kloop_find(NodeList list, bool inner_loops, Finder *is, void *ud);
 bool kloop_is_return(const Node *n, void *ud);
