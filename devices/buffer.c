@@ -142,7 +142,14 @@ static bool evict_one(Ctx *c, int m) {
     return true;
 }
 
+/* A graph runs later, and again: its arrays must have their memory and their contents before it is recorded. */
+static qs_status cannot_record(Ctx *c, const Device *d, const char *what) {
+    return qerr_set(c, QS_ELOCK, "the array %s %s, and a CUDA graph is being recorded there: %s", what, d->name,
+                    "let the same code run once before, and change nothing on the host in between");
+}
+
 static qs_status get_device_block(Ctx *c, Buffer *b, int m) {
+    if (qdev_is_recording(c->spaces[m])) return cannot_record(c, c->spaces[m], "has no memory yet on");
     qs_status s = qheap_get(c->spaces[m], b->nbytes, &b->block[m]);
     while (s == QS_ENOMEM && evict_one(c, m)) {
         qerr_clear(c);
@@ -179,9 +186,19 @@ static qs_status fill_from_host(const Buffer *b, Device *to) {
 }
 
 /* What travels between devices that do not know each other passes through the host, and stays there, too. */
+static qs_status may_move(Ctx *c, const Buffer *b, int m) {
+    for (int i = 1; i < MAX_DEVICES; i++) {
+        Device *d = i == m || b->valid & bit(i) ? c->spaces[i] : NULL;
+        if (d && qdev_is_recording(d))
+            return cannot_record(c, d, i == m ? "would have to be copied to" : "would have to be copied from");
+    }
+    return QS_OK;
+}
+
 static qs_status bring(Ctx *c, Buffer *b, int m) {
     Device *from;
     if (b->valid & bit(m)) return QS_OK;
+    TRY(may_move(c, b, m));
     TRY(have_block(c, b, m));
     if (m == HOST_MEMORY) {
         TRY(fill_from_device(b, c->spaces[__builtin_ctz(b->valid)]));

@@ -161,6 +161,26 @@ static int probe(Ctx *c, const char **why) {
     return open_library(c, &f, why) ? count_devices(&f, why) : 0;
 }
 
+/* -- recording ----------------------------------------------------------------------------------------------------- */
+/* Our stream takes part in the capture of a graph when it was ordered behind a stream that is captured. */
+static bool records(Device *d) {
+    int status = 0;
+    QUIETLY(d, StreamIsCapturing, state(d)->stream, &status);
+    return status != 0;
+}
+
+static bool is_recording(Device *d) {
+    if (*state(d)->dead || state(d)->f.CtxPushCurrent(state(d)->context) != SUCCESS) return false;
+    bool recording = records(d);
+    (void)leave(d, QS_OK);
+    return recording;
+}
+
+static qs_status cannot_record(Device *d, const char *kernel, const char *why) {
+    return qerr_set(d->ctx, QS_EDEVICE, "%s%s%s, and a CUDA graph is being recorded on %s", *kernel ? "kernel " : "",
+                    kernel, why, d->name);
+}
+
 /* -- opening ------------------------------------------------------------------------------------------------------- */
 static int attribute(Device *d, int what) {
     int v = 0;
@@ -234,7 +254,7 @@ static void close_device(Device *d) {
 
 static qs_status open_device(Device *d, int ordinal) {
     d->state = qmem_alloc(d->ctx, sizeof(State));
-    d->ordinal = ordinal;
+    d->ordinal = ordinal, d->recording = is_recording;
     snprintf(d->name, sizeof d->name, "CUDA device %d", ordinal);
     qs_status s = find_and_open(d, ordinal);
     if (s != QS_OK) close_device(d);
@@ -485,6 +505,7 @@ static qs_status allow_shared(Device *d, const Program *p) {
 
 static qs_status prepare(Device *d, Program *p, const Code *code) {
     PtxNeeds needs = qptx_needs(code->bytes);
+    if (records(d)) return cannot_record(d, p->name, " was not loaded yet, as it is when it runs for the first time");
     p->serial = needs.serial, p->fault = needs.fault, p->shared = needs.shared;
     TRY(load_module(d, p, code));
     TRY(CALL(d, ModuleGetFunction, &p->function, p->module, code->entry));
@@ -611,6 +632,7 @@ static qs_status read_fault(Device *d, DevFault *out) {
 
 static qs_status queue_launch(Device *d, const Program *p, Grid *g, DevFault *fault) {
     State *s = state(d);
+    if (p->fault && records(d)) return cannot_record(d, p->name, " may fail, which the host would wait for");
     if (p->fault) TRY(CALL(d, MemsetD8Async, s->fault, 0, sizeof(DevFault), s->stream));
     snprintf(s->running, sizeof s->running, "%s", p->name);
     if (p->serial) g->x = g->y = g->z = 1;
@@ -634,6 +656,7 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
 }
 
 static qs_status wait_all(Device *d) {
+    if (records(d)) return cannot_record(d, "", "nothing can be waited for");
     TRY(CALL(d, StreamSynchronize, state(d)->stream));
     state(d)->running[0] = 0;
     return QS_OK;

@@ -93,8 +93,13 @@ struct Device {
     bool wide;                 /* thousands of positions run at once, neighbours best read neighbours: a GPU */
     const Flag *stop;          /* the machine's interrupt flag */
     void *state;               /* of the backend */
+    /* NULL, or whether launches are being recorded (a CUDA graph) instead of run.  Nothing may be allocated, freed, copied
+     * to or from the host or waited for then. */
+    bool (*recording)(struct Device *);
     struct Heap *heap;         /* devices/heap.c: freed blocks kept for reuse; NULL until the first block */
 };
+
+static inline bool qdev_is_recording(Device *d) { return d->recording && d->recording(d); }
 
 extern const DeviceOps qdev_ref_ops, qdev_cpu_ops, qdev_opencl_ops, qdev_cuda_ops, qdev_null_ops;
 #endif

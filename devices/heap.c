@@ -27,6 +27,7 @@ static size_t size_of_list(size_t list) {
 
 void qheap_trim(Device *d) {
     struct Heap *h = d->heap;
+    if (qdev_is_recording(d)) return;
     for (size_t i = 0; h && h->kept && i < LISTS; i++) {
         FreeList *l = &h->lists[i];
         while (l->n) d->ops->free(d, l->at[--l->n]), h->kept -= size_of_list(i);
@@ -69,7 +70,7 @@ void qheap_put(Device *d, DevPtr p, size_t n) {
     struct Heap *h = d->heap;
     FreeList *l = &h->lists[list_of(n, &size)];
     h->used -= size;
-    if (h->kept + size > keep_most(d)) {
+    if (h->kept + size > keep_most(d) && !qdev_is_recording(d)) {
         d->ops->free(d, p);
         return;
     }

@@ -266,8 +266,8 @@ static void arguments(Device *d) {
     forget();
     CHECK(d->ops->launch(d, p, &l, 2, args, &fault) == QS_OK && fault.message == 0);
     CHECK_TEXT(fake->log,
-               "CtxPushCurrent MemsetD8Async LaunchKernel EventCreate MemHostAlloc MemcpyDtoHAsync EventRecord "
-               "EventSynchronize CtxPopCurrent ");
+               "CtxPushCurrent StreamIsCapturing MemsetD8Async LaunchKernel EventCreate MemHostAlloc MemcpyDtoHAsync "
+               "EventRecord EventSynchronize CtxPopCurrent ");
     const FakeLaunch *k = &fake->launch[0];
     CHECK(k->grid == 50 * 16 && k->x == 64 && k->y == 2 && k->z == 1 && k->shared == 0);
     static const uint64_t want[] = {0, 100, 1000, 2, 64, 50, 16, 42, 0x10018, 5, 6, 12, 2};
@@ -383,7 +383,7 @@ static void sticky(void) {
     open_gpu(&d, 0);
     Program *k = load_text(&d, "// quasar: shared=0\n");
     CHECK(d.ops->alloc(&d, 100, &p) == QS_OK && d.ops->launch(&d, k, &l, 0, NULL, NULL) == QS_OK);
-    fake->fail_after = 1, fake->fail_with = 700;
+    fake->fail_after = 2, fake->fail_with = 700;
     CHECK(d.ops->sync(&d) == QS_EDEVICE);
     CHECK_TEXT(ctx.err.text, sentence);
     qerr_clear(&ctx);
@@ -429,7 +429,7 @@ static bool with_failure(long n, int error) {
         if (p) d.ops->unload(&d, p);
         d.ops->close(&d);
     }
-    bool failed = *fake->failed, quiet = strstr("CtxPopCurrent StreamDestroy EventDestroy MemFree MemFreeHost "
+    bool failed = *fake->failed, quiet = strstr("CtxPopCurrent StreamIsCapturing StreamDestroy EventDestroy MemFree MemFreeHost "
                                                 "ModuleUnload DevicePrimaryCtxRelease CtxPushCurrent StreamSynchronize",
                                                 fake->failed) != NULL;
     bool told = s == QS_OK ? !*ctx.err.text : ctx.err.status == s && *ctx.err.text;
@@ -473,6 +473,54 @@ static void whole(void) {
     if (s) printf("  %s\n", qs_error(vm));
     CHECK(fake->nlaunches == 8 && fake->launch[0].slot[PTX_DOMAIN] == 300000);
     qs_close(vm);
+    CHECK(clean());
+}
+
+static void refuses(qs_vm *vm, const char *script, const char *sentence) {
+    CHECK(qs_eval(vm, script, NULL) != QS_OK);
+    bool told = strstr(qs_error(vm), sentence) != NULL;
+    CHECK(told);
+    if (!told) printf("  %s: %s\n", script, qs_error(vm));
+    qs_error_clear(vm);
+}
+
+/* What ran once can be recorded as a part of a graph: nothing but the launches reaches the driver.  What would break the
+ * capture is refused before the driver hears of it, with the name of the array or kernel. */
+static void recording(void) {
+    static const char text[] =
+        "function [] = __kernel__ add(x : vec, y : vec, pos : int)\n y[pos] += x[pos]\nend\n"
+        "function [] = __kernel__ sure(x : vec'checked, pos : int)\n x[pos] = 1\nend\n"
+        "function [] = __kernel__ set(x : vec, pos : int)\n x[pos] = 6\nend\n"
+        "function [] = __kernel__ fresh(x : vec, pos : int)\n x[pos] = 7\nend\n"
+        "a = ones(1000)\nb = ones(1000)\n"
+        "function [] = step()\n parallel_do(1000, a, b, add)\n parallel_do(1000, b, a, add)\nend\n"
+        "step()\nparallel_do(1000, a, sure)\nparallel_do(1000, a, set)\n";
+    qs_config c;
+    qs_config_init(&c);
+    c.device = "cuda", c.cache_dir = "";
+    qs_vm *vm = NULL;
+    reset();
+    CHECK(qs_open(&c, &vm) == QS_OK && qs_load(vm, "test.q", text, sizeof text - 1) == QS_OK);
+    forget();
+    fake->capturing = 1;
+    CHECK(qs_eval(vm, "step()", NULL) == QS_OK);
+    CHECK_TEXT(fake->log, "CtxPushCurrent LaunchKernel CtxPopCurrent CtxPushCurrent LaunchKernel CtxPopCurrent ");
+    forget();
+    refuses(vm, "parallel_do(1000, ones(1000), b, add)", "x would have to be copied to Fake GPU, and a CUDA graph");
+    refuses(vm, "parallel_do(1000, zeros(1000), set)", "x has no memory yet on Fake GPU, and a CUDA graph is being");
+    refuses(vm, "print(a[3])", "the array (vec, 1x1000) would have to be copied from Fake GPU, and a CUDA graph");
+    refuses(vm, "parallel_do(1000, a, fresh)", "kernel fresh was not loaded yet");
+    refuses(vm, "parallel_do(1000, a, sure)", "kernel sure may fail, which the host would wait for, and a CUDA graph");
+    refuses(vm, "sync()", "nothing can be waited for, and a CUDA graph is being recorded on Fake GPU");
+    CHECK(!fake->nlaunches && !fake->misuse);
+    fake->capturing = 0;
+    CHECK(qs_eval(vm, "a[0] = 5", NULL) == QS_OK);
+    fake->capturing = 1;
+    refuses(vm, "step()", "x would have to be copied to Fake GPU");
+    CHECK(qs_eval(vm, "a = 0", NULL) == QS_OK); /* its memory is kept */
+    fake->capturing = 0;
+    qs_close(vm);
+    if (fake->misuse) printf("  %s\n", fake->wrong);
     CHECK(clean());
 }
 
@@ -539,6 +587,7 @@ int main(void) {
     every_failure();
     if (have_compiler()) {
         whole();
+        recording();
         choosing(false);
         choosing(true);
     } else printf("skipped: machines with such a device, because %s\n", ctx.err.text);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SUCCESS, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_CONTEXT = 201, INVALID_PTX = 218 };
+enum { SUCCESS, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_CONTEXT = 201, INVALID_PTX = 218, CAPTURE_UNSUPPORTED = 900 };
 enum { BLOCKS = 256 };
 
 typedef struct {
@@ -31,6 +31,15 @@ static int misused(const char *what) {
     return INVALID_VALUE;
 }
 
+/* What may be called while a graph is captured; much else would make the capture worthless. */
+static bool can_record(const char *name) {
+    static const char *const allowed[] = {"CtxPushCurrent", "CtxPopCurrent",  "StreamIsCapturing", "StreamWaitEvent",
+                                          "EventRecord",    "MemcpyDtoDAsync", "MemsetD8Async",     "LaunchKernel"};
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
+        if (!strcmp(name, allowed[i])) return true;
+    return false;
+}
+
 /* Records a call; what it is to return instead of working. */
 static int begin(const char *name, bool needs_context) {
     size_t n = strlen(fake.log);
@@ -41,6 +50,7 @@ static int begin(const char *name, bool needs_context) {
         return fake.fail_with;
     }
     if (fake.dead && needs_context) return fake.dead;
+    if (fake.capturing && !can_record(name)) return misused(name), CAPTURE_UNSUPPORTED;
     if (needs_context && !fake.depth) return misused(name), INVALID_CONTEXT;
     return SUCCESS;
 }
@@ -192,6 +202,11 @@ static int queue(const char *name, const void *stream) {
     if (error) return error
 
 int fake_StreamSynchronize(void *stream) { return queue("StreamSynchronize", stream); }
+
+int fake_StreamIsCapturing(void *stream, int *status) {
+    QUEUE("StreamIsCapturing", stream);
+    return *status = fake.capturing, SUCCESS;
+}
 
 int fake_StreamWaitEvent(void *stream, void *event, unsigned flags) {
     QUEUE("StreamWaitEvent", stream);

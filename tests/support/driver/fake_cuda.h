@@ -29,6 +29,7 @@ typedef struct {
     /* failures */
     long fail_after;      /* the n-th call from now fails, 0 is the next; < 0: none */
     int fail_with;
+    int capturing;        /* streams record a graph: what cannot be recorded is a mistake */
     int dead;             /* this error, once it was given: calls on a context give it again */
     /* what happened */
     int retained, streams, events, modules, pinned, depth; /* made and not given back; contexts pushed */
