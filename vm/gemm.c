@@ -1,6 +1,7 @@
 /* gemm.c -- the product is cut into tiles that stay in registers while k runs; b is used DEPTH rows at a time, so that
  * a strip of it stays in the first cache.  Compiled twice, like loops.c, for the sake of wider registers. */
 #include "vm/gemm.h"
+#include "devices/threads.h"
 #include "vm/base/dtype.h"
 #include "vm/loops.h"
 
@@ -130,8 +131,22 @@ typedef void Real64(int, int, int, int, int, int, double, const void *, int, con
 typedef void Cplx(int, int, int, int, int, int, const void *, const void *, int, const void *, int, const void *,
                   void *, int);
 
-/* Numbers of multiplications: from the first on BLAS is faster, from the second on it pays for being opened. */
-static const double worth_calling = 64 * 64 * 64, worth_opening = 320.0 * 320 * 320;
+/* Numbers of multiplications: from the first on BLAS is faster, from the second on it pays for being opened; without it,
+ * from the third on threads share the work. */
+static const double worth_calling = 64 * 64 * 64, worth_opening = 320.0 * 320 * 320, worth_sharing = 128 * 128 * 128;
+
+/* Libraries that have threads of their own tell how many, and let us say. */
+static void find_threads(qs_vm *vm, void *lib) {
+    static const char *const names[][2] = {{"openblas_get_num_threads", "openblas_set_num_threads"},
+                                           {"MKL_Get_Max_Threads", "MKL_Set_Num_Threads"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        void *get = dlsym(lib, names[i][0]), *set = dlsym(lib, names[i][1]);
+        if (!get || !set) continue;
+        memcpy(&qvm(vm)->blas.threads, &get, sizeof get);
+        memcpy(&qvm(vm)->blas.set_threads, &set, sizeof set);
+        return;
+    }
+}
 
 static void open_blas(qs_vm *vm) {
     static const char *const names[] = {"libopenblas.so.0", "libblas.so.3", "libcblas.so.3", "libmkl_rt.so.2"};
@@ -143,10 +158,19 @@ static void open_blas(qs_vm *vm) {
         void *c = dlsym(lib, "cblas_cgemm"), *z = dlsym(lib, "cblas_zgemm");
         if (s && d && c && z) {
             qvm(vm)->blas.gemm[0] = s, qvm(vm)->blas.gemm[1] = d, qvm(vm)->blas.gemm[2] = c, qvm(vm)->blas.gemm[3] = z;
+            find_threads(vm, lib);
             return;
         }
         dlclose(lib);
     }
+}
+
+/* As many threads as are ours.  The library may serve others in this process, who get back what they had. */
+static int lend_threads(qs_vm *vm, int n) {
+    if (!qvm(vm)->blas.set_threads) return n;
+    int had = qvm(vm)->blas.threads();
+    if (had != n) qvm(vm)->blas.set_threads(n);
+    return had;
 }
 
 static bool blas(qs_vm *vm, qs_dtype d, int64_t m, int64_t n, int64_t k, const void *a, const void *b, void *c) {
@@ -160,15 +184,33 @@ static bool blas(qs_vm *vm, qs_dtype d, int64_t m, int64_t n, int64_t k, const v
     const float one32[2] = {1, 0}, zero32[2] = {0, 0};
     const double one64[2] = {1, 0}, zero64[2] = {0, 0};
     bool single = d == QS_C64;
+    int threads = qthreads_count(qthreads_of(qvm_ctx(vm))), had = lend_threads(vm, threads);
     if (d == QS_F32) ((Real32 *)f)(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, im, in, ik, 1, a, ik, b, in, 0, c, in);
     else if (d == QS_F64) ((Real64 *)f)(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, im, in, ik, 1, a, ik, b, in, 0, c, in);
     else
         ((Cplx *)f)(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, im, in, ik, single ? (const void *)one32 : one64, a, ik, b,
                     in, single ? (const void *)zero32 : zero64, c, in);
+    if (had != threads) lend_threads(vm, had);
     return true;
 }
 
+/* -- without it ---------------------------------------------------------------------------------------------------- */
+typedef struct { qs_dtype d; size_t m, n, k; const char *a, *b; char *c; } Product;
+enum { BAND = 16 * ROWS }; /* rows of the result for a thread */
+
+static void multiply_bands(void *ud, int64_t first, int64_t last, int worker) {
+    const Product *x = ud;
+    size_t from = (size_t)first * BAND, to = (size_t)last * BAND, size = qdtype_size(x->d);
+    (void)worker;
+    if (to > x->m) to = x->m;
+    qgemm_own(x->d, to - from, x->n, x->k, x->a + from * x->k * size, x->b, x->c + from * x->n * size);
+}
+
 void qgemm_run(qs_vm *vm, qs_dtype d, int64_t m, int64_t n, int64_t k, const void *a, const void *b, void *c) {
-    if (m && n && !blas(vm, d, m, n, k, a, b, c)) qgemm_own(d, (size_t)m, (size_t)n, (size_t)k, a, b, c);
+    if (!m || !n || blas(vm, d, m, n, k, a, b, c)) return;
+    Product x = {d, (size_t)m, (size_t)n, (size_t)k, a, b, c};
+    int64_t bands = (m + BAND - 1) / BAND;
+    bool many = (double)m * (double)n * (double)k > worth_sharing;
+    qthreads_run(qthreads_of(qvm_ctx(vm)), bands, many ? 1 : bands, multiply_bands, &x);
 }
 #endif

@@ -3,9 +3,13 @@
  * Each index becomes a selection of one dimension: a single place, evenly spaced places, or a list.  A selection of
  * even spacing in every dimension is a strided view and moves as one nest of loops; lists are walked around it.  Places
  * outside that a mode gives no value are marked: they read as 0 and ignore what is written. */
+#include "devices/pool.h"
+#include "devices/threads.h"
 #include "vm/array.h"
 #include "vm/base/dtype.h"
+#include "vm/base/flag.h"
 #include "vm/convert.h"
+#include "vm/move.h"
 #include "vm/nest.h"
 
 #include <math.h>
@@ -79,12 +83,12 @@ static qs_status place(const Base *b, int dim, double x, int64_t *out) {
 /* -- from indices to selections ------------------------------------------------------------------------------------ */
 static void close_selection(qs_vm *vm, Selection *s) {
     for (int d = 0; d < s->n; d++)
-        if (s->at[d].list) qmem_try_free(qvm_ctx(vm), s->at[d].list, s->at[d].room * sizeof(int64_t));
+        if (s->at[d].list) qpool_put(qvm_ctx(vm), s->at[d].list, s->at[d].room * sizeof(int64_t));
 }
 
 static qs_status new_list(qs_vm *vm, Select *s, size_t n) {
     s->room = s->count = n;
-    s->list = qmem_try(qvm_ctx(vm), n * sizeof *s->list);
+    s->list = qpool_get(qvm_ctx(vm), n * sizeof *s->list);
     return s->list ? QS_OK : qerr_set(qvm_ctx(vm), QS_ENOMEM, "out of memory: an index list of %zu elements", n);
 }
 
@@ -95,35 +99,34 @@ static void even_out(qs_vm *vm, Select *s) {
         if (s->list[k] < 0 || s->list[k] != first + (int64_t)k * step) return;
     s->first = first;
     s->step = step;
-    qmem_try_free(qvm_ctx(vm), s->list, s->room * sizeof *s->list);
+    qpool_put(qvm_ctx(vm), s->list, s->room * sizeof *s->list);
     s->list = NULL;
 }
 
-/* Whether all of x are places inside, in any mode: then rounding toward zero is all there is to do.  NaN is outside. */
-static bool all_inside(const double *x, size_t n, double size) {
+enum { PIECE = 256 }; /* places that are read at once */
+
+/* Places that are all inside, in any mode: then rounding toward zero is all there is to do.  false: one is not, or NaN. */
+static bool places_inside(const double *x, size_t n, double size, int64_t *list) {
     bool outside = false;
     for (size_t k = 0; k < n; k++) outside |= !(x[k] >= 0 && x[k] < size);
+    for (size_t k = 0; !outside && k < n; k++) list[k] = (int64_t)x[k];
     return !outside;
 }
 
 static qs_status places_of_run(const Base *b, int dim, qs_dtype d, const char *p, ptrdiff_t step, size_t n,
                                int64_t *list) {
-    enum { PIECE = 256 };
-    double x[PIECE], size = (double)b->dims[dim];
+    double x[PIECE];
     for (size_t m; n; n -= m, p += step * (ptrdiff_t)m, list += m) {
         m = n < PIECE ? n : PIECE;
         qconv_run(d, p, step, QS_F64, x, sizeof *x, m);
-        if (all_inside(x, m, size))
-            for (size_t k = 0; k < m; k++) list[k] = (int64_t)x[k];
-        else
-            for (size_t k = 0; k < m; k++) TRY(place(b, dim, x[k], &list[k]));
+        if (places_inside(x, m, (double)b->dims[dim], list)) continue;
+        for (size_t k = 0; k < m; k++) TRY(place(b, dim, x[k], &list[k]));
     }
     return QS_OK;
 }
 
 /* Most index vectors are ranges, evenly spaced whole numbers inside: recognised as they are read, without a list. */
 static bool select_range(const Base *b, int dim, const Array *a, const void *p, Select *s) {
-    enum { PIECE = 256 };
     double x[PIECE], size = (double)b->dims[dim], origin = 0, step = 1;
     ptrdiff_t elem = (ptrdiff_t)qdtype_size((qs_dtype)a->dtype);
     if (!a->contiguous || a->count < 2) return false;
@@ -323,19 +326,32 @@ LIST_LOOPS(32, uint32_t)
 LIST_LOOPS(64, uint64_t)
 LIST_LOOPS(128, QComplexD)
 
+static void gather(size_t size, const int64_t *list, size_t n, const char *base, ptrdiff_t bstep, char *block,
+                   ptrdiff_t kstep) {
+    switch (size) {
+    case 1: gather_8(list, n, base, bstep, block, kstep); break;
+    case 2: gather_16(list, n, base, bstep, block, kstep); break;
+    case 4: gather_32(list, n, base, bstep, block, kstep); break;
+    case 8: gather_64(list, n, base, bstep, block, kstep); break;
+    default: gather_128(list, n, base, bstep, block, kstep); break;
+    }
+}
+
+static void scatter(size_t size, const int64_t *list, size_t n, char *base, ptrdiff_t bstep, const char *block,
+                    ptrdiff_t kstep) {
+    switch (size) {
+    case 1: scatter_8(list, n, base, bstep, block, kstep); break;
+    case 2: scatter_16(list, n, base, bstep, block, kstep); break;
+    case 4: scatter_32(list, n, base, bstep, block, kstep); break;
+    case 8: scatter_64(list, n, base, bstep, block, kstep); break;
+    default: scatter_128(list, n, base, bstep, block, kstep); break;
+    }
+}
+
 static void move_list(const Move *m, int d, char *base, char *block) {
     const Select *s = &m->at[d];
-#define BOTH(bits)                                                                                                     \
-    if (m->store) scatter_##bits(s->list, s->count, base, m->bsteps[d], block, m->ksteps[d]);                          \
-    else gather_##bits(s->list, s->count, base, m->bsteps[d], block, m->ksteps[d])
-    switch (m->size) {
-    case 1: BOTH(8); break;
-    case 2: BOTH(16); break;
-    case 4: BOTH(32); break;
-    case 8: BOTH(64); break;
-    default: BOTH(128); break;
-    }
-#undef BOTH
+    if (m->store) scatter(m->size, s->list, s->count, base, m->bsteps[d], block, m->ksteps[d]);
+    else gather(m->size, s->list, s->count, base, m->bsteps[d], block, m->ksteps[d]);
 }
 
 static qs_dtype raw_dtype(size_t size) {
@@ -411,14 +427,25 @@ static void walk_runs(Walk *w, char *base, char *block) {
     }
 }
 
-static void move_selection(const Move *m) {
+static void move_even(Ctx *c, const Move *m, char *base) {
+    int64_t dims[QS_MAX_RANK];
+    ptrdiff_t bsteps[QS_MAX_RANK];
+    for (int d = 0; d < m->n; d++) dims[d] = (int64_t)m->at[d].count, bsteps[d] = m->bsteps[d] * m->at[d].step;
+    if (m->store) qmove_run(c, m->size, m->n, dims, base, bsteps, m->block, m->ksteps);
+    else qmove_run(c, m->size, m->n, dims, m->block, m->ksteps, base, bsteps);
+}
+
+static void move_selection(Ctx *c, const Move *m) {
     Walk w = {.m = m, .inner = inner_list(m)};
     char *base = m->base;
+    bool even = true;
     for (int d = 0; d < m->n; d++) {
         if (m->at[d].outside) return;
         if (!m->at[d].list) base += m->at[d].first * m->bsteps[d];
+        else even = false;
     }
-    if (w.inner < 0) walk_runs(&w, base, m->block);
+    if (even) move_even(c, m, base);
+    else if (w.inner < 0) walk_runs(&w, base, m->block);
     else walk(&w, 0, base, m->block);
 }
 
@@ -520,10 +547,70 @@ static qs_status get_selection(const Base *b, Array *a, const Selection *s, qs_v
     if (status) return qarr_release(b->vm, r), status;
     if (r->count) {
         Move m = open_move(b, s, size, (void *)(uintptr_t)p, block, false);
-        move_selection(&m);
+        move_selection(qvm_ctx(b->vm), &m);
     }
     *out = qarr_value(r);
     return QS_OK;
+}
+
+/* -- a long list of places in a vec: read, and what is there fetched, piece by piece -------------------------------- */
+typedef struct {
+    qs_dtype d;              /* of the list */
+    size_t count, size;
+    const char *list, *base;
+    ptrdiff_t step;          /* of the base, bytes */
+    double extent;
+    char *out;
+    Flag outside;            /* a place is not inside: modes and errors are for those who go one by one */
+} Fetch;
+enum { LONG_LIST = 1 << 12, FETCHED = 1 << 14 /* places that are worth a thread */ };
+
+static void fetch_places(void *ud, int64_t first, int64_t last, int worker) {
+    Fetch *f = ud;
+    double x[PIECE];
+    int64_t list[PIECE];
+    size_t elem = qdtype_size(f->d), end = (size_t)last * FETCHED < f->count ? (size_t)last * FETCHED : f->count;
+    (void)worker;
+    for (size_t at = (size_t)first * FETCHED, n; at < end && !qflag_is_up(&f->outside); at += n) {
+        n = end - at < PIECE ? end - at : PIECE;
+        qconv_run(f->d, f->list + at * elem, (ptrdiff_t)elem, QS_F64, x, sizeof *x, n);
+        if (!places_inside(x, n, f->extent, list)) qflag_raise(&f->outside);
+        else gather(f->size, list, n, f->base, f->step, f->out + at * f->size, (ptrdiff_t)f->size);
+    }
+}
+
+/* A list that begins evenly is left to those who look for ranges. */
+static bool begins_evenly(const Array *list, const void *p) {
+    double x[PIECE];
+    bool uneven = false;
+    ptrdiff_t elem = (ptrdiff_t)qdtype_size((qs_dtype)list->dtype);
+    qconv_run((qs_dtype)list->dtype, p, elem, QS_F64, x, sizeof *x, PIECE);
+    for (size_t k = 2; k < PIECE; k++) uneven |= x[k] - x[k - 1] != x[1] - x[0];
+    return !uneven;
+}
+
+/* *out stays as it is if it is not that simple. */
+static qs_status fetch_list(const Base *b, Array *a, qs_value at, qs_value *out) {
+    const void *p, *base;
+    void *block;
+    Array *list = at.kind == QS_ARRAY ? qval_array(at) : NULL, *r;
+    if (!list || list->count < LONG_LIST || !list->contiguous || b->rank != 1 || list->dtype == QS_B1 ||
+        qdtype_is_complex((qs_dtype)list->dtype))
+        return QS_OK;
+    TRY(qarr_read(b->vm, list, &p));
+    if (begins_evenly(list, p)) return QS_OK;
+    TRY(qarr_read(b->vm, a, &base));
+    bool column = list->rank < 2 || list->dims[1] == 1;
+    int64_t count = (int64_t)list->count;
+    TRY(qarr_new(b->vm, (qs_dtype)a->dtype, column ? 1 : list->rank, column ? &count : list->dims, false, &r));
+    qs_status s = qarr_write(b->vm, r, &block);
+    if (s) return qarr_release(b->vm, r), s;
+    size_t size = qdtype_size((qs_dtype)a->dtype);
+    Fetch f = {.d = (qs_dtype)list->dtype, .count = list->count, .size = size, .list = p, .base = base,
+               .step = b->strides[0] * (ptrdiff_t)size, .extent = (double)b->dims[0], .out = block};
+    qthreads_run(qthreads_of(qvm_ctx(b->vm)), (count + FETCHED - 1) / FETCHED, 1, fetch_places, &f);
+    if (qflag_is_up(&f.outside)) return qarr_release(b->vm, r), QS_OK;
+    return *out = qarr_value(r), QS_OK;
 }
 
 static void open_mask_nest(Nest *n, const Array *a, const void *p, const Array *mask, const void *q) {
@@ -580,6 +667,9 @@ static qs_status get_array(Base *b, Array *a, int n, const qs_value *at, qs_valu
         at = parts;
     }
     TRY(fit_rank(b, n));
+    *out = qs_nil();
+    if (n == 1) TRY(fetch_list(b, a, at[0], out));
+    if (out->kind != QS_NIL) return QS_OK;
     TRY(select_all(b, at, &s));
     qs_status status = get_selection(b, a, &s, out);
     close_selection(b->vm, &s);
@@ -630,7 +720,7 @@ static qs_status put_selection(const Base *b, Array *a, const Selection *s, Arra
     TRY(qarr_write(b->vm, a, &p));
     Move m = open_move(b, s, qdtype_size((qs_dtype)a->dtype), p, (void *)(uintptr_t)block, value->count == 1);
     m.store = true;
-    move_selection(&m);
+    move_selection(qvm_ctx(b->vm), &m);
     return qarr_settle(b->vm, a);
 }
 

@@ -202,8 +202,12 @@ void qmove_run(Ctx *c, size_t size, int rank, const int64_t *n, void *dst, const
     Move m = {.size = size, .dst = dst, .src = src};
     for (int k = 0; k < rank; k++)
         if (!n[k]) return;
-    for (int k = 0; k < rank; k++)
-        if (n[k] > 1) add_axis(&m, (Axis){n[k], dsteps[k], ssteps[k]});
+    bool again = false; /* several elements to one place, the last of which stays: in their order */
+    for (int k = 0; k < rank; k++) {
+        if (n[k] == 1) continue;
+        add_axis(&m, (Axis){n[k], dsteps[k], ssteps[k]});
+        again = again || !dsteps[k];
+    }
     if (!m.rank) m.axis[m.rank++] = (Axis){1, 0, 0};
     join_axes(&m);
     widen(&m);
@@ -213,6 +217,6 @@ void qmove_run(Ctx *c, size_t size, int rank, const int64_t *n, void *dst, const
     int64_t tiles = cuts(m.axis[m.rank - 2].n, m.ni) * cuts(m.axis[m.rank - 1].n, m.nj);
     for (int k = 0; k < m.rank - 2; k++) tiles *= m.axis[k].n;
     int64_t grain = SHARE / (m.ni * m.nj * (int64_t)m.size) + 1;
-    if (tiles <= 2 * grain) move_tiles(&m, 0, tiles, 0);
+    if (tiles <= 2 * grain || again) move_tiles(&m, 0, tiles, 0);
     else qthreads_run(qthreads_of(c), tiles, grain, move_tiles, &m);
 }

@@ -8,7 +8,7 @@
 #include "vm/base/ctx.h"
 
 /* n[0..rank-1] elements of 1, 2, 4, 8 or 16 bytes; steps count bytes.  The places may be one and the same, but must not
- * overlap otherwise; they need not be aligned. */
+ * overlap otherwise; they need not be aligned.  Of elements that go to one place (a step of 0) the last one stays. */
 void qmove_run(Ctx *c, size_t size, int rank, const int64_t *n, void *dst, const ptrdiff_t *dsteps, const void *src,
                const ptrdiff_t *ssteps);
 #endif

@@ -123,7 +123,7 @@ typedef struct Machine {
     bool automatic;                  /* … unless each launch chooses (kernel_choose.c) */
     /* gemm.c */
     /* cblas_?gemm for float32 … complex128; NULL: not here or not needed yet. */
-    struct { bool tried; void *gemm[4]; } blas;
+    struct { bool tried; void *gemm[4]; int (*threads)(void); void (*set_threads)(int); } blas;
     /* stdlib */
     void *lib;                       /* random state, timer, figures: stdlib/core.c */
     bool exiting; int exit_code;     /* exit(n) was called: QS_EINTERRUPT unwinds everything, no catch takes it */

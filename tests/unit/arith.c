@@ -479,6 +479,48 @@ static void large_products(qs_vm *vm) {
     printf("BLAS: %s\n", qvm(vm)->blas.gemm[0] ? "found" : "not found, own loops only");
 }
 
+/* Bands of rows that threads share give what one thread gives; a library of others keeps the threads it had. */
+static void products_by_threads(void) {
+    enum { M = 197, N = 131, K = 150 };
+    static const qs_dtype dtypes[] = {QS_I64, QS_F32, QS_F64, QS_C128};
+    for (int threads = 1; threads <= 4; threads++) {
+        qs_vm *vm = machine_open();
+        qvm_ctx(vm)->nthreads = threads;
+        for (size_t t = 0; t < COUNT(dtypes); t++) {
+            Array *a = make_array(vm, dtypes[t], 2, (int64_t[]){M, K}, NULL),
+                  *b = make_array(vm, dtypes[t], 2, (int64_t[]){K, N}, NULL),
+                  *y = make_array(vm, dtypes[t], 2, (int64_t[]){M, N}, NULL),
+                  *own = make_array(vm, dtypes[t], 2, y->dims, NULL);
+            for (size_t e = 0; e < a->count; e++) CHECK(qarr_put(vm, a, e, qs_num((double)(e * 7 % 13))) == QS_OK);
+            for (size_t e = 0; e < b->count; e++) CHECK(qarr_put(vm, b, e, qs_num((double)(e * 5 % 17))) == QS_OK);
+            const void *pa, *pb;
+            void *py, *pown;
+            CHECK(qarr_read(vm, a, &pa) == QS_OK && qarr_read(vm, b, &pb) == QS_OK);
+            CHECK(qarr_write(vm, y, &py) == QS_OK && qarr_write(vm, own, &pown) == QS_OK);
+            qgemm_own(dtypes[t], M, N, K, pa, pb, pown);
+            qgemm_run(vm, dtypes[t], M, N, K, pa, pb, py); /* BLAS has not been opened: it would be for larger ones */
+            CHECK(!memcmp(py, pown, y->count * qdtype_size(dtypes[t])));
+            Array *all[] = {a, b, y, own};
+            for (size_t i = 0; i < COUNT(all); i++) qarr_release(vm, all[i]);
+        }
+        machine_close(vm);
+    }
+}
+
+static void threads_of_blas(void) {
+    qs_vm *vm = machine_open();
+    qvm_ctx(vm)->nthreads = 1;
+    large_products(vm); /* opens it */
+    if (qvm(vm)->blas.threads) {
+        int had = qvm(vm)->blas.threads(), other = had == 2 ? 3 : 2;
+        qvm(vm)->blas.set_threads(other);
+        large_products(vm);
+        CHECK(qvm(vm)->blas.threads() == other);
+        qvm(vm)->blas.set_threads(had);
+    }
+    machine_close(vm);
+}
+
 static void product_shapes(qs_vm *vm) {
     qs_value row = counted(vm, 1, (int64_t[]){3}, 1), mat = counted(vm, 2, (int64_t[]){3, 2}, 0), r;
     qs_value empty = counted(vm, 2, (int64_t[]){2, 0}, 0), flat = counted(vm, 2, (int64_t[]){0, 3}, 0);
@@ -517,6 +559,8 @@ int main(void) {
     products(vm);
     large_products(vm);
     product_shapes(vm);
+    products_by_threads();
+    threads_of_blas();
     machine_close(vm);
     return check_done();
 }

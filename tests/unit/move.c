@@ -39,6 +39,7 @@ static void check_move(Ctx *c, size_t size, int rank, const int64_t *n, bool twi
     int k = rank ? (int)below(rank) : 0;
     if (twisted && rank && below(2)) offset = ss[k] * (n[k] - 1), ss[k] = -ss[k]; /* backward */
     else if (twisted && rank) ss[k] = 0;                                          /* the same again and again */
+    else if (rank && !below(9)) ds[below(rank)] = 0;                              /* the last one stays */
     size_t shift = twisted ? 1 : 0; /* not aligned */
     char *src = malloc((size_t)from + 1), *dst = calloc(1, (size_t)into + 1), *want = calloc(1, (size_t)into + 1);
     for (ptrdiff_t i = 0; i <= from; i++) src[i] = (char)below(256);
