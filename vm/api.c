@@ -215,8 +215,17 @@ qs_status qs_fail(qs_vm *vm, qs_status s, const char *fmt, ...) {
 
 const char *qs_error(qs_vm *vm) { return qvm_ctx(vm)->err.status ? qvm_ctx(vm)->err.text : NULL; }
 
+/* One frame, whose line is shown above already. */
+static bool is_plain(const ErrorState *e) {
+    int at = 0, line = 0, col;
+    Where w = e->frames[0].where;
+    if (e->nframes != 1 || w.src != e->where.src) return e->nframes == 0;
+    if (w.src) qsource_line_col(w.src, w.pos, &at, &col), qsource_line_col(w.src, e->where.pos, &line, &col);
+    return at == line;
+}
+
 static void add_chain(const ErrorState *e, Text *t) {
-    for (int i = 0; e->nframes > 1 && i < e->nframes; i++) {
+    for (int i = 0; !is_plain(e) && i < e->nframes; i++) {
         int line = 0, col = 0;
         Where w = e->frames[i].where;
         if (w.src) qsource_line_col(w.src, w.pos, &line, &col);

@@ -287,8 +287,12 @@ static qs_status bind_argument(Lower *L, Inst *inst, Param *p, const KVal *arg, 
 static qs_status wrong_count(Lower *L, const Func *f) {
     int wanted = 0;
     for (int i = 0; i < f->nparams; i++) wanted += klower_special(f->params[i].name) < 0;
-    return klower_error(L, QS_ETYPE, f->pos, "%d argument%s wanted, got %d", wanted, wanted == 1 ? "" : "s",
-                        L->job->nargs);
+    const char *plural = wanted == 1 ? "" : "s";
+    if (wanted == f->nparams && wanted == L->job->nargs + 1)
+        return klower_error(L, QS_ETYPE, f->pos,
+                            "%d argument%s wanted, got %d; the position goes to a parameter named pos, which %s is not",
+                            wanted, plural, L->job->nargs, f->params[wanted - 1].name->s);
+    return klower_error(L, QS_ETYPE, f->pos, "%d argument%s wanted, got %d", wanted, plural, L->job->nargs);
 }
 
 static qs_status bind_kernel(Lower *L, Inst *inst) {
