@@ -62,7 +62,8 @@ static const char *error_name(int e) {
         {-11, "the build failed"}, {-14, "what it waits for has failed"}, {-30, "invalid value"},
         {-34, "invalid context"}, {-36, "invalid queue"}, {-38, "invalid buffer"}, {-43, "invalid build options"},
         {-45, "invalid program"}, {-46, "invalid kernel name"}, {-48, "invalid kernel"},
-        {-49, "invalid argument number"}, {-50, "invalid argument"}, {-51, "invalid argument size"}, {-52, "invalid arguments"},
+        {-49, "invalid argument number"}, {-50, "invalid argument"}, {-51, "invalid argument size"},
+        {-52, "invalid arguments"},
         {-54, "invalid block size"}, {-55, "invalid block extent"}, {-61, "invalid buffer size"},
         {-63, "invalid launch size"}, {-1001, "no platform is installed"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -93,7 +93,8 @@ def _interface(self, name, on_device):
         raise AttributeError("%s: only arrays have it, and bfloat16 has no name there" % name)
     address = self._address(on_device)
     if address is None:
-        raise AttributeError("%s: the elements are %s" % (name, "in the memory of the cpu" if on_device else "on a device"))
+        place = "in the memory of the cpu" if on_device else "on a device"
+        raise AttributeError("%s: the elements are %s" % (name, place))
     return {"shape": self.shape, "strides": self.strides, "typestr": _typestr(self.dtype), "version": 3,
             "data": (address if self.size else 0, self.readonly)}
 

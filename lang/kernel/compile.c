@@ -107,7 +107,8 @@ static Target target_of(const KCompiler *k, const KFunc *f, const Device *d) {
                         {.arch = LLVM_NVPTX, .cpu = d->arch, .features = "", .thorough = true},
                         LLVM_ASSEMBLY,
                         qcache_key((CacheKey){{1, 0}}, d->arch, strlen(d->arch))};
-    return (Target){k->host, {.arch = host_arch(), .cpu = "", .features = "", .thorough = is_involved(f)}, LLVM_OBJECT, k->machine};
+    return (Target){
+        k->host, {.arch = host_arch(), .cpu = "", .features = "", .thorough = is_involved(f)}, LLVM_OBJECT, k->machine};
 }
 
 static qs_status run_llvm(KCompiler *k, const LlvmTarget *t, const Text *ir, LlvmOutput kind, Text *out) {

@@ -1,5 +1,5 @@
-"""import pyquasar: memory of a GPU.  Without one, against the recording fake of the driver (fake_gpu.py): kernels run on
-it thread by thread, so results are right, but nothing is shown of a real GPU.  With one, against torch and CuPy.
+"""import pyquasar: memory of a GPU.  Without one, against the recording fake of the driver (fake_gpu.py): kernels run
+on it thread by thread, so results are right, but nothing is shown of a real GPU.  With one, against torch and CuPy.
 
     cd tests/python; PYTHONPATH=BUILD/python_threads FAKE_CUDA=BUILD/libfake_cuda.so python3 -m unittest test_gpu"""
 import gc, os, subprocess, sys, textwrap, unittest
@@ -176,7 +176,8 @@ class In(Gpu):
     def test_another_kind_of_device(self):
         class OpenCL(fake.ByDLPack):
             DEVICE_TYPE = 4
-        with self.assertRaisesRegex(TypeError, "argument x: the elements are on opencl:0, and memory of the cpu or of cuda:0"):
+        why = "argument x: the elements are on opencl:0, and memory of the cpu or of cuda:0"
+        with self.assertRaisesRegex(TypeError, why):
             q.same(OpenCL(np.zeros(3)))
 
         class Managed(fake.ByDLPack):
