@@ -22,6 +22,7 @@ test: deps all
 	@python3 tests/run.py --qrun $(QRUN)
 	@python3 tests/run.py --qrun $(QRUN) --device cpu --options '--loops always'
 	@python3 tests/loops.py --qrun $(QRUN)
+	@python3 tests/arrays.py --qrun $(QRUN)
 	@$(MAKE) --no-print-directory check
 
 check:

@@ -376,8 +376,8 @@ qs_status qlines_diff(qs_vm *vm, qs_call_args *c) {
     if (qarg_given(c, 1)) TRY(qarg_dim(vm, "diff", c->in[1], &dim));
     qmatrix_shape(a, &s);
     if (a->count == 0 || dim >= s.rank || s.dims[dim] < 2) { /* no two neighbours */
-        int64_t dims[QS_MAX_RANK];
-        int rank = a->count ? qstats_with_dim(a, dim, 0, dims) : (dims[0] = 0, 1);
+        int64_t dims[QS_MAX_RANK], n = dim < s.rank && s.dims[dim] > 1 ? s.dims[dim] - 1 : 0;
+        int rank = qstats_with_dim(a, dim, n, dims);
         void *p;
         return qarg_result(vm, c, 0, (qs_dtype)a->dtype, rank, dims, &packed, &p);
     }

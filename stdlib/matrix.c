@@ -390,7 +390,7 @@ static qs_status join_cells(qs_vm *vm, int n, const qs_value *in, qs_value *out)
     return QS_OK;
 }
 
-/* The shape and dtype of arguments [from, nin) joined along dim; empty ones ([]) do not take part. */
+/* The shape and dtype of arguments [from, nin) joined along dim; empty ones ([]) do not take part, unless all are. */
 static qs_status joined(qs_vm *vm, qs_call_args *c, const char *fn, int from, int dim, Shape *out, qs_dtype *t) {
     bool first = true;
     out->rank = 2, out->dims[0] = 0, out->dims[1] = 0;
@@ -399,6 +399,7 @@ static qs_status joined(qs_vm *vm, qs_call_args *c, const char *fn, int from, in
         Array *a;
         Shape s;
         TRY(qarg_array(vm, c, i, fn, "every argument", &a));
+        if (i == from) *t = (qs_dtype)a->dtype;
         if (a->count == 0 && a->rank < 2) continue;
         qmatrix_shape(a, &s);
         extend(&s, dim + 1);
@@ -424,8 +425,8 @@ static qs_status join(qs_vm *vm, qs_call_args *c, const char *fn, int from, int 
     for (int i = from; i < c->nin; i++) {
         Array *a;
         const void *p;
+        if (c->in[i].kind == QS_ARRAY && qval_array(c->in[i])->count == 0) continue;
         TRY(qarg_packed(vm, c, i, fn, "every argument", t, &a, &p));
-        if (a->count == 0) continue;
         TRY(source(vm, a, &s));
         extend(&s.shape, d.shape.rank);
         move(vm, &d, &s, s.shape.dims);

@@ -1,4 +1,5 @@
 /* api.c -- the public functions of quasar.h: thin doors to the files that do the work. */
+#include "vm/fuse.h"
 #include "vm/loop.h"
 #include "vm/module.h"
 #include "vm/names.h"
@@ -64,6 +65,7 @@ static void keep_config(qs_vm *vm, const qs_config *c) {
     m->line_buffered = !c->write && isatty(1);
     bool never = c->loops && !strcmp(c->loops, "never"), always = c->loops && !strcmp(c->loops, "always");
     m->loop_least = never ? INT64_MAX : always ? 1 : LOOP_LEAST;
+    m->fuse_least = never ? SIZE_MAX : always ? 1 : FUSE_LEAST;
 }
 
 static qs_status start(qs_vm *vm) {

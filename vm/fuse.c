@@ -322,8 +322,10 @@ static Device *nearest(qs_vm *vm, const Now *now) {
     return &qvm(vm)->devices[0];
 }
 
+static bool at_once(qs_vm *vm) { return qvm(vm)->fuse_least <= 1; }
+
 static bool pays(qs_vm *vm, const State *s, const Now *now) {
-    return s->work >= worth_compiling || qvm(vm)->config.compile_for || is_away(now);
+    return s->work >= worth_compiling || at_once(vm) || qvm(vm)->config.compile_for || is_away(now);
 }
 
 /* For the cache: what a GPU would run of this expression. */
@@ -343,7 +345,7 @@ static qs_status prepare(qs_vm *vm, State *s, const FuseRegion *r, const Now *no
     if (!s->forms.last && !pays(vm, s, now)) return QS_OK;
     if (qkdevice_current(vm, d) != QS_OK) return give_up(vm, NULL);
     if (qvm(vm)->automatic) *d = nearest(vm, now);
-    if ((*d)->ops->code == CODE_KIR) return QS_OK; /* the evaluator is slower than the loops */
+    if ((*d)->ops->code == CODE_KIR && !at_once(vm)) return QS_OK; /* the evaluator is slower than the loops */
     bool grouped = (*d)->wide && s->expr.kind != FUSE_MAP;
     *v = find_form(s, now, *d, grouped);
     if (!*v && !pays(vm, s, now)) return QS_OK;
@@ -360,7 +362,7 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     Program *program;
     qs_value result = qs_nil();
     *done = false;
-    if (!look(f, r, &now) || now.count < FUSE_LEAST) return QS_OK;
+    if (!look(f, r, &now) || now.count < qvm(vm)->fuse_least) return QS_OK;
     State *s = state_of(vm, f, r);
     TRY(prepare(vm, s, r, &now, &d, &v, &program));
     if (!program) return QS_OK;

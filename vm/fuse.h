@@ -11,5 +11,7 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done);
 void qfuse_free(qs_vm *vm, FuseRegion *r);
 
 enum { FUSE_LEAST = 2048 }; /* elements below which operators one by one are as good */
-static inline bool qfuse_is_large(qs_value v) { return v.kind == QS_ARRAY && qval_array(v)->count >= FUSE_LEAST; }
+static inline bool qfuse_is_large(qs_vm *vm, qs_value v) {
+    return v.kind == QS_ARRAY && qval_array(v)->count >= qvm(vm)->fuse_least;
+}
 #endif

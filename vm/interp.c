@@ -350,7 +350,7 @@ static inline void used(qs_vm *vm, const Frame *f, qs_value *r) {
 /* An operator may be the first of an expression that runs as one kernel; then the frame goes on behind it. */
 static qs_status fuse_from(qs_vm *vm, Frame *f, qs_value a, qs_value b, bool *done) {
     *done = false;
-    if (!f->proto->chunk.nfuses || (!qfuse_is_large(a) && !qfuse_is_large(b))) return QS_OK;
+    if (!f->proto->chunk.nfuses || (!qfuse_is_large(vm, a) && !qfuse_is_large(vm, b))) return QS_OK;
     return qfuse_at(vm, f, frame_pc(f), done);
 }
 

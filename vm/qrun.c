@@ -21,7 +21,7 @@ static const char usage[] =
     "  --precision 32|64    what scalar means as an element of an array (32)\n"
     "  --threads N          worker threads of the cpu device\n"
     "  --explain            say what became of each loop, and why\n"
-    "  --loops WHEN         loops as machine code: auto (when worth it), always, never\n"
+    "  --loops WHEN         loops and array expressions as machine code: auto (when worth it), always, never\n"
     "  --checked            an access outside an array in a kernel is an error\n"
     "  --fast-math          kernels and array expressions may estimate quotients and roots, and regroup sums\n"
     "  --memory-limit N     bytes of memory to use on a device: 500M, 4G\n"

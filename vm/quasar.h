@@ -109,7 +109,7 @@ typedef struct {
     bool fast_math;                                   /* kernels and array expressions may estimate and regroup */
     bool explain;                                     /* says on fd 2 what became of each loop */
     bool final;                                      /* nobody reads the variables of a program after it has ended */
-    const char *loops; /* host loops as machine code: "always", "never"; NULL = when worth it */
+    const char *loops; /* host loops, array expressions as machine code: "always", "never"; NULL = when worth it */
     int argc; char **argv;                            /* what args() returns to the script */
     const char *compile_for; /* "sm_90": kernels are also made for that target, for the cache */
     void *ud;

@@ -1,0 +1,417 @@
+#!/usr/bin/env python3
+"""Random programs of array expressions: however they are run, they give what single operators give.
+
+    tests/arrays.py [--qrun build/qrun] [--device cpu --device ref] [--keep FOLDER] [first seed [how many]]
+
+Each program is written twice.  In the plain form expressions become kernels (--loops always), are computed in place and
+reuse what nobody needs any more.  In the other every operator stands alone, its result has a name, and a cell holds all
+arrays at every moment, so none of that can happen.  Values are dyadic and small, so that nearly all results are exact
+and must be equal; what is not (lines with ~) may differ in its last digits."""
+import argparse, concurrent.futures, os, random, re, subprocess, sys, tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FLOATS, INTS = ["scalar", "scalar", "float64"], ["uint8", "int8", "int16", "uint16", "int", "uint32", "int64"]
+COMPARE = ["<", "<=", ">", ">=", "==", "!="]
+LIMIT = 2.0**20  # of an exact value; its last bit is FINE or more
+FINE = 2.0**-3
+INEXACT = """{0}./3; sqrt(abs({0})); exp(-abs({0})); sin({0}); 1./{0}; log({0}); atan({0}); ({0}).^2; ({0}).^0.5; {0}./0
+isnan({0}./0); max({0}./0, 1); complex({0},1); abs(complex({0},3)); int({0}./0); uint8({0}*1e9); sign({0}./0)
+sum(1./(1+abs({0}))); mean(sqrt(abs({0}))); max({0}.*{0})""".replace("\n", "; ").split("; ")
+
+
+class E:
+    """An expression: its text, what it is made of, and what is known of its value."""
+
+    def __init__(self, form, parts, shape, bound, step, kind="scalar"):
+        self.form, self.parts, self.shape, self.bound, self.step, self.kind = form, parts, shape, bound, step, kind
+
+    def plain(self):
+        return self.form.format(*[p.plain() for p in self.parts])
+
+    def exact(self):
+        return self.step and self.bound <= LIMIT and self.step >= FINE
+
+
+class Program:
+    def __init__(self, seed):
+        self.r = random.Random(seed)
+        self.lines, self.alone, self.vars, self.fresh = [], [], {}, 0
+        self.n = self.r.choice([1, 2, 3, 4, 7, 16, 33])
+        self.m = self.r.choice([1, 2, 3, 5])
+        self.shapes = [(self.n,), (self.m, self.n), (self.m, 1), (1,), ()]
+        if self.r.random() < 0.3: self.shapes.append((2, self.m, self.n))
+        if self.r.random() < 0.1: self.shapes += [(self.m, 0), (0,)]
+
+    # -- text ------------------------------------------------------------------------------------------------------
+    def put(self, plain, alone):
+        self.lines += plain if isinstance(plain, list) else [plain]
+        self.alone += alone if isinstance(alone, list) else [alone]
+
+    def new(self, prefix):
+        self.fresh += 1
+        return f"{prefix}{self.fresh}"
+
+    def steps(self, e, out):
+        """e one operator at a time; the name of its value."""
+        if not e.parts: return e.form
+        if e.form == "({0} ? {1} : {2})": # only the side that is chosen is computed
+            t = self.new("t")
+            c, a, b = self.steps(e.parts[0], out), [], []
+            x, y = self.steps(e.parts[1], a), self.steps(e.parts[2], b)
+            out += [f"if {c}", *a, f"{t} = {x}", "else", *b, f"{t} = {y}", "end", f"kept_ = {{kept_,{t}}}"]
+            return t
+        names = [self.steps(p, out) for p in e.parts]
+        t = self.new("t")
+        out += [f"{t} = {e.form.format(*names)}", f"kept_ = {{kept_,{t}}}"]
+        return t
+
+    # -- expressions -----------------------------------------------------------------------------------------------
+    def joined(self, a, b):
+        """The shape of two that meet, or None."""
+        if not a or not b: return a or b
+        n = max(len(a), len(b), 2)
+        if n > 2 and len(a) != len(b): return None
+        a, b = (1,) * (n - len(a)) + a, (1,) * (n - len(b)) + b
+        if any(x != y and 1 not in (x, y) for x, y in zip(a, b)): return None
+        c = [y if x == 1 else x for x, y in zip(a, b)]
+        while len(c) > 2 and c[-1] == 1: c.pop()
+        return tuple(c[1:]) if len(c) == 2 and c[0] == 1 else tuple(c)
+
+    def literal(self):
+        v = self.r.choice("0 1 2 3 0.5 1.5 4 10 0.25 100 255 int(3) int(-2) true".split())
+        bound = abs(float(re.sub(r"int\(|\)", "", v).replace("true", "1")))
+        return E(v, [], (), bound, 0.25 if "." in v else 1.0)
+
+    def leaf(self):
+        r, k = self.r, self.r.random()
+        if k < 0.2 or not self.vars: return self.literal()
+        v = r.choice(list(self.vars))
+        shape, bound, step, kind = self.vars[v]
+        here = E(v, [], shape, bound, step, kind)
+        if k < 0.62 or not shape: return here
+        if k < 0.68: return E(f"float({v})", [], shape, bound, step)
+        return self.part(here)
+
+    def part(self, e):
+        """Some of the elements of a variable."""
+        r, s, v, known = self.r, e.shape, e.form, (e.bound, e.step, e.kind)
+        if len(s) == 1:
+            n = s[0]
+            k = r.randint(0, 7)
+            if n == 0 or k == 0: return E(f"{v}[:]", [], s, *known)
+            if k == 1: return E(f"{v}[{r.randrange(n)}]", [], (), *known)
+            if k == 2: return E(f"{v}[{n - 1}..-1..0]", [], s, *known)
+            if k == 3: return E(f"transpose({v})", [], (n, 1) if n > 1 else (1,), *known)
+            if k == 4: return E(f"{v}[mod((0..{self.n - 1})*{r.randint(1, 3)},{n})]", [], (self.n,), *known)
+            if k == 5:
+                a = r.randrange(n)
+                b = r.randrange(a, n)
+                return E(f"{v}[{a}..{b}]", [], (b - a + 1,), *known)
+            if k == 6 and n > 1: return E(f"{v}[0..2..{n - 1}]", [], ((n + 1) // 2,), *known)
+            return E(f"flip({v},1)", [], s, *known)
+        if len(s) == 2 and 0 not in s:
+            m, n = s
+            k = r.randint(0, 5)
+            if k == 0: return E(f"{v}[{r.randrange(m)},:]", [], (n,), *known)
+            if k == 1: return E(f"{v}[:,{r.randrange(n)}]", [], (m, 1) if m > 1 else (1,), *known)
+            if k == 2: return E(f"{v}[{m - 1}..-1..0,:]", [], self.joined(s, ()), *known)
+            if k == 3: return E(f"transpose(transpose({v}))", [], s, *known)
+            if k == 4: return E(f"{v}[{r.randrange(m)},{r.randrange(n)}]", [], (), *known)
+            return E(f"reshape({v},[1,{m * n}])", [], (m * n,), *known)
+        if len(s) == 3 and 0 not in s: return E(f"{v}[:,{self.r.randrange(s[1])},:]", [], None, *known)
+        return e
+
+    def expr(self, d=0):
+        for _ in range(20):
+            e = self.attempt(d)
+            if e.shape is not None and e.exact(): return e
+        return self.literal()
+
+    def attempt(self, d):
+        r, k = self.r, self.r.random()
+        if d > 4 or k < 0.12: return self.leaf()
+        a = self.expr(d + 1)
+        if k < 0.60:
+            b = self.expr(d + 1)
+            op = r.choice(["+", "-", ".*", "+", "-", ".*", "*"])
+            if op == "*" and a.shape and b.shape: op = ".*"
+            bound = a.bound * b.bound if "*" in op else a.bound + b.bound
+            step = a.step * b.step if "*" in op else min(a.step, b.step)
+            return E("({0} %s {1})" % op, [a, b], self.joined(a.shape, b.shape), bound, step)
+        if k < 0.64: return E("(-{0})", [a], a.shape, a.bound, a.step)
+        if k < 0.68: return E("({0}./%d)" % 2, [a], a.shape, a.bound, a.step / 2)
+        if k < 0.74:
+            b = self.expr(d + 1)
+            return E("({0} %s {1})" % r.choice(COMPARE), [a, b], self.joined(a.shape, b.shape), 1, 1.0, "bool")
+        if k < 0.79:
+            b = self.expr(d + 1)
+            return E("%s({0},{1})" % r.choice(["min", "max"]), [a, b], self.joined(a.shape, b.shape),
+                     max(a.bound, b.bound), min(a.step, b.step))
+        if k < 0.88:
+            f = r.choice(["abs", "floor", "ceil", "round", "trunc", "sign", "frac"])
+            return E(f + "({0})", [a], a.shape, a.bound + 1, a.step if f in ("abs", "frac") else 1.0)
+        if k < 0.91: return E("mod({0},%s)" % r.choice(["2", "3", "8", "0.5", "-4"]), [a], a.shape, 8, min(a.step, 0.5))
+        if k < 0.93:
+            limits = r.choice(["2", "-1,3", "0,255"])
+            return E("clamp({0},%s)" % limits, [a], a.shape, 255 + a.bound, min(1.0, a.step))
+        if k < 0.94: return E("saturate({0})", [a], a.shape, 1, min(1.0, a.step))
+        if k < 0.96:
+            b, c = self.expr(d + 2), self.expr(d + 2)
+            if b.shape != c.shape: return self.leaf()
+            t = "1" if a.shape else "0"
+            return E("({0} ? {1} : {2})", [E("(sum({0}) > %s)" % t, [a], (), 1, 1.0), b, c], b.shape,
+                     max(b.bound, c.bound), min(b.step, c.step))
+        if k < 0.98:
+            t = r.choice(FLOATS + INTS)
+            whole = t not in FLOATS
+            return E(f"{'float' if t == 'scalar' else t}({{0}})", [a], a.shape, a.bound, 1.0 if whole else a.step, t)
+        n = 1
+        for x in a.shape: n *= x
+        return E("sum({0})", [a], (), a.bound * n, a.step)
+
+    # -- statements ------------------------------------------------------------------------------------------------
+    def guarded(self, plain, alone):
+        wrap = lambda lines: ["try", *["  " + l for l in lines], "catch e_", '  print "caught: ", e_', "end"]
+        self.put(wrap(plain), wrap(alone))
+
+    def fitted(self, e):
+        """e within what variables hold: no larger than 16, in quarters."""
+        if e.bound > 64: e = E("mod({0},64)", [e], e.shape, 64, min(e.step, 1.0))
+        if e.step < 0.25: e = E("floor({0})", [e], e.shape, e.bound + 1, 1.0)
+        return e
+
+    def assign(self):
+        r = self.r
+        e = self.fitted(self.expr())
+        old = [v for v in self.vars if self.vars[v][0] == e.shape]
+        v = r.choice(old) if old and r.random() < 0.7 else self.new("x")
+        pre = []
+        t = self.steps(e, pre)
+        if v not in self.vars: self.put(f"{v} = 0", f"{v} = 0") # should what follows fail
+        self.guarded([f"{v} = {e.plain()}"], pre + [f"{v} = {t}"])
+        self.vars[v] = (e.shape, e.bound, e.step, e.kind)
+
+    def target(self):
+        """A variable, an index into it, and the shape that it selects."""
+        r = self.r
+        names = [v for v in self.vars if self.vars[v][0] and 0 not in self.vars[v][0]]
+        if not names: return None
+        v = r.choice(names)
+        s = self.vars[v][0]
+        k = r.random()
+        if k < 0.3: return v, "", s
+        if k < 0.4: return v, "[" + ",".join([":"] * len(s)) + "]", s
+        if k < 0.5: return v, f"[{v} {r.choice(COMPARE)} {r.choice(['0', '1', '2.5'])}]", ()
+        if len(s) == 1:
+            a = r.randrange(s[0])
+            b = r.randrange(a, s[0])
+            return v, r.choice([(f"[{a}..{b}]", (b - a + 1,)), (f"[{a}]", ()), (f"[{b}..-1..{a}]", (b - a + 1,))])
+        if len(s) == 2:
+            a, b = r.randrange(s[0]), r.randrange(s[1])
+            return v, r.choice([(f"[{a},:]", (s[1],)), (f"[:,{b}]", (s[0], 1)), (f"[{a},{b}]", ())])
+        return v, f"[{r.randrange(2)},:,:]", s[1:]
+
+    def update(self):
+        t = self.target()
+        if not t: return self.assign()
+        v, at, shape = (t[0], *t[1]) if len(t) == 2 else t
+        op = self.r.choice(["=", "+=", "-=", ".*=", "="]) if at else self.r.choice(["+=", "-=", ".*="])
+        for _ in range(30):
+            e = self.fitted(self.expr(1))
+            if e.shape == () or e.shape == shape: break
+        else: e = self.literal()
+        pre = []
+        name = self.steps(e, pre)
+        self.guarded([f"{v}{at} {op} {e.plain()}"], pre + [f"{v}{at} {op} {name}"])
+        self.normalise()
+
+    def normalise(self):
+        """Values may have grown, in any name of an array that was changed."""
+        for v, (s, _, _, kind) in list(self.vars.items()):
+            at = f"[{','.join(':' * len(s))}]" if s and 0 not in s else ""
+            self.guarded(*[[f"{v}{at} = mod(floor({v}*4)/4,64)"]] * 2)
+            self.vars[v] = (s, 64, 0.25, kind)
+
+    def alias(self):
+        if not self.vars: return
+        v, w = self.r.choice(list(self.vars)), self.new("x")
+        text = f"{w} = copy({v})" if self.vars[v][0] and self.r.random() < 0.3 else f"{w} = {v}"
+        self.put(text, text)
+        self.vars[w] = self.vars[v]
+
+    def call(self):
+        """A function that may change its argument, called with a variable that gets the result."""
+        v = self.r.choice([v for v in self.vars if self.vars[v][0]] or [None])
+        if not v: return
+        s, bound, step, kind = self.vars[v]
+        f = self.r.choice(["twice", "sharpened", "counted"])
+        self.put(f"{v} = {f}({v})", f"{v} = {f}_alone({v})")
+        self.vars[v] = (s, 4 * bound, step, "scalar")
+        self.normalise()
+
+    def show(self):
+        r = self.r
+        e, k, loose = self.expr(), r.random(), True
+        if k < 0.3: loose, form = False, "{0}"
+        elif k < 0.5: form = r.choice(["sum({0})", "mean({0})", "sum({0},0)", "sum({0},1)", "cumsum({0})"])
+        elif k < 0.65: form = r.choice(["min({0})", "max({0})", "any({0})", "all({0})", "find({0})", "sort({0})"])
+        else: form = r.choice(INEXACT)
+        n = E(form, [e], None, 0, 0)
+        pre = []
+        name = self.steps(n, pre)
+        tail = lambda x: f'show("{"~" if loose else "="}", {x})'
+        self.guarded([tail(n.plain())], pre + [tail(name)])
+
+    def variables(self):
+        for _ in range(self.r.randint(2, 5)):
+            v, s, kind = self.new("x"), self.r.choice(self.shapes), self.r.choice(FLOATS + INTS + ["bool"])
+            if not s: text = f"{v} = {self.r.choice(['3', '-1.5', '0', 'int(5)', 'true'])}"
+            else:
+                a, b = self.r.choice(["0.25", "1", "-0.5", "3"]), self.r.choice(["0", "-4", "1.5"])
+                values = f"pattern({','.join(map(str, s if len(s) > 1 else (1,) + s))})"
+                values = f"mod({values},3) == 1" if kind == "bool" else f"mod({values}*{a} + {b}, 16)"
+                text = f"{v} = {values}" if kind in ("bool", "scalar") else f"{v} = {kind}({values})"
+            self.put(text, text)
+            self.vars[v] = (s, 16, 1.0 if kind in INTS else 0.25, kind)
+
+    def text(self):
+        r = self.r
+        body = r.random() < 0.5 # in a function, or at the top level
+        self.variables()
+        for _ in range(r.randint(4, 10)):
+            k = r.random()
+            if k < 0.35: self.assign()
+            elif k < 0.55: self.update()
+            elif k < 0.65: self.alias()
+            elif k < 0.72: self.call()
+            else: self.show()
+        for v in self.vars: self.put(f'show("{v}", {v})', f'show("{v}", {v})')
+        start, end = (["function [] = main_()", "kept_ = {}"], ["end", "main_()"]) if body else (["kept_ = {}"], [])
+        return ("\n".join([HEAD] + start + lines + end) + "\n" for lines in (self.lines, self.alone))
+
+
+HEAD = """function [] = show(name, a)
+  printf("%s %s [%s]", name, type(a), num2str(size(a)))
+  b = isscalar(a) ? [float(a)] : reshape(a, [1, numel(a)])
+  for q_ = 0..numel(b)-1
+    printf("%s %.9g %.9g", name, real(b[q_]), imag(b[q_]))
+  end
+end
+function y = pattern(a, b, c = 1)
+  y = reshape(mod((0..a*b*c-1)*7 + 3, 23), c == 1 ? [a,b] : [a,b,c])
+end
+function y = twice(y)
+  y = y + y.*1
+end
+function y = twice_alone(y)
+  z = y.*1
+  y = y + z
+end
+function y = sharpened(x)
+  y = x.*2 - x/2 + 1
+  y[:] = y - 0.5
+end
+function y = sharpened_alone(x)
+  a = x.*2
+  b = x/2
+  c = a - b
+  k = {a,b,c}
+  y = c + 1
+  k = {y,k}
+  d = y - 0.5
+  y[:] = d
+end
+function y = counted(y)
+  for k=1..3
+    y = y + k - y.*0.5 + y.*0.5
+  end
+end
+function y = counted_alone(y)
+  for k=1..3
+    a = y.*0.5
+    b = y + k
+    c = b - a
+    d = {y,a,b,c}
+    y = c + a
+  end
+end"""
+
+
+# -- running -----------------------------------------------------------------------------------------------------------
+def run(args, path, loops, device, more=()):
+    cmd = [args.qrun, "--device", device, "--loops", loops, *more, path]
+    try:
+        r = subprocess.run(cmd, capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired:
+        return "no end after 60 s\n"
+    text = r.stdout.decode("utf-8", "replace") + r.stderr.decode("utf-8", "replace")
+    return text.replace("-nan", "nan") + ("" if r.returncode in (0, 1) else f"exit code {r.returncode}\n")
+
+
+def close(a, b):
+    try:
+        x, y = float(a), float(b)
+    except ValueError:
+        return a == b
+    return a == b or x == y or abs(x - y) <= 2e-6 * max(abs(x), abs(y), 1)
+
+
+def same(want, got):
+    """The first lines that differ, or None."""
+    a, b = want.splitlines(), got.splitlines()
+    for x, y in zip(a + [""] * len(b), b + [""] * len(a)):
+        loose = x.startswith("~") and len(x.split()) == len(y.split())
+        if x.startswith("caught") and y.startswith("caught"): continue # of two mistakes either may be found first
+        if x != y and not (loose and all(map(close, x.split(), y.split()))): return x, y
+    return None
+
+
+def write(folder, name, text):
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as f: f.write(text)
+    return path
+
+
+def check(args, folder, seed):
+    plain, alone = Program(seed).text()
+    path, reference = write(folder, f"arrays{seed}.q", plain), write(folder, f"arrays{seed}_alone.q", alone)
+    for precision in args.precision:
+        more = ["--precision", precision]
+        want = run(args, reference, "never", "ref", more)
+        if "error: " in want: return f"seed {seed}: a program that does not run\n{want}"
+        for device in args.device:
+            for loops in ("never", "always"):
+                wrong = same(want, run(args, path, loops, device, more))
+                again = f"{sys.argv[0]} --device {device} --precision {precision} --keep . {seed} 1"
+                where = f"seed {seed}, {device}, --loops {loops}"
+                if wrong: return f"{where}:\n  wanted {wrong[0]}\n  got    {wrong[1]}\n  {again}"
+    if not args.keep: os.remove(path), os.remove(reference)
+    return None
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("first", type=int, nargs="?", default=0)
+    p.add_argument("count", type=int, nargs="?", default=24)
+    p.add_argument("--qrun", type=os.path.abspath, default=os.path.join(ROOT, "build", "qrun"))
+    p.add_argument("--device", action="append")
+    p.add_argument("--precision", action="append", choices=["32", "64"])
+    p.add_argument("--keep")
+    p.add_argument("--jobs", type=int, default=os.cpu_count())
+    args = p.parse_args()
+    has = lambda d: subprocess.run([args.qrun, "--has", d], capture_output=True).returncode == 0
+    args.device = args.device or [d for d in ("ref", "cpu") if has(d)]
+    args.precision = args.precision or ["32"]
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        os.environ["QUASAR_CACHE_DIR"] = os.path.join(folder, "cache")
+        seeds = range(args.first, args.first + args.count)
+        for wrong in pool.map(lambda seed: check(args, args.keep or folder, seed), seeds):
+            if wrong: print(wrong), sys.stdout.flush()
+            failed += wrong is not None
+    print(f"arrays: {args.count - failed} of {args.count} programs give what single operators give")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
