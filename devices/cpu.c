@@ -34,7 +34,8 @@ struct Program {
     Object *object;
     native_fn *run;
     const NativeInfo *info;
-    double cost; /* of a position in nanoseconds; < 0: to be measured, because it has loops of unknown length */
+    double cost; /* of a position in nanoseconds: a guess, until measured; < 0: loops of unknown length, no guess */
+    bool measured;
     char *name;
 };
 
@@ -274,13 +275,14 @@ static void run_job(Job *j, int64_t nblocks, int64_t positions, int threads) {
     else run_threads(j, nblocks, positions);
 }
 
-/* What the compiler could not know is measured; the arguments of the next launch are probably like those of this
- * one. */
+/* Blocks are cut by what positions really cost: the compiler's guess knows nothing of vectors, nor of loops whose length
+ * the arguments say.  Those of the next launch are probably like those of this one. */
 static void run_measured(Job *j, Program *p, int64_t nblocks, int64_t positions, int threads) {
     double start = now();
     run_job(j, nblocks, positions, threads);
     double cost = (now() - start) * (double)(nblocks < threads ? nblocks : threads) / (double)positions;
-    p->cost = p->cost < 0 ? cost : (3 * p->cost + cost) / 4;
+    p->cost = p->measured ? (3 * p->cost + cost) / 4 : cost;
+    p->measured = true;
 }
 
 static const Flag never;
@@ -297,14 +299,14 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
     TRY(count_positions(d, p, l, run, &positions));
     if (!positions) return QS_OK;
     TRY(cut(d, p, l, run, positions, &nblocks));
-    bool small =
-        nblocks == 1 || (p->info->flags & NATIVE_SERIAL) || (p->cost >= 0 && (double)positions * p->cost < SMALL);
+    bool cheap = p->cost >= 0 && (double)positions * p->cost < SMALL;
+    bool small = nblocks == 1 || (p->info->flags & NATIVE_SERIAL) || cheap;
     int threads = small ? 1 : qthreads_count(((Cpu *)d->state)->threads);
     run->stop = d->stop ? d->stop : &never;
     run->fault = fault ? fault : &unseen;
     run->alone = threads == 1;
     if (p->info->shared_bytes + p->info->item_bytes) TRY(get_scratch(d, p, run, l->rank, threads));
-    if (p->info->flags & NATIVE_LOOPS) run_measured(&j, p, nblocks, positions, threads);
+    if (!cheap || p->info->flags & NATIVE_LOOPS) run_measured(&j, p, nblocks, positions, threads);
     else run_job(&j, nblocks, positions, threads);
     return qflag_is_up(run->stop) ? qerr_set(d->ctx, QS_EINTERRUPT, "interrupted") : QS_OK;
 }

@@ -1,9 +1,12 @@
 /* threads.c -- see threads.h.
  *
  * A job is published under the mutex with a new generation number.  Workers watch that number, for a moment in a
- * loop and then asleep on a condition, take pieces from a shared cursor and report when they leave.  The caller
- * takes pieces too and waits until every worker that entered has left; a worker that wakes too late finds the
- * cursor past the end, and the next job is not published before it has left. */
+ * loop and then asleep on a condition, take pieces and report when they leave.  The caller takes pieces too and waits
+ * until every worker that entered has left; a worker that wakes too late finds nothing to take, and the next job is
+ * not published before it has left.
+ *
+ * Each worker begins with a share of its own, in jobs of equal size always the same: what it wrote in one job is in its
+ * caches when the next one reads it.  Whoever is done helps the others. */
 #include "devices/threads.h"
 
 #include <pthread.h>
@@ -16,6 +19,8 @@
 #include <unistd.h>
 
 enum { MAX_THREADS = 256, SPINS = 2000 };
+
+typedef struct { _Atomic int64_t next; int64_t end; char apart[112]; /* in other lines of the cache */ } Share;
 
 struct Threads {
     int count;                /* threads that compute, the caller included */
@@ -32,7 +37,7 @@ struct Threads {
     ThreadsJob *fn; void *ud; /* the job: written under the lock while nobody is inside */
     int64_t n, grain;
     int workers, entered; /* who takes part: numbers are given in the order of arrival, under the lock */
-    _Atomic int64_t cursor;
+    Share share[MAX_THREADS];
 };
 
 static inline void relax(void) {
@@ -121,14 +126,19 @@ static int chosen(int wanted) {
 
 /* -- the pool --------------------------------------------------------------------------------------------------- */
 
-static void take_pieces(Threads *t, int number) {
+static void take_share(Threads *t, Share *s, int number) {
     ThreadsJob *fn = t->fn;
-    int64_t n = t->n, grain = t->grain;
+    int64_t end = s->end, grain = t->grain;
     for (;;) {
-        int64_t first = atomic_fetch_add_explicit(&t->cursor, grain, memory_order_relaxed);
-        if (first >= n) return;
-        fn(t->ud, first, n - first < grain ? n : first + grain, number);
+        int64_t first = atomic_fetch_add_explicit(&s->next, grain, memory_order_relaxed);
+        if (first >= end) return;
+        fn(t->ud, first, end - first < grain ? end : first + grain, number);
     }
+}
+
+static void take_pieces(Threads *t, int number) {
+    int shares = t->workers;
+    for (int i = 0; i < shares; i++) take_share(t, &t->share[(number + i) % shares], number);
 }
 
 static void await_change(Threads *t, unsigned seen) {
@@ -237,12 +247,22 @@ static void await_empty(Threads *t) {
     while (atomic_load_explicit(&t->inside, memory_order_acquire)) pthread_cond_wait(&t->done, &t->lock);
 }
 
+static void cut(Threads *t) {
+    int64_t pieces = (t->n - 1) / t->grain + 1, each = pieces / t->workers, rest = pieces % t->workers, first = 0;
+    for (int i = 0; i < t->workers; i++) {
+        int64_t next = first + each + (i < rest);
+        atomic_store_explicit(&t->share[i].next, first * t->grain, memory_order_relaxed);
+        t->share[i].end = next == pieces ? t->n : next * t->grain;
+        first = next;
+    }
+}
+
 static void publish(Threads *t, int64_t n, int64_t grain, ThreadsJob *fn, void *ud) {
     pthread_mutex_lock(&t->lock);
     await_empty(t); /* a worker that woke late may still be looking at the last job */
     t->fn = fn, t->ud = ud, t->n = n, t->grain = grain;
     t->workers = qthreads_workers(t, n, grain), t->entered = 1; /* the caller */
-    atomic_store_explicit(&t->cursor, 0, memory_order_relaxed);
+    cut(t);
     atomic_fetch_add_explicit(&t->generation, 1, memory_order_relaxed);
     pthread_cond_broadcast(&t->work);
     pthread_mutex_unlock(&t->lock);
