@@ -122,9 +122,19 @@ static PyObject *add_entry(PyObject *list, PyObject *entry) {
     return list;
 }
 
+static bool on_one_line(Where a, Where b) {
+    int lines[2] = {0}, column;
+    if (a.src != b.src) return false;
+    qsource_line_col(a.src, a.pos, &lines[0], &column);
+    qsource_line_col(b.src, b.pos, &lines[1], &column);
+    return lines[0] == lines[1];
+}
+
+/* Innermost first.  Kernels are not among the frames, but errors know their place in them. */
 static PyObject *frames_list(const ErrorState *e) {
     PyObject *list = PyList_New(0);
-    if (list && !e->nframes && e->placed && e->where.src) return add_entry(list, frame_entry(e->where, "<program>"));
+    bool apart = e->placed && e->where.src && (!e->nframes || !on_one_line(e->where, e->frames[0].where));
+    if (list && apart) list = add_entry(list, frame_entry(e->where, e->nframes ? "<kernel>" : "<program>"));
     for (int i = 0; list && i < e->nframes; i++)
         list = add_entry(list, frame_entry(e->frames[i].where, e->frames[i].function->s));
     return list;

@@ -121,12 +121,18 @@ static PyObject *give_all(Border *b, qs_value *out, int n) {
     return r;
 }
 
+/* A list that was passed may be the result as well; now Python has the array. */
+static void be_seen(qs_value v) {
+    if (v.kind == QS_ARRAY) qval_array(v)->hdr.flags &= (uint8_t)~ARRAY_UNSEEN;
+}
+
 static PyObject *run(Border *b, qs_value fn, int nin, const qs_value *in, int nnamed, Str *const *names) {
     int n = results_of(fn);
     qs_value out[MOST_RESULTS];
     out[0] = qs_nil();
     qs_status s = qvm_call(b->vm, fn, nin, in, nnamed, names, n, out);
     if (s != QS_OK) return qerror_raise(b, s);
+    be_seen(out[0]);
     return n > 1 ? give_all(b, out, n) : qpy_give(b, out[0]);
 }
 
@@ -142,7 +148,10 @@ static PyObject *call_inside(Border *b, qs_value fn, PyObject *const *args, int 
     if (!in) return PyErr_NoMemory();
     if (take_args(b, fn, args, nin, in) == 0) {
         r = names ? run_named(b, fn, nin, in, names) : run(b, fn, nin, in, 0, NULL);
-        for (int i = 0; i < nin; i++) qval_release(b->vm, in[i]);
+        for (int i = 0; i < nin; i++) {
+            be_seen(in[i]);
+            qval_release(b->vm, in[i]);
+        }
     }
     if (in != few) PyMem_Free(in);
     return r;

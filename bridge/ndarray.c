@@ -528,23 +528,25 @@ static qs_status as_is(qs_status s, qs_value *v) { /* what is written to it shal
     return s;
 }
 
-static qs_status items_value(Border *b, PyObject *list, bool cells, qs_value *out);
+/* What becomes of a list: numbers make an array, other items a cell or an error. */
+typedef struct { bool cells; qs_dtype numbers; } ListAs;
+static qs_status items_value(Border *b, PyObject *list, ListAs as, qs_value *out);
 
 /* [1, 2] and [[1, 2], [3, 4]] of Python are those of the language. */
-static qs_status literal(Border *b, int n, qs_value *items, bool cells, qs_value *out) {
-    if (qarr_literal(b->vm, qvm_ctx(b->vm)->scalar_dtype, n, items, out) == QS_OK) return QS_OK;
+static qs_status literal(Border *b, int n, qs_value *items, ListAs as, qs_value *out) {
+    if (qarr_literal(b->vm, as.numbers, n, items, out) == QS_OK) return QS_OK;
     qs_error_clear(b->vm);
-    return cells ? qs_cell(b->vm, n, items, out) : qs_fail(b->vm, QS_ETYPE, "no numbers");
+    return as.cells ? qs_cell(b->vm, n, items, out) : qs_fail(b->vm, QS_ETYPE, "no numbers");
 }
 
-static qs_status item_value(Border *b, PyObject *o, bool cells, qs_value *out) {
-    if (PyList_CheckExact(o) || PyTuple_CheckExact(o)) return items_value(b, o, cells, out);
-    if (cells) return qnd_value(b, o, out);
+static qs_status item_value(Border *b, PyObject *o, ListAs as, qs_value *out) {
+    if (PyList_CheckExact(o) || PyTuple_CheckExact(o)) return items_value(b, o, as, out);
+    if (as.cells) return qnd_value(b, o, out);
     Py_INCREF(o);
     return qpy_to_value(b, o, out);
 }
 
-static qs_status items_value(Border *b, PyObject *list, bool cells, qs_value *out) {
+static qs_status items_value(Border *b, PyObject *list, ListAs as, qs_value *out) {
     static int depth; /* under the GIL */
     Py_ssize_t n = PySequence_Size(list), i = 0;
     qs_value *items = PyMem_Malloc(n ? (size_t)n * sizeof *items : 1);
@@ -553,23 +555,45 @@ static qs_status items_value(Border *b, PyObject *list, bool cells, qs_value *ou
     depth++;
     for (; i < n && s == QS_OK; i++) {
         PyObject *o = PySequence_GetItem(list, i);
-        s = o ? item_value(b, o, cells, &items[i]) : qerror_take(b);
+        s = o ? item_value(b, o, as, &items[i]) : qerror_take(b);
         Py_XDECREF(o);
     }
     depth--;
-    if (s == QS_OK) s = literal(b, (int)n, items, cells, out);
+    if (s == QS_OK) s = literal(b, (int)n, items, as, out);
     else i -= i > 0;
     while (i-- > 0) qs_release(b->vm, items[i]);
     PyMem_Free(items);
     return s == QS_OK || qs_error(b->vm) ? s : qs_fail(b->vm, s, "a list with too many lists or elements in it");
 }
 
-/* A list that is not one of numbers stays Python's. */
-static bool list_argument(Border *b, PyObject *o, qs_value *out) {
+static bool only_ints(PyObject *list) {
+    Py_ssize_t n = PySequence_Size(list), i = 0;
+    for (bool right = true; right && i < n; i += right) {
+        PyObject *o = PySequence_GetItem(list, i);
+        bool inner = o && (PyList_CheckExact(o) || PyTuple_CheckExact(o));
+        right = o && (inner ? only_ints(o) : PyLong_CheckExact(o));
+        Py_XDECREF(o);
+    }
+    return i == n;
+}
+
+/* A conversion, float64([0.1]), is to find the numbers as Python has them, and not those of a list of float32. */
+static bool converts(qs_value fn) {
+    if (fn.kind == QS_TYPE) return ((TypeValue *)fn.u.p)->type->kind == TY_NUM;
+    const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL;
+    return f && f->fkind == FN_NATIVE && strcmp(f->name->s, "int") == 0;
+}
+
+/* A list that is not one of numbers stays Python's.  What a built-in, parallel_do, writes to a copy of it is lost. */
+static bool list_argument(Border *b, PyObject *o, qs_value fn, qs_value *out) {
     if (!PyList_Check(o) && !PyTuple_Check(o)) return false; /* torch.Size is a tuple, too */
-    if (items_value(b, o, false, out) == QS_OK) return true;
-    qs_error_clear(b->vm);
-    return false;
+    ListAs as = {.numbers = qvm_ctx(b->vm)->scalar_dtype};
+    if (converts(fn)) as.numbers = only_ints(o) ? QS_I64 : QS_F64;
+    bool array = items_value(b, o, as, out) == QS_OK;
+    if (!array) qs_error_clear(b->vm);
+    bool native = fn.kind == QS_FUNCTION && ((Function *)fn.u.p)->fkind == FN_NATIVE;
+    if (array && native && out->kind == QS_ARRAY) qval_array(*out)->hdr.flags |= ARRAY_UNSEEN;
+    return array;
 }
 
 static qs_status array_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out) {
@@ -612,7 +636,7 @@ static bool memory_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value
         return *s = for_argument(b, as_is(*s, out), fn, i), true;
     if (is_ndarray_kind(b, o) && numeric(o)) return *s = misplaced(b, o, fn, i), true;
     if (is_ndarray_kind(b, o) || PyDict_Check(o) || PyCallable_Check(o)) return false;
-    if (list_argument(b, o, out)) return *s = QS_OK, true;
+    if (list_argument(b, o, fn, out)) return *s = QS_OK, true;
     if (import_tensor(b, o, out, s)) return *s = for_argument(b, as_is(*s, out), fn, i), true;
     if (PyMemoryView_Check(o) || has(b, o, "__array_interface__"))
         return described_argument(b, o, fn, i, out, s);
@@ -634,6 +658,9 @@ qs_status qnd_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out
 }
 
 qs_status qnd_value(Border *b, PyObject *o, qs_value *out) {
-    if (PyList_CheckExact(o) || PyTuple_CheckExact(o)) return items_value(b, o, true, out);
+    if (PyList_CheckExact(o) || PyTuple_CheckExact(o)) {
+        ListAs as = {.cells = true, .numbers = qvm_ctx(b->vm)->scalar_dtype};
+        return items_value(b, o, as, out);
+    }
     return qnd_import(b, o, out);
 }

@@ -41,19 +41,50 @@ static int take(Border *b, PyObject *o, qs_value *out) {
     return done(b, qnd_import(b, o, out));
 }
 
-static PyObject *binary(Op op, PyObject *x, PyObject *y) {
+typedef qs_status Operation(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
+
+static PyObject *combine(Operation *f, Op op, PyObject *x, PyObject *y) {
     Border *b = border(is_value(x) ? x : y);
     qs_value p, q, r;
     if (!operand(x) || !operand(y)) return unknown();
     if (qgil_enter(b) < 0) return NULL;
     if (take(b, x, &p) < 0) return qgil_leave(b), NULL;
     if (take(b, y, &q) < 0) return qs_release(b->vm, p), qgil_leave(b), NULL;
-    qs_status s = qarith_binary(b->vm, op, p, q, &r);
+    qs_status s = f(b->vm, op, p, q, &r);
     qs_release(b->vm, p);
     qs_release(b->vm, q);
     PyObject *o = qvalue_result(b, s, &r);
     qgil_leave(b);
     return o;
+}
+
+static PyObject *binary(Op op, PyObject *x, PyObject *y) { return combine(qarith_binary, op, x, y); }
+
+static bool is_row(qs_value v) { return v.kind == QS_ARRAY && qval_array(v)->rank == 1; }
+
+/* An array of the same memory with another shape, of as many elements. */
+static qs_status reshaped(qs_vm *vm, Array *a, int rank, int64_t rows, qs_value *out) {
+    int64_t dims[2] = {rows, 1}, strides[2] = {a->strides[0], 1};
+    Array *r;
+    TRY(qarr_view(vm, a, rank, dims, strides, a->offset, &r));
+    return *out = qarr_value(r), QS_OK;
+}
+
+/* A @ v, where v is a column as in NumPy, and so is the result; v @ w is a number. */
+static qs_status times_column(qs_vm *vm, qs_value a, qs_value v, qs_value *out) {
+    qs_value column, r;
+    TRY(reshaped(vm, v.u.p, 2, qval_array(v)->dims[0], &column));
+    qs_status s = qarith_binary(vm, OP_MUL, a, column, &r);
+    qs_release(vm, column);
+    TRY(s);
+    if (r.kind != QS_ARRAY) return *out = r, QS_OK;
+    s = is_row(a) ? qarr_get(vm, r.u.p, 0, out) : reshaped(vm, r.u.p, 1, (int64_t)qval_array(r)->count, out);
+    qs_release(vm, r);
+    return s;
+}
+
+static qs_status matmul(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
+    return is_row(b) && a.kind == QS_ARRAY ? times_column(vm, a, b, out) : qarith_binary(vm, op, a, b, out);
 }
 
 /* x op= y in the memory of an array; anything else is replaced, as Python does it. */
@@ -110,7 +141,7 @@ OPERATOR(divide, OP_PWDIV)
 OPERATOR(bit_and, OP_BITAND)
 OPERATOR(bit_or, OP_BITOR)
 OPERATOR(bit_xor, OP_BITXOR)
-static PyObject *matrix_product(PyObject *x, PyObject *y) { return binary(OP_MUL, x, y); }
+static PyObject *matrix_product(PyObject *x, PyObject *y) { return combine(matmul, OP_MUL, x, y); }
 static PyObject *power(PyObject *x, PyObject *y, PyObject *modulus) {
     return modulus == Py_None ? binary(OP_PWPOW, x, y) : unknown();
 }

@@ -308,6 +308,53 @@ static PyObject *address(PyObject *o, PyObject *on_device) {
     return PyLong_FromVoidPtr(x->given->data);
 }
 
+/* -- other shapes and types of elements, for _values.py ------------------------------------------------------------ */
+
+static PyObject *new_array(Border *b, qs_status s, Array *a) {
+    if (s != QS_OK) return qerror_raise(b, s);
+    PyObject *r = qvalue_new(b, qarr_value(a));
+    qarr_release(b->vm, a);
+    return r;
+}
+
+static int extents_of(PyObject *tuple, int64_t *out) {
+    Py_ssize_t n = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
+    if (n < 0 || n > QS_MAX_RANK)
+        return PyErr_SetString(PyExc_ValueError, "an array has at most 8 dimensions"), -1;
+    for (Py_ssize_t i = 0; i < n; i++) out[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
+    return PyErr_Occurred() ? -1 : (int)n;
+}
+
+/* (shape, strides in elements): the same memory.  Whoever calls knows that they stay inside. */
+static PyObject *view(PyObject *o, PyObject *args) {
+    PyObject *shape, *steps;
+    int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
+    Array *a = value_of(o).u.p, *r = NULL;
+    if (!PyArg_ParseTuple(args, "OO", &shape, &steps)) return NULL;
+    int rank = extents_of(shape, dims);
+    if (rank < 0 || extents_of(steps, strides) != rank || qgil_enter(border(o)) < 0) return NULL;
+    qs_status s = qarr_view(border(o)->vm, a, rank, dims, strides, a->offset, &r);
+    PyObject *made = new_array(border(o), s, r);
+    qgil_leave(border(o));
+    return made;
+}
+
+/* (element type, whether always a copy) */
+static PyObject *converted(PyObject *o, PyObject *args) {
+    const char *name;
+    int copy;
+    Array *a = value_of(o).u.p, *r = NULL;
+    if (!PyArg_ParseTuple(args, "sp", &name, &copy)) return NULL;
+    int d = qnd_named(name);
+    if (d == QS_NDTYPES) return PyErr_Format(PyExc_TypeError, "there is no element type %s", name);
+    if (qgil_enter(border(o)) < 0) return NULL;
+    bool same = a->dtype == d && copy;
+    qs_status s = same ? qarr_copy(border(o)->vm, a, &r) : qarr_convert(border(o)->vm, a, (qs_dtype)d, &r);
+    PyObject *made = new_array(border(o), s, r);
+    qgil_leave(border(o));
+    return made;
+}
+
 /* -- gradients: a second array that goes with one to tensors and back ---------------------------------------------- */
 
 static PyObject *get_grad(PyObject *o, void *unused) {
@@ -382,6 +429,8 @@ static PyMethodDef methods[] = {
     {"__complex__", qoperator_complex, METH_NOARGS, NULL},
     {"__dir__", dir, METH_NOARGS, NULL},
     {"_address", address, METH_O, NULL},
+    {"_view", view, METH_VARARGS, NULL},
+    {"_converted", converted, METH_VARARGS, NULL},
     {"_fields", fields_of, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -254,7 +254,8 @@ static qs_status solve_mats(qs_vm *vm, qs_call_args *c, Lapack *l, Mat *a, const
     Mat x;
     int most = a->m > a->n ? a->m : a->n;
     if (a->m != b->m)
-        return qs_fail(vm, QS_ESHAPE, "solve: A and B must have as many rows, got %d and %d", a->m, b->m);
+        return qs_fail(vm, QS_ESHAPE, "solve: A and B must have as many rows, got %d and %d%s", a->m, b->m,
+                       b->m == 1 && b->n == a->m ? "; a vec is one row, and transpose(B) a column" : "");
     TRY(mat_new(vm, "solve", most, b->n, a->parts, &x));
     for (int j = 0; j < b->n; j++)
         memcpy(x.a + (size_t)j * (size_t)(most * a->parts), b->a + (size_t)j * (size_t)(b->m * a->parts),

@@ -338,6 +338,10 @@ class Threads(unittest.TestCase):
         self.assertEqual(self.started(env={"QUASAR_NUM_THREADS": "4"}), 4)
         self.assertEqual(self.started("--threads", "2", env={"QUASAR_NUM_THREADS": "4"}), 2)
 
+    def test_no_threads_are_refused(self):
+        r = subprocess.run([QRUN, "--threads", "0", "-e", "1"], capture_output=True, text=True)
+        self.assertEqual((r.returncode, r.stderr.split(";")[0]), (2, "qrun: --threads must be a number from 1 on, got 0"))
+
     def test_affinity(self):
         one = {min(os.sched_getaffinity(0))}
         self.assertEqual(self.started(cpus=one), 1)

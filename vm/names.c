@@ -168,7 +168,10 @@ bool qnames_offer(qs_vm *vm, Module *m, Nearest *near) {
 
 qs_status qnames_unknown(qs_vm *vm, Module *m, const char *what, const char *name) {
     Nearest near = {.wanted = name};
-    if (qnames_offer(vm, m, &near))
+    bool offered = qnames_offer(vm, m, &near);
+    if (near.home)
+        return qerr_set(qvm_ctx(vm), QS_ENAME, "unknown %s %s; evaluate('import \"%s\"') brings it", what, name, near.home);
+    if (offered)
         return qerr_set(qvm_ctx(vm), QS_ENAME, "unknown %s %s; did you mean %s?", what, name, near.best);
     return qerr_set(qvm_ctx(vm), QS_ENAME, "unknown %s %s", what, name);
 }

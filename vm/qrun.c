@@ -87,7 +87,11 @@ static int number_option(const char *s, int *out) {
 static int set_device(Options *o, const char *v) { return o->config.device = v, 0; }
 static int set_dump(Options *o, const char *v) { return o->dump = v, 0; }
 static int set_has(Options *o, const char *v) { return o->has = v, 0; }
-static int set_threads(Options *o, const char *v) { return number_option(v, &o->config.threads); }
+static int set_threads(Options *o, const char *v) {
+    int r = number_option(v, &o->config.threads);
+    return r || o->config.threads < 1 ? EXIT_USAGE : 0;
+}
+
 static int set_memory(Options *o, const char *v) { return qkrn_bytes(v, &o->config.memory_limit) ? 0 : EXIT_USAGE; }
 
 static int set_precision(Options *o, const char *v) {
@@ -113,7 +117,7 @@ static int set_loops(Options *o, const char *v) {
 static const struct { const char *name; int (*set)(Options *, const char *); const char *wants; } valued[] = {
     {"--device", set_device, ""},
     {"--precision", set_precision, "32 or 64"},
-    {"--threads", set_threads, "a number"},
+    {"--threads", set_threads, "a number from 1 on"},
     {"--dump", set_dump, ""},
     {"--has", set_has, ""},
     {"--memory-limit", set_memory, "a size like 500M"},

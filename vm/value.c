@@ -2,6 +2,7 @@
 #include "vm/array.h"
 #include "vm/loops.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* -- types --------------------------------------------------------------------------------------------------------- */
@@ -210,11 +211,22 @@ static qs_status convert_number(qs_vm *vm, qs_value v, const Type *t, const char
     return QS_OK;
 }
 
+/* A copy would do, but the memory is there to be used; who made the mark knows what makes a copy. */
+static qs_status never_converted(qs_vm *vm, qs_value v, const Type *t, const char *what) {
+    char text[QERR_TEXT];
+    qs_status s = mismatch(vm, v, t, what);
+    snprintf(text, sizeof text, "%s", qvm_ctx(vm)->err.text);
+    qerr_clear(qvm_ctx(vm));
+    (void)qerr_set(qvm_ctx(vm), s, "%s; memory that is passed is used in place: pass value(x) for a converted copy", text);
+    return s;
+}
+
 static qs_status convert_array(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
     Array *a = qval_array(v), *r;
     bool loses =
         t->inner->kind != TY_NUM || (qdtype_is_complex((qs_dtype)a->dtype) && !qdtype_is_complex(t->inner->dtype));
-    if (loses || (a->hdr.flags & ARRAY_AS_IS) || !shape_fits(t, a->rank, a->dims)) return mismatch(vm, v, t, what);
+    if (loses || !shape_fits(t, a->rank, a->dims)) return mismatch(vm, v, t, what);
+    if (a->hdr.flags & ARRAY_AS_IS) return never_converted(vm, v, t, what);
     TRY(qarr_convert(vm, a, t->inner->dtype, &r));
     return *out = qarr_value(r), QS_OK;
 }

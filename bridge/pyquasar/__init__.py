@@ -9,6 +9,10 @@ After init, every built-in function and every function, variable and type of wha
 module: q.zeros(20, 20, 3), q.parallel_do(...)."""
 import atexit as _atexit, os as _os, sys as _sys
 
+if "t" in _sys.abiflags:  # the machine counts on the lock, and extensions of this kind do not load there
+    raise ImportError("pyquasar needs a Python with the global interpreter lock; this one (%d.%dt) was built without it"
+                      % _sys.version_info[:2])
+
 from . import _support
 from ._support import QuasarError
 if getattr(_sys, "_quasar_inside", False):  # a script has opened Python; its machine is in the program itself
@@ -34,7 +38,7 @@ _folder = _os.path.dirname(_os.path.abspath(__file__))
 
 # -- the machine -------------------------------------------------------------------------------------------------------
 
-def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, threads=0, checked=False,
+def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, threads=None, checked=False,
          fast_math=False, memory_limit=0, library_path="", cache_dir=None):
     """Opens the machine.  Nothing else works before.
 
@@ -42,7 +46,7 @@ def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, 
                   "machine.xml" that lists devices; "gpu", the first GPU; "auto:cpu,opencl", where each kernel ends
                   soonest; "auto", what runs when none is named: the processor; "ref", the slow reference
     precision     32 or 64 bits in an array element of type scalar
-    threads       that kernels may use; 0: all
+    threads       that kernels may use; None: all
     checked       an index outside an array is an error in kernels too
     fast_math     kernels and array expressions may estimate quotients and roots, and regroup sums
     memory_limit  bytes that arrays may occupy on a device with memory of its own; 0: no limit
@@ -53,6 +57,8 @@ def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, 
     global _opened
     if precision not in (32, 64):
         raise ValueError("init: precision must be 32 or 64, got %r" % (precision,))
+    if threads is not None and threads < 1:
+        raise ValueError("init: threads must be ≥ 1, got %r" % (threads,))
     wanted = device, precision, threads, checked, fast_math, memory_limit, library_path, cache_dir
     if _bridge._is_open():
         if wanted == _opened:
@@ -65,7 +71,7 @@ def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, 
     # By pip, by make install.
     installed = [_os.path.join(_folder, "stdlib"), _os.path.join(_folder, "../../../../share/quasar/stdlib")]
     folders = ":".join(filter(None, [library_path] + installed))
-    _bridge._open(name, precision, threads, checked, fast_math, memory_limit, folders, cache_dir)
+    _bridge._open(name, precision, threads or 0, checked, fast_math, memory_limit, folders, cache_dir)
     _opened = wanted
 
 

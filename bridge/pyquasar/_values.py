@@ -38,11 +38,6 @@ def item(self):
     raise TypeError("a value of type %s is no number" % self.typename)
 
 
-def transposed(self):
-    """The same memory with the dimensions in reverse order, as in NumPy."""
-    return _wrapped(self.to_py().T)
-
-
 class locked:
     """with A.locked(LOCK_READ) as pointer: ..."""
 
@@ -59,6 +54,284 @@ class locked:
 def lock_for(self, mode=3, device=0):
     """A context that holds a lock and gives the address of the elements."""
     return locked(self, mode, device)
+
+
+# -- what arrays of Python can do: the names and meanings of NumPy, computed by the functions of the language ------------
+
+class for_arrays:
+    """A method of arrays; other values do not have it, so that objects may have functions of that name."""
+
+    def __init__(self, function, name=None):
+        self.function, self.__doc__, self.__name__ = function, function.__doc__, name or function.__name__
+
+    def __get__(self, x, owner=None):
+        if x is None:
+            return self.function
+        if x._kind != "array":
+            raise AttributeError("only arrays have the attribute %s" % self.__name__)
+        return _MethodType(self.function, x)
+
+
+class property_of_arrays(for_arrays):
+    def __get__(self, x, owner=None):
+        return self if x is None else for_arrays.__get__(self, x)()
+
+
+_MethodType = type(for_arrays(len, "len").__init__)
+
+
+def _axis(self, axis):
+    import operator
+    axis = operator.index(axis)
+    if not -self.ndim <= axis < self.ndim:
+        raise IndexError("axis %d is outside an array of %d dimensions" % (axis, self.ndim))
+    return axis % self.ndim
+
+
+def _finished(r, shape, out):
+    """A result of the language in the shape that NumPy would give it."""
+    if shape is not None:
+        r = (r if hasattr(r, "_kind") else _machine().value([r])).reshape(shape)
+    if out is None:
+        return r
+    out[...] = r
+    return out
+
+
+def _along(self, axis):
+    """(the array, one axis of it): several axes become the last one."""
+    if not isinstance(axis, tuple):
+        return self, _axis(self, axis)
+    axes = [_axis(self, i) for i in axis]
+    if len(set(axes)) < len(axes):
+        raise ValueError("axis: a dimension is named twice in %s" % (axis,))
+    kept = [i for i in range(self.ndim) if i not in axes]
+    return self.transpose(kept + axes).reshape([self.shape[i] for i in kept] + [-1]), len(kept)
+
+
+def _reduced(f, x, axis, rest):
+    """By the function of the language; axis None is all of them.  min(x, [], axis), since min(x, y) is another."""
+    if axis is None:
+        return f(x, None, *rest) if rest else f(x)
+    return f(x, [], axis) if f.__name__ in ("min", "max") else f(x, axis, *rest)
+
+
+def _reduction(name, doc, ddof=None):
+    def method(self, axis=None, dtype=None, out=None, keepdims=False, **options):
+        if options and (ddof is None or list(options) != ["ddof"]):
+            raise TypeError("%s: no argument %s" % (name, next(n for n in options if n != "ddof" or ddof is None)))
+        x = self if dtype is None else self.astype(dtype)
+        f, rest = getattr(_machine(), name), () if ddof is None else (options.get("ddof", ddof),)
+        axes = tuple(range(self.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+        axes = {_axis(self, i) for i in axes}
+        shape = tuple(1 if i in axes else n for i, n in enumerate(self.shape) if keepdims or i not in axes)
+        x, axis = (x, None) if len(axes) == self.ndim else _along(x, axis)
+        return _finished(_reduced(f, x, axis, rest), shape or None, out)
+    method.__name__, method.__doc__ = name, doc
+    return for_arrays(method)
+
+
+def _cumulative(name, doc):
+    def method(self, axis=None, dtype=None, out=None):
+        x = self if dtype is None else self.astype(dtype)
+        if axis is None:
+            x, axis = x.reshape(-1), 0
+        r = getattr(_machine(), name)(x, _axis(x, axis)) if x.ndim > 1 else getattr(_machine(), name)(x)
+        return _finished(r, x.shape, out)
+    method.__name__, method.__doc__ = name, doc
+    return for_arrays(method)
+
+
+def _place(name, doc):
+    def method(self, axis=None, out=None):
+        if axis is not None:
+            return _finished(_wrapped(getattr(self.to_py(), name)(axis=_axis(self, axis))), None, out)
+        return _finished(int(getattr(_machine(), "find_index_" + name[3:])(self)), None, out)
+    method.__name__, method.__doc__ = name, doc
+    return for_arrays(method)
+
+
+def _numbers(shape):
+    import operator
+    shape = shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
+    return [operator.index(n) for n in shape]
+
+
+def reshape(self, *shape, order="C"):
+    """The elements in another shape, in which one extent may be -1: a view where strides can say it, else a copy."""
+    if order != "C":
+        raise ValueError("reshape: the order must be C, got %r" % (order,))
+    wanted = _numbers(shape)
+    known = 1
+    for n in wanted:
+        known *= n if n != -1 else 1
+    if wanted.count(-1) == 1 and known and self.size % known == 0:
+        wanted[wanted.index(-1)] = self.size // known
+        known = self.size
+    if known != self.size or any(n < 0 for n in wanted):
+        raise ValueError("reshape: an array of %s has no shape %s" % (self.shape, tuple(_numbers(shape))))
+    strides = _regrouped(self, wanted) if self.size else _packed(wanted)
+    if strides is None:
+        return _machine().copy(self)._view(tuple(wanted), _packed(wanted))
+    return self._view(tuple(wanted), strides)
+
+
+def _packed(shape):
+    """Strides, in elements, of what lies one behind the other."""
+    strides, step = [], 1
+    for n in reversed(shape):
+        strides.insert(0, step)
+        step *= max(n, 1)
+    return tuple(strides)
+
+
+def _steps(self):
+    size = _itemsize(self)
+    return [n // size for n in self.strides]
+
+
+def _regrouped(self, wanted):
+    """Strides for the same memory in another shape; None when there are none.  Dimensions that lie one behind the other
+    are one run, and the extents that are wanted must divide the runs, from the last on."""
+    runs, strides = [], []
+    for n, step in zip(self.shape, _steps(self)):
+        if n != 1 and runs and runs[-1][1] == n*step:
+            runs[-1] = runs[-1][0]*n, step
+        elif n != 1:
+            runs.append((n, step))
+    left, step = runs.pop() if runs else (1, 1)
+    for n in reversed(wanted):
+        if left == 1 and n != 1 and runs:
+            left, step = runs.pop()
+        if left % n:
+            return None
+        strides.insert(0, step)
+        left, step = left//n, step*n
+    return tuple(strides)
+
+
+def _itemsize(self):
+    return int(self.dtype.lstrip("abcdefghijklmnopqrstuvwxyz") or 8) // 8
+
+
+def transpose(self, *axes):
+    """The same memory with its dimensions in another order; reversed if none is given."""
+    axes = [] if axes in ((), (None,)) else [_axis(self, n) for n in _numbers(axes)]
+    axes = axes or list(range(self.ndim))[::-1]
+    if sorted(axes) != list(range(self.ndim)):
+        raise ValueError("transpose: the axes must be those of %d dimensions, got %s" % (self.ndim, tuple(axes)))
+    steps = _steps(self)
+    return self._view(tuple(self.shape[i] for i in axes), tuple(steps[i] for i in axes))
+
+
+def swapaxes(self, axis1, axis2):
+    """The same memory with two dimensions exchanged."""
+    axes = list(range(self.ndim))
+    a, b = _axis(self, axis1), _axis(self, axis2)
+    axes[a], axes[b] = b, a
+    return self.transpose(axes)
+
+
+def squeeze(self, axis=None):
+    """The same memory without dimensions of extent 1."""
+    gone = [i for i, n in enumerate(self.shape) if n == 1]
+    if axis is not None:
+        gone = [_axis(self, i) for i in (axis if isinstance(axis, tuple) else (axis,))]
+    if any(self.shape[i] != 1 for i in gone):
+        raise ValueError("squeeze: only dimensions of extent 1 can go, the shape is %s" % (self.shape,))
+    kept = [i for i in range(self.ndim) if i not in gone]
+    steps = _steps(self)
+    return self._view(tuple(self.shape[i] for i in kept), tuple(steps[i] for i in kept))
+
+
+def ravel(self, order="C"):
+    """All elements one after the other: a view where they lie like that."""
+    return self.reshape(-1, order=order)
+
+
+def flatten(self):
+    """A copy of all elements one after the other."""
+    return _machine().copy(self).reshape(-1)
+
+
+def astype(self, dtype, copy=True):
+    """A copy with elements of another type ("float32", numpy.float32, int), converted as everywhere in the language:
+    integers saturate.  copy=False: the array itself where it has that type already."""
+    own = {float: "float64", int: "int64", bool: "bool", complex: "complex128"}
+    name = own.get(dtype) if isinstance(dtype, type) else dtype if isinstance(dtype, str) else None
+    name = name or getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype).replace("torch.", "")
+    return self if not copy and name == self.dtype else self._converted(name, True)
+
+
+def copy_of(self, order="C"):
+    """An array of its own with the same elements."""
+    return duplicate(self)
+
+
+def clip(self, min=None, max=None, out=None):
+    """Elements between two bounds."""
+    infinity = float("inf")
+    r = _machine().clamp(self, -infinity if min is None else min, infinity if max is None else max)
+    return _finished(r, self.shape, out)
+
+
+def rounded(self, decimals=0, out=None):
+    """Elements rounded to whole numbers, or to some decimals."""
+    scale = 10.0**decimals
+    return _finished(_machine().round(self*scale)/scale if decimals else _machine().round(self), None, out)
+
+
+def dot(self, x, out=None):
+    """self @ x"""
+    return _finished(self @ x, None, out)
+
+
+def fill(self, x):
+    """Puts one number everywhere."""
+    self[...] = x
+
+
+def conj(self):
+    """The complex conjugates."""
+    return _machine().conj(self)
+
+
+ARRAY_METHODS = {
+    "sum": _reduction("sum", "The sum of all elements, or along an axis."),
+    "prod": _reduction("prod", "The product of all elements, or along an axis."),
+    "mean": _reduction("mean", "The mean of all elements, or along an axis."),
+    "min": _reduction("min", "The smallest element, or those along an axis."),
+    "max": _reduction("max", "The largest element, or those along an axis."),
+    "any": _reduction("any", "Whether any element is not 0, or any along an axis."),
+    "all": _reduction("all", "Whether no element is 0, or none along an axis."),
+    "var": _reduction("var", "The variance of all elements, or along an axis; as in NumPy, of n, without ddof=1.", 0),
+    "std": _reduction("std", "The square root of var.", 0),
+    "cumsum": _cumulative("cumsum", "Sums of what comes before, of all elements or along an axis."),
+    "cumprod": _cumulative("cumprod", "Products of what comes before, of all elements or along an axis."),
+    "argmin": _place("argmin", "The number of the smallest element, or those along an axis."),
+    "argmax": _place("argmax", "The number of the largest element, or those along an axis."),
+    "reshape": reshape, "transpose": transpose, "swapaxes": swapaxes, "squeeze": squeeze, "ravel": ravel,
+    "flatten": flatten, "astype": astype, "copy": copy_of, "clip": clip, "round": rounded, "dot": dot, "fill": fill,
+    "conj": conj,
+}
+
+
+def real(self):
+    """The real parts."""
+    return _machine().real(self)
+
+
+def imag(self):
+    """The imaginary parts."""
+    return _machine().imag(self)
+
+
+def nbytes(self):
+    """Bytes of all elements."""
+    return self.size*_itemsize(self)
+
+
+ARRAY_PROPERTIES = {"T": transpose, "itemsize": _itemsize, "nbytes": nbytes, "real": real, "imag": imag}
 
 
 # -- NumPy -------------------------------------------------------------------------------------------------------------
@@ -327,7 +600,7 @@ def _later(name):
 METHODS = {
     "to_numpy": _later("to_numpy"), "from_numpy": _later("fill_from"), "to_torch": _later("to_torch"),
     "from_torch": _later("fill_from_torch"),
-    "numpy": lambda self: self.to_py(), "tolist": tolist, "item": item, "T": property(transposed), "locked": lock_for,
+    "numpy": lambda self: self.to_py(), "tolist": tolist, "item": item, "locked": lock_for,
     "requires_grad": property(lambda self: self.grad is not None),
     "__array__": array, "__array_interface__": property(array_interface), "__array_ufunc__": array_ufunc,
     "__cuda_array_interface__": property(cuda_array_interface),
@@ -341,6 +614,10 @@ METHODS["numpy"].__name__ = "numpy"
 def install(qvalue, qfunction):
     for name, method in METHODS.items():
         setattr(qvalue, name, method)
+    for name, method in ARRAY_METHODS.items():
+        setattr(qvalue, name, method if isinstance(method, for_arrays) else for_arrays(method, name))
+    for name, function in ARRAY_PROPERTIES.items():
+        setattr(qvalue, name, property_of_arrays(function, name))
     qfunction.__reduce__ = reduce_function
     qfunction.__doc__ = property(doc)
     qfunction.__signature__ = property(signature)

@@ -64,6 +64,8 @@ class Life(unittest.TestCase):
         self.assertRaises((q.QuasarError, BufferError), a.__dlpack__)
         self.assertRaises((q.QuasarError, BufferError), memoryview, a)
         self.assertEqual(repr(a), "<value of a Quasar machine that is closed>")
+        for name in ("__array_interface__", "__cuda_array_interface__", "sum", "T"):
+            self.assertFalse(hasattr(a, name), name)
 
     def test_init_twice(self):
         q.init("cpu")
@@ -84,6 +86,9 @@ class Life(unittest.TestCase):
                 q.init(name)
         with self.assertRaisesRegex(ValueError, "precision must be 32 or 64"):
             q.init("cpu", precision=16)
+        for n in (0, -1):
+            with self.assertRaisesRegex(ValueError, "threads must be ≥ 1, got %d" % n):
+                q.init("cpu", threads=n)
         q.init("cpu", loadCompiler=True)
         q.destroy()
         q.init("cpu", load_compiler=1)
@@ -137,6 +142,15 @@ class Life(unittest.TestCase):
             self.assertLess(time.time() - start, 0.5 * float(os.environ.get("SLOW", "1")), what)
             self.assertEqual(p.wait(30), 0)
             p.stdout.close()
+
+    def test_a_python_without_its_lock_is_refused(self):
+        self.assertEqual(in_child("""
+            import sys
+            sys.abiflags += "t"
+            try: import pyquasar
+            except ImportError as e: print(e)
+            """), "pyquasar needs a Python with the global interpreter lock; this one (%d.%dt) was built without it\n"
+            % sys.version_info[:2])
 
     def test_import_is_light(self):
         self.assertEqual(in_child("""
@@ -236,6 +250,27 @@ class Programs(Machine):
         self.assertEqual((one.line, two.line), ("y[7]", "y[8]"))
         self.assertNotEqual(one.filename, two.filename)
 
+    def test_tracebacks_show_the_line_of_a_kernel(self):
+        import traceback
+        self.compile("""
+            function [] = __kernel__ outside(x : vec'checked, pos : int)
+                x[pos+10] = 1
+            end
+            function [] = launch(x)
+                parallel_do(4, x, outside)
+            end""", "lines")
+        for launch, names in ((lambda: q.parallel_do(4, q.zeros(4), q.outside), ["<program>"]),
+                              (lambda: q.launch(q.zeros(4)), ["launch", "<kernel>"])):
+            frames = []
+            try:
+                launch()
+            except IndexError as e:
+                self.assertIn("index 10 is outside dimension 1 of x", str(e))
+                frames = traceback.extract_tb(e.__traceback__)
+            self.assertEqual([f.name for f in frames if f.filename == "lines"], names)
+            self.assertEqual((frames[-1].lineno, frames[-1].line.strip()), (3, "x[pos+10] = 1"))
+            self.assertIn("launch()", frames[0].line)
+
     def test_libraries(self):
         q.import_dll("Quasar.UI.dll")
         q.import_native("Quasar.CompMath")
@@ -275,6 +310,10 @@ class Programs(Machine):
         self.assertLessEqual({"mine", "zeros", "parallel_do", "init", "LOCK_READ"}, set(dir(q)))
         with self.assertRaisesRegex(AttributeError, "zeroz; did you mean zeros"):
             q.zeroz
+        with self.assertRaisesRegex(AttributeError, r"unknown name imfilter; evaluate\('import \"imfilter.q\"'\) brings it"):
+            q.imfilter
+        q.evaluate('import "imfilter.q"')
+        self.assertEqual(q.imfilter.__name__, "imfilter")
 
     def test_output_is_in_order(self):
         self.assertEqual(in_child("""
@@ -299,6 +338,36 @@ class Arguments(Machine):
                      (b"a", "pyvalue"), (bytearray(3), "vec[uint8]")):
             self.assertEqual(q.t(x), t, x)
         self.assertEqual(q.t(q.value([1, "a"])), "vec[??]")
+
+    def test_a_list_for_what_a_kernel_writes_is_refused(self):
+        self.compile("""
+            function [] = __kernel__ inc(x : vec, y : vec, pos : int)
+                y[pos] = x[pos]+1
+            end
+            function y = through(x)
+                y = zeros(numel(x))
+                parallel_do(numel(x), x, y, inc)
+                parallel_do(numel(x), y, x, inc)
+                y = x
+            end""")
+        y = q.zeros(2)
+        q.parallel_do(2, [1, 2], y, q.inc)
+        self.assertEqual(y.tolist(), [2, 3])
+        for lost in ([0, 0], (0, 0), [0.5, 1]):
+            with self.assertRaisesRegex(TypeError, "kernel inc: y must be an array, .* what came is a list"):
+                q.parallel_do(2, [1, 2], lost, q.inc)
+        r = q.through([1, 2])  # a function has the list as an array of its own
+        self.assertEqual(r.tolist(), [3, 4])
+        q.parallel_do(2, y, q.transpose([[1], [2]]), q.inc)
+        q.parallel_do(2, y, q.float32([1, 2]), q.inc)
+
+    def test_a_conversion_finds_the_numbers_of_a_list(self):
+        for x in (0.1, 1 / 3, 16777217.0):
+            self.assertEqual((q.float64([x])[0], q.float64([[x], [x]])[1, 0]), (x, x))
+        self.assertEqual((q.int32([16777217])[0], q.int64([2**60 + 1, 1]).tolist()), (16777217, [2**60 + 1, 1]))
+        self.assertEqual(q.complex128([0.1 + 0.2j])[0], 0.1 + 0.2j)
+        self.assertEqual(q.int([16777217])[0], 16777217)
+        self.assertEqual(q.evaluate("x -> type(x)")([0.1]), "vec")
 
     def test_named_and_missing_arguments(self):
         self.compile("function y = f(a, b = 10, c = 100)\n y = a+b+c\nend", "p")
@@ -346,6 +415,9 @@ class Arguments(Machine):
             end""")
         with self.assertRaisesRegex(TypeError, "argument img must be mat, got imat of size 2x2"):
             q.f(np.zeros((2, 2), np.int32))
+        with self.assertRaisesRegex(TypeError, r"argument img must be mat, got mat\[uint8\] of size 2x2; .* pass value\(x\)"):
+            q.f(np.zeros((2, 2), np.uint8))
+        self.assertEqual(q.f(q.value(np.ones((2, 2), np.uint8))).typename, "mat")
         with self.assertRaisesRegex(TypeError, "argument img must be mat, got cube of size 2x2x2"):
             q.f(np.zeros((2, 2, 2), np.float32))
         with self.assertRaisesRegex(TypeError, "argument img: elements of type >f4 are in the byte order"):

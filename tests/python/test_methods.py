@@ -1,0 +1,158 @@
+"""import pyquasar: what arrays can do in Python under the names of NumPy means what it means there."""
+import itertools, pickle, unittest
+
+import pyquasar as q
+
+try:
+    import numpy as np
+except ImportError:
+    np = None
+
+SHAPES = [(5,), (1,), (2, 3), (1, 4), (4, 1), (3, 1, 2), (2, 3, 4), (1, 1, 1)]
+
+
+def axes(n):
+    """Every axis and set of axes, from either end, and none."""
+    one = list(range(-n, n))
+    return [None, *one, *(c for k in range(2, n + 1) for c in itertools.permutations(range(n), k))]
+
+
+@unittest.skipUnless(np, "needs numpy")
+class Methods(unittest.TestCase):
+    def setUp(self):
+        q.init("cpu")
+
+    def same(self, got, wanted, case):
+        self.assertEqual(getattr(got, "shape", ()), np.shape(wanted), case)
+        np.testing.assert_allclose(np.asarray(got), np.asarray(wanted), 1e-5, 1e-6, err_msg=str(case))
+
+    def arrays(self):
+        for shape in SHAPES:
+            a = (np.arange(np.prod(shape)) * 7 % 11 - 3.5).reshape(shape).astype(np.float32)
+            yield a
+            yield a.astype(np.float64)[..., ::-1]
+            yield a.T.astype(np.int32)
+            yield a > 0
+
+    def test_reductions(self):
+        for a in self.arrays():
+            for name in ("sum", "prod", "mean", "min", "max", "any", "all", "var", "std"):
+                if a.dtype == bool and name not in ("sum", "any", "all", "mean"):
+                    continue
+                for axis in axes(a.ndim):
+                    for keep in (False, True):
+                        case = name, a.dtype, a.shape, axis, keep
+                        self.same(getattr(q.value(a), name)(axis=axis, keepdims=keep),
+                                  getattr(a, name)(axis=axis, keepdims=keep), case)
+
+    def test_numpys_functions_come_to_them(self):
+        a = np.arange(6, dtype=np.float32).reshape(2, 3)
+        v = q.value(a)
+        for f in (np.sum, np.mean, np.std, np.max, np.min, np.any, np.cumsum, np.argmax, np.transpose, np.ravel, np.squeeze,
+                  lambda x: np.sum(x, axis=0), lambda x: np.var(x, axis=1, ddof=1), lambda x: np.reshape(x, (3, 2)),
+                  lambda x: np.clip(x, 1, 3), lambda x: np.round(x / 3, 1), lambda x: np.swapaxes(x, 0, 1),
+                  lambda x: np.mean(x, dtype=np.float64), lambda x: np.max(x, axis=(0, 1), keepdims=True)):
+            self.same(f(v), f(a), f)
+        out = q.zeros(3)
+        self.assertIs(v.sum(axis=0, out=out), out)
+        self.assertEqual(out.tolist(), [3, 5, 7])
+
+    def test_places_and_sums_of_what_comes_before(self):
+        for a in self.arrays():
+            v = q.value(a)
+            if a.dtype == bool:
+                continue
+            for axis in (None, *range(-a.ndim, a.ndim)):
+                for name in ("argmin", "argmax", "cumsum", "cumprod"):
+                    self.same(getattr(v, name)(axis=axis), getattr(a, name)(axis=axis), (name, a.dtype, a.shape, axis))
+        self.assertIsInstance(q.value([1, 3, 2]).argmax(), int)
+
+    def test_shapes_are_views_where_numpys_are(self):
+        for a in self.arrays():
+            v = q.value(a)
+            n = a.size
+            made = [("T",), ("ravel",), ("flatten",), ("reshape", -1), ("reshape", (n, 1)), ("reshape", 1, -1, 1), ("squeeze",),
+                    ("swapaxes", 0, -1), ("copy",), *(("transpose", p) for p in itertools.permutations(range(a.ndim)))]
+            for name, *args in made:
+                got, wanted = (getattr(x, name) if name == "T" else getattr(x, name)(*args) for x in (v, a))
+                case = name, args, a.dtype, a.shape, a.strides
+                self.assertEqual(got.dtype, wanted.dtype.name, case)
+                if wanted.ndim:
+                    self.same(got, wanted, case)
+                shared = np.shares_memory(np.asarray(got), a)
+                self.assertTrue(shared or not np.shares_memory(wanted, a) or not a.size, case)
+                self.assertFalse(shared and not np.shares_memory(wanted, a) and name != "ravel", case)
+
+    def test_types(self):
+        a = np.array([1.7, -2.2, 300])
+        v = q.value(a)
+        for dtype in ("float32", np.float16, np.dtype("int16"), int, float, "complex64", "float64"):
+            got = v.astype(dtype)
+            self.same(got, a.astype(dtype), dtype)
+            self.assertEqual(got.dtype, np.dtype(dtype).name)
+        self.assertEqual(v.astype("uint8").tolist(), [1, 0, 255])  # the language's conversion
+        self.assertEqual(v.astype(bool).dtype, "bool")
+        self.assertIs(v.astype("float64", copy=False), v)
+        w = v.astype("float64")
+        w[0] = 9
+        self.assertEqual(v[0], 1.7)
+        self.assertEqual((v.itemsize, v.nbytes), (8, 24))
+        for wrong in ("float33", "<f4", str, 7):
+            with self.assertRaisesRegex(TypeError, "there is no element type"):
+                v.astype(wrong)
+
+    def test_the_others(self):
+        a = np.array([[1.26, -2], [3, 4]])
+        v = q.value(a)
+        for name, *args in (("round",), ("round", 1), ("clip", 0, 2), ("clip", None, 2), ("dot", a), ("dot", np.ones(2)), ("conj",)):
+            self.same(getattr(v, name)(*args), getattr(a, name)(*args), name)
+        z = q.value(a * (1 + 2j))
+        self.same(z.real, a, "real")
+        self.same(z.imag, 2 * a, "imag")
+        v.fill(7)
+        self.assertEqual(a.tolist(), [[7, 7], [7, 7]])
+        self.assertEqual(pickle.loads(pickle.dumps(v.T)).tolist(), [[7, 7], [7, 7]])
+
+    def test_wrong_arguments(self):
+        v = q.ones(2, 3)
+        for f, kind, why in ((lambda: v.sum(axis=2), IndexError, "axis 2 is outside an array of 2 dimensions"),
+                             (lambda: v.sum(axis=1.5), TypeError, "float"),
+                             (lambda: v.sum(axis=(0, 0)), ValueError, "named twice"),
+                             (lambda: v.sum(ddof=1), TypeError, "sum: no argument ddof"),
+                             (lambda: v.std(nonsense=1), TypeError, "std: no argument nonsense"),
+                             (lambda: v.reshape(4, 2), ValueError, r"an array of \(2, 3\) has no shape \(4, 2\)"),
+                             (lambda: v.reshape(-1, 4), ValueError, r"has no shape \(-1, 4\)"),
+                             (lambda: v.reshape(-1, -1), ValueError, "has no shape"),
+                             (lambda: v.reshape(6, order="F"), ValueError, "order must be C"),
+                             (lambda: v.transpose(0, 0), ValueError, "axes must be those"),
+                             (lambda: v.squeeze(0), ValueError, "extent 1"),
+                             (lambda: q.zeros(0).max(), q.QuasarError, "empty")):
+            with self.assertRaisesRegex(kind, why):
+                f()
+
+    def test_only_arrays_have_them(self):
+        for x in (q.value("text"), q.value({"a": 1}), q.value([1, "a"]), q.typename("vec")):
+            self.assertFalse(hasattr(x, "itemsize") or hasattr(x, "T") or hasattr(x, "swapaxes"), x)
+        q.compile_string("mine", """
+            type point : class
+                x : scalar
+            end
+            function y = sum(p : point)
+                y = 10*p.x
+            end""")
+        self.assertEqual(q.point(x=4).sum(), 40)
+
+    def test_products_with_vectors(self):
+        A, v = np.arange(6.0).reshape(2, 3), np.array([1.0, 2, 3])
+        for a, b in ((A, v), (v, A.T), (v, v), (A, A.T), (A[:1], v), (A, v[::-1]), (v[:1], v[:1])):
+            wanted = a @ b
+            for got in (q.value(a) @ q.value(b), q.value(a) @ b, a @ q.value(b)):
+                self.same(got, wanted, (a.shape, b.shape))
+        with self.assertRaisesRegex(ValueError, "do not match"):
+            q.value(A) @ v[:2]
+        with self.assertRaisesRegex(ValueError, r"as many rows, got 2 and 1; a vec is one row, and transpose\(B\) a column"):
+            q.solve(np.eye(2), np.ones(2))
+
+
+if __name__ == "__main__":
+    unittest.main()
