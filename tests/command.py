@@ -340,7 +340,8 @@ class Threads(unittest.TestCase):
 
     def test_no_threads_are_refused(self):
         r = subprocess.run([QRUN, "--threads", "0", "-e", "1"], capture_output=True, text=True)
-        self.assertEqual((r.returncode, r.stderr.split(";")[0]), (2, "qrun: --threads must be a number from 1 on, got 0"))
+        self.assertEqual(r.returncode, 2)
+        self.assertIn("--threads must be a number from 1 on, got 0", r.stderr)
 
     def test_affinity(self):
         one = {min(os.sched_getaffinity(0))}

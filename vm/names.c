@@ -170,7 +170,8 @@ qs_status qnames_unknown(qs_vm *vm, Module *m, const char *what, const char *nam
     Nearest near = {.wanted = name};
     bool offered = qnames_offer(vm, m, &near);
     if (near.home)
-        return qerr_set(qvm_ctx(vm), QS_ENAME, "unknown %s %s; evaluate('import \"%s\"') brings it", what, name, near.home);
+        return qerr_set(qvm_ctx(vm), QS_ENAME, "unknown %s %s; evaluate('import \"%s\"') brings it", what, name,
+                        near.home);
     if (offered)
         return qerr_set(qvm_ctx(vm), QS_ENAME, "unknown %s %s; did you mean %s?", what, name, near.best);
     return qerr_set(qvm_ctx(vm), QS_ENAME, "unknown %s %s", what, name);

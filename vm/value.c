@@ -217,7 +217,8 @@ static qs_status never_converted(qs_vm *vm, qs_value v, const Type *t, const cha
     qs_status s = mismatch(vm, v, t, what);
     snprintf(text, sizeof text, "%s", qvm_ctx(vm)->err.text);
     qerr_clear(qvm_ctx(vm));
-    (void)qerr_set(qvm_ctx(vm), s, "%s; memory that is passed is used in place: pass value(x) for a converted copy", text);
+    (void)qerr_set(qvm_ctx(vm), s, "%s; memory that is passed is used in place: pass value(x) for a converted copy",
+                   text);
     return s;
 }
 

@@ -310,7 +310,7 @@ class Programs(Machine):
         self.assertLessEqual({"mine", "zeros", "parallel_do", "init", "LOCK_READ"}, set(dir(q)))
         with self.assertRaisesRegex(AttributeError, "zeroz; did you mean zeros"):
             q.zeroz
-        with self.assertRaisesRegex(AttributeError, r"unknown name imfilter; evaluate\('import \"imfilter.q\"'\) brings it"):
+        with self.assertRaisesRegex(AttributeError, r"name imfilter; evaluate\('import \"imfilter.q\"'\) brings it"):
             q.imfilter
         q.evaluate('import "imfilter.q"')
         self.assertEqual(q.imfilter.__name__, "imfilter")
@@ -415,7 +415,7 @@ class Arguments(Machine):
             end""")
         with self.assertRaisesRegex(TypeError, "argument img must be mat, got imat of size 2x2"):
             q.f(np.zeros((2, 2), np.int32))
-        with self.assertRaisesRegex(TypeError, r"argument img must be mat, got mat\[uint8\] of size 2x2; .* pass value\(x\)"):
+        with self.assertRaisesRegex(TypeError, r"must be mat, got mat\[uint8\] of size 2x2; .* pass value\(x\)"):
             q.f(np.zeros((2, 2), np.uint8))
         self.assertEqual(q.f(q.value(np.ones((2, 2), np.uint8))).typename, "mat")
         with self.assertRaisesRegex(TypeError, "argument img must be mat, got cube of size 2x2x2"):
