@@ -22,15 +22,18 @@ class Record(ctypes.Structure):
     _fields_ = [("hooks", ctypes.c_void_p * 3)] + \
         [(n, ctypes.c_int) for n in ("devices", "capability", "max_threads", "blocks")] + \
         [("jit_log", ctypes.c_char_p), ("fail_after", ctypes.c_long)] + \
-        [(n, ctypes.c_int)
-         for n in ("fail_with", "dead", "retained", "streams", "events", "modules", "pinned", "depth")] + \
+        [(n, ctypes.c_int) for n in ("fail_with", "capturing", "dead")] + \
+        [(n, ctypes.c_int) for n in ("retained", "streams", "events", "modules", "pinned", "depth")] + \
         [("allocated", ctypes.c_size_t), ("misuse", ctypes.c_uint), ("wrong", ctypes.c_char * 256),
          ("nlaunches", ctypes.c_int),
-         ("launch", Launch * 8), ("norders", ctypes.c_int), ("order", Order * 8), ("log", ctypes.c_char * (1 << 16))]
+         ("launch", Launch * 8), ("norders", ctypes.c_int), ("order", Order * 8), ("log", ctypes.c_char * (1 << 16)),
+         ("failed", ctypes.c_char * 64)]
 
 
 driver = ctypes.CDLL(os.environ["FAKE_CUDA"])
 driver.fake_cuda.restype = ctypes.POINTER(Record)
+driver.fake_cuda_size.restype = ctypes.c_size_t
+assert driver.fake_cuda_size() == ctypes.sizeof(Record), "Record differs from FakeCuda of fake_cuda.h"
 record = driver.fake_cuda().contents
 record.devices = 2
 

@@ -25,6 +25,7 @@ static Handle *stack[16];
 #include "devices/cuda_api.def"
 
 FakeCuda *fake_cuda(void) { return &fake; }
+size_t fake_cuda_size(void) { return sizeof fake; }
 
 static int misused(const char *what) {
     if (!fake.misuse++) snprintf(fake.wrong, sizeof fake.wrong, "%s", what);

@@ -45,4 +45,5 @@ typedef struct {
 } FakeCuda;
 
 FakeCuda *fake_cuda(void);
+size_t fake_cuda_size(void); /* of a FakeCuda, for tests/python/fake_gpu.py */
 #endif
