@@ -24,7 +24,8 @@ class Case:
         self.reduces = rng.random() < 0.2
         self.top = not self.reduces and rng.random() < 0.25
         self.n = rng.choice([1, 2, 3, 5, 8, 8, 12, 70] + ([0] if rng.random() < 0.3 else []))
-        self.nums, self.ints, self.bools, self.arrays, self.modes = [], [], [], {}, {}
+        self.nums, self.ints, self.bools, self.arrays = [], [], [], {}
+        self.complexes, self.vectors, self.lambdas, self.fields, self.vecfns = [], {}, [], [], []
 
     # -- text ------------------------------------------------------------------------------------------------------
     def put(self, text, indent=0):
@@ -55,12 +56,15 @@ class Case:
         return "0"
 
     def element(self, want=None):
-        names = [a for a, (kind, _) in self.arrays.items() if want is None or kind in want]
+        if want and "scalar" in want: want += ("rows",)
+        if want is None: want = ("scalar", "rows", "float64", "int", "uint8", "bool")
+        names = [a for a, (kind, _) in self.arrays.items() if kind in want]
         if not names: return None
         a = self.r.choice(names)
         if a == "x_": # a parameter with an access mode: anything goes
             c = self.r.choice(self.counters)[0] if self.counters else "2"
             return f"x_[{self.r.choice(['0', c, f'mod({c},7)', self.literal() + '*3', c + '-4'])}]"
+        if self.arrays[a][1] == 3: return f"{a}[{self.index('n')},{self.r.choice(['0', '1', '2', '3'])}]"
         if self.arrays[a][1] == 1:
             row = "0," if self.r.random() < 0.05 else ""
             return f"{a}[{row}{self.index('n')}]"
@@ -70,6 +74,7 @@ class Case:
         r, k = self.r, self.r.random()
         if d > 3 or k < 0.12: return self.literal()
         if k < 0.30 and self.nums: return r.choice(self.nums)
+        if k > 0.90 and r.random() < 0.7: return self.of_complex_or_vector(d)
         if k < 0.42 and self.counters: return r.choice(self.counters)[0]
         if k < 0.56: return self.element(("scalar", "float64")) or self.literal()
         if k < 0.80: return f"({self.num(d + 1)} {r.choice(['+', '-', '*', '*', '/', '+', '.*'])} {self.num(d + 1)})"
@@ -97,6 +102,59 @@ class Case:
         if k < 0.75: return f"min({self.int_(d + 1)},{self.int_(d + 1)})"
         if k < 0.78: return f"(-{self.int_(d + 1)})"
         return f"({self.int_(d + 1)} {r.choice(['+', '-', '+', '*'])} {self.int_(d + 1)})"
+
+    def complex_(self, d=0):
+        r, k = self.r, self.r.random()
+        if k < 0.4 and self.complexes: return r.choice(self.complexes)
+        if d > 3 or k < 0.5: return r.choice(["(1+2i)", "0.5i", "(0.25-1i)", "(0+0i)", f"({self.num(3)}+1i)"])
+        if k < 0.60: return f"complex({self.num(d + 2)},{self.num(d + 2)})"
+        if k < 0.66: return self.element(("complex",)) or "2i"
+        if k < 0.72: return f"conj({self.complex_(d + 1)})"
+        if k < 0.75: return f"(-{self.complex_(d + 1)})"
+        if k < 0.80: return f"({self.complex_(d + 1)}^{r.choice(['2', '3', '0', '-1', '5', '-2'])})"
+        if k < 0.83: return f"({self.cond(d + 2)} ? {self.complex_(d + 1)} : {self.complex_(d + 1)})"
+        both = [self.complex_(d + 1), self.complex_(d + 1) if k < 0.93 else self.any(d + 1)]
+        r.shuffle(both)
+        return f"({both[0]} {r.choice(['+', '-', '*', '*', '/'])} {both[1]})"
+
+    def vector(self, n, d=0):
+        """A vector of n elements."""
+        r, k = self.r, self.r.random()
+        have = [v for v, m in self.vectors.items() if m == n]
+        if k < 0.35 and have: return r.choice(have)
+        if d > 2 or k < 0.55: return f"[{','.join(self.num(d + 2) for _ in range(n))}]"
+        if k < 0.62:
+            rows = [a for a, (kind, rank) in self.arrays.items() if rank == 3 and n == 3]
+            if rows: return f"{r.choice(rows)}[{self.index('n')},:]"
+        if k < 0.68 and self.vecfns: return f"{r.choice(self.vecfns)}({self.vector(n, d + 1)},{self.num(d + 2)})"
+        if k < 0.74: return f"(-{self.vector(n, d + 1)})"
+        if k < 0.80: return f"{r.choice(['abs', 'floor', 'sqrt', 'cos', 'exp'])}({self.vector(n, d + 1)})"
+        if k < 0.84: return f"({self.vector(n, d + 1)} .^ {r.choice(['2', '3', '0.5', '-1', '0', '7'])})"
+        f = r.choice(["mod", "atan2", "hypot", "min", "max"])
+        if k < 0.87: return f"{f}({self.vector(n, d + 1)},{self.num(d + 2)})"
+        op = r.choice(["+", "-", ".*", "./"])
+        other = self.vector(n, d + 1)
+        if k > 0.95: op, other = r.choice(["+", "-", "*", "/"]), self.num(d + 1)
+        return f"({self.vector(n, d + 1)} {op} {other})"
+
+    def of_complex_or_vector(self, d):
+        """A number made of a complex number, a vector, a field, a lambda."""
+        r, k = self.r, self.r.random()
+        if k < 0.30: return f"{r.choice(['real', 'imag', 'abs', 'angle'])}({self.complex_(d + 1)})"
+        if k < 0.45:
+            n = r.choice([2, 3])
+            return f"{r.choice(['sum', 'prod', 'max', 'min', 'mean', 'norm', 'numel'])}({self.vector(n, d + 1)})"
+        if k < 0.50: return f"dotprod({self.vector(3, d + 1)},{self.vector(3, d + 1)})"
+        if k < 0.68 and self.vectors:
+            v, n = r.choice(list(self.vectors.items()))
+            return f"{v}[{r.choice(['0', '1', f'mod({self.num(d + 2)},{n})', self.index(str(n))])}]"
+        mats = [a for a, (kind, rank) in self.arrays.items() if rank == 2 and kind != "complex"]
+        if k < 0.76 and mats: return f"scalar({r.choice(mats)}[{self.vector(2, d + 1)}])"
+        if k < 0.88 and self.fields: return r.choice(self.fields)
+        if self.lambdas:
+            f, n = r.choice(self.lambdas)
+            return f"{f}({','.join(self.num(d + 2) for _ in range(n))})"
+        return f"((q) -> q*{self.num(d + 2)})({self.num(d + 2)})"
 
     def cond(self, d=0):
         r, k = self.r, self.r.random()
@@ -136,14 +194,31 @@ class Case:
                 f, n = r.choice(self.pairs)
                 values = f"{f}({','.join(self.num(2) for _ in range(n))})"
             self.put(f"[{a},{b}] = {values}")
+        elif k < 0.64 and self.complexes and r.random() < 0.5:
+            z = r.choice(self.complexes)
+            self.put(f"{z} {r.choice(['=', '=', '+=', '*='])} {self.complex_()}*0.5")
+        elif k < 0.70 and self.vectors and r.random() < 0.6: self.assign_vector()
         elif k < 0.61 and counters: self.put(f"{r.choice(counters)} = {self.num(2)}")
         elif k < 0.62 and self.nums: self.put(f"{r.choice(self.nums)} = {self.any()}")
         else:
             e = self.element()
+            z = self.element(("complex",)) if r.random() < 0.2 else None
+            if z: return self.put(f"{z} {r.choice(['=', '=', '+=', '*='])} {r.choice([self.complex_, self.num])()}")
             if not e: return self.put("k_ = k_")
             if k < 0.72: # and a plain access, without which it would be a histogram
                 self.put(f"{e} {r.choice(['+=', '-=', '*=', '/='])} {self.any(1)}"), self.put(f"{e} = {e}")
             else: self.put(f"{e} = {self.any()}")
+
+    def assign_vector(self):
+        r, k = self.r, self.r.random()
+        v, n = r.choice(list(self.vectors.items()))
+        rows = [a for a, (kind, rank) in self.arrays.items() if rank == 3 and n == 3]
+        if k < 0.5: self.put(f"{v} = {self.vector(n)}")
+        elif k < 0.65: self.put(f"{v} {r.choice(['+=', '-=', '*='])} {self.num(2)}")
+        elif k < 0.85 or not rows:
+            e = f"{v}[{r.choice(['0', '1', f'mod({self.num(2)},{n})'])}]"
+            self.put(f"{e} {r.choice(['=', '+='])} {self.num(2)}"), self.put(f"{e} = {e}")
+        else: self.put(f"{r.choice(rows)}[{self.index('n')},:] {r.choice(['=', '=', '+='])} {self.vector(3)}")
 
     def block(self, size):
         self.depth += 1
@@ -235,6 +310,7 @@ class Case:
         saved = dict(vars(self))
         self.lines, self.counters, self.nums, self.depth, self.top = [], [], list(args), 0, False
         self.ints, self.bools, self.arrays = [], [], {}
+        self.complexes, self.vectors, self.lambdas, self.fields, self.vecfns = [], {}, [], [], []
         typed = [f"{a} : {r.choice(['scalar', 'int', 'uint8'])}" if r.random() < 0.3 else a for a in args]
         result = r.choice(["y", "y", "y : int", "[y, z]"])
         self.put(f"function {result} = {f}({', '.join(typed)})")
@@ -250,8 +326,19 @@ class Case:
         vars(self).update(saved)
         self.nloops = 0
         if r.random() < 0.4: self.array_helper(f + "x")
+        if r.random() < 0.3: self.vector_helper(f + "v")
         self.calls.append((f, len(args)))
         if "z" in result: self.pairs.append(self.calls[-1])
+
+    def vector_helper(self, f):
+        """From a vector another one, or itself."""
+        r = self.r
+        typed = r.choice(["p", "p", "p : vec", "p : vec3"])
+        self.functions += [f"function q = {f}({typed}, s)"]
+        self.functions += [r.choice(["  q = p", "  q = p*s", "  q = p + 1"])]
+        if r.random() < 0.4: self.functions += ["  if s > 1", "    return", "  end"]
+        self.functions += [r.choice(["  q = q + s", "  q[0] = s", "  q = max(q,s)", "  p = -p", "  s = p[1]"]), "end"]
+        self.vecfns.append(f)
 
     def array_helper(self, f):
         """Reads and writes elements of its argument."""
@@ -267,9 +354,13 @@ class Case:
 
     def array(self):
         r, a = self.r, self.new("A")
-        kind = r.choice(["scalar", "scalar", "float64", "int", "uint8", "bool"])
+        kind = r.choice(["scalar", "scalar", "float64", "int", "uint8", "bool", "complex"])
         rank = r.choice([1, 1, 1, 2]) if self.n < 20 else 1
-        value = {"scalar": "{}", "bool": "{} > 0"}.get(kind, kind + "({})")
+        if r.random() < 0.2: # rows of three
+            self.put(f"{a} = zeros(n,3) + transpose((0..n-1)*0.3)")
+            if self.n > 1: self.arrays[a] = "rows", 3
+            return
+        value = {"scalar": "{}", "bool": "{} > 0", "complex": "complex({},1)"}.get(kind, kind + "({})")
         values = f"((0..n-1)*{r.choice(['0.37', '1', '3', '-1.5'])} - {r.choice(['1', '0', '2.5'])})"
         if rank == 2: values = f"(zeros(n,n) + {values})"
         self.put(f"{a} = {value.format(values)}")
@@ -293,6 +384,22 @@ class Case:
             if r.random() < 0.6: self.put(f"{v} = int({r.choice(['3', '-7', '9.2e18', '0', '250'])})")
             else: self.put(f"{v} : int = {r.randint(-5, 5)}")
             self.ints.append(v)
+        if r.random() < 0.4:
+            v = self.new("z")
+            self.put(f"{v} = {r.choice(['1+2i', '0i', '0.5-0.25i'])}")
+            self.complexes.append(v)
+        for _ in range(r.choice([0, 0, 1, 2])):
+            v, n = self.new("v"), r.choice([2, 3])
+            self.put(f"{v} = [{','.join(self.literal() for _ in range(n))}]")
+            self.vectors[v] = n
+        if r.random() < 0.3:
+            v = self.new("o")
+            self.put(f"{v} = thing(x:={self.literal()}, k:=int(3), v:=[1,2,3], z:=1+1i)")
+            self.fields += [f"{v}.x", f"{v}.v[{r.choice(['0', '1', '2', '3'])}]", f"scalar({v}.k)", f"imag({v}.z)"]
+        if r.random() < 0.4:
+            v, n = self.new("g"), r.choice([1, 1, 2])
+            self.put(f"{v} = ({'a,b'[:2 * n - 1]}) -> a*{r.choice(self.nums)} + {r.choice(['1', 'n', 'abs(a)'])}")
+            self.lambdas.append((v, n))
         if r.random() < 0.4:
             v = self.new("b")
             self.put(f"{v} = {r.choice(['true', 'false'])}")
@@ -333,7 +440,15 @@ class Case:
                 self.put("end")
         for v in self.nums + self.ints + self.bools:
             if r.random() < 0.7: self.put(self.show_statement(v))
-        for a, (kind, rank) in self.arrays.items(): self.put(f'show_{"all" if rank == 1 else "mat"}("{a}", {a})')
+        for z in self.complexes:
+            if r.random() < 0.3: continue
+            self.put(f'printf("{z} %.17g %.17g ", real({z}), imag({z}))'), self.put(f"print type({z})")
+        for v in self.vectors:
+            if r.random() < 0.7: self.put(f'show_all("{v}", {v})')
+        for a, (kind, rank) in self.arrays.items():
+            show = "show_all" if rank == 1 else "show_mat"
+            if kind == "complex": self.put(f'{show}("{a}", real({a}))'), self.put(f'{show}("{a}", imag({a}))')
+            else: self.put(f'{show}("{a}", {a})')
 
     def show_statement(self, v):
         pad = "  " * self.depth
@@ -362,6 +477,12 @@ class Case:
 
 
 HEAD = """nan_ = 0/0
+type thing : mutable class
+  x : scalar
+  k
+  v
+  z
+end
 function [] = show_all(name, a)
   printf("%s", name)
   for q_=0..numel(a)-1

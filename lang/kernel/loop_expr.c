@@ -19,7 +19,7 @@ qs_status kloop_number(Loops *L, Node *n, Number *out) {
 
 qs_status kloop_cond(Loops *L, Node *n, KRef *out) {
     Number v;
-    TRY(kloop_scalar(L, n, &v));
+    TRY(kloop_number(L, n, &v));
     return *out = kloop_truth(L, v), QS_OK;
 }
 

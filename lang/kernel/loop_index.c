@@ -109,7 +109,7 @@ static qs_status base_of(Loops *L, Node *n, Access *a) {
     if (named) TRY(kloop_read(L, base->u.ident.sym, &a->base));
     else TRY(kloop_expr(L, base, &a->base));
     L->pos = n->pos;
-    a->name = named ? base->u.ident.name->s : NULL;
+    a->name = named ? base->u.ident.name->s : base->kind == N_FIELD ? base->u.field.name->s : NULL;
     if (a->base.what == WHAT_VECTOR) return QS_OK;
     if (a->base.what != WHAT_ARRAY) return kloop_decline(L, n->pos, "%s is no array of numbers", shown_name(a));
     if (dtype_of(a) == QS_U64)

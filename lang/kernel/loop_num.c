@@ -170,6 +170,7 @@ static KRef choose(Loops *L, KRef c, KRef a, KRef b) { return kir_fold(L->f, K_S
 Number kloop_choose(Loops *L, KRef c, Number a, Number b) {
     Number n = {.kind = a.kind, .v = choose(L, c, a.v, b.v), .lo = fmin(a.lo, b.lo), .hi = fmax(a.hi, b.hi)};
     if (a.kind == LOOP_NUM && a.twin && b.twin) n.twin = choose(L, c, a.twin, b.twin);
+    if (a.kind == LOOP_COMPLEX) n.im = choose(L, c, a.im, b.im);
     return n;
 }
 
@@ -190,7 +191,7 @@ qs_status kloop_convert(Loops *L, const Str *type, Number *n) {
         {"int", INT32_MIN, INT32_MAX},    {"int8", INT8_MIN, INT8_MAX}, {"int16", INT16_MIN, INT16_MAX},
         {"int32", INT32_MIN, INT32_MAX},  {"uint8", 0, UINT8_MAX},      {"uint16", 0, UINT16_MAX},
         {"uint32", 0, UINT32_MAX},        {"int64", -0x1p63, 0x1p63}};
-    const char *name = type ? type->s : "";
+    const char *name = type && n->kind != LOOP_COMPLEX ? type->s : "";
     if (!strcmp(name, "scalar")) return *n = kloop_to_num(L, *n), QS_OK;
     for (size_t i = 0; i < sizeof ints / sizeof *ints; i++)
         if (!strcmp(name, ints[i].name)) return *n = saturated(L, kloop_to_int(L, *n), ints[i].lo, ints[i].hi), QS_OK;
