@@ -1,4 +1,5 @@
 #include "devices/config.h"
+#include "vm/base/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 bool qconfig_bytes(const char *text, size_t *out) {
     static const char units[] = "kMGT";
     char *end;
-    double x = strtod(text, &end);
+    double x = qnum_read(text, &end);
     const char *unit = *end ? strchr(units, *end) : NULL;
     if (end == text || !(x > 0) || (*end && (!unit || end[1]))) return false;
     for (int i = 0; unit && i <= unit - units; i++) x *= 1024;

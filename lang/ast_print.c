@@ -1,5 +1,6 @@
 /* ast_print.c -- the tree as text, one node per line: golden tests and --dump ast. */
 #include "lang/ast.h"
+#include "vm/base/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -246,8 +247,8 @@ static void print_attr(Printer *p, const Attr *a) {
 
 static void print_number(Printer *p, const Node *n, const char *label) {
     char text[32];
-    snprintf(text, sizeof text, "%.15g", n->u.num.value);
-    if (strtod(text, NULL) != n->u.num.value) snprintf(text, sizeof text, "%.17g", n->u.num.value);
+    qnum_print(text, sizeof text, "%.15g", n->u.num.value);
+    if (qnum_read(text, NULL) != n->u.num.value) qnum_print(text, sizeof text, "%.17g", n->u.num.value);
     begin(p, label, text);
     qtext_puts(p->out, n->u.num.imaginary ? "j\n" : n->u.num.integer ? "\n" : " real\n");
 }

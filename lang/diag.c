@@ -1,5 +1,7 @@
 #include "lang/diag.h"
 
+#include "vm/base/number.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +10,7 @@ enum { SENTENCE = 1024 };
 
 static void report(Unit *u, uint32_t pos, const char *severity, const char *fmt, va_list ap) {
     char sentence[SENTENCE];
-    vsnprintf(sentence, sizeof sentence, fmt, ap);
+    qnum_vprint(sentence, sizeof sentence, fmt, ap);
     qsource_report(&u->report, qast_where(u, pos), severity, sentence);
 }
 

@@ -1,6 +1,7 @@
 #include "lang/lex.h"
 
-#include <locale.h>
+#include "vm/base/number.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -264,15 +265,13 @@ static double radix_value(const char *s, size_t n, int radix) {
     return v;
 }
 
-/* Correctly rounded for any length, whatever decimal point the process has been set to use. */
+/* Correctly rounded for any length. */
 static double decimal_value(const char *s, size_t n) {
     char small[64], *copy = n < sizeof small ? small : malloc(n + 1);
-    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!copy || !c) abort();
+    if (!copy) abort();
     memcpy(copy, s, n);
     copy[n] = 0;
-    double v = strtod_l(copy, NULL, c);
-    freelocale(c);
+    double v = qnum_read(copy, NULL);
     if (copy != small) free(copy);
     return v;
 }

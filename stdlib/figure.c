@@ -2,6 +2,7 @@
  * as folder/figure_0001.png …, drawn anew when something is added; without it the first call says what is missing. */
 #include "stdlib/canvas.h"
 #include "stdlib/image.h"
+#include "vm/base/number.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -108,13 +109,13 @@ static void draw_axes(Canvas *c, const Axis *x, const Axis *y) {
     for (double v = ceil(x->lo / x->step) * x->step; v <= x->hi + x->step / 1e6; v += x->step) {
         double p = pixel(x, v);
         qcanvas_line(c, p, TOP, p, PLOT_HEIGHT - BOTTOM, 1, grid);
-        snprintf(text, sizeof text, "%.4g", fabs(v) < x->step / 1e6 ? 0 : v);
+        qnum_print(text, sizeof text, "%.4g", fabs(v) < x->step / 1e6 ? 0 : v);
         qcanvas_text(c, p - qcanvas_text_width(9, text) / 2, PLOT_HEIGHT - BOTTOM + 20, 9, text, black);
     }
     for (double v = y->lo; v <= y->hi + y->step / 1e6; v += y->step) {
         double p = pixel(y, v);
         qcanvas_line(c, LEFT, p, PLOT_WIDTH - RIGHT, p, 1, grid);
-        snprintf(text, sizeof text, "%.4g", fabs(v) < y->step / 1e6 ? 0 : v);
+        qnum_print(text, sizeof text, "%.4g", fabs(v) < y->step / 1e6 ? 0 : v);
         qcanvas_text(c, LEFT - 8 - qcanvas_text_width(9, text), p + 4, 9, text, black);
     }
     qcanvas_line(c, LEFT, TOP, LEFT, PLOT_HEIGHT - BOTTOM, 1.2, black);

@@ -1,5 +1,6 @@
 /* io.c -- files, folders and tables of text. */
 #include "stdlib/stdlib.h"
+#include "vm/base/number.h"
 
 #include <errno.h>
 #include <math.h>
@@ -213,7 +214,7 @@ static qs_status csv_line(qs_vm *vm, const char *path, size_t number, const char
         char *stop;
         double x = NAN;
         if (s < end && *s != sep) {
-            x = strtod(s, &stop);
+            x = qnum_read(s, &stop);
             if (stop == s || stop > end)
                 return qs_fail(vm, QS_EVALUE, "csvread: %s, line %zu: \"%.*s\" is not a number", path, number,
                                (int)(end - s > 20 ? 20 : end - s), s);

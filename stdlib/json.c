@@ -4,6 +4,7 @@
  * one dimension more, any other list a cell.  null stands for nan among numbers, and is written for nan and infinities,
  * as MATLAB does; NaN and Infinity, which Python writes, are read. */
 #include "stdlib/stdlib.h"
+#include "vm/base/number.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -124,7 +125,7 @@ static qs_status number(Reader *r) {
         s += n;
     }
     r->at = s;
-    double x = strtod(from, NULL);
+    double x = qnum_read(from, NULL);
     push(r, whole && fabs(x) >= 0x1p53 && fabs(x) < 0x1p63 ? qs_int(strtoll(from, NULL, 10)) : qs_num(x));
     return QS_OK;
 }
@@ -297,8 +298,8 @@ static void put_number(Writer *w, double x, bool narrow) {
     char s[32];
     if (!isfinite(x)) { qtext_puts(w->out, "null"); return; }
     for (int n = narrow ? 6 : 15, most = narrow ? 9 : 17; n <= most; n++) {
-        snprintf(s, sizeof s, "%.*g", n, x);
-        if (narrow ? strtof(s, NULL) == (float)x : strtod(s, NULL) == x) break;
+        qnum_print(s, sizeof s, "%.*g", n, x);
+        if (narrow ? qnum_read_float(s, NULL) == (float)x : qnum_read(s, NULL) == x) break;
     }
     qtext_puts(w->out, s);
 }

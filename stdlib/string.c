@@ -1,5 +1,6 @@
 /* string.c -- strings, and the output functions that format them. */
 #include "stdlib/stdlib.h"
+#include "vm/base/number.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -221,7 +222,7 @@ qs_status qstring_str2num(qs_vm *vm, qs_call_args *c) {
     const char *s;
     char *end;
     TRY(qarg_string(vm, "str2num", "s", c->in[0], &s, NULL));
-    double x = strtod(s, &end);
+    double x = qnum_read(s, &end);
     while (isspace((unsigned char)*end)) end++;
     if (end == s || *end) return qs_fail(vm, QS_EVALUE, "str2num: \"%.80s\" is not a number", s);
     c->out[0] = qs_num(x);

@@ -1,5 +1,6 @@
 /* format.c -- values as text: what print shows, what the prompt echoes, and C-like formats. */
 #include "vm/array.h"
+#include "vm/base/number.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -18,8 +19,8 @@ static void add_short_float(Text *t, double x, qs_dtype d) {
     uint16_t same, back;
     qdtype_put(d, &same, x);
     for (int digits = 1; digits <= DIGITS_FLOAT; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, x);
-        qdtype_put(d, &back, strtod(text, NULL));
+        qnum_print(text, sizeof text, "%.*g", digits, x);
+        qdtype_put(d, &back, qnum_read(text, NULL));
         if (back == same) break;
     }
     qtext_puts(t, text);

@@ -17,6 +17,7 @@
  * leave word in q_word. */
 #include "lang/kernel/emit.h"
 #include "lang/kernel/opt.h"
+#include "vm/base/number.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -49,7 +50,7 @@ static void QS_PRINTF(2, 3) line(Emit *e, const char *fmt, ...) {
     char text[1024];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    qnum_vprint(text, sizeof text, fmt, ap);
     va_end(ap);
     qtext_printf(&e->body, "%*s%s\n", 4 * e->depth, "", text);
     qtext_add(&e->lines, (const char *)&e->pos, sizeof e->pos);
@@ -66,7 +67,7 @@ static void float_text(char *s, size_t n, double v, int digits, const char *suff
     else if (isinf(v)) snprintf(s, n, v < 0 ? "(-INFINITY)" : "INFINITY");
     else {
         char num[40];
-        snprintf(num, sizeof num, "%.*g", digits, v);
+        qnum_print(num, sizeof num, "%.*g", digits, v);
         const char *point = strpbrk(num, ".e") ? "" : ".0";
         snprintf(s, n, signbit(v) ? "(%s%s%s)" : "%s%s%s", num, point, suffix);
     }
@@ -101,7 +102,7 @@ static void QS_PRINTF(3, 4) define(Emit *e, uint32_t at, const char *fmt, ...) {
     char text[1024];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    qnum_vprint(text, sizeof text, fmt, ap);
     va_end(ap);
     line(e, "const %s v%u = %s;", type_name((qs_dtype)e->f->ins[at].dtype), at, text);
 }

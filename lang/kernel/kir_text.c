@@ -15,6 +15,7 @@
  * all are counted.  A reader may number as it likes: a number stands for the instruction it was given to last.
  * CHECK alone shows its position in the source (@byte), because it is part of the code. */
 #include "lang/kernel/kir.h"
+#include "vm/base/number.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -292,8 +293,8 @@ static qs_status read_const(Reader *r, qs_dtype d, uint64_t *bits) {
     if (!take_word(r)) return bad(r, "a constant");
     if (!strncmp(r->word, "0x", 2)) s.bits = strtoull(r->word, &end, 16);
     else if (d == QS_B1) s.bits = !strcmp(r->word, "true"), end = strcmp(r->word, "false") && !s.bits ? r->word : "";
-    else if (d == QS_F32) s.F32 = strtof(r->word, &end);
-    else if (d == QS_F64) s.F64 = strtod(r->word, &end);
+    else if (d == QS_F32) s.F32 = qnum_read_float(r->word, &end);
+    else if (d == QS_F64) s.F64 = qnum_read(r->word, &end);
     else if (d == QS_I32 || d == QS_I64) s.I64 = strtoll(r->word, &end, 10);
     else s.bits = strtoull(r->word, &end, 10);
     *bits = s.bits;

@@ -10,6 +10,7 @@
  * Passes are repeated until nothing new is learned of a variable: its kind, its bounds, whether it may have a
  * fraction. */
 #include "lang/kernel/looping.h"
+#include "vm/base/number.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 qs_status kloop_decline(Loops *L, uint32_t pos, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(L->out->why, sizeof L->out->why, fmt, ap);
+    qnum_vprint(L->out->why, sizeof L->out->why, fmt, ap);
     va_end(ap);
     const Inline *at = L->in ? L->in : L->root;
     L->out->why_pos = pos, L->out->src = at->func->unit->src;

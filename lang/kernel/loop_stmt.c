@@ -3,6 +3,7 @@
  * The perfect nest at the top is numbered by level.  In the parallel version its outer levels are axes of the launch,
  * or the outermost is cut into chunks; every other loop is FOR or LOOP. */
 #include "lang/kernel/looping.h"
+#include "vm/base/number.h"
 
 #include <float.h>
 #include <math.h>
@@ -239,7 +240,7 @@ static qs_status real_turns(Loops *L, Range *r) {
     char text[160];
     double lo;
     if (!kloop_known(L, r->lo, &lo)) return kloop_decline(L, L->pos, "a range whose bounds may have a fraction");
-    snprintf(text, sizeof text, "for: a range needs a step other than 0, got %.15g..%.15g..%%0", lo, r->step);
+    qnum_print(text, sizeof text, "for: a range needs a step other than 0, got %.15g..%.15g..%%0", lo, r->step);
     kloop_fail_unless(L, kloop_op(L, K_EQ, r->hi.v, r->hi.v), QS_EVALUE, text, r->hi.v, 0);
     KRef q = kloop_op(L, K_DIV, kloop_op(L, K_SUB, r->hi.v, r->lo.v), kloop_f64(L, r->step));
     KRef size = kloop_op(L, K_MAX, kloop_f64(L, fabs(lo)), kir_fold(L->f, K_ABS, QS_B1, 0, r->hi.v, 0, 0, L->pos));

@@ -1,5 +1,6 @@
 /* lower.c -- passes over a kernel, its parameters, and the entry into functions. */
 #include "lang/kernel/lowering.h"
+#include "vm/base/number.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,7 @@ qs_status klower_error(Lower *L, qs_status s, uint32_t pos, const char *fmt, ...
     char sentence[QERR_TEXT / 2];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(sentence, sizeof sentence, fmt, ap);
+    qnum_vprint(sentence, sizeof sentence, fmt, ap);
     va_end(ap);
     const Inst *at = L->inst ? L->inst : L->root;
     Where w = {at ? source_of(at) : NULL, pos};

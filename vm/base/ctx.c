@@ -1,3 +1,4 @@
+#include "vm/base/number.h"
 #include "vm/base/type.h"
 
 #include <stdio.h>
@@ -95,7 +96,7 @@ qs_status qerr_vset(Ctx *c, qs_status s, Where w, const char *fmt, va_list ap) {
     e->nframes = e->nlost = 0;
     e->placed = w.src != NULL;
     e->where = w;
-    int n = vsnprintf(e->text, sizeof e->text, fmt, ap);
+    int n = qnum_vprint(e->text, sizeof e->text, fmt, ap);
     if (n >= (int)sizeof e->text) cut(e->text, sizeof e->text);
     return s;
 }
@@ -239,9 +240,9 @@ void qtext_printf(Text *t, const char *fmt, ...) {
     va_start(ap, fmt);
     va_copy(again, ap);
     size_t room = t->cap - t->len;
-    int n = vsnprintf(t->s + t->len, room, fmt, ap);
+    int n = qnum_vprint(t->s + t->len, room, fmt, ap);
     if (n >= 0 && (size_t)n >= room) {
-        if (qtext_reserve(t, (size_t)n)) vsnprintf(t->s + t->len, (size_t)n + 1, fmt, again);
+        if (qtext_reserve(t, (size_t)n)) qnum_vprint(t->s + t->len, (size_t)n + 1, fmt, again);
         else n = 0;
     }
     if (n > 0) t->len += (size_t)n;

@@ -1,0 +1,14 @@
+/* number.h -- numbers as text, with a point whatever locale the host program has set. */
+#ifndef VM_BASE_NUMBER_H
+#define VM_BASE_NUMBER_H
+#include "vm/quasar.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+
+double qnum_read(const char *s, char **end); /* strtod; end may be NULL */
+float qnum_read_float(const char *s, char **end);
+/* snprintf and vsnprintf. */
+int qnum_print(char *s, size_t n, const char *fmt, ...) QS_PRINTF(3, 4);
+int qnum_vprint(char *s, size_t n, const char *fmt, va_list ap);
+#endif
