@@ -275,8 +275,8 @@ static void run_job(Job *j, int64_t nblocks, int64_t positions, int threads) {
     else run_threads(j, nblocks, positions);
 }
 
-/* Blocks are cut by what positions really cost: the compiler's guess knows nothing of vectors, nor of loops whose length
- * the arguments say.  Those of the next launch are probably like those of this one. */
+/* Blocks are cut by what positions really cost: the compiler's guess knows nothing of vectors, nor of loops whose
+ * length the arguments say.  Those of the next launch are probably like those of this one. */
 static void run_measured(Job *j, Program *p, int64_t nblocks, int64_t positions, int threads) {
     double start = now();
     run_job(j, nblocks, positions, threads);

@@ -93,8 +93,8 @@ struct Device {
     bool wide;                 /* thousands of positions run at once, neighbours best read neighbours: a GPU */
     const Flag *stop;          /* the machine's interrupt flag */
     void *state;               /* of the backend */
-    /* NULL, or whether launches are being recorded (a CUDA graph) instead of run.  Nothing may be allocated, freed, copied
-     * to or from the host or waited for then. */
+    /* NULL, or whether launches are being recorded (a CUDA graph) instead of run.  Nothing may be allocated, freed,
+     * copied to or from the host or waited for then. */
     bool (*recording)(struct Device *);
     struct Heap *heap;         /* devices/heap.c: freed blocks kept for reuse; NULL until the first block */
 };

@@ -131,8 +131,8 @@ typedef void Real64(int, int, int, int, int, int, double, const void *, int, con
 typedef void Cplx(int, int, int, int, int, int, const void *, const void *, int, const void *, int, const void *,
                   void *, int);
 
-/* Numbers of multiplications: from the first on BLAS is faster, from the second on it pays for being opened; without it,
- * from the third on threads share the work. */
+/* Numbers of multiplications: from the first on BLAS is faster, from the second on it pays for being opened; without
+ * it, from the third on threads share the work. */
 static const double worth_calling = 64 * 64 * 64, worth_opening = 320.0 * 320 * 320, worth_sharing = 128 * 128 * 128;
 
 /* Libraries that have threads of their own tell how many, and let us say. */

@@ -105,7 +105,8 @@ static void even_out(qs_vm *vm, Select *s) {
 
 enum { PIECE = 256 }; /* places that are read at once */
 
-/* Places that are all inside, in any mode: then rounding toward zero is all there is to do.  false: one is not, or NaN. */
+/* Places that are all inside, in any mode: then rounding toward zero is all there is to do.  false: one is not, or
+ * NaN. */
 static bool places_inside(const double *x, size_t n, double size, int64_t *list) {
     bool outside = false;
     for (size_t k = 0; k < n; k++) outside |= !(x[k] >= 0 && x[k] < size);
@@ -553,7 +554,7 @@ static qs_status get_selection(const Base *b, Array *a, const Selection *s, qs_v
     return QS_OK;
 }
 
-/* -- a long list of places in a vec: read, and what is there fetched, piece by piece -------------------------------- */
+/* -- a long list of places in a vec: read, and what is there fetched, piece by piece ------------------------------- */
 typedef struct {
     qs_dtype d;              /* of the list */
     size_t count, size;

@@ -48,7 +48,8 @@ class Methods(unittest.TestCase):
     def test_numpys_functions_come_to_them(self):
         a = np.arange(6, dtype=np.float32).reshape(2, 3)
         v = q.value(a)
-        for f in (np.sum, np.mean, np.std, np.max, np.min, np.any, np.cumsum, np.argmax, np.transpose, np.ravel, np.squeeze,
+        for f in (np.sum, np.mean, np.std, np.max, np.min, np.any, np.cumsum, np.argmax, np.transpose, np.ravel,
+                  np.squeeze,
                   lambda x: np.sum(x, axis=0), lambda x: np.var(x, axis=1, ddof=1), lambda x: np.reshape(x, (3, 2)),
                   lambda x: np.clip(x, 1, 3), lambda x: np.round(x / 3, 1), lambda x: np.swapaxes(x, 0, 1),
                   lambda x: np.mean(x, dtype=np.float64), lambda x: np.max(x, axis=(0, 1), keepdims=True)):
@@ -71,7 +72,8 @@ class Methods(unittest.TestCase):
         for a in self.arrays():
             v = q.value(a)
             n = a.size
-            made = [("T",), ("ravel",), ("flatten",), ("reshape", -1), ("reshape", (n, 1)), ("reshape", 1, -1, 1), ("squeeze",),
+            made = [("T",), ("ravel",), ("flatten",), ("reshape", -1), ("reshape", (n, 1)), ("reshape", 1, -1, 1),
+                    ("squeeze",),
                     ("swapaxes", 0, -1), ("copy",), *(("transpose", p) for p in itertools.permutations(range(a.ndim)))]
             for name, *args in made:
                 got, wanted = (getattr(x, name) if name == "T" else getattr(x, name)(*args) for x in (v, a))
@@ -104,7 +106,8 @@ class Methods(unittest.TestCase):
     def test_the_others(self):
         a = np.array([[1.26, -2], [3, 4]])
         v = q.value(a)
-        for name, *args in (("round",), ("round", 1), ("clip", 0, 2), ("clip", None, 2), ("dot", a), ("dot", np.ones(2)), ("conj",)):
+        for name, *args in (("round",), ("round", 1), ("clip", 0, 2), ("clip", None, 2), ("dot", a),
+                            ("dot", np.ones(2)), ("conj",)):
             self.same(getattr(v, name)(*args), getattr(a, name)(*args), name)
         z = q.value(a * (1 + 2j))
         self.same(z.real, a, "real")
@@ -150,7 +153,8 @@ class Methods(unittest.TestCase):
                 self.same(got, wanted, (a.shape, b.shape))
         with self.assertRaisesRegex(ValueError, "do not match"):
             q.value(A) @ v[:2]
-        with self.assertRaisesRegex(ValueError, r"as many rows, got 2 and 1; a vec is one row, and transpose\(B\) a column"):
+        with self.assertRaisesRegex(ValueError,
+                                    r"as many rows, got 2 and 1; a vec is one row, and transpose\(B\) a column"):
             q.solve(np.eye(2), np.ones(2))
 
 

@@ -429,9 +429,10 @@ static bool with_failure(long n, int error) {
         if (p) d.ops->unload(&d, p);
         d.ops->close(&d);
     }
-    bool failed = *fake->failed, quiet = strstr("CtxPopCurrent StreamIsCapturing StreamDestroy EventDestroy MemFree MemFreeHost "
-                                                "ModuleUnload DevicePrimaryCtxRelease CtxPushCurrent StreamSynchronize",
-                                                fake->failed) != NULL;
+    bool failed = *fake->failed,
+         quiet = strstr("CtxPopCurrent StreamIsCapturing StreamDestroy EventDestroy MemFree MemFreeHost "
+                        "ModuleUnload DevicePrimaryCtxRelease CtxPushCurrent StreamSynchronize",
+                        fake->failed) != NULL;
     bool told = s == QS_OK ? !*ctx.err.text : ctx.err.status == s && *ctx.err.text;
     bool unreachable = s == QS_OK && !strcmp(fake->failed, "CtxPushCurrent"); /* on the way out: nothing can be freed */
     if ((error == 700 && failed) || unreachable) CHECK(!fake->retained && !fake->depth && !fake->misuse);
@@ -484,8 +485,8 @@ static void refuses(qs_vm *vm, const char *script, const char *sentence) {
     qs_error_clear(vm);
 }
 
-/* What ran once can be recorded as a part of a graph: nothing but the launches reaches the driver.  What would break the
- * capture is refused before the driver hears of it, with the name of the array or kernel. */
+/* What ran once can be recorded as a part of a graph: nothing but the launches reaches the driver.  What would break
+ * the capture is refused before the driver hears of it, with the name of the array or kernel. */
 static void recording(void) {
     static const char text[] =
         "function [] = __kernel__ add(x : vec, y : vec, pos : int)\n y[pos] += x[pos]\nend\n"
