@@ -415,9 +415,10 @@ qs_status kir_parse(Ctx *c, Arena *arena, const char *text, size_t n, KFunc **ou
 }
 
 /* -- faults -------------------------------------------------------------------------------------------------------- */
-static void print_value(Text *t, double v) {
+/* Kernels have floats, loops of the host doubles. */
+static void print_value(const KFunc *f, Text *t, double v) {
     if (v == floor(v) && fabs(v) < 1e15) qtext_printf(t, "%.0f", v);
-    else qtext_printf(t, "%.6g", v);
+    else qtext_printf(t, "%.*g", f->strict ? 15 : 6, v);
 }
 
 static void print_place(const KFunc *f, const KFault *fault, Text *t) {
@@ -433,6 +434,6 @@ void kir_fault_text(const KFunc *f, const KFault *fault, Text *t) {
         if (p[0] == '%' && p[1] == '%') qtext_add(t, p++, 1);
         else if (!hole) qtext_add(t, p, 1);
         else if (*++p == 'p') print_place(f, fault, t);
-        else print_value(t, fault->value[*p - '0']);
+        else print_value(f, t, fault->value[*p - '0']);
     }
 }

@@ -184,9 +184,10 @@ static qs_status of_numbers(Loops *L, const char *name, const Value *args, int n
     return found ? QS_OK : kloop_real_builtin(L, name, nums, nargs, &out->num);
 }
 
-qs_status kloop_builtin(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
+qs_status kloop_builtin(Loops *L, const char *name, Value *args, int nargs, Value *out) {
     bool measures = !strcmp(name, "size") || !strcmp(name, "numel");
     if (nargs && args[0].what == WHAT_ARRAY && measures) return extents(L, name, args, nargs, out);
+    for (int i = 0; i < nargs; i++) kloop_short(L, &args[i]);
     for (int i = 0; i < nargs; i++)
         if (args[i].what == WHAT_VECTOR) return kloop_vector_call(L, name, args, nargs, out);
     return of_numbers(L, name, args, nargs, out);

@@ -107,12 +107,14 @@ static qs_status ternary(Loops *L, Node *n, Number *out) {
 }
 
 /* -- expressions ------------------------------------------------------------------------------------------------- */
-qs_status kloop_operator(Loops *L, Op op, const Value *a, const Value *b, Value *out) {
-    Value r = {.what = WHAT_NUMBER};
-    if (kloop_is_vectorial(a, b)) return kloop_vector_binary(L, op, a, b, out);
-    if (a->what != WHAT_NUMBER || b->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
-    bool complex = a->num.kind == LOOP_COMPLEX || b->num.kind == LOOP_COMPLEX;
-    TRY((complex ? kloop_complex_binary : kloop_binary)(L, op, a->num, b->num, &r.num));
+qs_status kloop_operator(Loops *L, Op op, const Value *x, const Value *y, Value *out) {
+    Value r = {.what = WHAT_NUMBER}, a = *x, b = *y;
+    kloop_short(L, &a);
+    kloop_short(L, &b);
+    if (kloop_is_vectorial(&a, &b)) return kloop_vector_binary(L, op, &a, &b, out);
+    if (a.what != WHAT_NUMBER || b.what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
+    bool complex = a.num.kind == LOOP_COMPLEX || b.num.kind == LOOP_COMPLEX;
+    TRY((complex ? kloop_complex_binary : kloop_binary)(L, op, a.num, b.num, &r.num));
     return *out = r, QS_OK;
 }
 
@@ -129,6 +131,7 @@ static qs_status unary(Loops *L, Node *n, Value *out) {
     Value a;
     TRY(kloop_expr(L, n->u.bin.a, &a));
     L->pos = n->pos;
+    kloop_short(L, &a);
     if (a.what == WHAT_VECTOR) return kloop_vector_unary(L, (Op)n->op, &a, out);
     if (a.what != WHAT_NUMBER) return kloop_decline(L, n->pos, "a value that is no number");
     return (a.num.kind == LOOP_COMPLEX ? kloop_complex_unary : kloop_unary)(L, (Op)n->op, a.num, &out->num);

@@ -159,6 +159,7 @@ static qs_status indices_of(Loops *L, Node *n, Access *a) {
             continue;
         }
         TRY(kloop_expr(L, at, &v));
+        if (a->n == 1 && a->rank > 1) kloop_short(L, &v);
         if (is_place(a, &v)) {
             memcpy(a->index, v.at, (size_t)v.n * sizeof *v.at);
             a->n = v.n;
@@ -289,6 +290,20 @@ static qs_status store_row(Loops *L, const Access *row, const Value *v) {
         TRY(store(L, &a, same ? v->at[k] : v->num, false));
     }
     return QS_OK;
+}
+
+static bool is_short(Loops *L, const Value *v) {
+    const LoopValue *h = &v->host;
+    if (v->what != WHAT_ARRAY || h->rank != 1 || h->dtype != L->c->scalar_dtype || !h->contiguous) return false;
+    int64_t n = L->job->extent(L->job->ud, h->source, 0);
+    return n > 0 && n <= LOOP_VECTOR_MAX;
+}
+
+void kloop_short(Loops *L, Value *v) {
+    if (!is_short(L, v)) return;
+    Access a = {.base = *v, .rank = 1, .n = 1, .plain = true};
+    a.count = (int)L->job->extent(L->job->ud, v->host.source, 0);
+    (void)load_row(L, &a, v);
 }
 
 /* -- statements -------------------------------------------------------------------------------------------------- */

@@ -77,12 +77,24 @@ static KRef fits(Loops *L, KOp op, KRef a, KRef b, KRef r) {
     return kloop_op(L, K_LE, kloop_i64(L, 0), lost);
 }
 
+/* r is a*b modulo 2^64.  Doubles tell when it surely fits; otherwise a division does. */
+static void product_fits(Loops *L, KRef a, KRef b, KRef r) {
+    KRef zero = kloop_i64(L, 0), rough = kloop_op(L, K_MUL, kloop_cast(L, a, QS_F64), kloop_cast(L, b, QS_F64));
+    KRef size = kir_fold(L->f, K_ABS, QS_B1, 0, rough, 0, 0, L->pos);
+    KRef minus = kloop_op(L, K_EQ, a, kloop_i64(L, -1)), least = kloop_op(L, K_EQ, b, kloop_i64(L, INT64_MIN));
+    KRef lost = kloop_op(L, K_AND, minus, least);
+    KRef back = kloop_op(L, K_OR, kloop_op(L, K_EQ, a, zero), kloop_op(L, K_EQ, kloop_op(L, K_DIV, r, a), b));
+    kloop_flow(L, K_IF, kloop_op(L, K_LE, kloop_f64(L, 0x1p62), size), 0);
+    kloop_fail_unless(L, kloop_op(L, K_AND, back, kloop_not(L, lost)), QS_EVALUE, "integer overflow", 0, 0);
+    kloop_flow(L, K_END, 0, 0);
+}
+
 static qs_status int_arith(Loops *L, KOp op, Number a, Number b, Number *out) {
     Span s = span_of(op, a, b);
     KRef r = kloop_op(L, op, a.v, b.v);
     bool small = s.lo >= -0x1p62 && s.hi <= 0x1p62;
-    if (!small && op == K_MUL) return kloop_decline(L, L->pos, "a product of ints may be too large");
-    if (!small) kloop_fail_unless(L, fits(L, op, a.v, b.v, r), QS_EVALUE, "integer overflow", 0, 0);
+    if (!small && op == K_MUL) product_fits(L, a.v, b.v, r);
+    else if (!small) kloop_fail_unless(L, fits(L, op, a.v, b.v, r), QS_EVALUE, "integer overflow", 0, 0);
     return *out = small ? kloop_int(r, s.lo, s.hi) : kloop_int(r, -0x1p63, 0x1p63), QS_OK;
 }
 

@@ -16,6 +16,14 @@ typedef struct { const Sym *sym; int mentions, accounted; uint8_t op; bool mixed
 
 static bool is_sym(const Node *n, const Sym *s) { return n && n->kind == N_IDENT && n->u.ident.sym == s; }
 
+/* A mention of a nested function is one of what it captures. */
+static bool captures(const Node *n, const Sym *sym) {
+    const Sym *of = n->kind == N_IDENT ? n->u.ident.sym : NULL;
+    for (int i = 0; of && of->kind == SYM_NESTED && i < of->func->ncaptures; i++)
+        if (of->func->captures[i].outer == sym) return true;
+    return false;
+}
+
 static void count(void *ud, Node **child) {
     Search *s = ud;
     Node *n = *child;
@@ -24,7 +32,7 @@ static void count(void *ud, Node **child) {
     for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++)
         s->mentions += is_sym(n->u.assign.targets[i], s->sym) && n->u.assign.targets[i] != NULL;
     for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++) s->mixed |= n->u.loop.syms[i] == s->sym;
-    if (n->kind == N_LAMBDA || n->kind == N_FUNC) s->mixed = true;
+    if (n->kind == N_LAMBDA || n->kind == N_FUNC || captures(n, s->sym)) s->mixed = true;
     if (n->kind == N_ASSIGN) { /* targets were counted; what stands in their indices is not */
         for (int i = 0; i < n->u.assign.ntargets; i++)
             if (n->u.assign.targets[i]->kind != N_IDENT) count(ud, &n->u.assign.targets[i]);

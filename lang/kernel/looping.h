@@ -205,7 +205,7 @@ qs_status kloop_vector_patch(Loops *L, const Value *v, Number index, const char 
 bool kloop_math_fn(const char *name, int nargs, MathFn *out);    /* a function of mathfn.def */
 bool kloop_is_vec(const char *name, int n);                      /* the name of a type that takes a vec of n elements */
 qs_status kloop_closure(Loops *L, Func *f, Value *out);
-qs_status kloop_builtin(Loops *L, const char *name, const Value *args, int nargs, Value *out);
+qs_status kloop_builtin(Loops *L, const char *name, Value *args, int nargs, Value *out);
 qs_status kloop_call(Loops *L, Node *n, Value *out, int wanted); /* so many results; out has room for one at least */
 qs_status kloop_real_builtin(Loops *L, const char *name, const Number *args, int nargs, Number *out);
 
@@ -220,6 +220,7 @@ qs_status kloop_operator(Loops *L, Op op, const Value *a, const Value *b, Value 
 qs_status kloop_load(Loops *L, Node *n, Value *out);
 qs_status kloop_store(Loops *L, Node *target, const Value *v);
 qs_status kloop_update(Loops *L, Node *target, Op op, Node *value);
+void kloop_short(Loops *L, Value *v);                            /* an array of few numbers is read, as a vector */
 KRef kloop_extent(Loops *L, const Value *array, int axis);       /* int64 */
 
 /* -- loop_sum.c -------------------------------------------------------------------------------------------------- */
