@@ -79,20 +79,24 @@ static qs_status place_of(Border *b, DlDevice d, Device **out) {
     return *out ? QS_OK : qgpu_absent(b, known ? names[d.type] : "device", d.id);
 }
 
+static qs_status check(Border *b, const DlTensor *t, Device **place, qs_dtype *dtype) {
+    TRY(place_of(b, t->device, place));
+    if (!dtype_of(t->dtype, dtype))
+        return qs_fail(b->vm, QS_ETYPE,
+                       "elements of DLPack code %d with %d bits and %d lanes have no counterpart in the language",
+                       t->dtype.code, t->dtype.bits, t->dtype.lanes);
+    if (t->ndim < 0 || t->ndim > QS_MAX_RANK)
+        return qs_fail(b->vm, QS_ETYPE, "a tensor has at most %d dimensions, not %d", QS_MAX_RANK, t->ndim);
+    return QS_OK;
+}
+
 /* The tensor as an array over the same memory; takes the reference to owner. */
 static qs_status wrap(Border *b, const DlTensor *t, bool readonly, PyObject *owner, Array **out) {
     qs_array_info info = {.rank = t->ndim, .readonly = readonly};
     Py_ssize_t strides[QS_MAX_RANK];
     int64_t packed = 1;
     Device *place;
-    qs_status s = place_of(b, t->device, &place);
-    if (s != QS_OK) {}
-    else if (!dtype_of(t->dtype, &info.dtype))
-        s = qs_fail(b->vm, QS_ETYPE,
-                    "elements of DLPack code %d with %d bits and %d lanes have no counterpart in the language",
-                    t->dtype.code, t->dtype.bits, t->dtype.lanes);
-    else if (t->ndim < 0 || t->ndim > QS_MAX_RANK)
-        s = qs_fail(b->vm, QS_ETYPE, "a tensor has at most %d dimensions, not %d", QS_MAX_RANK, t->ndim);
+    qs_status s = check(b, t, &place, &info.dtype);
     if (s != QS_OK) return qgil_decref(owner), s;
     for (int i = t->ndim; i-- > 0;) {
         info.dims[i] = t->shape[i];

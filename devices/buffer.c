@@ -185,7 +185,6 @@ static qs_status fill_from_host(const Buffer *b, Device *to) {
     return b->nbytes ? to->ops->upload(to, b->block[to->memory], 0, host_block(b), b->nbytes) : QS_OK;
 }
 
-/* What travels between devices that do not know each other passes through the host, and stays there, too. */
 static qs_status may_move(Ctx *c, const Buffer *b, int m) {
     for (int i = 1; i < MAX_DEVICES; i++) {
         Device *d = i == m || b->valid & bit(i) ? c->spaces[i] : NULL;
@@ -195,6 +194,7 @@ static qs_status may_move(Ctx *c, const Buffer *b, int m) {
     return QS_OK;
 }
 
+/* What travels between devices that do not know each other passes through the host, and stays there, too. */
 static qs_status bring(Ctx *c, Buffer *b, int m) {
     Device *from;
     if (b->valid & bit(m)) return QS_OK;
