@@ -218,7 +218,7 @@ static void end_versioned(PyObject *capsule) {
 }
 
 /* The capsule's contents become ours: who asks again finds it used. */
-static qs_status consume(Border *b, PyObject *capsule, Array **out) {
+static qs_status consume(Border *b, PyObject *capsule, bool constant, Array **out) {
     bool versioned = PyCapsule_IsValid(capsule, versioned_name);
     if (!versioned && !PyCapsule_IsValid(capsule, plain_name))
         return qs_fail(b->vm, QS_ETYPE, "from_dlpack: a capsule that was not used yet is wanted");
@@ -232,8 +232,8 @@ static qs_status consume(Border *b, PyObject *capsule, Array **out) {
     }
     PyObject *owner = PyCapsule_New(m, NULL, versioned ? end_versioned : end_plain);
     if (!owner) return qerror_take(b);
-    return wrap(b, versioned ? &v->tensor : &((DlManaged *)m)->tensor, versioned && v->flags & DL_READ_ONLY, owner,
-                out);
+    bool readonly = constant || (versioned && v->flags & DL_READ_ONLY);
+    return wrap(b, versioned ? &v->tensor : &((DlManaged *)m)->tensor, readonly, owner, out);
 }
 
 /* The device that o says to be on; the cpu for those that say nothing. */
@@ -248,25 +248,30 @@ static qs_status device_of(Border *b, PyObject *o, DlDevice *out) {
 }
 
 /* A new capsule of o, of the newest kind that it can make, ordered before our queue where that has one. */
-static qs_status capsule_of(Border *b, PyObject *o, bool away, PyObject **out) {
+static qs_status capsule_of(Border *b, PyObject *o, bool away, PyObject **out, int *constant) {
     DlDevice at;
+    PyObject *pair;
     Device *place;
     TRY(device_of(b, o, &at));
     qs_status s = place_of(b, at, &place);
     if (s != QS_OK && !away) return s;
     qs_error_clear(b->vm);
     unsigned long long queue = place ? place->ops->sharing->queue(place) : 0;
-    *out = qbridge_support("capsule", "(OKi)", o, queue, s != QS_OK);
+    pair = qbridge_support("capsule", "(OKi)", o, queue, s != QS_OK);
     qgil_back(b);
-    return *out ? QS_OK : qerror_take(b);
+    bool right = pair && PyArg_ParseTuple(pair, "Op", out, constant);
+    if (right) Py_INCREF(*out);
+    Py_XDECREF(pair);
+    return right ? QS_OK : qerror_take(b);
 }
 
 qs_status qdl_take(Border *b, PyObject *o, bool away, qs_value *out) {
     Array *a = NULL;
     PyObject *capsule = o;
+    int constant = false;
     if (Py_TYPE(o) == &PyCapsule_Type) Py_INCREF(o);
-    else TRY(capsule_of(b, o, away, &capsule));
-    qs_status s = consume(b, capsule, &a);
+    else TRY(capsule_of(b, o, away, &capsule, &constant));
+    qs_status s = consume(b, capsule, constant, &a);
     Py_DECREF(capsule);
     if (s == QS_OK) *out = qarr_value(a);
     return s;

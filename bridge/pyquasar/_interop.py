@@ -280,7 +280,13 @@ def _to(module, function="from_dlpack"):
     return to
 
 
-to_jax, to_cupy, to_paddle = _to("jax.dlpack"), _to("cupy"), _to("paddle.utils.dlpack")
+to_cupy, to_paddle = _to("cupy"), _to("paddle.utils.dlpack")
+
+
+def to_jax(a):
+    """The array as one of JAX, without a copy where JAX can, and with one of a read-only array.  For JAX it is a constant:
+    let nobody write to it."""
+    return _import("jax.dlpack").from_dlpack(a.__copy__() if a.readonly else a)
 
 
 def from_jax(x):

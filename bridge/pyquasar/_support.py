@@ -351,7 +351,13 @@ def misplaced(a):
 # -- memory of other libraries -----------------------------------------------------------------------------------------
 
 def capsule(x, queue, away):
-    """A DLPack capsule of x: ordered before our queue, or, with away, of a copy on the host."""
+    """(a DLPack capsule of x, whether its elements are constants): ordered before our queue, or, with away, of a copy on
+    the host.  Arrays of JAX are constants, which its capsules do not tell."""
+    constant = not away and type(x).__module__.partition(".")[0] in ("jax", "jaxlib")
+    return _capsule(x, queue, away), constant
+
+
+def _capsule(x, queue, away):
     options = {"stream": queue} if queue else {}
     newer = dict(options, max_version=(1, 0), **({"dl_device": (1, 0), "copy": True} if away else {}))
     try:

@@ -599,7 +599,7 @@ def _later(name):
 
 METHODS = {
     "to_numpy": _later("to_numpy"), "from_numpy": _later("fill_from"), "to_torch": _later("to_torch"),
-    "from_torch": _later("fill_from_torch"),
+    "from_torch": _later("fill_from_torch"), "__jax_array__": _later("to_jax"),
     "numpy": lambda self: self.to_py(), "tolist": tolist, "item": item, "locked": lock_for,
     "requires_grad": property(lambda self: self.grad is not None),
     "__array__": array, "__array_interface__": property(array_interface), "__array_ufunc__": array_ufunc,
