@@ -109,6 +109,8 @@ void qborder_release(Border *b);
 
 /* -- host.c: the machine that Python opens, as functions of the package -------------------------------------------- */
 extern PyMethodDef qhost_functions[];
+/* The machine, entered, to be left by qgil_leave; NULL with an exception.  `what` wants it. */
+Border *qhost_enter(const char *what);
 
 /* -- gil.c: threads ------------------------------------------------------------------------------------------------ */
 void qgil_reclaim(Border *b);
@@ -187,6 +189,8 @@ PyObject *qnd_from_array(Border *b, Array *a);        /* a NumPy array of the sa
 PyObject *qnd_from_cell(Border *b, Cell *c);
 PyObject *qnd_integers(Border *b, Array *a);          /* a NumPy array of int64 */
 PyObject *qnd_tuple(Border *b, Cell *c);              /* {1, 2} as (1, 2) */
+PyObject *qnd_tuple_of(int rank, const int64_t *x, int64_t factor); /* (x[0]*factor, …) */
+int qnd_of_tuple(PyObject *tuple, int64_t out[QS_MAX_RANK]);        /* how many; -1 with an exception */
 bool qnd_is_numbers(PyObject *o);                     /* a NumPy array of numbers */
 /* Any Python object as a value of the language; not an element of the implicit table. */
 qs_status qnd_import(Border *b, PyObject *o, qs_value *out);

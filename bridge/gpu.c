@@ -87,20 +87,15 @@ typedef struct {
     Py_ssize_t strides[QS_MAX_RANK];
 } Description;
 
-static bool numbers_of(PyObject *tuple, int64_t *out) {
-    for (Py_ssize_t i = 0, n = PyTuple_Size(tuple); i < n; i++) out[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
-    return !PyErr_Occurred();
-}
-
 /* What _support.cuda_interface has checked: (address, shape, strides, element type, read-only, stream). */
 static bool read_description(PyObject *parts, Description *out) {
     PyObject *shape, *strides;
     int64_t steps[QS_MAX_RANK];
-    if (!parts || !PyArg_ParseTuple(parts, "KO!O!spK", &out->address, &PyTuple_Type, &shape, &PyTuple_Type, &strides,
-                                    &out->dtype, &out->readonly, &out->stream))
+    if (!parts || !PyArg_ParseTuple(parts, "KOOspK", &out->address, &shape, &strides, &out->dtype, &out->readonly,
+                                    &out->stream))
         return false;
-    out->rank = (int)PyTuple_Size(shape);
-    if (!numbers_of(shape, out->dims) || !numbers_of(strides, steps)) return false;
+    out->rank = qnd_of_tuple(shape, out->dims);
+    if (out->rank < 0 || qnd_of_tuple(strides, steps) < 0) return false;
     for (int i = 0; i < out->rank; i++) out->strides[i] = (Py_ssize_t)steps[i];
     return true;
 }
@@ -147,9 +142,8 @@ qs_status qgpu_import(Border *b, PyObject *o, qs_value *out) {
 /* -- for pyquasar/_interop.py -------------------------------------------------------------------------------------- */
 
 static Device *enter_device(int ordinal, const char *what) {
-    Border *b = qbridge.host;
-    if (!b) PyErr_Format((PyObject *)qbridge.errors[QS_ENAME], "%s: call pyquasar.init first", what);
-    if (!b || qgil_enter(b) < 0) return NULL;
+    Border *b = qhost_enter(what);
+    if (!b) return NULL;
     Device *d = ordinal < 0 ? qgpu_first(b) : qgpu_named(b, ordinal);
     if (d) return d;
     qgil_leave(b);

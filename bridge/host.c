@@ -109,8 +109,7 @@ static PyObject *abandon(PyObject *module, PyObject *unused) {
     return none();
 }
 
-/* The machine, entered; NULL with an exception.  `what` wants it. */
-static Border *enter(const char *what) {
+Border *qhost_enter(const char *what) {
     Border *b = qbridge.host;
     if (!b) {
         PyErr_Format((PyObject *)qbridge.errors[QS_ENAME], "%s: call pyquasar.init first, as in init(\"cpu\")", what);
@@ -129,7 +128,7 @@ static PyObject *load(PyObject *module, PyObject *args) {
     Py_ssize_t n;
     (void)module;
     if (!PyArg_ParseTuple(args, "sy#", &name, &text, &n)) return NULL;
-    Border *b = enter("compile");
+    Border *b = qhost_enter("compile");
     if (!b) return NULL;
     qs_status s = qs_load(b->vm, name, text, (size_t)n);
     forget_names();
@@ -140,7 +139,7 @@ static PyObject *evaluate(PyObject *module, PyObject *text) {
     qs_value v = qs_nil();
     (void)module;
     PyObject *bytes = PyUnicode_AsEncodedString(text, "utf-8", "surrogateescape");
-    Border *b = bytes ? enter("evaluate") : NULL;
+    Border *b = bytes ? qhost_enter("evaluate") : NULL;
     if (!b) return Py_XDECREF(bytes), NULL;
     qs_status s = qs_eval(b->vm, PyBytes_AsString(bytes), &v);
     Py_DECREF(bytes);
@@ -155,7 +154,7 @@ static PyObject *define(PyObject *module, PyObject *args) {
     qs_value v;
     (void)module;
     if (!PyArg_ParseTuple(args, "sO", &name, &x)) return NULL;
-    Border *b = enter("define");
+    Border *b = qhost_enter("define");
     if (!b) return NULL;
     qs_status s = qnd_value(b, x, &v);
     if (s != QS_OK) return leave(b, qerror_raise(b, s));
@@ -197,7 +196,7 @@ static const char *plain_name(PyObject *name) { /* names with _ in front are Pyt
 
 static PyObject *attribute(PyObject *module, PyObject *name) {
     const char *s = plain_name(name);
-    Border *b = s ? enter(s) : NULL;
+    Border *b = s ? qhost_enter(s) : NULL;
     qs_value v;
     (void)module;
     if (!b) return NULL;
@@ -215,7 +214,7 @@ static PyObject *attribute_in(PyObject *module, PyObject *args) {
     qs_value v;
     (void)module;
     if (!PyArg_ParseTuple(args, "ss", &in, &name)) return NULL;
-    Border *b = enter(name);
+    Border *b = qhost_enter(name);
     if (!b) return NULL;
     qs_status s = find(b->vm, in, name, &v);
     return leave(b, s == QS_OK ? qpy_give(b, v) : qerror_raise(b, s));
@@ -233,7 +232,7 @@ static PyObject *names(PyObject *module, PyObject *args) {
     (void)module;
     if (!PyArg_ParseTuple(args, "z", &in)) return NULL;
     PyObject *list = PyList_New(0);
-    Border *b = list && qbridge.host ? enter("names") : NULL;
+    Border *b = list && qbridge.host ? qhost_enter("names") : NULL;
     if (!b) return list;
     qvm_each_name(b->vm, in, add_name, list);
     return leave(b, list);
@@ -243,7 +242,7 @@ static PyObject *names(PyObject *module, PyObject *args) {
 
 /* x as a value of the language, by one of the ways in. */
 static PyObject *made(const char *what, PyObject *x, qs_status (*make)(Border *, PyObject *, qs_value *)) {
-    Border *b = enter(what);
+    Border *b = qhost_enter(what);
     qs_value v;
     if (!b) return NULL;
     qs_status s = make(b, x, &v);
@@ -284,14 +283,6 @@ static PyObject *descriptor(PyObject *module, PyObject *x) {
     return made("descriptor", x, describe);
 }
 
-static int shape_of(PyObject *tuple, int64_t *dims) {
-    Py_ssize_t n = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
-    if (n < 0 || n > QS_MAX_RANK)
-        return PyErr_SetString(PyExc_ValueError, "the shape must be a tuple of at most 8 numbers"), -1;
-    for (Py_ssize_t i = 0; i < n; i++) dims[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
-    return PyErr_Occurred() ? -1 : (int)n;
-}
-
 static qs_status fill(qs_vm *vm, Array *a, const char *bytes, Py_ssize_t n) {
     void *p;
     if ((size_t)n != a->count * qdtype_size((qs_dtype)a->dtype))
@@ -310,9 +301,9 @@ static PyObject *array_of_bytes(PyObject *module, PyObject *args) {
     Array *a;
     int d, rank;
     (void)module;
-    if (!PyArg_ParseTuple(args, "sOz#", &name, &shape, &bytes, &n) || (rank = shape_of(shape, dims)) < 0) return NULL;
+    if (!PyArg_ParseTuple(args, "sOz#", &name, &shape, &bytes, &n) || (rank = qnd_of_tuple(shape, dims)) < 0) return NULL;
     if ((d = qnd_named(name)) == QS_NDTYPES) return PyErr_Format(PyExc_TypeError, "there is no element type %s", name);
-    Border *b = enter("array");
+    Border *b = qhost_enter("array");
     if (!b) return NULL;
     qs_status s = qarr_new_raw(b->vm, (qs_dtype)d, rank, dims, !bytes, &a);
     if (s != QS_OK) return leave(b, qerror_raise(b, s));
@@ -329,7 +320,7 @@ static PyObject *type_named(PyObject *module, PyObject *args) {
     TypeMods mods = {0};
     (void)module;
     if (!PyArg_ParseTuple(args, "s#", &text, &n)) return NULL;
-    Border *b = enter("typename");
+    Border *b = qhost_enter("typename");
     if (!b) return NULL;
     qs_status s = qvm_type_named(b->vm, text, (size_t)n, &t, &mods);
     if (s != QS_OK) return leave(b, qerror_raise(b, s));
@@ -343,7 +334,7 @@ static PyObject *type_named(PyObject *module, PyObject *args) {
 
 /* [(name, kind, memory, whether kernels run there, number among its kind, limit of memory, positions in a block)] */
 static PyObject *devices(PyObject *module, PyObject *unused) {
-    Border *b = enter("devices");
+    Border *b = qhost_enter("devices");
     qs_device_info d;
     (void)module;
     (void)unused;
@@ -377,7 +368,7 @@ static PyObject *copy_memory(PyObject *module, PyObject *args) {
     if (PyErr_Occurred()) return NULL;
     if (n < 0 || (n > 0 && (!to || !from)))
         return PyErr_SetString(PyExc_ValueError, "memcpy: addresses and a number of bytes >= 0 are wanted"), NULL;
-    Border *b = enter("memcpy");
+    Border *b = qhost_enter("memcpy");
     return b ? leave(b, move_memory(b, to, from, (size_t)n)) : NULL;
 }
 

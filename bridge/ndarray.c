@@ -302,16 +302,24 @@ PyObject *qnd_tuple(Border *b, Cell *c) {
     return t;
 }
 
-static PyObject *shape_tuple(int rank, const int64_t *dims) {
+PyObject *qnd_tuple_of(int rank, const int64_t *x, int64_t factor) {
     PyObject *t = PyTuple_New(rank);
-    for (int i = 0; t && i < rank; i++) PyTuple_SetItem(t, i, PyLong_FromLongLong(dims[i]));
+    for (int i = 0; t && i < rank; i++) PyTuple_SetItem(t, i, PyLong_FromLongLong(x[i] * factor));
     return t;
+}
+
+int qnd_of_tuple(PyObject *tuple, int64_t out[QS_MAX_RANK]) {
+    Py_ssize_t n = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
+    if (n < 0 || n > QS_MAX_RANK)
+        return PyErr_SetString(PyExc_ValueError, "the shape must be a tuple of at most 8 numbers"), -1;
+    for (Py_ssize_t i = 0; i < n; i++) out[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
+    return PyErr_Occurred() ? -1 : (int)n;
 }
 
 /* Whole numbers make an array of integers, since that is what functions that want a shape can use; other numbers one of
  * their own type, anything else an array of objects. */
 PyObject *qnd_from_cell(Border *b, Cell *c) {
-    PyObject *items = qnd_tuple(b, c), *shape = items ? shape_tuple(c->rank, c->dims) : NULL, *r = NULL;
+    PyObject *items = qnd_tuple(b, c), *shape = items ? qnd_tuple_of(c->rank, c->dims, 1) : NULL, *r = NULL;
     const char *as = all_whole(c) ? "int64" : c->count && all_numbers(c) ? "" : "object";
     if (shape) r = qbridge_support("cell_array", "(OOs)", items, shape, as);
     Py_XDECREF(items);

@@ -240,26 +240,20 @@ static const Array *array_for(PyObject *o, const char *attribute) {
     return a;
 }
 
-static PyObject *extents(int rank, const int64_t *x, int64_t factor) {
-    PyObject *t = PyTuple_New(rank);
-    for (int i = 0; t && i < rank; i++) PyTuple_SetItem(t, i, PyLong_FromLongLong(x[i] * factor));
-    return t;
-}
-
 static PyObject *get_shape(PyObject *o, void *unused) {
     (void)unused;
     if (value_of(o).kind == QS_CELL) {
         const Cell *c = value_of(o).u.p;
-        return extents(c->rank, c->dims, 1);
+        return qnd_tuple_of(c->rank, c->dims, 1);
     }
     const Array *a = array_for(o, "shape");
-    return a ? extents(a->rank, a->dims, 1) : NULL;
+    return a ? qnd_tuple_of(a->rank, a->dims, 1) : NULL;
 }
 
 static PyObject *get_strides(PyObject *o, void *unused) {
     const Array *a = array_for(o, "strides");
     (void)unused;
-    return a ? extents(a->rank, a->strides, (int64_t)qdtype_size((qs_dtype)a->dtype)) : NULL;
+    return a ? qnd_tuple_of(a->rank, a->strides, (int64_t)qdtype_size((qs_dtype)a->dtype)) : NULL;
 }
 
 static PyObject *get_ndim(PyObject *o, void *unused) {
@@ -317,22 +311,14 @@ static PyObject *new_array(Border *b, qs_status s, Array *a) {
     return r;
 }
 
-static int extents_of(PyObject *tuple, int64_t *out) {
-    Py_ssize_t n = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
-    if (n < 0 || n > QS_MAX_RANK)
-        return PyErr_SetString(PyExc_ValueError, "an array has at most 8 dimensions"), -1;
-    for (Py_ssize_t i = 0; i < n; i++) out[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
-    return PyErr_Occurred() ? -1 : (int)n;
-}
-
 /* (shape, strides in elements): the same memory.  Whoever calls knows that they stay inside. */
 static PyObject *view(PyObject *o, PyObject *args) {
     PyObject *shape, *steps;
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
     Array *a = value_of(o).u.p, *r = NULL;
     if (!PyArg_ParseTuple(args, "OO", &shape, &steps)) return NULL;
-    int rank = extents_of(shape, dims);
-    if (rank < 0 || extents_of(steps, strides) != rank || qgil_enter(border(o)) < 0) return NULL;
+    int rank = qnd_of_tuple(shape, dims);
+    if (rank < 0 || qnd_of_tuple(steps, strides) != rank || qgil_enter(border(o)) < 0) return NULL;
     qs_status s = qarr_view(border(o)->vm, a, rank, dims, strides, a->offset, &r);
     PyObject *made = new_array(border(o), s, r);
     qgil_leave(border(o));

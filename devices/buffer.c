@@ -326,13 +326,13 @@ qs_status qbuf_give(Ctx *c, Buffer *b, Device *d, DevPtr *out) {
     TRY(may_give(c, b, d, m));
     TRY(enter(c, b, m, b->readonly ? QS_READ : QS_READWRITE));
     b->home = (int8_t)m;
-    b->given++;
+    if (b->given < UINT16_MAX) b->given++;
     *out = b->block[m];
     return QS_OK;
 }
 
 void qbuf_take_back(Buffer *b) {
-    if (--b->given == 0 && !b->foreign) b->home = -1;
+    if (b->given < UINT16_MAX && --b->given == 0 && !b->foreign) b->home = -1;
 }
 
 qs_status qbuf_outlive(Ctx *c, Buffer *b) {

@@ -20,7 +20,7 @@ typedef struct Buffer {
     uint32_t valid;            /* bit m: block[m] holds the current contents */
     uint8_t readers[MAX_DEVICES]; /* READ locks held per memory space */
     uint16_t nreaders;         /* their sum */
-    uint16_t given;            /* how often the block at home was given out */
+    uint16_t given;            /* how often the block at home was given out; at UINT16_MAX it stays */
     int8_t writer;             /* memory space holding the write lock, or -1 */
     uint8_t writer_mode;       /* QS_WRITE or QS_READWRITE while writer >= 0 */
     int8_t home;               /* memory space that others read and write without telling us; -1: none */

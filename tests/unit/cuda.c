@@ -243,6 +243,9 @@ static void taken_back(void) {
     CHECK(qbuf_lock(&ctx, b, &d, QS_READ, &p) == QS_OK && qbuf_unlock(&ctx, b, &d, QS_READ) == QS_OK && b->valid == 1);
     qbuf_take_back(b);
     CHECK(b->home < 0);
+    for (int i = 0; i < UINT16_MAX + 2; i++) CHECK(qbuf_give(&ctx, b, &d, &p) == QS_OK);
+    for (int i = 0; i < UINT16_MAX + 2; i++) qbuf_take_back(b);
+    CHECK(b->home == d.memory); /* more than it counts: it stays there */
     qbuf_release(&ctx, b);
     qheap_close(&d);
     d.ops->close(&d);
