@@ -105,13 +105,16 @@ static void even_out(qs_vm *vm, Select *s) {
 
 enum { PIECE = 256 }; /* places that are read at once */
 
-/* Places that are all inside, in any mode: then rounding toward zero is all there is to do.  false: one is not, or
- * NaN. */
+/* Places that are all inside, in any mode: rounding toward zero is all there is to do.  false: one is not, or NaN. */
 static bool places_inside(const double *x, size_t n, double size, int64_t *list) {
     bool outside = false;
     for (size_t k = 0; k < n; k++) outside |= !(x[k] >= 0 && x[k] < size);
-    for (size_t k = 0; !outside && k < n; k++) list[k] = (int64_t)x[k];
-    return !outside;
+    if (outside) return false;
+    if (size <= INT32_MAX) /* for which there are vectors */
+        for (size_t k = 0; k < n; k++) list[k] = (int32_t)x[k];
+    else
+        for (size_t k = 0; k < n; k++) list[k] = (int64_t)x[k];
+    return true;
 }
 
 static qs_status places_of_run(const Base *b, int dim, qs_dtype d, const char *p, ptrdiff_t step, size_t n,
