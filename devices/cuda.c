@@ -11,6 +11,7 @@
  * no way back), and every later call says so with the sentence of the first failure.
  *
  * How the code looks that is loaded here: devices/ptx.h. */
+#include "devices/cuda_math.h"
 #include "devices/ptx.h"
 #include "vm/base/str.h"
 
@@ -49,6 +50,7 @@ typedef struct {
     DevPtr fault;
     Stage stage[STAGES];
     unsigned turn;        /* which stage is next */
+    CudaMath *math;       /* NULL: not needed yet */
     uint64_t peers;       /* bit i: access to the memory of device i was asked for */
     char running[64];     /* the kernel launched last since the device was waited for; "" */
     char dead[512];       /* why the context is of no use any more; "" */
@@ -181,6 +183,24 @@ static qs_status cannot_record(Device *d, const char *kernel, const char *why) {
                     kernel, why, d->name);
 }
 
+/* -- libraries ----------------------------------------------------------------------------------------------------- */
+static const char *missing(Device *d, DevLibrary lib) { return qcudamath_missing(d, &state(d)->math, lib); }
+
+static qs_status gemm(Device *d, const DevGemm *g) {
+    TRY(enter(d));
+    return leave(d, qcudamath_gemm(d, &state(d)->math, state(d)->stream, g));
+}
+
+static qs_status fft(Device *d, const DevFft *f) {
+    size_t n = (size_t)(f->inner * f->outer) * (f->wide ? 16 : 8);
+    for (int i = 0; i < f->rank; i++) n *= (size_t)f->n[i];
+    TRY(enter(d));
+    qs_status s = f->real ? CALL(d, MemsetD8Async, f->data, 0, n, state(d)->stream) : QS_OK;
+    return leave(d, s == QS_OK ? qcudamath_fft(d, &state(d)->math, state(d)->stream, f) : s);
+}
+
+static const MathOps math = {missing, gemm, fft};
+
 /* -- opening ------------------------------------------------------------------------------------------------------- */
 static int attribute(Device *d, int what) {
     int v = 0;
@@ -244,9 +264,11 @@ static void close_device(Device *d) {
     if (!s) return;
     if (s->retained && !*s->dead && s->f.CtxPushCurrent(s->context) == SUCCESS) {
         if (s->stream) QUIETLY(d, StreamSynchronize, s->stream);
+        qcudamath_close(d, s->math, !*s->dead), s->math = NULL;
         free_queue(d);
         (void)leave(d, QS_OK);
     }
+    qcudamath_close(d, s->math, false);
     if (s->retained) s->f.DevicePrimaryCtxRelease(s->device);
     qmem_free(d->ctx, s, sizeof *s);
     d->state = NULL;
@@ -254,7 +276,7 @@ static void close_device(Device *d) {
 
 static qs_status open_device(Device *d, int ordinal) {
     d->state = qmem_alloc(d->ctx, sizeof(State));
-    d->ordinal = ordinal, d->recording = is_recording;
+    d->ordinal = ordinal, d->recording = is_recording, d->math = &math;
     snprintf(d->name, sizeof d->name, "CUDA device %d", ordinal);
     qs_status s = find_and_open(d, ordinal);
     if (s != QS_OK) close_device(d);

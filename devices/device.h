@@ -58,6 +58,26 @@ typedef struct SharingOps { /* with others in this process who use the same driv
     qs_status (*outlive)(Device *, DevPtr, void (**release)(void *), void **owner);
 } SharingOps;
 
+/* Libraries of the device's maker; each may be missing. */
+typedef enum { LIB_BLAS, LIB_FFT, LIB__COUNT } DevLibrary;
+
+/* c = a*b, m by k times k by n, row-major, c packed.  lda, ldb: elements from row to row; or from column to column
+ * where ta, tb say that the array is stored that way. */
+typedef struct { qs_dtype dtype; int64_t m, n, k, lda, ldb; DevPtr a, b, c; bool ta, tb; } DevGemm;
+
+/* Packed complex data in place: `outer` times an array of extents n, whose elements are `inner` apart. */
+typedef struct {
+    bool wide, inverse;        /* wide: of doubles */
+    int rank; int64_t n[3], inner, outer;
+    DevPtr data, real;         /* real: numbers that the data, all zero, are made of first; 0: none */
+} DevFft;
+
+typedef struct MathOps {
+    const char *(*missing)(Device *, DevLibrary); /* why it cannot be used, or NULL */
+    qs_status (*gemm)(Device *, const DevGemm *); /* LIB_BLAS */
+    qs_status (*fft)(Device *, const DevFft *);   /* LIB_BLAS and LIB_FFT */
+} MathOps;
+
 typedef struct DeviceOps {
     const char *kind;          /* "ref", "cpu", "cuda", "opencl", "null" */
     CodeKind code;
@@ -93,6 +113,7 @@ struct Device {
     bool wide;                 /* thousands of positions run at once, neighbours best read neighbours: a GPU */
     const Flag *stop;          /* the machine's interrupt flag */
     void *state;               /* of the backend */
+    const MathOps *math;       /* NULL: there are no libraries */
     /* NULL, or whether launches are being recorded (a CUDA graph) instead of run.  Nothing may be allocated, freed,
      * copied to or from the host or waited for then. */
     bool (*recording)(struct Device *);

@@ -1,10 +1,11 @@
-/* fft.c -- discrete Fourier transforms on the host: mixed radix (2, 3, 4, 5, and primes up to 13 by definition), and
- * Bluestein's algorithm for every other length.  X[k] = sum over n of x[n] exp(-2 pi i k n/N); the inverse divides by
- * N.
+/* fft.c -- discrete Fourier transforms, on the host unless a device has a library for them (vm/device_math.c): mixed
+ * radix (2, 3, 4, 5, and primes up to 13 by definition), and Bluestein's algorithm for every other length.
+ * X[k] = sum over n of x[n] exp(-2 pi i k n/N); the inverse divides by N.
  *
  * A dimension is transformed in batches of LINES sequences that are interleaved in a small buffer, so the arithmetic
  * runs over contiguous lines whatever the stride.  Sources: Stockham 1966; Bluestein 1970. */
 #include "stdlib/stdlib.h"
+#include "vm/device_math.h"
 
 #include <math.h>
 #include <string.h>
@@ -222,9 +223,24 @@ static qs_status complex_copy(qs_vm *vm, qs_call_args *c, const char *fn, Array 
     return qarr_write(vm, r, data);
 }
 
+static qs_status on_device(qs_vm *vm, qs_call_args *c, const char *fn, int rank, bool inverse, bool *done) {
+    Array *a, *r;
+    Shape s;
+    TRY(qarg_array(vm, c, 0, fn, "x", &a));
+    qmatrix_shape(a, &s);
+    int dim = rank == 1 ? qstats_main_dim(a) : 0;
+    if (rank == 1 && qarg_given(c, 1)) TRY(qarg_dim(vm, fn, c->in[1], &dim));
+    TRY(qdevmath_fft(vm, a, s.rank, s.dims, dim, rank, inverse, &r));
+    if ((*done = r != NULL)) c->out[0] = qarr_value(r);
+    return QS_OK;
+}
+
 static qs_status transform(qs_vm *vm, qs_call_args *c, const char *fn, int rank, bool inverse) {
     Array *a;
     void *data;
+    bool done;
+    TRY(on_device(vm, c, fn, rank, inverse, &done));
+    if (done) return QS_OK;
     TRY(complex_copy(vm, c, fn, &a, &data));
     if (rank > 1) {
         for (int d = 0; d < rank; d++) TRY(along(vm, a, data, d, inverse));

@@ -1,5 +1,6 @@
 #include "vm/array.h"
 #include "vm/base/dtype.h"
+#include "vm/device_math.h"
 #include "vm/gemm.h"
 
 /* Small integers and halves are multiplied in a wider type and converted at the end, which saturates. */
@@ -47,6 +48,8 @@ qs_status qarith_matmul(qs_vm *vm, Array *a, Array *b, qs_value *out) {
     if (ra != 2 || rb != 2 || da[1] != db[0]) return product_error(vm, a, b);
     qs_dtype result = qdtype_promote((qs_dtype)a->dtype, (qs_dtype)b->dtype), compute = compute_dtype(result);
     Array *x, *y, *r = NULL;
+    TRY(qdevmath_product(vm, a, b, da[0], db[1], da[1], &r));
+    if (r) return *out = qarr_value(r), QS_OK;
     TRY(operand(vm, a, compute, &x));
     qs_status s = operand(vm, b, compute, &y);
     if (!s) {

@@ -1,0 +1,235 @@
+/* cuda_math.c -- see cuda_math.h.
+ *
+ * Matrices of the language are row-major, those of cuBLAS column-major: what one calls a the other calls its transpose,
+ * so a*b is asked for as transpose(b)*transpose(a), and nothing is copied.  Work space comes from the device's heap;
+ * a block may be shared by all plans, because the queue is in order. */
+#include "devices/cuda_math.h"
+#include "devices/heap.h"
+#include "vm/base/str.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+#define CUMATH(lib, name, symbol, args) int(*name) args;
+#include "devices/cuda_math.def"
+} Api;
+
+enum { PLANS = 8 };
+static const size_t blas_area = (size_t)4 << 20; /* what cuBLAS would allocate itself on most devices */
+
+typedef struct { DevFft of; int plan; size_t area; bool made; } Plan; /* of: its layout */
+
+struct CudaMath {
+    Api f;
+    bool tried[LIB__COUNT];
+    const char *missing[LIB__COUNT];
+    void *blas;            /* handle */
+    DevPtr blas_block, area;
+    size_t area_bytes;
+    Plan plan[PLANS];
+    unsigned turn;         /* whose place the next plan takes */
+};
+
+/* -- the libraries ------------------------------------------------------------------------------------------------- */
+typedef struct { const char *title, *variable, *names[4]; } Library;
+static const Library libraries[LIB__COUNT] = {
+    [LIB_BLAS] = {"cuBLAS", "QUASAR_CUBLAS", {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"}},
+    [LIB_FFT] = {"cuFFT", "QUASAR_CUFFT", {"libcufft.so.12", "libcufft.so.11", "libcufft.so.10"}}};
+
+static void *open_library(const Library *s) {
+    void *lib = NULL;
+    const char *named = getenv(s->variable);
+    if (named && *named) return dlopen(named, RTLD_NOW | RTLD_LOCAL);
+    for (int i = 0; s->names[i] && !lib; i++) lib = dlopen(s->names[i], RTLD_NOW | RTLD_LOCAL);
+    return lib;
+}
+
+/* It stays open for good: others in the process may use it. */
+static const char *load(Device *d, Api *f, DevLibrary which) {
+    char text[160];
+    bool complete = true;
+    const Library *s = &libraries[which];
+    void *lib = open_library(s);
+    snprintf(text, sizeof text, "%s is not installed", s->title);
+    if (!lib) return qstr_cname(d->ctx, text)->s;
+    /* POSIX lets a function address travel in a void *; C has no cast for it. */
+#define CUMATH(library, name, symbol, args)                                                                            \
+    if (LIB_##library == which) *(void **)(void *)&f->name = dlsym(lib, symbol), complete = complete && f->name;
+#include "devices/cuda_math.def"
+    snprintf(text, sizeof text, "%s is older than CUDA 11", s->title);
+    return complete ? NULL : qstr_cname(d->ctx, text)->s;
+}
+
+const char *qcudamath_missing(Device *d, CudaMath **m, DevLibrary lib) {
+    if (!*m) *m = qmem_alloc(d->ctx, sizeof **m);
+    if (!(*m)->tried[lib]) (*m)->tried[lib] = true, (*m)->missing[lib] = load(d, &(*m)->f, lib);
+    return (*m)->missing[lib];
+}
+
+static const char *status_name(DevLibrary which, int status) {
+#define CUSTATUS(library, number, name) if (LIB_##library == which && status == number) return name;
+#include "devices/cuda_math.def"
+    return "an error without a name";
+}
+
+static const int no_memory[LIB__COUNT] = {[LIB_BLAS] = 3, [LIB_FFT] = 2};
+
+static qs_status checked(Device *d, DevLibrary which, const char *call, int status) {
+    if (!status) return QS_OK;
+    return qerr_set(d->ctx, status == no_memory[which] ? QS_ENOMEM : QS_EDEVICE, "%s: %s: %s: %s (%d)", d->name,
+                    libraries[which].title, call, status_name(which, status), status);
+}
+#define CALL(d, m, lib, name, ...) checked(d, LIB_##lib, #name, (m)->f.name(__VA_ARGS__))
+
+/* Handles and areas are made when they are needed first, which no graph can record. */
+static qs_status may_make(Device *d, DevLibrary which, const char *what) {
+    if (!qdev_is_recording(d)) return QS_OK;
+    return qerr_set(d->ctx, QS_EDEVICE, "%s: %s was not used for %s before, and a CUDA graph is being recorded there",
+                    d->name, libraries[which].title, what);
+}
+
+/* -- cuBLAS -------------------------------------------------------------------------------------------------------- */
+static qs_status make_blas(Device *d, CudaMath *m, void *stream) {
+    TRY(may_make(d, LIB_BLAS, "anything"));
+    if (!m->blas_block) TRY(qheap_get(d, blas_area, &m->blas_block));
+    TRY(CALL(d, m, BLAS, BlasCreate, &m->blas));
+    qs_status s = CALL(d, m, BLAS, BlasSetStream, m->blas, stream);
+    if (s == QS_OK) s = CALL(d, m, BLAS, BlasSetWorkspace, m->blas, m->blas_block, blas_area);
+    if (s != QS_OK) m->f.BlasDestroy(m->blas), m->blas = NULL;
+    return s;
+}
+
+static qs_status have_blas(Device *d, CudaMath **m, void *stream) {
+    const char *why = qcudamath_missing(d, m, LIB_BLAS);
+    if (why) return qerr_set(d->ctx, QS_EDEVICE, "%s: %s", d->name, why);
+    return (*m)->blas ? QS_OK : make_blas(d, *m, stream);
+}
+
+qs_status qcudamath_gemm(Device *d, CudaMath **math, void *stream, const DevGemm *g) {
+    static const float f1[2] = {1, 0}, f0[2] = {0, 0};
+    static const double d1[2] = {1, 0}, d0[2] = {0, 0};
+    TRY(have_blas(d, math, stream));
+    CudaMath *m = *math;
+#define PRODUCT(name, one, zero)                                                                                       \
+    CALL(d, m, BLAS, name, m->blas, g->tb, g->ta, (int)g->n, (int)g->m, (int)g->k, one, g->b, (int)g->ldb, g->a,       \
+         (int)g->lda, zero, g->c, (int)g->n)
+    switch (g->dtype) {
+    case QS_F32: return PRODUCT(Sgemm, f1, f0);
+    case QS_F64: return PRODUCT(Dgemm, d1, d0);
+    case QS_C64: return PRODUCT(Cgemm, f1, f0);
+    default: return PRODUCT(Zgemm, d1, d0);
+    }
+#undef PRODUCT
+}
+
+/* -- cuFFT --------------------------------------------------------------------------------------------------------- */
+static bool same_layout(const DevFft *a, const DevFft *b) {
+    return a->wide == b->wide && a->rank == b->rank && a->inner == b->inner && a->outer == b->outer &&
+           !memcmp(a->n, b->n, (size_t)a->rank * sizeof *a->n);
+}
+
+static int64_t extent(const DevFft *f) {
+    int64_t n = 1;
+    for (int i = 0; i < f->rank; i++) n *= f->n[i];
+    return n;
+}
+
+/* Sequences that lie side by side are a batch; else the whole ones that follow each other are. */
+static bool side_by_side(const DevFft *f) { return f->inner > 1; }
+
+static qs_status set_up(Device *d, CudaMath *m, void *stream, Plan *p) {
+    enum { C2C = 0x29, Z2Z = 0x69 };
+    const DevFft *f = &p->of;
+    int n[3] = {1, 1, 1}, stride = (int)f->inner, apart = side_by_side(f) ? 1 : (int)extent(f);
+    for (int i = 0; i < f->rank; i++) n[i] = (int)f->n[i];
+    TRY(CALL(d, m, FFT, FftOwnArea, p->plan, 0));
+    TRY(CALL(d, m, FFT, FftMakePlan, p->plan, f->rank, n, n, stride, apart, n, stride, apart, f->wide ? Z2Z : C2C,
+             (int)(side_by_side(f) ? f->inner : f->outer), &p->area));
+    return CALL(d, m, FFT, FftSetStream, p->plan, stream);
+}
+
+static void drop_plan(CudaMath *m, Plan *p) {
+    if (p->made) m->f.FftDestroy(p->plan);
+    p->made = false;
+}
+
+static qs_status make_plan(Device *d, CudaMath *m, void *stream, const DevFft *f, Plan **out) {
+    TRY(may_make(d, LIB_FFT, "transforms of this shape"));
+    Plan *p = &m->plan[m->turn++ % PLANS];
+    drop_plan(m, p);
+    *p = (Plan){.of = *f};
+    TRY(CALL(d, m, FFT, FftCreate, &p->plan));
+    p->made = true;
+    qs_status s = set_up(d, m, stream, p);
+    if (s != QS_OK) drop_plan(m, p);
+    return *out = p, s;
+}
+
+static qs_status find_plan(Device *d, CudaMath *m, void *stream, const DevFft *f, Plan **out) {
+    for (int i = 0; i < PLANS; i++)
+        if (m->plan[i].made && same_layout(&m->plan[i].of, f)) return *out = &m->plan[i], QS_OK;
+    return make_plan(d, m, stream, f, out);
+}
+
+static qs_status have_area(Device *d, CudaMath *m, size_t n) {
+    if (n <= m->area_bytes) return QS_OK;
+    TRY(may_make(d, LIB_FFT, "transforms of this size"));
+    if (m->area) qheap_put(d, m->area, m->area_bytes);
+    m->area = 0, m->area_bytes = 0;
+    TRY(qheap_get(d, n, &m->area));
+    return m->area_bytes = n, QS_OK;
+}
+
+/* Real numbers become the real parts of zeros. */
+static qs_status widen(Device *d, CudaMath *m, const DevFft *f, int count) {
+    if (!f->real) return QS_OK;
+    return f->wide ? CALL(d, m, BLAS, Dcopy, m->blas, count, f->real, 1, f->data, 2)
+                   : CALL(d, m, BLAS, Scopy, m->blas, count, f->real, 1, f->data, 2);
+}
+
+static qs_status execute(Device *d, CudaMath *m, const Plan *p, const DevFft *f) {
+    enum { FORWARD = -1, INVERSE = 1 };
+    int direction = f->inverse ? INVERSE : FORWARD;
+    int64_t step = extent(f) * f->inner * (f->wide ? 16 : 8), times = side_by_side(f) ? f->outer : 1;
+    for (int64_t i = 0; i < times; i++) {
+        DevPtr at = f->data + (DevPtr)(i * step);
+        TRY(f->wide ? CALL(d, m, FFT, FftZ2Z, p->plan, at, at, direction)
+                    : CALL(d, m, FFT, FftC2C, p->plan, at, at, direction));
+    }
+    return QS_OK;
+}
+
+static qs_status divide(Device *d, CudaMath *m, const DevFft *f, int count) {
+    double by = 1 / (double)extent(f);
+    float near = (float)by;
+    if (!f->inverse) return QS_OK;
+    return f->wide ? CALL(d, m, BLAS, Zdscal, m->blas, count, &by, f->data, 1)
+                   : CALL(d, m, BLAS, Csscal, m->blas, count, &near, f->data, 1);
+}
+
+qs_status qcudamath_fft(Device *d, CudaMath **math, void *stream, const DevFft *f) {
+    Plan *p = NULL;
+    int count = (int)(extent(f) * f->inner * f->outer);
+    TRY(have_blas(d, math, stream));
+    const char *why = qcudamath_missing(d, math, LIB_FFT);
+    if (why) return qerr_set(d->ctx, QS_EDEVICE, "%s: %s", d->name, why);
+    CudaMath *m = *math;
+    TRY(find_plan(d, m, stream, f, &p));
+    TRY(have_area(d, m, p->area));
+    TRY(CALL(d, m, FFT, FftSetArea, p->plan, m->area));
+    TRY(widen(d, m, f, count));
+    TRY(execute(d, m, p, f));
+    return divide(d, m, f, count);
+}
+
+void qcudamath_close(Device *d, CudaMath *m, bool alive) {
+    if (!m) return;
+    for (int i = 0; alive && i < PLANS; i++) drop_plan(m, &m->plan[i]);
+    if (alive && m->blas) m->f.BlasDestroy(m->blas);
+    if (alive && m->area) d->ops->free(d, m->area); /* the heap is closed already */
+    if (alive && m->blas_block) d->ops->free(d, m->blas_block);
+    qmem_free(d->ctx, m, sizeof *m);
+}

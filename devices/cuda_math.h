@@ -1,0 +1,16 @@
+/* cuda_math.h -- NVIDIA's libraries cuBLAS and cuFFT, where they are: handles of one device, on its stream.
+ *
+ * All calls are made in the device's context and queue their work like a launch. */
+#ifndef DEVICES_CUDA_MATH_H
+#define DEVICES_CUDA_MATH_H
+#include "devices/device.h"
+
+typedef struct CudaMath CudaMath;
+
+/* Why the library cannot be used, or NULL; opens it.  The state is made on first use. */
+const char *qcudamath_missing(Device *d, CudaMath **m, DevLibrary lib);
+qs_status qcudamath_gemm(Device *d, CudaMath **m, void *stream, const DevGemm *g);
+qs_status qcudamath_fft(Device *d, CudaMath **m, void *stream, const DevFft *f);
+/* `alive`: the context is of use, so that handles can be given back. */
+void qcudamath_close(Device *d, CudaMath *m, bool alive);
+#endif

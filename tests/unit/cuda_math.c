@@ -1,0 +1,201 @@
+/* Matrix products and Fourier transforms by cuBLAS and cuFFT, against fakes that compute (tests/support/driver):
+ * results are those of the processor, for all types and layouts; the order of calls; every call failing once; nothing
+ * left. */
+#include "devices/device.h"
+#include "tests/support/driver/fake_cuda.h"
+#include "tests/support/driver/fake_cuda_math.h"
+#include "tests/unit/check.h"
+#include "vm/quasar.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+static FakeCuda *fake;
+static FakeMath *math;
+static char said[4096];
+
+static void hear(void *ud, int fd, const char *text, size_t n) {
+    size_t at = strlen(said);
+    (void)ud;
+    if (fd == 2 && at + n < sizeof said) memcpy(said + at, text, n), said[at + n] = 0;
+}
+
+static void forget(void) { math->log[0] = math->failed[0] = fake->log[0] = said[0] = 0; }
+
+static qs_vm *open_machine(const char *device) {
+    qs_config c;
+    qs_vm *vm = NULL;
+    qs_config_init(&c);
+    c.device = device, c.cache_dir = "", c.explain = true, c.write = hear, c.threads = 1;
+    *fake = (FakeCuda){.devices = 1, .capability = 90, .max_threads = 1024, .blocks = 8, .fail_after = -1};
+    *math = (FakeMath){.fail_after = -1};
+    forget();
+    CHECK(qs_open(&c, &vm) == QS_OK);
+    return vm;
+}
+
+static void close_machine(qs_vm *vm) {
+    qs_close(vm);
+    CHECK(!fake->retained && !fake->streams && !fake->events && !fake->pinned && !fake->allocated && !fake->misuse);
+    CHECK(!math->handles && !math->plans && !math->misuse);
+    if (fake->misuse) printf("  %s\n", fake->wrong);
+}
+
+static const char *error_of(qs_vm *vm) { return qs_error(vm) ? qs_error(vm) : ""; }
+
+static void run(qs_vm *vm, const char *text) {
+    qs_status s = qs_eval(vm, text, NULL);
+    CHECK(s == QS_OK);
+    if (s) printf("  %s: %s\n", text, error_of(vm));
+    qs_error_clear(vm);
+}
+
+static bool holds(qs_vm *vm, const char *text) {
+    qs_value v;
+    bool ok = qs_eval(vm, text, &v) == QS_OK && v.kind == QS_BOOL && v.u.i;
+    if (!ok) printf("  %s: %s\n", text, *error_of(vm) ? error_of(vm) : "false");
+    qs_error_clear(vm);
+    return ok;
+}
+
+/* What the libraries make of `expr` is what the processor makes of it, by the calls in `log`. */
+static void same(qs_vm *vm, const char *expr, const char *log) {
+    char text[400];
+    run(vm, "use_device(\"cuda\")");
+    forget();
+    snprintf(text, sizeof text, "there = %s", expr);
+    run(vm, text);
+    CHECK(strstr(math->log, log) != NULL);
+    if (!strstr(math->log, log)) printf("  %s: %s\n", expr, math->log);
+    run(vm, "use_device(\"cpu\")");
+    snprintf(text, sizeof text, "here = %s", expr);
+    forget();
+    run(vm, text);
+    CHECK(!*math->log);
+    CHECK(holds(vm, "type(here) == type(there) && sum(abs(size(here) - size(there))) == 0"));
+    CHECK(holds(vm, "max(abs(here - there)) <= 2e-5*max(abs(here))"));
+}
+
+static void products(void) {
+    qs_vm *vm = open_machine("cpu,cuda");
+    run(vm, "a = randn(200,150)\nb = randn(150,180)\nd = float64(a)\ne = float64(b)\n"
+            "z = complex(a, a.*2)\ny = complex(b, 1 - b)\nw = complex(d, d.*2)\nx = complex(e, 1 - e)");
+    same(vm, "a*b", "Sgemm ");
+    same(vm, "d*e", "Dgemm ");
+    same(vm, "z*y", "Cgemm ");
+    same(vm, "w*x", "Zgemm ");
+    same(vm, "transpose(b)*transpose(a)", "Sgemm ");
+    same(vm, "a[:,10..140]*b[10..140,:]", "Sgemm ");
+    close_machine(vm);
+}
+
+static void transforms(void) {
+    qs_vm *vm = open_machine("cpu,cuda");
+    run(vm, "a = randn(64,120)\nz = complex(a, a.*2)\nw = complex(float64(a), 1)\nc = randn(16,20,30)");
+    same(vm, "fft1(a)", "FftSetArea Scopy FftC2C ");
+    same(vm, "fft1(a, 1)", "Scopy FftC2C ");
+    same(vm, "fft2(a)", "Scopy FftC2C ");
+    same(vm, "fft2(z)", "FftSetArea FftC2C ");
+    same(vm, "ifft2(z)", "FftC2C Csscal ");
+    same(vm, "ifft2(w)", "FftZ2Z Zdscal ");
+    same(vm, "fft2(float64(a))", "Dcopy FftZ2Z ");
+    same(vm, "fft3(c)", "FftC2C ");
+    same(vm, "fft2(c)", "FftC2C ");
+    same(vm, "fft1(c, 1)", "FftC2C FftC2C ");
+    same(vm, "fft1(c, 2)", "FftC2C ");
+    CHECK(math->plans <= 8);
+    close_machine(vm);
+}
+
+/* Handle, stream and work space are made once, in this order; a plan once for each layout. */
+static void order(void) {
+    qs_vm *vm = open_machine("cuda");
+    run(vm, "a = randn(200,200)\nb = a*a");
+    CHECK_TEXT(math->log, "BlasCreate BlasSetStream BlasSetWorkspace Sgemm ");
+    forget();
+    run(vm, "c = b*b");
+    CHECK_TEXT(math->log, "Sgemm ");
+    CHECK(!strstr(fake->log, "Memcpy")); /* b was left where it is */
+    forget();
+    run(vm, "f = fft2(c)\ng = fft2(b)");
+    CHECK_TEXT(math->log, "FftCreate FftOwnArea FftMakePlan FftSetStream FftSetArea Scopy FftC2C "
+                          "FftSetArea Scopy FftC2C ");
+    close_machine(vm);
+}
+
+/* Little work on arrays of the host stays there; on arrays of the device it does not. */
+static void choices(void) {
+    qs_vm *vm = open_machine("cuda");
+    run(vm, "a = randn(300,300)\ns = ones(8,8)\nb = a*a");
+    CHECK(strstr(said, "* runs on cuda:0, which ends soonest: cpu:0 ") && strstr(said, "0.36 MB are copied there"));
+    forget();
+    run(vm, "t = s*s");
+    CHECK(!*math->log && strstr(said, "* runs on cpu:0, which ends soonest"));
+    close_machine(vm);
+    setenv("QUASAR_CUBLAS", "/nowhere.so", 1);
+    vm = open_machine("cuda");
+    run(vm, "a = randn(300,300)\nb = a*a");
+    CHECK(!*math->log && strstr(said, "* runs on cpu:0, because cuBLAS is not installed"));
+    close_machine(vm);
+    setenv("QUASAR_CUBLAS", FAKE_CUDA_MATH, 1);
+}
+
+/* Each call of the libraries failing once: an error that names it, or, for want of memory, the processor's turn. */
+static bool with_failure(long n, int error) {
+    qs_vm *vm = open_machine("cuda");
+    run(vm, "a = randn(128,128)");
+    math->fail_after = n, math->fail_with = error;
+    qs_status s = qs_eval(vm, "r = ifft2(a*a)", NULL);
+    bool failed = *math->failed, told = strstr(error_of(vm), math->failed) != NULL;
+    bool memory = error == (strncmp(math->failed, "Fft", 3) ? 3 : 2);
+    if (!failed || memory) CHECK(s == QS_OK);
+    else CHECK(s == QS_EDEVICE && told && strstr(error_of(vm), "Fake GPU: cu"));
+    if (failed && error == 13 && !strcmp(math->failed, "Sgemm"))
+        CHECK_TEXT(error_of(vm), "Fake GPU: cuBLAS: Sgemm: CUBLAS_STATUS_EXECUTION_FAILED (13)");
+    qs_error_clear(vm);
+    math->fail_after = -1;
+    run(vm, "r = ifft2(a*a)"); /* what was begun is made anew, or was finished */
+    close_machine(vm);
+    return failed;
+}
+
+static void failures(void) {
+    static const int errors[] = {13, 3, 2};
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        long n = 0;
+        while (with_failure(n, errors[i])) n++;
+        CHECK(n > 8);
+    }
+}
+
+/* What was used before can be recorded in a graph; a first use cannot. */
+static void recording(void) {
+    qs_vm *vm = open_machine("cuda");
+    run(vm, "a = randn(200,200)\nb = a*a");
+    fake->capturing = 1;
+    forget();
+    CHECK(qs_eval(vm, "c = a*b", NULL) == QS_ELOCK && strstr(error_of(vm), "has no memory yet on Fake GPU"));
+    CHECK(!*math->log && !fake->misuse);
+    qs_error_clear(vm);
+    fake->capturing = 0;
+    close_machine(vm);
+}
+
+int main(void) {
+    void *driver = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL), *lib = dlopen(FAKE_CUDA_MATH, RTLD_NOW | RTLD_LOCAL);
+    FakeCuda *(*get)(void);
+    FakeMath *(*get_math)(void);
+    CHECK(driver && lib);
+    if (!driver || !lib) return printf("%s\n", dlerror()), check_done();
+    *(void **)(void *)&get = dlsym(driver, "fake_cuda"), *(void **)(void *)&get_math = dlsym(lib, "fake_math");
+    fake = get(), math = get_math();
+    setenv("QUASAR_CUDA", FAKE_CUDA, 1);
+    setenv("QUASAR_CUBLAS", FAKE_CUDA_MATH, 1), setenv("QUASAR_CUFFT", FAKE_CUDA_MATH, 1);
+    products();
+    transforms();
+    order();
+    choices();
+    failures();
+    recording();
+    return check_done();
+}

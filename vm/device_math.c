@@ -1,0 +1,213 @@
+/* device_math.c -- see device_math.h.
+ *
+ *     device    = what a launch costs + bytes that are not there / bandwidth + operations / rate
+ *     processor = bytes that are not on the host / bandwidth + operations / rate of its threads
+ *
+ * The bandwidth is the one that launches measured, where they did; rates are those of ordinary devices of our days: it
+ * matters only that a product of small matrices which lie on the host is not worth copying them. */
+#include "vm/device_math.h"
+#include "vm/kernels.h"
+
+static const double launch_cost = 2e4, usual_bandwidth = 4;        /* nanoseconds; bytes per nanosecond */
+static const double device_rate = 2000, product_rate = 16, fft_rate = 1; /* operations per nanosecond; of a thread */
+static const double worth_opening = 1e8; /* operations, for devices that nothing has used yet */
+
+typedef struct {
+    const char *what;
+    DevLibrary libraries[2]; int nlibraries;
+    Array *in[2]; int nin;
+    double operations, rate; /* rate: of a thread of the processor */
+} Job;
+
+static double bytes_away(const Job *j, int memory) {
+    double bytes = 0;
+    for (int i = 0; i < j->nin; i++) {
+        const Buffer *b = j->in[i]->buf;
+        bool counted = i > 0 && j->in[0]->buf == b;
+        if (!counted && !(b->valid & 1u << memory)) bytes += (double)b->nbytes;
+    }
+    return bytes;
+}
+
+static double bandwidth(qs_vm *vm, const Device *d) {
+    const KernelCache *k = qvm(vm)->kernels;
+    double measured = k ? k->bandwidth[d - qvm(vm)->devices] : 0;
+    return measured > 0 ? measured : usual_bandwidth;
+}
+
+static double on_device(qs_vm *vm, const Job *j, const Device *d) {
+    return launch_cost + bytes_away(j, d->memory) / bandwidth(vm, d) + j->operations / device_rate;
+}
+
+static double on_processor(qs_vm *vm, const Job *j, const Device *d) {
+    double threads = qvm(vm)->devices[0].threads > 0 ? qvm(vm)->devices[0].threads : 1;
+    return bytes_away(j, HOST_MEMORY) / bandwidth(vm, d) + j->operations / (j->rate * threads);
+}
+
+static const char *missing(const Job *j, Device *d) {
+    const char *why = NULL;
+    for (int i = 0; i < j->nlibraries && !why; i++) why = d->math->missing(d, j->libraries[i]);
+    return why;
+}
+
+/* -- saying why ---------------------------------------------------------------------------------------------------- */
+static void put_choice(qs_vm *vm, const Job *j, const Device *d, const char *why_not, bool there, Text *t) {
+    const Device *at = there ? d : &qvm(vm)->devices[0];
+    double bytes = bytes_away(j, at->memory);
+    qtext_printf(t, "%s runs on %s:%d", j->what, at->ops->kind, at->ordinal);
+    if (why_not) qtext_printf(t, ", because %s", why_not);
+    else
+        qtext_printf(t, ", which ends soonest: %s:%d %.3g ms, %s:%d %.3g ms", qvm(vm)->devices[0].ops->kind, 0,
+                     on_processor(vm, j, d) * 1e-6, d->ops->kind, d->ordinal, on_device(vm, j, d) * 1e-6);
+    if (bytes > 0) qtext_printf(t, "; %.3g MB are copied there", bytes / 1e6);
+    qtext_putc(t, '\n');
+}
+
+/* Once for each library until it changes. */
+static void explain(qs_vm *vm, const Job *j, const Device *d, const char *why_not, bool there) {
+    uint8_t *told = &qvm(vm)->told_math[j->libraries[0]], now = there ? 2 : 1;
+    Text t;
+    if (!qvm(vm)->config.explain || *told == now) return;
+    *told = now;
+    qtext_init(&t, qvm_ctx(vm));
+    put_choice(vm, j, d, why_not, there, &t);
+    qvm_diagnostic(vm, t.s, t.len);
+    qtext_free(&t);
+}
+
+/* -- the choice ---------------------------------------------------------------------------------------------------- */
+/* The device whose libraries may be asked: the one that runs kernels, or with `auto` the first that has any. */
+static qs_status candidate(qs_vm *vm, const Job *j, Device **out) {
+    Machine *m = qvm(vm);
+    *out = NULL;
+    if (!m->device && (!m->config.device || j->operations < worth_opening)) return QS_OK;
+    TRY(qkdevice_current(vm, out));
+    for (int i = 0; m->automatic && !(*out)->math && i < m->ndevices; i++)
+        if (m->devices[i].math) *out = &m->devices[i];
+    if (!(*out)->math) *out = NULL;
+    return QS_OK;
+}
+
+static qs_status choose(qs_vm *vm, const Job *j, Device **out) {
+    TRY(candidate(vm, j, out));
+    Device *d = *out;
+    if (!d) return QS_OK;
+    const char *why_not = missing(j, d);
+    bool there = !why_not && on_device(vm, j, d) < on_processor(vm, j, d);
+    explain(vm, j, d, why_not, there);
+    if (!there) *out = NULL;
+    return QS_OK;
+}
+
+/* -- operands ------------------------------------------------------------------------------------------------------ */
+static DevPtr address(const Array *a, DevPtr block) {
+    return block + a->offset * qdtype_size((qs_dtype)a->dtype);
+}
+
+static qs_status hold(qs_vm *vm, Device *d, Array *a, qs_access mode, DevPtr *at) {
+    DevPtr block;
+    qs_status s = qbuf_lock(qvm_ctx(vm), a->buf, d, mode, &block);
+    if (s != QS_OK) return qarr_lock_failed(vm, a, NULL, s);
+    return *at = address(a, block), QS_OK;
+}
+
+static void let_go(qs_vm *vm, Device *d, Array *a, qs_access mode) {
+    (void)qbuf_unlock(qvm_ctx(vm), a->buf, d, mode);
+}
+
+/* A device without room leaves the work to the processor; any other failure counts. */
+static qs_status settled(qs_vm *vm, qs_status s, Array **out) {
+    if (s == QS_OK) return s;
+    if (*out) qarr_release(vm, *out);
+    *out = NULL;
+    if (s != QS_ENOMEM) return s;
+    qerr_clear(qvm_ctx(vm));
+    return QS_OK;
+}
+
+/* -- products ------------------------------------------------------------------------------------------------------ */
+/* Rows or columns of a matrix lie packed, at least one apart; false: neither do. */
+static bool lies(const Array *a, int64_t rows, int64_t cols, int64_t *apart, bool *turned) {
+    int64_t across = a->strides[a->rank - 1], down = a->rank > 1 ? a->strides[0] : 0;
+    if (rows == 1 || a->rank == 1) down = cols * (across > 1 ? across : 1);
+    if (cols == 1) across = 1;
+    *turned = across != 1;
+    *apart = *turned ? across : down;
+    int64_t least = *turned ? rows : cols;
+    if (*turned && rows > 1 && down != 1) return false;
+    return *apart >= least && *apart <= INT32_MAX;
+}
+
+static bool is_float(const Array *a) { return a->dtype >= QS_F32; }
+
+static qs_status multiply(qs_vm *vm, Device *d, Array *a, Array *b, DevGemm *g, Array *r) {
+    TRY(hold(vm, d, a, QS_READ, &g->a));
+    qs_status s = hold(vm, d, b, QS_READ, &g->b);
+    if (s == QS_OK) {
+        s = hold(vm, d, r, QS_WRITE, &g->c);
+        if (s == QS_OK) s = d->math->gemm(d, g), let_go(vm, d, r, QS_WRITE);
+        let_go(vm, d, b, QS_READ);
+    }
+    let_go(vm, d, a, QS_READ);
+    return s;
+}
+
+qs_status qdevmath_product(qs_vm *vm, Array *a, Array *b, int64_t m, int64_t n, int64_t k, Array **out) {
+    Device *d = NULL;
+    DevGemm g = {.dtype = (qs_dtype)a->dtype, .m = m, .n = n, .k = k};
+    double complex_work = a->dtype >= QS_C64 ? 4 : 1;
+    Job j = {"*", {LIB_BLAS}, 1, {a, b}, 2, 2.0 * (double)m * (double)n * (double)k * complex_work, product_rate};
+    *out = NULL;
+    bool fits = m && n && k && m <= INT32_MAX && n <= INT32_MAX && k <= INT32_MAX && a->dtype == b->dtype;
+    if (!fits || !is_float(a) || !lies(a, m, k, &g.lda, &g.ta) || !lies(b, k, n, &g.ldb, &g.tb)) return QS_OK;
+    TRY(choose(vm, &j, &d));
+    if (!d) return QS_OK;
+    TRY(qarr_new(vm, g.dtype, 2, (int64_t[]){m, n}, false, out));
+    return settled(vm, multiply(vm, d, a, b, &g, *out), out);
+}
+
+/* -- transforms ---------------------------------------------------------------------------------------------------- */
+static bool describe(const Array *a, int ndims, const int64_t *dims, int first, int rank, bool inverse, DevFft *f) {
+    *f = (DevFft){.wide = a->dtype == QS_F64 || a->dtype == QS_C128, .inverse = inverse, .inner = 1, .outer = 1};
+    if (rank > ndims - first) rank = ndims - first;
+    for (int i = 0; i < first && i < ndims; i++) f->outer *= dims[i];
+    for (int i = first; i < first + rank; i++)
+        if (dims[i] > 1) f->n[f->rank++] = dims[i];
+    for (int i = first + rank; i < ndims; i++) f->inner *= dims[i];
+    return f->rank && is_float(a) && a->contiguous && a->count && a->count <= INT32_MAX / 2;
+}
+
+static qs_status convert(qs_vm *vm, Device *d, Array *a, DevFft *f, Array *r) {
+    DevPtr from = 0;
+    TRY(hold(vm, d, a, QS_READ, &from));
+    qs_status s = hold(vm, d, r, QS_WRITE, &f->data);
+    if (s == QS_OK) {
+        if (a->dtype < QS_C64) f->real = from;
+        else s = d->ops->copy(d, f->data, from, a->count * qdtype_size((qs_dtype)a->dtype));
+        if (s == QS_OK) s = d->math->fft(d, f);
+        let_go(vm, d, r, QS_WRITE);
+    }
+    let_go(vm, d, a, QS_READ);
+    return s;
+}
+
+/* 5 n log2 n operations: what is usually counted. */
+static double operations_of(const Array *a, const DevFft *f) {
+    double steps = 0;
+    for (int i = 0; i < f->rank; i++)
+        for (int64_t n = f->n[i]; n > 1; n /= 2) steps++;
+    return 5 * (double)a->count * steps;
+}
+
+qs_status qdevmath_fft(qs_vm *vm, Array *a, int ndims, const int64_t *dims, int first, int rank, bool inverse,
+                       Array **out) {
+    DevFft f;
+    Device *d = NULL;
+    *out = NULL;
+    if (!describe(a, ndims, dims, first, rank, inverse, &f)) return QS_OK;
+    Job j = {"fft", {LIB_FFT, LIB_BLAS}, 2, {a}, 1, operations_of(a, &f), fft_rate};
+    TRY(choose(vm, &j, &d));
+    if (!d) return QS_OK;
+    TRY(qarr_like(vm, a, qdtype_complex_of((qs_dtype)a->dtype), out));
+    return settled(vm, convert(vm, d, a, &f, *out), out);
+}

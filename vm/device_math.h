@@ -1,0 +1,12 @@
+/* device_math.h -- matrix products and Fourier transforms by the libraries of a device, where that ends sooner. */
+#ifndef VM_DEVICE_MATH_H
+#define VM_DEVICE_MATH_H
+#include "vm/array.h"
+
+/* Each gives *out NULL where it is the processor's turn: no device with such a library, other element types or
+ * layouts, or too little work for what would have to be copied.  --explain says which, when that changes. */
+qs_status qdevmath_product(qs_vm *vm, Array *a, Array *b, int64_t m, int64_t n, int64_t k, Array **out);
+/* Along `rank` dimensions from `first` on, of those in dims. */
+qs_status qdevmath_fft(qs_vm *vm, Array *a, int ndims, const int64_t *dims, int first, int rank, bool inverse,
+                       Array **out);
+#endif
