@@ -266,6 +266,24 @@ qs_status qimage_tiffread(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- writing ------------------------------------------------------------------------------------------------------- */
+/* Values of 0 to 1, with white as 1: the habit of other libraries. */
+static bool is_unit(const double *x, size_t n) {
+    bool fraction = false;
+    for (size_t i = 0; i < n; i++) {
+        if (!(x[i] >= 0 && x[i] <= 1)) return false;
+        fraction |= x[i] > 0 && x[i] < 1;
+    }
+    return fraction;
+}
+
+static void warn_of_black(qs_vm *vm, const char *path) {
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    qtext_printf(&t, "imwrite: %s will be black: all values are in [0,1], and white is 255; write 255*img\n", path);
+    if (t.s) qvm_diagnostic(vm, t.s, t.len);
+    qtext_free(&t);
+}
+
 static void quantise(const double *x, size_t n, double scale, Pixels *out) {
     double most = out->bits == 16 ? 65535 : 255;
     for (size_t i = 0; i < n; i++) {
@@ -286,6 +304,7 @@ static qs_status sample(qs_vm *vm, Array *a, Pixels *out) {
     out->size = a->count * (size_t)(out->bits / 8);
     out->data = qmem_try(qvm_ctx(vm), out->size);
     s = out->data ? qarr_read(vm, packed, &p) : qs_fail(vm, QS_ENOMEM, "imwrite: no memory for %zu bytes", out->size);
+    if (s == QS_OK && out->bits != 32 && is_unit(p, a->count)) warn_of_black(vm, out->path);
     if (s == QS_OK && out->bits == 32) memcpy(out->data, p, out->size);
     else if (s == QS_OK) quantise(p, a->count, a->dtype == QS_B1 ? out->bits == 16 ? 65535 : 255 : 1, out);
     qarr_release(vm, packed);
