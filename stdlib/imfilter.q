@@ -1,33 +1,38 @@
 % Module: imfilter.q
 % Linear filters of images.
 
-% 1: the result at p is the sum of mask[k]*img[p-(k-center)], a convolution; -1: mask[k]*img[p+(k-center)], a correlation.
+% 1: the result at p is the sum of mask[k]*img[p-(k-center)], a convolution; -1: of mask[k]*img[p+(k-center)], a
+% correlation.
 imfilter_direction = 1
 
-% The sum over the mask at one position; x brings the access mode that its border needs.
-function s = __device__ imfilter_at(x, mask, center, direction : int, pos : ivec3)
+% The sum over the mask at one position, its element center on the position; x brings the access mode of the border.
+function s = __device__ imfilter_at(x, mask, center, pos : ivec3)
     s = 0.0
     for i = 0..size(mask,0)-1
         for j = 0..size(mask,1)-1
-            s += mask[i,j]*x[pos[0]-direction*(i-center[0]), pos[1]-direction*(j-center[1]), pos[2]]
+            s += mask[i,j]*x[pos[0]+i-center[0], pos[1]+j-center[1], pos[2]]
         end
     end
 end
 
-function [] = __kernel__ imfilter_mirror(y : cube'unchecked, x : cube'mirror, mask : mat'unchecked, center : ivec2, direction : int, pos : ivec3)
-    y[pos] = imfilter_at(x, mask, center, direction, pos)
+function [] = __kernel__ imfilter_mirror(y : cube'unchecked, x : cube'mirror, mask : mat'unchecked, center : ivec2, _
+                                         pos : ivec3)
+    y[pos] = imfilter_at(x, mask, center, pos)
 end
 
-function [] = __kernel__ imfilter_circular(y : cube'unchecked, x : cube'circular, mask : mat'unchecked, center : ivec2, direction : int, pos : ivec3)
-    y[pos] = imfilter_at(x, mask, center, direction, pos)
+function [] = __kernel__ imfilter_circular(y : cube'unchecked, x : cube'circular, mask : mat'unchecked, center : ivec2, _
+                                           pos : ivec3)
+    y[pos] = imfilter_at(x, mask, center, pos)
 end
 
-function [] = __kernel__ imfilter_clamped(y : cube'unchecked, x : cube'clamped, mask : mat'unchecked, center : ivec2, direction : int, pos : ivec3)
-    y[pos] = imfilter_at(x, mask, center, direction, pos)
+function [] = __kernel__ imfilter_clamped(y : cube'unchecked, x : cube'clamped, mask : mat'unchecked, center : ivec2, _
+                                          pos : ivec3)
+    y[pos] = imfilter_at(x, mask, center, pos)
 end
 
-function [] = __kernel__ imfilter_zeros(y : cube'unchecked, x : cube'safe, mask : mat'unchecked, center : ivec2, direction : int, pos : ivec3)
-    y[pos] = imfilter_at(x, mask, center, direction, pos)
+function [] = __kernel__ imfilter_zeros(y : cube'unchecked, x : cube'safe, mask : mat'unchecked, center : ivec2, _
+                                        pos : ivec3)
+    y[pos] = imfilter_at(x, mask, center, pos)
 end
 
 % Function: imfilter
@@ -40,7 +45,8 @@ end
 % boundary - what lies outside: "mirror" (b a | a b c), "circular", "clamped" or "zeros"
 %
 % Returns:
-% an array of the size of img, float64 if img is, else scalar (integer images are converted first): y[p] = sum over k of mask[k]*img[p-(k-center)]
+% an array of the size of img, float64 if img is, else scalar (integer images are converted first):
+% y[p] = sum over k of mask[k]*img[p-(k-center)]
 %
 % See also: <gaussian_filter>
 %
@@ -48,17 +54,21 @@ end
 function y = imfilter(img : cube, mask : mat, center = [], boundary : string = "mirror")
     c = isempty(center) ? int((size(mask,0..1)-1)/2) : int(center)
     mask = cast_like(mask, img)
+    if imfilter_direction > 0
+        mask = flipud(fliplr(mask))
+        c = int(size(mask,0..1))-1-c
+    endif
     y = uninit_like(img)
     dims = size(img, 0..2)
     match boundary with
     | "mirror" ->
-        parallel_do(dims, y, img, mask, c, imfilter_direction, imfilter_mirror)
+        parallel_do(dims, y, img, mask, c, imfilter_mirror)
     | "circular" ->
-        parallel_do(dims, y, img, mask, c, imfilter_direction, imfilter_circular)
+        parallel_do(dims, y, img, mask, c, imfilter_circular)
     | "clamped" ->
-        parallel_do(dims, y, img, mask, c, imfilter_direction, imfilter_clamped)
+        parallel_do(dims, y, img, mask, c, imfilter_clamped)
     | "zeros" ->
-        parallel_do(dims, y, img, mask, c, imfilter_direction, imfilter_zeros)
+        parallel_do(dims, y, img, mask, c, imfilter_zeros)
     | _ ->
         error("imfilter: boundary must be mirror, circular, clamped or zeros, got %s", boundary)
     end
