@@ -1,30 +1,33 @@
 % Module: immorphology.q
 % Morphology of grey and binary images.  A mask is a set of positions: its elements that are not 0.
 
-% The smallest (sign 1) or, of the reflected mask, the largest (sign -1) pixel under the mask.
-function [] = __kernel__ immorph(y : cube'unchecked, x : cube'unchecked, mask : mat'unchecked, center : ivec2, sign : int, pos : ivec3)
-    best = 0.0
-    found = 0
+% The smallest of x + mask around every position, of which neither x nor the mask takes part where it is nan: min lets nan
+% lose.  x has a border of nan, so that no position has to be looked at.
+function [] = __kernel__ immorph(y : cube'unchecked, x : cube'unchecked, mask : mat'unchecked, itself : cube'unchecked, _
+                                 pos : ivec3)
+    best = mask[0,0] + x[pos]
     for i = 0..size(mask,0)-1
         for j = 0..size(mask,1)-1
-            m = pos[0]+sign*(i-center[0])
-            n = pos[1]+sign*(j-center[1])
-            if mask[i,j] != 0 && m >= 0 && n >= 0 && m < size(x,0) && n < size(x,1)
-                v = x[m,n,pos[2]]
-                if found == 0 || sign*v < sign*best
-                    best = v
-                endif
-                found = 1
-            endif
+            best = min(best, mask[i,j] + x[pos[0]+i,pos[1]+j,pos[2]])
         end
     end
-    y[pos] = found == 1 ? best : x[pos]
+    y[pos] = isnan(best) ? itself[pos] : best
 end
 
-function y = immorph_run(x : cube, mask : mat, center, sign : int)
-    c = isempty(center) ? int((size(mask,0..1)-1)/2) : int(center)
+% Erosion by a mask with its element center on the pixel.
+function y = immorph_erode(x : cube, mask : mat, c)
+    s = size(x)
+    s[0..1] = s[0..1] + size(mask, 0..1)-1
+    framed = zeros_like(x, s)/0
+    framed[c[0]..c[0]+size(x,0)-1, c[1]..c[1]+size(x,1)-1, 0..size(x,2)-1] = x
+    taking_part = zeros_like(x, size(mask))
+    taking_part[mask == 0] = nan
     y = uninit_like(x)
-    parallel_do(size(x, 0..2), y, x, mask, c, sign, immorph)
+    parallel_do(size(x, 0..2), y, framed, taking_part, x, immorph)
+end
+
+function c = immorph_center(mask : mat, center)
+    c = isempty(center) ? int((size(mask,0..1)-1)/2) : int(center)
 end
 
 % Function: imerode
@@ -37,7 +40,7 @@ end
 %
 % :function y = imerode(img : cube, mask : mat, center : vec = [])
 function y = imerode(img : cube, mask : mat = ones(3,3), center = [])
-    y = immorph_run(img, mask, center, 1)
+    y = immorph_erode(img, mask, immorph_center(mask, center))
 end
 
 % Function: imdilate
@@ -45,7 +48,8 @@ end
 %
 % :function y = imdilate(img : cube, mask : mat, center : vec = [])
 function y = imdilate(img : cube, mask : mat = ones(3,3), center = [])
-    y = immorph_run(img, mask, center, -1)
+    c = int(size(mask,0..1))-1 - immorph_center(mask, center)
+    y = 0 - immorph_erode(0 - img, flipud(fliplr(mask)), c) % and no -0
 end
 
 % Function: imopen

@@ -1,47 +1,43 @@
 % Module: imresize.q
 % Images of another size.
 
-% Weight of a sample at distance t, for the methods "bilinear" (0) and "bicubic" (1, the cubic convolution with a = -1/2
-% of Keys, 1981).
-function w = __device__ imresize_weight(t, cubic : int)
+% Weights of samples at distances t, for the methods "bilinear" and "bicubic" (the cubic convolution with a = -1/2 of Keys,
+% 1981).
+function w = imresize_weights(t, cubic : int)
     a = abs(t)
     if cubic == 0
-        w = a < 1 ? 1-a : 0.0
-    elseif a < 1
-        w = (1.5*a-2.5)*a*a+1
-    elseif a < 2
-        w = ((-0.5*a+2.5)*a-4)*a+2
+        w = max(1-a, 0)
     else
-        w = 0.0
+        w = (a < 1).*(((1.5*a-2.5).*a).*a+1) + (a >= 1 && a < 2).*(((-0.5*a+2.5).*a-4).*a+2)
     endif
 end
 
-% One output row (dim 0) or column (dim 1), which lies between samples first and first+1 of the input, at part of the way.
-% When the image shrinks the weights are as wide as the step, which keeps fine detail from turning into false patterns.
-function [] = __kernel__ imresize_along(y : cube'unchecked, x : cube'clamped, dim : int, first : vec[int]'unchecked, _
-                                        part : vec'unchecked, width : scalar, cubic : int, pos : ivec3)
-    at = part[pos[dim]]
-    reach = (cubic+1)*width
+% Row p of the result is the sum of weights[p,k] times row places[p,k] of x.
+function [] = __kernel__ imresize_rows(y : cube'unchecked, x : cube'unchecked, places : mat[int]'unchecked, _
+                                       weights : mat'unchecked, pos : ivec3)
     total = 0.0
-    sum_of_weights = 0.0
-    for k = int(ceil(at-reach))..int(floor(at+reach))
-        w = imresize_weight((k-at)/width, cubic)
-        n = first[pos[dim]]+k
-        total += w*(dim == 0 ? x[n,pos[1],pos[2]] : x[pos[0],n,pos[2]])
-        sum_of_weights += w
+    for k = 0..size(weights,1)-1
+        total += weights[pos[0],k]*x[places[pos[0],k],pos[1],pos[2]]
     end
-    y[pos] = total/sum_of_weights
+    y[pos] = total
 end
 
 % Pixels are squares, so position p lies at (p+0.5)*step-0.5 of the input; computed in float64, or large images would
-% come out uneven.
-function y = imresize_lines(x : cube, dim : int, to, cubic : int)
-    step = size(x,dim)/to
-    at = (float64(0..to-1)+0.5)*step - 0.5
+% come out uneven.  When the image shrinks the weights are as wide as the step, which keeps fine detail from turning into
+% false patterns.
+function y = imresize_height(x : cube, to, cubic : int)
+    n = size(x,0)
+    step = n/to
+    width = max(step, 1)
+    reach = ceil((cubic+1)*width)
+    at = transpose((float64(0..to-1)+0.5)*step - 0.5)
+    places = floor(at) + float64(-reach..reach+1)
+    weights = imresize_weights((places - at)/width, cubic)
+    weights = weights./sum(weights, 1)
     s = size(x)
-    s[dim] = to
+    s[0] = to
     y = uninit_like(x, s)
-    parallel_do(size(y, 0..2), y, x, dim, int(floor(at)), cast_like(at-floor(at), x), max(step,1), cubic, imresize_along)
+    parallel_do(size(y, 0..2), y, x, int(clamp(places, 0, n-1)), cast_like(weights, x), imresize_rows)
 end
 
 function [] = __kernel__ imresize_nearest(y : cube'unchecked, x : cube'clamped, step : vec2, pos : ivec3)
@@ -67,6 +63,6 @@ function y = imresize(img : cube, s, method : string = "bilinear")
     else
         assert(method == "bilinear" || method == "bicubic", "imresize: method must be nearest, bilinear or bicubic")
         cubic = method == "bicubic" ? 1 : 0
-        y = imresize_lines(imresize_lines(img, 0, to[0], cubic), 1, to[1], cubic)
+        y = transpose(imresize_height(transpose(imresize_height(img, to[0], cubic)), to[1], cubic))
     endif
 end
