@@ -301,7 +301,8 @@ static PyObject *array_of_bytes(PyObject *module, PyObject *args) {
     Array *a;
     int d, rank;
     (void)module;
-    if (!PyArg_ParseTuple(args, "sOz#", &name, &shape, &bytes, &n) || (rank = qnd_of_tuple(shape, dims)) < 0) return NULL;
+    if (!PyArg_ParseTuple(args, "sOz#", &name, &shape, &bytes, &n) || (rank = qnd_of_tuple(shape, dims)) < 0)
+        return NULL;
     if ((d = qnd_named(name)) == QS_NDTYPES) return PyErr_Format(PyExc_TypeError, "there is no element type %s", name);
     Border *b = qhost_enter("array");
     if (!b) return NULL;

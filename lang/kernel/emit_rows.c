@@ -336,8 +336,8 @@ static void row_of_strips(Cpu *k, Opnd lo, Opnd hi, KPlan *plan) {
     emit_label(e, next);
     Opnd after = emit_def(e, "add nsw i64 %s, %d", k->strip_lo.s, k->strip);
     Opnd last = emit_def(e, "icmp eq i64 %s, %s", k->strip_lo.s, end.s);
-    Opnd lapping =
-        emit_def(e, "select i1 %s, i64 %s, i64 %s", last.s, hi.s, rows_min(e, after, end).s); /* over the strip before */
+    Opnd lapping = emit_def(e, "select i1 %s, i64 %s, i64 %s", last.s, hi.s,
+                            rows_min(e, after, end).s); /* over the strip before */
     emit_put(e, "%%t%u = select i1 %s, i64 %s, i64 %s", x1, again.s, lapping.s, after.s);
     emit_jump(e, head);
     emit_label(e, out);
