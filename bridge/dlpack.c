@@ -250,19 +250,19 @@ static qs_status device_of(Border *b, PyObject *o, DlDevice *out) {
 /* A new capsule of o, of the newest kind that it can make, ordered before our queue where that has one. */
 static qs_status capsule_of(Border *b, PyObject *o, bool away, PyObject **out, int *constant) {
     DlDevice at;
-    PyObject *pair;
     Device *place;
     TRY(device_of(b, o, &at));
     qs_status s = place_of(b, at, &place);
     if (s != QS_OK && !away) return s;
     qs_error_clear(b->vm);
-    unsigned long long queue = place ? place->ops->sharing->queue(place) : 0;
-    pair = qbridge_support("capsule", "(OKi)", o, queue, s != QS_OK);
+    unsigned long long queue = place ? place->ops->sharing->queue(place) : 0, stream;
+    PyObject *parts = qbridge_support("capsule", "(OKi)", o, queue, s != QS_OK);
     qgil_back(b);
-    bool right = pair && PyArg_ParseTuple(pair, "Op", out, constant);
-    if (right) Py_INCREF(*out);
-    Py_XDECREF(pair);
-    return right ? QS_OK : qerror_take(b);
+    bool right = parts && PyArg_ParseTuple(parts, "OpK", out, constant, &stream);
+    s = !right ? qerror_take(b) : place ? qgpu_follow(b, place, stream) : QS_OK;
+    if (s == QS_OK) Py_INCREF(*out);
+    Py_XDECREF(parts);
+    return s;
 }
 
 qs_status qdl_take(Border *b, PyObject *o, bool away, qs_value *out) {

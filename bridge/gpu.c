@@ -100,14 +100,15 @@ static bool read_description(PyObject *parts, Description *out) {
     return true;
 }
 
-/* Memory without an address, that of no elements, may be anywhere. */
+/* What has no elements may be anywhere. */
 static qs_status place_of(Border *b, const Description *x, Device **out) {
-    Device *any = qgpu_first(b);
-    int ordinal = any ? any->ops->sharing->ordinal(any, x->address) : -1;
-    *out = any && (!x->address || ordinal < 0) ? any : qgpu_named(b, ordinal);
-    if (*out && (!x->address || ordinal >= 0)) return QS_OK;
-    if (*out) return qs_fail(b->vm, QS_ETYPE, "the address of the elements is not known to CUDA");
-    return qgpu_absent(b, "cuda", ordinal);
+    Device *first = qgpu_first(b);
+    if (!first) return qgpu_absent(b, "cuda", -1);
+    if (!x->address) return *out = first, QS_OK;
+    int ordinal = first->ops->sharing->ordinal(first, x->address);
+    if (ordinal < 0) return qs_fail(b->vm, QS_ETYPE, "the address of the elements is not known to CUDA");
+    *out = qgpu_named(b, ordinal);
+    return *out ? QS_OK : qgpu_absent(b, "cuda", ordinal);
 }
 
 static qs_status wrap(Border *b, const Description *x, Device *d, PyObject *owner, Array **out) {

@@ -64,7 +64,7 @@ class Exchange(unittest.TestCase):
             function [] = store(x, v)
                 x[0] = v
             end
-            function [] = __kernel__ add(x : vec, y : vec, pos : int)
+            function [] = __kernel__ add_to(x : vec, y : vec, pos : int)
                 y[pos] += x[pos]
             end
             function [] = __kernel__ none(a, b, c, d, e, pos : int)
@@ -317,7 +317,7 @@ class Producers(Exchange):
         x, y = np.ones(4, np.float32), np.zeros(4, np.float32)
         dx, dy = q.descriptor(x), q.descriptor(y)
         for i in range(3):
-            q.parallel_do(4, dx, dy, q.add)
+            q.parallel_do(4, dx, dy, q.add_to)
         self.assertEqual(y.tolist(), [3] * 4)
         for x, why in (({}, "dict.* has no memory"), (np.zeros(2, ">f4"), "byte order")):
             with self.assertRaisesRegex(TypeError, why):

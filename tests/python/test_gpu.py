@@ -250,6 +250,16 @@ class Order(Gpu):
         q.parallel_do((3, 3), x, y, q.square)
         self.assertEqual(self.orders(), [(theirs, own), (own, theirs)])
 
+    def test_a_stream_that_only_the_interface_names(self):
+        class LikeCuPy(fake.ByDLPack, fake.ByInterface):
+            pass
+        own, theirs = q.stream().ptr, fake.stream()
+        q.same(LikeCuPy(np.zeros(3, np.float32), stream=theirs))
+        self.assertEqual(self.orders(), [(theirs, own), (own, theirs)])
+        self.since = fake.record.norders
+        q.same(LikeCuPy(np.zeros(3, np.float32), stream=1))
+        self.assertEqual(self.orders(), [])
+
     def test_a_consumer_waits_for_our_stream(self):
         own, theirs, a = q.stream().ptr, fake.stream(), q.ones(3)
         none = ((s, []) for s in (None, -1, 0, 1, own))
@@ -440,6 +450,29 @@ class Life(Gpu):
         blocks, events = fake.record.allocated, fake.record.events
         work(100)
         self.assertEqual((fake.record.allocated, fake.record.events, fake.held), (blocks, events, {}))
+
+    @unittest.skipUnless(hasattr(os, "fork"), "needs fork")
+    def test_the_child_of_a_fork(self):
+        text = """
+            import os, sys, warnings
+            warnings.simplefilter("ignore", DeprecationWarning)
+            sys.path.insert(0, %r)
+            import fake_gpu as fake, numpy as np, pyquasar as q
+            q.init("cuda")
+            x, a = fake.ByDLPack(np.ones(4, np.float32)), q.ones(4)
+            v, capsule, d = q.value(x), a.__dlpack__(), a.__cuda_array_interface__
+            if os.fork() == 0:
+                del v, capsule
+                try: a.__dlpack__()
+                except (q.QuasarError, BufferError): print("closed", flush=True)
+                q.init("cpu")
+                print(q.ones(2), flush=True)
+                os._exit(0)
+            assert os.wait()[1] == 0
+            print(v, fake.read(a)[2])
+            """ % os.path.dirname(os.path.abspath(__file__))
+        r = subprocess.run([sys.executable, "-c", textwrap.dedent(text)], capture_output=True, text=True, timeout=60)
+        self.assertEqual((r.returncode, r.stdout, r.stderr), (0, "closed\n[1,1]\n[1,1,1,1] [1. 1. 1. 1.]\n", ""))
 
     def test_threads(self):
         import threading
