@@ -512,9 +512,9 @@ def program(seed):
 def run(args, path, loops, device):
     cmd = [args.qrun, "--device", device, "--loops", loops, path]
     try:
-        r = subprocess.run(cmd, capture_output=True, timeout=20, stdin=subprocess.DEVNULL)
+        r = subprocess.run(cmd, capture_output=True, timeout=args.seconds, stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired:
-        return "no end after 20 s\n"
+        return f"no end after {args.seconds} s\n"
     text = r.stdout.decode("utf-8", "replace") + r.stderr.decode("utf-8", "replace")
     return text.replace("-nan", "nan") + ("" if r.returncode in (0, 1) else f"exit code {r.returncode}\n")
 
@@ -556,6 +556,7 @@ def main():
     p.add_argument("--qrun", type=os.path.abspath, default=os.path.join(ROOT, "build", "qrun"))
     p.add_argument("--device", action="append")
     p.add_argument("--keep")
+    p.add_argument("--seconds", type=int, default=20, help="that a program may take")
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     args = p.parse_args()
     has = lambda d: subprocess.run([args.qrun, "--has", d], capture_output=True).returncode == 0

@@ -76,8 +76,10 @@ void qloop_because(Call *c, const char *fmt, ...) {
 qs_status qloop_in_order(Call *c) {
     if (!c->order[0]) return QS_OK;
     if (qloop_is_demanded(c->region)) return refuse(c, c->order, c->order_src, c->order_pos);
-    if (!c->v->told_order) say(c, "this time one turn after the other", c->order, c->order_src, c->order_pos);
-    return c->v->told_order = true, QS_OK;
+    uint32_t reason = c->order_src ? c->order_pos + 1 : UINT32_MAX;
+    if (c->v->told_order != reason)
+        say(c, "this time one turn after the other", c->order, c->order_src, c->order_pos);
+    return c->v->told_order = reason, QS_OK;
 }
 
 /* -- errors of the loop ------------------------------------------------------------------------------------------ */

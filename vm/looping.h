@@ -33,7 +33,8 @@ typedef struct { /* the loop for one combination of kinds of values */
     Entry source[SOURCES];
     int nsources;
     LoopResult code;             /* exact.func NULL: declined */
-    bool told, told_order;       /* --explain has said what became of it, and why a run was in order after all */
+    bool told;                   /* --explain has said what became of it */
+    uint32_t told_order;         /* where the reason was for which it has said that a run is in order */
 } LoopForm;
 
 typedef struct {

@@ -183,13 +183,11 @@ static qs_status access_of(Loops *L, Node *n, Access *a) {
 
 /* -- elements ---------------------------------------------------------------------------------------------------- */
 static Number from_memory(Loops *L, KRef v, qs_dtype d) {
-    static const struct { double lo, hi; } spans[QS_NDTYPES] = {
-        [QS_I8] = {INT8_MIN, INT8_MAX}, [QS_U8] = {0, UINT8_MAX}, [QS_I16] = {INT16_MIN, INT16_MAX},
-        [QS_U16] = {0, UINT16_MAX}, [QS_I32] = {INT32_MIN, INT32_MAX}, [QS_U32] = {0, UINT32_MAX},
-        [QS_I64] = {-0x1p63, 0x1p63}};
+    double lo, hi;
     if (d == QS_B1) return kloop_bool(v);
     if (qdtype_is_real(d)) return kloop_num(kloop_cast(L, v, QS_F64));
-    return kloop_int(kloop_cast(L, v, QS_I64), spans[d].lo, spans[d].hi);
+    qdtype_int_span(d, &lo, &hi);
+    return kloop_int(kloop_cast(L, v, QS_I64), lo, hi);
 }
 
 /* Part p of element k of complex memory is at 2k+p. */

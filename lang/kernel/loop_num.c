@@ -199,14 +199,14 @@ static Number saturated(Loops *L, Number a, double lo, double hi) {
 }
 
 qs_status kloop_convert(Loops *L, const Str *type, Number *n) {
-    static const struct { const char *name; double lo, hi; } ints[] = {
-        {"int", INT32_MIN, INT32_MAX},    {"int8", INT8_MIN, INT8_MAX}, {"int16", INT16_MIN, INT16_MAX},
-        {"int32", INT32_MIN, INT32_MAX},  {"uint8", 0, UINT8_MAX},      {"uint16", 0, UINT16_MAX},
-        {"uint32", 0, UINT32_MAX},        {"int64", -0x1p63, 0x1p63}};
+    double lo, hi;
     const char *name = type && n->kind != LOOP_COMPLEX ? type->s : "";
     if (!strcmp(name, "scalar")) return *n = kloop_to_num(L, *n), QS_OK;
-    for (size_t i = 0; i < sizeof ints / sizeof *ints; i++)
-        if (!strcmp(name, ints[i].name)) return *n = saturated(L, kloop_to_int(L, *n), ints[i].lo, ints[i].hi), QS_OK;
+    for (qs_dtype d = QS_I8; d < QS_U64; d++) {
+        if (strcmp(name, qdtype_info[d].name) && (d != QS_I32 || strcmp(name, "int32"))) continue;
+        qdtype_int_span(d, &lo, &hi);
+        return *n = saturated(L, kloop_to_int(L, *n), lo, hi), QS_OK;
+    }
     return kloop_decline(L, L->pos, "a conversion to %s", *name ? name : "a type");
 }
 

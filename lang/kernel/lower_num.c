@@ -253,21 +253,19 @@ Num klnum_cast(Lower *L, Num n, qs_dtype d) {
     return out;
 }
 
-static Num clamp_int(Lower *L, Num n, int64_t lo, int64_t hi) {
-    double a, b;
+static Num clamp_int(Lower *L, Num n, qs_dtype d) {
+    double a, b, lo, hi;
     KRef r = klnum_ref(L, n, QS_I32);
-    if (klnum_range(L, r, &a, &b) && a >= (double)lo && b <= (double)hi) return klnum_strong(r, QS_I32);
-    r = klnum_bin(L, K_MAX, r, klnum_int(L, QS_I32, lo));
-    return klnum_strong(klnum_bin(L, K_MIN, r, klnum_int(L, QS_I32, hi)), QS_I32);
+    qdtype_int_span(d, &lo, &hi);
+    if (klnum_range(L, r, &a, &b) && a >= lo && b <= hi) return klnum_strong(r, QS_I32);
+    r = klnum_bin(L, K_MAX, r, klnum_int(L, QS_I32, (int64_t)lo));
+    return klnum_strong(klnum_bin(L, K_MIN, r, klnum_int(L, QS_I32, (int64_t)hi)), QS_I32);
 }
 
 Num klnum_narrow(Lower *L, Num n, qs_dtype d) {
     switch (d) {
     case QS_B1: return klnum_strong(klnum_truth(L, n), QS_B1);
-    case QS_I8: return clamp_int(L, n, INT8_MIN, INT8_MAX);
-    case QS_U8: return clamp_int(L, n, 0, UINT8_MAX);
-    case QS_I16: return clamp_int(L, n, INT16_MIN, INT16_MAX);
-    case QS_U16: return clamp_int(L, n, 0, UINT16_MAX);
+    case QS_I8: case QS_U8: case QS_I16: case QS_U16: return clamp_int(L, n, d);
     case QS_F16: case QS_BF16: return klnum_cast(L, n, QS_F32);
     default: return klnum_cast(L, n, d);
     }

@@ -34,13 +34,10 @@ static Interval product(Interval a, Interval b) {
 }
 
 static Interval of_element(qs_dtype d) {
-    switch (d) {
-    case QS_I8: return (Interval){INT8_MIN, INT8_MAX};
-    case QS_U8: return (Interval){0, UINT8_MAX};
-    case QS_I16: return (Interval){INT16_MIN, INT16_MAX};
-    case QS_U16: return (Interval){0, UINT16_MAX};
-    default: return any;
-    }
+    double lo, hi;
+    if (!qdtype_is_int(d) || qdtype_size(d) > 2) return any;
+    qdtype_int_span(d, &lo, &hi);
+    return (Interval){(int64_t)lo, (int64_t)hi};
 }
 
 static Interval interval(const Narrower *n, KRef r) {

@@ -115,13 +115,11 @@ static bool counter_range(Splitter *s, KRef r, Range *out) {
 }
 
 static bool element_range(const Splitter *s, const KIns *i, Range *out) {
-    switch (s->f->params[i->imm].dtype) {
-    case QS_I8: return between(out, INT8_MIN, INT8_MAX);
-    case QS_U8: return between(out, 0, UINT8_MAX);
-    case QS_I16: return between(out, INT16_MIN, INT16_MAX);
-    case QS_U16: return between(out, 0, UINT16_MAX);
-    default: return false;
-    }
+    qs_dtype d = (qs_dtype)s->f->params[i->imm].dtype;
+    double lo, hi;
+    if (!qdtype_is_int(d) || qdtype_size(d) > 2) return false;
+    qdtype_int_span(d, &lo, &hi);
+    return between(out, (int64_t)lo, (int64_t)hi);
 }
 
 /* The sum of two ints is what it seems where it does not wrap: the box is limited to such positions. */

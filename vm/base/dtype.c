@@ -55,6 +55,12 @@ bool qdtype_from_name(const char *name, qs_dtype *out) {
     return false;
 }
 
+void qdtype_int_span(qs_dtype d, double *lo, double *hi) {
+    double count = ldexp(1, (int)(8 * qdtype_size(d)));
+    bool is_signed = d == QS_I8 || d == QS_I16 || d == QS_I32 || d == QS_I64;
+    *lo = is_signed ? -count / 2 : 0, *hi = *lo + (count - 1);
+}
+
 int64_t qdtype_sat_i64(double x, int64_t lo, int64_t hi) {
     if (!(x == x)) return 0;
     if (x <= (double)lo) return lo;

@@ -23,6 +23,7 @@ static inline size_t qdtype_size(qs_dtype d) { return qdtype_info[d].size; }
 static inline bool qdtype_is_complex(qs_dtype d) { return d >= QS_C64; }
 static inline bool qdtype_is_real(qs_dtype d) { return d >= QS_F16 && d <= QS_F64; }
 static inline bool qdtype_is_int(qs_dtype d) { return d >= QS_I8 && d <= QS_U64; }
+void qdtype_int_span(qs_dtype d, double *lo, double *hi); /* the least and the greatest, as doubles; d is an integer */
 
 /* The dtype of an elementwise arithmetic result on two arrays.  Integers of 8 and 16 bits (and bool) compute as int,
  * so that 200+100 of two uint8 images is 300; integers of 32 bits and more meet float32 in float64, so that nothing is
