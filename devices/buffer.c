@@ -202,6 +202,7 @@ static qs_status bring(Ctx *c, Buffer *b, int m) {
     TRY(have_block(c, b, m));
     if (m == HOST_MEMORY) {
         TRY(fill_from_device(b, c->spaces[__builtin_ctz(b->valid)]));
+        c->fetched[b->maker] += (double)b->nbytes;
     } else if ((from = peer_of(c, b, m))) {
         TRY(fill_from_peer(b, c->spaces[m], from));
     } else {

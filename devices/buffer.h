@@ -22,8 +22,9 @@ typedef struct Buffer {
     uint16_t nreaders;         /* their sum */
     uint16_t given;            /* how often the block at home was given out; at UINT16_MAX it stays */
     int8_t writer;             /* memory space holding the write lock, or -1 */
-    uint8_t writer_mode;       /* QS_WRITE or QS_READWRITE while writer >= 0 */
+    uint8_t maker;             /* who wrote what a device holds, as its number in Ctx.fetched; 0: nobody who asks */
     int8_t home;               /* memory space that others read and write without telling us; -1: none */
+    uint8_t writer_mode : 2;   /* QS_WRITE or QS_READWRITE while writer >= 0 */
     bool foreign : 1;          /* the block at home is its owner's: released once, never freed by us */
     bool readonly : 1;         /* foreign memory that must not be written */
     bool joined : 1;           /* the host block lies in the same allocation, directly behind this header */

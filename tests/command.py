@@ -228,12 +228,67 @@ class OpenCL(WithCache):
         self.fails(shared, "group=8", "x.q:8:1:", "a block of 32 positions is too large for kernel f: at most 8")
         self.fails(shared, "local=2000", "x.q:2:9:", "a block of kernel f shares 4000 bytes: at most 2000")
 
+    def test_more_blocks_than_can_be_counted(self):
+        text = "function [] = __kernel__ f(x : vec, pos : ivec2, blkpos : ivec2)\n    x[pos[1]] += blkpos[0]\nend\n" \
+               "x = zeros(1)\nparallel_do([[3000000000,1],[1,1]], x, f)\n"
+        self.fails(text, "", "x.q:5:1:", "kernel f: 3e+09 blocks along one axis are too many")
+
     def test_room_that_is_looked_for_when_a_block_is_used(self):
         text = "function [] = __kernel__ twice(x : vec, pos : int)\n    x[pos] = 2*x[pos]\nend\nx = cell(8)\ns = 0\n" \
                "for k = 0..7\n    x[k] = ones(100000)\n    parallel_do(100000, x[k], twice)\nend\n" \
                "for k = 0..7\n    parallel_do(100000, x[k], twice)\n    s += sum(x[k])\nend\nprint s\n"
         r, _ = self.run_odd(text, "memory=1500000")
         self.good(r, "3200000\n")
+
+
+class SeveralOpenCL(WithCache):
+    """Two OpenCL devices, as PoCL plays them, in one process."""
+    ADD = "function [] = __kernel__ add(x : vec, y : vec, v : scalar, pos : int)\n    y[pos] = x[pos] + v\nend\n"
+
+    def setUp(self):
+        super().setUp()
+        self.env.update(POCL_DEVICES="pthread pthread", POCL_CACHE_DIR=self.dir)
+        if "  opencl:1  " not in qrun("--devices", env=self.env).stdout:
+            self.skipTest("there is one OpenCL device at most")
+
+    def test_arrays_follow_from_one_to_the_other(self):
+        text = self.ADD + "x = ones(1000)\ny = zeros(1000)\nz = zeros(1000)\nfor k = 1..3\n" \
+               "    use_device(1)\n    parallel_do(1000, x, y, 1, add)\n" \
+               "    use_device(2)\n    parallel_do(1000, y, z, 10, add)\n" \
+               "    use_device(1)\n    parallel_do(1000, z, x, 100, add)\nend\n" \
+               "print sum(x), \" \", sum(y), \" \", sum(z)\n"
+        for options in ((), ("--memory-limit", "9000")):  # room for two of the arrays
+            r = qrun("--device", "opencl:0,opencl:1", *options, text=text, env=self.env)
+            self.good(r, "334000 224000 234000\n")
+
+    def test_numbers_and_names(self):
+        text = "for d = devices()\n    print d.id, \" \", d.kind, \" \", d.current\nend\n"
+        self.good(qrun("--device", "opencl:1,opencl:0", text=text, env=self.env), "0 cpu 0\n1 opencl 1\n2 opencl 0\n")
+        r = qrun("--device", "opencl:2", "-e", "1", env=self.env)
+        self.assertEqual((r.returncode, r.stdout), (1, ""))
+        self.assertIn("device opencl:2 is not there: there are fewer of that kind", r.stderr)
+
+    def test_auto_among_both(self):
+        text = self.ADD + "x = ones(30000)\ny = zeros(30000)\nfor k = 1..400\n" \
+               "    parallel_do(30000, x, y, 1, add)\n    parallel_do(30000, y, x, -1, add)\nend\n" \
+               "print sum(x), \" \", sum(y)\n"
+        self.good(qrun("--device", "auto:opencl:0,opencl:1", text=text, env=self.env), "30000 60000\n")
+
+
+class Auto(WithCache):
+    def test_each_decision_has_its_reason(self):
+        if not has_opencl():
+            self.skipTest("OpenCL is not here")
+        text = "function [] = __kernel__ step(x : vec, pos : int)\n    x[pos] = 0.5*x[pos] + 1\nend\n" \
+               "x = ones(1000000)\nfor k = 1..N\n    parallel_do(numel(x), x, step)\nend\nprint sum(x)\n"
+        self.good(qrun("--device", "opencl", text=text.replace("N", "1"), env=self.env), "1500000\n")
+        r = qrun("--device", "auto:cpu,opencl", "--explain", text=text.replace("N", "4000"), env=self.env)
+        self.assertEqual((r.returncode, r.stdout), (0, "2000000\n"))
+        told = re.findall(r"(?m)^.*\.q:2: kernel step runs on (.*)$", r.stderr)
+        self.assertRegex(told[0], r"^cpu:0, nearest to its data: cpu:0 not tried, opencl:0 not tried with 4 MB to mov")
+        self.assertRegex(told[1], r"^opencl:0, as a trial: cpu:0 [0-9.e+-]+ ms, opencl:0 not tried with 4 MB to move$")
+        for line in told[2:]:
+            self.assertRegex(line, r"^\w+:0, (as a trial|which ends soonest|to look again|to which its data move): ")
 
 
 class Dump(WithCache):

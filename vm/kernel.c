@@ -371,7 +371,7 @@ static qs_status run(qs_vm *vm, Spec *s, const Request *r, const qs_value *value
     qs_status status = lock(vm, d, s, values, &b);
     if (status == QS_ENOMEM && qkchoose_shun(vm, s, d)) return run(vm, s, r, values);
     TRY(status);
-    qkchoose_locked(vm, &trial);
+    qkchoose_locked(vm, &trial, b.locked, b.nlocked);
     status = qkchoose_end(vm, &trial, launch(vm, d, p, s, &l, &b));
     unlock(vm, d, &b, b.nlocked);
     return status;

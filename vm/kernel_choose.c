@@ -1,37 +1,57 @@
 /* kernel_choose.c -- where a launch ends soonest.
  *
- *     predicted = what a launch costs + positions * measured time of one + bytes that are not there / measured
- * bandwidth
+ *     predicted = what a launch costs + positions * measured time of one
+ *               + bytes that are not there / measured bandwidth
  *
- * All three are measured as programs run: every launch while a kernel is new on a device, and one in SAMPLE later.  A
- * kernel begins where its data are.  Another device is tried when the kernel has taken much longer than trying takes,
- * so that a trial which turns out badly costs a small part of what was spent already. */
+ * All of that is measured as programs run: every launch while a kernel is new on a device or has many more positions
+ * than those measured, and one in SAMPLE later.  A kernel begins where its data are.
+ *
+ * Trials:  another device is tried, and one that lost is asked again, when the kernel has taken much longer since than
+ * that costs.  So what was measured in a bad moment is found out, and a trial that turns out badly costs a small part
+ * of what was spent.
+ *
+ * Regret:  data that lie on the slower device keep a kernel there, as long as one launch gains less than moving them
+ * costs.  What was lost that way is added up, and when it has paid for the move, they move.  If others have taken them
+ * back by the next launch, the next move has to be paid for twice as often.
+ *
+ * Fetched:  what the host reads of a kernel's results belongs to the price of running it elsewhere. */
 #include "vm/kernels.h"
 
 #include <math.h>
 #include <time.h>
 
-enum { SAMPLE = 32, NEW_RUNS = 3, TRIAL_RUNS = 2 };
-static const double trial_cost = 60e6;  /* nanoseconds: making the code, first launch */
-static const double trial_share = 8;    /* what was spent, in trials, before there is another */
+enum { SAMPLE = 32, NEW_RUNS = 3, TRIAL_RUNS = 2, GROWN = 4, FEW = 1024 /* positions: the launch is what costs */ };
+static const double usual_making = 60e6; /* nanoseconds: code for a new device, first launch */
+static const double trial_share = 8;     /* what was spent, in costs of a trial, before there is one */
+static const double visit_share = 32;    /* the same for a device that was tried */
 static const double far_launch = 2e4, near_launch = 1e3;
 static const double usual_bandwidth = 4; /* bytes per nanosecond */
 static const double worth_measuring = 1 << 20; /* bytes */
+static const double most_patience = 1024;
 
-static double now(void) {
+double qkchoose_now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
+/* -- predicting ---------------------------------------------------------------------------------------------------- */
 /* Bytes that locking would move to d. */
-static double bytes_to_move(const Device *d, const Locked *locked, int n) {
+static double bytes_to_bring(const Device *d, const Locked *locked, int n) {
     double bytes = 0;
+    for (int i = 0; i < n; i++)
+        if (locked[i].mode & QS_READ && !(locked[i].buf->valid & 1u << d->memory))
+            bytes += (double)locked[i].buf->nbytes;
+    return bytes;
+}
+
+/* Bytes that go home afterwards: foreign memory that is written, and what the host usually reads then. */
+static double bytes_to_return(const Spec *s, const Device *d, const Locked *locked, int n) {
+    double bytes = d->memory == HOST_MEMORY ? 0 : s->fetched;
     for (int i = 0; i < n; i++) {
         const Buffer *b = locked[i].buf;
-        bool current = b->valid & 1u << d->memory, leaves = b->home >= 0 && b->home != d->memory;
-        if (locked[i].mode & QS_READ && !current) bytes += (double)b->nbytes;
-        if (locked[i].mode & QS_WRITE && leaves) bytes += (double)b->nbytes; /* it goes home afterwards */
+        bool leaves = b->home >= 0 && b->home != d->memory;
+        if (locked[i].mode & QS_WRITE && leaves) bytes += (double)b->nbytes;
     }
     return bytes;
 }
@@ -41,32 +61,34 @@ static double bandwidth(const KernelCache *k, int device) {
     return k->bandwidth[device] > 0 ? k->bandwidth[device] : usual_bandwidth;
 }
 
-static double predict(qs_vm *vm, const Spec *s, int device, double positions, double bytes) {
-    const Device *d = &qvm(vm)->devices[device];
-    double start = d->memory == HOST_MEMORY ? near_launch : far_launch;
-    return start + positions * s->on[device].ns + bytes / bandwidth(qvm(vm)->kernels, device);
+static double launch_cost(const KernelCache *k, const Device *d, int device) {
+    return k->launch[device] > 0 ? k->launch[device] : d->memory == HOST_MEMORY ? near_launch : far_launch;
 }
+
+typedef struct { double stay /* with the data there */, bring; } Cost;
+
+static Cost predict(qs_vm *vm, const Spec *s, int device, double positions, const Locked *locked, int n) {
+    const Device *d = &qvm(vm)->devices[device];
+    const KernelCache *k = qvm(vm)->kernels;
+    double run = launch_cost(k, d, device) + positions * s->on[device].ns;
+    return (Cost){run + bytes_to_return(s, d, locked, n) / bandwidth(k, device),
+                  bytes_to_bring(d, locked, n) / bandwidth(k, device)};
+}
+
+static double whole(Cost c) { return c.stay + c.bring; }
 
 static bool is_tried(const Spec *s, int device) { return s->on[device].runs >= TRIAL_RUNS; }
 
 /* Where the fewest bytes have to be moved to; of equals the processor, which is the first. */
-static int nearest(qs_vm *vm, const Locked *locked, int n) {
+static int nearest(qs_vm *vm, const Spec *s, const Locked *locked, int n) {
     int best = 0;
-    double least = bytes_to_move(&qvm(vm)->devices[0], locked, n);
-    for (int i = 1; i < qvm(vm)->ndevices; i++) {
-        double bytes = bytes_to_move(&qvm(vm)->devices[i], locked, n);
+    double least = INFINITY;
+    for (int i = 0; i < qvm(vm)->ndevices; i++) {
+        const Device *d = &qvm(vm)->devices[i];
+        double bytes = bytes_to_bring(d, locked, n) + bytes_to_return(s, d, locked, n);
         if (bytes < least) best = i, least = bytes;
     }
     return best;
-}
-
-/* A device that is worth a trial, or -1. */
-static int to_be_tried(qs_vm *vm, const Spec *s) {
-    int tried = 0;
-    for (int i = 0; i < qvm(vm)->ndevices; i++) tried += is_tried(s, i);
-    for (int i = 0; tried && i < qvm(vm)->ndevices; i++)
-        if (!is_tried(s, i) && s->spent > trial_cost * trial_share * tried) return i;
-    return -1;
 }
 
 /* -- saying why ---------------------------------------------------------------------------------------------------- */
@@ -75,7 +97,8 @@ static void put_name(Text *t, const Device *d) { qtext_printf(t, "%s:%d", d->ops
 static void put_predictions(qs_vm *vm, const Spec *s, double positions, const Locked *locked, int n, Text *t) {
     for (int i = 0; i < qvm(vm)->ndevices; i++) {
         const Device *d = &qvm(vm)->devices[i];
-        double bytes = bytes_to_move(d, locked, n), time = predict(vm, s, i, positions, bytes);
+        double time = whole(predict(vm, s, i, positions, locked, n));
+        double bytes = bytes_to_bring(d, locked, n) + bytes_to_return(s, d, locked, n);
         qtext_puts(t, i ? ", " : ": ");
         put_name(t, d);
         if (!is_tried(s, i)) qtext_puts(t, " not tried");
@@ -106,23 +129,71 @@ static void explain(qs_vm *vm, Spec *s, int device, double positions, const Lock
 }
 
 /* -- the choice ---------------------------------------------------------------------------------------------------- */
-/* The device that ends soonest of those tried, or -1. */
-static int fastest(qs_vm *vm, const Spec *s, double positions, const Locked *locked, int n) {
-    double least = INFINITY;
-    int best = -1;
+/* What one more run on a device costs if it was not tried yet, or otherwise more than on the best one, with the way
+ * there and back; INFINITY: it cannot. */
+static double cost_of_visit(qs_vm *vm, const Spec *s, int device, double positions, const Locked *locked, int n,
+                            double best) {
+    const KernelCache *k = qvm(vm)->kernels;
+    const SpecOn *on = &s->on[device];
+    double way = 2 * bytes_to_bring(&qvm(vm)->devices[device], locked, n) / bandwidth(k, device);
+    if (is_tried(s, device))
+        return fmax(predict(vm, s, device, positions, locked, n).stay - best, near_launch) + way;
+    return (on->runs ? on->last : k->making[device] > 0 ? k->making[device] : usual_making) + way;
+}
+
+/* Of the devices tried: the one that ends soonest, and the one that would if the data were there; -1: there is none. */
+typedef struct { int now, there; Cost cost[MAX_DEVICES]; } Ranking;
+
+static Ranking rank(qs_vm *vm, const Spec *s, double positions, const Locked *locked, int n) {
+    Ranking r = {.now = -1, .there = -1};
     for (int i = 0; i < qvm(vm)->ndevices; i++) {
         if (!is_tried(s, i)) continue;
-        double t = predict(vm, s, i, positions, bytes_to_move(&qvm(vm)->devices[i], locked, n));
-        if (best < 0 || t < least) best = i, least = t;
+        r.cost[i] = predict(vm, s, i, positions, locked, n);
+        if (r.now < 0 || whole(r.cost[i]) < whole(r.cost[r.now])) r.now = i;
+        if (r.there < 0 || r.cost[i].stay < r.cost[r.there].stay) r.there = i;
     }
-    return best >= 0 && isinf(least) ? 0 : best;
+    return r;
+}
+
+/* A device that is worth a visit, or -1. */
+static int to_be_visited(qs_vm *vm, const Spec *s, double positions, const Locked *locked, int n, const Ranking *r) {
+    for (int i = 0; i < qvm(vm)->ndevices; i++) {
+        double share = is_tried(s, i) ? visit_share : trial_share, best = r->cost[r->now].stay;
+        if (i == r->now) continue;
+        if (s->on[i].elsewhere > share * cost_of_visit(vm, s, i, positions, locked, n, best)) return i;
+    }
+    return -1;
+}
+
+/* Whether the data moved for nothing: others wanted them back. */
+static void judge_move(Spec *s, const Ranking *r) {
+    if (s->moved == 0) return;
+    bool stayed = r->cost[s->moved - 1].bring == 0;
+    s->patience = stayed ? 1 : fmin(2 * s->patience, most_patience);
+    s->moved = 0;
+}
+
+/* Counts what is lost because the data are elsewhere; true: that has paid for moving them. */
+static bool has_paid(Spec *s, const Ranking *r) {
+    double lost = r->cost[r->now].stay - r->cost[r->there].stay;
+    judge_move(s, r);
+    if (r->now == r->there || !isfinite(lost)) return false;
+    s->regret += lost;
+    if (s->regret < s->patience * r->cost[r->there].bring) return false;
+    s->regret = 0, s->moved = r->there + 1;
+    return true;
 }
 
 Device *qkchoose_device(qs_vm *vm, Spec *s, double positions, const Locked *locked, int n) {
-    const char *why = "as a trial";
-    int device = to_be_tried(vm, s);
-    if (device < 0) device = fastest(vm, s, positions, locked, n), why = "which ends soonest";
-    if (device < 0) device = nearest(vm, locked, n), why = "nearest to its data";
+    Ranking r = rank(vm, s, positions, locked, n);
+    const char *why = "nearest to its data";
+    int device = nearest(vm, s, locked, n), visit = -1;
+    if (r.now >= 0) {
+        device = isinf(whole(r.cost[r.now])) ? 0 : r.now, why = "which ends soonest";
+        visit = to_be_visited(vm, s, positions, locked, n, &r);
+    }
+    if (visit >= 0) device = visit, why = is_tried(s, visit) ? "to look again" : "as a trial";
+    else if (r.now >= 0 && has_paid(s, &r)) device = r.there, why = "to which its data move";
     explain(vm, s, device, positions, locked, n, why);
     return &qvm(vm)->devices[device];
 }
@@ -130,39 +201,76 @@ Device *qkchoose_device(qs_vm *vm, Spec *s, double positions, const Locked *lock
 bool qkchoose_shun(qs_vm *vm, Spec *s, const Device *d) {
     SpecOn *on = &s->on[d - qvm(vm)->devices];
     if (!qvm(vm)->automatic || d == qvm(vm)->devices) return false;
-    on->ns = INFINITY, on->runs = TRIAL_RUNS;
+    on->ns = INFINITY, on->runs = TRIAL_RUNS, on->positions = INFINITY;
     qerr_clear(qvm_ctx(vm));
     return true;
 }
 
 /* -- measuring ----------------------------------------------------------------------------------------------------- */
+void qkchoose_made(qs_vm *vm, const Device *d, double ns) {
+    double *known = &qvm(vm)->kernels->making[d - qvm(vm)->devices];
+    *known = *known > 0 ? (*known + ns) / 2 : ns;
+}
+
+/* Time that the kernel took on one device is time for the others to be waiting for a visit. */
+static void spend(qs_vm *vm, Spec *s, int device, double ns) {
+    for (int i = 0; i < qvm(vm)->ndevices; i++) s->on[i].elsewhere = i == device ? 0 : s->on[i].elsewhere + ns;
+}
+
+/* What came home since the last launch is what the host wanted of that one. */
+static void count_fetched(qs_vm *vm, Spec *s, const Device *d, const Locked *locked, int n) {
+    double in_all = qvm_ctx(vm)->fetched[s->maker], now = in_all - s->fetched_before;
+    if (s->was_away) s->fetched = s->fetched > 0 ? (3 * s->fetched + now) / 4 : now;
+    s->fetched_before = in_all, s->was_away = d->memory != HOST_MEMORY;
+    for (int i = 0; s->was_away && i < n; i++)
+        if (locked[i].mode & QS_WRITE) locked[i].buf->maker = s->maker;
+}
+
 void qkchoose_begin(qs_vm *vm, Trial *t, Spec *s, Device *d, double positions, const Locked *locked, int n) {
-    SpecOn *on = &s->on[d - qvm(vm)->devices];
+    int device = (int)(d - qvm(vm)->devices);
+    SpecOn *on = &s->on[device];
     *t = (Trial){.spec = s, .device = d, .positions = positions};
-    t->timed = qvm(vm)->automatic && (on->runs < NEW_RUNS || on->runs % SAMPLE == 0);
-    if (qvm(vm)->automatic && !t->timed) on->runs++;
-    if (!t->timed) return;
-    t->bytes = bytes_to_move(d, locked, n);
-    t->start = now();
+    if (!qvm(vm)->automatic) return;
+    t->timed = on->runs < NEW_RUNS || on->runs % SAMPLE == 0 || on->elsewhere > visit_share * on->last ||
+               positions > GROWN * on->positions;
+    if (!t->timed) {
+        on->runs++;
+        spend(vm, s, device, whole(predict(vm, s, device, positions, locked, n)));
+        return;
+    }
+    t->bytes = bytes_to_bring(d, locked, n);
+    t->start = qkchoose_now();
 }
 
-void qkchoose_locked(qs_vm *vm, Trial *t) {
+void qkchoose_locked(qs_vm *vm, Trial *t, const Locked *locked, int n) {
+    if (!qvm(vm)->automatic) return;
+    count_fetched(vm, t->spec, t->device, locked, n);
     if (!t->timed) return;
-    double *known = &qvm(vm)->kernels->bandwidth[t->device - qvm(vm)->devices], time = now() - t->start;
-    t->start += time;
-    if (t->bytes < worth_measuring || time <= 0) return;
-    *known = *known > 0 ? (3 * *known + t->bytes / time) / 4 : t->bytes / time;
+    double *known = &qvm(vm)->kernels->bandwidth[t->device - qvm(vm)->devices];
+    t->locking = qkchoose_now() - t->start;
+    t->start += t->locking;
+    if (t->bytes < worth_measuring || t->locking <= 0) return;
+    *known = *known > 0 ? (3 * *known + t->bytes / t->locking) / 4 : t->bytes / t->locking;
 }
 
-/* The first run on a device pays for what no other does, so the second one replaces it if it was faster. */
+/* A busy machine only makes times longer, and so does the first run; so what is shorter is believed sooner. */
+static void learn(SpecOn *on, double positions, double ns) {
+    bool fresh = on->runs == 0 || positions > GROWN * on->positions;
+    on->ns = fresh || ns < on->ns ? ns : on->runs < NEW_RUNS ? on->ns : (3 * on->ns + ns) / 4;
+    on->positions = fmax(on->positions, positions);
+}
+
 qs_status qkchoose_end(qs_vm *vm, Trial *t, qs_status s) {
     if (!t->timed || s != QS_OK) return s;
-    SpecOn *on = &t->spec->on[t->device - qvm(vm)->devices];
+    int device = (int)(t->device - qvm(vm)->devices);
+    SpecOn *on = &t->spec->on[device];
+    KernelCache *k = qvm(vm)->kernels;
     TRY(t->device->ops->sync(t->device));
-    double time = now() - t->start, ns = time / t->positions;
-    if (on->runs == 0 || (on->runs < NEW_RUNS && ns < on->ns)) on->ns = ns;
-    else if (on->runs >= NEW_RUNS) on->ns = (3 * on->ns + ns) / 4;
-    t->spec->spent += on->runs < NEW_RUNS ? time : time * SAMPLE;
-    on->runs++;
+    double time = qkchoose_now() - t->start;
+    if (t->positions <= FEW && on->runs > 0 && (k->launch[device] == 0 || time < k->launch[device]))
+        k->launch[device] = time;
+    learn(on, t->positions, fmax(time - launch_cost(k, t->device, device), 0) / t->positions);
+    on->last = time, on->runs++;
+    spend(vm, t->spec, device, time + t->locking);
     return QS_OK;
 }

@@ -433,6 +433,7 @@ static void finish(Maker *m, Spec *s, const LowerResult *r) {
     s->uses_blocks = uses_blocks(r->func);
     find_covered(s);
     s->nsources = m->n;
+    s->patience = 1, s->maker = ++qvm(m->vm)->kernels->makers;
     s->sources = qarena_alloc(&s->arena, (size_t)(m->n + 1) * sizeof *s->sources);
     memcpy(s->sources, m->source, (size_t)m->n * sizeof *s->sources);
 }
@@ -539,6 +540,10 @@ void qkspec_release(qs_vm *vm, Program *p) {
 
 qs_status qkspec_load(qs_vm *vm, Spec *s, Device *d, Program **out) {
     SpecOn *on = &s->on[d - qvm(vm)->devices];
-    if (!on->program) TRY(qkspec_program(vm, s->func, d, &on->program));
+    if (!on->program) {
+        double start = qkchoose_now();
+        TRY(qkspec_program(vm, s->func, d, &on->program));
+        qkchoose_made(vm, d, qkchoose_now() - start);
+    }
     return *out = on->program, QS_OK;
 }

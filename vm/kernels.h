@@ -32,7 +32,13 @@ typedef struct {
 
 typedef struct Loaded { struct Loaded *next; uint64_t hash; Device *device; Program *program; int users; } Loaded;
 
-typedef struct { Program *program; double ns /* per position */; int runs; /* measured */ } SpecOn;
+typedef struct { /* of a kernel on a device; times in nanoseconds */
+    Program *program;
+    double ns, positions; /* per position; the most positions in a launch that was measured */
+    double last;          /* what the last run that was measured took */
+    double elsewhere;     /* what runs on other devices took since the last one here */
+    int runs;
+} SpecOn;
 
 typedef struct Spec {
     struct Spec *next;   /* of the same kernel, last used first */
@@ -47,7 +53,11 @@ typedef struct Spec {
     bool *covers;        /* per parameter: each position of a launch over its extents writes the element at pos */
     bool uses_blocks;
     SpecOn on[MAX_DEVICES]; /* by number of the device */
-    double spent;        /* nanoseconds, of the runs that were measured */
+    double regret, patience; /* lost because the data are elsewhere; how often that must pay for moving them */
+    int moved;           /* number, from 1, of the device that they were moved to for that reason; 0: none */
+    uint8_t maker;       /* names it in Ctx.fetched */
+    bool was_away;       /* its last launch was on a device with memory of its own */
+    double fetched, fetched_before; /* bytes that the host reads after a launch there; Ctx.fetched at the last launch */
     int told;            /* number, from 1, of the device that --explain named last; 0: none */
     Arena arena;
 } Spec;
@@ -60,7 +70,9 @@ typedef struct KernelCache {
     Loaded *loaded;
     KCompiler *compiler;
     struct Report *report; /* kernel_report.c; NULL: nobody wants to know */
-    double bandwidth[MAX_DEVICES]; /* bytes per nanosecond between a device and the host; 0: not measured */
+    double bandwidth[MAX_DEVICES]; /* by device: bytes per nanosecond that come to it; 0: not measured */
+    double launch[MAX_DEVICES], making[MAX_DEVICES]; /* nanoseconds for a launch, for making a program; likewise */
+    uint8_t makers;      /* names given to specialisations */
 } KernelCache;
 
 typedef struct { /* what is launched */
@@ -91,7 +103,7 @@ qs_status qkspec_load(qs_vm *vm, Spec *s, Device *d, Program **out);
 
 /* -- kernel_choose.c: where a launch ends soonest ----------------------------------------------------------------- */
 typedef struct { Buffer *buf; uint8_t mode; DevPtr block; } Locked;
-typedef struct { Spec *spec; Device *device; double positions, bytes, start; bool timed; } Trial;
+typedef struct { Spec *spec; Device *device; double positions, bytes, start, locking; bool timed; } Trial;
 
 Device *qkchoose_device(qs_vm *vm, Spec *s, double positions, const Locked *locked, int n);
 /* A device that could not take the kernel or its arrays: the error goes, another one is to be chosen.  False: there is
@@ -99,7 +111,10 @@ Device *qkchoose_device(qs_vm *vm, Spec *s, double positions, const Locked *lock
 bool qkchoose_shun(qs_vm *vm, Spec *s, const Device *d);
 /* Around locking and launching: what they take is what later choices are made by. */
 void qkchoose_begin(qs_vm *vm, Trial *t, Spec *s, Device *d, double positions, const Locked *locked, int n);
-void qkchoose_locked(qs_vm *vm, Trial *t);
+void qkchoose_locked(qs_vm *vm, Trial *t, const Locked *locked, int n);
+/* A program was made for d. */
+void qkchoose_made(qs_vm *vm, const Device *d, double ns);
+double qkchoose_now(void); /* nanoseconds */
 qs_status qkchoose_end(qs_vm *vm, Trial *t, qs_status s);
 
 /* -- kernel_report.c --------------------------------------------------------------------------------------------- */

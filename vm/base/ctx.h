@@ -50,6 +50,7 @@ typedef struct Ctx {
     void (*threads_close)(struct Ctx *); /* called by qctx_close */
     struct Device *spaces[8]; /* devices/buffer.c: a device that reaches memory space m; [0], the host, stays NULL */
     struct Buffer *on_devices; /* devices/buffer.c: buffers with a block on some device, latest used first */
+    double fetched[256];      /* bytes that came from devices to the host, by Buffer.maker */
 } Ctx;
 
 void qctx_init(Ctx *c, int precision);
