@@ -273,7 +273,7 @@ qs_status qbuf_lock(Ctx *c, Buffer *b, Device *d, qs_access mode, DevPtr *out) {
         b->nreaders++;
     } else {
         b->writer = (int8_t)m;
-        b->writer_mode = (uint8_t)mode;
+        b->writer_mode = (unsigned)mode & 3u;
     }
     if (m != HOST_MEMORY) used_on_device(c, b);
     *out = b->block[m];

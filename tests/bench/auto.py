@@ -6,9 +6,9 @@
 Each program runs once per device and once with `--device auto:…`, as processes that stay.  `from the start`: the time
 for as many calls as the best device makes in about S seconds, trials of the others and all.  `afterwards`: calls in
 short slices, the sides in turns; the median of the ratios to the device that was best in the median.  Ratios are auto
-divided by the best single device: 1 is as good.  --write puts the table between the marks in docs/devices.md.
+divided by the best single device: 1 is as good.  --write puts the table into docs/devices.md.
 
---clock cpu counts processor time of all threads instead: for devices that are the processor, where others are at work."""
+--clock cpu counts processor time of all threads instead: for devices that are the processor, when it is busy."""
 import argparse, datetime, glob, math, os, statistics, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -139,9 +139,11 @@ def main():
             s.log.close()
     print("\r", end="\033[K", file=sys.stderr)
     late = [f"{c} {r[2]:.2f}" for c, r in rows.items() if r[2] > TARGET]
+    version = text_of([args.qrun, "--version"]).splitlines()[0]
     heading = (f"{datetime.date.today():%d %B %Y}; {cpu_name()}, {os.cpu_count()} processors, load {busy:.1f}; "
-               f"{text_of([args.qrun, '--version']).splitlines()[0]}; from the start: {args.settle:g} s; {args.clock} time.")
-    facts = [f"at most {TARGET} times the best device, afterwards: " + (f"missed by {', '.join(late)}" if late else "met")]
+               f"{version}; from the start: {args.settle:g} s; {args.clock} time.")
+    met = f"missed by {', '.join(late)}" if late else "met"
+    facts = [f"at most {TARGET} times the best device, afterwards: {met}"]
     report = "\n\n".join([heading, table(names, rows), "\n".join(f"- {n}" for n in facts + notes)])
     print(report)
     if args.write:

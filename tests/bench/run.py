@@ -86,7 +86,8 @@ def main():
     args.lua = shutil.which("lua5.4") or shutil.which("lua")
     for name, run in (("startup", startup), ("interp", interp),
                       ("arrays", lambda a: module(a, "arrays", "--repeat", str(a.repeat))),
-                      ("kernels", kernels), ("bridge", lambda a: module(a, "bridge", "--repeat", str(a.repeat))), ("auto", auto)):
+                      ("kernels", kernels), ("bridge", lambda a: module(a, "bridge", "--repeat", str(a.repeat))),
+                      ("auto", auto)):
         if not args.what or name in args.what:
             run(args)
 
