@@ -333,7 +333,7 @@ qs_status qarr_put(qs_vm *vm, Array *a, size_t linear, qs_value v) {
 
 /* -- copying and converting ---------------------------------------------------------------------------------------- */
 typedef struct { qs_dtype from, to; const char *src; char *dst; size_t count; } Conversion;
-enum { BLOCK = 1 << 14, FEW = 4 }; /* elements of a block; blocks that are worth a thread */
+enum { BLOCK = 1 << 14, WORTH = 1 << 18 }; /* elements of a block; bytes that are worth a thread */
 
 static void convert_blocks(void *ud, int64_t first, int64_t last, int worker) {
     const Conversion *x = ud;
@@ -348,7 +348,8 @@ static void transfer(Ctx *c, Array *dst, void *to, const Array *src, const void 
     Nest n;
     if (dst->contiguous && src->contiguous && dst->count == src->count) {
         Conversion x = {dtype_of(src), dtype_of(dst), from, to, dst->count};
-        qthreads_run(qthreads_of(c), (int64_t)((dst->count + BLOCK - 1) / BLOCK), FEW, convert_blocks, &x);
+        int64_t grain = 1 + WORTH / (int64_t)(BLOCK * elem_size(dst));
+        qthreads_run(qthreads_of(c), (int64_t)((dst->count + BLOCK - 1) / BLOCK), grain, convert_blocks, &x);
         return;
     }
     qnest_begin(&n, dst->rank, dst->dims);

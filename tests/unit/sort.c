@@ -60,11 +60,12 @@ static void check_line(qs_vm *vm, qs_dtype d, Kind kind, size_t n, bool descend)
     for (size_t i = 0; i < n; i++) want[i] = i;
     qsort(want, n, sizeof *want, in_order);
     CHECK(qsort_lines(vm, "sort", d, &one, descend, x, y, QS_F64, NULL) == QS_OK);
-    CHECK(qsort_lines(vm, "sort", d, &one, descend, x, z, QS_F64, index) == QS_OK);
+    qs_dtype place = kind == SMALL_NUMBERS ? QS_F32 : QS_F64;
+    CHECK(qsort_lines(vm, "sort", d, &one, descend, x, z, place, index) == QS_OK);
     bool values = true, places = true;
     for (size_t i = 0; i < n; i++) {
         values = values && same_element(y + i * size, x + want[i] * size) && !memcmp(y + i * size, z + i * size, size);
-        places = places && index[i] == (double)want[i];
+        places = places && qdtype_get(place, (char *)index + i * qdtype_size(place)) == (double)want[i];
     }
     CHECK(values && places);
     free(want), free(x), free(y), free(z), free(index);
