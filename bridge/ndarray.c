@@ -574,15 +574,16 @@ static qs_status items_value(Border *b, PyObject *list, ListAs as, qs_value *out
     return s == QS_OK || qs_error(b->vm) ? s : qs_fail(b->vm, s, "a list with too many lists or elements in it");
 }
 
-static bool only_ints(PyObject *list) {
+/* Whether nothing but whole numbers is in a list and the lists in it; of a list that contains itself false. */
+static bool only_ints(PyObject *list, int depth) {
     Py_ssize_t n = PySequence_Size(list), i = 0;
-    for (bool right = true; right && i < n; i += right) {
+    for (bool right = depth < DEEP; right && i < n; i += right) {
         PyObject *o = PySequence_GetItem(list, i);
         bool inner = o && (PyList_CheckExact(o) || PyTuple_CheckExact(o));
-        right = o && (inner ? only_ints(o) : PyLong_CheckExact(o));
+        right = o && (inner ? only_ints(o, depth + 1) : PyLong_CheckExact(o));
         Py_XDECREF(o);
     }
-    return i == n;
+    return i == n && depth < DEEP;
 }
 
 /* A conversion, float64([0.1]), is to find the numbers as Python has them, and not those of a list of float32. */
@@ -596,7 +597,7 @@ static bool converts(qs_value fn) {
 static bool list_argument(Border *b, PyObject *o, qs_value fn, qs_value *out) {
     if (!PyList_Check(o) && !PyTuple_Check(o)) return false; /* torch.Size is a tuple, too */
     ListAs as = {.numbers = qvm_ctx(b->vm)->scalar_dtype};
-    if (converts(fn)) as.numbers = only_ints(o) ? QS_I64 : QS_F64;
+    if (converts(fn)) as.numbers = only_ints(o, 0) ? QS_I64 : QS_F64;
     bool array = items_value(b, o, as, out) == QS_OK;
     if (!array) qs_error_clear(b->vm);
     bool native = fn.kind == QS_FUNCTION && ((Function *)fn.u.p)->fkind == FN_NATIVE;

@@ -316,7 +316,7 @@ static PyObject *view(PyObject *o, PyObject *args) {
     PyObject *shape, *steps;
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
     Array *a = value_of(o).u.p, *r = NULL;
-    if (!PyArg_ParseTuple(args, "OO", &shape, &steps)) return NULL;
+    if (!array_for(o, "_view") || !PyArg_ParseTuple(args, "OO", &shape, &steps)) return NULL;
     int rank = qnd_of_tuple(shape, dims);
     if (rank < 0 || qnd_of_tuple(steps, strides) != rank || qgil_enter(border(o)) < 0) return NULL;
     qs_status s = qarr_view(border(o)->vm, a, rank, dims, strides, a->offset, &r);
@@ -330,7 +330,7 @@ static PyObject *converted(PyObject *o, PyObject *args) {
     const char *name;
     int copy;
     Array *a = value_of(o).u.p, *r = NULL;
-    if (!PyArg_ParseTuple(args, "sp", &name, &copy)) return NULL;
+    if (!array_for(o, "_converted") || !PyArg_ParseTuple(args, "sp", &name, &copy)) return NULL;
     int d = qnd_named(name);
     if (d == QS_NDTYPES) return PyErr_Format(PyExc_TypeError, "there is no element type %s", name);
     if (qgil_enter(border(o)) < 0) return NULL;

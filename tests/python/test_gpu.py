@@ -2,7 +2,7 @@
 on it thread by thread, so results are right, but nothing is shown of a real GPU.  With one, against torch and CuPy.
 
     cd tests/python; PYTHONPATH=BUILD/python_threads FAKE_CUDA=BUILD/libfake_cuda.so python3 -m unittest test_gpu"""
-import gc, os, subprocess, sys, textwrap, unittest
+import gc, os, pickle, subprocess, sys, textwrap, unittest
 
 import pyquasar as q
 
@@ -344,6 +344,9 @@ class Out(Gpu):
         for a in (np.asarray(v), v.to_py(), v.numpy(), v.to_numpy()):
             self.assertEqual((a.tolist(), a.flags.writeable), ([0, 1, 2, 3], False))
         self.assertRaises(BufferError, memoryview, v)
+        again = pickle.loads(pickle.dumps(v))
+        self.assertEqual((again.tolist(), v.sum(), v.reshape(2, 2).tolist(), v.T.__dlpack_device__()),
+                         ([0, 1, 2, 3], 6, [[0, 1], [2, 3]], (2, 0)))
         own = v.to_numpy(copy=True)
         own[0] = 9
         self.assertEqual(x.get()[0], 0)

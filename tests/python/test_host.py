@@ -51,6 +51,7 @@ class Life(unittest.TestCase):
     def test_destroy_and_init_again(self):
         q.init("cpu")
         a, f = q.zeros(3), q.zeros
+        convert, reshape = a.astype, a.reshape
         q.destroy()
         for use in (lambda: a[0], lambda: f(3), lambda: a + 1, lambda: str(a), lambda: q.zeros(3)):
             self.assertRaises(q.QuasarError, use)
@@ -64,6 +65,8 @@ class Life(unittest.TestCase):
         self.assertRaises((q.QuasarError, BufferError), a.__dlpack__)
         self.assertRaises((q.QuasarError, BufferError), memoryview, a)
         self.assertEqual(repr(a), "<value of a Quasar machine that is closed>")
+        self.assertRaises((q.QuasarError, AttributeError), convert, "float64")
+        self.assertRaises((q.QuasarError, AttributeError), reshape, 3)
         for name in ("__array_interface__", "__cuda_array_interface__", "sum", "T"):
             self.assertFalse(hasattr(a, name), name)
 
@@ -368,6 +371,10 @@ class Arguments(Machine):
         self.assertEqual(q.complex128([0.1 + 0.2j])[0], 0.1 + 0.2j)
         self.assertEqual(q.int([16777217])[0], 16777217)
         self.assertEqual(q.evaluate("x -> type(x)")([0.1]), "vec")
+        endless = [1]
+        endless.append(endless)
+        with self.assertRaises((TypeError, q.QuasarError)):
+            q.int64(endless)
 
     def test_named_and_missing_arguments(self):
         self.compile("function y = f(a, b = 10, c = 100)\n y = a+b+c\nend", "p")
