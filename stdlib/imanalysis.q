@@ -1,0 +1,118 @@
+% Module: imanalysis.q
+% Measuring images: thresholds, connected regions, gradients, quality.
+
+% Function: graythresh
+% The threshold of Otsu, as a grey value of x: of all that cut the histogram of n bins in two, the one with the largest
+% variance between the two sides; x > t is the brighter one.
+% Source: Otsu: A threshold selection method from gray-level histograms (1979).
+%
+% :function t = graythresh(x : cube, n : int = 256)
+function t = graythresh(x : cube, n : int = 256)
+    [counts, edges] = histogram(x, n)
+    centers = float64(edges[0..n-1] + edges[1..n])/2
+    below = cumsum(float64(counts))
+    sums = cumsum(float64(counts).*centers)
+    above = below[n-1] - below
+    between = zeros_like(sums)
+    for k = 0..n-2
+        if below[k] > 0 && above[k] > 0
+            between[k] = below[k]*above[k]*(sums[k]/below[k] - (sums[n-1]-sums[k])/above[k])^2
+        endif
+    end
+    best = find(between == max(between))[:,1]    % in a gap of the histogram all cuts are as good: the middle
+    t = (edges[min(best)+1] + edges[max(best)+1])/2
+end
+
+% Function: bwlabel
+% Connected regions of an image: its elements other than 0 get the number of their region, from 1 on, row by row.
+%
+% Parameters:
+% x - height x width
+% neighbours - 8, or 4 for those above, below, left and right only
+%
+% Returns:
+% labels - 0 outside of all regions
+% n - how many regions there are
+%
+% :function [labels, n] = bwlabel(x : mat, neighbours : int = 8)
+function [labels, n] = bwlabel(x : mat, neighbours : int = 8)
+    assert(neighbours == 4 || neighbours == 8, "bwlabel: neighbours must be 4 or 8")
+    [rows, cols] = size(x, 0..1)
+    first = float64(zeros(rows, cols))
+    parent = float64(0..rows*cols)
+    used = 0
+    for i = 0..rows-1
+        for j = 0..cols-1
+            if x[i,j] != 0
+                root = 0
+                for k = 0..3
+                    m = k < 3 ? i-1 : i
+                    p = k < 3 ? j-1+k : j-1
+                    if m >= 0 && p >= 0 && p < cols && (neighbours == 8 || k == 1 || k == 3)
+                        other = first[m,p]
+                        if other > 0
+                            while parent[other] != other
+                                parent[other] = parent[parent[other]]
+                                other = parent[other]
+                            end
+                            if root == 0
+                                root = other
+                            elseif other != root
+                                low = min(root, other)
+                                parent[max(root, other)] = low
+                                root = low
+                            endif
+                        endif
+                    endif
+                end
+                if root == 0
+                    used += 1
+                    root = used
+                endif
+                first[i,j] = root
+            endif
+        end
+    end
+    number = float64(zeros(used+1))
+    n = 0
+    for k = 1..used
+        if parent[k] == k
+            n += 1
+            number[k] = n
+        else
+            number[k] = number[parent[k]]
+        endif
+    end
+    labels = uninit_like(x)
+    labels[:,:] = reshape(number[reshape(first, [1,rows*cols])], [rows,cols])
+end
+
+% Function: imgradient
+% Length and direction (degrees, counter-clockwise from the right) of the gradient of a grey image by the filters of
+% Sobel.
+%
+% :function [magnitude, direction] = imgradient(x : mat)
+function [magnitude, direction] = imgradient(x : mat)
+    right = uninit_like(x)
+    down = uninit_like(x)
+    parallel_do(size(x), right, down, x, imgradient_sobel)
+    magnitude = sqrt(right.^2 + down.^2)
+    direction = atan2(0-down, right)*(180/pi)
+end
+
+function [] = __kernel__ imgradient_sobel(right : mat'unchecked, down : mat'unchecked, x : mat'clamped, pos : ivec2)
+    a = x[pos+[-1,-1]]
+    b = x[pos+[-1,1]]
+    c = x[pos+[1,-1]]
+    d = x[pos+[1,1]]
+    right[pos] = b + d - a - c + 2*(x[pos+[0,1]] - x[pos+[0,-1]])
+    down[pos] = c + d - a - b + 2*(x[pos+[1,0]] - x[pos+[-1,0]])
+end
+
+% Function: psnr
+% The peak signal-to-noise ratio of y against x in decibels, for white = peak.
+%
+% :function d = psnr(y : cube, x : cube, peak : scalar = 255)
+function d = psnr(y : cube, x : cube, peak : scalar = 255)
+    d = 10*log10(peak^2/mean((y-x).^2))
+end
