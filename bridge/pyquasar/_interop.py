@@ -284,8 +284,8 @@ to_cupy, to_paddle = _to("cupy"), _to("paddle.utils.dlpack")
 
 
 def to_jax(a):
-    """The array as one of JAX, without a copy where JAX can, and with one of a read-only array.  For JAX it is a constant:
-    let nobody write to it."""
+    """The array as one of JAX, without a copy where JAX can, and with one of a read-only array.  For JAX it is a
+    constant: let nobody write to it."""
     return _import("jax.dlpack").from_dlpack(a.__copy__() if a.readonly else a)
 
 

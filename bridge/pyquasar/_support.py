@@ -351,8 +351,8 @@ def misplaced(a):
 # -- memory of other libraries -----------------------------------------------------------------------------------------
 
 def capsule(x, queue, away):
-    """(a DLPack capsule of x, whether its elements are constants, the stream on which x is used, or 0): ordered before our
-    queue, or, with away, of a copy on the host.  Arrays of JAX are constants, which its capsules do not tell."""
+    """(a DLPack capsule of x, whether its elements are constants, the stream on which x is used, or 0): ordered before
+    our queue, or, with away, of a copy on the host.  Arrays of JAX are constants, which its capsules do not tell."""
     constant = not away and type(x).__module__.partition(".")[0] in ("jax", "jaxlib")
     return _capsule(x, queue, away), constant, _stream_of(x) if queue else 0
 
