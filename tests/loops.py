@@ -361,7 +361,8 @@ class Case:
             if self.n > 1: self.arrays[a] = "rows", 3
             return
         value = {"scalar": "{}", "bool": "{} > 0", "complex": "complex({},1)"}.get(kind, kind + "({})")
-        values = f"((0..n-1)*{r.choice(['0.37', '1', '3', '-1.5'])} - {r.choice(['1', '0', '2.5'])})"
+        # Products are exact: an array expression may round a*b - c once.
+        values = f"((0..n-1)*{r.choice(['0.375', '1', '3', '-1.5'])} - {r.choice(['1', '0', '2.5'])})"
         if rank == 2: values = f"(zeros(n,n) + {values})"
         self.put(f"{a} = {value.format(values)}")
         self.arrays[a] = kind, rank
