@@ -486,8 +486,7 @@ qs_status qarr_fill(qs_vm *vm, Array *dst, qs_value number) {
     qnest_array(&n, to, dst);
     qnest_operand(&n, &room, elem_size(dst), 1, &one, &none);
     qnest_fuse(&n);
-    qnest_lengthen(&n);
-    while (qnest_next(&n)) qconv_run(dtype_of(dst), n.at[1], n.step[1], dtype_of(dst), n.at[0], n.step[0], n.count);
+    qmove_run(qvm_ctx(vm), elem_size(dst), n.rank, n.dims, n.at[0], n.steps[0], n.at[1], n.steps[1]);
     return qarr_settle(vm, dst);
 }
 

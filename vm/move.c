@@ -24,6 +24,15 @@ typedef struct {
 } Move;
 
 /* -- lines --------------------------------------------------------------------------------------------------------- */
+/* One element n times: what is there is doubled. */
+static void fill_line(char *d, const char *s, size_t n, size_t size) {
+    memcpy(d, s, size);
+    for (size_t done = 1, more; done < n; done += more) {
+        more = n - done < done ? n - done : done;
+        memcpy(d + done * size, d, more * size);
+    }
+}
+
 /* Elements, and short runs of them that stay together: the pixels of an image. */
 #define LINE(bytes)                                                                                                    \
     case bytes:                                                                                                        \
@@ -31,6 +40,7 @@ typedef struct {
         return;
 static void move_line(char *d, ptrdiff_t ds, const char *s, ptrdiff_t ss, int64_t n, size_t size) {
     if (ds == (ptrdiff_t)size && ss == ds) { memmove(d, s, (size_t)n * size); return; }
+    if (ds == (ptrdiff_t)size && !ss) { fill_line(d, s, (size_t)n, size); return; }
     switch (size) {
     LINE(1) LINE(2) LINE(3) LINE(4) LINE(6) LINE(8) LINE(12) LINE(16) LINE(24) LINE(32)
     default:
@@ -197,26 +207,35 @@ static void cut_tiles(Move *m) {
     m->ni = least(i, area / m->nj);
 }
 
-void qmove_run(Ctx *c, size_t size, int rank, const int64_t *n, void *dst, const ptrdiff_t *dsteps, const void *src,
-               const ptrdiff_t *ssteps) {
-    Move m = {.size = size, .dst = dst, .src = src};
-    for (int k = 0; k < rank; k++)
-        if (!n[k]) return;
-    bool again = false; /* several elements to one place, the last of which stays: in their order */
+/* Axes, at least two; true: several elements go to one place, so they have to come in their order. */
+static bool lay_out(Move *m, int rank, const int64_t *n, const ptrdiff_t *dsteps, const ptrdiff_t *ssteps) {
+    bool again = false;
+    m->rank = 0, m->turned = false;
     for (int k = 0; k < rank; k++) {
         if (n[k] == 1) continue;
-        add_axis(&m, (Axis){n[k], dsteps[k], ssteps[k]});
+        add_axis(m, (Axis){n[k], dsteps[k], ssteps[k]});
         again = again || !dsteps[k];
     }
-    if (!m.rank) m.axis[m.rank++] = (Axis){1, 0, 0};
-    join_axes(&m);
-    widen(&m);
-    if (m.rank == 1) m.axis[1] = m.axis[0], m.axis[0] = (Axis){1, 0, 0}, m.rank = 2;
-    choose_axis(&m);
-    cut_tiles(&m);
-    int64_t tiles = cuts(m.axis[m.rank - 2].n, m.ni) * cuts(m.axis[m.rank - 1].n, m.nj);
+    if (!m->rank) m->axis[m->rank++] = (Axis){1, 0, 0};
+    join_axes(m);
+    widen(m);
+    if (m->rank == 1) m->axis[1] = m->axis[0], m->axis[0] = (Axis){1, 0, 0}, m->rank = 2;
+    choose_axis(m);
+    cut_tiles(m);
+    return again;
+}
+
+void qmove_run(Ctx *c, size_t size, int rank, const int64_t *n, void *dst, const ptrdiff_t *dsteps, const void *src,
+               const ptrdiff_t *ssteps) {
+    Move m; /* its axes are many, and most moves small */
+    for (int k = 0; k < rank; k++)
+        if (!n[k]) return;
+    m.size = size, m.dst = dst, m.src = src;
+    bool again = lay_out(&m, rank, n, dsteps, ssteps);
+    const Axis *i = &m.axis[m.rank - 2], *j = i + 1;
+    int64_t tiles = cuts(i->n, m.ni) * cuts(j->n, m.nj), grain = SHARE / (m.ni * m.nj * (int64_t)m.size) + 1;
     for (int k = 0; k < m.rank - 2; k++) tiles *= m.axis[k].n;
-    int64_t grain = SHARE / (m.ni * m.nj * (int64_t)m.size) + 1;
-    if (tiles <= 2 * grain || again) move_tiles(&m, 0, tiles, 0);
+    if (tiles == 1) move_tile(&m, dst, src, i->n, j->n);
+    else if (tiles <= 2 * grain || again) move_tiles(&m, 0, tiles, 0);
     else qthreads_run(qthreads_of(c), tiles, grain, move_tiles, &m);
 }
