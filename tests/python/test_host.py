@@ -70,6 +70,16 @@ class Life(unittest.TestCase):
         for name in ("__array_interface__", "__cuda_array_interface__", "sum", "T"):
             self.assertFalse(hasattr(a, name), name)
 
+    def test_fast_math(self):
+        for fast, want in ((False, 0), (True, 1)): # regrouped, 1e8 goes before it can swallow anything
+            q.init("cpu", fast_math=fast)
+            q.compile_string("far", "function [] = __kernel__ far(x : vec, pos : int)\n"
+                                    " x[pos] = (x[pos] + 1e8) - 1e8\nend")
+            a = q.ones(40)
+            q.parallel_do(40, a, q.far)
+            self.assertEqual(a[0], want)
+            q.destroy()
+
     def test_init_twice(self):
         q.init("cpu")
         q.init("cpu")
