@@ -7,6 +7,7 @@
  *     local=N                so many bytes of local memory
  *     spoil=WORD             WORD is misspelt when it first occurs in the text of a program
  *     nobinary               programs have no binary;  refuse  binaries are not taken back;  stale  they do not build
+ *     poison                 buffers begin with bytes that nobody wrote: 0xA5
  *     memory=N               buffers have N bytes in all, and that is noticed when they are first used
  *
  * ODD_OPENCL_LOG names a file that gets a line for each program: source or binary. */
@@ -32,7 +33,7 @@ typedef struct {
 enum {
     OUT_OF_MEMORY = -4, BUILD_FAILED = -11, INVALID_VALUE = -30, INVALID_BINARY = -42, INVALID_GROUP = -54,
     DEVICE_LOCAL_MEM = 0x1023, DEVICE_PROFILE = 0x102E, DEVICE_VERSION = 0x102F, DEVICE_EXTENSIONS = 0x1030,
-    DEVICE_FP64 = 0x1032, BINARY_SIZES = 0x1165, KERNEL_GROUP = 0x11B0, BUFFERS = 256
+    DEVICE_FP64 = 0x1032, BINARY_SIZES = 0x1165, COPY_HOST_PTR = 1 << 5, KERNEL_GROUP = 0x11B0, BUFFERS = 256
 };
 
 static struct { void *buffer; size_t n; bool used; } buffers[BUFFERS];
@@ -132,7 +133,10 @@ int clGetProgramInfo(void *program, cl_uint what, size_t n, void *out, size_t *s
 
 /* -- memory that is found when it is used -------------------------------------------------------------------------- */
 void *clCreateBuffer(void *context, cl_bits flags, size_t n, void *host, int *error) {
-    void *buffer = real()->CreateBuffer(context, flags, n, host, error);
+    void *data = odd("poison") && !host ? malloc(n) : NULL;
+    if (data) memset(data, 0xA5, n), flags |= COPY_HOST_PTR;
+    void *buffer = real()->CreateBuffer(context, flags, n, data ? data : host, error);
+    free(data);
     for (int i = 0; buffer && i < BUFFERS; i++)
         if (!buffers[i].buffer) {
             buffers[i].buffer = buffer, buffers[i].n = n, buffers[i].used = false;
