@@ -325,9 +325,25 @@ static bool base_is_type(Resolver *r, const Node *n) {
     return s && s->kind == SYM_TYPE;
 }
 
+/* x[0] = 1 and o.name = 1, where there is no x or o yet. */
+static void check_base(Resolver *r, const Node *target) {
+    const Node *base = target->kind == N_INDEX   ? target->u.index.base
+                       : target->kind == N_FIELD ? target->u.field.base
+                                                 : target;
+    if (base == target || base->kind != N_IDENT || base->u.ident.sym || rule_variable(r, base->u.ident.name)) return;
+    Str *name = base->u.ident.name;
+    if (lookup_from(r, r->scope, name, base->pos) || qmap_at(&r->unknown, name)) return;
+    qmap_set(&r->unknown, r->ctx, name, 1);
+    qdiag_name_error(r->u, base->pos, "unknown name '%s': make it first, %s = %s", name->s, name->s,
+                     target->kind == N_FIELD ? "object()" : "zeros(size), or cell(n)");
+}
+
 static void resolve(Resolver *r, Node **slot) {
     Node *n = *slot;
     switch (n->kind) {
+    case N_ASSIGN:
+        for (int i = 0; i < n->u.assign.ntargets; i++) check_base(r, n->u.assign.targets[i]);
+        break;
     case N_IDENT:
         if (strcmp(n->u.ident.name->s, "_") != 0) resolve_name(r, n);
         return;

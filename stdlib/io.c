@@ -30,7 +30,8 @@ static const qs_foreign_type file_type = {.name = "file", .release = file_releas
 
 static qs_status file_arg(qs_vm *vm, const char *fn, qs_value v, File **out) {
     *out = qs_foreign_ptr(v, &file_type);
-    if (!*out) return qarg_wrong(vm, fn, "f", "an open file", v);
+    bool printed = v.kind == QS_STRING && !strcmp(fn, "fprintf"); /* as MATLAB prints */
+    if (!*out) return qarg_wrong(vm, fn, "f", printed ? "an open file (printf writes without one)" : "an open file", v);
     if (!(*out)->f) return qs_fail(vm, QS_EIO, "%s: %s is closed", fn, (*out)->path);
     return QS_OK;
 }

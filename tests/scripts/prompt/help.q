@@ -8,7 +8,7 @@ import "imresize.q"
 ?argsort
 ?json
 ? covariance
-?filter
+?wavelet
 ?nothing_like_it
 ?sortt
 x = [1,2]
