@@ -117,6 +117,13 @@ class Case:
         r.shuffle(both)
         return f"({both[0]} {r.choice(['+', '-', '*', '*', '/'])} {both[1]})"
 
+    def late_complex(self):
+        """Of a variable that may still be the real number 0."""
+        forms = ["zz*zz + {}", "zz^2 - {}", "zz*{}", "{} + zz*zz*{}", "abs(zz) + {}", "(zz*zz)^3 + {}",
+                 "zz + {}", "-zz + {}"]
+        text = self.r.choice(forms)
+        return text.format(*(self.complex_(2) for _ in range(text.count("{}"))))
+
     def vector(self, n, d=0):
         """A vector of n elements."""
         r, k = self.r, self.r.random()
@@ -196,6 +203,9 @@ class Case:
             self.put(f"[{a},{b}] = {values}")
         elif k < 0.64 and self.complexes and r.random() < 0.5:
             z = r.choice(self.complexes)
+            if r.random() < 0.4:
+                self.put(f"zz = {r.choice(['0', '0', '1i'])}")
+                return self.put(f"zz = {self.late_complex()}")
             self.put(f"{z} {r.choice(['=', '=', '+=', '*='])} {self.complex_()}*0.5")
         elif k < 0.70 and self.vectors and r.random() < 0.6: self.assign_vector()
         elif k < 0.61 and counters: self.put(f"{r.choice(counters)} = {self.num(2)}")

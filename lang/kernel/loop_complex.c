@@ -63,10 +63,7 @@ static KRef same(Loops *L, Number a, Number b) {
     return kloop_op(L, K_AND, kloop_op(L, K_EQ, a.v, b.v), kloop_op(L, K_EQ, a.im, b.im));
 }
 
-
-
-qs_status kloop_complex_binary(Loops *L, Op op, Number x, Number y, Number *out) {
-    Number a = kloop_to_complex(L, x), b = kloop_to_complex(L, y);
+static qs_status operation(Loops *L, Op op, Number a, Number b, Number *out) {
     switch (op) {
     case OP_ADD: *out = each(L, K_ADD, a, b); return QS_OK;
     case OP_SUB: *out = each(L, K_SUB, a, b); return QS_OK;
@@ -81,7 +78,35 @@ qs_status kloop_complex_binary(Loops *L, Op op, Number x, Number y, Number *out)
     }
 }
 
+static qs_status undecided(Loops *L) {
+    return kloop_decline(L, L->pos, "a number that is complex here, or perhaps real");
+}
+
+static uint8_t maybe_of(Number a) { return a.kind == LOOP_COMPLEX ? a.maybe : MAYBE_REAL; }
+
+/* Beside a surely complex number a real one counts as complex.  What is perhaps real stays so under addition, and under
+ * multiplication where it is 0: other products have an imaginary part of -0, or nan. */
+static bool decide(Loops *L, Op op, Number x, Number y, uint8_t *maybe) {
+    uint8_t a = maybe_of(x), b = maybe_of(y);
+    double n;
+    *maybe = SURELY_COMPLEX;
+    if (a == SURELY_COMPLEX || b == SURELY_COMPLEX) return true;
+    bool zeros = a == MAYBE_ZERO && b == MAYBE_ZERO && (op == OP_MUL || op == OP_PWMUL);
+    if (op == OP_POW && a == MAYBE_ZERO && kloop_known(L, y, &n) && n >= 1) zeros = true;
+    *maybe = zeros ? MAYBE_ZERO : MAYBE_REAL;
+    return zeros || op == OP_ADD || op == OP_SUB;
+}
+
+qs_status kloop_complex_binary(Loops *L, Op op, Number x, Number y, Number *out) {
+    uint8_t maybe;
+    if (!decide(L, op, x, y, &maybe)) return undecided(L);
+    TRY(operation(L, op, kloop_to_complex(L, x), kloop_to_complex(L, y), out));
+    if (out->kind == LOOP_COMPLEX) out->maybe = maybe;
+    return QS_OK;
+}
+
 qs_status kloop_complex_unary(Loops *L, Op op, Number a, Number *out) {
+    if (a.maybe) return undecided(L);
     if (op == OP_NOT) return *out = kloop_bool(is_zero(L, a)), QS_OK;
     if (op == OP_NEG) a = kloop_complex(negative(L, a.v), negative(L, a.im));
     return *out = a, QS_OK;
@@ -108,6 +133,8 @@ static qs_status of_real(Loops *L, const char *name, Number a, bool *found, Numb
 }
 
 static qs_status of_complex(Loops *L, const char *name, Number a, bool *found, Number *out) {
+    bool part = !strcmp(name, "real") || !strcmp(name, "imag") || !strcmp(name, "abs");
+    if (a.maybe && !part) return undecided(L);
     if (!strcmp(name, "real")) *out = kloop_num(a.v);
     else if (!strcmp(name, "imag")) *out = kloop_num(a.im);
     else if (!strcmp(name, "conj")) *out = kloop_complex(a.v, negative(L, a.im));

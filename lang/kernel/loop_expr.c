@@ -63,7 +63,8 @@ static qs_status logical(Loops *L, Node *n, Number *out) {
 }
 
 static qs_status same_kind(Loops *L, const Node *n, Number a, Number b) {
-    return a.kind == b.kind ? QS_OK : kloop_decline(L, n->pos, "two kinds of numbers in one expression with `?`");
+    if (a.kind == b.kind && !a.maybe && !b.maybe) return QS_OK;
+    return kloop_decline(L, n->pos, "two kinds of numbers in one expression with `?`");
 }
 
 /* Both sides may fail, so only one is computed.  The value lies in a LOCAL, a double without its twin. */

@@ -161,7 +161,7 @@ static Value from_locals(Loops *L, Var *v) {
         return x;
     }
     x.num.v = kloop_get(L, v->v);
-    if (v->kind == LOOP_COMPLEX) x.num.im = kloop_get(L, v->im);
+    if (v->kind == LOOP_COMPLEX) x.num.im = kloop_get(L, v->im), x.num.maybe = v->maybe;
     if (v->kind == LOOP_NUM && !v->fraction && v->twin) x.num.twin = kloop_get(L, v->twin);
     return x;
 }
@@ -216,20 +216,43 @@ void kloop_declare(Loops *L, Var *v, const Value *init) {
     v->twin = v->kind == LOOP_NUM && !v->fraction ? local(L, init->num.twin) : 0;
 }
 
+static void replace(Var *v, uint8_t kind, int n) {
+    v->replaced = v->entry.kind != LOOP_UNSET, v->entry.kind = LOOP_UNSET, v->reduce = 0;
+    v->kind = kind, v->n = n, v->shared = v->fraction = false, v->v = 0, v->part = NULL;
+    v->lo = INFINITY, v->hi = -INFINITY, v->grown = 0;
+}
+
+static uint8_t maybe_real(Loops *L, Number x) {
+    double k;
+    if (x.kind == LOOP_COMPLEX) return x.maybe;
+    return kloop_known(L, x, &k) && k == 0 && !signbit(k) ? MAYBE_ZERO : MAYBE_REAL;
+}
+
+/* `z = 0` before z becomes complex: nobody sees afterwards that it was a real number. */
+static bool serves_as_complex(const Var *v, const Value *x) {
+    if (v->live || x->what != WHAT_NUMBER) return false;
+    if (v->kind == LOOP_COMPLEX) return x->num.kind == LOOP_NUM;
+    return v->kind == LOOP_NUM && v->assigned && x->num.kind == LOOP_COMPLEX;
+}
+
 /* A variable is of one kind in the loop.  Before the loop it may be of another, when nobody reads that. */
-static qs_status become(Loops *L, Var *v, uint8_t kind, int n) {
-    bool first = !v->assigned;
+static qs_status become(Loops *L, Var *v, const Value *x) {
+    bool first = !v->assigned, vector = x->what == WHAT_VECTOR;
+    int n = vector ? x->n : 0;
+    uint8_t kind = vector ? LOOP_VECTOR : x->num.kind;
     v->assigned = true;
+    if (!first || v->kind == LOOP_COMPLEX) {
+        bool turns = v->kind == LOOP_NUM && serves_as_complex(v, x);
+        if (turns) replace(v, LOOP_COMPLEX, 0), L->changed = true; /* v->maybe is of what it was so far */
+        if (turns || serves_as_complex(v, x)) return QS_OK;
+    }
     if (v->kind == kind && v->n == n) return QS_OK;
     if (!first && v->kind == kind)
         return kloop_decline(L, L->pos, "%s has %d elements here and %d elsewhere", v->sym->name->s, n, v->n);
     if (!first)
         return kloop_decline(L, L->pos, "%s is %s here and %s elsewhere", v->sym->name->s, kind_name(kind),
                              kind_name(v->kind));
-    v->replaced = v->kind != LOOP_UNSET, v->entry.kind = LOOP_UNSET, v->reduce = 0;
-    v->kind = kind, v->n = n, v->shared = v->fraction = false, v->v = 0, v->part = NULL;
-    v->lo = INFINITY, v->hi = -INFINITY, v->grown = 0;
-    return L->changed = true, QS_OK;
+    return replace(v, kind, n), L->changed = true, QS_OK;
 }
 
 static void set_local(Loops *L, KRef to, KRef v) {
@@ -246,7 +269,14 @@ static qs_status share(Loops *L, Var *v) {
 qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
     bool vector = x->what == WHAT_VECTOR;
     if (!vector && x->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
-    TRY(become(L, v, vector ? LOOP_VECTOR : x->num.kind, vector ? x->n : 0));
+    TRY(become(L, v, x));
+    Value as_complex = *x;
+    uint8_t maybe = vector ? SURELY_COMPLEX : maybe_real(L, x->num);
+    if (maybe > v->maybe) v->maybe = maybe, L->changed |= v->kind == LOOP_COMPLEX;
+    if (v->kind == LOOP_COMPLEX) {
+        as_complex.num = kloop_to_complex(L, x->num), as_complex.num.maybe = maybe;
+        x = &as_complex;
+    }
     if (!vector) learn_bounds(L, v, x->num);
     if (vector && x->origin && x->origin != v) {
         TRY(share(L, x->origin));

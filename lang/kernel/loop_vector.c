@@ -5,6 +5,7 @@
 #include "lang/kernel/looping.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static qs_dtype elem(const Loops *L) { return L->c->scalar_dtype; }
@@ -53,6 +54,14 @@ static qs_status power(Loops *L, Number a, double n, Number *out) {
     return *out = wide(L, n < 0 ? kloop_op(L, K_DIV, one, product) : product), QS_OK;
 }
 
+/* Of two zeros the second, as vm/loops.c has it; of numbers that are not in arrays libm decides. */
+static KRef operation(Loops *L, KOp op, KRef x, KRef y) {
+    if (op != K_MAX && op != K_MIN) return kloop_op(L, op, x, y);
+    KRef beyond = op == K_MAX ? kloop_op(L, K_LT, y, x) : kloop_op(L, K_LT, x, y);
+    KRef first = kloop_op(L, K_OR, beyond, kloop_op(L, K_NE, y, y));
+    return kir_fold(L->f, K_SELECT, QS_B1, 0, first, x, y, L->pos);
+}
+
 static qs_status element_binary(Loops *L, Op op, Number a, Number b, Number *out) {
     static const uint8_t ops[OP__COUNT] = {
         [OP_ADD] = K_ADD, [OP_SUB] = K_SUB, [OP_MUL] = K_MUL, [OP_PWMUL] = K_MUL, [OP_DIV] = K_DIV,
@@ -64,7 +73,7 @@ static qs_status element_binary(Loops *L, Op op, Number a, Number b, Number *out
     }
     Number doubles;
     TRY(kloop_binary(L, op, a, b, &doubles));
-    *out = with_twin(L, wide(L, kloop_op(L, (KOp)ops[op], narrow(L, a), narrow(L, b))), doubles);
+    *out = with_twin(L, wide(L, operation(L, (KOp)ops[op], narrow(L, a), narrow(L, b))), doubles);
     return QS_OK;
 }
 
@@ -103,10 +112,12 @@ qs_status kloop_vector_unary(Loops *L, Op op, const Value *a, Value *out) {
 /* -- elements ---------------------------------------------------------------------------------------------------- */
 /* As an index of an array without a mode; the number of the element as int64. */
 static KRef place(Loops *L, const Value *v, Number index, const char *name) {
+    char text[160];
     KRef t = index.kind == LOOP_INT ? index.v : kloop_twin(L, index), shown = t, n = kloop_i64(L, v->n);
     if (!t) {
         KRef x = kloop_real(L, index);
-        kloop_fail_unless(L, kloop_op(L, K_EQ, x, x), QS_EINDEX, "an index of an array is not a number", 0, 0);
+        snprintf(text, sizeof text, "an index of %.80s is not a number", name ? name : "the array");
+        kloop_fail_unless(L, kloop_op(L, K_EQ, x, x), QS_EINDEX, text, 0, 0);
         shown = kir_fold(L->f, K_MATH, QS_B1, MF_trunc, x, 0, 0, L->pos);
         t = kloop_cast(L, shown, QS_I64);
     }
@@ -149,7 +160,7 @@ static Number sum_of(Loops *L, KRef *x, int n) {
 static Number merged(Loops *L, KOp op, KRef *x, int n) {
     while (n > 1) {
         int half = (n + 1) / 2;
-        for (int l = 0; l < n - half; l++) x[l] = kloop_op(L, op, x[l], x[half + l]);
+        for (int l = 0; l < n - half; l++) x[l] = operation(L, op, x[l], x[half + l]);
         n = half;
     }
     return kloop_num(x[0]);

@@ -3,6 +3,9 @@
 #define LANG_KERNEL_LOOPING_H
 #include "lang/kernel/loop.h"
 
+/* A complex number may stand for what is real in the program, with +0 as its other part, where nobody sees that. */
+typedef enum { SURELY_COMPLEX, MAYBE_ZERO /* the real number is 0 */, MAYBE_REAL } MaybeReal;
+
 /* A number.  A complex one has its parts in v and im.  A whole one of at most 53 bits carries its int64 twin: counters
  * and indices compute with the twin, so they keep their form; everything else with the double, which is the value. */
 typedef struct {
@@ -11,6 +14,7 @@ typedef struct {
     KRef twin;         /* of LOOP_NUM; 0: none */
     double lo, hi;     /* bounds of twin, or of a LOOP_INT */
     KRef im;           /* of LOOP_COMPLEX */
+    uint8_t maybe;     /* MaybeReal, of LOOP_COMPLEX */
 } Number;
 
 typedef enum { WHAT_NOTHING, WHAT_NUMBER, WHAT_VECTOR, WHAT_ARRAY, WHAT_FUNCTION, WHAT_OBJECT } What;
@@ -34,6 +38,7 @@ typedef struct Var { /* a variable: of the loop's function, or of one inlined */
     bool shared;       /* LOOP_VECTOR: perhaps its array has another name, too */
     bool patched;      /* LOOP_VECTOR: single elements are set */
     bool assigned;     /* somewhere in the loop, as far as is known */
+    uint8_t maybe;     /* MaybeReal, of LOOP_COMPLEX */
     bool replaced;     /* what it was before the loop is of another kind, which nobody reads */
     double lo, hi;
     /* of the loop's function only */

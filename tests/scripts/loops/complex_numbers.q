@@ -23,6 +23,15 @@ end
 print w
 printf("%.12g %.12g\n", real(s), imag(s))
 print type(s)
+% a variable that begins as 0
+for i=0..n-1
+    u = 0
+    for k=1..5
+        u = u^2 + (i/8 - 1) + 0.5i
+    end
+    steps[i] = abs(u)
+end
+print steps
 % real numbers take part; a choice keeps both parts
 for i=0..3
     z = (i > 1 ? 1 + 2i : -z) + i
