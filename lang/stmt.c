@@ -200,6 +200,8 @@ static void print(Parser *p) {
     if (is_whole_call(p)) {
         Node *c = qexpr_postfix(p);
         if (c->kind == N_CALL) n->u.print = c->u.call.args;
+        for (int i = 0; i < n->u.print.n; i++)
+            if (n->u.print.at[i].name) qparse_fail(p, n->u.print.at[i].pos, "print takes no named arguments");
     } else {
         qparse_next(p);
         if (!qblock_separator(p) && p->k != T_EOF) qexpr_list(p, &n->u.print);

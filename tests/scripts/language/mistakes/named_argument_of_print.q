@@ -1,0 +1,3 @@
+% exit: 1
+print("a", end="")
+print 1
