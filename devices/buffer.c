@@ -307,6 +307,7 @@ qs_status qbuf_unlock(Ctx *c, Buffer *b, Device *d, qs_access mode) {
 }
 
 qs_status qbuf_reach_host(Ctx *c, Buffer *b, qs_access mode, void **out) {
+    migrate(c, b);
     TRY(enter(c, b, HOST_MEMORY, mode));
     *out = host_block(b);
     return QS_OK;

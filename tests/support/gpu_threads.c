@@ -5,6 +5,7 @@
 #include "lang/kernel/emit.h"
 
 #include <dlfcn.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,8 @@ static uint32_t tid_z(void) { return me()->z; }
 static uint32_t ctaid_x(void) { return block.block; }
 static uint32_t laneid(void) { return block.now % WARP; }
 
+static float quotient(float a, float b) { return a / b; }
+
 static void thread_main(void) {
     block.run(block.slots);
     me()->ended = true;
@@ -121,7 +124,10 @@ static void *resolve(void *ud, const char *name) {
         {"gpu_barrier", (void (*)(void))barrier},         {"gpu_activemask", (void (*)(void))active_mask},
         {"gpu_shuffle", (void (*)(void))shuffle_down},    {"gpu_sreg_tid.x", (void (*)(void))tid_x},
         {"gpu_sreg_tid.y", (void (*)(void))tid_y},        {"gpu_sreg_tid.z", (void (*)(void))tid_z},
-        {"gpu_sreg_ctaid.x", (void (*)(void))ctaid_x},    {"gpu_sreg_laneid", (void (*)(void))laneid}};
+        {"gpu_sreg_ctaid.x", (void (*)(void))ctaid_x},    {"gpu_sreg_laneid", (void (*)(void))laneid},
+        {"gpu_div", (void (*)(void))quotient},            {"gpu_sqrt", (void (*)(void))sqrtf},
+        {"gpu_sin", (void (*)(void))sinf},                {"gpu_cos", (void (*)(void))cosf},
+        {"gpu_ex2", (void (*)(void))exp2f},               {"gpu_lg2", (void (*)(void))log2f}};
     (void)ud;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(known[i].name, name)) return *(void **)(void *)(uintptr_t)&known[i].fn;
@@ -156,6 +162,8 @@ static void make_host_ir(Text *ir) {
     replace(ir, "@llvm.nvvm.read.ptx.sreg.", "@gpu_sreg_");
     replace(ir, "@llvm.nvvm.barrier0", "@gpu_barrier");
     replace(ir, "@llvm.nvvm.shfl.sync.down.i32", "@gpu_shuffle");
+    replace(ir, "@llvm.nvvm.", "@gpu_"); /* estimates: gpu_sin and the like */
+    replace(ir, ".approx.ftz.f", "");
     replace(ir, "asm sideeffect \"activemask.b32 $0;\", \"=r\"()", "@gpu_activemask()");
     if (strstr(ir->s, "@gpu_activemask")) qtext_puts(ir, "declare i32 @gpu_activemask() convergent nounwind\n");
 }
