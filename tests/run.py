@@ -134,7 +134,8 @@ class Runner:
                 cmd[-1] = os.path.join(tmp, "snippet.q")
                 with open(cmd[-1], "w", encoding="utf-8") as f:
                     f.write(opts["snippet"])
-            env = dict(os.environ, QUASAR_TEST_DIR=tmp, ASAN_OPTIONS="detect_leaks=1", QUASAR_FIGURES=tmp,
+            asan = os.environ.get("ASAN_OPTIONS", "detect_leaks=1")
+            env = dict(os.environ, QUASAR_TEST_DIR=tmp, ASAN_OPTIONS=asan, QUASAR_FIGURES=tmp,
                        LSAN_OPTIONS=f"print_suppressions=0:suppressions={ROOT}/tests/leaks.supp",
                        UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1")
             if "QUASAR_CACHE_DIR" not in env:

@@ -10,7 +10,6 @@
 
 static const double launch_cost = 2e4, usual_bandwidth = 4;        /* nanoseconds; bytes per nanosecond */
 static const double device_rate = 2000, product_rate = 16, fft_rate = 1; /* operations per nanosecond; of a thread */
-static const double worth_opening = 1e8; /* operations, for devices that nothing has used yet */
 
 typedef struct {
     const char *what;
@@ -77,26 +76,21 @@ static void explain(qs_vm *vm, const Job *j, const Device *d, const char *why_no
 
 /* -- the choice ---------------------------------------------------------------------------------------------------- */
 /* The device whose libraries may be asked: the one that runs kernels, or with `auto` the first that has any. */
-static qs_status candidate(qs_vm *vm, const Job *j, Device **out) {
-    Machine *m = qvm(vm);
-    *out = NULL;
-    if (!m->device && (!m->config.device || j->operations < worth_opening)) return QS_OK;
-    TRY(qkdevice_current(vm, out));
-    for (int i = 0; m->automatic && !(*out)->math && i < m->ndevices; i++)
-        if (m->devices[i].math) *out = &m->devices[i];
-    if (!(*out)->math) *out = NULL;
-    return QS_OK;
+static Device *candidate(qs_vm *vm) {
+    const Machine *m = qvm(vm);
+    if (!m->device) return NULL; /* none was asked for: the processor */
+    for (int i = 0; m->automatic && i < m->ndevices; i++)
+        if (m->devices[i].math) return &m->devices[i];
+    return m->device->math ? m->device : NULL;
 }
 
-static qs_status choose(qs_vm *vm, const Job *j, Device **out) {
-    TRY(candidate(vm, j, out));
-    Device *d = *out;
-    if (!d) return QS_OK;
+static Device *choose(qs_vm *vm, const Job *j) {
+    Device *d = candidate(vm);
+    if (!d) return NULL;
     const char *why_not = missing(j, d);
     bool there = !why_not && on_device(vm, j, d) < on_processor(vm, j, d);
     explain(vm, j, d, why_not, there);
-    if (!there) *out = NULL;
-    return QS_OK;
+    return there ? d : NULL;
 }
 
 /* -- operands ------------------------------------------------------------------------------------------------------ */
@@ -153,15 +147,14 @@ static qs_status multiply(qs_vm *vm, Device *d, Array *a, Array *b, DevGemm *g, 
 }
 
 qs_status qdevmath_product(qs_vm *vm, Array *a, Array *b, int64_t m, int64_t n, int64_t k, Array **out) {
-    Device *d = NULL;
+    Device *d;
     DevGemm g = {.dtype = (qs_dtype)a->dtype, .m = m, .n = n, .k = k};
     double complex_work = a->dtype >= QS_C64 ? 4 : 1;
     Job j = {"*", {LIB_BLAS}, 1, {a, b}, 2, 2.0 * (double)m * (double)n * (double)k * complex_work, product_rate};
     *out = NULL;
     bool fits = m && n && k && m <= INT32_MAX && n <= INT32_MAX && k <= INT32_MAX && a->dtype == b->dtype;
     if (!fits || !is_float(a) || !lies(a, m, k, &g.lda, &g.ta) || !lies(b, k, n, &g.ldb, &g.tb)) return QS_OK;
-    TRY(choose(vm, &j, &d));
-    if (!d) return QS_OK;
+    if (!(d = choose(vm, &j))) return QS_OK;
     TRY(qarr_new(vm, g.dtype, 2, (int64_t[]){m, n}, false, out));
     return settled(vm, multiply(vm, d, a, b, &g, *out), out);
 }
@@ -202,12 +195,11 @@ static double operations_of(const Array *a, const DevFft *f) {
 qs_status qdevmath_fft(qs_vm *vm, Array *a, int ndims, const int64_t *dims, int first, int rank, bool inverse,
                        Array **out) {
     DevFft f;
-    Device *d = NULL;
+    Device *d;
     *out = NULL;
     if (!describe(a, ndims, dims, first, rank, inverse, &f)) return QS_OK;
     Job j = {"fft", {LIB_FFT, LIB_BLAS}, 2, {a}, 1, operations_of(a, &f), fft_rate};
-    TRY(choose(vm, &j, &d));
-    if (!d) return QS_OK;
+    if (!(d = choose(vm, &j))) return QS_OK;
     TRY(qarr_like(vm, a, qdtype_complex_of((qs_dtype)a->dtype), out));
     return settled(vm, convert(vm, d, a, &f, *out), out);
 }
