@@ -39,6 +39,8 @@ static void extend(Shape *s, int rank) {
 void qmatrix_move(qs_vm *vm, void *dst, const int64_t *ds, const void *src, const int64_t *ss, int rank,
                   const int64_t *n, size_t size) {
     ptrdiff_t dsteps[QS_MAX_RANK], ssteps[QS_MAX_RANK];
+    for (int d = 0; d < rank; d++)
+        if (!n[d]) return; /* the other extents may be as large as they like */
     for (int d = 0; d < rank; d++) dsteps[d] = ds[d] * (ptrdiff_t)size, ssteps[d] = ss[d] * (ptrdiff_t)size;
     qmove_run(qvm_ctx(vm), size, rank, n, dst, dsteps, src, ssteps);
 }

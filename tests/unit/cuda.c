@@ -480,6 +480,25 @@ static void whole(void) {
     CHECK(clean());
 }
 
+/* What the driver says of the code of a kernel is told at the kernel's line of the script. */
+static void bad_kernel(void) {
+    static const char text[] = "a = ones(100)\nfunction [] = __kernel__ add(x : vec, pos : int)\n x[pos] += 1\nend\n"
+                               "parallel_do(100, a, add)\n";
+    qs_config c;
+    qs_config_init(&c);
+    c.device = "cuda", c.cache_dir = "";
+    qs_vm *vm = NULL;
+    reset();
+    fake->jit_log = "ptxas application ptx input, line 1; error   : no such thing";
+    CHECK(qs_open(&c, &vm) == QS_OK && qs_load(vm, "bad.q", text, sizeof text - 1) == QS_EDEVICE);
+    CHECK(strstr(qs_error(vm), "kernel add cannot be loaded") && strstr(qs_error(vm), "no such thing in `// quasar"));
+    bool placed = strstr(qs_error_report(vm), "bad.q:3:") != NULL;
+    CHECK(placed);
+    if (!placed) printf("  %s\n", qs_error_report(vm));
+    qs_close(vm);
+    CHECK(clean());
+}
+
 static void refuses(qs_vm *vm, const char *script, const char *sentence) {
     CHECK(qs_eval(vm, script, NULL) != QS_OK);
     bool told = strstr(qs_error(vm), sentence) != NULL;
@@ -591,6 +610,7 @@ int main(void) {
     every_failure();
     if (have_compiler()) {
         whole();
+        bad_kernel();
         recording();
         choosing(false);
         choosing(true);
