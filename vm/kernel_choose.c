@@ -65,14 +65,15 @@ static double launch_cost(const KernelCache *k, const Device *d, int device) {
     return k->launch[device] > 0 ? k->launch[device] : d->memory == HOST_MEMORY ? near_launch : far_launch;
 }
 
-typedef struct { double stay /* with the data there */, bring; } Cost;
+/* What a launch costs where its data are, but for what always comes anew; and to bring them there. */
+typedef struct { double stay, bring; } Cost;
 
 static Cost predict(qs_vm *vm, const Spec *s, int device, double positions, const Locked *locked, int n) {
     const Device *d = &qvm(vm)->devices[device];
     const KernelCache *k = qvm(vm)->kernels;
-    double run = launch_cost(k, d, device) + positions * s->on[device].ns;
-    return (Cost){run + bytes_to_return(s, d, locked, n) / bandwidth(k, device),
-                  bytes_to_bring(d, locked, n) / bandwidth(k, device)};
+    double run = launch_cost(k, d, device) + positions * s->on[device].ns, fresh = s->on[device].fresh;
+    return (Cost){run + (bytes_to_return(s, d, locked, n) + fresh) / bandwidth(k, device),
+                  fmax(bytes_to_bring(d, locked, n) - fresh, 0) / bandwidth(k, device)};
 }
 
 static double whole(Cost c) { return c.stay + c.bring; }
@@ -168,7 +169,7 @@ static int to_be_visited(qs_vm *vm, const Spec *s, double positions, const Locke
 /* Whether the data moved for nothing: others wanted them back. */
 static void judge_move(Spec *s, const Ranking *r) {
     if (s->moved == 0) return;
-    bool stayed = r->cost[s->moved - 1].bring == 0;
+    bool stayed = r->cost[s->moved - 1].bring < s->moving / 2;
     s->patience = stayed ? 1 : fmin(2 * s->patience, most_patience);
     s->moved = 0;
 }
@@ -180,7 +181,7 @@ static bool has_paid(Spec *s, const Ranking *r) {
     if (r->now == r->there || !isfinite(lost)) return false;
     s->regret += lost;
     if (s->regret < s->patience * r->cost[r->there].bring) return false;
-    s->regret = 0, s->moved = r->there + 1;
+    s->regret = 0, s->moved = r->there + 1, s->moving = r->cost[r->there].bring;
     return true;
 }
 
@@ -226,11 +227,19 @@ static void count_fetched(qs_vm *vm, Spec *s, const Device *d, const Locked *loc
         if (locked[i].mode & QS_WRITE) locked[i].buf->maker = s->maker;
 }
 
+static void count_fresh(Spec *s, int device, double bytes) {
+    SpecOn *on = &s->on[device];
+    if (s->last == device + 1) on->fresh = on->fresh > 0 ? (3 * on->fresh + bytes) / 4 : bytes;
+    s->last = device + 1;
+}
+
 void qkchoose_begin(qs_vm *vm, Trial *t, Spec *s, Device *d, double positions, const Locked *locked, int n) {
     int device = (int)(d - qvm(vm)->devices);
     SpecOn *on = &s->on[device];
     *t = (Trial){.spec = s, .device = d, .positions = positions};
     if (!qvm(vm)->automatic) return;
+    t->bytes = bytes_to_bring(d, locked, n);
+    count_fresh(s, device, t->bytes);
     t->timed = on->runs < NEW_RUNS || on->runs % SAMPLE == 0 || on->elsewhere > visit_share * on->last ||
                positions > GROWN * on->positions;
     if (!t->timed) {
@@ -238,7 +247,6 @@ void qkchoose_begin(qs_vm *vm, Trial *t, Spec *s, Device *d, double positions, c
         spend(vm, s, device, whole(predict(vm, s, device, positions, locked, n)));
         return;
     }
-    t->bytes = bytes_to_bring(d, locked, n);
     t->start = qkchoose_now();
 }
 

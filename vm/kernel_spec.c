@@ -427,13 +427,16 @@ static void find_covered(Spec *s) {
     }
 }
 
+/* 0 is nobody; that two specialisations have one name does no harm but to predictions. */
+static uint8_t next_maker(KernelCache *k) { return k->makers = (uint8_t)(k->makers % UINT8_MAX + 1); }
+
 static void finish(Maker *m, Spec *s, const LowerResult *r) {
     s->func = r->func, s->binds = r->binds;
     s->has_check = has_op(r->func, K_CHECK, K_CHECK);
     s->uses_blocks = uses_blocks(r->func);
     find_covered(s);
     s->nsources = m->n;
-    s->patience = 1, s->maker = ++qvm(m->vm)->kernels->makers;
+    s->patience = 1, s->maker = next_maker(qvm(m->vm)->kernels);
     s->sources = qarena_alloc(&s->arena, (size_t)(m->n + 1) * sizeof *s->sources);
     memcpy(s->sources, m->source, (size_t)m->n * sizeof *s->sources);
 }

@@ -37,6 +37,7 @@ typedef struct { /* of a kernel on a device; times in nanoseconds */
     double ns, positions; /* per position; the most positions in a launch that was measured */
     double last;          /* what the last run that was measured took */
     double elsewhere;     /* what runs on other devices took since the last one here */
+    double fresh;         /* bytes that come before each run, although the one before was here, too */
     int runs;
 } SpecOn;
 
@@ -55,6 +56,8 @@ typedef struct Spec {
     SpecOn on[MAX_DEVICES]; /* by number of the device */
     double regret, patience; /* lost because the data are elsewhere; how often that must pay for moving them */
     int moved;           /* number, from 1, of the device that they were moved to for that reason; 0: none */
+    double moving;       /* nanoseconds that this was to take */
+    int last;            /* number, from 1, of the device of the last launch; 0: none */
     uint8_t maker;       /* names it in Ctx.fetched */
     bool was_away;       /* its last launch was on a device with memory of its own */
     double fetched, fetched_before; /* bytes that the host reads after a launch there; Ctx.fetched at the last launch */
