@@ -465,11 +465,11 @@ qs_status qmatrix_repmat(qs_vm *vm, qs_call_args *c) {
     for (int i = 0; i < rank; i++) tiles *= times[i];
     for (int64_t k = 0; n > 0 && k < tiles; k++) {
         Place at = d;
-        for (int i = rank - 1, rest = 0; i >= 0; i--) {
-            int64_t below = 1;
+        for (int i = rank - 1; i >= 0; i--) {
+            int64_t below = 1, which;
             for (int j = i + 1; j < rank; j++) below *= times[j];
-            rest = (int)(k / below % times[i]);
-            at.p += rest * s.shape.dims[i] * d.shape.strides[i] * (int64_t)d.size;
+            which = k / below % times[i];
+            at.p += which * s.shape.dims[i] * d.shape.strides[i] * (int64_t)d.size;
         }
         move(vm, &at, &s, s.shape.dims);
     }
@@ -501,10 +501,13 @@ qs_status qmatrix_circshift(qs_vm *vm, qs_call_args *c) {
     TRY(qarr_doubles(vm, c->in[1], "circshift: shift", &by, &nby));
     Place s, d;
     qs_status status = source(vm, a, &s);
+    for (size_t i = 0; i < nby && status == QS_OK; i++)
+        if (!(fabs(by[i]) < INFINITY) || by[i] != floor(by[i]))
+            status = qs_fail(vm, QS_EVALUE, "circshift: shift must hold whole numbers, got %g", by[i]);
     if (nby == 1 && c->nin == 2)
         first = qstats_main_dim(a); /* a number: along the first dimension that has an extent */
     int64_t cut[QS_MAX_RANK] = {0}, n[QS_MAX_RANK];
-    for (size_t i = 0; i < nby && (int)i + first < s.shape.rank; i++) {
+    for (size_t i = 0; i < nby && (int)i + first < s.shape.rank && status == QS_OK; i++) {
         int64_t extent = s.shape.dims[i + (size_t)first];
         double r = extent ? fmod(-by[i], (double)extent) : 0;
         cut[i + (size_t)first] = (int64_t)(r < 0 ? r + (double)extent : r);
@@ -586,7 +589,7 @@ static qs_status triangle(qs_vm *vm, qs_call_args *c, const char *fn, int sign) 
     size_t size = qdtype_size((qs_dtype)r->dtype);
     for (int64_t i = 0; i < s.dims[0]; i++)
         for (int64_t j = 0; j < s.dims[1]; j++)
-            if ((j - i - k) * sign < 0) memset((char *)p + (size_t)(i * s.dims[1] + j) * size, 0, size);
+            if (sign > 0 ? j - i < k : j - i > k) memset((char *)p + (size_t)(i * s.dims[1] + j) * size, 0, size);
     return QS_OK;
 }
 qs_status qmatrix_triu(qs_vm *vm, qs_call_args *c) { return triangle(vm, c, "triu", 1); }
