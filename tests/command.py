@@ -403,6 +403,14 @@ class Threads(unittest.TestCase):
         self.assertEqual(self.started(cpus=one), 1)
 
 
+class Output(unittest.TestCase):
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
+    def test_a_full_disk_is_a_failure(self):
+        with open("/dev/full", "w") as full:
+            r = subprocess.run([QRUN, "-e", "print 1"], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual((r.returncode, r.stderr), (1, "qrun: the output could not all be written\n"))
+
+
 if __name__ == "__main__":
     if "--qrun" in sys.argv:
         at = sys.argv.index("--qrun")

@@ -275,6 +275,13 @@ static int run(qs_vm *vm, const Options *o) {
     return o->profile ? profile(vm, code) : code;
 }
 
+/* What was printed reached its place, or the program has failed. */
+static int finish(int code) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    fputs("qrun: the output could not all be written\n", stderr);
+    return code ? code : 1;
+}
+
 int main(int argc, char **argv) {
     Options o = {0};
     qs_config_init(&o.config);
@@ -293,7 +300,7 @@ int main(int argc, char **argv) {
     sigaction(SIGINT, &action, NULL);
     int code = s ? report(vm, s) : run(vm, &o);
     running = NULL;
-    fflush(stdout);
+    code = finish(code);
     qs_close(vm);
     return code;
 }
