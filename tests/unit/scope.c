@@ -129,7 +129,7 @@ int main(void) {
     names("function y = f(vec)\n y = vec[0]\nend", "(vec:local0 y:local1)");
     names("function y = f[T](x : vec[T])\n y = vec[T](3) + T(1)\nend", "(TYPE TYPE y:local1)");
     names("max = 3; size = max", "max:global max:global size:global");
-    names("o.sise = 3; x = o.sise", "1:1: error: unknown name 'o'");
+    names("o.sise = 3; x = o.sise", "1:1: error: unknown name 'o': make it first, o = object()");
     names("y = sise(3)\nz = sise(4) + qwertz", "1:5: error: unknown name 'sise': did you mean 'size'?\n"
                                                  "2:15: error: unknown name 'qwertz'");
     names("function y = f(alpha)\n y = alpah\nend", "2:6: error: unknown name 'alpah': did you mean 'alpha'?");
