@@ -4,8 +4,8 @@
     tests/bench/gpu.py [--qrun build/qrun] [--device cuda] [--divide n]
 
 tests/bench/gpu.q is timed; rates are told beside that of a copy on the device in the same run, sum beside PyTorch's
-where that is installed; how long the first kernel takes, with code in the cache and without, is the time of a whole process.
---divide makes everything smaller, to try the program where there is no such device."""
+where that is installed; how long the first kernel takes, with code in the cache and without, is the time of a whole
+process. --divide makes everything smaller, to try the program where there is no such device."""
 import argparse, datetime, os, platform, statistics, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
