@@ -298,14 +298,14 @@ static void inherit_mode(const Node *n) {
 /* What the prompt and eval show: the last expression of their text. */
 static bool is_shown(const Resolver *r, const Node *n) {
     NodeList body = r->u->main->body;
-    return r->u->src->internal && !r->scope && n == body.at[body.n - 1];
+    return r->u->src->internal && !r->scope && body.n > 0 && n == body.at[body.n - 1];
 }
 
 /* `tic` for tic(), `x == 3` for x = 3, `x` where print is meant. */
 static void check_effect(Resolver *r, const Node *n) {
     const Node *e = n->u.expr;
     const Sym *s = e->kind == N_IDENT ? e->u.ident.sym : NULL;
-    if (is_shown(r, n)) return;
+    if (r->rule || is_shown(r, n)) return;
     if (s && (s->kind == SYM_NESTED || (s->function && !s->variable)))
         qdiag_error(r->u, e->pos, "the name of a function does nothing alone: did you mean %s()?", s->name->s);
     else if (s && s->kind <= SYM_GLOBAL)
