@@ -282,7 +282,7 @@ class Auto(WithCache):
         text = "function [] = __kernel__ step(x : vec, pos : int)\n    x[pos] = 0.5*x[pos] + 1\nend\n" \
                "x = ones(1000000)\nfor k = 1..N\n    parallel_do(numel(x), x, step)\nend\nprint sum(x)\n"
         self.good(qrun("--device", "opencl", text=text.replace("N", "1"), env=self.env), "1500000\n")
-        r = qrun("--device", "auto:cpu,opencl", "--explain", text=text.replace("N", "4000"), env=self.env)
+        r = qrun("--device", "auto:cpu,opencl", "--explain", text=text.replace("N", "30000"), env=self.env)
         self.assertEqual((r.returncode, r.stdout), (0, "2000000\n"))
         told = re.findall(r"(?m)^.*\.q:2: kernel step runs on (.*)$", r.stderr)
         self.assertRegex(told[0], r"^cpu:0, nearest to its data: cpu:0 not tried, opencl:0 not tried with 4 MB to mov")

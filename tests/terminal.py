@@ -56,7 +56,7 @@ def typing(t):
     t.type("1 +\n", "... ")
     t.type("41\n", "42\r\n> ")
     t.type("prnt(1)\n", "did you mean 'print'?")
-    t.type("pirnt 1\n", "(a call is written name(x))")
+    t.type("pirnt 1\n", "(did you mean 'print'?)")
     # pasted with tabs, which complete nothing
     t.type("function y = pasted(x)\n\tif x > 1\n\t\ty = 20\n\n\telse\n\t\ty = 10\n\tend\nend\n", "> ")
     t.type("pasted(3) + 3\n", "23\r\n> ")
