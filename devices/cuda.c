@@ -13,6 +13,7 @@
  * How the code looks that is loaded here: devices/ptx.h. */
 #include "devices/cuda_math.h"
 #include "devices/ptx.h"
+#include "vm/base/dtype.h"
 #include "vm/base/str.h"
 
 #include <dlfcn.h>
@@ -199,7 +200,24 @@ static qs_status fft(Device *d, const DevFft *f) {
     return leave(d, s == QS_OK ? qcudamath_fft(d, &state(d)->math, state(d)->stream, f) : s);
 }
 
-static const MathOps math = {missing, gemm, fft};
+/* A unit matrix: of the number 1 all bits but those of its highest word are 0. */
+static qs_status start_of(Device *d, const DevSolve *s) {
+    size_t size = qdtype_size(s->dtype), n = (size_t)s->n;
+    bool wide = s->dtype == QS_F64 || s->dtype == QS_C128;
+    if (s->kind == SOLVE_SYSTEM) return QS_OK;
+    TRY(CALL(d, MemsetD8Async, s->x, 0, n * n * size, state(d)->stream));
+    if (s->kind == SOLVE_CHOLESKY) return QS_OK;
+    return CALL(d, MemsetD2D32Async, s->x + (wide ? 4 : 0), (n + 1) * size, wide ? 0x3ff00000 : 0x3f800000, 1, n,
+                state(d)->stream);
+}
+
+static qs_status solve(Device *d, DevSolve *job) {
+    TRY(enter(d));
+    qs_status s = start_of(d, job);
+    return leave(d, s == QS_OK ? qcudamath_solve(d, &state(d)->math, state(d)->stream, job) : s);
+}
+
+static const MathOps math = {missing, gemm, fft, solve};
 
 /* -- opening ------------------------------------------------------------------------------------------------------- */
 static int attribute(Device *d, int what) {

@@ -5,6 +5,7 @@
  * a block may be shared by all plans, because the queue is in order. */
 #include "devices/cuda_math.h"
 #include "devices/heap.h"
+#include "vm/base/dtype.h"
 #include "vm/base/str.h"
 
 #include <dlfcn.h>
@@ -26,7 +27,7 @@ struct CudaMath {
     Api f;
     bool tried[LIB__COUNT];
     const char *missing[LIB__COUNT];
-    void *blas;            /* handle */
+    void *blas, *solver;   /* handles */
     DevPtr blas_block, area;
     size_t area_bytes;
     Plan plan[PLANS];
@@ -37,7 +38,8 @@ struct CudaMath {
 typedef struct { const char *title, *variable, *names[4]; } Library;
 static const Library libraries[LIB__COUNT] = {
     [LIB_BLAS] = {"cuBLAS", "QUASAR_CUBLAS", {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"}},
-    [LIB_FFT] = {"cuFFT", "QUASAR_CUFFT", {"libcufft.so.12", "libcufft.so.11", "libcufft.so.10"}}};
+    [LIB_FFT] = {"cuFFT", "QUASAR_CUFFT", {"libcufft.so.12", "libcufft.so.11", "libcufft.so.10"}},
+    [LIB_SOLVER] = {"cuSOLVER", "QUASAR_CUSOLVER", {"libcusolver.so.12", "libcusolver.so.11", "libcusolver.so.10"}}};
 
 static void *open_library(const Library *s) {
     void *lib = NULL;
@@ -75,7 +77,7 @@ static const char *status_name(DevLibrary which, int status) {
     return "an error without a name";
 }
 
-static const int no_memory[LIB__COUNT] = {[LIB_BLAS] = 3, [LIB_FFT] = 2};
+static const int no_memory[LIB__COUNT] = {[LIB_BLAS] = 3, [LIB_FFT] = 2, [LIB_SOLVER] = 2};
 
 static qs_status checked(Device *d, DevLibrary which, const char *call, int status) {
     if (!status) return QS_OK;
@@ -225,10 +227,120 @@ qs_status qcudamath_fft(Device *d, CudaMath **math, void *stream, const DevFft *
     return divide(d, m, f, count);
 }
 
+/* -- cuSOLVER ------------------------------------------------------------------------------------------------------ */
+enum { PLAIN, TURNED };            /* operations on a matrix */
+enum { LOWER };                    /* the half of a matrix */
+enum { PIVOTS, INFO, COPY, RIGHT, AREA, PARTS }; /* of the block that a call works in; RIGHT: b, or the packed half */
+
+typedef struct { size_t at[PARTS + 1]; DevPtr block; int area; } Room;
+
+#define TYPED(lib, type, name, ...)                                                                                    \
+    ((type) == QS_F32   ? CALL(d, m, lib, S##name, __VA_ARGS__)                                                        \
+     : (type) == QS_F64 ? CALL(d, m, lib, D##name, __VA_ARGS__)                                                        \
+     : (type) == QS_C64 ? CALL(d, m, lib, C##name, __VA_ARGS__)                                                        \
+                        : CALL(d, m, lib, Z##name, __VA_ARGS__))
+
+static qs_status make_solver(Device *d, CudaMath *m, void *stream) {
+    TRY(CALL(d, m, SOLVER, SolverCreate, &m->solver));
+    qs_status s = CALL(d, m, SOLVER, SolverSetStream, m->solver, stream);
+    if (s != QS_OK) m->f.SolverDestroy(m->solver), m->solver = NULL;
+    return s;
+}
+
+/* to, of rows by columns, = from or its transpose. */
+static qs_status copy_matrix(Device *d, CudaMath *m, const DevSolve *s, int operation, int64_t rows, int64_t columns,
+                             DevPtr from, int64_t apart, DevPtr to) {
+    static const float f1[2] = {1, 0}, f0[2] = {0, 0};
+    static const double d1[2] = {1, 0}, d0[2] = {0, 0};
+    bool wide = s->dtype == QS_F64 || s->dtype == QS_C128;
+    const void *one = wide ? (const void *)d1 : f1, *zero = wide ? (const void *)d0 : f0;
+    return TYPED(BLAS, s->dtype, geam, m->blas, operation, PLAIN, (int)rows, (int)columns, one, from, (int)apart, zero,
+                 to, (int)rows, to, (int)rows);
+}
+
+static size_t room_for(const DevSolve *s, int part, int area) {
+    size_t n = (size_t)s->n, size = qdtype_size(s->dtype);
+    switch (part) {
+    case PIVOTS: return n * sizeof(int);
+    case INFO: return sizeof(int);
+    case COPY: return n * n * size;
+    case RIGHT:
+        if (s->kind == SOLVE_CHOLESKY) return n * (n + 1) / 2 * size;
+        return s->kind == SOLVE_SYSTEM && s->columns > 1 ? n * (size_t)s->columns * size : 0;
+    default: return (size_t)area * size;
+    }
+}
+
+static qs_status get_room(Device *d, CudaMath *m, const DevSolve *s, Room *r) {
+    enum { ALIGNED = 256 };
+    int n = (int)s->n;
+    TRY(s->kind == SOLVE_CHOLESKY ? TYPED(SOLVER, s->dtype, potrfArea, m->solver, LOWER, n, s->x, n, &r->area)
+                                  : TYPED(SOLVER, s->dtype, getrfArea, m->solver, n, n, s->x, n, &r->area));
+    for (int i = 0; i < PARTS; i++)
+        r->at[i + 1] = (r->at[i] + room_for(s, i, r->area) + ALIGNED - 1) / ALIGNED * ALIGNED;
+    return qheap_get(d, r->at[PARTS], &r->block);
+}
+
+static DevPtr part(const Room *r, int which) { return r->block + r->at[which]; }
+
+static qs_status read_info(Device *d, const Room *r, DevSolve *s) {
+    return d->ops->download(d, &s->info, r->block, r->at[INFO], sizeof s->info);
+}
+
+/* With the factors of transpose(a) a system is solved turned, b given by columns; from the unit matrix the inverse
+ * comes out transposed, which by rows is the inverse. */
+static qs_status solve_factored(Device *d, CudaMath *m, const DevSolve *s, const Room *r) {
+    int n = (int)s->n, columns = (int)s->columns;
+    bool system = s->kind == SOLVE_SYSTEM, apart = system && columns > 1;
+    DevPtr x = apart ? part(r, RIGHT) : s->x;
+    if (system) TRY(copy_matrix(d, m, s, s->tb ? PLAIN : TURNED, n, columns, s->b, s->ldb, x));
+    TRY(TYPED(SOLVER, s->dtype, getrs, m->solver, system ? TURNED : PLAIN, n, columns, part(r, COPY), n,
+              part(r, PIVOTS), x, n, part(r, INFO)));
+    return apart ? copy_matrix(d, m, s, TURNED, columns, n, x, n, s->x) : QS_OK;
+}
+
+static qs_status by_elimination(Device *d, CudaMath *m, DevSolve *s, const Room *r) {
+    int n = (int)s->n;
+    TRY(TYPED(SOLVER, s->dtype, getrf, m->solver, n, n, part(r, COPY), n, part(r, AREA), part(r, PIVOTS),
+              part(r, INFO)));
+    TRY(read_info(d, r, s));
+    return s->info ? QS_OK : solve_factored(d, m, s, r);
+}
+
+/* Of transpose(a) = conjugate(a) the lower factor is x transposed.  Its half goes to the zeros of x through packed
+ * form, because the other half still holds a. */
+static qs_status by_cholesky(Device *d, CudaMath *m, DevSolve *s, const Room *r) {
+    int n = (int)s->n;
+    TRY(TYPED(SOLVER, s->dtype, potrf, m->solver, LOWER, n, part(r, COPY), n, part(r, AREA), r->area, part(r, INFO)));
+    TRY(read_info(d, r, s));
+    if (s->info) return QS_OK;
+    TRY(TYPED(BLAS, s->dtype, trttp, m->blas, LOWER, n, part(r, COPY), n, part(r, RIGHT)));
+    return TYPED(BLAS, s->dtype, tpttr, m->blas, LOWER, n, part(r, RIGHT), s->x, n);
+}
+
+/* Both libraries factor in place: in a copy, which is transpose(a) as they see it. */
+static qs_status factor(Device *d, CudaMath *m, DevSolve *s) {
+    Room r = {0};
+    TRY(get_room(d, m, s, &r));
+    qs_status status = copy_matrix(d, m, s, s->ta ? TURNED : PLAIN, s->n, s->n, s->a, s->lda, part(&r, COPY));
+    if (status == QS_OK) status = s->kind == SOLVE_CHOLESKY ? by_cholesky(d, m, s, &r) : by_elimination(d, m, s, &r);
+    qheap_put(d, r.block, r.at[PARTS]); /* what is queued on it comes before what will be */
+    return status;
+}
+
+qs_status qcudamath_solve(Device *d, CudaMath **math, void *stream, DevSolve *s) {
+    TRY(have_blas(d, math, stream));
+    const char *why = qcudamath_missing(d, math, LIB_SOLVER);
+    if (why) return qerr_set(d->ctx, QS_EDEVICE, "%s: %s", d->name, why);
+    if (!(*math)->solver) TRY(make_solver(d, *math, stream));
+    return factor(d, *math, s);
+}
+
 void qcudamath_close(Device *d, CudaMath *m, bool alive) {
     if (!m) return;
     for (int i = 0; alive && i < PLANS; i++) drop_plan(m, &m->plan[i]);
     if (alive && m->blas) m->f.BlasDestroy(m->blas);
+    if (alive && m->solver) m->f.SolverDestroy(m->solver);
     if (alive && m->area) d->ops->free(d, m->area); /* the heap is closed already */
     if (alive && m->blas_block) d->ops->free(d, m->blas_block);
     qmem_free(d->ctx, m, sizeof *m);

@@ -1,4 +1,4 @@
-/* cuda_math.h -- NVIDIA's libraries cuBLAS and cuFFT, where they are: handles of one device, on its stream.
+/* cuda_math.h -- NVIDIA's libraries cuBLAS, cuFFT and cuSOLVER, where they are: handles of one device, on its stream.
  *
  * All calls are made in the device's context and queue their work like a launch. */
 #ifndef DEVICES_CUDA_MATH_H
@@ -11,6 +11,8 @@ typedef struct CudaMath CudaMath;
 const char *qcudamath_missing(Device *d, CudaMath **m, DevLibrary lib);
 qs_status qcudamath_gemm(Device *d, CudaMath **m, void *stream, const DevGemm *g);
 qs_status qcudamath_fft(Device *d, CudaMath **m, void *stream, const DevFft *f);
+/* x is zeros already, for an inverse the unit matrix; waits for s->info. */
+qs_status qcudamath_solve(Device *d, CudaMath **m, void *stream, DevSolve *s);
 /* `alive`: the context is of use, so that handles can be given back. */
 void qcudamath_close(Device *d, CudaMath *m, bool alive);
 #endif

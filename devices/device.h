@@ -59,7 +59,7 @@ typedef struct SharingOps { /* with others in this process who use the same driv
 } SharingOps;
 
 /* Libraries of the device's maker; each may be missing. */
-typedef enum { LIB_BLAS, LIB_FFT, LIB__COUNT } DevLibrary;
+typedef enum { LIB_BLAS, LIB_FFT, LIB_SOLVER, LIB__COUNT } DevLibrary;
 
 /* c = a*b, m by k times k by n, row-major, c packed.  lda, ldb: elements from row to row; or from column to column
  * where ta, tb say that the array is stored that way. */
@@ -72,10 +72,23 @@ typedef struct {
     DevPtr data, real;         /* real: numbers that the data, all zero, are made of first; 0: none */
 } DevFft;
 
+/* x = inverse(a)*b, or x = inverse(a), or the upper triangular x with adjoint(x)*x = a, of whose a the upper half is
+ * read.  a is n by n, b and x are n by `columns`; the layouts are those of DevGemm, x is packed. */
+typedef enum { SOLVE_SYSTEM, SOLVE_INVERSE, SOLVE_CHOLESKY } DevSolveKind;
+typedef struct {
+    DevSolveKind kind;
+    qs_dtype dtype;
+    int64_t n, columns, lda, ldb;
+    DevPtr a, b, x;
+    bool ta, tb;
+    int info;                  /* LAPACK's: the step that found a singular, or not positive definite; 0: x is there */
+} DevSolve;
+
 typedef struct MathOps {
     const char *(*missing)(Device *, DevLibrary); /* why it cannot be used, or NULL */
     qs_status (*gemm)(Device *, const DevGemm *); /* LIB_BLAS */
     qs_status (*fft)(Device *, const DevFft *);   /* LIB_BLAS and LIB_FFT */
+    qs_status (*solve)(Device *, DevSolve *);     /* LIB_BLAS and LIB_SOLVER; waits */
 } MathOps;
 
 typedef struct DeviceOps {

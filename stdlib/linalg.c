@@ -1,9 +1,11 @@
 /* linalg.c -- linear algebra through LAPACK, which is opened on first use: a script without it pays nothing.
  *
  * LAPACK wants first-index-fastest matrices, so arguments are transposed going in and results coming out.  Everything
- * is computed in float64 (complex128) and rounded to the dtype of the argument.  Source: LAPACK Users' Guide, 3rd
+ * is computed in float64 (complex128) and rounded to the dtype of the argument; a library of the device, where that
+ * ends sooner, computes in the dtype of the argument (vm/device_math.h).  Source: LAPACK Users' Guide, 3rd
  * edition. */
 #include "stdlib/stdlib.h"
+#include "vm/device_math.h"
 
 #include <dlfcn.h>
 #include <float.h>
@@ -129,6 +131,13 @@ static qs_status mat_result(qs_vm *vm, const Mat *x, int rows, int cols, qs_dtyp
     return s;
 }
 
+/* An array whose results have its own dtype: then a library of the device may compute them. */
+static Array *for_device(qs_vm *vm, qs_value arg) {
+    if (arg.kind != QS_ARRAY) return NULL;
+    Array *a = qval_array(arg);
+    return a->dtype == result_type(vm, arg, qdtype_is_complex((qs_dtype)a->dtype)) ? a : NULL;
+}
+
 static qs_status square(qs_vm *vm, const char *fn, const Mat *x) {
     return x->m == x->n ? QS_OK : qs_fail(vm, QS_ESHAPE, "%s: the matrix must be square, got %d x %d", fn, x->m, x->n);
 }
@@ -215,6 +224,9 @@ qs_status qlinalg_inv(qs_vm *vm, qs_call_args *c) {
     Lapack *l;
     Lu f;
     qs_dtype d = result_type(vm, c->in[0], false);
+    Array *a = for_device(vm, c->in[0]), *r = NULL;
+    if (a) TRY(qdevmath_inverse(vm, a, &r));
+    if (r) return c->out[0] = qarr_value(r), QS_OK;
     qs_status s = lu_of(vm, c, "inv", &l, &f);
     if (s == QS_OK && f.a.m) s = invert(vm, l, &f);
     if (s == QS_OK) s = mat_result(vm, &f.a, f.a.m, f.a.n, f.a.parts == 2 ? qdtype_complex_of(d) : d, &c->out[0]);
@@ -250,7 +262,7 @@ static qs_status solve_least_squares(qs_vm *vm, Lapack *l, Mat *a, Mat *b) {
 }
 
 /* b in the first rows of a matrix that also has room for a longer solution. */
-static qs_status solve_mats(qs_vm *vm, qs_call_args *c, Lapack *l, Mat *a, const Mat *b) {
+static qs_status solve_mats(qs_vm *vm, qs_call_args *c, Lapack *l, Mat *a, const Mat *b, qs_dtype d) {
     Mat x;
     int most = a->m > a->n ? a->m : a->n;
     if (a->m != b->m)
@@ -263,7 +275,7 @@ static qs_status solve_mats(qs_vm *vm, qs_call_args *c, Lapack *l, Mat *a, const
     qs_status s = a->m == 0 || a->n == 0 ? QS_OK
                   : a->m == a->n         ? solve_square(vm, l, a, &x)
                                          : solve_least_squares(vm, l, a, &x);
-    if (s == QS_OK) s = mat_result(vm, &x, a->n, b->n, result_type(vm, c->in[0], a->parts == 2), &c->out[0]);
+    if (s == QS_OK) s = mat_result(vm, &x, a->n, b->n, d, &c->out[0]);
     mat_free(&x);
     return s;
 }
@@ -271,15 +283,20 @@ static qs_status solve_mats(qs_vm *vm, qs_call_args *c, Lapack *l, Mat *a, const
 qs_status qlinalg_solve(qs_vm *vm, qs_call_args *c) {
     Lapack *l;
     Mat a = {0}, b = {0};
+    Array *da = for_device(vm, c->in[0]), *db = for_device(vm, c->in[1]), *r = NULL;
+    if (da && db) TRY(qdevmath_solve(vm, da, db, &r));
+    if (r) return c->out[0] = qarr_value(r), QS_OK;
     TRY(lapack(vm, "solve", &l));
     int parts = 1;
+    bool wide = result_type(vm, c->in[0], false) == QS_F64 || result_type(vm, c->in[1], false) == QS_F64;
     for (int i = 0; i < 2; i++)
         if (c->in[i].kind == QS_COMPLEX ||
             (c->in[i].kind == QS_ARRAY && qdtype_is_complex((qs_dtype)qval_array(c->in[i])->dtype)))
             parts = 2;
     qs_status s = mat_read(vm, c, 0, "solve", "A", parts, &a);
     if (s == QS_OK) s = mat_read(vm, c, 1, "solve", "B", parts, &b);
-    if (s == QS_OK) s = solve_mats(vm, c, l, &a, &b);
+    qs_dtype d = wide ? QS_F64 : QS_F32;
+    if (s == QS_OK) s = solve_mats(vm, c, l, &a, &b, parts == 2 ? qdtype_complex_of(d) : d);
     mat_free(&a), mat_free(&b);
     return s;
 }
@@ -299,6 +316,10 @@ static qs_status cholesky(qs_vm *vm, qs_call_args *c, const char *fn, int *flag)
     Mat a = {0};
     int info = 0;
     qs_dtype d = result_type(vm, c->in[0], false);
+    Array *given = for_device(vm, c->in[0]), *r = NULL;
+    if (given) TRY(qdevmath_cholesky(vm, given, &r));
+    if (flag) *flag = 0;
+    if (r) return c->out[0] = qarr_value(r), QS_OK;
     TRY(lapack(vm, fn, &l));
     qs_status s = mat_read(vm, c, 0, fn, "A", 0, &a);
     if (s == QS_OK) s = square(vm, fn, &a);

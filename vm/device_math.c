@@ -10,12 +10,14 @@
 
 static const double launch_cost = 2e4, usual_bandwidth = 4;        /* nanoseconds; bytes per nanosecond */
 static const double device_rate = 2000, product_rate = 16, fft_rate = 1; /* operations per nanosecond; of a thread */
+static const double lapack_rate = 6, column_cost = 2e3; /* of a thread, in float64; of a factored column on a device */
 
 typedef struct {
     const char *what;
     DevLibrary libraries[2]; int nlibraries;
     Array *in[2]; int nin;
     double operations, rate; /* rate: of a thread of the processor */
+    double columns;          /* each waits for the one before */
 } Job;
 
 static double bytes_away(const Job *j, int memory) {
@@ -35,7 +37,8 @@ static double bandwidth(qs_vm *vm, const Device *d) {
 }
 
 static double on_device(qs_vm *vm, const Job *j, const Device *d) {
-    return launch_cost + bytes_away(j, d->memory) / bandwidth(vm, d) + j->operations / device_rate;
+    return launch_cost + bytes_away(j, d->memory) / bandwidth(vm, d) + j->operations / device_rate +
+           j->columns * column_cost;
 }
 
 static double on_processor(qs_vm *vm, const Job *j, const Device *d) {
@@ -150,7 +153,7 @@ qs_status qdevmath_product(qs_vm *vm, Array *a, Array *b, int64_t m, int64_t n, 
     Device *d;
     DevGemm g = {.dtype = (qs_dtype)a->dtype, .m = m, .n = n, .k = k};
     double complex_work = a->dtype >= QS_C64 ? 4 : 1;
-    Job j = {"*", {LIB_BLAS}, 1, {a, b}, 2, 2.0 * (double)m * (double)n * (double)k * complex_work, product_rate};
+    Job j = {"*", {LIB_BLAS}, 1, {a, b}, 2, 2.0 * (double)m * (double)n * (double)k * complex_work, product_rate, 0};
     *out = NULL;
     bool fits = m && n && k && m <= INT32_MAX && n <= INT32_MAX && k <= INT32_MAX && a->dtype == b->dtype;
     if (!fits || !is_float(a) || !lies(a, m, k, &g.lda, &g.ta) || !lies(b, k, n, &g.ldb, &g.tb)) return QS_OK;
@@ -198,8 +201,61 @@ qs_status qdevmath_fft(qs_vm *vm, Array *a, int ndims, const int64_t *dims, int 
     Device *d;
     *out = NULL;
     if (!describe(a, ndims, dims, first, rank, inverse, &f)) return QS_OK;
-    Job j = {"fft", {LIB_FFT, LIB_BLAS}, 2, {a}, 1, operations_of(a, &f), fft_rate};
+    Job j = {"fft", {LIB_FFT, LIB_BLAS}, 2, {a}, 1, operations_of(a, &f), fft_rate, 0};
     if (!(d = choose(vm, &j))) return QS_OK;
     TRY(qarr_like(vm, a, qdtype_complex_of((qs_dtype)a->dtype), out));
     return settled(vm, convert(vm, d, a, &f, *out), out);
 }
+
+/* -- systems of equations ------------------------------------------------------------------------------------------ */
+static int64_t rows_of(const Array *a) { return a->rank > 1 ? a->dims[0] : 1; }
+
+static bool lies_as_matrix(const Array *a, int64_t *apart, bool *turned) {
+    return is_float(a) && a->rank >= 1 && a->rank <= 2 && a->count && a->count <= INT32_MAX &&
+           lies(a, rows_of(a), a->dims[a->rank - 1], apart, turned);
+}
+
+static qs_status factor_held(qs_vm *vm, Device *d, DevSolve *s, Array *r) {
+    TRY(hold(vm, d, r, QS_WRITE, &s->x));
+    qs_status status = d->math->solve(d, s);
+    let_go(vm, d, r, QS_WRITE);
+    return status;
+}
+
+/* b: NULL where there is none. */
+static qs_status factor(qs_vm *vm, Device *d, Array *a, Array *b, DevSolve *s, Array *r) {
+    TRY(hold(vm, d, a, QS_READ, &s->a));
+    qs_status status = b ? hold(vm, d, b, QS_READ, &s->b) : QS_OK;
+    if (status == QS_OK) {
+        status = factor_held(vm, d, s, r);
+        if (b) let_go(vm, d, b, QS_READ);
+    }
+    let_go(vm, d, a, QS_READ);
+    return status;
+}
+
+/* Operations for columns of the matrix itself, and for each column of the result. */
+static const struct { const char *what; double factor, column; } solving[] = {
+    [SOLVE_SYSTEM] = {"solve", 2.0 / 3, 2}, [SOLVE_INVERSE] = {"inv", 2.0 / 3, 2},
+    [SOLVE_CHOLESKY] = {"chol", 1.0 / 3, 0}};
+
+static qs_status solve(qs_vm *vm, DevSolveKind kind, Array *a, Array *b, Array **out) {
+    Device *d;
+    DevSolve s = {.kind = kind, .dtype = (qs_dtype)a->dtype, .n = rows_of(a)};
+    *out = NULL;
+    if (!lies_as_matrix(a, &s.lda, &s.ta) || a->dims[a->rank - 1] != s.n) return QS_OK;
+    if (b && (b->dtype != a->dtype || !lies_as_matrix(b, &s.ldb, &s.tb) || rows_of(b) != s.n)) return QS_OK;
+    s.columns = b ? b->dims[b->rank - 1] : s.n;
+    double n = (double)s.n, complex_work = a->dtype >= QS_C64 ? 4 : 1;
+    double operations = n * n * (n * solving[kind].factor + (double)s.columns * solving[kind].column) * complex_work;
+    Job j = {solving[kind].what, {LIB_SOLVER, LIB_BLAS}, 2, {a, b}, b ? 2 : 1, operations, lapack_rate, n};
+    if (!(d = choose(vm, &j))) return QS_OK;
+    TRY(qarr_new(vm, s.dtype, 2, (int64_t[]){s.n, s.columns}, false, out));
+    TRY(settled(vm, factor(vm, d, a, b, &s, *out), out));
+    if (s.info && *out) qarr_release(vm, *out), *out = NULL;
+    return QS_OK;
+}
+
+qs_status qdevmath_solve(qs_vm *vm, Array *a, Array *b, Array **out) { return solve(vm, SOLVE_SYSTEM, a, b, out); }
+qs_status qdevmath_inverse(qs_vm *vm, Array *a, Array **out) { return solve(vm, SOLVE_INVERSE, a, NULL, out); }
+qs_status qdevmath_cholesky(qs_vm *vm, Array *a, Array **out) { return solve(vm, SOLVE_CHOLESKY, a, NULL, out); }

@@ -1,4 +1,5 @@
-/* device_math.h -- matrix products and Fourier transforms by the libraries of a device, where that ends sooner. */
+/* device_math.h -- matrix products, Fourier transforms and systems of equations by the libraries of a device, where
+ * that ends sooner. */
 #ifndef VM_DEVICE_MATH_H
 #define VM_DEVICE_MATH_H
 #include "vm/array.h"
@@ -9,4 +10,9 @@ qs_status qdevmath_product(qs_vm *vm, Array *a, Array *b, int64_t m, int64_t n, 
 /* Along `rank` dimensions from `first` on, of those in dims. */
 qs_status qdevmath_fft(qs_vm *vm, Array *a, int ndims, const int64_t *dims, int first, int rank, bool inverse,
                        Array **out);
+/* In the precision of the elements.  *out is NULL also where the device finds the matrix singular, or not positive
+ * definite: the processor then judges it, in float64. */
+qs_status qdevmath_solve(qs_vm *vm, Array *a, Array *b, Array **out);
+qs_status qdevmath_inverse(qs_vm *vm, Array *a, Array **out);
+qs_status qdevmath_cholesky(qs_vm *vm, Array *a, Array **out);
 #endif

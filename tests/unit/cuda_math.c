@@ -1,6 +1,6 @@
-/* Matrix products and Fourier transforms by cuBLAS and cuFFT, against fakes that compute (tests/support/driver):
- * results are those of the processor, for all types and layouts; the order of calls; every call failing once; nothing
- * left. */
+/* Products, Fourier transforms and systems of equations by cuBLAS, cuFFT and cuSOLVER, against fakes that compute
+ * (tests/support/driver): results are those of the processor, for all types and layouts; the order of calls; every call
+ * failing once; nothing left. */
 #include "devices/device.h"
 #include "tests/support/driver/fake_cuda.h"
 #include "tests/support/driver/fake_cuda_math.h"
@@ -107,6 +107,58 @@ static void transforms(void) {
     close_machine(vm);
 }
 
+static void systems(void) {
+    qs_vm *vm = open_machine("cpu,cuda");
+    run(vm, "a = randn(200,200) + 20.*eye(200)\nb = randn(200,7)\nc = randn(200,1)\nd = float64(a)\ne = float64(b)\n"
+            "z = complex(a, transpose(a))\ny = complex(b, 1 - b)\nw = complex(d, transpose(d))\nx = complex(e, 1 - e)");
+    same(vm, "solve(a, b)", "SgetrfArea Sgeam Sgetrf Sgeam Sgetrs Sgeam ");
+    same(vm, "solve(a, c)", "SgetrfArea Sgeam Sgetrf Sgeam Sgetrs ");
+    same(vm, "linsolve(d, e)", "Dgetrs ");
+    same(vm, "solve(z, y)", "Cgetrs ");
+    same(vm, "solve(w, x)", "Zgetrs ");
+    same(vm, "solve(transpose(a), b[:,2..5])", "Sgetrs ");
+    same(vm, "solve(d[10..190,10..190], transpose(transpose(e)[:,10..190]))", "Dgetrs ");
+    same(vm, "inv(a)", "SgetrfArea Sgeam Sgetrf Sgetrs ");
+    same(vm, "inv(d)", "Dgetrs ");
+    same(vm, "inv(z)", "Cgetrs ");
+    same(vm, "inv(transpose(w))", "Zgetrs ");
+    close_machine(vm);
+}
+
+static void cholesky(void) {
+    qs_vm *vm = open_machine("cpu,cuda");
+    run(vm, "g = randn(300,300)\na = g*transpose(g) + 300.*eye(300)\nd = float64(a)\nz = complex(g, transpose(g))\n"
+            "h = z*herm_transpose(z) + 300.*eye(300)\nw = complex(float64(real(h)), float64(imag(h)))");
+    same(vm, "chol(a)", "SpotrfArea Sgeam Spotrf Strttp Stpttr ");
+    same(vm, "chol(d)", "Dpotrf ");
+    same(vm, "chol(h)", "Cpotrf ");
+    same(vm, "chol(transpose(w))", "Zpotrf ");
+    same(vm, "chol_ex(a[2..280,2..280])", "Spotrf ");
+    close_machine(vm);
+}
+
+static void fails(qs_vm *vm, const char *text, const char *error) {
+    CHECK(qs_eval(vm, text, NULL) == QS_EVALUE);
+    CHECK_TEXT(error_of(vm), error);
+    qs_error_clear(vm);
+}
+
+/* What the device cannot factor is for the processor to judge: the error is the same. */
+static void no_factors(void) {
+    qs_vm *vm = open_machine("cuda");
+    run(vm, "a = eye(400)\na[6,6] = 0\nb = eye(400)\nb[9,9] = -1");
+    forget();
+    fails(vm, "inv(a)", "inv: the matrix is singular");
+    CHECK(strstr(math->log, "Sgetrf ") && !strstr(math->log, "Sgetrs "));
+    fails(vm, "solve(a, b)", "solve: the matrix is singular");
+    forget();
+    fails(vm, "chol(b)", "chol: the matrix is not positive definite (leading minor 10)");
+    CHECK(strstr(math->log, "Spotrf ") && !strstr(math->log, "Strttp "));
+    run(vm, "[r, info] = chol_ex(b)\n[q, good] = chol_ex(eye(400))");
+    CHECK(holds(vm, "info == 10 && good == 0 && sum(r) == 0 && sum(q) == 400"));
+    close_machine(vm);
+}
+
 /* Handle, stream and work space are made once, in this order; a plan once for each layout. */
 static void order(void) {
     qs_vm *vm = open_machine("cuda");
@@ -137,33 +189,70 @@ static void choices(void) {
     run(vm, "a = randn(300,300)\nb = a*a");
     CHECK(!*math->log && strstr(said, "* runs on cpu:0, because cuBLAS is not installed"));
     close_machine(vm);
-    setenv("QUASAR_CUBLAS", FAKE_CUDA_MATH, 1);
+    setenv("QUASAR_CUBLAS", FAKE_CUDA_MATH, 1), setenv("QUASAR_CUSOLVER", "/nowhere.so", 1);
+    vm = open_machine("cuda");
+    run(vm, "a = randn(300,300)\nb = inv(a)");
+    CHECK(!*math->log && strstr(said, "inv runs on cpu:0, because cuSOLVER is not installed"));
+    close_machine(vm);
+    setenv("QUASAR_CUSOLVER", FAKE_CUDA_MATH, 1);
 }
 
 /* Each call of the libraries failing once: an error that names it, or, for want of memory, the processor's turn. */
-static bool with_failure(long n, int error) {
+static int no_memory(const char *call) {
+    bool blas = !strncmp(call, "Blas", 4) || strstr(call, "gemm") || strstr(call, "geam") || strstr(call, "ttr") ||
+                strstr(call, "ttp") || strstr(call, "copy") || strstr(call, "scal");
+    return blas ? 3 : 2;
+}
+
+static bool with_failure(const char *text, long n, int error) {
     qs_vm *vm = open_machine("cuda");
-    run(vm, "a = randn(128,128)");
+    run(vm, "a = randn(128,128) + 30.*eye(128)\nb = randn(160,5)\nd = 9.*eye(160)\np = 9.*eye(250)");
     math->fail_after = n, math->fail_with = error;
-    qs_status s = qs_eval(vm, "r = ifft2(a*a)", NULL);
+    qs_status s = qs_eval(vm, text, NULL);
     bool failed = *math->failed, told = strstr(error_of(vm), math->failed) != NULL;
-    bool memory = error == (strncmp(math->failed, "Fft", 3) ? 3 : 2);
-    if (!failed || memory) CHECK(s == QS_OK);
+    if (!failed || error == no_memory(math->failed)) CHECK(s == QS_OK);
     else CHECK(s == QS_EDEVICE && told && strstr(error_of(vm), "Fake GPU: cu"));
     if (failed && error == 13 && !strcmp(math->failed, "Sgemm"))
         CHECK_TEXT(error_of(vm), "Fake GPU: cuBLAS: Sgemm: CUBLAS_STATUS_EXECUTION_FAILED (13)");
+    if (failed && error == 3 && !strcmp(math->failed, "Sgetrs"))
+        CHECK_TEXT(error_of(vm), "Fake GPU: cuSOLVER: Sgetrs: CUSOLVER_STATUS_INVALID_VALUE (3)");
     qs_error_clear(vm);
     math->fail_after = -1;
-    run(vm, "r = ifft2(a*a)"); /* what was begun is made anew, or was finished */
+    run(vm, text); /* what was begun is made anew, or was finished */
     close_machine(vm);
     return failed;
 }
 
 static void failures(void) {
     static const int errors[] = {13, 3, 2};
+    static const struct { const char *text; long calls; } of[] = {
+        {"r = ifft2(a*a)", 8}, {"r = solve(d, b)", 11}, {"r = inv(a)", 9}, {"r = chol(p)", 10}};
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++)
+        for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+            long n = 0;
+            while (with_failure(of[k].text, n, errors[i])) n++;
+            CHECK(n >= of[k].calls);
+        }
+}
+
+/* Each call of the driver failing once, for want of memory or otherwise. */
+static bool with_driver_failure(const char *text, long n, int error) {
+    qs_vm *vm = open_machine("cuda");
+    run(vm, "a = randn(128,128) + 30.*eye(128)");
+    fake->fail_after = n, fake->fail_with = error;
+    bool ended = qs_eval(vm, text, NULL) == QS_OK, failed = fake->fail_after < 0;
+    if (!failed || error == 2) CHECK(ended);
+    fake->fail_after = -1;
+    qs_error_clear(vm);
+    close_machine(vm);
+    return failed;
+}
+
+static void driver_failures(void) {
+    static const int errors[] = {1, 2};
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
         long n = 0;
-        while (with_failure(n, errors[i])) n++;
+        while (with_driver_failure("r = inv(a)", n, errors[i])) n++;
         CHECK(n > 8);
     }
 }
@@ -175,6 +264,8 @@ static void recording(void) {
     fake->capturing = 1;
     forget();
     CHECK(qs_eval(vm, "c = a*b", NULL) == QS_ELOCK && strstr(error_of(vm), "has no memory yet on Fake GPU"));
+    qs_error_clear(vm);
+    CHECK(qs_eval(vm, "c = inv(a)", NULL) == QS_ELOCK && strstr(error_of(vm), "has no memory yet on Fake GPU"));
     CHECK(!*math->log && !fake->misuse);
     qs_error_clear(vm);
     fake->capturing = 0;
@@ -191,11 +282,16 @@ int main(void) {
     fake = get(), math = get_math();
     setenv("QUASAR_CUDA", FAKE_CUDA, 1);
     setenv("QUASAR_CUBLAS", FAKE_CUDA_MATH, 1), setenv("QUASAR_CUFFT", FAKE_CUDA_MATH, 1);
+    setenv("QUASAR_CUSOLVER", FAKE_CUDA_MATH, 1);
     products();
     transforms();
+    systems();
+    cholesky();
+    no_factors();
     order();
     choices();
     failures();
+    driver_failures();
     recording();
     return check_done();
 }

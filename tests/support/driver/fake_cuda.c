@@ -335,6 +335,15 @@ int fake_MemsetD8Async(uint64_t to, unsigned char value, size_t n, void *stream)
     return SUCCESS;
 }
 
+int fake_MemsetD2D32Async(uint64_t to, size_t pitch, unsigned value, size_t width, size_t height, void *stream) {
+    QUEUE("MemsetD2D32Async", stream);
+    bool bad = to % 4 || pitch % 4 || pitch < width * 4 || !height;
+    if (bad || find(to, pitch * (height - 1) + width * 4) < 0) return misused("MemsetD2D32Async");
+    for (size_t i = 0; i < height; i++)
+        for (size_t j = 0; j < width; j++) memcpy((char *)(uintptr_t)to + i * pitch + 4 * j, &value, 4);
+    return SUCCESS;
+}
+
 /* -- code ---------------------------------------------------------------------------------------------------------- */
 int fake_ModuleLoadDataEx(void **module, const void *image, unsigned noptions, int *options, void **values) {
     BEGIN("ModuleLoadDataEx");

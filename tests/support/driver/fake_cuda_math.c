@@ -13,7 +13,7 @@ typedef double complex Number;
 enum { OK, EXEC_FAILED = 13, PLANS = 64, C2C = 0x29 };
 
 static FakeMath fake = {.fail_after = -1};
-static struct { bool alive, stream, workspace; } blas;
+static struct { bool alive, stream, workspace; } blas, solver;
 static struct {
     bool alive, made, own_area, stream;
     int rank, n[3], stride, apart, type, batch;
@@ -72,6 +72,7 @@ int fake_BlasSetWorkspace(void *handle, uint64_t block, size_t n) {
 }
 
 enum { SINGLE, DOUBLE, COMPLEX_SINGLE, COMPLEX_DOUBLE };
+enum { LOWER };
 
 static Number get(int kind, const void *p, int64_t i) {
     switch (kind) {
@@ -137,6 +138,188 @@ COPY(Dcopy, DOUBLE)
     }
 SCALE(Csscal, COMPLEX_SINGLE, float)
 SCALE(Zdscal, COMPLEX_DOUBLE, double)
+
+static int copy_matrix(int kind, const void *handle, int ta, int tb, int m, int n, const void *alpha, uint64_t a,
+                       int lda, const void *beta, uint64_t b, int ldb, uint64_t c, int ldc) {
+    bool bad = ta < 0 || ta > 1 || tb || m < 1 || n < 1 || lda < (ta ? n : m) || ldc < m || b != c || ldb != ldc;
+    bool plain = get(kind, alpha, 0) == 1 && get(kind, beta, 0) == 0;
+    if (!ready(handle) || bad || !a || !c || !plain) return misused();
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < m; i++)
+            put(kind, at(c), (int64_t)j * ldc + i,
+                get(kind, at(a), ta ? i * (int64_t)lda + j : j * (int64_t)lda + i));
+    return OK;
+}
+
+/* Of the lower half, to packed form or back. */
+static int pack(int kind, const void *handle, int half, int n, uint64_t a, int lda, uint64_t packed, bool back) {
+    int64_t at_packed = 0;
+    if (!ready(handle) || half != LOWER || n < 1 || lda < n || !a || !packed) return misused();
+    for (int j = 0; j < n; j++)
+        for (int i = j; i < n; i++, at_packed++)
+            if (back) put(kind, at(a), (int64_t)j * lda + i, get(kind, at(packed), at_packed));
+            else put(kind, at(packed), at_packed, get(kind, at(a), (int64_t)j * lda + i));
+    return OK;
+}
+
+#define FOUR(X) X(S, SINGLE) X(D, DOUBLE) X(C, COMPLEX_SINGLE) X(Z, COMPLEX_DOUBLE)
+#define MATRICES(type, kind)                                                                                           \
+    int fake_##type##geam(void *h, int ta, int tb, int m, int n, const void *alpha, uint64_t a, int lda,               \
+                          const void *beta, uint64_t b, int ldb, uint64_t c, int ldc) {                                \
+        BEGIN(#type "geam");                                                                                           \
+        return copy_matrix(kind, h, ta, tb, m, n, alpha, a, lda, beta, b, ldb, c, ldc);                                \
+    }                                                                                                                  \
+    int fake_##type##trttp(void *h, int half, int n, uint64_t a, int lda, uint64_t packed) {                           \
+        BEGIN(#type "trttp");                                                                                          \
+        return pack(kind, h, half, n, a, lda, packed, false);                                                          \
+    }                                                                                                                  \
+    int fake_##type##tpttr(void *h, int half, int n, uint64_t packed, uint64_t a, int lda) {                           \
+        BEGIN(#type "tpttr");                                                                                          \
+        return pack(kind, h, half, n, a, lda, packed, true);                                                           \
+    }
+FOUR(MATRICES)
+
+/* -- cuSOLVER ------------------------------------------------------------------------------------------------------ */
+int fake_SolverCreate(void **handle) {
+    BEGIN("SolverCreate");
+    if (solver.alive) return misused();
+    memset(&solver, 0, sizeof solver), solver.alive = true;
+    fake.handles++;
+    return *handle = &solver, OK;
+}
+
+int fake_SolverDestroy(void *handle) {
+    int error = begin("SolverDestroy");
+    if (handle != &solver || !solver.alive) return misused();
+    solver.alive = false;
+    fake.handles--;
+    return error;
+}
+
+int fake_SolverSetStream(void *handle, void *stream) {
+    BEGIN("SolverSetStream");
+    if (handle != &solver || !solver.alive || !stream) return misused();
+    return solver.stream = true, OK;
+}
+
+static bool can_solve(const void *handle) { return handle == &solver && solver.alive && solver.stream; }
+
+static int ask_area(const void *handle, int n, uint64_t a, int lda, int *area) {
+    if (!can_solve(handle) || n < 1 || lda < n || !a) return misused();
+    return *area = 3 * n, OK;
+}
+
+static const size_t size_of[] = {[SINGLE] = 4, [DOUBLE] = 8, [COMPLEX_SINGLE] = 8, [COMPLEX_DOUBLE] = 16};
+
+/* What else was in the area is lost. */
+static void use_area(int kind, int n, uint64_t area) { memset(at(area), 0x7f, 3 * (size_t)n * size_of[kind]); }
+
+/* Elements of a matrix by columns. */
+typedef struct { int kind, apart; void *p; } Matrix;
+static Number element(const Matrix *m, int i, int j) { return get(m->kind, m->p, (int64_t)j * m->apart + i); }
+static void set_element(const Matrix *m, int i, int j, Number v) { put(m->kind, m->p, (int64_t)j * m->apart + i, v); }
+
+static void swap_rows(const Matrix *m, int columns, int i, int k) {
+    for (int j = 0; j < columns && i != k; j++) {
+        Number v = element(m, i, j);
+        set_element(m, i, j, element(m, k, j)), set_element(m, k, j, v);
+    }
+}
+
+static int pivot(const Matrix *m, int n, int j) {
+    int best = j;
+    for (int i = j + 1; i < n; i++)
+        if (cabs(element(m, i, j)) > cabs(element(m, best, j))) best = i;
+    return best;
+}
+
+static int eliminate(const Matrix *m, int n, int *pivots) {
+    int info = 0;
+    for (int j = 0; j < n; j++) {
+        pivots[j] = pivot(m, n, j) + 1;
+        swap_rows(m, n, j, pivots[j] - 1);
+        if (element(m, j, j) == 0) {
+            info = info ? info : j + 1;
+            continue;
+        }
+        for (int i = j + 1; i < n; i++) {
+            Number f = element(m, i, j) / element(m, j, j);
+            set_element(m, i, j, f);
+            for (int k = j + 1; k < n; k++) set_element(m, i, k, element(m, i, k) - f * element(m, j, k));
+        }
+    }
+    return info;
+}
+
+/* The lower triangle solved from the top, or the upper one from the bottom; of the matrix or of its transpose. */
+static void substitute(const Matrix *m, int n, bool lower, bool turned, bool unit, const Matrix *x, int column) {
+    bool down = lower != turned;
+    for (int step = 0; step < n; step++) {
+        int i = down ? step : n - 1 - step;
+        Number v = element(x, i, column);
+        for (int k = down ? 0 : i + 1; k < (down ? i : n); k++)
+            v -= (turned ? element(m, k, i) : element(m, i, k)) * element(x, k, column);
+        set_element(x, i, column, unit ? v : v / element(m, i, i));
+    }
+}
+
+static void solve(const Matrix *m, int n, bool turned, const int *pivots, const Matrix *x, int columns) {
+    for (int i = 0; i < n && !turned; i++) swap_rows(x, columns, i, pivots[i] - 1);
+    for (int j = 0; j < columns; j++) {
+        substitute(m, n, !turned, turned, !turned, x, j);
+        substitute(m, n, turned, turned, turned, x, j);
+    }
+    for (int i = n - 1; i >= 0 && turned; i--) swap_rows(x, columns, i, pivots[i] - 1);
+}
+
+/* The lower half becomes the factor; the order of the first minor that is not positive, or 0. */
+static int cholesky(const Matrix *m, int n) {
+    for (int j = 0; j < n; j++) {
+        double d = creal(element(m, j, j));
+        for (int k = 0; k < j; k++) d -= creal(element(m, j, k) * conj(element(m, j, k)));
+        if (!(d > 0)) return j + 1;
+        set_element(m, j, j, sqrt(d));
+        for (int i = j + 1; i < n; i++) {
+            Number v = element(m, i, j);
+            for (int k = 0; k < j; k++) v -= element(m, i, k) * conj(element(m, j, k));
+            set_element(m, i, j, v / sqrt(d));
+        }
+    }
+    return 0;
+}
+
+#define SOLVER(type, kind)                                                                                             \
+    int fake_##type##getrfArea(void *h, int m, int n, uint64_t a, int lda, int *area) {                                \
+        BEGIN(#type "getrfArea");                                                                                      \
+        return m == n ? ask_area(h, n, a, lda, area) : misused();                                                      \
+    }                                                                                                                  \
+    int fake_##type##getrf(void *h, int m, int n, uint64_t a, int lda, uint64_t area, uint64_t pivots,                 \
+                           uint64_t info) {                                                                            \
+        BEGIN(#type "getrf");                                                                                          \
+        if (!can_solve(h) || m != n || lda < n || !a || !area || !pivots || !info) return misused();                   \
+        use_area(kind, n, area);                                                                                       \
+        return *(int *)at(info) = eliminate(&(Matrix){kind, lda, at(a)}, n, at(pivots)), OK;                           \
+    }                                                                                                                  \
+    int fake_##type##getrs(void *h, int turned, int n, int columns, uint64_t a, int lda, uint64_t pivots, uint64_t b,  \
+                           int ldb, uint64_t info) {                                                                   \
+        BEGIN(#type "getrs");                                                                                          \
+        bool bad = turned < 0 || turned > 1 || lda < n || ldb < n || columns < 1;                                      \
+        if (!can_solve(h) || bad || !a || !b || !pivots || !info) return misused();                                    \
+        solve(&(Matrix){kind, lda, at(a)}, n, turned, at(pivots), &(Matrix){kind, ldb, at(b)}, columns);               \
+        return *(int *)at(info) = 0, OK;                                                                               \
+    }                                                                                                                  \
+    int fake_##type##potrfArea(void *h, int half, int n, uint64_t a, int lda, int *area) {                             \
+        BEGIN(#type "potrfArea");                                                                                      \
+        return half == LOWER ? ask_area(h, n, a, lda, area) : misused();                                               \
+    }                                                                                                                  \
+    int fake_##type##potrf(void *h, int half, int n, uint64_t a, int lda, uint64_t area, int size, uint64_t info) {    \
+        BEGIN(#type "potrf");                                                                                          \
+        bool bad = half != LOWER || lda < n || size < 3 * n;                                                           \
+        if (!can_solve(h) || bad || !a || !area || !info) return misused();                                            \
+        use_area(kind, n, area);                                                                                       \
+        return *(int *)at(info) = cholesky(&(Matrix){kind, lda, at(a)}, n), OK;                                        \
+    }
+FOUR(SOLVER)
 
 /* -- cuFFT --------------------------------------------------------------------------------------------------------- */
 static bool is_plan(int p) { return p > 0 && p < PLANS && plans[p].alive; }

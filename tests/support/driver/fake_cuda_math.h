@@ -1,5 +1,5 @@
-/* fake_cuda_math.h -- what a test sees of the fakes of cuBLAS and cuFFT: they compute, on the memory of the fake
- * driver, record calls, count handles, and make the n-th call fail. */
+/* fake_cuda_math.h -- what a test sees of the fakes of cuBLAS, cuFFT and cuSOLVER: they compute, on the memory
+ * of the fake driver, record calls, count handles, and make the n-th call fail. */
 #ifndef TESTS_SUPPORT_FAKE_CUDA_MATH_H
 #define TESTS_SUPPORT_FAKE_CUDA_MATH_H
 
