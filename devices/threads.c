@@ -6,7 +6,10 @@
  * not published before it has left.
  *
  * Each worker begins with a share of its own, in jobs of equal size always the same: what it wrote in one job is in its
- * caches when the next one reads it.  Whoever is done helps the others. */
+ * caches when the next one reads it.  Whoever is done helps the others.
+ *
+ * A thread is often woken on the processor of the one that woke it.  Two that run there in turns take twice as long,
+ * and the kernel of the system may leave them there for seconds; so a worker whose processor is taken is sent away. */
 #include "devices/threads.h"
 
 #include <pthread.h>
@@ -18,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_THREADS = 256, SPINS = 2000 };
+enum { MAX_THREADS = 256, SPINS = 2000, NOWHERE = CPU_SETSIZE /* sets neither hold it nor take it */ };
 
 typedef struct { _Atomic int64_t next; int64_t end; char apart[112]; /* in other lines of the cache */ } Share;
 
@@ -37,6 +40,9 @@ struct Threads {
     ThreadsJob *fn; void *ud; /* the job: written under the lock while nobody is inside */
     int64_t n, grain;
     int workers, entered; /* who takes part: numbers are given in the order of arrival, under the lock */
+    bool roomy;               /* as many processors as threads */
+    int begun;                /* workers that have a place */
+    struct { pthread_t thread; size_t cpu; } place[MAX_THREADS]; /* where it ran its last job; under the lock */
     Share share[MAX_THREADS];
 };
 
@@ -124,6 +130,36 @@ static int chosen(int wanted) {
     return wanted > MAX_THREADS ? MAX_THREADS : wanted;
 }
 
+/* -- processors ------------------------------------------------------------------------------------------------- */
+
+static size_t processor(void) {
+    int cpu = sched_getcpu();
+    return cpu < 0 || cpu > NOWHERE ? NOWHERE : (size_t)cpu;
+}
+
+/* To a processor that nobody else of the pool is on. */
+static void move_worker(Threads *t, int worker, const cpu_set_t *taken) {
+    cpu_set_t room;
+    if (sched_getaffinity(0, sizeof room, &room)) return; /* the caller's: what the user wants */
+    for (size_t cpu = 0; cpu < NOWHERE; cpu++)
+        if (CPU_ISSET(cpu, taken)) CPU_CLR(cpu, &room);
+    for (int i = 0; i < t->begun; i++)
+        if (i != worker) CPU_CLR(t->place[i].cpu, &room);
+    if (CPU_COUNT(&room) && !pthread_setaffinity_np(t->place[worker].thread, sizeof room, &room))
+        t->place[worker].cpu = NOWHERE; /* until it has been there */
+}
+
+/* Before workers are woken; under the lock. */
+static void keep_apart(Threads *t) {
+    cpu_set_t taken;
+    CPU_ZERO(&taken);
+    CPU_SET(processor(), &taken);
+    for (int i = 0; i < t->begun; i++) {
+        if (CPU_ISSET(t->place[i].cpu, &taken)) move_worker(t, i, &taken);
+        else CPU_SET(t->place[i].cpu, &taken);
+    }
+}
+
 /* -- the pool --------------------------------------------------------------------------------------------------- */
 
 static void take_share(Threads *t, Share *s, int number) {
@@ -152,6 +188,9 @@ static void *work(void *arg) {
     Threads *t = arg;
     unsigned seen = 0;
     pthread_mutex_lock(&t->lock);
+    int me = t->begun++;
+    t->place[me].thread = pthread_self();
+    t->place[me].cpu = NOWHERE;
     for (;;) {
         unsigned now = atomic_load_explicit(&t->generation, memory_order_relaxed);
         if (t->quit) break;
@@ -163,6 +202,7 @@ static void *work(void *arg) {
         if (t->entered == t->workers) continue;
         int number = t->entered++;
         atomic_fetch_add_explicit(&t->inside, 1, memory_order_relaxed);
+        t->place[me].cpu = processor();
         pthread_mutex_unlock(&t->lock);
         take_pieces(t, number);
         if (atomic_fetch_sub_explicit(&t->inside, 1, memory_order_acq_rel) == 1) {
@@ -183,7 +223,7 @@ static void init_sync(Threads *t) {
     pthread_cond_init(&t->done, NULL);
     atomic_store(&t->generation, 0);
     atomic_store(&t->inside, 0);
-    t->quit = false, t->started = 0, t->pid = getpid();
+    t->quit = false, t->started = t->begun = 0, t->pid = getpid();
 }
 
 /* Signals belong to the program's own threads. */
@@ -202,6 +242,7 @@ static void start_workers(Threads *t) {
 Threads *qthreads_open(Ctx *c, int wanted) {
     Threads *t = qmem_alloc(c, sizeof *t);
     t->count = chosen(wanted);
+    t->roomy = t->count <= qthreads_usable();
     init_sync(t);
     return t;
 }
@@ -263,6 +304,7 @@ static void publish(Threads *t, int64_t n, int64_t grain, ThreadsJob *fn, void *
     t->fn = fn, t->ud = ud, t->n = n, t->grain = grain;
     t->workers = qthreads_workers(t, n, grain), t->entered = 1; /* the caller */
     cut(t);
+    if (t->roomy) keep_apart(t);
     atomic_fetch_add_explicit(&t->generation, 1, memory_order_relaxed);
     pthread_cond_broadcast(&t->work);
     pthread_mutex_unlock(&t->lock);

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { N = 10007 };
@@ -83,6 +84,33 @@ static void test_limits(void) {
     unsetenv("QUASAR_NUM_THREADS");
 }
 
+static void where(void *ud, int64_t first, int64_t last, int worker) {
+    struct timespec slice = {0, 1000000}; /* so that both have something to do */
+    (void)first, (void)last;
+    ((int *)ud)[worker] = sched_getcpu();
+    nanosleep(&slice, NULL);
+}
+
+/* A worker that may run on one processor only, where the caller is, is sent to another one. */
+static void test_apart(void) {
+    cpu_set_t old, one;
+    int at[2], here = sched_getcpu();
+    sched_getaffinity(0, sizeof old, &old);
+    if (CPU_COUNT(&old) < 2) return;
+    Threads *t = qthreads_open(&ctx, 2);
+    CPU_ZERO(&one);
+    CPU_SET((size_t)here, &one);
+    for (int i = 0; i < 3; i++) {
+        at[1] = -1;
+        sched_setaffinity(0, sizeof one, &one); /* the caller is here; a worker that is made now keeps to it */
+        if (i) sched_setaffinity(0, sizeof old, &old);
+        qthreads_run(t, 8, 1, where, at);
+        if (i == 0) CHECK(at[1] == here);
+    }
+    CHECK(at[1] >= 0 && at[1] != here);
+    qthreads_close(&ctx, t);
+}
+
 int main(void) {
     qctx_init(&ctx, 32);
     size_t before = ctx.bytes;
@@ -95,6 +123,7 @@ int main(void) {
         qthreads_close(&ctx, t);
     }
     test_limits();
+    test_apart();
     CHECK(ctx.bytes == before);
     qctx_close(&ctx);
     return check_done();
