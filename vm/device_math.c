@@ -56,6 +56,12 @@ static const char *missing(const Job *j, Device *d) {
 static void put_choice(qs_vm *vm, const Job *j, const Device *d, const char *why_not, bool there, Text *t) {
     const Device *at = there ? d : &qvm(vm)->devices[0];
     double bytes = bytes_away(j, at->memory);
+    Where here = qvm_here(vm);
+    int line, column;
+    if (here.src) {
+        qsource_line_col(here.src, here.pos, &line, &column);
+        qtext_printf(t, "%s:%d: ", here.src->path, line);
+    }
     qtext_printf(t, "%s runs on %s:%d", j->what, at->ops->kind, at->ordinal);
     if (why_not) qtext_printf(t, ", because %s", why_not);
     else
@@ -112,6 +118,15 @@ static void let_go(qs_vm *vm, Device *d, Array *a, qs_access mode) {
     (void)qbuf_unlock(qvm_ctx(vm), a->buf, d, mode);
 }
 
+static double bytes_of(const Array *a) { return (double)a->count * (double)qdtype_size((qs_dtype)a->dtype); }
+
+/* A call with all operands held, of which r is the result. */
+static qs_status finished(qs_vm *vm, Device *d, const Job *j, const Array *r, double start, qs_status s) {
+    double bytes = bytes_of(r);
+    for (int i = 0; i < j->nin; i++) bytes += bytes_of(j->in[i]);
+    return s == QS_OK ? qkreport_after(vm, d, j->what, start, bytes, j->operations) : s;
+}
+
 /* A device without room leaves the work to the processor; any other failure counts. */
 static qs_status settled(qs_vm *vm, qs_status s, Array **out) {
     if (s == QS_OK) return s;
@@ -137,12 +152,18 @@ static bool lies(const Array *a, int64_t rows, int64_t cols, int64_t *apart, boo
 
 static bool is_float(const Array *a) { return a->dtype >= QS_F32; }
 
-static qs_status multiply(qs_vm *vm, Device *d, Array *a, Array *b, DevGemm *g, Array *r) {
+static qs_status multiply(qs_vm *vm, Device *d, const Job *j, DevGemm *g, Array *r) {
+    Array *a = j->in[0], *b = j->in[1];
+    double start;
     TRY(hold(vm, d, a, QS_READ, &g->a));
     qs_status s = hold(vm, d, b, QS_READ, &g->b);
     if (s == QS_OK) {
         s = hold(vm, d, r, QS_WRITE, &g->c);
-        if (s == QS_OK) s = d->math->gemm(d, g), let_go(vm, d, r, QS_WRITE);
+        if (s == QS_OK) {
+            s = qkreport_before(vm, d, &start);
+            if (s == QS_OK) s = finished(vm, d, j, r, start, d->math->gemm(d, g));
+            let_go(vm, d, r, QS_WRITE);
+        }
         let_go(vm, d, b, QS_READ);
     }
     let_go(vm, d, a, QS_READ);
@@ -159,7 +180,7 @@ qs_status qdevmath_product(qs_vm *vm, Array *a, Array *b, int64_t m, int64_t n, 
     if (!fits || !is_float(a) || !lies(a, m, k, &g.lda, &g.ta) || !lies(b, k, n, &g.ldb, &g.tb)) return QS_OK;
     if (!(d = choose(vm, &j))) return QS_OK;
     TRY(qarr_new(vm, g.dtype, 2, (int64_t[]){m, n}, false, out));
-    return settled(vm, multiply(vm, d, a, b, &g, *out), out);
+    return settled(vm, multiply(vm, d, &j, &g, *out), out);
 }
 
 /* -- transforms ---------------------------------------------------------------------------------------------------- */
@@ -173,14 +194,21 @@ static bool describe(const Array *a, int ndims, const int64_t *dims, int first, 
     return f->rank && is_float(a) && a->contiguous && a->count && a->count <= INT32_MAX / 2;
 }
 
-static qs_status convert(qs_vm *vm, Device *d, Array *a, DevFft *f, Array *r) {
+static qs_status transform(Device *d, const Array *a, DevPtr from, DevFft *f) {
+    if (a->dtype < QS_C64) f->real = from;
+    else TRY(d->ops->copy(d, f->data, from, a->count * qdtype_size((qs_dtype)a->dtype)));
+    return d->math->fft(d, f);
+}
+
+static qs_status convert(qs_vm *vm, Device *d, const Job *j, DevFft *f, Array *r) {
+    Array *a = j->in[0];
     DevPtr from = 0;
+    double start;
     TRY(hold(vm, d, a, QS_READ, &from));
     qs_status s = hold(vm, d, r, QS_WRITE, &f->data);
     if (s == QS_OK) {
-        if (a->dtype < QS_C64) f->real = from;
-        else s = d->ops->copy(d, f->data, from, a->count * qdtype_size((qs_dtype)a->dtype));
-        if (s == QS_OK) s = d->math->fft(d, f);
+        s = qkreport_before(vm, d, &start);
+        if (s == QS_OK) s = finished(vm, d, j, r, start, transform(d, a, from, f));
         let_go(vm, d, r, QS_WRITE);
     }
     let_go(vm, d, a, QS_READ);
@@ -204,7 +232,7 @@ qs_status qdevmath_fft(qs_vm *vm, Array *a, int ndims, const int64_t *dims, int 
     Job j = {"fft", {LIB_FFT, LIB_BLAS}, 2, {a}, 1, operations_of(a, &f), fft_rate, 0};
     if (!(d = choose(vm, &j))) return QS_OK;
     TRY(qarr_like(vm, a, qdtype_complex_of((qs_dtype)a->dtype), out));
-    return settled(vm, convert(vm, d, a, &f, *out), out);
+    return settled(vm, convert(vm, d, &j, &f, *out), out);
 }
 
 /* -- systems of equations ------------------------------------------------------------------------------------------ */
@@ -215,19 +243,21 @@ static bool lies_as_matrix(const Array *a, int64_t *apart, bool *turned) {
            lies(a, rows_of(a), a->dims[a->rank - 1], apart, turned);
 }
 
-static qs_status factor_held(qs_vm *vm, Device *d, DevSolve *s, Array *r) {
+static qs_status factor_held(qs_vm *vm, Device *d, const Job *j, DevSolve *s, Array *r) {
+    double start;
     TRY(hold(vm, d, r, QS_WRITE, &s->x));
-    qs_status status = d->math->solve(d, s);
+    qs_status status = qkreport_before(vm, d, &start);
+    if (status == QS_OK) status = finished(vm, d, j, r, start, d->math->solve(d, s));
     let_go(vm, d, r, QS_WRITE);
     return status;
 }
 
-/* b: NULL where there is none. */
-static qs_status factor(qs_vm *vm, Device *d, Array *a, Array *b, DevSolve *s, Array *r) {
+static qs_status factor(qs_vm *vm, Device *d, const Job *j, DevSolve *s, Array *r) {
+    Array *a = j->in[0], *b = j->in[1]; /* NULL: there is no right side */
     TRY(hold(vm, d, a, QS_READ, &s->a));
     qs_status status = b ? hold(vm, d, b, QS_READ, &s->b) : QS_OK;
     if (status == QS_OK) {
-        status = factor_held(vm, d, s, r);
+        status = factor_held(vm, d, j, s, r);
         if (b) let_go(vm, d, b, QS_READ);
     }
     let_go(vm, d, a, QS_READ);
@@ -251,7 +281,7 @@ static qs_status solve(qs_vm *vm, DevSolveKind kind, Array *a, Array *b, Array *
     Job j = {solving[kind].what, {LIB_SOLVER, LIB_BLAS}, 2, {a, b}, b ? 2 : 1, operations, lapack_rate, n};
     if (!(d = choose(vm, &j))) return QS_OK;
     TRY(qarr_new(vm, s.dtype, 2, (int64_t[]){s.n, s.columns}, false, out));
-    TRY(settled(vm, factor(vm, d, a, b, &s, *out), out));
+    TRY(settled(vm, factor(vm, d, &j, &s, *out), out));
     if (s.info && *out) qarr_release(vm, *out), *out = NULL;
     return QS_OK;
 }

@@ -129,6 +129,11 @@ static Where frame_where(const Frame *f) {
     return qast_where(f->proto->func->unit, qbytecode_pos(&f->proto->chunk, frame_pc(f)));
 }
 
+Where qvm_here(qs_vm *vm) {
+    const Machine *m = qvm(vm);
+    return m->nframes ? frame_where(&m->frames[m->nframes - 1]) : (Where){NULL, 0};
+}
+
 /* -- errors ------------------------------------------------------------------------------------------------------ */
 
 static const Handler *handler_of(const Frame *f) {

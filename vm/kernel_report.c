@@ -16,7 +16,7 @@
 
 typedef struct Timing {
     struct Timing *next;
-    uint64_t hash;
+    uint64_t hash;     /* of a kernel; 0: a call of a library, known by name and place */
     Str *name;
     Where where;
     int64_t calls;
@@ -140,28 +140,52 @@ static Where where_of(const KFunc *f) {
     return (Where){f->src, f->ins[r].pos};
 }
 
-static Timing *timing_of(qs_vm *vm, Report *r, const KFunc *f) {
+static bool same_row(const Timing *a, const Timing *b) {
+    if (a->hash || b->hash) return a->hash == b->hash;
+    return a->name == b->name && a->where.src == b->where.src && a->where.pos == b->where.pos;
+}
+
+static void add_call(qs_vm *vm, Report *r, Timing call) {
     Timing **at = &r->timings;
-    while (*at && (*at)->hash != f->hash) at = &(*at)->next;
+    while (*at && !same_row(*at, &call)) at = &(*at)->next;
     if (!*at) {
         *at = qmem_alloc(qvm_ctx(vm), sizeof **at);
-        **at = (Timing){.hash = f->hash, .name = f->name, .where = where_of(f)};
+        **at = (Timing){.hash = call.hash, .name = call.name, .where = call.where};
     }
-    return *at;
+    (*at)->calls++, (*at)->seconds += call.seconds, (*at)->bytes += call.bytes, (*at)->flops += call.flops;
+}
+
+static Report *profiling(qs_vm *vm) {
+    Report *r = qvm(vm)->kernels ? qvm(vm)->kernels->report : NULL;
+    return r && r->profile ? r : NULL;
+}
+
+qs_status qkreport_before(qs_vm *vm, Device *d, double *start) {
+    *start = NAN;
+    if (!profiling(vm)) return QS_OK;
+    TRY(d->ops->sync(d));
+    return *start = now(), QS_OK;
+}
+
+qs_status qkreport_after(qs_vm *vm, Device *d, const char *name, double start, double bytes, double flops) {
+    if (isnan(start)) return QS_OK;
+    TRY(d->ops->sync(d));
+    add_call(vm, profiling(vm), (Timing){.name = qstr_cname(qvm_ctx(vm), name), .where = qvm_here(vm),
+                                         .seconds = now() - start, .bytes = bytes, .flops = flops});
+    return QS_OK;
 }
 
 /* Called without Python's lock: an interrupt that ends the launch is the caller's to take back. */
 qs_status qkreport_launch(qs_vm *vm, Device *d, const KFunc *f, Program *p, const Launch *l, const DevArg *args,
                           DevFault *fault) {
-    Report *r = qvm(vm)->kernels ? qvm(vm)->kernels->report : NULL;
-    if (!r || !r->profile) return d->ops->launch(d, p, l, f->nparams, args, fault);
+    Report *r = profiling(vm);
+    if (!r) return d->ops->launch(d, p, l, f->nparams, args, fault);
     TRY(d->ops->sync(d));
     double start = now();
     TRY(d->ops->launch(d, p, l, f->nparams, args, fault));
     TRY(d->ops->sync(d));
-    Timing *t = timing_of(vm, r, f);
-    t->seconds += now() - start, t->calls++;
-    t->bytes += bytes_of(f, args), t->flops += flops_of(f, args, l);
+    add_call(vm, r, (Timing){.hash = f->hash, .name = f->name, .where = where_of(f), .seconds = now() - start,
+                             .bytes = bytes_of(f, args), .flops = flops_of(f, args, l)});
     return QS_OK;
 }
 

@@ -127,6 +127,10 @@ void qkreport_close(qs_vm *vm, Report *r);
 void qkreport_code(qs_vm *vm, const Code *code);
 /* Keeps the code of f, about to be loaded by d, if it is to be shown. */
 qs_status qkreport_show(qs_vm *vm, KCompiler *k, const KFunc *f, const Device *d);
+/* Around a call of a device's library, which a profile has a row for, by name and line of the script; *start is NaN
+ * where none is taken. */
+qs_status qkreport_before(qs_vm *vm, Device *d, double *start);
+qs_status qkreport_after(qs_vm *vm, Device *d, const char *name, double start, double bytes, double flops);
 /* All launches come through here: the place where they are timed. */
 qs_status qkreport_launch(qs_vm *vm, Device *d, const KFunc *f, Program *p, const Launch *l, const DevArg *args,
                           DevFault *fault);

@@ -5,6 +5,8 @@
 #include "tests/support/driver/fake_cuda.h"
 #include "tests/support/driver/fake_cuda_math.h"
 #include "tests/unit/check.h"
+#include "vm/kernel.h"
+#include "vm/object.h"
 #include "vm/quasar.h"
 
 #include <dlfcn.h>
@@ -197,6 +199,30 @@ static void choices(void) {
     setenv("QUASAR_CUSOLVER", FAKE_CUDA_MATH, 1);
 }
 
+/* How many calls a row of the table tells of; -1: there is no such row. */
+static int row_of(const char *table, const char *name) {
+    const char *at = table ? strstr(table, name) : NULL;
+    return at ? atoi(at + strlen(name)) : -1;
+}
+
+/* What --explain says begins with the line of the script, and a profile has a row for each line that calls. */
+static void lines(void) {
+    static const char text[] = "function [] = work(a)\n    b = a*a\n    c = inv(b)\nend\n"
+                               "a = randn(300,300)\nfor i = 1..3\n    work(a)\nend\nd = inv(a)\n";
+    qs_vm *vm = open_machine("cuda");
+    Text table;
+    qtext_init(&table, qvm_ctx(vm));
+    qkreport_begin(vm, NULL, true);
+    CHECK(qs_load(vm, "lines.q", text, sizeof text - 1) == QS_OK);
+    CHECK(strstr(said, "lines.q:2: * runs on cuda:0") && strstr(said, "lines.q:3: inv runs on cuda:0"));
+    CHECK(qkreport_profile(vm, &table) == QS_OK);
+    CHECK(row_of(table.s, "* lines.q:2 ") == 3 && row_of(table.s, "inv lines.q:3 ") == 3);
+    CHECK(row_of(table.s, "inv lines.q:9 ") == 1);
+    if (check_failed) printf("%s%s", said, table.s);
+    qtext_free(&table);
+    close_machine(vm);
+}
+
 /* Each call of the libraries failing once: an error that names it, or, for want of memory, the processor's turn. */
 static int no_memory(const char *call) {
     bool blas = !strncmp(call, "Blas", 4) || strstr(call, "gemm") || strstr(call, "geam") || strstr(call, "ttr") ||
@@ -290,6 +316,7 @@ int main(void) {
     no_factors();
     order();
     choices();
+    lines();
     failures();
     driver_failures();
     recording();
