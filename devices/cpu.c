@@ -19,7 +19,7 @@
 
 /* In nanoseconds: less than SMALL is not worth waking threads for; a block of LARGE is worth handing out by itself; a
  * position of HEAVY is worth a block of its own. */
-enum { SMALL = 20000, LARGE = 150000, HEAVY = 2000, BLOCK_MAX = 1 << 16 /* positions */, MAX_THREADS = 256 };
+enum { SMALL = 20000, LARGE = 150000, HEAVY = 2000, BLOCK_MAX = 1 << 16 /* positions */ };
 static const double instruction = 0.3; /* nanoseconds */
 
 typedef struct { void *p; size_t n; } Scratch;
@@ -27,7 +27,7 @@ typedef struct { void *p; size_t n; } Scratch;
 typedef struct {
     Threads *threads;             /* of the context */
     void *mvec;                   /* libmvec, once an object needed it */
-    Scratch scratch[MAX_THREADS]; /* by worker */
+    Scratch scratch[THREADS_MAX]; /* by worker */
 } Cpu;
 
 struct Program {
@@ -63,7 +63,7 @@ static qs_status open_device(Device *d, int ordinal) {
 static void close_device(Device *d) {
     Cpu *cpu = d->state;
     if (!cpu) return;
-    for (int i = 0; i < MAX_THREADS; i++) qmem_try_free(d->ctx, cpu->scratch[i].p, cpu->scratch[i].n);
+    for (int i = 0; i < THREADS_MAX; i++) qmem_try_free(d->ctx, cpu->scratch[i].p, cpu->scratch[i].n);
     if (cpu->mvec) dlclose(cpu->mvec);
     qmem_free(d->ctx, cpu, sizeof *cpu);
     d->state = NULL;
@@ -125,7 +125,7 @@ typedef struct {
     /* Threads that accumulate into arrays of their own: for each worker its arguments, then its arrays. */
     char *own;                    /* NULL: they share */
     size_t own_bytes;             /* per worker */
-    bool used[MAX_THREADS];
+    bool used[THREADS_MAX];
 } Job;
 
 static int64_t at_least_1(int64_t n) { return n < 1 ? 1 : n; }

@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_THREADS = 256, SPINS = 2000, NOWHERE = CPU_SETSIZE /* sets neither hold it nor take it */ };
+enum { SPINS = 2000, NOWHERE = CPU_SETSIZE /* sets neither hold it nor take it */ };
 
 typedef struct { _Atomic int64_t next; int64_t end; char apart[112]; /* in other lines of the cache */ } Share;
 
@@ -29,7 +29,7 @@ struct Threads {
     int count;                /* threads that compute, the caller included */
     int started;              /* workers that exist: 0, or count - 1 unless the system refused some */
     pid_t pid;                /* of the process they belong to */
-    pthread_t worker[MAX_THREADS];
+    pthread_t worker[THREADS_MAX];
 
     pthread_mutex_t lock;
     pthread_cond_t work, done;
@@ -39,11 +39,11 @@ struct Threads {
 
     ThreadsJob *fn; void *ud; /* the job: written under the lock while nobody is inside */
     int64_t n, grain;
-    int workers, entered; /* who takes part: numbers are given in the order of arrival, under the lock */
+    int workers;          /* how many take part: the caller, and the workers that began first */
     bool roomy;               /* as many processors as threads */
     int begun;                /* workers that have a place */
-    struct { pthread_t thread; size_t cpu; } place[MAX_THREADS]; /* where it ran its last job; under the lock */
-    Share share[MAX_THREADS];
+    struct { pthread_t thread; size_t cpu; } place[THREADS_MAX]; /* where it ran its last job; under the lock */
+    Share share[THREADS_MAX];
 };
 
 static inline void relax(void) {
@@ -120,14 +120,14 @@ int qthreads_usable(void) {
     int n = sched_getaffinity(0, sizeof set, &set) ? (int)sysconf(_SC_NPROCESSORS_ONLN) : CPU_COUNT(&set);
     int quota = cgroup_limit();
     if (quota > 0 && quota < n) n = quota;
-    return n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : n;
+    return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : n;
 }
 
 static int chosen(int wanted) {
     const char *env = getenv("QUASAR_NUM_THREADS");
     if (wanted <= 0 && env) wanted = atoi(env);
     if (wanted <= 0) return qthreads_usable();
-    return wanted > MAX_THREADS ? MAX_THREADS : wanted;
+    return wanted > THREADS_MAX ? THREADS_MAX : wanted;
 }
 
 /* -- processors ------------------------------------------------------------------------------------------------- */
@@ -188,7 +188,7 @@ static void *work(void *arg) {
     Threads *t = arg;
     unsigned seen = 0;
     pthread_mutex_lock(&t->lock);
-    int me = t->begun++;
+    int me = t->begun++, number = me + 1; /* the caller is 0 */
     t->place[me].thread = pthread_self();
     t->place[me].cpu = NOWHERE;
     for (;;) {
@@ -199,8 +199,7 @@ static void *work(void *arg) {
             continue;
         }
         seen = now;
-        if (t->entered == t->workers) continue;
-        int number = t->entered++;
+        if (number >= t->workers) continue;
         atomic_fetch_add_explicit(&t->inside, 1, memory_order_relaxed);
         t->place[me].cpu = processor();
         pthread_mutex_unlock(&t->lock);
@@ -302,7 +301,7 @@ static void publish(Threads *t, int64_t n, int64_t grain, ThreadsJob *fn, void *
     pthread_mutex_lock(&t->lock);
     await_empty(t); /* a worker that woke late may still be looking at the last job */
     t->fn = fn, t->ud = ud, t->n = n, t->grain = grain;
-    t->workers = qthreads_workers(t, n, grain), t->entered = 1; /* the caller */
+    t->workers = qthreads_workers(t, n, grain);
     cut(t);
     if (t->roomy) keep_apart(t);
     atomic_fetch_add_explicit(&t->generation, 1, memory_order_relaxed);

@@ -6,6 +6,7 @@
 #include "vm/base/ctx.h"
 
 typedef struct Threads Threads;
+enum { THREADS_MAX = 256 };
 
 /* fn gets pieces [first, last) of [0, n); worker is 0 (the caller) … qthreads_workers-1, so scratch memory can be
  * kept per worker. */

@@ -28,6 +28,8 @@ end
 
 function c = immorph_center(mask : mat, center)
     c = isempty(center) ? int((size(mask,0..1)-1)/2) : int(center)
+    assert(numel(c) == 2 && min(c) >= 0 && c[0] < size(mask,0) && c[1] < size(mask,1),
+        "center must be [row, col] of an element of the mask")
 end
 
 % Function: imerode

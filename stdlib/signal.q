@@ -70,6 +70,7 @@ function S = spectrogram(x : vec, n : int = 256, hop = null, window = null)
     step = isnull(hop) ? max(int(n/2), 1) : int(hop)
     assert(step >= 1, "spectrogram: hop must be at least 1")
     weights = cast_like(isnull(window) ? hann(n) : window, x)
+    assert(numel(weights) == n, "spectrogram: window must have n weights")
     starts = step*float64(0..floor((numel(x)-n)/step))
     places = transpose(starts) + float64(0..n-1)
     pieces = reshape(x[reshape(places, [1,numel(places)])], [numel(starts),n])
@@ -83,7 +84,8 @@ end
 function y = unwrap(p : vec)
     y = copy(p)
     if numel(p) > 1
-        jumps = cumsum(round(diff(float64(p))/(2*pi)))
+        turns = diff(float64(p))/(2*pi)
+        jumps = cumsum(sign(turns).*ceil(abs(turns) - 0.5))
         y[1..numel(p)-1] = p[1..numel(p)-1] - 2*pi*jumps
     endif
 end
@@ -95,6 +97,7 @@ end
 % :function z = hilbert(x : vec)
 function z = hilbert(x : vec)
     n = numel(x)
+    assert(n > 0, "hilbert: x has no samples")
     h = zeros_like(x)
     h[0] = 1
     h[1..int((n-1)/2)] = 2

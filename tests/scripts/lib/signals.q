@@ -22,3 +22,14 @@ try
 catch e
     print e
 end
+print unwrap(float64([0,pi,0,-pi,3.5]))
+try
+    print hilbert([])
+catch e
+    print e
+end
+try
+    spectrogram(0..9, 4, 2, [1,2])
+catch e
+    print e
+end
