@@ -60,31 +60,56 @@ static PyObject *combine(Operation *f, Op op, PyObject *x, PyObject *y) {
 
 static PyObject *binary(Op op, PyObject *x, PyObject *y) { return combine(qarith_binary, op, x, y); }
 
-static bool is_row(qs_value v) { return v.kind == QS_ARRAY && qval_array(v)->rank == 1; }
+static int64_t last_extent(const Array *a) { return a->dims[a->rank - 1]; }
 
-/* An array of the same memory with another shape, of as many elements. */
-static qs_status reshaped(qs_vm *vm, Array *a, int rank, int64_t rows, qs_value *out) {
-    int64_t dims[2] = {rows, 1}, strides[2] = {a->strides[0], 1};
-    Array *r;
-    TRY(qarr_view(vm, a, rank, dims, strides, a->offset, &r));
-    return *out = qarr_value(r), QS_OK;
+static bool is_factor(qs_value v) {
+    return v.kind == QS_ARRAY && (qval_array(v)->rank == 1 || qval_array(v)->rank == 2);
 }
 
-/* A @ v, where v is a column as in NumPy, and so is the result; v @ w is a number. */
-static qs_status times_column(qs_vm *vm, qs_value a, qs_value v, qs_value *out) {
-    qs_value column, r;
-    TRY(reshaped(vm, v.u.p, 2, qval_array(v)->dims[0], &column));
-    qs_status s = qarith_binary(vm, OP_MUL, a, column, &r);
-    qs_release(vm, column);
-    TRY(s);
-    if (r.kind != QS_ARRAY) return *out = r, QS_OK;
-    s = is_row(a) ? qarr_get(vm, r.u.p, 0, out) : reshaped(vm, r.u.p, 1, (int64_t)qval_array(r)->count, out);
-    qs_release(vm, r);
-    return s;
+/* As in NumPy, except that there are no stacks of matrices. */
+static qs_status check_factors(qs_vm *vm, qs_value a, qs_value b) {
+    if (!is_factor(a) || !is_factor(b))
+        return qs_fail(vm, a.kind == QS_ARRAY && b.kind == QS_ARRAY ? QS_ESHAPE : QS_ETYPE,
+                       "@: vectors and matrices are wanted, got %s and %s", qs_type_name(vm, a), qs_type_name(vm, b));
+    int64_t last = last_extent(qval_array(a)), first = qval_array(b)->dims[0];
+    if (last == first) return QS_OK;
+    return qs_fail(vm, QS_ESHAPE,
+                   "@: the last extent on the left, %lld, and the first on the right, %lld, do not match",
+                   (long long)last, (long long)first);
+}
+
+/* A vector on the right is a column. */
+static qs_status as_column(qs_vm *vm, Array *b, Array **out) {
+    if (b->rank == 2) return *out = b, qval_retain(qarr_value(b)), QS_OK;
+    return qarr_view(vm, b, 2, (int64_t[]){b->dims[0], 1}, (int64_t[]){b->strides[0], 1}, b->offset, out);
+}
+
+/* Packed elements in the shape that the product of a and b has: the extents that both share, and those that a vector
+ * lacks, are not in it.  The product of two vectors is a number. */
+static qs_status shaped(qs_vm *vm, const Array *a, const Array *b, Array *r, qs_value *out) {
+    int64_t dims[2], strides[2] = {1, 1};
+    int rank = 0;
+    Array *view;
+    if (a->rank == 2) dims[rank++] = a->dims[0];
+    if (b->rank == 2) dims[rank++] = b->dims[1];
+    if (!rank) return qarr_get(vm, r, 0, out);
+    if (rank == 2) strides[0] = dims[1];
+    TRY(qarr_view(vm, r, rank, dims, strides, r->offset, &view));
+    return *out = qarr_value(view), QS_OK;
 }
 
 static qs_status matmul(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
-    return is_row(b) && a.kind == QS_ARRAY ? times_column(vm, a, b, out) : qarith_binary(vm, op, a, b, out);
+    qs_value r;
+    Array *column;
+    (void)op;
+    TRY(check_factors(vm, a, b));
+    TRY(as_column(vm, qval_array(b), &column));
+    qs_status s = qarith_matmul(vm, qval_array(a), column, &r);
+    qarr_release(vm, column);
+    TRY(s);
+    s = shaped(vm, qval_array(a), qval_array(b), r.u.p, out);
+    qs_release(vm, r);
+    return s;
 }
 
 /* x op= y in the memory of an array; anything else is replaced, as Python does it. */

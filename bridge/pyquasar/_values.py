@@ -282,8 +282,8 @@ def rounded(self, decimals=0, out=None):
 
 
 def dot(self, x, out=None):
-    """self @ x"""
-    return _finished(self @ x, None, out)
+    """self @ x, or self*x of a number."""
+    return _finished(self @ x if getattr(x, "ndim", 0) else self*x, None, out)
 
 
 def fill(self, x):

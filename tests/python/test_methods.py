@@ -145,14 +145,27 @@ class Methods(unittest.TestCase):
             end""")
         self.assertEqual(q.point(x=4).sum(), 40)
 
-    def test_products_with_vectors(self):
-        A, v = np.arange(6.0).reshape(2, 3), np.array([1.0, 2, 3])
-        for a, b in ((A, v), (v, A.T), (v, v), (A, A.T), (A[:1], v), (A, v[::-1]), (v[:1], v[:1])):
-            wanted = a @ b
-            for got in (q.value(a) @ q.value(b), q.value(a) @ b, a @ q.value(b)):
-                self.same(got, wanted, (a.shape, b.shape))
-        with self.assertRaisesRegex(ValueError, "do not match"):
-            q.value(A) @ v[:2]
+    def test_matrix_products(self):
+        """Of vectors and matrices of every small extent: NumPy's result in NumPy's shape, or as in NumPy an error."""
+        shapes = [*itertools.product(range(4)), *itertools.product(range(4), range(4))]
+        for a, b in itertools.product([np.arange(1.0, 1 + np.prod(s)).reshape(s) for s in shapes], repeat=2):
+            ways = (lambda: q.value(a) @ q.value(b), lambda: q.value(a) @ b, lambda: a @ q.value(b),
+                    lambda: q.value(a).dot(b))
+            for way in ways:
+                if a.shape[-1] == b.shape[0]:
+                    self.same(way(), a @ b, (a.shape, b.shape))
+                else:
+                    with self.assertRaisesRegex(ValueError, "do not match", msg=(a.shape, b.shape)):
+                        way()
+        A, v = np.arange(6.0).reshape(2, 3), np.arange(3.0)[::-1]
+        self.same(q.value(A.T).T @ v, A @ v, "strides")
+        self.same(q.value(A.astype(np.complex64)) @ v, A @ v, "types")
+        self.same(q.value(A).dot(2), A.dot(2), "dot with a number")
+        for wrong in (2, q.value(2), np.float64(2), np.ones((2, 3, 1)), q.ones(2, 2, 2)):
+            with self.assertRaisesRegex((TypeError, ValueError), "vectors and matrices are wanted"):
+                q.value(A) @ wrong
+
+    def test_sides_of_a_system(self):
         with self.assertRaisesRegex(ValueError,
                                     r"as many rows, got 2 and 1; a vec is one row, and transpose\(B\) a column"):
             q.solve(np.eye(2), np.ones(2))
