@@ -644,7 +644,7 @@ static bool is_wide(const Type *t) {
 
 static bool carries_width(const Node *n) {
     if (n->kind == N_UNARY) return n->op != OP_NOT;
-    if (n->kind != N_BINARY) return n->kind == N_MATRIX || n->kind == N_RANGE;
+    if (n->kind != N_BINARY) return n->kind == N_MATRIX || n->kind == N_RANGE || n->kind == N_TERNARY;
     return n->op == OP_ADD || n->op == OP_SUB || n->op == OP_MUL || n->op == OP_PWMUL || n->op == OP_DIV ||
            n->op == OP_PWDIV || n->op == OP_PWPOW;
 }

@@ -14,3 +14,4 @@ long = float64([x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,
 print long[39] == 0.1, size(long)
 print type(float64([])), type(float32([0.1])), [0.1][0] == 0.1
 print float64(sin([0.1]))[0] == sin(0.1)      % a function in between has its own argument
+print float64(x > 0 ? [x] : [0.3])[0] == x, float64(x > 1 ? [x] : [0.3])[0] == 0.3
