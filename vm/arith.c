@@ -589,8 +589,7 @@ qs_status qarith_update(qs_vm *vm, Op op, qs_value a, qs_value b) {
     if (is_product(op, a, b)) return update_by_result(vm, op, a, b);
     if (op == OP_POW || op == OP_DIV) TRY(check_operator(vm, op, a, b));
     if (b.kind != QS_ARRAY || !qarr_overlap(qval_array(a), qval_array(b)) ||
-        (equal_dims(qval_array(a), qval_array(b)) && qval_array(a)->contiguous && qval_array(b)->contiguous &&
-         qval_array(a)->offset == qval_array(b)->offset && qval_array(a)->dtype == qval_array(b)->dtype))
+        qarr_same_elements(qval_array(a), qval_array(b)))
         return update_into(vm, op, a, b);
     Array *copy; /* elements of b must be read before a changes them */
     TRY(qarr_copy(vm, qval_array(b), &copy));

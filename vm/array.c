@@ -438,14 +438,15 @@ static void extent(const Array *a, uintptr_t *low, uintptr_t *high) {
 bool qarr_overlap(const Array *a, const Array *b) {
     uintptr_t alow, ahigh, blow, bhigh;
     if (!a->count || !b->count) return false;
-    if (a->buf != b->buf && (a->buf->home < 0 || b->buf->home < 0)) return false;
+    if (a->buf != b->buf && !qbuf_overlap(a->buf, b->buf)) return false;
     extent(a, &alow, &ahigh);
     extent(b, &blow, &bhigh);
     return alow < bhigh && blow < ahigh;
 }
 
-static bool same_layout(const Array *a, const Array *b) {
+bool qarr_same_elements(const Array *a, const Array *b) {
     return a->buf == b->buf && a->offset == b->offset && a->dtype == b->dtype && a->rank == b->rank &&
+           !memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) &&
            !memcmp(a->strides, b->strides, a->rank * sizeof *a->strides);
 }
 
@@ -466,7 +467,7 @@ qs_status qarr_assign(qs_vm *vm, Array *dst, Array *src) {
     if (qdtype_is_complex(dtype_of(src)) && !qdtype_is_complex(dtype_of(dst)))
         return qerr_set(qvm_ctx(vm), QS_ETYPE, "cannot assign complex numbers to an array of %s",
                         qdtype_info[dst->dtype].name);
-    if (!qarr_overlap(dst, src) || same_layout(dst, src)) return assign(vm, dst, src);
+    if (!qarr_overlap(dst, src) || qarr_same_elements(dst, src)) return assign(vm, dst, src);
     Array *copy;
     TRY(qarr_copy(vm, src, &copy));
     qs_status s = assign(vm, dst, copy);

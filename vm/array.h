@@ -52,6 +52,8 @@ const char *qarr_shape_text(const Array *a, char buf[SHAPE_TEXT]);
 bool qarr_aligned(const Array *a);
 /* Whether elements of the two may share memory. */
 bool qarr_overlap(const Array *a, const Array *b);
+/* Whether the two are the same elements in the same order: each may be read before it is written. */
+bool qarr_same_elements(const Array *a, const Array *b);
 /* Any number or array as an array of dtype d (numbers: one element); a reference to itself when it fits. */
 qs_status qarr_from_value(qs_vm *vm, qs_value v, qs_dtype d, Array **out);
 /* Numbers of a list argument (vec, number, cell of numbers) as doubles; frees with qmem_free(ctx, *out, *n * 8). */

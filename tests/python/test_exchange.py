@@ -250,6 +250,32 @@ else:
             pass
 
 
+class Overlaps(Exchange):
+    """An operand that is other elements of the memory that changes is read as it was before."""
+
+    OPERATORS = {"+=": "add", "-=": "subtract", ".*=": "multiply", "./=": "divide"}
+    VIEWS = {"shifted": lambda x: (x[0, :-1], x[0, 1:]), "rows": lambda x: (x[:-1], x[1:]),
+             "columns": lambda x: (x[:, :-7], x[:, 7:]), "corner": lambda x: (x[:-1, 1:], x[1:, :-1]),
+             "reversed": lambda x: (x[::-1, ::-1], x), "same": lambda x: (x, x)}
+
+    @unittest.skipUnless(np, "needs numpy")
+    def test_operators_that_assign(self):
+        functions = "".join(f"function [] = {name}(a, b)\nb {op} a\nend\n" for op, name in self.OPERATORS.items())
+        for device in "cpu", "ref":
+            q.destroy()
+            q.init(device)
+            m = q.compile_string("overlaps", functions)
+            for name in self.OPERATORS.values():
+                for where, views in self.VIEWS.items():
+                    for order in 1, -1:
+                        x, y = ((np.arange(200 * 300) % 7 + 1).astype("f4").reshape(200, 300) for _ in range(2))
+                        a, b = views(x)[::order]
+                        getattr(m, name)(a, b)
+                        a, b = views(y)[::order]
+                        getattr(np, name)(b, a.copy(), out=b)
+                        self.assertTrue(np.array_equal(x, y), (device, name, where, order))
+
+
 class Producers(Exchange):
     def test_buffers_of_python(self):
         pair = ctypes.c_float * 2
