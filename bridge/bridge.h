@@ -238,6 +238,7 @@ qs_status qgpu_absent(Border *b, const char *kind, int id); /* an error: memory 
 qs_status qgpu_follow(Border *b, Device *d, DevPtr stream);
 void qgpu_hand_back(Border *b);
 qs_status qgpu_import(Border *b, PyObject *o, qs_value *out); /* by its __cuda_array_interface__ */
+int qgpu_stream(PyObject *o, void *out);                      /* a converter of PyArg_ParseTuple: to a DevPtr */
 extern PyMethodDef qgpu_functions[];
 
 /* -- errors.c ------------------------------------------------------------------------------------------------------ */

@@ -255,10 +255,11 @@ static qs_status capsule_of(Border *b, PyObject *o, bool away, PyObject **out, i
     qs_status s = place_of(b, at, &place);
     if (s != QS_OK && !away) return s;
     qs_error_clear(b->vm);
-    unsigned long long queue = place ? place->ops->sharing->queue(place) : 0, stream;
+    unsigned long long queue = place ? place->ops->sharing->queue(place) : 0;
+    DevPtr stream;
     PyObject *parts = qbridge_support("capsule", "(OKi)", o, queue, s != QS_OK);
     qgil_back(b);
-    bool right = parts && PyArg_ParseTuple(parts, "OpK", out, constant, &stream);
+    bool right = parts && PyArg_ParseTuple(parts, "OpO&", out, constant, qgpu_stream, &stream);
     s = !right ? qerror_take(b) : place ? qgpu_follow(b, place, stream) : QS_OK;
     if (s == QS_OK) Py_INCREF(*out);
     Py_XDECREF(parts);

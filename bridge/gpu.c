@@ -79,23 +79,39 @@ void qgpu_hand_back(Border *b) {
 
 /* -- the CUDA Array Interface, in ---------------------------------------------------------------------------------- */
 
+int qgpu_stream(PyObject *o, void *out) {
+    int overflow;
+    PyObject *n = PyNumber_Index(o);
+    long long address = n ? PyLong_AsLongLongAndOverflow(n, &overflow) : 0;
+    Py_XDECREF(n);
+    if (!n) return false;
+    if (overflow || address < 0) return PyErr_Format(PyExc_ValueError, "%R is not the address of a stream", o), false;
+    return *(DevPtr *)out = (DevPtr)address, true;
+}
+
 typedef struct {
     const char *dtype;
-    unsigned long long address, stream;
+    unsigned long long address;
+    DevPtr stream;
     int readonly, rank;
     int64_t dims[QS_MAX_RANK];
     Py_ssize_t strides[QS_MAX_RANK];
 } Description;
 
-/* What _support.cuda_interface has checked: (address, shape, strides, element type, read-only, stream). */
+/* What _support.cuda_interface makes of it: (address, shape, strides, element type, read-only, stream). */
 static bool read_description(PyObject *parts, Description *out) {
     PyObject *shape, *strides;
     int64_t steps[QS_MAX_RANK];
-    if (!parts || !PyArg_ParseTuple(parts, "KOOspK", &out->address, &shape, &strides, &out->dtype, &out->readonly,
-                                    &out->stream))
+    if (!parts || !PyArg_ParseTuple(parts, "KOOspO&", &out->address, &shape, &strides, &out->dtype, &out->readonly,
+                                    qgpu_stream, &out->stream))
         return false;
     out->rank = qnd_of_tuple(shape, out->dims);
-    if (out->rank < 0 || qnd_of_tuple(strides, steps) < 0) return false;
+    int nsteps = out->rank < 0 ? -1 : qnd_of_tuple(strides, steps);
+    if (nsteps < 0) return false;
+    if (nsteps != out->rank) {
+        PyErr_Format(PyExc_ValueError, "an array of %d dimensions has as many strides, not %d", out->rank, nsteps);
+        return false;
+    }
     for (int i = 0; i < out->rank; i++) out->strides[i] = (Py_ssize_t)steps[i];
     return true;
 }
@@ -164,12 +180,19 @@ static PyObject *queue(PyObject *module, PyObject *args) {
     return PyLong_FromUnsignedLongLong(q);
 }
 
+/* The address of a stream that Python names. */
+static PyObject *stream_address(PyObject *module, PyObject *o) {
+    DevPtr stream;
+    (void)module;
+    return qgpu_stream(o, &stream) ? PyLong_FromUnsignedLongLong(stream) : NULL;
+}
+
 /* (ordinal, stream, back) */
 static PyObject *order(PyObject *module, PyObject *args) {
     int ordinal, back;
-    unsigned long long stream;
+    DevPtr stream;
     (void)module;
-    if (!PyArg_ParseTuple(args, "iKp", &ordinal, &stream, &back)) return NULL;
+    if (!PyArg_ParseTuple(args, "iO&p", &ordinal, qgpu_stream, &stream, &back)) return NULL;
     Device *d = enter_device(ordinal, "stream");
     Border *b = qbridge.host;
     if (!d) return NULL;
@@ -182,5 +205,6 @@ static PyObject *order(PyObject *module, PyObject *args) {
 PyMethodDef qgpu_functions[] = {
     {"_queue", queue, METH_VARARGS, NULL},
     {"_order", order, METH_VARARGS, NULL},
+    {"_stream", stream_address, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };

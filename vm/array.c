@@ -198,6 +198,7 @@ static qs_status wrap_buffer(qs_vm *vm, const qs_array_info *info, void *data, D
     TRY(check_shape(vm, info->dtype, info->rank, info->dims, count));
     if (!reach(info->rank, info->dims, info->strides, &before, &after))
         return qerr_set(qvm_ctx(vm), QS_ESHAPE, "the strides of a foreign array reach beyond any memory");
+    if (!data && *count) return qerr_set(qvm_ctx(vm), QS_EVALUE, "a foreign array with elements must have an address");
     *offset = (size_t)before;
     uintptr_t first = (uintptr_t)data - (size_t)before * elem;
     size_t nbytes = *count ? (size_t)(before + after + 1) * elem : 0;

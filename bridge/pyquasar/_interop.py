@@ -232,7 +232,7 @@ class stream:
     def __init__(self, s=None, device=None):
         self.device = -1 if device is None else device
         queue = _q()._bridge._queue(self.device)
-        self.ptr = queue if s is None else _stream_address(s)
+        self.ptr = queue if s is None else _q()._bridge._stream(_stream_address(s))
 
     def __cuda_stream__(self):
         return 0, self.ptr

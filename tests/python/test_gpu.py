@@ -152,6 +152,20 @@ class In(Gpu):
         with self.assertRaisesRegex((TypeError, ValueError), "stream 0 is not allowed"):
             q.same(fake.ByInterface(np.zeros(3, np.float32), stream=0))
 
+    def test_a_description_that_cannot_be_is_refused(self):
+        wrong = {"strides": [(4,), (8, 4, 4), ()], "data": [(0, False), (None, False)],
+                 "stream": [-1, -2**63, 2**63, 2**64 - 1, 2**100], "shape": [(-2, 3), (2, -3)]}
+        for key, x in [(k, x) for k, xs in wrong.items() for x in xs]:
+            a = fake.ByInterface(np.zeros((2, 3), np.float32))
+            said = dict(a.__cuda_array_interface__, **{key: x})
+            described = type("Described", (), {"__cuda_array_interface__": said})()
+            for take in (q.value, q.same):
+                with self.assertRaises((TypeError, ValueError), msg=(key, x)):
+                    take(described)
+        for x in (1.5, "1"):
+            with self.assertRaises(TypeError):
+                q.value(type("Described", (), {"__cuda_array_interface__": dict(said, shape=(2, 3), stream=x)})())
+
     def test_memory_nobody_knows(self):
         x = fake.ByInterface(np.zeros(3, np.float32))
         x.offset = -x.block + 64
@@ -294,6 +308,10 @@ class Order(Gpu):
             q.stream(object())
         with self.assertRaisesRegex(RuntimeError, "no cuda device"):
             q.stream(None, 1)
+        Torch.cuda_stream = 2**64 - 1
+        for s in (-1, 2**63, 2**64 - 1, Torch()):
+            with self.assertRaisesRegex(ValueError, "is not the address of a stream"):
+                q.stream(s)
 
 
 class Out(Gpu):

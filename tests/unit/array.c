@@ -105,6 +105,8 @@ static void foreign(qs_vm *vm) {
     CHECK_ERROR(vm, qarr_wrap(vm, &info, m, NULL, release, NULL, &a), QS_ESHAPE,
                 "the strides of a foreign array reach beyond any memory");
     info.dims[0] = 1, released = 3;
+    CHECK_ERROR(vm, qarr_wrap(vm, &info, NULL, NULL, NULL, NULL, &a), QS_EVALUE,
+                "a foreign array with elements must have an address");
     CHECK(qarr_wrap(vm, &info, m, NULL, NULL, NULL, &a) == QS_OK && qarr_get(vm, a, 1, &e) == QS_OK &&
           e.u.f == m[0][3]);
     qarr_release(vm, a);
