@@ -10,6 +10,7 @@ import argparse, concurrent.futures, os, random, subprocess, sys, tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NUMBERS = ["0", "1", "-1", "2", "3", "0.5", "-2.25", "7", "1e10", "100", "0.1", "1/3", "-0.0", "nan_", "inf", "-inf"]
+WIDE = [str(s * (2**k - d)) for k in (61, 62, 63) for d in (0, 1, 1024) for s in (1, -1) if k < 63 or d]
 COMPARE = ["<", "<=", ">", ">=", "==", "!="]
 MATH = ["abs", "floor", "ceil", "round", "sqrt", "sign", "sin", "exp", "trunc", "frac", "atan"]
 
@@ -53,6 +54,9 @@ class Case:
         if k < 0.87 and small: return f"{r.choice(small)}{r.choice(['+1', '-1', '*2', '+k_'])}"
         if k < 0.90: return f"min(max({self.num(3)},0),{extent}-1)"
         if k < 0.92: return self.num(1)
+        if k < 0.95 and any_: # mostly outside, where bounds of it wrap around
+            wide = r.choice(self.ints + [f"int({r.choice(WIDE)})"])
+            return f"{r.choice(['', '-'])}int({r.choice(any_)}){r.choice(['*', '+', '-'])}{wide}"
         return "0"
 
     def element(self, want=None):
@@ -392,7 +396,7 @@ class Case:
             self.nums.append(v)
         for _ in range(r.randint(0, 2)):
             v = self.new("j")
-            if r.random() < 0.6: self.put(f"{v} = int({r.choice(['3', '-7', '9.2e18', '0', '250'])})")
+            if r.random() < 0.6: self.put(f"{v} = int({r.choice(['3', '-7', '9.2e18', '0', '250', r.choice(WIDE)])})")
             else: self.put(f"{v} : int = {r.randint(-5, 5)}")
             self.ints.append(v)
         if r.random() < 0.4:

@@ -105,7 +105,7 @@ static void begin_pass(Loops *L) {
     L->f->serial = L->mode != MODE_PARALLEL, L->f->strict = true;
     L->in = L->root, L->exits = NULL;
     L->depth = L->calls = L->nlevels = 0, L->nopen = L->nblocks = 0;
-    L->nfaults = L->nchecks = L->ntouches = L->loose = 0;
+    L->nfaults = L->nchecks = L->nwide = L->ntouches = L->loose = 0;
     L->changed = L->left = L->waits = false;
     L->pos = L->job->loop->pos;
     declare_all(L, L->root);
@@ -292,6 +292,7 @@ qs_status kloop_lower(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out)
     qmem_free(c, L.binds, L.cap_binds * sizeof *L.binds);
     qmem_free(c, L.faults, L.cap_faults * sizeof *L.faults);
     qmem_free(c, L.checks, L.cap_checks * sizeof *L.checks);
+    qmem_free(c, L.wide, L.cap_wide * sizeof *L.wide);
     qmem_free(c, L.touches, L.cap_touches * sizeof *L.touches);
     qmem_free(c, L.open, L.cap_open * sizeof *L.open);
     qarena_free(&kept);

@@ -56,7 +56,7 @@ static Meeting meeting(const Subscript *a, const Subscript *b) {
     if (!a->ok || !b->ok || a->level != b->level || a->factor != b->factor) return MEET_UNKNOWN;
     if (!kaffine_add(&d, &b->rest, -1) || d.n) return MEET_UNKNOWN;
     if (a->level < 0) return d.constant ? MEET_NEVER : MEET_UNKNOWN;
-    if (d.constant % a->factor) return MEET_NEVER;
+    if (a->factor != -1 && d.constant % a->factor) return MEET_NEVER; /* the least int64 has no remainder by -1 */
     return d.constant ? MEET_UNKNOWN : MEET_EQUAL;
 }
 
@@ -151,10 +151,18 @@ int kloop_parallel_depth(Loops *L) {
 }
 
 /* -- bounds over all turns --------------------------------------------------------------------------------------- */
+static bool is_wide(const Loops *L, KRef r) {
+    for (uint32_t i = 0; i < L->nwide; i++)
+        if (L->wide[i] == r) return true;
+    return false;
+}
+
+/* Of what is not wide the bounds are within 63 bits as its value is, so the guard need not look for overflow. */
 bool kloop_has_range(const Loops *L, KRef r) {
     const KFunc *f = L->f;
     const KIns *i = &f->ins[r];
     double k;
+    if (is_wide(L, r)) return false;
     switch (i->op) {
     case K_CONST: case K_PARAM: case K_DIM: case K_STRIDE: case K_POS: return qdtype_is_int((qs_dtype)i->dtype);
     case K_FOR: return kir_is_const(f, i->c, &k) && kloop_has_range(L, i->a) && kloop_has_range(L, i->b);

@@ -21,6 +21,12 @@ Number kloop_num(KRef v) { return (Number){.kind = LOOP_NUM, .v = v}; }
 Number kloop_bool(KRef v) { return (Number){.kind = LOOP_BOOL, .v = v, .lo = 0, .hi = 1}; }
 Number kloop_int(KRef v, double lo, double hi) { return (Number){.kind = LOOP_INT, .v = v, .lo = lo, .hi = hi}; }
 
+Number kloop_wide(Loops *L, KRef v) {
+    qmem_grow(L->c, &L->wide, &L->cap_wide, L->nwide, sizeof *L->wide);
+    L->wide[L->nwide++] = v;
+    return kloop_int(v, -0x1p63, 0x1p63);
+}
+
 Number kloop_whole(Loops *L, KRef twin, double lo, double hi) {
     return (Number){.kind = LOOP_NUM, .v = kloop_cast(L, twin, QS_F64), .twin = twin, .lo = lo, .hi = hi};
 }
@@ -95,7 +101,7 @@ static qs_status int_arith(Loops *L, KOp op, Number a, Number b, Number *out) {
     bool small = s.lo >= -0x1p62 && s.hi <= 0x1p62;
     if (!small && op == K_MUL) product_fits(L, a.v, b.v, r);
     else if (!small) kloop_fail_unless(L, fits(L, op, a.v, b.v, r), QS_EVALUE, "integer overflow", 0, 0);
-    return *out = small ? kloop_int(r, s.lo, s.hi) : kloop_int(r, -0x1p63, 0x1p63), QS_OK;
+    return *out = small ? kloop_int(r, s.lo, s.hi) : kloop_wide(L, r), QS_OK;
 }
 
 static qs_status arith(Loops *L, KOp op, Number a, Number b, Number *out) {
@@ -189,7 +195,7 @@ Number kloop_choose(Loops *L, KRef c, Number a, Number b) {
 Number kloop_to_int(Loops *L, Number a) {
     if (a.kind == LOOP_INT) return a;
     KRef t = kloop_twin(L, a);
-    return t ? kloop_int(t, a.lo, a.hi) : kloop_int(kloop_cast(L, a.v, QS_I64), -0x1p63, 0x1p63);
+    return t ? kloop_int(t, a.lo, a.hi) : kloop_wide(L, kloop_cast(L, a.v, QS_I64));
 }
 
 static Number saturated(Loops *L, Number a, double lo, double hi) {

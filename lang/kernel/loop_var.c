@@ -50,9 +50,12 @@ Var *kloop_var(Loops *L, const Sym *sym) {
 
 Number kloop_entry_number(Loops *L, const LoopValue *v, Str *name) {
     LoopBind b = {LOOP_SOURCE, v->source};
-    double most = v->small ? LOOP_SMALL : v->whole ? 0x1p31 : 0x1p63;
+    double most = v->small ? LOOP_SMALL : 0x1p31; /* of a whole one */
     switch ((LoopKind)v->kind) {
-    case LOOP_INT: return kloop_int(kloop_number_param(L, name, QS_I64, b), -most, most);
+    case LOOP_INT: {
+        KRef param = kloop_number_param(L, name, QS_I64, b);
+        return v->whole ? kloop_int(param, -most, most) : kloop_wide(L, param);
+    }
     case LOOP_BOOL: return kloop_bool(kloop_number_param(L, name, QS_B1, b));
     case LOOP_COMPLEX:
         return kloop_complex(kloop_number_param(L, name, QS_F64, b),

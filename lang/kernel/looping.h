@@ -110,6 +110,7 @@ typedef struct Loops {
     struct { LoopPlace place; int message; } *faults; uint32_t nfaults, cap_faults;
     LoopBind *binds; uint32_t cap_binds;
     Check *checks; uint32_t nchecks, cap_checks;   /* index tests that a guard can make */
+    KRef *wide; uint32_t nwide, cap_wide;          /* ints perhaps beyond 62 bits: bounds of them might wrap around */
     uint32_t loose, loose_pos;                     /* other tests, and where the first is */
     Touch *touches; uint32_t ntouches, cap_touches;
     Level level[QS_MAX_RANK]; int nlevels;
@@ -177,6 +178,7 @@ Number kloop_bool(KRef v);
 Number kloop_whole(Loops *L, KRef twin, double lo, double hi);   /* a LOOP_NUM from its twin, which is not -0 */
 Number kloop_num(KRef v);
 Number kloop_int(KRef v, double lo, double hi);
+Number kloop_wide(Loops *L, KRef v);                             /* an int of which nothing is known */
 KRef kloop_real(Loops *L, Number n);                             /* as float64 */
 KRef kloop_twin(Loops *L, Number n);                             /* as int64; 0: may have a fraction */
 KRef kloop_truth(Loops *L, Number n);
