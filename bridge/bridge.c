@@ -64,6 +64,7 @@ static qs_status import(qs_vm *vm, qs_call_args *c) {
     size_t n;
     const char *name = qs_to_string(c->in[0], &n);
     if (!name) return qs_fail(vm, QS_ETYPE, "pyimport: name must be a string, got %s", qs_type_name(vm, c->in[0]));
+    TRY(qgpu_lend(b));
     return qpy_result(b, PyImport_ImportModule(name), &c->out[0]);
 }
 

@@ -55,6 +55,8 @@ typedef struct Thread {    /* one that runs script code; with depth 0 one that d
     pthread_t id;
     QThread *state;        /* while another one runs */
     int depth;             /* entries inside each other */
+    struct Followed { Device *device; DevPtr stream; int depth; } *followed; /* gpu.c: by which entry, innermost last */
+    int nfollowed, cap_followed;
 } Thread;
 
 typedef struct Wrapper {   /* a value of the language in Python: the head of function and value objects */
@@ -78,7 +80,6 @@ struct Border {
     qs_value *dropped; uint32_t ndropped, cap_dropped; /* references to release when it is back */
     bool hosted;           /* Python opened the machine: its arrays go in as they are, cells stay cells (convert.c) */
     struct Export *exports; /* ndarray.c: views of the machine's memory */
-    struct { Device *device; DevPtr stream; } followed[4]; int nfollowed; /* gpu.c */
     Wrapper wrappers;      /* head of the ring of all of them */
     size_t nwrappers, many;/* how many; when so many, a full collection is due */
     /* convert.c */
@@ -118,9 +119,15 @@ void qgil_reclaim(Border *b);
 static inline void qgil_back(Border *b) {
     if (__builtin_expect(!pthread_equal(b->owner, pthread_self()), 0)) qgil_reclaim(b);
 }
-/* Around every use of the machine from Python; -1 with an exception when the machine is closed. */
+/* Around every use of the machine from Python; -1 with an exception when the machine is closed, and from leave when
+ * streams cannot be handed back and there was no exception before. */
 int qgil_enter(Border *b);
-void qgil_leave(Border *b);
+int qgil_leave(Border *b);
+static inline PyObject *qgil_result(Border *b, PyObject *r) { /* leaves with it; takes the reference */
+    if (qgil_leave(b) == 0) return r;
+    Py_XDECREF(r);
+    return NULL;
+}
 void qgil_unblock(qs_vm *vm);
 void qgil_block(qs_vm *vm);
 qs_status qgil_yield(qs_vm *vm);
@@ -234,9 +241,16 @@ Device *qgpu_first(Border *b);                        /* of those that are open 
 Device *qgpu_named(Border *b, int ordinal);           /* NULL: not open */
 Device *qgpu_of(Border *b, const Array *a);           /* where the array is offered to others; NULL: on the host */
 qs_status qgpu_absent(Border *b, const char *kind, int id); /* an error: memory that this machine cannot use */
-/* Our queue comes after what is queued on the stream, and the stream goes on after the call that runs now. */
+/* Our queue comes after what is queued on the stream, and the stream goes on after the entry that runs now. */
 qs_status qgpu_follow(Border *b, Device *d, DevPtr stream);
-void qgpu_hand_back(Border *b);
+qs_status qgpu_hand_back(Border *b);                  /* the entry ends */
+/* Around every call of Python by script code, which may queue work on streams that are followed. */
+qs_status qgpu_order_all(Border *b, bool back);
+static inline qs_status qgpu_lend(Border *b) { return b->threads->nfollowed ? qgpu_order_all(b, true) : QS_OK; }
+static inline qs_status qgpu_regain(Border *b, qs_status s) { /* s: how the call ended */
+    qs_status order = b->threads->nfollowed ? qgpu_order_all(b, false) : QS_OK;
+    return s == QS_OK ? order : s;
+}
 qs_status qgpu_import(Border *b, PyObject *o, qs_value *out); /* by its __cuda_array_interface__ */
 int qgpu_stream(PyObject *o, void *out);                      /* a converter of PyArg_ParseTuple: to a DevPtr */
 extern PyMethodDef qgpu_functions[];

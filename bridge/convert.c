@@ -155,7 +155,8 @@ qs_status qpy_to_value(Border *b, PyObject *o, qs_value *out) {
 
 qs_status qpy_result(Border *b, PyObject *r, qs_value *out) {
     qgil_back(b);
-    if (!r) return qerror_take(b);
+    qs_status s = qgpu_regain(b, r ? QS_OK : qerror_take(b));
+    if (s != QS_OK) return Py_XDECREF(r), s;
     TRY(qpy_to_value(b, r, out));
     if (!qvm(b->vm)->exiting) return QS_OK;
     qs_release(b->vm, *out); /* a callback called exit(), and somebody swallowed the exception */

@@ -166,9 +166,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyOb
     qs_value fn = qval_retain(w->v); /* the object may go while it runs */
     PyObject *r = call_inside(b, fn, args, (int)n, names);
     qval_release(b->vm, fn);
-    if (b->nfollowed) qgpu_hand_back(b);
-    qgil_leave(b);
-    return r;
+    return qgil_result(b, r);
 }
 
 /* -- the type ------------------------------------------------------------------------------------------------------ */

@@ -26,6 +26,11 @@ static Thread *thread_of(Border *b, pthread_t id) {
     return NULL;
 }
 
+static void free_thread(Thread *t) {
+    free(t->followed);
+    free(t);
+}
+
 static Thread *idle_thread(Border *b) {
     for (Thread *t = b->threads; t; t = t->next)
         if (t->depth == 0) return t;
@@ -107,10 +112,21 @@ int qgil_enter(Border *b) {
     return 0;
 }
 
+/* An exception that is on its way comes before one of ours. */
+static int hand_back(Border *b) {
+    qs_status s = qgpu_hand_back(b);
+    if (s == QS_OK) return 0;
+    if (PyErr_Occurred()) qs_error_clear(b->vm);
+    else qerror_raise(b, s);
+    return -1;
+}
+
 /* What Python did inside may have let another thread run the machine. */
-void qgil_leave(Border *b) {
+int qgil_leave(Border *b) {
     qgil_back(b);
+    int r = b->threads->nfollowed ? hand_back(b) : 0;
     b->threads->depth--;
+    return r;
 }
 
 /* -- windows without the GIL --------------------------------------------------------------------------------------- */
@@ -300,7 +316,7 @@ void qgil_stop(Border *b) {
     for (Thread *t = b->threads->next, *next; t; t = next) {
         next = t->next;
         if (t->depth == 0) qthread_free(b->vm, t->state);
-        if (t->depth == 0) free(t);
+        if (t->depth == 0) free_thread(t);
     }
     b->threads->next = NULL;
 }
@@ -345,7 +361,7 @@ void qgil_abandon(void) {
 
 void qgil_stopped(Border *b) {
     qthread_drop(b->vm, b->threads->state);
-    free(b->threads);
+    free_thread(b->threads);
     b->threads = NULL;
     b->owner = 0;
     b->vm = NULL;

@@ -2,10 +2,13 @@
  * CUDA Array Interface (DLPack is in dlpack.c).
  *
  * Our queue is an ordinary stream, which the driver orders with the default stream.  So work on the default stream
- * needs nothing; other streams are made to wait for ours, and ours for them, by events: nobody waits on the host. */
+ * needs nothing; other streams are made to wait for ours, and ours for them, by events: nobody waits on the host.  A
+ * stream that an argument names is followed by the entry that takes the argument, and gets its turn whenever Python
+ * does: at the end of the entry, and while script code calls Python. */
 #include "bridge/bridge.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* -- places -------------------------------------------------------------------------------------------------------- */
@@ -51,30 +54,54 @@ qs_status qgpu_absent(Border *b, const char *kind, int id) {
 
 /* -- order --------------------------------------------------------------------------------------------------------- */
 
-enum { MOST_FOLLOWED = sizeof((Border *)0)->followed / sizeof *((Border *)0)->followed };
+/* Of the entry that runs now; those further out have streams of their own, which got work of others since. */
+static struct Followed *first_followed(const Thread *t) {
+    struct Followed *f = t->followed + t->nfollowed;
+    while (f > t->followed && f[-1].depth == t->depth) f--;
+    return f;
+}
 
-static bool is_followed(const Border *b, const Device *d, DevPtr stream) {
-    for (int i = 0; i < b->nfollowed; i++)
-        if (b->followed[i].device == d && b->followed[i].stream == stream) return true;
+static bool is_followed(const Thread *t, const Device *d, DevPtr stream) {
+    for (const struct Followed *f = first_followed(t); f < t->followed + t->nfollowed; f++)
+        if (f->device == d && f->stream == stream) return true;
     return false;
+}
+
+static qs_status reserve(Border *b, Thread *t) {
+    if (t->nfollowed < t->cap_followed) return QS_OK;
+    int cap = t->cap_followed ? 2 * t->cap_followed : 4;
+    struct Followed *f = realloc(t->followed, (size_t)cap * sizeof *f);
+    if (!f) return qs_fail(b->vm, QS_ENOMEM, "out of memory");
+    t->followed = f;
+    t->cap_followed = cap;
+    return QS_OK;
 }
 
 /* 0 and 1 are the default stream. */
 qs_status qgpu_follow(Border *b, Device *d, DevPtr stream) {
-    if (stream <= 1 || is_followed(b, d, stream)) return QS_OK;
+    Thread *t = b->threads;
+    if (stream <= 1 || is_followed(t, d, stream)) return QS_OK;
+    TRY(reserve(b, t));
     TRY(d->ops->sharing->order(d, stream, false));
-    if (b->nfollowed == MOST_FOLLOWED) qgpu_hand_back(b);
-    b->followed[b->nfollowed].device = d;
-    b->followed[b->nfollowed++].stream = stream;
+    t->followed[t->nfollowed++] = (struct Followed){d, stream, t->depth};
     return QS_OK;
 }
 
-void qgpu_hand_back(Border *b) {
-    while (b->nfollowed > 0) {
-        b->nfollowed--;
-        Device *d = b->followed[b->nfollowed].device;
-        if (d->ops->sharing->order(d, b->followed[b->nfollowed].stream, true) != QS_OK) qs_error_clear(b->vm);
+/* One that fails is no reason to leave out the others. */
+qs_status qgpu_order_all(Border *b, bool back) {
+    const Thread *t = b->threads;
+    qs_status first = QS_OK;
+    for (const struct Followed *f = first_followed(t); f < t->followed + t->nfollowed; f++) {
+        qs_status s = f->device->ops->sharing->order(f->device, f->stream, back);
+        if (first == QS_OK) first = s;
     }
+    return first;
+}
+
+qs_status qgpu_hand_back(Border *b) {
+    qs_status s = qgpu_order_all(b, true);
+    b->threads->nfollowed = (int)(first_followed(b->threads) - b->threads->followed);
+    return s;
 }
 
 /* -- the CUDA Array Interface, in ---------------------------------------------------------------------------------- */

@@ -118,8 +118,6 @@ Border *qhost_enter(const char *what) {
     return qgil_enter(b) < 0 ? NULL : b;
 }
 
-static PyObject *leave(Border *b, PyObject *r) { return qgil_leave(b), r; }
-
 /* -- compiling ----------------------------------------------------------------------------------------------------- */
 
 /* (name, text) */
@@ -132,7 +130,7 @@ static PyObject *load(PyObject *module, PyObject *args) {
     if (!b) return NULL;
     qs_status s = qs_load(b->vm, name, text, (size_t)n);
     forget_names();
-    return leave(b, s == QS_OK ? none() : qerror_raise(b, s));
+    return qgil_result(b, s == QS_OK ? none() : qerror_raise(b, s));
 }
 
 static PyObject *evaluate(PyObject *module, PyObject *text) {
@@ -144,7 +142,7 @@ static PyObject *evaluate(PyObject *module, PyObject *text) {
     qs_status s = qs_eval(b->vm, PyBytes_AsString(bytes), &v);
     Py_DECREF(bytes);
     forget_names();
-    return leave(b, s == QS_OK ? qpy_give(b, v) : qerror_raise(b, s));
+    return qgil_result(b, s == QS_OK ? qpy_give(b, v) : qerror_raise(b, s));
 }
 
 /* (name, x): a variable of the session */
@@ -157,11 +155,11 @@ static PyObject *define(PyObject *module, PyObject *args) {
     Border *b = qhost_enter("define");
     if (!b) return NULL;
     qs_status s = qnd_value(b, x, &v);
-    if (s != QS_OK) return leave(b, qerror_raise(b, s));
+    if (s != QS_OK) return qgil_result(b, qerror_raise(b, s));
     s = qs_set_global(b->vm, name, v);
     qs_release(b->vm, v);
     forget_names();
-    return leave(b, s == QS_OK ? none() : qerror_raise(b, s));
+    return qgil_result(b, s == QS_OK ? none() : qerror_raise(b, s));
 }
 
 /* -- names --------------------------------------------------------------------------------------------------------- */
@@ -201,11 +199,11 @@ static PyObject *attribute(PyObject *module, PyObject *name) {
     (void)module;
     if (!b) return NULL;
     qs_status status = find(b->vm, NULL, s, &v);
-    if (status != QS_OK) return leave(b, qerror_raise(b, status));
+    if (status != QS_OK) return qgil_result(b, qerror_raise(b, status));
     bool keep = lasting(v, s);
     PyObject *r = qpy_give(b, v);
     if (r && keep) keep_name(name, r);
-    return leave(b, r);
+    return qgil_result(b, r);
 }
 
 /* (module, name) */
@@ -217,7 +215,7 @@ static PyObject *attribute_in(PyObject *module, PyObject *args) {
     Border *b = qhost_enter(name);
     if (!b) return NULL;
     qs_status s = find(b->vm, in, name, &v);
-    return leave(b, s == QS_OK ? qpy_give(b, v) : qerror_raise(b, s));
+    return qgil_result(b, s == QS_OK ? qpy_give(b, v) : qerror_raise(b, s));
 }
 
 static void add_name(void *list, const char *name) {
@@ -235,7 +233,7 @@ static PyObject *names(PyObject *module, PyObject *args) {
     Border *b = list && qbridge.host ? qhost_enter("names") : NULL;
     if (!b) return list;
     qvm_each_name(b->vm, in, add_name, list);
-    return leave(b, list);
+    return qgil_result(b, list);
 }
 
 /* -- values and types ---------------------------------------------------------------------------------------------- */
@@ -246,11 +244,10 @@ static PyObject *made(const char *what, PyObject *x, qs_status (*make)(Border *,
     qs_value v;
     if (!b) return NULL;
     qs_status s = make(b, x, &v);
-    qgpu_hand_back(b);
-    if (s != QS_OK) return leave(b, qerror_raise(b, s));
+    if (s != QS_OK) return qgil_result(b, qerror_raise(b, s));
     PyObject *r = v.kind == QS_FUNCTION ? qpy_from_value(b, v) : qvalue_new(b, v);
     qs_release(b->vm, v);
-    return leave(b, r);
+    return qgil_result(b, r);
 }
 
 static PyObject *value(PyObject *module, PyObject *x) {
@@ -259,14 +256,22 @@ static PyObject *value(PyObject *module, PyObject *x) {
 }
 
 static qs_status take_here(Border *b, PyObject *x, qs_value *out) { return qdl_take(b, x, false, out); }
-static qs_status take_away(Border *b, PyObject *x, qs_value *out) { return qdl_take(b, x, true, out); }
+static qs_status take_copy(Border *b, PyObject *x, qs_value *out) {
+    qs_value v;
+    Array *copy;
+    TRY(qdl_take(b, x, true, &v));
+    qs_status s = qarr_copy(b->vm, v.u.p, &copy);
+    qs_release(b->vm, v);
+    if (s == QS_OK) *out = qarr_value(copy);
+    return s;
+}
 
-/* (x, away) */
+/* (x, whether as memory of its own) */
 static PyObject *from_dlpack(PyObject *module, PyObject *args) {
     PyObject *x;
-    int away;
+    int copy;
     (void)module;
-    return PyArg_ParseTuple(args, "Op", &x, &away) ? made("from_dlpack", x, away ? take_away : take_here) : NULL;
+    return PyArg_ParseTuple(args, "Op", &x, &copy) ? made("from_dlpack", x, copy ? take_copy : take_here) : NULL;
 }
 
 /* The same way as an argument of a function, so that it is refused where a function would refuse it. */
@@ -307,11 +312,11 @@ static PyObject *array_of_bytes(PyObject *module, PyObject *args) {
     Border *b = qhost_enter("array");
     if (!b) return NULL;
     qs_status s = qarr_new_raw(b->vm, (qs_dtype)d, rank, dims, !bytes, &a);
-    if (s != QS_OK) return leave(b, qerror_raise(b, s));
+    if (s != QS_OK) return qgil_result(b, qerror_raise(b, s));
     if (bytes) s = fill(b->vm, a, bytes, n);
     PyObject *r = s == QS_OK ? qvalue_new(b, qarr_value(a)) : qerror_raise(b, s);
     qarr_release(b->vm, a);
-    return leave(b, r);
+    return qgil_result(b, r);
 }
 
 static PyObject *type_named(PyObject *module, PyObject *args) {
@@ -324,11 +329,11 @@ static PyObject *type_named(PyObject *module, PyObject *args) {
     Border *b = qhost_enter("typename");
     if (!b) return NULL;
     qs_status s = qvm_type_named(b->vm, text, (size_t)n, &t, &mods);
-    if (s != QS_OK) return leave(b, qerror_raise(b, s));
+    if (s != QS_OK) return qgil_result(b, qerror_raise(b, s));
     qs_value v = qobj_type(b->vm, t, mods);
     PyObject *r = qvalue_new(b, v);
     qs_release(b->vm, v);
-    return leave(b, r);
+    return qgil_result(b, r);
 }
 
 /* -- devices and memory -------------------------------------------------------------------------------------------- */
@@ -348,7 +353,7 @@ static PyObject *devices(PyObject *module, PyObject *unused) {
         if (!o || PyList_Append(list, o) < 0) Py_CLEAR(list);
         Py_XDECREF(o);
     }
-    return b ? leave(b, list) : NULL;
+    return b ? qgil_result(b, list) : NULL;
 }
 
 /* The driver of a GPU knows which addresses are the host's. */
@@ -370,7 +375,7 @@ static PyObject *copy_memory(PyObject *module, PyObject *args) {
     if (n < 0 || (n > 0 && (!to || !from)))
         return PyErr_SetString(PyExc_ValueError, "memcpy: addresses and a number of bytes >= 0 are wanted"), NULL;
     Border *b = qhost_enter("memcpy");
-    return b ? leave(b, move_memory(b, to, from, (size_t)n)) : NULL;
+    return b ? qgil_result(b, move_memory(b, to, from, (size_t)n)) : NULL;
 }
 
 PyMethodDef qhost_functions[] = {

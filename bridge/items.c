@@ -275,8 +275,7 @@ PyObject *qitem_get(PyObject *o, PyObject *key) {
     case QS_STRING: r = string_item(value_of(o), key); break;
     default: r = no_items(o); break;
     }
-    qgil_leave(b);
-    return r;
+    return qgil_result(b, r);
 }
 
 int qitem_set(PyObject *o, PyObject *key, PyObject *x) {
@@ -289,8 +288,7 @@ int qitem_set(PyObject *o, PyObject *key, PyObject *x) {
     case QS_CELL: r = set_in_cell(b, value_of(o).u.p, key, x); break;
     default: no_items(o), r = -1; break;
     }
-    qgil_leave(b);
-    return r;
+    return qgil_leave(b) < 0 ? -1 : r;
 }
 
 Py_ssize_t qitem_count(PyObject *o) {

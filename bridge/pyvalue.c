@@ -15,7 +15,7 @@ static void release(void *p) { qgil_decref(p); }
 /* An operation that gives nothing but success. */
 static qs_status done(Border *b, int failed) {
     qgil_back(b);
-    return failed ? qerror_take(b) : QS_OK;
+    return qgpu_regain(b, failed ? qerror_take(b) : QS_OK);
 }
 
 /* -- attributes ---------------------------------------------------------------------------------------------------- */
@@ -36,6 +36,7 @@ static void explain(PyObject *o, PyObject *name) {
 
 static qs_status get(qs_vm *vm, void *p, qs_value key, qs_value *out) {
     Border *b = border_of(vm);
+    TRY(qgpu_lend(b));
     PyObject *name = name_of(b, key), *r = name ? PyObject_GetAttr(p, name) : NULL;
     if (!r && name) explain(p, name);
     return qpy_result(b, r, out);
@@ -43,6 +44,7 @@ static qs_status get(qs_vm *vm, void *p, qs_value key, qs_value *out) {
 
 static qs_status set(qs_vm *vm, void *p, qs_value key, qs_value v) {
     Border *b = border_of(vm);
+    TRY(qgpu_lend(b));
     PyObject *name = name_of(b, key), *o = name ? qpy_from_value(b, v) : NULL;
     int failed = !o || PyObject_SetAttr(p, name, o) < 0;
     Py_XDECREF(o);
@@ -112,6 +114,7 @@ PyObject *qpyvalue_key(Border *b, int n, const qs_value *at) {
 
 static qs_status get_item(qs_vm *vm, void *p, int n, const qs_value *at, qs_value *out) {
     Border *b = border_of(vm);
+    TRY(qgpu_lend(b));
     PyObject *key = qpyvalue_key(b, n, at), *r = key ? PyObject_GetItem(p, key) : NULL;
     Py_XDECREF(key);
     return qpy_result(b, r, out);
@@ -119,6 +122,7 @@ static qs_status get_item(qs_vm *vm, void *p, int n, const qs_value *at, qs_valu
 
 static qs_status set_item(qs_vm *vm, void *p, int n, const qs_value *at, qs_value v) {
     Border *b = border_of(vm);
+    TRY(qgpu_lend(b));
     PyObject *key = qpyvalue_key(b, n, at), *o = key ? qpy_from_value(b, v) : NULL;
     Py_INCREF((PyObject *)p); /* pandas takes what nobody else holds for a temporary, where nothing can be kept */
     int failed = !o || PyObject_SetItem(p, key, o) < 0;
@@ -203,6 +207,7 @@ static PyObject *call_object(Border *b, PyObject *f, const qs_call_args *c) {
 
 static qs_status call(qs_vm *vm, void *p, qs_call_args *c) {
     Border *b = border_of(vm);
+    TRY(qgpu_lend(b));
     return qpy_result(b, call_object(b, p, c), &c->out[0]);
 }
 
@@ -261,7 +266,7 @@ static qs_status absent(Border *b, PyObject *o, PyObject *name, qs_value key, qs
         qs_error_clear(b->vm);
     }
     PyErr_Restore(type, value, traceback);
-    if (!*found) return PyErr_Clear(), qgil_back(b), QS_OK;
+    if (!*found) return PyErr_Clear(), done(b, false);
     explain(o, name);
     return qpy_result(b, NULL, &c->out[0]);
 }
@@ -292,6 +297,7 @@ static PyObject *call_method(Border *b, PyObject *o, PyObject *name, const qs_ca
 
 static qs_status method(qs_vm *vm, void *p, qs_value key, qs_call_args *c, bool *found) {
     Border *b = border_of(vm);
+    TRY(qgpu_lend(b));
     PyObject *name = name_of(b, key), *r = name ? call_method(b, p, name, c) : NULL;
     *found = true;
     if (!r && name && no_such_method(p, name)) return absent(b, p, name, key, c, found);
@@ -370,6 +376,7 @@ static PyObject *unary(int op, PyObject *x) {
 
 static qs_status operator(qs_vm *vm, int op, qs_value x, qs_value y, qs_value *out) {
     Border *b = border_of(vm);
+    TRY(qgpu_lend(b));
     bool in_place = op & QS_OP_IN_PLACE;
     op &= ~QS_OP_IN_PLACE;
     PyObject *a = qpy_from_value(b, x), *r = NULL;
@@ -385,9 +392,11 @@ static qs_status operator(qs_vm *vm, int op, qs_value x, qs_value y, qs_value *o
 }
 
 static qs_status truth(qs_vm *vm, void *p, bool *out) {
+    Border *b = border_of(vm);
+    TRY(qgpu_lend(b));
     int t = PyObject_IsTrue(p);
     *out = t > 0;
-    return done(border_of(vm), t < 0);
+    return done(b, t < 0);
 }
 
 /* The type of `builtins` is that of all modules. */
@@ -397,30 +406,31 @@ static bool is_space(void *p) { return PyObject_TypeCheck((PyObject *)p, Py_TYPE
 
 static qs_status iter(qs_vm *vm, void *p, qs_value *out) {
     Border *b = border_of(vm);
+    TRY(qgpu_lend(b));
     PyObject *r = PyObject_GetIter(p);
-    qgil_back(b);
-    if (!r) return qerror_take(b);
+    qs_status s = done(b, !r);
+    if (s != QS_OK) return Py_XDECREF(r), s;
     *out = qpyvalue_new(vm, r);
     return QS_OK;
 }
 
 static qs_status next(qs_vm *vm, void *p, bool *more, qs_value *out) {
     Border *b = border_of(vm);
+    TRY(qgpu_lend(b));
     PyObject *r = PyIter_Next(p);
     *more = r || PyErr_Occurred();
-    if (*more) return qpy_result(b, r, out);
-    qgil_back(b);
-    return QS_OK;
+    return *more ? qpy_result(b, r, out) : done(b, false);
 }
 
 static bool is_exception(PyObject *o) { return PyObject_IsInstance(o, PyExc_BaseException) == 1; }
 
 static qs_status format(qs_vm *vm, void *p, qs_value *out) {
     Border *b = border_of(vm);
-    if (is_exception(p)) return qerror_format(b, p, out);
+    TRY(qgpu_lend(b));
+    if (is_exception(p)) return qgpu_regain(b, qerror_format(b, p, out));
     PyObject *text = PyObject_Str(p);
-    qgil_back(b);
-    return text ? qpy_text(b, text, out) : qerror_take(b);
+    qs_status s = done(b, !text);
+    return s == QS_OK ? qpy_text(b, text, out) : (Py_XDECREF(text), s);
 }
 
 /* `catch e` receives the exception, but of a script's error its message, as without Python in between. */

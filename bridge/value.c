@@ -132,8 +132,7 @@ static int set_attribute(PyObject *o, PyObject *name, PyObject *x) {
     if (value_of(o).kind != QS_OBJECT || !x) return PyObject_GenericSetAttr(o, name, x);
     if (qgil_enter(border(o)) < 0) return -1;
     int r = set_field(border(o), o, name, x);
-    qgil_leave(border(o));
-    return r;
+    return qgil_leave(border(o)) < 0 ? -1 : r;
 }
 
 /* The names of its fields, beside those of all values. */

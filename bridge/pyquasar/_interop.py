@@ -217,8 +217,7 @@ def _differentiate(torch, op, name, kinds, schema, backward):
 def from_dlpack(x, copy=None):
     """The memory of a tensor, or of a DLPack capsule, as an array; copy=True: memory of its own, also of a tensor on a
     device that is not open here."""
-    a = _q()._bridge._from_dlpack(x, bool(copy))
-    return a.__copy__() if copy else a
+    return _q()._bridge._from_dlpack(x, bool(copy))
 
 
 class stream:

@@ -47,6 +47,7 @@ def copies(f):
 
 def orders(since):
     """(first, then) of the streams that were made to wait for others."""
+    assert record.norders - since <= 8, "more orders than the record holds"
     return [(record.order[i % 8].first or 0, record.order[i % 8].then or 0) for i in range(since, record.norders)]
 
 

@@ -2,7 +2,7 @@
 on it thread by thread, so results are right, but nothing is shown of a real GPU.  With one, against torch and CuPy.
 
     cd tests/python; PYTHONPATH=BUILD/python_threads FAKE_CUDA=BUILD/libfake_cuda.so python3 -m unittest test_gpu"""
-import gc, os, pickle, subprocess, sys, textwrap, unittest
+import gc, os, pickle, subprocess, sys, textwrap, types, unittest, unittest.mock
 
 import pyquasar as q
 
@@ -44,6 +44,19 @@ PROGRAM = """
     end
     function [] = __kernel__ inc(x : vec, pos : int)
         x[pos] += 1
+    end
+    function [] = twice(x, f)
+        parallel_do(numel(x), x, inc)
+        f()
+        parallel_do(numel(x), x, inc)
+    end
+    function [] = each(...a)
+        for x = a
+            parallel_do(numel(x), x, inc)
+        end
+    end
+    type holder : mutable class
+        x : vec
     end"""
 
 
@@ -264,6 +277,78 @@ class Order(Gpu):
         q.parallel_do((3, 3), x, y, q.square)
         self.assertEqual(self.orders(), [(theirs, own), (own, theirs)])
 
+    def steps(self, f):
+        """What the queues are asked for meanwhile: waits, and launches of kernels."""
+        fake.record.log = b""
+        f()
+        return ["wait" if w == "StreamWaitEvent" else "launch" for w in fake.record.log.decode().split()
+                if w in ("StreamWaitEvent", "LaunchKernel")]
+
+    def test_a_callback_finds_the_stream_ordered_and_leaves_it_so(self):
+        own, theirs = q.stream().ptr, fake.stream()
+        x, y = (fake.ByInterface(np.zeros(3, np.float32), stream=theirs) for i in range(2))
+        q.twice(x, lambda: None)  # the kernel is compiled
+        inner = [(theirs, own), (own, theirs)]
+        for f, nested in ((lambda: None, []), (lambda: q.parallel_do(3, y, q.inc), inner)):
+            self.since = fake.record.norders
+            steps = self.steps(lambda: q.twice(x, f))
+            self.assertEqual(self.orders(), [(theirs, own), (own, theirs)] + nested + [(theirs, own), (own, theirs)])
+            between = ["wait", "launch", "wait"] if nested else []
+            self.assertEqual(steps, ["wait", "launch", "wait", *between, "wait", "launch", "wait"])
+
+    def test_any_number_of_streams(self):
+        streams = [fake.stream() for i in range(6)]
+        x = [fake.ByInterface(np.zeros(3, np.float32), stream=s) for s in streams]
+        q.each(*x)
+        self.assertEqual(self.steps(lambda: q.each(*x)), ["wait"] * 6 + ["launch"] * 6 + ["wait"] * 6)
+
+    def test_every_way_in_hands_back(self):
+        own, theirs = q.stream().ptr, fake.stream()
+        x = fake.ByInterface(np.ones(3, np.float32), stream=theirs)
+        a, cell, o = q.ones(3), q.value([[1, 2, 3], "a"]), q.holder()
+        for f in (lambda: a.__setitem__(slice(None), x), lambda: cell.__setitem__(0, x), lambda: setattr(o, "x", x),
+                  lambda: q._bridge._define("g", x), lambda: q.value(x), lambda: q.descriptor(x), lambda: q.same(x)):
+            self.since = fake.record.norders
+            f()
+            self.assertEqual(self.orders(), [(theirs, own), (own, theirs)])
+
+    def test_a_copy_is_made_before_the_stream_goes_on(self):
+        class LikeCuPy(fake.ByDLPack, fake.ByInterface):
+            pass
+        x = LikeCuPy(np.arange(3, dtype=np.float32), stream=fake.stream())
+        fake.record.log = b""
+        v = q.from_dlpack(x, copy=True)
+        steps = [w for w in fake.record.log.decode().split() if "Memcpy" in w or w == "StreamWaitEvent"]
+        self.assertEqual((steps[0], steps[-1], len(steps) > 2), ("StreamWaitEvent", "StreamWaitEvent", True), steps)
+        x.__del__()
+        x.__init__(np.zeros(3, np.float32))
+        self.assertEqual(v.tolist(), [0, 1, 2])
+
+    def test_an_order_that_fails(self):
+        """Whichever call of the driver fails, somebody hears of it, and an exception of his own comes first."""
+        x = fake.ByInterface(np.ones(3, np.float32), stream=fake.stream())
+
+        def fail():
+            raise KeyError("mine")
+        q.twice(x, lambda: None)
+        for f, args, wanted in ((q.same, (), q.QuasarError), (q.twice, (lambda: None,), q.QuasarError),
+                                (q.twice, (fail,), (q.QuasarError, KeyError))):
+            failed = []
+            for n in range(100):
+                fake.record.fail_after, fake.record.fail_with = n, 1
+                try:
+                    f(x, *args)
+                except wanted:
+                    pass
+                else:  # the context stays as it was pushed, and all work was queued
+                    self.assertTrue(fake.record.fail_after >= 0 or fake.record.failed == b"CtxPopCurrent")
+                if fake.record.fail_after >= 0:
+                    break
+                failed.append(fake.record.failed)
+            fake.record.fail_after = -1
+            self.assertEqual(failed.count(b"StreamWaitEvent"), 2 if f is q.same else 4)
+        self.assertEqual(q.same(q.ones(2)).tolist(), [1, 1])
+
     def test_a_stream_that_only_the_interface_names(self):
         class LikeCuPy(fake.ByDLPack, fake.ByInterface):
             pass
@@ -273,6 +358,21 @@ class Order(Gpu):
         self.since = fake.record.norders
         q.same(LikeCuPy(np.zeros(3, np.float32), stream=1))
         self.assertEqual(self.orders(), [])
+
+    def test_a_tensor_that_names_no_stream(self):
+        own, theirs, asked = q.stream().ptr, fake.stream(), []
+
+        class Tensor(fake.ByOldDLPack):
+            @property
+            def __cuda_array_interface__(self):
+                return dict(shape=self.a.shape, typestr="<f4", data=(self.pointer, False), version=2)
+        torch = types.ModuleType("torch")
+        torch.Tensor, torch.cuda = Tensor, types.ModuleType("torch.cuda")
+        torch.cuda.current_stream = lambda d: asked.append(d) or types.SimpleNamespace(cuda_stream=theirs)
+        x = Tensor(np.zeros(3, np.float32))
+        with unittest.mock.patch.dict(sys.modules, torch=torch):
+            q.same(x)
+        self.assertEqual((self.orders(), asked), ([(theirs, own), (own, theirs)], [x.device]))
 
     def test_a_consumer_waits_for_our_stream(self):
         own, theirs, a = q.stream().ptr, fake.stream(), q.ones(3)
