@@ -108,6 +108,12 @@ qs_status qarg_result(qs_vm *vm, qs_call_args *c, int i, qs_dtype d, int rank, c
     return qarr_write(vm, *out, p);
 }
 
+qs_status qarg_result_like(qs_vm *vm, qs_call_args *c, int i, qs_dtype d, const Array *x, Array **out, void **p) {
+    TRY(qarr_like(vm, x, d, out));
+    c->out[i] = qarr_value(*out);
+    return qarr_write(vm, *out, p);
+}
+
 qs_status qarg_exact(qs_vm *vm, const double *x, int rank, const int64_t *dims, qs_value *out) {
     size_t n = 1;
     for (int i = 0; i < rank; i++) n *= (size_t)dims[i];

@@ -357,13 +357,15 @@ qs_status qlines_cumulative_trapezoid(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- differences --------------------------------------------------------------------------------------------------- */
-/* All but the first (skip 1) or last (skip 0) slice along dim, as a view. */
+/* All but the first (skip 1) or last (skip 0) slice along dim, as a view in a shape of the language. */
 static qs_status slices(qs_vm *vm, Array *a, const Shape *s, int dim, int64_t skip, qs_value *out) {
     Array *v;
     int64_t dims[QS_MAX_RANK];
     memcpy(dims, s->dims, sizeof dims);
     dims[dim]--;
-    TRY(qarr_view(vm, a, s->rank, dims, s->strides, (size_t)(skip * s->strides[dim]), &v));
+    int rank = qarr_normalise(s->rank, dims);
+    const int64_t *strides = s->strides + (rank == 1); /* a row */
+    TRY(qarr_view(vm, a, rank, dims, strides, (size_t)(skip * s->strides[dim]), &v));
     *out = qarr_value(v);
     return QS_OK;
 }

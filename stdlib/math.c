@@ -132,7 +132,7 @@ static qs_status split(qs_vm *vm, qs_call_args *c, const char *fn, double (*part
     const void *p;
     void *q;
     TRY(qarg_floats(vm, c, 0, fn, "x", &a, &p));
-    TRY(qarg_result(vm, c, 0, qdtype_real_of((qs_dtype)a->dtype), a->rank, a->dims, &r, &q));
+    TRY(qarg_result_like(vm, c, 0, qdtype_real_of((qs_dtype)a->dtype), a, &r, &q));
     if (a->dtype == QS_C64) {
         const QComplexF *z = p;
         for (size_t i = 0; i < a->count; i++) ((float *)q)[i] = (float)part((double)z[i].re, (double)z[i].im);
@@ -330,7 +330,7 @@ static qs_status test(qs_vm *vm, qs_call_args *c, const char *fn, Test t) {
     const void *p;
     void *q;
     TRY(qarg_floats(vm, c, 0, fn, "x", &a, &p));
-    TRY(qarg_result(vm, c, 0, QS_B1, a->rank, a->dims, &r, &q));
+    TRY(qarg_result_like(vm, c, 0, QS_B1, a, &r, &q));
     uint8_t *y = q;
     for (size_t i = 0; i < a->count; i++) switch (a->dtype) {
         case QS_F32: y[i] = passes(t, (double)((const float *)p)[i]); break;

@@ -108,9 +108,10 @@ static qs_status make_like(qs_vm *vm, qs_call_args *c, const char *fn, bool zero
     int rank;
     int64_t dims[QS_MAX_RANK];
     TRY(qarg_array(vm, c, 0, fn, "x", &x));
-    if (c->nin > 1) TRY(qarr_shape_args(vm, fn, c->nin - 1, c->in + 1, &rank, dims));
-    else memcpy(dims, x->dims, sizeof dims), rank = x->rank;
-    TRY(qarr_new(vm, (qs_dtype)x->dtype, rank, dims, zeroed, out));
+    if (c->nin > 1) {
+        TRY(qarr_shape_args(vm, fn, c->nin - 1, c->in + 1, &rank, dims));
+        TRY(qarr_new(vm, (qs_dtype)x->dtype, rank, dims, zeroed, out));
+    } else TRY(qarr_new_raw(vm, (qs_dtype)x->dtype, x->rank, x->dims, zeroed, out));
     c->out[0] = qarr_value(*out);
     return QS_OK;
 }
@@ -711,7 +712,7 @@ qs_status qmatrix_cross(qs_vm *vm, qs_call_args *c) {
         return qs_fail(vm, QS_ESHAPE, "cross: a and b must be vectors of 3 elements, or matrices of N rows of 3");
     TRY(qarg_packed(vm, c, 0, "cross", "a", QS_F64, &a, &p));
     TRY(qarg_packed(vm, c, 1, "cross", "b", QS_F64, &b, &q));
-    TRY(qarg_result(vm, c, 0, d, a->rank, a->dims, &r, &out));
+    TRY(qarg_result_like(vm, c, 0, d, a, &r, &out));
     for (size_t i = 0; i < a->count; i++) {
         size_t row = i/3*3, j = row + (i + 1)%3, k = row + (i + 2)%3;
         const double *x = p, *y = q;

@@ -187,7 +187,7 @@ static qs_status npy_text(qs_vm *vm, const Npy *h, const char *path, qs_value *o
 static qs_status npy_elements(qs_vm *vm, const Npy *h, qs_dtype d, int rank, const int64_t *dims, size_t bytes,
                               Array **out) {
     void *p;
-    TRY(qarr_new(vm, d, rank, dims, false, out));
+    TRY(qarr_new_raw(vm, d, rank, dims, false, out));
     qs_status s = qarr_write(vm, *out, &p);
     if (s != QS_OK) return qarr_release(vm, *out), s;
     if (bytes) memcpy(p, h->data, bytes);
@@ -205,7 +205,7 @@ static qs_status npy_reorder(qs_vm *vm, const Npy *h, Array *a, Array **out) {
     memcpy(to.dims, h->dims, sizeof to.dims);
     qmatrix_packed(&to);
     TRY(qarr_read(vm, a, &p));
-    TRY(qarr_new(vm, (qs_dtype)a->dtype, h->rank, h->dims, false, out));
+    TRY(qarr_new_raw(vm, (qs_dtype)a->dtype, h->rank, h->dims, false, out));
     qs_status s = qarr_write(vm, *out, &q);
     if (s != QS_OK) return qarr_release(vm, *out), s;
     if (a->count) qmatrix_move(vm, q, to.strides, p, from.strides, h->rank, h->dims, h->item);

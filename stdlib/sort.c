@@ -381,12 +381,12 @@ qs_status qsort_sort(qs_vm *vm, qs_call_args *c) {
     if (qdtype_is_complex(d)) return qarg_wrong(vm, "sort", "x", "real", c->in[0]);
     TRY(qarg_packed(vm, c, 0, "sort", "x", d, &a, &p));
     if (dim < 0) dim = qstats_main_dim(a);
-    TRY(qarg_result(vm, c, 0, d, a->rank, a->dims, &r, &q));
+    TRY(qarg_result_like(vm, c, 0, d, a, &r, &q));
     ArrayLines l = qstats_lines(a, dim);
     if (c->nout < 2) return qsort_lines(vm, "sort", d, &l, down, p, q, QS_F64, NULL);
     void *index;
     qs_dtype place = l.n > (1 << 24) + 1 ? QS_F64 : qvm_ctx(vm)->scalar_dtype; /* positions are exact */
-    TRY(qarg_result(vm, c, 1, place, a->rank, a->dims, &r, &index));
+    TRY(qarg_result_like(vm, c, 1, place, a, &r, &index));
     return qsort_lines(vm, "sort", d, &l, down, p, q, place, index);
 }
 

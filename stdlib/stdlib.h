@@ -62,6 +62,8 @@ static inline bool qarg_given(const qs_call_args *c, int i) { return i < c->nin 
 /* Results: a new array in out[i], not initialised, with its pointer. */
 qs_status qarg_result(qs_vm *vm, qs_call_args *c, int i, qs_dtype d, int rank, const int64_t *dims, Array **out,
                       void **p);
+/* One with the shape of x, which may come from outside and stays as it is. */
+qs_status qarg_result_like(qs_vm *vm, qs_call_args *c, int i, qs_dtype d, const Array *x, Array **out, void **p);
 /* A vec of numbers that must stay exact: `scalar`, or float64 when one is beyond 2^24. */
 qs_status qarg_exact(qs_vm *vm, const double *x, int rank, const int64_t *dims, qs_value *out);
 

@@ -235,8 +235,18 @@ static bool equal_dims(const Array *a, const Array *b) {
     return true;
 }
 
+/* Whether the array has these extents, apart from those of 1 that a shape of the language leaves out. */
+static bool spans(const Array *a, int rank, const int64_t *dims) {
+    int64_t have[QS_MAX_RANK];
+    int n = qarr_size(a, have);
+    for (int i = 0; i < rank; i++)
+        if (dims[i] != (i < n ? have[i] : 1)) return false;
+    return true;
+}
+
 /* Extents of 1 stretch; a vec counts as 1xN, and dimensions that an array lacks at its end have extent 1, because a
- * HxWx1 cube is a mat in this language. */
+ * HxWx1 cube is a mat in this language.  The result has the shape of the operand that need not stretch, which may come
+ * from outside; of two the one with more dimensions. */
 static qs_status broadcast(qs_vm *vm, const char *what, const Array *a, const Array *b, int *rank, int64_t *dims) {
     int64_t da[QS_MAX_RANK], db[QS_MAX_RANK];
     int na = qarr_size(a, da), nb = qarr_size(b, db);
@@ -246,6 +256,11 @@ static qs_status broadcast(qs_vm *vm, const char *what, const Array *a, const Ar
         if (x != y && x != 1 && y != 1) return shape_error(vm, what, a, b);
         dims[i] = x == 1 ? y : x;
     }
+    bool like_a = spans(a, *rank, dims), like_b = spans(b, *rank, dims);
+    if (!like_a && !like_b) return *rank = qarr_normalise(*rank, dims), QS_OK;
+    const Array *like = like_a && (!like_b || a->rank >= b->rank) ? a : b;
+    *rank = like->rank;
+    memcpy(dims, like->dims, sizeof like->dims);
     return QS_OK;
 }
 
@@ -445,7 +460,7 @@ static Array *reusable(qs_value v, bool owned, const Plan *p) {
 
 static qs_status result_array(qs_vm *vm, qs_value a, qs_value b, unsigned owned, const Plan *p, Array **out) {
     if ((*out = reusable(a, owned & ARITH_OWNS_A, p)) || (*out = reusable(b, owned & ARITH_OWNS_B, p))) return QS_OK;
-    return qarr_new(vm, p->out, p->rank, p->dims, false, out);
+    return qarr_new_raw(vm, p->out, p->rank, p->dims, false, out);
 }
 
 static qs_status array_binary(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned owned, qs_value *out) {
@@ -669,7 +684,7 @@ static qs_status map_array(qs_vm *vm, const MapFn *fn, Array *a, qs_value *out) 
     Array *r;
     Nest n;
     TRY(qarr_read(vm, a, &src));
-    TRY(qarr_new(vm, to, a->rank, a->dims, false, &r));
+    TRY(qarr_like(vm, a, to, &r));
     qs_status s = qarr_write(vm, r, &dst);
     if (s) return qarr_release(vm, r), s;
     qnest_begin(&n, a->rank, a->dims);
@@ -738,7 +753,7 @@ static qs_status map2_array(qs_vm *vm, const char *name, double (*fn)(double, do
     TRY(result_shape(vm, name, a, b, &rank, dims));
     TRY(open_weak(vm, a, d, &x));
     TRY(open_weak(vm, b, d, &y));
-    TRY(qarr_new(vm, d, rank, dims, false, &r));
+    TRY(qarr_new_raw(vm, d, rank, dims, false, &r));
     qs_status s = qarr_write(vm, r, &to);
     if (s) return qarr_release(vm, r), s;
     qnest_begin(&n, r->rank, r->dims);

@@ -35,6 +35,8 @@ typedef struct { /* the leaves now */
     int rank;
     int64_t dims[QS_MAX_RANK];
     size_t count;
+    int shape_rank; /* of the result: as arith.c gives it */
+    int64_t shape[QS_MAX_RANK];
 } Now;
 
 /* -- the leaves ---------------------------------------------------------------------------------------------------- */
@@ -52,6 +54,17 @@ static int64_t extent(const Array *a, int r, int d) {
 
 static bool same_dims(const Array *a, const Array *b) {
     return a->rank == b->rank && !memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims);
+}
+
+/* A shape that a leaf has stays; one that comes about by stretching is of the language. */
+static void shape_result(Now *now) {
+    memcpy(now->shape, now->dims, sizeof now->shape);
+    now->shape_rank = now->rank;
+    for (int i = 0; i < now->n; i++) {
+        const Array *a = now->types[i].array ? qval_array(now->at[i]) : NULL;
+        if (a && a->rank == now->rank && !memcmp(a->dims, now->dims, (size_t)a->rank * sizeof *a->dims)) return;
+    }
+    now->shape_rank = qarr_normalise(now->rank, now->shape);
 }
 
 /* The common shape; false: shapes that do not fit are left to the operators, which know the sentence. */
@@ -80,6 +93,7 @@ static bool common_shape(Now *now) {
         now->count *= (size_t)now->dims[d]; /* the extents are of arrays that exist, one of each: cannot wrap by much */
         if (now->count > (size_t)1 << 46) return false;
     }
+    shape_result(now);
     return true;
 }
 
@@ -225,12 +239,12 @@ static Array *spare(const Frame *f, const FuseRegion *r, const Form *v, const No
         if (goes && now->types[i].array && ours(qval_array(now->at[i]), v->kernel.dtype))
             return own(qval_array(now->at[i]));
     }
-    if (old.kind != QS_ARRAY || !ours(qval_array(old), v->kernel.dtype) || qval_array(old)->rank != now->rank)
+    if (old.kind != QS_ARRAY || !ours(qval_array(old), v->kernel.dtype) || qval_array(old)->rank != now->shape_rank)
         return NULL;
     for (int i = 0; i < now->n; i++)
         if (r->regs[i] == r->dst) return NULL; /* is read in another order */
-    return memcmp(qval_array(old)->dims, now->dims, (size_t)now->rank * sizeof *now->dims) ? NULL
-                                                                                           : own(qval_array(old));
+    bool fits = !memcmp(qval_array(old)->dims, now->shape, (size_t)now->shape_rank * sizeof *now->shape);
+    return fits ? own(qval_array(old)) : NULL;
 }
 
 static qs_status run_map(qs_vm *vm, Device *d, Program *p, const Form *v, const Now *now, Array *result,
@@ -239,7 +253,7 @@ static qs_status run_map(qs_vm *vm, Device *d, Program *p, const Form *v, const 
     if (now->flat) l.domain[0] = (int64_t)now->count;
     else memcpy(l.domain, now->dims, sizeof l.domain);
     qkdevice_block(d, l.rank, l.domain, l.block);
-    if (!result) TRY(qarr_new(vm, v->kernel.dtype, now->rank, now->dims, false, &result));
+    if (!result) TRY(qarr_new_raw(vm, v->kernel.dtype, now->shape_rank, now->shape, false, &result));
     qs_status s = launch(vm, d, v->kernel.func, p, now, &l, 0, result);
     if (s != QS_OK) return qarr_release(vm, result), s;
     *out = qarr_value(result);

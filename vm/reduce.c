@@ -602,7 +602,7 @@ qs_status qred_cum(qs_vm *vm, Reduce r, Array *a, int dim, Array **result) {
     TRY(make_plan(vm, r, (qs_dtype)a->dtype, &p));
     TRY(qarr_read(vm, a, &in));
     int rank = qarr_size(a, dims);
-    TRY(qarr_new(vm, p.out, rank, dims, false, result));
+    TRY(qarr_like(vm, a, p.out, result));
     qs_status status = qarr_write(vm, *result, &out);
     if (status) return qarr_release(vm, *result), status;
     Split s = split(a, dim);

@@ -1,5 +1,5 @@
 """import pyquasar: whatever memory comes, it is used in place, copied where documented, or refused; never wrong."""
-import array, ctypes, gc, os, subprocess, sys, textwrap, threading, unittest
+import array, ctypes, gc, os, subprocess, sys, tempfile, textwrap, threading, unittest
 
 import pyquasar as q
 
@@ -348,6 +348,41 @@ class Producers(Exchange):
         for x, why in (({}, "dict.* has no memory"), (np.zeros(2, ">f4"), "byte order")):
             with self.assertRaisesRegex(TypeError, why):
                 q.descriptor(x)
+
+    def test_what_works_element_by_element_keeps_the_shape(self):
+        q.compile_string("shapes", """
+            function y = squared(x)
+                y = x.*x
+            end
+            function y = several(x, z)
+                y = sin(x).*x + 2*z - x./(1 + abs(z))
+            end
+            """)
+        maps = [q.squared, q.sin, q.isnan, q.copy, q.float64, q.zeros_like, q.cumsum, lambda x: q.max(x, 0),
+                lambda x: q.atan2(x, x), lambda x: x * 2, lambda x: -x, lambda x: x > 0, lambda x: q.several(x, x),
+                lambda x: x + q.value(1.0), lambda x: q.clamp(x, 0, 1), lambda x: q.sort(x)]
+        for shape in ((4, 4, 1), (1, 3), (2, 3, 1), (1, 1), (1, 1, 1), (1,), (5, 1), (1, 3, 1), (0, 1)):
+            v = q.value(np.ones(shape, np.float32))
+            for i, f in enumerate(maps):
+                self.assertEqual(f(v).shape, shape, i)
+        for n in (3, 100000):  # by the operators, and as a kernel, once it is worth compiling
+            row, column, one = (q.value(np.ones(s, np.float32)) for s in ((1, n), (n, 1), (1, 1)))
+            stretched = [(row, one, (1, n)), (row, q.ones(n), (1, n)), (one, q.ones(n), (n,)), (column, one, (n, 1))]
+            for x, y, shape in stretched:
+                for a, b in ((x, y), (y, x)):
+                    self.assertEqual({q.several(a, b).shape for _ in range(10)}, {shape})
+        self.assertEqual(q.several(row[:, :3], column[:2]).shape, (2, 3))
+        self.assertEqual((q.sum(column, 0).shape, q.zeros(1, 3).shape, q.diff(row).shape), ((1,), (3,), (n - 1,)))
+
+    def test_files_keep_the_shape(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file, again = os.path.join(folder, "a.npy"), os.path.join(folder, "b.npy")
+            for shape in ((2, 3, 1), (1, 3), (1, 1)):
+                for order in "CF":
+                    a = np.asarray(np.arange(np.prod(shape)).reshape(shape), np.float32, order)
+                    np.save(file, a)
+                    q.save(again, q.load(file))
+                    np.testing.assert_array_equal(np.load(again), a, strict=True)
 
     def test_a_producer_that_fails(self):
         class Broken:
