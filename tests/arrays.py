@@ -262,6 +262,13 @@ class Program:
         tail = lambda x: f'show("{"~" if loose else "="}", {x})'
         self.guarded([tail(n.plain())], pre + [tail(name)])
 
+    def wide_sum(self):
+        """Of int64 numbers, that may overflow."""
+        values = f"w_ = int64(pattern(1,{self.n})) + int({self.r.choice([1, -1]) * 2**self.r.randint(56, 61)})"
+        show = ['show("=", sum({0}))', 'show("~", mean({0}))']
+        both = self.r.choice(["w_ + w_", "w_ - 1", "-w_"])
+        self.guarded([values] + [s.format(both) for s in show], [values, f"t_ = {both}"] + [s.format("t_") for s in show])
+
     def variables(self):
         for _ in range(self.r.randint(2, 5)):
             v, s, kind = self.new("x"), self.r.choice(self.shapes), self.r.choice(FLOATS + INTS + ["bool"])
@@ -284,6 +291,7 @@ class Program:
             elif k < 0.55: self.update()
             elif k < 0.65: self.alias()
             elif k < 0.72: self.call()
+            elif k < 0.75: self.wide_sum()
             else: self.show()
         for v in self.vars: self.put(f'show("{v}", {v})', f'show("{v}", {v})')
         start, end = (["function [] = main_()", "kept_ = {}"], ["end", "main_()"]) if body else (["kept_ = {}"], [])

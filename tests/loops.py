@@ -10,7 +10,7 @@ import argparse, concurrent.futures, os, random, subprocess, sys, tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NUMBERS = ["0", "1", "-1", "2", "3", "0.5", "-2.25", "7", "1e10", "100", "0.1", "1/3", "-0.0", "nan_", "inf", "-inf"]
-WIDE = [str(s * (2**k - d)) for k in (61, 62, 63) for d in (0, 1, 1024) for s in (1, -1) if k < 63 or d]
+WIDE = [str(k) for k in (2**61, 2**62, 2**63 - 1, -(2**61), 1 - 2**63)] # times 8, 4, 2 they wrap around
 COMPARE = ["<", "<=", ">", ">=", "==", "!="]
 MATH = ["abs", "floor", "ceil", "round", "sqrt", "sign", "sin", "exp", "trunc", "frac", "atan"]
 
@@ -24,7 +24,7 @@ class Case:
         self.readers = []
         self.reduces = rng.random() < 0.2
         self.top = not self.reduces and rng.random() < 0.25
-        self.n = rng.choice([1, 2, 3, 5, 8, 8, 12, 70] + ([0] if rng.random() < 0.3 else []))
+        self.n = rng.choice([1, 2, 3, 5, 8, 9, 12, 70] + ([0] if rng.random() < 0.3 else []))
         self.nums, self.ints, self.bools, self.arrays = [], [], [], {}
         self.complexes, self.vectors, self.lambdas, self.fields, self.vecfns = [], {}, [], [], []
 
@@ -54,9 +54,8 @@ class Case:
         if k < 0.87 and small: return f"{r.choice(small)}{r.choice(['+1', '-1', '*2', '+k_'])}"
         if k < 0.90: return f"min(max({self.num(3)},0),{extent}-1)"
         if k < 0.92: return self.num(1)
-        if k < 0.95 and any_: # mostly outside, where bounds of it wrap around
-            wide = r.choice(self.ints + [f"int({r.choice(WIDE)})"])
-            return f"{r.choice(['', '-'])}int({r.choice(any_)}){r.choice(['*', '+', '-'])}{wide}"
+        if k < 0.96 and any_: # mostly outside, while bounds of it may wrap around
+            return f"int({r.choice(small or any_)}){r.choice('*+')}{r.choice(self.ints + [f'int({x})' for x in WIDE])}"
         return "0"
 
     def element(self, want=None):

@@ -357,7 +357,7 @@ static bool build_reduction(Fuse *z, FuseKernel *out) {
     KRef pos = kir_add(f, K_POS, QS_I64, 0, 0, 0, 0, 0, 0), one = kir_const_int(f, QS_I64, 1, 0);
     if (!element_dtype(z, pos, &d) || ((kind == FUSE_MIN || kind == FUSE_MAX) && d < QS_F32)) return false;
     qs_dtype lane = lane_dtype(kind, d);
-    if (d == QS_U64 && lane == QS_I64) return false;
+    if (d >= QS_I64 && lane == QS_I64) return false; /* may overflow, which the host tells */
     int result = add_result(z, lane, true);
     if (z->e->grouped) {
         f->fixed_block = true, f->block[0] = FUSE_GROUP;
