@@ -278,15 +278,29 @@ qs_status qmath_and(qs_vm *vm, qs_call_args *c) { return bits(vm, c, "and", OP_B
 qs_status qmath_or(qs_vm *vm, qs_call_args *c) { return bits(vm, c, "or", OP_BITOR); }
 qs_status qmath_xor(qs_vm *vm, qs_call_args *c) { return bits(vm, c, "xor", OP_BITXOR); }
 
-/* Truth values are negated; integers have every bit flipped, which is x xor -1. */
+/* Every bit of what the elements of x are, as one element of their type; -1 for numbers and elements that are floats. */
+static qs_status every_bit(qs_vm *vm, qs_value x, qs_value *out) {
+    Array *a;
+    void *p;
+    if (!is_integer(x) || x.kind != QS_ARRAY) return *out = qs_int(-1), QS_OK;
+    TRY(qarr_new(vm, dtype_of(x), 1, &(int64_t){1}, false, &a));
+    *out = qarr_value(a);
+    TRY(qarr_write(vm, a, &p));
+    memset(p, 0xff, qdtype_size(dtype_of(x)));
+    return QS_OK;
+}
+
+/* Truth values are negated; integers have every bit flipped. */
 qs_status qmath_not(qs_vm *vm, qs_call_args *c) {
-    qs_value x = c->in[0];
+    qs_value x = c->in[0], ones = qs_nil();
     TRY(numeric(vm, c, "not", "a"));
     bool truth = x.kind == QS_BOOL || (x.kind == QS_ARRAY && qval_array(x)->dtype == QS_B1);
     if (truth) return qarith_unary(vm, OP_NOT, x, &c->out[0]);
-    qs_value in[2] = {x, qs_int(-1)};
+    qs_status s = every_bit(vm, x, &ones);
+    qs_value in[2] = {x, ones};
     qs_call_args flipped = {2, 1, in, c->out, 0, NULL};
-    qs_status s = bits(vm, &flipped, "not", OP_BITXOR);
+    if (s == QS_OK) s = bits(vm, &flipped, "not", OP_BITXOR);
+    qval_release(vm, ones);
     c->in[0] = in[0]; /* it may have been replaced by its integers */
     return s;
 }

@@ -97,6 +97,10 @@ static qs_status corrupt(qs_vm *vm, const char *path, const char *what) {
     return qs_fail(vm, QS_EVALUE, "load: %s is damaged: %s", path, what);
 }
 
+static qs_status unsupported(qs_vm *vm, const char *path, const char *what) {
+    return qs_fail(vm, QS_EVALUE, "load: %s holds %s, which is not supported", path, what);
+}
+
 typedef struct {
     bool swapped, fortran;
     char kind;
@@ -118,8 +122,8 @@ static qs_status npy_fields(qs_vm *vm, const char *path, const char *header, Npy
     const char *descr = after(header, "'descr'"), *order = after(header, "'fortran_order'"),
                *shape = after(header, "'shape'");
     if (!descr || !order || !shape || *shape != '(') return corrupt(vm, path, "the header lacks a field");
-    if (*descr != '\'')
-        return qs_fail(vm, QS_EVALUE, "load: %s holds structured elements, which have no form here", path);
+    if (*descr != '\'') return unsupported(vm, path, "an array of structures");
+    if (descr[1] == '|' && descr[2] == 'O') return unsupported(vm, path, "an array of Python's objects");
     char *end;
     h->swapped = descr[1] == '>', h->kind = descr[2], h->item = strtoul(descr + 3, &end, 10);
     if (*end != '\'' || h->item == 0 || h->item > 1 << 24) {
@@ -167,7 +171,8 @@ static void swap_bytes(uint8_t *p, size_t n, size_t word) {
 
 static qs_status npy_text(qs_vm *vm, const Npy *h, const char *path, qs_value *out) {
     size_t unit = h->kind == 'U' ? 4 : 1;
-    if (h->rank || h->item > h->room / unit) return corrupt(vm, path, "only single strings have a form here");
+    if (h->rank) return unsupported(vm, path, "an array of strings");
+    if (h->item > h->room / unit) return corrupt(vm, path, "it ends before its last character");
     Text t;
     qtext_init(&t, qvm_ctx(vm));
     for (size_t i = 0; i < h->item; i++) {
@@ -218,7 +223,7 @@ static qs_status npy_read(qs_vm *vm, Bytes b, qs_value *out) {
     TRY(npy_open(vm, b, &h));
     if (h.kind == 'U' || h.kind == 'S') return npy_text(vm, &h, b.path, out);
     if (!npy_dtype(&h, &d))
-        return qs_fail(vm, QS_EVALUE, "load: %s has elements of type %c%zu, which have no form here", b.path, h.kind,
+        return qs_fail(vm, QS_EVALUE, "load: %s holds elements of type %c%zu, which are not supported", b.path, h.kind,
                        h.item);
     size_t bytes = h.item;
     for (int i = 0; i < h.rank; i++)

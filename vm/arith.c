@@ -49,15 +49,15 @@ static qs_status type_error(qs_vm *vm, Op op, qs_value a, qs_value b) {
 }
 
 /* -- two numbers --------------------------------------------------------------------------------------------------- */
-static qs_status overflow(qs_vm *vm, Op op) {
-    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: integer overflow", name_of(op));
+static qs_status overflow(qs_vm *vm) {
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "integer overflow");
 }
 
 static qs_status int_power(qs_vm *vm, int64_t x, int64_t n, qs_value *out) {
     int64_t r = 1;
     for (int64_t square = x; n; n >>= 1) {
-        if (n & 1 && __builtin_mul_overflow(r, square, &r)) return overflow(vm, OP_POW);
-        if (n > 1 && __builtin_mul_overflow(square, square, &square)) return overflow(vm, OP_POW);
+        if (n & 1 && __builtin_mul_overflow(r, square, &r)) return overflow(vm);
+        if (n > 1 && __builtin_mul_overflow(square, square, &square)) return overflow(vm);
     }
     *out = qs_int(r);
     return QS_OK;
@@ -90,7 +90,7 @@ static qs_status int_binary(qs_vm *vm, Op op, int64_t x, int64_t y, qs_value *ou
     case OP_OROR: *out = qs_bool(x || y); return QS_OK;
     default: return type_error(vm, op, qs_int(x), qs_int(y));
     }
-    if (lost) return overflow(vm, op);
+    if (lost) return overflow(vm);
     *out = qs_int(r);
     return QS_OK;
 }
@@ -536,7 +536,7 @@ static qs_status negate(qs_vm *vm, qs_value x, qs_value *out) {
     case QS_NUM: *out = qs_num(-x.u.f); return QS_OK;
     case QS_BOOL: *out = qs_num(-(double)x.u.i); return QS_OK;
     case QS_INT:
-        if (x.u.i == INT64_MIN) return overflow(vm, OP_SUB);
+        if (x.u.i == INT64_MIN) return overflow(vm);
         *out = qs_int(-x.u.i);
         return QS_OK;
     case QS_COMPLEX: return qval_complex(vm, -complex_of(x).re, -complex_of(x).im, out);

@@ -246,8 +246,10 @@ qs_status qops_range(qs_vm *vm, qs_dtype d, const qs_value *at, bool stepped, qs
 
 static qs_status loop_state(qs_vm *vm, double lo, double step, double hi, qs_value *r) {
     if (step == 0 || isnan(lo) || isnan(step) || isnan(hi) || isinf(lo))
-        return qerr_set(qvm_ctx(vm), QS_EVALUE, "for: a range needs a step other than 0, got %.15g..%.15g..%.15g", lo,
-                        step, hi);
+        return qerr_set(qvm_ctx(vm), QS_EVALUE,
+                        "for: a range needs a finite start, a step other than 0 and an end that is a number, got "
+                        "%.15g..%.15g..%.15g",
+                        lo, step, hi);
     double rounds = qarr_range_count(lo, step, hi);
     r[0] = qs_int(0);
     r[1] = qs_num(lo);

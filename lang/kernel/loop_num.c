@@ -166,7 +166,7 @@ qs_status kloop_binary(Loops *L, Op op, Number a, Number b, Number *out) {
 static qs_status negate(Loops *L, Number a, Number *out) {
     if (a.kind == LOOP_INT) {
         KRef least = kloop_i64(L, INT64_MIN);
-        if (a.lo < -0x1p62) kloop_fail_unless(L, kloop_op(L, K_NE, a.v, least), QS_EVALUE, "-: integer overflow", 0, 0);
+        if (a.lo < -0x1p62) kloop_fail_unless(L, kloop_op(L, K_NE, a.v, least), QS_EVALUE, "integer overflow", 0, 0);
         return *out = kloop_int(kir_fold(L->f, K_NEG, QS_B1, 0, a.v, 0, 0, L->pos), -a.hi, -a.lo), QS_OK;
     }
     *out = kloop_num(kir_fold(L->f, K_NEG, QS_B1, 0, kloop_real(L, a), 0, 0, L->pos));

@@ -237,10 +237,13 @@ static qs_status root_range(Loops *L, int i, Range *r) {
 
 /* floor((hi-lo)/step) + 1 turns, with the little that the interpreter allows for rounding; see qarr_range_count. */
 static qs_status real_turns(Loops *L, Range *r) {
-    char text[160];
+    char text[200];
     double lo;
     if (!kloop_known(L, r->lo, &lo)) return kloop_decline(L, L->pos, "a range whose bounds may have a fraction");
-    qnum_print(text, sizeof text, "for: a range needs a step other than 0, got %.15g..%.15g..%%0", lo, r->step);
+    qnum_print(text, sizeof text,
+               "for: a range needs a finite start, a step other than 0 and an end that is a number, got "
+               "%.15g..%.15g..%%0",
+               lo, r->step);
     kloop_fail_unless(L, kloop_op(L, K_EQ, r->hi.v, r->hi.v), QS_EVALUE, text, r->hi.v, 0);
     KRef q = kloop_op(L, K_DIV, kloop_op(L, K_SUB, r->hi.v, r->lo.v), kloop_f64(L, r->step));
     KRef size = kloop_op(L, K_MAX, kloop_f64(L, fabs(lo)), kir_fold(L->f, K_ABS, QS_B1, 0, r->hi.v, 0, 0, L->pos));

@@ -302,11 +302,11 @@ static void numbers(qs_vm *vm) {
     CHECK(r.kind == QS_INT && r.u.i == 81);
     r = binary(vm, OP_BITXOR, qs_num(6), qs_num(3));
     CHECK(r.kind == QS_INT && r.u.i == 5);
-    CHECK_ERROR(vm, qarith_binary(vm, OP_ADD, qs_int(INT64_MAX), qs_int(1), &r), QS_EVALUE, "+: integer overflow");
-    CHECK_ERROR(vm, qarith_binary(vm, OP_POW, qs_int(10), qs_int(19), &r), QS_EVALUE, "^: integer overflow");
+    CHECK_ERROR(vm, qarith_binary(vm, OP_ADD, qs_int(INT64_MAX), qs_int(1), &r), QS_EVALUE, "integer overflow");
+    CHECK_ERROR(vm, qarith_binary(vm, OP_POW, qs_int(10), qs_int(19), &r), QS_EVALUE, "integer overflow");
     r = binary(vm, OP_POW, qs_int(-2), qs_int(63));
     CHECK(r.kind == QS_INT && r.u.i == INT64_MIN);
-    CHECK_ERROR(vm, qarith_unary(vm, OP_NEG, qs_int(INT64_MIN), &r), QS_EVALUE, "-: integer overflow");
+    CHECK_ERROR(vm, qarith_unary(vm, OP_NEG, qs_int(INT64_MIN), &r), QS_EVALUE, "integer overflow");
 }
 
 static void complex_numbers(qs_vm *vm) {

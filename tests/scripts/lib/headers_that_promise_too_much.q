@@ -56,3 +56,7 @@ filewrite("out/lib/h.csv", "")
 attempt(() -> csvread("out/lib/h.csv"))
 with_shape("0, 9223372036854775807")
 print transpose(load("out/lib/h.npy"))
+for type = {"'<U3'", "'|O'", "'<M8'", "[('a', '<f4')]"}
+    filewrite("out/lib/h.npy", strcat(npy(sprintf("{'descr': %s, 'fortran_order': False, 'shape': (2,), }", type)), "12345678"))
+    attempt(() -> load("out/lib/h.npy"))
+end

@@ -1,0 +1,17 @@
+% A bound that is no number is an error that says so, in compiled and interpreted loops.
+function [] = count(last)
+    for i = 0..last
+        print i
+    end
+end
+try
+    count(nan)
+catch e
+    print e
+end
+try
+    for i = 0..0..3
+    end
+catch e
+    print e
+end
