@@ -446,11 +446,16 @@ static qs_status order(Device *d, DevPtr stream, bool back) {
 
 typedef struct { Api f; int device; void *context; DevPtr block; } Orphan; /* counts as a user of the context */
 
+/* Somebody may be recording a graph, which has nothing to do with this block: he need not notice. */
 static void free_orphan(void *p) {
+    enum { CAPTURE_RELAXED = 2 };
     Orphan *o = p;
     void *context;
+    int mode = CAPTURE_RELAXED;
     if (o->f.CtxPushCurrent(o->context) == SUCCESS) {
+        int changed = o->f.ThreadExchangeStreamCaptureMode(&mode); /* mode: as it was */
         o->f.MemFree(o->block);
+        if (changed == SUCCESS) o->f.ThreadExchangeStreamCaptureMode(&mode);
         o->f.CtxPopCurrent(&context);
     }
     o->f.DevicePrimaryCtxRelease(o->device);
@@ -468,6 +473,7 @@ static qs_status outlive(Device *d, DevPtr block, void (**release_it)(void *), v
 }
 
 static qs_status move_any(Device *d, DevPtr to, DevPtr from, size_t n) {
+    if (records(d)) return cannot_record(d, "", "memcpy would have to wait");
     TRY(CALL(d, MemcpyAsync, to, from, n, state(d)->stream));
     return CALL(d, StreamSynchronize, state(d)->stream);
 }

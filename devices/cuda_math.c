@@ -86,16 +86,8 @@ static qs_status checked(Device *d, DevLibrary which, const char *call, int stat
 }
 #define CALL(d, m, lib, name, ...) checked(d, LIB_##lib, #name, (m)->f.name(__VA_ARGS__))
 
-/* Handles and areas are made when they are needed first, which no graph can record. */
-static qs_status may_make(Device *d, DevLibrary which, const char *what) {
-    if (!qdev_is_recording(d)) return QS_OK;
-    return qerr_set(d->ctx, QS_EDEVICE, "%s: %s was not used for %s before, and a CUDA graph is being recorded there",
-                    d->name, libraries[which].title, what);
-}
-
 /* -- cuBLAS -------------------------------------------------------------------------------------------------------- */
 static qs_status make_blas(Device *d, CudaMath *m, void *stream) {
-    TRY(may_make(d, LIB_BLAS, "anything"));
     if (!m->blas_block) TRY(qheap_get(d, blas_area, &m->blas_block));
     TRY(CALL(d, m, BLAS, BlasCreate, &m->blas));
     qs_status s = CALL(d, m, BLAS, BlasSetStream, m->blas, stream);
@@ -159,7 +151,6 @@ static void drop_plan(CudaMath *m, Plan *p) {
 }
 
 static qs_status make_plan(Device *d, CudaMath *m, void *stream, const DevFft *f, Plan **out) {
-    TRY(may_make(d, LIB_FFT, "transforms of this shape"));
     Plan *p = &m->plan[m->turn++ % PLANS];
     drop_plan(m, p);
     *p = (Plan){.of = *f};
@@ -178,7 +169,6 @@ static qs_status find_plan(Device *d, CudaMath *m, void *stream, const DevFft *f
 
 static qs_status have_area(Device *d, CudaMath *m, size_t n) {
     if (n <= m->area_bytes) return QS_OK;
-    TRY(may_make(d, LIB_FFT, "transforms of this size"));
     if (m->area) qheap_put(d, m->area, m->area_bytes);
     m->area = 0, m->area_bytes = 0;
     TRY(qheap_get(d, n, &m->area));

@@ -414,6 +414,19 @@ class Order(Gpu):
                 q.stream(s)
 
 
+    def test_a_copy_that_would_end_a_capture(self):
+        host, x = np.zeros(4, np.float32), fake.ByInterface(np.ones(4, np.float32))
+        fake.record.capturing = 1
+        try:
+            why = "memcpy would have to wait, and a CUDA graph is being recorded on Fake GPU"
+            with self.assertRaisesRegex(q.QuasarError, why):
+                q.memcpy(host.ctypes.data, x.pointer, 16)
+        finally:
+            fake.record.capturing = 0
+        q.memcpy(host.ctypes.data, x.pointer, 16)
+        self.assertEqual(host.tolist(), [1] * 4)
+
+
 class Out(Gpu):
     def test_an_array_of_the_language(self):
         a = q.ones(2, 3)
@@ -530,6 +543,19 @@ class Life(Gpu):
             q.parallel_do(100000, own, q.inc)
             self.assertEqual((a[99999], v[5], own[5]), (i + 2, i + 2, i + 2))
         self.assertEqual((x.get()[0], own.__cuda_array_interface__["data"][0]), (9, see))
+
+    def test_memory_that_outlives_the_machine_does_not_end_a_capture(self):
+        before = fake.record.allocated
+        a = q.ones(4)
+        view = a.__dlpack__()
+        q.destroy()
+        fake.record.capturing = 1
+        try:
+            del a, view
+            gc.collect()
+        finally:
+            fake.record.capturing = 0
+        self.assertLessEqual(fake.record.allocated, before)
 
     def test_views_outlive_the_machine(self):
         q.destroy()

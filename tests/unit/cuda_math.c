@@ -283,7 +283,7 @@ static void driver_failures(void) {
     }
 }
 
-/* What was used before can be recorded in a graph; a first use cannot. */
+/* The result is a new array, which has no memory: no graph can record it. */
 static void recording(void) {
     qs_vm *vm = open_machine("cuda");
     run(vm, "a = randn(200,200)\nb = a*a");
@@ -292,6 +292,8 @@ static void recording(void) {
     CHECK(qs_eval(vm, "c = a*b", NULL) == QS_ELOCK && strstr(error_of(vm), "has no memory yet on Fake GPU"));
     qs_error_clear(vm);
     CHECK(qs_eval(vm, "c = inv(a)", NULL) == QS_ELOCK && strstr(error_of(vm), "has no memory yet on Fake GPU"));
+    qs_error_clear(vm);
+    CHECK(qs_eval(vm, "c = fft2(a)", NULL) == QS_ELOCK && strstr(error_of(vm), "has no memory yet on Fake GPU"));
     CHECK(!*math->log && !fake->misuse);
     qs_error_clear(vm);
     fake->capturing = 0;

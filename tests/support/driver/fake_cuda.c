@@ -33,10 +33,15 @@ static int misused(const char *what) {
     return INVALID_VALUE;
 }
 
+enum { CAPTURE_GLOBAL, CAPTURE_RELAXED = 2 };
+static _Thread_local int capture_mode = CAPTURE_GLOBAL;
+
 /* What may be called while a graph is captured; much else would make the capture worthless. */
 static bool can_record(const char *name) {
-    static const char *const allowed[] = {"CtxPushCurrent", "CtxPopCurrent",  "StreamIsCapturing", "StreamWaitEvent",
-                                          "EventRecord",    "MemcpyDtoDAsync", "MemsetD8Async",     "LaunchKernel"};
+    static const char *const allowed[] = {"CtxPushCurrent", "CtxPopCurrent", "StreamIsCapturing", "StreamWaitEvent",
+                                          "EventRecord", "MemcpyDtoDAsync", "MemsetD8Async", "LaunchKernel",
+                                          "ThreadExchangeStreamCaptureMode", "DevicePrimaryCtxRelease"};
+    if (capture_mode == CAPTURE_RELAXED && !strcmp(name, "MemFree")) return true;
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
         if (!strcmp(name, allowed[i])) return true;
     return false;
@@ -208,6 +213,13 @@ int fake_StreamSynchronize(void *stream) { return queue("StreamSynchronize", str
 int fake_StreamIsCapturing(void *stream, int *status) {
     QUEUE("StreamIsCapturing", stream);
     return *status = fake.capturing, SUCCESS;
+}
+
+int fake_ThreadExchangeStreamCaptureMode(int *mode) {
+    BEGIN_ANYWHERE("ThreadExchangeStreamCaptureMode");
+    int before = capture_mode;
+    capture_mode = *mode;
+    return *mode = before, SUCCESS;
 }
 
 int fake_StreamWaitEvent(void *stream, void *event, unsigned flags) {
