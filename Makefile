@@ -32,7 +32,7 @@ check:
 LEAKS = LSAN_OPTIONS=suppressions=$(CURDIR)/tests/leaks.supp:print_suppressions=0
 # The same tests under address and undefined-behaviour sanitizers, on the evaluator: what LLVM and OpenCL drivers keep
 # until the end of the process is not ours, and memory is not measured.
-KEEPS = unit_api|unit_cuda
+KEEPS = unit_api|unit_cuda|unit_locale
 dev: deps
 	@cmake --preset dev > /dev/null
 	@cmake --build --preset dev
