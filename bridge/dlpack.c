@@ -202,20 +202,18 @@ bool qdl_borrow(Border *b, PyObject *o, bool look, qs_value *out, qs_status *s) 
 }
 
 /* Deleters may be written in Python; one that runs while an exception is on its way must not see it. */
-#define DELETE(m)                                                                                                      \
-    PyObject *type, *value, *traceback;                                                                                \
-    PyErr_Fetch(&type, &value, &traceback);                                                                            \
-    if ((m)->deleter) (m)->deleter(m);                                                                                 \
-    PyErr_Restore(type, value, traceback)
+static void delete(void *m, bool versioned) {
+    DlManaged *p = m;
+    DlVersioned *v = m;
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    if (versioned && v->deleter) v->deleter(v);
+    if (!versioned && p->deleter) p->deleter(p);
+    PyErr_Restore(type, value, traceback);
+}
 
-static void end_plain(PyObject *capsule) {
-    DlManaged *m = PyCapsule_GetPointer(capsule, NULL);
-    DELETE(m);
-}
-static void end_versioned(PyObject *capsule) {
-    DlVersioned *m = PyCapsule_GetPointer(capsule, NULL);
-    DELETE(m);
-}
+static void end_plain(PyObject *capsule) { delete(PyCapsule_GetPointer(capsule, NULL), false); }
+static void end_versioned(PyObject *capsule) { delete(PyCapsule_GetPointer(capsule, NULL), true); }
 
 /* The capsule's contents become ours: who asks again finds it used. */
 static qs_status consume(Border *b, PyObject *capsule, bool constant, Array **out) {
@@ -227,13 +225,19 @@ static qs_status consume(Border *b, PyObject *capsule, bool constant, Array **ou
     const DlVersioned *v = m;
     if (versioned && v->version.major != DL_MAJOR) {
         qs_status s = qs_fail(b->vm, QS_EVALUE, "from_dlpack: version %u of DLPack is not known", v->version.major);
-        if (v->deleter) v->deleter(m);
-        return s;
+        return delete(m, true), s;
     }
     PyObject *owner = PyCapsule_New(m, NULL, versioned ? end_versioned : end_plain);
-    if (!owner) return qerror_take(b);
+    if (!owner) return delete(m, versioned), qerror_take(b);
     bool readonly = constant || (versioned && v->flags & DL_READ_ONLY);
     return wrap(b, versioned ? &v->tensor : &((DlManaged *)m)->tensor, readonly, owner, out);
+}
+
+static int refuse(PyObject *kind, const char *why) { return PyErr_SetString(kind, why), -1; }
+
+/* Two numbers, as DLPack tells devices and versions; why: the error when it is something else. */
+static int take_pair(PyObject *o, int *first, int *second, const char *why) {
+    return PyTuple_Check(o) && PyArg_ParseTuple(o, "ii", first, second) ? 0 : refuse(PyExc_TypeError, why);
 }
 
 /* The device that o says to be on; the cpu for those that say nothing. */
@@ -241,7 +245,8 @@ static qs_status device_of(Border *b, PyObject *o, DlDevice *out) {
     *out = (DlDevice){DL_CPU, 0};
     bool says_so = PyObject_HasAttrString(o, "__dlpack_device__");
     PyObject *pair = says_so ? PyObject_CallMethod(o, "__dlpack_device__", NULL) : NULL;
-    bool right = !says_so || (pair && PyArg_ParseTuple(pair, "ii", &out->type, &out->id));
+    const char *why = "__dlpack_device__ must give two numbers";
+    bool right = !says_so || (pair && take_pair(pair, &out->type, &out->id, why) == 0);
     Py_XDECREF(pair);
     qgil_back(b);
     return right ? QS_OK : qerror_take(b);
@@ -335,16 +340,14 @@ static PyObject *make_capsule(Border *b, Array *a, Device *d, bool versioned, bo
     qs_status s = h ? qnd_give(b, a, d, &h->given) : qs_fail(b->vm, QS_ENOMEM, "out of memory");
     if (s != QS_OK) return free(h), qerror_raise(b, s);
     DlTensor t = describe(h, a, d);
-    if (!versioned) {
-        h->head.plain = (DlManaged){t, h, delete_plain};
-        return PyCapsule_New(h, plain_name, drop_plain);
-    }
     uint64_t flags = (a->buf->readonly ? DL_READ_ONLY : 0) | (copied ? DL_IS_COPIED : 0);
-    h->head.versioned = (DlVersioned){{DL_MAJOR, DL_MINOR}, h, delete_versioned, flags, t};
-    return PyCapsule_New(h, versioned_name, drop_versioned);
+    if (versioned) h->head.versioned = (DlVersioned){{DL_MAJOR, DL_MINOR}, h, delete_versioned, flags, t};
+    else h->head.plain = (DlManaged){t, h, delete_plain};
+    PyObject *r = versioned ? PyCapsule_New(h, versioned_name, drop_versioned)
+                            : PyCapsule_New(h, plain_name, drop_plain);
+    if (!r) delete(h, versioned);
+    return r;
 }
-
-static int refuse(PyObject *kind, const char *why) { return PyErr_SetString(kind, why), -1; }
 
 enum { NO_ORDER = -1 }; /* of streams: the consumer sees to it himself */
 
@@ -362,8 +365,8 @@ static int check_stream(PyObject *stream, const Device *d, long long *out) {
 /* Whether the elements are wanted on the host although they are on a device. */
 static int check_device(PyObject *wanted, const Device *d) {
     DlDevice here = dl_device(d), w = here;
-    if (wanted != Py_None && (!PyTuple_Check(wanted) || !PyArg_ParseTuple(wanted, "ii", &w.type, &w.id)))
-        return refuse(PyExc_TypeError, "__dlpack__: dl_device must be two numbers");
+    if (wanted != Py_None && take_pair(wanted, &w.type, &w.id, "__dlpack__: dl_device must be two numbers") < 0)
+        return -1;
     if (w.type == here.type && w.id == here.id) return 0;
     if (w.type == DL_CPU && w.id == 0) return 1;
     PyErr_Format(PyExc_BufferError, "__dlpack__: the elements can be given on device (%d, %d)%s only, got (%d, %d)",
@@ -374,8 +377,7 @@ static int check_device(PyObject *wanted, const Device *d) {
 static int wants_versioned(PyObject *max_version) {
     int major = 0, minor = 0;
     if (max_version == Py_None) return 0;
-    if (!PyTuple_Check(max_version) || !PyArg_ParseTuple(max_version, "ii", &major, &minor))
-        return refuse(PyExc_TypeError, "__dlpack__: max_version must be two numbers");
+    if (take_pair(max_version, &major, &minor, "__dlpack__: max_version must be two numbers") < 0) return -1;
     return major >= DL_MAJOR;
 }
 
@@ -394,15 +396,23 @@ static int lead_consumer(Border *b, Device *d, long long stream) {
     return s == QS_OK ? 0 : (qerror_raise(b, s), -1);
 }
 
-typedef struct { PyObject *stream, *max_version, *device, *copy; } Wishes;
+typedef struct {
+    PyObject *stream, *max_version, *device;
+    int copy; /* -1: if need be */
+} Wishes;
+
+static int take_copy(PyObject *o, void *out) { /* a converter of PyArg_ParseTuple */
+    int wish = o == Py_None ? -1 : PyObject_IsTrue(o);
+    return *(int *)out = wish, o == Py_None || wish >= 0;
+}
 
 static PyObject *export(Border *b, Array *a, const Wishes *w) {
     Device *d = qgpu_of(b, a);
     long long stream;
     int versioned = wants_versioned(w->max_version), away = check_device(w->device, d);
     if (versioned < 0 || away < 0 || check_stream(w->stream, d, &stream) < 0) return NULL;
-    bool copied = w->copy == Py_True || away;
-    if (away && w->copy == Py_False)
+    bool copied = w->copy < 0 ? away : w->copy;
+    if (away && !copied)
         return refuse(PyExc_BufferError, "__dlpack__: on the cpu the elements are a copy, and copy is False"), NULL;
     if (!copied && a->buf->readonly && !versioned)
         return refuse(PyExc_BufferError,
@@ -416,9 +426,9 @@ static PyObject *export(Border *b, Array *a, const Wishes *w) {
 PyObject *qdl_export(PyObject *self, PyObject *args, PyObject *names) {
     static const char *const keywords[] = {"stream", "max_version", "dl_device", "copy", NULL};
     Wrapper *w = (Wrapper *)self;
-    Wishes wishes = {Py_None, Py_None, Py_None, Py_None};
-    if (!PyArg_ParseTupleAndKeywords(args, names, "|$OOOO", (char **)(uintptr_t)keywords, &wishes.stream,
-                                     &wishes.max_version, &wishes.device, &wishes.copy))
+    Wishes wishes = {Py_None, Py_None, Py_None, -1};
+    if (!PyArg_ParseTupleAndKeywords(args, names, "|$OOOO&", (char **)(uintptr_t)keywords, &wishes.stream,
+                                     &wishes.max_version, &wishes.device, take_copy, &wishes.copy))
         return NULL;
     if (w->v.kind != QS_ARRAY) return refuse(PyExc_BufferError, "__dlpack__: only arrays have memory"), NULL;
     if (qgil_enter(w->border) < 0) return NULL;

@@ -40,7 +40,7 @@ def from_numpy(a, copy=None, dtype=None):
         raise TypeError("from_numpy: a NumPy array is wanted, got %s" % type(a).__name__)
     if dtype is not None:
         _check_elements(a, dtype, a.shape, a.strides, a.itemsize, a.dtype.name)
-    if copy is False:
+    if copy is not None and not copy:
         try:
             r = _q().descriptor(a)
         except TypeError as e:
@@ -118,7 +118,7 @@ def to_torch(a, requires_grad=None, device=None, copy=None):
         copy = None
     t = torch.from_dlpack(a)
     away = device is not None and not _same_device(t.device, torch.device(device))
-    if away and copy is False:
+    if away and copy is not None and not copy:
         raise ValueError("to_torch: the elements are on %s, so a tensor on %s is a copy" % (t.device, device))
     t = t.to(device) if away else t.clone() if copy else t
     differentiable = a.grad is not None if requires_grad is None else requires_grad

@@ -342,12 +342,13 @@ def array(self, dtype=None, copy=None):
     if a is self:
         raise TypeError("a value of type %s is no array" % self.typename)
     a = numpy.asarray(a)
-    if copy is False and self._kind == "array" and self.dtype == "bfloat16":
+    never = copy is not None and not copy
+    if never and self._kind == "array" and self.dtype == "bfloat16":
         raise ValueError("NumPy has no bfloat16, so the elements must be copied")
-    if copy is False and self._kind == "array" and not a.flags.writeable and not self.readonly:
+    if never and self._kind == "array" and not a.flags.writeable and not self.readonly:
         raise ValueError("others use the elements on a device, so NumPy needs a copy")
     if dtype is not None and a.dtype != dtype:
-        if copy is False:
+        if never:
             raise ValueError("an array of %s cannot become one of %s without a copy" % (a.dtype, numpy.dtype(dtype)))
         return a.astype(dtype)
     return a.copy() if copy else a

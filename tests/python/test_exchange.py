@@ -195,7 +195,7 @@ if given and np:
                     self.assertEqual(np.asarray(v).dtype, a.dtype.newbyteorder("="), case)
 
         @settings(max_examples=200, deadline=None, derandomize=True)
-        @given(arrays(), st.sampled_from([None, True, False]))
+        @given(arrays(), st.sampled_from([None, True, False, 1, 0, np.True_, np.False_]))
         def test_copy_means_what_it_says(self, a, copy):
             try:
                 v = q.from_numpy(a, copy=copy)
@@ -203,7 +203,7 @@ if given and np:
                 self.assertNotIn(a.dtype.newbyteorder("=").name, NUMBERS)
                 return
             except ValueError:
-                self.assertIs(copy, False)
+                self.assertFalse(copy is None or copy)
                 self.assertFalse(self.in_place(a) and a.ndim)
                 return
             if v._kind != "array":
@@ -212,7 +212,7 @@ if given and np:
             np.testing.assert_array_equal(got, a)
             if a.size:
                 self.assertEqual(np.shares_memory(got, a), self.in_place(a) and not copy)
-            if copy is False:
+            if copy is not None and not copy:
                 self.assertTrue(self.in_place(a))
 
         @settings(max_examples=200, deadline=None, derandomize=True)
@@ -383,6 +383,51 @@ class Producers(Exchange):
                     np.save(file, a)
                     q.save(again, q.load(file))
                     np.testing.assert_array_equal(np.load(again), a, strict=True)
+
+    def test_copy_is_true_or_false_of_any_type(self):
+        v = q.ones(3)
+        for copy in (None, True, False, 1, 0, np.True_, np.False_):
+            shared = np.shares_memory(np.asarray(q.from_dlpack(v.__dlpack__(copy=copy))), np.asarray(v))
+            self.assertEqual(shared, not copy, copy)
+            for must in (lambda: v.__array__("float64", copy=copy), lambda: q.from_numpy(np.ones(3, ">f4"), copy=copy)):
+                if copy is None or copy:
+                    must()
+                else:
+                    self.assertRaises(ValueError, must)
+        with self.assertRaisesRegex(ValueError, "ambiguous"):
+            v.__dlpack__(copy=np.ones(2))
+
+    def test_a_producer_that_says_nonsense_of_its_device(self):
+        for said in (None, 1, [1, 0], (1,), ("cpu", 0), (1, 0, 0)):
+            x = Tensor(np.ones(3), True)
+            x.__class__ = type("Odd", (Tensor,), {"__dlpack_device__": lambda self: said})
+            with self.assertRaisesRegex(TypeError, "__dlpack_device__ must give two numbers"):
+                q.from_dlpack(x)
+
+    def test_nothing_is_kept_when_memory_runs_out(self):
+        """Each allocation of Python fails once; at the end nobody holds what was exchanged."""
+        try:
+            import _testcapi as testing
+        except ImportError:
+            self.skipTest("needs _testcapi")
+        a = np.ones(3)
+        v = q.value(a)
+        exchanges = (lambda: v.__dlpack__(), lambda: v.__dlpack__(max_version=(1, 0)),
+                     lambda: q.from_dlpack(a), lambda: q.from_dlpack(v.__dlpack__()))
+        for exchange in exchanges:
+            exchange()
+            held = sys.getrefcount(a)
+            for n in range(1, 60):
+                try:
+                    testing.set_nomemory(n, n + 1)
+                    exchange()
+                except MemoryError:
+                    pass
+                finally:
+                    testing.remove_mem_hooks()
+                self.assertEqual(sys.getrefcount(a), held, n)
+        del v
+        self.assertEqual(sys.getrefcount(a), 2)
 
     def test_a_producer_that_fails(self):
         class Broken:
