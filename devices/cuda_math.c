@@ -9,6 +9,7 @@
 #include "vm/base/str.h"
 
 #include <dlfcn.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,28 +42,49 @@ static const Library libraries[LIB__COUNT] = {
     [LIB_FFT] = {"cuFFT", "QUASAR_CUFFT", {"libcufft.so.12", "libcufft.so.11", "libcufft.so.10"}},
     [LIB_SOLVER] = {"cuSOLVER", "QUASAR_CUSOLVER", {"libcusolver.so.12", "libcusolver.so.11", "libcusolver.so.10"}}};
 
-static void *open_library(const Library *s) {
+enum { REASON = 400 };
+
+static const char *because(Device *d, const char *format, ...) {
+    char text[REASON];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    return qstr_cname(d->ctx, text)->s;
+}
+
+static void *open_any(const Library *s, int mode) {
     void *lib = NULL;
+    for (int i = 0; s->names[i] && !lib; i++) lib = dlopen(s->names[i], RTLD_NOW | RTLD_LOCAL | mode);
+    return lib;
+}
+
+/* One that the process uses already suits its driver, and is where the loader would not look (PyTorch's). */
+static void *open_library(Device *d, const Library *s, const char **why) {
     const char *named = getenv(s->variable);
-    if (named && *named) return dlopen(named, RTLD_NOW | RTLD_LOCAL);
-    for (int i = 0; s->names[i] && !lib; i++) lib = dlopen(s->names[i], RTLD_NOW | RTLD_LOCAL);
+    void *lib = NULL;
+    if (named && *named) {
+        lib = dlopen(named, RTLD_NOW | RTLD_LOCAL);
+        if (!lib) *why = because(d, "%s: %s", s->variable, dlerror());
+        return lib;
+    }
+    lib = open_any(s, RTLD_NOLOAD);
+    if (!lib) lib = open_any(s, 0);
+    if (!lib) *why = because(d, "%s is not installed", s->title);
     return lib;
 }
 
 /* It stays open for good: others in the process may use it. */
 static const char *load(Device *d, Api *f, DevLibrary which) {
-    char text[160];
+    const char *why = NULL;
     bool complete = true;
-    const Library *s = &libraries[which];
-    void *lib = open_library(s);
-    snprintf(text, sizeof text, "%s is not installed", s->title);
-    if (!lib) return qstr_cname(d->ctx, text)->s;
+    void *lib = open_library(d, &libraries[which], &why);
+    if (!lib) return why;
     /* POSIX lets a function address travel in a void *; C has no cast for it. */
 #define CUMATH(library, name, symbol, args)                                                                            \
     if (LIB_##library == which) *(void **)(void *)&f->name = dlsym(lib, symbol), complete = complete && f->name;
 #include "devices/cuda_math.def"
-    snprintf(text, sizeof text, "%s is older than CUDA 11", s->title);
-    return complete ? NULL : qstr_cname(d->ctx, text)->s;
+    return complete ? NULL : because(d, "%s is older than CUDA 11", libraries[which].title);
 }
 
 const char *qcudamath_missing(Device *d, CudaMath **m, DevLibrary lib) {
@@ -86,10 +108,18 @@ static qs_status checked(Device *d, DevLibrary which, const char *call, int stat
 }
 #define CALL(d, m, lib, name, ...) checked(d, LIB_##lib, #name, (m)->f.name(__VA_ARGS__))
 
+/* A library that makes no handle suits neither the driver nor this process: it is as if it were not there. */
+static qs_status created(Device *d, CudaMath *m, DevLibrary which, const char *call, int status) {
+    if (status && status != no_memory[which])
+        m->missing[which] = because(d, "%s cannot be used: %s: %s (%d)", libraries[which].title, call,
+                                    status_name(which, status), status);
+    return checked(d, which, call, status);
+}
+
 /* -- cuBLAS -------------------------------------------------------------------------------------------------------- */
 static qs_status make_blas(Device *d, CudaMath *m, void *stream) {
     if (!m->blas_block) TRY(qheap_get(d, blas_area, &m->blas_block));
-    TRY(CALL(d, m, BLAS, BlasCreate, &m->blas));
+    TRY(created(d, m, LIB_BLAS, "BlasCreate", m->f.BlasCreate(&m->blas)));
     qs_status s = CALL(d, m, BLAS, BlasSetStream, m->blas, stream);
     if (s == QS_OK) s = CALL(d, m, BLAS, BlasSetWorkspace, m->blas, m->blas_block, blas_area);
     if (s != QS_OK) m->f.BlasDestroy(m->blas), m->blas = NULL;
@@ -231,7 +261,7 @@ typedef struct { size_t at[PARTS + 1]; DevPtr block; int area; } Room;
                         : CALL(d, m, lib, Z##name, __VA_ARGS__))
 
 static qs_status make_solver(Device *d, CudaMath *m, void *stream) {
-    TRY(CALL(d, m, SOLVER, SolverCreate, &m->solver));
+    TRY(created(d, m, LIB_SOLVER, "SolverCreate", m->f.SolverCreate(&m->solver)));
     qs_status s = CALL(d, m, SOLVER, SolverSetStream, m->solver, stream);
     if (s != QS_OK) m->f.SolverDestroy(m->solver), m->solver = NULL;
     return s;

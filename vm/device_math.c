@@ -127,13 +127,16 @@ static qs_status finished(qs_vm *vm, Device *d, const Job *j, const Array *r, do
     return s == QS_OK ? qkreport_after(vm, d, j->what, start, bytes, j->operations) : s;
 }
 
-/* A device without room leaves the work to the processor; any other failure counts. */
-static qs_status settled(qs_vm *vm, qs_status s, Array **out) {
+/* A device without room leaves the work to the processor, and so does one whose library has turned out to be of no use;
+ * any other failure counts. */
+static qs_status settled(qs_vm *vm, Device *d, const Job *j, qs_status s, Array **out) {
     if (s == QS_OK) return s;
     if (*out) qarr_release(vm, *out);
     *out = NULL;
-    if (s != QS_ENOMEM) return s;
+    const char *why = missing(j, d);
+    if (!why && s != QS_ENOMEM) return s;
     qerr_clear(qvm_ctx(vm));
+    if (why) explain(vm, j, d, why, false);
     return QS_OK;
 }
 
@@ -180,7 +183,7 @@ qs_status qdevmath_product(qs_vm *vm, Array *a, Array *b, int64_t m, int64_t n, 
     if (!fits || !is_float(a) || !lies(a, m, k, &g.lda, &g.ta) || !lies(b, k, n, &g.ldb, &g.tb)) return QS_OK;
     if (!(d = choose(vm, &j))) return QS_OK;
     TRY(qarr_new(vm, g.dtype, 2, (int64_t[]){m, n}, false, out));
-    return settled(vm, multiply(vm, d, &j, &g, *out), out);
+    return settled(vm, d, &j, multiply(vm, d, &j, &g, *out), out);
 }
 
 /* -- transforms ---------------------------------------------------------------------------------------------------- */
@@ -232,7 +235,7 @@ qs_status qdevmath_fft(qs_vm *vm, Array *a, int ndims, const int64_t *dims, int 
     Job j = {"fft", {LIB_FFT, LIB_BLAS}, 2, {a}, 1, operations_of(a, &f), fft_rate, 0};
     if (!(d = choose(vm, &j))) return QS_OK;
     TRY(qarr_like(vm, a, qdtype_complex_of((qs_dtype)a->dtype), out));
-    return settled(vm, convert(vm, d, &j, &f, *out), out);
+    return settled(vm, d, &j, convert(vm, d, &j, &f, *out), out);
 }
 
 /* -- systems of equations ------------------------------------------------------------------------------------------ */
@@ -281,7 +284,7 @@ static qs_status solve(qs_vm *vm, DevSolveKind kind, Array *a, Array *b, Array *
     Job j = {solving[kind].what, {LIB_SOLVER, LIB_BLAS}, 2, {a, b}, b ? 2 : 1, operations, lapack_rate, n};
     if (!(d = choose(vm, &j))) return QS_OK;
     TRY(qarr_new(vm, s.dtype, 2, (int64_t[]){s.n, s.columns}, false, out));
-    TRY(settled(vm, factor(vm, d, &j, &s, *out), out));
+    TRY(settled(vm, d, &j, factor(vm, d, &j, &s, *out), out));
     if (s.info && *out) qarr_release(vm, *out), *out = NULL;
     return QS_OK;
 }
