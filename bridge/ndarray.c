@@ -211,23 +211,36 @@ static void fill_view(Export *e, PyObject *self, BufferView *view, int flags) {
     Py_INCREF(self);
 }
 
-int qnd_getbuffer(PyObject *self, BufferView *view, int flags) {
-    Wrapper *w = (Wrapper *)self;
-    if (w->v.kind != QS_ARRAY) return refuse(view, "a value that is no array has no memory%s", "");
-    Array *a = w->v.u.p;
+enum { WHY = 300 };
+
+/* The first line of what went wrong, which is settled by that. */
+static const char *settle_error(Border *b, char why[WHY]) {
+    const char *text = qs_error(b->vm);
+    snprintf(why, WHY, "%.*s", (int)strcspn(text, "\n"), text);
+    qs_error_clear(b->vm);
+    return why;
+}
+
+static int give_view(Border *b, PyObject *self, Array *a, BufferView *view, int flags) {
+    Export *e;
+    char why[WHY];
     if (!formats[a->dtype])
         return refuse(view, "the buffer protocol has no elements of type %s", qdtype_info[a->dtype].name);
     if ((flags & BUF_WRITABLE) && a->buf->readonly) return refuse(view, "the array is read-only%s", "");
     if (a->buf->home > HOST_MEMORY) return refuse(view, "the elements are on a device, where others use them%s", "");
     if ((flags & BUF_STRIDES) != BUF_STRIDES && !a->contiguous) return refuse(view, "the array has strides%s", "");
-    Export *e;
+    if (qnd_give(b, a, NULL, &e) != QS_OK) return refuse(view, "%s", settle_error(b, why));
+    return fill_view(e, self, view, flags), 0;
+}
+
+int qnd_getbuffer(PyObject *self, BufferView *view, int flags) {
+    Wrapper *w = (Wrapper *)self;
+    if (w->v.kind != QS_ARRAY) return refuse(view, "a value that is no array has no memory%s", "");
     view->obj = NULL;
-    if (qgil_enter(w->border) < 0) return -1;
-    qs_status s = qnd_give(w->border, a, NULL, &e);
-    if (s == QS_OK) fill_view(e, self, view, flags);
-    else qerror_raise(w->border, s);
+    if (qgil_enter(w->border) < 0) return -1; /* other threads may have given it to a device until now */
+    int r = give_view(w->border, self, w->v.u.p, view, flags);
     qgil_leave(w->border);
-    return s == QS_OK ? 0 : -1;
+    return r;
 }
 
 void qnd_releasebuffer(PyObject *self, BufferView *view) {
@@ -611,15 +624,11 @@ static qs_status array_argument(Border *b, PyObject *o, qs_value fn, int i, qs_v
     return misplaced(b, o, fn, i);
 }
 
-enum { WHY = 300 };
-
 /* The first line of what is wrong with an argument, and which one it is. */
 static qs_status for_argument(Border *b, qs_status s, qs_value fn, int i) {
     char which[ARGUMENT_PREFIX], why[WHY];
     if (s == QS_OK || s == QS_EINTERRUPT) return s;
-    const char *text = qs_error(b->vm);
-    snprintf(why, sizeof why, "%.*s", (int)strcspn(text, "\n"), text);
-    qs_error_clear(b->vm);
+    settle_error(b, why);
     return qs_fail(b->vm, QS_ETYPE, "%s%s", prefix(fn, i, which), why);
 }
 

@@ -317,6 +317,8 @@ class Locks(Values):
             q.memcpy(p, p + 4, 4)
             with self.assertRaisesRegex(q.QuasarLockError, "locked"):
                 a.lock(q.LOCK_READ, q.MEMRESOURCE_CPU)
+            with self.assertRaisesRegex(BufferError, "locked for writing"):
+                memoryview(a)
         self.assertEqual(a.tolist(), [2, 2, 3])
 
     def test_balance(self):
