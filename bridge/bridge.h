@@ -119,6 +119,8 @@ void qgil_reclaim(Border *b);
 static inline void qgil_back(Border *b) {
     if (__builtin_expect(!pthread_equal(b->owner, pthread_self()), 0)) qgil_reclaim(b);
 }
+extern const char qgil_closed_text[];
+int qgil_closed(void); /* -1 with the exception that says so */
 /* Around every use of the machine from Python; -1 with an exception when the machine is closed, and from leave when
  * streams cannot be handed back and there was no exception before. */
 int qgil_enter(Border *b);
@@ -199,6 +201,7 @@ PyObject *qnd_tuple(Border *b, Cell *c);              /* {1, 2} as (1, 2) */
 PyObject *qnd_tuple_of(int rank, const int64_t *x, int64_t factor); /* (x[0]*factor, …) */
 int qnd_of_tuple(PyObject *tuple, int64_t out[QS_MAX_RANK]);        /* how many; -1 with an exception */
 bool qnd_is_numbers(PyObject *o);                     /* a NumPy array of numbers */
+bool qnd_is_tensor(PyObject *o);                      /* of another library, which speaks DLPack */
 /* Any Python object as a value of the language; not an element of the implicit table. */
 qs_status qnd_import(Border *b, PyObject *o, qs_value *out);
 /* Argument i of a call of fn from Python: memory becomes an array of it, a list of numbers what [ … ] is. */

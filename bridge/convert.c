@@ -14,15 +14,12 @@ enum { EXACT = 53 }; /* bits of the integers that a double holds */
 
 PyObject *qpy_string(const char *s, size_t n) { return PyUnicode_DecodeUTF8(s, (Py_ssize_t)n, "surrogateescape"); }
 
-static qs_status bytes_text(Border *b, PyObject *str, qs_value *out) { /* one with escaped bytes in it */
+/* One with escaped bytes in it; half a surrogate pair is an error, for no string of bytes stands for it. */
+static qs_status bytes_text(Border *b, PyObject *str, qs_value *out) {
     char *s;
     Py_ssize_t n;
     PyErr_Clear();
     PyObject *bytes = PyUnicode_AsEncodedString(str, "utf-8", "surrogateescape");
-    if (!bytes) { /* half a surrogate pair, which no string of bytes stands for */
-        PyErr_Clear();
-        bytes = PyUnicode_AsEncodedString(str, "utf-8", "replace");
-    }
     if (!bytes || PyBytes_AsStringAndSize(bytes, &s, &n) < 0) return qerror_take(b);
     qs_status status = qs_string(b->vm, s, (size_t)n, out);
     Py_DECREF(bytes);

@@ -96,12 +96,16 @@ void qgil_reclaim(Border *b) {
     if (mine) switch_to(b, mine);
 }
 
+const char qgil_closed_text[] = "the machine of this value was closed";
+
+int qgil_closed(void) { return PyErr_SetString((PyObject *)qbridge.error, qgil_closed_text), -1; }
+
 int qgil_enter(Border *b) {
     pthread_t me = pthread_self();
     qbridge.disturbed = true; /* cycles.c */
     if (b->vm && !qflag_is_up(&b->away) && pthread_equal(b->owner, me)) return b->threads->depth++, 0;
     while (b->vm && qflag_is_up(&b->away)) wait_until_back(b);
-    if (!b->vm) return PyErr_SetString((PyObject *)qbridge.error, "the Quasar machine of this object is closed"), -1;
+    if (!b->vm) return qgil_closed();
     Thread *t = thread_of(b, me);
     if (!t) t = idle_thread(b);
     if (!t) t = new_thread(b);

@@ -301,8 +301,7 @@ Py_ssize_t qitem_count(PyObject *o) {
         Py_XDECREF(text);
         return n;
     }
-    if (!border(o)->vm)
-        return PyErr_SetString((PyObject *)qbridge.error, "the Quasar machine of this object is closed"), -1;
+    if (!border(o)->vm) return qgil_closed();
     PyErr_Format(PyExc_TypeError, "a value of type %s has no length", qs_type_name(border(o)->vm, v));
     return -1;
 }

@@ -532,7 +532,7 @@ static qs_status misplaced(Border *b, PyObject *o, qs_value fn, int i) {
     qgil_back(b);
     const char *why = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
     qs_status s =
-        why ? qs_fail(b->vm, QS_ETYPE, "%s%s; value(x) makes a copy", prefix(fn, i, which), why) : qerror_take(b);
+        why ? qs_fail(b->vm, QS_ETYPE, "%s%s", prefix(fn, i, which), why) : qerror_take(b);
     Py_XDECREF(text);
     return s;
 }
@@ -543,6 +543,11 @@ static bool numeric(PyObject *array) {
 }
 
 bool qnd_is_numbers(PyObject *o) { return is_ndarray(NULL, o) && numeric(o); }
+
+/* By its type, since a class is no tensor itself. */
+bool qnd_is_tensor(PyObject *o) {
+    return !is_ndarray_kind(NULL, o) && PyObject_HasAttrString((PyObject *)Py_TYPE(o), "__dlpack__");
+}
 
 static qs_status as_is(qs_status s, qs_value *v) { /* what is written to it shall be seen: no copy takes its place */
     if (s == QS_OK && v->kind == QS_ARRAY) qval_array(*v)->hdr.flags |= ARRAY_AS_IS;

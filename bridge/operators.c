@@ -1,8 +1,8 @@
 /* operators.c -- what can be computed with qvalues: x + y of Python is x + y of the language, except that * and / of
  * two arrays go element by element, as in NumPy, and @ is the matrix product.
  *
- * The other operand may be a number (also of a derived type, like numpy.float64), a string or a NumPy array; the
- * language's rules of promotion and broadcasting hold. */
+ * The other operand may be a number (also of a derived type, like numpy.float64), a string, a NumPy array or a tensor
+ * that speaks DLPack; the language's rules of promotion and broadcasting hold. */
 #include "bridge/bridge.h"
 
 static bool is_value(PyObject *o) { return Py_TYPE(o) == qbridge.value; }
@@ -12,7 +12,7 @@ static PyObject *unknown(void) { return Py_INCREF(Py_NotImplemented), Py_NotImpl
 
 static bool operand(PyObject *o) {
     return is_value(o) || PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) || PyUnicode_CheckExact(o) ||
-           qnd_is_numbers(o);
+           qnd_is_numbers(o) || qnd_is_tensor(o);
 }
 
 static int done(Border *b, qs_status s) {
@@ -227,6 +227,7 @@ static int is_true(PyObject *x) {
     }
     if (v.kind == QS_STRING) return ((Str *)v.u.p)->len > 0;
     if (v.kind == QS_CELL) return ((Cell *)v.u.p)->count > 0;
+    if (!b->vm) return qgil_closed();
     if (v.kind == QS_OBJECT || v.kind == QS_TYPE || v.kind == QS_NIL) return v.kind != QS_NIL;
     if (qgil_enter(b) < 0) return -1;
     qs_status s = qval_truth(b->vm, v, &t);

@@ -17,6 +17,9 @@ static qs_value value_of(PyObject *o) { return ((Wrapper *)o)->v; }
 static Border *border(PyObject *o) { return ((Wrapper *)o)->border; }
 static const Array *array_of(PyObject *o) { return value_of(o).kind == QS_ARRAY ? value_of(o).u.p : NULL; }
 
+/* Of a value whose machine was closed; an AttributeError, too, so that hasattr says False. */
+static void no_attribute(void) { PyErr_SetString(qbridge.errors[QS_ENAME], qgil_closed_text); }
+
 /* The end of an operation on the machine: its result, or its error. */
 PyObject *qvalue_result(Border *b, qs_status s, qs_value *out) {
     return s == QS_OK ? qpy_give(b, *out) : qerror_raise(b, s);
@@ -97,9 +100,11 @@ static PyObject *field(Border *b, PyObject *o, PyObject *name) {
 }
 
 /* Fields first, then what every value has, then functions: for objects alone, since NumPy asks arrays for their
- * methods. */
+ * methods.  When the machine is closed, what is left are the names with _ in front, by which Python and libraries find
+ * out what an object is. */
 static PyObject *get_attribute(PyObject *o, PyObject *name) {
     Border *b = border(o);
+    if (!b->vm && PyUnicode_Check(name) && PyUnicode_ReadChar(name, 0) != '_') return no_attribute(), NULL;
     if (value_of(o).kind != QS_OBJECT || !b->vm) return PyObject_GenericGetAttr(o, name);
     if (qgil_enter(b) < 0) return NULL;
     PyObject *r = field(b, o, name);
@@ -235,7 +240,8 @@ static PyObject *unlock(PyObject *o, PyObject *args) {
 
 static const Array *array_for(PyObject *o, const char *attribute) {
     const Array *a = array_of(o);
-    if (!a) PyErr_Format(PyExc_AttributeError, "only arrays have the attribute %s", attribute);
+    if (!border(o)->vm) no_attribute();
+    else if (!a) PyErr_Format(PyExc_AttributeError, "only arrays have the attribute %s", attribute);
     return a;
 }
 

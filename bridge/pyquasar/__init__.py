@@ -75,6 +75,16 @@ def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, 
     _opened = wanted
 
 
+def _open_like(wanted):
+    """Opens the machine with the arguments that another process has given to init, unless one is open."""
+    if _bridge._is_open():
+        return
+    if wanted is None:
+        raise QuasarError("a value of a script is unpickled: call pyquasar.init first")
+    names = "device precision threads checked fast_math memory_limit library_path cache_dir".split()
+    init(**dict(zip(names, wanted)))
+
+
 def destroy():
     """Closes the machine; init may open another one.  Values of the old one cannot be used any more, but NumPy arrays
     that share their memory stay valid."""

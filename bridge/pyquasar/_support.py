@@ -107,11 +107,20 @@ def add_frames(exception, entries):
     exception.__traceback__ = tb
 
 
+def _sayable(text):
+    """A text without halves of surrogate pairs, which no string of the language stands for."""
+    try:
+        text.encode("utf-8", "surrogateescape")
+        return text
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def describe(e):
     """The last line of a traceback, without what several lines would be needed for."""
     kind = type(e)
     try:
-        text = str(e)
+        text = _sayable(str(e))
     except Exception as other:
         text = "(its text cannot be made: %s)" % type(other).__name__
     if isinstance(e, QuasarError):
@@ -145,7 +154,7 @@ def traceback_text(e):
         part = part.__cause__ or part.__context__
     if not whole.stack and e.__cause__ is None and e.__context__ is None:
         return ""
-    return "".join(whole.format())
+    return _sayable("".join(whole.format()))
 
 
 def _shown(f):
@@ -338,14 +347,14 @@ def plain(x):
 
 
 def misplaced(a):
-    """Why the elements of a NumPy array cannot be used where they are."""
+    """Why the elements of a NumPy array cannot be used where they are, and what helps, if anything does."""
     if a.ndim > 8:
         return "an array has at most 8 dimensions, not %d" % a.ndim
     if not a.dtype.isnative:
-        return "elements of type %s are in the byte order of another machine" % a.dtype.str
+        return "elements of type %s are in the byte order of another machine; value(x) makes a copy" % a.dtype.str
     if a.dtype.itemsize > 16 or a.dtype.kind == "f" and a.dtype.itemsize > 8:
         return "elements of type %s have no counterpart in the language" % a.dtype
-    return "the elements lie at addresses that are no multiples of their size"
+    return "the elements lie at addresses that are no multiples of their size; value(x) makes a copy"
 
 
 # -- memory of other libraries -----------------------------------------------------------------------------------------

@@ -471,23 +471,32 @@ def deep_duplicate(self, memo):
     return duplicate(self)
 
 
+def restore_in(machine, kind, *parts):
+    """A value from its pickle.  Where no machine is open, in a process of a pool, one like that of the pickle opens."""
+    _machine()._open_like(machine)
+    return restore(kind, *parts)
+
+
 def restore(kind, *parts):
-    """A value from its pickle."""
     q = _machine()
     make = {"array": q._bridge._array, "cell": _make_cell, "object": _make_object, "type": q.typename, "value": q.value,
             "function": lambda name: getattr(q, name)}
     return make[kind](*parts)
 
 
+def _pickled(*parts):
+    return restore_in, (_machine()._opened, *parts)
+
+
 def reduce(self):
     kind = self._kind
     if kind == "array":
-        return restore, (kind, self.dtype, self.shape, _memory(self).tobytes())
+        return _pickled(kind, self.dtype, self.shape, _memory(self).tobytes())
     if kind == "cell":
-        return restore, (kind, self.typename, self.shape, _items(self))
+        return _pickled(kind, self.typename, self.shape, _items(self))
     if kind == "object":
-        return restore, (kind, self.typename, self._fields())
-    return restore, ("type", str(self)) if kind == "type" else ("value", self.to_py())
+        return _pickled(kind, self.typename, self._fields())
+    return _pickled("type", str(self)) if kind == "type" else _pickled("value", self.to_py())
 
 
 def reduce_function(self):
@@ -495,7 +504,7 @@ def reduce_function(self):
     import pickle
     if getattr(_machine(), self.__name__, None) != self:
         raise pickle.PicklingError("%r is not found as pyquasar.%s" % (self, self.__name__))
-    return restore, ("function", self.__name__)
+    return _pickled("function", self.__name__)
 
 
 # -- functions ---------------------------------------------------------------------------------------------------------

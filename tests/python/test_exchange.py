@@ -374,6 +374,25 @@ class Producers(Exchange):
         self.assertEqual(q.several(row[:, :3], column[:2]).shape, (2, 3))
         self.assertEqual((q.sum(column, 0).shape, q.zeros(1, 3).shape, q.diff(row).shape), ((1,), (3,), (n - 1,)))
 
+    def test_advice_that_helps(self):
+        for a, advised in ((np.zeros((1,) * 9), False), (np.zeros(2, "longdouble"), False), (np.zeros(2, ">f4"), True)):
+            with self.assertRaises(TypeError) as failed:
+                self.same(a)
+            self.assertEqual("value(x) makes a copy" in str(failed.exception), advised, failed.exception)
+            if advised:
+                self.same(q.value(a))
+
+    def test_tensors_are_operands(self):
+        v, t = q.value([1, 2]), Tensor(np.full(2, 3, np.float32), True)
+        for got, wanted in ((v + t, [4, 5]), (t - v, [2, 1]), (v * t, [3, 6]), (t / v, [3, 1.5]), (v < t, [1, 1])):
+            self.assertEqual(got.tolist(), wanted)
+        self.assertEqual(v @ t, 9)
+        v += t
+        self.assertEqual(v.tolist(), [4, 5])
+        self.assertIs(v == Tensor, False)
+        if torch:
+            self.assertEqual(((torch.ones(2) + v).tolist(), (v - torch.ones(2)).tolist()), ([5, 6], [3, 4]))
+
     def test_files_keep_the_shape(self):
         with tempfile.TemporaryDirectory() as folder:
             file, again = os.path.join(folder, "a.npy"), os.path.join(folder, "b.npy")

@@ -1,7 +1,7 @@
 """import pyquasar: the machine, programs, names, arguments.
 
     PYTHONPATH=build/python python3 -m unittest discover tests/python"""
-import os, signal, subprocess, sys, textwrap, time, unittest
+import os, signal, subprocess, sys, tempfile, textwrap, time, unittest
 
 import pyquasar as q
 
@@ -66,9 +66,13 @@ class Life(unittest.TestCase):
         self.assertRaises((q.QuasarError, BufferError), memoryview, a)
         self.assertEqual(repr(a), "<value of a Quasar machine that is closed>")
         self.assertRaises((q.QuasarError, AttributeError), convert, "float64")
-        self.assertRaises((q.QuasarError, AttributeError), reshape, 3)
         for name in ("__array_interface__", "__cuda_array_interface__", "sum", "T"):
             self.assertFalse(hasattr(a, name), name)
+        for use in (lambda: a.sum(), lambda: a.shape, lambda: a.T, lambda: a.typename, lambda: a.tolist(),
+                    lambda: len(a), lambda: bool(a), lambda: a.grad, lambda: setattr(a, "grad", None),
+                    lambda: reshape(3)):
+            with self.assertRaisesRegex(q.QuasarError, "the machine of this value was closed"):
+                use()
 
     def test_fast_math(self):
         for fast, want in ((False, 0), (True, 1)): # regrouped, 1e8 goes before it can swallow anything
@@ -197,7 +201,25 @@ class Life(unittest.TestCase):
                 os._exit(0)
             os.waitpid(child, 0)
             print(a[999])
-            """), "True\nthe Quasar machine of this object is closed\n200000.0\n2.0\n")
+            """), "True\nthe machine of this value was closed\n200000.0\n2.0\n")
+
+    def test_pools_of_processes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "pool.py")
+            with open(file, "w") as f:
+                f.write(textwrap.dedent("""
+                    import multiprocessing, pyquasar as q
+                    def twice(v):
+                        return 2*v, q.devices()[0].kind, q.zeros(2).dtype
+                    if __name__ == "__main__":
+                        q.init("ref", precision=64)
+                        for way in ("spawn", "fork"):
+                            with multiprocessing.get_context(way).Pool(1) as pool:
+                                for v, kind, dtype in pool.imap(twice, [q.value([1, 2])]):
+                                    print(v, kind, dtype, flush=True)
+                    """))
+            r = subprocess.run([sys.executable, file], capture_output=True, text=True, timeout=120)
+            self.assertEqual(r.stdout, "[2,4] ref float64\n" * 2, r.stderr)
 
     def test_spawned_children_work(self):
         self.assertEqual(in_child("""

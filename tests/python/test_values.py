@@ -114,6 +114,26 @@ class Plain(Values):
         self.assertEqual(list(map(q.add, [1, 2])), [2, 3])
         self.assertEqual(sorted([3, 1, 2], key=q.evaluate("x -> -x")), [3, 2, 1])
 
+    def test_halves_of_characters(self):
+        same = q.evaluate("x -> x")
+        self.assertEqual(same("a\udc80\U0001f600"), "a\udc80\U0001f600")  # a byte that is no text
+        with self.assertRaises(UnicodeEncodeError):
+            same("a\ud800")
+
+        def fail():
+            raise ValueError("a\ud800")
+        with self.assertRaisesRegex(ValueError, "a\ud800"):
+            q.evaluate("f -> f()")(fail)
+        self.compile('''
+            function t = text(f)
+                try
+                    f()
+                catch e
+                    t = strcat("", e)
+                end
+            end''')
+        self.assertEqual(q.text(fail), "ValueError: a?")
+
     def test_pickles_and_copies(self):
         self.compile("type point : mutable class\n x : scalar\n a : vec\nend\nfunction y = f(x)\n y = x\nend")
         for v in (q.value(2.5), q.value("text"), q.value([1, 2, 3]), q.ones(2, 3, 4), q.value([[1, 2], [3, 4]]),
