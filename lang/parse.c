@@ -174,7 +174,8 @@ static const char *advice(Parser *p, char *buf, size_t size) {
     case T_ASSIGN: return " (== compares; a named argument is written name := value)";
     case T_QUOTE: return " (transposition is transpose(x); strings are written in double quotes)";
     case T_BAR: return " (write a || b, or or(a,b) for bits)";
-    case T_OP(OP_DIV): return before == T_OP(OP_DIV) || next == T_OP(OP_MUL) ? " (comments begin with %)" : "";
+    case T_OP(OP_DIV):
+        return before == T_OP(OP_DIV) || next == T_OP(OP_DIV) || next == T_OP(OP_MUL) ? " (comments begin with %)" : "";
     case T_OP(OP_MUL): return before == T_OP(OP_MUL) ? " (the power operator is ^)" : "";
     case T_IDENT:
     case T_STRING:

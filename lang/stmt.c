@@ -155,7 +155,16 @@ static Node *increment(Parser *p) {
     return qast_node(p->u, N_BLOCK, name->pos);
 }
 
+/* a, b = …, as Python has it: two statements, of which the first would do nothing. */
+static bool at_bare_targets(const Parser *p) {
+    const Token *t = qparse_at(p);
+    if (!t->first || t->kind != T_IDENT || t[1].kind != T_COMMA) return false;
+    while (t->kind == T_IDENT && t[1].kind == T_COMMA) t += 2;
+    return t->kind == T_IDENT && !t->first && t[1].kind == T_ASSIGN;
+}
+
 static Node *simple(Parser *p) {
+    if (at_bare_targets(p)) qparse_fail(p, qparse_pos(p), "several results are written [a, b] = …");
     if (at_c_declaration(p)) return c_declaration(p);
     if (at_increment(p)) return increment(p);
     TokenKind k = qstmt_after_target(p);
@@ -321,7 +330,7 @@ static void for_loop(Parser *p, Attr *attr) {
     loop_variables(p, n);
     qparse_expect(p, T_ASSIGN, "after the loop variable");
     loop_ranges(p, n);
-    qblock_end_of(p, "the end of the line after the range");
+    qblock_end_of(p, "the end of the line or ';' after the range");
     n->u.loop.body = qblock_statements(p);
     qblock_end(p, &b, T_ENDFOR);
     qparse_emit(p, n);
@@ -344,7 +353,7 @@ static void repeat_loop(Parser *p) {
     Block b = qblock_begin(p, n->pos, T_REPEAT);
     p->block = &b;
     qparse_next(p);
-    qblock_end_of(p, "the end of the line after 'repeat'");
+    qblock_end_of(p, "the end of the line or ';' after 'repeat'");
     n->u.whiles.body = qblock_statements(p);
     bool closed = p->k == T_UNTIL;
     qblock_end(p, &b, T_UNTIL);
@@ -413,12 +422,12 @@ static void try_catch(Parser *p) {
     Block b = qblock_begin(p, n->pos, T_TRY);
     p->block = &b;
     qparse_next(p);
-    qblock_end_of(p, "the end of the line after 'try'");
+    qblock_end_of(p, "the end of the line or ';' after 'try'");
     n->u.tries.body = qblock_statements(p);
     p->stmt = p->i;
     if (qparse_accept(p, T_CATCH)) {
         if (p->k == T_IDENT) n->u.tries.name = qparse_take_word(p);
-        qblock_end_of(p, "the end of the line after 'catch'");
+        qblock_end_of(p, "the end of the line or ';' after 'catch'");
         n->u.tries.handler = qblock_statements(p);
     }
     qblock_end(p, &b, T_ENDTRY);

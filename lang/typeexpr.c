@@ -29,7 +29,8 @@ static void modifier(Parser *p, TypeExpr *t) {
     Str *name = qparse_take_word(p);
     if (!qaccess_from_name(name->s, &t->mods))
         qparse_fail(p, pos,
-                    "unknown access mode '%s: there are safe, mirror, circular, clamped, unchecked, checked, const",
+                    "unknown access mode '%s: there are safe, mirror, circular, clamped, unchecked, checked, const; "
+                    "strings are written in double quotes",
                     name->s);
 }
 

@@ -19,6 +19,10 @@ static qs_status unknown_type(Resolver *r, const TypeExpr *e) {
     Nearest near = {.wanted = e->name->s};
     for (size_t i = 0; i < sizeof common_names / sizeof *common_names; i++) qstr_offer(&near, common_names[i]);
     if (r->host && r->host->offer) r->host->offer(r->host->ud, &near);
+    if (!near.best && (e->mods.access || e->mods.flags))
+        return qerr_at(r->ctx, QS_ENAME, at(r, e->pos),
+                       "unknown type '%s': an access mode stands after the type of a variable, as in y : mat'safe = x",
+                       e->name->s);
     if (!near.best) return qerr_at(r->ctx, QS_ENAME, at(r, e->pos), "unknown type '%s'", e->name->s);
     return qerr_at(r->ctx, QS_ENAME, at(r, e->pos), "unknown type '%s': did you mean '%s'?", e->name->s, near.best);
 }

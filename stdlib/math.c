@@ -278,7 +278,7 @@ qs_status qmath_and(qs_vm *vm, qs_call_args *c) { return bits(vm, c, "and", OP_B
 qs_status qmath_or(qs_vm *vm, qs_call_args *c) { return bits(vm, c, "or", OP_BITOR); }
 qs_status qmath_xor(qs_vm *vm, qs_call_args *c) { return bits(vm, c, "xor", OP_BITXOR); }
 
-/* Every bit of what the elements of x are, as one element of their type; -1 for numbers and elements that are floats. */
+/* One element of the type of those of x that has every bit; -1 for numbers and where elements are floats. */
 static qs_status every_bit(qs_vm *vm, qs_value x, qs_value *out) {
     Array *a;
     void *p;

@@ -403,6 +403,13 @@ class Threads(unittest.TestCase):
         self.assertEqual(self.started(cpus=one), 1)
 
 
+class Statements(unittest.TestCase):
+    def test_two_texts_are_refused(self):
+        r = subprocess.run([QRUN, "-e", "print 1", "-e", "print 2"], capture_output=True, text=True)
+        self.assertEqual((r.returncode, r.stdout), (2, ""))
+        self.assertIn("-e stands once", r.stderr)
+
+
 class Output(unittest.TestCase):
     @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
     def test_a_full_disk_is_a_failure(self):

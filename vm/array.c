@@ -677,7 +677,7 @@ qs_status qarr_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_v
     }
     if (arrays == 0) return literal_of_numbers(vm, d, n, items, out);
     if (arrays == n) return literal_of_arrays(vm, n, items, out);
-    return qerr_set(
-        qvm_ctx(vm), QS_ESHAPE,
-        "matrix literal: numbers and arrays cannot stand in one list; horzcat joins vectors: horzcat(a, [b])");
+    return qerr_set(qvm_ctx(vm), QS_ESHAPE,
+                    "matrix literal: numbers and arrays or ranges cannot stand in one list; horzcat joins them: "
+                    "horzcat(1..3, [5])");
 }

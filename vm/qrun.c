@@ -143,6 +143,7 @@ static int option(Options *o, int argc, char **argv, int *i) {
     const char *arg = argv[*i];
     if (strcmp(arg, "-e") == 0) {
         if (*i + 1 >= argc) return wrong("-e needs statements", "");
+        if (o->text) return wrong("-e stands once; its statements are separated by ';'", "");
         o->text = argv[++*i];
     } else if (is(arg, "--cpu")) {
         o->config.device = "cpu";

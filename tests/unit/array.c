@@ -291,7 +291,8 @@ static void literals(qs_vm *vm) {
     CHECK_ERROR(vm, qarr_literal(vm, QS_F32, 2, (qs_value[]){v, m}, &z), QS_ESHAPE,
                 "matrix literal: item 1 has shape 1x3, item 2 has 2x3");
     CHECK_ERROR(vm, qarr_literal(vm, QS_F32, 2, (qs_value[]){v, qs_num(1)}, &z), QS_ESHAPE,
-                "matrix literal: numbers and arrays cannot stand in one list; horzcat joins vectors: horzcat(a, [b])");
+                "matrix literal: numbers and arrays or ranges cannot stand in one list; horzcat joins them: "
+                "horzcat(1..3, [5])");
     qval_release(vm, c);
     CHECK(qval_complex(vm, 1, 2, &z) == QS_OK);
     CHECK(qarr_literal(vm, QS_F32, 2, (qs_value[]){z, qs_num(1)}, &c) == QS_OK && qval_array(c)->dtype == QS_C64);

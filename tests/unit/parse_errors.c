@@ -11,7 +11,7 @@ static const struct { const char *text, *sentences; } mistakes[] = {
     {"x = [1 2]",
      "1:8: error: expected ',' between elements or ']', found the number 2"},
     {"if x = 3\ny = 1\nendif",
-     "1:6: error: expected the end of the line after the condition, found '=' (== compares; a named argument is "
+     "1:6: error: expected the end of the line or ';' after the condition, found '=' (== compares; a named argument is "
      "written name := value)"},
     {"s = 'hello'\nt = 1 +",
      "1:5: error: strings are written in double quotes: \"hello\"\n2:8: error: expected an expression, found end "
@@ -77,7 +77,13 @@ static const struct { const char *text, *sentences; } mistakes[] = {
      "1:1: error: 'else' without 'if'"},
     {"x = mat'circulr(3)",
      "1:9: error: unknown access mode 'circulr: there are safe, mirror, circular, clamped, unchecked, checked, "
-     "const"},
+     "const; strings are written in double quotes"},
+    {"a, b = 1,2",
+     "1:1: error: several results are written [a, b] = …"},
+    {"// text",
+     "1:1: error: expected an expression, found '/' (comments begin with %)"},
+    {"if c print 1 end",
+     "1:6: error: expected the end of the line or ';' after the condition, found the name 'print'"},
     {"x : = 3",
      "1:5: error: expected a type, found '=' (== compares; a named argument is written name := value)"},
     {"break",

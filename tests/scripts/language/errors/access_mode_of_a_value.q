@@ -1,0 +1,3 @@
+% exit: 1
+x = [1]
+y = x'safe
