@@ -404,6 +404,14 @@ class Threads(unittest.TestCase):
 
 
 class Statements(unittest.TestCase):
+    def test_short_loops_are_counted(self):
+        text = "x = zeros(30)\nfor i = 0..3\nx[i] = 1\nend\nfor i = 0..29\nx[i] = 2\nend"
+        told = [subprocess.run([QRUN, "--explain", "--loops", when, "-e", text], capture_output=True, text=True).stderr
+                for when in ("auto", "always", "never")]
+        self.assertIn("2 loops had too little work, or none, and were left to the interpreter", told[0])
+        self.assertNotIn("too little work", told[1])
+        self.assertEqual(told[2], "")
+
     def test_two_texts_are_refused(self):
         r = subprocess.run([QRUN, "-e", "print 1", "-e", "print 2"], capture_output=True, text=True)
         self.assertEqual((r.returncode, r.stdout), (2, ""))

@@ -101,6 +101,7 @@ void qs_close(qs_vm *vm) {
     qs_error_clear(vm);
     if (m->python) m->python->close(vm);
     qvm_flush(vm);
+    qloop_tell_left(vm);
     qinterp_close(vm);
     qmod_close(vm);
     qlib_close(vm);
