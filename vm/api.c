@@ -101,9 +101,9 @@ void qs_close(qs_vm *vm) {
     qs_error_clear(vm);
     if (m->python) m->python->close(vm);
     qvm_flush(vm);
-    qloop_tell_left(vm);
     qinterp_close(vm);
     qmod_close(vm);
+    qloop_tell_left(vm);
     qlib_close(vm);
     qkrn_close(vm);
     if (m->python) m->python->closed(vm);

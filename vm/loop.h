@@ -7,7 +7,10 @@
  * machine code is possible and worth it, it is run, the frame goes on behind it, and *done is true. */
 qs_status qloop_enter(qs_vm *vm, Frame *f, uint32_t pc, bool *done);
 void qloop_free(qs_vm *vm, LoopRegion *r);
-void qloop_tell_left(qs_vm *vm); /* --explain, at the end: how many loops were left to the interpreter as too short */
+/* For --explain: counts the loops of code that goes which were left to the interpreter as too short; at the end, says how
+ * many there were. */
+void qloop_count_left(qs_vm *vm, const Chunk *c);
+void qloop_tell_left(qs_vm *vm);
 
 enum { LOOP_LEAST = 16 }; /* turns below which nobody asks, unless every loop is compiled */
 static inline bool qloop_asks(qs_vm *vm, const Frame *f, int64_t turns) {

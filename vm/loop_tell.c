@@ -53,23 +53,19 @@ static bool is_left(const LoopRegion *r) {
     return !s || !s->forms.n;
 }
 
-static int count_left(const Chunk *c) {
-    int n = 0;
+void qloop_count_left(qs_vm *vm, const Chunk *c) {
     for (uint32_t i = 0; i < c->nloops; i++) {
         bool left = is_left(&c->loops[i]);
         for (uint32_t k = 0; left && k < c->nloops; k++) /* a part of a loop that is compiled is so, too */
             left = is_left(&c->loops[k]) || c->loops[i].start < c->loops[k].start || c->loops[i].end > c->loops[k].end;
-        n += left;
+        qvm(vm)->loops_left += left;
     }
-    return n;
 }
 
 void qloop_tell_left(qs_vm *vm) {
     char line[160];
-    int n = 0;
-    if (!qvm(vm)->config.explain || qvm(vm)->loop_least == INT64_MAX) return;
-    for (const Proto *p = qvm(vm)->protos; p; p = p->next) n += count_left(&p->chunk);
-    if (!n) return;
+    int n = qvm(vm)->loops_left;
+    if (!qvm(vm)->config.explain || qvm(vm)->loop_least == INT64_MAX || !n) return;
     int len = snprintf(line, sizeof line,
                        "%d loop%s had too little work, or none, and %s left to the interpreter; --loops always compiles "
                        "every loop\n",

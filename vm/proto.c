@@ -87,6 +87,7 @@ static void release_proto(qs_vm *vm, Proto *p) {
     qmem_free(c, p->k, p->chunk.nlits * sizeof *p->k);
     qmem_free(c, p->caches, p->chunk.ncaches * sizeof *p->caches);
     for (uint32_t i = 0; i < p->chunk.nfuses; i++) qfuse_free(vm, &p->chunk.fuses[i]);
+    qloop_count_left(vm, &p->chunk);
     for (uint32_t i = 0; i < p->chunk.nloops; i++) qloop_free(vm, &p->chunk.loops[i]);
     qbytecode_free(&p->chunk);
     qmem_free(c, p, sizeof *p);
