@@ -151,14 +151,25 @@ def _kinds(function):
     return [(kinds.get(p.annotation, "Tensor"), p.name) for p in inspect.signature(function).parameters.values()]
 
 
-def _tensor_of(r, args):
-    """A result as a tensor that shares no memory with the arguments."""
+def _tensor_of(r, args, like=None):
+    """A result as a tensor that shares no memory with the arguments; of the shape of `like`, when it differs only in
+    extents of 1.  A number is what the language makes of a tensor without dimensions."""
+    tensors = [a for a in args if hasattr(a, "untyped_storage")]
+    if isinstance(r, (bool, int, float, complex)):
+        kind = like if like is not None else tensors[0] if tensors else _import("torch").empty(())
+        t = kind.new_tensor(r)
+        return t if like is None else t.reshape(_fitting((), like))
     t = r.to_torch(requires_grad=False) if hasattr(r, "_kind") else r
     memory = t.untyped_storage().data_ptr()
-    tensors = [a for a in args if hasattr(a, "untyped_storage")]
     shared = any(a.untyped_storage().data_ptr() == memory for a in tensors)
     t = t.clone() if shared else t
+    t = t if like is None else t.reshape(_fitting(t.shape, like))
     return t.to(tensors[0].device) if tensors else t
+
+
+def _fitting(shape, like):
+    same = [n for n in shape if n != 1] == [n for n in like.shape if n != 1]
+    return like.shape if same else shape
 
 
 def torch_op(function, backward=None, shape=None, name=None):
@@ -168,7 +179,8 @@ def torch_op(function, backward=None, shape=None, name=None):
     shape     shape(*arguments): an empty tensor like the result; without it, one like the first argument
     name      "namespace::name" of the operator, which must be new; without it, quasar::NAME_NUMBER
 
-    Arguments are tensors, or numbers where the parameter is declared scalar or int.  torch.compile takes it."""
+    Arguments are tensors, or numbers where the parameter is declared scalar, int or bool: torch takes nothing but a
+    tensor for a parameter without such a type.  torch.compile takes it."""
     import re
     torch = _import("torch")
     kinds = _kinds(function)
@@ -178,7 +190,8 @@ def torch_op(function, backward=None, shape=None, name=None):
         name = "quasar::%s_%d" % (re.sub(r"\W", "_", function.__name__), torch_op.made)
 
     def forward(*args):
-        return _tensor_of(function(*args), args)
+        first = next((a for a in args if isinstance(a, torch.Tensor)), None)
+        return _tensor_of(function(*args), args, None if shape else first)
     op = torch.library.custom_op(name, forward, mutates_args=(), schema="(%s) -> Tensor" % schema)
     op.register_fake(shape or (lambda first, *rest: torch.empty_like(first)))
     if backward is not None:
@@ -195,7 +208,8 @@ def _differentiate(torch, op, name, kinds, schema, backward):
         r = r if isinstance(r, tuple) else (r,)
         if len(r) != len(kinds):
             raise TypeError("%s: %d gradients are wanted, one for each argument, got %d" % (name, len(kinds), len(r)))
-        return [torch.zeros_like(args[i]) if r[i] is None else _tensor_of(r[i], (grad, *args)) for i in tensors]
+        return [torch.zeros_like(args[i]) if r[i] is None else _tensor_of(r[i], (grad, *args), args[i])
+                for i in tensors]
     back = torch.library.custom_op(name, gradients, mutates_args=(), schema="(Tensor grad, %s) -> Tensor[]" % schema)
     back.register_fake(lambda grad, *args: [torch.empty_like(args[i]) for i in tensors])
 

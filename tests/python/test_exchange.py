@@ -519,6 +519,13 @@ class Gradients(Exchange):
         compiled = torch.compile(lambda x: op(x + 1, 2.0).sum(), fullgraph=True, backend="aot_eager")
         compiled(x).backward()
         self.assertTrue(torch.allclose(x.grad, 4 * (x + 1)))
+        for shape in ((1, 3), (1, 1), (2, 3, 1), (1, 1, 1), (1,), ()):
+            x = torch.rand(shape, dtype=torch.float64, requires_grad=True)
+            self.assertTrue(torch.autograd.gradcheck(lambda x: op(x, 3.0), x), shape)
+            self.assertEqual(op(x, 3.0).shape, x.shape)
+        x = torch.rand(5, dtype=torch.float64, requires_grad=True)
+        whole = q.torch_op(lambda x: q.sum(x), lambda g, x: q.ones_like(x) * g, lambda x: x.new_empty(()))
+        self.assertTrue(torch.autograd.gradcheck(whole, x))
         twice = q.torch_op(self.same)  # its result is the memory of its argument, which no operator may give
         self.assertNotEqual(twice(x.detach()).data_ptr(), x.data_ptr())
         wrong = q.torch_op(q.square, backward=lambda g, x, k: g)
