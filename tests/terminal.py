@@ -81,6 +81,10 @@ def completion(t):
     t.type("squared_" + TAB + "([3,4])\n", "25\r\n> ")
     t.type("o = object(); o.height = 7\n", "> ")
     t.type("o.hei" + TAB + "*2\n", "14\r\n> ")
+    assert "error" not in t.type('import "imfi' + TAB + '"\n', "\n> ")
+    t.type('n = isfile("' + ROOT + "/tests/termi" + TAB + '")\n', "\n> ")
+    t.type("n + 41\n", "42\r\n> ")
+    t.type("?\n", "imfilter")
     t.type("last = 11*11\n", "> ")
 
 

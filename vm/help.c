@@ -119,11 +119,19 @@ bool qhelp_describe(qs_vm *vm, const char *name, Text *out) {
 
 enum { MOST_HITS = 12 };
 
-static void show_groups(const LibDoc *docs, int n, Text *out) {
+static bool list_module(void *ud, const char *path) {
+    const char *name = strrchr(path, '/') + 1;
+    qtext_printf(ud, " %.*s", (int)strcspn(name, "."), name);
+    return false;
+}
+
+static void show_groups(qs_vm *vm, const LibDoc *docs, int n, Text *out) {
     qtext_puts(out, "?name tells what a function does, ?word what there is about a word or a group of functions:\n");
     for (int i = 0; i < n; i++)
         if (!docs[i].name) qtext_printf(out, "  %s\n", docs[i].doc);
-    qtext_puts(out, "An expression shows its value, unless it ends in ;  The value is called ans then.\n"
+    qtext_puts(out, "Modules of the library, which import \"name.q\" brings:");
+    qlibrary_each(vm, list_module, out);
+    qtext_puts(out, "\nAn expression shows its value, unless it ends in ;  The value is called ans then.\n"
                     "who lists the variables.  Ctrl-C stops what runs, Ctrl-D or exit ends.\n");
 }
 
@@ -181,7 +189,7 @@ void qhelp_show(qs_vm *vm, const char *question) {
     qtext_add(&name, question, strcspn(question, "\r\n(;"));
     while (name.len && name.s[name.len - 1] == ' ') name.s[--name.len] = 0;
     Nearest near = {.wanted = name.s};
-    if (!name.len) show_groups(docs, n, &t);
+    if (!name.len) show_groups(vm, docs, n, &t);
     else if (qhelp_describe(vm, name.s, &t) || show_group(docs, n, name.s, &t) ||
              show_hits(vm, docs, n, name.s, &t)) { /* that was the answer */
     } else if (qdiag_habit(name.s, name.len)) {

@@ -7,8 +7,8 @@
  * machine code is possible and worth it, it is run, the frame goes on behind it, and *done is true. */
 qs_status qloop_enter(qs_vm *vm, Frame *f, uint32_t pc, bool *done);
 void qloop_free(qs_vm *vm, LoopRegion *r);
-/* For --explain: counts the loops of code that goes which were left to the interpreter as too short; at the end, says how
- * many there were. */
+/* For --explain: counts the loops of code that goes which were left to the interpreter as too short; at the end, says
+ * how many there were. */
 void qloop_count_left(qs_vm *vm, const Chunk *c);
 void qloop_tell_left(qs_vm *vm);
 

@@ -67,8 +67,8 @@ void qloop_tell_left(qs_vm *vm) {
     int n = qvm(vm)->loops_left;
     if (!qvm(vm)->config.explain || qvm(vm)->loop_least == INT64_MAX || !n) return;
     int len = snprintf(line, sizeof line,
-                       "%d loop%s had too little work, or none, and %s left to the interpreter; --loops always compiles "
-                       "every loop\n",
+                       "%d loop%s had too little work, or none, and %s left to the interpreter; "
+                       "--loops always compiles every loop\n",
                        n, n == 1 ? "" : "s", n == 1 ? "was" : "were");
     qvm_diagnostic(vm, line, (size_t)len);
 }

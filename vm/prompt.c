@@ -3,17 +3,20 @@
 #include "lang/parse.h"
 #include "stdlib/stdlib.h"
 #include "vm/help.h"
+#include "vm/library.h"
 #include "vm/module.h"
 #include "vm/names.h"
 #include "vm/python.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <dlfcn.h>
 #include <limits.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* -- completion: what the word being typed may become -------------------------------------------------------------- */
@@ -23,6 +26,8 @@ static struct Completion {
     qs_vm *vm;
     Text words;     /* the candidates, each ended by a NUL */
     size_t at;      /* of the next one to give */
+    char **line;    /* what is typed, up to *point; NULL: not known */
+    int *point;
 } *completing;
 
 static void add_word(struct Completion *c, const char *prefix, size_t nprefix, const char *name, const char *text) {
@@ -66,13 +71,69 @@ static void add_name(void *ud, const char *name) {
     add_word(completing, "", 0, name, *text);
 }
 
+/* In strings: files, and modules of the library.  The word ends at a '/' or '-', so what the string holds counts, and
+ * a candidate is the word with what is missing. */
+typedef struct { struct Completion *c; const char *word, *text; } InString;
+
+static void add_rest(const InString *s, const char *leaf, const char *name) {
+    size_t n = strlen(leaf);
+    if (strncmp(name, leaf, n) != 0) return;
+    qtext_puts(&s->c->words, s->word);
+    qtext_add(&s->c->words, name + n, strlen(name + n) + 1);
+}
+
+static bool add_module(void *ud, const char *path) {
+    const InString *s = ud;
+    add_rest(s, s->text, strrchr(path, '/') + 1);
+    return false;
+}
+
+/* A folder has its slash; hidden files are there only when asked for. */
+static void add_files(const InString *s) {
+    const char *slash = strrchr(s->text, '/'), *leaf = slash ? slash + 1 : s->text;
+    char folder[PATH_MAX], path[PATH_MAX * 2], name[NAME_MAX + 2];
+    struct dirent **files;
+    struct stat is;
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(leaf - s->text) : 2, slash ? s->text : "./");
+    int n = scandir(folder, &files, NULL, alphasort);
+    for (int i = 0; i < n; i++) {
+        snprintf(path, sizeof path, "%s%s", folder, files[i]->d_name);
+        bool is_folder = stat(path, &is) == 0 && S_ISDIR(is.st_mode);
+        snprintf(name, sizeof name, "%s%s", files[i]->d_name, is_folder ? "/" : "");
+        if (name[0] != '.' || leaf[0] == '.') add_rest(s, leaf, name);
+        free(files[i]);
+    }
+    if (n >= 0) free(files);
+}
+
+/* What the string that is open where the line ends holds so far; NULL: none is. */
+static const char *open_string(const char *line) {
+    const char *open = NULL;
+    for (; *line; line++)
+        if (*line == '"') open = open ? NULL : line + 1;
+    return open;
+}
+
+static void add_candidates(struct Completion *c, const char *text) {
+    const char *dot = strrchr(text, '.');
+    char line[PATH_MAX] = "";
+    if (c->line && *c->line) snprintf(line, sizeof line, "%.*s", *c->point, *c->line);
+    InString s = {c, text, open_string(line)};
+    if (s.text) {
+        if (strncmp(line, "import", 6) == 0) qlibrary_each(c->vm, add_module, &s);
+        add_files(&s);
+    } else if (dot) {
+        add_fields(c, text, dot);
+    } else if (*text) { /* of nothing, nothing is completed: a pasted tab is an indentation */
+        qnames_each(c->vm, qvm(c->vm)->session, add_name, &text);
+    }
+}
+
 static char *complete(const char *text, int again) {
     struct Completion *c = completing;
-    if (!again) { /* of nothing, nothing is completed: a pasted tab is an indentation */
-        const char *dot = strrchr(text, '.');
+    if (!again) {
         c->words.len = c->at = 0;
-        if (dot) add_fields(c, text, dot);
-        else if (*text) qnames_each(c->vm, qvm(c->vm)->session, add_name, &text);
+        add_candidates(c, text);
     }
     if (c->at >= c->words.len) return NULL;
     char *word = strdup(c->words.s + c->at);
@@ -110,6 +171,8 @@ static void open_completion(Lines *l, void *lib) {
     *entry = complete;
     if (breaks) *breaks = " \t\n\"'`@$><=;|&{}()[]+-*/^,:!?";
     if (append) *append = 0;
+    l->completion.point = dlsym(lib, "rl_point");
+    if (l->completion.point) l->completion.line = dlsym(lib, "rl_line_buffer");
     l->completion.vm = l->vm;
     qtext_init(&l->completion.words, qvm_ctx(l->vm));
     completing = &l->completion;
