@@ -1,4 +1,5 @@
 """What qvalue can do that is shorter to say in Python: the methods at the end are put into the type."""
+import math
 
 
 def _machine():
@@ -106,7 +107,8 @@ def _along(self, axis):
     if len(set(axes)) < len(axes):
         raise ValueError("axis: a dimension is named twice in %s" % (axis,))
     kept = [i for i in range(self.ndim) if i not in axes]
-    return self.transpose(kept + axes).reshape([self.shape[i] for i in kept] + [-1]), len(kept)
+    last = math.prod(self.shape[i] for i in axes)
+    return self.transpose(kept + axes).reshape([self.shape[i] for i in kept] + [last]), len(kept)
 
 
 def _reduced(f, x, axis, rest):
@@ -144,9 +146,11 @@ def _cumulative(name, doc):
 
 def _place(name, doc):
     def method(self, axis=None, out=None):
-        if axis is not None:
-            return _finished(_wrapped(getattr(self.to_py(), name)(axis=_axis(self, axis))), None, out)
-        return _finished(int(getattr(_machine(), "find_index_" + name[3:])(self)), None, out)
+        if axis is None:
+            return _finished(int(getattr(_machine(), "find_index_" + name[3:])(self)), None, out)
+        axis = _axis(self, axis)
+        best = getattr(self, name[3:])(axis=axis, keepdims=True)
+        return _finished(_wrapped((self == best).to_py().argmax(axis=axis)), None, out)
     method.__name__, method.__doc__ = name, doc
     return for_arrays(method)
 
@@ -268,17 +272,42 @@ def copy_of(self, order="C"):
     return duplicate(self)
 
 
+def _range(self):
+    """The smallest and the largest of whole elements."""
+    bits = 8*_itemsize(self)
+    least = -(1 << bits - 1) if self.dtype[0] == "i" else 0
+    return least, least + (1 << bits) - 1
+
+
+def _limit(self, x):
+    """A whole limit of whole elements in their own type, which they keep then; no limit beyond its ends means more."""
+    import operator, sys
+    if "int" not in self.dtype or getattr(x, "ndim", 0):
+        return x
+    try:
+        n = operator.index(x)
+    except TypeError:
+        return x
+    least, most = _range(self)
+    element = max(least, min(most, n)).to_bytes(_itemsize(self), sys.byteorder, signed=least < 0)
+    return _machine()._bridge._array(self.dtype, (1,), element)
+
+
 def clip(self, min=None, max=None, out=None):
     """Elements between two bounds."""
-    infinity = float("inf")
-    r = _machine().clamp(self, -infinity if min is None else min, infinity if max is None else max)
-    return _finished(r, self.shape, out)
+    r = _machine().copy(self) if min is None else _machine().max(self, _limit(self, min))
+    return _finished(r if max is None else _machine().min(r, _limit(r, max)), None, out)
 
 
 def rounded(self, decimals=0, out=None):
-    """Elements rounded to whole numbers, or to some decimals."""
-    scale = 10.0**decimals
-    return _finished(_machine().round(self*scale)/scale if decimals else _machine().round(self), None, out)
+    """Elements rounded to whole numbers, or to some decimals, as NumPy does it: halves to the even one."""
+    if decimals < 0 and "int" in self.dtype:
+        least, most = _range(self)
+        exact = _machine()._support._numpy().frompyfunc(lambda n: max(least, min(most, round(n, decimals))), 1, 1)
+        r = exact(self.to_py()).astype(self.dtype)
+    else:
+        r = self.to_py().round(decimals)
+    return _finished(_machine().value(r).astype(self.dtype, copy=False), self.shape, out)
 
 
 def dot(self, x, out=None):
@@ -293,7 +322,7 @@ def fill(self, x):
 
 def conj(self):
     """The complex conjugates."""
-    return _machine().conj(self)
+    return _finished(_machine().conj(self), self.shape, None)
 
 
 ARRAY_METHODS = {
@@ -318,12 +347,12 @@ ARRAY_METHODS = {
 
 def real(self):
     """The real parts."""
-    return _machine().real(self)
+    return _finished(_machine().real(self), self.shape, None)
 
 
 def imag(self):
     """The imaginary parts."""
-    return _machine().imag(self)
+    return _finished(_machine().imag(self), self.shape, None)
 
 
 def nbytes(self):

@@ -109,12 +109,70 @@ class Methods(unittest.TestCase):
         for name, *args in (("round",), ("round", 1), ("clip", 0, 2), ("clip", None, 2), ("dot", a),
                             ("dot", np.ones(2)), ("conj",)):
             self.same(getattr(v, name)(*args), getattr(a, name)(*args), name)
-        z = q.value(a * (1 + 2j))
-        self.same(z.real, a, "real")
-        self.same(z.imag, 2 * a, "imag")
         v.fill(7)
         self.assertEqual(a.tolist(), [[7, 7], [7, 7]])
         self.assertEqual(pickle.loads(pickle.dumps(v.T)).tolist(), [[7, 7], [7, 7]])
+
+    def test_every_shape_stays(self):
+        for a in self.arrays():
+            if a.dtype == bool:
+                continue
+            z = a * (1 + 2j)
+            for name, *args in (("round",), ("round", 1), ("round", -1), ("clip", 0, 2), ("clip", None, 2), ("clip", 1),
+                                ("conj",), ("copy",), ("astype", "float64")):
+                got, wanted = getattr(q.value(a), name)(*args), getattr(a, name)(*args)
+                self.same(got, wanted, (name, args, a.dtype, a.shape))
+                self.assertEqual(got.dtype, wanted.dtype.name, (name, args, a.dtype))
+            for name in ("real", "imag"):
+                self.same(getattr(q.value(z), name), getattr(z, name), (name, z.shape))
+                self.same(getattr(q.value(a), name), getattr(a, name), (name, a.shape))
+            self.same(q.value(z).conj(), z.conj(), ("conj", z.shape))
+            self.same(q.value(z).round(1), z.round(1), ("round", z.shape))
+
+    def test_whole_elements_stay_exact(self):
+        for dtype in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"):
+            i = np.iinfo(dtype)
+            a = np.array([[i.min, i.min + 1, 2, i.max // 2 + 2, i.max - 1, i.max]], dtype)
+            v = q.value(a)
+            for least, most in ((0, None), (None, 5), (i.min + 1, i.max - 1), (-2**70, 2**70), (np.int8(1), i.max)):
+                wanted = [[max(i.min if least is None else int(least), min(i.max if most is None else most, n))
+                           for n in a[0].tolist()]]
+                got = v.clip(least, most)
+                self.assertEqual((got.dtype, got.tolist()), (dtype, wanted), (least, most))
+            self.assertEqual((v.round().dtype, v.round().tolist()), (dtype, a.tolist()))
+            self.assertEqual(v.clip(0.5, 7).tolist(), a.clip(0.5, 7).tolist())
+        self.assertEqual(q.value(np.array([14, 15, 25, 2**31 - 1], "i4")).round(-1).tolist(), [10, 20, 20, 2**31 - 1])
+        self.assertEqual(q.value(np.array([2**62 + 1, -15, 25])).round(-1).tolist(), [2**62 - 4, -20, 20])
+        self.assertEqual(q.value(np.zeros((0, 2), "u1")).round(-9).shape, (0, 2))
+        self.same(q.value(np.arange(-4.5, 5)).round(), np.arange(-4.5, 5).round(), "halves")
+
+    def test_limits_may_be_arrays(self):
+        a, low = np.arange(6.0).reshape(2, 3), np.array([1.0, 2, 3])
+        self.same(q.value(a).clip(low, 4), a.clip(low, 4), "row")
+        self.same(q.value(a[0]).clip(a), a[0].clip(a), "matrix")
+
+    def test_nan_loses_along_every_axis(self):
+        nan, inf = np.nan, np.inf
+        for row in ([1, nan, 3], [nan, 1, 3], [nan, -inf, -inf], [inf, nan, inf], [nan, nan, nan], [3, nan, 1]):
+            for name in ("argmax", "argmin"):
+                f = getattr(np, "nan" + name) if not np.isnan(row).all() else np.argmax
+                for v, axis in ((q.value(np.array([row])), 1), (q.value(np.array([row]).T), 0)):
+                    place = getattr(v, name)(axis=axis).tolist()
+                    self.assertEqual(place, [getattr(v, name)()], (name, row))
+                    best = getattr(v, name[3:])()
+                    self.assertIn(row[place[0]], [best] if best == best else row, (name, row))
+                    self.assertTrue(f(row) == place[0] or np.isinf(row).any(), (name, row))
+        z = q.value(np.ones((2, 2)) * 1j)
+        for axis in (None, 0):
+            with self.assertRaises(TypeError):
+                z.argmax(axis=axis)
+
+    def test_sums_over_nothing(self):
+        for shape in ((2, 0, 3), (0, 2), (2, 0)):
+            a = np.zeros(shape, np.float32)
+            for axis in axes(a.ndim):
+                for name in ("sum", "prod", "any", "all"):
+                    self.same(getattr(q.value(a), name)(axis=axis), getattr(a, name)(axis=axis), (name, shape, axis))
 
     def test_wrong_arguments(self):
         v = q.ones(2, 3)
