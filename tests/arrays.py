@@ -267,7 +267,8 @@ class Program:
         values = f"w_ = int64(pattern(1,{self.n})) + int({self.r.choice([1, -1]) * 2**self.r.randint(56, 61)})"
         show = ['show("=", sum({0}))', 'show("~", mean({0}))']
         both = self.r.choice(["w_ + w_", "w_ - 1", "-w_"])
-        self.guarded([values] + [s.format(both) for s in show], [values, f"t_ = {both}"] + [s.format("t_") for s in show])
+        shown = lambda x: [s.format(x) for s in show]
+        self.guarded([values, *shown(both)], [values, f"t_ = {both}", *shown("t_")])
 
     def variables(self):
         for _ in range(self.r.randint(2, 5)):

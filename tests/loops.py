@@ -306,12 +306,15 @@ class Case:
         """Variables that turns only add to; here the rounding may differ."""
         r = self.r
         s, form = "r_", r.randint(0, 5)
-        e = f"({self.element(('scalar', 'float64', 'int', 'uint8')) or '2'}*0.37 + {r.choice(self.counters)[0]}*0.11)"
+        c = r.choice(self.counters)[0]
+        e = f"({self.element(('scalar', 'float64', 'int', 'uint8')) or '2'}*0.37 + {c}*0.11)"
+        zero = f"({c} - {r.choice(['3', '50', c])})*{r.choice(['0', '-0.0'])}" # of one sign or the other
+        if form != 4 and r.random() < 0.3: e = f"({zero})"
         if form == 0: self.put(f"{s} += {e}")
         elif form == 1: self.put(f"{s} = {s} - {e}")
         elif form == 2: self.put(f"{s} = max({s}, {e})")
-        elif form == 3: self.put(f"if {e} < {s}"), self.put(f"{s} = {e}", 1), self.put("end")
-        elif form == 4: self.put(f"{s} *= 1 + {e}*1e-3")
+        elif form == 3: self.put(f"if {e} {r.choice(COMPARE[:4])} {s}"), self.put(f"{s} = {e}", 1), self.put("end")
+        elif form == 4: self.put(f"{s} *= {r.choice([f'1 + {e}*1e-3', f'1 + {e}*1e-3', c, f'({c} - 40)*1e9', '1e-7'])}")
         else: self.put(f"h_[mod({r.choice(self.counters)[0]}*3,7)] += {e}")
         if r.random() < 0.3: self.put(f"h_[mod({r.choice(self.counters)[0]},7)] -= 1")
 
@@ -434,7 +437,8 @@ class Case:
             if caught: self.put("try"), setattr(self, "depth", self.depth + 1)
             late = self.unset() if r.random() < 0.3 else None
             if self.reduces:
-                self.put("r_ = 0.5"), self.put("h_ = zeros(7)")
+                self.put(f"r_ = {r.choice(['0.5', '0.5', '0', '-0.0', '1e-300', 'inf'])}")
+                self.put(f"h_ = {r.choice(['', '-'])}zeros(7)")
                 self.put(f"for i_={r.choice(['0..n-1', '0..99', '1..2..200', '50..-1..0'])}")
                 self.counters.append(("i_", ""))
                 self.depth += 1
@@ -538,7 +542,8 @@ def close(a, b):
         x, y = float(a), float(b)
     except ValueError:
         return a == b
-    return a == b or abs(x - y) <= 1e-5 * max(abs(x), abs(y), 1)
+    zeros = x == 0 and y == 0 # of which the sign counts
+    return a == b or not zeros and abs(x - y) <= 1e-5 * max(abs(x), abs(y), 1)
 
 
 def same(want, got):

@@ -4,6 +4,7 @@
  *
  * A run whose operands lie packed in the type of the computation goes straight through the loop.  Any other run goes
  * through it in pieces that fit the first cache, converted and gathered on the way in, converted and scattered out. */
+#include "lang/kernel/sem.h"
 #include "vm/array.h"
 #include "vm/base/dtype.h"
 #include "vm/convert.h"
@@ -124,8 +125,8 @@ static qs_status number_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_valu
     case OP_MUL: case OP_PWMUL: *out = qs_num(x * y); return QS_OK;
     case OP_DIV: case OP_PWDIV: *out = qs_num(x / y); return QS_OK;
     case OP_POW: case OP_PWPOW: *out = qs_num(qloops_power(x, y)); return QS_OK;
-    case OP_MAXEQ: *out = qs_num(fmax(x, y)); return QS_OK;
-    case OP_MINEQ: *out = qs_num(fmin(x, y)); return QS_OK;
+    case OP_MAXEQ: *out = qs_num(ksem_MAX_F64(x, y)); return QS_OK;
+    case OP_MINEQ: *out = qs_num(ksem_MIN_F64(x, y)); return QS_OK;
     case OP_EQ: *out = qs_bool(x == y); return QS_OK;
     case OP_NE: *out = qs_bool(x != y); return QS_OK;
     case OP_LT: *out = qs_bool(x < y); return QS_OK;

@@ -6,6 +6,7 @@
 #include "vm/fuse.h"
 
 #include "lang/kernel/fuse.h"
+#include "lang/kernel/sem.h"
 #include "vm/kernels.h"
 #include "vm/variants.h"
 
@@ -261,7 +262,7 @@ static qs_status run_map(qs_vm *vm, Device *d, Program *p, const Form *v, const 
 }
 
 static double merge(FuseKind kind, double a, double b) {
-    return kind == FUSE_MIN ? fmin(a, b) : kind == FUSE_MAX ? fmax(a, b) : a + b;
+    return kind == FUSE_MIN ? ksem_MIN_F64(a, b) : kind == FUSE_MAX ? ksem_MAX_F64(a, b) : a + b;
 }
 
 /* The partial results, merged pairwise so that the error of a sum stays that of its blocks. */

@@ -4,8 +4,8 @@
  *                   ── guard ── parallel | quick | exact ── variables set ── a fault becomes an error
  *
  * A loop is compiled once it has worked as long as compiling takes, as far as that can be told beforehand from the
- * counters of the loops inside it.  Where nothing is compiled the interpreter does the same, only slower; sums alone
- * may differ, in their rounding.  {!parallel for} asks for a parallel run each time, or an error. */
+ * counters of the loops inside it.  Where nothing is compiled the interpreter does the same, only slower; sums and
+ * products may differ, in their rounding.  {!parallel for} asks for a parallel run each time, or an error. */
 #include "vm/looping.h"
 
 #include <stdio.h>

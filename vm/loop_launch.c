@@ -37,11 +37,11 @@ static DevArg counter_arg(const Call *c, const LoopBind *b, qs_dtype d) {
     return d == QS_F64 ? real_arg(x) : whole_arg((int64_t)x);
 }
 
-/* The memory of the host that a parameter for results means; NULL: it is none. */
-static double *results_of(Call *c, const LoopBind *b, int64_t *n) {
+/* The memory of the host that a parameter for results means, n elements of eight bytes; NULL: it is none. */
+static void *results_of(Call *c, const LoopBind *b, int64_t *n) {
     switch ((LoopBindKind)b->kind) {
     case LOOP_REALS: return *n = RESULTS, c->reals;
-    case LOOP_WHOLES: return *n = RESULTS, (double *)c->wholes; /* of the same size */
+    case LOOP_WHOLES: return *n = RESULTS, c->wholes;
     case LOOP_PARTS: return *n = PARTS * LOOP_CHUNKS, c->parts;
     case LOOP_SUMS: return *n = c->nchunks * qloop_sum_count(c, b->index), c->sums[b->index];
     default: return NULL;
@@ -117,14 +117,24 @@ static void drop_results(Call *c, int n) {
         if (c->results[i]) qbuf_release(qvm_ctx(c->vm), c->results[i]);
 }
 
+/* All but sums are only written; these go on from what they are. */
+static qs_status make_result(Call *c, const LoopBind *b, Buffer **out) {
+    int64_t n = 0;
+    void *from = results_of(c, b, &n), *to;
+    if (!from) return QS_OK;
+    TRY(qbuf_new(qvm_ctx(c->vm), (size_t)n * sizeof(double), b->kind != LOOP_SUMS, out));
+    if (b->kind != LOOP_SUMS) return QS_OK;
+    TRY(qbuf_host(qvm_ctx(c->vm), *out, QS_WRITE, &to));
+    memcpy(to, from, (size_t)n * sizeof(double));
+    return QS_OK;
+}
+
 static qs_status make_results(Call *c, const LoopCode *code) {
     int n = code->func->nparams;
     memset(c->results, 0, (size_t)n * sizeof *c->results);
     for (int i = 0; i < n && c->d->memory != HOST_MEMORY; i++) {
-        int64_t count = 0;
-        if (!results_of(c, &code->binds[i], &count)) continue;
-        qs_status s = qbuf_new(qvm_ctx(c->vm), (size_t)count * sizeof(double), true, &c->results[i]);
-        if (s != QS_OK) return drop_results(c, i), s;
+        qs_status s = make_result(c, &code->binds[i], &c->results[i]);
+        if (s != QS_OK) return drop_results(c, i + 1), s;
     }
     return QS_OK;
 }
@@ -245,7 +255,7 @@ static qs_status run(Call *c, Version which, Program *p, Launch l, bool *again) 
     TRY(s);
     if (which == PARALLEL && fault.message) return *again = true, QS_OK; /* nothing was changed */
     if (which == PARALLEL && c->v->code.chunked) {
-        qloop_reduce(c);
+        if (!qloop_reduce(c)) return *again = true, QS_OK;
         TRY(qloop_add_sums(c));
     }
     TRY(set_variables(c));

@@ -1,8 +1,9 @@
 /* loop_sum.c -- what the chunks of a loop have added up: copies of arrays for them, and putting the sums together. */
 #include "vm/looping.h"
 
+#include "lang/kernel/sem.h"
+
 #include <math.h>
-#include <string.h>
 
 static Array *sum_array(const Call *c, int number) {
     return qloop_value(c->vm, c->f, c->v, c->v->code.sums[number]).u.p;
@@ -33,15 +34,15 @@ static bool is_alone(const Call *c, int number) {
 
 static bool add_copies(Call *c, int number) {
     const Array *a = sum_array(c, number);
-    size_t bytes = a->count * (size_t)c->nchunks * sizeof(double);
+    size_t count = a->count * (size_t)c->nchunks;
     bool large = (double)a->count * (double)c->nchunks > qloop_steps(c->vm, c->f, c->region) / 4;
     if (a->buf->readonly || !is_alone(c, number))
         return qloop_because(c, "%s shares its memory, or is read-only", sum_name(c, number)), false;
     if (large && !qloop_is_demanded(c->region))
         return qloop_because(c, "copies of %s would take longer than the loop", sum_name(c, number)), false;
-    c->sums[number] = qmem_try(qvm_ctx(c->vm), bytes);
+    c->sums[number] = qmem_try(qvm_ctx(c->vm), count * sizeof(double));
     if (!c->sums[number]) return qloop_because(c, "no memory for copies of %s", sum_name(c, number)), false;
-    memset(c->sums[number], 0, bytes);
+    for (size_t i = 0; i < count; i++) c->sums[number][i] = -0.0; /* which changes nothing that it is added to */
     return true;
 }
 
@@ -67,20 +68,38 @@ void qloop_free_sums(Call *c) {
     }
 }
 
-static double combined(uint8_t op, double a, double b) {
-    return op == K_ADD ? a + b : op == K_MUL ? a * b : op == K_MAX ? fmax(a, b) : fmin(a, b);
+/* s after `value`, as the program would have it. */
+static double combined(uint8_t how, double s, double value) {
+    switch ((LoopReduce)how) {
+    case REDUCE_PRODUCT: return s * value;
+    case REDUCE_MIN: return ksem_MIN_F64(s, value);
+    case REDUCE_MAX: return ksem_MAX_F64(s, value);
+    case REDUCE_LT: return value < s ? value : s;
+    case REDUCE_LE: return value <= s ? value : s;
+    case REDUCE_GT: return value > s ? value : s;
+    case REDUCE_GE: return value >= s ? value : s;
+    default: return s + value;
+    }
 }
 
-/* What the chunks have found is added to what was there, in their order. */
-void qloop_reduce(Call *c) {
+/* What the chunks have found is added to what was there, in their order.  Of products of zeros, and of numbers that are
+ * too large or too small, the order decides what they are. */
+bool qloop_reduce(Call *c) {
     const LoopResult *code = &c->v->code;
     for (int i = 0; i < code->nouts; i++) {
         const LoopOut *o = &code->outs[i];
         if (!o->reduce) continue;
-        double x = o->identity;
-        for (int64_t k = 0; k < c->nchunks; k++) x = combined(o->reduce, x, c->parts[o->part * LOOP_CHUNKS + k]);
-        c->reals[o->slot] = combined(o->reduce, qval_number(*qloop_place(c->vm, c->f, o->sym)), x);
+        const double *part = c->parts + o->part * LOOP_CHUNKS;
+        double s = qval_number(*qloop_place(c->vm, c->f, o->sym));
+        bool plain = isnormal(s);
+        for (int64_t k = 0; k < c->nchunks; k++) {
+            s = combined(o->reduce, s, part[k]);
+            plain = plain && isnormal(part[k]) && isnormal(s);
+        }
+        if (o->reduce == REDUCE_PRODUCT && !plain) return false;
+        c->reals[o->slot] = s;
     }
+    return true;
 }
 
 qs_status qloop_add_sums(Call *c) {
@@ -89,7 +108,7 @@ qs_status qloop_add_sums(Call *c) {
         void *p;
         TRY(qarr_write(c->vm, a, &p));
         for (size_t k = 0; k < a->count; k++) {
-            double sum = 0;
+            double sum = -0.0;
             for (int64_t j = 0; j < c->nchunks; j++) sum += c->sums[i][(size_t)j * a->count + k];
             if (a->dtype == QS_F64) ((double *)p)[k] += sum;
             else ((float *)p)[k] = (float)((double)((float *)p)[k] + sum);

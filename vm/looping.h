@@ -102,7 +102,8 @@ qs_status qloop_run(Call *c, Device *d, Version which, const Launch *l, bool *ag
 bool qloop_cut(Call *c, Launch *l);      /* makes room for the sums; false: c->order says why not */
 void qloop_free_sums(Call *c);
 int64_t qloop_sum_count(const Call *c, int number);
-void qloop_reduce(Call *c);              /* variables */
+/* The variables; false: whether a product over- or underflows its order decides. */
+bool qloop_reduce(Call *c);
 qs_status qloop_add_sums(Call *c);       /* arrays */
 
 /* -- loop_tell.c ------------------------------------------------------------------------------------------------- */

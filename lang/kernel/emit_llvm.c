@@ -219,7 +219,7 @@ static bool slim_ins(Emit *e, KRef r) {
  * for it.  Fast math is every liberty but that NaN and infinities do not occur: tests for them go on working. */
 static const char *liberties(const Emit *e, unsigned flag) {
     if (e->f->fast) return " reassoc nsz arcp contract afn";
-    if (flag == KFLAG_REASSOC) return e->f->strict ? " reassoc nsz" : " reassoc nsz contract";
+    if (flag == KFLAG_REASSOC) return e->f->strict ? " reassoc" : " reassoc nsz contract";
     return e->f->strict ? "" : " contract";
 }
 
@@ -299,6 +299,22 @@ static Opnd float_arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd
                     a.s, b.s);
 }
 
+/* The smaller or greater number, exactly: no number loses against a nan, and of the zeros -0 is the smaller one.  What is
+ * asked of b alone a loop that has its result in a finds out beforehand: a zero that is not to replace the other one is
+ * compared as the next number beyond. */
+static Opnd extreme(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
+    static const char *const beyond[2][2] = {{"0x36A0000000000000", "0xB6A0000000000000"}, {"0x1", "0x8000000000000001"}};
+    const char *t = emit_type(d);
+    bool wide = d == QS_F64, most = op == K_MAX;
+    if (!e->f->strict || (d != QS_F64 && d != QS_F32)) return call2(e, most ? "maxnum" : "minnum", d, a, b);
+    Opnd bits = emit_def(e, "bitcast %s %s to %s", t, b.s, wide ? "i64" : "i32");
+    Opnd zero = emit_def(e, "icmp eq %s %s, %lld", wide ? "i64" : "i32", bits.s,
+                         most ? wide ? (long long)INT64_MIN : (long long)INT32_MIN : 0);
+    Opnd key = select(e, zero, t, emit_opnd("%s", beyond[wide][most]), b);
+    Opnd past = bin(e, most ? "fcmp uge" : "fcmp ule", t, key, a), number = bin(e, "fcmp ord", t, b, b);
+    return select(e, bin(e, "and", "i1", past, number), t, b, a);
+}
+
 /* Two operands of dtype d. */
 static Opnd arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
     const char *t = emit_type(d);
@@ -310,8 +326,8 @@ static Opnd arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
     case K_MUL: return bin(e, "mul", t, a, b);
     case K_DIV: return divide(e, op, d, a, b);
     case K_MOD: return real ? float_mod(e, d, a, b) : divide(e, op, d, a, b);
-    case K_MIN: return call2(e, real ? "minnum" : sign ? "smin" : "umin", d, a, b);
-    case K_MAX: return call2(e, real ? "maxnum" : sign ? "smax" : "umax", d, a, b);
+    case K_MIN: return real ? extreme(e, op, d, a, b) : call2(e, sign ? "smin" : "umin", d, a, b);
+    case K_MAX: return real ? extreme(e, op, d, a, b) : call2(e, sign ? "smax" : "umax", d, a, b);
     case K_AND: return bin(e, "and", t, a, b);
     case K_OR: return bin(e, "or", t, a, b);
     case K_XOR: return bin(e, "xor", t, a, b);

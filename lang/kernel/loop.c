@@ -137,7 +137,7 @@ static void assign_slots(Loops *L) {
         if (!is_held(v) || !v->live) continue;
         LoopOut *o = &r->outs[r->nouts++];
         *o = (LoopOut){.sym = v->sym, .kind = v->kind, .length = (uint8_t)v->n, .given = -1, .reduce = v->reduce};
-        if (v->reduce) o->identity = kloop_identity(v->reduce), o->part = r->nparts++;
+        if (v->reduce) o->part = r->nparts++;
         o->slot = v->kind == LOOP_INT ? r->nwholes++ : r->nreals;
         if (v->kind != LOOP_INT) r->nreals += v->kind == LOOP_COMPLEX ? 2 : v->kind == LOOP_VECTOR ? v->n : 1;
         if (v->entry.kind == LOOP_UNSET) o->given = r->nreals++;

@@ -68,13 +68,19 @@ typedef struct {
  * was when the loop began: it is read before the first turn.  FIRST, STEP, TURNS and LAST are of counter `index`; LAST
  * is the value in the last turn.  REALS and WHOLES are arrays for the variables at the end, of float64 and int64.  Of
  * chunks: how many turns one has; PARTS, float64 with LOOP_CHUNKS elements for each reduced variable, by LoopOut.part;
- * SUMS, float64 with a copy of the array `sums[index]` for each chunk, zeros at first. */
+ * SUMS, float64 with a copy of the array `sums[index]` for each chunk, -0 at first. */
 typedef enum {
     LOOP_SOURCE, LOOP_IMAGINARY, LOOP_SNAPSHOT, LOOP_FIRST, LOOP_LAST, LOOP_TURNS, LOOP_REALS, LOOP_WHOLES, LOOP_CHUNK,
     LOOP_PARTS, LOOP_SUMS
 } LoopBindKind;
 enum { LOOP_CHUNKS = 64 };
 typedef struct { uint8_t kind; int index; } LoopBind;
+
+/* How turns change a variable that none of them reads otherwise.  The last four are `if e < s, s = e` and its kin: of
+ * equal values, which +0 and -0 are, the first stays, or the last. */
+typedef enum {
+    REDUCE_NOT, REDUCE_SUM, REDUCE_PRODUCT, REDUCE_MIN, REDUCE_MAX, REDUCE_LT, REDUCE_LE, REDUCE_GT, REDUCE_GE
+} LoopReduce;
 
 typedef struct { /* a variable that the loop sets: where its value is afterwards */
     const Sym *sym;
@@ -83,8 +89,7 @@ typedef struct { /* a variable that the loop sets: where its value is afterwards
     uint8_t length;
     int slot;
     int given;             /* reals[given] is 0 when it was not set after all; -1: it was */
-    uint8_t reduce;        /* KOp with which turns change it and nothing else; 0: none.  In chunks it begins as: */
-    double identity;
+    uint8_t reduce;        /* LoopReduce */
     int part;
 } LoopOut;
 

@@ -130,6 +130,12 @@ static bool reduces(const Loops *L) {
     return L->out->nsums > 0;
 }
 
+static bool multiplies(const Loops *L) {
+    for (int i = 0; i < L->root->nvars; i++)
+        if (L->root->vars[i].reduce == REDUCE_PRODUCT) return true;
+    return false;
+}
+
 /* Stores that cannot be taken back. */
 static bool commits(const Loops *L) {
     for (uint32_t i = 0; i < L->ntouches; i++)
@@ -146,6 +152,8 @@ int kloop_parallel_depth(Loops *L) {
     L->chunked = reduces(L) || (L->loose && !commits(L));
     if (L->loose && (L->waits || commits(L)))
         return (void)kloop_decline(L, L->loose_pos, "whether this fails depends on values"), 0;
+    if (multiplies(L) && commits(L))
+        return (void)kloop_decline(L, L->job->loop->pos, "a product that may have to be taken again in order"), 0;
     depth = independent(L, depth);
     return L->chunked && depth ? 1 : depth;
 }

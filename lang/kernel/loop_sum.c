@@ -1,11 +1,11 @@
 /* loop_sum.c -- variables and arrays that the turns of a loop only add to.
  *
- *     s += e    s = s + e    s = max(s, e)    if e > s, s = e    h[i] += e
+ *     s += e    s = s + e    s *= e    s = max(s, e)    if e > s, s = e    h[i] += e
  *
  * Such a variable is no obstacle to running turns side by side: each chunk of turns begins with the identity of the
  * operator, and what the chunks have found is put together in their order, so the result does not depend on how many
- * threads there are.  Against the sequential program the rounding differs, as in any sum that is computed in parallel.
- */
+ * threads there are.  Against the sequential program sums and products are rounded otherwise, as in any sum that is
+ * computed in parallel; extremes are the same, with the sign of a zero. */
 #include "lang/kernel/looping.h"
 
 #include <math.h>
@@ -52,11 +52,11 @@ static bool mentions(const Node *n, const Sym *sym) {
 /* -- forms ------------------------------------------------------------------------------------------------------- */
 static uint8_t op_of(int op) {
     switch (op) {
-    case OP_ADD: case OP_SUB: return K_ADD;
-    case OP_MUL: case OP_PWMUL: return K_MUL;
-    case OP_MAXEQ: return K_MAX;
-    case OP_MINEQ: return K_MIN;
-    default: return 0;
+    case OP_ADD: case OP_SUB: return REDUCE_SUM;
+    case OP_MUL: case OP_PWMUL: return REDUCE_PRODUCT;
+    case OP_MAXEQ: return REDUCE_MAX;
+    case OP_MINEQ: return REDUCE_MIN;
+    default: return REDUCE_NOT;
     }
 }
 
@@ -71,12 +71,23 @@ static uint8_t form_of(const Node *value, const Sym *s) {
     const Node *a = value->u.call.args.at[0].value, *b = value->u.call.args.at[1].value;
     const char *name = value->u.call.callee->u.ident.name->s;
     bool one = (is_sym(a, s) && !mentions(b, s)) || (is_sym(b, s) && !mentions(a, s));
-    return !one ? 0 : !strcmp(name, "max") ? K_MAX : !strcmp(name, "min") ? K_MIN : 0;
+    return !one ? REDUCE_NOT : !strcmp(name, "max") ? REDUCE_MAX : !strcmp(name, "min") ? REDUCE_MIN : REDUCE_NOT;
 }
 
 static void account(Search *s, uint8_t op, int mentions_here) {
     if (s->op && s->op != op) s->mixed = true;
     s->op = op, s->accounted += mentions_here;
+}
+
+/* What `e op s` asks before s = e; turned: what `s op e` does. */
+static uint8_t choice_of(int op, bool turned) {
+    switch (op) {
+    case OP_LT: return turned ? REDUCE_GT : REDUCE_LT;
+    case OP_LE: return turned ? REDUCE_GE : REDUCE_LE;
+    case OP_GT: return turned ? REDUCE_LT : REDUCE_GT;
+    case OP_GE: return turned ? REDUCE_LE : REDUCE_GE;
+    default: return REDUCE_NOT;
+    }
 }
 
 /* if e > s, s = e */
@@ -86,11 +97,10 @@ static bool is_choice(Search *s, const Node *n) {
     if (set->kind != N_ASSIGN || set->u.assign.in_place || set->u.assign.ntargets != 1 || cond->kind != N_BINARY)
         return false;
     const Node *e = set->u.assign.value, *a = cond->u.bin.a, *b = cond->u.bin.b;
-    bool greater = cond->op == OP_GT || cond->op == OP_GE, less = cond->op == OP_LT || cond->op == OP_LE;
-    if (!is_sym(set->u.assign.targets[0], s->sym) || mentions(e, s->sym) || (!greater && !less)) return false;
-    if (is_sym(b, s->sym) && qast_equal(a, e)) return account(s, greater ? K_MAX : K_MIN, 2), true;
-    if (is_sym(a, s->sym) && qast_equal(b, e)) return account(s, greater ? K_MIN : K_MAX, 2), true;
-    return false;
+    bool turned = is_sym(a, s->sym), fits = turned ? qast_equal(b, e) : is_sym(b, s->sym) && qast_equal(a, e);
+    uint8_t choice = choice_of(cond->op, turned);
+    if (!is_sym(set->u.assign.targets[0], s->sym) || mentions(e, s->sym) || !choice || !fits) return false;
+    return account(s, choice, 2), true;
 }
 
 static void find_forms(void *ud, Node **child) {
@@ -116,7 +126,12 @@ uint8_t kloop_reduction(const Node *loop, const Sym *sym) {
 }
 
 double kloop_identity(uint8_t op) {
-    return op == K_ADD ? 0 : op == K_MUL ? 1 : op == K_MAX ? -INFINITY : INFINITY;
+    switch ((LoopReduce)op) {
+    case REDUCE_PRODUCT: return 1;
+    case REDUCE_MAX: case REDUCE_GT: case REDUCE_GE: return -INFINITY;
+    case REDUCE_MIN: case REDUCE_LT: case REDUCE_LE: return INFINITY;
+    default: return -0.0;
+    }
 }
 
 /* -- the code ---------------------------------------------------------------------------------------------------- */
@@ -125,11 +140,11 @@ static bool gets(const Loops *L, KRef r, const Var *v) { return L->f->ins[r].op 
 void kloop_free_order(Loops *L, const Node *loop, KRef from) {
     for (int i = 0; i < L->in->nvars; i++) {
         const Var *v = &L->in->vars[i];
-        uint8_t op = v->v && v->kind == LOOP_NUM ? kloop_reduction(loop, v->sym) : 0;
-        for (KRef r = from; op && r < L->f->nins; r++) {
+        bool sums = v->v && v->kind == LOOP_NUM && kloop_reduction(loop, v->sym) == REDUCE_SUM;
+        for (KRef r = from; sums && r < L->f->nins; r++) {
             const KIns *set = &L->f->ins[r];
             KIns *sum = &L->f->ins[set->b];
-            if (set->op == K_SET && set->a == v->v && sum->op == op && (gets(L, sum->a, v) || gets(L, sum->b, v)))
+            if (set->op == K_SET && set->a == v->v && sum->op == K_ADD && (gets(L, sum->a, v) || gets(L, sum->b, v)))
                 sum->flag = KFLAG_REASSOC;
         }
     }

@@ -43,7 +43,7 @@ typedef struct Var { /* a variable: of the loop's function, or of one inlined */
     double lo, hi;
     /* of the loop's function only */
     LoopValue entry;
-    uint8_t reduce;    /* KOp with which turns change it and nothing else; 0: none */
+    uint8_t reduce;    /* LoopReduce */
     bool live;         /* its value after the loop may matter */
     /* this pass */
     KRef v, twin, im, given, *part; /* LOCALs */
@@ -231,7 +231,7 @@ void kloop_short(Loops *L, Value *v);                            /* an array of 
 KRef kloop_extent(Loops *L, const Value *array, int axis);       /* int64 */
 
 /* -- loop_sum.c -------------------------------------------------------------------------------------------------- */
-uint8_t kloop_reduction(const Node *loop, const Sym *sym);       /* the KOp, or 0 */
+uint8_t kloop_reduction(const Node *loop, const Sym *sym);       /* LoopReduce */
 double kloop_identity(uint8_t op);
 /* The code from `from` on is the loop: what its turns only add to a variable may be added in any order. */
 void kloop_free_order(Loops *L, const Node *loop, KRef from);

@@ -55,7 +55,7 @@ static inline bool ksem_NOT_B1(bool a) { return !a; }
 static inline bool ksem_EQ_B1(bool a, bool b) { return a == b; }
 static inline bool ksem_NE_B1(bool a, bool b) { return a != b; }
 
-/* -- floats; S is the suffix of the C functions -------------------------------------------------------------------- */
+/* -- floats; S is the suffix of the C functions; of the zeros -0 is the smaller one ------------------------------ */
 #define KSEM_REAL(D, T, S)                                                                                             \
     static inline T ksem_ADD_##D(T a, T b) { return a + b; }                                                           \
     static inline T ksem_SUB_##D(T a, T b) { return a - b; }                                                           \
@@ -65,8 +65,8 @@ static inline bool ksem_NE_B1(bool a, bool b) { return a != b; }
         T r = fmod##S(a, b);                                                                                           \
         return r == 0 ? copysign##S(0, b) : (r < 0) != (b < 0) ? r + b : r;                                            \
     }                                                                                                                  \
-    static inline T ksem_MIN_##D(T a, T b) { return fmin##S(a, b); }                                                   \
-    static inline T ksem_MAX_##D(T a, T b) { return fmax##S(a, b); }                                                   \
+    static inline T ksem_MIN_##D(T a, T b) { return a == b ? (signbit(a) ? a : b) : fmin##S(a, b); }                   \
+    static inline T ksem_MAX_##D(T a, T b) { return a == b ? (signbit(a) ? b : a) : fmax##S(a, b); }                   \
     static inline T ksem_NEG_##D(T a) { return -a; }                                                                   \
     static inline T ksem_ABS_##D(T a) { return fabs##S(a); }
 KSEM_REAL(F32, float, f)
