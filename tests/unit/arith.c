@@ -189,7 +189,7 @@ static void ranks(qs_vm *vm) {
     Array *zero;
     qs_value r;
     CHECK(qarr_wrap(vm, &info, &one, NULL, NULL, NULL, &zero) == QS_OK && zero->count == 1 && zero->rank == 0);
-    CHECK(qarith_binary(vm, OP_ADD, qarr_value(zero), qs_num(1), &r) == QS_OK && qval_array(r)->rank == 1 &&
+    CHECK(qarith_binary(vm, OP_ADD, qarr_value(zero), qs_num(1), &r) == QS_OK && qval_array(r)->rank == 0 &&
           real_at(vm, r, 0) == 6);
     qval_release(vm, r);
     qs_value a = counted(vm, 8, (int64_t[]){2, 1, 2, 1, 2, 1, 2, 3}, 0),
