@@ -47,6 +47,11 @@ static inline bool qbuf_shared(Buffer *b) { return atomic_load_explicit(&b->refs
 
 qs_status qbuf_lock(Ctx *c, Buffer *b, Device *d, qs_access mode, DevPtr *out);
 qs_status qbuf_unlock(Ctx *c, Buffer *b, Device *d, qs_access mode);
+/* After work that ended with s.  What failed first counts: of work that went well, that its results stay away. */
+static inline qs_status qbuf_leave(Ctx *c, Buffer *b, Device *d, qs_access mode, qs_status s) {
+    qs_status home = qbuf_unlock(c, b, d, mode);
+    return s != QS_OK ? s : home;
+}
 /* The host pointer for work that ends before anything else runs: no lock is counted, coherence and conflicts are. */
 qs_status qbuf_reach_host(Ctx *c, Buffer *b, qs_access mode, void **out);
 static inline qs_status qbuf_host(Ctx *c, Buffer *b, qs_access mode, void **out) {

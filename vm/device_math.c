@@ -114,8 +114,8 @@ static qs_status hold(qs_vm *vm, Device *d, Array *a, qs_access mode, DevPtr *at
     return *at = address(a, block), QS_OK;
 }
 
-static void let_go(qs_vm *vm, Device *d, Array *a, qs_access mode) {
-    (void)qbuf_unlock(qvm_ctx(vm), a->buf, d, mode);
+static qs_status let_go(qs_vm *vm, Device *d, Array *a, qs_access mode, qs_status s) {
+    return qbuf_leave(qvm_ctx(vm), a->buf, d, mode, s);
 }
 
 static double bytes_of(const Array *a) { return (double)a->count * (double)qdtype_size((qs_dtype)a->dtype); }
@@ -165,12 +165,11 @@ static qs_status multiply(qs_vm *vm, Device *d, const Job *j, DevGemm *g, Array 
         if (s == QS_OK) {
             s = qkreport_before(vm, d, &start);
             if (s == QS_OK) s = finished(vm, d, j, r, start, d->math->gemm(d, g));
-            let_go(vm, d, r, QS_WRITE);
+            s = let_go(vm, d, r, QS_WRITE, s);
         }
-        let_go(vm, d, b, QS_READ);
+        s = let_go(vm, d, b, QS_READ, s);
     }
-    let_go(vm, d, a, QS_READ);
-    return s;
+    return let_go(vm, d, a, QS_READ, s);
 }
 
 qs_status qdevmath_product(qs_vm *vm, Array *a, Array *b, int64_t m, int64_t n, int64_t k, Array **out) {
@@ -212,10 +211,9 @@ static qs_status convert(qs_vm *vm, Device *d, const Job *j, DevFft *f, Array *r
     if (s == QS_OK) {
         s = qkreport_before(vm, d, &start);
         if (s == QS_OK) s = finished(vm, d, j, r, start, transform(d, a, from, f));
-        let_go(vm, d, r, QS_WRITE);
+        s = let_go(vm, d, r, QS_WRITE, s);
     }
-    let_go(vm, d, a, QS_READ);
-    return s;
+    return let_go(vm, d, a, QS_READ, s);
 }
 
 /* 5 n log2 n operations: what is usually counted. */
@@ -251,8 +249,7 @@ static qs_status factor_held(qs_vm *vm, Device *d, const Job *j, DevSolve *s, Ar
     TRY(hold(vm, d, r, QS_WRITE, &s->x));
     qs_status status = qkreport_before(vm, d, &start);
     if (status == QS_OK) status = finished(vm, d, j, r, start, d->math->solve(d, s));
-    let_go(vm, d, r, QS_WRITE);
-    return status;
+    return let_go(vm, d, r, QS_WRITE, status);
 }
 
 static qs_status factor(qs_vm *vm, Device *d, const Job *j, DevSolve *s, Array *r) {
@@ -261,10 +258,9 @@ static qs_status factor(qs_vm *vm, Device *d, const Job *j, DevSolve *s, Array *
     qs_status status = b ? hold(vm, d, b, QS_READ, &s->b) : QS_OK;
     if (status == QS_OK) {
         status = factor_held(vm, d, j, s, r);
-        if (b) let_go(vm, d, b, QS_READ);
+        if (b) status = let_go(vm, d, b, QS_READ, status);
     }
-    let_go(vm, d, a, QS_READ);
-    return status;
+    return let_go(vm, d, a, QS_READ, status);
 }
 
 /* Operations for columns of the matrix itself, and for each column of the result. */

@@ -219,7 +219,7 @@ static qs_status launch(qs_vm *vm, Device *d, const KFunc *f, Program *p, const 
         if (now->types[i].array && qval_array(now->at[i]) == result) args[i].block = args[n].block;
     if (s == QS_OK) s = qkreport_launch(vm, d, f, p, l, args, NULL);
     if (s == QS_EINTERRUPT) (void)qvm_take_interrupt(vm); /* it is over with the launch */
-    while (nheld--) (void)qbuf_unlock(qvm_ctx(vm), held[nheld].buf, d, held[nheld].mode);
+    while (nheld--) s = qbuf_leave(qvm_ctx(vm), held[nheld].buf, d, held[nheld].mode, s);
     return s;
 }
 

@@ -277,8 +277,9 @@ static qs_status bind_params(qs_vm *vm, const Spec *s, const Request *r, const q
     return QS_OK;
 }
 
-static void unlock(qs_vm *vm, Device *d, Bound *b, int n) {
-    while (n--) (void)qbuf_unlock(qvm_ctx(vm), b->locked[n].buf, d, (qs_access)b->locked[n].mode);
+static qs_status unlock(qs_vm *vm, Device *d, Bound *b, int n, qs_status s) {
+    while (n--) s = qbuf_leave(qvm_ctx(vm), b->locked[n].buf, d, (qs_access)b->locked[n].mode, s);
+    return s;
 }
 
 /* The first array argument that lies in buffer number `which` names it. */
@@ -294,7 +295,7 @@ static qs_status lock(qs_vm *vm, Device *d, const Spec *spec, const qs_value *va
     const KFunc *f = spec->func;
     for (int i = 0; i < b->nlocked; i++) {
         qs_status s = qbuf_lock(qvm_ctx(vm), b->locked[i].buf, d, (qs_access)b->locked[i].mode, &b->locked[i].block);
-        if (s != QS_OK) return unlock(vm, d, b, i), lock_failed(vm, spec, values, b, i, s);
+        if (s != QS_OK) return lock_failed(vm, spec, values, b, i, unlock(vm, d, b, i, s));
     }
     for (int i = 0; i < f->nparams; i++)
         if (b->arg[i].is_array) b->arg[i].block = b->locked[b->lock[i]].block;
@@ -373,8 +374,7 @@ static qs_status run(qs_vm *vm, Spec *s, const Request *r, const qs_value *value
     TRY(status);
     qkchoose_locked(vm, &trial, b.locked, b.nlocked);
     status = qkchoose_end(vm, &trial, launch(vm, d, p, s, &l, &b));
-    unlock(vm, d, &b, b.nlocked);
-    return status;
+    return unlock(vm, d, &b, b.nlocked, status);
 }
 
 static bool takes(const Function *f, int nargs) {

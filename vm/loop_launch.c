@@ -74,15 +74,12 @@ const Array *qloop_array(const Call *c, const LoopBind *b) {
     return v.kind == QS_ARRAY ? v.u.p : NULL;
 }
 
-/* All of them; the first failure is told: what was written may not have come home. */
-static qs_status unlock(Call *c) {
-    qs_status first = QS_OK;
+static qs_status unlock(Call *c, qs_status s) {
     while (c->nheld) {
         const Held *h = &c->held[--c->nheld];
-        qs_status s = qbuf_unlock(qvm_ctx(c->vm), h->buf, c->d, h->mode);
-        if (first == QS_OK) first = s;
+        s = qbuf_leave(qvm_ctx(c->vm), h->buf, c->d, h->mode, s);
     }
-    return first;
+    return s;
 }
 
 /* Each buffer is locked once, in the strongest mode that any of its arrays needs. */
@@ -103,7 +100,7 @@ static qs_status lock(Call *c, const LoopCode *code) {
     }
     for (int k = 0; k < n; k++) {
         qs_status s = qbuf_lock(qvm_ctx(c->vm), list[k].buf, c->d, list[k].mode, &list[k].block);
-        if (s != QS_OK) return (void)unlock(c), s;
+        if (s != QS_OK) return unlock(c, s);
         c->held[c->nheld++] = list[k];
     }
     for (int i = 0; i < code->func->nparams; i++)
@@ -239,8 +236,7 @@ static qs_status launch(Call *c, const LoopCode *code, Program *p, const Launch 
     qpython_unblock(c->vm);
     s = qkreport_launch(c->vm, c->d, code->func, p, l, c->args, fault);
     qpython_block(c->vm);
-    qs_status home = unlock(c);
-    return s != QS_OK ? s : home;
+    return unlock(c, s);
 }
 
 static qs_status run(Call *c, Version which, Program *p, Launch l, bool *again) {

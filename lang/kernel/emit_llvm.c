@@ -299,11 +299,12 @@ static Opnd float_arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd
                     a.s, b.s);
 }
 
-/* The smaller or greater number, exactly: no number loses against a nan, and of the zeros -0 is the smaller one.  What is
- * asked of b alone a loop that has its result in a finds out beforehand: a zero that is not to replace the other one is
- * compared as the next number beyond. */
+/* The smaller or greater number, exactly: no number loses against a nan, and of the zeros -0 is the smaller one.  What
+ * is asked of b alone a loop that has its result in a finds out beforehand: a zero that is not to replace the other one
+ * is compared as the next number beyond. */
 static Opnd extreme(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
-    static const char *const beyond[2][2] = {{"0x36A0000000000000", "0xB6A0000000000000"}, {"0x1", "0x8000000000000001"}};
+    static const char *const beyond[2][2] = {{"0x36A0000000000000", "0xB6A0000000000000"},
+                                             {"0x1", "0x8000000000000001"}};
     const char *t = emit_type(d);
     bool wide = d == QS_F64, most = op == K_MAX;
     if (!e->f->strict || (d != QS_F64 && d != QS_F32)) return call2(e, most ? "maxnum" : "minnum", d, a, b);
