@@ -35,7 +35,7 @@ LINE = re.compile(r"^(\w+) (\S+) (\S+) (\S+) (\d+)$", re.M)
 
 
 def run(qrun, script, device, precision):
-    """({name: (largest, real sum, imaginary sum, elements)}, what --explain says); one thread makes the device sooner."""
+    """({name: (largest, real sum, imaginary sum, elements)}, what --explain says); one thread: the device is sooner."""
     r = subprocess.run([qrun, "--device", device, "--threads", "1", "--precision", precision, "--explain", script],
                        capture_output=True, text=True, timeout=300)
     if r.returncode:
