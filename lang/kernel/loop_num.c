@@ -139,8 +139,9 @@ static qs_status least(Loops *L, KOp op, Number a, Number b, Number *out) {
                hi = op == K_MIN ? fmin(a.hi, b.hi) : fmax(a.hi, b.hi);
         return *out = kloop_int(kloop_op(L, op, a.v, b.v), lo, hi), QS_OK;
     }
-    Number n = kloop_num(kloop_op(L, op, kloop_real(L, a), kloop_real(L, b)));
-    KRef x = kloop_twin(L, a), y = kloop_twin(L, b);
+    bool turned = L->f->ins[b.v].op == K_GET; /* a variable comes first: nobody waits for what is asked of the other */
+    KRef p = kloop_real(L, a), q = kloop_real(L, b), x = kloop_twin(L, a), y = kloop_twin(L, b);
+    Number n = kloop_num(kloop_op(L, op, turned ? q : p, turned ? p : q));
     if (x && y) {
         n.twin = kloop_op(L, op, x, y);
         n.lo = op == K_MIN ? fmin(a.lo, b.lo) : fmax(a.lo, b.lo),
