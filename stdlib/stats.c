@@ -130,8 +130,8 @@ static qs_status extreme_index(qs_vm *vm, qs_call_args *c, const char *fn, doubl
 static qs_status extremes(qs_vm *vm, qs_call_args *c, const char *fn, Reduce r, Op op, double sign) {
     Array *a;
     int dim = DIM_ALL;
-    bool placeholder = c->nin > 2 && c->in[1].kind == QS_ARRAY && qval_array(c->in[1])->count == 0;
-    bool absent = !qarg_given(c, 1) || placeholder;
+    bool skipped = c->nin > 2 && c->in[1].kind == QS_ARRAY && qval_array(c->in[1])->count == 0; /* min(x, [], dim) */
+    bool absent = !qarg_given(c, 1) || skipped;
     if (!absent && c->nin == 2) return qarith_binary(vm, op, c->in[0], c->in[1], &c->out[0]);
     if (!absent)
         return qs_fail(vm, QS_ETYPE, "%s: with a dimension the second argument must be [], got %s", fn,

@@ -7,9 +7,10 @@ Each program is written twice.  In the plain form expressions become kernels (--
 reuse what nobody needs any more.  In the other every operator stands alone, its result has a name, and a cell holds all
 arrays at every moment, so none of that can happen.  Values are dyadic and small, so that nearly all results are exact
 and must be equal; what is not (lines with ~) may differ in its last digits."""
-import argparse, concurrent.futures, os, random, re, subprocess, sys, tempfile
+import os, random, re, sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from programs import all_seeds, difference, options, run, write
+
 FLOATS, INTS = ["scalar", "scalar", "float64"], ["uint8", "int8", "int16", "uint16", "int", "uint32", "int64"]
 COMPARE = ["<", "<=", ">", ">=", "==", "!="]
 LIMIT = 2.0**20  # of an exact value; its last bit is FINE or more
@@ -347,16 +348,6 @@ end"""
 
 
 # -- running -----------------------------------------------------------------------------------------------------------
-def run(args, path, loops, device, more=()):
-    cmd = [args.qrun, "--device", device, "--loops", loops, *more, path]
-    try:
-        r = subprocess.run(cmd, capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
-    except subprocess.TimeoutExpired:
-        return "no end after 60 s\n"
-    text = r.stdout.decode("utf-8", "replace") + r.stderr.decode("utf-8", "replace")
-    return text.replace("-nan", "nan") + ("" if r.returncode in (0, 1) else f"exit code {r.returncode}\n")
-
-
 def close(a, b):
     try:
         x, y = float(a), float(b)
@@ -365,20 +356,9 @@ def close(a, b):
     return a == b or x == y or abs(x - y) <= 2e-6 * max(abs(x), abs(y), 1)
 
 
-def same(want, got):
-    """The first lines that differ, or None."""
-    a, b = want.splitlines(), got.splitlines()
-    for x, y in zip(a + [""] * len(b), b + [""] * len(a)):
-        loose = x.startswith("~") and len(x.split()) == len(y.split())
-        if x.startswith("caught") and y.startswith("caught"): continue # of two mistakes either may be found first
-        if x != y and not (loose and all(map(close, x.split(), y.split()))): return x, y
-    return None
-
-
-def write(folder, name, text):
-    path = os.path.join(folder, name)
-    with open(path, "w", encoding="utf-8") as f: f.write(text)
-    return path
+def mistakes(text):
+    """Of two mistakes either may be found first."""
+    return re.sub(r"(?m)^caught.*", "caught", text)
 
 
 def check(args, folder, seed):
@@ -386,11 +366,11 @@ def check(args, folder, seed):
     path, reference = write(folder, f"arrays{seed}.q", plain), write(folder, f"arrays{seed}_alone.q", alone)
     for precision in args.precision:
         more = ["--precision", precision]
-        want = run(args, reference, "never", "ref", more)
+        want = mistakes(run(args, reference, "never", "ref", more))
         if "error: " in want: return f"seed {seed}: a program that does not run\n{want}"
         for device in args.device:
             for loops in ("never", "always"):
-                wrong = same(want, run(args, path, loops, device, more))
+                wrong = difference(want, mistakes(run(args, path, loops, device, more)), close)
                 again = f"{sys.argv[0]} --device {device} --precision {precision} --keep . {seed} 1"
                 where = f"seed {seed}, {device}, --loops {loops}"
                 if wrong: return f"{where}:\n  wanted {wrong[0]}\n  got    {wrong[1]}\n  {again}"
@@ -399,27 +379,11 @@ def check(args, folder, seed):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("first", type=int, nargs="?", default=0)
-    p.add_argument("count", type=int, nargs="?", default=24)
-    p.add_argument("--qrun", type=os.path.abspath, default=os.path.join(ROOT, "build", "qrun"))
-    p.add_argument("--device", action="append")
+    p = options(__doc__)
     p.add_argument("--precision", action="append", choices=["32", "64"])
-    p.add_argument("--keep")
-    p.add_argument("--jobs", type=int, default=os.cpu_count())
     args = p.parse_args()
-    has = lambda d: subprocess.run([args.qrun, "--has", d], capture_output=True).returncode == 0
-    args.device = args.device or [d for d in ("ref", "cpu") if has(d)]
     args.precision = args.precision or ["32"]
-    failed = 0
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        os.environ["QUASAR_CACHE_DIR"] = os.path.join(folder, "cache")
-        seeds = range(args.first, args.first + args.count)
-        for wrong in pool.map(lambda seed: check(args, args.keep or folder, seed), seeds):
-            if wrong: print(wrong), sys.stdout.flush()
-            failed += wrong is not None
-    print(f"arrays: {args.count - failed} of {args.count} programs give what single operators give")
-    return failed > 0
+    return all_seeds(args, check, "with arrays give what single operators give")
 
 
 if __name__ == "__main__":

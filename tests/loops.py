@@ -6,9 +6,10 @@
 Each program has a few cases of its own, with variables, arrays and functions of random kinds; all variables and
 elements are printed with 17 digits.  Outputs are equal, except where a case is a reduction and says so: there numbers
 may differ in their last digits.  A failure is printed with the command that makes its program again."""
-import argparse, concurrent.futures, os, random, subprocess, sys, tempfile
+import os, random, sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from programs import all_seeds, difference, options, run, write
+
 NUMBERS = ["0", "1", "-1", "2", "3", "0.5", "-2.25", "7", "1e10", "100", "0.1", "1/3", "-0.0", "nan_", "inf", "-inf"]
 WIDE = [str(k) for k in (2**61, 2**62, 2**63 - 1, -(2**61), 1 - 2**63)] # times 8, 4, 2 they wrap around
 COMPARE = ["<", "<=", ">", ">=", "==", "!="]
@@ -527,16 +528,6 @@ def program(seed):
 
 
 # -- running -----------------------------------------------------------------------------------------------------------
-def run(args, path, loops, device):
-    cmd = [args.qrun, "--device", device, "--loops", loops, path]
-    try:
-        r = subprocess.run(cmd, capture_output=True, timeout=args.seconds, stdin=subprocess.DEVNULL)
-    except subprocess.TimeoutExpired:
-        return f"no end after {args.seconds} s\n"
-    text = r.stdout.decode("utf-8", "replace") + r.stderr.decode("utf-8", "replace")
-    return text.replace("-nan", "nan") + ("" if r.returncode in (0, 1) else f"exit code {r.returncode}\n")
-
-
 def close(a, b):
     try:
         x, y = float(a), float(b)
@@ -546,22 +537,12 @@ def close(a, b):
     return a == b or not zeros and abs(x - y) <= 1e-5 * max(abs(x), abs(y), 1)
 
 
-def same(want, got):
-    """The first lines that differ, or None."""
-    a, b = want.splitlines(), got.splitlines()
-    for x, y in zip(a + [""] * len(b), b + [""] * len(a)):
-        loose = x.startswith("~") and len(x.split()) == len(y.split())
-        if x != y and not (loose and all(map(close, x.split(), y.split()))): return x, y
-    return None
-
-
 def check(args, folder, seed):
-    path = os.path.join(folder, f"loops{seed}.q")
-    with open(path, "w", encoding="utf-8") as f: f.write(program(seed))
+    path = write(folder, f"loops{seed}.q", program(seed))
     want = run(args, path, "never", "ref")
     if "error: " in want: return f"seed {seed}: a program that does not run\n{want}"
     for device in args.device:
-        wrong = same(want, run(args, path, "always", device))
+        wrong = difference(want, run(args, path, "always", device), close)
         again = f"{sys.argv[0]} --device {device} --keep . {seed} 1"
         if wrong: return f"seed {seed}, {device}:\n  wanted {wrong[0]}\n  got    {wrong[1]}\n  {again}"
     if not args.keep: os.remove(path)
@@ -569,26 +550,8 @@ def check(args, folder, seed):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("first", type=int, nargs="?", default=0)
-    p.add_argument("count", type=int, nargs="?", default=24)
-    p.add_argument("--qrun", type=os.path.abspath, default=os.path.join(ROOT, "build", "qrun"))
-    p.add_argument("--device", action="append")
-    p.add_argument("--keep")
-    p.add_argument("--seconds", type=int, default=20, help="that a program may take")
-    p.add_argument("--jobs", type=int, default=os.cpu_count())
-    args = p.parse_args()
-    has = lambda d: subprocess.run([args.qrun, "--has", d], capture_output=True).returncode == 0
-    args.device = args.device or [d for d in ("ref", "cpu") if has(d)]
-    failed = 0
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        os.environ["QUASAR_CACHE_DIR"] = os.path.join(folder, "cache")
-        seeds = range(args.first, args.first + args.count)
-        for wrong in pool.map(lambda seed: check(args, args.keep or folder, seed), seeds):
-            if wrong: print(wrong), sys.stdout.flush()
-            failed += wrong is not None
-    print(f"loops: {args.count - failed} of {args.count} programs give what the interpreter gives")
-    return failed > 0
+    args = options(__doc__, seconds=20).parse_args()
+    return all_seeds(args, check, "with loops give what the interpreter gives")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import argparse, datetime, glob, math, os, statistics, subprocess, sys, tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, HERE)
-from kernels import CASES, Gone, Ours, cpu_name, text_of  # noqa: E402
+from kernels import CASES, Gone, Ours, cpu_name, text_of, write  # noqa: E402
 
 BEGIN, END = "<!-- written by tests/bench/auto.py -->", "<!-- end -->"
 TARGET = 1.2
@@ -103,14 +103,6 @@ def table(names, rows):
     return "\n".join(out)
 
 
-def write(text):
-    path = f"{ROOT}/docs/devices.md"
-    with open(path) as f:
-        before, rest = f.read().split(BEGIN)
-    with open(path, "w") as f:
-        f.write(f"{before}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}")
-
-
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--qrun", default=f"{ROOT}/build/qrun")
@@ -147,7 +139,7 @@ def main():
     report = "\n\n".join([heading, table(names, rows), "\n".join(f"- {n}" for n in facts + notes)])
     print(report)
     if args.write:
-        write(report)
+        write("docs/devices.md", report, BEGIN, END)
     sys.exit(bool(notes))
 
 

@@ -316,12 +316,13 @@ def summary(tables):
     return "\n".join(["| |" + "".join(f" {n} |" for n in names), "|---|" + "---|" * len(names), *rows])
 
 
-def write(page, text):
+def write(page, text, begin=BEGIN, end=END):
+    """Puts the text between the marks of a page."""
     path = f"{ROOT}/{page}"
     with open(path) as f:
-        before, rest = f.read().split(BEGIN)
+        before, rest = f.read().split(begin)
     with open(path, "w") as f:
-        f.write(f"{before}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}")
+        f.write(f"{before}{begin}\n{text}\n{end}{rest.split(end)[1]}")
 
 
 def main():

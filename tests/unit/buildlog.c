@@ -43,8 +43,8 @@ static void clang_and_those_made_of_it(void) {
 }
 
 static void others(void) {
-    says("error: /root/.cache/pocl/kcache/tempfile_SHAJ0l.cl:14:12: use of undeclared identifier 'k'\n" /* PoCL */
-         "error: /root/.cache/pocl/kcache/tempfile_SHAJ0l.cl:15:13: expected expression\n"
+    says("error: /home/user/.cache/pocl/kcache/tempfile_1.cl:14:12: use of undeclared identifier 'k'\n" /* PoCL */
+         "error: /home/user/.cache/pocl/kcache/tempfile_1.cl:15:13: expected expression\n"
          "Device pthread-skylake-avx512 failed to build the program\n", 4,
          "error: blur.q:4: use of undeclared identifier 'k'\nerror: blur.q:5: expected expression\n"
          "Device pthread-skylake-avx512 failed to build the program\n");

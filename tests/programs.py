@@ -1,0 +1,56 @@
+"""What the tests with random programs share (loops.py, arrays.py): options, a run of qrun, the comparison, the seeds."""
+import argparse, concurrent.futures, os, subprocess, sys, tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def options(text, seconds=60):
+    p = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("first", type=int, nargs="?", default=0)
+    p.add_argument("count", type=int, nargs="?", default=24)
+    p.add_argument("--qrun", type=os.path.abspath, default=os.path.join(ROOT, "build", "qrun"))
+    p.add_argument("--device", action="append")
+    p.add_argument("--keep", metavar="FOLDER", help="where the programs stay")
+    p.add_argument("--seconds", type=int, default=seconds, help="that a program may take")
+    p.add_argument("--jobs", type=int, default=os.cpu_count())
+    return p
+
+
+def run(args, path, loops, device, more=()):
+    cmd = [args.qrun, "--device", device, "--loops", loops, *more, path]
+    try:
+        r = subprocess.run(cmd, capture_output=True, timeout=args.seconds, stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired:
+        return f"no end after {args.seconds} s\n"
+    text = r.stdout.decode("utf-8", "replace") + r.stderr.decode("utf-8", "replace")
+    return text.replace("-nan", "nan") + ("" if r.returncode in (0, 1) else f"exit code {r.returncode}\n")
+
+
+def difference(want, got, close):
+    """The first lines that differ, or None; the numbers of a line that begins with ~ need only be close."""
+    a, b = want.splitlines(), got.splitlines()
+    for x, y in zip(a + [""] * len(b), b + [""] * len(a)):
+        loose = x.startswith("~") and len(x.split()) == len(y.split())
+        if x != y and not (loose and all(map(close, x.split(), y.split()))): return x, y
+    return None
+
+
+def write(folder, name, text):
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as f: f.write(text)
+    return path
+
+
+def all_seeds(args, check, verdict):
+    """True when check(args, folder, seed) has something to say of any of them."""
+    has = lambda d: subprocess.run([args.qrun, "--has", d], capture_output=True).returncode == 0
+    args.device = args.device or [d for d in ("ref", "cpu") if has(d)]
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        os.environ["QUASAR_CACHE_DIR"] = os.path.join(folder, "cache")
+        seeds = range(args.first, args.first + args.count)
+        for wrong in pool.map(lambda seed: check(args, args.keep or folder, seed), seeds):
+            if wrong: print(wrong), sys.stdout.flush()
+            failed += wrong is not None
+    print(f"{args.count - failed} of {args.count} programs {verdict}")
+    return failed > 0
