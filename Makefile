@@ -17,13 +17,12 @@ run: deps all
 	$(QRUN) examples/denoise.q
 
 # Everything: unit tests, every script on every device that is here, the style, layer and table checks.
-test: deps all
+test: deps check all
 	@ctest --test-dir build --output-on-failure -j2
 	@python3 tests/run.py --qrun $(QRUN)
 	@python3 tests/run.py --qrun $(QRUN) --device cpu --options '--loops always'
 	@python3 tests/loops.py --qrun $(QRUN)
 	@python3 tests/arrays.py --qrun $(QRUN)
-	@$(MAKE) --no-print-directory check
 
 check:
 	@python3 tests/layers.py

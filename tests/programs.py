@@ -1,4 +1,4 @@
-"""What the tests with random programs share (loops.py, arrays.py): options, a run of qrun, the comparison, the seeds."""
+"""What the tests with random programs share (loops.py, arrays.py): options, runs of qrun, comparison, seeds."""
 import argparse, concurrent.futures, os, subprocess, sys, tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
