@@ -27,16 +27,9 @@ typedef struct {
 } Api;
 
 enum { /* names of the interface, without CUDA_ and CU_ */
-    SUCCESS = 0, ERROR_OUT_OF_MEMORY = 2, ERROR_DEINITIALIZED = 4, ERROR_NO_DEVICE = 100, ERROR_ECC = 214,
-    ERROR_ILLEGAL_ADDRESS = 700, ERROR_LAUNCH_TIMEOUT = 702, ERROR_CONTEXT_DESTROYED = 709,
-    ERROR_ASSERT = 710, ERROR_HARDWARE_STACK = 714, ERROR_LAUNCH_FAILED = 719,
-    DEVICE_MAX_THREADS = 1, DEVICE_MAJOR = 75, DEVICE_MINOR = 76, DEVICE_MAX_SHARED = 97,
-    FUNC_MAX_THREADS = 0, FUNC_MAX_DYNAMIC_SHARED = 8,
-    JIT_ERROR_LOG = 5, JIT_ERROR_LOG_BYTES = 6,
-    EVENT_DISABLE_TIMING = 2,
-    POINTER_DEVICE_ORDINAL = 9
+#define CUNUMBER(name, number, symbol) name = number,
+#include "devices/cuda_api.def"
 };
-static const unsigned STREAM_DEFAULT = 0;
 
 enum { STAGES = 2, STAGE_BYTES = 4 << 20 };
 static const int64_t GRID_MAX = INT32_MAX; /* blocks in one launch */
@@ -448,7 +441,6 @@ typedef struct { Api f; int device; void *context; DevPtr block; } Orphan; /* co
 
 /* Somebody may be recording a graph, which has nothing to do with this block: he need not notice. */
 static void free_orphan(void *p) {
-    enum { CAPTURE_RELAXED = 2 };
     Orphan *o = p;
     void *context;
     int mode = CAPTURE_RELAXED;

@@ -19,6 +19,11 @@ typedef struct {
 #include "devices/cuda_math.def"
 } Api;
 
+enum { /* what the libraries call CUBLAS_OP_N, … */
+#define CUNUMBER(lib, name, number, symbol) name = number,
+#include "devices/cuda_math.def"
+};
+
 enum { PLANS = 8 };
 static const size_t blas_area = (size_t)4 << 20; /* what cuBLAS would allocate itself on most devices */
 
@@ -165,13 +170,12 @@ static int64_t extent(const DevFft *f) {
 static bool side_by_side(const DevFft *f) { return f->inner > 1; }
 
 static qs_status set_up(Device *d, CudaMath *m, void *stream, Plan *p) {
-    enum { C2C = 0x29, Z2Z = 0x69 };
     const DevFft *f = &p->of;
+    int type = f->wide ? FFT_Z2Z : FFT_C2C, batch = (int)(side_by_side(f) ? f->inner : f->outer);
     int n[3] = {1, 1, 1}, stride = (int)f->inner, apart = side_by_side(f) ? 1 : (int)extent(f);
     for (int i = 0; i < f->rank; i++) n[i] = (int)f->n[i];
     TRY(CALL(d, m, FFT, FftOwnArea, p->plan, 0));
-    TRY(CALL(d, m, FFT, FftMakePlan, p->plan, f->rank, n, n, stride, apart, n, stride, apart, f->wide ? Z2Z : C2C,
-             (int)(side_by_side(f) ? f->inner : f->outer), &p->area));
+    TRY(CALL(d, m, FFT, FftMakePlan, p->plan, f->rank, n, n, stride, apart, n, stride, apart, type, batch, &p->area));
     return CALL(d, m, FFT, FftSetStream, p->plan, stream);
 }
 
@@ -213,8 +217,7 @@ static qs_status widen(Device *d, CudaMath *m, const DevFft *f, int count) {
 }
 
 static qs_status execute(Device *d, CudaMath *m, const Plan *p, const DevFft *f) {
-    enum { FORWARD = -1, INVERSE = 1 };
-    int direction = f->inverse ? INVERSE : FORWARD;
+    int direction = f->inverse ? FFT_INVERSE : FFT_FORWARD;
     int64_t step = extent(f) * f->inner * (f->wide ? 16 : 8), times = side_by_side(f) ? f->outer : 1;
     for (int64_t i = 0; i < times; i++) {
         DevPtr at = f->data + (DevPtr)(i * step);
@@ -248,8 +251,6 @@ qs_status qcudamath_fft(Device *d, CudaMath **math, void *stream, const DevFft *
 }
 
 /* -- cuSOLVER ------------------------------------------------------------------------------------------------------ */
-enum { PLAIN, TURNED };            /* operations on a matrix */
-enum { LOWER };                    /* the half of a matrix */
 enum { PIVOTS, INFO, COPY, RIGHT, AREA, PARTS }; /* of the block that a call works in; RIGHT: b, or the packed half */
 
 typedef struct { size_t at[PARTS + 1]; DevPtr block; int area; } Room;
