@@ -1,4 +1,5 @@
 /* api.c -- the public functions of quasar.h: thin doors to the files that do the work. */
+#include "vm/frame.h"
 #include "vm/fuse.h"
 #include "vm/loop.h"
 #include "vm/module.h"
@@ -69,7 +70,7 @@ static void keep_config(qs_vm *vm, const qs_config *c) {
 }
 
 static qs_status start(qs_vm *vm) {
-    TRY(qinterp_open(vm));
+    TRY(qframe_open(vm));
     TRY(qmod_open(vm));
     qlib_register(vm);
     return qvm(vm)->config.device ? qkrn_open_devices(vm, qvm(vm)->config.device)
@@ -101,7 +102,7 @@ void qs_close(qs_vm *vm) {
     qs_error_clear(vm);
     if (m->python) m->python->close(vm);
     qvm_flush(vm);
-    qinterp_close(vm);
+    qframe_close(vm);
     qmod_close(vm);
     qloop_tell_left(vm);
     qlib_close(vm);

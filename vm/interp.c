@@ -1,276 +1,23 @@
-/* interp.c -- the dispatch loop, frames, and what happens when something fails.
+/* interp.c -- the dispatch loop.
  *
  * Script calls push a Frame and stay in the same C call; a native that calls back enters qvm_call, which runs until its
  * own frame is left.  An error looks for a handler frame by frame, down to where this run began. */
+#include "vm/frame.h"
 #include "vm/fuse.h"
 #include "vm/loop.h"
 #include "vm/module.h"
 #include "vm/names.h"
 
 #include <math.h>
-#include <string.h>
-#include <sys/mman.h>
-
-/* -- memory of the machine --------------------------------------------------------------------------------------- */
-
-enum { STACK_SLOTS = 6 << 20 };
-
-/* Address space only: pages come when they are touched. */
-static void *reserve(size_t n) {
-    void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return p == MAP_FAILED ? NULL : p;
-}
-
-qs_status qinterp_open(qs_vm *vm) {
-    Machine *m = qvm(vm);
-    m->stack = reserve(STACK_SLOTS * sizeof *m->stack);
-    m->frames = reserve(MAX_FRAMES * sizeof *m->frames);
-    if (!m->stack || !m->frames) return qerr_set(qvm_ctx(vm), QS_ENOMEM, "no address space for the stack");
-    m->top = m->stack;
-    m->stack_limit = m->stack + STACK_SLOTS - STACK_SLACK;
-    m->cap_frames = MAX_FRAMES;
-    return QS_OK;
-}
-
-void qinterp_close(qs_vm *vm) {
-    Machine *m = qvm(vm);
-    if (m->stack) munmap(m->stack, STACK_SLOTS * sizeof *m->stack);
-    if (m->frames) munmap(m->frames, MAX_FRAMES * sizeof *m->frames);
-    m->stack = NULL;
-    m->frames = NULL;
-}
-
-/* -- frames ------------------------------------------------------------------------------------------------------ */
-
-static __attribute__((noinline)) qs_status too_deep(qs_vm *vm) {
-    return qerr_set(qvm_ctx(vm), QS_EVALUE, "the recursion is too deep (%u calls)", qvm(vm)->nframes);
-}
-
-static __attribute__((noinline)) void drop_value(qs_vm *vm, qs_value *slot) {
-    qs_value v = *slot;
-    slot->kind = QS_NIL;
-    slot->aux = 0;
-    qval_destroy(vm, v);
-}
-
-static inline void clear_slot(qs_vm *vm, qs_value *r) {
-    if (r->kind >= QS_COMPLEX) {
-        if (--((Obj *)r->u.p)->refs == 0) drop_value(vm, r);
-        else r->kind = QS_NIL, r->aux = 0;
-    }
-}
 
 static inline void set_num(qs_vm *vm, qs_value *r, double x) {
-    if (__builtin_expect(r->kind >= QS_COMPLEX, 0)) clear_slot(vm, r);
+    if (__builtin_expect(r->kind >= QS_COMPLEX, 0)) qframe_drop(vm, r);
     *r = qs_num(x);
 }
 
 static inline void set_bool(qs_vm *vm, qs_value *r, bool b) {
-    if (__builtin_expect(r->kind >= QS_COMPLEX, 0)) clear_slot(vm, r);
+    if (__builtin_expect(r->kind >= QS_COMPLEX, 0)) qframe_drop(vm, r);
     *r = qs_bool(b);
-}
-
-/* The function stays in *ret, which keeps it alive. */
-static inline qs_status push_frame(qs_vm *vm, Function *fn, Proto *p, qs_value *args, qs_value *ret, uint32_t want) {
-    Machine *m = qvm(vm);
-    qs_value *end = args + p->chunk.nregs;
-    if (__builtin_expect(m->nframes >= m->cap_frames || end > m->stack_limit, 0)) return too_deep(vm);
-    Frame *f = &m->frames[m->nframes++];
-    *f = (Frame){p->chunk.code, args, end, ret, p, fn, want};
-    for (qs_value *r = args + p->nparams, *stop = args + p->chunk.ntemp; r < stop; r++) {
-        clear_slot(vm, r);
-        *r = qval_unset();
-    }
-    return QS_OK;
-}
-
-/* The top level keeps its global variables in registers while it runs: register i is the home of global aliases[i], and
- * register n+i remembers the cell that was its home before. */
-static void enter_aliases(qs_vm *vm, Frame *f) {
-    const Chunk *c = &f->proto->chunk;
-    for (uint32_t i = 0, n = c->naliases; i < n; i++) {
-        qs_value **home = &qvm(vm)->globals[c->aliases[i]], before = qs_nil();
-        before.u.p = *home;
-        f->base[n + i] = before;
-        f->base[i] = **home;
-        **home = qval_unset();
-        *home = &f->base[i];
-    }
-}
-
-static __attribute__((noinline)) void leave_aliases(qs_vm *vm, Frame *f) {
-    const Chunk *c = &f->proto->chunk;
-    for (uint32_t i = c->naliases; i-- > 0;) {
-        qs_value *cell = f->base[c->naliases + i].u.p;
-        if (!cell) continue;
-        *cell = f->base[i];
-        f->base[i] = qs_nil();
-        qvm(vm)->globals[c->aliases[i]] = cell;
-    }
-}
-
-/* Leaves the registers empty.  The results are taken out before. */
-static inline void pop_frame(qs_vm *vm, Frame *f) {
-    Machine *m = qvm(vm);
-    if (__builtin_expect(f->proto->chunk.naliases > 0, 0)) leave_aliases(vm, f);
-    for (qs_value *r = f->base; r < f->end; r++) clear_slot(vm, r);
-    m->nframes--;
-}
-
-/* The first slot that neither a frame nor a native uses. */
-static qs_value *free_slot(const Machine *m) {
-    qs_value *end = m->nframes ? m->frames[m->nframes - 1].end : m->stack;
-    return end > m->top ? end : m->top;
-}
-
-static uint32_t frame_pc(const Frame *f) { return (uint32_t)(f->pc - f->proto->chunk.code) - 1; }
-
-static Where frame_where(const Frame *f) {
-    return qast_where(f->proto->func->unit, qbytecode_pos(&f->proto->chunk, frame_pc(f)));
-}
-
-Where qvm_here(qs_vm *vm) {
-    const Machine *m = qvm(vm);
-    return m->nframes ? frame_where(&m->frames[m->nframes - 1]) : (Where){NULL, 0};
-}
-
-/* -- errors ------------------------------------------------------------------------------------------------------ */
-
-static const Handler *handler_of(const Frame *f) {
-    uint32_t pc = frame_pc(f);
-    for (uint32_t i = 0; i < f->proto->chunk.nhandlers; i++) {
-        const Handler *h = &f->proto->chunk.handlers[i];
-        if (pc >= h->start && pc < h->end) return h;
-    }
-    return NULL;
-}
-
-/* What `catch e` receives: the payload, or the message. */
-static qs_value caught(qs_vm *vm) {
-    Ctx *c = qvm_ctx(vm);
-    qs_value v = c->err.payload, other;
-    const Foreign *x = v.kind == QS_FOREIGN ? v.u.p : NULL;
-    if (x && x->ftype->caught && x->ftype->caught(vm, x->p, &other) == QS_OK) qinterp_put(vm, &v, other);
-    if (v.kind == QS_NIL) v = qval_object(QS_STRING, qstr_new(c, c->err.text, strlen(c->err.text)));
-    c->err.payload = qs_nil();
-    qerr_clear(c);
-    return v;
-}
-
-/* Down to the next handler above frame `floor`; false: there is none, and the frames are gone. */
-static bool unwind(qs_vm *vm, qs_status s, uint32_t floor) {
-    Machine *m = qvm(vm);
-    while (m->nframes > floor) {
-        Frame *f = qinterp_frame(vm);
-        const Handler *h = s == QS_EINTERRUPT ? NULL : handler_of(f);
-        if (h) {
-            for (qs_value *r = f->base + h->temp; r < f->end; r++) clear_slot(vm, r);
-            qinterp_put(vm, f->base + h->reg, caught(vm));
-            f->pc = f->proto->chunk.code + h->handler;
-            return true;
-        }
-        Where w = frame_where(f);
-        qerr_place(qvm_ctx(vm), w);
-        qerr_frame(qvm_ctx(vm), w, f->proto->func->name);
-        clear_slot(vm, f->ret);
-        pop_frame(vm, f);
-    }
-    return false;
-}
-
-/* -- calls of natives -------------------------------------------------------------------------------------------- */
-
-static qs_status wrong_count(qs_vm *vm, const qs_native_def *d, int nin) {
-    const char *some = d->max_in < 0            ? "at least "
-                       : d->min_in == d->max_in ? ""
-                       : nin < d->min_in        ? "at least "
-                                                : "at most ";
-    int n = nin < d->min_in ? d->min_in : d->max_in;
-    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s takes %s%d argument%s, got %d", d->name, some, n, n == 1 ? "" : "s",
-                    nin);
-}
-
-static qs_status no_result(qs_vm *vm, const char *name) {
-    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s gives no result", name);
-}
-
-/* Results at `from` (have of them, taken from there) to the want slots at ret; one list for several is taken apart. */
-static qs_status deliver(qs_vm *vm, const char *name, qs_value *from, int have, qs_value *ret, uint32_t want) {
-    if (want == WANT_MAYBE) {
-        qinterp_put(vm, ret, have ? from[0] : qval_unset());
-        if (have) from[0] = qs_nil();
-        return QS_OK;
-    }
-    if (want == 0) return clear_slot(vm, ret), QS_OK;
-    if (have == 0) return no_result(vm, name);
-    if ((int)want <= have) {
-        for (uint32_t i = 0; i < want; i++) {
-            qinterp_put(vm, &ret[i], from[i]);
-            from[i] = qs_nil();
-        }
-        return QS_OK;
-    }
-    if (have > 1) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s gives %d results, %u are wanted", name, have, want);
-    for (uint32_t i = 0; i < want; i++) qinterp_clear(vm, &ret[i]);
-    qs_value list = from[0];
-    from[0] = qs_nil();
-    qs_status s = qops_destruct(vm, list, (int)want, ret);
-    qval_release(vm, list);
-    return s;
-}
-
-static int results_for(int most, uint32_t want) {
-    int n = want == WANT_MAYBE ? 1 : (int)want;
-    return n < most ? n : most;
-}
-
-/* Runs a native or another callable that is no script.  `fn` is NULL for what qcall_other calls. */
-static qs_status call_out(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTable *names, qs_value *ret,
-                          uint32_t want) {
-    Machine *m = qvm(vm);
-    const qs_native_def *d = fn ? fn->native : NULL;
-    int nnamed = names ? names->n : 0, most = d ? d->max_out : 1;
-    if (d && (nin < d->min_in || (d->max_in >= 0 && nin > d->max_in))) return wrong_count(vm, d, nin);
-    if (d && nnamed) TRY(qcall_arrange_native(vm, d, args, nin, nnamed, names->at));
-    if (most > MAX_WANTED) most = MAX_WANTED;
-    uint32_t slots = most > 1 ? (uint32_t)most : 1;
-    qs_value *out = free_slot(m), *top = m->top;
-    if (out + slots > m->stack_limit) return too_deep(vm);
-    for (uint32_t i = 0; i < slots; i++) qinterp_clear(vm, &out[i]);
-    m->top = out + slots;
-    qs_status s;
-    if (d) {
-        qs_call_args c = {.nin = nin, .nout = results_for(most, want), .in = args, .out = out};
-        s = d->fn(vm, &c);
-    } else {
-        s = qcall_other(vm, *ret, nin, args, nnamed, names ? names->at : NULL, results_for(most, want), out);
-    }
-    if (s == QS_OK && __builtin_expect(qflag_is_up(&m->attention), 0)) s = qvm_attend(vm); /* it may have taken long */
-    int have = results_for(most, want);
-    for (int i = 0; i < nin; i++) clear_slot(vm, &args[i]);
-    if (s == QS_OK) s = deliver(vm, d ? d->name : "this", out, have, ret, want);
-    for (uint32_t i = 0; i < slots; i++) clear_slot(vm, &out[i]);
-    m->top = top;
-    return s;
-}
-
-/* r[1].name(r[2], …) on a foreign value, nin arguments; the result goes to r[0]. */
-static qs_status foreign_method(qs_vm *vm, qs_value *r, int nin, Str *name, const NameTable *names, uint32_t want,
-                                bool *found) {
-    Machine *m = qvm(vm);
-    qs_value *out = free_slot(m), *top = m->top;
-    if (out + 1 > m->stack_limit) return too_deep(vm);
-    qinterp_clear(vm, out);
-    m->top = out + 1;
-    qs_status s = qcall_foreign(vm, r[1].u.p, name, nin, r + 2, names ? names->n : 0, names ? names->at : NULL,
-                                results_for(1, want), out, found);
-    if (*found || s != QS_OK) {
-        for (int i = 0; i <= nin; i++) clear_slot(vm, &r[1 + i]);
-        if (s == QS_OK) s = deliver(vm, name->s, out, 1, r, want);
-    }
-    clear_slot(vm, out);
-    m->top = top;
-    return s;
 }
 
 static qs_status prepare(qs_vm *vm, Function *fn) { return qproto_of(vm, fn->ast, false, &fn->proto); }
@@ -344,222 +91,6 @@ static bool update_number(Array *a, const qs_value *at, double v, uint32_t what)
 
 /* -- slow sides that release temporaries ------------------------------------------------------------------------- */
 
-static inline bool is_temp(const Frame *f, const qs_value *r) {
-    return (uintptr_t)r - (uintptr_t)(f->base + f->proto->chunk.ntemp) < (uintptr_t)(f->end - f->base) * sizeof *r;
-}
-
-static inline void used(qs_vm *vm, const Frame *f, qs_value *r) {
-    if (is_temp(f, r)) clear_slot(vm, r);
-}
-
-/* An operator may be the first of an expression that runs as one kernel; then the frame goes on behind it. */
-static qs_status fuse_from(qs_vm *vm, Frame *f, qs_value a, qs_value b, bool *done) {
-    *done = false;
-    if (!f->proto->chunk.nfuses || (!qfuse_is_large(vm, a) && !qfuse_is_large(vm, b))) return QS_OK;
-    return qfuse_at(vm, f, frame_pc(f), done);
-}
-
-/* A temporary, or the variable that gets the result, which nobody else holds and whose block fits the result. */
-static bool reusable(const Frame *f, Op op, const qs_value *dst, const qs_value *a, const qs_value *other) {
-    qs_value b = *other;
-    const Array *x = a->u.p, *y = b.u.p;
-    if (a->kind != QS_ARRAY || x->hdr.refs != 1 || a == other || (!is_temp(f, a) && a != dst)) return false;
-    if ((x->dtype != QS_F32 && x->dtype != QS_F64) || !x->contiguous) return false;
-    if (qbuf_shared(x->buf) || x->buf->home >= 0) return false;
-    bool elementwise = op == OP_ADD || op == OP_SUB || op == OP_PWMUL || op == OP_PWDIV;
-    if (b.kind == QS_NUM) return elementwise || op == OP_MUL || op == OP_DIV;
-    return b.kind == QS_ARRAY && elementwise && y->dtype == x->dtype && y->rank <= x->rank && qarr_same_shape(x, y);
-}
-
-static qs_status binary(qs_vm *vm, Frame *f, Op op, qs_value *dst, qs_value *a, qs_value *b) {
-    if (op == OP_ADD && dst == a && a != b && a->kind == QS_STRING) return qops_update(vm, op, a, *b); /* t = t + x */
-    qs_value r;
-    bool done;
-    TRY(fuse_from(vm, f, *a, *b, &done));
-    if (done) return QS_OK;
-    if (reusable(f, op, dst, a, b)) {
-        TRY(qarith_update(vm, op, *a, *b));
-        used(vm, f, b);
-        if (dst == a) return QS_OK;
-        r = *a;
-        *a = qs_nil();
-        return qinterp_put(vm, dst, r), QS_OK;
-    }
-    TRY(qops_binary(vm, op, *a, *b, &r));
-    used(vm, f, a);
-    used(vm, f, b);
-    qinterp_put(vm, dst, r);
-    return QS_OK;
-}
-
-static qs_status unary(qs_vm *vm, Frame *f, Op op, qs_value *dst, qs_value *a) {
-    qs_value r;
-    bool done;
-    TRY(fuse_from(vm, f, *a, *a, &done));
-    if (done) return QS_OK;
-    TRY(qops_unary(vm, op, *a, &r));
-    used(vm, f, a);
-    qinterp_put(vm, dst, r);
-    return QS_OK;
-}
-
-static qs_status compare(qs_vm *vm, Frame *f, Op op, qs_value *a, qs_value *b, bool *out) {
-    TRY(qops_compare(vm, op, *a, *b, out));
-    used(vm, f, a);
-    used(vm, f, b);
-    return QS_OK;
-}
-
-static const char *index_name(const Frame *f, uint32_t w) {
-    return INDEX_NAME(w) == 0xffff ? NULL : ((Str *)f->proto->k[INDEX_NAME(w)].u.p)->s;
-}
-
-static TypeMods index_mods(uint32_t w) { return (TypeMods){INDEX_ACCESS(w), INDEX_FLAGS(w)}; }
-
-static qs_status read_element(qs_vm *vm, Frame *f, qs_value base, int n, const qs_value *at, uint32_t w,
-                              qs_value *out) {
-    const Foreign *x = base.kind == QS_FOREIGN ? base.u.p : NULL;
-    if (x && x->ftype->get_item) return x->ftype->get_item(vm, x->p, n, at, out);
-    if (x && x->ftype->get && n == 1) return x->ftype->get(vm, x->p, at[0], out);
-    return qidx_get(vm, base, n, at, index_mods(w), index_name(f, w), out);
-}
-
-static qs_status write_element(qs_vm *vm, Frame *f, qs_value base, int n, const qs_value *at, uint32_t w, qs_value v) {
-    const Foreign *x = base.kind == QS_FOREIGN ? base.u.p : NULL;
-    if (x && x->ftype->set_item) return x->ftype->set_item(vm, x->p, n, at, v);
-    if (x && x->ftype->set && n == 1) return x->ftype->set(vm, x->p, at[0], v);
-    return qidx_set(vm, base, n, at, index_mods(w), index_name(f, w), v);
-}
-
-static void used_element(qs_vm *vm, const Frame *f, qs_value *base, int n, qs_value *at) {
-    used(vm, f, base);
-    for (int i = 0; i < n; i++) used(vm, f, &at[i]);
-}
-
-static qs_status get_element(qs_vm *vm, Frame *f, qs_value *dst, qs_value *base, int n, qs_value *at, uint32_t w) {
-    qs_value r;
-    TRY(read_element(vm, f, *base, n, at, w, &r));
-    used_element(vm, f, base, n, at);
-    qinterp_put(vm, dst, r);
-    return QS_OK;
-}
-
-static qs_status set_element(qs_vm *vm, Frame *f, qs_value *base, int n, qs_value *at, qs_value *v, uint32_t w) {
-    TRY(write_element(vm, f, *base, n, at, w, *v));
-    used_element(vm, f, base, n, at);
-    used(vm, f, v);
-    return QS_OK;
-}
-
-/* x[i] op= v of what is no numeric array: read, combine, write. */
-static qs_status update_item(qs_vm *vm, Frame *f, Op op, qs_value base, int n, const qs_value *at, qs_value v,
-                             uint32_t w) {
-    qs_value item;
-    TRY(read_element(vm, f, base, n, at, w, &item));
-    qs_status s = qops_update(vm, op, &item, v);
-    if (s == QS_OK) s = write_element(vm, f, base, n, at, w, item);
-    qval_release(vm, item);
-    return s;
-}
-
-static qs_status update_element(qs_vm *vm, Frame *f, Op op, qs_value *base, int n, qs_value *at, qs_value *v,
-                                uint32_t w) {
-    if (base->kind == QS_ARRAY) TRY(qidx_update(vm, op, *base, n, at, index_mods(w), index_name(f, w), *v));
-    else TRY(update_item(vm, f, op, *base, n, at, *v, w));
-    used_element(vm, f, base, n, at);
-    used(vm, f, v);
-    return QS_OK;
-}
-
-static qs_status make_closure(qs_vm *vm, Frame *f, Func *func, const uint32_t *from, qs_value *dst) {
-    Function *fn = qfn_script(vm, func, func->ncaptures);
-    for (int i = 0; i < func->ncaptures; i++) {
-        uint32_t n = from[i] & CAPTURE_NUMBER;
-        switch ((CaptureFrom)(from[i] >> CAPTURE_SHIFT)) {
-        case CAP_LOCAL: fn->captures[i] = qval_retain(f->base[n]); break;
-        case CAP_CAPTURE: fn->captures[i] = qval_retain(f->fn->captures[n]); break;
-        case CAP_GLOBAL: fn->captures[i] = qval_retain(*qvm_global(vm, n)); break;
-        case CAP_SELF: fn->captures[i] = qval_retain(qval_object(QS_FUNCTION, f->fn)); break;
-        case CAP_THIS: fn->captures[i] = qval_retain(qval_object(QS_FUNCTION, fn)); break;
-        case CAP_UNSET: fn->captures[i] = qval_unset(); break;
-        }
-    }
-    qinterp_put(vm, dst, qval_object(QS_FUNCTION, fn));
-    return QS_OK;
-}
-
-static qs_status unset_capture(qs_vm *vm, Frame *f, uint32_t n, qs_value *out) {
-    const Sym *outer = f->proto->func->captures[n].outer;
-    if (outer->kind != SYM_GLOBAL) return qops_unset(vm, outer->name->s);
-    *out = qval_retain(*qvm_global(vm, (uint64_t)outer->index));
-    return qval_is_unset(*out) ? qnames_unset(vm, qmod_of(f->proto->func), outer->index, out) : QS_OK;
-}
-
-static qs_status array_literal(qs_vm *vm, qs_value k, qs_value *dst) {
-    Array *a;
-    TRY(qarr_copy(vm, k.u.p, &a));
-    qinterp_put(vm, dst, qarr_value(a));
-    return QS_OK;
-}
-
-typedef enum { LIST_CELL, LIST_MATRIX, LIST_WIDE } ListKind;
-
-static qs_dtype literal_dtype(qs_vm *vm, ListKind k) {
-    return k == LIST_WIDE ? QS_F64 : qvm_ctx(vm)->scalar_dtype;
-}
-
-static qs_status literal_of(qs_vm *vm, ListKind k, int n, qs_value *items, qs_value *dst) {
-    qs_value r;
-    TRY(k == LIST_CELL ? qops_cell(vm, n, items, &r) : qarr_literal(vm, literal_dtype(vm, k), n, items, &r));
-    for (int i = 0; i < n; i++) clear_slot(vm, &items[i]);
-    qinterp_put(vm, dst, r);
-    return QS_OK;
-}
-
-static qs_status literal_of_list(qs_vm *vm, ListKind k, qs_value *list, qs_value *dst) {
-    qs_value r;
-    int n = (int)list->aux;
-    Cell *c = list->u.p;
-    TRY(k == LIST_CELL ? qops_cell(vm, n, c->items, &r) : qarr_literal(vm, literal_dtype(vm, k), n, c->items, &r));
-    clear_slot(vm, list);
-    qinterp_put(vm, dst, r);
-    return QS_OK;
-}
-
-static qs_status named_result_missing(qs_vm *vm, const Func *f, const qs_value *results) {
-    for (int i = 0; i < f->nouts; i++)
-        if (qval_is_unset(results[i]))
-            return qerr_set(qvm_ctx(vm), QS_ENAME, "result %s of %s was not given a value", f->outs[i].name->s,
-                            f->name->s);
-    return no_result(vm, f->name->s);
-}
-
-/* The running function is left: its results go to the caller.  Errors here are still the function's. */
-static qs_status leave_many(qs_vm *vm, Frame *f, qs_value *results, int have) {
-    qs_value kept[MAX_WANTED], *ret = f->ret;
-    uint32_t want = f->want;
-    const char *name = f->proto->func->name->s;
-    int n = have < (int)want || want == WANT_MAYBE ? have : (int)want;
-    if (n > MAX_WANTED) n = MAX_WANTED;
-    if (want == WANT_MAYBE && have > 0 && qval_is_unset(results[0])) n = have = 0;
-    if (have == 0 && want > 0 && want != WANT_MAYBE) return no_result(vm, name);
-    if (want != WANT_MAYBE && have > 1 && have < (int)want)
-        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s gives %d results, %u are wanted", name, have, want);
-    for (int i = 0; i < n; i++)
-        if (want != 0 && qval_is_unset(results[i])) return named_result_missing(vm, f->proto->func, results);
-    for (int i = 0; i < n; i++) {
-        kept[i] = results[i];
-        results[i] = qs_nil();
-    }
-    pop_frame(vm, f);
-    qs_value *top = qvm(vm)->top, *end = ret + (want > 1 && want != WANT_MAYBE ? want : 1);
-    if (end > top) qvm(vm)->top = end; /* taking a list apart may call */
-    qs_status s = deliver(vm, name, kept, n, ret, want);
-    qvm(vm)->top = top;
-    for (int i = 0; i < n; i++) qval_release(vm, kept[i]);
-    return s;
-}
-
 /* -- the dispatch loop ------------------------------------------------------------------------------------------- */
 
 #define A        (w >> 8 & 0xff)
@@ -602,7 +133,7 @@ static qs_status leave_many(qs_vm *vm, Frame *f, qs_value *results, int have) {
             set_num(vm, RA, expr);                                                                                     \
             NEXT;                                                                                                      \
         }                                                                                                              \
-        SLOW(binary(vm, f, op, RA, a, b));                                                                             \
+        SLOW(qstep_binary(vm, f, op, RA, a, b));                                                                       \
         pc = f->pc;                                                                                                    \
         NEXT;                                                                                                          \
     }
@@ -614,7 +145,7 @@ static qs_status leave_many(qs_vm *vm, Frame *f, qs_value *results, int have) {
             set_num(vm, RA, expr);                                                                                     \
             NEXT;                                                                                                      \
         }                                                                                                              \
-        SLOW(binary(vm, f, op, RA, first, second));                                                                    \
+        SLOW(qstep_binary(vm, f, op, RA, first, second));                                                              \
         pc = f->pc;                                                                                                    \
         NEXT;                                                                                                          \
     }
@@ -626,7 +157,7 @@ static qs_status leave_many(qs_vm *vm, Frame *f, qs_value *results, int have) {
             set_bool(vm, RA, expr);                                                                                    \
             NEXT;                                                                                                      \
         }                                                                                                              \
-        SLOW(binary(vm, f, op, RA, a, b));                                                                             \
+        SLOW(qstep_binary(vm, f, op, RA, a, b));                                                                       \
         pc = f->pc;                                                                                                    \
         NEXT;                                                                                                          \
     }
@@ -638,7 +169,7 @@ static qs_status leave_many(qs_vm *vm, Frame *f, qs_value *results, int have) {
             JUMP_WHEN((expr) == (bool)C);                                                                              \
             NEXT;                                                                                                      \
         }                                                                                                              \
-        SLOW(compare(vm, f, op, a, b, &truth));                                                                        \
+        SLOW(qstep_compare(vm, f, op, a, b, &truth));                                                                  \
         JUMP_WHEN(truth == (bool)C);                                                                                   \
         NEXT;                                                                                                          \
     }
@@ -651,7 +182,7 @@ static qs_status leave_many(qs_vm *vm, Frame *f, qs_value *results, int have) {
             NEXT;                                                                                                      \
         }                                                                                                              \
         SLOW(qops_update(vm, op, a, *b));                                                                              \
-        used(vm, f, b);                                                                                                \
+        qframe_used(vm, f, b);                                                                                         \
         NEXT;                                                                                                          \
     }
 
@@ -714,10 +245,10 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
     L_MOVE: {
         qs_value *a = RA, *b = RB, v = *b;
         if (__builtin_expect(v.kind >= QS_COMPLEX, 0)) {
-            if (is_temp(f, b)) b->kind = QS_NIL, b->aux = 0;
+            if (qframe_is_temp(f, b)) b->kind = QS_NIL, b->aux = 0;
             else ((Obj *)v.u.p)->refs++;
         }
-        if (__builtin_expect(a->kind >= QS_COMPLEX, 0)) clear_slot(vm, a);
+        if (__builtin_expect(a->kind >= QS_COMPLEX, 0)) qframe_drop(vm, a);
         *a = v;
         NEXT;
     }
@@ -725,7 +256,7 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
     L_LOADK: {
         qs_value v = k[BX];
         if (v.kind >= QS_COMPLEX) ((Obj *)v.u.p)->refs++;
-        clear_slot(vm, RA);
+        qframe_drop(vm, RA);
         *RA = v;
         NEXT;
     }
@@ -744,20 +275,20 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
         qinterp_put(vm, RA, v);
         NEXT;
     }
-    L_ARRAYK: SLOW(array_literal(vm, k[BX], RA)); NEXT;
+    L_ARRAYK: SLOW(qstep_array(vm, k[BX], RA)); NEXT;
     L_GETGLOBAL: {
         qs_value v = *m->globals[*pc++];
         if (v.kind >= QS_COMPLEX) ((Obj *)v.u.p)->refs++;
         else if (__builtin_expect(qval_is_unset(v), 0))
             SLOW(qnames_unset(vm, qmod_of(f->proto->func), (int)pc[-1], &v));
-        clear_slot(vm, RA);
+        qframe_drop(vm, RA);
         *RA = v;
         NEXT;
     }
     L_SETGLOBAL: {
         qs_value *a = RA, v = *a;
         if (v.kind >= QS_COMPLEX) {
-            if (is_temp(f, a)) a->kind = QS_NIL, a->aux = 0;
+            if (qframe_is_temp(f, a)) a->kind = QS_NIL, a->aux = 0;
             else ((Obj *)v.u.p)->refs++;
         }
         qinterp_put(vm, m->globals[*pc++], v);
@@ -766,15 +297,15 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
     L_GETCAP: {
         qs_value v = f->fn->captures[BX];
         if (v.kind >= QS_COMPLEX) ((Obj *)v.u.p)->refs++;
-        else if (__builtin_expect(qval_is_unset(v), 0)) SLOW(unset_capture(vm, f, BX, &v));
-        clear_slot(vm, RA);
+        else if (__builtin_expect(qval_is_unset(v), 0)) SLOW(qstep_capture(vm, f, BX, &v));
+        qframe_drop(vm, RA);
         *RA = v;
         NEXT;
     }
     L_CHECKSET:
         if (__builtin_expect(qval_is_unset(*RA), 0)) SLOW(qops_unset(vm, ((Str *)k[BX].u.p)->s));
         NEXT;
-    L_ALIAS: enter_aliases(vm, f); NEXT;
+    L_ALIAS: qframe_enter_aliases(vm, f); NEXT;
     L_FILL: {
         qs_value *a = RA;
         uint32_t slot = *pc++;
@@ -784,13 +315,13 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
     L_SELF: qinterp_put(vm, RA, qval_retain(qval_object(QS_FUNCTION, f->fn))); NEXT;
     L_CLOSURE: {
         Func *func = k[BX].u.p;
-        SLOW(make_closure(vm, f, func, pc, RA));
+        SLOW(qstep_closure(vm, f, func, pc, RA));
         pc += func->ncaptures;
         NEXT;
     }
     L_CLEAR: {
         qs_value *a = RA;
-        for (uint32_t n = B; n-- > 0; a++) clear_slot(vm, a);
+        for (uint32_t n = B; n-- > 0; a++) qframe_drop(vm, a);
         NEXT;
     }
     L_COERCE: {
@@ -818,12 +349,12 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
         const Type *t = ((TypeValue *)k[*pc++].u.p)->type;
         if (LIKELY(b->kind == QS_NUM && t->dtype == QS_I32 && fabs(b->u.f) < 0x1p31)) {
             double x = b->u.f;
-            clear_slot(vm, RA);
+            qframe_drop(vm, RA);
             *RA = qs_int((int64_t)x);
             NEXT;
         }
         SLOW(qval_construct(vm, t, 1, b, &v));
-        used(vm, f, b);
+        qframe_used(vm, f, b);
         qinterp_put(vm, RA, v);
         NEXT;
     }
@@ -852,14 +383,14 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
     ARITHMETIC_K(RDIVK, OP_DIV, b, a, y / x)
     L_BINARY: {
         Op op = (Op)*pc++;
-        SLOW(binary(vm, f, op, RA, RB, RC));
+        SLOW(qstep_binary(vm, f, op, RA, RB, RC));
         pc = f->pc;
         NEXT;
     }
     L_CONCAT: {
         qs_value *b = RB, v;
         SLOW(qops_concat(vm, (int)C, b, &v));
-        for (uint32_t i = 0; i < C; i++) clear_slot(vm, &b[i]);
+        for (uint32_t i = 0; i < C; i++) qframe_drop(vm, &b[i]);
         qinterp_put(vm, RA, v);
         NEXT;
     }
@@ -872,7 +403,7 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
             else set_bool(vm, RA, x == 0);
             NEXT;
         }
-        SLOW(unary(vm, f, (Op)C, RA, b));
+        SLOW(qstep_unary(vm, f, (Op)C, RA, b));
         pc = f->pc;
         NEXT;
     }
@@ -884,7 +415,7 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
     L_UPDATE: {
         qs_value *b = RB;
         SLOW(qops_update(vm, (Op)C, RA, *b));
-        used(vm, f, b);
+        qframe_used(vm, f, b);
         NEXT;
     }
     L_AND: L_OR: {
@@ -911,7 +442,7 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
             t = a->u.i != 0;
         } else {
             SLOW(qval_truth(vm, *a, &t));
-            used(vm, f, a);
+            qframe_used(vm, f, a);
         }
         JUMP_WHEN(t == (bool)B);
         NEXT;
@@ -930,25 +461,19 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
     COMPARE_JUMP(JGEK, OP_GE, &k[B], x >= y)
     L_JMATCH: {
         bool same = qops_match(vm, *RA, *RB, C);
-        used(vm, f, RB);
+        qframe_used(vm, f, RB);
         JUMP_WHEN(same);
         NEXT;
     }
-    L_RANGE:
-    L_WIDERANGE: {
-        qs_value *b = RB, v;
-        SLOW(qops_range(vm, literal_dtype(vm, (w & 0xff) == BC_WIDERANGE ? LIST_WIDE : LIST_MATRIX), b, C, &v));
-        for (uint32_t i = 0; i < 2 + C; i++) used(vm, f, &b[i]);
-        qinterp_put(vm, RA, v);
-        NEXT;
-    }
-    L_MATRIX: SLOW(literal_of(vm, LIST_MATRIX, (int)C, RB, RA)); NEXT;
-    L_WIDEMATRIX: SLOW(literal_of(vm, LIST_WIDE, (int)C, RB, RA)); NEXT;
-    L_CELL: SLOW(literal_of(vm, LIST_CELL, (int)C, RB, RA)); NEXT;
+    L_RANGE: SLOW(qstep_range(vm, f, LIST_MATRIX, RB, C, RA)); NEXT;
+    L_WIDERANGE: SLOW(qstep_range(vm, f, LIST_WIDE, RB, C, RA)); NEXT;
+    L_MATRIX: SLOW(qstep_literal(vm, LIST_MATRIX, (int)C, RB, RA)); NEXT;
+    L_WIDEMATRIX: SLOW(qstep_literal(vm, LIST_WIDE, (int)C, RB, RA)); NEXT;
+    L_CELL: SLOW(qstep_literal(vm, LIST_CELL, (int)C, RB, RA)); NEXT;
     L_APPEND: SLOW(qops_append(vm, RA, (int)C, RB)); NEXT;
-    L_MATRIXOF: SLOW(literal_of_list(vm, LIST_MATRIX, RB, RA)); NEXT;
-    L_WIDEMATRIXOF: SLOW(literal_of_list(vm, LIST_WIDE, RB, RA)); NEXT;
-    L_CELLOF: SLOW(literal_of_list(vm, LIST_CELL, RB, RA)); NEXT;
+    L_MATRIXOF: SLOW(qstep_literal_of(vm, LIST_MATRIX, RB, RA)); NEXT;
+    L_WIDEMATRIXOF: SLOW(qstep_literal_of(vm, LIST_WIDE, RB, RA)); NEXT;
+    L_CELLOF: SLOW(qstep_literal_of(vm, LIST_CELL, RB, RA)); NEXT;
 
     L_GETELEM1: {
         qs_value *b = RB, *i = RC, v;
@@ -956,9 +481,9 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
         if (LIKELY(b->kind == QS_ARRAY)) {
             Array *x = b->u.p;
             if (LIKELY(place1(x, i, &n) && host_current(x->buf) && load_element(x, n, &v))) {
-                used(vm, f, b);
+                qframe_used(vm, f, b);
                 pc++;
-                clear_slot(vm, RA);
+                qframe_drop(vm, RA);
                 *RA = v;
                 NEXT;
             }
@@ -966,13 +491,13 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
             Cell *x = b->u.p;
             if (LIKELY(x->rank == 1 && plain_index(i, &n) && (uint64_t)n < x->count)) {
                 v = qval_retain(x->items[n]);
-                used(vm, f, b);
+                qframe_used(vm, f, b);
                 pc++;
                 qinterp_put(vm, RA, v);
                 NEXT;
             }
         }
-        SLOW(get_element(vm, f, RA, b, 1, i, *pc));
+        SLOW(qstep_get(vm, f, RA, b, 1, i, *pc));
         pc++;
         NEXT;
     }
@@ -982,19 +507,19 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
         if (LIKELY(b->kind == QS_ARRAY)) {
             Array *x = b->u.p;
             if (LIKELY(place2(x, i, &n) && host_current(x->buf) && load_element(x, n, &v))) {
-                used(vm, f, b);
+                qframe_used(vm, f, b);
                 pc++;
-                clear_slot(vm, RA);
+                qframe_drop(vm, RA);
                 *RA = v;
                 NEXT;
             }
         }
-        SLOW(get_element(vm, f, RA, b, 2, i, *pc));
+        SLOW(qstep_get(vm, f, RA, b, 2, i, *pc));
         pc++;
         NEXT;
     }
     L_GETELEM:
-        SLOW(get_element(vm, f, RA, RB, (int)pc[1], RC, pc[0]));
+        SLOW(qstep_get(vm, f, RA, RB, (int)pc[1], RC, pc[0]));
         pc += 2;
         NEXT;
     L_SETELEM1: {
@@ -1003,7 +528,7 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
         if (LIKELY(a->kind == QS_ARRAY && v->kind == QS_NUM)) {
             Array *x = a->u.p;
             if (LIKELY(place1(x, i, &n) && host_alone(x->buf) && store_element(x, n, v->u.f))) {
-                used(vm, f, a);
+                qframe_used(vm, f, a);
                 pc++;
                 NEXT;
             }
@@ -1012,13 +537,13 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
             Cell *x = a->u.p;
             if (LIKELY(x->rank == 1 && plain_index(i, &n) && (uint64_t)n < x->count)) {
                 qinterp_put(vm, &x->items[n], qval_retain(*v));
-                used(vm, f, v);
-                used(vm, f, a);
+                qframe_used(vm, f, v);
+                qframe_used(vm, f, a);
                 pc++;
                 NEXT;
             }
         }
-        SLOW(set_element(vm, f, a, 1, i, v, *pc));
+        SLOW(qstep_set(vm, f, a, 1, i, v, *pc));
         pc++;
         NEXT;
     }
@@ -1028,26 +553,26 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
         if (LIKELY(a->kind == QS_ARRAY && v->kind == QS_NUM)) {
             Array *x = a->u.p;
             if (LIKELY(place2(x, i, &n) && host_alone(x->buf) && store_element(x, n, v->u.f))) {
-                used(vm, f, a);
+                qframe_used(vm, f, a);
                 pc++;
                 NEXT;
             }
         }
-        SLOW(set_element(vm, f, a, 2, i, v, *pc));
+        SLOW(qstep_set(vm, f, a, 2, i, v, *pc));
         pc++;
         NEXT;
     }
     L_SETELEM:
-        SLOW(set_element(vm, f, RA, (int)pc[1], RB, RC, pc[0]));
+        SLOW(qstep_set(vm, f, RA, (int)pc[1], RB, RC, pc[0]));
         pc += 2;
         NEXT;
     L_UPDELEM:
         if (RA->kind == QS_ARRAY && RC->kind == QS_NUM && update_number(RA->u.p, RB, RC->u.f, pc[1])) {
-            used(vm, f, RA);
+            qframe_used(vm, f, RA);
             pc += 2;
             NEXT;
         }
-        SLOW(update_element(vm, f, (Op)(pc[1] >> 16), RA, (int)(pc[1] & 0xffff), RB, RC, pc[0]));
+        SLOW(qstep_update(vm, f, (Op)(pc[1] >> 16), RA, (int)(pc[1] & 0xffff), RB, RC, pc[0]));
         pc += 2;
         NEXT;
 
@@ -1059,7 +584,7 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
         if (LIKELY(b->kind == QS_OBJECT && o->cls && o->cls == cache->shape)) v = qval_retain(o->slots[cache->slot]);
         else SLOW(qops_get_field(vm, *b, k[FIELD_NAME(x)].u.p, cache, &v));
         pc++;
-        if (!C) used(vm, f, b);
+        if (!C) qframe_used(vm, f, b);
         qinterp_put(vm, RA, v);
         NEXT;
     }
@@ -1071,13 +596,13 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
         if (LIKELY(a->kind == QS_OBJECT && o->cls && o->cls == cache->shape && b->kind == QS_NUM)) {
             o->slots[cache->slot] = *b; /* a scalar, as the cache says */
             pc++;
-            used(vm, f, a);
+            qframe_used(vm, f, a);
             NEXT;
         }
         SLOW(qops_set_field(vm, *a, k[FIELD_NAME(x)].u.p, &f->proto->caches[FIELD_CACHE(x)], *b));
         pc++;
-        used(vm, f, a);
-        used(vm, f, b);
+        qframe_used(vm, f, a);
+        qframe_used(vm, f, b);
         NEXT;
     }
 
@@ -1098,7 +623,7 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
         } else {
             qval_retain(g);
         }
-        clear_slot(vm, ret);
+        qframe_drop(vm, ret);
         *ret = g;
         goto call_value;
     }
@@ -1122,7 +647,7 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
         if (ret[1].kind == QS_FOREIGN && ((Foreign *)ret[1].u.p)->ftype->method) {
             bool found = true;
             names = names_at == NO_NAMES ? NULL : k[names_at].u.p;
-            SLOW(foreign_method(vm, ret, (int)B, k[FIELD_NAME(x)].u.p, names, C, &found));
+            SLOW(qinvoke_method(vm, ret, (int)B, k[FIELD_NAME(x)].u.p, names, C, &found));
             if (found) {
                 pc += 2;
                 NEXT;
@@ -1141,7 +666,7 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
         names = names_at == NO_NAMES ? NULL : k[names_at].u.p;
         qinterp_put(vm, ret, v);
         if (is_field) {
-            clear_slot(vm, args);
+            qframe_drop(vm, args);
             args++;
             nin--;
         }
@@ -1159,7 +684,7 @@ call_function:
             (status = qcall_arrange(vm, fn, args, nin, names ? names->n : 0, names ? names->at : NULL)) != QS_OK)
             goto fail;
         ATTEND();
-        if ((status = push_frame(vm, fn, p, args, ret, want)) != QS_OK) goto fail;
+        if ((status = qframe_push(vm, fn, p, args, ret, want)) != QS_OK) goto fail;
         f = &m->frames[m->nframes - 1];
         pc = p->chunk.code;
         k = p->k;
@@ -1168,7 +693,7 @@ call_function:
     }
     if (fn->fkind == FN_NATIVE) {
     call_native:
-        if ((status = call_out(vm, fn, args, nin, names, ret, want)) != QS_OK) goto fail;
+        if ((status = qinvoke(vm, fn, args, nin, names, ret, want)) != QS_OK) goto fail;
         goto called_out;
     }
     if (fn->fkind == FN_FOREIGN) {
@@ -1186,7 +711,7 @@ call_function:
         if (!cls) goto fail;
         qerr_clear(&m->base);
         qinterp_put(vm, ret, qobj_type(vm, cls->type, (TypeMods){0}));
-        if ((status = call_out(vm, NULL, args, nin, names, ret, want)) != QS_OK) goto fail;
+        if ((status = qinvoke(vm, NULL, args, nin, names, ret, want)) != QS_OK) goto fail;
         goto called_out;
     }
 call_other:
@@ -1195,7 +720,7 @@ call_other:
         qinterp_put(vm, ret, qval_retain(qval_object(QS_FUNCTION, fn)));
         goto call_function;
     }
-    if ((status = call_out(vm, NULL, args, nin, names, ret, want)) != QS_OK) goto fail;
+    if ((status = qinvoke(vm, NULL, args, nin, names, ret, want)) != QS_OK) goto fail;
 called_out:
     if (m->nframes == floor_frames) return QS_OK;
     NEXT;
@@ -1206,13 +731,13 @@ called_out:
         if (LIKELY(f->want == 1 && p->nouts >= 1 && !qval_is_unset(*result))) {
             qs_value v = *result;
             result->kind = QS_NIL;
-            pop_frame(vm, f);
+            qframe_pop(vm, f);
             qinterp_put(vm, r, v);
         } else if (f->want == 0) {
-            pop_frame(vm, f);
-            clear_slot(vm, r);
+            qframe_pop(vm, f);
+            qframe_drop(vm, r);
         } else {
-            SLOW(leave_many(vm, f, result, (int)p->nouts));
+            SLOW(qinvoke_leave(vm, f, result, (int)p->nouts));
         }
         goto returned;
     }
@@ -1220,12 +745,12 @@ called_out:
         qs_value *r = f->ret, *result = RA;
         if (LIKELY((f->want == 1 || f->want == WANT_MAYBE) && !qval_is_unset(*result))) {
             qs_value v = *result;
-            if (is_temp(f, result)) result->kind = QS_NIL;
+            if (qframe_is_temp(f, result)) result->kind = QS_NIL;
             else qval_retain(v);
-            pop_frame(vm, f);
+            qframe_pop(vm, f);
             qinterp_put(vm, r, v);
         } else {
-            SLOW(leave_many(vm, f, result, !qval_is_unset(*result)));
+            SLOW(qinvoke_leave(vm, f, result, !qval_is_unset(*result)));
         }
     }
 returned:
@@ -1270,7 +795,7 @@ returned:
     L_FORDIMS: {
         qs_value *a = RA;
         SLOW(qops_for_dims(vm, a, (int)(C & 127), C & 128, RB));
-        for (int i = 0; i < 3; i++) clear_slot(vm, &a[i]);
+        for (int i = 0; i < 3; i++) qframe_drop(vm, &a[i]);
         NEXT;
     }
     L_FORDIM:
@@ -1287,7 +812,7 @@ returned:
     }
     L_DESTRUCT: {
         qs_value *a = RA, *b = RB, whole = qval_retain(*b);
-        used(vm, f, b);
+        qframe_used(vm, f, b);
         for (uint32_t i = 0; i < C; i++) qinterp_clear(vm, &a[i]);
         f->pc = pc;
         status = qops_destruct(vm, whole, (int)C, a);
@@ -1305,7 +830,7 @@ returned:
 
 fail:
     if (status == QS_EINTERRUPT) (void)qvm_take_interrupt(vm); /* a kernel leaves the flag up */
-    if (!unwind(vm, status, floor_frames)) return status;
+    if (!qframe_unwind(vm, status, floor_frames)) return status;
     f = &m->frames[m->nframes - 1];
     pc = f->pc;
     base = f->base;
@@ -1319,13 +844,13 @@ fail:
 qs_status qvm_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nnamed, Str *const *names, int nout,
                    qs_value *out) {
     Machine *m = qvm(vm);
-    qs_value *top = m->top, *ret = free_slot(m);
+    qs_value *top = m->top, *ret = qframe_free_slot(m);
     bool maybe = nout < 0;
     if (maybe) nout = 1;
     if (m->depth >= MAX_NESTING)
         return qerr_set(qvm_ctx(vm), QS_EVALUE, "the recursion is too deep (%u calls between scripts and built-ins)",
                         m->depth);
-    if (nin < 0 || nout > MAX_WANTED || ret + nin + MAX_WANTED > m->stack_limit) return too_deep(vm);
+    if (nin < 0 || nout > MAX_WANTED || ret + nin + MAX_WANTED > m->stack_limit) return qframe_too_deep(vm);
     qinterp_put(vm, ret, qval_retain(fn));
     for (int i = 0; i < nin; i++) qinterp_put(vm, ret + 1 + i, qval_retain(in[i]));
     for (int i = 1 + nin; i < nout; i++) qinterp_clear(vm, ret + i);

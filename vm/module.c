@@ -9,6 +9,7 @@
 #include "lang/parse.h"
 #include "lang/rewrite.h"
 #include "stdlib/stdlib.h"
+#include "vm/frame.h"
 #include "vm/library.h"
 #include "vm/link.h"
 #include "vm/modtype.h"
@@ -440,7 +441,7 @@ qs_status qvm_type_named(qs_vm *vm, const char *text, size_t n, const Type **out
     TypeExpr *e;
     TRY(qparse_type(qvm_ctx(vm), text, n, &u, &e));
     Module *from = qvm(vm)->session;
-    Frame *f = qvm(vm)->nframes ? qinterp_frame(vm) : NULL;
+    Frame *f = qvm(vm)->nframes ? qframe_current(vm) : NULL;
     if (f) from = qmod_of(f->proto->func);
     qs_status s = qmodtype_resolve(vm, from, e, u->src, NULL, out, mods);
     ErrorState *err = &qvm_ctx(vm)->err;

@@ -1,4 +1,4 @@
-/* ops.c -- the slow side of instructions: everything that is not two numbers in registers. */
+/* ops.c -- what operators, loops, fields and annotations do to any value. */
 #include "stdlib/stdlib.h"
 #include "vm/module.h"
 

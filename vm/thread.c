@@ -1,5 +1,5 @@
 /* thread.c -- what of the machine belongs to a thread that runs script code: its stack, its frames, its error. */
-#include "vm/proto.h"
+#include "vm/frame.h"
 #include "vm/python.h"
 
 struct QThread {
@@ -13,11 +13,11 @@ QThread *qthread_running(qs_vm *vm) { return qmem_alloc(qvm_ctx(vm), sizeof(QThr
 
 void qthread_drop(qs_vm *vm, QThread *t) { qmem_free(qvm_ctx(vm), t, sizeof *t); }
 
-/* Machine.stack and .frames are reserved by qinterp_open; a new thread reserves its own the same way. */
+/* Machine.stack and .frames are reserved by qframe_open; a new thread reserves its own the same way. */
 qs_status qthread_new(qs_vm *vm, QThread **out) {
     QThread running, *t = qmem_alloc(qvm_ctx(vm), sizeof *t);
     qthread_switch(vm, &running, t);
-    qs_status s = qinterp_open(vm);
+    qs_status s = qframe_open(vm);
     qthread_switch(vm, t, &running);
     *out = t;
     if (s == QS_OK) return QS_OK;
@@ -28,7 +28,7 @@ qs_status qthread_new(qs_vm *vm, QThread **out) {
 void qthread_free(qs_vm *vm, QThread *t) {
     QThread running = {0};
     qthread_switch(vm, &running, t);
-    qinterp_close(vm);
+    qframe_close(vm);
     qthread_switch(vm, t, &running);
     qmem_free(qvm_ctx(vm), t, sizeof *t);
 }
