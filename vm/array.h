@@ -95,8 +95,6 @@ qs_status qidx_get(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods
 qs_status qidx_set(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name, qs_value v);
 qs_status qidx_update(qs_vm *vm, Op op, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name,
                       qs_value v);
-/* An index mapped by an access mode; false: outside (value 0 on reading, ignored on writing). */
-bool qidx_bound(AccessMode m, int64_t i, int64_t n, int64_t *out);
 
 /* -- reduce.c: over all elements, or along one dimension that is kept with extent 1 -------------------------------- */
 typedef enum { RED_SUM, RED_PROD, RED_MIN, RED_MAX, RED_MEAN, RED_ANY, RED_ALL, RED_SUMSQ } Reduce;

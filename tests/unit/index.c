@@ -1,6 +1,7 @@
 /* Indexing: random selections of arrays and cells under every access mode against a model, then each special form. */
 #include "tests/unit/machine.h"
 #include "vm/base/dtype.h"
+#include "vm/select.h"
 
 #include <math.h>
 
@@ -413,12 +414,12 @@ static void assignments(qs_vm *vm) {
 
 static void bounds(void) {
     int64_t i;
-    CHECK(qidx_bound(ACC_MIRROR, -1, 4, &i) && i == 0 && qidx_bound(ACC_MIRROR, -2, 4, &i) && i == 1);
-    CHECK(qidx_bound(ACC_MIRROR, 4, 4, &i) && i == 3 && qidx_bound(ACC_MIRROR, 8, 4, &i) && i == 0);
-    CHECK(qidx_bound(ACC_MIRROR, -9, 4, &i) && i == 0 && qidx_bound(ACC_CIRCULAR, -1, 4, &i) && i == 3);
-    CHECK(qidx_bound(ACC_CLAMPED, 99, 4, &i) && i == 3 && !qidx_bound(ACC_SAFE, 4, 4, &i) &&
-          !qidx_bound(ACC_DEFAULT, -1, 4, &i));
-    CHECK(!qidx_bound(ACC_MIRROR, 0, 0, &i) && !qidx_bound(ACC_CLAMPED, 0, 0, &i));
+    CHECK(qselect_bound(ACC_MIRROR, -1, 4, &i) && i == 0 && qselect_bound(ACC_MIRROR, -2, 4, &i) && i == 1);
+    CHECK(qselect_bound(ACC_MIRROR, 4, 4, &i) && i == 3 && qselect_bound(ACC_MIRROR, 8, 4, &i) && i == 0);
+    CHECK(qselect_bound(ACC_MIRROR, -9, 4, &i) && i == 0 && qselect_bound(ACC_CIRCULAR, -1, 4, &i) && i == 3);
+    CHECK(qselect_bound(ACC_CLAMPED, 99, 4, &i) && i == 3 && !qselect_bound(ACC_SAFE, 4, 4, &i) &&
+          !qselect_bound(ACC_DEFAULT, -1, 4, &i));
+    CHECK(!qselect_bound(ACC_MIRROR, 0, 0, &i) && !qselect_bound(ACC_CLAMPED, 0, 0, &i));
 }
 
 int main(void) {
