@@ -310,7 +310,7 @@ static qs_status spread(qs_vm *vm, qs_call_args *c, const char *fn, LineFn *f, d
     c->out[0] = qs_nil();
     qs_status s = qmath_real(vm, &(qs_call_args){1, 1, &z, &part[0], 0, NULL});
     if (s == QS_OK) s = qmath_imag(vm, &(qs_call_args){1, 1, &z, &part[1], 0, NULL});
-    if (s == QS_OK) s = qarith_map2(vm, fn, join, part[0], part[1], &c->out[0]);
+    if (s == QS_OK) s = qapply_two(vm, fn, join, part[0], part[1], &c->out[0]);
     qval_release(vm, z), qval_release(vm, part[0]), qval_release(vm, part[1]);
     return s;
 }

@@ -109,7 +109,7 @@ COMPLEX_MAP(csign, z == 0 ? 0 : z / cabs(z))
     static const MapFn name##_map = {#name, f64, f32, cplx, keeps};                                                    \
     qs_status qmath_##name(qs_vm *vm, qs_call_args *c) {                                                               \
         TRY(numeric(vm, c, #name, "x"));                                                                               \
-        return qarith_map(vm, &name##_map, c->in[0], &c->out[0]);                                                      \
+        return qapply_one(vm, &name##_map, c->in[0], &c->out[0]);                                                      \
     }
 MAPS(MAP_NATIVE)
 
@@ -157,7 +157,7 @@ static qs_status same(qs_vm *vm, qs_call_args *c, const char *fn) {
 qs_status qmath_abs(qs_vm *vm, qs_call_args *c) {
     TRY(numeric(vm, c, "abs", "x"));
     if (is_complex(c->in[0])) return split(vm, c, "abs", part_abs);
-    return qarith_map(vm, &abs_map, c->in[0], &c->out[0]);
+    return qapply_one(vm, &abs_map, c->in[0], &c->out[0]);
 }
 
 qs_status qmath_real(qs_vm *vm, qs_call_args *c) {
@@ -170,12 +170,12 @@ static const MapFn imag_map = {"imag", zero_of, NULL, NULL, true}, angle_map = {
 
 qs_status qmath_imag(qs_vm *vm, qs_call_args *c) {
     TRY(numeric(vm, c, "imag", "z"));
-    return is_complex(c->in[0]) ? split(vm, c, "imag", part_imag) : qarith_map(vm, &imag_map, c->in[0], &c->out[0]);
+    return is_complex(c->in[0]) ? split(vm, c, "imag", part_imag) : qapply_one(vm, &imag_map, c->in[0], &c->out[0]);
 }
 
 qs_status qmath_angle(qs_vm *vm, qs_call_args *c) {
     TRY(numeric(vm, c, "angle", "z"));
-    return is_complex(c->in[0]) ? split(vm, c, "angle", part_angle) : qarith_map(vm, &angle_map, c->in[0], &c->out[0]);
+    return is_complex(c->in[0]) ? split(vm, c, "angle", part_angle) : qapply_one(vm, &angle_map, c->in[0], &c->out[0]);
 }
 
 static void conj_of(const double in[2], double out[2]) { out[0] = in[0], out[1] = -in[1]; }
@@ -183,7 +183,7 @@ static double identity(double x) { return x; }
 static const MapFn conj_map = {"conj", identity, NULL, conj_of, true};
 
 qs_status qmath_conj(qs_vm *vm, qs_call_args *c) {
-    return is_complex(c->in[0]) ? qarith_map(vm, &conj_map, c->in[0], &c->out[0]) : same(vm, c, "conj");
+    return is_complex(c->in[0]) ? qapply_one(vm, &conj_map, c->in[0], &c->out[0]) : same(vm, c, "conj");
 }
 
 /* complex(a, b) = a + b*j, with broadcasting. */
@@ -228,7 +228,7 @@ static qs_dtype dtype_of(qs_value v) { return v.kind == QS_ARRAY ? (qs_dtype)qva
 
 static qs_status binary(qs_vm *vm, qs_call_args *c, const char *fn, const char *names, double (*f)(double, double)) {
     TRY(numeric(vm, c, fn, names));
-    return qarith_map2(vm, fn, f, c->in[0], c->in[1], &c->out[0]);
+    return qapply_two(vm, fn, f, c->in[0], c->in[1], &c->out[0]);
 }
 qs_status qmath_atan2(qs_vm *vm, qs_call_args *c) { return binary(vm, c, "atan2", "yx", atan2); }
 qs_status qmath_hypot(qs_vm *vm, qs_call_args *c) { return binary(vm, c, "hypot", "xy", hypot); }
@@ -409,17 +409,17 @@ static qs_status gap_of(qs_vm *vm, const char *fn, qs_native_fn *part, qs_value 
     qs_value a = qs_nil(), b = qs_nil();
     qs_status s = part(vm, &(qs_call_args){1, 1, &ab[0], &a, 0, NULL});
     if (s == QS_OK) s = part(vm, &(qs_call_args){1, 1, &ab[1], &b, 0, NULL});
-    if (s == QS_OK) s = qarith_map2(vm, fn, gap, a, b, out);
+    if (s == QS_OK) s = qapply_two(vm, fn, gap, a, b, out);
     qval_release(vm, a), qval_release(vm, b);
     return s;
 }
 
 static qs_status distance_of(qs_vm *vm, const char *fn, qs_value ab[2], qs_value *out) {
-    if (!is_complex(ab[0]) && !is_complex(ab[1])) return qarith_map2(vm, fn, gap, ab[0], ab[1], out);
+    if (!is_complex(ab[0]) && !is_complex(ab[1])) return qapply_two(vm, fn, gap, ab[0], ab[1], out);
     qs_value re = qs_nil(), im = qs_nil();
     qs_status s = gap_of(vm, fn, qmath_real, ab, &re);
     if (s == QS_OK) s = gap_of(vm, fn, qmath_imag, ab, &im);
-    if (s == QS_OK) s = qarith_map2(vm, fn, hypot, re, im, out);
+    if (s == QS_OK) s = qapply_two(vm, fn, hypot, re, im, out);
     qval_release(vm, re), qval_release(vm, im);
     return s;
 }

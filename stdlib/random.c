@@ -91,7 +91,7 @@ qs_status qrandom_randi(qs_vm *vm, qs_call_args *c) {
     qval_release(vm, u);
     TRY(s);
     static const MapFn whole = {"randi", floor, floorf, NULL, true};
-    s = qarith_map(vm, &whole, scaled, &c->out[0]);
+    s = qapply_one(vm, &whole, scaled, &c->out[0]);
     qval_release(vm, scaled);
     return s;
 }

@@ -77,6 +77,9 @@ qs_status qarith_binary_reuse(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned
 qs_status qarith_unary(qs_vm *vm, Op op, qs_value a, qs_value *out);
 /* a op= b in a's storage (aliases see it), converted to a's dtype; QS_ETYPE when that would lose an imaginary part. */
 qs_status qarith_update(qs_vm *vm, Op op, qs_value a, qs_value b);
+qs_status qarith_matmul(qs_vm *vm, Array *a, Array *b, qs_value *out);               /* matrix.c: BLAS */
+
+/* -- apply.c: functions of one and two elements -------------------------------------------------------------------- */
 typedef struct { /* an elementwise function given by what it does to one double and one complex */
     const char *name;
     double (*real)(double);
@@ -84,9 +87,8 @@ typedef struct { /* an elementwise function given by what it does to one double 
     void (*cplx)(const double in[2], double out[2]); /* NULL: complex is an error */
     bool keeps_int;                                  /* abs, sign, floor …: integers stay as they are */
 } MapFn;
-qs_status qarith_map(qs_vm *vm, const MapFn *fn, qs_value x, qs_value *out);
-qs_status qarith_map2(qs_vm *vm, const char *name, double (*fn)(double, double), qs_value a, qs_value b, qs_value *out);
-qs_status qarith_matmul(qs_vm *vm, Array *a, Array *b, qs_value *out);               /* matrix.c: BLAS */
+qs_status qapply_one(qs_vm *vm, const MapFn *fn, qs_value x, qs_value *out);
+qs_status qapply_two(qs_vm *vm, const char *name, double (*fn)(double, double), qs_value a, qs_value b, qs_value *out);
 
 /* -- index.c: x[…] on arrays and cells ----------------------------------------------------------------------------- */
 /* Indices: numbers, colons, index vectors, masks of dtype bool; a coordinate vector when there is one index, rank >= 2.
