@@ -59,17 +59,33 @@ int qemit_register(const Emit *e, const Sym *s);
 void qemit_to(Emit *e, Node *n, int dst);                /* the value of n into a register */
 void qemit_for(Emit *e, TypeExpr *t, Node *n, int dst);  /* … that a conversion to t follows; t may be NULL */
 int qemit_any(Emit *e, Node *n);                         /* … into any: a local's own register, or a new temporary */
-void qemit_jump_if(Emit *e, Node *n, bool sense, int *list); /* jumps when the truth of n is `sense` */
-int qemit_call(Emit *e, Node *n, int base, int want);    /* results from register `base` on, the newest temporary */
+int qemit_left(Emit *e, Node *n, int dst);               /* … or into dst, the destination, if that is a temporary */
+static inline bool qemit_is_temp(const Emit *e, int reg) { return reg >= (int)e->chunk->ntemp; }
+void qemit_load_number(Emit *e, double x, int dst);
 void qemit_move(Emit *e, int dst, int src);
 void qemit_coerce(Emit *e, int reg, TypeExpr *t, Str *name, bool param);
 uint32_t qemit_index_word(Emit *e, const Node *index);
 int qemit_indices(Emit *e, NodeList at);                 /* into new temporaries in a row; the first */
 const Type *qemit_known_type(Emit *e, TypeExpr *t);      /* NULL: depends on type parameters */
+TypeExpr *qemit_named_type(Emit *e, const Node *n);      /* a type meant by its name, as an expression of its own */
+bool qemit_is_wide(const Type *t);                       /* holds more values of its kind than float32 */
+uint32_t qemit_field_word(Emit *e, Str *name);
+
+/* -- emit_op.c: operators and conditions ------------------------------------------------------------------------ */
+void qemit_binary(Emit *e, Node *n, int dst);
+void qemit_unary(Emit *e, Node *n, int dst);
+void qemit_ternary(Emit *e, Node *n, int dst);
+void qemit_jump_if(Emit *e, Node *n, bool sense, int *list); /* jumps when the truth of n is `sense` */
+
+/* -- emit_call.c ------------------------------------------------------------------------------------------------ */
+int qemit_call(Emit *e, Node *n, int base, int want);    /* results from register `base` on, the newest temporary */
+void qemit_call_to(Emit *e, Node *n, int dst);           /* one result; conversions, too */
+void qemit_meta(Emit *e, Node *n, int dst);
+
+/* -- emit_rewrite.c: reductions of the program ------------------------------------------------------------------ */
 /* The first reduction that fits n is applied: into register dst, or as a statement when dst < 0. */
 bool qemit_rewritten(Emit *e, Node *n, int dst);
-bool qemit_could_rewrite(Emit *e, Node *n);              /* a reduction of the program gives n another meaning */
-uint32_t qemit_field_word(Emit *e, Str *name);
+bool qemit_could_rewrite(Emit *e, Node *n);              /* a reduction gives n another meaning */
 
 /* -- emit_fuse.c: expressions that may run as one kernel --------------------------------------------------------- */
 bool qemit_fused(Emit *e, Node *n, int dst);             /* emits n as a region; false: it is none */
