@@ -173,10 +173,10 @@ qs_status klcall_function(Lower *L, const Node *site, Closure *fn, const Val *ar
     Args a = {args, names, nargs};
     TRY(choose(L, &fn, &a));
     if (fn->func) return inline_call(L, site, fn, &a, outs, nouts);
-    if (!fn->builtin || !klmath_find(fn->builtin, &which))
+    if (!fn->builtin || !klbuiltin_find(fn->builtin, &which))
         return no_function(L, fn->builtin ? fn->builtin : "this function");
     Val only;
-    TRY(klmath_call(L, which, site && site->kind == N_CALL ? (Node *)(uintptr_t)site : NULL, args, nargs,
+    TRY(klbuiltin_call(L, which, site && site->kind == N_CALL ? (Node *)(uintptr_t)site : NULL, args, nargs,
                     nouts ? &outs[0] : &only));
     for (int i = 1; i < nouts; i++) outs[i] = (Val){.kind = V_VOID};
     return QS_OK;
@@ -189,7 +189,7 @@ static qs_status by_name(Lower *L, Str *name, Val *out) {
     const LowerHost *h = L->job->host;
     KVal v = {0};
     if (h && h->function && h->function(h->ud, name, &v)) return klower_import(L, &v, name, out), QS_OK;
-    if (!klmath_find(name->s, &(int){0})) return no_function(L, name->s);
+    if (!klbuiltin_find(name->s, &(int){0})) return no_function(L, name->s);
     Closure *c = qarena_alloc(L->arena, sizeof *c);
     c->builtin = name->s;
     *out = (Val){.kind = V_FUNC};

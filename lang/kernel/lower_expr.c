@@ -60,7 +60,7 @@ static qs_status outside_value(Lower *L, const Sym *sym, uint32_t pos, Val *out)
     bool t = !strcmp(sym->name->s, "true");
     if (t || !strcmp(sym->name->s, "false"))
         return klval_number(L, klnum_strong(klnum_int(L, QS_B1, t), QS_B1), out), QS_OK;
-    if (klmath_find(sym->name->s, &(int){0})) {
+    if (klbuiltin_find(sym->name->s, &(int){0})) {
         Closure *c = qarena_alloc(L->arena, sizeof *c);
         c->builtin = sym->name->s;
         *out = (Val){.kind = V_FUNC};
@@ -236,7 +236,7 @@ bool klexpr_cheap(const Node *n) {
     if (n->kind == N_CALL) {
         const Node *f = n->u.call.callee;
         if (f->kind != N_IDENT || !f->u.ident.sym || f->u.ident.sym->kind != SYM_GLOBAL ||
-            !klmath_find(f->u.ident.name->s, &(int){0}))
+            !klbuiltin_find(f->u.ident.name->s, &(int){0}))
             return false;
     }
     bool cheap = true;

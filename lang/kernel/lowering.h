@@ -3,7 +3,7 @@
  *   lower.c        passes, the kernel's parameters          lower_expr.c   expressions
  *   lower_var.c    locals: bindings, merging, types         lower_index.c  element and slice access, modes, atomics
  *   lower_num.c    numbers: weak ones, casts, arithmetic    lower_call.c   inlining, overloads, generics
- *   lower_val.c    values of all kinds, small arrays        lower_math.c   built-ins (kbuiltins.def)
+ *   lower_val.c    values of all kinds, small arrays        lower_builtin.c built-ins (kbuiltins.def)
  *   lower_type.c   written types                            lower_stmt.c   statements
  *
  * The tree is lowered in passes.  A local is bound directly to its value as long as that is possible; a pass that finds
@@ -277,10 +277,10 @@ qs_status klcall_function(Lower *L, const Node *site, Closure *fn, const Val *ar
 /* parallel_do or serial_do inside a kernel: loops around the inlined kernel. */
 qs_status klcall_launch(Lower *L, const Node *site, const Val *args, int nargs);
 
-/* -- lower_math.c ------------------------------------------------------------------------------------------------ */
-bool klmath_find(const char *name, int *which);
+/* -- lower_builtin.c -------------------------------------------------------------------------------------------- */
+bool klbuiltin_find(const char *name, int *which);
 /* site: the call, or NULL when the function came as a value. */
-qs_status klmath_call(Lower *L, int which, Node *site, const Val *args, int nargs, Val *out);
+qs_status klbuiltin_call(Lower *L, int which, Node *site, const Val *args, int nargs, Val *out);
 
 /* -- lower_stmt.c ------------------------------------------------------------------------------------------------ */
 qs_status klstmt_block(Lower *L, NodeList body);
