@@ -643,8 +643,9 @@ static void annotations(Emit *e) {
 /* The value of an expression body, or of a last statement that is an expression: a call may also give none. */
 static void return_value(Emit *e, Node *value) {
     int r = qemit_temps(e, 1);
-    if (is_plain_call(value)) qemit_call(e, value, r, WANT_MAYBE);
-    else qemit_to(e, value, r);
+    qemit_at(e, value->pos);
+    if (!is_plain_call(value)) qemit_to(e, value, r);
+    else if (!qemit_fused(e, value, r)) qemit_call(e, value, r, WANT_MAYBE);
     qemit_op(e, BC_RETURN1, r, 0, 0);
     e->chunk->gives_value = true;
 }

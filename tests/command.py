@@ -304,6 +304,9 @@ class Dump(WithCache):
         r = qrun("--device", "cpu", "--dump", "kir", text="x = rand(3000000)\ny = x.*x + 1\ny = x.*x + 1\n",
                  env=self.env)
         self.assertIn('kernel "expression"', r.stdout)
+        r = qrun("--device", "cpu", "--dump", "kir", text="x = rand(3000000)\nf = () -> exp(x)\nf()\ny = f()\n",
+                 env=self.env)
+        self.assertIn('kernel "expression"', r.stdout)
 
     def test_fast_math_is_asked_for(self):
         text = "function [] = __kernel__ f(x : vec, pos : int)\n%s\n x[pos] = 1/x[pos]\nend\nx = ones(9)\n" \

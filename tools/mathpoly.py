@@ -2,9 +2,9 @@
 """Makes the polynomials of lang/kernel/emit_math.c:  tools/mathpoly.py > lang/kernel/mathpoly.def
 
 Each is the Chebyshev interpolant of its function, computed with 60 digits, of the least degree that keeps the error
-below 2^-5 (float32) or 2^-4 (float64) units of the last place of the result; needs mpmath.  `share` is what the
-polynomial's value is worth in the result, so that what corrects a small term needs few digits,
-and what goes into an exponent needs more."""
+below 2^-5 (float32; 2^-3 in formulas that are for float32 only, where one step less counts more) or 2^-4 (float64)
+units of the last place of the result; needs mpmath.  `share` is what the polynomial's value is worth in the result, so
+that what corrects a small term needs few digits, and what goes into an exponent needs more."""
 import mpmath as mp
 
 mp.mp.dps = 60
@@ -48,13 +48,16 @@ half_log2 = mp.log(2) / 2
 exp_c, log_c, sin_c, cos_c = (taylor(f, 61) for f in (mp.exp, mp.atanh, mp.sin, mp.cos))
 log_z = [2 * c for c in log_c[3::2]]
 log_rest = ratio(lambda z: 2 * mp.atanh(mp.sqrt(z)) - 2 * mp.sqrt(z), lambda z: mp.sqrt(z) ** 3, X("1e-3"), log_z)
+rest_of_exp = ratio(lambda r: mp.exp(r) - 1 - r, lambda r: r * r, X("1e-4"), exp_c[2:])
+quarter_turn = mp.pi / 2 * X("1.001")  # a little more than what is left of an angle
 rows = [  # name, function, interval, share of the value in the result, what it is
-    ("exp", ratio(lambda r: mp.exp(r) - 1 - r, lambda r: r * r, X("1e-4"), exp_c[2:]), (-half_log2, half_log2),
-     lambda r: r, "(exp(r) - 1 - r)/r^2"),
+    ("exp", rest_of_exp, (-half_log2, half_log2), lambda r: r, "(exp(r) - 1 - r)/r^2"),
+    ("exp_wide", rest_of_exp, (-2 * half_log2, 2 * half_log2), lambda r: r * r / mp.exp(r), "the same"),
     ("log", log_rest, (0, X("0.02944")), lambda z: z / 2, "(2 atanh(s) - 2s)/s^3, z = s^2"),
     ("log_rest", lambda z: (log_rest(z) - X(2) / 3) / z if z > X("1e-4") else mp.polyval(log_z[:0:-1], z),
      (0, X("0.02944")), lambda z: z * z * 1024, "what is left of it behind 2/3, over z"),
     ("sin", odd(mp.sin), (0, X("0.62")), lambda z: z, "(sin(r) - r)/r^3, z = r^2"),
+    ("sin_wide", odd(mp.sin), (0, quarter_turn ** 2), lambda z: z * quarter_turn, "the same"),
     ("cos", ratio(lambda z: mp.cos(mp.sqrt(z)) - 1 + z / 2, lambda z: z * z, X("1e-3"), cos_c[4::2]), (0, X("0.62")),
      lambda z: z * z / mp.cos(mp.sqrt(z)), "(cos(r) - 1 + z/2)/z^2"),
     ("atan", odd(mp.atan), (0, X("0.1716")), lambda z: z, "(atan(t) - t)/t^3, z = t^2"),
@@ -75,6 +78,7 @@ rows = [  # name, function, interval, share of the value in the result, what it 
     ("gamma", lambda u: mp.gamma(u + X("2.5")), (X("-0.5"), X("0.5")), lambda u: 1, "gamma(x), u = x - 2.5"),
 ]
 wide_only = ("stirling", "lgamma1", "lgamma2", "gamma")
+narrow_only = ("exp_wide", "sin_wide")
 
 
 def rounded(c, bits):
@@ -100,9 +104,8 @@ def fit(f, lo, hi, n):
     return list(mp.lu_solve(mp.matrix([[x ** j for j in range(n)] for x in xs]), mp.matrix([f(x) for x in xs])))
 
 
-def choose(f, lo, hi, share, bits):
+def choose(f, lo, hi, share, goal, bits):
     lo, hi = X(lo), X(hi)
-    goal = X(2) ** (-24 - 5 if bits == 32 else -53 - 4)
     for n in range(2, 34):
         c = fit(f, lo, hi, n)
         if error(f, c, lo, hi, share) < goal:
@@ -113,10 +116,11 @@ def choose(f, lo, hi, share, bits):
 print("/* Polynomials, lowest power first, made by tools/mathpoly.py.  Rows: name, bits of the type, coefficients. */")
 for name, f, (lo, hi), share, what in rows:
     print(f"/* {what}, in {mp.nstr(X(lo), 4)} .. {mp.nstr(X(hi), 4)} */")
-    for bits in (64,) if name in wide_only else (32, 64):
+    for bits in (64,) if name in wide_only else (32,) if name in narrow_only else (32, 64):
+        goal = X(2) ** (-53 - 4 if bits == 64 else -24 - 3 if name in narrow_only else -24 - 5)
         text = f"POLY({name}, {bits}"
         line = text
-        for c in choose(f, lo, hi, share, bits):
+        for c in choose(f, lo, hi, share, goal, bits):
             item = float(c).hex() if c else "0"
             m, _, e = item.partition("p")
             item = m.rstrip("0").rstrip(".") + ("p" + e if e else "")

@@ -51,7 +51,7 @@ static bool has_f16c(void) {
 
 static void describe_host(KTarget *t) {
     char *isa = t->mvec;
-    t->half = has_f16c();
+    t->half = has_f16c(), t->fma = __builtin_cpu_supports("fma");
     *isa++ = 'b';
     if (__builtin_cpu_supports("avx2")) *isa++ = 'd';
     if (__builtin_cpu_supports("avx512f")) *isa++ = 'e';
@@ -64,7 +64,7 @@ static CacheKey identify(void) {
     return qcache_key((CacheKey){{0, 0}}, w, sizeof w);
 }
 
-static void describe_host(KTarget *t) { t->half = true; }
+static void describe_host(KTarget *t) { t->half = t->fma = true; }
 #endif
 
 /* "2.36": 36 */

@@ -8,6 +8,7 @@ typedef enum { KT_CPU, KT_NVPTX } KTargetKind;
 typedef struct {
     uint8_t kind;         /* KTargetKind */
     bool half;            /* the processor converts float16 */
+    bool fma;             /* it rounds a*b + c once */
     /* Vector functions of the C library (libmvec): letters of the instruction sets that may be used, narrowest first
      * ("bde": SSE, AVX2, AVX-512; "n": AdvSIMD), "" for none; and the minor version of the C library 2.x. */
     char mvec[8];

@@ -89,6 +89,14 @@ void emit_declare(Emit *e, const char *fmt, ...) {
     qtext_puts(&e->decls, line);
 }
 
+void emit_fill(Text *out, const char *text, const char *letters, const char *const *values) {
+    for (const char *p = text, *at; *p; p += at ? 2 : 1) {
+        at = *p == '$' ? strchr(letters, p[1]) : NULL;
+        if (at) qtext_puts(out, values[at - letters]);
+        else qtext_add(out, p, 1);
+    }
+}
+
 /* -- types ------------------------------------------------------------------------------------------------------ */
 const char *emit_type(qs_dtype d) {
     switch (d) {
@@ -715,8 +723,7 @@ static const char *const c_names[MF__COUNT][2] = {
 #include "lang/kernel/mathfn.def"
 };
 
-/* Attribute group of calls of fn; vector_variants writes it. */
-static unsigned attributes_of(MathFn fn, qs_dtype d) { return 10 + (unsigned)fn * 2 + (d == QS_F64); }
+unsigned emit_call_attributes(MathFn fn, qs_dtype d) { return 10 + (unsigned)fn * 2 + (d == QS_F64); }
 
 int emit_lanes(char isa, qs_dtype d) {
     int bytes = isa == 'e' ? 64 : isa == 'c' || isa == 'd' ? 32 : 16;
@@ -743,7 +750,7 @@ static void vector_variants(Emit *e, MathFn fn, qs_dtype d) {
         qtext_printf(&list, "%s%s(%s)", list.len ? "," : "", name, name);
     }
     emit_declare(e, "attributes #%u = { nounwind willreturn memory(none) \"vector-function-abi-variant\"=\"%s\" }",
-                 attributes_of(fn, d), list.s);
+                 emit_call_attributes(fn, d), list.s);
     qtext_free(&list);
 }
 
@@ -793,9 +800,13 @@ static void math_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b, Opnd *out)
         *out = call1(e, name, d, a);
         return;
     }
+    if (!gpu && !e->f->strict && emit_math_inline(e, fn, d)) {
+        *out = emit_def(e, "call %s @own_%s(%s %s)", t, kir_math[fn].name, t, a.s);
+        return;
+    }
     name = gpu ? (d == QS_F64 ? kir_math[fn].nv64 : kir_math[fn].nv32) : c_names[fn][d == QS_F64];
     bool vector = !gpu && !e->f->strict && *e->t->mvec && vector_since[fn] && vector_since[fn] <= e->t->libc;
-    unsigned attributes = vector ? attributes_of(fn, d) : 1;
+    unsigned attributes = vector ? emit_call_attributes(fn, d) : 1;
     if (vector) vector_variants(e, fn, d);
     if (two) emit_declare(e, "declare %s @%s(%s, %s) #1", t, name, t, t);
     else emit_declare(e, "declare %s @%s(%s) #1", t, name, t);

@@ -77,6 +77,8 @@ void emit_label(Emit *e, uint32_t n);                             /* falls throu
 void emit_jump(Emit *e, uint32_t label);
 void emit_branch(Emit *e, Opnd cond, uint32_t yes, uint32_t no);
 void emit_declare(Emit *e, const char *fmt, ...) QS_PRINTF(2, 3); /* once per text */
+/* Appends text, in which $X is the value whose letter in `letters` is X. */
+void emit_fill(Text *out, const char *text, const char *letters, const char *const *values);
 bool emit_known(const Emit *e, KRef r);                           /* has a temporary of this epoch, or is a constant */
 Opnd emit_arg(Emit *e, KRef r);
 void emit_set(Emit *e, KRef r, Opnd v);                           /* v, a temporary, is the value of r */
@@ -91,6 +93,9 @@ void emit_range(Emit *e, KRef first, KRef last);                  /* [first, las
 Opnd emit_double(Emit *e, KRef r);                                /* any value as double; 0 for none */
 
 int emit_lanes(char isa, qs_dtype d); /* of a vector function, by the letter of KTarget.mvec */
+unsigned emit_call_attributes(MathFn fn, qs_dtype d); /* group of its calls */
+/* Whether loops of this module compute fn themselves: then own_sin(x) is defined. */
+bool emit_math_inline(Emit *e, MathFn fn, qs_dtype d);
 const char *emit_mod(Emit *e, qs_dtype d);                        /* name of the function; defines it */
 static inline unsigned emit_mod_attributes(qs_dtype d) { return d == QS_F64 ? 8 : 9; } /* group of its calls */
 

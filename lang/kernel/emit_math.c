@@ -1,4 +1,5 @@
-/* emit_math.c -- the mathematical functions of mathfn.def as LLVM IR, for NVIDIA devices without libdevice.
+/* emit_math.c -- the mathematical functions of mathfn.def as LLVM IR: for NVIDIA devices without libdevice, and some of
+ * them for the loops of a processor.
  *
  * Every function is written once, for float and double: what differs are constants, and polynomials with as many
  * coefficients as the type needs (mathpoly.def).  C functions here append instructions and return the operand that
@@ -11,8 +12,8 @@
  *
  * Sources: argument reduction by Cody and Waite, and by Payne and Hanek (ACM SIGNUM 18, 1983) for huge arguments; exact
  * sums and products of Dekker and Knuth; erfc after Shepherd and Laframboise (Math. Comp. 36, 1981); gamma after
- * Stirling and the reflection formula.  What the functions keep to is in mathfn.def and tested by unit_gpu_math. */
-#include "lang/kernel/emit.h"
+ * Stirling and the reflection formula.  What the functions keep to is in mathfn.def and tested by unit_math_ulp. */
+#include "lang/kernel/emit_llvm.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@ typedef struct { V h, l; } D;     /* h + l, |l| at most about half a unit of the
 typedef struct {
     Text *out;
     bool wide;                    /* double, else float */
+    bool loops;                   /* for loops of a processor, which have no branches: rare cases are calls */
     uint32_t next;                /* number of the next temporary or label */
 } Maker;
 
@@ -78,6 +80,7 @@ static V integer(int64_t n) {
 }
 
 static V part(const Maker *m, Parts c, int i) { return num(m, c[m->wide][i]); }
+static V scaled_part(const Maker *m, Parts c, int i, double by) { return num(m, c[m->wide][i] * by); }
 static D parts(const Maker *m, Parts c) { return (D){part(m, c, 0), part(m, c, 1)}; }
 
 static V op(Maker *m, const char *name, V a, V b) { return def(m, "%s %s %s, %s", name, real(m), a.s, b.s); }
@@ -142,8 +145,9 @@ static V horner(Maker *m, V x, const double *c, size_t n) {
 }
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 #define POLYNOMIAL_64(m, name, x) horner(m, x, name##_64, COUNT(name##_64))
+#define POLYNOMIAL_32(m, name, x) horner(m, x, name##_32, COUNT(name##_32))
 #define POLYNOMIAL(m, name, x)                                                                                         \
-    ((m)->wide ? POLYNOMIAL_64(m, name, x) : horner(m, x, name##_32, COUNT(name##_32)))
+    ((m)->wide ? POLYNOMIAL_64(m, name, x) : POLYNOMIAL_32(m, name, x))
 
 /* -- values in two parts ---------------------------------------------------------------------------------------- */
 /* a + b exactly; in d_fast |a| >= |b|, or a is 0. */
@@ -207,10 +211,38 @@ static V scaled_exp(Maker *m, V x, V tail, int shift) {
     return times_power(m, add(m, one(m), small_expm1(m, r)), iop(m, "add", k, integer(shift)));
 }
 
-static V make_exp(Maker *m, V x, V y) { return (void)y, scaled_exp(m, x, zero(m), 0); }
+/* e^x = 2^(2k) e^r of a float: in two equal factors, both normal, and with the exponent's bias added before k is an
+ * integer, the power of 2 costs a shift and two products, for which r may be as large as log 2. */
+static V float_power(Maker *m, V k_and_bias, V r) {
+    V by = of_bits(m, iop(m, "shl", bits_of(m, k_and_bias), integer(FLT_MANT_DIG - 1)));
+    V e = fused(m, r, fused(m, r, POLYNOMIAL_32(m, exp_wide, r), one(m)), one(m));
+    return mul(m, mul(m, e, by), by);
+}
+
+static const double biased_magic = 0x1.8p23 + FLT_MAX_EXP - 1; /* what rounds to an integer with the bias in its end */
+
+static V float_exp(Maker *m, V x) {
+    V magic = num(m, biased_magic);
+    x = clamp_exp(m, x);
+    V shifted = fused(m, x, scaled_part(m, one_log2e, 0, 0.5), magic), down = sub(m, magic, shifted);
+    V r = fused(m, down, scaled_part(m, log_2, 1, 2), fused(m, down, scaled_part(m, log_2, 0, 2), x));
+    return float_power(m, shifted, r);
+}
+
+static V float_exp2(Maker *m, V x) {
+    V magic = num(m, biased_magic);
+    x = clamp(m, x, -160, 135);
+    V shifted = fused(m, x, half(m), magic), r = fused(m, num(m, 2), sub(m, magic, shifted), x);
+    return float_power(m, shifted, mul(m, r, part(m, log_2, 0)));
+}
+
+static V make_exp(Maker *m, V x, V y) {
+    return (void)y, m->wide ? scaled_exp(m, x, zero(m), 0) : float_exp(m, x);
+}
 
 static V make_exp2(Maker *m, V x, V y) {
-    V k, limited = m->wide ? clamp(m, x, -1100, 1030) : clamp(m, x, -160, 135);
+    if (!m->wide) return float_exp2(m, x);
+    V k, limited = clamp(m, x, -1100, 1030);
     V r = mul(m, sub(m, limited, nearest(m, limited, &k)), part(m, log_2, 0));
     return (void)y, times_power(m, add(m, one(m), small_expm1(m, r)), k);
 }
@@ -457,6 +489,8 @@ static const char far_text[] =
     "  %o1 = insertvalue { double, double, i64 } %o0, double %rl, 1\n"
     "  %o2 = insertvalue { double, double, i64 } %o1, i64 %rq, 2\n  ret { double, double, i64 } %o2\n}\n";
 
+static const double far_float = 0x1p17;
+
 /* What reduce_far says, as values of the type. */
 static D reduce_far(Maker *m, V x, V *k) {
     if (!m->wide) x = def(m, "fpext float %s to double", x.s);
@@ -471,6 +505,12 @@ static D reduce_far(Maker *m, V x, V *k) {
     return (D){narrow, def(m, "fptrunc double %s to float", rest.s)};
 }
 
+static void place(Maker *m, unsigned to) { qtext_printf(m->out, "L%u:\n", to); }
+static void jump(Maker *m, unsigned to) { qtext_printf(m->out, "  br label %%L%u\n", to); }
+static void branch(Maker *m, V c, unsigned yes, unsigned no) {
+    qtext_printf(m->out, "  br i1 %s, label %%L%u, label %%L%u\n", c.s, yes, no);
+}
+
 static V join(Maker *m, const char *type, V a, unsigned from_a, V b, unsigned from_b) {
     return def(m, "phi %s [ %s, %%L%u ], [ %s, %%L%u ]", type, a.s, from_a, b.s, from_b);
 }
@@ -480,12 +520,12 @@ static unsigned label(Maker *m) { return m->next++; }
 /* x = k pi/2 + r, |r| about pi/4 at most. */
 static D reduce(Maker *m, V x, V *k) {
     unsigned near = label(m), far = label(m), end = label(m);
-    V close = is(m, "olt", magnitude(m, x), num(m, m->wide ? 0x1p30 : 0x1p17)), kn, kf;
-    qtext_printf(m->out, "  br i1 %s, label %%L%u, label %%L%u\nL%u:\n", close.s, near, far, near);
+    V close = is(m, "olt", magnitude(m, x), num(m, m->wide ? 0x1p30 : far_float)), kn, kf;
+    branch(m, close, near, far), place(m, near);
     D n = reduce_near(m, x, &kn);
-    qtext_printf(m->out, "  br label %%L%u\nL%u:\n", end, far);
+    jump(m, end), place(m, far);
     D f = reduce_far(m, x, &kf);
-    qtext_printf(m->out, "  br label %%L%u\nL%u:\n", end, end);
+    jump(m, end), place(m, end);
     *k = join(m, whole(m), kn, near, kf, far);
     return (D){join(m, real(m), n.h, near, f.h, far), join(m, real(m), n.l, near, f.l, far)};
 }
@@ -511,17 +551,52 @@ static V finite_only(Maker *m, V x, V value) {
     return choose(m, is(m, "olt", magnitude(m, x), infinity(m)), value, not_a_number(m));
 }
 
-static V make_sin(Maker *m, V x, V y) {
-    V k;
-    D r = reduce(m, x, &k);
-    return (void)y, finite_only(m, x, choose(m, is_zero(m, x), x, sin_turned(m, r, k)));
+/* All above 0, so that what is taken off -0 leaves -0. */
+static const double float_pi[3] = {0x1.921fb4p+1, 0x1.4442dp-23, 0x1.84698ap-47};
+
+/* sin(x), or cos(x) by the odd multiples of pi/2, of a float below 2^17: what is left of it, up to a quarter turn, comes
+ * of three parts of pi whose products are not rounded, and the lowest bit of the number of half turns is the sign. */
+static V near_wave(Maker *m, V x, bool cosine) {
+    V magic = num(m, cosine ? 0x1.8p23 + 1 : 0x1.8p23), turn = num(m, 1 / pi), n, r;
+    if (cosine) x = magnitude(m, x);
+    V shifted = cosine ? add(m, fused(m, x, turn, num(m, -0.5)), magic) : fused(m, x, turn, magic);
+    n = sub(m, shifted, magic), r = x;
+    if (cosine) n = add(m, n, half(m));
+    for (int i = 0; i < 3; i++) r = fused(m, n, num(m, -float_pi[i]), r);
+    V z = mul(m, r, r), value = mul(m, r, fused(m, z, POLYNOMIAL_32(m, sin_wide, z), one(m)));
+    V sign = iop(m, "shl", bits_of(m, shifted), integer(31));
+    return of_bits(m, iop(m, "xor", bits_of(m, value), sign));
 }
 
-static V make_cos(Maker *m, V x, V y) {
+static V far_wave(Maker *m, V x, bool cosine) {
+    V k;
+    D r = reduce_far(m, x, &k);
+    return finite_only(m, x, sin_turned(m, r, cosine ? iop(m, "add", k, integer(1)) : k));
+}
+
+static V float_wave(Maker *m, V x, bool cosine) {
+    V near = near_wave(m, x, cosine);
+    if (m->loops)
+        return def(m, "call float @far_%s(float %s, float %s) #%d", cosine ? "cos" : "sin", x.s, near.s,
+                   emit_call_attributes(cosine ? MF_cos : MF_sin, QS_F32));
+    unsigned start = label(m), beyond = label(m), end = label(m);
+    jump(m, start), place(m, start);
+    branch(m, is(m, "oge", magnitude(m, x), num(m, far_float)), beyond, end), place(m, beyond);
+    V far = far_wave(m, x, cosine);
+    jump(m, end), place(m, end);
+    return join(m, "float", near, start, far, beyond);
+}
+
+static V make_wave(Maker *m, V x, bool cosine) {
+    if (!m->wide) return float_wave(m, x, cosine);
     V k;
     D r = reduce(m, x, &k);
-    return (void)y, finite_only(m, x, sin_turned(m, r, iop(m, "add", k, integer(1))));
+    V value = sin_turned(m, r, cosine ? iop(m, "add", k, integer(1)) : k);
+    return finite_only(m, x, cosine ? value : choose(m, is_zero(m, x), x, value));
 }
+
+static V make_sin(Maker *m, V x, V y) { return (void)y, make_wave(m, x, false); }
+static V make_cos(Maker *m, V x, V y) { return (void)y, make_wave(m, x, true); }
 
 static V make_tan(Maker *m, V x, V y) {
     V k;
@@ -728,12 +803,6 @@ static V make_tgamma(Maker *m, V x, V y) {
 }
 
 /* -- the remainder ---------------------------------------------------------------------------------------------- */
-static void place(Maker *m, unsigned to) { qtext_printf(m->out, "L%u:\n", to); }
-static void jump(Maker *m, unsigned to) { qtext_printf(m->out, "  br label %%L%u\n", to); }
-static void branch(Maker *m, V c, unsigned yes, unsigned no) {
-    qtext_printf(m->out, "  br i1 %s, label %%L%u, label %%L%u\n", c.s, yes, no);
-}
-
 /* Takes off the largest quotient of fewer than 48 (19) bits as long as there is one; every step is exact. */
 static V make_fmod(Maker *m, V x, V y) {
     unsigned start = label(m), more = label(m), grow = label(m), body = label(m), end = label(m);
@@ -790,18 +859,27 @@ static void define(Text *out, const char *name, int nargs, bool wide, make_fn *m
     qtext_printf(out, "  ret %s %s\n}\n", t, value.s);
 }
 
-static void declare_intrinsics(Text *out) {
+/* Says what the functions here call to `declare`. */
+static void each_intrinsic(void declare(void *to, const char *line), void *to) {
     static const char *const one_argument[] = {"fabs", "sqrt", "trunc", "rint", "floor"};
     static const char *const types[][2] = {{"float", "f32"}, {"double", "f64"}};
+    char line[128];
     for (int k = 0; k < 2; k++) {
         const char *t = types[k][0], *n = types[k][1];
-        for (size_t i = 0; i < COUNT(one_argument); i++)
-            qtext_printf(out, "declare %s @llvm.%s.%s(%s)\n", t, one_argument[i], n, t);
-        qtext_printf(out, "declare %s @llvm.copysign.%s(%s, %s)\n", t, n, t, t);
-        qtext_printf(out, "declare %s @llvm.fma.%s(%s, %s, %s)\n", t, n, t, t, t);
+        for (size_t i = 0; i < COUNT(one_argument); i++) {
+            snprintf(line, sizeof line, "declare %s @llvm.%s.%s(%s)", t, one_argument[i], n, t);
+            declare(to, line);
+        }
+        snprintf(line, sizeof line, "declare %s @llvm.copysign.%s(%s, %s)", t, n, t, t);
+        declare(to, line);
+        snprintf(line, sizeof line, "declare %s @llvm.fma.%s(%s, %s, %s)", t, n, t, t, t);
+        declare(to, line);
     }
-    qtext_puts(out, "declare i64 @llvm.fshl.i64(i64, i64, i64)\ndeclare i128 @llvm.ctlz.i128(i128, i1)\n");
+    declare(to, "declare i64 @llvm.fshl.i64(i64, i64, i64)");
+    declare(to, "declare i128 @llvm.ctlz.i128(i128, i1)");
 }
+
+static void declare_in_text(void *text, const char *line) { qtext_printf(text, "%s\n", line); }
 
 /* Whether the text calls the function; then defines it. */
 static bool define_called(Text *out, const char *ir, const char *name, int nargs, bool wide, make_fn *make) {
@@ -821,6 +899,81 @@ bool kemit_math(const char *ir, Text *out) {
     }
     any |= define_called(out, ir, "__nv_fmodf", 2, false, make_fmod);
     any |= define_called(out, ir, "__nv_fmod", 2, true, make_fmod);
-    if (any) declare_intrinsics(out), qtext_puts(out, far_text);
+    if (any) each_intrinsic(declare_in_text, out), qtext_puts(out, far_text);
     return any;
+}
+
+/* -- in the loops of a processor ---------------------------------------------------------------------------------- */
+/* Functions of floats whose formula is as fast as a call of the C library's vector functions, or faster: it becomes
+ * part of the loop, so constants stay in registers, nothing is saved around calls, and LLVM makes vectors of what is
+ * there; the rest of a row has the bits of whole vectors. */
+static const bool in_loops[MF__COUNT] = {
+    [MF_sin] = true, [MF_cos] = true, [MF_asin] = true, [MF_acos] = true, [MF_exp] = true, [MF_exp2] = true};
+
+/* What $F is beyond $L, where the C library says it: of one number; of $N that lie in memory, so that the loop's vector
+ * registers need not be kept for a call; of a vector, which takes the place of the first in the loop.  That one is not
+ * internal: LLVM would take constant arguments out of it. */
+static const char far_one_text[] =
+    "define float @far_$F(float %x, float %near) noinline nounwind willreturn memory(none) {\n"
+    "entry:\n  %a = call float @llvm.fabs.f32(float %x)\n  %far = fcmp oge float %a, $L\n"
+    "  br i1 %far, label %rare, label %usual\n"
+    "rare:\n  %v = call float @$Ff(float %x) #1\n  ret float %v\nusual:\n  ret float %near\n}\n"
+    "define internal preserve_allcc void @far_$F_each(ptr %xs, ptr %vs, i64 %n) noinline cold nounwind {\n"
+    "entry:\n  br label %loop\n"
+    "loop:\n  %i = phi i64 [ 0, %entry ], [ %i1, %loop ]\n"
+    "  %px = getelementptr inbounds float, ptr %xs, i64 %i\n  %pv = getelementptr inbounds float, ptr %vs, i64 %i\n"
+    "  %x = load float, ptr %px\n  %near = load float, ptr %pv\n"
+    "  %v = call float @far_$F(float %x, float %near)\n  store float %v, ptr %pv\n"
+    "  %i1 = add nuw nsw i64 %i, 1\n  %more = icmp ult i64 %i1, %n\n"
+    "  br i1 %more, label %loop, label %end, !llvm.loop !3\nend:\n  ret void\n}\n";
+static const char far_vector_text[] =
+    "define $T @$V($T %x, $T %near) alwaysinline nounwind willreturn memory(none) {\n"
+    "entry:\n  %xs = alloca $T\n  %vs = alloca $T\n"
+    "  %one = insertelement $T poison, float $L, i32 0\n"
+    "  %all = shufflevector $T %one, $T poison, <$N x i32> zeroinitializer\n"
+    "  %a = call $T @llvm.fabs.v$Nf32($T %x)\n  %far = fcmp oge $T %a, %all\n"
+    "  %bits = bitcast <$N x i1> %far to i$N\n  %none = icmp eq i$N %bits, 0\n"
+    "  br i1 %none, label %usual, label %rare, !prof !{!\"branch_weights\", i32 100000, i32 1}\n"
+    "rare:\n  store $T %x, ptr %xs\n  store $T %near, ptr %vs\n"
+    "  call preserve_allcc void @far_$F_each(ptr %xs, ptr %vs, i64 $N)\n"
+    "  %v = load $T, ptr %vs\n  br label %usual\n"
+    "usual:\n  %r = phi $T [ %near, %entry ], [ %v, %rare ]\n  ret $T %r\n}\n";
+
+static void declare_in_module(void *e, const char *line) { emit_declare(e, "%s", line); }
+
+static void define_far(Emit *e, MathFn fn) {
+    const char *name = kir_math[fn].name;
+    char type[32], variant[64], lanes[8];
+    V limit = num(&(Maker){0}, far_float);
+    Text list;
+    qtext_init(&list, e->c);
+    emit_declare(e, "declare float @%sf(float) #1", name);
+    emit_fill(&e->decls, far_one_text, "FL", (const char *[]){name, limit.s});
+    for (const char *isa = e->t->mvec; *isa; isa++) {
+        int n = emit_lanes(*isa, QS_F32);
+        snprintf(type, sizeof type, "<%d x float>", n), snprintf(lanes, sizeof lanes, "%d", n);
+        snprintf(variant, sizeof variant, "_ZGV%cN%dvv_far_%s", *isa, n, name);
+        emit_declare(e, "declare %s @llvm.fabs.v%df32(%s)", type, n, type);
+        emit_fill(&e->decls, far_vector_text, "FLTVN", (const char *[]){name, limit.s, type, variant, lanes});
+        qtext_printf(&list, "%s%s(%s)", list.len ? "," : "", variant, variant);
+    }
+    emit_declare(e, "attributes #%u = { nounwind willreturn memory(none)%s%s%s }", emit_call_attributes(fn, QS_F32),
+                 list.len ? " \"vector-function-abi-variant\"=\"" : "", list.len ? list.s : "",
+                 list.len ? "\"" : "");
+    qtext_free(&list);
+}
+
+bool emit_math_inline(Emit *e, MathFn fn, qs_dtype d) {
+    char start[32];
+    if (d != QS_F32 || !in_loops[fn] || !e->t->fma) return false;
+    snprintf(start, sizeof start, "@own_%s(", kir_math[fn].name);
+    if (e->decls.len && strstr(e->decls.s, start)) return true;
+    each_intrinsic(declare_in_module, e);
+    Maker m = {.out = &e->decls, .loops = true};
+    qtext_printf(&e->decls, "define internal float %sfloat %%x) alwaysinline nounwind willreturn memory(none) {\n",
+                 start);
+    V value = makers[fn](&m, (V){"%x"}, (V){""});
+    qtext_printf(&e->decls, "  ret float %s\n}\n", value.s);
+    if (fn == MF_sin || fn == MF_cos) define_far(e, fn);
+    return true;
 }

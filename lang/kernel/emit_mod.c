@@ -52,16 +52,7 @@ static void splat(char *out, size_t n, const Form *m, const char *value) {
 }
 
 static void print(Text *t, const Form *m, const char *text) {
-    for (const char *p = text; *p; p++)
-        if (*p != '$') qtext_add(t, p, 1);
-        else switch (*++p) {
-            case 'N': qtext_puts(t, m->name); break;
-            case 'T': qtext_puts(t, m->type); break;
-            case 'B': qtext_puts(t, m->truth); break;
-            case 'M': qtext_puts(t, m->mangled); break;
-            case 'L': qtext_puts(t, m->limit); break;
-            default: qtext_puts(t, m->infinity); break;
-            }
+    emit_fill(t, text, "NTBMLI", (const char *[]){m->name, m->type, m->truth, m->mangled, m->limit, m->infinity});
 }
 
 /* fmod of one value; LLVM calls that of the C library for frem. */
