@@ -596,6 +596,12 @@ double qarr_range_count(double lo, double step, double hi) {
     return n > 0 ? n : 0;
 }
 
+/* Whole numbers beyond what float32 tells apart may be places: they must not move. */
+static bool range_is_wide(double lo, double step, double count) {
+    double last = lo + (count - 1) * step, far = fmax(fabs(lo), fabs(last));
+    return count > 0 && lo == trunc(lo) && step == trunc(step) && far > 0x1p24 && far <= 0x1p53;
+}
+
 qs_status qarr_range(qs_vm *vm, qs_dtype d, double lo, double step, double hi, Array **out) {
     if (step == 0 || !isfinite(lo) || !isfinite(step) || !isfinite(hi))
         return qerr_set(qvm_ctx(vm), QS_EVALUE,
@@ -603,6 +609,7 @@ qs_status qarr_range(qs_vm *vm, qs_dtype d, double lo, double step, double hi, A
     double count = qarr_range_count(lo, step, hi);
     int64_t dims[1] = {qdtype_sat_i64(count, 0, INT64_MAX)};
     void *p;
+    if (d == QS_F32 && range_is_wide(lo, step, count)) d = QS_F64;
     TRY(qarr_new(vm, d, 1, dims, false, out));
     TRY(qarr_write(vm, *out, &p));
     if (d == QS_F32)
@@ -617,8 +624,13 @@ static qs_status literal_of_numbers(qs_vm *vm, qs_dtype d, int n, const qs_value
     int64_t dims[1] = {n};
     Array *a;
     void *p;
-    for (int i = 0; i < n; i++)
-        if (items[i].kind == QS_COMPLEX) d = qdtype_complex_of(d);
+    bool complex = false, wide = false;
+    for (int i = 0; i < n; i++) {
+        complex |= items[i].kind == QS_COMPLEX;
+        wide |= items[i].kind != QS_COMPLEX && qdtype_rounds_whole(qval_number(items[i]));
+    }
+    if (wide && d == QS_F32) d = QS_F64;
+    if (complex) d = qdtype_complex_of(d);
     TRY(qarr_new(vm, d, 1, dims, false, &a));
     qs_status s = qarr_write(vm, a, &p);
     for (int i = 0; i < n && !s; i++) s = qarr_store(vm, d, (char *)p + (size_t)i * qdtype_size(d), items[i]);

@@ -195,9 +195,12 @@ qs_status qloop_guard(Call *c) {
 /* -- afterwards -------------------------------------------------------------------------------------------------- */
 static qs_status vector_value(Call *c, const LoopOut *o, qs_value *out) {
     int64_t n = o->length;
+    qs_dtype d = qvm_ctx(c->vm)->scalar_dtype;
     Array *a;
     void *p;
-    TRY(qarr_new(c->vm, qvm_ctx(c->vm)->scalar_dtype, 1, &n, false, &a));
+    for (int i = 0; i < o->length; i++)
+        if (qdtype_rounds_whole(c->reals[o->slot + i])) d = QS_F64;
+    TRY(qarr_new(c->vm, d, 1, &n, false, &a));
     *out = qarr_value(a);
     TRY(qarr_write(c->vm, a, &p));
     for (int i = 0; i < o->length; i++)

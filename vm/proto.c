@@ -48,7 +48,9 @@ static qs_value pointer_literal(uint32_t aux, void *p) {
 
 static qs_status table_literal(qs_vm *vm, const NumTable *t, qs_value *out) {
     Array *a;
-    TRY(qarr_new(vm, t->wide ? QS_F64 : qvm_ctx(vm)->scalar_dtype, t->rank, t->dims, false, &a));
+    bool wide = t->wide;
+    for (size_t i = 0; i < t->n; i++) wide |= qdtype_rounds_whole(t->at[i]);
+    TRY(qarr_new(vm, wide ? QS_F64 : qvm_ctx(vm)->scalar_dtype, t->rank, t->dims, false, &a));
     *out = qarr_value(a);
     for (size_t i = 0; i < t->n; i++) TRY(qarr_put(vm, a, i, qs_num(t->at[i])));
     return QS_OK;

@@ -144,7 +144,8 @@ static qs_status matrix(Loops *L, Node *n, Value *out) {
     *out = kloop_vector(L, n->u.items.n);
     for (int i = 0; i < out->n; i++) {
         TRY(kloop_number(L, n->u.items.at[i], &out->at[i]));
-        out->at[i] = kloop_rounded(L, out->at[i]);
+        bool whole = kloop_twin(L, out->at[i]); /* stays what it is: the host would take float64 for it */
+        out->at[i] = whole ? kloop_to_num(L, out->at[i]) : kloop_rounded(L, out->at[i]);
     }
     return QS_OK;
 }

@@ -48,6 +48,9 @@ static inline float qdtype_bf16_to_float(uint16_t h) {
 }
 uint16_t qdtype_float_to_bf16(float f);   /* round to nearest even */
 
+/* A whole number that float32 does not hold: as a position, or an extent, it would be another one. */
+bool qdtype_rounds_whole(double x);
+
 /* One element of any type to and from double (complex: real part only; 64-bit integers beyond 2^53 round). */
 double qdtype_get(qs_dtype d, const void *p);
 void qdtype_put(qs_dtype d, void *p, double x);
