@@ -554,8 +554,9 @@ static V finite_only(Maker *m, V x, V value) {
 /* All above 0, so that what is taken off -0 leaves -0. */
 static const double float_pi[3] = {0x1.921fb4p+1, 0x1.4442dp-23, 0x1.84698ap-47};
 
-/* sin(x), or cos(x) by the odd multiples of pi/2, of a float below 2^17: what is left of it, up to a quarter turn, comes
- * of three parts of pi whose products are not rounded, and the lowest bit of the number of half turns is the sign. */
+/* sin(x), or cos(x) by the odd multiples of pi/2, of a float below 2^17: what is left of it, a quarter turn at most,
+ * comes of three parts of pi whose products are not rounded, and the lowest bit of the number of half turns is the
+ * sign. */
 static V near_wave(Maker *m, V x, bool cosine) {
     V magic = num(m, cosine ? 0x1.8p23 + 1 : 0x1.8p23), turn = num(m, 1 / pi), n, r;
     if (cosine) x = magnitude(m, x);
