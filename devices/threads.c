@@ -329,3 +329,25 @@ void qthreads_run(Threads *t, int64_t n, int64_t grain, ThreadsJob *fn, void *ud
     take_pieces(t, 0);
     retire(t);
 }
+
+/* -- chains ----------------------------------------------------------------------------------------------------- */
+int64_t qthreads_take(ThreadsChain *c) { return atomic_fetch_add_explicit(&c->taken, 1, memory_order_relaxed); }
+
+int64_t qthreads_await(ThreadsChain *c, int64_t piece) {
+    int64_t handed;
+    for (int i = 0;; i++) {
+        handed = atomic_load_explicit(&c->handed, memory_order_acquire);
+        if (handed >= piece) return piece;
+        if (i == SPINS) return handed;
+        relax();
+    }
+}
+
+bool qthreads_claim(ThreadsChain *c, int64_t piece) {
+    return atomic_compare_exchange_strong_explicit(&c->claimed, &piece, piece + 1, memory_order_relaxed,
+                                                   memory_order_relaxed);
+}
+
+void qthreads_hand_on(ThreadsChain *c, int64_t piece) {
+    atomic_store_explicit(&c->handed, piece + 1, memory_order_release);
+}

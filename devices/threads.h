@@ -5,6 +5,8 @@
 #define DEVICES_THREADS_H
 #include "vm/base/ctx.h"
 
+#include <stdatomic.h>
+
 typedef struct Threads Threads;
 enum { THREADS_MAX = 256 };
 
@@ -27,6 +29,16 @@ int qthreads_workers(const Threads *t, int64_t n, int64_t grain);
 /* Returns when all of [0, n) is done; what the pieces wrote is then visible.  grain: the least a thread takes at
  * once. */
 void qthreads_run(Threads *t, int64_t n, int64_t grain, ThreadsJob *fn, void *ud);
+
+/* A chain: the pieces of a job are taken in their order, and what one makes is needed by the next.  A job of as many
+ * pieces takes one with each; all zero is a chain that begins. */
+typedef struct { _Atomic int64_t taken, claimed, handed; } ThreadsChain;
+int64_t qthreads_take(ThreadsChain *c);
+/* Waits until all before this piece have handed on, so that what they wrote is visible.  Gives it, or the first that has
+ * not for a long time: the system may have taken its thread from the processor, and others can do its work over. */
+int64_t qthreads_await(ThreadsChain *c, int64_t piece);
+bool qthreads_claim(ThreadsChain *c, int64_t piece); /* true for the first one, who then writes and hands on */
+void qthreads_hand_on(ThreadsChain *c, int64_t piece);
 
 /* Processors this process may use: affinity mask and CPU quota of its control group. */
 int qthreads_usable(void);

@@ -501,7 +501,8 @@ typedef struct {
     const char *src;
     char *dst;
     ptrdiff_t out_step;
-    QComplexD *before;   /* of each block but the first: the result of all before it, at first of the last one alone */
+    QComplexD *before;   /* of each block but the first: the result of all before it */
+    ThreadsChain chain;  /* of the blocks */
 } Running;
 
 /* A row without gaps whose sums are doubles has loops of its own. */
@@ -544,16 +545,27 @@ static QComplexD running_block(const Running *r, size_t k, const QComplexD *befo
     return sum;
 }
 
-static void measure_blocks(void *ud, int64_t first, int64_t last, int worker) {
-    const Running *r = ud;
-    (void)worker;
-    for (int64_t k = first; k < last; k++) r->before[k + 1] = running_block(r, (size_t)k, NULL, false);
+/* What is before the next block becomes known, by whoever is first to say so. */
+static void hand_on(Running *r, int64_t k, QComplexD block) {
+    if (!qthreads_claim(&r->chain, k)) return;
+    if (k) r->shift(1, &r->before[k], &block, &r->before[k + 1]);
+    else r->before[1] = block;
+    qthreads_hand_on(&r->chain, k);
 }
 
-static void write_blocks(void *ud, int64_t first, int64_t last, int worker) {
-    const Running *r = ud;
+/* Blocks in their order by whoever is free.  The sum of one is handed on before its elements, which are then still in
+ * the cache, are gone through again and written.  Who waits long for a block before his adds it up himself. */
+static void run_blocks(void *ud, int64_t first, int64_t last, int worker) {
+    Running *r = ud;
     (void)worker;
-    for (int64_t k = first; k < last; k++) running_block(r, (size_t)k, k ? &r->before[k] : NULL, true);
+    for (; first < last; first++) {
+        int64_t k = qthreads_take(&r->chain), known;
+        QComplexD block = running_block(r, (size_t)k, NULL, false);
+        while ((known = qthreads_await(&r->chain, k)) < k)
+            hand_on(r, known, running_block(r, (size_t)known, NULL, false));
+        hand_on(r, k, block);
+        running_block(r, (size_t)k, k ? &r->before[k] : NULL, true);
+    }
 }
 
 static size_t blocks_of(const Split *s) { return (s->n + BLOCK - 1) / BLOCK; }
@@ -577,7 +589,7 @@ static void running_rows(const Plan *p, const Split *s, const Nest *n, ptrdiff_t
     }
 }
 
-/* Long rows one after the other, each by all threads: the blocks are summed up first, and written in a second pass. */
+/* Long rows one after the other, each by all threads. */
 static void running_long_rows(Ctx *c, const Plan *p, const Split *s, Nest *n, ptrdiff_t out_step) {
     Running r = open_running(p, s, out_step);
     size_t blocks = blocks_of(s), bytes = (blocks + 1) * sizeof *r.before;
@@ -585,9 +597,8 @@ static void running_long_rows(Ctx *c, const Plan *p, const Split *s, Nest *n, pt
     while (qnest_next(n))
         for (size_t i = 0; i < n->count; i++) {
             r.src = n->at[1] + n->step[1] * (ptrdiff_t)i, r.dst = n->at[0] + n->step[0] * (ptrdiff_t)i;
-            qthreads_run(qthreads_of(c), (int64_t)blocks - 1, 1, measure_blocks, &r);
-            for (size_t k = 2; k < blocks; k++) r.shift(1, &r.before[k - 1], &r.before[k], &r.before[k]);
-            qthreads_run(qthreads_of(c), (int64_t)blocks, 1, write_blocks, &r);
+            r.chain = (ThreadsChain){0};
+            qthreads_run(qthreads_of(c), (int64_t)blocks, 1, run_blocks, &r);
         }
     qmem_free(c, r.before, bytes);
 }

@@ -1,4 +1,4 @@
-/* The thread pool: every piece once, visible afterwards; one job after another; after fork; limits. */
+/* The thread pool: every piece once, visible afterwards; one job after another; chains; after fork; limits. */
 #include "devices/threads.h"
 #include "tests/unit/check.h"
 
@@ -110,6 +110,45 @@ static void test_apart(void) {
     qthreads_close(&ctx, t);
 }
 
+/* -- chains -------------------------------------------------------------------------------------------------------- */
+enum { LINKS = 300, SLOW = 17 /* every so many a link is late, and others make it */ };
+typedef struct { ThreadsChain chain; uint64_t value[LINKS + 1]; int made[LINKS]; atomic_int helped; } Links;
+
+static void make_link(Links *l, int64_t k) {
+    if (!qthreads_claim(&l->chain, k)) return;
+    l->value[k + 1] = 3 * l->value[k] + (uint64_t)k, l->made[k]++;
+    qthreads_hand_on(&l->chain, k);
+}
+
+static void take_links(void *ud, int64_t first, int64_t last, int worker) {
+    Links *l = ud;
+    struct timespec late = {0, 2000000};
+    (void)worker;
+    for (; first < last; first++) {
+        int64_t k = qthreads_take(&l->chain), known;
+        if (k % SLOW == 0) nanosleep(&late, NULL);
+        while ((known = qthreads_await(&l->chain, k)) < k) atomic_fetch_add(&l->helped, 1), make_link(l, known);
+        make_link(l, k);
+        CHECK(qthreads_await(&l->chain, k) == k);
+    }
+}
+
+/* Each link is made once, from the one before, by its thread or by one that waited too long for it. */
+static void test_chain(Threads *t) {
+    Links *l = calloc(1, sizeof *l);
+    uint64_t value = 1;
+    bool good = true;
+    l->value[0] = 1;
+    qthreads_run(t, LINKS, 1, take_links, l);
+    for (int k = 0; k < LINKS; k++) {
+        value = 3 * value + (uint64_t)k;
+        good &= l->made[k] == 1 && l->value[k + 1] == value;
+    }
+    CHECK(good);
+    CHECK((l->helped > 0) == (qthreads_count(t) > 1));
+    free(l);
+}
+
 int main(void) {
     qctx_init(&ctx, 32);
     size_t before = ctx.bytes;
@@ -118,6 +157,7 @@ int main(void) {
         CHECK(qthreads_count(t) == n);
         test_jobs(t, 300);
         test_few_pieces(t);
+        test_chain(t);
         if (n == 4) test_fork(t);
         qthreads_close(&ctx, t);
     }
