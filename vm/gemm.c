@@ -132,18 +132,25 @@ typedef void Cplx(int, int, int, int, int, int, const void *, const void *, int,
                   void *, int);
 
 /* Numbers of multiplications: from the first on BLAS is faster, from the second on it pays for being opened; without
- * it, from the third on threads share the work. */
-static const double worth_calling = 64 * 64 * 64, worth_opening = 320.0 * 320 * 320, worth_sharing = 128 * 128 * 128;
+ * it, from the third on threads share the work, and with it a piece has the fourth. */
+static const double worth_calling = 64 * 64 * 64, worth_opening = 320.0 * 320 * 320, worth_sharing = 128 * 128 * 128,
+                    worth_a_piece = 192 * 192 * 192;
 
-/* Libraries that have threads of their own tell how many, and let us say. */
+/* Libraries that have threads of their own tell how many, and let us say.  OpenBLAS with POSIX threads may be called by
+ * several threads at once; one without threads perhaps may not, and one with OpenMP has a number for each caller. */
 static void find_threads(qs_vm *vm, void *lib) {
     static const char *const names[][2] = {{"openblas_get_num_threads", "openblas_set_num_threads"},
                                            {"MKL_Get_Max_Threads", "MKL_Set_Num_Threads"}};
+    enum { POSIX_THREADS = 1 };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         void *get = dlsym(lib, names[i][0]), *set = dlsym(lib, names[i][1]);
+        void *kind = dlsym(lib, "openblas_get_parallel");
+        int (*parallel)(void);
         if (!get || !set) continue;
         memcpy(&qvm(vm)->blas.threads, &get, sizeof get);
         memcpy(&qvm(vm)->blas.set_threads, &set, sizeof set);
+        memcpy(&parallel, &kind, sizeof kind);
+        qvm(vm)->blas.side_by_side = parallel && parallel() == POSIX_THREADS;
         return;
     }
 }
@@ -173,24 +180,84 @@ static int lend_threads(qs_vm *vm, int n) {
     return had;
 }
 
-static bool blas(qs_vm *vm, qs_dtype d, int64_t m, int64_t n, int64_t k, const void *a, const void *b, void *c) {
+/* A product in pieces that lie in a grid, a call of the library for each. */
+typedef struct {
+    qs_dtype d;
+    void *f;
+    int64_t m, n, k;
+    const char *a, *b;
+    char *c;
+    int64_t rows, columns; /* of a piece; of the last ones, what is left */
+    int64_t across;        /* pieces side by side */
+} Grid;
+
+static void multiply_piece(const Grid *g, int64_t piece) {
     enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111 };
+    int64_t i = piece / g->across * g->rows, j = piece % g->across * g->columns;
+    int m = (int)(g->m - i < g->rows ? g->m - i : g->rows), n = (int)(g->n - j < g->columns ? g->n - j : g->columns);
+    int k = (int)g->k, row = (int)g->n;
+    ptrdiff_t size = (ptrdiff_t)qdtype_size(g->d);
+    const void *a = g->a + i * g->k * size, *b = g->b + j * size;
+    void *c = g->c + (i * g->n + j) * size;
+    const float one32[2] = {1, 0}, zero32[2] = {0, 0};
+    const double one64[2] = {1, 0}, zero64[2] = {0, 0};
+    bool single = g->d == QS_C64;
+    if (g->d == QS_F32) ((Real32 *)g->f)(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, m, n, k, 1, a, k, b, row, 0, c, row);
+    else if (g->d == QS_F64)
+        ((Real64 *)g->f)(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, m, n, k, 1, a, k, b, row, 0, c, row);
+    else
+        ((Cplx *)g->f)(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, m, n, k, single ? (const void *)one32 : one64, a, k, b,
+                       row, single ? (const void *)zero32 : zero64, c, row);
+}
+
+static void multiply_pieces(void *ud, int64_t first, int64_t last, int worker) {
+    (void)worker;
+    for (; first < last; first++) multiply_piece(ud, first);
+}
+
+static int64_t pieces_of(int64_t n, int64_t piece) { return (n + piece - 1) / piece; }
+
+/* Of n, each of so many parts: in whole tiles of the library. */
+static int64_t part(int64_t n, int64_t parts) {
+    enum { TILE_SIDE = 32 };
+    return pieces_of(pieces_of(n, parts), TILE_SIDE) * TILE_SIDE;
+}
+
+/* As square as so many pieces can be: each one reads its rows of a and its columns of b. */
+static int64_t cut(Grid *g, int64_t pieces) {
+    int64_t least = INT64_MAX;
+    for (int64_t down = 1; down <= pieces; down++) {
+        int64_t rows = part(g->m, down), columns = part(g->n, pieces / down);
+        if (pieces % down || rows + columns >= least) continue;
+        least = rows + columns, g->rows = rows, g->columns = columns;
+    }
+    g->across = pieces_of(g->n, g->columns);
+    return g->across * pieces_of(g->m, g->rows);
+}
+
+/* Two for each thread, because one may have to share its processor, if they are worth it. */
+static int64_t pieces_for(int threads, double work) {
+    enum { CALLERS = 48 /* of the library at once: every build has room for so many */ };
+    int64_t most = threads > CALLERS ? CALLERS : 2 * (int64_t)threads;
+    return threads == 1 ? 1 : work < worth_a_piece * (double)most ? (int64_t)(work / worth_a_piece) : most;
+}
+
+/* By threads of ours where that may be: they are kept on processors of their own, where those of a library may share
+ * one for seconds. */
+static bool blas(qs_vm *vm, qs_dtype d, int64_t m, int64_t n, int64_t k, const void *a, const void *b, void *c) {
     double work = (double)m * (double)n * (double)k;
     if (d < QS_F32 || work < worth_calling || m > INT_MAX || n > INT_MAX || k > INT_MAX) return false;
     if (!qvm(vm)->blas.tried && work >= worth_opening) open_blas(vm);
-    void *f = qvm(vm)->blas.gemm[d - QS_F32];
-    if (!f) return false;
-    int im = (int)m, in = (int)n, ik = (int)k;
-    const float one32[2] = {1, 0}, zero32[2] = {0, 0};
-    const double one64[2] = {1, 0}, zero64[2] = {0, 0};
-    bool single = d == QS_C64;
-    int threads = qthreads_count(qthreads_of(qvm_ctx(vm))), had = lend_threads(vm, threads);
-    if (d == QS_F32) ((Real32 *)f)(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, im, in, ik, 1, a, ik, b, in, 0, c, in);
-    else if (d == QS_F64) ((Real64 *)f)(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, im, in, ik, 1, a, ik, b, in, 0, c, in);
-    else
-        ((Cplx *)f)(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, im, in, ik, single ? (const void *)one32 : one64, a, ik, b,
-                    in, single ? (const void *)zero32 : zero64, c, in);
-    if (had != threads) lend_threads(vm, had);
+    Grid g = {d, qvm(vm)->blas.gemm[d - QS_F32], m, n, k, a, b, c, m, n, 1};
+    if (!g.f) return false;
+    Threads *t = qthreads_of(qvm_ctx(vm));
+    int threads = qthreads_count(t);
+    bool ours = qvm(vm)->blas.side_by_side;
+    int64_t pieces = ours ? pieces_for(threads, work) : 1;
+    int had = lend_threads(vm, ours ? 1 : threads);
+    if (pieces > 1) qthreads_run(t, cut(&g, pieces), 1, multiply_pieces, &g);
+    else multiply_piece(&g, 0);
+    lend_threads(vm, had);
     return true;
 }
 

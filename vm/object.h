@@ -128,8 +128,8 @@ typedef struct Machine {
     bool automatic;                  /* … unless each launch chooses (kernel_choose.c) */
     uint8_t told_math[LIB__COUNT];   /* device_math.c: what --explain said of each library; 1 processor, 2 device */
     /* gemm.c */
-    /* cblas_?gemm for float32 … complex128; NULL: not here or not needed yet. */
-    struct { bool tried; void *gemm[4]; int (*threads)(void); void (*set_threads)(int); } blas;
+    /* cblas_?gemm for float32 … complex128; NULL: not here or not needed yet.  side_by_side: by several threads. */
+    struct { bool tried, side_by_side; void *gemm[4]; int (*threads)(void); void (*set_threads)(int); } blas;
     /* stdlib */
     void *lib;                       /* random state, timer, figures: stdlib/core.c */
     bool exiting; int exit_code;     /* exit(n) was called: QS_EINTERRUPT unwinds everything, no catch takes it */

@@ -479,30 +479,37 @@ static void large_products(qs_vm *vm) {
     printf("BLAS: %s\n", qvm(vm)->blas.gemm[0] ? "found" : "not found, own loops only");
 }
 
-/* Bands of rows that threads share give what one thread gives; a library of others keeps the threads it had. */
+/* A product of small integers, which are exact in any order, against our own loops. */
+static bool as_own(qs_vm *vm, qs_dtype d, int64_t m, int64_t n, int64_t k) {
+    Array *a = make_array(vm, d, 2, (int64_t[]){m, k}, NULL), *b = make_array(vm, d, 2, (int64_t[]){k, n}, NULL),
+          *y = make_array(vm, d, 2, (int64_t[]){m, n}, NULL), *own = make_array(vm, d, 2, y->dims, NULL);
+    for (size_t e = 0; e < a->count; e++) CHECK(qarr_put(vm, a, e, qs_num((double)(e * 7 % 13))) == QS_OK);
+    for (size_t e = 0; e < b->count; e++) CHECK(qarr_put(vm, b, e, qs_num((double)(e * 5 % 17))) == QS_OK);
+    const void *pa, *pb;
+    void *py, *pown;
+    CHECK(qarr_read(vm, a, &pa) == QS_OK && qarr_read(vm, b, &pb) == QS_OK);
+    CHECK(qarr_write(vm, y, &py) == QS_OK && qarr_write(vm, own, &pown) == QS_OK);
+    qgemm_own(d, (size_t)m, (size_t)n, (size_t)k, pa, pb, pown);
+    qgemm_run(vm, d, m, n, k, pa, pb, py);
+    bool same = !memcmp(py, pown, y->count * qdtype_size(d));
+    Array *all[] = {a, b, y, own};
+    for (size_t i = 0; i < COUNT(all); i++) qarr_release(vm, all[i]);
+    return same;
+}
+
+/* Bands of rows that threads share, and pieces that they ask a library for. */
 static void products_by_threads(void) {
-    enum { M = 197, N = 131, K = 150 };
     static const qs_dtype dtypes[] = {QS_I64, QS_F32, QS_F64, QS_C128};
-    for (int threads = 1; threads <= 4; threads++) {
+    static const int64_t sizes[][3] = {
+        {600, 340, 320}, {1801, 97, 211}, {97, 1801, 211}, {9, 410, 4100}, {410, 9, 4100}};
+    for (int threads = 1; threads <= 5; threads += 2) {
         qs_vm *vm = machine_open();
         qvm_ctx(vm)->nthreads = threads;
-        for (size_t t = 0; t < COUNT(dtypes); t++) {
-            Array *a = make_array(vm, dtypes[t], 2, (int64_t[]){M, K}, NULL),
-                  *b = make_array(vm, dtypes[t], 2, (int64_t[]){K, N}, NULL),
-                  *y = make_array(vm, dtypes[t], 2, (int64_t[]){M, N}, NULL),
-                  *own = make_array(vm, dtypes[t], 2, y->dims, NULL);
-            for (size_t e = 0; e < a->count; e++) CHECK(qarr_put(vm, a, e, qs_num((double)(e * 7 % 13))) == QS_OK);
-            for (size_t e = 0; e < b->count; e++) CHECK(qarr_put(vm, b, e, qs_num((double)(e * 5 % 17))) == QS_OK);
-            const void *pa, *pb;
-            void *py, *pown;
-            CHECK(qarr_read(vm, a, &pa) == QS_OK && qarr_read(vm, b, &pb) == QS_OK);
-            CHECK(qarr_write(vm, y, &py) == QS_OK && qarr_write(vm, own, &pown) == QS_OK);
-            qgemm_own(dtypes[t], M, N, K, pa, pb, pown);
-            qgemm_run(vm, dtypes[t], M, N, K, pa, pb, py); /* BLAS has not been opened: it would be for larger ones */
-            CHECK(!memcmp(py, pown, y->count * qdtype_size(dtypes[t])));
-            Array *all[] = {a, b, y, own};
-            for (size_t i = 0; i < COUNT(all); i++) qarr_release(vm, all[i]);
-        }
+        for (size_t t = 0; t < COUNT(dtypes); t++) CHECK(as_own(vm, dtypes[t], 197, 131, 150));
+        CHECK(!qvm(vm)->blas.tried);
+        for (size_t i = 0; i < COUNT(sizes); i++)
+            for (size_t t = 0; t < (i ? 2 : COUNT(dtypes)); t++)
+                CHECK(as_own(vm, dtypes[t], sizes[i][0], sizes[i][1], sizes[i][2]));
         machine_close(vm);
     }
 }
@@ -515,7 +522,7 @@ static void threads_of_blas(void) {
         int had = qvm(vm)->blas.threads(), other = had == 2 ? 3 : 2;
         qvm(vm)->blas.set_threads(other);
         large_products(vm);
-        CHECK(qvm(vm)->blas.threads() == other);
+        CHECK(qvm(vm)->blas.threads() == other); /* a library of others keeps the threads it had */
         qvm(vm)->blas.set_threads(had);
     }
     machine_close(vm);
