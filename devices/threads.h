@@ -34,8 +34,8 @@ void qthreads_run(Threads *t, int64_t n, int64_t grain, ThreadsJob *fn, void *ud
  * pieces takes one with each; all zero is a chain that begins. */
 typedef struct { _Atomic int64_t taken, claimed, handed; } ThreadsChain;
 int64_t qthreads_take(ThreadsChain *c);
-/* Waits until all before this piece have handed on, so that what they wrote is visible.  Gives it, or the first that has
- * not for a long time: the system may have taken its thread from the processor, and others can do its work over. */
+/* Waits until all before this piece have handed on, so that what they wrote is visible.  Gives it, or the first that
+ * has not for a long time: the system may have taken its thread from the processor, and others can do its work over. */
 int64_t qthreads_await(ThreadsChain *c, int64_t piece);
 bool qthreads_claim(ThreadsChain *c, int64_t piece); /* true for the first one, who then writes and hands on */
 void qthreads_hand_on(ThreadsChain *c, int64_t piece);
