@@ -315,10 +315,17 @@ static Pair complex_mul(Lower *L, Pair a, Pair b) {
     return (Pair){klnum_bin(L, K_SUB, rr, ii), klnum_bin(L, K_ADD, ri, ir)};
 }
 
+static KRef choose(Lower *L, KRef c, KRef a, KRef b) { return klnum_pure(L, K_SELECT, QS_B1, 0, c, a, b, 0); }
+
+/* By R. L. Smith, as in vm/loops.c: no square that overflows, or vanishes, on the way.  `wide`: the real part of b is
+ * the greater one; where it is not, all parts change their places. */
 static Pair complex_div(Lower *L, Pair a, Pair b) {
-    KRef n = klnum_bin(L, K_ADD, klnum_bin(L, K_MUL, b.re, b.re), klnum_bin(L, K_MUL, b.im, b.im));
-    Pair p = complex_mul(L, a, (Pair){b.re, klnum_un(L, K_NEG, b.im)});
-    return (Pair){klnum_bin(L, K_DIV, p.re, n), klnum_bin(L, K_DIV, p.im, n)};
+    KRef wide = klnum_bin(L, K_LE, klnum_un(L, K_ABS, b.im), klnum_un(L, K_ABS, b.re));
+    KRef c = choose(L, wide, b.re, b.im), d = choose(L, wide, b.im, b.re), r = klnum_bin(L, K_DIV, d, c);
+    KRef x = choose(L, wide, a.re, a.im), y = choose(L, wide, a.im, a.re), xr = klnum_bin(L, K_MUL, x, r);
+    KRef re = klnum_bin(L, K_ADD, x, klnum_bin(L, K_MUL, y, r)), n = klnum_bin(L, K_ADD, c, klnum_bin(L, K_MUL, d, r));
+    KRef im = choose(L, wide, klnum_bin(L, K_SUB, y, xr), klnum_bin(L, K_SUB, xr, y));
+    return (Pair){klnum_bin(L, K_DIV, re, n), klnum_bin(L, K_DIV, im, n)};
 }
 
 static Pair complex_scale(Lower *L, KOp op, Pair a, KRef b) {
