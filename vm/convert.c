@@ -44,7 +44,7 @@ static inline uint16_t to_bf16(float f) {
 /* -- reading an element as its natural type ------------------------------------------------------------------------ */
 #define GET(id, ctype, expr)                                                                                           \
     static inline ctype get_##id(E_##id e) { return expr; }
-GET(B1, int32_t, e)
+GET(B1, int32_t, e != 0) /* memory of others may hold more than 0 and 1 */
 GET(I8, int32_t, e)
 GET(U8, int32_t, e)
 GET(I16, int32_t, e)

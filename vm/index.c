@@ -182,9 +182,19 @@ static qs_status put_masked(const Base *b, Array *a, Array *mask, Array *value) 
     return qarr_settle(b->vm, a);
 }
 
+/* A mask in the memory of A is read before A changes it. */
+static qs_status put_by_mask(const Base *b, Array *a, Array *mask, Array *value) {
+    Array *copy;
+    if (!qarr_overlap(a, mask) || qarr_same_elements(a, mask)) return put_masked(b, a, mask, value);
+    TRY(qarr_copy(b->vm, mask, &copy));
+    qs_status s = put_masked(b, a, copy, value);
+    qarr_release(b->vm, copy);
+    return s;
+}
+
 static qs_status put_form(Base *b, Array *a, const Indices *x, Array *value) {
     Selection s;
-    if (x->form == FORM_MASK) return put_masked(b, a, qval_array(x->at[0]), value);
+    if (x->form == FORM_MASK) return put_by_mask(b, a, qval_array(x->at[0]), value);
     if (x->form == FORM_WHOLE) {
         if (value->count != 1 && !qarr_same_shape(a, value)) return assign_error(b, value, a->rank, a->dims);
         return qarr_assign(b->vm, a, value);

@@ -55,9 +55,9 @@ INT_LOOPS(U32, uint32_t)
 INT_LOOPS(I64, uint64_t)
 INT_LOOPS(U64, uint64_t)
 
-LOOPS(AND, B1, uint8_t, (uint8_t)(x & y))
-LOOPS(OR, B1, uint8_t, (uint8_t)(x | y))
-LOOPS(XOR, B1, uint8_t, (uint8_t)(x ^ y))
+LOOPS(AND, B1, uint8_t, (x != 0) & (y != 0)) /* memory of others may hold more than 0 and 1 */
+LOOPS(OR, B1, uint8_t, (x | y) != 0)
+LOOPS(XOR, B1, uint8_t, (x != 0) != (y != 0))
 
 #define ORDER_LOOPS(id)                                                                                                \
     LOOPS(EQ, id, uint8_t, x == y)                                                                                     \

@@ -275,6 +275,31 @@ class Overlaps(Exchange):
                         getattr(np, name)(b, a.copy(), out=b)
                         self.assertTrue(np.array_equal(x, y), (device, name, where, order))
 
+    @unittest.skipUnless(np, "needs numpy")
+    def test_truth_is_any_byte_but_zero(self):
+        m = q.compile_string("truths", "".join(f"function y = {name}(a, b)\ny = {text}\nend\n" for name, text in (
+            ("total", "sum(a)"), ("both", "a && b"), ("either", "a || b"), ("apart", "xor(a, b)"), ("same", "a == b"),
+            ("number", "a + 0"), ("every", "all(a)"), ("some", "any(a)"), ("columns", "all([a,b], 0)"),
+            ("opposite", "!a"), ("chosen", "b[a]"), ("sorted", "sort(a)"), ("highest", "max(a)"))))
+        for n in 5, 5000:
+            odd, b = (np.resize(np.array(x, np.uint8), n).view(bool) for x in ([2, 1, 0, 255, 4], [1, 0, 0, 1, 1]))
+            plain = np.array([x != 0 for x in odd.view(np.uint8)])
+            for name in dir(m):
+                f = getattr(m, name)
+                got, wanted = (np.asarray(f(a, b)) + 0 for a in (odd, plain))
+                self.assertTrue(np.array_equal(got, wanted), (name, n, got, wanted))
+
+    @unittest.skipUnless(np, "needs numpy")
+    def test_masks_in_the_memory_that_they_choose_from(self):
+        m = q.compile_string("masks", "function [] = put(a, m, v)\na[m] = v\nend\n")
+        for v in False, True:
+            for views in (lambda x: (x, x[::-1])), (lambda x: (x[1:], x[:-1])), (lambda x: (x[:-1], x[1:])):
+                x, y = (np.array([1, 1, 0, 1, 0, 0, 1, 1], bool) for _ in range(2))
+                m.put(*views(x), v)
+                a, mask = views(y)
+                a[mask.copy()] = v
+                self.assertTrue(np.array_equal(x, y), (v, x, y))
+
 
 class Producers(Exchange):
     def test_buffers_of_python(self):

@@ -104,7 +104,8 @@ uint16_t qdtype_float_to_bf16(float f) {
 
 double qdtype_get(qs_dtype d, const void *p) {
     switch (d) {
-    case QS_B1: case QS_U8: return *(const uint8_t *)p;
+    case QS_B1: return *(const uint8_t *)p != 0;
+    case QS_U8: return *(const uint8_t *)p;
     case QS_I8: return *(const int8_t *)p;
     case QS_I16: return *(const int16_t *)p;
     case QS_U16: return *(const uint16_t *)p;
