@@ -210,7 +210,12 @@ static qs_status solve(Device *d, DevSolve *job) {
     return leave(d, s == QS_OK ? qcudamath_solve(d, &state(d)->math, state(d)->stream, job) : s);
 }
 
-static const MathOps math = {missing, gemm, fft, solve};
+static qs_status factor(Device *d, DevFactor *job) {
+    TRY(enter(d));
+    return leave(d, qcudamath_factor(d, &state(d)->math, state(d)->stream, job));
+}
+
+static const MathOps math = {missing, gemm, fft, solve, factor};
 
 /* -- opening ------------------------------------------------------------------------------------------------------- */
 static int attribute(Device *d, int what) {

@@ -251,7 +251,8 @@ qs_status qcudamath_fft(Device *d, CudaMath **math, void *stream, const DevFft *
 }
 
 /* -- cuSOLVER ------------------------------------------------------------------------------------------------------ */
-enum { PIVOTS, INFO, COPY, RIGHT, AREA, PARTS }; /* of the block that a call works in; RIGHT: b, or the packed half */
+/* Of the block that a call works in.  ROW: pivots, factors of reflections, or values; RIGHT: b, or the packed half. */
+enum { ROW, INFO, COPY, LEFT, RIGHT, SPARE, AREA, PARTS };
 
 typedef struct { size_t at[PARTS + 1]; DevPtr block; int area; } Room;
 
@@ -268,44 +269,54 @@ static qs_status make_solver(Device *d, CudaMath *m, void *stream) {
     return s;
 }
 
+static qs_status have_solver(Device *d, CudaMath **m, void *stream) {
+    TRY(have_blas(d, m, stream));
+    const char *why = qcudamath_missing(d, m, LIB_SOLVER);
+    if (why) return qerr_set(d->ctx, QS_EDEVICE, "%s: %s", d->name, why);
+    return (*m)->solver ? QS_OK : make_solver(d, *m, stream);
+}
+
 /* to, of rows by columns, = from or its transpose. */
-static qs_status copy_matrix(Device *d, CudaMath *m, const DevSolve *s, int operation, int64_t rows, int64_t columns,
+static qs_status copy_matrix(Device *d, CudaMath *m, qs_dtype type, int operation, int64_t rows, int64_t columns,
                              DevPtr from, int64_t apart, DevPtr to) {
     static const float f1[2] = {1, 0}, f0[2] = {0, 0};
     static const double d1[2] = {1, 0}, d0[2] = {0, 0};
-    bool wide = s->dtype == QS_F64 || s->dtype == QS_C128;
+    bool wide = type == QS_F64 || type == QS_C128;
     const void *one = wide ? (const void *)d1 : f1, *zero = wide ? (const void *)d0 : f0;
-    return TYPED(BLAS, s->dtype, geam, m->blas, operation, PLAIN, (int)rows, (int)columns, one, from, (int)apart, zero,
-                 to, (int)rows, to, (int)rows);
+    return TYPED(BLAS, type, geam, m->blas, operation, PLAIN, (int)rows, (int)columns, one, from, (int)apart, zero, to,
+                 (int)rows, to, (int)rows);
 }
 
-static size_t room_for(const DevSolve *s, int part, int area) {
-    size_t n = (size_t)s->n, size = qdtype_size(s->dtype);
-    switch (part) {
-    case PIVOTS: return n * sizeof(int);
-    case INFO: return sizeof(int);
-    case COPY: return n * n * size;
-    case RIGHT:
-        if (s->kind == SOLVE_CHOLESKY) return n * (n + 1) / 2 * size;
-        return s->kind == SOLVE_SYSTEM && s->columns > 1 ? n * (size_t)s->columns * size : 0;
-    default: return (size_t)area * size;
-    }
-}
-
-static qs_status get_room(Device *d, CudaMath *m, const DevSolve *s, Room *r) {
+static qs_status get_room(Device *d, const size_t *size, Room *r) {
     enum { ALIGNED = 256 };
-    int n = (int)s->n;
-    TRY(s->kind == SOLVE_CHOLESKY ? TYPED(SOLVER, s->dtype, potrfArea, m->solver, LOWER, n, s->x, n, &r->area)
-                                  : TYPED(SOLVER, s->dtype, getrfArea, m->solver, n, n, s->x, n, &r->area));
-    for (int i = 0; i < PARTS; i++)
-        r->at[i + 1] = (r->at[i] + room_for(s, i, r->area) + ALIGNED - 1) / ALIGNED * ALIGNED;
+    for (int i = 0; i < PARTS; i++) r->at[i + 1] = (r->at[i] + size[i] + ALIGNED - 1) / ALIGNED * ALIGNED;
     return qheap_get(d, r->at[PARTS], &r->block);
 }
 
+/* What is queued on the block comes before what will be. */
+static void put_room(Device *d, const Room *r) { qheap_put(d, r->block, r->at[PARTS]); }
+
 static DevPtr part(const Room *r, int which) { return r->block + r->at[which]; }
 
-static qs_status read_info(Device *d, const Room *r, DevSolve *s) {
-    return d->ops->download(d, &s->info, r->block, r->at[INFO], sizeof s->info);
+static qs_status read_part(Device *d, const Room *r, int which, size_t n, void *to) {
+    return to ? d->ops->download(d, to, r->block, r->at[which], n) : QS_OK;
+}
+
+static qs_status read_info(Device *d, const Room *r, int *info) { return read_part(d, r, INFO, sizeof *info, info); }
+
+/* -- systems of equations ------------------------------------------------------------------------------------------ */
+static qs_status get_solving_room(Device *d, CudaMath *m, const DevSolve *s, Room *r) {
+    size_t count = (size_t)s->n, size = qdtype_size(s->dtype), columns = (size_t)s->columns;
+    int n = (int)s->n;
+    TRY(s->kind == SOLVE_CHOLESKY ? TYPED(SOLVER, s->dtype, potrfArea, m->solver, LOWER, n, s->x, n, &r->area)
+                                  : TYPED(SOLVER, s->dtype, getrfArea, m->solver, n, n, s->x, n, &r->area));
+    size_t right = s->kind == SOLVE_CHOLESKY                ? count * (count + 1) / 2
+                   : s->kind == SOLVE_SYSTEM && columns > 1 ? count * columns
+                                                            : 0;
+    return get_room(d,
+                    (size_t[PARTS]){[ROW] = count * sizeof(int), [INFO] = sizeof(int), [COPY] = count * count * size,
+                                    [RIGHT] = right * size, [AREA] = (size_t)r->area * size},
+                    r);
 }
 
 /* With the factors of transpose(a) a system is solved turned, b given by columns; from the unit matrix the inverse
@@ -314,17 +325,19 @@ static qs_status solve_factored(Device *d, CudaMath *m, const DevSolve *s, const
     int n = (int)s->n, columns = (int)s->columns;
     bool system = s->kind == SOLVE_SYSTEM, apart = system && columns > 1;
     DevPtr x = apart ? part(r, RIGHT) : s->x;
-    if (system) TRY(copy_matrix(d, m, s, s->tb ? PLAIN : TURNED, n, columns, s->b, s->ldb, x));
-    TRY(TYPED(SOLVER, s->dtype, getrs, m->solver, system ? TURNED : PLAIN, n, columns, part(r, COPY), n,
-              part(r, PIVOTS), x, n, part(r, INFO)));
-    return apart ? copy_matrix(d, m, s, TURNED, columns, n, x, n, s->x) : QS_OK;
+    if (system) TRY(copy_matrix(d, m, s->dtype, s->tb ? PLAIN : TURNED, n, columns, s->b, s->ldb, x));
+    TRY(TYPED(SOLVER, s->dtype, getrs, m->solver, system ? TURNED : PLAIN, n, columns, part(r, COPY), n, part(r, ROW),
+              x, n, part(r, INFO)));
+    return apart ? copy_matrix(d, m, s->dtype, TURNED, columns, n, x, n, s->x) : QS_OK;
+}
+
+static qs_status eliminate(Device *d, CudaMath *m, qs_dtype type, int n, const Room *r, int *info) {
+    TRY(TYPED(SOLVER, type, getrf, m->solver, n, n, part(r, COPY), n, part(r, AREA), part(r, ROW), part(r, INFO)));
+    return read_info(d, r, info);
 }
 
 static qs_status by_elimination(Device *d, CudaMath *m, DevSolve *s, const Room *r) {
-    int n = (int)s->n;
-    TRY(TYPED(SOLVER, s->dtype, getrf, m->solver, n, n, part(r, COPY), n, part(r, AREA), part(r, PIVOTS),
-              part(r, INFO)));
-    TRY(read_info(d, r, s));
+    TRY(eliminate(d, m, s->dtype, (int)s->n, r, &s->info));
     return s->info ? QS_OK : solve_factored(d, m, s, r);
 }
 
@@ -333,28 +346,124 @@ static qs_status by_elimination(Device *d, CudaMath *m, DevSolve *s, const Room 
 static qs_status by_cholesky(Device *d, CudaMath *m, DevSolve *s, const Room *r) {
     int n = (int)s->n;
     TRY(TYPED(SOLVER, s->dtype, potrf, m->solver, LOWER, n, part(r, COPY), n, part(r, AREA), r->area, part(r, INFO)));
-    TRY(read_info(d, r, s));
+    TRY(read_info(d, r, &s->info));
     if (s->info) return QS_OK;
     TRY(TYPED(BLAS, s->dtype, trttp, m->blas, LOWER, n, part(r, COPY), n, part(r, RIGHT)));
     return TYPED(BLAS, s->dtype, tpttr, m->blas, LOWER, n, part(r, RIGHT), s->x, n);
 }
 
 /* Both libraries factor in place: in a copy, which is transpose(a) as they see it. */
-static qs_status factor(Device *d, CudaMath *m, DevSolve *s) {
+qs_status qcudamath_solve(Device *d, CudaMath **math, void *stream, DevSolve *s) {
     Room r = {0};
-    TRY(get_room(d, m, s, &r));
-    qs_status status = copy_matrix(d, m, s, s->ta ? TURNED : PLAIN, s->n, s->n, s->a, s->lda, part(&r, COPY));
+    TRY(have_solver(d, math, stream));
+    CudaMath *m = *math;
+    TRY(get_solving_room(d, m, s, &r));
+    qs_status status = copy_matrix(d, m, s->dtype, s->ta ? TURNED : PLAIN, s->n, s->n, s->a, s->lda, part(&r, COPY));
     if (status == QS_OK) status = s->kind == SOLVE_CHOLESKY ? by_cholesky(d, m, s, &r) : by_elimination(d, m, s, &r);
-    qheap_put(d, r.block, r.at[PARTS]); /* what is queued on it comes before what will be */
+    put_room(d, &r);
     return status;
 }
 
-qs_status qcudamath_solve(Device *d, CudaMath **math, void *stream, DevSolve *s) {
-    TRY(have_blas(d, math, stream));
-    const char *why = qcudamath_missing(d, math, LIB_SOLVER);
-    if (why) return qerr_set(d->ctx, QS_EDEVICE, "%s: %s", d->name, why);
-    if (!(*math)->solver) TRY(make_solver(d, *math, stream));
-    return factor(d, *math, s);
+/* -- factorizations ------------------------------------------------------------------------------------------------ */
+/* cuSOLVER wants no fewer rows than columns of what gesvd gets: a flat matrix is given as its transpose. */
+static bool is_flat(const DevFactor *f) { return f->kind == FACTOR_SVD && f->m < f->n; }
+static int64_t shorter(const DevFactor *f) { return f->m < f->n ? f->m : f->n; }
+static int64_t longer(const DevFactor *f) { return f->m < f->n ? f->n : f->m; }
+
+static int vectors(const DevFactor *f) { return f->left ? VECTORS : VALUES; }
+
+static qs_status ask_area(Device *d, CudaMath *m, const DevFactor *f, Room *r) {
+    int rows = (int)f->m, columns = (int)f->n, k = (int)shorter(f), most = 0;
+    switch (f->kind) {
+    case FACTOR_LU: return TYPED(SOLVER, f->dtype, getrfArea, m->solver, rows, columns, f->a, rows, &r->area);
+    case FACTOR_SVD: return TYPED(SOLVER, f->dtype, gesvdArea, m->solver, (int)longer(f), k, &r->area);
+    case FACTOR_EIGEN:
+        return TYPED(SOLVER, f->dtype, syevdArea, m->solver, vectors(f), LOWER, rows, f->a, rows, f->a, &r->area);
+    default:
+        TRY(TYPED(SOLVER, f->dtype, geqrfArea, m->solver, rows, columns, f->a, rows, &most));
+        TRY(TYPED(SOLVER, f->dtype, orgqrArea, m->solver, rows, k, k, f->a, rows, f->a, &r->area));
+        if (most > r->area) r->area = most;
+        return QS_OK;
+    }
+}
+
+static qs_status get_factoring_room(Device *d, CudaMath *m, const DevFactor *f, Room *r) {
+    size_t size = qdtype_size(f->dtype), k = (size_t)shorter(f), most = (size_t)longer(f), all = k * most * size;
+    bool sides = f->kind == FACTOR_SVD && f->left;
+    TRY(ask_area(d, m, f, r));
+    return get_room(d,
+                    (size_t[PARTS]){[ROW] = k * size, [INFO] = sizeof(int), [COPY] = all, [LEFT] = sides ? all : 0,
+                                    [RIGHT] = sides ? k * k * size : 0, [SPARE] = k * size,
+                                    [AREA] = (size_t)r->area * size},
+                    r);
+}
+
+static qs_status factor_lu(Device *d, CudaMath *m, DevFactor *f, const Room *r) {
+    size_t n = (size_t)f->n;
+    TRY(eliminate(d, m, f->dtype, (int)f->n, r, &f->info));
+    TRY(read_part(d, r, COPY, n * n * qdtype_size(f->dtype), f->left));
+    return read_part(d, r, ROW, n * sizeof(int), f->values);
+}
+
+static qs_status factor_qr(Device *d, CudaMath *m, DevFactor *f, const Room *r) {
+    int rows = (int)f->m, columns = (int)f->n, k = (int)shorter(f);
+    size_t column = (size_t)f->m * qdtype_size(f->dtype);
+    TRY(TYPED(SOLVER, f->dtype, geqrf, m->solver, rows, columns, part(r, COPY), rows, part(r, ROW), part(r, AREA),
+              r->area, part(r, INFO)));
+    TRY(read_part(d, r, COPY, column * (size_t)f->n, f->right));
+    TRY(TYPED(SOLVER, f->dtype, orgqr, m->solver, rows, k, k, part(r, COPY), rows, part(r, ROW), part(r, AREA), r->area,
+              part(r, INFO)));
+    TRY(read_info(d, r, &f->info));
+    return read_part(d, r, COPY, column * (size_t)k, f->left);
+}
+
+/* What was asked for, or its transpose by way of the copy, which is of no use any more. */
+static qs_status read_side(Device *d, CudaMath *m, const DevFactor *f, const Room *r, int which, int64_t rows,
+                           void *to) {
+    int64_t k = shorter(f);
+    if (is_flat(f)) TRY(copy_matrix(d, m, f->dtype, TURNED, k, rows, part(r, which), rows, part(r, COPY)));
+    return read_part(d, r, is_flat(f) ? COPY : which, (size_t)(rows * k) * qdtype_size(f->dtype), to);
+}
+
+static qs_status factor_svd(Device *d, CudaMath *m, DevFactor *f, const Room *r) {
+    int most = (int)longer(f), k = (int)shorter(f);
+    signed char wanted = f->left ? 'S' : 'N';
+    TRY(TYPED(SOLVER, f->dtype, gesvd, m->solver, wanted, wanted, most, k, part(r, COPY), most, part(r, ROW),
+              part(r, LEFT), most, part(r, RIGHT), k, part(r, AREA), r->area, part(r, SPARE), part(r, INFO)));
+    TRY(read_info(d, r, &f->info));
+    if (f->info) return QS_OK;
+    TRY(read_part(d, r, ROW, (size_t)k * qdtype_size(qdtype_real_of(f->dtype)), f->values));
+    if (!f->left) return QS_OK;
+    TRY(read_side(d, m, f, r, LEFT, most, is_flat(f) ? f->right : f->left));
+    return read_side(d, m, f, r, RIGHT, k, is_flat(f) ? f->left : f->right);
+}
+
+static qs_status factor_eigen(Device *d, CudaMath *m, DevFactor *f, const Room *r) {
+    int n = (int)f->n;
+    TRY(TYPED(SOLVER, f->dtype, syevd, m->solver, vectors(f), LOWER, n, part(r, COPY), n, part(r, ROW), part(r, AREA),
+              r->area, part(r, INFO)));
+    TRY(read_info(d, r, &f->info));
+    if (f->info) return QS_OK;
+    TRY(read_part(d, r, ROW, (size_t)n * qdtype_size(qdtype_real_of(f->dtype)), f->values));
+    return read_part(d, r, COPY, (size_t)(f->n * f->n) * qdtype_size(f->dtype), f->left);
+}
+
+/* In place, in a copy by columns. */
+qs_status qcudamath_factor(Device *d, CudaMath **math, void *stream, DevFactor *f) {
+    static qs_status (*const by[])(Device *, CudaMath *, DevFactor *, const Room *) = {
+        [FACTOR_LU] = factor_lu, [FACTOR_QR] = factor_qr, [FACTOR_SVD] = factor_svd, [FACTOR_EIGEN] = factor_eigen};
+    Room r = {0};
+    TRY(have_solver(d, math, stream));
+    CudaMath *m = *math;
+    TRY(get_factoring_room(d, m, f, &r));
+    int64_t rows = is_flat(f) ? f->n : f->m, columns = is_flat(f) ? f->m : f->n;
+    qs_status s = copy_matrix(d, m, f->dtype, f->ta == is_flat(f) ? TURNED : PLAIN, rows, columns, f->a, f->lda,
+                              part(&r, COPY));
+    if (s == QS_OK) s = by[f->kind](d, m, f, &r);
+    put_room(d, &r);
+    if (s == QS_OK && f->info < 0)
+        return qerr_set(d->ctx, QS_EDEVICE, "%s: cuSOLVER: argument %d of a factorization is wrong", d->name, -f->info);
+    return s;
 }
 
 void qcudamath_close(Device *d, CudaMath *m, bool alive) {

@@ -13,6 +13,7 @@ qs_status qcudamath_gemm(Device *d, CudaMath **m, void *stream, const DevGemm *g
 qs_status qcudamath_fft(Device *d, CudaMath **m, void *stream, const DevFft *f);
 /* x is zeros already, for an inverse the unit matrix; waits for s->info. */
 qs_status qcudamath_solve(Device *d, CudaMath **m, void *stream, DevSolve *s);
+qs_status qcudamath_factor(Device *d, CudaMath **m, void *stream, DevFactor *f);
 /* `alive`: the context is of use, so that handles can be given back. */
 void qcudamath_close(Device *d, CudaMath *m, bool alive);
 #endif

@@ -84,11 +84,30 @@ typedef struct {
     int info;                  /* LAPACK's: the step that found a singular, or not positive definite; 0: x is there */
 } DevSolve;
 
+/* A factorization of a, m by n, laid out as for DevGemm.  Its parts come to the host, the first index fastest; NULL is
+ * one that is not wanted, k = min(m, n):
+ *
+ *     LU       left: both factors in one, of a or of its transpose; values: LAPACK's pivots, int
+ *     QR       left: q, m by k; right: m by n, whose upper half is r
+ *     SVD      left: u, m by k; values: k of the real type, descending; right: the adjoint of v, k by n
+ *     EIGEN    a is Hermitian, and its lower half is read.  left: vectors as columns; values: real, ascending */
+typedef enum { FACTOR_LU, FACTOR_QR, FACTOR_SVD, FACTOR_EIGEN } DevFactorKind;
+typedef struct {
+    DevFactorKind kind;
+    qs_dtype dtype;
+    int64_t m, n, lda;
+    bool ta;
+    DevPtr a;
+    void *left, *right, *values;
+    int info;                  /* LAPACK's; not 0, but for LU: the iteration did not converge, and nothing is there */
+} DevFactor;
+
 typedef struct MathOps {
     const char *(*missing)(Device *, DevLibrary); /* why it cannot be used, or NULL */
     qs_status (*gemm)(Device *, const DevGemm *); /* LIB_BLAS */
     qs_status (*fft)(Device *, const DevFft *);   /* LIB_BLAS and LIB_FFT */
     qs_status (*solve)(Device *, DevSolve *);     /* LIB_BLAS and LIB_SOLVER; waits */
+    qs_status (*factor)(Device *, DevFactor *);   /* the same */
 } MathOps;
 
 typedef struct DeviceOps {

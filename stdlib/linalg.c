@@ -2,7 +2,8 @@
  *
  * LAPACK wants first-index-fastest matrices, so arguments are transposed going in and results coming out.  Everything
  * is computed in float64 (complex128) and rounded to the dtype of the argument; a library of the device, where that
- * ends sooner, computes in the dtype of the argument (vm/device_math.h).  Source: LAPACK Users' Guide, 3rd
+ * ends sooner, computes in the dtype of the argument (vm/device_math.h).  What that factors comes into the same
+ * matrices, and everything after is common, the signs of vectors included.  Source: LAPACK Users' Guide, 3rd
  * edition. */
 #include "stdlib/stdlib.h"
 #include "vm/device_math.h"
@@ -90,19 +91,33 @@ static qs_status mat_new(qs_vm *vm, const char *fn, int m, int n, int parts, Mat
 
 static qs_dtype wide_type(int parts) { return parts == 2 ? QS_C128 : QS_F64; }
 
+static qs_status matrix_shape(qs_vm *vm, const char *fn, const char *what, const Array *a, Shape *s) {
+    if (a->rank > 2) return qs_fail(vm, QS_ESHAPE, "%s: %s must be a matrix, got %d dimensions", fn, what, a->rank);
+    qmatrix_shape(a, s);
+    if (s->dims[0] <= 1 << 20 && s->dims[1] <= 1 << 20) return QS_OK;
+    return qs_fail(vm, QS_ESHAPE, "%s: %s may have 2^20 rows and columns, got %lld x %lld", fn, what,
+                   (long long)s->dims[0], (long long)s->dims[1]);
+}
+
+/* Of in[i]: rows, columns, and numbers in an element, but no contents. */
+static qs_status mat_extents(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, Mat *x) {
+    Array *a;
+    Shape s;
+    TRY(qarg_array(vm, c, i, fn, what, &a));
+    TRY(matrix_shape(vm, fn, what, a, &s));
+    *x = (Mat){qvm_ctx(vm), (int)s.dims[0], (int)s.dims[1], qdtype_is_complex((qs_dtype)a->dtype) ? 2 : 1, NULL};
+    return QS_OK;
+}
+
 /* in[i], transposed into x.  parts 0: as the argument is. */
 static qs_status mat_read(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, int parts, Mat *x) {
     Array *a;
+    Shape s;
     const void *p;
     TRY(qarg_array(vm, c, i, fn, what, &a));
     if (!parts) parts = qdtype_is_complex((qs_dtype)a->dtype) ? 2 : 1;
     TRY(qarg_packed(vm, c, i, fn, what, wide_type(parts), &a, &p));
-    if (a->rank > 2) return qs_fail(vm, QS_ESHAPE, "%s: %s must be a matrix, got %d dimensions", fn, what, a->rank);
-    Shape s;
-    qmatrix_shape(a, &s);
-    if (s.dims[0] > 1 << 20 || s.dims[1] > 1 << 20)
-        return qs_fail(vm, QS_ESHAPE, "%s: %s may have 2^20 rows and columns, got %lld x %lld", fn, what,
-                       (long long)s.dims[0], (long long)s.dims[1]);
+    TRY(matrix_shape(vm, fn, what, a, &s));
     TRY(mat_new(vm, fn, (int)s.dims[0], (int)s.dims[1], parts, x));
     if (a->count) qmatrix_move(vm, x->a, (int64_t[]){1, x->m}, p, s.strides, 2, s.dims, (size_t)parts * sizeof(double));
     return QS_OK;
@@ -138,6 +153,26 @@ static Array *for_device(qs_vm *vm, qs_value arg) {
     return a->dtype == result_type(vm, arg, qdtype_is_complex((qs_dtype)a->dtype)) ? a : NULL;
 }
 
+/* The same where a number is computed, or a tolerance decides: those of float64, in which the processor computes. */
+static Array *for_wide_device(qs_vm *vm, qs_value arg) {
+    Array *a = for_device(vm, arg);
+    return a && qdtype_real_of((qs_dtype)a->dtype) == QS_F64 ? a : NULL;
+}
+
+/* What a device has put there, n numbers of the kind of d, become doubles. */
+static void widen(double *p, size_t n, qs_dtype d) {
+    float f;
+    if (qdtype_real_of(d) == QS_F64) return;
+    for (size_t i = n; i-- > 0; p[i] = (double)f) memcpy(&f, (char *)p + i * sizeof f, sizeof f);
+}
+
+static void mat_widen(Mat *x, qs_dtype d) { widen(x->a, (size_t)x->m * (size_t)x->n * (size_t)x->parts, d); }
+
+static qs_status not_converged(qs_vm *vm, const char *fn, const char *what, const Mat *a) {
+    return qs_fail(vm, QS_EVALUE, "%s: the iteration did not converge for %s (%d x %d); does it hold nan or inf?", fn,
+                   what, a->m, a->n);
+}
+
 static qs_status square(qs_vm *vm, const char *fn, const Mat *x) {
     return x->m == x->n ? QS_OK : qs_fail(vm, QS_ESHAPE, "%s: the matrix must be square, got %d x %d", fn, x->m, x->n);
 }
@@ -171,6 +206,32 @@ static qs_status lu_of(qs_vm *vm, qs_call_args *c, const char *fn, Lapack **l, L
     return f->a.m ? lu(vm, fn, *l, f) : QS_OK;
 }
 
+static qs_status lu_on_device(qs_vm *vm, const char *fn, Array *a, Lu *f, bool *done) {
+    DevFactor d = {.kind = FACTOR_LU, .left = f->a.a, .values = f->pivots.p};
+    TRY(qdevmath_factor(vm, fn, a, &d, done));
+    if (*done) mat_widen(&f->a, d.dtype);
+    return QS_OK;
+}
+
+/* For a determinant, of the matrix or of its transpose. */
+static qs_status lu_for_number(qs_vm *vm, qs_call_args *c, const char *fn, Lu *f) {
+    bool done = false;
+    Lapack *l;
+    Array *given = for_wide_device(vm, c->in[0]);
+    Mat a;
+    memset(f, 0, sizeof *f);
+    TRY(mat_extents(vm, c, 0, fn, "A", &a));
+    TRY(square(vm, fn, &a));
+    if (given) {
+        TRY(mat_new(vm, fn, a.m, a.m, a.parts, &f->a));
+        TRY(work_new(vm, fn, a.m, &f->pivots));
+        TRY(lu_on_device(vm, fn, given, f, &done));
+    }
+    if (done) return QS_OK;
+    lu_free(f);
+    return lu_of(vm, c, fn, &l, f);
+}
+
 /* The determinant as mantissa * e^log: log |det|, and det/|det| in z. */
 static double log_det(Lu *f, double z[2]) {
     double sum = 0;
@@ -188,10 +249,9 @@ static double log_det(Lu *f, double z[2]) {
 }
 
 static qs_status determinant(qs_vm *vm, qs_call_args *c, const char *fn, bool logarithm) {
-    Lapack *l;
     Lu f;
     double z[2] = {1, 0};
-    qs_status s = lu_of(vm, c, fn, &l, &f);
+    qs_status s = lu_for_number(vm, c, fn, &f);
     if (s == QS_OK) {
         double log = log_det(&f, z), scale = logarithm ? 0 : exp(log);
         bool complex = f.a.parts == 2;
@@ -301,6 +361,64 @@ qs_status qlinalg_solve(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
+/* -- signs of vectors ---------------------------------------------------------------------------------------------- */
+/* A factorization leaves open which multiple of length 1 each vector is.  Here the first of its large elements is real
+ * and positive: a rule that rounding does not change, because "large" is 0.9 times the largest, and exact ties are
+ * frequent while such quotients are not. */
+typedef struct { double re, im; } Phase;
+
+static Phase phase_of(const double *p, int parts) {
+    double im = parts == 2 ? p[1] : 0, r = hypot(p[0], im);
+    return r > 0 ? (Phase){p[0] / r, im / r} : (Phase){1, 0};
+}
+
+/* The element of a column that decides. */
+static double *large_one(double *column, int n, int parts) {
+    double *end = column + (size_t)n * (size_t)parts, *p = column, most = 0;
+    for (; p < end; p += parts) most = fmax(most, hypot(p[0], parts == 2 ? p[1] : 0));
+    for (p = column; p + parts < end && hypot(p[0], parts == 2 ? p[1] : 0) < 0.9 * most;) p += parts;
+    return p;
+}
+
+/* n elements, `step` apart, times u. */
+static void turn(double *p, int n, size_t step, int parts, Phase u) {
+    if (u.re == 1 && u.im == 0) return;
+    for (int i = 0; i < n; i++, p += step * (size_t)parts) {
+        double re = p[0];
+        p[0] = parts == 2 ? re * u.re - p[1] * u.im : re * u.re;
+        if (parts == 2) p[1] = re * u.im + p[1] * u.re;
+    }
+}
+
+/* What rounding has left of the imaginary part. */
+static void make_real(double *p, int parts) {
+    if (parts == 2) p[1] = 0;
+}
+
+static Phase conjugate(Phase u) { return (Phase){u.re, -u.im}; }
+static double *at(Mat *x, int i, int j) { return x->a + (size_t)x->parts * ((size_t)j * (size_t)x->m + (size_t)i); }
+
+/* The columns of v, or of u with the rows of vt, so that u*s*vt stays what it is. */
+static void settle_vectors(Mat *u, Mat *vt) {
+    for (int k = 0; k < u->n; k++) {
+        double *large = large_one(at(u, 0, k), u->m, u->parts);
+        Phase s = phase_of(large, u->parts);
+        turn(at(u, 0, k), u->m, 1, u->parts, conjugate(s));
+        make_real(large, u->parts);
+        if (vt) turn(at(vt, k, 0), vt->n, (size_t)vt->m, vt->parts, s);
+    }
+}
+
+/* The diagonal of r becomes real and ≥ 0, q*r stays what it is. */
+static void settle_diagonal(Mat *q, Mat *r) {
+    for (int k = 0; k < q->n; k++) {
+        Phase s = phase_of(at(r, k, k), r->parts);
+        turn(at(r, k, k), r->n - k, (size_t)r->m, r->parts, conjugate(s));
+        make_real(at(r, k, k), r->parts);
+        turn(at(q, 0, k), q->m, 1, q->parts, s);
+    }
+}
+
 /* -- chol, qr ------------------------------------------------------------------------------------------------------ */
 static void clear_below(Mat *x) {
     for (int j = 0; j < x->n; j++)
@@ -342,40 +460,61 @@ qs_status qlinalg_chol_ex(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
-static qs_status qr_factors(qs_vm *vm, qs_call_args *c, Lapack *l, Mat *a, qs_dtype d) {
+typedef struct { Mat q, r; } Qr; /* m by k, k = min(m, n), and m by n, of which the upper half counts */
+static void qr_free(Qr *x) { mat_free(&x->q), mat_free(&x->r); }
+
+static qs_status qr_on_device(qs_vm *vm, Array *a, Qr *x, bool *done) {
+    DevFactor f = {.kind = FACTOR_QR, .left = x->q.a, .right = x->r.a};
+    TRY(qdevmath_factor(vm, "qr", a, &f, done));
+    if (*done) mat_widen(&x->q, f.dtype), mat_widen(&x->r, f.dtype);
+    return QS_OK;
+}
+
+/* The matrix is in r. */
+static qs_status qr_run(qs_vm *vm, Lapack *l, Qr *x) {
     Work tau, w;
-    int info, k = a->m < a->n ? a->m : a->n;
-    bool z = a->parts == 2;
+    int info, m = x->r.m, n = x->r.n, k = x->q.n;
+    bool z = x->r.parts == 2;
     TRY(work_new(vm, "qr", k, &tau));
-    qs_status s = work_new(vm, "qr", 64.0 * (a->m > a->n ? a->m : a->n), &w);
-    if (s != QS_OK) return work_free(&tau), s;
-    CALL(z ? l->zgeqrf : l->dgeqrf, (P, P, P, P, P, P, P, P), &a->m, &a->n, a->a, &a->m, tau.p, w.p, &w.n, &info);
-    Mat r = {0};
-    if (c->nout > 1) s = mat_new(vm, "qr", a->m, a->n, a->parts, &r);
-    if (s == QS_OK && c->nout > 1) {
-        memcpy(r.a, a->a, mat_bytes(&r));
-        clear_below(&r);
-        s = mat_result(vm, &r, k, a->n, d, &c->out[1]);
-    }
-    mat_free(&r);
+    qs_status s = work_new(vm, "qr", 64.0 * (m > n ? m : n), &w);
     if (s == QS_OK) {
-        CALL(z ? l->zungqr : l->dorgqr, (P, P, P, P, P, P, P, P, P), &a->m, &k, &k, a->a, &a->m, tau.p, w.p, &w.n,
-             &info);
-        s = mat_result(vm, a, a->m, k, d, &c->out[0]);
+        CALL(z ? l->zgeqrf : l->dgeqrf, (P, P, P, P, P, P, P, P), &m, &n, x->r.a, &m, tau.p, w.p, &w.n, &info);
+        memcpy(x->q.a, x->r.a, (size_t)m * (size_t)k * (size_t)x->q.parts * sizeof(double));
+        CALL(z ? l->zungqr : l->dorgqr, (P, P, P, P, P, P, P, P, P), &m, &k, &k, x->q.a, &m, tau.p, w.p, &w.n, &info);
     }
     work_free(&tau), work_free(&w);
     return s;
 }
 
-qs_status qlinalg_qr(qs_vm *vm, qs_call_args *c) {
+static qs_status qr_by_lapack(qs_vm *vm, qs_call_args *c, Qr *x) {
     Lapack *l;
-    Mat a = {0};
-    qs_dtype d = result_type(vm, c->in[0], false);
     TRY(lapack(vm, "qr", &l));
-    qs_status s = mat_read(vm, c, 0, "qr", "A", 0, &a);
-    if (s == QS_OK && (!a.m || !a.n)) s = qs_fail(vm, QS_ESHAPE, "qr: the matrix must not be empty");
-    if (s == QS_OK) s = qr_factors(vm, c, l, &a, a.parts == 2 ? qdtype_complex_of(d) : d);
-    mat_free(&a);
+    mat_free(&x->r);
+    TRY(mat_read(vm, c, 0, "qr", "A", 0, &x->r));
+    return qr_run(vm, l, x);
+}
+
+static qs_status qr_of(qs_vm *vm, qs_call_args *c, Qr *x) {
+    Mat a;
+    bool done = false;
+    Array *given = for_device(vm, c->in[0]);
+    TRY(mat_extents(vm, c, 0, "qr", "A", &a));
+    if (!a.m || !a.n) return qs_fail(vm, QS_ESHAPE, "qr: the matrix must not be empty");
+    TRY(mat_new(vm, "qr", a.m, a.m < a.n ? a.m : a.n, a.parts, &x->q));
+    TRY(mat_new(vm, "qr", a.m, a.n, a.parts, &x->r));
+    if (given) TRY(qr_on_device(vm, given, x, &done));
+    if (!done) TRY(qr_by_lapack(vm, c, x));
+    return clear_below(&x->r), settle_diagonal(&x->q, &x->r), QS_OK;
+}
+
+qs_status qlinalg_qr(qs_vm *vm, qs_call_args *c) {
+    Qr x = {0};
+    qs_dtype d = result_type(vm, c->in[0], false);
+    qs_status s = qr_of(vm, c, &x);
+    if (x.r.parts == 2) d = qdtype_complex_of(d);
+    if (s == QS_OK) s = mat_result(vm, &x.q, x.q.m, x.q.n, d, &c->out[0]);
+    if (s == QS_OK && c->nout > 1) s = mat_result(vm, &x.r, x.q.n, x.r.n, d, &c->out[1]);
+    qr_free(&x);
     return s;
 }
 
@@ -406,23 +545,40 @@ static qs_status svd_run(qs_vm *vm, const char *fn, Lapack *l, Mat *a, const cha
         else { qs_status s = work_new(vm, fn, want[0], &w); if (s != QS_OK) return work_free(&small), s; }
     }
     work_free(&small);
-    return info ? qs_fail(vm, QS_EVALUE, "%s: the matrix holds nan or inf, or the iteration did not converge", fn)
-                : QS_OK;
+    return info ? not_converged(vm, fn, "M", a) : QS_OK;
 }
 
-static qs_status svd_of(qs_vm *vm, qs_call_args *c, const char *fn, bool vectors, Svd *x) {
+static qs_status svd_on_device(qs_vm *vm, const char *fn, Array *a, bool vectors, Svd *x, bool *done) {
+    DevFactor f = {.kind = FACTOR_SVD, .left = vectors ? x->u.a : NULL, .right = x->vt.a, .values = x->s.a};
+    TRY(qdevmath_factor(vm, fn, a, &f, done));
+    if (*done) mat_widen(&x->u, f.dtype), mat_widen(&x->vt, f.dtype), mat_widen(&x->s, f.dtype);
+    return QS_OK;
+}
+
+static qs_status svd_by_lapack(qs_vm *vm, qs_call_args *c, const char *fn, bool vectors, Svd *x) {
     Lapack *l;
     Mat a = {0};
-    memset(x, 0, sizeof *x);
     TRY(lapack(vm, fn, &l));
     qs_status s = mat_read(vm, c, 0, fn, "M", 0, &a);
-    x->k = a.m < a.n ? a.m : a.n;
-    if (s == QS_OK) s = mat_new(vm, fn, x->k, 1, 1, &x->s);
-    if (s == QS_OK) s = mat_new(vm, fn, a.m, x->k, a.parts, &x->u);
-    if (s == QS_OK) s = mat_new(vm, fn, x->k, a.n, a.parts, &x->vt);
     if (s == QS_OK && x->k) s = svd_run(vm, fn, l, &a, vectors ? "S" : "N", x);
     mat_free(&a);
     return s;
+}
+
+/* given: the argument, where a device may compute this, or NULL. */
+static qs_status svd_of(qs_vm *vm, qs_call_args *c, const char *fn, Array *given, bool vectors, Svd *x) {
+    Mat a;
+    bool done = false;
+    memset(x, 0, sizeof *x);
+    TRY(mat_extents(vm, c, 0, fn, "M", &a));
+    x->k = a.m < a.n ? a.m : a.n;
+    TRY(mat_new(vm, fn, x->k, 1, 1, &x->s));
+    TRY(mat_new(vm, fn, a.m, x->k, a.parts, &x->u));
+    TRY(mat_new(vm, fn, x->k, a.n, a.parts, &x->vt));
+    if (given) TRY(svd_on_device(vm, fn, given, vectors, x, &done));
+    if (!done) TRY(svd_by_lapack(vm, c, fn, vectors, x));
+    if (vectors) settle_vectors(&x->u, &x->vt);
+    return QS_OK;
 }
 
 /* The conjugate transpose. */
@@ -459,7 +615,7 @@ static qs_status values_result(qs_vm *vm, Mat *x, qs_dtype d, qs_value *out) {
 qs_status qlinalg_svd(qs_vm *vm, qs_call_args *c) {
     Svd x;
     qs_dtype real = result_type(vm, c->in[0], false);
-    qs_status s = svd_of(vm, c, "svd", c->nout > 1, &x);
+    qs_status s = svd_of(vm, c, "svd", for_device(vm, c->in[0]), c->nout > 1, &x);
     if (s == QS_OK) s = c->nout > 1 ? svd_results(vm, c, &x, real) : values_result(vm, &x.s, real, &c->out[0]);
     svd_free(&x);
     return s;
@@ -477,7 +633,7 @@ qs_status qlinalg_rank(qs_vm *vm, qs_call_args *c) {
     double tol;
     int r = 0;
     qs_dtype real = result_type(vm, c->in[0], false);
-    qs_status s = svd_of(vm, c, "rank", false, &x);
+    qs_status s = svd_of(vm, c, "rank", for_wide_device(vm, c->in[0]), false, &x);
     if (s == QS_OK) s = tolerance(vm, c, "rank", &x, real, &tol);
     for (int i = 0; s == QS_OK && i < x.k; i++) r += x.s.a[i] > tol;
     c->out[0] = qs_num(r);
@@ -487,7 +643,7 @@ qs_status qlinalg_rank(qs_vm *vm, qs_call_args *c) {
 
 qs_status qlinalg_cond(qs_vm *vm, qs_call_args *c) {
     Svd x;
-    qs_status s = svd_of(vm, c, "cond", false, &x);
+    qs_status s = svd_of(vm, c, "cond", for_wide_device(vm, c->in[0]), false, &x);
     if (s == QS_OK) c->out[0] = qs_num(x.k ? x.s.a[0] / x.s.a[x.k - 1] : 0);
     svd_free(&x);
     return s;
@@ -511,7 +667,7 @@ qs_status qlinalg_pinv(qs_vm *vm, qs_call_args *c) {
     Mat v = {0}, out = {0};
     double tol;
     qs_dtype real = result_type(vm, c->in[0], false);
-    qs_status s = svd_of(vm, c, "pinv", true, &x);
+    qs_status s = svd_of(vm, c, "pinv", for_wide_device(vm, c->in[0]), true, &x);
     if (s == QS_OK) s = tolerance(vm, c, "pinv", &x, real, &tol);
     if (s == QS_OK) s = adjoint(vm, "pinv", &x.vt, &v);
     if (s == QS_OK) s = mat_new(vm, "pinv", v.m, x.u.m, v.parts, &out);
@@ -546,19 +702,43 @@ static qs_status symeig_run(qs_vm *vm, Lapack *l, Mat *a, Mat *w, bool vectors) 
         if (s == QS_OK) s = work_new(vm, "symeig", iask, &iwork);
     }
     work_free(&work), work_free(&rwork), work_free(&iwork);
-    if (s == QS_OK && info) s = qs_fail(vm, QS_EVALUE, "symeig: the iteration did not converge");
+    if (s == QS_OK && info) s = not_converged(vm, "symeig", "C", a);
     return s;
 }
 
-qs_status qlinalg_symeig(qs_vm *vm, qs_call_args *c) {
+static qs_status symeig_on_device(qs_vm *vm, Array *given, bool vectors, Mat *a, Mat *w, bool *done) {
+    DevFactor f = {.kind = FACTOR_EIGEN, .left = vectors ? a->a : NULL, .values = w->a};
+    TRY(qdevmath_factor(vm, "symeig", given, &f, done));
+    if (*done) mat_widen(a, f.dtype), mat_widen(w, f.dtype);
+    return QS_OK;
+}
+
+static qs_status symeig_by_lapack(qs_vm *vm, qs_call_args *c, bool vectors, Mat *a, Mat *w) {
     Lapack *l;
+    TRY(lapack(vm, "symeig", &l));
+    mat_free(a);
+    TRY(mat_read(vm, c, 0, "symeig", "C", 0, a));
+    return a->m ? symeig_run(vm, l, a, w, vectors) : QS_OK;
+}
+
+/* The vectors in a, the values in w. */
+static qs_status symeig_of(qs_vm *vm, qs_call_args *c, bool vectors, Mat *a, Mat *w) {
+    bool done = false;
+    Array *given = for_device(vm, c->in[0]);
+    TRY(mat_extents(vm, c, 0, "symeig", "C", a));
+    TRY(square(vm, "symeig", a));
+    TRY(mat_new(vm, "symeig", a->m, 1, 1, w));
+    TRY(mat_new(vm, "symeig", a->m, a->m, a->parts, a));
+    if (given) TRY(symeig_on_device(vm, given, vectors, a, w, &done));
+    if (!done) TRY(symeig_by_lapack(vm, c, vectors, a, w));
+    if (vectors) settle_vectors(a, NULL);
+    return QS_OK;
+}
+
+qs_status qlinalg_symeig(qs_vm *vm, qs_call_args *c) {
     Mat a = {0}, w = {0};
     qs_dtype real = result_type(vm, c->in[0], false);
-    TRY(lapack(vm, "symeig", &l));
-    qs_status s = mat_read(vm, c, 0, "symeig", "C", 0, &a);
-    if (s == QS_OK) s = square(vm, "symeig", &a);
-    if (s == QS_OK) s = mat_new(vm, "symeig", a.m, 1, 1, &w);
-    if (s == QS_OK && a.m) s = symeig_run(vm, l, &a, &w, c->nout > 1);
+    qs_status s = symeig_of(vm, c, c->nout > 1, &a, &w);
     if (s == QS_OK && c->nout > 1)
         s = mat_result(vm, &a, a.m, a.n, a.parts == 2 ? qdtype_complex_of(real) : real, &c->out[0]);
     if (s == QS_OK) s = values_result(vm, &w, real, &c->out[c->nout > 1]);
@@ -579,7 +759,7 @@ static qs_status eig_run(qs_vm *vm, Lapack *l, Mat *a, Mat *w, Mat *v, bool vect
         if (!pass) s = work_new(vm, "eig", want[0], &work);
     }
     work_free(&work), work_free(&rwork);
-    if (s == QS_OK && info) s = qs_fail(vm, QS_EVALUE, "eig: the iteration did not converge");
+    if (s == QS_OK && info) s = not_converged(vm, "eig", "A", a);
     return s;
 }
 

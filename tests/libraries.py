@@ -30,14 +30,29 @@ tell("prime", fft2(s))
 tell("solve", solve(s, data(331, 3, 2203)))
 tell("inv", inv(s))
 tell("chol", chol(s*transpose(s)))
+t = sqrt(data(90, 70, 5443) + 0.5)
+h = t[0..69,:] + transpose(t[0..69,:])
+[q, r] = qr(t)
+tell("qr_q", q)
+tell("qr_r", r)
+[u, d, v] = svd(t)
+tell("svd_u", u)
+tell("svd_s", d)
+tell("svd_v", v)
+[u, d, v] = svd(transpose(t))
+tell("flat_u", u)
+tell("flat_v", v)
+[v, d] = symeig(h)
+tell("symeig_v", v)
+tell("symeig_d", d)
 """
 LINE = re.compile(r"^(\w+) (\S+) (\S+) (\S+) (\d+)$", re.M)
 
 
 def run(qrun, script, device, precision):
-    """({name: (largest, real sum, imaginary sum, elements)}, what --explain says); one thread: the device is sooner."""
-    r = subprocess.run([qrun, "--device", device, "--threads", "1", "--precision", precision, "--explain", script],
-                       capture_output=True, text=True, timeout=300)
+    """({name: (largest, real sum, imaginary sum, elements)}, what --explain says)"""
+    r = subprocess.run([qrun, "--device", device, "--precision", precision, "--explain", script], capture_output=True,
+                       text=True, timeout=300, env=dict(os.environ, QUASAR_LIBRARIES="always"))
     if r.returncode:
         sys.exit("%s, precision %s: exit status %d\n%s" % (device, precision, r.returncode, r.stderr))
     return {m[1]: tuple(map(float, m.groups()[1:])) for m in LINE.finditer(r.stdout)}, r.stderr

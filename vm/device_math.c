@@ -6,7 +6,12 @@
  * The bandwidth is the one that launches measured, where they did; rates are those of ordinary devices of our days: it
  * matters only that a product of small matrices which lie on the host is not worth copying them. */
 #include "vm/device_math.h"
+#include "devices/heap.h"
 #include "vm/kernels.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const double launch_cost = 2e4, usual_bandwidth = 4;        /* nanoseconds; bytes per nanosecond */
 static const double device_rate = 2000, product_rate = 16, fft_rate = 1; /* operations per nanosecond; of a thread */
@@ -53,6 +58,14 @@ static const char *missing(const Job *j, Device *d) {
 }
 
 /* -- saying why ---------------------------------------------------------------------------------------------------- */
+/* What a user says of all calls: QUASAR_LIBRARIES. */
+typedef enum { SOONEST, ALWAYS, NEVER } Wish;
+
+static Wish wish(void) {
+    const char *s = getenv("QUASAR_LIBRARIES");
+    return !s ? SOONEST : !strcmp(s, "always") ? ALWAYS : !strcmp(s, "never") ? NEVER : SOONEST;
+}
+
 static void put_choice(qs_vm *vm, const Job *j, const Device *d, const char *why_not, bool there, Text *t) {
     const Device *at = there ? d : &qvm(vm)->devices[0];
     double bytes = bytes_away(j, at->memory);
@@ -64,6 +77,7 @@ static void put_choice(qs_vm *vm, const Job *j, const Device *d, const char *why
     }
     qtext_printf(t, "%s runs on %s:%d", j->what, at->ops->kind, at->ordinal);
     if (why_not) qtext_printf(t, ", because %s", why_not);
+    else if (wish() != SOONEST) qtext_printf(t, ", as QUASAR_LIBRARIES=%s says", wish() == ALWAYS ? "always" : "never");
     else
         qtext_printf(t, ", which ends soonest: %s:%d %.3g ms, %s:%d %.3g ms", qvm(vm)->devices[0].ops->kind, 0,
                      on_processor(vm, j, d) * 1e-6, d->ops->kind, d->ordinal, on_device(vm, j, d) * 1e-6);
@@ -97,7 +111,8 @@ static Device *choose(qs_vm *vm, const Job *j) {
     Device *d = candidate(vm);
     if (!d) return NULL;
     const char *why_not = missing(j, d);
-    bool there = !why_not && on_device(vm, j, d) < on_processor(vm, j, d);
+    bool sooner = wish() == SOONEST ? on_device(vm, j, d) < on_processor(vm, j, d) : wish() == ALWAYS;
+    bool there = !why_not && sooner;
     explain(vm, j, d, why_not, there);
     return there ? d : NULL;
 }
@@ -127,17 +142,39 @@ static qs_status finished(qs_vm *vm, Device *d, const Job *j, const Array *r, do
     return s == QS_OK ? qkreport_after(vm, d, j->what, start, bytes, j->operations) : s;
 }
 
+/* -- running ------------------------------------------------------------------------------------------------------- */
+typedef qs_status Work(qs_vm *vm, Device *d, const Job *j, void *of, Array *r);
+
 /* A device without room leaves the work to the processor, and so does one whose library has turned out to be of no use;
  * any other failure counts. */
-static qs_status settled(qs_vm *vm, Device *d, const Job *j, qs_status s, Array **out) {
-    if (s == QS_OK) return s;
-    if (*out) qarr_release(vm, *out);
-    *out = NULL;
+static bool is_left(qs_vm *vm, Device *d, const Job *j, qs_status s) {
+    char text[400];
     const char *why = missing(j, d);
-    if (!why && s != QS_ENOMEM) return s;
+    if (!why && s != QS_ENOMEM) return false;
+    snprintf(text, sizeof text, "%.399s", why ? why : qvm_ctx(vm)->err.text);
     qerr_clear(qvm_ctx(vm));
-    if (why) explain(vm, j, d, why, false);
-    return QS_OK;
+    explain(vm, j, d, text, false);
+    return true;
+}
+
+/* Libraries allocate beside our heap, so what that keeps for reuse may be what they lack.  *done: nothing is left. */
+static qs_status run(qs_vm *vm, Device *d, const Job *j, Work *work, void *of, Array *r, bool *done) {
+    qs_status s = work(vm, d, j, of, r);
+    if (s == QS_ENOMEM) {
+        qerr_clear(qvm_ctx(vm));
+        qheap_trim(d);
+        s = work(vm, d, j, of, r);
+    }
+    *done = s == QS_OK;
+    return !*done && is_left(vm, d, j, s) ? QS_OK : s;
+}
+
+/* The same for a call whose result is *out. */
+static qs_status run_into(qs_vm *vm, Device *d, const Job *j, Work *work, void *of, Array **out) {
+    bool done;
+    qs_status s = run(vm, d, j, work, of, *out, &done);
+    if (!done) qarr_release(vm, *out), *out = NULL;
+    return s;
 }
 
 /* -- products ------------------------------------------------------------------------------------------------------ */
@@ -155,7 +192,8 @@ static bool lies(const Array *a, int64_t rows, int64_t cols, int64_t *apart, boo
 
 static bool is_float(const Array *a) { return a->dtype >= QS_F32; }
 
-static qs_status multiply(qs_vm *vm, Device *d, const Job *j, DevGemm *g, Array *r) {
+static qs_status multiply(qs_vm *vm, Device *d, const Job *j, void *of, Array *r) {
+    DevGemm *g = of;
     Array *a = j->in[0], *b = j->in[1];
     double start;
     TRY(hold(vm, d, a, QS_READ, &g->a));
@@ -182,7 +220,7 @@ qs_status qdevmath_product(qs_vm *vm, Array *a, Array *b, int64_t m, int64_t n, 
     if (!fits || !is_float(a) || !lies(a, m, k, &g.lda, &g.ta) || !lies(b, k, n, &g.ldb, &g.tb)) return QS_OK;
     if (!(d = choose(vm, &j))) return QS_OK;
     TRY(qarr_new(vm, g.dtype, 2, (int64_t[]){m, n}, false, out));
-    return settled(vm, d, &j, multiply(vm, d, &j, &g, *out), out);
+    return run_into(vm, d, &j, multiply, &g, out);
 }
 
 /* -- transforms ---------------------------------------------------------------------------------------------------- */
@@ -202,7 +240,8 @@ static qs_status transform(Device *d, const Array *a, DevPtr from, DevFft *f) {
     return d->math->fft(d, f);
 }
 
-static qs_status convert(qs_vm *vm, Device *d, const Job *j, DevFft *f, Array *r) {
+static qs_status convert(qs_vm *vm, Device *d, const Job *j, void *of, Array *r) {
+    DevFft *f = of;
     Array *a = j->in[0];
     DevPtr from = 0;
     double start;
@@ -233,7 +272,7 @@ qs_status qdevmath_fft(qs_vm *vm, Array *a, int ndims, const int64_t *dims, int 
     Job j = {"fft", {LIB_FFT, LIB_BLAS}, 2, {a}, 1, operations_of(a, &f), fft_rate, 0};
     if (!(d = choose(vm, &j))) return QS_OK;
     TRY(qarr_like(vm, a, qdtype_complex_of((qs_dtype)a->dtype), out));
-    return settled(vm, d, &j, convert(vm, d, &j, &f, *out), out);
+    return run_into(vm, d, &j, convert, &f, out);
 }
 
 /* -- systems of equations ------------------------------------------------------------------------------------------ */
@@ -244,7 +283,7 @@ static bool lies_as_matrix(const Array *a, int64_t *apart, bool *turned) {
            lies(a, rows_of(a), a->dims[a->rank - 1], apart, turned);
 }
 
-static qs_status factor_held(qs_vm *vm, Device *d, const Job *j, DevSolve *s, Array *r) {
+static qs_status solve_held(qs_vm *vm, Device *d, const Job *j, DevSolve *s, Array *r) {
     double start;
     TRY(hold(vm, d, r, QS_WRITE, &s->x));
     qs_status status = qkreport_before(vm, d, &start);
@@ -252,21 +291,23 @@ static qs_status factor_held(qs_vm *vm, Device *d, const Job *j, DevSolve *s, Ar
     return let_go(vm, d, r, QS_WRITE, status);
 }
 
-static qs_status factor(qs_vm *vm, Device *d, const Job *j, DevSolve *s, Array *r) {
+static qs_status solve_on(qs_vm *vm, Device *d, const Job *j, void *of, Array *r) {
+    DevSolve *s = of;
     Array *a = j->in[0], *b = j->in[1]; /* NULL: there is no right side */
     TRY(hold(vm, d, a, QS_READ, &s->a));
     qs_status status = b ? hold(vm, d, b, QS_READ, &s->b) : QS_OK;
     if (status == QS_OK) {
-        status = factor_held(vm, d, j, s, r);
+        status = solve_held(vm, d, j, s, r);
         if (b) status = let_go(vm, d, b, QS_READ, status);
     }
     return let_go(vm, d, a, QS_READ, status);
 }
 
 /* Operations for columns of the matrix itself, and for each column of the result. */
-static const struct { const char *what; double factor, column; } solving[] = {
-    [SOLVE_SYSTEM] = {"solve", 2.0 / 3, 2}, [SOLVE_INVERSE] = {"inv", 2.0 / 3, 2},
-    [SOLVE_CHOLESKY] = {"chol", 1.0 / 3, 0}};
+static const char singular[] = "cuSOLVER finds the matrix singular";
+static const struct { const char *what; double factor, column; const char *no_factors; } solving[] = {
+    [SOLVE_SYSTEM] = {"solve", 2.0 / 3, 2, singular}, [SOLVE_INVERSE] = {"inv", 2.0 / 3, 2, singular},
+    [SOLVE_CHOLESKY] = {"chol", 1.0 / 3, 0, "cuSOLVER finds the matrix not positive definite"}};
 
 static qs_status solve(qs_vm *vm, DevSolveKind kind, Array *a, Array *b, Array **out) {
     Device *d;
@@ -280,11 +321,52 @@ static qs_status solve(qs_vm *vm, DevSolveKind kind, Array *a, Array *b, Array *
     Job j = {solving[kind].what, {LIB_SOLVER, LIB_BLAS}, 2, {a, b}, b ? 2 : 1, operations, lapack_rate, n};
     if (!(d = choose(vm, &j))) return QS_OK;
     TRY(qarr_new(vm, s.dtype, 2, (int64_t[]){s.n, s.columns}, false, out));
-    TRY(settled(vm, d, &j, factor(vm, d, &j, &s, *out), out));
-    if (s.info && *out) qarr_release(vm, *out), *out = NULL;
+    TRY(run_into(vm, d, &j, solve_on, &s, out));
+    if (!s.info || !*out) return QS_OK;
+    explain(vm, &j, d, solving[kind].no_factors, false);
+    qarr_release(vm, *out), *out = NULL;
     return QS_OK;
 }
 
 qs_status qdevmath_solve(qs_vm *vm, Array *a, Array *b, Array **out) { return solve(vm, SOLVE_SYSTEM, a, b, out); }
 qs_status qdevmath_inverse(qs_vm *vm, Array *a, Array **out) { return solve(vm, SOLVE_INVERSE, a, NULL, out); }
 qs_status qdevmath_cholesky(qs_vm *vm, Array *a, Array **out) { return solve(vm, SOLVE_CHOLESKY, a, NULL, out); }
+
+/* -- factorizations ------------------------------------------------------------------------------------------------ */
+static qs_status factor_held(qs_vm *vm, Device *d, const Job *j, DevFactor *f) {
+    double start;
+    TRY(qkreport_before(vm, d, &start));
+    TRY(d->math->factor(d, f));
+    return qkreport_after(vm, d, j->what, start, bytes_of(j->in[0]), j->operations);
+}
+
+static qs_status factor_on(qs_vm *vm, Device *d, const Job *j, void *of, Array *r) {
+    DevFactor *f = of;
+    (void)r;
+    TRY(hold(vm, d, j->in[0], QS_READ, &f->a));
+    return let_go(vm, d, j->in[0], QS_READ, factor_held(vm, d, j, f));
+}
+
+/* Operations for each element of the longer side and two of the shorter one: of the values alone, and with all that is
+ * wanted; how long a column waits for the one before, in those of LU: iterations go over it again and again. */
+static const struct { double values, all, wait; } factoring[] = {
+    [FACTOR_LU] = {2.0 / 3, 2.0 / 3, 1}, [FACTOR_QR] = {2, 4, 7},
+    [FACTOR_SVD] = {4, 20, 200}, [FACTOR_EIGEN] = {4.0 / 3, 9, 30}};
+
+qs_status qdevmath_factor(qs_vm *vm, const char *what, Array *a, DevFactor *f, bool *done) {
+    char why[100];
+    Device *d;
+    *done = false;
+    if (!lies_as_matrix(a, &f->lda, &f->ta)) return QS_OK;
+    f->dtype = (qs_dtype)a->dtype, f->m = rows_of(a), f->n = a->dims[a->rank - 1];
+    double m = (double)f->m, n = (double)f->n, k = m < n ? m : n, complex_work = a->dtype >= QS_C64 ? 4 : 1;
+    double each = f->left ? factoring[f->kind].all : factoring[f->kind].values;
+    Job j = {what, {LIB_SOLVER, LIB_BLAS}, 2, {a}, 1, each * m * n * k * complex_work, lapack_rate,
+             k * factoring[f->kind].wait};
+    if (!(d = choose(vm, &j))) return QS_OK;
+    TRY(run(vm, d, &j, factor_on, f, NULL, done));
+    if (!*done || f->kind == FACTOR_LU || !f->info) return QS_OK;
+    snprintf(why, sizeof why, "cuSOLVER's iteration did not converge (info %d)", f->info);
+    explain(vm, &j, d, why, *done = false);
+    return QS_OK;
+}

@@ -139,6 +139,67 @@ static void cholesky(void) {
     close_machine(vm);
 }
 
+/* Of all types, tall, flat, square, turned and a part of something, vectors with their signs. */
+static void factorizations(void) {
+    static const char of[] =
+        "function y = q_of(a)\n [y, r] = qr(a)\nend\nfunction y = r_of(a)\n [q, y] = qr(a)\nend\n"
+        "function y = u_of(a)\n [y, s, v] = svd(a)\nend\nfunction y = v_of(a)\n [u, s, y] = svd(a)\nend\n"
+        "function y = vectors_of(a)\n [y, d] = symeig(a)\nend\n"
+        "a = randn(90,60)\nd = float64(a)\nz = complex(a, randn(90,60))\nw = complex(d, float64(imag(z)))\n"
+        "p = randn(80,80)\ns = p + transpose(p)\nt = float64(s)\n"
+        "h = complex(s, p - transpose(p))\nk = complex(t, float64(p - transpose(p)))\n";
+    static const struct { const char *expr, *log; } each[] = {
+        {"q_of(a)", "SgeqrfArea SorgqrArea Sgeam Sgeqrf Sorgqr "}, {"r_of(d)", "Dgeqrf Dorgqr "},
+        {"q_of(z)", "Cgeqrf Corgqr "}, {"r_of(transpose(w))", "Zgeqrf Zorgqr "},
+        {"qr(d[3..60,2..50])", "Dgeqrf "}, {"r_of(p)", "Sgeqrf "},
+        {"svd(d)", "DgesvdArea Dgeam Dgesvd "}, {"svd(transpose(w))", "Zgesvd "},
+        {"u_of(d)", "DgesvdArea Dgeam Dgesvd "}, {"v_of(a)", "Sgesvd "},
+        {"u_of(transpose(d))", "Dgeam Dgesvd Dgeam Dgeam "}, {"v_of(transpose(d))", "Dgesvd Dgeam Dgeam "},
+        {"u_of(w)", "Zgesvd "}, {"v_of(transpose(w))", "Zgesvd Zgeam Zgeam "}, {"v_of(z[3..70,2..50])", "Cgesvd "},
+        {"symeig(s)", "SsyevdArea Sgeam Ssyevd "}, {"vectors_of(t)", "Dsyevd "}, {"vectors_of(k)", "Zsyevd "},
+        {"vectors_of(transpose(k))", "Zsyevd "}, {"symeig(h)", "Csyevd "},
+        {"rank(d)", "Dgesvd "}, {"cond(w)", "Zgesvd "}, {"pinv(d)", "Dgesvd "},
+        {"[det(t/40), logdet(t*t)]", "Dgetrf "}, {"det(k/40)", "Zgetrf "}};
+    setenv("QUASAR_LIBRARIES", "always", 1);
+    qs_vm *vm = open_machine("cpu,cuda");
+    run(vm, of);
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++) same(vm, each[i].expr, each[i].log);
+    forget();
+    run(vm, "use_device(\"cuda\")\nr = rank(a) + cond(a) + det(p)");
+    CHECK(!strstr(math->log, "gesvd") && !strstr(math->log, "getrf")); /* numbers are those of float64 */
+    close_machine(vm);
+    setenv("QUASAR_LIBRARIES", "never", 1);
+    vm = open_machine("cuda");
+    run(vm, "a = randn(400,400)\nb = a*a");
+    CHECK(!*math->log && strstr(said, "* runs on cpu:0, as QUASAR_LIBRARIES=never says"));
+    close_machine(vm);
+    unsetenv("QUASAR_LIBRARIES");
+}
+
+/* An iteration that ends without a result is for the processor, and it is said so. */
+static void no_convergence(void) {
+    setenv("QUASAR_LIBRARIES", "always", 1);
+    qs_vm *vm = open_machine("cuda");
+    run(vm, "a = randn(90,60)\ns = a*transpose(a)\nn = a.*nan\n");
+    math->info = 7;
+    forget();
+    run(vm, "v = svd(a)");
+    CHECK(strstr(math->log, "Sgesvd ") &&
+          strstr(said, "svd runs on cpu:0, because cuSOLVER's iteration did not converge (info 7)"));
+    forget();
+    run(vm, "v = symeig(s)");
+    CHECK(strstr(math->log, "Ssyevd ") && strstr(said, "symeig runs on cpu:0, because cuSOLVER's iteration did not"));
+    CHECK(qs_eval(vm, "svd(n)", NULL) == QS_EVALUE);
+    CHECK_TEXT(error_of(vm), "svd: the iteration did not converge for M (90 x 60); does it hold nan or inf?");
+    qs_error_clear(vm);
+    math->info = -3;
+    CHECK(qs_eval(vm, "svd(a)", NULL) == QS_EDEVICE);
+    CHECK_TEXT(error_of(vm), "Fake GPU: cuSOLVER: argument 3 of a factorization is wrong");
+    qs_error_clear(vm);
+    close_machine(vm);
+    unsetenv("QUASAR_LIBRARIES");
+}
+
 static void fails(qs_vm *vm, const char *text, const char *error) {
     CHECK(qs_eval(vm, text, NULL) == QS_EVALUE);
     CHECK_TEXT(error_of(vm), error);
@@ -232,7 +293,8 @@ static int no_memory(const char *call) {
 
 static bool with_failure(const char *text, long n, int error) {
     qs_vm *vm = open_machine("cuda");
-    run(vm, "a = randn(128,128) + 30.*eye(128)\nb = randn(160,5)\nd = 9.*eye(160)\np = 9.*eye(250)");
+    run(vm, "a = randn(128,128) + 30.*eye(128)\nb = randn(160,5)\nd = 9.*eye(160)\np = 9.*eye(250)\n"
+            "g = randn(30,20)\nh = g[0..19,:] + transpose(g[0..19,:])");
     math->fail_after = n, math->fail_with = error;
     qs_status s = qs_eval(vm, text, NULL);
     bool failed = *math->failed, told = strstr(error_of(vm), math->failed) != NULL;
@@ -248,6 +310,29 @@ static bool with_failure(const char *text, long n, int error) {
     run(vm, text); /* what was begun is made anew, or was finished */
     close_machine(vm);
     return failed;
+}
+
+/* A library without memory gets what is kept for reuse, and is asked once more; then it is the processor's turn, which
+ * is said. */
+static void no_room(void) {
+    qs_vm *vm = open_machine("cuda");
+    run(vm, "a = randn(128,128) + 30.*eye(128)\nb = a*a\nb = 0");
+    math->fail_after = 2, math->fail_with = 2; /* FftMakePlan */
+    forget();
+    run(vm, "c = fft2(a)");
+    CHECK_TEXT(math->failed, "FftMakePlan");
+    CHECK(strstr(math->log, "FftMakePlan FftDestroy FftCreate FftOwnArea FftMakePlan "));
+    CHECK(strstr(fake->log, "MemFree ") != NULL);
+    CHECK(!strstr(said, "because"));
+    math->full = "FftMakePlan";
+    forget();
+    run(vm, "d = fft1(a)");
+    CHECK(strstr(said, "fft runs on cpu:0, because Fake GPU: cuFFT: FftMakePlan: CUFFT_ALLOC_FAILED (2)"));
+    math->full = "Sgetrf";
+    forget();
+    run(vm, "d = inv(a)");
+    CHECK(strstr(said, "inv runs on cpu:0, because Fake GPU: cuSOLVER: Sgetrf: CUSOLVER_STATUS_ALLOC_FAILED (2)"));
+    close_machine(vm);
 }
 
 /* A library that makes no handle is as one that is not there. */
@@ -272,13 +357,17 @@ static void useless(void) {
 static void failures(void) {
     static const int errors[] = {13, 3, 2};
     static const struct { const char *text; long calls; } of[] = {
-        {"r = ifft2(a*a)", 8}, {"r = solve(d, b)", 11}, {"r = inv(a)", 9}, {"r = chol(p)", 10}};
+        {"r = ifft2(a*a)", 8}, {"r = solve(d, b)", 11}, {"r = inv(a)", 9}, {"r = chol(p)", 10},
+        {"[q, r] = qr(g)", 10}, {"[u, s, v] = svd(g)", 8}, {"[u, s, v] = svd(transpose(g))", 10},
+        {"r = symeig(h)", 8}};
+    setenv("QUASAR_LIBRARIES", "always", 1);
     for (size_t k = 0; k < sizeof of / sizeof *of; k++)
         for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
             long n = 0;
             while (with_failure(of[k].text, n, errors[i])) n++;
             CHECK(n >= of[k].calls);
         }
+    unsetenv("QUASAR_LIBRARIES");
 }
 
 /* Each call of the driver failing once, for want of memory or otherwise. */
@@ -335,11 +424,14 @@ int main(void) {
     transforms();
     systems();
     cholesky();
+    factorizations();
+    no_convergence();
     no_factors();
     order();
     choices();
     lines();
     useless();
+    no_room();
     failures();
     driver_failures();
     recording();

@@ -28,6 +28,7 @@ FakeMath *fake_math(void) { return &fake; }
 static int begin(const char *name) {
     size_t n = strlen(fake.log);
     if (n + strlen(name) + 2 < sizeof fake.log) snprintf(fake.log + n, sizeof fake.log - n, "%s ", name);
+    if (fake.full && !strcmp(fake.full, name)) return fake.fail_with;
     if (fake.fail_after < 0 || fake.fail_after-- != 0) return OK;
     snprintf(fake.failed, sizeof fake.failed, "%s", name);
     return fake.fail_with;
@@ -287,6 +288,204 @@ static int cholesky(const Matrix *m, int n) {
     }
     return 0;
 }
+
+/* -- factorizations: vectors get signs and phases that differ from LAPACK's on purpose ----------------------------- */
+enum { MOST = 512 };
+
+static Number column_product(const Matrix *m, int rows, int i, int j) {
+    Number sum = 0;
+    for (int r = 0; r < rows; r++) sum += conj(element(m, r, i)) * element(m, r, j);
+    return sum;
+}
+
+/* Reflections 1 - f v adjoint(v), v[j] = 1 in row j, the rest below the diagonal. */
+static void reflect(const Matrix *m, const Matrix *by, int rows, int j, Number f, int column) {
+    Number sum = element(m, j, column);
+    for (int i = j + 1; i < rows; i++) sum += conj(element(by, i, j)) * element(m, i, column);
+    sum *= f;
+    set_element(m, j, column, element(m, j, column) - sum);
+    for (int i = j + 1; i < rows; i++) set_element(m, i, column, element(m, i, column) - element(by, i, j) * sum);
+}
+
+static void reduce(const Matrix *m, int rows, int columns, const Matrix *factors) {
+    for (int j = 0; j < columns && j < rows; j++) {
+        double length = 0;
+        Number a = element(m, j, j);
+        for (int i = j; i < rows; i++) length += creal(element(m, i, j) * conj(element(m, i, j)));
+        Number d = -(cabs(a) > 0 ? a / cabs(a) : 1) * sqrt(length), f = length > 0 ? (d - a) / d : 0;
+        for (int i = j + 1; i < rows && length > 0; i++) set_element(m, i, j, element(m, i, j) / (a - d));
+        set_element(factors, j, 0, f);
+        for (int k = j + 1; k < columns; k++) reflect(m, m, rows, j, conj(f), k);
+        if (length > 0) set_element(m, j, j, d);
+    }
+}
+
+static void expand(const Matrix *m, int rows, int k, const Matrix *factors) {
+    static Number q[MOST * MOST];
+    Matrix out = {COMPLEX_DOUBLE, rows, q};
+    memset(q, 0, (size_t)rows * (size_t)k * sizeof *q);
+    for (int c = 0; c < k; c++) {
+        set_element(&out, c, c, 1);
+        for (int j = k - 1; j >= 0; j--) reflect(&out, m, rows, j, element(factors, j, 0), c);
+    }
+    for (int c = 0; c < k; c++)
+        for (int i = 0; i < rows; i++) set_element(m, i, c, element(&out, i, c));
+}
+
+/* Columns i and j, times [c, s; -conj(s), c]. */
+static void rotate(const Matrix *m, int rows, int i, int j, double c, Number s) {
+    for (int r = 0; r < rows; r++) {
+        Number x = element(m, r, i), y = element(m, r, j);
+        set_element(m, r, i, c * x - conj(s) * y), set_element(m, r, j, s * x + c * y);
+    }
+}
+
+/* The rotation that makes the Hermitian [p, o; conj(o), q] diagonal. */
+static double angle(double p, double q, Number o, Number *s) {
+    double z = (q - p) / (2 * cabs(o)), t = (z < 0 ? -1 : 1) / (fabs(z) + sqrt(1 + z * z)), c = 1 / sqrt(1 + t * t);
+    return *s = t * c * o / cabs(o), c;
+}
+
+/* Rotates columns until they are orthogonal; v, n by n, becomes the product of the rotations. */
+static void orthogonalize(const Matrix *m, int rows, int n, const Matrix *v) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) set_element(v, i, j, i == j);
+    for (int turn = 0, busy = 1; turn < 60 && busy; turn++) {
+        busy = 0;
+        for (int i = 0; i < n; i++)
+            for (int j = i + 1; j < n; j++) {
+                double p = creal(column_product(m, rows, i, i)), q = creal(column_product(m, rows, j, j));
+                Number o = column_product(m, rows, i, j), s;
+                if (cabs(o) <= 1e-15 * sqrt(p * q)) continue;
+                double c = angle(p, q, o, &s);
+                rotate(m, rows, i, j, c, s), rotate(v, n, i, j, c, s);
+                busy = 1;
+            }
+    }
+}
+
+static Number odd_sign(int kind, int k) {
+    return kind < COMPLEX_SINGLE ? (k % 3 ? -1 : 1) : cexp(I * (double)k);
+}
+
+/* Positions 0 … n-1 in the order of keys. */
+static void put_in_order(const double *key, int n, bool falling, int *order) {
+    for (int i = 0; i < n; i++) {
+        int k = i;
+        for (; k > 0 && (falling ? key[order[k - 1]] < key[i] : key[order[k - 1]] > key[i]); k--)
+            order[k] = order[k - 1];
+        order[k] = i;
+    }
+}
+
+static void singular_values(const Matrix *a, int rows, int n, void *values, const Matrix *u, const Matrix *vt) {
+    static Number work[MOST * MOST], right[MOST * MOST];
+    double length[MOST];
+    int order[MOST], real = a->kind % 2;
+    Matrix m = {COMPLEX_DOUBLE, rows, work}, v = {COMPLEX_DOUBLE, n, right};
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < rows; i++) set_element(&m, i, j, element(a, i, j));
+    orthogonalize(&m, rows, n, &v);
+    for (int j = 0; j < n; j++) length[j] = sqrt(creal(column_product(&m, rows, j, j)));
+    put_in_order(length, n, true, order);
+    for (int k = 0; k < n; k++) {
+        int j = order[k];
+        Number sign = odd_sign(a->kind, k);
+        put(real, values, k, length[j]);
+        for (int i = 0; u && i < rows; i++) set_element(u, i, k, sign * element(&m, i, j) / length[j]);
+        for (int i = 0; u && i < n; i++) set_element(vt, k, i, conj(sign * element(&v, i, j)));
+    }
+}
+
+/* Of the lower half.  A shift makes all values positive: then the singular ones are these, and so are the vectors. */
+static void eigenvalues(const Matrix *a, int n, bool vectors, void *values) {
+    static Number work[MOST * MOST], right[MOST * MOST];
+    double shift = 1, key[MOST];
+    int order[MOST], real = a->kind % 2;
+    Matrix m = {COMPLEX_DOUBLE, n, work}, v = {COMPLEX_DOUBLE, n, right};
+    for (int j = 0; j < n; j++)
+        for (int i = j; i < n; i++) {
+            Number x = i == j ? creal(element(a, i, j)) : element(a, i, j);
+            set_element(&m, i, j, x), set_element(&m, j, i, conj(x));
+        }
+    for (int j = 0; j < n; j++) {
+        double sum = 1;
+        for (int i = 0; i < n; i++) sum += cabs(element(&m, i, j));
+        shift = fmax(shift, sum);
+    }
+    for (int j = 0; j < n; j++) set_element(&m, j, j, element(&m, j, j) + shift);
+    orthogonalize(&m, n, n, &v);
+    for (int j = 0; j < n; j++) key[j] = sqrt(creal(column_product(&m, n, j, j))) - shift;
+    put_in_order(key, n, false, order);
+    for (int k = 0; k < n; k++) {
+        put(real, values, k, key[order[k]]);
+        for (int i = 0; vectors && i < n; i++) set_element(a, i, k, odd_sign(a->kind, k) * element(&v, i, order[k]));
+    }
+}
+
+/* What iterates: the answer that a test asks for instead of one. */
+static bool gives_up(uint64_t info) { return *(int *)at(info) = fake.info, fake.info != 0; }
+
+#define FACTORS(type, kind)                                                                                            \
+    int fake_##type##geqrfArea(void *h, int m, int n, uint64_t a, int lda, int *area) {                                \
+        BEGIN(#type "geqrfArea");                                                                                      \
+        return lda < m ? misused() : ask_area(h, n, a, n, area);                                                       \
+    }                                                                                                                  \
+    int fake_##type##geqrf(void *h, int m, int n, uint64_t a, int lda, uint64_t factors, uint64_t area, int size,      \
+                           uint64_t info) {                                                                            \
+        BEGIN(#type "geqrf");                                                                                          \
+        if (!can_solve(h) || lda < m || size < 3 * n || !a || !factors || !area || !info) return misused();            \
+        use_area(kind, n, area);                                                                                       \
+        reduce(&(Matrix){kind, lda, at(a)}, m, n, &(Matrix){kind, m, at(factors)});                                    \
+        return *(int *)at(info) = 0, OK;                                                                               \
+    }                                                                                                                  \
+    int fake_##type##orgqrArea(void *h, int m, int n, int k, uint64_t a, int lda, uint64_t factors, int *area) {       \
+        BEGIN(#type "orgqrArea");                                                                                      \
+        return lda < m || n > m || k > n || !factors ? misused() : ask_area(h, n, a, n, area);                         \
+    }                                                                                                                  \
+    int fake_##type##orgqr(void *h, int m, int n, int k, uint64_t a, int lda, uint64_t factors, uint64_t area,         \
+                           int size, uint64_t info) {                                                                  \
+        BEGIN(#type "orgqr");                                                                                          \
+        bool bad = lda < m || n > m || k != n || m > MOST || size < 3 * n;                                             \
+        if (!can_solve(h) || bad || !a || !factors || !area || !info) return misused();                                \
+        use_area(kind, n, area);                                                                                       \
+        expand(&(Matrix){kind, lda, at(a)}, m, k, &(Matrix){kind, m, at(factors)});                                    \
+        return *(int *)at(info) = 0, OK;                                                                               \
+    }                                                                                                                  \
+    int fake_##type##gesvdArea(void *h, int m, int n, int *area) {                                                     \
+        BEGIN(#type "gesvdArea");                                                                                      \
+        return m < n ? misused() : ask_area(h, n, 1, n, area);                                                         \
+    }                                                                                                                  \
+    int fake_##type##gesvd(void *h, signed char u_wanted, signed char v_wanted, int m, int n, uint64_t a, int lda,     \
+                           uint64_t values, uint64_t u, int ldu, uint64_t v, int ldv, uint64_t area, int size,         \
+                           uint64_t spare, uint64_t info) {                                                            \
+        BEGIN(#type "gesvd");                                                                                          \
+        bool wanted = u_wanted == 'S', bad = u_wanted != v_wanted || (!wanted && u_wanted != 'N') || m < n;            \
+        bad = bad || m > MOST || lda < m || (wanted && (!u || !v || ldu < m || ldv < n)) || size < 3 * n || !spare;    \
+        if (!can_solve(h) || bad || !a || !values || !area || !info) return misused();                                 \
+        use_area(kind, n, area);                                                                                       \
+        if (gives_up(info)) return OK;                                                                                 \
+        singular_values(&(Matrix){kind, lda, at(a)}, m, n, at(values), wanted ? &(Matrix){kind, ldu, at(u)} : NULL,    \
+                        wanted ? &(Matrix){kind, ldv, at(v)} : NULL);                                                  \
+        memset(at(a), 0x7f, (size_t)lda * (size_t)n * size_of[kind]); /* it is not kept */                             \
+        return OK;                                                                                                     \
+    }                                                                                                                  \
+    int fake_##type##syevdArea(void *h, int vectors, int half, int n, uint64_t a, int lda, uint64_t values,            \
+                               int *area) {                                                                            \
+        BEGIN(#type "syevdArea");                                                                                      \
+        return half != LOWER || vectors < 0 || vectors > 1 || !values ? misused() : ask_area(h, n, a, lda, area);      \
+    }                                                                                                                  \
+    int fake_##type##syevd(void *h, int vectors, int half, int n, uint64_t a, int lda, uint64_t values, uint64_t area, \
+                           int size, uint64_t info) {                                                                  \
+        BEGIN(#type "syevd");                                                                                          \
+        bool bad = half != LOWER || vectors < 0 || vectors > 1 || lda < n || n > MOST || size < 3 * n;                 \
+        if (!can_solve(h) || bad || !a || !values || !area || !info) return misused();                                 \
+        use_area(kind, n, area);                                                                                       \
+        if (gives_up(info)) return OK;                                                                                 \
+        eigenvalues(&(Matrix){kind, lda, at(a)}, n, vectors, at(values));                                              \
+        return OK;                                                                                                     \
+    }
+FOUR(FACTORS)
 
 #define SOLVER(type, kind)                                                                                             \
     int fake_##type##getrfArea(void *h, int m, int n, uint64_t a, int lda, int *area) {                                \
