@@ -178,11 +178,19 @@ static qs_status cannot_record(Device *d, const char *kernel, const char *why) {
 }
 
 /* -- libraries ----------------------------------------------------------------------------------------------------- */
-static const char *missing(Device *d, DevLibrary lib) { return qcudamath_missing(d, &state(d)->math, lib); }
+static CudaMath *libraries(Device *d) {
+    State *s = state(d);
+    int version = 0;
+    if (s->math) return s->math;
+    if (s->f.DriverGetVersion(&version) != SUCCESS) version = 0;
+    return s->math = qcudamath_open(d, version);
+}
+
+static const char *missing(Device *d, DevLibrary lib) { return qcudamath_missing(d, libraries(d), lib); }
 
 static qs_status gemm(Device *d, const DevGemm *g) {
     TRY(enter(d));
-    return leave(d, qcudamath_gemm(d, &state(d)->math, state(d)->stream, g));
+    return leave(d, qcudamath_gemm(d, libraries(d), state(d)->stream, g));
 }
 
 static qs_status fft(Device *d, const DevFft *f) {
@@ -190,7 +198,7 @@ static qs_status fft(Device *d, const DevFft *f) {
     for (int i = 0; i < f->rank; i++) n *= (size_t)f->n[i];
     TRY(enter(d));
     qs_status s = f->real ? CALL(d, MemsetD8Async, f->data, 0, n, state(d)->stream) : QS_OK;
-    return leave(d, s == QS_OK ? qcudamath_fft(d, &state(d)->math, state(d)->stream, f) : s);
+    return leave(d, s == QS_OK ? qcudamath_fft(d, libraries(d), state(d)->stream, f) : s);
 }
 
 /* A unit matrix: of the number 1 all bits but those of its highest word are 0. */
@@ -207,12 +215,12 @@ static qs_status start_of(Device *d, const DevSolve *s) {
 static qs_status solve(Device *d, DevSolve *job) {
     TRY(enter(d));
     qs_status s = start_of(d, job);
-    return leave(d, s == QS_OK ? qcudamath_solve(d, &state(d)->math, state(d)->stream, job) : s);
+    return leave(d, s == QS_OK ? qcudamath_solve(d, libraries(d), state(d)->stream, job) : s);
 }
 
 static qs_status factor(Device *d, DevFactor *job) {
     TRY(enter(d));
-    return leave(d, qcudamath_factor(d, &state(d)->math, state(d)->stream, job));
+    return leave(d, qcudamath_factor(d, libraries(d), state(d)->stream, job));
 }
 
 static const MathOps math = {missing, gemm, fft, solve, factor};
@@ -483,7 +491,10 @@ static qs_status move(Device *d, DevPtr to, DevPtr from, size_t n) {
 
 static int ordinal_of(Device *d, DevPtr p) {
     int ordinal = -1;
-    return state(d)->f.PointerGetAttribute(&ordinal, POINTER_DEVICE_ORDINAL, p) == SUCCESS ? ordinal : -1;
+    if (*state(d)->dead || state(d)->f.CtxPushCurrent(state(d)->context) != SUCCESS) return -1;
+    if (state(d)->f.PointerGetAttribute(&ordinal, POINTER_DEVICE_ORDINAL, p) != SUCCESS) ordinal = -1;
+    (void)leave(d, QS_OK);
+    return ordinal;
 }
 
 static const SharingOps sharing = {queue_name, order, ordinal_of, move, outlive};

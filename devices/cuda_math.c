@@ -5,6 +5,7 @@
  * a block may be shared by all plans, because the queue is in order. */
 #include "devices/cuda_math.h"
 #include "devices/heap.h"
+#include "devices/nvidia.h"
 #include "vm/base/dtype.h"
 #include "vm/base/str.h"
 
@@ -25,12 +26,13 @@ enum { /* what the libraries call CUBLAS_OP_N, … */
 };
 
 enum { PLANS = 8 };
-static const size_t blas_area = (size_t)4 << 20; /* what cuBLAS would allocate itself on most devices */
+enum { BLAS_AREA = 4 << 20, HOPPER = 90, HOPPER_BLAS_AREA = 32 << 20 }; /* bytes that cuBLAS is best given */
 
 typedef struct { DevFft of; int plan; size_t area; bool made; } Plan; /* of: its layout */
 
 struct CudaMath {
     Api f;
+    int driver;            /* the newest CUDA that it takes: 12040 is 12.4 */
     bool tried[LIB__COUNT];
     const char *missing[LIB__COUNT];
     void *blas, *solver;   /* handles */
@@ -41,11 +43,13 @@ struct CudaMath {
 };
 
 /* -- the libraries ------------------------------------------------------------------------------------------------- */
-typedef struct { const char *title, *variable, *names[4]; } Library;
+typedef struct { const char *title, *variable, *file; int version[3]; } Library; /* version: of the file, by CUDA */
+static const int cuda_versions[] = {13, 12, 11};
 static const Library libraries[LIB__COUNT] = {
-    [LIB_BLAS] = {"cuBLAS", "QUASAR_CUBLAS", {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"}},
-    [LIB_FFT] = {"cuFFT", "QUASAR_CUFFT", {"libcufft.so.12", "libcufft.so.11", "libcufft.so.10"}},
-    [LIB_SOLVER] = {"cuSOLVER", "QUASAR_CUSOLVER", {"libcusolver.so.12", "libcusolver.so.11", "libcusolver.so.10"}}};
+    [LIB_BLAS] = {"cuBLAS", "QUASAR_CUBLAS", "libcublas.so", {13, 12, 11}},
+    [LIB_FFT] = {"cuFFT", "QUASAR_CUFFT", "libcufft.so", {12, 11, 10}},
+    [LIB_SOLVER] = {"cuSOLVER", "QUASAR_CUSOLVER", "libcusolver.so", {12, 11, 10}}};
+enum { VERSIONS = sizeof cuda_versions / sizeof *cuda_versions };
 
 enum { REASON = 400 };
 
@@ -58,32 +62,50 @@ static const char *because(Device *d, const char *format, ...) {
     return qstr_cname(d->ctx, text)->s;
 }
 
-static void *open_any(const Library *s, int mode) {
+static bool take_library(void *out, const char *path) {
+    return (*(void **)out = dlopen(path, RTLD_NOW | RTLD_LOCAL)) != NULL;
+}
+
+/* One that the process uses already. */
+static void *used_library(const char *name) { return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD); }
+
+static void *found_library(const char *name) {
+    static const char *const folders[] = {"%s/lib64", "%s/lib", "%s/lib/python3*/site-packages/nvidia/*/lib",
+                                          "%s/lib/python3*/dist-packages/nvidia/*/lib"};
     void *lib = NULL;
-    for (int i = 0; s->names[i] && !lib; i++) lib = dlopen(s->names[i], RTLD_NOW | RTLD_LOCAL | mode);
+    if (take_library(&lib, name)) return lib;
+    qnvidia_find(folders, sizeof folders / sizeof *folders, name, take_library, &lib);
     return lib;
 }
 
-/* One that the process uses already suits its driver, and is where the loader would not look (PyTorch's). */
-static void *open_library(Device *d, const Library *s, const char **why) {
+static void *open_version(const Library *s, int i, void *(*open_it)(const char *)) {
+    char name[40];
+    snprintf(name, sizeof name, "%s.%d", s->file, s->version[i]);
+    return open_it(name);
+}
+
+/* What the process uses already suits its driver, and is where the loader would not look (PyTorch's).  Of others a
+ * library of a newer CUDA than the driver's would be of no use. */
+static void *open_library(Device *d, int driver, const Library *s, const char **why) {
     const char *named = getenv(s->variable);
     void *lib = NULL;
     if (named && *named) {
-        lib = dlopen(named, RTLD_NOW | RTLD_LOCAL);
-        if (!lib) *why = because(d, "%s: %s", s->variable, dlerror());
+        if (!take_library(&lib, named)) *why = because(d, "%s: %s", s->variable, dlerror());
         return lib;
     }
-    lib = open_any(s, RTLD_NOLOAD);
-    if (!lib) lib = open_any(s, 0);
-    if (!lib) *why = because(d, "%s is not installed", s->title);
+    for (int i = 0; i < VERSIONS && !lib; i++) lib = open_version(s, i, used_library);
+    for (int i = 0; i < VERSIONS && !lib; i++)
+        if (cuda_versions[i] <= driver / 1000) lib = open_version(s, i, found_library);
+    if (!lib) *why = because(d, "%s for CUDA %d or older is not installed", s->title, driver / 1000);
     return lib;
 }
 
 /* It stays open for good: others in the process may use it. */
-static const char *load(Device *d, Api *f, DevLibrary which) {
+static const char *load(Device *d, CudaMath *m, DevLibrary which) {
     const char *why = NULL;
     bool complete = true;
-    void *lib = open_library(d, &libraries[which], &why);
+    Api *f = &m->f;
+    void *lib = open_library(d, m->driver, &libraries[which], &why);
     if (!lib) return why;
     /* POSIX lets a function address travel in a void *; C has no cast for it. */
 #define CUMATH(library, name, symbol, args)                                                                            \
@@ -92,10 +114,15 @@ static const char *load(Device *d, Api *f, DevLibrary which) {
     return complete ? NULL : because(d, "%s is older than CUDA 11", libraries[which].title);
 }
 
-const char *qcudamath_missing(Device *d, CudaMath **m, DevLibrary lib) {
-    if (!*m) *m = qmem_alloc(d->ctx, sizeof **m);
-    if (!(*m)->tried[lib]) (*m)->tried[lib] = true, (*m)->missing[lib] = load(d, &(*m)->f, lib);
-    return (*m)->missing[lib];
+CudaMath *qcudamath_open(Device *d, int driver) {
+    CudaMath *m = qmem_alloc(d->ctx, sizeof *m);
+    m->driver = driver;
+    return m;
+}
+
+const char *qcudamath_missing(Device *d, CudaMath *m, DevLibrary lib) {
+    if (!m->tried[lib]) m->tried[lib] = true, m->missing[lib] = load(d, m, lib);
+    return m->missing[lib];
 }
 
 static const char *status_name(DevLibrary which, int status) {
@@ -123,25 +150,25 @@ static qs_status created(Device *d, CudaMath *m, DevLibrary which, const char *c
 
 /* -- cuBLAS -------------------------------------------------------------------------------------------------------- */
 static qs_status make_blas(Device *d, CudaMath *m, void *stream) {
-    if (!m->blas_block) TRY(qheap_get(d, blas_area, &m->blas_block));
+    size_t area = atoi(d->arch + strlen("sm_")) >= HOPPER ? HOPPER_BLAS_AREA : BLAS_AREA;
+    if (!m->blas_block) TRY(qheap_get(d, area, &m->blas_block));
     TRY(created(d, m, LIB_BLAS, "BlasCreate", m->f.BlasCreate(&m->blas)));
     qs_status s = CALL(d, m, BLAS, BlasSetStream, m->blas, stream);
-    if (s == QS_OK) s = CALL(d, m, BLAS, BlasSetWorkspace, m->blas, m->blas_block, blas_area);
+    if (s == QS_OK) s = CALL(d, m, BLAS, BlasSetWorkspace, m->blas, m->blas_block, area);
     if (s != QS_OK) m->f.BlasDestroy(m->blas), m->blas = NULL;
     return s;
 }
 
-static qs_status have_blas(Device *d, CudaMath **m, void *stream) {
+static qs_status have_blas(Device *d, CudaMath *m, void *stream) {
     const char *why = qcudamath_missing(d, m, LIB_BLAS);
     if (why) return qerr_set(d->ctx, QS_EDEVICE, "%s: %s", d->name, why);
-    return (*m)->blas ? QS_OK : make_blas(d, *m, stream);
+    return m->blas ? QS_OK : make_blas(d, m, stream);
 }
 
-qs_status qcudamath_gemm(Device *d, CudaMath **math, void *stream, const DevGemm *g) {
+qs_status qcudamath_gemm(Device *d, CudaMath *m, void *stream, const DevGemm *g) {
     static const float f1[2] = {1, 0}, f0[2] = {0, 0};
     static const double d1[2] = {1, 0}, d0[2] = {0, 0};
-    TRY(have_blas(d, math, stream));
-    CudaMath *m = *math;
+    TRY(have_blas(d, m, stream));
 #define PRODUCT(name, one, zero)                                                                                       \
     CALL(d, m, BLAS, name, m->blas, g->tb, g->ta, (int)g->n, (int)g->m, (int)g->k, one, g->b, (int)g->ldb, g->a,       \
          (int)g->lda, zero, g->c, (int)g->n)
@@ -235,13 +262,12 @@ static qs_status divide(Device *d, CudaMath *m, const DevFft *f, int count) {
                    : CALL(d, m, BLAS, Csscal, m->blas, count, &near, f->data, 1);
 }
 
-qs_status qcudamath_fft(Device *d, CudaMath **math, void *stream, const DevFft *f) {
+qs_status qcudamath_fft(Device *d, CudaMath *m, void *stream, const DevFft *f) {
     Plan *p = NULL;
     int count = (int)(extent(f) * f->inner * f->outer);
-    TRY(have_blas(d, math, stream));
-    const char *why = qcudamath_missing(d, math, LIB_FFT);
+    TRY(have_blas(d, m, stream));
+    const char *why = qcudamath_missing(d, m, LIB_FFT);
     if (why) return qerr_set(d->ctx, QS_EDEVICE, "%s: %s", d->name, why);
-    CudaMath *m = *math;
     TRY(find_plan(d, m, stream, f, &p));
     TRY(have_area(d, m, p->area));
     TRY(CALL(d, m, FFT, FftSetArea, p->plan, m->area));
@@ -269,11 +295,11 @@ static qs_status make_solver(Device *d, CudaMath *m, void *stream) {
     return s;
 }
 
-static qs_status have_solver(Device *d, CudaMath **m, void *stream) {
+static qs_status have_solver(Device *d, CudaMath *m, void *stream) {
     TRY(have_blas(d, m, stream));
     const char *why = qcudamath_missing(d, m, LIB_SOLVER);
     if (why) return qerr_set(d->ctx, QS_EDEVICE, "%s: %s", d->name, why);
-    return (*m)->solver ? QS_OK : make_solver(d, *m, stream);
+    return m->solver ? QS_OK : make_solver(d, m, stream);
 }
 
 /* to, of rows by columns, = from or its transpose. */
@@ -353,10 +379,9 @@ static qs_status by_cholesky(Device *d, CudaMath *m, DevSolve *s, const Room *r)
 }
 
 /* Both libraries factor in place: in a copy, which is transpose(a) as they see it. */
-qs_status qcudamath_solve(Device *d, CudaMath **math, void *stream, DevSolve *s) {
+qs_status qcudamath_solve(Device *d, CudaMath *m, void *stream, DevSolve *s) {
     Room r = {0};
-    TRY(have_solver(d, math, stream));
-    CudaMath *m = *math;
+    TRY(have_solver(d, m, stream));
     TRY(get_solving_room(d, m, s, &r));
     qs_status status = copy_matrix(d, m, s->dtype, s->ta ? TURNED : PLAIN, s->n, s->n, s->a, s->lda, part(&r, COPY));
     if (status == QS_OK) status = s->kind == SOLVE_CHOLESKY ? by_cholesky(d, m, s, &r) : by_elimination(d, m, s, &r);
@@ -449,12 +474,11 @@ static qs_status factor_eigen(Device *d, CudaMath *m, DevFactor *f, const Room *
 }
 
 /* In place, in a copy by columns. */
-qs_status qcudamath_factor(Device *d, CudaMath **math, void *stream, DevFactor *f) {
+qs_status qcudamath_factor(Device *d, CudaMath *m, void *stream, DevFactor *f) {
     static qs_status (*const by[])(Device *, CudaMath *, DevFactor *, const Room *) = {
         [FACTOR_LU] = factor_lu, [FACTOR_QR] = factor_qr, [FACTOR_SVD] = factor_svd, [FACTOR_EIGEN] = factor_eigen};
     Room r = {0};
-    TRY(have_solver(d, math, stream));
-    CudaMath *m = *math;
+    TRY(have_solver(d, m, stream));
     TRY(get_factoring_room(d, m, f, &r));
     int64_t rows = is_flat(f) ? f->n : f->m, columns = is_flat(f) ? f->m : f->n;
     qs_status s = copy_matrix(d, m, f->dtype, f->ta == is_flat(f) ? TURNED : PLAIN, rows, columns, f->a, f->lda,

@@ -1,8 +1,8 @@
 /* llvm.c -- the only file that sees LLVM; through dlopen, without its headers. */
 #include "devices/llvm.h"
+#include "devices/nvidia.h"
 
 #include <dlfcn.h>
-#include <glob.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,30 +197,25 @@ static qs_status parse(Job *j, const LlvmTarget *t, const char *ir, size_t n) {
 }
 
 /* -- mathematical functions of NVIDIA devices: bitcode that comes with the CUDA toolkit, or ours ------------------ */
+typedef struct { char *path; size_t n; } Found;
+
+static bool take_readable(void *ud, const char *path) {
+    const Found *f = ud;
+    int wrote = snprintf(f->path, f->n, "%s", path);
+    return wrote > 0 && (size_t)wrote < f->n && !access(path, R_OK);
+}
+
 /* The file that QUASAR_LIBDEVICE names (`none`: none).  Else one that comes with the toolkit, or with Python packages:
  * CUDA's compiler, Triton (a part of PyTorch), Warp. */
 static bool find_libdevice(char *path, size_t n) {
     static const char *const folders[] = {
-        "%s/nvvm/libdevice", "%s/lib/python3*/site-packages/nvidia/*/nvvm/libdevice",
+        "%s/nvvm/libdevice", "%s/lib/nvidia-cuda-toolkit/libdevice",
+        "%s/lib/python3*/site-packages/nvidia/*/nvvm/libdevice",
         "%s/lib/python3*/site-packages/triton/backends/nvidia/lib",
         "%s/lib/python3*/site-packages/warp/native/libdevice"};
-    const char *homes[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda", "/usr/lib/cuda", "/opt/cuda",
-                           getenv("VIRTUAL_ENV"), getenv("CONDA_PREFIX"), "/usr/local"};
     const char *named = getenv("QUASAR_LIBDEVICE");
     if (named && *named) return snprintf(path, n, "%s", named) < (int)n && strcmp(named, "none") != 0;
-    for (size_t h = 0; h < sizeof homes / sizeof *homes; h++)
-        for (size_t i = 0; homes[h] && i < sizeof folders / sizeof *folders; i++) {
-            char pattern[1024];
-            glob_t found;
-            int len = snprintf(pattern, sizeof pattern, folders[i], homes[h]);
-            if (len < 0 || (size_t)len + 20 > sizeof pattern) continue;
-            strcat(pattern, "/libdevice.10.bc");
-            if (glob(pattern, 0, NULL, &found)) continue;
-            int wrote = snprintf(path, n, "%s", found.gl_pathv[0]);
-            globfree(&found);
-            if (wrote > 0 && (size_t)wrote < n && !access(path, R_OK)) return true;
-        }
-    return snprintf(path, n, "/usr/lib/nvidia-cuda-toolkit/libdevice/libdevice.10.bc") > 0 && !access(path, R_OK);
+    return qnvidia_find(folders, sizeof folders / sizeof *folders, "libdevice.10.bc", take_readable, &(Found){path, n});
 }
 
 /* Only the kernel is called from outside: all else may be inlined or dropped. */

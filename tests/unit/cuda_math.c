@@ -10,6 +10,7 @@
 #include "vm/quasar.h"
 
 #include <dlfcn.h>
+#include <stdarg.h>
 #include <stdlib.h>
 
 static FakeCuda *fake;
@@ -260,6 +261,54 @@ static void choices(void) {
     setenv("QUASAR_CUSOLVER", FAKE_CUDA_MATH, 1);
 }
 
+/* What a product says of its library where all that is known of libraries is what a folder holds. */
+static const char *product_with(const char *variable, const char *folder) {
+    qs_vm *vm;
+    setenv(variable, folder, 1);
+    vm = open_machine("cuda");
+    run(vm, "a = randn(300,300)\nb = a*a");
+    close_machine(vm);
+    unsetenv(variable);
+    return said;
+}
+
+QS_PRINTF(1, 2) static void shell(const char *format, ...) {
+    char command[2000];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(command, sizeof command, format, args);
+    va_end(args);
+    CHECK(!system(command));
+}
+
+static bool is_found(const char *variable, const char *folder, const char *below, const char *file) {
+    shell("mkdir -p %s/%s && ln -s %s %s/%s/%s", folder, below, FAKE_CUDA_MATH, folder, below, file);
+    bool found = strstr(product_with(variable, folder), "* runs on cuda:0") != NULL;
+    shell("rm %s/%s/%s", folder, below, file);
+    return found;
+}
+
+/* In a toolkit, or in packages of Python; not for a newer CUDA than the driver's (12.4). */
+static void places(void) {
+    static const char package[] = "lib/python3.11/site-packages/nvidia/cublas/lib";
+    char folder[] = "/tmp/quasar-cuda-XXXXXX", path[4096];
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof path, "%s/bin:%.4000s", folder, getenv("PATH"));
+    unsetenv("QUASAR_CUBLAS");
+    if (strstr(product_with("CUDA_HOME", folder), "because cuBLAS for CUDA 12 or older is not installed")) {
+        CHECK(is_found("CUDA_HOME", folder, "lib64", "libcublas.so.12"));
+        CHECK(is_found("CUDA_PATH", folder, "lib", "libcublas.so.11"));
+        CHECK(!is_found("CUDA_HOME", folder, "lib64", "libcublas.so.13"));
+        CHECK(is_found("VIRTUAL_ENV", folder, package, "libcublas.so.12"));
+        shell("mkdir %s/bin && ln -s /bin/sh %s/bin/python3", folder, folder);
+        setenv("PATH", path, 1); /* the home of the python3 that it finds */
+        CHECK(is_found("NOTHING", folder, package, "libcublas.so.12"));
+        setenv("PATH", strchr(path, ':') + 1, 1);
+    } else printf("skipped: where cuBLAS is looked for, because it is installed here\n");
+    setenv("QUASAR_CUBLAS", FAKE_CUDA_MATH, 1);
+    shell("rm -r %s", folder);
+}
+
 /* How many calls a row of the table tells of; -1: there is no such row. */
 static int row_of(const char *table, const char *name) {
     const char *at = table ? strstr(table, name) : NULL;
@@ -429,6 +478,7 @@ int main(void) {
     no_factors();
     order();
     choices();
+    places();
     lines();
     useless();
     no_room();

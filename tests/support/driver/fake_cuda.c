@@ -40,7 +40,8 @@ static _Thread_local int capture_mode = CAPTURE_GLOBAL;
 static bool can_record(const char *name) {
     static const char *const allowed[] = {"CtxPushCurrent", "CtxPopCurrent", "StreamIsCapturing", "StreamWaitEvent",
                                           "EventRecord", "MemcpyDtoDAsync", "MemsetD8Async", "LaunchKernel",
-                                          "ThreadExchangeStreamCaptureMode", "DevicePrimaryCtxRelease"};
+                                          "PointerGetAttribute", "ThreadExchangeStreamCaptureMode",
+                                          "DevicePrimaryCtxRelease"};
     if (capture_mode == CAPTURE_RELAXED && !strcmp(name, "MemFree")) return true;
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
         if (!strcmp(name, allowed[i])) return true;
@@ -334,6 +335,7 @@ int fake_MemcpyAsync(uint64_t to, uint64_t from, size_t n, void *stream) {
 }
 
 int fake_PointerGetAttribute(void *out, int what, uint64_t p) {
+    BEGIN("PointerGetAttribute");
     int i = find(p, 0);
     if (what != 9) return misused("PointerGetAttribute");
     if (i < 0) return INVALID_VALUE;
