@@ -167,7 +167,6 @@ static inline PyObject *qpyvalue_get(qs_value v) { /* borrowed; NULL when v is n
 qs_value qpyvalue_new(qs_vm *vm, PyObject *o);        /* takes the reference */
 qs_value qpyvalue_function(qs_vm *vm, qs_value callee); /* pyfunc */
 PyObject *qpyvalue_callee(const Function *f);         /* what such a function calls, borrowed; else NULL */
-PyObject *qpyvalue_key(Border *b, int n, const qs_value *at); /* x[i, j] as Python writes it */
 
 /* -- function.c, value.c: what scripts hand to Python -------------------------------------------------------------- */
 PyObject *qfunction_new(Border *b, qs_value fn);

@@ -101,7 +101,7 @@ static PyObject *key_of(Border *b, qs_value v) {
     return qval_array(v)->dtype == QS_B1 ? qnd_from_array(b, v.u.p) : qnd_integers(b, v.u.p);
 }
 
-PyObject *qpyvalue_key(Border *b, int n, const qs_value *at) {
+static PyObject *subscript(Border *b, int n, const qs_value *at) {
     if (n == 1) return key_of(b, at[0]);
     PyObject *t = PyTuple_New(n);
     for (int i = 0; t && i < n; i++) {
@@ -115,7 +115,7 @@ PyObject *qpyvalue_key(Border *b, int n, const qs_value *at) {
 static qs_status get_item(qs_vm *vm, void *p, int n, const qs_value *at, qs_value *out) {
     Border *b = border_of(vm);
     TRY(qgpu_lend(b));
-    PyObject *key = qpyvalue_key(b, n, at), *r = key ? PyObject_GetItem(p, key) : NULL;
+    PyObject *key = subscript(b, n, at), *r = key ? PyObject_GetItem(p, key) : NULL;
     Py_XDECREF(key);
     return qpy_result(b, r, out);
 }
@@ -123,7 +123,7 @@ static qs_status get_item(qs_vm *vm, void *p, int n, const qs_value *at, qs_valu
 static qs_status set_item(qs_vm *vm, void *p, int n, const qs_value *at, qs_value v) {
     Border *b = border_of(vm);
     TRY(qgpu_lend(b));
-    PyObject *key = qpyvalue_key(b, n, at), *o = key ? qpy_from_value(b, v) : NULL;
+    PyObject *key = subscript(b, n, at), *o = key ? qpy_from_value(b, v) : NULL;
     Py_INCREF((PyObject *)p); /* pandas takes what nobody else holds for a temporary, where nothing can be kept */
     int failed = !o || PyObject_SetItem(p, key, o) < 0;
     Py_DECREF((PyObject *)p);

@@ -103,7 +103,6 @@ qs_status qbytecode_compile(Ctx *c, Func *f, const BytecodeHost *host, bool echo
 void qbytecode_free(Chunk *c);
 void qbytecode_print(const Chunk *c, Text *out);           /* --dump bytecode */
 uint32_t qbytecode_pos(const Chunk *c, uint32_t pc);       /* source offset of an instruction */
-int qbytecode_length(uint32_t word, const Chunk *c);       /* words of an instruction */
 
 /* -- fold.c: what can be said before the program runs ------------------------------------------------------------ */
 /* The value of an expression of numbers and strings alone. */

@@ -160,7 +160,7 @@ uint32_t qbytecode_pos(const Chunk *c, uint32_t pc) {
     return lo ? c->lines[lo - 1].pos : c->func->pos;
 }
 
-int qbytecode_length(uint32_t word, const Chunk *c) {
+static int instruction_length(uint32_t word, const Chunk *c) {
     Opcode op = word & 0xff;
     int n = 1 + (int)strlen(opcode_info[op].words);
     if (op == BC_CLOSURE) n += c->lits[word >> 16].u.func->ncaptures;
@@ -203,7 +203,7 @@ void qbytecode_print(const Chunk *c, Text *out) {
         qtext_puts(out, "\n");
     }
     for (uint32_t pc = 0; pc < c->ncode;) {
-        int length = qbytecode_length(c->code[pc], c);
+        int length = instruction_length(c->code[pc], c);
         print_instruction(c, pc, length, out);
         pc += (uint32_t)length;
     }

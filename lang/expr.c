@@ -84,7 +84,7 @@ static Node *list(Parser *p, NodeKind k, TokenKind closer) {
     return qparse_grown(p, n, p->height);
 }
 
-Node *qexpr_matrix(Parser *p) { return list(p, N_MATRIX, T_RBRACK); }
+static Node *matrix(Parser *p) { return list(p, N_MATRIX, T_RBRACK); }
 
 /* -- types in expression position ---------------------------------------------------------------------------------- */
 /* [?? -> ??] and [vec|mat] look like a list with a lambda; they are types when made of predefined type names. */
@@ -263,7 +263,7 @@ static Node *primary(Parser *p) {
     case T_IDENT: return name(p);
     case T_META: return meta(p);
     case T_LPAREN: return parenthesised(p);
-    case T_LBRACK: return (t = bracketed_type(p)) ? type_value(p, t) : qexpr_matrix(p);
+    case T_LBRACK: return (t = bracketed_type(p)) ? type_value(p, t) : matrix(p);
     case T_LBRACE: return list(p, N_CELL, T_RBRACE);
     case T_CELL: return list(p, N_CELL, T_ENDCELL);
     case T_ANY: case T_OP(OP_POW): return type_value(p, qtexpr_base(p));
@@ -472,7 +472,7 @@ static void lambda_body(Parser *p, Func *f) {
     }
 }
 
-Func *qexpr_lambda(Parser *p) {
+static Func *lambda(Parser *p) {
     uint32_t pos = qparse_pos(p);
     FuncQual qual = p->k == T_KERNEL ? Q_KERNEL : p->k == T_DEVICE ? Q_DEVICE : Q_HOST;
     if (is_qualifier(p->k)) qparse_next(p);
@@ -504,7 +504,7 @@ Node *qexpr_any(Parser *p) {
         bool in_index = p->in_index;
         p->in_index = false;
         n = qparse_node(p, N_LAMBDA, qparse_pos(p));
-        n->u.lambda.func = qexpr_lambda(p);
+        n->u.lambda.func = lambda(p);
         n = qparse_grown(p, n, p->height);
         p->in_index = in_index;
     } else {

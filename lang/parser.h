@@ -91,9 +91,7 @@ Func *qparse_func(Parser *p, FuncQual qual, Str *name, uint32_t pos);
 Node *qexpr_any(Parser *p);       /* lambda or ternary */
 Node *qexpr_ternary(Parser *p);
 Node *qexpr_postfix(Parser *p);   /* what can be assigned to is one of these */
-Node *qexpr_matrix(Parser *p);
 void qexpr_params(Parser *p, TokenKind closer, Param **at, int *n);
-Func *qexpr_lambda(Parser *p);
 void qexpr_list(Parser *p, ArgList *out); /* a, b, c of print */
 
 /* -- typeexpr.c -------------------------------------------------------------------------------------------------- */

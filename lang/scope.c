@@ -151,8 +151,7 @@ static Sym *lookup_from(Resolver *r, Scope *scope, Str *name, uint32_t pos) {
 }
 
 static void offer_all(const Map *m, Nearest *near) {
-    for (uint32_t i = 0; i < m->n; i++)
-        if (m->entries[i].key) qstr_offer(near, m->entries[i].key->s);
+    for (uint32_t i = 0; i < m->n; i++) qstr_offer(near, m->entries[i].key->s);
 }
 
 static void unknown_name(Resolver *r, Str *name, uint32_t pos) {

@@ -262,15 +262,14 @@ qs_status qcore_setfield(qs_vm *vm, qs_call_args *c) {
 qs_status qcore_fieldnames(qs_vm *vm, qs_call_args *c) {
     Object *o = NULL;
     TRY(object_of(vm, "fieldnames", c->in[0], &o));
-    int64_t n = o->cls ? o->cls->nfields : (int64_t)o->dynamic.live, k = 0;
+    int64_t n = o->cls ? o->cls->nfields : (int64_t)o->dynamic.n;
     Cell *r;
     TRY(qcell_new(vm, qtype_simple(qvm_ctx(vm), TY_STRING), 1, &n, &r));
     c->out[0] = qval_object(QS_CELL, r);
-    for (int64_t i = 0; i < (o->cls ? n : (int64_t)o->dynamic.n); i++) {
+    for (int64_t i = 0; i < n; i++) {
         Str *name = o->cls ? o->cls->fields[i].name : o->dynamic.entries[i].key;
-        if (!name) continue;
-        qval_release(vm, r->items[k]);
-        TRY(qs_string(vm, name->s, name->len, &r->items[k++]));
+        qval_release(vm, r->items[i]);
+        TRY(qs_string(vm, name->s, name->len, &r->items[i]));
     }
     return QS_OK;
 }

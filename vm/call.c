@@ -359,7 +359,7 @@ static qs_status fill_fields(qs_vm *vm, Object *o, int nin, const qs_value *in, 
     return QS_OK;
 }
 
-qs_status qcall_construct(qs_vm *vm, Class *cls, int nin, const qs_value *in, int nnamed, Str *const *names,
+static qs_status construct(qs_vm *vm, Class *cls, int nin, const qs_value *in, int nnamed, Str *const *names,
                           qs_value *out) {
     Object *o;
     TRY(qobj_new(vm, cls, &o));
@@ -387,7 +387,7 @@ qs_status qcall_other(qs_vm *vm, qs_value callee, int nin, qs_value *in, int nna
     if (callee.kind == QS_FOREIGN) return qcall_foreign(vm, callee.u.p, NULL, nin, in, nnamed, names, nout, out, NULL);
     if (callee.kind == QS_TYPE) {
         const TypeValue *t = callee.u.p;
-        if (t->cls) return qcall_construct(vm, t->cls, nin, in, nnamed, names, out);
+        if (t->cls) return construct(vm, t->cls, nin, in, nnamed, names, out);
         if (nnamed) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s takes no named arguments", qtype_name(t->type));
         return qval_construct(vm, t->type, nin, in, out);
     }

@@ -26,7 +26,8 @@ static void add_short_float(Text *t, double x, qs_dtype d) {
     qtext_puts(t, text);
 }
 
-void qfmt_number(Text *t, double x, qs_dtype d) {
+/* The shortest text of at most 6 (float32) or 15 digits. */
+static void number(Text *t, double x, qs_dtype d) {
     if (isnan(x)) qtext_puts(t, "nan");
     else if (x == trunc(x) && fabs(x) < plain_limit) qtext_printf(t, "%.0f", x);
     else if (d == QS_F16 || d == QS_BF16) add_short_float(t, x, d);
@@ -34,9 +35,9 @@ void qfmt_number(Text *t, double x, qs_dtype d) {
 }
 
 static void add_complex(Text *t, double re, double im, qs_dtype d) {
-    qfmt_number(t, re, d);
+    number(t, re, d);
     if (isnan(im) || !signbit(im)) qtext_putc(t, '+');
-    qfmt_number(t, im, d);
+    number(t, im, d);
     qtext_putc(t, 'j');
 }
 
@@ -46,7 +47,7 @@ static void add_element(Text *t, qs_dtype d, const void *p) {
     case QS_U64: qtext_printf(t, "%llu", (unsigned long long)*(const uint64_t *)p); break;
     case QS_C64: add_complex(t, (double)((const QComplexF *)p)->re, (double)((const QComplexF *)p)->im, d); break;
     case QS_C128: add_complex(t, ((const QComplexD *)p)->re, ((const QComplexD *)p)->im, d); break;
-    default: qfmt_number(t, qdtype_get(d, p), d); break;
+    default: number(t, qdtype_get(d, p), d); break;
     }
 }
 
@@ -228,7 +229,7 @@ static qs_status add_value(Printer *p, qs_value v, const Above *above, int depth
     switch ((qs_kind)v.kind) {
     case QS_NIL: qtext_puts(p->t, qval_type_name(p->vm, v)); break;
     case QS_BOOL: case QS_INT: qtext_printf(p->t, "%lld", (long long)v.u.i); break;
-    case QS_NUM: qfmt_number(p->t, v.u.f, QS_F64); break;
+    case QS_NUM: number(p->t, v.u.f, QS_F64); break;
     case QS_COMPLEX: add_complex(p->t, ((Complex *)v.u.p)->re, ((Complex *)v.u.p)->im, QS_C128); break;
     case QS_STRING: add_string(p, v.u.p, depth > 0 || p->brief); break;
     case QS_ARRAY: return add_array(p, v.u.p, depth == 0);

@@ -102,7 +102,9 @@ static bool describe_library(qs_vm *vm, const char *name, Text *out) {
     return true;
 }
 
-bool qhelp_describe(qs_vm *vm, const char *name, Text *out) {
+/* What is known of a name: signature and description, of a function that could be imported also from where.  false:
+ * nothing. */
+static bool describe_name(qs_vm *vm, const char *name, Text *out) {
     if (describe_foreign(vm, name, out)) return true;
     int slot = qnames_lookup(vm, qvm(vm)->session, qstr_cname(qvm_ctx(vm), name));
     qs_value v = slot >= 0 ? *qvm_global(vm, (uint64_t)slot) : qs_nil();
@@ -190,7 +192,7 @@ void qhelp_show(qs_vm *vm, const char *question) {
     while (name.len && name.s[name.len - 1] == ' ') name.s[--name.len] = 0;
     Nearest near = {.wanted = name.s};
     if (!name.len) show_groups(vm, docs, n, &t);
-    else if (qhelp_describe(vm, name.s, &t) || show_group(docs, n, name.s, &t) ||
+    else if (describe_name(vm, name.s, &t) || show_group(docs, n, name.s, &t) ||
              show_hits(vm, docs, n, name.s, &t)) { /* that was the answer */
     } else if (qdiag_habit(name.s, name.len)) {
         qtext_printf(&t, "nothing is called %s here: %s\n", name.s, qdiag_habit(name.s, name.len));
@@ -206,7 +208,7 @@ void qhelp_variables(qs_vm *vm) {
     const Map *names = &qvm(vm)->session->names;
     qtext_init(&t, qvm_ctx(vm));
     for (uint32_t i = 0; i < names->n; i++) {
-        qs_value v = names->entries[i].key ? *qvm_global(vm, names->entries[i].val) : qs_nil();
+        qs_value v = *qvm_global(vm, names->entries[i].val);
         if (v.kind == QS_NIL || v.kind == QS_FUNCTION) continue;
         qtext_printf(&t, "%-12s %-12s ", names->entries[i].key->s, qs_type_name(vm, v));
         for (int d = 0; v.kind == QS_ARRAY && d < qval_array(v)->rank; d++)

@@ -3,9 +3,6 @@
 #define VM_HELP_H
 #include "vm/base/ctx.h"
 
-/* What is known of a name: signature and description, of a function that could be imported also from where.  false:
- * nothing. */
-bool qhelp_describe(qs_vm *vm, const char *name, Text *out);
 /* The answer to `? question` at the prompt: help on a name, else whatever speaks of the word. */
 void qhelp_show(qs_vm *vm, const char *question);
 void qhelp_variables(qs_vm *vm); /* what `who` shows: the variables of the session */

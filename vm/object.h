@@ -201,7 +201,6 @@ size_t qgc_collect(qs_vm *vm);                                        /* frees u
 void qgc_children(GcObj *o, void (*f)(void *ud, qs_value child), void *ud);
 
 /* -- format.c ------------------------------------------------------------------------------------------------------ */
-void qfmt_number(Text *t, double x, qs_dtype d);      /* shortest text of at most 6 (float32) or 15 digits */
 qs_status qfmt_value(qs_vm *vm, qs_value v, Text *t); /* as print shows it: everything */
 qs_status qfmt_brief(qs_vm *vm, qs_value v, Text *t); /* for the prompt: big arrays by corners, strings quoted */
 /* C-like formatting of language.md 4.7: printf, sprintf. */

@@ -9,7 +9,6 @@ qs_status qops_unset(qs_vm *vm, const char *name) {
     return qerr_set(qvm_ctx(vm), QS_ENAME, "%s is used before it has a value", name);
 }
 
-const char *qops_describe(qs_vm *vm, qs_value v) { return qval_type_name(vm, v); }
 
 /* -- operators --------------------------------------------------------------------------------------------------- */
 

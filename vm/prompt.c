@@ -248,7 +248,7 @@ static bool read_statement(const Lines *l, Text *text) {
 
 /* -- running ----------------------------------------------------------------------------------------------------- */
 
-void qprompt_echo(qs_vm *vm, qs_value v) {
+static void echo(qs_vm *vm, qs_value v) {
     Text t;
     if (v.kind == QS_NIL) return;
     qtext_init(&t, qvm_ctx(vm));
@@ -272,7 +272,7 @@ static bool run_statement(qs_vm *vm, const char *text) {
     qs_value v = qs_nil();
     qs_status s = qs_eval(vm, text, &v);
     if (s == QS_OK) {
-        if (!is_quiet(text)) qprompt_echo(vm, v);
+        if (!is_quiet(text)) echo(vm, v);
         if (v.kind != QS_NIL) s = qs_set_global(vm, "ans", v);
     } else if (!qs_exit_code(vm, NULL)) {
         const char *report = s == QS_EINTERRUPT ? "interrupted\n" : qs_error_report(vm);

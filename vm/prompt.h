@@ -7,6 +7,4 @@
 bool qprompt_run(qs_vm *vm);
 /* The syntax tree ("ast") or the instructions ("bytecode") of a file. */
 qs_status qprompt_dump(qs_vm *vm, const char *path, const char *what, Text *out);
-/* The value of an expression as the prompt echoes it. */
-void qprompt_echo(qs_vm *vm, qs_value v);
 #endif

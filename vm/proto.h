@@ -88,7 +88,6 @@ qs_status qops_get_field(qs_vm *vm, qs_value v, Str *name, FieldCache *cache, qs
 qs_status qops_set_field(qs_vm *vm, qs_value v, Str *name, FieldCache *cache, qs_value x);
 qs_status qops_coerce(qs_vm *vm, Frame *f, qs_value *r, qs_value type, qs_value what, bool param);
 qs_status qops_unset(qs_vm *vm, const char *name);
-const char *qops_describe(qs_vm *vm, qs_value v);                      /* "a number", "an array", … for messages */
 
 /* -- invoke.c: other callables are run, results delivered --------------------------------------------------------- */
 /* Runs a native, or with fn NULL what qcall_other calls. */
@@ -121,6 +120,4 @@ qs_status qcall_bind_types(qs_vm *vm, Frame *f, int first);
 /* With the type parameters bound in this call. */
 qs_status qcall_type(qs_vm *vm, Frame *f, TypeExpr *e, const Type **out);
 qs_status qcall_type_value(qs_vm *vm, const Type *t, TypeMods mods, qs_value *out);
-qs_status qcall_construct(qs_vm *vm, Class *cls, int nin, const qs_value *in, int nnamed, Str *const *names,
-                          qs_value *out);
 #endif

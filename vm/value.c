@@ -127,7 +127,7 @@ static bool union_fits(qs_vm *vm, qs_value v, const Type *t) {
 
 bool qval_is_type(qs_vm *vm, qs_value v, const Type *t) {
     switch (t->kind) {
-    case TY_ANY: case TY_PARAM: return true;
+    case TY_ANY: return true;
     case TY_NUM: return number_fits(v, t->dtype);
     case TY_STRING: return v.kind == QS_STRING;
     case TY_ARRAY: return v.kind == QS_ARRAY ? array_fits(vm, v.u.p, t) : v.kind == QS_CELL && cell_fits(vm, v.u.p, t);

@@ -167,7 +167,7 @@ static Uses uses_of(const Func *f, const Sym *sym) {
     return u;
 }
 
-bool klower_is_indexed(const Func *f, const Sym *sym) { return uses_of(f, sym).indexed; }
+static bool is_indexed(const Func *f, const Sym *sym) { return uses_of(f, sym).indexed; }
 bool klower_assigns(const Func *f, const Sym *param) { return uses_of(f, param).assigned; }
 
 /* int and scalar are 1, ivecN and vecN are N, vec(N) with a written N too; 0 when that cannot be read off. */
@@ -197,12 +197,12 @@ int klower_positions(const Func *f) {
         if (klower_special(p->name) < 0) continue;
         int n = declared_count(p->type);
         if (n > count) count = n;
-        indexed |= !n && klower_is_indexed(f, p->sym);
+        indexed |= !n && is_indexed(f, p->sym);
     }
     return count ? count : indexed ? -1 : 0;
 }
 
-KRef klower_special_ref(Lower *L, int which, int axis) {
+static KRef special_ref(Lower *L, int which, int axis) {
     if (axis >= L->job->rank) return klnum_int(L, QS_I32, specials[which].beyond);
     if (which == SPECIAL_BLKDIM && L->job->block) return klnum_int(L, QS_I32, L->job->block[axis]);
     return klnum_pure(L, (KOp)specials[which].op, QS_I32, 0, 0, 0, 0, (uint64_t)axis);
@@ -212,7 +212,7 @@ KRef klower_special_ref(Lower *L, int which, int axis) {
 qs_status klower_position(Lower *L, const Func *f, const Param *p, const Num *nums, int rank, Val *out) {
     int n = declared_count(p->type), beyond = specials[klower_special(p->name)].beyond;
     bool number = n ? n == 1 && p->type->kind == TE_NAME && !strstr(p->type->name->s, "vec")
-                    : rank == 1 && !klower_is_indexed(f, p->sym);
+                    : rank == 1 && !is_indexed(f, p->sym);
     if (!n) n = rank;
     if (n > QS_MAX_RANK)
         return klower_error(L, QS_ESHAPE, p->pos, "%s can have at most %d components", p->name->s, QS_MAX_RANK);
@@ -233,7 +233,7 @@ qs_status klower_position(Lower *L, const Func *f, const Param *p, const Num *nu
 static qs_status bind_special(Lower *L, const Func *f, const Param *p, Val *out) {
     Num nums[QS_MAX_RANK];
     int which = klower_special(p->name);
-    for (int i = 0; i < L->job->rank; i++) nums[i] = klnum_strong(klower_special_ref(L, which, i), QS_I32);
+    for (int i = 0; i < L->job->rank; i++) nums[i] = klnum_strong(special_ref(L, which, i), QS_I32);
     TRY(klower_position(L, f, p, nums, L->job->rank, out));
     out->is_pos = which == SPECIAL_POS && qdtype_is_int((qs_dtype)out->dtype);
     return QS_OK;

@@ -167,7 +167,7 @@ static qs_status no_function(Lower *L, const char *name) {
     return klower_error(L, QS_ENAME, L->pos, "%s cannot be used in a kernel", name);
 }
 
-qs_status klcall_function(Lower *L, const Node *site, Closure *fn, const Val *args, Str *const *names, int nargs,
+static qs_status call_function(Lower *L, const Node *site, Closure *fn, const Val *args, Str *const *names, int nargs,
                           Val *outs, int nouts) {
     int which;
     Args a = {args, names, nargs};
@@ -250,7 +250,7 @@ static qs_status call_value(Lower *L, Node *n, const Val *fn, const Val *args, S
                             int nouts) {
     Args a = {args, names, nargs};
     const Type *t = fn->kind == V_TYPE ? fn->u.type : fn->kind == V_FUNC ? class_instead(L, fn->u.fn, &a) : NULL;
-    if (fn->kind == V_FUNC && !t) return klcall_function(L, n, fn->u.fn, args, names, nargs, outs, nouts);
+    if (fn->kind == V_FUNC && !t) return call_function(L, n, fn->u.fn, args, names, nargs, outs, nouts);
     if (!t) return klower_error(L, QS_ETYPE, n->pos, "%s is not a function", klval_type_name(L, fn));
     Val only;
     for (int i = 1; i < nouts; i++) outs[i] = (Val){.kind = V_VOID};

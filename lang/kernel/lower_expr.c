@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-qs_status klexpr_number(Lower *L, Node *n, const char *what, Num *out) {
+static qs_status one_number(Lower *L, Node *n, const char *what, Num *out) {
     Val v, all;
     TRY(klexpr_lower(L, n, &v));
     if (v.kind == V_UNKNOWN) return *out = klnum_literal(L, 0, true), L->changed = true, QS_OK;
@@ -135,10 +135,10 @@ static qs_status matrix(Lower *L, const Node *n, Val *out) {
 
 /* -- ranges ------------------------------------------------------------------------------------------------------ */
 qs_status klexpr_range(Lower *L, Node *n, RangeVal *out) {
-    TRY(klexpr_number(L, n->u.range.lo, "the start of a range", &out->lo));
+    TRY(one_number(L, n->u.range.lo, "the start of a range", &out->lo));
     out->step = klnum_literal(L, 1, true);
-    if (n->u.range.step) TRY(klexpr_number(L, n->u.range.step, "the step of a range", &out->step));
-    TRY(klexpr_number(L, n->u.range.hi, "the end of a range", &out->hi));
+    if (n->u.range.step) TRY(one_number(L, n->u.range.step, "the step of a range", &out->step));
+    TRY(one_number(L, n->u.range.hi, "the end of a range", &out->hi));
     return L->pos = n->pos, QS_OK;
 }
 

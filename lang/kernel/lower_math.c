@@ -22,18 +22,13 @@ static qs_status real_one(Lower *L, Num a, const void *ud, Num *out) {
 
 qs_status klmath_real(Lower *L, const BuiltinCall *c, Val *out) { return map(L, c, real_one, out); }
 
-static Num from_polar(Lower *L, KRef size, KRef angle, qs_dtype d) {
-    return (Num){.dtype = d, .re = {.ref = klnum_bin(L, K_MUL, size, klnum_math(L, MF_cos, angle, 0))},
-                 .im = {.ref = klnum_bin(L, K_MUL, size, klnum_math(L, MF_sin, angle, 0))}};
-}
-
 static KRef modulus(Lower *L, Num a) { return klnum_math(L, MF_hypot, a.re.ref, a.im.ref); }
 static KRef argument(Lower *L, Num a) { return klnum_math(L, MF_atan2, a.im.ref, a.re.ref); }
 
 static qs_status exp_one(Lower *L, Num a, const void *ud, Num *out) {
     (void)ud;
     if (!qdtype_is_complex(a.dtype)) return *out = klnum_real_math(L, MF_exp, a), QS_OK;
-    return *out = from_polar(L, klnum_math(L, MF_exp, a.re.ref, 0), a.im.ref, a.dtype), QS_OK;
+    return *out = klnum_polar(L, klnum_math(L, MF_exp, a.re.ref, 0), a.im.ref, a.dtype), QS_OK;
 }
 
 static qs_status log_one(Lower *L, Num a, const void *ud, Num *out) {
@@ -48,7 +43,7 @@ static qs_status sqrt_one(Lower *L, Num a, const void *ud, Num *out) {
     (void)ud;
     if (!qdtype_is_complex(a.dtype)) return *out = klnum_real_math(L, MF_sqrt, a), QS_OK;
     KRef half = klnum_bin(L, K_MUL, argument(L, a), klnum_const(L, qdtype_real_of(a.dtype), 0.5));
-    return *out = from_polar(L, klnum_math(L, MF_sqrt, modulus(L, a), 0), half, a.dtype), QS_OK;
+    return *out = klnum_polar(L, klnum_math(L, MF_sqrt, modulus(L, a), 0), half, a.dtype), QS_OK;
 }
 
 qs_status klmath_exp(Lower *L, const BuiltinCall *c, Val *out) { return map(L, c, exp_one, out); }

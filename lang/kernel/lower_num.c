@@ -136,7 +136,7 @@ static Weak *new_weak(Lower *L, WeakOp op, Weak *a, Weak *b) {
     return w;
 }
 
-Weak *klnum_weak_const(Lower *L, double v, bool integral) {
+static Weak *weak_const(Lower *L, double v, bool integral) {
     Weak *w = new_weak(L, WEAK_CONST, NULL, NULL);
     w->value = v, w->bound = fabs(v);
     w->whole = v == floor(v) && fabs(v) < 0x1p63;
@@ -174,7 +174,7 @@ static double weak_bound(WeakOp op, const Weak *a, const Weak *b) {
 static Weak *weak_op(Lower *L, WeakOp op, Weak *a, Weak *b) {
     bool integral = a->integral && (!b || b->integral) && op != WEAK_DIV;
     if (a->op == WEAK_CONST && (!b || b->op == WEAK_CONST)) {
-        Weak *k = klnum_weak_const(L, weak_value(op, a->value, b ? b->value : 0), integral);
+        Weak *k = weak_const(L, weak_value(op, a->value, b ? b->value : 0), integral);
         return k->outside = a->outside || (b && b->outside), k;
     }
     Weak *w = new_weak(L, op, a, b);
@@ -185,14 +185,14 @@ static Weak *weak_op(Lower *L, WeakOp op, Weak *a, Weak *b) {
     return w;
 }
 
-KRef klnum_weak_ref(Lower *L, const Weak *w, qs_dtype d) {
+static KRef weak_ref(Lower *L, const Weak *w, qs_dtype d) {
     static const KOp ops[] = {[WEAK_ADD] = K_ADD, [WEAK_SUB] = K_SUB, [WEAK_MUL] = K_MUL, [WEAK_DIV] = K_DIV};
     if (w->op == WEAK_CONST) return klnum_const(L, d, w->value);
     if (w->op == WEAK_PARAM) return klower_host_num(L, w->source, 0, d, w->name);
     if (d == QS_B1 || (qdtype_is_int(d) && !w->whole))
-        return klnum_cast_ref(L, klnum_weak_ref(L, w, L->c->scalar_dtype), d);
-    KRef a = klnum_weak_ref(L, w->a, d);
-    return w->op == WEAK_NEG ? klnum_un(L, K_NEG, a) : klnum_bin(L, ops[w->op], a, klnum_weak_ref(L, w->b, d));
+        return klnum_cast_ref(L, weak_ref(L, w, L->c->scalar_dtype), d);
+    KRef a = weak_ref(L, w->a, d);
+    return w->op == WEAK_NEG ? klnum_un(L, K_NEG, a) : klnum_bin(L, ops[w->op], a, weak_ref(L, w->b, d));
 }
 
 /* -- making and asking ------------------------------------------------------------------------------------------- */
@@ -200,7 +200,7 @@ Num klnum_strong(KRef ref, qs_dtype d) { return (Num){.dtype = d, .re = {.ref = 
 
 Num klnum_from_weak(Lower *L, Weak *w) { return (Num){.dtype = klnum_weak_dtype(L, w), .re = {.weak = w}}; }
 
-Num klnum_literal(Lower *L, double v, bool integral) { return klnum_from_weak(L, klnum_weak_const(L, v, integral)); }
+Num klnum_literal(Lower *L, double v, bool integral) { return klnum_from_weak(L, weak_const(L, v, integral)); }
 
 bool klnum_known(Lower *L, Num n, double *v) {
     if (n.re.weak) return n.re.weak->op == WEAK_CONST ? *v = n.re.weak->value, true : false;
@@ -238,7 +238,7 @@ qs_dtype klnum_join(Lower *L, Num a, Num b) {
 
 /* -- conversions ------------------------------------------------------------------------------------------------- */
 KRef klnum_ref(Lower *L, Num n, qs_dtype d) {
-    return n.re.weak ? klnum_weak_ref(L, n.re.weak, d) : klnum_cast_ref(L, n.re.ref, d);
+    return n.re.weak ? weak_ref(L, n.re.weak, d) : klnum_cast_ref(L, n.re.ref, d);
 }
 
 KRef klnum_part(Lower *L, Num n, int part, qs_dtype d) {
@@ -290,7 +290,7 @@ KRef klnum_index(Lower *L, Num n, bool down) {
     double v;
     if (klnum_whole(n)) return n.re.weak ? klnum_ref(L, n, QS_I64) : widen(L, n.re.ref, DEPTH);
     if (klnum_known(L, n, &v)) return klnum_const(L, QS_I64, down ? floor(v) : v);
-    if (n.re.weak && !down) return klnum_weak_ref(L, n.re.weak, QS_I64);
+    if (n.re.weak && !down) return weak_ref(L, n.re.weak, QS_I64);
     KRef r = klnum_ref(L, n, qdtype_real_of(n.dtype));
     if (down && qdtype_is_real(n.dtype)) r = klnum_math(L, MF_floor, r, 0);
     return klnum_cast_ref(L, r, QS_I64);
@@ -405,13 +405,69 @@ static qs_status minmax(Lower *L, KOp op, Num a, Num b, Num *out) {
     return *out = klnum_minmax(L, op, a, b), QS_OK;
 }
 
+/* x^n by repeated squaring, the same products in the same order on every device. */
+static Num power_chain(Lower *L, Num x, int n) {
+    if (n == 1) return x;
+    Num half = power_chain(L, x, n / 2);
+    Num square = arith(L, K_MUL, WEAK_MUL, half, half);
+    return n & 1 ? arith(L, K_MUL, WEAK_MUL, square, x) : square;
+}
+
+static Num power_whole(Lower *L, Num a, int n) {
+    Num one = klnum_literal(L, 1, true);
+    if (n == 0) return one;
+    bool exact = L->indexing && n > 0 && klnum_whole(a);
+    Num x = exact || qdtype_is_complex(a.dtype) ? a : klnum_cast(L, a, klnum_real_dtype(L, a));
+    Num p = power_chain(L, x, n < 0 ? -n : n);
+    return n < 0 ? arith(L, K_DIV, WEAK_DIV, one, p) : p;
+}
+
+Num klnum_polar(Lower *L, KRef size, KRef angle, qs_dtype d) {
+    return (Num){.dtype = d, .re = {.ref = klnum_bin(L, K_MUL, size, klnum_math(L, MF_cos, angle, 0))},
+                 .im = {.ref = klnum_bin(L, K_MUL, size, klnum_math(L, MF_sin, angle, 0))}};
+}
+
+/* r^n (cos n t + j sin n t) of r and t, modulus and angle of a. */
+static Num power_complex(Lower *L, Num a, Num b) {
+    qs_dtype d = klnum_join(L, a, b), r = qdtype_real_of(d);
+    KRef x = klnum_part(L, a, 0, r), y = klnum_part(L, a, 1, r), n = klnum_ref(L, b, r);
+    KRef size = klnum_math(L, MF_pow, klnum_math(L, MF_hypot, x, y), n);
+    KRef angle = klnum_bin(L, K_MUL, klnum_math(L, MF_atan2, y, x), n);
+    return klnum_polar(L, size, angle, d);
+}
+
+static Num power_known(Lower *L, Num a, double n, bool *done) {
+    *done = true;
+    if (n == floor(n) && fabs(n) <= 64) return power_whole(L, a, (int)n);
+    if (n == 0.5 && !qdtype_is_complex(a.dtype)) return klnum_real_math(L, MF_sqrt, a);
+    return *done = false, a;
+}
+
+static qs_status power(Lower *L, Num a, Num b, Num *out) {
+    double x = 0, n = 0;
+    bool kx = klnum_known(L, a, &x), kn = klnum_known(L, b, &n), done = false;
+    if (kx && kn && klnum_is_weak(a) && klnum_is_weak(b)) {
+        double v = pow(x, n);
+        return *out = klnum_literal(L, v, klnum_whole(a) && v == floor(v) && fabs(v) < 0x1p31), QS_OK;
+    }
+    if (kn) *out = power_known(L, a, n, &done);
+    if (done) return QS_OK;
+    if (qdtype_is_complex(b.dtype))
+        return klower_error(L, QS_ETYPE, L->pos, "a complex exponent cannot be used in a kernel");
+    if (qdtype_is_complex(a.dtype)) return *out = power_complex(L, a, b), QS_OK;
+    if (kx && x == 2) return *out = klnum_real_math(L, MF_exp2, b), QS_OK;
+    qs_dtype d = klnum_join(L, a, b);
+    if (!qdtype_is_real(d)) d = L->c->scalar_dtype;
+    return *out = klnum_strong(klnum_math(L, MF_pow, klnum_ref(L, a, d), klnum_ref(L, b, d)), d), QS_OK;
+}
+
 qs_status klnum_binary(Lower *L, Op op, Num a, Num b, Num *out) {
     switch (op) {
     case OP_ADD: return *out = arith(L, K_ADD, WEAK_ADD, a, b), QS_OK;
     case OP_SUB: return *out = arith(L, K_SUB, WEAK_SUB, a, b), QS_OK;
     case OP_MUL: case OP_PWMUL: return *out = arith(L, K_MUL, WEAK_MUL, a, b), QS_OK;
     case OP_DIV: case OP_PWDIV: return *out = arith(L, K_DIV, WEAK_DIV, a, b), QS_OK;
-    case OP_POW: case OP_PWPOW: return klnum_pow(L, a, b, out);
+    case OP_POW: case OP_PWPOW: return power(L, a, b, out);
     case OP_EQ: case OP_NE: case OP_LT: case OP_LE: case OP_GT: case OP_GE: return compare(L, op, a, b, out);
     case OP_ANDAND: return *out = klnum_strong(klnum_bin(L, K_AND, klnum_truth(L, a), klnum_truth(L, b)), QS_B1), QS_OK;
     case OP_OROR: return *out = klnum_strong(klnum_bin(L, K_OR, klnum_truth(L, a), klnum_truth(L, b)), QS_B1), QS_OK;
@@ -452,58 +508,6 @@ Num klnum_real_math(Lower *L, MathFn fn, Num a) {
     if (klnum_is_weak(a) && klnum_known(L, a, &v)) return klnum_literal(L, keval_math(fn, QS_F64, v, 0), false);
     qs_dtype d = klnum_real_dtype(L, a);
     return klnum_strong(klnum_math(L, fn, klnum_ref(L, a, d), 0), d);
-}
-
-/* x^n by repeated squaring, the same products in the same order on every device. */
-static Num power_chain(Lower *L, Num x, int n) {
-    if (n == 1) return x;
-    Num half = power_chain(L, x, n / 2);
-    Num square = arith(L, K_MUL, WEAK_MUL, half, half);
-    return n & 1 ? arith(L, K_MUL, WEAK_MUL, square, x) : square;
-}
-
-static Num power_whole(Lower *L, Num a, int n) {
-    Num one = klnum_literal(L, 1, true);
-    if (n == 0) return one;
-    bool exact = L->indexing && n > 0 && klnum_whole(a);
-    Num x = exact || qdtype_is_complex(a.dtype) ? a : klnum_cast(L, a, klnum_real_dtype(L, a));
-    Num p = power_chain(L, x, n < 0 ? -n : n);
-    return n < 0 ? arith(L, K_DIV, WEAK_DIV, one, p) : p;
-}
-
-/* r^n (cos n t + j sin n t) of r and t, modulus and angle of a. */
-static Num power_complex(Lower *L, Num a, Num b) {
-    qs_dtype d = klnum_join(L, a, b), r = qdtype_real_of(d);
-    KRef x = klnum_part(L, a, 0, r), y = klnum_part(L, a, 1, r), n = klnum_ref(L, b, r);
-    KRef size = klnum_math(L, MF_pow, klnum_math(L, MF_hypot, x, y), n);
-    KRef angle = klnum_bin(L, K_MUL, klnum_math(L, MF_atan2, y, x), n);
-    return (Num){.dtype = d, .re = {.ref = klnum_bin(L, K_MUL, size, klnum_math(L, MF_cos, angle, 0))},
-                 .im = {.ref = klnum_bin(L, K_MUL, size, klnum_math(L, MF_sin, angle, 0))}};
-}
-
-static Num power_known(Lower *L, Num a, double n, bool *done) {
-    *done = true;
-    if (n == floor(n) && fabs(n) <= 64) return power_whole(L, a, (int)n);
-    if (n == 0.5 && !qdtype_is_complex(a.dtype)) return klnum_real_math(L, MF_sqrt, a);
-    return *done = false, a;
-}
-
-qs_status klnum_pow(Lower *L, Num a, Num b, Num *out) {
-    double x = 0, n = 0;
-    bool kx = klnum_known(L, a, &x), kn = klnum_known(L, b, &n), done = false;
-    if (kx && kn && klnum_is_weak(a) && klnum_is_weak(b)) {
-        double v = pow(x, n);
-        return *out = klnum_literal(L, v, klnum_whole(a) && v == floor(v) && fabs(v) < 0x1p31), QS_OK;
-    }
-    if (kn) *out = power_known(L, a, n, &done);
-    if (done) return QS_OK;
-    if (qdtype_is_complex(b.dtype))
-        return klower_error(L, QS_ETYPE, L->pos, "a complex exponent cannot be used in a kernel");
-    if (qdtype_is_complex(a.dtype)) return *out = power_complex(L, a, b), QS_OK;
-    if (kx && x == 2) return *out = klnum_real_math(L, MF_exp2, b), QS_OK;
-    qs_dtype d = klnum_join(L, a, b);
-    if (!qdtype_is_real(d)) d = L->c->scalar_dtype;
-    return *out = klnum_strong(klnum_math(L, MF_pow, klnum_ref(L, a, d), klnum_ref(L, b, d)), d), QS_OK;
 }
 
 Num klnum_select(Lower *L, KRef c, Num a, Num b) {

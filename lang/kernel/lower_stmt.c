@@ -6,6 +6,8 @@
 
 static void flow(Lower *L, KOp op, KRef a, uint64_t imm) { klnum_emit(L, op, QS_B1, 0, a, 0, 0, imm); }
 
+static qs_status block(Lower *L, NodeList body);
+
 /* -- assignment -------------------------------------------------------------------------------------------------- */
 static qs_status annotate(Lower *L, Var *v, TypeExpr *e, Val *x, bool *mods_written) {
     const Type *t;
@@ -138,7 +140,7 @@ static qs_status declaration(Lower *L, const Node *n) {
 /* A branch; *left: it does not reach its end. */
 static qs_status inner_block(Lower *L, NodeList body, bool *left) {
     klnum_open(L, false);
-    TRY(klstmt_block(L, body));
+    TRY(block(L, body));
     klnum_close(L);
     *left = L->left, L->left = false;
     return QS_OK;
@@ -148,9 +150,9 @@ static qs_status if_from(Lower *L, Node *n, int i) {
     KRef c;
     int known;
     bool left;
-    if (i == n->u.ifs.n) return n->u.ifs.has_else ? klstmt_block(L, n->u.ifs.other) : QS_OK;
+    if (i == n->u.ifs.n) return n->u.ifs.has_else ? block(L, n->u.ifs.other) : QS_OK;
     TRY(klexpr_cond(L, n->u.ifs.conds[i], &c, &known));
-    if (known == 1) return klstmt_block(L, n->u.ifs.blocks[i]);
+    if (known == 1) return block(L, n->u.ifs.blocks[i]);
     if (known == 0) return if_from(L, n, i + 1);
     flow(L, K_IF, c, 0);
     TRY(inner_block(L, n->u.ifs.blocks[i], &left));
@@ -192,7 +194,7 @@ static qs_status match_from(Lower *L, Node *n, const Val *value, int i) {
     if (i == n->u.match.narms) return QS_OK;
     const MatchArm *arm = &n->u.match.arms[i];
     if (!arm->wildcard) TRY(pattern_matches(L, value, arm, &c, &known));
-    if (known == 1) return klstmt_block(L, arm->body);
+    if (known == 1) return block(L, arm->body);
     if (known == 0) return match_from(L, n, value, i + 1);
     flow(L, K_IF, c, 0);
     TRY(inner_block(L, arm->body, &left));
@@ -300,7 +302,7 @@ static qs_status nested(Lower *L, const Node *n, const RangeVal *ranges, int i) 
     open_for(L, &ranges[i], &frame, &v);
     if (i > 0) frame.break_depth = outer->break_depth; /* `break` leaves all of them */
     TRY(bind_counter(L, n, i, &v));
-    TRY(innermost ? klstmt_block(L, n->u.loop.body) : nested(L, n, ranges, i + 1));
+    TRY(innermost ? block(L, n->u.loop.body) : nested(L, n, ranges, i + 1));
     leave_loop(L);
     return QS_OK;
 }
@@ -355,7 +357,7 @@ static qs_status each_element(Lower *L, Node *n, const Val *list) {
     TRY(klidx_element(L, &at, &i, 1, "the list", &element));
     klval_number(L, element, &v);
     TRY(bind_counter(L, n, 0, &v));
-    TRY(klstmt_block(L, n->u.loop.body));
+    TRY(block(L, n->u.loop.body));
     leave_loop(L);
     return QS_OK;
 }
@@ -391,7 +393,7 @@ static qs_status while_loop(Lower *L, Node *n) {
     enter_loop(L, &frame);
     TRY(klexpr_cond(L, n->u.whiles.cond, &c, &known));
     if (known != 1) leave_if(L, klnum_un(L, K_NOT, c));
-    TRY(klstmt_block(L, n->u.whiles.body));
+    TRY(block(L, n->u.whiles.body));
     leave_loop(L);
     return QS_OK;
 }
@@ -408,11 +410,11 @@ static void find_continue(void *ud, Node **child) {
 static qs_status repeat_body(Lower *L, Node *n, Loop *frame) {
     bool continues = false;
     for (int i = 0; i < n->u.whiles.body.n; i++) find_continue(&continues, &n->u.whiles.body.at[i]);
-    if (!continues) return klstmt_block(L, n->u.whiles.body);
+    if (!continues) return block(L, n->u.whiles.body);
     flow(L, K_LOOP, 0, 0);
     klnum_open(L, false);
     frame->continue_depth = ++L->depth, frame->continue_breaks = true;
-    TRY(klstmt_block(L, n->u.whiles.body));
+    TRY(block(L, n->u.whiles.body));
     if (!L->left) flow(L, K_BREAK, 0, 0);
     L->left = false;
     L->depth--;
@@ -485,7 +487,7 @@ static qs_status statement(Lower *L, Node *n) {
     case N_BREAK: case N_CONTINUE: return leave_turn(L, n);
     case N_RETURN: return leave_function(L);
     case N_SYNC: return barrier(L, n);
-    case N_BLOCK: return klstmt_block(L, n->u.block);
+    case N_BLOCK: return block(L, n->u.block);
     case N_FUNC: case N_ATTR: return QS_OK;
     case N_PRINT: return forbidden(L, n, "print");
     case N_TRY: return forbidden(L, n, "try");
@@ -496,7 +498,7 @@ static qs_status statement(Lower *L, Node *n) {
     }
 }
 
-qs_status klstmt_block(Lower *L, NodeList body) {
+static qs_status block(Lower *L, NodeList body) {
     for (int i = 0; i < body.n && !L->left; i++) TRY(statement(L, body.at[i]));
     return QS_OK;
 }
@@ -521,13 +523,13 @@ qs_status klstmt_body(Lower *L, Inst *inst) {
     NodeList body = inst->func->body;
     if (body.n && body.at[body.n - 1]->kind == N_RETURN) body.n--;
     if (!inst->up || !returns_early(body)) {
-        TRY(klstmt_block(L, body));
+        TRY(block(L, body));
         return L->left = false, QS_OK;
     }
     flow(L, K_LOOP, 0, 0);
     klnum_open(L, false);
     inst->return_depth = ++L->depth;
-    TRY(klstmt_block(L, body));
+    TRY(block(L, body));
     if (!L->left) flow(L, K_BREAK, 0, 0);
     L->left = false;
     L->depth--;

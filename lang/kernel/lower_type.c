@@ -116,7 +116,7 @@ static void raise_rank(Val *v, int rank) {
 }
 
 static bool elements_fit(const Type *inner, qs_dtype d) {
-    if (inner->kind != TY_NUM) return inner->kind == TY_ANY || inner->kind == TY_PARAM;
+    if (inner->kind != TY_NUM) return inner->kind == TY_ANY;
     return qdtype_is_complex(inner->dtype) == qdtype_is_complex(d);
 }
 

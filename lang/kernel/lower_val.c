@@ -244,23 +244,7 @@ static qs_status compare_strings(Lower *L, Op op, const Val *a, const Val *b, Va
     return QS_OK;
 }
 
-static bool is_product(Op op, const Val *a, const Val *b) {
-    return op == OP_MUL && a->kind != V_UNKNOWN && b->kind != V_UNKNOWN && a->rank && b->rank;
-}
-
-qs_status klval_binary(Lower *L, Op op, const Val *a, const Val *b, Val *out) {
-    int which = (int)op;
-    if (a->kind == V_STRING || b->kind == V_STRING) return compare_strings(L, op, a, b, out);
-    if (is_product(op, a, b)) return klval_matmul(L, a, b, out);
-    return klval_map2(L, a, b, binary_one, &which, out);
-}
-
-qs_status klval_unary(Lower *L, Op op, const Val *a, Val *out) {
-    int which = (int)op;
-    return klval_map(L, a, unary_one, &which, out);
-}
-
-qs_status klval_matmul(Lower *L, const Val *a, const Val *b, Val *out) {
+static qs_status matmul(Lower *L, const Val *a, const Val *b, Val *out) {
     Val x, y;
     int64_t m[QS_MAX_RANK], n[QS_MAX_RANK];
     TRY(klval_components(L, a, &x));
@@ -290,17 +274,30 @@ qs_status klval_matmul(Lower *L, const Val *a, const Val *b, Val *out) {
     return QS_OK;
 }
 
+static bool is_product(Op op, const Val *a, const Val *b) {
+    return op == OP_MUL && a->kind != V_UNKNOWN && b->kind != V_UNKNOWN && a->rank && b->rank;
+}
+
+qs_status klval_binary(Lower *L, Op op, const Val *a, const Val *b, Val *out) {
+    int which = (int)op;
+    if (a->kind == V_STRING || b->kind == V_STRING) return compare_strings(L, op, a, b, out);
+    if (is_product(op, a, b)) return matmul(L, a, b, out);
+    return klval_map2(L, a, b, binary_one, &which, out);
+}
+
+qs_status klval_unary(Lower *L, Op op, const Val *a, Val *out) {
+    int which = (int)op;
+    return klval_map(L, a, unary_one, &which, out);
+}
+
 /* -- conversions and types --------------------------------------------------------------------------------------- */
-static void convert(Lower *L, const Val *v, qs_dtype d, Num (*f)(Lower *, Num, qs_dtype), Val *out) {
+void klval_narrow(Lower *L, const Val *v, qs_dtype d, Val *out) {
     int64_t n = klval_count(v);
     Num *nums = new_nums(L, n);
-    for (int64_t i = 0; i < n; i++) nums[i] = f(L, klval_num(v, i), d);
+    for (int64_t i = 0; i < n; i++) nums[i] = klnum_narrow(L, klval_num(v, i), d);
     klval_from_nums(L, nums, v->rank, v->dims, out);
     out->is_pos = v->is_pos && n && qdtype_is_int(d);
 }
-
-void klval_cast(Lower *L, const Val *v, qs_dtype d, Val *out) { convert(L, v, d, klnum_cast, out); }
-void klval_narrow(Lower *L, const Val *v, qs_dtype d, Val *out) { convert(L, v, d, klnum_narrow, out); }
 
 /* A type is a V_NUM with at most one component: that one when it is weak. */
 static Num type_num(Lower *L, const Val *v) {

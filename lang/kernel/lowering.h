@@ -147,7 +147,6 @@ qs_status klower_error(Lower *L, qs_status s, uint32_t pos, const char *fmt, ...
 qs_status klower_need(Lower *L, int source, int axis, int rank); /* never QS_OK */
 int klower_array_param(Lower *L, const Val *array);
 KRef klower_host_num(Lower *L, int source, int part, qs_dtype d, Str *name);
-KRef klower_special_ref(Lower *L, int which, int axis);          /* which: see klower_special */
 qs_status klower_position(Lower *L, const Func *f, const Param *p, const Num *nums, int rank, Val *out);
 enum { SPECIAL_POS, SPECIAL_BLKPOS, SPECIAL_BLKDIM, SPECIAL_BLKIDX, SPECIAL_BLKCNT };
 void klower_import(Lower *L, const KVal *v, Str *name, Val *out);
@@ -155,7 +154,6 @@ typedef struct { Inst *inst; Loop *loop; uint32_t pos, site_pos; bool foreign, i
 qs_status klower_enter(Lower *L, const Node *site, Closure *fn, Inst **out, Caller *saved);
 qs_status klower_leave(Lower *L, const Caller *saved);
 uint32_t klower_pos(const Lower *L);                           /* for instructions: in the kernel's own source */
-bool klower_is_indexed(const Func *f, const Sym *sym);
 
 /* -- instructions (lower_num.c) ---------------------------------------------------------------------------------- */
 KRef klnum_pure(Lower *L, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm);
@@ -170,10 +168,8 @@ void klnum_open(Lower *L, bool loop);
 void klnum_close(Lower *L);
 
 /* -- numbers ----------------------------------------------------------------------------------------------------- */
-Weak *klnum_weak_const(Lower *L, double v, bool integral);
 Weak *klnum_weak_param(Lower *L, int source, Str *name, int bits, bool integral);
 qs_dtype klnum_weak_dtype(Lower *L, const Weak *w);            /* what it is by itself */
-KRef klnum_weak_ref(Lower *L, const Weak *w, qs_dtype d);
 Num klnum_strong(KRef ref, qs_dtype d);
 Num klnum_from_weak(Lower *L, Weak *w);
 Num klnum_literal(Lower *L, double v, bool integral);
@@ -189,7 +185,7 @@ KRef klnum_index(Lower *L, Num n, bool floor);                 /* int64 */
 KRef klnum_truth(Lower *L, Num n);
 qs_status klnum_binary(Lower *L, Op op, Num a, Num b, Num *out);
 qs_status klnum_unary(Lower *L, Op op, Num a, Num *out);
-qs_status klnum_pow(Lower *L, Num a, Num b, Num *out);
+Num klnum_polar(Lower *L, KRef size, KRef angle, qs_dtype d); /* complex, of modulus and angle */
 Num klnum_select(Lower *L, KRef c, Num a, Num b);
 Num klnum_minmax(Lower *L, KOp op, Num a, Num b);
 Num klnum_real_math(Lower *L, MathFn fn, Num a);               /* a as scalar (or float64), not complex */
@@ -214,13 +210,11 @@ typedef qs_status MapOneFn(Lower *, Num, const void *ud, Num *);
 typedef qs_status MapTwoFn(Lower *, Num, Num, const void *ud, Num *);
 qs_status klval_map(Lower *L, const Val *v, MapOneFn *f, const void *ud, Val *out);
 qs_status klval_map2(Lower *L, const Val *a, const Val *b, MapTwoFn *f, const void *ud, Val *out);
-void klval_cast(Lower *L, const Val *v, qs_dtype d, Val *out); /* V_NUM */
 void klval_narrow(Lower *L, const Val *v, qs_dtype d, Val *out);
 bool klval_join(Lower *L, const Val *a, const Val *b, Val *out); /* types only; false: they do not go together */
 bool klval_same(const Val *a, const Val *b);                   /* the same array, function, string … */
 const char *klval_type_name(Lower *L, const Val *v);
 void klval_zero(Lower *L, qs_dtype d, int rank, const int64_t *dims, double fill, Val *out);
-qs_status klval_matmul(Lower *L, const Val *a, const Val *b, Val *out);
 
 /* -- lower_var.c ------------------------------------------------------------------------------------------------- */
 Var *klvar_of(Lower *L, const Sym *sym);                       /* of the current function; NULL: no local */
@@ -248,7 +242,6 @@ qs_status kltype_construct(Lower *L, const Node *site, const Type *t, const Val 
 
 /* -- lower_expr.c ------------------------------------------------------------------------------------------------ */
 qs_status klexpr_lower(Lower *L, Node *n, Val *out);
-qs_status klexpr_number(Lower *L, Node *n, const char *what, Num *out);
 qs_status klexpr_cond(Lower *L, Node *n, KRef *out, int *known);
 /* var: NULL when it is no variable. */
 qs_status klexpr_field(Lower *L, Node *n, Var **var, const Record **of, int *number);
@@ -272,8 +265,6 @@ int klidx_ndims(const Val *v);
 
 /* -- lower_call.c ------------------------------------------------------------------------------------------------ */
 qs_status klcall_lower(Lower *L, Node *n, Val *outs, int nouts);
-qs_status klcall_function(Lower *L, const Node *site, Closure *fn, const Val *args, Str *const *names, int nargs,
-                          Val *outs, int nouts);
 /* parallel_do or serial_do inside a kernel: loops around the inlined kernel. */
 qs_status klcall_launch(Lower *L, const Node *site, const Val *args, int nargs);
 
@@ -283,6 +274,5 @@ bool klbuiltin_find(const char *name, int *which);
 qs_status klbuiltin_call(Lower *L, int which, Node *site, const Val *args, int nargs, Val *out);
 
 /* -- lower_stmt.c ------------------------------------------------------------------------------------------------ */
-qs_status klstmt_block(Lower *L, NodeList body);
 qs_status klstmt_body(Lower *L, Inst *inst);                    /* the statements of a function, `return` included */
 #endif

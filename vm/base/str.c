@@ -36,7 +36,7 @@ void qstr_table_close(Ctx *c) {
     c->strings = NULL;
 }
 
-uint32_t qstr_hash(const char *s, size_t n) {
+static uint32_t hash_of(const char *s, size_t n) {
     uint64_t h = 0xcbf29ce484222325u ^ n; /* FNV-1a over bytes, then mixed so that the low bits depend on all */
     for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)s[i]) * 0x100000001b3u;
     h ^= h >> 32;
@@ -82,7 +82,7 @@ static Str *try_str(Ctx *c, const char *s, size_t n) {
 
 static Str *intern(Ctx *c, const char *s, size_t n) {
     StrTable *t = c->strings;
-    uint32_t hash = qstr_hash(s, n);
+    uint32_t hash = hash_of(s, n);
     for (Str *p = t->buckets[hash & (t->nbuckets - 1)]; p; p = p->chain)
         if (p->hash == hash && p->len == n && memcmp(p->s, s, n) == 0) {
             p->hdr.refs++;
@@ -100,19 +100,6 @@ static Str *intern(Ctx *c, const char *s, size_t n) {
 Str *qstr_new(Ctx *c, const char *s, size_t n) {
     if (n <= STR_INTERN_MAX) return intern(c, s, n);
     return n <= LONG_TEXT ? new_str(c, s, n) : try_str(c, s, n);
-}
-
-Str *qstr_join(Ctx *c, const char *a, size_t na, const char *b, size_t nb) {
-    if (na + nb <= STR_INTERN_MAX) {
-        char both[STR_INTERN_MAX];
-        memcpy(both, a, na);
-        memcpy(both + na, b, nb);
-        return intern(c, both, na + nb);
-    }
-    Str *p = blank(c, na + nb);
-    memcpy(p->s, a, na);
-    memcpy(p->s + na, b, nb);
-    return p;
 }
 
 bool qstr_append(Ctx *c, Str **at, const char *t, size_t n) {
@@ -216,7 +203,7 @@ void qmap_free(Map *m, Ctx *c) {
     qmap_init(m);
 }
 
-/* The slot of key, or the empty slot where it belongs.  A slot whose entry was removed is neither. */
+/* The slot of key, or the empty slot where it belongs. */
 static uint32_t find_slot(const Map *m, const Str *key) {
     uint32_t mask = m->nindex - 1, i = key->hash & mask;
     while (m->index[i] && m->entries[m->index[i] - 1].key != key) i = (i + 1) & mask;
@@ -236,17 +223,14 @@ bool qmap_get(const Map *m, const Str *key, uint64_t *val) {
     return at != NULL;
 }
 
-/* Squeezes out removed entries and rebuilds the index with at least twice as many slots as entries. */
+/* At least twice as many slots as entries, and room for one more. */
 static void rehash(Map *m, Ctx *c) {
-    uint32_t kept = 0, size = 8;
-    for (uint32_t i = 0; i < m->n; i++)
-        if (m->entries[i].key) m->entries[kept++] = m->entries[i];
-    m->n = kept;
-    while (size < (kept + 1) * 2) size *= 2;
+    uint32_t size = 8;
+    while (size < (m->n + 1) * 2) size *= 2;
     qmem_free(c, m->index, m->nindex * sizeof *m->index);
     m->index = qmem_alloc(c, size * sizeof *m->index);
     m->nindex = size;
-    for (uint32_t i = 0; i < kept; i++) m->index[find_slot(m, m->entries[i].key)] = i + 1;
+    for (uint32_t i = 0; i < m->n; i++) m->index[find_slot(m, m->entries[i].key)] = i + 1;
 }
 
 void qmap_set(Map *m, Ctx *c, Str *key, uint64_t val) {
@@ -259,13 +243,5 @@ void qmap_set(Map *m, Ctx *c, Str *key, uint64_t val) {
     qmem_grow(c, &m->entries, &m->cap, m->n, sizeof *m->entries);
     m->entries[m->n] = (MapEntry){key, val};
     m->index[find_slot(m, key)] = ++m->n;
-    m->live++;
 }
 
-bool qmap_remove(Map *m, const Str *key) {
-    uint32_t e = find_entry(m, key);
-    if (!e) return false;
-    m->entries[e - 1].key = NULL;
-    m->live--;
-    return true;
-}

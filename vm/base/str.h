@@ -18,7 +18,6 @@ Str *qstr_new(Ctx *c, const char *s, size_t n);
  * is harmless). */
 Str *qstr_name(Ctx *c, const char *s, size_t n);
 Str *qstr_cname(Ctx *c, const char *s);
-Str *qstr_join(Ctx *c, const char *a, size_t na, const char *b, size_t nb); /* as qstr_new of a followed by b */
 /* Adds t to *s itself, whose block may move; false, and nothing done, when others hold it, it is interned, or memory is
  * short. */
 bool qstr_append(Ctx *c, Str **s, const char *t, size_t n);
@@ -27,7 +26,6 @@ static inline void qstr_retain(Str *s) { s->hdr.refs++; }
 static inline void qstr_release(Ctx *c, Str *s) { if (--s->hdr.refs == 0) qstr_free(c, s); }
 bool qstr_equal(const Str *a, const Str *b);
 int qstr_compare(const Str *a, const Str *b);    /* <0, 0, >0: by bytes, which is the order of code points in UTF-8 */
-uint32_t qstr_hash(const char *s, size_t n);
 
 void qstr_table_init(Ctx *c);
 void qstr_table_close(Ctx *c);
@@ -45,14 +43,13 @@ void qstr_offer(Nearest *n, const char *candidate);
 /* -- map: interned name -> 64-bit payload, insertion order kept --------------------------------------------------- */
 typedef struct { Str *key; uint64_t val; } MapEntry;
 typedef struct {
-    MapEntry *entries; /* in insertion order; key == NULL: removed */
+    MapEntry *entries; /* in insertion order */
     uint32_t *index;   /* open addressing, entry number + 1 */
-    uint32_t n, cap, nindex, live;
+    uint32_t n, cap, nindex;
 } Map;
 void qmap_init(Map *m);
 void qmap_free(Map *m, Ctx *c);
 bool qmap_get(const Map *m, const Str *key, uint64_t *val);
 uint64_t *qmap_at(const Map *m, const Str *key);                  /* NULL when absent */
 void qmap_set(Map *m, Ctx *c, Str *key, uint64_t val);            /* does not count the key: intern names */
-bool qmap_remove(Map *m, const Str *key);
 #endif

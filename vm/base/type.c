@@ -9,7 +9,7 @@ enum { TYPE_BUCKETS = 256 };
 
 typedef struct TypeTable {
     Type *buckets[TYPE_BUCKETS];
-    const Type *simple[TY_PARAM + 1], *num[QS_NDTYPES]; /* those asked for all the time */
+    const Type *simple[TY_FOREIGN + 1], *num[QS_NDTYPES]; /* those asked for all the time */
     const Type *arrays[QS_NDTYPES][QS_MAX_RANK + 2];
 } TypeTable;
 
@@ -40,7 +40,7 @@ static uint32_t hash_type(const Type *t) {
     for (int i = 0; i < t->nfixed; i++) h = mix(h, (uint32_t)t->dims[i]);
     for (int i = 0; i < t->nargs; i++) h = mix(h, (uintptr_t)t->args[i]);
     h = mix(h, (uintptr_t)t->inner);
-    return t->kind == TY_PARAM ? mix(h, (uintptr_t)t->name) : h;
+    return h;
 }
 
 static bool same_type(const Type *a, const Type *b) {
@@ -50,7 +50,7 @@ static bool same_type(const Type *a, const Type *b) {
     if (a->nargs != b->nargs || !a->args != !b->args ||
         memcmp(a->args ? a->args : no_args, b->args ? b->args : no_args, a->nargs * sizeof *a->args) != 0)
         return false;
-    return a->kind != TY_CLASS && (a->kind != TY_PARAM || a->name == b->name);
+    return a->kind != TY_CLASS;
 }
 
 static void link_type(Ctx *c, Type *t) {
@@ -99,7 +99,6 @@ const Type *qtype_num(Ctx *c, qs_dtype d) {
 
 const Type *qtype_scalar(Ctx *c) { return qtype_num(c, c->scalar_dtype); }
 const Type *qtype_ptr(Ctx *c, const Type *inner) { return intern(c, &(Type){.kind = TY_PTR, .inner = inner}); }
-const Type *qtype_param(Ctx *c, Str *name) { return intern(c, &(Type){.kind = TY_PARAM, .name = name}); }
 
 const Type *qtype_array(Ctx *c, const Type *elem, int rank) {
     const Type *none = NULL, **known = elem->kind == TY_NUM ? &c->types->arrays[elem->dtype][rank + 1] : &none;
@@ -183,7 +182,7 @@ static bool array_accepts(const Ctx *c, const Type *t, const Type *given) {
 }
 
 bool qtype_accepts(const Ctx *c, const Type *t, const Type *given) {
-    if (t == given || t->kind == TY_ANY || t->kind == TY_PARAM) return true;
+    if (t == given || t->kind == TY_ANY) return true;
     if (given->kind == TY_UNION) return accepts_all(c, t, given);
     switch (t->kind) {
     case TY_UNION: return accepts_any(c, t, given);
@@ -274,7 +273,7 @@ static void write_name(const Ctx *c, const Type *t, Text *out) {
         break;
     case TY_TYPE: qtext_puts(out, "type"); break;
     case TY_FOREIGN: qtext_puts(out, "pyvalue"); break;
-    case TY_CLASS: case TY_PARAM: break; /* they bring their name */
+    case TY_CLASS: break; /* it brings its name */
     }
 }
 

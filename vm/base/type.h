@@ -18,8 +18,7 @@ typedef enum {
     TY_PTR,     /* ^T; inner */
     TY_UNION,   /* [vec|mat|…]; args */
     TY_TYPE,    /* the type of a type value */
-    TY_FOREIGN, /* pyvalue */
-    TY_PARAM    /* a type parameter T of a generic function or class, before it is bound; name */
+    TY_FOREIGN  /* pyvalue */
 } TypeKind;
 
 enum { RANK_ANY = -1 };
@@ -33,7 +32,7 @@ struct Type {
     const Type *inner;     /* TY_ARRAY element, TY_PTR target */
     uint8_t nargs;
     const Type **args;     /* TY_UNION members; TY_FN/TY_KERNEL parameter types */
-    Str *name;             /* printed form; for TY_CLASS and TY_PARAM the name itself */
+    Str *name;             /* printed form; for TY_CLASS the name itself */
     struct Class *cls;     /* TY_CLASS: set by the machine */
     uint32_t hash;
     Type *chain;
@@ -57,7 +56,6 @@ const Type *qtype_fixed(Ctx *c, const Type *elem, int rank, const int32_t *dims)
 const Type *qtype_fn(Ctx *c, TypeKind k, const Type **args, int nargs);
 const Type *qtype_ptr(Ctx *c, const Type *inner);
 const Type *qtype_union(Ctx *c, const Type **args, int nargs);
-const Type *qtype_param(Ctx *c, Str *name);
 Type *qtype_class(Ctx *c, Str *name);                                        /* a fresh one each time */
 
 static inline bool qtype_is_numeric_array(const Type *t) { return t->kind == TY_ARRAY && t->inner->kind == TY_NUM; }
