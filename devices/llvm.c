@@ -170,8 +170,8 @@ static const char *triple_of(LlvmArch a) {
     }
 }
 
-/* LLVM's allocation of registers takes time quadratic in what a long kernel keeps alive: with 800 statements 8.9 s where
- * 1.8 are enough without optimisation, for code that is a third slower, since it waits for spilled values either way. */
+/* LLVM's allocation of registers takes time quadratic in what a long kernel keeps alive: with 800 statements 8.9 s
+ * where 1.8 are enough without optimisation, for code that is a third slower, as it waits for spilled values anyway. */
 static int effort(size_t text) {
     enum { NONE = 0, AGGRESSIVE = 3 };
     return text > (1u << 20) ? NONE : AGGRESSIVE;
