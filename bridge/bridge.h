@@ -44,7 +44,8 @@ extern int PyObject_CheckBuffer(PyObject *o);
 extern int PyObject_GetBuffer(PyObject *o, BufferView *view, int flags);
 extern void PyBuffer_Release(BufferView *view);
 enum { BUF_WRITABLE = 1, BUF_FORMAT = 4, BUF_ND = 8, BUF_STRIDES = 0x10 | BUF_ND, BUF_INDIRECT = 0x100 | BUF_STRIDES,
-       BUF_RECORDS_RO = BUF_STRIDES | BUF_FORMAT };
+       BUF_RECORDS_RO = BUF_STRIDES | BUF_FORMAT,
+       BUF_ROWS = 0x20, BUF_COLUMNS = 0x40, BUF_PACKED = 0x80 }; /* PyBUF_C_CONTIGUOUS … without BUF_STRIDES */
 enum { SLOT_GETBUFFER = 1, SLOT_RELEASEBUFFER = 2 };             /* Py_bf_getbuffer, Py_bf_releasebuffer */
 
 /* -- a machine as Python's side sees it: Machine.border ------------------------------------------------------------ */

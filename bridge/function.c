@@ -5,7 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct { Wrapper head; PyObject *(*call)(PyObject *, PyObject *const *, size_t, PyObject *); } FunctionObject;
+typedef struct {
+    Wrapper head;
+    PyObject *(*call)(PyObject *, PyObject *const *, size_t, PyObject *);
+    const void *identity; /* the function, by which the object is found in sets also when the machine is closed */
+} FunctionObject;
 
 /* -- wrappers ------------------------------------------------------------------------------------------------------ */
 
@@ -231,7 +235,7 @@ static PyObject *repr(PyObject *o) {
 }
 
 static Py_hash_t hash(PyObject *o) {
-    Py_hash_t h = (Py_hash_t)((uintptr_t)((Wrapper *)o)->v.u.p >> 4);
+    Py_hash_t h = (Py_hash_t)((uintptr_t)((FunctionObject *)o)->identity >> 4);
     return h == -1 ? -2 : h;
 }
 
@@ -239,7 +243,8 @@ static Py_hash_t hash(PyObject *o) {
 static PyObject *compare(PyObject *a, PyObject *b, int op) {
     if ((op != Py_EQ && op != Py_NE) || Py_TYPE(b) != qbridge.function)
         return Py_INCREF(Py_NotImplemented), Py_NotImplemented;
-    bool same = ((Wrapper *)a)->v.u.p == ((Wrapper *)b)->v.u.p;
+    const FunctionObject *f = (FunctionObject *)a, *g = (FunctionObject *)b;
+    bool same = f->identity == g->identity && f->head.border == g->head.border;
     return PyBool_FromLong(same == (op == Py_EQ));
 }
 
@@ -288,6 +293,6 @@ int qfunction_init(void) {
 
 PyObject *qfunction_new(Border *b, qs_value fn) {
     FunctionObject *f = (FunctionObject *)qwrapper_make(qbridge.function, b, fn);
-    if (f) f->call = call;
+    if (f) f->call = call, f->identity = fn.u.p;
     return (PyObject *)f;
 }

@@ -137,9 +137,11 @@ static PyObject *evaluate(PyObject *module, PyObject *text) {
     qs_value v = qs_nil();
     (void)module;
     PyObject *bytes = PyUnicode_AsEncodedString(text, "utf-8", "surrogateescape");
-    Border *b = bytes ? qhost_enter("evaluate") : NULL;
+    char *source;
+    bool whole = bytes && PyBytes_AsStringAndSize(bytes, &source, NULL) == 0; /* else a NUL would cut it off */
+    Border *b = whole ? qhost_enter("evaluate") : NULL;
     if (!b) return Py_XDECREF(bytes), NULL;
-    qs_status s = qs_eval(b->vm, PyBytes_AsString(bytes), &v);
+    qs_status s = qs_eval(b->vm, source, &v);
     Py_DECREF(bytes);
     forget_names();
     return qgil_result(b, s == QS_OK ? qpy_give(b, v) : qerror_raise(b, s));

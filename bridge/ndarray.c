@@ -221,6 +221,21 @@ static const char *settle_error(Border *b, char why[WHY]) {
     return why;
 }
 
+/* The elements lie one behind the other with the first index fastest, as in Fortran. */
+static bool by_columns(const Array *a) {
+    int64_t step = 1;
+    for (int i = 0; i < a->rank && a->count; step *= a->dims[i++])
+        if (a->dims[i] != 1 && a->strides[i] != step) return false;
+    return true;
+}
+
+/* The order that the consumer counts on; with no strides he counts on rows. */
+static bool in_order(const Array *a, int flags) {
+    if ((flags & BUF_STRIDES) != BUF_STRIDES || flags & BUF_ROWS) return a->contiguous;
+    if (flags & BUF_COLUMNS) return by_columns(a);
+    return !(flags & BUF_PACKED) || a->contiguous || by_columns(a);
+}
+
 static int give_view(Border *b, PyObject *self, Array *a, BufferView *view, int flags) {
     Export *e;
     char why[WHY];
@@ -228,7 +243,7 @@ static int give_view(Border *b, PyObject *self, Array *a, BufferView *view, int 
         return refuse(view, "the buffer protocol has no elements of type %s", qdtype_info[a->dtype].name);
     if ((flags & BUF_WRITABLE) && a->buf->readonly) return refuse(view, "the array is read-only%s", "");
     if (a->buf->home > HOST_MEMORY) return refuse(view, "the elements are on a device, where others use them%s", "");
-    if ((flags & BUF_STRIDES) != BUF_STRIDES && !a->contiguous) return refuse(view, "the array has strides%s", "");
+    if (!in_order(a, flags)) return refuse(view, "the elements do not lie in the order that is wanted%s", "");
     if (qnd_give(b, a, NULL, &e) != QS_OK) return refuse(view, "%s", settle_error(b, why));
     return fill_view(e, self, view, flags), 0;
 }

@@ -99,17 +99,19 @@ static PyObject *field(Border *b, PyObject *o, PyObject *name) {
     return p;
 }
 
+static bool is_private(PyObject *name) { return PyUnicode_GetLength(name) > 0 && PyUnicode_ReadChar(name, 0) == '_'; }
+
 /* Fields first, then what every value has, then functions: for objects alone, since NumPy asks arrays for their
  * methods.  When the machine is closed, what is left are the names with _ in front, by which Python and libraries find
  * out what an object is. */
 static PyObject *get_attribute(PyObject *o, PyObject *name) {
     Border *b = border(o);
-    if (!b->vm && PyUnicode_Check(name) && PyUnicode_ReadChar(name, 0) != '_') return no_attribute(), NULL;
+    if (!b->vm && PyUnicode_Check(name) && !is_private(name)) return no_attribute(), NULL;
     if (value_of(o).kind != QS_OBJECT || !b->vm) return PyObject_GenericGetAttr(o, name);
     if (qgil_enter(b) < 0) return NULL;
     PyObject *r = field(b, o, name);
     if (!r && !PyErr_Occurred()) r = PyObject_GenericGetAttr(o, name);
-    if (!r && PyErr_ExceptionMatches(PyExc_AttributeError) && PyUnicode_ReadChar(name, 0) != '_') {
+    if (!r && PyErr_ExceptionMatches(PyExc_AttributeError) && !is_private(name)) {
         PyObject *type, *value, *traceback;
         PyErr_Fetch(&type, &value, &traceback);
         r = method_named(b, o, name);

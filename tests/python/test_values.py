@@ -113,6 +113,16 @@ class Plain(Values):
         self.assertIn("erf(x, /)", pydoc.render_doc(q.erf, renderer=pydoc.plaintext))
         self.assertEqual(list(map(q.add, [1, 2])), [2, 3])
         self.assertEqual(sorted([3, 1, 2], key=q.evaluate("x -> -x")), [3, 2, 1])
+        known = {q.add: 1, q.zeros: 2}
+        add, zeros = known
+        q.destroy()
+        self.assertEqual((known[add], known[zeros], add == zeros, add == add), (1, 2, False, True))
+
+    def test_names_and_texts_that_python_refuses(self):
+        for v in q.value({"a": 1}), q.value([1, 2]), q.zeros:
+            self.assertIsNone(getattr(v, "", None))
+        with self.assertRaisesRegex(ValueError, "null byte"):
+            q.evaluate("1\0+2")
 
     def test_halves_of_characters(self):
         same = q.evaluate("x -> x")
@@ -324,6 +334,24 @@ class Operators(Values):
         self.assertEqual((v.dtype, v.shape, v.ndim, v.size, v.strides), ("float32", (3, 4), 2, 12, (16, 4)))
         self.assertEqual(np.asarray(q.value(2.0)), 2.0)
         self.assertEqual(v.__array_interface__["shape"], (3, 4))
+
+
+    def test_consumers_get_the_order_that_they_count_on(self):
+        import ctypes
+        view = ctypes.create_string_buffer(200)
+        rows, columns = q.value(np.arange(6.0).reshape(2, 3)), q.value(np.arange(6.0).reshape(2, 3).T)
+        strided, one = q.value(np.arange(12.0).reshape(2, 6)[:, ::2]), q.value(np.arange(3.0))
+        strides, packed = 0x18, {"rows": 0x20, "columns": 0x40, "either": 0x80}
+        for v, orders in ((rows, "rows either"), (columns, "columns either"), (strided, ""),
+                          (one, "rows columns either")):
+            for name, flag in packed.items():
+                take = ctypes.pythonapi.PyObject_GetBuffer
+                if name in orders.split():
+                    self.assertEqual(take(ctypes.py_object(v), view, strides | flag), 0)
+                    ctypes.pythonapi.PyBuffer_Release(view)
+                else:
+                    with self.assertRaisesRegex(BufferError, "in the order"):
+                        take(ctypes.py_object(v), view, strides | flag)
 
 
 class Locks(Values):
