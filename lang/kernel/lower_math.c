@@ -173,9 +173,11 @@ static qs_status nextpow2_one(Lower *L, Num a, const void *ud, Num *out) {
 qs_status klmath_nextpow2(Lower *L, const BuiltinCall *c, Val *out) { return map(L, c, nextpow2_one, out); }
 
 static qs_status int_one(Lower *L, Num a, const void *ud, Num *out) {
-    double v;
+    double v, lo, hi;
     TRY(need_real(L, ud, a));
-    if (klnum_is_weak(a) && klnum_known(L, a, &v)) return *out = klbuiltin_whole(L, trunc(v)), QS_OK;
+    qdtype_int_span(L->indexing ? QS_I64 : QS_I32, &lo, &hi);
+    if (klnum_is_weak(a) && klnum_known(L, a, &v))
+        return *out = klbuiltin_whole(L, isnan(v) ? 0 : trunc(fmin(fmax(v, lo), hi))), QS_OK;
     if (klnum_is_weak(a) && a.re.weak->integral) return *out = a, QS_OK;
     return *out = qdtype_is_int(a.dtype) ? a : klnum_cast(L, a, L->indexing ? QS_I64 : QS_I32), QS_OK;
 }
