@@ -352,37 +352,9 @@ static void loop_begin(Emit *e, LoopExits *l) {
 
 static void loop_end(Emit *e) { e->loop = e->loop->outer; }
 
-static void while_statement(Emit *e, Node *n) {
-    LoopExits l;
-    loop_begin(e, &l);
-    uint32_t start = qemit_pc(e);
-    qemit_jump_if(e, n->u.whiles.cond, false, &l.breaks);
-    bool *before = qemit_state(e);
-    block(e, n->u.whiles.body);
-    qemit_patch(e, l.continues, start);
-    qemit_jump_to(e, BC_LOOP, 0, 0, 0, start);
-    qemit_restore(e, before);
-    qemit_here(e, l.breaks);
-    loop_end(e);
+static bool is_demanded(const Node *n) {
+    return n->kind == N_FOR && n->u.loop.attr && !strcmp(n->u.loop.attr->name->s, "parallel");
 }
-
-static void repeat_statement(Emit *e, Node *n) {
-    LoopExits l;
-    loop_begin(e, &l);
-    uint32_t start = qemit_pc(e);
-    bool *before = qemit_state(e);
-    block(e, n->u.whiles.body);
-    bool *after = qemit_state(e);
-    if (l.continues || l.breaks) qemit_restore(e, before); /* perhaps not all of the body was run */
-    qemit_here(e, l.continues);
-    qemit_jump_if(e, n->u.whiles.cond, true, &l.breaks);
-    qemit_jump_to(e, BC_LOOP, 0, 0, 0, start);
-    if (!l.continues) qemit_restore(e, after);
-    qemit_here(e, l.breaks);
-    loop_end(e);
-}
-
-static bool is_demanded(const Node *n) { return n->u.loop.attr && !strcmp(n->u.loop.attr->name->s, "parallel"); }
 
 static void refuse_parallel(Emit *e, const Node *n, const char *why) {
     if (is_demanded(n)) qemit_fail(e, n->pos, "this loop cannot run in parallel: %s", why);
@@ -404,6 +376,53 @@ static void loop_region(Emit *e, Node *n, uint32_t start, int reg, uint32_t rewr
     }
     c->demands |= is_demanded(n);
     c->loops[c->nloops++] = (LoopRegion){.start = start, .end = qemit_pc(e), .reg = (uint8_t)reg, .loop = n};
+}
+
+/* A loop that tests a condition.  WHILE, at its beginning, and LOOP name its region, when it has one. */
+typedef struct { LoopExits exits; uint32_t begin, start, rewritten; } Turning;
+
+static void turning_begin(Emit *e, Turning *t) {
+    loop_begin(e, &t->exits);
+    t->begin = qemit_pc(e), t->rewritten = e->chunk->nrewritten;
+    qemit_op(e, BC_WHILE, 0, 0, 0);
+    t->start = qemit_pc(e);
+}
+
+static void turn_back(Emit *e, Node *n, const Turning *t) {
+    uint32_t number = e->chunk->nloops;
+    bool named = number <= UINT16_MAX && e->chunk->nrewritten == t->rewritten;
+    qemit_jump_to(e, BC_LOOP, named, (int)(number & 0xff), (int)(number >> 8 & 0xff), t->start);
+    if (!named) return;
+    e->chunk->code[t->begin] |= 1u << 8 | number << 16;
+    loop_region(e, n, t->start, 0, t->rewritten);
+}
+
+static void while_statement(Emit *e, Node *n) {
+    Turning t;
+    turning_begin(e, &t);
+    qemit_jump_if(e, n->u.whiles.cond, false, &t.exits.breaks);
+    bool *before = qemit_state(e);
+    block(e, n->u.whiles.body);
+    qemit_patch(e, t.exits.continues, t.start);
+    turn_back(e, n, &t);
+    qemit_restore(e, before);
+    qemit_here(e, t.exits.breaks);
+    loop_end(e);
+}
+
+static void repeat_statement(Emit *e, Node *n) {
+    Turning t;
+    turning_begin(e, &t);
+    bool *before = qemit_state(e);
+    block(e, n->u.whiles.body);
+    bool *after = qemit_state(e);
+    if (t.exits.continues || t.exits.breaks) qemit_restore(e, before); /* perhaps not all of the body was run */
+    qemit_here(e, t.exits.continues);
+    qemit_jump_if(e, n->u.whiles.cond, true, &t.exits.breaks);
+    turn_back(e, n, &t);
+    if (!t.exits.continues) qemit_restore(e, after);
+    qemit_here(e, t.exits.breaks);
+    loop_end(e);
 }
 
 enum { LOOP_REGISTERS = 4 }; /* of one counting loop: round, first value, step, number of rounds */

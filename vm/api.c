@@ -66,6 +66,7 @@ static void keep_config(qs_vm *vm, const qs_config *c) {
     m->line_buffered = !c->write && isatty(1);
     bool never = c->loops && !strcmp(c->loops, "never"), always = c->loops && !strcmp(c->loops, "always");
     m->loop_least = never ? INT64_MAX : always ? 1 : LOOP_LEAST;
+    m->loop_look = qloop_next_look(m->loop_least);
     m->fuse_least = never ? SIZE_MAX : always ? 1 : FUSE_LEAST;
 }
 

@@ -431,9 +431,23 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
         NEXT;
     }
     L_JMP: pc += (int32_t)*pc + 1; NEXT;
+    L_WHILE: {
+        LoopRegion *r = &f->proto->chunk.loops[BX];
+        bool done;
+        if (A && qloop_asks_begin(vm, r)) {
+            SLOW(qloop_begin(vm, f, r, &done));
+            pc = f->pc;
+        }
+        NEXT;
+    }
     L_LOOP:
         ATTEND();
         pc += (int32_t)*pc + 1;
+        if (A && __builtin_expect(--m->loop_look <= 0, 0)) {
+            bool done;
+            SLOW(qloop_turn(vm, f, &f->proto->chunk.loops[BX], &done));
+            pc = f->pc;
+        }
         NEXT;
     L_JTEST: {
         qs_value *a = RA;

@@ -8,6 +8,8 @@
  * products may differ, in their rounding.  {!parallel for} asks for a parallel run each time, or an error. */
 #include "vm/looping.h"
 
+#include "devices/threads.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -58,15 +60,18 @@ static qs_status make(qs_vm *vm, const Frame *f, LoopState *s, const LoopRegion 
     return QS_OK;
 }
 
+static int ncounters(const LoopRegion *r) { return r->loop->kind == N_FOR ? r->loop->u.loop.nvars : 0; }
+
+static bool at_once(qs_vm *vm, const LoopRegion *r) { return qvm(vm)->loop_least <= 1 || qloop_is_demanded(r); }
+
 /* The variant for what enters now; NULL: not worth it yet, or there are too many. */
-static qs_status form_for(Call *c, LoopState *s, double steps) {
+static qs_status form_for(Call *c, LoopState *s) {
     LoopRange ranges[QS_MAX_RANK] = {0};
-    int n = c->region->loop->u.loop.nvars;
-    bool demanded = qloop_is_demanded(c->region), at_once = demanded || qvm(c->vm)->loop_least <= 1;
+    int n = ncounters(c->region);
     for (int i = 0; i < n; i++) ranges[i] = qloop_range(&c->counters[i]);
     c->v = find(c->vm, c->f, s, ranges, n);
-    if (c->v || (!at_once && (s->work += steps) < worth_compiling)) return QS_OK;
-    if (s->forms.n == FORMS && demanded) qvariants_drop_oldest(c->vm, &s->forms);
+    if (c->v || (!at_once(c->vm, c->region) && s->work < worth_compiling)) return QS_OK;
+    if (s->forms.n == FORMS && qloop_is_demanded(c->region)) qvariants_drop_oldest(c->vm, &s->forms);
     if (s->forms.n < FORMS) return make(c->vm, c->f, s, c->region, ranges, &c->v);
     if (!s->told_many) qloop_tell_many(c);
     return s->told_many = true, QS_OK;
@@ -113,11 +118,16 @@ static bool side_by_side(Call *c, Launch *l) {
     return true;
 }
 
+/* The chunks of a parallel run, which the guard knows, too. */
+static void cut(Call *c) {
+    int64_t turns = ncounters(c->region) ? c->counters[0].turns : 1;
+    c->chunk = turns / LOOP_CHUNKS + (turns % LOOP_CHUNKS > 0);
+    c->nchunks = turns / c->chunk + (turns % c->chunk > 0);
+}
+
 static Version choose(Call *c, double steps, Launch *l) {
     const LoopResult *code = &c->v->code;
-    int64_t turns = c->counters[0].turns;
-    c->chunk = turns / LOOP_CHUNKS + (turns % LOOP_CHUNKS > 0); /* which the guard knows, too */
-    c->nchunks = turns / c->chunk + (turns % c->chunk > 0);
+    cut(c);
     if (steps < worth_guarding && qvm(c->vm)->loop_least > 1 && !qloop_is_demanded(c->region)) return EXACT;
     if ((!code->parallel.func && !code->quick.func) || !guard_holds(c)) return EXACT;
     if (!code->parallel.func) return QUICK;
@@ -194,10 +204,20 @@ static double turns_of(const Counter *c, int n) {
     return turns;
 }
 
+/* Its inner loops are to run on all threads: machine code would have them in order. */
+static bool is_left_to_inner(Call *c, LoopState *s) {
+    const LoopResult *code = &c->v->code;
+    bool alone = !code->exact.func || code->parallel.func || qthreads_count(qthreads_of(qvm_ctx(c->vm))) == 1;
+    if (alone || !qloop_is_frame(c->vm, c->f, c->region)) return false;
+    if (!s->told_inner) qloop_tell_inner(c);
+    return s->told_inner = true;
+}
+
 /* The variant that can run now; c->v NULL: there is none. */
-static qs_status prepare(Call *c, LoopState *s, double steps) {
-    TRY(form_for(c, s, steps));
+static qs_status prepare(Call *c, LoopState *s) {
+    TRY(form_for(c, s));
     if (!c->v) return QS_OK;
+    if (is_left_to_inner(c, s)) return c->v = NULL, QS_OK;
     qloop_tell(c);
     TRY(qloop_demand(c));
     bool nowhere = !device_of(c->vm, EXACT) && !qloop_is_demanded(c->region);
@@ -208,24 +228,78 @@ static qs_status prepare(Call *c, LoopState *s, double steps) {
     return c->v = NULL, QS_OK;
 }
 
+/* Where the frame goes on: behind the loop, or at the `return` that has left it. */
+static uint32_t next(const Call *c) {
+    const Chunk *code = &c->f->proto->chunk;
+    int slot = c->v->code.returned;
+    double pos = slot < 0 ? 0 : c->reals[slot];
+    for (uint32_t i = 0; pos && i < code->nlines; i++)
+        if (code->lines[i].pos == (uint32_t)pos - 1 && code->lines[i].pc >= c->region->start) return code->lines[i].pc;
+    return c->region->end;
+}
+
+static qs_status enter(qs_vm *vm, Frame *f, LoopRegion *r, const Counter *counters, double steps, bool *done) {
+    LoopState *s = r->machine;
+    Call c; /* too large to be cleared each time */
+    if (!at_once(vm, r) && (steps < worth_launching || s->ndeclined >= DECLINES)) return QS_OK;
+    c.vm = vm, c.f = f, c.v = NULL, c.counters = counters, c.region = r;
+    c.order[0] = 0, c.order_src = NULL;
+    TRY(prepare(&c, s));
+    if (!c.v) return QS_OK;
+    TRY(choose_and_run(&c, steps, done));
+    if (*done) f->pc = f->proto->chunk.code + next(&c);
+    return QS_OK;
+}
+
 qs_status qloop_enter(qs_vm *vm, Frame *f, uint32_t pc, bool *done) {
     LoopRegion *r = region_at(&f->proto->chunk, pc);
     Counter counters[QS_MAX_RANK];
-    Call c; /* too large to be cleared each time */
     *done = false;
     if (!r || r->loop->u.loop.nvars > QS_MAX_RANK) return QS_OK;
     int n = r->loop->u.loop.nvars;
     for (int i = 0; i < n; i++) counters[i] = qloop_counter(f, r, i);
     if (counters[0].turns <= 0) return QS_OK;
-    LoopState *state = state_of(vm, f, r);
-    bool always = qvm(vm)->loop_least <= 1 || qloop_is_demanded(r);
-    double steps = state->steps ? state->steps * turns_of(counters, n) : qloop_steps(vm, f, r);
-    if (!always && (steps < worth_launching || state->ndeclined >= DECLINES)) return QS_OK;
-    c.vm = vm, c.f = f, c.v = NULL, c.counters = counters, c.region = r;
-    c.order[0] = 0, c.order_src = NULL;
-    TRY(prepare(&c, state, steps));
-    if (!c.v) return QS_OK;
-    TRY(choose_and_run(&c, steps, done));
-    if (*done) f->pc = f->proto->chunk.code + r->end;
+    LoopState *s = state_of(vm, f, r);
+    double steps = s->steps ? s->steps * turns_of(counters, n) : qloop_steps(vm, f, r);
+    s->work += steps;
+    return enter(vm, f, r, counters, steps, done);
+}
+
+/* -- loops that test a condition ---------------------------------------------------------------------------------- */
+/* How long such a loop takes is known from how long it has taken. */
+static double usual_steps(const LoopState *s) { return s->work / (s->begun > 1 ? s->begun : 1); }
+
+qs_status qloop_begin(qs_vm *vm, Frame *f, LoopRegion *r, bool *done) {
+    LoopState *s = state_of(vm, f, r);
+    *done = false;
+    if (s->forms.n || at_once(vm, r)) TRY(enter(vm, f, r, NULL, usual_steps(s), done));
+    s->begun += !*done;
     return QS_OK;
+}
+
+static bool is_around(const LoopRegion *outer, const LoopRegion *r) {
+    return outer->loop->kind != N_FOR && outer->start <= r->start && outer->end >= r->end;
+}
+
+/* One around it has worked as long, and has not been looked at: that is compiled instead, if its turn ends soon. */
+static bool waits(const Frame *f, const LoopRegion *r) {
+    const Chunk *c = &f->proto->chunk;
+    const LoopState *s = r->machine;
+    for (uint32_t i = 0; i < c->nloops; i++) {
+        const LoopState *outer = c->loops[i].machine;
+        if (&c->loops[i] != r && is_around(&c->loops[i], r) && !outer->forms.n) return s->work < 2 * worth_compiling;
+    }
+    return false;
+}
+
+qs_status qloop_turn(qs_vm *vm, Frame *f, LoopRegion *r, bool *done) {
+    const Chunk *c = &f->proto->chunk;
+    double steps = LOOP_LOOK * qloop_turn_steps(vm, f, r);
+    *done = false;
+    qvm(vm)->loop_look = qloop_next_look(qvm(vm)->loop_least);
+    for (uint32_t i = 0; i < c->nloops; i++)
+        if (is_around(&c->loops[i], r)) state_of(vm, f, &c->loops[i])->work += steps;
+    const LoopState *s = r->machine;
+    if (!s->forms.n && !at_once(vm, r) && (s->work < worth_compiling || waits(f, r))) return QS_OK;
+    return enter(vm, f, r, NULL, usual_steps(s), done);
 }

@@ -69,19 +69,54 @@ static void add_steps(void *ud, Node **child) {
     e->sum += inner.sum * inner_turns(e, n);
 }
 
-static Estimate one_turn(qs_vm *vm, const Frame *f, const LoopRegion *r) {
+static Estimate one_turn(qs_vm *vm, const Frame *f, const Node *loop) {
     Estimate e = {vm, f, 1, false};
-    for (int i = 0; i < r->loop->u.loop.body.n; i++) add_steps(&e, &r->loop->u.loop.body.at[i]);
+    NodeList body = loop->kind == N_FOR ? loop->u.loop.body : loop->u.whiles.body;
+    if (loop->kind != N_FOR) {
+        Node *cond = loop->u.whiles.cond;
+        add_steps(&e, &cond);
+    }
+    for (int i = 0; i < body.n; i++) add_steps(&e, &body.at[i]);
     return e;
 }
 
 double qloop_fixed_steps(qs_vm *vm, const Frame *f, const LoopRegion *r) {
-    Estimate e = one_turn(vm, f, r);
+    Estimate e = one_turn(vm, f, r->loop);
     return e.loops ? 0 : e.sum;
 }
+
+double qloop_turn_steps(qs_vm *vm, const Frame *f, const LoopRegion *r) { return one_turn(vm, f, r->loop).sum; }
 
 double qloop_steps(qs_vm *vm, const Frame *f, const LoopRegion *r) {
     double turns = 1;
     for (int i = 0; i < r->loop->u.loop.nvars; i++) turns *= (double)qloop_counter(f, r, i).turns;
-    return one_turn(vm, f, r).sum * turns;
+    return qloop_turn_steps(vm, f, r) * turns;
+}
+
+/* -- loops inside ------------------------------------------------------------------------------------------------ */
+static bool is_inside(const LoopRegion *inner, const LoopRegion *r) {
+    return inner != r && inner->start >= r->start && inner->end <= r->end;
+}
+
+static bool is_parallel(const LoopRegion *r) {
+    const LoopState *s = r->machine;
+    const LoopForm *v = s ? (const LoopForm *)s->forms.last : NULL;
+    return !v || v->code.parallel.func; /* until its kinds of values are known it may be */
+}
+
+/* Machine code of the outer loop would have its turns, and so those of the inner ones, one after the other.  The
+ * interpreter takes some fifty times as long for the rest. */
+bool qloop_is_frame(qs_vm *vm, const Frame *f, const LoopRegion *r) {
+    static const double worth_threads = 2e5, rest = 0.01;
+    const Chunk *c = &f->proto->chunk;
+    double all = qloop_turn_steps(vm, f, r), inner = 0;
+    for (uint32_t i = 0; i < c->nloops; i++) {
+        const LoopRegion *q = &c->loops[i];
+        if (!is_inside(q, r) || q->loop->kind != N_FOR || !is_parallel(q)) continue;
+        Estimate e = {vm, f, 0, false};
+        Node *loop = q->loop;
+        add_steps(&e, &loop);
+        if (e.sum >= worth_threads && e.sum < INFINITY) inner += e.sum;
+    }
+    return inner > 0 && all - inner < rest * all;
 }

@@ -41,6 +41,8 @@ void qloop_tell_many(Call *c) {
     say(c, "interpreted", "it has met too many combinations of kinds of values", NULL, 0);
 }
 
+void qloop_tell_inner(Call *c) { say(c, "interpreted", "the loops inside it are parallel", NULL, 0); }
+
 void qloop_tell_refusal(Call *c, const Device *d) {
     char what[LOOP_WHY];
     snprintf(what, sizeof what, "on the processor, because %s cannot run it", d->name);
@@ -75,7 +77,7 @@ void qloop_tell_left(qs_vm *vm) {
 
 /* -- {!parallel for} --------------------------------------------------------------------------------------------- */
 bool qloop_is_demanded(const LoopRegion *r) {
-    const Attr *a = r->loop->u.loop.attr;
+    const Attr *a = r->loop->kind == N_FOR ? r->loop->u.loop.attr : NULL;
     return a && !strcmp(a->name->s, "parallel");
 }
 

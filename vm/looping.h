@@ -39,10 +39,12 @@ typedef struct { /* the loop for one combination of kinds of values */
 
 typedef struct {
     double work;                 /* steps so far, as long as nothing was compiled */
+    double begun;                /* a loop that tests a condition: how often it has begun as long as that */
     double steps;                /* of one turn; 0: it has inner loops, so that depends */
     Variants forms;
     int ndeclined;
     bool told_many;              /* --explain has said that there are too many forms */
+    bool told_inner;             /* and that it is left to loops inside it */
 } LoopState;
 
 typedef struct { double first, step; int64_t turns; } Counter;
@@ -88,7 +90,10 @@ LoopJob qloop_job(Asking *a, const LoopRegion *r);
 
 /* -- loop_cost.c: steps of the interpreter ----------------------------------------------------------------------- */
 double qloop_fixed_steps(qs_vm *vm, const Frame *f, const LoopRegion *r); /* of one turn; 0: inner loops decide */
+double qloop_turn_steps(qs_vm *vm, const Frame *f, const LoopRegion *r);  /* of one turn, as things are now */
 double qloop_steps(qs_vm *vm, const Frame *f, const LoopRegion *r);       /* of all turns */
+/* Nearly all of a turn is inside loops each of which is worth all threads. */
+bool qloop_is_frame(qs_vm *vm, const Frame *f, const LoopRegion *r);
 
 /* -- loop_launch.c ----------------------------------------------------------------------------------------------- */
 extern const Launch qloop_serially;
@@ -110,6 +115,7 @@ qs_status qloop_add_sums(Call *c);       /* arrays */
 bool qloop_is_demanded(const LoopRegion *r);
 void qloop_tell(Call *c);
 void qloop_tell_many(Call *c);
+void qloop_tell_inner(Call *c);
 void qloop_tell_refusal(Call *c, const Device *d);
 /* {!parallel for} and no parallel run: an error that says why. */
 qs_status qloop_demand(const Call *c);

@@ -114,6 +114,7 @@ typedef struct Machine {
     struct Proto *protos;            /* compiled functions */
     uint32_t depth;                  /* of interpreter runs inside each other */
     int64_t loop_least;              /* turns from which a loop may become machine code; see vm/loop.h */
+    int64_t loop_look;               /* turns of loops that test conditions until one is looked at */
     int loops_left;                  /* of code that is gone, those that had too little work to be compiled */
     size_t fuse_least;               /* elements from which an expression may; see vm/fuse.h */
     Flag interrupted;                /* set by qs_interrupt, polled by kernels and whatever waits */

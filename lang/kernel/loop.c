@@ -98,12 +98,16 @@ static void declare_all(Loops *L, Inline *in) {
     for (Inline *i = in->child; i; i = i->next) declare_all(L, i);
 }
 
+static bool has_return(const Node *loop) {
+    return kloop_find(kloop_body_of(loop), true, kloop_is_return, NULL);
+}
+
 static void begin_pass(Loops *L) {
     const Func *f = L->job->func;
     L->f = kir_new(L->c, L->arena, qstr_cname(L->c, "loop"), f->unit->src);
     L->f->rank = L->mode == MODE_PARALLEL ? L->axes : 1;
     L->f->serial = L->mode != MODE_PARALLEL, L->f->strict = true;
-    L->in = L->root, L->exits = NULL;
+    L->in = L->root, L->exits = NULL, L->returned = 0;
     L->depth = L->calls = L->nlevels = 0, L->nopen = L->nblocks = 0;
     L->nfaults = L->nchecks = L->nwide = L->ntouches = L->loose = 0;
     L->changed = L->left = L->waits = false;
@@ -112,6 +116,7 @@ static void begin_pass(Loops *L) {
     if (L->mode == MODE_PARALLEL) return;
     L->fault = kloop_emit(L, K_LOCAL, QS_B1, kir_const_int(L->f, QS_I32, 0, L->pos), 0, 0, 0);
     for (int i = 0; i < 2; i++) L->value[i] = kloop_emit(L, K_LOCAL, QS_B1, kloop_f64(L, 0), 0, 0, 0);
+    if (has_return(L->job->loop)) L->returned = kloop_emit(L, K_LOCAL, QS_B1, kloop_f64(L, 0), 0, 0, 0);
 }
 
 /* -- the end ----------------------------------------------------------------------------------------------------- */
@@ -142,6 +147,7 @@ static void assign_slots(Loops *L) {
         if (v->kind != LOOP_INT) r->nreals += v->kind == LOOP_COMPLEX ? 2 : v->kind == LOOP_VECTOR ? v->n : 1;
         if (v->entry.kind == LOOP_UNSET) o->given = r->nreals++;
     }
+    r->returned = has_return(L->job->loop) ? r->nreals++ : -1;
 }
 
 static void put_variable(Loops *L, const Var *v, int slot) {
@@ -163,6 +169,7 @@ static void store_variables(Loops *L) {
         if (o->given >= 0)
             put(L, LOOP_REALS, o->given, v->given ? kloop_cast(L, kloop_get(L, v->given), QS_F64) : kloop_f64(L, 1));
     }
+    if (L->returned) put(L, LOOP_REALS, L->out->returned, kloop_get(L, L->returned));
 }
 
 static void report_fault(Loops *L) {
@@ -178,7 +185,7 @@ static void report_fault(Loops *L) {
 static qs_status serial_pass(Loops *L) {
     kloop_flow(L, K_LOOP, 0, 0);
     L->depth = 1;
-    TRY(kloop_for(L, L->job->loop));
+    TRY(kloop_loop(L, L->job->loop));
     kloop_flow(L, K_BREAK, 0, 0);
     kloop_flow(L, K_END, 0, 0);
     L->depth = 0;

@@ -52,7 +52,7 @@ typedef struct { /* of one counter of the loop, as the machine has found it */
 } LoopRange;
 
 typedef struct {
-    Node *loop;            /* N_FOR over ranges */
+    Node *loop;            /* N_FOR over ranges, N_WHILE, N_REPEAT */
     Func *func;            /* in which it stands */
     LoopRange range[QS_MAX_RANK]; /* one per counter */
     bool ends;             /* nobody reads variables of the top level when it has come to its end */
@@ -111,6 +111,7 @@ typedef struct {
     int depth;             /* counters that are axes of the parallel launch */
     LoopOut *outs; int nouts;
     int nreals, nwholes, nparts;
+    int returned;          /* reals[returned] is 1 + where the `return` is that has left the loop; 0: none; -1: none can */
     bool chunked;          /* parallel is by chunks; a fault in it has changed nothing, and exact is to be run */
     LoopTest *tests;       /* of the guard */
     int sums[LOOP_SUM_ARRAYS], nsums; /* sources of arrays that turns only add to */

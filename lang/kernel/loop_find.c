@@ -35,9 +35,10 @@ static bool sets_symbol(const Node *n, void *ud) {
     return false;
 }
 
+NodeList kloop_body_of(const Node *loop) { return loop->kind == N_FOR ? loop->u.loop.body : loop->u.whiles.body; }
+
 bool kloop_sets(const Node *loop, const Sym *sym) {
-    NodeList body = loop->kind == N_FOR ? loop->u.loop.body : loop->u.whiles.body;
-    return kloop_find(body, true, sets_symbol, (void *)(uintptr_t)sym);
+    return kloop_find(kloop_body_of(loop), true, sets_symbol, (void *)(uintptr_t)sym);
 }
 
 /* -- annotations ------------------------------------------------------------------------------------------------- */

@@ -79,12 +79,12 @@ static void walk_loop(Walk *w, Node *n, NodeList body, Node *cond) {
     if (n->kind == N_WHILE) walk(w, cond), after |= w->open;
     w->open = after || w->brk;
     w->brk = brk, w->cont = cont;
+    if (n == w->loop) w->open = w->ever = true;
 }
 
 static void walk_for(Walk *w, Node *n) {
     for (int i = 0; i < n->u.loop.nranges; i++) walk(w, n->u.loop.ranges[i]);
     walk_loop(w, n, n->u.loop.body, NULL);
-    if (n == w->loop) w->open = w->ever = true;
 }
 
 /* The handler begins where any part of the body has failed. */
@@ -150,6 +150,7 @@ static bool escapes(const Walk *w, const LoopJob *job) {
 
 bool kloop_is_live(const LoopJob *job, const Sym *sym) {
     Walk w = {.loop = job->loop, .sym = sym};
+    w.returned = kloop_find(kloop_body_of(job->loop), true, kloop_is_return, NULL);
     if ((sym->kind == SYM_GLOBAL && !job->ends) || escapes(&w, job)) return true;
     walk_list(&w, job->func->body);
     if (job->func->expr) walk(&w, job->func->expr);

@@ -145,6 +145,8 @@ static bool commits(const Loops *L) {
 
 int kloop_parallel_depth(Loops *L) {
     int depth = 0;
+    if (L->job->loop->kind != N_FOR)
+        return (void)kloop_decline(L, L->job->loop->pos, "each turn decides whether there is another"), 0;
     while (depth < L->nlevels && is_axis(L, depth)) depth++;
     if (!depth) return (void)kloop_decline(L, L->job->loop->pos, "a counter that may have a fraction"), 0;
     L->out->nsums = 0;

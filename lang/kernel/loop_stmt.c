@@ -180,7 +180,7 @@ static qs_status match_statement(Loops *L, Node *n) {
 /* -- loops ------------------------------------------------------------------------------------------------------- */
 static void enter(Loops *L, Exits *e) {
     L->depth++;
-    *e = (Exits){L->exits, L->depth, L->depth, false, NULL};
+    *e = (Exits){.up = L->exits, .brk = L->depth, .cont = L->depth, .out = &e->outs};
     L->exits = e;
 }
 
@@ -191,15 +191,21 @@ typedef struct {
     bool by_turns;
 } Range; /* by_turns: lo + k*step for k < turns */
 
-/* The body runs at least once, to its end. */
-static bool surely_runs(Loops *L, const Node *n, const Range *r, int count) {
+/* The body runs at least once. */
+static bool surely_runs(Loops *L, const Range *r, int count) {
     double lo, hi;
     for (int i = 0; i < count; i++)
         if (r[i].by_turns || !kloop_known(L, r[i].lo, &lo) || !kloop_known(L, r[i].hi, &hi) ||
             (hi - lo) * r[i].step < 0)
             return false;
-    return !kloop_find(n->u.loop.body, false, kloop_is_leaving, NULL) &&
-           !kloop_find(n->u.loop.body, true, kloop_is_return, NULL);
+    return true;
+}
+
+/* Behind a loop whose body has begun at least once: after its last turn, or a `break`. */
+static void meet(Loops *L, Exits *e) {
+    if (e->ways) kloop_restore(L, e->ways);
+    if (e->ways && e->outs) kloop_join(L, e->outs);
+    if (e->outs) kloop_restore(L, e->outs);
 }
 
 static void leave(Loops *L) {
@@ -353,15 +359,16 @@ static qs_status nested(Loops *L, Node *n, const Range *ranges, int i) {
     kloop_forget(L, n);
     Number counter = open_for(L, &r);
     enter(L, &frame);
-    if (i > 0) frame.brk = outer ? outer->brk : 0; /* `break` leaves all of them */
+    if (i > 0) frame.brk = outer ? outer->brk : 0, frame.out = outer ? outer->out : NULL; /* `break` leaves all */
     if (parallel) frame.brk = 0;                   /* which one chunk cannot */
     if (level >= 0) L->level[level].counter = ranges[i].by_turns ? 0 : counter.twin;
     TRY(inside(L, n, ranges, i, counter));
     if (i == 0) kloop_free_order(L, n, start);
-    bool runs = parallel || surely_runs(L, n, ranges, n->u.loop.nvars);
+    bool runs = parallel || surely_runs(L, ranges, n->u.loop.nvars);
     if (runs && !L->left) add_way(L, &frame.ways);
     leave(L);
-    kloop_restore(L, runs ? frame.ways : before);
+    if (runs && i == 0) meet(L, &frame);
+    else kloop_restore(L, runs ? frame.ways : before);
     return QS_OK;
 }
 
@@ -381,18 +388,20 @@ qs_status kloop_for(Loops *L, Node *n) {
 static qs_status while_loop(Loops *L, Node *n) {
     Exits frame;
     KRef c;
+    double known;
     bool *before = kloop_state(L);
     L->waits = true;
     kloop_forget(L, n);
     kloop_flow(L, K_LOOP, 0, 0);
     enter(L, &frame);
     TRY(kloop_cond(L, n->u.whiles.cond, &c));
+    bool endless = kir_is_const(L->f, c, &known) && known != 0;
     kloop_flow(L, K_IF, kloop_not(L, c), 0);
     kloop_flow(L, K_BREAK, 0, 0);
     kloop_flow(L, K_END, 0, 0);
     TRY(kloop_block(L, n->u.whiles.body));
     leave(L);
-    kloop_restore(L, before);
+    kloop_restore(L, endless && frame.outs ? frame.outs : before);
     return QS_OK;
 }
 
@@ -412,21 +421,26 @@ static qs_status repeat_body(Loops *L, Node *n, Exits *frame) {
 static qs_status repeat_loop(Loops *L, Node *n) {
     Exits frame;
     KRef c;
-    bool *before = kloop_state(L);
     L->waits = true;
     kloop_forget(L, n);
     kloop_flow(L, K_LOOP, 0, 0);
     enter(L, &frame);
     TRY(repeat_body(L, n, &frame));
+    frame.ways = NULL;
     if (!L->left) {
         TRY(kloop_cond(L, n->u.whiles.cond, &c));
+        add_way(L, &frame.ways);
         kloop_flow(L, K_IF, c, 0);
         kloop_flow(L, K_BREAK, 0, 0);
         kloop_flow(L, K_END, 0, 0);
     }
     leave(L);
-    kloop_restore(L, before);
+    meet(L, &frame);
     return QS_OK;
+}
+
+qs_status kloop_loop(Loops *L, Node *n) {
+    return n->kind == N_FOR ? kloop_for(L, n) : n->kind == N_WHILE ? while_loop(L, n) : repeat_loop(L, n);
 }
 
 static qs_status leave_turn(Loops *L, const Node *n) {
@@ -434,12 +448,21 @@ static qs_status leave_turn(Loops *L, const Node *n) {
     if (!L->exits || (is_break && !L->exits->brk)) return kloop_decline(L, n->pos, "the loop may end early");
     int depth = is_break ? L->exits->brk : L->exits->cont;
     if (!is_break) add_way(L, &L->exits->ways);
+    else if (L->exits->out) add_way(L, L->exits->out);
     kloop_flow(L, is_break || L->exits->cont_breaks ? K_BREAK : K_CONTINUE, 0, (uint64_t)(L->depth - depth));
     return L->left = true, QS_OK;
 }
 
+/* The machine goes on with the code of this `return`. */
+static qs_status return_from_loop(Loops *L, const Node *n) {
+    if (L->mode == MODE_PARALLEL) return kloop_decline(L, n->pos, "a return from inside the loop");
+    kloop_emit(L, K_SET, QS_B1, L->returned, kloop_f64(L, (double)n->pos + 1), 0, 0);
+    kloop_flow(L, K_BREAK, 0, (uint64_t)(L->depth - 1));
+    return L->left = true, QS_OK;
+}
+
 static qs_status leave_function(Loops *L, const Node *n) {
-    if (L->in == L->root) return kloop_decline(L, n->pos, "a return from inside the loop");
+    if (L->in == L->root) return return_from_loop(L, n);
     add_way(L, &L->in->ways);
     kloop_flow(L, K_BREAK, 0, (uint64_t)(L->depth - L->in->leave));
     return L->left = true, QS_OK;
@@ -454,9 +477,7 @@ static qs_status statement(Loops *L, Node *n) {
         return kloop_expr(L, n->u.expr, &ignored);
     case N_ASSIGN: return assign(L, n);
     case N_IF: return if_statement(L, n);
-    case N_FOR: return kloop_for(L, n);
-    case N_WHILE: return while_loop(L, n);
-    case N_REPEAT: return repeat_loop(L, n);
+    case N_FOR: case N_WHILE: case N_REPEAT: return kloop_loop(L, n);
     case N_BREAK: case N_CONTINUE: return leave_turn(L, n);
     case N_RETURN: return leave_function(L, n);
     case N_BLOCK: return kloop_block(L, n->u.block);

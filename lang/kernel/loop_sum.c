@@ -118,6 +118,7 @@ static void find_forms(void *ud, Node **child) {
 
 uint8_t kloop_reduction(const Node *loop, const Sym *sym) {
     Search s = {.sym = sym};
+    if (loop->kind != N_FOR) return REDUCE_NOT;
     for (int i = 0; i < loop->u.loop.body.n; i++) {
         count(&s, &loop->u.loop.body.at[i]);
         find_forms(&s, &loop->u.loop.body.at[i]);

@@ -64,8 +64,8 @@ typedef struct Inline { /* a function being lowered: the loop's own, or a call *
     bool *ways;        /* as in Exits, of `return` */
 } Inline;
 
-/* ways: which variables have a value on all ways to the next turn that `continue` goes; NULL: none yet. */
-typedef struct Exits { struct Exits *up; int brk, cont; bool cont_breaks; bool *ways; } Exits;
+/* Which variables have a value on all ways to the next turn, and on all out of the loop by `break`; NULL: none yet. */
+typedef struct Exits { struct Exits *up; int brk, cont; bool cont_breaks; bool *ways, *outs, **out; } Exits;
 
 typedef struct { KRef at, n; LoopTest test; } Check; /* 0 <= at < n */
 typedef struct {
@@ -107,6 +107,7 @@ typedef struct Loops {
     bool left;             /* the rest of the block is never reached */
     bool waits;            /* a loop ends when it wants to: after a fault in an earlier turn perhaps never */
     KRef fault, value[2];  /* LOCALs: number of the test that failed, its values */
+    KRef returned;         /* LOCAL: 1 + where the `return` is that has left the loop; 0: there is none */
     struct { LoopPlace place; int message; } *faults; uint32_t nfaults, cap_faults;
     LoopBind *binds; uint32_t cap_binds;
     Check *checks; uint32_t nchecks, cap_checks;   /* index tests that a guard can make */
@@ -149,6 +150,7 @@ void kloop_forget(Loops *L, const Node *loop);                  /* it begins: wh
 
 /* -- loop_stmt.c ------------------------------------------------------------------------------------------------- */
 qs_status kloop_for(Loops *L, Node *n);
+qs_status kloop_loop(Loops *L, Node *n);                        /* for, while, repeat */
 qs_status kloop_block(Loops *L, NodeList body);
 qs_status kloop_body(Loops *L, Inline *in);                     /* the statements of an inlined function */
 
@@ -160,6 +162,7 @@ bool kloop_is_return(const Node *n, void *ud);
 bool kloop_is_leaving(const Node *n, void *ud);                 /* break, continue */
 bool kloop_is_continue(const Node *n, void *ud);
 bool kloop_sets(const Node *loop, const Sym *sym);              /* does the body set it? */
+NodeList kloop_body_of(const Node *loop);
 /* The annotation of sym that holds at `before`: the last one in the text. */
 const TypeExpr *kloop_annotation(const Func *f, const Sym *sym, uint32_t before);
 
