@@ -60,9 +60,9 @@ typedef struct FuseRegion {
     void *machine;              /* owned by vm/fuse.c */
 } FuseRegion;
 
-/* A `for` over ranges, a `while` or a `repeat`; behind it the code goes on at end.  Of a `for` FORPREP, or the FORDIM of
- * the first counter, is at start, and the state of the first counter is in registers reg …, that of each further one
- * four behind.  The others have at start what each turn begins with. */
+/* A `for` over ranges, a `while` or a `repeat`; behind it the code goes on at end.  A `for` has at start its FORPREP,
+ * or the FORDIM of the first counter, and the state of that in registers reg …, of each further one four behind.  The
+ * others have at start what each turn begins with. */
 typedef struct LoopRegion {
     uint32_t start, end;
     uint8_t reg;

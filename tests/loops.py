@@ -28,6 +28,7 @@ class Case:
         self.n = rng.choice([1, 2, 3, 5, 8, 9, 12, 70] + ([0] if rng.random() < 0.3 else []))
         self.nums, self.ints, self.bools, self.arrays = [], [], [], {}
         self.complexes, self.vectors, self.lambdas, self.fields, self.vecfns = [], {}, [], [], []
+        self.objects = []
 
     # -- text ------------------------------------------------------------------------------------------------------
     def put(self, text, indent=0):
@@ -192,7 +193,8 @@ class Case:
     def assign(self):
         r, k = self.r, self.r.random()
         counters = [c for c, _ in self.counters]
-        if k < 0.40 and self.nums:
+        if self.objects and r.random() < 0.15: self.set_field()
+        elif k < 0.40 and self.nums:
             v = r.choice(self.nums)
             if k < 0.10: self.put(f"{v} {r.choice(['+=', '-=', '*='])} {self.num(1)}*0.5 + {v}*0.25")
             else: self.put(f"{v} = {self.value_of(v)}")
@@ -222,6 +224,14 @@ class Case:
             if k < 0.72: # and a plain access, without which it would be a histogram
                 self.put(f"{e} {r.choice(['+=', '-=', '*=', '/='])} {self.any(1)}"), self.put(f"{e} = {e}")
             else: self.put(f"{e} = {self.any()}")
+
+    def set_field(self):
+        o, r = self.r.choice(self.objects), self.r
+        kind = r.choice(["x", "x", "x", "k", "z", "v"])
+        if kind == "x": self.put(f"{o}.x {r.choice(['=', '+=', '*=', '-='])} {r.choice([self.num, self.any])(1)}")
+        elif kind == "k": self.put(f"{o}.k = {self.int_(1)}")
+        elif kind == "z": self.put(f"{o}.z = {self.complex_(1)}*0.5")
+        else: self.put(f"{o}.v = {self.vector(3)}")
 
     def assign_vector(self):
         r, k = self.r, self.r.random()
@@ -300,7 +310,9 @@ class Case:
         elif k < 0.88: self.until()
         elif k < 0.94 and inner:
             self.put(f"if {self.cond()}"), self.put(self.r.choice(["break", "continue"]), 1), self.put("end")
-        elif k < 0.96: self.match()
+        elif k < 0.955 and inner and not self.top: # what comes after it is not printed
+            self.put(f"if ({self.cond()}) && {self.num(2)} == 3"), self.put("return", 1), self.put("end")
+        elif k < 0.97: self.match()
         else: self.assign()
 
     def reduction(self):
@@ -328,6 +340,7 @@ class Case:
         self.lines, self.counters, self.nums, self.depth, self.top = [], [], list(args), 0, False
         self.ints, self.bools, self.arrays = [], [], {}
         self.complexes, self.vectors, self.lambdas, self.fields, self.vecfns = [], {}, [], [], []
+        self.objects = []
         typed = [f"{a} : {r.choice(['scalar', 'int', 'uint8'])}" if r.random() < 0.3 else a for a in args]
         result = r.choice(["y", "y", "y : int", "[y, z]"])
         self.put(f"function {result} = {f}({', '.join(typed)})")
@@ -413,6 +426,7 @@ class Case:
         if r.random() < 0.3:
             v = self.new("o")
             self.put(f"{v} = thing(x:={self.literal()}, k:=int(3), v:=[1,2,3], z:=1+1i)")
+            self.objects.append(v)
             self.fields += [f"{v}.x", f"{v}.v[{r.choice(['0', '1', '2', '3'])}]", f"scalar({v}.k)", f"imag({v}.z)"]
         if r.random() < 0.4:
             v, n = self.new("g"), r.choice([1, 1, 2])
@@ -462,6 +476,10 @@ class Case:
         for z in self.complexes:
             if r.random() < 0.3: continue
             self.put(f'printf("{z} %.17g %.17g ", real({z}), imag({z}))'), self.put(f"print type({z})")
+        for o in self.objects:
+            for e in [f"{o}.x", f"{o}.k", f"real({o}.z)", f"imag({o}.z)", f"{o}.v[1]"]:
+                self.put(f'printf("{e} %.17g ", {e})')
+            self.put(f'print type({o}.k), " ", type({o}.z), " ", size({o}.v)')
         for v in self.vectors:
             if r.random() < 0.7: self.put(f'show_all("{v}", {v})')
         for a, (kind, rank) in self.arrays.items():

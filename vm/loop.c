@@ -222,8 +222,10 @@ static qs_status prepare(Call *c, LoopState *s) {
     TRY(qloop_demand(c));
     bool nowhere = !device_of(c->vm, EXACT) && !qloop_is_demanded(c->region);
     if (!c->v->code.exact.func || nowhere) return c->v = NULL, QS_OK;
-    if (qloop_vectors_apart(c)) return QS_OK;
-    qloop_because(c, "a vector that the loop replaces shares memory with an array that it writes");
+    if (!qloop_vectors_apart(c))
+        qloop_because(c, "a vector that the loop replaces shares memory with an array that it writes");
+    else if (!qloop_objects_apart(c)) qloop_because(c, "an object of which it sets a field has two names");
+    else return QS_OK;
     TRY(qloop_in_order(c));
     return c->v = NULL, QS_OK;
 }

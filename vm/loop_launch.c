@@ -175,6 +175,20 @@ bool qloop_vectors_apart(const Call *c) {
     return true;
 }
 
+/* An object of which fields are set has one name in the loop. */
+bool qloop_objects_apart(const Call *c) {
+    const LoopResult *code = &c->v->code;
+    for (int i = 0; i < code->nouts; i++) {
+        const LoopOut *o = &code->outs[i];
+        for (int k = 0; o->object >= 0 && k < c->v->nsources; k++) {
+            bool other = k != o->object && c->v->source[k].seen.kind == LOOP_OBJECT;
+            if (other && qloop_value(c->vm, c->f, c->v, k).u.p == qloop_value(c->vm, c->f, c->v, o->object).u.p)
+                return false;
+        }
+    }
+    return true;
+}
+
 const Launch qloop_serially = {.rank = 1, .domain = {1}, .block = {1}};
 
 qs_status qloop_guard(Call *c) {
@@ -227,6 +241,12 @@ static qs_status set_variables(Call *c) {
         if (o->given >= 0 && c->reals[o->given] == 0) continue;
         qs_status s = result(c, o, &v);
         if (s != QS_OK) return qval_release(c->vm, v), s;
+        if (o->object >= 0) {
+            s = qobj_set(c->vm, qloop_value(c->vm, c->f, c->v, o->object).u.p, o->sym->name, v);
+            qval_release(c->vm, v);
+            TRY(s);
+            continue;
+        }
         qinterp_put(c->vm, qloop_place(c->vm, c->f, o->sym), v);
     }
     return QS_OK;

@@ -5,6 +5,7 @@
 #include "vm/looping.h"
 
 #include "vm/module.h"
+#include "vm/names.h"
 
 #include <math.h>
 #include <string.h>
@@ -86,7 +87,7 @@ static void describe(qs_vm *vm, qs_value v, LoopValue *out) {
     case QS_COMPLEX: out->kind = LOOP_COMPLEX; break;
     case QS_ARRAY: describe_array(v.u.p, out); break;
     case QS_FUNCTION: describe_function(vm, v.u.p, out); break;
-    case QS_OBJECT: out->kind = LOOP_OBJECT; break;
+    case QS_OBJECT: out->kind = LOOP_OBJECT, out->cls = ((const Object *)v.u.p)->cls; break;
     default: break;
     }
 }
@@ -126,6 +127,13 @@ static LoopValue source_of(Asking *a, const Entry *e) {
     return s->seen;
 }
 
+/* As long as the variable has no value, its name is that of something else. */
+static bool means_something(const Asking *a, const Sym *sym) {
+    qs_vm *vm = a->vm;
+    Meaning w = qnames_outside(vm, qmod_of(a->f->proto->func), qvm(vm)->global_names[sym->index]);
+    return w.first >= 0 && !qval_is_unset(*qvm_global(vm, (uint64_t)w.first));
+}
+
 static void ask(void *ud, int of, const Sym *sym, LoopValue *out) {
     Entry e = {.parent = of, .index = sym->index};
     From from;
@@ -135,6 +143,7 @@ static void ask(void *ud, int of, const Sym *sym, LoopValue *out) {
     if (of >= 0 && from == FROM_CAPTURE) e.from = FROM_CLOSURE;
     else e.parent = -1;
     if (of < 0 || from != FROM_LOCAL) *out = source_of(ud, &e);
+    if (from == FROM_SLOT && out->kind == LOOP_UNSET && means_something(ud, sym)) out->kind = LOOP_OTHER;
 }
 
 static void ask_field(void *ud, int of, const Str *name, LoopValue *out) {
@@ -148,6 +157,18 @@ static void ask_field(void *ud, int of, const Str *name, LoopValue *out) {
     if (found && qstr_equal(found, name)) *out = source_of(a, &e);
 }
 
+static bool ask_settable(void *ud, int of, const Str *name, const Type **type) {
+    const Asking *a = ud;
+    qs_value object = qloop_value(a->vm, a->f, a->v, of);
+    const Class *cls = ((const Object *)object.u.p)->cls;
+    *type = NULL;
+    for (int i = 0; cls && i < cls->nfields; i++) {
+        const Type *t = cls->fields[i].type;
+        if (qstr_equal(cls->fields[i].name, name) && t && t->kind != TY_ANY) *type = t;
+    }
+    return !cls || cls->kind != CLASS_IMMUTABLE;
+}
+
 static int64_t ask_extent(void *ud, int source, int axis) {
     Asking *a = ud;
     LoopValue *seen = &a->v->source[source].seen;
@@ -158,7 +179,8 @@ static int64_t ask_extent(void *ud, int source, int axis) {
 LoopJob qloop_job(Asking *a, const LoopRegion *r) {
     Func *func = a->f->proto->func;
     const Machine *m = qvm(a->vm);
-    LoopJob job = {.loop = r->loop, .func = func, .ud = a, .value = ask, .field = ask_field, .extent = ask_extent,
+    LoopJob job = {.loop = r->loop, .func = func, .ud = a, .value = ask, .field = ask_field,
+                   .settable = ask_settable, .extent = ask_extent,
                    .ends = m->config.final && func->unit == m->main_module->units[0]};
     memcpy(job.range, a->v->range, sizeof job.range);
     return job;

@@ -100,6 +100,7 @@ extern const Launch qloop_serially;
 const Array *qloop_array(const Call *c, const LoopBind *b);               /* NULL: it is no array that enters */
 bool qloop_apart(const Call *c, const LoopCode *code);
 bool qloop_vectors_apart(const Call *c); /* what is read only at the beginning shares no memory with what is written */
+bool qloop_objects_apart(const Call *c);
 qs_status qloop_guard(Call *c);          /* evaluates it: c->wholes holds what it says */
 qs_status qloop_run(Call *c, Device *d, Version which, const Launch *l, bool *again);
 

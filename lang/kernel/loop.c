@@ -27,34 +27,24 @@ qs_status kloop_decline(Loops *L, uint32_t pos, const char *fmt, ...) {
 }
 
 /* -- one pass ---------------------------------------------------------------------------------------------------- */
-/* What a short vector holds is read before the first turn; others may have it, too. */
-static void enter_vector(Loops *L, Var *v) {
-    const LoopValue *e = &v->entry;
-    if (e->dtype != L->c->scalar_dtype || e->rank != 1 || !e->contiguous) return;
-    int64_t n = L->job->extent(L->job->ud, e->source, 0);
-    if (n > 0 && n <= LOOP_VECTOR_MAX) v->kind = LOOP_VECTOR, v->n = (int)n, v->shared = true;
+static void make_room(Loops *L, Inline *r, int n) {
+    if (r->nvars + n <= r->cap) return;
+    r->cap = 2 * r->cap + n;
+    Var *more = qarena_alloc(L->keep, (size_t)r->cap * sizeof *more);
+    if (r->nvars) memcpy(more, r->vars, (size_t)r->nvars * sizeof *more);
+    r->vars = more;
 }
 
 static void add_written(Loops *L, const Sym *sym) {
     if (!sym || kloop_find_var(L->root, sym)) return;
     Inline *r = L->root;
-    if (r->nvars == r->cap) {
-        Var *more = qarena_alloc(L->keep, (size_t)(r->cap = r->cap ? 2 * r->cap : 16) * sizeof *more);
-        if (r->nvars) memcpy(more, r->vars, (size_t)r->nvars * sizeof *more);
-        r->vars = more;
-    }
+    make_room(L, r, 1);
     Var *v = &r->vars[r->nvars++];
-    *v = (Var){.sym = sym, .lo = INFINITY, .hi = -INFINITY};
+    *v = (Var){.sym = sym, .object = -1, .lo = INFINITY, .hi = -INFINITY};
     L->job->value(L->job->ud, -1, sym, &v->entry);
     v->live = kloop_is_live(L->job, sym);
     v->reduce = v->entry.kind == LOOP_NUM ? kloop_reduction(L->job->loop, sym) : 0;
-    if (v->entry.kind == LOOP_UNSET) return;
-    v->kind = v->entry.kind;
-    if (v->kind == LOOP_ARRAY) enter_vector(L, v);
-    if (v->kind == LOOP_NUM && !v->entry.whole) v->fraction = true;
-    if (v->kind == LOOP_INT) v->lo = -0x1p63, v->hi = 0x1p63;
-    if (v->kind != LOOP_BOOL && v->entry.whole) v->hi = v->entry.small ? LOOP_SMALL : 0x1p31, v->lo = -v->hi;
-    if (v->kind == LOOP_BOOL) v->lo = 0, v->hi = 1;
+    kloop_enter_var(L, v);
 }
 
 static void find_written(void *ud, Node **child) {
@@ -92,7 +82,8 @@ static void declare_all(Loops *L, Inline *in) {
         Value init = entered ? kloop_entry(L, v) : zero(L, v);
         if (reduced) init.num = kloop_num(kloop_f64(L, kloop_identity(v->reduce)));
         kloop_declare(L, v, &init);
-        if (in == L->root && v->entry.kind == LOOP_UNSET && L->mode != MODE_PARALLEL)
+        bool asked = in == L->root ? v->entry.kind == LOOP_UNSET : v->doubted;
+        if (asked && L->mode != MODE_PARALLEL)
             v->given = kloop_emit(L, K_LOCAL, QS_B1, kir_const_int(L->f, QS_B1, 0, L->pos), 0, 0, 0);
     }
     for (Inline *i = in->child; i; i = i->next) declare_all(L, i);
@@ -141,7 +132,8 @@ static void assign_slots(Loops *L) {
         const Var *v = &L->root->vars[i];
         if (!is_held(v) || !v->live) continue;
         LoopOut *o = &r->outs[r->nouts++];
-        *o = (LoopOut){.sym = v->sym, .kind = v->kind, .length = (uint8_t)v->n, .given = -1, .reduce = v->reduce};
+        *o = (LoopOut){.sym = v->sym, .object = v->object, .kind = v->kind, .length = (uint8_t)v->n};
+        o->given = -1, o->reduce = v->reduce;
         if (v->reduce) o->part = r->nparts++;
         o->slot = v->kind == LOOP_INT ? r->nwholes++ : r->nreals;
         if (v->kind != LOOP_INT) r->nreals += v->kind == LOOP_COMPLEX ? 2 : v->kind == LOOP_VECTOR ? v->n : 1;
@@ -276,6 +268,7 @@ static void versions(Loops *L, Arena *arena) {
     LoopResult *r = L->out;
     Node *loop = L->job->loop;
     find_written(L, &loop);
+    make_room(L, L->root, LOOP_FIELDS);
     if (version(L, MODE_EXACT, arena, &r->exact, NULL) != QS_OK) { r->exact.func = NULL; return; }
     bool saves = L->nchecks > 0;
     for (; L->axes > 0; L->axes--) {

@@ -41,6 +41,7 @@ typedef struct { /* a value of the machine that enters the loop */
     uint8_t known;         /* LOOP_ARRAY: bit d: the extent along axis d is compiled in */
     int64_t dims[QS_MAX_RANK]; /* those that are */
     Func *func;            /* LOOP_FUNC */
+    const void *cls;       /* LOOP_OBJECT: its class, NULL: it has none */
     const char *builtin;   /* LOOP_BUILTIN */
     int source;            /* the machine's number for it; comes back in LoopBind */
 } LoopValue;
@@ -61,6 +62,8 @@ typedef struct {
      * source of another function (else -1), of what that has captured, and of globals. */
     void (*value)(void *ud, int of, const Sym *sym, LoopValue *out);
     void (*field)(void *ud, int of, const Str *name, LoopValue *out); /* of the object with that source */
+    /* That field may be set, and converts to *type; NULL: it does not. */
+    bool (*settable)(void *ud, int of, const Str *name, const Type **type);
     int64_t (*extent)(void *ud, int of, int axis); /* of the array with that source; from now on it is compiled in */
 } LoopJob;
 
@@ -84,6 +87,7 @@ typedef enum {
 
 typedef struct { /* a variable that the loop sets: where its value is afterwards */
     const Sym *sym;
+    int object;            /* a field, whose name sym has, of the object with this source; -1: a variable */
     uint8_t kind;          /* LOOP_NUM, LOOP_BOOL: in reals[slot]; LOOP_INT: in wholes[slot]; LOOP_COMPLEX: in two
                               reals; LOOP_VECTOR: in `length` reals from there on */
     uint8_t length;
@@ -111,7 +115,7 @@ typedef struct {
     int depth;             /* counters that are axes of the parallel launch */
     LoopOut *outs; int nouts;
     int nreals, nwholes, nparts;
-    int returned;          /* reals[returned] is 1 + where the `return` is that has left the loop; 0: none; -1: none can */
+    int returned;          /* reals[returned] is 1 + where the `return` is that has left the loop, or 0; -1: none can */
     bool chunked;          /* parallel is by chunks; a fault in it has changed nothing, and exact is to be run */
     LoopTest *tests;       /* of the guard */
     int sums[LOOP_SUM_ARRAYS], nsums; /* sources of arrays that turns only add to */

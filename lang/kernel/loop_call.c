@@ -202,7 +202,7 @@ static Inline *inline_of(Loops *L, const Node *site, const Value *fn) {
     i->up = L->in, i->site = site, i->func = f, i->next = L->in->child, i->source = fn->host.source;
     i->nvars = f->nlocals;
     i->vars = qarena_alloc(L->keep, (size_t)(f->nlocals + 1) * sizeof *i->vars);
-    for (int k = 0; k < f->nlocals; k++) i->vars[k].sym = f->locals[k];
+    for (int k = 0; k < f->nlocals; k++) i->vars[k].sym = f->locals[k], i->vars[k].object = -1;
     L->changed = true; /* its variables are declared at the start of the next pass */
     return L->in->child = i;
 }
@@ -275,6 +275,7 @@ static qs_status results_of(Loops *L, Inline *in, Value *out, int wanted) {
     const Func *f = in->func;
     if (!f->nouts) return f->expr ? kloop_expr(L, f->expr, out) : QS_OK;
     for (int i = 0; i < wanted || i == 0; i++) {
+        if (!wanted && !kloop_find_var(in, f->outs[i].sym)->set) break;
         TRY(kloop_read(L, f->outs[i].sym, &out[i]));
         TRY(accept_type(L, f, &f->outs[i], &out[i]));
         leave_behind(&out[i]);
@@ -288,10 +289,10 @@ static qs_status call_function(Loops *L, Node *site, const Value *fn, Value *arg
     TRY(bind_types(L, f, args, nargs));
     Inline *in = inline_of(L, site, fn), *up = L->in;
     Exits *exits = L->exits;
-    for (int i = 0; i < in->nvars; i++) in->vars[i].set = in->vars[i].bound = false, in->vars[i].home = 0;
+    for (int i = 0; i < in->nvars; i++) kloop_unset(L, &in->vars[i]);
     for (int i = 0; i < nargs; i++) TRY(accept_type(L, f, &f->params[i], &args[i]));
     uint32_t pos = L->pos;
-    in->caught = fn->caught;
+    in->caught = fn->caught, in->wanted = wanted;
     L->in = in, L->exits = NULL, L->calls++;
     for (int i = 0; i < nargs; i++) TRY(bind(L, &in->vars[f->params[i].sym->index], &args[i]));
     TRY(kloop_body(L, in));
@@ -315,6 +316,28 @@ static qs_status convert(Loops *L, const Str *type, const Value *args, int nargs
     return kloop_convert(L, type, &out->num);
 }
 
+/* error("text") and assert(condition, "text"). */
+static qs_status stop(Loops *L, Node *n, bool always) {
+    const ArgList *list = &n->u.call.args;
+    Node *text = list->n == (always ? 1 : 2) ? list->at[list->n - 1].value : NULL;
+    KRef holds = kir_const_int(L->f, QS_B1, 0, L->pos);
+    Text message;
+    if (text && text->kind != N_STR) return kloop_decline(L, n->pos, "a message that is made in the loop");
+    if (!text && (always || list->n != 1)) return kloop_decline(L, n->pos, "a message of several parts");
+    if (!always) TRY(kloop_cond(L, list->at[0].value, &holds));
+    L->pos = n->pos;
+    qtext_init(&message, L->c);
+    for (const char *p = text ? text->u.str->s : "assertion failed"; *p; p++)
+        qtext_add(&message, *p == '%' ? "%%" : p, *p == '%' ? 2 : 1);
+    kloop_fail_unless(L, holds, always ? QS_EUSER : QS_EASSERT, message.s ? message.s : "", 0, 0);
+    qtext_free(&message);
+    return QS_OK;
+}
+
+static bool is_builtin(const Value *fn, const char *name) {
+    return fn->what == WHAT_FUNCTION && fn->host.builtin && !strcmp(fn->host.builtin, name);
+}
+
 static qs_status callee_of(Loops *L, Node *callee, Value *fn) {
     bool named = callee->kind == N_IDENT && callee->u.ident.sym;
     if (callee->kind == N_FIELD) return kloop_decline(L, callee->pos, "a call of a method");
@@ -328,6 +351,11 @@ qs_status kloop_call(Loops *L, Node *n, Value *out, int wanted) {
     Value fn, *args = qarena_alloc(L->arena, (size_t)(list->n + 1) * sizeof *args);
     *out = (Value){.what = WHAT_NOTHING};
     TRY(callee_of(L, callee, &fn));
+    if (!wanted && is_builtin(&fn, "assert")) return stop(L, n, false);
+    if (!wanted && is_builtin(&fn, "error")) {
+        TRY(stop(L, n, true));
+        return L->left = true, QS_OK;
+    }
     for (int i = 0; i < list->n; i++) {
         if (list->at[i].name || list->at[i].type) return kloop_decline(L, n->pos, "a call with named arguments");
         TRY(kloop_expr(L, list->at[i].value, &args[i]));

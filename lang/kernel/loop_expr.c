@@ -29,14 +29,17 @@ static bool is_effect(const Node *n, void *ud) { return (void)ud, n->kind == N_I
 /* Reads no memory and calls nothing.  Arithmetic of ints may fail all the same, which only its code shows. */
 static bool is_plain(Node *n) { return !kloop_find((NodeList){&n, 1}, true, is_effect, NULL); }
 
-typedef struct { uint32_t nins, nfaults, loose, loose_pos; } Mark;
+typedef struct { uint32_t nins, nfaults, loose, loose_pos; bool *set; } Mark;
 
-static Mark mark_of(const Loops *L) { return (Mark){L->f->nins, L->nfaults, L->loose, L->loose_pos}; }
+static Mark mark_of(Loops *L) {
+    return (Mark){L->f->nins, L->nfaults, L->loose, L->loose_pos, kloop_state(L)};
+}
 
 /* The code since the mark may fail: it is taken back, to be made again where it is asked for. */
 static bool take_back(Loops *L, Mark m) {
     if (L->loose == m.loose) return false;
     L->f->nins = m.nins, L->nfaults = m.nfaults, L->loose = m.loose, L->loose_pos = m.loose_pos;
+    kloop_restore(L, m.set);
     return true;
 }
 

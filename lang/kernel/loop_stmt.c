@@ -30,10 +30,23 @@ static qs_status assign_name(Loops *L, const Sym *sym, const TypeExpr *type, con
     return kloop_assign(L, v, &converted);
 }
 
+static qs_status object_of(Loops *L, Node *n, Value *out) {
+    TRY(kloop_expr(L, n->u.field.base, out));
+    L->pos = n->pos;
+    return out->what == WHAT_OBJECT ? QS_OK : kloop_decline(L, n->pos, "a field of something that is no object");
+}
+
+static qs_status set_field(Loops *L, Node *target, const Value *v) {
+    Value object;
+    TRY(object_of(L, target, &object));
+    return kloop_set_field(L, &object, target->u.field.name, v);
+}
+
 static qs_status assign_one(Loops *L, Node *target, const TypeExpr *type, const Value *v) {
     L->pos = target->pos;
     if (target->kind == N_IDENT && target->u.ident.sym) return assign_name(L, target->u.ident.sym, type, v);
     if (target->kind == N_INDEX) return kloop_store(L, target, v);
+    if (target->kind == N_FIELD) return set_field(L, target, v);
     return kloop_decline(L, target->pos, "an assignment to something that is no variable and no element");
 }
 
@@ -48,10 +61,22 @@ static qs_status change(Loops *L, const Node *target, Op op, const Value *old, c
     return kloop_patch(L, v, &result);
 }
 
+static qs_status update_field(Loops *L, Node *target, const Node *n) {
+    Value object, old, x, result;
+    TRY(object_of(L, target, &object));
+    TRY(kloop_field(L, &object, target->u.field.name, &old));
+    TRY(kloop_expr(L, n->u.assign.value, &x));
+    L->pos = n->pos;
+    if (old.what != WHAT_NUMBER) return kloop_decline(L, n->pos, "a change of all of %s", target->u.field.name->s);
+    TRY(kloop_operator(L, (Op)n->op, &old, &x, &result));
+    return kloop_set_field(L, &object, target->u.field.name, &result);
+}
+
 static qs_status update(Loops *L, const Node *n) {
     Node *target = n->u.assign.targets[0];
     Value old, x, result;
     if (target->kind == N_INDEX) return kloop_update(L, target, (Op)n->op, n->u.assign.value);
+    if (target->kind == N_FIELD) return update_field(L, target, n);
     if (target->kind != N_IDENT || !target->u.ident.sym)
         return kloop_decline(L, n->pos, "a change of something that is no variable and no element");
     TRY(kloop_read(L, target->u.ident.sym, &old));
@@ -461,8 +486,23 @@ static qs_status return_from_loop(Loops *L, const Node *n) {
     return L->left = true, QS_OK;
 }
 
+/* A function that is left at pos has given its caller what that wants. */
+static qs_status results_given(Loops *L, uint32_t pos) {
+    const Func *f = L->in->func;
+    char text[200];
+    L->pos = pos;
+    for (int i = 0; i < L->in->wanted && i < f->nouts; i++) {
+        Var *v = f->outs[i].sym ? kloop_find_var(L->in, f->outs[i].sym) : NULL;
+        if (!v || v->set || v->bound || f->outs[i].type) continue; /* with a type: the conversion asks for it */
+        snprintf(text, sizeof text, "result %.80s of %.80s was not given a value", f->outs[i].name->s, f->name->s);
+        TRY(kloop_doubt(L, v, text));
+    }
+    return QS_OK;
+}
+
 static qs_status leave_function(Loops *L, const Node *n) {
     if (L->in == L->root) return return_from_loop(L, n);
+    TRY(results_given(L, n->pos));
     add_way(L, &L->in->ways);
     kloop_flow(L, K_BREAK, 0, (uint64_t)(L->depth - L->in->leave));
     return L->left = true, QS_OK;
@@ -498,14 +538,16 @@ qs_status kloop_block(Loops *L, NodeList body) {
 /* `return` leaves a loop of one turn around the statements. */
 qs_status kloop_body(Loops *L, Inline *in) {
     NodeList body = in->func->body;
-    if (body.n && body.at[body.n - 1]->kind == N_RETURN) body.n--;
+    uint32_t end = in->func->end ? in->func->end : in->func->pos;
+    if (body.n && body.at[body.n - 1]->kind == N_RETURN) end = body.at[--body.n]->pos;
     if (!kloop_find(body, true, kloop_is_return, NULL)) {
         TRY(kloop_block(L, body));
-        return L->left = false, QS_OK;
+        return L->left = false, results_given(L, end);
     }
     kloop_flow(L, K_LOOP, 0, 0);
     in->leave = ++L->depth, in->ways = NULL;
     TRY(kloop_block(L, body));
+    if (!L->left) TRY(results_given(L, end));
     if (!L->left) add_way(L, &in->ways), kloop_flow(L, K_BREAK, 0, 0);
     L->left = false;
     L->depth--;

@@ -114,13 +114,6 @@ static qs_status outside_value(Loops *L, const Sym *sym, Value *out) {
     return entering(L, &v, sym->name, out);
 }
 
-qs_status kloop_field(Loops *L, const Value *object, const Str *name, Value *out) {
-    LoopValue v = {0};
-    L->job->field(L->job->ud, object->host.source, name, &v);
-    *out = (Value){.what = WHAT_NOTHING};
-    return entering(L, &v, (Str *)(uintptr_t)name, out);
-}
-
 KRef kloop_get(Loops *L, KRef local) { return kloop_emit(L, K_GET, QS_B1, local, 0, 0, 0); }
 
 static qs_status no_value(Loops *L, const Var *v) {
@@ -128,6 +121,47 @@ static qs_status no_value(Loops *L, const Var *v) {
     if (L->mode == MODE_PARALLEL && v->entry.kind != LOOP_UNSET)
         return kloop_decline(L, L->pos, "%s is carried from one turn to the next", v->sym->name->s);
     return kloop_decline(L, L->pos, "%s may have no value here", v->sym->name->s);
+}
+
+/* Its kind is known from the next pass on. */
+qs_status kloop_doubt(Loops *L, Var *v, const char *sentence) {
+    if (L->mode == MODE_PARALLEL || v->replaced || (v->doubted && v->kind == LOOP_UNSET)) return no_value(L, v);
+    if (!v->doubted) v->doubted = L->changed = true;
+    if (v->given) kloop_fail_unless(L, kloop_get(L, v->given), QS_ENAME, sentence, 0, 0);
+    return v->set = true, QS_OK;
+}
+
+static qs_status doubt(Loops *L, Var *v) {
+    char text[160];
+    snprintf(text, sizeof text, "%.100s is used before it has a value", v->sym->name->s);
+    return kloop_doubt(L, v, text);
+}
+
+/* What a short vector holds is read before the first turn; others may have it, too. */
+static void enter_vector(Loops *L, Var *v) {
+    const LoopValue *e = &v->entry;
+    if (e->dtype != L->c->scalar_dtype || e->rank != 1 || !e->contiguous) return;
+    int64_t n = L->job->extent(L->job->ud, e->source, 0);
+    if (n > 0 && n <= LOOP_VECTOR_MAX) v->kind = LOOP_VECTOR, v->n = (int)n, v->shared = true;
+}
+
+void kloop_enter_var(Loops *L, Var *v) {
+    if (v->entry.kind == LOOP_UNSET) return;
+    v->kind = v->entry.kind;
+    if (v->kind == LOOP_ARRAY) enter_vector(L, v);
+    if (v->kind == LOOP_NUM && !v->entry.whole) v->fraction = true;
+    if (v->kind == LOOP_INT) v->lo = -0x1p63, v->hi = 0x1p63;
+    if (v->kind != LOOP_BOOL && v->entry.whole) v->hi = v->entry.small ? LOOP_SMALL : 0x1p31, v->lo = -v->hi;
+    if (v->kind == LOOP_BOOL) v->lo = 0, v->hi = 1;
+}
+
+/* -- fields ------------------------------------------------------------------------------------------------------ */
+static Var *field_var(const Loops *L, int object, const Str *name) {
+    for (int i = 0; i < L->root->nvars; i++) {
+        Var *v = &L->root->vars[i];
+        if (v->object == object && object >= 0 && qstr_equal(v->sym->name, name)) return v;
+    }
+    return NULL;
 }
 
 /* -- blocks ------------------------------------------------------------------------------------------------------ */
@@ -149,10 +183,13 @@ static bool is_open(const Loops *L, uint32_t block) {
     return i && L->open[i - 1] == block;
 }
 
+/* Fields may be set by functions that it calls. */
+static bool may_set(const Node *loop, const Var *v) { return v->object >= 0 || kloop_sets(loop, v->sym); }
+
 void kloop_forget(Loops *L, const Node *loop) {
     for (Inline *in = L->in; in; in = in->up)
         for (int i = 0; i < in->nvars; i++)
-            if (in->vars[i].home && kloop_sets(loop, in->vars[i].sym)) in->vars[i].home = 0;
+            if (in->vars[i].home && may_set(loop, &in->vars[i])) in->vars[i].home = 0;
 }
 
 /* -- reading ----------------------------------------------------------------------------------------------------- */
@@ -163,24 +200,28 @@ static Value from_locals(Loops *L, Var *v) {
         for (int i = 0; i < v->n; i++) x.at[i] = kloop_num(kloop_get(L, v->part[i]));
         return x;
     }
+    if (!v->v) return (Value){.what = WHAT_NUMBER, .num = kloop_const(L, 0)}; /* declared in the next pass */
     x.num.v = kloop_get(L, v->v);
     if (v->kind == LOOP_COMPLEX) x.num.im = kloop_get(L, v->im), x.num.maybe = v->maybe;
     if (v->kind == LOOP_NUM && !v->fraction && v->twin) x.num.twin = kloop_get(L, v->twin);
     return x;
 }
 
-qs_status kloop_read(Loops *L, const Sym *sym, Value *out) {
-    Var *v = kloop_var(L, sym);
-    if (!v) return outside_value(L, sym, out);
+static qs_status read_var(Loops *L, Var *v, Value *out) {
     if (v->bound) return *out = v->val, QS_OK;
-    if (!v->set) return no_value(L, v);
+    if (!v->set) TRY(doubt(L, v));
     /* A called function would see a part of it. */
     bool part = L->mode == MODE_PARALLEL && v->reduce && L->in != L->root;
     if (part) return kloop_decline(L, L->pos, "%s is read by a function that the loop calls", v->sym->name->s);
     *out = v->home && is_open(L, v->home) ? v->val : from_locals(L, v);
-    out->name = sym->name, out->sym = sym;
+    out->name = v->sym->name, out->sym = v->sym;
     if (out->what == WHAT_VECTOR) out->origin = v;
     return QS_OK;
+}
+
+qs_status kloop_read(Loops *L, const Sym *sym, Value *out) {
+    Var *v = kloop_var(L, sym);
+    return v ? read_var(L, v, out) : outside_value(L, sym, out);
 }
 
 /* -- assigning --------------------------------------------------------------------------------------------------- */
@@ -298,6 +339,61 @@ qs_status kloop_patch(Loops *L, Var *v, const Value *x) {
     if (!v->patched) v->patched = L->changed = true;
     if (v->shared) TRY(share(L, v));
     return kloop_assign(L, v, x);
+}
+
+void kloop_unset(Loops *L, Var *v) {
+    v->set = v->bound = false, v->home = 0;
+    if (v->given) set_local(L, v->given, kir_const_int(L->f, QS_B1, 0, L->pos));
+}
+
+/* -- fields that are set ------------------------------------------------------------------------------------------ */
+/* As the declaration of the field wants it. */
+static qs_status convert_field(Loops *L, const Var *v, Value *x) {
+    const Type *t = v->type;
+    bool vector = t && t->kind == TY_ARRAY && t->inner->kind == TY_NUM && t->inner->dtype == L->c->scalar_dtype &&
+                  t->rank == 1 && (!t->nfixed || t->dims[0] == x->n);
+    if (!t) return QS_OK;
+    if (x->what == WHAT_NUMBER && t->kind == TY_NUM) return kloop_convert_to(L, t->dtype, &x->num);
+    if (x->what == WHAT_VECTOR && vector) return QS_OK;
+    return kloop_decline(L, L->pos, "a conversion to the type of the field %s", v->sym->name->s);
+}
+
+/* Fields that are set are found as the code is made; their places stay where they are. */
+static Var *add_field(Loops *L, int object, Str *name, const LoopValue *entry, const Type *type) {
+    Inline *r = L->root;
+    Sym *sym = qarena_alloc(L->keep_result, sizeof *sym);
+    *sym = (Sym){.kind = SYM_LOCAL, .name = name};
+    Var *v = &r->vars[r->nvars++];
+    *v = (Var){.sym = sym, .object = object, .type = type, .entry = *entry, .live = true};
+    v->lo = INFINITY, v->hi = -INFINITY;
+    kloop_enter_var(L, v);
+    return L->changed = true, v;
+}
+
+qs_status kloop_set_field(Loops *L, const Value *object, Str *name, const Value *x) {
+    int of = object->host.source;
+    Var *v = field_var(L, of, name);
+    const Type *type = NULL;
+    LoopValue entry;
+    if (!v) {
+        L->job->field(L->job->ud, of, name, &entry);
+        if (entry.kind == LOOP_UNSET || !L->job->settable(L->job->ud, of, name, &type))
+            return kloop_decline(L, L->pos, "the field %s cannot be set, or is a new one", name->s);
+        if (L->root->nvars == L->root->cap) return kloop_decline(L, L->pos, "too many fields that are set");
+        v = add_field(L, of, name, &entry, type);
+    }
+    Value converted = *x;
+    TRY(convert_field(L, v, &converted));
+    return kloop_assign(L, v, &converted);
+}
+
+qs_status kloop_field(Loops *L, const Value *object, const Str *name, Value *out) {
+    Var *set = field_var(L, object->host.source, name);
+    LoopValue v = {0};
+    if (set) return read_var(L, set, out);
+    L->job->field(L->job->ud, object->host.source, name, &v);
+    *out = (Value){.what = WHAT_NOTHING};
+    return entering(L, &v, (Str *)(uintptr_t)name, out);
 }
 
 /* -- which variables certainly have a value ---------------------------------------------------------------------- */

@@ -28,8 +28,10 @@ typedef struct Value {
     const Str *name; const Sym *sym; TypeMods mods;
 } Value;
 
-typedef struct Var { /* a variable: of the loop's function, or of one inlined */
+typedef struct Var { /* a variable: of the loop's function, or of one inlined; or a field that is set */
     const Sym *sym;
+    int object;        /* of a field: source of the object; otherwise -1 */
+    const Type *type;  /* of a field: what it converts to; NULL: it does not */
     /* learned, kept from pass to pass */
     uint8_t kind;      /* LOOP_UNSET: not yet known */
     bool fraction;     /* may hold a number without a twin */
@@ -40,6 +42,7 @@ typedef struct Var { /* a variable: of the loop's function, or of one inlined */
     bool assigned;     /* somewhere in the loop, as far as is known */
     uint8_t maybe;     /* MaybeReal, of LOOP_COMPLEX */
     bool replaced;     /* what it was before the loop is of another kind, which nobody reads */
+    bool doubted;      /* it is read where it may have no value */
     double lo, hi;
     /* of the loop's function only */
     LoopValue entry;
@@ -60,6 +63,7 @@ typedef struct Inline { /* a function being lowered: the loop's own, or a call *
     int source;        /* of the function, as a value that enters; -1: none */
     const Value *caught; /* of a function made in the loop */
     Var *vars; int nvars, cap;
+    int wanted;        /* results of the call */
     int leave;         /* loop depth that `return` leaves to; -1: it cannot */
     bool *ways;        /* as in Exits, of `return` */
 } Inline;
@@ -118,7 +122,8 @@ typedef struct Loops {
     KRef chunk_last;       /* the counter in the last turn of the chunk */
 } Loops;
 
-enum { LOOP_CALLS = 24, LOOP_PASSES = 24, LOOP_LONGEST = 1 << 14 /* instructions; then no more functions */ };
+enum { LOOP_CALLS = 24, LOOP_PASSES = 24, LOOP_LONGEST = 1 << 14 /* instructions; then no more functions */,
+       LOOP_FIELDS = 32 /* that are set */ };
 
 /* -- loop.c ------------------------------------------------------------------------------------------------------ */
 /* Gives up: the loop stays with the interpreter.  Never QS_OK. */
@@ -135,10 +140,15 @@ Number kloop_entry_number(Loops *L, const LoopValue *v, Str *name);
 Value kloop_entry(Loops *L, const Var *v);                      /* what the variable is when the loop begins */
 void kloop_declare(Loops *L, Var *v, const Value *init);
 KRef kloop_get(Loops *L, KRef local);
+void kloop_enter_var(Loops *L, Var *v);                         /* what it is before the loop */
 qs_status kloop_read(Loops *L, const Sym *sym, Value *out);
 qs_status kloop_field(Loops *L, const Value *object, const Str *name, Value *out);
+qs_status kloop_set_field(Loops *L, const Value *object, Str *name, const Value *x);
+/* It is asked for where it may have no value: an error, if it has none. */
+qs_status kloop_doubt(Loops *L, Var *v, const char *sentence);
 qs_status kloop_assign(Loops *L, Var *v, const Value *x);
 qs_status kloop_patch(Loops *L, Var *v, const Value *x);        /* one element of a vector is another now */
+void kloop_unset(Loops *L, Var *v);                             /* a function begins: it has no value */
 bool *kloop_state(Loops *L);                                    /* which variables certainly have a value */
 void kloop_restore(Loops *L, const bool *state);
 void kloop_join(Loops *L, bool *into);
@@ -191,6 +201,7 @@ qs_status kloop_unary(Loops *L, Op op, Number a, Number *out);
 Number kloop_choose(Loops *L, KRef c, Number a, Number b);       /* of one kind */
 Number kloop_to_int(Loops *L, Number a);                         /* int(a) */
 qs_status kloop_convert(Loops *L, const Str *type, Number *n); /* as a variable of that type holds it; NULL: declines */
+qs_status kloop_convert_to(Loops *L, qs_dtype d, Number *n);     /* the same with scalar, int8 … int64 */
 Number kloop_to_num(Loops *L, Number a);                         /* scalar(a) */
 
 /* -- loop_complex.c ---------------------------------------------------------------------------------------------- */
