@@ -200,6 +200,7 @@ PyObject *qnd_integers(Border *b, Array *a);          /* a NumPy array of int64 
 PyObject *qnd_tuple(Border *b, Cell *c);              /* {1, 2} as (1, 2) */
 PyObject *qnd_tuple_of(int rank, const int64_t *x, int64_t factor); /* (x[0]*factor, …) */
 int qnd_of_tuple(PyObject *tuple, int64_t out[QS_MAX_RANK]);        /* how many; -1 with an exception */
+qs_status qnd_shape(qs_vm *vm, int rank, const int64_t *dims, qs_value *v); /* packed elements, in exactly that shape */
 bool qnd_is_numbers(PyObject *o);                     /* a NumPy array of numbers */
 bool qnd_is_tensor(PyObject *o);                      /* of another library, which speaks DLPack */
 /* Any Python object as a value of the language; not an element of the implicit table. */
@@ -207,6 +208,7 @@ qs_status qnd_import(Border *b, PyObject *o, qs_value *out);
 /* Argument i of a call of fn from Python: memory becomes an array of it, a list of numbers what [ … ] is. */
 qs_status qnd_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out);
 qs_status qnd_value(Border *b, PyObject *o, qs_value *out);  /* the same, and lists of anything are cells: value(x) */
+qs_status qnd_kept(Border *b, PyObject *o, qs_value *out);   /* for a field or variable: lists by value(x) */
 void qnd_keep_exports(Border *b);                     /* the machine closes: views stay, without it */
 extern const char *const qnd_names[QS_NDTYPES];       /* of element types, as NumPy has them */
 int qnd_named(const char *name);                      /* the other way; QS_NDTYPES: there is none */

@@ -35,8 +35,20 @@ static PyObject *fetch(void) { /* the exception that is set, whole, with its tra
     return value;
 }
 
-static qs_status leave(Border *b, PyObject *e) { /* SystemExit: the program ends */
+/* The error is that exception, if there was none before.  Takes the reference. */
+static qs_status carry(Border *b, qs_status s, const char *text, PyObject *e) {
+    ErrorState *err = &qvm_ctx(b->vm)->err;
+    bool first = err->status == QS_OK;
+    qs_fail(b->vm, s, "%s", text);
+    if (first) err->payload = qpyvalue_new(b->vm, e);
+    else Py_DECREF(e);
+    return s;
+}
+
+/* SystemExit: the program ends; of a machine that Python holds only what runs, and Python may go on. */
+static qs_status leave(Border *b, PyObject *e) {
     Machine *m = qvm(b->vm);
+    if (b->hosted) return carry(b, QS_EINTERRUPT, "exit", e);
     PyObject *code = qbridge_support("exit_code", "(O)", e);
     qgil_back(b);
     m->exit_code = code ? (int)PyLong_AsLong(code) : 1;
@@ -72,14 +84,9 @@ qs_status qerror_format(Border *b, PyObject *e, qs_value *out) {
 
 static qs_status error_of(Border *b, PyObject *e) {
     qs_value text = qs_nil();
-    qs_status s = status_of(e);
-    ErrorState *err = &qvm_ctx(b->vm)->err;
-    bool first = err->status == QS_OK;
     TRY(qerror_format(b, e, &text));
-    qs_fail(b->vm, s, "%s", qs_to_string(text, NULL));
+    qs_status s = carry(b, status_of(e), qs_to_string(text, NULL), e);
     qs_release(b->vm, text);
-    if (first) err->payload = qpyvalue_new(b->vm, e);
-    else Py_DECREF(e);
     return s;
 }
 
@@ -142,9 +149,12 @@ static PyObject *frames_list(const ErrorState *e) {
 
 /* The exception that the error is: the one that caused it, or a new one. */
 static PyObject *exception_of(Border *b, qs_status s) {
+    Machine *m = qvm(b->vm);
     const ErrorState *e = &qvm_ctx(b->vm)->err;
     PyObject *cause = qpyvalue_get(e->payload);
-    if (qvm(b->vm)->exiting) return PyObject_CallFunction(PyExc_SystemExit, "i", qvm(b->vm)->exit_code);
+    bool exits = m->exiting;
+    m->exiting = exits && !b->hosted;
+    if (exits) return PyObject_CallFunction(PyExc_SystemExit, "i", m->exit_code);
     if (cause) return Py_INCREF(cause), cause;
     PyObject *type = s == QS_EINTERRUPT ? PyExc_KeyboardInterrupt : qbridge.errors[s];
     PyObject *text = qpy_string(e->text, strlen(e->text));

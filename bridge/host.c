@@ -220,6 +220,23 @@ static PyObject *attribute_in(PyObject *module, PyObject *args) {
     return qgil_result(b, s == QS_OK ? qpy_give(b, v) : qerror_raise(b, s));
 }
 
+/* (module, name, x) */
+static PyObject *assign_in(PyObject *module, PyObject *args) {
+    const char *in, *name;
+    PyObject *x;
+    qs_value v;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "ssO", &in, &name, &x)) return NULL;
+    Border *b = qhost_enter(name);
+    if (!b) return NULL;
+    qs_status s = qnd_kept(b, x, &v);
+    if (s == QS_OK) {
+        s = qvm_assign_in(b->vm, in, name, v);
+        qs_release(b->vm, v);
+    }
+    return qgil_result(b, s == QS_OK ? none() : qerror_raise(b, s));
+}
+
 static void add_name(void *list, const char *name) {
     PyObject *s = qpy_string(name, strlen(name));
     if (s) PyList_Append(list, s);
@@ -390,6 +407,7 @@ PyMethodDef qhost_functions[] = {
     {"_define", define, METH_VARARGS, NULL},
     {"_attribute", attribute, METH_O, NULL},
     {"_attribute_in", attribute_in, METH_VARARGS, NULL},
+    {"_assign_in", assign_in, METH_VARARGS, NULL},
     {"_names", names, METH_VARARGS, NULL},
     {"_devices", devices, METH_NOARGS, NULL},
     {"value", value, METH_O,

@@ -336,6 +336,17 @@ PyObject *qnd_tuple_of(int rank, const int64_t *x, int64_t factor) {
     return t;
 }
 
+/* Elements that lie one behind the other, in exactly that shape; the language leaves out extents of 1. */
+qs_status qnd_shape(qs_vm *vm, int rank, const int64_t *dims, qs_value *v) {
+    Array *a = qval_array(*v), *r;
+    int64_t strides[QS_MAX_RANK], step = 1;
+    if (a->rank == rank && memcmp(a->dims, dims, (size_t)rank * sizeof *dims) == 0) return QS_OK;
+    for (int i = rank; i-- > 0; step *= dims[i] ? dims[i] : 1) strides[i] = step;
+    TRY(qarr_view(vm, a, rank, dims, strides, a->offset, &r));
+    qarr_release(vm, a);
+    return *v = qarr_value(r), QS_OK;
+}
+
 int qnd_of_tuple(PyObject *tuple, int64_t out[QS_MAX_RANK]) {
     Py_ssize_t n = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
     if (n < 0 || n > QS_MAX_RANK)
@@ -569,13 +580,22 @@ static qs_status as_is(qs_status s, qs_value *v) { /* what is written to it shal
     return s;
 }
 
-/* What becomes of a list: numbers make an array, other items a cell or an error. */
+/* What becomes of a list: numbers make an array, other items a cell or an error.  With cells it has the shape that it
+ * has for NumPy; else [[1, 2]] is the vector that it is in the language. */
 typedef struct { bool cells; qs_dtype numbers; } ListAs;
 static qs_status items_value(Border *b, PyObject *list, ListAs as, qs_value *out);
 
-/* [1, 2] and [[1, 2], [3, 4]] of Python are those of the language. */
 static qs_status literal(Border *b, int n, qs_value *items, ListAs as, qs_value *out) {
-    if (qarr_literal(b->vm, as.numbers, n, items, out) == QS_OK) return QS_OK;
+    qs_value v;
+    if (qarr_literal(b->vm, as.numbers, n, items, &v) == QS_OK) {
+        bool nested = as.cells && n && items[0].kind == QS_ARRAY;
+        if (!nested) return *out = v, QS_OK;
+        const Array *first = qval_array(items[0]);
+        int64_t dims[QS_MAX_RANK] = {n};
+        memcpy(dims + 1, first->dims, (size_t)first->rank * sizeof *dims);
+        qs_status s = qnd_shape(b->vm, first->rank + 1, dims, &v);
+        return *out = v, s;
+    }
     qs_error_clear(b->vm);
     return as.cells ? qs_cell(b->vm, n, items, out) : qs_fail(b->vm, QS_ETYPE, "no numbers");
 }
@@ -701,4 +721,9 @@ qs_status qnd_value(Border *b, PyObject *o, qs_value *out) {
         return items_value(b, o, as, out);
     }
     return qnd_import(b, o, out);
+}
+
+qs_status qnd_kept(Border *b, PyObject *o, qs_value *out) {
+    bool items = PyList_CheckExact(o) || PyTuple_CheckExact(o);
+    return items ? qnd_value(b, o, out) : qnd_argument(b, o, qs_nil(), 0, out);
 }

@@ -2,7 +2,7 @@
  * two arrays go element by element, as in NumPy, and @ is the matrix product.
  *
  * The other operand may be a number (also of a derived type, like numpy.float64), a string, a NumPy array or a tensor
- * that speaks DLPack; the language's rules of promotion and broadcasting hold. */
+ * that speaks DLPack.  The language's rules of promotion hold; shapes are compared from their ends, as NumPy does. */
 #include "bridge/bridge.h"
 
 static bool is_value(PyObject *o) { return Py_TYPE(o) == qbridge.value; }
@@ -41,6 +41,26 @@ static int take(Border *b, PyObject *o, qs_value *out) {
     return done(b, qnd_import(b, o, out));
 }
 
+/* The same elements with extents of 1 in front. */
+static qs_status widen(qs_vm *vm, qs_value *v, int rank) {
+    Array *a = qval_array(*v), *wide;
+    int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
+    for (int i = 0, from = rank - a->rank; i < rank; i++) {
+        dims[i] = i < from ? 1 : a->dims[i - from];
+        strides[i] = i < from ? 1 : a->strides[i - from];
+    }
+    TRY(qarr_view(vm, a, rank, dims, strides, a->offset, &wide));
+    qarr_release(vm, a);
+    return *v = qarr_value(wide), QS_OK;
+}
+
+/* Two arrays get as many dimensions as the one that has more. */
+static qs_status align(qs_vm *vm, qs_value *p, qs_value *q) {
+    if (p->kind != QS_ARRAY || q->kind != QS_ARRAY) return QS_OK;
+    int m = qval_array(*p)->rank, n = qval_array(*q)->rank;
+    return m == n ? QS_OK : m < n ? widen(vm, p, n) : widen(vm, q, m);
+}
+
 typedef qs_status Operation(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
 
 static PyObject *combine(Operation *f, Op op, PyObject *x, PyObject *y) {
@@ -58,7 +78,26 @@ static PyObject *combine(Operation *f, Op op, PyObject *x, PyObject *y) {
     return o;
 }
 
-static PyObject *binary(Op op, PyObject *x, PyObject *y) { return combine(qarith_binary, op, x, y); }
+/* The result of a function of two arrays of the same rank has the extents of both. */
+static qs_status spread(qs_vm *vm, qs_value p, qs_value q, qs_value *r) {
+    int64_t dims[QS_MAX_RANK];
+    if (p.kind != QS_ARRAY || q.kind != QS_ARRAY || r->kind != QS_ARRAY) return QS_OK;
+    const Array *a = qval_array(p), *b = qval_array(q);
+    for (int i = 0; i < a->rank; i++) dims[i] = a->dims[i] == 1 ? b->dims[i] : a->dims[i];
+    return qnd_shape(vm, a->rank, dims, r);
+}
+
+static qs_status elementwise(qs_vm *vm, Op op, qs_value p, qs_value q, qs_value *out) {
+    qs_value a = qval_retain(p), b = qval_retain(q);
+    qs_status s = align(vm, &a, &b);
+    if (s == QS_OK) s = qarith_binary(vm, op, a, b, out);
+    if (s == QS_OK) s = spread(vm, a, b, out);
+    qs_release(vm, a);
+    qs_release(vm, b);
+    return s;
+}
+
+static PyObject *binary(Op op, PyObject *x, PyObject *y) { return combine(elementwise, op, x, y); }
 
 static int64_t last_extent(const Array *a) { return a->dims[a->rank - 1]; }
 
@@ -87,15 +126,15 @@ static qs_status as_column(qs_vm *vm, Array *b, Array **out) {
 /* Packed elements in the shape that the product of a and b has: the extents that both share, and those that a vector
  * lacks, are not in it.  The product of two vectors is a number. */
 static qs_status shaped(qs_vm *vm, const Array *a, const Array *b, Array *r, qs_value *out) {
-    int64_t dims[2], strides[2] = {1, 1};
+    int64_t dims[2];
     int rank = 0;
-    Array *view;
     if (a->rank == 2) dims[rank++] = a->dims[0];
     if (b->rank == 2) dims[rank++] = b->dims[1];
     if (!rank) return qarr_get(vm, r, 0, out);
-    if (rank == 2) strides[0] = dims[1];
-    TRY(qarr_view(vm, r, rank, dims, strides, r->offset, &view));
-    return *out = qarr_value(view), QS_OK;
+    *out = qval_retain(qarr_value(r));
+    qs_status s = qnd_shape(vm, rank, dims, out);
+    if (s != QS_OK) qarr_release(vm, r);
+    return s;
 }
 
 static qs_status matmul(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
@@ -115,11 +154,14 @@ static qs_status matmul(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out)
 /* x op= y in the memory of an array; anything else is replaced, as Python does it. */
 static PyObject *in_place(Op op, PyObject *x, PyObject *y) {
     Border *b = border(x);
-    qs_value q;
-    if (value_of(x).kind != QS_ARRAY || !operand(y)) return unknown();
+    qs_value p = value_of(x), q;
+    if (p.kind != QS_ARRAY || !operand(y)) return unknown();
     if (qgil_enter(b) < 0) return NULL;
     if (take(b, y, &q) < 0) return qgil_leave(b), NULL;
-    qs_status s = qarith_update(b->vm, op, value_of(x), q);
+    qval_retain(p);
+    qs_status s = align(b->vm, &p, &q);
+    if (s == QS_OK) s = qarith_update(b->vm, op, p, q);
+    qs_release(b->vm, p);
     qs_release(b->vm, q);
     if (s != QS_OK) qerror_raise(b, s);
     qgil_leave(b);
@@ -143,11 +185,13 @@ static PyObject *built_in(const char *name, PyObject *x, PyObject *y) {
     if (qgil_enter(b) < 0) return NULL;
     PyObject *o = NULL;
     if (take(b, x, &in[0]) == 0 && (!y || take(b, y, &in[1]) == 0)) {
-        qs_status s = qvm_lookup(b->vm, name, &fn);
+        qs_status s = align(b->vm, &in[0], &in[1]);
+        if (s == QS_OK) s = qvm_lookup(b->vm, name, &fn);
         if (s == QS_OK) {
             s = qs_call(b->vm, fn, y ? 2 : 1, in, 1, &r);
             qs_release(b->vm, fn);
         }
+        if (s == QS_OK) s = spread(b->vm, in[0], in[1], &r);
         o = qvalue_result(b, s, &r);
     }
     qs_release(b->vm, in[0]);
@@ -242,7 +286,7 @@ static const Op comparisons[] = {
     [Py_LT] = OP_LT, [Py_LE] = OP_LE, [Py_EQ] = OP_EQ, [Py_NE] = OP_NE, [Py_GT] = OP_GT, [Py_GE] = OP_GE};
 
 static bool plain(qs_value v) { return qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_STRING; }
-static bool elementwise(PyObject *o) { return (is_value(o) && value_of(o).kind == QS_ARRAY) || qnd_is_numbers(o); }
+static bool has_elements(PyObject *o) { return (is_value(o) && value_of(o).kind == QS_ARRAY) || qnd_is_numbers(o); }
 
 /* What Python says of the numbers and strings themselves. */
 static PyObject *compare_plain(PyObject *x, PyObject *y, int op) {
@@ -266,7 +310,7 @@ static bool same(PyObject *x, PyObject *y) {
 
 /* Arrays element by element, numbers and strings as such, cells by their contents, objects by identity. */
 PyObject *qoperator_compare(PyObject *x, PyObject *y, int op) {
-    if (elementwise(x) || elementwise(y)) return operand(y) ? binary(comparisons[op], x, y) : unknown();
+    if (has_elements(x) || has_elements(y)) return operand(y) ? binary(comparisons[op], x, y) : unknown();
     if (plain(value_of(x))) return compare_plain(x, y, op);
     if ((op != Py_EQ && op != Py_NE) || !is_value(y)) return unknown();
     return PyBool_FromLong(same(x, y) == (op == Py_EQ));

@@ -126,8 +126,7 @@ static int set_field(Border *b, PyObject *o, PyObject *name, PyObject *x) {
     qs_value v;
     Str *s = name_text(b, name);
     if (!s) return -1;
-    bool items = PyList_CheckExact(x) || PyTuple_CheckExact(x);
-    qs_status status = items ? qnd_value(b, x, &v) : qnd_argument(b, x, qs_nil(), 0, &v);
+    qs_status status = qnd_kept(b, x, &v);
     if (status == QS_OK) {
         status = qobj_set(b->vm, value_of(o).u.p, s, v);
         qs_release(b->vm, v);

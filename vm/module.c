@@ -419,13 +419,29 @@ qs_status qvm_lookup(qs_vm *vm, const char *name, qs_value *out) {
     return QS_OK;
 }
 
-qs_status qvm_lookup_in(qs_vm *vm, const char *module, const char *name, qs_value *out) {
+static qs_status slot_in(qs_vm *vm, const char *module, const char *name, uint64_t *slot) {
     Module *m = module_at(vm, module);
-    uint64_t slot;
     if (!m) return qerr_set(qvm_ctx(vm), QS_ENAME, "no module is called %s", module);
-    if (!qmap_get(&m->names, qstr_cname(qvm_ctx(vm), name), &slot) || qval_is_unset(*qvm_global(vm, slot)))
-        return qerr_set(qvm_ctx(vm), QS_ENAME, "module %s defines no %s", module, name);
+    if (qmap_get(&m->names, qstr_cname(qvm_ctx(vm), name), slot) && !qval_is_unset(*qvm_global(vm, *slot)))
+        return QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_ENAME, "module %s defines no %s", module, name);
+}
+
+qs_status qvm_lookup_in(qs_vm *vm, const char *module, const char *name, qs_value *out) {
+    uint64_t slot;
+    TRY(slot_in(vm, module, name, &slot));
     *out = qval_retain(*qvm_global(vm, slot));
+    return QS_OK;
+}
+
+qs_status qvm_assign_in(qs_vm *vm, const char *module, const char *name, qs_value v) {
+    uint64_t slot;
+    TRY(slot_in(vm, module, name, &slot));
+    const qs_value *old = qvm_global(vm, slot);
+    const Function *f = old->kind == QS_FUNCTION ? old->u.p : NULL;
+    if (f && f->fkind == FN_SCRIPT && !f->ast->is_lambda)
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s is a function of module %s, not a variable", name, module);
+    qinterp_put(vm, qvm_global(vm, slot), qval_retain(v));
     return QS_OK;
 }
 

@@ -223,6 +223,8 @@ const char *qvm_script(qs_vm *vm, const char **folder);
 qs_status qvm_lookup(qs_vm *vm, const char *name, qs_value *out); /* session module, then built-ins; a new reference */
 /* Of the module that was loaded under the name `module` alone: what it defines at its top level. */
 qs_status qvm_lookup_in(qs_vm *vm, const char *module, const char *name, qs_value *out);
+/* To a variable of it that has a value; not to a function. */
+qs_status qvm_assign_in(qs_vm *vm, const char *module, const char *name, qs_value v);
 /* Every name that one of these finds: qvm_lookup when module is NULL. */
 void qvm_each_name(qs_vm *vm, const char *module, void (*f)(void *ud, const char *name), void *ud);
 #endif

@@ -118,15 +118,18 @@ if hasattr(_os, "register_at_fork"):
 # -- programs ----------------------------------------------------------------------------------------------------------
 
 class module:
-    """What one text or file defines: m.f is its own f, whatever else is called f."""
+    """What one text or file defines: m.f is its own f, whatever else is called f, and m.x = 1 sets its variable x."""
 
     def __init__(self, name):
-        self.__name__ = name
+        self.__dict__["__name__"] = name
 
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
         return _bridge._attribute_in(self.__name__, name)
+
+    def __setattr__(self, name, x):
+        _bridge._assign_in(self.__name__, name, x)
 
     def __dir__(self):
         return _bridge._names(self.__name__)

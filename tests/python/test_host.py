@@ -84,6 +84,19 @@ class Life(unittest.TestCase):
             self.assertEqual(a[0], want)
             q.destroy()
 
+    def test_variables_of_a_program_are_set_through_its_module(self):
+        q.init("cpu")
+        m = q.compile_string("limits", "limit = 10\nf = x -> 2*x\nfunction y = clipped(x)\n y = min(x, limit)\nend\n"
+                                       "function y = by_f(x)\n y = f(x)\nend")
+        m.limit = 5
+        m.f = lambda x: x + 1
+        self.assertEqual((m.clipped(7), m.limit, q.limit, m.by_f(3)), (5, 5, 5, 4))
+        m.limit = [4, 6]
+        self.assertEqual(m.clipped(5).tolist(), [4, 5])
+        for name, why in (("clipped", "clipped is a function of module limits"), ("limt", "defines no limt")):
+            with self.assertRaisesRegex(q.QuasarError, why):
+                setattr(m, name, 1)
+
     def test_init_twice(self):
         q.init("cpu")
         q.init("cpu")

@@ -149,8 +149,17 @@ class Life(unittest.TestCase):
             text = traceback.format_exc()
         for line in ('File "errors", line 3, in call', 'File "errors", line 6, in outer', "index 7"):
             self.assertIn(line, text)
-        with self.assertRaises(SystemExit):
-            q.call(sys.exit)
+
+        def leave():
+            raise exit_with
+        exit_with = SystemExit("a text")
+        with self.assertRaises(SystemExit) as caught:
+            q.call(lambda: q.call(leave))
+        self.assertIs(caught.exception, exit_with)
+        with self.assertRaises(SystemExit) as caught:
+            q.call(lambda: q.evaluate("exit(3)"))
+        self.assertEqual(caught.exception.code, 3)
+        self.assertRaises(KeyError, q.call, fail)  # whoever catches it can go on
 
     def test_cycles_are_freed(self):
         class Marker:

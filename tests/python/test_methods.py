@@ -1,5 +1,5 @@
 """import pyquasar: what arrays can do in Python under the names of NumPy means what it means there."""
-import itertools, pickle, unittest
+import itertools, operator, pickle, unittest
 
 import pyquasar as q
 
@@ -30,7 +30,7 @@ class Methods(unittest.TestCase):
         for shape in SHAPES:
             a = (np.arange(np.prod(shape)) * 7 % 11 - 3.5).reshape(shape).astype(np.float32)
             yield a
-            yield a.astype(np.float64)[..., ::-1]
+            yield a.astype(np.float64)[..., ::-1] / 3  # not a float32
             yield a.T.astype(np.int32)
             yield a > 0
 
@@ -57,6 +57,33 @@ class Methods(unittest.TestCase):
         out = q.zeros(3)
         self.assertIs(v.sum(axis=0, out=out), out)
         self.assertEqual(out.tolist(), [3, 5, 7])
+
+    def test_what_is_kept_of_all_dimensions_has_the_type_of_the_elements(self):
+        self.assertEqual(q.value(np.array([0.1, 0.25])).max(axis=0, keepdims=True).tolist(), [0.25])
+        self.assertEqual(q.value(np.array([0.1, 0.05])).max(keepdims=True).tolist(), [0.1])
+        self.assertEqual(q.value(np.array([[2**60, 1]])).sum(axis=(0, 1), keepdims=True).tolist(), [[2**60 + 1]])
+
+    def test_shapes_are_compared_from_their_ends(self):
+        shapes = [(3,), (1,), (3, 3), (1, 3), (3, 1), (2, 3, 3), (3, 1, 1), (2, 1, 3), (2, 2, 1, 3), (2, 3, 3, 1)]
+        operators = (operator.add, operator.truediv, operator.mod, operator.floordiv, operator.lt, operator.eq,
+                     np.multiply, np.maximum)
+        for left, right in itertools.product(shapes, shapes):
+            a, b = (np.arange(1.0, 1 + np.prod(s)).reshape(s) for s in (left, right))
+            try:
+                wanted = np.broadcast_shapes(left, right)
+            except ValueError:
+                with self.assertRaises(ValueError, msg=(left, right)):
+                    q.value(a) + b
+                continue
+            for f in operators:
+                for other in (b, q.value(b)):
+                    self.same(f(q.value(a), other), f(a, b), (f.__name__, left, right))
+                self.same(f(a, q.value(b)), f(a, b), (f.__name__, left, right))
+            if wanted == left:
+                v = q.value(a.copy())
+                v += b
+                v *= q.value(b)
+                self.same(v, (a + b) * b, (left, right))
 
     def test_places_and_sums_of_what_comes_before(self):
         for a in self.arrays():

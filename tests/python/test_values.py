@@ -59,6 +59,12 @@ class Plain(Values):
         with self.assertRaises(TypeError):
             w[1] = "text"
 
+    @needs_numpy
+    def test_nested_lists_have_the_shape_that_numpy_gives_them(self):
+        for x in ([[1, 2, 3]], [[1], [2]], [[[1, 2]]], [[[1], [2]]], [[]], [[], []], [[[1, 2], [3, 4]]] * 3,
+                  [np.arange(3)], [np.zeros((2, 1))], [[1j]]):
+            self.assertEqual((q.value(x).shape, q.value(x).tolist()), (np.shape(x), np.array(x).tolist()), x)
+
     def test_objects(self):
         self.compile("""
             type point : mutable class
