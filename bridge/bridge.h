@@ -98,7 +98,7 @@ typedef struct {
     PyObject *builtins, *eval, *exec;
     Border *borders, *host;                          /* host: the machine of the package pyquasar */
     bool plain_floats;                               /* the value of a float lies where we look for it */
-    bool collecting, disturbed;                      /* cycles.c: a full collection runs; something changed meanwhile */
+    bool disturbed;                                  /* cycles.c: something changed during a full collection */
     bool ours, finished;                             /* Python was started by the bridge; it has ended */
 } Bridge;
 extern Bridge qbridge;

@@ -205,11 +205,9 @@ static void show(Border *b) {
 static void begin(void) {
     qbridge.disturbed = false;
     for (Border *b = qbridge.borders; b; b = b->next) show(b);
-    qbridge.collecting = true;
 }
 
 static void end(void) {
-    qbridge.collecting = false;
     for (Hub *h = hubs.all; h; h = h->next) clear((PyObject *)h);
     for (Border *b = qbridge.borders; b; b = b->next)
         for (Wrapper *w = b->wrappers.next; w != &b->wrappers; w = w->next) Py_CLEAR(w->hub);

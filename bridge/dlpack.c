@@ -52,17 +52,15 @@ enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_CUDA_MANAGED = 13 };
 enum { DL_READ_ONLY = 1, DL_IS_COPIED = 2, DL_MAJOR = 1, DL_MINOR = 0 };
 static const char plain_name[] = "dltensor", versioned_name[] = "dltensor_versioned";
 
-typedef enum { DL_INT, DL_UINT, DL_FLOAT, DL_BFLOAT = 4, DL_COMPLEX, DL_BOOL } DlCode;
-static const DlType types[QS_NDTYPES] = {
-    [QS_B1] = {DL_BOOL, 8, 1},    [QS_I8] = {DL_INT, 8, 1},       [QS_U8] = {DL_UINT, 8, 1},
-    [QS_I16] = {DL_INT, 16, 1},   [QS_U16] = {DL_UINT, 16, 1},    [QS_I32] = {DL_INT, 32, 1},
-    [QS_U32] = {DL_UINT, 32, 1},  [QS_I64] = {DL_INT, 64, 1},     [QS_U64] = {DL_UINT, 64, 1},
-    [QS_F16] = {DL_FLOAT, 16, 1}, [QS_BF16] = {DL_BFLOAT, 16, 1}, [QS_F32] = {DL_FLOAT, 32, 1},
-    [QS_F64] = {DL_FLOAT, 64, 1}, [QS_C64] = {DL_COMPLEX, 64, 1}, [QS_C128] = {DL_COMPLEX, 128, 1}};
+enum { DL_COMPLEX = 5 }; /* the codes of the others: dtypes.def */
+
+static DlType type_of(qs_dtype d) { return (DlType){qdtype_info[d].dlcode, (uint8_t)(8 * qdtype_size(d)), 1}; }
 
 static bool dtype_of(DlType t, qs_dtype *out) {
-    for (int i = 0; i < QS_NDTYPES; i++)
-        if (types[i].code == t.code && types[i].bits == t.bits && t.lanes == 1) return *out = (qs_dtype)i, true;
+    for (int i = 0; i < QS_NDTYPES; i++) {
+        DlType have = type_of((qs_dtype)i);
+        if (have.code == t.code && have.bits == t.bits && t.lanes == 1) return *out = (qs_dtype)i, true;
+    }
     return false;
 }
 
@@ -330,7 +328,7 @@ static DlTensor describe(Held *h, const Array *a, const Device *d) {
     return (DlTensor){.data = a->count ? h->given->data : NULL,
                       .device = dl_device(d),
                       .ndim = a->rank,
-                      .dtype = types[a->dtype],
+                      .dtype = type_of((qs_dtype)a->dtype),
                       .shape = h->shape,
                       .strides = h->strides};
 }

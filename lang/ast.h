@@ -93,7 +93,7 @@ typedef struct { Sym *outer; Sym *inner; } Capture;
 struct Func {
     Str *name;              /* "lambda" for lambdas */
     uint8_t qual;           /* FuncQual */
-    bool is_lambda, is_method, is_main_body;
+    bool is_lambda, is_main_body;
     uint32_t pos, end;      /* of the header; end: offset after the body */
     Str **typarams; int ntyparams;
     Param *params; int nparams;
@@ -119,7 +119,7 @@ struct Node {
         struct { double value; bool imaginary, integer; } num; /* integer: without '.', 'e': weakly int in kernels */
         Str *str;                                               /* N_STR */
         struct { Str *name; Sym *sym; } ident;                  /* N_IDENT; the target `_`, a discard, has no sym */
-        struct { Str *name; ArgList args; bool called; } meta;  /* N_META: $name or $name(args) */
+        struct { Str *name; ArgList args; } meta;               /* N_META: $name or $name(args) */
         struct { Node *a, *b; } bin;                            /* N_BINARY; N_UNARY uses a */
         struct { Node *cond, *then, *other; } ternary;
         struct { Node *lo, *step, *hi; } range;                 /* step NULL: 1 */

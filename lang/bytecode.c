@@ -666,7 +666,6 @@ static void return_value(Emit *e, Node *value) {
     if (!is_plain_call(value)) qemit_to(e, value, r);
     else if (!qemit_fused(e, value, r)) qemit_call(e, value, r, WANT_MAYBE);
     qemit_op(e, BC_RETURN1, r, 0, 0);
-    e->chunk->gives_value = true;
 }
 
 static void body(Emit *e, bool echo) {

@@ -85,7 +85,6 @@ typedef struct Chunk {
     uint32_t ntemp;             /* number of the first temporary */
     uint32_t ncaches;           /* field caches */
     uint32_t *aliases; uint32_t naliases; /* globals that live in registers 0, 1, … while this, the top level, runs */
-    bool gives_value;           /* ends in RETURN1 */
 } Chunk;
 
 typedef enum { FUSIBLE_NOT, FUSIBLE_EACH, FUSIBLE_REDUCTION } Fusible;

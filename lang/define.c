@@ -105,7 +105,6 @@ void qdef_function(Parser *p, Attr *attr, uint32_t first) { /* first: token of t
     p->block = &b;
     p->func = f;
     function_header(p, f);
-    f->is_method = f->nparams > 0 && !strcmp(f->params[0].name->s, "self");
     if (f->qual == Q_KERNEL && f->nouts > 0)
         qparse_fail(p, f->outs[0].pos,
                     "a kernel has no results: write 'function [] = __kernel__ %s(...)' and store into an array",

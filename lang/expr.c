@@ -225,10 +225,7 @@ static Node *meta(Parser *p) {
     n->u.meta.name = qstr_name(p->ctx, p->text + t->pos + 1, t->end - t->pos - 1);
     qparse_next(p);
     p->height = 0;
-    if (p->k == T_LPAREN) {
-        n->u.meta.called = true;
-        n->u.meta.args = arguments(p);
-    }
+    if (p->k == T_LPAREN) n->u.meta.args = arguments(p);
     return qparse_grown(p, n, p->height);
 }
 

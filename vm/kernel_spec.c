@@ -138,7 +138,6 @@ static void describe_number(Maker *m, const KSource *s, qs_value v, KVal *out) {
         return;
     }
     out->num[0] = qval_number(v);
-    out->is_int = v.kind == QS_INT;
     out->bits = (uint8_t)(v.kind == QS_INT ? bits_of_int(v.u.i) : v.kind == QS_NUM ? bits_of(v.u.f) : 0);
 }
 

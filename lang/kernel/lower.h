@@ -19,7 +19,6 @@ struct KVal {
     uint8_t bits;         /* KV_NUM: a whole number below 2^bits, which may serve as an int; 0: not known to be one */
     bool contiguous, unit_last;
     bool known;           /* KV_NUM, KV_VEC: the value may be compiled in, the kernel is specialised on it */
-    bool is_int;          /* KV_NUM: of kind int on the host */
     int64_t dims[QS_MAX_RANK]; /* KV_VEC: extents (always known); KV_ARRAY: known extents or 0 */
     double num[2];
     const double *vec;    /* KV_VEC that is known: its components */

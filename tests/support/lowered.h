@@ -93,7 +93,7 @@ static KVal lowered_kval(Lowered *t, const TArg *a, int i) {
     case T_STR: v.kind = KV_STRING, v.str = qstr_cname(&t->c, a->text); break;
     case T_NUM: v.dtype = (uint8_t)t->c.scalar_dtype; /* fall through */
     case T_INT:
-        v.bits = whole ? 24 : 0, v.is_int = a->kind == T_INT;
+        v.bits = whole ? 24 : 0;
         v.known = t->known_nums, v.num[0] = a->num;
         break;
     default: break;
