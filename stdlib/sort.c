@@ -20,7 +20,8 @@ enum {
     SHORT = 1 << 13,   /* fewer elements get narrow digits: clearing the counters takes time, too */
     NARROW = 8, WIDE = 10,
     PASSES = 3,        /* then insertion */
-    SPARE_BITS = 2,    /* passed over beside those that number the elements: so few are left to insertion */
+    SPARE_BITS = 2,    /* passed over beside those that number the elements: so few are left to insertion … */
+    PLENTY = 5,        /* … and so many if it takes no further pass: of what is out of order each costs a wrong guess */
     PATIENCE = 4,      /* places that insertion may move an element by, on average */
     PIECE = 1 << 16,   /* elements worth a thread */
     PIECES = 64,
@@ -83,8 +84,9 @@ static int bits_of(uint64_t x) { return x ? 64 - __builtin_clzll(x) : 0; }
 static void sort_items(Items *s, uint64_t least, uint64_t most) {
     if (least >= most || (s->n <= FEW && insert(s))) return;
     int low = s->form->low, bits = bits_of(most - least), widest = s->n < SHORT ? NARROW : WIDE;
-    int wanted = bits_of(s->n) + SPARE_BITS, passes = (wanted + widest - 1) / widest;
-    if (passes > PASSES) passes = PASSES, wanted = PASSES * widest;
+    int number = bits_of(s->n), passes = (number + SPARE_BITS + widest - 1) / widest;
+    if (passes > PASSES) passes = PASSES;
+    int wanted = number + PLENTY < passes * widest ? number + PLENTY : passes * widest;
     if (bits > wanted) {
         pass_over(s, least << low, low + bits - wanted, wanted, passes);
         if (insert(s)) return;
@@ -394,10 +396,12 @@ qs_status qsort_sort(qs_vm *vm, qs_call_args *c) {
 #define DISTINCT(id, T, SAME)                                                                                          \
     static size_t distinct_##id(T *x, size_t n) {                                                                      \
         size_t m = n > 0;                                                                                              \
+        T last = m ? x[0] : 0;                                                                                         \
         for (size_t i = 1; i < n; i++) {                                                                               \
-            T v = x[i], last = x[m - 1];                                                                               \
+            T v = x[i];                                                                                                \
             x[m] = v;                                                                                                  \
             m += !(SAME);                                                                                              \
+            last = v;                                                                                                  \
         }                                                                                                              \
         return m;                                                                                                      \
     }
