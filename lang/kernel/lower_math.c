@@ -178,8 +178,8 @@ static qs_status int_one(Lower *L, Num a, const void *ud, Num *out) {
     qdtype_int_span(L->indexing ? QS_I64 : QS_I32, &lo, &hi);
     if (klnum_is_weak(a) && klnum_known(L, a, &v))
         return *out = klbuiltin_whole(L, isnan(v) ? 0 : trunc(fmin(fmax(v, lo), hi))), QS_OK;
-    if (klnum_is_weak(a) && a.re.weak->integral) return *out = a, QS_OK;
-    return *out = qdtype_is_int(a.dtype) ? a : klnum_cast(L, a, L->indexing ? QS_I64 : QS_I32), QS_OK;
+    bool is = qdtype_is_int(a.dtype) && (L->indexing || !klnum_is_weak(a)); /* a number of the host may have 64 bits */
+    return *out = is ? a : klnum_cast(L, a, L->indexing ? QS_I64 : QS_I32), QS_OK;
 }
 
 qs_status klmath_int(Lower *L, const BuiltinCall *c, Val *out) {

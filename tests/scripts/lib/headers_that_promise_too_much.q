@@ -1,4 +1,5 @@
 % Files whose headers promise more than there is: an error at once, and no memory for what is not there.
+% devices: one
 function [] = attempt(f)
     tic()
     try
