@@ -26,12 +26,12 @@ static const char *colons(const char *p, const char *end, uint32_t *line) {
 }
 
 /* Behind `, line LINE` at p, or NULL. */
-static const char *words(const char *p, const char *end, uint32_t *line) {
+static const char *words(const char *p, const char *end, bool ptx, uint32_t *line) {
     static const char word[] = ", line ";
     size_t n = sizeof word - 1;
     if ((size_t)(end - p) <= n || memcmp(p, word, n) != 0) return NULL;
     const char *q = number(p + n, end, line);
-    return q > p + n && q < end && *q == ':' ? q : NULL;
+    return q > p + n && q < end && *q == (ptx ? ';' : ':') ? q : NULL;
 }
 
 /* Where the name begins that ends at p: quoted, or without spaces. */
@@ -43,12 +43,12 @@ static const char *name_before(const char *row, const char *p) {
 }
 
 /* The first place between from and to, or the last one. */
-static bool find_place(const char *from, const char *to, const char *end, bool last, Place *out) {
+static bool find_place(const char *from, const char *to, const char *end, bool last, bool ptx, Place *out) {
     const char *row = from, *behind = NULL;
     bool found = false;
     for (const char *p = from; p < to && (last || !found); p++) {
         uint32_t line;
-        if ((behind = colons(p, end, &line)) || (behind = words(p, end, &line))) {
+        if ((!ptx && (behind = colons(p, end, &line))) || (behind = words(p, end, ptx, &line))) {
             *out = (Place){name_before(row, p), behind, line};
             found = true, p = behind - 1;
         }
@@ -56,20 +56,22 @@ static bool find_place(const char *from, const char *to, const char *end, bool l
     return found;
 }
 
-/* The severity: where a word that says it stands, followed by a colon. */
+/* The severity: where a word that says it stands, followed by a colon, perhaps behind spaces. */
 static const char *severity(const char *row, const char *end, const char *word) {
     size_t n = strlen(word);
     for (const char *p = row; (size_t)(end - p) > n; p++)
-        if (!memcmp(p, word, n) && p[n] == ':' && (p == row || p[-1] == ' ')) return p;
+        if (!memcmp(p, word, n) && p[n + strspn(p + n, " ")] == ':' && (p == row || p[-1] == ' ')) return p;
     return NULL;
 }
 
 /* clang names the place before the severity, PoCL behind it; in the text of a message numbers mean nothing. */
-static bool place_of(const char *row, const char *end, bool errors_only, Place *out) {
+static bool place_of(const char *row, const char *end, bool errors_only, bool ptx, Place *out) {
     static const char *const all[] = {"error", "warning", "note"};
     for (int i = 0; i < (errors_only ? 1 : 3); i++) {
         const char *p = severity(row, end, all[i]);
-        if (p) return find_place(row, p, end, true, out) || find_place(p + strlen(all[i]), end, end, false, out);
+        if (p)
+            return find_place(row, p, end, true, ptx, out) ||
+                   find_place(p + strlen(all[i]), end, end, false, ptx, out);
     }
     return false;
 }
@@ -87,7 +89,7 @@ uint32_t qbuildlog_error(const CodeLines *lines, const char *log) {
     for (const char *row = log, *end; *row; row = *end ? end + 1 : end) {
         Place p;
         end = end_of_row(row);
-        uint32_t pos = place_of(row, end, true, &p) ? qbuildlog_position(lines, p.line) : 0;
+        uint32_t pos = place_of(row, end, true, lines->ptx, &p) ? qbuildlog_position(lines, p.line) : 0;
         if (pos) return pos;
     }
     return 0;
@@ -98,7 +100,7 @@ void qbuildlog_tell(const CodeLines *lines, const char *log, Text *out) {
         Place p;
         int line, column;
         end = end_of_row(row);
-        uint32_t pos = place_of(row, end, false, &p) ? qbuildlog_position(lines, p.line) : 0;
+        uint32_t pos = place_of(row, end, false, lines->ptx, &p) ? qbuildlog_position(lines, p.line) : 0;
         if (pos) {
             qsource_line_col(lines->src, pos, &line, &column);
             qtext_add(out, row, (size_t)(p.from - row));

@@ -11,6 +11,7 @@
  * no way back), and every later call says so with the sentence of the first failure.
  *
  * How the code looks that is loaded here: devices/ptx.h. */
+#include "devices/buildlog.h"
 #include "devices/cuda_math.h"
 #include "devices/ptx.h"
 #include "vm/base/dtype.h"
@@ -511,14 +512,32 @@ static void quote_line(const char *text, const char *log, char *out, size_t n) {
     snprintf(out, n, " in `%.*s`", (int)strcspn(text, "\n") < 100 ? (int)strcspn(text, "\n") : 100, text);
 }
 
+/* At the line of the script that a position belongs to; 0: the caller knows a place. */
+QS_PRINTF(5, 6)
+static qs_status error_at(Device *d, qs_status kind, const Code *code, uint32_t pos, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    qs_status s = qerr_vset(d->ctx, kind, (Where){pos ? code->lines.src : NULL, pos}, fmt, args);
+    va_end(args);
+    return s;
+}
+
 static qs_status load_failed(Device *d, const Program *p, const Code *code, int e, const char *log) {
     char what[256], line[128];
+    Text told;
+    if (is_final(e)) return checked(d, "ModuleLoadDataEx", e);
     describe_error(&state(d)->f, e, what, sizeof what);
     quote_line(code->bytes, log, line, sizeof line);
-    if (is_final(e)) return checked(d, "ModuleLoadDataEx", e);
-    return qerr_set(d->ctx, e == ERROR_OUT_OF_MEMORY ? QS_ENOMEM : QS_EDEVICE,
-                    "%s: kernel %s cannot be loaded: cuModuleLoadDataEx: %s%s%.800s%s", d->name, p->name, what,
-                    *log ? ": " : "", log, line);
+    qtext_init(&told, d->ctx);
+    qbuildlog_tell(&code->lines, log, &told);
+    while (told.len && told.s[told.len - 1] == '\n') told.s[--told.len] = 0;
+    const char *all = told.len ? told.s : "", *rest = all + strcspn(all, "\n");
+    qs_status s = error_at(d, e == ERROR_OUT_OF_MEMORY ? QS_ENOMEM : QS_EDEVICE, code,
+                           qbuildlog_error(&code->lines, log),
+                           "%s: kernel %s cannot be loaded: cuModuleLoadDataEx: %s%s%.*s%s%.800s", d->name, p->name,
+                           what, *all ? ": " : "", (int)(rest - all), all, line, rest);
+    qtext_free(&told);
+    return s;
 }
 
 static qs_status load_module(Device *d, Program *p, const Code *code) {

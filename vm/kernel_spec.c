@@ -514,6 +514,22 @@ qs_status qkspec_compile_ahead(qs_vm *vm, const KFunc *f) {
     return QS_OK;
 }
 
+/* Code that a driver refuses is made once more, with positions, and refused again: then the error has the statement's
+ * place.  Where it cannot be made, the first error stands. */
+static qs_status load_located(qs_vm *vm, const KFunc *f, Device *d, Program **out) {
+    Ctx *c = qvm_ctx(vm);
+    KCompiler *compiler = qvm(vm)->kernels->compiler;
+    ErrorState first = c->err;
+    Code code;
+    qerr_clear(c);
+    qs_status s = kcompile_located(compiler, f, d, &code);
+    if (s == QS_OK) {
+        s = d->ops->load(d, &code, out);
+        kcompile_free(compiler, &code);
+    } else c->err = first, s = QS_EDEVICE;
+    return s;
+}
+
 qs_status qkspec_program(qs_vm *vm, const KFunc *f, Device *d, Program **out) {
     KernelCache *k = qkspec_cache(vm);
     Code code;
@@ -525,6 +541,7 @@ qs_status qkspec_program(qs_vm *vm, const KFunc *f, Device *d, Program **out) {
     TRY(kcompile(k->compiler, f, d, &code));
     qs_status status = d->ops->load(d, &code, out);
     kcompile_free(k->compiler, &code);
+    if (status == QS_EDEVICE && code.kind == CODE_PTX && f->src) status = load_located(vm, f, d, out);
     if (status != QS_OK && f->src) qerr_place(qvm_ctx(vm), (Where){f->src, f->ins[1].pos});
     if (status == QS_OK) remember(vm, d, f->hash, *out);
     return status;

@@ -157,7 +157,7 @@ static qs_status opencl_text(KCompiler *k, const KFunc *f, Code *out) {
     if (s == QS_OK) s = qtext_status(&t);
     if (s == QS_OK) {
         out->bytes = copy_of(k, &t), out->n = t.len;
-        out->lines = (CodeLines){f->src, copy_of(k, &lines), (uint32_t)(lines.len / sizeof(uint32_t))};
+        out->lines = (CodeLines){f->src, copy_of(k, &lines), (uint32_t)(lines.len / sizeof(uint32_t)), false};
     }
     qtext_free(&t), qtext_free(&lines);
     return s;
@@ -188,6 +188,52 @@ void kcompile_free(KCompiler *k, Code *code) {
     if (code->kind != CODE_KIR && code->bytes) qmem_free(k->ctx, (void *)(uintptr_t)code->bytes, code->n + 1);
     if (code->lines.pos) qmem_free(k->ctx, (void *)(uintptr_t)code->lines.pos, code->lines.n * sizeof(uint32_t) + 1);
     code->bytes = NULL, code->lines.pos = NULL;
+}
+
+/* -- positions -------------------------------------------------------------------------------------------------- */
+/* `.loc FILE LINE COLUMN`, of which the line is a position in the source: of all that follows. */
+static void lines_of(const char *ptx, Text *lines) {
+    uint32_t pos = 0;
+    for (const char *row = ptx, *end; *row; row = *end ? end + 1 : end) {
+        const char *p = row + strspn(row, " \t");
+        end = row + strcspn(row, "\n");
+        if (!strncmp(p, ".loc", 4) && (p[4] == ' ' || p[4] == '\t')) {
+            char *line;
+            strtoul(p + 4, &line, 10);
+            uint32_t found = (uint32_t)strtoul(line, NULL, 10);
+            if (found) pos = found;
+        }
+        qtext_add(lines, (const char *)&pos, sizeof pos);
+    }
+}
+
+static qs_status locate(KCompiler *k, const KFunc *f, const Device *d, Text *text, Text *lines) {
+    Text ir, math, ptx;
+    Target t = target_of(k, f, d);
+    t.kir.located = true;
+    qtext_init(&ir, k->ctx), qtext_init(&math, k->ctx), qtext_init(&ptx, k->ctx);
+    qs_status s = print_llvm(k, f, &t, &ir, &math);
+    if (s == QS_OK) s = run_llvm(k, &t.llvm, &ir, LLVM_ASSEMBLY, &ptx);
+    if (s == QS_OK) {
+        kemit_ptx_needs(f, text);
+        qtext_add(text, ptx.s, ptx.len);
+        lines_of(text->s, lines);
+    }
+    qtext_free(&ir), qtext_free(&math), qtext_free(&ptx);
+    return s;
+}
+
+qs_status kcompile_located(KCompiler *k, const KFunc *f, const Device *d, Code *out) {
+    Text text, lines;
+    *out = (Code){.kind = CODE_PTX, .entry = entry, .hash = f->hash, .name = f->name->s};
+    qtext_init(&text, k->ctx), qtext_init(&lines, k->ctx);
+    qs_status s = locate(k, f, d, &text, &lines);
+    if (s == QS_OK) {
+        out->bytes = copy_of(k, &text), out->n = text.len;
+        out->lines = (CodeLines){f->src, copy_of(k, &lines), (uint32_t)(lines.len / sizeof(uint32_t)), true};
+    }
+    qtext_free(&text), qtext_free(&lines);
+    return s;
 }
 
 /* -- what --dump shows ------------------------------------------------------------------------------------------ */

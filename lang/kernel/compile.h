@@ -27,6 +27,9 @@ void kcompile_close(KCompiler *k);
 /* The code of f for d.  Errors: QS_EDEVICE when LLVM is needed and absent (the sentence says what to install). */
 qs_status kcompile(KCompiler *k, const KFunc *f, const Device *d, Code *out);
 void kcompile_free(KCompiler *k, Code *code);
+/* PTX with `lines`, for the place of what a driver refuses.  LLVM makes it, never the cache, whose code knows no
+ * positions. */
+qs_status kcompile_located(KCompiler *k, const KFunc *f, const Device *d, Code *out);
 
 /* What --dump shows: "llvm" the IR as emitted, "opt" after LLVM's passes, "asm" machine code or PTX as text, "cl"
  * OpenCL C. */

@@ -39,6 +39,11 @@ static void revive(Emit *e) { /* what follows a terminator needs a label, though
     e->dead = false;
 }
 
+static void end_line(Emit *e) {
+    if (e->t->located) qtext_printf(e->out, ", !dbg !DILocation(line: %u, scope: !%d)", e->at, EMIT_SCOPE);
+    qtext_puts(e->out, "\n");
+}
+
 void emit_put(Emit *e, const char *fmt, ...) {
     va_list ap;
     revive(e);
@@ -46,7 +51,7 @@ void emit_put(Emit *e, const char *fmt, ...) {
     va_start(ap, fmt);
     vprint(e->out, fmt, ap);
     va_end(ap);
-    qtext_puts(e->out, "\n");
+    end_line(e);
 }
 
 Opnd emit_def(Emit *e, const char *fmt, ...) {
@@ -57,7 +62,7 @@ Opnd emit_def(Emit *e, const char *fmt, ...) {
     va_start(ap, fmt);
     vprint(e->out, fmt, ap);
     va_end(ap);
-    qtext_puts(e->out, "\n");
+    end_line(e);
     return emit_tmp(n);
 }
 
@@ -948,6 +953,7 @@ void emit_ins(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
     qs_dtype d = (qs_dtype)i->dtype;
     Opnd v;
+    e->at = i->pos;
     if (slim_ins(e, r)) return;
     switch ((KOp)i->op) {
     case K_CONST: break;

@@ -5,7 +5,7 @@
 #include "lang/kernel/emit.h"
 #include "lang/kernel/opt.h"
 
-enum { EMIT_MAX_LOOPS = 256, EMIT_OPERAND = 40 };
+enum { EMIT_MAX_LOOPS = 256, EMIT_OPERAND = 40, EMIT_SCOPE = 2 /* metadata that positions belong to */ };
 
 typedef struct { char s[EMIT_OPERAND]; } Opnd; /* an operand as written: "%t12", "0x3FF0000000000000", "%p3.d0" */
 
@@ -29,6 +29,7 @@ struct Emit {
     Text decls, tail;        /* declarations made so far; helpers and metadata */
     uint32_t next;           /* number of the next temporary or label */
     bool dead;               /* the block has its terminator: nothing flows here */
+    uint32_t at;             /* position in the source of what is printed */
     uint32_t *match;         /* IF: its ELSE or END; ELSE LOOP FOR: END */
     uint32_t *opener;        /* the other way round: of IF … ELSE … END, the END leads to the ELSE, that to the IF */
 

@@ -340,13 +340,25 @@ static int64_t most_threads(const KFunc *f) {
     return blocks && !f->serial ? 1024 : 0;
 }
 
+/* What !dbg refers to; with these directives PTX has `.loc` and nothing for a debugger. */
+_Static_assert(EMIT_SCOPE == 2, "the number of the subprogram");
+static const char positions[] =
+    "!llvm.dbg.cu = !{!3}\n"
+    "!2 = distinct !DISubprogram(name: \"kernel\", scope: !4, file: !4, type: !5, unit: !3, "
+    "spFlags: DISPFlagDefinition)\n"
+    "!3 = distinct !DICompileUnit(language: DW_LANG_C99, file: !4, isOptimized: true, "
+    "emissionKind: DebugDirectivesOnly)\n"
+    "!4 = !DIFile(filename: \"kernel\", directory: \"\")\n!5 = !DISubroutineType(types: !6)\n!6 = !{}\n"
+    "!7 = !{i32 2, !\"Debug Info Version\", i32 3}\n";
+
 static void print_module(Gpu *g, int nslots, Text *out) {
     Emit *e = g->e;
     char limit[40] = "";
     int64_t threads = most_threads(e->f);
     if (threads && threads <= 1024) snprintf(limit, sizeof limit, ", !\"maxntidx\", i32 %d", (int)threads);
     declare_shared(e, out);
-    qtext_printf(out, "define void @kernel(ptr byval([%d x i64]) align 8 %%slots) #0 {\nentry:\n", nslots);
+    qtext_printf(out, "define void @kernel(ptr byval([%d x i64]) align 8 %%slots) #0 %s{\nentry:\n", nslots,
+                 e->t->located ? "!dbg !2 " : "");
     if (e->entry.len) qtext_add(out, e->entry.s, e->entry.len);
     qtext_add(out, e->body.s, e->body.len);
     qtext_puts(out, "}\n");
@@ -354,8 +366,9 @@ static void print_module(Gpu *g, int nslots, Text *out) {
                  "attributes #0 = { nounwind }\nattributes #1 = { nounwind willreturn memory(none) }\n"
                  "attributes #2 = { convergent nounwind }\n"
                  "!nvvm.annotations = !{!0}\n!0 = !{ptr @kernel, !\"kernel\", i32 1%s}\n"
-                 "!llvm.module.flags = !{!1}\n!1 = !{i32 4, !\"nvvm-reflect-ftz\", i32 %d}\n",
-                 limit, e->f->fast);
+                 "!llvm.module.flags = !{!1%s}\n!1 = !{i32 4, !\"nvvm-reflect-ftz\", i32 %d}\n",
+                 limit, e->t->located ? ", !7" : "", e->f->fast);
+    if (e->t->located) qtext_puts(&e->tail, positions);
 }
 
 static qs_status too_many(Emit *e) {

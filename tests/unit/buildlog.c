@@ -8,7 +8,7 @@ static CodeLines lines;
 /* A script of five rows; rows 11 to 15 of the text were made for them, those before for none. */
 static void make_lines(uint32_t pos[15]) {
     for (uint32_t i = 0; i < 15; i++) pos[i] = i < 10 ? 0 : 3 * (i - 10) + 1;
-    lines = (CodeLines){qsource_add(&ctx, "blur.q", "aa\nbb\ncc\ndd\nee\n", 15), pos, 15};
+    lines = (CodeLines){qsource_add(&ctx, "blur.q", "aa\nbb\ncc\ndd\nee\n", 15), pos, 15, false};
 }
 
 static void says(const char *log, uint32_t row, const char *told) {
@@ -52,6 +52,17 @@ static void others(void) {
          "blur.q:2: error:\n          identifier \"C\" is undefined\n"); /* AMD, before clang */
 }
 
+/* Of PTX, and only of that. */
+static void ptx(void) {
+    lines.ptx = true;
+    says("ptxas application ptx input, line 14; error   : Unexpected instruction types\n"
+         "ptxas application ptx input, line 15; warning : unused\nptxas fatal   : Ptx assembly aborted\n", 4,
+         "ptxas application ptx blur.q:4; error   : Unexpected instruction types\n"
+         "ptxas application ptx blur.q:5; warning : unused\nptxas fatal   : Ptx assembly aborted\n");
+    says("input.cl:12:5: error: wrong\n", 0, "input.cl:12:5: error: wrong\n");
+    lines.ptx = false;
+}
+
 static void rows_that_name_no_line_of_ours(void) {
     static const char *const logs[] = {
         "", "error: out of memory", "ptxas application ptx input, line 12; error   : Module-scoped variables\n",
@@ -71,6 +82,7 @@ int main(void) {
     make_lines(pos);
     clang_and_those_made_of_it();
     others();
+    ptx();
     rows_that_name_no_line_of_ours();
     qctx_close(&ctx);
     return check_done();

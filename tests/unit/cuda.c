@@ -9,6 +9,7 @@
 #include "vm/quasar.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 
 static FakeCuda *fake;
 static Ctx ctx;
@@ -499,6 +500,41 @@ static void bad_kernel(void) {
     CHECK(clean());
 }
 
+/* What a driver refuses has the place of its statement, whatever of the code came from the cache: that knows none. */
+static void refused_line(void) {
+    static const char text[] =
+        "a = ones(100)\nb = ones(100)\n"
+        "function [] = __kernel__ work(x : vec, y : vec, pos : int)\n"
+        " s = x[pos]*2\n"
+        " for k = 0..9\n"
+        "  s = s + 1\n"
+        "  s = sqrt(abs(s))\n"
+        " end\n"
+        " y[pos] = s\nend\n"
+        "parallel_do(100, a, b, work)\n";
+    static const struct { const char *word, *place; } each[] = {
+        {"sqrt.rn.f32", "bad.q:7:"}, {"ld.global", "bad.q:4:"}, {"st.global", "bad.q:9:"}, {".version", "bad.q:3:"}};
+    qs_config c;
+    char folder[] = "/tmp/quasar-cuda-XXXXXX", remove[100];
+    CHECK(mkdtemp(folder) != NULL);
+    qs_config_init(&c);
+    c.device = "cuda", c.cache_dir = folder;
+    for (size_t i = 0; i < 2 * (sizeof each / sizeof *each); i++) { /* without, then with code in the cache */
+        const char *place = each[i / 2].place;
+        qs_vm *vm = NULL;
+        reset();
+        fake->jit_log = "ptxas application ptx input, line %d; error   : no such thing\nptxas fatal   : aborted\n";
+        fake->jit_at = each[i / 2].word;
+        CHECK(qs_open(&c, &vm) == QS_OK && qs_load(vm, "bad.q", text, sizeof text - 1) == QS_EDEVICE);
+        bool placed = strstr(qs_error_report(vm), place) != NULL;
+        CHECK(placed && strstr(qs_error(vm), "no such thing") && strstr(qs_error(vm), each[i / 2].word));
+        if (!placed) printf("  %s: %s\n", each[i / 2].word, qs_error_report(vm));
+        qs_close(vm);
+    }
+    snprintf(remove, sizeof remove, "rm -r %s", folder);
+    CHECK(!system(remove) && clean());
+}
+
 static void refuses(qs_vm *vm, const char *script, const char *sentence) {
     CHECK(qs_eval(vm, script, NULL) != QS_OK);
     bool told = strstr(qs_error(vm), sentence) != NULL;
@@ -611,6 +647,7 @@ int main(void) {
     if (have_compiler()) {
         whole();
         bad_kernel();
+        refused_line();
         recording();
         choosing(false);
         choosing(true);

@@ -359,11 +359,19 @@ int fake_MemsetD2D32Async(uint64_t to, size_t pitch, unsigned value, size_t widt
 }
 
 /* -- code ---------------------------------------------------------------------------------------------------------- */
+static int line_with(const char *text) {
+    const char *at = fake.jit_at ? strstr(text, fake.jit_at) : NULL;
+    int line = at != NULL;
+    for (; at && text < at; text++) line += *text == '\n';
+    return line;
+}
+
 int fake_ModuleLoadDataEx(void **module, const void *image, unsigned noptions, int *options, void **values) {
     BEGIN("ModuleLoadDataEx");
     if (!image || noptions != 2 || options[0] != 5 || options[1] != 6) return misused("ModuleLoadDataEx");
     if (fake.jit_log) {
-        snprintf(values[0], (size_t)(uintptr_t)values[1], "%s", fake.jit_log);
+        if (fake.jit_at) snprintf(values[0], (size_t)(uintptr_t)values[1], fake.jit_log, line_with(image));
+        else snprintf(values[0], (size_t)(uintptr_t)values[1], "%s", fake.jit_log);
         return INVALID_PTX;
     }
     Handle *h = make('m', &fake.modules);

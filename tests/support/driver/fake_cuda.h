@@ -26,6 +26,7 @@ typedef struct {
     /* what there is */
     int devices, capability /* 90 */, max_threads /* of a kernel */, blocks /* that a multiprocessor holds of 256 */;
     const char *jit_log;  /* not NULL: modules do not load, and the driver says this */
+    const char *jit_at;   /* NULL, or a word: that is about the first line of the code with it, which %d stands for */
     /* failures */
     long fail_after;      /* the n-th call from now fails, 0 is the next; < 0: none */
     int fail_with;
