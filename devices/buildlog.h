@@ -1,9 +1,9 @@
 /* buildlog.h -- what a driver's compiler says about generated text, told with the lines of the script.
  *
  * The forms are those of clang (`name:12:5: error: …`, with any name or none), of PoCL, which puts `error: ` in
-
-
-
+ * front, and of older compilers (`"name", line 12: error: …`); of PTX only NVIDIA's (`… input, line 12; error : …`),
+ * whose OpenCL driver may speak of lines of PTX, too.  A row that names no line stays as it is. */
+#ifndef DEVICES_BUILDLOG_H
 #define DEVICES_BUILDLOG_H
 #include "devices/device.h"
 
