@@ -65,6 +65,25 @@ class NumPy(Exchange):
         self.assertEqual(q.value(np.array(2.5)), 2.5)
         self.assertEqual(q.value(np.array(["a", "b"])).tolist(), ["a", "b"])
 
+    def test_a_conversion_that_is_written_makes_a_copy(self):
+        q.compile_string("conversions", """
+            function y = as_float64(x)
+                y = float64(x)
+            end
+            function y = as_uint8(x)
+                y = uint8(x)
+            end
+            function y = takes_float64(x : mat[float64])
+                y = x
+            end""")
+        for dtype in ("bool", "int16", "float32", "float64"):
+            a = np.arange(6).astype(dtype).reshape(2, 3)
+            for f, wanted in (q.as_float64, "float64"), (q.as_uint8, "uint8"):
+                self.assertEqual(f(a).to_numpy().dtype, wanted)
+                np.testing.assert_array_equal(f(a).to_numpy(), a, dtype)
+        with self.assertRaisesRegex(TypeError, "memory that is passed is used in place"):
+            q.takes_float64(np.ones((2, 3), np.float32))
+
     def test_filling(self):
         v = q.zeros(2, 3)
         v.from_numpy(np.arange(6).reshape(2, 3))
