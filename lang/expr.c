@@ -246,9 +246,12 @@ static Node *parenthesised(Parser *p) {
     return n;
 }
 
+/* The first index of a matrix counts rows, but an only one counts elements; which it is shows behind it. */
 static Node *end_of_dimension(Parser *p) {
-    const char *base = p->index_base->kind == N_IDENT ? p->index_base->u.ident.name->s : "x";
-    qparse_fail(p, qparse_pos(p), "there is no 'end' in an index: write size(%s,%d)-1", base, p->index_dim);
+    const char *base = p->index_base->kind == N_IDENT ? p->index_base->u.ident.name->s : "x", *no = "there is no 'end'";
+    if (p->index_dim == 0)
+        qparse_fail(p, qparse_pos(p), "%s in an index: write numel(%s)-1, in a matrix size(%s,0)-1", no, base, base);
+    else qparse_fail(p, qparse_pos(p), "%s in an index: write size(%s,%d)-1", no, base, p->index_dim);
     return nothing(p);
 }
 

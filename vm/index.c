@@ -303,8 +303,9 @@ static qs_status set_cell(Base *b, Cell *c, int n, const qs_value *at, qs_value 
 /* -- the entries -------------------------------------------------------------------------------------------------- */
 static qs_status cannot_index(qs_vm *vm, qs_value base, const char *name) {
     const char *type = qval_type_name(vm, base);
-    if (!name) return qerr_set(qvm_ctx(vm), QS_ETYPE, "a value of type %s cannot be indexed", type);
-    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s has type %s and cannot be indexed", name, type);
+    const char *instead = base.kind == QS_STRING ? "; substr(s, start, count) is a part of it" : "";
+    if (!name) return qerr_set(qvm_ctx(vm), QS_ETYPE, "a value of type %s cannot be indexed%s", type, instead);
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s has type %s and cannot be indexed%s", name, type, instead);
 }
 
 qs_status qidx_get(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name,

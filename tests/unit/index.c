@@ -378,7 +378,8 @@ static void sentences(qs_vm *vm) {
     at[0] = s;
     CHECK_ERROR(vm, qidx_get(vm, v, 1, at, none, "x", &r), QS_ETYPE,
                 "an index of x must be a number, a vector or :, got a value of type string");
-    CHECK_ERROR(vm, qidx_get(vm, s, 1, at, none, "s", &r), QS_ETYPE, "s has type string and cannot be indexed");
+    CHECK_ERROR(vm, qidx_get(vm, s, 1, at, none, "s", &r), QS_ETYPE,
+                "s has type string and cannot be indexed; substr(s, start, count) is a part of it");
     at[0] = two;
     CHECK_ERROR(vm, qidx_set(vm, v, 1, at, none, "x", three), QS_ESHAPE,
                 "cannot assign an array of 1x3 to a selection of 1x2 of x");

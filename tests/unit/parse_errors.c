@@ -3,7 +3,7 @@
 
 static const struct { const char *text, *sentences; } mistakes[] = {
     {"x = a[end]",
-     "1:7: error: there is no 'end' in an index: write size(a,0)-1"},
+     "1:7: error: there is no 'end' in an index: write numel(a)-1, in a matrix size(a,0)-1"},
     {"x = f(a)[0, end-1]",
      "1:13: error: there is no 'end' in an index: write size(x,1)-1"},
     {"x = [1,2;3,4]",
