@@ -177,6 +177,15 @@ static qs_status square(qs_vm *vm, const char *fn, const Mat *x) {
     return x->m == x->n ? QS_OK : qs_fail(vm, QS_ESHAPE, "%s: the matrix must be square, got %d x %d", fn, x->m, x->n);
 }
 
+/* Routines for eigenvalues take nan and infinities for numbers; `lower`: they read the lower half alone. */
+static qs_status all_finite(qs_vm *vm, const char *fn, const char *what, const Mat *x, bool lower) {
+    size_t parts = (size_t)x->parts, rows = (size_t)x->m * parts;
+    for (size_t j = 0; j < (size_t)x->n; j++)
+        for (size_t i = lower ? j * parts : 0; i < rows; i++)
+            if (!isfinite(x->a[j * rows + i])) return qs_fail(vm, QS_EVALUE, "%s: %s holds nan or inf", fn, what);
+    return QS_OK;
+}
+
 /* Work space: asks the routine how much (lwork -1), then allocates. */
 typedef struct { Ctx *ctx; double *p; int n; size_t bytes; } Work;
 static qs_status work_new(qs_vm *vm, const char *fn, double reals, Work *w) {
@@ -718,6 +727,7 @@ static qs_status symeig_by_lapack(qs_vm *vm, qs_call_args *c, bool vectors, Mat 
     TRY(lapack(vm, "symeig", &l));
     mat_free(a);
     TRY(mat_read(vm, c, 0, "symeig", "C", 0, a));
+    TRY(all_finite(vm, "symeig", "C", a, true));
     return a->m ? symeig_run(vm, l, a, w, vectors) : QS_OK;
 }
 
@@ -746,20 +756,47 @@ qs_status qlinalg_symeig(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
+/* The eigenvalues as dgeev gives them: all real parts, then all imaginary parts. */
+static void join_values(const double *parts, Mat *w) {
+    for (int i = 0; i < w->m; i++) w->a[2 * i] = parts[i], w->a[2 * i + 1] = parts[w->m + i];
+}
+
+/* Of two conjugate eigenvalues dgeev gives the real and the imaginary part of the first one's vector. */
+static void join_vectors(const double *x, const double *imag, Mat *v) {
+    size_t n = (size_t)v->m;
+    for (size_t j = 0; j < n; j++) {
+        bool first = imag[j] > 0, second = imag[j] < 0;
+        const double *re = x + (second ? j - 1 : j) * n, *im = re + n;
+        for (size_t i = 0; i < n; i++) {
+            v->a[2 * (j * n + i)] = re[i];
+            v->a[2 * (j * n + i) + 1] = first ? im[i] : second ? -im[i] : 0;
+        }
+    }
+}
+
 static qs_status eig_run(qs_vm *vm, Lapack *l, Mat *a, Mat *w, Mat *v, bool vectors) {
     int info = 0, ask = -1, one = 1;
     double want[2];
-    Work work = {0}, rwork;
-    TRY(work_new(vm, "eig", 2.0 * a->n, &rwork));
-    qs_status s = QS_OK;
+    const char *job = vectors ? "V" : "N";
+    Work work = {0}, reals;
+    Mat x = {0};
+    TRY(work_new(vm, "eig", 2.0 * a->n, &reals));
+    qs_status s = vectors && a->parts == 1 ? mat_new(vm, "eig", a->m, a->n, 1, &x) : QS_OK;
     for (int pass = 0; pass < 2 && s == QS_OK; pass++) {
-        CALL(l->zgeev, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t, size_t), "N", vectors ? "V" : "N", &a->n,
-             a->a, &a->n, w->a, NULL, &one, v->a, &a->n, pass ? work.p : want, pass ? &work.n : &ask, rwork.p, &info, 1,
-             1);
+        double *room = pass ? work.p : want;
+        int *size = pass ? &work.n : &ask;
+        if (a->parts == 2)
+            CALL(l->zgeev, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t, size_t), "N", (void *)(uintptr_t)job,
+                 &a->n, a->a, &a->n, w->a, NULL, &one, v->a, &a->n, room, size, reals.p, &info, 1, 1);
+        else
+            CALL(l->dgeev, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t, size_t), "N", (void *)(uintptr_t)job,
+                 &a->n, a->a, &a->n, reals.p, reals.p + a->n, NULL, &one, x.a, &a->n, room, size, &info, 1, 1);
         if (!pass) s = work_new(vm, "eig", want[0], &work);
     }
-    work_free(&work), work_free(&rwork);
     if (s == QS_OK && info) s = not_converged(vm, "eig", "A", a);
+    if (s == QS_OK && a->parts == 1) join_values(reals.p, w);
+    if (s == QS_OK && x.a) join_vectors(x.a, reals.p + a->n, v);
+    work_free(&work), work_free(&reals), mat_free(&x);
     return s;
 }
 
@@ -769,8 +806,9 @@ qs_status qlinalg_eig(qs_vm *vm, qs_call_args *c) {
     Mat a = {0}, w = {0}, v = {0};
     qs_dtype d = result_type(vm, c->in[0], true);
     TRY(lapack(vm, "eig", &l));
-    qs_status s = mat_read(vm, c, 0, "eig", "A", 2, &a);
+    qs_status s = mat_read(vm, c, 0, "eig", "A", 0, &a);
     if (s == QS_OK) s = square(vm, "eig", &a);
+    if (s == QS_OK) s = all_finite(vm, "eig", "A", &a, false);
     if (s == QS_OK) s = mat_new(vm, "eig", a.m, 1, 2, &w);
     if (s == QS_OK) s = mat_new(vm, "eig", a.m, a.n, 2, &v);
     if (s == QS_OK && a.m) s = eig_run(vm, l, &a, &w, &v, c->nout > 1);

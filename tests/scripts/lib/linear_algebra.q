@@ -16,6 +16,16 @@ print near(U*S*transpose(V), B), " ", size(U), size(S), size(V), " ", svd(diagm(
 print near(V*diagm(d)*transpose(V), A), " ", symeig(diagm([2,1])), " ", type(d)
 [V, d] = eig([[0,1],[-1,0]])
 print d, " ", near(abs([[0,1],[-1,0]]*V - V*diagm(d)), zeros(2,2))
+d = sort(imag(eig(float64(rand(10,10)))))
+print max(d) > 0.1, max(abs(d + fliplr(d)))    % conjugates exactly
+for f = {eig, symeig}
+    try
+        f([[1,2],[nan,3]])
+    catch e
+        print e
+    end
+end
+print symeig([[1,nan],[2,1]])                  % the lower half counts
 P = pinv(B)
 print near(B*P*B, B), " ", size(P)
 Z = [[2,1j],[-1j,3]]
