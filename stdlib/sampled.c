@@ -1,6 +1,7 @@
 /* sampled.c -- counting, polynomials, convolution, covariance of sampled functions.  Computed in float64 or complex128;
  * results have elements of float64 when an argument does, else of scalar. */
 #include "stdlib/stdlib.h"
+#include "vm/gemm.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -274,32 +275,41 @@ qs_status qsampled_conv(qs_vm *vm, qs_call_args *c) { return convolution(vm, c, 
 qs_status qsampled_conv2(qs_vm *vm, qs_call_args *c) { return convolution(vm, c, "conv2", false); }
 
 /* -- covariance: a row is an observation, a column a variable ------------------------------------------------------ */
-/* The sum of x*conj(y) over rows that are `step` numbers apart. */
-static void product(const double *x, const double *y, size_t rows, size_t step, int parts, double out[2]) {
-    out[0] = out[1] = 0;
-    for (size_t i = 0; i < rows * step; i += step) {
-        out[0] += x[i]*y[i];
-        if (parts == 2) out[0] += x[i + 1]*y[i + 1], out[1] += x[i + 1]*y[i] - x[i]*y[i + 1];
-    }
+/* The mean of each column is taken off; `mean` has room for one row. */
+static void center(double *x, size_t rows, size_t columns, double *mean) {
+    memset(mean, 0, columns * sizeof *mean);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < columns; j++) mean[j] += x[i*columns + j]/(double)rows;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < columns; j++) x[i*columns + j] -= mean[j];
 }
 
-static void covariances(double *x, size_t rows, size_t n, int parts, double *out) {
+/* The transposed x goes to y, x becomes its own conjugate. */
+static void turn(double *x, size_t rows, size_t n, size_t parts, double *y) {
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < n; j++) {
+            double *from = x + parts*(i*n + j), *to = y + parts*(j*rows + i);
+            memcpy(to, from, parts * sizeof *to);
+            if (parts == 2) from[1] = -from[1];
+        }
+}
+
+/* x and y hold rows*n elements, out n*n: the transposed x times its conjugate.  A product of matrices may round the
+ * two halves differently; the lower one counts. */
+static void covariances(qs_vm *vm, double *x, size_t rows, size_t n, int parts, double *y, double *out) {
     size_t m = (size_t)parts;
-    for (size_t j = 0; j < m*n; j++) {
-        double mean = 0;
-        for (size_t i = 0; i < rows; i++) mean += x[i*m*n + j]/(double)rows;
-        for (size_t i = 0; i < rows; i++) x[i*m*n + j] -= mean;
-    }
+    double by = rows > 1 ? (double)(rows - 1) : 1;
+    center(x, rows, m*n, out);
+    turn(x, rows, n, m, y);
+    qgemm_run(vm, parts == 2 ? QS_C128 : QS_F64, (int64_t)n, (int64_t)n, (int64_t)rows, y, x, out);
     for (size_t j = 0; j < n; j++)
         for (size_t k = 0; k <= j; k++) {
-            double s[2], by = rows > 1 ? (double)(rows - 1) : 1;
-            product(x + m*j, x + m*k, rows, m*n, parts, s);
-            for (size_t part = 0; part < m; part++) {
-                out[m*(j*n + k) + part] = s[part]/by;
-                out[m*(k*n + j) + part] = part ? -s[part]/by : s[part]/by;
-            }
+            double *s = out + m*(j*n + k), *mirrored = out + m*(k*n + j);
+            for (size_t part = 0; part < m; part++) s[part] /= by;
+            if (parts == 2 && j == k) s[1] = 0;
+            mirrored[0] = s[0];
+            if (parts == 2 && j != k) mirrored[1] = -s[1];
         }
-    for (size_t j = 0; parts == 2 && j < n; j++) out[m*(j*n + j) + 1] = 0;
 }
 
 static void correlations(double *c, size_t n, int parts) {
@@ -325,13 +335,13 @@ static qs_status covariance(qs_vm *vm, qs_call_args *c, const char *fn, bool nor
         return qs_fail(vm, QS_ESHAPE, "%s: x must be a vector or a matrix with elements, y of the same size", fn);
     qarr_size(x.a, size);
     size_t m = (size_t)parts, n = two ? 2 : size[0] == 1 ? 1 : (size_t)size[1], rows = two ? x.n : x.n/n;
-    size_t need = m*(rows*n + n*n);
+    size_t need = m*(2*rows*n + n*n);
     TRY(qsampled_scratch(vm, fn, need, &v));
     if (!two) memcpy(v, x.x, m*x.n * sizeof *v);
     for (size_t i = 0; two && i < rows; i++)
         memcpy(v + m*2*i, x.x + m*i, m * sizeof *v), memcpy(v + m*(2*i + 1), y.x + m*i, m * sizeof *v);
-    double *out = v + m*rows*n;
-    covariances(v, rows, n, parts, out);
+    double *turned = v + m*rows*n, *out = turned + m*rows*n;
+    covariances(vm, v, rows, n, parts, turned, out);
     if (normalised) correlations(out, n, parts);
     qs_status s = qarg_narrow(vm, c, 0, d, n == 1 ? -1 : 2, (int64_t[]){(int64_t)n, (int64_t)n}, out);
     return qsampled_done(vm, v, need), s;
