@@ -116,16 +116,41 @@ MAPS(MAP_NATIVE)
 /* -- complex numbers ----------------------------------------------------------------------------------------------- */
 static const MapFn abs_map = {"abs", fabs, fabsf, NULL, true};
 
-static double part_abs(double re, double im) { return hypot(re, im); }
-static double part_angle(double re, double im) { return atan2(im, re); }
-static double part_real(double re, double im) { (void)im; return re; }
-static double part_imag(double re, double im) { (void)re; return im; }
+/* Squares of floats, and the sum of two, are far from the limits of a double. */
+static float modulus_f32(float re, float im) {
+    bool endless = isinf(re) || isinf(im);
+    return endless ? INFINITY : (float)sqrt((double)re * re + (double)im * im);
+}
 
-/* A real array made of one number per complex element. */
-static qs_status split(qs_vm *vm, qs_call_args *c, const char *fn, double (*part)(double, double)) {
+/* One real number per complex element. */
+typedef struct {
+    double (*of)(double re, double im);
+    void (*singles)(const QComplexF *z, float *out, size_t n);
+    void (*doubles)(const QComplexD *z, double *out, size_t n);
+} Part;
+
+#define PART(name, f64, f32)                                                                                           \
+    static double name##_of_parts(double re, double im) { return (void)re, (void)im, f64; }                            \
+    static void name##_of_singles(const QComplexF *z, float *out, size_t n) {                                          \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            float re = z[i].re, im = z[i].im;                                                                          \
+            out[i] = ((void)re, (void)im, f32);                                                                        \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void name##_of_doubles(const QComplexD *z, double *out, size_t n) {                                         \
+        for (size_t i = 0; i < n; i++) out[i] = name##_of_parts(z[i].re, z[i].im);                                     \
+    }                                                                                                                  \
+    static const Part part_##name = {name##_of_parts, name##_of_singles, name##_of_doubles};
+
+PART(abs, hypot(re, im), modulus_f32(re, im))
+PART(angle, atan2(im, re), (float)atan2((double)im, (double)re))
+PART(real, re, re)
+PART(imag, im, im)
+
+static qs_status split(qs_vm *vm, qs_call_args *c, const char *fn, const Part *part) {
     if (c->in[0].kind == QS_COMPLEX) {
         const Complex *z = c->in[0].u.p;
-        c->out[0] = qs_num(part(z->re, z->im));
+        c->out[0] = qs_num(part->of(z->re, z->im));
         return QS_OK;
     }
     Array *a, *r;
@@ -133,13 +158,8 @@ static qs_status split(qs_vm *vm, qs_call_args *c, const char *fn, double (*part
     void *q;
     TRY(qarg_floats(vm, c, 0, fn, "x", &a, &p));
     TRY(qarg_result_like(vm, c, 0, qdtype_real_of((qs_dtype)a->dtype), a, &r, &q));
-    if (a->dtype == QS_C64) {
-        const QComplexF *z = p;
-        for (size_t i = 0; i < a->count; i++) ((float *)q)[i] = (float)part((double)z[i].re, (double)z[i].im);
-    } else {
-        const QComplexD *z = p;
-        for (size_t i = 0; i < a->count; i++) ((double *)q)[i] = part(z[i].re, z[i].im);
-    }
+    if (a->dtype == QS_C64) part->singles(p, q, a->count);
+    else part->doubles(p, q, a->count);
     return QS_OK;
 }
 
@@ -156,12 +176,12 @@ static qs_status same(qs_vm *vm, qs_call_args *c, const char *fn) {
 
 qs_status qmath_abs(qs_vm *vm, qs_call_args *c) {
     TRY(numeric(vm, c, "abs", "x"));
-    if (is_complex(c->in[0])) return split(vm, c, "abs", part_abs);
+    if (is_complex(c->in[0])) return split(vm, c, "abs", &part_abs);
     return qapply_one(vm, &abs_map, c->in[0], &c->out[0]);
 }
 
 qs_status qmath_real(qs_vm *vm, qs_call_args *c) {
-    return is_complex(c->in[0]) ? split(vm, c, "real", part_real) : same(vm, c, "real");
+    return is_complex(c->in[0]) ? split(vm, c, "real", &part_real) : same(vm, c, "real");
 }
 
 static double zero_of(double x) { (void)x; return 0; }
@@ -170,12 +190,12 @@ static const MapFn imag_map = {"imag", zero_of, NULL, NULL, true}, angle_map = {
 
 qs_status qmath_imag(qs_vm *vm, qs_call_args *c) {
     TRY(numeric(vm, c, "imag", "z"));
-    return is_complex(c->in[0]) ? split(vm, c, "imag", part_imag) : qapply_one(vm, &imag_map, c->in[0], &c->out[0]);
+    return is_complex(c->in[0]) ? split(vm, c, "imag", &part_imag) : qapply_one(vm, &imag_map, c->in[0], &c->out[0]);
 }
 
 qs_status qmath_angle(qs_vm *vm, qs_call_args *c) {
     TRY(numeric(vm, c, "angle", "z"));
-    return is_complex(c->in[0]) ? split(vm, c, "angle", part_angle) : qapply_one(vm, &angle_map, c->in[0], &c->out[0]);
+    return is_complex(c->in[0]) ? split(vm, c, "angle", &part_angle) : qapply_one(vm, &angle_map, c->in[0], &c->out[0]);
 }
 
 static void conj_of(const double in[2], double out[2]) { out[0] = in[0], out[1] = -in[1]; }
@@ -186,19 +206,14 @@ qs_status qmath_conj(qs_vm *vm, qs_call_args *c) {
     return is_complex(c->in[0]) ? qapply_one(vm, &conj_map, c->in[0], &c->out[0]) : same(vm, c, "conj");
 }
 
-/* complex(a, b) = a + b*j, with broadcasting. */
 qs_status qmath_complex(qs_vm *vm, qs_call_args *c) {
-    qs_value j, im;
-    if (c->nin == 1 && is_complex(c->in[0])) return same(vm, c, "complex");
-    if (is_complex(c->in[0])) return qarg_wrong(vm, "complex", "re", "real", c->in[0]);
-    if (c->nin == 2 && is_complex(c->in[1])) return qarg_wrong(vm, "complex", "im", "real", c->in[1]);
-    TRY(qval_complex(vm, 0, 1, &j));
-    qs_status s = qarith_binary(vm, OP_PWMUL, c->nin == 2 ? c->in[1] : qs_num(0), j, &im);
-    qval_release(vm, j);
-    TRY(s);
-    s = qarith_binary(vm, OP_ADD, c->in[0], im, &c->out[0]);
-    qval_release(vm, im);
-    return s;
+    /* not re + im*j, in which an infinite im would make a real part of nan */
+    qs_value parts[2] = {c->in[0], c->nin == 2 ? c->in[1] : qs_num(0)};
+    if (c->nin == 1 && is_complex(parts[0])) return same(vm, c, "complex");
+    for (int i = 0; i < 2; i++)
+        if (!is_numeric(parts[i]) || is_complex(parts[i]))
+            return qarg_wrong(vm, "complex", i ? "im" : "re", "a real number or array", parts[i]);
+    return qapply_join(vm, "complex", parts[0], parts[1], &c->out[0]);
 }
 
 /* -- two and three arguments --------------------------------------------------------------------------------------- */

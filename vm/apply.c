@@ -130,6 +130,13 @@ static qs_status open_weak(qs_vm *vm, qs_value v, qs_dtype result, Operand *o) {
     return QS_OK;
 }
 
+static void join_run(const Nest *n, qs_dtype part, qs_dtype da, qs_dtype db) {
+    char *im = (char *)n->at[0] + qdtype_size(part);
+    qconv_run(da, n->at[1], n->step[1], part, n->at[0], n->step[0], n->count);
+    qconv_run(db, n->at[2], n->step[2], part, im, n->step[0], n->count);
+}
+
+/* fn NULL: a and b are parts of complex numbers. */
 static qs_status map2_array(qs_vm *vm, const char *name, double (*fn)(double, double), qs_value a, qs_value b,
                             qs_value *out) {
     int rank;
@@ -143,7 +150,7 @@ static qs_status map2_array(qs_vm *vm, const char *name, double (*fn)(double, do
     TRY(qoperand_shape(vm, name, a, b, &rank, dims));
     TRY(open_weak(vm, a, d, &x));
     TRY(open_weak(vm, b, d, &y));
-    TRY(qarr_new_raw(vm, d, rank, dims, false, &r));
+    TRY(qarr_new_raw(vm, fn ? d : qdtype_complex_of(d), rank, dims, false, &r));
     qs_status s = qarr_write(vm, r, &to);
     if (s) return qarr_release(vm, r), s;
     qnest_begin(&n, r->rank, r->dims);
@@ -152,7 +159,10 @@ static qs_status map2_array(qs_vm *vm, const char *name, double (*fn)(double, do
     qnest_operand(&n, y.p, qdtype_size(y.dtype), y.rank, y.dims, y.strides);
     qnest_fuse(&n);
     qnest_lengthen(&n);
-    while (qnest_next(&n)) map2_run(fn, &n, d, x.dtype, y.dtype);
+    while (qnest_next(&n)) {
+        if (fn) map2_run(fn, &n, d, x.dtype, y.dtype);
+        else join_run(&n, d, x.dtype, y.dtype);
+    }
     *out = qarr_value(r);
     return QS_OK;
 }
@@ -168,4 +178,9 @@ qs_status qapply_two(qs_vm *vm, const char *name, double (*fn)(double, double), 
     if (a.kind == QS_ARRAY || b.kind == QS_ARRAY) return map2_array(vm, name, fn, a, b, out);
     *out = qs_num(fn(qval_number(a), qval_number(b)));
     return QS_OK;
+}
+
+qs_status qapply_join(qs_vm *vm, const char *name, qs_value re, qs_value im, qs_value *out) {
+    if (re.kind == QS_ARRAY || im.kind == QS_ARRAY) return map2_array(vm, name, NULL, re, im, out);
+    return qval_complex(vm, qval_number(re), qval_number(im), out);
 }

@@ -89,6 +89,8 @@ typedef struct { /* an elementwise function given by what it does to one double 
 } MapFn;
 qs_status qapply_one(qs_vm *vm, const MapFn *fn, qs_value x, qs_value *out);
 qs_status qapply_two(qs_vm *vm, const char *name, double (*fn)(double, double), qs_value a, qs_value b, qs_value *out);
+/* The complex numbers with these parts, which are real. */
+qs_status qapply_join(qs_vm *vm, const char *name, qs_value re, qs_value im, qs_value *out);
 
 /* -- index.c: x[…] on arrays and cells ----------------------------------------------------------------------------- */
 /* Indices: numbers, colons, index vectors, masks of dtype bool; a coordinate vector when there is one index, rank >= 2.
