@@ -36,7 +36,7 @@ function [] = __kernel__ imfilter_zeros(y : cube'unchecked, x : cube'safe, mask 
 end
 
 % Function: imfilter
-% Filters every channel of an image with a mask.
+% Filters every channel of an image with a mask, by convolution: with a mask turned by 180 degrees it is a correlation.
 %
 % Parameters:
 % img - height x width or height x width x channels

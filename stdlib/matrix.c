@@ -539,8 +539,10 @@ static qs_status flip(qs_vm *vm, qs_call_args *c, const char *fn, int dim) {
 qs_status qmatrix_fliplr(qs_vm *vm, qs_call_args *c) { return flip(vm, c, "fliplr", 1); }
 qs_status qmatrix_flipud(qs_vm *vm, qs_call_args *c) { return flip(vm, c, "flipud", 0); }
 qs_status qmatrix_flip(qs_vm *vm, qs_call_args *c) {
-    int dim;
-    TRY(qarg_dim(vm, "flip", c->in[1], &dim));
+    Array *a;
+    TRY(qarg_array(vm, c, 0, "flip", "x", &a));
+    int dim = qstats_main_dim(a);
+    if (qarg_given(c, 1)) TRY(qarg_dim(vm, "flip", c->in[1], &dim));
     return flip(vm, c, "flip", dim);
 }
 

@@ -13,6 +13,6 @@ print repmat([1,2], [2,2]), " ", repmat([[1],[2]], [1,3]), " ", repmat(7, [1,3])
 print size(repmat(ones(2,2,3), [1,2,2]))
 print circshift([1,2,3,4], 1), circshift([1,2,3,4], -1), circshift([1,2,3,4], [0,2]), " ", circshift(A, [1,1])
 print circshift(A, 1), " ", circshift(A, 1, 1), " ", circshift([1,2,3], 7)
-print fliplr(A), flipud(A), flip([1,2,3], 1)
+print fliplr(A), flipud(A), flip([1,2,3], 1), flip([1,2,3]), flip(A)
 b = copy(A); b[0,0] = 99
 print A[0,0], " ", b[0,0], " ", copy({1,2}), copy("s")
