@@ -56,4 +56,13 @@ KCase *kgen_copy(const KCase *c);                           /* the same kernel o
 qs_status kgen_evaluate(KCase *c);
 qs_status kgen_launch(Device *d, Program *p, KCase *c);     /* uploads, launches, downloads */
 bool kgen_same(const KCase *want, const KCase *got, Text *why);
+
+/* -- programs of cases: kir_each.c --------------------------------------------------------------------------------- */
+/* Tries cases first, first+step … below first+n: of the suite when features is 0, else random ones with these seeds. */
+typedef void KTry(KCase *k, const char *kind, uint64_t number);
+void kgen_each(Ctx *c, uint64_t first, uint64_t n, uint64_t step, unsigned features, KTry *f);
+/* The whole suite and `count` seeds; with arguments [seed [count]] only seeds. */
+void kgen_program(Ctx *c, int argc, char **argv, uint64_t count, unsigned features, KTry *f);
+/* Whether a copy of k that `run` has run is what the evaluator makes of k; if not, it prints the difference. */
+bool kgen_agrees(KCase *k, qs_status (*run)(KCase *), const char *kind, uint64_t number);
 #endif

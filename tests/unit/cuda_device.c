@@ -36,27 +36,7 @@ static qs_status run(KCase *k) {
     return s;
 }
 
-static void try_case(KCase *k, const char *kind, uint64_t number) {
-    Text why;
-    qtext_init(&why, &ctx);
-    KCase *got = kgen_copy(k);
-    bool ok = kgen_evaluate(k) == QS_OK && run(got) == QS_OK && kgen_same(k, got, &why);
-    CHECK(ok);
-    if (!ok)
-        printf("  %s %llu (%s): %s%s\n", kind, (unsigned long long)number, k->what, ctx.err.text, why.len ? why.s : "");
-    qerr_clear(&ctx);
-    qtext_free(&why);
-}
-
-static void each(uint64_t first, uint64_t n, bool random) {
-    for (uint64_t i = first; i < first + n; i++) {
-        Arena arena;
-        qarena_init(&arena, &ctx);
-        KCase *k = random ? kgen_random(&ctx, &arena, i, KGEN_ALL | KGEN_ENDING) : kgen_suite(&ctx, &arena, (int)i);
-        if (k) try_case(k, random ? "seed" : "case", i);
-        qarena_free(&arena);
-    }
-}
+static void try_case(KCase *k, const char *kind, uint64_t number) { CHECK(kgen_agrees(k, run, kind, number)); }
 
 /* s[0] += 1 in a million positions: warps add up, many blocks meet. */
 static void one_element(qs_dtype d) {
@@ -103,9 +83,8 @@ int main(int argc, char **argv) {
     else {
         printf("%s, %s\n", device.name, device.arch);
         transfers();
-        if (argc < 2) each(0, (uint64_t)kgen_suite_size(), false);
         for (int d = QS_I32; argc < 2 && d <= QS_U64; d++) one_element((qs_dtype)d);
-        each(argc > 1 ? strtoull(argv[1], NULL, 10) : 1, argc > 2 ? strtoull(argv[2], NULL, 10) : 40, true);
+        kgen_program(&ctx, argc, argv, 40, KGEN_ALL | KGEN_ENDING, try_case);
         CHECK(ops.sync(&device) == QS_OK);
         ops.close(&device);
     }

@@ -43,31 +43,16 @@ static qs_status load_case(KCase *k, Program **out) {
     return s;
 }
 
-static void try_case(KCase *want, const char *kind, uint64_t number) {
-    Program *p = NULL;
-    Text why;
-    qtext_init(&why, &ctx);
-    KCase *got = kgen_copy(want);
-    any_block = !knows_blocks(want->func);
-    bool ok = kgen_evaluate(want) == QS_OK && load_case(got, &p) == QS_OK && kgen_launch(&gpu, p, got) == QS_OK &&
-              kgen_same(want, got, &why);
-    CHECK(ok);
-    if (!ok) printf("  %s %llu (%s): %s %s\n", kind, (unsigned long long)number, want->what, ctx.err.text,
-                    why.s ? why.s : "");
-    qerr_clear(&ctx);
-    if (p) gpu.ops->unload(&gpu, p);
-    qtext_free(&why);
+static qs_status run(KCase *k) {
+    Program *p;
+    any_block = !knows_blocks(k->func);
+    TRY(load_case(k, &p));
+    qs_status s = kgen_launch(&gpu, p, k);
+    gpu.ops->unload(&gpu, p);
+    return s;
 }
 
-static void each(uint64_t first, uint64_t n, bool random) {
-    for (uint64_t i = first; i < first + n; i++) {
-        Arena arena;
-        qarena_init(&arena, &ctx);
-        KCase *k = random ? kgen_random(&ctx, &arena, i, KGEN_ALL | KGEN_ENDING) : kgen_suite(&ctx, &arena, (int)i);
-        if (k) try_case(k, random ? "seed" : "case", i);
-        qarena_free(&arena);
-    }
-}
+static void try_case(KCase *k, const char *kind, uint64_t number) { CHECK(kgen_agrees(k, run, kind, number)); }
 
 /* s[0] += 1, or the smallest and largest position, in `positions` positions. */
 static void one_element(KAtomic op, qs_dtype d, int64_t positions) {
@@ -119,11 +104,8 @@ int main(int argc, char **argv) {
         printf("skipped: %s\n", ctx.err.text);
         return 0;
     }
-    if (argc < 2) {
-        each(0, (uint64_t)kgen_suite_size(), false);
-        warps();
-    }
-    each(argc > 1 ? strtoull(argv[1], NULL, 10) : 1, argc > 2 ? strtoull(argv[2], NULL, 10) : 40, true);
+    if (argc < 2) warps();
+    kgen_program(&ctx, argc, argv, 40, KGEN_ALL | KGEN_ENDING, try_case);
     gpu.ops->close(&gpu);
     CHECK(!fake->misuse && !fake->modules && !fake->allocated);
     if (fake->misuse) printf("  misuse: %s\n", fake->wrong);

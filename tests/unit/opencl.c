@@ -10,39 +10,21 @@
 static Ctx ctx;
 static Device device;
 
-static qs_status run(KCase *k, Text *text) {
-    Program *p;
-    TRY(kemit_opencl(&ctx, k->func, text, NULL));
-    Code code = {.kind = CODE_OPENCL, .entry = KEMIT_OPENCL_ENTRY, .bytes = text->s, .n = text->len, .name = k->what};
-    TRY(device.ops->load(&device, &code, &p));
-    qs_status s = kgen_launch(&device, p, k);
-    device.ops->unload(&device, p);
+static qs_status run(KCase *k) {
+    Program *p = NULL;
+    Text text;
+    qtext_init(&text, &ctx);
+    qs_status s = kemit_opencl(&ctx, k->func, &text, NULL);
+    Code code = {.kind = CODE_OPENCL, .entry = KEMIT_OPENCL_ENTRY, .bytes = text.s, .n = text.len, .name = k->what};
+    if (s == QS_OK) s = device.ops->load(&device, &code, &p);
+    if (s == QS_OK) s = kgen_launch(&device, p, k);
+    if (s != QS_OK && getenv("SHOW_CODE")) puts(text.s);
+    if (p) device.ops->unload(&device, p);
+    qtext_free(&text);
     return s;
 }
 
-static void compare(KCase *k, const char *which, int number) {
-    Text text, why;
-    qtext_init(&text, &ctx), qtext_init(&why, &ctx);
-    KCase *got = kgen_copy(k);
-    bool ok = kgen_evaluate(k) == QS_OK && run(got, &text) == QS_OK && kgen_same(k, got, &why);
-    CHECK(ok);
-    if (!ok) printf("  %s %d: %s%s\n", which, number, ctx.err.status ? ctx.err.text : "", why.len ? why.s : "");
-    if (!ok && getenv("SHOW_CODE")) puts(text.s);
-    qerr_clear(&ctx);
-    qtext_free(&text), qtext_free(&why);
-}
-
-static void with_case(KCase *(*make)(Arena *, int), const char *which, int number) {
-    Arena arena;
-    qarena_init(&arena, &ctx);
-    KCase *k = make(&arena, number);
-    CHECK(k != NULL);
-    if (k) compare(k, which, number);
-    qarena_free(&arena);
-}
-
-static KCase *suite_case(Arena *a, int n) { return kgen_suite(&ctx, a, n); }
-static KCase *random_case(Arena *a, int n) { return kgen_random(&ctx, a, (uint64_t)n, KGEN_ALL | KGEN_ENDING); }
+static void try_case(KCase *k, const char *kind, uint64_t number) { CHECK(kgen_agrees(k, run, kind, number)); }
 
 static void errors_are_sentences(void) {
     Program *p = NULL;
@@ -66,10 +48,8 @@ int main(int argc, char **argv) {
     else if (device.ops->open(&device, 0) != QS_OK) CHECK(false), puts(ctx.err.text);
     else {
         printf("%s\n", device.name);
-        int first = argc > 1 ? atoi(argv[1]) : 1, count = argc > 2 ? atoi(argv[2]) : 6;
         errors_are_sentences();
-        if (argc < 2) for (int i = 0; i < kgen_suite_size(); i++) with_case(suite_case, "suite", i);
-        for (int i = first; i < first + count; i++) with_case(random_case, "seed", i);
+        kgen_program(&ctx, argc, argv, 6, KGEN_ALL | KGEN_ENDING, try_case);
         device.ops->close(&device);
     }
     qctx_close(&ctx);

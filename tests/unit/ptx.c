@@ -32,16 +32,6 @@ static void try_case(KCase *k, const char *kind, uint64_t number) {
     qtext_free(&t);
 }
 
-static void each(uint64_t first, uint64_t n, uint64_t step, bool random) {
-    for (uint64_t i = first; i < first + n; i += step) {
-        Arena arena;
-        qarena_init(&arena, &ctx);
-        KCase *k = random ? kgen_random(&ctx, &arena, i, KGEN_ALL) : kgen_suite(&ctx, &arena, (int)i);
-        if (k) try_case(k, random ? "seed" : "case", i);
-        qarena_free(&arena);
-    }
-}
-
 /* More than 48 kB of shared arrays: the first line asks for them, and they are cleared where the kernel expects that.
  */
 static void large_shared(void) {
@@ -165,7 +155,7 @@ static void targets(void) {
     static const char *const archs[] = {"sm_75", "sm_86", "sm_89", "sm_90"};
     for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
         strcpy(gpu.arch, archs[i]);
-        each(i, (uint64_t)kgen_suite_size() - i, 40, false);
+        kgen_each(&ctx, i, (uint64_t)kgen_suite_size() - i, 40, 0, try_case);
     }
 }
 
@@ -178,8 +168,9 @@ int main(int argc, char **argv) {
     compiler = kcompile_open(&ctx, "");
     gpu.ops = &ops, gpu.ctx = &ctx;
     strcpy(gpu.arch, argc > 3 ? argv[3] : "sm_80");
-    if (argc < 2) each(0, (uint64_t)kgen_suite_size(), 3, false);
-    each(argc > 1 ? strtoull(argv[1], NULL, 10) : 1, argc > 2 ? strtoull(argv[2], NULL, 10) : 12, 1, true);
+    if (argc < 2) kgen_each(&ctx, 0, (uint64_t)kgen_suite_size(), 3, 0, try_case);
+    kgen_each(&ctx, argc > 1 ? strtoull(argv[1], NULL, 10) : 1, argc > 2 ? strtoull(argv[2], NULL, 10) : 12, 1, KGEN_ALL,
+              try_case);
     large_shared();
     warps();
     own_functions();
