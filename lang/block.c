@@ -69,10 +69,10 @@ NodeList qblock_statements(Parser *p) {
     return qparse_take_nodes(p, mark);
 }
 
-Block qblock_begin(Parser *p, uint32_t pos, TokenKind opener) {
-    Block b = {p->block, (uint8_t)opener, pos, p->i};
+void qblock_begin(Parser *p, Block *b, uint32_t pos, TokenKind opener) {
+    *b = (Block){p->block, (uint8_t)opener, pos, p->i};
     if (!qparse_enter(p)) qparse_resync(p);
-    return b;
+    p->block = b;
 }
 
 static void note_indent(Parser *p, const Block *b) {

@@ -101,8 +101,8 @@ static void collect_attributes(Parser *p, Func *f, Attr *before) {
 void qdef_function(Parser *p, Attr *attr, uint32_t first) { /* first: token of the function or its attribute */
     Node *n = qparse_node(p, N_FUNC, qparse_pos(p));
     Func *f = qparse_func(p, Q_HOST, NULL, n->pos), *outer = p->func;
-    Block b = qblock_begin(p, n->pos, T_FUNCTION);
-    p->block = &b;
+    Block b;
+    qblock_begin(p, &b, n->pos, T_FUNCTION);
     p->func = f;
     function_header(p, f);
     if (f->qual == Q_KERNEL && f->nouts > 0)
@@ -159,8 +159,8 @@ static Param class_field(Parser *p) {
 }
 
 static void class_body(Parser *p, TypeDef *d, uint32_t pos) {
-    Block b = qblock_begin(p, pos, T_ENDTYPE);
-    p->block = &b;
+    Block b;
+    qblock_begin(p, &b, pos, T_ENDTYPE);
     d->is_class = true;
     qblock_end_of(p, "the end of the line after 'class'");
     uint32_t mark = p->nscratch;
@@ -192,8 +192,8 @@ static double enum_value(Parser *p) {
 
 /* The constants of an enumeration are ordinary assignments red = 0, green = 1 … */
 static void enum_body(Parser *p, TypeDef *d, uint32_t pos) {
-    Block b = qblock_begin(p, pos, T_ENDTYPE);
-    p->block = &b;
+    Block b;
+    qblock_begin(p, &b, pos, T_ENDTYPE);
     qparse_next(p);
     d->alias = qtexpr_new(p, TE_NAME, pos);
     d->alias->name = qstr_cname(p->ctx, "int");

@@ -103,7 +103,7 @@ bool qtexpr_is_builtin(Parser *p, const TypeExpr *t); /* made of predefined type
 
 /* -- block.c ----------------------------------------------------------------------------------------------------- */
 NodeList qblock_statements(Parser *p); /* up to a word that ends or divides an open block */
-Block qblock_begin(Parser *p, uint32_t pos, TokenKind opener);
+void qblock_begin(Parser *p, Block *b, uint32_t pos, TokenKind opener);
 void qblock_end(Parser *p, const Block *b, TokenKind closer); /* after the last part of b: its closer */
 bool qblock_ends(const Parser *p);
 bool qblock_separator(const Parser *p);

@@ -256,10 +256,15 @@ static void import(Parser *p) {
 /* -- if, for, while, repeat ---------------------------------------------------------------------------------------- */
 typedef struct { Node *cond; NodeList body; } Branch;
 
+static Node *open_block(Parser *p, Block *b, NodeKind kind, TokenKind opener) {
+    Node *n = qparse_node(p, kind, qparse_pos(p));
+    qblock_begin(p, b, n->pos, opener);
+    return n;
+}
+
 static void conditional(Parser *p) {
-    Node *n = qparse_node(p, N_IF, qparse_pos(p));
-    Block b = qblock_begin(p, n->pos, T_IF);
-    p->block = &b;
+    Block b;
+    Node *n = open_block(p, &b, N_IF, T_IF);
     uint32_t mark = p->nscratch;
     do {
         Branch br;
@@ -322,9 +327,8 @@ static void loop_ranges(Parser *p, Node *n) {
 }
 
 static void for_loop(Parser *p, Attr *attr) {
-    Node *n = qparse_node(p, N_FOR, qparse_pos(p));
-    Block b = qblock_begin(p, n->pos, T_FOR);
-    p->block = &b;
+    Block b;
+    Node *n = open_block(p, &b, N_FOR, T_FOR);
     n->u.loop.attr = attr;
     qparse_next(p);
     loop_variables(p, n);
@@ -337,9 +341,8 @@ static void for_loop(Parser *p, Attr *attr) {
 }
 
 static void while_loop(Parser *p) {
-    Node *n = qparse_node(p, N_WHILE, qparse_pos(p));
-    Block b = qblock_begin(p, n->pos, T_WHILE);
-    p->block = &b;
+    Block b;
+    Node *n = open_block(p, &b, N_WHILE, T_WHILE);
     qparse_next(p);
     n->u.whiles.cond = qexpr_any(p);
     qblock_end_of_condition(p);
@@ -349,9 +352,8 @@ static void while_loop(Parser *p) {
 }
 
 static void repeat_loop(Parser *p) {
-    Node *n = qparse_node(p, N_REPEAT, qparse_pos(p));
-    Block b = qblock_begin(p, n->pos, T_REPEAT);
-    p->block = &b;
+    Block b;
+    Node *n = open_block(p, &b, N_REPEAT, T_REPEAT);
     qparse_next(p);
     qblock_end_of(p, "the end of the line or ';' after 'repeat'");
     n->u.whiles.body = qblock_statements(p);
@@ -392,9 +394,8 @@ static void arm(Parser *p) { /* at the | */
 }
 
 static void match(Parser *p) {
-    Node *n = qparse_node(p, N_MATCH, qparse_pos(p));
-    Block b = qblock_begin(p, n->pos, T_MATCH);
-    p->block = &b;
+    Block b;
+    Node *n = open_block(p, &b, N_MATCH, T_MATCH);
     qparse_next(p);
     n->u.match.value = qexpr_any(p);
     qparse_expect(p, T_WITH, "after the value of 'match'");
@@ -418,9 +419,8 @@ static void match(Parser *p) {
 }
 
 static void try_catch(Parser *p) {
-    Node *n = qparse_node(p, N_TRY, qparse_pos(p));
-    Block b = qblock_begin(p, n->pos, T_TRY);
-    p->block = &b;
+    Block b;
+    Node *n = open_block(p, &b, N_TRY, T_TRY);
     qparse_next(p);
     qblock_end_of(p, "the end of the line or ';' after 'try'");
     n->u.tries.body = qblock_statements(p);

@@ -227,23 +227,28 @@ static qs_status object_of(qs_vm *vm, const char *fn, qs_value v, Object **out) 
     return QS_OK;
 }
 
+/* The first two arguments. */
+static qs_status field_of(qs_vm *vm, const char *fn, qs_call_args *c, Object **o, Str **name) {
+    const char *s;
+    size_t n;
+    TRY(object_of(vm, fn, c->in[0], o));
+    TRY(qarg_string(vm, fn, "name", c->in[1], &s, &n));
+    return *name = qstr_name(qvm_ctx(vm), s, n), QS_OK;
+}
+
 qs_status qcore_isfield(qs_vm *vm, qs_call_args *c) {
     Object *o = NULL;
-    const char *name;
-    TRY(object_of(vm, "isfield", c->in[0], &o));
-    TRY(qarg_string(vm, "isfield", "name", c->in[1], &name, NULL));
-    c->out[0] = qs_bool(qobj_has(o, qstr_cname(qvm_ctx(vm), name)));
+    Str *name;
+    TRY(field_of(vm, "isfield", c, &o, &name));
+    c->out[0] = qs_bool(qobj_has(o, name));
     return QS_OK;
 }
 
 /* getfield(x, name [, otherwise]) */
 qs_status qcore_getfield(qs_vm *vm, qs_call_args *c) {
     Object *o = NULL;
-    const char *s;
-    size_t n;
-    TRY(object_of(vm, "getfield", c->in[0], &o));
-    TRY(qarg_string(vm, "getfield", "name", c->in[1], &s, &n));
-    Str *name = qstr_name(qvm_ctx(vm), s, n);
+    Str *name;
+    TRY(field_of(vm, "getfield", c, &o, &name));
     if (c->nin == 2 || qobj_has(o, name)) return qobj_get(vm, o, name, &c->out[0]);
     c->out[0] = qval_retain(c->in[2]);
     return QS_OK;
@@ -252,11 +257,9 @@ qs_status qcore_getfield(qs_vm *vm, qs_call_args *c) {
 /* setfield(x, name, value) */
 qs_status qcore_setfield(qs_vm *vm, qs_call_args *c) {
     Object *o = NULL;
-    const char *s;
-    size_t n;
-    TRY(object_of(vm, "setfield", c->in[0], &o));
-    TRY(qarg_string(vm, "setfield", "name", c->in[1], &s, &n));
-    return qobj_set(vm, o, qstr_name(qvm_ctx(vm), s, n), c->in[2]);
+    Str *name;
+    TRY(field_of(vm, "setfield", c, &o, &name));
+    return qobj_set(vm, o, name, c->in[2]);
 }
 
 qs_status qcore_fieldnames(qs_vm *vm, qs_call_args *c) {

@@ -39,17 +39,6 @@ static void unit_root(size_t k, size_t n, double *re, double *im) {
 #define INDEPENDENT_LINES _Pragma("GCC ivdep")
 #endif
 
-#define REAL float
-#define N(name) name##_f
-#include "stdlib/fft_pass.h"
-#undef REAL
-#undef N
-#define REAL double
-#define N(name) name##_d
-#include "stdlib/fft_pass.h"
-#undef REAL
-#undef N
-
 /* -- batches ------------------------------------------------------------------------------------------------------- */
 /* Where the lines of a packed complex array are: element j of line k is at first(k) + j*inner. */
 typedef struct { size_t n, inner, lines; } Geometry;
@@ -57,7 +46,7 @@ static size_t first(const Geometry *g, size_t line) { return line / g->inner * g
 
 /* An inverse transform is a forward one with real and imaginary parts exchanged, going in and coming out. */
 #define GATHER(name, FROM, TO, SPLIT)                                                                                  \
-    static void gather_##name(const Geometry *g, const FROM *src, size_t line, size_t lines, bool inverse, SPLIT to) { \
+    static void name(const Geometry *g, const FROM *src, size_t line, size_t lines, bool inverse, SPLIT to) {          \
         for (size_t l = 0; l < lines; l++) {                                                                           \
             const FROM *p = src + 2 * first(g, line + l);                                                              \
             TO *re = inverse ? to.im : to.re, *im = inverse ? to.re : to.im;                                           \
@@ -66,7 +55,7 @@ static size_t first(const Geometry *g, size_t line) { return line / g->inner * g
         }                                                                                                              \
     }
 #define SCATTER(name, FROM, TO, SPLIT)                                                                                 \
-    static void scatter_##name(const Geometry *g, SPLIT from, size_t line, size_t lines, bool inverse, TO *dst) {      \
+    static void name(const Geometry *g, SPLIT from, size_t line, size_t lines, bool inverse, TO *dst) {                \
         FROM scale = inverse ? 1 / (FROM)g->n : 1;                                                                     \
         for (size_t l = 0; l < lines; l++) {                                                                           \
             TO *p = dst + 2 * first(g, line + l);                                                                      \
@@ -76,12 +65,6 @@ static size_t first(const Geometry *g, size_t line) { return line / g->inner * g
                                p[2 * j * g->inner + 1] = (TO)(im[j * lines + l] * scale);                              \
         }                                                                                                              \
     }
-GATHER(ff, float, float, Split_f)
-GATHER(fd, float, double, Split_d)
-GATHER(dd, double, double, Split_d)
-SCATTER(ff, float, float, Split_f)
-SCATTER(df, double, float, Split_d)
-SCATTER(dd, double, double, Split_d)
 
 /* The buffers of a transform; `reals` numbers of `size` bytes from the allocator, cut up in order. */
 typedef struct { Ctx *ctx; void *p; size_t bytes; } Store;
@@ -97,39 +80,19 @@ static size_t batch(const Geometry *g) {
     return lines < g->lines ? lines : g->lines;
 }
 
-static qs_status smooth_float(qs_vm *vm, const Geometry *g, const Factors *f, float *data, bool inverse) {
-    size_t lines = batch(g), room = lines * g->n;
-    Store s;
-    TRY(take(vm, &s, 2 * g->n + 4 * room, sizeof(float)));
-    float *p = s.p;
-    Twiddles_f w = twiddles_f(p, g->n);
-    p += 2 * g->n;
-    Split_f x = {p, p + room}, y = {p + 2 * room, p + 3 * room};
-    for (size_t k = 0; k < g->lines; k += lines) {
-        if (lines > g->lines - k) lines = g->lines - k;
-        gather_ff(g, data, k, lines, inverse, x);
-        scatter_ff(g, stockham_f(f, x, y, lines, w), k, lines, inverse, data);
-    }
-    give_back(&s);
-    return QS_OK;
-}
+#define REAL float
+#define N(name) name##_f
+#include "stdlib/fft_pass.h"
+#undef REAL
+#undef N
+#define REAL double
+#define N(name) name##_d
+#include "stdlib/fft_pass.h"
+#undef REAL
+#undef N
 
-static qs_status smooth_double(qs_vm *vm, const Geometry *g, const Factors *f, double *data, bool inverse) {
-    size_t lines = batch(g), room = lines * g->n;
-    Store s;
-    TRY(take(vm, &s, 2 * g->n + 4 * room, sizeof(double)));
-    double *p = s.p;
-    Twiddles_d w = twiddles_d(p, g->n);
-    p += 2 * g->n;
-    Split_d x = {p, p + room}, y = {p + 2 * room, p + 3 * room};
-    for (size_t k = 0; k < g->lines; k += lines) {
-        if (lines > g->lines - k) lines = g->lines - k;
-        gather_dd(g, data, k, lines, inverse, x);
-        scatter_dd(g, stockham_d(f, x, y, lines, w), k, lines, inverse, data);
-    }
-    give_back(&s);
-    return QS_OK;
-}
+GATHER(gather_fd, float, double, Split_d)
+SCATTER(scatter_df, double, float, Split_d)
 
 /* -- Bluestein: k n = (k^2 + n^2 - (k-n)^2)/2 turns the sum into a convolution of length m >= 2N-1, always in float64
  */
@@ -187,10 +150,10 @@ static qs_status bluestein(qs_vm *vm, const Geometry *g, bool is_float, void *da
     for (size_t k = 0; k < g->lines; k += lines) {
         if (lines > g->lines - k) lines = g->lines - k;
         if (is_float) gather_fd(g, data, k, lines, inverse, b.x);
-        else gather_dd(g, data, k, lines, inverse, b.x);
+        else gather_d(g, data, k, lines, inverse, b.x);
         Split_d r = convolve(&b, g->n, lines);
         if (is_float) scatter_df(g, r, k, lines, inverse, data);
-        else scatter_dd(g, r, k, lines, inverse, data);
+        else scatter_d(g, r, k, lines, inverse, data);
     }
     give_back(&s);
     return QS_OK;
@@ -206,7 +169,7 @@ static qs_status along(qs_vm *vm, Array *a, void *data, int dim, bool inverse) {
     for (int d = dim + 1; d < s.rank; d++) g.inner *= (size_t)s.dims[d];
     Factors f = factorise(g.n);
     if (f.rest > 1) return bluestein(vm, &g, a->dtype == QS_C64, data, inverse);
-    return a->dtype == QS_C64 ? smooth_float(vm, &g, &f, data, inverse) : smooth_double(vm, &g, &f, data, inverse);
+    return a->dtype == QS_C64 ? smooth_f(vm, &g, &f, data, inverse) : smooth_d(vm, &g, &f, data, inverse);
 }
 
 /* in[0] as a fresh complex array in out[0]. */

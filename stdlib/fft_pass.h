@@ -1,4 +1,4 @@
-/* fft_pass.h -- the passes of fft.c for one element type; included twice, with REAL and N(name) defined.
+/* fft_pass.h -- the transforms of fft.c for one element type; included twice, with REAL and N(name) defined.
  *
  * A pass takes m*radix*s complex numbers x[q + s*(p + m*j)] to y[q + s*(radix*p + k)] (Stockham's self-sorting order,
  * decimation in frequency).  The innermost index q runs over independent transforms, so every inner loop vectorises.
@@ -136,4 +136,25 @@ static N(Twiddles) N(twiddles)(REAL *p, size_t n) {
         p[k] = (REAL)re, p[n + k] = (REAL)im;
     }
     return (N(Twiddles)){p, p + n, n, 1};
+}
+
+GATHER(N(gather), REAL, REAL, N(Split))
+SCATTER(N(scatter), REAL, REAL, N(Split))
+
+/* Every line of a length without larger primes. */
+static qs_status N(smooth)(qs_vm *vm, const Geometry *g, const Factors *f, REAL *data, bool inverse) {
+    size_t lines = batch(g), room = lines * g->n;
+    Store s;
+    TRY(take(vm, &s, 2 * g->n + 4 * room, sizeof(REAL)));
+    REAL *p = s.p;
+    N(Twiddles) w = N(twiddles)(p, g->n);
+    p += 2 * g->n;
+    N(Split) x = {p, p + room}, y = {p + 2 * room, p + 3 * room};
+    for (size_t k = 0; k < g->lines; k += lines) {
+        if (lines > g->lines - k) lines = g->lines - k;
+        N(gather)(g, data, k, lines, inverse, x);
+        N(scatter)(g, N(stockham)(f, x, y, lines, w), k, lines, inverse, data);
+    }
+    give_back(&s);
+    return QS_OK;
 }

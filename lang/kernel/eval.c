@@ -90,15 +90,17 @@ static Memory memory_of(const KParam *p, const KArg *a) {
 }
 
 /* -- atomics: there is one position at a time, so they are read, apply, write -------------------------------------- */
+#define APPLY_ARITHMETIC(D)                                                                                            \
+    case KA_ADD: r.D = ksem_ADD_##D(a.D, b.D); break;                                                                  \
+    case KA_SUB: r.D = ksem_SUB_##D(a.D, b.D); break;                                                                  \
+    case KA_MUL: r.D = ksem_MUL_##D(a.D, b.D); break;                                                                  \
+    case KA_DIV: r.D = ksem_DIV_##D(a.D, b.D); break;                                                                  \
+    case KA_MIN: r.D = ksem_MIN_##D(a.D, b.D); break;                                                                  \
+    case KA_MAX: r.D = ksem_MAX_##D(a.D, b.D); break;
 #define APPLY_INT(D)                                                                                                   \
     case QS_##D:                                                                                                       \
         switch (op) {                                                                                                  \
-        case KA_ADD: r.D = ksem_ADD_##D(a.D, b.D); break;                                                              \
-        case KA_SUB: r.D = ksem_SUB_##D(a.D, b.D); break;                                                              \
-        case KA_MUL: r.D = ksem_MUL_##D(a.D, b.D); break;                                                              \
-        case KA_DIV: r.D = ksem_DIV_##D(a.D, b.D); break;                                                              \
-        case KA_MIN: r.D = ksem_MIN_##D(a.D, b.D); break;                                                              \
-        case KA_MAX: r.D = ksem_MAX_##D(a.D, b.D); break;                                                              \
+        APPLY_ARITHMETIC(D)                                                                                            \
         case KA_AND: r.D = ksem_AND_##D(a.D, b.D); break;                                                              \
         case KA_OR: r.D = ksem_OR_##D(a.D, b.D); break;                                                                \
         default: r.D = ksem_XOR_##D(a.D, b.D); break;                                                                  \
@@ -107,12 +109,7 @@ static Memory memory_of(const KParam *p, const KArg *a) {
 #define APPLY_REAL(D, power)                                                                                           \
     case QS_##D:                                                                                                       \
         switch (op) {                                                                                                  \
-        case KA_ADD: r.D = ksem_ADD_##D(a.D, b.D); break;                                                              \
-        case KA_SUB: r.D = ksem_SUB_##D(a.D, b.D); break;                                                              \
-        case KA_MUL: r.D = ksem_MUL_##D(a.D, b.D); break;                                                              \
-        case KA_DIV: r.D = ksem_DIV_##D(a.D, b.D); break;                                                              \
-        case KA_MIN: r.D = ksem_MIN_##D(a.D, b.D); break;                                                              \
-        case KA_MAX: r.D = ksem_MAX_##D(a.D, b.D); break;                                                              \
+        APPLY_ARITHMETIC(D)                                                                                            \
         default: r.D = power(a.D, b.D); break;                                                                         \
         }                                                                                                              \
         return r;

@@ -216,4 +216,12 @@ static inline void check_floats(const float *got, int n, const float *want, cons
 }
 #define FLOATS(got, ...)                                                                                               \
     check_floats(got, (int)(sizeof((float[]){__VA_ARGS__}) / sizeof(float)), (float[]){__VA_ARGS__}, __FILE__, __LINE__)
+
+/* A test of its own kernels, on x and y. */
+#define BEGIN(text)                                                                                                    \
+    Lowered t;                                                                                                         \
+    float x[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, y[12] = {0};                                                \
+    (void)x, (void)y;                                                                                                  \
+    lowered_open(&t, text)
+#define END lowered_close(&t)
 #endif

@@ -2,12 +2,6 @@
 #include "tests/support/lowered.h"
 
 #define KERNEL(params, body) "function [] = __kernel__ f(" params ")\n" body "\nend\n"
-#define BEGIN(text)                                                                                                    \
-    Lowered t;                                                                                                         \
-    float x[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, y[12] = {0};                                                \
-    (void)x, (void)y;                                                                                                  \
-    lowered_open(&t, text)
-#define END lowered_close(&t)
 
 static void parameters(void) {
     BEGIN(KERNEL("x : vec, y : vec, a, pos : int", "y[pos] = a*x[pos] + 1")

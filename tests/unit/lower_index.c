@@ -1,12 +1,6 @@
 /* Indexing in kernels: access modes, slices, atomics, shared memory, modes of the machine. */
 #include "tests/support/lowered.h"
 
-#define BEGIN(text)                                                                                                    \
-    Lowered t;                                                                                                         \
-    float x[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, y[12] = {0};                                                \
-    (void)x, (void)y;                                                                                                  \
-    lowered_open(&t, text)
-#define END lowered_close(&t)
 
 static void modes(void) {
     const char *kinds[] = {"", "'safe", "'mirror", "'circular", "'clamped"};

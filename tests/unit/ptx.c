@@ -169,8 +169,8 @@ int main(int argc, char **argv) {
     gpu.ops = &ops, gpu.ctx = &ctx;
     strcpy(gpu.arch, argc > 3 ? argv[3] : "sm_80");
     if (argc < 2) kgen_each(&ctx, 0, (uint64_t)kgen_suite_size(), 3, 0, try_case);
-    kgen_each(&ctx, argc > 1 ? strtoull(argv[1], NULL, 10) : 1, argc > 2 ? strtoull(argv[2], NULL, 10) : 12, 1, KGEN_ALL,
-              try_case);
+    kgen_each(&ctx, argc > 1 ? strtoull(argv[1], NULL, 10) : 1, argc > 2 ? strtoull(argv[2], NULL, 10) : 12, 1,
+              KGEN_ALL, try_case);
     large_shared();
     warps();
     own_functions();
