@@ -226,6 +226,8 @@ typedef struct Export {
 qs_status qnd_give(Border *b, Array *a, Device *d, Export **out); /* d: NULL is the host */
 void qnd_take_back(Export *e);
 bool qnd_usable(const void *p, int rank, const Py_ssize_t *strides, const Py_ssize_t *dims, qs_dtype d); /* in place */
+/* Several elements are one number, as in torch's expand(): who writes to one would write to all. */
+bool qnd_is_stretched(const qs_array_info *info);
 void qnd_drop_owner(void *object);                    /* of memory that belongs to Python */
 int qnd_getbuffer(PyObject *self, BufferView *view, int flags);
 void qnd_releasebuffer(PyObject *self, BufferView *view);
@@ -234,6 +236,9 @@ void qnd_releasebuffer(PyObject *self, BufferView *view);
 /* o as an array of its memory, by the C functions of its type; false when it has none (look: of a type not met
  * before). */
 bool qdl_borrow(Border *b, PyObject *o, bool look, qs_value *out, qs_status *s);
+/* Of an array that stays longer than the call it was borrowed for: the tensor object may get other memory meanwhile
+ * (t.data = …, module.half()), so another tensor keeps this. */
+void qdl_hold(Border *b, qs_value v);
 /* By its __dlpack__; false when there is none. */
 bool qdl_argument(Border *b, PyObject *o, qs_value *out, qs_status *s);
 /* from_dlpack: of a tensor or a capsule; away: memory of a device that is not ours is copied to the host. */

@@ -107,6 +107,7 @@ static qs_status wrap(Border *b, const DlTensor *t, bool readonly, PyObject *own
         qgil_decref(owner);
         return qs_fail(b->vm, QS_ETYPE, "the elements lie at addresses that are no multiples of their size");
     }
+    info.readonly |= qnd_is_stretched(&info);
     return qarr_wrap(b->vm, &info, data, place, qnd_drop_owner, owner, out);
 }
 
@@ -120,24 +121,25 @@ static const DlExchange *exchange_of(PyTypeObject *t) {
 }
 
 enum { KNOWN_TYPES = 8 };
-static struct {
+typedef struct {
     PyTypeObject *type;
     const DlExchange *exchange;
-} known[KNOWN_TYPES]; /* under the GIL; keeps the types */
+    bool derives; /* gradients, of tensors that say requires_grad */
+} TensorType;
+static TensorType known[KNOWN_TYPES]; /* under the GIL; keeps the types */
 
-/* The table of a tensor's type; NULL when it has none.  `look`: also of types that were not met before. */
-static const DlExchange *table_of(PyTypeObject *t, bool look) {
+/* What is known of a tensor's type; NULL when it has no table.  `look`: also of types that were not met before. */
+static const TensorType *type_of(PyTypeObject *t, bool look) {
     for (int i = 0; i < KNOWN_TYPES && known[i].type; i++)
-        if (known[i].type == t) return known[i].exchange;
+        if (known[i].type == t) return &known[i];
     const DlExchange *x = look ? exchange_of(t) : NULL;
     if (!x) return NULL;
     int i = 0;
     while (i < KNOWN_TYPES - 1 && known[i].type) i++;
     Py_INCREF(t);
     Py_XDECREF(known[i].type);
-    known[i].type = t;
-    known[i].exchange = x;
-    return x;
+    known[i] = (TensorType){t, x, PyObject_HasAttrString((PyObject *)t, "requires_grad")};
+    return &known[i];
 }
 
 /* A tensor without dimensions is a number. */
@@ -175,6 +177,23 @@ static qs_status check_marks(Border *b, PyObject *o, const DlTensor *t) {
                    "the tensor is a conjugate that is not computed yet; x.resolve_conj().resolve_neg() does that");
 }
 
+/* torch would record what its own functions do with the tensor. */
+static qs_status check_gradient(Border *b, PyObject *o) {
+    static PyObject *name;
+    if (!name) name = PyUnicode_InternFromString("requires_grad");
+    PyObject *asked = PyObject_GetAttr(o, name), *recording = NULL;
+    if (asked == Py_True) recording = qbridge_support("records_gradients", "()");
+    bool lost = recording == Py_True;
+    Py_XDECREF(asked);
+    Py_XDECREF(recording);
+    PyErr_Clear();
+    qgil_back(b);
+    if (!lost) return QS_OK;
+    return qs_fail(b->vm, QS_ETYPE,
+                   "the tensor requires grad, and torch would not see what is computed here; x.detach() is one that "
+                   "does not, torch_op makes an operator with gradients");
+}
+
 /* The library works on a stream that it names. */
 static qs_status follow_producer(Border *b, const DlExchange *x, DlDevice at) {
     void *stream = NULL;
@@ -185,18 +204,31 @@ static qs_status follow_producer(Border *b, const DlExchange *x, DlDevice at) {
 }
 
 bool qdl_borrow(Border *b, PyObject *o, bool look, qs_value *out, qs_status *s) {
-    const DlExchange *x = table_of(Py_TYPE(o), look);
+    const TensorType *type = type_of(Py_TYPE(o), look);
     DlTensor t;
     Array *a = NULL;
-    if (!x) return false;
-    if (x->tensor_from_object(o, &t) < 0) return *s = qerror_take(b), true;
+    if (!type) return false;
+    if (type->exchange->tensor_from_object(o, &t) < 0) return *s = qerror_take(b), true;
     *s = check_marks(b, o, &t);
-    if (*s == QS_OK && t.device.type == DL_CUDA) *s = follow_producer(b, x, t.device);
+    if (*s == QS_OK && type->derives) *s = check_gradient(b, o);
+    if (*s == QS_OK && t.device.type == DL_CUDA) *s = follow_producer(b, type->exchange, t.device);
     if (*s != QS_OK) return true;
     Py_INCREF(o);
     *s = wrap(b, &t, false, o, &a);
     if (*s == QS_OK) *s = number_or_array(b, a, out);
     return true;
+}
+
+void qdl_hold(Border *b, qs_value v) {
+    Buffer *memory = v.kind == QS_ARRAY ? qval_array(v)->buf : NULL;
+    PyObject *o = memory && memory->release == qnd_drop_owner ? memory->owner : NULL, *type, *value, *traceback;
+    const TensorType *t = o ? type_of(Py_TYPE(o), false) : NULL;
+    if (!t || !t->derives) return;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyObject *same = PyObject_CallMethod(o, "detach", NULL);
+    qgil_back(b);
+    if (same) memory->owner = same, Py_DECREF(o);
+    PyErr_Restore(type, value, traceback);
 }
 
 /* Deleters may be written in Python; one that runs while an exception is on its way must not see it. */

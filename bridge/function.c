@@ -125,9 +125,15 @@ static PyObject *give_all(Border *b, qs_value *out, int n) {
     return r;
 }
 
-/* A list that was passed may be the result as well; now Python has the array. */
+/* A list that was passed may be the result as well, or be kept; now it is an array like others. */
 static void be_seen(qs_value v) {
-    if (v.kind == QS_ARRAY) qval_array(v)->hdr.flags &= (uint8_t)~ARRAY_UNSEEN;
+    Buffer *memory = v.kind == QS_ARRAY ? qval_array(v)->buf : NULL;
+    if (memory && memory->unseen) memory->unseen = memory->readonly = false;
+}
+
+/* Somebody besides the call has the array, or a view of it. */
+static bool outlives(qs_value v) {
+    return v.kind == QS_ARRAY && (qval_array(v)->hdr.refs > 1 || qbuf_shared(qval_array(v)->buf));
 }
 
 static PyObject *run(Border *b, qs_value fn, int nin, const qs_value *in, int nnamed, Str *const *names) {
@@ -154,6 +160,7 @@ static PyObject *call_inside(Border *b, qs_value fn, PyObject *const *args, int 
         r = names ? run_named(b, fn, nin, in, names) : run(b, fn, nin, in, 0, NULL);
         for (int i = 0; i < nin; i++) {
             be_seen(in[i]);
+            if (outlives(in[i])) qdl_hold(b, in[i]);
             qval_release(b->vm, in[i]);
         }
     }

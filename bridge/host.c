@@ -296,7 +296,7 @@ static PyObject *from_dlpack(PyObject *module, PyObject *args) {
 /* The same way as an argument of a function, so that it is refused where a function would refuse it. */
 static qs_status describe(Border *b, PyObject *x, qs_value *out) {
     TRY(qnd_argument(b, x, qs_nil(), 0, out));
-    if (out->kind != QS_FOREIGN) return QS_OK;
+    if (out->kind != QS_FOREIGN) return qdl_hold(b, *out), QS_OK;
     qs_release(b->vm, *out);
     PyErr_Format(PyExc_TypeError, "descriptor: %R has no memory to be used", Py_TYPE(x));
     return qerror_take(b);

@@ -370,6 +370,15 @@ PyObject *qnd_from_cell(Border *b, Cell *c) {
 
 void qnd_drop_owner(void *owner) { qgil_decref(owner); }
 
+bool qnd_is_stretched(const qs_array_info *info) {
+    bool repeated = false, empty = false;
+    for (int i = 0; i < info->rank; i++) {
+        repeated |= info->dims[i] > 1 && info->strides[i] == 0;
+        empty |= info->dims[i] == 0;
+    }
+    return repeated && !empty;
+}
+
 /* Takes the reference to owner. */
 static qs_status wrap(Border *b, qs_array_info *info, void *data, const Py_ssize_t *dims, const Py_ssize_t *strides,
                       PyObject *owner, qs_value *out) {
@@ -379,6 +388,7 @@ static qs_status wrap(Border *b, qs_array_info *info, void *data, const Py_ssize
         info->dims[i] = dims[i];
         info->strides[i] = strides[i] >> log_size;
     }
+    info->readonly |= qnd_is_stretched(info);
     TRY(qarr_wrap(b->vm, info, data, NULL, qnd_drop_owner, owner, &a));
     if (info->rank) return *out = qarr_value(a), QS_OK;
     qs_status s = qarr_get(b->vm, a, 0, out); /* without dimensions it is a number */
@@ -514,7 +524,9 @@ static qs_status import_other(Border *b, PyObject *o, qs_value *out) {
 /* NumPy's own arrays have been seen to when we get here, also those of strings and objects. */
 static bool import_tensor(Border *b, PyObject *o, qs_value *out, qs_status *s) {
     if (is_ndarray_kind(b, o)) return false;
-    return qdl_borrow(b, o, true, out, s) || qdl_argument(b, o, out, s);
+    if (!qdl_borrow(b, o, true, out, s)) return qdl_argument(b, o, out, s);
+    if (*s == QS_OK) qdl_hold(b, *out);
+    return true;
 }
 
 enum { DEEP = 200 };
@@ -646,15 +658,21 @@ static bool converts(qs_value fn) {
     return f && f->fkind == FN_NATIVE && strcmp(f->name->s, "int") == 0;
 }
 
-/* A list that is not one of numbers stays Python's.  What a built-in, parallel_do, writes to a copy of it is lost. */
+/* The function works on a copy of what was passed, so it shall write nothing to it.  Built-ins do not; one of them runs
+ * kernels, which see the mark. */
+static void guard(Array *copy, qs_value fn) {
+    copy->buf->unseen = fn.kind != QS_NIL;
+    copy->buf->readonly = fn.kind == QS_FUNCTION && ((Function *)fn.u.p)->fkind == FN_SCRIPT;
+}
+
+/* A list that is not one of numbers stays Python's. */
 static bool list_argument(Border *b, PyObject *o, qs_value fn, qs_value *out) {
     if (!PyList_Check(o) && !PyTuple_Check(o)) return false; /* torch.Size is a tuple, too */
     ListAs as = {.numbers = qvm_ctx(b->vm)->scalar_dtype};
     if (converts(fn)) as.numbers = only_ints(o, 0) ? QS_I64 : QS_F64;
     bool array = items_value(b, o, as, out) == QS_OK;
     if (!array) qs_error_clear(b->vm);
-    bool native = fn.kind == QS_FUNCTION && ((Function *)fn.u.p)->fkind == FN_NATIVE;
-    if (array && native && out->kind == QS_ARRAY) qval_array(*out)->hdr.flags |= ARRAY_UNSEEN;
+    if (array && out->kind == QS_ARRAY) guard(out->u.p, fn);
     return array;
 }
 
@@ -725,5 +743,6 @@ qs_status qnd_value(Border *b, PyObject *o, qs_value *out) {
 
 qs_status qnd_kept(Border *b, PyObject *o, qs_value *out) {
     bool items = PyList_CheckExact(o) || PyTuple_CheckExact(o);
-    return items ? qnd_value(b, o, out) : qnd_argument(b, o, qs_nil(), 0, out);
+    TRY(items ? qnd_value(b, o, out) : qnd_argument(b, o, qs_nil(), 0, out));
+    return qdl_hold(b, *out), QS_OK;
 }

@@ -235,8 +235,11 @@ static qs_status conflict(Ctx *c, const Buffer *b, qs_access mode) {
     if (b->nreaders && mode != QS_READ)
         return qerr_set(c, QS_ELOCK, "the array is locked for reading on %s and cannot be written",
                         space_name(c, reading_space(b)));
-    if (b->readonly && mode != QS_READ) return qerr_set(c, QS_ELOCK, "the array is read-only and cannot be written");
-    return QS_OK;
+    if (!b->readonly || mode == QS_READ) return QS_OK;
+    return qerr_set(c, QS_ELOCK,
+                    b->unseen ? "the array is a copy of a list that was passed, and nobody would see what is written "
+                                "to it; pass value(list)"
+                              : "the array is read-only and cannot be written");
 }
 
 static qs_status enter(Ctx *c, Buffer *b, int m, qs_access mode) {

@@ -27,6 +27,7 @@ typedef struct Buffer {
     uint8_t writer_mode : 2;   /* QS_WRITE or QS_READWRITE while writer >= 0 */
     bool foreign : 1;          /* the block at home is its owner's: released once, never freed by us */
     bool readonly : 1;         /* foreign memory that must not be written */
+    bool unseen : 1;           /* a copy of what somebody passed: what is written to it would be lost */
     bool joined : 1;           /* the host block lies in the same allocation, directly behind this header */
     size_t nbytes;
     DevPtr block[MAX_DEVICES]; /* block[HOST_MEMORY] is a void * */

@@ -223,14 +223,14 @@ static qs_status bind_array(qs_vm *vm, const KFunc *f, const KParam *p, const KB
         return qerr_set(qvm_ctx(vm), QS_EVALUE,
                         "kernel %s: the elements of %s do not lie at multiples of their size in memory; pass copy(%s)",
                         f->name->s, p->name->s, p->name->s);
-    if (p->written && a->buf->readonly)
-        return qerr_at(qvm_ctx(vm), QS_EVALUE, (Where){f->src, f->ins[1].pos},
-                       "kernel %s: %s is read-only, and the kernel writes to it", f->name->s, p->name->s);
-    if (p->written && (a->hdr.flags & ARRAY_UNSEEN))
+    if (p->written && a->buf->unseen)
         return qerr_at(qvm_ctx(vm), QS_ETYPE, (Where){f->src, f->ins[1].pos},
                        "kernel %s: %s must be an array, since the kernel writes to it; what came is a list, and nobody "
                        "would see what is written to the copy",
                        f->name->s, p->name->s);
+    if (p->written && a->buf->readonly)
+        return qerr_at(qvm_ctx(vm), QS_EVALUE, (Where){f->src, f->ins[1].pos},
+                       "kernel %s: %s is read-only, and the kernel writes to it", f->name->s, p->name->s);
     out->is_array = true;
     out->offset = a->offset * qdtype_size((qs_dtype)p->dtype);
     bind_shape(a, p->rank, out);

@@ -46,10 +46,7 @@ typedef struct Array {
     size_t count;     /* product of dims */
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
 } Array;
-enum { /* hdr.flags */
-    ARRAY_AS_IS = 1,  /* memory that somebody wants used in place; it is never converted implicitly */
-    ARRAY_UNSEEN = 2  /* a copy of what somebody passed to a kernel: what is written to it would be lost */
-};
+enum { ARRAY_AS_IS = 1 }; /* hdr.flags: memory that somebody wants used in place; it is never converted implicitly */
 
 enum { CELL_INFERRED = 1 }; /* hdr.flags: elem was seen in the items of a literal, and widens when it must */
 

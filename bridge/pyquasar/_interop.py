@@ -191,7 +191,8 @@ def torch_op(function, backward=None, shape=None, name=None):
 
     def forward(*args):
         first = next((a for a in args if isinstance(a, torch.Tensor)), None)
-        return _tensor_of(function(*args), args, None if shape else first)
+        with torch.no_grad():
+            return _tensor_of(function(*args), args, None if shape else first)
     op = torch.library.custom_op(name, forward, mutates_args=(), schema="(%s) -> Tensor" % schema)
     op.register_fake(shape or (lambda first, *rest: torch.empty_like(first)))
     if backward is not None:
@@ -204,7 +205,8 @@ def _differentiate(torch, op, name, kinds, schema, backward):
     tensors = [i for i, (kind, _) in enumerate(kinds) if kind == "Tensor"]
 
     def gradients(grad, *args):
-        r = backward(grad, *args)
+        with torch.no_grad():
+            r = backward(grad, *args)
         r = r if isinstance(r, tuple) else (r,)
         if len(r) != len(kinds):
             raise TypeError("%s: %d gradients are wanted, one for each argument, got %d" % (name, len(kinds), len(r)))

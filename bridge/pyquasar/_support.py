@@ -387,6 +387,12 @@ def _capsule(x, queue, away):
         return x.__dlpack__(**options)
 
 
+def records_gradients():
+    """Whether torch would record what is computed of a tensor that requires grad; not in the forward of a Function."""
+    torch = sys.modules.get("torch")
+    return torch is not None and torch.is_grad_enabled()
+
+
 _kinds = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex"}
 
 

@@ -587,7 +587,7 @@ class Life(Exchange):
                      lambda: np.from_dlpack(v), refused]
             if torch:
                 t = torch.ones(100, requires_grad=True)
-                kinds += [lambda: same(t), lambda: torch.from_dlpack(v), lambda: q.from_torch(t).to_torch()]
+                kinds += [lambda: same(t.detach()), lambda: torch.from_dlpack(v), lambda: q.from_torch(t).to_torch()]
             for f in kinds:
                 for i in range(2000): f()
             gc.collect()

@@ -387,16 +387,33 @@ class Arguments(Machine):
             self.assertEqual(q.t(x), t, x)
         self.assertEqual(q.t(q.value([1, "a"])), "vec[??]")
 
-    def test_a_list_for_what_a_kernel_writes_is_refused(self):
+    def test_a_list_for_what_is_written_is_refused(self):
         self.compile("""
             function [] = __kernel__ inc(x : vec, y : vec, pos : int)
                 y[pos] = x[pos]+1
             end
-            function y = through(x)
+            function [] = through(x)
                 y = zeros(numel(x))
                 parallel_do(numel(x), x, y, inc)
                 parallel_do(numel(x), y, x, inc)
+            end
+            function y = first(x)
                 y = x
+                y[0] = 7
+            end
+            function y = filled(x)
+                for i = 0..numel(x)-1
+                    x[i] = i
+                end
+                y = x
+            end
+            function y = updated(x)
+                x[:] += 1
+                y = x
+            end
+            function [a, b] = same(x)
+                a = numel(x)
+                b = x
             end""")
         y = q.zeros(2)
         q.parallel_do(2, [1, 2], y, q.inc)
@@ -404,8 +421,16 @@ class Arguments(Machine):
         for lost in ([0, 0], (0, 0), [0.5, 1]):
             with self.assertRaisesRegex(TypeError, "kernel inc: y must be an array, .* what came is a list"):
                 q.parallel_do(2, [1, 2], lost, q.inc)
-        r = q.through([1, 2])  # a function has the list as an array of its own
-        self.assertEqual(r.tolist(), [3, 4])
+        with self.assertRaisesRegex(TypeError, "kernel inc: y must be an array, .* what came is a list"):
+            q.through([1, 2])
+        for f in (q.first, q.filled, q.updated):
+            for lost in ([1, 2], list(range(1000))):
+                with self.assertRaisesRegex(q.QuasarError, "is a copy of a list that was passed, .* pass value"):
+                    f(lost)
+            self.assertEqual(f(q.value([1, 2])).shape, (2,))
+        kept = q.same([1, 2])[1]  # of its own from now on
+        kept += 1
+        self.assertEqual(kept.tolist(), [2, 3])
         q.parallel_do(2, y, q.transpose([[1], [2]]), q.inc)
         q.parallel_do(2, y, q.float32([1, 2]), q.inc)
 

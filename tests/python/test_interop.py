@@ -189,6 +189,60 @@ class Torch(Exchange):
         self.assertEqual((w.tolist(), w.requires_grad), ([2, 2, 2], True))
         self.assertTrue(q.to_torch(v, requires_grad=True).requires_grad)
 
+    def test_a_tensor_that_autograd_watches_is_refused(self):
+        m = q.compile_string("watched", """
+            function [] = __kernel__ inc(x, pos : int)
+                x[pos] += 1
+            end""")
+        w, same = torch.ones(3, requires_grad=True), q.evaluate("x -> x")
+        lost = [lambda: same(w), lambda: same(w * 2), lambda: q.parallel_do(3, w, m.inc), lambda: q.value(w),
+                lambda: q.ones(3) + w, lambda: w + q.ones(3), lambda: q.ones(3).__setitem__(slice(None), w)]
+        for use in lost:
+            with self.assertRaisesRegex(TypeError, "requires grad, and torch would not see"):
+                use()
+        with torch.no_grad():
+            for use in lost:
+                use()
+        self.assertEqual(w.tolist(), [2] * 3)
+        self.assertEqual(same(w.detach()).tolist(), [2] * 3)
+
+    def test_memory_stays_when_a_tensor_gets_another(self):
+        m = q.compile_string("stays", "function y = kept(x)\n y = {x}\nend\nx = 0")
+        same, o = q.evaluate("x -> x"), q.evaluate("object()")
+
+        def field(t):
+            o.x = t
+            return o.x
+
+        def variable(t):
+            m.x = t
+            return m.x
+        for take in (q.value, same, q.descriptor, q.from_torch, field, variable, lambda t: m.kept(t)[0],
+                     lambda t: q.value([t, "text"])[0]):
+            t = torch.arange(1000.0)
+            v = take(t)
+            t.data = torch.ones(2)
+            noise = [torch.full((1000,), 7.0) for _ in range(20)]
+            self.assertEqual(v.tolist(), list(range(1000)), take)
+            del noise
+
+    def test_what_shares_its_elements_is_read_only(self):
+        m = q.compile_string("shares", """
+            function [] = first(x)
+                x[0] = 1
+            end
+            function [] = __kernel__ inc(x, pos : int)
+                x[pos] += 1
+            end""")
+        stretched = np.lib.stride_tricks.as_strided(np.zeros(1), (3,), (0,))
+        for x in (torch.zeros(1).expand(3), stretched):
+            for write in (lambda: m.first(x), lambda: q.parallel_do(3, x, m.inc), lambda: q.value(x).fill(1)):
+                with self.assertRaisesRegex(q.QuasarError, "read-only"):
+                    write()
+            self.assertEqual(q.sum(x), 0)
+        m.first(torch.zeros(1).expand(1))
+        m.first(np.zeros((2, 1))[:, 0])
+
     def test_conjugates(self):
         t = torch.tensor([1 + 2j, 3 - 4j]).conj()
         self.assertEqual(q.from_torch(t.resolve_conj()).tolist(), [1 - 2j, 3 + 4j])
