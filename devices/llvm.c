@@ -269,7 +269,7 @@ static qs_status link_math(Job *j, const LlvmTarget *t) {
  * become part of the loop, too. */
 #define QUICK_PASSES(instcombine) \
     "always-inline,function(sroa,early-cse,simplifycfg,loop-mssa(loop-rotate,licm),simplifycfg," instcombine \
-    ",loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),sroa,gvn,simplifycfg," instcombine \
+    ",loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),sroa,loop-mssa(licm),gvn,simplifycfg," instcombine \
     ",dse,loop-mssa(licm),inject-tli-mappings,loop-vectorize,loop-load-elim,simplifycfg,slp-vectorizer," \
     "vector-combine),always-inline,function(loop-unroll,sroa," instcombine ",loop-mssa(licm),simplifycfg),globaldce"
 static const char quick_passes[] = QUICK_PASSES("instcombine");

@@ -15,6 +15,7 @@ typedef struct {
     int strip;                    /* positions of a strip, while one is printed; else 0 */
     bool strips;                  /* there were any */
     bool joined;                  /* a loop that is over two axes is printed */
+    Opnd patched;                 /* rows before this one have their interior; "" : none has */
     bool blocks;                  /* the kernel knows about blocks */
     Opnd *params, *extents;       /* what was loaded in the entry block; "" : not yet */
     uint32_t *alloca;             /* by instruction */

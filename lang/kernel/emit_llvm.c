@@ -505,10 +505,14 @@ void emit_store(Emit *e, qs_dtype elem, const char *space, Place at, Opnd v) {
              emit_mem_size(elem), at.tail);
 }
 
+/* Of loops that are free of dependences (access group !0): stores are in an alias scope of which loads are not. */
+static const char apart_load[] = ", !llvm.access.group !0, !noalias !9";
+static const char apart_store[] = ", !llvm.access.group !0, !alias.scope !9";
+
 static Place array_elem(Emit *e, const KIns *i) {
     Opnd base = e->param(e, (int)i->imm);
-    return (Place){emit_elem(e, (qs_dtype)e->f->params[i->imm].dtype, e->array_space, base, emit_arg(e, i->a)),
-                   e->group};
+    Opnd ptr = emit_elem(e, (qs_dtype)e->f->params[i->imm].dtype, e->array_space, base, emit_arg(e, i->a));
+    return (Place){ptr, !e->apart ? e->group : i->op == K_LOAD ? apart_load : apart_store};
 }
 
 static void load(Emit *e, KRef r) {

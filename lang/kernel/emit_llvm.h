@@ -47,6 +47,7 @@ struct Emit {
     uint32_t metadata;       /* number of the next node */
     uint32_t item_end;       /* label: this position is done */
     const char *group;       /* appended to accesses of array parameters: "" or their access group */
+    bool apart;              /* what is stored there is never loaded in this loop */
 
     /* What the frame provides; positions and blocks as int64. */
     Opnd pos[QS_MAX_RANK], blkpos[QS_MAX_RANK], blkdim[QS_MAX_RANK], blkidx[QS_MAX_RANK], blkcnt[QS_MAX_RANK];

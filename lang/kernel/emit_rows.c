@@ -3,6 +3,7 @@
  *     rows          border | interior | border along the last axis, in index order; the interior without index tests
  *     strips        a loop that neighbours share goes around 32 of them: a plan (plan.h) of pieces for one strip
  *     rows of bytes whole vectors, then the last one of the row once more
+ *     patches       some rows of the interior at once, where neighbours read the same elements: each is loaded once
  *     planes        the two last axes as one loop, where memory cannot tell them apart
  *
  * The innermost loop is what LLVM vectorises.  Unless the launch is serial its turns are declared independent (access
@@ -408,16 +409,22 @@ static void border_of_row(Cpu *k, Opnd lo, Opnd hi, const KSplit *split) {
     emit_label(e, done);
 }
 
+/* Positions of this block that are in the box as far as axis a is concerned. */
+static void box_of_axis(Cpu *k, const KBox *box, int a, Opnd *from, Opnd *to) {
+    Emit *e = k->e;
+    *from = k->lo[a], *to = k->hi[a];
+    if (!box->lo[a]) return;
+    *from = rows_min(e, max64(e, emit_arg(e, box->lo[a]), k->lo[a]), k->hi[a]);
+    *to = max64(e, rows_min(e, emit_arg(e, box->hi[a]), k->hi[a]), *from);
+}
+
 /* border | interior | border, in index order.  The border is printed once and entered twice. */
 static void row_with_box(Cpu *k, const KSplit *split) {
     Emit *e = k->e;
     const KBox *box = &split->box;
     int a = e->f->rank - 1;
-    Opnd in = axes_in_box(k, box, a), from = k->lo[a], to = k->hi[a];
-    if (box->lo[a]) {
-        from = rows_min(e, max64(e, emit_arg(e, box->lo[a]), k->lo[a]), k->hi[a]);
-        to = max64(e, rows_min(e, emit_arg(e, box->hi[a]), k->hi[a]), from);
-    }
+    Opnd in = axes_in_box(k, box, a), from, to;
+    box_of_axis(k, box, a, &from, &to);
     from = emit_def(e, "select i1 %s, i64 %s, i64 %s", in.s, from.s, k->hi[a].s);
     to = emit_def(e, "select i1 %s, i64 %s, i64 %s", in.s, to.s, k->hi[a].s);
     uint32_t before = emit_new(e), border = emit_new(e), inside = emit_new(e), again = emit_new(e), done = emit_new(e);
@@ -429,6 +436,11 @@ static void row_with_box(Cpu *k, const KSplit *split) {
     border_of_row(k, lo, hi, split);
     emit_branch(e, second, done, inside);
     emit_label(e, inside);
+    if (*k->patched.s) {
+        uint32_t missing = emit_new(e);
+        emit_branch(e, emit_def(e, "icmp slt i64 %s, %s", e->pos[a - 1].s, k->patched.s), again, missing);
+        emit_label(e, missing);
+    }
     row(k, from, to, split->fast, split->fast_end);
     emit_label(e, again);
     emit_jump(e, border);
@@ -508,17 +520,169 @@ static void plane(Cpu *k) {
     emit_label(e, done);
 }
 
+/* -- patches: some rows of the interior at once ------------------------------------------------------------------- */
+enum { PATCH_ROWS = 4 };
+
+/* What the instructions are worth in one of the rows. */
+typedef struct { Opnd pos; uint32_t *val, *wide, *epoch, *slim, *alloca; } PatchRow;
+
+static PatchRow patch_row(Cpu *k, Opnd pos, KRef known) { /* the first `known` instructions are those of all rows */
+    Emit *e = k->e;
+    size_t n = e->f->nins, bytes = known * sizeof(uint32_t);
+    uint32_t *v = qarena_alloc(k->arena, 5 * n * sizeof *v);
+    memcpy(v, e->val, bytes), memcpy(v + n, e->wide, bytes);
+    memcpy(v + 2 * n, e->epoch, bytes), memcpy(v + 3 * n, e->slim, bytes);
+    return (PatchRow){pos, v, v + n, v + 2 * n, v + 3 * n, v + 4 * n};
+}
+
+static void swap_row(Cpu *k, PatchRow *row) {
+    Emit *e = k->e;
+    Opnd *pos = &e->pos[e->f->rank - 2];
+    PatchRow was = {*pos, e->val, e->wide, e->epoch, e->slim, k->alloca};
+    *pos = row->pos, e->val = row->val, e->wide = row->wide, e->epoch = row->epoch, e->slim = row->slim;
+    k->alloca = row->alloca;
+    *row = was;
+}
+
+/* Each instruction for all rows in turn, so that sums, whose terms wait for each other, are added up side by side;
+ * loops are for all rows. */
+static void rows_in_step(Cpu *k, PatchRow *rows, int n, KRef first, KRef last) {
+    Emit *e = k->e;
+    for (KRef r = first; r < last; r++) {
+        emit_ins(e, r);
+        for (int i = 1; i < n; i++) {
+            if (e->f->ins[r].op == K_FOR)
+                rows[i].val[r] = e->val[r], rows[i].wide[r] = e->wide[r], rows[i].epoch[r] = e->epoch[r];
+            if (e->f->ins[r].op == K_FOR || e->f->ins[r].op == K_END) continue;
+            swap_row(k, &rows[i]);
+            emit_ins(e, r);
+            swap_row(k, &rows[i]);
+        }
+    }
+}
+
+/* Positions x … x+width-1 of n rows from the position of now on; what is loaded for one row need not be loaded again
+ * for the next: no store is in the way (Emit.apart). */
+static void one_patch(Cpu *k, Opnd x, int width, int n) {
+    Emit *e = k->e;
+    PatchRow rows[PATCH_ROWS];
+    int a = e->f->rank - 1;
+    e->now = ++k->epochs;
+    e->group = group_tail, e->loops = LOOPS_FAST, e->apart = true;
+    Axis axis = rows_open_axis(e, emit_opnd("0"), emit_opnd("%d", width));
+    e->pos[a] = emit_def(e, "add nuw nsw i64 %s, %s", x.s, axis.x.s);
+    for (int i = 1; i < n; i++)
+        rows[i] = patch_row(k, emit_def(e, "add nuw nsw i64 %s, %d", e->pos[a - 1].s, i), e->split->fast);
+    rows_in_step(k, rows, n, e->split->fast, e->split->fast_end);
+    rows_close_axis(e, &axis, vector_parallel);
+    e->now = 0, e->apart = false;
+}
+
+/* For lo … hi-1, at least `width` long: the last patch laps over the one before. */
+static void row_of_patches(Cpu *k, Opnd lo, Opnd hi, int width, int n) {
+    Emit *e = k->e;
+    uint32_t before = emit_new(e), head = emit_new(e), body = emit_new(e), out = emit_new(e), next = emit_new(e),
+             x1 = emit_new(e);
+    Opnd end = emit_def(e, "sub nsw i64 %s, %d", hi.s, width);
+    emit_label(e, before);
+    emit_label(e, head);
+    Opnd x = emit_def(e, "phi i64 [ %s, %%L%u ], [ %%t%u, %%L%u ]", lo.s, before, x1, next);
+    emit_branch(e, emit_def(e, "icmp slt i64 %s, %s", x.s, hi.s), body, out);
+    emit_label(e, body);
+    one_patch(k, x, width, n);
+    Opnd after = emit_def(e, "add nsw i64 %s, %d", x.s, width), last = emit_def(e, "icmp eq i64 %s, %s", x.s, end.s);
+    Opnd lapping = rows_min(e, after, end);
+    emit_label(e, next);
+    emit_put(e, "%%t%u = select i1 %s, i64 %s, i64 %s", x1, last.s, hi.s, lapping.s);
+    emit_jump(e, head);
+    emit_label(e, out);
+}
+
+static Opnd all_of(Emit *e, const Opnd *c, int n) {
+    Opnd all = c[0];
+    for (int i = 1; i < n; i++) all = emit_def(e, "and i1 %s, %s", all.s, c[i].s);
+    return all;
+}
+
+/* From each row whose interior is missing on, n rows of the interior in patches, the last ones lapping over those
+ * before; and each row, as far as it is missing.  Only where nothing is read that is written: then loads may pass
+ * stores, and positions may run twice. */
+static void rows_in_patches(Cpu *k, int n) {
+    Emit *e = k->e;
+    const KSplit *s = e->split;
+    int a = e->f->rank - 1, b = a - 1;
+    int width = strip_length(e->t) * (stores_bytes(e->f, s->fast, s->fast_end) ? 4 : 1);
+    Opnd from, to, low, high, again = cpu_hide(e, idempotent(e));
+    uint32_t before = emit_new(e), head = emit_new(e), body = emit_new(e), ask = emit_new(e), many = emit_new(e),
+             patched = emit_new(e), row = emit_new(e), next = emit_new(e), out = emit_new(e), p1 = emit_new(e),
+             done1 = emit_new(e);
+    box_of_axis(k, &s->box, a, &from, &to);
+    box_of_axis(k, &s->box, b, &low, &high);
+    Opnd top = emit_def(e, "sub nsw i64 %s, %d", high.s, n), span = emit_def(e, "sub nsw i64 %s, %s", to.s, from.s);
+    emit_label(e, before);
+    emit_label(e, head);
+    Opnd p = emit_def(e, "phi i64 [ %s, %%L%u ], [ %%t%u, %%L%u ]", k->lo[b].s, before, p1, next);
+    Opnd done = emit_def(e, "phi i64 [ %s, %%L%u ], [ %%t%u, %%L%u ]", k->lo[b].s, before, done1, next);
+    emit_branch(e, emit_def(e, "icmp slt i64 %s, %s", p.s, k->hi[b].s), body, out);
+    emit_label(e, body);
+    const Opnd here[] = {emit_def(e, "icmp sge i64 %s, %d", span.s, width),
+                         emit_def(e, "icmp sge i64 %s, %s", top.s, low.s),
+                         emit_def(e, "icmp sge i64 %s, %s", p.s, max64(e, low, done).s),
+                         emit_def(e, "icmp slt i64 %s, %s", p.s, high.s),
+                         axes_in_box(k, &s->box, b),
+                         cpu_reveal(e, again)};
+    Opnd yes = all_of(e, here, sizeof here / sizeof *here);
+    emit_label(e, ask);
+    emit_branch(e, yes, many, row);
+    emit_label(e, many);
+    e->pos[b] = rows_min(e, p, top);
+    row_of_patches(k, from, to, width, n);
+    Opnd after = emit_def(e, "add nsw i64 %s, %d", e->pos[b].s, n);
+    emit_label(e, patched);
+    emit_label(e, row);
+    k->patched = emit_def(e, "phi i64 [ %s, %%L%u ], [ %s, %%L%u ]", done.s, ask, after.s, patched);
+    emit_put(e, "%%t%u = add nsw i64 %s, 0", done1, k->patched.s);
+    e->pos[b] = p;
+    row_with_box(k, s);
+    k->patched = (Opnd){""};
+    emit_label(e, next);
+    emit_put(e, "%%t%u = add nuw nsw i64 %s, 1", p1, p.s);
+    emit_jump(e, head);
+    emit_label(e, out);
+}
+
+static bool updates_in_place(const KFunc *f) {
+    for (int p = 0; p < f->nparams; p++)
+        if (f->params[p].read && f->params[p].written) return true;
+    return false;
+}
+
+/* How many rows at once: as many as there are vector registers for sums and what rows share; 0: no patches. */
+static int patch_rows(Cpu *k) {
+    Emit *e = k->e;
+    const KSplit *s = e->split;
+    KPlan plan;
+    if (!s || !s->box.given || s->turns || k->blocks || k->strip || e->f->rank < 2 || updates_in_place(e->f) ||
+        !independent(e->f, s->fast, s->fast_end) ||
+        kplan_strip(e->c, k->arena, e->f, e->match, e->opener, s->fast, s->fast_end, &plan))
+        return 0;
+    for (int n = strchr(e->t->mvec, 'e') ? PATCH_ROWS : 2; n > 1; n /= 2)
+        if (kplan_rows_share(e->f, e->match, s->fast, s->fast_end, n)) return n;
+    return 0;
+}
+
 void rows_each_position(Cpu *k, KRef first, KRef last) {
     Emit *e = k->e;
     Axis axis[QS_MAX_RANK];
     bool joins = e->split && e->split->ncollapse && !k->blocks;
-    int outer = e->f->rank - 1 - joins;
+    int patch = joins ? 0 : patch_rows(k), outer = e->f->rank - 1 - (joins || patch);
     if (k->strip) {
         each_of_strip(k, first, last);
         return;
     }
     for (int a = 0; a < outer; a++) axis[a] = open_positions(k, a, k->lo[a], k->hi[a]);
     if (joins) plane(k);
+    else if (patch) rows_in_patches(k, patch);
     else whole_row(k, first, last);
     for (int a = outer - 1; a >= 0; a--) rows_close_axis(e, &axis[a], "");
 }

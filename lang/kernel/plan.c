@@ -9,6 +9,7 @@ enum {
     DEAR = 1000,
     MAX_DEPTH = 256,
     UNROLLED = 1500, /* instructions */
+    PATCH = 2000,    /* the same, of several rows together */
     WORTH = 24       /* instructions: vectors gain more than keeping their results costs */
 };
 
@@ -325,6 +326,31 @@ static int64_t unrolled_size(const KFunc *f, const uint32_t *match, KRef first, 
 
 bool kplan_unrolls(const KFunc *f, const uint32_t *match, KRef loop) {
     return f->ins[loop].op == K_FOR && unrolled_size(f, match, loop, match[loop] + 1) <= UNROLLED;
+}
+
+static const KIns *uncast(const KFunc *f, KRef r) {
+    const KIns *i = &f->ins[r];
+    return i->op == K_CAST ? &f->ins[i->a] : i;
+}
+
+/* Position plus what is another number in each of some straight lines of code: a constant, or the counter of a loop. */
+static bool is_neighbour(const KFunc *f, const KIns *i, int axis) {
+    if (i->op != K_ADD && i->op != K_SUB) return false;
+    const KIns *a = uncast(f, i->a), *b = uncast(f, i->b);
+    if (b->op == K_POS) a = b, b = uncast(f, i->a);
+    return a->op == K_POS && (int)a->imm == axis && (b->op == K_CONST || b->op == K_FOR);
+}
+
+bool kplan_rows_share(const KFunc *f, const uint32_t *match, KRef first, KRef last, int times) {
+    bool any = false;
+    for (KRef r = first; r < last; r++) {
+        const KIns *i = &f->ins[r];
+        bool memory = i->op == K_LOAD || i->op == K_STORE || i->op == K_LOCAL || i->op == K_GET || i->op == K_SET;
+        bool plain = kir_ops[i->op].effect == KE_PURE && (i->op != K_MATH || i->flag == MF_sqrt);
+        if (!memory && !plain && i->op != K_FOR && i->op != K_END) return false;
+        any |= is_neighbour(f, i, f->rank - 2);
+    }
+    return any && unrolled_size(f, match, first, last) * times <= PATCH;
 }
 
 /* Memory that neighbouring positions touch side by side, or at one place: what vectors load well. */

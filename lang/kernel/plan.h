@@ -48,4 +48,7 @@ bool kplan_strip(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, const 
 int64_t kplan_turns(const KFunc *f, KRef loop); /* of a FOR; -1: not constant */
 /* A FOR of few turns with a short body, nested ones included: better unrolled than looped. */
 bool kplan_unrolls(const KFunc *f, const uint32_t *match, KRef loop);
+/* Positions that are neighbours along the axis before the last one read the same elements, as those of a stencil do;
+ * [first, last) does little else, and is short enough to stand `times` times in straight code. */
+bool kplan_rows_share(const KFunc *f, const uint32_t *match, KRef first, KRef last, int times);
 #endif
