@@ -155,6 +155,15 @@ static bool accepts(const FuseFunction *fn, Val a, Val b) {
     return a.dtype >= QS_F16 && b.dtype >= QS_F16;
 }
 
+/* The smaller or greater of two numbers; of two zeros the second, as in vm/loops.c. */
+static KRef extreme(Fuse *z, KOp k, KRef x, KRef y) {
+    qs_dtype d = (qs_dtype)z->f->ins[x].dtype;
+    if (!qdtype_is_real(d)) return op(z, k, x, y);
+    KRef beyond = kir_fold(z->f, K_LT, QS_B1, 0, k == K_MAX ? y : x, k == K_MAX ? x : y, 0, z->pos);
+    KRef alone = kir_fold(z->f, K_NE, QS_B1, 0, y, y, 0, z->pos); /* NaN beside it */
+    return kir_fold(z->f, K_SELECT, d, 0, op(z, K_OR, beyond, alone), x, y, z->pos);
+}
+
 static Val call(Fuse *z, const FuseFunction *fn, const Val *a) {
     Val second = fn->nargs > 1 ? a[1] : a[0];
     bool array = a[0].array || second.array;
@@ -168,10 +177,10 @@ static Val call(Fuse *z, const FuseFunction *fn, const Val *a) {
     case FN_MATH: r = kir_fold(z->f, K_MATH, c, fn->math, x, y, 0, z->pos); break;
     case FN_ABS: r = op(z, K_ABS, x, 0); break;
     case FN_FRAC: r = op(z, K_SUB, x, kir_fold(z->f, K_MATH, c, MF_floor, x, 0, 0, z->pos)); break;
-    case FN_SATURATE: r = op(z, K_MIN, op(z, K_MAX, x, zero), one); break;
-    case FN_CLAMP: r = op(z, K_MIN, op(z, K_MAX, x, zero), y); break;
-    case FN_MIN2: r = op(z, K_MIN, x, y); break;
-    case FN_MAX2: r = op(z, K_MAX, x, y); break;
+    case FN_SATURATE: r = extreme(z, K_MIN, extreme(z, K_MAX, x, zero), one); break;
+    case FN_CLAMP: r = extreme(z, K_MIN, extreme(z, K_MAX, x, zero), y); break;
+    case FN_MIN2: r = extreme(z, K_MIN, x, y); break;
+    case FN_MAX2: r = extreme(z, K_MAX, x, y); break;
     case FN_SIGN: {
         KRef neg = kir_fold(z->f, K_LT, QS_B1, 0, x, zero, 0, z->pos),
              pos = kir_fold(z->f, K_LT, QS_B1, 0, zero, x, 0, z->pos);
