@@ -171,6 +171,7 @@ static qs_status redraw(qs_vm *vm, const char *fn) {
     const Figures *f = figures(vm);
     const char *path = folder(vm, fn);
     if (!path || !f->number) return QS_OK;
+    TRY(qpath_make(vm, fn, path, strlen(path)));
     Canvas c = {f->image ? f->width : PLOT_WIDTH, f->image ? f->height + (f->title ? 36 : 0) : PLOT_HEIGHT, NULL};
     size_t size = 3 * (size_t)c.width * (size_t)c.height;
     c.rgb = qmem_try(qvm_ctx(vm), size);

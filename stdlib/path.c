@@ -101,11 +101,8 @@ qs_status qpath_isdir(qs_vm *vm, qs_call_args *c) { return kind_of(vm, c, "isdir
 qs_status qpath_exist(qs_vm *vm, qs_call_args *c) { return kind_of(vm, c, "exist", 0); }
 
 /* Makes the folder and those above it; an existing one is fine. */
-qs_status qpath_makedir(qs_vm *vm, qs_call_args *c) {
-    const char *path;
-    size_t n;
+qs_status qpath_make(qs_vm *vm, const char *fn, const char *path, size_t n) {
     struct stat st;
-    TRY(qarg_string(vm, "makedir", "path", c->in[0], &path, &n));
     char *part = qmem_alloc(qvm_ctx(vm), n + 1);
     int bad = 0;
     for (size_t i = 1; i <= n && !bad; i++) {
@@ -114,7 +111,14 @@ qs_status qpath_makedir(qs_vm *vm, qs_call_args *c) {
         bad = mkdir(part, 0777) != 0 && (errno != EEXIST || stat(part, &st) != 0 || !S_ISDIR(st.st_mode));
     }
     qmem_free(qvm_ctx(vm), part, n + 1);
-    return bad ? qio_error(vm, "makedir", "make the folder", path) : QS_OK;
+    return bad ? qio_error(vm, fn, "make the folder", path) : QS_OK;
+}
+
+qs_status qpath_makedir(qs_vm *vm, qs_call_args *c) {
+    const char *path;
+    size_t n;
+    TRY(qarg_string(vm, "makedir", "path", c->in[0], &path, &n));
+    return qpath_make(vm, "makedir", path, n);
 }
 
 qs_status qpath_deletefile(qs_vm *vm, qs_call_args *c) {

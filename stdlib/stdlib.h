@@ -128,6 +128,7 @@ qs_status qsampled_ascending(qs_vm *vm, const char *fn, const char *what, const 
 qs_status qio_error(qs_vm *vm, const char *fn, const char *verb, const char *path); /* with errno's reason */
 qs_status qio_slurp(qs_vm *vm, const char *fn, const char *path, Text *out); /* a whole file */
 qs_status qio_spill(qs_vm *vm, const char *fn, const char *path, const char *s, size_t n);
+qs_status qpath_make(qs_vm *vm, const char *fn, const char *path, size_t n); /* a folder and those above it */
 
 /* -- random.c ------------------------------------------------------------------------------------------------------ */
 void qrandom_block(uint64_t seed, uint64_t counter, uint32_t out[4]); /* Philox4x32-10 */

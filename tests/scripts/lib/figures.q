@@ -20,3 +20,7 @@ try
 catch e
     print e
 end
+made = pathjoin(getenv("QUASAR_FIGURES"), "folders", "that are made")
+setenv("QUASAR_FIGURES", made)
+plot([1,2,3])
+print numel(listdir(made))
