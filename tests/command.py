@@ -4,7 +4,7 @@
     tests/command.py [--qrun build/qrun] [-v] [Class.test ...]
 
 Drivers of OpenCL that differ from the one that is here are played by tests/support/driver/odd_opencl.c."""
-import functools, os, re, shutil, signal, stat, subprocess, sys, tempfile, time, unittest
+import contextlib, functools, os, re, shutil, signal, stat, subprocess, sys, tempfile, time, unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 QRUN = os.path.join(ROOT, "build", "qrun")
@@ -19,14 +19,20 @@ print sum(x)
 """
 
 
-def qrun(*options, text=None, env=None, **more):
-    """Runs options, and text as a file behind them."""
+@contextlib.contextmanager
+def script(text):
+    """The name of a file that holds the text."""
     with tempfile.NamedTemporaryFile("w", suffix=".q") as f:
-        f.write(text or "")
+        f.write(text)
         f.flush()
-        command = [QRUN, *options] + ([f.name] if text else [])
-        return subprocess.run(command, capture_output=True, text=True, timeout=120,
-                              env={**os.environ, **(env or {})}, **more)
+        yield f.name
+
+
+def qrun(*options, text=None, env=None, stdout=subprocess.PIPE):
+    """Runs options, and text as a file behind them."""
+    with script(text or "") as name:
+        return subprocess.run([QRUN, *options] + ([name] if text else []), stdout=stdout, stderr=subprocess.PIPE,
+                              text=True, timeout=120, env={**os.environ, **(env or {})})
 
 
 def kernel(n=0):
@@ -44,6 +50,16 @@ class WithCache(unittest.TestCase):
     def entries(self):
         folder = os.path.join(self.dir, "kernels")
         return [os.path.join(folder, e) for e in os.listdir(folder)] if os.path.isdir(folder) else []
+
+    def damaged(self):
+        """What the one entry holds; yielded once for each way of damaging it, when that is done."""
+        entry, = self.entries()
+        with open(entry, "rb") as f:
+            whole = f.read()
+        for damage in (b"", b"not a kernel", whole[:-7], whole[:200] + b"?" + whole[201:]):
+            with open(entry, "wb") as f:
+                f.write(damage)
+            yield whole
 
     def good(self, result, output="2000\n"):
         self.assertEqual((result.returncode, result.stdout, result.stderr), (0, output, ""))
@@ -99,30 +115,21 @@ class Cache(WithCache):
 
     def test_damaged_entry_is_repaired(self):
         qrun("--device", "cpu", text=kernel(), env=self.env)
-        entry, = self.entries()
-        with open(entry, "rb") as f:
-            whole = f.read()
-        for damage in (b"", b"not a kernel", whole[:-7], whole[:200] + b"?" + whole[201:]):
-            with open(entry, "wb") as f:
-                f.write(damage)
+        for whole in self.damaged():
             self.good(qrun("--device", "cpu", text=kernel(), env=self.env))
-            with open(entry, "rb") as f:
+            with open(*self.entries(), "rb") as f:
                 self.assertEqual(f.read(), whole)
 
     def test_processes_at_once(self):
-        with tempfile.NamedTemporaryFile("w", suffix=".q") as f:
-            f.write(kernel())
-            f.flush()
-            command = [QRUN, "--device", "cpu", f.name]
+        with script(kernel()) as name:
+            command = [QRUN, "--device", "cpu", name]
             all = [subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **self.env}) for _ in range(6)]
             self.assertEqual([p.communicate()[0] for p in all], [b"2000\n"] * 6)
 
     def test_killed_while_compiling(self):
         for n in range(12):
-            with tempfile.NamedTemporaryFile("w", suffix=".q") as f:
-                f.write(kernel(n))
-                f.flush()
-                p = subprocess.Popen([QRUN, "--device", "cpu", f.name], stdout=subprocess.DEVNULL,
+            with script(kernel(n)) as name:
+                p = subprocess.Popen([QRUN, "--device", "cpu", name], stdout=subprocess.DEVNULL,
                                      env={**os.environ, **self.env})
                 time.sleep(0.01 * n)
                 p.send_signal(signal.SIGKILL)
@@ -173,12 +180,7 @@ class OpenCL(WithCache):
 
     def test_damaged_entry_is_repaired(self):
         self.made_from(kernel(), "source")
-        entry, = self.entries()
-        with open(entry, "rb") as f:
-            whole = f.read()
-        for damage in (b"", b"not a program", whole[:-7], whole[:200] + b"?" + whole[201:]):
-            with open(entry, "wb") as f:
-                f.write(damage)
+        for _ in self.damaged():
             self.made_from(kernel(), "source")
             self.made_from(kernel(), "binary")
 
@@ -346,11 +348,9 @@ class Memory(unittest.TestCase):
     N = 16 << 20
 
     def peak(self, text):
-        with tempfile.NamedTemporaryFile("w", suffix=".q") as f:
-            f.write(text.replace("N", str(self.N)))
-            f.flush()
+        with script(text.replace("N", str(self.N))) as name:
             for _ in range(2):  # the second run finds its kernels in the cache: the compiler's memory does not count
-                p = subprocess.Popen([QRUN, "--device", "cpu", f.name], stdout=subprocess.DEVNULL)
+                p = subprocess.Popen([QRUN, "--device", "cpu", name], stdout=subprocess.DEVNULL)
                 _, status, usage = os.wait4(p.pid, 0)
                 p.returncode = status
                 self.assertEqual(status, 0)
@@ -374,10 +374,8 @@ class Memory(unittest.TestCase):
 class Threads(unittest.TestCase):
     def started(self, *options, env=None, cpus=None):
         """Threads of the process while it sleeps after work for all of them."""
-        with tempfile.NamedTemporaryFile("w", suffix=".q") as f:
-            f.write("x = ones(4000000)\nprint sum(x)\nsleep(600)\n")
-            f.flush()
-            p = subprocess.Popen([QRUN, "--device", "cpu", *options, f.name], stdout=subprocess.PIPE,
+        with script("x = ones(4000000)\nprint sum(x)\nsleep(600)\n") as name:
+            p = subprocess.Popen([QRUN, "--device", "cpu", *options, name], stdout=subprocess.PIPE,
                                  env={**os.environ, **(env or {})},
                                  preexec_fn=(lambda: os.sched_setaffinity(0, cpus)) if cpus else None)
             try:
@@ -397,7 +395,7 @@ class Threads(unittest.TestCase):
         self.assertEqual(self.started("--threads", "2", env={"QUASAR_NUM_THREADS": "4"}), 2)
 
     def test_no_threads_are_refused(self):
-        r = subprocess.run([QRUN, "--threads", "0", "-e", "1"], capture_output=True, text=True)
+        r = qrun("--threads", "0", "-e", "1")
         self.assertEqual(r.returncode, 2)
         self.assertIn("--threads must be a number from 1 on, got 0", r.stderr)
 
@@ -409,14 +407,13 @@ class Threads(unittest.TestCase):
 class Statements(unittest.TestCase):
     def test_short_loops_are_counted(self):
         text = "x = zeros(30)\nfor i = 0..3\nx[i] = 1\nend\nfor i = 0..29\nx[i] = 2\nend"
-        told = [subprocess.run([QRUN, "--explain", "--loops", when, "-e", text], capture_output=True, text=True).stderr
-                for when in ("auto", "always", "never")]
+        told = [qrun("--explain", "--loops", when, "-e", text).stderr for when in ("auto", "always", "never")]
         self.assertIn("2 loops had too little work, or none, and were left to the interpreter", told[0])
         self.assertNotIn("too little work", told[1])
         self.assertEqual(told[2], "")
 
     def test_two_texts_are_refused(self):
-        r = subprocess.run([QRUN, "-e", "print 1", "-e", "print 2"], capture_output=True, text=True)
+        r = qrun("-e", "print 1", "-e", "print 2")
         self.assertEqual((r.returncode, r.stdout), (2, ""))
         self.assertIn("-e stands once", r.stderr)
 
@@ -425,7 +422,7 @@ class Output(unittest.TestCase):
     @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
     def test_a_full_disk_is_a_failure(self):
         with open("/dev/full", "w") as full:
-            r = subprocess.run([QRUN, "-e", "print 1"], stdout=full, stderr=subprocess.PIPE, text=True)
+            r = qrun("-e", "print 1", stdout=full)
         self.assertEqual((r.returncode, r.stderr), (1, "qrun: the output could not all be written\n"))
 
 

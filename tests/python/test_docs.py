@@ -2,16 +2,9 @@
 import contextlib, io, os, re, unittest
 
 import pyquasar as q
+from optional import library
 
-try:
-    import numpy
-except ImportError:
-    numpy = None
-
-try:
-    import torch
-except ImportError:
-    torch = None
+numpy, torch = library("numpy"), library("torch")
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 

@@ -2,15 +2,10 @@
 import array, ctypes, gc, os, subprocess, sys, tempfile, textwrap, threading, unittest
 
 import pyquasar as q
+from optional import library
 
-try:
-    import numpy as np
-except ImportError:
-    np = None
-try:
-    import torch
-except ImportError:
-    torch = None
+np, torch = library("numpy"), library("torch")
+
 try:
     from hypothesis import given, settings, strategies as st
 except ImportError:

@@ -5,6 +5,7 @@ on it thread by thread, so results are right, but nothing is shown of a real GPU
 import gc, os, pickle, subprocess, sys, textwrap, types, unittest, unittest.mock
 
 import pyquasar as q
+from optional import library
 
 try:
     import numpy as np
@@ -13,14 +14,7 @@ try:
         import fake_gpu as fake
 except ImportError:
     np = fake = None
-try:
-    import torch
-except ImportError:
-    torch = None
-try:
-    import cupy
-except ImportError:
-    cupy = None
+torch, cupy = library("torch"), library("cupy")
 try:
     from hypothesis import given, settings, strategies as st
 except ImportError:

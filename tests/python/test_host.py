@@ -4,11 +4,9 @@
 import os, signal, subprocess, sys, tempfile, textwrap, time, unittest
 
 import pyquasar as q
+from optional import library
 
-try:
-    import numpy as np
-except ImportError:
-    np = None
+np = library("numpy")
 
 needs_numpy = unittest.skipUnless(np, "needs numpy")
 

@@ -2,15 +2,9 @@
 import gc, sys, unittest
 
 import pyquasar as q
+from optional import library
 
-try:
-    import numpy as np
-except ImportError:
-    np = None
-try:
-    import torch
-except ImportError:
-    torch = None
+np, torch = library("numpy"), library("torch")
 
 DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32",
           "float64", "complex64", "complex128"]

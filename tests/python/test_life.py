@@ -2,11 +2,9 @@
 import gc, os, subprocess, sys, textwrap, threading, time, unittest, weakref
 
 import pyquasar as q
+from optional import library
 
-try:
-    import numpy as np
-except ImportError:
-    np = None
+np = library("numpy")
 
 
 def in_child(text, *options):

@@ -1,11 +1,10 @@
 """Loops of the language over memory that NumPy shares out."""
 import unittest
 
-try:
-    import numpy as np
-except ImportError:
-    np = None
 import pyquasar as q
+from optional import library
+
+np = library("numpy")
 
 
 @unittest.skipUnless(np, "NumPy is not here")

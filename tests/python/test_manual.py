@@ -3,15 +3,9 @@
 import contextlib, io, os, tempfile, unittest, unittest.mock
 
 import pyquasar as q
+from optional import library
 
-try:
-    import numpy as np
-except ImportError:
-    np = None
-try:
-    import torch
-except ImportError:
-    torch = None
+np, torch = library("numpy"), library("torch")
 
 
 @unittest.skipUnless(np, "needs numpy")

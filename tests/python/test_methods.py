@@ -2,11 +2,9 @@
 import itertools, operator, pickle, unittest
 
 import pyquasar as q
+from optional import library
 
-try:
-    import numpy as np
-except ImportError:
-    np = None
+np = library("numpy")
 
 SHAPES = [(5,), (1,), (2, 3), (1, 4), (4, 1), (3, 1, 2), (2, 3, 4), (1, 1, 1)]
 

@@ -2,11 +2,9 @@
 import copy, operator, pickle, textwrap, unittest
 
 import pyquasar as q
+from optional import library
 
-try:
-    import numpy as np
-except ImportError:
-    np = None
+np = library("numpy")
 
 needs_numpy = unittest.skipUnless(np, "needs numpy")
 
