@@ -129,7 +129,7 @@ typedef struct {
 static TensorType known[KNOWN_TYPES]; /* under the GIL; keeps the types */
 
 /* What is known of a tensor's type; NULL when it has no table.  `look`: also of types that were not met before. */
-static const TensorType *type_of(PyTypeObject *t, bool look) {
+static const TensorType *known_type(PyTypeObject *t, bool look) {
     for (int i = 0; i < KNOWN_TYPES && known[i].type; i++)
         if (known[i].type == t) return &known[i];
     const DlExchange *x = look ? exchange_of(t) : NULL;
@@ -204,7 +204,7 @@ static qs_status follow_producer(Border *b, const DlExchange *x, DlDevice at) {
 }
 
 bool qdl_borrow(Border *b, PyObject *o, bool look, qs_value *out, qs_status *s) {
-    const TensorType *type = type_of(Py_TYPE(o), look);
+    const TensorType *type = known_type(Py_TYPE(o), look);
     DlTensor t;
     Array *a = NULL;
     if (!type) return false;
@@ -222,7 +222,7 @@ bool qdl_borrow(Border *b, PyObject *o, bool look, qs_value *out, qs_status *s) 
 void qdl_hold(Border *b, qs_value v) {
     Buffer *memory = v.kind == QS_ARRAY ? qval_array(v)->buf : NULL;
     PyObject *o = memory && memory->release == qnd_drop_owner ? memory->owner : NULL, *type, *value, *traceback;
-    const TensorType *t = o ? type_of(Py_TYPE(o), false) : NULL;
+    const TensorType *t = o ? known_type(Py_TYPE(o), false) : NULL;
     if (!t || !t->derives) return;
     PyErr_Fetch(&type, &value, &traceback);
     PyObject *same = PyObject_CallMethod(o, "detach", NULL);
