@@ -368,7 +368,7 @@ static qs_status run(qs_vm *vm, Spec *s, const Request *r, const qs_value *value
     TRY(pick_device(vm, s, r, &b, &d, &p));
     memcpy(l.domain, r->domain, sizeof l.domain);
     TRY(choose_block(vm, s, r, d, &l));
-    qkchoose_begin(vm, &trial, s, d, count_positions(r), b.locked, b.nlocked);
+    TRY(qkchoose_begin(vm, &trial, s, d, count_positions(r), b.locked, b.nlocked));
     qs_status status = lock(vm, d, s, values, &b);
     if (status == QS_ENOMEM && qkchoose_shun(vm, s, d)) return run(vm, s, r, values);
     TRY(status);

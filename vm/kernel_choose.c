@@ -219,10 +219,14 @@ static void spend(qs_vm *vm, Spec *s, int device, double ns) {
 }
 
 /* What came home since the last launch is what the host wanted of that one. */
-static void count_fetched(qs_vm *vm, Spec *s, const Device *d, const Locked *locked, int n) {
-    double in_all = qvm_ctx(vm)->fetched[s->maker], now = in_all - s->fetched_before;
+static void count_fetched(qs_vm *vm, Spec *s) {
+    double now = qvm_ctx(vm)->fetched[s->maker] - s->fetched_before;
     if (s->was_away) s->fetched = s->fetched > 0 ? (3 * s->fetched + now) / 4 : now;
-    s->fetched_before = in_all, s->was_away = d->memory != HOST_MEMORY;
+}
+
+/* What this launch itself brings home is nobody's wish but ours. */
+static void mark_written(qs_vm *vm, Spec *s, const Device *d, const Locked *locked, int n) {
+    s->fetched_before = qvm_ctx(vm)->fetched[s->maker], s->was_away = d->memory != HOST_MEMORY;
     for (int i = 0; s->was_away && i < n; i++)
         if (locked[i].mode & QS_WRITE) locked[i].buf->maker = s->maker;
 }
@@ -233,26 +237,30 @@ static void count_fresh(Spec *s, int device, double bytes) {
     s->last = device + 1;
 }
 
-void qkchoose_begin(qs_vm *vm, Trial *t, Spec *s, Device *d, double positions, const Locked *locked, int n) {
+qs_status qkchoose_begin(qs_vm *vm, Trial *t, Spec *s, Device *d, double positions, const Locked *locked, int n) {
     int device = (int)(d - qvm(vm)->devices);
     SpecOn *on = &s->on[device];
     *t = (Trial){.spec = s, .device = d, .positions = positions};
-    if (!qvm(vm)->automatic) return;
+    if (!qvm(vm)->automatic) return QS_OK;
     t->bytes = bytes_to_bring(d, locked, n);
+    count_fetched(vm, s);
     count_fresh(s, device, t->bytes);
     t->timed = on->runs < NEW_RUNS || on->runs % SAMPLE == 0 || on->elsewhere > visit_share * on->last ||
                positions > GROWN * on->positions;
+    t->timed = t->timed && !qdev_is_recording(d); /* nothing can be waited for then */
     if (!t->timed) {
         on->runs++;
         spend(vm, s, device, whole(predict(vm, s, device, positions, locked, n)));
-        return;
+        return QS_OK;
     }
+    TRY(d->ops->sync(d)); /* what is queued already is not part of it */
     t->start = qkchoose_now();
+    return QS_OK;
 }
 
 void qkchoose_locked(qs_vm *vm, Trial *t, const Locked *locked, int n) {
     if (!qvm(vm)->automatic) return;
-    count_fetched(vm, t->spec, t->device, locked, n);
+    mark_written(vm, t->spec, t->device, locked, n);
     if (!t->timed) return;
     double *known = &qvm(vm)->kernels->bandwidth[t->device - qvm(vm)->devices];
     t->locking = qkchoose_now() - t->start;
@@ -261,8 +269,10 @@ void qkchoose_locked(qs_vm *vm, Trial *t, const Locked *locked, int n) {
     *known = *known > 0 ? (3 * *known + t->bytes / t->locking) / 4 : t->bytes / t->locking;
 }
 
-/* A busy machine only makes times longer, and so does the first run; so what is shorter is believed sooner. */
+/* A busy machine only makes times longer, and so does the first run; so what is shorter is believed sooner.  A launch
+ * with few positions says nothing about the time of one. */
 static void learn(SpecOn *on, double positions, double ns) {
+    if (positions * GROWN < on->positions) return;
     bool fresh = on->runs == 0 || positions > GROWN * on->positions;
     on->ns = fresh || ns < on->ns ? ns : on->runs < NEW_RUNS ? on->ns : (3 * on->ns + ns) / 4;
     on->positions = fmax(on->positions, positions);

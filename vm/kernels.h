@@ -113,7 +113,7 @@ Device *qkchoose_device(qs_vm *vm, Spec *s, double positions, const Locked *lock
  * none, or the choice is not ours. */
 bool qkchoose_shun(qs_vm *vm, Spec *s, const Device *d);
 /* Around locking and launching: what they take is what later choices are made by. */
-void qkchoose_begin(qs_vm *vm, Trial *t, Spec *s, Device *d, double positions, const Locked *locked, int n);
+qs_status qkchoose_begin(qs_vm *vm, Trial *t, Spec *s, Device *d, double positions, const Locked *locked, int n);
 void qkchoose_locked(qs_vm *vm, Trial *t, const Locked *locked, int n);
 /* A program was made for d. */
 void qkchoose_made(qs_vm *vm, const Device *d, double ns);
