@@ -19,7 +19,8 @@ function [] = __kernel__ immedfilt_window(y : cube'unchecked, x : cube'mirror, r
 end
 
 % Function: immedfilt
-% Every pixel becomes the median of the (2r+1) x (2r+1) pixels around it; outside the image is mirrored.
+% Every pixel becomes the median of the (2r+1) x (2r+1) pixels around it; outside the image is mirrored. From r = 2 on by
+% medfilt, on the processor.
 %
 % Parameters:
 % img - height x width or height x width x channels
@@ -27,7 +28,11 @@ end
 %
 % :function y = immedfilt(img : cube, r : int = 1)
 function y = immedfilt(img : cube, r : int = 1)
-    assert(r >= 0 && r <= 15, "immedfilt: r must be 0 to 15")
-    y = uninit_like(img)
-    parallel_do(size(img, 0..2), y, img, r, immedfilt_window)
+    assert(r >= 0 && r <= 255, "immedfilt: r must be 0 to 255")
+    if r > 1
+        y = medfilt(img, r)
+    else
+        y = uninit_like(img)
+        parallel_do(size(img, 0..2), y, img, r, immedfilt_window)
+    end
 end

@@ -1,0 +1,185 @@
+/* medfilt.c -- the median of the window around each pixel.
+ *
+ *     image ── tiles with the frame that windows reach into ── ranks of their pixels ── a window that moves ── medians
+ *
+ * The pixels of a tile are sorted once, and each is known by its rank from then on: a window is a set of ranks, a bit
+ * for each.  It moves forth and back over the tile; a step takes 2r+1 ranks out and puts as many in, and the median is
+ * looked for from where it was.  Source: Huang, Yang, Tang 1979, with ranks for grey values. */
+#include "devices/pool.h"
+#include "devices/threads.h"
+#include "stdlib/stdlib.h"
+#include "vm/base/dtype.h"
+
+#include <string.h>
+
+enum { WIDEST = 255, SIDE = 64 /* of a tile: to this comes the width of its frame */ };
+
+typedef struct {
+    qs_vm *vm;
+    qs_dtype d;
+    int64_t h, w, channels, r, side;
+    const char *src;
+    char *dst;
+    char *room;   /* of each worker */
+    size_t bytes;
+} Filter;
+
+/* What a worker has; a tile with its frame is at most `most` pixels. */
+typedef struct {
+    char *pixels;
+    SortItem *items;  /* and as many spare ones */
+    uint32_t *ranks;
+    uint64_t *bits;   /* of the window: which ranks are in it */
+    uint8_t *counts;  /* … how many in each word of bits */
+    size_t word;      /* where the median was */
+    size_t below;     /* ranks of the window in the words before that */
+} Work;
+
+static size_t most_pixels(const Filter *f) { return (size_t)((f->side + 2 * f->r) * (f->side + 2 * f->r)); }
+
+static size_t work_bytes(const Filter *f) {
+    size_t n = (most_pixels(f) + 63) & ~(size_t)63;
+    return n * (2 * sizeof(SortItem) + sizeof(double) + sizeof(uint32_t)) + n / 64 * sizeof(uint64_t) + n;
+}
+
+static Work open_work(const Filter *f, int worker) {
+    size_t n = (most_pixels(f) + 63) & ~(size_t)63;
+    Work k = {.items = (SortItem *)(f->room + (size_t)worker * f->bytes)};
+    k.pixels = (char *)(k.items + 2 * n);
+    k.bits = (uint64_t *)(k.pixels + n * sizeof(double));
+    k.ranks = (uint32_t *)(k.bits + n / 64);
+    k.counts = (uint8_t *)(k.ranks + n);
+    return k;
+}
+
+/* -- the window ---------------------------------------------------------------------------------------------------- */
+static inline void put(Work *k, uint32_t rank) {
+    k->bits[rank / 64] |= (uint64_t)1 << rank % 64;
+    k->counts[rank / 64]++;
+    k->below += rank / 64 < k->word;
+}
+
+static inline void drop(Work *k, uint32_t rank) {
+    k->bits[rank / 64] &= ~((uint64_t)1 << rank % 64);
+    k->counts[rank / 64]--;
+    k->below -= rank / 64 < k->word;
+}
+
+/* n pixels go and n come, `step` apart from each other. */
+static void move(Work *k, const uint32_t *go, const uint32_t *come, size_t n, size_t step) {
+    for (size_t i = 0; i < n; i++) drop(k, go[i * step]), put(k, come[i * step]);
+}
+
+/* The rank of the one that `at` others in the window are before. */
+static size_t rank_of(Work *k, size_t at) {
+    while (k->below > at) k->below -= k->counts[--k->word];
+    while (k->below + k->counts[k->word] <= at) k->below += k->counts[k->word++];
+    uint64_t bits = k->bits[k->word];
+    for (size_t i = k->below; i < at; i++) bits &= bits - 1;
+    return k->word * 64 + (size_t)__builtin_ctzll(bits);
+}
+
+/* -- a tile -------------------------------------------------------------------------------------------------------- */
+typedef struct { int64_t y, x, h, w, channel; } Tile; /* in the image, without its frame */
+
+static int64_t mirrored(int64_t i, int64_t n) {
+    i %= 2 * n;
+    if (i < 0) i += 2 * n;
+    return i < n ? i : 2 * n - 1 - i;
+}
+
+static inline void copy_pixel(char *to, const char *from, size_t size) {
+    switch (size) {
+    case 1: *to = *from; break;
+    case 2: memcpy(to, from, 2); break;
+    case 4: memcpy(to, from, 4); break;
+    default: memcpy(to, from, 8); break;
+    }
+}
+
+static size_t pixel_at(const Filter *f, const Tile *t, int64_t y, int64_t x) {
+    return (size_t)((y * f->w + x) * f->channels + t->channel) * qdtype_size(f->d);
+}
+
+static void load(const Filter *f, const Tile *t, Work *k) {
+    char *to = k->pixels;
+    size_t size = qdtype_size(f->d);
+    for (int64_t y = t->y - f->r; y < t->y + t->h + f->r; y++)
+        for (int64_t x = t->x - f->r; x < t->x + t->w + f->r; x++, to += size)
+            copy_pixel(to, f->src + pixel_at(f, t, mirrored(y, f->h), mirrored(x, f->w)), size);
+}
+
+static void rank(const Filter *f, Work *k, size_t n) {
+    qsort_items(f->d, k->pixels, n, 0, k->items);
+    SortItem *sorted = qsort_by_key(k->items, k->items + n, n);
+    for (size_t i = 0; i < n; i++) k->ranks[sorted[i].at] = (uint32_t)i;
+    k->items = sorted;
+}
+
+static void begin_window(Work *k, size_t n, size_t side, size_t row) {
+    size_t words = (n + 63) / 64;
+    memset(k->bits, 0, words * sizeof *k->bits), memset(k->counts, 0, words);
+    k->word = k->below = 0;
+    for (size_t i = 0; i < side; i++)
+        for (size_t j = 0; j < side; j++) put(k, k->ranks[i * row + j]);
+}
+
+static void filter_tile(const Filter *f, const Tile *t, Work k) {
+    size_t side = (size_t)(2 * f->r + 1), row = (size_t)t->w + side - 1, n = ((size_t)t->h + side - 1) * row;
+    size_t size = qdtype_size(f->d), middle = (side * side - 1) / 2;
+    load(f, t, &k);
+    rank(f, &k, n);
+    begin_window(&k, n, side, row);
+    for (int64_t y = 0, x = 0, step = 1; y < t->h; y++, step = -step) {
+        const uint32_t *top = k.ranks + (size_t)y * row;
+        for (int64_t turn = 0; turn < t->w; turn++) {
+            copy_pixel(f->dst + pixel_at(f, t, t->y + y, t->x + x), k.pixels + k.items[rank_of(&k, middle)].at * size,
+                       size);
+            if (turn == t->w - 1) break;
+            if (step > 0) move(&k, top + x, top + (size_t)x + side, side, row);
+            else move(&k, top + (size_t)x + side - 1, top + x - 1, side, row);
+            x += step;
+        }
+        if (y < t->h - 1) move(&k, top + x, top + side * row + (size_t)x, side, 1);
+    }
+}
+
+static int64_t tiles_along(const Filter *f, int64_t n) { return (n + f->side - 1) / f->side; }
+
+static void filter_tiles(void *ud, int64_t first, int64_t last, int worker) {
+    const Filter *f = ud;
+    int64_t down = tiles_along(f, f->h), across = tiles_along(f, f->w);
+    for (int64_t i = first; i < last && !qflag_is_up(&qvm(f->vm)->interrupted); i++) {
+        Tile t = {.y = i / across % down * f->side, .x = i % across * f->side, .channel = i / across / down};
+        t.h = f->h - t.y < f->side ? f->h - t.y : f->side, t.w = f->w - t.x < f->side ? f->w - t.x : f->side;
+        filter_tile(f, &t, open_work(f, worker));
+    }
+}
+
+/* medfilt(x [, r]) */
+qs_status qmedfilt_medfilt(qs_vm *vm, qs_call_args *c) {
+    Array *a, *y;
+    const void *p;
+    void *q;
+    Shape s;
+    int64_t r = 1;
+    TRY(qarg_array(vm, c, 0, "medfilt", "x", &a));
+    qs_dtype d = (qs_dtype)a->dtype;
+    if (qdtype_is_complex(d)) return qarg_wrong(vm, "medfilt", "x", "real", c->in[0]);
+    if (qarg_given(c, 1)) TRY(qarg_count(vm, "medfilt", "r", c->in[1], &r));
+    if (r > WIDEST) return qs_fail(vm, QS_EVALUE, "medfilt: r must be 0 to %d, got %lld", WIDEST, (long long)r);
+    qmatrix_shape(a, &s);
+    if (s.rank > 3) return qs_fail(vm, QS_ESHAPE, "medfilt: x must have at most 3 dimensions, got %d", s.rank);
+    TRY(qarg_packed(vm, c, 0, "medfilt", "x", d, &a, &p));
+    TRY(qarg_result_like(vm, c, 0, d, a, &y, &q));
+    if (!a->count) return QS_OK;
+    Filter f = {vm, d, s.dims[0], s.dims[1], s.rank > 2 ? s.dims[2] : 1, r, SIDE + 2 * r, p, q, NULL, 0};
+    int64_t tiles = tiles_along(&f, f.h) * tiles_along(&f, f.w) * f.channels;
+    Threads *t = qthreads_of(qvm_ctx(vm));
+    f.bytes = (work_bytes(&f) + 63) & ~(size_t)63;
+    size_t bytes = f.bytes * (size_t)qthreads_workers(t, tiles, 1);
+    if (!(f.room = qpool_get(qvm_ctx(vm), bytes))) return qs_fail(vm, QS_ENOMEM, "medfilt: no memory for its tiles");
+    qthreads_run(t, tiles, 1, filter_tiles, &f);
+    qpool_put(qvm_ctx(vm), f.room, bytes);
+    return QS_OK;
+}
