@@ -221,6 +221,7 @@ static qs_status solve(Device *d, DevSolve *job) {
 
 static qs_status factor(Device *d, DevFactor *job) {
     TRY(enter(d));
+    if (records(d)) return leave(d, cannot_record(d, "", "a factorization would have to come to the host"));
     return leave(d, qcudamath_factor(d, libraries(d), state(d)->stream, job));
 }
 

@@ -452,6 +452,12 @@ static void recording(void) {
     CHECK(qs_eval(vm, "c = inv(a)", NULL) == QS_ELOCK && strstr(error_of(vm), "has no memory yet on Fake GPU"));
     qs_error_clear(vm);
     CHECK(qs_eval(vm, "c = fft2(a)", NULL) == QS_ELOCK && strstr(error_of(vm), "has no memory yet on Fake GPU"));
+    qs_error_clear(vm);
+    setenv("QUASAR_LIBRARIES", "always", 1);
+    CHECK(qs_eval(vm, "c = svd(a)", NULL) == QS_EDEVICE);
+    CHECK_TEXT(error_of(vm), "a factorization would have to come to the host, and a CUDA graph is being recorded on "
+                             "Fake GPU");
+    unsetenv("QUASAR_LIBRARIES");
     CHECK(!*math->log && !fake->misuse);
     qs_error_clear(vm);
     fake->capturing = 0;
