@@ -362,23 +362,34 @@ static qs_status eval_unit(qs_vm *vm, Module *m, Unit *u, Fresh *fresh) {
     return link_unit(vm, m, u);
 }
 
-/* Does anything that lives on point into this unit? */
+/* Does anything that lives on point into this unit?  p: its code; NULL when it was refused. */
 static bool leaves_traces(const Unit *u, const Proto *p) {
-    if (u->nfuncs || u->ntypedefs || u->nreductions || u->imports.n || u->report.len) return true;
-    for (uint32_t i = 0; i < p->chunk.nlits; i++)
+    if (u->nfuncs || u->ntypedefs || u->nreductions || u->imports.n || (p && u->report.len)) return true;
+    for (uint32_t i = 0; p && i < p->chunk.nlits; i++)
         if (p->chunk.lits[i].kind == LIT_FUNC) return true;
     return false;
 }
 
 /* A host program may evaluate without end: the last unit of the session goes when it left nothing but values. */
-static void drop_unit(qs_vm *vm, Module *m, Proto *p) {
-    Unit *u = m->units[m->nunits - 1];
-    if (u->main != p->func || leaves_traces(u, p)) return;
+static void drop_unit(qs_vm *vm, Module *m, Unit *u, Proto *p) {
+    if (m->units[m->nunits - 1] != u || leaves_traces(u, p)) return;
     Source *src = u->src;
     m->nunits--;
-    qproto_drop(vm, p);
+    if (p) qproto_drop(vm, p);
     qparse_free(u);
     qsource_drop(qvm_ctx(vm), src);
+}
+
+/* An error is shown with its source, so a text that failed goes when the next one comes. */
+static qs_status keep_failed(qs_vm *vm, Unit *u, Proto *p, qs_status s) {
+    qvm(vm)->failed.unit = u, qvm(vm)->failed.proto = p;
+    return s;
+}
+
+static void drop_failed(qs_vm *vm, Module *m) {
+    Machine *v = qvm(vm);
+    if (v->failed.unit && v->base.err.status == QS_OK) drop_unit(vm, m, v->failed.unit, v->failed.proto);
+    v->failed.unit = NULL;
 }
 
 qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out) {
@@ -386,22 +397,25 @@ qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out) {
     Fresh fresh = {.n = 0};
     Unit *u;
     Proto *p;
+    drop_failed(vm, m);
     Source *src = qsource_add(qvm_ctx(vm), "input", text, n);
     src->internal = true;
-    TRY(parse(vm, m, src, &u));
+    qs_status s = parse(vm, m, src, &u);
+    if (s) return keep_failed(vm, u, NULL, s);
     if (u->nfuncs || u->nreductions || u->imports.n) forget_derived(vm, m);
-    qs_status s = eval_unit(vm, m, u, &fresh);
+    s = eval_unit(vm, m, u, &fresh);
     if (s) {
         forget(&fresh);
-        return s;
+        return keep_failed(vm, u, NULL, s);
     }
     TRY(qproto_of(vm, u->main, true, &p));
     Function *f = main_function(vm, u);
     *out = qs_nil();
     s = qvm_call(vm, qval_object(QS_FUNCTION, f), 0, NULL, 0, NULL, -1, out);
     qval_release(vm, qval_object(QS_FUNCTION, f));
-    if (s == QS_OK) drop_unit(vm, m, p); /* an error is shown with its source */
-    return s;
+    if (s != QS_OK) return keep_failed(vm, u, p, s);
+    drop_unit(vm, m, u, p);
+    return QS_OK;
 }
 
 const char *qvm_script(qs_vm *vm, const char **folder) {

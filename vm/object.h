@@ -134,6 +134,7 @@ typedef struct Machine {
     Text out;                        /* pending program output, flushed by qvm_flush */
     Text report; /* api.c: what qs_error_report gives; module.c: all diagnostics of a refused file */
     bool refused;                    /* `report` holds such diagnostics */
+    struct { struct Unit *unit; struct Proto *proto; } failed; /* module.c: the last text that was evaluated in vain */
     bool line_buffered;              /* output goes to a terminal */
     bool unbuffered;                 /* or to a host program that keeps it in order with its own */
     /* the Python bridge (vm/python.h); NULL until a script asks for it */

@@ -4,9 +4,11 @@
 #include "devices/cache.h"
 #include "devices/llvm.h"
 
-#include <gnu/libc-version.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(__GLIBC__)
+#include <gnu/libc-version.h>
+#endif
 #if defined(__x86_64__)
 #include <cpuid.h>
 #else

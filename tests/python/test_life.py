@@ -191,6 +191,16 @@ class Life(unittest.TestCase):
         work(60000)
         self.assertLess(resident() - before, 4 << 20)
 
+    def test_texts_that_fail_are_forgotten(self):
+        def work(n):
+            for text in ["1+", "x_y_z", 'error("a")'] * n:
+                with self.assertRaises(q.QuasarError):
+                    q.evaluate(text)
+        work(100)
+        before = resident()
+        work(1000)
+        self.assertLess(resident() - before, 4 << 20)
+
     def test_machines_stay_flat(self):
         for _ in range(20):
             q.destroy()
