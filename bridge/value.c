@@ -431,7 +431,7 @@ static PyGetSetDef attributes[] = {
     {"strides", get_strides, NULL, "Bytes from one element to the next, per dimension.", NULL},
     {"ndim", get_ndim, NULL, "How many dimensions an array has.", NULL},
     {"size", get_size, NULL, "How many elements an array has.", NULL},
-    {"dtype", get_dtype, NULL, "The type of an array's elements, as NumPy calls it.", NULL},
+    {"_dtype", get_dtype, NULL, NULL, NULL},
     {"typename", get_type, NULL, "The type in the language, as type(x) gives it there.", NULL},
     {"readonly", get_readonly, NULL, "Whether the elements belong to somebody who lets nobody write to them.", NULL},
     {"grad", get_grad, set_grad, "An array of the same shape that tensors made of this one have as gradient, or None.",

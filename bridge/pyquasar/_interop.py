@@ -15,6 +15,8 @@ def _import(name):
 def _check_elements(a, dtype, shape, strides, itemsize, name):
     """dtype: of one element ("float32"), or of several that the last dimensions hold: "vec3", "mat2x2"."""
     import re
+    from ._values import element_name
+    dtype = element_name(dtype)
     inner = re.fullmatch(r"(?:vec|mat)(\d+)(?:x(\d+))?", dtype)
     if not inner:
         if name != dtype:
@@ -315,6 +317,7 @@ from_cupy = from_paddle = from_jax
 # -- names of element types and devices --------------------------------------------------------------------------------
 
 def _known(name, what):
+    name = str(name)
     if name not in _q()._support.ELEMENTS:
         raise TypeError("elements of type %s have no counterpart in %s" % (name, what))
     return name

@@ -9,6 +9,16 @@ def _machine():
 
 # -- as Python's own ---------------------------------------------------------------------------------------------------
 
+def contains(self, x):
+    """x in A: whether an element equals x; x in a cell or a string as in a list or str of Python."""
+    if self._kind == "array":
+        same = self == x
+        return bool(same.any()) if isinstance(same, type(self)) else bool(same)
+    if self._kind == "string":
+        return x in str(self)
+    return any(y is x or y == x for y in self)
+
+
 def _memory(self):
     """A memoryview of the elements, of a copy where others use them on a device."""
     try:
@@ -20,22 +30,27 @@ def _memory(self):
 def tolist(self):
     """The elements of an array or cell as nested lists of Python's own numbers."""
     if self._kind == "array":
-        known = self.ndim and not self.dtype.startswith(("complex", "float16", "bfloat16"))  # to memoryview
+        known = self.ndim and not self._dtype.startswith(("complex", "float16", "bfloat16"))  # to memoryview
         return (_memory(self) if known else self.to_py()).tolist()
     if self._kind != "cell":
         return self.to_py()
     return [x.tolist() if isinstance(x, type(self)) else x for x in self]
 
 
-def item(self):
-    """The only element, as a number of Python."""
+def item(self, *place):
+    """The only element, or that at a place, as a number of Python."""
+    if place:
+        place = place[0] if len(place) == 1 else place
+        return self[place] if isinstance(place, tuple) else self.ravel()[place]
+    if self._kind == "array" and self.size != 1:
+        raise ValueError("item: the array has %d elements; item(i) is one of them" % self.size)
     for convert in (float, complex):
         try:
             x = convert(self)
         except TypeError:
             continue
-        exact = self._kind == "array" and ("int" in self.dtype or self.dtype == "bool")
-        return int(self) if exact and self.dtype != "bool" else bool(x) if exact else x
+        exact = self._kind == "array" and ("int" in self._dtype or self._dtype == "bool")
+        return int(self) if exact and self._dtype != "bool" else bool(x) if exact else x
     raise TypeError("a value of type %s is no number" % self.typename)
 
 
@@ -218,7 +233,7 @@ def _regrouped(self, wanted):
 
 
 def _itemsize(self):
-    return int(self.dtype.lstrip("abcdefghijklmnopqrstuvwxyz") or 8) // 8
+    return int(self._dtype.lstrip("abcdefghijklmnopqrstuvwxyz") or 8) // 8
 
 
 def transpose(self, *axes):
@@ -261,13 +276,26 @@ def flatten(self):
     return _machine().copy(self).reshape(-1)
 
 
-def astype(self, dtype, copy=True):
-    """A copy with elements of another type ("float32", numpy.float32, int), converted as everywhere in the language:
-    integers saturate.  copy=False: the array itself where it has that type already."""
+def element_name(dtype):
+    """What the language calls the elements that others call dtype: "f4", numpy.float32, torch.float32 are "float32"."""
     own = {float: "float64", int: "int64", bool: "bool", complex: "complex128"}
     name = own.get(dtype) if isinstance(dtype, type) else dtype if isinstance(dtype, str) else None
     name = name or getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype).replace("torch.", "")
-    return self if not copy and name == self.dtype else self._converted(name, True)
+    if name in _machine()._support.ELEMENTS or not isinstance(dtype, str):
+        return name
+    try:
+        import numpy
+        known = numpy.dtype(dtype)
+    except (ImportError, TypeError):
+        return name
+    return known.name if known.isnative else name
+
+
+def astype(self, dtype, copy=True):
+    """A copy with elements of another type ("float32", "f4", numpy.float32, int), converted as everywhere in the
+    language: integers saturate.  copy=False: the array itself where it has that type already."""
+    name = element_name(dtype)
+    return self if not copy and name == self._dtype else self._converted(name, True)
 
 
 def copy_of(self, order="C"):
@@ -278,14 +306,14 @@ def copy_of(self, order="C"):
 def _range(self):
     """The smallest and the largest of whole elements."""
     bits = 8*_itemsize(self)
-    least = -(1 << bits - 1) if self.dtype[0] == "i" else 0
+    least = -(1 << bits - 1) if self._dtype[0] == "i" else 0
     return least, least + (1 << bits) - 1
 
 
 def _limit(self, x):
     """A whole limit of whole elements in their own type, which they keep then; no limit beyond its ends means more."""
     import operator, sys
-    if "int" not in self.dtype or getattr(x, "ndim", 0):
+    if "int" not in self._dtype or getattr(x, "ndim", 0):
         return x
     try:
         n = operator.index(x)
@@ -293,7 +321,7 @@ def _limit(self, x):
         return x
     least, most = _range(self)
     element = max(least, min(most, n)).to_bytes(_itemsize(self), sys.byteorder, signed=least < 0)
-    return _machine()._bridge._array(self.dtype, (1,), element)
+    return _machine()._bridge._array(self._dtype, (1,), element)
 
 
 def clip(self, min=None, max=None, out=None):
@@ -304,13 +332,13 @@ def clip(self, min=None, max=None, out=None):
 
 def rounded(self, decimals=0, out=None):
     """Elements rounded to whole numbers, or to some decimals, as NumPy does it: halves to the even one."""
-    if decimals < 0 and "int" in self.dtype:
+    if decimals < 0 and "int" in self._dtype:
         least, most = _range(self)
         exact = _machine()._support._numpy().frompyfunc(lambda n: max(least, min(most, round(n, decimals))), 1, 1)
-        r = exact(self.to_py()).astype(self.dtype)
+        r = exact(self.to_py()).astype(self._dtype)
     else:
         r = self.to_py().round(decimals)
-    return _finished(_machine().value(r).astype(self.dtype, copy=False), self.shape, out)
+    return _finished(_machine().value(r).astype(self._dtype, copy=False), self.shape, out)
 
 
 def dot(self, x, out=None):
@@ -326,6 +354,20 @@ def fill(self, x):
 def conj(self):
     """The complex conjugates."""
     return _finished(_machine().conj(self), self.shape, None)
+
+
+def tobytes(self):
+    """The elements, one behind the other, as bytes."""
+    return _memory(self).tobytes()
+
+
+def _by_numpy(name):
+    """NumPy's own method, on the same memory."""
+    def method(self, *args, **options):
+        r = getattr(self.to_py(), name)(*map(_plain, args), **options)
+        return tuple(map(_wrapped, r)) if isinstance(r, tuple) else _wrapped(r)
+    method.__name__, method.__doc__ = name, "As numpy.ndarray.%s, which computes it." % name
+    return for_arrays(method)
 
 
 ARRAY_METHODS = {
@@ -344,7 +386,9 @@ ARRAY_METHODS = {
     "argmax": _place("argmax", "The number of the largest element, or those along an axis."),
     "reshape": reshape, "transpose": transpose, "swapaxes": swapaxes, "squeeze": squeeze, "ravel": ravel,
     "flatten": flatten, "astype": astype, "copy": copy_of, "clip": clip, "round": rounded, "dot": dot, "fill": fill,
-    "conj": conj,
+    "conj": conj, "tobytes": tobytes,
+    **{name: _by_numpy(name) for name in ("sort", "argsort", "nonzero", "take", "repeat", "diagonal", "trace",
+                                          "searchsorted")},
 }
 
 
@@ -358,12 +402,27 @@ def imag(self):
     return _finished(_machine().imag(self), self.shape, None)
 
 
+_dtypes = {}  # of NumPy, by their names
+
+
+def dtype(self):
+    """The type of the elements, as NumPy has it; its name where NumPy is not, and of bfloat16."""
+    name = self._dtype
+    if name not in _dtypes:
+        try:
+            import numpy
+        except ImportError:
+            return name
+        _dtypes[name] = name if name == "bfloat16" else numpy.dtype(name)
+    return _dtypes[name]
+
+
 def nbytes(self):
     """Bytes of all elements."""
     return self.size*_itemsize(self)
 
 
-ARRAY_PROPERTIES = {"T": transpose, "itemsize": _itemsize, "nbytes": nbytes, "real": real, "imag": imag}
+ARRAY_PROPERTIES = {"dtype": dtype, "T": transpose, "itemsize": _itemsize, "nbytes": nbytes, "real": real, "imag": imag}
 
 
 # -- NumPy -------------------------------------------------------------------------------------------------------------
@@ -375,7 +434,7 @@ def array(self, dtype=None, copy=None):
         raise TypeError("a value of type %s is no array" % self.typename)
     a = numpy.asarray(a)
     never = copy is not None and not copy
-    if never and self._kind == "array" and self.dtype == "bfloat16":
+    if never and self._kind == "array" and self._dtype == "bfloat16":
         raise ValueError("NumPy has no bfloat16, so the elements must be copied")
     if never and self._kind == "array" and not a.flags.writeable and not self.readonly:
         raise ValueError("others use the elements on a device, so NumPy needs a copy")
@@ -395,14 +454,15 @@ def _typestr(name):
 
 
 def _interface(self, name, on_device):
-    if self._kind != "array" or self.dtype == "bfloat16":
+    if self._kind != "array" or self._dtype == "bfloat16":
         raise AttributeError("%s: only arrays have it, and bfloat16 has no name there" % name)
     address = self._address(on_device)
     if address is None:
         place = "in the memory of the cpu" if on_device else "on a device"
         raise AttributeError("%s: the elements are %s" % (name, place))
-    return {"shape": self.shape, "strides": self.strides, "typestr": _typestr(self.dtype), "version": 3,
-            "data": (address if self.size else 0, self.readonly)}
+    packed = tuple(n*self.itemsize for n in _packed(self.shape))
+    return {"shape": self.shape, "strides": None if self.strides == packed else self.strides,
+            "typestr": _typestr(self._dtype), "version": 3, "data": (address if self.size else 0, self.readonly)}
 
 
 def array_interface(self):
@@ -523,7 +583,7 @@ def _pickled(*parts):
 def reduce(self):
     kind = self._kind
     if kind == "array":
-        return _pickled(kind, self.dtype, self.shape, _memory(self).tobytes())
+        return _pickled(kind, self._dtype, self.shape, _memory(self).tobytes())
     if kind == "cell":
         return _pickled(kind, self.typename, self.shape, _items(self))
     if kind == "object":
@@ -581,11 +641,11 @@ def _signature_of_text(text):
 
 def is_picture(self):
     """Values of colour or grey that are worth a picture: height x width x 3 or 4, or a matrix of bytes."""
-    if self._kind != "array" or self.size == 0 or self.dtype.startswith("complex"):
+    if self._kind != "array" or self.size == 0 or self._dtype.startswith("complex"):
         return False
     shape = self.shape
     large = len(shape) >= 2 and min(shape[:2]) >= 16
-    return large and (len(shape) == 3 and shape[2] in (3, 4) or len(shape) == 2 and self.dtype == "uint8")
+    return large and (len(shape) == 3 and shape[2] in (3, 4) or len(shape) == 2 and self._dtype == "uint8")
 
 
 def repr_png(self):
@@ -642,7 +702,7 @@ def _later(name):
 METHODS = {
     "to_numpy": _later("to_numpy"), "from_numpy": _later("fill_from"), "to_torch": _later("to_torch"),
     "from_torch": _later("fill_from_torch"), "__jax_array__": _later("to_jax"),
-    "numpy": lambda self: self.to_py(), "tolist": tolist, "item": item, "locked": lock_for,
+    "__contains__": contains, "numpy": lambda self: self.to_py(), "tolist": tolist, "item": item, "locked": lock_for,
     "requires_grad": property(lambda self: self.grad is not None),
     "__array__": array, "__array_interface__": property(array_interface), "__array_ufunc__": array_ufunc,
     "__cuda_array_interface__": property(cuda_array_interface),

@@ -113,7 +113,7 @@ class Methods(unittest.TestCase):
     def test_types(self):
         a = np.array([1.7, -2.2, 300])
         v = q.value(a)
-        for dtype in ("float32", np.float16, np.dtype("int16"), int, float, "complex64", "float64"):
+        for dtype in ("float32", np.float16, np.dtype("int16"), int, float, "complex64", "float64", "f4", "<i8", "d"):
             got = v.astype(dtype)
             self.same(got, a.astype(dtype), dtype)
             self.assertEqual(got.dtype, np.dtype(dtype).name)
@@ -124,9 +124,47 @@ class Methods(unittest.TestCase):
         w[0] = 9
         self.assertEqual(v[0], 1.7)
         self.assertEqual((v.itemsize, v.nbytes), (8, 24))
-        for wrong in ("float33", "<f4", str, 7):
+        for wrong in ("float33", ">f4", "U3", str, 7):
             with self.assertRaisesRegex(TypeError, "there is no element type"):
                 v.astype(wrong)
+
+    def test_the_type_of_elements_is_one_of_numpy(self):
+        for name in ("bool", "int8", "uint64", "float16", "float64", "complex64"):
+            v = q.value(np.ones(2, name))
+            self.assertIs(v.dtype, np.dtype(name))
+            self.assertTrue(v.dtype == name and v.dtype == np.dtype(name).type and v.dtype.name == name)
+            self.assertEqual(np.result_type(v), name)
+            self.assertEqual(v.astype(v.dtype).dtype, q.dtype_to_numpy(v.dtype))
+        self.assertEqual(q.from_numpy(np.ones(2), dtype=float).sum(), 2)
+        self.assertFalse(hasattr(q.value([1, "a"]), "dtype"))
+
+    def test_membership(self):
+        a = np.arange(6.0).reshape(2, 3)
+        v = q.value(a)
+        for x in (3, 3.5, np.float32(5), a[0], a[:, :1], a + 1):
+            self.assertEqual((x in v, q.value(x) in v), (x in a, x in a), x)
+        c = q.value([1, "a", None])
+        self.assertTrue(1 in c and "a" in c and None in c and 3 not in c and "b" not in c)
+        self.assertTrue("ab" in q.value("cabd") and "ad" not in q.value("cabd"))
+
+    def test_those_that_numpy_computes(self):
+        a = np.array([[3.0, 1, 2], [6, 5, 4]])
+        v = q.value(a.copy())
+        for name, *args in (("argsort",), ("argsort", 0), ("take", [1, 5]), ("take", q.value([0, 2]).astype(int), 1),
+                            ("repeat", 2), ("repeat", [1, 2], 0), ("diagonal",), ("diagonal", 1), ("trace",)):
+            self.same(getattr(v, name)(*args), getattr(a, name)(*(np.asarray(x) for x in args)), (name, args))
+        self.same(v[0].searchsorted(2), a[0].searchsorted(2), "searchsorted")
+        for got, wanted in zip(q.value(a > 2).nonzero(), (a > 2).nonzero()):
+            self.same(got, wanted, "nonzero")
+        self.assertEqual((v.tobytes(), v.T.tobytes(), v.item(4), v.item(1, 2), v.item((0, 0))),
+                         (a.tobytes(), a.T.tobytes(), 5, 4, 3))
+        with self.assertRaisesRegex(ValueError, "the array has 6 elements"):
+            v.item()
+        w = v[0]
+        w.sort()
+        self.assertEqual(v.tolist(), [[1, 2, 3], [6, 5, 4]])
+        self.assertIsNone(v.__array_interface__["strides"])
+        self.assertEqual(v.T.__array_interface__["strides"], (8, 24))
 
     def test_the_others(self):
         a = np.array([[1.26, -2], [3, 4]])
