@@ -33,7 +33,7 @@ typedef struct { /* while loading */
     const Elf64_Ehdr *head;
     const Elf64_Shdr *sections; size_t nsections;
     const Elf64_Sym *syms; size_t nsyms;
-    const char *names; size_t names_size;
+    const char *names, *section_names; size_t names_size, section_names_size;
     uint8_t **place;      /* of each section in memory; NULL: not loaded */
     uint8_t **addr;       /* of each symbol; undefined ones: the stub */
     uint64_t **slot;      /* of each undefined symbol */
@@ -47,6 +47,35 @@ static qs_status damaged(Ctx *c, const char *what) {
 
 static bool inside(const Load *l, uint64_t off, uint64_t len) { return off <= l->n && len <= l->n - off; }
 
+/* A table of names: the last of them ends, too. */
+static bool read_names(const Load *l, size_t section, const char **names, size_t *n) {
+    const Elf64_Shdr *s = section < l->nsections ? &l->sections[section] : NULL;
+    if (!s || s->sh_type != SHT_STRTAB || !s->sh_size) return false;
+    *names = (const char *)l->file + s->sh_offset, *n = s->sh_size;
+    return !(*names)[*n - 1];
+}
+
+static qs_status read_sections(Load *l) {
+    const Elf64_Shdr *symtab = NULL;
+    l->sections = (const Elf64_Shdr *)(const void *)(l->file + l->head->e_shoff);
+    for (size_t i = 0; i < l->nsections; i++) {
+        const Elf64_Shdr *s = &l->sections[i];
+        bool in_file = s->sh_type == SHT_NOBITS || inside(l, s->sh_offset, s->sh_size);
+        if (!in_file || s->sh_size > INT32_MAX) return damaged(l->ctx, "section bounds");
+        if (s->sh_addralign & (s->sh_addralign - 1) || s->sh_addralign > 4096)
+            return damaged(l->ctx, "section alignment");
+        if (s->sh_type == SHT_SYMTAB) symtab = s;
+    }
+    if (!read_names(l, l->head->e_shstrndx, &l->section_names, &l->section_names_size))
+        return damaged(l->ctx, "names of sections");
+    if (!symtab || symtab->sh_offset % 8 || symtab->sh_size < sizeof(Elf64_Sym) ||
+        !read_names(l, symtab->sh_link, &l->names, &l->names_size))
+        return damaged(l->ctx, "symbol table");
+    l->syms = (const Elf64_Sym *)(const void *)(l->file + symtab->sh_offset);
+    l->nsyms = symtab->sh_size / sizeof(Elf64_Sym);
+    return QS_OK;
+}
+
 static qs_status read_head(Load *l) {
     l->head = (const Elf64_Ehdr *)(const void *)l->file;
     if (l->n < sizeof *l->head || memcmp(l->head->e_ident, ELFMAG, SELFMAG)) return damaged(l->ctx, "not an ELF file");
@@ -57,21 +86,7 @@ static qs_status read_head(Load *l) {
     if (l->head->e_shentsize != sizeof(Elf64_Shdr) || l->head->e_shoff % 8 ||
         !inside(l, l->head->e_shoff, l->nsections * sizeof(Elf64_Shdr)))
         return damaged(l->ctx, "section table");
-    l->sections = (const Elf64_Shdr *)(const void *)(l->file + l->head->e_shoff);
-    for (size_t i = 0; i < l->nsections; i++) {
-        const Elf64_Shdr *s = &l->sections[i];
-        if (s->sh_type != SHT_NOBITS && !inside(l, s->sh_offset, s->sh_size)) return damaged(l->ctx, "section bounds");
-        if (s->sh_addralign & (s->sh_addralign - 1) || s->sh_addralign > 4096)
-            return damaged(l->ctx, "section alignment");
-        if (s->sh_type != SHT_SYMTAB) continue;
-        if (s->sh_link >= l->nsections || s->sh_offset % 8) return damaged(l->ctx, "symbol table");
-        l->syms = (const Elf64_Sym *)(const void *)(l->file + s->sh_offset);
-        l->nsyms = s->sh_size / sizeof(Elf64_Sym);
-        l->names = (const char *)l->file + l->sections[s->sh_link].sh_offset;
-        l->names_size = l->sections[s->sh_link].sh_size;
-    }
-    if (!l->nsyms || !l->names_size || l->names[l->names_size - 1]) return damaged(l->ctx, "no symbols");
-    return QS_OK;
+    return read_sections(l);
 }
 
 static size_t align_to(size_t n, size_t a) { return a > 1 ? (n + a - 1) & ~(a - 1) : n; }
@@ -79,8 +94,7 @@ static size_t align_to(size_t n, size_t a) { return a > 1 ? (n + a - 1) & ~(a - 
 /* Sections go to code or data; their offset there is kept in place[] until the mapping exists.  Unwind tables
  * describe code to debuggers only and stay behind. */
 static bool loaded(const Load *l, const Elf64_Shdr *s) {
-    const Elf64_Shdr *names = &l->sections[l->head->e_shstrndx < l->nsections ? l->head->e_shstrndx : 0];
-    const char *name = s->sh_name < names->sh_size ? (const char *)l->file + names->sh_offset + s->sh_name : "";
+    const char *name = s->sh_name < l->section_names_size ? l->section_names + s->sh_name : "";
     return (s->sh_flags & SHF_ALLOC) && s->sh_size && strcmp(name, ".eh_frame") != 0;
 }
 

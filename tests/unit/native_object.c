@@ -5,6 +5,7 @@
 #include "tests/unit/check.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <stdlib.h>
 
 static Ctx ctx;
@@ -28,6 +29,7 @@ static void try_load(const char *bytes, size_t n, ObjectResolve *r, void *ud) {
     qerr_clear(&ctx);
 }
 
+/* Whatever is changed at random, nothing is read or written outside. */
 static void test_damage(const Code *code, void *mvec) {
     char *copy = aligned_alloc(64, (code->n + 63) / 64 * 64);
     srand(1);
@@ -37,7 +39,60 @@ static void test_damage(const Code *code, void *mvec) {
         for (int k = round % 8; k >= 0; k--) copy[(size_t)rand() % (round % 3 ? code->n : 64)] = (char)rand();
         try_load(copy, n, resolve, mvec);
     }
-    CHECK(true);
+    free(copy);
+}
+
+typedef struct { Elf64_Ehdr *head; Elf64_Shdr *sections, *text, *relocations, *symtab; Elf64_Sym *syms; } Elf;
+
+static Elf open_elf(char *p) {
+    Elf e = {.head = (void *)p};
+    e.sections = (void *)(p + e.head->e_shoff);
+    for (Elf64_Shdr *s = e.sections; s < e.sections + e.head->e_shnum; s++) {
+        if (s->sh_type == SHT_SYMTAB) e.symtab = s, e.syms = (void *)(p + s->sh_offset);
+        if (s->sh_type == SHT_RELA && e.sections[s->sh_info].sh_flags & SHF_EXECINSTR)
+            e.relocations = s, e.text = &e.sections[s->sh_info];
+    }
+    return e;
+}
+
+/* Each mistake has its sentence: damage is found where it is, not by what it would lead to. */
+static void test_mistakes(const Code *code, void *mvec) {
+    enum { NAMES, NAME_END, NOBITS, BOUNDS, HUGE_BSS, ALIGN, NO_SYMBOLS, SYMBOL_NAME, SYMBOL_VALUE, RELOC_AT, RELOC_SYM,
+           FAR, COUNT };
+    static const char *const wanted[COUNT] = {
+        [NAMES] = "names of sections",    [NAME_END] = "names of sections", [NOBITS] = "names of sections",
+        [BOUNDS] = "section bounds",      [HUGE_BSS] = "section bounds",    [ALIGN] = "section alignment",
+        [NO_SYMBOLS] = "symbol table",    [SYMBOL_NAME] = "symbol name",    [SYMBOL_VALUE] = "symbol value",
+        [RELOC_AT] = "relocation",        [RELOC_SYM] = "relocation",       [FAR] = "out of reach"};
+    char *copy = aligned_alloc(64, (code->n + 63) / 64 * 64);
+    Object *o;
+    for (int which = 0; which < COUNT; which++) {
+        memcpy(copy, code->bytes, code->n);
+        Elf e = open_elf(copy);
+        Elf64_Shdr *names = &e.sections[e.symtab->sh_link];
+        Elf64_Rela *rela = (void *)(copy + e.relocations->sh_offset);
+        size_t last = e.symtab->sh_size / sizeof(Elf64_Sym) - 1;
+        switch (which) {
+        case NAMES: e.head->e_shstrndx = e.head->e_shnum; break;
+        case NAME_END: names->sh_size--; break;
+        case NOBITS: names->sh_type = SHT_NOBITS, names->sh_offset = (uint64_t)1 << 60; break;
+        case BOUNDS: e.text->sh_size = code->n; break;
+        case HUGE_BSS: e.text->sh_type = SHT_NOBITS, e.text->sh_size = (uint64_t)1 << 63; break;
+        case ALIGN: e.text->sh_addralign = 48; break;
+        case NO_SYMBOLS: e.symtab->sh_size = 0; break;
+        case SYMBOL_NAME: e.syms[last].st_name = (Elf64_Word)names->sh_size; break;
+        case SYMBOL_VALUE:
+            e.syms[last].st_shndx = (Elf64_Half)(e.text - e.sections), e.syms[last].st_value = 1 << 30;
+            break;
+        case RELOC_AT: rela->r_offset = e.text->sh_size - 3; break;
+        case RELOC_SYM: rela->r_info = ELF64_R_INFO(last + 1, ELF64_R_TYPE(rela->r_info)); break;
+        default: rela->r_addend = (int64_t)1 << 40; break;
+        }
+        bool refused = qobject_load(&ctx, copy, code->n, resolve, mvec, &o) == QS_EDEVICE;
+        CHECK(refused && strstr(ctx.err.text, wanted[which]));
+        if (!refused) printf("  mistake %d is taken\n", which), qobject_unload(&ctx, o);
+        qerr_clear(&ctx);
+    }
     free(copy);
 }
 
@@ -84,6 +139,7 @@ int main(void) {
         void *mvec = dlopen("libmvec.so.1", RTLD_NOW);
         test_symbols(&code, mvec);
         test_run(&d, &code);
+        test_mistakes(&code, mvec);
         test_damage(&code, mvec);
         kcompile_free(k, &code);
         if (mvec) dlclose(mvec);
