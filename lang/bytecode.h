@@ -56,7 +56,7 @@ typedef struct FuseRegion {
     Node *root;                 /* of a reduction: its argument */
     const char *reduction;      /* the built-in that the whole is an argument of: sum …; NULL: none */
     Node **leaves; uint8_t *regs; int nleaves;
-    int nops;
+    int nops, ncalls; /* ncalls: those of nops that are functions or powers */
     void *machine;              /* owned by vm/fuse.c */
 } FuseRegion;
 

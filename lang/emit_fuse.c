@@ -50,13 +50,14 @@ static bool fusible_operator(Op op) { return op <= OP_PWPOW && op != OP_ANDAND &
 
 static void gather(Gather *g, Node *n) {
     double folded;
-    if (qfold_number(n, &folded)) return;
+    if (qfold_number(n, &folded) || n->kind == N_NUM) return;
     if (g->e->host->nrules && qemit_could_rewrite(g->e, n)) {
         g->ok = false;
         return;
     }
     if (n->kind == N_BINARY && fusible_operator((Op)n->op)) {
         g->nops++;
+        g->ncalls += n->op == OP_PWPOW;
         gather(g, n->u.bin.a);
         gather(g, n->u.bin.b);
     } else if (n->kind == N_UNARY && n->op == OP_NEG) {
@@ -109,7 +110,7 @@ static FuseRegion *add_region(Emit *e, const Gather *g) {
         c->cap_fuses = cap;
     }
     FuseRegion *r = &c->fuses[c->nfuses++];
-    *r = (FuseRegion){.nleaves = g->n, .nops = g->nops};
+    *r = (FuseRegion){.nleaves = g->n, .nops = g->nops, .ncalls = g->ncalls};
     r->leaves = qemit_alloc(e, (size_t)g->n * sizeof *r->leaves);
     r->regs = qemit_alloc(e, (size_t)g->n);
     memcpy(r->leaves, g->leaves, (size_t)g->n * sizeof *r->leaves);
@@ -122,8 +123,7 @@ bool qemit_fused(Emit *e, Node *n, int dst) {
     Node *root = reduction ? n->u.call.args.at[0].value : n;
     Gather g = {.e = e, .ok = true};
     gather(&g, root);
-    bool alone =
-        g.nops == 1 && !reduction && n->kind != N_CALL; /* one operator is as good by itself, one function not */
+    bool alone = g.nops == 1 && !reduction && !g.ncalls; /* one operator is as good by itself, one function not */
     if (!g.ok || !g.n || !g.nops || alone) return false;
 
     int mark = e->top;

@@ -8,13 +8,16 @@
 #include "lang/kernel/fuse.h"
 #include "lang/kernel/sem.h"
 #include "vm/kernels.h"
+#include "vm/operand.h"
 #include "vm/variants.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Operator evaluations after which a region is compiled: about the time that compiling takes. */
+/* Operator evaluations after which a region is compiled: about the time that compiling takes.  A function takes that
+ * of many operators. */
 static const double worth_compiling = 4e6;
+enum { CALL = 8 };
 enum { LEAVES = 16, CHUNKS = 64, CHUNK_LEAST = 16384, BLOCKS = 1024, PARTS = BLOCKS /* the larger of the two */ };
 
 typedef struct { /* the region for one combination of leaf types */
@@ -42,9 +45,10 @@ typedef struct { /* the leaves now */
 
 /* -- the leaves ---------------------------------------------------------------------------------------------------- */
 static bool leaf_type(qs_value v, FuseLeafType *t) {
-    *t = (FuseLeafType){.array = v.kind == QS_ARRAY, .weak_int = v.kind == QS_INT || v.kind == QS_BOOL};
+    *t = (FuseLeafType){.array = v.kind == QS_ARRAY, .weak_int = v.kind == QS_INT || v.kind == QS_BOOL,
+                        .complex = v.kind == QS_COMPLEX};
     if (t->array) t->dtype = qval_array(v)->dtype;
-    return t->array || qval_is_number(v);
+    return t->array || t->complex || qval_is_number(v);
 }
 
 /* Extents of an array seen with rank r: a vec is one row of a matrix. */
@@ -161,11 +165,13 @@ void qfuse_free(qs_vm *vm, FuseRegion *r) {
 }
 
 /* -- the launch ---------------------------------------------------------------------------------------------------- */
-static DevArg number_arg(qs_value v, bool weak_int) {
-    KSlot slot = {0};
-    if (weak_int) slot.I64 = v.u.i;
-    else slot.F64 = v.u.f;
-    return (DevArg){.bits = slot.bits, .size = 8};
+static DevArg float_arg(double x) { return (DevArg){.bits = (KSlot){.F64 = x}.bits, .size = 8}; }
+
+static int number_args(qs_value v, const FuseLeafType *t, DevArg *args) {
+    if (t->weak_int) return args[0] = (DevArg){.bits = (KSlot){.I64 = v.u.i}.bits, .size = 8}, 1;
+    if (!t->complex) return args[0] = float_arg(v.u.f), 1;
+    QComplexD z = qscalar_complex(v);
+    return args[0] = float_arg(z.re), args[1] = float_arg(z.im), 2;
 }
 
 /* An array over the domain of `now`; stretched dimensions have stride 0. */
@@ -192,16 +198,19 @@ static qs_status hold(qs_vm *vm, Device *d, Array *a, qs_access mode, DevArg *ar
 
 static qs_status launch(qs_vm *vm, Device *d, const KFunc *f, Program *p, const Now *now, const Launch *l,
                         int64_t chunk, Array *result) {
-    DevArg args[LEAVES + 3];
+    DevArg args[2 * LEAVES + 3], *shared[LEAVES];
     Held held[LEAVES + 1];
-    int nheld = 0, n = 0;
-    bool in_place = false;
+    int nheld = 0, n = 0, nshared = 0;
     qs_status s = QS_OK;
-    for (int i = 0; i < now->n && s == QS_OK; i++, n++) {
-        if (!now->types[i].array) { args[n] = number_arg(now->at[i], now->types[i].weak_int); continue; }
+    for (int i = 0; i < now->n && s == QS_OK; i++) {
+        if (!now->types[i].array) {
+            n += number_args(now->at[i], &now->types[i], &args[n]);
+            continue;
+        }
         args[n] = array_arg(now, qval_array(now->at[i]));
-        if (qval_array(now->at[i]) == result) in_place = true;
+        if (qval_array(now->at[i]) == result) shared[nshared++] = &args[n];
         else s = hold(vm, d, qval_array(now->at[i]), QS_READ, &args[n], held, &nheld);
+        n++;
     }
     if (chunk) {
         args[n++] = (DevArg){.bits = (uint64_t)chunk, .size = 8};
@@ -214,9 +223,8 @@ static qs_status launch(qs_vm *vm, Device *d, const KFunc *f, Program *p, const 
         args[n].strides[k] = k == l->rank - 1 ? stride : args[n].strides[k + 1] * l->domain[k + 1];
     }
     if (chunk) args[n].dims[0] = result->dims[0];
-    if (s == QS_OK) s = hold(vm, d, result, in_place ? QS_READWRITE : QS_WRITE, &args[n], held, &nheld);
-    for (int i = 0; i < now->n; i++)
-        if (now->types[i].array && qval_array(now->at[i]) == result) args[i].block = args[n].block;
+    if (s == QS_OK) s = hold(vm, d, result, nshared ? QS_READWRITE : QS_WRITE, &args[n], held, &nheld);
+    while (nshared--) shared[nshared]->block = args[n].block;
     if (s == QS_OK) s = qkreport_launch(vm, d, f, p, l, args, NULL);
     if (s == QS_EINTERRUPT) (void)qvm_take_interrupt(vm); /* it is over with the launch */
     while (nheld--) s = qbuf_leave(qvm_ctx(vm), held[nheld].buf, d, held[nheld].mode, s);
@@ -356,7 +364,7 @@ static qs_status compile_ahead(qs_vm *vm, State *s, const Now *now) {
 static qs_status prepare(qs_vm *vm, State *s, const FuseRegion *r, const Now *now, Device **d, Form **v,
                          Program **program) {
     *program = NULL;
-    s->work += (double)now->count * (r->nops + 1);
+    s->work += (double)now->count * (r->nops + CALL * r->ncalls + 1);
     if (!s->forms.last && !pays(vm, s, now)) return QS_OK;
     if (qkdevice_current(vm, d) != QS_OK) return give_up(vm, NULL);
     if (qvm(vm)->automatic) *d = nearest(vm, now);

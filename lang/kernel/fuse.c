@@ -1,11 +1,11 @@
 #include "lang/kernel/fuse.h"
+#include "lang/kernel/pair.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 /* -- functions ----------------------------------------------------------------------------------------------------- */
-/* Not mod: the host computes it in float64, and a rounded operand can change its result altogether. */
 typedef enum {
     FN_MATH,
     FN_ABS,
@@ -15,6 +15,11 @@ typedef enum {
     FN_CLAMP,
     FN_MIN2,
     FN_MAX2,
+    FN_COMPLEX,
+    FN_REAL,
+    FN_IMAG,
+    FN_CONJ,
+    FN_ANGLE,
     FN_ISNAN,
     FN_ISINF,
     FN_ISFINITE
@@ -26,6 +31,8 @@ static const FuseFunction functions[] = {
 #include "lang/kernel/mathfn.def"
     {"abs", 1, FN_ABS, 0}, {"sign", 1, FN_SIGN, 0}, {"frac", 1, FN_FRAC, 0}, {"saturate", 1, FN_SATURATE, 0},
     {"clamp", 2, FN_CLAMP, 0}, {"min", 2, FN_MIN2, 0}, {"max", 2, FN_MAX2, 0},
+    {"complex", 2, FN_COMPLEX, 0}, {"real", 1, FN_REAL, 0}, {"imag", 1, FN_IMAG, 0}, {"conj", 1, FN_CONJ, 0},
+    {"angle", 1, FN_ANGLE, 0},
     {"isnan", 1, FN_ISNAN, 0}, {"isinf", 1, FN_ISINF, 0}, {"isfinite", 1, FN_ISFINITE, 0},
 };
 
@@ -47,8 +54,8 @@ FuseKind kfuse_reduction(const char *name, int nargs) {
 
 /* -- values under construction ------------------------------------------------------------------------------------- */
 typedef struct {
-    KRef ref;        /* 0: the expression is declined */
-    qs_dtype dtype;  /* elements of an array as the host would store them; a number: float64 or int64 */
+    KRef ref, im;    /* ref 0: the expression is declined; im: of what is complex */
+    qs_dtype dtype;  /* elements of an array as the host would store them; a number: float64, int64 or complex128 */
     bool array;
 } Val;
 
@@ -58,6 +65,7 @@ typedef struct {
     const FuseExpr *e;
     const FuseLeafType *types;
     Val *leaves;     /* loaded, in the order of e->leaves */
+    int *params;     /* the first parameter of each leaf */
     uint32_t pos;    /* of the node at hand */
     bool flat;
     int rank;
@@ -75,11 +83,16 @@ static KRef cast(Fuse *z, KRef a, qs_dtype d) {
 
 /* The dtype that arithmetic on elements of type d uses; half and bfloat16 would have to be rounded at every step. */
 static qs_dtype compute_dtype(qs_dtype d) { return d < QS_I32 ? QS_I32 : d; }
-static bool supported(qs_dtype d) { return d <= QS_U64 || d == QS_F32 || d == QS_F64; }
+static bool supported(qs_dtype d) { return d <= QS_U64 || d == QS_F32 || d == QS_F64 || qdtype_is_complex(d); }
 
 /* Result dtype of arithmetic; fraction: division, power and functions, which leave the integers. */
 static qs_dtype common(Fuse *z, Val a, Val b, bool fraction) {
     qs_dtype scalar = z->c->scalar_dtype;
+    if ((a.im && !a.array) || (b.im && !b.array)) { /* a complex number: as a real one would, and complex */
+        Val *number = a.im && !a.array ? &a : &b;
+        number->im = 0, number->dtype = QS_F64;
+        return qdtype_complex_of(common(z, a, b, true));
+    }
     if (!a.array && !b.array) return a.dtype == QS_I64 && b.dtype == QS_I64 && !fraction ? QS_I64 : QS_F64;
     if (!a.array) return qdtype_promote_scalar(b.dtype, a.dtype == QS_I64 && !fraction, scalar);
     if (!b.array) return qdtype_promote_scalar(a.dtype, b.dtype == QS_I64 && !fraction, scalar);
@@ -87,13 +100,24 @@ static qs_dtype common(Fuse *z, Val a, Val b, bool fraction) {
     return qdtype_promote(qdtype_promote_scalar(a.dtype, false, scalar), qdtype_promote_scalar(b.dtype, false, scalar));
 }
 
-static Val value(KRef ref, qs_dtype d, bool array) { return (Val){ref, d, array}; }
+static Val value(KRef ref, qs_dtype d, bool array) { return (Val){.ref = ref, .dtype = d, .array = array}; }
+static Val complex_value(KPair p, qs_dtype d, bool array) {
+    return (Val){.ref = p.re, .im = p.im, .dtype = d, .array = array};
+}
+
+/* The parts as elements of the complex type d. */
+static KPair pair(Fuse *z, Val a, qs_dtype d) {
+    qs_dtype r = qdtype_real_of(d);
+    return (KPair){cast(z, a.ref, r), a.im ? cast(z, a.im, r) : number(z, r, 0)};
+}
 
 /* -- operators ----------------------------------------------------------------------------------------------------- */
+enum { SMALL_POWER = 64 };
+
 static KRef power(Fuse *z, KRef x, KRef y) {
     double n;
     qs_dtype d = (qs_dtype)z->f->ins[x].dtype;
-    if (!kir_is_const(z->f, y, &n) || n != floor(n) || fabs(n) > 64)
+    if (!kir_is_const(z->f, y, &n) || n != floor(n) || fabs(n) > SMALL_POWER)
         return kir_fold(z->f, K_MATH, d, MF_pow, x, y, 0, z->pos);
     KRef r = 0;
     for (unsigned k = (unsigned)fabs(n); k; k >>= 1) { /* by squaring, as the host's loops do */
@@ -104,6 +128,21 @@ static KRef power(Fuse *z, KRef x, KRef y) {
     return n < 0 ? op(z, K_DIV, number(z, d, 1), r) : r;
 }
 
+static Val complex_arithmetic(Fuse *z, Op o, Val a, Val b, qs_dtype d) {
+    KPair x = pair(z, a, d), y = pair(z, b, d), r;
+    double n;
+    switch (o) {
+    case OP_ADD: r = kpair_each(z->f, K_ADD, x, y, z->pos); break;
+    case OP_SUB: r = kpair_each(z->f, K_SUB, x, y, z->pos); break;
+    case OP_MUL: case OP_PWMUL: r = kpair_times(z->f, x, y, z->pos); break;
+    case OP_DIV: case OP_PWDIV: r = kpair_over(z->f, x, y, z->pos); break;
+    default:
+        if (b.im || !kir_is_const(z->f, y.re, &n) || n != floor(n) || fabs(n) > SMALL_POWER) return declined;
+        r = kpair_whole_power(z->f, x, (int)n, z->pos);
+    }
+    return complex_value(r, d, a.array || b.array);
+}
+
 static Val arithmetic(Fuse *z, Op o, Val a, Val b) {
     bool fraction = o == OP_DIV || o == OP_PWDIV || o == OP_POW || o == OP_PWPOW;
     if (o == OP_MUL && a.array && b.array) return declined; /* a matrix product */
@@ -112,6 +151,7 @@ static Val arithmetic(Fuse *z, Op o, Val a, Val b) {
     qs_dtype d = common(z, a, b, fraction), compute = compute_dtype(d);
     if (!supported(d) || (d == QS_I64 && !a.array && !b.array))
         return declined; /* int with int: overflow is an error */
+    if (qdtype_is_complex(d)) return complex_arithmetic(z, o, a, b, d);
     KRef x = cast(z, a.ref, compute), y = cast(z, b.ref, compute);
     KRef r = fraction && o != OP_DIV && o != OP_PWDIV ? power(z, x, y)
              : op(z, fraction ? K_DIV : o == OP_ADD ? K_ADD : o == OP_SUB ? K_SUB : K_MUL, x, y);
@@ -121,6 +161,11 @@ static Val arithmetic(Fuse *z, Op o, Val a, Val b) {
 static Val comparison(Fuse *z, Op o, Val a, Val b) {
     qs_dtype d = compute_dtype(common(z, a, b, false));
     if (!supported(d) || (!a.array && !b.array)) return declined;
+    if (qdtype_is_complex(d)) {
+        if (o != OP_EQ && o != OP_NE) return declined; /* an error */
+        KRef same = kpair_equal(z->f, pair(z, a, d), pair(z, b, d), z->pos);
+        return value(o == OP_EQ ? same : op(z, K_NOT, same, 0), QS_B1, true);
+    }
     KRef x = cast(z, a.ref, d), y = cast(z, b.ref, d);
     if (o == OP_GT || o == OP_GE) { KRef t = x; x = y; y = t; }
     KOp k = o == OP_EQ ? K_EQ : o == OP_NE ? K_NE : o == OP_LT || o == OP_GT ? K_LT : K_LE;
@@ -139,6 +184,7 @@ static Val binary(Fuse *z, Op o, Val a, Val b) {
 static Val unary(Fuse *z, Op o, Val a) {
     if (o == OP_PLUS) return a;
     if (o != OP_NEG) return declined;
+    if (a.im) return complex_value(kpair_negative(z->f, (KPair){a.ref, a.im}, z->pos), a.dtype, a.array);
     qs_dtype d = a.dtype < QS_I32 ? QS_I32 : a.dtype;
     if (d == QS_U32 || d == QS_U64 || (!a.array && d == QS_I64)) return declined;
     return value(op(z, K_NEG, cast(z, a.ref, d), 0), d, a.array);
@@ -164,10 +210,40 @@ static KRef extreme(Fuse *z, KOp k, KRef x, KRef y) {
     return kir_fold(z->f, K_SELECT, d, 0, op(z, K_OR, beyond, alone), x, y, z->pos);
 }
 
+static KRef math(Fuse *z, MathFn fn, KRef a, KRef b) {
+    return kir_fold(z->f, K_MATH, (qs_dtype)z->f->ins[a].dtype, (uint16_t)fn, a, b, 0, z->pos);
+}
+
+/* e^(x+iy) in float64.  By halves, as e^x may overflow where its product with a small cosine does not; a real number
+ * stays one, also where e^x is infinite. */
+static Val complex_exp(Fuse *z, Val a) {
+    KPair x = pair(z, a, QS_C128);
+    KRef zero = number(z, QS_F64, 0), half = math(z, MF_exp, op(z, K_MUL, x.re, number(z, QS_F64, 0.5)), 0);
+    KRef re = op(z, K_MUL, op(z, K_MUL, half, math(z, MF_cos, x.im, 0)), half);
+    KRef im = op(z, K_MUL, op(z, K_MUL, half, math(z, MF_sin, x.im, 0)), half);
+    im = kir_fold(z->f, K_SELECT, QS_F64, 0, op(z, K_EQ, x.im, zero), x.im, im, z->pos);
+    return complex_value(pair(z, complex_value((KPair){re, im}, QS_C128, true), a.dtype), a.dtype, a.array);
+}
+
+static Val complex_call(Fuse *z, const FuseFunction *fn, Val a) {
+    qs_dtype r = qdtype_real_of(a.dtype);
+    if (!a.array) return declined;
+    switch ((FuseFn)fn->fn) {
+    case FN_MATH: return fn->math == MF_exp ? complex_exp(z, a) : declined;
+    case FN_ABS: return value(math(z, MF_hypot, a.ref, a.im), r, true);
+    case FN_ANGLE: return value(math(z, MF_atan2, a.im, a.ref), r, true);
+    case FN_REAL: return value(a.ref, r, true);
+    case FN_IMAG: return value(a.im, r, true);
+    case FN_CONJ: return complex_value((KPair){a.ref, op(z, K_NEG, a.im, 0)}, a.dtype, true);
+    default: return declined;
+    }
+}
+
 static Val call(Fuse *z, const FuseFunction *fn, const Val *a) {
+    if (fn->nargs == 1 && a[0].im) return complex_call(z, fn, a[0]);
     Val second = fn->nargs > 1 ? a[1] : a[0];
     bool array = a[0].array || second.array;
-    if (!accepts(fn, a[0], second)) return declined;
+    if (a[0].im || second.im || !accepts(fn, a[0], second)) return declined;
     qs_dtype d = a[0].dtype == second.dtype ? a[0].dtype : common(z, a[0], second, !is_choice(fn));
     qs_dtype c = compute_dtype(d);
     if (!supported(d)) return declined;
@@ -188,6 +264,7 @@ static Val call(Fuse *z, const FuseFunction *fn, const Val *a) {
         r = kir_fold(z->f, K_SELECT, c, 0, neg, number(z, c, -1), up, z->pos);
         break;
     }
+    case FN_COMPLEX: return array ? complex_value((KPair){x, y}, qdtype_complex_of(d), true) : declined;
     case FN_ISNAN: return value(kir_fold(z->f, K_NE, QS_B1, 0, x, x, 0, z->pos), QS_B1, array);
     case FN_ISINF: return value(kir_fold(z->f, K_EQ, QS_B1, 0, op(z, K_ABS, x, 0), inf, 0, z->pos), QS_B1, array);
     case FN_ISFINITE: return value(kir_fold(z->f, K_LT, QS_B1, 0, op(z, K_ABS, x, 0), inf, 0, z->pos), QS_B1, array);
@@ -202,7 +279,9 @@ static Val build(Fuse *z, Node *n) {
         if (z->e->leaves[i] == n) return z->leaves[i];
     Val a, b, args[2];
     switch (n->kind) {
-    case N_NUM: return n->u.num.imaginary ? declined : value(number(z, QS_F64, n->u.num.value), QS_F64, false);
+    case N_NUM:
+        a = value(number(z, QS_F64, n->u.num.value), QS_F64, false);
+        return n->u.num.imaginary ? complex_value((KPair){number(z, QS_F64, 0), a.ref}, QS_C128, false) : a;
     case N_UNARY:
         a = build(z, n->u.bin.a);
         z->pos = n->pos;
@@ -231,7 +310,8 @@ static void parameters(Fuse *z) {
         KParam p = {.name = qstr_cname(z->c, name), .kind = t->array ? KP_ARRAY : KP_NUM,
                     .dtype = t->array ? t->dtype : t->weak_int ? QS_I64 : QS_F64, .rank = (uint8_t)z->rank,
                     .contiguous = z->flat, .unit_last = z->flat, .read = true};
-        kir_param(z->f, &p);
+        z->params[i] = kir_param(z->f, &p);
+        if (t->complex) kir_param(z->f, &p);
     }
 }
 
@@ -246,17 +326,36 @@ static KRef strided_index(Fuse *z, int p, const KRef *at) {
     return sum;
 }
 
+/* Part p of element k of complex memory is at 2k+p. */
+static KRef part_index(Fuse *z, KRef k, qs_dtype d, int part) {
+    if (!qdtype_is_complex(d)) return k;
+    KRef twice = op(z, K_MUL, k, kir_const_int(z->f, QS_I64, 2, z->pos));
+    return part ? op(z, K_ADD, twice, kir_const_int(z->f, QS_I64, 1, z->pos)) : twice;
+}
+
+static KRef load_part(Fuse *z, int leaf, KRef index, int part) {
+    qs_dtype d = (qs_dtype)z->types[leaf].dtype;
+    return kir_add(z->f, K_LOAD, kir_value_dtype(d), 0, part_index(z, index, d, part), 0, 0, (uint64_t)z->params[leaf],
+                   0);
+}
+
+static KRef number_param(Fuse *z, int leaf, int part) {
+    qs_dtype d = z->types[leaf].weak_int ? QS_I64 : QS_F64;
+    return kir_add(z->f, K_PARAM, d, 0, 0, 0, 0, (uint64_t)(z->params[leaf] + part), 0);
+}
+
 static void load_leaves(Fuse *z, const KRef *at) {
     for (int i = 0; i < z->e->nleaves; i++) {
         const FuseLeafType *t = &z->types[i];
-        qs_dtype number_dtype = t->weak_int ? QS_I64 : QS_F64;
-        if (!t->array) {
-            z->leaves[i] = value(kir_add(z->f, K_PARAM, number_dtype, 0, 0, 0, 0, (uint64_t)i, 0), number_dtype, false);
-            continue;
+        Val *v = &z->leaves[i];
+        if (t->array) {
+            KRef index = z->flat ? at[0] : strided_index(z, z->params[i], at);
+            *v = value(load_part(z, i, index, 0), (qs_dtype)t->dtype, true);
+            if (qdtype_is_complex(v->dtype)) v->im = load_part(z, i, index, 1);
+        } else {
+            *v = value(number_param(z, i, 0), t->complex ? QS_C128 : t->weak_int ? QS_I64 : QS_F64, false);
+            if (t->complex) v->im = number_param(z, i, 1);
         }
-        KRef index = z->flat ? at[0] : strided_index(z, i, at);
-        z->leaves[i] = value(kir_add(z->f, K_LOAD, kir_value_dtype((qs_dtype)t->dtype), 0, index, 0, 0, (uint64_t)i, 0),
-                             (qs_dtype)t->dtype, true);
     }
 }
 
@@ -288,7 +387,8 @@ static bool build_map(Fuse *z, FuseKernel *out) {
         KRef extent = kir_add(z->f, K_DIM, QS_I64, 0, 0, 0, 0, (uint64_t)result << 8 | (uint64_t)d, 0);
         linear = op(z, K_ADD, op(z, K_MUL, linear, extent), at[d]);
     }
-    store(z, result, linear, v.ref);
+    store(z, result, part_index(z, linear, v.dtype, 0), v.ref);
+    if (v.im) store(z, result, part_index(z, linear, v.dtype, 1), v.im);
     out->dtype = v.dtype;
     return true;
 }
@@ -356,15 +456,12 @@ static bool build_reduction(Fuse *z, FuseKernel *out) {
     KFunc *f = z->f;
     FuseKind kind = z->e->kind;
     KParam size = {.name = qstr_cname(z->c, "chunk"), .kind = KP_NUM, .dtype = QS_I64};
-    int nleaves = z->e->nleaves;
     qs_dtype d;
-    kir_param(f, &size);
+    KRef chunk = kir_add(f, K_PARAM, QS_I64, 0, 0, 0, 0, (uint64_t)kir_param(f, &size), 0);
     size.name = qstr_cname(z->c, "n");
-    kir_param(f, &size);
-    KRef chunk = kir_add(f, K_PARAM, QS_I64, 0, 0, 0, 0, (uint64_t)nleaves, 0);
-    KRef n = kir_add(f, K_PARAM, QS_I64, 0, 0, 0, 0, (uint64_t)nleaves + 1, 0);
+    KRef n = kir_add(f, K_PARAM, QS_I64, 0, 0, 0, 0, (uint64_t)kir_param(f, &size), 0);
     KRef pos = kir_add(f, K_POS, QS_I64, 0, 0, 0, 0, 0, 0), one = kir_const_int(f, QS_I64, 1, 0);
-    if (!element_dtype(z, pos, &d) || ((kind == FUSE_MIN || kind == FUSE_MAX) && d < QS_F32)) return false;
+    if (!element_dtype(z, pos, &d) || qdtype_is_complex(d) || ((kind == FUSE_MIN || kind == FUSE_MAX) && d < QS_F32)) return false;
     qs_dtype lane = lane_dtype(kind, d);
     if (d >= QS_I64 && lane == QS_I64) return false; /* may overflow, which the host tells */
     int result = add_result(z, lane, true);
@@ -390,6 +487,7 @@ qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafTyp
     Fuse z = {.c = c, .f = kir_new(c, arena, qstr_cname(c, "expression"), e->src), .e = e, .types = types, .flat = flat,
               .rank = flat ? 1 : rank};
     z.leaves = qarena_alloc(arena, sizeof *z.leaves * (size_t)(e->nleaves + 1));
+    z.params = qarena_alloc(arena, sizeof *z.params * (size_t)(e->nleaves + 1));
     z.f->rank = z.rank, z.f->fast = e->fast_math;
     parameters(&z);
     if (!(e->kind == FUSE_MAP ? build_map(&z, out) : build_reduction(&z, out))) return QS_OK;

@@ -6,7 +6,7 @@
  *                                     positions of a block have met
  *
  * The element types follow the rules of host arithmetic (vm/base/dtype.h), not those of kernels, so that fusing changes
- * nothing but the time.  What is not of this kind (complex, half, matrix products, unknown functions) is declined, and
+ * nothing but the time.  What is not of this kind (half, matrix products, unknown functions) is declined, and
  * the caller goes on operator by operator. */
 #ifndef LANG_KERNEL_FUSE_H
 #define LANG_KERNEL_FUSE_H
@@ -21,6 +21,7 @@ typedef struct {
     bool array;
     uint8_t dtype;     /* of an array's elements */
     bool weak_int;     /* a number that is an int or a bool */
+    bool complex;      /* a number that is complex: two parameters, its parts */
 } FuseLeafType;
 
 /* The expression as the bytecode compiler found it: `leaves` are evaluated by the machine, what lies above
@@ -36,7 +37,7 @@ typedef struct {
 } FuseExpr;
 
 typedef struct {
-    KFunc *func;       /* parameters: one per leaf in order (arrays: flat or of rank `rank`), then the result */
+    KFunc *func;       /* parameters: the leaves in order (arrays: flat or of rank `rank`), then the result */
     qs_dtype dtype;    /* of the result's elements; of partial results: float64, int64 or the element type */
     bool integral;     /* a sum of integers */
 } FuseKernel;

@@ -1,5 +1,6 @@
 /* loop_complex.c -- complex numbers of the host: two doubles, with the operations of vm/loops.c step by step. */
 #include "lang/kernel/looping.h"
+#include "lang/kernel/pair.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,31 +12,8 @@ Number kloop_to_complex(Loops *L, Number a) {
 }
 
 /* -- operators --------------------------------------------------------------------------------------------------- */
-static Number each(Loops *L, KOp op, Number a, Number b) {
-    return kloop_complex(kloop_op(L, op, a.v, b.v), kloop_op(L, op, a.im, b.im));
-}
-
-static Number times(Loops *L, Number a, Number b) {
-    KRef rr = kloop_op(L, K_MUL, a.v, b.v), ii = kloop_op(L, K_MUL, a.im, b.im);
-    KRef ri = kloop_op(L, K_MUL, a.v, b.im), ir = kloop_op(L, K_MUL, a.im, b.v);
-    return kloop_complex(kloop_op(L, K_SUB, rr, ii), kloop_op(L, K_ADD, ri, ir));
-}
-
-static KRef choose(Loops *L, KRef c, KRef a, KRef b) { return kir_fold(L->f, K_SELECT, QS_B1, 0, c, a, b, L->pos); }
-static KRef size(Loops *L, KRef a) { return kir_fold(L->f, K_ABS, QS_B1, 0, a, 0, 0, L->pos); }
-
-/* Smith's division: by the larger part of b; see `over` in vm/loops.c. */
-static Number over(Loops *L, Number a, Number b) {
-    KRef zero = kloop_f64(L, 0), wide = kloop_op(L, K_LE, size(L, b.im), size(L, b.v));
-    KRef none = kloop_op(L, K_AND, kloop_op(L, K_EQ, b.v, zero), kloop_op(L, K_EQ, b.im, zero));
-    KRef large = choose(L, wide, b.v, b.im), small = choose(L, wide, b.im, b.v);
-    KRef r = choose(L, kloop_op(L, K_AND, wide, none), zero, kloop_op(L, K_DIV, small, large));
-    KRef rest = kloop_op(L, K_MUL, small, r), d = kloop_op(L, K_ADD, large, rest);
-    KRef re_r = kloop_op(L, K_MUL, a.v, r), im_r = kloop_op(L, K_MUL, a.im, r);
-    KRef re = choose(L, wide, kloop_op(L, K_ADD, a.v, im_r), kloop_op(L, K_ADD, re_r, a.im));
-    KRef im = choose(L, wide, kloop_op(L, K_SUB, a.im, re_r), kloop_op(L, K_SUB, im_r, a.v));
-    return kloop_complex(kloop_op(L, K_DIV, re, d), kloop_op(L, K_DIV, im, d));
-}
+static KPair pair(Number a) { return (KPair){a.v, a.im}; }
+static Number number(KPair p) { return kloop_complex(p.re, p.im); }
 
 /* Known whole powers are products, squared as often as the exponent has bits. */
 static qs_status power(Loops *L, Number a, Number b, Number *out) {
@@ -44,34 +22,24 @@ static qs_status power(Loops *L, Number a, Number b, Number *out) {
     bool known = kir_is_const(L->f, b.v, &n) && kir_is_const(L->f, b.im, &im) && im == 0;
     if (!known || n != trunc(n) || fabs(n) > MOST)
         return kloop_decline(L, L->pos, "a power of a complex number that is not small and whole");
-    Number one = kloop_to_complex(L, kloop_const(L, 1)), product = one, square = a;
-    for (unsigned bits = (unsigned)fabs(n); bits; bits >>= 1) {
-        if (bits & 1) product = times(L, product, square);
-        if (bits > 1) square = times(L, square, square);
-    }
-    return *out = n < 0 ? over(L, one, product) : product, QS_OK;
+    return *out = number(kpair_whole_power(L->f, pair(a), (int)n, L->pos)), QS_OK;
 }
-
-static KRef negative(Loops *L, KRef a) { return kir_fold(L->f, K_NEG, QS_B1, 0, a, 0, 0, L->pos); }
 
 static KRef is_zero(Loops *L, Number a) {
     KRef zero = kloop_f64(L, 0);
-    return kloop_op(L, K_AND, kloop_op(L, K_EQ, a.v, zero), kloop_op(L, K_EQ, a.im, zero));
-}
-
-static KRef same(Loops *L, Number a, Number b) {
-    return kloop_op(L, K_AND, kloop_op(L, K_EQ, a.v, b.v), kloop_op(L, K_EQ, a.im, b.im));
+    return kpair_equal(L->f, pair(a), (KPair){zero, zero}, L->pos);
 }
 
 static qs_status operation(Loops *L, Op op, Number a, Number b, Number *out) {
+    KPair x = pair(a), y = pair(b);
     switch (op) {
-    case OP_ADD: *out = each(L, K_ADD, a, b); return QS_OK;
-    case OP_SUB: *out = each(L, K_SUB, a, b); return QS_OK;
-    case OP_MUL: case OP_PWMUL: *out = times(L, a, b); return QS_OK;
-    case OP_DIV: case OP_PWDIV: *out = over(L, a, b); return QS_OK;
+    case OP_ADD: *out = number(kpair_each(L->f, K_ADD, x, y, L->pos)); return QS_OK;
+    case OP_SUB: *out = number(kpair_each(L->f, K_SUB, x, y, L->pos)); return QS_OK;
+    case OP_MUL: case OP_PWMUL: *out = number(kpair_times(L->f, x, y, L->pos)); return QS_OK;
+    case OP_DIV: case OP_PWDIV: *out = number(kpair_over(L->f, x, y, L->pos)); return QS_OK;
     case OP_POW: case OP_PWPOW: return power(L, a, b, out);
-    case OP_EQ: *out = kloop_bool(same(L, a, b)); return QS_OK;
-    case OP_NE: *out = kloop_bool(kloop_not(L, same(L, a, b))); return QS_OK;
+    case OP_EQ: *out = kloop_bool(kpair_equal(L->f, x, y, L->pos)); return QS_OK;
+    case OP_NE: *out = kloop_bool(kloop_not(L, kpair_equal(L->f, x, y, L->pos))); return QS_OK;
     default:
         return kloop_decline(L, L->pos, "the operator `%s` of complex numbers",
                              *qop_text(op) ? qop_text(op) : qop_inplace(op));
@@ -108,19 +76,13 @@ qs_status kloop_complex_binary(Loops *L, Op op, Number x, Number y, Number *out)
 qs_status kloop_complex_unary(Loops *L, Op op, Number a, Number *out) {
     if (a.maybe) return undecided(L);
     if (op == OP_NOT) return *out = kloop_bool(is_zero(L, a)), QS_OK;
-    if (op == OP_NEG) a = kloop_complex(negative(L, a.v), negative(L, a.im));
+    if (op == OP_NEG) a = number(kpair_negative(L->f, pair(a), L->pos));
     return *out = a, QS_OK;
 }
 
 /* -- built-ins --------------------------------------------------------------------------------------------------- */
 static KRef math2(Loops *L, MathFn fn, KRef a, KRef b) {
     return kir_fold(L->f, K_MATH, QS_B1, (uint16_t)fn, a, b, 0, L->pos);
-}
-
-/* re + im*j, computed as that is. */
-static Number made(Loops *L, Number re, Number im) {
-    Number j = kloop_complex(kloop_f64(L, 0), kloop_f64(L, 1));
-    return each(L, K_ADD, kloop_to_complex(L, re), times(L, kloop_to_complex(L, im), j));
 }
 
 static qs_status of_real(Loops *L, const char *name, Number a, bool *found, Number *out) {
@@ -137,7 +99,7 @@ static qs_status of_complex(Loops *L, const char *name, Number a, bool *found, N
     if (a.maybe && !part) return undecided(L);
     if (!strcmp(name, "real")) *out = kloop_num(a.v);
     else if (!strcmp(name, "imag")) *out = kloop_num(a.im);
-    else if (!strcmp(name, "conj")) *out = kloop_complex(a.v, negative(L, a.im));
+    else if (!strcmp(name, "conj")) *out = kloop_complex(a.v, kir_fold(L->f, K_NEG, QS_B1, 0, a.im, 0, 0, L->pos));
     else if (!strcmp(name, "abs")) *out = kloop_num(math2(L, MF_hypot, a.v, a.im));
     else if (!strcmp(name, "angle")) *out = kloop_num(math2(L, MF_atan2, a.im, a.v));
     else if (!strcmp(name, "complex")) *out = a;
@@ -152,7 +114,7 @@ qs_status kloop_complex_call(Loops *L, const char *name, const Number *args, int
     if (nargs == 1 && complex) return of_complex(L, name, args[0], found, out);
     if (complex) return kloop_decline(L, L->pos, "%s of a complex number", name);
     if (!strcmp(name, "complex") && (nargs == 1 || nargs == 2))
-        return *out = made(L, args[0], nargs == 2 ? args[1] : kloop_const(L, 0)), QS_OK;
+        return *out = kloop_complex(kloop_real(L, args[0]), nargs == 2 ? kloop_real(L, args[1]) : kloop_f64(L, 0)), QS_OK;
     if (nargs == 1) return of_real(L, name, args[0], found, out);
     return *found = false, QS_OK;
 }
