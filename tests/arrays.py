@@ -17,8 +17,9 @@ LIMIT = 2.0**20  # of an exact value; its last bit is FINE or more
 FINE = 2.0**-3
 INEXACT = """{0}./3; sqrt(abs({0})); exp(-abs({0})); sin({0}); 1./{0}; log({0}); atan({0}); ({0}).^2; ({0}).^0.5; {0}./0
 isnan({0}./0); max({0}./0, 1); complex({0},1); abs(complex({0},3)); int({0}./0); uint8({0}*1e9); sign({0}./0)
-exp(complex({0},1)); {0}.*2j-1; complex({0},1).*(3-{0}*1j)./complex(2,{0}); (complex(1,{0})+{0}).^2; angle(complex({0},2))
-conj(complex({0},2)).*{0}; real(-complex({0},2)); imag(complex({0},2)*1j); complex({0},1)==complex(1,{0}); sum(abs(complex({0},1)))
+exp(complex({0},1)); {0}.*2j-1; complex({0},1).*(3-{0}*1j)./complex(2,{0}); (complex(1,{0})+{0}).^2
+angle(complex({0},2)); conj(complex({0},2)).*{0}; real(-complex({0},2)); imag(complex({0},2)*1j)
+complex({0},1)==complex(1,{0}); sum(abs(complex({0},1)))
 sum(1./(1+abs({0}))); mean(sqrt(abs({0}))); max({0}.*{0})""".replace("\n", "; ").split("; ")
 
 

@@ -461,7 +461,8 @@ static bool build_reduction(Fuse *z, FuseKernel *out) {
     size.name = qstr_cname(z->c, "n");
     KRef n = kir_add(f, K_PARAM, QS_I64, 0, 0, 0, 0, (uint64_t)kir_param(f, &size), 0);
     KRef pos = kir_add(f, K_POS, QS_I64, 0, 0, 0, 0, 0, 0), one = kir_const_int(f, QS_I64, 1, 0);
-    if (!element_dtype(z, pos, &d) || qdtype_is_complex(d) || ((kind == FUSE_MIN || kind == FUSE_MAX) && d < QS_F32)) return false;
+    if (!element_dtype(z, pos, &d) || qdtype_is_complex(d)) return false;
+    if ((kind == FUSE_MIN || kind == FUSE_MAX) && d < QS_F32) return false;
     qs_dtype lane = lane_dtype(kind, d);
     if (d >= QS_I64 && lane == QS_I64) return false; /* may overflow, which the host tells */
     int result = add_result(z, lane, true);

@@ -113,8 +113,10 @@ qs_status kloop_complex_call(Loops *L, const char *name, const Number *args, int
     *found = true;
     if (nargs == 1 && complex) return of_complex(L, name, args[0], found, out);
     if (complex) return kloop_decline(L, L->pos, "%s of a complex number", name);
-    if (!strcmp(name, "complex") && (nargs == 1 || nargs == 2))
-        return *out = kloop_complex(kloop_real(L, args[0]), nargs == 2 ? kloop_real(L, args[1]) : kloop_f64(L, 0)), QS_OK;
+    if (!strcmp(name, "complex") && (nargs == 1 || nargs == 2)) {
+        KRef im = nargs == 2 ? kloop_real(L, args[1]) : kloop_f64(L, 0);
+        return *out = kloop_complex(kloop_real(L, args[0]), im), QS_OK;
+    }
     if (nargs == 1) return of_real(L, name, args[0], found, out);
     return *found = false, QS_OK;
 }
