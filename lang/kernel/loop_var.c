@@ -83,7 +83,8 @@ bool kloop_is_number(const LoopValue *v) { return v->kind >= LOOP_NUM && v->kind
 Value kloop_entry(Loops *L, const Var *v) {
     Str *name = v->sym->name;
     if (v->kind == LOOP_VECTOR) return entry_vector(L, &v->entry, name, v->n);
-    return (Value){.what = WHAT_NUMBER, .num = kloop_entry_number(L, &v->entry, name)};
+    Number n = kloop_entry_number(L, &v->entry, name);
+    return (Value){.what = WHAT_NUMBER, .num = v->kind == LOOP_COMPLEX ? kloop_to_complex(L, n) : n};
 }
 
 /* Of the name `called` there enters the value v. */
@@ -123,8 +124,17 @@ static qs_status no_value(Loops *L, const Var *v) {
     return kloop_decline(L, L->pos, "%s may have no value here", v->sym->name->s);
 }
 
+/* A real number before the loop, read when it may be complex already. */
+static bool was_real(const Loops *L, const Var *v) {
+    return L->mode != MODE_PARALLEL && v->replaced && v->replacee.kind == LOOP_NUM && v->kind == LOOP_COMPLEX && !v->live;
+}
+
 /* Its kind is known from the next pass on. */
 qs_status kloop_doubt(Loops *L, Var *v, const char *sentence) {
+    if (was_real(L, v)) {
+        v->entry = v->replacee, v->replaced = false, v->maybe = MAYBE_REAL;
+        return v->set = L->changed = true, QS_OK;
+    }
     if (L->mode == MODE_PARALLEL || v->replaced || (v->doubted && v->kind == LOOP_UNSET)) return no_value(L, v);
     if (!v->doubted) v->doubted = L->changed = true;
     if (v->given) kloop_fail_unless(L, kloop_get(L, v->given), QS_ENAME, sentence, 0, 0);
@@ -261,7 +271,8 @@ void kloop_declare(Loops *L, Var *v, const Value *init) {
 }
 
 static void replace(Var *v, uint8_t kind, int n) {
-    v->replaced = v->entry.kind != LOOP_UNSET, v->entry.kind = LOOP_UNSET, v->reduce = 0;
+    if (v->entry.kind != LOOP_UNSET) v->replaced = true, v->replacee = v->entry;
+    v->entry.kind = LOOP_UNSET, v->reduce = 0;
     v->kind = kind, v->n = n, v->shared = v->fraction = false, v->v = 0, v->part = NULL;
     v->lo = INFINITY, v->hi = -INFINITY, v->grown = 0;
 }

@@ -43,6 +43,7 @@ typedef struct Var { /* a variable: of the loop's function, or of one inlined; o
     uint8_t maybe;     /* MaybeReal, of LOOP_COMPLEX */
     bool replaced;     /* what it was before the loop is of another kind, which nobody reads */
     bool doubted;      /* it is read where it may have no value */
+    LoopValue replacee; /* what it was, when it was replaced */
     double lo, hi;
     /* of the loop's function only */
     LoopValue entry;
