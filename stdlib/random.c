@@ -39,7 +39,9 @@ static int block(uint64_t seed, uint64_t n, bool normal, bool wide, double x[4])
     return m;
 }
 
-static void draw(Lib *lib, bool normal, double x[4]) { block(lib->seed, lib->drawn++, normal, true, x); }
+static void draw(qs_vm *vm, bool normal, double x[4]) {
+    block(qvm(vm)->random_seed, qvm(vm)->random_drawn++, normal, true, x);
+}
 
 typedef struct { uint64_t seed, drawn; bool normal, wide; size_t count; void *out; } Stream;
 
@@ -57,23 +59,23 @@ static void fill_blocks(void *ud, int64_t first, int64_t last, int worker) {
 
 static qs_status random_array(qs_vm *vm, qs_call_args *c, const char *fn, bool normal) {
     enum { GRAIN = 1 << 13 /* blocks worth a thread */ };
-    Lib *lib = qlib(vm);
+    Machine *m = qvm(vm);
     if (c->nin == 0) {
         double x[4];
-        draw(lib, normal, x);
+        draw(vm, normal, x);
         c->out[0] = qs_num(x[0]);
         return QS_OK;
     }
     int rank;
     int64_t dims[QS_MAX_RANK];
     Array *a;
-    Stream s = {lib->seed, lib->drawn, normal, qvm_ctx(vm)->scalar_dtype == QS_F64, 0, NULL};
+    Stream s = {m->random_seed, m->random_drawn, normal, qvm_ctx(vm)->scalar_dtype == QS_F64, 0, NULL};
     TRY(qarr_shape_args(vm, fn, c->nin, c->in, &rank, dims));
     TRY(qarg_result(vm, c, 0, qvm_ctx(vm)->scalar_dtype, rank, dims, &a, &s.out));
     s.count = a->count;
     uint64_t blocks = (s.count + (s.wide ? 1 : 3)) / (s.wide ? 2 : 4);
     qthreads_run(qthreads_of(qvm_ctx(vm)), (int64_t)blocks, GRAIN, fill_blocks, &s);
-    lib->drawn += blocks;
+    m->random_drawn += blocks;
     return QS_OK;
 }
 qs_status qrandom_rand(qs_vm *vm, qs_call_args *c) { return random_array(vm, c, "rand", false); }
@@ -106,7 +108,7 @@ qs_status qrandom_randperm(qs_vm *vm, qs_call_args *c) {
     double *x = fits ? qmem_try(ctx, bytes) : NULL, u[4];
     if (!x) return qs_fail(vm, QS_ENOMEM, "randperm: no memory for %lld numbers", (long long)n);
     for (int64_t i = 0; i < n; i++) {
-        draw(qlib(vm), false, u);
+        draw(vm, false, u);
         int64_t j = (int64_t)(u[0] * (double)(i + 1));
         x[i] = x[j], x[j] = (double)i;
     }
@@ -118,6 +120,6 @@ qs_status qrandom_randperm(qs_vm *vm, qs_call_args *c) {
 qs_status qrandom_seed(qs_vm *vm, qs_call_args *c) {
     int64_t seed;
     TRY(qarg_int(vm, "randseed", "seed", c->in[0], &seed));
-    qlib(vm)->seed = (uint64_t)seed, qlib(vm)->drawn = 0;
+    qvm(vm)->random_seed = (uint64_t)seed, qvm(vm)->random_drawn = 0;
     return QS_OK;
 }

@@ -21,7 +21,6 @@ const LibDoc *qlib_called_elsewhere(const char *name); /* what MATLAB or NumPy c
 void qlib_manual(Text *out); /* what docs/builtins.md says of the table */
 
 typedef struct Lib { /* Machine.lib */
-    uint64_t seed, drawn; /* random.c: key, and blocks of four words drawn so far */
     double timer;         /* time.c: tic, in seconds of the monotonic clock; < 0 never started */
     struct Lapack *lapack; /* linalg.c: opened on first use */
     struct Regex *regex;  /* regex.c: compiled patterns */

@@ -96,7 +96,8 @@ class Case:
         if k < 0.96: return f"scalar({self.any(d + 1)})"
         if k < 0.97: return f"({self.num(d + 1)}^{r.choice(['2', '3', '0.5', '-1', '0', self.num(3)])})"
         if k < 0.98: return f"mod({self.num(d + 1)},{r.choice(['2', '3', '0.5', '7', '-3', self.num(3)])})"
-        if k < 0.99: return f"({self.cond(d + 1)} + {self.num(d + 1)})"
+        if k < 0.987: return f"({self.cond(d + 1)} + {self.num(d + 1)})"
+        if k < 0.99: return r.choice(["rand()", "randn()", f"randi({r.choice(['3', '7', 'n+1'])})"])
         return r.choice(["n", f"numel({r.choice(list(self.arrays))})" if self.arrays else "3", "pi"])
 
     def int_(self, d=0):
@@ -140,7 +141,7 @@ class Case:
             if rows: return f"{r.choice(rows)}[{self.index('n')},:]"
         if k < 0.68 and self.vecfns: return f"{r.choice(self.vecfns)}({self.vector(n, d + 1)},{self.num(d + 2)})"
         if k < 0.74: return f"(-{self.vector(n, d + 1)})"
-        if k < 0.80: return f"{r.choice(['abs', 'floor', 'sqrt', 'cos', 'exp'])}({self.vector(n, d + 1)})"
+        if k < 0.80: return f"{r.choice(['abs', 'floor', 'sqrt', 'ceil', 'round'])}({self.vector(n, d + 1)})"
         if k < 0.84: return f"({self.vector(n, d + 1)} .^ {r.choice(['2', '3', '0.5', '-1', '0', '7'])})"
         f = r.choice(["mod", "atan2", "hypot", "min", "max"])
         if k < 0.87: return f"{f}({self.vector(n, d + 1)},{self.num(d + 2)})"
@@ -471,6 +472,7 @@ class Case:
                 self.put('print "caught: ", e_', 1)
                 if self.nums: self.put(self.show_statement(r.choice(self.nums)), 1)
                 self.put("end")
+        self.put('printf("%.17g\\n", rand())')
         for v in self.nums + self.ints + self.bools:
             if r.random() < 0.7: self.put(self.show_statement(v))
         for z in self.complexes:

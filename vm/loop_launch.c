@@ -63,6 +63,8 @@ static void bind(Call *c, const LoopCode *code) {
         case LOOP_IMAGINARY: c->args[i] = imaginary_arg(c, b->index); break;
         case LOOP_REALS: case LOOP_WHOLES: case LOOP_PARTS: case LOOP_SUMS: c->args[i] = results_arg(c, b); break;
         case LOOP_CHUNK: c->args[i] = whole_arg(c->chunk); break;
+        case LOOP_SEED: c->args[i] = whole_arg((int64_t)qvm(c->vm)->random_seed); break;
+        case LOOP_DRAWN: c->args[i] = whole_arg((int64_t)qvm(c->vm)->random_drawn); break;
         default: c->args[i] = counter_arg(c, b, d); break;
         }
     }
@@ -252,6 +254,14 @@ static qs_status set_variables(Call *c) {
     return QS_OK;
 }
 
+static void note_drawn(Call *c, Version which) {
+    const LoopResult *code = &c->v->code;
+    uint64_t *drawn = &qvm(c->vm)->random_drawn;
+    if (code->drawn < 0) return;
+    if (which == PARALLEL) *drawn += (uint64_t)(code->draws * c->counters[0].turns);
+    else *drawn = (uint64_t)c->wholes[code->drawn];
+}
+
 static qs_status launch(Call *c, const LoopCode *code, Program *p, const Launch *l, DevFault *fault) {
     qs_status s = lock(c, code);
     c->launched = s == QS_OK;
@@ -277,6 +287,7 @@ static qs_status run(Call *c, Version which, Program *p, Launch l, bool *again) 
         if (!qloop_reduce(c)) return *again = true, QS_OK;
         TRY(qloop_add_sums(c));
     }
+    note_drawn(c, which);
     TRY(set_variables(c));
     return fault.message ? qloop_fault(c, code, &fault) : QS_OK;
 }

@@ -112,6 +112,7 @@ typedef struct Machine {
     uint32_t depth;                  /* of interpreter runs inside each other */
     int64_t loop_least;              /* turns from which a loop may become machine code; see vm/loop.h */
     int64_t loop_look;               /* turns of loops that test conditions until one is looked at */
+    uint64_t random_seed, random_drawn; /* key, and blocks of four words drawn so far; see stdlib/random.c */
     int loops_left;                  /* of code that is gone, those that had too little work to be compiled */
     size_t fuse_least;               /* elements from which an expression may; see vm/fuse.h */
     Flag interrupted;                /* set by qs_interrupt, polled by kernels and whatever waits */

@@ -104,9 +104,10 @@ static void begin_pass(Loops *L) {
     L->changed = L->left = L->waits = false;
     L->pos = L->job->loop->pos;
     declare_all(L, L->root);
-    if (L->mode == MODE_PARALLEL) return;
+    if (L->mode == MODE_PARALLEL) return kloop_declare_random(L);
     L->fault = kloop_emit(L, K_LOCAL, QS_B1, kir_const_int(L->f, QS_I32, 0, L->pos), 0, 0, 0);
     for (int i = 0; i < 2; i++) L->value[i] = kloop_emit(L, K_LOCAL, QS_B1, kloop_f64(L, 0), 0, 0, 0);
+    kloop_declare_random(L);
     if (has_return(L->job->loop)) L->returned = kloop_emit(L, K_LOCAL, QS_B1, kloop_f64(L, 0), 0, 0, 0);
 }
 
@@ -140,6 +141,7 @@ static void assign_slots(Loops *L) {
         if (v->entry.kind == LOOP_UNSET) o->given = r->nreals++;
     }
     r->returned = has_return(L->job->loop) ? r->nreals++ : -1;
+    r->drawn = L->random ? r->nwholes++ : -1;
 }
 
 static void put_variable(Loops *L, const Var *v, int slot) {
@@ -161,6 +163,7 @@ static void store_variables(Loops *L) {
         if (o->given >= 0)
             put(L, LOOP_REALS, o->given, v->given ? kloop_cast(L, kloop_get(L, v->given), QS_F64) : kloop_f64(L, 1));
     }
+    if (L->drawn) put(L, LOOP_WHOLES, L->out->drawn, kloop_get(L, L->drawn));
     if (L->returned) put(L, LOOP_REALS, L->out->returned, kloop_get(L, L->returned));
 }
 
@@ -247,6 +250,7 @@ static qs_status version(Loops *L, Mode mode, Arena *arena, LoopCode *out, LoopC
         begin_pass(L);
         qs_status s = mode == MODE_PARALLEL ? parallel_pass(L) : serial_pass(L);
         bool done = s == QS_OK && !L->changed;
+        if (done && mode == MODE_EXACT) L->out->draws = L->draws;
         if (done && mode == MODE_EXACT) L->axes = kloop_parallel_depth(L);
         if (done && L->loose && mode == MODE_PARALLEL && !L->chunked)
             s = kloop_decline(L, L->loose_pos, "a test here depends on values");

@@ -11,7 +11,7 @@
  *     loop_call.c     built-ins, functions          loop_live.c   whose value matters afterwards
  *     loop_num.c      real numbers                  loop_var.c    variables, tests
  *     loop_complex.c  complex numbers               loop_find.c   questions about the tree
- *     loop_vector.c   short vectors
+ *     loop_vector.c   short vectors                 loop_random.c  random numbers
  *
  * Up to three functions are made of one loop:
  *
@@ -71,10 +71,11 @@ typedef struct {
  * was when the loop began: it is read before the first turn.  FIRST, STEP, TURNS and LAST are of counter `index`; LAST
  * is the value in the last turn.  REALS and WHOLES are arrays for the variables at the end, of float64 and int64.  Of
  * chunks: how many turns one has; PARTS, float64 with LOOP_CHUNKS elements for each reduced variable, by LoopOut.part;
- * SUMS, float64 with a copy of the array `sums[index]` for each chunk, -0 at first. */
+ * SUMS, float64 with a copy of the array `sums[index]` for each chunk, -0 at first.  SEED and DRAWN are of random
+ * numbers: int64. */
 typedef enum {
     LOOP_SOURCE, LOOP_IMAGINARY, LOOP_SNAPSHOT, LOOP_FIRST, LOOP_LAST, LOOP_TURNS, LOOP_REALS, LOOP_WHOLES, LOOP_CHUNK,
-    LOOP_PARTS, LOOP_SUMS
+    LOOP_PARTS, LOOP_SUMS, LOOP_SEED, LOOP_DRAWN
 } LoopBindKind;
 enum { LOOP_CHUNKS = 64 };
 typedef struct { uint8_t kind; int index; } LoopBind;
@@ -116,6 +117,8 @@ typedef struct {
     LoopOut *outs; int nouts;
     int nreals, nwholes, nparts;
     int returned;          /* reals[returned] is 1 + where the `return` is that has left the loop, or 0; -1: none can */
+    int drawn;             /* wholes[drawn] is how many blocks of random numbers were drawn; -1: it draws none */
+    int64_t draws;         /* in a turn of the parallel version */
     bool chunked;          /* parallel is by chunks; a fault in it has changed nothing, and exact is to be run */
     LoopTest *tests;       /* of the guard */
     int sums[LOOP_SUM_ARRAYS], nsums; /* sources of arrays that turns only add to */

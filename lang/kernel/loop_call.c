@@ -185,6 +185,10 @@ static qs_status of_numbers(Loops *L, const char *name, const Value *args, int n
 }
 
 qs_status kloop_builtin(Loops *L, const char *name, Value *args, int nargs, Value *out) {
+    if (kloop_is_random(name, nargs) && (!nargs || args[0].what == WHAT_NUMBER)) {
+        *out = (Value){.what = WHAT_NUMBER};
+        return kloop_random(L, name, nargs ? &args[0].num : NULL, &out->num);
+    }
     bool measures = !strcmp(name, "size") || !strcmp(name, "numel");
     if (nargs && args[0].what == WHAT_ARRAY && measures) return extents(L, name, args, nargs, out);
     for (int i = 0; i < nargs; i++) kloop_short(L, &args[i]);

@@ -149,6 +149,8 @@ int kloop_parallel_depth(Loops *L) {
         return (void)kloop_decline(L, L->job->loop->pos, "each turn decides whether there is another"), 0;
     while (depth < L->nlevels && is_axis(L, depth)) depth++;
     if (!depth) return (void)kloop_decline(L, L->job->loop->pos, "a counter that may have a fraction"), 0;
+    if (L->random && L->draws_vary)
+        return (void)kloop_decline(L, L->draws_pos, "not every turn draws as many random numbers"), 0;
     L->out->nsums = 0;
     find_sums(L);
     L->chunked = reduces(L) || (L->loose && !commits(L));
@@ -157,7 +159,7 @@ int kloop_parallel_depth(Loops *L) {
     if (multiplies(L) && commits(L))
         return (void)kloop_decline(L, L->job->loop->pos, "a product that may have to be taken again in order"), 0;
     depth = independent(L, depth);
-    return L->chunked && depth ? 1 : depth;
+    return (L->chunked || L->random) && depth ? 1 : depth;
 }
 
 /* -- bounds over all turns --------------------------------------------------------------------------------------- */

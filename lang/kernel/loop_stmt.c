@@ -386,6 +386,7 @@ static qs_status nested(Loops *L, Node *n, const Range *ranges, int i) {
     enter(L, &frame);
     if (i > 0) frame.brk = outer ? outer->brk : 0, frame.out = outer ? outer->out : NULL; /* `break` leaves all */
     if (parallel) frame.brk = 0;                   /* which one chunk cannot */
+    if (level == 0) L->body_open = L->nopen;
     if (level >= 0) L->level[level].counter = ranges[i].by_turns ? 0 : counter.twin;
     TRY(inside(L, n, ranges, i, counter));
     if (i == 0) kloop_free_order(L, n, start);
@@ -493,7 +494,7 @@ static qs_status results_given(Loops *L, uint32_t pos) {
     L->pos = pos;
     for (int i = 0; i < L->in->wanted && i < f->nouts; i++) {
         Var *v = f->outs[i].sym ? kloop_find_var(L->in, f->outs[i].sym) : NULL;
-        if (!v || v->set || v->bound || f->outs[i].type) continue; /* with a type: the conversion asks for it */
+        if (!v || v->set || v->bound) continue;
         snprintf(text, sizeof text, "result %.80s of %.80s was not given a value", f->outs[i].name->s, f->name->s);
         TRY(kloop_doubt(L, v, text));
     }

@@ -126,7 +126,8 @@ static qs_status no_value(Loops *L, const Var *v) {
 
 /* A real number before the loop, read when it may be complex already. */
 static bool was_real(const Loops *L, const Var *v) {
-    return L->mode != MODE_PARALLEL && v->replaced && v->replacee.kind == LOOP_NUM && v->kind == LOOP_COMPLEX && !v->live;
+    bool read = L->mode != MODE_PARALLEL && v->replaced && !v->live;
+    return read && v->replacee.kind == LOOP_NUM && v->kind == LOOP_COMPLEX;
 }
 
 /* Its kind is known from the next pass on. */

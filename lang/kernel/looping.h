@@ -99,6 +99,7 @@ typedef struct Loops {
     Mode mode;
     int axes;              /* MODE_PARALLEL: outer loops that are axes */
     bool chunked;          /* MODE_PARALLEL: or chunks of the outermost; see loop.h */
+    bool random;           /* draws random numbers */
     int nest;              /* how deep the loops are that hold nothing but the next */
     Inline *root;
     /* of the pass */
@@ -121,6 +122,10 @@ typedef struct Loops {
     Touch *touches; uint32_t ntouches, cap_touches;
     Level level[QS_MAX_RANK]; int nlevels;
     KRef chunk_last;       /* the counter in the last turn of the chunk */
+    uint32_t body_open;    /* blocks that are open where a turn of the outermost loop begins */
+    KRef drawn;            /* LOCAL: blocks of random numbers that were drawn so far */
+    int64_t draws;         /* in this pass */
+    bool draws_vary; uint32_t draws_pos; /* not every turn draws as many, because of the one there */
 } Loops;
 
 enum { LOOP_CALLS = 24, LOOP_PASSES = 24, LOOP_LONGEST = 1 << 14 /* instructions; then no more functions */,
@@ -230,6 +235,11 @@ qs_status kloop_closure(Loops *L, Func *f, Value *out);
 qs_status kloop_builtin(Loops *L, const char *name, Value *args, int nargs, Value *out);
 qs_status kloop_call(Loops *L, Node *n, Value *out, int wanted); /* so many results; out has room for one at least */
 qs_status kloop_real_builtin(Loops *L, const char *name, const Number *args, int nargs, Number *out);
+
+/* -- loop_random.c ----------------------------------------------------------------------------------------------- */
+void kloop_declare_random(Loops *L);
+bool kloop_is_random(const char *name, int nargs);
+qs_status kloop_random(Loops *L, const char *name, const Number *n, Number *out); /* n: of randi; NULL: another one */
 
 /* -- loop_expr.c ------------------------------------------------------------------------------------------------- */
 qs_status kloop_expr(Loops *L, Node *n, Value *out);
