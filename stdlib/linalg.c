@@ -757,8 +757,8 @@ qs_status qlinalg_symeig(qs_vm *vm, qs_call_args *c) {
 }
 
 /* The eigenvalues as dgeev gives them: all real parts, then all imaginary parts. */
-static void join_values(const double *parts, Mat *w) {
-    for (int i = 0; i < w->m; i++) w->a[2 * i] = parts[i], w->a[2 * i + 1] = parts[w->m + i];
+static void join_values(const double *parts, int n, Mat *w) {
+    for (int i = 0; i < n; i++) w->a[2 * i] = parts[i], w->a[2 * i + 1] = parts[n + i];
 }
 
 /* Of two conjugate eigenvalues dgeev gives the real and the imaginary part of the first one's vector. */
@@ -794,7 +794,7 @@ static qs_status eig_run(qs_vm *vm, Lapack *l, Mat *a, Mat *w, Mat *v, bool vect
         if (!pass) s = work_new(vm, "eig", want[0], &work);
     }
     if (s == QS_OK && info) s = not_converged(vm, "eig", "A", a);
-    if (s == QS_OK && a->parts == 1) join_values(reals.p, w);
+    if (s == QS_OK && a->parts == 1) join_values(reals.p, a->n, w);
     if (s == QS_OK && x.a) join_vectors(x.a, reals.p + a->n, v);
     work_free(&work), work_free(&reals), mat_free(&x);
     return s;
@@ -815,6 +815,51 @@ qs_status qlinalg_eig(qs_vm *vm, qs_call_args *c) {
     if (s == QS_OK && c->nout > 1) s = mat_result(vm, &v, a.m, a.n, d, &c->out[0]);
     if (s == QS_OK) s = values_result(vm, &w, d, &c->out[c->nout > 1]);
     mat_free(&a), mat_free(&w), mat_free(&v);
+    return s;
+}
+
+static void quotient(const double *x, const double *y, size_t parts, double *out) {
+    double _Complex a, b; /* in memory a real and an imaginary part */
+    if (parts == 1) { *out = *x / *y; return; }
+    memcpy(&a, x, sizeof a), memcpy(&b, y, sizeof b);
+    a /= b;
+    memcpy(out, &a, sizeof a);
+}
+
+/* The matrix whose eigenvalues are the roots of p[0]*x^n + … + p[n]. */
+static void companion(const double *p, Mat *x) {
+    size_t parts = (size_t)x->parts;
+    for (int j = 0; j < x->n; j++) {
+        quotient(p + parts * (size_t)(j + 1), p, parts, at(x, 0, j));
+        for (size_t k = 0; k < parts; k++) at(x, 0, j)[k] *= -1;
+        if (j + 1 < x->n) at(x, j + 1, j)[0] = 1;
+    }
+}
+
+static bool is_zero(const Numbers *p, size_t i) {
+    return p->x[i * (size_t)p->parts] == 0 && p->x[(i + 1) * (size_t)p->parts - 1] == 0;
+}
+
+/* Coefficients of 0 in front are none at all, each behind the others is a root at 0. */
+qs_status qlinalg_roots(qs_vm *vm, qs_call_args *c) {
+    Lapack *l;
+    Numbers p;
+    Mat a = {0}, w = {0}, none = {0};
+    qs_dtype d = result_type(vm, c->in[0], true), wide = QS_F64;
+    TRY(qarg_wide(vm, c, 0, "roots", "p", qarg_parts(c, 0, 1), &wide, &p));
+    if (p.n > 1 << 20) return qs_fail(vm, QS_EVALUE, "roots: p may have 2^20 coefficients, got %zu", p.n);
+    TRY(lapack(vm, "roots", &l));
+    int first = 0, last = (int)p.n - 1;
+    while (first <= last && is_zero(&p, (size_t)first)) first++;
+    while (last > first && is_zero(&p, (size_t)last)) last--;
+    int degree = first > last ? 0 : last - first, all = first > last ? 0 : (int)p.n - 1 - first;
+    qs_status s = mat_new(vm, "roots", degree, degree, p.parts, &a);
+    if (s == QS_OK) s = mat_new(vm, "roots", all, 1, 2, &w);
+    if (s == QS_OK) companion(p.x + (size_t)first * (size_t)p.parts, &a);
+    if (s == QS_OK) s = all_finite(vm, "roots", "p, or p/p[0],", &a, false);
+    if (s == QS_OK && degree) s = eig_run(vm, l, &a, &w, &none, false);
+    if (s == QS_OK) s = values_result(vm, &w, d, &c->out[0]);
+    mat_free(&a), mat_free(&w);
     return s;
 }
 

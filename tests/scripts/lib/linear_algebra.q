@@ -26,6 +26,14 @@ for f = {eig, symeig}
     end
 end
 print symeig([[1,nan],[2,1]])                  % the lower half counts
+print sort(real(roots([1,-6,11,-6]))), sort(imag(roots([0,0,2,0,8]))), real(roots([1,2,0,0])), roots([7]), roots([]), roots([0,0])
+near_roots = p -> max(abs(polyval(p, roots(p)))) < 1e-8
+print near_roots(float64([3,-2,5,1])), near_roots(complex(float64([1,2,3]), float64([0,1,-1]))), type(roots(float64([1,2])))
+try
+    roots([1,nan])
+catch e
+    print e
+end
 P = pinv(B)
 print near(B*P*B, B), " ", size(P)
 Z = [[2,1j],[-1j,3]]
