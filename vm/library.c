@@ -49,12 +49,21 @@ bool qlibrary_find(qs_vm *vm, const char *name, char out[PATH_MAX]) {
            in_library(name, out);
 }
 
-bool qlibrary_find_import(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]) {
+static bool beside(const char *importer, const char *name, char *out) {
     const char *slash = importer ? strrchr(importer, '/') : NULL;
+    return is_file(importer, slash ? (size_t)(slash - importer) : 0, name, out);
+}
+
+static bool is_itself(const char *importer, const char *found) {
+    char real[PATH_MAX];
+    return importer && realpath(importer, real) && strcmp(real, found) == 0;
+}
+
+/* A program may be called as the module of the library that it imports. */
+bool qlibrary_find_import(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]) {
     if (name[0] == '/') return is_file(NULL, 0, name, out);
-    if (slash && is_file(importer, (size_t)(slash - importer), name, out)) return true;
-    if (!slash && is_file(NULL, 0, name, out)) return true;
-    return qlibrary_find(vm, name, out);
+    if (beside(importer, name, out) && !is_itself(importer, out)) return true;
+    return qlibrary_find(vm, name, out) || beside(importer, name, out);
 }
 
 /* -- which module of the library has a function ------------------------------------------------------------------- */
