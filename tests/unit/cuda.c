@@ -500,7 +500,24 @@ static void bad_kernel(void) {
     CHECK(clean());
 }
 
-/* What a driver refuses has the place of its statement, whatever of the code came from the cache: that knows none. */
+/* The sentence of a driver that refuses the first line with this word, at this place of the script. */
+static void refused_at(const char *text, const char *folder, const char *word, const char *place) {
+    qs_config c;
+    qs_vm *vm = NULL;
+    qs_config_init(&c);
+    c.device = "cuda", c.cache_dir = folder;
+    reset();
+    fake->jit_log = "ptxas application ptx input, line %d; error   : no such thing\nptxas fatal   : aborted\n";
+    fake->jit_at = word;
+    CHECK(qs_open(&c, &vm) == QS_OK && qs_load(vm, "bad.q", text, strlen(text)) == QS_EDEVICE);
+    bool placed = strstr(qs_error_report(vm), place) != NULL;
+    CHECK(placed && strstr(qs_error(vm), "no such thing in `") && strstr(qs_error(vm), word));
+    if (!placed) printf("  %s: %s\n", word, qs_error_report(vm));
+    qs_close(vm);
+}
+
+/* What a driver refuses has the place of its statement, whatever of the code came from the cache: that knows none.
+ * Without LLVM it has the kernel's. */
 static void refused_line(void) {
     static const char text[] =
         "a = ones(100)\nb = ones(100)\n"
@@ -514,23 +531,13 @@ static void refused_line(void) {
         "parallel_do(100, a, b, work)\n";
     static const struct { const char *word, *place; } each[] = {
         {"sqrt.rn.f32", "bad.q:7:"}, {"ld.global", "bad.q:4:"}, {"st.global", "bad.q:9:"}, {".version", "bad.q:3:"}};
-    qs_config c;
     char folder[] = "/tmp/quasar-cuda-XXXXXX", remove[100];
     CHECK(mkdtemp(folder) != NULL);
-    qs_config_init(&c);
-    c.device = "cuda", c.cache_dir = folder;
-    for (size_t i = 0; i < 2 * (sizeof each / sizeof *each); i++) { /* without, then with code in the cache */
-        const char *place = each[i / 2].place;
-        qs_vm *vm = NULL;
-        reset();
-        fake->jit_log = "ptxas application ptx input, line %d; error   : no such thing\nptxas fatal   : aborted\n";
-        fake->jit_at = each[i / 2].word;
-        CHECK(qs_open(&c, &vm) == QS_OK && qs_load(vm, "bad.q", text, sizeof text - 1) == QS_EDEVICE);
-        bool placed = strstr(qs_error_report(vm), place) != NULL;
-        CHECK(placed && strstr(qs_error(vm), "no such thing") && strstr(qs_error(vm), each[i / 2].word));
-        if (!placed) printf("  %s: %s\n", each[i / 2].word, qs_error_report(vm));
-        qs_close(vm);
-    }
+    for (size_t i = 0; i < 2 * (sizeof each / sizeof *each); i++) /* without, then with code in the cache */
+        refused_at(text, folder, each[i / 2].word, each[i / 2].place);
+    setenv("QUASAR_LLVM", "/nowhere", 1);
+    refused_at(text, folder, "sqrt.rn.f32", "bad.q:3:");
+    unsetenv("QUASAR_LLVM");
     snprintf(remove, sizeof remove, "rm -r %s", folder);
     CHECK(!system(remove) && clean());
 }
