@@ -4,6 +4,7 @@
  *
  * A dimension is transformed in batches of LINES sequences that are interleaved in a small buffer, so the arithmetic
  * runs over contiguous lines whatever the stride.  Sources: Stockham 1966; Bluestein 1970. */
+#include "devices/threads.h"
 #include "stdlib/stdlib.h"
 #include "vm/device_math.h"
 
@@ -155,6 +156,79 @@ static qs_status bluestein(qs_vm *vm, const Geometry *g, bool is_float, void *da
         if (is_float) scatter_df(g, r, k, lines, inverse, data);
         else scatter_d(g, r, k, lines, inverse, data);
     }
+    give_back(&s);
+    return QS_OK;
+}
+
+/* -- long convolutions, in stretches of the result (overlap and save), always in float64 --------------------------- */
+/* A transform of `size` elements gives `stretch` elements of the result.  Of real numbers it makes two stretches, one as
+ * the real part and one as the imaginary part. */
+typedef struct {
+    const double *a;
+    double *out, *room;              /* room: of each worker */
+    size_t n, m, size, stretch;      /* elements of a and of b */
+    int parts;                       /* doubles of an element */
+    Factors f;
+    Twiddles_d w;
+    Split_d spectrum;                /* of b, over size */
+} Long;
+
+/* The elements of a that a stretch from k on is made of; zeros around them. */
+static void load(const Long *l, size_t k, int part, double *to) {
+    size_t step = (size_t)l->parts;
+    for (size_t i = 0; i < l->size; i++) {
+        size_t at = k + i - (l->m - 1); /* wraps around before the first */
+        to[i] = at < l->n ? l->a[at * step + (size_t)part] : 0;
+    }
+}
+
+static void store(const Long *l, size_t k, int part, const double *from) {
+    size_t step = (size_t)l->parts, end = l->n + l->m - 1;
+    for (size_t i = 0; i < l->stretch && k + i < end; i++) l->out[(k + i) * step + (size_t)part] = from[l->m - 1 + i];
+}
+
+static void convolve_stretches(void *ud, int64_t first, int64_t last, int worker) {
+    const Long *l = ud;
+    size_t n = l->size, second = l->parts == 1 ? l->stretch : 0;
+    double *p = l->room + 4 * n * (size_t)worker;
+    Split_d x = {p, p + n}, y = {p + 2 * n, p + 3 * n};
+    for (int64_t i = first; i < last; i++) {
+        size_t k = (size_t)i * (l->stretch + second);
+        load(l, k, 0, x.re), load(l, k + second, l->parts - 1, x.im);
+        Split_d s = stockham_d(&l->f, x, y, 1, l->w), other = s.re == x.re ? y : x;
+        times_chirp(s, l->spectrum, n, 1, 1);
+        Split_d r = stockham_d(&l->f, (Split_d){s.im, s.re}, (Split_d){other.im, other.re}, 1, l->w);
+        store(l, k, 0, r.im), store(l, k + second, l->parts - 1, r.re);
+    }
+}
+
+/* The spectrum of b, divided by the size; the room of the first worker serves. */
+static void prepare_long(Long *l, const double *b) {
+    size_t n = l->size, step = (size_t)l->parts;
+    Split_d x = {l->room, l->room + n}, y = {l->room + 2 * n, l->room + 3 * n};
+    memset(x.re, 0, n * sizeof(double)), memset(x.im, 0, n * sizeof(double));
+    for (size_t j = 0; j < l->m; j++) {
+        x.re[j] = b[j * step] / (double)n;
+        if (l->parts == 2) x.im[j] = b[j * step + 1] / (double)n;
+    }
+    Split_d s = stockham_d(&l->f, x, y, 1, l->w);
+    memcpy(l->spectrum.re, s.re, n * sizeof(double)), memcpy(l->spectrum.im, s.im, n * sizeof(double));
+}
+
+qs_status qfft_convolve(qs_vm *vm, const double *a, size_t n, const double *b, size_t m, int parts, double *out) {
+    Long l = {.a = a, .out = out, .n = n, .m = m, .size = 1, .parts = parts};
+    while (l.size < 4 * m && l.size < n + m - 1) l.size *= 2;
+    l.stretch = l.size - m + 1, l.f = factorise(l.size);
+    size_t each = l.stretch * (parts == 1 ? 2 : 1);
+    int64_t turns = (int64_t)((n + m - 2) / each) + 1;
+    Threads *t = qthreads_of(qvm_ctx(vm));
+    Store s;
+    TRY(take(vm, &s, (4 + 4 * (size_t)qthreads_workers(t, turns, 1)) * l.size, sizeof(double)));
+    double *p = s.p;
+    l.w = twiddles_d(p, l.size), p += 2 * l.size;
+    l.spectrum = (Split_d){p, p + l.size}, l.room = p + 2 * l.size;
+    prepare_long(&l, b);
+    qthreads_run(t, turns, 1, convolve_stretches, &l);
     give_back(&s);
     return QS_OK;
 }

@@ -1,6 +1,8 @@
 /* sampled.c -- counting, polynomials, convolution, covariance of sampled functions.  Computed in float64 or complex128;
  * results have elements of float64 when an argument does, else of scalar. */
+#include "devices/threads.h"
 #include "stdlib/stdlib.h"
+#include "vm/loops.h"
 #include "vm/gemm.h"
 
 #include <math.h>
@@ -215,13 +217,80 @@ static void add_scaled(double *to, const double *f, const double *from, int64_t 
         }
 }
 
+typedef struct { int64_t from, end; } Span; /* of places in a row */
+
+static Span common(Span a, Span b) {
+    return (Span){a.from > b.from ? a.from : b.from, a.end < b.end ? a.end : b.end};
+}
+
+/* What factor l of the row b makes of row a, in places of out. */
+static void add_factor(const Image *a, const double *x, const double *b, int64_t l, Span to, double *out) {
+    int64_t m = a->parts;
+    Span s = common(to, (Span){l, l + a->w});
+    if (s.from < s.end) add_scaled(out + m*s.from, b + m*l, x + m*(s.from - l), s.end - s.from, a->parts);
+}
+
+/* A row of a with a row of b, in places of out: several factors at once where all of them have something there. */
+static void add_row(const Image *a, const double *x, const double *b, int64_t factors, Span to, double *out) {
+    int64_t l = 0;
+    for (; a->parts == 1 && l + LOOP_TAPS <= factors; l += LOOP_TAPS) {
+        Span all = common(to, (Span){l + LOOP_TAPS - 1, l + a->w});
+        bool some = all.from < all.end;
+        Span left = {to.from, some ? all.from : to.end}, right = {some ? all.end : to.end, to.end};
+        for (int64_t k = l; k < l + LOOP_TAPS; k++)
+            add_factor(a, x, b, k, left, out), add_factor(a, x, b, k, right, out);
+        if (some) qloops_taps64((size_t)(all.end - all.from), x + all.from - l, b + l, out + all.from);
+    }
+    for (; l < factors; l++) add_factor(a, x, b, l, to, out);
+}
+
+/* A row of the result is cut into stretches that stay in the cache while all factors are gone through. */
+typedef struct { const Image *a, *b; double *out; int64_t w, stretches; const Flag *stop; } Convolution;
+enum { STRETCH = 1024, WORTH_A_THREAD = 1 << 16 /* multiplications */ };
+
+static void convolve_stretches(void *ud, int64_t first, int64_t last, int worker) {
+    const Convolution *c = ud;
+    const Image *a = c->a, *b = c->b;
+    (void)worker;
+    for (int64_t k = first; k < last; k++) {
+        int64_t y = k / c->stretches, from = k % c->stretches * STRETCH, m = a->parts;
+        Span to = common((Span){from, from + STRETCH}, (Span){0, c->w});
+        for (int64_t i = y < b->h ? 0 : y - b->h + 1; i <= y && i < a->h && !qflag_is_up(c->stop); i++)
+            add_row(a, a->x + m*i*a->w, b->x + m*(y - i)*b->w, b->w, to, c->out + m*y*c->w);
+    }
+}
+
 /* An interrupt ends it early; the call then fails. */
-static void convolve(qs_vm *vm, const Image *a, const Image *b, double *out) {
-    int64_t w = a->w + b->w - 1, m = a->parts;
-    for (int64_t i = 0; i < a->h; i++)
-        for (int64_t k = 0; k < b->h; k++)
-            for (int64_t l = 0; l < b->w && !qflag_is_up(&qvm(vm)->interrupted); l++)
-                add_scaled(out + m*((i + k)*w + l), b->x + m*(k*b->w + l), a->x + m*i*a->w, a->w, a->parts);
+static void convolve_directly(qs_vm *vm, const Image *a, const Image *b, double *out) {
+    int64_t w = a->w + b->w - 1, rows = a->h + b->h - 1, stretches = (w + STRETCH - 1)/STRETCH;
+    Convolution c = {a, b, out, w, stretches, &qvm(vm)->interrupted};
+    double work = (double)(w < STRETCH ? w : STRETCH)*(double)b->w;
+    int64_t grain = work < WORTH_A_THREAD ? (int64_t)(WORTH_A_THREAD/work) + 1 : 1;
+    qthreads_run(qthreads_of(qvm_ctx(vm)), rows*stretches, grain, convolve_stretches, &c);
+}
+
+/* -- of two long vectors, by transforms ---------------------------------------------------------------------------- */
+enum { LONG = 1 << 11 /* elements of the shorter one from which on this is several times as fast */ };
+
+/* The square of the norm; infinite or NaN when an element is.  *whole becomes false when one is not a whole number. */
+static double norm2(const Image *x, bool *whole) {
+    double sum = 0;
+    for (int64_t i = 0; i < x->w*x->parts; i++) sum += x->x[i]*x->x[i], *whole &= x->x[i] == rint(x->x[i]);
+    return sum;
+}
+
+/* Infinities and NaN stay where they belong only directly.  Sums of whole numbers are whole: they are made so again where
+ * the errors are surely below a half. */
+static qs_status convolve(qs_vm *vm, const Image *a, const Image *b, double *out) {
+    const Image *longer = a->w < b->w ? b : a, *shorter = a->w < b->w ? a : b;
+    bool flat = a->h == 1 && b->h == 1, whole = true;
+    double size = flat && shorter->w >= LONG ? sqrt(norm2(a, &whole))*sqrt(norm2(b, &whole)) : INFINITY;
+    if (!isfinite(size)) return convolve_directly(vm, a, b, out), QS_OK;
+    TRY(qfft_convolve(vm, longer->x, (size_t)longer->w, shorter->x, (size_t)shorter->w, a->parts, out));
+    int64_t n = (a->w + b->w - 1)*a->parts;
+    if (whole && size*log2((double)n)*16*0x1p-53 < 0.5)
+        for (int64_t i = 0; i < n; i++) out[i] = rint(out[i]) + 0.0; /* 0, not -0 */
+    return QS_OK;
 }
 
 /* The part of the full convolution that a mode keeps: first place and extent along one dimension. */
@@ -264,11 +333,11 @@ static qs_status convolution(qs_vm *vm, qs_call_args *c, const char *fn, bool fl
     kept(mode, p.h, q.h, &top, &dims[0]), kept(mode, p.w, q.w, &left, &dims[1]);
     size_t n = (size_t)((p.h + q.h - 1)*w);
     TRY(qsampled_scratch(vm, fn, n, &full));
-    convolve(vm, &p, &q, full);
+    qs_status s = convolve(vm, &p, &q, full);
     int64_t row = parts*dims[1];
-    for (int64_t i = 0; i < dims[0]; i++)
+    for (int64_t i = 0; s == QS_OK && i < dims[0]; i++)
         memmove(full + i*row, full + (i + top)*w + parts*left, (size_t)row * sizeof *full);
-    qs_status s = qarg_narrow(vm, c, 0, d, 2, dims, full);
+    if (s == QS_OK) s = qarg_narrow(vm, c, 0, d, 2, dims, full);
     return qsampled_done(vm, full, n), s;
 }
 qs_status qsampled_conv(qs_vm *vm, qs_call_args *c) { return convolution(vm, c, "conv", true); }

@@ -50,6 +50,11 @@ QLOOPS_SUMS(_avx2)
 void qloops_accumulate32(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums);
 void qloops_accumulate32_avx2(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums);
 
+/* y[i] += f[0]*x[i] + f[1]*x[i-1] + … over LOOP_TAPS factors, from the left to the right. */
+enum { LOOP_TAPS = 4 };
+void qloops_taps64(size_t n, const double *x, const double f[LOOP_TAPS], double *y);
+void qloops_taps64_avx2(size_t n, const double *x, const double f[LOOP_TAPS], double *y);
+
 /* Running sums y of n elements x, not in place; gives the sum of all.  A strand of LOOP_STRAND elements is added up
  * from its beginning, several at once because each addition waits for the one before: an element of y is `before`, plus
  * the sum of the strands before its own, plus that of its strand so far, from the right to the left.  So the last of a
