@@ -116,8 +116,8 @@ SortItem *qsort_by_key(SortItem *x, SortItem *spare, size_t n);
 qs_status qsets_sort(qs_vm *vm, qs_call_args *c, bool down); /* sort of a cell of strings */
 
 /* -- fft.c --------------------------------------------------------------------------------------------------------- */
-/* The full convolution of n elements a and m elements b, of 1 or 2 doubles each, by transforms: n + m - 1 elements, m at
- * most n.  The errors of all have the size that rounding gives the largest of them. */
+/* The full convolution of n elements a and m elements b, of 1 or 2 doubles each, by transforms: n + m - 1 elements, m
+ * at most n.  The errors of all have the size that rounding gives the largest of them. */
 qs_status qfft_convolve(qs_vm *vm, const double *a, size_t n, const double *b, size_t m, int parts, double *out);
 
 /* -- sampled.c ----------------------------------------------------------------------------------------------------- */
