@@ -272,15 +272,15 @@ static void convolve_directly(qs_vm *vm, const Image *a, const Image *b, double 
 /* -- of two long vectors, by transforms ---------------------------------------------------------------------------- */
 enum { LONG = 1 << 11 /* elements of the shorter one from which on this is several times as fast */ };
 
-/* The square of the norm; infinite or NaN when an element is.  *whole becomes false when one is not a whole number. */
+/* The square of the norm; infinite or NaN when an element is.  *whole becomes false when one is not whole. */
 static double norm2(const Image *x, bool *whole) {
     double sum = 0;
     for (int64_t i = 0; i < x->w*x->parts; i++) sum += x->x[i]*x->x[i], *whole &= x->x[i] == rint(x->x[i]);
     return sum;
 }
 
-/* Infinities and NaN stay where they belong only directly.  Sums of whole numbers are whole: they are made so again where
- * the errors are surely below a half. */
+/* Infinities and NaN stay where they belong only directly.  Sums of whole numbers are whole: they are made so again
+ * where the errors are surely below a half. */
 static qs_status convolve(qs_vm *vm, const Image *a, const Image *b, double *out) {
     const Image *longer = a->w < b->w ? b : a, *shorter = a->w < b->w ? a : b;
     bool flat = a->h == 1 && b->h == 1, whole = true;
