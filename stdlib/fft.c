@@ -161,8 +161,8 @@ static qs_status bluestein(qs_vm *vm, const Geometry *g, bool is_float, void *da
 }
 
 /* -- long convolutions, in stretches of the result (overlap and save), always in float64 --------------------------- */
-/* A transform of `size` elements gives `stretch` elements of the result.  Of real numbers it makes two stretches, one as
- * the real part and one as the imaginary part. */
+/* A transform of `size` elements gives `stretch` elements of the result.  Of real numbers it makes two stretches, one
+ * as the real part and one as the imaginary part. */
 typedef struct {
     const double *a;
     double *out, *room;              /* room: of each worker */
