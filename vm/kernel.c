@@ -254,7 +254,7 @@ static uint8_t lock_mode(const Spec *s, int param, const Array *a, const Request
 static int add_buffer(Locked *list, int *n, Buffer *b, uint8_t mode) {
     int i = 0;
     while (i < *n && list[i].buf != b) i++;
-    if (i == *n) list[(*n)++] = (Locked){b, 0, 0};
+    if (i == *n) list[(*n)++] = (Locked){.buf = b};
     list[i].mode |= mode;
     return i;
 }
@@ -277,6 +277,70 @@ static qs_status bind_params(qs_vm *vm, const Spec *s, const Request *r, const q
     return QS_OK;
 }
 
+/* -- memory that several arguments share --------------------------------------------------------------------------
+ * Two buffers of the same memory of others are two copies on a device with memory of its own, and what comes home last
+ * would undo what the other one brought.  Such buffers are one for the launch. */
+static bool collide(const Locked *x, const Locked *y) {
+    bool theirs = x->buf->home == HOST_MEMORY && y->buf->home == HOST_MEMORY;
+    return theirs && (x->mode | y->mode) & QS_WRITE && qbuf_overlap(x->buf, y->buf);
+}
+
+/* The arguments in buffer `from` are in buffer `to`, so many bytes further on. */
+static void move_args(const KFunc *f, Bound *b, int from, int to, size_t bytes) {
+    for (int i = 0; i < f->nparams; i++)
+        if (b->arg[i].is_array && b->lock[i] == from) b->lock[i] = to, b->arg[i].offset += bytes;
+}
+
+static void drop_joint(qs_vm *vm, Locked *x) {
+    if (x->joint) qbuf_release(qvm_ctx(vm), x->buf);
+    x->joint = false;
+}
+
+static void drop_all_joint(qs_vm *vm, Bound *b) {
+    for (int i = 0; i < b->nlocked; i++) drop_joint(vm, &b->locked[i]);
+}
+
+/* Buffer number i becomes both; the last one takes the place of k. */
+static qs_status unite(qs_vm *vm, const KFunc *f, Bound *b, int i, int k) {
+    Locked *x = &b->locked[i], *y = &b->locked[k];
+    void *p, *q;
+    Buffer *both;
+    TRY(qbuf_reach_host(qvm_ctx(vm), x->buf, (qs_access)x->mode, &p));
+    TRY(qbuf_reach_host(qvm_ctx(vm), y->buf, (qs_access)y->mode, &q));
+    uintptr_t xlo = (uintptr_t)p, ylo = (uintptr_t)q, xhi = xlo + x->buf->nbytes, yhi = ylo + y->buf->nbytes;
+    uintptr_t lo = xlo < ylo ? xlo : ylo, hi = xhi > yhi ? xhi : yhi;
+    TRY(qbuf_wrap(qvm_ctx(vm), (void *)lo, hi - lo, false, NULL, NULL, &both));
+    move_args(f, b, i, i, xlo - lo);
+    move_args(f, b, k, i, ylo - lo);
+    drop_joint(vm, x), drop_joint(vm, y);
+    *x = (Locked){.buf = both, .mode = QS_READWRITE, .joint = true};
+    *y = b->locked[--b->nlocked];
+    move_args(f, b, b->nlocked, k, 0);
+    return QS_OK;
+}
+
+static qs_status check_places(qs_vm *vm, const KFunc *f, const Bound *b) {
+    for (int i = 0; i < f->nparams; i++) {
+        if (!b->arg[i].is_array || !b->locked[b->lock[i]].joint) continue;
+        if (b->arg[i].offset % qdtype_size(qdtype_real_of((qs_dtype)f->params[i].dtype)) == 0) continue;
+        return qerr_set(qvm_ctx(vm), QS_EVALUE,
+                        "kernel %s: %s shares memory with an argument whose elements are of another size; pass "
+                        "copy(%s)",
+                        f->name->s, f->params[i].name->s, f->params[i].name->s);
+    }
+    return QS_OK;
+}
+
+static qs_status unite_all(qs_vm *vm, const KFunc *f, Bound *b) {
+    for (int i = 0; i < b->nlocked; i++)
+        for (int k = i + 1; k < b->nlocked;) {
+            if (!collide(&b->locked[i], &b->locked[k])) { k++; continue; }
+            TRY(unite(vm, f, b, i, k));
+            i = 0, k = 1; /* what is larger now may reach others */
+        }
+    return check_places(vm, f, b);
+}
+
 static qs_status unlock(qs_vm *vm, Device *d, Bound *b, int n, qs_status s) {
     while (n--) s = qbuf_leave(qvm_ctx(vm), b->locked[n].buf, d, (qs_access)b->locked[n].mode, s);
     return s;
@@ -291,8 +355,9 @@ static qs_status lock_failed(qs_vm *vm, const Spec *s, const qs_value *values, c
     return st;
 }
 
-static qs_status lock(qs_vm *vm, Device *d, const Spec *spec, const qs_value *values, Bound *b) {
+static qs_status lock_each(qs_vm *vm, Device *d, const Spec *spec, const qs_value *values, Bound *b) {
     const KFunc *f = spec->func;
+    if (d->memory != HOST_MEMORY) TRY(unite_all(vm, f, b));
     for (int i = 0; i < b->nlocked; i++) {
         qs_status s = qbuf_lock(qvm_ctx(vm), b->locked[i].buf, d, (qs_access)b->locked[i].mode, &b->locked[i].block);
         if (s != QS_OK) return lock_failed(vm, spec, values, b, i, unlock(vm, d, b, i, s));
@@ -300,6 +365,12 @@ static qs_status lock(qs_vm *vm, Device *d, const Spec *spec, const qs_value *va
     for (int i = 0; i < f->nparams; i++)
         if (b->arg[i].is_array) b->arg[i].block = b->locked[b->lock[i]].block;
     return QS_OK;
+}
+
+static qs_status lock(qs_vm *vm, Device *d, const Spec *spec, const qs_value *values, Bound *b) {
+    qs_status s = lock_each(vm, d, spec, values, b);
+    if (s != QS_OK) drop_all_joint(vm, b);
+    return s;
 }
 
 /* -- launching --------------------------------------------------------------------------------------------------- */
@@ -374,7 +445,9 @@ static qs_status run(qs_vm *vm, Spec *s, const Request *r, const qs_value *value
     TRY(status);
     qkchoose_locked(vm, &trial, b.locked, b.nlocked);
     status = qkchoose_end(vm, &trial, launch(vm, d, p, s, &l, &b));
-    return unlock(vm, d, &b, b.nlocked, status);
+    status = unlock(vm, d, &b, b.nlocked, status);
+    drop_all_joint(vm, &b);
+    return status;
 }
 
 static bool takes(const Function *f, int nargs) {

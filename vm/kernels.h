@@ -105,7 +105,7 @@ qs_status qkspec_compile_ahead(qs_vm *vm, const KFunc *f);
 qs_status qkspec_load(qs_vm *vm, Spec *s, Device *d, Program **out);
 
 /* -- kernel_choose.c: where a launch ends soonest ----------------------------------------------------------------- */
-typedef struct { Buffer *buf; uint8_t mode; DevPtr block; } Locked;
+typedef struct { Buffer *buf; uint8_t mode; bool joint; DevPtr block; } Locked; /* joint: made for the launch */
 typedef struct { Spec *spec; Device *device; double positions, bytes, start, locking; bool timed; } Trial;
 
 Device *qkchoose_device(qs_vm *vm, Spec *s, double positions, const Locked *locked, int n);

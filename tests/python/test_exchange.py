@@ -271,6 +271,37 @@ class Overlaps(Exchange):
                         self.assertTrue(np.array_equal(x, y), (device, name, where, order))
 
     @unittest.skipUnless(np, "needs numpy")
+    def test_kernels_write_to_all_views_of_one_array(self):
+        text = """
+            function [] = split(a, b, c)
+              function [] = __kernel__ part(a, b, c, pos : int)
+                a[pos] = c[pos] + 1
+                b[pos] += c[pos] + 100
+              end
+              parallel_do(numel(c), a, b, c, part)
+            end"""
+        views = {"turns": lambda x: (x[::2], x[1::2]), "back": lambda x: (x[::2], x[::-2]),
+                 "halves": lambda x: (x[:6], x[6:]), "laps": lambda x: (x[:8:2], x[3::2][:4]),
+                 "columns": lambda x: (x.reshape(4, 3)[:, 0], x.reshape(4, 3)[:, 2]),
+                 "types": lambda x: (x[:8].view("i4")[::2], x[:8].view("f4")[1::2])}
+        for device in "cpu", "opencl":
+            q.destroy()
+            try:
+                q.init(device)
+            except q.QuasarError:
+                continue
+            m = q.compile_string("split", text)
+            for name, views_of in views.items():
+                got, wanted = (np.arange(12, dtype="f4") for _ in range(2))
+                for x, f in (got, m.split), (wanted, self.split):
+                    a, b = views_of(x)
+                    f(a, b, np.arange(a.size, dtype="f4"))
+                self.assertTrue(np.array_equal(got, wanted), (device, name, got, wanted))
+
+    def split(self, a, b, c):
+        a[...], b[...] = c + 1, b + c + 100
+
+    @unittest.skipUnless(np, "needs numpy")
     def test_truth_is_any_byte_but_zero(self):
         m = q.compile_string("truths", "".join(f"function y = {name}(a, b)\ny = {text}\nend\n" for name, text in (
             ("total", "sum(a)"), ("both", "a && b"), ("either", "a || b"), ("apart", "xor(a, b)"), ("same", "a == b"),
