@@ -168,6 +168,14 @@ static void widen(double *p, size_t n, qs_dtype d) {
 
 static void mat_widen(Mat *x, qs_dtype d) { widen(x->a, (size_t)x->m * (size_t)x->n * (size_t)x->parts, d); }
 
+/* Values that a device found; where they are none, the processor says what is wrong. */
+static bool values_widen(Mat *x, qs_dtype d) {
+    bool good = true;
+    widen(x->a, (size_t)x->m, d);
+    for (int i = 0; i < x->m; i++) good = good && isfinite(x->a[i]);
+    return good;
+}
+
 static qs_status not_converged(qs_vm *vm, const char *fn, const char *what, const Mat *a) {
     return qs_fail(vm, QS_EVALUE, "%s: the iteration did not converge for %s (%d x %d); does it hold nan or inf?", fn,
                    what, a->m, a->n);
@@ -560,7 +568,7 @@ static qs_status svd_run(qs_vm *vm, const char *fn, Lapack *l, Mat *a, const cha
 static qs_status svd_on_device(qs_vm *vm, const char *fn, Array *a, bool vectors, Svd *x, bool *done) {
     DevFactor f = {.kind = FACTOR_SVD, .left = vectors ? x->u.a : NULL, .right = x->vt.a, .values = x->s.a};
     TRY(qdevmath_factor(vm, fn, a, &f, done));
-    if (*done) mat_widen(&x->u, f.dtype), mat_widen(&x->vt, f.dtype), mat_widen(&x->s, f.dtype);
+    if (*done && (*done = values_widen(&x->s, f.dtype))) mat_widen(&x->u, f.dtype), mat_widen(&x->vt, f.dtype);
     return QS_OK;
 }
 
@@ -718,7 +726,7 @@ static qs_status symeig_run(qs_vm *vm, Lapack *l, Mat *a, Mat *w, bool vectors) 
 static qs_status symeig_on_device(qs_vm *vm, Array *given, bool vectors, Mat *a, Mat *w, bool *done) {
     DevFactor f = {.kind = FACTOR_EIGEN, .left = vectors ? a->a : NULL, .values = w->a};
     TRY(qdevmath_factor(vm, "symeig", given, &f, done));
-    if (*done) mat_widen(a, f.dtype), mat_widen(w, f.dtype);
+    if (*done && (*done = values_widen(w, f.dtype))) mat_widen(a, f.dtype);
     return QS_OK;
 }
 

@@ -165,6 +165,16 @@ static void factorizations(void) {
     qs_vm *vm = open_machine("cpu,cuda");
     run(vm, of);
     for (size_t i = 0; i < sizeof each / sizeof *each; i++) same(vm, each[i].expr, each[i].log);
+    static const int shapes[][2] = {{1, 1}, {1, 6}, {6, 1}, {2, 7}, {7, 2}, {5, 5}};
+    static const struct { const char *function, *log; } all[] = {
+        {"svd", "gesvd "}, {"u_of", "gesvd "}, {"v_of", "gesvd "}, {"q_of", "orgqr "}, {"r_of", "geqrf "}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (size_t k = 0; k < 4 * (sizeof all / sizeof *all); k++) {
+            char expr[100];
+            snprintf(expr, sizeof expr, "%s(%c[3..%d,4..%d])", all[k / 4].function, "adzw"[k % 4], 2 + shapes[i][0],
+                     3 + shapes[i][1]);
+            same(vm, expr, all[k / 4].log);
+        }
     forget();
     run(vm, "use_device(\"cuda\")\nr = rank(a) + cond(a) + det(p)");
     CHECK(!strstr(math->log, "gesvd") && !strstr(math->log, "getrf")); /* numbers are those of float64 */
@@ -193,6 +203,13 @@ static void no_convergence(void) {
     CHECK(qs_eval(vm, "svd(n)", NULL) == QS_EVALUE);
     CHECK_TEXT(error_of(vm), "svd: the iteration did not converge for M (90 x 60); does it hold nan or inf?");
     qs_error_clear(vm);
+    math->info = 0; /* what is no number need not be noticed */
+    for (int i = 0; i < 2; i++) {
+        forget();
+        CHECK(qs_eval(vm, i ? "symeig(n[0..59,:])" : "svd(n)", NULL) == QS_EVALUE);
+        CHECK(strstr(math->log, i ? "Ssyevd " : "Sgesvd ") && strstr(error_of(vm), i ? "symeig: " : "svd: "));
+        qs_error_clear(vm);
+    }
     math->info = -3;
     CHECK(qs_eval(vm, "svd(a)", NULL) == QS_EDEVICE);
     CHECK_TEXT(error_of(vm), "Fake GPU: cuSOLVER: argument 3 of a factorization is wrong");
