@@ -226,6 +226,9 @@ typedef struct Export {
 qs_status qnd_give(Border *b, Array *a, Device *d, Export **out); /* d: NULL is the host */
 void qnd_take_back(Export *e);
 bool qnd_usable(const void *p, int rank, const Py_ssize_t *strides, const Py_ssize_t *dims, qs_dtype d); /* in place */
+/* An element as a number; what no integer of the language holds is one of Python. */
+qs_status qnd_element(Border *b, qs_dtype d, const void *p, qs_value *out);
+qs_status qnd_only(Border *b, Array *a, qs_value *out); /* the first */
 /* Several elements are one number, as in torch's expand(): who writes to one would write to all. */
 bool qnd_is_stretched(const qs_array_info *info);
 void qnd_drop_owner(void *object);                    /* of memory that belongs to Python */

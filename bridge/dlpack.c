@@ -146,7 +146,7 @@ static const TensorType *known_type(PyTypeObject *t, bool look) {
 static qs_status number_or_array(Border *b, Array *a, qs_value *out) {
     *out = qarr_value(a);
     if (a->rank) return QS_OK;
-    qs_status s = qarr_get(b->vm, a, 0, out);
+    qs_status s = qnd_only(b, a, out);
     qarr_release(b->vm, a);
     return s;
 }

@@ -7,7 +7,6 @@
 #include "bridge/bridge.h"
 
 #include <string.h>
-#include <unistd.h>
 
 int qerror_init(PyObject *module) {
     PyObject *classes = PyObject_GetAttrString(module, "error_types"), *base;
@@ -110,13 +109,10 @@ qs_status qerror_report(qs_vm *vm, PyObject *e, qs_value *out) {
 
 /* -- machine → Python ---------------------------------------------------------------------------------------------- */
 
-/* Python reads the lines of files itself. */
-static bool is_file(const Source *src) { return !src->internal && access(src->path, R_OK) == 0; }
-
 static PyObject *frame_entry(const Where w, const char *function) {
     int line = 0, column = 0;
     if (w.src) qsource_line_col(w.src, w.pos, &line, &column);
-    PyObject *text = w.src && !is_file(w.src) ? qpy_string(w.src->text, w.src->len) : NULL;
+    PyObject *text = w.src ? qpy_string(w.src->text, w.src->len) : NULL;
     PyObject *entry = Py_BuildValue("(NiNO)", qpy_string(w.src ? w.src->path : "?", strlen(w.src ? w.src->path : "?")),
                                     line, qpy_string(function, strlen(function)), text ? text : Py_None);
     Py_XDECREF(text);

@@ -94,6 +94,12 @@ static PyObject *close_machine(PyObject *module, PyObject *unused) {
     return none();
 }
 
+static PyObject *version(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    return PyUnicode_FromString(qs_version());
+}
+
 static PyObject *is_open(PyObject *module, PyObject *unused) {
     (void)module;
     (void)unused;
@@ -166,8 +172,9 @@ static PyObject *define(PyObject *module, PyObject *args) {
 
 /* -- names --------------------------------------------------------------------------------------------------------- */
 
-/* A function under its own name: nothing but compiling gives the name another meaning. */
+/* A type, or a function under its own name: nothing but compiling gives the name another meaning. */
 static bool lasting(qs_value v, const char *name) {
+    if (v.kind == QS_TYPE) return true;
     const Function *f = v.kind == QS_FUNCTION ? v.u.p : NULL;
     return f && f->name && f->fkind != FN_FOREIGN && !(f->fkind == FN_SCRIPT && f->ast->is_lambda) &&
            strcmp(f->name->s, name) == 0;
@@ -398,6 +405,7 @@ static PyObject *copy_memory(PyObject *module, PyObject *args) {
 }
 
 PyMethodDef qhost_functions[] = {
+    {"_version", version, METH_NOARGS, NULL},
     {"_open", open_machine, METH_VARARGS, NULL},
     {"_close", close_machine, METH_NOARGS, NULL},
     {"_is_open", is_open, METH_NOARGS, NULL},

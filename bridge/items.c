@@ -124,7 +124,7 @@ static qs_status read_view(Border *b, Array *a, const View *v, qs_value *out) {
     Array *r;
     if (v->rank == 0) {
         TRY(qarr_read(b->vm, a, &p));
-        return qarr_load(b->vm, (qs_dtype)a->dtype, element(v, p), out);
+        return qnd_element(b, (qs_dtype)a->dtype, element(v, p), out);
     }
     TRY(qarr_view(b->vm, a, v->rank, v->dims, v->strides, (size_t)v->offset, &r));
     return *out = qarr_value(r), QS_OK;

@@ -370,6 +370,21 @@ PyObject *qnd_from_cell(Border *b, Cell *c) {
 
 void qnd_drop_owner(void *owner) { qgil_decref(owner); }
 
+qs_status qnd_element(Border *b, qs_dtype d, const void *p, qs_value *out) {
+    uint64_t n = 0;
+    if (d == QS_U64) memcpy(&n, p, sizeof n);
+    if (n <= INT64_MAX) return qarr_load(b->vm, d, p, out);
+    PyObject *o = PyLong_FromUnsignedLongLong(n);
+    if (!o) return qerror_take(b);
+    return *out = qpyvalue_new(b->vm, o), QS_OK;
+}
+
+qs_status qnd_only(Border *b, Array *a, qs_value *out) {
+    const void *p;
+    TRY(qarr_read(b->vm, a, &p));
+    return qnd_element(b, (qs_dtype)a->dtype, p, out);
+}
+
 bool qnd_is_stretched(const qs_array_info *info) {
     bool repeated = false, empty = false;
     for (int i = 0; i < info->rank; i++) {
@@ -391,7 +406,7 @@ static qs_status wrap(Border *b, qs_array_info *info, void *data, const Py_ssize
     info->readonly |= qnd_is_stretched(info);
     TRY(qarr_wrap(b->vm, info, data, NULL, qnd_drop_owner, owner, &a));
     if (info->rank) return *out = qarr_value(a), QS_OK;
-    qs_status s = qarr_get(b->vm, a, 0, out); /* without dimensions it is a number */
+    qs_status s = qnd_only(b, a, out); /* without dimensions it is a number */
     qarr_release(b->vm, a);
     return s;
 }
@@ -445,7 +460,8 @@ static bool import_buffer(Border *b, PyObject *o, qs_value *out, qs_status *s) {
     if (!PyObject_CheckBuffer(o) || PyObject_GetBuffer(o, &view, BUF_RECORDS_RO) < 0) return PyErr_Clear(), false;
     const Py_ssize_t *strides = strides_of(&view, packed);
     qs_array_info info = {.rank = view.ndim, .readonly = view.readonly};
-    bool fits = view.ndim <= QS_MAX_RANK &&
+    bool bytes_of_number = view.ndim && PyNumber_Check(o) && !is_ndarray_kind(b, o); /* numpy.datetime64 */
+    bool fits = view.ndim <= QS_MAX_RANK && !bytes_of_number &&
                 dtype_of_format(view.format ? view.format : "B", view.itemsize, &info.dtype) &&
                 qnd_usable(view.buf, view.ndim, strides, view.shape, info.dtype);
     bool unknown = fits && has(b, o, "mask"); /* elements that do not count */
@@ -614,7 +630,9 @@ static qs_status literal(Border *b, int n, qs_value *items, ListAs as, qs_value 
 
 static qs_status item_value(Border *b, PyObject *o, ListAs as, qs_value *out) {
     if (PyList_CheckExact(o) || PyTuple_CheckExact(o)) return items_value(b, o, as, out);
+    bool number = !is_ndarray_kind(b, o) && PyNumber_Check(o) && PyObject_CheckBuffer(o); /* of NumPy */
     if (as.cells) return qnd_value(b, o, out);
+    if (number) return qnd_import(b, o, out);
     Py_INCREF(o);
     return qpy_to_value(b, o, out);
 }

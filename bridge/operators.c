@@ -237,7 +237,7 @@ static PyObject *number(PyObject *x) {
     qs_value v = value_of(x), one = qs_nil();
     qs_status s = QS_OK;
     if (qgil_enter(b) < 0) return NULL;
-    if (v.kind == QS_ARRAY && qval_array(v)->count == 1) s = qarr_get(b->vm, v.u.p, 0, &one);
+    if (v.kind == QS_ARRAY && qval_array(v)->count == 1) s = qnd_only(b, v.u.p, &one);
     else if (qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_STRING) one = qval_retain(v);
     else s = qs_fail(b->vm, QS_ETYPE, "a number is wanted, got %s", qs_type_name(b->vm, v));
     PyObject *r = s == QS_OK ? qpy_from_value(b, one) : qerror_raise(b, s);

@@ -27,6 +27,7 @@ _install(_bridge.qvalue, _bridge.qfunction)
 qvalue, qfunction, memcpy, value = _bridge.qvalue, _bridge.qfunction, _bridge.memcpy, _bridge.value
 globals().update((t.__name__, t) for t in _support.error_types)
 
+__version__ = _bridge._version()
 LOCK_READ, LOCK_WRITE, LOCK_READWRITE = 1, 2, 3
 MEMRESOURCE_CPU, MEMRESOURCE_SINGLE_CUDA, MEMRESOURCE_SINGLE_OPENCL = 0, 1, 2
 MEMRESOURCE_DEVICE0 = 16  # where kernels run; DEVICE0 + 1 is the processor, DEVICE0 + n is devices()[n - 1]

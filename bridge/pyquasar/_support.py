@@ -56,15 +56,22 @@ def _place(filename, source):
     if filename == "input" and source not in _texts:
         name_text(source, "input %d" % (len(_texts) + 1) if _texts else "input")
     name = _texts[source] if filename == "input" else filename
-    linecache.cache[name] = len(source), None, source.splitlines(True), name
+    linecache.cache[name] = len(source), None, source.splitlines(True) + _beyond, name
     return name
+
+
+# Where functions in texts begin for those who would read them as Python (inspect, IPython): a line like a decorator,
+# too far from the last one to be shown with it.
+_beyond = ["\n"]*4 + ["@\n"]
 
 
 def _fail(filename, line, function):
     """A generator function that fails at filename, line, as a function of that name: public means for a traceback.
 
-    It has no columns, which would point anywhere."""
-    key = filename, line, function
+    It has no columns, which would point anywhere, and begins with the last line (_beyond)."""
+    import linecache
+    last = len(linecache.getlines(filename))
+    key = filename, line, function, last
     if key in _failing:
         return _failing[key]
     import ast
@@ -72,7 +79,7 @@ def _fail(filename, line, function):
         _failing.clear()
     tree = ast.parse("def fail():\n raise __exc__\n yield")
     for node in ast.walk(tree):
-        node.lineno = node.end_lineno = max(line, 1)
+        node.lineno = node.end_lineno = max(last if isinstance(node, ast.FunctionDef) else line, 1)
         node.col_offset = node.end_col_offset = -1
     names = {"co_name": function}
     if sys.version_info >= (3, 11):

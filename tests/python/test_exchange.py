@@ -499,6 +499,19 @@ class Producers(Exchange):
         del v
         self.assertEqual(sys.getrefcount(a), 2)
 
+    def test_numbers_of_numpy(self):
+        top, day = 2**64 - 1, np.datetime64("2020-01-01")
+        v = q.value(np.array([top, 5], np.uint64))
+        self.assertEqual((v[0], list(v), v.item(0), int(v[:1]), v[:1].item()), (top, [top, 5], top, top, top))
+        for x in (np.uint64(top), np.array(top, np.uint64)):
+            self.assertEqual((self.same(x), type(self.same(x))), (top, int))
+        self.assertIs(self.same(day), day)
+        kind = q.evaluate("x -> type(x)")
+        for items, name in (([np.float32(1), 2], "vec"), ((np.int64(1), np.int8(3)), "vec"), ([[np.bool_(1)]], "vec"),
+                            ([np.complex64(1j), 1], "cvec"), ([np.zeros(2), np.ones(2)], "pyvalue"), ([day], "pyvalue"),
+                            ([b"a"], "pyvalue"), ([np.str_("a")], "pyvalue"), ([np.longdouble(1)], "pyvalue")):
+            self.assertEqual(kind(items), name, items)
+
     def test_a_producer_that_fails(self):
         class Broken:
             def __init__(self, error):

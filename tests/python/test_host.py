@@ -95,6 +95,14 @@ class Life(unittest.TestCase):
             with self.assertRaisesRegex(q.QuasarError, why):
                 setattr(m, name, 1)
 
+    def test_types_are_found_quickly(self):
+        q.init("cpu")
+        q.compile_string("quick", "type quick : class\n a : scalar\nend")
+        self.assertIs(q.quick, q.quick)
+        q.compile_string("quick", "type quick : class\n b : scalar\nend")
+        self.assertEqual(q.quick(b=3).b, 3)
+        self.assertRegex(q.__version__, r"^\d+\.\d+\.\d+$")
+
     def test_init_twice(self):
         q.init("cpu")
         q.init("cpu")

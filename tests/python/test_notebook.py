@@ -55,7 +55,9 @@ class Notebook(unittest.TestCase):
             "%%quasar -o\n-x a",
             "%%quasar a\n1",
             "%quasar k + z",
-            "import pyquasar as q; q.k")
+            "import pyquasar as q; q.k",
+            "%%quasar\nfunction y = g(x) % what is no text of Python: ' (\n  y = x[9]\nend\ng([1, 2])",
+            "%%quasar\nx = [1, 2")
         self.assertEqual(out[0], "")
         self.assertEqual(out[1], "seen [1,2,3]\n[1,3,7]")
         self.assertEqual(out[2], "('qvalue', [1.0, 3.0, 7.0], np.float64(7.0))")
@@ -66,7 +68,10 @@ class Notebook(unittest.TestCase):
         self.assertRegex(out[6], r"In\[7\]:3[\s\S]*r = nonsense \+ 1[\s\S]*unknown name 'nonsense'")
         self.assertIn("there is no variable missing in Python", out[7])
         self.assertIn("-i and -o with names of variables are wanted, got 'a'", out[9])
-        self.assertEqual(out[10:], ["4.0", "1.0"])
+        self.assertEqual(out[10:12], ["4.0", "1.0"])
+        self.assertRegex(out[12], r"In\[13\]:3[\s\S]*-> 3   y = x\[9\]")
+        self.assertNotIn("formatting exception", out[12] + out[13])
+        self.assertRegex(out[13], r"In\[14\]:3[\s\S]* 2 x = \[1, 2\n-")
 
     def test_the_notebook_of_the_examples(self):
         for path in glob.glob(os.path.join(EXAMPLES, "*.ipynb")):
