@@ -28,7 +28,7 @@ class Case:
         self.n = rng.choice([1, 2, 3, 5, 8, 9, 12, 70] + ([0] if rng.random() < 0.3 else []))
         self.nums, self.ints, self.bools, self.arrays = [], [], [], {}
         self.complexes, self.vectors, self.lambdas, self.fields, self.vecfns = [], {}, [], [], []
-        self.objects = []
+        self.objects, self.mats = [], []
 
     # -- text ------------------------------------------------------------------------------------------------------
     def put(self, text, indent=0):
@@ -150,9 +150,36 @@ class Case:
         if k > 0.95: op, other = r.choice(["+", "-", "*", "/"]), self.num(d + 1)
         return f"({self.vector(n, d + 1)} {op} {other})"
 
+    def matrix(self, d=0):
+        """A matrix of two rows and columns."""
+        r, k = self.r, self.r.random()
+        if k < 0.4: return r.choice(self.mats)
+        if d > 2 or k < 0.6: return f"[[{self.num(d + 2)},{self.num(d + 2)}],[{self.num(d + 2)},{self.num(d + 2)}]]"
+        if k < 0.65: return r.choice(["zeros(2,2)", "ones(2,2)", "eye(2)"])
+        if k < 0.75: return f"transpose({self.matrix(d + 1)})"
+        if k < 0.80: return f"(-{self.matrix(d + 1)})"
+        if k < 0.85: return f"({self.matrix(d + 1)} {r.choice('+-*/')} {self.num(d + 2)})"
+        return f"({self.matrix(d + 1)} {r.choice(['+', '-', '*', '*', '.*', './'])} {self.matrix(d + 1)})"
+
+    def of_matrix(self, d):
+        r, k = self.r, self.r.random()
+        if k < 0.6:
+            i, j = (r.choice(["0", "1", "0", "1", f"mod({self.num(d + 2)},2)", self.index("2")]) for _ in "ij")
+            return f"{r.choice(self.mats)}[{i},{j}]"
+        if k < 0.8: return f"sum({r.choice(self.mats)}[{r.choice(['0', '1', self.index('2')])},:])"
+        return f"{r.choice(['sum', 'max', 'min', 'numel', 'mean'])}({self.matrix(d + 1)})"
+
+    def set_matrix(self):
+        r, m, k = self.r, self.r.choice(self.mats), self.r.random()
+        if k < 0.6: return self.put(f"{m} = {self.matrix()}")
+        if k < 0.7: return self.put(f"{m} += {self.num(2)}")
+        e = f"{m}[{r.choice(['0', '1', self.index('2')])},{r.choice(['0', '1', f'mod({self.num(2)},2)'])}]"
+        self.put(f"{e} {r.choice(['=', '+=', '*='])} {self.num(2)}"), self.put(f"{e} = {e}")
+
     def of_complex_or_vector(self, d):
         """A number made of a complex number, a vector, a field, a lambda."""
         r, k = self.r, self.r.random()
+        if self.mats and r.random() < 0.3: return self.of_matrix(d)
         if k < 0.30: return f"{r.choice(['real', 'imag', 'abs', 'angle'])}({self.complex_(d + 1)})"
         if k < 0.45:
             n = r.choice([2, 3])
@@ -195,6 +222,7 @@ class Case:
         r, k = self.r, self.r.random()
         counters = [c for c, _ in self.counters]
         if self.objects and r.random() < 0.15: self.set_field()
+        elif self.mats and r.random() < 0.15: self.set_matrix()
         elif k < 0.40 and self.nums:
             v = r.choice(self.nums)
             if k < 0.10: self.put(f"{v} {r.choice(['+=', '-=', '*='])} {self.num(1)}*0.5 + {v}*0.25")
@@ -341,7 +369,7 @@ class Case:
         self.lines, self.counters, self.nums, self.depth, self.top = [], [], list(args), 0, False
         self.ints, self.bools, self.arrays = [], [], {}
         self.complexes, self.vectors, self.lambdas, self.fields, self.vecfns = [], {}, [], [], []
-        self.objects = []
+        self.objects, self.mats = [], []
         typed = [f"{a} : {r.choice(['scalar', 'int', 'uint8'])}" if r.random() < 0.3 else a for a in args]
         result = r.choice(["y", "y", "y : int", "[y, z]"])
         self.put(f"function {result} = {f}({', '.join(typed)})")
@@ -425,6 +453,10 @@ class Case:
             self.put(f"{v} = [{','.join(self.literal() for _ in range(n))}]")
             self.vectors[v] = n
         if r.random() < 0.3:
+            v = self.new("m")
+            self.put(f"{v} = [[{self.literal()},2],[{self.literal()},0.25]]")
+            self.mats.append(v)
+        if r.random() < 0.3:
             v = self.new("o")
             self.put(f"{v} = thing(x:={self.literal()}, k:=int(3), v:=[1,2,3], z:=1+1i)")
             self.objects.append(v)
@@ -482,6 +514,7 @@ class Case:
             for e in [f"{o}.x", f"{o}.k", f"real({o}.z)", f"imag({o}.z)", f"{o}.v[1]"]:
                 self.put(f'printf("{e} %.17g ", {e})')
             self.put(f'print type({o}.k), " ", type({o}.z), " ", size({o}.v)')
+        for m in self.mats: self.put(f'show_mat("{m}", {m})')
         for v in self.vectors:
             if r.random() < 0.7: self.put(f'show_all("{v}", {v})')
         for a, (kind, rank) in self.arrays.items():

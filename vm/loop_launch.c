@@ -210,13 +210,13 @@ qs_status qloop_guard(Call *c) {
 
 /* -- afterwards -------------------------------------------------------------------------------------------------- */
 static qs_status vector_value(Call *c, const LoopOut *o, qs_value *out) {
-    int64_t n = o->length;
+    int64_t dims[2] = {o->columns ? o->length / o->columns : o->length, o->columns};
     qs_dtype d = qvm_ctx(c->vm)->scalar_dtype;
     Array *a;
     void *p;
     for (int i = 0; i < o->length; i++)
         if (qdtype_rounds_whole(c->reals[o->slot + i])) d = QS_F64;
-    TRY(qarr_new(c->vm, d, 1, &n, false, &a));
+    TRY(qarr_new(c->vm, d, o->columns ? 2 : 1, dims, false, &a));
     *out = qarr_value(a);
     TRY(qarr_write(c->vm, a, &p));
     for (int i = 0; i < o->length; i++)

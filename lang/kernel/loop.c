@@ -59,7 +59,7 @@ static void find_written(void *ud, Node **child) {
 
 static Value zero(Loops *L, const Var *v) {
     Value x = {.what = WHAT_NUMBER, .num = kloop_const(L, 0)};
-    if (v->kind == LOOP_VECTOR) x = kloop_vector(L, v->n);
+    if (v->kind == LOOP_VECTOR) x = kloop_vector(L, v->n), x.cols = v->cols;
     for (int i = 0; v->kind == LOOP_VECTOR && i < v->n; i++) x.at[i] = kloop_const(L, 0);
     if (v->kind == LOOP_INT) x.num = kloop_int(kloop_i64(L, 0), 0, 0);
     if (v->kind == LOOP_BOOL) x.num = kloop_bool(kir_const_int(L->f, QS_B1, 0, L->pos));
@@ -134,6 +134,7 @@ static void assign_slots(Loops *L) {
         if (!is_held(v) || !v->live) continue;
         LoopOut *o = &r->outs[r->nouts++];
         *o = (LoopOut){.sym = v->sym, .object = v->object, .kind = v->kind, .length = (uint8_t)v->n};
+        o->columns = (uint8_t)v->cols;
         o->given = -1, o->reduce = v->reduce;
         if (v->reduce) o->part = r->nparts++;
         o->slot = v->kind == LOOP_INT ? r->nwholes++ : r->nreals;

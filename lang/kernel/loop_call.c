@@ -191,6 +191,9 @@ qs_status kloop_builtin(Loops *L, const char *name, Value *args, int nargs, Valu
     }
     bool measures = !strcmp(name, "size") || !strcmp(name, "numel");
     if (nargs && args[0].what == WHAT_ARRAY && measures) return extents(L, name, args, nargs, out);
+    bool made = false;
+    TRY(kloop_made(L, name, args, nargs, &made, out));
+    if (made) return QS_OK;
     for (int i = 0; i < nargs; i++) kloop_short(L, &args[i]);
     for (int i = 0; i < nargs; i++)
         if (args[i].what == WHAT_VECTOR) return kloop_vector_call(L, name, args, nargs, out);
@@ -223,10 +226,10 @@ static qs_status may_inline(Loops *L, const Func *f, int nargs, int wanted) {
 }
 
 /* vec, vec2 … */
-bool kloop_is_vec(const char *name, int n) {
+bool kloop_is_vec(const char *name, const Value *v) {
     char exact[16];
-    snprintf(exact, sizeof exact, "vec%d", n);
-    return !strcmp(name, "vec") || !strcmp(name, exact);
+    snprintf(exact, sizeof exact, "vec%d", v->n);
+    return v->what == WHAT_VECTOR && !v->cols && (!strcmp(name, "vec") || !strcmp(name, exact));
 }
 
 static bool is_type_parameter(const Func *f, const Str *name) {
@@ -243,7 +246,7 @@ static qs_status accept_type(Loops *L, const Func *f, const Param *p, Value *v) 
     const Str *name = t->kind == TE_NAME ? t->name : NULL;
     if (v->what == WHAT_NUMBER)
         return name && is_type_parameter(f, name) ? QS_OK : kloop_convert(L, name, &v->num);
-    if (v->what == WHAT_VECTOR && name && kloop_is_vec(name->s, v->n)) return QS_OK;
+    if (name && kloop_is_vec(name->s, v)) return QS_OK;
     bool real = v->what == WHAT_ARRAY && (v->host.dtype == L->c->scalar_dtype);
     if (real && name && v->host.rank < 4 && !strcmp(name->s, ranks[v->host.rank])) return QS_OK;
     return kloop_decline(L, L->pos, "a call of %s, whose parameter %s has a type", f->name->s, p->name->s);

@@ -141,14 +141,28 @@ static qs_status unary(Loops *L, Node *n, Value *out) {
     return (a.num.kind == LOOP_COMPLEX ? kloop_complex_unary : kloop_unary)(L, (Op)n->op, a.num, &out->num);
 }
 
+static qs_status row(Loops *L, NodeList items, Number *at) {
+    for (int i = 0; i < items.n; i++) {
+        TRY(kloop_number(L, items.at[i], &at[i]));
+        bool whole = kloop_twin(L, at[i]); /* stays what it is: the host would take float64 for it */
+        at[i] = whole ? kloop_to_num(L, at[i]) : kloop_rounded(L, at[i]);
+    }
+    return QS_OK;
+}
+
+/* [a,b,c] and [[a,b],[c,d]] */
 static qs_status matrix(Loops *L, Node *n, Value *out) {
-    if (!n->u.items.n || n->u.items.n > LOOP_VECTOR_MAX)
-        return kloop_decline(L, n->pos, "an array of %s elements made in the loop", n->u.items.n ? "many" : "no");
-    *out = kloop_vector(L, n->u.items.n);
-    for (int i = 0; i < out->n; i++) {
-        TRY(kloop_number(L, n->u.items.at[i], &out->at[i]));
-        bool whole = kloop_twin(L, out->at[i]); /* stays what it is: the host would take float64 for it */
-        out->at[i] = whole ? kloop_to_num(L, out->at[i]) : kloop_rounded(L, out->at[i]);
+    NodeList items = n->u.items;
+    bool nested = items.n && items.at[0]->kind == N_MATRIX;
+    int cols = nested ? items.at[0]->u.items.n : items.n, rows = nested ? items.n : 1;
+    if (!cols || cols > LOOP_VECTOR_MAX || rows > LOOP_VECTOR_MAX || rows * cols > LOOP_VECTOR_MAX)
+        return kloop_decline(L, n->pos, "an array of %s elements made in the loop", cols ? "many" : "no");
+    *out = kloop_matrix(L, rows, cols);
+    if (!nested) return row(L, items, out->at);
+    for (int i = 0; i < rows; i++) {
+        bool fits = items.at[i]->kind == N_MATRIX && items.at[i]->u.items.n == cols;
+        if (!fits) return kloop_decline(L, n->pos, "a matrix that is not made of rows of numbers");
+        TRY(row(L, items.at[i]->u.items, out->at + i * cols));
     }
     return QS_OK;
 }

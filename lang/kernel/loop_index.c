@@ -15,6 +15,7 @@ typedef struct {
     int first, count;            /* of the last dimension: all of these places instead of one; count 0: one */
     KRef at[QS_MAX_RANK], guard; /* places, and what must hold for them to exist; 0: they do */
     bool plain;                  /* no place was mapped to another */
+    bool row;                    /* of a matrix that is a vector here, index[0] is that of a whole row */
 } Access;
 
 static qs_dtype dtype_of(const Access *a) { return (qs_dtype)a->base.host.dtype; }
@@ -146,7 +147,7 @@ static qs_status row_of(Loops *L, Node *n, Access *a) {
 
 /* x[p] with the place in a vector. */
 static bool is_place(const Access *a, const Value *v) {
-    return v->what == WHAT_VECTOR && a->n == 1 && v->n == a->rank && a->rank > 1;
+    return v->what == WHAT_VECTOR && !v->cols && a->n == 1 && v->n == a->rank && a->rank > 1;
 }
 
 static qs_status indices_of(Loops *L, Node *n, Access *a) {
@@ -154,6 +155,10 @@ static qs_status indices_of(Loops *L, Node *n, Access *a) {
         Node *at = n->u.index.at.at[i];
         Value v;
         bool slice = at->kind == N_COLON || at->kind == N_RANGE;
+        if (at->kind == N_COLON && i == 1 && a->n == 2 && a->base.what == WHAT_VECTOR && a->base.cols) {
+            a->row = true;
+            continue;
+        }
         if (slice && i == a->n - 1 && a->base.what == WHAT_ARRAY) {
             TRY(row_of(L, at, a));
             continue;
@@ -177,7 +182,8 @@ static qs_status access_of(Loops *L, Node *n, Access *a) {
     TRY(base_of(L, n, a));
     if (n->u.index.at.n > QS_MAX_RANK) return kloop_decline(L, n->pos, "more than %d indices", QS_MAX_RANK);
     TRY(indices_of(L, n, a));
-    if (a->base.what == WHAT_VECTOR && a->n != 1) return kloop_decline(L, n->pos, "several indices of a vector");
+    if (a->base.what == WHAT_VECTOR && a->n != (a->base.cols ? 2 : 1))
+        return kloop_decline(L, n->pos, "as many indices of %s", shown_name(a));
     return L->pos = n->pos, QS_OK;
 }
 
@@ -281,7 +287,7 @@ static qs_status load_row(Loops *L, const Access *row, Value *out) {
 }
 
 static qs_status store_row(Loops *L, const Access *row, const Value *v) {
-    bool same = v->what == WHAT_VECTOR && (v->n == row->count);
+    bool same = v->what == WHAT_VECTOR && v->n == row->count && !v->cols;
     if (!same && v->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a slice that is set to something else");
     for (int k = 0; k < row->count; k++) {
         Access a = of_row(L, row, k);
@@ -290,18 +296,25 @@ static qs_status store_row(Loops *L, const Access *row, const Value *v) {
     return QS_OK;
 }
 
-static bool is_short(Loops *L, const Value *v) {
-    const LoopValue *h = &v->host;
-    if (v->what != WHAT_ARRAY || h->rank != 1 || h->dtype != L->c->scalar_dtype || !h->contiguous) return false;
-    int64_t n = L->job->extent(L->job->ud, h->source, 0);
-    return n > 0 && n <= LOOP_VECTOR_MAX;
+bool kloop_is_short(Loops *L, const LoopValue *h, int *rows, int *cols) {
+    int64_t extents[2] = {1, 1};
+    if (h->kind != LOOP_ARRAY || h->rank > 2 || h->dtype != L->c->scalar_dtype || !h->contiguous) return false;
+    for (int d = 0; d < h->rank; d++) extents[2 - h->rank + d] = L->job->extent(L->job->ud, h->source, d);
+    if (extents[0] > LOOP_VECTOR_MAX || extents[1] > LOOP_VECTOR_MAX) return false;
+    *rows = (int)extents[0], *cols = (int)extents[1];
+    return *rows * *cols > 0 && *rows * *cols <= LOOP_VECTOR_MAX && (h->rank == 1 || *rows > 1);
 }
 
 void kloop_short(Loops *L, Value *v) {
-    if (!is_short(L, v)) return;
-    Access a = {.base = *v, .rank = 1, .n = 1, .plain = true};
-    a.count = (int)L->job->extent(L->job->ud, v->host.source, 0);
-    (void)load_row(L, &a, v);
+    int rows, cols;
+    if (v->what != WHAT_ARRAY || !kloop_is_short(L, &v->host, &rows, &cols)) return;
+    Access a = {.base = *v, .rank = v->host.rank, .n = v->host.rank, .plain = true};
+    *v = kloop_matrix(L, rows, cols);
+    for (int i = 0; i < v->n; i++) {
+        if (a.rank == 2) a.at[0] = kloop_i64(L, i / cols);
+        a.at[a.rank - 1] = kloop_i64(L, i % cols);
+        v->at[i] = load(L, &a, false);
+    }
 }
 
 /* -- statements -------------------------------------------------------------------------------------------------- */
@@ -309,8 +322,9 @@ qs_status kloop_load(Loops *L, Node *n, Value *out) {
     Access a;
     Value v = {.what = WHAT_NUMBER};
     TRY(access_of(L, n, &a));
+    if (a.row) return kloop_vector_row(L, &a.base, a.index[0], a.name, out);
     if (a.base.what == WHAT_VECTOR) {
-        TRY(kloop_vector_element(L, &a.base, a.index[0], a.name, &v.num));
+        TRY(kloop_vector_element(L, &a.base, a.index, a.name, &v.num));
         return *out = v, QS_OK;
     }
     TRY(places(L, &a));
@@ -325,7 +339,8 @@ static qs_status patch(Loops *L, Node *target, const Access *a, Number to) {
     Value patched;
     if (!v || v->bound) return kloop_decline(L, L->pos, "an element of a vector that others see is set");
     if (to.kind == LOOP_COMPLEX) return kloop_decline(L, L->pos, "%s cannot hold complex numbers", shown_name(a));
-    TRY(kloop_vector_patch(L, &a->base, a->index[0], a->name, to, &patched));
+    if (a->row) return kloop_decline(L, L->pos, "a row of a matrix that the loop has made is set");
+    TRY(kloop_vector_patch(L, &a->base, a->index, a->name, to, &patched));
     return kloop_patch(L, v, &patched);
 }
 
@@ -355,7 +370,8 @@ qs_status kloop_update(Loops *L, Node *target, Op op, Node *value) {
     if (a.count) return update_row(L, &a, op, &v);
     if (v.what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
     if (a.base.what == WHAT_VECTOR) {
-        TRY(kloop_vector_element(L, &a.base, a.index[0], a.name, &old.num));
+        if (a.row) return kloop_decline(L, L->pos, "a row of a matrix that the loop has made is set");
+        TRY(kloop_vector_element(L, &a.base, a.index, a.name, &old.num));
         TRY(kloop_operator(L, op, &old, &v, &result));
         return patch(L, target, &a, result.num);
     }

@@ -18,7 +18,7 @@ static qs_status convert(Loops *L, const Sym *sym, const TypeExpr *here, Value *
     const Str *name = type && type->kind == TE_NAME ? type->name : NULL;
     if (!type || (v->what == WHAT_VECTOR && !here)) return QS_OK;
     if (v->what == WHAT_NUMBER) return kloop_convert(L, name, &v->num);
-    if (v->what == WHAT_VECTOR && name && kloop_is_vec(name->s, v->n)) return QS_OK;
+    if (name && kloop_is_vec(name->s, v)) return QS_OK;
     return kloop_decline(L, L->pos, "a conversion to %s", name ? name->s : "a type");
 }
 
@@ -57,7 +57,7 @@ static qs_status change(Loops *L, const Node *target, Op op, const Value *old, c
     if (old->what != WHAT_VECTOR || !v || v->bound)
         return kloop_decline(L, L->pos, "a change of all of %s", target->u.ident.name->s);
     TRY(kloop_operator(L, op, old, x, &result));
-    if (result.n != old->n) return kloop_decline(L, L->pos, "vectors of different lengths");
+    if (result.n != old->n || result.cols != old->cols) return kloop_decline(L, L->pos, "vectors of different lengths");
     return kloop_patch(L, v, &result);
 }
 

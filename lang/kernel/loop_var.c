@@ -67,11 +67,14 @@ Number kloop_entry_number(Loops *L, const LoopValue *v, Str *name) {
 }
 
 /* A short array of numbers, read before the first turn. */
-static Value entry_vector(Loops *L, const LoopValue *v, Str *name, int n) {
-    KParam p = {.name = name, .kind = KP_ARRAY, .dtype = v->dtype, .rank = 1, .contiguous = true, .unit_last = true};
+static Value entry_vector(Loops *L, const Var *var, Str *name) {
+    const LoopValue *v = &var->entry;
+    KParam p = {.name = name, .kind = KP_ARRAY, .dtype = v->dtype, .rank = v->rank, .contiguous = true};
+    p.unit_last = true;
     uint64_t param = (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_SNAPSHOT, v->source});
-    Value x = kloop_vector(L, n);
-    for (int i = 0; i < n; i++) {
+    Value x = kloop_vector(L, var->n);
+    x.cols = var->cols;
+    for (int i = 0; i < x.n; i++) {
         KRef e = kir_add(L->f, K_LOAD, kir_value_dtype((qs_dtype)v->dtype), 0, kloop_i64(L, i), 0, 0, param, L->pos);
         x.at[i] = kloop_num(kloop_cast(L, e, QS_F64));
     }
@@ -82,7 +85,7 @@ bool kloop_is_number(const LoopValue *v) { return v->kind >= LOOP_NUM && v->kind
 
 Value kloop_entry(Loops *L, const Var *v) {
     Str *name = v->sym->name;
-    if (v->kind == LOOP_VECTOR) return entry_vector(L, &v->entry, name, v->n);
+    if (v->kind == LOOP_VECTOR) return entry_vector(L, v, name);
     Number n = kloop_entry_number(L, &v->entry, name);
     return (Value){.what = WHAT_NUMBER, .num = v->kind == LOOP_COMPLEX ? kloop_to_complex(L, n) : n};
 }
@@ -151,9 +154,9 @@ static qs_status doubt(Loops *L, Var *v) {
 /* What a short vector holds is read before the first turn; others may have it, too. */
 static void enter_vector(Loops *L, Var *v) {
     const LoopValue *e = &v->entry;
-    if (e->dtype != L->c->scalar_dtype || e->rank != 1 || !e->contiguous) return;
-    int64_t n = L->job->extent(L->job->ud, e->source, 0);
-    if (n > 0 && n <= LOOP_VECTOR_MAX) v->kind = LOOP_VECTOR, v->n = (int)n, v->shared = true;
+    int rows, cols;
+    if (!kloop_is_short(L, e, &rows, &cols)) return;
+    v->kind = LOOP_VECTOR, v->n = rows * cols, v->cols = e->rank > 1 ? cols : 0, v->shared = true;
 }
 
 void kloop_enter_var(Loops *L, Var *v) {
@@ -207,7 +210,7 @@ void kloop_forget(Loops *L, const Node *loop) {
 static Value from_locals(Loops *L, Var *v) {
     Value x = {.what = WHAT_NUMBER, .num = {.kind = v->kind, .lo = v->lo, .hi = v->hi}};
     if (v->kind == LOOP_VECTOR) {
-        x = kloop_vector(L, v->n);
+        x = kloop_vector(L, v->n), x.cols = v->cols;
         for (int i = 0; i < v->n; i++) x.at[i] = kloop_num(kloop_get(L, v->part[i]));
         return x;
     }
@@ -271,10 +274,10 @@ void kloop_declare(Loops *L, Var *v, const Value *init) {
     v->twin = v->kind == LOOP_NUM && !v->fraction ? local(L, init->num.twin) : 0;
 }
 
-static void replace(Var *v, uint8_t kind, int n) {
+static void replace(Var *v, uint8_t kind, int n, int cols) {
     if (v->entry.kind != LOOP_UNSET) v->replaced = true, v->replacee = v->entry;
     v->entry.kind = LOOP_UNSET, v->reduce = 0;
-    v->kind = kind, v->n = n, v->shared = v->fraction = false, v->v = 0, v->part = NULL;
+    v->kind = kind, v->n = n, v->cols = cols, v->shared = v->fraction = false, v->v = 0, v->part = NULL;
     v->lo = INFINITY, v->hi = -INFINITY, v->grown = 0;
 }
 
@@ -294,21 +297,21 @@ static bool serves_as_complex(const Var *v, const Value *x) {
 /* A variable is of one kind in the loop.  Before the loop it may be of another, when nobody reads that. */
 static qs_status become(Loops *L, Var *v, const Value *x) {
     bool first = !v->assigned, vector = x->what == WHAT_VECTOR;
-    int n = vector ? x->n : 0;
+    int n = vector ? x->n : 0, cols = vector ? x->cols : 0;
     uint8_t kind = vector ? LOOP_VECTOR : x->num.kind;
     v->assigned = true;
     if (!first || v->kind == LOOP_COMPLEX) {
         bool turns = v->kind == LOOP_NUM && serves_as_complex(v, x);
-        if (turns) replace(v, LOOP_COMPLEX, 0), L->changed = true; /* v->maybe is of what it was so far */
+        if (turns) replace(v, LOOP_COMPLEX, 0, 0), L->changed = true; /* v->maybe is of what it was so far */
         if (turns || serves_as_complex(v, x)) return QS_OK;
     }
-    if (v->kind == kind && v->n == n) return QS_OK;
+    if (v->kind == kind && v->n == n && v->cols == cols) return QS_OK;
     if (!first && v->kind == kind)
-        return kloop_decline(L, L->pos, "%s has %d elements here and %d elsewhere", v->sym->name->s, n, v->n);
+        return kloop_decline(L, L->pos, "%s is of one size here and of another elsewhere", v->sym->name->s);
     if (!first)
         return kloop_decline(L, L->pos, "%s is %s here and %s elsewhere", v->sym->name->s, kind_name(kind),
                              kind_name(v->kind));
-    return replace(v, kind, n), L->changed = true, QS_OK;
+    return replace(v, kind, n, cols), L->changed = true, QS_OK;
 }
 
 static void set_local(Loops *L, KRef to, KRef v) {
@@ -363,7 +366,7 @@ void kloop_unset(Loops *L, Var *v) {
 static qs_status convert_field(Loops *L, const Var *v, Value *x) {
     const Type *t = v->type;
     bool vector = t && t->kind == TY_ARRAY && t->inner->kind == TY_NUM && t->inner->dtype == L->c->scalar_dtype &&
-                  t->rank == 1 && (!t->nfixed || t->dims[0] == x->n);
+                  t->rank == 1 && !x->cols && (!t->nfixed || t->dims[0] == x->n);
     if (!t) return QS_OK;
     if (x->what == WHAT_NUMBER && t->kind == TY_NUM) return kloop_convert_to(L, t->dtype, &x->num);
     if (x->what == WHAT_VECTOR && vector) return QS_OK;

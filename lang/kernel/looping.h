@@ -22,6 +22,7 @@ typedef struct Value {
     What what;
     Number num;            /* WHAT_NUMBER */
     Number *at; int n;     /* WHAT_VECTOR: what its elements hold, each rounded to their type */
+    int cols;              /* of a matrix, whose elements come row by row; 0: a vec */
     struct Var *origin;    /* WHAT_VECTOR: the variable of whose array it is; NULL: a new one */
     LoopValue host;        /* the others */
     struct Value *caught;  /* WHAT_FUNCTION made in the loop: what it has captured; NULL: host.source has */
@@ -36,7 +37,7 @@ typedef struct Var { /* a variable: of the loop's function, or of one inlined; o
     uint8_t kind;      /* LOOP_UNSET: not yet known */
     bool fraction;     /* may hold a number without a twin */
     int grown;         /* how often its bounds were widened */
-    int n;             /* LOOP_VECTOR: elements */
+    int n, cols;       /* LOOP_VECTOR: elements, and as in Value */
     bool shared;       /* LOOP_VECTOR: perhaps its array has another name, too */
     bool patched;      /* LOOP_VECTOR: single elements are set */
     bool assigned;     /* somewhere in the loop, as far as is known */
@@ -220,17 +221,21 @@ qs_status kloop_complex_call(Loops *L, const char *name, const Number *args, int
 
 /* -- loop_vector.c ----------------------------------------------------------------------------------------------- */
 Value kloop_vector(Loops *L, int n);                             /* new, of n elements that are to be filled in */
+Value kloop_matrix(Loops *L, int rows, int cols);                /* one of one row is a vec */
+qs_status kloop_made(Loops *L, const char *name, const Value *args, int nargs, bool *found, Value *out); /* zeros … */
 Number kloop_rounded(Loops *L, Number a);                        /* as an element of an array holds it */
 bool kloop_is_vectorial(const Value *a, const Value *b);         /* an operation on elements */
 qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, Value *out);
 qs_status kloop_vector_unary(Loops *L, Op op, const Value *a, Value *out);
 qs_status kloop_vector_call(Loops *L, const char *name, const Value *args, int nargs, Value *out);
-qs_status kloop_vector_element(Loops *L, const Value *v, Number index, const char *name, Number *out);
-qs_status kloop_vector_patch(Loops *L, const Value *v, Number index, const char *name, Number to, Value *out);
+/* v[index], with an index for each dimension. */
+qs_status kloop_vector_element(Loops *L, const Value *v, const Number *index, const char *name, Number *out);
+qs_status kloop_vector_patch(Loops *L, const Value *v, const Number *index, const char *name, Number to, Value *out);
+qs_status kloop_vector_row(Loops *L, const Value *m, Number index, const char *name, Value *out);
 
 /* -- loop_call.c ------------------------------------------------------------------------------------------------- */
 bool kloop_math_fn(const char *name, int nargs, MathFn *out);    /* a function of mathfn.def */
-bool kloop_is_vec(const char *name, int n);                      /* the name of a type that takes a vec of n elements */
+bool kloop_is_vec(const char *name, const Value *v);             /* the name of a type that takes such a vec */
 qs_status kloop_closure(Loops *L, Func *f, Value *out);
 qs_status kloop_builtin(Loops *L, const char *name, Value *args, int nargs, Value *out);
 qs_status kloop_call(Loops *L, Node *n, Value *out, int wanted); /* so many results; out has room for one at least */
@@ -252,6 +257,7 @@ qs_status kloop_operator(Loops *L, Op op, const Value *a, const Value *b, Value 
 qs_status kloop_load(Loops *L, Node *n, Value *out);
 qs_status kloop_store(Loops *L, Node *target, const Value *v);
 qs_status kloop_update(Loops *L, Node *target, Op op, Node *value);
+bool kloop_is_short(Loops *L, const LoopValue *v, int *rows, int *cols); /* an array that counts as a vector */
 void kloop_short(Loops *L, Value *v);                            /* an array of few numbers is read, as a vector */
 KRef kloop_extent(Loops *L, const Value *array, int axis);       /* int64 */
 
