@@ -247,6 +247,28 @@ def fake_interface(v):
         owner, __cuda_array_interface__ = v, v.__cuda_array_interface__
     return Described()
 
+    def test_results_that_do_not_come_home(self):
+        """What a kernel wrote is in the host's memory when the call ends, or the call fails; no lock stays."""
+        failed = []
+        for n in range(100):
+            x = np.zeros(1000, np.float32)
+            q.parallel_do(1000, x, q.inc)
+            fake.record.fail_after, fake.record.fail_with = n, 1
+            try:
+                q.parallel_do(1000, x, q.inc)
+            except q.QuasarError:
+                pass
+            else:
+                self.assertEqual(set(x), {2}, fake.record.failed)
+            none_left = fake.record.fail_after >= 0
+            fake.record.fail_after = -1
+            q.parallel_do(1000, x, q.inc)
+            self.assertTrue(set(x) == {3} or failed and set(x) == {2}, x)
+            if none_left:
+                break
+            failed.append(fake.record.failed)
+        self.assertIn(b"MemcpyDtoH", b" ".join(failed))
+
 
 class Order(Gpu):
     def test_a_producer_is_told_our_stream(self):

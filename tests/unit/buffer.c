@@ -251,6 +251,39 @@ static void eviction(Ctx *c) {
     CHECK(c->on_devices == NULL);
 }
 
+/* A block that others use stays where it is when room is made, and is told from their other blocks by its address. */
+static void given(Ctx *c) {
+    static const SharingOps sharing = {0};
+    DeviceOps ops = qdev_null_ops;
+    Device *d = &devices[1];
+    Buffer *b, *other[3], *theirs;
+    DevPtr p, q;
+    ops.sharing = &sharing, d->ops = &ops;
+    qheap_trim(d);
+    d->limit = 2 * ROOM;
+    CHECK(qbuf_new(c, BYTES, true, &b) == QS_OK && qbuf_give(c, b, d, &p) == QS_OK && b->home == 1);
+    for (int i = 0; i < 3; i++) {
+        CHECK(qbuf_new(c, BYTES, true, &other[i]) == QS_OK && qbuf_lock(c, other[i], d, QS_WRITE, &q) == QS_OK);
+        CHECK(qbuf_unlock(c, other[i], d, QS_WRITE) == QS_OK && b->block[1] == p && b->valid == 2);
+    }
+    CHECK(!other[0]->block[1] && !other[1]->block[1] && other[2]->block[1]);
+    CHECK(qbuf_give(c, b, NULL, &q) == QS_ELOCK); /* not elsewhere at the same time */
+    qerr_clear(c);
+    CHECK(qbuf_wrap_device(c, d, p + BYTES / 2, BYTES, false, NULL, NULL, &theirs) == QS_OK);
+    CHECK(qbuf_overlap(b, theirs) && qbuf_overlap(theirs, b) && !qbuf_overlap(theirs, other[2]));
+    CHECK(qbuf_give(c, theirs, d, &q) == QS_OK && q == p + BYTES / 2);
+    qbuf_take_back(theirs);
+    CHECK(theirs->home == 1); /* foreign memory stays at home */
+    qbuf_release(c, theirs);
+    CHECK(qbuf_wrap_device(c, d, p + BYTES, BYTES, false, NULL, NULL, &theirs) == QS_OK && !qbuf_overlap(b, theirs));
+    qbuf_release(c, theirs);
+    qbuf_take_back(b);
+    CHECK(b->home == -1);
+    qbuf_release(c, b);
+    for (int i = 0; i < 3; i++) qbuf_release(c, other[i]);
+    d->limit = 0, d->ops = &qdev_null_ops;
+}
+
 static void cloning(Ctx *c) {
     Buffer *b, *copy;
     DevPtr p = 0;
@@ -350,6 +383,34 @@ static void heap(Ctx *c) {
     s->capacity = 0;
 }
 
+static bool recording;
+static bool is_recording(Device *d) { return d == &devices[1] && recording; }
+
+/* What a graph that is being recorded uses stays allocated: nothing is given back to the driver meanwhile. */
+static void heap_while_recording(void) {
+    Device *d = &devices[1];
+    NullState *s = qnull_state(d);
+    size_t most = (size_t)256 << 20;
+    DevPtr a, b;
+    qheap_trim(d);
+    d->recording = is_recording;
+    CHECK(qheap_get(d, most, &a) == QS_OK && qheap_get(d, 1000, &b) == QS_OK);
+    unsigned frees = s->frees;
+    recording = true;
+    qheap_put(d, a, most);
+    qheap_put(d, b, 1000); /* beyond what is kept at other times */
+    qheap_trim(d);
+    CHECK(s->frees == frees);
+    recording = false;
+    qheap_trim(d);
+    CHECK(s->frees == frees + 2);
+    CHECK(qheap_get(d, most, &a) == QS_OK && qheap_get(d, 1000, &b) == QS_OK);
+    qheap_put(d, a, most);
+    qheap_put(d, b, 1000);
+    CHECK(s->frees == frees + 3);
+    d->recording = NULL;
+}
+
 /* What was just dropped comes back; all sizes keep alignment, and everything is accounted for. */
 static void pool(Ctx *c) {
     static const size_t sizes[] = {0, 1, 63, 64, 65, 4096, 4097, 5000, 65536, 1000000, 3 << 20};
@@ -373,6 +434,11 @@ static void pool(Ctx *c) {
     CHECK(c->bytes - base <= 256 * 128);
     qpool_drain(c);
     CHECK(c->bytes == base);
+    enum { LARGE = 40 << 20, MANY = 8 };
+    for (int i = 0; i < MANY; i++) q[i] = qpool_get(c, LARGE);
+    for (int i = 0; i < MANY; i++) qpool_put(c, q[i], LARGE);
+    CHECK(c->bytes - base <= (size_t)256 << 20); /* more is not kept */
+    qpool_drain(c);
     c->fail_after = 1;
     CHECK(qpool_get(c, 100) == NULL);
 }
@@ -390,7 +456,9 @@ int main(void) {
     }
     failures(&c);
     eviction(&c);
+    given(&c);
     heap(&c);
+    heap_while_recording();
     cloning(&c);
     cloning_without_room(&c);
     sentences(&c);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static Ctx ctx;
@@ -155,6 +156,42 @@ static void test_bound(void) {
     k = qcache_open(&ctx, dir, 100000);
     qcache_put(k, key_of("last"), bytes, sizeof bytes);
     CHECK(total_bytes() <= 100000);
+    qcache_clear(k);
+    static char large[100000];
+    qcache_put(k, key_of("too large"), large, sizeof large);
+    CHECK(total_bytes() == 0);
+    qcache_close(&ctx, k);
+}
+
+/* Those not used for the longest time go. */
+static void test_oldest_go(void) {
+    static char bytes[5000];
+    char name[20], path[400];
+    Text t;
+    qtext_init(&t, &ctx);
+    Cache *k = qcache_open(&ctx, dir, 100000);
+    for (int i = 0; i < 25; i++) {
+        snprintf(name, sizeof name, "e%d", i * 7 % 25); /* not in the order of their ages */
+        qcache_put(k, key_of(name), bytes, sizeof bytes);
+    }
+    for (int i = 0; i < 25; i++) {
+        snprintf(name, sizeof name, "e%d", i);
+        path_of(path, sizeof path, name);
+        struct timespec used = {time(NULL) - 1000 * i, 0}, both[2] = {used, used};
+        CHECK(utimensat(AT_FDCWD, path, both, 0) == 0);
+    }
+    qcache_close(&ctx, k);
+    k = qcache_open(&ctx, dir, 100000);
+    qcache_put(k, key_of("last"), bytes, sizeof bytes); /* the first looks at the bound */
+    int kept = 0;
+    for (int i = 0; i < 25; i++) {
+        snprintf(name, sizeof name, "e%d", i);
+        bool here = qcache_get(k, key_of(name), &t);
+        CHECK(!here || i == kept);
+        kept += here;
+    }
+    CHECK(kept >= 12 && kept < 20 && qcache_get(k, key_of("last"), &t));
+    qtext_free(&t);
     qcache_close(&ctx, k);
 }
 
@@ -167,6 +204,7 @@ int main(void) {
     test_private();
     test_processes();
     test_bound();
+    test_oldest_go();
     snprintf(command, sizeof command, "rm -rf %s", dir);
     CHECK(system(command) == 0);
     qctx_close(&ctx);
