@@ -225,6 +225,20 @@ static int places(double n) { return (int)qdtype_sat_i64(n, -9999, 9999); } /* n
 static double shift_left(double x, double n) { return trunc(ldexp(trunc(x), places(n))); }
 static double shift_right(double x, double n) { return floor(ldexp(trunc(x), -places(n))); }
 
+static Whole floor_mod_whole(Whole x, Whole a) {
+    Whole r = a == -1 ? 0 : x == (int64_t)x && a == (int64_t)a ? (int64_t)x % (int64_t)a : x % a;
+    return r != 0 && (r < 0) != (a < 0) ? r + a : r;
+}
+static Whole shift_right_whole(Whole x, Whole n);
+static Whole shift_left_whole(Whole x, Whole n) {
+    if (n < 0) return shift_right_whole(x, -n);
+    bool far = n >= 64 && x != 0; /* beyond what any type holds */
+    return far ? (x < 0 ? -1 : 1) * ((Whole)1 << 100) : x * ((Whole)1 << (n & 63));
+}
+static Whole shift_right_whole(Whole x, Whole n) {
+    return n < 0 ? shift_left_whole(x, -n) : x >> (n < 100 ? n : 100);
+}
+
 static bool is_integer(qs_value v) {
     return v.kind == QS_INT || (v.kind == QS_ARRAY && qdtype_is_int((qs_dtype)qval_array(v)->dtype));
 }
@@ -256,17 +270,19 @@ static bool no_zero(qs_vm *vm, qs_value v) {
 
 /* Of integers an integer, unless there is a modulus 0: nan has no place there. */
 qs_status qmath_mod(qs_vm *vm, qs_call_args *c) {
-    TRY(binary(vm, c, "mod", "xa", floor_mod));
-    if (!is_integer(c->in[0]) || !is_integer(c->in[1]) || !no_zero(vm, c->in[1])) return QS_OK;
-    return narrow(vm, &c->out[0], qdtype_promote(dtype_of(c->in[0]), dtype_of(c->in[1])));
+    qs_value x = c->in[0], a = c->in[1];
+    if (!is_integer(x) || !is_integer(a) || !no_zero(vm, a)) return binary(vm, c, "mod", "xa", floor_mod);
+    return qapply_whole(vm, "mod", floor_mod_whole, qdtype_promote(dtype_of(x), dtype_of(a)), x, a, &c->out[0]);
 }
 
-static qs_status shift(qs_vm *vm, qs_call_args *c, const char *fn, double (*f)(double, double)) {
-    TRY(binary(vm, c, fn, "an", f));
-    return is_integer(c->in[0]) ? narrow(vm, &c->out[0], dtype_of(c->in[0])) : QS_OK;
+static qs_status shift(qs_vm *vm, qs_call_args *c, const char *fn, double (*real)(double, double),
+                       Whole (*whole)(Whole, Whole)) {
+    if (!is_integer(c->in[0])) return binary(vm, c, fn, "an", real);
+    TRY(numeric(vm, c, fn, "an"));
+    return qapply_whole(vm, fn, whole, dtype_of(c->in[0]), c->in[0], c->in[1], &c->out[0]);
 }
-qs_status qmath_shl(qs_vm *vm, qs_call_args *c) { return shift(vm, c, "shl", shift_left); }
-qs_status qmath_shr(qs_vm *vm, qs_call_args *c) { return shift(vm, c, "shr", shift_right); }
+qs_status qmath_shl(qs_vm *vm, qs_call_args *c) { return shift(vm, c, "shl", shift_left, shift_left_whole); }
+qs_status qmath_shr(qs_vm *vm, qs_call_args *c) { return shift(vm, c, "shr", shift_right, shift_right_whole); }
 
 qs_status qmath_pow(qs_vm *vm, qs_call_args *c) {
     TRY(numeric(vm, c, "pow", "xa"));

@@ -4,6 +4,8 @@
 #include "vm/nest.h"
 #include "vm/operand.h"
 
+#include <string.h>
+
 static void map_reals(const MapFn *fn, qs_dtype d, void *p, size_t n) {
     if (d == QS_F64)
         for (double *x = p; n--; x++) *x = fn->real(*x);
@@ -108,16 +110,54 @@ qs_status qapply_one(qs_vm *vm, const MapFn *fn, qs_value x, qs_value *out) {
     return x.kind == QS_ARRAY ? map_array(vm, fn, qval_array(x), out) : map_number(vm, fn, x, out);
 }
 
-static void map2_run(double (*fn)(double, double), const Nest *n, qs_dtype to, qs_dtype da, qs_dtype db) {
+/* What is done with two operands that meet element by element. */
+typedef struct Pairs {
+    void (*run)(const struct Pairs *p, const Nest *n, qs_dtype da, qs_dtype db);
+    qs_status (*open)(qs_vm *vm, qs_value v, qs_dtype d, Operand *o);
+    double (*real)(double, double);
+    Whole (*whole)(Whole, Whole);
+    qs_dtype d, out; /* of the parts that are written; of the elements that they make */
+} Pairs;
+
+static void run_reals(const Pairs *p, const Nest *n, qs_dtype da, qs_dtype db) {
     double x[PIECE], y[PIECE];
     const ptrdiff_t size = sizeof(double);
     for (size_t at = 0, m; at < n->count; at += m) {
         m = n->count - at < PIECE ? n->count - at : PIECE;
         qconv_run(da, n->at[1] + n->step[1] * (ptrdiff_t)at, n->step[1], QS_F64, x, size, m);
         qconv_run(db, n->at[2] + n->step[2] * (ptrdiff_t)at, n->step[2], QS_F64, y, size, m);
-        for (size_t i = 0; i < m; i++) x[i] = fn(x[i], y[i]);
-        qconv_run(QS_F64, x, size, to, n->at[0] + n->step[0] * (ptrdiff_t)at, n->step[0], m);
+        for (size_t i = 0; i < m; i++) x[i] = p->real(x[i], y[i]);
+        qconv_run(QS_F64, x, size, p->d, n->at[0] + n->step[0] * (ptrdiff_t)at, n->step[0], m);
     }
+}
+
+static Whole whole(qs_dtype d, uint64_t bits) { return d == QS_U64 ? (Whole)bits : (Whole)(int64_t)bits; }
+
+static uint64_t saturated(qs_dtype d, Whole x) { /* the bits of it */
+    Whole least = d == QS_U64 ? 0 : INT64_MIN, most = d == QS_U64 ? (Whole)UINT64_MAX : INT64_MAX;
+    uint64_t bits = (uint64_t)(x < least ? least : x > most ? most : x);
+    if (d == QS_F64) memcpy(&bits, &(double){(double)x}, sizeof bits);
+    return bits;
+}
+
+static void run_wholes(const Pairs *p, const Nest *n, qs_dtype da, qs_dtype db) {
+    uint64_t x[PIECE], y[PIECE];
+    const ptrdiff_t size = sizeof *x;
+    qs_dtype dx = da == QS_U64 ? QS_U64 : QS_I64, dy = db == QS_U64 ? QS_U64 : QS_I64;
+    qs_dtype wide = p->d == QS_U64 || p->d == QS_F64 ? p->d : QS_I64;
+    for (size_t at = 0, m; at < n->count; at += m) {
+        m = n->count - at < PIECE ? n->count - at : PIECE;
+        qconv_run(da, n->at[1] + n->step[1] * (ptrdiff_t)at, n->step[1], dx, x, size, m);
+        qconv_run(db, n->at[2] + n->step[2] * (ptrdiff_t)at, n->step[2], dy, y, size, m);
+        for (size_t i = 0; i < m; i++) x[i] = saturated(wide, p->whole(whole(dx, x[i]), whole(dy, y[i])));
+        qconv_run(wide, x, size, p->d, n->at[0] + n->step[0] * (ptrdiff_t)at, n->step[0], m);
+    }
+}
+
+static void run_join(const Pairs *p, const Nest *n, qs_dtype da, qs_dtype db) {
+    char *im = (char *)n->at[0] + qdtype_size(p->d);
+    qconv_run(da, n->at[1], n->step[1], p->d, n->at[0], n->step[0], n->count);
+    qconv_run(db, n->at[2], n->step[2], p->d, im, n->step[0], n->count);
 }
 
 /* An operand read as float64; a number takes part with the precision of the result, as it does in kernels. */
@@ -130,27 +170,21 @@ static qs_status open_weak(qs_vm *vm, qs_value v, qs_dtype result, Operand *o) {
     return QS_OK;
 }
 
-static void join_run(const Nest *n, qs_dtype part, qs_dtype da, qs_dtype db) {
-    char *im = (char *)n->at[0] + qdtype_size(part);
-    qconv_run(da, n->at[1], n->step[1], part, n->at[0], n->step[0], n->count);
-    qconv_run(db, n->at[2], n->step[2], part, im, n->step[0], n->count);
+static qs_status open_whole(qs_vm *vm, qs_value v, qs_dtype result, Operand *o) {
+    return (void)result, qoperand_open(vm, v, QS_I64, o);
 }
 
-/* fn NULL: a and b are parts of complex numbers. */
-static qs_status map2_array(qs_vm *vm, const char *name, double (*fn)(double, double), qs_value a, qs_value b,
-                            qs_value *out) {
+static qs_status pairs(qs_vm *vm, const char *name, const Pairs *p, qs_value a, qs_value b, qs_value *out) {
     int rank;
     int64_t dims[QS_MAX_RANK];
-    qs_dtype d;
     Operand x, y;
     Array *r;
     void *to;
     Nest n;
-    TRY(qoperand_dtype(vm, OP_DIV, a, b, &d));
     TRY(qoperand_shape(vm, name, a, b, &rank, dims));
-    TRY(open_weak(vm, a, d, &x));
-    TRY(open_weak(vm, b, d, &y));
-    TRY(qarr_new_raw(vm, fn ? d : qdtype_complex_of(d), rank, dims, false, &r));
+    TRY(p->open(vm, a, p->d, &x));
+    TRY(p->open(vm, b, p->d, &y));
+    TRY(qarr_new_raw(vm, p->out, rank, dims, false, &r));
     qs_status s = qarr_write(vm, r, &to);
     if (s) return qarr_release(vm, r), s;
     qnest_begin(&n, r->rank, r->dims);
@@ -159,10 +193,7 @@ static qs_status map2_array(qs_vm *vm, const char *name, double (*fn)(double, do
     qnest_operand(&n, y.p, qdtype_size(y.dtype), y.rank, y.dims, y.strides);
     qnest_fuse(&n);
     qnest_lengthen(&n);
-    while (qnest_next(&n)) {
-        if (fn) map2_run(fn, &n, d, x.dtype, y.dtype);
-        else join_run(&n, d, x.dtype, y.dtype);
-    }
+    while (qnest_next(&n)) p->run(p, &n, x.dtype, y.dtype);
     *out = qarr_value(r);
     return QS_OK;
 }
@@ -171,16 +202,42 @@ static bool is_real(qs_value v) {
     return qval_is_number(v) || (v.kind == QS_ARRAY && !qdtype_is_complex((qs_dtype)qval_array(v)->dtype));
 }
 
+static qs_status reals(qs_vm *vm, const char *name, qs_value a, qs_value b) {
+    if (is_real(a) && is_real(b)) return QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined between %s and %s", name, qval_type_name(vm, a),
+                    qval_type_name(vm, b));
+}
+
 qs_status qapply_two(qs_vm *vm, const char *name, double (*fn)(double, double), qs_value a, qs_value b, qs_value *out) {
-    if (!is_real(a) || !is_real(b))
-        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined between %s and %s", name, qval_type_name(vm, a),
-                        qval_type_name(vm, b));
-    if (a.kind == QS_ARRAY || b.kind == QS_ARRAY) return map2_array(vm, name, fn, a, b, out);
-    *out = qs_num(fn(qval_number(a), qval_number(b)));
-    return QS_OK;
+    qs_dtype d;
+    TRY(reals(vm, name, a, b));
+    if (a.kind != QS_ARRAY && b.kind != QS_ARRAY) {
+        *out = qs_num(fn(qval_number(a), qval_number(b)));
+        return QS_OK;
+    }
+    TRY(qoperand_dtype(vm, OP_DIV, a, b, &d));
+    return pairs(vm, name, &(Pairs){.run = run_reals, .open = open_weak, .real = fn, .d = d, .out = d}, a, b, out);
 }
 
 qs_status qapply_join(qs_vm *vm, const char *name, qs_value re, qs_value im, qs_value *out) {
-    if (re.kind == QS_ARRAY || im.kind == QS_ARRAY) return map2_array(vm, name, NULL, re, im, out);
-    return qval_complex(vm, qval_number(re), qval_number(im), out);
+    qs_dtype d;
+    TRY(reals(vm, name, re, im));
+    if (re.kind != QS_ARRAY && im.kind != QS_ARRAY) return qval_complex(vm, qval_number(re), qval_number(im), out);
+    TRY(qoperand_dtype(vm, OP_DIV, re, im, &d));
+    Pairs p = {.run = run_join, .open = open_weak, .d = d, .out = qdtype_complex_of(d)};
+    return pairs(vm, name, &p, re, im, out);
+}
+
+static Whole whole_number(qs_value v) {
+    return v.kind == QS_NUM ? qdtype_sat_i64(v.u.f, INT64_MIN, INT64_MAX) : v.u.i;
+}
+
+qs_status qapply_whole(qs_vm *vm, const char *name, Whole (*fn)(Whole, Whole), qs_dtype d, qs_value a, qs_value b,
+                       qs_value *out) {
+    TRY(reals(vm, name, a, b));
+    if (a.kind != QS_ARRAY && b.kind != QS_ARRAY) {
+        *out = qs_int((int64_t)saturated(QS_I64, fn(whole_number(a), whole_number(b))));
+        return QS_OK;
+    }
+    return pairs(vm, name, &(Pairs){.run = run_wholes, .open = open_whole, .whole = fn, .d = d, .out = d}, a, b, out);
 }

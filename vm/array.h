@@ -89,8 +89,13 @@ typedef struct { /* an elementwise function given by what it does to one double 
 } MapFn;
 qs_status qapply_one(qs_vm *vm, const MapFn *fn, qs_value x, qs_value *out);
 qs_status qapply_two(qs_vm *vm, const char *name, double (*fn)(double, double), qs_value a, qs_value b, qs_value *out);
-/* The complex numbers with these parts, which are real. */
+/* The complex numbers with these parts. */
 qs_status qapply_join(qs_vm *vm, const char *name, qs_value re, qs_value im, qs_value *out);
+/* A function of integers, exact whatever their types; fractions of arguments are left away, results saturate to d,
+ * an integer type or float64. */
+typedef __int128 Whole;
+qs_status qapply_whole(qs_vm *vm, const char *name, Whole (*fn)(Whole, Whole), qs_dtype d, qs_value a, qs_value b,
+                       qs_value *out);
 
 /* -- index.c: x[…] on arrays and cells ----------------------------------------------------------------------------- */
 /* Indices: numbers, colons, index vectors, masks of dtype bool; a coordinate vector when there is one index, rank >= 2.
