@@ -187,23 +187,50 @@ static void total(Ctx *c, const Plan *p, const Array *a, const void *at, Total *
     merge_lanes(p, t);
 }
 
-/* Modulo 2^64 the integer result is right; an estimate in double tells whether it wrapped around. */
-static qs_status check_overflow(qs_vm *vm, Plan p, const Array *a, const void *at, double result) {
-    Total t;
-    p.lane = QS_F64;
+/* Modulo 2^64 an integer result is right; an estimate in double tells whether it wrapped around. */
+static bool may_overflow(const Plan *p) {
+    return (p->lane == QS_I64 || p->lane == QS_U64) && (p->r == RED_PROD || p->from >= QS_I64);
+}
+
+static Plan estimate(Plan p) {
+    p.lane = p.out = QS_F64;
     p.merge = qloops_get(infos[p.r].op, QS_F64, LOOP_VV);
-    total(qvm_ctx(vm), &p, a, at, &t);
-    if (isnan(t.lanes.f[0]) || fabs(t.lanes.f[0] - result) < 0x1p62) return QS_OK; /* NaN: infinity times an exact 0 */
-    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: integer overflow", infos[p.r].name);
+    return p;
+}
+
+static bool agree(double result, double estimate) { /* NaN: infinity times an exact 0 */
+    return isnan(estimate) || fabs(estimate - result) < 0x1p62;
+}
+
+static qs_status overflow(qs_vm *vm, const Plan *p) {
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: integer overflow", infos[p->r].name);
+}
+
+static qs_status check_overflow(qs_vm *vm, const Plan *p, const Array *a, const void *at, double result) {
+    Total t;
+    Plan rough = estimate(*p);
+    total(qvm_ctx(vm), &rough, a, at, &t);
+    return agree(result, t.lanes.f[0]) ? QS_OK : overflow(vm, p);
+}
+
+/* The same for many results, of which there is an estimate each; takes the reference to it. */
+static qs_status check_each(qs_vm *vm, const Plan *p, Array *results, Array *estimates) {
+    const void *x, *y;
+    bool good = true;
+    qs_status s = qarr_read(vm, results, &x);
+    if (!s) s = qarr_read(vm, estimates, &y);
+    for (size_t i = 0; !s && i < results->count; i++)
+        good &= agree(qdtype_get(p->out, (const char *)x + i * qdtype_size(p->out)), ((const double *)y)[i]);
+    qarr_release(vm, estimates);
+    return s || good ? s : overflow(vm, p);
 }
 
 /* A sum or product of integers; that of bools is a count. */
 static qs_status int_result(qs_vm *vm, const Plan *p, const Array *a, const void *at, const Lanes *l, qs_value *out) {
     bool is_unsigned = p->lane == QS_U64;
     double approx = is_unsigned ? (double)l->u[0] : (double)l->i[0];
-    if (p->r == RED_PROD || p->from >= QS_I64) TRY(check_overflow(vm, *p, a, at, approx));
-    if (is_unsigned && l->u[0] > INT64_MAX)
-        return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: integer overflow", infos[p->r].name);
+    if (may_overflow(p)) TRY(check_overflow(vm, p, a, at, approx));
+    if (is_unsigned && l->u[0] > INT64_MAX) return overflow(vm, p);
     *out = p->from == QS_B1 ? qs_num(approx) : qs_int(l->i[0]);
     return QS_OK;
 }
@@ -410,13 +437,25 @@ static qs_status check_dim(qs_vm *vm, Reduce r, int dim) {
                     dim);
 }
 
-static qs_status reduce_dim(qs_vm *vm, Plan *p, Array *a, int dim, qs_value *out) {
-    Array *r;
-    TRY(check_dim(vm, p->r, dim));
+static qs_status reduce_along(qs_vm *vm, Plan *p, Array *a, int dim, Array **out) {
     Split s = split(a, dim);
-    TRY(qarr_new(vm, p->out, s.rank, s.dims, false, &r));
-    qs_status status = reduce_into(vm, p, a, &s, r);
-    if (status) return qarr_release(vm, r), status;
+    TRY(qarr_new(vm, p->out, s.rank, s.dims, false, out));
+    qs_status status = reduce_into(vm, p, a, &s, *out);
+    if (status) qarr_release(vm, *out);
+    return status;
+}
+
+static qs_status reduce_dim(qs_vm *vm, Plan *p, Array *a, int dim, qs_value *out) {
+    Array *r, *rough;
+    Plan doubles = estimate(*p);
+    TRY(check_dim(vm, p->r, dim));
+    TRY(reduce_along(vm, p, a, dim, &r));
+    qs_status s = QS_OK;
+    if (may_overflow(p)) {
+        s = reduce_along(vm, &doubles, a, dim, &rough);
+        if (!s) s = check_each(vm, p, r, rough);
+    }
+    if (s) return qarr_release(vm, r), s;
     *out = qarr_value(r);
     return QS_OK;
 }
@@ -603,30 +642,41 @@ static void running_long_rows(Ctx *c, const Plan *p, const Split *s, Nest *n, pt
     qmem_free(c, r.before, bytes);
 }
 
-qs_status qred_cum(qs_vm *vm, Reduce r, Array *a, int dim, Array **result) {
+static qs_status run_along(qs_vm *vm, const Plan *p, Array *a, int dim, Array **result) {
     int64_t dims[QS_MAX_RANK];
     const void *in;
     void *out;
-    Plan p;
     Nest n;
-    TRY(check_dim(vm, r, dim));
-    TRY(make_plan(vm, r, (qs_dtype)a->dtype, &p));
     TRY(qarr_read(vm, a, &in));
     int rank = qarr_size(a, dims);
-    TRY(qarr_like(vm, a, p.out, result));
+    TRY(qarr_like(vm, a, p->out, result));
     qs_status status = qarr_write(vm, *result, &out);
     if (status) return qarr_release(vm, *result), status;
     Split s = split(a, dim);
-    Shares x = {.p = &p, .s = &s, .in = in, .out = out};
+    Shares x = {.p = p, .s = &s, .in = in, .out = out};
     pack(rank, dims, x.strides);
-    x.out_step = dim < rank ? x.strides[dim] * (ptrdiff_t)qdtype_size(p.out) : 0;
-    open_nest(&n, &s, in, p.from, x.strides, out, p.out);
+    x.out_step = dim < rank ? x.strides[dim] * (ptrdiff_t)qdtype_size(p->out) : 0;
+    open_nest(&n, &s, in, p->from, x.strides, out, p->out);
     bool rows = one_by_one(&s, &n);
     if (rows && blocks_of(&s) > FEW && qthreads_count(qthreads_of(qvm_ctx(vm))) > 1) {
-        running_long_rows(qvm_ctx(vm), &p, &s, &n, x.out_step);
+        running_long_rows(qvm_ctx(vm), p, &s, &n, x.out_step);
         return QS_OK;
     }
     x.lines = rows ? running_rows : running;
     share_out(qvm_ctx(vm), &x);
     return QS_OK;
+}
+
+qs_status qred_cum(qs_vm *vm, Reduce r, Array *a, int dim, Array **result) {
+    Plan p, doubles;
+    Array *rough;
+    TRY(check_dim(vm, r, dim));
+    TRY(make_plan(vm, r, (qs_dtype)a->dtype, &p));
+    TRY(run_along(vm, &p, a, dim, result));
+    if (!may_overflow(&p)) return QS_OK;
+    doubles = estimate(p);
+    qs_status s = run_along(vm, &doubles, a, dim, &rough);
+    if (!s) s = check_each(vm, &p, *result, rough);
+    if (s) qarr_release(vm, *result);
+    return s;
 }
