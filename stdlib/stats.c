@@ -68,12 +68,25 @@ int qstats_with_dim(const Array *a, int dim, int64_t n, int64_t dims[QS_MAX_RANK
 
 /* -- extremes ------------------------------------------------------------------------------------------------------ */
 /* The first position of the smallest (sign 1) or largest (-1) of n numbers; NaN loses against any number. */
-static size_t extreme(const double *x, size_t n, size_t step, double sign) {
+static size_t extreme_double(const void *from, size_t n, size_t step, int sign) {
+    const double *x = from;
     size_t best = 0;
     for (size_t i = 1; i < n; i++)
         if (sign * x[i * step] < sign * x[best * step] || (isnan(x[best * step]) && !isnan(x[i * step]))) best = i;
     return best;
 }
+
+/* Of integers that a double may not hold. */
+#define EXTREME(T)                                                                                                     \
+    static size_t extreme_##T(const void *from, size_t n, size_t step, int sign) {                                     \
+        const T *x = from;                                                                                             \
+        size_t best = 0;                                                                                               \
+        for (size_t i = 1; i < n; i++)                                                                                 \
+            if (sign > 0 ? x[i * step] < x[best * step] : x[i * step] > x[best * step]) best = i;                      \
+        return best;                                                                                                   \
+    }
+EXTREME(int64_t)
+EXTREME(uint64_t)
 
 /* The first place where x is v; vectors look for it a stretch at a time. */
 #define FIRST(T)                                                                                                       \
@@ -92,7 +105,7 @@ FIRST(float)
 FIRST(double)
 
 /* Where the extreme of all elements is; of none but NaN the first. */
-static qs_status extreme_place(qs_vm *vm, qs_call_args *c, const char *fn, double sign, qs_value *out) {
+static qs_status extreme_place(qs_vm *vm, qs_call_args *c, const char *fn, int sign, qs_value *out) {
     Array *a;
     const void *p;
     qs_value extreme;
@@ -107,19 +120,24 @@ static qs_status extreme_place(qs_vm *vm, qs_call_args *c, const char *fn, doubl
     return *out = qs_num((double)at), QS_OK;
 }
 
-static qs_status extreme_index(qs_vm *vm, qs_call_args *c, const char *fn, double sign, int dim, qs_value *out) {
+static qs_status extreme_index(qs_vm *vm, qs_call_args *c, const char *fn, int sign, int dim, qs_value *out) {
     Array *a;
     const void *p;
-    if (dim == DIM_ALL) return extreme_place(vm, c, fn, sign, out);
-    TRY(qarg_packed(vm, c, 0, fn, "x", QS_F64, &a, &p));
+    int given = c->in[0].kind == QS_ARRAY ? qval_array(c->in[0])->dtype : QS_F64;
+    qs_dtype d = given == QS_I64 || given == QS_U64 ? (qs_dtype)given : QS_F64;
+    size_t (*extreme)(const void *, size_t, size_t, int) =
+        d == QS_I64 ? extreme_int64_t : d == QS_U64 ? extreme_uint64_t : extreme_double;
+    if (dim == DIM_ALL && d == QS_F64) return extreme_place(vm, c, fn, sign, out);
+    TRY(qarg_packed(vm, c, 0, fn, "x", d, &a, &p));
     if (a->count == 0) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", fn);
+    if (dim == DIM_ALL) return *out = qs_num((double)extreme(p, a->count, 1, sign)), QS_OK;
     ArrayLines l = qstats_lines(a, dim);
     Ctx *ctx = qvm_ctx(vm);
     size_t n = l.outer * l.inner;
     double *index = qmem_try(ctx, n * sizeof *index);
     if (!index) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu numbers", fn, n);
     for (size_t k = 0; k < n; k++)
-        index[k] = (double)extreme((const double *)p + qstats_line_at(&l, k), l.n, l.inner, sign);
+        index[k] = (double)extreme((const char *)p + qstats_line_at(&l, k) * qdtype_size(d), l.n, l.inner, sign);
     int64_t dims[QS_MAX_RANK];
     qs_status s = qarg_exact(vm, index, qstats_with_dim(a, dim, 1, dims), dims, out);
     qmem_try_free(ctx, index, n * sizeof *index);
@@ -127,7 +145,7 @@ static qs_status extreme_index(qs_vm *vm, qs_call_args *c, const char *fn, doubl
 }
 
 /* min(x), min(a, b), min(x, [], dim); the second result is the position of the first extreme. */
-static qs_status extremes(qs_vm *vm, qs_call_args *c, const char *fn, Reduce r, Op op, double sign) {
+static qs_status extremes(qs_vm *vm, qs_call_args *c, const char *fn, Reduce r, Op op, int sign) {
     Array *a;
     int dim = DIM_ALL;
     bool skipped = c->nin > 2 && c->in[1].kind == QS_ARRAY && qval_array(c->in[1])->count == 0; /* min(x, [], dim) */

@@ -21,3 +21,7 @@ try
 catch e
     print e
 end
+big = int64([9007199254740992,9007199254740992,9007199254740992]) + int64([1,0,1])
+[m, i] = min(big)
+[n, j] = max(big, [], 1)
+print m, " ", i, " ", n, j, find_index_min(big), find_index_max(big[1..2]), find_index_max(uint64([0]) - uint64([1])), find_index_min(transpose(horzcat(big,-big)))
