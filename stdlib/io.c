@@ -202,30 +202,61 @@ qs_status qio_filewrite(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- comma-separated values ---------------------------------------------------------------------------------------- */
-typedef struct { double *x; uint32_t cap; size_t n, rows, cols; } Table;
+typedef struct {
+    double *x;
+    uint32_t cap;
+    size_t n, rows, cols;
+    char sep; /* ' ': any number of blanks */
+    bool headed;
+} Table;
+
+static const char *past_blanks(const Table *t, const char *s, const char *end) {
+    while (s < end && (*s == ' ' || (*s == '\t' && t->sep != '\t'))) s++;
+    return s;
+}
+
+/* The number at s, before `end`; NULL: there is none. */
+static const char *past_number(const char *s, const char *end, double *x) {
+    char *stop;
+    *x = qnum_read(s, &stop);
+    return stop == s || stop > end ? NULL : stop;
+}
+
+/* Names, and no number; but what begins like one, as 1st or nanometres, may be a name. */
+static bool is_heading(const Table *t, const char *s, const char *end) {
+    bool names = false;
+    double x;
+    while (s < end) {
+        const char *after = past_number(s, end, &x);
+        if (after && (after == end || *after == t->sep || past_blanks(t, after, end) > after)) return false;
+        names |= *s != t->sep;
+        while (s < end && *s != t->sep) s++;
+        s = past_blanks(t, s + (s < end), end);
+    }
+    return names;
+}
+
+static qs_status csv_wrong(qs_vm *vm, const char *path, size_t number, const char *s, const char *end) {
+    return qs_fail(vm, QS_EVALUE, "csvread: %s, line %zu: \"%.*s\" is not a number", path, number,
+                   (int)(end - s > 20 ? 20 : end - s), s);
+}
 
 /* Reads one line into the table; blank cells are nan, blank lines and lines that begin with # are skipped. */
-static qs_status csv_line(qs_vm *vm, const char *path, size_t number, const char *s, const char *end, char sep,
-                          Table *t) {
+static qs_status csv_line(qs_vm *vm, const char *path, size_t number, const char *s, const char *end, Table *t) {
     size_t cols = 0;
-    while (end > s && (end[-1] == '\r' || end[-1] == ' ')) end--;
+    while (end > s && (end[-1] == '\r' || past_blanks(t, end - 1, end) == end)) end--;
+    s = past_blanks(t, s, end);
     if (s == end || *s == '#') return QS_OK;
-    for (;; s++) {
-        while (s < end && *s == ' ') s++;
-        char *stop;
+    if (t->rows == 0 && !t->headed && is_heading(t, s, end)) return t->headed = true, QS_OK;
+    for (;; s = past_blanks(t, s + (t->sep != ' '), end)) {
         double x = NAN;
-        if (s < end && *s != sep) {
-            x = qnum_read(s, &stop);
-            if (stop == s || stop > end)
-                return qs_fail(vm, QS_EVALUE, "csvread: %s, line %zu: \"%.*s\" is not a number", path, number,
-                               (int)(end - s > 20 ? 20 : end - s), s);
-            s = stop;
-        }
+        const char *after = s < end && *s != t->sep ? past_number(s, end, &x) : s;
+        if (!after) return csv_wrong(vm, path, number, s, end);
         qmem_grow(qvm_ctx(vm), &t->x, &t->cap, (uint32_t)t->n, sizeof *t->x);
         t->x[t->n++] = x, cols++;
-        while (s < end && *s == ' ') s++;
+        s = t->sep == ' ' ? after : past_blanks(t, after, end);
         if (s == end) break;
-        if (*s != sep)
+        if (*s != t->sep && past_blanks(t, s, end) == s)
             return qs_fail(vm, QS_EVALUE, "csvread: %s, line %zu: unexpected \"%.*s\"", path, number,
                            (int)(end - s > 20 ? 20 : end - s), s);
     }
@@ -236,13 +267,13 @@ static qs_status csv_line(qs_vm *vm, const char *path, size_t number, const char
     return QS_OK;
 }
 
-static qs_status csv_read(qs_vm *vm, const char *path, char sep, Table *t, Text *text) {
+static qs_status csv_read(qs_vm *vm, const char *path, Table *t, Text *text) {
     TRY(qio_slurp(vm, "csvread", path, text));
     const char *s = text->s ? text->s : "", *all = s + text->len;
     for (size_t number = 1; s < all; number++) {
         const char *end = memchr(s, '\n', (size_t)(all - s));
         if (!end) end = all;
-        TRY(csv_line(vm, path, number, s, end, sep, t));
+        TRY(csv_line(vm, path, number, s, end, t));
         if (t->n > UINT32_MAX - 2) return qs_fail(vm, QS_EVALUE, "csvread: %s holds too many numbers", path);
         s = end + 1;
     }
@@ -262,21 +293,25 @@ static qs_status separator(qs_vm *vm, qs_call_args *c, int i, const char *fn, ch
 
 qs_status qio_csvread(qs_vm *vm, qs_call_args *c) {
     const char *path;
-    char sep;
-    TRY(qarg_string(vm, "csvread", "path", c->in[0], &path, NULL));
-    TRY(separator(vm, c, 1, "csvread", &sep));
     Table t = {0};
+    TRY(qarg_string(vm, "csvread", "path", c->in[0], &path, NULL));
+    TRY(separator(vm, c, 1, "csvread", &t.sep));
     Text text;
     Array *a;
     void *p;
     qtext_init(&text, qvm_ctx(vm));
-    qs_status s = csv_read(vm, path, sep, &t, &text);
-    qs_dtype d = qvm_ctx(vm)->scalar_dtype;
-    if (s == QS_OK) s = qarg_result(vm, c, 0, d, 2, (int64_t[]){(int64_t)t.rows, (int64_t)t.cols}, &a, &p);
-    for (size_t i = 0; s == QS_OK && i < t.n; i++) qdtype_put(d, (char *)p + i * qdtype_size(d), t.x[i]);
+    qs_status s = csv_read(vm, path, &t, &text);
+    if (s == QS_OK) s = qarg_result(vm, c, 0, QS_F64, 2, (int64_t[]){(int64_t)t.rows, (int64_t)t.cols}, &a, &p);
+    if (s == QS_OK && t.n) memcpy(p, t.x, t.n * sizeof *t.x);
     if (t.x) qmem_free(qvm_ctx(vm), t.x, t.cap * sizeof *t.x);
     qtext_free(&text);
     return s;
+}
+
+static void csv_cell(Text *t, qs_dtype d, const void *p) {
+    if (d == QS_I64) qtext_printf(t, "%lld", (long long)*(const int64_t *)p);
+    else if (d == QS_U64) qtext_printf(t, "%llu", (unsigned long long)*(const uint64_t *)p);
+    else qtext_printf(t, "%.*g", d == QS_F64 ? 17 : 10, qdtype_get(d, p)); /* 10: 32 bits of an integer */
 }
 
 qs_status qio_csvwrite(qs_vm *vm, qs_call_args *c) {
@@ -295,9 +330,8 @@ qs_status qio_csvwrite(qs_vm *vm, qs_call_args *c) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));
     for (size_t i = 0; i < a->count; i++) {
-        int digits = d == QS_F64 || (d >= QS_I64 && d <= QS_U64) ? 17 : 9; /* read back exactly */
-        qtext_printf(&t, "%.*g%c", digits, qdtype_get(d, (const char *)p + i * qdtype_size(d)),
-                     (i + 1) % cols ? sep : '\n');
+        csv_cell(&t, d, (const char *)p + i * qdtype_size(d));
+        qtext_add(&t, (i + 1) % cols ? &sep : "\n", 1);
     }
     qs_status s = qtext_status(&t);
     if (s == QS_OK) s = qio_spill(vm, "csvwrite", path, t.s ? t.s : "", t.len);
