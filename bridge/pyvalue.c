@@ -433,6 +433,14 @@ static qs_status format(qs_vm *vm, void *p, qs_value *out) {
     return s == QS_OK ? qpy_text(b, text, out) : (Py_XDECREF(text), s);
 }
 
+/* Of which type it is. */
+static qs_status detail(qs_vm *vm, void *p, qs_value *out) {
+    Border *b = border_of(vm);
+    PyObject *text = qbridge_support("kind", "(O)", p);
+    qgil_back(b);
+    return text ? qpy_text(b, text, out) : qerror_take(b);
+}
+
 /* `catch e` receives the exception, but of a script's error its message, as without Python in between. */
 static qs_status caught(qs_vm *vm, void *p, qs_value *out) {
     if (PyObject_IsInstance(p, (PyObject *)qbridge.error) == 1) return qerror_format(border_of(vm), p, out);
@@ -460,4 +468,5 @@ const qs_foreign_type qpyvalue_type = {
     .is_space = is_space,
     .caught = caught,
     .report = report,
+    .detail = detail,
 };

@@ -332,13 +332,20 @@ static qs_status find_by_value(Maker *m) {
     return QS_OK;
 }
 
+static qs_status refuse_arg(const Maker *m, int i) {
+    Text got;
+    qtext_init(&got, qvm_ctx(m->vm));
+    qval_put_type(m->vm, &got, m->request->args[i]);
+    qs_status s = qerr_set(qvm_ctx(m->vm), QS_ETYPE, "kernel %s: argument %d is %s, which a kernel cannot take",
+                           m->request->kernel->name->s, i + 1, got.s);
+    qtext_free(&got);
+    return s;
+}
+
 static qs_status describe_args(Maker *m, KVal *args) {
-    const Request *r = m->request;
-    for (int i = 0; i < r->nargs; i++) {
+    for (int i = 0; i < m->request->nargs; i++) {
         int source = source_of(m, SRC_ARG, -1, i);
-        if (source >= 0 && describe(m, source, &args[i])) continue;
-        return qerr_set(qvm_ctx(m->vm), QS_ETYPE, "kernel %s: argument %d is %s, which a kernel cannot take",
-                        r->kernel->name->s, i + 1, qval_type_name(m->vm, r->args[i]));
+        if (source < 0 || !describe(m, source, &args[i])) return refuse_arg(m, i);
     }
     return QS_OK;
 }

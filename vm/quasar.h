@@ -94,6 +94,7 @@ typedef struct { /* a foreign type: what pyvalue is made of; a NULL member means
     /* As the payload of an error: what `catch` receives (NULL: the value itself), and text to show below the report. */
     qs_status (*caught)(qs_vm *, void *p, qs_value *out);
     qs_status (*report)(qs_vm *, void *p, qs_value *out);
+    qs_status (*detail)(qs_vm *, void *p, qs_value *out); /* what messages say behind the name, in brackets */
 } qs_foreign_type;
 
 typedef struct {

@@ -43,6 +43,17 @@ const char *qval_type_name(qs_vm *vm, qs_value v) {
     return qtype_name(qval_type(vm, v));
 }
 
+/* An error on the way to a message is forgotten. */
+void qval_put_type(qs_vm *vm, Text *t, qs_value v) {
+    const Foreign *f = v.kind == QS_FOREIGN ? v.u.p : NULL;
+    qs_value text = qs_nil();
+    qtext_puts(t, qval_type_name(vm, v));
+    if (!f || !f->ftype->detail) return;
+    if (f->ftype->detail(vm, f->p, &text) == QS_OK) qtext_printf(t, " (%s)", qs_to_string(text, NULL));
+    else qs_error_clear(vm);
+    qs_release(vm, text);
+}
+
 /* -- integers of a given width ------------------------------------------------------------------------------------- */
 
 static int64_t int_min(qs_dtype d) {
@@ -157,7 +168,7 @@ static void add_extents(Text *t, int rank, const int64_t *dims) {
 static qs_status mismatch(qs_vm *vm, qs_value v, const Type *t, const char *what) {
     Text got;
     qtext_init(&got, qvm_ctx(vm));
-    qtext_puts(&got, qval_type_name(vm, v));
+    qval_put_type(vm, &got, v);
     if (t->kind == TY_ARRAY && v.kind == QS_ARRAY) add_extents(&got, qval_array(v)->rank, qval_array(v)->dims);
     if (t->kind == TY_ARRAY && v.kind == QS_CELL) add_extents(&got, ((Cell *)v.u.p)->rank, ((Cell *)v.u.p)->dims);
     qs_status s = qerr_set(qvm_ctx(vm), QS_ETYPE, "%s must be %s, got %s", what, qtype_name(t), got.s);

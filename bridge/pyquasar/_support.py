@@ -140,6 +140,14 @@ def describe(e):
     return (name + ": " + text if text else name) + _suggestion(e)
 
 
+def kind(x):
+    """What messages say of an object that is no array where one is wanted."""
+    t = type(x)
+    library = t.__module__.partition(".")[0]
+    name = t.__qualname__ if library == "builtins" else library + "." + t.__qualname__
+    return _sayable(name + (", of which value(x) makes an array" if hasattr(t, "__array__") else ""))
+
+
 def _suggestion(e):
     """did you mean …, for an attribute that is not there."""
     owner, wanted = getattr(e, "obj", None), getattr(e, "name", None)

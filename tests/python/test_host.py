@@ -95,6 +95,22 @@ class Life(unittest.TestCase):
             with self.assertRaisesRegex(q.QuasarError, why):
                 setattr(m, name, 1)
 
+    def test_messages_name_the_objects_of_python(self):
+        class Table:
+            def __array__(self, dtype=None, copy=None):
+                return np.ones(2)
+        q.init("cpu")
+        q.compile_string("named", "function y = f(x : vec)\n y = sum(x)\nend\n"
+                                  "function [] = __kernel__ k(x, pos : int)\n x[pos] = 1\nend")
+        for x, why in ((["a"], r"pyvalue \(list\)"), ({}, r"pyvalue \(dict\)"),
+                       (Table(), r"pyvalue \(.*Table, of which value\(x\) makes an array\)")):
+            with self.assertRaisesRegex(TypeError, "argument x must be vec, got " + why):
+                q.f(x)
+            with self.assertRaisesRegex(TypeError, "argument 1 is " + why + ", which a kernel cannot take"):
+                q.parallel_do(2, x, q.k)
+        if np:
+            self.assertEqual(q.f(q.value(Table())), 2)
+
     def test_types_are_found_quickly(self):
         q.init("cpu")
         q.compile_string("quick", "type quick : class\n a : scalar\nend")
