@@ -809,7 +809,8 @@ static void math_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b, Opnd *out)
         *out = call1(e, name, d, a);
         return;
     }
-    if (!gpu && !e->f->strict && emit_math_inline(e, fn, d)) {
+    if (emit_math_inlines(e, fn, d)) {
+        emit_math_inline(e, fn);
         *out = emit_def(e, "call %s @own_%s(%s %s)", t, kir_math[fn].name, t, a.s);
         return;
     }

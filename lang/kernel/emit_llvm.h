@@ -96,8 +96,8 @@ Opnd emit_double(Emit *e, KRef r);                                /* any value a
 
 int emit_lanes(char isa, qs_dtype d); /* of a vector function, by the letter of KTarget.mvec */
 unsigned emit_call_attributes(MathFn fn, qs_dtype d); /* group of its calls */
-/* Whether loops of this module compute fn themselves: then own_sin(x) is defined. */
-bool emit_math_inline(Emit *e, MathFn fn, qs_dtype d);
+bool emit_math_inlines(const Emit *e, MathFn fn, qs_dtype d); /* loops compute fn themselves */
+void emit_math_inline(Emit *e, MathFn fn);                        /* defines own_sin(x) for that */
 const char *emit_mod(Emit *e, qs_dtype d);                        /* name of the function; defines it */
 static inline unsigned emit_mod_attributes(qs_dtype d) { return d == QS_F64 ? 8 : 9; } /* group of its calls */
 

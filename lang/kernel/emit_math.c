@@ -25,7 +25,10 @@ typedef struct { V h, l; } D;     /* h + l, |l| at most about half a unit of the
 typedef struct {
     Text *out;
     bool wide;                    /* double, else float */
-    bool loops;                   /* for loops of a processor, which have no branches: rare cases are calls */
+    /* For a loop of a processor: the module, and what loads the numbers.  Such a loop has no branches, rare cases are
+     * calls.  Else NULL. */
+    Emit *module;
+    Text *numbers;
     uint32_t next;                /* number of the next temporary or label */
 } Maker;
 
@@ -63,6 +66,17 @@ QS_PRINTF(2, 3) static V def(Maker *m, const char *fmt, ...) {
     return v;
 }
 
+/* A float that LLVM must not know to be a constant: it would load it for each operation, instead of once before the
+ * loop. */
+static V held_number(const Maker *m, V literal) {
+    V v;
+    snprintf(v.s, sizeof v.s, "%%k%.20s", literal.s);
+    if (m->numbers->len && strstr(m->numbers->s, v.s)) return v;
+    emit_declare(m->module, "@k%s = internal global float %s", literal.s, literal.s);
+    qtext_printf(m->numbers, "  %s = load float, ptr @k%s, !invariant.load !10\n", v.s, literal.s);
+    return v;
+}
+
 /* LLVM writes floats as doubles of the same value. */
 static V num(const Maker *m, double x) {
     V v;
@@ -70,7 +84,7 @@ static V num(const Maker *m, double x) {
     double rounded = m->wide ? x : (double)(float)x;
     memcpy(&bits, &rounded, sizeof bits);
     snprintf(v.s, sizeof v.s, "0x%016llX", (unsigned long long)bits);
-    return v;
+    return m->numbers ? held_number(m, v) : v;
 }
 
 static V integer(int64_t n) {
@@ -577,7 +591,7 @@ static V far_wave(Maker *m, V x, bool cosine) {
 
 static V float_wave(Maker *m, V x, bool cosine) {
     V near = near_wave(m, x, cosine);
-    if (m->loops)
+    if (m->module)
         return def(m, "call float @far_%s(float %s, float %s) #%d", cosine ? "cos" : "sin", x.s, near.s,
                    emit_call_attributes(cosine ? MF_cos : MF_sin, QS_F32));
     unsigned start = label(m), beyond = label(m), end = label(m);
@@ -964,17 +978,23 @@ static void define_far(Emit *e, MathFn fn) {
     qtext_free(&list);
 }
 
-bool emit_math_inline(Emit *e, MathFn fn, qs_dtype d) {
+bool emit_math_inlines(const Emit *e, MathFn fn, qs_dtype d) {
+    return d == QS_F32 && in_loops[fn] && e->t->kind == KT_CPU && e->t->fma && !e->f->strict;
+}
+
+void emit_math_inline(Emit *e, MathFn fn) {
     char start[32];
-    if (d != QS_F32 || !in_loops[fn] || !e->t->fma) return false;
+    Text numbers, body;
     snprintf(start, sizeof start, "@own_%s(", kir_math[fn].name);
-    if (e->decls.len && strstr(e->decls.s, start)) return true;
+    if (e->decls.len && strstr(e->decls.s, start)) return;
+    qtext_init(&numbers, e->c), qtext_init(&body, e->c);
+    Maker m = {.out = &body, .module = e, .numbers = &numbers};
+    V value = makers[fn](&m, (V){"%x"}, (V){""});
     each_intrinsic(declare_in_module, e);
-    Maker m = {.out = &e->decls, .loops = true};
     qtext_printf(&e->decls, "define internal float %sfloat %%x) alwaysinline nounwind willreturn memory(none) {\n",
                  start);
-    V value = makers[fn](&m, (V){"%x"}, (V){""});
+    qtext_add(&e->decls, numbers.s, numbers.len), qtext_add(&e->decls, body.s, body.len);
     qtext_printf(&e->decls, "  ret float %s\n}\n", value.s);
     if (fn == MF_sin || fn == MF_cos) define_far(e, fn);
-    return true;
+    qtext_free(&numbers), qtext_free(&body);
 }

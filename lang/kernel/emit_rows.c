@@ -208,6 +208,21 @@ static bool has_atomics(const KFunc *f, KRef first, KRef last) {
 /* Of a short loop of known length: to become vectors, and then to go. */
 static const char vector_only[] = ", !4, !5, !6", vector_parallel[] = ", !1, !4, !5, !6";
 
+enum { FEW = 32 /* instructions */ };
+
+/* The steps of a function wait for each other: two vectors at a time fill the gaps, if what else there is leaves room
+ * in the registers. */
+static bool has_gaps(const Emit *e, KRef first, KRef last) {
+    int n = 0;
+    bool any = false;
+    for (KRef r = first; r < last; r++) {
+        const KIns *i = &e->f->ins[r];
+        n += i->op != K_CONST;
+        any |= i->op == K_MATH && emit_math_inlines(e, (MathFn)i->flag, (qs_dtype)i->dtype);
+    }
+    return any && n <= FEW;
+}
+
 /* The innermost loop: positions lo … hi-1 of the last axis.  short_row: not worth LLVM's time. */
 static void each_of_row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last, EmitLoops loops) {
     Emit *e = k->e;
@@ -222,7 +237,7 @@ static void each_of_row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last, EmitLoo
     bool counted = k->plan && e->f->fixed_block;
     if (short_row) rows_close_axis(e, &axis, ", !3, !4");
     else if (counted) rows_close_axis(e, &axis, free_order ? vector_parallel : vector_only);
-    else rows_close_axis(e, &axis, free_order ? ", !1" : "");
+    else rows_close_axis(e, &axis, !free_order ? "" : has_gaps(e, first, last) ? ", !1, !11" : ", !1");
     e->now = 0;
 }
 
