@@ -1,5 +1,6 @@
 % Module: imanalysis.q
-% Measuring images: thresholds, connected regions, gradients, quality.
+% Measuring images: thresholds, connected regions, distances, gradients, quality.
+import "imfilter.q"
 
 % Function: graythresh
 % The threshold of Otsu, as a grey value of x: of all that cut the histogram of n bins in two, the one with the largest
@@ -87,6 +88,42 @@ function [labels, n] = bwlabel(x : mat, neighbours : int = 8)
     labels[:,:] = reshape(number[reshape(first, [1,rows*cols])], [rows,cols])
 end
 
+% Function: bwdist
+% The distance of every element to the nearest one that is not 0; inf when there is none.
+% Source: Saito, Toriwaki: New algorithms for Euclidean distance transformation (1994).
+%
+% :function d = bwdist(x : mat)
+function d = bwdist(x : mat)
+    along = uninit_like(x)
+    d = uninit_like(x)
+    parallel_do(size(x, 1), along, x, bwdist_columns)
+    parallel_do(size(x), d, along, bwdist_rows)
+end
+
+function [] = __kernel__ bwdist_columns(d : mat'unchecked, x : mat'unchecked, pos : int)
+    last = inf
+    for i = 0..size(x,0)-1
+        last = x[i,pos] != 0 ? 0.0 : last + 1
+        d[i,pos] = last
+    end
+    for i = size(x,0)-1..-1..0
+        last = min(last + 1, d[i,pos])
+        d[i,pos] = last
+    end
+end
+
+% Columns further away than the best distance so far cannot improve it.
+function [] = __kernel__ bwdist_rows(y : mat'unchecked, d : mat'clamped, pos : ivec2)
+    best = d[pos]^2
+    r = 1
+    while r < size(d,1) && r*r < best
+        nearer = min(d[pos-[0,r]], d[pos+[0,r]])
+        best = min(best, nearer*nearer + r*r)
+        r += 1
+    end
+    y[pos] = sqrt(best)
+end
+
 % Function: imgradient
 % Length and direction (degrees, counter-clockwise from the right) of the gradient of a grey image by the filters of
 % Sobel.
@@ -115,4 +152,25 @@ end
 % :function d = psnr(y : cube, x : cube, peak : scalar = 255)
 function d = psnr(y : cube, x : cube, peak : scalar = 255)
     d = 10*log10(peak^2/mean((y-x).^2))
+end
+
+% Function: ssim
+% The mean structural similarity of two grey images, for white = peak: 1 when they are equal.  Weights are those of a
+% Gaussian of 11 x 11 pixels with deviation 1.5, borders are mirrored.
+% Source: Wang, Bovik, Sheikh, Simoncelli: Image quality assessment (2004).
+%
+% :function s = ssim(y : mat, x : mat, peak : scalar = 255)
+function s = ssim(y : mat, x : mat, peak : scalar = 255)
+    assert(isequal(size(y), size(x)), "ssim: the images must have the same size")
+    y = float64(y)
+    x = float64(x)
+    local = img -> gaussian_filter(img, 1.5, 11)
+    my = local(y)
+    mx = local(x)
+    vy = local(y.*y) - my.*my
+    vx = local(x.*x) - mx.*mx
+    both = local(x.*y) - mx.*my
+    c = (0.01*peak)^2
+    d = (0.03*peak)^2
+    s = mean((2*mx.*my + c).*(2*both + d)./((mx.*mx + my.*my + c).*(vx + vy + d)))
 end
