@@ -117,6 +117,8 @@ class Case:
         if k < 0.66: return self.element(("complex",)) or "2i"
         if k < 0.72: return f"conj({self.complex_(d + 1)})"
         if k < 0.75: return f"(-{self.complex_(d + 1)})"
+        if k < 0.77: return f"{r.choice(['exp', 'sqrt'])}({self.complex_(d + 1)})"
+        if k < 0.78: return f"({self.complex_(d + 1)}^{r.choice(['0.5', '-1.5', '1.25'])})"
         if k < 0.80: return f"({self.complex_(d + 1)}^{r.choice(['2', '3', '0', '-1', '5', '-2'])})"
         if k < 0.83: return f"({self.cond(d + 2)} ? {self.complex_(d + 1)} : {self.complex_(d + 1)})"
         both = [self.complex_(d + 1), self.complex_(d + 1) if k < 0.93 else self.any(d + 1)]

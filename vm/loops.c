@@ -1,7 +1,10 @@
 /* Compiled twice: as it is, and from loops_avx2.c for processors with AVX2. */
 #include "vm/loops.h"
 
+#include "lang/kernel/pair.h"
+
 LOOPS_WITHOUT_TRAPS
+#include <float.h>
 #include <math.h>
 
 #define DTYPE(id, name, ctype, ...) typedef ctype E_##id;
@@ -353,4 +356,26 @@ double qloops_power(double x, double y) { return y == 2 ? x * x : pow(x, y); }
 QComplexD qloops_complex_mul(QComplexD x, QComplexD y) { return times(x, y); }
 QComplexD qloops_complex_div(QComplexD x, QComplexD y) { return over(x, y); }
 QComplexD qloops_complex_power(QComplexD x, QComplexD y) { return power_C128(x, y); }
+
+/* The functions of C99 up to their last bits, which compiled loops have as well (lang/kernel/pair.c). */
+QComplexD qloops_complex_exp(QComplexD z) {
+    bool large = z.re > KPAIR_EXP_MOST, endless = !isfinite(z.im);
+    double r = exp(large ? z.re - KPAIR_EXP_MOST : z.re), scale = large ? KPAIR_EXP_OF_MOST : 1;
+    double re = r * (scale * cos(z.im)), im = r * (scale * sin(z.im));
+    if (endless && isinf(z.re)) re = r;
+    if (endless && isinf(z.re) && z.re < 0) im = 0;
+    return (QComplexD){re, z.im == 0 ? z.im : im};
+}
+
+QComplexD qloops_complex_sqrt(QComplexD z) {
+    double x = fabs(z.re), y = fabs(z.im);
+    bool large = x > DBL_MAX / 4 || y > DBL_MAX / 4, small = x < 2 * DBL_MIN && y < 2 * DBL_MIN;
+    double scale = large ? 0.25 : small ? 0x1p54 : 1, back = large ? 2 : small ? 0x1p-27 : 1;
+    x *= scale, y *= scale;
+    double t = isinf(y) ? INFINITY : sqrt(0.5 * (hypot(x, y) + x));
+    double u = isinf(y) || x == 0 ? t : 0.5 * (y / t);
+    t *= back, u *= back;
+    bool left = z.re < 0;
+    return (QComplexD){left ? u : t, copysign(left ? t : u, z.im)};
+}
 #endif

@@ -74,4 +74,6 @@ double qloops_power(double x, double y);
 QComplexD qloops_complex_mul(QComplexD x, QComplexD y);
 QComplexD qloops_complex_div(QComplexD x, QComplexD y);
 QComplexD qloops_complex_power(QComplexD x, QComplexD y);
+QComplexD qloops_complex_exp(QComplexD z);
+QComplexD qloops_complex_sqrt(QComplexD z);
 #endif

@@ -20,8 +20,10 @@ static qs_status power(Loops *L, Number a, Number b, Number *out) {
     enum { MOST = 64 };
     double n, im;
     bool known = kir_is_const(L->f, b.v, &n) && kir_is_const(L->f, b.im, &im) && im == 0;
-    if (!known || n != trunc(n) || fabs(n) > MOST)
-        return kloop_decline(L, L->pos, "a power of a complex number that is not small and whole");
+    bool whole = known && n == trunc(n) && fabs(n) <= MOST;
+    if (!known && !(kir_is_const(L->f, b.im, &im) && im != 0))
+        return kloop_decline(L, L->pos, "a power of a complex number, to an exponent that may be whole");
+    if (!whole) return *out = number(kpair_power(L->f, pair(a), pair(b), L->pos)), QS_OK;
     return *out = number(kpair_whole_power(L->f, pair(a), (int)n, L->pos)), QS_OK;
 }
 
@@ -103,6 +105,8 @@ static qs_status of_complex(Loops *L, const char *name, Number a, bool *found, N
     else if (!strcmp(name, "abs")) *out = kloop_num(math2(L, MF_hypot, a.v, a.im));
     else if (!strcmp(name, "angle")) *out = kloop_num(math2(L, MF_atan2, a.im, a.v));
     else if (!strcmp(name, "complex")) *out = a;
+    else if (!strcmp(name, "exp")) *out = number(kpair_exp(L->f, pair(a), L->pos));
+    else if (!strcmp(name, "sqrt")) *out = number(kpair_sqrt(L->f, pair(a), L->pos));
     else return kloop_decline(L, L->pos, "%s of a complex number", name);
     return *found = true, QS_OK;
 }

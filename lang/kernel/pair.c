@@ -1,5 +1,8 @@
 #include "lang/kernel/pair.h"
 
+#include <float.h>
+#include <math.h>
+
 static KRef op(KFunc *f, KOp k, KRef a, KRef b, uint32_t pos) { return kir_fold(f, k, QS_B1, 0, a, b, 0, pos); }
 static KRef constant(KFunc *f, KRef like, double x, uint32_t pos) {
     return kir_const_num(f, (qs_dtype)f->ins[like].dtype, x, pos);
@@ -57,6 +60,61 @@ KPair kpair_whole_power(KFunc *f, KPair a, int n, uint32_t pos) {
         if (bits > 1) a = kpair_times(f, a, a, pos);
     }
     return n < 0 ? kpair_over(f, one, product, pos) : product;
+}
+
+static KRef math(KFunc *f, MathFn fn, KRef a, KRef b, uint32_t pos) {
+    return kir_fold(f, K_MATH, QS_B1, (uint16_t)fn, a, b, 0, pos);
+}
+
+static KPair turned(KFunc *f, KRef size, KRef angle, uint32_t pos) {
+    KRef re = math(f, MF_cos, angle, 0, pos), im = math(f, MF_sin, angle, 0, pos);
+    return (KPair){op(f, K_MUL, size, re, pos), op(f, K_MUL, size, im, pos)};
+}
+
+KPair kpair_power(KFunc *f, KPair a, KPair b, uint32_t pos) {
+    KRef zero = constant(f, a.re, 0, pos), size = math(f, MF_log, math(f, MF_hypot, a.re, a.im, pos), 0, pos);
+    KRef angle = math(f, MF_atan2, a.im, a.re, pos);
+    KRef r = op(f, K_SUB, op(f, K_MUL, b.re, size, pos), op(f, K_MUL, b.im, angle, pos), pos);
+    KRef turn = op(f, K_ADD, op(f, K_MUL, b.im, size, pos), op(f, K_MUL, b.re, angle, pos), pos);
+    KRef none = op(f, K_AND, kpair_equal(f, a, (KPair){zero, zero}, pos), op(f, K_LT, zero, b.re, pos), pos);
+    KPair z = turned(f, math(f, MF_exp, r, 0, pos), turn, pos);
+    return (KPair){choose(f, none, zero, z.re, pos), choose(f, none, zero, z.im, pos)};
+}
+
+/* qloops_complex_exp */
+KPair kpair_exp(KFunc *f, KPair a, uint32_t pos) {
+    KRef zero = constant(f, a.re, 0, pos), one = constant(f, a.re, 1, pos), inf = constant(f, a.re, INFINITY, pos);
+    KRef most = constant(f, a.re, KPAIR_EXP_MOST, pos), large = op(f, K_LT, most, a.re, pos);
+    KRef r = math(f, MF_exp, choose(f, large, op(f, K_SUB, a.re, most, pos), a.re, pos), 0, pos);
+    KPair z = turned(f, choose(f, large, constant(f, a.re, KPAIR_EXP_OF_MOST, pos), one, pos), a.im, pos);
+    KRef endless = op(f, K_NE, op(f, K_SUB, a.im, a.im, pos), zero, pos); /* inf or nan */
+    KRef re_endless = op(f, K_EQ, op(f, K_ABS, a.re, 0, pos), inf, pos);
+    KRef vanishes = op(f, K_AND, endless, op(f, K_AND, re_endless, op(f, K_LT, a.re, zero, pos), pos), pos);
+    KRef im = choose(f, vanishes, zero, op(f, K_MUL, r, z.im, pos), pos);
+    return (KPair){choose(f, op(f, K_AND, endless, re_endless, pos), r, op(f, K_MUL, r, z.re, pos), pos),
+                   choose(f, op(f, K_EQ, a.im, zero, pos), a.im, im, pos)};
+}
+
+/* qloops_complex_sqrt */
+KPair kpair_sqrt(KFunc *f, KPair a, uint32_t pos) {
+    KRef zero = constant(f, a.re, 0, pos), one = constant(f, a.re, 1, pos), half = constant(f, a.re, 0.5, pos);
+    KRef inf = constant(f, a.re, INFINITY, pos), x = op(f, K_ABS, a.re, 0, pos), y = op(f, K_ABS, a.im, 0, pos);
+    KRef most = constant(f, a.re, DBL_MAX / 4, pos), least = constant(f, a.re, 2 * DBL_MIN, pos);
+    KRef large = op(f, K_OR, op(f, K_LT, most, x, pos), op(f, K_LT, most, y, pos), pos);
+    KRef small = op(f, K_AND, op(f, K_LT, x, least, pos), op(f, K_LT, y, least, pos), pos);
+    KRef scale = choose(f, small, constant(f, a.re, 0x1p54, pos), one, pos);
+    KRef back = choose(f, small, constant(f, a.re, 0x1p-27, pos), one, pos);
+    scale = choose(f, large, constant(f, a.re, 0.25, pos), scale, pos);
+    back = choose(f, large, constant(f, a.re, 2, pos), back, pos);
+    x = op(f, K_MUL, x, scale, pos), y = op(f, K_MUL, y, scale, pos);
+    KRef sum = op(f, K_ADD, math(f, MF_hypot, x, y, pos), x, pos), endless = op(f, K_EQ, y, inf, pos);
+    KRef t = choose(f, endless, inf, math(f, MF_sqrt, op(f, K_MUL, half, sum, pos), 0, pos), pos);
+    KRef u = op(f, K_MUL, half, op(f, K_DIV, y, t, pos), pos);
+    u = choose(f, op(f, K_OR, endless, op(f, K_EQ, x, zero, pos), pos), t, u, pos);
+    t = op(f, K_MUL, t, back, pos), u = op(f, K_MUL, u, back, pos);
+    KRef left = op(f, K_LT, a.re, zero, pos), im = choose(f, left, t, u, pos);
+    KRef below = op(f, K_OR, op(f, K_LT, a.im, zero, pos), op(f, K_LT, op(f, K_DIV, one, a.im, pos), zero, pos), pos);
+    return (KPair){choose(f, left, u, t, pos), choose(f, below, op(f, K_NEG, im, 0, pos), im, pos)};
 }
 
 KRef kpair_equal(KFunc *f, KPair a, KPair b, uint32_t pos) {
