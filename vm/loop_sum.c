@@ -82,8 +82,15 @@ static double combined(uint8_t how, double s, double value) {
     }
 }
 
-/* What the chunks have found is added to what was there, in their order.  Of products of zeros, and of numbers that are
- * too large or too small, the order decides what they are. */
+/* No product on the way through the chunk was too large or too small for all its digits, nor would it have been behind
+ * s: there the order decides more than the last of them.  A factor of 2 is for rounding. */
+static bool is_plain(double s, const double *part) {
+    const double *least = part + LOOP_CHUNKS, *most = least + LOOP_CHUNKS;
+    return isnormal(s) && isnormal(*part) && isnormal(*least / 2) && isnormal(*most * 2) &&
+           isnormal(s * *least / 2) && isnormal(s * *most * 2);
+}
+
+/* What the chunks have found is added to what was there, in their order. */
 bool qloop_reduce(Call *c) {
     const LoopResult *code = &c->v->code;
     for (int i = 0; i < code->nouts; i++) {
@@ -91,12 +98,10 @@ bool qloop_reduce(Call *c) {
         if (!o->reduce) continue;
         const double *part = c->parts + o->part * LOOP_CHUNKS;
         double s = qval_number(*qloop_place(c->vm, c->f, o->sym));
-        bool plain = isnormal(s);
         for (int64_t k = 0; k < c->nchunks; k++) {
+            if (o->reduce == REDUCE_PRODUCT && !is_plain(s, part + k)) return false;
             s = combined(o->reduce, s, part[k]);
-            plain = plain && isnormal(part[k]) && isnormal(s);
         }
-        if (o->reduce == REDUCE_PRODUCT && !plain) return false;
         c->reals[o->slot] = s;
     }
     return true;

@@ -74,7 +74,7 @@ static void declare_all(Loops *L, Inline *in) {
         Var *v = &in->vars[i];
         bool entered = in == L->root && v->entry.kind != LOOP_UNSET && L->mode != MODE_PARALLEL;
         bool reduced = in == L->root && v->reduce && L->mode == MODE_PARALLEL;
-        v->v = v->twin = v->im = v->given = v->home = 0, v->part = NULL;
+        v->v = v->twin = v->im = v->given = v->least = v->most = v->home = 0, v->part = NULL;
         v->bound = false;
         v->set = (entered && is_held(v)) || reduced;
         if (reduced) v->fraction = true;
@@ -82,6 +82,7 @@ static void declare_all(Loops *L, Inline *in) {
         Value init = entered ? kloop_entry(L, v) : zero(L, v);
         if (reduced) init.num = kloop_num(kloop_f64(L, kloop_identity(v->reduce)));
         kloop_declare(L, v, &init);
+        if (reduced && v->reduce == REDUCE_PRODUCT) kloop_watch(L, v);
         bool asked = in == L->root ? v->entry.kind == LOOP_UNSET : v->doubted;
         if (asked && L->mode != MODE_PARALLEL)
             v->given = kloop_emit(L, K_LOCAL, QS_B1, kir_const_int(L->f, QS_B1, 0, L->pos), 0, 0, 0);
@@ -136,7 +137,7 @@ static void assign_slots(Loops *L) {
         *o = (LoopOut){.sym = v->sym, .object = v->object, .kind = v->kind, .length = (uint8_t)v->n};
         o->columns = (uint8_t)v->cols;
         o->given = -1, o->reduce = v->reduce;
-        if (v->reduce) o->part = r->nparts++;
+        if (v->reduce) o->part = r->nparts, r->nparts += v->reduce == REDUCE_PRODUCT ? 3 : 1;
         o->slot = v->kind == LOOP_INT ? r->nwholes++ : r->nreals;
         if (v->kind != LOOP_INT) r->nreals += v->kind == LOOP_COMPLEX ? 2 : v->kind == LOOP_VECTOR ? v->n : 1;
         if (v->entry.kind == LOOP_UNSET) o->given = r->nreals++;
@@ -199,9 +200,12 @@ static void store_parts(Loops *L) {
         const Var *v = &L->root->vars[i];
         const LoopOut *o = v->reduce ? out_of(L, v->sym) : NULL;
         if (!o) continue;
-        KRef at = kloop_op(L, K_ADD, pos, kloop_i64(L, (int64_t)o->part * LOOP_CHUNKS));
-        kir_add(L->f, K_STORE, QS_B1, 0, at, kloop_get(L, v->v), 0,
-                (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_PARTS, 0}), L->pos);
+        const KRef parts[3] = {v->v, v->least, v->most};
+        uint64_t param = (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_PARTS, 0});
+        for (int k = 0; k < 3 && parts[k]; k++) {
+            KRef at = kloop_op(L, K_ADD, pos, kloop_i64(L, (int64_t)(o->part + k) * LOOP_CHUNKS));
+            kir_add(L->f, K_STORE, QS_B1, 0, at, kloop_get(L, parts[k]), 0, param, L->pos);
+        }
     }
 }
 

@@ -95,7 +95,7 @@ typedef struct { /* a variable that the loop sets: where its value is afterwards
     int slot;
     int given;             /* reals[given] is 0 when it was not set after all; -1: it was */
     uint8_t reduce;        /* LoopReduce */
-    int part;
+    int part;              /* of a product, its least and its greatest magnitude in the chunk are the next two */
 } LoopOut;
 
 /* Where a test stands: in which function, and that called from where.  The outermost is the loop's own. */

@@ -5,7 +5,8 @@
  * Such a variable is no obstacle to running turns side by side: each chunk of turns begins with the identity of the
  * operator, and what the chunks have found is put together in their order, so the result does not depend on how many
  * threads there are.  Against the sequential program sums and products are rounded otherwise, as in any sum that is
- * computed in parallel; extremes are the same, with the sign of a zero. */
+ * computed in parallel; extremes are the same, with the sign of a zero.  A product may over- or underflow on its way in
+ * one order and not in another, so a chunk tells how small and how large its own has been. */
 #include "lang/kernel/looping.h"
 
 #include <math.h>
@@ -149,6 +150,17 @@ void kloop_free_order(Loops *L, const Node *loop, KRef from) {
                 sum->flag = KFLAG_REASSOC;
         }
     }
+}
+
+void kloop_watch(Loops *L, Var *v) {
+    v->least = kloop_emit(L, K_LOCAL, QS_B1, kloop_f64(L, 1), 0, 0, 0);
+    v->most = kloop_emit(L, K_LOCAL, QS_B1, kloop_f64(L, 1), 0, 0, 0);
+}
+
+void kloop_watched(Loops *L, const Var *v) {
+    KRef size = kir_fold(L->f, K_ABS, QS_B1, 0, kloop_get(L, v->v), 0, 0, L->pos);
+    kloop_emit(L, K_SET, QS_B1, v->least, kloop_op(L, K_MIN, kloop_get(L, v->least), size), 0, 0);
+    kloop_emit(L, K_SET, QS_B1, v->most, kloop_op(L, K_MAX, kloop_get(L, v->most), size), 0, 0);
 }
 
 int kloop_sum_array(const Loops *L, int source) {

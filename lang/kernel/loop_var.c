@@ -347,6 +347,7 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
     for (int i = 0; vector && i < v->n; i++) set_local(L, v->part[i], x->at[i].v);
     if (!vector) set_local(L, v->v, x->num.v), set_local(L, v->im, x->num.im), set_local(L, v->twin, x->num.twin);
     if (v->given) set_local(L, v->given, kir_const_int(L->f, QS_B1, 1, L->pos));
+    if (v->most) kloop_watched(L, v);
     return QS_OK;
 }
 

@@ -52,6 +52,7 @@ typedef struct Var { /* a variable: of the loop's function, or of one inlined; o
     bool live;         /* its value after the loop may matter */
     /* this pass */
     KRef v, twin, im, given, *part; /* LOCALs */
+    KRef least, most;  /* LOCALs: of a product in a chunk, how small and how large it has been */
     bool set;          /* certainly has a value here */
     bool bound;        /* stands for `val`: a counter that nothing else sets, an array, a function */
     uint32_t home;     /* as long as this block is open its value is `val`; 0: nobody knows */
@@ -264,6 +265,8 @@ KRef kloop_extent(Loops *L, const Value *array, int axis);       /* int64 */
 /* -- loop_sum.c -------------------------------------------------------------------------------------------------- */
 uint8_t kloop_reduction(const Node *loop, const Sym *sym);       /* LoopReduce */
 double kloop_identity(uint8_t op);
+void kloop_watch(Loops *L, Var *v);   /* from now on its magnitude is, which is that of a product in a chunk */
+void kloop_watched(Loops *L, const Var *v); /* it has changed */
 /* The code from `from` on is the loop: what its turns only add to a variable may be added in any order. */
 void kloop_free_order(Loops *L, const Node *loop, KRef from);
 int kloop_sum_array(const Loops *L, int source);                 /* its number among the sums; -1 */
