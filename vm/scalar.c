@@ -173,7 +173,7 @@ static qs_status other_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value
         (strings || (a.kind == QS_STRING && qscalar_is_number(b)) || (qscalar_is_number(a) && b.kind == QS_STRING)))
         return concatenate(vm, a, b, out);
     if (strings && op >= OP_LT && op <= OP_GE) {
-        int order = strcmp(((Str *)a.u.p)->s, ((Str *)b.u.p)->s);
+        int order = qstr_compare(a.u.p, b.u.p);
         return int_binary(vm, op, order, 0, out);
     }
     return qscalar_mismatch(vm, op, a, b);

@@ -40,6 +40,8 @@ class Plain(Values):
         self.assertEqual((str(s), len(s), s[1], s[-1], s[1:3], s == "h\u00e9llo\0x", s + "!", {s: 1}["h\u00e9llo\0x"]),
                          ("h\u00e9llo\0x", 7, "\u00e9", "x", "\u00e9l", True, "h\u00e9llo\0x!", 1))
         self.assertEqual((bool(q.value("")), s.to_py()), (False, "h\u00e9llo\0x"))
+        less = q.evaluate("(a, b) -> a < b")
+        self.assertEqual((less("a\0b", "a\0c"), less("a", "a\0"), less("a\0", "a")), (True, True, False))
 
     def test_cells(self):
         c = q.value([1, "a", [1, 2], None])
