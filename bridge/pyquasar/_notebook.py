@@ -47,7 +47,28 @@ def _cell(shell, line, body):
     return None if body.rstrip().endswith(";") else shown
 
 
+def _show_figures(folder):
+    """Those that were drawn since the last time; a figure that is drawn on again is shown again."""
+    import glob, os
+    from IPython.display import Image, display
+    for path in sorted(glob.glob(os.path.join(folder, "*.png"))):
+        display(Image(filename=path))
+        os.remove(path)
+
+
+def _catch_figures(shell):
+    """Figures that a cell draws are shown below it, unless somebody wants them elsewhere."""
+    import atexit, os, shutil, tempfile
+    if os.environ.get("QUASAR_FIGURES"):
+        return
+    folder = os.environ["QUASAR_FIGURES"] = tempfile.mkdtemp(prefix="quasar")
+    atexit.register(shutil.rmtree, folder, True)
+    shell.events.register("post_run_cell", lambda *result: _show_figures(folder))
+
+
 def load(shell):
+    _catch_figures(shell)
+
     def quasar(line, cell=None):
         if cell is None:  # %quasar x+1
             _open()

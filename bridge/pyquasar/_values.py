@@ -141,12 +141,14 @@ def _reduction(name, doc, ddof=None):
         f, rest = getattr(_machine(), name), () if ddof is None else (options.get("ddof", ddof),)
         axes = tuple(range(self.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
         axes = {_axis(self, i) for i in axes}
+        undefined = rest and 0 < math.prod(self.shape[i] for i in axes) <= rest[0]  # division by 0 or less
         shape = tuple(1 if i in axes else n for i, n in enumerate(self.shape) if keepdims or i not in axes)
         if len(axes) < self.ndim:
             x, axis = _along(x, axis)
         else:  # an array of one element, if it is to be an array, has the type that the elements have
             x, axis = (x.reshape(1, -1), 1) if shape else (x, None)
-        return _finished(_reduced(f, x, axis, rest), shape or None, out)
+        r = _reduced(f, x, axis, rest)
+        return _finished(r*math.nan if undefined else r, shape or None, out)
     method.__name__, method.__doc__ = name, doc
     return for_arrays(method)
 

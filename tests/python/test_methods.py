@@ -1,5 +1,5 @@
 """import pyquasar: what arrays can do in Python under the names of NumPy means what it means there."""
-import itertools, operator, pickle, unittest
+import itertools, operator, pickle, unittest, warnings
 
 import pyquasar as q
 from optional import library
@@ -60,6 +60,14 @@ class Methods(unittest.TestCase):
         self.assertEqual(q.value(np.array([0.1, 0.25])).max(axis=0, keepdims=True).tolist(), [0.25])
         self.assertEqual(q.value(np.array([0.1, 0.05])).max(keepdims=True).tolist(), [0.1])
         self.assertEqual(q.value(np.array([[2**60, 1]])).sum(axis=(0, 1), keepdims=True).tolist(), [[2**60 + 1]])
+
+    def test_a_spread_without_degrees_of_freedom_is_nan(self):
+        a = np.array([[1.0, 2]])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for name, axis, ddof in itertools.product(("std", "var"), (None, 0, 1), (0, 1, 1.5)):
+                case = name, axis, ddof
+                self.same(getattr(q.value(a), name)(axis=axis, ddof=ddof), getattr(a, name)(axis=axis, ddof=ddof), case)
 
     def test_shapes_are_compared_from_their_ends(self):
         shapes = [(3,), (1,), (3, 3), (1, 3), (3, 1), (2, 3, 3), (3, 1, 1), (2, 1, 3), (2, 2, 1, 3), (2, 3, 3, 1)]

@@ -73,6 +73,14 @@ class Notebook(unittest.TestCase):
         self.assertNotIn("formatting exception", out[12] + out[13])
         self.assertRegex(out[13], r"In\[14\]:3[\s\S]* 2 x = \[1, 2\n-")
 
+    def test_figures_are_shown_below_their_cell(self):
+        texts = ("%load_ext pyquasar\nimport pyquasar as q", "%%quasar\nplot([1, 2, 3]);", "q.init('cpu')\n1 + 1",
+                 "q.title('again');", "q.imshow(q.ones(4, 4)); q.plot([1, 2]);")
+        book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(t) for t in texts])
+        execute(book, allow_errors=True)
+        pictures = [sum("image/png" in o.get("data", {}) for o in c.outputs) for c in book.cells]
+        self.assertEqual(pictures, [0, 1, 0, 1, 2])
+
     def test_the_notebook_of_the_examples(self):
         for path in glob.glob(os.path.join(EXAMPLES, "*.ipynb")):
             book = nbformat.read(path, 4)
