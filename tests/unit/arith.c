@@ -247,8 +247,16 @@ static void edges(qs_vm *vm) {
     qs_value r, u32 = make_vec(vm, QS_U32, 1, (double[]){5}), i32 = make_vec(vm, QS_I32, 1, (double[]){5});
     CHECK_ERROR(vm, qarith_binary(vm, OP_ADD, i32, qs_int((int64_t)1 << 40), &r), QS_EVALUE,
                 "+: the integer 1099511627776 does not fit an array of int");
-    CHECK(qarith_binary(vm, OP_GT, u32, qs_int(-1), &r) == QS_OK && real_at(vm, r, 0) == 1);
-    qval_release(vm, r);
+    for (qs_dtype d = QS_U32; d <= QS_U64; d += QS_U64 - QS_U32) {
+        qs_value u = make_vec(vm, d, 1, (double[]){5});
+        CHECK(qarith_binary(vm, OP_GT, u, qs_int(-1), &r) == QS_OK && real_at(vm, r, 0) == 1);
+        qval_release(vm, r);
+        CHECK(qarith_binary(vm, OP_ADD, u, qs_int(-1), &r) == QS_EVALUE);
+        CHECK_TEXT(qvm_ctx(vm)->err.text, d == QS_U32 ? "+: the integer -1 does not fit an array of uint32"
+                                                      : "+: the integer -1 does not fit an array of uint64");
+        qerr_clear(qvm_ctx(vm));
+        qval_release(vm, u);
+    }
     CHECK(qarith_unary(vm, OP_NEG, u32, &r) == QS_OK && real_at(vm, r, 0) == -5);
     qval_release(vm, r);
     qs_value zero = make_vec(vm, QS_F32, 2, (double[]){0, NAN});

@@ -322,6 +322,13 @@ static void masks(qs_vm *vm) {
                 "a mask of 2 elements does not fit dimension 1 of A (size 3)");
     CHECK(qidx_get(vm, two, 1, &short_mask, none, NULL, &r) == QS_OK && qval_array(r)->count == 1 &&
           number_at(vm, r, 0) == -2);
+    qval_release(vm, r);
+    Array *deep; /* a shape from outside: extents of 1 at its end do not count */
+    CHECK(qarr_new_raw(vm, QS_F32, 3, (int64_t[]){2, 3, 1}, true, &deep) == QS_OK);
+    CHECK(qidx_set(vm, qarr_value(deep), 1, &mask, none, "A", qs_num(7)) == QS_OK &&
+          number_at(vm, qarr_value(deep), 1) == 7);
+    CHECK(qidx_get(vm, qarr_value(deep), 1, &mask, none, "A", &r) == QS_OK && qval_array(r)->count == 3);
+    qarr_release(vm, deep);
     qs_value used[] = {m, mask, r, other, two, short_mask};
     for (size_t i = 0; i < COUNT(used); i++) qval_release(vm, used[i]);
 }
@@ -346,11 +353,17 @@ static void whole(qs_vm *vm) {
 static void aliasing(qs_vm *vm) {
     qs_value x = make_vec(vm, QS_F32, 5, (double[]){0, 1, 2, 3, 4}),
              at = make_vec(vm, QS_F32, 4, (double[]){1, 2, 3, 4});
-    Array *view;
+    const size_t place[] = {3, 0, 4, 1};
+    Array *view, *copy;
     CHECK(qarr_view(vm, qval_array(x), 1, (int64_t[]){4}, (int64_t[]){1}, 0, &view) == QS_OK);
     CHECK(qidx_set(vm, x, 1, &at, none, "x", qarr_value(view)) == QS_OK);
     for (size_t k = 1; k < 5; k++) CHECK(number_at(vm, x, k) == (double)(k - 1));
     CHECK(qidx_set(vm, x, 1, &x, none, "x", x) == QS_OK); /* its own index, too */
+    qs_value turned = make_vec(vm, QS_F32, 4, (double[]){3, 0, 4, 1});
+    CHECK(qarr_copy(vm, view, &copy) == QS_OK && qidx_set(vm, x, 1, &turned, none, "x", qarr_value(view)) == QS_OK);
+    for (size_t k = 0; k < 4; k++) CHECK(number_at(vm, x, place[k]) == number_at(vm, qarr_value(copy), k));
+    qarr_release(vm, copy);
+    qval_release(vm, turned);
     qarr_release(vm, view);
     qval_release(vm, x);
     qval_release(vm, at);

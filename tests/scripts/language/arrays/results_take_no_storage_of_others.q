@@ -1,0 +1,16 @@
+% A result may lie where an operand was, but not where another variable still sees the elements.
+x = [1,2,3,4]
+y = reshape(x, [2,2])
+x = x + 1
+print(x, y)
+y = 2 - y.*y
+print(x, y)
+z = y
+y = y.*3
+print(y, z)
+f = () -> x
+x = x - 1
+print(x, f())
+c = {x}
+x = x./2
+print(x, c[0])
