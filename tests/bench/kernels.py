@@ -114,7 +114,8 @@ class Machine:
     def __init__(self, args, tmp):
         self.tmp, self.missing, self.versions = tmp, [], {}
         self.args = args
-        self.c = build(tmp, "c", ["-DWITH_BLAS", "-lopenblas"])
+        # In this order OpenBLAS makes its threads before OMP_PROC_BIND binds the one whose processors they inherit.
+        self.c = build(tmp, "c", ["-DWITH_BLAS", "-lgomp", "-lopenblas"])
         if not self.c:
             self.missing.append("OpenBLAS (no matmul in C)")
             self.c = build(tmp, "c", [])
