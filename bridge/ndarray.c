@@ -630,11 +630,13 @@ static qs_status literal(Border *b, int n, qs_value *items, ListAs as, qs_value 
 
 static qs_status item_value(Border *b, PyObject *o, ListAs as, qs_value *out) {
     if (PyList_CheckExact(o) || PyTuple_CheckExact(o)) return items_value(b, o, as, out);
-    bool number = !is_ndarray_kind(b, o) && PyNumber_Check(o) && PyObject_CheckBuffer(o); /* of NumPy */
     if (as.cells) return qnd_value(b, o, out);
-    if (number) return qnd_import(b, o, out);
     Py_INCREF(o);
-    return qpy_to_value(b, o, out);
+    TRY(qpy_to_value(b, o, out));
+    bool perhaps = out->kind == QS_FOREIGN && !is_ndarray_kind(b, o); /* a number of NumPy */
+    if (!perhaps || !PyNumber_Check(o) || !PyObject_CheckBuffer(o)) return QS_OK;
+    qs_release(b->vm, *out);
+    return qnd_import(b, o, out);
 }
 
 static qs_status items_value(Border *b, PyObject *list, ListAs as, qs_value *out) {

@@ -424,7 +424,7 @@ def nbytes(self):
     return self.size*_itemsize(self)
 
 
-ARRAY_PROPERTIES = {"dtype": dtype, "T": transpose, "itemsize": _itemsize, "nbytes": nbytes, "real": real, "imag": imag}
+ARRAY_PROPERTIES = {"T": transpose, "itemsize": _itemsize, "nbytes": nbytes, "real": real, "imag": imag}
 
 
 # -- NumPy -------------------------------------------------------------------------------------------------------------
@@ -705,7 +705,7 @@ METHODS = {
     "to_numpy": _later("to_numpy"), "from_numpy": _later("fill_from"), "to_torch": _later("to_torch"),
     "from_torch": _later("fill_from_torch"), "__jax_array__": _later("to_jax"),
     "__contains__": contains, "numpy": lambda self: self.to_py(), "tolist": tolist, "item": item, "locked": lock_for,
-    "requires_grad": property(lambda self: self.grad is not None),
+    "dtype": property(dtype), "requires_grad": property(lambda self: self.grad is not None),
     "__array__": array, "__array_interface__": property(array_interface), "__array_ufunc__": array_ufunc,
     "__cuda_array_interface__": property(cuda_array_interface),
     "__copy__": duplicate, "__deepcopy__": deep_duplicate, "__reduce__": reduce,
