@@ -174,6 +174,22 @@ def _fitting(shape, like):
     return like.shape if same else shape
 
 
+def _take_numbers(torch, op, kinds):
+    """op takes a number where it wants a tensor, as one without dimensions that holds it exactly."""
+    exact = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
+    wanted = {name: kind for kind, name in kinds}
+
+    def taken(name, x):
+        own = next((t for t in exact if isinstance(x, t)), None) if wanted.get(name) == "Tensor" else None
+        return torch.tensor(x, dtype=exact[own]) if own else x
+
+    class operator(type(op)):
+        def __call__(self, *args, **names):
+            args = [taken(name, x) for (_, name), x in zip(kinds, args)] + list(args[len(kinds):])
+            return super().__call__(*args, **{name: taken(name, x) for name, x in names.items()})
+    op.__class__ = operator
+
+
 def torch_op(function, backward=None, shape=None, name=None):
     """An operator of torch that calls a function: op(*tensors) is the tensor that function(*tensors) makes.
 
@@ -181,8 +197,8 @@ def torch_op(function, backward=None, shape=None, name=None):
     shape     shape(*arguments): an empty tensor like the result; without it, one like the first argument
     name      "namespace::name" of the operator, which must be new; without it, quasar::NAME_NUMBER
 
-    Arguments are tensors, or numbers where the parameter is declared scalar, int or bool: torch takes nothing but a
-    tensor for a parameter without such a type.  torch.compile takes it."""
+    Arguments are tensors or numbers; numbers alone where the parameter is declared scalar, int or bool.  torch.compile
+    takes it."""
     import re
     torch = _import("torch")
     kinds = _kinds(function)
@@ -199,6 +215,7 @@ def torch_op(function, backward=None, shape=None, name=None):
     op.register_fake(shape or (lambda first, *rest: torch.empty_like(first)))
     if backward is not None:
         _differentiate(torch, op, name + "_backward", kinds, schema, backward)
+    _take_numbers(torch, op, kinds)
     return op
 
 

@@ -592,6 +592,18 @@ class Gradients(Exchange):
         self.assertTrue(torch.autograd.gradcheck(whole, x))
         twice = q.torch_op(self.same)  # its result is the memory of its argument, which no operator may give
         self.assertNotEqual(twice(x.detach()).data_ptr(), x.data_ptr())
+        scale = q.torch_op(q.evaluate("(x, k) -> x*k"), lambda g, x, k: (g * k, (g * x).sum()))
+        for k in (0.1, 3, True, torch.tensor(0.1, dtype=torch.float64)):
+            self.assertTrue(torch.equal(scale(x, k), x * k), k)
+        self.assertTrue(torch.equal(scale(x, k=0.1), x * 0.1))
+        self.assertTrue(torch.autograd.gradcheck(lambda x: scale(x, 0.1), x))
+        k = torch.tensor(0.1, dtype=torch.float64, requires_grad=True)
+        self.assertTrue(torch.autograd.gradcheck(scale, (x, k)))
+        compiled = torch.compile(lambda x: scale(x, 0.1), fullgraph=True, backend="aot_eager")
+        self.assertTrue(torch.equal(compiled(x), x * 0.1))
+        self.assertEqual(set(torch.library.opcheck(scale, (x, k)).values()), {"SUCCESS"})
+        for few in ((), (x,), (x, "a"), (x, 1, 2)):
+            self.assertRaises((RuntimeError, TypeError), scale, *few)
         wrong = q.torch_op(q.square, backward=lambda g, x, k: g)
         with self.assertRaisesRegex(TypeError, "2 gradients are wanted, one for each argument, got 1"):
             wrong(x, 1.0).sum().backward()
