@@ -235,11 +235,14 @@ static int64_t cut(Grid *g, int64_t pieces) {
     return g->across * pieces_of(g->m, g->rows);
 }
 
-/* Two for each thread, because one may have to share its processor, if they are worth it. */
+/* One for each thread; of much work two, because a thread may have to share its processor.  Each piece is packed anew
+ * by the library, so they must not be small. */
 static int64_t pieces_for(int threads, double work) {
-    enum { CALLERS = 48 /* of the library at once: every build has room for so many */ };
-    int64_t most = threads > CALLERS ? CALLERS : 2 * (int64_t)threads;
-    return threads == 1 ? 1 : work < worth_a_piece * (double)most ? (int64_t)(work / worth_a_piece) : most;
+    enum { CALLERS = 48 /* of the library at once: every build has room for so many */, MUCH = 16 };
+    int64_t most = threads < CALLERS ? threads : CALLERS;
+    double pieces = work / worth_a_piece;
+    if (most == 1 || pieces < 2) return 1;
+    return pieces < (double)most ? (int64_t)pieces : pieces < (double)(MUCH * most) ? most : 2 * most;
 }
 
 /* By threads of ours where that may be: they are kept on processors of their own, where those of a library may share
