@@ -41,7 +41,9 @@ void qloop_tell_many(Call *c) {
     say(c, "interpreted", "it has met too many combinations of kinds of values", NULL, 0);
 }
 
-void qloop_tell_inner(Call *c) { say(c, "interpreted", "the loops inside it are parallel", NULL, 0); }
+void qloop_tell_inner(Call *c) {
+    say(c, "interpreted", "its work is in loops inside it, which may be parallel", NULL, 0);
+}
 
 void qloop_tell_refusal(Call *c, const Device *d) {
     char what[LOOP_WHY];

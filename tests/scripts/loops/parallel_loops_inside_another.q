@@ -1,0 +1,33 @@
+% options: --loops always --threads 2 --explain
+% as machine code the outer loop would have all turns in order, those of the inner ones too
+n = 150
+u = zeros(n,n)
+v = zeros(n,n)
+u[0,:] = 1
+for k=1..3
+    for i=1..n-2
+        for j=1..n-2
+            v[i,j] = 0.25*(u[i-1,j] + u[i+1,j] + u[i,j-1] + u[i,j+1])
+        end
+    end
+    for i=1..n-2
+        for j=1..n-2
+            u[i,j] = v[i,j]
+        end
+    end
+end
+printf("%.6g\n", sum(u))
+% not when they are in order, or short
+for k=1..3
+    for i=1..n-2
+        for j=1..n-2
+            u[i,j] = 0.25*(u[i-1,j] + u[i+1,j] + u[i,j-1] + u[i,j+1])
+        end
+    end
+end
+for k=1..3
+    for i=1..9
+        v[i,k] = u[i,k+1] + v[i,k-1]
+    end
+end
+printf("%.6g\n", sum(u) + sum(v))
