@@ -1,4 +1,5 @@
 % devices: one
+chdir(getenv("QUASAR_TEST_DIR"))
 makedir("out/lib/deep")
 path = "out/lib/deep/a.txt"
 f = fopen(path, "w")

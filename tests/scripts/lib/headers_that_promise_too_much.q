@@ -1,5 +1,6 @@
 % Files whose headers promise more than there is: an error at once, and no memory for what is not there.
 % devices: one
+chdir(getenv("QUASAR_TEST_DIR"))
 function [] = attempt(f)
     tic()
     try

@@ -1,5 +1,6 @@
 % devices: one
 % needs: png
+chdir(getenv("QUASAR_TEST_DIR"))
 makedir("out/lib")
 img = zeros(4,5,3)
 for m = 0..3

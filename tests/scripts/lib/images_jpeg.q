@@ -1,5 +1,6 @@
 % devices: one
 % needs: jpeg
+chdir(getenv("QUASAR_TEST_DIR"))
 makedir("out/lib")
 [x, y] = meshgrid(0..63, 0..47)
 img = cat(2, 2*x + y, 255 - 3*x, 100 + 0*x)

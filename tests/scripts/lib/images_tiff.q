@@ -1,5 +1,6 @@
 % devices: one
 % needs: tiff
+chdir(getenv("QUASAR_TEST_DIR"))
 makedir("out/lib")
 a = reshape(0..11, [3,4])*20
 imwrite("out/lib/a.tif", a)

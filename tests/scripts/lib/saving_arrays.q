@@ -1,4 +1,5 @@
 % devices: one
+chdir(getenv("QUASAR_TEST_DIR"))
 makedir("out/lib")
 x = reshape(0..5, [2,3])
 save("out/lib/x.npy", x)
