@@ -267,11 +267,47 @@ qs_status qmatrix_copy(qs_vm *vm, qs_call_args *c) {
     return c->out[0] = qarr_value(r), QS_OK;
 }
 
+/* A size of -1 is what the others leave over of `count` elements. */
+static qs_status leave_over(qs_vm *vm, size_t count, int rank, const double *size, int64_t *dims) {
+    int open = -1;
+    double known = 1;
+    for (int i = 0; i < rank; i++) {
+        if (size[i] != -1) dims[i] = (int64_t)size[i], known *= trunc(size[i]);
+        else if (open >= 0) return qs_fail(vm, QS_EVALUE, "reshape: one size may be -1, got two");
+        else open = i;
+    }
+    if (!(known >= 1) || fmod((double)count, known) != 0)
+        return qs_fail(vm, QS_ESHAPE, "reshape: %zu elements cannot be shared out by %.15g", count, known);
+    dims[open] = (int64_t)((double)count / known);
+    return QS_OK;
+}
+
+/* All arguments behind the first are numbers, or one a vector of them. */
+static qs_status reshape_size(qs_vm *vm, qs_call_args *c, size_t count, int *rank, int64_t dims[QS_MAX_RANK]) {
+    double *list = NULL, numbers[QS_MAX_RANK];
+    size_t n = (size_t)c->nin - 1;
+    bool vector = n == 1 && c->in[1].kind == QS_ARRAY, some = false, sizes = true;
+    if (vector) TRY(qarr_doubles(vm, c->in[1], "reshape: the sizes", &list, &n));
+    for (size_t i = 0; i < n && i < QS_MAX_RANK; i++) {
+        bool number = vector || qval_is_number(c->in[i + 1]);
+        numbers[i] = vector ? list[i] : number ? qval_number(c->in[i + 1]) : 0;
+        some |= numbers[i] == -1;
+        sizes &= number && (numbers[i] == -1 || (numbers[i] >= 0 && numbers[i] <= 0x1p53));
+    }
+    if (vector) qmem_free(qvm_ctx(vm), list, n * sizeof *list);
+    if (!some || !sizes || n > QS_MAX_RANK)
+        return qarr_shape_args(vm, "reshape", c->nin - 1, c->in + 1, rank, dims);
+    *rank = (int)n;
+    return leave_over(vm, count, *rank, numbers, dims);
+}
+
 qs_status qmatrix_reshape(qs_vm *vm, qs_call_args *c) {
     int rank;
     int64_t dims[QS_MAX_RANK];
-    TRY(qarr_shape_args(vm, "reshape", c->nin - 1, c->in + 1, &rank, dims));
-    if (c->in[0].kind == QS_CELL) {
+    Array *a = NULL, *r;
+    if (c->in[0].kind != QS_CELL) TRY(qarg_array(vm, c, 0, "reshape", "x", &a));
+    TRY(reshape_size(vm, c, a ? a->count : ((Cell *)c->in[0].u.p)->count, &rank, dims));
+    if (!a) {
         Cell *x = c->in[0].u.p;
         size_t n = 1;
         for (int i = 0; i < rank; i++) n *= (size_t)dims[i];
@@ -279,8 +315,6 @@ qs_status qmatrix_reshape(qs_vm *vm, qs_call_args *c) {
             return qs_fail(vm, QS_ESHAPE, "reshape: %zu elements do not fit a shape of %zu", x->count, n);
         return copy_cell(vm, x, rank, dims, &c->out[0]);
     }
-    Array *a, *r;
-    TRY(qarg_array(vm, c, 0, "reshape", "x", &a));
     TRY(qarr_reshape(vm, a, rank, dims, &r));
     c->out[0] = qarr_value(r);
     return QS_OK;

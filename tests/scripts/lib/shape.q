@@ -16,3 +16,11 @@ print circshift(A, 1), " ", circshift(A, 1, 1), " ", circshift([1,2,3], 7)
 print fliplr(A), flipud(A), flip([1,2,3], 1), flip([1,2,3]), flip(A)
 b = copy(A); b[0,0] = 99
 print A[0,0], " ", b[0,0], " ", copy({1,2}), copy("s")
+print reshape(1..6,[2,-1]), size(reshape(rand(4,5,3),-1,3)), reshape([[1,2],[3,4]],-1), size(reshape({1,2,3,4},[2,-1])), size(reshape(zeros(0,3),-1,3))
+for sizes = {[-1,-1], [4,-1], [0,-1], [-2,-1]}
+    try
+        reshape(1..6, sizes)
+    catch e
+        print e
+    end
+end
