@@ -433,7 +433,7 @@ class Arguments(Machine):
                 x[:] += 1
                 y = x
             end
-            function [a, b] = same(x)
+            function [a, b] = counted(x)
                 a = numel(x)
                 b = x
             end""")
@@ -450,7 +450,7 @@ class Arguments(Machine):
                 with self.assertRaisesRegex(q.QuasarError, "is a copy of a list that was passed, .* pass value"):
                     f(lost)
             self.assertEqual(f(q.value([1, 2])).shape, (2,))
-        kept = q.same([1, 2])[1]  # of its own from now on
+        kept = q.counted([1, 2])[1]  # of its own from now on
         kept += 1
         self.assertEqual(kept.tolist(), [2, 3])
         q.parallel_do(2, y, q.transpose([[1], [2]]), q.inc)
