@@ -78,16 +78,28 @@ void qfunction_argument(qs_value fn, int i, char name[ARGUMENT_NAME]) {
     else snprintf(name, ARGUMENT_NAME, "%d", i + 1);
 }
 
-static qs_status take_arg(Border *b, qs_value fn, PyObject *o, Py_ssize_t i, qs_value *out) {
-    if (b->hosted) return qnd_argument(b, o, fn, (int)i, out);
+/* Which parameter argument i is for; the last ones are named. */
+static int parameter_of(qs_value fn, Py_ssize_t i, Py_ssize_t positional, PyObject *names) {
+    const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL;
+    if (i < positional || !f || f->fkind != FN_SCRIPT) return (int)i;
+    const char *name = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(names, i - positional), NULL);
+    int p = 0;
+    while (name && p < f->ast->nparams && strcmp(f->ast->params[p].name->s, name) != 0) p++;
+    PyErr_Clear();
+    return p;
+}
+
+static qs_status take_arg(Border *b, qs_value fn, PyObject *o, int i, qs_value *out) {
+    if (b->hosted) return qnd_argument(b, o, fn, i, out);
     Py_INCREF(o);
     return qpy_to_value(b, o, out);
 }
 
 /* The values that a Python call hands over, named ones last. */
-static int take_args(Border *b, qs_value fn, PyObject *const *args, Py_ssize_t n, qs_value *in) {
+static int take_args(Border *b, qs_value fn, PyObject *const *args, Py_ssize_t n, PyObject *names, qs_value *in) {
+    Py_ssize_t positional = names ? n - PyTuple_Size(names) : n;
     for (Py_ssize_t i = 0; i < n; i++) {
-        qs_status s = take_arg(b, fn, args[i], i, &in[i]);
+        qs_status s = take_arg(b, fn, args[i], parameter_of(fn, i, positional, names), &in[i]);
         if (s == QS_OK) continue;
         while (i-- > 0) qs_release(b->vm, in[i]);
         return qerror_raise(b, s), -1;
@@ -156,7 +168,7 @@ static PyObject *call_inside(Border *b, qs_value fn, PyObject *const *args, int 
     qs_value few[FEW], *in = nin <= FEW ? few : PyMem_Malloc((size_t)nin * sizeof *in);
     PyObject *r = NULL;
     if (!in) return PyErr_NoMemory();
-    if (take_args(b, fn, args, nin, in) == 0) {
+    if (take_args(b, fn, args, nin, names, in) == 0) {
         r = names ? run_named(b, fn, nin, in, names) : run(b, fn, nin, in, 0, NULL);
         for (int i = 0; i < nin; i++) {
             be_seen(in[i]);

@@ -685,11 +685,19 @@ static void guard(Array *copy, qs_value fn) {
     copy->buf->readonly = fn.kind == QS_FUNCTION && ((Function *)fn.u.p)->fkind == FN_SCRIPT;
 }
 
+/* The elements that a list gets: those that parameter i is declared with, at once, lest they be rounded twice. */
+static qs_dtype wanted_numbers(Border *b, PyObject *list, qs_value fn, int i) {
+    const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL;
+    const Type *t = f && f->fkind == FN_SCRIPT ? qvm_param_type(b->vm, f->ast, i) : NULL;
+    if (t && t->kind == TY_ARRAY && t->inner->kind == TY_NUM) return t->inner->dtype;
+    if (converts(fn)) return only_ints(list, 0) ? QS_I64 : QS_F64;
+    return qvm_ctx(b->vm)->scalar_dtype;
+}
+
 /* A list that is not one of numbers stays Python's. */
-static bool list_argument(Border *b, PyObject *o, qs_value fn, qs_value *out) {
+static bool list_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out) {
     if (!PyList_Check(o) && !PyTuple_Check(o)) return false; /* torch.Size is a tuple, too */
-    ListAs as = {.numbers = qvm_ctx(b->vm)->scalar_dtype};
-    if (converts(fn)) as.numbers = only_ints(o, 0) ? QS_I64 : QS_F64;
+    ListAs as = {.numbers = wanted_numbers(b, o, fn, i)};
     bool array = items_value(b, o, as, out) == QS_OK;
     if (!array) qs_error_clear(b->vm);
     if (array && out->kind == QS_ARRAY) guard(out->u.p, fn);
@@ -732,7 +740,7 @@ static bool memory_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value
         return *s = for_argument(b, as_is(*s, out), fn, i), true;
     if (is_ndarray_kind(b, o) && numeric(o)) return *s = misplaced(b, o, fn, i), true;
     if (is_ndarray_kind(b, o) || PyDict_Check(o) || PyCallable_Check(o)) return false;
-    if (list_argument(b, o, fn, out)) return *s = QS_OK, true;
+    if (list_argument(b, o, fn, i, out)) return *s = QS_OK, true;
     if (import_tensor(b, o, out, s)) return *s = for_argument(b, as_is(*s, out), fn, i), true;
     if (PyMemoryView_Check(o) || has(b, o, "__array_interface__"))
         return described_argument(b, o, fn, i, out, s);

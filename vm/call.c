@@ -41,15 +41,25 @@ static int fit_type(qs_vm *vm, qs_value v, const Type *t) {
     return FIT_NO;
 }
 
+/* NULL: none is declared, or one that depends on the call.  False: it is wrong, which the call will say. */
+static bool declared_type(qs_vm *vm, const Func *f, const Param *p, const Type **out) {
+    TypeMods mods = {0};
+    *out = p->type ? p->type->resolved : NULL;
+    if (*out || !p->type || qmodtype_mentions_param(p->type, f)) return true;
+    if (qmodtype_resolve(vm, qmod_of(f), p->type, f->unit->src, NULL, out, &mods) == QS_OK) return true;
+    qs_error_clear(vm);
+    return false;
+}
+
 static int fit_param(qs_vm *vm, const Func *f, const Param *p, qs_value v) {
     const Type *t;
-    TypeMods mods = {0};
-    if (!p->type) return FIT_UNTYPED;
-    if (p->type->resolved) return fit_type(vm, v, p->type->resolved);
-    if (qmodtype_mentions_param(p->type, f)) return FIT_UNTYPED;
-    if (qmodtype_resolve(vm, qmod_of(f), p->type, f->unit->src, NULL, &t, &mods) == QS_OK) return fit_type(vm, v, t);
-    qs_error_clear(vm); /* the call will say it */
-    return FIT_NO;
+    if (!declared_type(vm, f, p, &t)) return FIT_NO;
+    return t ? fit_type(vm, v, t) : FIT_UNTYPED;
+}
+
+const Type *qvm_param_type(qs_vm *vm, const Func *f, int i) {
+    const Type *t;
+    return i < f->nparams && declared_type(vm, f, &f->params[i], &t) ? t : NULL;
 }
 
 static int param_named(const Func *f, const Str *name) {

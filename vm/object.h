@@ -212,6 +212,8 @@ qs_status qfmt_printf(qs_vm *vm, const char *fmt, size_t n, int nargs, const qs_
  * one result in out[0], nil when there is none. */
 qs_status qvm_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nnamed, Str *const *names, int nout,
                    qs_value *out);
+/* The declared type of parameter i; NULL: none, or one that depends on the call. */
+const Type *qvm_param_type(qs_vm *vm, const Func *f, int i);
 /* What is being executed now; its src is NULL when that is no script. */
 Where qvm_here(qs_vm *vm);
 /* A built-in function or constant, seen by every module; takes the reference. */

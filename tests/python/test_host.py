@@ -456,6 +456,36 @@ class Arguments(Machine):
         q.parallel_do(2, y, q.transpose([[1], [2]]), q.inc)
         q.parallel_do(2, y, q.float32([1, 2]), q.inc)
 
+    def test_a_list_has_the_elements_that_are_declared(self):
+        self.compile("""
+            function y = f64(x : vec[float64], k = 1)
+                y = x*k
+            end
+            function y = i64(k, x : mat[int64])
+                y = x
+            end
+            function y = bytes(x : vec[uint8])
+                y = x
+            end
+            function [] = write(x : vec[int])
+                x[0] = 7
+            end""")
+        self.assertEqual((q.f64([0.1]).tolist(), q.f64(k=2, x=[0.1]).tolist()), ([0.1], [0.2]))
+        for got in (q.i64([0.5], [[2**60 + 1], [3]]), q.i64(x=[[2**60 + 1], [3]], k=[1])):
+            self.assertEqual((got.tolist()[0][0], got.typename), (2**60 + 1, "mat[int64]"))
+        self.assertEqual(q.bytes([300, -1, 1.7]).tolist(), [255, 0, 1])
+        self.assertRaises(TypeError, q.f64, ["a"])
+        self.assertRaises(TypeError, q.f64, [1j])
+        with self.assertRaisesRegex(q.QuasarError, "is a copy of a list"):
+            q.write([1, 2])
+
+    @needs_numpy
+    def test_named_arguments_are_named_in_messages(self):
+        self.compile("function y = only_one(a, b = 1, c = 2)\n y = a\nend")
+        for call in (lambda x: q.only_one(1, c=x), lambda x: q.only_one(c=x, a=1)):
+            with self.assertRaisesRegex(TypeError, "argument c: elements of type >f4"):
+                call(np.zeros(2, ">f4"))
+
     def test_a_conversion_finds_the_numbers_of_a_list(self):
         for x in (0.1, 1 / 3, 16777217.0):
             self.assertEqual((q.float64([x])[0], q.float64([[x], [x]])[1, 0]), (x, x))
