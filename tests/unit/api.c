@@ -78,6 +78,18 @@ static void modules(qs_vm *vm) {
     qs_error_clear(vm);
     CHECK(qs_set_global(vm, "given", qs_num(7)) == QS_OK);
     CHECK_TEXT(eval(vm, "given + 1"), "8");
+    qs_value z = qs_nil(), same;
+    double parts[2] = {0, 0};
+    CHECK(qs_complex(vm, 3, -4, &z) == QS_OK && qs_to_complex(vm, z, parts) == QS_OK);
+    CHECK(parts[0] == 3 && parts[1] == -4);
+    same = qs_retain(z);
+    qs_release(vm, z);
+    CHECK(qs_set_global(vm, "given", same) == QS_OK); /* there is a reference left */
+    qs_release(vm, same);
+    CHECK_TEXT(eval(vm, "given"), "3-4j");
+    CHECK(qs_complex(vm, 3, 0, &z) == QS_OK && qs_to_complex(vm, z, parts) == QS_OK && parts[1] == 0);
+    qs_release(vm, z);
+    CHECK(qs_retain(qs_num(2)).u.f == 2);
     CHECK(qs_load(vm, "bad", "x = 1 +", 7) == QS_ESYNTAX);
     CHECK(strstr(qs_error_report(vm), "bad:1:8: error: ") != NULL);
     qs_error_clear(vm);
