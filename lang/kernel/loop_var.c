@@ -10,6 +10,9 @@
 #include <string.h>
 
 enum { GROWTH = 6 }; /* how often bounds may widen before they are given up */
+/* A number that only goes up or down by a little is whole as long as any machine can run: from COUNTED to 2^53, beyond
+ * which doubles are not exact, it takes 2^48 steps. */
+static const double COUNTED = 0x1p52, STEP = 16;
 
 /* -- parameters -------------------------------------------------------------------------------------------------- */
 int kloop_param(Loops *L, const KParam *p, LoopBind b) {
@@ -255,11 +258,14 @@ static void learn_bounds(Loops *L, Var *v, Number n) {
         return;
     }
     if (v->fraction || (n.lo >= v->lo && n.hi <= v->hi)) return;
+    bool counts = n.lo >= -COUNTED - STEP && n.hi <= COUNTED + STEP;
+    if (v->counted && counts) return;
     L->changed = true;
     v->lo = fmin(v->lo, n.lo), v->hi = fmax(v->hi, n.hi);
     if (++v->grown <= GROWTH) return;
-    if (v->kind == LOOP_NUM) v->fraction = true;
-    else v->lo = -0x1p63, v->hi = 0x1p63;
+    if (v->kind != LOOP_NUM) v->lo = -0x1p63, v->hi = 0x1p63;
+    else if (counts && !v->counted) v->counted = true, v->lo = -COUNTED, v->hi = COUNTED;
+    else v->fraction = true;
 }
 
 static KRef local(Loops *L, KRef init) { return init ? kloop_emit(L, K_LOCAL, QS_B1, init, 0, 0, 0) : 0; }
@@ -278,7 +284,7 @@ static void replace(Var *v, uint8_t kind, int n, int cols) {
     if (v->entry.kind != LOOP_UNSET) v->replaced = true, v->replacee = v->entry;
     v->entry.kind = LOOP_UNSET, v->reduce = 0;
     v->kind = kind, v->n = n, v->cols = cols, v->shared = v->fraction = false, v->v = 0, v->part = NULL;
-    v->lo = INFINITY, v->hi = -INFINITY, v->grown = 0;
+    v->lo = INFINITY, v->hi = -INFINITY, v->grown = 0, v->counted = false;
 }
 
 static uint8_t maybe_real(Loops *L, Number x) {

@@ -37,6 +37,7 @@ typedef struct Var { /* a variable: of the loop's function, or of one inlined; o
     uint8_t kind;      /* LOOP_UNSET: not yet known */
     bool fraction;     /* may hold a number without a twin */
     int grown;         /* how often its bounds were widened */
+    bool counted;      /* they are as wide as they can be: it goes up and down in small steps */
     int n, cols;       /* LOOP_VECTOR: elements, and as in Value */
     bool shared;       /* LOOP_VECTOR: perhaps its array has another name, too */
     bool patched;      /* LOOP_VECTOR: single elements are set */
