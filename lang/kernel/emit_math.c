@@ -925,15 +925,16 @@ bool kemit_math(const char *ir, Text *out) {
 static const bool in_loops[MF__COUNT] = {
     [MF_sin] = true, [MF_cos] = true, [MF_asin] = true, [MF_acos] = true, [MF_exp] = true, [MF_exp2] = true};
 
-/* What $F is beyond $L, where the C library says it: of one number; of $N that lie in memory, so that the loop's vector
- * registers need not be kept for a call; of a vector, which takes the place of the first in the loop.  That one is not
- * internal: LLVM would take constant arguments out of it. */
+/* What $F is beyond $L, where the C library says it: of one number; of $N that lie in memory, which is rare, so the
+ * loop keeps its registers beside the call and not before it; of a vector, which takes the place of the first in the
+ * loop.  That one is not internal: LLVM would take constant arguments out of it.  No preserve_allcc: such a function
+ * ends with vzeroupper, after it has restored the vector registers. */
 static const char far_one_text[] =
     "define float @far_$F(float %x, float %near) noinline nounwind willreturn memory(none) {\n"
     "entry:\n  %a = call float @llvm.fabs.f32(float %x)\n  %far = fcmp oge float %a, $L\n"
     "  br i1 %far, label %rare, label %usual\n"
     "rare:\n  %v = call float @$Ff(float %x) #1\n  ret float %v\nusual:\n  ret float %near\n}\n"
-    "define internal preserve_allcc void @far_$F_each(ptr %xs, ptr %vs, i64 %n) noinline cold nounwind {\n"
+    "define internal preserve_mostcc void @far_$F_each(ptr %xs, ptr %vs, i64 %n) noinline cold nounwind {\n"
     "entry:\n  br label %loop\n"
     "loop:\n  %i = phi i64 [ 0, %entry ], [ %i1, %loop ]\n"
     "  %px = getelementptr inbounds float, ptr %xs, i64 %i\n  %pv = getelementptr inbounds float, ptr %vs, i64 %i\n"
@@ -950,7 +951,7 @@ static const char far_vector_text[] =
     "  %bits = bitcast <$N x i1> %far to i$N\n  %none = icmp eq i$N %bits, 0\n"
     "  br i1 %none, label %usual, label %rare, !prof !{!\"branch_weights\", i32 100000, i32 1}\n"
     "rare:\n  store $T %x, ptr %xs\n  store $T %near, ptr %vs\n"
-    "  call preserve_allcc void @far_$F_each(ptr %xs, ptr %vs, i64 $N)\n"
+    "  call preserve_mostcc void @far_$F_each(ptr %xs, ptr %vs, i64 $N)\n"
     "  %v = load $T, ptr %vs\n  br label %usual\n"
     "usual:\n  %r = phi $T [ %near, %entry ], [ %v, %rare ]\n  ret $T %r\n}\n";
 
