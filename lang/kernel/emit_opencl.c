@@ -62,9 +62,10 @@ static const char *type_name(qs_dtype d) { /* of a value */
 
 static const char *element_name(qs_dtype elem) { return qdtype_info[qdtype_real_of(elem)].opencl; }
 
+/* NAN and INFINITY are floats, and functions of a float and a double are ambiguous. */
 static void float_text(char *s, size_t n, double v, int digits, const char *suffix) {
-    if (isnan(v)) snprintf(s, n, "NAN");
-    else if (isinf(v)) snprintf(s, n, v < 0 ? "(-INFINITY)" : "INFINITY");
+    if (isnan(v)) snprintf(s, n, *suffix ? "NAN" : "((double)NAN)");
+    else if (isinf(v)) snprintf(s, n, "(%s%sINFINITY)", *suffix ? "" : "(double)", v < 0 ? "-" : "");
     else {
         char num[40];
         qnum_print(num, sizeof num, "%.*g", digits, v);
