@@ -214,15 +214,10 @@ static KRef math(Fuse *z, MathFn fn, KRef a, KRef b) {
     return kir_fold(z->f, K_MATH, (qs_dtype)z->f->ins[a].dtype, (uint16_t)fn, a, b, 0, z->pos);
 }
 
-/* e^(x+iy) in float64.  By halves, as e^x may overflow where its product with a small cosine does not; a real number
- * stays one, also where e^x is infinite. */
+/* In float64, as on the host. */
 static Val complex_exp(Fuse *z, Val a) {
-    KPair x = pair(z, a, QS_C128);
-    KRef zero = number(z, QS_F64, 0), half = math(z, MF_exp, op(z, K_MUL, x.re, number(z, QS_F64, 0.5)), 0);
-    KRef re = op(z, K_MUL, op(z, K_MUL, half, math(z, MF_cos, x.im, 0)), half);
-    KRef im = op(z, K_MUL, op(z, K_MUL, half, math(z, MF_sin, x.im, 0)), half);
-    im = kir_fold(z->f, K_SELECT, QS_F64, 0, op(z, K_EQ, x.im, zero), x.im, im, z->pos);
-    return complex_value(pair(z, complex_value((KPair){re, im}, QS_C128, true), a.dtype), a.dtype, a.array);
+    Val e = complex_value(kpair_exp(z->f, pair(z, a, QS_C128), z->pos), QS_C128, true);
+    return complex_value(pair(z, e, a.dtype), a.dtype, a.array);
 }
 
 static Val complex_call(Fuse *z, const FuseFunction *fn, Val a) {

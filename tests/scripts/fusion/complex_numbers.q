@@ -31,3 +31,11 @@ print abs(s/(sum(sqrt(u.*u + v.*v)) + sum(atan2(u, v+4))) - 1) < 1e-6
 same("slices", t, complex(u[:,1..n-1] + v[:,0..n-2] + 4, v[:,1..n-1] + u[:,0..n-2]))
 print sum(b) == 2*m*n
 print complex(1, 1/0), complex([1, -0.0], -0.0)
+
+% exp at its ends, each element for itself and within an expression
+ends = complex(repmat([-1/0, -1/0, 1/0, 1/0, 720, -720, 0], [1,m*n/50]),
+               repmat([1/0, 0, 1/0, 0, 1.5707963, 2, -0.0], [1,m*n/50]))
+for k = 0..40
+    e = exp(ends) + 0
+end
+print e[0..6]
