@@ -123,6 +123,13 @@ def _sayable(text):
         return text.encode("utf-8", "replace").decode("utf-8")
 
 
+def _wants_int(text):
+    """A whole number was wanted and a float came: "must be a positive integer, not 2.0"."""
+    import re
+
+    return re.search(r"\bint(eger)?s?\b", text) and re.search(r"\bfloat\b|\b\d+\.0\b", text)
+
+
 def describe(e):
     """The last line of a traceback, without what several lines would be needed for."""
     kind = type(e)
@@ -135,7 +142,7 @@ def describe(e):
     name = kind.__qualname__
     if kind.__module__ not in ("builtins", "__main__"):
         name = kind.__module__ + "." + name
-    if kind is TypeError and "float" in text and "integer" in text:
+    if kind in (TypeError, ValueError) and _wants_int(text):
         text += " (numbers of a script are floats; pyint(x) hands over an int)"
     return (name + ": " + text if text else name) + _suggestion(e)
 

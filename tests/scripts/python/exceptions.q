@@ -37,6 +37,12 @@ try
 catch e
   print e
 end
+try
+  m.only_whole(2)
+catch e
+  print e
+end
+print m.only_whole(pyint(2))
 function y = undefined_field(o)
   y = o.field
 end

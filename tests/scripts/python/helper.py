@@ -22,6 +22,12 @@ def fail(x):
     raise KeyError("no %s" % x)
 
 
+def only_whole(n):
+    if not isinstance(n, int):
+        raise ValueError("n must be a positive integer, not %s" % n)
+    return n
+
+
 def outcome(f):
     try:
         return "gave %r" % (f(),)
