@@ -1,7 +1,8 @@
 #include "devices/heap.h"
+#include "devices/pool.h"
 
-/* A list per eighth of a power of two, so that at most an eighth of a block is slack; the least block has 512 bytes. */
-enum { LEAST_BITS = 9, EIGHTHS = 8, LISTS = (63 - LEAST_BITS) * EIGHTHS };
+/* A list per step of pool.h, from that of the least block on. */
+enum { LEAST = 512, FIRST = 8 * 9 /* its step */, LISTS = 8 * 63 - FIRST };
 static const size_t keep_least = (size_t)256 << 20; /* bytes that may be kept; of a large device an eighth of it */
 
 typedef struct { DevPtr *at; uint32_t n, cap; } FreeList;
@@ -9,11 +10,7 @@ struct Heap { FreeList lists[LISTS]; size_t used, kept; };
 
 /* The list of a block, and in *size what such blocks really have. */
 static size_t list_of(size_t n, size_t *size) {
-    if (n < (size_t)1 << LEAST_BITS) n = (size_t)1 << LEAST_BITS;
-    int top = 63 - __builtin_clzll(n);
-    size_t steps = (n + ((size_t)1 << (top - 3)) - 1) >> (top - 3); /* 8 … 16 eighths of 2^top */
-    *size = steps << (top - 3);
-    return ((size_t)top - LEAST_BITS) * EIGHTHS + (steps - EIGHTHS);
+    return qpool_step(n < LEAST ? LEAST : n, size) - FIRST;
 }
 
 static struct Heap *heap_of(Device *d) {
@@ -21,16 +18,12 @@ static struct Heap *heap_of(Device *d) {
     return d->heap;
 }
 
-static size_t size_of_list(size_t list) {
-    return (list % EIGHTHS + EIGHTHS) << (list / EIGHTHS + LEAST_BITS - 3);
-}
-
 void qheap_trim(Device *d) {
     struct Heap *h = d->heap;
     if (qdev_is_recording(d)) return;
     for (size_t i = 0; h && h->kept && i < LISTS; i++) {
         FreeList *l = &h->lists[i];
-        while (l->n) d->ops->free(d, l->at[--l->n]), h->kept -= size_of_list(i);
+        while (l->n) d->ops->free(d, l->at[--l->n]), h->kept -= qpool_step_size(FIRST + i);
     }
 }
 

@@ -3,9 +3,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Blocks up to SMALL_MAX have a list per multiple of 64 bytes, larger ones a list per eighth of a power of two, so that
- * at most an eighth of a block is slack.  A block's size follows from the size asked for; nothing is stored with it. */
-enum { GRAIN = 64, SMALL_MAX = 4096, SMALL_LISTS = SMALL_MAX / GRAIN, EIGHTHS = 8, LARGE_LISTS = 52 * EIGHTHS };
+/* Blocks up to SMALL_MAX have a list per multiple of 64 bytes, larger ones a list per eighth of a power of two.  A
+ * block's size follows from the size asked for; nothing is stored with it. */
+enum { GRAIN = 64, SMALL_MAX = 1 << 12, SMALL_LISTS = SMALL_MAX / GRAIN };
+enum { FIRST_LARGE = 8 * 12 /* the step of SMALL_MAX */, LARGE_LISTS = 8 * 64 - FIRST_LARGE };
 enum { KEEP_SMALL = 256 };                                   /* blocks per small list */
 static const size_t keep_large = (size_t)256 << 20;          /* bytes over all large lists */
 static const size_t large_pages = (size_t)4 << 20;           /* from here on, ask for them */
@@ -35,10 +36,7 @@ static size_t small_list(size_t n) { return (n + GRAIN - 1) / GRAIN; }
 
 /* The list of a large block, and in *size what such blocks really have. */
 static size_t large_list(size_t n, size_t *size) {
-    int top = 63 - __builtin_clzll(n);
-    size_t unit = (size_t)1 << (top - 3), steps = (n + unit - 1) >> (top - 3); /* 8 … 16 eighths of 2^top */
-    *size = steps * unit;
-    return ((size_t)top - 12) * EIGHTHS + (steps - EIGHTHS);
+    return qpool_step(n, size) - FIRST_LARGE;
 }
 
 /* The system promises more than it has; refuse what can never be there instead of being killed while touching it. */
@@ -134,10 +132,7 @@ void qpool_drain(Ctx *c) {
         drop_list(c, &p->small[i], i * GRAIN);
         p->nsmall[i] = 0;
     }
-    for (size_t i = 0; i < LARGE_LISTS; i++) {
-        size_t top = i / EIGHTHS + 12, steps = i % EIGHTHS + EIGHTHS;
-        drop_list(c, &p->large[i], steps << (top - 3));
-    }
+    for (size_t i = 0; i < LARGE_LISTS; i++) drop_list(c, &p->large[i], qpool_step_size(FIRST_LARGE + i));
     p->held = 0;
 }
 

@@ -11,4 +11,13 @@
 void *qpool_get(Ctx *c, size_t n);          /* 64-byte aligned, not zeroed; NULL when there is no memory */
 void qpool_put(Ctx *c, void *p, size_t n);  /* n as it was asked for; NULL is allowed */
 void qpool_drain(Ctx *c);                   /* back to the system with everything kept */
+
+/* Sizes by eighths of powers of two, so that at most an eighth of a block is slack: the number of n's size, which is 8k
+ * for 2^k, and in *size what such blocks really have; n >= 8. */
+static inline size_t qpool_step(size_t n, size_t *size) {
+    size_t top = 63 - (size_t)__builtin_clzll(n), steps = (n + ((size_t)1 << (top - 3)) - 1) >> (top - 3);
+    *size = steps << (top - 3);
+    return 8 * top + steps - 8;
+}
+static inline size_t qpool_step_size(size_t step) { return (step % 8 + 8) << (step / 8 - 3); }
 #endif
