@@ -152,14 +152,24 @@ qs_status qarith_binary_reuse(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned
     return s;
 }
 
-/* Minus is subtraction from minus zero, which negates zeros too; unsigned types have no room for the result. */
+/* What elements of type d are subtracted from for their negatives: minus zero, which negates zeros too. */
+static qs_status minus_zero(qs_vm *vm, qs_dtype d, qs_value *out) {
+    if (qdtype_is_complex(d)) return qval_complex(vm, -0.0, -0.0, out);
+    *out = qdtype_is_real(d) ? qs_num(-0.0) : qs_int(0);
+    return QS_OK;
+}
+
+/* Unsigned types have no room for the result. */
 static qs_status negate_array(qs_vm *vm, qs_value x, qs_value *out) {
-    Array *a = qval_array(x), *wide = NULL;
+    Array *a = qval_array(x), *wide = a;
+    qs_value zero;
     if (a->dtype == QS_U32 || a->dtype == QS_U64) TRY(qarr_convert(vm, a, a->dtype == QS_U32 ? QS_I64 : QS_F64, &wide));
-    qs_value zero = qdtype_is_int((qs_dtype)a->dtype) || a->dtype == QS_B1 ? qs_int(0) : qs_num(-0.0);
-    if (wide && wide->dtype == QS_F64) zero = qs_num(-0.0);
-    qs_status s = array_binary(vm, OP_SUB, zero, wide ? qarr_value(wide) : x, 0, out);
-    if (wide) qarr_release(vm, wide);
+    qs_status s = minus_zero(vm, (qs_dtype)wide->dtype, &zero);
+    if (s == QS_OK) {
+        s = array_binary(vm, OP_SUB, zero, qarr_value(wide), 0, out);
+        qval_release(vm, zero);
+    }
+    if (wide != a) qarr_release(vm, wide);
     return s;
 }
 
