@@ -84,7 +84,6 @@ static Value entry_vector(Loops *L, const Var *var, Str *name) {
     return x;
 }
 
-bool kloop_is_number(const LoopValue *v) { return v->kind >= LOOP_NUM && v->kind <= LOOP_COMPLEX; }
 
 Value kloop_entry(Loops *L, const Var *v) {
     Str *name = v->sym->name;

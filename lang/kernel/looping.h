@@ -144,7 +144,6 @@ KRef kloop_number_param(Loops *L, Str *name, qs_dtype d, LoopBind b);
 int kloop_results_param(Loops *L, LoopBindKind kind);           /* REALS or WHOLES */
 Var *kloop_find_var(Inline *in, const Sym *sym);
 Var *kloop_var(Loops *L, const Sym *sym);                       /* of the function being lowered, or a global; NULL */
-bool kloop_is_number(const LoopValue *v);
 Number kloop_entry_number(Loops *L, const LoopValue *v, Str *name);
 Value kloop_entry(Loops *L, const Var *v);                      /* what the variable is when the loop begins */
 void kloop_declare(Loops *L, Var *v, const Value *init);
