@@ -84,7 +84,6 @@ static Value entry_vector(Loops *L, const Var *var, Str *name) {
     return x;
 }
 
-
 Value kloop_entry(Loops *L, const Var *v) {
     Str *name = v->sym->name;
     if (v->kind == LOOP_VECTOR) return entry_vector(L, v, name);
