@@ -9,7 +9,6 @@ qs_status qops_unset(qs_vm *vm, const char *name) {
     return qerr_set(qvm_ctx(vm), QS_ENAME, "%s is used before it has a value", name);
 }
 
-
 /* -- operators --------------------------------------------------------------------------------------------------- */
 
 static const qs_foreign_type *foreign_of(qs_value v) { return v.kind == QS_FOREIGN ? ((Foreign *)v.u.p)->ftype : NULL; }

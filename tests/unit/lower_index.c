@@ -1,7 +1,6 @@
 /* Indexing in kernels: access modes, slices, atomics, shared memory, modes of the machine. */
 #include "tests/support/lowered.h"
 
-
 static void modes(void) {
     const char *kinds[] = {"", "'safe", "'mirror", "'circular", "'clamped"};
     const float want[5][9] = {{0, 0, 0, 1, 2, 3, 0, 0, 0}, {0, 0, 0, 1, 2, 3, 0, 0, 0}, {3, 2, 1, 1, 2, 3, 3, 2, 1},
