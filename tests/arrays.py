@@ -372,8 +372,8 @@ def mistakes_in_a_row(text):
 
 
 def settled(want, got):
-    """Both as lines; what is wanted has the mistakes that were found: where several operators of a statement fail, which
-    say so one by one when they stand alone, any of them may be found first."""
+    """Both; what is wanted has the mistakes that were found: where several operators of a statement fail, which say so
+    one by one when they stand alone, any of them may be found first."""
     want, got = mistakes_in_a_row(want), mistakes_in_a_row(got)
     for i, (w, g) in enumerate(zip(want, got)):
         if w.startswith("caught: ") and set(g.split(" | ")) <= set(w.split(" | ")): want[i] = g
