@@ -1,13 +1,17 @@
 % Module: immedfilt.q
 % The median filter.
 
-% Keeps the smaller half of the window in order: every new value sinks to its place, and the largest one falls out.
+% Keeps the smaller half of the window in order: every new value sinks to its place, and the largest one falls out.  nan
+% is behind all numbers, as for medfilt.
 function [] = __kernel__ immedfilt_window(y : cube'unchecked, x : cube'mirror, r : int, pos : ivec3)
     half = int(((2*r+1)^2+1)/2)
     smallest = ones(half)/0
+    numbers = 0.0
     for i = -r..r
         for j = -r..r
             v = x[pos[0]+i, pos[1]+j, pos[2]]
+            numbers += isnan(v) ? 0.0 : 1.0
+            v = min(v, 1/0)                        % of nan the other one
             for k = 0..half-1
                 other = smallest[k]
                 smallest[k] = min(other, v)
@@ -15,7 +19,7 @@ function [] = __kernel__ immedfilt_window(y : cube'unchecked, x : cube'mirror, r
             end
         end
     end
-    y[pos] = smallest[half-1]
+    y[pos] = numbers < half ? 0/0 : smallest[half-1]
 end
 
 % Function: immedfilt
