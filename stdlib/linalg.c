@@ -185,7 +185,8 @@ static qs_status square(qs_vm *vm, const char *fn, const Mat *x) {
     return x->m == x->n ? QS_OK : qs_fail(vm, QS_ESHAPE, "%s: the matrix must be square, got %d x %d", fn, x->m, x->n);
 }
 
-/* Routines for eigenvalues take nan and infinities for numbers; `lower`: they read the lower half alone. */
+/* Routines for eigenvalues and singular values take nan and infinities for numbers; `lower`: they read the lower half
+ * alone. */
 static qs_status all_finite(qs_vm *vm, const char *fn, const char *what, const Mat *x, bool lower) {
     size_t parts = (size_t)x->parts, rows = (size_t)x->m * parts;
     for (size_t j = 0; j < (size_t)x->n; j++)
@@ -577,6 +578,7 @@ static qs_status svd_by_lapack(qs_vm *vm, qs_call_args *c, const char *fn, bool 
     Mat a = {0};
     TRY(lapack(vm, fn, &l));
     qs_status s = mat_read(vm, c, 0, fn, "M", 0, &a);
+    if (s == QS_OK) s = all_finite(vm, fn, "M", &a, false);
     if (s == QS_OK && x->k) s = svd_run(vm, fn, l, &a, vectors ? "S" : "N", x);
     mat_free(&a);
     return s;

@@ -201,7 +201,7 @@ static void no_convergence(void) {
     run(vm, "v = symeig(s)");
     CHECK(strstr(math->log, "Ssyevd ") && strstr(said, "symeig runs on cpu:0, because cuSOLVER's iteration did not"));
     CHECK(qs_eval(vm, "svd(n)", NULL) == QS_EVALUE);
-    CHECK_TEXT(error_of(vm), "svd: the iteration did not converge for M (90 x 60); does it hold nan or inf?");
+    CHECK_TEXT(error_of(vm), "svd: M holds nan or inf");
     qs_error_clear(vm);
     math->info = 0; /* what is no number need not be noticed */
     for (int i = 0; i < 2; i++) {

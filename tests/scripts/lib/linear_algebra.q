@@ -18,7 +18,7 @@ print near(V*diagm(d)*transpose(V), A), " ", symeig(diagm([2,1])), " ", type(d)
 print d, " ", near(abs([[0,1],[-1,0]]*V - V*diagm(d)), zeros(2,2))
 d = sort(imag(eig(float64(rand(10,10)))))
 print max(d) > 0.1, max(abs(d + fliplr(d)))    % conjugates exactly
-for f = {eig, symeig}
+for f = {eig, symeig, svd, rank, pinv}
     try
         f([[1,2],[nan,3]])
     catch e
@@ -26,6 +26,11 @@ for f = {eig, symeig}
     end
 end
 print symeig([[1,nan],[2,1]])                  % the lower half counts
+try
+    rank([[1,inf],[2,3]])
+catch e
+    print e
+end
 print sort(real(roots([1,-6,11,-6]))), sort(imag(roots([0,0,2,0,8]))), real(roots([1,2,0,0])), roots([7]), roots([]), roots([0,0])
 near_roots = p -> max(abs(polyval(p, roots(p)))) < 1e-8
 print near_roots(float64([3,-2,5,1])), near_roots(complex(float64([1,2,3]), float64([0,1,-1]))), type(roots(float64([1,2])))
