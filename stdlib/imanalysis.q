@@ -116,10 +116,12 @@ end
 function [] = __kernel__ bwdist_rows(y : mat'unchecked, d : mat'clamped, pos : ivec2)
     best = d[pos]^2
     r = 1
-    while r < size(d,1) && r*r < best
+    square = 1.0                               % of r; that of an int ends at 46340
+    while r < size(d,1) && square < best
         nearer = min(d[pos-[0,r]], d[pos+[0,r]])
-        best = min(best, nearer*nearer + r*r)
+        best = min(best, nearer*nearer + square)
         r += 1
+        square = float(r)*r
     end
     y[pos] = sqrt(best)
 end

@@ -1,0 +1,7 @@
+% devices: cpu
+% The square of a distance may be more than an int of a kernel holds.
+import "imanalysis.q"
+x = zeros(1,46400)
+x[0] = 1
+d = bwdist(x)
+print d[46399], " ", d[46340..46341]
