@@ -126,5 +126,6 @@ void qblock_end_of(Parser *p, const char *what) {
 /* `if (x) y = 1; end`: the parenthesis shows where the condition stops. */
 void qblock_end_of_condition(Parser *p) {
     bool obvious = p->i > 0 && p->tok[p->i - 1].kind == T_RPAREN && p->k != T_ERROR;
-    if (!obvious || p->k == T_ASSIGN) qblock_end_of(p, "the end of the line or ';' after the condition");
+    if (p->k == T_ASSIGN || p->k == T_LBRACE) obvious = false;
+    if (!obvious) qblock_end_of(p, "the end of the line or ';' after the condition");
 }

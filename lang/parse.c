@@ -167,6 +167,7 @@ static const char *advice_on_colon(const Parser *p) {
 /* What people bring along from other languages, recognised by the token that does not fit. */
 static const char *advice(Parser *p, char *buf, size_t size) {
     TokenKind before = p->i ? p->tok[p->i - 1].kind : T_NEWLINE, next = qparse_peek(p, 1);
+    bool begins = qparse_at(p)->first; /* a statement, after a bracket that is not closed */
     switch (qparse_at(p)->kind) {
     case T_COLON: return advice_on_colon(p);
     case T_NAMED: return " (an assignment is written with =)";
@@ -177,6 +178,17 @@ static const char *advice(Parser *p, char *buf, size_t size) {
     case T_OP(OP_DIV):
         return before == T_OP(OP_DIV) || next == T_OP(OP_DIV) || next == T_OP(OP_MUL) ? " (comments begin with %)" : "";
     case T_OP(OP_MUL): return before == T_OP(OP_MUL) ? " (the power operator is ^)" : "";
+    case T_OP(OP_LT): return before == T_OP(OP_LT) ? " (write shl(a, n))" : "";
+    case T_OP(OP_GT):
+        if (before == T_ASSIGN) return " (a lambda is written x -> x+1)";
+        return before == T_OP(OP_GT) ? " (write shr(a, n))" : "";
+    case T_OP(OP_SUB): return before == T_COLON ? advice_on_colon(p) : "";
+    case T_LPAREN: return before == T_FOR ? " (write for i = first..last, without parentheses)" : "";
+    case T_IF: return begins ? "" : " (a choice is written condition ? a : b)";
+    case T_FOR: return begins ? "" : " (operators work on whole arrays: (0..3).^2)";
+    case T_END:
+        if (begins || (before != T_LPAREN && before != T_COMMA)) return "";
+        return " (elements are read with brackets; the last one is x[numel(x)-1])";
     case T_IDENT:
     case T_STRING:
     case T_NUMBER: return advice_on_words(p, buf, size);

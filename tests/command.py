@@ -337,6 +337,25 @@ class Profile(WithCache):
         self.assertRegex(r.stderr, r"(?m)^twice \S+\.q:3 +10 +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +\d+$")
         self.assertRegex(r.stderr, r"GB/s of a = b \+ s\*c, +[0-9.]+ GFLOP/s")
 
+    def operations(self, first, last):
+        """Of sum += x[pos] in a loop at each of a million positions, as the table says: time and rate."""
+        text = """function [] = __kernel__ k(x : vec, y : vec, n : int, pos : int)
+                sum = 0.0
+                for m = %s..%s
+                    sum += x[pos]
+                end
+                y[pos] = sum
+            end
+            parallel_do(1000000, ones(1000000), zeros(1000000), 50, k)""" % (first, last)
+        r = qrun("--device", "cpu", "--profile", text=text, env=self.env)
+        total, rate = re.search(r"(?m)^k \S+ +1 +([0-9.]+) +[0-9.]+ +[0-9.]+ +([0-9.]+|-)", r.stderr).groups()
+        return None if rate == "-" else float(total)*float(rate)*1e6
+
+    def test_operations_in_loops(self):
+        for bounds, turns in (("-n", "n"), 101), (("1", "n"), 50), (("n", "1"), 0):
+            self.assertAlmostEqual(self.operations(*bounds), turns*1e6, delta=turns*5e4 + 1)
+        self.assertIsNone(self.operations("0", "int(x[pos])"))
+
     def test_nothing_launched(self):
         r = qrun("--profile", text="print 1")
         self.assertEqual((r.stdout, r.stderr), ("1\n", "profile: no kernel was launched\n"))

@@ -95,6 +95,7 @@ static double value_of(const KFunc *f, const DevArg *args, KRef r, int depth) {
     if (i->op == K_PARAM) return i->dtype == QS_I64 ? (double)s.I64 : i->dtype == QS_I32 ? (double)s.I32 : NAN;
     if (i->op == K_DIM) return (double)args[i->imm >> 8].dims[i->imm & 255];
     if (i->op == K_CAST) return value_of(f, args, i->a, depth + 1);
+    if (i->op == K_NEG) return -value_of(f, args, i->a, depth + 1);
     if (i->op != K_ADD && i->op != K_SUB && i->op != K_MUL) return NAN;
     double a = value_of(f, args, i->a, depth + 1), b = value_of(f, args, i->b, depth + 1);
     return i->op == K_ADD ? a + b : i->op == K_SUB ? a - b : a * b;
@@ -102,7 +103,8 @@ static double value_of(const KFunc *f, const DevArg *args, KRef r, int depth) {
 
 static double turns_of(const KFunc *f, const DevArg *args, const KIns *i) {
     double from = value_of(f, args, i->a, 0), to = value_of(f, args, i->b, 0), step = value_of(f, args, i->c, 0);
-    return fmax(0, floor((to - from) / step) + 1);
+    double turns = floor((to - from) / step) + 1;
+    return turns < 0 ? 0 : turns;
 }
 
 static bool computes(const KIns *i) {

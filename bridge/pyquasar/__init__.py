@@ -155,9 +155,15 @@ def compile_file(path):
     return module(path)
 
 
+def _text(function, x):
+    if not isinstance(x, str):
+        raise TypeError("%s: a string is wanted, got %s" % (function, type(x).__name__))
+    return x
+
+
 def evaluate(text):
     """Runs statements, as if typed at the prompt of qrun; the value of the last one, if it is an expression."""
-    return _bridge._evaluate(text)
+    return _bridge._evaluate(_text("evaluate", text))
 
 
 def import_dll(name):
@@ -172,7 +178,7 @@ def import_native(name):
 
 def typename(text):
     """A type of the language: typename("vec[mat]")(4) makes a value of it."""
-    return _bridge._typename(text)
+    return _bridge._typename(_text("typename", text))
 
 
 def load_ipython_extension(shell):

@@ -112,6 +112,8 @@ def to_torch(a, requires_grad=None, device=None, copy=None):
     device         another one takes a copy
     copy           True: memory of its own; False: ValueError where that is needed"""
     torch = _import("torch")
+    if not isinstance(a, _q().qvalue):
+        raise TypeError("to_torch: an array of the language is wanted, got %s; value(x) makes one" % type(a).__name__)
     if a._kind == "array" and a.readonly:
         if not copy:
             raise ValueError("to_torch: the array is read-only, which no tensor can be; "

@@ -572,6 +572,9 @@ class Gradients(Exchange):
         with self.assertRaisesRegex(ValueError, "read-only"):
             fixed.to_torch()
         self.assertEqual(fixed.to_torch(copy=True).tolist(), [1, 2, 3])
+        for wrong in ([1, 2], torch.zeros(3), None):
+            with self.assertRaisesRegex(TypeError, "an array of the language is wanted, got " + type(wrong).__name__):
+                q.to_torch(wrong)
 
     def test_operators(self):
         op = q.torch_op(q.square, backward=lambda g, x, k: (q.square_back(g, x, k), None))

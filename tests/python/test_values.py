@@ -43,6 +43,13 @@ class Plain(Values):
         less = q.evaluate("(a, b) -> a < b")
         self.assertEqual((less("a\0b", "a\0c"), less("a", "a\0"), less("a\0", "a")), (True, True, False))
 
+    def test_texts_of_the_language(self):
+        for f in (q.evaluate, q.typename):
+            for wrong in (3, None, b"vec", [1]):
+                sentence = "^%s: a string is wanted, got %s$" % (f.__name__, type(wrong).__name__)
+                with self.assertRaisesRegex(TypeError, sentence):
+                    f(wrong)
+
     def test_cells(self):
         c = q.value([1, "a", [1, 2], None])
         self.assertEqual((len(c), c[0], c[1], c[-1], c.shape), (4, 1, "a", None, (4,)))

@@ -5,3 +5,8 @@ z = arange(3)
 c = cellfun(sin, {1})
 d = logspace(0, 2, 3)
 e = strcmp("a", "b")
+f = double([1,2])
+g = dict()
+if true
+    pass
+end
