@@ -240,7 +240,7 @@ void qnd_releasebuffer(PyObject *self, BufferView *view);
  * before). */
 bool qdl_borrow(Border *b, PyObject *o, bool look, qs_value *out, qs_status *s);
 /* Of an array that stays longer than the call it was borrowed for: the tensor object may get other memory meanwhile
- * (t.data = …, module.half()), so another tensor keeps this. */
+ * (t.data = …, module.half(), t.resize_(…)), so another tensor keeps this. */
 void qdl_hold(Border *b, qs_value v);
 /* By its __dlpack__; false when there is none. */
 bool qdl_argument(Border *b, PyObject *o, qs_value *out, qs_status *s);

@@ -225,7 +225,7 @@ void qdl_hold(Border *b, qs_value v) {
     const TensorType *t = o ? known_type(Py_TYPE(o), false) : NULL;
     if (!t || !t->derives) return;
     PyErr_Fetch(&type, &value, &traceback);
-    PyObject *same = PyObject_CallMethod(o, "detach", NULL);
+    PyObject *same = qbridge_support("lasting", "(O)", o);
     qgil_back(b);
     if (same) memory->owner = same, Py_DECREF(o);
     PyErr_Restore(type, value, traceback);

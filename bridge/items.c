@@ -191,7 +191,8 @@ static int set_in_array(Border *b, PyObject *o, PyObject *key, PyObject *x) {
     qs_status s = qnd_value(b, x, &y);
     if (s != QS_OK) return done(b, s);
     mask = view ? qs_nil() : value_of(key);
-    if (view) s = write_view(b, a, &v, y, &fits);
+    if (y.kind == QS_FOREIGN && PyLong_Check(x)) fits = false; /* elements of uint64 may hold it nevertheless */
+    else if (view) s = write_view(b, a, &v, y, &fits);
     else s = qidx_set(b->vm, value_of(o), 1, &mask, (TypeMods){0}, NULL, y);
     qs_release(b->vm, y);
     return fits ? done(b, s) : set_by_numpy(o, key, x);

@@ -734,7 +734,7 @@ static qs_status stranger(Border *b, qs_value fn, int i) {
 
 /* An object of another library; false: it has no memory that can be used. */
 static bool memory_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out, qs_status *s) {
-    if (Py_TYPE(o) == qbridge.value) return *s = stranger(b, fn, i), true;
+    if (Py_TYPE(o) == qbridge.value) return ((Wrapper *)o)->border != b && (*s = stranger(b, fn, i), true);
     if (is_ndarray(b, o) && numeric(o)) return *s = array_argument(b, o, fn, i, out), true;
     if (import_buffer(b, o, out, s) || qdl_borrow(b, o, true, out, s))
         return *s = for_argument(b, as_is(*s, out), fn, i), true;

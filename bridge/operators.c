@@ -5,6 +5,8 @@
  * that speaks DLPack.  The language's rules of promotion hold; shapes are compared from their ends, as NumPy does. */
 #include "bridge/bridge.h"
 
+#include <string.h>
+
 static bool is_value(PyObject *o) { return Py_TYPE(o) == qbridge.value; }
 static qs_value value_of(PyObject *o) { return ((Wrapper *)o)->v; }
 static Border *border(PyObject *o) { return ((Wrapper *)o)->border; }
@@ -19,23 +21,48 @@ static int done(Border *b, qs_status s) {
     return s == QS_OK && !PyErr_Occurred() ? 0 : (s ? qerror_raise(b, s) : NULL, -1);
 }
 
-static int take_int(PyObject *o, qs_value *out) {
+/* Elements that a number of the language cannot hold: whole numbers stay whole beside them. */
+static bool is_wide(PyObject *o) {
+    const Array *a = o && is_value(o) && value_of(o).kind == QS_ARRAY ? value_of(o).u.p : NULL;
+    return a && (a->dtype == QS_I64 || a->dtype == QS_U64);
+}
+
+static int too_large(void) {
+    return PyErr_SetString(PyExc_OverflowError, "an integer of the language has at most 64 bits"), -1;
+}
+
+/* From 2^63 on, where nothing but elements of uint64 is. */
+static int take_unsigned(Border *b, PyObject *o, qs_value *out) {
+    Array *a;
+    void *p;
+    uint64_t n = PyLong_AsUnsignedLongLong(o);
+    if (PyErr_Occurred()) return too_large();
+    if (done(b, qarr_new(b->vm, QS_U64, 1, (int64_t[]){1}, false, &a)) < 0) return -1;
+    qs_status s = qarr_write(b->vm, a, &p);
+    if (s == QS_OK) memcpy(p, &n, sizeof n);
+    else qarr_release(b->vm, a);
+    return *out = qarr_value(a), done(b, s);
+}
+
+static int take_int(Border *b, PyObject *o, bool wide, qs_value *out) {
     int overflow;
     long long n = PyLong_AsLongLongAndOverflow(o, &overflow);
-    if (overflow) return PyErr_SetString(PyExc_OverflowError, "an integer of the language has at most 64 bits"), -1;
+    if (overflow > 0 && wide) return take_unsigned(b, o, out);
+    if (overflow) return too_large();
     bool exact = n >= -(1LL << 53) && n <= 1LL << 53;
-    *out = exact ? qs_num((double)n) : qs_int(n);
+    *out = exact && !wide ? qs_num((double)n) : qs_int(n);
     return n == -1 && PyErr_Occurred() ? -1 : 0;
 }
 
-static int take(Border *b, PyObject *o, qs_value *out) {
+/* An operand; other: the second one, or NULL. */
+static int take(Border *b, PyObject *o, PyObject *other, qs_value *out) {
     if (is_value(o)) {
         if (border(o) != b)
             return PyErr_SetString((PyObject *)qbridge.error, "the operands belong to different Quasar machines"), -1;
         return *out = qval_retain(value_of(o)), 0;
     }
     if (PyFloat_Check(o)) return *out = qs_num(PyFloat_AsDouble(o)), 0;
-    if (PyLong_Check(o)) return take_int(o, out);
+    if (PyLong_Check(o)) return take_int(b, o, is_wide(other), out);
     if (PyComplex_Check(o))
         return done(b, qval_complex(b->vm, PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o), out));
     return done(b, qnd_import(b, o, out));
@@ -68,8 +95,8 @@ static PyObject *combine(Operation *f, Op op, PyObject *x, PyObject *y) {
     qs_value p, q, r;
     if (!operand(x) || !operand(y)) return unknown();
     if (qgil_enter(b) < 0) return NULL;
-    if (take(b, x, &p) < 0) return qgil_leave(b), NULL;
-    if (take(b, y, &q) < 0) return qs_release(b->vm, p), qgil_leave(b), NULL;
+    if (take(b, x, y, &p) < 0) return qgil_leave(b), NULL;
+    if (take(b, y, x, &q) < 0) return qs_release(b->vm, p), qgil_leave(b), NULL;
     qs_status s = f(b->vm, op, p, q, &r);
     qs_release(b->vm, p);
     qs_release(b->vm, q);
@@ -157,7 +184,7 @@ static PyObject *in_place(Op op, PyObject *x, PyObject *y) {
     qs_value p = value_of(x), q;
     if (p.kind != QS_ARRAY || !operand(y)) return unknown();
     if (qgil_enter(b) < 0) return NULL;
-    if (take(b, y, &q) < 0) return qgil_leave(b), NULL;
+    if (take(b, y, x, &q) < 0) return qgil_leave(b), NULL;
     qval_retain(p);
     qs_status s = align(b->vm, &p, &q);
     if (s == QS_OK) s = qarith_update(b->vm, op, p, q);
@@ -184,7 +211,7 @@ static PyObject *built_in(const char *name, PyObject *x, PyObject *y) {
     if (!operand(x) || (y && !operand(y))) return unknown();
     if (qgil_enter(b) < 0) return NULL;
     PyObject *o = NULL;
-    if (take(b, x, &in[0]) == 0 && (!y || take(b, y, &in[1]) == 0)) {
+    if (take(b, x, y, &in[0]) == 0 && (!y || take(b, y, x, &in[1]) == 0)) {
         qs_status s = align(b->vm, &in[0], &in[1]);
         if (s == QS_OK) s = qvm_lookup(b->vm, name, &fn);
         if (s == QS_OK) {
@@ -238,7 +265,8 @@ static PyObject *number(PyObject *x) {
     qs_status s = QS_OK;
     if (qgil_enter(b) < 0) return NULL;
     if (v.kind == QS_ARRAY && qval_array(v)->count == 1) s = qnd_only(b, v.u.p, &one);
-    else if (qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_STRING) one = qval_retain(v);
+    else if (qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_STRING || v.kind == QS_FOREIGN)
+        one = qval_retain(v);
     else s = qs_fail(b->vm, QS_ETYPE, "a number is wanted, got %s", qs_type_name(b->vm, v));
     PyObject *r = s == QS_OK ? qpy_from_value(b, one) : qerror_raise(b, s);
     qs_release(b->vm, one);

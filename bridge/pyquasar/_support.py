@@ -352,8 +352,7 @@ def plain(x):
     if isinstance(x, list) and not _numbers(x):
         return list(x)
     if isinstance(x, (bool, int, float, complex, str)):  # subclasses: an IntEnum
-        return next(t(x) for t in (bool, int, float, complex, str) if isinstance(x, t)
-                    and (t is not int or abs(x) < 2**63))
+        return next(t(x) for t in (bool, int, float, complex, str) if isinstance(x, t))
     if not isinstance(x, list) and not hasattr(x, "__array__") and not hasattr(x, "__array_interface__"):
         raise TypeError("from_py: a value of type %s has no counterpart in the language" % type(x).__name__)
     numpy = _numpy()
@@ -399,6 +398,9 @@ def _stream_of(x):
 
 
 def _capsule(x, queue, away):
+    torch = sys.modules.get("torch")
+    if torch and isinstance(x, torch.Tensor) and not (x.requires_grad and torch.is_grad_enabled()):
+        x = lasting(x)
     options = {"stream": queue} if queue else {}
     newer = dict(options, max_version=(1, 0), **({"dl_device": (1, 0), "copy": True} if away else {}))
     try:
@@ -407,6 +409,21 @@ def _capsule(x, queue, away):
         if away:
             raise
         return x.__dlpack__(**options)
+
+
+def lasting(t):
+    """A tensor of the memory that t has now: t.data = … gives t another, and t.resize_() is refused from now on, as
+    after t.numpy()."""
+    same = t.detach()
+    try:
+        same.numpy()
+    except TypeError:  # of bfloat16, or on a device
+        torch = sys.modules["torch"]
+        if t.is_cpu and hasattr(t, "untyped_storage"):  # torch 2.0
+            torch.empty(0, dtype=torch.uint8).set_(same.untyped_storage()).numpy()
+    except (AttributeError, RuntimeError):  # another library, or no NumPy
+        pass
+    return same
 
 
 def records_gradients():

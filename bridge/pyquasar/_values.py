@@ -12,7 +12,10 @@ def _machine():
 def contains(self, x):
     """x in A: whether an element equals x; x in a cell or a string as in a list or str of Python."""
     if self._kind == "array":
-        same = self == x
+        try:
+            same = self == x
+        except OverflowError:  # an integer that no element can be
+            return False
         return bool(same.any()) if isinstance(same, type(self)) else bool(same)
     if self._kind == "string":
         return x in str(self)
@@ -141,14 +144,17 @@ def _reduction(name, doc, ddof=None):
         f, rest = getattr(_machine(), name), () if ddof is None else (options.get("ddof", ddof),)
         axes = tuple(range(self.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
         axes = {_axis(self, i) for i in axes}
-        undefined = rest and 0 < math.prod(self.shape[i] for i in axes) <= rest[0]  # division by 0 or less
+        endless = rest and 0 < math.prod(self.shape[i] for i in axes) <= rest[0]  # division by 0 or less, which is 0
+        rest = (0,) if endless else rest
         shape = tuple(1 if i in axes else n for i, n in enumerate(self.shape) if keepdims or i not in axes)
         if len(axes) < self.ndim:
             x, axis = _along(x, axis)
         else:  # an array of one element, if it is to be an array, has the type that the elements have
-            x, axis = (x.reshape(1, -1), 1) if shape else (x, None)
+            huge = name in ("min", "max") and x._dtype == "uint64"  # numbers of the language may not hold it
+            x, axis = (x.reshape(1, -1), 1) if shape or huge else (x, None)
         r = _reduced(f, x, axis, rest)
-        return _finished(r*math.nan if undefined else r, shape or None, out)
+        r = r*math.inf if endless else r
+        return _finished(r if shape or not hasattr(r, "_kind") else r.item(), shape or None, out)
     method.__name__, method.__doc__ = name, doc
     return for_arrays(method)
 
@@ -164,13 +170,22 @@ def _cumulative(name, doc):
     return for_arrays(method)
 
 
+def _whole(dtype, n):
+    """An array of that one integer."""
+    import sys
+    bits = n.to_bytes(_bytes_of(dtype), sys.byteorder, signed=dtype[0] == "i")
+    return _machine()._bridge._array(dtype, (1,), bits)
+
+
 def _place(name, doc):
-    def method(self, axis=None, out=None):
+    def method(self, axis=None, out=None, keepdims=False):
         if axis is None:
-            return _finished(int(getattr(_machine(), "find_index_" + name[3:])(self)), None, out)
+            place, shape = int(getattr(_machine(), "find_index_" + name[3:])(self)), (1,)*self.ndim
+            return _finished(_whole("int64", place) if keepdims else place, shape if keepdims else None, out)
         axis = _axis(self, axis)
         best = getattr(self, name[3:])(axis=axis, keepdims=True)
-        return _finished(_wrapped((self == best).to_py().argmax(axis=axis)), None, out)
+        places = _wrapped((self == best).to_py().argmax(axis=axis))
+        return _finished(places, best.shape if keepdims else None, out)
     method.__name__, method.__doc__ = name, doc
     return for_arrays(method)
 
@@ -234,8 +249,12 @@ def _regrouped(self, wanted):
     return tuple(strides)
 
 
+def _bytes_of(dtype):
+    return int(dtype.lstrip("abcdefghijklmnopqrstuvwxyz") or 8) // 8
+
+
 def _itemsize(self):
-    return int(self._dtype.lstrip("abcdefghijklmnopqrstuvwxyz") or 8) // 8
+    return _bytes_of(self._dtype)
 
 
 def transpose(self, *axes):
@@ -314,7 +333,7 @@ def _range(self):
 
 def _limit(self, x):
     """A whole limit of whole elements in their own type, which they keep then; no limit beyond its ends means more."""
-    import operator, sys
+    import operator
     if "int" not in self._dtype or getattr(x, "ndim", 0):
         return x
     try:
@@ -322,8 +341,7 @@ def _limit(self, x):
     except TypeError:
         return x
     least, most = _range(self)
-    element = max(least, min(most, n)).to_bytes(_itemsize(self), sys.byteorder, signed=least < 0)
-    return _machine()._bridge._array(self._dtype, (1,), element)
+    return _whole(self._dtype, max(least, min(most, n)))
 
 
 def clip(self, min=None, max=None, out=None):

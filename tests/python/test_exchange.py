@@ -506,6 +506,8 @@ class Producers(Exchange):
         for x in (np.uint64(top), np.array(top, np.uint64)):
             self.assertEqual((self.same(x), type(self.same(x))), (top, int))
         self.assertIs(self.same(day), day)
+        for n in (2**63, 2**70, -2**63 - 1):
+            self.assertEqual((int(q.value(n)), q.value([n])[0], self.same(q.value(n))), (n, n, n))
         kind = q.evaluate("x -> type(x)")
         for items, name in (([np.float32(1), 2], "vec"), ((np.int64(1), np.int8(3)), "vec"), ([[np.bool_(1)]], "vec"),
                             ([np.complex64(1j), 1], "cvec"), ([np.zeros(2), np.ones(2)], "pyvalue"), ([day], "pyvalue"),

@@ -212,13 +212,24 @@ class Torch(Exchange):
             m.x = t
             return m.x
         for take in (q.value, same, q.descriptor, q.from_torch, field, variable, lambda t: m.kept(t)[0],
-                     lambda t: q.value([t, "text"])[0]):
+                     lambda t: q.value([t, "text"])[0], q.from_dlpack):
             t = torch.arange(1000.0)
             v = take(t)
+            with self.assertRaisesRegex(RuntimeError, "not resizable"):
+                t.resize_(100000)
             t.data = torch.ones(2)
             noise = [torch.full((1000,), 7.0) for _ in range(20)]
             self.assertEqual(v.tolist(), list(range(1000)), take)
             del noise
+        t = torch.ones(3, dtype=torch.bfloat16)
+        v = q.value(t)
+        with self.assertRaisesRegex(RuntimeError, "not resizable"):
+            t.resize_(100000)
+        t = torch.ones(3)
+        q.sum(t)
+        t.resize_(100000)
+        with self.assertRaisesRegex(BufferError, "require gradient"):
+            q.from_dlpack(torch.ones(3, requires_grad=True))
 
     def test_what_shares_its_elements_is_read_only(self):
         m = q.compile_string("shares", """

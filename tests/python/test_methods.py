@@ -61,13 +61,45 @@ class Methods(unittest.TestCase):
         self.assertEqual(q.value(np.array([0.1, 0.05])).max(keepdims=True).tolist(), [0.1])
         self.assertEqual(q.value(np.array([[2**60, 1]])).sum(axis=(0, 1), keepdims=True).tolist(), [[2**60 + 1]])
 
-    def test_a_spread_without_degrees_of_freedom_is_nan(self):
+    def test_a_spread_without_degrees_of_freedom_is_infinite_or_nan(self):
         a = np.array([[1.0, 2]])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            for name, axis, ddof in itertools.product(("std", "var"), (None, 0, 1), (0, 1, 1.5)):
+            for name, axis, ddof in itertools.product(("std", "var"), (None, 0, 1), (0, 1, 1.5, 2, 3)):
                 case = name, axis, ddof
                 self.same(getattr(q.value(a), name)(axis=axis, ddof=ddof), getattr(a, name)(axis=axis, ddof=ddof), case)
+
+    def test_whole_numbers_stay_whole_beside_64_bits(self):
+        a = np.array([2**53 + 1, 2**62 + 3, 5])
+        for dtype in ("int64", "uint64"):
+            b = a.astype(dtype)
+            v = q.value(b)
+            for f in (lambda x: x + 1, lambda x: x - 1, lambda x: 2**63 - 1 - x, lambda x: x*1, lambda x: x == 2**53,
+                      lambda x: x > 2**53, lambda x: x < 2**53 + 2, lambda x: 2**53 in x, lambda x: 2**53 + 1 in x,
+                      lambda x: 2**70 in x):
+                self.assertEqual(np.asarray(f(v)).tolist(), np.asarray(f(b)).tolist(), dtype)
+            v += 1
+            self.assertEqual(v.tolist(), (a + 1).tolist())
+        self.assertEqual((q.value(a) % 10).tolist(), (a % 10).tolist())
+        b = np.array([2**64 - 1, 2**63, 7], np.uint64)
+        v = q.value(b)
+        for f in (lambda x: x == 2**64 - 1, lambda x: x > 2**63, lambda x: x - 2**63, lambda x: x == b[0],
+                  lambda x: 2**64 - 1 in x, lambda x: 2**64 in x):
+            self.assertEqual(np.asarray(f(v)).tolist(), np.asarray(f(b)).tolist())
+        self.assertEqual((v > -1).tolist(), [True]*3)
+        self.assertEqual((v.max(), v.min(axis=0), v[:2].min(), v.reshape(3, 1).max(axis=0).tolist()),
+                         (2**64 - 1, 7, 2**63, [2**64 - 1]))
+        v[2] = 2**64 - 3
+        v[v == 2**63] = 2**63 + 1
+        self.assertEqual(b.tolist(), [2**64 - 1, 2**63 + 1, 2**64 - 3])
+        with self.assertRaises(OverflowError):
+            v + 2**64
+
+    def test_places_keep_dimensions(self):
+        a = np.array([[1, 5, 2], [7, 0, 7]])
+        for name, axis in itertools.product(("argmin", "argmax"), (None, 0, 1, -1)):
+            self.same(getattr(q.value(a), name)(axis=axis, keepdims=True),
+                      getattr(a, name)(axis=axis, keepdims=True), (name, axis))
 
     def test_shapes_are_compared_from_their_ends(self):
         shapes = [(3,), (1,), (3, 3), (1, 3), (3, 1), (2, 3, 3), (3, 1, 1), (2, 1, 3), (2, 2, 1, 3), (2, 3, 3, 1)]
