@@ -15,7 +15,17 @@ static const char *const common_names[] = {
     "uint64", "bool",    "float16", "float32", "float64", "string", "vec",    "mat",      "cube",           "cvec",
     "cmat",   "ccube",   "ivec",    "imat",    "icube",   "cell",   "object", "function", "kernel_function"};
 
+/* Names of types in other languages, beside ours. */
+static const char *const foreign_names[][2] = {
+    {"float", "scalar"}, {"double", "scalar"},   {"real", "scalar"}, {"complex", "cscalar"}, {"str", "string"},
+    {"integer", "int"},  {"array", "vec"},       {"matrix", "mat"},  {"tensor", "cube"},     {"list", "cell"},
+    {"dict", "object"},  {"callable", "function"}};
+
 static qs_status unknown_type(Resolver *r, const TypeExpr *e) {
+    for (size_t i = 0; i < sizeof foreign_names / sizeof *foreign_names; i++)
+        if (!strcmp(e->name->s, foreign_names[i][0]))
+            return qerr_at(r->ctx, QS_ENAME, at(r, e->pos), "unknown type '%s': did you mean '%s'?", e->name->s,
+                           foreign_names[i][1]);
     Nearest near = {.wanted = e->name->s};
     for (size_t i = 0; i < sizeof common_names / sizeof *common_names; i++) qstr_offer(&near, common_names[i]);
     if (r->host && r->host->offer) r->host->offer(r->host->ud, &near);

@@ -285,15 +285,24 @@ static qs_status bind_argument(Lower *L, Inst *inst, Param *p, const KVal *arg, 
     return kltype_coerce(L, t, p->name->s, p->pos, out);
 }
 
+/* Its arguments, without the positions that are filled in: "3 arguments wanted (x, y, n), got 2". */
 static qs_status wrong_count(Lower *L, const Func *f) {
+    char names[120] = "";
     int wanted = 0;
-    for (int i = 0; i < f->nparams; i++) wanted += klower_special(f->params[i].name) < 0;
-    const char *plural = wanted == 1 ? "" : "s";
+    size_t used = 0;
+    for (int i = 0; i < f->nparams; i++) {
+        if (klower_special(f->params[i].name) >= 0) continue;
+        const char *between = wanted++ ? ", " : " (", *name = f->params[i].name->s;
+        if (used < sizeof names) used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", between, name);
+    }
+    const char *plural = wanted == 1 ? "" : "s", *close = wanted ? ")" : "";
     if (wanted == f->nparams && wanted == L->job->nargs + 1)
         return klower_error(L, QS_ETYPE, f->pos,
-                            "%d argument%s wanted, got %d; the position goes to a parameter named pos, which %s is not",
-                            wanted, plural, L->job->nargs, f->params[wanted - 1].name->s);
-    return klower_error(L, QS_ETYPE, f->pos, "%d argument%s wanted, got %d", wanted, plural, L->job->nargs);
+                            "%d argument%s wanted%s%s, got %d; the position goes to a parameter named pos, which %s "
+                            "is not",
+                            wanted, plural, names, close, L->job->nargs, f->params[wanted - 1].name->s);
+    return klower_error(L, QS_ETYPE, f->pos, "%d argument%s wanted%s%s, got %d", wanted, plural, names, close,
+                        L->job->nargs);
 }
 
 static qs_status bind_kernel(Lower *L, Inst *inst) {

@@ -28,7 +28,7 @@ static void parameters(void) {
     OK(&t, RUN1(&t, "v", 3, VEC(y, 3), VEC(p, 3)));
     FLOATS(y, 9, 10, 13);
     FAILS(&t, RUN1(&t, "v", 3, VEC(y, 3), VEC(x, 4)), "in kernel v: p must be vec3");
-    FAILS(&t, RUN1(&t, "f", 4, VEC(x, 4), VEC(y, 4)), "in kernel f: 3 arguments wanted, got 2");
+    FAILS(&t, RUN1(&t, "f", 4, VEC(x, 4), VEC(y, 4)), "in kernel f: 3 arguments wanted (x, y, a), got 2");
     FAILS(&t, RUN1(&t, "f", 4, NUM(1), VEC(y, 4), NUM(1)), "in kernel f: x must be vec, got int");
     END;
 }

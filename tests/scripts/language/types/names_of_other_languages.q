@@ -1,0 +1,14 @@
+% Nothing resolves a type before its function is called.
+function y = f(x : float)
+    y = x
+end
+function y = g(x : matrix)
+    y = x
+end
+for k = {f, g}
+    try
+        print k(1)
+    catch e
+        print e
+    end
+end
