@@ -398,7 +398,7 @@ def _stream_of(x):
 
 
 def _capsule(x, queue, away):
-    if hasattr(x, "requires_grad") and not (x.requires_grad and records_gradients()):
+    if hasattr(x, "detach") and not (getattr(x, "requires_grad", False) and records_gradients()):
         x = lasting(x)
     options = {"stream": queue} if queue else {}
     newer = dict(options, max_version=(1, 0), **({"dl_device": (1, 0), "copy": True} if away else {}))
