@@ -273,11 +273,18 @@ static bool no_zero(qs_vm *vm, qs_value v) {
     return qred_run(vm, RED_ALL, v, DIM_ALL, &all) == QS_OK && all.u.i;
 }
 
+/* An int beside elements of uint64 is one of them, unless it is negative. */
+static qs_dtype whole_type(qs_value x, qs_value a) {
+    qs_value n = x.kind == QS_INT ? x : a;
+    bool beside = dtype_of(x) == QS_U64 || dtype_of(a) == QS_U64;
+    return beside && n.kind == QS_INT && n.u.i >= 0 ? QS_U64 : qdtype_promote(dtype_of(x), dtype_of(a));
+}
+
 /* Of integers an integer, unless there is a modulus 0: nan has no place there. */
 qs_status qmath_mod(qs_vm *vm, qs_call_args *c) {
     qs_value x = c->in[0], a = c->in[1];
     if (!is_integer(x) || !is_integer(a) || !no_zero(vm, a)) return binary(vm, c, "mod", "xa", floor_mod);
-    return qapply_whole(vm, "mod", floor_mod_whole, qdtype_promote(dtype_of(x), dtype_of(a)), x, a, &c->out[0]);
+    return qapply_whole(vm, "mod", floor_mod_whole, whole_type(x, a), x, a, &c->out[0]);
 }
 
 static qs_status shift(qs_vm *vm, qs_call_args *c, const char *fn, double (*real)(double, double),

@@ -80,7 +80,8 @@ class Methods(unittest.TestCase):
                 self.assertEqual(np.asarray(f(v)).tolist(), np.asarray(f(b)).tolist(), dtype)
             v += 1
             self.assertEqual(v.tolist(), (a + 1).tolist())
-        self.assertEqual((q.value(a) % 10).tolist(), (a % 10).tolist())
+            self.assertEqual((v % 10).tolist(), (b % 10).tolist(), dtype)
+            self.assertEqual(((2**53 + 1) % v).tolist(), ((2**53 + 1) % b).tolist(), dtype)
         b = np.array([2**64 - 1, 2**63, 7], np.uint64)
         v = q.value(b)
         for f in (lambda x: x == 2**64 - 1, lambda x: x > 2**63, lambda x: x - 2**63, lambda x: x == b[0],

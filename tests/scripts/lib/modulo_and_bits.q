@@ -21,6 +21,7 @@ print not(uint32([5])), not(int64([5])), not(uint64([5])), not([1,0] > 0), not(u
 big = int64([9007199254740992]) + int64([1])
 print mod(big, int64([10])), mod(big[0], int(10)), mod(uint64([18446744073709551615]), uint8([10])), mod(-big, int64([10]))
 print shl(big, 1), shl(big[0], 1), shr(shl(big, 5), 5), shl(big, 60), shl(-big, 60), shr(big, -1), shl(big, -60), shr(-big, 99)
+print mod(uint64([18446744073709551615]), int(10)), type(mod(uint64([5]), int(3))), mod(uint64([7]), int(-3))
 print mod(int64([-9223372036854775808]), int64([-1])), shl(uint8([200]), 1), shl(uint64([1]), 63), shl(int(1), 70)
 seed = int(12345)
 for i = 1..1000
