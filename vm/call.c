@@ -370,7 +370,7 @@ static qs_status fill_fields(qs_vm *vm, Object *o, int nin, const qs_value *in, 
 }
 
 static qs_status construct(qs_vm *vm, Class *cls, int nin, const qs_value *in, int nnamed, Str *const *names,
-                          qs_value *out) {
+                           qs_value *out) {
     Object *o;
     TRY(qobj_new(vm, cls, &o));
     qs_status s = fill_fields(vm, o, nin, in, nnamed, names);
