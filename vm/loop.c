@@ -235,7 +235,7 @@ static uint32_t next(const Call *c) {
     const Chunk *code = &c->f->proto->chunk;
     int slot = c->v->code.returned;
     double pos = slot < 0 ? 0 : c->reals[slot];
-    for (uint32_t i = 0; pos && i < code->nlines; i++)
+    for (uint32_t i = 0; pos > 0 && i < code->nlines; i++)
         if (code->lines[i].pos == (uint32_t)pos - 1 && code->lines[i].pc >= c->region->start) return code->lines[i].pc;
     return c->region->end;
 }
@@ -262,7 +262,7 @@ qs_status qloop_enter(qs_vm *vm, Frame *f, uint32_t pc, bool *done) {
     for (int i = 0; i < n; i++) counters[i] = qloop_counter(f, r, i);
     if (counters[0].turns <= 0) return QS_OK;
     LoopState *s = state_of(vm, f, r);
-    double steps = s->steps ? s->steps * turns_of(counters, n) : qloop_steps(vm, f, r);
+    double steps = s->steps > 0 ? s->steps * turns_of(counters, n) : qloop_steps(vm, f, r);
     s->work += steps;
     return enter(vm, f, r, counters, steps, done);
 }

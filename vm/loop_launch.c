@@ -295,7 +295,7 @@ static qs_status run(Call *c, Version which, Program *p, Launch l, bool *again) 
 qs_status qloop_run(Call *c, Device *d, Version which, const Launch *l, bool *again) {
     Program *p;
     c->d = d, c->launched = false;
-    qs_status s = qvariants_load(c->vm, &c->v->base, which, qloop_code(c->v, which)->func, d, &p);
+    qs_status s = qvariants_load(c->vm, &c->v->base, (int)which, qloop_code(c->v, which)->func, d, &p);
     c->loaded = s == QS_OK;
     return c->loaded ? run(c, which, p, *l, again) : s;
 }

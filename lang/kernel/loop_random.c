@@ -10,7 +10,8 @@ static KRef low(Loops *L, KRef a) { return kloop_op(L, K_AND, a, kloop_i64(L, UI
 static KRef high(Loops *L, KRef a) { return low(L, kloop_op(L, K_SHR, a, kloop_i64(L, 32))); }
 
 static KRef state(Loops *L, LoopBindKind kind) {
-    return kloop_number_param(L, qstr_cname(L->c, kind == LOOP_SEED ? "seed" : "drawn"), QS_I64, (LoopBind){kind, 0});
+    Str *name = qstr_cname(L->c, kind == LOOP_SEED ? "seed" : "drawn");
+    return kloop_number_param(L, name, QS_I64, (LoopBind){(uint8_t)kind, 0});
 }
 
 /* Philox4x32-10, as qrandom_block has it, with 32 bits in each int64. */
