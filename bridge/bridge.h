@@ -17,8 +17,8 @@
 
 #include <pthread.h>
 
-#include "vm/array.h"
-#include "vm/python.h"
+#include "vm/array/array.h"
+#include "vm/session/python.h"
 
 /* -- what the limited interface of 3.9 leaves out, the same in every version since --------------------------------- */
 #define EXTERN_WEAK extern __attribute__((weak))

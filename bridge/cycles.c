@@ -2,12 +2,12 @@
  *
  *     wrapper (Python) ──► object (script) ──► … ──► pyvalue ──► dict (Python) ──► wrapper
  *
- * Python's collector sees only what tp_traverse shows it, and a wrapper cannot simply show what its object reaches: two
- * wrappers may reach the same pyvalue, whose one reference must be shown once, and what the machine itself holds must
- * not be shown at all.  So when a full collection starts, objects that only wrappers hold are found by trial deletion
- * (as in vm/gc.c), and those that touch each other form a group.  Every wrapper of a group shows the hub of the group,
- * and the hub shows the pyvalues in it.  If any wrapper lives, all the group does; if none does, Python clears them,
- * and the script objects go with their last reference.
+ * Python's collector sees only what tp_traverse shows it, and a wrapper cannot simply show what its object reaches:
+ * two wrappers may reach the same pyvalue, whose one reference must be shown once, and what the machine itself holds
+ * must not be shown at all.  So when a full collection starts, objects that only wrappers hold are found by trial
+ * deletion (as in vm/value/gc.c), and those that touch each other form a group.  Every wrapper of a group shows the
+ * hub of the group, and the hub shows the pyvalues in it.  If any wrapper lives, all the group does; if none does,
+ * Python clears them, and the script objects go with their last reference.
  *
  * A hub tells the truth only while nothing changes.  Whatever enters the machine during the collection (a __del__)
  * makes hubs silent from then on, and the objects live until the next one. */

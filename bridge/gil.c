@@ -3,7 +3,7 @@
  * Script code runs with the GIL held, so the GIL is the machine's lock too, with two exceptions.  While a kernel or a
  * wait runs the GIL is let go (unblock … block): the machine is `away`, and whoever wants it waits without the GIL.
  * And when script code calls Python, or yields, another thread may get the GIL and enter the machine: it then runs on a
- * stack of its own (Thread, vm/thread.c), and the first one switches back when it returns (qgil_back).
+ * stack of its own (Thread, vm/session/thread.c), and the first one switches back when it returns (qgil_back).
  *
  * The order is always GIL first, machine second; nobody waits for the machine with the GIL in his hands. */
 #include "bridge/bridge.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vm/kernel.h"
-#include "vm/python.h"
+#include "vm/launch/kernel.h"
+#include "vm/session/python.h"
 
 /* -- the table ----------------------------------------------------------------------------------------------------- */
 static const qs_native_def natives[] = {

@@ -1,6 +1,6 @@
 /* device.c -- devices as scripts see them. */
 #include "stdlib/stdlib.h"
-#include "vm/kernel.h"
+#include "vm/launch/kernel.h"
 
 #include <string.h>
 

@@ -1,12 +1,12 @@
-/* fft.c -- discrete Fourier transforms, on the host unless a device has a library for them (vm/device_math.c): mixed
- * radix (2, 3, 4, 5, and primes up to 13 by definition), and Bluestein's algorithm for every other length.
+/* fft.c -- discrete Fourier transforms, on the host unless a device has a library for them (vm/array/device_math.c):
+ * mixed radix (2, 3, 4, 5, and primes up to 13 by definition), and Bluestein's algorithm for every other length.
  * X[k] = sum over n of x[n] exp(-2 pi i k n/N); the inverse divides by N.
  *
  * A dimension is transformed in batches of LINES sequences that are interleaved in a small buffer, so the arithmetic
  * runs over contiguous lines whatever the stride.  Sources: Stockham 1966; Bluestein 1970. */
 #include "devices/threads.h"
 #include "stdlib/stdlib.h"
-#include "vm/device_math.h"
+#include "vm/array/device_math.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "vm/convert.h"
+#include "vm/value/convert.h"
 
 /* -- reading ------------------------------------------------------------------------------------------------------- */
 qs_status qimage_corrupt(Image *m, const char *why) {

@@ -2,11 +2,11 @@
  *
  * LAPACK wants first-index-fastest matrices, so arguments are transposed going in and results coming out.  Everything
  * is computed in float64 (complex128) and rounded to the dtype of the argument; a library of the device, where that
- * ends sooner, computes in the dtype of the argument (vm/device_math.h).  What that factors comes into the same
+ * ends sooner, computes in the dtype of the argument (vm/array/device_math.h).  What that factors comes into the same
  * matrices, and everything after is common, the signs of vectors included.  Source: LAPACK Users' Guide, 3rd
  * edition. */
 #include "stdlib/stdlib.h"
-#include "vm/device_math.h"
+#include "vm/array/device_math.h"
 
 #include <dlfcn.h>
 #include <float.h>

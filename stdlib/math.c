@@ -1,7 +1,7 @@
 /* math.c -- elementwise mathematics: one row of MAPS per function of one argument. */
 #include "stdlib/stdlib.h"
 #include "vm/base/libm.h"
-#include "vm/loops.h"
+#include "vm/array/packed.h"
 
 #include <complex.h>
 #include <math.h>
@@ -61,12 +61,12 @@ COMPLEX_MAP(ctanh, ctanh(z))
 COMPLEX_MAP(casinh, casinh(z))
 COMPLEX_MAP(cacosh, cacosh(z))
 COMPLEX_MAP(catanh, catanh(z))
-COMPLEX_MAP(cexp, own(qloops_complex_exp, z))
-COMPLEX_MAP(cexp2, own(qloops_complex_exp, z * 0.69314718055994530942))
+COMPLEX_MAP(cexp, own(qpacked_complex_exp, z))
+COMPLEX_MAP(cexp2, own(qpacked_complex_exp, z * 0.69314718055994530942))
 COMPLEX_MAP(clog, clog(z))
 COMPLEX_MAP(clog2, clog(z) / 0.69314718055994530942)
 COMPLEX_MAP(clog10, clog(z) / 2.30258509299404568402)
-COMPLEX_MAP(csqrt, own(qloops_complex_sqrt, z))
+COMPLEX_MAP(csqrt, own(qpacked_complex_sqrt, z))
 COMPLEX_MAP(cfloor, made(floor(creal(z)), floor(cimag(z))))
 COMPLEX_MAP(cceil, made(ceil(creal(z)), ceil(cimag(z))))
 COMPLEX_MAP(cround, made(round(creal(z)), round(cimag(z))))

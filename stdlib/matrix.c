@@ -3,7 +3,7 @@
  * Everything that rearranges (transpose, repmat, cat, circshift, flip …) is a few calls of qmatrix_move between strided
  * places, whatever the element type. */
 #include "stdlib/stdlib.h"
-#include "vm/move.h"
+#include "vm/array/move.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * symbols ── dlopen of the bridge, which is linked to neither
  *
  * A process that is a Python already (dlsym finds a running one) keeps it. */
-#include "vm/python.h"
+#include "vm/session/python.h"
 #include "stdlib/stdlib.h"
 
 #include <dlfcn.h>

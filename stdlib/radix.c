@@ -1,6 +1,6 @@
 /* Compiled twice: as it is, and from radix_avx2.c for processors with AVX2. */
 #include "stdlib/radix.h"
-#include "vm/loops.h"
+#include "vm/array/packed.h"
 
 /* -- keys ---------------------------------------------------------------------------------------------------------- */
 typedef uint8_t U8;

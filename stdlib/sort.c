@@ -10,7 +10,7 @@
 #include "devices/pool.h"
 #include "devices/threads.h"
 #include "stdlib/radix.h"
-#include "vm/convert.h"
+#include "vm/value/convert.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  */
 #ifndef STDLIB_STDLIB_H
 #define STDLIB_STDLIB_H
-#include "vm/array.h"
+#include "vm/array/array.h"
 
 /* -- core.c: registration ------------------------------------------------------------------------------------------ */
 void qlib_register(qs_vm *vm); /* from qs_open: one walk over builtins.def */

@@ -1,7 +1,7 @@
 /* time.c -- clocks. */
 #include "stdlib/stdlib.h"
-#include "vm/kernel.h"
-#include "vm/python.h"
+#include "vm/launch/kernel.h"
+#include "vm/session/python.h"
 
 #include <errno.h>
 #include <math.h>

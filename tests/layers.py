@@ -3,29 +3,37 @@
 import os, re, sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-LAYERS = ["vm/base", "vm", "lang/kernel", "lang", "devices", "stdlib", "bridge", "examples"]
 BASE = ("vm/base/", "vm/quasar.h")
-ALLOWED = {  # layer -> prefixes of what its files may include from this tree, besides their own layer
+KIR = ("lang/kernel/ir/", "lang/syntax/operators.def") + BASE
+VM = ("vm/", "lang/", "devices/", "stdlib/stdlib.h")
+ROOMS = {  # folder -> prefixes of what its files may include from this tree, besides their own folder
     "vm/base": ("vm/quasar.h",),
+    "lang/syntax": BASE,
+    "lang/names": ("lang/syntax/",) + BASE,
+    "lang/bytecode": ("lang/syntax/", "lang/names/") + BASE,
+    "lang/kernel/ir": BASE,
+    "lang/kernel/elem": KIR,
+    "lang/kernel/lower": KIR + ("lang/kernel/elem/", "lang/syntax/", "lang/names/"),
+    "lang/kernel/host": KIR + ("lang/kernel/elem/", "lang/syntax/", "lang/names/"),
+    "lang/kernel/passes": KIR,
+    "lang/kernel/emit": KIR + ("lang/kernel/passes/", "devices/"),
+    "lang/kernel": KIR + ("lang/kernel/emit/", "lang/kernel/passes/", "devices/"),
     "devices": BASE,
-    "lang": BASE,
-    "lang/kernel": BASE + ("lang/ast.h", "lang/operators.def", "lang/types.h", "lang/scope.h", "lang/rewrite.h",
-                           "lang/diag.h", "devices/"),
-    "vm": BASE + ("lang/", "devices/", "stdlib/stdlib.h"),
+    "vm/value": VM, "vm/array": VM, "vm/interp": VM, "vm/launch": VM, "vm/session": VM,
     "stdlib": BASE + ("vm/", "lang/", "devices/"),
-    "bridge": BASE + ("vm/array.h", "vm/object.h", "vm/python.h"),
+    "bridge": BASE + ("vm/array/array.h", "vm/value/object.h", "vm/session/python.h"),
     "examples": ("vm/quasar.h",),
 }
 ONLY = {  # a foreign header -> the files that may see it
     "Python.h": ("bridge/",), "numpy/": ("bridge/ndarray",), "CL/": ("devices/opencl.c",),
     "cuda.h": ("devices/cuda.c",),
     "llvm": (), "png.h": ("stdlib/image",), "jpeglib.h": ("stdlib/image",), "tiffio.h": ("stdlib/image",),
-    "pcre2.h": ("stdlib/regex",), "cblas.h": ("vm/matrix.c", "stdlib/linalg"), "lapacke.h": ("stdlib/linalg",),
+    "pcre2.h": ("stdlib/regex",), "cblas.h": ("vm/array/matrix.c", "stdlib/linalg"), "lapacke.h": ("stdlib/linalg",),
 }
 
 
-def layer_of(path):
-    return next((l for l in LAYERS if path.startswith(l + "/")), None)
+def room_of(path):
+    return os.path.dirname(path)
 
 
 def main():
@@ -34,8 +42,8 @@ def main():
         dirs[:] = [d for d in dirs if not d.startswith((".", "build"))]
         for name in names:
             path = os.path.relpath(os.path.join(folder, name), ROOT)
-            layer = layer_of(path)
-            if not name.endswith((".c", ".h", ".def")) or not layer:
+            room = room_of(path)
+            if not name.endswith((".c", ".h", ".def")) or room not in ROOMS:
                 continue
             files += 1
             for number, line in enumerate(open(os.path.join(ROOT, path), encoding="utf-8"), 1):
@@ -45,12 +53,12 @@ def main():
                 quote, target = m[1], m[2]
                 where = f"{path}:{number}"
                 if quote == '"':
-                    if path == "vm/qrun.c" and target not in ("vm/quasar.h",) and not target.startswith("vm/"):
+                    if path == "vm/session/qrun.c" and target not in ("vm/quasar.h",) and not target.startswith("vm/"):
                         problems.append(f"{where}: qrun.c sees {target}; it is a client of vm/ only")
                     if not os.path.exists(os.path.join(ROOT, target)):
                         problems.append(f"{where}: {target} is not a path from the root of the tree")
-                    elif layer_of(target) != layer and not target.startswith(ALLOWED[layer]):
-                        problems.append(f"{where}: {layer} may not include {target}")
+                    elif room_of(target) != room and not target.startswith(ROOMS[room]):
+                        problems.append(f"{where}: {room} may not include {target}")
                 else:
                     for foreign, homes in ONLY.items():
                         if target.startswith(foreign) and not path.startswith(homes or ("\0",)):

@@ -43,13 +43,13 @@ def used(path, macro, prefix, places):
 
 
 unique("vm/base/dtypes.def", "DTYPE")
-unique("lang/operators.def", "BINARY")
-unique("lang/kernel/kir.def", "KIR")
-unique("lang/kernel/mathfn.def", "MATHFN")
-semantics = read("lang/kernel/sem.h")  # its lists name the arithmetic, K_ and all, for evaluator and folding
-for n in rows("lang/kernel/kir.def", "KIR"):
-    if f"K_{n}" not in read("lang/kernel/eval.c") and not re.search(rf"KSEM_EACH_\w+\(X, {n}\)", semantics):
-        problems.append(f"lang/kernel/eval.c: does not handle K_{n} of lang/kernel/kir.def")
+unique("lang/syntax/operators.def", "BINARY")
+unique("lang/kernel/ir/kir.def", "KIR")
+unique("lang/kernel/ir/mathfn.def", "MATHFN")
+semantics = read("lang/kernel/ir/sem.h")  # its lists name the arithmetic, K_ and all, for evaluator and folding
+for n in rows("lang/kernel/ir/kir.def", "KIR"):
+    if f"K_{n}" not in read("lang/kernel/ir/eval.c") and not re.search(rf"KSEM_EACH_\w+\(X, {n}\)", semantics):
+        problems.append(f"lang/kernel/ir/eval.c: does not handle K_{n} of lang/kernel/ir/kir.def")
 
 tests = "\n".join(read(p) for p in tracked(".q") if p.startswith("tests/scripts/"))
 builtins = re.findall(r'^\s*NATIVE\(\s*"?(\w+)"?\s*,(.*)$', read("stdlib/builtins.def"), re.M) if os.path.exists(

@@ -1,6 +1,6 @@
 /* compile.c -- see compile.h. */
 #include "lang/kernel/compile.h"
-#include "lang/kernel/emit.h"
+#include "lang/kernel/emit/emit.h"
 #include "devices/cache.h"
 #include "devices/llvm.h"
 

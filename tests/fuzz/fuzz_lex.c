@@ -1,5 +1,5 @@
 /* libFuzzer entry: tokens lie in order inside the text, brackets point forward, and the array ends with EOF. */
-#include "lang/lex.h"
+#include "lang/syntax/lex.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #include "tests/support/gpu_threads.h"
 #include "devices/llvm.h"
 #include "devices/object.h"
-#include "lang/kernel/emit.h"
+#include "lang/kernel/emit/emit.h"
 
 #include <dlfcn.h>
 #include <math.h>

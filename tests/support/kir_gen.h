@@ -10,7 +10,7 @@
 #ifndef TESTS_SUPPORT_KIR_GEN_H
 #define TESTS_SUPPORT_KIR_GEN_H
 #include "devices/device.h"
-#include "lang/kernel/kir.h"
+#include "lang/kernel/ir/kir.h"
 
 /* ENDING: positions end (RET, CHECK) in kernels with barriers, too. */
 enum { KGEN_FP64 = 1, KGEN_BARRIER = 2, KGEN_CHECK = 4, KGEN_ALL = 7, KGEN_ENDING = 8 };

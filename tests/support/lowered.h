@@ -1,9 +1,9 @@
 /* lowered.h -- for tests: parse a text, lower one of its kernels for given arguments, run it on the evaluator. */
 #ifndef TESTS_SUPPORT_LOWERED_H
 #define TESTS_SUPPORT_LOWERED_H
-#include "lang/kernel/lower.h"
-#include "lang/parse.h"
-#include "lang/scope.h"
+#include "lang/kernel/lower/lower.h"
+#include "lang/syntax/parse.h"
+#include "lang/names/scope.h"
 #include "tests/unit/check.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Elementwise arithmetic: every operator, pair of dtypes and many layouts, element by element against plain C. */
 #include "tests/unit/machine.h"
 #include "vm/base/dtype.h"
-#include "vm/gemm.h"
-#include "vm/loops.h"
+#include "vm/array/gemm.h"
+#include "vm/array/packed.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * from it.  `unit_builtins --write` writes that file anew. */
 #include "stdlib/stdlib.h"
 #include "tests/unit/check.h"
-#include "vm/help.h"
+#include "vm/session/help.h"
 
 static bool documented(const char *name) {
     int n;
@@ -28,7 +28,7 @@ static void rows(void) {
 
 static void mathematical_functions(void) {
 #define MATHFN(id, ...) CHECK(documented(#id));
-#include "lang/kernel/mathfn.def"
+#include "lang/kernel/ir/mathfn.def"
 }
 
 static void manual(qs_vm *vm, bool write) {

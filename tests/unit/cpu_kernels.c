@@ -1,7 +1,7 @@
 /* The cpu device against the reference evaluator: every instruction on edge values, then random kernels.
  * Arguments: first seed, how many. */
 #include "lang/kernel/compile.h"
-#include "lang/kernel/opt.h"
+#include "lang/kernel/passes/opt.h"
 #include "tests/support/kir_gen.h"
 #include "tests/unit/check.h"
 

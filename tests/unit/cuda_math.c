@@ -5,8 +5,8 @@
 #include "tests/support/driver/fake_cuda.h"
 #include "tests/support/driver/fake_cuda_math.h"
 #include "tests/unit/check.h"
-#include "vm/kernel.h"
-#include "vm/object.h"
+#include "vm/launch/kernel.h"
+#include "vm/value/object.h"
 #include "vm/quasar.h"
 
 #include <dlfcn.h>

@@ -5,7 +5,7 @@
  * not. */
 #include "devices/ptx.h"
 #include "lang/kernel/compile.h"
-#include "lang/kernel/emit.h"
+#include "lang/kernel/emit/emit.h"
 #include "tests/support/gpu_threads.h"
 #include "tests/support/kir_gen.h"
 #include "tests/unit/check.h"

@@ -1,6 +1,6 @@
 /* fuse.c -- expressions as single kernels: the evaluator against the same formula in C, element by element. */
-#include "lang/kernel/fuse.h"
-#include "lang/parse.h"
+#include "lang/kernel/host/fuse.h"
+#include "lang/syntax/parse.h"
 #include "tests/unit/check.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Indexing: random selections of arrays and cells under every access mode against a model, then each special form. */
 #include "tests/unit/machine.h"
 #include "vm/base/dtype.h"
-#include "vm/select.h"
+#include "vm/array/select.h"
 
 #include <math.h>
 

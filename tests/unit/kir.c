@@ -1,5 +1,5 @@
 /* The builder, folding, the verifier and the text form of KIR. */
-#include "lang/kernel/sem.h"
+#include "lang/kernel/ir/sem.h"
 #include "tests/unit/check.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* The reference evaluator on the kernels of tests/kir: control flow, memory, barriers, faults.  Single instructions are
  * in kir_ops.c. */
-#include "lang/kernel/kir.h"
+#include "lang/kernel/ir/kir.h"
 #include "tests/unit/check.h"
 
 #include <stdlib.h>

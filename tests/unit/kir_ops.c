@@ -1,6 +1,6 @@
 /* Every instruction: the evaluator accepts the suite of edge values, and the text form of it is read back.  What the
  * instructions compute is compared with the definitions, taken literally in integers of 128 bits and wider floats. */
-#include "lang/kernel/sem.h"
+#include "lang/kernel/ir/sem.h"
 #include "tests/support/kir_gen.h"
 #include "tests/unit/check.h"
 

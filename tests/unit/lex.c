@@ -1,5 +1,5 @@
 /* The lexer: tokens of a text, one line each side; values of numbers. */
-#include "lang/lex.h"
+#include "lang/syntax/lex.h"
 #include "tests/unit/parse_help.h"
 
 #include <math.h>

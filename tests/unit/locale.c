@@ -1,6 +1,6 @@
 /* A host program that writes 1,5: programs, files and messages have a point all the same. */
 #include "tests/unit/check.h"
-#include "vm/array.h"
+#include "vm/array/array.h"
 #include "vm/base/number.h"
 
 #include <locale.h>

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_MACHINE_H
 #define TESTS_UNIT_MACHINE_H
 #include "tests/unit/check.h"
-#include "vm/array.h"
+#include "vm/array/array.h"
 
 #include <stdlib.h>
 

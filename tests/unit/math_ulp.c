@@ -7,7 +7,7 @@
 #include "devices/llvm.h"
 #include "devices/object.h"
 #include "lang/kernel/compile.h"
-#include "lang/kernel/emit.h"
+#include "lang/kernel/emit/emit.h"
 #include "tests/unit/check.h"
 
 #include <dlfcn.h>
@@ -31,7 +31,7 @@ typedef long double two_fn(long double, long double);
 #define REF_2(f64) {.two = (two_fn *)f64##l}
 static const Wide wide[MF__COUNT] = {
 #define MATHFN(id, nargs, f32, f64, ...) [MF_##id] = REF_##nargs(f64),
-#include "lang/kernel/mathfn.def"
+#include "lang/kernel/ir/mathfn.def"
 };
 
 static uint64_t seed = 88172645463325252u;

@@ -1,6 +1,6 @@
 /* Moving elements between strided places: every element size, order of axes, gaps, steps backward and of nothing, short
  * and long extents around tiles and squares, one to four threads, against element by element. */
-#include "vm/move.h"
+#include "vm/array/move.h"
 #include "tests/unit/machine.h"
 
 static uint64_t seed = 3;

@@ -1,7 +1,7 @@
 /* parse_help.h -- shared by the tests of lexer, parser and scope: one context per snippet, readable failures. */
 #ifndef TESTS_PARSE_HELP_H
 #define TESTS_PARSE_HELP_H
-#include "lang/parse.h"
+#include "lang/syntax/parse.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Type expressions to types: names, sizes known before the program runs, and what is said about wrong ones. */
-#include "lang/types.h"
+#include "lang/names/types.h"
 #include "tests/unit/parse_help.h"
 
 static const Type *user_type(void *ud, Str *name) {

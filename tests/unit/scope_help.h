@@ -1,7 +1,7 @@
 /* scope_help.h -- a small machine for the tests of scope and rewriting: a few known names, slots in order. */
 #ifndef TESTS_SCOPE_HELP_H
 #define TESTS_SCOPE_HELP_H
-#include "lang/scope.h"
+#include "lang/names/scope.h"
 #include "tests/unit/parse_help.h"
 
 typedef struct { Ctx *ctx; Str *slots[64]; int n; } World;

@@ -1,5 +1,5 @@
 /* Reductions: which rule fits, what it becomes, what stays for the run time, and that rewriting ends. */
-#include "lang/rewrite.h"
+#include "lang/names/rewrite.h"
 #include "tests/unit/scope_help.h"
 
 static char *dump(Unit *u, Node *n) {

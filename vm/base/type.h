@@ -14,7 +14,7 @@ typedef enum {
     TY_FN,      /* host or device function; sig in args when written */
     TY_KERNEL,
     TY_OBJECT,  /* object(): any dynamic object */
-    TY_CLASS,   /* cls: a user class (vm/object.h) */
+    TY_CLASS,   /* cls: a user class (vm/value/object.h) */
     TY_PTR,     /* ^T; inner */
     TY_UNION,   /* [vec|mat|…]; args */
     TY_TYPE,    /* the type of a type value */

@@ -1,0 +1,172 @@
+/* code_call.c -- calls, conversions, and $name(…), which asks about the program. */
+#include "lang/bytecode/code.h"
+
+#include <string.h>
+
+/* -- calls ------------------------------------------------------------------------------------------------------- */
+
+static int count_named(Coder *e, ArgList args) {
+    int named = 0;
+    for (int i = 0; i < args.n; i++) {
+        if (args.at[i].name) named++;
+        else if (named) qcode_fail(e, args.at[i].pos, "an argument without a name cannot follow a named one");
+    }
+    return named;
+}
+
+static uint32_t name_table(Coder *e, ArgList args, int named) {
+    NameTable *t = qcode_alloc(e, sizeof *t);
+    t->n = named;
+    t->at = qcode_alloc(e, (size_t)named * sizeof *t->at);
+    for (int i = 0; i < named; i++) t->at[i] = args.at[args.n - named + i].name;
+    return qcode_literal(e, (Literal){.kind = LIT_NAMES, .u.names = t});
+}
+
+/* The arguments of a function, or (wide) of a conversion. */
+static void arguments(Coder *e, ArgList args, bool wide) {
+    for (int i = 0; i < args.n; i++) {
+        int r = qcode_temps(e, 1);
+        bool before = e->wide;
+        e->wide = wide;
+        qcode_to(e, args.at[i].value, r);
+        e->wide = before;
+        if (args.at[i].type) qcode_coerce(e, r, args.at[i].type, args.at[i].name, false);
+    }
+}
+
+static void method(Coder *e, Node *n, int base, int want) {
+    Node *field = n->u.call.callee;
+    ArgList args = n->u.call.args;
+    int named = count_named(e, args), self = qcode_temps(e, 1);
+    qcode_to(e, field->u.field.base, self);
+    arguments(e, args, false);
+    qcode_at(e, n->pos);
+    qcode_op(e, BC_METHOD, base, args.n, want);
+    qcode_word(e, qcode_field_word(e, field->u.field.name));
+    qcode_word(e, named ? name_table(e, args, named) : NO_NAMES);
+}
+
+static bool is_global(const Node *n) {
+    return n->kind == N_IDENT && n->u.ident.sym && n->u.ident.sym->kind == SYM_GLOBAL;
+}
+
+static void global_call(Coder *e, Node *n, int slot, ArgList args, int base, int want) {
+    arguments(e, args, slot == e->host->builtin(e->host->ud, "int"));
+    qcode_at(e, n->pos);
+    qcode_op(e, BC_CALLG, base, args.n, want);
+    qcode_word(e, (uint32_t)slot);
+}
+
+int qcode_call(Coder *e, Node *n, int base, int want) {
+    Node *callee = n->u.call.callee;
+    ArgList args = n->u.call.args;
+    int mark = e->top, named = count_named(e, args);
+    if (callee->kind == N_FIELD) {
+        method(e, n, base, want);
+    } else if (is_global(callee) && !named) {
+        global_call(e, n, callee->u.ident.sym->index, args, base, want);
+    } else {
+        qcode_to(e, callee, base);
+        arguments(e, args, false);
+        qcode_at(e, n->pos);
+        qcode_op(e, named ? BC_CALLN : BC_CALL, base, args.n, want);
+        if (named) qcode_word(e, name_table(e, args, named));
+    }
+    e->top = mark;
+    return base;
+}
+
+/* uint8(x), float64(x): a conversion of one number or array. */
+static bool conversion_to(Coder *e, Node *n, int dst) {
+    Node *callee = n->u.call.callee;
+    ArgList args = n->u.call.args;
+    bool by_name = callee->kind == N_IDENT && callee->u.ident.sym && callee->u.ident.sym->kind == SYM_TYPE;
+    if ((!by_name && callee->kind != N_TYPE) || args.n != 1 || args.at[0].name || args.at[0].type) return false;
+    TypeExpr *t = by_name ? qcode_named_type(e, callee) : callee->u.type;
+    const Type *type = qcode_known_type(e, t);
+    if (!type || type->kind != TY_NUM) return false;
+    bool before = e->wide;
+    e->wide = qcode_is_wide(type);
+    int mark = e->top, r = qcode_any(e, args.at[0].value);
+    e->wide = before;
+    qcode_at(e, n->pos);
+    qcode_op(e, BC_CONVERT, dst, r, 0);
+    qcode_word(e, qcode_type(e, t));
+    e->top = mark;
+    return true;
+}
+
+void qcode_call_to(Coder *e, Node *n, int dst) {
+    if (conversion_to(e, n, dst)) return;
+    int mark = e->top, base = dst == e->top - 1 && qcode_is_temp(e, dst) ? dst : qcode_temps(e, 1);
+    qcode_call(e, n, base, 1);
+    qcode_move(e, dst, base);
+    e->top = mark;
+}
+
+/* -- $name(…) ---------------------------------------------------------------------------------------------------- */
+
+static void builtin_to(Coder *e, Node *n, const char *name, int dst) {
+    int mark = e->top, base = qcode_temps(e, 1);
+    global_call(e, n, e->host->builtin(e->host->ud, name), n->u.meta.args, base, 1);
+    qcode_move(e, dst, base);
+    e->top = mark;
+}
+
+static bool meta_is(const Node *n, const char *name) { return strcmp(n->u.meta.name->s, name) == 0; }
+
+static bool first_string_is(const Node *n, const char *text) {
+    const Node *a = n->u.meta.args.n ? n->u.meta.args.at[0].value : NULL;
+    return a && a->kind == N_STR && strcmp(a->u.str->s, text) == 0;
+}
+
+static int operands(const Node *n) {
+    switch (n->kind) {
+    case N_UNARY: return 1;
+    case N_BINARY: return 2;
+    case N_TERNARY: return 3;
+    case N_CALL: return n->u.call.args.n;
+    case N_MATRIX: case N_CELL: return n->u.items.n;
+    default: return 0;
+    }
+}
+
+/* The text of the argument, as it is written in the source. */
+static void text_to(Coder *e, const Node *n, int dst) {
+    const char *s = e->func->unit->src->text + n->pos, *start = strchr(s, '(');
+    size_t len = 0;
+    int depth = 0;
+    bool quoted = false;
+    for (const char *p = start; p && *p; p++) {
+        if (*p == '"') quoted = !quoted;
+        if (!quoted && strchr("([{", *p)) depth++;
+        if (!quoted && strchr(")]}", *p) && --depth == 0) {
+            len = (size_t)(p - start - 1);
+            break;
+        }
+    }
+    qcode_opx(e, BC_LOADK, dst, qcode_string(e, qstr_name(e->ctx, len ? start + 1 : "", len)));
+}
+
+/* Host code is asked what it is: a host function, on the cpu. */
+void qcode_meta(Coder *e, Node *n, int dst) {
+    ArgList args = n->u.meta.args;
+    if (meta_is(n, "ftype")) {
+        qcode_op(e, BC_LOADBOOL, dst, first_string_is(n, e->func->qual == Q_DEVICE ? "__device__" : "__host__"), 0);
+    } else if (meta_is(n, "target")) {
+        qcode_op(e, BC_LOADBOOL, dst, first_string_is(n, "cpu"), 0);
+    } else if (args.n == 0) {
+        qcode_fail(e, n->pos, "$%s needs an argument", n->u.meta.name->s);
+    } else if (meta_is(n, "type") || meta_is(n, "size")) {
+        builtin_to(e, n, n->u.meta.name->s, dst);
+    } else if (meta_is(n, "nops")) {
+        qcode_load_number(e, operands(args.at[0].value), dst);
+    } else if (meta_is(n, "str")) {
+        text_to(e, n, dst);
+    } else if (meta_is(n, "eval") || meta_is(n, "inline") || meta_is(n, "specialize") || meta_is(n, "value") ||
+               meta_is(n, "check")) {
+        qcode_to(e, args.at[0].value, dst);
+    } else {
+        qcode_fail(e, n->pos, "$%s is not known", n->u.meta.name->s);
+    }
+}

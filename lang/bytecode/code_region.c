@@ -1,0 +1,148 @@
+/* code_region.c -- finds elementwise expressions and emits them so that the machine may run them as one kernel.
+ *
+ *     y = a + sin(b[i]).*c        leaves a, b[i], c: evaluated first, in order
+ *                                 then the operators, as ever; the region says where they begin and end
+ *
+ * Operators on numbers pay nothing: the machine looks for a region only when one meets a large array.  Where the first
+ * operation is a call, a FUSE instruction asks instead.  Leaves come before operators, so nothing that could change an
+ * array may stand among them: calls of functions of the program end a region. */
+#include "lang/bytecode/code.h"
+
+#include <string.h>
+
+enum { MAX_LEAVES = 12 };
+
+typedef struct { Coder *e; Node *leaves[MAX_LEAVES]; int n, nops, ncalls; bool ok; } Gather;
+
+static int builtin_slot(const Node *callee) {
+    const Sym *s = callee->kind == N_IDENT ? callee->u.ident.sym : NULL;
+    return s && s->kind == SYM_GLOBAL ? s->index : -1;
+}
+
+static bool positional(ArgList args) {
+    for (int i = 0; i < args.n; i++)
+        if (args.at[i].name || args.at[i].type) return false;
+    return true;
+}
+
+/* What a call is here: only when the name means the built-in and nothing else. */
+static Fusible call_kind(Coder *e, const Node *n) {
+    const Node *callee = n->u.call.callee;
+    int slot = builtin_slot(callee);
+    if (slot < 0 || !e->host->fusible || !positional(n->u.call.args)) return FUSIBLE_NOT;
+    const char *name = callee->u.ident.name->s;
+    if (e->host->builtin(e->host->ud, name) != slot) return FUSIBLE_NOT;
+    return e->host->fusible(e->host->ud, name, n->u.call.args.n);
+}
+
+static void check_pure(void *ud, Node **child) {
+    Gather *g = ud;
+    Node *n = *child;
+    if (n->kind == N_CALL) {
+        int slot = builtin_slot(n->u.call.callee);
+        if (slot < 0 || !g->e->host->pure(g->e->host->ud, slot)) g->ok = false;
+    }
+    if (n->kind == N_LAMBDA || n->kind == N_META) g->ok = false;
+    else qast_children(n, check_pure, g);
+}
+
+static bool fusible_operator(Op op) { return op <= OP_PWPOW && op != OP_ANDAND && op != OP_OROR; }
+
+static void gather(Gather *g, Node *n) {
+    double folded;
+    if (qfold_number(n, &folded) || n->kind == N_NUM) return;
+    if (g->e->host->nrules && qcode_could_rewrite(g->e, n)) {
+        g->ok = false;
+        return;
+    }
+    if (n->kind == N_BINARY && fusible_operator((Op)n->op)) {
+        g->nops++;
+        g->ncalls += n->op == OP_PWPOW;
+        gather(g, n->u.bin.a);
+        gather(g, n->u.bin.b);
+    } else if (n->kind == N_UNARY && n->op == OP_NEG) {
+        g->nops++;
+        gather(g, n->u.bin.a);
+    } else if (n->kind == N_CALL && call_kind(g->e, n) == FUSIBLE_EACH) {
+        g->nops++;
+        g->ncalls++;
+        for (int i = 0; i < n->u.call.args.n; i++) gather(g, n->u.call.args.at[i].value);
+    } else {
+        check_pure(g, &n);
+        if (n->kind == N_STR || n->kind == N_CELL || g->n == MAX_LEAVES) g->ok = false;
+        else g->leaves[g->n++] = n;
+    }
+}
+
+int qcode_leaf(const Coder *e, const Node *n) {
+    for (int i = 0; e->fuse && i < e->fuse->nleaves; i++)
+        if (e->fuse->leaves[i] == n) return e->fuse->regs[i];
+    return -1;
+}
+
+/* The first operation in the order of evaluation is a call. */
+static bool call_first(const FuseRegion *r, const Node *n) {
+    double folded;
+    for (int i = 0; i < r->nleaves; i++)
+        if (r->leaves[i] == n) return false;
+    if (qfold_number(n, &folded)) return false;
+    if (n->kind == N_CALL) {
+        for (int i = 0; i < n->u.call.args.n; i++) {
+            const Node *arg = n->u.call.args.at[i].value;
+            if (arg->kind == N_CALL || arg->kind == N_BINARY || arg->kind == N_UNARY) return call_first(r, arg);
+        }
+        return true;
+    }
+    if (n->kind == N_UNARY) return call_first(r, n->u.bin.a);
+    if (n->kind != N_BINARY) return false;
+    const Node *a = n->u.bin.a, *b = n->u.bin.b;
+    bool inner_a = a->kind == N_BINARY || a->kind == N_UNARY || a->kind == N_CALL;
+    return call_first(r, inner_a ? a : b);
+}
+
+static FuseRegion *add_region(Coder *e, const Gather *g) {
+    Chunk *c = e->chunk;
+    if (c->nfuses == c->cap_fuses) {
+        uint32_t cap = c->cap_fuses ? 2 * c->cap_fuses : 4;
+        FuseRegion *grown = qcode_alloc(e, cap * sizeof *grown);
+        if (c->nfuses) memcpy(grown, c->fuses, c->nfuses * sizeof *grown);
+        c->fuses = grown;
+        c->cap_fuses = cap;
+    }
+    FuseRegion *r = &c->fuses[c->nfuses++];
+    *r = (FuseRegion){.nleaves = g->n, .nops = g->nops, .ncalls = g->ncalls};
+    r->leaves = qcode_alloc(e, (size_t)g->n * sizeof *r->leaves);
+    r->regs = qcode_alloc(e, (size_t)g->n);
+    memcpy(r->leaves, g->leaves, (size_t)g->n * sizeof *r->leaves);
+    return r;
+}
+
+bool qcode_fused(Coder *e, Node *n, int dst) {
+    if (e->fuse || (n->kind != N_BINARY && n->kind != N_UNARY && n->kind != N_CALL)) return false;
+    bool reduction = n->kind == N_CALL && call_kind(e, n) == FUSIBLE_REDUCTION;
+    Node *root = reduction ? n->u.call.args.at[0].value : n;
+    Gather g = {.e = e, .ok = true};
+    gather(&g, root);
+    bool alone = g.nops == 1 && !reduction && !g.ncalls; /* one operator is as good by itself, one function not */
+    if (!g.ok || !g.n || !g.nops || alone) return false;
+
+    int mark = e->top;
+    /* Leaves may hold regions of their own, so this one is entered into the list after them. */
+    uint8_t regs[MAX_LEAVES];
+    for (int i = 0; i < g.n; i++) regs[i] = (uint8_t)qcode_any(e, g.leaves[i]);
+    FuseRegion *list = add_region(e, &g), region = *list;
+    uint32_t number = e->chunk->nfuses - 1;
+    memcpy(region.regs, regs, (size_t)g.n);
+    region.root = root;
+    region.reduction = reduction ? n->u.call.callee->u.ident.name->s : NULL;
+    region.start = qcode_pc(e);
+    region.dst = (uint8_t)dst;
+    e->fuse = &region;
+    if (call_first(&region, root) || (reduction && g.nops == 0)) qcode_opx(e, BC_FUSE, 0, number);
+    qcode_to(e, n, dst);
+    e->fuse = NULL;
+    region.end = qcode_pc(e);
+    e->chunk->fuses[number] = region;
+    e->top = mark;
+    return true;
+}

@@ -1,0 +1,34 @@
+/* emit.h -- KIR printed as the languages that compilers of machine code read. */
+#ifndef LANG_KERNEL_EMIT_H
+#define LANG_KERNEL_EMIT_H
+#include "lang/kernel/ir/kir.h"
+
+typedef enum { KT_CPU, KT_NVPTX } KTargetKind;
+
+typedef struct {
+    uint8_t kind;         /* KTargetKind */
+    bool half;            /* the processor converts float16 */
+    bool fma;             /* it rounds a*b + c once */
+    bool located;         /* instructions know their position in the source, as the line of a file (NVPTX) */
+    /* Vector functions of the C library (libmvec): letters of the instruction sets that may be used, narrowest first
+     * ("bde": SSE, AVX2, AVX-512; "n": AdvSIMD), "" for none; and the minor version of the C library 2.x. */
+    char mvec[8];
+    int libc;
+} KTarget;
+
+/* Textual LLVM IR.  The module defines `kernel`; for the cpu a native_fn and `kernel_info` (devices/native.h), for
+ * NVPTX a kernel whose parameters are described in devices/ptx.h.  QS_EVALUE: a barrier where positions part. */
+qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out);
+
+/* The first line of the PTX of f (devices/ptx.h). */
+void kemit_ptx_needs(const KFunc *f, Text *out);
+
+/* LLVM IR of the mathematical functions of libdevice that the text calls; false: it calls none. */
+bool kemit_math(const char *ir, Text *out);
+
+/* OpenCL C 1.2 with one kernel of the name below; its first line and its parameters are described in emit_opencl.c.
+ * Barriers where positions part are undefined, as they are in OpenCL.  lines, if it is not NULL, gets a uint32_t for
+ * each line of the text: the position in the source of f that it was made for, 0 where there is none. */
+#define KEMIT_OPENCL_ENTRY "quasar_kernel"
+qs_status kemit_opencl(Ctx *c, const KFunc *f, Text *out, Text *lines);
+#endif

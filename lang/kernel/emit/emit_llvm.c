@@ -1,0 +1,1063 @@
+/* emit_llvm.c -- KIR instructions as LLVM IR text.
+ *
+ * Each instruction becomes a few lines with numbered temporaries (%t7) and labels (L7); LOCALs become allocas, which
+ * LLVM turns back into values.  Everything here is about one position; loops over positions, threads and parameters
+ * belong to the frame (emit_cpu.c, emit_ptx.c).  Where LLVM leaves a case undefined that KIR defines (shifts by the
+ * width, division by zero, NaN to integer) the text spells it out; LLVM removes what it can prove away. */
+#include "lang/kernel/emit/emit_llvm.h"
+#include "lang/kernel/passes/narrow.h"
+#include "lang/kernel/passes/plan.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* -- text ------------------------------------------------------------------------------------------------------- */
+Opnd emit_opnd(const char *fmt, ...) {
+    Opnd o;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(o.s, sizeof o.s, fmt, ap);
+    va_end(ap);
+    return o;
+}
+
+Opnd emit_tmp(uint32_t n) { return emit_opnd("%%t%u", n); }
+
+uint32_t emit_new(Emit *e) { return ++e->next; }
+
+static void vprint(Text *t, const char *fmt, va_list ap) {
+    char line[1024];
+    int n = vsnprintf(line, sizeof line, fmt, ap);
+    assert(n >= 0 && (size_t)n < sizeof line);
+    qtext_add(t, line, (size_t)n);
+}
+
+static void revive(Emit *e) { /* what follows a terminator needs a label, though nothing jumps there */
+    if (e->dead) qtext_printf(e->out, "L%u:\n", emit_new(e));
+    e->dead = false;
+}
+
+static void end_line(Emit *e) {
+    if (e->t->located) qtext_printf(e->out, ", !dbg !DILocation(line: %u, scope: !%d)", e->at, EMIT_SCOPE);
+    qtext_puts(e->out, "\n");
+}
+
+void emit_put(Emit *e, const char *fmt, ...) {
+    va_list ap;
+    revive(e);
+    qtext_puts(e->out, "  ");
+    va_start(ap, fmt);
+    vprint(e->out, fmt, ap);
+    va_end(ap);
+    end_line(e);
+}
+
+Opnd emit_def(Emit *e, const char *fmt, ...) {
+    va_list ap;
+    revive(e);
+    uint32_t n = emit_new(e);
+    qtext_printf(e->out, "  %%t%u = ", n);
+    va_start(ap, fmt);
+    vprint(e->out, fmt, ap);
+    va_end(ap);
+    end_line(e);
+    return emit_tmp(n);
+}
+
+void emit_label(Emit *e, uint32_t n) {
+    if (!e->dead) qtext_printf(e->out, "  br label %%L%u\n", n);
+    qtext_printf(e->out, "L%u:\n", n);
+    e->dead = false;
+}
+
+void emit_jump(Emit *e, uint32_t label) {
+    emit_put(e, "br label %%L%u", label);
+    e->dead = true;
+}
+
+void emit_branch(Emit *e, Opnd cond, uint32_t yes, uint32_t no) {
+    emit_put(e, "br i1 %s, label %%L%u, label %%L%u", cond.s, yes, no);
+    e->dead = true;
+}
+
+void emit_declare(Emit *e, const char *fmt, ...) {
+    char line[1024];
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(line, sizeof line - 1, fmt, ap);
+    assert(n >= 0 && (size_t)n < sizeof line - 1);
+    va_end(ap);
+    line[n] = '\n', line[n + 1] = 0;
+    if (e->decls.len && strstr(e->decls.s, line)) return;
+    qtext_puts(&e->decls, line);
+}
+
+void emit_fill(Text *out, const char *text, const char *letters, const char *const *values) {
+    for (const char *p = text, *at; *p; p += at ? 2 : 1) {
+        at = *p == '$' ? strchr(letters, p[1]) : NULL;
+        if (at) qtext_puts(out, values[at - letters]);
+        else qtext_add(out, p, 1);
+    }
+}
+
+/* -- types ------------------------------------------------------------------------------------------------------ */
+const char *emit_type(qs_dtype d) {
+    switch (d) {
+    case QS_B1: return "i1";
+    case QS_I32: case QS_U32: return "i32";
+    case QS_I64: case QS_U64: return "i64";
+    case QS_F32: return "float";
+    default: return "double";
+    }
+}
+
+const char *emit_mem_type(const Emit *e, qs_dtype d) {
+    if (d == QS_F16) return e->t->half ? "half" : "i16";
+    if (d == QS_BF16) return "i16";
+    return qdtype_info[qdtype_real_of(d)].llvm;
+}
+
+size_t emit_mem_size(qs_dtype d) { return qdtype_size(qdtype_real_of(d)); }
+
+static bool is_float(qs_dtype d) { return d == QS_F32 || d == QS_F64; }
+static bool is_signed(qs_dtype d) { return d == QS_I32 || d == QS_I64; }
+static int bits_of(qs_dtype d) { return d == QS_B1 ? 1 : d == QS_I64 || d == QS_U64 || d == QS_F64 ? 64 : 32; }
+static const char *suffix(qs_dtype d) {
+    return d == QS_F32 ? "f32" : d == QS_F64 ? "f64" : bits_of(d) == 64 ? "i64" : "i32";
+}
+
+/* -- values ----------------------------------------------------------------------------------------------------- */
+static Opnd literal(qs_dtype d, uint64_t bits) {
+    KSlot s = {bits};
+    if (d == QS_F32) s.F64 = (double)s.F32;
+    if (is_float(d)) return emit_opnd("0x%016llX", (unsigned long long)s.bits);
+    if (d == QS_B1) return emit_opnd(bits ? "true" : "false");
+    if (d == QS_U32 || d == QS_U64) return emit_opnd("%llu", (unsigned long long)bits);
+    return emit_opnd("%lld", (long long)s.I64);
+}
+
+bool emit_known(const Emit *e, KRef r) {
+    return e->f->ins[r].op == K_CONST || (e->val[r] && (e->epoch[r] == e->now || e->epoch[r] == 0));
+}
+
+Opnd emit_arg(Emit *e, KRef r) {
+    const KIns *i = &e->f->ins[r];
+    if (i->op == K_CONST) return literal((qs_dtype)i->dtype, i->imm);
+    assert(emit_known(e, r));
+    return emit_tmp(e->val[r]);
+}
+
+/* A temporary that is v, which may be a literal. */
+static Opnd named(Emit *e, qs_dtype d, Opnd v) {
+    const char *op = "add", *nothing = "0";
+    if (d == QS_B1) op = "or", nothing = "false";
+    if (is_float(d)) op = "fadd", nothing = "-0.0";
+    return emit_def(e, "%s %s %s, %s", op, emit_type(d), v.s, nothing);
+}
+
+void emit_set(Emit *e, KRef r, Opnd v) {
+    unsigned n = 0;
+    if (sscanf(v.s, "%%t%u", &n) != 1) sscanf(named(e, (qs_dtype)e->f->ins[r].dtype, v).s, "%%t%u", &n);
+    e->val[r] = n, e->wide[r] = e->slim[r] = 0, e->epoch[r] = e->now;
+}
+
+/* An index given as int64, which the instruction wants in its own dtype: both forms are kept. */
+static void set_index(Emit *e, KRef r, Opnd v) {
+    if (e->f->ins[r].dtype == QS_I64) {
+        emit_set(e, r, v);
+        return;
+    }
+    unsigned wide = 0;
+    if (sscanf(v.s, "%%t%u", &wide) != 1) sscanf((v = named(e, QS_I64, v)).s, "%%t%u", &wide);
+    emit_set(e, r, emit_def(e, "trunc i64 %s to i32", v.s));
+    e->wide[r] = wide;
+}
+
+/* r, int or int64, as int64. */
+static Opnd wide_arg(Emit *e, KRef r) {
+    Opnd a = emit_arg(e, r);
+    if (e->f->ins[r].dtype == QS_I64 || e->f->ins[r].op == K_CONST) return a;
+    return e->wide[r] ? emit_tmp(e->wide[r]) : emit_def(e, "sext i32 %s to i64", a.s);
+}
+
+/* -- ints of fewer bits: the value itself is the extended one, which LLVM drops where only the short one is used -- */
+static Opnd slim_arg(Emit *e, KRef r, int bits) {
+    if (e->f->ins[r].op == K_CONST) return emit_arg(e, r);
+    if (!e->slim[r] || !emit_known(e, r)) return emit_def(e, "trunc i32 %s to i%d", emit_arg(e, r).s, bits);
+    if (e->bits[r] == bits) return emit_tmp(e->slim[r]);
+    return emit_def(e, "%s i%d %%t%u to i%d", e->bits[r] < bits ? "sext" : "trunc", e->bits[r], e->slim[r], bits);
+}
+
+static void set_slim(Emit *e, KRef r, Opnd v) {
+    emit_set(e, r, emit_def(e, "sext i%d %s to i32", e->bits[r], v.s));
+    sscanf(v.s, "%%t%u", &e->slim[r]);
+}
+
+static void store_slim(Emit *e, KRef local, KRef v) {
+    Opnd value = slim_arg(e, v, e->bits[local]), at = e->container(e, local).ptr;
+    emit_put(e, "store i%d %s, ptr %s", e->bits[local], value.s, at.s);
+}
+
+/* An instruction that computes in fewer bits; false: r is none. */
+static bool slim_ins(Emit *e, KRef r) {
+    const KIns *i = &e->f->ins[r];
+    static const char *const names[] = {[K_ADD] = "add nsw", [K_SUB] = "sub nsw", [K_MUL] = "mul nsw"};
+    static const char *const calls[] = {[K_MIN] = "smin", [K_MAX] = "smax"};
+    int n = e->bits[i->op == K_GET || i->op == K_SET ? i->a : r];
+    if (!n) return false;
+    if (i->op == K_LOCAL) store_slim(e, r, i->a);
+    else if (i->op == K_SET) store_slim(e, i->a, i->b);
+    else if (i->op == K_GET) {
+        Opnd v = emit_def(e, "load i%d, ptr %s", n, e->container(e, i->a).ptr.s);
+        if (e->bits[r] == n) set_slim(e, r, v);
+        else emit_set(e, r, emit_def(e, "sext i%d %s to i32", n, v.s));
+    } else if (i->op == K_SELECT) {
+        Opnd b = slim_arg(e, i->b, n), c = slim_arg(e, i->c, n);
+        set_slim(e, r, emit_def(e, "select i1 %s, i%d %s, i%d %s", emit_arg(e, i->a).s, n, b.s, n, c.s));
+    } else if (i->op == K_MIN || i->op == K_MAX) {
+        Opnd a = slim_arg(e, i->a, n), b = slim_arg(e, i->b, n);
+        emit_declare(e, "declare i%d @llvm.%s.i%d(i%d, i%d)", n, calls[i->op], n, n, n);
+        set_slim(e, r, emit_def(e, "call i%d @llvm.%s.i%d(i%d %s, i%d %s)", n, calls[i->op], n, n, a.s, n, b.s));
+    } else if (i->op == K_ADD || i->op == K_SUB || i->op == K_MUL) {
+        Opnd a = slim_arg(e, i->a, n), b = slim_arg(e, i->b, n);
+        set_slim(e, r, emit_def(e, "%s i%d %s, %s", names[i->op], n, a.s, b.s));
+    } else return false;
+    return true;
+}
+
+/* -- arithmetic ------------------------------------------------------------------------------------------------- */
+/* What LLVM may do with arithmetic on floats.  `contract` lets a*b+c round once where the processor has an instruction
+ * for it.  Fast math is every liberty but that NaN and infinities do not occur: tests for them go on working. */
+static const char *liberties(const Emit *e, unsigned flag) {
+    if (e->f->fast) return " reassoc nsz arcp contract afn";
+    if (flag == KFLAG_REASSOC) return e->f->strict ? " reassoc" : " reassoc nsz contract";
+    return e->f->strict ? "" : " contract";
+}
+
+static Opnd call2(Emit *e, const char *fn, qs_dtype d, Opnd a, Opnd b) {
+    const char *t = emit_type(d);
+    emit_declare(e, "declare %s @llvm.%s.%s(%s, %s)", t, fn, suffix(d), t, t);
+    return emit_def(e, "call %s @llvm.%s.%s(%s %s, %s %s)", t, fn, suffix(d), t, a.s, t, b.s);
+}
+
+static Opnd call1(Emit *e, const char *fn, qs_dtype d, Opnd a) {
+    const char *t = emit_type(d);
+    emit_declare(e, "declare %s @llvm.%s.%s(%s)", t, fn, suffix(d), t);
+    return emit_def(e, "call%s %s @llvm.%s.%s(%s %s)", e->f->fast ? liberties(e, 0) : "", t, fn, suffix(d), t, a.s);
+}
+
+static Opnd select(Emit *e, Opnd cond, const char *t, Opnd yes, Opnd no) {
+    return emit_def(e, "select i1 %s, %s %s, %s %s", cond.s, t, yes.s, t, no.s);
+}
+
+static Opnd lit(long long v) { return emit_opnd("%lld", v); }
+
+static Opnd bin(Emit *e, const char *op, const char *t, Opnd a, Opnd b) {
+    return emit_def(e, "%s %s %s, %s", op, t, a.s, b.s);
+}
+
+static Opnd divide(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
+    const char *t = emit_type(d);
+    Opnd zero = bin(e, "icmp eq", t, b, lit(0)), odd = zero, minus = zero;
+    if (is_signed(d)) {
+        minus = bin(e, "icmp eq", t, b, lit(-1));
+        odd = bin(e, "or", "i1", zero, minus);
+    }
+    Opnd by = select(e, odd, t, lit(1), b);
+    if (op == K_DIV) {
+        Opnd q = bin(e, is_signed(d) ? "sdiv" : "udiv", t, a, by);
+        if (is_signed(d)) q = select(e, minus, t, bin(e, "sub", t, lit(0), a), q);
+        return select(e, zero, t, lit(0), q);
+    }
+    if (!is_signed(d)) return bin(e, "urem", t, a, by);
+    Opnd r = bin(e, "srem", t, a, by), differ = bin(e, "icmp slt", t, bin(e, "xor", t, r, by), lit(0));
+    Opnd inexact = bin(e, "icmp ne", t, r, lit(0));
+    return select(e, bin(e, "and", "i1", inexact, differ), t, bin(e, "add", t, r, by), r);
+}
+
+static Opnd float_mod(Emit *e, qs_dtype d, Opnd a, Opnd b) {
+    const char *t = emit_type(d), *name = emit_mod(e, d);
+    return emit_def(e, "call %s @%s(%s %s, %s %s) #%u", t, name, t, a.s, t, b.s, emit_mod_attributes(d));
+}
+
+static Opnd shift(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd n) {
+    const char *t = emit_type(d);
+    if (op == K_SHR && is_signed(d)) {
+        emit_declare(e, "declare %s @llvm.umin.%s(%s, %s)", t, suffix(d), t, t);
+        return bin(e, "ashr", t, a, call2(e, "umin", d, n, lit(bits_of(d) - 1)));
+    }
+    Opnd fits = bin(e, "icmp ult", t, n, lit(bits_of(d)));
+    return select(e, fits, t, bin(e, op == K_SHL ? "shl" : "lshr", t, a, n), lit(0));
+}
+
+static Opnd compare(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
+    static const char *const names[][3] = {
+        {"slt", "ult", "olt"}, {"sle", "ule", "ole"}, {"eq", "eq", "oeq"}, {"ne", "ne", "une"}};
+    const char *name = names[op - K_LT][is_float(d) ? 2 : is_signed(d) ? 0 : 1];
+    return emit_def(e, "%ccmp %s %s %s, %s", is_float(d) ? 'f' : 'i', name, emit_type(d), a.s, b.s);
+}
+
+/* Whether to take a GPU's estimates, which LLVM has as functions of its own. */
+static bool estimates(const Emit *e, qs_dtype d) { return e->f->fast && e->t->kind == KT_NVPTX && d == QS_F32; }
+
+static Opnd float_arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
+    static const char *const names[] = {[K_ADD] = "fadd", [K_SUB] = "fsub", [K_MUL] = "fmul", [K_DIV] = "fdiv"};
+    if (op == K_DIV && estimates(e, d)) {
+        emit_declare(e, "declare float @llvm.nvvm.div.approx.ftz.f(float, float)");
+        return emit_def(e, "call float @llvm.nvvm.div.approx.ftz.f(float %s, float %s)", a.s, b.s);
+    }
+    return emit_def(e, "%s%s %s %s, %s", names[op], op == K_DIV && !e->f->fast ? "" : liberties(e, flag), emit_type(d),
+                    a.s, b.s);
+}
+
+/* The smaller or greater number, exactly: no number loses against a nan, and of the zeros -0 is the smaller one.  What
+ * is asked of b alone a loop that has its result in a finds out beforehand: a zero that is not to replace the other one
+ * is compared as the next number beyond. */
+static Opnd extreme(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
+    static const char *const beyond[2][2] = {{"0x36A0000000000000", "0xB6A0000000000000"},
+                                             {"0x1", "0x8000000000000001"}};
+    const char *t = emit_type(d);
+    bool wide = d == QS_F64, most = op == K_MAX;
+    if (!e->f->strict || (d != QS_F64 && d != QS_F32)) return call2(e, most ? "maxnum" : "minnum", d, a, b);
+    Opnd bits = emit_def(e, "bitcast %s %s to %s", t, b.s, wide ? "i64" : "i32");
+    Opnd zero = emit_def(e, "icmp eq %s %s, %lld", wide ? "i64" : "i32", bits.s,
+                         most ? wide ? (long long)INT64_MIN : (long long)INT32_MIN : 0);
+    Opnd key = select(e, zero, t, emit_opnd("%s", beyond[wide][most]), b);
+    Opnd past = bin(e, most ? "fcmp uge" : "fcmp ule", t, key, a), number = bin(e, "fcmp ord", t, b, b);
+    return select(e, bin(e, "and", "i1", past, number), t, b, a);
+}
+
+/* Two operands of dtype d. */
+static Opnd arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
+    const char *t = emit_type(d);
+    bool real = is_float(d), sign = is_signed(d);
+    if (real && (op == K_ADD || op == K_SUB || op == K_MUL || op == K_DIV)) return float_arith(e, op, d, flag, a, b);
+    switch (op) {
+    case K_ADD: return bin(e, "add", t, a, b);
+    case K_SUB: return bin(e, "sub", t, a, b);
+    case K_MUL: return bin(e, "mul", t, a, b);
+    case K_DIV: return divide(e, op, d, a, b);
+    case K_MOD: return real ? float_mod(e, d, a, b) : divide(e, op, d, a, b);
+    case K_MIN: return real ? extreme(e, op, d, a, b) : call2(e, sign ? "smin" : "umin", d, a, b);
+    case K_MAX: return real ? extreme(e, op, d, a, b) : call2(e, sign ? "smax" : "umax", d, a, b);
+    case K_AND: return bin(e, "and", t, a, b);
+    case K_OR: return bin(e, "or", t, a, b);
+    case K_XOR: return bin(e, "xor", t, a, b);
+    case K_SHL: case K_SHR: return shift(e, op, d, a, b);
+    default: return compare(e, op, d, a, b);
+    }
+}
+
+static Opnd unary(Emit *e, KOp op, qs_dtype d, Opnd a) {
+    const char *t = emit_type(d);
+    if (op == K_NOT) return bin(e, "xor", t, a, d == QS_B1 ? emit_opnd("true") : lit(-1));
+    if (op == K_NEG) return is_float(d) ? emit_def(e, "fneg %s %s", t, a.s) : bin(e, "sub", t, lit(0), a);
+    if (is_float(d)) return call1(e, "fabs", d, a);
+    if (!is_signed(d)) return a;
+    emit_declare(e, "declare %s @llvm.abs.%s(%s, i1)", t, suffix(d), t);
+    return emit_def(e, "call %s @llvm.abs.%s(%s %s, i1 false)", t, suffix(d), t, a.s);
+}
+
+/* -- conversions ------------------------------------------------------------------------------------------------ */
+static Opnd clamp(Emit *e, qs_dtype d, Opnd a, long long lo, long long hi) {
+    return call2(e, "smin", d, call2(e, "smax", d, a, lit(lo)), lit(hi));
+}
+
+static Opnd int_to_int(Emit *e, qs_dtype from, qs_dtype to, Opnd a) {
+    bool wider = bits_of(to) > bits_of(from), narrower = bits_of(to) < bits_of(from);
+    long long top = to == QS_I32 ? INT32_MAX : to == QS_U32 ? UINT32_MAX : INT64_MAX;
+    if (is_signed(from)) {
+        if (wider && is_signed(to)) return emit_def(e, "sext i32 %s to i64", a.s);
+        if (!is_signed(to)) a = call2(e, "smax", from, a, lit(0));
+        if (wider) return emit_def(e, "zext i32 %s to i64", a.s);
+        if (!narrower) return a;
+        if (is_signed(to)) a = call2(e, "smax", from, a, lit(INT32_MIN));
+        return emit_def(e, "trunc i64 %s to i32", call2(e, "smin", from, a, lit(top)).s);
+    }
+    if (wider) return emit_def(e, "zext i32 %s to i64", a.s);
+    if (is_signed(to) || narrower) a = call2(e, "umin", from, a, lit(top));
+    return narrower ? emit_def(e, "trunc i64 %s to i32", a.s) : a;
+}
+
+static Opnd float_to_int(Emit *e, qs_dtype from, const char *to, bool sign, Opnd a) {
+    const char *t = emit_type(from), *name = sign ? "fptosi" : "fptoui";
+    emit_declare(e, "declare %s @llvm.%s.sat.%s.%s(%s)", to, name, to, suffix(from), t);
+    return emit_def(e, "call %s @llvm.%s.sat.%s.%s(%s %s)", to, name, to, suffix(from), t, a.s);
+}
+
+static Opnd convert(Emit *e, qs_dtype from, qs_dtype to, Opnd a) {
+    const char *f = emit_type(from), *t = emit_type(to);
+    if (from == to) return a;
+    if (to == QS_B1)
+        return is_float(from) ? emit_def(e, "fcmp une %s %s, 0.0", f, a.s) : bin(e, "icmp ne", f, a, lit(0));
+    if (is_float(from)) {
+        if (is_float(to)) return emit_def(e, "%s %s %s to %s", to == QS_F64 ? "fpext" : "fptrunc", f, a.s, t);
+        return float_to_int(e, from, t, is_signed(to), a);
+    }
+    if (is_float(to)) return emit_def(e, "%s %s %s to %s", is_signed(from) ? "sitofp" : "uitofp", f, a.s, t);
+    if (from == QS_B1) return emit_def(e, "zext i1 %s to %s", a.s, t);
+    return int_to_int(e, from, to, a);
+}
+
+Opnd emit_double(Emit *e, KRef r) {
+    if (!r) return emit_opnd("0.0");
+    return convert(e, (qs_dtype)e->f->ins[r].dtype, QS_F64, emit_arg(e, r));
+}
+
+static void cast(Emit *e, KRef r) {
+    const KIns *i = &e->f->ins[r];
+    qs_dtype from = (qs_dtype)e->f->ins[i->a].dtype;
+    if (from == QS_I32 && i->dtype == QS_I64) emit_set(e, r, wide_arg(e, i->a));
+    else emit_set(e, r, convert(e, from, (qs_dtype)i->dtype, emit_arg(e, i->a)));
+}
+
+/* -- memory ----------------------------------------------------------------------------------------------------- */
+
+/* Conversions that a processor lacks, in integer arithmetic so that they vectorise; the same roundings as
+ * vm/base/dtype.c. */
+static const char half_to_float[] =
+    "define internal float @half_to_float(i16 %h) alwaysinline {\n"
+    "  %x = zext i16 %h to i32\n  %s0 = and i32 %x, 32768\n  %s = shl i32 %s0, 16\n  %m = and i32 %x, 32767\n"
+    /* rebias by 112 << 23; once more for infinities and NaN */
+    "  %n0 = shl i32 %m, 13\n  %n1 = add i32 %n0, 939524096\n  %big = icmp ugt i32 %m, 31743\n"
+    "  %n2 = add i32 %n1, 939524096\n  %n = select i1 %big, i32 %n2, i32 %n1\n"
+    /* subnormal ones count 2^-24 */
+    "  %small = icmp ult i32 %m, 1024\n  %d0 = uitofp i32 %m to float\n"
+    "  %d1 = fmul float %d0, 0x3E70000000000000\n  %d = bitcast float %d1 to i32\n"
+    "  %r = select i1 %small, i32 %d, i32 %n\n  %b = or i32 %r, %s\n"
+    "  %f = bitcast i32 %b to float\n  ret float %f\n}\n";
+static const char float_to_half[] =
+    "define internal i16 @float_to_half(float %f) alwaysinline {\n"
+    "  %x = bitcast float %f to i32\n  %s0 = lshr i32 %x, 16\n  %s = and i32 %s0, 32768\n"
+    "  %m = and i32 %x, 2147483647\n"
+    /* rebias by -(112 << 23), and add what makes the shift round to nearest even */
+    "  %o0 = lshr i32 %m, 13\n  %odd = and i32 %o0, 1\n  %n0 = add i32 %m, 3355447295\n"
+    "  %n1 = add i32 %n0, %odd\n  %n = lshr i32 %n1, 13\n"
+    /* the last place of 0.5 is that of a subnormal half: adding it rounds */
+    "  %mf = bitcast i32 %m to float\n  %t = fadd float %mf, 0x3FE0000000000000\n"
+    "  %tb = bitcast float %t to i32\n  %d = sub i32 %tb, 1056964608\n"
+    "  %small = icmp ult i32 %m, 947912704\n  %r0 = select i1 %small, i32 %d, i32 %n\n"
+    "  %big = icmp uge i32 %m, 1199570944\n  %r1 = select i1 %big, i32 31744, i32 %r0\n"
+    "  %nan = icmp ugt i32 %m, 2139095040\n  %r2 = select i1 %nan, i32 32256, i32 %r1\n"
+    "  %b = or i32 %r2, %s\n  %h = trunc i32 %b to i16\n  ret i16 %h\n}\n";
+static const char float_to_bf16[] =
+    "define internal i16 @float_to_bf16(float %f) alwaysinline {\n"
+    "  %x = bitcast float %f to i32\n  %o0 = lshr i32 %x, 16\n  %odd = and i32 %o0, 1\n  %r0 = add i32 %x, 32767\n"
+    "  %r1 = add i32 %r0, %odd\n  %r = lshr i32 %r1, 16\n  %q = or i32 %o0, 64\n  %nan = fcmp uno float %f, %f\n"
+    "  %b = select i1 %nan, i32 %q, i32 %r\n  %h = trunc i32 %b to i16\n  ret i16 %h\n}\n";
+
+/* The module gets the helper's definition: a comment among the declarations says so. */
+static void need_helper(Emit *e, const char *name) { emit_declare(e, "; %s", name); }
+
+/* Raw bits of an element as the dtype it computes in, and back. */
+static Opnd decode(Emit *e, qs_dtype d, Opnd raw) {
+    switch (d) {
+    case QS_B1: return emit_def(e, "icmp ne i8 %s, 0", raw.s);
+    case QS_I8: return emit_def(e, "sext i8 %s to i32", raw.s);
+    case QS_U8: return emit_def(e, "zext i8 %s to i32", raw.s);
+    case QS_I16: return emit_def(e, "sext i16 %s to i32", raw.s);
+    case QS_U16: return emit_def(e, "zext i16 %s to i32", raw.s);
+    case QS_F16:
+        if (e->t->half) return emit_def(e, "fpext half %s to float", raw.s);
+        need_helper(e, "half_to_float");
+        return emit_def(e, "call float @half_to_float(i16 %s)", raw.s);
+    case QS_BF16: {
+        Opnd wide = emit_def(e, "zext i16 %s to i32", raw.s);
+        return emit_def(e, "bitcast i32 %s to float", bin(e, "shl", "i32", wide, lit(16)).s);
+    }
+    default: return raw;
+    }
+}
+
+static Opnd encode(Emit *e, qs_dtype d, Opnd v) {
+    switch (d) {
+    case QS_B1: return emit_def(e, "zext i1 %s to i8", v.s);
+    case QS_I8: return emit_def(e, "trunc i32 %s to i8", clamp(e, QS_I32, v, INT8_MIN, INT8_MAX).s);
+    case QS_U8: return emit_def(e, "trunc i32 %s to i8", clamp(e, QS_I32, v, 0, UINT8_MAX).s);
+    case QS_I16: return emit_def(e, "trunc i32 %s to i16", clamp(e, QS_I32, v, INT16_MIN, INT16_MAX).s);
+    case QS_U16: return emit_def(e, "trunc i32 %s to i16", clamp(e, QS_I32, v, 0, UINT16_MAX).s);
+    case QS_F16:
+        if (e->t->half) return emit_def(e, "fptrunc float %s to half", v.s);
+        need_helper(e, "float_to_half");
+        return emit_def(e, "call i16 @float_to_half(float %s)", v.s);
+    case QS_BF16:
+        need_helper(e, "float_to_bf16");
+        return emit_def(e, "call i16 @float_to_bf16(float %s)", v.s);
+    default: return v;
+    }
+}
+
+Opnd emit_elem(Emit *e, qs_dtype elem, const char *space, Opnd base, Opnd index) {
+    return emit_def(e, "getelementptr inbounds %s, ptr%s %s, i64 %s", emit_mem_type(e, elem), space, base.s, index.s);
+}
+
+Opnd emit_load(Emit *e, qs_dtype elem, const char *space, Place at) {
+    Opnd raw = emit_def(e, "load %s, ptr%s %s, align %zu%s", emit_mem_type(e, elem), space, at.ptr.s,
+                        emit_mem_size(elem), at.tail);
+    return decode(e, elem, raw);
+}
+
+void emit_store(Emit *e, qs_dtype elem, const char *space, Place at, Opnd v) {
+    Opnd raw = encode(e, elem, v);
+    emit_put(e, "store %s %s, ptr%s %s, align %zu%s", emit_mem_type(e, elem), raw.s, space, at.ptr.s,
+             emit_mem_size(elem), at.tail);
+}
+
+/* Of loops that are free of dependences (access group !0): stores are in an alias scope of which loads are not. */
+static const char apart_load[] = ", !llvm.access.group !0, !noalias !9";
+static const char apart_store[] = ", !llvm.access.group !0, !alias.scope !9";
+
+static Place array_elem(Emit *e, const KIns *i) {
+    Opnd base = e->param(e, (int)i->imm);
+    Opnd ptr = emit_elem(e, (qs_dtype)e->f->params[i->imm].dtype, e->array_space, base, emit_arg(e, i->a));
+    return (Place){ptr, !e->apart ? e->group : i->op == K_LOAD ? apart_load : apart_store};
+}
+
+static void load(Emit *e, KRef r) {
+    const KIns *i = &e->f->ins[r];
+    qs_dtype elem = (qs_dtype)e->f->params[i->imm].dtype, d = (qs_dtype)i->dtype;
+    if (!i->b) {
+        emit_set(e, r, emit_load(e, elem, e->array_space, array_elem(e, i)));
+        return;
+    }
+    uint32_t from = emit_new(e), yes = emit_new(e), loaded = emit_new(e), done = emit_new(e);
+    Opnd guard = emit_arg(e, i->b);
+    emit_label(e, from);
+    emit_branch(e, guard, yes, done);
+    emit_label(e, yes);
+    Opnd v = emit_load(e, elem, e->array_space, array_elem(e, i));
+    emit_label(e, loaded);
+    emit_label(e, done);
+    Opnd none = literal(d, 0);
+    emit_set(e, r, emit_def(e, "phi %s [ %s, %%L%u ], [ %s, %%L%u ]", emit_type(d), none.s, from, v.s, loaded));
+}
+
+/* Runs `effect` where operand c allows it. */
+static void guarded(Emit *e, const KIns *i, void (*effect)(Emit *, const KIns *)) {
+    if (!i->c) {
+        effect(e, i);
+        return;
+    }
+    uint32_t yes = emit_new(e), done = emit_new(e);
+    emit_branch(e, emit_arg(e, i->c), yes, done);
+    emit_label(e, yes);
+    effect(e, i);
+    emit_label(e, done);
+}
+
+static void store(Emit *e, const KIns *i) {
+    emit_store(e, (qs_dtype)e->f->params[i->imm].dtype, e->array_space, array_elem(e, i), emit_arg(e, i->b));
+}
+
+/* -- atomics ---------------------------------------------------------------------------------------------------- */
+static void math_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b, Opnd *out);
+
+Opnd emit_combine(Emit *e, KAtomic op, qs_dtype d, Opnd a, Opnd b) {
+    static const KOp ops[KA__COUNT] = {K_ADD, K_SUB, K_MUL, K_DIV, K_MIN, K_MAX, K_AND, K_OR, K_XOR, K_MATH};
+    if (op != KA_POW) return arith(e, ops[op], d, 0, a, b);
+    Opnd r;
+    math_call(e, MF_pow, d, a, b, &r);
+    return r;
+}
+
+static void plain_update(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd ptr, Opnd v) {
+    Opnd old = emit_load(e, elem, space, (Place){ptr, ""});
+    emit_store(e, elem, space, (Place){ptr, ""}, emit_combine(e, op, kir_value_dtype(elem), old, v));
+}
+
+/* The instruction that does it at once, or NULL. */
+static const char *direct(KAtomic op, qs_dtype elem) {
+    bool real = elem == QS_F32 || elem == QS_F64, sign = is_signed(elem);
+    if (!real && (elem < QS_I32 || elem > QS_U64)) return NULL;
+    switch (op) {
+    case KA_ADD: return real ? "fadd" : "add";
+    case KA_SUB: return real ? "fadd" : "sub"; /* of -v: processors know no other */
+    case KA_MIN: return real ? "fmin" : sign ? "min" : "umin";
+    case KA_MAX: return real ? "fmax" : sign ? "max" : "umax";
+    case KA_AND: return "and";
+    case KA_OR: return "or";
+    case KA_XOR: return "xor";
+    default: return NULL;
+    }
+}
+
+/* Compare-and-swap until nobody came between; any operator, elements of any size. */
+static void swap_loop(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd ptr, Opnd v) {
+    unsigned bits = (unsigned)emit_mem_size(elem) * 8;
+    const char *mem = emit_mem_type(e, elem);
+    char raw[8];
+    snprintf(raw, sizeof raw, "i%u", bits);
+    bool same = !strcmp(raw, mem);
+    uint32_t from = emit_new(e), again = emit_new(e), latch = emit_new(e), done = emit_new(e), seen = emit_new(e);
+    Opnd first = emit_def(e, "load atomic %s, ptr%s %s%s monotonic, align %u", raw, space, ptr.s, e->scope, bits / 8);
+    emit_label(e, from);
+    emit_label(e, again);
+    Opnd old = emit_def(e, "phi %s [ %s, %%L%u ], [ %%t%u, %%L%u ]", raw, first.s, from, seen, latch);
+    Opnd have = same ? old : emit_def(e, "bitcast %s %s to %s", raw, old.s, mem);
+    Opnd want = encode(e, elem, emit_combine(e, op, kir_value_dtype(elem), decode(e, elem, have), v));
+    if (!same) want = emit_def(e, "bitcast %s %s to %s", mem, want.s, raw);
+    Opnd pair = emit_def(e, "cmpxchg ptr%s %s, %s %s, %s %s%s monotonic monotonic", space, ptr.s, raw, old.s, raw,
+                         want.s, e->scope);
+    Opnd won = emit_def(e, "extractvalue { %s, i1 } %s, 1", raw, pair.s);
+    emit_label(e, latch);
+    emit_put(e, "%%t%u = extractvalue { %s, i1 } %s, 0", seen, raw, pair.s);
+    emit_branch(e, won, done, again);
+    emit_label(e, done);
+}
+
+void emit_atomic(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd ptr, Opnd v) {
+    elem = qdtype_real_of(elem);
+    const char *name = direct(op, elem);
+    if (op == KA_SUB && elem >= QS_F32) v = emit_def(e, "fneg %s %s", emit_mem_type(e, elem), v.s);
+    if (!name) swap_loop(e, op, elem, space, ptr, v);
+    else
+        emit_put(e, "atomicrmw %s ptr%s %s, %s %s%s monotonic", name, space, ptr.s, emit_mem_type(e, elem), v.s,
+                 e->scope);
+}
+
+static void atomic(Emit *e, const KIns *i) {
+    qs_dtype elem = (qs_dtype)e->f->params[i->imm].dtype;
+    Opnd ptr = array_elem(e, i).ptr, v = emit_arg(e, i->b);
+    if (e->f->serial) {
+        plain_update(e, (KAtomic)i->flag, elem, e->array_space, ptr, v);
+        return;
+    }
+    if (e->atomic) {
+        e->atomic(e, i, elem, ptr, v);
+        return;
+    }
+    if (!*e->alone.s) {
+        emit_atomic(e, (KAtomic)i->flag, elem, e->array_space, ptr, v);
+        return;
+    }
+    uint32_t plain = emit_new(e), shared = emit_new(e), done = emit_new(e);
+    emit_branch(e, e->alone, plain, shared);
+    emit_label(e, plain);
+    plain_update(e, (KAtomic)i->flag, elem, e->array_space, ptr, v);
+    emit_jump(e, done);
+    emit_label(e, shared);
+    emit_atomic(e, (KAtomic)i->flag, elem, e->array_space, ptr, v);
+    emit_label(e, done);
+}
+
+/* -- private and shared arrays ---------------------------------------------------------------------------------- */
+static void inner_access(Emit *e, KRef r) {
+    const KIns *i = &e->f->ins[r], *a = &e->f->ins[i->a];
+    qs_dtype elem = (qs_dtype)a->dtype;
+    const char *space = a->op == K_SHARED ? e->shared_space : "";
+    Place at = e->container(e, i->a);
+    at.ptr = emit_elem(e, elem, space, at.ptr, wide_arg(e, i->b));
+    if (i->op == K_ALOAD) emit_set(e, r, emit_load(e, elem, space, at));
+    else if (i->op == K_ASTORE) emit_store(e, elem, space, at, emit_arg(e, i->c));
+    else if (*e->shared_space) emit_atomic(e, (KAtomic)i->flag, elem, space, at.ptr, emit_arg(e, i->c));
+    else /* a block is one thread on the cpu */
+        plain_update(e, (KAtomic)i->flag, elem, space, at.ptr, emit_arg(e, i->c));
+}
+
+static void zero_fill(Emit *e, KRef r) {
+    const KIns *i = &e->f->ins[r];
+    emit_declare(e, "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)");
+    emit_put(e, "call void @llvm.memset.p0.i64(ptr align %zu %s, i8 0, i64 %llu, i1 false)",
+             emit_mem_size((qs_dtype)i->dtype), e->container(e, r).ptr.s,
+             (unsigned long long)i->imm * emit_mem_size((qs_dtype)i->dtype));
+}
+
+/* -- indices ---------------------------------------------------------------------------------------------------- */
+
+/* Modes that divide are functions of their own: a kernel has many of these tests, mostly of indices that are
+ * inside, and a diamond of control flow for each would cost LLVM seconds.  Equal calls are made once. */
+static const char mirror_function[] =
+    "define internal i64 @mirror(i64 %a, i64 %n) noinline nounwind willreturn speculatable memory(none) {\n"
+    "  %in = icmp ult i64 %a, %n\n  br i1 %in, label %inside, label %outside\ninside:\n  ret i64 %a\noutside:\n"
+    /* -1-a is the image of a < 0 */
+    "  %s = ashr i64 %a, 63\n  %x = xor i64 %a, %s\n  %p = shl i64 %n, 1\n  %r = urem i64 %x, %p\n"
+    "  %p1 = sub i64 %p, 1\n  %b = sub i64 %p1, %r\n  %c = icmp ult i64 %r, %n\n"
+    "  %v = select i1 %c, i64 %r, i64 %b\n  ret i64 %v\n}\n";
+static const char circular_function[] =
+    "define internal i64 @circular(i64 %a, i64 %n) noinline nounwind willreturn speculatable memory(none) {\n"
+    "  %in = icmp ult i64 %a, %n\n  br i1 %in, label %inside, label %outside\ninside:\n  ret i64 %a\noutside:\n"
+    "  %r = srem i64 %a, %n\n  %c = icmp slt i64 %r, 0\n  %u = add i64 %r, %n\n"
+    "  %v = select i1 %c, i64 %u, i64 %r\n  ret i64 %v\n}\n";
+
+/* The same for -n <= a < 2n. */
+static Opnd near_image(Emit *e, AccessMode mode, Opnd a, Opnd n) {
+    if (mode == ACC_CIRCULAR) {
+        Opnd low = bin(e, "icmp slt", "i64", a, lit(0)), high = bin(e, "icmp sge", "i64", a, n);
+        Opnd up = select(e, low, "i64", bin(e, "add", "i64", a, n), a);
+        return select(e, high, "i64", bin(e, "sub", "i64", a, n), up);
+    }
+    Opnd x = bin(e, "xor", "i64", a, bin(e, "ashr", "i64", a, lit(63))); /* -1-a for a < 0 */
+    Opnd last = bin(e, "sub", "i64", bin(e, "shl", "i64", n, lit(1)), lit(1));
+    return select(e, bin(e, "icmp slt", "i64", x, n), "i64", x, bin(e, "sub", "i64", last, x));
+}
+
+static void bound(Emit *e, KRef r) {
+    const KIns *i = &e->f->ins[r];
+    Opnd a = emit_arg(e, i->a), n = call2(e, "smax", QS_I64, emit_arg(e, i->b), lit(1));
+    if (i->flag == ACC_CLAMPED) {
+        Opnd top = bin(e, "sub", "i64", n, lit(1));
+        emit_set(e, r, call2(e, "smax", QS_I64, call2(e, "smin", QS_I64, a, top), lit(0)));
+        return;
+    }
+    if (e->near) {
+        emit_set(e, r, near_image(e, (AccessMode)i->flag, a, n));
+        return;
+    }
+    const char *name = i->flag == ACC_MIRROR ? "mirror" : "circular";
+    need_helper(e, name);
+    emit_set(e, r, emit_def(e, "call i64 @%s(i64 %s, i64 %s)", name, a.s, n.s));
+}
+
+static void inb(Emit *e, KRef r) {
+    const KIns *i = &e->f->ins[r];
+    Opnd a = emit_arg(e, i->a), n = emit_arg(e, i->b);
+    Opnd low = bin(e, "icmp sge", "i64", a, lit(0)), high = bin(e, "icmp slt", "i64", a, n);
+    emit_set(e, r, bin(e, "and", "i1", low, high));
+}
+
+/* -- mathematical functions ------------------------------------------------------------------------------------- */
+
+/* Vector functions of glibc, by the minor version that brought them (x86-64); 0: there is none. */
+static const uint8_t vector_since[MF__COUNT] = {
+    [MF_sin] = 22,  [MF_cos] = 22,   [MF_exp] = 22,   [MF_log] = 22,   [MF_pow] = 22,
+    [MF_tan] = 35,  [MF_asin] = 35,  [MF_acos] = 35,  [MF_atan] = 35,  [MF_sinh] = 35,
+    [MF_cosh] = 35, [MF_tanh] = 35,  [MF_asinh] = 35, [MF_acosh] = 35, [MF_atanh] = 35,
+    [MF_exp2] = 35, [MF_expm1] = 35, [MF_log2] = 35,  [MF_log10] = 35, [MF_log1p] = 35,
+    [MF_cbrt] = 35, [MF_erf] = 35,   [MF_erfc] = 35,  [MF_atan2] = 35, [MF_hypot] = 35,
+};
+static const char *const c_names[MF__COUNT][2] = {
+#define MATHFN(id, nargs, f32, f64, ...) [MF_##id] = {#f32, #f64},
+#include "lang/kernel/ir/mathfn.def"
+};
+
+unsigned emit_call_attributes(MathFn fn, qs_dtype d) { return 10 + (unsigned)fn * 2 + (d == QS_F64); }
+
+int emit_lanes(char isa, qs_dtype d) {
+    int bytes = isa == 'e' ? 64 : isa == 'c' || isa == 'd' ? 32 : 16;
+    return bytes / (d == QS_F32 ? 4 : 8);
+}
+
+static void variant_name(char out[64], char isa, MathFn fn, qs_dtype d) {
+    snprintf(out, 64, "_ZGV%cN%d%s_%s", isa, emit_lanes(isa, d), kir_math[fn].nargs == 2 ? "vv" : "v",
+             c_names[fn][d == QS_F64]);
+}
+
+/* Tells the vectoriser which functions compute several values at once.  They must be declared, and look used. */
+static void vector_variants(Emit *e, MathFn fn, qs_dtype d) {
+    const char *t = emit_type(d);
+    Text list;
+    qtext_init(&list, e->c);
+    for (const char *isa = e->t->mvec; *isa; isa++) {
+        char name[64];
+        int lanes = emit_lanes(*isa, d);
+        variant_name(name, *isa, fn, d);
+        if (kir_math[fn].nargs == 2)
+            emit_declare(e, "declare <%d x %s> @%s(<%d x %s>, <%d x %s>) #1", lanes, t, name, lanes, t, lanes, t);
+        else emit_declare(e, "declare <%d x %s> @%s(<%d x %s>) #1", lanes, t, name, lanes, t);
+        qtext_printf(&list, "%s%s(%s)", list.len ? "," : "", name, name);
+    }
+    emit_declare(e, "attributes #%u = { nounwind willreturn memory(none) \"vector-function-abi-variant\"=\"%s\" }",
+                 emit_call_attributes(fn, d), list.s);
+    qtext_free(&list);
+}
+
+static const char *intrinsic(MathFn fn) {
+    switch (fn) {
+    case MF_sqrt: return "sqrt";
+    case MF_floor: return "floor";
+    case MF_ceil: return "ceil";
+    case MF_round: return "round";
+    case MF_trunc: return "trunc";
+    default: return NULL;
+    }
+}
+
+/* What a GPU estimates in one instruction, between two factors. */
+static const struct { const char *name; float before, after; } gpu_estimates[MF__COUNT] = {
+    [MF_sqrt] = {"sqrt", 1, 1},
+    [MF_sin] = {"sin", 1, 1},
+    [MF_cos] = {"cos", 1, 1},
+    [MF_exp] = {"ex2", 0x1.715476p+0f /* log2(e) */, 1},
+    [MF_exp2] = {"ex2", 1, 1},
+    [MF_log] = {"lg2", 1, 0x1.62e43p-1f /* ln(2) */},
+    [MF_log2] = {"lg2", 1, 1},
+    [MF_log10] = {"lg2", 1, 0x1.344136p-2f /* log10(2) */},
+};
+
+static Opnd times(Emit *e, Opnd a, float factor) {
+    KSlot s = {.F32 = factor};
+    return factor == 1 ? a : float_arith(e, K_MUL, QS_F32, 0, a, literal(QS_F32, s.bits & UINT32_MAX));
+}
+
+static Opnd estimate(Emit *e, MathFn fn, Opnd a) {
+    const char *name = gpu_estimates[fn].name;
+    emit_declare(e, "declare float @llvm.nvvm.%s.approx.ftz.f(float)", name);
+    a = times(e, a, gpu_estimates[fn].before);
+    return times(e, emit_def(e, "call float @llvm.nvvm.%s.approx.ftz.f(float %s)", name, a.s), gpu_estimates[fn].after);
+}
+
+static void math_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b, Opnd *out) {
+    const char *t = emit_type(d), *name = intrinsic(fn);
+    bool two = kir_math[fn].nargs == 2, gpu = e->t->kind == KT_NVPTX;
+    if (gpu_estimates[fn].name && estimates(e, d)) {
+        *out = estimate(e, fn, a);
+        return;
+    }
+    if (name) {
+        *out = call1(e, name, d, a);
+        return;
+    }
+    if (emit_math_inlines(e, fn, d)) {
+        emit_math_inline(e, fn);
+        *out = emit_def(e, "call %s @own_%s(%s %s)", t, kir_math[fn].name, t, a.s);
+        return;
+    }
+    name = gpu ? (d == QS_F64 ? kir_math[fn].nv64 : kir_math[fn].nv32) : c_names[fn][d == QS_F64];
+    bool vector = !gpu && !e->f->strict && *e->t->mvec && vector_since[fn] && vector_since[fn] <= e->t->libc;
+    unsigned attributes = vector ? emit_call_attributes(fn, d) : 1;
+    if (vector) vector_variants(e, fn, d);
+    if (two) emit_declare(e, "declare %s @%s(%s, %s) #1", t, name, t, t);
+    else emit_declare(e, "declare %s @%s(%s) #1", t, name, t);
+    *out = two ? emit_def(e, "call %s @%s(%s %s, %s %s) #%u", t, name, t, a.s, t, b.s, attributes)
+               : emit_def(e, "call %s @%s(%s %s) #%u", t, name, t, a.s, attributes);
+}
+
+/* -- control flow ----------------------------------------------------------------------------------------------- */
+static void begin_if(Emit *e, KRef r) {
+    uint32_t yes = emit_new(e), other = e->label[r] = emit_new(e);
+    emit_branch(e, emit_arg(e, e->f->ins[r].a), yes, other);
+    emit_label(e, yes);
+}
+
+static void begin_else(Emit *e, KRef r) {
+    e->label[r] = emit_new(e);
+    emit_jump(e, e->label[r]);
+    emit_label(e, e->label[e->opener[r]]);
+}
+
+static EmitLoop *push_loop(Emit *e) {
+    EmitLoop *l = &e->loop[e->depth++];
+    l->head = emit_new(e), l->next = emit_new(e), l->out = emit_new(e), l->k = emit_new(e), l->k1 = emit_new(e);
+    return l;
+}
+
+static void begin_loop(Emit *e) {
+    EmitLoop *l = push_loop(e);
+    emit_label(e, l->head);
+    if (e->poll) e->poll(e);
+}
+
+/* How often FOR turns, as an unsigned number. */
+static Opnd count_turns(Emit *e, const KIns *i, Opnd a, Opnd b, Opnd c) {
+    double step = 0;
+    bool known = kir_is_const(e->f, i->c, &step);
+    if (known && step == 0) return lit(0);
+    Opnd up_ok = bin(e, "icmp sle", "i64", a, b), down_ok = bin(e, "icmp sge", "i64", a, b);
+    Opnd up = bin(e, "sub", "i64", b, a), down = bin(e, "sub", "i64", a, b), ok, span, by;
+    if (known) {
+        ok = step > 0 ? up_ok : down_ok, span = step > 0 ? up : down;
+        by = step > 0 ? c : bin(e, "sub", "i64", lit(0), c);
+    } else {
+        Opnd rising = bin(e, "icmp sgt", "i64", c, lit(0)), still = bin(e, "icmp eq", "i64", c, lit(0));
+        ok = select(e, still, "i1", emit_opnd("false"), select(e, rising, "i1", up_ok, down_ok));
+        span = select(e, rising, "i64", up, down);
+        by = select(e, rising, "i64", c, bin(e, "sub", "i64", lit(0), c));
+        by = select(e, still, "i64", lit(1), by);
+    }
+    Opnd steps = known && (step == 1 || step == -1) ? span : bin(e, "udiv", "i64", span, by);
+    return select(e, ok, "i64", bin(e, "add", "i64", steps, lit(1)), lit(0));
+}
+
+/* A long loop would keep an interrupt waiting, and a test in each turn would keep it from being vectorised: loops
+ * that hold no other loop run in stretches, with a test before each. */
+enum { STRETCH = 1 << 16 };
+
+static bool runs_in_stretches(const Emit *e, KRef loop) {
+    if (!e->poll || kplan_unrolls(e->f, e->match, loop)) return false;
+    for (KRef r = loop + 1; r < e->match[loop]; r++)
+        if (e->f->ins[r].op == K_LOOP || (e->f->ins[r].op == K_FOR && !kplan_unrolls(e->f, e->match, r))) return false;
+    return true;
+}
+
+/* The counter's first value and limit: those of the loop, or of a stretch of it, which begins at label `outer`. */
+static void begin_stretch(Emit *e, const EmitLoop *l, uint32_t before, Opnd n, Opnd *first, Opnd *limit,
+                          uint32_t *from) {
+    uint32_t outer = l->stretch, go = emit_new(e), ready = emit_new(e);
+    emit_label(e, outer);
+    *first = emit_def(e, "phi i64 [ 0, %%L%u ], [ %%t%u, %%L%u ]", before, l->k, l->head);
+    emit_branch(e, emit_def(e, "icmp ult i64 %s, %s", first->s, n.s), go, l->out);
+    emit_label(e, go);
+    e->poll(e);
+    Opnd far = emit_def(e, "add nuw i64 %s, %d", first->s, STRETCH);
+    *limit = call2(e, "umin", QS_U64, far, n);
+    emit_label(e, ready);
+    *from = ready;
+}
+
+static void begin_for(Emit *e, KRef r) {
+    const KIns *i = &e->f->ins[r];
+    Opnd a = wide_arg(e, i->a), b = wide_arg(e, i->b), c = wide_arg(e, i->c), n = count_turns(e, i, a, b, c);
+    const char *wrap = i->dtype == QS_I32 ? " nsw" : ""; /* int64 holds all an int counter can be */
+    EmitLoop *l = push_loop(e);
+    uint32_t before = emit_new(e), body = emit_new(e), from = before;
+    Opnd first = lit(0), limit = n;
+    l->stretch = runs_in_stretches(e, r) ? emit_new(e) : 0;
+    emit_label(e, before);
+    if (l->stretch) begin_stretch(e, l, before, n, &first, &limit, &from);
+    emit_label(e, l->head);
+    emit_put(e, "%%t%u = phi i64 [ %s, %%L%u ], [ %%t%u, %%L%u ]", l->k, first.s, from, l->k1, l->next);
+    emit_branch(e, emit_def(e, "icmp ult i64 %%t%u, %s", l->k, limit.s), body, l->stretch ? l->stretch : l->out);
+    emit_label(e, body);
+    Opnd far = emit_def(e, "mul%s i64 %%t%u, %s", wrap, l->k, c.s);
+    set_index(e, r, emit_def(e, "add%s i64 %s, %s", wrap, a.s, far.s));
+}
+
+uint32_t emit_loop_metadata(Emit *e, const char *properties) {
+    uint32_t n = ++e->metadata;
+    qtext_printf(&e->tail, "!%u = distinct !{!%u%s}\n", n, n, properties);
+    return n;
+}
+
+static void back_edge(Emit *e, KRef loop, uint32_t head) {
+    const char *how = kplan_unrolls(e->f, e->match, loop) ? ", !{!\"llvm.loop.unroll.full\"}" : NULL;
+    if (e->loops != LOOPS_FAST) how = ", !{!\"llvm.loop.unroll.disable\"}";
+    if (e->loops == LOOPS_RARE)
+        how = ", !{!\"llvm.loop.unroll.disable\"}, !{!\"llvm.loop.vectorize.enable\", i1 false}";
+    if (how) emit_put(e, "br label %%L%u, !llvm.loop !%u", head, emit_loop_metadata(e, how));
+    else emit_put(e, "br label %%L%u", head);
+    e->dead = true;
+}
+
+static void end_region(Emit *e, KRef r) {
+    KRef open = e->opener[r];
+    uint8_t op = e->f->ins[open].op;
+    if (op == K_IF || op == K_ELSE) {
+        emit_label(e, e->label[open]);
+        return;
+    }
+    EmitLoop *l = &e->loop[--e->depth];
+    emit_label(e, l->next);
+    if (op == K_FOR) emit_put(e, "%%t%u = add nuw i64 %%t%u, 1", l->k1, l->k);
+    back_edge(e, open, l->head);
+    emit_label(e, l->out);
+}
+
+static void check(Emit *e, const KIns *i) {
+    uint32_t bad = emit_new(e), good = emit_new(e);
+    emit_branch(e, emit_arg(e, i->a), good, bad);
+    emit_label(e, bad);
+    e->fault(e, i);
+    e->leave(e);
+    emit_label(e, good);
+}
+
+/* -- one instruction -------------------------------------------------------------------------------------------- */
+void emit_ins(Emit *e, KRef r) {
+    const KIns *i = &e->f->ins[r];
+    qs_dtype d = (qs_dtype)i->dtype;
+    Opnd v;
+    e->at = i->pos;
+    if (slim_ins(e, r)) return;
+    switch ((KOp)i->op) {
+    case K_CONST: break;
+    case K_PARAM: emit_set(e, r, e->param(e, (int)i->imm)); break;
+    case K_DIM:
+    case K_STRIDE: emit_set(e, r, e->extent(e, (int)(i->imm >> 8), (int)(i->imm & 255), i->op == K_STRIDE)); break;
+    case K_POS: set_index(e, r, e->pos[i->imm]); break;
+    case K_BLKPOS: set_index(e, r, e->blkpos[i->imm]); break;
+    case K_BLKDIM: set_index(e, r, e->blkdim[i->imm]); break;
+    case K_BLKIDX: set_index(e, r, e->blkidx[i->imm]); break;
+    case K_BLKCNT: set_index(e, r, e->blkcnt[i->imm]); break;
+    case K_LOCAL: emit_store(e, d, "", e->container(e, r), emit_arg(e, i->a)); break;
+    case K_GET: emit_set(e, r, emit_load(e, d, "", e->container(e, i->a))); break;
+    case K_SET: emit_store(e, (qs_dtype)e->f->ins[i->a].dtype, "", e->container(e, i->a), emit_arg(e, i->b)); break;
+    case K_LARRAY: zero_fill(e, r); break;
+    case K_SHARED: break;
+    case K_ALOAD: case K_ASTORE: case K_AATOMIC: inner_access(e, r); break;
+    case K_LOAD: load(e, r); break;
+    case K_STORE: guarded(e, i, store); break;
+    case K_ATOMIC: guarded(e, i, atomic); break;
+    case K_BOUND: bound(e, r); break;
+    case K_INB: inb(e, r); break;
+    case K_NEG: case K_ABS: case K_NOT: emit_set(e, r, unary(e, (KOp)i->op, d, emit_arg(e, i->a))); break;
+    case K_ANY: emit_set(e, r, e->any ? e->any(e, i->a) : emit_arg(e, i->a)); break;
+    case K_SELECT:
+        emit_set(e, r, select(e, emit_arg(e, i->a), emit_type(d), emit_arg(e, i->b), emit_arg(e, i->c)));
+        break;
+    case K_CAST: cast(e, r); break;
+    case K_MATH:
+        math_call(e, (MathFn)i->flag, d, emit_arg(e, i->a), i->b ? emit_arg(e, i->b) : lit(0), &v);
+        emit_set(e, r, v);
+        break;
+    case K_IF: begin_if(e, r); break;
+    case K_ELSE: begin_else(e, r); break;
+    case K_LOOP: begin_loop(e); break;
+    case K_FOR: begin_for(e, r); break;
+    case K_END: end_region(e, r); break;
+    case K_BREAK: emit_jump(e, e->loop[e->depth - 1 - (int)i->imm].out); break;
+    case K_CONTINUE: emit_jump(e, e->loop[e->depth - 1 - (int)i->imm].next); break;
+    case K_RET: e->leave(e); break;
+    case K_BARRIER: e->barrier(e); break;
+    case K_CHECK: check(e, i); break;
+    default:
+        emit_set(e, r,
+                 arith(e, (KOp)i->op, (qs_dtype)e->f->ins[i->a].dtype, i->flag, emit_arg(e, i->a), emit_arg(e, i->b)));
+        break;
+    }
+}
+
+void emit_range(Emit *e, KRef first, KRef last) {
+    for (KRef r = first; r < last; r++) emit_ins(e, r);
+}
+
+/* -- a module --------------------------------------------------------------------------------------------------- */
+
+static void match_regions(Emit *e) {
+    KRef open[EMIT_MAX_LOOPS];
+    int n = 0;
+    for (KRef r = 1; r < e->f->nins; r++) {
+        uint8_t op = e->f->ins[r].op;
+        if (op == K_ELSE || op == K_END) {
+            KRef o = open[--n];
+            e->match[o] = r, e->opener[r] = o;
+        }
+        if (op == K_IF || op == K_ELSE || op == K_LOOP || op == K_FOR) open[n++] = r;
+    }
+}
+
+static void add_helpers(Emit *e, Text *out) {
+    static const char *const helpers[][2] = {{"; half_to_float\n", half_to_float},
+                                             {"; float_to_half\n", float_to_half},
+                                             {"; float_to_bf16\n", float_to_bf16},
+                                             {"; mirror\n", mirror_function},
+                                             {"; circular\n", circular_function}};
+    for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++)
+        if (e->decls.len && strstr(e->decls.s, helpers[i][0])) qtext_puts(out, helpers[i][1]);
+}
+
+qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out) {
+    Arena a;
+    KSplit split;
+    qarena_init(&a, c);
+    Emit *e = qarena_alloc(&a, sizeof *e);
+    e->c = c, e->source = f, e->t = t;
+    if (t->kind == KT_CPU && kopt_interior(c, &a, f, true, &split)) e->split = &split, f = split.func;
+    e->f = f, e->group = "", e->array_space = e->shared_space = e->scope = "", e->metadata = 15;
+    uint32_t **const tables[] = {&e->match, &e->opener, &e->val, &e->wide, &e->epoch, &e->slim, &e->label};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        *tables[i] = qarena_alloc(&a, f->nins * sizeof(uint32_t));
+    Text *const texts[] = {&e->entry, &e->body, &e->decls, &e->tail};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) qtext_init(texts[i], c);
+    match_regions(e);
+    e->bits = t->kind == KT_CPU ? knarrow_bits(&a, f) : qarena_alloc(&a, f->nins);
+    e->out = &e->body;
+    qs_status s = t->kind == KT_NVPTX ? emit_ptx(e, out) : emit_cpu(e, out);
+    add_helpers(e, out);
+    if (e->decls.len) qtext_puts(out, e->decls.s);
+    if (e->tail.len) qtext_puts(out, e->tail.s);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) qtext_free(texts[i]);
+    qarena_free(&a);
+    return s;
+}

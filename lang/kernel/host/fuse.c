@@ -1,0 +1,494 @@
+#include "lang/kernel/host/fuse.h"
+#include "lang/kernel/host/pair.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* -- functions ----------------------------------------------------------------------------------------------------- */
+typedef enum {
+    FN_MATH,
+    FN_ABS,
+    FN_SIGN,
+    FN_FRAC,
+    FN_SATURATE,
+    FN_CLAMP,
+    FN_MIN2,
+    FN_MAX2,
+    FN_COMPLEX,
+    FN_REAL,
+    FN_IMAG,
+    FN_CONJ,
+    FN_ANGLE,
+    FN_ISNAN,
+    FN_ISINF,
+    FN_ISFINITE
+} FuseFn;
+typedef struct { const char *name; uint8_t nargs, fn, math; } FuseFunction;
+/* Not mod: the host takes a number beside an array of float32 as it is, a kernel rounds it first. */
+static const FuseFunction functions[] = {
+#define MATHFN(id, nargs, ...) {#id, nargs, FN_MATH, MF_##id},
+#include "lang/kernel/ir/mathfn.def"
+    {"abs", 1, FN_ABS, 0}, {"sign", 1, FN_SIGN, 0}, {"frac", 1, FN_FRAC, 0}, {"saturate", 1, FN_SATURATE, 0},
+    {"clamp", 2, FN_CLAMP, 0}, {"min", 2, FN_MIN2, 0}, {"max", 2, FN_MAX2, 0},
+    {"complex", 2, FN_COMPLEX, 0}, {"real", 1, FN_REAL, 0}, {"imag", 1, FN_IMAG, 0}, {"conj", 1, FN_CONJ, 0},
+    {"angle", 1, FN_ANGLE, 0},
+    {"isnan", 1, FN_ISNAN, 0}, {"isinf", 1, FN_ISINF, 0}, {"isfinite", 1, FN_ISFINITE, 0},
+};
+
+static const FuseFunction *function_named(const char *name, int nargs) {
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (functions[i].nargs == nargs && !strcmp(functions[i].name, name)) return &functions[i];
+    return NULL;
+}
+
+bool kfuse_function(const char *name, int nargs) { return function_named(name, nargs) != NULL; }
+
+FuseKind kfuse_reduction(const char *name, int nargs) {
+    static const char *const names[] = {
+        [FUSE_SUM] = "sum", [FUSE_MEAN] = "mean", [FUSE_MIN] = "min", [FUSE_MAX] = "max"};
+    for (int k = FUSE_SUM; k <= FUSE_MAX && nargs == 1; k++)
+        if (!strcmp(names[k], name)) return (FuseKind)k;
+    return FUSE_MAP;
+}
+
+/* -- values under construction ------------------------------------------------------------------------------------- */
+typedef struct {
+    KRef ref, im;    /* ref 0: the expression is declined; im: of what is complex */
+    qs_dtype dtype;  /* elements of an array as the host would store them; a number: float64, int64 or complex128 */
+    bool array;
+} Val;
+
+typedef struct {
+    Ctx *c;
+    KFunc *f;
+    const FuseExpr *e;
+    const FuseLeafType *types;
+    Val *leaves;     /* loaded, in the order of e->leaves */
+    int *params;     /* the first parameter of each leaf */
+    uint32_t pos;    /* of the node at hand */
+    bool flat;
+    int rank;
+} Fuse;
+
+static const Val declined;
+
+static KRef op(Fuse *z, KOp k, KRef a, KRef b) {
+    return kir_fold(z->f, k, (qs_dtype)z->f->ins[a].dtype, 0, a, b, 0, z->pos);
+}
+static KRef number(Fuse *z, qs_dtype d, double x) { return kir_const_num(z->f, d, x, z->pos); }
+static KRef cast(Fuse *z, KRef a, qs_dtype d) {
+    return z->f->ins[a].dtype == d ? a : kir_fold(z->f, K_CAST, d, 0, a, 0, 0, z->pos);
+}
+
+/* The dtype that arithmetic on elements of type d uses; half and bfloat16 would have to be rounded at every step. */
+static qs_dtype compute_dtype(qs_dtype d) { return d < QS_I32 ? QS_I32 : d; }
+static bool supported(qs_dtype d) { return d <= QS_U64 || d == QS_F32 || d == QS_F64 || qdtype_is_complex(d); }
+
+/* Result dtype of arithmetic; fraction: division, power and functions, which leave the integers. */
+static qs_dtype common(Fuse *z, Val a, Val b, bool fraction) {
+    qs_dtype scalar = z->c->scalar_dtype;
+    if ((a.im && !a.array) || (b.im && !b.array)) { /* a complex number: as a real one would, and complex */
+        Val *number = a.im && !a.array ? &a : &b;
+        number->im = 0, number->dtype = QS_F64;
+        return qdtype_complex_of(common(z, a, b, true));
+    }
+    if (!a.array && !b.array) return a.dtype == QS_I64 && b.dtype == QS_I64 && !fraction ? QS_I64 : QS_F64;
+    if (!a.array) return qdtype_promote_scalar(b.dtype, a.dtype == QS_I64 && !fraction, scalar);
+    if (!b.array) return qdtype_promote_scalar(a.dtype, b.dtype == QS_I64 && !fraction, scalar);
+    if (!fraction) return qdtype_promote(a.dtype, b.dtype);
+    return qdtype_promote(qdtype_promote_scalar(a.dtype, false, scalar), qdtype_promote_scalar(b.dtype, false, scalar));
+}
+
+static Val value(KRef ref, qs_dtype d, bool array) { return (Val){.ref = ref, .dtype = d, .array = array}; }
+static Val complex_value(KPair p, qs_dtype d, bool array) {
+    return (Val){.ref = p.re, .im = p.im, .dtype = d, .array = array};
+}
+
+/* The parts as elements of the complex type d. */
+static KPair pair(Fuse *z, Val a, qs_dtype d) {
+    qs_dtype r = qdtype_real_of(d);
+    return (KPair){cast(z, a.ref, r), a.im ? cast(z, a.im, r) : number(z, r, 0)};
+}
+
+/* -- operators ----------------------------------------------------------------------------------------------------- */
+enum { SMALL_POWER = 64 };
+
+static KRef power(Fuse *z, KRef x, KRef y) {
+    double n;
+    qs_dtype d = (qs_dtype)z->f->ins[x].dtype;
+    if (!kir_is_const(z->f, y, &n) || n != floor(n) || fabs(n) > SMALL_POWER)
+        return kir_fold(z->f, K_MATH, d, MF_pow, x, y, 0, z->pos);
+    KRef r = 0;
+    for (unsigned k = (unsigned)fabs(n); k; k >>= 1) { /* by squaring, as the host's loops do */
+        if (k & 1) r = r ? op(z, K_MUL, r, x) : x;
+        if (k > 1) x = op(z, K_MUL, x, x);
+    }
+    if (!r) r = number(z, d, 1);
+    return n < 0 ? op(z, K_DIV, number(z, d, 1), r) : r;
+}
+
+static Val complex_arithmetic(Fuse *z, Op o, Val a, Val b, qs_dtype d) {
+    KPair x = pair(z, a, d), y = pair(z, b, d), r;
+    double n;
+    switch (o) {
+    case OP_ADD: r = kpair_each(z->f, K_ADD, x, y, z->pos); break;
+    case OP_SUB: r = kpair_each(z->f, K_SUB, x, y, z->pos); break;
+    case OP_MUL: case OP_PWMUL: r = kpair_times(z->f, x, y, z->pos); break;
+    case OP_DIV: case OP_PWDIV: r = kpair_over(z->f, x, y, z->pos); break;
+    default:
+        if (b.im || !kir_is_const(z->f, y.re, &n) || n != floor(n) || fabs(n) > SMALL_POWER) return declined;
+        r = kpair_whole_power(z->f, x, (int)n, z->pos);
+    }
+    return complex_value(r, d, a.array || b.array);
+}
+
+static Val arithmetic(Fuse *z, Op o, Val a, Val b) {
+    bool fraction = o == OP_DIV || o == OP_PWDIV || o == OP_POW || o == OP_PWPOW;
+    if (o == OP_MUL && a.array && b.array) return declined; /* a matrix product */
+    if (o == OP_POW && (a.array || b.array)) return declined;
+    if (o == OP_DIV && a.array && b.array && !z->flat) return declined; /* an error unless the shapes are equal */
+    qs_dtype d = common(z, a, b, fraction), compute = compute_dtype(d);
+    if (!supported(d) || (d == QS_I64 && !a.array && !b.array))
+        return declined; /* int with int: overflow is an error */
+    if (qdtype_is_complex(d)) return complex_arithmetic(z, o, a, b, d);
+    KRef x = cast(z, a.ref, compute), y = cast(z, b.ref, compute);
+    KRef r = fraction && o != OP_DIV && o != OP_PWDIV ? power(z, x, y)
+             : op(z, fraction ? K_DIV : o == OP_ADD ? K_ADD : o == OP_SUB ? K_SUB : K_MUL, x, y);
+    return value(r, d, a.array || b.array);
+}
+
+static Val comparison(Fuse *z, Op o, Val a, Val b) {
+    qs_dtype d = compute_dtype(common(z, a, b, false));
+    if (!supported(d) || (!a.array && !b.array)) return declined;
+    if (qdtype_is_complex(d)) {
+        if (o != OP_EQ && o != OP_NE) return declined; /* an error */
+        KRef same = kpair_equal(z->f, pair(z, a, d), pair(z, b, d), z->pos);
+        return value(o == OP_EQ ? same : op(z, K_NOT, same, 0), QS_B1, true);
+    }
+    KRef x = cast(z, a.ref, d), y = cast(z, b.ref, d);
+    if (o == OP_GT || o == OP_GE) { KRef t = x; x = y; y = t; }
+    KOp k = o == OP_EQ ? K_EQ : o == OP_NE ? K_NE : o == OP_LT || o == OP_GT ? K_LT : K_LE;
+    return value(kir_fold(z->f, k, QS_B1, 0, x, y, 0, z->pos), QS_B1, true);
+}
+
+static Val binary(Fuse *z, Op o, Val a, Val b) {
+    switch (o) {
+    case OP_ADD: case OP_SUB: case OP_MUL: case OP_PWMUL: case OP_DIV: case OP_PWDIV: case OP_POW: case OP_PWPOW:
+        return arithmetic(z, o, a, b);
+    case OP_EQ: case OP_NE: case OP_LT: case OP_LE: case OP_GT: case OP_GE: return comparison(z, o, a, b);
+    default: return declined;
+    }
+}
+
+static Val unary(Fuse *z, Op o, Val a) {
+    if (o == OP_PLUS) return a;
+    if (o != OP_NEG) return declined;
+    if (a.im) return complex_value(kpair_negative(z->f, (KPair){a.ref, a.im}, z->pos), a.dtype, a.array);
+    qs_dtype d = a.dtype < QS_I32 ? QS_I32 : a.dtype;
+    if (d == QS_U32 || d == QS_U64 || (!a.array && d == QS_I64)) return declined;
+    return value(op(z, K_NEG, cast(z, a.ref, d), 0), d, a.array);
+}
+
+/* -- function calls ------------------------------------------------------------------------------------------------ */
+static bool is_choice(const FuseFunction *fn) { return fn->fn == FN_MIN2 || fn->fn == FN_MAX2; }
+
+/* Functions of integers keep or leave them by rules of their own; the choice between two arrays of one dtype keeps it.
+ */
+static bool accepts(const FuseFunction *fn, Val a, Val b) {
+    if (is_choice(fn) && a.array && b.array) return a.dtype == b.dtype && a.dtype != QS_B1;
+    if (fn->fn >= FN_ISNAN && !a.array) return false; /* a truth value, which is weaker than a number */
+    return a.dtype >= QS_F16 && b.dtype >= QS_F16;
+}
+
+/* The smaller or greater of two numbers; of two zeros the second, as in vm/array/packed.c. */
+static KRef extreme(Fuse *z, KOp k, KRef x, KRef y) {
+    qs_dtype d = (qs_dtype)z->f->ins[x].dtype;
+    if (!qdtype_is_real(d)) return op(z, k, x, y);
+    KRef beyond = kir_fold(z->f, K_LT, QS_B1, 0, k == K_MAX ? y : x, k == K_MAX ? x : y, 0, z->pos);
+    KRef alone = kir_fold(z->f, K_NE, QS_B1, 0, y, y, 0, z->pos); /* NaN beside it */
+    return kir_fold(z->f, K_SELECT, d, 0, op(z, K_OR, beyond, alone), x, y, z->pos);
+}
+
+static KRef math(Fuse *z, MathFn fn, KRef a, KRef b) {
+    return kir_fold(z->f, K_MATH, (qs_dtype)z->f->ins[a].dtype, (uint16_t)fn, a, b, 0, z->pos);
+}
+
+/* In float64, as on the host. */
+static Val complex_exp(Fuse *z, Val a) {
+    Val e = complex_value(kpair_exp(z->f, pair(z, a, QS_C128), z->pos), QS_C128, true);
+    return complex_value(pair(z, e, a.dtype), a.dtype, a.array);
+}
+
+static Val complex_call(Fuse *z, const FuseFunction *fn, Val a) {
+    qs_dtype r = qdtype_real_of(a.dtype);
+    if (!a.array) return declined;
+    switch ((FuseFn)fn->fn) {
+    case FN_MATH: return fn->math == MF_exp ? complex_exp(z, a) : declined;
+    case FN_ABS: return value(math(z, MF_hypot, a.ref, a.im), r, true);
+    case FN_ANGLE: return value(math(z, MF_atan2, a.im, a.ref), r, true);
+    case FN_REAL: return value(a.ref, r, true);
+    case FN_IMAG: return value(a.im, r, true);
+    case FN_CONJ: return complex_value((KPair){a.ref, op(z, K_NEG, a.im, 0)}, a.dtype, true);
+    default: return declined;
+    }
+}
+
+static Val call(Fuse *z, const FuseFunction *fn, const Val *a) {
+    if (fn->nargs == 1 && a[0].im) return complex_call(z, fn, a[0]);
+    Val second = fn->nargs > 1 ? a[1] : a[0];
+    bool array = a[0].array || second.array;
+    if (a[0].im || second.im || !accepts(fn, a[0], second)) return declined;
+    qs_dtype d = a[0].dtype == second.dtype ? a[0].dtype : common(z, a[0], second, !is_choice(fn));
+    qs_dtype c = compute_dtype(d);
+    if (!supported(d)) return declined;
+    KRef x = cast(z, a[0].ref, c), y = fn->nargs > 1 ? cast(z, second.ref, c) : 0;
+    KRef zero = number(z, c, 0), one = number(z, c, 1), inf = number(z, c, INFINITY), r;
+    switch ((FuseFn)fn->fn) {
+    case FN_MATH: r = kir_fold(z->f, K_MATH, c, fn->math, x, y, 0, z->pos); break;
+    case FN_ABS: r = op(z, K_ABS, x, 0); break;
+    case FN_FRAC: r = op(z, K_SUB, x, kir_fold(z->f, K_MATH, c, MF_floor, x, 0, 0, z->pos)); break;
+    case FN_SATURATE: r = extreme(z, K_MIN, extreme(z, K_MAX, x, zero), one); break;
+    case FN_CLAMP: r = extreme(z, K_MIN, extreme(z, K_MAX, x, zero), y); break;
+    case FN_MIN2: r = extreme(z, K_MIN, x, y); break;
+    case FN_MAX2: r = extreme(z, K_MAX, x, y); break;
+    case FN_SIGN: {
+        KRef neg = kir_fold(z->f, K_LT, QS_B1, 0, x, zero, 0, z->pos),
+             pos = kir_fold(z->f, K_LT, QS_B1, 0, zero, x, 0, z->pos);
+        KRef up = kir_fold(z->f, K_SELECT, c, 0, pos, one, x, z->pos); /* x itself: zero keeps its sign, NaN stays */
+        r = kir_fold(z->f, K_SELECT, c, 0, neg, number(z, c, -1), up, z->pos);
+        break;
+    }
+    case FN_COMPLEX: return array ? complex_value((KPair){x, y}, qdtype_complex_of(d), true) : declined;
+    case FN_ISNAN: return value(kir_fold(z->f, K_NE, QS_B1, 0, x, x, 0, z->pos), QS_B1, array);
+    case FN_ISINF: return value(kir_fold(z->f, K_EQ, QS_B1, 0, op(z, K_ABS, x, 0), inf, 0, z->pos), QS_B1, array);
+    case FN_ISFINITE: return value(kir_fold(z->f, K_LT, QS_B1, 0, op(z, K_ABS, x, 0), inf, 0, z->pos), QS_B1, array);
+    default: return declined;
+    }
+    return value(r, d, array);
+}
+
+/* -- the tree ------------------------------------------------------------------------------------------------------ */
+static Val build(Fuse *z, Node *n) {
+    for (int i = 0; i < z->e->nleaves; i++)
+        if (z->e->leaves[i] == n) return z->leaves[i];
+    Val a, b, args[2];
+    switch (n->kind) {
+    case N_NUM:
+        a = value(number(z, QS_F64, n->u.num.value), QS_F64, false);
+        return n->u.num.imaginary ? complex_value((KPair){number(z, QS_F64, 0), a.ref}, QS_C128, false) : a;
+    case N_UNARY:
+        a = build(z, n->u.bin.a);
+        z->pos = n->pos;
+        return a.ref ? unary(z, (Op)n->op, a) : declined;
+    case N_BINARY:
+        a = build(z, n->u.bin.a);
+        b = a.ref ? build(z, n->u.bin.b) : declined;
+        z->pos = n->pos;
+        return b.ref ? binary(z, (Op)n->op, a, b) : declined;
+    case N_CALL: {
+        const FuseFunction *fn = function_named(n->u.call.callee->u.ident.name->s, n->u.call.args.n);
+        for (int i = 0; fn && i < fn->nargs; i++)
+            if (!(args[i] = build(z, n->u.call.args.at[i].value)).ref) return declined;
+        z->pos = n->pos;
+        return fn ? call(z, fn, args) : declined;
+    }
+    default: return declined;
+    }
+}
+
+static void parameters(Fuse *z) {
+    char name[16];
+    for (int i = 0; i < z->e->nleaves; i++) {
+        const FuseLeafType *t = &z->types[i];
+        snprintf(name, sizeof name, "x%d", i);
+        KParam p = {.name = qstr_cname(z->c, name), .kind = t->array ? KP_ARRAY : KP_NUM,
+                    .dtype = t->array ? t->dtype : t->weak_int ? QS_I64 : QS_F64, .rank = (uint8_t)z->rank,
+                    .contiguous = z->flat, .unit_last = z->flat, .read = true};
+        z->params[i] = kir_param(z->f, &p);
+        if (t->complex) kir_param(z->f, &p);
+    }
+}
+
+/* Linear index of the position in parameter p, whose strides are its own. */
+static KRef strided_index(Fuse *z, int p, const KRef *at) {
+    KRef sum = 0;
+    for (int d = 0; d < z->rank; d++) {
+        KRef s = kir_add(z->f, K_STRIDE, QS_I64, 0, 0, 0, 0, (uint64_t)p << 8 | (uint64_t)d, 0);
+        KRef term = op(z, K_MUL, at[d], s);
+        sum = sum ? op(z, K_ADD, sum, term) : term;
+    }
+    return sum;
+}
+
+/* Part p of element k of complex memory is at 2k+p. */
+static KRef part_index(Fuse *z, KRef k, qs_dtype d, int part) {
+    if (!qdtype_is_complex(d)) return k;
+    KRef twice = op(z, K_MUL, k, kir_const_int(z->f, QS_I64, 2, z->pos));
+    return part ? op(z, K_ADD, twice, kir_const_int(z->f, QS_I64, 1, z->pos)) : twice;
+}
+
+static KRef load_part(Fuse *z, int leaf, KRef index, int part) {
+    qs_dtype d = (qs_dtype)z->types[leaf].dtype;
+    return kir_add(z->f, K_LOAD, kir_value_dtype(d), 0, part_index(z, index, d, part), 0, 0, (uint64_t)z->params[leaf],
+                   0);
+}
+
+static KRef number_param(Fuse *z, int leaf, int part) {
+    qs_dtype d = z->types[leaf].weak_int ? QS_I64 : QS_F64;
+    return kir_add(z->f, K_PARAM, d, 0, 0, 0, 0, (uint64_t)(z->params[leaf] + part), 0);
+}
+
+static void load_leaves(Fuse *z, const KRef *at) {
+    for (int i = 0; i < z->e->nleaves; i++) {
+        const FuseLeafType *t = &z->types[i];
+        Val *v = &z->leaves[i];
+        if (t->array) {
+            KRef index = z->flat ? at[0] : strided_index(z, z->params[i], at);
+            *v = value(load_part(z, i, index, 0), (qs_dtype)t->dtype, true);
+            if (qdtype_is_complex(v->dtype)) v->im = load_part(z, i, index, 1);
+        } else {
+            *v = value(number_param(z, i, 0), t->complex ? QS_C128 : t->weak_int ? QS_I64 : QS_F64, false);
+            if (t->complex) v->im = number_param(z, i, 1);
+        }
+    }
+}
+
+/* -- results ------------------------------------------------------------------------------------------------------- */
+static int add_result(Fuse *z, qs_dtype d, bool flat) {
+    KParam p = {.name = qstr_cname(z->c, "y"),
+                .kind = KP_ARRAY,
+                .dtype = (uint8_t)d,
+                .rank = flat ? 1 : (uint8_t)z->rank,
+                .contiguous = true,
+                .unit_last = true,
+                .written = true};
+    return kir_param(z->f, &p);
+}
+
+static void store(Fuse *z, int result, KRef index, KRef v) {
+    kir_add(z->f, K_STORE, QS_B1, 0, index, v, 0, (uint64_t)result, 0);
+}
+
+static bool build_map(Fuse *z, FuseKernel *out) {
+    KRef at[QS_MAX_RANK], linear = 0;
+    for (int d = 0; d < z->rank; d++) at[d] = kir_add(z->f, K_POS, QS_I64, 0, 0, 0, 0, (uint64_t)d, 0);
+    load_leaves(z, at);
+    Val v = build(z, z->e->root);
+    if (!v.ref || !v.array) return false;
+    int result = add_result(z, v.dtype, z->flat);
+    linear = at[0];
+    for (int d = 1; d < z->rank; d++) { /* row-major: the result has no gaps */
+        KRef extent = kir_add(z->f, K_DIM, QS_I64, 0, 0, 0, 0, (uint64_t)result << 8 | (uint64_t)d, 0);
+        linear = op(z, K_ADD, op(z, K_MUL, linear, extent), at[d]);
+    }
+    store(z, result, part_index(z, linear, v.dtype, 0), v.ref);
+    if (v.im) store(z, result, part_index(z, linear, v.dtype, 1), v.im);
+    out->dtype = v.dtype;
+    return true;
+}
+
+/* The type in which a reduction accumulates: exact for integers, float64 for sums of floats. */
+static qs_dtype lane_dtype(FuseKind k, qs_dtype d) {
+    if (k == FUSE_MIN || k == FUSE_MAX) return d;
+    return d >= QS_F16 || k == FUSE_MEAN ? QS_F64 : QS_I64;
+}
+
+static KRef merge(Fuse *z, qs_dtype lane, KRef a, KRef b) {
+    static const KOp ops[] = {[FUSE_SUM] = K_ADD, [FUSE_MEAN] = K_ADD, [FUSE_MIN] = K_MIN, [FUSE_MAX] = K_MAX};
+    return kir_add(z->f, ops[z->e->kind], lane, KFLAG_REASSOC, a, b, 0, 0, 0);
+}
+
+/* The reduction of the elements first, first+step … last, in a LOCAL. */
+static KRef accumulate(Fuse *z, qs_dtype lane, KRef first, KRef last, KRef step) {
+    KFunc *f = z->f;
+    bool extreme = z->e->kind == FUSE_MIN || z->e->kind == FUSE_MAX;
+    KRef start = lane == QS_I64 ? kir_const_int(f, lane, 0, 0) : number(z, lane, extreme ? NAN : 0);
+    KRef acc = kir_add(f, K_LOCAL, lane, 0, start, 0, 0, 0, 0);
+    KRef k = kir_add(f, K_FOR, QS_I64, 0, first, last, step, 0, 0);
+    load_leaves(z, &k);
+    KRef x = cast(z, build(z, z->e->root).ref, lane);
+    KRef old = kir_add(f, K_GET, lane, 0, acc, 0, 0, 0, 0);
+    kir_add(f, K_SET, QS_B1, 0, acc, merge(z, lane, old, x), 0, 0, 0);
+    kir_add(f, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+    return acc;
+}
+
+/* The values that the positions of a block have, merged pairwise; the first position stores the result. */
+static void merge_block(Fuse *z, qs_dtype lane, int result, KRef acc) {
+    KFunc *f = z->f;
+    KRef shared = kir_add(f, K_SHARED, lane, 0, 0, 0, 0, FUSE_GROUP, 0);
+    KRef me = kir_add(f, K_BLKPOS, QS_I32, 0, 0, 0, 0, 0, 0);
+    kir_add(f, K_ASTORE, QS_B1, 0, shared, me, kir_add(f, K_GET, lane, 0, acc, 0, 0, 0, 0), 0, 0);
+    for (int half = FUSE_GROUP / 2; half; half /= 2) {
+        KRef distance = kir_const_int(f, QS_I32, half, 0);
+        kir_add(f, K_BARRIER, QS_B1, 0, 0, 0, 0, 0, 0);
+        kir_add(f, K_IF, QS_B1, 0, kir_add(f, K_LT, QS_B1, 0, me, distance, 0, 0, 0), 0, 0, 0, 0);
+        KRef mine = kir_add(f, K_ALOAD, lane, 0, shared, me, 0, 0, 0);
+        KRef other = kir_add(f, K_ALOAD, lane, 0, shared, kir_add(f, K_ADD, QS_I32, 0, me, distance, 0, 0, 0), 0, 0, 0);
+        kir_add(f, K_ASTORE, QS_B1, 0, shared, me, merge(z, lane, mine, other), 0, 0);
+        kir_add(f, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+    }
+    KRef zero = kir_const_int(f, QS_I32, 0, 0), block = kir_add(f, K_BLKIDX, QS_I32, 0, 0, 0, 0, 0, 0);
+    kir_add(f, K_IF, QS_B1, 0, kir_add(f, K_EQ, QS_B1, 0, me, zero, 0, 0, 0), 0, 0, 0, 0);
+    store(z, result, cast(z, block, QS_I64), kir_add(f, K_ALOAD, lane, 0, shared, zero, 0, 0, 0));
+    kir_add(f, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+}
+
+/* The dtype of the expression's elements, which is known after it was built: built and thrown away. */
+static bool element_dtype(Fuse *z, KRef index, qs_dtype *out) {
+    uint32_t mark = z->f->nins;
+    load_leaves(z, &index);
+    Val v = build(z, z->e->root);
+    z->f->nins = mark;
+    *out = v.dtype;
+    return v.ref && v.array;
+}
+
+/* The last two parameters are chunk and n.  By chunks: partial[pos] is the reduction over [pos*chunk,
+ * min(n, (pos+1)*chunk)).  Grouped: position pos takes pos, pos+chunk … below n, so that neighbours read neighbours. */
+static bool build_reduction(Fuse *z, FuseKernel *out) {
+    KFunc *f = z->f;
+    FuseKind kind = z->e->kind;
+    KParam size = {.name = qstr_cname(z->c, "chunk"), .kind = KP_NUM, .dtype = QS_I64};
+    qs_dtype d;
+    KRef chunk = kir_add(f, K_PARAM, QS_I64, 0, 0, 0, 0, (uint64_t)kir_param(f, &size), 0);
+    size.name = qstr_cname(z->c, "n");
+    KRef n = kir_add(f, K_PARAM, QS_I64, 0, 0, 0, 0, (uint64_t)kir_param(f, &size), 0);
+    KRef pos = kir_add(f, K_POS, QS_I64, 0, 0, 0, 0, 0, 0), one = kir_const_int(f, QS_I64, 1, 0);
+    if (!element_dtype(z, pos, &d) || qdtype_is_complex(d)) return false;
+    if ((kind == FUSE_MIN || kind == FUSE_MAX) && d < QS_F32) return false;
+    qs_dtype lane = lane_dtype(kind, d);
+    if (d >= QS_I64 && lane == QS_I64) return false; /* may overflow, which the host tells */
+    int result = add_result(z, lane, true);
+    if (z->e->grouped) {
+        f->fixed_block = true, f->block[0] = FUSE_GROUP;
+        merge_block(z, lane, result, accumulate(z, lane, pos, op(z, K_SUB, n, one), chunk));
+    } else {
+        KRef first = op(z, K_MUL, pos, chunk), last = op(z, K_SUB, op(z, K_MIN, op(z, K_ADD, first, chunk), n), one);
+        KRef acc = accumulate(z, lane, first, last, one);
+        store(z, result, pos, kir_add(f, K_GET, lane, 0, acc, 0, 0, 0, 0));
+    }
+    out->dtype = lane;
+    out->integral = lane == QS_I64 && d != QS_B1;
+    return true;
+}
+
+qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafType *types, bool flat, int rank,
+                      FuseKernel *out) {
+    *out = (FuseKernel){0};
+    for (int i = 0; i < e->nleaves; i++)
+        if (types[i].array && !supported((qs_dtype)types[i].dtype)) return QS_OK;
+    if (e->kind != FUSE_MAP && !flat) return QS_OK;
+    Fuse z = {.c = c, .f = kir_new(c, arena, qstr_cname(c, "expression"), e->src), .e = e, .types = types, .flat = flat,
+              .rank = flat ? 1 : rank};
+    z.leaves = qarena_alloc(arena, sizeof *z.leaves * (size_t)(e->nleaves + 1));
+    z.params = qarena_alloc(arena, sizeof *z.params * (size_t)(e->nleaves + 1));
+    z.f->rank = z.rank, z.f->fast = e->fast_math;
+    parameters(&z);
+    if (!(e->kind == FUSE_MAP ? build_map(&z, out) : build_reduction(&z, out))) return QS_OK;
+    kir_seal(z.f);
+    TRY(kir_verify(c, z.f));
+    out->func = z.f;
+    return QS_OK;
+}

@@ -1,0 +1,379 @@
+/* loop_call.c -- calls: built-ins of numbers; functions of the program are inlined, with locals of their own. */
+#include "lang/kernel/host/looping.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* -- built-ins --------------------------------------------------------------------------------------------------- */
+typedef qs_status BuiltinFn(Loops *, int imm, const Number *args, Number *out);
+
+static Number math(Loops *L, MathFn fn, const Number *a, int nargs) {
+    KRef y = nargs == 2 ? kloop_real(L, a[1]) : 0;
+    return kloop_num(kir_fold(L->f, K_MATH, QS_B1, (uint16_t)fn, kloop_real(L, a[0]), y, 0, L->pos));
+}
+
+/* Whole numbers stay what they are, ints as ints. */
+static qs_status rounding(Loops *L, int fn, const Number *a, Number *out) {
+    *out = a->kind == LOOP_BOOL ? kloop_to_num(L, *a) : *a;
+    if (out->kind == LOOP_NUM && !out->twin) *out = math(L, (MathFn)fn, a, 1);
+    return QS_OK;
+}
+
+static KRef magnitude(Loops *L, KRef x) { return kir_fold(L->f, K_ABS, QS_B1, 0, x, 0, 0, L->pos); }
+
+/* The least int has no positive counterpart; it gives the greatest. */
+static Number int_abs(Loops *L, Number a) {
+    KRef least = kloop_i64(L, INT64_MIN), size = magnitude(L, a.v);
+    if (a.lo < -0x1p62)
+        size = kir_fold(L->f, K_SELECT, QS_B1, 0, kloop_op(L, K_EQ, a.v, least), kloop_i64(L, INT64_MAX), size, L->pos);
+    return kloop_int(size, 0, fmax(fabs(a.lo), fabs(a.hi)));
+}
+
+static qs_status abs_fn(Loops *L, int imm, const Number *arg, Number *out) {
+    (void)imm;
+    if (arg->kind == LOOP_INT) return *out = int_abs(L, *arg), QS_OK;
+    Number a = kloop_to_num(L, *arg);
+    *out = kloop_num(magnitude(L, a.v));
+    if (a.twin) out->twin = magnitude(L, a.twin), out->hi = fmax(fabs(a.lo), fabs(a.hi)), out->lo = 0;
+    return QS_OK;
+}
+
+static qs_status operator_fn(Loops *L, int op, const Number *a, Number *out) {
+    return kloop_binary(L, (Op)op, a[0], a[1], out);
+}
+
+static qs_status sign_fn(Loops *L, int imm, const Number *a, Number *out) {
+    (void)imm;
+    if (a->kind == LOOP_INT) return kloop_decline(L, L->pos, "sign of an int");
+    KRef zero = kloop_f64(L, 0), x = kloop_real(L, *a);
+    KRef less = kir_fold(L->f, K_SELECT, QS_B1, 0, kloop_op(L, K_LT, x, zero), kloop_f64(L, -1), x, L->pos);
+    x = kir_fold(L->f, K_SELECT, QS_B1, 0, kloop_op(L, K_LT, zero, x), kloop_f64(L, 1), less, L->pos);
+    return *out = kloop_num(x), QS_OK;
+}
+
+static qs_status frac_fn(Loops *L, int imm, const Number *a, Number *out) {
+    (void)imm;
+    KRef x = kloop_real(L, a[0]);
+    *out = kloop_num(kloop_op(L, K_SUB, x, kir_fold(L->f, K_MATH, QS_B1, MF_floor, x, 0, 0, L->pos)));
+    return QS_OK;
+}
+
+/* 0 not a number, 1 infinite, 2 finite */
+static qs_status classify(Loops *L, int which, const Number *a, Number *out) {
+    KRef x = kloop_real(L, a[0]), size = magnitude(L, x), inf = kloop_f64(L, INFINITY);
+    KRef c = which == 0 ? kloop_op(L, K_NE, x, x) : kloop_op(L, which == 1 ? K_EQ : K_LT, size, inf);
+    return *out = kloop_bool(c), QS_OK;
+}
+
+static KRef real_mod(Loops *L, const Number *a) { return kloop_op(L, K_MOD, kloop_real(L, a[0]), kloop_real(L, a[1])); }
+
+/* The remainder of integers is a machine instruction, that of doubles is not.  A zero has the sign of the modulus. */
+static KRef quick_mod(Loops *L, const Number *a, KRef x, KRef y) {
+    KRef result = kloop_emit(L, K_LOCAL, QS_B1, kloop_f64(L, 0), 0, 0, 0);
+    kloop_flow(L, K_IF, kloop_op(L, K_LT, kloop_i64(L, 0), y), 0);
+    kloop_emit(L, K_SET, QS_B1, result, kloop_cast(L, kloop_op(L, K_MOD, x, y), QS_F64), 0, 0);
+    kloop_emit(L, K_ELSE, QS_B1, 0, 0, 0, 0);
+    kloop_emit(L, K_SET, QS_B1, result, real_mod(L, a), 0, 0);
+    kloop_emit(L, K_END, QS_B1, 0, 0, 0, 0);
+    return kloop_emit(L, K_GET, QS_B1, result, 0, 0, 0);
+}
+
+static qs_status mod_fn(Loops *L, int imm, const Number *a, Number *out) {
+    (void)imm;
+    KRef x = kloop_twin(L, a[0]), y = kloop_twin(L, a[1]);
+    bool whole = x && y, positive = a[1].lo >= 1;
+    if (a[0].kind == LOOP_INT && a[1].kind == LOOP_INT && !(whole && positive))
+        return kloop_decline(L, L->pos, "mod of ints that may be large, or of one that may be below 1");
+    if (!whole) return *out = kloop_num(real_mod(L, a)), QS_OK;
+    if (!positive) return *out = kloop_num(quick_mod(L, a, x, y)), QS_OK;
+    *out = kloop_whole(L, kloop_op(L, K_MOD, x, y), 0, a[1].hi - 1);
+    if (a[0].kind == LOOP_INT && a[1].kind == LOOP_INT) *out = kloop_int(out->twin, out->lo, out->hi);
+    return QS_OK;
+}
+
+static qs_status int_fn(Loops *L, int imm, const Number *a, Number *out) {
+    (void)imm;
+    return *out = kloop_to_int(L, a[0]), QS_OK;
+}
+
+static qs_status float_fn(Loops *L, int imm, const Number *a, Number *out) {
+    (void)imm;
+    return *out = kloop_to_num(L, a[0]), QS_OK;
+}
+
+/* clamp(x, lo, hi) and clamp(x, hi) */
+static qs_status clamp_fn(Loops *L, int nargs, const Number *a, Number *out) {
+    Number low;
+    TRY(kloop_binary(L, OP_MAXEQ, a[0], nargs == 3 ? a[1] : kloop_const(L, 0), &low));
+    return kloop_binary(L, OP_MINEQ, low, a[nargs - 1], out);
+}
+
+/* lerp(a, b, c) is b + (a-b)*c. */
+static qs_status lerp_fn(Loops *L, int imm, const Number *a, Number *out) {
+    Number d, e;
+    (void)imm;
+    TRY(kloop_binary(L, OP_SUB, a[0], a[1], &d));
+    TRY(kloop_binary(L, OP_PWMUL, d, a[2], &e));
+    return kloop_binary(L, OP_ADD, e, a[1], out);
+}
+
+static qs_status saturate_fn(Loops *L, int imm, const Number *a, Number *out) {
+    (void)imm;
+    KRef low = kloop_op(L, K_MAX, kloop_real(L, a[0]), kloop_f64(L, 0));
+    return *out = kloop_num(kloop_op(L, K_MIN, low, kloop_f64(L, 1))), QS_OK;
+}
+
+/* Those that are not simply a function of mathfn.def, or know something about whole numbers. */
+static const struct { const char *name; int nargs; BuiltinFn *fn; int imm; } builtins[] = {
+    {"clamp", 2, clamp_fn, 2}, {"clamp", 3, clamp_fn, 3}, {"lerp", 3, lerp_fn, 0}, {"saturate", 1, saturate_fn, 0},
+    {"floor", 1, rounding, MF_floor}, {"ceil", 1, rounding, MF_ceil}, {"round", 1, rounding, MF_round},
+    {"trunc", 1, rounding, MF_trunc}, {"frac", 1, frac_fn, 0}, {"abs", 1, abs_fn, 0}, {"sign", 1, sign_fn, 0},
+    {"int", 1, int_fn, 0}, {"float", 1, float_fn, 0}, {"isnan", 1, classify, 0}, {"isinf", 1, classify, 1},
+    {"isfinite", 1, classify, 2}, {"pow", 2, operator_fn, OP_POW}, {"min", 2, operator_fn, OP_MINEQ},
+    {"max", 2, operator_fn, OP_MAXEQ}, {"mod", 2, mod_fn, 0}};
+
+bool kloop_math_fn(const char *name, int nargs, MathFn *out) {
+#define MATHFN(id, args, ...) {#id, args},
+    static const struct { const char *name; int nargs; } list[] = {
+#include "lang/kernel/ir/mathfn.def"
+    };
+    for (int i = 0; i < MF__COUNT; i++)
+        if (list[i].nargs == nargs && !strcmp(list[i].name, name)) return *out = (MathFn)i, true;
+    return false;
+}
+
+qs_status kloop_real_builtin(Loops *L, const char *name, const Number *args, int nargs, Number *out) {
+    MathFn fn;
+    for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
+        if (builtins[i].nargs == nargs && !strcmp(builtins[i].name, name))
+            return builtins[i].fn(L, builtins[i].imm, args, out);
+    if (!kloop_math_fn(name, nargs, &fn)) return kloop_decline(L, L->pos, "a call of %s", name);
+    return *out = math(L, fn, args, nargs), QS_OK;
+}
+
+/* size(x,d) and numel(x) of arrays; a vec is 1xN. */
+static qs_status extents(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
+    const LoopValue *h = &args[0].host;
+    double d;
+    KRef n = kloop_i64(L, 1);
+    *out = (Value){.what = WHAT_NUMBER};
+    if (!strcmp(name, "numel"))
+        for (int i = 0; i < h->rank; i++) n = kloop_op(L, K_MUL, n, kloop_extent(L, &args[0], i));
+    else {
+        if (nargs != 2 || args[1].what != WHAT_NUMBER || !kloop_known(L, args[1].num, &d) || d < 0 || d != floor(d))
+            return kloop_decline(L, L->pos, "size of a dimension that is not known");
+        int axis = (int)fmin(d, QS_MAX_RANK) - (h->rank == 1);
+        if (axis >= 0 && axis < h->rank) n = kloop_extent(L, &args[0], axis);
+    }
+    bool small = h->small && strcmp(name, "numel");
+    return out->num = kloop_whole(L, n, 0, small ? LOOP_SMALL : 0x1p48), QS_OK;
+}
+
+static qs_status of_numbers(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
+    enum { MOST = 3 };
+    Number nums[MOST];
+    bool found = false;
+    for (int i = 0; i < nargs; i++) {
+        if (args[i].what != WHAT_NUMBER) return kloop_decline(L, L->pos, "%s of an array", name);
+        if (i < MOST) nums[i] = args[i].num;
+    }
+    *out = (Value){.what = WHAT_NUMBER};
+    if (nargs > MOST || !nargs) return kloop_decline(L, L->pos, "a call of %s", name);
+    TRY(kloop_complex_call(L, name, nums, nargs, &found, &out->num));
+    return found ? QS_OK : kloop_real_builtin(L, name, nums, nargs, &out->num);
+}
+
+qs_status kloop_builtin(Loops *L, const char *name, Value *args, int nargs, Value *out) {
+    if (kloop_is_random(name, nargs) && (!nargs || args[0].what == WHAT_NUMBER)) {
+        *out = (Value){.what = WHAT_NUMBER};
+        return kloop_random(L, name, nargs ? &args[0].num : NULL, &out->num);
+    }
+    bool measures = !strcmp(name, "size") || !strcmp(name, "numel");
+    if (nargs && args[0].what == WHAT_ARRAY && measures) return extents(L, name, args, nargs, out);
+    bool made = false;
+    TRY(kloop_made(L, name, args, nargs, &made, out));
+    if (made) return QS_OK;
+    for (int i = 0; i < nargs; i++) kloop_short(L, &args[i]);
+    for (int i = 0; i < nargs; i++)
+        if (args[i].what == WHAT_VECTOR) return kloop_vector_call(L, name, args, nargs, out);
+    return of_numbers(L, name, args, nargs, out);
+}
+
+/* -- functions of the program ------------------------------------------------------------------------------------ */
+static Inline *inline_of(Loops *L, const Node *site, const Value *fn) {
+    Func *f = fn->host.func;
+    for (Inline *i = L->in->child; i; i = i->next)
+        if (i->site == site && i->func == f && i->source == fn->host.source) return i;
+    Inline *i = qarena_alloc(L->keep, sizeof *i);
+    i->up = L->in, i->site = site, i->func = f, i->next = L->in->child, i->source = fn->host.source;
+    i->nvars = f->nlocals;
+    i->vars = qarena_alloc(L->keep, (size_t)(f->nlocals + 1) * sizeof *i->vars);
+    for (int k = 0; k < f->nlocals; k++) i->vars[k].sym = f->locals[k], i->vars[k].object = -1;
+    L->changed = true; /* its variables are declared at the start of the next pass */
+    return L->in->child = i;
+}
+
+static qs_status may_inline(Loops *L, const Func *f, int nargs, int wanted) {
+    const char *name = f->name->s;
+    if (f->qual == Q_KERNEL || nargs != f->nparams || (wanted > 1 && wanted > f->nouts))
+        return kloop_decline(L, L->pos, "a call of %s", name);
+    for (int i = 0; i < f->nparams; i++)
+        if (f->params[i].variadic) return kloop_decline(L, L->pos, "a call of %s", name);
+    if (L->f->nins > LOOP_LONGEST) return kloop_decline(L, L->pos, "%s makes it too long", name);
+    if (L->calls >= LOOP_CALLS) return kloop_decline(L, L->pos, "%s calls itself", name);
+    return QS_OK;
+}
+
+/* vec, vec2 … */
+bool kloop_is_vec(const char *name, const Value *v) {
+    char exact[16];
+    snprintf(exact, sizeof exact, "vec%d", v->n);
+    return v->what == WHAT_VECTOR && !v->cols && (!strcmp(name, "vec") || !strcmp(name, exact));
+}
+
+static bool is_type_parameter(const Func *f, const Str *name) {
+    for (int i = 0; i < f->ntyparams; i++)
+        if (qstr_equal(f->typarams[i], name)) return true;
+    return false;
+}
+
+/* Numbers are converted; of arrays it must be known that they are what is wanted. */
+static qs_status accept_type(Loops *L, const Func *f, const Param *p, Value *v) {
+    static const char *const ranks[] = {"scalar", "vec", "mat", "cube"};
+    const TypeExpr *t = p->type;
+    if (!t) return QS_OK;
+    const Str *name = t->kind == TE_NAME ? t->name : NULL;
+    if (v->what == WHAT_NUMBER)
+        return name && is_type_parameter(f, name) ? QS_OK : kloop_convert(L, name, &v->num);
+    if (name && kloop_is_vec(name->s, v)) return QS_OK;
+    bool real = v->what == WHAT_ARRAY && (v->host.dtype == L->c->scalar_dtype);
+    if (real && name && v->host.rank < 4 && !strcmp(name->s, ranks[v->host.rank])) return QS_OK;
+    return kloop_decline(L, L->pos, "a call of %s, whose parameter %s has a type", f->name->s, p->name->s);
+}
+
+/* A type parameter stands for one type: numbers of one kind, which are what they are. */
+static qs_status bind_types(Loops *L, const Func *f, const Value *args, int nargs) {
+    uint8_t kind = LOOP_UNSET;
+    for (int i = 0; i < nargs; i++) {
+        const TypeExpr *t = f->params[i].type;
+        if (!t || t->kind != TE_NAME || !is_type_parameter(f, t->name)) continue;
+        bool number = args[i].what == WHAT_NUMBER && (kind == LOOP_UNSET || kind == args[i].num.kind);
+        if (!number || f->ntyparams > 1) return kloop_decline(L, L->pos, "a call of %s, which is generic", f->name->s);
+        kind = args[i].num.kind;
+    }
+    bool bound = !f->ntyparams || kind != LOOP_UNSET;
+    return bound ? QS_OK : kloop_decline(L, L->pos, "a call of %s, which is generic", f->name->s);
+}
+
+static qs_status bind(Loops *L, Var *v, const Value *x) {
+    if (x->what == WHAT_NUMBER) return kloop_assign(L, v, x);
+    if (x->what == WHAT_VECTOR && (v->assigned || v->kind == LOOP_VECTOR)) return kloop_assign(L, v, x);
+    v->bound = v->set = true, v->val = *x;
+    return QS_OK;
+}
+
+/* A new vector that the function made is no longer a variable's. */
+static void leave_behind(Value *v) {
+    if (v->what == WHAT_VECTOR && v->origin && !v->origin->shared) v->origin = NULL;
+}
+
+static qs_status results_of(Loops *L, Inline *in, Value *out, int wanted) {
+    const Func *f = in->func;
+    if (!f->nouts) return f->expr ? kloop_expr(L, f->expr, out) : QS_OK;
+    for (int i = 0; i < wanted || i == 0; i++) {
+        if (!wanted && !kloop_find_var(in, f->outs[i].sym)->set) break;
+        TRY(kloop_read(L, f->outs[i].sym, &out[i]));
+        TRY(accept_type(L, f, &f->outs[i], &out[i]));
+        leave_behind(&out[i]);
+    }
+    return QS_OK;
+}
+
+static qs_status call_function(Loops *L, Node *site, const Value *fn, Value *args, int nargs, Value *out, int wanted) {
+    Func *f = fn->host.func;
+    TRY(may_inline(L, f, nargs, wanted));
+    TRY(bind_types(L, f, args, nargs));
+    Inline *in = inline_of(L, site, fn), *up = L->in;
+    Exits *exits = L->exits;
+    for (int i = 0; i < in->nvars; i++) kloop_unset(L, &in->vars[i]);
+    for (int i = 0; i < nargs; i++) TRY(accept_type(L, f, &f->params[i], &args[i]));
+    uint32_t pos = L->pos;
+    in->caught = fn->caught, in->wanted = wanted;
+    L->in = in, L->exits = NULL, L->calls++;
+    for (int i = 0; i < nargs; i++) TRY(bind(L, &in->vars[f->params[i].sym->index], &args[i]));
+    TRY(kloop_body(L, in));
+    TRY(results_of(L, in, out, wanted));
+    L->in = up, L->exits = exits, L->calls--, L->pos = pos;
+    return QS_OK;
+}
+
+/* A function made here holds what its names mean now. */
+qs_status kloop_closure(Loops *L, Func *f, Value *out) {
+    *out = (Value){.what = WHAT_FUNCTION, .host = {.kind = LOOP_FUNC, .func = f, .source = -1}};
+    out->caught = qarena_alloc(L->arena, (size_t)(f->ncaptures + 1) * sizeof *out->caught);
+    for (int i = 0; i < f->ncaptures; i++) TRY(kloop_read(L, f->captures[i].outer, &out->caught[i]));
+    return QS_OK;
+}
+
+/* uint8(x), scalar(x) … */
+static qs_status convert(Loops *L, const Str *type, const Value *args, int nargs, Value *out) {
+    if (nargs != 1 || args[0].what != WHAT_NUMBER) return kloop_decline(L, L->pos, "%s of an array", type->s);
+    *out = (Value){.what = WHAT_NUMBER, .num = args[0].num};
+    return kloop_convert(L, type, &out->num);
+}
+
+/* error("text") and assert(condition, "text"). */
+static qs_status stop(Loops *L, Node *n, bool always) {
+    const ArgList *list = &n->u.call.args;
+    Node *text = list->n == (always ? 1 : 2) ? list->at[list->n - 1].value : NULL;
+    KRef holds = kir_const_int(L->f, QS_B1, 0, L->pos);
+    Text message;
+    if (text && text->kind != N_STR) return kloop_decline(L, n->pos, "a message that is made in the loop");
+    if (!text && (always || list->n != 1)) return kloop_decline(L, n->pos, "a message of several parts");
+    if (!always) TRY(kloop_cond(L, list->at[0].value, &holds));
+    L->pos = n->pos;
+    qtext_init(&message, L->c);
+    for (const char *p = text ? text->u.str->s : "assertion failed"; *p; p++)
+        qtext_add(&message, *p == '%' ? "%%" : p, *p == '%' ? 2 : 1);
+    kloop_fail_unless(L, holds, always ? QS_EUSER : QS_EASSERT, message.s ? message.s : "", 0, 0);
+    qtext_free(&message);
+    return QS_OK;
+}
+
+static bool is_builtin(const Value *fn, const char *name) {
+    return fn->what == WHAT_FUNCTION && fn->host.builtin && !strcmp(fn->host.builtin, name);
+}
+
+static qs_status callee_of(Loops *L, Node *callee, Value *fn) {
+    bool named = callee->kind == N_IDENT && callee->u.ident.sym;
+    if (callee->kind == N_FIELD) return kloop_decline(L, callee->pos, "a call of a method");
+    if (!named || callee->u.ident.sym->kind != SYM_TYPE) return kloop_expr(L, callee, fn);
+    return *fn = (Value){.what = WHAT_NOTHING}, QS_OK;
+}
+
+qs_status kloop_call(Loops *L, Node *n, Value *out, int wanted) {
+    Node *callee = n->u.call.callee;
+    const ArgList *list = &n->u.call.args;
+    Value fn, *args = qarena_alloc(L->arena, (size_t)(list->n + 1) * sizeof *args);
+    *out = (Value){.what = WHAT_NOTHING};
+    TRY(callee_of(L, callee, &fn));
+    if (!wanted && is_builtin(&fn, "assert")) return stop(L, n, false);
+    if (!wanted && is_builtin(&fn, "error")) {
+        TRY(stop(L, n, true));
+        return L->left = true, QS_OK;
+    }
+    for (int i = 0; i < list->n; i++) {
+        if (list->at[i].name || list->at[i].type) return kloop_decline(L, n->pos, "a call with named arguments");
+        TRY(kloop_expr(L, list->at[i].value, &args[i]));
+    }
+    L->pos = n->pos;
+    const char *name = callee->kind == N_IDENT ? callee->u.ident.name->s : "a function";
+    if (fn.what == WHAT_NOTHING) return convert(L, callee->u.ident.sym->name, args, list->n, out);
+    if (fn.what != WHAT_FUNCTION) return kloop_decline(L, n->pos, "a call of %s", name);
+    if (!fn.host.func && wanted > 1) return kloop_decline(L, n->pos, "several results of %s", name);
+    TRY(fn.host.func ? call_function(L, n, &fn, args, list->n, out, wanted)
+                     : kloop_builtin(L, fn.host.builtin, args, list->n, out));
+    if (wanted && out->what == WHAT_NOTHING) return kloop_decline(L, n->pos, "%s gives no value", name);
+    return QS_OK;
+}

@@ -1,0 +1,65 @@
+/* loop_find.c -- questions about pieces of the tree. */
+#include "lang/kernel/host/looping.h"
+
+typedef struct { bool inner_loops; Finder *is; void *ud; const Node *found; } Search;
+
+static bool is_loop(const Node *n) { return n->kind == N_FOR || n->kind == N_WHILE || n->kind == N_REPEAT; }
+
+static void look(void *ud, Node **child) {
+    Search *s = ud;
+    Node *n = *child;
+    if (!n || s->found || (is_loop(n) && !s->inner_loops)) return;
+    if (s->is(n, s->ud)) s->found = n;
+    else qast_children(n, look, s);
+}
+
+const Node *kloop_find(NodeList list, bool inner_loops, Finder *is, void *ud) {
+    Search s = {inner_loops, is, ud, NULL};
+    for (int i = 0; i < list.n; i++) look(&s, &list.at[i]);
+    return s.found;
+}
+
+bool kloop_is_return(const Node *n, void *ud) { return (void)ud, n->kind == N_RETURN; }
+bool kloop_is_leaving(const Node *n, void *ud) { return (void)ud, n->kind == N_BREAK || n->kind == N_CONTINUE; }
+bool kloop_is_continue(const Node *n, void *ud) { return (void)ud, n->kind == N_CONTINUE; }
+
+/* -- what is set ------------------------------------------------------------------------------------------------- */
+static bool sets_symbol(const Node *n, void *ud) {
+    for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) {
+        const Node *t = n->u.assign.targets[i];
+        if (t->kind == N_INDEX) t = t->u.index.base; /* an element of a local vector */
+        if (t->kind == N_IDENT && t->u.ident.sym == ud) return true;
+    }
+    for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++)
+        if (n->u.loop.syms[i] == ud) return true;
+    return false;
+}
+
+NodeList kloop_body_of(const Node *loop) { return loop->kind == N_FOR ? loop->u.loop.body : loop->u.whiles.body; }
+
+bool kloop_sets(const Node *loop, const Sym *sym) {
+    return kloop_find(kloop_body_of(loop), true, sets_symbol, (void *)(uintptr_t)sym);
+}
+
+/* -- annotations ------------------------------------------------------------------------------------------------- */
+typedef struct { const Sym *sym; uint32_t before; const TypeExpr *last; } Annotation;
+
+static void annotate(Annotation *a, const Sym *sym, const TypeExpr *t) {
+    if (sym == a->sym && t && t->pos < a->before && (!a->last || a->last->pos < t->pos)) a->last = t;
+}
+
+static bool note_annotation(const Node *n, void *ud) {
+    for (int i = 0; n->kind == N_ASSIGN && n->u.assign.types && i < n->u.assign.ntargets; i++)
+        if (n->u.assign.targets[i]->kind == N_IDENT)
+            annotate(ud, n->u.assign.targets[i]->u.ident.sym, n->u.assign.types[i]);
+    if (n->kind == N_DECL) annotate(ud, n->u.decl.sym, n->u.decl.type);
+    return false;
+}
+
+const TypeExpr *kloop_annotation(const Func *f, const Sym *sym, uint32_t before) {
+    if (!sym->declared) return NULL;
+    Annotation a = {.sym = sym, .before = before};
+    annotate(&a, sym, sym->declared);
+    (void)kloop_find(f->body, true, note_annotation, &a);
+    return a.last;
+}

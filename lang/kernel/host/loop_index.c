@@ -1,0 +1,384 @@
+/* loop_index.c -- x[i,j]: elements, read, written and updated as the host does; x[p] with the place as a vector; rows
+ * of few elements, x[i,:]. */
+#include "lang/kernel/host/looping.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    Value base;
+    const char *name;            /* as messages have it; NULL: none */
+    AccessMode mode;
+    int rank, n;
+    Number index[QS_MAX_RANK];
+    int first, count;            /* of the last dimension: all of these places instead of one; count 0: one */
+    KRef at[QS_MAX_RANK], guard; /* places, and what must hold for them to exist; 0: they do */
+    bool plain;                  /* no place was mapped to another */
+    bool row;                    /* of a matrix that is a vector here, index[0] is that of a whole row */
+} Access;
+
+static qs_dtype dtype_of(const Access *a) { return (qs_dtype)a->base.host.dtype; }
+static bool is_mapped(AccessMode m) { return m == ACC_MIRROR || m == ACC_CIRCULAR || m == ACC_CLAMPED; }
+
+static int array_param(Loops *L, const Value *array) {
+    const LoopValue *h = &array->host;
+    KParam p = {.name = (Str *)(uintptr_t)array->name, .kind = KP_ARRAY, .dtype = h->dtype, .rank = h->rank,
+                .contiguous = h->contiguous, .unit_last = h->unit_last};
+    return kloop_param(L, &p, (LoopBind){LOOP_SOURCE, h->source});
+}
+
+KRef kloop_extent(Loops *L, const Value *array, int axis) {
+    uint64_t dim = (uint64_t)array_param(L, array) << 8 | (uint64_t)axis;
+    return kir_add(L->f, K_DIM, QS_I64, 0, 0, 0, 0, dim, L->pos);
+}
+
+/* -- places ------------------------------------------------------------------------------------------------------ */
+/* Rounded toward zero, downward where a mode gives negative places a meaning; `shown` is what messages call it. */
+static KRef whole_index(Loops *L, const Access *a, Number n, KRef *shown) {
+    char text[160];
+    bool down = is_mapped(a->mode) || a->mode == ACC_SAFE;
+    KRef t = n.kind == LOOP_INT && !is_mapped(a->mode) ? n.v : kloop_twin(L, n);
+    if (t) return *shown = t;
+    KRef x = kloop_real(L, n);
+    snprintf(text, sizeof text, "an index of %.80s is not a number", a->name ? a->name : "the array");
+    kloop_fail_unless(L, kloop_op(L, K_EQ, x, x), QS_EINDEX, text, 0, 0);
+    *shown = kir_fold(L->f, K_MATH, QS_B1, down ? MF_floor : MF_trunc, x, 0, 0, L->pos);
+    t = kloop_cast(L, *shown, QS_I64);
+    return kloop_op(L, K_MIN, kloop_op(L, K_MAX, t, kloop_i64(L, INT64_MIN / 4)), kloop_i64(L, INT64_MAX / 4));
+}
+
+static KRef place(Loops *L, Access *a, Number index, KRef n, int axis) {
+    KRef shown, at = whole_index(L, a, index, &shown);
+    if (is_mapped(a->mode)) {
+        a->plain = false;
+        kloop_inside(L, kloop_i64(L, 0), n, shown, a->name, a->rank == 1 ? 1 : axis);
+        return kir_fold(L->f, K_BOUND, QS_I64, (uint16_t)a->mode, at, n, 0, L->pos);
+    }
+    if (a->mode != ACC_SAFE) return kloop_inside(L, at, n, shown, a->name, a->rank == 1 ? 1 : axis), at;
+    KRef in = kloop_op(L, K_INB, at, n);
+    a->guard = a->guard ? kloop_op(L, K_AND, a->guard, in) : in;
+    return at;
+}
+
+static const char *shown_name(const Access *a) { return a->name ? a->name : "an array"; }
+
+/* A vec is a matrix of one row when it is given two indices. */
+static qs_status places(Loops *L, Access *a) {
+    bool row = a->rank == 1 && a->n == 2;
+    if (a->n != a->rank && !row)
+        return kloop_decline(L, L->pos, "%s has %d dimension%s, but %d ind%s given", shown_name(a), a->rank,
+                             a->rank == 1 ? "" : "s", a->n, a->n == 1 ? "ex is" : "ices are");
+    a->plain = true;
+    if (row) {
+        Access first = *a;
+        first.rank = 2;
+        place(L, &first, a->index[0], kloop_i64(L, 1), 0);
+        if (first.guard || !first.plain) return kloop_decline(L, L->pos, "two indices of a vec with an access mode");
+    }
+    for (int d = 0; d < a->rank; d++) a->at[d] = place(L, a, a->index[d + row], kloop_extent(L, &a->base, d), d);
+    return QS_OK;
+}
+
+static KRef linear(Loops *L, const Access *a) {
+    const LoopValue *h = &a->base.host;
+    uint64_t param = (uint64_t)array_param(L, &a->base) << 8;
+    KRef r = 0;
+    for (int d = 0; d < a->rank; d++) {
+        KRef term = a->at[d];
+        if (h->contiguous && d > 0) r = kloop_op(L, K_MUL, r, kloop_extent(L, &a->base, d));
+        else if (!h->contiguous && !(h->unit_last && d == a->rank - 1))
+            term = kloop_op(L, K_MUL, term,
+                            kir_add(L->f, K_STRIDE, QS_I64, 0, 0, 0, 0, param | (uint64_t)d, L->pos));
+        r = r ? kloop_op(L, K_ADD, r, term) : term;
+    }
+    return r;
+}
+
+static void touched(Loops *L, const Access *a, bool store, bool sum) {
+    Touch t = {.param = array_param(L, &a->base), .source = a->base.host.source, .rank = a->rank, .store = store,
+               .plain = a->plain, .sum = sum, .pos = L->pos};
+    for (int d = 0; d < a->rank; d++) t.at[d] = a->at[d];
+    qmem_grow(L->c, &L->touches, &L->cap_touches, L->ntouches, sizeof t);
+    L->touches[L->ntouches++] = t;
+}
+
+/* -- what is accessed -------------------------------------------------------------------------------------------- */
+static qs_status base_of(Loops *L, Node *n, Access *a) {
+    Node *base = n->u.index.base;
+    bool named = base->kind == N_IDENT && base->u.ident.sym;
+    if (named) TRY(kloop_read(L, base->u.ident.sym, &a->base));
+    else TRY(kloop_expr(L, base, &a->base));
+    L->pos = n->pos;
+    a->name = named ? base->u.ident.name->s : base->kind == N_FIELD ? base->u.field.name->s : NULL;
+    if (a->base.what == WHAT_VECTOR) return QS_OK;
+    if (a->base.what != WHAT_ARRAY) return kloop_decline(L, n->pos, "%s is no array of numbers", shown_name(a));
+    if (dtype_of(a) == QS_U64)
+        return kloop_decline(L, n->pos, "elements of %s are %s", shown_name(a), qdtype_info[dtype_of(a)].name);
+    TypeMods mods = named ? base->u.ident.sym->mods : (TypeMods){0};
+    if (mods.flags & (MOD_HWTEX_LINEAR | MOD_HWTEX_NEAREST))
+        return kloop_decline(L, n->pos, "%s is a texture", shown_name(a));
+    a->mode = (AccessMode)mods.access;
+    a->rank = a->base.host.rank, a->n = n->u.index.at.n;
+    return QS_OK;
+}
+
+/* x[i,:] and x[i,a..b]: a row of few elements, as many as the array has now, which is compiled in. */
+static qs_status row_of(Loops *L, Node *n, Access *a) {
+    bool all = n->kind == N_COLON;
+    double lo, hi;
+    Number first, last;
+    if (a->rank != a->n || is_mapped(a->mode) || a->mode == ACC_SAFE || (n->kind == N_RANGE && n->u.range.step))
+        return kloop_decline(L, n->pos, "a slice of this kind");
+    int64_t extent = L->job->extent(L->job->ud, a->base.host.source, a->rank - 1);
+    if (!all) {
+        TRY(kloop_number(L, n->u.range.lo, &first));
+        TRY(kloop_number(L, n->u.range.hi, &last));
+        if (!kloop_known(L, first, &lo) || !kloop_known(L, last, &hi) || lo != floor(lo) || hi != floor(hi))
+            return kloop_decline(L, n->pos, "a slice whose bounds are not known");
+        if (lo < 0 || hi < lo || hi >= (double)extent) return kloop_decline(L, n->pos, "a slice that reaches outside");
+        a->first = (int)lo, extent = (int64_t)(hi - lo) + 1;
+    }
+    if (extent < 2) return kloop_decline(L, n->pos, "a slice of one element or none");
+    if (extent > LOOP_VECTOR_MAX) return kloop_decline(L, n->pos, "a slice of more than %d elements", LOOP_VECTOR_MAX);
+    a->count = (int)extent, a->index[a->rank - 1] = kloop_const(L, a->first);
+    return QS_OK;
+}
+
+/* x[p] with the place in a vector. */
+static bool is_place(const Access *a, const Value *v) {
+    return v->what == WHAT_VECTOR && !v->cols && a->n == 1 && v->n == a->rank && a->rank > 1;
+}
+
+static qs_status indices_of(Loops *L, Node *n, Access *a) {
+    for (int i = 0; i < a->n; i++) {
+        Node *at = n->u.index.at.at[i];
+        Value v;
+        bool slice = at->kind == N_COLON || at->kind == N_RANGE;
+        if (at->kind == N_COLON && i == 1 && a->n == 2 && a->base.what == WHAT_VECTOR && a->base.cols) {
+            a->row = true;
+            continue;
+        }
+        if (slice && i == a->n - 1 && a->base.what == WHAT_ARRAY) {
+            TRY(row_of(L, at, a));
+            continue;
+        }
+        TRY(kloop_expr(L, at, &v));
+        if (a->n == 1 && a->rank > 1) kloop_short(L, &v);
+        if (is_place(a, &v)) {
+            memcpy(a->index, v.at, (size_t)v.n * sizeof *v.at);
+            a->n = v.n;
+            return QS_OK;
+        }
+        if (v.what != WHAT_NUMBER || v.num.kind == LOOP_COMPLEX)
+            return kloop_decline(L, n->pos, "an index that is no real number");
+        a->index[i] = v.num;
+    }
+    return QS_OK;
+}
+
+static qs_status access_of(Loops *L, Node *n, Access *a) {
+    *a = (Access){.n = n->u.index.at.n};
+    TRY(base_of(L, n, a));
+    if (n->u.index.at.n > QS_MAX_RANK) return kloop_decline(L, n->pos, "more than %d indices", QS_MAX_RANK);
+    TRY(indices_of(L, n, a));
+    if (a->base.what == WHAT_VECTOR && a->n != (a->base.cols ? 2 : 1))
+        return kloop_decline(L, n->pos, "as many indices of %s", shown_name(a));
+    return L->pos = n->pos, QS_OK;
+}
+
+/* -- elements ---------------------------------------------------------------------------------------------------- */
+static Number from_memory(Loops *L, KRef v, qs_dtype d) {
+    double lo, hi;
+    if (d == QS_B1) return kloop_bool(v);
+    if (qdtype_is_real(d)) return kloop_num(kloop_cast(L, v, QS_F64));
+    qdtype_int_span(d, &lo, &hi);
+    return kloop_int(kloop_cast(L, v, QS_I64), lo, hi);
+}
+
+/* Part p of element k of complex memory is at 2k+p. */
+static KRef part_at(Loops *L, KRef linear, qs_dtype d, int part) {
+    if (!qdtype_is_complex(d)) return linear;
+    KRef twice = kloop_op(L, K_MUL, linear, kloop_i64(L, 2));
+    return part ? kloop_op(L, K_ADD, twice, kloop_i64(L, 1)) : twice;
+}
+
+static KRef load_part(Loops *L, const Access *a, KRef linear, int part) {
+    qs_dtype d = dtype_of(a);
+    return kir_add(L->f, K_LOAD, kir_value_dtype(d), 0, part_at(L, linear, d, part), a->guard, 0,
+                   (uint64_t)array_param(L, &a->base), L->pos);
+}
+
+static Number load(Loops *L, const Access *a, bool sum) {
+    qs_dtype d = dtype_of(a);
+    touched(L, a, false, sum);
+    KRef at = linear(L, a), v = load_part(L, a, at, 0);
+    if (!qdtype_is_complex(d)) return from_memory(L, v, d);
+    return kloop_complex(kloop_cast(L, v, QS_F64), kloop_cast(L, load_part(L, a, at, 1), QS_F64));
+}
+
+static KRef to_memory(Loops *L, Number n, qs_dtype d) {
+    if (d == QS_B1) return kloop_truth(L, n);
+    KRef v = n.kind == LOOP_INT ? n.v : qdtype_is_int(d) && kloop_twin(L, n) ? kloop_twin(L, n) : kloop_real(L, n);
+    return kloop_cast(L, v, kir_value_dtype(d));
+}
+
+static void store_part(Loops *L, const Access *a, KRef linear, int part, KRef v) {
+    qs_dtype d = dtype_of(a);
+    kir_add(L->f, K_STORE, QS_B1, 0, part_at(L, linear, d, part), v, a->guard, (uint64_t)array_param(L, &a->base),
+            L->pos);
+}
+
+static qs_status may_store(Loops *L, const Access *a, bool complex) {
+    qs_dtype d = dtype_of(a);
+    if (!a->base.host.writable || a->base.mods.flags & MOD_CONST)
+        return kloop_decline(L, L->pos, "%s cannot be written", shown_name(a));
+    if (d == QS_F16 || d == QS_BF16)
+        return kloop_decline(L, L->pos, "%s holds %s", shown_name(a), qdtype_info[d].name);
+    if (complex && !qdtype_is_complex(d))
+        return kloop_decline(L, L->pos, "%s cannot hold complex numbers", shown_name(a));
+    return QS_OK;
+}
+
+static qs_status store(Loops *L, const Access *a, Number n, bool sum) {
+    qs_dtype d = dtype_of(a);
+    TRY(may_store(L, a, n.kind == LOOP_COMPLEX));
+    touched(L, a, true, sum);
+    KRef at = linear(L, a);
+    if (!qdtype_is_complex(d)) return store_part(L, a, at, 0, to_memory(L, n, d)), QS_OK;
+    Number z = kloop_to_complex(L, n);
+    store_part(L, a, at, 0, kloop_cast(L, z.v, qdtype_real_of(d)));
+    store_part(L, a, at, 1, kloop_cast(L, z.im, qdtype_real_of(d)));
+    return QS_OK;
+}
+
+/* x[…] += v in the chunk's own copy of x. */
+static qs_status add_to_copy(Loops *L, const Access *a, Op op, Number v) {
+    KParam p = {.name = qstr_cname(L->c, "sums"), .kind = KP_ARRAY, .dtype = QS_F64, .rank = 1, .contiguous = true,
+                .unit_last = true};
+    int number = kloop_sum_array(L, a->base.host.source);
+    uint64_t param = (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_SUMS, number});
+    KRef pos = kir_add(L->f, K_POS, QS_I64, 0, 0, 0, 0, 0, L->pos), count = kloop_i64(L, 1);
+    for (int d = 0; d < a->rank; d++) count = kloop_op(L, K_MUL, count, kloop_extent(L, &a->base, d));
+    KRef at = kloop_op(L, K_ADD, kloop_op(L, K_MUL, pos, count), linear(L, a));
+    KRef old = kir_add(L->f, K_LOAD, QS_F64, 0, at, a->guard, 0, param, L->pos);
+    KRef sum = kloop_op(L, op == OP_ADD ? K_ADD : K_SUB, old, kloop_real(L, v));
+    kir_add(L->f, K_STORE, QS_B1, 0, at, sum, a->guard, param, L->pos);
+    return QS_OK;
+}
+
+/* -- rows -------------------------------------------------------------------------------------------------------- */
+/* The element k of a row as an access of its own; that the row exists was tested with the first. */
+static Access of_row(Loops *L, const Access *row, int k) {
+    Access a = *row;
+    a.at[a.rank - 1] = kloop_i64(L, row->first + k);
+    return a;
+}
+
+static qs_status load_row(Loops *L, const Access *row, Value *out) {
+    if (dtype_of(row) != L->c->scalar_dtype)
+        return kloop_decline(L, L->pos, "a slice of an array of %s", qdtype_info[dtype_of(row)].name);
+    *out = kloop_vector(L, row->count);
+    for (int k = 0; k < row->count; k++) {
+        Access a = of_row(L, row, k);
+        out->at[k] = load(L, &a, false);
+    }
+    return QS_OK;
+}
+
+static qs_status store_row(Loops *L, const Access *row, const Value *v) {
+    bool same = v->what == WHAT_VECTOR && v->n == row->count && !v->cols;
+    if (!same && v->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a slice that is set to something else");
+    for (int k = 0; k < row->count; k++) {
+        Access a = of_row(L, row, k);
+        TRY(store(L, &a, same ? v->at[k] : v->num, false));
+    }
+    return QS_OK;
+}
+
+bool kloop_is_short(Loops *L, const LoopValue *h, int *rows, int *cols) {
+    int64_t extents[2] = {1, 1};
+    if (h->kind != LOOP_ARRAY || h->rank > 2 || h->dtype != L->c->scalar_dtype || !h->contiguous) return false;
+    for (int d = 0; d < h->rank; d++) extents[2 - h->rank + d] = L->job->extent(L->job->ud, h->source, d);
+    if (extents[0] > LOOP_VECTOR_MAX || extents[1] > LOOP_VECTOR_MAX) return false;
+    *rows = (int)extents[0], *cols = (int)extents[1];
+    return *rows * *cols > 0 && *rows * *cols <= LOOP_VECTOR_MAX && (h->rank == 1 || *rows > 1);
+}
+
+void kloop_short(Loops *L, Value *v) {
+    int rows, cols;
+    if (v->what != WHAT_ARRAY || !kloop_is_short(L, &v->host, &rows, &cols)) return;
+    Access a = {.base = *v, .rank = v->host.rank, .n = v->host.rank, .plain = true};
+    *v = kloop_matrix(L, rows, cols);
+    for (int i = 0; i < v->n; i++) {
+        if (a.rank == 2) a.at[0] = kloop_i64(L, i / cols);
+        a.at[a.rank - 1] = kloop_i64(L, i % cols);
+        v->at[i] = load(L, &a, false);
+    }
+}
+
+/* -- statements -------------------------------------------------------------------------------------------------- */
+qs_status kloop_load(Loops *L, Node *n, Value *out) {
+    Access a;
+    Value v = {.what = WHAT_NUMBER};
+    TRY(access_of(L, n, &a));
+    if (a.row) return kloop_vector_row(L, &a.base, a.index[0], a.name, out);
+    if (a.base.what == WHAT_VECTOR) {
+        TRY(kloop_vector_element(L, &a.base, a.index, a.name, &v.num));
+        return *out = v, QS_OK;
+    }
+    TRY(places(L, &a));
+    if (a.count) return load_row(L, &a, out);
+    return v.num = load(L, &a, false), *out = v, QS_OK;
+}
+
+/* v[k] = to, where v is a variable. */
+static qs_status patch(Loops *L, Node *target, const Access *a, Number to) {
+    const Node *base = target->u.index.base;
+    Var *v = base->kind == N_IDENT ? kloop_var(L, base->u.ident.sym) : NULL;
+    Value patched;
+    if (!v || v->bound) return kloop_decline(L, L->pos, "an element of a vector that others see is set");
+    if (to.kind == LOOP_COMPLEX) return kloop_decline(L, L->pos, "%s cannot hold complex numbers", shown_name(a));
+    if (a->row) return kloop_decline(L, L->pos, "a row of a matrix that the loop has made is set");
+    TRY(kloop_vector_patch(L, &a->base, a->index, a->name, to, &patched));
+    return kloop_patch(L, v, &patched);
+}
+
+qs_status kloop_store(Loops *L, Node *target, const Value *v) {
+    Access a;
+    TRY(access_of(L, target, &a));
+    if (a.base.what != WHAT_VECTOR) TRY(places(L, &a));
+    if (a.count) return store_row(L, &a, v);
+    if (v->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
+    return a.base.what == WHAT_VECTOR ? patch(L, target, &a, v->num) : store(L, &a, v->num, false);
+}
+
+static qs_status update_row(Loops *L, const Access *a, Op op, const Value *v) {
+    Value old, result;
+    TRY(load_row(L, a, &old));
+    TRY(kloop_operator(L, op, &old, v, &result));
+    return store_row(L, a, &result);
+}
+
+qs_status kloop_update(Loops *L, Node *target, Op op, Node *value) {
+    Access a;
+    Value v, old = {.what = WHAT_NUMBER}, result;
+    TRY(access_of(L, target, &a));
+    TRY(kloop_expr(L, value, &v));
+    L->pos = target->pos;
+    if (a.base.what != WHAT_VECTOR) TRY(places(L, &a));
+    if (a.count) return update_row(L, &a, op, &v);
+    if (v.what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
+    if (a.base.what == WHAT_VECTOR) {
+        if (a.row) return kloop_decline(L, L->pos, "a row of a matrix that the loop has made is set");
+        TRY(kloop_vector_element(L, &a.base, a.index, a.name, &old.num));
+        TRY(kloop_operator(L, op, &old, &v, &result));
+        return patch(L, target, &a, result.num);
+    }
+    bool adds = (op == OP_ADD || op == OP_SUB) && a.base.host.contiguous && qdtype_is_real(dtype_of(&a));
+    adds = adds && v.num.kind != LOOP_COMPLEX;
+    if (adds && kloop_sum_array(L, a.base.host.source) >= 0) return add_to_copy(L, &a, op, v.num);
+    old.num = load(L, &a, adds);
+    TRY(kloop_operator(L, op, &old, &v, &result));
+    return store(L, &a, result.num, adds);
+}

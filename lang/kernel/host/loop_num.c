@@ -1,0 +1,230 @@
+/* loop_num.c -- numbers of the host as instructions: doubles with their int64 twins, ints, bools. */
+#include "lang/kernel/host/looping.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double exact = 0x1p53; /* whole numbers up to here are doubles without loss */
+
+/* -- instructions ------------------------------------------------------------------------------------------------ */
+KRef kloop_op(Loops *L, KOp op, KRef a, KRef b) { return kir_fold(L->f, op, QS_B1, 0, a, b, 0, L->pos); }
+
+KRef kloop_cast(Loops *L, KRef a, qs_dtype to) {
+    return L->f->ins[a].dtype == to ? a : kir_fold(L->f, K_CAST, to, 0, a, 0, 0, L->pos);
+}
+
+KRef kloop_i64(Loops *L, int64_t v) { return kir_const_int(L->f, QS_I64, v, L->pos); }
+KRef kloop_f64(Loops *L, double v) { return kir_const_num(L->f, QS_F64, v, L->pos); }
+
+/* -- making ------------------------------------------------------------------------------------------------------ */
+Number kloop_num(KRef v) { return (Number){.kind = LOOP_NUM, .v = v}; }
+Number kloop_bool(KRef v) { return (Number){.kind = LOOP_BOOL, .v = v, .lo = 0, .hi = 1}; }
+Number kloop_int(KRef v, double lo, double hi) { return (Number){.kind = LOOP_INT, .v = v, .lo = lo, .hi = hi}; }
+
+Number kloop_wide(Loops *L, KRef v) {
+    qmem_grow(L->c, &L->wide, &L->cap_wide, L->nwide, sizeof *L->wide);
+    L->wide[L->nwide++] = v;
+    return kloop_int(v, -0x1p63, 0x1p63);
+}
+
+Number kloop_whole(Loops *L, KRef twin, double lo, double hi) {
+    return (Number){.kind = LOOP_NUM, .v = kloop_cast(L, twin, QS_F64), .twin = twin, .lo = lo, .hi = hi};
+}
+
+Number kloop_const(Loops *L, double v) {
+    Number n = kloop_num(kloop_f64(L, v));
+    if (v == floor(v) && fabs(v) <= exact && !(v == 0 && signbit(v)))
+        n.twin = kloop_i64(L, (int64_t)v), n.lo = n.hi = v;
+    return n;
+}
+
+/* -- asking ------------------------------------------------------------------------------------------------------ */
+KRef kloop_real(Loops *L, Number n) { return n.kind == LOOP_NUM ? n.v : kloop_cast(L, n.v, QS_F64); }
+
+KRef kloop_twin(Loops *L, Number n) {
+    if (n.kind == LOOP_NUM) return n.twin;
+    if (n.kind == LOOP_BOOL) return kloop_cast(L, n.v, QS_I64);
+    return n.lo >= -exact && n.hi <= exact ? n.v : 0;
+}
+
+KRef kloop_truth(Loops *L, Number n) {
+    if (n.kind == LOOP_BOOL) return n.v;
+    KRef r = n.kind == LOOP_NUM && n.twin ? n.twin : n.v;
+    return kloop_op(L, K_NE, r, L->f->ins[r].dtype == QS_I64 ? kloop_i64(L, 0) : kloop_f64(L, 0));
+}
+
+bool kloop_known(Loops *L, Number n, double *v) { return kir_is_const(L->f, n.v, v); }
+
+/* -- arithmetic -------------------------------------------------------------------------------------------------- */
+typedef struct { double lo, hi; } Span;
+
+static Span span_of(KOp op, Number a, Number b) {
+    if (op == K_ADD) return (Span){a.lo + b.lo, a.hi + b.hi};
+    if (op == K_SUB) return (Span){a.lo - b.hi, a.hi - b.lo};
+    double p = a.lo * b.lo, q = a.lo * b.hi, r = a.hi * b.lo, s = a.hi * b.hi;
+    return (Span){fmin(fmin(p, q), fmin(r, s)), fmax(fmax(p, q), fmax(r, s))};
+}
+
+/* The value is the double; the twin goes along as long as it surely fits. */
+static Number real_arith(Loops *L, KOp op, Number a, Number b) {
+    Number n = kloop_num(kloop_op(L, op, kloop_real(L, a), kloop_real(L, b)));
+    if (op == K_DIV) return n;
+    KRef x = kloop_twin(L, a), y = kloop_twin(L, b);
+    Span s = span_of(op, a, b);
+    if (!x || !y || !(s.lo >= -exact && s.hi <= exact)) return n;
+    n.twin = kloop_op(L, op, x, y), n.lo = s.lo, n.hi = s.hi;
+    return n;
+}
+
+/* A sum overflows when both operands have the sign that it has not; a difference is the sum r + b = a. */
+static KRef fits(Loops *L, KOp op, KRef a, KRef b, KRef r) {
+    KRef whole = op == K_ADD ? r : a, x = op == K_ADD ? a : r;
+    KRef lost = kloop_op(L, K_AND, kloop_op(L, K_XOR, x, whole), kloop_op(L, K_XOR, b, whole));
+    return kloop_op(L, K_LE, kloop_i64(L, 0), lost);
+}
+
+/* r is a*b modulo 2^64.  Doubles tell when it surely fits; otherwise a division does. */
+static void product_fits(Loops *L, KRef a, KRef b, KRef r) {
+    KRef zero = kloop_i64(L, 0), rough = kloop_op(L, K_MUL, kloop_cast(L, a, QS_F64), kloop_cast(L, b, QS_F64));
+    KRef size = kir_fold(L->f, K_ABS, QS_B1, 0, rough, 0, 0, L->pos);
+    KRef minus = kloop_op(L, K_EQ, a, kloop_i64(L, -1)), least = kloop_op(L, K_EQ, b, kloop_i64(L, INT64_MIN));
+    KRef lost = kloop_op(L, K_AND, minus, least);
+    KRef back = kloop_op(L, K_OR, kloop_op(L, K_EQ, a, zero), kloop_op(L, K_EQ, kloop_op(L, K_DIV, r, a), b));
+    kloop_flow(L, K_IF, kloop_op(L, K_LE, kloop_f64(L, 0x1p62), size), 0);
+    kloop_fail_unless(L, kloop_op(L, K_AND, back, kloop_not(L, lost)), QS_EVALUE, "integer overflow", 0, 0);
+    kloop_flow(L, K_END, 0, 0);
+}
+
+static qs_status int_arith(Loops *L, KOp op, Number a, Number b, Number *out) {
+    Span s = span_of(op, a, b);
+    KRef r = kloop_op(L, op, a.v, b.v);
+    bool small = s.lo >= -0x1p62 && s.hi <= 0x1p62;
+    if (!small && op == K_MUL) product_fits(L, a.v, b.v, r);
+    else if (!small) kloop_fail_unless(L, fits(L, op, a.v, b.v, r), QS_EVALUE, "integer overflow", 0, 0);
+    return *out = small ? kloop_int(r, s.lo, s.hi) : kloop_wide(L, r), QS_OK;
+}
+
+static qs_status arith(Loops *L, KOp op, Number a, Number b, Number *out) {
+    if (a.kind == LOOP_INT && b.kind == LOOP_INT && op != K_DIV) return int_arith(L, op, a, b, out);
+    return *out = real_arith(L, op, a, b), QS_OK;
+}
+
+/* Of numbers alone squares are products; see qpacked_power. */
+static qs_status power(Loops *L, Number a, Number b, Number *out) {
+    double n;
+    bool square = kloop_known(L, b, &n) && n == 2;
+    if (square && (a.kind == LOOP_INT) == (b.kind == LOOP_INT)) return arith(L, K_MUL, a, a, out);
+    if (a.kind == LOOP_INT && b.kind == LOOP_INT) return kloop_decline(L, L->pos, "a power of ints");
+    KRef x = kloop_real(L, a), y = kloop_real(L, b), product = kloop_op(L, K_MUL, x, x);
+    if (square) return *out = kloop_num(product), QS_OK;
+    KRef p = kir_fold(L->f, K_MATH, QS_B1, MF_pow, x, y, 0, L->pos), two = kloop_op(L, K_EQ, y, kloop_f64(L, 2));
+    return *out = kloop_num(kir_fold(L->f, K_SELECT, QS_B1, 0, two, product, p, L->pos)), QS_OK;
+}
+
+static qs_status compare(Loops *L, Op op, Number a, Number b, Number *out) {
+    static const struct { uint8_t op, k; bool swap; } list[] = {
+        {OP_EQ, K_EQ, false}, {OP_NE, K_NE, false}, {OP_LT, K_LT, false},
+        {OP_LE, K_LE, false}, {OP_GT, K_LT, true},  {OP_GE, K_LE, true}};
+    size_t i = 0;
+    while (list[i].op != op) i++;
+    KRef x = a.kind == LOOP_INT && b.kind == LOOP_INT ? a.v : kloop_twin(L, a);
+    KRef y = a.kind == LOOP_INT && b.kind == LOOP_INT ? b.v : kloop_twin(L, b);
+    if (!x || !y) x = kloop_real(L, a), y = kloop_real(L, b);
+    return *out = kloop_bool(kloop_op(L, (KOp)list[i].k, list[i].swap ? y : x, list[i].swap ? x : y)), QS_OK;
+}
+
+static qs_status least(Loops *L, KOp op, Number a, Number b, Number *out) {
+    if (a.kind == LOOP_INT && b.kind == LOOP_INT) {
+        double lo = op == K_MIN ? fmin(a.lo, b.lo) : fmax(a.lo, b.lo),
+               hi = op == K_MIN ? fmin(a.hi, b.hi) : fmax(a.hi, b.hi);
+        return *out = kloop_int(kloop_op(L, op, a.v, b.v), lo, hi), QS_OK;
+    }
+    bool turned = L->f->ins[b.v].op == K_GET; /* a variable comes first: nobody waits for what is asked of the other */
+    KRef p = kloop_real(L, a), q = kloop_real(L, b), x = kloop_twin(L, a), y = kloop_twin(L, b);
+    Number n = kloop_num(kloop_op(L, op, turned ? q : p, turned ? p : q));
+    if (x && y) {
+        n.twin = kloop_op(L, op, x, y);
+        n.lo = op == K_MIN ? fmin(a.lo, b.lo) : fmax(a.lo, b.lo),
+        n.hi = op == K_MIN ? fmin(a.hi, b.hi) : fmax(a.hi, b.hi);
+    }
+    return *out = n, QS_OK;
+}
+
+qs_status kloop_binary(Loops *L, Op op, Number a, Number b, Number *out) {
+    switch (op) {
+    case OP_ADD: return arith(L, K_ADD, a, b, out);
+    case OP_SUB: return arith(L, K_SUB, a, b, out);
+    case OP_MUL: case OP_PWMUL: return arith(L, K_MUL, a, b, out);
+    case OP_DIV: case OP_PWDIV: return arith(L, K_DIV, a, b, out);
+    case OP_POW: case OP_PWPOW: return power(L, a, b, out);
+    case OP_EQ: case OP_NE: case OP_LT: case OP_LE: case OP_GT: case OP_GE: return compare(L, op, a, b, out);
+    case OP_MAXEQ: return least(L, K_MAX, a, b, out);
+    case OP_MINEQ: return least(L, K_MIN, a, b, out);
+    default: return kloop_decline(L, L->pos, "the operator `%s`", *qop_text(op) ? qop_text(op) : qop_inplace(op));
+    }
+}
+
+static qs_status negate(Loops *L, Number a, Number *out) {
+    if (a.kind == LOOP_INT) {
+        KRef least = kloop_i64(L, INT64_MIN);
+        if (a.lo < -0x1p62) kloop_fail_unless(L, kloop_op(L, K_NE, a.v, least), QS_EVALUE, "integer overflow", 0, 0);
+        return *out = kloop_int(kir_fold(L->f, K_NEG, QS_B1, 0, a.v, 0, 0, L->pos), -a.hi, -a.lo), QS_OK;
+    }
+    *out = kloop_num(kir_fold(L->f, K_NEG, QS_B1, 0, kloop_real(L, a), 0, 0, L->pos));
+    KRef t = kloop_twin(L, a);
+    if (t) out->twin = kir_fold(L->f, K_NEG, QS_B1, 0, t, 0, 0, L->pos), out->lo = -a.hi, out->hi = -a.lo;
+    return QS_OK;
+}
+
+qs_status kloop_unary(Loops *L, Op op, Number a, Number *out) {
+    if (op == OP_NEG) return negate(L, a, out);
+    if (op == OP_NOT)
+        return *out = kloop_bool(kir_fold(L->f, K_NOT, QS_B1, 0, kloop_truth(L, a), 0, 0, L->pos)), QS_OK;
+    if (a.kind == LOOP_BOOL) a = kloop_whole(L, kloop_twin(L, a), 0, 1);
+    return *out = a, QS_OK;
+}
+
+static KRef choose(Loops *L, KRef c, KRef a, KRef b) { return kir_fold(L->f, K_SELECT, QS_B1, 0, c, a, b, L->pos); }
+
+Number kloop_choose(Loops *L, KRef c, Number a, Number b) {
+    Number n = {.kind = a.kind, .v = choose(L, c, a.v, b.v), .lo = fmin(a.lo, b.lo), .hi = fmax(a.hi, b.hi)};
+    if (a.kind == LOOP_NUM && a.twin && b.twin) n.twin = choose(L, c, a.twin, b.twin);
+    if (a.kind == LOOP_COMPLEX) n.im = choose(L, c, a.im, b.im);
+    return n;
+}
+
+Number kloop_to_int(Loops *L, Number a) {
+    if (a.kind == LOOP_INT) return a;
+    KRef t = kloop_twin(L, a);
+    return t ? kloop_int(t, a.lo, a.hi) : kloop_wide(L, kloop_cast(L, a.v, QS_I64));
+}
+
+static Number saturated(Loops *L, Number a, double lo, double hi) {
+    if (a.lo >= lo && a.hi <= hi) return a;
+    KRef v = kloop_op(L, K_MIN, kloop_op(L, K_MAX, a.v, kloop_i64(L, (int64_t)lo)), kloop_i64(L, (int64_t)hi));
+    return kloop_int(v, fmax(a.lo, lo), fmin(a.hi, hi));
+}
+
+qs_status kloop_convert_to(Loops *L, qs_dtype d, Number *n) {
+    double lo, hi;
+    if (n->kind == LOOP_COMPLEX || (d != L->c->scalar_dtype && (!qdtype_is_int(d) || d == QS_U64)))
+        return kloop_decline(L, L->pos, "a conversion to %s", qdtype_info[d].name);
+    if (!qdtype_is_int(d)) return *n = kloop_to_num(L, *n), QS_OK;
+    qdtype_int_span(d, &lo, &hi);
+    return *n = saturated(L, kloop_to_int(L, *n), lo, hi), QS_OK;
+}
+
+qs_status kloop_convert(Loops *L, const Str *type, Number *n) {
+    const char *name = type && n->kind != LOOP_COMPLEX ? type->s : "";
+    if (!strcmp(name, "scalar")) return kloop_convert_to(L, L->c->scalar_dtype, n);
+    for (qs_dtype d = QS_I8; d < QS_U64; d++)
+        if (!strcmp(name, qdtype_info[d].name) || (d == QS_I32 && !strcmp(name, "int32")))
+            return kloop_convert_to(L, d, n);
+    return kloop_decline(L, L->pos, "a conversion to %s", *name ? name : "a type");
+}
+
+Number kloop_to_num(Loops *L, Number a) {
+    KRef t = kloop_twin(L, a);
+    if (a.kind == LOOP_NUM) return a;
+    return t ? kloop_whole(L, t, a.lo, a.hi) : kloop_num(kloop_real(L, a));
+}

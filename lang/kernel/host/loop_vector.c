@@ -1,0 +1,329 @@
+/* loop_vector.c -- short vectors that a loop makes, as the arrays of the host: [x,y], p + q, A[i,:], v[0].
+ *
+ * The length is known, and each element is a number of its own, rounded to what an array holds: float32, or float64.
+ * Elements compute in that type, reductions in double, in the order of vm/array/packed.c and vm/array/reduce.c. */
+#include "lang/kernel/host/looping.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static qs_dtype elem(const Loops *L) { return L->c->scalar_dtype; }
+
+Value kloop_vector(Loops *L, int n) {
+    return (Value){.what = WHAT_VECTOR, .at = qarena_alloc(L->arena, (size_t)(n + 1) * sizeof(Number)), .n = n};
+}
+
+Value kloop_matrix(Loops *L, int rows, int cols) {
+    Value m = kloop_vector(L, rows * cols);
+    return m.cols = rows > 1 ? cols : 0, m;
+}
+
+static Value shaped_as(Loops *L, const Value *v) {
+    Value r = kloop_vector(L, v->n);
+    return r.cols = v->cols, r;
+}
+
+static int cols_of(const Value *v) { return v->cols ? v->cols : v->n; }
+static int rows_of(const Value *v) { return v->n / cols_of(v); }
+
+/* Whole numbers up to here are exact. */
+static double exact(const Loops *L) { return elem(L) == QS_F32 ? 0x1p24 : 0x1p53; }
+
+Number kloop_rounded(Loops *L, Number a) {
+    a = kloop_to_num(L, a);
+    if (elem(L) == QS_F64 || (a.twin && a.lo >= -exact(L) && a.hi <= exact(L))) return a;
+    return kloop_num(kloop_cast(L, kloop_cast(L, a.v, QS_F32), QS_F64));
+}
+
+/* -- operators --------------------------------------------------------------------------------------------------- */
+static bool is_element_wise(Op op) {
+    return op == OP_ADD || op == OP_SUB || op == OP_MUL || op == OP_PWMUL || op == OP_DIV || op == OP_PWDIV ||
+           op == OP_PWPOW || op == OP_MAXEQ || op == OP_MINEQ;
+}
+
+static KRef narrow(Loops *L, Number a) { return kloop_cast(L, a.v, elem(L)); }
+static Number wide(Loops *L, KRef v) { return kloop_num(kloop_cast(L, v, QS_F64)); }
+
+/* The twin of the result goes along as long as the element surely holds it. */
+static Number with_twin(const Loops *L, Number n, Number doubles) {
+    if (!doubles.twin || doubles.lo < -exact(L) || doubles.hi > exact(L)) return n;
+    return n.twin = doubles.twin, n.lo = doubles.lo, n.hi = doubles.hi, n;
+}
+
+/* Small whole powers are products, as in vm/array/packed.c; others are libm's. */
+static qs_status power(Loops *L, Number a, double n, Number *out) {
+    enum { MOST = 64 };
+    KRef one = kir_const_num(L->f, elem(L), 1, L->pos), square = narrow(L, a), product = one;
+    if (n != trunc(n) || fabs(n) > MOST) {
+        KRef y = kir_const_num(L->f, elem(L), n, L->pos);
+        return *out = wide(L, kir_fold(L->f, K_MATH, QS_B1, MF_pow, square, y, 0, L->pos)), QS_OK;
+    }
+    if (n == 2) return *out = wide(L, kloop_op(L, K_MUL, square, square)), QS_OK;
+    for (unsigned bits = (unsigned)fabs(n); bits; bits >>= 1) {
+        if (bits & 1) product = product == one ? square : kloop_op(L, K_MUL, product, square);
+        if (bits > 1) square = kloop_op(L, K_MUL, square, square);
+    }
+    return *out = wide(L, n < 0 ? kloop_op(L, K_DIV, one, product) : product), QS_OK;
+}
+
+/* Of two zeros the second, as vm/array/packed.c has it; of numbers that are not in arrays libm decides. */
+static KRef operation(Loops *L, KOp op, KRef x, KRef y) {
+    if (op != K_MAX && op != K_MIN) return kloop_op(L, op, x, y);
+    KRef beyond = op == K_MAX ? kloop_op(L, K_LT, y, x) : kloop_op(L, K_LT, x, y);
+    KRef first = kloop_op(L, K_OR, beyond, kloop_op(L, K_NE, y, y));
+    return kir_fold(L->f, K_SELECT, QS_B1, 0, first, x, y, L->pos);
+}
+
+static qs_status element_binary(Loops *L, Op op, Number a, Number b, Number *out) {
+    static const uint8_t ops[OP__COUNT] = {
+        [OP_ADD] = K_ADD, [OP_SUB] = K_SUB, [OP_MUL] = K_MUL, [OP_PWMUL] = K_MUL, [OP_DIV] = K_DIV,
+        [OP_PWDIV] = K_DIV, [OP_MAXEQ] = K_MAX, [OP_MINEQ] = K_MIN};
+    double n;
+    if (op == OP_PWPOW) {
+        if (!kloop_known(L, b, &n)) return kloop_decline(L, L->pos, "a power of a vector that is not known");
+        return power(L, a, n, out);
+    }
+    Number doubles;
+    TRY(kloop_binary(L, op, a, b, &doubles));
+    *out = with_twin(L, wide(L, operation(L, (KOp)ops[op], narrow(L, a), narrow(L, b))), doubles);
+    return QS_OK;
+}
+
+bool kloop_is_vectorial(const Value *a, const Value *b) { return a->what == WHAT_VECTOR || b->what == WHAT_VECTOR; }
+
+static bool takes_part(const Value *a) {
+    return a->what == WHAT_VECTOR || (a->what == WHAT_NUMBER && a->num.kind != LOOP_COMPLEX);
+}
+
+static Number element(Loops *L, const Value *a, int i) {
+    return a->what == WHAT_VECTOR ? a->at[a->n == 1 ? 0 : i] : kloop_rounded(L, a->num);
+}
+
+/* Sums in the type of the elements, as vm/array/gemm.c has them. */
+static qs_status product(Loops *L, const Value *a, const Value *b, Value *out) {
+    enum { IN_STRANDS = 8 /* that long, a sum into a single column is cut */ };
+    int rows = rows_of(a), cols = cols_of(b), depth = cols_of(a);
+    if (depth != rows_of(b) || rows * cols > LOOP_VECTOR_MAX || (cols == 1 && depth >= IN_STRANDS))
+        return kloop_decline(L, L->pos, "a product of matrices that do not fit, or are too large");
+    *out = kloop_matrix(L, rows, cols);
+    for (int i = 0; i < out->n; i++) {
+        KRef sum = kir_const_num(L->f, elem(L), 0, L->pos);
+        for (int p = 0; p < depth; p++) {
+            Number x = a->at[i / cols * depth + p], y = b->at[p * cols + i % cols];
+            sum = kloop_op(L, K_ADD, sum, kloop_op(L, K_MUL, narrow(L, x), narrow(L, y)));
+        }
+        out->at[i] = wide(L, sum);
+    }
+    return QS_OK;
+}
+
+qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, Value *out) {
+    bool both = a->what == b->what;
+    if (!takes_part(a) || !takes_part(b) || !is_element_wise(op) || (op == OP_PWPOW && b->what == WHAT_VECTOR))
+        return kloop_decline(L, L->pos, "the operator `%s` of a vector",
+                             *qop_text(op) ? qop_text(op) : qop_inplace(op));
+    int na = a->what == WHAT_VECTOR ? a->n : 1, nb = b->what == WHAT_VECTOR ? b->n : 1;
+    if (both && op == OP_MUL) return product(L, a, b, out);
+    bool fits = na == 1 || nb == 1 || (na == nb && a->cols == b->cols);
+    if (!fits || (both && op == OP_DIV && na != nb))
+        return kloop_decline(L, L->pos, "vectors or matrices of different sizes");
+    *out = shaped_as(L, a->what == WHAT_VECTOR && (na > nb || b->what != WHAT_VECTOR || (na == nb && a->cols)) ? a : b);
+    for (int i = 0; i < out->n; i++)
+        TRY(element_binary(L, op, element(L, a, i), element(L, b, i), &out->at[i]));
+    return QS_OK;
+}
+
+qs_status kloop_vector_unary(Loops *L, Op op, const Value *a, Value *out) {
+    if (op == OP_NOT) return kloop_decline(L, L->pos, "`!` of a vector");
+    Value r = shaped_as(L, a);
+    for (int i = 0; i < a->n; i++) TRY(kloop_unary(L, op, a->at[i], &r.at[i]));
+    return *out = r, QS_OK;
+}
+
+/* -- elements ---------------------------------------------------------------------------------------------------- */
+/* As an index of an array without a mode; the number of the element as int64. */
+static KRef place_in(Loops *L, int extent, int axis, Number index, const char *name) {
+    char text[160];
+    KRef t = index.kind == LOOP_INT ? index.v : kloop_twin(L, index), shown = t, n = kloop_i64(L, extent);
+    if (!t) {
+        KRef x = kloop_real(L, index);
+        snprintf(text, sizeof text, "an index of %.80s is not a number", name ? name : "the array");
+        kloop_fail_unless(L, kloop_op(L, K_EQ, x, x), QS_EINDEX, text, 0, 0);
+        shown = kir_fold(L->f, K_MATH, QS_B1, MF_trunc, x, 0, 0, L->pos);
+        t = kloop_cast(L, shown, QS_I64);
+    }
+    return kloop_inside(L, t, n, shown, name, axis), t;
+}
+
+static KRef place(Loops *L, const Value *v, const Number *index, const char *name) {
+    if (!v->cols) return place_in(L, v->n, 1, index[0], name);
+    KRef row = place_in(L, rows_of(v), 0, index[0], name), col = place_in(L, v->cols, 1, index[1], name);
+    return kloop_op(L, K_ADD, kloop_op(L, K_MUL, row, kloop_i64(L, v->cols)), col);
+}
+
+qs_status kloop_vector_row(Loops *L, const Value *m, Number index, const char *name, Value *out) {
+    KRef at = place_in(L, rows_of(m), 0, index, name);
+    *out = kloop_vector(L, m->cols);
+    for (int k = 0; k < m->cols; k++) {
+        out->at[k] = m->at[k];
+        for (int i = 1; i < rows_of(m); i++)
+            out->at[k] = kloop_choose(L, kloop_op(L, K_EQ, at, kloop_i64(L, i)), m->at[i * m->cols + k], out->at[k]);
+    }
+    return QS_OK;
+}
+
+/* The element with a number that is not known: one of the others is chosen after the other. */
+qs_status kloop_vector_element(Loops *L, const Value *v, const Number *index, const char *name, Number *out) {
+    double k;
+    KRef at = place(L, v, index, name);
+    if (kir_is_const(L->f, at, &k) && k >= 0 && k < v->n) return *out = v->at[(int)k], QS_OK;
+    if (!v->n) return kloop_decline(L, L->pos, "an element of an empty vector");
+    *out = v->at[0];
+    for (int i = 1; i < v->n; i++) *out = kloop_choose(L, kloop_op(L, K_EQ, at, kloop_i64(L, i)), v->at[i], *out);
+    return QS_OK;
+}
+
+qs_status kloop_vector_patch(Loops *L, const Value *v, const Number *index, const char *name, Number to, Value *out) {
+    double k;
+    KRef at = place(L, v, index, name);
+    bool known = kir_is_const(L->f, at, &k);
+    *out = shaped_as(L, v);
+    Number e = kloop_rounded(L, to);
+    for (int i = 0; i < v->n; i++)
+        out->at[i] = known ? (k == i ? e : v->at[i])
+                           : kloop_choose(L, kloop_op(L, K_EQ, at, kloop_i64(L, i)), e, v->at[i]);
+    return QS_OK;
+}
+
+/* -- reductions -------------------------------------------------------------------------------------------------- */
+/* Sums are taken in sixteen lanes, which are then added pairwise from halves: lane l and lane l + 8, 4, 2, 1. */
+static Number sum_of(Loops *L, KRef *x, int n) {
+    for (int i = 0; i < n; i++) x[i] = kloop_op(L, K_ADD, kloop_f64(L, 0), x[i]);
+    for (int half = LOOP_VECTOR_MAX / 2; half; half /= 2)
+        for (int l = 0; l < half && l + half < n; l++) x[l] = kloop_op(L, K_ADD, x[l], x[l + half]);
+    return kloop_num(x[0]);
+}
+
+/* What has no sum of its own is merged in halves, the rest to the first. */
+static Number merged(Loops *L, KOp op, KRef *x, int n) {
+    while (n > 1) {
+        int half = (n + 1) / 2;
+        for (int l = 0; l < n - half; l++) x[l] = operation(L, op, x[l], x[half + l]);
+        n = half;
+    }
+    return kloop_num(x[0]);
+}
+
+static void values(const Value *a, KRef *x) {
+    for (int i = 0; i < a->n; i++) x[i] = a->at[i].v;
+}
+
+static Number dot(Loops *L, const Value *a, const Value *b) {
+    KRef x[LOOP_VECTOR_MAX];
+    for (int i = 0; i < a->n; i++) x[i] = kloop_op(L, K_MUL, a->at[i].v, b->at[i].v);
+    return sum_of(L, x, a->n);
+}
+
+static bool reduction(Loops *L, const char *name, const Value *a, Number *out) {
+    KRef x[LOOP_VECTOR_MAX];
+    values(a, x);
+    if (!strcmp(name, "sum")) *out = sum_of(L, x, a->n);
+    else if (!strcmp(name, "prod")) *out = merged(L, K_MUL, x, a->n);
+    else if (!strcmp(name, "max")) *out = merged(L, K_MAX, x, a->n);
+    else if (!strcmp(name, "min")) *out = merged(L, K_MIN, x, a->n);
+    else if (!strcmp(name, "mean")) *out = kloop_num(kloop_op(L, K_DIV, sum_of(L, x, a->n).v, kloop_f64(L, a->n)));
+    else if (!strcmp(name, "squared_norm")) *out = dot(L, a, a);
+    else if (!strcmp(name, "norm"))
+        *out = kloop_num(kir_fold(L->f, K_MATH, QS_B1, MF_sqrt, dot(L, a, a).v, 0, 0, L->pos));
+    else if (!strcmp(name, "numel")) *out = kloop_const(L, a->n);
+    else return false;
+    return true;
+}
+
+/* -- built-ins --------------------------------------------------------------------------------------------------- */
+static bool rounds(MathFn fn) { return fn == MF_floor || fn == MF_ceil || fn == MF_round || fn == MF_trunc; }
+
+/* Functions that arrays have in the type of their elements; the gamma functions compute in double. */
+static qs_status map1(Loops *L, const char *name, const Value *a, Value *out) {
+    MathFn fn = 0;
+    bool magnitude = !strcmp(name, "abs"), math = kloop_math_fn(name, 1, &fn) && fn != MF_lgamma && fn != MF_tgamma;
+    if (!magnitude && !math) return kloop_decline(L, L->pos, "%s of a vector", name);
+    *out = shaped_as(L, a);
+    for (int i = 0; i < a->n; i++) {
+        KRef x = kir_fold(L->f, magnitude ? K_ABS : K_MATH, QS_B1, (uint16_t)fn, narrow(L, a->at[i]), 0, 0, L->pos);
+        out->at[i] = math && rounds(fn) && a->at[i].twin ? a->at[i] : wide(L, x);
+    }
+    return QS_OK;
+}
+
+/* Functions of two arguments compute in double. */
+static qs_status map2(Loops *L, const char *name, const Value *a, const Value *b, Value *out) {
+    int na = a->what == WHAT_VECTOR ? a->n : 1, nb = b->what == WHAT_VECTOR ? b->n : 1;
+    if (!takes_part(a) || !takes_part(b) || a->cols || b->cols || (na != nb && na != 1 && nb != 1))
+        return kloop_decline(L, L->pos, "%s of vectors that do not fit", name);
+    *out = kloop_vector(L, na > nb ? na : nb);
+    for (int i = 0; i < out->n; i++) {
+        Number args[2] = {element(L, a, i), element(L, b, i)}, r;
+        TRY(kloop_real_builtin(L, name, args, 2, &r));
+        out->at[i] = kloop_rounded(L, r);
+    }
+    return QS_OK;
+}
+
+static qs_status extreme(Loops *L, const char *name, const Value *a, const Value *b, Value *out) {
+    return kloop_vector_binary(L, !strcmp(name, "max") ? OP_MAXEQ : OP_MINEQ, a, b, out);
+}
+
+static qs_status extent(Loops *L, const Value *args, Value *out) {
+    double d;
+    if (args[1].what != WHAT_NUMBER || !kloop_known(L, args[1].num, &d) || d < 0 || d != floor(d))
+        return kloop_decline(L, L->pos, "size of a dimension that is not known");
+    *out = (Value){.what = WHAT_NUMBER};
+    out->num = kloop_const(L, d == 0 ? rows_of(&args[0]) : d == 1 ? cols_of(&args[0]) : 1);
+    return QS_OK;
+}
+
+static Value transposed(Loops *L, const Value *m) {
+    int rows = rows_of(m), cols = cols_of(m);
+    Value t = kloop_matrix(L, cols, rows);
+    for (int i = 0; i < t.n; i++) t.at[i] = m->at[i % rows * cols + i / rows];
+    return t;
+}
+
+/* zeros(n), zeros(r,c), ones, eye, of a size that is known. */
+qs_status kloop_made(Loops *L, const char *name, const Value *args, int nargs, bool *found, Value *out) {
+    double sizes[2] = {1, 1};
+    bool eye = !strcmp(name, "eye"), ones = !strcmp(name, "ones");
+    if (!eye && !ones && strcmp(name, "zeros")) return QS_OK;
+    bool known = nargs >= 1 && nargs <= 2;
+    for (int i = 0; known && i < nargs; i++)
+        known = args[i].what == WHAT_NUMBER && kloop_known(L, args[i].num, &sizes[2 - nargs + i]);
+    if (eye && nargs == 1) sizes[0] = sizes[1];
+    for (int i = 0; i < 2; i++)
+        known = known && sizes[i] >= 1 && sizes[i] <= LOOP_VECTOR_MAX && sizes[i] == floor(sizes[i]);
+    if (!known || sizes[0] * sizes[1] > LOOP_VECTOR_MAX)
+        return kloop_decline(L, L->pos, "%s of a size that is not known, or large", name);
+    *out = kloop_matrix(L, (int)sizes[0], (int)sizes[1]);
+    for (int i = 0; i < out->n; i++)
+        out->at[i] = kloop_const(L, ones || (eye && i / (int)sizes[1] == i % (int)sizes[1]));
+    return *found = true, QS_OK;
+}
+
+qs_status kloop_vector_call(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
+    bool extremes = !strcmp(name, "max") || !strcmp(name, "min"), vectors = true;
+    *out = (Value){.what = WHAT_NUMBER};
+    for (int i = 0; i < nargs; i++) vectors &= args[i].what == WHAT_VECTOR;
+    bool lengths = !strcmp(name, "norm") || !strcmp(name, "squared_norm") || !strcmp(name, "dotprod");
+    if (args[0].cols && lengths) return kloop_decline(L, L->pos, "%s of a matrix", name);
+    if (nargs == 1 && !strcmp(name, "transpose")) return *out = transposed(L, &args[0]), QS_OK;
+    if (nargs == 1) return args[0].n && reduction(L, name, &args[0], &out->num) ? QS_OK : map1(L, name, args, out);
+    if (nargs != 2) return kloop_decline(L, L->pos, "%s of a vector", name);
+    if (!strcmp(name, "size")) return extent(L, args, out);
+    if (extremes) return extreme(L, name, &args[0], &args[1], out);
+    if (!strcmp(name, "dotprod") && vectors && args[0].n == args[1].n)
+        return out->num = dot(L, &args[0], &args[1]), QS_OK;
+    if (!strcmp(name, "atan2") || !strcmp(name, "hypot") || !strcmp(name, "mod"))
+        return map2(L, name, &args[0], &args[1], out);
+    return kloop_decline(L, L->pos, "%s of vectors", name);
+}

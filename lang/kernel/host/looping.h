@@ -1,0 +1,284 @@
+/* looping.h -- what the files of the loop compiler share; see loop.h. */
+#ifndef LANG_KERNEL_LOOPING_H
+#define LANG_KERNEL_LOOPING_H
+#include "lang/kernel/host/loop.h"
+
+/* A complex number may stand for what is real in the program, with +0 as its other part, where nobody sees that. */
+typedef enum { SURELY_COMPLEX, MAYBE_ZERO /* the real number is 0 */, MAYBE_REAL } MaybeReal;
+
+/* A number.  A complex one has its parts in v and im.  A whole one of at most 53 bits carries its int64 twin: counters
+ * and indices compute with the twin, so they keep their form; everything else with the double, which is the value. */
+typedef struct {
+    uint8_t kind;      /* LOOP_NUM, LOOP_INT, LOOP_BOOL, LOOP_COMPLEX */
+    KRef v;            /* float64, int64 or bool */
+    KRef twin;         /* of LOOP_NUM; 0: none */
+    double lo, hi;     /* bounds of twin, or of a LOOP_INT */
+    KRef im;           /* of LOOP_COMPLEX */
+    uint8_t maybe;     /* MaybeReal, of LOOP_COMPLEX */
+} Number;
+
+typedef enum { WHAT_NOTHING, WHAT_NUMBER, WHAT_VECTOR, WHAT_ARRAY, WHAT_FUNCTION, WHAT_OBJECT } What;
+typedef struct Value {
+    What what;
+    Number num;            /* WHAT_NUMBER */
+    Number *at; int n;     /* WHAT_VECTOR: what its elements hold, each rounded to their type */
+    int cols;              /* of a matrix, whose elements come row by row; 0: a vec */
+    struct Var *origin;    /* WHAT_VECTOR: the variable of whose array it is; NULL: a new one */
+    LoopValue host;        /* the others */
+    struct Value *caught;  /* WHAT_FUNCTION made in the loop: what it has captured; NULL: host.source has */
+    const Str *name; const Sym *sym; TypeMods mods;
+} Value;
+
+typedef struct Var { /* a variable: of the loop's function, or of one inlined; or a field that is set */
+    const Sym *sym;
+    int object;        /* of a field: source of the object; otherwise -1 */
+    const Type *type;  /* of a field: what it converts to; NULL: it does not */
+    /* learned, kept from pass to pass */
+    uint8_t kind;      /* LOOP_UNSET: not yet known */
+    bool fraction;     /* may hold a number without a twin */
+    int grown;         /* how often its bounds were widened */
+    bool counted;      /* they are as wide as they can be: it goes up and down in small steps */
+    int n, cols;       /* LOOP_VECTOR: elements, and as in Value */
+    bool shared;       /* LOOP_VECTOR: perhaps its array has another name, too */
+    bool patched;      /* LOOP_VECTOR: single elements are set */
+    bool assigned;     /* somewhere in the loop, as far as is known */
+    uint8_t maybe;     /* MaybeReal, of LOOP_COMPLEX */
+    bool replaced;     /* what it was before the loop is of another kind, which nobody reads */
+    bool doubted;      /* it is read where it may have no value */
+    LoopValue replacee; /* what it was, when it was replaced */
+    double lo, hi;
+    /* of the loop's function only */
+    LoopValue entry;
+    uint8_t reduce;    /* LoopReduce */
+    bool live;         /* its value after the loop may matter */
+    /* this pass */
+    KRef v, twin, im, given, *part; /* LOCALs */
+    KRef least, most;  /* LOCALs: of a product in a chunk, how small and how large it has been */
+    bool set;          /* certainly has a value here */
+    bool bound;        /* stands for `val`: a counter that nothing else sets, an array, a function */
+    uint32_t home;     /* as long as this block is open its value is `val`; 0: nobody knows */
+    Value val;
+} Var;
+
+typedef struct Inline { /* a function being lowered: the loop's own, or a call */
+    struct Inline *up, *child, *next;
+    const Node *site;
+    Func *func;
+    int source;        /* of the function, as a value that enters; -1: none */
+    const Value *caught; /* of a function made in the loop */
+    Var *vars; int nvars, cap;
+    int wanted;        /* results of the call */
+    int leave;         /* loop depth that `return` leaves to; -1: it cannot */
+    bool *ways;        /* as in Exits, of `return` */
+} Inline;
+
+/* Which variables have a value on all ways to the next turn, and on all out of the loop by `break`; NULL: none yet. */
+typedef struct Exits { struct Exits *up; int brk, cont; bool cont_breaks; bool *ways, *outs, **out; } Exits;
+
+typedef struct { KRef at, n; LoopTest test; } Check; /* 0 <= at < n */
+typedef struct {
+    int param, source, rank;
+    KRef at[QS_MAX_RANK];
+    bool store, plain;     /* plain: `at` are the subscripts themselves, inside the array */
+    bool sum;              /* by x[…] += value */
+    uint32_t pos;
+} Touch;                   /* an element that is read or written */
+
+typedef struct {           /* a loop of the perfect nest */
+    KRef counter;          /* FOR, or the sum with POS; 0: counts by turns */
+    KRef first, last;
+    double step;
+    bool by_turns;
+    uint32_t pos;
+} Level;
+
+typedef enum { MODE_EXACT, MODE_QUICK, MODE_PARALLEL } Mode;
+
+typedef struct Loops {
+    Ctx *c;
+    Arena *keep, *keep_result, *arena; /* for the whole run; for the result; for this pass */
+    const LoopJob *job;
+    LoopResult *out;
+    Mode mode;
+    int axes;              /* MODE_PARALLEL: outer loops that are axes */
+    bool chunked;          /* MODE_PARALLEL: or chunks of the outermost; see loop.h */
+    bool random;           /* draws random numbers */
+    int nest;              /* how deep the loops are that hold nothing but the next */
+    Inline *root;
+    /* of the pass */
+    KFunc *f;
+    Inline *in;
+    Exits *exits;
+    int depth, calls;      /* LOOP and FOR that are open; inlined calls */
+    uint32_t *open, nopen, cap_open, nblocks;      /* blocks that are open, by number; all so far */
+    uint32_t pos;
+    bool changed;          /* another pass is needed */
+    bool left;             /* the rest of the block is never reached */
+    bool waits;            /* a loop ends when it wants to: after a fault in an earlier turn perhaps never */
+    KRef fault, value[2];  /* LOCALs: number of the test that failed, its values */
+    KRef returned;         /* LOCAL: 1 + where the `return` is that has left the loop; 0: there is none */
+    struct { LoopPlace place; int message; } *faults; uint32_t nfaults, cap_faults;
+    LoopBind *binds; uint32_t cap_binds;
+    Check *checks; uint32_t nchecks, cap_checks;   /* index tests that a guard can make */
+    KRef *wide; uint32_t nwide, cap_wide;          /* ints perhaps beyond 62 bits: bounds of them might wrap around */
+    uint32_t loose, loose_pos;                     /* other tests, and where the first is */
+    Touch *touches; uint32_t ntouches, cap_touches;
+    Level level[QS_MAX_RANK]; int nlevels;
+    KRef chunk_last;       /* the counter in the last turn of the chunk */
+    uint32_t body_open;    /* blocks that are open where a turn of the outermost loop begins */
+    KRef drawn;            /* LOCAL: blocks of random numbers that were drawn so far */
+    int64_t draws;         /* in this pass */
+    bool draws_vary; uint32_t draws_pos; /* not every turn draws as many, because of the one there */
+} Loops;
+
+enum { LOOP_CALLS = 24, LOOP_PASSES = 24, LOOP_LONGEST = 1 << 14 /* instructions; then no more functions */,
+       LOOP_FIELDS = 32 /* that are set */ };
+
+/* -- loop.c ------------------------------------------------------------------------------------------------------ */
+/* Gives up: the loop stays with the interpreter.  Never QS_OK. */
+qs_status kloop_decline(Loops *L, uint32_t pos, const char *fmt, ...) QS_PRINTF(3, 4);
+
+/* -- loop_var.c -------------------------------------------------------------------------------------------------- */
+int kloop_param(Loops *L, const KParam *p, LoopBind b);         /* found again when it is there already */
+KRef kloop_number_param(Loops *L, Str *name, qs_dtype d, LoopBind b);
+int kloop_results_param(Loops *L, LoopBindKind kind);           /* REALS or WHOLES */
+Var *kloop_find_var(Inline *in, const Sym *sym);
+Var *kloop_var(Loops *L, const Sym *sym);                       /* of the function being lowered, or a global; NULL */
+Number kloop_entry_number(Loops *L, const LoopValue *v, Str *name);
+Value kloop_entry(Loops *L, const Var *v);                      /* what the variable is when the loop begins */
+void kloop_declare(Loops *L, Var *v, const Value *init);
+KRef kloop_get(Loops *L, KRef local);
+void kloop_enter_var(Loops *L, Var *v);                         /* what it is before the loop */
+qs_status kloop_read(Loops *L, const Sym *sym, Value *out);
+qs_status kloop_field(Loops *L, const Value *object, const Str *name, Value *out);
+qs_status kloop_set_field(Loops *L, const Value *object, Str *name, const Value *x);
+/* It is asked for where it may have no value: an error, if it has none. */
+qs_status kloop_doubt(Loops *L, Var *v, const char *sentence);
+qs_status kloop_assign(Loops *L, Var *v, const Value *x);
+qs_status kloop_patch(Loops *L, Var *v, const Value *x);        /* one element of a vector is another now */
+void kloop_unset(Loops *L, Var *v);                             /* a function begins: it has no value */
+bool *kloop_state(Loops *L);                                    /* which variables certainly have a value */
+void kloop_restore(Loops *L, const bool *state);
+void kloop_join(Loops *L, bool *into);
+/* %0 and %1 in the sentence are a and b. */
+void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, KRef a, KRef b);
+/* An index test; `shown` is what messages call the index. */
+void kloop_inside(Loops *L, KRef at, KRef n, KRef shown, const char *array, int axis);
+void kloop_forget(Loops *L, const Node *loop);                  /* it begins: what its turns set is not known now */
+
+/* -- loop_stmt.c ------------------------------------------------------------------------------------------------- */
+qs_status kloop_for(Loops *L, Node *n);
+qs_status kloop_loop(Loops *L, Node *n);                        /* for, while, repeat */
+qs_status kloop_block(Loops *L, NodeList body);
+qs_status kloop_body(Loops *L, Inline *in);                     /* the statements of an inlined function */
+
+/* -- loop_find.c ------------------------------------------------------------------------------------------------- */
+/* The first node of the list for which `is` holds; inner loops belong to it or not, bodies of functions do not. */
+typedef bool Finder(const Node *n, void *ud);
+const Node *kloop_find(NodeList list, bool inner_loops, Finder *is, void *ud);
+bool kloop_is_return(const Node *n, void *ud);
+bool kloop_is_leaving(const Node *n, void *ud);                 /* break, continue */
+bool kloop_is_continue(const Node *n, void *ud);
+bool kloop_sets(const Node *loop, const Sym *sym);              /* does the body set it? */
+NodeList kloop_body_of(const Node *loop);
+/* The annotation of sym that holds at `before`: the last one in the text. */
+const TypeExpr *kloop_annotation(const Func *f, const Sym *sym, uint32_t before);
+
+/* -- instructions ------------------------------------------------------------------------------------------------ */
+KRef kloop_emit(Loops *L, KOp op, qs_dtype own, KRef a, KRef b, KRef c, uint64_t imm); /* loop_var.c: minds blocks */
+static inline void kloop_flow(Loops *L, KOp op, KRef a, uint64_t imm) { kloop_emit(L, op, QS_B1, a, 0, 0, imm); }
+static inline KRef kloop_not(Loops *L, KRef c) { return kir_fold(L->f, K_NOT, QS_B1, 0, c, 0, 0, L->pos); }
+
+/* -- loop_num.c -------------------------------------------------------------------------------------------------- */
+KRef kloop_op(Loops *L, KOp op, KRef a, KRef b);                 /* folded */
+KRef kloop_cast(Loops *L, KRef a, qs_dtype to);
+KRef kloop_i64(Loops *L, int64_t v);
+KRef kloop_f64(Loops *L, double v);
+Number kloop_const(Loops *L, double v);
+Number kloop_bool(KRef v);
+Number kloop_whole(Loops *L, KRef twin, double lo, double hi);   /* a LOOP_NUM from its twin, which is not -0 */
+Number kloop_num(KRef v);
+Number kloop_int(KRef v, double lo, double hi);
+Number kloop_wide(Loops *L, KRef v);                             /* an int of which nothing is known */
+KRef kloop_real(Loops *L, Number n);                             /* as float64 */
+KRef kloop_twin(Loops *L, Number n);                             /* as int64; 0: may have a fraction */
+KRef kloop_truth(Loops *L, Number n);
+bool kloop_known(Loops *L, Number n, double *v);
+qs_status kloop_binary(Loops *L, Op op, Number a, Number b, Number *out);
+qs_status kloop_unary(Loops *L, Op op, Number a, Number *out);
+Number kloop_choose(Loops *L, KRef c, Number a, Number b);       /* of one kind */
+Number kloop_to_int(Loops *L, Number a);                         /* int(a) */
+qs_status kloop_convert(Loops *L, const Str *type, Number *n); /* as a variable of that type holds it; NULL: declines */
+qs_status kloop_convert_to(Loops *L, qs_dtype d, Number *n);     /* the same with scalar, int8 … int64 */
+Number kloop_to_num(Loops *L, Number a);                         /* scalar(a) */
+
+/* -- loop_complex.c ---------------------------------------------------------------------------------------------- */
+Number kloop_complex(KRef re, KRef im);
+Number kloop_to_complex(Loops *L, Number a);
+qs_status kloop_complex_binary(Loops *L, Op op, Number a, Number b, Number *out); /* of which one is complex */
+qs_status kloop_complex_unary(Loops *L, Op op, Number a, Number *out);
+/* A built-in of which an argument is complex, or that makes a complex number; *found: it is one. */
+qs_status kloop_complex_call(Loops *L, const char *name, const Number *args, int nargs, bool *found, Number *out);
+
+/* -- loop_vector.c ----------------------------------------------------------------------------------------------- */
+Value kloop_vector(Loops *L, int n);                             /* new, of n elements that are to be filled in */
+Value kloop_matrix(Loops *L, int rows, int cols);                /* one of one row is a vec */
+qs_status kloop_made(Loops *L, const char *name, const Value *args, int nargs, bool *found, Value *out); /* zeros … */
+Number kloop_rounded(Loops *L, Number a);                        /* as an element of an array holds it */
+bool kloop_is_vectorial(const Value *a, const Value *b);         /* an operation on elements */
+qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, Value *out);
+qs_status kloop_vector_unary(Loops *L, Op op, const Value *a, Value *out);
+qs_status kloop_vector_call(Loops *L, const char *name, const Value *args, int nargs, Value *out);
+/* v[index], with an index for each dimension. */
+qs_status kloop_vector_element(Loops *L, const Value *v, const Number *index, const char *name, Number *out);
+qs_status kloop_vector_patch(Loops *L, const Value *v, const Number *index, const char *name, Number to, Value *out);
+qs_status kloop_vector_row(Loops *L, const Value *m, Number index, const char *name, Value *out);
+
+/* -- loop_call.c ------------------------------------------------------------------------------------------------- */
+bool kloop_math_fn(const char *name, int nargs, MathFn *out);    /* a function of mathfn.def */
+bool kloop_is_vec(const char *name, const Value *v);             /* the name of a type that takes such a vec */
+qs_status kloop_closure(Loops *L, Func *f, Value *out);
+qs_status kloop_builtin(Loops *L, const char *name, Value *args, int nargs, Value *out);
+qs_status kloop_call(Loops *L, Node *n, Value *out, int wanted); /* so many results; out has room for one at least */
+qs_status kloop_real_builtin(Loops *L, const char *name, const Number *args, int nargs, Number *out);
+
+/* -- loop_random.c ----------------------------------------------------------------------------------------------- */
+void kloop_declare_random(Loops *L);
+bool kloop_is_random(const char *name, int nargs);
+qs_status kloop_random(Loops *L, const char *name, const Number *n, Number *out); /* n: of randi; NULL: another one */
+
+/* -- loop_expr.c ------------------------------------------------------------------------------------------------- */
+qs_status kloop_expr(Loops *L, Node *n, Value *out);
+qs_status kloop_scalar(Loops *L, Node *n, Number *out);          /* a number, perhaps a complex one */
+qs_status kloop_number(Loops *L, Node *n, Number *out);          /* a real one */
+qs_status kloop_cond(Loops *L, Node *n, KRef *out);
+qs_status kloop_operator(Loops *L, Op op, const Value *a, const Value *b, Value *out);
+
+/* -- loop_index.c ------------------------------------------------------------------------------------------------ */
+qs_status kloop_load(Loops *L, Node *n, Value *out);
+qs_status kloop_store(Loops *L, Node *target, const Value *v);
+qs_status kloop_update(Loops *L, Node *target, Op op, Node *value);
+bool kloop_is_short(Loops *L, const LoopValue *v, int *rows, int *cols); /* an array that counts as a vector */
+void kloop_short(Loops *L, Value *v);                            /* an array of few numbers is read, as a vector */
+KRef kloop_extent(Loops *L, const Value *array, int axis);       /* int64 */
+
+/* -- loop_sum.c -------------------------------------------------------------------------------------------------- */
+uint8_t kloop_reduction(const Node *loop, const Sym *sym);       /* LoopReduce */
+double kloop_identity(uint8_t op);
+void kloop_watch(Loops *L, Var *v);   /* from now on its magnitude is, which is that of a product in a chunk */
+void kloop_watched(Loops *L, const Var *v); /* it has changed */
+/* The code from `from` on is the loop: what its turns only add to a variable may be added in any order. */
+void kloop_free_order(Loops *L, const Node *loop, KRef from);
+int kloop_sum_array(const Loops *L, int source);                 /* its number among the sums; -1 */
+
+/* -- loop_nest.c ------------------------------------------------------------------------------------------------- */
+bool kloop_has_range(const Loops *L, KRef r);  /* bounds of r over all turns can be computed before the first */
+KRef kloop_last_of(Loops *L, const Level *v);  /* the counter's value in the last turn; 0: there is but one */
+/* After the exact pass: how many outer loops may become axes (0: none, and L->out->why says why). */
+int kloop_parallel_depth(Loops *L);
+/* The guard of the version whose pass has just ended. */
+qs_status kloop_guard(Loops *L, Arena *arena, LoopCode *out);
+
+/* -- loop_live.c ------------------------------------------------------------------------------------------------- */
+bool kloop_is_live(const LoopJob *job, const Sym *sym); /* its value after the loop may matter */
+#endif

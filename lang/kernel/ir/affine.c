@@ -1,0 +1,75 @@
+#include "lang/kernel/ir/affine.h"
+
+static int64_t add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
+static int64_t mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
+
+static bool add_term(Affine *a, KRef r, int64_t factor) {
+    int i = 0;
+    while (i < a->n && a->term[i].ref < r) i++;
+    if (i < a->n && a->term[i].ref == r) {
+        if ((a->term[i].factor = add(a->term[i].factor, factor))) return true;
+        for (a->n--; i < a->n; i++) a->term[i] = a->term[i + 1];
+        return true;
+    }
+    if (a->n == AFFINE_TERMS) return false;
+    for (int k = a->n++; k > i; k--) a->term[k] = a->term[k - 1];
+    a->term[i].ref = r, a->term[i].factor = factor;
+    return true;
+}
+
+bool kaffine_add(Affine *a, const Affine *b, int64_t factor) {
+    a->constant = add(a->constant, mul(factor, b->constant));
+    for (int i = 0; i < b->n; i++)
+        if (!add_term(a, b->term[i].ref, mul(factor, b->term[i].factor))) return false;
+    return true;
+}
+
+/* The same parameter, extent or position read twice is one value; so is a conversion of it. */
+static bool equal(const KFunc *f, KRef a, KRef b) {
+    const KIns *x = &f->ins[a], *y = &f->ins[b];
+    if (a == b) return true;
+    if (x->op != y->op || x->imm != y->imm || x->dtype != y->dtype) return false;
+    if (x->op == K_CAST) return equal(f, x->a, y->a);
+    return x->op == K_PARAM || x->op == K_DIM || x->op == K_STRIDE || (x->op >= K_POS && x->op <= K_BLKCNT);
+}
+
+KRef kaffine_leader(const KFunc *f, KRef r) {
+    uint8_t op = f->ins[r].op;
+    if (op != K_CAST && op != K_PARAM && op != K_DIM && op != K_STRIDE && (op < K_POS || op > K_BLKCNT)) return r;
+    for (KRef x = 1; x < r; x++)
+        if (equal(f, x, r)) return x;
+    return r;
+}
+
+enum { VISITS = 64 }; /* a value used twice is visited twice: that must not get out of hand */
+
+static bool collect(const KFunc *f, KRef r, int64_t factor, Affine *out, int *visits) {
+    const KIns *i = &f->ins[r];
+    if (++*visits > VISITS) return false;
+    switch ((KOp)i->op) {
+    case K_CONST: out->constant = add(out->constant, mul(factor, (int64_t)i->imm)); return true;
+    case K_ADD: return collect(f, i->a, factor, out, visits) && collect(f, i->b, factor, out, visits);
+    case K_SUB: return collect(f, i->a, factor, out, visits) && collect(f, i->b, mul(factor, -1), out, visits);
+    case K_NEG: return collect(f, i->a, mul(factor, -1), out, visits);
+    case K_MUL:
+        if (f->ins[i->b].op == K_CONST) return collect(f, i->a, mul(factor, (int64_t)f->ins[i->b].imm), out, visits);
+        if (f->ins[i->a].op == K_CONST) return collect(f, i->b, mul(factor, (int64_t)f->ins[i->a].imm), out, visits);
+        break;
+    case K_CAST:
+        if (f->ins[i->a].op == K_CONST && f->ins[i->a].dtype == QS_I32) return collect(f, i->a, factor, out, visits);
+        break;
+    default: break;
+    }
+    return factor == 0 || add_term(out, kaffine_leader(f, r), factor);
+}
+
+bool kaffine_of(const KFunc *f, KRef r, Affine *out) {
+    int visits = 0;
+    *out = (Affine){0};
+    return f->ins[r].dtype == QS_I64 && collect(f, r, 1, out, &visits);
+}
+
+bool kaffine_differ(const Affine *a, const Affine *b) {
+    Affine d = *a;
+    return kaffine_add(&d, b, -1) && d.n == 0 && d.constant != 0;
+}

@@ -1,0 +1,637 @@
+/* eval.c -- the reference evaluator: what a KFunc does, in the most direct way that can be checked by reading.
+ *
+ *     KIR ──prepare──► steps (constants taken out, jumps resolved) + a frame template
+ *     blocks one after another, in row-major order (serial launches: positions, wherever their blocks lie)
+ *       positions of a block in turn, each to its next BARRIER or its end, until all have ended
+ *
+ * A position works in a frame: one slot per instruction, then counters of FOR loops, then its LARRAYs.  What is known
+ * at launch (CONST, PARAM, DIM, STRIDE, BLKDIM, BLKCNT) lies in the template and costs nothing later.  Kernels without
+ * BARRIER use one frame for all positions.  Every access to memory is tested against the extents of the argument: an
+ * oracle reports what the kernel did wrong, it does not crash with it. */
+#include "lang/kernel/ir/sem.h"
+#include "vm/base/libm.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* -- mathematical functions ---------------------------------------------------------------------------------------- */
+typedef union {
+    struct { float (*f32)(float); double (*f64)(double); } a1;
+    struct { float (*f32)(float, float); double (*f64)(double, double); } a2;
+} LibM;
+#define lgamma qlibm_lgamma
+#define lgammaf qlibm_lgammaf
+#define tgamma qlibm_tgamma
+#define tgammaf qlibm_tgammaf
+static const LibM libm[MF__COUNT] = {
+#define MATHFN(id, nargs, f32, f64, ...) [MF_##id] = {.a##nargs = {f32, f64}},
+#include "lang/kernel/ir/mathfn.def"
+};
+#undef lgamma
+#undef lgammaf
+#undef tgamma
+#undef tgammaf
+
+double keval_math(MathFn fn, qs_dtype d, double a, double b) {
+    bool two = kir_math[fn].nargs == 2;
+    if (d == QS_F32) return (double)(two ? libm[fn].a2.f32((float)a, (float)b) : libm[fn].a1.f32((float)a));
+    return two ? libm[fn].a2.f64(a, b) : libm[fn].a1.f64(a);
+}
+
+/* -- elements of memory: X(dtype, C type, value dtype, value of x, stored form of v) ------------------------------- */
+#define CLAMPED(v, lo, hi) ((v) < (lo) ? (lo) : (v) > (hi) ? (hi) : (v))
+#define ELEMENTS(X)                                                                                                    \
+    X(B1, uint8_t, B1, x != 0, v)                                                                                      \
+    X(I8, int8_t, I32, x, CLAMPED(v, INT8_MIN, INT8_MAX))                                                              \
+    X(U8, uint8_t, I32, x, CLAMPED(v, 0, UINT8_MAX))                                                                   \
+    X(I16, int16_t, I32, x, CLAMPED(v, INT16_MIN, INT16_MAX))                                                          \
+    X(U16, uint16_t, I32, x, CLAMPED(v, 0, UINT16_MAX))                                                                \
+    X(I32, int32_t, I32, x, v)                                                                                         \
+    X(U32, uint32_t, U32, x, v)                                                                                        \
+    X(I64, int64_t, I64, x, v)                                                                                         \
+    X(U64, uint64_t, U64, x, v)                                                                                        \
+    X(F16, uint16_t, F32, qdtype_half_to_float(x), qdtype_float_to_half(v))                                            \
+    X(BF16, uint16_t, F32, qdtype_bf16_to_float(x), qdtype_float_to_bf16(v))                                           \
+    X(F32, float, F32, x, v)                                                                                           \
+    X(F64, double, F64, x, v)                                                                                          \
+    X(C64, float, F32, x, v)                                                                                           \
+    X(C128, double, F64, x, v)
+
+typedef struct { char *data; int64_t first, last; uint8_t dtype; } Memory; /* first > last: nothing is there */
+
+static KSlot load_element(const Memory *m, int64_t i) {
+    KSlot r = {0};
+    switch ((qs_dtype)m->dtype) {
+#define LOAD(D, T, V, widen, narrow) case QS_##D: { T x = ((const T *)m->data)[i]; r.V = widen; return r; }
+        ELEMENTS(LOAD)
+    }
+    return r;
+}
+
+static void store_element(const Memory *m, int64_t i, KSlot s) {
+    switch ((qs_dtype)m->dtype) {
+#define STORE(D, T, V, widen, narrow) case QS_##D: { KSem##V v = s.V; ((T *)m->data)[i] = (T)(narrow); return; }
+        ELEMENTS(STORE)
+    }
+}
+
+/* What an array argument may touch: with negative strides the first element is not the lowest. */
+static Memory memory_of(const KParam *p, const KArg *a) {
+    Memory m = {a->data, 0, 0, p->dtype};
+    int parts = qdtype_is_complex((qs_dtype)p->dtype) ? 2 : 1;
+    for (int d = 0; d < p->rank; d++) {
+        if (a->dims[d] < 1) return m.first = 1, m.last = 0, m;
+        int64_t reach = (a->dims[d] - 1) * a->strides[d];
+        if (reach < 0) m.first += reach;
+        else m.last += reach;
+    }
+    m.first *= parts, m.last = m.last * parts + parts - 1;
+    return m;
+}
+
+/* -- atomics: there is one position at a time, so they are read, apply, write -------------------------------------- */
+#define APPLY_ARITHMETIC(D)                                                                                            \
+    case KA_ADD: r.D = ksem_ADD_##D(a.D, b.D); break;                                                                  \
+    case KA_SUB: r.D = ksem_SUB_##D(a.D, b.D); break;                                                                  \
+    case KA_MUL: r.D = ksem_MUL_##D(a.D, b.D); break;                                                                  \
+    case KA_DIV: r.D = ksem_DIV_##D(a.D, b.D); break;                                                                  \
+    case KA_MIN: r.D = ksem_MIN_##D(a.D, b.D); break;                                                                  \
+    case KA_MAX: r.D = ksem_MAX_##D(a.D, b.D); break;
+#define APPLY_INT(D)                                                                                                   \
+    case QS_##D:                                                                                                       \
+        switch (op) {                                                                                                  \
+        APPLY_ARITHMETIC(D)                                                                                            \
+        case KA_AND: r.D = ksem_AND_##D(a.D, b.D); break;                                                              \
+        case KA_OR: r.D = ksem_OR_##D(a.D, b.D); break;                                                                \
+        default: r.D = ksem_XOR_##D(a.D, b.D); break;                                                                  \
+        }                                                                                                              \
+        return r;
+#define APPLY_REAL(D, power)                                                                                           \
+    case QS_##D:                                                                                                       \
+        switch (op) {                                                                                                  \
+        APPLY_ARITHMETIC(D)                                                                                            \
+        default: r.D = power(a.D, b.D); break;                                                                         \
+        }                                                                                                              \
+        return r;
+
+static KSlot apply(KAtomic op, qs_dtype d, KSlot a, KSlot b) {
+    KSlot r = {0};
+    switch (d) {
+        APPLY_INT(I32)
+        APPLY_INT(U32)
+        APPLY_INT(I64)
+        APPLY_INT(U64)
+        APPLY_REAL(F32, powf)
+        APPLY_REAL(F64, pow)
+    default: r.B1 = op == KA_AND ? a.B1 && b.B1 : op == KA_OR ? a.B1 || b.B1 : a.B1 != b.B1; return r;
+    }
+}
+
+/* -- steps --------------------------------------------------------------------------------------------------------- */
+typedef enum {
+#define ARITH(op, D, R) S_##op##_##D,
+    KSEM_UNARY(ARITH) KSEM_BINARY(ARITH)
+#undef ARITH
+#define CONVERT(D, R) S_CAST_##D##_##R,
+    KSEM_CAST(CONVERT)
+#undef CONVERT
+    S_MATH1_F32, S_MATH1_F64, S_MATH2_F32, S_MATH2_F64, S_SELECT, S_BOUND, S_INB, S_COPY,
+    S_POS, S_POS_I64, S_BLKPOS, S_BLKIDX,
+    S_CLEAR, S_ALOAD, S_ASTORE, S_AATOMIC, S_LOAD, S_STORE, S_ATOMIC,
+    S_UNLESS, S_JUMP, S_REPEAT, S_FOR_I32, S_FOR_I64, S_NEXT_I32, S_NEXT_I64, S_END, S_BARRIER, S_CHECK
+} StepOp;
+
+/* r a b c are slots of the frame; imm is a jump target, a parameter or an axis; at is the instruction, for messages. */
+typedef struct { uint16_t op, flag; uint32_t r, a, b, c, at; uint64_t imm; } Step;
+
+/* Where the memory of a LARRAY (in the frame) or SHARED (in the block's slots) begins; of a FOR, its count of turns. */
+typedef struct { uint32_t base, count; bool shared; } Storage;
+
+typedef struct {
+    int64_t pos[QS_MAX_RANK], blkpos[QS_MAX_RANK];
+    KSlot *frame;
+    const Step *next; /* NULL: ended */
+} Item;
+
+typedef struct {
+    Ctx *ctx;
+    const KFunc *f;
+    const KArg *args;
+    const KLaunch *l;
+    int64_t blkcnt[QS_MAX_RANK], blkidx[QS_MAX_RANK];
+    Step *steps; uint32_t nsteps;
+    uint32_t *match;   /* per instruction: IF -> its ELSE or END; ELSE, LOOP, FOR -> its END; END -> what it closes */
+    uint32_t *outer;   /* per instruction: the loop around a LOOP or FOR, 0 for none */
+    uint32_t *first;   /* per instruction: its first step, or the one after where it needs none */
+    Storage *storage;  /* per instruction */
+    Memory *memory;    /* per parameter */
+    KSlot *frame;      /* the template */
+    uint32_t nslots;
+    KSlot *shared; uint32_t nshared;
+    Item *items; KSlot *frames; size_t nitems; /* one, or a block of them in kernels with BARRIER */
+    uint32_t polls;
+    const Flag *stop;
+    KFault *fault;
+    const Item *fault_item; /* found in the block that runs now; NULL otherwise */
+} Run;
+
+/* -- preparing ----------------------------------------------------------------------------------------------------- */
+static bool opens_loop(uint8_t op) { return op == K_LOOP || op == K_FOR; }
+
+static void match_regions(Run *r) {
+    uint32_t open = 0, loop = 0; /* the innermost; match[] of an open region holds the one around it meanwhile */
+    for (uint32_t i = 1; i < r->f->nins; i++) {
+        uint8_t op = r->f->ins[i].op;
+        if (opens_loop(op) || op == K_IF) r->match[i] = open, open = i;
+        if (opens_loop(op)) r->outer[i] = loop, loop = i;
+        if (op != K_ELSE && op != K_END) continue;
+        uint32_t around = r->match[open];
+        r->match[open] = i;
+        if (op == K_END && opens_loop(r->f->ins[open].op)) loop = r->outer[open];
+        r->match[i] = op == K_ELSE ? around : open;
+        open = op == K_ELSE ? i : around;
+    }
+}
+
+/* LARRAYs and counts of turns lie behind the slots of the frame. */
+static void place_storage(Run *r) {
+    r->nslots = r->f->nins;
+    for (uint32_t i = 1; i < r->f->nins; i++) {
+        const KIns *k = &r->f->ins[i];
+        uint32_t *n = k->op == K_SHARED ? &r->nshared : &r->nslots;
+        uint32_t count = k->op == K_FOR ? 1 : k->op == K_LARRAY || k->op == K_SHARED ? (uint32_t)k->imm : 0;
+        r->storage[i] = (Storage){*n, count, k->op == K_SHARED};
+        *n += count;
+    }
+}
+
+/* What is known at launch; false: the instruction needs a step. */
+static bool known_at_launch(const Run *r, const KIns *k, KSlot *s) {
+    switch ((KOp)k->op) {
+    case K_CONST: s->bits = k->imm; return true;
+    case K_PARAM: s->bits = r->args[k->imm].bits; return true;
+    case K_DIM: s->I64 = r->args[k->imm >> 8].dims[k->imm & 255]; return true;
+    case K_STRIDE: s->I64 = r->args[k->imm >> 8].strides[k->imm & 255]; return true;
+    case K_BLKDIM: s->I32 = r->l->block[k->imm]; return true;
+    case K_BLKCNT: s->I32 = (int32_t)r->blkcnt[k->imm]; return true;
+    default: return false;
+    }
+}
+
+enum { PAIR = 16 }; /* two small numbers as one, for a switch */
+
+static uint16_t arith_step(KOp op, qs_dtype d) {
+    switch ((int)op * PAIR + (int)d) {
+#define ARITH(OP, D, R) case K_##OP * PAIR + QS_##D: return S_##OP##_##D;
+        KSEM_UNARY(ARITH) KSEM_BINARY(ARITH)
+#undef ARITH
+    }
+    return S_END; /* the verifier lets nothing else through */
+}
+
+static uint16_t cast_step(qs_dtype from, qs_dtype to) {
+    switch ((int)from * PAIR + (int)to) {
+#define CONVERT(D, R) case QS_##D * PAIR + QS_##R: return S_CAST_##D##_##R;
+        KSEM_CAST(CONVERT)
+#undef CONVERT
+    }
+    return S_END;
+}
+
+static uint16_t math_step(const KIns *k) {
+    bool two = kir_math[k->flag].nargs == 2;
+    return k->dtype == QS_F32 ? (two ? S_MATH2_F32 : S_MATH1_F32) : (two ? S_MATH2_F64 : S_MATH1_F64);
+}
+
+static Step *add_step(Run *r, unsigned op, uint32_t at) {
+    const KIns *k = &r->f->ins[at];
+    r->steps[r->nsteps] = (Step){(uint16_t)op, k->flag, at, k->a, k->b, k->c, at, k->imm};
+    return &r->steps[r->nsteps++];
+}
+
+static void add_jump(Run *r, unsigned op, uint32_t at, uint32_t target) { add_step(r, op, at)->imm = target; }
+
+static uint32_t end_of_loop(const Run *r, uint32_t loop, uint64_t depth) {
+    while (depth--) loop = r->outer[loop];
+    return r->match[loop];
+}
+
+static void add_turn(Run *r, uint32_t at, uint32_t loop) {
+    const KIns *k = &r->f->ins[loop];
+    if (k->op == K_LOOP) return add_jump(r, S_REPEAT, at, loop + 1);
+    Step *s = add_step(r, k->dtype == QS_I64 ? S_NEXT_I64 : S_NEXT_I32, at);
+    s->r = loop, s->a = k->c, s->b = r->storage[loop].base, s->imm = loop + 1;
+}
+
+/* Jumps name instructions here; resolve_jumps turns them into steps.  *loop is the innermost loop around `at`. */
+static void add_flow(Run *r, uint32_t at, uint32_t *loop) {
+    const KIns *k = &r->f->ins[at];
+    uint32_t match = r->match[at];
+    switch ((KOp)k->op) {
+    case K_IF: add_jump(r, S_UNLESS, at, match + 1); break;
+    case K_ELSE: add_jump(r, S_JUMP, at, match + 1); break;
+    case K_LOOP: *loop = at; break;
+    case K_FOR: *loop = at, add_jump(r, k->dtype == QS_I64 ? S_FOR_I64 : S_FOR_I32, at, match + 1); break;
+    case K_BREAK: add_jump(r, S_JUMP, at, end_of_loop(r, *loop, k->imm) + 1); break;
+    case K_CONTINUE: add_jump(r, S_JUMP, at, end_of_loop(r, *loop, k->imm)); break;
+    case K_END:
+        if (!opens_loop(r->f->ins[match].op)) break;
+        add_turn(r, at, match);
+        *loop = r->outer[match];
+        break;
+    case K_RET: add_step(r, S_END, at); break;
+    default: break;
+    }
+}
+
+static void add_value(Run *r, uint32_t at) {
+    const KIns *k = &r->f->ins[at];
+    qs_dtype d = (qs_dtype)k->dtype, from = (qs_dtype)r->f->ins[k->a].dtype;
+    Step *s;
+    switch ((KOp)k->op) {
+    case K_POS: add_step(r, d == QS_I64 ? S_POS_I64 : S_POS, at); break;
+    case K_BLKPOS: add_step(r, S_BLKPOS, at); break;
+    case K_BLKIDX: add_step(r, S_BLKIDX, at); break;
+    case K_LOCAL:
+    case K_GET:
+    case K_ANY: add_step(r, S_COPY, at); break;
+    case K_SET: s = add_step(r, S_COPY, at), s->r = k->a, s->a = k->b; break;
+    case K_SHARED: break;
+    case K_LARRAY: add_step(r, S_CLEAR, at); break;
+    case K_ALOAD: add_step(r, S_ALOAD, at); break;
+    case K_ASTORE: add_step(r, S_ASTORE, at); break;
+    case K_AATOMIC: add_step(r, S_AATOMIC, at); break;
+    case K_LOAD: add_step(r, S_LOAD, at); break;
+    case K_STORE: add_step(r, S_STORE, at); break;
+    case K_ATOMIC: add_step(r, S_ATOMIC, at); break;
+    case K_BOUND: add_step(r, S_BOUND, at); break;
+    case K_INB: add_step(r, S_INB, at); break;
+    case K_SELECT: add_step(r, S_SELECT, at); break;
+    case K_CAST: add_step(r, cast_step(from, d), at); break;
+    case K_MATH: add_step(r, math_step(k), at); break;
+    case K_BARRIER: add_step(r, S_BARRIER, at); break;
+    case K_CHECK: add_step(r, S_CHECK, at); break;
+    default: add_step(r, arith_step((KOp)k->op, from), at); break;
+    }
+}
+
+static bool jumps(uint16_t op) { return op >= S_UNLESS && op <= S_NEXT_I64; }
+
+static void add_steps(Run *r) {
+    uint32_t loop = 0, n = r->f->nins;
+    for (uint32_t at = 1; at < n; at++) {
+        const KIns *k = &r->f->ins[at];
+        r->first[at] = r->nsteps;
+        if (known_at_launch(r, k, &r->frame[at])) continue;
+        if (kir_ops[k->op].effect == KE_FLOW) add_flow(r, at, &loop);
+        else add_value(r, at);
+    }
+    r->first[n] = r->nsteps;
+    r->steps[r->nsteps++].op = S_END;
+    for (Step *s = r->steps; s < r->steps + r->nsteps; s++)
+        if (jumps(s->op)) s->imm = r->first[s->imm];
+}
+
+/* -- what goes wrong ----------------------------------------------------------------------------------------------- */
+static qs_status QS_PRINTF(3, 4) wrong(const Run *r, const Step *s, const char *fmt, ...) {
+    char text[256];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    const KIns *k = &r->f->ins[s->at];
+    return qerr_at(r->ctx, QS_EINTERNAL, (Where){r->f->src, k->pos}, "kernel %s, instruction %%%u (%s): %s",
+                   r->f->name->s, s->at, kir_ops[k->op].name, text);
+}
+
+static qs_status outside_memory(const Run *r, const Step *s, int64_t i) {
+    const Memory *m = &r->memory[s->imm];
+    return wrong(r, s, "element %lld of %s is outside its memory [%lld,%lld]", (long long)i,
+                 r->f->params[s->imm].name->s, (long long)m->first, (long long)m->last);
+}
+
+static qs_status outside_array(const Run *r, const Step *s, int64_t i) {
+    return wrong(r, s, "element %lld of an array of %u", (long long)i, r->storage[s->a].count);
+}
+
+static bool stopped(Run *r) { return (++r->polls & 0xfff) == 0 && r->stop && qflag_is_up(r->stop); }
+
+static double as_double(qs_dtype d, KSlot s) {
+    return ksem_pure(K_CAST, 0, d, QS_F64, s, (KSlot){0}, (KSlot){0}).F64;
+}
+
+/* The first fault in the order of blocks, then of positions in the block, stays. */
+static void record_fault(Run *r, const Item *it, const Step *s) {
+    if (!r->fault || (r->fault->message && !(r->fault_item && it < r->fault_item))) return;
+    const KIns *k = &r->f->ins[s->at];
+    *r->fault = (KFault){.message = (uint32_t)k->imm + 1, .pos = k->pos};
+    if (k->b) r->fault->value[0] = as_double((qs_dtype)r->f->ins[k->b].dtype, it->frame[k->b]);
+    if (k->c) r->fault->value[1] = as_double((qs_dtype)r->f->ins[k->c].dtype, it->frame[k->c]);
+    memcpy(r->fault->at, it->pos, sizeof r->fault->at);
+    r->fault_item = it;
+}
+
+/* -- running ------------------------------------------------------------------------------------------------------- */
+/* How many turns follow the first one; false: there is not even that.  Never overflows, whatever the range. */
+static bool count_turns(int64_t from, int64_t to, int64_t step, uint64_t *more) {
+    if (step == 0 || (step > 0 ? to < from : to > from)) return false;
+    uint64_t span = step > 0 ? (uint64_t)to - (uint64_t)from : (uint64_t)from - (uint64_t)to;
+    *more = span / (step > 0 ? (uint64_t)step : 0 - (uint64_t)step);
+    return true;
+}
+
+static KSlot *array_element(const Run *r, KSlot *frame, const Step *s, int64_t *i) {
+    const Storage *m = &r->storage[s->a];
+    *i = r->f->ins[s->b].dtype == QS_I64 ? frame[s->b].I64 : frame[s->b].I32;
+    if (!ksem_inb(*i, m->count)) return NULL;
+    return (m->shared ? r->shared : frame) + m->base + *i;
+}
+
+static bool in_memory(const Memory *m, int64_t i) { return i >= m->first && i <= m->last; }
+
+/* Runs one position to its next BARRIER (it->next is set) or its end (it->next is NULL). */
+static qs_status run_item(Run *r, Item *it) {
+    KSlot *x = it->frame, *e;
+    const Memory *m;
+    int64_t i;
+    for (const Step *s = it->next;; s++) switch ((StepOp)s->op) {
+#define ARITH1(op, D, R) case S_##op##_##D: x[s->r].R = ksem_##op##_##D(x[s->a].D); break;
+        KSEM_UNARY(ARITH1)
+#define ARITH2(op, D, R) case S_##op##_##D: x[s->r].R = ksem_##op##_##D(x[s->a].D, x[s->b].D); break;
+        KSEM_BINARY(ARITH2)
+#define CONVERT(D, R) case S_CAST_##D##_##R: x[s->r].R = ksem_CAST_##D##_##R(x[s->a].D); break;
+        KSEM_CAST(CONVERT)
+    case S_MATH1_F32: x[s->r].F32 = libm[s->flag].a1.f32(x[s->a].F32); break;
+    case S_MATH1_F64: x[s->r].F64 = libm[s->flag].a1.f64(x[s->a].F64); break;
+    case S_MATH2_F32: x[s->r].F32 = libm[s->flag].a2.f32(x[s->a].F32, x[s->b].F32); break;
+    case S_MATH2_F64: x[s->r].F64 = libm[s->flag].a2.f64(x[s->a].F64, x[s->b].F64); break;
+    case S_SELECT: x[s->r] = x[s->a].B1 ? x[s->b] : x[s->c]; break;
+    case S_BOUND: x[s->r].I64 = ksem_bound((AccessMode)s->flag, x[s->a].I64, x[s->b].I64); break;
+    case S_INB: x[s->r].B1 = ksem_inb(x[s->a].I64, x[s->b].I64); break;
+    case S_COPY: x[s->r] = x[s->a]; break;
+    case S_POS: x[s->r].I32 = (int32_t)it->pos[s->imm]; break;
+    case S_POS_I64: x[s->r].I64 = it->pos[s->imm]; break;
+    case S_BLKPOS: x[s->r].I32 = (int32_t)it->blkpos[s->imm]; break;
+    case S_BLKIDX: x[s->r].I32 = (int32_t)r->blkidx[s->imm]; break;
+    case S_CLEAR: memset(x + r->storage[s->r].base, 0, s->imm * sizeof *x); break;
+    case S_ALOAD:
+        if (!(e = array_element(r, x, s, &i))) return outside_array(r, s, i);
+        x[s->r] = *e;
+        break;
+    case S_ASTORE:
+        if (!(e = array_element(r, x, s, &i))) return outside_array(r, s, i);
+        *e = x[s->c];
+        break;
+    case S_AATOMIC:
+        if (!(e = array_element(r, x, s, &i))) return outside_array(r, s, i);
+        *e = apply((KAtomic)s->flag, (qs_dtype)r->f->ins[s->a].dtype, *e, x[s->c]);
+        break;
+    case S_LOAD: /* an absent guard is slot 0, which is true */
+        m = &r->memory[s->imm], i = x[s->a].I64;
+        if (!x[s->b].B1) x[s->r] = (KSlot){0};
+        else if (in_memory(m, i)) x[s->r] = load_element(m, i);
+        else return outside_memory(r, s, i);
+        break;
+    case S_STORE:
+        m = &r->memory[s->imm], i = x[s->a].I64;
+        if (!x[s->c].B1) break;
+        if (!in_memory(m, i)) return outside_memory(r, s, i);
+        store_element(m, i, x[s->b]);
+        break;
+    case S_ATOMIC:
+        m = &r->memory[s->imm], i = x[s->a].I64;
+        if (!x[s->c].B1) break;
+        if (!in_memory(m, i)) return outside_memory(r, s, i);
+        store_element(m, i, apply((KAtomic)s->flag, (qs_dtype)r->f->ins[s->b].dtype, load_element(m, i), x[s->b]));
+        break;
+    case S_UNLESS: if (!x[s->a].B1) s = r->steps + s->imm - 1; break;
+    case S_JUMP: s = r->steps + s->imm - 1; break;
+    case S_REPEAT:
+        if (stopped(r)) return QS_EINTERRUPT;
+        s = r->steps + s->imm - 1;
+        break;
+    case S_FOR_I32:
+        x[s->r].I32 = x[s->a].I32;
+        if (!count_turns(x[s->a].I32, x[s->b].I32, x[s->c].I32, &x[r->storage[s->r].base].U64))
+            s = r->steps + s->imm - 1;
+        break;
+    case S_FOR_I64:
+        x[s->r].I64 = x[s->a].I64;
+        if (!count_turns(x[s->a].I64, x[s->b].I64, x[s->c].I64, &x[r->storage[s->r].base].U64))
+            s = r->steps + s->imm - 1;
+        break;
+    case S_NEXT_I32: case S_NEXT_I64:
+        if (stopped(r)) return QS_EINTERRUPT;
+        if (x[s->b].U64-- == 0) break;
+        if (s->op == S_NEXT_I32) x[s->r].I32 += x[s->a].I32;
+        else x[s->r].I64 += x[s->a].I64;
+        s = r->steps + s->imm - 1;
+        break;
+    case S_CHECK:
+        if (x[s->a].B1) break;
+        record_fault(r, it, s);
+        it->next = NULL;
+        return QS_OK;
+    case S_END: it->next = NULL; return QS_OK;
+    case S_BARRIER: it->next = s + 1; return QS_OK;
+    }
+}
+
+/* Counts at up to (excluded) limit, last axis fastest; false after the last one. */
+static bool advance(int rank, int64_t *at, const int64_t *limit) {
+    for (int d = rank - 1; d >= 0; d--) {
+        if (++at[d] < limit[d]) return true;
+        at[d] = 0;
+    }
+    return false;
+}
+
+static void place_item(const Run *r, Item *it, const int64_t *blkpos) {
+    for (int d = 0; d < r->f->rank; d++) {
+        it->blkpos[d] = blkpos[d];
+        it->pos[d] = r->blkidx[d] * r->l->block[d] + blkpos[d];
+    }
+    it->next = r->steps;
+}
+
+/* All positions have come to rest: none, or all that have not ended, must stand at one BARRIER. */
+static qs_status check_barrier(const Run *r, size_t n, bool *waiting) {
+    const Step *at = NULL;
+    for (const Item *it = r->items; it < r->items + n; it++) {
+        if (at && it->next && it->next != at) return wrong(r, it->next - 1, "not all positions of the block reach it");
+        if (it->next) at = it->next;
+    }
+    *waiting = at != NULL;
+    return QS_OK;
+}
+
+static qs_status run_together(Run *r, const int64_t *extent) {
+    int64_t blkpos[QS_MAX_RANK] = {0};
+    size_t n = 0;
+    do place_item(r, &r->items[n++], blkpos);
+    while (advance(r->f->rank, blkpos, extent));
+    for (bool waiting = true; waiting;) {
+        for (Item *it = r->items; it < r->items + n; it++)
+            if (it->next) TRY(run_item(r, it));
+        if (stopped(r)) return QS_EINTERRUPT;
+        TRY(check_barrier(r, n, &waiting));
+    }
+    return QS_OK;
+}
+
+static qs_status run_in_turn(Run *r, const int64_t *extent) {
+    int64_t blkpos[QS_MAX_RANK] = {0};
+    do {
+        place_item(r, r->items, blkpos);
+        TRY(run_item(r, r->items));
+        if (stopped(r)) return QS_EINTERRUPT;
+    } while (advance(r->f->rank, blkpos, extent));
+    return QS_OK;
+}
+
+static qs_status run_serial(Run *r) {
+    int64_t pos[QS_MAX_RANK] = {0}, blkpos[QS_MAX_RANK];
+    do {
+        for (int d = 0; d < r->f->rank; d++)
+            r->blkidx[d] = pos[d] / r->l->block[d], blkpos[d] = pos[d] % r->l->block[d];
+        place_item(r, r->items, blkpos);
+        TRY(run_item(r, r->items));
+        if (stopped(r)) return QS_EINTERRUPT;
+    } while (advance(r->f->rank, pos, r->l->domain));
+    return QS_OK;
+}
+
+static void clear_shared(Run *r) {
+    for (uint32_t i = 1; i < r->f->nins; i++)
+        if (r->storage[i].shared && r->f->ins[i].flag)
+            memset(r->shared + r->storage[i].base, 0, r->storage[i].count * sizeof *r->shared);
+}
+
+static qs_status run_blocks(Run *r) {
+    do {
+        int64_t extent[QS_MAX_RANK];
+        for (int d = 0; d < r->f->rank; d++) {
+            int64_t left = r->l->domain[d] - r->blkidx[d] * r->l->block[d];
+            extent[d] = left < r->l->block[d] ? left : r->l->block[d];
+        }
+        if (r->nshared) clear_shared(r);
+        r->fault_item = NULL;
+        TRY(r->f->barrier ? run_together(r, extent) : run_in_turn(r, extent));
+    } while (advance(r->f->rank, r->blkidx, r->blkcnt));
+    return QS_OK;
+}
+
+/* -- a launch ------------------------------------------------------------------------------------------------------ */
+static qs_status measure(Run *r, bool *empty) {
+    const KLaunch *l = r->l;
+    size_t items = 1;
+    *empty = false;
+    if (l->rank != r->f->rank)
+        return qerr_set(r->ctx, QS_EINTERNAL, "kernel %s: launched with rank %d, made for %d", r->f->name->s, l->rank,
+                        r->f->rank);
+    for (int d = 0; d < l->rank; d++) {
+        if (l->block[d] < 1 || (r->f->fixed_block && l->block[d] != r->f->block[d]))
+            return qerr_set(r->ctx, QS_EINTERNAL, "kernel %s: launched with block extent %d along axis %d",
+                            r->f->name->s, l->block[d], d);
+        if (l->domain[d] < 1) *empty = true;
+        r->blkcnt[d] = l->domain[d] / l->block[d] + (l->domain[d] % l->block[d] != 0);
+        if (__builtin_mul_overflow(items, (size_t)l->block[d], &items)) items = SIZE_MAX;
+    }
+    r->nitems = r->f->barrier ? items : 1;
+    return QS_OK;
+}
+
+static size_t frames_bytes(const Run *r) {
+    size_t n;
+    return __builtin_mul_overflow(r->nitems, r->nslots * sizeof(KSlot) + sizeof(Item), &n) ? SIZE_MAX : n;
+}
+
+static qs_status make_items(Run *r) {
+    r->items = qmem_try(r->ctx, frames_bytes(r));
+    if (!r->items)
+        return qerr_set(r->ctx, QS_ENOMEM, "kernel %s: no memory for a block of %zu positions", r->f->name->s,
+                        r->nitems);
+    r->frames = (KSlot *)(r->items + r->nitems);
+    for (size_t i = 0; i < r->nitems; i++) {
+        r->items[i] = (Item){.frame = r->frames + i * r->nslots};
+        memcpy(r->items[i].frame, r->frame, r->nslots * sizeof *r->frame);
+    }
+    return QS_OK;
+}
+
+static qs_status run_launch(Run *r, Arena *arena) {
+    const KFunc *f = r->f;
+    size_t n = f->nins + 1;
+    r->match = qarena_alloc(arena, n * sizeof *r->match);
+    r->outer = qarena_alloc(arena, n * sizeof *r->outer);
+    r->first = qarena_alloc(arena, n * sizeof *r->first);
+    r->storage = qarena_alloc(arena, n * sizeof *r->storage);
+    r->steps = qarena_alloc(arena, n * sizeof *r->steps);
+    r->memory = qarena_alloc(arena, (size_t)f->nparams * sizeof *r->memory);
+    for (int i = 0; i < f->nparams; i++)
+        if (f->params[i].kind == KP_ARRAY) r->memory[i] = memory_of(&f->params[i], &r->args[i]);
+    match_regions(r);
+    place_storage(r);
+    r->frame = qarena_alloc(arena, r->nslots * sizeof *r->frame);
+    r->shared = qarena_alloc(arena, r->nshared * sizeof *r->shared);
+    r->frame[0].B1 = true;
+    add_steps(r);
+    TRY(make_items(r));
+    qs_status s = f->serial && !f->barrier ? run_serial(r) : run_blocks(r);
+    qmem_try_free(r->ctx, r->items, frames_bytes(r));
+    return s;
+}
+
+qs_status keval_run(Ctx *c, const KFunc *f, const KArg *args, const KLaunch *l, KFault *fault,
+                    const Flag *stop) {
+    Run r = {.ctx = c, .f = f, .args = args, .l = l, .fault = fault, .stop = stop};
+    Arena arena;
+    bool empty;
+    if (fault) *fault = (KFault){0};
+    TRY(measure(&r, &empty));
+    if (empty) return QS_OK;
+    qarena_init(&arena, c);
+    qs_status s = run_launch(&r, &arena);
+    qarena_free(&arena);
+    return s == QS_EINTERRUPT ? qerr_set(c, s, "interrupted") : s;
+}

@@ -1,0 +1,282 @@
+#include "lang/kernel/ir/sem.h"
+
+#include <assert.h>
+#include <string.h>
+
+const KOpInfo kir_ops[K__COUNT] = {
+#define KIR(op, effect, a, b, c, imm, result, flag)                                                                    \
+    [K_##op] = {#op, KE_##effect, KARG_##a, KARG_##b, KARG_##c, KI_##imm, KR_##result, KF_##flag},
+#include "lang/kernel/ir/kir.def"
+};
+const MathFnInfo kir_math[MF__COUNT] = {
+#define MATHFN(id, nargs, f32, f64, opencl, nv32, nv64, ulp32, ulp64, own32, own64)                                    \
+    [MF_##id] = {#id, nargs, opencl, nv32, nv64, ulp32, ulp64, own32, own64},
+#include "lang/kernel/ir/mathfn.def"
+};
+_Static_assert(K__COUNT <= 64, "KIns.op and the evaluator's tables count on few ops");
+_Static_assert(sizeof(KIns) == 32, "an instruction is half a cache line");
+_Static_assert(sizeof(KSlot) == 8 && sizeof(double) == 8 && sizeof(float) == 4, "slots are 64 bits");
+
+/* -- building ------------------------------------------------------------------------------------------------------ */
+KFunc *kir_new(Ctx *c, Arena *arena, Str *name, const Source *src) {
+    KFunc *f = qarena_alloc(arena, sizeof *f);
+    f->arena = arena, f->ctx = c, f->name = name, f->src = src;
+    f->rank = 1;
+    f->cap = 64;
+    f->ins = qarena_alloc(arena, f->cap * sizeof *f->ins);
+    f->nins = 1;
+    return f;
+}
+
+static KIns *append(KFunc *f) {
+    if (f->nins == f->cap) {
+        KIns *more = qarena_alloc(f->arena, 2 * f->cap * sizeof *more);
+        memcpy(more, f->ins, f->cap * sizeof *more);
+        f->ins = more, f->cap *= 2;
+    }
+    return &f->ins[f->nins++];
+}
+
+static qs_dtype result_dtype(const KFunc *f, KOp op, qs_dtype own, KRef a, KRef b) {
+    switch ((KResultUse)kir_ops[op].result) {
+    case KR_own: return own;
+    case KR_same: return f->ins[a].dtype;
+    case KR_of_b: return f->ins[b].dtype;
+    case KR_i64: return QS_I64;
+    case KR_bool: case KR_none: break;
+    }
+    return QS_B1;
+}
+
+KRef kir_add(KFunc *f, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm, uint32_t pos) {
+    assert(a < f->nins && b < f->nins && c < f->nins);
+    uint8_t dtype = (uint8_t)result_dtype(f, op, own, a, b);
+    *append(f) =
+        (KIns){.op = (uint8_t)op, .dtype = dtype, .flag = flag, .a = a, .b = b, .c = c, .pos = pos, .imm = imm};
+    return f->nins - 1;
+}
+
+KRef kir_const_bits(KFunc *f, qs_dtype d, uint64_t bits, uint32_t pos) {
+    return kir_add(f, K_CONST, d, 0, 0, 0, 0, bits, pos);
+}
+
+KRef kir_const_int(KFunc *f, qs_dtype d, int64_t v, uint32_t pos) {
+    return kir_const_bits(f, d, ksem_pure(K_CAST, 0, QS_I64, d, (KSlot){.I64 = v}, (KSlot){0}, (KSlot){0}).bits, pos);
+}
+
+KRef kir_const_num(KFunc *f, qs_dtype d, double v, uint32_t pos) {
+    return kir_const_bits(f, d, ksem_pure(K_CAST, 0, QS_F64, d, (KSlot){.F64 = v}, (KSlot){0}, (KSlot){0}).bits, pos);
+}
+
+static void *grown(Arena *arena, const void *old, int n, size_t elem) { /* room for one more; arrays here stay short */
+    char *p = qarena_alloc(arena, (size_t)(n + 1) * elem);
+    if (n) memcpy(p, old, (size_t)n * elem);
+    return p;
+}
+
+int kir_param(KFunc *f, const KParam *p) {
+    f->params = grown(f->arena, f->params, f->nparams, sizeof *p);
+    f->params[f->nparams] = *p;
+    return f->nparams++;
+}
+
+int kir_message(KFunc *f, qs_status s, const char *text) {
+    Str *t = qstr_cname(f->ctx, text);
+    for (int i = 0; i < f->nmessages; i++)
+        if (f->messages[i].text == t && f->messages[i].status == s) return i;
+    f->messages = grown(f->arena, f->messages, f->nmessages, sizeof *f->messages);
+    f->messages[f->nmessages] = (KMessage){t, s};
+    return f->nmessages++;
+}
+
+bool kir_is_const(const KFunc *f, KRef r, double *v) {
+    const KIns *i = &f->ins[r];
+    if (!r || i->op != K_CONST) return false;
+    *v = ksem_pure(K_CAST, 0, i->dtype, QS_F64, (KSlot){i->imm}, (KSlot){0}, (KSlot){0}).F64;
+    return true;
+}
+
+/* -- folding ------------------------------------------------------------------------------------------------------- */
+enum { PAIR = 16 }; /* (op, dtype) in one number for a switch */
+_Static_assert((int)QS_NDTYPES <= (int)PAIR, "dtypes in a pair");
+
+#define UNARY(op, D, R) case K_##op * PAIR + QS_##D: r.R = ksem_##op##_##D(a.D); return r;
+#define BINARY(op, D, R) case K_##op * PAIR + QS_##D: r.R = ksem_##op##_##D(a.D, b.D); return r;
+#define CONVERT(D, R) case QS_##D * PAIR + QS_##R: r.R = ksem_CAST_##D##_##R(a.D); return r;
+
+static KSlot convert(qs_dtype from, qs_dtype to, KSlot a) {
+    KSlot r = {0};
+    switch ((int)from * PAIR + (int)to) { KSEM_CAST(CONVERT) }
+    return r;
+}
+
+static KSlot arith(KOp op, qs_dtype from, KSlot a, KSlot b) {
+    KSlot r = {0};
+    switch ((int)op * PAIR + (int)from) { KSEM_UNARY(UNARY) KSEM_BINARY(BINARY) }
+    return r;
+}
+
+static KSlot math(MathFn fn, qs_dtype d, KSlot a, KSlot b) {
+    KSlot r = {0};
+    if (d == QS_F32) r.F32 = (float)keval_math(fn, d, (double)a.F32, (double)b.F32);
+    else r.F64 = keval_math(fn, d, a.F64, b.F64);
+    return r;
+}
+
+static KSlot canonical(qs_dtype d, KSlot r) {
+    if (d == QS_I32) r.I64 = r.I32;
+    return r;
+}
+
+KSlot ksem_pure(KOp op, uint16_t flag, qs_dtype from, qs_dtype to, KSlot a, KSlot b, KSlot c) {
+    KSlot r = {0};
+    switch (op) {
+    case K_BOUND: r.I64 = ksem_bound((AccessMode)flag, a.I64, b.I64); break;
+    case K_INB: r.B1 = ksem_inb(a.I64, b.I64); break;
+    case K_SELECT: r = a.B1 ? b : c; break;
+    case K_CAST: r = convert(from, to, a); break;
+    case K_MATH: r = math((MathFn)flag, to, a, b); break;
+    default: r = arith(op, from, a, b); break;
+    }
+    return canonical(to, r);
+}
+
+/* Whether r is the constant v, 0 or 1; of the floats only the positive zero is 0. */
+static bool is_value(const KFunc *f, KRef r, int v) {
+    const KIns *i = &f->ins[r];
+    return r && i->op == K_CONST && i->imm == convert(QS_I32, (qs_dtype)i->dtype, (KSlot){.I32 = v}).bits;
+}
+
+/* All values that an index can have, as far as that is easily seen. */
+static bool interval(const KFunc *f, KRef r, int depth, int64_t *lo, int64_t *hi) {
+    const KIns *i = &f->ins[r];
+    int64_t b[2];
+    if (depth == 0) return false;
+    switch ((KOp)i->op) {
+    case K_CONST: *lo = *hi = (int64_t)i->imm; break;
+    case K_CAST: return f->ins[i->a].dtype == QS_I32 && i->dtype == QS_I64 && interval(f, i->a, depth - 1, lo, hi);
+    case K_BLKPOS: *lo = 0, *hi = f->block[i->imm] - 1; return f->fixed_block;
+    case K_FOR:
+        if (!interval(f, i->a, 1, lo, &b[0]) || !interval(f, i->b, 1, &b[1], hi)) return false;
+        if (*lo > *hi) *lo = b[1], *hi = b[0];
+        break;
+    case K_ADD:
+        if (!interval(f, i->a, depth - 1, lo, hi) || !interval(f, i->b, depth - 1, &b[0], &b[1])) return false;
+        *lo += b[0], *hi += b[1];
+        break;
+    default: return false;
+    }
+    return *lo >= INT32_MIN && *hi <= INT32_MAX;
+}
+
+static bool surely_inside(const KFunc *f, KRef index, KRef extent) {
+    int64_t lo, hi;
+    return f->ins[extent].op == K_CONST && interval(f, index, 4, &lo, &hi) && lo >= 0 &&
+           hi < (int64_t)f->ins[extent].imm;
+}
+
+/* The operand that the instruction is equal to whatever the other one is, or 0. */
+static KRef identity(KFunc *f, KOp op, KRef a, KRef b, KRef c, uint32_t pos) {
+    qs_dtype d = f->ins[a].dtype;
+    bool integer = qdtype_is_int(d) || d == QS_B1;
+    switch (op) {
+    case K_ADD:
+        if (integer && is_value(f, b, 0)) return a;
+        return integer && is_value(f, a, 0) ? b : 0;
+    case K_SUB: /* x - (+0) is x for floats too */
+        if (is_value(f, b, 0)) return a;
+        return integer && a == b ? kir_const_int(f, d, 0, pos) : 0;
+    case K_MUL:
+        if (is_value(f, b, 1)) return a;
+        if (is_value(f, a, 1)) return b;
+        if (integer && is_value(f, a, 0)) return a;
+        return integer && is_value(f, b, 0) ? b : 0;
+    case K_DIV: return is_value(f, b, 1) ? a : 0;
+    case K_SHL: case K_SHR: return is_value(f, b, 0) ? a : 0;
+    case K_MIN: case K_MAX: return a == b ? a : 0;
+    case K_AND: case K_OR:
+        if (a == b) return a;
+        if (is_value(f, a, 0)) return op == K_AND ? a : b;
+        if (is_value(f, b, 0)) return op == K_AND ? b : a;
+        if (d == QS_B1 && is_value(f, a, 1)) return op == K_AND ? b : a;
+        return d == QS_B1 && is_value(f, b, 1) ? (op == K_AND ? a : b) : 0;
+    case K_XOR:
+        if (is_value(f, b, 0)) return a;
+        if (is_value(f, a, 0)) return b;
+        return a == b ? kir_const_int(f, d, 0, pos) : 0;
+    case K_NOT: case K_NEG: return f->ins[a].op == op ? f->ins[a].a : 0;
+    case K_ABS: return f->ins[a].op == K_ABS ? a : 0;
+    case K_LE: case K_EQ: return integer && a == b ? kir_const_int(f, QS_B1, 1, pos) : 0;
+    case K_LT: case K_NE: return integer && a == b ? kir_const_int(f, QS_B1, 0, pos) : 0;
+    case K_INB: return surely_inside(f, a, b) ? kir_const_int(f, QS_B1, 1, pos) : 0;
+    case K_SELECT:
+        if (f->ins[a].op == K_CONST) return f->ins[a].imm ? b : c;
+        return b == c ? b : 0;
+    default: return 0;
+    }
+}
+
+KRef kir_fold(KFunc *f, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint32_t pos) {
+    assert(kir_ops[op].effect == KE_PURE && kir_ops[op].a != KARG__);
+    qs_dtype to = result_dtype(f, op, own, a, b);
+    const KIns *x = &f->ins[a], *y = &f->ins[b], *z = &f->ins[c];
+    if (op == K_CAST && x->dtype == to) return a;
+    if (x->op == K_CONST && (!b || y->op == K_CONST) && (!c || z->op == K_CONST)) {
+        KSlot r = ksem_pure(op, flag, x->dtype, to, (KSlot){x->imm}, (KSlot){y->imm}, (KSlot){z->imm});
+        return kir_const_bits(f, to, r.bits, pos);
+    }
+    KRef same = identity(f, op, a, b, c, pos);
+    return same ? same : kir_add(f, op, own, flag, a, b, c, 0, pos);
+}
+
+/* -- sealing ------------------------------------------------------------------------------------------------------- */
+static uint64_t mix(uint64_t h, uint64_t w) {
+    h = (h ^ w) * 0x9e3779b97f4a7c15u;
+    return h ^ h >> 32;
+}
+
+static uint64_t hash_text(uint64_t h, const Str *s) {
+    h = mix(h, s->len);
+    for (uint32_t i = 0; i < s->len; i++) h = mix(h, (uint8_t)s->s[i]);
+    return h;
+}
+
+/* A CHECK reports its place, so its position is part of the code; no other position is. */
+static uint64_t hash_ins(uint64_t h, const KIns *i) {
+    h = mix(h, (uint64_t)i->op | (uint64_t)i->dtype << 8 | (uint64_t)i->flag << 16 | (uint64_t)i->a << 32);
+    h = mix(h, (uint64_t)i->b | (uint64_t)i->c << 32);
+    return mix(mix(h, i->imm), i->op == K_CHECK ? i->pos : 0);
+}
+
+static uint64_t hash_param(uint64_t h, const KParam *p) {
+    unsigned bits =
+        (unsigned)p->contiguous | (unsigned)p->unit_last << 1 | (unsigned)p->read << 2 | (unsigned)p->written << 3;
+    h = mix(h, (uint64_t)p->kind | (uint64_t)p->dtype << 8 | (uint64_t)p->rank << 16 | (uint64_t)bits << 24);
+    return hash_text(h, p->name);
+}
+
+static uint64_t hash_func(const KFunc *f) {
+    uint64_t h = hash_text(1, f->name);
+    h = mix(h,
+            (uint64_t)f->rank << 32 | (uint64_t)f->fast << 3 | (uint64_t)f->strict << 2 | (uint64_t)f->serial << 1 |
+                (uint64_t)f->fixed_block);
+    for (int i = 0; f->fixed_block && i < f->rank; i++) h = mix(h, (uint64_t)f->block[i]);
+    for (int i = 0; i < f->nparams; i++) h = hash_param(h, &f->params[i]);
+    for (uint32_t i = 1; i < f->nins; i++) h = hash_ins(h, &f->ins[i]);
+    return h;
+}
+
+void kir_seal(KFunc *f) {
+    f->barrier = f->shared = false;
+    for (int i = 0; i < f->nparams; i++) f->params[i].read = f->params[i].written = false;
+    for (uint32_t i = 1; i < f->nins; i++) {
+        const KIns *k = &f->ins[i];
+        if (k->op == K_BARRIER) f->barrier = true;
+        if (k->op == K_SHARED) f->shared = true;
+        if (kir_ops[k->op].imm != KI_param || k->imm >= (uint64_t)f->nparams) continue;
+        KParam *p = &f->params[k->imm];
+        if (k->op != K_STORE) p->read = true;
+        if (k->op == K_STORE || k->op == K_ATOMIC) p->written = true;
+    }
+    f->hash = hash_func(f);
+}

@@ -1,0 +1,406 @@
+/* lower_expr.c -- expressions. */
+#include "lang/kernel/lower/lowering.h"
+#include "lang/names/scope.h"
+
+#include <math.h>
+#include <string.h>
+
+static qs_status one_number(Lower *L, Node *n, const char *what, Num *out) {
+    Val v, all;
+    TRY(klexpr_lower(L, n, &v));
+    if (v.kind == V_UNKNOWN) return *out = klnum_literal(L, 0, true), L->changed = true, QS_OK;
+    TRY(klval_components(L, &v, &all));
+    L->pos = n->pos;
+    return klval_one(L, &all, what, out);
+}
+
+qs_status klexpr_cond(Lower *L, Node *n, KRef *out, int *known) {
+    Val v;
+    bool indexing = L->indexing;
+    L->indexing = false;
+    TRY(klexpr_lower(L, n, &v));
+    L->indexing = indexing;
+    L->pos = n->pos;
+    if (v.kind == V_UNKNOWN) return *out = klnum_un(L, K_NOT, klnum_int(L, QS_B1, 0)), *known = -1, QS_OK;
+    return klval_truth(L, &v, out, known);
+}
+
+/* -- names ------------------------------------------------------------------------------------------------------- */
+static qs_status make_closure(Lower *L, Func *f, Val *out) {
+    Closure *c = qarena_alloc(L->arena, sizeof *c);
+    c->func = f;
+    c->captures = qarena_alloc(L->arena, (size_t)(f->ncaptures + 1) * sizeof *c->captures);
+    for (int i = 0; i < f->ncaptures; i++) {
+        const Sym *sym = qscope_view(L->inst->func, f->captures[i].outer);
+        if (sym) TRY(klexpr_symbol(L, sym, L->pos, &c->captures[i]));
+    }
+    *out = (Val){.kind = V_FUNC};
+    return out->u.fn = c, QS_OK;
+}
+
+static bool known_constant(const char *name, double *v) {
+    static const struct { const char *name; double value; } list[] = {
+        {"pi", 3.14159265358979323846}, {"inf", INFINITY}, {"nan", NAN}};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (!strcmp(name, list[i].name)) return *v = list[i].value, true;
+    return false;
+}
+
+static qs_status outside_value(Lower *L, const Sym *sym, uint32_t pos, Val *out) {
+    const LowerHost *h = L->job->host;
+    const Closure *fn = L->inst->closure;
+    KVal v = {0};
+    double k;
+    if (h && h->symbol && h->symbol(h->ud, fn->host, sym, &v)) {
+        klower_import(L, &v, sym->name, out);
+        if (sym->mods.access != ACC_DEFAULT) out->mods = sym->mods;
+        return QS_OK;
+    }
+    if (known_constant(sym->name->s, &k)) return klval_number(L, klnum_literal(L, k, false), out), QS_OK;
+    bool t = !strcmp(sym->name->s, "true");
+    if (t || !strcmp(sym->name->s, "false"))
+        return klval_number(L, klnum_strong(klnum_int(L, QS_B1, t), QS_B1), out), QS_OK;
+    if (klbuiltin_find(sym->name->s, &(int){0})) {
+        Closure *c = qarena_alloc(L->arena, sizeof *c);
+        c->builtin = sym->name->s;
+        *out = (Val){.kind = V_FUNC};
+        return out->u.fn = c, QS_OK;
+    }
+    return klower_error(L, QS_ENAME, pos, "%s has no value that a kernel can use", sym->name->s);
+}
+
+/* An expression that a rewrite rule mentions several times is computed once where that reaches. */
+static qs_status temporary(Lower *L, const Sym *sym, Val *out) {
+    Var *h = klvar_hidden(L, sym, 0);
+    if (!h->scope || !h->scope->open) {
+        TRY(klexpr_lower(L, sym->bound, &h->val));
+        h->scope = L->scope;
+    }
+    return *out = h->val, QS_OK;
+}
+
+qs_status klexpr_symbol(Lower *L, const Sym *sym, uint32_t pos, Val *out) {
+    Var *v = klvar_of(L, sym);
+    if (v) return klvar_read(L, v, pos, out);
+    const Closure *fn = L->inst->closure;
+    if (sym->kind == SYM_CAPTURE && fn->captures && sym->owner == L->inst->func)
+        return *out = fn->captures[sym->index], QS_OK;
+    if (sym->kind == SYM_NESTED) return make_closure(L, sym->func, out);
+    if (sym->kind == SYM_TEMP) return temporary(L, sym, out);
+    if (sym->kind == SYM_TYPE) {
+        *out = (Val){.kind = V_TYPE, .mods = sym->mods};
+        return out->u.type = sym->type, QS_OK;
+    }
+    return outside_value(L, sym, pos, out);
+}
+
+/* -- literals ---------------------------------------------------------------------------------------------------- */
+static void literal(Lower *L, const Node *n, Val *out) {
+    if (!n->u.num.imaginary) return klval_number(L, klnum_literal(L, n->u.num.value, n->u.num.integer), out);
+    qs_dtype d = qdtype_complex_of(L->c->scalar_dtype), r = qdtype_real_of(d);
+    Num z = {.dtype = d, .re = {.ref = klnum_const(L, r, 0)}, .im = {.ref = klnum_const(L, r, n->u.num.value)}};
+    klval_number(L, z, out);
+}
+
+static qs_status stack_rows(Lower *L, const Val *items, int n, Val *out) {
+    int64_t each = klval_count(&items[0]), dims[QS_MAX_RANK] = {n};
+    Num *nums = qarena_alloc(L->arena, (size_t)(n * each + 1) * sizeof *nums);
+    for (int i = 0; i < n; i++) {
+        if (items[i].rank != items[0].rank ||
+            memcmp(items[i].dims, items[0].dims, (size_t)items[0].rank * sizeof *dims))
+            return klower_error(L, QS_ESHAPE, L->pos, "the rows of a matrix must have one size, got %s and %s",
+                                klval_type_name(L, &items[0]), klval_type_name(L, &items[i]));
+        for (int64_t k = 0; k < each; k++) nums[i * each + k] = klval_num(&items[i], k);
+    }
+    if (items[0].rank == QS_MAX_RANK) return klower_error(L, QS_ESHAPE, L->pos, "too many dimensions");
+    memcpy(dims + 1, items[0].dims, (size_t)items[0].rank * sizeof *dims);
+    bool row = n == 1 && items[0].rank >= 1; /* 1xN is a vec */
+    klval_from_nums(L, nums, items[0].rank + !row, row ? dims + 1 : dims, out);
+    return QS_OK;
+}
+
+static qs_status matrix(Lower *L, const Node *n, Val *out) {
+    int count = n->u.items.n;
+    Val *items = qarena_alloc(L->arena, (size_t)(count + 1) * sizeof *items);
+    for (int i = 0; i < count; i++) {
+        Val v;
+        TRY(klexpr_lower(L, n->u.items.at[i], &v));
+        TRY(klval_components(L, &v, &items[i]));
+        if (items[i].kind == V_UNKNOWN) return *out = items[i], QS_OK;
+    }
+    L->pos = n->pos;
+    if (count == 0) return klval_zero(L, L->c->scalar_dtype, 1, &(int64_t){0}, 0, out), QS_OK;
+    return stack_rows(L, items, count, out);
+}
+
+/* -- ranges ------------------------------------------------------------------------------------------------------ */
+qs_status klexpr_range(Lower *L, Node *n, RangeVal *out) {
+    TRY(one_number(L, n->u.range.lo, "the start of a range", &out->lo));
+    out->step = klnum_literal(L, 1, true);
+    if (n->u.range.step) TRY(one_number(L, n->u.range.step, "the step of a range", &out->step));
+    TRY(one_number(L, n->u.range.hi, "the end of a range", &out->hi));
+    return L->pos = n->pos, QS_OK;
+}
+
+/* hi - lo as a sum of instructions times constants: x-1..x+1 has three elements whatever x is. */
+enum { MAX_TERMS = 16 };
+typedef struct { struct { KRef ref; double factor; } at[MAX_TERMS]; int n; double rest; } Linear;
+
+static bool add_term(Linear *s, KRef r, double factor) {
+    for (int i = 0; i < s->n; i++)
+        if (s->at[i].ref == r) return s->at[i].factor += factor, true;
+    if (s->n == MAX_TERMS) return false;
+    return s->at[s->n].ref = r, s->at[s->n++].factor = factor, true;
+}
+
+static bool linear(Lower *L, KRef r, double factor, Linear *s) {
+    const KIns i = L->f->ins[r];
+    double k;
+    if (kir_is_const(L->f, r, &k)) return s->rest += factor * k, true;
+    if (i.op == K_ADD || i.op == K_SUB)
+        return linear(L, i.a, factor, s) && linear(L, i.b, i.op == K_SUB ? -factor : factor, s);
+    if (i.op == K_CAST && qdtype_is_int(L->f->ins[i.a].dtype))
+        return linear(L, i.a, factor, s); /* an int that wraps is no index */
+    if (i.op == K_NEG) return linear(L, i.a, -factor, s);
+    if (i.op == K_MUL && kir_is_const(L->f, i.b, &k)) return linear(L, i.a, factor * k, s);
+    if (i.op == K_MUL && kir_is_const(L->f, i.a, &k)) return linear(L, i.b, factor * k, s);
+    return add_term(s, r, factor);
+}
+
+static qs_status span(Lower *L, Num lo, Num hi, double *out) {
+    double a, b;
+    Linear s = {0};
+    if (klnum_known(L, lo, &a) && klnum_known(L, hi, &b)) return *out = b - a, QS_OK;
+    bool ok = linear(L, klnum_index(L, hi, true), 1, &s) && linear(L, klnum_index(L, lo, true), -1, &s);
+    for (int i = 0; i < s.n; i++) {
+        if (s.at[i].factor == 0) continue;
+        TRY(klval_need(L, klnum_strong(s.at[i].ref, QS_I64)));
+        ok = false;
+    }
+    if (!ok)
+        return klower_error(L, QS_EVALUE, L->pos,
+                            "how many elements this range has must be known before the kernel runs");
+    return *out = s.rest, QS_OK;
+}
+
+static qs_status range_value(Lower *L, Node *n, Val *out) {
+    RangeVal r;
+    double width = 0, step;
+    TRY(klexpr_range(L, n, &r));
+    if (!klnum_known(L, r.step, &step))
+        return klower_error(L, QS_EVALUE, L->pos, "the step of this range must be known before the kernel runs");
+    TRY(span(L, r.lo, r.hi, &width));
+    double turns = floor(width / step + 1e-9);
+    int64_t count = step != 0 && turns >= 0 ? (int64_t)fmin(turns, KLOWER_UNROLL) + 1 : 0;
+    if (count > KLOWER_UNROLL)
+        return klower_error(L, QS_ESHAPE, L->pos, "a range of more than %d elements cannot be a value in a kernel",
+                            KLOWER_UNROLL);
+    Num *nums = qarena_alloc(L->arena, (size_t)(count + 1) * sizeof *nums);
+    for (int64_t i = 0; i < count; i++)
+        TRY(klnum_binary(L, OP_ADD, r.lo, klnum_literal(L, (double)i * step, klnum_whole(r.step)), &nums[i]));
+    klval_vector(L, nums, count, out);
+    return QS_OK;
+}
+
+/* -- quotients of whole numbers ---------------------------------------------------------------------------------- */
+static bool exact_operands(Lower *L, const Val *a, const Val *b) {
+    double x, y;
+    if (!klval_is_number(a) || !klval_is_number(b) || !klnum_whole(klval_num(a, 0)) || !klnum_whole(klval_num(b, 0)))
+        return false;
+    return !klnum_known(L, klval_num(a, 0), &x) || !klnum_known(L, klval_num(b, 0), &y);
+}
+
+qs_status klexpr_quotient(Lower *L, Node *n, bool down, Val *out, bool *exact) {
+    Val a, b;
+    TRY(klexpr_lower(L, n->u.bin.a, &a));
+    TRY(klexpr_lower(L, n->u.bin.b, &b));
+    L->pos = n->pos;
+    *exact = a.kind != V_UNKNOWN && b.kind != V_UNKNOWN && exact_operands(L, &a, &b);
+    if (!*exact) return klval_binary(L, OP_DIV, &a, &b, out);
+    Num x = klval_num(&a, 0), y = klval_num(&b, 0);
+    qs_dtype d = klnum_join(L, x, y);
+    if (L->indexing || !qdtype_is_int(d)) d = QS_I64;
+    KRef p = klnum_ref(L, x, d), q = klnum_ref(L, y, d);
+    if (down) p = klnum_bin(L, K_SUB, p, klnum_bin(L, K_MOD, p, q));
+    klval_number(L, klnum_strong(klnum_bin(L, K_DIV, p, q), d), out);
+    return QS_OK;
+}
+
+/* -- operators --------------------------------------------------------------------------------------------------- */
+static void check_cheap(void *ud, Node **child) {
+    if (*child && !klexpr_cheap(*child)) *(bool *)ud = false;
+}
+
+bool klexpr_cheap(const Node *n) {
+    if (n->kind == N_INDEX || n->kind == N_LAMBDA) return false;
+    if (n->kind == N_CALL) {
+        const Node *f = n->u.call.callee;
+        if (f->kind != N_IDENT || !f->u.ident.sym || f->u.ident.sym->kind != SYM_GLOBAL ||
+            !klbuiltin_find(f->u.ident.name->s, &(int){0}))
+            return false;
+    }
+    bool cheap = true;
+    qast_children((Node *)(uintptr_t)n, check_cheap, &cheap);
+    return cheap;
+}
+
+static void bool_value(Lower *L, KRef r, Val *out) { klval_number(L, klnum_strong(r, QS_B1), out); }
+
+/* a && b with b computed only when a decides nothing. */
+static qs_status guarded(Lower *L, Node *n, KRef a, Val *out) {
+    bool is_and = n->op == OP_ANDAND;
+    KRef local = klnum_emit(L, K_LOCAL, QS_B1, 0, a, 0, 0, 0), b;
+    int known;
+    klnum_emit(L, K_IF, QS_B1, 0, is_and ? a : klnum_un(L, K_NOT, a), 0, 0, 0);
+    klnum_open(L, false);
+    TRY(klexpr_cond(L, n->u.bin.b, &b, &known));
+    klnum_emit(L, K_SET, QS_B1, 0, local, b, 0, 0);
+    klnum_close(L);
+    klnum_emit(L, K_END, QS_B1, 0, 0, 0, 0, 0);
+    bool_value(L, klnum_emit(L, K_GET, QS_B1, 0, local, 0, 0, 0), out);
+    return QS_OK;
+}
+
+static qs_status logical(Lower *L, Node *n, Val *out) {
+    Val a, b;
+    KRef ra, rb;
+    int known;
+    bool is_and = n->op == OP_ANDAND;
+    TRY(klexpr_lower(L, n->u.bin.a, &a));
+    if (a.kind != V_UNKNOWN && a.rank) { /* elementwise on arrays */
+        TRY(klexpr_lower(L, n->u.bin.b, &b));
+        return klval_binary(L, (Op)n->op, &a, &b, out);
+    }
+    TRY(klval_truth(L, &a, &ra, &known));
+    if (known >= 0 && (known == 1) != is_and) return bool_value(L, ra, out), QS_OK;
+    if (a.kind == V_UNKNOWN) ra = klnum_int(L, QS_B1, 1);
+    if (known < 0 && !klexpr_cheap(n->u.bin.b)) return guarded(L, n, ra, out);
+    TRY(klexpr_lower(L, n->u.bin.b, &b));
+    if (b.kind != V_UNKNOWN && b.rank) return klval_binary(L, (Op)n->op, &a, &b, out);
+    TRY(klval_truth(L, &b, &rb, &known));
+    if (!rb) rb = klnum_int(L, QS_B1, 1);
+    bool_value(L, klnum_bin(L, is_and ? K_AND : K_OR, ra, rb), out);
+    return QS_OK;
+}
+
+static qs_status binary(Lower *L, Node *n, Val *out) {
+    if (n->op == OP_ANDAND || n->op == OP_OROR) return logical(L, n, out);
+    Val a, b;
+    TRY(klexpr_lower(L, n->u.bin.a, &a));
+    TRY(klexpr_lower(L, n->u.bin.b, &b));
+    L->pos = n->pos;
+    return klval_binary(L, (Op)n->op, &a, &b, out);
+}
+
+static qs_status unary(Lower *L, Node *n, Val *out) {
+    Val a;
+    TRY(klexpr_lower(L, n->u.bin.a, &a));
+    L->pos = n->pos;
+    return klval_unary(L, (Op)n->op, &a, out);
+}
+
+static qs_status select_one(Lower *L, Num a, Num b, const void *ud, Num *out) {
+    return *out = klnum_select(L, *(const KRef *)ud, a, b), QS_OK;
+}
+
+static qs_status one_branch(Lower *L, Node *n, Var *h) {
+    Val v, all;
+    klnum_open(L, false);
+    TRY(klexpr_lower(L, n, &v));
+    if (v.kind != V_UNKNOWN) {
+        TRY(klval_components(L, &v, &all));
+        TRY(klvar_hidden_set(L, h, &all));
+    }
+    klnum_close(L);
+    return QS_OK;
+}
+
+static qs_status branches(Lower *L, Node *n, KRef c, Val *out) {
+    Var *h = klvar_hidden(L, n, 0);
+    klvar_hidden_begin(L, h);
+    klnum_emit(L, K_IF, QS_B1, 0, c, 0, 0, 0);
+    TRY(one_branch(L, n->u.ternary.then, h));
+    klnum_emit(L, K_ELSE, QS_B1, 0, 0, 0, 0, 0);
+    TRY(one_branch(L, n->u.ternary.other, h));
+    klnum_emit(L, K_END, QS_B1, 0, 0, 0, 0, 0);
+    klvar_hidden_get(L, h, out);
+    return QS_OK;
+}
+
+static qs_status ternary(Lower *L, Node *n, Val *out) {
+    KRef c;
+    int known;
+    Val a, b;
+    TRY(klexpr_cond(L, n->u.ternary.cond, &c, &known));
+    if (known >= 0) return klexpr_lower(L, known ? n->u.ternary.then : n->u.ternary.other, out);
+    if (!klexpr_cheap(n->u.ternary.then) || !klexpr_cheap(n->u.ternary.other)) return branches(L, n, c, out);
+    TRY(klexpr_lower(L, n->u.ternary.then, &a));
+    TRY(klexpr_lower(L, n->u.ternary.other, &b));
+    L->pos = n->pos;
+    return klval_map2(L, &a, &b, select_one, &c, out);
+}
+
+/* -- fields and meta functions ----------------------------------------------------------------------------------- */
+qs_status klexpr_field(Lower *L, Node *n, Var **var, const Record **of, int *number) {
+    Val base;
+    *of = NULL, *var = NULL;
+    TRY(klexpr_lower(L, n->u.field.base, &base));
+    L->pos = n->pos;
+    if (base.kind == V_UNKNOWN) return QS_OK;
+    if (base.kind != V_OBJECT) return klower_error(L, QS_ETYPE, n->pos, "%s has no fields", klval_type_name(L, &base));
+    const Record *r = base.u.rec;
+    for (int i = 0; i < r->nfields; i++)
+        if (r->names[i] == n->u.field.name) return *of = r, *number = i, *var = r->vars ? r->vars[i] : NULL, QS_OK;
+    return klower_error(L, QS_ENAME, n->pos, "there is no field %s that a kernel can use", n->u.field.name->s);
+}
+
+static qs_status field(Lower *L, Node *n, Val *out) {
+    Var *v;
+    const Record *r;
+    int i;
+    TRY(klexpr_field(L, n, &v, &r, &i));
+    if (v) return klvar_read(L, v, n->pos, out);
+    *out = r ? r->fields[i] : (Val){0};
+    return QS_OK;
+}
+
+static qs_status meta(Lower *L, Node *n, Val *out) {
+    const char *name = n->u.meta.name->s;
+    static const char *const transparent[] = {"inline", "eval", "specialize", "check"};
+    for (size_t i = 0; i < sizeof transparent / sizeof *transparent; i++)
+        if (!strcmp(name, transparent[i]) && n->u.meta.args.n >= 1)
+            return klexpr_lower(L, n->u.meta.args.at[0].value, out);
+    if (!strcmp(name, "ftype") && n->u.meta.args.n == 1 && n->u.meta.args.at[0].value->kind == N_STR) {
+        const char *which = n->u.meta.args.at[0].value->u.str->s;
+        const char *is = L->inst->func->qual == Q_KERNEL ? "__kernel__" : "__device__";
+        return bool_value(L, klnum_int(L, QS_B1, !strcmp(which, is)), out), QS_OK;
+    }
+    return klower_error(L, QS_ENAME, n->pos, "$%s cannot be used in a kernel", name);
+}
+
+qs_status klexpr_lower(Lower *L, Node *n, Val *out) {
+    const Type *t;
+    TypeMods mods;
+    L->pos = n->pos;
+    *out = (Val){0};
+    switch ((NodeKind)n->kind) {
+    case N_NUM: return literal(L, n, out), QS_OK;
+    case N_STR: return out->kind = V_STRING, out->u.str = n->u.str, QS_OK;
+    case N_IDENT: return klexpr_symbol(L, n->u.ident.sym, n->pos, out);
+    case N_META: return meta(L, n, out);
+    case N_UNARY: return unary(L, n, out);
+    case N_BINARY: return binary(L, n, out);
+    case N_TERNARY: return ternary(L, n, out);
+    case N_RANGE: return range_value(L, n, out);
+    case N_CALL: return klcall_lower(L, n, out, 1);
+    case N_INDEX: return klidx_read(L, n, out);
+    case N_FIELD: return field(L, n, out);
+    case N_LAMBDA: return make_closure(L, n->u.lambda.func, out);
+    case N_MATRIX: return matrix(L, n, out);
+    case N_COLON: return out->kind = V_COLON, QS_OK;
+    case N_TYPE:
+        TRY(kltype_resolve(L, n->u.type, &t, &mods));
+        return out->kind = V_TYPE, out->u.type = t, QS_OK;
+    default: return klower_error(L, QS_ETYPE, n->pos, "cells cannot be used in a kernel");
+    }
+}

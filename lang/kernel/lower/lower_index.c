@@ -1,0 +1,693 @@
+/* lower_index.c -- x[…]: elements and slices of arrays, of private and shared memory, and of small values.
+ *
+ *     index nodes ── items: one int64 per dimension, a list of them, or all
+ *                 ── addresses: each dimension brought into range as the access mode says, then linearised
+ *                 ── LOAD STORE ATOMIC with a guard, or a CHECK before them
+ *
+ * Index expressions compute in int64 and keep their form (position plus constant), so that a later pass can split a
+ * launch into an interior without tests and a border. */
+#include "lang/kernel/lower/lowering.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef enum { AT_ONE, AT_LIST, AT_ALL } ItemKind;
+typedef struct {
+    ItemKind kind;
+    KRef one, frac;
+    KRef *list;
+    int64_t n;
+} Item; /* frac: 'hwtex_linear, how far toward one + 1 */
+
+typedef struct {
+    Val base;              /* V_ARRAY, V_MEMORY or V_NUM; for a local in LOCALs only the type */
+    Var *var;              /* the local that base is, or NULL */
+    const char *name;      /* for messages */
+    AccessMode mode;
+    Item item[QS_MAX_RANK]; /* one per dimension of base */
+    int rank;
+    KRef must_be_zero[QS_MAX_RANK]; int nzero; /* indices beyond the rank */
+} Access;
+
+/* -- extents ----------------------------------------------------------------------------------------------------- */
+int klidx_ndims(const Val *v) { return v->rank < 2 ? 2 : v->rank; }
+
+static KRef extent(Lower *L, const Val *v, int axis) {
+    if (v->kind != V_ARRAY || v->dims[axis]) return klnum_int(L, QS_I64, v->dims[axis]);
+    return klnum_pure(L, K_DIM, QS_I64, 0, 0, 0, 0, (uint64_t)klower_array_param(L, v) << 8 | (uint64_t)axis);
+}
+
+KRef klidx_dim(Lower *L, const Val *v, int d) {
+    int axis = v->rank == 1 ? d - 1 : d;
+    return axis >= 0 && axis < v->rank ? extent(L, v, axis) : klnum_int(L, QS_I64, 1);
+}
+
+/* -- addresses --------------------------------------------------------------------------------------------------- */
+static AccessMode effective_mode(const Lower *L, AccessMode m) {
+    if (L->job->checked && (m == ACC_DEFAULT || m == ACC_UNCHECKED)) return ACC_CHECKED;
+    return m == ACC_DEFAULT ? ACC_SAFE : m;
+}
+
+static bool is_mapped(AccessMode m) { return m == ACC_MIRROR || m == ACC_CIRCULAR || m == ACC_CLAMPED; }
+
+static KRef inside(Lower *L, KRef at, KRef n) {
+    double lo, hi, size;
+    if (kir_is_const(L->f, n, &size) && klnum_range(L, at, &lo, &hi) && lo >= 0 && hi < size)
+        return klnum_int(L, QS_B1, 1);
+    return klnum_bin(L, K_INB, at, n);
+}
+
+static int shown_axis(const Access *a, int axis) { return a->rank == 1 ? axis + 1 : axis; } /* a vec is 1xN */
+
+static void check_inside(Lower *L, const Access *a, KRef at, KRef n, int axis) {
+    char text[160];
+    double k;
+    KRef in = inside(L, at, n);
+    if (kir_is_const(L->f, in, &k) && k != 0) return;
+    snprintf(text, sizeof text, "index %%0 is outside dimension %d of %.80s (size %%1)", shown_axis(a, axis), a->name);
+    klnum_emit(L, K_CHECK, QS_B1, 0, in, at, n, (uint64_t)kir_message(L->f, QS_EINDEX, text));
+}
+
+/* The index along one axis as the mode wants it; *guard collects what must hold. */
+static KRef bring_inside(Lower *L, const Access *a, KRef at, KRef n, int axis, KRef *guard) {
+    if (is_mapped(a->mode)) return klnum_pure(L, K_BOUND, QS_I64, (uint16_t)a->mode, at, n, 0, 0);
+    if (a->mode == ACC_CHECKED) check_inside(L, a, at, n, axis);
+    if (a->mode == ACC_SAFE) *guard = klnum_bin(L, K_AND, *guard, inside(L, at, n));
+    return at;
+}
+
+static KRef bring_all_inside(Lower *L, const Access *a, KRef *at) {
+    KRef guard = klnum_int(L, QS_B1, 1), one = klnum_int(L, QS_I64, 1);
+    for (int d = 0; d < a->rank; d++) at[d] = bring_inside(L, a, at[d], extent(L, &a->base, d), d, &guard);
+    for (int i = 0; i < a->nzero; i++) bring_inside(L, a, a->must_be_zero[i], one, a->rank + i, &guard);
+    return guard;
+}
+
+static KRef row_major(Lower *L, const Val *v, const KRef *at) {
+    KRef r = at[0];
+    for (int d = 1; d < v->rank; d++) r = klnum_bin(L, K_ADD, klnum_bin(L, K_MUL, r, extent(L, v, d)), at[d]);
+    return r;
+}
+
+static KRef strided(Lower *L, const Val *v, const KRef *at) {
+    uint64_t param = (uint64_t)klower_array_param(L, v);
+    bool unit = v->u.array->host.unit_last;
+    KRef r = 0;
+    for (int d = 0; d < v->rank; d++) {
+        KRef stride =
+            unit && d == v->rank - 1 ? 0 : klnum_pure(L, K_STRIDE, QS_I64, 0, 0, 0, 0, param << 8 | (uint64_t)d);
+        KRef term = stride ? klnum_bin(L, K_MUL, at[d], stride) : at[d];
+        r = r ? klnum_bin(L, K_ADD, r, term) : term;
+    }
+    return r;
+}
+
+static KRef linear_index(Lower *L, const Val *v, const KRef *at) {
+    bool gapless = v->kind != V_ARRAY || v->u.array->host.contiguous;
+    return gapless ? row_major(L, v, at) : strided(L, v, at);
+}
+
+/* Part p of element k of complex memory is at 2k+p. */
+static KRef part_index(Lower *L, KRef linear, qs_dtype d, int part) {
+    if (!qdtype_is_complex(d)) return linear;
+    KRef twice = klnum_bin(L, K_MUL, linear, klnum_int(L, QS_I64, 2));
+    return part ? klnum_bin(L, K_ADD, twice, klnum_int(L, QS_I64, part)) : twice;
+}
+
+static KRef guard_or_none(Lower *L, KRef guard) {
+    double k;
+    return kir_is_const(L->f, guard, &k) && k != 0 ? 0 : guard;
+}
+
+/* -- one element ------------------------------------------------------------------------------------------------- */
+static int parts_of(qs_dtype d) { return qdtype_is_complex(d) ? 2 : 1; }
+
+static uint64_t array_param(Lower *L, const Access *a) {
+    int p = klower_array_param(L, &a->base);
+    if (is_mapped(a->mode) || a->mode == ACC_UNCHECKED) L->binds[p].nonempty = true;
+    return (uint64_t)p;
+}
+
+static Num load_array(Lower *L, const Access *a, KRef linear, KRef guard) {
+    qs_dtype elem = a->base.dtype, v = kir_value_dtype(elem);
+    uint64_t param = array_param(L, a);
+    Num n = {.dtype = qdtype_is_complex(elem) ? elem : v};
+    for (int p = 0; p < parts_of(elem); p++) {
+        KRef at = part_index(L, linear, elem, p);
+        *(p ? &n.im.ref : &n.re.ref) = klnum_emit(L, K_LOAD, v, 0, at, guard_or_none(L, guard), 0, param);
+    }
+    const ArrayRef *ref = a->base.u.array;
+    return ref->converts ? klnum_narrow(L, n, ref->as) : n;
+}
+
+static KRef select_ref(Lower *L, KRef c, KRef a, KRef b) { return klnum_pure(L, K_SELECT, QS_B1, 0, c, a, b, 0); }
+
+/* ALOAD must stay inside its memory, so a guarded read goes to element 0 and drops the result. */
+static Num load_memory(Lower *L, const Access *a, KRef linear, KRef guard) {
+    qs_dtype d = a->base.dtype, r = qdtype_real_of(d);
+    bool safe = !guard_or_none(L, guard);
+    KRef at = safe ? linear : select_ref(L, guard, linear, klnum_int(L, QS_I64, 0));
+    Num n = {.dtype = d};
+    for (int p = 0; p < parts_of(d); p++) {
+        KRef x = klnum_emit(L, K_ALOAD, QS_B1, 0, a->base.u.mem->ref, part_index(L, at, d, p), 0, 0);
+        *(p ? &n.im.ref : &n.re.ref) = safe ? x : select_ref(L, guard, x, klnum_const(L, r, 0));
+    }
+    return n;
+}
+
+/* A value in components, indexed with something computed: the last of the selections that applies. */
+static Num load_value(Lower *L, const Access *a, KRef linear, KRef guard) {
+    double k;
+    int64_t count = klval_count(&a->base);
+    if (kir_is_const(L->f, linear, &k) && k >= 0 && k < (double)count) return klval_num(&a->base, (int64_t)k);
+    Num n = klnum_cast(L, klnum_literal(L, 0, true), a->base.dtype);
+    for (int64_t i = 0; i < count; i++)
+        n = klnum_select(L, klnum_bin(L, K_EQ, linear, klnum_int(L, QS_I64, i)), klval_num(&a->base, i), n);
+    return guard_or_none(L, guard) ? klnum_select(L, guard, n, klnum_literal(L, 0, true)) : n;
+}
+
+static Num load_local(Lower *L, const Access *a, KRef linear) {
+    double k;
+    Num n = klnum_literal(L, 0, true);
+    if (kir_is_const(L->f, linear, &k) && k >= 0 && k < (double)klval_count(&a->base))
+        (void)klvar_read_part(L, a->var, (int64_t)k, L->pos, &n);
+    return n;
+}
+
+static Num load_one(Lower *L, const Access *a, KRef *at) {
+    KRef guard = bring_all_inside(L, a, at), linear = linear_index(L, &a->base, at);
+    if (a->base.kind == V_ARRAY) return load_array(L, a, linear, guard);
+    if (a->base.kind == V_MEMORY) return load_memory(L, a, linear, guard);
+    return a->base.at ? load_value(L, a, linear, guard) : load_local(L, a, linear);
+}
+
+/* With 'hwtex_linear a fractional index mixes its two neighbours, along each axis that has one. */
+static Num load_mixed(Lower *L, const Access *a, const KRef *at, int axis) {
+    KRef here[QS_MAX_RANK];
+    memcpy(here, at, sizeof here);
+    while (axis < a->rank && !a->item[axis].frac) axis++;
+    if (axis == a->rank) return load_one(L, a, here);
+    Num w = klnum_strong(a->item[axis].frac, L->f->ins[a->item[axis].frac].dtype), rest, x, y;
+    x = load_mixed(L, a, here, axis + 1);
+    here[axis] = klnum_bin(L, K_ADD, here[axis], klnum_int(L, QS_I64, 1));
+    y = load_mixed(L, a, here, axis + 1);
+    (void)klnum_binary(L, OP_SUB, klnum_literal(L, 1, true), w, &rest); /* real numbers: these cannot fail */
+    (void)klnum_binary(L, OP_MUL, x, rest, &x);
+    (void)klnum_binary(L, OP_MUL, y, w, &y);
+    (void)klnum_binary(L, OP_ADD, x, y, &x);
+    return x;
+}
+
+static KRef element_part(Lower *L, Num n, qs_dtype elem, int part) {
+    if (elem == QS_B1) return klnum_truth(L, n);
+    return klnum_part(L, n, part, kir_value_dtype(elem));
+}
+
+static void store_array(Lower *L, const Access *a, KRef linear, KRef guard, Num n) {
+    qs_dtype d = a->base.dtype;
+    uint64_t param = array_param(L, a);
+    const ArrayRef *ref = a->base.u.array;
+    if (ref->converts && !qdtype_is_real(ref->as)) n = klnum_narrow(L, n, ref->as);
+    for (int p = 0; p < parts_of(d); p++)
+        klnum_emit(L, K_STORE, QS_B1, 0, part_index(L, linear, d, p), element_part(L, n, d, p), guard_or_none(L, guard),
+                   param);
+}
+
+static void store_memory(Lower *L, const Access *a, KRef linear, KRef guard, Num n, KOp op, uint16_t flag) {
+    qs_dtype d = a->base.dtype;
+    KRef test = guard_or_none(L, guard);
+    KRef parts[2] = {element_part(L, n, d, 0), parts_of(d) > 1 ? element_part(L, n, d, 1) : 0};
+    if (test) klnum_emit(L, K_IF, QS_B1, 0, test, 0, 0, 0), klnum_open(L, false);
+    for (int p = 0; p < parts_of(d); p++)
+        klnum_emit(L, op, QS_B1, flag, a->base.u.mem->ref, part_index(L, linear, d, p), parts[p], 0);
+    if (test) klnum_close(L), klnum_emit(L, K_END, QS_B1, 0, 0, 0, 0, 0);
+}
+
+static qs_status store_local(Lower *L, const Access *a, KRef linear, Num n) {
+    double k;
+    if (!kir_is_const(L->f, linear, &k) || k < 0 || k >= (double)klval_count(&a->base))
+        return QS_OK; /* becomes memory */
+    return klvar_assign_part(L, a->var, (int64_t)k, n, L->pos);
+}
+
+static qs_status store_one(Lower *L, const Access *a, KRef *at, Num n) {
+    bool private = a->base.kind == V_NUM || (a->base.kind == V_MEMORY && !a->base.u.mem->shared && a->var);
+    if (qdtype_is_complex(n.dtype) && !qdtype_is_complex(a->base.dtype) && !private)
+        return klower_error(L, QS_ETYPE, L->pos, "%s is %s and cannot take a complex number", a->name,
+                            klval_type_name(L, &a->base));
+    KRef guard = bring_all_inside(L, a, at), linear = linear_index(L, &a->base, at);
+    if (a->base.kind == V_NUM) return store_local(L, a, linear, n);
+    if (a->base.kind == V_ARRAY) return store_array(L, a, linear, guard, n), QS_OK;
+    if (!a->base.u.mem->shared && a->var) klvar_widen(L, a->var, n);
+    store_memory(L, a, linear, guard, n, K_ASTORE, 0);
+    return QS_OK;
+}
+
+/* -- items ------------------------------------------------------------------------------------------------------- */
+static qs_status index_value(Lower *L, Node *n, bool down, Val *out) {
+    Val v;
+    bool exact, saved = L->indexing;
+    L->indexing = true;
+    TRY(klexpr_is_quotient(n) ? klexpr_quotient(L, n, down, &v, &exact) : klexpr_lower(L, n, &v));
+    *out = v;
+    if (v.kind != V_COLON) TRY(klval_components(L, &v, out));
+    out->is_pos = v.is_pos;
+    L->indexing = saved;
+    L->pos = n->pos;
+    return QS_OK;
+}
+
+static Item single(Lower *L, const Access *a, Num n, bool down) {
+    uint8_t texture = a->base.mods.flags & (MOD_HWTEX_LINEAR | MOD_HWTEX_NEAREST);
+    if (!texture || klnum_whole(n)) return (Item){.kind = AT_ONE, .one = klnum_index(L, n, down)};
+    qs_dtype d = klnum_real_dtype(L, n);
+    KRef x = klnum_ref(L, n, d), whole = klnum_math(L, texture & MOD_HWTEX_LINEAR ? MF_floor : MF_round, x, 0);
+    KRef frac = texture & MOD_HWTEX_LINEAR ? klnum_bin(L, K_SUB, x, whole) : 0;
+    return (Item){.kind = AT_ONE, .one = klnum_cast_ref(L, whole, QS_I64), .frac = frac};
+}
+
+static qs_status make_item(Lower *L, const Access *a, const Val *v, bool down, Item *out) {
+    if (v->kind == V_COLON) return *out = (Item){.kind = AT_ALL}, QS_OK;
+    if (v->dtype == QS_B1 && v->rank)
+        return klower_error(L, QS_ETYPE, L->pos, "a mask cannot be used as an index in a kernel");
+    if (qdtype_is_complex(v->dtype)) return klower_error(L, QS_ETYPE, L->pos, "an index cannot be complex");
+    if (v->rank == 0) return *out = single(L, a, klval_num(v, 0), down), QS_OK;
+    int64_t n = klval_count(v);
+    *out = (Item){.kind = AT_LIST, .n = n, .list = qarena_alloc(L->arena, (size_t)(n + 1) * sizeof(KRef))};
+    for (int64_t i = 0; i < n; i++) out->list[i] = klnum_index(L, klval_num(v, i), down);
+    return QS_OK;
+}
+
+static const char *ordinal(int i) {
+    static const char *const names[] = {"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"};
+    return names[i < 8 ? i : 7];
+}
+
+/* An index beyond the rank: 0, or a list that is 0 only. */
+static qs_status beyond_rank(Lower *L, Access *a, const Item *it, int number, int given) {
+    double k = 0;
+    if (it->kind == AT_ALL) return QS_OK;
+    KRef r = it->kind == AT_ONE ? it->one : it->n == 1 ? it->list[0] : 0;
+    bool known = r && kir_is_const(L->f, r, &k);
+    if (!r || (known && k != 0))
+        return klower_error(L, QS_ESHAPE, L->pos, "%s has type %s, %d indices given where the %s is not 0", a->name,
+                            klval_type_name(L, &a->base), given, ordinal(number));
+    if (!known) a->must_be_zero[a->nzero++] = r;
+    return QS_OK;
+}
+
+/* Distributes n indices over the dimensions: a vec is 1xN when it is given two. */
+static qs_status place_items(Lower *L, Access *a, const Item *items, int n) {
+    int first = a->rank == 1 && n >= 2 ? 1 : 0;
+    if (n < a->rank)
+        return klower_error(L, QS_ESHAPE, L->pos, "%s has %d dimensions, %d %s given", a->name, a->rank, n,
+                            n == 1 ? "index" : "indices");
+    for (int i = 0; i < n; i++) {
+        int d = i - first;
+        if (d >= 0 && d < a->rank) a->item[d] = items[i];
+        else TRY(beyond_rank(L, a, &items[i], i, n));
+    }
+    return QS_OK;
+}
+
+/* One vector addresses one element of a matrix or cube; of a vec it selects elements. */
+static bool is_coordinate(const Access *a, const Val *v) {
+    if (v->kind != V_NUM || v->rank != 1) return false;
+    return a->rank >= 2 || (v->is_pos && v->dims[0] >= 2);
+}
+
+static qs_status coordinate_items(Lower *L, Access *a, const Val *v, bool down) {
+    Item items[QS_MAX_RANK];
+    int n = (int)v->dims[0];
+    if (v->dims[0] > QS_MAX_RANK || n < a->rank)
+        return klower_error(L, QS_ESHAPE, L->pos, "%s has %d dimensions, but the index vector has %lld components",
+                            a->name, a->rank, (long long)v->dims[0]);
+    for (int i = 0; i < n; i++) items[i] = single(L, a, klval_num(v, i), down);
+    return place_items(L, a, items, n);
+}
+
+static qs_status lower_items(Lower *L, Access *a, NodeList at) {
+    bool down = is_mapped(a->mode) || a->base.mods.access == ACC_SAFE;
+    Item items[QS_MAX_RANK];
+    Val v;
+    if (at.n > QS_MAX_RANK) return klower_error(L, QS_ESHAPE, L->pos, "more than %d indices", QS_MAX_RANK);
+    for (int i = 0; i < at.n; i++) {
+        TRY(index_value(L, at.at[i], down, &v));
+        if (v.kind == V_UNKNOWN) return a->base.kind = V_UNKNOWN, QS_OK;
+        if (at.n == 1 && is_coordinate(a, &v)) return coordinate_items(L, a, &v, down);
+        TRY(make_item(L, a, &v, down, &items[i]));
+    }
+    return place_items(L, a, items, at.n);
+}
+
+/* -- what is indexed --------------------------------------------------------------------------------------------- */
+static const char *name_of(const Node *base) {
+    if (base->kind == N_IDENT) return base->u.ident.name->s;
+    return base->kind == N_FIELD ? base->u.field.name->s : "the array";
+}
+
+static qs_status variable_of(Lower *L, Node *base, Var **out) {
+    const Record *r;
+    int i;
+    *out = base->kind == N_IDENT ? klvar_of(L, base->u.ident.sym) : NULL;
+    return base->kind == N_FIELD ? klexpr_field(L, base, out, &r, &i) : QS_OK;
+}
+
+/* A local that lives in LOCALs is not read as a whole for the sake of one component. */
+static qs_status base_of(Lower *L, Node *n, Access *a) {
+    Node *base = n->u.index.base;
+    a->name = name_of(base);
+    TRY(variable_of(L, base, &a->var));
+    bool in_locals = a->var && a->var->merged && a->var->slots && !a->var->memory && a->var->scope->open;
+    if (in_locals) a->base = a->var->stored;
+    else {
+        bool saved = L->indexing;
+        L->indexing = false;
+        TRY(klexpr_lower(L, base, &a->base));
+        L->indexing = saved;
+    }
+    L->pos = n->pos;
+    a->rank = a->base.rank;
+    if (a->var && a->var->has_mods) a->base.mods = a->var->mods;
+    a->mode = effective_mode(L, (AccessMode)a->base.mods.access);
+    if (a->base.kind == V_UNKNOWN) return QS_OK;
+    if ((a->base.kind != V_ARRAY && a->base.kind != V_NUM && a->base.kind != V_MEMORY) || a->rank == 0)
+        return klower_error(L, QS_ETYPE, n->pos, "%s is %s and cannot be indexed", a->name,
+                            klval_type_name(L, &a->base));
+    return QS_OK;
+}
+
+static bool constant_items(Lower *L, const Access *a) {
+    double k;
+    for (int d = 0; d < a->rank; d++) {
+        const Item *it = &a->item[d];
+        if (it->kind == AT_ONE && !kir_is_const(L->f, it->one, &k)) return false;
+        for (int64_t i = 0; it->kind == AT_LIST && i < it->n; i++)
+            if (!kir_is_const(L->f, it->list[i], &k)) return false;
+    }
+    return true;
+}
+
+/* A small value needs constant indices that are in range; one that is indexed otherwise moves to memory. */
+static qs_status settle_small(Lower *L, Access *a, bool writing) {
+    enum { SELECTS = 4 };
+    if (a->base.kind != V_NUM) return QS_OK;
+    if (!constant_items(L, a)) {
+        if (!writing && a->base.at && (klval_count(&a->base) <= SELECTS || !a->var)) return QS_OK;
+        return klvar_memory(L, a->var, L->pos, &a->base);
+    }
+    for (int d = 0; d < a->rank; d++) {
+        double k;
+        const Item *it = &a->item[d];
+        if (it->kind != AT_ONE || !kir_is_const(L->f, it->one, &k) || (k >= 0 && k < (double)a->base.dims[d])) continue;
+        return klower_error(L, QS_EINDEX, L->pos, "index %g is outside dimension %d of %s (size %lld)", k,
+                            shown_axis(a, d), a->name, (long long)a->base.dims[d]);
+    }
+    return QS_OK;
+}
+
+static qs_status access_of(Lower *L, Node *n, Access *a, bool writing) {
+    *a = (Access){0};
+    TRY(base_of(L, n, a));
+    if (a->base.kind == V_UNKNOWN) return QS_OK;
+    TRY(lower_items(L, a, n->u.index.at));
+    L->pos = n->pos;
+    return a->base.kind == V_UNKNOWN ? QS_OK : settle_small(L, a, writing);
+}
+
+/* -- slices ------------------------------------------------------------------------------------------------------ */
+/* `:` becomes the list 0..n-1. */
+static qs_status spell_out(Lower *L, Access *a, int d, int64_t n) {
+    Item *it = &a->item[d];
+    if (n > KLOWER_UNROLL)
+        return klower_error(L, QS_ESHAPE, L->pos, "a slice of more than %d elements in a kernel", KLOWER_UNROLL);
+    *it = (Item){.kind = AT_LIST, .n = n, .list = qarena_alloc(L->arena, (size_t)(n + 1) * sizeof(KRef))};
+    for (int64_t i = 0; i < n; i++) it->list[i] = klnum_int(L, QS_I64, i);
+    return QS_OK;
+}
+
+static qs_status spell_out_known(Lower *L, Access *a) {
+    for (int d = 0; d < a->rank; d++) {
+        if (a->item[d].kind != AT_ALL) continue;
+        if (a->base.kind == V_ARRAY && !a->base.dims[d])
+            return klower_need(L, a->base.u.array->host.source, d, a->base.rank);
+        TRY(spell_out(L, a, d, a->base.dims[d]));
+    }
+    return QS_OK;
+}
+
+static bool is_single(const Access *a) {
+    for (int d = 0; d < a->rank; d++)
+        if (a->item[d].kind != AT_ONE) return false;
+    return true;
+}
+
+static int64_t selected(const Access *a) {
+    int64_t n = 1;
+    for (int d = 0; d < a->rank; d++)
+        if (a->item[d].kind == AT_LIST) n *= a->item[d].n;
+    return n;
+}
+
+static void coordinates(const Access *a, int64_t linear, KRef *at) {
+    for (int d = a->rank - 1; d >= 0; d--) {
+        const Item *it = &a->item[d];
+        at[d] = it->kind == AT_LIST ? it->list[linear % it->n] : it->one;
+        if (it->kind == AT_LIST) linear /= it->n;
+    }
+}
+
+/* Single indices drop their dimension, but a column of a matrix stays a column. */
+static int slice_shape(const Access *a, int64_t *dims) {
+    int rank = 0;
+    for (int d = 0; d < a->rank; d++)
+        if (a->item[d].kind == AT_LIST) dims[rank++] = a->item[d].n;
+    if (a->rank == 2 && a->item[0].kind == AT_LIST && a->item[1].kind == AT_ONE) dims[rank++] = 1;
+    return rank;
+}
+
+static qs_status read_slice(Lower *L, Access *a, Val *out) {
+    KRef at[QS_MAX_RANK] = {0};
+    int64_t dims[QS_MAX_RANK];
+    TRY(spell_out_known(L, a));
+    int64_t n = selected(a);
+    if (n > KLOWER_UNROLL)
+        return klower_error(L, QS_ESHAPE, L->pos, "a slice of more than %d elements in a kernel", KLOWER_UNROLL);
+    Num *nums = qarena_alloc(L->arena, (size_t)(n + 1) * sizeof *nums);
+    for (int64_t i = 0; i < n; i++) coordinates(a, i, at), nums[i] = load_mixed(L, a, at, 0);
+    klval_from_nums(L, nums, slice_shape(a, dims), dims, out);
+    return QS_OK;
+}
+
+static qs_status read_access(Lower *L, Access *a, Val *out) {
+    KRef at[QS_MAX_RANK] = {0};
+    if (!is_single(a)) return read_slice(L, a, out);
+    coordinates(a, 0, at);
+    klval_number(L, load_mixed(L, a, at, 0), out);
+    return QS_OK;
+}
+
+qs_status klidx_read(Lower *L, Node *n, Val *out) {
+    Access a;
+    TRY(access_of(L, n, &a, false));
+    if (a.base.kind == V_UNKNOWN) return *out = a.base, QS_OK;
+    return read_access(L, &a, out);
+}
+
+qs_status klidx_load_all(Lower *L, const Val *array, Val *out) {
+    Access a = {.base = *array, .rank = array->rank, .mode = ACC_UNCHECKED, .name = ""};
+    for (int d = 0; d < a.rank; d++) a.item[d].kind = AT_ALL;
+    TRY(read_slice(L, &a, out));
+    out->rank = array->rank; /* no dimension was dropped */
+    return QS_OK;
+}
+
+qs_status klidx_element(Lower *L, const Val *base, const KRef *at, int n, const char *name, Num *out) {
+    Access a = {.base = *base, .rank = base->rank, .mode = ACC_UNCHECKED, .name = name};
+    KRef copy[QS_MAX_RANK];
+    for (int i = 0; i < n; i++) copy[i] = at[i];
+    return *out = load_one(L, &a, copy), QS_OK;
+}
+
+/* -- assignment -------------------------------------------------------------------------------------------------- */
+/* x[p,:] = number, of unknown extent: a loop along each such dimension. */
+static void open_loops(Lower *L, Access *a) {
+    KRef zero = klnum_int(L, QS_I64, 0), one = klnum_int(L, QS_I64, 1);
+    for (int d = 0; d < a->rank; d++) {
+        if (a->item[d].kind != AT_ALL) continue;
+        KRef last = klnum_bin(L, K_SUB, extent(L, &a->base, d), one);
+        KRef i = klnum_emit(L, K_FOR, QS_I64, 0, zero, last, one, 0);
+        a->item[d] = (Item){.kind = AT_ONE, .one = i};
+        klnum_open(L, true), L->depth++;
+    }
+}
+
+static void close_loops(Lower *L, int n) {
+    while (n--) {
+        klnum_close(L), L->depth--;
+        klnum_emit(L, K_END, QS_B1, 0, 0, 0, 0, 0);
+    }
+}
+
+static int count_all(const Access *a) {
+    int n = 0;
+    for (int d = 0; d < a->rank; d++) n += a->item[d].kind == AT_ALL;
+    return n;
+}
+
+/* Gives `:` the length that the value on the right has, or that of the array; loops remain for numbers. */
+static qs_status fit_slice(Lower *L, Access *a, const Val *v, int *loops) {
+    int all = count_all(a);
+    *loops = 0;
+    bool fixed = a->base.kind != V_ARRAY;
+    for (int d = 0; d < a->rank; d++) {
+        if (a->item[d].kind != AT_ALL || (!fixed && !a->base.dims[d])) continue;
+        TRY(spell_out(L, a, d, a->base.dims[d]));
+        all--;
+    }
+    if (!all) return QS_OK;
+    if (v->rank == 0) return *loops = all, open_loops(L, a), QS_OK;
+    if (all > 1) return spell_out_known(L, a);
+    for (int d = 0; d < a->rank; d++)
+        if (a->item[d].kind == AT_ALL) return spell_out(L, a, d, klval_count(v) / selected(a));
+    return QS_OK;
+}
+
+typedef qs_status StoreFn(Lower *, const Access *, KRef *, Num, const void *);
+
+static qs_status each_element(Lower *L, Access *a, const Val *v, StoreFn *f, const void *ud) {
+    KRef at[QS_MAX_RANK] = {0};
+    int loops;
+    TRY(fit_slice(L, a, v, &loops));
+    int64_t n = selected(a), have = klval_count(v);
+    if (have != n && have != 1)
+        return klower_error(L, QS_ESHAPE, L->pos, "%lld elements of %s are assigned %s", (long long)n, a->name,
+                            klval_type_name(L, v));
+    for (int64_t i = 0; i < n; i++) {
+        coordinates(a, i, at);
+        TRY(f(L, a, at, klval_num(v, have == 1 ? 0 : i), ud));
+    }
+    close_loops(L, loops);
+    return QS_OK;
+}
+
+static qs_status plain_store(Lower *L, const Access *a, KRef *at, Num n, const void *ud) {
+    return (void)ud, store_one(L, a, at, n);
+}
+
+/* x : mat promises that scalars may be written; an array of integers would cut them off. */
+static qs_status takes_scalars(Lower *L, const Access *a) {
+    const ArrayRef *ref = a->base.kind == V_ARRAY ? a->base.u.array : NULL;
+    if (!ref || !ref->converts || !qdtype_is_real(ref->as)) return QS_OK;
+    return klower_error(L, QS_ETYPE, L->pos, "%s was declared with scalars and is written, but what was given holds %s",
+                        a->name, qdtype_info[a->base.dtype].name);
+}
+
+static qs_status writable(Lower *L, const Access *a) {
+    TRY(takes_scalars(L, a));
+    if (a->base.mods.flags & MOD_CONST)
+        return klower_error(L, QS_ETYPE, L->pos, "%s is 'const and cannot be written", a->name);
+    if (a->base.kind == V_NUM && !a->var)
+        return klower_error(L, QS_ETYPE, L->pos, "%s is a value and cannot be written", a->name);
+    return QS_OK;
+}
+
+/* A private array that came as an argument is the caller's; writing to it needs a copy of its own. */
+static bool own_memory(Lower *L, Access *a) {
+    if (a->base.kind != V_MEMORY || !a->base.u.mem->borrowed || !a->var) return true;
+    Val ignored;
+    (void)klvar_memory(L, a->var, L->pos, &ignored);
+    return false;
+}
+
+qs_status klidx_assign(Lower *L, Node *target, const Val *v) {
+    Access a;
+    Val all;
+    TRY(access_of(L, target, &a, true));
+    if (a.base.kind == V_UNKNOWN || v->kind == V_UNKNOWN) return QS_OK;
+    TRY(writable(L, &a));
+    if (!own_memory(L, &a)) return QS_OK;
+    TRY(klval_components(L, v, &all));
+    return each_element(L, &a, &all, plain_store, NULL);
+}
+
+/* -- in place ---------------------------------------------------------------------------------------------------- */
+typedef struct { Op op; bool exclusive; } Update;
+
+static bool atomic_of(Op op, KAtomic *out) {
+    static const struct { uint8_t op, atomic; } list[] = {
+        {OP_ADD, KA_ADD}, {OP_SUB, KA_SUB}, {OP_MUL, KA_MUL}, {OP_PWMUL, KA_MUL}, {OP_DIV, KA_DIV}, {OP_PWDIV, KA_DIV},
+        {OP_POW, KA_POW}, {OP_PWPOW, KA_POW}, {OP_BITAND, KA_AND}, {OP_BITOR, KA_OR}, {OP_BITXOR, KA_XOR},
+        {OP_MAXEQ, KA_MAX}, {OP_MINEQ, KA_MIN}};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (list[i].op == op) return *out = (KAtomic)list[i].atomic, true;
+    return false;
+}
+
+/* Does every position of the launch (or block) address an element of its own?  So it is when each of its coordinates
+ * is one of the indices, unmapped. */
+static bool is_exclusive(Lower *L, const Access *a, KOp position) {
+    if (is_mapped(a->mode)) return false;
+    for (int axis = 0; axis < L->job->rank; axis++) {
+        bool found = false;
+        for (int d = 0; d < a->rank; d++) {
+            KRef r = a->item[d].kind == AT_ONE ? a->item[d].one : 0;
+            if (r && L->f->ins[r].op == K_CAST) r = L->f->ins[r].a;
+            found |= r && L->f->ins[r].op == position && L->f->ins[r].imm == (uint64_t)axis;
+        }
+        if (!found) return false;
+    }
+    return true;
+}
+
+static qs_status plain_update(Lower *L, const Access *a, KRef *at, Num n, Op op) {
+    KRef copy[QS_MAX_RANK];
+    Num old, sum;
+    memcpy(copy, at, sizeof copy);
+    old = load_one(L, a, copy);
+    TRY(klnum_binary(L, op, old, n, &sum));
+    return store_one(L, a, at, sum);
+}
+
+static qs_status check_atomic(Lower *L, const Access *a, Op op, KAtomic *k) {
+    qs_dtype d = a->base.dtype;
+    bool known = atomic_of(op, k), bitwise = *k == KA_AND || *k == KA_OR || *k == KA_XOR;
+    bool ok = known && (qdtype_is_complex(d) ? *k == KA_ADD || *k == KA_SUB
+                        : d == QS_B1 ? bitwise : qdtype_is_real(d) ? !bitwise : *k != KA_POW);
+    if (ok) return QS_OK;
+    return klower_error(L, QS_ETYPE, L->pos,
+                        "`%s` on an element of %s, which is %s, cannot be done by several positions at once",
+                        qop_inplace(op), a->name, klval_type_name(L, &a->base));
+}
+
+static qs_status atomic_update(Lower *L, const Access *a, KRef *at, Num n, Op op) {
+    KAtomic k = KA_ADD;
+    qs_dtype d = a->base.dtype;
+    TRY(check_atomic(L, a, op, &k));
+    KRef guard = bring_all_inside(L, a, at), linear = linear_index(L, &a->base, at);
+    if (a->base.kind == V_MEMORY) return store_memory(L, a, linear, guard, n, K_AATOMIC, (uint16_t)k), QS_OK;
+    uint64_t param = array_param(L, a);
+    for (int p = 0; p < parts_of(d); p++)
+        klnum_emit(L, K_ATOMIC, QS_B1, (uint16_t)k, part_index(L, linear, d, p), element_part(L, n, d, p),
+                   guard_or_none(L, guard), param);
+    return QS_OK;
+}
+
+static qs_status update_one(Lower *L, const Access *a, KRef *at, Num n, const void *ud) {
+    const Update *u = ud;
+    return u->exclusive ? plain_update(L, a, at, n, u->op) : atomic_update(L, a, at, n, u->op);
+}
+
+qs_status klidx_update(Lower *L, Node *target, Op op, Node *value) {
+    Access a;
+    Val v, all;
+    TRY(klexpr_lower(L, value, &v));
+    TRY(access_of(L, target, &a, true));
+    if (a.base.kind == V_UNKNOWN || v.kind == V_UNKNOWN) return QS_OK;
+    TRY(writable(L, &a));
+    if (!own_memory(L, &a)) return QS_OK;
+    TRY(klval_components(L, &v, &all));
+    bool common = a.base.kind == V_ARRAY, block = a.base.kind == V_MEMORY && a.base.u.mem->shared;
+    Update u = {op, L->job->serial || (!common && !block) || is_exclusive(L, &a, common ? K_POS : K_BLKPOS)};
+    return each_element(L, &a, &all, update_one, &u);
+}

@@ -1,0 +1,521 @@
+/* lower_num.c -- single numbers: instructions with folding and value numbering, weak numbers, casts and arithmetic. */
+#include "lang/kernel/lower/lowering.h"
+
+#include <math.h>
+#include <string.h>
+
+/* -- instructions ------------------------------------------------------------------------------------------------ */
+static uint32_t bucket_of(const KIns *i) {
+    uint64_t h = (uint64_t)i->op | (uint64_t)i->dtype << 8 | (uint64_t)i->flag << 16 | (uint64_t)i->a << 32;
+    h = (h ^ ((uint64_t)i->b | (uint64_t)i->c << 32)) * 0x9e3779b97f4a7c15u;
+    h = (h ^ i->imm) * 0xff51afd7ed558ccdu;
+    return (uint32_t)(h >> 56);
+}
+
+static bool equal_ins(const KIns *a, const KIns *b) {
+    return a->op == b->op && a->dtype == b->dtype && a->flag == b->flag && a->a == b->a && a->b == b->b &&
+           a->c == b->c && a->imm == b->imm;
+}
+
+/* r was appended just now: an equal instruction that is visible here takes its place. */
+static KRef number_value(Lower *L, KRef r) {
+    const KIns *i = &L->f->ins[r];
+    uint32_t *bucket = &L->buckets[bucket_of(i)];
+    for (uint32_t k = *bucket; k; k = L->known[k].next)
+        if (equal_ins(&L->f->ins[L->known[k].ref], i)) return L->f->nins--, L->known[k].ref;
+    qmem_grow(L->c, &L->known, &L->cap_known, L->nknown, sizeof *L->known);
+    L->known[L->nknown].ref = r, L->known[L->nknown].next = *bucket;
+    *bucket = L->nknown++;
+    return r;
+}
+
+KRef klnum_pure(Lower *L, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm) {
+    uint32_t before = L->f->nins;
+    uint32_t pos = klower_pos(L);
+    KRef r = a ? kir_fold(L->f, op, own, flag, a, b, c, pos) : kir_add(L->f, op, own, flag, a, b, c, imm, pos);
+    return r == before && L->f->nins == before + 1 ? number_value(L, r) : r;
+}
+
+KRef klnum_emit(Lower *L, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm) {
+    return kir_add(L->f, op, own, flag, a, b, c, imm, klower_pos(L));
+}
+
+void klnum_open(Lower *L, bool loop) {
+    Scope *s = qarena_alloc(L->arena, sizeof *s);
+    *s = (Scope){.up = L->scope, .open = true, .loop = loop, .known = L->nknown};
+    L->scope = s;
+}
+
+/* What was computed inside is not visible outside.  Entries are removed in the reverse order of their making, so each
+ * is the head of its bucket then. */
+void klnum_close(Lower *L) {
+    while (L->nknown > L->scope->known) {
+        L->nknown--;
+        L->buckets[bucket_of(&L->f->ins[L->known[L->nknown].ref])] = L->known[L->nknown].next;
+    }
+    L->scope->open = false;
+    L->scope = L->scope->up;
+}
+
+KRef klnum_int(Lower *L, qs_dtype d, int64_t v) {
+    uint32_t before = L->f->nins;
+    KRef r = kir_const_int(L->f, d, v, klower_pos(L));
+    return r == before ? number_value(L, r) : r;
+}
+
+KRef klnum_const(Lower *L, qs_dtype d, double v) {
+    uint32_t before = L->f->nins;
+    KRef r = kir_const_num(L->f, d, v, klower_pos(L));
+    return r == before ? number_value(L, r) : r;
+}
+
+/* A position and an extent are had in int64 directly; the detour over int would only hide what they are. */
+KRef klnum_cast_ref(Lower *L, KRef a, qs_dtype to) {
+    const KIns *i = &L->f->ins[a];
+    if (i->dtype == to) return a;
+    if (to == QS_I64 && i->op == K_POS) return klnum_pure(L, K_POS, QS_I64, 0, 0, 0, 0, i->imm);
+    if (to == QS_I64 && i->op == K_CAST && L->f->ins[i->a].op == K_DIM) return i->a;
+    if (i->dtype == QS_B1 && to == QS_B1) return a;
+    return klnum_pure(L, K_CAST, to, 0, a, 0, 0, 0);
+}
+
+KRef klnum_math(Lower *L, MathFn fn, KRef a, KRef b) { return klnum_pure(L, K_MATH, QS_B1, (uint16_t)fn, a, b, 0, 0); }
+
+/* -- bounds ------------------------------------------------------------------------------------------------------ */
+static bool range_of_for(Lower *L, const KIns *i, double *lo, double *hi) {
+    double a, b, c, ends[2][2];
+    if (!klnum_range(L, i->a, &ends[0][0], &ends[0][1]) || !klnum_range(L, i->b, &ends[1][0], &ends[1][1]))
+        return false;
+    if (!kir_is_const(L->f, i->c, &c)) return false;
+    a = c < 0 ? ends[1][0] : ends[0][0], b = c < 0 ? ends[0][1] : ends[1][1];
+    return *lo = a, *hi = b, true;
+}
+
+static bool range_of_pair(Lower *L, const KIns *i, double *lo, double *hi) {
+    double al, ah, bl, bh;
+    bool a = klnum_range(L, i->a, &al, &ah), b = klnum_range(L, i->b, &bl, &bh);
+    if (i->op == K_MOD && b && bl > 0) return *lo = 0, *hi = bh - 1, true;
+    if (i->op == K_AND && b && bl >= 0) return *lo = 0, *hi = bh, true;
+    if (!a || !b) return false;
+    switch (i->op) {
+    case K_ADD: *lo = al + bl, *hi = ah + bh; break;
+    case K_SUB: *lo = al - bh, *hi = ah - bl; break;
+    case K_MUL:
+        *lo = fmin(fmin(al * bl, al * bh), fmin(ah * bl, ah * bh));
+        *hi = fmax(fmax(al * bl, al * bh), fmax(ah * bl, ah * bh));
+        break;
+    case K_MIN: *lo = fmin(al, bl), *hi = fmin(ah, bh); break;
+    case K_MAX: *lo = fmax(al, bl), *hi = fmax(ah, bh); break;
+    case K_DIV:
+        if (bl <= 0) return false;
+        *lo = al < 0 ? al : 0, *hi = ah > 0 ? trunc(ah / bl) : 0;
+        break;
+    default: return false;
+    }
+    return i->dtype == QS_I64 || (*lo >= -0x1p31 && *hi < 0x1p31); /* an int that may wrap tells nothing */
+}
+
+bool klnum_range(Lower *L, KRef r, double *lo, double *hi) {
+    const KIns *i = &L->f->ins[r];
+    const int32_t *block = L->job->block;
+    if (kir_is_const(L->f, r, lo)) return *hi = *lo, true;
+    switch (i->op) {
+    case K_BLKPOS: return block ? *lo = 0, *hi = block[i->imm] - 1, true : false;
+    case K_FOR: return range_of_for(L, i, lo, hi);
+    case K_CAST: return qdtype_is_int(L->f->ins[i->a].dtype) && klnum_range(L, i->a, lo, hi);
+    case K_ADD: case K_SUB: case K_MUL: case K_MIN: case K_MAX: case K_DIV: case K_MOD: case K_AND:
+        return qdtype_is_int(i->dtype) && range_of_pair(L, i, lo, hi);
+    default: return false;
+    }
+}
+
+/* -- weak numbers ------------------------------------------------------------------------------------------------ */
+static Weak *new_weak(Lower *L, WeakOp op, Weak *a, Weak *b) {
+    Weak *w = qarena_alloc(L->arena, sizeof *w);
+    w->op = (uint8_t)op, w->a = a, w->b = b;
+    return w;
+}
+
+static Weak *weak_const(Lower *L, double v, bool integral) {
+    Weak *w = new_weak(L, WEAK_CONST, NULL, NULL);
+    w->value = v, w->bound = fabs(v);
+    w->whole = v == floor(v) && fabs(v) < 0x1p63;
+    w->integral = integral && w->whole;
+    return w;
+}
+
+Weak *klnum_weak_param(Lower *L, int source, Str *name, int bits, bool integral) {
+    Weak *w = new_weak(L, WEAK_PARAM, NULL, NULL);
+    w->source = source, w->name = name, w->outside = true;
+    w->whole = bits > 0, w->integral = integral && bits > 0;
+    w->bound = bits > 0 ? ldexp(1, bits) : 0;
+    return w;
+}
+
+qs_dtype klnum_weak_dtype(Lower *L, const Weak *w) {
+    if (!w->integral || w->bound > 0x1p62) return L->c->scalar_dtype;
+    return w->bound < 0x1p31 ? QS_I32 : QS_I64;
+}
+
+static double weak_value(WeakOp op, double a, double b) {
+    switch (op) {
+    case WEAK_ADD: return a + b;
+    case WEAK_SUB: return a - b;
+    case WEAK_MUL: return a * b;
+    case WEAK_DIV: return a / b;
+    default: return -a;
+    }
+}
+
+static double weak_bound(WeakOp op, const Weak *a, const Weak *b) {
+    return op == WEAK_NEG ? a->bound : op == WEAK_MUL ? a->bound * b->bound : a->bound + b->bound;
+}
+
+static Weak *weak_op(Lower *L, WeakOp op, Weak *a, Weak *b) {
+    bool integral = a->integral && (!b || b->integral) && op != WEAK_DIV;
+    if (a->op == WEAK_CONST && (!b || b->op == WEAK_CONST)) {
+        Weak *k = weak_const(L, weak_value(op, a->value, b ? b->value : 0), integral);
+        return k->outside = a->outside || (b && b->outside), k;
+    }
+    Weak *w = new_weak(L, op, a, b);
+    w->outside = a->outside || (b && b->outside);
+    w->whole = a->whole && (!b || b->whole) && op != WEAK_DIV;
+    w->integral = integral;
+    w->bound = weak_bound(op, a, b);
+    return w;
+}
+
+static KRef weak_ref(Lower *L, const Weak *w, qs_dtype d) {
+    static const KOp ops[] = {[WEAK_ADD] = K_ADD, [WEAK_SUB] = K_SUB, [WEAK_MUL] = K_MUL, [WEAK_DIV] = K_DIV};
+    if (w->op == WEAK_CONST) return klnum_const(L, d, w->value);
+    if (w->op == WEAK_PARAM) return klower_host_num(L, w->source, 0, d, w->name);
+    if (d == QS_B1 || (qdtype_is_int(d) && !w->whole))
+        return klnum_cast_ref(L, weak_ref(L, w, L->c->scalar_dtype), d);
+    KRef a = weak_ref(L, w->a, d);
+    return w->op == WEAK_NEG ? klnum_un(L, K_NEG, a) : klnum_bin(L, ops[w->op], a, weak_ref(L, w->b, d));
+}
+
+/* -- making and asking ------------------------------------------------------------------------------------------- */
+Num klnum_strong(KRef ref, qs_dtype d) { return (Num){.dtype = d, .re = {.ref = ref}}; }
+
+Num klnum_from_weak(Lower *L, Weak *w) { return (Num){.dtype = klnum_weak_dtype(L, w), .re = {.weak = w}}; }
+
+Num klnum_literal(Lower *L, double v, bool integral) { return klnum_from_weak(L, weak_const(L, v, integral)); }
+
+bool klnum_known(Lower *L, Num n, double *v) {
+    if (n.re.weak) return n.re.weak->op == WEAK_CONST ? *v = n.re.weak->value, true : false;
+    return !qdtype_is_complex(n.dtype) && kir_is_const(L->f, n.re.ref, v);
+}
+
+bool klnum_whole(Num n) { return n.re.weak ? n.re.weak->whole : qdtype_is_int(n.dtype); }
+
+static bool weak_negative(const Weak *w) { return w->op != WEAK_CONST || w->value < 0; }
+
+static qs_dtype join_int_weak(Lower *L, qs_dtype d, const Weak *w) {
+    if (!w->integral) return L->c->scalar_dtype;
+    if (d == QS_B1) d = QS_I32;
+    if (d == QS_U32 && weak_negative(w)) return QS_I64;
+    return d <= QS_U32 && w->bound >= 0x1p32 ? QS_I64 : d;
+}
+
+static qs_dtype join_real(qs_dtype a, qs_dtype b) {
+    bool fa = qdtype_is_real(a), fb = qdtype_is_real(b);
+    if (fa || fb) return fa && fb ? (a > b ? a : b) : fa ? a : b;
+    return qdtype_promote(a, b);
+}
+
+qs_dtype klnum_join(Lower *L, Num a, Num b) {
+    if (!klnum_is_weak(b) && klnum_is_weak(a)) return klnum_join(L, b, a);
+    if (klnum_is_weak(a)) {
+        if (a.re.weak->integral != b.re.weak->integral) return L->c->scalar_dtype;
+        return a.dtype > b.dtype ? a.dtype : b.dtype;
+    }
+    if (klnum_is_weak(b)) return a.dtype >= QS_F16 ? a.dtype : join_int_weak(L, a.dtype, b.re.weak);
+    if (!qdtype_is_complex(a.dtype) && !qdtype_is_complex(b.dtype)) return join_real(a.dtype, b.dtype);
+    qs_dtype ra = qdtype_real_of(a.dtype), rb = qdtype_real_of(b.dtype);
+    return ra == QS_F64 || rb == QS_F64 ? QS_C128 : QS_C64;
+}
+
+/* -- conversions ------------------------------------------------------------------------------------------------- */
+KRef klnum_ref(Lower *L, Num n, qs_dtype d) {
+    return n.re.weak ? weak_ref(L, n.re.weak, d) : klnum_cast_ref(L, n.re.ref, d);
+}
+
+KRef klnum_part(Lower *L, Num n, int part, qs_dtype d) {
+    if (part == 0) return klnum_ref(L, n, d);
+    return qdtype_is_complex(n.dtype) ? klnum_cast_ref(L, n.im.ref, d) : klnum_const(L, d, 0);
+}
+
+Num klnum_cast(Lower *L, Num n, qs_dtype d) {
+    qs_dtype r = qdtype_real_of(d);
+    Num out = {.dtype = d, .re = {.ref = klnum_ref(L, n, r)}};
+    if (qdtype_is_complex(d)) out.im.ref = klnum_part(L, n, 1, r);
+    return out;
+}
+
+static Num clamp_int(Lower *L, Num n, qs_dtype d) {
+    double a, b, lo, hi;
+    KRef r = klnum_ref(L, n, QS_I32);
+    qdtype_int_span(d, &lo, &hi);
+    if (klnum_range(L, r, &a, &b) && a >= lo && b <= hi) return klnum_strong(r, QS_I32);
+    r = klnum_bin(L, K_MAX, r, klnum_int(L, QS_I32, (int64_t)lo));
+    return klnum_strong(klnum_bin(L, K_MIN, r, klnum_int(L, QS_I32, (int64_t)hi)), QS_I32);
+}
+
+Num klnum_narrow(Lower *L, Num n, qs_dtype d) {
+    switch (d) {
+    case QS_B1: return klnum_strong(klnum_truth(L, n), QS_B1);
+    case QS_I8: case QS_U8: case QS_I16: case QS_U16: return clamp_int(L, n, d);
+    case QS_F16: case QS_BF16: return klnum_cast(L, n, QS_F32);
+    default: return klnum_cast(L, n, d);
+    }
+}
+
+/* Sums of ints computed for an index are computed again in int64, so that they show their form and do not wrap. */
+static KRef widen(Lower *L, KRef r, int depth) {
+    const KIns i = L->f->ins[r];
+    if (i.dtype != QS_I32 || !depth) return klnum_cast_ref(L, r, QS_I64);
+    switch (i.op) {
+    case K_ADD: case K_SUB: case K_MUL:
+        return klnum_bin(L, (KOp)i.op, widen(L, i.a, depth - 1), widen(L, i.b, depth - 1));
+    case K_NEG: return klnum_un(L, K_NEG, widen(L, i.a, depth - 1));
+    case K_PARAM:
+        return klower_host_num(L, L->binds[i.imm].source, L->binds[i.imm].part, QS_I64, L->f->params[i.imm].name);
+    default: return klnum_cast_ref(L, r, QS_I64);
+    }
+}
+
+KRef klnum_index(Lower *L, Num n, bool down) {
+    enum { DEPTH = 8 };
+    double v;
+    if (klnum_whole(n)) return n.re.weak ? klnum_ref(L, n, QS_I64) : widen(L, n.re.ref, DEPTH);
+    if (klnum_known(L, n, &v)) return klnum_const(L, QS_I64, down ? floor(v) : v);
+    if (n.re.weak && !down) return weak_ref(L, n.re.weak, QS_I64);
+    KRef r = klnum_ref(L, n, qdtype_real_of(n.dtype));
+    if (down && qdtype_is_real(n.dtype)) r = klnum_math(L, MF_floor, r, 0);
+    return klnum_cast_ref(L, r, QS_I64);
+}
+
+static KRef nonzero(Lower *L, KRef r) {
+    qs_dtype d = L->f->ins[r].dtype;
+    return d == QS_B1 ? r : klnum_bin(L, K_NE, r, klnum_const(L, d, 0));
+}
+
+KRef klnum_truth(Lower *L, Num n) {
+    KRef re = nonzero(L, klnum_ref(L, n, qdtype_real_of(n.dtype)));
+    return qdtype_is_complex(n.dtype) ? klnum_bin(L, K_OR, re, nonzero(L, n.im.ref)) : re;
+}
+
+/* -- complex arithmetic ------------------------------------------------------------------------------------------ */
+typedef struct { KRef re, im; } Pair;
+
+static Pair complex_mul(Lower *L, Pair a, Pair b) {
+    KRef rr = klnum_bin(L, K_MUL, a.re, b.re), ii = klnum_bin(L, K_MUL, a.im, b.im);
+    KRef ri = klnum_bin(L, K_MUL, a.re, b.im), ir = klnum_bin(L, K_MUL, a.im, b.re);
+    return (Pair){klnum_bin(L, K_SUB, rr, ii), klnum_bin(L, K_ADD, ri, ir)};
+}
+
+static KRef choose(Lower *L, KRef c, KRef a, KRef b) { return klnum_pure(L, K_SELECT, QS_B1, 0, c, a, b, 0); }
+
+/* By R. L. Smith, as on the host: no square that overflows, or vanishes, on the way.  `wide`: the real part of b is
+ * the greater one; where it is not, all parts change their places. */
+static Pair complex_div(Lower *L, Pair a, Pair b) {
+    KRef wide = klnum_bin(L, K_LE, klnum_un(L, K_ABS, b.im), klnum_un(L, K_ABS, b.re));
+    KRef c = choose(L, wide, b.re, b.im), d = choose(L, wide, b.im, b.re), r = klnum_bin(L, K_DIV, d, c);
+    KRef x = choose(L, wide, a.re, a.im), y = choose(L, wide, a.im, a.re), xr = klnum_bin(L, K_MUL, x, r);
+    KRef re = klnum_bin(L, K_ADD, x, klnum_bin(L, K_MUL, y, r)), n = klnum_bin(L, K_ADD, c, klnum_bin(L, K_MUL, d, r));
+    KRef im = choose(L, wide, klnum_bin(L, K_SUB, y, xr), klnum_bin(L, K_SUB, xr, y));
+    return (Pair){klnum_bin(L, K_DIV, re, n), klnum_bin(L, K_DIV, im, n)};
+}
+
+static Pair complex_scale(Lower *L, KOp op, Pair a, KRef b) {
+    return (Pair){klnum_bin(L, op, a.re, b), klnum_bin(L, op, a.im, b)};
+}
+
+static Num complex_binary(Lower *L, KOp op, Num a, Num b, qs_dtype d) {
+    qs_dtype r = qdtype_real_of(d);
+    Pair x = {klnum_part(L, a, 0, r), klnum_part(L, a, 1, r)}, y = {klnum_part(L, b, 0, r), klnum_part(L, b, 1, r)}, z;
+    if (op == K_ADD || op == K_SUB) z = (Pair){klnum_bin(L, op, x.re, y.re), klnum_bin(L, op, x.im, y.im)};
+    else if (!qdtype_is_complex(b.dtype)) z = complex_scale(L, op, x, y.re);
+    else if (op == K_MUL && !qdtype_is_complex(a.dtype)) z = complex_scale(L, op, y, x.re);
+    else z = op == K_MUL ? complex_mul(L, x, y) : complex_div(L, x, y);
+    return (Num){.dtype = d, .re = {.ref = z.re}, .im = {.ref = z.im}};
+}
+
+/* -- arithmetic -------------------------------------------------------------------------------------------------- */
+static qs_dtype arith_dtype(Lower *L, KOp op, Num a, Num b) {
+    qs_dtype d = klnum_join(L, a, b);
+    if (d == QS_B1) d = QS_I32;
+    if (op == K_DIV && qdtype_is_int(d)) return L->c->scalar_dtype;
+    if (!qdtype_is_int(d)) return d;
+    if (L->indexing) return QS_I64;
+    /* A product with a number of the host, which there is a double, must not overflow where the double does not. */
+    bool outside = (a.re.weak && a.re.weak->outside) || (b.re.weak && b.re.weak->outside);
+    return op == K_MUL && outside ? QS_I64 : d;
+}
+
+static Num arith(Lower *L, KOp op, WeakOp weak, Num a, Num b) {
+    if (klnum_is_weak(a) && klnum_is_weak(b)) return klnum_from_weak(L, weak_op(L, weak, a.re.weak, b.re.weak));
+    if (L->indexing && op != K_DIV && klnum_whole(a) && klnum_whole(b)) /* a scalar that is whole stays exact */
+        return klnum_strong(klnum_bin(L, op, klnum_ref(L, a, QS_I64), klnum_ref(L, b, QS_I64)), QS_I64);
+    qs_dtype d = arith_dtype(L, op, a, b);
+    if (qdtype_is_complex(d)) return complex_binary(L, op, a, b, d);
+    return klnum_strong(klnum_bin(L, op, klnum_ref(L, a, d), klnum_ref(L, b, d)), d);
+}
+
+static qs_status compare(Lower *L, Op op, Num a, Num b, Num *out) {
+    qs_dtype d = klnum_join(L, a, b), r = qdtype_real_of(d);
+    bool equality = op == OP_EQ || op == OP_NE;
+    if (d == QS_B1 && !equality) d = r = QS_I32;
+    KOp k = op == OP_EQ ? K_EQ : op == OP_NE ? K_NE : op == OP_LT || op == OP_GT ? K_LT : K_LE;
+    bool swapped = op == OP_GT || op == OP_GE;
+    KRef x = klnum_ref(L, swapped ? b : a, r), y = klnum_ref(L, swapped ? a : b, r);
+    KRef c = klnum_bin(L, k, x, y);
+    if (qdtype_is_complex(d)) {
+        if (!equality)
+            return klower_error(L, QS_ETYPE, L->pos, "complex numbers have no order: `%s` cannot compare them",
+                                qop_text(op));
+        c = klnum_bin(L, op == OP_EQ ? K_AND : K_OR, c,
+                      klnum_bin(L, k, klnum_part(L, a, 1, r), klnum_part(L, b, 1, r)));
+    }
+    return *out = klnum_strong(c, QS_B1), QS_OK;
+}
+
+static qs_status bits(Lower *L, KOp op, Num a, Num b, Num *out) {
+    qs_dtype d = klnum_join(L, a, b);
+    if (qdtype_is_complex(d))
+        return klower_error(L, QS_ETYPE, L->pos, "bitwise operations need integers, not complex numbers");
+    if (qdtype_is_real(d)) d = QS_I32;
+    return *out = klnum_strong(klnum_bin(L, op, klnum_ref(L, a, d), klnum_ref(L, b, d)), d), QS_OK;
+}
+
+Num klnum_minmax(Lower *L, KOp op, Num a, Num b) {
+    double x, y;
+    if (klnum_is_weak(a) && klnum_is_weak(b) && klnum_known(L, a, &x) && klnum_known(L, b, &y))
+        return (op == K_MIN) == (x <= y) ? a : b;
+    qs_dtype d = klnum_join(L, a, b);
+    if (d == QS_B1) d = QS_I32;
+    if (L->indexing && klnum_whole(a) && klnum_whole(b)) d = QS_I64;
+    return klnum_strong(klnum_bin(L, op, klnum_ref(L, a, d), klnum_ref(L, b, d)), d);
+}
+
+static qs_status minmax(Lower *L, KOp op, Num a, Num b, Num *out) {
+    if (qdtype_is_complex(a.dtype) || qdtype_is_complex(b.dtype))
+        return klower_error(L, QS_ETYPE, L->pos, "complex numbers have no minimum or maximum");
+    return *out = klnum_minmax(L, op, a, b), QS_OK;
+}
+
+/* x^n by repeated squaring, the same products in the same order on every device. */
+static Num power_chain(Lower *L, Num x, int n) {
+    if (n == 1) return x;
+    Num half = power_chain(L, x, n / 2);
+    Num square = arith(L, K_MUL, WEAK_MUL, half, half);
+    return n & 1 ? arith(L, K_MUL, WEAK_MUL, square, x) : square;
+}
+
+static Num power_whole(Lower *L, Num a, int n) {
+    Num one = klnum_literal(L, 1, true);
+    if (n == 0) return one;
+    bool exact = L->indexing && n > 0 && klnum_whole(a);
+    Num x = exact || qdtype_is_complex(a.dtype) ? a : klnum_cast(L, a, klnum_real_dtype(L, a));
+    Num p = power_chain(L, x, n < 0 ? -n : n);
+    return n < 0 ? arith(L, K_DIV, WEAK_DIV, one, p) : p;
+}
+
+Num klnum_polar(Lower *L, KRef size, KRef angle, qs_dtype d) {
+    return (Num){.dtype = d, .re = {.ref = klnum_bin(L, K_MUL, size, klnum_math(L, MF_cos, angle, 0))},
+                 .im = {.ref = klnum_bin(L, K_MUL, size, klnum_math(L, MF_sin, angle, 0))}};
+}
+
+/* r^n (cos n t + j sin n t) of r and t, modulus and angle of a. */
+static Num power_complex(Lower *L, Num a, Num b) {
+    qs_dtype d = klnum_join(L, a, b), r = qdtype_real_of(d);
+    KRef x = klnum_part(L, a, 0, r), y = klnum_part(L, a, 1, r), n = klnum_ref(L, b, r);
+    KRef size = klnum_math(L, MF_pow, klnum_math(L, MF_hypot, x, y), n);
+    KRef angle = klnum_bin(L, K_MUL, klnum_math(L, MF_atan2, y, x), n);
+    return klnum_polar(L, size, angle, d);
+}
+
+static Num power_known(Lower *L, Num a, double n, bool *done) {
+    *done = true;
+    if (n == floor(n) && fabs(n) <= 64) return power_whole(L, a, (int)n);
+    if (n == 0.5 && !qdtype_is_complex(a.dtype)) return klnum_real_math(L, MF_sqrt, a);
+    return *done = false, a;
+}
+
+static qs_status power(Lower *L, Num a, Num b, Num *out) {
+    double x = 0, n = 0;
+    bool kx = klnum_known(L, a, &x), kn = klnum_known(L, b, &n), done = false;
+    if (kx && kn && klnum_is_weak(a) && klnum_is_weak(b)) {
+        double v = pow(x, n);
+        return *out = klnum_literal(L, v, klnum_whole(a) && v == floor(v) && fabs(v) < 0x1p31), QS_OK;
+    }
+    if (kn) *out = power_known(L, a, n, &done);
+    if (done) return QS_OK;
+    if (qdtype_is_complex(b.dtype))
+        return klower_error(L, QS_ETYPE, L->pos, "a complex exponent cannot be used in a kernel");
+    if (qdtype_is_complex(a.dtype)) return *out = power_complex(L, a, b), QS_OK;
+    if (kx && x == 2) return *out = klnum_real_math(L, MF_exp2, b), QS_OK;
+    qs_dtype d = klnum_join(L, a, b);
+    if (!qdtype_is_real(d)) d = L->c->scalar_dtype;
+    return *out = klnum_strong(klnum_math(L, MF_pow, klnum_ref(L, a, d), klnum_ref(L, b, d)), d), QS_OK;
+}
+
+qs_status klnum_binary(Lower *L, Op op, Num a, Num b, Num *out) {
+    switch (op) {
+    case OP_ADD: return *out = arith(L, K_ADD, WEAK_ADD, a, b), QS_OK;
+    case OP_SUB: return *out = arith(L, K_SUB, WEAK_SUB, a, b), QS_OK;
+    case OP_MUL: case OP_PWMUL: return *out = arith(L, K_MUL, WEAK_MUL, a, b), QS_OK;
+    case OP_DIV: case OP_PWDIV: return *out = arith(L, K_DIV, WEAK_DIV, a, b), QS_OK;
+    case OP_POW: case OP_PWPOW: return power(L, a, b, out);
+    case OP_EQ: case OP_NE: case OP_LT: case OP_LE: case OP_GT: case OP_GE: return compare(L, op, a, b, out);
+    case OP_ANDAND: return *out = klnum_strong(klnum_bin(L, K_AND, klnum_truth(L, a), klnum_truth(L, b)), QS_B1), QS_OK;
+    case OP_OROR: return *out = klnum_strong(klnum_bin(L, K_OR, klnum_truth(L, a), klnum_truth(L, b)), QS_B1), QS_OK;
+    case OP_BITAND: return bits(L, K_AND, a, b, out);
+    case OP_BITOR: return bits(L, K_OR, a, b, out);
+    case OP_BITXOR: return bits(L, K_XOR, a, b, out);
+    case OP_MAXEQ: return minmax(L, K_MAX, a, b, out);
+    case OP_MINEQ: return minmax(L, K_MIN, a, b, out);
+    default: return klower_error(L, QS_ETYPE, L->pos, "`%s` cannot be used in a kernel", qop_text(op));
+    }
+}
+
+static Num negate(Lower *L, Num a) {
+    if (klnum_is_weak(a)) return klnum_from_weak(L, weak_op(L, WEAK_NEG, a.re.weak, NULL));
+    qs_dtype d = a.dtype == QS_B1 ? QS_I32 : a.dtype;
+    Num n = klnum_cast(L, a, d);
+    n.re.ref = klnum_un(L, K_NEG, n.re.ref);
+    if (qdtype_is_complex(d)) n.im.ref = klnum_un(L, K_NEG, n.im.ref);
+    return n;
+}
+
+qs_status klnum_unary(Lower *L, Op op, Num a, Num *out) {
+    if (op == OP_NEG) *out = negate(L, a);
+    else if (op == OP_NOT) *out = klnum_strong(klnum_un(L, K_NOT, klnum_truth(L, a)), QS_B1);
+    else *out = a.dtype == QS_B1 ? klnum_cast(L, a, QS_I32) : a;
+    return QS_OK;
+}
+
+/* -- functions --------------------------------------------------------------------------------------------------- */
+qs_dtype klnum_real_dtype(Lower *L, Num a) {
+    if (klnum_is_weak(a)) return L->c->scalar_dtype;
+    qs_dtype r = qdtype_real_of(a.dtype);
+    return qdtype_is_real(r) ? r : L->c->scalar_dtype;
+}
+
+Num klnum_real_math(Lower *L, MathFn fn, Num a) {
+    double v;
+    if (klnum_is_weak(a) && klnum_known(L, a, &v)) return klnum_literal(L, keval_math(fn, QS_F64, v, 0), false);
+    qs_dtype d = klnum_real_dtype(L, a);
+    return klnum_strong(klnum_math(L, fn, klnum_ref(L, a, d), 0), d);
+}
+
+Num klnum_select(Lower *L, KRef c, Num a, Num b) {
+    double k;
+    if (kir_is_const(L->f, c, &k)) return k != 0 ? a : b;
+    qs_dtype d = klnum_join(L, a, b);
+    Num x = klnum_cast(L, a, d), y = klnum_cast(L, b, d);
+    x.re.ref = klnum_pure(L, K_SELECT, QS_B1, 0, c, x.re.ref, y.re.ref, 0);
+    if (qdtype_is_complex(d)) x.im.ref = klnum_pure(L, K_SELECT, QS_B1, 0, c, x.im.ref, y.im.ref, 0);
+    return x;
+}

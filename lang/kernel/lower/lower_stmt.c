@@ -1,0 +1,538 @@
+/* lower_stmt.c -- statements. */
+#include "lang/kernel/lower/lowering.h"
+
+#include <math.h>
+#include <string.h>
+
+static void flow(Lower *L, KOp op, KRef a, uint64_t imm) { klnum_emit(L, op, QS_B1, 0, a, 0, 0, imm); }
+
+static qs_status block(Lower *L, NodeList body);
+
+/* -- assignment -------------------------------------------------------------------------------------------------- */
+static qs_status annotate(Lower *L, Var *v, TypeExpr *e, Val *x, bool *mods_written) {
+    const Type *t;
+    TypeMods mods;
+    TRY(kltype_resolve(L, e, &t, &mods));
+    TRY(kltype_coerce(L, t, v->name->s, e->pos, x));
+    v->converts = t->kind == TY_NUM;
+    if (v->converts) v->declared = t->dtype;
+    *mods_written = mods.access != ACC_DEFAULT || mods.flags;
+    if (*mods_written) v->mods = x->mods = mods;
+    return QS_OK;
+}
+
+static qs_status keeps_real(Lower *L, const Var *v, const Val *x) {
+    if (!v->converts || x->kind != V_NUM || !qdtype_is_complex(x->dtype) || qdtype_is_complex(v->declared))
+        return QS_OK;
+    return klower_error(L, QS_ETYPE, L->pos, "%s is %s and cannot take a complex number", v->name->s,
+                        qdtype_info[v->declared].name);
+}
+
+static qs_status assign_name(Lower *L, Node *target, TypeExpr *e, Val *x) {
+    Var *v = klvar_of(L, target->u.ident.sym);
+    bool mods_written = false;
+    if (!v) return klower_error(L, QS_ETYPE, target->pos, "%s cannot be assigned in a kernel", target->u.ident.name->s);
+    if (e) TRY(annotate(L, v, e, x, &mods_written));
+    TRY(keeps_real(L, v, x));
+    TRY(klvar_assign(L, v, x, target->pos));
+    v->has_mods = mods_written;
+    return QS_OK;
+}
+
+/* Objects made in the kernel are its own; those of the host are only read. */
+static qs_status assign_field(Lower *L, Node *target, Val *x) {
+    Var *v;
+    const Record *r;
+    int i;
+    const char *name = target->u.field.name->s;
+    TRY(klexpr_field(L, target, &v, &r, &i));
+    L->pos = target->pos;
+    if (!r) return QS_OK;
+    if (!v)
+        return klower_error(L, QS_ETYPE, target->pos,
+                            "field %s cannot be written in a kernel; write to an array instead", name);
+    if (!r->is_mutable)
+        return klower_error(L, QS_ETYPE, target->pos, "field %s of an immutable class cannot be written", name);
+    TRY(kltype_coerce(L, r->types[i], name, target->pos, x));
+    return klvar_assign(L, v, x, target->pos);
+}
+
+static qs_status assign_to(Lower *L, Node *target, TypeExpr *e, Val *x) {
+    L->pos = target->pos;
+    switch (target->kind) {
+    case N_IDENT: return assign_name(L, target, e, x);
+    case N_INDEX: return klidx_assign(L, target, x);
+    case N_FIELD: return assign_field(L, target, x);
+    default: return klower_error(L, QS_ETYPE, target->pos, "this cannot be assigned");
+    }
+}
+
+/* [a, b] = vector */
+static qs_status destructure(Lower *L, const Node *n, const Val *x) {
+    Val all, one;
+    TRY(klval_components(L, x, &all));
+    if (all.kind == V_UNKNOWN) L->changed = true;
+    int count = n->u.assign.ntargets;
+    if (all.kind == V_NUM && klval_count(&all) < count)
+        return klower_error(L, QS_ESHAPE, n->pos, "%d names are assigned from %s", count, klval_type_name(L, x));
+    for (int i = 0; i < count; i++) {
+        if (all.kind == V_NUM) klval_number(L, klval_num(&all, i), &one);
+        else one = all;
+        TRY(assign_to(L, n->u.assign.targets[i], n->u.assign.types[i], &one));
+    }
+    return QS_OK;
+}
+
+static qs_status assign_results(Lower *L, const Node *n) {
+    int count = n->u.assign.ntargets;
+    Val *outs = qarena_alloc(L->arena, (size_t)count * sizeof *outs);
+    TRY(klcall_lower(L, n->u.assign.value, outs, count));
+    if (count > 1 && outs[1].kind == V_VOID) return destructure(L, n, &outs[0]);
+    for (int i = 0; i < count; i++) TRY(assign_to(L, n->u.assign.targets[i], n->u.assign.types[i], &outs[i]));
+    return QS_OK;
+}
+
+static qs_status update_name(Lower *L, const Node *n, Node *target) {
+    Val old, x, sum;
+    TRY(klexpr_lower(L, target, &old));
+    TRY(klexpr_lower(L, n->u.assign.value, &x));
+    L->pos = n->pos;
+    const char *name = target->kind == N_IDENT ? target->u.ident.name->s : target->u.field.name->s;
+    if (old.kind == V_ARRAY)
+        return klower_error(L, QS_ETYPE, n->pos, "%s is %s: a kernel changes its elements, %s[pos] %s …", name,
+                            klval_type_name(L, &old), name, qop_inplace((Op)n->op));
+    TRY(klval_binary(L, (Op)n->op, &old, &x, &sum));
+    return assign_to(L, target, NULL, &sum);
+}
+
+static qs_status update(Lower *L, const Node *n) {
+    Node *target = n->u.assign.targets[0];
+    if (target->kind == N_INDEX) return klidx_update(L, target, (Op)n->op, n->u.assign.value);
+    if (target->kind == N_IDENT || target->kind == N_FIELD) return update_name(L, n, target);
+    return klower_error(L, QS_ETYPE, target->pos, "this cannot be changed in a kernel");
+}
+
+static qs_status assign(Lower *L, Node *n) {
+    Val x;
+    if (n->u.assign.in_place) return update(L, n);
+    bool several = n->u.assign.bracketed || n->u.assign.ntargets > 1;
+    if (several && n->u.assign.value->kind == N_CALL) return assign_results(L, n);
+    TRY(klexpr_lower(L, n->u.assign.value, &x));
+    if (several) return destructure(L, n, &x);
+    return assign_to(L, n->u.assign.targets[0], n->u.assign.types ? n->u.assign.types[0] : NULL, &x);
+}
+
+/* img : vec3 -- a variable that begins as zero */
+static qs_status declaration(Lower *L, const Node *n) {
+    const Type *t;
+    TypeMods mods;
+    Val zero;
+    Var *v = klvar_of(L, n->u.decl.sym);
+    TRY(kltype_resolve(L, n->u.decl.type, &t, &mods));
+    if (!v || (t->kind != TY_NUM && !(t->kind == TY_ARRAY && t->nfixed))) return QS_OK;
+    TRY(kltype_construct(L, n, t, NULL, NULL, 0, &zero));
+    v->converts = t->kind == TY_NUM;
+    v->declared = t->dtype;
+    return klvar_assign(L, v, &zero, n->pos);
+}
+
+/* -- branches ---------------------------------------------------------------------------------------------------- */
+/* A branch; *left: it does not reach its end. */
+static qs_status inner_block(Lower *L, NodeList body, bool *left) {
+    klnum_open(L, false);
+    TRY(block(L, body));
+    klnum_close(L);
+    *left = L->left, L->left = false;
+    return QS_OK;
+}
+
+static qs_status if_from(Lower *L, Node *n, int i) {
+    KRef c;
+    int known;
+    bool left;
+    if (i == n->u.ifs.n) return n->u.ifs.has_else ? block(L, n->u.ifs.other) : QS_OK;
+    TRY(klexpr_cond(L, n->u.ifs.conds[i], &c, &known));
+    if (known == 1) return block(L, n->u.ifs.blocks[i]);
+    if (known == 0) return if_from(L, n, i + 1);
+    flow(L, K_IF, c, 0);
+    TRY(inner_block(L, n->u.ifs.blocks[i], &left));
+    if (i + 1 < n->u.ifs.n || n->u.ifs.has_else) {
+        flow(L, K_ELSE, 0, 0);
+        klnum_open(L, false);
+        TRY(if_from(L, n, i + 1));
+        klnum_close(L);
+        L->left &= left;
+    }
+    return flow(L, K_END, 0, 0), QS_OK;
+}
+
+static qs_status pattern_matches(Lower *L, const Val *value, const MatchArm *arm, KRef *out, int *known) {
+    Val p, x = *value, eq;
+    *out = klnum_int(L, QS_B1, 1);
+    for (int i = 0; i < arm->npatterns; i++) {
+        KRef c;
+        TRY(klexpr_lower(L, arm->patterns[i], &p));
+        if (arm->npatterns > 1) {
+            if (value->kind != V_NUM || klval_count(value) != arm->npatterns)
+                return klower_error(L, QS_ETYPE, arm->pos, "a pattern of %d values is matched with %s", arm->npatterns,
+                                    klval_type_name(L, value));
+            klval_number(L, klval_num(value, i), &x);
+        }
+        TRY(klval_binary(L, OP_EQ, &x, &p, &eq));
+        TRY(klval_truth(L, &eq, &c, known));
+        if (c) *out = klnum_bin(L, K_AND, *out, c);
+    }
+    double k;
+    *known = kir_is_const(L->f, *out, &k) ? k != 0 : -1;
+    return QS_OK;
+}
+
+static qs_status match_from(Lower *L, Node *n, const Val *value, int i) {
+    KRef c;
+    int known = 1;
+    bool left;
+    if (i == n->u.match.narms) return QS_OK;
+    const MatchArm *arm = &n->u.match.arms[i];
+    if (!arm->wildcard) TRY(pattern_matches(L, value, arm, &c, &known));
+    if (known == 1) return block(L, arm->body);
+    if (known == 0) return match_from(L, n, value, i + 1);
+    flow(L, K_IF, c, 0);
+    TRY(inner_block(L, arm->body, &left));
+    flow(L, K_ELSE, 0, 0);
+    klnum_open(L, false);
+    TRY(match_from(L, n, value, i + 1));
+    klnum_close(L);
+    L->left &= left;
+    return flow(L, K_END, 0, 0), QS_OK;
+}
+
+static qs_status match(Lower *L, Node *n) {
+    Val value;
+    TRY(klexpr_lower(L, n->u.match.value, &value));
+    return match_from(L, n, &value, 0);
+}
+
+/* -- loops ------------------------------------------------------------------------------------------------------- */
+static void enter_loop(Lower *L, Loop *frame) {
+    klnum_open(L, true);
+    L->depth++;
+    *frame = (Loop){L->loop, L->depth, L->depth, false};
+    L->loop = frame;
+}
+
+static void leave_loop(Lower *L) {
+    L->loop = L->loop->up;
+    L->depth--;
+    L->left = false;
+    klnum_close(L);
+    flow(L, K_END, 0, 0);
+}
+
+static qs_dtype counter_dtype(const RangeVal *r) {
+    const Num *parts[] = {&r->lo, &r->step, &r->hi};
+    for (int i = 0; i < 3; i++) {
+        const Weak *w = parts[i]->re.weak;
+        if (w ? w->whole && w->bound >= 0x1p31 : qdtype_is_int(parts[i]->dtype) && parts[i]->dtype != QS_I32)
+            return QS_I64;
+    }
+    return QS_I32;
+}
+
+/* The last value that a counter of whole numbers may take: hi rounded toward lo. */
+static KRef last_whole(Lower *L, const RangeVal *r, qs_dtype d) {
+    double step = 1, hi;
+    if (klnum_whole(r->hi)) return klnum_ref(L, r->hi, d);
+    bool down = klnum_known(L, r->step, &step) && step < 0;
+    if (klnum_known(L, r->hi, &hi)) return klnum_const(L, d, down ? ceil(hi) : floor(hi));
+    return klnum_cast_ref(
+        L, klnum_math(L, down ? MF_ceil : MF_floor, klnum_ref(L, r->hi, klnum_real_dtype(L, r->hi)), 0), d);
+}
+
+static Num open_whole(Lower *L, const RangeVal *r) {
+    qs_dtype d = counter_dtype(r);
+    KRef lo = klnum_ref(L, r->lo, d), hi = last_whole(L, r, d), step = klnum_ref(L, r->step, d);
+    return klnum_strong(klnum_emit(L, K_FOR, d, 0, lo, hi, step, 0), d);
+}
+
+/* lo + k*step for k = 0 … floor((hi-lo)/step), which bears a little rounding. */
+static Num open_real(Lower *L, const RangeVal *r, KRef parts[2], qs_dtype *dtype) {
+    Num t = {.dtype = klnum_join(L, r->lo, r->step)};
+    qs_dtype d = klnum_real_dtype(L, t);
+    KRef lo = klnum_ref(L, r->lo, d), step = klnum_ref(L, r->step, d), hi = klnum_ref(L, r->hi, d);
+    KRef turns = klnum_bin(L, K_DIV, klnum_bin(L, K_SUB, hi, lo), step);
+    turns = klnum_bin(L, K_ADD, turns, klnum_const(L, d, d == QS_F64 ? 1e-9 : 1e-4));
+    KRef last = klnum_cast_ref(L, klnum_math(L, MF_floor, turns, 0), QS_I32);
+    parts[0] = lo, parts[1] = step, *dtype = d;
+    return klnum_strong(klnum_emit(L, K_FOR, QS_I32, 0, klnum_int(L, QS_I32, 0), last, klnum_int(L, QS_I32, 1), 0),
+                        QS_I32);
+}
+
+/* Opens FOR and the block of its body; *value is what the loop variable is bound to. */
+static void open_for(Lower *L, const RangeVal *r, Loop *frame, Val *value) {
+    KRef parts[2];
+    qs_dtype d;
+    bool whole = klnum_whole(r->lo) && klnum_whole(r->step);
+    Num counter = whole ? open_whole(L, r) : open_real(L, r, parts, &d);
+    enter_loop(L, frame);
+    if (!whole) {
+        KRef k = klnum_cast_ref(L, counter.re.ref, d);
+        counter = klnum_strong(klnum_bin(L, K_ADD, parts[0], klnum_bin(L, K_MUL, k, parts[1])), d);
+    }
+    klval_number(L, counter, value);
+}
+
+static qs_status bind_counter(Lower *L, const Node *n, int i, const Val *v) {
+    Var *var = klvar_of(L, n->u.loop.syms[i]);
+    return klvar_assign(L, var, v, n->pos);
+}
+
+static qs_status check_real_bounds(Lower *L, const RangeVal *r) {
+    if (!qdtype_is_complex(r->lo.dtype) && !qdtype_is_complex(r->hi.dtype) && !qdtype_is_complex(r->step.dtype))
+        return QS_OK;
+    return klower_error(L, QS_ETYPE, L->pos, "the bounds of a loop cannot be complex");
+}
+
+/* One nested loop per range, the body in the innermost. */
+static qs_status nested(Lower *L, const Node *n, const RangeVal *ranges, int i) {
+    Loop frame;
+    Val v;
+    bool innermost = i == n->u.loop.nvars - 1;
+    Loop *outer = L->loop;
+    TRY(check_real_bounds(L, &ranges[i]));
+    open_for(L, &ranges[i], &frame, &v);
+    if (i > 0) frame.break_depth = outer->break_depth; /* `break` leaves all of them */
+    TRY(bind_counter(L, n, i, &v));
+    TRY(innermost ? block(L, n->u.loop.body) : nested(L, n, ranges, i + 1));
+    leave_loop(L);
+    return QS_OK;
+}
+
+static qs_status part_of(Lower *L, Node *e, int i, int nvars, Num missing, Num *out) {
+    Val v, all;
+    if (!e) return *out = missing, QS_OK;
+    TRY(klexpr_lower(L, e, &v));
+    TRY(klval_components(L, &v, &all));
+    L->pos = e->pos;
+    if (all.kind == V_UNKNOWN) return L->changed = true, *out = klnum_literal(L, 0, true), QS_OK;
+    if (all.rank == 0) return *out = klval_num(&all, 0), QS_OK;
+    if (klval_count(&all) != nvars)
+        return klower_error(L, QS_ESHAPE, L->pos, "%d loop variables run over %s", nvars, klval_type_name(L, &v));
+    return *out = klval_num(&all, i), QS_OK;
+}
+
+/* for [m,n] = 0..size(x,0..1)-1, or one range for each */
+static qs_status loop_ranges(Lower *L, const Node *n, RangeVal *out) {
+    int nvars = n->u.loop.nvars;
+    for (int i = 0; i < nvars; i++) {
+        Node *r = n->u.loop.ranges[n->u.loop.nranges == nvars ? i : 0];
+        int of = n->u.loop.nranges == nvars ? 1 : nvars, part = of == 1 ? 0 : i;
+        if (r->kind != N_RANGE) return klower_error(L, QS_ETYPE, r->pos, "several loop variables need a range a..b");
+        TRY(part_of(L, r->u.range.lo, part, of, klnum_literal(L, 0, true), &out[i].lo));
+        TRY(part_of(L, r->u.range.step, part, of, klnum_literal(L, 1, true), &out[i].step));
+        TRY(part_of(L, r->u.range.hi, part, of, klnum_literal(L, 0, true), &out[i].hi));
+    }
+    return QS_OK;
+}
+
+/* for v = vector: a counter over its elements, which lie in memory */
+static qs_status each_element(Lower *L, Node *n, const Val *list) {
+    Loop frame;
+    Val counter, v, at = *list;
+    Num element;
+    if (list->kind == V_UNKNOWN) return L->changed = true, QS_OK;
+    if (list->kind == V_NUM) {
+        Var *h = klvar_hidden(L, n, 0);
+        h->memory = h->merged = true;
+        h->scope = NULL, h->slots = NULL;
+        TRY(klvar_assign(L, h, list, n->pos));
+        TRY(klvar_read(L, h, n->pos, &at));
+    }
+    if (at.rank != 1 || (at.kind != V_ARRAY && at.kind != V_MEMORY))
+        return klower_error(L, QS_ETYPE, n->pos, "a loop runs over a range or a vector, got %s",
+                            klval_type_name(L, list));
+    KRef last = klnum_bin(L, K_SUB, klidx_dim(L, &at, 1), klnum_int(L, QS_I64, 1));
+    RangeVal r = {klnum_literal(L, 0, true), klnum_literal(L, 1, true), klnum_strong(last, QS_I64)};
+    open_for(L, &r, &frame, &counter);
+    KRef i = klnum_index(L, klval_num(&counter, 0), false);
+    TRY(klidx_element(L, &at, &i, 1, "the list", &element));
+    klval_number(L, element, &v);
+    TRY(bind_counter(L, n, 0, &v));
+    TRY(block(L, n->u.loop.body));
+    leave_loop(L);
+    return QS_OK;
+}
+
+static qs_status for_loop(Lower *L, Node *n) {
+    RangeVal ranges[QS_MAX_RANK];
+    Val list;
+    Node *first = n->u.loop.ranges[0];
+    if (n->u.loop.nvars > QS_MAX_RANK)
+        return klower_error(L, QS_ESHAPE, n->pos, "more than %d loop variables", QS_MAX_RANK);
+    if (n->u.loop.nvars == 1 && first->kind != N_RANGE) {
+        TRY(klexpr_lower(L, first, &list));
+        L->pos = n->pos;
+        return each_element(L, n, &list);
+    }
+    if (n->u.loop.nvars == 1) TRY(klexpr_range(L, first, &ranges[0]));
+    else TRY(loop_ranges(L, n, ranges));
+    L->pos = n->pos;
+    return nested(L, n, ranges, 0);
+}
+
+static void leave_if(Lower *L, KRef c) {
+    flow(L, K_IF, c, 0);
+    flow(L, K_BREAK, 0, 0);
+    flow(L, K_END, 0, 0);
+}
+
+static qs_status while_loop(Lower *L, Node *n) {
+    Loop frame;
+    KRef c;
+    int known;
+    flow(L, K_LOOP, 0, 0);
+    enter_loop(L, &frame);
+    TRY(klexpr_cond(L, n->u.whiles.cond, &c, &known));
+    if (known != 1) leave_if(L, klnum_un(L, K_NOT, c));
+    TRY(block(L, n->u.whiles.body));
+    leave_loop(L);
+    return QS_OK;
+}
+
+static void find_continue(void *ud, Node **child) {
+    Node *n = *child;
+    if (!n || n->kind == N_FOR || n->kind == N_WHILE || n->kind == N_REPEAT || n->kind == N_FUNC || n->kind == N_LAMBDA)
+        return;
+    if (n->kind == N_CONTINUE) *(bool *)ud = true;
+    else qast_children(n, find_continue, ud);
+}
+
+/* `continue` goes to the test at the end: it leaves an inner loop of one turn that holds the body. */
+static qs_status repeat_body(Lower *L, Node *n, Loop *frame) {
+    bool continues = false;
+    for (int i = 0; i < n->u.whiles.body.n; i++) find_continue(&continues, &n->u.whiles.body.at[i]);
+    if (!continues) return block(L, n->u.whiles.body);
+    flow(L, K_LOOP, 0, 0);
+    klnum_open(L, false);
+    frame->continue_depth = ++L->depth, frame->continue_breaks = true;
+    TRY(block(L, n->u.whiles.body));
+    if (!L->left) flow(L, K_BREAK, 0, 0);
+    L->left = false;
+    L->depth--;
+    klnum_close(L);
+    return flow(L, K_END, 0, 0), QS_OK;
+}
+
+static qs_status repeat_loop(Lower *L, Node *n) {
+    Loop frame;
+    KRef c;
+    int known;
+    flow(L, K_LOOP, 0, 0);
+    enter_loop(L, &frame);
+    TRY(repeat_body(L, n, &frame));
+    if (!L->left) {
+        TRY(klexpr_cond(L, n->u.whiles.cond, &c, &known));
+        leave_if(L, c);
+    }
+    leave_loop(L);
+    return QS_OK;
+}
+
+static qs_status leave_turn(Lower *L, const Node *n) {
+    bool is_break = n->kind == N_BREAK;
+    if (!L->loop) return klower_error(L, QS_ESYNTAX, n->pos, "%s outside a loop", is_break ? "break" : "continue");
+    int depth = is_break ? L->loop->break_depth : L->loop->continue_depth;
+    flow(L, is_break || L->loop->continue_breaks ? K_BREAK : K_CONTINUE, 0, (uint64_t)(L->depth - depth));
+    L->left = true;
+    return QS_OK;
+}
+
+static qs_status leave_function(Lower *L) {
+    if (L->inst->return_depth < 0) flow(L, K_RET, 0, 0);
+    else flow(L, K_BREAK, 0, (uint64_t)(L->depth - L->inst->return_depth));
+    return L->left = true, QS_OK;
+}
+
+static qs_status barrier(Lower *L, const Node *n) {
+    const char *scope = n->u.scope ? n->u.scope->s : "block";
+    if (L->job->serial)
+        return klower_error(L, QS_ETYPE, n->pos,
+                            "syncthreads needs parallel_do: in serial_do positions run one after another");
+    if (strcmp(scope, "block") && strcmp(scope, "warp"))
+        return klower_error(L, QS_ETYPE, n->pos, "syncthreads(%s) is not available in kernels; use syncthreads", scope);
+    return flow(L, K_BARRIER, 0, 0), QS_OK;
+}
+
+/* -- blocks ------------------------------------------------------------------------------------------------------ */
+static qs_status expression(Lower *L, Node *n) {
+    Val ignored;
+    if (n->u.expr->kind == N_CALL) return klcall_lower(L, n->u.expr, &ignored, 0);
+    return klexpr_lower(L, n->u.expr, &ignored);
+}
+
+static qs_status forbidden(Lower *L, const Node *n, const char *what) {
+    return klower_error(L, QS_ETYPE, n->pos, "%s cannot be used in a kernel", what);
+}
+
+static qs_status statement(Lower *L, Node *n) {
+    L->pos = n->pos;
+    switch ((NodeKind)n->kind) {
+    case N_EXPR: return expression(L, n);
+    case N_ASSIGN: return assign(L, n);
+    case N_DECL: return declaration(L, n);
+    case N_IF: return if_from(L, n, 0);
+    case N_FOR: return for_loop(L, n);
+    case N_WHILE: return while_loop(L, n);
+    case N_REPEAT: return repeat_loop(L, n);
+    case N_MATCH: return match(L, n);
+    case N_BREAK: case N_CONTINUE: return leave_turn(L, n);
+    case N_RETURN: return leave_function(L);
+    case N_SYNC: return barrier(L, n);
+    case N_BLOCK: return block(L, n->u.block);
+    case N_FUNC: case N_ATTR: return QS_OK;
+    case N_PRINT: return forbidden(L, n, "print");
+    case N_TRY: return forbidden(L, n, "try");
+    case N_IMPORT: return forbidden(L, n, "import");
+    case N_TYPEDEF: return forbidden(L, n, "a type definition");
+    case N_REDUCTION: return forbidden(L, n, "a reduction");
+    default: return klexpr_lower(L, n, &(Val){0});
+    }
+}
+
+static qs_status block(Lower *L, NodeList body) {
+    for (int i = 0; i < body.n && !L->left; i++) TRY(statement(L, body.at[i]));
+    return QS_OK;
+}
+
+/* -- bodies of functions ----------------------------------------------------------------------------------------- */
+static void find_return(void *ud, Node **child) {
+    Node *n = *child;
+    if (!n || n->kind == N_FUNC || n->kind == N_LAMBDA) return;
+    if (n->kind == N_RETURN) *(bool *)ud = true;
+    else qast_children(n, find_return, ud);
+}
+
+/* `return` before the end of an inlined function leaves a loop of one turn around its statements. */
+static bool returns_early(NodeList body) {
+    bool found = false;
+    for (int i = 0; i < body.n; i++)
+        if (i + 1 < body.n || body.at[i]->kind != N_RETURN) find_return(&found, &body.at[i]);
+    return found;
+}
+
+qs_status klstmt_body(Lower *L, Inst *inst) {
+    NodeList body = inst->func->body;
+    if (body.n && body.at[body.n - 1]->kind == N_RETURN) body.n--;
+    if (!inst->up || !returns_early(body)) {
+        TRY(block(L, body));
+        return L->left = false, QS_OK;
+    }
+    flow(L, K_LOOP, 0, 0);
+    klnum_open(L, false);
+    inst->return_depth = ++L->depth;
+    TRY(block(L, body));
+    if (!L->left) flow(L, K_BREAK, 0, 0);
+    L->left = false;
+    L->depth--;
+    klnum_close(L);
+    return flow(L, K_END, 0, 0), QS_OK;
+}

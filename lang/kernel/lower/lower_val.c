@@ -1,0 +1,375 @@
+/* lower_val.c -- values: small arrays of numbers, elementwise operations with broadcasting, joins of types, names. */
+#include "lang/kernel/lower/lowering.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* -- components -------------------------------------------------------------------------------------------------- */
+int64_t klval_count(const Val *v) {
+    int64_t n = 1;
+    for (int i = 0; i < v->rank; i++) n *= v->dims[i];
+    return n;
+}
+
+static Comp *new_components(Lower *L, int64_t n, qs_dtype d) {
+    size_t parts = qdtype_is_complex(d) ? 2 : 1;
+    return qarena_alloc(L->arena, (size_t)(n ? n : 1) * parts * sizeof(Comp));
+}
+
+static void put(Val *v, int64_t i, Num n) {
+    if (!qdtype_is_complex(v->dtype)) v->at[i] = n.re;
+    else v->at[2 * i] = n.re, v->at[2 * i + 1] = n.im;
+}
+
+Num klval_num(const Val *v, int64_t i) {
+    if (!qdtype_is_complex(v->dtype)) return (Num){.dtype = v->dtype, .re = v->at[i]};
+    return (Num){.dtype = v->dtype, .re = v->at[2 * i], .im = v->at[2 * i + 1]};
+}
+
+void klval_number(Lower *L, Num n, Val *out) {
+    *out = (Val){.kind = V_NUM, .dtype = (uint8_t)n.dtype, .at = new_components(L, 1, n.dtype)};
+    put(out, 0, n);
+}
+
+/* The number that stands for the type of both: only its dtype and its weakness count. */
+static Num join_types(Lower *L, Num a, Num b) {
+    qs_dtype d = klnum_join(L, a, b);
+    if (!klnum_is_weak(a) || !klnum_is_weak(b)) return klnum_strong(0, d);
+    if (a.re.weak->integral != b.re.weak->integral) return a.re.weak->integral ? b : a;
+    return a.re.weak->bound >= b.re.weak->bound ? a : b;
+}
+
+static Num type_of_all(Lower *L, const Num *nums, int64_t n) {
+    Num t = n ? nums[0] : klnum_strong(0, L->c->scalar_dtype);
+    for (int64_t i = 1; i < n; i++)
+        if (nums[i].dtype != t.dtype || nums[i].re.weak != t.re.weak) t = join_types(L, t, nums[i]);
+    return t;
+}
+
+void klval_from_nums(Lower *L, Num *nums, int rank, const int64_t *dims, Val *out) {
+    *out = (Val){.kind = V_NUM, .rank = (uint8_t)rank};
+    for (int i = 0; i < rank; i++) out->dims[i] = dims[i];
+    int64_t n = klval_count(out);
+    Num t = type_of_all(L, nums, n);
+    out->dtype = (uint8_t)t.dtype;
+    out->at = new_components(L, n, t.dtype);
+    for (int64_t i = 0; i < n; i++) put(out, i, klnum_is_weak(t) ? nums[i] : klnum_cast(L, nums[i], t.dtype));
+}
+
+void klval_vector(Lower *L, Num *nums, int64_t n, Val *out) { klval_from_nums(L, nums, 1, &n, out); }
+
+static Num *new_nums(Lower *L, int64_t n) { return qarena_alloc(L->arena, (size_t)(n ? n : 1) * sizeof(Num)); }
+
+void klval_zero(Lower *L, qs_dtype d, int rank, const int64_t *dims, double fill, Val *out) {
+    *out = (Val){.kind = V_NUM, .dtype = (uint8_t)d, .rank = (uint8_t)rank};
+    for (int i = 0; i < rank; i++) out->dims[i] = dims[i];
+    int64_t n = klval_count(out);
+    out->at = new_components(L, n, d);
+    Num k = klnum_cast(L, klnum_literal(L, fill, false), d);
+    for (int64_t i = 0; i < n; i++) put(out, i, k);
+}
+
+static qs_status memory_components(Lower *L, const Val *v, Val *out) {
+    int64_t n = klval_count(v);
+    Num *nums = new_nums(L, n);
+    for (int64_t i = 0; i < n; i++) {
+        KRef at = klnum_int(L, QS_I32, i);
+        nums[i] = klnum_strong(klnum_emit(L, K_ALOAD, QS_B1, 0, v->u.mem->ref, at, 0, 0), v->dtype);
+    }
+    klval_from_nums(L, nums, v->rank, v->dims, out);
+    return QS_OK;
+}
+
+static qs_status check_size(Lower *L, const Val *v) {
+    if (klval_count(v) <= KLOWER_UNROLL) return QS_OK;
+    return klower_error(L, QS_ESHAPE, L->pos,
+                        "%s is too big to be computed with as a whole in a kernel (%d elements at most)",
+                        klval_type_name(L, v), KLOWER_UNROLL);
+}
+
+qs_status klval_components(Lower *L, const Val *v, Val *out) {
+    switch (v->kind) {
+    case V_UNKNOWN: case V_NUM: return *out = *v, QS_OK;
+    case V_MEMORY:
+        TRY(check_size(L, v));
+        return memory_components(L, v, out);
+    case V_ARRAY:
+        for (int i = 0; i < v->rank; i++)
+            if (!v->dims[i]) return klower_need(L, v->u.array->host.source, i, v->rank);
+        TRY(check_size(L, v));
+        return klidx_load_all(L, v, out);
+    default:
+        return klower_error(L, QS_ETYPE, L->pos, "a number or an array is wanted, got %s", klval_type_name(L, v));
+    }
+}
+
+qs_status klval_one(Lower *L, const Val *v, const char *what, Num *out) {
+    if (v->kind == V_NUM && klval_count(v) == 1) return *out = klval_num(v, 0), QS_OK;
+    return klower_error(L, QS_ETYPE, L->pos, "%s must be a number, got %s", what, klval_type_name(L, v));
+}
+
+qs_status klval_truth(Lower *L, const Val *v, KRef *out, int *known) {
+    double k;
+    *known = -1, *out = 0;
+    if (v->kind == V_UNKNOWN) return QS_OK;
+    Val all;
+    TRY(klval_components(L, v, &all));
+    KRef r = klnum_int(L, QS_B1, 1);
+    for (int64_t i = 0, n = klval_count(&all); i < n; i++)
+        r = klnum_bin(L, K_AND, r, klnum_truth(L, klval_num(&all, i)));
+    if (kir_is_const(L->f, r, &k)) *known = k != 0;
+    return *out = r, QS_OK;
+}
+
+/* -- numbers that must be known when the kernel is compiled ------------------------------------------------------ */
+static qs_status need_of_weak(Lower *L, const Weak *w) {
+    if (w->op == WEAK_PARAM) return klower_need(L, w->source, -1, 0);
+    if (w->a && w->a->op != WEAK_CONST) return need_of_weak(L, w->a);
+    return w->b ? need_of_weak(L, w->b) : QS_OK;
+}
+
+static qs_status need_of_ref(Lower *L, KRef r) {
+    const KIns *i = &L->f->ins[r];
+    switch (i->op) {
+    case K_BLKDIM: return L->out->needs_block = true, L->stopped = true, QS_EINTERNAL;
+    case K_PARAM: return klower_need(L, L->binds[i->imm].source, -1, 0);
+    case K_LOAD: return klower_need(L, L->binds[i->imm].source, -1, 0);
+    case K_DIM:
+        return klower_need(L, L->binds[i->imm >> 8].source, (int)(i->imm & 255), L->f->params[i->imm >> 8].rank);
+    default: break;
+    }
+    if (kir_ops[i->op].effect != KE_PURE) return QS_OK;
+    KRef operands[] = {i->a, i->b, i->c};
+    for (int k = 0; k < 3; k++)
+        if (operands[k]) TRY(need_of_ref(L, operands[k]));
+    return QS_OK;
+}
+
+qs_status klval_need(Lower *L, Num n) { return n.re.weak ? need_of_weak(L, n.re.weak) : need_of_ref(L, n.re.ref); }
+
+static qs_status constant(Lower *L, Num n, const char *what, int64_t *out) {
+    double v;
+    if (klnum_known(L, n, &v)) {
+        if (v < 0 || v != floor(v) || v > 0x1p31)
+            return klower_error(L, QS_EVALUE, L->pos, "%s must be a whole number ≥ 0, got %g", what, v);
+        return *out = (int64_t)v, QS_OK;
+    }
+    TRY(klval_need(L, n));
+    return klower_error(L, QS_EVALUE, L->pos, "%s must be known before the kernel runs", what);
+}
+
+qs_status klval_constants(Lower *L, const Val *v, const char *what, int64_t *out, int max, int *n) {
+    Val all;
+    TRY(klval_components(L, v, &all));
+    int64_t count = klval_count(&all);
+    if (all.rank > 1 || count > max)
+        return klower_error(L, QS_ESHAPE, L->pos, "%s must be at most %d numbers, got %s", what, max,
+                            klval_type_name(L, v));
+    for (int i = 0; i < (int)count; i++) TRY(constant(L, klval_num(&all, i), what, &out[i]));
+    return *n = (int)count, QS_OK;
+}
+
+/* -- elementwise ------------------------------------------------------------------------------------------------- */
+qs_status klval_map(Lower *L, const Val *v, MapOneFn *f, const void *ud, Val *out) {
+    Val all;
+    TRY(klval_components(L, v, &all));
+    if (all.kind == V_UNKNOWN) return *out = all, QS_OK;
+    int64_t n = klval_count(&all);
+    Num *nums = new_nums(L, n);
+    for (int64_t i = 0; i < n; i++) TRY(f(L, klval_num(&all, i), ud, &nums[i]));
+    klval_from_nums(L, nums, all.rank, all.dims, out);
+    return QS_OK;
+}
+
+/* A vec counts as 1xN beside a matrix. */
+static void row_shape(const Val *v, int rank, int64_t dims[QS_MAX_RANK]) {
+    bool row = v->rank == 1 && rank >= 2;
+    for (int i = 0; i < rank; i++)
+        dims[i] = v->rank == 0 ? 1 : row ? (i == 1 ? v->dims[0] : 1) : i < v->rank ? v->dims[i] : 1;
+}
+
+typedef struct { int rank; int64_t dims[QS_MAX_RANK], a[QS_MAX_RANK], b[QS_MAX_RANK]; } Broadcast;
+
+static bool broadcast(const Val *a, const Val *b, Broadcast *s) {
+    s->rank = a->rank > b->rank ? a->rank : b->rank;
+    row_shape(a, s->rank, s->a), row_shape(b, s->rank, s->b);
+    for (int i = 0; i < s->rank; i++) {
+        if (s->a[i] != s->b[i] && s->a[i] != 1 && s->b[i] != 1) return false;
+        s->dims[i] = s->a[i] == 1 ? s->b[i] : s->a[i];
+    }
+    return true;
+}
+
+static int64_t source_index(int64_t linear, const Broadcast *s, const int64_t *shape) {
+    int64_t at = 0, stride = 1;
+    for (int d = s->rank - 1; d >= 0; d--) {
+        at += shape[d] == 1 ? 0 : linear % s->dims[d] * stride;
+        linear /= s->dims[d], stride *= shape[d];
+    }
+    return at;
+}
+
+qs_status klval_map2(Lower *L, const Val *a, const Val *b, MapTwoFn *f, const void *ud, Val *out) {
+    Val x, y;
+    Broadcast s;
+    if (a->kind == V_UNKNOWN || b->kind == V_UNKNOWN) return *out = (Val){0}, QS_OK;
+    TRY(klval_components(L, a, &x));
+    TRY(klval_components(L, b, &y));
+    if (!broadcast(&x, &y, &s))
+        return klower_error(L, QS_ESHAPE, L->pos, "sizes do not match: %s and %s", klval_type_name(L, a),
+                            klval_type_name(L, b));
+    int64_t n = 1;
+    for (int i = 0; i < s.rank; i++) n *= s.dims[i];
+    Num *nums = new_nums(L, n);
+    for (int64_t i = 0; i < n; i++)
+        TRY(f(L, klval_num(&x, source_index(i, &s, s.a)), klval_num(&y, source_index(i, &s, s.b)), ud, &nums[i]));
+    klval_from_nums(L, nums, s.rank, s.dims, out);
+    return QS_OK;
+}
+
+static qs_status binary_one(Lower *L, Num a, Num b, const void *op, Num *out) {
+    return klnum_binary(L, (Op) * (const int *)op, a, b, out);
+}
+
+static qs_status unary_one(Lower *L, Num a, const void *op, Num *out) {
+    return klnum_unary(L, (Op) * (const int *)op, a, out);
+}
+
+static qs_status compare_strings(Lower *L, Op op, const Val *a, const Val *b, Val *out) {
+    if (a->kind != b->kind || (op != OP_EQ && op != OP_NE))
+        return klower_error(L, QS_ETYPE, L->pos, "`%s` does not apply to %s and %s in a kernel", qop_text(op),
+                            klval_type_name(L, a), klval_type_name(L, b));
+    klval_number(L, klnum_strong(klnum_int(L, QS_B1, qstr_equal(a->u.str, b->u.str) == (op == OP_EQ)), QS_B1), out);
+    return QS_OK;
+}
+
+static qs_status matmul(Lower *L, const Val *a, const Val *b, Val *out) {
+    Val x, y;
+    int64_t m[QS_MAX_RANK], n[QS_MAX_RANK];
+    TRY(klval_components(L, a, &x));
+    TRY(klval_components(L, b, &y));
+    if (x.rank > 2 || y.rank > 2)
+        return klower_error(L, QS_ESHAPE, L->pos,
+                            "`*` multiplies matrices, got %s and %s; use `.*` for the elementwise product",
+                            klval_type_name(L, a), klval_type_name(L, b));
+    row_shape(&x, 2, m), row_shape(&y, 2, n);
+    if (m[1] != n[0])
+        return klower_error(L, QS_ESHAPE, L->pos,
+                            "`*` is the matrix product: %s and %s do not fit; use `.*` or dotprod",
+                            klval_type_name(L, a), klval_type_name(L, b));
+    Num *nums = new_nums(L, m[0] * n[1]);
+    for (int64_t i = 0; i < m[0] * n[1]; i++) {
+        Num sum = klnum_literal(L, 0, true), term;
+        for (int64_t k = 0; k < m[1]; k++) {
+            TRY(klnum_binary(L, OP_MUL, klval_num(&x, i / n[1] * m[1] + k), klval_num(&y, k * n[1] + i % n[1]), &term));
+            if (k == 0) sum = term;
+            else TRY(klnum_binary(L, OP_ADD, sum, term, &sum));
+        }
+        nums[i] = sum;
+    }
+    int64_t dims[2] = {m[0], n[1]};
+    bool row = m[0] == 1;
+    klval_from_nums(L, nums, row ? 1 : 2, row ? dims + 1 : dims, out);
+    return QS_OK;
+}
+
+static bool is_product(Op op, const Val *a, const Val *b) {
+    return op == OP_MUL && a->kind != V_UNKNOWN && b->kind != V_UNKNOWN && a->rank && b->rank;
+}
+
+qs_status klval_binary(Lower *L, Op op, const Val *a, const Val *b, Val *out) {
+    int which = (int)op;
+    if (a->kind == V_STRING || b->kind == V_STRING) return compare_strings(L, op, a, b, out);
+    if (is_product(op, a, b)) return matmul(L, a, b, out);
+    return klval_map2(L, a, b, binary_one, &which, out);
+}
+
+qs_status klval_unary(Lower *L, Op op, const Val *a, Val *out) {
+    int which = (int)op;
+    return klval_map(L, a, unary_one, &which, out);
+}
+
+/* -- conversions and types --------------------------------------------------------------------------------------- */
+void klval_narrow(Lower *L, const Val *v, qs_dtype d, Val *out) {
+    int64_t n = klval_count(v);
+    Num *nums = new_nums(L, n);
+    for (int64_t i = 0; i < n; i++) nums[i] = klnum_narrow(L, klval_num(v, i), d);
+    klval_from_nums(L, nums, v->rank, v->dims, out);
+    out->is_pos = v->is_pos && n && qdtype_is_int(d);
+}
+
+/* A type is a V_NUM with at most one component: that one when it is weak. */
+static Num type_num(Lower *L, const Val *v) {
+    if (!v->at || !v->at[0].weak) return klnum_strong(0, v->dtype);
+    int64_t n = klval_count(v);
+    Num t = klval_num(v, 0);
+    for (int64_t i = 1; i < n; i++) t = join_types(L, t, klval_num(v, i));
+    return t;
+}
+
+static bool same_dims(const Val *a, const Val *b) {
+    return a->rank == b->rank && !memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims);
+}
+
+/* The result is kept from pass to pass, so a weak number is copied without what it is made of. */
+static void make_type(Lower *L, Num t, const Val *shape, Val *out) {
+    Val v = {.kind = V_NUM, .dtype = (uint8_t)t.dtype, .rank = shape->rank};
+    memcpy(v.dims, shape->dims, sizeof v.dims);
+    if (klnum_is_weak(t)) {
+        int64_t n = klval_count(&v);
+        Weak *w = qarena_alloc(L->keep, sizeof *w);
+        *w = *t.re.weak, w->a = w->b = NULL;
+        v.at = qarena_alloc(L->keep, (size_t)(n ? n : 1) * sizeof *v.at);
+        for (int64_t i = 0; i < n; i++) v.at[i].weak = w;
+    }
+    *out = v;
+}
+
+bool klval_join(Lower *L, const Val *a, const Val *b, Val *out) {
+    if (a->kind == V_UNKNOWN) return make_type(L, type_num(L, b), b, out), true;
+    if (a->rank && b->rank && !same_dims(a, b)) return false;
+    make_type(L, join_types(L, type_num(L, a), type_num(L, b)), a->rank ? a : b, out);
+    return true;
+}
+
+bool klval_same(const Val *a, const Val *b) {
+    if (a->kind != b->kind) return false;
+    switch (a->kind) {
+    case V_ARRAY: return a->u.array->host.source == b->u.array->host.source && a->rank == b->rank;
+    case V_MEMORY: return a->u.mem->ref == b->u.mem->ref;
+    case V_FUNC:
+        return a->u.fn->func == b->u.fn->func && a->u.fn->builtin == b->u.fn->builtin &&
+               a->u.fn->captures == b->u.fn->captures;
+    case V_STRING: return qstr_equal(a->u.str, b->u.str);
+    case V_TYPE: return a->u.type == b->u.type;
+    case V_OBJECT: return a->u.rec == b->u.rec;
+    default: return false;
+    }
+}
+
+/* -- names for messages ------------------------------------------------------------------------------------------ */
+static const char *scalar_name(Lower *L, qs_dtype d) {
+    if (d == L->c->scalar_dtype) return "scalar";
+    if (d == qdtype_complex_of(L->c->scalar_dtype)) return "cscalar";
+    return qdtype_info[d].name;
+}
+
+const char *klval_type_name(Lower *L, const Val *v) {
+    static const char *const shapes[] = {"scalar", "vec", "mat", "cube"};
+    static const char *const kinds[] = {[V_UNKNOWN] = "an unknown type",
+                                        [V_VOID] = "nothing",
+                                        [V_FUNC] = "a function",
+                                        [V_STRING] = "a string",
+                                        [V_TYPE] = "a type",
+                                        [V_OBJECT] = "an object",
+                                        [V_COLON] = "`:`"};
+    if (v->kind != V_NUM && v->kind != V_ARRAY && v->kind != V_MEMORY) return kinds[v->kind];
+    if (v->rank == 0) return scalar_name(L, v->dtype);
+    char *s = qarena_alloc(L->arena, 96), *p = s;
+    p += v->rank < 4 ? snprintf(p, 16, "%s", shapes[v->rank]) : snprintf(p, 16, "cube{%d}", v->rank);
+    for (int i = 0; v->kind != V_ARRAY && i < v->rank && p < s + 60; i++)
+        p += snprintf(p, 12, i ? "x%d" : "%d", (int)v->dims[i]);
+    if (v->dtype != L->c->scalar_dtype) snprintf(p, 24, "[%s]", scalar_name(L, v->dtype));
+    return s;
+}

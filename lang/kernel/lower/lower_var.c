@@ -1,0 +1,320 @@
+/* lower_var.c -- locals.
+ *
+ * A local is bound to the value last assigned to it.  That is right as long as every read sees exactly one assignment:
+ * assigning again in the same block just binds anew.  An assignment in an inner block (a branch, a loop body) while an
+ * outer binding is alive means that paths meet: the local is `merged` and lives in LOCALs from the next pass on.  A
+ * read after the block of the binding was left means that the LOCALs must stand outside: `hoisted`, at the start of
+ * the function, where they begin as zero.  A small array with a computed index lives in `memory`. */
+#include "lang/kernel/lower/lowering.h"
+
+#include <string.h>
+
+Var *klvar_of(Lower *L, const Sym *sym) {
+    if (sym->kind != SYM_LOCAL || sym->owner != L->inst->func) return NULL;
+    return &L->inst->vars[sym->index];
+}
+
+Var *klvar_hidden(Lower *L, const void *key, int part) {
+    for (struct Hidden *h = L->inst->hidden; h; h = h->next)
+        if (h->key == key && h->part == part) return &h->var;
+    struct Hidden *h = qarena_alloc(L->keep, sizeof *h);
+    h->key = key, h->part = part, h->next = L->inst->hidden;
+    h->var.name = L->inst->func->name;
+    L->inst->hidden = h;
+    return &h->var;
+}
+
+static bool live(const Var *v) { return v->scope && v->scope->open; }
+
+static void learn(Lower *L, bool *flag) {
+    if (!*flag) *flag = L->changed = true;
+}
+
+static int parts_of(qs_dtype d) { return qdtype_is_complex(d) ? 2 : 1; }
+
+/* -- storage ----------------------------------------------------------------------------------------------------- */
+static KRef new_local(Lower *L, KRef init) { return klnum_emit(L, K_LOCAL, QS_B1, 0, init, 0, 0, 0); }
+
+/* A value of the type, of no known contents: only in a pass that will be repeated. */
+static void placeholder(Lower *L, const Val *type, Val *out) {
+    int64_t n = klval_count(type);
+    qs_dtype r = qdtype_real_of(type->dtype);
+    Num *nums = qarena_alloc(L->arena, (size_t)(n ? n : 1) * sizeof *nums);
+    KRef slot = new_local(L, klnum_const(L, r, 0));
+    for (int64_t i = 0; i < n; i++) {
+        nums[i] = klnum_strong(klnum_emit(L, K_GET, QS_B1, 0, slot, 0, 0, 0), type->dtype);
+        nums[i].im.ref = nums[i].re.ref;
+    }
+    klval_from_nums(L, nums, type->rank, type->dims, out);
+}
+
+static void unknown_or_placeholder(Lower *L, const Var *v, Val *out) {
+    if (v->type.kind == V_NUM) placeholder(L, &v->type, out);
+    else *out = (Val){0}, L->unknown = true, L->unknown_pos = L->pos;
+}
+
+static void declare_memory(Lower *L, Var *v) {
+    int64_t n = klval_count(&v->stored) * parts_of(v->stored.dtype);
+    v->slots = qarena_alloc(L->arena, sizeof *v->slots);
+    v->slots[0] = klnum_emit(L, K_LARRAY, qdtype_real_of(v->stored.dtype), 0, 0, 0, 0, (uint64_t)(n ? n : 1));
+}
+
+static void declare_locals(Lower *L, Var *v, const Val *init) {
+    int64_t n = klval_count(&v->stored);
+    int parts = parts_of(v->stored.dtype);
+    qs_dtype r = qdtype_real_of(v->stored.dtype);
+    v->slots = qarena_alloc(L->arena, (size_t)(n ? n : 1) * (size_t)parts * sizeof *v->slots);
+    for (int64_t i = 0; i < n * parts; i++)
+        v->slots[i] =
+            new_local(L, init ? klnum_part(L, klval_num(init, i / parts), (int)(i % parts), r) : klnum_const(L, r, 0));
+}
+
+static void declare(Lower *L, Var *v, const Val *init) {
+    v->stored = v->type, v->stored.at = NULL;
+    v->scope = L->scope;
+    if (v->memory) declare_memory(L, v);
+    else declare_locals(L, v, init);
+}
+
+static bool same_type(const Val *a, const Val *b) {
+    return a->kind == b->kind && a->dtype == b->dtype && a->rank == b->rank &&
+           !memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims);
+}
+
+static void store_memory(Lower *L, Var *v, int64_t at, KRef x, bool fresh) {
+    double k;
+    if (fresh && kir_is_const(L->f, x, &k) && L->f->ins[x].imm == 0) return; /* an LARRAY begins as zeros */
+    klnum_emit(L, K_ASTORE, QS_B1, 0, v->slots[0], klnum_int(L, QS_I32, at), x, 0);
+}
+
+static void store_part(Lower *L, Var *v, int64_t i, Num n, bool fresh) {
+    int parts = parts_of(v->stored.dtype);
+    for (int p = 0; p < parts; p++) {
+        KRef x = klnum_part(L, n, p, qdtype_real_of(v->stored.dtype));
+        if (v->memory) store_memory(L, v, i * parts + p, x, fresh);
+        else klnum_emit(L, K_SET, QS_B1, 0, v->slots[i * parts + p], x, 0, 0);
+    }
+}
+
+static void store_all(Lower *L, Var *v, const Val *x, bool fresh) {
+    int64_t n = klval_count(&v->stored), have = klval_count(x);
+    for (int64_t i = 0; i < n; i++) store_part(L, v, i, klval_num(x, have == 1 ? 0 : i), fresh);
+}
+
+static Num stored_part(Lower *L, const Var *v, int64_t i) {
+    int parts = parts_of(v->stored.dtype);
+    Num n = {.dtype = v->stored.dtype};
+    for (int p = 0; p < parts; p++) {
+        KRef slot = v->memory ? v->slots[0] : v->slots[i * parts + p];
+        KRef at = v->memory ? klnum_int(L, QS_I32, i * parts + p) : 0;
+        *(p ? &n.im.ref : &n.re.ref) = klnum_emit(L, v->memory ? K_ALOAD : K_GET, QS_B1, 0, slot, at, 0, 0);
+    }
+    return n;
+}
+
+static void stored_value(Lower *L, const Var *v, Val *out) {
+    if (v->memory) {
+        *out = v->stored, out->kind = V_MEMORY;
+        out->u.mem = qarena_alloc(L->arena, sizeof(Memory));
+        out->u.mem->ref = v->slots[0];
+        return;
+    }
+    int64_t n = klval_count(&v->stored);
+    Num *nums = qarena_alloc(L->arena, (size_t)(n ? n : 1) * sizeof *nums);
+    for (int64_t i = 0; i < n; i++) nums[i] = stored_part(L, v, i);
+    klval_from_nums(L, nums, v->stored.rank, v->stored.dims, out);
+}
+
+/* -- reading ----------------------------------------------------------------------------------------------------- */
+static Scope *outermost_loop(const Lower *L) {
+    Scope *found = NULL;
+    for (Scope *s = L->scope; s; s = s->up)
+        if (s->loop) found = s;
+    return found;
+}
+
+static void note_early(Lower *L, Var *v, uint32_t pos, Val *out) {
+    if (!v->early) v->early = true, v->early_pos = pos, v->early_loop = outermost_loop(L);
+    unknown_or_placeholder(L, v, out);
+}
+
+/* The value was bound in a block that has been left. */
+static qs_status read_outside(Lower *L, Var *v, uint32_t pos, Val *out) {
+    if (v->val.kind != V_NUM && v->val.kind != V_UNKNOWN && !v->merged)
+        return klower_error(L, QS_ETYPE, pos, "%s is set inside a block only; a name for %s must be set outside",
+                            v->name->s, klval_type_name(L, &v->val));
+    learn(L, &v->merged), learn(L, &v->hoisted);
+    unknown_or_placeholder(L, v, out);
+    return QS_OK;
+}
+
+qs_status klvar_read(Lower *L, Var *v, uint32_t pos, Val *out) {
+    if (!v->scope) return note_early(L, v, pos, out), QS_OK;
+    if (!live(v)) return read_outside(L, v, pos, out);
+    if (v->merged && v->slots) stored_value(L, v, out);
+    else *out = v->val;
+    if (v->has_mods) out->mods = v->mods;
+    return QS_OK;
+}
+
+qs_status klvar_read_part(Lower *L, Var *v, int64_t i, uint32_t pos, Num *out) {
+    (void)pos;
+    *out = stored_part(L, v, i);
+    return QS_OK;
+}
+
+/* -- assigning --------------------------------------------------------------------------------------------------- */
+static qs_status cannot_join(Lower *L, const Var *v, const Val *x, uint32_t pos) {
+    return klower_error(L, QS_ETYPE, pos, "%s is %s here and %s elsewhere; in a kernel a variable keeps one type",
+                        v->name->s, klval_type_name(L, x), klval_type_name(L, &v->type));
+}
+
+static bool join_into(Lower *L, Var *v, const Val *x) {
+    Val joined;
+    if (x->kind != V_NUM || !klval_join(L, &v->type, x, &joined)) return x->kind == V_UNKNOWN;
+    if (v->merged && v->slots && !same_type(&joined, &v->type)) L->changed = true;
+    v->type = joined;
+    return true;
+}
+
+static qs_status assign_merged(Lower *L, Var *v, const Val *x, uint32_t pos) {
+    if (!join_into(L, v, x)) return cannot_join(L, v, x, pos);
+    if (v->type.kind == V_UNKNOWN) return v->scope = L->scope, v->val = *x, QS_OK;
+    if (v->scope && !v->scope->open) learn(L, &v->hoisted);
+    bool fresh = !v->slots || !live(v);
+    bool fits = x->kind == V_NUM && (klval_count(x) == 1 || klval_count(x) == klval_count(&v->type));
+    bool whole = fits && klval_count(x) == klval_count(&v->type);
+    if (fresh) declare(L, v, whole && !v->memory ? x : NULL);
+    if (!fits || !same_type(&v->stored, &v->type)) return QS_OK; /* this pass is repeated */
+    if (!fresh || v->memory || !whole) store_all(L, v, x, fresh);
+    return QS_OK;
+}
+
+/* An outer binding is alive and this is an inner block: paths meet. */
+static qs_status merge(Lower *L, Var *v, const Val *x, uint32_t pos) {
+    if (klval_same(&v->val, x)) return QS_OK;
+    bool numbers = (v->val.kind == V_NUM || v->val.kind == V_UNKNOWN) && (x->kind == V_NUM || x->kind == V_UNKNOWN);
+    if (!numbers)
+        return klower_error(
+            L, QS_ETYPE, pos,
+            "%s would stand for %s on one path and for something else on another; in a kernel it cannot", v->name->s,
+            klval_type_name(L, v->val.kind == V_NUM ? x : &v->val));
+    join_into(L, v, &v->val);
+    if (!join_into(L, v, x)) return cannot_join(L, v, x, pos);
+    learn(L, &v->merged);
+    unknown_or_placeholder(L, v, &v->val);
+    return QS_OK;
+}
+
+/* Assigning copies a private array; a shared one, or one that only stands in for a parameter, is named once more. */
+static qs_status own_value(Lower *L, const Val *x, Val *out) {
+    *out = *x;
+    if (x->kind == V_VOID) return klower_error(L, QS_ETYPE, L->pos, "a value is wanted, but the call gives none");
+    if (x->kind == V_MEMORY && !x->u.mem->shared && !x->u.mem->borrowed) return klval_components(L, x, out);
+    return QS_OK;
+}
+
+static void notice_early(Lower *L, Var *v) {
+    if (!v->early || !v->early_loop || !v->early_loop->open) return;
+    learn(L, &v->merged), learn(L, &v->hoisted);
+    v->early = false;
+}
+
+qs_status klvar_assign(Lower *L, Var *v, const Val *val, uint32_t pos) {
+    Val x;
+    L->pos = pos;
+    TRY(own_value(L, val, &x));
+    if (v->converts && x.kind != V_UNKNOWN) {
+        Val all;
+        TRY(klval_components(L, &x, &all));
+        klval_narrow(L, &all, v->declared, &x);
+    }
+    notice_early(L, v);
+    if (x.kind == V_NUM && klval_count(&x) > 64) learn(L, &v->memory), learn(L, &v->merged);
+    if (v->merged) return assign_merged(L, v, &x, pos);
+    if (live(v) && v->scope != L->scope) return merge(L, v, &x, pos);
+    join_into(L, v, &x);
+    v->val = x, v->scope = L->scope;
+    v->has_mods = false;
+    return QS_OK;
+}
+
+static qs_status part_of_binding(Lower *L, Var *v, int64_t i, Num n, uint32_t pos) {
+    Val old;
+    if (v->val.kind == V_MEMORY && v->val.u.mem->borrowed) learn(L, &v->memory), learn(L, &v->merged);
+    TRY(klval_components(L, &v->val, &old));
+    if (old.kind == V_UNKNOWN) return QS_OK;
+    int64_t count = klval_count(&old);
+    Num *nums = qarena_alloc(L->arena, (size_t)count * sizeof *nums);
+    for (int64_t k = 0; k < count; k++) nums[k] = k == i ? n : klval_num(&old, k);
+    Val x;
+    klval_from_nums(L, nums, old.rank, old.dims, &x);
+    return klvar_assign(L, v, &x, pos);
+}
+
+qs_status klvar_assign_part(Lower *L, Var *v, int64_t i, Num n, uint32_t pos) {
+    Val one, ignored;
+    if (!v->scope) return note_early(L, v, pos, &ignored), QS_OK;
+    if (v->converts) n = klnum_narrow(L, n, v->declared);
+    klval_number(L, n, &one);
+    if (!v->merged || !v->slots) return part_of_binding(L, v, i, n, pos);
+    if (!live(v)) learn(L, &v->hoisted);
+    join_into(L, v, &one);
+    if (live(v) && same_type(&v->stored, &v->type)) store_part(L, v, i, n, false);
+    return QS_OK;
+}
+
+void klvar_widen(Lower *L, Var *v, Num n) {
+    Val one;
+    klval_number(L, n, &one);
+    if (!v->converts) join_into(L, v, &one);
+}
+
+qs_status klvar_memory(Lower *L, Var *v, uint32_t pos, Val *out) {
+    if (v->val.kind == V_MEMORY && live(v) && !v->merged && v->val.u.mem->shared) return *out = v->val, QS_OK;
+    learn(L, &v->memory), learn(L, &v->merged);
+    if (v->slots && live(v)) return stored_value(L, v, out), QS_OK;
+    Val ignored;
+    *out = (Val){0};
+    return klvar_read(L, v, pos, &ignored);
+}
+
+/* -- hidden locals ----------------------------------------------------------------------------------------------- */
+void klvar_hidden_begin(Lower *L, Var *v) {
+    v->merged = true, v->slots = NULL;
+    if (v->type.kind == V_NUM) declare(L, v, NULL);
+}
+
+qs_status klvar_hidden_set(Lower *L, Var *v, const Val *x) {
+    if (v->slots) return klvar_assign(L, v, x, L->pos);
+    Val all;
+    TRY(klval_components(L, x, &all));
+    if (!join_into(L, v, &all)) return cannot_join(L, v, &all, L->pos);
+    L->changed = true;
+    return QS_OK;
+}
+
+void klvar_hidden_get(Lower *L, Var *v, Val *out) {
+    if (v->slots) stored_value(L, v, out);
+    else unknown_or_placeholder(L, v, out);
+}
+
+/* -- the start and the end of a function ------------------------------------------------------------------------- */
+static void reset(Lower *L, Var *v) {
+    v->scope = NULL, v->slots = NULL, v->converts = v->has_mods = v->early = false;
+    v->val = (Val){0};
+    if (v->hoisted && v->type.kind == V_NUM) declare(L, v, NULL);
+}
+
+void klvar_enter(Lower *L, Inst *inst) {
+    for (int i = 0; i < inst->func->nlocals; i++) reset(L, &inst->vars[i]);
+    for (struct Hidden *h = inst->hidden; h; h = h->next) reset(L, &h->var);
+}
+
+qs_status klvar_finish(Lower *L, Inst *inst) {
+    for (int i = 0; i < inst->func->nlocals; i++) {
+        const Var *v = &inst->vars[i];
+        if (v->early) return klower_error(L, QS_ENAME, v->early_pos, "%s is read before it has a value", v->name->s);
+    }
+    return QS_OK;
+}

@@ -1,0 +1,278 @@
+/* lowering.h -- what the files of the lowering share.
+ *
+ *   lower.c        passes, the kernel's parameters          lower_expr.c   expressions
+ *   lower_var.c    locals: bindings, merging, types         lower_index.c  element and slice access, modes, atomics
+ *   lower_num.c    numbers: weak ones, casts, arithmetic    lower_call.c   inlining, overloads, generics
+ *   lower_val.c    values of all kinds, small arrays        lower_builtin.c built-ins (kbuiltins.def)
+ *   lower_type.c   written types                            lower_stmt.c   statements
+ *
+ * The tree is lowered in passes.  A local is bound directly to its value as long as that is possible; a pass that finds
+ * out something (a local is assigned on two paths, its type widens, it is indexed with a computed index) notes it in
+ * the Var, which outlives the pass, and the next pass starts afresh.  Most kernels need one or two passes.
+ *
+ * While something is not known yet its value is V_UNKNOWN, and so is everything computed from it. */
+#ifndef LANG_KERNEL_LOWERING_H
+#define LANG_KERNEL_LOWERING_H
+#include "lang/kernel/lower/lower.h"
+#include "lang/names/types.h"
+
+typedef struct Lower Lower;
+typedef struct Inst Inst;
+typedef struct Scope Scope;
+typedef struct Val Val;
+
+/* -- numbers ----------------------------------------------------------------------------------------------------- */
+/* A number whose dtype is decided by what it meets: a literal, a number of the host, or sums and products of those.
+ * It becomes instructions each time it is used, in the dtype wanted there, so 2*a is exact beside float64 and an int in
+ * an index. */
+typedef enum { WEAK_CONST, WEAK_PARAM, WEAK_NEG, WEAK_ADD, WEAK_SUB, WEAK_MUL, WEAK_DIV } WeakOp;
+typedef struct Weak Weak;
+struct Weak {
+    uint8_t op;      /* WeakOp */
+    bool integral;   /* by itself an int; otherwise a scalar */
+    bool whole;      /* has no fraction, whatever its type: may be an index or a loop counter without loss */
+    bool outside;    /* a number of the host takes part */
+    double value;    /* WEAK_CONST */
+    double bound;    /* of whole numbers: |value| is at most this */
+    int source;      /* WEAK_PARAM */
+    Str *name;       /* WEAK_PARAM */
+    Weak *a, *b;
+};
+
+typedef struct { KRef ref; Weak *weak; } Comp; /* weak != NULL: ref is 0 */
+
+/* One number.  im counts for complex dtypes only; complex numbers are never weak. */
+typedef struct { qs_dtype dtype; Comp re, im; } Num;
+
+/* -- values ------------------------------------------------------------------------------------------------------ */
+typedef enum { V_UNKNOWN, V_VOID, V_NUM, V_ARRAY, V_MEMORY, V_FUNC, V_STRING, V_TYPE, V_OBJECT, V_COLON } ValKind;
+
+typedef struct { /* becomes a parameter of the KFunc when it is used, with the rank of the Val */
+    KVal host;
+    Str *name;
+    bool converts; qs_dtype as; /* x : mat of integers in memory: elements are read as scalars, as they were declared */
+} ArrayRef;
+typedef struct { KRef ref; bool shared, borrowed; } Memory; /* borrowed: a parameter that still is the caller's */
+typedef struct { /* a function as a value */
+    Func *func;          /* or */
+    const char *builtin;
+    const KVal *host;    /* where it came from; NULL: made in the kernel */
+    Val *captures;       /* made in the kernel: the values that its captures had then */
+    Val *overloads; int noverloads;
+} Closure;
+typedef struct Var Var;
+typedef struct { /* an object: of the host with values, or made in the kernel with a variable for each field */
+    Str **names; Val *fields; Var **vars; int nfields;
+    const Type *type, **types;
+    bool is_mutable;
+} Record;
+
+struct Val {
+    uint8_t kind;        /* ValKind */
+    uint8_t dtype;       /* V_NUM V_ARRAY V_MEMORY: of the elements */
+    uint8_t rank;        /* V_NUM: 0 is a number */
+    bool is_pos;         /* V_NUM: exactly the position in the launch domain */
+    TypeMods mods;
+    int64_t dims[QS_MAX_RANK]; /* V_ARRAY: known extents, else 0 */
+    Comp *at;            /* V_NUM: components, row-major; complex: re, im in turn */
+    union { ArrayRef *array; Memory *mem; Closure *fn; Str *str; const Type *type; Record *rec; } u;
+};
+
+/* -- locals ------------------------------------------------------------------------------------------------------ */
+struct Scope { Scope *up; bool open, loop; uint32_t known; /* how many pure values were known at its start */ };
+
+struct Var {
+    Sym *sym; Str *name;
+    /* learned, kept from pass to pass */
+    bool merged;         /* set on several paths: lives in LOCALs */
+    bool hoisted;        /* those stand at the start of the function */
+    bool memory;         /* indexed with computed indices: lives in an LARRAY */
+    Val type;            /* joined over all assignments (klval_join); V_UNKNOWN before the first */
+    /* this pass */
+    Scope *scope;        /* in which it was bound; NULL: not yet */
+    Val val;             /* not merged: what it is bound to */
+    Val stored;          /* merged: the type of the LOCALs or of the LARRAY */
+    KRef *slots;         /* LOCALs, or one LARRAY */
+    bool converts; qs_dtype declared; /* a : int = …: later assignments are converted */
+    TypeMods mods; bool has_mods;
+    bool early; uint32_t early_pos; Scope *early_loop; /* read before anything was assigned; in this outermost loop */
+};
+
+/* A function being lowered: the kernel, or one inlined call; kept from pass to pass. */
+struct Inst {
+    Inst *up, *child, *next;
+    const Node *site;
+    Func *func;
+    Var *vars;           /* as func->locals */
+    const Type **typarams;
+    /* Results of ?:, fields of objects. */
+    struct Hidden { const void *key; int part; Var var; struct Hidden *next; } *hidden;
+    /* this pass */
+    Closure *closure;
+    int return_depth;    /* loop depth that `return` leaves to; -1: ends the position */
+};
+
+typedef struct Loop { struct Loop *up; int break_depth, continue_depth; bool continue_breaks; } Loop;
+
+typedef struct { int source, part; uint8_t dtype; int param; } HostNum;
+
+struct Lower {
+    Ctx *c;
+    Arena *keep, *arena; /* for the whole run; for this pass */
+    const LowerJob *job;
+    LowerResult *out;
+    KFunc *f;
+    Inst *root, *inst;
+    Scope *scope;
+    Loop *loop;
+    int depth;           /* LOOP and FOR that are open */
+    int calls;           /* inlined calls that are open */
+    uint32_t pos;        /* of the node being lowered, in the source of inst */
+    uint32_t site_pos; bool foreign; /* inside a function of another file: the call in the kernel's own source */
+    bool changed;        /* another pass is needed */
+    bool unknown; uint32_t unknown_pos; /* a value of no known type was read */
+    bool indexing;       /* whole numbers compute in int64: an index expression */
+    bool left;           /* the block being lowered has been left: break, continue or return */
+    bool stopped;        /* something is needed first: unwinding without an error */
+    KBind *binds; uint32_t cap_binds;
+    HostNum *nums; int nnums; uint32_t cap_nums;
+    struct { KRef ref; uint32_t next; } *known; uint32_t nknown, cap_known; /* pure instructions visible here */
+    uint32_t buckets[256];
+};
+
+enum { KLOWER_UNROLL = 1024, KLOWER_PASSES = 40, KLOWER_CALLS = 64 };
+
+/* -- lower.c ----------------------------------------------------------------------------------------------------- */
+qs_status klower_error(Lower *L, qs_status s, uint32_t pos, const char *fmt, ...) QS_PRINTF(4, 5);
+qs_status klower_need(Lower *L, int source, int axis, int rank); /* never QS_OK */
+int klower_array_param(Lower *L, const Val *array);
+KRef klower_host_num(Lower *L, int source, int part, qs_dtype d, Str *name);
+qs_status klower_position(Lower *L, const Func *f, const Param *p, const Num *nums, int rank, Val *out);
+enum { SPECIAL_POS, SPECIAL_BLKPOS, SPECIAL_BLKDIM, SPECIAL_BLKIDX, SPECIAL_BLKCNT };
+void klower_import(Lower *L, const KVal *v, Str *name, Val *out);
+typedef struct { Inst *inst; Loop *loop; uint32_t pos, site_pos; bool foreign, indexing; } Caller;
+qs_status klower_enter(Lower *L, const Node *site, Closure *fn, Inst **out, Caller *saved);
+qs_status klower_leave(Lower *L, const Caller *saved);
+uint32_t klower_pos(const Lower *L);                           /* for instructions: in the kernel's own source */
+
+/* -- instructions (lower_num.c) ---------------------------------------------------------------------------------- */
+KRef klnum_pure(Lower *L, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm);
+KRef klnum_emit(Lower *L, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm);
+static inline KRef klnum_bin(Lower *L, KOp op, KRef a, KRef b) { return klnum_pure(L, op, QS_B1, 0, a, b, 0, 0); }
+static inline KRef klnum_un(Lower *L, KOp op, KRef a) { return klnum_pure(L, op, QS_B1, 0, a, 0, 0, 0); }
+KRef klnum_int(Lower *L, qs_dtype d, int64_t v);
+KRef klnum_const(Lower *L, qs_dtype d, double v);
+KRef klnum_cast_ref(Lower *L, KRef a, qs_dtype to);
+KRef klnum_math(Lower *L, MathFn fn, KRef a, KRef b);
+void klnum_open(Lower *L, bool loop);
+void klnum_close(Lower *L);
+
+/* -- numbers ----------------------------------------------------------------------------------------------------- */
+Weak *klnum_weak_param(Lower *L, int source, Str *name, int bits, bool integral);
+qs_dtype klnum_weak_dtype(Lower *L, const Weak *w);            /* what it is by itself */
+Num klnum_strong(KRef ref, qs_dtype d);
+Num klnum_from_weak(Lower *L, Weak *w);
+Num klnum_literal(Lower *L, double v, bool integral);
+static inline bool klnum_is_weak(Num n) { return n.re.weak != NULL; }
+bool klnum_known(Lower *L, Num n, double *v);                  /* a constant */
+bool klnum_whole(Num n);                                       /* an int, or a weak number without fraction */
+qs_dtype klnum_join(Lower *L, Num a, Num b);                   /* the dtype of a result of both */
+KRef klnum_ref(Lower *L, Num n, qs_dtype d);                   /* the real part as a value of real dtype d */
+KRef klnum_part(Lower *L, Num n, int part, qs_dtype d);
+Num klnum_cast(Lower *L, Num n, qs_dtype d);                   /* d: a value or complex dtype */
+Num klnum_narrow(Lower *L, Num n, qs_dtype d);                 /* any dtype: clamped to the range of int8 … */
+KRef klnum_index(Lower *L, Num n, bool floor);                 /* int64 */
+KRef klnum_truth(Lower *L, Num n);
+qs_status klnum_binary(Lower *L, Op op, Num a, Num b, Num *out);
+qs_status klnum_unary(Lower *L, Op op, Num a, Num *out);
+Num klnum_polar(Lower *L, KRef size, KRef angle, qs_dtype d); /* complex, of modulus and angle */
+Num klnum_select(Lower *L, KRef c, Num a, Num b);
+Num klnum_minmax(Lower *L, KOp op, Num a, Num b);
+Num klnum_real_math(Lower *L, MathFn fn, Num a);               /* a as scalar (or float64), not complex */
+qs_dtype klnum_real_dtype(Lower *L, Num a);                    /* in which functions of a compute */
+bool klnum_range(Lower *L, KRef r, double *lo, double *hi);    /* bounds of an integer value, where they can be told */
+
+/* -- lower_val.c ------------------------------------------------------------------------------------------------- */
+static inline bool klval_is_number(const Val *v) { return v->kind == V_NUM && v->rank == 0; }
+int64_t klval_count(const Val *v);                             /* V_NUM, V_MEMORY, V_ARRAY with known extents */
+void klval_number(Lower *L, Num n, Val *out);
+Num klval_num(const Val *v, int64_t i);                        /* component i of V_NUM */
+void klval_from_nums(Lower *L, Num *nums, int rank, const int64_t *dims, Val *out); /* brings them to one dtype */
+void klval_vector(Lower *L, Num *nums, int64_t n, Val *out);
+qs_status klval_components(Lower *L, const Val *v, Val *out);  /* as V_NUM: memory and arrays are read */
+qs_status klval_one(Lower *L, const Val *v, const char *what, Num *out); /* a single number */
+qs_status klval_truth(Lower *L, const Val *v, KRef *out, int *known);    /* known: 0, 1 or -1 */
+qs_status klval_constants(Lower *L, const Val *v, const char *what, int64_t *out, int max, int *n); /* sizes */
+qs_status klval_need(Lower *L, Num n); /* asks for the host values that n depends on; QS_OK when there are none */
+qs_status klval_binary(Lower *L, Op op, const Val *a, const Val *b, Val *out);
+qs_status klval_unary(Lower *L, Op op, const Val *a, Val *out);
+typedef qs_status MapOneFn(Lower *, Num, const void *ud, Num *);
+typedef qs_status MapTwoFn(Lower *, Num, Num, const void *ud, Num *);
+qs_status klval_map(Lower *L, const Val *v, MapOneFn *f, const void *ud, Val *out);
+qs_status klval_map2(Lower *L, const Val *a, const Val *b, MapTwoFn *f, const void *ud, Val *out);
+void klval_narrow(Lower *L, const Val *v, qs_dtype d, Val *out);
+bool klval_join(Lower *L, const Val *a, const Val *b, Val *out); /* types only; false: they do not go together */
+bool klval_same(const Val *a, const Val *b);                   /* the same array, function, string … */
+const char *klval_type_name(Lower *L, const Val *v);
+void klval_zero(Lower *L, qs_dtype d, int rank, const int64_t *dims, double fill, Val *out);
+
+/* -- lower_var.c ------------------------------------------------------------------------------------------------- */
+Var *klvar_of(Lower *L, const Sym *sym);                       /* of the current function; NULL: no local */
+Var *klvar_hidden(Lower *L, const void *key, int part);
+qs_status klvar_read(Lower *L, Var *v, uint32_t pos, Val *out);
+qs_status klvar_read_part(Lower *L, Var *v, int64_t i, uint32_t pos, Num *out); /* of a merged vector */
+qs_status klvar_assign(Lower *L, Var *v, const Val *val, uint32_t pos);
+qs_status klvar_assign_part(Lower *L, Var *v, int64_t i, Num n, uint32_t pos);
+void klvar_widen(Lower *L, Var *v, Num n);                      /* n is stored in an element of it */
+qs_status klvar_memory(Lower *L, Var *v, uint32_t pos, Val *out); /* V_UNKNOWN in the pass that asks first */
+/* The result of two branches: begin before them, set in each, get after them. */
+void klvar_hidden_begin(Lower *L, Var *v);
+qs_status klvar_hidden_set(Lower *L, Var *v, const Val *x);
+void klvar_hidden_get(Lower *L, Var *v, Val *out);
+void klvar_enter(Lower *L, Inst *inst);                         /* declares what is hoisted */
+qs_status klvar_finish(Lower *L, Inst *inst);                  /* errors that only the end of a pass shows */
+
+/* -- lower_type.c ------------------------------------------------------------------------------------------------ */
+qs_status kltype_resolve(Lower *L, TypeExpr *e, const Type **out, TypeMods *mods);
+qs_status kltype_coerce(Lower *L, const Type *t, const char *what, uint32_t pos, Val *v);
+void kltype_bind(Lower *L, Inst *inst, TypeExpr *e, const Val *v); /* type parameters from an argument */
+int kltype_distance(Lower *L, const Func *f, const Param *p, const Val *v); /* -1: does not fit; smaller is better */
+qs_status kltype_construct(Lower *L, const Node *site, const Type *t, const Val *args, Str *const *names, int nargs,
+                           Val *out);
+
+/* -- lower_expr.c ------------------------------------------------------------------------------------------------ */
+qs_status klexpr_lower(Lower *L, Node *n, Val *out);
+qs_status klexpr_cond(Lower *L, Node *n, KRef *out, int *known);
+/* var: NULL when it is no variable. */
+qs_status klexpr_field(Lower *L, Node *n, Var **var, const Record **of, int *number);
+qs_status klexpr_symbol(Lower *L, const Sym *sym, uint32_t pos, Val *out);
+bool klexpr_cheap(const Node *n);                              /* may be computed where it is not asked for */
+typedef struct { Num lo, step, hi; } RangeVal;
+qs_status klexpr_range(Lower *L, Node *n, RangeVal *out);
+/* n is a / b.  Of whole numbers the quotient is computed without the detour over scalars, rounded down or toward zero,
+ * and *exact is true; otherwise it is the ordinary one. */
+qs_status klexpr_quotient(Lower *L, Node *n, bool down, Val *out, bool *exact);
+static inline bool klexpr_is_quotient(const Node *n) { return n->kind == N_BINARY && n->op == OP_DIV; }
+
+/* -- lower_index.c ----------------------------------------------------------------------------------------------- */
+qs_status klidx_read(Lower *L, Node *n, Val *out);
+qs_status klidx_assign(Lower *L, Node *target, const Val *v);
+qs_status klidx_update(Lower *L, Node *target, Op op, Node *value);
+qs_status klidx_load_all(Lower *L, const Val *array, Val *out); /* every element of an array with known extents */
+qs_status klidx_element(Lower *L, const Val *base, const KRef *at, int n, const char *name, Num *out);
+KRef klidx_dim(Lower *L, const Val *v, int d);                 /* int64; beyond the rank 1; a vec counts as 1xN */
+int klidx_ndims(const Val *v);
+
+/* -- lower_call.c ------------------------------------------------------------------------------------------------ */
+qs_status klcall_lower(Lower *L, Node *n, Val *outs, int nouts);
+/* parallel_do or serial_do inside a kernel: loops around the inlined kernel. */
+qs_status klcall_launch(Lower *L, const Node *site, const Val *args, int nargs);
+
+/* -- lower_builtin.c -------------------------------------------------------------------------------------------- */
+bool klbuiltin_find(const char *name, int *which);
+/* site: the call, or NULL when the function came as a value. */
+qs_status klbuiltin_call(Lower *L, int which, Node *site, const Val *args, int nargs, Val *out);
+
+/* -- lower_stmt.c ------------------------------------------------------------------------------------------------ */
+qs_status klstmt_body(Lower *L, Inst *inst);                    /* the statements of a function, `return` included */
+#endif

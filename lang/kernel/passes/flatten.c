@@ -1,0 +1,119 @@
+/* flatten.c -- see flatten.h. */
+#include "lang/kernel/passes/flatten.h"
+
+enum { MAX_DEPTH = 256, MAX_SIZE = 32 /* instructions of a branch */, VISITS = 64 };
+
+/* The index cannot leave its array: all that varies in it went through a test. */
+static bool tested(const KFunc *f, KRef r, int *visits) {
+    const KIns *i = &f->ins[r];
+    if (++*visits > VISITS) return false;
+    if (i->op == K_ADD || i->op == K_MUL) return tested(f, i->a, visits) && tested(f, i->b, visits);
+    return i->op == K_BOUND || i->op == K_DIM || i->op == K_STRIDE || i->op == K_CONST;
+}
+
+static bool always(const KFunc *f, const uint8_t *sure, KRef guard, int *visits) {
+    const KIns *i = &f->ins[guard];
+    if (++*visits > VISITS) return false;
+    if (i->op == K_AND) return always(f, sure, i->a, visits) && always(f, sure, i->b, visits);
+    return i->op == K_INB && sure[guard];
+}
+
+/* The instruction does no harm, and little work, where its branch is not taken. */
+static bool harmless(const KFunc *f, const uint8_t *sure, KRef r) {
+    const KIns *i = &f->ins[r];
+    bool real = i->dtype == QS_F32 || i->dtype == QS_F64;
+    int visits = 0;
+    switch ((KOp)i->op) {
+    case K_LOCAL: case K_GET: case K_SET: return true;
+    case K_LOAD: return i->b ? always(f, sure, i->b, &visits) : tested(f, i->a, &visits);
+    case K_MATH: case K_MOD: return false;
+    case K_DIV: return real;
+    default: return kir_ops[i->op].effect == KE_PURE;
+    }
+}
+
+/* -- loops that all turn ----------------------------------------------------------------------------------------- */
+
+/* What a position may do in such a loop when it has left it: nothing that is seen outside. */
+static bool keeps_quiet(uint8_t op) {
+    return op == K_IF || op == K_ELSE || op == K_END || op == K_LOCAL || op == K_GET || op == K_SET || op == K_BREAK ||
+           (kir_ops[op].effect == KE_PURE && op != K_BOUND && op != K_INB);
+}
+
+/* The END of LOOP r when it qualifies, else 0: it holds no other loop and touches no memory. */
+static KRef end_of_quiet(const KFunc *f, KRef r) {
+    int depth = 1, breaks = 0;
+    while (depth) {
+        const KIns *i = &f->ins[++r];
+        if (!keeps_quiet(i->op) || (i->op == K_BREAK && i->imm)) return 0;
+        depth += (i->op == K_IF) - (i->op == K_END);
+        breaks += i->op == K_BREAK;
+    }
+    return breaks ? r : 0;
+}
+
+static bool steps_apart(const KFunc *f) { /* no strips are made of such kernels */
+    for (KRef r = 1; r < f->nins; r++)
+        if (f->ins[r].op == K_ATOMIC || f->ins[r].op == K_LARRAY || f->ins[r].op == K_CHECK) return true;
+    return f->serial || f->barrier || f->shared;
+}
+
+/* Loops at the top of the kernel or in loops, not in branches, which not all positions might take. */
+static void choose_turning(const KFunc *f, uint8_t *how) {
+    int branches = 0, depth = 0;
+    bool branch[MAX_DEPTH];
+    for (KRef r = 1; r < f->nins; r++) {
+        uint8_t op = f->ins[r].op;
+        KRef end = op == K_LOOP && !branches ? end_of_quiet(f, r) : 0;
+        if (end) {
+            how[r] = how[end] = FLAT_TURNS;
+            r = end;
+            continue;
+        }
+        if (op == K_END) branches -= branch[--depth];
+        if (op == K_IF || op == K_LOOP || op == K_FOR) branches += branch[depth++] = op == K_IF;
+    }
+}
+
+/* -- branches ---------------------------------------------------------------------------------------------------- */
+typedef struct {
+    KRef first, other;
+    uint32_t size;
+    bool good, turns;
+} Region;
+
+static void close_region(Region *region, Region *outer, KRef end, uint8_t *how) {
+    bool good = region->good && (region->turns || region->size <= MAX_SIZE);
+    if (good) how[region->first] = how[region->other] = how[end] = FLAT_GOES;
+    if (outer) outer->good &= good, outer->size += region->size;
+}
+
+static void choose_branches(const KFunc *f, uint8_t *how, const uint8_t *sure, bool (*fixed)(void *self, KRef r),
+                            void *self) {
+    Region open[MAX_DEPTH];
+    int n = 0;
+    for (KRef r = 1; r < f->nins; r++) {
+        uint8_t op = f->ins[r].op;
+        bool inside = n && open[n - 1].turns; /* a loop that all turn */
+        if (op == K_IF || op == K_LOOP || op == K_FOR) {
+            bool turns = inside || how[r] == FLAT_TURNS;
+            open[n++] = (Region){r, 0, 0, op == K_IF && (turns || !fixed(self, f->ins[r].a)), turns};
+        } else if (op == K_ELSE) open[n - 1].other = r;
+        else if (op == K_END) {
+            if (how[r] != FLAT_TURNS) close_region(&open[n - 1], n > 1 ? &open[n - 2] : NULL, r, how);
+            else if (n > 1) open[n - 2].good = false;
+            n--;
+        } else if (inside) {
+            if (op == K_BREAK) how[r] = FLAT_LEAVES;
+        } else if (n) open[n - 1].good &= harmless(f, sure, r), open[n - 1].size += op != K_CONST;
+    }
+    how[0] = 0;
+}
+
+uint8_t *kflatten_choose(Arena *a, const KFunc *f, bool loops, const uint8_t *sure, bool (*fixed)(void *self, KRef r),
+                         void *self) {
+    uint8_t *how = qarena_alloc(a, f->nins);
+    if (loops && !steps_apart(f)) choose_turning(f, how);
+    choose_branches(f, how, sure, fixed, self);
+    return how;
+}

@@ -1,0 +1,505 @@
+/* opt.c -- see opt.h.
+ *
+ * Interior and border.  An access near position p reads x[p0-1, p1+2] through index tests: INB (outside is 0) or
+ * BOUND (mirror, circular, clamped).  For every test whose index is an affine function of one position axis, of
+ * numbers that the launch fixes, and of loop counters between such limits, the positions where it cannot fail form an
+ * interval.  The intersection of all intervals is the box; in it the tests are dropped, and with them the guards of
+ * loads and stores, which is what lets the loop be vectorised.
+ *
+ * Safety.  In the box memory is touched without a test, so the arithmetic that computes the box must not be fooled by
+ * wrapping: factors, positions and loop counters are limited to ranges in which nothing can wrap, and `ok` tests at
+ * launch time what is not known before. */
+#include "lang/kernel/passes/opt.h"
+#include "lang/kernel/ir/affine.h"
+#include "lang/kernel/passes/flatten.h"
+
+#include <string.h>
+
+enum {
+    MAX_FACTOR = 1 << 16,
+    MAX_LIMITS = 64,
+    MAX_VISITS = 256 /* instructions looked at for one test */,
+    MAX_NESTED = 256,
+    TURNS = 4,
+    SHORT_BODY = 64 /* instructions */
+};
+static const int64_t far_position = (int64_t)1 << 40, far_offset = (int64_t)1 << 50;
+
+typedef struct { Affine lo, hi; } Range; /* bounds of a value, both included */
+
+/* factor · POS[axis] + sum >= 0, for every position of the box; axis -1: a condition on the launch */
+typedef struct { int axis; int64_t factor; Affine sum; } Limit;
+
+typedef struct {
+    const KFunc *f;
+    uint8_t *fixed;       /* by instruction: the launch determines it (2: yes, 1: no, 0: not asked yet) */
+    uint8_t *sure;        /* test that cannot fail in the box */
+    Limit limit[MAX_LIMITS];
+    int nlimits;
+    Affine ends[MAX_LIMITS]; int nends; /* of loop counters in int64: must be far from wrapping */
+    int visits;
+    bool rows;            /* index maps of outer axes stay: they cost once per row */
+    KFunc *g;
+    KRef *map;            /* instruction of f -> of g */
+    uint8_t *flat;        /* Flat: how an instruction is copied */
+    KRef turning, inside; /* the loop that all turn; LOCAL of g: this position is in it */
+    int outermost;        /* its place in cond */
+    struct { KRef own, all; } cond[MAX_NESTED]; int nconds; /* of the open ones: its own condition; with those around */
+    KRef *prologue;       /* the same for what was copied there */
+} Splitter;
+
+static const KIns *ins(const Splitter *s, KRef r) { return &s->f->ins[r]; }
+
+/* -- what the launch determines --------------------------------------------------------------------------------- */
+static bool is_fixed(Splitter *s, KRef r) {
+    if (!r) return true;
+    if (s->fixed[r]) return s->fixed[r] == 2;
+    const KIns *i = ins(s, r);
+    bool pure = kir_ops[i->op].effect == KE_PURE && i->op != K_POS && i->op != K_BLKPOS && i->op != K_BLKIDX &&
+                i->op != K_BOUND && i->op != K_MATH;
+    bool yes = pure && is_fixed(s, i->a) && is_fixed(s, i->b) && is_fixed(s, i->c);
+    s->fixed[r] = yes ? 2 : 1;
+    return yes;
+}
+
+static bool fixed_by_launch(void *self, KRef r) { return is_fixed(self, r); }
+
+/* -- ranges ----------------------------------------------------------------------------------------------------- */
+static bool range_of(Splitter *s, KRef r, Range *out);
+static bool add_limit(Splitter *s, const Affine *sum);
+
+static void exactly(Range *out, KRef r) {
+    out->lo = (Affine){.n = 1}, out->lo.term[0].ref = r, out->lo.term[0].factor = 1;
+    out->hi = out->lo;
+}
+
+static bool between(Range *out, int64_t lo, int64_t hi) {
+    out->lo = (Affine){.constant = lo}, out->hi = (Affine){.constant = hi};
+    return true;
+}
+
+static bool add_range(Range *a, const Range *b, int64_t factor) {
+    bool up = factor >= 0;
+    return kaffine_add(&a->lo, up ? &b->lo : &b->hi, factor) && kaffine_add(&a->hi, up ? &b->hi : &b->lo, factor);
+}
+
+static bool sum_range(Splitter *s, const KIns *i, int64_t factor, Range *out) {
+    Range b;
+    return range_of(s, i->a, out) && range_of(s, i->b, &b) && add_range(out, &b, factor);
+}
+
+static bool scaled_range(Splitter *s, KRef x, KRef by, Range *out) {
+    Range a;
+    if (ins(s, by)->op != K_CONST) return false;
+    int64_t factor = (int64_t)ins(s, by)->imm;
+    if (factor > MAX_FACTOR || factor < -MAX_FACTOR || !range_of(s, x, &a)) return false;
+    between(out, 0, 0);
+    return add_range(out, &a, factor);
+}
+
+/* A counter between sane ends cannot wrap when it is scaled. */
+static bool keep_end(Splitter *s, const Affine *a) {
+    if (s->nends == MAX_LIMITS) return false;
+    s->ends[s->nends++] = *a;
+    return true;
+}
+
+static bool counter_range(Splitter *s, KRef r, Range *out) {
+    const KIns *i = ins(s, r), *step = ins(s, i->c);
+    Range a, b;
+    if (step->op != K_CONST || (int64_t)step->imm == 0 || !range_of(s, i->a, &a) || !range_of(s, i->b, &b))
+        return false;
+    bool up = (int64_t)step->imm > 0;
+    out->lo = up ? a.lo : b.lo, out->hi = up ? b.hi : a.hi;
+    return i->dtype != QS_I64 || (keep_end(s, &out->lo) && keep_end(s, &out->hi));
+}
+
+static bool element_range(const Splitter *s, const KIns *i, Range *out) {
+    qs_dtype d = (qs_dtype)s->f->params[i->imm].dtype;
+    double lo, hi;
+    if (!qdtype_is_int(d) || qdtype_size(d) > 2) return false;
+    qdtype_int_span(d, &lo, &hi);
+    return between(out, (int64_t)lo, (int64_t)hi);
+}
+
+/* The sum of two ints is what it seems where it does not wrap: the box is limited to such positions. */
+static bool fits_int(Splitter *s, const Range *r) {
+    Affine low = r->lo, room = {.constant = INT32_MAX};
+    low.constant -= INT32_MIN;
+    return kaffine_add(&room, &r->hi, -1) && add_limit(s, &low) && add_limit(s, &room);
+}
+
+/* r is int or int64. */
+static bool range_of(Splitter *s, KRef r, Range *out) {
+    const KIns *i = ins(s, r), *by = ins(s, i->b);
+    bool done = false;
+    if (++s->visits > MAX_VISITS) return false;
+    switch ((KOp)i->op) {
+    case K_CONST: return between(out, (int64_t)i->imm, (int64_t)i->imm);
+    case K_POS: exactly(out, r); return true;
+    case K_ADD: done = sum_range(s, i, 1, out); break;
+    case K_SUB: done = sum_range(s, i, -1, out); break;
+    case K_MUL: done = scaled_range(s, i->a, i->b, out) || scaled_range(s, i->b, i->a, out); break;
+    case K_CAST: done = ins(s, i->a)->dtype == QS_I32 && range_of(s, i->a, out); break;
+    default: break;
+    }
+    if (done && i->dtype == QS_I32) done = fits_int(s, out);
+    if (done) return true;
+    if (is_fixed(s, r)) {
+        exactly(out, kaffine_leader(s->f, r));
+        return true;
+    }
+    switch ((KOp)i->op) {
+    case K_FOR: return counter_range(s, r, out);
+    case K_LOAD: return element_range(s, i, out);
+    case K_MOD: return by->op == K_CONST && (int64_t)by->imm > 0 && between(out, 0, (int64_t)by->imm - 1);
+    case K_AND: return by->op == K_CONST && (int64_t)by->imm >= 0 && between(out, 0, (int64_t)by->imm);
+    default: return false;
+    }
+}
+
+/* -- limits ----------------------------------------------------------------------------------------------------- */
+
+/* Takes the position out of the sum; false when there are two of them. */
+static bool isolate(const Splitter *s, Limit *l) {
+    int kept = 0;
+    l->axis = -1, l->factor = 0;
+    for (int i = 0; i < l->sum.n; i++) {
+        const KIns *t = ins(s, l->sum.term[i].ref);
+        if (t->op != K_POS) l->sum.term[kept++] = l->sum.term[i];
+        else if (l->axis >= 0 && l->axis != (int)t->imm) return false;
+        else l->axis = (int)t->imm, l->factor += l->sum.term[i].factor;
+    }
+    l->sum.n = kept;
+    if (l->factor == 0) l->axis = -1;
+    return l->factor <= MAX_FACTOR && l->factor >= -MAX_FACTOR;
+}
+
+static bool same_limit(const Limit *a, const Limit *b) {
+    if (a->axis != b->axis || a->factor != b->factor || a->sum.n != b->sum.n) return false;
+    for (int i = 0; i < a->sum.n; i++)
+        if (a->sum.term[i].ref != b->sum.term[i].ref || a->sum.term[i].factor != b->sum.term[i].factor) return false;
+    return true;
+}
+
+/* Limits that differ in the constant only are one: the smaller constant. */
+static bool add_limit(Splitter *s, const Affine *sum) {
+    Limit l = {.sum = *sum};
+    if (!isolate(s, &l)) return false;
+    for (int i = 0; i < s->nlimits; i++)
+        if (same_limit(&s->limit[i], &l)) {
+            if (l.sum.constant < s->limit[i].sum.constant) s->limit[i].sum.constant = l.sum.constant;
+            return true;
+        }
+    if (s->nlimits == MAX_LIMITS) return false;
+    s->limit[s->nlimits++] = l;
+    return true;
+}
+
+static bool equal_forms(const Affine *a, const Affine *b) {
+    Affine d = *a;
+    return kaffine_add(&d, b, -1) && d.n == 0 && d.constant == 0;
+}
+
+/* 0 <= index and index <= n - 1 */
+static bool test_limits(Splitter *s, KRef test) {
+    const KIns *i = ins(s, test);
+    Range index, n;
+    int limits = s->nlimits, ends = s->nends;
+    s->visits = 0;
+    if (range_of(s, i->a, &index) && range_of(s, i->b, &n) && is_fixed(s, i->b) && equal_forms(&n.lo, &n.hi)) {
+        n.lo.constant--;
+        if (kaffine_add(&n.lo, &index.hi, -1) && add_limit(s, &index.lo) && add_limit(s, &n.lo)) return true;
+    }
+    s->nlimits = limits, s->nends = ends;
+    return false;
+}
+
+/* The one axis that the index of a test depends on; -1: none, or several. */
+static int axis_of(Splitter *s, KRef test) {
+    Range index;
+    s->visits = 0;
+    if (!range_of(s, ins(s, test)->a, &index)) return -1;
+    Limit l = {.sum = index.lo};
+    return isolate(s, &l) ? l.axis : -1;
+}
+
+static bool is_test(uint8_t op) { return op == K_BOUND || op == K_INB; }
+
+static bool tests_last_axis(Splitter *s) {
+    for (KRef r = 1; r < s->f->nins; r++)
+        if (is_test(ins(s, r)->op) && axis_of(s, r) == s->f->rank - 1) return true;
+    return false;
+}
+
+/* The last axis looks like colours: it is tested, but always at the position itself. */
+static bool tests_neighbours(Splitter *s) {
+    for (KRef r = 1; r < s->f->nins; r++)
+        if (is_test(ins(s, r)->op) && axis_of(s, r) == s->f->rank - 1 && ins(s, ins(s, r)->a)->op != K_POS) return true;
+    return false;
+}
+
+static bool find_tests(Splitter *s) {
+    bool any = false, rows = s->rows && tests_last_axis(s) && (s->f->rank < 3 || tests_neighbours(s));
+    s->nlimits = s->nends = 0;
+    for (KRef r = 1; r < s->f->nins; r++) {
+        uint8_t op = ins(s, r)->op;
+        if (!is_test(op) || (rows && op == K_BOUND && axis_of(s, r) != s->f->rank - 1)) continue;
+        any |= s->sure[r] = test_limits(s, r);
+    }
+    return any;
+}
+
+/* -n <= index < 2n: then the image of an index is found without dividing */
+static bool near_limits(Splitter *s, KRef test) {
+    const KIns *i = ins(s, test);
+    Range index, n;
+    s->visits = 0;
+    if (!range_of(s, i->a, &index) || !range_of(s, i->b, &n) || !is_fixed(s, i->b) || !equal_forms(&n.lo, &n.hi))
+        return false;
+    Affine low = index.lo, room = {.constant = -1};
+    return kaffine_add(&low, &n.lo, 1) && kaffine_add(&room, &n.lo, 2) && kaffine_add(&room, &index.hi, -1) &&
+           add_limit(s, &low) && add_limit(s, &room);
+}
+
+/* All of the tests that would have to divide. */
+static bool find_near(Splitter *s) {
+    bool any = false;
+    s->nlimits = s->nends = 0;
+    for (KRef r = 1; r < s->f->nins; r++) {
+        const KIns *i = ins(s, r);
+        if (i->op != K_BOUND || i->flag == ACC_CLAMPED) continue;
+        if (!near_limits(s, r)) return false;
+        any = true;
+    }
+    return any;
+}
+
+/* -- the prologue ----------------------------------------------------------------------------------------------- */
+static KRef number(Splitter *s, int64_t v) { return kir_const_int(s->g, QS_I64, v, 0); }
+static KRef fold(Splitter *s, KOp op, KRef a, KRef b) { return kir_fold(s->g, op, QS_I64, 0, a, b, 0, 0); }
+
+static KRef copy_fixed(Splitter *s, KRef r) {
+    const KIns *i = ins(s, r);
+    if (!r || s->prologue[r]) return s->prologue[r];
+    KRef a = copy_fixed(s, i->a), b = copy_fixed(s, i->b), c = copy_fixed(s, i->c);
+    bool leaf = kir_ops[i->op].a == KARG__;
+    return s->prologue[r] = leaf ? kir_add(s->g, (KOp)i->op, (qs_dtype)i->dtype, i->flag, 0, 0, 0, i->imm, i->pos)
+                                 : kir_fold(s->g, (KOp)i->op, (qs_dtype)i->dtype, i->flag, a, b, c, i->pos);
+}
+
+static KRef sum_up(Splitter *s, const Affine *a) {
+    KRef sum = number(s, a->constant);
+    for (int i = 0; i < a->n; i++) {
+        KRef t = kir_fold(s->g, K_CAST, QS_I64, 0, copy_fixed(s, a->term[i].ref), 0, 0, 0);
+        sum = fold(s, K_ADD, sum, fold(s, K_MUL, t, number(s, a->term[i].factor)));
+    }
+    return sum;
+}
+
+static void both(Splitter *s, KBox *out, KRef cond) { out->ok = out->ok ? fold(s, K_AND, out->ok, cond) : cond; }
+
+static KRef within(Splitter *s, KRef x, int64_t limit) {
+    return kir_fold(s->g, K_INB, QS_B1, 0, fold(s, K_ADD, x, number(s, limit)), number(s, 2 * limit), 0, 0);
+}
+
+static KRef floor_div(Splitter *s, KRef x, int64_t by) {
+    if (by == 1) return x;
+    KRef n = number(s, by);
+    return fold(s, K_DIV, fold(s, K_SUB, x, fold(s, K_MOD, x, n)), n);
+}
+
+/* factor·p + sum >= 0:  p >= ceil(-sum / factor), or for a negative factor p <= floor(sum / -factor) */
+static void bound_axis(Splitter *s, KBox *out, const Limit *l) {
+    KRef sum = sum_up(s, &l->sum);
+    if (l->sum.n) both(s, out, within(s, sum, far_offset));
+    if (l->axis < 0) {
+        both(s, out, kir_fold(s->g, K_LE, QS_B1, 0, number(s, 0), sum, 0, 0));
+        return;
+    }
+    KRef *bound = l->factor > 0 ? &out->lo[l->axis] : &out->hi[l->axis], b;
+    if (l->factor > 0) b = floor_div(s, fold(s, K_SUB, number(s, l->factor - 1), sum), l->factor);
+    else b = fold(s, K_ADD, floor_div(s, sum, -l->factor), number(s, 1));
+    *bound = *bound ? fold(s, l->factor > 0 ? K_MAX : K_MIN, *bound, b) : b;
+}
+
+static void limit_counters(Splitter *s, KBox *out) {
+    for (int i = 0; i < s->nends; i++) {
+        Limit l = {.sum = s->ends[i]};
+        if (isolate(s, &l)) both(s, out, within(s, sum_up(s, &l.sum), far_position));
+        else both(s, out, kir_const_int(s->g, QS_B1, 0, 0));
+    }
+}
+
+/* Positions read as int wrap beyond its range. */
+static int64_t last_position(const Splitter *s, int axis) {
+    for (KRef r = 1; r < s->f->nins; r++)
+        if (ins(s, r)->op == K_POS && ins(s, r)->dtype == QS_I32 && (int)ins(s, r)->imm == axis) return INT32_MAX;
+    return far_position;
+}
+
+static void build_box(Splitter *s, KBox *out) {
+    for (int i = 0; i < s->nlimits; i++) bound_axis(s, out, &s->limit[i]);
+    limit_counters(s, out);
+    for (int a = 0; a < s->f->rank; a++) {
+        if (!out->lo[a] && !out->hi[a]) continue;
+        KRef low = number(s, 0), high = number(s, last_position(s, a));
+        out->lo[a] = out->lo[a] ? fold(s, K_MAX, out->lo[a], low) : low;
+        out->hi[a] = out->hi[a] ? fold(s, K_MIN, out->hi[a], high) : high;
+    }
+    out->given = true;
+}
+
+static KRef in_box(Splitter *s, const KBox *out) {
+    KRef cond = out->ok;
+    for (int a = 0; a < s->f->rank; a++) {
+        if (!out->lo[a]) continue;
+        KRef p = kir_add(s->g, K_POS, QS_I64, 0, 0, 0, 0, (uint64_t)a, 0);
+        KRef in = fold(s, K_AND, fold(s, K_LE, out->lo[a], p), fold(s, K_LT, p, out->hi[a]));
+        cond = cond ? fold(s, K_AND, cond, in) : in;
+    }
+    return cond;
+}
+
+/* -- the two copies --------------------------------------------------------------------------------------------- */
+static bool is_true(const Splitter *s, KRef r) { return r && s->g->ins[r].op == K_CONST && s->g->ins[r].imm == 1; }
+
+/* IF, ELSE and END that go: what is between them runs anyway, and its SETs keep the old value where it should not. */
+static void enter(Splitter *s, KRef own) {
+    KRef outer = s->nconds ? s->cond[s->nconds - 1].all : 0;
+    s->cond[s->nconds].own = own;
+    s->cond[s->nconds++].all = outer ? fold(s, K_AND, outer, own) : own;
+}
+
+static KRef negated(Splitter *s, KRef cond) { return kir_fold(s->g, K_NOT, QS_B1, 0, cond, 0, 0, 0); }
+
+static void pass_edge(Splitter *s, const KIns *i) {
+    if (i->op != K_IF) s->nconds--;
+    if (i->op == K_IF) enter(s, s->map[i->a]);
+    if (i->op == K_ELSE) enter(s, negated(s, s->cond[s->nconds].own));
+}
+
+/* A LOOP that turns until no position is in it; the condition of its body is that this one still is. */
+static void begin_turns(Splitter *s, KRef loop) {
+    KRef yes = kir_const_int(s->g, QS_B1, 1, 0);
+    s->turning = loop, s->inside = kir_add(s->g, K_LOCAL, QS_B1, 0, yes, 0, 0, 0, 0);
+    kir_add(s->g, K_LOOP, QS_B1, 0, 0, 0, 0, 0, ins(s, loop)->pos);
+    s->cond[s->nconds].own = 0;
+    s->cond[s->nconds++].all = kir_add(s->g, K_GET, QS_B1, 0, s->inside, 0, 0, 0, 0);
+    s->outermost = s->nconds - 1;
+}
+
+static void leave_turns(Splitter *s) {
+    KRef stays = negated(s, s->cond[s->nconds - 1].all);
+    for (int k = s->outermost; k < s->nconds; k++) s->cond[k].all = fold(s, K_AND, s->cond[k].all, stays);
+    kir_add(s->g, K_SET, QS_B1, 0, s->inside, s->cond[s->outermost].all, 0, 0, 0);
+}
+
+static KRef copy_one(Splitter *s, KRef r, bool fast);
+
+/* Asking all positions costs about as much as a short body, so several turns are made before. */
+static void end_turns(Splitter *s, KRef end) {
+    KRef first = s->turning + 1;
+    for (int turn = 1; turn < TURNS && end - first <= SHORT_BODY; turn++)
+        for (KRef r = first; r < end; r++) s->map[r] = copy_one(s, r, true);
+    s->nconds--;
+    KRef in = kir_add(s->g, K_GET, QS_B1, 0, s->inside, 0, 0, 0, 0);
+    KRef any = kir_add(s->g, K_ANY, QS_B1, 0, in, 0, 0, 0, 0);
+    kir_add(s->g, K_IF, QS_B1, 0, negated(s, any), 0, 0, 0, 0);
+    kir_add(s->g, K_BREAK, QS_B1, 0, 0, 0, 0, 0, 0);
+    kir_add(s->g, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+    kir_add(s->g, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+}
+
+static void flatten(Splitter *s, KRef r) {
+    const KIns *i = ins(s, r);
+    switch ((Flat)s->flat[r]) {
+    case FLAT_NOT: break;
+    case FLAT_GOES: pass_edge(s, i); break;
+    case FLAT_LEAVES: leave_turns(s); break;
+    case FLAT_TURNS: i->op == K_LOOP ? begin_turns(s, r) : end_turns(s, r); break;
+    }
+}
+
+static KRef where(Splitter *s, KRef local, KRef value, uint32_t pos) {
+    if (!s->nconds) return value;
+    KRef old = kir_add(s->g, K_GET, QS_B1, 0, local, 0, 0, 0, pos);
+    return kir_fold(s->g, K_SELECT, QS_B1, 0, s->cond[s->nconds - 1].all, value, old, pos);
+}
+
+static KRef copy_one(Splitter *s, KRef r, bool fast) {
+    const KIns *i = ins(s, r);
+    KRef a = s->map[i->a], b = s->map[i->b], c = s->map[i->c];
+    qs_dtype d = (qs_dtype)i->dtype;
+    if (fast && s->flat[r]) return flatten(s, r), 0;
+    if (fast && i->op == K_SET) b = where(s, a, b, i->pos);
+    if (fast && s->sure[r]) return i->op == K_BOUND ? a : kir_const_int(s->g, QS_B1, 1, i->pos);
+    if (fast && i->op == K_LOAD && is_true(s, b)) b = 0;
+    if (fast && (i->op == K_STORE || i->op == K_ATOMIC) && is_true(s, c)) c = 0;
+    if (fast && i->op == K_CHECK && is_true(s, a)) return 0;
+    if (kir_ops[i->op].effect == KE_PURE && kir_ops[i->op].a != KARG__)
+        return kir_fold(s->g, (KOp)i->op, d, i->flag, a, b, c, i->pos);
+    return kir_add(s->g, (KOp)i->op, d, i->flag, a, b, c, i->imm, i->pos);
+}
+
+static void copy_all(Splitter *s, bool fast, KRef *first, KRef *last) {
+    *first = s->g->nins;
+    memset(s->map, 0, s->f->nins * sizeof *s->map);
+    for (KRef r = 1; r < s->f->nins; r++) s->map[r] = copy_one(s, r, fast);
+    *last = s->g->nins;
+}
+
+static KFunc *shell(Ctx *c, Arena *arena, const KFunc *f) {
+    KFunc *g = kir_new(c, arena, f->name, f->src);
+    g->params = f->params, g->nparams = f->nparams, g->messages = f->messages, g->nmessages = f->nmessages;
+    g->rank = f->rank, g->serial = f->serial, g->strict = f->strict, g->fast = f->fast;
+    g->fixed_block = f->fixed_block;
+    memcpy(g->block, f->block, sizeof g->block);
+    return g;
+}
+
+static KRef value_of(Splitter *s, const Monomial *m) {
+    KRef v = number(s, m->number);
+    for (int i = 0; i < m->n; i++)
+        v = fold(s, K_MUL, v, kir_fold(s->g, K_CAST, QS_I64, 0, copy_fixed(s, m->factor[i]), 0, 0, 0));
+    return v;
+}
+
+static void build_collapse(Splitter *s, const CollapsePair *pair, int n, KSplit *out) {
+    out->ncollapse = n;
+    for (int i = 0; i < n; i++)
+        out->collapse[i].outer = value_of(s, &pair[i].outer), out->collapse[i].inner = value_of(s, &pair[i].inner);
+    out->prologue_end = s->g->nins;
+}
+
+static void build_copies(Splitter *s, KSplit *out) {
+    bool two = out->box.given || out->turns;
+    KRef cond = out->box.given ? in_box(s, &out->box) : kir_const_int(s->g, QS_B1, 1, 0);
+    if (two) kir_add(s->g, K_IF, QS_B1, 0, cond, 0, 0, 0, 0);
+    copy_all(s, true, &out->fast, &out->fast_end);
+    if (!two) return;
+    kir_add(s->g, K_ELSE, QS_B1, 0, 0, 0, 0, 0, 0);
+    copy_all(s, false, &out->full, &out->full_end);
+    kir_add(s->g, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+}
+
+bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out) {
+    CollapsePair pair[COLLAPSE_PAIRS];
+    int npairs = 0;
+    if (f->barrier || f->shared) return false; /* their positions work together: a block cannot be cut */
+    Splitter s = {.f = f, .rows = rows, .fixed = qarena_alloc(arena, f->nins), .sure = qarena_alloc(arena, f->nins)};
+    bool boxed = find_tests(&s);
+    s.flat = kflatten_choose(arena, f, rows, s.sure, fixed_by_launch, &s);
+    bool turns = memchr(s.flat, FLAT_TURNS, f->nins);
+    if (!kcollapse_pairs(arena, f, s.sure, pair, &npairs)) npairs = 0;
+    if (!boxed && !npairs && !turns) return false;
+    s.map = qarena_alloc(arena, f->nins * sizeof *s.map),
+    s.prologue = qarena_alloc(arena, f->nins * sizeof *s.prologue);
+    *out = (KSplit){.func = s.g = shell(c, arena, f), .turns = turns};
+    if (boxed) build_box(&s, &out->box);
+    if (boxed && find_near(&s)) build_box(&s, &out->near);
+    build_collapse(&s, pair, npairs, out);
+    build_copies(&s, out);
+    s.g->hash = f->hash;
+    return true;
+}

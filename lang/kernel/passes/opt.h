@@ -1,0 +1,41 @@
+/* opt.h -- passes from KIR to KIR. */
+#ifndef LANG_KERNEL_OPT_H
+#define LANG_KERNEL_OPT_H
+#include "lang/kernel/passes/collapse.h"
+
+/* What kopt_interior made of a kernel:
+ *
+ *     prologue          the box lo … hi-1, from parameters and extents only
+ *     IF ok and lo <= POS < hi
+ *       fast            the kernel without the index tests that hold everywhere in the box
+ *     ELSE
+ *       full            the kernel
+ *     END
+ *
+ * It is KIR like any other, but a backend with loops over positions cuts these loops at the box instead of testing.
+ * Without tests there is no box, and `full` is empty unless `fast` is for strips only.
+ *
+ * In `fast` the loops over the last two axes may be one (collapse.h), for launches where in each pair the outer
+ * number is the inner one times the extent of the last axis. */
+typedef struct {
+    bool given;
+    KRef lo[QS_MAX_RANK], hi[QS_MAX_RANK]; /* int64, by axis; 0: no bound on this axis */
+    KRef ok;                               /* bool: the box is valid for this launch at all; 0: always */
+} KBox;
+
+typedef struct {
+    KFunc *func;
+    KBox box;                              /* where no test fails */
+    KBox near;                             /* where every mirrored or circular index is at most one period away */
+    KRef fast, fast_end, full, full_end;   /* ranges of instructions */
+    bool turns;                            /* `fast` has loops that all positions turn (flatten.h): for strips only */
+    KRef prologue_end;                     /* the prologue begins at 1 */
+    int ncollapse;                         /* 0: the axes are different */
+    struct { KRef outer, inner; } collapse[COLLAPSE_PAIRS];
+} KSplit;
+
+/* Splits a launch into an interior without bounds tests and a border with them.  false: there is nothing to gain.
+ * rows: positions run in rows along the last axis, so that an index map of another axis costs once per row: such maps
+ * stay where that makes the interior larger. */
+bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out);
+#endif

@@ -1,0 +1,417 @@
+/* plan.c -- see plan.h. */
+#include "lang/kernel/passes/plan.h"
+#include "lang/kernel/ir/affine.h"
+
+#include <string.h>
+
+enum {
+    CHEAP = 8 /* instructions: computed again rather than kept */,
+    DEAR = 1000,
+    MAX_DEPTH = 256,
+    UNROLLED = 1500, /* instructions */
+    PATCH = 2000,    /* the same, of several rows together */
+    WORTH = 24       /* instructions: vectors gain more than keeping their results costs */
+};
+
+typedef struct {
+    Ctx *ctx;
+    const KFunc *f;
+    const uint32_t *match, *opener;
+    KRef first, last;
+    int axis;             /* positions differ along this axis only; -1: along all */
+    uint8_t *varies;      /* the value differs between positions; LOCAL: its contents do */
+    uint8_t *parts;       /* LOOP, FOR: positions leave it at different turns */
+    uint8_t *split;       /* IF, LOOP, FOR that runs once for all */
+    uint32_t *parent;     /* innermost region around the instruction: IF, ELSE, LOOP, FOR; 0: none */
+    uint32_t *piece;      /* number of the piece */
+    KPlan *plan;
+    KRef culprit;         /* what varies and must not; 0: all is well */
+    bool changed;
+} Planner;
+
+static const KIns *ins(const Planner *p, KRef r) { return &p->f->ins[r]; }
+static bool opens(uint8_t op) { return op == K_IF || op == K_LOOP || op == K_FOR; }
+static bool is_loop(uint8_t op) { return op == K_LOOP || op == K_FOR; }
+
+/* The IF, LOOP or FOR whose region this is. */
+static KRef construct(const Planner *p, KRef region) {
+    return ins(p, region)->op == K_ELSE ? p->opener[region] : region;
+}
+static KRef around(const Planner *p, KRef r) { return p->parent[r] ? construct(p, p->parent[r]) : 0; }
+
+static void find_parents(Planner *p) {
+    KRef open[MAX_DEPTH];
+    int n = 0;
+    for (KRef r = p->first; r < p->last; r++) {
+        uint8_t op = ins(p, r)->op;
+        if (op == K_ELSE || op == K_END) n--;
+        p->parent[r] = n ? open[n - 1] : 0;
+        if (opens(op) || op == K_ELSE) open[n++] = r;
+    }
+}
+
+/* The loop that BREAK or CONTINUE r refers to. */
+static KRef target(const Planner *p, KRef r) {
+    uint64_t left = ins(p, r)->imm;
+    for (KRef x = around(p, r);; x = around(p, x))
+        if (is_loop(ins(p, x)->op) && left-- == 0) return x;
+}
+
+/* -- what differs between positions ----------------------------------------------------------------------------- */
+static void vary(Planner *p, uint8_t *flag) {
+    if (!*flag) *flag = 1, p->changed = true;
+}
+
+/* Positions may disagree about being here (at all, or how often). */
+static bool parted(const Planner *p, KRef r) {
+    for (KRef x = around(p, r); x; x = around(p, x))
+        if (ins(p, x)->op == K_IF ? p->varies[ins(p, x)->a] : p->parts[x]) return true;
+    return false;
+}
+
+static bool operand_varies(const Planner *p, const KIns *i) {
+    return p->varies[i->a] || p->varies[i->b] || p->varies[i->c];
+}
+
+static void jump(Planner *p, KRef r) {
+    if (!parted(p, r)) return;
+    KRef to = target(p, r);
+    for (KRef x = around(p, r);; x = around(p, x)) {
+        if (is_loop(ins(p, x)->op)) vary(p, &p->parts[x]);
+        if (x == to) return;
+    }
+}
+
+static void look(Planner *p, KRef r) {
+    const KIns *i = ins(p, r);
+    bool v = operand_varies(p, i);
+    switch ((KOp)i->op) {
+    case K_POS: case K_BLKPOS: v = p->axis < 0 || (int)i->imm == p->axis; break;
+    case K_LOAD: v = v || p->f->params[i->imm].written; break;
+    case K_LARRAY: v = true; break;
+    case K_ANY: return; /* strips ask it once for all their positions */
+    case K_SET: if (p->varies[i->b] || parted(p, r)) vary(p, &p->varies[i->a]); return;
+    case K_FOR:
+        if (v) vary(p, &p->parts[r]);
+        v = v || p->parts[r];
+        break;
+    case K_BREAK: case K_CONTINUE: jump(p, r); return;
+    default: break;
+    }
+    if (v && kir_has_result(i)) vary(p, &p->varies[r]);
+}
+
+static void find_varying(Planner *p) {
+    do {
+        p->changed = false;
+        for (KRef r = p->first; r < p->last; r++) look(p, r);
+    } while (p->changed);
+}
+
+/* -- what runs once for all ------------------------------------------------------------------------------------- */
+static void share(Planner *p, KRef r);
+
+static void split_around(Planner *p, KRef r) {
+    for (KRef x = around(p, r); x; x = around(p, x))
+        if (!p->split[x]) p->split[x] = 1, p->changed = true;
+}
+
+/* The LOCAL lives once for all: so do its readings and settings. */
+static void share_local(Planner *p, KRef local) {
+    for (KRef r = p->first; r < p->last; r++) {
+        const KIns *i = ins(p, r);
+        if ((i->op != K_GET && i->op != K_SET) || i->a != local) continue;
+        p->plan->cls[r] = KC_COMMON;
+        if (i->op == K_GET) continue;
+        p->plan->cut[r] = 1;
+        share(p, i->b);
+        split_around(p, r);
+    }
+}
+
+/* r has to be known outside the loops over positions. */
+static void share(Planner *p, KRef r) {
+    if (!r || p->plan->cls[r] == KC_COMMON || ins(p, r)->op == K_CONST) return;
+    if (p->varies[r]) {
+        if (!p->culprit) p->culprit = r;
+        return;
+    }
+    if (r < p->first || r >= p->last || is_loop(ins(p, r)->op) || ins(p, r)->op == K_SHARED) return;
+    const KIns *i = ins(p, r);
+    p->plan->cls[r] = KC_COMMON, p->changed = true;
+    if (i->op == K_ANY) {
+        p->plan->cut[r] = 1;
+        return;
+    }
+    if (i->op == K_LOAD || i->op == K_ALOAD) p->plan->cut[r] = 1;
+    if (i->op == K_GET) share(p, i->a);
+    if (i->op == K_LOCAL) share_local(p, r);
+    share(p, i->a), share(p, i->b), share(p, i->c);
+}
+
+static void settle_control(Planner *p, KRef r) {
+    const KIns *i = ins(p, r);
+    if (opens(i->op) && p->split[r]) {
+        split_around(p, r);
+        share(p, i->a), share(p, i->b), share(p, i->c);
+        if (p->parts[r] && !p->culprit) p->culprit = r;
+    }
+    if ((i->op == K_BREAK || i->op == K_CONTINUE) && p->split[target(p, r)])
+        for (KRef x = around(p, r), to = target(p, r); x != to; x = around(p, x))
+            if (!p->split[x]) p->split[x] = 1, p->changed = true;
+}
+
+static void find_common(Planner *p) {
+    do {
+        p->changed = false;
+        for (KRef r = p->first; r < p->last; r++) settle_control(p, r);
+    } while (p->changed && !p->culprit);
+}
+
+static bool all_split(const Planner *p, KRef r) {
+    for (KRef x = around(p, r); x; x = around(p, x))
+        if (!p->split[x]) return false;
+    return true;
+}
+
+static void classify(Planner *p) {
+    for (KRef r = p->first; r < p->last; r++) {
+        uint8_t op = ins(p, r)->op;
+        bool control = op == K_BARRIER || (opens(op) && p->split[r]);
+        if (op == K_ELSE || op == K_END) control = p->split[construct(p, p->opener[r])];
+        if (op == K_BREAK || op == K_CONTINUE) control = p->split[target(p, r)];
+        if (op == K_RET) control = around(p, r) && all_split(p, r);
+        if (op == K_SHARED) control = true;
+        if (control) p->plan->cls[r] = KC_CONTROL;
+    }
+}
+
+/* -- pieces and homes ------------------------------------------------------------------------------------------- */
+static void number_pieces(Planner *p) {
+    uint32_t n = 1;
+    for (KRef r = p->first; r < p->last; r++) {
+        if (p->plan->cls[r] == KC_CONTROL || p->plan->cut[r]) n++;
+        p->piece[r] = n;
+        if (p->plan->cls[r] == KC_CONTROL) n++;
+    }
+}
+
+/* Instructions it takes to compute r again from what each piece knows. */
+static int cost(const Planner *p, KRef r) {
+    const KIns *i = ins(p, r);
+    if (!r || r < p->first || p->plan->cls[r] != KC_PIECE || i->op == K_CONST) return 0;
+    if (kir_ops[i->op].effect != KE_PURE || i->op == K_MATH || i->op == K_DIV || i->op == K_MOD) return DEAR;
+    int sum = 1 + cost(p, i->a);
+    if (sum < CHEAP) sum += cost(p, i->b);
+    if (sum < CHEAP) sum += cost(p, i->c);
+    return sum;
+}
+
+static void use(Planner *p, KRef r, KRef by) {
+    if (!r || r < p->first || r >= p->last || p->plan->cls[r] != KC_PIECE || ins(p, r)->op == K_CONST) return;
+    if (p->piece[r] == p->piece[by] || p->plan->home[r] != KH_HERE) return;
+    p->plan->home[r] = cost(p, r) < CHEAP ? KH_AGAIN : KH_KEPT;
+    if (p->plan->home[r] == KH_KEPT) return;
+    use(p, ins(p, r)->a, by), use(p, ins(p, r)->b, by), use(p, ins(p, r)->c, by);
+}
+
+static void find_homes(Planner *p) {
+    for (KRef r = p->first; r < p->last; r++) {
+        const KIns *i = ins(p, r);
+        if (p->plan->cls[r] == KC_PIECE) use(p, i->a, r), use(p, i->b, r), use(p, i->c, r);
+        if (i->op == K_ANY && p->plan->cls[r] == KC_COMMON) p->plan->home[i->a] = KH_KEPT;
+    }
+}
+
+static uint64_t bytes_of(const KIns *i) {
+    return (i->op == K_LARRAY || i->op == K_SHARED ? i->imm : 1) * qdtype_size((qs_dtype)i->dtype);
+}
+
+/* Larger elements first: then all are aligned whatever the number of positions. */
+static void assign_slots(Planner *p) {
+    KPlan *plan = p->plan;
+    for (size_t size = 8; size; size /= 2)
+        for (KRef r = p->first; r < p->last; r++) {
+            const KIns *i = ins(p, r);
+            if (plan->home[r] != KH_KEPT || qdtype_size((qs_dtype)i->dtype) != size) continue;
+            plan->slot[r] = plan->item_bytes;
+            plan->item_bytes += (uint32_t)bytes_of(i);
+        }
+    plan->alive = plan->item_bytes;
+    if (plan->mortal) plan->item_bytes++;
+    for (KRef r = p->first; r < p->last; r++)
+        if (ins(p, r)->op == K_SHARED) {
+            plan->slot[r] = plan->shared_bytes;
+            plan->shared_bytes += (uint32_t)(bytes_of(ins(p, r)) + 63) & ~63u;
+        }
+}
+
+static void find_mortal(Planner *p) {
+    for (KRef r = p->first; r < p->last; r++)
+        if (p->plan->cls[r] == KC_PIECE && (ins(p, r)->op == K_RET || ins(p, r)->op == K_CHECK)) p->plan->mortal = true;
+}
+
+/* -- the two uses ----------------------------------------------------------------------------------------------- */
+static Planner begin(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, const uint32_t *opener, KRef first,
+                     KRef last, int axis, KPlan *out) {
+    size_t n = f->nins;
+    *out = (KPlan){.first = first, .last = last};
+    out->cls = qarena_alloc(a, n), out->cut = qarena_alloc(a, n), out->home = qarena_alloc(a, n);
+    out->slot = qarena_alloc(a, n * sizeof(uint32_t));
+    return (Planner){.ctx = c,
+                     .f = f,
+                     .match = match,
+                     .opener = opener,
+                     .first = first,
+                     .last = last,
+                     .axis = axis,
+                     .plan = out,
+                     .varies = qarena_alloc(a, n),
+                     .parts = qarena_alloc(a, n),
+                     .split = qarena_alloc(a, n),
+                     .parent = qarena_alloc(a, n * sizeof(uint32_t)),
+                     .piece = qarena_alloc(a, n * sizeof(uint32_t))};
+}
+
+static void finish(Planner *p) {
+    classify(p);
+    number_pieces(p);
+    find_homes(p);
+    find_mortal(p);
+    assign_slots(p);
+}
+
+qs_status kplan_block(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, const uint32_t *opener, KPlan *out) {
+    Planner p = begin(c, a, f, match, opener, 1, f->nins, -1, out);
+    find_parents(&p);
+    find_varying(&p);
+    for (KRef r = 1; r < f->nins; r++)
+        if (f->ins[r].op == K_BARRIER) split_around(&p, r);
+    find_common(&p);
+    if (p.culprit)
+        return qerr_at(c, QS_EVALUE, (Where){f->src, f->ins[p.culprit].pos},
+                       "kernel %s: syncthreads stands where positions of a block may part; this value, which decides "
+                       "about it, differs "
+                       "between them",
+                       f->name->s);
+    finish(&p);
+    return QS_OK;
+}
+
+/* -- strips ----------------------------------------------------------------------------------------------------- */
+
+int64_t kplan_turns(const KFunc *f, KRef loop) {
+    const KIns *i = &f->ins[loop];
+    double a, b, c;
+    if (!kir_is_const(f, i->a, &a) || !kir_is_const(f, i->b, &b) || !kir_is_const(f, i->c, &c)) return -1;
+    double n = c == 0 || (c > 0 ? a > b : a < b) ? 0 : (b - a) / c + 1;
+    return n > 1e9 ? -1 : (int64_t)n;
+}
+
+/* Instructions of [first, last) with all loops unrolled; more than UNROLLED: too many. */
+static int64_t unrolled_size(const KFunc *f, const uint32_t *match, KRef first, KRef last) {
+    int64_t sum = 0;
+    for (KRef r = first; r < last && sum <= UNROLLED; r++) {
+        const KIns *i = &f->ins[r];
+        if (i->op == K_LOOP) return UNROLLED + 1;
+        sum += i->op != K_CONST && i->op != K_END;
+        if (i->op != K_FOR) continue;
+        int64_t turns = kplan_turns(f, r), body = turns < 0 ? UNROLLED + 1 : unrolled_size(f, match, r + 1, match[r]);
+        if (body > UNROLLED) return body;
+        sum += turns * body;
+        r = match[r];
+    }
+    return sum;
+}
+
+bool kplan_unrolls(const KFunc *f, const uint32_t *match, KRef loop) {
+    return f->ins[loop].op == K_FOR && unrolled_size(f, match, loop, match[loop] + 1) <= UNROLLED;
+}
+
+static const KIns *uncast(const KFunc *f, KRef r) {
+    const KIns *i = &f->ins[r];
+    return i->op == K_CAST ? &f->ins[i->a] : i;
+}
+
+/* Position plus what is another number in each of some straight lines of code: a constant, or the counter of a loop. */
+static bool is_neighbour(const KFunc *f, const KIns *i, int axis) {
+    if (i->op != K_ADD && i->op != K_SUB) return false;
+    const KIns *a = uncast(f, i->a), *b = uncast(f, i->b);
+    if (b->op == K_POS) a = b, b = uncast(f, i->a);
+    return a->op == K_POS && (int)a->imm == axis && (b->op == K_CONST || b->op == K_FOR);
+}
+
+bool kplan_rows_share(const KFunc *f, const uint32_t *match, KRef first, KRef last, int times) {
+    bool any = false;
+    for (KRef r = first; r < last; r++) {
+        const KIns *i = &f->ins[r];
+        bool memory = i->op == K_LOAD || i->op == K_STORE || i->op == K_LOCAL || i->op == K_GET || i->op == K_SET;
+        bool plain = kir_ops[i->op].effect == KE_PURE && (i->op != K_MATH || i->flag == MF_sqrt);
+        if (!memory && !plain && i->op != K_FOR && i->op != K_END) return false;
+        any |= is_neighbour(f, i, f->rank - 2);
+    }
+    return any && unrolled_size(f, match, first, last) * times <= PATCH;
+}
+
+/* Memory that neighbouring positions touch side by side, or at one place: what vectors load well. */
+static bool side_by_side(const Planner *p, KRef index) {
+    Affine a;
+    if (!p->varies[index]) return true;
+    if (!kaffine_of(p->f, index, &a)) return false;
+    for (int i = 0; i < a.n; i++) {
+        const KIns *t = ins(p, a.term[i].ref);
+        if (t->op == K_CAST) t = ins(p, t->a);
+        if (t->op == K_POS && (int)t->imm == p->axis ? a.term[i].factor != 1 : p->varies[a.term[i].ref]) return false;
+    }
+    return true;
+}
+
+/* Atomic updates come one by one.  Where there is much to compute before the first of them, the kernel is cut there, so
+ * that it is computed in vectors.  false: such a cut is not possible, or not worth it. */
+static bool cut_at_atomics(Planner *p, bool *any) {
+    KRef at = p->first;
+    while (at < p->last && ins(p, at)->op != K_ATOMIC) at++;
+    if (at == p->last) return true;
+    for (KRef r = p->first; r < at; r++)
+        if ((ins(p, r)->op == K_LOAD || ins(p, r)->op == K_STORE) && !side_by_side(p, ins(p, r)->a)) return false;
+    p->plan->cut[at] = 1, *any = true;
+    return !around(p, at) && unrolled_size(p->f, p->match, p->first, at) >= WORTH;
+}
+
+/* Marks the loops to cut around; false when there are none, or when strips would not vectorise. */
+static bool choose_loops(Planner *p) {
+    bool any = false;
+    if (!cut_at_atomics(p, &any)) return false;
+    int inside = 0; /* > 0: in a loop that is cut around */
+    for (KRef r = p->first; r < p->last; r++) {
+        const KIns *i = ins(p, r);
+        if (is_loop(i->op) && kplan_unrolls(p->f, p->match, r)) {
+            for (KRef x = r; inside && x < p->match[r]; x++)
+                if ((ins(p, x)->op == K_LOAD || ins(p, x)->op == K_STORE) && !side_by_side(p, ins(p, x)->a))
+                    return false;
+            r = p->match[r];
+            continue;
+        }
+        if (is_loop(i->op)) {
+            p->split[r] = 1, any = true, inside++;
+            split_around(p, r);
+        }
+        if (i->op == K_END && is_loop(ins(p, p->opener[r])->op)) inside--;
+        if (i->op == K_LARRAY || (i->op == K_ATOMIC && around(p, r))) return false;
+        if (inside && (i->op == K_LOAD || i->op == K_STORE) && !side_by_side(p, i->a)) return false;
+    }
+    return any;
+}
+
+bool kplan_strip(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, const uint32_t *opener, KRef first, KRef last,
+                 KPlan *out) {
+    if (f->serial || f->barrier || f->shared) return false;
+    Planner p = begin(c, a, f, match, opener, first, last, f->rank - 1, out);
+    find_parents(&p);
+    find_varying(&p);
+    if (!choose_loops(&p)) return false;
+    find_common(&p);
+    if (p.culprit) return false;
+    finish(&p);
+    return true;
+}

@@ -1,0 +1,54 @@
+/* plan.h -- how the work of one position is cut so that positions can run side by side in loops.
+ *
+ * A cpu runs the positions of a block one after another, but BARRIER wants all of them to arrive before any goes on.
+ * So the kernel is cut at barriers ("loop fission"), and each piece gets its own loop over the positions:
+ *
+ *     a = x[pos]                     for each position: keep a in its place of an array
+ *     BARRIER
+ *     FOR i in 0..n                  for i in 0..n:                    once for the block
+ *       S[..] += a                       for each position: S[..] += a
+ *       BARRIER                      …
+ *
+ * A loop or IF around a barrier runs once for the block ("common"); what decides about it must be the same for all
+ * positions, which is proved here or refused.  Values that one piece makes and another uses are computed again where
+ * that is cheap, else kept in an array with a place per position.
+ *
+ * The same cut serves speed: a FOR with common bounds can run outside the loop over a strip of neighbouring
+ * positions, which LLVM then vectorises though it never vectorises outer loops. */
+#ifndef LANG_KERNEL_PLAN_H
+#define LANG_KERNEL_PLAN_H
+#include "lang/kernel/ir/kir.h"
+
+typedef enum {
+    KC_PIECE,   /* in the loop over positions */
+    KC_COMMON,  /* once for all positions, before the loop of its piece */
+    KC_CONTROL  /* structure around pieces, once for all positions */
+} KPlanClass;
+
+typedef enum { KH_HERE, KH_AGAIN /* computed again in each piece */, KH_KEPT } KPlanHome;
+
+typedef struct {
+    KRef first, last;      /* the instructions [first, last) that are cut */
+    uint8_t *cls;          /* by instruction: KPlanClass */
+    uint8_t *cut;          /* a new piece begins before it */
+    uint8_t *home;         /* KPlanHome of the value, LOCAL or LARRAY */
+    uint32_t *slot;        /* KH_KEPT: byte offset in the kept memory of one position */
+    uint32_t item_bytes;   /* kept per position */
+    uint32_t shared_bytes; /* SHARED arrays; slot says where */
+    bool mortal;           /* a position may end in one piece and must be skipped in the later ones */
+    uint32_t alive;        /* then: slot of its byte */
+} KPlan;
+
+/* match, opener: as in emit_llvm.h.  QS_EVALUE when a barrier stands where positions part. */
+qs_status kplan_block(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, const uint32_t *opener, KPlan *out);
+/* Cuts [first, last) around the loops that positions along the last axis share; false: nothing to gain or
+ * impossible. */
+bool kplan_strip(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, const uint32_t *opener, KRef first, KRef last,
+                 KPlan *out);
+int64_t kplan_turns(const KFunc *f, KRef loop); /* of a FOR; -1: not constant */
+/* A FOR of few turns with a short body, nested ones included: better unrolled than looped. */
+bool kplan_unrolls(const KFunc *f, const uint32_t *match, KRef loop);
+/* Positions that are neighbours along the axis before the last one read the same elements, as those of a stencil do;
+ * [first, last) does little else, and is short enough to stand `times` times in straight code. */
+bool kplan_rows_share(const KFunc *f, const uint32_t *match, KRef first, KRef last, int times);
+#endif

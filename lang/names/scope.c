@@ -1,0 +1,476 @@
+/* scope.c -- names to symbols.
+ *
+ * One walk per function: first all names that it assigns are collected (so a name is local everywhere in it), then
+ * every identifier is resolved, from the inside out.  A variable found in an enclosing function is captured by each
+ * function on the way.  Functions defined inside functions need one more step: mentioning one makes a closure on the
+ * spot, so whoever mentions it must see all that it captures; `spread_captures` adds those until nothing changes. */
+#include "lang/names/scope.h"
+
+#include "lang/syntax/diag.h"
+
+#include <string.h>
+
+typedef struct Scope { /* a function being resolved */
+    struct Scope *up;
+    Func *f;           /* the unit's main has no scope: its names are globals */
+    Map names;         /* name -> Sym */
+} Scope;
+
+typedef struct { Func *at; Sym *nested; } Mention;
+
+typedef struct {
+    Unit *u;
+    Ctx *ctx;
+    const ScopeHost *host;
+    Scope *scope;      /* NULL: top level */
+    Map globals;       /* name -> Sym, for every global and type that the unit mentions */
+    Map unknown;       /* names reported already */
+    Reduction *rule;   /* the reduction whose parts are being resolved */
+    bool in_pattern;
+    Mention *mentions; uint32_t nmentions, cap_mentions;
+    Func **funcs; uint32_t nfuncs, cap_funcs; /* all, parents first */
+} Resolver;
+
+static void resolve(Resolver *r, Node **slot);
+static void resolve_func(Resolver *r, Func *f);
+
+/* -- symbols ------------------------------------------------------------------------------------------------------- */
+static Sym *new_symbol(Resolver *r, SymKind k, Str *name, uint32_t pos) {
+    Sym *s = qast_alloc(r->u, sizeof *s);
+    s->kind = k;
+    s->name = name;
+    s->pos = pos;
+    return s;
+}
+
+static Sym *get(const Map *m, const Str *name) {
+    uint64_t v;
+    return qmap_get(m, name, &v) ? (Sym *)(uintptr_t)v : NULL;
+}
+
+static void put(Resolver *r, Map *m, Sym *s) { qmap_set(m, r->ctx, s->name, (uintptr_t)s); }
+
+static bool has_mods(TypeMods m) { return m.access || m.flags; }
+
+static void annotate(Sym *s, TypeExpr *type) {
+    if (!type) return;
+    if (!s->declared) s->declared = type;
+    if (!has_mods(s->mods)) s->mods = type->mods;
+}
+
+static void append(Resolver *r, Sym ***list, int *n, uint32_t *cap, Sym *s) {
+    if ((uint32_t)*n == *cap) {
+        uint32_t bigger = *cap ? *cap * 2 : 8;
+        Sym **at = qast_alloc(r->u, bigger * sizeof *at);
+        if (*n) memcpy(at, *list, (size_t)*n * sizeof *at);
+        *list = at;
+        *cap = bigger;
+    }
+    (*list)[(*n)++] = s;
+}
+
+static Sym *add_local(Resolver *r, Str *name, uint32_t pos) {
+    Func *f = r->scope->f;
+    Sym *s = new_symbol(r, SYM_LOCAL, name, pos);
+    s->owner = f;
+    s->index = f->nlocals;
+    append(r, &f->locals, &f->nlocals, &f->cap_locals, s);
+    put(r, &r->scope->names, s);
+    return s;
+}
+
+static Sym *add_capture(Resolver *r, Func *f, Sym *outer) {
+    Sym *s = new_symbol(r, SYM_CAPTURE, outer->name, outer->pos);
+    s->owner = f;
+    s->index = f->ncaptures;
+    s->declared = outer->declared;
+    if ((uint32_t)f->ncaptures == f->cap_captures) {
+        uint32_t bigger = f->cap_captures ? f->cap_captures * 2 : 8;
+        Capture *at = qast_alloc(r->u, bigger * sizeof *at);
+        if (f->ncaptures) memcpy(at, f->captures, (size_t)f->ncaptures * sizeof *at);
+        f->captures = at;
+        f->cap_captures = bigger;
+    }
+    f->captures[f->ncaptures++] = (Capture){outer, s};
+    return s;
+}
+
+Sym *qscope_view(Func *f, Sym *sym) {
+    if (!sym || sym->owner == f || sym->kind > SYM_CAPTURE) return sym;
+    if (!f || !f->parent) return NULL;
+    Sym *outer = qscope_view(f->parent, sym);
+    for (int i = 0; i < f->ncaptures; i++)
+        if (f->captures[i].outer == outer) return f->captures[i].inner;
+    return NULL;
+}
+
+/* The same, capturing on the way; true in *added when a capture was new. */
+static Sym *capture_view(Resolver *r, Func *f, Sym *sym, bool *added) {
+    if (sym->owner == f || !f->parent) return sym;
+    Sym *outer = capture_view(r, f->parent, sym, added);
+    for (int i = 0; i < f->ncaptures; i++)
+        if (f->captures[i].outer == outer) return f->captures[i].inner;
+    *added = true;
+    return add_capture(r, f, outer);
+}
+
+/* -- looking up ---------------------------------------------------------------------------------------------------- */
+static Sym *define_global(Resolver *r, Str *name, uint32_t pos) {
+    Sym *s = get(&r->globals, name);
+    if (s) return s;
+    s = new_symbol(r, SYM_GLOBAL, name, pos);
+    s->index = r->host->define(r->host->ud, name);
+    put(r, &r->globals, s);
+    return s;
+}
+
+static Sym *lookup_global(Resolver *r, Str *name, uint32_t pos) {
+    Sym *s = get(&r->globals, name);
+    if (s) return s;
+    Sym found = {.name = name, .pos = pos};
+    if (!r->host->lookup(r->host->ud, name, &found)) {
+        found.type = qtype_builtin(r->ctx, name->s);
+        if (!found.type) return NULL;
+        found.kind = SYM_TYPE;
+    }
+    s = new_symbol(r, found.kind, name, pos);
+    *s = found;
+    put(r, &r->globals, s);
+    return s;
+}
+
+static Sym *lookup_from(Resolver *r, Scope *scope, Str *name, uint32_t pos) {
+    if (!scope) return lookup_global(r, name, pos);
+    Sym *s = get(&scope->names, name);
+    if (s) return s;
+    s = lookup_from(r, scope->up, name, pos);
+    if (!s || (s->kind > SYM_CAPTURE && !(s->variable && scope->f->is_lambda))) return s;
+    s = add_capture(r, scope->f, s);
+    put(r, &scope->names, s);
+    return s;
+}
+
+static void offer_all(const Map *m, Nearest *near) {
+    for (uint32_t i = 0; i < m->n; i++) qstr_offer(near, m->entries[i].key->s);
+}
+
+static void unknown_name(Resolver *r, Str *name, uint32_t pos) {
+    if (qmap_at(&r->unknown, name)) return;
+    qmap_set(&r->unknown, r->ctx, name, 1);
+    Nearest near = {.wanted = name->s};
+    for (Scope *s = r->scope; s; s = s->up) offer_all(&s->names, &near);
+    offer_all(&r->globals, &near);
+    if (r->host->offer) r->host->offer(r->host->ud, &near);
+    const char *habit = qdiag_habit(name->s, strlen(name->s));
+    if (habit) qdiag_name_error(r->u, pos, "unknown name '%s': %s", name->s, habit);
+    else if (near.home) qdiag_name_error(r->u, pos, "unknown name '%s': import \"%s\" brings it", name->s, near.home);
+    else if (near.best) qdiag_name_error(r->u, pos, "unknown name '%s': did you mean '%s'?", name->s, near.best);
+    else qdiag_name_error(r->u, pos, "unknown name '%s'", name->s);
+}
+
+static void mention(Resolver *r, Sym *nested) {
+    if (!r->scope || r->scope->f == nested->owner) return;
+    qmem_grow(r->ctx, &r->mentions, &r->cap_mentions, r->nmentions, sizeof *r->mentions);
+    r->mentions[r->nmentions++] = (Mention){r->scope->f, nested};
+}
+
+static bool is_type_parameter(const Sym *s) { return s->kind == SYM_TYPE && !s->type; }
+
+static void to_type(Resolver *r, Node *n) {
+    TypeExpr *t = qast_type_of_expr(r->u, n);
+    if (!t) {
+        qdiag_error(r->u, n->pos, "the brackets after a type name hold types, as in vec[int]");
+        return;
+    }
+    n->kind = N_TYPE;
+    n->u.type = t;
+}
+
+static Sym *rule_variable(const Resolver *r, const Str *name) {
+    for (int i = 0; r->rule && i < r->rule->nparams; i++)
+        if (r->rule->params[i].name == name) return r->rule->params[i].sym;
+    return NULL;
+}
+
+static Sym *lookup(Resolver *r, Str *name, uint32_t pos) {
+    Sym *s = rule_variable(r, name);
+    if (s && r->scope) qdiag_error(r->u, pos, "a lambda in a reduction cannot use its variable '%s'", name->s);
+    if (!s) s = lookup_from(r, r->scope, name, pos);
+    if (!s && r->in_pattern) s = define_global(r, name, pos); /* a rule may be all there is of a function */
+    if (!s) unknown_name(r, name, pos);
+    else if (s->kind == SYM_NESTED) mention(r, s);
+    return s;
+}
+
+static void resolve_name(Resolver *r, Node *n) {
+    if (n->u.ident.sym) return;
+    Sym *s = lookup(r, n->u.ident.name, n->pos);
+    if (s && is_type_parameter(s)) to_type(r, n);
+    else n->u.ident.sym = s;
+}
+
+/* -- collecting what a function assigns ---------------------------------------------------------------------------- */
+typedef struct { Resolver *r; Node *at; } Collector;
+
+static Sym *assigned(Resolver *r, Str *name, uint32_t pos) {
+    if (!r->scope) {
+        Sym *global = define_global(r, name, pos);
+        global->variable = true;
+        return global;
+    }
+    Sym *s = get(&r->scope->names, name);
+    if (s && s->kind == SYM_NESTED) {
+        qdiag_error(r->u, pos, "'%s' is a function defined in this function and cannot be assigned to", name->s);
+        return s;
+    }
+    return s && s->owner == r->scope->f && s->kind == SYM_LOCAL ? s : add_local(r, name, pos);
+}
+
+static void nested_function(Resolver *r, Node *n) {
+    Func *f = n->u.func;
+    if (!r->scope) {
+        define_global(r, f->name, n->pos)->function = true;
+        return;
+    }
+    Sym *s = get(&r->scope->names, f->name);
+    if (s) {
+        qdiag_error(r->u, n->pos, "'%s' is already the name of a %s in this function", f->name->s,
+                    s->kind == SYM_NESTED ? "function" : "variable");
+        return;
+    }
+    s = new_symbol(r, SYM_NESTED, f->name, n->pos);
+    s->owner = r->scope->f;
+    s->func = f;
+    put(r, &r->scope->names, s);
+}
+
+static void collect_functions(void *ud, Node **child) {
+    Node *n = *child;
+    if (n->kind == N_FUNC) nested_function(ud, n);
+    else if (!NODE_IS_EXPR(n)) qast_children(n, collect_functions, ud);
+}
+
+static void collect_targets(Resolver *r, Node *n) {
+    for (int i = 0; i < n->u.assign.ntargets; i++) {
+        Node *t = n->u.assign.targets[i];
+        if (t->kind != N_IDENT || !strcmp(t->u.ident.name->s, "_")) continue;
+        if (!r->scope && n->u.assign.in_place)
+            continue; /* at top level x += 1 changes what is there, an import's x too */
+        Sym *s = assigned(r, t->u.ident.name, t->pos);
+        annotate(s, n->u.assign.types[i]);
+        t->u.ident.sym = s;
+    }
+}
+
+static void collect(void *ud, Node **child) {
+    Resolver *r = ud;
+    Node *n = *child;
+    switch (n->kind) {
+    case N_ASSIGN: collect_targets(r, n); return;
+    case N_DECL: annotate(n->u.decl.sym = assigned(r, n->u.decl.name, n->pos), n->u.decl.type); return;
+    case N_FOR:
+        for (int i = 0; i < n->u.loop.nvars; i++) n->u.loop.syms[i] = assigned(r, n->u.loop.names[i], n->pos);
+        break;
+    case N_TRY:
+        if (n->u.tries.name) n->u.tries.sym = assigned(r, n->u.tries.name, n->pos);
+        break;
+    default: break;
+    }
+    if (!NODE_IS_EXPR(n)) qast_children(n, collect, r);
+}
+
+static void collect_body(Resolver *r, Func *f) {
+    for (int i = 0; i < f->body.n; i++) collect_functions(r, &f->body.at[i]);
+    for (int i = 0; i < f->body.n; i++) collect(r, &f->body.at[i]);
+}
+
+/* -- resolving ----------------------------------------------------------------------------------------------------- */
+/* B = A gives B the access mode of A. */
+static void inherit_mode(const Node *n) {
+    if (n->u.assign.ntargets != 1 || n->u.assign.in_place || n->u.assign.value->kind != N_IDENT) return;
+    const Node *t = n->u.assign.targets[0];
+    const Sym *from = n->u.assign.value->u.ident.sym;
+    Sym *to = t->kind == N_IDENT ? t->u.ident.sym : NULL;
+    if (to && from && !has_mods(to->mods) && !to->declared) to->mods = from->mods;
+}
+
+/* What the prompt and eval show: the last expression of their text. */
+static bool is_shown(const Resolver *r, const Node *n) {
+    NodeList body = r->u->main->body;
+    return r->u->src->internal && !r->scope && body.n > 0 && n == body.at[body.n - 1];
+}
+
+/* `tic` for tic(), `x == 3` for x = 3, `x` where print is meant. */
+static void check_effect(Resolver *r, const Node *n) {
+    const Node *e = n->u.expr;
+    const Sym *s = e->kind == N_IDENT ? e->u.ident.sym : NULL;
+    if (r->rule || is_shown(r, n)) return;
+    if (s && (s->kind == SYM_NESTED || (s->function && !s->variable)))
+        qdiag_error(r->u, e->pos, "the name of a function does nothing alone: did you mean %s()?", s->name->s);
+    else if (s && s->kind <= SYM_GLOBAL)
+        qdiag_warning(r->u, e->pos, "this statement does nothing: print %s shows the value", s->name->s);
+    else if (e->kind == N_BINARY && e->op == OP_EQ)
+        qdiag_warning(r->u, e->pos, "this comparison is not used: = assigns, == compares");
+}
+
+static void resolve_child(void *ud, Node **child) { resolve(ud, child); }
+
+/* vec[mat] is an index expression until its base turns out to be a type. */
+static bool base_is_type(Resolver *r, const Node *n) {
+    while (n->kind == N_INDEX) n = n->u.index.base;
+    if (n->kind == N_TYPE) return true;
+    if (n->kind != N_IDENT || n->u.ident.sym || rule_variable(r, n->u.ident.name)) return false;
+    Sym *s = lookup_from(r, r->scope, n->u.ident.name, n->pos);
+    return s && s->kind == SYM_TYPE;
+}
+
+/* x[0] = 1 and o.name = 1, where there is no x or o yet. */
+static void check_base(Resolver *r, const Node *target) {
+    const Node *base = target->kind == N_INDEX   ? target->u.index.base
+                       : target->kind == N_FIELD ? target->u.field.base
+                                                 : target;
+    if (base == target || base->kind != N_IDENT || base->u.ident.sym || rule_variable(r, base->u.ident.name)) return;
+    Str *name = base->u.ident.name;
+    if (lookup_from(r, r->scope, name, base->pos) || qmap_at(&r->unknown, name)) return;
+    qmap_set(&r->unknown, r->ctx, name, 1);
+    qdiag_name_error(r->u, base->pos, "unknown name '%s': make it first, %s = %s", name->s, name->s,
+                     target->kind == N_FIELD ? "object()" : "zeros(size), or cell(n)");
+}
+
+static void resolve(Resolver *r, Node **slot) {
+    Node *n = *slot;
+    switch (n->kind) {
+    case N_ASSIGN:
+        for (int i = 0; i < n->u.assign.ntargets; i++) check_base(r, n->u.assign.targets[i]);
+        break;
+    case N_IDENT:
+        if (strcmp(n->u.ident.name->s, "_") != 0) resolve_name(r, n);
+        return;
+    case N_INDEX:
+        if (base_is_type(r, n)) {
+            to_type(r, n);
+            return;
+        }
+        break;
+    case N_LAMBDA: resolve_func(r, n->u.lambda.func); return;
+    case N_FUNC: resolve_func(r, n->u.func); return;
+    default: break;
+    }
+    qast_children(n, resolve_child, r);
+    if (n->kind == N_ASSIGN) inherit_mode(n);
+    if (n->kind == N_EXPR) check_effect(r, n);
+}
+
+static void resolve_params(Resolver *r, Param *at, int n) {
+    for (int i = 0; i < n; i++)
+        if (at[i].init) resolve(r, &at[i].init);
+}
+
+static void declare_params(Resolver *r, Func *f) {
+    for (int i = 0; i < f->nparams; i++) {
+        Param *p = &f->params[i];
+        if (get(&r->scope->names, p->name)) qdiag_error(r->u, p->pos, "two parameters are called '%s'", p->name->s);
+        annotate(p->sym = add_local(r, p->name, p->pos), p->type);
+    }
+    for (int i = 0; i < f->nouts; i++) { /* y = f(y): the result begins as the parameter */
+        Param *p = &f->outs[i];
+        Sym *s = get(&r->scope->names, p->name);
+        annotate(p->sym = s && s->kind == SYM_LOCAL ? s : add_local(r, p->name, p->pos), p->type);
+    }
+}
+
+static void declare_type_parameters(Resolver *r, Func *f) {
+    for (int i = 0; i < f->ntyparams; i++) put(r, &r->scope->names, new_symbol(r, SYM_TYPE, f->typarams[i], f->pos));
+}
+
+static void resolve_func(Resolver *r, Func *f) {
+    Scope scope = {.up = r->scope, .f = f};
+    qmem_grow(r->ctx, &r->funcs, &r->cap_funcs, r->nfuncs, sizeof(Func *));
+    r->funcs[r->nfuncs++] = f;
+    qmap_init(&scope.names);
+    r->scope = &scope;
+    declare_type_parameters(r, f);
+    declare_params(r, f);
+    collect_body(r, f);
+    resolve_params(r, f->params, f->nparams);
+    for (int i = 0; i < f->body.n; i++) resolve(r, &f->body.at[i]);
+    if (f->expr) resolve(r, &f->expr);
+    r->scope = scope.up;
+    qmap_free(&scope.names, r->ctx);
+}
+
+typedef struct { const Sym *wanted; bool found; } Occurrence;
+
+static void find_symbol(void *ud, Node **child) {
+    Occurrence *o = ud;
+    if ((*child)->kind == N_IDENT && (*child)->u.ident.sym == o->wanted) o->found = true;
+    else qast_children(*child, find_symbol, o);
+}
+
+static void check_pattern(Resolver *r, Reduction *d) {
+    if (d->pattern->kind == N_IDENT)
+        qdiag_error(r->u, d->pattern->pos, "a single name is not a pattern: it would match everything");
+    for (int i = 0; i < d->nparams; i++) {
+        Occurrence o = {d->params[i].sym, false};
+        find_symbol(&o, &d->pattern);
+        if (!o.found) qdiag_error(r->u, d->params[i].pos, "'%s' does not occur in the pattern", d->params[i].name->s);
+    }
+}
+
+/* The variables of a rule are numbered placeholders that belong to no function. */
+static void resolve_reduction(Resolver *r, Reduction *d) {
+    for (int i = 0; i < d->nparams; i++) {
+        Sym *s = d->params[i].sym = new_symbol(r, SYM_LOCAL, d->params[i].name, d->params[i].pos);
+        s->index = i;
+        annotate(s, d->params[i].type);
+    }
+    r->rule = d;
+    r->in_pattern = true;
+    resolve(r, &d->pattern);
+    r->in_pattern = false;
+    check_pattern(r, d);
+    resolve(r, &d->replacement);
+    if (d->where) resolve(r, &d->where);
+    r->rule = NULL;
+}
+
+/* -- after the walk ------------------------------------------------------------------------------------------------ */
+static bool spread_once(Resolver *r) {
+    bool added = false;
+    for (uint32_t i = 0; i < r->nmentions; i++) {
+        const Func *g = r->mentions[i].nested->func;
+        for (int k = 0; k < g->ncaptures; k++) capture_view(r, r->mentions[i].at, g->captures[k].outer, &added);
+    }
+    return added;
+}
+
+static void spread_captures(Resolver *r) {
+    while (spread_once(r)) {}
+}
+
+static void spread_modes(Resolver *r) {
+    for (uint32_t i = 0; i < r->nfuncs; i++)
+        for (int k = 0; k < r->funcs[i]->ncaptures; k++) {
+            Capture *c = &r->funcs[i]->captures[k];
+            c->inner->mods = c->outer->mods;
+            c->inner->declared = c->outer->declared;
+        }
+}
+
+qs_status qscope_resolve(Unit *u, const ScopeHost *host) {
+    Resolver r = {.u = u, .ctx = u->ctx, .host = host};
+    int before = u->nerrors;
+    qmap_init(&r.globals);
+    qmap_init(&r.unknown);
+    collect_body(&r, u->main);
+    for (int i = 0; i < u->nreductions; i++) resolve_reduction(&r, u->reductions[i]);
+    for (int i = 0; i < u->ntypedefs; i++) resolve_params(&r, u->typedefs[i]->fields, u->typedefs[i]->nfields);
+    for (int i = 0; i < u->main->body.n; i++) resolve(&r, &u->main->body.at[i]);
+    spread_captures(&r);
+    spread_modes(&r);
+    qmap_free(&r.globals, r.ctx);
+    qmap_free(&r.unknown, r.ctx);
+    qmem_free(r.ctx, r.mentions, r.cap_mentions * sizeof *r.mentions);
+    qmem_free(r.ctx, r.funcs, r.cap_funcs * sizeof *r.funcs);
+    return u->nerrors > before ? QS_ENAME : QS_OK;
+}

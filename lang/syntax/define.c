@@ -1,0 +1,321 @@
+/* define.c -- definitions: functions, types, reductions, and the attributes in front of them. */
+#include "lang/syntax/fold.h"
+#include "lang/syntax/parser.h"
+
+#include <math.h>
+#include <string.h>
+
+/* -- functions ----------------------------------------------------------------------------------------------------- */
+static size_t line_begin(const char *text, size_t pos) {
+    while (pos > 0 && text[pos - 1] != '\n') pos--;
+    return pos;
+}
+
+/* The comment lines directly above token `tok`, without their % and one blank. */
+static Str *doc_above(Parser *p, uint32_t tok) {
+    if (!p->tok[tok].first) return NULL;
+    const char *t = p->text;
+    uint32_t pos = p->tok[tok].pos;
+    size_t below = line_begin(t, pos), first = below;
+    while (first > 0) {
+        size_t at = line_begin(t, first - 1), s = at;
+        while (t[s] == ' ' || t[s] == '\t') s++;
+        if (t[s] != '%') break;
+        first = at;
+    }
+    if (first == below) return NULL;
+    Text doc;
+    qtext_init(&doc, p->ctx);
+    for (size_t s = first; s < below; s++) {
+        while (t[s] == ' ' || t[s] == '\t') s++;
+        while (t[s] == '%') s++;
+        if (t[s] == ' ') s++;
+        size_t stop = s;
+        while (t[stop] != '\n') stop++;
+        qtext_add(&doc, t + s, stop - s - (stop > s && t[stop - 1] == '\r'));
+        if (stop + 1 < below) qtext_puts(&doc, "\n");
+        s = stop;
+    }
+    Str *str = qstr_name(p->ctx, doc.s ? doc.s : "", doc.len);
+    qtext_free(&doc);
+    return str;
+}
+
+static void type_parameters(Parser *p, Str ***names, int *n) { /* [T, U] */
+    uint32_t opener = p->i, mark = p->nscratch;
+    if (!qparse_accept(p, T_LBRACK)) return;
+    do {
+        Str *name = qparse_name(p, "a type parameter");
+        qparse_push(p, &name, sizeof name);
+    } while (qparse_accept(p, T_COMMA));
+    qparse_close(p, T_RBRACK, opener, "',' or ");
+    *names = qparse_take(p, mark, sizeof(Str *), n);
+}
+
+static Param result(Parser *p) {
+    Param r = {.pos = qparse_pos(p)};
+    r.name = qparse_name(p, "the name of a result");
+    if (qparse_accept(p, T_COLON)) r.type = qtexpr_type(p);
+    return r;
+}
+
+static void results(Parser *p, Func *f) { /* y, y : mat, [a, b : vec], [] */
+    uint32_t opener = p->i, mark = p->nscratch;
+    bool bracketed = qparse_accept(p, T_LBRACK);
+    if (!bracketed || p->k != T_RBRACK) {
+        do {
+            Param r = result(p);
+            qparse_push(p, &r, sizeof r);
+        } while (bracketed && qparse_accept(p, T_COMMA));
+    }
+    if (bracketed) qparse_close(p, T_RBRACK, opener, "',' or ");
+    f->outs = qparse_take(p, mark, sizeof(Param), &f->nouts);
+}
+
+static void function_header(Parser *p, Func *f) {
+    qparse_next(p);
+    if (p->k == T_IDENT && qparse_peek(p, 1) == T_LPAREN)
+        qparse_fail(p, qparse_pos(p),
+                    "the results are missing: write 'function y = name(...)', or 'function [] = name(...)' for none");
+    results(p, f);
+    qparse_expect(p, T_ASSIGN, "between the results and the name of the function");
+    if (qparse_accept(p, T_KERNEL)) f->qual = Q_KERNEL;
+    else if (qparse_accept(p, T_DEVICE)) f->qual = Q_DEVICE;
+    else qparse_accept(p, T_HOST);
+    f->name = qparse_name(p, "the name of the function");
+    type_parameters(p, &f->typarams, &f->ntyparams);
+    if (p->k == T_LPAREN) qexpr_params(p, T_RPAREN, &f->params, &f->nparams);
+    else qparse_expected(p, "'(' after the name of the function");
+    qblock_end_of(p, "the end of the line after the parameters");
+}
+
+/* Attributes that open the body, and the one directly before the function. */
+static void collect_attributes(Parser *p, Func *f, Attr *before) {
+    uint32_t mark = p->nscratch;
+    if (before) qparse_push(p, &before, sizeof before);
+    for (int i = 0; i < f->body.n; i++)
+        if (f->body.at[i]->kind == N_ATTR) qparse_push(p, &f->body.at[i]->u.attr, sizeof(Attr *));
+    f->attrs = qparse_take(p, mark, sizeof(Attr *), &f->nattrs);
+}
+
+void qdef_function(Parser *p, Attr *attr, uint32_t first) { /* first: token of the function or its attribute */
+    Node *n = qparse_node(p, N_FUNC, qparse_pos(p));
+    Func *f = qparse_func(p, Q_HOST, NULL, n->pos), *outer = p->func;
+    Block b;
+    qblock_begin(p, &b, n->pos, T_FUNCTION);
+    p->func = f;
+    function_header(p, f);
+    if (f->qual == Q_KERNEL && f->nouts > 0)
+        qparse_fail(p, f->outs[0].pos,
+                    "a kernel has no results: write 'function [] = __kernel__ %s(...)' and store into an array",
+                    f->name->s);
+    qparse_resync(p);
+    f->body = qblock_statements(p);
+    qblock_end(p, &b, T_ENDFUNCTION);
+    f->end = qparse_end(p);
+    f->doc = doc_above(p, first);
+    collect_attributes(p, f, attr);
+    p->func = outer;
+    n->u.func = f;
+    qparse_emit(p, n);
+    if (outer == p->u->main) qparse_append(p, &p->u->funcs, &p->u->nfuncs, n);
+}
+
+/* -- types --------------------------------------------------------------------------------------------------------- */
+static bool word_is(const Parser *p, uint32_t ahead, const char *word) {
+    const Token *t = &p->tok[p->i + ahead];
+    return t->kind == T_IDENT && t->end - t->pos == strlen(word) && !memcmp(p->text + t->pos, word, strlen(word));
+}
+
+/* `type` is a name too (the function type(x)); it defines when another name and a colon or bracket follow. */
+bool qdef_at_type(const Parser *p) {
+    TokenKind k = qparse_peek(p, 2);
+    return qparse_is_word(p, "type") && qparse_peek(p, 1) == T_IDENT && (k == T_COLON || k == T_LBRACK);
+}
+
+static bool class_kind(Parser *p, TypeDef *d) {
+    bool qualified = word_is(p, 0, "mutable") || word_is(p, 0, "dynamic");
+    if (!word_is(p, qualified, "class")) return false;
+    d->class_kind = word_is(p, 0, "mutable") ? CLASS_MUTABLE : qualified ? CLASS_DYNAMIC : CLASS_IMMUTABLE;
+    if (qualified) qparse_next(p);
+    qparse_next(p);
+    return true;
+}
+
+static void function_in_class(Parser *p) {
+    uint32_t mark = p->nscratch;
+    qparse_fail(p, qparse_pos(p), "a method is a function outside the class, with a first parameter self : Class");
+    p->k = qparse_at(p)->kind;
+    if (!p->stopped) qdef_function(p, NULL, p->i);
+    p->nscratch = mark;
+}
+
+static Param class_field(Parser *p) {
+    Param f = {.pos = qparse_pos(p)};
+    f.name = qparse_name(p, "a field: name : type");
+    if (qparse_accept(p, T_COLON)) f.type = qtexpr_type(p);
+    if (qparse_accept(p, T_ASSIGN)) f.init = qexpr_any(p);
+    return f;
+}
+
+static void class_body(Parser *p, TypeDef *d, uint32_t pos) {
+    Block b;
+    qblock_begin(p, &b, pos, T_ENDTYPE);
+    d->is_class = true;
+    qblock_end_of(p, "the end of the line after 'class'");
+    uint32_t mark = p->nscratch;
+    for (;;) {
+        while (qblock_separator(p)) qparse_next(p);
+        p->stmt = p->i;
+        if (p->k == T_END || p->k == T_ENDTYPE || p->k == T_EOF) break;
+        if (p->k == T_FUNCTION) {
+            function_in_class(p);
+        } else {
+            Param f = class_field(p);
+            qparse_push(p, &f, sizeof f);
+        }
+        qblock_end_of(p, "the end of the field");
+        if (p->k != T_EOF && !qblock_separator(p) && p->k != T_END && p->k != T_ENDTYPE) break;
+    }
+    d->fields = qparse_take(p, mark, sizeof(Param), &d->nfields);
+    qblock_end(p, &b, T_ENDTYPE);
+}
+
+static double enum_value(Parser *p) {
+    double x = 0;
+    Node *value = qexpr_any(p);
+    if (!qfold_number(value, &x) || x != rint(x))
+        qparse_fail(p, value->pos,
+                    "the value of a constant of an enum is a whole number, known before the program runs");
+    return x;
+}
+
+/* The constants of an enumeration are ordinary assignments red = 0, green = 1 … */
+static void enum_body(Parser *p, TypeDef *d, uint32_t pos) {
+    Block b;
+    qblock_begin(p, &b, pos, T_ENDTYPE);
+    qparse_next(p);
+    d->alias = qtexpr_new(p, TE_NAME, pos);
+    d->alias->name = qstr_cname(p->ctx, "int");
+    qblock_end_of(p, "the end of the line after 'enum'");
+    for (double next = 0;; next++) {
+        while (qblock_separator(p)) qparse_next(p);
+        p->stmt = p->i;
+        if (p->k == T_END || p->k == T_ENDTYPE || p->k == T_EOF) break;
+        Node *name = qparse_node(p, N_IDENT, qparse_pos(p)), *value = qparse_node(p, N_NUM, name->pos);
+        name->u.ident.name = qparse_name(p, "the name of a constant");
+        if (qparse_accept(p, T_ASSIGN)) next = enum_value(p);
+        value->u.num.value = next;
+        value->u.num.integer = true;
+        qparse_emit(p, qstmt_assignment(p, name, value));
+        qblock_end_of(p, "the end of the constant");
+    }
+    qblock_end(p, &b, T_ENDTYPE);
+}
+
+void qdef_type(Parser *p) {
+    Node *n = qparse_node(p, N_TYPEDEF, qparse_pos(p));
+    TypeDef *d = n->u.typedefn = qast_alloc(p->u, sizeof *d);
+    d->pos = n->pos;
+    qparse_next(p);
+    d->name = qparse_name(p, "the name of the type");
+    type_parameters(p, &d->typarams, &d->ntyparams);
+    qparse_expect(p, T_COLON, "after the name of the type");
+    qparse_emit(p, n);
+    if (class_kind(p, d)) class_body(p, d, n->pos);
+    else if (word_is(p, 0, "enum")) enum_body(p, d, n->pos);
+    else d->alias = qtexpr_type(p);
+    qparse_append(p, &p->u->typedefs, &p->u->ntypedefs, d);
+}
+
+/* -- reductions ---------------------------------------------------------------------------------------------------- */
+/* (x[a > b] = c): the parentheses hold an assignment when nothing but the end of the part follows them. */
+static Node *rule_part(Parser *p, TokenKind stop, TokenKind stop2) {
+    TokenKind beyond = p->k == T_LPAREN ? qparse_beyond(p, p->i) : T_ERROR;
+    if (beyond != stop && beyond != stop2 && beyond != T_SEMI && !(beyond == T_EOF && stop2 == T_NEWLINE))
+        return qexpr_any(p);
+    uint32_t opener = p->i, mark = p->nscratch;
+    qparse_next(p);
+    qstmt_simple(p);
+    qparse_close(p, T_RPAREN, opener, "");
+    Node *n = qparse_take_nodes(p, mark).at[0];
+    return n->kind == N_EXPR ? n->u.expr : n;
+}
+
+void qdef_reduction(Parser *p) {
+    Node *n = qparse_node(p, N_REDUCTION, qparse_pos(p));
+    Reduction *r = n->u.reduction = qast_alloc(p->u, sizeof *r);
+    r->pos = n->pos;
+    r->unit = p->u;
+    r->order = p->u->nreductions;
+    qparse_next(p);
+    if (p->k == T_LPAREN) {
+        qexpr_params(p, T_RPAREN, &r->params, &r->nparams);
+    } else {
+        Param m = result(p);
+        qparse_push(p, &m, sizeof m);
+        r->params = qparse_take(p, p->nscratch - (uint32_t)sizeof m, sizeof m, &r->nparams);
+    }
+    qparse_expect(p, T_ARROW, "after the variables of the reduction");
+    r->pattern = rule_part(p, T_ASSIGN, T_ASSIGN);
+    qparse_expect(p, T_ASSIGN, "between the pattern and its replacement");
+    r->replacement = rule_part(p, T_WHERE, T_NEWLINE);
+    if (qparse_accept(p, T_WHERE)) r->where = qexpr_any(p);
+    qparse_emit(p, n);
+    qparse_append(p, &p->u->reductions, &p->u->nreductions, r);
+}
+
+/* -- attributes ---------------------------------------------------------------------------------------------------- */
+static Node *attribute_value(Parser *p) { /* an expression, or args=(a, b) */
+    uint32_t opener = p->i;
+    if (!qparse_accept(p, T_LPAREN)) return qexpr_any(p);
+    Node *n = qparse_node(p, N_CELL, p->tok[opener].pos);
+    uint32_t mark = p->nscratch;
+    do {
+        Node *item = qexpr_any(p);
+        qparse_push(p, &item, sizeof item);
+    } while (qparse_accept(p, T_COMMA));
+    n->u.items = qparse_take_nodes(p, mark);
+    qparse_close(p, T_RPAREN, opener, "',' or ");
+    return n;
+}
+
+static void attribute_items(Parser *p, Attr *a) {
+    uint32_t mark = p->nscratch;
+    while (p->k != T_RBRACE && p->k != T_ERROR) {
+        if (qparse_accept(p, T_SEMI) || qparse_accept(p, T_COMMA)) continue;
+        if (!qparse_at_word(p)) {
+            qparse_expected(p, "a word in the attribute");
+            break;
+        }
+        AttrItem item = {qparse_take_word(p), NULL};
+        if (qparse_accept(p, T_ASSIGN)) item.value = attribute_value(p);
+        qparse_push(p, &item, sizeof item);
+    }
+    a->items = qparse_take(p, mark, sizeof(AttrItem), &a->nitems);
+}
+
+/* {!name key=value; …}.  Attributes have no effect on the meaning, so one that is not understood is only a warning. */
+Attr *qdef_attribute(Parser *p) {
+    Node *n = qparse_node(p, N_ATTR, qparse_pos(p));
+    Attr *a = n->u.attr = qast_alloc(p->u, sizeof *a);
+    uint32_t opener = p->i;
+    a->pos = n->pos;
+    qparse_next(p);
+    qparse_next(p);
+    ParseMark m = qparse_try(p);
+    a->name = qparse_at_word(p) ? qparse_take_word(p) : qparse_name(p, "the name of the attribute");
+    attribute_items(p, a);
+    bool closed = p->tok[opener].match != 0;
+    if (!qparse_tried(p, m, true) && closed) {
+        a->items = NULL, a->nitems = 0;
+        qparse_warn(p, a->pos, "this attribute is not understood and is ignored");
+        p->i = p->tok[opener].match;
+        p->k = T_RBRACE;
+    }
+    if (strcmp(a->name->s, "parallel") && qstr_distance(a->name->s, "parallel", 2) <= 2)
+        qparse_warn(p, a->pos, "this attribute means nothing: did you mean 'parallel'?");
+    qparse_close(p, T_RBRACE, opener, "");
+    qparse_emit(p, n);
+    return a;
+}

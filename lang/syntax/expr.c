@@ -1,0 +1,538 @@
+/* expr.c -- expressions: precedence climbing over operators.def, postfix forms, literals, lambdas. */
+#include "lang/syntax/parser.h"
+
+#include <string.h>
+
+enum { PREC_LOWEST = 2, PREC_EQUAL = 4, PREC_RANGE = 6 };
+
+static const uint8_t precedence[OP__COUNT] = {
+#define BINARY(id, text, inplace, prec, method) [OP_##id] = prec,
+#define UNARY(id, text, prec, method)
+#include "lang/syntax/operators.def"
+};
+
+static Node *leaf(Parser *p, NodeKind k, uint32_t pos) { return qparse_grown(p, qparse_node(p, k, pos), 0); }
+static int higher(int a, int b) { return a > b ? a : b; }
+
+static Node *nothing(Parser *p) { /* stands where an expression should be, after an error */
+    return leaf(p, N_MATRIX, qparse_pos(p));
+}
+
+/* -- literals ------------------------------------------------------------------------------------------------------ */
+static Node *number(Parser *p) {
+    const Token *t = qparse_at(p);
+    Node *n = leaf(p, N_NUM, t->pos);
+    n->u.num.value = qlex_number(p->text + t->pos, t->end - t->pos, &n->u.num.imaginary, &n->u.num.integer);
+    qparse_next(p);
+    return n;
+}
+
+static Str *string_value(Parser *p, const char *s, size_t n) { /* between the quotes; "" is one quote */
+    if (!memchr(s, '"', n)) return qstr_name(p->ctx, s, n);
+    char *copy = qast_alloc(p->u, n);
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++) {
+        copy[k++] = s[i];
+        if (s[i] == '"') i++;
+    }
+    return qstr_name(p->ctx, copy, k);
+}
+
+static Node *string(Parser *p) {
+    const Token *t = qparse_at(p);
+    Node *n = leaf(p, N_STR, t->pos);
+    size_t len = t->end - t->pos;
+    bool closed = len >= 2 && p->text[t->end - 1] == '"';
+    n->u.str = string_value(p, p->text + t->pos + 1, len - 1 - closed);
+    qparse_next(p);
+    return n;
+}
+
+static Node *type_value(Parser *p, TypeExpr *t) {
+    Node *n = leaf(p, N_TYPE, t->pos);
+    n->u.type = t;
+    return n;
+}
+
+/* Comma-separated expressions up to the partner of the opening token, which has been consumed. */
+static NodeList items(Parser *p, uint32_t opener, TokenKind closer) {
+    uint32_t mark = p->nscratch;
+    int height = 0;
+    while (p->k != closer && p->k != T_ERROR) {
+        Node *n = qexpr_any(p);
+        height = higher(height, p->height);
+        qparse_push(p, &n, sizeof n);
+        if (!qparse_accept(p, T_COMMA)) break;
+        if (p->k == closer) qparse_expected(p, "an element after ','");
+    }
+    bool matrix = closer == T_RBRACK;
+    if (p->k == T_SEMI && matrix)
+        qparse_fail(p, qparse_pos(p),
+                    "';' does not separate rows: a matrix is written as a list of rows, [[1,2],[3,4]]");
+    if (matrix && (p->k == T_NUMBER || p->k == T_IDENT) && p->nscratch > mark)
+        qparse_expected(p, "',' between elements or ']'");
+    qparse_close(p, closer, opener, "',' or ");
+    p->height = height;
+    return qparse_take_nodes(p, mark);
+}
+
+static Node *list(Parser *p, NodeKind k, TokenKind closer) {
+    Node *n = qparse_node(p, k, qparse_pos(p));
+    uint32_t opener = p->i;
+    qparse_next(p);
+    n->u.items = items(p, opener, closer);
+    return qparse_grown(p, n, p->height);
+}
+
+static Node *matrix(Parser *p) { return list(p, N_MATRIX, T_RBRACK); }
+
+/* -- types in expression position ---------------------------------------------------------------------------------- */
+/* [?? -> ??] and [vec|mat] look like a list with a lambda; they are types when made of predefined type names. */
+static bool may_be_type(Parser *p) {
+    TokenKind k = qparse_peek(p, 1);
+    if (k == T_ANY || k == T_LPAREN || k == T_KERNEL || k == T_DEVICE || k == T_HOST) return true;
+    if (k != T_IDENT) return false;
+    TokenKind after = qparse_peek(p, 2);
+    if (after != T_ARROW && after != T_BAR && after != T_LBRACK) return false;
+    const Token *t = &p->tok[p->i + 1];
+    return qtype_builtin(p->ctx, qstr_name(p->ctx, p->text + t->pos, t->end - t->pos)->s) != NULL;
+}
+
+static TypeExpr *bracketed_type(Parser *p) {
+    if (p->guessing || !may_be_type(p)) return NULL; /* a guess inside a guess would take exponential time */
+    ParseMark m = qparse_try(p);
+    p->guessing = true;
+    TypeExpr *t = qtexpr_base(p);
+    p->guessing = false;
+    bool is_type = (t->kind == TE_FN && (t->nargs + t->nouts > 0 || t->qual)) || (t->kind == TE_UNION && t->nargs > 1);
+    return qparse_tried(p, m, is_type && qtexpr_is_builtin(p, t)) ? t : NULL;
+}
+
+static TypeExpr *as_type(Parser *p, const Node *n) { /* of a name, or name[…] */
+    TypeExpr *t = qast_type_of_expr(p->u, n);
+    if (!t) qparse_expected(p, "an operator");
+    return t ? t : qtexpr_new(p, TE_ANY, n->pos);
+}
+
+static bool at_rank(const Parser *p) { /* {:} or {4} */
+    TokenKind k = qparse_peek(p, 1);
+    return (k == T_COLON || k == T_NUMBER) && qparse_peek(p, 2) == T_RBRACE;
+}
+
+/* -- calls, indices, fields ---------------------------------------------------------------------------------------- */
+/* x(2:3), x(1,:): an index as MATLAB writes it.  f(x : cube) is an argument with its type. */
+static bool is_slice(const Parser *p, const Arg *a) {
+    TokenKind next = qparse_peek(p, 1);
+    return p->k == T_COLON && (!a->value || a->value->kind == N_NUM || next == T_NUMBER || next == T_END ||
+                               next == T_COMMA || next == T_RPAREN || next == T_COLON || next == T_OP(OP_SUB));
+}
+
+static void slice_in_call(Parser *p) {
+    qparse_fail(p, qparse_pos(p), "elements are read with brackets: x[first..last] for a part, x[i,:] for a whole row");
+}
+
+static Arg argument(Parser *p) {
+    Arg a = {.pos = qparse_pos(p)};
+    if (is_slice(p, &a)) slice_in_call(p);
+    TokenKind next = qparse_peek(p, 1);
+    if (qparse_at_word(p) && (next == T_NAMED || next == T_ASSIGN)) {
+        if (next == T_ASSIGN) qparse_warn(p, qparse_pos(p), "a named argument is written with ':='");
+        a.name = qparse_take_word(p);
+        qparse_next(p);
+    }
+    a.value = qexpr_any(p);
+    if (is_slice(p, &a)) slice_in_call(p);
+    if (qparse_accept(p, T_COLON)) a.type = qtexpr_type(p);
+    return a;
+}
+
+static ArgList arguments(Parser *p) { /* at the ( */
+    uint32_t opener = p->i, mark = p->nscratch;
+    int height = 0;
+    bool in_index = p->in_index;
+    p->in_index = false;
+    qparse_next(p);
+    while (p->k != T_RPAREN && p->k != T_ERROR) {
+        Arg a = argument(p);
+        height = higher(height, p->height);
+        qparse_push(p, &a, sizeof a);
+        while (qparse_accept(p, T_SEMI)) {} /* add(() -> x = 1;) */
+        if (!qparse_accept(p, T_COMMA)) break;
+        if (p->k == T_RPAREN) qparse_expected(p, "an argument after ','");
+    }
+    qparse_close(p, T_RPAREN, opener, "',' or ");
+    ArgList list;
+    list.at = qparse_take(p, mark, sizeof(Arg), &list.n);
+    p->height = height;
+    p->in_index = in_index;
+    return list;
+}
+
+static Node *call(Parser *p, Node *callee) {
+    int height = p->height;
+    Node *n = qparse_node(p, N_CALL, callee->pos);
+    n->u.call.callee = callee;
+    n->u.call.args = arguments(p);
+    return qparse_grown(p, n, higher(height, p->height));
+}
+
+static Node *index_item(Parser *p) {
+    if (p->k == T_COLON) {
+        Node *n = leaf(p, N_COLON, qparse_pos(p));
+        qparse_next(p);
+        return n;
+    }
+    Node *n = qexpr_any(p);
+    if (p->k == T_COLON)
+        qparse_fail(p, qparse_pos(p), "':' does not make a range: write first..last or first..step..last");
+    return n;
+}
+
+static Node *indexed(Parser *p, Node *base) {
+    int height = p->height;
+    struct { bool in; int dim; Node *base; } outer = {p->in_index, p->index_dim, p->index_base};
+    Node *n = qparse_node(p, N_INDEX, base->pos);
+    uint32_t opener = p->i, mark = p->nscratch;
+    qparse_next(p);
+    p->in_index = true;
+    p->index_dim = 0;
+    p->index_base = base;
+    do {
+        Node *item = index_item(p);
+        height = higher(height, p->height);
+        qparse_push(p, &item, sizeof item);
+        p->index_dim++;
+    } while (qparse_accept(p, T_COMMA));
+    qparse_close(p, T_RBRACK, opener, "',' or ");
+    n->u.index.base = base;
+    n->u.index.at = qparse_take_nodes(p, mark);
+    p->in_index = outer.in, p->index_dim = outer.dim, p->index_base = outer.base;
+    return qparse_grown(p, n, height);
+}
+
+static Node *field(Parser *p, Node *base) {
+    int height = p->height;
+    Node *n = qparse_node(p, N_FIELD, base->pos);
+    qparse_next(p);
+    n->u.field.base = base;
+    n->u.field.name = qparse_at_word(p) ? qparse_take_word(p) : qparse_name(p, "a field name after '.'");
+    return qparse_grown(p, n, height);
+}
+
+static Node *meta(Parser *p) {
+    const Token *t = qparse_at(p);
+    Node *n = qparse_node(p, N_META, t->pos);
+    n->u.meta.name = qstr_name(p->ctx, p->text + t->pos + 1, t->end - t->pos - 1);
+    qparse_next(p);
+    p->height = 0;
+    if (p->k == T_LPAREN) n->u.meta.args = arguments(p);
+    return qparse_grown(p, n, p->height);
+}
+
+/* -- primary ------------------------------------------------------------------------------------------------------- */
+static Node *name(Parser *p) {
+    Node *n = leaf(p, N_IDENT, qparse_pos(p));
+    n->u.ident.name = qparse_take_word(p);
+    return n;
+}
+
+static Node *parenthesised(Parser *p) {
+    uint32_t opener = p->i;
+    qparse_next(p);
+    Node *n = qexpr_any(p);
+    if (p->k == T_COMMA)
+        qparse_fail(p, qparse_pos(p), "a list in parentheses has no meaning: a vector is [a,b], a cell is {a,b}");
+    qparse_close(p, T_RPAREN, opener, "");
+    return n;
+}
+
+/* The first index of a matrix counts rows, but an only one counts elements; which it is shows behind it. */
+static Node *end_of_dimension(Parser *p) {
+    const char *base = p->index_base->kind == N_IDENT ? p->index_base->u.ident.name->s : "x", *no = "there is no 'end'";
+    if (p->index_dim == 0)
+        qparse_fail(p, qparse_pos(p), "%s in an index: write numel(%s)-1, in a matrix size(%s,0)-1", no, base, base);
+    else qparse_fail(p, qparse_pos(p), "%s in an index: write size(%s,%d)-1", no, base, p->index_dim);
+    return nothing(p);
+}
+
+static Node *primary(Parser *p) {
+    TypeExpr *t;
+    switch (p->k) {
+    case T_NUMBER: return number(p);
+    case T_STRING: return string(p);
+    case T_IDENT: return name(p);
+    case T_META: return meta(p);
+    case T_LPAREN: return parenthesised(p);
+    case T_LBRACK: return (t = bracketed_type(p)) ? type_value(p, t) : matrix(p);
+    case T_LBRACE: return list(p, N_CELL, T_RBRACE);
+    case T_CELL: return list(p, N_CELL, T_ENDCELL);
+    case T_ANY: case T_OP(OP_POW): return type_value(p, qtexpr_base(p));
+    case T_END:
+        if (p->in_index) return end_of_dimension(p);
+        break;
+    case T_UNDERSCORE:
+        qparse_fail(p, qparse_pos(p),
+                    "'_' has no value: it discards a result, or continues a line when nothing follows it");
+        return nothing(p);
+    default: break;
+    }
+    qparse_expected(p, "an expression");
+    return nothing(p);
+}
+
+Node *qexpr_postfix(Parser *p) {
+    Node *n = primary(p);
+    for (;;) {
+        switch (p->k) {
+        case T_LPAREN: n = call(p, n); break;
+        case T_LBRACK: n = indexed(p, n); break;
+        case T_DOT: n = field(p, n); break;
+        case T_QUOTE: n = type_value(p, qtexpr_suffixes(p, as_type(p, n), false)); break;
+        case T_LBRACE:
+            if (!at_rank(p)) return n;
+            if (n->kind == N_IDENT && !qtype_builtin(p->ctx, n->u.ident.name->s))
+                qparse_fail(p, qparse_pos(p), "elements of a cell are read with brackets: %s[i]", n->u.ident.name->s);
+            n = type_value(p, qtexpr_suffixes(p, as_type(p, n), false));
+            break;
+        default: return n;
+        }
+    }
+}
+
+/* -- operators ----------------------------------------------------------------------------------------------------- */
+static bool prefix(TokenKind k, Op *op) {
+    switch (k) {
+    case T_OP(OP_SUB): *op = OP_NEG; return true;
+    case T_OP(OP_ADD): *op = OP_PLUS; return true;
+    case T_OP(OP_NOT): *op = OP_NOT; return true;
+    default: return false;
+    }
+}
+
+static Node *unary(Parser *p);
+
+static Node *signed_by(Parser *p, Op op, Node *(*operand)(Parser *)) {
+    Node *n = qparse_node(p, N_UNARY, qparse_pos(p));
+    n->op = (uint8_t)op;
+    qparse_next(p);
+    n->u.bin.a = qparse_enter(p) ? operand(p) : nothing(p);
+    qparse_leave(p);
+    return qparse_grown(p, n, p->height);
+}
+
+static Node *exponent(Parser *p) { /* 2^-n */
+    Op op;
+    return prefix(p->k, &op) ? signed_by(p, op, exponent) : qexpr_postfix(p);
+}
+
+static Node *binary_node(Parser *p, Op op, uint32_t pos, Node *a, int height, Node *b) {
+    Node *n = qparse_node(p, N_BINARY, pos);
+    n->op = (uint8_t)op;
+    n->u.bin.a = a;
+    n->u.bin.b = b;
+    return qparse_grown(p, n, higher(height, p->height));
+}
+
+static Node *power(Parser *p) { /* left-associative */
+    Node *left = qexpr_postfix(p);
+    while (p->k == T_OP(OP_POW) || p->k == T_OP(OP_PWPOW)) {
+        Op op = qlex_op(p->k);
+        uint32_t pos = qparse_pos(p);
+        int height = p->height;
+        qparse_next(p);
+        Node *right = exponent(p);
+        left = binary_node(p, op, pos, left, height, right);
+    }
+    return left;
+}
+
+static Node *unary(Parser *p) {
+    Op op;
+    return prefix(p->k, &op) ? signed_by(p, op, unary) : power(p);
+}
+
+/* The operator at hand; `~=` is the MATLAB habit for !=. */
+static bool binary_operator(Parser *p, int least, Op *op) {
+    if (p->k < T__OPS) return false;
+    if (p->k == T_INPLACE(OP_BITXOR) && PREC_EQUAL >= least) {
+        qparse_warn(p, qparse_pos(p), "'~=' read as '!='; as an assignment it is the in-place xor");
+        *op = OP_NE;
+        return true;
+    }
+    *op = qlex_op(p->k);
+    return !qlex_is_inplace(p->k) && precedence[*op] >= least && precedence[*op] > 0;
+}
+
+static Node *binary(Parser *p, int least);
+
+static Node *range(Parser *p, Node *lo) {
+    int height = p->height;
+    Node *n = qparse_node(p, N_RANGE, lo->pos);
+    qparse_next(p);
+    n->u.range.lo = lo;
+    n->u.range.hi = binary(p, PREC_RANGE + 1);
+    height = higher(height, p->height);
+    if (qparse_accept(p, T_RANGE)) {
+        n->u.range.step = n->u.range.hi;
+        n->u.range.hi = binary(p, PREC_RANGE + 1);
+        height = higher(height, p->height);
+    }
+    if (p->k == T_RANGE) qparse_fail(p, qparse_pos(p), "a range is first..last or first..step..last");
+    return qparse_grown(p, n, height);
+}
+
+static Node *binary(Parser *p, int least) {
+    Node *left = unary(p);
+    for (;;) {
+        Op op;
+        if (p->k == T_RANGE && PREC_RANGE >= least) {
+            left = range(p, left);
+            continue;
+        }
+        if (!binary_operator(p, least, &op)) return left;
+        uint32_t pos = qparse_pos(p);
+        int height = p->height;
+        qparse_next(p);
+        Node *right = binary(p, precedence[op] + 1);
+        left = binary_node(p, op, pos, left, height, right);
+    }
+}
+
+Node *qexpr_ternary(Parser *p) {
+    Node *cond = binary(p, PREC_LOWEST);
+    if (p->k != T_QUESTION) return cond;
+    int height = p->height;
+    Node *n = qparse_node(p, N_TERNARY, cond->pos);
+    qparse_next(p);
+    n->u.ternary.cond = cond;
+    n->u.ternary.then = qexpr_any(p);
+    height = higher(height, p->height);
+    qparse_expect(p, T_COLON, "between the two values of '?'");
+    n->u.ternary.other = qexpr_any(p);
+    return qparse_grown(p, n, higher(height, p->height));
+}
+
+/* -- lambdas ------------------------------------------------------------------------------------------------------- */
+static bool is_qualifier(TokenKind k) { return k == T_KERNEL || k == T_DEVICE || k == T_HOST; }
+
+static bool at_lambda(const Parser *p) {
+    if (p->k == T_IDENT) return qparse_peek(p, 1) == T_ARROW;
+    if (p->k == T_LPAREN) return qparse_beyond(p, p->i) == T_ARROW;
+    return is_qualifier(p->k);
+}
+
+static Param parameter(Parser *p) {
+    Param m = {.variadic = qparse_accept(p, T_ELLIPSIS), .pos = qparse_pos(p)};
+    m.name = qparse_name(p, "a parameter name");
+    if (qparse_accept(p, T_COLON)) m.type = qtexpr_type(p);
+    if (qparse_accept(p, T_ASSIGN)) m.init = qexpr_any(p);
+    return m;
+}
+
+void qexpr_params(Parser *p, TokenKind closer, Param **at, int *n) { /* at the opening bracket */
+    uint32_t opener = p->i, mark = p->nscratch;
+    qparse_next(p);
+    if (p->k != closer) {
+        do {
+            Param m = parameter(p);
+            qparse_push(p, &m, sizeof m);
+        } while (qparse_accept(p, T_COMMA));
+    }
+    qparse_close(p, closer, opener, "',' or ");
+    *at = qparse_take(p, mark, sizeof(Param), n);
+}
+
+/* (a; b;) or (a = 1): statements; anything else that begins with a parenthesis is an expression. */
+static bool at_statements(const Parser *p) {
+    uint32_t end = qparse_at(p)->match;
+    if (p->k != T_LPAREN || !end) return false;
+    for (uint32_t i = p->i + 1; i < end; i++) {
+        const Token *t = &p->tok[i];
+        if (t->kind == T_SEMI || t->kind == T_ASSIGN || (qlex_is_inplace(t->kind) && t->kind != T_INPLACE(OP_BITXOR)))
+            return true;
+        if (t->match) i = t->match;
+    }
+    return false;
+}
+
+static bool assigns(const Parser *p) {
+    TokenKind k = qstmt_after_target(p);
+    return k == T_ASSIGN || (qlex_is_inplace(k) && k != T_INPLACE(OP_BITXOR));
+}
+
+static void lambda_body(Parser *p, Func *f) {
+    if (at_statements(p)) {
+        f->body = qstmt_lambda_body(p, &f->expr);
+    } else if (assigns(p)) {
+        uint32_t mark = p->nscratch;
+        qstmt_simple(p);
+        f->body = qparse_take_nodes(p, mark);
+    } else {
+        f->expr = qexpr_any(p);
+    }
+}
+
+static Func *lambda(Parser *p) {
+    uint32_t pos = qparse_pos(p);
+    FuncQual qual = p->k == T_KERNEL ? Q_KERNEL : p->k == T_DEVICE ? Q_DEVICE : Q_HOST;
+    if (is_qualifier(p->k)) qparse_next(p);
+    Func *f = qparse_func(p, qual, qstr_cname(p->ctx, "lambda"), pos), *outer = p->func;
+    f->is_lambda = true;
+    p->func = f;
+    if (p->k == T_LPAREN) {
+        qexpr_params(p, T_RPAREN, &f->params, &f->nparams);
+    } else {
+        Param m = {.pos = qparse_pos(p)};
+        m.name = qparse_name(p, "a parameter name");
+        qparse_push(p, &m, sizeof m);
+        f->params = qparse_take(p, p->nscratch - (uint32_t)sizeof m, sizeof m, &f->nparams);
+    }
+    qparse_expect(p, T_ARROW, "after the parameters of a lambda");
+    lambda_body(p, f);
+    f->end = qparse_end(p);
+    p->func = outer;
+    return f;
+}
+
+Node *qexpr_any(Parser *p) {
+    if (!qparse_enter(p)) {
+        qparse_leave(p);
+        return nothing(p);
+    }
+    Node *n;
+    if (at_lambda(p)) {
+        bool in_index = p->in_index;
+        p->in_index = false;
+        n = qparse_node(p, N_LAMBDA, qparse_pos(p));
+        n->u.lambda.func = lambda(p);
+        n = qparse_grown(p, n, p->height);
+        p->in_index = in_index;
+    } else {
+        n = qexpr_ternary(p);
+    }
+    qparse_leave(p);
+    return n;
+}
+
+/* The values of print.  A comma at the end of the line goes on when an expression follows; if not, it is a stray one.
+ */
+static bool more_values(Parser *p) {
+    if (p->k != T_COMMA) return false;
+    uint32_t comma = p->i++;
+    while (qparse_at(p)->kind == T_NEWLINE) p->i++;
+    p->k = qparse_at(p)->kind;
+    bool stray = p->k == T_EOF || p->k == T_SEMI || p->k == T_COMMA || p->k == T_BAR || qlex_opens(p->k);
+    if (p->i > comma + 1 && qstmt_after_target(p) == T_ASSIGN) stray = true;
+    if (stray) p->i = comma, p->k = T_COMMA;
+    return !stray;
+}
+
+void qexpr_list(Parser *p, ArgList *out) {
+    uint32_t mark = p->nscratch;
+    do {
+        Arg a = {.pos = qparse_pos(p)};
+        a.value = qexpr_any(p);
+        qparse_push(p, &a, sizeof a);
+    } while (more_values(p));
+    out->at = qparse_take(p, mark, sizeof(Arg), &out->n);
+}

@@ -1,0 +1,14 @@
+/* fold.h -- what can be said before the program runs. */
+#ifndef LANG_FOLD_H
+#define LANG_FOLD_H
+#include "lang/syntax/ast.h"
+
+typedef struct { int rank; int64_t dims[QS_MAX_RANK]; size_t n; double *at; bool wide; } NumTable;
+
+/* The value of an expression of numbers and strings alone. */
+bool qfold_number(const Node *n, double *out);
+/* A matrix literal of numbers alone; the table lives in the arena. */
+bool qfold_matrix(const Node *n, Arena *arena, NumTable **out);
+/* Reports asserts of the top level that run whatever happens and whose condition is false, as parse errors are. */
+void qfold_asserts(Unit *u);
+#endif

@@ -1,0 +1,183 @@
+/* typeexpr.c -- type expressions: vec, vec[mat](4), cube{:}, mat'circular, ^point, [?? -> ??], [vec|mat]. */
+#include "lang/syntax/parser.h"
+
+TypeExpr *qtexpr_new(Parser *p, TypeExprKind k, uint32_t pos) {
+    TypeExpr *t = qast_alloc(p->u, sizeof *t);
+    t->kind = k;
+    t->pos = pos;
+    return t;
+}
+
+/* Modifiers belong to the whole type: vec'clamped(256) is a clamped vec(256). */
+static TypeExpr *wrap(Parser *p, TypeExprKind k, TypeExpr *base) {
+    TypeExpr *t = qtexpr_new(p, k, base->pos);
+    t->base = base;
+    t->mods = base->mods;
+    base->mods = (TypeMods){0};
+    return t;
+}
+
+static void modifier(Parser *p, TypeExpr *t) {
+    qparse_next(p);
+    uint32_t pos = qparse_pos(p);
+    if (p->k != T_IDENT) {
+        qparse_fail(p, pos,
+                    "expected an access mode after ', as in mat'circular (transposition is transpose(x); strings are "
+                    "written in double quotes)");
+        return;
+    }
+    Str *name = qparse_take_word(p);
+    if (!qaccess_from_name(name->s, &t->mods))
+        qparse_fail(p, pos,
+                    "unknown access mode '%s: there are safe, mirror, circular, clamped, unchecked, checked, const; "
+                    "strings are written in double quotes",
+                    name->s);
+}
+
+static TypeExpr **types(Parser *p, TypeExpr *first, TokenKind separator, int *n) {
+    uint32_t mark = p->nscratch;
+    if (first) qparse_push(p, &first, sizeof first);
+    while (!first || qparse_accept(p, separator)) {
+        first = qtexpr_type(p);
+        qparse_push(p, &first, sizeof first);
+    }
+    return qparse_take(p, mark, sizeof(TypeExpr *), n);
+}
+
+static TypeExpr *element(Parser *p, TypeExpr *base) { /* base[T] */
+    uint32_t opener = p->i;
+    qparse_next(p);
+    TypeExpr *t = wrap(p, TE_ARRAY, base);
+    t->args = types(p, NULL, T_COMMA, &t->nargs);
+    qparse_close(p, T_RBRACK, opener, "");
+    return t;
+}
+
+static TypeExpr *rank(Parser *p, TypeExpr *base) { /* base{:} or base{4} */
+    uint32_t opener = p->i;
+    qparse_next(p);
+    TypeExpr *t = wrap(p, TE_RANK, base);
+    t->rank = RANK_ANY;
+    if (p->k == T_NUMBER) {
+        bool imaginary, integer;
+        const Token *n = qparse_at(p);
+        double v = qlex_number(p->text + n->pos, n->end - n->pos, &imaginary, &integer);
+        if (!integer || v < 1 || v > QS_MAX_RANK)
+            qparse_fail(p, n->pos, "a rank is a number from 1 to %d", QS_MAX_RANK);
+        else t->rank = (int)v;
+        qparse_next(p);
+    } else if (!qparse_accept(p, T_COLON)) {
+        qparse_expected(p, "':' or a number of dimensions");
+    }
+    qparse_close(p, T_RBRACE, opener, "");
+    return t;
+}
+
+static TypeExpr *fixed_size(Parser *p, TypeExpr *base) { /* base(d0, d1) */
+    uint32_t opener = p->i;
+    qparse_next(p);
+    TypeExpr *t = wrap(p, TE_FIXED, base);
+    uint32_t mark = p->nscratch;
+    do {
+        Node *d = qexpr_ternary(p);
+        qparse_push(p, &d, sizeof d);
+    } while (qparse_accept(p, T_COMMA));
+    t->dims = qparse_take(p, mark, sizeof(Node *), &t->ndims);
+    qparse_close(p, T_RPAREN, opener, "',' or ");
+    return t;
+}
+
+TypeExpr *qtexpr_suffixes(Parser *p, TypeExpr *t, bool fixed) {
+    for (;;) {
+        switch (p->k) {
+        case T_LBRACK: t = element(p, t); break;
+        case T_LBRACE: t = rank(p, t); break;
+        case T_QUOTE: modifier(p, t); break;
+        case T_LPAREN:
+            if (!fixed) return t;
+            t = fixed_size(p, t);
+            break;
+        default: return t;
+        }
+    }
+}
+
+/* One side of an arrow: T, (), or (T, U). */
+static TypeExpr **side(Parser *p, int *n) {
+    uint32_t opener = p->i;
+    if (!qparse_accept(p, T_LPAREN)) return types(p, qtexpr_type(p), T_EOF, n);
+    TypeExpr **list = NULL;
+    if (p->k != T_RPAREN) list = types(p, NULL, T_COMMA, n);
+    qparse_close(p, T_RPAREN, opener, "',' or ");
+    return list;
+}
+
+/* [A -> B], [(A,B) -> ()], [__kernel__ () -> ()], [A|B|C] */
+static TypeExpr *bracketed(Parser *p) {
+    uint32_t opener = p->i;
+    qparse_next(p);
+    TypeExpr *t = qtexpr_new(p, TE_FN, p->tok[opener].pos);
+    if (qparse_accept(p, T_KERNEL)) t->qual = Q_KERNEL;
+    else if (qparse_accept(p, T_DEVICE)) t->qual = Q_DEVICE;
+    else qparse_accept(p, T_HOST);
+    t->args = side(p, &t->nargs);
+    if (qparse_accept(p, T_ARROW)) {
+        t->outs = side(p, &t->nouts);
+    } else if (t->nargs == 1) {
+        t->kind = TE_UNION;
+        t->args = types(p, t->args[0], T_BAR, &t->nargs);
+    }
+    qparse_close(p, T_RBRACK, opener, "'->', '|' or ");
+    return t;
+}
+
+static TypeExpr *pointer(Parser *p) {
+    TypeExpr *t = qtexpr_new(p, TE_PTR, qparse_pos(p));
+    qparse_next(p);
+    t->base = qtexpr_type(p);
+    return t;
+}
+
+static TypeExpr *named(Parser *p) {
+    TypeExpr *t = qtexpr_new(p, TE_NAME, qparse_pos(p));
+    t->name = qparse_name(p, "a type");
+    return t;
+}
+
+static TypeExpr *any(Parser *p) {
+    TypeExpr *t = qtexpr_new(p, TE_ANY, qparse_pos(p));
+    qparse_next(p);
+    return t;
+}
+
+static TypeExpr *head(Parser *p) {
+    switch (p->k) {
+    case T_ANY: case T_ELLIPSIS: return any(p);
+    case T_QUOTE: return qtexpr_new(p, TE_ANY, qparse_pos(p)); /* x : 'unchecked */
+    case T_OP(OP_POW): return pointer(p);
+    case T_LBRACK: return bracketed(p);
+    default: return named(p);
+    }
+}
+
+static TypeExpr *type(Parser *p, bool fixed) {
+    TypeExpr *t = qparse_enter(p) ? head(p) : qtexpr_new(p, TE_ANY, qparse_pos(p));
+    t = qtexpr_suffixes(p, t, fixed);
+    qparse_leave(p);
+    return t;
+}
+
+TypeExpr *qtexpr_type(Parser *p) { return type(p, true); }
+TypeExpr *qtexpr_base(Parser *p) { return type(p, false); }
+
+static bool all_builtin(Parser *p, TypeExpr *const *t, int n) {
+    for (int i = 0; i < n; i++)
+        if (!qtexpr_is_builtin(p, t[i])) return false;
+    return true;
+}
+
+bool qtexpr_is_builtin(Parser *p, const TypeExpr *t) {
+    if (t->kind == TE_NAME) return qtype_builtin(p->ctx, t->name->s) != NULL;
+    return (!t->base || qtexpr_is_builtin(p, t->base)) && all_builtin(p, t->args, t->nargs) &&
+           all_builtin(p, t->outs, t->nouts);
+}

@@ -1,0 +1,243 @@
+/* arith.c -- operators on any two values; arrays with broadcasting.
+ *
+ *   values ─ plan (operand.c): dtypes of reading, computing, writing; shape of the result ─► nest of runs ─► packed.c
+ *
+ * A run whose operands lie packed in the type of the computation goes straight through the loop.  Any other run goes
+ * through it in pieces that fit the first cache, converted and gathered on the way in, converted and scattered out. */
+#include "vm/base/dtype.h"
+#include "vm/value/convert.h"
+#include "vm/array/nest.h"
+#include "vm/array/operand.h"
+
+/* -- runs --------------------------------------------------------------------------------------------------------- */
+typedef struct { const char *at; ptrdiff_t step; qs_dtype dtype; size_t size; bool direct; } Stream;
+
+/* Whether a loop may work on the stream as it lies. */
+static Stream stream(char *at, ptrdiff_t step, qs_dtype dtype, qs_dtype wanted) {
+    size_t size = qdtype_size(wanted), align = qdtype_is_complex(wanted) ? size / 2 : size;
+    bool direct = dtype == wanted && step == (ptrdiff_t)size && (uintptr_t)at % align == 0;
+    return (Stream){at, step, dtype, size, direct};
+}
+
+/* The next m elements as type d: where they lie, or brought into `piece`. */
+static const void *fetch(Stream *s, qs_dtype d, void *piece, size_t m) {
+    const char *at = s->at;
+    s->at += s->step * (ptrdiff_t)m;
+    if (s->direct) return at;
+    qconv_run(s->dtype, at, s->step, d, piece, (ptrdiff_t)s->size, m);
+    return piece;
+}
+
+/* One run: out[i] = a[i] op b[i].  An operand of step 0 is one number for the whole run. */
+static void run_binary(const Plan *p, const Nest *n, qs_dtype da, qs_dtype db) {
+    _Alignas(64) char piece_a[PIECE_BYTES], piece_b[PIECE_BYTES], piece_out[PIECE_BYTES];
+    Stream out = stream(n->at[0], n->step[0], p->out, p->gives);
+    Stream a = stream(n->at[1], n->step[1], da, p->compute), b = stream(n->at[2], n->step[2], db, p->compute);
+    bool a_one = a.step == 0, b_one = b.step == 0 && !a_one;
+    Loop *loop = qpacked_get(p->loop, p->compute, a_one ? LOOP_SV : b_one ? LOOP_VS : LOOP_VV);
+    if (a_one) qconv_run(da, a.at, 0, p->compute, piece_a, 0, 1);
+    if (b_one) qconv_run(db, b.at, 0, p->compute, piece_b, 0, 1);
+    bool direct = out.direct && (a_one || a.direct) && (b_one || b.direct);
+    for (size_t left = n->count, m; left; left -= m) {
+        m = direct || left < PIECE ? left : PIECE;
+        const void *x = a_one ? piece_a : fetch(&a, p->compute, piece_a, m);
+        const void *y = b_one ? piece_b : fetch(&b, p->compute, piece_b, m);
+        char *to = (char *)(uintptr_t)out.at;
+        out.at += out.step * (ptrdiff_t)m;
+        if (out.direct) loop(m, x, y, to);
+        else {
+            loop(m, x, y, piece_out);
+            qconv_run(p->gives, piece_out, (ptrdiff_t)out.size, p->out, to, out.step, m);
+        }
+    }
+}
+
+static void run_plan(const Plan *p, const Operand *a, const Operand *b, void *to, int rank, const int64_t *dims,
+                     const int64_t *strides) {
+    Nest n;
+    qnest_begin(&n, rank, dims);
+    qnest_operand(&n, to, qdtype_size(p->out), rank, dims, strides);
+    qnest_operand(&n, a->p, qdtype_size(a->dtype), a->rank, a->dims, a->strides);
+    qnest_operand(&n, b->p, qdtype_size(b->dtype), b->rank, b->dims, b->strides);
+    qnest_fuse(&n);
+    qnest_lengthen(&n);
+    while (qnest_next(&n)) run_binary(p, &n, a->dtype, b->dtype);
+}
+
+/* -- packed operands of the computation's type: the short way ----------------------------------------------------- */
+static bool ready(qs_value v, const Operand *o, const Plan *p, size_t count) {
+    if (v.kind != QS_ARRAY) return true;
+    const Array *a = qval_array(v);
+    return a->contiguous && o->dtype == p->compute && a->count == count;
+}
+
+static void run_array(const Plan *p, qs_value va, const Operand *a, qs_value vb, const Operand *b, Array *dst,
+                      void *to) {
+    if (p->out == p->gives && dst->contiguous && ready(va, a, p, dst->count) && ready(vb, b, p, dst->count)) {
+        LoopForm form = va.kind != QS_ARRAY ? LOOP_SV : vb.kind != QS_ARRAY ? LOOP_VS : LOOP_VV;
+        qpacked_get(p->loop, p->compute, form)(dst->count, a->p, b->p, to);
+        return;
+    }
+    run_plan(p, a, b, to, dst->rank, dst->dims, dst->strides);
+}
+
+/* Storage of an operand that nobody else sees, when the result fits into it exactly. */
+static Array *reusable(qs_value v, bool owned, const Plan *p) {
+    if (!owned || v.kind != QS_ARRAY) return NULL;
+    Array *a = qval_array(v);
+    if (a->hdr.refs != 1 || !a->contiguous || a->dtype != p->out || a->rank != p->rank) return NULL;
+    if (qbuf_shared(a->buf) || a->buf->home >= 0 || a->buf->writer >= 0 || a->buf->nreaders) return NULL;
+    for (int i = 0; i < a->rank; i++)
+        if (a->dims[i] != p->dims[i]) return NULL;
+    a->hdr.refs++;
+    return a;
+}
+
+static qs_status result_array(qs_vm *vm, qs_value a, qs_value b, unsigned owned, const Plan *p, Array **out) {
+    if ((*out = reusable(a, owned & ARITH_OWNS_A, p)) || (*out = reusable(b, owned & ARITH_OWNS_B, p))) return QS_OK;
+    return qarr_new_raw(vm, p->out, p->rank, p->dims, false, out);
+}
+
+static qs_status array_binary(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned owned, qs_value *out) {
+    Plan p;
+    Operand x, y;
+    Array *r;
+    void *to;
+    TRY(qoperand_plan(vm, op, a, b, &p));
+    TRY(qoperand_shape(vm, qscalar_op_name(op), a, b, &p.rank, p.dims));
+    TRY(qoperand_open(vm, a, p.compute, &x));
+    TRY(qoperand_open(vm, b, p.compute, &y));
+    TRY(result_array(vm, a, b, owned, &p, &r));
+    qs_status s = qarr_write(vm, r, &to);
+    if (s) return qarr_release(vm, r), s;
+    run_array(&p, a, &x, b, &y, r, to);
+    *out = qarr_value(r);
+    return QS_OK;
+}
+
+/* -- the operators ------------------------------------------------------------------------------------------------ */
+/* `*` between arrays is the matrix product, unless one of them is a single element. */
+static bool is_product(Op op, qs_value a, qs_value b) {
+    return op == OP_MUL && a.kind == QS_ARRAY && b.kind == QS_ARRAY && qval_array(a)->count != 1 &&
+           qval_array(b)->count != 1;
+}
+
+static qs_status check_operator(qs_vm *vm, Op op, qs_value a, qs_value b) {
+    if (op == OP_POW)
+        return qerr_set(qvm_ctx(vm), QS_ETYPE,
+                        "^: defined between numbers only; write .^ for the power of each element");
+    if (op == OP_DIV && a.kind == QS_ARRAY && b.kind == QS_ARRAY && !qarr_same_shape(qval_array(a), qval_array(b)))
+        return qoperand_shape_error(vm, "/", qval_array(a), qval_array(b));
+    return QS_OK;
+}
+
+static qs_status binary(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned owned, qs_value *out) {
+    if (a.kind != QS_ARRAY && b.kind != QS_ARRAY) return qscalar_binary(vm, op, a, b, out);
+    if (!qoperand_fits(a) || !qoperand_fits(b)) return qscalar_binary(vm, op, a, b, out);
+    if (is_product(op, a, b)) return qarith_matmul(vm, qval_array(a), qval_array(b), out);
+    if (op == OP_POW || op == OP_DIV) TRY(check_operator(vm, op, a, b));
+    return array_binary(vm, op, a, b, owned, out);
+}
+
+qs_status qarith_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
+    return binary(vm, op, a, b, 0, out);
+}
+
+qs_status qarith_binary_reuse(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned owned, qs_value *out) {
+    qs_value r = qs_nil();
+    qs_status s = binary(vm, op, a, b, owned, &r);
+    if (owned & ARITH_OWNS_A) qval_release(vm, a);
+    if (owned & ARITH_OWNS_B) qval_release(vm, b);
+    if (!s) *out = r;
+    return s;
+}
+
+/* What elements of type d are subtracted from for their negatives: minus zero, which negates zeros too. */
+static qs_status minus_zero(qs_vm *vm, qs_dtype d, qs_value *out) {
+    if (qdtype_is_complex(d)) return qval_complex(vm, -0.0, -0.0, out);
+    *out = qdtype_is_real(d) ? qs_num(-0.0) : qs_int(0);
+    return QS_OK;
+}
+
+/* Unsigned types have no room for the result. */
+static qs_status negate_array(qs_vm *vm, qs_value x, qs_value *out) {
+    Array *a = qval_array(x), *wide = a;
+    qs_value zero;
+    if (a->dtype == QS_U32 || a->dtype == QS_U64) TRY(qarr_convert(vm, a, a->dtype == QS_U32 ? QS_I64 : QS_F64, &wide));
+    qs_status s = minus_zero(vm, (qs_dtype)wide->dtype, &zero);
+    if (s == QS_OK) {
+        s = array_binary(vm, OP_SUB, zero, qarr_value(wide), 0, out);
+        qval_release(vm, zero);
+    }
+    if (wide != a) qarr_release(vm, wide);
+    return s;
+}
+
+static qs_status logical_not(qs_vm *vm, qs_value x, qs_value *out) {
+    if (x.kind == QS_ARRAY) return array_binary(vm, OP_EQ, x, qs_bool(false), 0, out);
+    bool truth;
+    TRY(qval_truth(vm, x, &truth));
+    *out = qs_bool(!truth);
+    return QS_OK;
+}
+
+qs_status qarith_unary(qs_vm *vm, Op op, qs_value a, qs_value *out) {
+    if (a.kind == QS_FOREIGN && ((Foreign *)a.u.p)->ftype->op)
+        return ((Foreign *)a.u.p)->ftype->op(vm, (int)op, a, qs_nil(), out);
+    if (!qoperand_fits(a))
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for %s", qscalar_op_name(op), qval_type_name(vm, a));
+    if (op == OP_NOT) return logical_not(vm, a, out);
+    if (op == OP_NEG) return a.kind == QS_ARRAY ? negate_array(vm, a, out) : qscalar_negate(vm, a, out);
+    *out = a.kind == QS_BOOL ? qs_num((double)a.u.i) : qval_retain(a);
+    return QS_OK;
+}
+
+/* -- in place ----------------------------------------------------------------------------------------------------- */
+static qs_status update_into(qs_vm *vm, Op op, qs_value a, qs_value b) {
+    Array *dst = qval_array(a);
+    Plan p;
+    Operand x, y;
+    void *to;
+    TRY(qoperand_plan(vm, op, a, b, &p));
+    TRY(qoperand_shape(vm, qop_inplace(op), a, b, &p.rank, p.dims));
+    if (b.kind == QS_ARRAY && qval_array(b)->count != 1 && !qoperand_equal_dims(dst, qval_array(b))) {
+        size_t count = 1; /* broadcasting may stretch the right side, never the left */
+        for (int i = 0; i < p.rank; i++) count *= (size_t)p.dims[i];
+        if (count != dst->count) return qoperand_shape_error(vm, qop_inplace(op), dst, qval_array(b));
+    }
+    if (qdtype_is_complex(p.out) && !qdtype_is_complex((qs_dtype)dst->dtype))
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: an array of %s cannot hold complex numbers", qop_inplace(op),
+                        qdtype_info[dst->dtype].name);
+    p.out = (qs_dtype)dst->dtype;
+    TRY(qoperand_open(vm, b, p.compute, &y));
+    TRY(qarr_write(vm, dst, &to));
+    TRY(qoperand_open(vm, a, p.compute, &x));
+    run_array(&p, a, &x, b, &y, dst, to);
+    return qarr_settle(vm, dst);
+}
+
+static qs_status update_by_result(qs_vm *vm, Op op, qs_value a, qs_value b) {
+    qs_value r;
+    TRY(qarith_binary(vm, op, a, b, &r));
+    char ta[SHAPE_TEXT], tr[SHAPE_TEXT];
+    qs_status s = qarr_same_shape(qval_array(a), qval_array(r))
+                      ? qarr_assign(vm, qval_array(a), qval_array(r))
+                      : qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s: the product of shape %s does not fit %s", qop_inplace(op),
+                                 qarr_shape_text(qval_array(r), tr), qarr_shape_text(qval_array(a), ta));
+    qval_release(vm, r);
+    return s;
+}
+
+qs_status qarith_update(qs_vm *vm, Op op, qs_value a, qs_value b) {
+    if (a.kind != QS_ARRAY || !qoperand_fits(b)) return qscalar_mismatch(vm, op, a, b);
+    if (is_product(op, a, b)) return update_by_result(vm, op, a, b);
+    if (op == OP_POW || op == OP_DIV) TRY(check_operator(vm, op, a, b));
+    if (b.kind != QS_ARRAY || !qarr_overlap(qval_array(a), qval_array(b)) ||
+        qarr_same_elements(qval_array(a), qval_array(b)))
+        return update_into(vm, op, a, b);
+    Array *copy; /* elements of b must be read before a changes them */
+    TRY(qarr_copy(vm, qval_array(b), &copy));
+    qs_status s = update_into(vm, op, a, qarr_value(copy));
+    qarr_release(vm, copy);
+    return s;
+}

@@ -1,0 +1,695 @@
+#include "vm/array/array.h"
+#include "devices/pool.h"
+#include "devices/threads.h"
+#include "vm/base/dtype.h"
+#include "vm/value/convert.h"
+#include "vm/array/move.h"
+#include "vm/array/nest.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static qs_dtype dtype_of(const Array *a) { return (qs_dtype)a->dtype; }
+static size_t elem_size(const Array *a) { return qdtype_size(dtype_of(a)); }
+
+/* -- shapes -------------------------------------------------------------------------------------------------------- */
+static const char *shape_text(int rank, const int64_t *dims, char buf[SHAPE_TEXT]) {
+    int n = 0;
+    if (rank < 2) snprintf(buf, SHAPE_TEXT, "1x%lld", (long long)(rank ? dims[0] : 1));
+    else
+        for (int i = 0; i < rank; i++)
+            n += snprintf(buf + n, SHAPE_TEXT - (size_t)n, i ? "x%lld" : "%lld", (long long)dims[i]);
+    return buf;
+}
+
+const char *qarr_shape_text(const Array *a, char buf[SHAPE_TEXT]) {
+    int64_t dims[QS_MAX_RANK];
+    return shape_text(qarr_size(a, dims), dims, buf);
+}
+
+int qarr_size(const Array *a, int64_t dims[QS_MAX_RANK]) {
+    int rank = a->rank;
+    while (rank > 2 && a->dims[rank - 1] == 1) rank--;
+    if (rank >= 2) {
+        memcpy(dims, a->dims, (size_t)rank * sizeof *dims);
+        return rank;
+    }
+    dims[0] = 1;
+    dims[1] = rank ? a->dims[0] : 1;
+    return 2;
+}
+
+bool qarr_same_shape(const Array *a, const Array *b) {
+    int64_t da[QS_MAX_RANK], db[QS_MAX_RANK];
+    if (a->rank == b->rank) return !memcmp(a->dims, b->dims, a->rank * sizeof *a->dims);
+    int na = qarr_size(a, da), nb = qarr_size(b, db);
+    return na == nb && !memcmp(da, db, (size_t)na * sizeof *da);
+}
+
+/* The shapes of the language: no trailing singleton beyond the second dimension, 1xN and a single number are a vec. */
+int qarr_normalise(int rank, int64_t *dims) {
+    while (rank > 2 && dims[rank - 1] == 1) rank--;
+    if (rank == 2 && dims[0] == 1) {
+        dims[0] = dims[1];
+        return 1;
+    }
+    if (rank == 0) dims[rank++] = 1;
+    return rank;
+}
+
+/* The product of the extents, and whether that many elements have an address each. */
+static bool count_elements(int rank, const int64_t *dims, size_t elem, size_t *count) {
+    size_t n = 1, limit = PTRDIFF_MAX / elem;
+    bool fits = true;
+    for (int i = 0; i < rank; i++) {
+        if (!dims[i]) return *count = 0, true;
+        if ((size_t)dims[i] > limit / n) fits = false;
+        else n *= (size_t)dims[i];
+    }
+    *count = n;
+    return fits;
+}
+
+static qs_status check_shape(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, size_t *count) {
+    char text[SHAPE_TEXT];
+    if (rank < 0 || rank > QS_MAX_RANK)
+        return qerr_set(qvm_ctx(vm), QS_ESHAPE, "an array has at most %d dimensions, not %d", QS_MAX_RANK, rank);
+    for (int i = 0; i < rank; i++)
+        if (dims[i] < 0)
+            return qerr_set(qvm_ctx(vm), QS_ESHAPE, "the size of an array must be ≥ 0, got %s",
+                            shape_text(rank, dims, text));
+    if (count_elements(rank, dims, qdtype_size(d), count)) return QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_ENOMEM,
+                    "out of memory: an array of %s elements of type %s is larger than any memory",
+                    shape_text(rank, dims, text), qdtype_info[d].name);
+}
+
+static bool packed(int rank, const int64_t *dims, const int64_t *strides, size_t count) {
+    int64_t step = 1;
+    if (!count) return true;
+    for (int i = rank - 1; i >= 0; i--) {
+        if (dims[i] != 1 && strides[i] != step) return false;
+        step *= dims[i];
+    }
+    return true;
+}
+
+/* In unsigned arithmetic: an empty array may have extents whose product overflows. */
+static void pack_strides(Array *a) {
+    uint64_t step = 1;
+    for (int i = a->rank - 1; i >= 0; i--) {
+        a->strides[i] = (int64_t)step;
+        step *= (uint64_t)a->dims[i];
+    }
+}
+
+/* -- making -------------------------------------------------------------------------------------------------------- */
+/* Takes the reference to buf.  The caller fills in strides and contiguous. */
+static qs_status new_header(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, size_t count, Buffer *buf,
+                            Array **out) {
+    Array *a = qpool_get(qvm_ctx(vm), sizeof *a);
+    if (!a) {
+        qbuf_release(qvm_ctx(vm), buf);
+        return qerr_set(qvm_ctx(vm), QS_ENOMEM, "out of memory");
+    }
+    a->hdr = (Obj){1, QS_ARRAY, 0, 0};
+    a->dtype = (uint8_t)d;
+    a->rank = (uint8_t)rank;
+    a->buf = buf;
+    a->offset = 0;
+    a->count = count;
+    for (int i = 0; i < rank; i++) a->dims[i] = dims[i];
+    *out = a;
+    return QS_OK;
+}
+
+static qs_status new_packed(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, size_t count, bool zeroed,
+                            Array **out) {
+    Buffer *buf;
+    TRY(qbuf_new(qvm_ctx(vm), count * qdtype_size(d), zeroed, &buf));
+    TRY(new_header(vm, d, rank, dims, count, buf, out));
+    pack_strides(*out);
+    (*out)->contiguous = true;
+    return QS_OK;
+}
+
+qs_status qarr_new_raw(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, bool zeroed, Array **out) {
+    size_t count;
+    TRY(check_shape(vm, d, rank, dims, &count));
+    return new_packed(vm, d, rank, dims, count, zeroed, out);
+}
+
+qs_status qarr_new(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, bool zeroed, Array **out) {
+    int64_t normal[QS_MAX_RANK];
+    size_t count;
+    TRY(check_shape(vm, d, rank, dims, &count));
+    memcpy(normal, dims, (size_t)rank * sizeof *dims);
+    rank = qarr_normalise(rank, normal);
+    return new_packed(vm, d, rank, normal, count, zeroed, out);
+}
+
+qs_status qarr_like(qs_vm *vm, const Array *a, qs_dtype d, Array **out) {
+    size_t count;
+    if (qdtype_size(d) > elem_size(a)) TRY(check_shape(vm, d, a->rank, a->dims, &count));
+    return new_packed(vm, d, a->rank, a->dims, a->count, false, out);
+}
+
+void qarr_free(qs_vm *vm, Array *a) {
+    qbuf_release(qvm_ctx(vm), a->buf);
+    qpool_put(qvm_ctx(vm), a, sizeof *a);
+}
+
+/* -- views --------------------------------------------------------------------------------------------------------- */
+static void set_strides(Array *a, const int64_t *strides) {
+    for (int i = 0; i < a->rank; i++) a->strides[i] = strides[i];
+    a->contiguous = packed(a->rank, a->dims, strides, a->count);
+}
+
+qs_status qarr_view(qs_vm *vm, Array *base, int rank, const int64_t *dims, const int64_t *strides, size_t offset,
+                    Array **out) {
+    size_t count;
+    TRY(check_shape(vm, dtype_of(base), rank, dims, &count));
+    qbuf_retain(base->buf);
+    TRY(new_header(vm, dtype_of(base), rank, dims, count, base->buf, out));
+    (*out)->offset = offset;
+    set_strides(*out, strides);
+    return QS_OK;
+}
+
+/* Elements before and after the first one that strided memory reaches; false: more than addresses can tell. */
+static bool reach(int rank, const int64_t *dims, const int64_t *strides, int64_t *before, int64_t *after) {
+    *before = *after = 0;
+    for (int i = 0; i < rank; i++) {
+        int64_t span, *side = strides[i] < 0 ? before : after;
+        if (!dims[i]) return *before = *after = 0, true;
+        uint64_t step = strides[i] < 0 ? 0 - (uint64_t)strides[i] : (uint64_t)strides[i];
+        if (__builtin_mul_overflow(dims[i] - 1, step, &span)) return false;
+        if (__builtin_add_overflow(*side, span, side)) return false;
+    }
+    return *before < INT64_MAX / 64 && *after < INT64_MAX / 64;
+}
+
+static qs_status wrap_buffer(qs_vm *vm, const qs_array_info *info, void *data, Device *d, void (*release)(void *),
+                             void *owner, size_t *offset, size_t *count, Buffer **buf) {
+    size_t elem = qdtype_size(info->dtype);
+    int64_t before, after;
+    TRY(check_shape(vm, info->dtype, info->rank, info->dims, count));
+    if (!reach(info->rank, info->dims, info->strides, &before, &after))
+        return qerr_set(qvm_ctx(vm), QS_ESHAPE, "the strides of a foreign array reach beyond any memory");
+    if (!data && *count) return qerr_set(qvm_ctx(vm), QS_EVALUE, "a foreign array with elements must have an address");
+    *offset = (size_t)before;
+    uintptr_t first = (uintptr_t)data - (size_t)before * elem;
+    size_t nbytes = *count ? (size_t)(before + after + 1) * elem : 0;
+    if (d) return qbuf_wrap_device(qvm_ctx(vm), d, first, nbytes, info->readonly, release, owner, buf);
+    return qbuf_wrap(qvm_ctx(vm), (void *)first, nbytes, info->readonly, release, owner, buf);
+}
+
+qs_status qarr_wrap(qs_vm *vm, const qs_array_info *info, void *data, Device *d, void (*release)(void *), void *owner,
+                    Array **out) {
+    size_t offset = 0, count = 0;
+    Buffer *buf = NULL;
+    qs_status s = wrap_buffer(vm, info, data, d, release, owner, &offset, &count, &buf);
+    if (s) {
+        if (release) release(owner);
+        return s;
+    }
+    TRY(new_header(vm, info->dtype, info->rank, info->dims, count, buf, out));
+    (*out)->offset = offset;
+    set_strides(*out, info->strides);
+    if (!qarr_aligned(*out)) (*out)->contiguous = false; /* loops over contiguous data count on it */
+    return QS_OK;
+}
+
+bool qarr_aligned(const Array *a) {
+    size_t size = elem_size(a), part = qdtype_is_complex(dtype_of(a)) ? size / 2 : size;
+    return a->buf->block[HOST_MEMORY] % part == 0;
+}
+
+/* -- host access --------------------------------------------------------------------------------------------------- */
+qs_status qarr_lock_failed(qs_vm *vm, Array *a, const char *name, qs_status s) {
+    char shape[SHAPE_TEXT], subject[SHAPE_TEXT + 128];
+    if (s != QS_ELOCK) return s;
+    snprintf(subject, sizeof subject, "the array (%.80s, %s)", qval_type_name(vm, qarr_value(a)),
+             qarr_shape_text(a, shape));
+    qerr_subject(qvm_ctx(vm), name ? name : subject);
+    return s;
+}
+
+/* The common case inline: the host's copy is current and nobody holds a lock. */
+static qs_status host(qs_vm *vm, Array *a, qs_access mode, void **p) {
+    void *block;
+    qs_status s = qbuf_host(qvm_ctx(vm), a->buf, mode, &block);
+    if (__builtin_expect(s != QS_OK, 0)) return (void)qarr_lock_failed(vm, a, NULL, s), s;
+    *p = (char *)block + a->offset * elem_size(a);
+    return QS_OK;
+}
+
+qs_status qarr_read(qs_vm *vm, Array *a, const void **p) {
+    void *q;
+    TRY(host(vm, a, QS_READ, &q));
+    *p = q;
+    return QS_OK;
+}
+
+qs_status qarr_write(qs_vm *vm, Array *a, void **p) { return host(vm, a, QS_READWRITE, p); }
+
+qs_status qarr_settle(qs_vm *vm, Array *a) {
+    return a->buf->home > HOST_MEMORY ? qbuf_settle(qvm_ctx(vm), a->buf) : QS_OK;
+}
+
+size_t qarr_offset(const Array *a, size_t linear) {
+    if (a->contiguous) return linear;
+    int64_t at = 0;
+    for (int i = a->rank - 1; i >= 0; i--) {
+        size_t n = (size_t)a->dims[i];
+        at += (int64_t)(linear % n) * a->strides[i];
+        linear /= n;
+    }
+    return (size_t)at;
+}
+
+qs_status qarr_load(qs_vm *vm, qs_dtype d, const void *p, qs_value *out) {
+    switch (d) {
+    case QS_B1: *out = qs_bool(*(const uint8_t *)p != 0); return QS_OK;
+    case QS_I64: {
+        int64_t i;
+        memcpy(&i, p, sizeof i);
+        *out = qs_int(i);
+        return QS_OK;
+    }
+    case QS_U64: {
+        uint64_t u;
+        memcpy(&u, p, sizeof u);
+        *out = u <= INT64_MAX ? qs_int((int64_t)u) : qs_num((double)u);
+        return QS_OK;
+    }
+    case QS_C64: case QS_C128: {
+        QComplexD z;
+        qconv_run(d, p, 0, QS_C128, &z, 0, 1);
+        return qval_complex(vm, z.re, z.im, out);
+    }
+    case QS_F16: case QS_BF16: case QS_F32: case QS_F64: {
+        double x;
+        qconv_run(d, p, 0, QS_F64, &x, 0, 1);
+        *out = qs_num(x);
+        return QS_OK;
+    }
+    default: { /* integers up to 32 bits */
+        int64_t i;
+        qconv_run(d, p, 0, QS_I64, &i, 0, 1);
+        *out = qs_int(i);
+        return QS_OK;
+    }
+    }
+}
+
+qs_status qarr_store(qs_vm *vm, qs_dtype d, void *p, qs_value v) {
+    if (v.kind == QS_NUM) return qconv_run(QS_F64, &v.u.f, 0, d, p, 0, 1), QS_OK;
+    if (v.kind == QS_INT || v.kind == QS_BOOL) return qconv_run(QS_I64, &v.u.i, 0, d, p, 0, 1), QS_OK;
+    const char *into = qdtype_info[d].name;
+    if (v.kind != QS_COMPLEX)
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "an array of %s holds numbers, got a value of type %s", into,
+                        qval_type_name(vm, v));
+    if (!qdtype_is_complex(d))
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "an array of %s cannot hold a complex number", into);
+    const Complex *z = v.u.p;
+    qconv_run(QS_C128, &(QComplexD){z->re, z->im}, 0, d, p, 0, 1);
+    return QS_OK;
+}
+
+qs_status qarr_get(qs_vm *vm, Array *a, size_t linear, qs_value *out) {
+    const void *p;
+    TRY(qarr_read(vm, a, &p));
+    return qarr_load(vm, dtype_of(a), (const char *)p + (ptrdiff_t)(qarr_offset(a, linear) * elem_size(a)), out);
+}
+
+qs_status qarr_put(qs_vm *vm, Array *a, size_t linear, qs_value v) {
+    void *p;
+    TRY(qarr_write(vm, a, &p));
+    TRY(qarr_store(vm, dtype_of(a), (char *)p + (ptrdiff_t)(qarr_offset(a, linear) * elem_size(a)), v));
+    return qarr_settle(vm, a);
+}
+
+/* -- copying and converting ---------------------------------------------------------------------------------------- */
+typedef struct { qs_dtype from, to; const char *src; char *dst; size_t count; } Conversion;
+enum { BLOCK = 1 << 14, WORTH = 1 << 18 }; /* elements of a block; bytes that are worth a thread */
+
+static void convert_blocks(void *ud, int64_t first, int64_t last, int worker) {
+    const Conversion *x = ud;
+    size_t at = (size_t)first * BLOCK, end = (size_t)last * BLOCK, from = qdtype_size(x->from), to = qdtype_size(x->to);
+    (void)worker;
+    if (end > x->count) end = x->count;
+    qconv_run(x->from, x->src + at * from, (ptrdiff_t)from, x->to, x->dst + at * to, (ptrdiff_t)to, end - at);
+}
+
+/* Elements of src into the packed or strided dst; both have dst's shape, src stretched where it has extent 1. */
+static void transfer(Ctx *c, Array *dst, void *to, const Array *src, const void *from) {
+    Nest n;
+    if (dst->contiguous && src->contiguous && dst->count == src->count) {
+        Conversion x = {dtype_of(src), dtype_of(dst), from, to, dst->count};
+        int64_t grain = 1 + WORTH / (int64_t)(BLOCK * elem_size(dst));
+        qthreads_run(qthreads_of(c), (int64_t)((dst->count + BLOCK - 1) / BLOCK), grain, convert_blocks, &x);
+        return;
+    }
+    qnest_begin(&n, dst->rank, dst->dims);
+    qnest_array(&n, to, dst);
+    qnest_array(&n, from, src);
+    qnest_fuse(&n);
+    if (src->dtype == dst->dtype) {
+        qmove_run(c, elem_size(dst), n.rank, n.dims, n.at[0], n.steps[0], n.at[1], n.steps[1]);
+        return;
+    }
+    qnest_lengthen(&n);
+    while (qnest_next(&n)) qconv_run(dtype_of(src), n.at[1], n.step[1], dtype_of(dst), n.at[0], n.step[0], n.count);
+}
+
+static qs_status copy_as(qs_vm *vm, Array *a, qs_dtype d, Array **out) {
+    const void *from;
+    void *to;
+    TRY(qarr_read(vm, a, &from));
+    TRY(qarr_like(vm, a, d, out));
+    qs_status s = qarr_write(vm, *out, &to);
+    if (s) return qarr_free(vm, *out), s;
+    transfer(qvm_ctx(vm), *out, to, a, from);
+    return QS_OK;
+}
+
+static Array *retain(Array *a) {
+    a->hdr.refs++;
+    return a;
+}
+
+qs_status qarr_contiguous(qs_vm *vm, Array *a, Array **out) {
+    if (a->contiguous) return *out = retain(a), QS_OK;
+    return copy_as(vm, a, dtype_of(a), out);
+}
+
+/* An array that is its whole buffer is copied where it lies, on a device if need be. */
+qs_status qarr_copy(qs_vm *vm, Array *a, Array **out) {
+    Buffer *buf;
+    if (!a->contiguous || a->buf->nbytes != a->count * elem_size(a) || (a->buf->valid & 1))
+        return copy_as(vm, a, dtype_of(a), out);
+    TRY(qbuf_clone(qvm_ctx(vm), a->buf, &buf));
+    TRY(new_header(vm, dtype_of(a), a->rank, a->dims, a->count, buf, out));
+    set_strides(*out, a->strides);
+    return QS_OK;
+}
+
+qs_status qarr_convert(qs_vm *vm, Array *a, qs_dtype d, Array **out) {
+    if (d == dtype_of(a)) return *out = retain(a), QS_OK;
+    return copy_as(vm, a, d, out);
+}
+
+qs_status qarr_reshape(qs_vm *vm, Array *a, int rank, const int64_t *dims, Array **out) {
+    char was[SHAPE_TEXT], wanted[SHAPE_TEXT];
+    int64_t normal[QS_MAX_RANK];
+    size_t count;
+    TRY(check_shape(vm, dtype_of(a), rank, dims, &count));
+    if (count != a->count)
+        return qerr_set(qvm_ctx(vm), QS_ESHAPE, "reshape: an array of %s has %zu elements, %s needs %zu",
+                        qarr_shape_text(a, was), a->count, shape_text(rank, dims, wanted), count);
+    Array *base;
+    TRY(qarr_contiguous(vm, a, &base));
+    memcpy(normal, dims, (size_t)rank * sizeof *dims);
+    rank = qarr_normalise(rank, normal);
+    qbuf_retain(base->buf);
+    qs_status s = new_header(vm, dtype_of(a), rank, normal, count, base->buf, out);
+    if (!s) {
+        (*out)->offset = base->offset;
+        (*out)->contiguous = true;
+        pack_strides(*out);
+    }
+    qarr_release(vm, base);
+    return s;
+}
+
+/* The bytes an array touches, as [low, high). */
+static void extent(const Array *a, uintptr_t *low, uintptr_t *high) {
+    int64_t before, after;
+    reach(a->rank, a->dims, a->strides, &before, &after);
+    int home = a->buf->home < 0 ? HOST_MEMORY : a->buf->home;
+    uintptr_t first = (uintptr_t)a->buf->block[home] + a->offset * elem_size(a);
+    *low = first - (uintptr_t)before * elem_size(a);
+    *high = first + ((uintptr_t)after + 1) * elem_size(a);
+}
+
+/* Two arrays may be views of one buffer, or of blocks that others use, which may be the same. */
+bool qarr_overlap(const Array *a, const Array *b) {
+    uintptr_t alow, ahigh, blow, bhigh;
+    if (!a->count || !b->count) return false;
+    if (a->buf != b->buf && !qbuf_overlap(a->buf, b->buf)) return false;
+    extent(a, &alow, &ahigh);
+    extent(b, &blow, &bhigh);
+    return alow < bhigh && blow < ahigh;
+}
+
+bool qarr_same_elements(const Array *a, const Array *b) {
+    return a->buf == b->buf && a->offset == b->offset && a->dtype == b->dtype && a->rank == b->rank &&
+           !memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) &&
+           !memcmp(a->strides, b->strides, a->rank * sizeof *a->strides);
+}
+
+static qs_status assign(qs_vm *vm, Array *dst, Array *src) {
+    const void *from;
+    void *to;
+    TRY(qarr_read(vm, src, &from));
+    TRY(qarr_write(vm, dst, &to));
+    transfer(qvm_ctx(vm), dst, to, src, from);
+    return qarr_settle(vm, dst);
+}
+
+qs_status qarr_assign(qs_vm *vm, Array *dst, Array *src) {
+    char a[SHAPE_TEXT], b[SHAPE_TEXT];
+    if (!qarr_same_shape(dst, src) && src->count != 1)
+        return qerr_set(qvm_ctx(vm), QS_ESHAPE, "cannot assign an array of %s to one of %s", qarr_shape_text(src, a),
+                        qarr_shape_text(dst, b));
+    if (qdtype_is_complex(dtype_of(src)) && !qdtype_is_complex(dtype_of(dst)))
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "cannot assign complex numbers to an array of %s",
+                        qdtype_info[dst->dtype].name);
+    if (!qarr_overlap(dst, src) || qarr_same_elements(dst, src)) return assign(vm, dst, src);
+    Array *copy;
+    TRY(qarr_copy(vm, src, &copy));
+    qs_status s = assign(vm, dst, copy);
+    qarr_release(vm, copy);
+    return s;
+}
+
+/* An array of one element, whatever the dtype, as the source of a fill. */
+qs_status qarr_fill(qs_vm *vm, Array *dst, qs_value number) {
+    QComplexD room;
+    void *to;
+    Nest n;
+    int64_t none = 0, one = 1;
+    TRY(qarr_store(vm, dtype_of(dst), &room, number));
+    TRY(qarr_write(vm, dst, &to));
+    qnest_begin(&n, dst->rank, dst->dims);
+    qnest_array(&n, to, dst);
+    qnest_operand(&n, &room, elem_size(dst), 1, &one, &none);
+    qnest_fuse(&n);
+    qmove_run(qvm_ctx(vm), elem_size(dst), n.rank, n.dims, n.at[0], n.steps[0], n.at[1], n.steps[1]);
+    return qarr_settle(vm, dst);
+}
+
+qs_status qarr_from_value(qs_vm *vm, qs_value v, qs_dtype d, Array **out) {
+    void *p;
+    if (v.kind == QS_ARRAY) return qarr_convert(vm, qval_array(v), d, out);
+    TRY(qarr_new(vm, d, 1, &(int64_t){1}, false, out));
+    qs_status s = qarr_write(vm, *out, &p);
+    if (!s) s = qarr_store(vm, d, p, v);
+    if (s) qarr_free(vm, *out);
+    return s;
+}
+
+/* -- from arguments of the language -------------------------------------------------------------------------------- */
+static qs_status array_doubles(qs_vm *vm, Array *a, double *x) {
+    const void *p;
+    Nest n;
+    TRY(qarr_read(vm, a, &p));
+    qnest_begin(&n, a->rank, a->dims);
+    qnest_array(&n, p, a);
+    qnest_fuse(&n);
+    for (; qnest_next(&n); x += n.count) qconv_run(dtype_of(a), n.at[0], n.step[0], QS_F64, x, sizeof *x, n.count);
+    return QS_OK;
+}
+
+static qs_status cell_doubles(qs_vm *vm, const Cell *cell, const char *what, double *x) {
+    for (size_t i = 0; i < cell->count; i++) {
+        if (!qval_is_number(cell->items[i]))
+            return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s must be numbers, got a value of type %s", what,
+                            qval_type_name(vm, cell->items[i]));
+        x[i] = qval_number(cell->items[i]);
+    }
+    return QS_OK;
+}
+
+qs_status qarr_doubles(qs_vm *vm, qs_value v, const char *what, double **out, size_t *n) {
+    Ctx *c = qvm_ctx(vm);
+    bool is_array = v.kind == QS_ARRAY && !qdtype_is_complex(dtype_of(qval_array(v)));
+    if (!is_array && v.kind != QS_CELL && !qval_is_number(v))
+        return qerr_set(c, QS_ETYPE, "%s must be numbers, got a value of type %s", what, qval_type_name(vm, v));
+    *n = is_array ? qval_array(v)->count : v.kind == QS_CELL ? ((Cell *)v.u.p)->count : 1;
+    *out = qmem_alloc(c, *n * sizeof **out);
+    qs_status s = QS_OK;
+    if (is_array) s = array_doubles(vm, qval_array(v), *out);
+    else if (v.kind == QS_CELL) s = cell_doubles(vm, v.u.p, what, *out);
+    else **out = qval_number(v);
+    if (s) qmem_free(c, *out, *n * sizeof **out);
+    return s;
+}
+
+static qs_status extent_from(qs_vm *vm, const char *fn, double x, int64_t *out) {
+    if (!(x > -1)) return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: size must be ≥ 0, got %.15g", fn, x);
+    *out = qdtype_sat_i64(x, 0, INT64_MAX);
+    return QS_OK;
+}
+
+static qs_status shape_from_list(qs_vm *vm, const char *fn, qs_value list, int *rank, int64_t dims[QS_MAX_RANK]) {
+    double *x;
+    size_t n;
+    char what[80];
+    snprintf(what, sizeof what, "%s: the sizes", fn);
+    TRY(qarr_doubles(vm, list, what, &x, &n));
+    qs_status s = QS_OK;
+    if (n > QS_MAX_RANK)
+        s = qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s: an array has at most %d dimensions, got %zu sizes", fn, QS_MAX_RANK,
+                     n);
+    for (size_t i = 0; i < n && !s; i++) s = extent_from(vm, fn, x[i], &dims[i]);
+    *rank = (int)n;
+    qmem_free(qvm_ctx(vm), x, n * sizeof *x);
+    if (!s && !n) s = qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s: the size vector is empty", fn);
+    return s;
+}
+
+qs_status qarr_shape_args(qs_vm *vm, const char *fn, int n, const qs_value *args, int *rank,
+                          int64_t dims[QS_MAX_RANK]) {
+    if (n < 1) return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: a size is needed", fn);
+    if (n == 1 && !qval_is_number(args[0])) return shape_from_list(vm, fn, args[0], rank, dims);
+    if (n > QS_MAX_RANK)
+        return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s: an array has at most %d dimensions, got %d sizes", fn, QS_MAX_RANK,
+                        n);
+    for (int i = 0; i < n; i++) {
+        if (!qval_is_number(args[i]))
+            return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: size %d must be a number, got a value of type %s", fn, i + 1,
+                            qval_type_name(vm, args[i]));
+        TRY(extent_from(vm, fn, qval_number(args[i]), &dims[i]));
+    }
+    *rank = n;
+    return QS_OK;
+}
+
+qs_status qarr_from_doubles(qs_vm *vm, const double *x, size_t n, Array **out) {
+    qs_dtype d = qvm_ctx(vm)->scalar_dtype;
+    int64_t dims[1] = {(int64_t)n};
+    void *p;
+    TRY(qarr_new(vm, d, 1, dims, false, out));
+    TRY(qarr_write(vm, *out, &p));
+    qconv_run(QS_F64, x, sizeof *x, d, p, (ptrdiff_t)qdtype_size(d), n);
+    return QS_OK;
+}
+
+/* How many elements a..step..b has.  The last counts as hit when only the rounding of step and bounds separates it. */
+double qarr_range_count(double lo, double step, double hi) {
+    double slack = 4 * DBL_EPSILON * fmax(fabs(lo), fabs(hi)) / fabs(step);
+    double n = floor((hi - lo) / step + slack) + 1;
+    return n > 0 ? n : 0;
+}
+
+/* Whole numbers beyond what float32 tells apart may be places: they must not move. */
+static bool range_is_wide(double lo, double step, double count) {
+    double last = lo + (count - 1) * step, far = fmax(fabs(lo), fabs(last));
+    return count > 0 && lo == trunc(lo) && step == trunc(step) && far > 0x1p24 && far <= 0x1p53;
+}
+
+qs_status qarr_range(qs_vm *vm, qs_dtype d, double lo, double step, double hi, Array **out) {
+    if (step == 0 || !isfinite(lo) || !isfinite(step) || !isfinite(hi))
+        return qerr_set(qvm_ctx(vm), QS_EVALUE,
+                        "a range needs finite bounds and a step other than 0, got %.15g..%.15g..%.15g", lo, step, hi);
+    double count = qarr_range_count(lo, step, hi);
+    int64_t dims[1] = {qdtype_sat_i64(count, 0, INT64_MAX)};
+    void *p;
+    if (d == QS_F32 && range_is_wide(lo, step, count)) d = QS_F64;
+    TRY(qarr_new(vm, d, 1, dims, false, out));
+    TRY(qarr_write(vm, *out, &p));
+    if (d == QS_F32)
+        for (int64_t i = 0; i < dims[0]; i++) ((float *)p)[i] = (float)(lo + (double)i * step);
+    else
+        for (int64_t i = 0; i < dims[0]; i++) ((double *)p)[i] = lo + (double)i * step;
+    return QS_OK;
+}
+
+/* -- matrix literals ----------------------------------------------------------------------------------------------- */
+static qs_status literal_of_numbers(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out) {
+    int64_t dims[1] = {n};
+    Array *a;
+    void *p;
+    bool complex = false, wide = false;
+    for (int i = 0; i < n; i++) {
+        complex |= items[i].kind == QS_COMPLEX;
+        wide |= items[i].kind != QS_COMPLEX && qdtype_rounds_whole(qval_number(items[i]));
+    }
+    if (wide && d == QS_F32) d = QS_F64;
+    if (complex) d = qdtype_complex_of(d);
+    TRY(qarr_new(vm, d, 1, dims, false, &a));
+    qs_status s = qarr_write(vm, a, &p);
+    for (int i = 0; i < n && !s; i++) s = qarr_store(vm, d, (char *)p + (size_t)i * qdtype_size(d), items[i]);
+    if (s) return qarr_free(vm, a), s;
+    *out = qarr_value(a);
+    return QS_OK;
+}
+
+static qs_status check_items(qs_vm *vm, int n, const qs_value *items, qs_dtype *d) {
+    char first[SHAPE_TEXT], other[SHAPE_TEXT];
+    const Array *a = qval_array(items[0]), *b;
+    *d = dtype_of(a);
+    for (int i = 1; i < n; i++) {
+        b = qval_array(items[i]);
+        if (!qarr_same_shape(a, b))
+            return qerr_set(qvm_ctx(vm), QS_ESHAPE, "matrix literal: item 1 has shape %s, item %d has %s",
+                            qarr_shape_text(a, first), i + 1, qarr_shape_text(b, other));
+        if (dtype_of(b) != *d) *d = qdtype_promote(*d, dtype_of(b));
+    }
+    if (a->rank < QS_MAX_RANK) return QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_ESHAPE, "matrix literal: an array has at most %d dimensions", QS_MAX_RANK);
+}
+
+/* Items stack along a new first dimension: vectors become rows, matrices the planes of a cube. */
+static qs_status literal_of_arrays(qs_vm *vm, int n, const qs_value *items, qs_value *out) {
+    int64_t dims[QS_MAX_RANK + 1];
+    qs_dtype d;
+    Array *all, *part = NULL;
+    TRY(check_items(vm, n, items, &d));
+    dims[0] = n;
+    int rank = qarr_normalise(qarr_size(qval_array(items[0]), dims + 1), dims + 1);
+    TRY(qarr_new_raw(vm, d, rank + 1, dims, false, &all));
+    for (int i = 0; i < n; i++) {
+        size_t each = qval_array(items[i])->count;
+        qs_status s = qarr_view(vm, all, rank, dims + 1, all->strides + 1, (size_t)i * each, &part);
+        if (!s) {
+            s = qarr_assign(vm, part, qval_array(items[i]));
+            qarr_release(vm, part);
+        }
+        if (s) return qarr_free(vm, all), s;
+    }
+    all->rank = (uint8_t)qarr_normalise(all->rank, all->dims);
+    pack_strides(all);
+    *out = qarr_value(all);
+    return QS_OK;
+}
+
+qs_status qarr_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out) {
+    int arrays = 0;
+    for (int i = 0; i < n; i++) {
+        if (items[i].kind == QS_ARRAY) arrays++;
+        else if (!qval_is_number(items[i]) && items[i].kind != QS_COMPLEX)
+            return qerr_set(qvm_ctx(vm), QS_ETYPE,
+                            "matrix literal: item %d has type %s; a matrix holds numbers, write {…} for a cell", i + 1,
+                            qval_type_name(vm, items[i]));
+    }
+    if (arrays == 0) return literal_of_numbers(vm, d, n, items, out);
+    if (arrays == n) return literal_of_arrays(vm, n, items, out);
+    return qerr_set(qvm_ctx(vm), QS_ESHAPE,
+                    "matrix literal: numbers and arrays or ranges cannot stand in one list; horzcat joins them: "
+                    "horzcat(1..3, [5])");
+}

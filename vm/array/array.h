@@ -1,0 +1,116 @@
+/* array.h -- numeric arrays: making them, reading them, elementwise arithmetic, indexing.
+ *
+ * Everything here works on host memory and takes any strides; loops over contiguous data are the fast path. */
+#ifndef VM_ARRAY_H
+#define VM_ARRAY_H
+#include "vm/value/object.h"
+
+/* -- array.c: making and viewing ----------------------------------------------------------------------------------- */
+qs_status qarr_new(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, bool zeroed, Array **out); /* normalised */
+qs_status qarr_new_raw(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, bool zeroed, Array **out); /* shape kept */
+/* Foreign memory as it lies; `data` is the first element, on device d (NULL: the host).  The owner is released once,
+ * even on failure. */
+qs_status qarr_wrap(qs_vm *vm, const qs_array_info *info, void *data, Device *d, void (*release)(void *), void *owner,
+                    Array **out);
+qs_status qarr_like(qs_vm *vm, const Array *a, qs_dtype d, Array **out);     /* same shape, contiguous, uninitialised */
+qs_status qarr_view(qs_vm *vm, Array *base, int rank, const int64_t *dims, const int64_t *strides, size_t offset,
+                    Array **out);
+qs_status qarr_contiguous(qs_vm *vm, Array *a, Array **out);                    /* itself (retained) or a packed copy */
+qs_status qarr_copy(qs_vm *vm, Array *a, Array **out);                               /* always fresh and packed */
+qs_status qarr_convert(qs_vm *vm, Array *a, qs_dtype d, Array **out);           /* itself when it has dtype d already */
+qs_status qarr_reshape(qs_vm *vm, Array *a, int rank, const int64_t *dims, Array **out); /* a view when packed */
+qs_status qarr_assign(qs_vm *vm, Array *dst, Array *src);                    /* same shape (or one element), converts */
+qs_status qarr_fill(qs_vm *vm, Array *dst, qs_value number);
+void qarr_free(qs_vm *vm, Array *a);                                                 /* count reached 0 */
+static inline qs_value qarr_value(Array *a) { return qval_object(QS_ARRAY, a); }     /* takes the reference */
+static inline Array *qval_array(qs_value v) { return (Array *)v.u.p; }
+static inline void qarr_release(qs_vm *vm, Array *a) { qval_release(vm, qarr_value(a)); }
+
+/* Host pointers to the first element; valid until anything else touches the array. */
+qs_status qarr_read(qs_vm *vm, Array *a, const void **p);
+qs_status qarr_write(qs_vm *vm, Array *a, void **p);                                 /* contents are kept */
+qs_status qarr_settle(qs_vm *vm, Array *a);                                          /* after writing: qbuf_settle */
+/* The sentence of a failed lock says which array it is: its name, or with NULL its type and shape.  Returns s. */
+qs_status qarr_lock_failed(qs_vm *vm, Array *a, const char *name, qs_status s);
+/* Linear index (row-major over dims) to element offset, for strided access. */
+size_t qarr_offset(const Array *a, size_t linear);
+qs_status qarr_get(qs_vm *vm, Array *a, size_t linear, qs_value *out);          /* number, bool, int or complex value */
+qs_status qarr_put(qs_vm *vm, Array *a, size_t linear, qs_value v);
+/* One element of memory; storing converts, QS_ETYPE when v is no number or loses an imaginary part. */
+qs_status qarr_load(qs_vm *vm, qs_dtype d, const void *p, qs_value *out);
+qs_status qarr_store(qs_vm *vm, qs_dtype d, void *p, qs_value v);
+static inline int64_t qarr_dim(const Array *a, int d) { return d < a->rank ? a->dims[d] : 1; }
+/* The language's view of a shape: a vec [N] is 1xN.  Fills dims[0..n-1], returns n >= 2. */
+int qarr_size(const Array *a, int64_t dims[QS_MAX_RANK]);
+int qarr_normalise(int rank, int64_t *dims);                           /* a shape of the language, in place; the rank */
+bool qarr_same_shape(const Array *a, const Array *b);                                /* as the language sees shapes */
+/* "3x4", for messages; buf is returned. */
+enum { SHAPE_TEXT = 176 };
+const char *qarr_shape_text(const Array *a, char buf[SHAPE_TEXT]);
+/* Whether elements lie in the host's memory where their size wants; foreign ones need not.  The rest of the machine
+ * bears it, code of kernels does not. */
+bool qarr_aligned(const Array *a);
+/* Whether elements of the two may share memory. */
+bool qarr_overlap(const Array *a, const Array *b);
+/* Whether the two are the same elements in the same order: each may be read before it is written. */
+bool qarr_same_elements(const Array *a, const Array *b);
+/* Any number or array as an array of dtype d (numbers: one element); a reference to itself when it fits. */
+qs_status qarr_from_value(qs_vm *vm, qs_value v, qs_dtype d, Array **out);
+/* Numbers of a list argument (vec, number, cell of numbers) as doubles; frees with qmem_free(ctx, *out, *n * 8). */
+qs_status qarr_doubles(qs_vm *vm, qs_value v, const char *what, double **out, size_t *n);
+/* Shape from the arguments of zeros(a,b,…) or zeros(sizevec); `fn` names the function in messages. */
+qs_status qarr_shape_args(qs_vm *vm, const char *fn, int n, const qs_value *args, int *rank, int64_t dims[QS_MAX_RANK]);
+qs_status qarr_from_doubles(qs_vm *vm, const double *x, size_t n, Array **out);      /* a vec of scalar */
+qs_status qarr_range(qs_vm *vm, qs_dtype d, double lo, double step, double hi, Array **out); /* lo..step..hi */
+double qarr_range_count(double lo, double step, double hi);                          /* elements of that range */
+/* [a,b,c]: numbers make a vec of d (or its complex type), vectors stack as rows, matrices as a cube; [v] with one
+ * vector, a range, is that vec. */
+qs_status qarr_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out);
+
+/* -- arith.c: elementwise with broadcasting ------------------------------------------------------------------------ */
+/* Any operator of operators.def on any two values except short-circuit forms; script classes are the caller's business.
+ * Shapes: equal, or one is a number, or equal rank with extents of 1 stretched, a vec counting as 1xN. */
+qs_status qarith_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
+/* The same; operands marked as owned are consumed, also on failure, and a result that fits takes over their storage. */
+enum { ARITH_OWNS_A = 1, ARITH_OWNS_B = 2 };
+qs_status qarith_binary_reuse(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned owned, qs_value *out);
+qs_status qarith_unary(qs_vm *vm, Op op, qs_value a, qs_value *out);
+/* a op= b in a's storage (aliases see it), converted to a's dtype; QS_ETYPE when that would lose an imaginary part. */
+qs_status qarith_update(qs_vm *vm, Op op, qs_value a, qs_value b);
+qs_status qarith_matmul(qs_vm *vm, Array *a, Array *b, qs_value *out);               /* matrix.c: BLAS */
+
+/* -- apply.c: functions of one and two elements -------------------------------------------------------------------- */
+typedef struct { /* an elementwise function given by what it does to one double and one complex */
+    const char *name;
+    double (*real)(double);
+    float (*real32)(float);                          /* NULL: through double */
+    void (*cplx)(const double in[2], double out[2]); /* NULL: complex is an error */
+    bool keeps_int;                                  /* abs, sign, floor …: integers stay as they are */
+} MapFn;
+qs_status qapply_one(qs_vm *vm, const MapFn *fn, qs_value x, qs_value *out);
+qs_status qapply_two(qs_vm *vm, const char *name, double (*fn)(double, double), qs_value a, qs_value b, qs_value *out);
+/* The complex numbers with these parts. */
+qs_status qapply_join(qs_vm *vm, const char *name, qs_value re, qs_value im, qs_value *out);
+/* A function of integers, exact whatever their types; fractions of arguments are left away, results saturate to d,
+ * an integer type or float64. */
+typedef __int128 Whole;
+qs_status qapply_whole(qs_vm *vm, const char *name, Whole (*fn)(Whole, Whole), qs_dtype d, qs_value a, qs_value b,
+                       qs_value *out);
+
+/* -- index.c: x[…] on arrays and cells ----------------------------------------------------------------------------- */
+/* Indices: numbers, colons, index vectors, masks of dtype bool; a coordinate vector when there is one index, rank >= 2.
+ * `name` is the variable's name for messages, NULL when there is none. */
+qs_status qidx_get(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name, qs_value *out);
+qs_status qidx_set(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name, qs_value v);
+qs_status qidx_update(qs_vm *vm, Op op, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name,
+                      qs_value v);
+
+/* -- reduce.c: over all elements, or along one dimension that is kept with extent 1 -------------------------------- */
+typedef enum { RED_SUM, RED_PROD, RED_MIN, RED_MAX, RED_MEAN, RED_ANY, RED_ALL, RED_SUMSQ } Reduce;
+enum { DIM_ALL = -1 };
+qs_status qred_run(qs_vm *vm, Reduce r, qs_value x, int dim, qs_value *out);
+/* In double, by all threads: the sum of x[i]*y[i], and of (x[i] - from)^2, of n packed float32 or float64. */
+double qred_dot(qs_vm *vm, qs_dtype d, size_t n, const void *x, const void *y);
+double qred_spread(qs_vm *vm, qs_dtype d, size_t n, const void *x, double from);
+qs_status qred_cum(qs_vm *vm, Reduce r, Array *x, int dim, Array **out);             /* cumsum, cumprod */
+#endif

@@ -1,0 +1,372 @@
+/* device_math.c -- see device_math.h.
+ *
+ *     device    = what a launch costs + bytes that are not there / bandwidth + operations / rate
+ *     processor = bytes that are not on the host / bandwidth + operations / rate of its threads
+ *
+ * The bandwidth is the one that launches measured, where they did; rates are those of ordinary devices of our days: it
+ * matters only that a product of small matrices which lie on the host is not worth copying them. */
+#include "vm/array/device_math.h"
+#include "devices/heap.h"
+#include "vm/launch/kernels.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double launch_cost = 2e4, usual_bandwidth = 4;        /* nanoseconds; bytes per nanosecond */
+static const double device_rate = 2000, product_rate = 16, fft_rate = 1; /* operations per nanosecond; of a thread */
+static const double lapack_rate = 6, column_cost = 2e3; /* of a thread, in float64; of a factored column on a device */
+
+typedef struct {
+    const char *what;
+    DevLibrary libraries[2]; int nlibraries;
+    Array *in[2]; int nin;
+    double operations, rate; /* rate: of a thread of the processor */
+    double columns;          /* each waits for the one before */
+} Job;
+
+static double bytes_away(const Job *j, int memory) {
+    double bytes = 0;
+    for (int i = 0; i < j->nin; i++) {
+        const Buffer *b = j->in[i]->buf;
+        bool counted = i > 0 && j->in[0]->buf == b;
+        if (!counted && !(b->valid & 1u << memory)) bytes += (double)b->nbytes;
+    }
+    return bytes;
+}
+
+static double bandwidth(qs_vm *vm, const Device *d) {
+    const KernelCache *k = qvm(vm)->kernels;
+    double measured = k ? k->bandwidth[d - qvm(vm)->devices] : 0;
+    return measured > 0 ? measured : usual_bandwidth;
+}
+
+static double on_device(qs_vm *vm, const Job *j, const Device *d) {
+    return launch_cost + bytes_away(j, d->memory) / bandwidth(vm, d) + j->operations / device_rate +
+           j->columns * column_cost;
+}
+
+static double on_processor(qs_vm *vm, const Job *j, const Device *d) {
+    double threads = qvm(vm)->devices[0].threads > 0 ? qvm(vm)->devices[0].threads : 1;
+    return bytes_away(j, HOST_MEMORY) / bandwidth(vm, d) + j->operations / (j->rate * threads);
+}
+
+static const char *missing(const Job *j, Device *d) {
+    const char *why = NULL;
+    for (int i = 0; i < j->nlibraries && !why; i++) why = d->math->missing(d, j->libraries[i]);
+    return why;
+}
+
+/* -- saying why ---------------------------------------------------------------------------------------------------- */
+/* What a user says of all calls: QUASAR_LIBRARIES. */
+typedef enum { SOONEST, ALWAYS, NEVER } Wish;
+
+static Wish wish(void) {
+    const char *s = getenv("QUASAR_LIBRARIES");
+    return !s ? SOONEST : !strcmp(s, "always") ? ALWAYS : !strcmp(s, "never") ? NEVER : SOONEST;
+}
+
+static void put_choice(qs_vm *vm, const Job *j, const Device *d, const char *why_not, bool there, Text *t) {
+    const Device *at = there ? d : &qvm(vm)->devices[0];
+    double bytes = bytes_away(j, at->memory);
+    Where here = qvm_here(vm);
+    int line, column;
+    if (here.src) {
+        qsource_line_col(here.src, here.pos, &line, &column);
+        qtext_printf(t, "%s:%d: ", here.src->path, line);
+    }
+    qtext_printf(t, "%s runs on %s:%d", j->what, at->ops->kind, at->ordinal);
+    if (why_not) qtext_printf(t, ", because %s", why_not);
+    else if (wish() != SOONEST) qtext_printf(t, ", as QUASAR_LIBRARIES=%s says", wish() == ALWAYS ? "always" : "never");
+    else
+        qtext_printf(t, ", which ends soonest: %s:%d %.3g ms, %s:%d %.3g ms", qvm(vm)->devices[0].ops->kind, 0,
+                     on_processor(vm, j, d) * 1e-6, d->ops->kind, d->ordinal, on_device(vm, j, d) * 1e-6);
+    if (bytes > 0) qtext_printf(t, "; %.3g MB are copied there", bytes / 1e6);
+    qtext_putc(t, '\n');
+}
+
+/* Once for each library until it changes. */
+static void explain(qs_vm *vm, const Job *j, const Device *d, const char *why_not, bool there) {
+    uint8_t *told = &qvm(vm)->told_math[j->libraries[0]], now = there ? 2 : 1;
+    Text t;
+    if (!qvm(vm)->config.explain || *told == now) return;
+    *told = now;
+    qtext_init(&t, qvm_ctx(vm));
+    put_choice(vm, j, d, why_not, there, &t);
+    qvm_diagnostic(vm, t.s, t.len);
+    qtext_free(&t);
+}
+
+/* -- the choice ---------------------------------------------------------------------------------------------------- */
+/* The device whose libraries may be asked: the one that runs kernels, or with `auto` the first that has any. */
+static Device *candidate(qs_vm *vm) {
+    const Machine *m = qvm(vm);
+    if (!m->device) return NULL; /* none was asked for: the processor */
+    for (int i = 0; m->automatic && i < m->ndevices; i++)
+        if (m->devices[i].math) return &m->devices[i];
+    return m->device->math ? m->device : NULL;
+}
+
+static Device *choose(qs_vm *vm, const Job *j) {
+    Device *d = candidate(vm);
+    if (!d) return NULL;
+    const char *why_not = missing(j, d);
+    bool sooner = wish() == SOONEST ? on_device(vm, j, d) < on_processor(vm, j, d) : wish() == ALWAYS;
+    bool there = !why_not && sooner;
+    explain(vm, j, d, why_not, there);
+    return there ? d : NULL;
+}
+
+/* -- operands ------------------------------------------------------------------------------------------------------ */
+static DevPtr address(const Array *a, DevPtr block) {
+    return block + a->offset * qdtype_size((qs_dtype)a->dtype);
+}
+
+static qs_status hold(qs_vm *vm, Device *d, Array *a, qs_access mode, DevPtr *at) {
+    DevPtr block;
+    qs_status s = qbuf_lock(qvm_ctx(vm), a->buf, d, mode, &block);
+    if (s != QS_OK) return qarr_lock_failed(vm, a, NULL, s);
+    return *at = address(a, block), QS_OK;
+}
+
+static qs_status let_go(qs_vm *vm, Device *d, Array *a, qs_access mode, qs_status s) {
+    return qbuf_leave(qvm_ctx(vm), a->buf, d, mode, s);
+}
+
+static double bytes_of(const Array *a) { return (double)a->count * (double)qdtype_size((qs_dtype)a->dtype); }
+
+/* A call with all operands held, of which r is the result. */
+static qs_status finished(qs_vm *vm, Device *d, const Job *j, const Array *r, double start, qs_status s) {
+    double bytes = bytes_of(r);
+    for (int i = 0; i < j->nin; i++) bytes += bytes_of(j->in[i]);
+    return s == QS_OK ? qkreport_after(vm, d, j->what, start, bytes, j->operations) : s;
+}
+
+/* -- running ------------------------------------------------------------------------------------------------------- */
+typedef qs_status Work(qs_vm *vm, Device *d, const Job *j, void *of, Array *r);
+
+/* A device without room leaves the work to the processor, and so does one whose library has turned out to be of no use;
+ * any other failure counts. */
+static bool is_left(qs_vm *vm, Device *d, const Job *j, qs_status s) {
+    char text[400];
+    const char *why = missing(j, d);
+    if (!why && s != QS_ENOMEM) return false;
+    snprintf(text, sizeof text, "%.399s", why ? why : qvm_ctx(vm)->err.text);
+    qerr_clear(qvm_ctx(vm));
+    explain(vm, j, d, text, false);
+    return true;
+}
+
+/* Libraries allocate beside our heap, so what that keeps for reuse may be what they lack.  *done: nothing is left. */
+static qs_status run(qs_vm *vm, Device *d, const Job *j, Work *work, void *of, Array *r, bool *done) {
+    qs_status s = work(vm, d, j, of, r);
+    if (s == QS_ENOMEM) {
+        qerr_clear(qvm_ctx(vm));
+        qheap_trim(d);
+        s = work(vm, d, j, of, r);
+    }
+    *done = s == QS_OK;
+    return !*done && is_left(vm, d, j, s) ? QS_OK : s;
+}
+
+/* The same for a call whose result is *out. */
+static qs_status run_into(qs_vm *vm, Device *d, const Job *j, Work *work, void *of, Array **out) {
+    bool done;
+    qs_status s = run(vm, d, j, work, of, *out, &done);
+    if (!done) qarr_release(vm, *out), *out = NULL;
+    return s;
+}
+
+/* -- products ------------------------------------------------------------------------------------------------------ */
+/* Rows or columns of a matrix lie packed, at least one apart; false: neither do. */
+static bool lies(const Array *a, int64_t rows, int64_t cols, int64_t *apart, bool *turned) {
+    int64_t across = a->strides[a->rank - 1], down = a->rank > 1 ? a->strides[0] : 0;
+    if (rows == 1 || a->rank == 1) down = cols * (across > 1 ? across : 1);
+    if (cols == 1) across = 1;
+    *turned = across != 1;
+    *apart = *turned ? across : down;
+    int64_t least = *turned ? rows : cols;
+    if (*turned && rows > 1 && down != 1) return false;
+    return *apart >= least && *apart <= INT32_MAX;
+}
+
+static bool is_float(const Array *a) { return a->dtype >= QS_F32; }
+
+static qs_status multiply(qs_vm *vm, Device *d, const Job *j, void *of, Array *r) {
+    DevGemm *g = of;
+    Array *a = j->in[0], *b = j->in[1];
+    double start;
+    TRY(hold(vm, d, a, QS_READ, &g->a));
+    qs_status s = hold(vm, d, b, QS_READ, &g->b);
+    if (s == QS_OK) {
+        s = hold(vm, d, r, QS_WRITE, &g->c);
+        if (s == QS_OK) {
+            s = qkreport_before(vm, d, &start);
+            if (s == QS_OK) s = finished(vm, d, j, r, start, d->math->gemm(d, g));
+            s = let_go(vm, d, r, QS_WRITE, s);
+        }
+        s = let_go(vm, d, b, QS_READ, s);
+    }
+    return let_go(vm, d, a, QS_READ, s);
+}
+
+qs_status qdevmath_product(qs_vm *vm, Array *a, Array *b, int64_t m, int64_t n, int64_t k, Array **out) {
+    Device *d;
+    DevGemm g = {.dtype = (qs_dtype)a->dtype, .m = m, .n = n, .k = k};
+    double complex_work = a->dtype >= QS_C64 ? 4 : 1;
+    Job j = {"*", {LIB_BLAS}, 1, {a, b}, 2, 2.0 * (double)m * (double)n * (double)k * complex_work, product_rate, 0};
+    *out = NULL;
+    bool fits = m && n && k && m <= INT32_MAX && n <= INT32_MAX && k <= INT32_MAX && a->dtype == b->dtype;
+    if (!fits || !is_float(a) || !lies(a, m, k, &g.lda, &g.ta) || !lies(b, k, n, &g.ldb, &g.tb)) return QS_OK;
+    if (!(d = choose(vm, &j))) return QS_OK;
+    TRY(qarr_new(vm, g.dtype, 2, (int64_t[]){m, n}, false, out));
+    return run_into(vm, d, &j, multiply, &g, out);
+}
+
+/* -- transforms ---------------------------------------------------------------------------------------------------- */
+static bool describe(const Array *a, int ndims, const int64_t *dims, int first, int rank, bool inverse, DevFft *f) {
+    *f = (DevFft){.wide = a->dtype == QS_F64 || a->dtype == QS_C128, .inverse = inverse, .inner = 1, .outer = 1};
+    if (rank > ndims - first) rank = ndims - first;
+    for (int i = 0; i < first && i < ndims; i++) f->outer *= dims[i];
+    for (int i = first; i < first + rank; i++)
+        if (dims[i] > 1) f->n[f->rank++] = dims[i];
+    for (int i = first + rank; i < ndims; i++) f->inner *= dims[i];
+    return f->rank && is_float(a) && a->contiguous && a->count && a->count <= INT32_MAX / 2;
+}
+
+static qs_status transform(Device *d, const Array *a, DevPtr from, DevFft *f) {
+    if (a->dtype < QS_C64) f->real = from;
+    else TRY(d->ops->copy(d, f->data, from, a->count * qdtype_size((qs_dtype)a->dtype)));
+    return d->math->fft(d, f);
+}
+
+static qs_status convert(qs_vm *vm, Device *d, const Job *j, void *of, Array *r) {
+    DevFft *f = of;
+    Array *a = j->in[0];
+    DevPtr from = 0;
+    double start;
+    TRY(hold(vm, d, a, QS_READ, &from));
+    qs_status s = hold(vm, d, r, QS_WRITE, &f->data);
+    if (s == QS_OK) {
+        s = qkreport_before(vm, d, &start);
+        if (s == QS_OK) s = finished(vm, d, j, r, start, transform(d, a, from, f));
+        s = let_go(vm, d, r, QS_WRITE, s);
+    }
+    return let_go(vm, d, a, QS_READ, s);
+}
+
+/* 5 n log2 n operations: what is usually counted. */
+static double operations_of(const Array *a, const DevFft *f) {
+    double steps = 0;
+    for (int i = 0; i < f->rank; i++)
+        for (int64_t n = f->n[i]; n > 1; n /= 2) steps++;
+    return 5 * (double)a->count * steps;
+}
+
+qs_status qdevmath_fft(qs_vm *vm, Array *a, int ndims, const int64_t *dims, int first, int rank, bool inverse,
+                       Array **out) {
+    DevFft f;
+    Device *d;
+    *out = NULL;
+    if (!describe(a, ndims, dims, first, rank, inverse, &f)) return QS_OK;
+    Job j = {"fft", {LIB_FFT, LIB_BLAS}, 2, {a}, 1, operations_of(a, &f), fft_rate, 0};
+    if (!(d = choose(vm, &j))) return QS_OK;
+    TRY(qarr_like(vm, a, qdtype_complex_of((qs_dtype)a->dtype), out));
+    return run_into(vm, d, &j, convert, &f, out);
+}
+
+/* -- systems of equations ------------------------------------------------------------------------------------------ */
+static int64_t rows_of(const Array *a) { return a->rank > 1 ? a->dims[0] : 1; }
+
+static bool lies_as_matrix(const Array *a, int64_t *apart, bool *turned) {
+    return is_float(a) && a->rank >= 1 && a->rank <= 2 && a->count && a->count <= INT32_MAX &&
+           lies(a, rows_of(a), a->dims[a->rank - 1], apart, turned);
+}
+
+static qs_status solve_held(qs_vm *vm, Device *d, const Job *j, DevSolve *s, Array *r) {
+    double start;
+    TRY(hold(vm, d, r, QS_WRITE, &s->x));
+    qs_status status = qkreport_before(vm, d, &start);
+    if (status == QS_OK) status = finished(vm, d, j, r, start, d->math->solve(d, s));
+    return let_go(vm, d, r, QS_WRITE, status);
+}
+
+static qs_status solve_on(qs_vm *vm, Device *d, const Job *j, void *of, Array *r) {
+    DevSolve *s = of;
+    Array *a = j->in[0], *b = j->in[1]; /* NULL: there is no right side */
+    TRY(hold(vm, d, a, QS_READ, &s->a));
+    qs_status status = b ? hold(vm, d, b, QS_READ, &s->b) : QS_OK;
+    if (status == QS_OK) {
+        status = solve_held(vm, d, j, s, r);
+        if (b) status = let_go(vm, d, b, QS_READ, status);
+    }
+    return let_go(vm, d, a, QS_READ, status);
+}
+
+/* Operations for columns of the matrix itself, and for each column of the result. */
+static const char singular[] = "cuSOLVER finds the matrix singular";
+static const struct { const char *what; double factor, column; const char *no_factors; } solving[] = {
+    [SOLVE_SYSTEM] = {"solve", 2.0 / 3, 2, singular}, [SOLVE_INVERSE] = {"inv", 2.0 / 3, 2, singular},
+    [SOLVE_CHOLESKY] = {"chol", 1.0 / 3, 0, "cuSOLVER finds the matrix not positive definite"}};
+
+static qs_status solve(qs_vm *vm, DevSolveKind kind, Array *a, Array *b, Array **out) {
+    Device *d;
+    DevSolve s = {.kind = kind, .dtype = (qs_dtype)a->dtype, .n = rows_of(a)};
+    *out = NULL;
+    if (!lies_as_matrix(a, &s.lda, &s.ta) || a->dims[a->rank - 1] != s.n) return QS_OK;
+    if (b && (b->dtype != a->dtype || !lies_as_matrix(b, &s.ldb, &s.tb) || rows_of(b) != s.n)) return QS_OK;
+    s.columns = b ? b->dims[b->rank - 1] : s.n;
+    double n = (double)s.n, complex_work = a->dtype >= QS_C64 ? 4 : 1;
+    double operations = n * n * (n * solving[kind].factor + (double)s.columns * solving[kind].column) * complex_work;
+    Job j = {solving[kind].what, {LIB_SOLVER, LIB_BLAS}, 2, {a, b}, b ? 2 : 1, operations, lapack_rate, n};
+    if (!(d = choose(vm, &j))) return QS_OK;
+    TRY(qarr_new(vm, s.dtype, 2, (int64_t[]){s.n, s.columns}, false, out));
+    TRY(run_into(vm, d, &j, solve_on, &s, out));
+    if (!s.info || !*out) return QS_OK;
+    explain(vm, &j, d, solving[kind].no_factors, false);
+    qarr_release(vm, *out), *out = NULL;
+    return QS_OK;
+}
+
+qs_status qdevmath_solve(qs_vm *vm, Array *a, Array *b, Array **out) { return solve(vm, SOLVE_SYSTEM, a, b, out); }
+qs_status qdevmath_inverse(qs_vm *vm, Array *a, Array **out) { return solve(vm, SOLVE_INVERSE, a, NULL, out); }
+qs_status qdevmath_cholesky(qs_vm *vm, Array *a, Array **out) { return solve(vm, SOLVE_CHOLESKY, a, NULL, out); }
+
+/* -- factorizations ------------------------------------------------------------------------------------------------ */
+static qs_status factor_held(qs_vm *vm, Device *d, const Job *j, DevFactor *f) {
+    double start;
+    TRY(qkreport_before(vm, d, &start));
+    TRY(d->math->factor(d, f));
+    return qkreport_after(vm, d, j->what, start, bytes_of(j->in[0]), j->operations);
+}
+
+static qs_status factor_on(qs_vm *vm, Device *d, const Job *j, void *of, Array *r) {
+    DevFactor *f = of;
+    (void)r;
+    TRY(hold(vm, d, j->in[0], QS_READ, &f->a));
+    return let_go(vm, d, j->in[0], QS_READ, factor_held(vm, d, j, f));
+}
+
+/* Operations for each element of the longer side and two of the shorter one: of the values alone, and with all that is
+ * wanted; how long a column waits for the one before, in those of LU: iterations go over it again and again. */
+static const struct { double values, all, wait; } factoring[] = {
+    [FACTOR_LU] = {2.0 / 3, 2.0 / 3, 1}, [FACTOR_QR] = {2, 4, 7},
+    [FACTOR_SVD] = {4, 20, 200}, [FACTOR_EIGEN] = {4.0 / 3, 9, 30}};
+
+qs_status qdevmath_factor(qs_vm *vm, const char *what, Array *a, DevFactor *f, bool *done) {
+    char why[100];
+    Device *d;
+    *done = false;
+    if (!lies_as_matrix(a, &f->lda, &f->ta)) return QS_OK;
+    f->dtype = (qs_dtype)a->dtype, f->m = rows_of(a), f->n = a->dims[a->rank - 1];
+    double m = (double)f->m, n = (double)f->n, k = m < n ? m : n, complex_work = a->dtype >= QS_C64 ? 4 : 1;
+    double each = f->left ? factoring[f->kind].all : factoring[f->kind].values;
+    Job j = {what, {LIB_SOLVER, LIB_BLAS}, 2, {a}, 1, each * m * n * k * complex_work, lapack_rate,
+             k * factoring[f->kind].wait};
+    if (!(d = choose(vm, &j))) return QS_OK;
+    TRY(run(vm, d, &j, factor_on, f, NULL, done));
+    if (!*done || f->kind == FACTOR_LU || !f->info) return QS_OK;
+    snprintf(why, sizeof why, "cuSOLVER's iteration did not converge (info %d)", f->info);
+    explain(vm, &j, d, why, *done = false);
+    return QS_OK;
+}

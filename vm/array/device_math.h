@@ -1,0 +1,23 @@
+/* device_math.h -- matrix products, Fourier transforms and systems of equations by the libraries of a device, where
+ * that ends sooner. */
+#ifndef VM_DEVICE_MATH_H
+#define VM_DEVICE_MATH_H
+#include "devices/device.h"
+#include "vm/array/array.h"
+
+/* Each gives *out NULL where it is the processor's turn: no device with such a library, other element types or
+ * layouts, too little work for what would have to be copied, or no room there even when everything that is kept for
+ * reuse was given back.  --explain says which, when that changes. */
+qs_status qdevmath_product(qs_vm *vm, Array *a, Array *b, int64_t m, int64_t n, int64_t k, Array **out);
+/* Along `rank` dimensions from `first` on, of those in dims. */
+qs_status qdevmath_fft(qs_vm *vm, Array *a, int ndims, const int64_t *dims, int first, int rank, bool inverse,
+                       Array **out);
+/* In the precision of the elements.  *out is NULL also where the device finds the matrix singular, or not positive
+ * definite: the processor then judges it, in float64. */
+qs_status qdevmath_solve(qs_vm *vm, Array *a, Array *b, Array **out);
+qs_status qdevmath_inverse(qs_vm *vm, Array *a, Array **out);
+qs_status qdevmath_cholesky(qs_vm *vm, Array *a, Array **out);
+/* The parts of a factorization that f has memory for (DevFactor in devices/device.h), in the elements of a.  *done is
+ * false where it is the processor's turn, also when the device's iteration did not converge. */
+qs_status qdevmath_factor(qs_vm *vm, const char *what, Array *a, DevFactor *f, bool *done);
+#endif

@@ -1,0 +1,349 @@
+/* index.c -- x[…] on arrays and cells: read, written, updated. */
+#include "vm/base/dtype.h"
+#include "vm/array/nest.h"
+#include "vm/array/select.h"
+
+#include <string.h>
+
+/* -- reading an array --------------------------------------------------------------------------------------------- */
+/* The usual case, before anything is prepared: numbers inside, one per dimension of a packed array. */
+static bool quick_place(const Array *a, int n, const qs_value *at, size_t *linear) {
+    size_t k = 0;
+    if (n != a->rank || !a->contiguous) return false;
+    for (int d = 0; d < n; d++) {
+        int64_t i;
+        if (at[d].kind == QS_NUM) {
+            if (!(at[d].u.f >= 0 && at[d].u.f < 0x1p62)) return false;
+            i = (int64_t)at[d].u.f;
+        } else if (at[d].kind == QS_INT) i = at[d].u.i;
+        else return false;
+        if (i < 0 || i >= a->dims[d]) return false;
+        k = k * (size_t)a->dims[d] + (size_t)i;
+    }
+    *linear = k;
+    return true;
+}
+
+static const void *element_of(const Base *b, const Selection *s, const void *p, size_t size) {
+    ptrdiff_t at = 0;
+    for (int d = 0; d < s->n; d++) {
+        if (s->at[d].outside) return NULL;
+        at += s->at[d].first * b->strides[d];
+    }
+    return (const char *)p + at * (ptrdiff_t)size;
+}
+
+static qs_status get_selection(const Base *b, Array *a, const Selection *s, qs_value *out) {
+    int64_t dims[QS_MAX_RANK];
+    const QComplexD zero = {0, 0};
+    const void *p;
+    void *block;
+    Array *r;
+    size_t size = qdtype_size((qs_dtype)a->dtype);
+    TRY(qarr_read(b->vm, a, &p));
+    if (qselect_single(s)) {
+        const void *e = element_of(b, s, p, size);
+        return qarr_load(b->vm, (qs_dtype)a->dtype, e ? e : &zero, out);
+    }
+    int rank = qselect_shape(s, dims);
+    TRY(qarr_new(b->vm, (qs_dtype)a->dtype, rank, dims, qselect_outside(s), &r));
+    qs_status status = qarr_write(b->vm, r, &block);
+    if (status) return qarr_release(b->vm, r), status;
+    if (r->count) qgather_read(b, s, size, p, block);
+    *out = qarr_value(r);
+    return QS_OK;
+}
+
+static void open_mask_nest(Nest *n, const Array *a, const void *p, const Array *mask, const void *q) {
+    qnest_begin(n, a->rank, a->dims);
+    qnest_array(n, p, a);
+    qnest_array(n, q, mask);
+    qnest_fuse(n);
+}
+
+static size_t count_true(Nest n) {
+    size_t total = 0;
+    while (qnest_next(&n))
+        for (size_t i = 0; i < n.count; i++) total += n.at[1][(ptrdiff_t)i * n.step[1]] != 0;
+    return total;
+}
+
+/* A[mask]: the elements where it is true, as a vec in row-major order. */
+static qs_status get_masked(qs_vm *vm, Array *a, Array *mask, qs_value *out) {
+    size_t size = qdtype_size((qs_dtype)a->dtype);
+    const void *p, *q;
+    void *block;
+    Array *r;
+    Nest n;
+    TRY(qarr_read(vm, a, &p));
+    TRY(qarr_read(vm, mask, &q));
+    open_mask_nest(&n, a, p, mask, q);
+    TRY(qarr_new(vm, (qs_dtype)a->dtype, 1, &(int64_t){(int64_t)count_true(n)}, false, &r));
+    qs_status s = qarr_write(vm, r, &block);
+    if (s) return qarr_release(vm, r), s;
+    char *to = block;
+    while (qnest_next(&n))
+        for (size_t i = 0; i < n.count; i++)
+            if (n.at[1][(ptrdiff_t)i * n.step[1]]) {
+                memcpy(to, n.at[0] + (ptrdiff_t)i * n.step[0], size);
+                to += size;
+            }
+    *out = qarr_value(r);
+    return QS_OK;
+}
+
+static qs_status get_array(Base *b, Array *a, int n, const qs_value *at, qs_value *out) {
+    Indices x;
+    Selection s;
+    TRY(qselect_open(b, n, at, &x));
+    if (x.form == FORM_MASK) return get_masked(b->vm, a, qval_array(at[0]), out);
+    if (x.form == FORM_WHOLE) {
+        Array *copy;
+        TRY(qarr_copy(b->vm, a, &copy));
+        return *out = qarr_value(copy), QS_OK;
+    }
+    *out = qs_nil();
+    if (x.n == 1) TRY(qgather_list(b, a, x.at[0], out));
+    if (out->kind != QS_NIL) return QS_OK;
+    TRY(qselect_each(b, &x, &s));
+    qs_status status = get_selection(b, a, &s, out);
+    qselect_close(b->vm, &s);
+    return status;
+}
+
+/* -- writing to an array ------------------------------------------------------------------------------------------ */
+static qs_status assign_error(const Base *b, const Array *value, int rank, const int64_t *dims) {
+    char have[SHAPE_TEXT], want[SHAPE_TEXT];
+    Array shape = {.rank = (uint8_t)rank};
+    memcpy(shape.dims, dims, (size_t)rank * sizeof *dims);
+    return qerr_set(qvm_ctx(b->vm), QS_ESHAPE, "cannot assign an array of %s to a selection of %s%s%s",
+                    qarr_shape_text(value, have), qarr_shape_text(&shape, want), b->of, b->of_name);
+}
+
+/* Shapes agree when they do without their extents of 1: a row of values fits a column. */
+static bool same_extents(int na, const int64_t *a, int nb, const int64_t *b) {
+    int i = 0, j = 0;
+    for (;; i++, j++) {
+        while (i < na && a[i] == 1) i++;
+        while (j < nb && b[j] == 1) j++;
+        if (i == na || j == nb) return i == na && j == nb;
+        if (a[i] != b[j]) return false;
+    }
+}
+
+/* The value as packed elements of a's dtype, in storage that writing to a does not change. */
+static qs_status value_block(qs_vm *vm, Array *a, qs_value v, Array **out) {
+    if (v.kind == QS_ARRAY && qdtype_is_complex((qs_dtype)qval_array(v)->dtype) &&
+        !qdtype_is_complex((qs_dtype)a->dtype))
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "cannot assign complex numbers to an array of %s",
+                        qdtype_info[a->dtype].name);
+    if (v.kind != QS_ARRAY || qval_array(v)->dtype != a->dtype) return qarr_from_value(vm, v, (qs_dtype)a->dtype, out);
+    if (qarr_overlap(a, qval_array(v))) return qarr_copy(vm, qval_array(v), out);
+    return qarr_contiguous(vm, qval_array(v), out);
+}
+
+static qs_status put_selection(const Base *b, Array *a, const Selection *s, Array *value) {
+    const void *block;
+    void *p;
+    size_t count = qselect_count(s);
+    int64_t dims[QS_MAX_RANK];
+    int rank = qselect_shape(s, dims);
+    if (value->count != 1 && (count != value->count || !same_extents(rank, dims, value->rank, value->dims)))
+        return assign_error(b, value, rank, dims);
+    if (!count) return QS_OK;
+    TRY(qarr_read(b->vm, value, &block));
+    TRY(qarr_write(b->vm, a, &p));
+    qgather_write(b, s, qdtype_size((qs_dtype)a->dtype), p, block, value->count == 1);
+    return qarr_settle(b->vm, a);
+}
+
+/* A[mask] = v: v is one number, one element for each true of the mask, or an array of A's shape. */
+static qs_status put_masked(const Base *b, Array *a, Array *mask, Array *value) {
+    size_t size = qdtype_size((qs_dtype)a->dtype);
+    const void *q, *block;
+    void *p;
+    Nest n;
+    TRY(qarr_read(b->vm, mask, &q));
+    TRY(qarr_read(b->vm, value, &block));
+    TRY(qarr_write(b->vm, a, &p));
+    open_mask_nest(&n, a, p, mask, q);
+    size_t chosen = count_true(n);
+    bool parallel = value->count != chosen && qarr_same_shape(a, value);
+    ptrdiff_t step = value->count == 1 ? 0 : (ptrdiff_t)size;
+    if (value->count != 1 && value->count != chosen && !parallel)
+        return assign_error(b, value, 1, &(int64_t){(int64_t)chosen});
+    const char *from = block;
+    while (qnest_next(&n))
+        for (size_t i = 0; i < n.count; i++) {
+            bool take = n.at[1][(ptrdiff_t)i * n.step[1]] != 0;
+            if (take) memcpy(n.at[0] + (ptrdiff_t)i * n.step[0], from, size);
+            if (take || parallel) from += step;
+        }
+    return qarr_settle(b->vm, a);
+}
+
+/* A mask in the memory of A is read before A changes it. */
+static qs_status put_by_mask(const Base *b, Array *a, Array *mask, Array *value) {
+    Array *copy;
+    if (!qarr_overlap(a, mask) || qarr_same_elements(a, mask)) return put_masked(b, a, mask, value);
+    TRY(qarr_copy(b->vm, mask, &copy));
+    qs_status s = put_masked(b, a, copy, value);
+    qarr_release(b->vm, copy);
+    return s;
+}
+
+static qs_status put_form(Base *b, Array *a, const Indices *x, Array *value) {
+    Selection s;
+    if (x->form == FORM_MASK) return put_by_mask(b, a, qval_array(x->at[0]), value);
+    if (x->form == FORM_WHOLE) {
+        if (value->count != 1 && !qarr_same_shape(a, value)) return assign_error(b, value, a->rank, a->dims);
+        return qarr_assign(b->vm, a, value);
+    }
+    TRY(qselect_each(b, x, &s));
+    qs_status status = put_selection(b, a, &s, value);
+    qselect_close(b->vm, &s);
+    return status;
+}
+
+static qs_status set_array(Base *b, Array *a, int n, const qs_value *at, qs_value v) {
+    Indices x;
+    Array *value;
+    TRY(qselect_open(b, n, at, &x));
+    TRY(value_block(b->vm, a, v, &value));
+    qs_status s = put_form(b, a, &x, value);
+    qarr_release(b->vm, value);
+    return s;
+}
+
+/* -- cells -------------------------------------------------------------------------------------------------------- */
+/* Where the k-th selected item lies; OUTSIDE when it does not exist. */
+static int64_t item_place(const Base *b, const Selection *s, size_t k) {
+    int64_t at = 0;
+    for (int d = s->n - 1; d >= 0; d--) {
+        const Select *x = &s->at[d];
+        size_t i = k % x->count;
+        int64_t place = x->list ? x->list[i] : x->first + (int64_t)i * x->step;
+        if (x->outside || place < 0) return OUTSIDE;
+        at += place * b->strides[d];
+        k /= x->count;
+    }
+    return at;
+}
+
+static qs_status get_items(const Base *b, Cell *c, const Selection *s, qs_value *out) {
+    int64_t dims[QS_MAX_RANK], at;
+    Cell *r;
+    if (qselect_single(s)) {
+        if ((at = item_place(b, s, 0)) == OUTSIDE) return qval_zero(b->vm, c->elem, out);
+        return *out = qval_retain(c->items[at]), QS_OK;
+    }
+    int rank = qselect_shape(s, dims);
+    TRY(qcell_new(b->vm, c->elem, rank, dims, &r));
+    for (size_t k = 0; k < r->count; k++) {
+        if ((at = item_place(b, s, k)) == OUTSIDE) continue;
+        qval_release(b->vm, r->items[k]);
+        r->items[k] = qval_retain(c->items[at]);
+    }
+    *out = qval_object(QS_CELL, r);
+    return QS_OK;
+}
+
+/* A cell of as many items is distributed, anything else goes to every selected place. */
+static qs_status put_items(const Base *b, Cell *c, const Selection *s, qs_value v) {
+    size_t count = qselect_count(s);
+    const Cell *from = v.kind == QS_CELL && !qselect_single(s) ? v.u.p : NULL;
+    if (from && from->count != count)
+        return qerr_set(qvm_ctx(b->vm), QS_ESHAPE, "cannot assign a cell of %zu items to %zu items%s%s", from->count,
+                        count, b->of, b->of_name);
+    for (size_t k = 0; k < count; k++) {
+        int64_t at = item_place(b, s, k);
+        if (at != OUTSIDE) TRY(qcell_store(b->vm, c, (size_t)at, from ? from->items[k] : v));
+    }
+    return QS_OK;
+}
+
+/* The positions a mask selects, as a selection of one dimension over the items in a row. */
+static qs_status select_masked(Base *b, Array *mask, size_t count, Selection *s) {
+    b->rank = 1, b->dims[0] = (int64_t)count, b->strides[0] = 1;
+    s->n = 1;
+    s->at[0] = (Select){.step = 1};
+    qs_status status = qselect_true(b, 0, mask, &s->at[0]);
+    if (status) qselect_close(b->vm, s);
+    return status;
+}
+
+static qs_status select_items(Base *b, Cell *c, int n, const qs_value *at, Selection *s) {
+    Indices x;
+    TRY(qselect_open(b, n, at, &x));
+    if (x.form == FORM_MASK) return select_masked(b, qval_array(at[0]), c->count, s);
+    if (x.form == FORM_WHOLE) {
+        s->n = b->rank;
+        for (int d = 0; d < b->rank; d++) s->at[d] = (Select){.step = 1, .count = (size_t)b->dims[d]};
+        return QS_OK;
+    }
+    return qselect_each(b, &x, s);
+}
+
+static qs_status get_cell(Base *b, Cell *c, int n, const qs_value *at, qs_value *out) {
+    Selection s;
+    TRY(select_items(b, c, n, at, &s));
+    qs_status status = get_items(b, c, &s, out);
+    qselect_close(b->vm, &s);
+    return status;
+}
+
+static qs_status set_cell(Base *b, Cell *c, int n, const qs_value *at, qs_value v) {
+    Selection s;
+    TRY(select_items(b, c, n, at, &s));
+    qs_status status = put_items(b, c, &s, v);
+    qselect_close(b->vm, &s);
+    return status;
+}
+
+/* -- the entries -------------------------------------------------------------------------------------------------- */
+static qs_status cannot_index(qs_vm *vm, qs_value base, const char *name) {
+    const char *type = qval_type_name(vm, base);
+    const char *instead = base.kind == QS_STRING ? "; substr(s, start, count) is a part of it" : "";
+    if (!name) return qerr_set(qvm_ctx(vm), QS_ETYPE, "a value of type %s cannot be indexed%s", type, instead);
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s has type %s and cannot be indexed%s", name, type, instead);
+}
+
+qs_status qidx_get(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name,
+                   qs_value *out) {
+    Base b;
+    size_t linear;
+    if (base.kind == QS_ARRAY) {
+        Array *a = qval_array(base);
+        if (quick_place(a, n, at, &linear)) return qarr_get(vm, a, linear, out);
+        qselect_array(&b, vm, a, mods, name);
+        return get_array(&b, a, n, at, out);
+    }
+    if (base.kind != QS_CELL) return cannot_index(vm, base, name);
+    qselect_cell(&b, vm, base.u.p, mods, name);
+    return get_cell(&b, base.u.p, n, at, out);
+}
+
+qs_status qidx_set(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name, qs_value v) {
+    Base b;
+    size_t linear;
+    if (base.kind == QS_ARRAY) {
+        Array *a = qval_array(base);
+        if (v.kind != QS_ARRAY && quick_place(a, n, at, &linear)) return qarr_put(vm, a, linear, v);
+        qselect_array(&b, vm, a, mods, name);
+        return set_array(&b, a, n, at, v);
+    }
+    if (base.kind != QS_CELL) return cannot_index(vm, base, name);
+    qselect_cell(&b, vm, base.u.p, mods, name);
+    return set_cell(&b, base.u.p, n, at, v);
+}
+
+qs_status qidx_update(qs_vm *vm, Op op, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name,
+                      qs_value v) {
+    qs_value old, new;
+    if (base.kind == QS_ARRAY && n == 1 && qval_is_colon(at[0])) return qarith_update(vm, op, base, v);
+    TRY(qidx_get(vm, base, n, at, mods, name, &old));
+    TRY(qarith_binary_reuse(vm, op, old, v, ARITH_OWNS_A, &new));
+    qs_status s = qidx_set(vm, base, n, at, mods, name, new);
+    qval_release(vm, new);
+    return s;
+}

@@ -1,0 +1,61 @@
+#include "vm/array/array.h"
+#include "vm/base/dtype.h"
+#include "vm/array/device_math.h"
+#include "vm/array/gemm.h"
+
+/* Small integers and halves are multiplied in a wider type and converted at the end, which saturates. */
+static qs_dtype compute_dtype(qs_dtype d) {
+    if (d < QS_F16) return QS_I64;
+    return d < QS_F32 ? QS_F32 : d;
+}
+
+static qs_status product_error(qs_vm *vm, const Array *a, const Array *b) {
+    char ta[SHAPE_TEXT], tb[SHAPE_TEXT];
+    const char *hint =
+        qarr_same_shape(a, b) ? "; for the product of elements write .*, for the inner product of vectors dotprod" : "";
+    return qerr_set(qvm_ctx(vm), QS_ESHAPE, "*: shapes %s and %s do not match as a matrix product%s",
+                    qarr_shape_text(a, ta), qarr_shape_text(b, tb), hint);
+}
+
+/* The array packed and of dtype d, a new reference. */
+static qs_status operand(qs_vm *vm, Array *a, qs_dtype d, Array **out) {
+    return (qs_dtype)a->dtype == d ? qarr_contiguous(vm, a, out) : qarr_convert(vm, a, d, out);
+}
+
+static qs_status product(qs_vm *vm, Array *a, Array *b, int64_t m, int64_t n, int64_t k, Array **out) {
+    const void *pa, *pb;
+    void *pc;
+    TRY(qarr_read(vm, a, &pa));
+    TRY(qarr_read(vm, b, &pb));
+    TRY(qarr_new(vm, (qs_dtype)a->dtype, 2, (int64_t[]){m, n}, k == 0, out));
+    qs_status s = qarr_write(vm, *out, &pc);
+    if (s) return qarr_release(vm, *out), s;
+    if (k) qgemm_run(vm, (qs_dtype)a->dtype, m, n, k, pa, pb, pc);
+    return QS_OK;
+}
+
+static qs_status in_dtype(qs_vm *vm, Array *a, qs_dtype d, qs_value *out) {
+    Array *r;
+    qs_status s = qarr_convert(vm, a, d, &r);
+    qarr_release(vm, a);
+    if (!s) *out = qarr_value(r);
+    return s;
+}
+
+qs_status qarith_matmul(qs_vm *vm, Array *a, Array *b, qs_value *out) {
+    int64_t da[QS_MAX_RANK], db[QS_MAX_RANK];
+    int ra = qarr_size(a, da), rb = qarr_size(b, db);
+    if (ra != 2 || rb != 2 || da[1] != db[0]) return product_error(vm, a, b);
+    qs_dtype result = qdtype_promote((qs_dtype)a->dtype, (qs_dtype)b->dtype), compute = compute_dtype(result);
+    Array *x, *y, *r = NULL;
+    TRY(qdevmath_product(vm, a, b, da[0], db[1], da[1], &r));
+    if (r) return *out = qarr_value(r), QS_OK;
+    TRY(operand(vm, a, compute, &x));
+    qs_status s = operand(vm, b, compute, &y);
+    if (!s) {
+        s = product(vm, x, y, da[0], db[1], da[1], &r);
+        qarr_release(vm, y);
+    }
+    qarr_release(vm, x);
+    return s ? s : in_dtype(vm, r, result, out);
+}

@@ -1,0 +1,34 @@
+/* nest.h -- a loop nest over up to three strided operands, handed out as runs of the innermost dimension.
+ *
+ *     qnest_begin(&n, rank, dims);
+ *     qnest_operand(&n, p, element size, rank of the operand, its dims, its strides);     once per operand
+ *     qnest_fuse(&n);
+ *     while (qnest_next(&n)) work(n.count, n.at[0], n.step[0], n.at[1], n.step[1], …);
+ *
+ * Dimensions are matched from the first; an operand is stretched where its extent is 1 or missing, and a vec counts
+ * as 1xN.  Fusing drops dimensions of extent 1 and joins neighbours that all operands walk through evenly, so that
+ * contiguous operands become one run. */
+#ifndef VM_NEST_H
+#define VM_NEST_H
+#include "vm/value/object.h"
+
+enum { NEST_OPERANDS = 3 };
+
+typedef struct Nest {
+    int rank, noperands;
+    bool started;
+    size_t count;                                        /* of one run */
+    int64_t dims[QS_MAX_RANK], index[QS_MAX_RANK];
+    ptrdiff_t steps[NEST_OPERANDS][QS_MAX_RANK];         /* bytes */
+    char *at[NEST_OPERANDS];                             /* where the run begins */
+    ptrdiff_t step[NEST_OPERANDS];                       /* of the run, bytes */
+} Nest;
+
+void qnest_begin(Nest *n, int rank, const int64_t *dims);
+void qnest_operand(Nest *n, const void *p, size_t elem, int rank, const int64_t *dims, const int64_t *strides);
+void qnest_array(Nest *n, const void *p, const Array *a); /* p: its first element */
+void qnest_fuse(Nest *n);
+/* For work whose order does not matter: makes the longest dimension the run when the last one is short. */
+void qnest_lengthen(Nest *n);
+bool qnest_next(Nest *n);
+#endif

@@ -1,0 +1,175 @@
+/* operand.c -- values that meet element by element: how each is read, in which type is computed, what comes out. */
+#include "vm/array/operand.h"
+#include "vm/base/dtype.h"
+#include "vm/value/convert.h"
+
+#include <string.h>
+
+/* -- shapes ------------------------------------------------------------------------------------------------------- */
+qs_status qoperand_shape_error(qs_vm *vm, const char *what, const Array *a, const Array *b) {
+    char ta[SHAPE_TEXT], tb[SHAPE_TEXT];
+    return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s: shapes %s and %s do not match", what, qarr_shape_text(a, ta),
+                    qarr_shape_text(b, tb));
+}
+
+bool qoperand_equal_dims(const Array *a, const Array *b) {
+    if (a->rank != b->rank) return false;
+    for (int i = 0; i < a->rank; i++)
+        if (a->dims[i] != b->dims[i]) return false;
+    return true;
+}
+
+/* Whether the array has these extents, apart from those of 1 that a shape of the language leaves out. */
+static bool spans(const Array *a, int rank, const int64_t *dims) {
+    int64_t have[QS_MAX_RANK];
+    int n = qarr_size(a, have);
+    for (int i = 0; i < rank; i++)
+        if (dims[i] != (i < n ? have[i] : 1)) return false;
+    return true;
+}
+
+/* Extents of 1 stretch; a vec counts as 1xN, and dimensions that an array lacks at its end have extent 1, because a
+ * HxWx1 cube is a mat in this language.  The result has the shape of the operand that need not stretch, which may come
+ * from outside; of two the one with more dimensions. */
+static qs_status broadcast(qs_vm *vm, const char *what, const Array *a, const Array *b, int *rank, int64_t *dims) {
+    int64_t da[QS_MAX_RANK], db[QS_MAX_RANK];
+    int na = qarr_size(a, da), nb = qarr_size(b, db);
+    *rank = na > nb ? na : nb;
+    for (int i = 0; i < *rank; i++) {
+        int64_t x = i < na ? da[i] : 1, y = i < nb ? db[i] : 1;
+        if (x != y && x != 1 && y != 1) return qoperand_shape_error(vm, what, a, b);
+        dims[i] = x == 1 ? y : x;
+    }
+    bool like_a = spans(a, *rank, dims), like_b = spans(b, *rank, dims);
+    if (!like_a && !like_b) return *rank = qarr_normalise(*rank, dims), QS_OK;
+    const Array *like = like_a && (!like_b || a->rank >= b->rank) ? a : b;
+    *rank = like->rank;
+    memcpy(dims, like->dims, sizeof like->dims);
+    return QS_OK;
+}
+
+qs_status qoperand_shape(qs_vm *vm, const char *what, qs_value a, qs_value b, int *rank, int64_t *dims) {
+    bool two = a.kind == QS_ARRAY && b.kind == QS_ARRAY;
+    const Array *x = qval_array(a.kind == QS_ARRAY ? a : b);
+    if (two && !qoperand_equal_dims(x, qval_array(b))) return broadcast(vm, what, x, qval_array(b), rank, dims);
+    *rank = x->rank;
+    for (int i = 0; i < x->rank; i++) dims[i] = x->dims[i];
+    return QS_OK;
+}
+
+/* -- types -------------------------------------------------------------------------------------------------------- */
+typedef enum { CLASS_ARITH, CLASS_FRACTION, CLASS_CHOICE, CLASS_ORDER, CLASS_LOGIC, CLASS_BITS } OpClass;
+typedef struct { OpClass cls; LoopOp loop; } OpPlan;
+static const OpPlan op_plans[OP__COUNT] = {
+    [OP_ADD] = {CLASS_ARITH, LOOP_ADD},    [OP_SUB] = {CLASS_ARITH, LOOP_SUB},
+    [OP_MUL] = {CLASS_ARITH, LOOP_MUL},    [OP_PWMUL] = {CLASS_ARITH, LOOP_MUL},
+    [OP_DIV] = {CLASS_FRACTION, LOOP_DIV}, [OP_PWDIV] = {CLASS_FRACTION, LOOP_DIV},
+    [OP_POW] = {CLASS_FRACTION, LOOP_POW}, [OP_PWPOW] = {CLASS_FRACTION, LOOP_POW},
+    [OP_MAXEQ] = {CLASS_CHOICE, LOOP_MAX}, [OP_MINEQ] = {CLASS_CHOICE, LOOP_MIN},
+    [OP_EQ] = {CLASS_ORDER, LOOP_EQ},      [OP_NE] = {CLASS_ORDER, LOOP_NE},
+    [OP_LT] = {CLASS_ORDER, LOOP_LT},      [OP_LE] = {CLASS_ORDER, LOOP_LE},
+    [OP_GT] = {CLASS_ORDER, LOOP_GT},      [OP_GE] = {CLASS_ORDER, LOOP_GE},
+    [OP_ANDAND] = {CLASS_LOGIC, LOOP_AND}, [OP_OROR] = {CLASS_LOGIC, LOOP_OR},
+    [OP_BITAND] = {CLASS_BITS, LOOP_AND},  [OP_BITOR] = {CLASS_BITS, LOOP_OR},
+    [OP_BITXOR] = {CLASS_BITS, LOOP_XOR},
+};
+
+static bool int_fits(int64_t i, qs_dtype d) {
+    switch (d) {
+    case QS_I32: return i >= INT32_MIN && i <= INT32_MAX;
+    case QS_U32: return i >= 0 && i <= UINT32_MAX;
+    case QS_U64: return i >= 0;
+    default: return true;
+    }
+}
+
+qs_dtype qoperand_fraction(qs_vm *vm, qs_dtype d) {
+    return qdtype_promote_scalar(d, false, qvm_ctx(vm)->scalar_dtype);
+}
+
+/* An int that an integer array cannot hold: comparisons go through float64, arithmetic refuses. */
+static qs_status number_with_array(qs_vm *vm, Op op, qs_dtype d, qs_value number, qs_dtype *out) {
+    OpClass cls = op_plans[op].cls;
+    bool weak_int = cls != CLASS_FRACTION && (number.kind == QS_INT || number.kind == QS_BOOL);
+    *out = qdtype_promote_scalar(d, weak_int, qvm_ctx(vm)->scalar_dtype);
+    if (number.kind == QS_COMPLEX) *out = qdtype_complex_of(*out);
+    if (number.kind != QS_INT || int_fits(number.u.i, *out)) return QS_OK;
+    if (cls == CLASS_ORDER) return *out = QS_F64, QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the integer %lld does not fit an array of %s", qscalar_op_name(op),
+                    (long long)number.u.i, qdtype_info[*out].name);
+}
+
+qs_status qoperand_dtype(qs_vm *vm, Op op, qs_value a, qs_value b, qs_dtype *out) {
+    if (a.kind != QS_ARRAY) return number_with_array(vm, op, (qs_dtype)qval_array(b)->dtype, a, out);
+    if (b.kind != QS_ARRAY) return number_with_array(vm, op, (qs_dtype)qval_array(a)->dtype, b, out);
+    qs_dtype x = (qs_dtype)qval_array(a)->dtype, y = (qs_dtype)qval_array(b)->dtype;
+    bool fraction = op_plans[op].cls == CLASS_FRACTION;
+    *out = fraction ? qdtype_promote(qoperand_fraction(vm, x), qoperand_fraction(vm, y)) : qdtype_promote(x, y);
+    return QS_OK;
+}
+
+qs_dtype qoperand_compute(qs_dtype d) {
+    if (d == QS_F16 || d == QS_BF16) return QS_F32;
+    return d < QS_I32 ? QS_I32 : d;
+}
+
+static qs_dtype array_dtype(qs_value v) { return v.kind == QS_ARRAY ? (qs_dtype)qval_array(v)->dtype : QS_B1; }
+
+static qs_status plan_bits(qs_vm *vm, Op op, qs_value a, qs_value b, Plan *p) {
+    qs_dtype da = array_dtype(a), db = array_dtype(b);
+    int64_t number;
+    if (qdtype_is_complex(p->out) || da >= QS_F16 || db >= QS_F16) return qscalar_mismatch(vm, op, a, b);
+    if (a.kind != QS_ARRAY) TRY(qscalar_whole(vm, op, a, &number));
+    if (b.kind != QS_ARRAY) TRY(qscalar_whole(vm, op, b, &number));
+    if (da == QS_B1 && db == QS_B1 && (a.kind == QS_ARRAY || a.kind == QS_BOOL) &&
+        (b.kind == QS_ARRAY || b.kind == QS_BOOL))
+        p->out = p->compute = QS_B1;
+    else if (a.kind != QS_ARRAY) p->out = db == QS_B1 ? QS_I32 : db;
+    else if (b.kind != QS_ARRAY) p->out = da == QS_B1 ? QS_I32 : da;
+    else if (da == db) p->out = da;
+    if (p->out == QS_B1) return QS_OK;
+    p->compute = qoperand_compute(p->out);
+    return p->compute >= QS_F16 ? qscalar_mismatch(vm, op, a, b) : QS_OK;
+}
+
+qs_status qoperand_plan(qs_vm *vm, Op op, qs_value a, qs_value b, Plan *p) {
+    OpClass cls = op_plans[op].cls;
+    p->loop = op_plans[op].loop;
+    if (cls == CLASS_LOGIC) return p->compute = p->gives = p->out = QS_B1, QS_OK;
+    if (cls == CLASS_BITS) {
+        p->out = qdtype_promote(array_dtype(a), array_dtype(b));
+        TRY(plan_bits(vm, op, a, b, p));
+        p->gives = p->compute;
+        return QS_OK;
+    }
+    TRY(qoperand_dtype(vm, op, a, b, &p->out));
+    p->compute = p->gives = qoperand_compute(p->out);
+    if (cls == CLASS_CHOICE && a.kind == b.kind && array_dtype(a) == array_dtype(b)) p->out = array_dtype(a);
+    if (cls == CLASS_ORDER) p->gives = p->out = QS_B1;
+    if (!qpacked_get(p->loop, p->compute, LOOP_VV)) return qscalar_mismatch(vm, op, a, b);
+    return QS_OK;
+}
+
+/* -- reading ------------------------------------------------------------------------------------------------------ */
+static const int64_t one_extent[1] = {1}, no_stride[1] = {0};
+
+qs_status qoperand_open(qs_vm *vm, qs_value v, qs_dtype compute, Operand *o) {
+    if (v.kind == QS_ARRAY) {
+        Array *a = qval_array(v);
+        o->dtype = (qs_dtype)a->dtype;
+        o->rank = a->rank;
+        o->dims = a->dims;
+        o->strides = a->strides;
+        return qarr_read(vm, a, &o->p);
+    }
+    o->dtype = compute;
+    o->rank = 1;
+    o->dims = one_extent;
+    o->strides = no_stride;
+    o->p = &o->room;
+    if (v.kind == QS_NUM) qconv_run(QS_F64, &v.u.f, 0, compute, &o->room, 0, 1);
+    else if (v.kind == QS_COMPLEX)
+        qconv_run(QS_C128, &(QComplexD){qscalar_complex(v).re, qscalar_complex(v).im}, 0, compute, &o->room, 0, 1);
+    else qconv_run(QS_I64, &v.u.i, 0, compute, &o->room, 0, 1);
+    return QS_OK;
+}

@@ -1,0 +1,48 @@
+/* operand.h -- private to operators and functions of elements: arith.c, apply.c, scalar.c, operand.c. */
+#ifndef VM_OPERAND_H
+#define VM_OPERAND_H
+#include "vm/array/array.h"
+#include "vm/array/packed.h"
+
+/* Elements that are converted at once: they stay in the first cache. */
+enum { PIECE = 512, PIECE_BYTES = PIECE * sizeof(QComplexD) };
+
+/* -- scalar.c: two values that are not taken element by element --------------------------------------------------- */
+static inline bool qscalar_is_number(qs_value v) { return qval_is_number(v) || v.kind == QS_COMPLEX; }
+QComplexD qscalar_complex(qs_value number);
+/* The operator as messages call it; those without a sign of their own are known as functions. */
+const char *qscalar_op_name(Op op);
+qs_status qscalar_mismatch(qs_vm *vm, Op op, qs_value a, qs_value b); /* the error */
+qs_status qscalar_whole(qs_vm *vm, Op op, qs_value number, int64_t *out);
+qs_status qscalar_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
+qs_status qscalar_negate(qs_vm *vm, qs_value number, qs_value *out);
+
+/* -- operand.c: those that are ------------------------------------------------------------------------------------ */
+typedef struct {
+    const void *p;
+    qs_dtype dtype;
+    int rank;
+    const int64_t *dims, *strides;
+    union { double f; int64_t i; QComplexD z; } room; /* of a number that takes part */
+} Operand;
+
+typedef struct {
+    LoopOp loop;
+    qs_dtype compute, gives, out;         /* type of the loop, what it writes, type of the result array */
+    int rank;
+    int64_t dims[QS_MAX_RANK];
+} Plan;
+
+static inline bool qoperand_fits(qs_value v) { return v.kind == QS_ARRAY || qscalar_is_number(v); }
+/* Shape of the result; one of the two is an array. */
+qs_status qoperand_shape(qs_vm *vm, const char *what, qs_value a, qs_value b, int *rank, int64_t *dims);
+bool qoperand_equal_dims(const Array *a, const Array *b);
+qs_status qoperand_shape_error(qs_vm *vm, const char *what, const Array *a, const Array *b);
+/* The type in which the two meet, before it is widened for computing. */
+qs_status qoperand_dtype(qs_vm *vm, Op op, qs_value a, qs_value b, qs_dtype *out);
+qs_dtype qoperand_compute(qs_dtype d);
+qs_dtype qoperand_fraction(qs_vm *vm, qs_dtype d); /* the real or complex type in which integers divide */
+qs_status qoperand_plan(qs_vm *vm, Op op, qs_value a, qs_value b, Plan *p); /* all but the shape */
+/* A number takes part in the type of the computation; its `room` must not move afterwards. */
+qs_status qoperand_open(qs_vm *vm, qs_value v, qs_dtype compute, Operand *o);
+#endif

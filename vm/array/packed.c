@@ -1,0 +1,383 @@
+/* Compiled twice: as it is, and from packed_avx2.c for processors with AVX2. */
+#include "vm/array/packed.h"
+
+#include "lang/kernel/host/pair.h"
+
+LOOPS_WITHOUT_TRAPS
+#include <float.h>
+#include <math.h>
+
+#define DTYPE(id, name, ctype, ...) typedef ctype E_##id;
+#include "vm/base/dtypes.def"
+
+/* The result may be an operand: the same element, never a neighbour, so iterations stay independent. */
+#ifdef __clang__
+#define INDEPENDENT
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+#define LOOPS(op, id, result, expr)                                                                                    \
+    static void op##_##id##_vv(size_t n, const void *va, const void *vb, void *vout) {                                 \
+        const E_##id *a = va, *b = vb;                                                                                 \
+        result *out = vout;                                                                                            \
+        INDEPENDENT for (size_t i = 0; i < n; i++) {                                                                   \
+            E_##id x = a[i], y = b[i];                                                                                 \
+            out[i] = expr;                                                                                             \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void op##_##id##_vs(size_t n, const void *va, const void *vb, void *vout) {                                 \
+        const E_##id *a = va, y = *(const E_##id *)vb;                                                                 \
+        result *out = vout;                                                                                            \
+        INDEPENDENT for (size_t i = 0; i < n; i++) {                                                                   \
+            E_##id x = a[i];                                                                                           \
+            out[i] = expr;                                                                                             \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void op##_##id##_sv(size_t n, const void *va, const void *vb, void *vout) {                                 \
+        const E_##id x = *(const E_##id *)va, *b = vb;                                                                 \
+        result *out = vout;                                                                                            \
+        INDEPENDENT for (size_t i = 0; i < n; i++) {                                                                   \
+            E_##id y = b[i];                                                                                           \
+            out[i] = expr;                                                                                             \
+        }                                                                                                              \
+    }
+
+/* -- integers: arithmetic modulo 2^n, in unsigned types so that it is defined -------------------------------------- */
+#define INT_LOOPS(id, wide)                                                                                            \
+    LOOPS(ADD, id, E_##id, (E_##id)((wide)x + (wide)y))                                                                \
+    LOOPS(SUB, id, E_##id, (E_##id)((wide)x - (wide)y))                                                                \
+    LOOPS(MUL, id, E_##id, (E_##id)((wide)x * (wide)y))                                                                \
+    LOOPS(MAX, id, E_##id, x > y ? x : y)                                                                              \
+    LOOPS(MIN, id, E_##id, x < y ? x : y)                                                                              \
+    LOOPS(AND, id, E_##id, x & y)                                                                                      \
+    LOOPS(OR, id, E_##id, x | y)                                                                                       \
+    LOOPS(XOR, id, E_##id, x ^ y)
+INT_LOOPS(I32, uint32_t)
+INT_LOOPS(U32, uint32_t)
+INT_LOOPS(I64, uint64_t)
+INT_LOOPS(U64, uint64_t)
+
+LOOPS(AND, B1, uint8_t, (x != 0) & (y != 0)) /* memory of others may hold more than 0 and 1 */
+LOOPS(OR, B1, uint8_t, (x | y) != 0)
+LOOPS(XOR, B1, uint8_t, (x != 0) != (y != 0))
+
+#define ORDER_LOOPS(id)                                                                                                \
+    LOOPS(EQ, id, uint8_t, x == y)                                                                                     \
+    LOOPS(NE, id, uint8_t, x != y)                                                                                     \
+    LOOPS(LT, id, uint8_t, x < y)                                                                                      \
+    LOOPS(LE, id, uint8_t, x <= y)                                                                                     \
+    LOOPS(GT, id, uint8_t, x > y)                                                                                      \
+    LOOPS(GE, id, uint8_t, x >= y)
+ORDER_LOOPS(I32)
+ORDER_LOOPS(U32)
+ORDER_LOOPS(I64)
+ORDER_LOOPS(U64)
+ORDER_LOOPS(F32)
+ORDER_LOOPS(F64)
+
+/* -- reals --------------------------------------------------------------------------------------------------------- */
+#define REAL_LOOPS(id)                                                                                                 \
+    LOOPS(ADD, id, E_##id, x + y)                                                                                      \
+    LOOPS(SUB, id, E_##id, x - y)                                                                                      \
+    LOOPS(MUL, id, E_##id, x * y)                                                                                      \
+    LOOPS(DIV, id, E_##id, x / y)                                                                                      \
+    LOOPS(MAX, id, E_##id, x > y || y != y ? x : y)                                                                    \
+    LOOPS(MIN, id, E_##id, x < y || y != y ? x : y)
+REAL_LOOPS(F32)
+REAL_LOOPS(F64)
+
+/* Squares x as often as |power| has bits and multiplies those that belong to set bits; a chunk of elements at a time,
+ * so that each multiplication is a packed loop. */
+#define CHAIN(id, one, mul)                                                                                            \
+    static E_##id chain_one_##id(E_##id square, int power) {                                                           \
+        E_##id product = one;                                                                                          \
+        for (unsigned bits = magnitude(power); bits; bits >>= 1) {                                                     \
+            if (bits & 1) product = mul(product, square);                                                              \
+            square = mul(square, square);                                                                              \
+        }                                                                                                              \
+        return product;                                                                                                \
+    }                                                                                                                  \
+    static void chain_##id(size_t n, const E_##id *a, int power, E_##id *out) {                                        \
+        enum { CHUNK = 64 };                                                                                           \
+        const E_##id unit = one;                                                                                       \
+        E_##id square[CHUNK], product[CHUNK];                                                                          \
+        for (size_t at = 0; at < n; at += CHUNK) {                                                                     \
+            size_t m = n - at < CHUNK ? n - at : CHUNK;                                                                \
+            for (size_t i = 0; i < m; i++) square[i] = a[at + i], product[i] = unit;                                   \
+            for (unsigned bits = magnitude(power); bits; bits >>= 1) {                                                 \
+                if (bits & 1) MUL_##id##_vv(m, product, square, product);                                              \
+                if (bits > 1) MUL_##id##_vv(m, square, square, square);                                                \
+            }                                                                                                          \
+            if (power < 0) DIV_##id##_sv(m, &unit, product, out + at);                                                \
+            else                                                                                                       \
+                for (size_t i = 0; i < m; i++) out[at + i] = product[i];                                               \
+        }                                                                                                              \
+    }
+static unsigned magnitude(int power) { return power < 0 ? 0u - (unsigned)power : (unsigned)power; }
+#define TIMES(x, y) ((x) * (y))
+CHAIN(F32, 1, TIMES)
+CHAIN(F64, 1, TIMES)
+
+static bool whole_power(double y, int *power) {
+    if (!(fabs(y) <= POWER_MAX) || y != trunc(y)) return false;
+    *power = (int)y;
+    return true;
+}
+
+static float power_F32(float x, float y) {
+    int n;
+    if (!whole_power((double)y, &n)) return powf(x, y);
+    return n < 0 ? 1 / chain_one_F32(x, n) : chain_one_F32(x, n);
+}
+
+static double power_F64(double x, double y) {
+    int n;
+    if (!whole_power(y, &n)) return pow(x, y);
+    return n < 0 ? 1 / chain_one_F64(x, n) : chain_one_F64(x, n);
+}
+
+#define POW_LOOPS(id, whole)                                                                                           \
+    LOOPS(POW, id, E_##id, power_##id(x, y))                                                                           \
+    static void POW_##id##_one(size_t n, const void *a, const void *b, void *out) { /* vector and one number */        \
+        int power;                                                                                                     \
+        if (!whole(*(const E_##id *)b, &power)) POW_##id##_vs(n, a, b, out);                                           \
+        else if (power == 2) MUL_##id##_vv(n, a, a, out);                                                              \
+        else chain_##id(n, a, power, out);                                                                             \
+    }
+#define WHOLE_REAL(y, power) whole_power((double)(y), power)
+POW_LOOPS(F32, WHOLE_REAL)
+POW_LOOPS(F64, WHOLE_REAL)
+
+/* -- complex ------------------------------------------------------------------------------------------------------- */
+static inline QComplexF timesf(QComplexF x, QComplexF y) {
+    return (QComplexF){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
+}
+static inline QComplexD times(QComplexD x, QComplexD y) {
+    return (QComplexD){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
+}
+/* R. L. Smith, Algorithm 116, CACM 1962: no overflow on the way to a representable result. */
+static QComplexD over(QComplexD x, QComplexD y) {
+    if (fabs(y.re) >= fabs(y.im)) {
+        double r = y.re == 0 && y.im == 0 ? 0 : y.im / y.re, d = y.re + r * y.im;
+        return (QComplexD){(x.re + r * x.im) / d, (x.im - r * x.re) / d};
+    }
+    double r = y.re / y.im, d = y.re * r + y.im;
+    return (QComplexD){(x.re * r + x.im) / d, (x.im * r - x.re) / d};
+}
+/* The squares of floats neither overflow nor vanish in double. */
+static inline QComplexF overf(QComplexF x, QComplexF y) {
+    double c = (double)y.re, d = (double)y.im, a = (double)x.re, b = (double)x.im, q = c * c + d * d;
+    return (QComplexF){(float)((a * c + b * d) / q), (float)((b * c - a * d) / q)};
+}
+
+#define COMPLEX_LOOPS(id, mul, div)                                                                                    \
+    LOOPS(ADD, id, E_##id, ((E_##id){x.re + y.re, x.im + y.im}))                                                       \
+    LOOPS(SUB, id, E_##id, ((E_##id){x.re - y.re, x.im - y.im}))                                                       \
+    LOOPS(MUL, id, E_##id, mul(x, y))                                                                                  \
+    LOOPS(DIV, id, E_##id, div(x, y))                                                                                  \
+    LOOPS(EQ, id, uint8_t, x.re == y.re && x.im == y.im)                                                               \
+    LOOPS(NE, id, uint8_t, x.re != y.re || x.im != y.im)
+COMPLEX_LOOPS(C64, timesf, overf)
+COMPLEX_LOOPS(C128, times, over)
+CHAIN(C64, ((E_C64){1, 0}), timesf)
+CHAIN(C128, ((E_C128){1, 0}), times)
+
+static E_C128 power_C128(E_C128 x, E_C128 y) {
+    int n;
+    if (y.im == 0 && whole_power(y.re, &n)) {
+        E_C128 z = chain_one_C128(x, n);
+        return n < 0 ? over((E_C128){1, 0}, z) : z;
+    }
+    if (x.re == 0 && x.im == 0 && y.re > 0) return (E_C128){0, 0};
+    double size = log(hypot(x.re, x.im)), angle = atan2(x.im, x.re); /* exp(y log x) */
+    double r = exp(y.re * size - y.im * angle), turn = y.im * size + y.re * angle;
+    return (E_C128){r * cos(turn), r * sin(turn)};
+}
+
+static E_C64 power_C64(E_C64 x, E_C64 y) {
+    int n;
+    if (y.im == 0 && whole_power((double)y.re, &n)) {
+        E_C64 w = chain_one_C64(x, n);
+        return n < 0 ? overf((E_C64){1, 0}, w) : w;
+    }
+    E_C128 z = power_C128((E_C128){(double)x.re, (double)x.im}, (E_C128){(double)y.re, (double)y.im});
+    return (E_C64){(float)z.re, (float)z.im};
+}
+
+#define WHOLE_COMPLEX(y, power) ((y).im == 0 && whole_power((double)(y).re, power))
+POW_LOOPS(C64, WHOLE_COMPLEX)
+POW_LOOPS(C128, WHOLE_COMPLEX)
+
+/* -- the table ----------------------------------------------------------------------------------------------------- */
+#define FORMS(op, id) [QS_##id] = {op##_##id##_vv, op##_##id##_vs, op##_##id##_sv},
+#define INTS(op) FORMS(op, I32) FORMS(op, U32) FORMS(op, I64) FORMS(op, U64)
+#define REALS(op) FORMS(op, F32) FORMS(op, F64)
+#define COMPLEXES(op) FORMS(op, C64) FORMS(op, C128)
+#define POWERS(id) [QS_##id] = {POW_##id##_vv, POW_##id##_one, POW_##id##_sv},
+
+static Loop *const table[LOOP_COUNT][QS_NDTYPES][LOOP_FORMS] = {
+    [LOOP_ADD] = {INTS(ADD) REALS(ADD) COMPLEXES(ADD)}, [LOOP_SUB] = {INTS(SUB) REALS(SUB) COMPLEXES(SUB)},
+    [LOOP_MUL] = {INTS(MUL) REALS(MUL) COMPLEXES(MUL)}, [LOOP_DIV] = {REALS(DIV) COMPLEXES(DIV)},
+    [LOOP_POW] = {POWERS(F32) POWERS(F64) POWERS(C64) POWERS(C128)},
+    [LOOP_MAX] = {INTS(MAX) REALS(MAX)}, [LOOP_MIN] = {INTS(MIN) REALS(MIN)},
+    [LOOP_EQ] = {INTS(EQ) REALS(EQ) COMPLEXES(EQ)}, [LOOP_NE] = {INTS(NE) REALS(NE) COMPLEXES(NE)},
+    [LOOP_LT] = {INTS(LT) REALS(LT)}, [LOOP_LE] = {INTS(LE) REALS(LE)},
+    [LOOP_GT] = {INTS(GT) REALS(GT)}, [LOOP_GE] = {INTS(GE) REALS(GE)},
+    [LOOP_AND] = {FORMS(AND, B1) INTS(AND)}, [LOOP_OR] = {FORMS(OR, B1) INTS(OR)},
+    [LOOP_XOR] = {FORMS(XOR, B1) INTS(XOR)},
+};
+
+/* -- sums, in double ----------------------------------------------------------------------------------------------- */
+enum { SUMS = 16, BLOCK = 4096 };
+
+#define SUM(name, id, operand, value, next)                                                                            \
+    static double name##_block_##id(size_t n, const E_##id *x, operand y) {                                            \
+        double part[SUMS] = {0};                                                                                       \
+        size_t i = 0;                                                                                                  \
+        for (; i + SUMS <= n; i += SUMS)                                                                               \
+            for (size_t l = 0; l < SUMS; l++) part[l] += value(x[i + l], y, i + l);                                    \
+        for (size_t l = 0; i < n; i++, l++) part[l] += value(x[i], y, i);                                              \
+        for (size_t half = SUMS / 2; half; half /= 2)                                                                  \
+            for (size_t l = 0; l < half; l++) part[l] += part[l + half];                                               \
+        return part[0];                                                                                                \
+    }                                                                                                                  \
+    static double name##_##id(size_t n, const E_##id *x, operand y) { /* halves until they are blocks: the error grows \
+                                                                         with log n */                                 \
+        if (n <= BLOCK) return name##_block_##id(n, x, y);                                                             \
+        size_t half = n / 2 / SUMS * SUMS;                                                                             \
+        return name##_##id(half, x, y) + name##_##id(n - half, x + half, next(y, half));                               \
+    }
+#define ITSELF(x, y, i) ((void)(y), (double)(x))
+#define PRODUCT(x, y, i) ((double)(x) * (double)(y)[i])
+#define SQUARE(x, y, i) (((double)(x) - (y)) * ((double)(x) - (y)))
+#define AFTER(y, half) ((y) + (half))
+#define SAME(y, half) (y)
+SUM(sum, F32, int, ITSELF, SAME)
+SUM(sum, F64, int, ITSELF, SAME)
+SUM(dot, F32, const float *, PRODUCT, AFTER)
+SUM(dot, F64, const double *, PRODUCT, AFTER)
+SUM(spread, F32, double, SQUARE, SAME)
+SUM(spread, F64, double, SQUARE, SAME)
+
+/* Four rows at once: the sums are loaded and stored only once for them. */
+static void accumulate(size_t n, size_t rows, const float *x, ptrdiff_t step, double *restrict sums) {
+    for (; rows >= 4; rows -= 4, x += 4 * step) {
+        const float *restrict a = x, *restrict b = x + step, *restrict c = x + 2 * step, *restrict d = x + 3 * step;
+        for (size_t i = 0; i < n; i++)
+            sums[i] += ((double)a[i] + (double)b[i]) + ((double)c[i] + (double)d[i]);
+    }
+    for (; rows; rows--, x += step)
+        for (size_t i = 0; i < n; i++) sums[i] += (double)x[i];
+}
+
+static void taps(size_t n, const double *restrict x, const double *f, double *restrict y) {
+    const double a = f[0], b = f[1], c = f[2], d = f[3];
+    for (size_t i = 0; i < n; i++, x++) y[i] = y[i] + a * x[0] + b * x[-1] + c * x[-2] + d * x[-3];
+}
+
+/* -- running sums, in double --------------------------------------------------------------------------------------- */
+enum { STRANDS = 8, PIECE = STRANDS * LOOP_STRAND };
+
+#define RUNNING(id)                                                                                                    \
+    static void strands_##id(size_t n, const E_##id *x, double *sums) {                                                \
+        double sum[STRANDS] = {0};                                                                                     \
+        if (n < PIECE) {                                                                                               \
+            for (size_t i = 0; i < n; i++) sums[i] = i % LOOP_STRAND ? sums[i - 1] + (double)x[i] : (double)x[i];      \
+            return;                                                                                                    \
+        }                                                                                                              \
+        for (size_t k = 0; k < STRANDS; k++) sums[k * LOOP_STRAND] = sum[k] = (double)x[k * LOOP_STRAND];              \
+        for (size_t i = 1; i < LOOP_STRAND; i++)                                                                       \
+            for (size_t k = 0; k < STRANDS; k++)                                                                       \
+                sums[k * LOOP_STRAND + i] = sum[k] += (double)x[k * LOOP_STRAND + i];                                  \
+    }                                                                                                                  \
+    static double running_##id(size_t n, const E_##id *x, double before, E_##id *y) {                                  \
+        double sums[PIECE], sum = -0.0; /* what changes nothing, not even -0 */                                        \
+        for (size_t at = 0, m; at < n; at += m) {                                                                      \
+            m = n - at < PIECE ? n - at : PIECE;                                                                       \
+            strands_##id(m, x + at, sums);                                                                             \
+            for (size_t i = 0, k; i < m; sum += sums[i + k - 1], i += k) {                                             \
+                k = m - i < LOOP_STRAND ? m - i : LOOP_STRAND;                                                         \
+                for (size_t j = i; y && j < i + k; j++) y[at + j] = (E_##id)(before + (sum + sums[j]));                \
+            }                                                                                                          \
+        }                                                                                                              \
+        return sum;                                                                                                    \
+    }
+RUNNING(F32)
+RUNNING(F64)
+
+#ifdef QPACKED_AVX2
+double qpacked_sum32_avx2(size_t n, const float *x) { return sum_F32(n, x, 0); }
+double qpacked_sum64_avx2(size_t n, const double *x) { return sum_F64(n, x, 0); }
+double qpacked_dot32_avx2(size_t n, const float *x, const float *y) { return dot_F32(n, x, y); }
+double qpacked_dot64_avx2(size_t n, const double *x, const double *y) { return dot_F64(n, x, y); }
+double qpacked_spread32_avx2(size_t n, const float *x, double from) { return spread_F32(n, x, from); }
+double qpacked_spread64_avx2(size_t n, const double *x, double from) { return spread_F64(n, x, from); }
+void qpacked_accumulate32_avx2(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums) {
+    accumulate(n, rows, x, step, sums);
+}
+void qpacked_taps64_avx2(size_t n, const double *x, const double f[LOOP_TAPS], double *y) { taps(n, x, f, y); }
+double qpacked_running32_avx2(size_t n, const float *x, double before, float *y) {
+    return running_F32(n, x, before, y);
+}
+double qpacked_running64_avx2(size_t n, const double *x, double before, double *y) {
+    return running_F64(n, x, before, y);
+}
+Loop *qpacked_get_avx2(LoopOp op, qs_dtype d, LoopForm form) { return table[op][d][form]; }
+#else
+Loop *qpacked_get(LoopOp op, qs_dtype d, LoopForm form) {
+    return QCPU_AVX2 ? qpacked_get_avx2(op, d, form) : table[op][d][form];
+}
+double qpacked_sum32(size_t n, const float *x) { return QCPU_AVX2 ? qpacked_sum32_avx2(n, x) : sum_F32(n, x, 0); }
+double qpacked_sum64(size_t n, const double *x) { return QCPU_AVX2 ? qpacked_sum64_avx2(n, x) : sum_F64(n, x, 0); }
+double qpacked_dot32(size_t n, const float *x, const float *y) {
+    return QCPU_AVX2 ? qpacked_dot32_avx2(n, x, y) : dot_F32(n, x, y);
+}
+double qpacked_dot64(size_t n, const double *x, const double *y) {
+    return QCPU_AVX2 ? qpacked_dot64_avx2(n, x, y) : dot_F64(n, x, y);
+}
+double qpacked_spread32(size_t n, const float *x, double from) {
+    return QCPU_AVX2 ? qpacked_spread32_avx2(n, x, from) : spread_F32(n, x, from);
+}
+double qpacked_spread64(size_t n, const double *x, double from) {
+    return QCPU_AVX2 ? qpacked_spread64_avx2(n, x, from) : spread_F64(n, x, from);
+}
+void qpacked_accumulate32(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums) {
+    (QCPU_AVX2 ? qpacked_accumulate32_avx2 : accumulate)(n, rows, x, step, sums);
+}
+void qpacked_taps64(size_t n, const double *x, const double f[LOOP_TAPS], double *y) {
+    (QCPU_AVX2 ? qpacked_taps64_avx2 : taps)(n, x, f, y);
+}
+double qpacked_running32(size_t n, const float *x, double before, float *y) {
+    return (QCPU_AVX2 ? qpacked_running32_avx2 : running_F32)(n, x, before, y);
+}
+double qpacked_running64(size_t n, const double *x, double before, double *y) {
+    return (QCPU_AVX2 ? qpacked_running64_avx2 : running_F64)(n, x, before, y);
+}
+double qpacked_power(double x, double y) { return y == 2 ? x * x : pow(x, y); }
+QComplexD qpacked_complex_mul(QComplexD x, QComplexD y) { return times(x, y); }
+QComplexD qpacked_complex_div(QComplexD x, QComplexD y) { return over(x, y); }
+QComplexD qpacked_complex_power(QComplexD x, QComplexD y) { return power_C128(x, y); }
+
+/* The functions of C99 up to their last bits, which compiled loops have as well (lang/kernel/host/pair.c). */
+QComplexD qpacked_complex_exp(QComplexD z) {
+    bool large = z.re > KPAIR_EXP_MOST, endless = !isfinite(z.im);
+    double r = exp(large ? z.re - KPAIR_EXP_MOST : z.re), scale = large ? KPAIR_EXP_OF_MOST : 1;
+    double re = r * (scale * cos(z.im)), im = r * (scale * sin(z.im));
+    if (endless && isinf(z.re)) re = r;
+    if (endless && isinf(z.re) && z.re < 0) im = 0;
+    return (QComplexD){re, z.im == 0 ? z.im : im};
+}
+
+QComplexD qpacked_complex_sqrt(QComplexD z) {
+    double x = fabs(z.re), y = fabs(z.im);
+    bool large = x > DBL_MAX / 4 || y > DBL_MAX / 4, small = x < 2 * DBL_MIN && y < 2 * DBL_MIN;
+    double scale = large ? 0.25 : small ? 0x1p54 : 1, back = large ? 2 : small ? 0x1p-27 : 1;
+    x *= scale, y *= scale;
+    double t = isinf(y) ? INFINITY : sqrt(0.5 * (hypot(x, y) + x));
+    double u = isinf(y) || x == 0 ? t : 0.5 * (y / t);
+    t *= back, u *= back;
+    bool left = z.re < 0;
+    return (QComplexD){left ? u : t, copysign(left ? t : u, z.im)};
+}
+#endif

@@ -1,0 +1,682 @@
+/* reduce.c -- sums and their like.
+ *
+ * Elements are brought, a piece at a time, into a lane type that holds the exact or nearly exact result: double, int64,
+ * uint64, complex double, bool.  Each place of a piece is a lane with a partial result of its own; the packed loops of
+ * arithmetic merge pieces into lanes, and the lanes are merged pairwise at the end.  So a sum of n floats has the error
+ * of n/512 additions in double, and integers are exact.  Along a dimension the same pieces lie across it.
+ *
+ * Large arrays are shared out among the threads.  What is cut where depends on the array alone, so a result is the same
+ * whatever their number. */
+#include "devices/threads.h"
+#include "vm/array/array.h"
+#include "vm/base/dtype.h"
+#include "vm/value/convert.h"
+#include "vm/array/packed.h"
+#include "vm/array/nest.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LANES = 512 };
+typedef union { double f[LANES]; int64_t i[LANES]; uint64_t u[LANES]; QComplexD z[LANES]; } Lanes;
+
+typedef struct { const char *name; LoopOp op; double identity; } ReduceInfo;
+static const ReduceInfo infos[] = {
+    [RED_SUM] = {"sum", LOOP_ADD, 0}, [RED_PROD] = {"prod", LOOP_MUL, 1}, [RED_MIN] = {"min", LOOP_MIN, 0},
+    [RED_MAX] = {"max", LOOP_MAX, 0}, [RED_MEAN] = {"mean", LOOP_ADD, NAN}, [RED_ANY] = {"any", LOOP_OR, 0},
+    [RED_ALL] = {"all", LOOP_AND, 1}, [RED_SUMSQ] = {"squared_norm", LOOP_ADD, 0},
+};
+
+typedef struct {
+    Reduce r;
+    qs_dtype from, lane, out; /* elements, lanes, elements of a result array */
+    Loop *merge;
+    size_t n;                 /* elements that make one result */
+} Plan;
+
+/* -- the plan ------------------------------------------------------------------------------------------------------ */
+static qs_dtype lane_dtype(Reduce r, qs_dtype d) {
+    if (r == RED_ANY || r == RED_ALL) return QS_B1;
+    if (r == RED_MIN || r == RED_MAX) return d < QS_I32 ? QS_I32 : d == QS_F16 || d == QS_BF16 ? QS_F32 : d;
+    if (qdtype_is_complex(d)) return r == RED_SUMSQ ? QS_F64 : QS_C128;
+    if (d >= QS_F16 || r == RED_MEAN || r == RED_SUMSQ) return QS_F64;
+    return d == QS_U64 ? QS_U64 : QS_I64;
+}
+
+static qs_dtype out_dtype(qs_vm *vm, Reduce r, qs_dtype d) {
+    if (r == RED_ANY || r == RED_ALL) return QS_B1;
+    if (r == RED_MIN || r == RED_MAX) return d;
+    qs_dtype scalar = qvm_ctx(vm)->scalar_dtype;
+    if (r == RED_SUMSQ) return qdtype_real_of(qdtype_promote_scalar(d, false, scalar));
+    if (d >= QS_F16 || r == RED_MEAN) return qdtype_promote_scalar(d, false, scalar);
+    return d == QS_B1 ? scalar : d == QS_U64 ? QS_U64 : QS_I64;
+}
+
+static qs_status make_plan(qs_vm *vm, Reduce r, qs_dtype d, Plan *p) {
+    *p = (Plan){r, d, lane_dtype(r, d), out_dtype(vm, r, d), NULL, 0};
+    p->merge = qpacked_get(infos[r].op, p->lane, LOOP_VV);
+    if (p->merge) return QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: complex numbers have no order", infos[r].name);
+}
+
+/* -- pieces and lanes ---------------------------------------------------------------------------------------------- */
+static void square_complex(const QComplexD *z, double *x, size_t n) {
+    for (size_t i = 0; i < n; i++) x[i] = z[i].re * z[i].re + z[i].im * z[i].im;
+}
+
+/* The next n elements in the lane type: brought into `room`, or where they lie. */
+static const void *fetch(const Plan *p, const char *src, ptrdiff_t step, size_t n, Lanes *room) {
+    Lanes z;
+    if (p->from == p->lane && p->r != RED_SUMSQ && step == (ptrdiff_t)qdtype_size(p->lane) &&
+        (uintptr_t)src % sizeof(double) == 0)
+        return src;
+    if (p->r == RED_SUMSQ && qdtype_is_complex(p->from)) {
+        qconv_run(p->from, src, step, QS_C128, &z, sizeof *z.z, n);
+        square_complex(z.z, room->f, n);
+        return room;
+    }
+    qconv_run(p->from, src, step, p->lane, room, (ptrdiff_t)qdtype_size(p->lane), n);
+    if (p->r == RED_SUMSQ) qpacked_get(LOOP_MUL, QS_F64, LOOP_VV)(n, room, room, room);
+    return room;
+}
+
+static void fetch_into(const Plan *p, const char *src, ptrdiff_t step, size_t n, Lanes *lanes) {
+    const void *at = fetch(p, src, step, n, lanes);
+    if (at != lanes) memcpy(lanes, at, n * qdtype_size(p->lane));
+}
+
+static bool adds_floats(const Plan *p, const char *src, ptrdiff_t step) {
+    bool packed = step == sizeof(float) && (uintptr_t)src % sizeof(float) == 0;
+    return packed && p->from == QS_F32 && p->lane == QS_F64 && infos[p->r].op == LOOP_ADD && p->r != RED_SUMSQ;
+}
+
+/* lanes op= the next n elements of so many rows, `apart` bytes apart. */
+static void take_rows(const Plan *p, Lanes *lanes, size_t rows, const char *src, ptrdiff_t apart, ptrdiff_t step,
+                      size_t n) {
+    Lanes room;
+    if (adds_floats(p, src, step) && apart % (ptrdiff_t)sizeof(float) == 0)
+        qpacked_accumulate32(n, rows, (const void *)src, apart / (ptrdiff_t)sizeof(float), lanes->f);
+    else
+        for (; rows; rows--, src += apart) p->merge(n, lanes, fetch(p, src, step, n, &room), lanes);
+}
+
+static void take(const Plan *p, Lanes *lanes, const char *src, ptrdiff_t step, size_t n) {
+    take_rows(p, lanes, 1, src, 0, step, n);
+}
+
+typedef struct { Lanes lanes; size_t used; } Total;
+
+static void add_run(const Plan *p, Total *t, const char *src, ptrdiff_t step, size_t n) {
+    for (size_t m; n; n -= m, src += step * (ptrdiff_t)m) {
+        m = n < LANES ? n : LANES;
+        if (t->used) take(p, &t->lanes, src, step, m);
+        else fetch_into(p, src, step, t->used = m, &t->lanes); /* the first piece is the longest */
+    }
+}
+
+static void merge_lanes(const Plan *p, Total *t) {
+    size_t size = qdtype_size(p->lane);
+    while (t->used > 1) {
+        size_t half = (t->used + 1) / 2;
+        p->merge(t->used - half, &t->lanes, (char *)&t->lanes + half * size, &t->lanes);
+        t->used = half;
+    }
+}
+
+static void divide(const Plan *p, Lanes *lanes, size_t m) {
+    QComplexD n = {(double)p->n, 0};
+    if (p->r == RED_MEAN) qpacked_get(LOOP_DIV, p->lane, LOOP_VS)(m, lanes, &n, lanes);
+}
+
+/* -- over everything ----------------------------------------------------------------------------------------------- */
+/* BLOCK: elements that one thread takes; FEW blocks and less are not worth waking others. */
+enum { BLOCK = 1 << 16, FEW = 3 };
+
+/* A packed run whose sum, or sum of squares, is a double has loops of its own. */
+static bool add_floats(const Plan *p, Total *t, const char *src, size_t n) {
+    bool squares = p->r == RED_SUMSQ;
+    if (p->lane != QS_F64 || infos[p->r].op != LOOP_ADD || (p->from != QS_F32 && p->from != QS_F64)) return false;
+    const void *x = src;
+    t->used = 1;
+    if (p->from == QS_F32) t->lanes.f[0] = squares ? qpacked_dot32(n, x, x) : qpacked_sum32(n, x);
+    else t->lanes.f[0] = squares ? qpacked_dot64(n, x, x) : qpacked_sum64(n, x);
+    return true;
+}
+
+typedef struct { const Plan *p; const char *at; size_t count, size; Total *parts; } Blocks;
+
+static void total_blocks(void *ud, int64_t first, int64_t last, int worker) {
+    const Blocks *b = ud;
+    size_t element = qdtype_size(b->p->from), lane = qdtype_size(b->p->lane);
+    (void)worker;
+    for (size_t k = (size_t)first; k < (size_t)last; k++) {
+        size_t from = k * b->size, n = b->count - from < b->size ? b->count - from : b->size;
+        Total t = {.used = 0};
+        if (!add_floats(b->p, &t, b->at + from * element, n)) {
+            add_run(b->p, &t, b->at + from * element, (ptrdiff_t)element, n);
+            merge_lanes(b->p, &t);
+        }
+        memcpy((char *)&b->parts->lanes + k * lane, &t.lanes, lane);
+    }
+}
+
+/* At most LANES blocks: one lane for each. */
+static size_t block_size(size_t count) {
+    return count > (size_t)BLOCK * LANES ? (count + LANES - 1) / LANES : BLOCK;
+}
+
+static void total_packed(Ctx *c, const Plan *p, const Array *a, const void *at, Total *t) {
+    Blocks b = {p, at, a->count, block_size(a->count), t};
+    t->used = (a->count + b.size - 1) / b.size;
+    if (t->used <= FEW) total_blocks(&b, 0, (int64_t)t->used, 0);
+    else qthreads_run(qthreads_of(c), (int64_t)t->used, 1, total_blocks, &b);
+    merge_lanes(p, t);
+}
+
+static void total(Ctx *c, const Plan *p, const Array *a, const void *at, Total *t) {
+    Nest n;
+    if (a->contiguous) {
+        total_packed(c, p, a, at, t);
+        return;
+    }
+    t->used = 0;
+    qnest_begin(&n, a->rank, a->dims);
+    qnest_array(&n, at, a);
+    qnest_fuse(&n);
+    while (qnest_next(&n)) add_run(p, t, n.at[0], n.step[0], n.count);
+    merge_lanes(p, t);
+}
+
+/* Modulo 2^64 an integer result is right; an estimate in double tells whether it wrapped around. */
+static bool may_overflow(const Plan *p) {
+    return (p->lane == QS_I64 || p->lane == QS_U64) && (p->r == RED_PROD || p->from >= QS_I64);
+}
+
+static Plan estimate(Plan p) {
+    p.lane = p.out = QS_F64;
+    p.merge = qpacked_get(infos[p.r].op, QS_F64, LOOP_VV);
+    return p;
+}
+
+static bool agree(double result, double estimate) { /* NaN: infinity times an exact 0 */
+    return isnan(estimate) || fabs(estimate - result) < 0x1p62;
+}
+
+static qs_status overflow(qs_vm *vm, const Plan *p) {
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: integer overflow", infos[p->r].name);
+}
+
+static qs_status check_overflow(qs_vm *vm, const Plan *p, const Array *a, const void *at, double result) {
+    Total t;
+    Plan rough = estimate(*p);
+    total(qvm_ctx(vm), &rough, a, at, &t);
+    return agree(result, t.lanes.f[0]) ? QS_OK : overflow(vm, p);
+}
+
+/* The same for many results, of which there is an estimate each; takes the reference to it. */
+static qs_status check_each(qs_vm *vm, const Plan *p, Array *results, Array *estimates) {
+    const void *x, *y;
+    bool good = true;
+    qs_status s = qarr_read(vm, results, &x);
+    if (!s) s = qarr_read(vm, estimates, &y);
+    for (size_t i = 0; !s && i < results->count; i++)
+        good &= agree(qdtype_get(p->out, (const char *)x + i * qdtype_size(p->out)), ((const double *)y)[i]);
+    qarr_release(vm, estimates);
+    return s || good ? s : overflow(vm, p);
+}
+
+/* A sum or product of integers; that of bools is a count. */
+static qs_status int_result(qs_vm *vm, const Plan *p, const Array *a, const void *at, const Lanes *l, qs_value *out) {
+    bool is_unsigned = p->lane == QS_U64;
+    double approx = is_unsigned ? (double)l->u[0] : (double)l->i[0];
+    if (may_overflow(p)) TRY(check_overflow(vm, p, a, at, approx));
+    if (is_unsigned && l->u[0] > INT64_MAX) return overflow(vm, p);
+    *out = p->from == QS_B1 ? qs_num(approx) : qs_int(l->i[0]);
+    return QS_OK;
+}
+
+/* An extreme is an element: in the element's own type it reads as one. */
+static qs_status extreme_result(qs_vm *vm, const Plan *p, const Lanes *l, qs_value *out) {
+    QComplexD element;
+    qconv_run(p->lane, l, 0, p->from, &element, 0, 1);
+    return qarr_load(vm, p->from, &element, out);
+}
+
+static qs_status empty_result(qs_vm *vm, const Plan *p, qs_value *out) {
+    double x = infos[p->r].identity;
+    if (p->r == RED_MIN || p->r == RED_MAX)
+        return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the array is empty", infos[p->r].name);
+    if (p->lane == QS_B1) *out = qs_bool(x != 0);
+    else if (p->lane == QS_C128) return qval_complex(vm, x, 0, out);
+    else if (p->lane == QS_F64 || p->from == QS_B1) *out = qs_num(x);
+    else *out = qs_int((int64_t)x);
+    return QS_OK;
+}
+
+static qs_status reduce_all(qs_vm *vm, Plan *p, Array *a, qs_value *out) {
+    const void *at;
+    Total t;
+    TRY(qarr_read(vm, a, &at));
+    if (!a->count) return empty_result(vm, p, out);
+    p->n = a->count;
+    total(qvm_ctx(vm), p, a, at, &t);
+    divide(p, &t.lanes, 1);
+    if (p->r == RED_MIN || p->r == RED_MAX) return extreme_result(vm, p, &t.lanes, out);
+    if (p->lane == QS_I64 || p->lane == QS_U64) return int_result(vm, p, a, at, &t.lanes, out);
+    return qarr_load(vm, p->lane, &t.lanes, out);
+}
+
+/* -- sums of products ---------------------------------------------------------------------------------------------- */
+typedef struct { qs_dtype d; const char *x, *y; double from, *parts; size_t count, size; } Products;
+
+static void sum_products(void *ud, int64_t first, int64_t last, int worker) {
+    const Products *s = ud;
+    bool single = s->d == QS_F32;
+    (void)worker;
+    for (size_t k = (size_t)first; k < (size_t)last; k++) {
+        size_t at = k * s->size, n = s->count - at < s->size ? s->count - at : s->size;
+        const void *x = s->x + at * qdtype_size(s->d), *y = s->y ? s->y + at * qdtype_size(s->d) : NULL;
+        if (y) s->parts[k] = single ? qpacked_dot32(n, x, y) : qpacked_dot64(n, x, y);
+        else s->parts[k] = single ? qpacked_spread32(n, x, s->from) : qpacked_spread64(n, x, s->from);
+    }
+}
+
+static double products(qs_vm *vm, Products s) {
+    double parts[LANES];
+    s.parts = parts, s.size = block_size(s.count);
+    size_t n = (s.count + s.size - 1) / s.size;
+    if (n <= FEW) sum_products(&s, 0, (int64_t)n, 0);
+    else qthreads_run(qthreads_of(qvm_ctx(vm)), (int64_t)n, 1, sum_products, &s);
+    return qpacked_sum64(n, parts);
+}
+
+double qred_dot(qs_vm *vm, qs_dtype d, size_t n, const void *x, const void *y) {
+    return products(vm, (Products){.d = d, .x = x, .y = y, .count = n});
+}
+
+double qred_spread(qs_vm *vm, qs_dtype d, size_t n, const void *x, double from) {
+    return products(vm, (Products){.d = d, .x = x, .from = from, .count = n});
+}
+
+/* -- along one dimension ------------------------------------------------------------------------------------------- */
+/* The array as the language sees it, split into the dimension that is walked along and the others. */
+typedef struct {
+    int rank;
+    int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK]; /* the walked dimension has extent 1 here */
+    size_t n;                                        /* its real extent */
+    ptrdiff_t step;                                  /* and step, in bytes */
+} Split;
+
+static Split split(const Array *a, int dim) {
+    Split s = {.n = 1};
+    s.rank = qarr_size(a, s.dims);
+    if (a->rank < 2) s.strides[1] = a->rank ? a->strides[0] : 0;
+    else memcpy(s.strides, a->strides, (size_t)s.rank * sizeof *s.strides);
+    if (dim >= s.rank) return s;
+    s.n = (size_t)s.dims[dim];
+    s.step = s.strides[dim] * (ptrdiff_t)qdtype_size((qs_dtype)a->dtype);
+    s.dims[dim] = 1;
+    return s;
+}
+
+static void pack(int rank, const int64_t *dims, int64_t *strides) {
+    int64_t step = 1;
+    for (int i = rank - 1; i >= 0; i--) {
+        strides[i] = step;
+        step *= dims[i];
+    }
+}
+
+static void open_nest(Nest *n, const Split *s, const void *in, qs_dtype from, const int64_t *out_strides, void *out,
+                      qs_dtype to) {
+    qnest_begin(n, s->rank, s->dims);
+    qnest_operand(n, out, qdtype_size(to), s->rank, s->dims, out_strides);
+    qnest_operand(n, in, qdtype_size(from), s->rank, s->dims, s->strides);
+    qnest_fuse(n);
+}
+
+/* Whether to finish one result after the other; else many side by side, which suits short or wide walks. */
+static bool one_by_one(const Split *s, const Nest *n) {
+    ptrdiff_t other = n->steps[1][n->rank - 1];
+    if (n->dims[n->rank - 1] == 1) return true; /* there is but one */
+    return s->n >= 32 && (s->step < 0 ? -s->step : s->step) <= (other < 0 ? -other : other);
+}
+
+static void results_one_by_one(const Plan *p, const Split *s, const Nest *n, ptrdiff_t unused) {
+    Total t;
+    (void)unused;
+    for (size_t i = 0; i < n->count; i++) {
+        t.used = 0;
+        add_run(p, &t, n->at[1] + n->step[1] * (ptrdiff_t)i, s->step, s->n);
+        merge_lanes(p, &t);
+        divide(p, &t.lanes, 1);
+        qconv_run(p->lane, &t.lanes, 0, p->out, n->at[0] + n->step[0] * (ptrdiff_t)i, 0, 1);
+    }
+}
+
+static void results_side_by_side(const Plan *p, const Split *s, const Nest *n, ptrdiff_t unused) {
+    Lanes lanes;
+    (void)unused;
+    for (size_t at = 0, m; at < n->count; at += m) {
+        m = n->count - at < LANES ? n->count - at : LANES;
+        const char *src = n->at[1] + n->step[1] * (ptrdiff_t)at;
+        fetch_into(p, src, n->step[1], m, &lanes);
+        take_rows(p, &lanes, s->n - 1, src + s->step, s->step, n->step[1], m);
+        divide(p, &lanes, m);
+        qconv_run(p->lane, &lanes, (ptrdiff_t)qdtype_size(p->lane), p->out, n->at[0] + n->step[0] * (ptrdiff_t)at,
+                  n->step[0], m);
+    }
+}
+
+static qs_status fill_identity(qs_vm *vm, const Plan *p, Array *r) {
+    if (r->count && (p->r == RED_MIN || p->r == RED_MAX))
+        return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the dimension is empty", infos[p->r].name);
+    return qarr_fill(vm, r, qs_num(infos[p->r].identity));
+}
+
+/* Work whose results lie side by side, shared out along one of their dimensions. */
+typedef void Lines(const Plan *p, const Split *s, const Nest *n, ptrdiff_t out_step);
+typedef struct {
+    const Plan *p;
+    const Split *s;
+    const char *in;
+    char *out;
+    int64_t strides[QS_MAX_RANK]; /* of the result, in elements */
+    ptrdiff_t out_step;           /* of it along the walked dimension, in bytes */
+    int axis;
+    Lines *lines;
+} Shares;
+
+static void run_share(void *ud, int64_t first, int64_t last, int worker) {
+    const Shares *x = ud;
+    Split s = *x->s;
+    Nest n;
+    (void)worker;
+    s.dims[x->axis] = last - first;
+    open_nest(&n, &s, x->in + first * s.strides[x->axis] * (ptrdiff_t)qdtype_size(x->p->from), x->p->from, x->strides,
+              x->out + first * x->strides[x->axis] * (ptrdiff_t)qdtype_size(x->p->out), x->p->out);
+    while (qnest_next(&n)) x->lines(x->p, &s, &n, x->out_step);
+}
+
+/* Along the longest dimension of the results, in shares of about a block; neighbours in memory stay together. */
+static void share_out(Ctx *c, Shares *x) {
+    const Split *s = x->s;
+    int64_t results = 1, least = 1;
+    for (int d = 0; d < s->rank; d++) {
+        results *= s->dims[d];
+        if (s->dims[d] > s->dims[x->axis]) x->axis = d;
+    }
+    if (results == 0) return;
+    int64_t n = s->dims[x->axis], work = results * (int64_t)s->n, shares = work / BLOCK;
+    if (s->strides[x->axis] == 1) least = LANES / 2;
+    int64_t share = shares > FEW ? (n + shares - 1) / shares : n;
+    if (share < least) share = least;
+    if (share >= n) run_share(x, 0, n, 0);
+    else qthreads_run(qthreads_of(c), n, share, run_share, x);
+}
+
+static qs_status reduce_into(qs_vm *vm, Plan *p, Array *a, const Split *s, Array *r) {
+    const void *in;
+    void *out;
+    Nest n;
+    Shares x = {.p = p, .s = s};
+    if (!s->n) return fill_identity(vm, p, r);
+    TRY(qarr_read(vm, a, &in));
+    TRY(qarr_write(vm, r, &out));
+    p->n = s->n, x.in = in, x.out = out;
+    pack(s->rank, s->dims, x.strides);
+    open_nest(&n, s, in, p->from, x.strides, out, p->out);
+    x.lines = one_by_one(s, &n) ? results_one_by_one : results_side_by_side;
+    share_out(qvm_ctx(vm), &x);
+    return QS_OK;
+}
+
+static qs_status check_dim(qs_vm *vm, Reduce r, int dim) {
+    if (dim >= 0 && dim < QS_MAX_RANK) return QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the dimension must be 0 to %d, got %d", infos[r].name, QS_MAX_RANK - 1,
+                    dim);
+}
+
+static qs_status reduce_along(qs_vm *vm, Plan *p, Array *a, int dim, Array **out) {
+    Split s = split(a, dim);
+    TRY(qarr_new(vm, p->out, s.rank, s.dims, false, out));
+    qs_status status = reduce_into(vm, p, a, &s, *out);
+    if (status) qarr_release(vm, *out);
+    return status;
+}
+
+static qs_status reduce_dim(qs_vm *vm, Plan *p, Array *a, int dim, qs_value *out) {
+    Array *r, *rough;
+    Plan doubles = estimate(*p);
+    TRY(check_dim(vm, p->r, dim));
+    TRY(reduce_along(vm, p, a, dim, &r));
+    qs_status s = QS_OK;
+    if (may_overflow(p)) {
+        s = reduce_along(vm, &doubles, a, dim, &rough);
+        if (!s) s = check_each(vm, p, r, rough);
+    }
+    if (s) return qarr_release(vm, r), s;
+    *out = qarr_value(r);
+    return QS_OK;
+}
+
+/* A number is an array of one element, in a type that loses nothing. */
+static qs_status as_array(qs_vm *vm, Reduce r, qs_value x, Array **out) {
+    switch (x.kind) {
+    case QS_ARRAY: *out = qval_array(qval_retain(x)); return QS_OK;
+    case QS_BOOL: return qarr_from_value(vm, x, QS_B1, out);
+    case QS_INT: return qarr_from_value(vm, x, QS_I64, out);
+    case QS_NUM: return qarr_from_value(vm, x, QS_F64, out);
+    case QS_COMPLEX: return qarr_from_value(vm, x, QS_C128, out);
+    default: return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for %s", infos[r].name, qval_type_name(vm, x));
+    }
+}
+
+qs_status qred_run(qs_vm *vm, Reduce r, qs_value x, int dim, qs_value *out) {
+    Plan p;
+    Array *a;
+    TRY(as_array(vm, r, x, &a));
+    qs_status s = make_plan(vm, r, (qs_dtype)a->dtype, &p);
+    if (!s) s = dim == DIM_ALL ? reduce_all(vm, &p, a, out) : reduce_dim(vm, &p, a, dim, out);
+    qarr_release(vm, a);
+    return s;
+}
+
+/* -- running results ----------------------------------------------------------------------------------------------- */
+static void running(const Plan *p, const Split *s, const Nest *n, ptrdiff_t out_step) {
+    Lanes lanes;
+    ptrdiff_t size = (ptrdiff_t)qdtype_size(p->lane);
+    for (size_t at = 0, m; at < n->count; at += m) {
+        m = n->count - at < LANES ? n->count - at : LANES;
+        const char *src = n->at[1] + n->step[1] * (ptrdiff_t)at;
+        char *dst = n->at[0] + n->step[0] * (ptrdiff_t)at;
+        for (size_t i = 0; i < s->n; i++, src += s->step, dst += out_step) {
+            if (i) take(p, &lanes, src, n->step[1], m);
+            else fetch_into(p, src, n->step[1], m, &lanes);
+            qconv_run(p->lane, &lanes, size, p->out, dst, n->step[0], m);
+        }
+    }
+}
+
+/* Along rows.  A row is cut into blocks: an element of the result is what comes before its block, plus its running sum
+ * within (vm/array/packed.h says how that is made up). */
+#define STRANDS(name, T, OP)                                                                                           \
+    static void name(void *lanes, size_t n) {                                                                          \
+        T *x = lanes, sum[LANES / LOOP_STRAND];                                                                        \
+        if (n < LANES) {                                                                                               \
+            for (size_t i = 1; i < n; i++)                                                                             \
+                if (i % LOOP_STRAND) x[i] = OP(x[i - 1], x[i]);                                                        \
+            return;                                                                                                    \
+        }                                                                                                              \
+        for (size_t k = 0; k < LANES / LOOP_STRAND; k++) sum[k] = x[k * LOOP_STRAND];                                  \
+        for (size_t i = 1; i < LOOP_STRAND; i++)                                                                       \
+            for (size_t k = 0; k < LANES / LOOP_STRAND; k++)                                                           \
+                x[k * LOOP_STRAND + i] = sum[k] = OP(sum[k], x[k * LOOP_STRAND + i]);                                  \
+    }
+#define PLUS(x, y) ((x) + (y))
+#define TIMES(x, y) ((x) * (y))
+#define PLUS_COMPLEX(x, y) ((QComplexD){(x).re + (y).re, (x).im + (y).im})
+STRANDS(sums_F64, double, PLUS)
+STRANDS(sums_U64, uint64_t, PLUS)
+STRANDS(sums_C128, QComplexD, PLUS_COMPLEX)
+STRANDS(products_F64, double, TIMES)
+STRANDS(products_U64, uint64_t, TIMES)
+STRANDS(products_C128, QComplexD, qpacked_complex_mul)
+
+/* The running results of each strand of a piece, in their place; sums and products have no other lanes. */
+typedef void Strands(void *lanes, size_t n);
+static Strands *strands_of(const Plan *p) {
+    bool sum = p->r == RED_SUM;
+    if (p->lane == QS_F64) return sum ? sums_F64 : products_F64;
+    if (p->lane == QS_C128) return sum ? sums_C128 : products_C128;
+    return sum ? sums_U64 : products_U64;
+}
+
+typedef struct {
+    const Plan *p;
+    const Split *s;
+    Strands *strands;
+    Loop *shift;         /* number op lanes */
+    const char *src;
+    char *dst;
+    ptrdiff_t out_step;
+    QComplexD *before;   /* of each block but the first: the result of all before it */
+    ThreadsChain chain;  /* of the blocks */
+} Running;
+
+/* A row without gaps whose sums are doubles has loops of its own. */
+static bool runs_floats(const Running *r) {
+    const Plan *p = r->p;
+    ptrdiff_t size = (ptrdiff_t)qdtype_size(p->from);
+    return p->r == RED_SUM && (p->from == QS_F32 || p->from == QS_F64) && p->out == p->from && r->s->step == size &&
+           r->out_step == size && (uintptr_t)r->src % (size_t)size == 0;
+}
+
+static double run_floats(const Running *r, size_t at, size_t n, const QComplexD *before, bool write) {
+    double first = before ? before->re : -0.0;
+    size_t size = qdtype_size(r->p->from);
+    const void *x = r->src + at * size;
+    void *y = write ? r->dst + at * size : NULL;
+    return size == sizeof(float) ? qpacked_running32(n, x, first, y) : qpacked_running64(n, x, first, y);
+}
+
+/* Block k; before NULL: there is nothing.  Gives the result of the block alone; writes elements if asked to. */
+static QComplexD running_block(const Running *r, size_t k, const QComplexD *before, bool write) {
+    Lanes lanes;
+    QComplexD sum = {0, 0};
+    const Plan *p = r->p;
+    size_t size = qdtype_size(p->lane), begin = k * BLOCK, end = r->s->n - begin < BLOCK ? r->s->n : begin + BLOCK;
+    if (runs_floats(r)) return (QComplexD){run_floats(r, begin, end - begin, before, write), 0};
+    for (size_t at = begin, n; at < end; at += n) {
+        n = end - at < LANES ? end - at : LANES;
+        fetch_into(p, r->src + r->s->step * (ptrdiff_t)at, r->s->step, n, &lanes);
+        r->strands(&lanes, n);
+        for (size_t i = 0, m; i < n; i += m) {
+            char *x = (char *)&lanes + i * size;
+            m = n - i < LOOP_STRAND ? n - i : LOOP_STRAND;
+            if (at + i > begin) r->shift(m, &sum, x, x);
+            memcpy(&sum, x + (m - 1) * size, size);
+        }
+        if (!write) continue;
+        if (before) r->shift(n, before, &lanes, &lanes);
+        qconv_run(p->lane, &lanes, (ptrdiff_t)size, p->out, r->dst + r->out_step * (ptrdiff_t)at, r->out_step, n);
+    }
+    return sum;
+}
+
+/* What is before the next block becomes known, by whoever is first to say so. */
+static void hand_on(Running *r, int64_t k, QComplexD block) {
+    if (!qthreads_claim(&r->chain, k)) return;
+    if (k) r->shift(1, &r->before[k], &block, &r->before[k + 1]);
+    else r->before[1] = block;
+    qthreads_hand_on(&r->chain, k);
+}
+
+/* Blocks in their order by whoever is free.  The sum of one is handed on before its elements, which are then still in
+ * the cache, are gone through again and written.  Who waits long for a block before his adds it up himself. */
+static void run_blocks(void *ud, int64_t first, int64_t last, int worker) {
+    Running *r = ud;
+    (void)worker;
+    for (; first < last; first++) {
+        int64_t k = qthreads_take(&r->chain), known;
+        QComplexD block = running_block(r, (size_t)k, NULL, false);
+        while ((known = qthreads_await(&r->chain, k)) < k)
+            hand_on(r, known, running_block(r, (size_t)known, NULL, false));
+        hand_on(r, k, block);
+        running_block(r, (size_t)k, k ? &r->before[k] : NULL, true);
+    }
+}
+
+static size_t blocks_of(const Split *s) { return (s->n + BLOCK - 1) / BLOCK; }
+
+static Running open_running(const Plan *p, const Split *s, ptrdiff_t out_step) {
+    return (Running){.p = p, .s = s, .strands = strands_of(p), .shift = qpacked_get(infos[p->r].op, p->lane, LOOP_SV),
+                     .out_step = out_step};
+}
+
+/* By one thread: what is before a block is known when it is reached. */
+static void running_rows(const Plan *p, const Split *s, const Nest *n, ptrdiff_t out_step) {
+    Running r = open_running(p, s, out_step);
+    for (size_t i = 0; i < n->count; i++) {
+        QComplexD before, block;
+        r.src = n->at[1] + n->step[1] * (ptrdiff_t)i, r.dst = n->at[0] + n->step[0] * (ptrdiff_t)i;
+        for (size_t k = 0; k < blocks_of(s); k++) {
+            block = running_block(&r, k, k ? &before : NULL, true);
+            if (k) r.shift(1, &before, &block, &before);
+            else before = block;
+        }
+    }
+}
+
+/* Long rows one after the other, each by all threads. */
+static void running_long_rows(Ctx *c, const Plan *p, const Split *s, Nest *n, ptrdiff_t out_step) {
+    Running r = open_running(p, s, out_step);
+    size_t blocks = blocks_of(s), bytes = (blocks + 1) * sizeof *r.before;
+    r.before = qmem_alloc(c, bytes);
+    while (qnest_next(n))
+        for (size_t i = 0; i < n->count; i++) {
+            r.src = n->at[1] + n->step[1] * (ptrdiff_t)i, r.dst = n->at[0] + n->step[0] * (ptrdiff_t)i;
+            r.chain = (ThreadsChain){0};
+            qthreads_run(qthreads_of(c), (int64_t)blocks, 1, run_blocks, &r);
+        }
+    qmem_free(c, r.before, bytes);
+}
+
+static qs_status run_along(qs_vm *vm, const Plan *p, Array *a, int dim, Array **result) {
+    int64_t dims[QS_MAX_RANK];
+    const void *in;
+    void *out;
+    Nest n;
+    TRY(qarr_read(vm, a, &in));
+    int rank = qarr_size(a, dims);
+    TRY(qarr_like(vm, a, p->out, result));
+    qs_status status = qarr_write(vm, *result, &out);
+    if (status) return qarr_release(vm, *result), status;
+    Split s = split(a, dim);
+    Shares x = {.p = p, .s = &s, .in = in, .out = out};
+    pack(rank, dims, x.strides);
+    x.out_step = dim < rank ? x.strides[dim] * (ptrdiff_t)qdtype_size(p->out) : 0;
+    open_nest(&n, &s, in, p->from, x.strides, out, p->out);
+    bool rows = one_by_one(&s, &n);
+    if (rows && blocks_of(&s) > FEW && qthreads_count(qthreads_of(qvm_ctx(vm))) > 1) {
+        running_long_rows(qvm_ctx(vm), p, &s, &n, x.out_step);
+        return QS_OK;
+    }
+    x.lines = rows ? running_rows : running;
+    share_out(qvm_ctx(vm), &x);
+    return QS_OK;
+}
+
+qs_status qred_cum(qs_vm *vm, Reduce r, Array *a, int dim, Array **result) {
+    Plan p, doubles;
+    Array *rough;
+    TRY(check_dim(vm, r, dim));
+    TRY(make_plan(vm, r, (qs_dtype)a->dtype, &p));
+    TRY(run_along(vm, &p, a, dim, result));
+    if (!may_overflow(&p)) return QS_OK;
+    doubles = estimate(p);
+    qs_status s = run_along(vm, &doubles, a, dim, &rough);
+    if (!s) s = check_each(vm, &p, *result, rough);
+    if (s) qarr_release(vm, *result);
+    return s;
+}

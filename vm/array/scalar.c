@@ -1,0 +1,198 @@
+/* scalar.c -- operators on two values that are not taken element by element: numbers, strings, and what is only equal
+ * or not. */
+#include "lang/kernel/ir/sem.h"
+#include "vm/array/operand.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *qscalar_op_name(Op op) {
+    switch (op) {
+    case OP_BITAND: return "and";
+    case OP_BITOR: return "or";
+    case OP_BITXOR: return "xor";
+    case OP_MAXEQ: return "max";
+    case OP_MINEQ: return "min";
+    default: return qop_text(op);
+    }
+}
+
+qs_status qscalar_mismatch(qs_vm *vm, Op op, qs_value a, qs_value b) {
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined between %s and %s", qscalar_op_name(op),
+                    qval_type_name(vm, a), qval_type_name(vm, b));
+}
+
+/* -- two numbers -------------------------------------------------------------------------------------------------- */
+static qs_status overflow(qs_vm *vm) {
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "integer overflow");
+}
+
+static qs_status int_power(qs_vm *vm, int64_t x, int64_t n, qs_value *out) {
+    int64_t r = 1;
+    for (int64_t square = x; n; n >>= 1) {
+        if (n & 1 && __builtin_mul_overflow(r, square, &r)) return overflow(vm);
+        if (n > 1 && __builtin_mul_overflow(square, square, &square)) return overflow(vm);
+    }
+    *out = qs_int(r);
+    return QS_OK;
+}
+
+static qs_status int_binary(qs_vm *vm, Op op, int64_t x, int64_t y, qs_value *out) {
+    int64_t r = 0;
+    bool lost = false;
+    switch (op) {
+    case OP_ADD: lost = __builtin_add_overflow(x, y, &r); break;
+    case OP_SUB: lost = __builtin_sub_overflow(x, y, &r); break;
+    case OP_MUL: case OP_PWMUL: lost = __builtin_mul_overflow(x, y, &r); break;
+    case OP_DIV: case OP_PWDIV: *out = qs_num((double)x / (double)y); return QS_OK;
+    case OP_POW: case OP_PWPOW:
+        if (y >= 0) return int_power(vm, x, y, out);
+        *out = qs_num(qpacked_power((double)x, (double)y));
+        return QS_OK;
+    case OP_MAXEQ: r = x > y ? x : y; break;
+    case OP_MINEQ: r = x < y ? x : y; break;
+    case OP_BITAND: r = x & y; break;
+    case OP_BITOR: r = x | y; break;
+    case OP_BITXOR: r = x ^ y; break;
+    case OP_EQ: *out = qs_bool(x == y); return QS_OK;
+    case OP_NE: *out = qs_bool(x != y); return QS_OK;
+    case OP_LT: *out = qs_bool(x < y); return QS_OK;
+    case OP_LE: *out = qs_bool(x <= y); return QS_OK;
+    case OP_GT: *out = qs_bool(x > y); return QS_OK;
+    case OP_GE: *out = qs_bool(x >= y); return QS_OK;
+    case OP_ANDAND: *out = qs_bool(x && y); return QS_OK;
+    case OP_OROR: *out = qs_bool(x || y); return QS_OK;
+    default: return qscalar_mismatch(vm, op, qs_int(x), qs_int(y));
+    }
+    if (lost) return overflow(vm);
+    *out = qs_int(r);
+    return QS_OK;
+}
+
+qs_status qscalar_whole(qs_vm *vm, Op op, qs_value v, int64_t *out) {
+    double x = v.kind == QS_COMPLEX ? NAN : qval_number(v);
+    if (v.kind == QS_NUM && !(x == trunc(x) && fabs(x) < 0x1p63))
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: a whole number is needed, got %.15g", qscalar_op_name(op), x);
+    if (v.kind == QS_COMPLEX)
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for complex numbers", qscalar_op_name(op));
+    *out = v.kind == QS_NUM ? (int64_t)x : v.u.i;
+    return QS_OK;
+}
+
+/* Bitwise operators on numbers that are whole, whatever their kind. */
+static qs_status bits_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
+    int64_t x, y;
+    TRY(qscalar_whole(vm, op, a, &x));
+    TRY(qscalar_whole(vm, op, b, &y));
+    TRY(int_binary(vm, op, x, y, out));
+    if (a.kind == QS_BOOL && b.kind == QS_BOOL) *out = qs_bool(out->u.i != 0);
+    return QS_OK;
+}
+
+static qs_status number_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
+    if (a.kind == QS_INT && b.kind == QS_INT) return int_binary(vm, op, a.u.i, b.u.i, out);
+    double x = qval_number(a), y = qval_number(b);
+    switch (op) {
+    case OP_ADD: *out = qs_num(x + y); return QS_OK;
+    case OP_SUB: *out = qs_num(x - y); return QS_OK;
+    case OP_MUL: case OP_PWMUL: *out = qs_num(x * y); return QS_OK;
+    case OP_DIV: case OP_PWDIV: *out = qs_num(x / y); return QS_OK;
+    case OP_POW: case OP_PWPOW: *out = qs_num(qpacked_power(x, y)); return QS_OK;
+    case OP_MAXEQ: *out = qs_num(ksem_MAX_F64(x, y)); return QS_OK;
+    case OP_MINEQ: *out = qs_num(ksem_MIN_F64(x, y)); return QS_OK;
+    case OP_EQ: *out = qs_bool(x == y); return QS_OK;
+    case OP_NE: *out = qs_bool(x != y); return QS_OK;
+    case OP_LT: *out = qs_bool(x < y); return QS_OK;
+    case OP_LE: *out = qs_bool(x <= y); return QS_OK;
+    case OP_GT: *out = qs_bool(x > y); return QS_OK;
+    case OP_GE: *out = qs_bool(x >= y); return QS_OK;
+    case OP_ANDAND: *out = qs_bool(x != 0 && y != 0); return QS_OK;
+    case OP_OROR: *out = qs_bool(x != 0 || y != 0); return QS_OK;
+    default: return bits_binary(vm, op, a, b, out);
+    }
+}
+
+QComplexD qscalar_complex(qs_value v) {
+    if (v.kind != QS_COMPLEX) return (QComplexD){qval_number(v), 0};
+    const Complex *z = v.u.p;
+    return (QComplexD){z->re, z->im};
+}
+
+static qs_status complex_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
+    QComplexD x = qscalar_complex(a), y = qscalar_complex(b), z;
+    bool equal = x.re == y.re && x.im == y.im, xtrue = x.re != 0 || x.im != 0, ytrue = y.re != 0 || y.im != 0;
+    switch (op) {
+    case OP_ADD: z = (QComplexD){x.re + y.re, x.im + y.im}; break;
+    case OP_SUB: z = (QComplexD){x.re - y.re, x.im - y.im}; break;
+    case OP_MUL: case OP_PWMUL: z = qpacked_complex_mul(x, y); break;
+    case OP_DIV: case OP_PWDIV: z = qpacked_complex_div(x, y); break;
+    case OP_POW: case OP_PWPOW: z = qpacked_complex_power(x, y); break;
+    case OP_EQ: *out = qs_bool(equal); return QS_OK;
+    case OP_NE: *out = qs_bool(!equal); return QS_OK;
+    case OP_ANDAND: *out = qs_bool(xtrue && ytrue); return QS_OK;
+    case OP_OROR: *out = qs_bool(xtrue || ytrue); return QS_OK;
+    default: return qscalar_mismatch(vm, op, a, b);
+    }
+    return qval_complex(vm, z.re, z.im, out);
+}
+
+/* -- strings and everything that is only equal or not ------------------------------------------------------------- */
+static qs_status append_text(qs_vm *vm, qs_value v, Text *t) {
+    if (v.kind != QS_STRING) return qfmt_value(vm, v, t);
+    const Str *s = v.u.p;
+    qtext_add(t, s->s, s->len);
+    return QS_OK;
+}
+
+static qs_status concatenate(qs_vm *vm, qs_value a, qs_value b, qs_value *out) {
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    qs_status s = append_text(vm, a, &t);
+    if (!s) s = append_text(vm, b, &t);
+    return qval_text(vm, &t, s, out);
+}
+
+static bool same(qs_vm *vm, qs_value a, qs_value b) {
+    if (a.kind != b.kind) return false;
+    switch (a.kind) {
+    case QS_NIL: return true;
+    case QS_STRING: return qstr_equal(a.u.p, b.u.p);
+    case QS_CELL: case QS_TYPE: return qval_equal(vm, a, b);
+    default: return a.u.p == b.u.p;
+    }
+}
+
+static qs_status other_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
+    if (a.kind == QS_FOREIGN || b.kind == QS_FOREIGN) {
+        const Foreign *f = a.kind == QS_FOREIGN ? a.u.p : b.u.p;
+        if (f->ftype->op) return f->ftype->op(vm, (int)op, a, b, out);
+    }
+    if (op == OP_EQ || op == OP_NE) return *out = qs_bool(same(vm, a, b) == (op == OP_EQ)), QS_OK;
+    bool strings = a.kind == QS_STRING && b.kind == QS_STRING;
+    if (op == OP_ADD &&
+        (strings || (a.kind == QS_STRING && qscalar_is_number(b)) || (qscalar_is_number(a) && b.kind == QS_STRING)))
+        return concatenate(vm, a, b, out);
+    if (strings && op >= OP_LT && op <= OP_GE) {
+        int order = qstr_compare(a.u.p, b.u.p);
+        return int_binary(vm, op, order, 0, out);
+    }
+    return qscalar_mismatch(vm, op, a, b);
+}
+
+qs_status qscalar_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
+    if (qval_is_number(a) && qval_is_number(b)) return number_binary(vm, op, a, b, out);
+    if (qscalar_is_number(a) && qscalar_is_number(b)) return complex_binary(vm, op, a, b, out);
+    return other_binary(vm, op, a, b, out);
+}
+
+qs_status qscalar_negate(qs_vm *vm, qs_value x, qs_value *out) {
+    switch (x.kind) {
+    case QS_NUM: *out = qs_num(-x.u.f); return QS_OK;
+    case QS_BOOL: *out = qs_num(-(double)x.u.i); return QS_OK;
+    case QS_INT:
+        if (x.u.i == INT64_MIN) return overflow(vm);
+        *out = qs_int(-x.u.i);
+        return QS_OK;
+    default: return qval_complex(vm, -qscalar_complex(x).re, -qscalar_complex(x).im, out);
+    }
+}

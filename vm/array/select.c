@@ -1,0 +1,314 @@
+/* select.c -- which places the indices of x[…] mean.
+ *
+ * Each index becomes a selection of one dimension: a single place, evenly spaced places, or a list.  Places outside
+ * that a mode gives no value are marked: they read as 0 and ignore what is written. */
+#include "vm/array/select.h"
+#include "devices/pool.h"
+#include "vm/base/dtype.h"
+#include "vm/value/convert.h"
+#include "vm/array/nest.h"
+
+#include <math.h>
+#include <string.h>
+
+/* -- access modes ------------------------------------------------------------------------------------------------- */
+static int64_t floor_mod(int64_t i, int64_t n) {
+    int64_t r = i % n;
+    return r < 0 ? r + n : r;
+}
+
+bool qselect_bound(AccessMode m, int64_t i, int64_t n, int64_t *out) {
+    *out = i;
+    if (i >= 0 && i < n) return true;
+    if (n <= 0) return false;
+    switch (m) {
+    case ACC_MIRROR: /* half-sample symmetric: -1 -> 0, n -> n-1, period 2n */
+        i = floor_mod(i, 2 * n);
+        *out = i < n ? i : 2 * n - 1 - i;
+        return true;
+    case ACC_CIRCULAR: *out = floor_mod(i, n); return true;
+    case ACC_CLAMPED: *out = i < 0 ? 0 : n - 1; return true;
+    default: return false;
+    }
+}
+
+static bool has_boundary(AccessMode m) {
+    return m == ACC_SAFE || m == ACC_MIRROR || m == ACC_CIRCULAR || m == ACC_CLAMPED;
+}
+
+static qs_status outside(const Base *b, int dim, double index) {
+    int shown = b->rank == 1 ? 1 : dim; /* a vec is 1xN */
+    return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "index %.15g is outside dimension %d%s%s (size %lld)", index, shown,
+                    b->of, b->of_name, (long long)b->dims[dim]);
+}
+
+/* The place an index means: rounded toward zero, downward when a mode gives negative places a meaning. */
+static qs_status place(const Base *b, int dim, double x, int64_t *out) {
+    if (isnan(x))
+        return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "an index of %s is not a number", b->name);
+    double whole = has_boundary(b->mode) ? floor(x) : trunc(x);
+    int64_t i = qdtype_sat_i64(whole, INT64_MIN / 4, INT64_MAX / 4);
+    if (qselect_bound(b->mode, i, b->dims[dim], out)) return QS_OK;
+    *out = OUTSIDE;
+    return b->mode == ACC_SAFE ? QS_OK : outside(b, dim, whole);
+}
+
+/* -- from indices to selections ----------------------------------------------------------------------------------- */
+void qselect_close(qs_vm *vm, Selection *s) {
+    for (int d = 0; d < s->n; d++)
+        if (s->at[d].list) qpool_put(qvm_ctx(vm), s->at[d].list, s->at[d].room * sizeof(int64_t));
+}
+
+static qs_status new_list(qs_vm *vm, Select *s, size_t n) {
+    s->room = s->count = n;
+    s->list = qpool_get(qvm_ctx(vm), n * sizeof *s->list);
+    return s->list ? QS_OK : qerr_set(qvm_ctx(vm), QS_ENOMEM, "out of memory: an index list of %zu elements", n);
+}
+
+/* A mirrored or computed list may turn out evenly spaced all the same. */
+static void even_out(qs_vm *vm, Select *s) {
+    int64_t first = s->count ? s->list[0] : 0, step = s->count > 1 ? s->list[1] - first : 1;
+    for (size_t k = 0; k < s->count; k++)
+        if (s->list[k] < 0 || s->list[k] != first + (int64_t)k * step) return;
+    s->first = first;
+    s->step = step;
+    qpool_put(qvm_ctx(vm), s->list, s->room * sizeof *s->list);
+    s->list = NULL;
+}
+
+bool qselect_inside(const double *x, size_t n, double size, int64_t *list) {
+    bool outside = false;
+    for (size_t k = 0; k < n; k++) outside |= !(x[k] >= 0 && x[k] < size);
+    if (outside) return false;
+    if (size <= INT32_MAX) /* for which there are vectors */
+        for (size_t k = 0; k < n; k++) list[k] = (int32_t)x[k];
+    else
+        for (size_t k = 0; k < n; k++) list[k] = (int64_t)x[k];
+    return true;
+}
+
+static qs_status places_of_run(const Base *b, int dim, qs_dtype d, const char *p, ptrdiff_t step, size_t n,
+                               int64_t *list) {
+    double x[PIECE];
+    for (size_t m; n; n -= m, p += step * (ptrdiff_t)m, list += m) {
+        m = n < PIECE ? n : PIECE;
+        qconv_run(d, p, step, QS_F64, x, sizeof *x, m);
+        if (qselect_inside(x, m, (double)b->dims[dim], list)) continue;
+        for (size_t k = 0; k < m; k++) TRY(place(b, dim, x[k], &list[k]));
+    }
+    return QS_OK;
+}
+
+/* Most index vectors are ranges, evenly spaced whole numbers inside: recognised as they are read, without a list. */
+static bool select_range(const Base *b, int dim, const Array *a, const void *p, Select *s) {
+    double x[PIECE], size = (double)b->dims[dim], origin = 0, step = 1;
+    ptrdiff_t elem = (ptrdiff_t)qdtype_size((qs_dtype)a->dtype);
+    if (!a->contiguous || a->count < 2) return false;
+    for (size_t at = 0, m; at < a->count; at += m) {
+        m = a->count - at < PIECE ? a->count - at : PIECE;
+        qconv_run((qs_dtype)a->dtype, (const char *)p + (ptrdiff_t)at * elem, elem, QS_F64, x, sizeof *x, m);
+        if (!at) origin = x[0], step = x[1] - x[0];
+        double first = origin + (double)at * step;
+        bool uneven = false;
+        for (size_t k = 0; k < m; k++) uneven |= x[k] != first + (double)(int32_t)k * step;
+        if (uneven || !(x[0] >= 0 && x[0] < size && x[m - 1] >= 0 && x[m - 1] < size)) return false;
+    }
+    if (origin != trunc(origin) || step != trunc(step)) return false;
+    *s = (Select){.count = a->count, .first = (int64_t)origin, .step = (int64_t)step};
+    return true;
+}
+
+static qs_status select_list(const Base *b, int dim, Array *a, Select *s) {
+    const void *p;
+    Nest n;
+    TRY(qarr_read(b->vm, a, &p));
+    bool even = select_range(b, dim, a, p, s);
+    if (a->rank >= 2 && a->dims[1] != 1) s->shape = a;
+    if (even) return QS_OK;
+    TRY(new_list(b->vm, s, a->count));
+    qnest_begin(&n, a->rank, a->dims);
+    qnest_array(&n, p, a);
+    qnest_fuse(&n);
+    for (int64_t *list = s->list; qnest_next(&n); list += n.count)
+        TRY(places_of_run(b, dim, (qs_dtype)a->dtype, n.at[0], n.step[0], n.count, list));
+    even_out(b->vm, s);
+    return QS_OK;
+}
+
+static bool truth_at(const Array *mask, const uint8_t *p, size_t k) { return p[(ptrdiff_t)qarr_offset(mask, k)] != 0; }
+
+qs_status qselect_true(const Base *b, int dim, Array *mask, Select *s) {
+    const void *p;
+    size_t n = 0;
+    if (mask->count != (size_t)b->dims[dim])
+        return qerr_set(qvm_ctx(b->vm), QS_ESHAPE, "a mask of %zu elements does not fit dimension %d%s%s (size %lld)",
+                        mask->count, b->rank == 1 ? 1 : dim, b->of, b->of_name,
+                        (long long)b->dims[dim]);
+    TRY(qarr_read(b->vm, mask, &p));
+    TRY(new_list(b->vm, s, mask->count));
+    for (size_t k = 0; k < mask->count; k++)
+        if (truth_at(mask, p, k)) s->list[n++] = (int64_t)k;
+    s->count = n;
+    even_out(b->vm, s);
+    return QS_OK;
+}
+
+static qs_status select_one(const Base *b, int dim, double x, Select *s) {
+    s->count = 1;
+    s->scalar = true;
+    TRY(place(b, dim, x, &s->first));
+    s->outside = s->first == OUTSIDE;
+    return QS_OK;
+}
+
+static qs_status select_dim(const Base *b, int dim, qs_value at, Select *s) {
+    *s = (Select){.step = 1};
+    if (qval_is_colon(at)) return s->count = (size_t)b->dims[dim], QS_OK;
+    if (qval_is_number(at)) return select_one(b, dim, qval_number(at), s);
+    if (at.kind != QS_ARRAY || qdtype_is_complex((qs_dtype)qval_array(at)->dtype))
+        return qerr_set(qvm_ctx(b->vm), QS_ETYPE,
+                        "an index%s%s must be a number, a vector or :, got a value of type %s", b->of, b->of_name,
+                        qval_type_name(b->vm, at));
+    Array *a = qval_array(at);
+    return a->dtype == QS_B1 ? qselect_true(b, dim, a, s) : select_list(b, dim, a, s);
+}
+
+/* -- the base: an array or cell with as many dimensions as indices ------------------------------------------------ */
+static qs_status count_error(const Base *b, int rank, int n) {
+    return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "%s has %d dimensions, %d ind%s given", b->name,
+                    rank, n, n == 1 ? "ex" : "ices");
+}
+
+static void packed_strides(int rank, const int64_t *dims, int64_t *strides) {
+    uint64_t step = 1;
+    for (int d = rank - 1; d >= 0; d--) {
+        strides[d] = (int64_t)step;
+        step *= (uint64_t)dims[d];
+    }
+}
+
+/* A vec takes one index or two and more; further indices than there are dimensions meet extents of 1. */
+static qs_status fit_rank(Base *b, int n) {
+    if (n > QS_MAX_RANK) return count_error(b, b->rank, n);
+    if (b->rank == 0) b->rank = 1, b->dims[0] = b->strides[0] = 1;
+    if (b->rank == 1 && n > 1) {
+        b->dims[1] = b->dims[0], b->strides[1] = b->strides[0];
+        b->dims[0] = 1, b->strides[0] = 0;
+        b->rank = 2;
+    }
+    while (b->rank > n && b->rank > 2 && b->dims[b->rank - 1] == 1) b->rank--; /* shapes from outside */
+    for (; b->rank < n; b->rank++) b->dims[b->rank] = 1, b->strides[b->rank] = 0;
+    return b->rank == n ? QS_OK : count_error(b, b->rank, n);
+}
+
+static void open_base(Base *b, qs_vm *vm, TypeMods mods, const char *name) {
+    b->vm = vm;
+    b->mode = (AccessMode)mods.access;
+    b->name = name ? name : "the array";
+    b->of = name ? " of " : "";
+    b->of_name = name ? name : "";
+}
+
+void qselect_array(Base *b, qs_vm *vm, const Array *a, TypeMods mods, const char *name) {
+    open_base(b, vm, mods, name);
+    b->rank = a->rank;
+    for (int d = 0; d < a->rank; d++) b->dims[d] = a->dims[d], b->strides[d] = a->strides[d];
+}
+
+void qselect_cell(Base *b, qs_vm *vm, const Cell *c, TypeMods mods, const char *name) {
+    open_base(b, vm, mods, name);
+    b->rank = c->rank;
+    memcpy(b->dims, c->dims, c->rank * sizeof *b->dims);
+    packed_strides(b->rank, b->dims, b->strides);
+}
+
+/* -- one index that addresses several dimensions ------------------------------------------------------------------ */
+static bool whole_shape(const Base *b, const Array *mask) {
+    int64_t dims[QS_MAX_RANK], have[QS_MAX_RANK];
+    int rank = qarr_size(mask, dims), n = b->rank;
+    memcpy(have, b->dims, sizeof have);
+    if (n < 2) have[1] = n ? have[0] : 1, have[0] = 1, n = 2;
+    while (n > 2 && have[n - 1] == 1) n--;
+    return rank == n && !memcmp(dims, have, (size_t)n * sizeof *dims);
+}
+
+static bool is_position(const Base *b, const Array *a) {
+    return !qdtype_is_complex((qs_dtype)a->dtype) && b->rank >= 2 && a->count >= (size_t)b->rank &&
+           a->count <= QS_MAX_RANK;
+}
+
+/* A position vector as that many numbers. */
+static qs_status unpack_position(qs_vm *vm, Array *a, Indices *x) {
+    x->n = (int)a->count;
+    x->at = x->parts;
+    for (int d = 0; d < x->n; d++) TRY(qarr_get(vm, a, (size_t)d, &x->parts[d]));
+    return QS_OK;
+}
+
+qs_status qselect_open(const Base *b, int n, const qs_value *at, Indices *x) {
+    x->form = FORM_EACH;
+    x->n = n;
+    x->at = at;
+    if (n != 1) return QS_OK;
+    if (qval_is_colon(at[0])) return x->form = FORM_WHOLE, QS_OK;
+    Array *a = at[0].kind == QS_ARRAY ? qval_array(at[0]) : NULL;
+    if (a && a->dtype == QS_B1) {
+        char text[SHAPE_TEXT];
+        if (whole_shape(b, a)) return x->form = FORM_MASK, QS_OK;
+        if (b->rank < 2) return QS_OK;
+        return qerr_set(qvm_ctx(b->vm), QS_ESHAPE, "a mask of shape %s does not fit %s", qarr_shape_text(a, text),
+                        b->name);
+    }
+    return a && is_position(b, a) ? unpack_position(b->vm, a, x) : QS_OK;
+}
+
+qs_status qselect_each(Base *b, const Indices *x, Selection *s) {
+    TRY(fit_rank(b, x->n));
+    s->n = 0;
+    for (int d = 0; d < b->rank; d++) {
+        s->n = d + 1;
+        qs_status status = select_dim(b, d, x->at[d], &s->at[d]);
+        if (status) return qselect_close(b->vm, s), status;
+    }
+    return QS_OK;
+}
+
+/* -- shapes of selections ----------------------------------------------------------------------------------------- */
+static int count_lists(const Selection *s, int *last) {
+    int n = 0;
+    for (int d = 0; d < s->n; d++)
+        if (!s->at[d].scalar) n++, *last = d;
+    return n;
+}
+
+bool qselect_single(const Selection *s) { int last; return count_lists(s, &last) == 0; }
+
+bool qselect_outside(const Selection *s) {
+    for (int d = 0; d < s->n; d++) {
+        const Select *at = &s->at[d];
+        if (at->outside) return true;
+        for (size_t k = 0; at->list && k < at->count; k++)
+            if (at->list[k] == OUTSIDE) return true;
+    }
+    return false;
+}
+
+/* Single places at the end drop their dimensions; so do those in front of the only other one: img[y,x,:] is a vec. */
+int qselect_shape(const Selection *s, int64_t dims[QS_MAX_RANK]) {
+    int last = 0, n = count_lists(s, &last);
+    if (s->n == 1 && s->at[0].shape) {
+        memcpy(dims, s->at[0].shape->dims, s->at[0].shape->rank * sizeof *dims);
+        return s->at[0].shape->rank;
+    }
+    for (int d = 0; d <= last; d++) dims[d] = (int64_t)s->at[d].count;
+    if (n == 1 && last >= 2) return dims[0] = dims[last], 1;
+    if (last == 0 && s->n > 1) return dims[1] = 1, 2;
+    return last + 1;
+}
+
+size_t qselect_count(const Selection *s) {
+    size_t n = 1;
+    for (int d = 0; d < s->n; d++)
+        if (__builtin_mul_overflow(n, s->at[d].count, &n)) return SIZE_MAX;
+    return n;
+}

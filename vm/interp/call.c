@@ -1,0 +1,449 @@
+/* call.c -- who is called with what: overloads, named and default arguments, type parameters, constructors, methods. */
+#include "lang/syntax/diag.h"
+#include "vm/session/modtype.h"
+#include "vm/session/module.h"
+#include "vm/session/names.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+/* -- does a function take these arguments, and how well? --------------------------------------------------------- */
+
+typedef struct { int nin; const qs_value *in; int nnamed; Str *const *names; } Args;
+
+/* Per argument: an exact type beats a conversion that loses nothing, that beats no annotation, that beats a lossy one.
+ */
+enum { FIT_NO = -1, FIT_LOSSY = 0, FIT_UNTYPED = 1, FIT_CONVERTS = 2, FIT_EXACT = 3 };
+
+static bool whole(double x) { return x > -0x1p53 && x < 0x1p53 && x == trunc(x); }
+
+static int fit_number(qs_value v, const Type *t) {
+    if (!qval_is_number(v)) return FIT_NO;
+    if (v.kind != QS_NUM || qdtype_is_real(t->dtype) || qdtype_is_complex(t->dtype)) return FIT_CONVERTS;
+    return whole(v.u.f) ? FIT_CONVERTS : FIT_LOSSY;
+}
+
+/* The first annotation of vec[int16] that takes a float array converts it; whether it may is qval_coerce's to say. */
+static int fit_type(qs_vm *vm, qs_value v, const Type *t) {
+    if (t->kind == TY_ANY) return FIT_UNTYPED;
+    if (qval_is_type(vm, v, t)) return FIT_EXACT;
+    if (t->kind == TY_NUM) return fit_number(v, t);
+    if (t->kind == TY_ARRAY && (v.kind == QS_ARRAY || v.kind == QS_CELL)) {
+        qs_value converted;
+        if (qval_coerce(vm, v, t, "", &converted) != QS_OK) {
+            qs_error_clear(vm);
+            return FIT_NO;
+        }
+        qval_release(vm, converted);
+        return FIT_CONVERTS;
+    }
+    return FIT_NO;
+}
+
+/* NULL: none is declared, or one that depends on the call.  False: it is wrong, which the call will say. */
+static bool declared_type(qs_vm *vm, const Func *f, const Param *p, const Type **out) {
+    TypeMods mods = {0};
+    *out = p->type ? p->type->resolved : NULL;
+    if (*out || !p->type || qmodtype_mentions_param(p->type, f)) return true;
+    if (qmodtype_resolve(vm, qmod_of(f), p->type, f->unit->src, NULL, out, &mods) == QS_OK) return true;
+    qs_error_clear(vm);
+    return false;
+}
+
+static int fit_param(qs_vm *vm, const Func *f, const Param *p, qs_value v) {
+    const Type *t;
+    if (!declared_type(vm, f, p, &t)) return FIT_NO;
+    return t ? fit_type(vm, v, t) : FIT_UNTYPED;
+}
+
+const Type *qvm_param_type(qs_vm *vm, const Func *f, int i) {
+    const Type *t;
+    return i < f->nparams && declared_type(vm, f, &f->params[i], &t) ? t : NULL;
+}
+
+static int param_named(const Func *f, const Str *name) {
+    for (int i = 0; i < f->nparams; i++)
+        if (f->params[i].name == name && !f->params[i].variadic) return i;
+    return -1;
+}
+
+static bool is_variadic(const Func *f) { return f->nparams && f->params[f->nparams - 1].variadic; }
+
+/* Where argument i goes; -1: nowhere. */
+static int place_of(const Func *f, const Args *a, int i) {
+    int npos = a->nin - a->nnamed, fixed = f->nparams - is_variadic(f);
+    if (i < npos) return i < fixed ? i : is_variadic(f) ? fixed : -1;
+    int p = param_named(f, a->names[i - npos]);
+    return p >= npos ? p : -1;
+}
+
+/* Quality of a call of f, larger is better; -1: it does not take these arguments. */
+static int64_t rank_script(qs_vm *vm, const Func *f, const Args *a) {
+    uint64_t given[4] = {0};
+    int64_t total = 0;
+    int missing = 0;
+    for (int i = 0; i < a->nin; i++) {
+        int p = place_of(f, a, i);
+        if (p < 0) return -1;
+        given[p / 64] |= (uint64_t)1 << (p % 64);
+        int fit = f->params[p].variadic ? FIT_UNTYPED : fit_param(vm, f, &f->params[p], a->in[i]);
+        if (fit == FIT_NO) return -1;
+        total += fit;
+    }
+    for (int p = 0; p < f->nparams; p++) {
+        if (given[p / 64] >> (p % 64) & 1) continue;
+        if (!f->params[p].init && !f->params[p].variadic) return -1;
+        missing++;
+    }
+    return total * 512 + 256 - missing;
+}
+
+/* -- named arguments of built-ins: the names are those of the signature, "var(x [, dim [, ddof]])" ----------------- */
+
+enum { MAX_NAMED = 64 };
+
+static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+/* The place of a name in what follows "(", -1: it is not there.  A slot may have several names ("bins or edges"); a
+ * list
+ * ("[lo, hi]") has none, nor have the arguments of a variable number and all behind them. */
+static int slot_named(const char *p, const Str *name) {
+    int slot = 0;
+    for (; *p && *p != ')' && *p != '\n'; p++) {
+        if (*p == ',') slot++;
+        if (*p == '.' || *p == '"') return -1;
+        if (*p == '[' && p[1] != ',') p += strcspn(p, "]\n") - 1;
+        if (!in_word(*p)) continue;
+        size_t n = 1;
+        while (in_word(p[n])) n++;
+        if (p[n] == '.') return -1;
+        if (n == name->len && !memcmp(p, name->s, n)) return slot;
+        p += n - 1;
+    }
+    return -1;
+}
+
+/* Behind the "(" of the first form of the signature after `from`: "mean(x) or mean(x, dim)"; NULL: there is none. */
+static const char *next_form(const qs_native_def *d, const char *from) {
+    size_t n = strlen(d->name), line = from ? strcspn(from, "\n") : 0;
+    for (const char *p = from; p && p + n < from + line; p++)
+        if (!memcmp(p, d->name, n) && p[n] == '(') return p + n + 1;
+    return NULL;
+}
+
+/* Each name has a place of its own behind the arguments without a name, and none is left out. */
+static bool places_in(const char *form, const Args *a, int *place) {
+    uint64_t taken = 0;
+    int npos = a->nin - a->nnamed;
+    for (int i = 0; i < a->nnamed; i++) {
+        place[i] = slot_named(form, a->names[i]);
+        if (place[i] < npos || place[i] >= a->nin || (taken >> (place[i] - npos) & 1)) return false;
+        taken |= (uint64_t)1 << (place[i] - npos);
+    }
+    return true;
+}
+
+static bool native_places(const qs_native_def *d, const Args *a, int *place) {
+    if (a->nnamed > MAX_NAMED) return false;
+    for (const char *form = d->doc; (form = next_form(d, form));)
+        if (places_in(form, a, place)) return true;
+    return false;
+}
+
+static qs_status misplaced(qs_vm *vm, const qs_native_def *d, const Args *a) {
+    int line = d->doc ? (int)strcspn(d->doc, "\n") : 0;
+    if (!line) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s takes no named arguments", d->name);
+    for (int i = 0; i < a->nnamed; i++) {
+        bool known = false;
+        for (const char *form = d->doc; (form = next_form(d, form));) known |= slot_named(form, a->names[i]) >= 0;
+        if (!known)
+            return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no argument %s: %.*s", d->name, a->names[i]->s, line,
+                            d->doc);
+    }
+    return qerr_set(qvm_ctx(vm), QS_ENAME, "%s: an argument is given twice, or one before %s is left out: %.*s",
+                    d->name, a->names[a->nnamed - 1]->s, line, d->doc);
+}
+
+qs_status qcall_arrange_native(qs_vm *vm, const qs_native_def *d, qs_value *args, int nin, int nnamed,
+                               Str *const *names) {
+    const Args a = {nin, args, nnamed, names};
+    int place[MAX_NAMED];
+    qs_value given[MAX_NAMED];
+    if (!native_places(d, &a, place)) return misplaced(vm, d, &a);
+    memcpy(given, args + nin - nnamed, (size_t)nnamed * sizeof *given);
+    for (int i = 0; i < nnamed; i++) args[place[i]] = given[i];
+    return QS_OK;
+}
+
+/* -- which of several functions ---------------------------------------------------------------------------------- */
+
+static int64_t rank(qs_vm *vm, const Function *fn, const Args *a) {
+    if (fn->fkind == FN_SCRIPT) return rank_script(vm, fn->ast, a);
+    const qs_native_def *d = fn->native;
+    int place[MAX_NAMED];
+    if (fn->fkind == FN_FOREIGN) return FIT_UNTYPED * a->nin * 512 + 256;
+    if (fn->fkind != FN_NATIVE || a->nin < d->min_in || (d->max_in >= 0 && a->nin > d->max_in)) return -1;
+    if (a->nnamed && !native_places(d, a, place)) return -1;
+    return FIT_UNTYPED * a->nin * 512 + 256;
+}
+
+static qs_status no_overload(qs_vm *vm, const Function *set, const Args *a) {
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    for (int i = 0; i < a->nin; i++) qtext_printf(&t, "%s%s", i ? ", " : "", qval_type_name(vm, a->in[i]));
+    qs_status s = qerr_set(qvm_ctx(vm), QS_ETYPE, "no %s takes the arguments (%s)", set->name->s, t.s ? t.s : "");
+    qtext_free(&t);
+    return s;
+}
+
+qs_status qcall_select(qs_vm *vm, Function *set, int nin, const qs_value *in, int nnamed, Str *const *names,
+                       Function **out) {
+    const Args a = {nin, in, nnamed, names};
+    int64_t best = -1;
+    for (int i = 0; i < set->nmembers; i++) {
+        int64_t r = rank(vm, set->members[i], &a);
+        if (r >= best && r >= 0) best = r, *out = set->members[i];
+    }
+    return best < 0 ? no_overload(vm, set, &a) : QS_OK;
+}
+
+/* -- arguments to parameters ------------------------------------------------------------------------------------- */
+
+static qs_status misnamed(qs_vm *vm, const Func *f, const Str *name, bool twice) {
+    if (twice) return qerr_set(qvm_ctx(vm), QS_ENAME, "%s: argument %s is given twice", f->name->s, name->s);
+    Nearest near = {.wanted = name->s};
+    for (int i = 0; i < f->nparams; i++) qstr_offer(&near, f->params[i].name->s);
+    if (near.best)
+        return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no argument %s; did you mean %s?", f->name->s, name->s,
+                        near.best);
+    return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no argument %s", f->name->s, name->s);
+}
+
+static qs_status too_many(qs_vm *vm, const char *name, int most, int got) {
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s takes %s%d argument%s, got %d", name, most ? "at most " : "", most,
+                    most == 1 ? "" : "s", got);
+}
+
+/* The rest of the positional arguments, as a cell. */
+static qs_status pack_rest(qs_vm *vm, qs_value *from, int n, qs_value *out) {
+    Cell *c;
+    int64_t dims[1] = {n};
+    TRY(qcell_new(vm, qtype_any(qvm_ctx(vm)), 1, dims, &c));
+    for (int i = 0; i < n; i++) {
+        c->items[i] = from[i];
+        from[i] = qs_nil();
+    }
+    *out = qval_object(QS_CELL, c);
+    return QS_OK;
+}
+
+static qs_status place_named(qs_vm *vm, const Func *f, qs_value *args, int nnamed, Str *const *names,
+                             qs_value *values) {
+    for (int i = 0; i < nnamed; i++) {
+        int p = param_named(f, names[i]);
+        if (p < 0 || !qval_is_unset(args[p])) return misnamed(vm, f, names[i], p >= 0);
+        args[p] = values[i];
+        values[i] = qs_nil();
+    }
+    return QS_OK;
+}
+
+/* args has room for all parameters: qinterp checked the stack.  On failure args[0..] still hold what they own. */
+qs_status qcall_arrange(qs_vm *vm, Function *fn, qs_value *args, int nin, int nnamed, Str *const *names) {
+    const Func *f = fn->ast;
+    int npos = nin - nnamed, fixed = f->nparams - is_variadic(f);
+    qs_value named[MAX_NAMED], rest = qs_nil();
+    if (nnamed > MAX_NAMED)
+        return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: more than %d named arguments", f->name->s, MAX_NAMED);
+    if (npos > fixed && !is_variadic(f)) return too_many(vm, f->name->s, fixed, npos);
+    if (is_variadic(f)) TRY(pack_rest(vm, args + fixed, npos > fixed ? npos - fixed : 0, &rest));
+    for (int i = 0; i < nnamed; i++) {
+        named[i] = args[npos + i];
+        args[npos + i] = qs_nil();
+    }
+    for (int i = npos; i < fixed; i++) qinterp_put(vm, &args[i], qval_unset());
+    if (is_variadic(f)) qinterp_put(vm, &args[fixed], rest);
+    qs_status s = place_named(vm, f, args, nnamed, names, named);
+    for (int i = 0; i < nnamed; i++) qval_release(vm, named[i]);
+    if (s != QS_OK) return s;
+    for (int i = 0; i < fixed; i++)
+        if (qval_is_unset(args[i]) && !f->params[i].init)
+            return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: argument %s is missing", f->name->s, f->params[i].name->s);
+    return QS_OK;
+}
+
+/* -- type parameters --------------------------------------------------------------------------------------------- */
+
+typedef struct { Frame *frame; qs_vm *vm; } Bindings;
+
+static qs_value *binding(Frame *f, const Str *name) {
+    const Func *fn = f->proto->func;
+    for (int i = 0; i < fn->ntyparams; i++)
+        if (fn->typarams[i] == name) return &f->base[fn->nlocals + i];
+    return NULL;
+}
+
+static const Type *bound_type(void *ud, Str *name) {
+    const Bindings *b = ud;
+    qs_value *v = binding(b->frame, name);
+    return v && v->kind == QS_TYPE ? ((TypeValue *)v->u.p)->type : NULL;
+}
+
+static bool bound_number(void *ud, Str *name, double *out) {
+    const Bindings *b = ud;
+    qs_value *v = binding(b->frame, name);
+    if (!v || !qval_is_number(*v)) return false;
+    *out = qval_number(*v);
+    return true;
+}
+
+qs_status qcall_type(qs_vm *vm, Frame *f, TypeExpr *e, const Type **out) {
+    Bindings b = {f, vm};
+    const TypeHost host = {.ud = &b, .lookup = bound_type, .constant = bound_number};
+    const Func *fn = f->proto->func;
+    TypeMods mods = {0};
+    return qmodtype_resolve(vm, qmod_of(fn), e, fn->unit->src, &host, out, &mods);
+}
+
+static void bind_type(qs_vm *vm, Frame *f, const Str *name, const Type *t) {
+    qs_value *slot = binding(f, name);
+    if (slot && slot->kind == QS_NIL) qinterp_put(vm, slot, qobj_type(vm, t, (TypeMods){0}));
+}
+
+/* Finds what the type parameters in e must be for a value of type t. */
+static void unify(qs_vm *vm, Frame *f, const TypeExpr *e, const Type *t) {
+    ClassInstance *instance = NULL;
+    switch (e->kind) {
+    case TE_NAME: bind_type(vm, f, e->name, t); break;
+    case TE_ARRAY:
+        if (t->kind == TY_ARRAY && e->nargs == 1) unify(vm, f, e->args[0], t->inner);
+        else if (t->kind == TY_CLASS && t->cls && qmodtype_generic_of(vm, t->cls, &instance))
+            for (int i = 0; i < e->nargs && i < instance->nargs; i++) unify(vm, f, e->args[i], instance->args[i]);
+        break;
+    case TE_PTR:
+        if (e->base) unify(vm, f, e->base, t->kind == TY_PTR ? t->inner : t);
+        break;
+    case TE_FIXED: case TE_RANK:
+        if (e->base) unify(vm, f, e->base, t);
+        break;
+    default: break;
+    }
+}
+
+/* vec(N): the extents of the value. */
+static void unify_dims(qs_vm *vm, Frame *f, const TypeExpr *e, qs_value v) {
+    if (e->kind != TE_FIXED || v.kind != QS_ARRAY) return;
+    const Array *a = v.u.p;
+    for (int i = 0; i < e->ndims && i < a->rank; i++) {
+        qs_value *slot = e->dims[i]->kind == N_IDENT ? binding(f, e->dims[i]->u.ident.name) : NULL;
+        if (slot && slot->kind == QS_NIL) qinterp_put(vm, slot, qs_num((double)a->dims[i]));
+    }
+}
+
+qs_status qcall_bind_types(qs_vm *vm, Frame *f, int first) {
+    const Func *fn = f->proto->func;
+    for (int i = 0; i < fn->ntyparams; i++) qinterp_clear(vm, &f->base[first + i]);
+    for (int i = 0; i < fn->nparams; i++) {
+        const Param *p = &fn->params[i];
+        if (!p->type || qval_is_unset(f->base[i])) continue;
+        unify(vm, f, p->type, qval_type(vm, f->base[i]));
+        unify_dims(vm, f, p->type, f->base[i]);
+    }
+    for (int i = 0; i < fn->ntyparams; i++) bind_type(vm, f, fn->typarams[i], qtype_any(qvm_ctx(vm)));
+    return QS_OK;
+}
+
+qs_status qcall_type_value(qs_vm *vm, const Type *t, TypeMods mods, qs_value *out) {
+    *out = qobj_type(vm, t, mods);
+    return QS_OK;
+}
+
+/* -- constructors ------------------------------------------------------------------------------------------------ */
+
+static qs_status fill_fields(qs_vm *vm, Object *o, int nin, const qs_value *in, int nnamed, Str *const *names) {
+    const Class *cls = o->cls;
+    int npos = nin - nnamed;
+    if (npos > cls->nfields) return too_many(vm, cls->name->s, cls->nfields, npos);
+    for (int i = 0; i < nin; i++) TRY(qobj_init(vm, o, i < npos ? cls->fields[i].name : names[i - npos], in[i]));
+    return QS_OK;
+}
+
+static qs_status construct(qs_vm *vm, Class *cls, int nin, const qs_value *in, int nnamed, Str *const *names,
+                           qs_value *out) {
+    Object *o;
+    TRY(qobj_new(vm, cls, &o));
+    qs_status s = fill_fields(vm, o, nin, in, nnamed, names);
+    if (s == QS_OK) *out = qval_object(QS_OBJECT, o);
+    else qval_release(vm, qval_object(QS_OBJECT, o));
+    return s;
+}
+
+/* -- what is no function ----------------------------------------------------------------------------------------- */
+
+qs_status qcall_foreign(qs_vm *vm, Foreign *f, Str *method, int nin, qs_value *in, int nnamed, Str *const *names,
+                        int nout, qs_value *out, bool *found) {
+    qs_value strings[MAX_NAMED];
+    if (!method && !f->ftype->call) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s cannot be called", f->ftype->name);
+    if (nnamed > MAX_NAMED) return qerr_set(qvm_ctx(vm), QS_EVALUE, "more than %d named arguments", MAX_NAMED);
+    for (int i = 0; i < nnamed; i++) strings[i] = qval_object(QS_STRING, names[i]);
+    qs_call_args c = {.nin = nin, .nout = nout, .in = in, .out = out, .nnamed = nnamed, .names = strings};
+    if (method) return f->ftype->method(vm, f->p, qval_object(QS_STRING, method), &c, found);
+    return f->ftype->call(vm, f->p, &c);
+}
+
+qs_status qcall_other(qs_vm *vm, qs_value callee, int nin, qs_value *in, int nnamed, Str *const *names, int nout,
+                      qs_value *out) {
+    if (callee.kind == QS_FOREIGN) return qcall_foreign(vm, callee.u.p, NULL, nin, in, nnamed, names, nout, out, NULL);
+    if (callee.kind == QS_TYPE) {
+        const TypeValue *t = callee.u.p;
+        if (t->cls) return construct(vm, t->cls, nin, in, nnamed, names, out);
+        if (nnamed) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s takes no named arguments", qtype_name(t->type));
+        return qval_construct(vm, t->type, nin, in, out);
+    }
+    bool indexed = callee.kind == QS_ARRAY || callee.kind == QS_CELL;
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s cannot be called%s", qval_type_name(vm, callee),
+                    indexed ? "; elements are read with brackets: x[i]" : "");
+}
+
+/* -- methods ----------------------------------------------------------------------------------------------------- */
+
+static qs_status no_method(qs_vm *vm, Module *m, qs_value v, const Str *name) {
+    Nearest near = {.wanted = name->s};
+    if (v.kind == QS_OBJECT) {
+        Str *field;
+        qs_value x;
+        for (uint32_t i = 0; qobj_field(v.u.p, i, &field, &x); i++) qstr_offer(&near, field->s);
+    }
+    const char *habit = v.kind == QS_OBJECT ? NULL : qdiag_habit(name->s, name->len);
+    if (habit)
+        return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no function %s: %s", qval_type_name(vm, v), name->s, habit);
+    if (!near.best) qnames_offer(vm, m, &near);
+    return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no field or function %s%s%s%s", qval_type_name(vm, v), name->s,
+                    near.best ? "; did you mean " : "", near.best ? near.best : "", near.best ? "?" : "");
+}
+
+qs_status qcall_method(qs_vm *vm, Func *from, qs_value v, Str *name, FieldCache *cache, qs_value *fn, bool *is_field) {
+    Module *m = qmod_of(from);
+    if (v.kind == QS_OBJECT && qobj_has(v.u.p, name)) return *is_field = true, qobj_get(vm, v.u.p, name, fn);
+    *is_field = false;
+    const qs_foreign_type *t = v.kind == QS_FOREIGN ? ((Foreign *)v.u.p)->ftype : NULL;
+    int slot = qnames_lookup(vm, m, name);
+    bool function = slot >= 0 && qvm_global(vm, (uint64_t)slot)->kind == QS_FUNCTION;
+    if (t && t->get && !function) {
+        *is_field = true;
+        return t->get(vm, ((Foreign *)v.u.p)->p, qval_object(QS_STRING, name), fn);
+    }
+    if (t && t->get) { /* an attribute wins over a function of the same name */
+        ErrorState kept = qvm_ctx(vm)->err;
+        *is_field = t->get(vm, ((Foreign *)v.u.p)->p, qval_object(QS_STRING, name), fn) == QS_OK;
+        if (*is_field) return QS_OK;
+        qval_release(vm, qvm_ctx(vm)->err.payload);
+        qvm_ctx(vm)->err = kept;
+    }
+    if (!function) return no_method(vm, m, v, name);
+    const Class *cls = v.kind == QS_OBJECT ? ((Object *)v.u.p)->cls : NULL;
+    if (cls && cls->kind != CLASS_DYNAMIC) *cache = (FieldCache){cls, (uint32_t)slot};
+    *fn = qval_retain(*qvm_global(vm, (uint64_t)slot));
+    return QS_OK;
+}

@@ -1,0 +1,122 @@
+/* frame.c -- the stack of values and its frames: made, left, and given up when something fails. */
+#include "vm/interp/frame.h"
+#include "vm/session/module.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+enum { STACK_SLOTS = 6 << 20 };
+
+/* Address space only: pages come when they are touched. */
+static void *reserve(size_t n) {
+    void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+qs_status qframe_open(qs_vm *vm) {
+    Machine *m = qvm(vm);
+    m->stack = reserve(STACK_SLOTS * sizeof *m->stack);
+    m->frames = reserve(MAX_FRAMES * sizeof *m->frames);
+    if (!m->stack || !m->frames) return qerr_set(qvm_ctx(vm), QS_ENOMEM, "no address space for the stack");
+    m->top = m->stack;
+    m->stack_limit = m->stack + STACK_SLOTS - STACK_SLACK;
+    m->cap_frames = MAX_FRAMES;
+    return QS_OK;
+}
+
+void qframe_close(qs_vm *vm) {
+    Machine *m = qvm(vm);
+    if (m->stack) munmap(m->stack, STACK_SLOTS * sizeof *m->stack);
+    if (m->frames) munmap(m->frames, MAX_FRAMES * sizeof *m->frames);
+    m->stack = NULL;
+    m->frames = NULL;
+}
+
+qs_status qframe_too_deep(qs_vm *vm) {
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "the recursion is too deep (%u calls)", qvm(vm)->nframes);
+}
+
+void qframe_destroy(qs_vm *vm, qs_value *slot) {
+    qs_value v = *slot;
+    slot->kind = QS_NIL;
+    slot->aux = 0;
+    qval_destroy(vm, v);
+}
+
+/* The top level keeps its global variables in registers while it runs: register i is the home of global aliases[i], and
+ * register n+i remembers the cell that was its home before. */
+void qframe_enter_aliases(qs_vm *vm, Frame *f) {
+    const Chunk *c = &f->proto->chunk;
+    for (uint32_t i = 0, n = c->naliases; i < n; i++) {
+        qs_value **home = &qvm(vm)->globals[c->aliases[i]], before = qs_nil();
+        before.u.p = *home;
+        f->base[n + i] = before;
+        f->base[i] = **home;
+        **home = qval_unset();
+        *home = &f->base[i];
+    }
+}
+
+void qframe_leave_aliases(qs_vm *vm, Frame *f) {
+    const Chunk *c = &f->proto->chunk;
+    for (uint32_t i = c->naliases; i-- > 0;) {
+        qs_value *cell = f->base[c->naliases + i].u.p;
+        if (!cell) continue;
+        *cell = f->base[i];
+        f->base[i] = qs_nil();
+        qvm(vm)->globals[c->aliases[i]] = cell;
+    }
+}
+
+static Where frame_where(const Frame *f) {
+    return qast_where(f->proto->func->unit, qbytecode_pos(&f->proto->chunk, qframe_pc(f)));
+}
+
+Where qvm_here(qs_vm *vm) {
+    const Machine *m = qvm(vm);
+    return m->nframes ? frame_where(&m->frames[m->nframes - 1]) : (Where){NULL, 0};
+}
+
+/* -- errors ------------------------------------------------------------------------------------------------------- */
+
+static const Handler *handler_of(const Frame *f) {
+    uint32_t pc = qframe_pc(f);
+    for (uint32_t i = 0; i < f->proto->chunk.nhandlers; i++) {
+        const Handler *h = &f->proto->chunk.handlers[i];
+        if (pc >= h->start && pc < h->end) return h;
+    }
+    return NULL;
+}
+
+/* What `catch e` receives: the payload, or the message. */
+static qs_value caught(qs_vm *vm) {
+    Ctx *c = qvm_ctx(vm);
+    qs_value v = c->err.payload, other;
+    const Foreign *x = v.kind == QS_FOREIGN ? v.u.p : NULL;
+    if (x && x->ftype->caught && x->ftype->caught(vm, x->p, &other) == QS_OK) qinterp_put(vm, &v, other);
+    if (v.kind == QS_NIL) v = qval_object(QS_STRING, qstr_new(c, c->err.text, strlen(c->err.text)));
+    c->err.payload = qs_nil();
+    qerr_clear(c);
+    return v;
+}
+
+/* Down to the next handler above frame `floor`; false: there is none, and the frames are gone. */
+bool qframe_unwind(qs_vm *vm, qs_status s, uint32_t floor) {
+    Machine *m = qvm(vm);
+    while (m->nframes > floor) {
+        Frame *f = qframe_current(vm);
+        const Handler *h = s == QS_EINTERRUPT ? NULL : handler_of(f);
+        if (h) {
+            for (qs_value *r = f->base + h->temp; r < f->end; r++) qframe_drop(vm, r);
+            qinterp_put(vm, f->base + h->reg, caught(vm));
+            f->pc = f->proto->chunk.code + h->handler;
+            return true;
+        }
+        Where w = frame_where(f);
+        qerr_place(qvm_ctx(vm), w);
+        qerr_frame(qvm_ctx(vm), w, f->proto->func->name);
+        qframe_drop(vm, f->ret);
+        qframe_pop(vm, f);
+    }
+    return false;
+}

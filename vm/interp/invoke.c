@@ -1,0 +1,133 @@
+/* invoke.c -- callables that are no scripts are run, and results reach who wants them.
+ *
+ * The results of a native lie above everything that is in use, while its arguments still lie in the registers of its
+ * caller.  Those of a script lie in its registers, so they are taken out before these are left. */
+#include "vm/interp/frame.h"
+
+static qs_status wrong_count(qs_vm *vm, const qs_native_def *d, int nin) {
+    const char *some = d->max_in < 0            ? "at least "
+                       : d->min_in == d->max_in ? ""
+                       : nin < d->min_in        ? "at least "
+                                                : "at most ";
+    int n = nin < d->min_in ? d->min_in : d->max_in;
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s takes %s%d argument%s, got %d", d->name, some, n, n == 1 ? "" : "s",
+                    nin);
+}
+
+static qs_status no_result(qs_vm *vm, const char *name) {
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s gives no result", name);
+}
+
+static qs_status too_few(qs_vm *vm, const char *name, int have, uint32_t want) {
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s gives %d results, %u are wanted", name, have, want);
+}
+
+/* Results at `from` (have of them, taken from there) to the want slots at ret; one list for several is taken apart. */
+static qs_status deliver(qs_vm *vm, const char *name, qs_value *from, int have, qs_value *ret, uint32_t want) {
+    if (want == WANT_MAYBE) {
+        qinterp_put(vm, ret, have ? from[0] : qval_unset());
+        if (have) from[0] = qs_nil();
+        return QS_OK;
+    }
+    if (want == 0) return qframe_drop(vm, ret), QS_OK;
+    if (have == 0) return no_result(vm, name);
+    if ((int)want <= have) {
+        for (uint32_t i = 0; i < want; i++) {
+            qinterp_put(vm, &ret[i], from[i]);
+            from[i] = qs_nil();
+        }
+        return QS_OK;
+    }
+    if (have > 1) return too_few(vm, name, have, want);
+    for (uint32_t i = 0; i < want; i++) qinterp_clear(vm, &ret[i]);
+    qs_value list = from[0];
+    from[0] = qs_nil();
+    qs_status s = qops_destruct(vm, list, (int)want, ret);
+    qval_release(vm, list);
+    return s;
+}
+
+static int results_for(int most, uint32_t want) {
+    int n = want == WANT_MAYBE ? 1 : (int)want;
+    return n < most ? n : most;
+}
+
+qs_status qinvoke(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTable *names, qs_value *ret,
+                  uint32_t want) {
+    Machine *m = qvm(vm);
+    const qs_native_def *d = fn ? fn->native : NULL;
+    int nnamed = names ? names->n : 0, most = d ? d->max_out : 1;
+    if (d && (nin < d->min_in || (d->max_in >= 0 && nin > d->max_in))) return wrong_count(vm, d, nin);
+    if (d && nnamed) TRY(qcall_arrange_native(vm, d, args, nin, nnamed, names->at));
+    if (most > MAX_WANTED) most = MAX_WANTED;
+    uint32_t slots = most > 1 ? (uint32_t)most : 1;
+    qs_value *out = qframe_free_slot(m), *top = m->top;
+    if (out + slots > m->stack_limit) return qframe_too_deep(vm);
+    for (uint32_t i = 0; i < slots; i++) qinterp_clear(vm, &out[i]);
+    m->top = out + slots;
+    qs_status s;
+    if (d) {
+        qs_call_args c = {.nin = nin, .nout = results_for(most, want), .in = args, .out = out};
+        s = d->fn(vm, &c);
+    } else {
+        s = qcall_other(vm, *ret, nin, args, nnamed, names ? names->at : NULL, results_for(most, want), out);
+    }
+    if (s == QS_OK && __builtin_expect(qflag_is_up(&m->attention), 0)) s = qvm_attend(vm); /* it may have taken long */
+    int have = results_for(most, want);
+    for (int i = 0; i < nin; i++) qframe_drop(vm, &args[i]);
+    if (s == QS_OK) s = deliver(vm, d ? d->name : "this", out, have, ret, want);
+    for (uint32_t i = 0; i < slots; i++) qframe_drop(vm, &out[i]);
+    m->top = top;
+    return s;
+}
+
+qs_status qinvoke_method(qs_vm *vm, qs_value *r, int nin, Str *name, const NameTable *names, uint32_t want,
+                         bool *found) {
+    Machine *m = qvm(vm);
+    qs_value *out = qframe_free_slot(m), *top = m->top;
+    if (out + 1 > m->stack_limit) return qframe_too_deep(vm);
+    qinterp_clear(vm, out);
+    m->top = out + 1;
+    qs_status s = qcall_foreign(vm, r[1].u.p, name, nin, r + 2, names ? names->n : 0, names ? names->at : NULL,
+                                results_for(1, want), out, found);
+    if (*found || s != QS_OK) {
+        for (int i = 0; i <= nin; i++) qframe_drop(vm, &r[1 + i]);
+        if (s == QS_OK) s = deliver(vm, name->s, out, 1, r, want);
+    }
+    qframe_drop(vm, out);
+    m->top = top;
+    return s;
+}
+
+static qs_status named_result_missing(qs_vm *vm, const Func *f, const qs_value *results) {
+    for (int i = 0; i < f->nouts; i++)
+        if (qval_is_unset(results[i]))
+            return qerr_set(qvm_ctx(vm), QS_ENAME, "result %s of %s was not given a value", f->outs[i].name->s,
+                            f->name->s);
+    return no_result(vm, f->name->s);
+}
+
+qs_status qinvoke_leave(qs_vm *vm, Frame *f, qs_value *results, int have) {
+    qs_value kept[MAX_WANTED], *ret = f->ret;
+    uint32_t want = f->want;
+    const char *name = f->proto->func->name->s;
+    int n = have < (int)want || want == WANT_MAYBE ? have : (int)want;
+    if (n > MAX_WANTED) n = MAX_WANTED;
+    if (want == WANT_MAYBE && have > 0 && qval_is_unset(results[0])) n = have = 0;
+    if (have == 0 && want > 0 && want != WANT_MAYBE) return no_result(vm, name);
+    if (want != WANT_MAYBE && have > 1 && have < (int)want)
+        return too_few(vm, name, have, want);
+    for (int i = 0; i < n; i++)
+        if (want != 0 && qval_is_unset(results[i])) return named_result_missing(vm, f->proto->func, results);
+    for (int i = 0; i < n; i++) {
+        kept[i] = results[i];
+        results[i] = qs_nil();
+    }
+    qframe_pop(vm, f);
+    qs_value *top = qvm(vm)->top, *end = ret + (want > 1 && want != WANT_MAYBE ? want : 1);
+    if (end > top) qvm(vm)->top = end; /* taking a list apart may call */
+    qs_status s = deliver(vm, name, kept, n, ret, want);
+    qvm(vm)->top = top;
+    for (int i = 0; i < n; i++) qval_release(vm, kept[i]);
+    return s;
+}

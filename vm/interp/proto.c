@@ -1,0 +1,137 @@
+/* proto.c -- a function's tree compiled to instructions, with its literals as values. */
+#include "vm/interp/proto.h"
+
+#include <string.h>
+
+#include "lang/kernel/host/fuse.h"
+#include "vm/launch/fuse.h"
+#include "vm/launch/loop.h"
+#include "vm/session/module.h"
+#include "vm/session/modtype.h"
+
+/* -- what the bytecode compiler asks ----------------------------------------------------------------------------- */
+
+static int builtin_slot(void *ud, const char *name) {
+    uint64_t slot = 0;
+    qs_vm *vm = ud;
+    bool found = qmap_get(&qvm(vm)->builtins, qstr_cname(qvm_ctx(vm), name), &slot);
+    return found ? (int)slot : 0;
+}
+
+static Fusible fusible(void *ud, const char *name, int nargs) {
+    (void)ud;
+    if (kfuse_reduction(name, nargs) != FUSE_MAP) return FUSIBLE_REDUCTION;
+    return kfuse_function(name, nargs) ? FUSIBLE_EACH : FUSIBLE_NOT;
+}
+
+/* Natives that call functions of the program may change any array. */
+static bool is_pure(void *ud, int slot) {
+    qs_value v = *qvm_global(ud, (uint64_t)slot);
+    const Function *f = v.kind == QS_FUNCTION ? v.u.p : NULL;
+    return f && f->fkind == FN_NATIVE && strcmp(f->name->s, "parallel_do") != 0 && strcmp(f->name->s, "serial_do") != 0;
+}
+
+static qs_status known_type(void *ud, TypeExpr *e, Func *in, const Type **out) {
+    TypeMods mods = {0};
+    *out = NULL;
+    if (qmodtype_mentions_param(e, in)) return QS_OK;
+    return qmodtype_resolve(ud, qmod_of(in), e, in->unit->src, NULL, out, &mods);
+}
+
+/* -- literals ---------------------------------------------------------------------------------------------------- */
+
+static qs_value pointer_literal(uint32_t aux, void *p) {
+    qs_value v = {QS_NIL, aux, {0}};
+    v.u.p = p;
+    return v;
+}
+
+static qs_status table_literal(qs_vm *vm, const NumTable *t, qs_value *out) {
+    Array *a;
+    bool wide = t->wide;
+    for (size_t i = 0; i < t->n; i++) wide |= qdtype_rounds_whole(t->at[i]);
+    TRY(qarr_new(vm, wide ? QS_F64 : qvm_ctx(vm)->scalar_dtype, t->rank, t->dims, false, &a));
+    *out = qarr_value(a);
+    for (size_t i = 0; i < t->n; i++) TRY(qarr_put(vm, a, i, qs_num(t->at[i])));
+    return QS_OK;
+}
+
+static qs_status type_literal(qs_vm *vm, Func *f, TypeExpr *e, qs_value *out) {
+    const Type *t;
+    TypeMods mods = {0};
+    if (qmodtype_mentions_param(e, f)) {
+        *out = pointer_literal(LIT_AUX_TYPE, e);
+        return QS_OK;
+    }
+    TRY(qmodtype_resolve(vm, qmod_of(f), e, f->unit->src, NULL, &t, &mods));
+    return qcall_type_value(vm, t, mods, out);
+}
+
+static qs_status literal(qs_vm *vm, Func *f, const Literal *l, qs_value *out) {
+    switch (l->kind) {
+    case LIT_NUM: *out = qs_num(l->u.num[0]); break;
+    case LIT_COMPLEX: return qval_complex(vm, l->u.num[0], l->u.num[1], out);
+    case LIT_STR: *out = qval_retain(qval_object(QS_STRING, l->u.str)); break;
+    case LIT_TYPE: return type_literal(vm, f, l->u.type, out);
+    case LIT_FUNC: *out = pointer_literal(LIT_AUX_FUNC, l->u.func); break;
+    case LIT_ARRAY: return table_literal(vm, l->u.table, out);
+    case LIT_NAMES: *out = pointer_literal(LIT_AUX_NAMES, l->u.names); break;
+    case LIT_UNIT: *out = pointer_literal(LIT_AUX_UNIT, l->u.import); break;
+    }
+    return QS_OK;
+}
+
+/* -- protos ------------------------------------------------------------------------------------------------------ */
+
+static void release_proto(qs_vm *vm, Proto *p) {
+    Ctx *c = qvm_ctx(vm);
+    for (uint32_t i = 0; i < p->chunk.nlits; i++) qval_release(vm, p->k[i]);
+    qmem_free(c, p->k, p->chunk.nlits * sizeof *p->k);
+    qmem_free(c, p->caches, p->chunk.ncaches * sizeof *p->caches);
+    for (uint32_t i = 0; i < p->chunk.nfuses; i++) qfuse_free(vm, &p->chunk.fuses[i]);
+    qloop_count_left(vm, &p->chunk);
+    for (uint32_t i = 0; i < p->chunk.nloops; i++) qloop_free(vm, &p->chunk.loops[i]);
+    qbytecode_free(&p->chunk);
+    qmem_free(c, p, sizeof *p);
+}
+
+qs_status qproto_of(qs_vm *vm, Func *f, bool echo, Proto **out) {
+    Ctx *c = qvm_ctx(vm);
+    if (f->machine) {
+        *out = f->machine;
+        return QS_OK;
+    }
+    if (f->qual == Q_KERNEL)
+        return qerr_set(c, QS_ETYPE, "kernel %s cannot be called; parallel_do(size, …, %s) runs it", f->name->s,
+                        f->name->s);
+    BytecodeHost host = {.ud = vm, .builtin = builtin_slot, .type = known_type, .fusible = fusible, .pure = is_pure};
+    host.rules = qmod_rules(vm, qmod_of(f), &host.nrules);
+    Chunk chunk;
+    TRY(qbytecode_compile(c, f, &host, echo, &chunk));
+    Proto *p = qmem_alloc(c, sizeof *p);
+    *p = (Proto){.chunk = chunk, .func = f, .nparams = (uint32_t)f->nparams, .nouts = (uint32_t)f->nouts,
+                 .variadic = f->nparams && f->params[f->nparams - 1].variadic};
+    p->k = qmem_alloc(c, chunk.nlits * sizeof *p->k);
+    p->caches = qmem_alloc(c, chunk.ncaches * sizeof *p->caches);
+    qs_status s = QS_OK;
+    for (uint32_t i = 0; i < chunk.nlits && s == QS_OK; i++) s = literal(vm, f, &chunk.lits[i], &p->k[i]);
+    if (s != QS_OK) {
+        release_proto(vm, p);
+        return s;
+    }
+    p->next = qvm(vm)->protos;
+    *out = f->machine = qvm(vm)->protos = p;
+    return QS_OK;
+}
+
+void qproto_drop(qs_vm *vm, Proto *p) {
+    Proto **at = &qvm(vm)->protos;
+    while (*at != p) at = &(*at)->next;
+    *at = p->next;
+    p->func->machine = NULL;
+    release_proto(vm, p);
+}
+
+void qproto_close(qs_vm *vm) {
+    while (qvm(vm)->protos) qproto_drop(vm, qvm(vm)->protos);
+}

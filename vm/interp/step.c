@@ -1,0 +1,187 @@
+/* step.c -- instructions on registers that are not all numbers: the operation, and then temporaries that were its
+ * operands are let go.  After an error the operands are still there. */
+#include "vm/interp/frame.h"
+#include "vm/launch/fuse.h"
+#include "vm/session/module.h"
+#include "vm/session/names.h"
+
+/* An operator may be the first of an expression that runs as one kernel; then the frame goes on behind it. */
+static qs_status fuse_from(qs_vm *vm, Frame *f, qs_value a, qs_value b, bool *done) {
+    *done = false;
+    if (!f->proto->chunk.nfuses || (!qfuse_is_large(vm, a) && !qfuse_is_large(vm, b))) return QS_OK;
+    return qfuse_at(vm, f, qframe_pc(f), done);
+}
+
+/* A temporary, or the variable that gets the result, which nobody else holds and whose block fits the result. */
+static bool reusable(const Frame *f, Op op, const qs_value *dst, const qs_value *a, const qs_value *other) {
+    qs_value b = *other;
+    const Array *x = a->u.p, *y = b.u.p;
+    if (a->kind != QS_ARRAY || x->hdr.refs != 1 || a == other || (!qframe_is_temp(f, a) && a != dst)) return false;
+    if ((x->dtype != QS_F32 && x->dtype != QS_F64) || !x->contiguous) return false;
+    if (qbuf_shared(x->buf) || x->buf->home >= 0) return false;
+    bool elementwise = op == OP_ADD || op == OP_SUB || op == OP_PWMUL || op == OP_PWDIV;
+    if (b.kind == QS_NUM) return elementwise || op == OP_MUL || op == OP_DIV;
+    return b.kind == QS_ARRAY && elementwise && y->dtype == x->dtype && y->rank <= x->rank && qarr_same_shape(x, y);
+}
+
+qs_status qstep_binary(qs_vm *vm, Frame *f, Op op, qs_value *dst, qs_value *a, qs_value *b) {
+    if (op == OP_ADD && dst == a && a != b && a->kind == QS_STRING) return qops_update(vm, op, a, *b); /* t = t + x */
+    qs_value r;
+    bool done;
+    TRY(fuse_from(vm, f, *a, *b, &done));
+    if (done) return QS_OK;
+    if (reusable(f, op, dst, a, b)) {
+        TRY(qarith_update(vm, op, *a, *b));
+        qframe_used(vm, f, b);
+        if (dst == a) return QS_OK;
+        r = *a;
+        *a = qs_nil();
+        return qinterp_put(vm, dst, r), QS_OK;
+    }
+    TRY(qops_binary(vm, op, *a, *b, &r));
+    qframe_used(vm, f, a);
+    qframe_used(vm, f, b);
+    qinterp_put(vm, dst, r);
+    return QS_OK;
+}
+
+qs_status qstep_unary(qs_vm *vm, Frame *f, Op op, qs_value *dst, qs_value *a) {
+    qs_value r;
+    bool done;
+    TRY(fuse_from(vm, f, *a, *a, &done));
+    if (done) return QS_OK;
+    TRY(qops_unary(vm, op, *a, &r));
+    qframe_used(vm, f, a);
+    qinterp_put(vm, dst, r);
+    return QS_OK;
+}
+
+qs_status qstep_compare(qs_vm *vm, Frame *f, Op op, qs_value *a, qs_value *b, bool *out) {
+    TRY(qops_compare(vm, op, *a, *b, out));
+    qframe_used(vm, f, a);
+    qframe_used(vm, f, b);
+    return QS_OK;
+}
+
+static const char *index_name(const Frame *f, uint32_t w) {
+    return INDEX_NAME(w) == 0xffff ? NULL : ((Str *)f->proto->k[INDEX_NAME(w)].u.p)->s;
+}
+
+static TypeMods index_mods(uint32_t w) { return (TypeMods){INDEX_ACCESS(w), INDEX_FLAGS(w)}; }
+
+static qs_status read_element(qs_vm *vm, Frame *f, qs_value base, int n, const qs_value *at, uint32_t w,
+                              qs_value *out) {
+    const Foreign *x = base.kind == QS_FOREIGN ? base.u.p : NULL;
+    if (x && x->ftype->get_item) return x->ftype->get_item(vm, x->p, n, at, out);
+    if (x && x->ftype->get && n == 1) return x->ftype->get(vm, x->p, at[0], out);
+    return qidx_get(vm, base, n, at, index_mods(w), index_name(f, w), out);
+}
+
+static qs_status write_element(qs_vm *vm, Frame *f, qs_value base, int n, const qs_value *at, uint32_t w, qs_value v) {
+    const Foreign *x = base.kind == QS_FOREIGN ? base.u.p : NULL;
+    if (x && x->ftype->set_item) return x->ftype->set_item(vm, x->p, n, at, v);
+    if (x && x->ftype->set && n == 1) return x->ftype->set(vm, x->p, at[0], v);
+    return qidx_set(vm, base, n, at, index_mods(w), index_name(f, w), v);
+}
+
+static void used_element(qs_vm *vm, const Frame *f, qs_value *base, int n, qs_value *at) {
+    qframe_used(vm, f, base);
+    for (int i = 0; i < n; i++) qframe_used(vm, f, &at[i]);
+}
+
+qs_status qstep_get(qs_vm *vm, Frame *f, qs_value *dst, qs_value *base, int n, qs_value *at, uint32_t w) {
+    qs_value r;
+    TRY(read_element(vm, f, *base, n, at, w, &r));
+    used_element(vm, f, base, n, at);
+    qinterp_put(vm, dst, r);
+    return QS_OK;
+}
+
+qs_status qstep_set(qs_vm *vm, Frame *f, qs_value *base, int n, qs_value *at, qs_value *v, uint32_t w) {
+    TRY(write_element(vm, f, *base, n, at, w, *v));
+    used_element(vm, f, base, n, at);
+    qframe_used(vm, f, v);
+    return QS_OK;
+}
+
+/* x[i] op= v of what is no numeric array: read, combine, write. */
+static qs_status update_item(qs_vm *vm, Frame *f, Op op, qs_value base, int n, const qs_value *at, qs_value v,
+                             uint32_t w) {
+    qs_value item;
+    TRY(read_element(vm, f, base, n, at, w, &item));
+    qs_status s = qops_update(vm, op, &item, v);
+    if (s == QS_OK) s = write_element(vm, f, base, n, at, w, item);
+    qval_release(vm, item);
+    return s;
+}
+
+qs_status qstep_update(qs_vm *vm, Frame *f, Op op, qs_value *base, int n, qs_value *at, qs_value *v, uint32_t w) {
+    if (base->kind == QS_ARRAY) TRY(qidx_update(vm, op, *base, n, at, index_mods(w), index_name(f, w), *v));
+    else TRY(update_item(vm, f, op, *base, n, at, *v, w));
+    used_element(vm, f, base, n, at);
+    qframe_used(vm, f, v);
+    return QS_OK;
+}
+
+qs_status qstep_closure(qs_vm *vm, Frame *f, Func *func, const uint32_t *from, qs_value *dst) {
+    Function *fn = qfn_script(vm, func, func->ncaptures);
+    for (int i = 0; i < func->ncaptures; i++) {
+        uint32_t n = from[i] & CAPTURE_NUMBER;
+        switch ((CaptureFrom)(from[i] >> CAPTURE_SHIFT)) {
+        case CAP_LOCAL: fn->captures[i] = qval_retain(f->base[n]); break;
+        case CAP_CAPTURE: fn->captures[i] = qval_retain(f->fn->captures[n]); break;
+        case CAP_GLOBAL: fn->captures[i] = qval_retain(*qvm_global(vm, n)); break;
+        case CAP_SELF: fn->captures[i] = qval_retain(qval_object(QS_FUNCTION, f->fn)); break;
+        case CAP_THIS: fn->captures[i] = qval_retain(qval_object(QS_FUNCTION, fn)); break;
+        case CAP_UNSET: fn->captures[i] = qval_unset(); break;
+        }
+    }
+    qinterp_put(vm, dst, qval_object(QS_FUNCTION, fn));
+    return QS_OK;
+}
+
+qs_status qstep_capture(qs_vm *vm, Frame *f, uint32_t n, qs_value *out) {
+    const Sym *outer = f->proto->func->captures[n].outer;
+    if (outer->kind != SYM_GLOBAL) return qops_unset(vm, outer->name->s);
+    *out = qval_retain(*qvm_global(vm, (uint64_t)outer->index));
+    return qval_is_unset(*out) ? qnames_unset(vm, qmod_of(f->proto->func), outer->index, out) : QS_OK;
+}
+
+qs_status qstep_array(qs_vm *vm, qs_value k, qs_value *dst) {
+    Array *a;
+    TRY(qarr_copy(vm, k.u.p, &a));
+    qinterp_put(vm, dst, qarr_value(a));
+    return QS_OK;
+}
+
+static qs_dtype literal_dtype(qs_vm *vm, ListKind k) {
+    return k == LIST_WIDE ? QS_F64 : qvm_ctx(vm)->scalar_dtype;
+}
+
+static qs_status make_list(qs_vm *vm, ListKind k, int n, const qs_value *items, qs_value *out) {
+    return k == LIST_CELL ? qops_cell(vm, n, items, out) : qarr_literal(vm, literal_dtype(vm, k), n, items, out);
+}
+
+qs_status qstep_literal(qs_vm *vm, ListKind k, int n, qs_value *items, qs_value *dst) {
+    qs_value r;
+    TRY(make_list(vm, k, n, items, &r));
+    for (int i = 0; i < n; i++) qframe_drop(vm, &items[i]);
+    qinterp_put(vm, dst, r);
+    return QS_OK;
+}
+
+qs_status qstep_literal_of(qs_vm *vm, ListKind k, qs_value *list, qs_value *dst) {
+    qs_value r;
+    TRY(make_list(vm, k, (int)list->aux, ((Cell *)list->u.p)->items, &r));
+    qframe_drop(vm, list);
+    qinterp_put(vm, dst, r);
+    return QS_OK;
+}
+
+qs_status qstep_range(qs_vm *vm, Frame *f, ListKind k, qs_value *bounds, bool stepped, qs_value *dst) {
+    qs_value r;
+    TRY(qops_range(vm, literal_dtype(vm, k), bounds, stepped, &r));
+    for (int i = 0; i < 2 + stepped; i++) qframe_used(vm, f, &bounds[i]);
+    qinterp_put(vm, dst, r);
+    return QS_OK;
+}

@@ -1,0 +1,327 @@
+/* kernel_device.c -- which devices there are, and which one runs kernels. */
+#include "devices/config.h"
+#include "devices/heap.h"
+#include "devices/ptx.h"
+#include "vm/launch/kernels.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In the order of preference when none was asked for. */
+static const DeviceOps *const kinds[] = {&qdev_cpu_ops, &qdev_ref_ops, &qdev_opencl_ops, &qdev_cuda_ops};
+enum { NKINDS = sizeof kinds / sizeof *kinds };
+
+static qs_status absent(qs_vm *vm, const char *wanted, const char *why) {
+    return qerr_set(qvm_ctx(vm), QS_EDEVICE, "device %s is not there: %s", wanted, why ? why : "none was found");
+}
+
+static qs_status unknown(qs_vm *vm, const char *wanted) {
+    char list[128] = "";
+    for (int i = 0; i < NKINDS; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", kinds[i]->kind);
+    return qerr_set(qvm_ctx(vm), QS_EDEVICE, "there is no device kind %s; this build has %s", wanted, list);
+}
+
+static const DeviceOps *kind_named(const char *name) {
+    for (int i = 0; i < NKINDS; i++)
+        if (!strcmp(kinds[i]->kind, name)) return kinds[i];
+    return NULL;
+}
+
+/* With a memory space of its own; host devices set HOST_MEMORY when they open. */
+static Device blank(Machine *m, const DeviceOps *ops, const DeviceWish *w, int memory) {
+    return (Device){.ops = ops, .ctx = &m->base, .stop = &m->interrupted, .memory = memory,
+                    .threads = w->threads ? w->threads : m->config.threads,
+                    .limit = w->memory ? w->memory : m->config.memory_limit};
+}
+
+static Device *find_open(Machine *m, const DeviceOps *ops, int ordinal) {
+    for (int i = 0; i < m->ndevices; i++)
+        if (m->devices[i].ops == ops && m->devices[i].ordinal == ordinal) return &m->devices[i];
+    return NULL;
+}
+
+static qs_status open_wish(qs_vm *vm, const DeviceWish *w, Device **out) {
+    Machine *m = qvm(vm);
+    const DeviceOps *ops = kind_named(w->kind);
+    char wanted[32];
+    const char *why = NULL;
+    if (!ops) return unknown(vm, w->kind);
+    if ((*out = find_open(m, ops, w->ordinal))) return QS_OK;
+    snprintf(wanted, sizeof wanted, w->ordinal ? "%s:%d" : "%s", w->kind, w->ordinal);
+    int n = ops->probe(&m->base, &why);
+    if (w->ordinal >= n) return absent(vm, wanted, n ? "there are fewer of that kind" : why);
+    if (m->ndevices == MAX_DEVICES - 1)
+        return qerr_set(&m->base, QS_EDEVICE, "device %s: %d others are open already", wanted, m->ndevices);
+    Device *d = &m->devices[m->ndevices];
+    *d = blank(m, ops, w, m->ndevices + 1);
+    TRY(ops->open(d, w->ordinal));
+    m->ndevices++;
+    return *out = d, QS_OK;
+}
+
+bool qkrn_has(const char *kind) {
+    Ctx c;
+    const char *why;
+    int n = 0;
+    qctx_init(&c, 32);
+    for (int i = 0; i < NKINDS; i++)
+        if (!strcmp(kinds[i]->kind, kind)) n = kinds[i]->probe(&c, &why);
+    qctx_close(&c);
+    return n > 0;
+}
+
+bool qkrn_bytes(const char *text, size_t *out) { return qconfig_bytes(text, out); }
+
+bool qkrn_is_target(const char *name) {
+    int n = 0, end = 0;
+    return sscanf(name, "sm_%d%n", &n, &end) == 1 && !name[end] && n > 0 && qptx_target(n) == n;
+}
+
+static void tell(qs_vm *vm, const char *device, const char *why) {
+    char line[512];
+    int n = snprintf(line, sizeof line, "kernels run on %s: %s\n", device, why);
+    qvm_diagnostic(vm, line, n < (int)sizeof line ? (size_t)n : sizeof line - 1);
+}
+
+/* -- opening ------------------------------------------------------------------------------------------------------- */
+/* The processor is the first device, whatever runs kernels: numbers of devices mean the same everywhere. */
+static qs_status open_processor(qs_vm *vm, const DeviceWishes *w) {
+    DeviceWish cpu = {.kind = "cpu"};
+    const DeviceWish *wish = &cpu;
+    Device *d;
+    for (int i = w->n - 1; i >= 0; i--)
+        if (!strcmp(w->at[i].kind, "cpu") || (!strcmp(w->at[i].kind, "ref") && w->n == 1)) wish = &w->at[i];
+    return open_wish(vm, wish, &d);
+}
+
+static DeviceWish wish_for(const DeviceOps *ops, int ordinal) {
+    DeviceWish w = {.ordinal = ordinal};
+    snprintf(w.kind, sizeof w.kind, "%s", ops->kind);
+    return w;
+}
+
+/* The devices of the kind that are GPUs, all or the first; what keeps others away is added to `why`.  How many. */
+static int open_gpus_of(qs_vm *vm, const DeviceOps *ops, bool all, Text *why) {
+    Machine *m = qvm(vm);
+    const char *none = NULL;
+    int n = ops->probe(&m->base, &none), opened = 0;
+    for (int i = 0; i < n && (all || !opened) && m->ndevices < MAX_DEVICES - 1; i++) {
+        DeviceWish w = wish_for(ops, i);
+        Device *d;
+        bool fresh = !find_open(m, ops, i);
+        if (open_wish(vm, &w, &d) != QS_OK) {
+            qtext_printf(why, "; %s:%d: %s", ops->kind, i, m->base.err.text);
+            qerr_clear(&m->base);
+            continue;
+        }
+        opened += d->wide;
+        if (!d->wide && fresh) ops->close(d), m->ndevices--;
+    }
+    if (n > 0) none = "its devices are no GPUs";
+    if (!opened) qtext_printf(why, "; %s: %s", ops->kind, none ? none : "none was found");
+    return opened;
+}
+
+/* GPUs, all or the first.  OpenCL would offer those of CUDA again. */
+static int open_gpus(qs_vm *vm, bool all, Text *why) {
+    static const DeviceOps *const gpus[] = {&qdev_cuda_ops, &qdev_opencl_ops};
+    int n = 0;
+    qtext_puts(why, "no GPU is here");
+    for (size_t i = 0; i < sizeof gpus / sizeof *gpus && !n; i++) n = open_gpus_of(vm, gpus[i], all, why);
+    return n;
+}
+
+static Device *first_gpu(Machine *m) {
+    for (int i = 0; i < m->ndevices; i++)
+        if (m->devices[i].wide) return &m->devices[i];
+    return NULL;
+}
+
+static qs_status open_first_gpu(qs_vm *vm, Device **out) {
+    Machine *m = qvm(vm);
+    Text why;
+    qtext_init(&why, &m->base);
+    qs_status s = QS_OK;
+    if (open_gpus(vm, false, &why)) *out = first_gpu(m);
+    else s = qerr_set(&m->base, QS_EDEVICE, "%s", why.s);
+    qtext_free(&why);
+    return s;
+}
+
+static qs_status open_any(qs_vm *vm, const DeviceWish *w, Device **out) {
+    return strcmp(w->kind, "gpu") ? open_wish(vm, w, out) : open_first_gpu(vm, out);
+}
+
+static qs_status open_listed(qs_vm *vm, const DeviceWishes *w) {
+    Machine *m = qvm(vm);
+    for (int i = 0; i < w->n; i++)
+        if (strcmp(w->at[i].kind, "gpu") != 0 && !kind_named(w->at[i].kind)) return unknown(vm, w->at[i].kind);
+    TRY(open_processor(vm, w));
+    for (int i = 0; i < w->n; i++) {
+        Device *d;
+        TRY(open_any(vm, &w->at[i], &d));
+        if (i == 0) m->device = d;
+    }
+    return QS_OK;
+}
+
+/* The processor with every GPU; that there is none is said. */
+static qs_status open_present(qs_vm *vm) {
+    Text why;
+    TRY(open_processor(vm, &(DeviceWishes){.n = 0}));
+    qtext_init(&why, qvm_ctx(vm));
+    if (!open_gpus(vm, true, &why)) tell(vm, qvm(vm)->devices[0].ops->kind, why.s);
+    qtext_free(&why);
+    return QS_OK;
+}
+
+/* The first kind that opens; that it is not the first of all is said. */
+static qs_status open_default(qs_vm *vm) {
+    Ctx *c = qvm_ctx(vm);
+    char why[QERR_TEXT] = "";
+    for (int i = 0; i < NKINDS; i++) {
+        DeviceWish w = wish_for(kinds[i], 0);
+        Device *d;
+        if (open_wish(vm, &w, &d) == QS_OK) {
+            if (i > 0) tell(vm, kinds[i]->kind, why);
+            return QS_OK;
+        }
+        if (!*why) memcpy(why, c->err.text, sizeof why);
+        if (i + 1 < NKINDS) qerr_clear(c);
+    }
+    return c->err.status;
+}
+
+static qs_status open_wishes(qs_vm *vm, const DeviceWishes *w) {
+    Machine *m = qvm(vm);
+    TRY(w->n ? open_listed(vm, w) : w->automatic ? open_present(vm) : open_default(vm));
+    if (!m->device) m->device = &m->devices[0];
+    m->automatic = w->automatic && m->ndevices > 1;
+    return QS_OK;
+}
+
+static qs_status parse_wishes(qs_vm *vm, const char *wanted, DeviceWishes *w) {
+    Text warnings;
+    qtext_init(&warnings, qvm_ctx(vm));
+    qs_status s = qconfig_parse(qvm_ctx(vm), wanted, w, &warnings);
+    if (s == QS_OK && warnings.len) qvm_diagnostic(vm, warnings.s, warnings.len);
+    qtext_free(&warnings);
+    return s;
+}
+
+qs_status qkrn_open_devices(qs_vm *vm, const char *wanted) {
+    Machine *m = qvm(vm);
+    DeviceWishes w = {.n = 0};
+    if (m->devices) return QS_OK;
+    if (wanted && *wanted) TRY(parse_wishes(vm, wanted, &w));
+    m->devices = qmem_alloc(&m->base, MAX_DEVICES * sizeof *m->devices);
+    qs_status s = open_wishes(vm, &w);
+    if (s != QS_OK) qkdevice_close(vm);
+    return s;
+}
+
+qs_status qkdevice_current(qs_vm *vm, Device **out) {
+    if (!qvm(vm)->device) TRY(qkrn_open_devices(vm, qvm(vm)->config.device));
+    return *out = qvm(vm)->device, QS_OK;
+}
+
+qs_status qkrn_device(qs_vm *vm, int index, Device **out) {
+    TRY(qkrn_open_devices(vm, qvm(vm)->config.device));
+    if (index < 0 || index >= qvm(vm)->ndevices)
+        return qerr_set(qvm_ctx(vm), QS_EDEVICE, "there is no device %d (%d are open)", index, qvm(vm)->ndevices);
+    return *out = &qvm(vm)->devices[index], QS_OK;
+}
+
+/* -- choosing ------------------------------------------------------------------------------------------------------ */
+qs_status qkrn_use(qs_vm *vm, int index) {
+    Machine *m = qvm(vm);
+    Device *d;
+    TRY(qkrn_device(vm, index, &d));
+    m->device = d, m->automatic = false;
+    return QS_OK;
+}
+
+static void open_gpus_quietly(qs_vm *vm) {
+    Text why;
+    qtext_init(&why, qvm_ctx(vm));
+    (void)open_gpus(vm, true, &why);
+    qtext_free(&why);
+}
+
+qs_status qkrn_use_named(qs_vm *vm, const char *wanted) {
+    Machine *m = qvm(vm);
+    DeviceWishes w;
+    Device *first = NULL, *d;
+    TRY(qkrn_open_devices(vm, m->config.device));
+    TRY(parse_wishes(vm, wanted, &w));
+    if (w.automatic && !w.n) open_gpus_quietly(vm);
+    for (int i = 0; i < w.n; i++) {
+        TRY(open_any(vm, &w.at[i], &d));
+        if (!first) first = d;
+    }
+    if (first) m->device = first;
+    m->automatic = w.automatic && m->ndevices > 1;
+    return QS_OK;
+}
+
+int qkrn_used(qs_vm *vm) {
+    const Machine *m = qvm(vm);
+    return m->automatic || !m->device ? -1 : (int)(m->device - m->devices);
+}
+
+qs_status qkrn_sync(qs_vm *vm, int index) {
+    Device *d;
+    if (index >= 0) {
+        TRY(qkrn_device(vm, index, &d));
+        return d->ops->sync(d);
+    }
+    for (int i = 0; i < qvm(vm)->ndevices; i++) TRY(qvm(vm)->devices[i].ops->sync(&qvm(vm)->devices[i]));
+    return QS_OK;
+}
+
+/* -- listing ------------------------------------------------------------------------------------------------------- */
+static void describe(qs_vm *vm, const DeviceOps *ops, int ordinal, Text *t) {
+    const Device *current = qvm(vm)->device;
+    DeviceWish w = wish_for(ops, ordinal);
+    Device d = blank(qvm(vm), ops, &w, 1);
+    ErrorState kept = qvm_ctx(vm)->err;
+    qs_status s = ops->open(&d, ordinal);
+    bool runs = current && current->ops == ops && current->ordinal == ordinal;
+    qtext_printf(t, "%c %s:%d  %s%s\n", runs ? '*' : ' ', ops->kind, ordinal, s ? "cannot be opened: " : "",
+                 s ? qvm_ctx(vm)->err.text : d.name);
+    if (s) qvm_ctx(vm)->err = kept;
+    else ops->close(&d);
+}
+
+void qkrn_list_devices(qs_vm *vm, Text *t) {
+    qs_device_count(vm); /* opens the one that runs kernels */
+    for (int i = 0; i < NKINDS; i++) {
+        const char *why = NULL;
+        int n = kinds[i]->probe(qvm_ctx(vm), &why);
+        for (int k = 0; k < n; k++) describe(vm, kinds[i], k, t);
+        if (n <= 0) qtext_printf(t, "  %s  not here: %s\n", kinds[i]->kind, why ? why : "none was found");
+    }
+}
+
+/* 256 positions, the last axis first because memory is contiguous along it; no axis longer than the domain needs. */
+void qkdevice_block(const Device *d, int rank, const int64_t *domain, int32_t *block) {
+    int32_t left = d->max_block < 256 ? d->max_block : 256;
+    for (int i = rank - 1; i >= 0; i--) {
+        int32_t b = 1, most = rank > 1 && left > 16 && i == rank - 1 ? 16 : left;
+        while (2 * b <= most && b < domain[i]) b *= 2;
+        block[i] = b, left /= b;
+    }
+}
+
+void qkdevice_close(qs_vm *vm) {
+    Machine *m = qvm(vm);
+    for (int i = 0; i < m->ndevices; i++) {
+        qheap_close(&m->devices[i]);
+        m->devices[i].ops->close(&m->devices[i]);
+    }
+    if (m->devices) qmem_free(&m->base, m->devices, MAX_DEVICES * sizeof *m->devices);
+    m->devices = m->device = NULL;
+    m->ndevices = 0, m->automatic = false;
+}

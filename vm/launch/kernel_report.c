@@ -1,0 +1,348 @@
+/* kernel_report.c -- what qrun tells about kernels: their code (--dump), their times (--profile), the cache on disk.
+ *
+ * A profile counts what a kernel must do, not what it happens to do: each array that it reads or writes moves once
+ * between memory and the processor, as far as the launch's own extents say; each addition, product, comparison of size
+ * or mathematical function on floats is one operation, in all branches, as often as the loops turn (a loop whose turns
+ * depend on data makes the count unknown).  So the rates are comparable with those that the machine can reach, which
+ * are measured with two kernels on the same device at the end of the run. */
+#include "devices/cache.h"
+#include "vm/launch/kernels.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct Timing {
+    struct Timing *next;
+    uint64_t hash;     /* of a kernel; 0: a call of a library, known by name and place */
+    Str *name;
+    Where where;
+    int64_t calls;
+    double seconds, bytes, flops; /* flops NaN: unknown */
+} Timing;
+
+struct Report {
+    const char *stage; /* of --dump; NULL: nothing is shown */
+    Text shown;
+    bool profile;
+    Timing *timings;   /* in order of the first launch */
+};
+
+void qkreport_begin(qs_vm *vm, const char *stage, bool profile) {
+    KernelCache *k = qkspec_cache(vm);
+    k->report = qmem_alloc(qvm_ctx(vm), sizeof *k->report);
+    *k->report = (Report){.stage = stage, .profile = profile};
+    qtext_init(&k->report->shown, qvm_ctx(vm));
+}
+
+void qkreport_close(qs_vm *vm, Report *r) {
+    if (!r) return;
+    for (Timing *t = r->timings, *next; t; t = next) next = t->next, qmem_free(qvm_ctx(vm), t, sizeof *t);
+    qtext_free(&r->shown);
+    qmem_free(qvm_ctx(vm), r, sizeof *r);
+}
+
+/* -- code ---------------------------------------------------------------------------------------------------------- */
+void qkreport_code(qs_vm *vm, const Code *code) {
+    Report *r = qvm(vm)->kernels->report;
+    if (r && r->stage && !strcmp(r->stage, "ptx")) qtext_add(&r->shown, code->bytes, code->n);
+}
+
+qs_status qkreport_show(qs_vm *vm, KCompiler *k, const KFunc *f, const Device *d) {
+    Report *r = qvm(vm)->kernels->report;
+    Text text;
+    if (!r || !r->stage) return QS_OK;
+    if (qvm(vm)->config.compile_for && !strcmp(r->stage, "ptx")) return QS_OK; /* is made ahead: qkreport_code */
+    if (!strcmp(r->stage, "kir")) return kir_print(f, &r->shown), QS_OK;
+    qtext_init(&text, qvm_ctx(vm));
+    qs_status s = kcompile_text(k, f, d, r->stage, &text);
+    if (s == QS_OK) qtext_add(&r->shown, text.s, text.len);
+    qtext_free(&text);
+    return s;
+}
+
+void qkreport_shown(qs_vm *vm, Text *out) {
+    const KernelCache *k = qvm(vm)->kernels;
+    if (k && k->report && k->report->shown.len) qtext_add(out, k->report->shown.s, k->report->shown.len);
+}
+
+/* -- what a launch has to do --------------------------------------------------------------------------------------- */
+enum { DEEP = 64 /* of expressions for the extents of loops */ };
+
+static double bytes_of(const KFunc *f, const DevArg *args) {
+    double sum = 0;
+    for (int i = 0; i < f->nparams; i++) {
+        const KParam *p = &f->params[i];
+        if (p->kind != KP_ARRAY) continue;
+        double n = (double)qdtype_size((qs_dtype)p->dtype);
+        for (int d = 0; d < args[i].rank; d++)
+            if (args[i].strides[d]) n *= (double)args[i].dims[d];
+        sum += n * (p->read + p->written);
+    }
+    return sum;
+}
+
+/* A number that the arguments decide; NaN: it is not of this kind. */
+static double value_of(const KFunc *f, const DevArg *args, KRef r, int depth) {
+    const KIns *i = &f->ins[r];
+    KSlot s = {i->imm};
+    double x;
+    if (depth == DEEP) return NAN;
+    if (kir_is_const(f, r, &x)) return x;
+    if (i->op == K_PARAM) s.bits = args[i->imm].bits;
+    if (i->op == K_PARAM) return i->dtype == QS_I64 ? (double)s.I64 : i->dtype == QS_I32 ? (double)s.I32 : NAN;
+    if (i->op == K_DIM) return (double)args[i->imm >> 8].dims[i->imm & 255];
+    if (i->op == K_CAST) return value_of(f, args, i->a, depth + 1);
+    if (i->op == K_NEG) return -value_of(f, args, i->a, depth + 1);
+    if (i->op != K_ADD && i->op != K_SUB && i->op != K_MUL) return NAN;
+    double a = value_of(f, args, i->a, depth + 1), b = value_of(f, args, i->b, depth + 1);
+    return i->op == K_ADD ? a + b : i->op == K_SUB ? a - b : a * b;
+}
+
+static double turns_of(const KFunc *f, const DevArg *args, const KIns *i) {
+    double from = value_of(f, args, i->a, 0), to = value_of(f, args, i->b, 0), step = value_of(f, args, i->c, 0);
+    double turns = floor((to - from) / step) + 1;
+    return turns < 0 ? 0 : turns;
+}
+
+static bool computes(const KIns *i) {
+    if (i->dtype != QS_F32 && i->dtype != QS_F64) return false;
+    return i->op == K_ADD || i->op == K_SUB || i->op == K_MUL || i->op == K_DIV || i->op == K_MIN || i->op == K_MAX ||
+           i->op == K_MATH;
+}
+
+static double flops_of(const KFunc *f, const DevArg *args, const Launch *l) {
+    double times[DEEP] = {1}, sum = 0;
+    int depth = 0;
+    for (int a = 0; a < l->rank; a++) times[0] *= (double)l->domain[a];
+    for (KRef r = 1; r < f->nins; r++) {
+        const KIns *i = &f->ins[r];
+        if (i->op == K_END) depth--;
+        else if (i->op == K_IF || i->op == K_FOR || i->op == K_LOOP) {
+            if (++depth == DEEP) return NAN;
+            times[depth] = times[depth - 1] * (i->op == K_IF ? 1 : i->op == K_LOOP ? NAN : turns_of(f, args, i));
+        } else if (computes(i)) sum += times[depth];
+    }
+    return sum;
+}
+
+/* -- times --------------------------------------------------------------------------------------------------------- */
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Its first instruction that has a place: parameters of an expression have none. */
+static Where where_of(const KFunc *f) {
+    KRef r = 1;
+    while (r + 1 < f->nins && !f->ins[r].pos) r++;
+    return (Where){f->src, f->ins[r].pos};
+}
+
+static bool same_row(const Timing *a, const Timing *b) {
+    if (a->hash || b->hash) return a->hash == b->hash;
+    return a->name == b->name && a->where.src == b->where.src && a->where.pos == b->where.pos;
+}
+
+static void add_call(qs_vm *vm, Report *r, Timing call) {
+    Timing **at = &r->timings;
+    while (*at && !same_row(*at, &call)) at = &(*at)->next;
+    if (!*at) {
+        *at = qmem_alloc(qvm_ctx(vm), sizeof **at);
+        **at = (Timing){.hash = call.hash, .name = call.name, .where = call.where};
+    }
+    (*at)->calls++, (*at)->seconds += call.seconds, (*at)->bytes += call.bytes, (*at)->flops += call.flops;
+}
+
+static Report *profiling(qs_vm *vm) {
+    Report *r = qvm(vm)->kernels ? qvm(vm)->kernels->report : NULL;
+    return r && r->profile ? r : NULL;
+}
+
+qs_status qkreport_before(qs_vm *vm, Device *d, double *start) {
+    *start = NAN;
+    if (!profiling(vm)) return QS_OK;
+    TRY(d->ops->sync(d));
+    return *start = now(), QS_OK;
+}
+
+qs_status qkreport_after(qs_vm *vm, Device *d, const char *name, double start, double bytes, double flops) {
+    if (isnan(start)) return QS_OK;
+    TRY(d->ops->sync(d));
+    add_call(vm, profiling(vm), (Timing){.name = qstr_cname(qvm_ctx(vm), name), .where = qvm_here(vm),
+                                         .seconds = now() - start, .bytes = bytes, .flops = flops});
+    return QS_OK;
+}
+
+/* Called without Python's lock: an interrupt that ends the launch is the caller's to take back. */
+qs_status qkreport_launch(qs_vm *vm, Device *d, const KFunc *f, Program *p, const Launch *l, const DevArg *args,
+                          DevFault *fault) {
+    Report *r = profiling(vm);
+    if (!r) return d->ops->launch(d, p, l, f->nparams, args, fault);
+    TRY(d->ops->sync(d));
+    double start = now();
+    TRY(d->ops->launch(d, p, l, f->nparams, args, fault));
+    TRY(d->ops->sync(d));
+    add_call(vm, r, (Timing){.hash = f->hash, .name = f->name, .where = where_of(f), .seconds = now() - start,
+                             .bytes = bytes_of(f, args), .flops = flops_of(f, args, l)});
+    return QS_OK;
+}
+
+/* -- the limits of the machine ------------------------------------------------------------------------------------- */
+enum { STREAM = 1 << 24, POINTS = 1 << 18, TURNS = 512, REPEATS = 5 };
+
+static const char stream_text[] =
+    "kernel \"stream\" rank 1 {\n"
+    "  param \"a\" array float32 rank 1 contiguous unit_last\n  param \"b\" array float32 rank 1 contiguous unit_last\n"
+    "  param \"c\" array float32 rank 1 contiguous unit_last\n"
+    "  %1 = pos int64 0\n  %2 = load float32 b$1 %1\n  %3 = load float32 c$2 %1\n  %4 = const float32 0.5\n"
+    "  %5 = mul float32 %3 %4\n  %6 = add float32 %2 %5\n  store a$0 %1 %6\n}\n";
+
+/* Eight chains of multiplications and additions in each position. */
+static void chains_text(Text *t) {
+    enum { CHAINS = 8 };
+    qtext_printf(t, "kernel \"chains\" rank 1 {\n  param \"a\" array float32 rank 1 contiguous unit_last\n"
+                    "  %%1 = pos int64 0\n  %%2 = const float32 0.5\n  %%3 = const int64 1\n  %%4 = const int64 %d\n",
+                 TURNS);
+    int n = 5;
+    for (int c = 0; c < CHAINS; c++) {
+        qtext_printf(t, "  %%%d = const float32 %d\n  %%%d = local float32 %%%d\n", n, c + 1, n + 1, n);
+        n += 2;
+    }
+    qtext_printf(t, "  %%%d = for int64 %%3 %%4 %%3\n", n++);
+    for (int c = 0; c < CHAINS; c++, n += 3)
+        qtext_printf(t, "    %%%d = get float32 %%%d\n    %%%d = mul float32 %%%d %%2\n"
+                        "    %%%d = add float32 %%%d %%2\n    set %%%d %%%d\n",
+                     n, 6 + 2 * c, n + 1, n, n + 2, n + 1, 6 + 2 * c, n + 2);
+    qtext_puts(t, "  end\n");
+    for (int c = 0; c < CHAINS; c++, n += 2) {
+        qtext_printf(t, "  %%%d = get float32 %%%d\n", n, 6 + 2 * c);
+        if (c) qtext_printf(t, "  %%%d = add float32 %%%d %%%d\n", n + 1, n, n - 1);
+        else qtext_printf(t, "  %%%d = add float32 %%%d %%2\n", n + 1, n);
+    }
+    qtext_printf(t, "  store a$0 %%1 %%%d\n}\n", n - 1);
+}
+
+typedef struct { double bytes, flops; } Limits; /* per second */
+
+static qs_status run_limit(Device *d, Program *p, const KFunc *f, int64_t n, const DevArg *args, double *seconds) {
+    Launch l = {.rank = 1, .domain = {n}, .any_block = true};
+    qkdevice_block(d, 1, l.domain, l.block);
+    *seconds = INFINITY;
+    for (int i = 0; i < REPEATS; i++) {
+        double start = now();
+        TRY(d->ops->launch(d, p, &l, f->nparams, args, NULL));
+        TRY(d->ops->sync(d));
+        *seconds = fmin(*seconds, now() - start);
+    }
+    return QS_OK;
+}
+
+static qs_status time_kernel(qs_vm *vm, Device *d, const Text *text, int64_t n, double *bytes, double *flops) {
+    Arena arena;
+    KFunc *f;
+    Program *p = NULL;
+    DevArg args[3] = {{0}};
+    double seconds = NAN;
+    qarena_init(&arena, qvm_ctx(vm));
+    qs_status s = kir_parse(qvm_ctx(vm), &arena, text->s, text->len, &f);
+    if (s == QS_OK) s = qkspec_program(vm, f, d, &p);
+    for (int i = 0; s == QS_OK && i < f->nparams; i++) {
+        args[i] = (DevArg){.is_array = true, .rank = 1, .dims = {n}, .strides = {1}};
+        s = d->ops->alloc(d, (size_t)n * sizeof(float), &args[i].block);
+    }
+    if (s == QS_OK) s = run_limit(d, p, f, n, args, &seconds);
+    if (s == QS_OK) *bytes = bytes_of(f, args) / seconds;
+    if (s == QS_OK) *flops = flops_of(f, args, &(Launch){.rank = 1, .domain = {n}}) / seconds;
+    for (int i = 0; i < 3; i++)
+        if (args[i].block) d->ops->free(d, args[i].block);
+    if (p) qkspec_release(vm, p);
+    qarena_free(&arena);
+    return s;
+}
+
+static qs_status measure(qs_vm *vm, Device *d, Limits *out) {
+    Text t;
+    double unused;
+    qs_status s = QS_OK;
+    *out = (Limits){NAN, NAN};
+    if (d->ops->code == CODE_KIR) return QS_OK; /* the evaluator is no machine */
+    qtext_init(&t, qvm_ctx(vm));
+    qtext_puts(&t, stream_text);
+    s = time_kernel(vm, d, &t, STREAM, &out->bytes, &unused);
+    t.len = 0;
+    chains_text(&t);
+    if (s == QS_OK) s = time_kernel(vm, d, &t, POINTS, &unused, &out->flops);
+    qtext_free(&t);
+    return s;
+}
+
+/* -- the table ----------------------------------------------------------------------------------------------------- */
+static void cell(Text *out, int width, int digits, double x) {
+    if (isfinite(x)) qtext_printf(out, "%*.*f", width, digits, x);
+    else qtext_printf(out, "%*s", width, "-");
+}
+
+static int by_time(const void *a, const void *b) {
+    const Timing *x = *(Timing *const *)a, *y = *(Timing *const *)b;
+    return (x->seconds < y->seconds) - (x->seconds > y->seconds);
+}
+
+static void row(Text *out, const Timing *t, const Limits *most) {
+    char name[160], place[80] = "";
+    int line, col;
+    if (t->where.src) {
+        const char *slash = strrchr(t->where.src->path, '/');
+        qsource_line_col(t->where.src, t->where.pos, &line, &col);
+        snprintf(place, sizeof place, "%.64s:%d", slash ? slash + 1 : t->where.src->path, line);
+    }
+    snprintf(name, sizeof name, "%.64s %s", t->name->s, place);
+    double bytes = t->bytes / t->seconds, flops = t->flops / t->seconds;
+    qtext_printf(out, "%-36s %9lld", name, (long long)t->calls);
+    cell(out, 11, 3, t->seconds * 1e3), cell(out, 11, 2, t->seconds * 1e6 / (double)t->calls);
+    cell(out, 10, 2, bytes * 1e-9), cell(out, 10, 2, flops * 1e-9);
+    cell(out, 7, 0, 100 * fmax(bytes / most->bytes, flops / most->flops));
+    qtext_puts(out, "\n");
+}
+
+qs_status qkreport_profile(qs_vm *vm, Text *out) {
+    Report *r = qvm(vm)->kernels->report;
+    Limits most;
+    Device *d;
+    size_t n = 0;
+    for (const Timing *t = r->timings; t; t = t->next) n++;
+    if (!n) return qtext_puts(out, "profile: no kernel was launched\n"), QS_OK;
+    TRY(qkdevice_current(vm, &d));
+    r->profile = false;
+    TRY(measure(vm, d, &most));
+    Timing **all = qmem_alloc(qvm_ctx(vm), n * sizeof *all), **end = all;
+    for (Timing *t = r->timings; t; t = t->next) *end++ = t;
+    qsort(all, n, sizeof *all, by_time);
+    qtext_printf(out, "%-36s %9s%11s%11s%10s%10s%7s\n", "kernel", "calls", "total ms", "mean us", "GB/s", "GFLOP/s",
+                 "%");
+    for (size_t i = 0; i < n; i++) row(out, all[i], &most);
+    qmem_free(qvm_ctx(vm), all, n * sizeof *all);
+    qtext_printf(out, "%s:", d->name);
+    cell(out, 8, 2, most.bytes * 1e-9), qtext_puts(out, " GB/s of a = b + s*c,");
+    cell(out, 9, 2, most.flops * 1e-9), qtext_puts(out, " GFLOP/s of x = x*s + t; %: of the nearer limit\n");
+    return QS_OK;
+}
+
+/* -- the cache on disk --------------------------------------------------------------------------------------------- */
+qs_status qkreport_cache(qs_vm *vm, const char *what, Text *out) {
+    Cache *k = qcache_open(qvm_ctx(vm), qvm(vm)->config.cache_dir, 0);
+    qs_status s = QS_OK;
+    CacheSize size = {0, 0, 0};
+    if (*qcache_why(k)) s = qerr_set(qvm_ctx(vm), QS_EIO, "there is no kernel cache: %s", qcache_why(k));
+    else if (!strcmp(what, "clear")) qtext_printf(out, "%zu entries removed\n", qcache_clear(k));
+    else {
+        size = qcache_size(k);
+        qtext_printf(out, "%s: %zu entries, %.1f of %.0f MiB\n", qcache_path(k), size.entries,
+                     (double)size.bytes / 0x1p20, (double)size.bound / 0x1p20);
+    }
+    qcache_close(qvm_ctx(vm), k);
+    return s;
+}

@@ -1,0 +1,307 @@
+/* loop.c -- runs host loops as machine code: which variant fits, which version of it, and the run.
+ *
+ *     turns counted ── worth it? ── the values that enter, by kind: a variant (found, or made once)
+ *                   ── guard ── parallel | quick | exact ── variables set ── a fault becomes an error
+ *
+ * A loop is compiled once it has worked as long as compiling takes, as far as that can be told beforehand from the
+ * counters of the loops inside it.  Where nothing is compiled the interpreter does the same, only slower; sums and
+ * products may differ, in their rounding.  {!parallel for} asks for a parallel run each time, or an error. */
+#include "vm/launch/looping.h"
+
+#include "devices/threads.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Steps of the interpreter, some 10 ns each, after which a loop is compiled. */
+static const double worth_compiling = 2e6;
+/* Steps of one run below which the interpreter is as fast as a launch, and below which a guard is not worth it. */
+static const double worth_launching = 400, worth_guarding = 8000;
+enum { FORMS = 16 /* of one loop; what comes later is interpreted */, DECLINES = 2 /* then nobody asks again */ };
+
+/* -- variants ---------------------------------------------------------------------------------------------------- */
+static bool fits(qs_vm *vm, const Frame *f, const LoopForm *v, const LoopRange *ranges, int n) {
+    for (int i = 0; i < n; i++)
+        if (v->range[i].whole != ranges[i].whole || v->range[i].small != ranges[i].small ||
+            v->range[i].step != ranges[i].step)
+            return false;
+    return qloop_agrees(vm, f, v);
+}
+
+static LoopForm *find(qs_vm *vm, const Frame *f, const LoopState *s, const LoopRange *ranges, int n) {
+    Variant *v = s->forms.last;
+    while (v && !fits(vm, f, (LoopForm *)v, ranges, n)) v = v->next;
+    return (LoopForm *)v;
+}
+
+/* What a Call has room for. */
+static void limit(LoopResult *code, bool full) {
+    const KFunc *exact = code->exact.func, *wide = code->parallel.func;
+    if (!exact) return;
+    if (wide && (code->nparts > PARTS || wide->nparams >= PARAMS)) {
+        code->parallel.func = NULL;
+        snprintf(code->why, sizeof code->why, "it adds up too many variables");
+    }
+    bool many = full || exact->nparams >= PARAMS;
+    if (!many && code->nreals <= RESULTS && code->nwholes <= RESULTS) return;
+    code->exact.func = NULL;
+    snprintf(code->why, sizeof code->why, "too many %s", many ? "values enter it" : "variables are set in it");
+}
+
+static qs_status make(qs_vm *vm, const Frame *f, LoopState *s, const LoopRegion *r, const LoopRange *ranges,
+                      LoopForm **out) {
+    LoopForm *v = *out = qvariants_new(vm, &s->forms, sizeof *v);
+    Asking a = {vm, f, v, false};
+    memcpy(v->range, ranges, sizeof v->range);
+    LoopJob job = qloop_job(&a, r);
+    TRY(kloop_lower(qvm_ctx(vm), &v->base.arena, &job, &v->code));
+    limit(&v->code, a.full);
+    s->ndeclined += !v->code.exact.func;
+    return QS_OK;
+}
+
+static int ncounters(const LoopRegion *r) { return r->loop->kind == N_FOR ? r->loop->u.loop.nvars : 0; }
+
+static bool at_once(qs_vm *vm, const LoopRegion *r) { return qvm(vm)->loop_least <= 1 || qloop_is_demanded(r); }
+
+/* The variant for what enters now; NULL: not worth it yet, or there are too many. */
+static qs_status form_for(Call *c, LoopState *s) {
+    LoopRange ranges[QS_MAX_RANK] = {0};
+    int n = ncounters(c->region);
+    for (int i = 0; i < n; i++) ranges[i] = qloop_range(&c->counters[i]);
+    c->v = find(c->vm, c->f, s, ranges, n);
+    if (c->v || (!at_once(c->vm, c->region) && s->work < worth_compiling)) return QS_OK;
+    if (s->forms.n == FORMS && qloop_is_demanded(c->region)) qvariants_drop_oldest(c->vm, &s->forms);
+    if (s->forms.n < FORMS) return make(c->vm, c->f, s, c->region, ranges, &c->v);
+    if (!s->told_many) qloop_tell_many(c);
+    return s->told_many = true, QS_OK;
+}
+
+void qloop_free(qs_vm *vm, LoopRegion *r) {
+    LoopState *s = r->machine;
+    if (!s) return;
+    qvariants_free(vm, &s->forms);
+    qmem_free(qvm_ctx(vm), s, sizeof *s);
+    r->machine = NULL;
+}
+
+/* -- versions ---------------------------------------------------------------------------------------------------- */
+const LoopCode *qloop_code(const LoopForm *v, Version which) {
+    return which == PARALLEL ? &v->code.parallel : which == QUICK ? &v->code.quick : &v->code.exact;
+}
+
+static bool guard_holds(Call *c) {
+    if (qloop_guard(c) != QS_OK) return qerr_clear(qvm_ctx(c->vm)), qloop_because(c, "the guard fails"), false;
+    int64_t failed = c->wholes[LOOP_GUARD_FAILED], lo = c->wholes[LOOP_GUARD_LO];
+    if (!failed) return true;
+    const LoopTest *t = &c->v->code.tests[failed - 1];
+    qloop_because(c, "index %lld may be outside dimension %d of %.80s (size %lld)",
+                  (long long)(lo < 0 ? lo : c->wholes[LOOP_GUARD_HI]), t->axis, t->name,
+                  (long long)c->wholes[LOOP_GUARD_SIZE]);
+    c->order_src = t->func->unit->src, c->order_pos = t->pos;
+    return false;
+}
+
+/* A launch for the parallel version; false: this run is in order. */
+static bool side_by_side(Call *c, Launch *l) {
+    const LoopResult *code = &c->v->code;
+    if (!qloop_apart(c, &code->parallel)) {
+        qloop_because(c, "an array that it writes shares memory with another one, or has gaps");
+        return false;
+    }
+    if (code->chunked) return qloop_cut(c, l);
+    l->rank = code->depth;
+    for (int i = 0; i < l->rank; i++) {
+        l->domain[i] = i ? c->wholes[LOOP_GUARD_TURNS + i] : c->counters[0].turns;
+        if (!l->domain[i]) return false; /* inner loops without turns */
+    }
+    return true;
+}
+
+/* The chunks of a parallel run, which the guard knows, too. */
+static void cut(Call *c) {
+    int64_t turns = ncounters(c->region) ? c->counters[0].turns : 1;
+    c->chunk = turns / LOOP_CHUNKS + (turns % LOOP_CHUNKS > 0);
+    c->nchunks = turns / c->chunk + (turns % c->chunk > 0);
+}
+
+static Version choose(Call *c, double steps, Launch *l) {
+    const LoopResult *code = &c->v->code;
+    cut(c);
+    if (steps < worth_guarding && qvm(c->vm)->loop_least > 1 && !qloop_is_demanded(c->region)) return EXACT;
+    if ((!code->parallel.func && !code->quick.func) || !guard_holds(c)) return EXACT;
+    if (!code->parallel.func) return QUICK;
+    return side_by_side(c, l) ? PARALLEL : EXACT;
+}
+
+/* -- devices ----------------------------------------------------------------------------------------------------- */
+/* Turns one after the other are work for the cpu device; turns side by side for the device that runs kernels. */
+static Device *device_of(qs_vm *vm, Version which) {
+    Device *d;
+    if (qkdevice_current(vm, &d) != QS_OK) return qerr_clear(qvm_ctx(vm)), NULL;
+    if (d->ops == &qdev_ref_ops) return qvm(vm)->loop_least > 1 ? NULL : d;
+    if (which == PARALLEL) return d;
+    for (int i = 0; i < qvm(vm)->ndevices; i++)
+        if (qvm(vm)->devices[i].ops == &qdev_cpu_ops) return &qvm(vm)->devices[i];
+    return NULL;
+}
+
+/* A device that cannot have the code or the arrays leaves the loop to the processor; a processor that cannot have the
+ * code leaves it to the interpreter. */
+static qs_status load_and_run(Call *c, Version which, const Launch *l, bool *again) {
+    qs_vm *vm = c->vm;
+    Device *d = device_of(vm, which), *host = device_of(vm, EXACT);
+    qs_status s = qloop_run(c, d, which, l, again);
+    if (s != QS_OK && s != QS_EINTERRUPT && !c->launched && d != host) {
+        qloop_tell_refusal(c, d);
+        qerr_clear(qvm_ctx(vm));
+        s = qloop_run(c, host, which, l, again);
+    }
+    if (s == QS_OK || s == QS_EINTERRUPT || c->loaded) return s;
+    LoopResult *code = &c->v->code;
+    snprintf(code->why, sizeof code->why, "%.*s", (int)sizeof code->why - 1, qvm_ctx(vm)->err.text);
+    qerr_clear(qvm_ctx(vm));
+    code->exact.func = NULL, code->why_pos = c->region->loop->pos, code->src = NULL, c->v->told = false;
+    return qloop_demand(c);
+}
+
+static qs_status run(Call *c, Version which, const Launch *l, bool *ran) {
+    bool again = false;
+    TRY(load_and_run(c, which, l, &again));
+    if (again) TRY(load_and_run(c, EXACT, &qloop_serially, &again));
+    return *ran = c->v->code.exact.func != NULL, QS_OK;
+}
+
+/* Where there is only the evaluator, the interpreter is faster, and as parallel. */
+static qs_status choose_and_run(Call *c, double steps, bool *ran) {
+    Launch l = qloop_serially;
+    *ran = false;
+    memset(c->sums, 0, sizeof c->sums);
+    Version which = choose(c, steps, &l);
+    qs_status s = qloop_in_order(c);
+    if (s == QS_OK && device_of(c->vm, EXACT)) s = run(c, which, which == PARALLEL ? &l : &qloop_serially, ran);
+    qloop_free_sums(c);
+    return s;
+}
+
+/* -- entering ---------------------------------------------------------------------------------------------------- */
+static LoopRegion *region_at(const Chunk *c, uint32_t pc) {
+    for (uint32_t i = 0; i < c->nloops; i++)
+        if (c->loops[i].start == pc) return &c->loops[i];
+    return NULL;
+}
+
+static LoopState *state_of(qs_vm *vm, const Frame *f, LoopRegion *r) {
+    LoopState *s = r->machine;
+    if (s) return s;
+    s = r->machine = qmem_alloc(qvm_ctx(vm), sizeof *s);
+    return s->steps = qloop_fixed_steps(vm, f, r), s;
+}
+
+static double turns_of(const Counter *c, int n) {
+    double turns = 1;
+    for (int i = 0; i < n; i++) turns *= (double)c[i].turns;
+    return turns;
+}
+
+/* Its inner loops are to run on all threads: machine code would have them in order. */
+static bool is_left_to_inner(Call *c, LoopState *s) {
+    const LoopResult *code = &c->v->code;
+    bool alone = !code->exact.func || code->parallel.func || qthreads_count(qthreads_of(qvm_ctx(c->vm))) == 1;
+    if (alone || !qloop_is_frame(c->vm, c->f, c->region)) return false;
+    if (!s->told_inner) qloop_tell_inner(c);
+    return s->told_inner = true;
+}
+
+/* The variant that can run now; c->v NULL: there is none. */
+static qs_status prepare(Call *c, LoopState *s) {
+    TRY(form_for(c, s));
+    if (!c->v) return QS_OK;
+    if (is_left_to_inner(c, s)) return c->v = NULL, QS_OK;
+    qloop_tell(c);
+    TRY(qloop_demand(c));
+    bool nowhere = !device_of(c->vm, EXACT) && !qloop_is_demanded(c->region);
+    if (!c->v->code.exact.func || nowhere) return c->v = NULL, QS_OK;
+    if (!qloop_vectors_apart(c))
+        qloop_because(c, "a vector that the loop replaces shares memory with an array that it writes");
+    else if (!qloop_objects_apart(c)) qloop_because(c, "an object of which it sets a field has two names");
+    else return QS_OK;
+    TRY(qloop_in_order(c));
+    return c->v = NULL, QS_OK;
+}
+
+/* Where the frame goes on: behind the loop, or at the `return` that has left it. */
+static uint32_t next(const Call *c) {
+    const Chunk *code = &c->f->proto->chunk;
+    int slot = c->v->code.returned;
+    double pos = slot < 0 ? 0 : c->reals[slot];
+    for (uint32_t i = 0; pos > 0 && i < code->nlines; i++)
+        if (code->lines[i].pos == (uint32_t)pos - 1 && code->lines[i].pc >= c->region->start) return code->lines[i].pc;
+    return c->region->end;
+}
+
+static qs_status enter(qs_vm *vm, Frame *f, LoopRegion *r, const Counter *counters, double steps, bool *done) {
+    LoopState *s = r->machine;
+    Call c; /* too large to be cleared each time */
+    if (!at_once(vm, r) && (steps < worth_launching || s->ndeclined >= DECLINES)) return QS_OK;
+    c.vm = vm, c.f = f, c.v = NULL, c.counters = counters, c.region = r;
+    c.order[0] = 0, c.order_src = NULL;
+    TRY(prepare(&c, s));
+    if (!c.v) return QS_OK;
+    TRY(choose_and_run(&c, steps, done));
+    if (*done) f->pc = f->proto->chunk.code + next(&c);
+    return QS_OK;
+}
+
+qs_status qloop_enter(qs_vm *vm, Frame *f, uint32_t pc, bool *done) {
+    LoopRegion *r = region_at(&f->proto->chunk, pc);
+    Counter counters[QS_MAX_RANK];
+    *done = false;
+    if (!r || r->loop->u.loop.nvars > QS_MAX_RANK) return QS_OK;
+    int n = r->loop->u.loop.nvars;
+    for (int i = 0; i < n; i++) counters[i] = qloop_counter(f, r, i);
+    if (counters[0].turns <= 0) return QS_OK;
+    LoopState *s = state_of(vm, f, r);
+    double steps = s->steps > 0 ? s->steps * turns_of(counters, n) : qloop_steps(vm, f, r);
+    s->work += steps;
+    return enter(vm, f, r, counters, steps, done);
+}
+
+/* -- loops that test a condition ---------------------------------------------------------------------------------- */
+/* How long such a loop takes is known from how long it has taken. */
+static double usual_steps(const LoopState *s) { return s->work / (s->begun > 1 ? s->begun : 1); }
+
+qs_status qloop_begin(qs_vm *vm, Frame *f, LoopRegion *r, bool *done) {
+    LoopState *s = state_of(vm, f, r);
+    *done = false;
+    if (s->forms.n || at_once(vm, r)) TRY(enter(vm, f, r, NULL, usual_steps(s), done));
+    s->begun += !*done;
+    return QS_OK;
+}
+
+static bool is_around(const LoopRegion *outer, const LoopRegion *r) {
+    return outer->loop->kind != N_FOR && outer->start <= r->start && outer->end >= r->end;
+}
+
+/* One around it has worked as long, and has not been looked at: that is compiled instead, if its turn ends soon. */
+static bool waits(const Frame *f, const LoopRegion *r) {
+    const Chunk *c = &f->proto->chunk;
+    const LoopState *s = r->machine;
+    for (uint32_t i = 0; i < c->nloops; i++) {
+        const LoopState *outer = c->loops[i].machine;
+        if (&c->loops[i] != r && is_around(&c->loops[i], r) && !outer->forms.n) return s->work < 2 * worth_compiling;
+    }
+    return false;
+}
+
+qs_status qloop_turn(qs_vm *vm, Frame *f, LoopRegion *r, bool *done) {
+    const Chunk *c = &f->proto->chunk;
+    double steps = LOOP_LOOK * qloop_turn_steps(vm, f, r);
+    *done = false;
+    qvm(vm)->loop_look = qloop_next_look(qvm(vm)->loop_least);
+    for (uint32_t i = 0; i < c->nloops; i++)
+        if (is_around(&c->loops[i], r)) state_of(vm, f, &c->loops[i])->work += steps;
+    const LoopState *s = r->machine;
+    if (!s->forms.n && !at_once(vm, r) && (s->work < worth_compiling || waits(f, r))) return QS_OK;
+    return enter(vm, f, r, NULL, usual_steps(s), done);
+}

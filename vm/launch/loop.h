@@ -1,0 +1,27 @@
+/* loop.h -- host loops as machine code, at run time. */
+#ifndef VM_LOOP_H
+#define VM_LOOP_H
+#include "vm/interp/proto.h"
+
+/* The frame has counted the turns of the loop whose code begins at `pc`, and there is at least one.  When running it as
+ * machine code is possible and worth it, it is run, the frame goes on behind it, and *done is true. */
+qs_status qloop_enter(qs_vm *vm, Frame *f, uint32_t pc, bool *done);
+/* The same for a loop that tests a condition, where it begins; and where one of its turns ends, which is asked only now
+ * and then: the loop may go on as machine code, because a turn sees nothing but the variables. */
+qs_status qloop_begin(qs_vm *vm, Frame *f, LoopRegion *r, bool *done);
+qs_status qloop_turn(qs_vm *vm, Frame *f, LoopRegion *r, bool *done);
+void qloop_free(qs_vm *vm, LoopRegion *r);
+/* For --explain: counts the loops of code that goes which were left to the interpreter as too short; at the end, says
+ * how many there were. */
+void qloop_count_left(qs_vm *vm, const Chunk *c);
+void qloop_tell_left(qs_vm *vm);
+
+enum { LOOP_LEAST = 16 }; /* turns below which nobody asks, unless every loop is compiled */
+static inline bool qloop_asks(qs_vm *vm, const Frame *f, int64_t turns) {
+    return f->proto->chunk.nloops && (turns >= qvm(vm)->loop_least || f->proto->chunk.demands);
+}
+static inline bool qloop_asks_begin(qs_vm *vm, const LoopRegion *r) { return r->machine || qvm(vm)->loop_least <= 1; }
+/* All loops that test conditions count together: the one whose turn it is then is met as often as it turns. */
+enum { LOOP_LOOK = 64 };
+static inline int64_t qloop_next_look(int64_t least) { return least == INT64_MAX || least <= 1 ? least : LOOP_LOOK; }
+#endif

@@ -1,0 +1,146 @@
+/* loop_cost.c -- how many steps the interpreter would take for a loop, from its tree and the variables as they are. */
+#include "vm/launch/looping.h"
+
+#include <math.h>
+#include <string.h>
+
+/* f NULL: of a called function, whose variables nobody knows. */
+typedef struct { qs_vm *vm; const Frame *f; double sum; bool loops; int calls; } Estimate;
+
+static double bound_value(Estimate *e, const Node *n);
+
+/* What a name means now; unset: nobody knows. */
+static qs_value meaning(const Estimate *e, const Sym *sym) {
+    qs_value v = qval_unset();
+    if (sym && e->f) (void)qloop_find(e->vm, e->f, sym, &v);
+    else if (sym && sym->kind == SYM_GLOBAL) v = *qvm_global(e->vm, (uint64_t)sym->index);
+    return v;
+}
+
+static double known_symbol(const Estimate *e, const Sym *sym) {
+    qs_value v = meaning(e, sym);
+    return qval_is_number(v) ? qval_number(v) : NAN;
+}
+
+static double known_extent(Estimate *e, const Node *n) { /* size(x,d), numel(x) */
+    const ArgList *args = &n->u.call.args;
+    const Node *callee = n->u.call.callee, *x = args->n ? args->at[0].value : NULL;
+    const Sym *sym = x && x->kind == N_IDENT ? x->u.ident.sym : NULL;
+    qs_value v = meaning(e, sym);
+    if (callee->kind != N_IDENT || v.kind != QS_ARRAY) return NAN;
+    const Array *a = v.u.p;
+    if (args->n == 1) return !strcmp(callee->u.ident.name->s, "numel") ? (double)a->count : NAN;
+    double d = bound_value(e, args->at[1].value) - (a->rank == 1);
+    return d >= 0 && d < a->rank ? (double)a->dims[(int)d] : 1;
+}
+
+static double bound_value(Estimate *e, const Node *n) {
+    double a, b;
+    switch (n->kind) {
+    case N_NUM: return n->u.num.value;
+    case N_IDENT: return known_symbol(e, n->u.ident.sym);
+    case N_CALL: return known_extent(e, n);
+    case N_BINARY:
+        a = bound_value(e, n->u.bin.a), b = bound_value(e, n->u.bin.b);
+        return n->op == OP_ADD   ? a + b
+               : n->op == OP_SUB ? a - b
+               : n->op == OP_MUL ? a * b
+               : n->op == OP_DIV ? a / b
+                                 : NAN;
+    default: return NAN;
+    }
+}
+
+static double inner_turns(Estimate *e, const Node *n) {
+    enum { GUESS = 16 };
+    double turns = 1;
+    for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++) {
+        const Node *r = n->u.loop.ranges[n->u.loop.nranges > i ? i : 0];
+        double span = r->kind == N_RANGE ? bound_value(e, r->u.range.hi) - bound_value(e, r->u.range.lo) + 1 : NAN;
+        turns *= span >= 0 ? span : GUESS;
+    }
+    return n->kind == N_FOR ? turns : GUESS;
+}
+
+static void add_steps(void *ud, Node **child);
+
+/* A function of the program, and what it calls, as far as can be seen. */
+static double call_steps(Estimate *e, const Node *n) {
+    enum { CALL = 4, DEEP = 2 };
+    const Node *callee = n->u.call.callee;
+    qs_value v = meaning(e, callee->kind == N_IDENT ? callee->u.ident.sym : NULL);
+    const Function *fn = v.kind == QS_FUNCTION ? v.u.p : NULL;
+    if (!fn || fn->fkind != FN_SCRIPT || fn->ast->qual == Q_KERNEL || e->calls == DEEP) return CALL;
+    Estimate body = {e->vm, NULL, CALL, false, e->calls + 1};
+    for (int i = 0; i < fn->ast->body.n; i++) add_steps(&body, &fn->ast->body.at[i]);
+    if (fn->ast->expr) add_steps(&body, &fn->ast->expr);
+    return e->loops |= body.loops, body.sum;
+}
+
+/* Steps of one turn: nodes of the tree, those in inner loops as often as these probably turn. */
+static void add_steps(void *ud, Node **child) {
+    Estimate *e = ud;
+    Node *n = *child;
+    if (!n) return;
+    if (n->kind != N_FOR && n->kind != N_WHILE && n->kind != N_REPEAT) {
+        e->sum += n->kind == N_CALL ? call_steps(e, n) : 1;
+        qast_children(n, add_steps, ud);
+        return;
+    }
+    Estimate inner = {e->vm, e->f, 0, true, e->calls};
+    e->loops = true;
+    qast_children(n, add_steps, &inner);
+    e->sum += inner.sum * inner_turns(e, n);
+}
+
+static Estimate one_turn(qs_vm *vm, const Frame *f, const Node *loop) {
+    Estimate e = {vm, f, 1, false, 0};
+    NodeList body = loop->kind == N_FOR ? loop->u.loop.body : loop->u.whiles.body;
+    if (loop->kind != N_FOR) {
+        Node *cond = loop->u.whiles.cond;
+        add_steps(&e, &cond);
+    }
+    for (int i = 0; i < body.n; i++) add_steps(&e, &body.at[i]);
+    return e;
+}
+
+double qloop_fixed_steps(qs_vm *vm, const Frame *f, const LoopRegion *r) {
+    Estimate e = one_turn(vm, f, r->loop);
+    return e.loops ? 0 : e.sum;
+}
+
+double qloop_turn_steps(qs_vm *vm, const Frame *f, const LoopRegion *r) { return one_turn(vm, f, r->loop).sum; }
+
+double qloop_steps(qs_vm *vm, const Frame *f, const LoopRegion *r) {
+    double turns = 1;
+    for (int i = 0; i < r->loop->u.loop.nvars; i++) turns *= (double)qloop_counter(f, r, i).turns;
+    return qloop_turn_steps(vm, f, r) * turns;
+}
+
+/* -- loops inside ------------------------------------------------------------------------------------------------ */
+static bool is_inside(const LoopRegion *inner, const LoopRegion *r) {
+    return inner != r && inner->start >= r->start && inner->end <= r->end;
+}
+
+static bool is_parallel(const LoopRegion *r) {
+    const LoopState *s = r->machine;
+    const LoopForm *v = s ? (const LoopForm *)s->forms.last : NULL;
+    return !v || v->code.parallel.func; /* until its kinds of values are known it may be */
+}
+
+/* Machine code of the outer loop would have its turns, and so those of the inner ones, one after the other.  The
+ * interpreter takes some fifty times as long for the rest. */
+bool qloop_is_frame(qs_vm *vm, const Frame *f, const LoopRegion *r) {
+    static const double worth_threads = 2e5, rest = 0.01;
+    const Chunk *c = &f->proto->chunk;
+    double all = qloop_turn_steps(vm, f, r), inner = 0;
+    for (uint32_t i = 0; i < c->nloops; i++) {
+        const LoopRegion *q = &c->loops[i];
+        if (!is_inside(q, r) || q->loop->kind != N_FOR || !is_parallel(q)) continue;
+        Estimate e = {vm, f, 0, false, 0};
+        Node *loop = q->loop;
+        add_steps(&e, &loop);
+        if (e.sum >= worth_threads && e.sum < INFINITY) inner += e.sum;
+    }
+    return inner > 0 && all - inner < rest * all;
+}

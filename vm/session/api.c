@@ -1,0 +1,483 @@
+/* api.c -- the public functions of quasar.h: thin doors to the files that do the work. */
+#include "vm/interp/frame.h"
+#include "vm/launch/fuse.h"
+#include "vm/launch/loop.h"
+#include "vm/session/module.h"
+#include "vm/session/names.h"
+
+#include "stdlib/stdlib.h"
+#include "vm/launch/kernel.h"
+#include "vm/session/python.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* -- output ------------------------------------------------------------------------------------------------------ */
+
+enum { OUT_PENDING = 32 * 1024 };
+
+static void write_out(qs_vm *vm, int fd, const char *s, size_t n) {
+    const qs_config *c = &qvm(vm)->config;
+    if (c->write) {
+        c->write(c->ud, fd, s, n);
+        return;
+    }
+    FILE *f = fd == 1 ? stdout : stderr;
+    fwrite(s, 1, n, f);
+    fflush(f);
+}
+
+void qvm_flush(qs_vm *vm) {
+    Text *out = &qvm(vm)->out;
+    if (out->len) write_out(vm, 1, out->s, out->len);
+    out->len = 0;
+}
+
+void qvm_write(qs_vm *vm, const char *s, size_t n) {
+    Machine *m = qvm(vm);
+    qtext_add(&m->out, s, n);
+    if (m->unbuffered || m->out.len >= OUT_PENDING || (m->line_buffered && n && memchr(s, '\n', n))) qvm_flush(vm);
+}
+
+void qvm_diagnostic(qs_vm *vm, const char *s, size_t n) {
+    qvm_flush(vm);
+    write_out(vm, 2, s, n);
+}
+
+/* -- lifetime ---------------------------------------------------------------------------------------------------- */
+
+void qs_config_init(qs_config *c) { *c = (qs_config){.size = sizeof *c, .precision = 32}; }
+
+static char *keep(qs_vm *vm, const char *s) {
+    if (!s) return NULL;
+    return qstr_cname(qvm_ctx(vm), s)->s; /* lives as long as the machine */
+}
+
+static void keep_config(qs_vm *vm, const qs_config *c) {
+    Machine *m = qvm(vm);
+    m->config = *c;
+    m->config.device = keep(vm, c->device);
+    m->config.library_path = keep(vm, c->library_path);
+    m->config.cache_dir = keep(vm, c->cache_dir);
+    m->config.compile_for = keep(vm, c->compile_for);
+    m->line_buffered = !c->write && isatty(1);
+    bool never = c->loops && !strcmp(c->loops, "never"), always = c->loops && !strcmp(c->loops, "always");
+    m->loop_least = never ? INT64_MAX : always ? 1 : LOOP_LEAST;
+    m->loop_look = qloop_next_look(m->loop_least);
+    m->fuse_least = never ? SIZE_MAX : always ? 1 : FUSE_LEAST;
+}
+
+static qs_status start(qs_vm *vm) {
+    TRY(qframe_open(vm));
+    TRY(qmod_open(vm));
+    qlib_register(vm);
+    return qvm(vm)->config.device ? qkrn_open_devices(vm, qvm(vm)->config.device)
+                                  : QS_OK; /* else with the first kernel */
+}
+
+qs_status qs_open(const qs_config *config, qs_vm **out) {
+    qs_config c;
+    *out = NULL;
+    qs_config_init(&c);
+    if (config) {
+        if (config->size != sizeof c) return QS_EVALUE;
+        c = *config;
+    }
+    Machine *m = calloc(1, sizeof *m);
+    if (!m) return QS_ENOMEM;
+    *out = (qs_vm *)m;
+    qctx_init(&m->base, c.precision);
+    qtext_init(&m->out, &m->base);
+    qtext_init(&m->report, &m->base);
+    keep_config(*out, &c);
+    m->base.nthreads = c.threads;
+    return start(*out);
+}
+
+void qs_close(qs_vm *vm) {
+    if (!vm) return;
+    Machine *m = qvm(vm);
+    qs_error_clear(vm);
+    if (m->python) m->python->close(vm);
+    qvm_flush(vm);
+    qframe_close(vm);
+    qmod_close(vm);
+    qloop_tell_left(vm);
+    qlib_close(vm);
+    qkrn_close(vm);
+    if (m->python) m->python->closed(vm);
+    qtext_free(&m->out);
+    qtext_free(&m->report);
+    qctx_close(&m->base);
+    free(m);
+}
+
+const char *qs_version(void) { return "0.1.0"; }
+void *qs_userdata(qs_vm *vm) { return qvm(vm)->config.ud; }
+
+/* -- running ----------------------------------------------------------------------------------------------------- */
+
+/* Control goes back to the host program: it shall see what was printed. */
+static qs_status back(qs_vm *vm, qs_status s) {
+    if (qvm(vm)->depth == 0) qvm_flush(vm);
+    return s;
+}
+
+static qs_status load(qs_vm *vm, const char *name, const char *src, size_t n) {
+    Module *m;
+    TRY(qmod_load_text(vm, name, src, n, &m));
+    qmod_use(vm, qvm(vm)->session, m);
+    return qmod_run(vm, m);
+}
+
+qs_status qs_load(qs_vm *vm, const char *name, const char *src, size_t n) { return back(vm, load(vm, name, src, n)); }
+
+qs_status qs_eval(qs_vm *vm, const char *src, qs_value *out) {
+    qs_value v = qs_nil();
+    qs_status s = qmod_eval(vm, src, strlen(src), &v);
+    if (s == QS_OK && out) *out = v;
+    else qval_release(vm, v);
+    return back(vm, s);
+}
+
+static bool takes_nothing(const Func *f) {
+    for (int i = 0; i < f->nparams; i++)
+        if (!f->params[i].init && !f->params[i].variadic) return false;
+    return f->qual == Q_HOST;
+}
+
+/* main() of the file itself, when it can be called without arguments. */
+static qs_status call_main(qs_vm *vm, const Module *m) {
+    const Unit *u = m->units[0];
+    uint64_t slot;
+    for (int i = u->nfuncs; i-- > 0;) {
+        const Func *f = u->funcs[i]->u.func;
+        if (strcmp(f->name->s, "main") != 0 || !takes_nothing(f)) continue;
+        if (!qmap_get(&m->names, f->name, &slot)) return QS_OK;
+        qs_value fn = qval_retain(*qvm_global(vm, (uint64_t)slot));
+        qs_status s = fn.kind == QS_FUNCTION ? qvm_call(vm, fn, 0, NULL, 0, NULL, 0, NULL) : QS_OK;
+        qval_release(vm, fn);
+        return s;
+    }
+    return QS_OK;
+}
+
+static qs_status run_file(qs_vm *vm, const char *path) {
+    Module *m;
+    TRY(qmod_load_file(vm, path, &m));
+    qmod_use(vm, qvm(vm)->session, m);
+    qvm(vm)->main_module = m;
+    TRY(qmod_run(vm, m));
+    return call_main(vm, m);
+}
+
+qs_status qs_run_file(qs_vm *vm, const char *path) { return back(vm, run_file(vm, path)); }
+
+qs_status qs_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nout, qs_value *out) {
+    return back(vm, qvm_call(vm, fn, nin, in, 0, NULL, nout, out));
+}
+
+bool qs_has(const char *what) { return qkrn_has(what) || qlib_has(what) || qpython_has(what); }
+
+bool qs_exit_code(qs_vm *vm, int *code) {
+    if (qvm(vm)->exiting && code) *code = qvm(vm)->exit_code;
+    return qvm(vm)->exiting;
+}
+
+void qs_interrupt(qs_vm *vm) {
+    qflag_raise(&qvm(vm)->interrupted);
+    qflag_raise(&qvm(vm)->attention);
+    if (qvm(vm)->python) qvm(vm)->python->interrupt();
+}
+
+bool qvm_take_interrupt(qs_vm *vm) {
+    Machine *m = qvm(vm);
+    if (!qflag_is_up(&m->interrupted)) return false;
+    qflag_lower(&m->interrupted);
+    if (m->python) m->python->forget_interrupt(vm);
+    return true;
+}
+
+qs_status qvm_attend(qs_vm *vm) {
+    Machine *m = qvm(vm);
+    qflag_lower(&m->attention);
+    if (qvm_take_interrupt(vm)) return qerr_set(&m->base, QS_EINTERRUPT, "interrupted");
+    return m->python ? m->python->yield(vm) : QS_OK;
+}
+
+/* -- errors ------------------------------------------------------------------------------------------------------ */
+
+qs_status qs_fail(qs_vm *vm, qs_status s, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    qerr_vset(qvm_ctx(vm), s, (Where){NULL, 0}, fmt, ap);
+    va_end(ap);
+    return s;
+}
+
+const char *qs_error(qs_vm *vm) { return qvm_ctx(vm)->err.status ? qvm_ctx(vm)->err.text : NULL; }
+
+/* One frame, whose line is shown above already. */
+static bool is_plain(const ErrorState *e) {
+    int at = 0, line = 0, col;
+    Where w = e->frames[0].where;
+    if (e->nframes != 1 || w.src != e->where.src) return e->nframes == 0;
+    if (w.src) qsource_line_col(w.src, w.pos, &at, &col), qsource_line_col(w.src, e->where.pos, &line, &col);
+    return at == line;
+}
+
+static void add_chain(const ErrorState *e, Text *t) {
+    for (int i = 0; !is_plain(e) && i < e->nframes; i++) {
+        int line = 0, col = 0;
+        Where w = e->frames[i].where;
+        if (w.src) qsource_line_col(w.src, w.pos, &line, &col);
+        qtext_printf(t, "  in %s, %s:%d\n", e->frames[i].function->s, w.src ? w.src->path : "?", line);
+    }
+    if (e->nlost) qtext_printf(t, "  … and %d more calls\n", e->nlost);
+}
+
+static void add_foreign_report(qs_vm *vm, qs_value payload, Text *t) {
+    qs_value text;
+    const Foreign *f = payload.kind == QS_FOREIGN ? payload.u.p : NULL;
+    if (!f || !f->ftype->report || f->ftype->report(vm, f->p, &text) != QS_OK) return;
+    qtext_add(t, ((Str *)text.u.p)->s, ((Str *)text.u.p)->len);
+    qval_release(vm, text);
+}
+
+const char *qs_error_report(qs_vm *vm) {
+    Machine *m = qvm(vm);
+    const ErrorState *e = &m->base.err;
+    if (!e->status) return NULL;
+    if (m->refused) return m->report.s;
+    m->report.len = 0;
+    if (e->where.src) qsource_report(&m->report, e->where, "error", e->text);
+    else qtext_printf(&m->report, "error: %s\n", e->text);
+    add_chain(e, &m->report);
+    add_foreign_report(vm, e->payload, &m->report);
+    return m->report.s;
+}
+
+bool qs_error_frame(qs_vm *vm, int depth, qs_where *out) {
+    const ErrorState *e = &qvm_ctx(vm)->err;
+    if (!e->status || depth < 0 || (depth > 0 && depth >= e->nframes)) return false;
+    Where w = e->nframes ? e->frames[depth].where : e->where;
+    if (depth == 0) w = e->where;
+    *out = (qs_where){w.src ? w.src->path : NULL, depth < e->nframes ? e->frames[depth].function->s : NULL, 0, 0};
+    if (w.src) qsource_line_col(w.src, w.pos, &out->line, &out->column);
+    return true;
+}
+
+void qs_error_clear(qs_vm *vm) {
+    qval_release(vm, qvm_ctx(vm)->err.payload);
+    qerr_clear(qvm_ctx(vm));
+    qvm(vm)->refused = false;
+}
+
+/* -- values ------------------------------------------------------------------------------------------------------ */
+
+qs_value qs_retain(qs_value v) { return qval_retain(v); }
+void qs_release(qs_vm *vm, qs_value v) { qval_release(vm, v); }
+qs_status qs_complex(qs_vm *vm, double re, double im, qs_value *out) { return qval_complex(vm, re, im, out); }
+
+qs_status qs_string(qs_vm *vm, const char *s, size_t n, qs_value *out) {
+    return qval_string(vm, s, n, out);
+}
+
+static qs_status not_a(qs_vm *vm, const char *wanted, qs_value v) {
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s is wanted, got %s", wanted, qval_type_name(vm, v));
+}
+
+qs_status qs_to_num(qs_vm *vm, qs_value v, double *out) {
+    qs_value one;
+    if (qval_is_number(v)) return *out = qval_number(v), QS_OK;
+    if (v.kind != QS_ARRAY || qval_array(v)->count != 1) return not_a(vm, "a number", v);
+    TRY(qarr_get(vm, v.u.p, 0, &one));
+    bool ok = qval_is_number(one);
+    if (ok) *out = qval_number(one);
+    qval_release(vm, one);
+    return ok ? QS_OK : not_a(vm, "a number", v);
+}
+
+qs_status qs_to_int(qs_vm *vm, qs_value v, int64_t *out) {
+    double x;
+    if (v.kind == QS_INT) return *out = v.u.i, QS_OK;
+    TRY(qs_to_num(vm, v, &x));
+    if (!(x >= -0x1p63 && x < 0x1p63) || x != trunc(x))
+        return qerr_set(qvm_ctx(vm), QS_EVALUE, "a whole number is wanted, got %.15g", x);
+    *out = (int64_t)x;
+    return QS_OK;
+}
+
+qs_status qs_to_complex(qs_vm *vm, qs_value v, double out[2]) {
+    out[1] = 0;
+    if (v.kind != QS_COMPLEX) return qs_to_num(vm, v, &out[0]);
+    out[0] = ((Complex *)v.u.p)->re;
+    out[1] = ((Complex *)v.u.p)->im;
+    return QS_OK;
+}
+
+const char *qs_to_string(qs_value v, size_t *n) {
+    if (v.kind != QS_STRING) return NULL;
+    if (n) *n = ((Str *)v.u.p)->len;
+    return ((Str *)v.u.p)->s;
+}
+
+qs_status qs_format(qs_vm *vm, qs_value v, qs_value *out) {
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    return qval_text(vm, &t, qfmt_value(vm, v, &t), out);
+}
+
+const char *qs_type_name(qs_vm *vm, qs_value v) { return qval_type_name(vm, v); }
+
+qs_status qs_binary(qs_vm *vm, const char *op, qs_value a, qs_value b, qs_value *out) {
+    for (int i = 0; i < OP_NEG; i++)
+        if (strcmp(qop_text((Op)i), op) == 0) return qops_binary(vm, (Op)i, a, b, out);
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "unknown operator %s", op);
+}
+
+/* -- arrays ------------------------------------------------------------------------------------------------------ */
+
+qs_status qs_array(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, qs_value *out) {
+    Array *a;
+    TRY(qarr_new(vm, d, rank, dims, true, &a));
+    *out = qarr_value(a);
+    return QS_OK;
+}
+
+static qs_status device_of(qs_vm *vm, int index, Device **out) {
+    *out = NULL;
+    return index < 0 ? QS_OK /* host memory */ : qkrn_device(vm, index, out);
+}
+
+qs_status qs_array_wrap(qs_vm *vm, const qs_array_info *info, void *data, int device, void (*release)(void *),
+                        void *owner, qs_value *out) {
+    Array *a;
+    Device *d;
+    qs_status s = device_of(vm, device, &d);
+    if (s != QS_OK && release) release(owner);
+    TRY(s);
+    TRY(qarr_wrap(vm, info, data, d, release, owner, &a));
+    *out = qarr_value(a);
+    return QS_OK;
+}
+
+bool qs_array_describe(qs_value v, qs_array_info *out) {
+    if (v.kind != QS_ARRAY) return false;
+    const Array *a = v.u.p;
+    *out = (qs_array_info){.dtype = (qs_dtype)a->dtype, .rank = a->rank, .readonly = a->buf->readonly,
+                           .nbytes = a->count * qdtype_size((qs_dtype)a->dtype)};
+    memcpy(out->dims, a->dims, sizeof out->dims);
+    memcpy(out->strides, a->strides, sizeof out->strides);
+    return true;
+}
+
+static void give_back(qs_vm *vm, qs_value v, Device *d, qs_access mode) {
+    (void)qbuf_unlock(qvm_ctx(vm), qval_array(v)->buf, d, mode);
+}
+
+/* The pointer goes to code that knows nothing of our queue: what was queued for the device is done when it gets it. */
+qs_status qs_lock(qs_vm *vm, qs_value v, int device, qs_access mode, void **ptr) {
+    Device host = {.memory = HOST_MEMORY, .name = "the host"}, *d;
+    DevPtr p;
+    if (v.kind != QS_ARRAY) return not_a(vm, "an array", v);
+    TRY(device_of(vm, device, &d));
+    if (!d) d = &host;
+    qs_status s = qbuf_lock(qvm_ctx(vm), qval_array(v)->buf, d, mode, &p);
+    if (s != QS_OK) return qarr_lock_failed(vm, qval_array(v), NULL, s);
+    if (d->memory != HOST_MEMORY && (s = d->ops->sync(d)) != QS_OK) return give_back(vm, v, d, mode), s;
+    *ptr = (void *)(uintptr_t)(p + qval_array(v)->offset * qdtype_size((qs_dtype)qval_array(v)->dtype));
+    return QS_OK;
+}
+
+qs_status qs_unlock(qs_vm *vm, qs_value v, int device, qs_access mode) {
+    Device host = {.memory = HOST_MEMORY, .name = "the host"}, *d;
+    if (v.kind != QS_ARRAY) return not_a(vm, "an array", v);
+    TRY(device_of(vm, device, &d));
+    if (!d) d = &host;
+    return qarr_lock_failed(vm, qval_array(v), NULL, qbuf_unlock(qvm_ctx(vm), qval_array(v)->buf, d, mode));
+}
+
+/* -- containers, globals ----------------------------------------------------------------------------------------- */
+
+qs_status qs_cell(qs_vm *vm, int n, const qs_value *items, qs_value *out) {
+    Cell *c;
+    int64_t dims[1] = {n};
+    TRY(qcell_new(vm, qtype_any(qvm_ctx(vm)), 1, dims, &c));
+    for (int i = 0; i < n; i++) c->items[i] = qval_retain(items[i]);
+    *out = qval_object(QS_CELL, c);
+    return QS_OK;
+}
+
+/* A field by its name; elements by an index, or by a cell of one index per dimension. */
+qs_status qs_get(qs_vm *vm, qs_value v, qs_value key, qs_value *out) {
+    FieldCache none = {0};
+    if (key.kind == QS_STRING) {
+        Str *name = key.u.p;
+        return qops_get_field(vm, v, qstr_name(qvm_ctx(vm), name->s, name->len), &none, out);
+    }
+    const Cell *c = key.kind == QS_CELL ? key.u.p : NULL;
+    const Foreign *f = v.kind == QS_FOREIGN ? v.u.p : NULL;
+    if (f && f->ftype->get_item) return f->ftype->get_item(vm, f->p, c ? (int)c->count : 1, c ? c->items : &key, out);
+    if (f && f->ftype->get) return f->ftype->get(vm, f->p, key, out);
+    return qidx_get(vm, v, c ? (int)c->count : 1, c ? c->items : &key, (TypeMods){0}, NULL, out);
+}
+
+qs_status qs_set(qs_vm *vm, qs_value v, qs_value key, qs_value x) {
+    FieldCache none = {0};
+    if (key.kind == QS_STRING) {
+        Str *name = key.u.p;
+        return qops_set_field(vm, v, qstr_name(qvm_ctx(vm), name->s, name->len), &none, x);
+    }
+    const Cell *c = key.kind == QS_CELL ? key.u.p : NULL;
+    const Foreign *f = v.kind == QS_FOREIGN ? v.u.p : NULL;
+    if (f && f->ftype->set_item) return f->ftype->set_item(vm, f->p, c ? (int)c->count : 1, c ? c->items : &key, x);
+    if (f && f->ftype->set) return f->ftype->set(vm, f->p, key, x);
+    return qidx_set(vm, v, c ? (int)c->count : 1, c ? c->items : &key, (TypeMods){0}, NULL, x);
+}
+
+qs_status qs_global(qs_vm *vm, const char *name, qs_value *out) { return qvm_lookup(vm, name, out); }
+
+qs_status qs_set_global(qs_vm *vm, const char *name, qs_value v) {
+    int slot = qnames_slot(vm, qvm(vm)->session, qstr_cname(qvm_ctx(vm), name));
+    qinterp_put(vm, qvm_global(vm, (uint64_t)slot), qval_retain(v));
+    return QS_OK;
+}
+
+/* -- extending --------------------------------------------------------------------------------------------------- */
+
+qs_status qs_define(qs_vm *vm, const qs_native_def *defs, int n) {
+    for (int i = 0; i < n; i++) qvm_builtin(vm, defs[i].name, qval_object(QS_FUNCTION, qfn_native(vm, &defs[i])));
+    return QS_OK;
+}
+
+qs_status qs_foreign(qs_vm *vm, const qs_foreign_type *type, void *p, qs_value *out) {
+    *out = qval_object(QS_FOREIGN, qobj_foreign(vm, type, p));
+    return QS_OK;
+}
+
+void *qs_foreign_ptr(qs_value v, const qs_foreign_type *type) {
+    return v.kind == QS_FOREIGN && ((Foreign *)v.u.p)->ftype == type ? ((Foreign *)v.u.p)->p : NULL;
+}
+
+/* -- devices ----------------------------------------------------------------------------------------------------- */
+
+int qs_device_count(qs_vm *vm) {
+    ErrorState kept = qvm_ctx(vm)->err;
+    if (!qvm(vm)->devices && qkrn_open_devices(vm, qvm(vm)->config.device)) qvm_ctx(vm)->err = kept;
+    return qvm(vm)->ndevices;
+}
+
+bool qs_device(qs_vm *vm, int index, qs_device_info *out) {
+    if (index < 0 || index >= qs_device_count(vm)) return false;
+    const Device *d = &qvm(vm)->devices[index];
+    *out = (qs_device_info){d->name, d->ops->kind, index, d->total_memory, d == qvm(vm)->device};
+    return true;
+}
+
+qs_status qs_sync(qs_vm *vm, int device) { return qkrn_sync(vm, device); }
+
+qs_status qs_use_device(qs_vm *vm, const char *wanted) { return qkrn_use_named(vm, wanted); }

@@ -1,0 +1,119 @@
+/* library.c -- where modules are: beside their importer, on the paths that were configured, in the library. */
+#include "vm/session/library.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool is_file(const char *folder, size_t n, const char *name, char *out) {
+    char joined_path[PATH_MAX * 2];
+    if (n == 0) snprintf(joined_path, sizeof joined_path, "%s", name);
+    else snprintf(joined_path, sizeof joined_path, "%.*s/%s", (int)(n > PATH_MAX ? PATH_MAX : n), folder, name);
+    return access(joined_path, R_OK) == 0 && realpath(joined_path, out);
+}
+
+static bool in_folders(const char *list, const char *name, char *out) {
+    for (const char *p = list; p && *p;) {
+        size_t n = strcspn(p, ":");
+        if (n && is_file(p, n, name, out)) return true;
+        if (n && n + 8 < PATH_MAX) { /* QUASAR_PATH names an installation, whose library is in Library */
+            char library[PATH_MAX];
+            snprintf(library, sizeof library, "%.*s/Library", (int)n, p);
+            if (is_file(library, strlen(library), name, out)) return true;
+        }
+        p += n + (p[n] == ':');
+    }
+    return false;
+}
+
+/* The library: beside the executable (in the build tree and installed), then that of the source tree. */
+static bool in_library(const char *name, char *out) {
+    char exe[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 64);
+    if (n > 0) {
+        exe[n] = 0;
+        char *slash = strrchr(exe, '/');
+        const char *const places[] = {"/stdlib", "/../share/quasar/stdlib", "/../lib/quasar/stdlib"};
+        for (int i = 0; i < 3 && slash; i++) {
+            strcpy(slash, places[i]);
+            if (is_file(exe, strlen(exe), name, out)) return true;
+        }
+    }
+    return is_file(QUASAR_SOURCE_DIR "/stdlib", strlen(QUASAR_SOURCE_DIR "/stdlib"), name, out);
+}
+
+bool qlibrary_find(qs_vm *vm, const char *name, char out[PATH_MAX]) {
+    return in_folders(qvm(vm)->config.library_path, name, out) || in_folders(getenv("QUASAR_PATH"), name, out) ||
+           in_library(name, out);
+}
+
+static bool beside(const char *importer, const char *name, char *out) {
+    const char *slash = importer ? strrchr(importer, '/') : NULL;
+    return is_file(importer, slash ? (size_t)(slash - importer) : 0, name, out);
+}
+
+static bool is_itself(const char *importer, const char *found) {
+    char real[PATH_MAX];
+    return importer && realpath(importer, real) && strcmp(real, found) == 0;
+}
+
+/* A program may be called as the module of the library that it imports. */
+bool qlibrary_find_import(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]) {
+    if (name[0] == '/') return is_file(NULL, 0, name, out);
+    if (beside(importer, name, out) && !is_itself(importer, out)) return true;
+    return qlibrary_find(vm, name, out) || beside(importer, name, out);
+}
+
+/* -- which module of the library has a function ------------------------------------------------------------------- */
+
+/* Whether a line is `function … name(…)` for use by others: no kernel or device function. */
+static bool defines(const char *line, const char *name) {
+    if (strncmp(line, "function", 8) != 0 || strstr(line, "__")) return false;
+    const char *open = strchr(line, '('), *first = open;
+    while (first && first > line && first[-1] != ' ' && first[-1] != '=') first--;
+    return first && (size_t)(open - first) == strlen(name) && strncmp(first, name, strlen(name)) == 0;
+}
+
+static bool file_defines(const char *path, const char *name) {
+    FILE *f = fopen(path, "r");
+    char *line = NULL;
+    size_t cap = 0;
+    bool found = false;
+    while (f && !found && getline(&line, &cap, f) > 0) found = defines(line, name);
+    free(line);
+    if (f) fclose(f);
+    return found;
+}
+
+static int is_module(const struct dirent *e) {
+    const char *dot = strrchr(e->d_name, '.');
+    return dot && !strcmp(dot, ".q");
+}
+
+bool qlibrary_each(qs_vm *vm, bool (*f)(void *ud, const char *path), void *ud) {
+    char folder[PATH_MAX], path[PATH_MAX];
+    struct dirent **files;
+    if (!qlibrary_find(vm, "system.q", folder)) return false;
+    *strrchr(folder, '/') = 0;
+    int n = scandir(folder, &files, is_module, alphasort);
+    bool found = false;
+    for (int i = 0; i < n; i++) {
+        found = found || (is_file(folder, strlen(folder), files[i]->d_name, path) && f(ud, path));
+        free(files[i]);
+    }
+    if (n >= 0) free(files);
+    return found;
+}
+
+typedef struct { const char *name; char *path; } Home;
+
+static bool is_home(void *ud, const char *path) {
+    const Home *h = ud;
+    return file_defines(path, h->name) && strcpy(h->path, path);
+}
+
+bool qlibrary_home(qs_vm *vm, const char *name, char out[PATH_MAX]) {
+    return qlibrary_each(vm, is_home, &(Home){name, out});
+}

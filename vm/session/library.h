@@ -1,0 +1,15 @@
+/* library.h -- private to the machine: the files of modules. */
+#ifndef VM_LIBRARY_H
+#define VM_LIBRARY_H
+#include "vm/value/object.h"
+
+#include <limits.h>
+
+/* The file that an import names, absolute: beside the importer (NULL: in the current folder), then in the library. */
+bool qlibrary_find_import(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]);
+bool qlibrary_find(qs_vm *vm, const char *name, char out[PATH_MAX]); /* in the library alone */
+/* Calls f for the files of the library, in order, until it says true. */
+bool qlibrary_each(qs_vm *vm, bool (*f)(void *ud, const char *path), void *ud);
+/* The file of the library that has to be imported for a function. */
+bool qlibrary_home(qs_vm *vm, const char *name, char out[PATH_MAX]);
+#endif

@@ -1,0 +1,151 @@
+/* link.c -- a unit's names, types and functions enter its module; then every name that it uses is looked up. */
+#include "vm/session/link.h"
+
+#include "lang/names/rewrite.h"
+#include "vm/session/modtype.h"
+#include "vm/session/names.h"
+
+#include <string.h>
+
+/* -- linking: names, types, functions ---------------------------------------------------------------------------- */
+
+typedef struct { qs_vm *vm; Module *module; } Entering;
+
+static void enter_name(Entering *e, Str *name) {
+    if (name && strcmp(name->s, "_") != 0) qnames_slot(e->vm, e->module, name);
+}
+
+static void enter_assigned(void *ud, Node **child) {
+    Entering *e = ud;
+    Node *n = *child;
+    if (n->kind == N_DECL) enter_name(e, n->u.decl.name);
+    if (n->kind == N_TRY) enter_name(e, n->u.tries.name);
+    for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++) enter_name(e, n->u.loop.names[i]);
+    for (int i = 0; n->kind == N_ASSIGN && !n->u.assign.in_place && i < n->u.assign.ntargets; i++)
+        if (n->u.assign.targets[i]->kind == N_IDENT) enter_name(e, n->u.assign.targets[i]->u.ident.name);
+    if (!NODE_IS_EXPR(n)) qast_children(n, enter_assigned, e);
+}
+
+/* What scope.c will define: files that import each other need it before. */
+void qlink_enter(qs_vm *vm, Module *m, Unit *u) {
+    Entering e = {vm, m};
+    qmodtype_add(vm, m, u);
+    for (int i = 0; i < u->nfuncs; i++) enter_name(&e, u->funcs[i]->u.func->name);
+    for (int i = 0; i < u->main->body.n; i++) enter_assigned(&e, &u->main->body.at[i]);
+}
+
+static bool same_parameters(const Func *a, const Func *b) {
+    if (a->nparams != b->nparams) return false;
+    for (int i = 0; i < a->nparams; i++) {
+        const TypeExpr *s = a->params[i].type, *t = b->params[i].type;
+        if (!s != !t || (s && (s->kind != TE_NAME || t->kind != TE_NAME || s->name != t->name))) return false;
+    }
+    return true;
+}
+
+/* Functions of this unit called `name`, the last definition first; of equal ones only the last. */
+static int own_functions(qs_vm *vm, Unit *u, const Str *name, Function **out, int max) {
+    int n = 0;
+    for (int i = u->nfuncs; i-- > 0 && n < max;) {
+        Func *f = u->funcs[i]->u.func;
+        bool seen = f->name != name;
+        for (int k = 0; k < n && !seen; k++) seen = same_parameters(out[k]->ast, f);
+        if (!seen) out[n++] = qfn_script(vm, f, 0);
+    }
+    return n;
+}
+
+/* What the name meant before in this module (the session), as far as it is not defined anew. */
+static int earlier_functions(qs_value v, Function **own, int nown, Function **out) {
+    Function *f = v.u.p;
+    int n = 0, count = v.kind != QS_FUNCTION ? 0 : f->fkind == FN_SET ? f->nmembers : 1;
+    for (int i = count; i-- > 0 && n < 16;) {
+        Function *old = f->fkind == FN_SET ? f->members[i] : f;
+        bool replaced = false;
+        for (int k = 0; k < nown && !replaced; k++)
+            replaced = old->fkind == FN_SCRIPT && same_parameters(own[k]->ast, old->ast);
+        if (!replaced) out[n++] = old;
+    }
+    return n;
+}
+
+static void define_function(qs_vm *vm, Module *m, Unit *u, Str *name) {
+    int slot = qnames_slot(vm, m, name);
+    Function *all[64];
+    int own = own_functions(vm, u, name, all, 16), n = own;
+    n += earlier_functions(*qvm_global(vm, (uint64_t)slot), all, own, all + own);
+    Meaning outer = qnames_outside(vm, m, name);
+    for (int i = 0; i < outer.n && n < 64; i++) all[n++] = outer.functions[i];
+    uint64_t at;
+    Class *cls = qmap_get(&m->types, name, &at) ? m->typedefs[at].cls : NULL;
+    qs_value v;
+    if (cls) {
+        Function *set = qnames_set(vm, name, all, n);
+        set->cls = cls;
+        cls->ctors = set;
+        v = qval_object(QS_FUNCTION, set);
+    } else {
+        v = qnames_joined(vm, name, all, n);
+    }
+    for (int i = 0; i < own; i++) qval_release(vm, qval_object(QS_FUNCTION, all[i]));
+    qinterp_put(vm, qvm_global(vm, (uint64_t)slot), v);
+}
+
+static void define_functions(qs_vm *vm, Module *m, Unit *u) {
+    for (int i = 0; i < u->nfuncs; i++) {
+        bool again = false;
+        Str *name = u->funcs[i]->u.func->name;
+        for (int k = 0; k < i && !again; k++) again = u->funcs[k]->u.func->name == name;
+        if (!again) define_function(vm, m, u, name);
+    }
+}
+
+/* -- what scope.c asks ------------------------------------------------------------------------------------------- */
+
+typedef struct { qs_vm *vm; Module *module; } ScopeUser;
+
+static bool scope_lookup(void *ud, Str *name, Sym *out) {
+    ScopeUser *u = ud;
+    Module *home;
+    int slot = qnames_lookup(u->vm, u->module, name);
+    if (slot >= 0) {
+        uint64_t builtin;
+        bool is_builtin = qmap_get(&qvm(u->vm)->builtins, name, &builtin) && (int)builtin == slot;
+        out->kind = SYM_GLOBAL;
+        out->index = slot;
+        out->function = qvm_global(u->vm, (uint64_t)slot)->kind == QS_FUNCTION;
+        out->variable = !is_builtin && !out->function;
+        return true;
+    }
+    qs_status ignored = QS_OK;
+    ModType *t = qmodtype_find(u->vm, u->module, name, &home);
+    const Type *type = t ? qmodtype_of(u->vm, home, t, &ignored) : qtype_builtin(qvm_ctx(u->vm), name->s);
+    if (!t && !type) return false;
+    out->kind = SYM_TYPE;
+    out->type = type;
+    return true;
+}
+
+static int scope_define(void *ud, Str *name) {
+    ScopeUser *u = ud;
+    return qnames_slot(u->vm, u->module, name);
+}
+
+static void scope_offer(void *ud, Nearest *near) {
+    ScopeUser *u = ud;
+    qnames_offer(u->vm, u->module, near);
+}
+
+static qs_status resolve_names(qs_vm *vm, Module *m, Unit *u) {
+    ScopeUser user = {vm, m};
+    const ScopeHost host = {&user, scope_lookup, scope_define, scope_offer};
+    TRY(qscope_resolve(u, &host));
+    qfold_asserts(u);
+    return u->nerrors ? QS_EASSERT : QS_OK;
+}
+
+qs_status qlink_unit(qs_vm *vm, Module *m, Unit *u) {
+    TRY(qmodtype_resolve_all(vm, m, u));
+    define_functions(vm, m, u);
+    return resolve_names(vm, m, u);
+}

@@ -1,0 +1,525 @@
+/* module.c -- files as modules: finding, reading, linking and running them.
+ *
+ * Linking goes in two steps over all files that are new (link.c), so that files may import each other: first every
+ * file's own names, types and functions are entered, then every name that is used is looked up.  Nothing runs before
+ * all of it is known to be right. */
+#include "vm/session/module.h"
+
+#include "lang/syntax/diag.h"
+#include "lang/syntax/parse.h"
+#include "lang/names/rewrite.h"
+#include "stdlib/stdlib.h"
+#include "vm/interp/frame.h"
+#include "vm/session/library.h"
+#include "vm/session/link.h"
+#include "vm/session/modtype.h"
+#include "vm/session/names.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* -- the walk over imports --------------------------------------------------------------------------------------- */
+
+static uint32_t new_visit(qs_vm *vm) {
+    uint32_t last = 0;
+    for (Module *m = qvm(vm)->modules; m; m = m->next)
+        if (m->visited > last) last = m->visited;
+    return last + 1;
+}
+
+/* Calls f for m's imports, direct and indirect, those that win first; stops when f returns true. */
+static bool each_import(Module *m, uint32_t visit, bool (*f)(void *ud, Module *m), void *ud) {
+    for (uint32_t i = m->nimports; i-- > 0;) {
+        Module *n = m->imports[i];
+        if (n->visited == visit) continue;
+        n->visited = visit;
+        if (f(ud, n) || each_import(n, visit, f, ud)) return true;
+    }
+    return false;
+}
+
+bool qmod_over_imports(qs_vm *vm, Module *m, bool (*f)(void *ud, Module *m), void *ud) {
+    uint32_t visit = new_visit(vm);
+    m->visited = visit;
+    return each_import(m, visit, f, ud);
+}
+
+/* -- reductions -------------------------------------------------------------------------------------------------- */
+
+typedef struct { qs_vm *vm; Module *into; } FindRules;
+
+static bool add_rules(void *ud, Module *m) {
+    FindRules *f = ud;
+    for (uint32_t i = 0; i < m->nunits; i++)
+        for (int k = 0; k < m->units[i]->nreductions; k++) {
+            Module *to = f->into;
+            qmem_grow(qvm_ctx(f->vm), &to->rules, &to->cap_rules, to->nrules, sizeof *to->rules);
+            to->rules[to->nrules++] = m->units[i]->reductions[k];
+        }
+    return false;
+}
+
+Reduction **qmod_rules(qs_vm *vm, Module *m, int *n) {
+    if (!m->rules_known) {
+        FindRules f = {vm, m};
+        m->nrules = 0;
+        qmod_over_imports(vm, m, add_rules, &f);
+        add_rules(&f, m); /* its own last: of equals the latest wins */
+        qrewrite_order(m->rules, (int)m->nrules);
+        m->rules_known = true;
+    }
+    *n = (int)m->nrules;
+    return m->rules;
+}
+
+/* -- reading ----------------------------------------------------------------------------------------------------- */
+
+static Module *new_module(qs_vm *vm, const char *path) {
+    Ctx *c = qvm_ctx(vm);
+    Module *m = qmem_alloc(c, sizeof *m);
+    m->path_size = strlen(path) + 1;
+    m->path = qmem_alloc(c, m->path_size);
+    memcpy(m->path, path, m->path_size);
+    m->next = qvm(vm)->modules;
+    qvm(vm)->modules = m;
+    return m;
+}
+
+/* Diagnostics of a unit become the machine's report: all of them, not only the first. */
+static qs_status failed_unit(qs_vm *vm, Unit *u, qs_status s) {
+    if (u->nerrors > 0) {
+        qtext_free(&qvm(vm)->report);
+        qtext_puts(&qvm(vm)->report, u->report.s ? u->report.s : "");
+        qvm(vm)->refused = true;
+    }
+    return s;
+}
+
+static void show_warnings(qs_vm *vm, const Unit *u) {
+    if (u->nwarnings > 0 && u->nerrors == 0) qvm_diagnostic(vm, u->report.s, u->report.len);
+}
+
+static qs_status parse(qs_vm *vm, Module *m, Source *src, Unit **out) {
+    Ctx *c = qvm_ctx(vm);
+    Unit *u = NULL;
+    qs_status s = qparse_unit(c, src, &u);
+    if (u) {
+        qmem_grow(c, &m->units, &m->cap_units, m->nunits, sizeof *m->units);
+        m->units[m->nunits++] = u;
+        u->module = m;
+    }
+    *out = u;
+    return s ? failed_unit(vm, u, s) : QS_OK;
+}
+
+static char *read_file(qs_vm *vm, const char *path, size_t *n) {
+    FILE *f = fopen(path, "rb");
+    if (!f) return NULL;
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    char block[16384];
+    for (size_t got; (got = fread(block, 1, sizeof block, f)) > 0;) qtext_add(&t, block, got);
+    bool bad = ferror(f) || t.lost;
+    fclose(f);
+    char *text = malloc(t.len + 1);
+    if (text) memcpy(text, t.s ? t.s : "", t.len + 1);
+    *n = t.len;
+    qtext_free(&t);
+    if (!bad) return text;
+    free(text);
+    return NULL;
+}
+
+/* -- import names ------------------------------------------------------------------------------------------------ */
+
+static void expand(const char *s, Text *out) {
+    static const struct { const char *name, *value; } variables[] = {{"${BITNESS}", "64"}, {"${NATIVEEXT}", "so"}};
+    while (*s) {
+        int i = 0;
+        while (i < 2 && strncmp(s, variables[i].name, strlen(variables[i].name)) != 0) i++;
+        if (i < 2) {
+            qtext_puts(out, variables[i].value);
+            s += strlen(variables[i].name);
+        } else {
+            qtext_add(out, *s == '\\' ? "/" : s, 1);
+            s++;
+        }
+    }
+}
+
+static bool ends_with(const char *s, const char *end) {
+    size_t n = strlen(s), k = strlen(end);
+    return n >= k && strcasecmp(s + n - k, end) == 0;
+}
+
+/* Quasar.UI.dll and its like are modules of the library where it has them, and nothing otherwise; so is the bridge. */
+static bool known_library(const char *path, char *q_name, size_t size) {
+    static const struct { const char *name, *file;
+    } libraries[] = {{"Quasar.UI", "ui.q"},           {"Quasar.Video", "video.q"},
+                     {"Quasar.Runtime", "runtime.q"}, {"Quasar.CompMath", "compmath.q"},
+                     {"Quasar.DNN", "dnn.q"},         {"pyquasar", "pyquasar.q"}};
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+        size_t n = strlen(libraries[i].name);
+        if (strncasecmp(name, libraries[i].name, n) != 0 || name[n] != '.') continue;
+        snprintf(q_name, size, "%s", libraries[i].file);
+        return true;
+    }
+    return false;
+}
+
+static bool is_binary(const char *path) {
+    return ends_with(path, ".dll") || ends_with(path, ".so") || ends_with(path, ".pyd");
+}
+
+/* out empty: the import is harmless and means nothing. */
+static qs_status resolve_import(qs_vm *vm, const Unit *u, const Node *n, char out[PATH_MAX]) {
+    Text path;
+    char file[64] = "";
+    qs_status s = QS_OK;
+    Where w = qast_where(u, n->pos);
+    const char *importer = u->src->internal ? NULL : u->src->path;
+    qtext_init(&path, qvm_ctx(vm));
+    expand(n->u.import.path->s, &path);
+    const char *name = path.s ? path.s : "";
+    out[0] = 0;
+    if (is_binary(name) && known_library(name, file, sizeof file)) {
+        if (!qlibrary_find(vm, file, out)) out[0] = 0;
+    } else if (is_binary(name)) {
+        s = qerr_at(qvm_ctx(vm), QS_EIO, w, "library %s is not available: only .q files can be imported", name);
+    } else if (!qlibrary_find_import(vm, importer, name, out)) {
+        s = qerr_at(qvm_ctx(vm), QS_EIO, w,
+                    "cannot find %s, neither beside the file that imports it nor in the library", name);
+    }
+    qtext_free(&path);
+    return s;
+}
+
+/* -- loading ----------------------------------------------------------------------------------------------------- */
+
+static Module *module_at(qs_vm *vm, const char *path) {
+    for (Module *m = qvm(vm)->modules; m; m = m->next)
+        if (strcmp(m->path, path) == 0 && m != qvm(vm)->session) return m;
+    return NULL;
+}
+
+/* What was concluded from all names and rules that a module sees. */
+static void forget_derived(qs_vm *vm, Module *m) {
+    m->rules_known = false;
+    qmap_free(&m->joined, qvm_ctx(vm));
+    qmap_init(&m->joined);
+}
+
+void qmod_use(qs_vm *vm, Module *into, Module *m) {
+    uint32_t at = into->nimports;
+    forget_derived(vm, into);
+    for (uint32_t i = 0; i < into->nimports; i++)
+        if (into->imports[i] == m) at = i;
+    if (into == m) return;
+    if (at == into->nimports) {
+        qmem_grow(qvm_ctx(vm), &into->imports, &into->cap_imports, into->nimports, sizeof *into->imports);
+        into->nimports++;
+    }
+    for (; at + 1 < into->nimports; at++) into->imports[at] = into->imports[at + 1]; /* the latest wins */
+    into->imports[into->nimports - 1] = m;
+}
+
+typedef struct Fresh { Module *at[256]; int n; } Fresh; /* modules read by this load, imported ones first */
+
+static qs_status read_module(qs_vm *vm, const char *path, Fresh *fresh, Module **out);
+
+static qs_status read_imports(qs_vm *vm, Module *m, Unit *u, Fresh *fresh) {
+    for (int i = 0; i < u->imports.n; i++) {
+        char path[PATH_MAX];
+        Module *imported;
+        Node *n = u->imports.at[i];
+        TRY(resolve_import(vm, u, n, path));
+        if (!path[0]) continue;
+        TRY(read_module(vm, path, fresh, &imported));
+        n->u.import.unit = imported->units[0];
+        qmod_use(vm, m, imported);
+    }
+    return QS_OK;
+}
+
+static qs_status read_source(qs_vm *vm, Module *m, Source *src, Fresh *fresh) {
+    Unit *u;
+    TRY(parse(vm, m, src, &u));
+    TRY(read_imports(vm, m, u, fresh));
+    if (fresh->n == 256) return qerr_set(qvm_ctx(vm), QS_EIO, "more than 256 files import each other");
+    fresh->at[fresh->n++] = m;
+    return QS_OK;
+}
+
+static const char *shown_path(const char *path, char buf[PATH_MAX]) { /* relative to where we are, when it lies below */
+    size_t n;
+    if (!getcwd(buf, PATH_MAX)) return path;
+    n = strlen(buf);
+    return strncmp(path, buf, n) == 0 && path[n] == '/' ? path + n + 1 : path;
+}
+
+static qs_status read_module(qs_vm *vm, const char *path, Fresh *fresh, Module **out) {
+    size_t n;
+    char cwd[PATH_MAX];
+    if ((*out = module_at(vm, path))) return QS_OK;
+    char *text = read_file(vm, path, &n);
+    if (!text) return qerr_set(qvm_ctx(vm), QS_EIO, "cannot read %s", path);
+    Source *src = qsource_add(qvm_ctx(vm), shown_path(path, cwd), text, n);
+    free(text);
+    *out = new_module(vm, path);
+    return read_source(vm, *out, src, fresh);
+}
+
+static qs_status link_unit(qs_vm *vm, Module *m, Unit *u) {
+    qs_status s = qlink_unit(vm, m, u);
+    if (s) return failed_unit(vm, u, s);
+    show_warnings(vm, u);
+    return QS_OK;
+}
+
+static Function *main_function(qs_vm *vm, Unit *u) { return qfn_script(vm, u->main, 0); }
+
+static qs_status link_modules(qs_vm *vm, Fresh *fresh) {
+    for (int i = 0; i < fresh->n; i++) {
+        Unit *u = fresh->at[i]->units[0];
+        qlink_enter(vm, fresh->at[i], u);
+    }
+    for (int i = 0; i < fresh->n; i++) {
+        TRY(link_unit(vm, fresh->at[i], fresh->at[i]->units[0]));
+        fresh->at[i]->main = main_function(vm, fresh->at[i]->units[0]);
+        fresh->at[i]->state = MOD_LINKED;
+    }
+    return QS_OK;
+}
+
+/* A file that was refused is forgotten, so that it can be loaded again when it has been mended. */
+static void forget(Fresh *fresh) {
+    for (int i = 0; i < fresh->n; i++)
+        if (fresh->at[i]->state == MOD_PARSED) fresh->at[i]->path[0] = 0;
+}
+
+qs_status qmod_load_file(qs_vm *vm, const char *path, Module **out) {
+    char real[PATH_MAX];
+    Fresh fresh = {.n = 0};
+    if (!realpath(path, real)) return qerr_set(qvm_ctx(vm), QS_EIO, "cannot read %s", path);
+    qs_status s = read_module(vm, real, &fresh, out);
+    if (!s) s = link_modules(vm, &fresh);
+    if (s) {
+        forget(&fresh);
+        Module *m = module_at(vm, real);
+        if (m && m->state == MOD_PARSED) m->path[0] = 0;
+    }
+    return s;
+}
+
+/* Nobody sees m any more; what was compiled from it works on. */
+static void retire(qs_vm *vm, Module *m) {
+    m->path[0] = 0;
+    for (Module *user = qvm(vm)->modules; user; user = user->next)
+        for (uint32_t i = user->nimports; i-- > 0;) {
+            if (user->imports[i] != m) continue;
+            for (uint32_t k = i; k + 1 < user->nimports; k++) user->imports[k] = user->imports[k + 1];
+            user->nimports--;
+            forget_derived(vm, user);
+        }
+}
+
+/* In the place of a module of that name, if the text is right. */
+qs_status qmod_load_text(qs_vm *vm, const char *name, const char *text, size_t n, Module **out) {
+    Fresh fresh = {.n = 0};
+    Source *src = qsource_add(qvm_ctx(vm), name, text, n);
+    Module *old = module_at(vm, name);
+    *out = new_module(vm, name);
+    qs_status s = read_source(vm, *out, src, &fresh);
+    if (!s) s = link_modules(vm, &fresh);
+    if (s) forget(&fresh);
+    else if (old) retire(vm, old);
+    return s;
+}
+
+/* -- running ----------------------------------------------------------------------------------------------------- */
+
+qs_status qmod_run(qs_vm *vm, Module *m) {
+    if (m->state != MOD_LINKED) return QS_OK;
+    m->state = MOD_RUNNING;
+    qs_status s = qvm_call(vm, qval_object(QS_FUNCTION, m->main), 0, NULL, 0, NULL, 0, NULL);
+    m->state = MOD_DONE;
+    return s;
+}
+
+qs_status qmod_import(qs_vm *vm, Node *import) {
+    const Unit *u = import->u.import.unit;
+    return u ? qmod_run(vm, u->module) : QS_OK;
+}
+
+static qs_status eval_unit(qs_vm *vm, Module *m, Unit *u, Fresh *fresh) {
+    TRY(read_imports(vm, m, u, fresh));
+    TRY(link_modules(vm, fresh));
+    qlink_enter(vm, m, u);
+    return link_unit(vm, m, u);
+}
+
+/* Does anything that lives on point into this unit?  p: its code; NULL when it was refused. */
+static bool leaves_traces(const Unit *u, const Proto *p) {
+    if (u->nfuncs || u->ntypedefs || u->nreductions || u->imports.n || (p && u->report.len)) return true;
+    for (uint32_t i = 0; p && i < p->chunk.nlits; i++)
+        if (p->chunk.lits[i].kind == LIT_FUNC) return true;
+    return false;
+}
+
+/* A host program may evaluate without end: the last unit of the session goes when it left nothing but values. */
+static void drop_unit(qs_vm *vm, Module *m, Unit *u, Proto *p) {
+    if (m->units[m->nunits - 1] != u || leaves_traces(u, p)) return;
+    Source *src = u->src;
+    m->nunits--;
+    if (p) qproto_drop(vm, p);
+    qparse_free(u);
+    qsource_drop(qvm_ctx(vm), src);
+}
+
+/* An error is shown with its source, so a text that failed goes when the next one comes. */
+static qs_status keep_failed(qs_vm *vm, Unit *u, Proto *p, qs_status s) {
+    qvm(vm)->failed.unit = u, qvm(vm)->failed.proto = p;
+    return s;
+}
+
+static void drop_failed(qs_vm *vm, Module *m) {
+    Machine *v = qvm(vm);
+    if (v->failed.unit && v->base.err.status == QS_OK) drop_unit(vm, m, v->failed.unit, v->failed.proto);
+    v->failed.unit = NULL;
+}
+
+qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out) {
+    Module *m = qvm(vm)->session;
+    Fresh fresh = {.n = 0};
+    Unit *u;
+    Proto *p;
+    drop_failed(vm, m);
+    Source *src = qsource_add(qvm_ctx(vm), "input", text, n);
+    src->internal = true;
+    qs_status s = parse(vm, m, src, &u);
+    if (s) return keep_failed(vm, u, NULL, s);
+    if (u->nfuncs || u->nreductions || u->imports.n) forget_derived(vm, m);
+    s = eval_unit(vm, m, u, &fresh);
+    if (s) {
+        forget(&fresh);
+        return keep_failed(vm, u, NULL, s);
+    }
+    TRY(qproto_of(vm, u->main, true, &p));
+    Function *f = main_function(vm, u);
+    *out = qs_nil();
+    s = qvm_call(vm, qval_object(QS_FUNCTION, f), 0, NULL, 0, NULL, -1, out);
+    qval_release(vm, qval_object(QS_FUNCTION, f));
+    if (s != QS_OK) return keep_failed(vm, u, p, s);
+    drop_unit(vm, m, u, p);
+    return QS_OK;
+}
+
+const char *qvm_script(qs_vm *vm, const char **folder) {
+    const Module *m = qvm(vm)->main_module;
+    const char *slash = m ? strrchr(m->path, '/') : NULL;
+    *folder = slash ? qstr_name(qvm_ctx(vm), m->path, (size_t)(slash - m->path))->s : "";
+    return m ? m->path : "";
+}
+
+qs_status qvm_lookup(qs_vm *vm, const char *name, qs_value *out) {
+    int slot = qnames_lookup(vm, qvm(vm)->session, qstr_cname(qvm_ctx(vm), name));
+    if (slot < 0) return qnames_unknown(vm, qvm(vm)->session, "name", name);
+    if (qval_is_unset(*qvm_global(vm, (uint64_t)slot))) return qnames_unset(vm, qvm(vm)->session, slot, out);
+    *out = qval_retain(*qvm_global(vm, (uint64_t)slot));
+    return QS_OK;
+}
+
+static qs_status slot_in(qs_vm *vm, const char *module, const char *name, uint64_t *slot) {
+    Module *m = module_at(vm, module);
+    if (!m) return qerr_set(qvm_ctx(vm), QS_ENAME, "no module is called %s", module);
+    if (qmap_get(&m->names, qstr_cname(qvm_ctx(vm), name), slot) && !qval_is_unset(*qvm_global(vm, *slot)))
+        return QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_ENAME, "module %s defines no %s", module, name);
+}
+
+qs_status qvm_lookup_in(qs_vm *vm, const char *module, const char *name, qs_value *out) {
+    uint64_t slot;
+    TRY(slot_in(vm, module, name, &slot));
+    *out = qval_retain(*qvm_global(vm, slot));
+    return QS_OK;
+}
+
+qs_status qvm_assign_in(qs_vm *vm, const char *module, const char *name, qs_value v) {
+    uint64_t slot;
+    TRY(slot_in(vm, module, name, &slot));
+    const qs_value *old = qvm_global(vm, slot);
+    const Function *f = old->kind == QS_FUNCTION ? old->u.p : NULL;
+    if (f && f->fkind == FN_SCRIPT && !f->ast->is_lambda)
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s is a function of module %s, not a variable", name, module);
+    qinterp_put(vm, qvm_global(vm, slot), qval_retain(v));
+    return QS_OK;
+}
+
+void qvm_each_name(qs_vm *vm, const char *module, void (*f)(void *ud, const char *name), void *ud) {
+    const NameVisitor v = {f, ud};
+    Module *m = module ? module_at(vm, module) : NULL;
+    if (!module) qnames_each(vm, qvm(vm)->session, f, ud);
+    else if (m) qnames_in(&m->names, &v);
+}
+
+qs_status qvm_type_named(qs_vm *vm, const char *text, size_t n, const Type **out, TypeMods *mods) {
+    Unit *u;
+    TypeExpr *e;
+    TRY(qparse_type(qvm_ctx(vm), text, n, &u, &e));
+    Module *from = qvm(vm)->session;
+    Frame *f = qvm(vm)->nframes ? qframe_current(vm) : NULL;
+    if (f) from = qmod_of(f->proto->func);
+    qs_status s = qmodtype_resolve(vm, from, e, u->src, NULL, out, mods);
+    ErrorState *err = &qvm_ctx(vm)->err;
+    if (s != QS_OK && err->where.src == u->src) { /* a place in a text that goes; that of the caller says more */
+        err->where = (Where){NULL, 0};
+        err->placed = false;
+    }
+    qparse_free(u);
+    return s;
+}
+
+/* -- opening and closing ----------------------------------------------------------------------------------------- */
+
+qs_status qmod_open(qs_vm *vm) {
+    qmap_init(&qvm(vm)->builtins);
+    qvm(vm)->session = new_module(vm, "input");
+    return QS_OK;
+}
+
+static void close_module(qs_vm *vm, Module *m) {
+    Ctx *c = qvm_ctx(vm);
+    for (uint32_t i = 0; i < m->nunits; i++) qparse_free(m->units[i]);
+    for (uint32_t i = 0; i < m->ntypedefs; i++) qmodtype_free(vm, &m->typedefs[i]);
+    qmap_free(&m->names, c);
+    qmap_free(&m->joined, c);
+    qmap_free(&m->types, c);
+    qmem_free(c, m->rules, m->cap_rules * sizeof *m->rules);
+    qmem_free(c, m->units, m->cap_units * sizeof *m->units);
+    qmem_free(c, m->typedefs, m->cap_typedefs * sizeof *m->typedefs);
+    qmem_free(c, m->imports, m->cap_imports * sizeof *m->imports);
+    qmem_free(c, m->path, m->path_size);
+    qmem_free(c, m, sizeof *m);
+}
+
+/* Globals first: what they hold may need classes and code to be released. */
+void qmod_close(qs_vm *vm) {
+    Machine *m = qvm(vm);
+    for (uint32_t i = 0; i < m->nglobals; i++) qinterp_clear(vm, m->globals[i]);
+    for (Module *at = m->modules; at; at = at->next)
+        if (at->main) {
+            qval_release(vm, qval_object(QS_FUNCTION, at->main));
+            at->main = NULL;
+        }
+    qgc_collect(vm);
+    qproto_close(vm);
+    for (Module *at = m->modules, *next; at; at = next) {
+        next = at->next;
+        close_module(vm, at);
+    }
+    qnames_close(vm);
+}

@@ -1,0 +1,52 @@
+/* module.h -- private to the machine: source files as modules, and what their names mean. */
+#ifndef VM_MODULE_H
+#define VM_MODULE_H
+#include "lang/names/scope.h"
+#include "lang/names/types.h"
+#include "vm/interp/proto.h"
+
+typedef struct ClassInstance { const Type **args; int nargs; Class *cls; } ClassInstance; /* of a generic class */
+
+typedef struct ModType { /* a type definition */
+    TypeDef *def;
+    const Type *type;        /* NULL: generic, or not yet known */
+    Class *cls;
+    bool resolving;
+    ClassInstance *instances; uint32_t ninstances, cap_instances;
+} ModType;
+
+typedef enum { MOD_PARSED, MOD_LINKED, MOD_RUNNING, MOD_DONE } ModState;
+
+typedef struct Module {
+    struct Module *next;
+    char *path; size_t path_size; /* the file, absolute; of other modules their name; "" when it was refused */
+    Unit **units; uint32_t nunits, cap_units; /* one; the session has one per line */
+    Map names;               /* own top-level names: global slot */
+    Map joined;              /* names whose functions come from several places: global slot of the joined set */
+    Map types;               /* own type names: number in typedefs */
+    ModType *typedefs; uint32_t ntypedefs, cap_typedefs;
+    struct Module **imports; uint32_t nimports, cap_imports;
+    Reduction **rules; uint32_t nrules, cap_rules; bool rules_known; /* its own and its imports', ordered */
+    ModState state;
+    uint32_t visited;        /* of the walk over imports that came by last */
+    Function *main;          /* its top level, while it has not run */
+} Module;
+
+qs_status qmod_open(qs_vm *vm);
+void qmod_close(qs_vm *vm);
+static inline Module *qmod_of(const Func *f) { return f->unit->module; }
+
+/* Reads, checks and links a file with all that it imports; nothing runs.  A file that is loaded already is found again.
+ */
+qs_status qmod_load_file(qs_vm *vm, const char *path, Module **out);
+qs_status qmod_load_text(qs_vm *vm, const char *name, const char *text, size_t n, Module **out);
+qs_status qmod_run(qs_vm *vm, Module *m);                     /* its top level, once */
+qs_status qmod_import(qs_vm *vm, Node *import);               /* an import statement is reached */
+qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out); /* one more unit of the session */
+void qmod_use(qs_vm *vm, Module *into, Module *m);            /* names of m become visible in `into` */
+
+Reduction **qmod_rules(qs_vm *vm, Module *m, int *n);         /* those that apply to its code */
+
+/* Calls f for m's imports, direct and indirect, those that win first; stops when f returns true, and says so. */
+bool qmod_over_imports(qs_vm *vm, Module *m, bool (*f)(void *ud, Module *m), void *ud);
+#endif

@@ -1,0 +1,63 @@
+/* python.h -- what the machine asks of Python, and nothing about how it is done.
+ *
+ * The bridge is an object of its own.  stdlib/python.c opens it, after the libpython of the chosen Python, when a
+ * script first asks for Python; until then Machine.python is NULL and nothing here costs anything. */
+#ifndef VM_PYTHON_H
+#define VM_PYTHON_H
+#include "vm/value/object.h"
+
+typedef struct PythonPlace {  /* the Python that was chosen */
+    const char *executable;   /* sys.executable of it */
+    const char *library;      /* its libpython; NULL when this process is a Python already */
+    const char *package;      /* the folder that holds the package pyquasar, with the bridge in it */
+} PythonPlace;
+
+typedef struct Python {
+    size_t size;              /* sizeof(Python): both sides come from the same build */
+    qs_native_fn *import, *to_py, *from_py, *make_int, *make_bool, *make_float, *make_string, *make_function;
+    qs_native_fn *version;    /* sys.version, for pyconfig */
+    /* The machine works, or waits, for long and without values: Python's other threads run meanwhile. */
+    void (*unblock)(qs_vm *);
+    void (*block)(qs_vm *);
+    qs_status (*yield)(qs_vm *);           /* the same between two instructions */
+    void (*interrupt)(void);               /* qs_interrupt: safe from any thread and in a signal handler */
+    void (*forget_interrupt)(qs_vm *);     /* the machine has dealt with it */
+    /* The prompt waits for a line, outside of all code: windows of Python live on, threads run and may use the
+     * machine. */
+    void (*idle)(qs_vm *);
+    void (*busy)(qs_vm *);
+    /* Of what v.path is ("" for v itself), without running code of its properties: the names in it, one per line; and
+     * what is known of it. */
+    qs_status (*members)(qs_vm *, qs_value v, const char *path, qs_value *out);
+    qs_status (*describe)(qs_vm *, qs_value v, const char *path, qs_value *out);
+    void (*collect)(qs_vm *);              /* frees cycles that pass through Python */
+    void (*close)(qs_vm *);                /* the machine ends; script functions may be called for the last time */
+    void (*closed)(qs_vm *);               /* it holds no value any more */
+} Python;
+
+/* Of the bridge: qbridge_open. */
+typedef qs_status qs_python_open(qs_vm *vm, const PythonPlace *place, const Python **out);
+
+static inline void qpython_unblock(qs_vm *vm) {
+    if (qvm(vm)->python) qvm(vm)->python->unblock(vm);
+}
+static inline void qpython_block(qs_vm *vm) {
+    if (qvm(vm)->python) qvm(vm)->python->block(vm);
+}
+
+static inline void qpython_idle(qs_vm *vm) {
+    if (qvm(vm)->python) qvm(vm)->python->idle(vm);
+}
+static inline void qpython_busy(qs_vm *vm) {
+    if (qvm(vm)->python) qvm(vm)->python->busy(vm);
+}
+
+/* -- threads: each thread that runs script code has a stack of its own --------------------------------------------- */
+typedef struct QThread QThread;
+QThread *qthread_running(qs_vm *vm);         /* a place for the state of the thread that runs now, for qthread_switch */
+qs_status qthread_new(qs_vm *vm, QThread **out);
+void qthread_free(qs_vm *vm, QThread *t);    /* with its stack */
+void qthread_drop(qs_vm *vm, QThread *t);    /* what qthread_running gave, without one */
+/* The running thread's state goes to `from`, and the machine goes on with that of `to`. */
+void qthread_switch(qs_vm *vm, QThread *from, QThread *to);
+#endif

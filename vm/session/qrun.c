@@ -1,0 +1,307 @@
+/* qrun.c -- the command: runs a file, an expression, or the prompt. */
+#include "vm/launch/kernel.h"
+#include "vm/session/prompt.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_USAGE = 2 };
+
+static const char usage[] =
+    "usage: qrun [options] file.q [arguments]     run a program\n"
+    "       qrun [options] -e 'statements'        run text; the value of a last expression is printed\n"
+    "       qrun [options]                        the prompt\n"
+    "\n"
+    "  --device NAME        cpu (the default), cuda, opencl, ref; cuda:1 for the second one; gpu: the first GPU;\n"
+    "                       cpu,opencl: both, kernels run on the first; auto: the processor and every GPU, each\n"
+    "                       launch where it ends soonest; auto:cpu,opencl: among these; machine.xml: as the file says\n"
+    "  --cpu, --gpu         the same as --device cpu, --device gpu\n"
+    "  --precision 32|64    what scalar means as an element of an array (32)\n"
+    "  --threads N          worker threads of the cpu device\n"
+    "  --explain            say what became of each loop, and why\n"
+    "  --loops WHEN         loops and array expressions as machine code: auto (when worth it), always, never\n"
+    "  --checked            an access outside an array in a kernel is an error\n"
+    "  --fast-math          kernels and array expressions may estimate quotients and roots, and regroup sums\n"
+    "  --memory-limit N     bytes of memory to use on a device: 500M, 4G\n"
+    "  --compile-for sm_90  make the kernels for such an NVIDIA device, too, and keep them in the cache\n"
+    "  --dump WHAT          print instead of run: ast, bytecode; after the run the kernels as kir, llvm, opt (llvm "
+    "after\n"
+    "                       its passes), asm, cl (OpenCL C), ptx (of --compile-for)\n"
+    "  --profile            after the run, the time of each kernel, and its rate against what the machine can do\n"
+    "  --cache info|clear   what the cache of compiled kernels holds; empty it\n"
+    "  --devices            list the devices, and why others are not here\n"
+    "  --has WHAT           exit 0 when it is there: ref, cpu, opencl, png, jpeg, tiff, pcre2, zlib, lapack,\n"
+    "                       python, or a module of it\n"
+    "  --version, --help\n";
+
+typedef struct {
+    qs_config config;
+    const char *text, *file, *dump, *has, *cache;
+    bool list_devices, profile;
+} Options;
+
+static qs_vm *running; /* for the signal handler alone */
+
+static void on_interrupt(int signal_number) {
+    (void)signal_number;
+    if (running) qs_interrupt(running);
+}
+
+/* -- options ----------------------------------------------------------------------------------------------------- */
+
+static int wrong(const char *what, const char *which) {
+    fprintf(stderr, "qrun: %s%s; qrun --help lists the options\n", what, which);
+    return EXIT_USAGE;
+}
+
+static bool is(const char *arg, const char *name) {
+    return strcmp(arg, name) == 0 ||
+           (arg[0] == '-' && arg[1] != '-' && strcmp(arg + 1, name + 2) == 0 && strlen(arg) > 2);
+}
+
+/* The value of an option: the next argument, or what follows its '='. */
+static const char *value_of(const char *name, int argc, char **argv, int *i) {
+    size_t n = strlen(name);
+    const char *arg = argv[*i];
+    if (strncmp(arg, name, n) == 0 && arg[n] == '=') return arg + n + 1;
+    if (!is(arg, name) || *i + 1 >= argc) return NULL;
+    return argv[++*i];
+}
+
+static bool takes_value(const char *arg, const char *name) {
+    size_t n = strlen(name);
+    return is(arg, name) || (strncmp(arg, name, n) == 0 && arg[n] == '=');
+}
+
+static int number_option(const char *s, int *out) {
+    char *end;
+    long x = strtol(s, &end, 10);
+    if (*end || end == s || x < 0 || x > 1 << 20) return EXIT_USAGE;
+    *out = (int)x;
+    return 0;
+}
+
+/* -- options with a value: 0, or EXIT_USAGE when it is not one of theirs ------------------------------------------- */
+static int set_device(Options *o, const char *v) { return o->config.device = v, 0; }
+static int set_dump(Options *o, const char *v) { return o->dump = v, 0; }
+static int set_has(Options *o, const char *v) { return o->has = v, 0; }
+static int set_threads(Options *o, const char *v) {
+    int r = number_option(v, &o->config.threads);
+    return r || o->config.threads < 1 ? EXIT_USAGE : 0;
+}
+
+static int set_memory(Options *o, const char *v) { return qkrn_bytes(v, &o->config.memory_limit) ? 0 : EXIT_USAGE; }
+
+static int set_precision(Options *o, const char *v) {
+    int r = number_option(v, &o->config.precision);
+    return r || (o->config.precision != 32 && o->config.precision != 64) ? EXIT_USAGE : 0;
+}
+
+static int set_target(Options *o, const char *v) {
+    o->config.compile_for = v;
+    return qkrn_is_target(v) ? 0 : EXIT_USAGE;
+}
+
+static int set_cache(Options *o, const char *v) {
+    o->cache = v;
+    return strcmp(v, "info") && strcmp(v, "clear") ? EXIT_USAGE : 0;
+}
+
+static int set_loops(Options *o, const char *v) {
+    o->config.loops = v;
+    return strcmp(v, "auto") && strcmp(v, "always") && strcmp(v, "never") ? EXIT_USAGE : 0;
+}
+
+static const struct { const char *name; int (*set)(Options *, const char *); const char *wants; } valued[] = {
+    {"--device", set_device, ""},
+    {"--precision", set_precision, "32 or 64"},
+    {"--threads", set_threads, "a number from 1 on"},
+    {"--dump", set_dump, ""},
+    {"--has", set_has, ""},
+    {"--memory-limit", set_memory, "a size like 500M"},
+    {"--compile-for", set_target, "sm_70 to sm_90"},
+    {"--cache", set_cache, "info or clear"},
+    {"--loops", set_loops, "auto, always or never"},
+};
+
+static int option_with_value(Options *o, int argc, char **argv, int *i) {
+    for (size_t k = 0; k < sizeof valued / sizeof *valued; k++) {
+        char text[80];
+        if (!takes_value(argv[*i], valued[k].name)) continue;
+        const char *v = value_of(valued[k].name, argc, argv, i);
+        if (!v) return wrong(valued[k].name, " needs a value");
+        if (!valued[k].set(o, v)) return 0;
+        snprintf(text, sizeof text, "%s must be %s, got ", valued[k].name, valued[k].wants);
+        return wrong(text, v);
+    }
+    return -1;
+}
+
+static int option(Options *o, int argc, char **argv, int *i) {
+    const char *arg = argv[*i];
+    if (strcmp(arg, "-e") == 0) {
+        if (*i + 1 >= argc) return wrong("-e needs statements", "");
+        if (o->text) return wrong("-e stands once; its statements are separated by ';'", "");
+        o->text = argv[++*i];
+    } else if (is(arg, "--cpu")) {
+        o->config.device = "cpu";
+    } else if (is(arg, "--gpu")) {
+        o->config.device = "gpu";
+    } else if (is(arg, "--explain")) {
+        o->config.explain = true;
+    } else if (is(arg, "--checked")) {
+        o->config.checked = true;
+    } else if (is(arg, "--fast-math")) {
+        o->config.fast_math = true;
+    } else if (is(arg, "--profile")) {
+        o->profile = true;
+    } else if (is(arg, "--devices")) {
+        o->list_devices = true;
+    } else {
+        int r = option_with_value(o, argc, argv, i);
+        return r < 0 ? wrong("unknown option ", arg) : r;
+    }
+    return 0;
+}
+
+static int parse_options(Options *o, int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        if (argv[i][0] != '-' || argv[i][1] == 0) {
+            o->file = argv[i], o->config.final = true;
+            o->config.argc = argc - i - 1;
+            o->config.argv = argv + i + 1;
+            return 0;
+        }
+        int r = option(o, argc, argv, &i);
+        if (r) return r;
+    }
+    return 0;
+}
+
+/* -- running ----------------------------------------------------------------------------------------------------- */
+
+static int report(qs_vm *vm, qs_status s) {
+    int code;
+    if (s == QS_OK) return 0;
+    if (qs_exit_code(vm, &code)) return code;
+    const char *text = qs_error_report(vm);
+    fputs(text ? text : "error\n", stderr);
+    return s == QS_EINTERRUPT ? 130 : 1;
+}
+
+static int run_text(qs_vm *vm, const char *text) {
+    qs_value v = qs_nil(), shown;
+    qs_status s = qs_eval(vm, text, &v);
+    if (s == QS_OK && v.kind != QS_NIL && (s = qs_format(vm, v, &shown)) == QS_OK) {
+        size_t n;
+        const char *line = qs_to_string(shown, &n);
+        fwrite(line, 1, n, stdout);
+        fputc('\n', stdout);
+        qs_release(vm, shown);
+    }
+    qs_release(vm, v);
+    return report(vm, s);
+}
+
+static int list_devices(qs_vm *vm) {
+    Text t;
+    qtext_init(&t, (Ctx *)vm);
+    qkrn_list_devices(vm, &t);
+    fputs(t.s, stdout);
+    qtext_free(&t);
+    return 0;
+}
+
+/* Prints what was made for the user, to where it belongs. */
+static int tell(qs_vm *vm, qs_status s, Text *t, FILE *to) {
+    fflush(stdout);
+    if (t->s) fputs(t->s, to);
+    qtext_free(t);
+    return report(vm, s);
+}
+
+static bool one_of(const char *const *list, const char *what) {
+    while (*list && strcmp(*list, what) != 0) list++;
+    return *list;
+}
+
+static int dump(qs_vm *vm, const Options *o) {
+    static const char *const text[] = {"ast", "bytecode", NULL};
+    static const char *const code[] = {"kir", "llvm", "opt", "asm", "cl", "ptx", NULL};
+    Text t;
+    if (!one_of(text, o->dump) && !one_of(code, o->dump))
+        return wrong("--dump takes ast, bytecode, kir, llvm, opt, asm, cl or ptx, got ", o->dump);
+    if (!strcmp(o->dump, "ptx") && !o->config.compile_for) return wrong("--dump ptx needs --compile-for", "");
+    if (!o->file) return wrong("--dump needs a file", "");
+    qtext_init(&t, (Ctx *)vm);
+    if (one_of(text, o->dump)) {
+        qs_status made = qprompt_dump(vm, o->file, o->dump, &t);
+        return tell(vm, made, &t, stdout);
+    }
+    qkreport_begin(vm, o->dump, false);
+    qs_status s = qs_run_file(vm, o->file);
+    qkreport_shown(vm, &t);
+    return tell(vm, s, &t, stdout);
+}
+
+static int cache(qs_vm *vm, const char *what) {
+    Text t;
+    qtext_init(&t, (Ctx *)vm);
+    qs_status s = qkreport_cache(vm, what, &t);
+    return tell(vm, s, &t, stdout);
+}
+
+static int profile(qs_vm *vm, int code) {
+    Text t;
+    qtext_init(&t, (Ctx *)vm);
+    qs_status s = qkreport_profile(vm, &t);
+    int told = tell(vm, s, &t, stderr);
+    return code ? code : told;
+}
+
+static int prompt(qs_vm *vm) {
+    int code;
+    bool good = qprompt_run(vm);
+    return qs_exit_code(vm, &code) ? code : good ? 0 : 1;
+}
+
+static int run(qs_vm *vm, const Options *o) {
+    if (o->list_devices) return list_devices(vm);
+    if (o->cache) return cache(vm, o->cache);
+    if (o->dump) return dump(vm, o);
+    if (o->profile) qkreport_begin(vm, NULL, true);
+    int code = o->text ? run_text(vm, o->text) : o->file ? report(vm, qs_run_file(vm, o->file)) : prompt(vm);
+    return o->profile ? profile(vm, code) : code;
+}
+
+/* What was printed reached its place, or the program has failed. */
+static int finish(int code) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    fputs("qrun: the output could not all be written\n", stderr);
+    return code ? code : 1;
+}
+
+int main(int argc, char **argv) {
+    Options o = {0};
+    qs_config_init(&o.config);
+    for (int i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "-e") != 0; i++) {
+        if (is(argv[i], "--help")) return fputs(usage, stdout), 0;
+        if (is(argv[i], "--version")) return printf("Quasar %s\n", qs_version()), 0;
+    }
+    int wrong_usage = parse_options(&o, argc, argv);
+    if (wrong_usage) return wrong_usage;
+    if (o.has) return qs_has(o.has) ? 0 : 1;
+    qs_vm *vm = NULL;
+    qs_status s = qs_open(&o.config, &vm);
+    if (!vm) return fputs("qrun: cannot start\n", stderr), 1;
+    running = vm;
+    struct sigaction action = {.sa_handler = on_interrupt}; /* no SA_RESTART: reading a line stops, too */
+    sigaction(SIGINT, &action, NULL);
+    int code = s ? report(vm, s) : run(vm, &o);
+    running = NULL;
+    code = finish(code);
+    qs_close(vm);
+    return code;
+}

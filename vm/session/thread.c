@@ -1,0 +1,46 @@
+/* thread.c -- what of the machine belongs to a thread that runs script code: its stack, its frames, its error. */
+#include "vm/interp/frame.h"
+#include "vm/session/python.h"
+
+struct QThread {
+    qs_value *stack, *stack_limit, *top;
+    Frame *frames;
+    uint32_t nframes, depth;
+    ErrorState err;
+};
+
+QThread *qthread_running(qs_vm *vm) { return qmem_alloc(qvm_ctx(vm), sizeof(QThread)); }
+
+void qthread_drop(qs_vm *vm, QThread *t) { qmem_free(qvm_ctx(vm), t, sizeof *t); }
+
+/* Machine.stack and .frames are reserved by qframe_open; a new thread reserves its own the same way. */
+qs_status qthread_new(qs_vm *vm, QThread **out) {
+    QThread running, *t = qmem_alloc(qvm_ctx(vm), sizeof *t);
+    qthread_switch(vm, &running, t);
+    qs_status s = qframe_open(vm);
+    qthread_switch(vm, t, &running);
+    *out = t;
+    if (s == QS_OK) return QS_OK;
+    qthread_free(vm, t);
+    return qerr_set(qvm_ctx(vm), s, "no address space for the stack of another thread");
+}
+
+void qthread_free(qs_vm *vm, QThread *t) {
+    QThread running = {0};
+    qthread_switch(vm, &running, t);
+    qframe_close(vm);
+    qthread_switch(vm, t, &running);
+    qmem_free(qvm_ctx(vm), t, sizeof *t);
+}
+
+void qthread_switch(qs_vm *vm, QThread *from, QThread *to) {
+    Machine *m = qvm(vm);
+    *from = (QThread){m->stack, m->stack_limit, m->top, m->frames, m->nframes, m->depth, m->base.err};
+    m->stack = to->stack;
+    m->stack_limit = to->stack_limit;
+    m->frames = to->frames;
+    m->top = to->top;
+    m->nframes = to->nframes;
+    m->depth = to->depth;
+    m->base.err = to->err;
+}

@@ -1,0 +1,11 @@
+/* convert.c once more, for processors with AVX2.  Without FMA: every processor gives the same results. */
+#include "vm/value/convert.h"
+#include "vm/array/packed.h"
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC target("avx2")
+#define QCONV_AVX2
+#include "vm/value/convert.c"
+#else
+Packed *qconv_packed_avx2(qs_dtype from, qs_dtype to) { return qconv_packed(from, to); }
+#endif

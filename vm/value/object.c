@@ -1,0 +1,327 @@
+/* object.c -- cells, class instances, dynamic objects, functions, foreign and type values: making them, their fields,
+ * and the end of every counted object. */
+#include "devices/pool.h"
+#include "vm/array/array.h"
+
+#include <string.h>
+
+static void *new_counted(qs_vm *vm, size_t size, qs_kind kind) {
+    Obj *o = qmem_alloc(qvm_ctx(vm), size);
+    o->refs = 1;
+    o->kind = (uint8_t)kind;
+    return o;
+}
+
+static void *new_tracked(qs_vm *vm, size_t size, qs_kind kind) {
+    GcObj *o = new_counted(vm, size, kind);
+    qgc_track(vm, o);
+    return o;
+}
+
+/* -- the end ------------------------------------------------------------------------------------------------------- */
+
+static void release_values(qs_vm *vm, const qs_value *at, size_t n) {
+    for (size_t i = 0; i < n; i++) qval_release(vm, at[i]);
+}
+
+static void bury_cell(qs_vm *vm, Cell *c) {
+    release_values(vm, c->items, c->count);
+    qpool_put(qvm_ctx(vm), c->items, c->count * sizeof *c->items);
+    qmem_free(qvm_ctx(vm), c, sizeof *c);
+}
+
+static void bury_object(qs_vm *vm, Object *o) {
+    release_values(vm, o->slots, o->nslots);
+    qmem_free(qvm_ctx(vm), o->slots, o->cap * sizeof *o->slots);
+    qmap_free(&o->dynamic, qvm_ctx(vm));
+    qmem_free(qvm_ctx(vm), o, sizeof *o);
+}
+
+static size_t function_bytes(int ncaptures) { return sizeof(Function) + (size_t)ncaptures * sizeof(qs_value); }
+
+static void bury_function(qs_vm *vm, Function *f) {
+    release_values(vm, f->captures, (size_t)f->ncaptures);
+    for (int i = 0; i < f->nmembers; i++) qval_release(vm, qval_object(QS_FUNCTION, f->members[i]));
+    qmem_free(qvm_ctx(vm), f->members, (size_t)f->nmembers * sizeof *f->members);
+    qmem_free(qvm_ctx(vm), f, function_bytes(f->ncaptures));
+}
+
+static void bury_foreign(qs_vm *vm, Foreign *f) {
+    if (f->ftype->release) f->ftype->release(f->p);
+    qmem_free(qvm_ctx(vm), f, sizeof *f);
+}
+
+static void bury(qs_vm *vm, GcObj *o) {
+    switch (o->hdr.kind) {
+    case QS_CELL: bury_cell(vm, (Cell *)o); break;
+    case QS_OBJECT: bury_object(vm, (Object *)o); break;
+    case QS_FUNCTION: bury_function(vm, (Function *)o); break;
+    default: bury_foreign(vm, (Foreign *)o); break;
+    }
+}
+
+/* A container waits in a list, linked through gc.next, until those before it have released their contents: the depth of
+ * a structure costs no stack. */
+static void destroy_container(qs_vm *vm, GcObj *o) {
+    Machine *m = qvm(vm);
+    qgc_untrack(vm, o);
+    o->next = m->dying;
+    m->dying = o;
+    if (m->burying) return;
+    m->burying = true;
+    while ((o = m->dying) != NULL) {
+        m->dying = o->next;
+        bury(vm, o);
+    }
+    m->burying = false;
+}
+
+void qval_destroy(qs_vm *vm, qs_value v) {
+    switch ((qs_kind)v.kind) {
+    case QS_STRING: qstr_free(qvm_ctx(vm), v.u.p); break;
+    case QS_ARRAY: qarr_free(vm, v.u.p); break;
+    case QS_COMPLEX: qmem_free(qvm_ctx(vm), v.u.p, sizeof(Complex)); break;
+    case QS_TYPE: qmem_free(qvm_ctx(vm), v.u.p, sizeof(TypeValue)); break;
+    default: destroy_container(vm, v.u.p); break;
+    }
+}
+
+/* -- cells --------------------------------------------------------------------------------------------------------- */
+
+static qs_status count_items(Ctx *c, int rank, const int64_t *dims, size_t *count) {
+    size_t n = 1;
+    for (int i = 0; i < rank; i++) {
+        if (dims[i] < 0) return qerr_set(c, QS_ESHAPE, "cell: size must be ≥ 0, got %lld", (long long)dims[i]);
+        if (__builtin_mul_overflow(n, (size_t)dims[i], &n)) n = SIZE_MAX / sizeof(qs_value);
+    }
+    if (n >= SIZE_MAX / sizeof(qs_value)) return qerr_set(c, QS_ENOMEM, "cell: no memory for so many items");
+    *count = n;
+    return QS_OK;
+}
+
+/* Numeric arrays of fixed size are storage of their own in every item; any other zero may be shared. */
+static qs_status fill_zero(qs_vm *vm, Cell *c) {
+    qs_value zero;
+    TRY(qval_zero(vm, c->elem, &zero));
+    bool own = zero.kind == QS_ARRAY && c->elem->nfixed;
+    for (size_t i = 0; i < c->count; i++) {
+        qs_value item = zero;
+        qs_status s = own ? qarr_copy(vm, qval_array(zero), (Array **)&item.u.p) : QS_OK;
+        if (s != QS_OK) {
+            qval_release(vm, zero);
+            return s;
+        }
+        c->items[i] = own ? item : qval_retain(item);
+    }
+    qval_release(vm, zero);
+    return QS_OK;
+}
+
+qs_status qcell_new(qs_vm *vm, const Type *elem, int rank, const int64_t *dims, Cell **out) {
+    size_t count = 0;
+    TRY(count_items(qvm_ctx(vm), rank, dims, &count));
+    qs_value *items = qpool_get(qvm_ctx(vm), count * sizeof *items);
+    if (!items) return qerr_set(qvm_ctx(vm), QS_ENOMEM, "cell: no memory for %zu items", count);
+    memset(items, 0, count * sizeof *items); /* QS_NIL is 0 */
+    Cell *c = new_tracked(vm, sizeof *c, QS_CELL);
+    memcpy(c->dims, dims, (size_t)rank * sizeof *dims);
+    c->rank = (uint8_t)qarr_normalise(rank, c->dims);
+    c->elem = elem;
+    c->count = count;
+    c->items = items;
+    qs_status s = elem->kind == TY_ANY ? QS_OK : fill_zero(vm, c);
+    if (s == QS_OK) *out = c;
+    else qval_release(vm, qval_object(QS_CELL, c));
+    return s;
+}
+
+qs_status qcell_store(qs_vm *vm, Cell *c, size_t linear, qs_value v) {
+    qs_value old = c->items[linear], item;
+    if ((c->gc.hdr.flags & CELL_INFERRED) && !qval_is_type(vm, v, c->elem)) c->elem = qtype_any(qvm_ctx(vm));
+    if (c->elem->kind == TY_ANY) item = qval_retain(v);
+    else TRY(qval_coerce(vm, v, c->elem, "an item of the cell", &item));
+    c->items[linear] = item;
+    qval_release(vm, old);
+    return QS_OK;
+}
+
+/* -- classes and objects ------------------------------------------------------------------------------------------- */
+
+Class *qclass_new(qs_vm *vm, Str *name, ClassKind kind, int nfields, const Field *fields) {
+    Ctx *c = qvm_ctx(vm);
+    Class *cls = qmem_alloc(c, sizeof *cls);
+    cls->name = name;
+    cls->kind = kind;
+    cls->nfields = nfields;
+    cls->fields = qmem_alloc(c, (size_t)nfields * sizeof *fields);
+    for (int i = 0; i < nfields; i++) {
+        cls->fields[i] = fields[i];
+        qmap_set(&cls->index, c, fields[i].name, (uint64_t)i);
+    }
+    cls->type = qtype_class(c, name);
+    cls->type->cls = cls;
+    return cls;
+}
+
+void qclass_free(qs_vm *vm, Class *cls) {
+    Ctx *c = qvm_ctx(vm);
+    for (int i = 0; i < cls->nfields; i++) qval_release(vm, cls->fields[i].init);
+    qmem_free(c, cls->fields, (size_t)cls->nfields * sizeof *cls->fields);
+    qmap_free(&cls->index, c);
+    cls->type->cls = NULL;
+    qmem_free(c, cls, sizeof *cls);
+}
+
+/* An initial array is copied: every instance has its own. */
+static qs_status initial_value(qs_vm *vm, const Field *f, qs_value *out) {
+    Array *copy;
+    if (f->init.kind == QS_NIL && f->type) return qval_zero(vm, f->type, out);
+    if (f->init.kind != QS_ARRAY) return *out = qval_retain(f->init), QS_OK;
+    TRY(qarr_copy(vm, qval_array(f->init), &copy));
+    return *out = qarr_value(copy), QS_OK;
+}
+
+qs_status qobj_new(qs_vm *vm, Class *cls, Object **out) {
+    Object *o = new_tracked(vm, sizeof *o, QS_OBJECT);
+    o->cls = cls;
+    uint32_t n = cls ? (uint32_t)cls->nfields : 0;
+    if (n) qmem_grow(qvm_ctx(vm), &o->slots, &o->cap, n - 1, sizeof *o->slots);
+    for (; o->nslots < n; o->nslots++) {
+        qs_status s = initial_value(vm, &cls->fields[o->nslots], &o->slots[o->nslots]);
+        if (s == QS_OK) continue;
+        qval_release(vm, qval_object(QS_OBJECT, o));
+        return s;
+    }
+    *out = o;
+    return QS_OK;
+}
+
+static bool open_ended(const Object *o) { return !o->cls || o->cls->kind == CLASS_DYNAMIC; }
+
+/* The slot of a field, declared or added; -1 when there is none. */
+static int64_t find_slot(const Object *o, Str *name) {
+    uint64_t i;
+    if (o->cls && qmap_get(&o->cls->index, name, &i)) return (int64_t)i;
+    return qmap_get(&o->dynamic, name, &i) ? (int64_t)i : -1;
+}
+
+bool qobj_has(const Object *o, Str *name) { return find_slot(o, name) >= 0; }
+
+uint32_t qobj_count(const Object *o) { return o->nslots; }
+
+bool qobj_field(const Object *o, uint32_t i, Str **name, qs_value *value) {
+    uint32_t declared = o->cls ? (uint32_t)o->cls->nfields : 0;
+    if (i >= o->nslots) return false;
+    *name = i < declared ? o->cls->fields[i].name : o->dynamic.entries[i - declared].key;
+    *value = o->slots[i];
+    return true;
+}
+
+static qs_status no_field(qs_vm *vm, const Object *o, Str *name) {
+    Nearest near = {.wanted = name->s};
+    Str *field;
+    qs_value v;
+    for (uint32_t i = 0; qobj_field(o, i, &field, &v); i++) qstr_offer(&near, field->s);
+    const char *owner = o->cls ? o->cls->name->s : "the object";
+    if (near.best)
+        return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no field %s; did you mean %s?", owner, name->s, near.best);
+    return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no field %s", owner, name->s);
+}
+
+qs_status qobj_get(qs_vm *vm, Object *o, Str *name, qs_value *out) {
+    int64_t i = find_slot(o, name);
+    if (i < 0) return no_field(vm, o, name);
+    *out = qval_retain(o->slots[i]);
+    return QS_OK;
+}
+
+static void add_field(qs_vm *vm, Object *o, Str *name, qs_value v) {
+    name = qstr_name(qvm_ctx(vm), name->s, name->len); /* the map does not count its keys */
+    qmem_grow(qvm_ctx(vm), &o->slots, &o->cap, o->nslots, sizeof *o->slots);
+    qmap_set(&o->dynamic, qvm_ctx(vm), name, o->nslots);
+    o->slots[o->nslots++] = qval_retain(v);
+}
+
+static qs_status declared_value(qs_vm *vm, const Class *cls, int64_t i, qs_value v, qs_value *out) {
+    const Field *f = &cls->fields[i];
+    if (!f->type || f->type->kind == TY_ANY) return *out = qval_retain(v), QS_OK;
+    Text what;
+    qtext_init(&what, qvm_ctx(vm));
+    if (!qval_is_type(vm, v, f->type)) qtext_printf(&what, "field %s of %s", f->name->s, cls->name->s);
+    qs_status s = qval_coerce(vm, v, f->type, what.s ? what.s : "", out);
+    qtext_free(&what);
+    return s;
+}
+
+qs_status qobj_init(qs_vm *vm, Object *o, Str *name, qs_value v) {
+    int64_t i = find_slot(o, name);
+    if (i < 0 && !open_ended(o)) return no_field(vm, o, name);
+    if (i < 0) return add_field(vm, o, name, v), QS_OK;
+    qs_value old = o->slots[i], item;
+    if (o->cls && i < o->cls->nfields) TRY(declared_value(vm, o->cls, i, v, &item));
+    else item = qval_retain(v);
+    o->slots[i] = item;
+    qval_release(vm, old);
+    return QS_OK;
+}
+
+qs_status qobj_set(qs_vm *vm, Object *o, Str *name, qs_value v) {
+    if (o->cls && o->cls->kind == CLASS_IMMUTABLE && qobj_has(o, name))
+        return qerr_set(qvm_ctx(vm), QS_EVALUE, "field %s of %s cannot be assigned: the class is not declared mutable",
+                        name->s, o->cls->name->s);
+    return qobj_init(vm, o, name, v);
+}
+
+/* -- functions, foreign objects, types ----------------------------------------------------------------------------- */
+
+static Function *new_function(qs_vm *vm, FunctionKind kind, Str *name, int ncaptures) {
+    Function *f = new_counted(vm, function_bytes(ncaptures), QS_FUNCTION);
+    f->fkind = (uint8_t)kind;
+    f->name = name;
+    f->ncaptures = ncaptures;
+    qgc_track(vm, &f->gc);
+    return f;
+}
+
+Function *qfn_native(qs_vm *vm, const qs_native_def *def) {
+    Function *f = new_function(vm, FN_NATIVE, qstr_cname(qvm_ctx(vm), def->name), 0);
+    f->native = def;
+    return f;
+}
+
+Function *qfn_foreign(qs_vm *vm, Str *name, qs_value callee) {
+    Function *f = new_function(vm, FN_FOREIGN, name, 1);
+    f->captures[0] = qval_retain(callee);
+    return f;
+}
+
+Function *qfn_script(qs_vm *vm, Func *ast, int ncaptures) {
+    Function *f = new_function(vm, FN_SCRIPT, ast->name, ncaptures);
+    f->ast = ast;
+    return f;
+}
+
+Function *qfn_set(qs_vm *vm, Str *name) { return new_function(vm, FN_SET, name, 0); }
+
+void qfn_set_add(qs_vm *vm, Function *set, Function *member) {
+    size_t n = (size_t)set->nmembers;
+    set->members = qmem_resize(qvm_ctx(vm), set->members, n * sizeof member, (n + 1) * sizeof member);
+    set->members[set->nmembers++] = member;
+    member->gc.hdr.refs++;
+}
+
+Foreign *qobj_foreign(qs_vm *vm, const qs_foreign_type *ftype, void *p) {
+    Foreign *f = new_counted(vm, sizeof *f, QS_FOREIGN);
+    f->ftype = ftype;
+    f->p = p;
+    qgc_track(vm, &f->gc);
+    return f;
+}
+
+qs_value qobj_type(qs_vm *vm, const Type *t, TypeMods mods) {
+    TypeValue *v = new_counted(vm, sizeof *v, QS_TYPE);
+    v->type = t;
+    v->mods = mods;
+    v->cls = t->kind == TY_CLASS ? t->cls : NULL;
+    return qval_object(QS_TYPE, v);
+}

@@ -1,0 +1,232 @@
+/* object.h -- the counted objects behind a qs_value, and the machine that owns them. */
+#ifndef VM_OBJECT_H
+#define VM_OBJECT_H
+#include "devices/buffer.h"
+#include "lang/syntax/ast.h"
+#include "vm/base/flag.h"
+
+/* Kinds from QS_COMPLEX on hold a counted object in u.p. */
+static inline bool qval_is_object(qs_value v) { return v.kind >= QS_COMPLEX; }
+static inline qs_value qval_retain(qs_value v) {
+    if (qval_is_object(v)) ((Obj *)v.u.p)->refs++;
+    return v;
+}
+void qval_destroy(qs_vm *vm, qs_value v); /* its count reached 0 */
+static inline void qval_release(qs_vm *vm, qs_value v) {
+    if (qval_is_object(v) && --((Obj *)v.u.p)->refs == 0) qval_destroy(vm, v);
+}
+static inline qs_value qval_object(qs_kind k, void *p) { /* takes the reference */
+    qs_value v = {k, 0, {0}};
+    v.u.p = p;
+    return v;
+}
+
+/* Nil has variants, told apart by aux: a whole-dimension index (:) and a name that has no value yet. */
+enum { NIL_NULL = 0, NIL_COLON = 1, NIL_UNSET = 2 };
+static inline qs_value qval_colon(void) { qs_value v = {QS_NIL, NIL_COLON, {0}}; return v; }
+static inline bool qval_is_colon(qs_value v) { return v.kind == QS_NIL && v.aux == NIL_COLON; }
+static inline bool qval_is_number(qs_value v) { return v.kind == QS_NUM || v.kind == QS_INT || v.kind == QS_BOOL; }
+static inline double qval_number(qs_value v) { return v.kind == QS_NUM ? v.u.f : (double)v.u.i; } /* if it is_number */
+
+typedef struct Complex { Obj hdr; double re, im; } Complex;
+
+/* Objects that can be part of a cycle begin with a GcObj; vm/value/gc.c walks the list of all of them. */
+typedef struct GcObj { Obj hdr; struct GcObj *prev, *next; uint32_t trial; } GcObj;
+enum { OBJ_GARBAGE = 0x80 }; /* hdr.flags, while gc.c runs: found unreachable so far */
+
+/* A numeric array.  Row-major; strides count elements.  Shapes made by the language are normalised (qarr_new): no
+ * trailing singleton beyond the second dimension, and 1xN is a vec of rank 1; foreign shapes stay as they came. */
+typedef struct Array {
+    Obj hdr;
+    uint8_t dtype;    /* qs_dtype */
+    uint8_t rank;     /* 0..8; 0 only from outside */
+    bool contiguous;
+    Buffer *buf;
+    size_t offset;    /* of the first element, in elements */
+    size_t count;     /* product of dims */
+    int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
+} Array;
+enum { ARRAY_AS_IS = 1 }; /* hdr.flags: memory that somebody wants used in place; it is never converted implicitly */
+
+enum { CELL_INFERRED = 1 }; /* hdr.flags: elem was seen in the items of a literal, and widens when it must */
+
+/* A cell: an array of values.  elem is the declared element type (?? when mixed), checked on every store. */
+typedef struct Cell {
+    GcObj gc;
+    const Type *elem;
+    uint8_t rank;
+    int64_t dims[QS_MAX_RANK];
+    size_t count;
+    qs_value *items;      /* count of them, from qpool_get */
+} Cell;
+
+typedef struct Field { Str *name; const Type *type; qs_value init; } Field;
+typedef struct Class {
+    Str *name;
+    ClassKind kind;
+    Type *type;
+    Field *fields; int nfields;
+    Map index;        /* name -> field number */
+    struct Function *ctors; /* functions of the same name, borrowed; NULL when there are none */
+} Class;
+
+typedef struct Object { /* cls NULL: object(), fields in `dynamic` (values are indices into slots) */
+    GcObj gc;
+    Class *cls;
+    Map dynamic;
+    qs_value *slots; uint32_t nslots, cap;
+} Object;
+
+typedef enum { FN_SCRIPT, FN_NATIVE, FN_SET, FN_FOREIGN /* calls captures[0] */ } FunctionKind;
+typedef struct Proto Proto;
+typedef struct Function { /* script closure, native, or a set of overloads */
+    GcObj gc;
+    uint8_t fkind;
+    Str *name;
+    Func *ast;                       /* FN_SCRIPT */
+    Proto *proto;                    /* FN_SCRIPT host code; compiled on first call */
+    const qs_native_def *native;     /* FN_NATIVE */
+    struct Function **members; int nmembers; /* FN_SET, most recently defined last */
+    struct Class *cls;               /* FN_SET named like a class: constructs it when no member takes the arguments */
+    int ncaptures;
+    qs_value captures[];             /* in the order of ast->captures */
+} Function;
+
+typedef struct TypeValue { Obj hdr; const Type *type; TypeMods mods; struct Class *cls; } TypeValue;
+typedef struct Foreign { GcObj gc; const qs_foreign_type *ftype; void *p; } Foreign;
+
+/* The machine.  Members are grouped by the file that owns them. */
+typedef struct Machine {
+    Ctx base;                        /* first: (Ctx *)vm */
+    qs_config config;
+    /* module.c */
+    struct Module *modules, *session, *main_module;
+    qs_value **globals;              /* where each lives: its cell, or a register of the top level that is running */
+    struct GlobalCells *cells; Str **global_names; uint32_t nglobals, cap_globals;
+    Map builtins;                    /* name -> global slot */
+    /* interp.c */
+    qs_value *stack, *stack_limit;
+    qs_value *top;                   /* end of what the innermost native uses; frames above it know their own end */
+    struct Frame *frames; uint32_t nframes, cap_frames;
+    struct Proto *protos;            /* compiled functions */
+    uint32_t depth;                  /* of interpreter runs inside each other */
+    int64_t loop_least;              /* turns from which a loop may become machine code; see vm/launch/loop.h */
+    int64_t loop_look;               /* turns of loops that test conditions until one is looked at */
+    uint64_t random_seed, random_drawn; /* key, and blocks of four words drawn so far; see stdlib/random.c */
+    int loops_left;                  /* of code that is gone, those that had too little work to be compiled */
+    size_t fuse_least;               /* elements from which an expression may; see vm/launch/fuse.h */
+    Flag interrupted;                /* set by qs_interrupt, polled by kernels and whatever waits */
+    Flag attention; /* loops call qvm_attend: interrupted, or other threads of Python want their turn */
+    /* gc.c */
+    GcObj gc_list; size_t gc_count, gc_threshold; bool gc_running;
+    /* object.c */
+    GcObj *dying; bool burying;      /* containers whose count reached 0, waiting for their contents to be released */
+    /* kernel.c */
+    struct KernelCache *kernels;
+    struct Device *devices; int ndevices; struct Device *device; /* device: where kernels run */
+    bool automatic;                  /* … unless each launch chooses (kernel_choose.c) */
+    uint8_t told_math[LIB__COUNT];   /* device_math.c: what --explain said of each library; 1 processor, 2 device */
+    /* gemm.c */
+    /* cblas_?gemm for float32 … complex128; NULL: not here or not needed yet.  side_by_side: by several threads. */
+    struct { bool tried, side_by_side; void *gemm[4]; int (*threads)(void); void (*set_threads)(int); } blas;
+    /* stdlib */
+    void *lib;                       /* random state, timer, figures: stdlib/core.c */
+    bool exiting; int exit_code;     /* exit(n) was called: QS_EINTERRUPT unwinds everything, no catch takes it */
+    Text out;                        /* pending program output, flushed by qvm_flush */
+    Text report; /* api.c: what qs_error_report gives; module.c: all diagnostics of a refused file */
+    bool refused;                    /* `report` holds such diagnostics */
+    struct { struct Unit *unit; struct Proto *proto; } failed; /* module.c: the last text that was evaluated in vain */
+    bool line_buffered;              /* output goes to a terminal */
+    bool unbuffered;                 /* or to a host program that keeps it in order with its own */
+    /* the Python bridge (vm/session/python.h); NULL until a script asks for it */
+    const struct Python *python; struct Border *border;
+} Machine;
+static inline Machine *qvm(qs_vm *vm) { return (Machine *)vm; }
+static inline Ctx *qvm_ctx(qs_vm *vm) { return (Ctx *)vm; }
+static inline qs_value *qvm_global(qs_vm *vm, uint64_t slot) { return qvm(vm)->globals[slot]; }
+
+/* What a loop does when it finds `attention` set: QS_EINTERRUPT after qs_interrupt. */
+qs_status qvm_attend(qs_vm *vm);
+bool qvm_take_interrupt(qs_vm *vm); /* whether qs_interrupt was called since it was asked last */
+
+/* Program output, in order with everything else on fd 1. */
+void qvm_write(qs_vm *vm, const char *s, size_t n);
+void qvm_flush(qs_vm *vm);
+void qvm_diagnostic(qs_vm *vm, const char *s, size_t n);        /* fd 2, after what is pending */
+
+/* -- value.c: questions about any value ---------------------------------------------------------------------------- */
+const Type *qval_type(qs_vm *vm, qs_value v);             /* null has type ?? */
+const char *qval_type_name(qs_vm *vm, qs_value v);        /* "null", "vec", "point"; lives as long as vm */
+void qval_put_type(qs_vm *vm, Text *t, qs_value v);       /* the same for messages: "pyvalue (list)" */
+bool qval_is_type(qs_vm *vm, qs_value v, const Type *t);  /* x fits an annotation t without conversion */
+/* Assignment to something declared t: numbers convert (scalar to int truncates …), arrays of other real elements are
+ * converted into a new array, else QS_ETYPE naming `what`. */
+qs_status qval_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out);
+qs_status qval_truth(qs_vm *vm, qs_value v, bool *out);   /* numbers: != 0; arrays: all (empty: false); else QS_ETYPE */
+bool qval_equal(qs_vm *vm, qs_value a, qs_value b);       /* match, cell comparison: same contents */
+qs_status qval_complex(qs_vm *vm, double re, double im, qs_value *out);
+qs_status qval_string(qs_vm *vm, const char *s, size_t n, qs_value *out);
+qs_status qval_text(qs_vm *vm, Text *t, qs_status made, qs_value *out); /* a string of t, if it was made; frees t */
+qs_status qval_zero(qs_vm *vm, const Type *t, qs_value *out); /* what a variable of type t starts as: 0, "", [], null */
+/* A type called: vec[mat](4), mat(3,3), int(2.7). */
+qs_status qval_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out);
+
+/* -- object.c ------------------------------------------------------------------------------------------------------ */
+/* Items start as zero of elem (qval_zero), the shape is normalised. */
+qs_status qcell_new(qs_vm *vm, const Type *elem, int rank, const int64_t *dims, Cell **out);
+qs_status qcell_store(qs_vm *vm, Cell *c, size_t linear, qs_value v); /* converts to elem, QS_ETYPE */
+/* Copies the fields and owns their init values. */
+Class *qclass_new(qs_vm *vm, Str *name, ClassKind kind, int nfields, const Field *fields);
+void qclass_free(qs_vm *vm, Class *cls);
+qs_status qobj_new(qs_vm *vm, Class *cls, Object **out);              /* fields: init, else zero of their type */
+qs_status qobj_get(qs_vm *vm, Object *o, Str *name, qs_value *out);   /* QS_ENAME with did-you-mean */
+qs_status qobj_set(qs_vm *vm, Object *o, Str *name, qs_value v);      /* QS_EVALUE when the class is immutable */
+qs_status qobj_init(qs_vm *vm, Object *o, Str *name, qs_value v);     /* for constructors: immutable fields too */
+bool qobj_has(const Object *o, Str *name);
+/* Fields in order, declared ones first: index i from 0 until it returns false. */
+bool qobj_field(const Object *o, uint32_t i, Str **name, qs_value *value);
+uint32_t qobj_count(const Object *o);
+Function *qfn_native(qs_vm *vm, const qs_native_def *def);
+Function *qfn_foreign(qs_vm *vm, Str *name, qs_value callee);         /* a foreign value as a function */
+Function *qfn_script(qs_vm *vm, Func *ast, int ncaptures);            /* captures start as null */
+Function *qfn_set(qs_vm *vm, Str *name);
+void qfn_set_add(qs_vm *vm, Function *set, Function *member);         /* retains member */
+Foreign *qobj_foreign(qs_vm *vm, const qs_foreign_type *ftype, void *p);
+qs_value qobj_type(qs_vm *vm, const Type *t, TypeMods mods);          /* a type as a value */
+
+/* -- gc.c ---------------------------------------------------------------------------------------------------------- */
+void qgc_track(qs_vm *vm, GcObj *o);                                  /* may collect first */
+void qgc_untrack(qs_vm *vm, GcObj *o);
+size_t qgc_collect(qs_vm *vm);                                        /* frees unreachable cycles; how many went */
+/* Calls f for every value that o holds a reference to. */
+void qgc_children(GcObj *o, void (*f)(void *ud, qs_value child), void *ud);
+
+/* -- format.c ------------------------------------------------------------------------------------------------------ */
+qs_status qfmt_value(qs_vm *vm, qs_value v, Text *t); /* as print shows it: everything */
+qs_status qfmt_brief(qs_vm *vm, qs_value v, Text *t); /* for the prompt: big arrays by corners, strings quoted */
+/* C-like formatting of language.md 4.7: printf, sprintf. */
+qs_status qfmt_printf(qs_vm *vm, const char *fmt, size_t n, int nargs, const qs_value *args, Text *t);
+
+/* -- interp.c / module.c ------------------------------------------------------------------------------------------- */
+/* Calls any callable value; named arguments follow the positional ones, names[i] for in[nin - nnamed + i].  nout < 0:
+ * one result in out[0], nil when there is none. */
+qs_status qvm_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nnamed, Str *const *names, int nout,
+                   qs_value *out);
+/* The declared type of parameter i; NULL: none, or one that depends on the call. */
+const Type *qvm_param_type(qs_vm *vm, const Func *f, int i);
+/* What is being executed now; its src is NULL when that is no script. */
+Where qvm_here(qs_vm *vm);
+/* A built-in function or constant, seen by every module; takes the reference. */
+void qvm_builtin(qs_vm *vm, const char *name, qs_value v);
+/* The type that text names, as in type(x, "cube[uint8]"); user classes and aliases are those of the session module. */
+qs_status qvm_type_named(qs_vm *vm, const char *text, size_t n, const Type **out, TypeMods *mods);
+/* The file that was started, "" when there is none, and its folder. */
+const char *qvm_script(qs_vm *vm, const char **folder);
+qs_status qvm_lookup(qs_vm *vm, const char *name, qs_value *out); /* session module, then built-ins; a new reference */
+/* Of the module that was loaded under the name `module` alone: what it defines at its top level. */
+qs_status qvm_lookup_in(qs_vm *vm, const char *module, const char *name, qs_value *out);
+/* To a variable of it that has a value; not to a function. */
+qs_status qvm_assign_in(qs_vm *vm, const char *module, const char *name, qs_value v);
+/* Every name that one of these finds: qvm_lookup when module is NULL. */
+void qvm_each_name(qs_vm *vm, const char *module, void (*f)(void *ud, const char *name), void *ud);
+#endif

@@ -1,0 +1,552 @@
+/* value.c -- questions about any value: its type, whether it fits an annotation, truth, equality, construction. */
+#include "vm/array/array.h"
+#include "vm/array/packed.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* -- types --------------------------------------------------------------------------------------------------------- */
+
+static bool is_null(qs_value v) { return v.kind == QS_NIL && v.aux == NIL_NULL; }
+
+static const Type *array_type(Ctx *c, const Array *a) {
+    return qtype_array(c, qtype_num(c, (qs_dtype)a->dtype), a->rank ? a->rank : 1);
+}
+
+static const Type *object_type(Ctx *c, const Object *o) { return o->cls ? o->cls->type : qtype_simple(c, TY_OBJECT); }
+
+static bool is_kernel(const Function *f) { return f->fkind == FN_SCRIPT && f->ast->qual == Q_KERNEL; }
+
+const Type *qval_type(qs_vm *vm, qs_value v) {
+    Ctx *c = qvm_ctx(vm);
+    switch ((qs_kind)v.kind) {
+    case QS_NIL: return qtype_any(c);
+    case QS_BOOL: return qtype_num(c, QS_B1);
+    case QS_INT: return qtype_num(c, QS_I32);
+    case QS_NUM: return qtype_scalar(c);
+    case QS_COMPLEX: return qtype_num(c, qdtype_complex_of(c->scalar_dtype));
+    case QS_STRING: return qtype_simple(c, TY_STRING);
+    case QS_ARRAY: return array_type(c, v.u.p);
+    case QS_CELL: return qtype_array(c, ((Cell *)v.u.p)->elem, ((Cell *)v.u.p)->rank);
+    case QS_OBJECT: return object_type(c, v.u.p);
+    case QS_FUNCTION: return qtype_simple(c, is_kernel(v.u.p) ? TY_KERNEL : TY_FN);
+    case QS_TYPE: return qtype_simple(c, TY_TYPE);
+    case QS_FOREIGN: return qtype_simple(c, TY_FOREIGN);
+    }
+    return qtype_any(c);
+}
+
+const char *qval_type_name(qs_vm *vm, qs_value v) {
+    static const char *const nils[] = {"null", ":", "no value"};
+    if (v.kind == QS_NIL) return nils[v.aux <= NIL_UNSET ? v.aux : NIL_NULL];
+    if (v.kind == QS_FOREIGN && ((Foreign *)v.u.p)->ftype->name) return ((Foreign *)v.u.p)->ftype->name;
+    return qtype_name(qval_type(vm, v));
+}
+
+/* An error on the way to a message is forgotten. */
+void qval_put_type(qs_vm *vm, Text *t, qs_value v) {
+    const Foreign *f = v.kind == QS_FOREIGN ? v.u.p : NULL;
+    qs_value text = qs_nil();
+    qtext_puts(t, qval_type_name(vm, v));
+    if (!f || !f->ftype->detail) return;
+    if (f->ftype->detail(vm, f->p, &text) == QS_OK) qtext_printf(t, " (%s)", qs_to_string(text, NULL));
+    else qs_error_clear(vm);
+    qs_release(vm, text);
+}
+
+/* -- integers of a given width ------------------------------------------------------------------------------------- */
+
+static int64_t int_min(qs_dtype d) {
+    return qdtype_info[d].cls == DC_UINT ? 0 : INT64_MIN >> (64 - 8 * qdtype_size(d));
+}
+
+static int64_t int_max(qs_dtype d) { /* a value of kind int holds an int64, uint64 is cut to what fits */
+    size_t bits = 8 * qdtype_size(d) - (qdtype_info[d].cls == DC_UINT ? 0 : 1);
+    return bits >= 63 ? INT64_MAX : (int64_t)(((uint64_t)1 << bits) - 1);
+}
+
+static bool int_holds(qs_dtype d, int64_t x) { return x >= int_min(d) && x <= int_max(d); }
+
+static int64_t int_saturate(qs_dtype d, int64_t x) {
+    return x < int_min(d) ? int_min(d) : x > int_max(d) ? int_max(d) : x;
+}
+
+/* -- fitting ------------------------------------------------------------------------------------------------------- */
+
+static bool number_fits(qs_value v, qs_dtype d) {
+    switch ((DtypeClass)qdtype_info[d].cls) {
+    case DC_BOOL: return v.kind == QS_BOOL;
+    case DC_SINT: case DC_UINT: return v.kind == QS_INT && int_holds(d, v.u.i);
+    case DC_REAL: return qval_is_number(v);
+    case DC_CPLX: return qval_is_number(v) || v.kind == QS_COMPLEX;
+    }
+    return false;
+}
+
+/* Shapes as the language sees them: 1xN is a vec, HxWx1 a mat.  vec3 is 3 elements in a row, mat2x2 two rows of two. */
+static bool shape_fits(const Type *t, int rank, const int64_t *dims) {
+    int64_t have[QS_MAX_RANK], want[QS_MAX_RANK];
+    memcpy(have, dims, (size_t)rank * sizeof *have);
+    rank = qarr_normalise(rank, have);
+    if (!t->nfixed) return t->rank == RANK_ANY || rank <= t->rank;
+    for (int i = 0; i < t->nfixed; i++) want[i] = t->dims[i];
+    return rank == qarr_normalise(t->nfixed, want) && !memcmp(have, want, (size_t)rank * sizeof *have);
+}
+
+static bool elements_fit(Ctx *c, const Type *t, const Type *elem) {
+    return qtype_accepts(c, qtype_array(c, t->inner, 1), qtype_array(c, elem, 1));
+}
+
+static bool array_fits(qs_vm *vm, const Array *a, const Type *t) {
+    return shape_fits(t, a->rank, a->dims) && elements_fit(qvm_ctx(vm), t, qtype_num(qvm_ctx(vm), (qs_dtype)a->dtype));
+}
+
+static bool cell_fits(qs_vm *vm, const Cell *x, const Type *t) {
+    return shape_fits(t, x->rank, x->dims) && elements_fit(qvm_ctx(vm), t, x->elem);
+}
+
+static int required_params(const Func *f) {
+    int n = 0;
+    while (n < f->nparams && !f->params[n].init && !f->params[n].variadic) n++;
+    return n;
+}
+
+static bool takes(const Function *f, int nargs) {
+    if (f->fkind == FN_NATIVE)
+        return nargs >= f->native->min_in && (f->native->max_in < 0 || nargs <= f->native->max_in);
+    if (f->fkind == FN_SCRIPT) {
+        bool variadic = f->ast->nparams && f->ast->params[f->ast->nparams - 1].variadic;
+        return nargs >= required_params(f->ast) && (variadic || nargs <= f->ast->nparams);
+    }
+    if (f->fkind == FN_FOREIGN) return true;
+    for (int i = 0; i < f->nmembers; i++)
+        if (takes(f->members[i], nargs)) return true;
+    return false;
+}
+
+static bool function_fits(qs_value v, const Type *t) {
+    if (v.kind == QS_FOREIGN) return t->kind == TY_FN && ((Foreign *)v.u.p)->ftype->call;
+    if (v.kind != QS_FUNCTION || is_kernel(v.u.p) != (t->kind == TY_KERNEL)) return false;
+    return !t->args || t->kind == TY_KERNEL || takes(v.u.p, t->nargs);
+}
+
+static bool union_fits(qs_vm *vm, qs_value v, const Type *t) {
+    for (int i = 0; i < t->nargs; i++)
+        if (qval_is_type(vm, v, t->args[i])) return true;
+    return false;
+}
+
+bool qval_is_type(qs_vm *vm, qs_value v, const Type *t) {
+    switch (t->kind) {
+    case TY_ANY: return true;
+    case TY_NUM: return number_fits(v, t->dtype);
+    case TY_STRING: return v.kind == QS_STRING;
+    case TY_ARRAY: return v.kind == QS_ARRAY ? array_fits(vm, v.u.p, t) : v.kind == QS_CELL && cell_fits(vm, v.u.p, t);
+    case TY_FN: case TY_KERNEL: return function_fits(v, t);
+    case TY_OBJECT:
+        return is_null(v) ||
+               (v.kind == QS_OBJECT && (!((Object *)v.u.p)->cls || ((Object *)v.u.p)->cls->kind == CLASS_DYNAMIC));
+    case TY_CLASS:
+        return is_null(v) || (v.kind == QS_OBJECT && ((Object *)v.u.p)->cls && ((Object *)v.u.p)->cls->type == t);
+    case TY_PTR: return qval_is_type(vm, v, t->inner);
+    case TY_UNION: return union_fits(vm, v, t);
+    case TY_TYPE: return v.kind == QS_TYPE;
+    case TY_FOREIGN: return v.kind == QS_FOREIGN;
+    }
+    return false;
+}
+
+/* -- conversion to a declared type --------------------------------------------------------------------------------- */
+
+static void add_extents(Text *t, int rank, const int64_t *dims) {
+    qtext_puts(t, " of size ");
+    if (rank == 1) qtext_puts(t, "1x");
+    for (int i = 0; i < rank; i++) qtext_printf(t, "%s%lld", i ? "x" : "", (long long)dims[i]);
+}
+
+/* "y must be vec3, got mat of size 3x4" */
+static qs_status mismatch(qs_vm *vm, qs_value v, const Type *t, const char *what) {
+    Text got;
+    qtext_init(&got, qvm_ctx(vm));
+    qval_put_type(vm, &got, v);
+    if (t->kind == TY_ARRAY && v.kind == QS_ARRAY) add_extents(&got, qval_array(v)->rank, qval_array(v)->dims);
+    if (t->kind == TY_ARRAY && v.kind == QS_CELL) add_extents(&got, ((Cell *)v.u.p)->rank, ((Cell *)v.u.p)->dims);
+    qs_status s = qerr_set(qvm_ctx(vm), QS_ETYPE, "%s must be %s, got %s", what, qtype_name(t), got.s);
+    qtext_free(&got);
+    return s;
+}
+
+qs_status qval_complex(qs_vm *vm, double re, double im, qs_value *out) {
+    Complex *z = qmem_alloc(qvm_ctx(vm), sizeof *z);
+    *z = (Complex){{.refs = 1, .kind = QS_COMPLEX}, re, im};
+    *out = qval_object(QS_COMPLEX, z);
+    return QS_OK;
+}
+
+qs_status qval_string(qs_vm *vm, const char *s, size_t n, qs_value *out) {
+    Str *made = qstr_new(qvm_ctx(vm), s, n);
+    if (!made) return qerr_set(qvm_ctx(vm), QS_ENOMEM, "out of memory: a string of %zu bytes", n);
+    *out = qval_object(QS_STRING, made);
+    return QS_OK;
+}
+
+qs_status qval_text(qs_vm *vm, Text *t, qs_status made, qs_value *out) {
+    if (made == QS_OK) made = qtext_status(t);
+    if (made == QS_OK) made = qval_string(vm, t->s ? t->s : "", t->len, out);
+    qtext_free(t);
+    return made;
+}
+
+/* Host scalars are double whatever `scalar` is as an element; a variable of another real type rounds to it. */
+static double round_real(Ctx *c, qs_dtype d, double x) {
+    if (d == c->scalar_dtype || d == QS_F64) return x;
+    double element;
+    qdtype_put(d, &element, x);
+    return qdtype_get(d, &element);
+}
+
+static qs_value to_int(qs_dtype d, qs_value v) {
+    return qs_int(v.kind == QS_NUM ? qdtype_sat_i64(v.u.f, int_min(d), int_max(d)) : int_saturate(d, v.u.i));
+}
+
+static qs_status convert_number(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
+    DtypeClass cls = (DtypeClass)qdtype_info[t->dtype].cls;
+    if (v.kind == QS_COMPLEX && cls == DC_CPLX) return *out = qval_retain(v), QS_OK;
+    if (!qval_is_number(v)) return mismatch(vm, v, t, what);
+    switch (cls) {
+    case DC_BOOL: *out = qs_bool(qval_number(v) != 0); break;
+    case DC_SINT: case DC_UINT: *out = to_int(t->dtype, v); break;
+    case DC_REAL: *out = qs_num(round_real(qvm_ctx(vm), t->dtype, qval_number(v))); break;
+    case DC_CPLX: return qval_complex(vm, qval_number(v), 0, out);
+    }
+    return QS_OK;
+}
+
+/* A copy would do, but the memory is there to be used; who made the mark knows what makes a copy. */
+static qs_status never_converted(qs_vm *vm, qs_value v, const Type *t, const char *what) {
+    char text[QERR_TEXT];
+    qs_status s = mismatch(vm, v, t, what);
+    snprintf(text, sizeof text, "%s", qvm_ctx(vm)->err.text);
+    qerr_clear(qvm_ctx(vm));
+    (void)qerr_set(qvm_ctx(vm), s, "%s; memory that is passed is used in place: pass value(x) for a converted copy",
+                   text);
+    return s;
+}
+
+static bool array_converts(const Array *a, const Type *t) {
+    bool loses =
+        t->inner->kind != TY_NUM || (qdtype_is_complex((qs_dtype)a->dtype) && !qdtype_is_complex(t->inner->dtype));
+    return !loses && shape_fits(t, a->rank, a->dims);
+}
+
+static qs_status convert_array(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
+    Array *r;
+    if (!array_converts(qval_array(v), t)) return mismatch(vm, v, t, what);
+    TRY(qarr_convert(vm, qval_array(v), t->inner->dtype, &r));
+    return *out = qarr_value(r), QS_OK;
+}
+
+/* What nobody asked for in so many words, as float64(x) does. */
+static qs_status convert_array_unasked(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
+    bool as_is = qval_array(v)->hdr.flags & ARRAY_AS_IS;
+    if (as_is && array_converts(qval_array(v), t)) return never_converted(vm, v, t, what);
+    return convert_array(vm, v, t, what, out);
+}
+
+static bool items_fit(qs_vm *vm, const Cell *c, const Type *elem) {
+    for (size_t i = 0; i < c->count; i++)
+        if (!qval_is_type(vm, c->items[i], elem)) return false;
+    return true;
+}
+
+/* A cell that was not declared that precisely, but whose items all fit: the same items in a cell of the wanted type. */
+static qs_status convert_cell(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
+    Cell *c = v.u.p, *r;
+    if (t->inner->kind == TY_NUM || !shape_fits(t, c->rank, c->dims) || !items_fit(vm, c, t->inner))
+        return mismatch(vm, v, t, what);
+    TRY(qcell_new(vm, qtype_any(qvm_ctx(vm)), c->rank, c->dims, &r));
+    r->elem = t->inner;
+    for (size_t i = 0; i < c->count; i++) r->items[i] = qval_retain(c->items[i]);
+    return *out = qval_object(QS_CELL, r), QS_OK;
+}
+
+static const Type *numeric_member(const Type *t) {
+    for (int i = 0; i < t->nargs; i++)
+        if (t->args[i]->kind == TY_NUM) return t->args[i];
+    return NULL;
+}
+
+qs_status qval_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
+    if (t->kind == TY_NUM) return convert_number(vm, v, t, what, out);
+    if (qval_is_type(vm, v, t)) return *out = qval_retain(v), QS_OK;
+    if (t->kind == TY_UNION && qval_is_number(v) && numeric_member(t))
+        return convert_number(vm, v, numeric_member(t), what, out);
+    if (t->kind == TY_ARRAY && v.kind == QS_ARRAY) return convert_array_unasked(vm, v, t, what, out);
+    if (t->kind == TY_ARRAY && v.kind == QS_CELL) return convert_cell(vm, v, t, what, out);
+    return mismatch(vm, v, t, what);
+}
+
+/* -- truth --------------------------------------------------------------------------------------------------------- */
+
+static bool element_truth(qs_dtype d, const void *p) {
+    if (d == QS_C64) return ((const QComplexF *)p)->re != 0 || ((const QComplexF *)p)->im != 0;
+    if (d == QS_C128) return ((const QComplexD *)p)->re != 0 || ((const QComplexD *)p)->im != 0;
+    return qdtype_get(d, p) != 0;
+}
+
+/* All elements; nothing at all is not true, as `if [] …` reads. */
+static qs_status array_truth(qs_vm *vm, Array *a, bool *out) {
+    const void *p;
+    size_t size = qdtype_size((qs_dtype)a->dtype), i = 0;
+    TRY(qarr_read(vm, a, &p));
+    while (i < a->count && element_truth((qs_dtype)a->dtype, (const char *)p + (ptrdiff_t)(qarr_offset(a, i) * size)))
+        i++;
+    *out = a->count > 0 && i == a->count;
+    return QS_OK;
+}
+
+static qs_status foreign_truth(qs_vm *vm, qs_value v, bool *out) {
+    qs_value no;
+    const Foreign *f = v.u.p;
+    if (f->ftype->truth) return f->ftype->truth(vm, f->p, out);
+    TRY(((Foreign *)v.u.p)->ftype->op(vm, OP_NOT, v, qs_nil(), &no));
+    *out = !(qval_is_number(no) && qval_number(no) != 0);
+    qval_release(vm, no);
+    return QS_OK;
+}
+
+qs_status qval_truth(qs_vm *vm, qs_value v, bool *out) {
+    const Complex *z = v.u.p;
+    switch ((qs_kind)v.kind) {
+    case QS_BOOL: case QS_INT: return *out = v.u.i != 0, QS_OK;
+    case QS_NUM: return *out = v.u.f != 0, QS_OK;
+    case QS_COMPLEX: return *out = z->re != 0 || z->im != 0, QS_OK;
+    case QS_ARRAY: return array_truth(vm, v.u.p, out);
+    case QS_FOREIGN:
+        if (((Foreign *)v.u.p)->ftype->op || ((Foreign *)v.u.p)->ftype->truth) return foreign_truth(vm, v, out);
+        break;
+    default: break;
+    }
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "a condition must be a number or an array of numbers, got %s",
+                    qval_type_name(vm, v));
+}
+
+/* -- equality ------------------------------------------------------------------------------------------------------ */
+
+enum { EQUAL_DEPTH = 1000 }; /* cells nested deeper, or in themselves, are equal only when they are the same cell */
+
+static bool equal_at(qs_vm *vm, qs_value a, qs_value b, int depth);
+
+static bool numbers_equal(qs_value a, qs_value b) {
+    if (a.kind != QS_NUM && b.kind != QS_NUM) return a.u.i == b.u.i;
+    if (a.kind == b.kind) return a.u.f == b.u.f;
+    double x = a.kind == QS_NUM ? a.u.f : b.u.f;
+    int64_t i = a.kind == QS_NUM ? b.u.i : a.u.i;
+    return x == (double)i && x < 0x1p63 && (int64_t)x == i; /* exactly: beyond 2^53 many integers round to one double */
+}
+
+static void parts(qs_value v, double z[2]) {
+    z[0] = v.kind == QS_COMPLEX ? ((Complex *)v.u.p)->re : qval_number(v);
+    z[1] = v.kind == QS_COMPLEX ? ((Complex *)v.u.p)->im : 0;
+}
+
+static bool complex_equal(qs_value a, qs_value b) {
+    double x[2], y[2];
+    parts(a, x);
+    parts(b, y);
+    return x[0] == y[0] && x[1] == y[1];
+}
+
+static bool element_equal(qs_vm *vm, Array *a, Array *b, size_t i) {
+    qs_value x, y;
+    if (qarr_get(vm, a, i, &x) != QS_OK) return false;
+    bool same = qarr_get(vm, b, i, &y) == QS_OK;
+    if (same) {
+        same = x.kind == QS_COMPLEX || y.kind == QS_COMPLEX ? complex_equal(x, y) : numbers_equal(x, y);
+        qval_release(vm, y);
+    }
+    qval_release(vm, x);
+    return same;
+}
+
+/* Numbers side by side; NaN equals nothing. */
+static bool runs_equal(qs_dtype d, const char *p, const char *q, size_t n) {
+    uint8_t differ[1024];
+    Loop *compare = qpacked_get(LOOP_NE, d, LOOP_VV);
+    for (size_t at = 0, m; at < n; at += m) {
+        m = n - at < sizeof differ ? n - at : sizeof differ;
+        compare(m, p + at * qdtype_size(d), q + at * qdtype_size(d), differ);
+        if (memchr(differ, 1, m)) return false;
+    }
+    return true;
+}
+
+static bool arrays_equal(qs_vm *vm, Array *a, Array *b) {
+    const void *p, *q;
+    qs_dtype d = (qs_dtype)a->dtype;
+    if (!qarr_same_shape(a, b)) return false;
+    if (d == b->dtype && a->contiguous && b->contiguous && d != QS_F16 && d != QS_BF16) {
+        if (qarr_read(vm, a, &p) != QS_OK || qarr_read(vm, b, &q) != QS_OK) return false;
+        return d <= QS_U64 ? memcmp(p, q, a->count * qdtype_size(d)) == 0 : runs_equal(d, p, q, a->count);
+    }
+    for (size_t i = 0; i < a->count; i++)
+        if (!element_equal(vm, a, b, i)) return false;
+    return true;
+}
+
+static bool cells_equal(qs_vm *vm, const Cell *a, const Cell *b, int depth) {
+    if (a == b) return true;
+    if (depth == EQUAL_DEPTH || a->rank != b->rank || memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) != 0)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (!equal_at(vm, a->items[i], b->items[i], depth + 1)) return false;
+    return true;
+}
+
+/* Each mention of a nested function makes a new closure; without captures they are one function. */
+static bool functions_equal(const Function *a, const Function *b) {
+    if (a == b) return true;
+    if (a->fkind != b->fkind || a->ncaptures || b->ncaptures) return false;
+    return a->fkind == FN_SCRIPT ? a->ast == b->ast : a->fkind == FN_NATIVE && a->native == b->native;
+}
+
+static bool foreign_equal(qs_vm *vm, qs_value a, qs_value b) {
+    qs_value same;
+    bool truth = false;
+    const Foreign *f = a.kind == QS_FOREIGN ? a.u.p : b.u.p;
+    if (a.kind == b.kind && f->p == ((Foreign *)b.u.p)->p) return true;
+    if (!f->ftype->op || f->ftype->op(vm, OP_EQ, a, b, &same) != QS_OK) return false;
+    if (qval_truth(vm, same, &truth) != QS_OK) truth = false;
+    qval_release(vm, same);
+    return truth;
+}
+
+static bool equal_at(qs_vm *vm, qs_value a, qs_value b, int depth) {
+    if (qval_is_number(a) && qval_is_number(b)) return numbers_equal(a, b);
+    if (a.kind == QS_FOREIGN || b.kind == QS_FOREIGN) return foreign_equal(vm, a, b);
+    if (a.kind == QS_COMPLEX || b.kind == QS_COMPLEX)
+        return (qval_is_number(a) || a.kind == QS_COMPLEX) && (qval_is_number(b) || b.kind == QS_COMPLEX) &&
+               complex_equal(a, b);
+    if (a.kind != b.kind) return false;
+    switch ((qs_kind)a.kind) {
+    case QS_NIL: return a.aux == b.aux;
+    case QS_STRING: return qstr_equal(a.u.p, b.u.p);
+    case QS_ARRAY: return arrays_equal(vm, a.u.p, b.u.p);
+    case QS_CELL: return cells_equal(vm, a.u.p, b.u.p, depth);
+    case QS_FUNCTION: return functions_equal(a.u.p, b.u.p);
+    case QS_TYPE: return ((TypeValue *)a.u.p)->type == ((TypeValue *)b.u.p)->type;
+    default: return a.u.p == b.u.p;
+    }
+}
+
+bool qval_equal(qs_vm *vm, qs_value a, qs_value b) { return equal_at(vm, a, b, 0); }
+
+/* -- construction -------------------------------------------------------------------------------------------------- */
+
+static qs_status new_array(qs_vm *vm, const Type *t, int rank, const int64_t *dims, qs_value *out) {
+    Array *a;
+    Cell *c;
+    if (t->inner->kind == TY_NUM) {
+        TRY(qarr_new(vm, t->inner->dtype, rank, dims, true, &a));
+        return *out = qarr_value(a), QS_OK;
+    }
+    TRY(qcell_new(vm, t->inner, rank, dims, &c));
+    return *out = qval_object(QS_CELL, c), QS_OK;
+}
+
+static int declared_dims(const Type *t, int64_t dims[QS_MAX_RANK]) {
+    for (int i = 0; i < t->nfixed; i++) dims[i] = t->dims[i];
+    if (!t->nfixed) dims[0] = 0;
+    return t->nfixed ? t->nfixed : 1;
+}
+
+qs_status qval_zero(qs_vm *vm, const Type *t, qs_value *out) {
+    int64_t dims[QS_MAX_RANK];
+    *out = qs_nil();
+    if (t->kind == TY_NUM) return convert_number(vm, qs_num(0), t, "", out);
+    if (t->kind == TY_STRING) return *out = qval_object(QS_STRING, qstr_new(qvm_ctx(vm), "", 0)), QS_OK;
+    if (t->kind == TY_ARRAY) return new_array(vm, t, declared_dims(t, dims), dims, out);
+    return QS_OK;
+}
+
+static qs_status construct_number(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out) {
+    if (n == 0) return qval_zero(vm, t, out);
+    if (n == 2 && qdtype_is_complex(t->dtype) && qval_is_number(args[0]) && qval_is_number(args[1]))
+        return qval_complex(vm, qval_number(args[0]), qval_number(args[1]), out);
+    if (n > 1) return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s takes 1 value, %d given", qtype_name(t), n);
+    if (args[0].kind != QS_ARRAY) return convert_number(vm, args[0], t, "the argument", out);
+    return convert_array(vm, args[0], qtype_array(qvm_ctx(vm), t, RANK_ANY), "the argument", out);
+}
+
+static qs_status construct_string(qs_vm *vm, int n, const qs_value *args, qs_value *out) {
+    Text t;
+    qs_status s = QS_OK;
+    qtext_init(&t, qvm_ctx(vm));
+    for (int i = 0; i < n && s == QS_OK; i++) s = qfmt_value(vm, args[i], &t);
+    return qval_text(vm, &t, s, out);
+}
+
+static qs_status fill_items(qs_vm *vm, qs_value r, int n, const qs_value *args) {
+    for (int i = 0; i < n; i++) {
+        if (r.kind == QS_CELL) TRY(qcell_store(vm, r.u.p, (size_t)i, args[i]));
+        else if (qval_is_number(args[i]) || args[i].kind == QS_COMPLEX) TRY(qarr_put(vm, r.u.p, (size_t)i, args[i]));
+        else
+            return qerr_set(qvm_ctx(vm), QS_ETYPE, "element %d must be a number, got %s", i,
+                            qval_type_name(vm, args[i]));
+    }
+    return QS_OK;
+}
+
+/* vec3() is zero, vec3(1,2,3) holds these. */
+static qs_status construct_fixed(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out) {
+    int64_t dims[QS_MAX_RANK], count = 1;
+    int rank = declared_dims(t, dims);
+    for (int i = 0; i < rank; i++) count *= dims[i];
+    if (n != 0 && n != count)
+        return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s takes %lld elements, %d given", qtype_name(t), (long long)count, n);
+    TRY(new_array(vm, t, rank, dims, out));
+    qs_status s = fill_items(vm, *out, n, args);
+    if (s != QS_OK) qval_release(vm, *out);
+    return s;
+}
+
+static qs_status construct_array(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out) {
+    int64_t dims[QS_MAX_RANK];
+    int rank;
+    if (t->nfixed) return construct_fixed(vm, t, n, args, out);
+    if (n == 0) return qval_zero(vm, t, out);
+    TRY(qarr_shape_args(vm, qtype_name(t), n, args, &rank, dims));
+    bool listed = n == 1 && args[0].kind == QS_ARRAY; /* mat(size(x)) has the shape of x, whatever that is */
+    if (t->rank != RANK_ANY && rank != t->rank && !listed)
+        return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s takes %d size%s, %d given", qtype_name(t), t->rank,
+                        t->rank == 1 ? "" : "s", rank);
+    return new_array(vm, t, rank, dims, out);
+}
+
+/* Without a constructor of its own: the fields in order, missing ones keep their initial value. */
+static qs_status construct_object(qs_vm *vm, Class *cls, int n, const qs_value *args, qs_value *out) {
+    Object *o;
+    if (cls && n > cls->nfields)
+        return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s has %d fields, %d values given", cls->name->s, cls->nfields, n);
+    if (!cls && n) return qerr_set(qvm_ctx(vm), QS_EVALUE, "object takes no arguments, %d given", n);
+    TRY(qobj_new(vm, cls, &o));
+    for (int i = 0; i < n; i++) {
+        qs_status s = qobj_init(vm, o, cls->fields[i].name, args[i]);
+        if (s == QS_OK) continue;
+        qval_release(vm, qval_object(QS_OBJECT, o));
+        return s;
+    }
+    return *out = qval_object(QS_OBJECT, o), QS_OK;
+}
+
+qs_status qval_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out) {
+    switch (t->kind) {
+    case TY_NUM: return construct_number(vm, t, n, args, out);
+    case TY_STRING: return construct_string(vm, n, args, out);
+    case TY_ARRAY: return construct_array(vm, t, n, args, out);
+    case TY_OBJECT: return construct_object(vm, NULL, n, args, out);
+    case TY_CLASS: return construct_object(vm, t->cls, n, args, out);
+    default:
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "a value of type %s cannot be made by calling the type", qtype_name(t));
+    }
+}
