@@ -6,7 +6,7 @@
 The scripts run on the cpu device with --compile-for; what they print does not matter here.  QUASAR_LIBDEVICE=none takes
 our own mathematical functions.  Says so, and succeeds,
 where ptxas is not installed."""
-import argparse, concurrent.futures, glob, os, shlex, shutil, subprocess, sys, tempfile
+import argparse, concurrent.futures, glob, os, re, shlex, shutil, subprocess, sys, tempfile
 
 from run import ROOT, header
 
@@ -47,6 +47,14 @@ def kernels_of(qrun, arch, path, opts):
     return ["// quasar:" + p for p in parts], f"{path}: {said}" if wrong else None
 
 
+def wrong_sign(ptx):
+    """A truth value becomes a float as a signed number, which makes 1 of what was negated; else None."""
+    for number in re.findall(r"selp\.[ubs]32\s+(%r\d+), 1, 0,", ptx):
+        if re.search(rf"cvt\.rn\.f\d\d\.s32\s+\S+ {number};", ptx):
+            return f"{number}: 1 as a signed number"
+    return None
+
+
 def assembles(ptxas, arch, folder, number, ptx):
     name = os.path.join(folder, f"{number}.ptx")
     with open(name, "w", encoding="utf-8") as f:
@@ -64,6 +72,7 @@ def check(args, arch, pool, folder):
         failures += [wrong] if wrong else []
         for t in texts:
             found.setdefault(t, path)
+    failures += [f"{path}: {wrong_sign(ptx)}" for ptx, path in found.items() if wrong_sign(ptx)]
     ptxas = shutil.which("ptxas")
     checks = ptxas and [(path, pool.submit(assembles, ptxas, arch, folder, i, ptx))
                         for i, (ptx, path) in enumerate(found.items())]

@@ -108,7 +108,7 @@ static Target target_of(const KCompiler *k, const KFunc *f, const Device *d) {
         return (Target){{.kind = KT_NVPTX, .half = true},
                         {.arch = LLVM_NVPTX, .cpu = d->arch, .features = "", .thorough = true},
                         LLVM_ASSEMBLY,
-                        qcache_key((CacheKey){{1, 0}}, d->arch, strlen(d->arch))};
+                        qcache_key((CacheKey){{2, 0}}, d->arch, strlen(d->arch))};
     return (Target){
         k->host, {.arch = host_arch(), .cpu = "", .features = "", .thorough = is_involved(f)}, LLVM_OBJECT, k->machine};
 }

@@ -88,6 +88,49 @@ static void warps(void) {
     qtext_free(&t);
 }
 
+/* y[pos] = to(-mid(x[pos] > 1.5 && x[pos] < 3.5)) */
+static const char *negated(qs_dtype mid, qs_dtype to, Text *out) {
+    Arena arena;
+    qarena_init(&arena, &ctx);
+    KFunc *f = kir_new(&ctx, &arena, qstr_cname(&ctx, "negated"), NULL);
+    f->rank = 1;
+    kir_param(f, &(KParam){.name = qstr_cname(&ctx, "x"), .kind = KP_ARRAY, .dtype = QS_F32, .rank = 1, .read = true});
+    kir_param(f, &(KParam){.name = qstr_cname(&ctx, "y"), .kind = KP_ARRAY, .dtype = to, .rank = 1, .written = true});
+    KRef at = kir_add(f, K_POS, QS_I64, 0, 0, 0, 0, 0, 0), x = kir_add(f, K_LOAD, QS_F32, 0, at, 0, 0, 0, 0);
+    KRef above = kir_add(f, K_LT, QS_B1, 0, kir_const_num(f, QS_F32, 1.5, 0), x, 0, 0, 0);
+    KRef below = kir_add(f, K_LT, QS_B1, 0, x, kir_const_num(f, QS_F32, 3.5, 0), 0, 0, 0);
+    KRef both = kir_add(f, K_AND, QS_B1, 0, above, below, 0, 0, 0);
+    KRef v = kir_add(f, K_NEG, mid, 0, kir_add(f, K_CAST, mid, 0, both, 0, 0, 0, 0), 0, 0, 0, 0);
+    if (mid != to) v = kir_add(f, K_CAST, to, 0, v, 0, 0, 0, 0);
+    kir_add(f, K_STORE, QS_B1, 0, at, v, 0, 1, 0);
+    kir_seal(f);
+    out->len = 0;
+    CHECK(kir_verify(&ctx, f) == QS_OK && kcompile_text(compiler, f, &gpu, "ptx", out) == QS_OK);
+    if (have_ptxas) CHECK(assembles(out->s));
+    qarena_free(&arena);
+    return out->s;
+}
+
+/* True, negated as a signed number, is -1: LLVM's own way from a truth value to a float would make 1 of it. */
+static void truth(void) {
+    static const char *const archs[] = {"sm_70", "sm_80", "sm_90"};
+    static const qs_dtype mids[] = {QS_I32, QS_I64, QS_F32, QS_F64};
+    bool assembler = have_ptxas;
+    Text t;
+    qtext_init(&t, &ctx);
+    for (size_t a = 0; a < sizeof archs / sizeof *archs; a++)
+        for (size_t i = 0; i < sizeof mids / sizeof *mids; i++) {
+            strcpy(gpu.arch, archs[a]);
+            have_ptxas = assembler && a > 0; /* of today takes no sm_70 */
+            bool whole = mids[i] == QS_I32 || mids[i] == QS_I64;
+            CHECK(!strstr(negated(mids[i], QS_F32, &t), "f32.s") && (!whole || strstr(t.s, "0fBF800000")));
+            CHECK(!strstr(negated(mids[i], QS_F64, &t), "f64.s") && (!whole || strstr(t.s, "0dBFF0000000000000")));
+        }
+    have_ptxas = assembler;
+    strcpy(gpu.arch, "sm_80");
+    qtext_free(&t);
+}
+
 /* y[pos] = fn(y[pos], y[pos]) */
 static void function(MathFn fn, qs_dtype d, Text *out) {
     Arena arena;
@@ -173,6 +216,7 @@ int main(int argc, char **argv) {
               KGEN_ALL, try_case);
     large_shared();
     warps();
+    truth();
     own_functions();
     fast_math();
     if (argc < 2) targets();
