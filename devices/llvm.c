@@ -292,7 +292,7 @@ static qs_status optimise(Job *j, const LlvmTarget *t) {
     return s;
 }
 
-/* -- what LLVM gets wrong for NVIDIA devices: said in other words, after all passes that would turn them back -------- */
+/* -- what LLVM gets wrong for NVIDIA devices, said in other words after all passes that would turn them back ------ */
 enum { LLVM_SITOFP = 36, LLVM_INTEGER = 8, LLVM_VECTOR = 13 };
 
 static bool is_truth(const Api *f, void *type) {

@@ -106,7 +106,8 @@ static bool is_involved(const KFunc *f) {
 static Target target_of(const KCompiler *k, const KFunc *f, const Device *d) {
     if (d->ops->code == CODE_PTX)
         return (Target){{.kind = KT_NVPTX, .half = true},
-                        {.arch = LLVM_NVPTX, .cpu = d->arch, .features = "", .thorough = true},
+                        /* PTX 6.3 at least: 6.0, which LLVM takes for sm_70, has no activemask */
+                        {.arch = LLVM_NVPTX, .cpu = d->arch, .features = "+ptx63", .thorough = true},
                         LLVM_ASSEMBLY,
                         qcache_key((CacheKey){{2, 0}}, d->arch, strlen(d->arch))};
     return (Target){
@@ -120,7 +121,8 @@ static qs_status run_llvm(KCompiler *k, const LlvmTarget *t, const Text *ir, Llv
 
 static qs_status from_cache_or_llvm(KCompiler *k, const Target *t, const Text *ir, Text *out) {
     const char *passes = qllvm_passes(&t->llvm), *math = t->llvm.math ? t->llvm.math : "";
-    CacheKey key = qcache_key(qcache_key(t->key, passes, strlen(passes)), ir->s, ir->len);
+    CacheKey key = qcache_key(t->key, t->llvm.features, strlen(t->llvm.features));
+    key = qcache_key(qcache_key(key, passes, strlen(passes)), ir->s, ir->len);
     key = qcache_key(key, math, strlen(math));
     if (qcache_get(k->cache, key, out)) return QS_OK;
     TRY(run_llvm(k, &t->llvm, ir, t->kind, out));

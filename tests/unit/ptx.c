@@ -78,11 +78,17 @@ static const char *accumulate(KAtomic op, qs_dtype d, int index, Text *out) {
 static void warps(void) {
     static const KAtomic ops[] = {KA_ADD, KA_SUB, KA_MIN, KA_MAX};
     static const qs_dtype dtypes[] = {QS_I32, QS_U32, QS_I64, QS_U64, QS_F32, QS_F64};
+    bool assembler = have_ptxas;
     Text t;
     qtext_init(&t, &ctx);
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++)
             CHECK(strstr(accumulate(ops[i], dtypes[k], 0, &t), "shfl.sync.down"));
+    strcpy(gpu.arch, "sm_70");
+    have_ptxas = false; /* of today takes no sm_70 */
+    CHECK(strstr(accumulate(KA_ADD, QS_F32, 0, &t), "activemask.b32") && strstr(t.s, ".version 6.3"));
+    strcpy(gpu.arch, "sm_80");
+    have_ptxas = assembler;
     CHECK(!strstr(accumulate(KA_ADD, QS_F32, 1, &t), "shfl.sync"));
     CHECK(!strstr(accumulate(KA_MUL, QS_F32, 0, &t), "shfl.sync"));
     qtext_free(&t);
