@@ -57,6 +57,12 @@ def wrong_sign(ptx):
     return None
 
 
+def wrong_zero(ptx):
+    """An instruction that takes -0 for less than 0, where a test was written that does not; or None."""
+    found = re.search(r"^\s*(min|max)\.f(32|64).* 0[fd][08]0+;", ptx, re.M)
+    return found and found.group().strip()
+
+
 SINCE = {"activemask.b32": (6, 2)}  # versions of PTX that brought what we use
 
 
@@ -89,7 +95,7 @@ def check(args, arch, pool, folder):
         failures += [wrong] if wrong else []
         for t in texts:
             found.setdefault(t, path)
-    for wrong in (wrong_sign, too_new):
+    for wrong in (wrong_sign, wrong_zero, too_new):
         failures += [f"{path}: {wrong(ptx)}" for ptx, path in found.items() if wrong(ptx)]
     ptxas = shutil.which(args.ptxas)
     if ptxas and not takes(ptxas, arch, folder):

@@ -105,7 +105,7 @@ static bool is_involved(const KFunc *f) {
 
 static Target target_of(const KCompiler *k, const KFunc *f, const Device *d) {
     if (d->ops->code == CODE_PTX)
-        return (Target){{.kind = KT_NVPTX, .half = true},
+        return (Target){{.kind = KT_NVPTX, .half = true, .orders_zeros = true},
                         /* PTX 6.3 at least: 6.0, which LLVM takes for sm_70, has no activemask */
                         {.arch = LLVM_NVPTX, .cpu = d->arch, .features = "+ptx63", .thorough = true},
                         LLVM_ASSEMBLY,

@@ -312,21 +312,50 @@ static Opnd float_arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd
                     a.s, b.s);
 }
 
-/* The smaller or greater number, exactly: no number loses against a nan, and of the zeros -0 is the smaller one.  What
- * is asked of b alone a loop that has its result in a finds out beforehand: a zero that is not to replace the other one
- * is compared as the next number beyond. */
-static Opnd extreme(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
+/* The smaller or greater number, exactly: no number loses against a nan, and of the zeros -0 is the smaller one.  Three
+ * ways, since LLVM's minnum and maxnum leave open which zero they give.
+ *
+ * In order: what is asked of b alone a loop that has its result in a finds out beforehand.  A zero that is not to
+ * replace the other one is compared as the next number beyond. */
+static Opnd extreme_in_order(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
     static const char *const beyond[2][2] = {{"0x36A0000000000000", "0xB6A0000000000000"},
                                              {"0x1", "0x8000000000000001"}};
     const char *t = emit_type(d);
     bool wide = d == QS_F64, most = op == K_MAX;
-    if (!e->f->strict || (d != QS_F64 && d != QS_F32)) return call2(e, most ? "maxnum" : "minnum", d, a, b);
     Opnd bits = emit_def(e, "bitcast %s %s to %s", t, b.s, wide ? "i64" : "i32");
     Opnd zero = emit_def(e, "icmp eq %s %s, %lld", wide ? "i64" : "i32", bits.s,
                          most ? wide ? (long long)INT64_MIN : (long long)INT32_MIN : 0);
     Opnd key = select(e, zero, t, emit_opnd("%s", beyond[wide][most]), b);
     Opnd past = bin(e, most ? "fcmp uge" : "fcmp ule", t, key, a), number = bin(e, "fcmp ord", t, b, b);
     return select(e, bin(e, "and", "i1", past, number), t, b, a);
+}
+
+/* Of equal numbers the bits tell which zero it is: -0 has one that +0 lacks. */
+static Opnd extreme_of_bits(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
+    const char *t = emit_type(d), *whole = d == QS_F64 ? "i64" : "i32";
+    Opnd m = call2(e, op == K_MAX ? "maxnum" : "minnum", d, a, b), equal = bin(e, "fcmp oeq", t, a, b);
+    Opnd x = emit_def(e, "bitcast %s %s to %s", t, a.s, whole), y = emit_def(e, "bitcast %s %s to %s", t, b.s, whole);
+    Opnd bits = bin(e, op == K_MAX ? "and" : "or", whole, x, y);
+    return select(e, equal, t, emit_def(e, "bitcast %s %s to %s", whole, bits.s, t), m);
+}
+
+static bool is_literal(Opnd o) { return *o.s != '%'; }
+static bool is_zero(Opnd o) { return !strcmp(o.s, "0x0000000000000000") || !strcmp(o.s, "0x8000000000000000"); }
+
+/* Beside a zero that is known: it is the result, or x; a nan fails the test. */
+static Opnd extreme_of_zero(Emit *e, KOp op, qs_dtype d, Opnd x, Opnd zero) {
+    bool most = op == K_MAX, minus = zero.s[2] == '8';
+    const char *test = most ? minus ? "fcmp oge" : "fcmp ogt" : minus ? "fcmp olt" : "fcmp ole";
+    return select(e, bin(e, test, emit_type(d), x, zero), emit_type(d), x, zero);
+}
+
+static Opnd extreme(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
+    if (e->f->strict) return extreme_in_order(e, op, d, a, b);
+    if (is_literal(b) && is_zero(b)) return extreme_of_zero(e, op, d, a, b);
+    if (is_literal(a) && is_zero(a)) return extreme_of_zero(e, op, d, b, a);
+    if (!e->t->orders_zeros || e->f->fast || is_literal(a) || is_literal(b))
+        return call2(e, op == K_MAX ? "maxnum" : "minnum", d, a, b);
+    return extreme_of_bits(e, op, d, a, b);
 }
 
 /* Two operands of dtype d. */

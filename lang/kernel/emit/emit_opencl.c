@@ -196,6 +196,19 @@ static void helped(Emit *e, char *s, size_t n, Helper h, const char *name, qs_dt
     snprintf(s, n, "q_%s_%s(%s, %s)", name, suffix(d), a, b);
 }
 
+static bool is_zero(const char *a) { return a[strspn(a, "(-0.f)")] == 0; }
+
+/* Beside a zero that is known: it is the result, or x; a nan fails the test. */
+static void extreme(char *s, size_t n, KOp op, bool real, const char *a, const char *b) {
+    bool most = op == K_MAX;
+    if (!real || (!is_zero(a) && !is_zero(b))) {
+        snprintf(s, n, "%s%s(%s, %s)", real ? "f" : "", most ? "max" : "min", a, b);
+        return;
+    }
+    const char *zero = is_zero(b) ? b : a, *x = is_zero(b) ? a : b, *orders[] = {"<=", "<", ">", ">="};
+    snprintf(s, n, "%s %s %s ? %s : %s", x, orders[most * 2 + (*zero == '(')], zero, x, zero);
+}
+
 static void binary(Emit *e, char *s, size_t n, KOp op, qs_dtype d, const char *a, const char *b) {
     bool real = qdtype_is_real(d), logic = d == QS_B1;
     switch (op) {
@@ -209,8 +222,7 @@ static void binary(Emit *e, char *s, size_t n, KOp op, qs_dtype d, const char *a
     case K_MOD: helped(e, s, n, H_MOD, "mod", d, a, b); break;
     case K_SHL: helped(e, s, n, H_SHL, "shl", d, a, b); break;
     case K_SHR: helped(e, s, n, H_SHR, "shr", d, a, b); break;
-    case K_MIN: snprintf(s, n, "%s(%s, %s)", real ? "fmin" : "min", a, b); break;
-    case K_MAX: snprintf(s, n, "%s(%s, %s)", real ? "fmax" : "max", a, b); break;
+    case K_MIN: case K_MAX: extreme(s, n, op, real, a, b); break;
     case K_AND: snprintf(s, n, "%s %s %s", a, logic ? "&&" : "&", b); break;
     case K_OR: snprintf(s, n, "%s %s %s", a, logic ? "||" : "|", b); break;
     case K_XOR: snprintf(s, n, "%s %s %s", a, logic ? "!=" : "^", b); break;

@@ -55,7 +55,11 @@ static inline bool ksem_NOT_B1(bool a) { return !a; }
 static inline bool ksem_EQ_B1(bool a, bool b) { return a == b; }
 static inline bool ksem_NE_B1(bool a, bool b) { return a != b; }
 
-/* -- floats; S is the suffix of the C functions; of the zeros -0 is the smaller one ------------------------------ */
+/* -- floats; S is the suffix of the C functions --------------------------------------------------------------------
+ *
+ * MIN and MAX: of the zeros -0 is the smaller one.  A backend may give either zero where both operands are zeros that
+ * the compiler does not know and the function is not strict: a processor's instruction takes the second one, and to
+ * tell them apart makes a median of five a third slower. */
 #define KSEM_REAL(D, T, S)                                                                                             \
     static inline T ksem_ADD_##D(T a, T b) { return a + b; }                                                           \
     static inline T ksem_SUB_##D(T a, T b) { return a - b; }                                                           \
