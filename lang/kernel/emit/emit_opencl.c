@@ -264,8 +264,8 @@ static void bound(Emit *e, uint32_t at, AccessMode m, const char *a, const char 
 
 static void math(Emit *e, uint32_t at, const KIns *i) {
     const MathFnInfo *fn = &kir_math[i->flag];
-    if (fn->nargs == 2) define(e, at, "%s(%s, %s)", fn->opencl, ref(e, i->a), ref(e, i->b));
-    else define(e, at, "%s(%s)", fn->opencl, ref(e, i->a));
+    if (fn->nargs == 2) define(e, at, "%s(%s, %s)", fn->name, ref(e, i->a), ref(e, i->b));
+    else define(e, at, "%s(%s)", fn->name, ref(e, i->a));
 }
 
 /* -- elements of memory -------------------------------------------------------------------------------------------- */

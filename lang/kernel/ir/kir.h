@@ -92,10 +92,13 @@ typedef enum { KI_none, KI_bits, KI_param, KI_axis, KI_count, KI_depth, KI_messa
 typedef enum { KR_own, KR_same, KR_of_b, KR_bool, KR_i64, KR_none } KResultUse;
 typedef enum { KF_none, KF_zeroed, KF_atomic, KF_access, KF_math, KF_order } KFlagUse;
 extern const KOpInfo kir_ops[K__COUNT];
+typedef enum { MATH_exact, MATH_own, MATH_near, MATH_far } MathHow; /* mathfn.def explains them */
 typedef struct {
-    const char *name;
-    uint8_t nargs;
-    const char *opencl, *nv32, *nv64;
+    const char *name;            /* in the text form, in OpenCL, in LLVM where it is exact */
+    uint8_t nargs, how, libmvec;
+    const char *c[2], *nv[2];    /* of float and double: in C, in libdevice */
+    const char *estimate;        /* NULL: a GPU has none */
+    float before, after;
     uint8_t ulp32, ulp64, own32, own64;
 } MathFnInfo;
 extern const MathFnInfo kir_math[MF__COUNT];
