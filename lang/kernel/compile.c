@@ -167,8 +167,25 @@ static qs_status opencl_text(KCompiler *k, const KFunc *f, Code *out) {
     return s;
 }
 
+/* OpenCL rounds even a root of float32 as it likes. */
+static const char *inexact(const KIns *i, CodeKind kind) {
+    if (i->op == K_ATOMIC || i->op == K_AATOMIC) return i->flag == KA_POW ? "pow" : NULL;
+    if (i->op != K_MATH) return NULL;
+    bool root = kind == CODE_OPENCL && i->flag == MF_sqrt && i->dtype == QS_F32;
+    return kir_math[i->flag].how == MATH_exact && !root ? NULL : kir_math[i->flag].name;
+}
+
+const char *kcompile_differs(const KFunc *f, CodeKind kind) {
+    const char *name = NULL;
+    if (!f->strict || kind == CODE_NATIVE || kind == CODE_KIR) return NULL;
+    for (KRef r = 1; r < f->nins && !name; r++) name = inexact(&f->ins[r], kind);
+    return name;
+}
+
 qs_status kcompile(KCompiler *k, const KFunc *f, const Device *d, Code *out) {
     *out = (Code){.kind = d->ops->code, .entry = entry, .hash = f->hash, .name = f->name->s, .cache = k->cache};
+    const char *differs = kcompile_differs(f, out->kind);
+    if (differs) return qerr_set(k->ctx, QS_EDEVICE, "its %s may differ in the last digit", differs);
     if (out->kind == CODE_OPENCL) return opencl_text(k, f, out);
     if (out->kind == CODE_KIR) {
         out->bytes = f;

@@ -153,6 +153,31 @@ static void function(MathFn fn, qs_dtype d, Text *out) {
     qarena_free(&arena);
 }
 
+/* A loop of the host has the bits of the C library, which only functions that are exact everywhere have here. */
+static void bits_of_the_host(void) {
+    static const MathFn fns[] = {MF_sqrt, MF_floor, MF_sin, MF_pow};
+    for (size_t i = 0; i < sizeof fns / sizeof *fns; i++) {
+        bool exact = i < 2;
+        Arena arena;
+        Code code;
+        qarena_init(&arena, &ctx);
+        KFunc *f = kir_new(&ctx, &arena, qstr_cname(&ctx, "strict"), NULL);
+        f->rank = 1, f->strict = true;
+        KRef x = kir_add(f, K_CAST, QS_F64, 0, kir_add(f, K_POS, QS_I64, 0, 0, 0, 0, 0, 0), 0, 0, 0, 0);
+        kir_add(f, K_MATH, QS_F64, (uint16_t)fns[i], x, kir_math[fns[i]].nargs == 2 ? x : 0, 0, 0, 0);
+        kir_seal(f);
+        CHECK(!kcompile_differs(f, CODE_PTX) == exact && !kcompile_differs(f, CODE_OPENCL) == exact);
+        CHECK(!kcompile_differs(f, CODE_NATIVE));
+        CHECK((kcompile(compiler, f, &gpu, &code) == QS_OK) == exact);
+        if (exact) kcompile_free(compiler, &code);
+        else CHECK(strstr(ctx.err.text, "last digit"));
+        f->strict = false;
+        CHECK(!kcompile_differs(f, CODE_PTX));
+        qerr_clear(&ctx);
+        qarena_free(&arena);
+    }
+}
+
 /* Without libdevice every function is complete: nothing is left to be found elsewhere. */
 static void own_functions(void) {
     Text t;
@@ -224,6 +249,7 @@ int main(int argc, char **argv) {
     warps();
     truth();
     own_functions();
+    bits_of_the_host();
     fast_math();
     if (argc < 2) targets();
     kcompile_close(compiler);
