@@ -10,7 +10,7 @@ const KOpInfo kir_ops[K__COUNT] = {
 };
 const MathFnInfo kir_math[MF__COUNT] = {
 #define MATHFN(id, nargs, f32, f64, how, libmvec, estimate, before, after, ...)                                        \
-    [MF_##id] = {#id,      nargs,  MATH_##how, libmvec,    {#f32, #f64}, {"__nv_" #f32, "__nv_" #f64},                  \
+    [MF_##id] = {#id,      nargs,  MATH_##how, libmvec,    {#f32, #f64}, {"__nv_" #f32, "__nv_" #f64},                 \
                  estimate, before, after,      __VA_ARGS__},
 #include "lang/kernel/ir/mathfn.def"
 };
