@@ -196,7 +196,27 @@ static void helped(Emit *e, char *s, size_t n, Helper h, const char *name, qs_dt
     snprintf(s, n, "q_%s_%s(%s, %s)", name, suffix(d), a, b);
 }
 
-static void binary(Emit *e, char *s, size_t n, KOp op, qs_dtype d, const char *a, const char *b) {
+static bool is_zero(const char *a) { return a[strspn(a, "(-0.f)")] == 0; }
+
+/* Beside a zero that is known: it is the result, or x; a nan fails the test.  Of equal numbers the bits tell which zero
+ * it is. */
+static void extreme(char *s, size_t n, KOp op, unsigned flag, qs_dtype d, const char *a, const char *b) {
+    bool most = op == K_MAX, real = qdtype_is_real(d), zero_known = is_zero(a) || is_zero(b);
+    if (real && flag == KFLAG_ZEROS && !zero_known) {
+        const char *f = d == QS_F64 ? "double" : "float", *i = d == QS_F64 ? "long" : "int";
+        snprintf(s, n, "%s == %s ? as_%s(as_%s(%s) %c as_%s(%s)) : f%s(%s, %s)", a, b, f, i, a, most ? '&' : '|', i, b,
+                 most ? "max" : "min", a, b);
+        return;
+    }
+    if (!real || !zero_known) {
+        snprintf(s, n, "%s%s(%s, %s)", real ? "f" : "", most ? "max" : "min", a, b);
+        return;
+    }
+    const char *zero = is_zero(b) ? b : a, *x = is_zero(b) ? a : b, *orders[] = {"<=", "<", ">", ">="};
+    snprintf(s, n, "%s %s %s ? %s : %s", x, orders[most * 2 + (*zero == '(')], zero, x, zero);
+}
+
+static void binary(Emit *e, char *s, size_t n, KOp op, unsigned flag, qs_dtype d, const char *a, const char *b) {
     bool real = qdtype_is_real(d), logic = d == QS_B1;
     switch (op) {
     case K_ADD: infix(s, n, d, a, "+", b); break;
@@ -209,8 +229,7 @@ static void binary(Emit *e, char *s, size_t n, KOp op, qs_dtype d, const char *a
     case K_MOD: helped(e, s, n, H_MOD, "mod", d, a, b); break;
     case K_SHL: helped(e, s, n, H_SHL, "shl", d, a, b); break;
     case K_SHR: helped(e, s, n, H_SHR, "shr", d, a, b); break;
-    case K_MIN: snprintf(s, n, "%s(%s, %s)", real ? "fmin" : "min", a, b); break;
-    case K_MAX: snprintf(s, n, "%s(%s, %s)", real ? "fmax" : "max", a, b); break;
+    case K_MIN: case K_MAX: extreme(s, n, op, flag, d, a, b); break;
     case K_AND: snprintf(s, n, "%s %s %s", a, logic ? "&&" : "&", b); break;
     case K_OR: snprintf(s, n, "%s %s %s", a, logic ? "||" : "|", b); break;
     case K_XOR: snprintf(s, n, "%s %s %s", a, logic ? "!=" : "^", b); break;
@@ -252,8 +271,8 @@ static void bound(Emit *e, uint32_t at, AccessMode m, const char *a, const char 
 
 static void math(Emit *e, uint32_t at, const KIns *i) {
     const MathFnInfo *fn = &kir_math[i->flag];
-    if (fn->nargs == 2) define(e, at, "%s(%s, %s)", fn->opencl, ref(e, i->a), ref(e, i->b));
-    else define(e, at, "%s(%s)", fn->opencl, ref(e, i->a));
+    if (fn->nargs == 2) define(e, at, "%s(%s, %s)", fn->name, ref(e, i->a), ref(e, i->b));
+    else define(e, at, "%s(%s)", fn->name, ref(e, i->a));
 }
 
 /* -- elements of memory -------------------------------------------------------------------------------------------- */
@@ -329,7 +348,7 @@ static const char *native_atomic(KAtomic op, qs_dtype d) {
 static void apply_text(Emit *e, char *s, size_t n, KAtomic op, qs_dtype v) {
     static const uint8_t ops[KA__COUNT] = {K_ADD, K_SUB, K_MUL, K_DIV, K_MIN, K_MAX, K_AND, K_OR, K_XOR, K__COUNT};
     if (op == KA_POW) snprintf(s, n, "pow(x, v)");
-    else binary(e, s, n, (KOp)ops[op], v, "x", "v");
+    else binary(e, s, n, (KOp)ops[op], 0, v, "x", "v");
 }
 
 static void made_name(char s[64], KAtomic op, qs_dtype elem, bool local) {
@@ -721,7 +740,7 @@ static void instruction(Emit *e, uint32_t at) {
     case K_CONTINUE:
     case K_RET: flow(e, at, i); break;
     default:
-        binary(e, text, sizeof text, (KOp)i->op, a, ref(e, i->a), ref(e, i->b));
+        binary(e, text, sizeof text, (KOp)i->op, i->flag, a, ref(e, i->a), ref(e, i->b));
         define(e, at, "%s", text);
     }
 }

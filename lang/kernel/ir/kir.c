@@ -9,8 +9,9 @@ const KOpInfo kir_ops[K__COUNT] = {
 #include "lang/kernel/ir/kir.def"
 };
 const MathFnInfo kir_math[MF__COUNT] = {
-#define MATHFN(id, nargs, f32, f64, opencl, nv32, nv64, ulp32, ulp64, own32, own64)                                    \
-    [MF_##id] = {#id, nargs, opencl, nv32, nv64, ulp32, ulp64, own32, own64},
+#define MATHFN(id, nargs, f32, f64, how, libmvec, estimate, before, after, ...)                                        \
+    [MF_##id] = {#id,      nargs,  MATH_##how, libmvec,    {#f32, #f64}, {"__nv_" #f32, "__nv_" #f64},                 \
+                 estimate, before, after,      __VA_ARGS__},
 #include "lang/kernel/ir/mathfn.def"
 };
 _Static_assert(K__COUNT <= 64, "KIns.op and the evaluator's tables count on few ops");

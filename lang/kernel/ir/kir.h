@@ -39,7 +39,7 @@ typedef uint32_t KRef; /* index into KFunc.ins; 0 is no instruction (ins[0] is u
 typedef struct {
     uint8_t op;    /* KOp */
     uint8_t dtype; /* of the result; QS_B1 where there is none */
-    uint16_t flag; /* MathFn, KAtomic, AccessMode, KFLAG_REASSOC; 0 where the op has none */
+    uint16_t flag; /* MathFn, KAtomic, AccessMode, KFLAG_…; 0 where the op has none */
     KRef a, b, c;
     uint32_t pos;  /* byte offset in the kernel's source, for messages */
     uint64_t imm;  /* CONST: a KSlot, 32-bit dtypes extended as their sign says, float32 and bool with zeros */
@@ -61,7 +61,7 @@ typedef struct {
 
 /* KIns.flag of ADD, MUL, MIN, MAX: when loop turns accumulate with it, their order is free, so that they may run
  * abreast. */
-enum { KFLAG_REASSOC = 1 };
+enum { KFLAG_REASSOC = 1, KFLAG_ZEROS = 2 /* MIN, MAX: -0 is the smaller zero in every backend */ };
 
 /* A sentence for CHECK.  %0 and %1 stand for the values b and c, %p for the position, %% for a percent sign. */
 typedef struct { Str *text; qs_status status; } KMessage;
@@ -92,10 +92,13 @@ typedef enum { KI_none, KI_bits, KI_param, KI_axis, KI_count, KI_depth, KI_messa
 typedef enum { KR_own, KR_same, KR_of_b, KR_bool, KR_i64, KR_none } KResultUse;
 typedef enum { KF_none, KF_zeroed, KF_atomic, KF_access, KF_math, KF_order } KFlagUse;
 extern const KOpInfo kir_ops[K__COUNT];
+typedef enum { MATH_exact, MATH_own, MATH_near, MATH_far } MathHow; /* mathfn.def explains them */
 typedef struct {
-    const char *name;
-    uint8_t nargs;
-    const char *opencl, *nv32, *nv64;
+    const char *name;            /* in the text form, in OpenCL, in LLVM where it is exact */
+    uint8_t nargs, how, libmvec;
+    const char *c[2], *nv[2];    /* of float and double: in C, in libdevice */
+    const char *estimate;        /* NULL: a GPU has none */
+    float before, after;
     uint8_t ulp32, ulp64, own32, own64;
 } MathFnInfo;
 extern const MathFnInfo kir_math[MF__COUNT];
