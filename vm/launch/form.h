@@ -1,7 +1,7 @@
 /* form.h -- the code of something that is launched, for one combination of kinds of the values that enter it.
  *
- * The owner (kernel*.c, loop*.c, fuse.c) begins its own struct with a Form.  A form keeps its code in its arena, what is
- * loaded of it, and what is known of where it runs best. */
+ * The owner (kernel*.c, loop*.c, fuse.c) begins its own struct with a Form.  A form keeps its code in its arena, what
+ * is loaded of it, and what is known of where it runs best. */
 #ifndef VM_FORM_H
 #define VM_FORM_H
 #include "lang/kernel/compile.h"

@@ -186,7 +186,7 @@ static qs_status make_form(Now *now) {
     TRY(build(now, CHUNKED));
     Where at = {now->state->expr.src, now->state->expr.root->pos};
     if (v->kernel[CHUNKED].func) qreport_explain(vm, at, "expression: one kernel of %d operations", now->region->nops);
-    else qreport_explain(vm, at, "expression: operator by operator, because one of them is not compiled for these types");
+    else qreport_explain(vm, at, "expression: operator by operator, for one of them is not compiled for these types");
     return QS_OK;
 }
 

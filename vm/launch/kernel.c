@@ -185,7 +185,7 @@ static uint64_t number_bits(qs_value v, int part, qs_dtype d) {
 static void bind_number(KernelRun *k, int i, qs_value v) {
     const KBind *b = &k->form->binds[i];
     qs_dtype d = (qs_dtype)k->run.to.func->params[i].dtype;
-    if (v.kind == QS_ARRAY) v = qs_num(qkind_element(k->run.vm, v.u.p, (size_t)b->part)); /* of a small array, by value */
+    if (v.kind == QS_ARRAY) v = qs_num(qkind_element(k->run.vm, v.u.p, (size_t)b->part)); /* handed over by value */
     qbind_number(&k->run.to, i, number_bits(v, b->part, d), qdtype_size(d));
 }
 

@@ -109,7 +109,8 @@ qs_status qloop_guard(Call *c) {
         const DevArg *a = &c->run.to.arg[i];
         bool memory = a->is_array && !c->run.to.array[i];
         args[i] = (KArg){.data = memory ? (void *)(uintptr_t)a->block : NULL, .bits = a->is_array ? 0 : a->bits};
-        for (int d = 0; a->is_array && d < a->rank; d++) args[i].dims[d] = a->dims[d], args[i].strides[d] = a->strides[d];
+        for (int d = 0; a->is_array && d < a->rank; d++)
+            args[i].dims[d] = a->dims[d], args[i].strides[d] = a->strides[d];
     }
     return keval_run(qvm_ctx(c->vm), g->func, args, &l, &fault, NULL);
 }

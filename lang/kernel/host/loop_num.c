@@ -7,14 +7,9 @@
 static const double exact = 0x1p53; /* whole numbers up to here are doubles without loss */
 
 /* -- instructions ------------------------------------------------------------------------------------------------ */
-KRef kloop_op(Loops *L, KOp op, KRef a, KRef b) { return kir_fold(L->f, op, QS_B1, 0, a, b, 0, L->pos); }
-
 KRef kloop_cast(Loops *L, KRef a, qs_dtype to) {
-    return L->f->ins[a].dtype == to ? a : kir_fold(L->f, K_CAST, to, 0, a, 0, 0, L->pos);
+    return L->f->ins[a].dtype == to ? a : kbuild_pure(&L->walk, K_CAST, to, 0, a, 0, 0, 0);
 }
-
-KRef kloop_i64(Loops *L, int64_t v) { return kir_const_int(L->f, QS_I64, v, L->pos); }
-KRef kloop_f64(Loops *L, double v) { return kir_const_num(L->f, QS_F64, v, L->pos); }
 
 /* -- making ------------------------------------------------------------------------------------------------------ */
 Number kloop_num(KRef v) { return (Number){.kind = LOOP_NUM, .v = v}; }
@@ -109,16 +104,24 @@ static qs_status arith(Loops *L, KOp op, Number a, Number b, Number *out) {
     return *out = real_arith(L, op, a, b), QS_OK;
 }
 
-/* Of numbers alone squares are products; see qpacked_power. */
+static KRef real_row(Loops *L, Elem e, KRef x, KRef y) {
+    return kelem_real(kbuild_rows(&L->walk), e, QS_F64, (KRef[]){x, y}).re;
+}
+
+/* Of numbers alone squares are products, and 0.5 is a root; see qpacked_power. */
 static qs_status power(Loops *L, Number a, Number b, Number *out) {
     double n;
-    bool square = kloop_known(L, b, &n) && n == 2;
+    bool known = kloop_known(L, b, &n), square = known && n == 2;
     if (square && (a.kind == LOOP_INT) == (b.kind == LOOP_INT)) return arith(L, K_MUL, a, a, out);
     if (a.kind == LOOP_INT && b.kind == LOOP_INT) return kloop_decline(L, L->pos, "a power of ints");
-    KRef x = kloop_real(L, a), y = kloop_real(L, b), product = kloop_op(L, K_MUL, x, x);
+    KRef x = kloop_real(L, a), y = kloop_real(L, b), product = real_row(L, EL_mul, x, x);
     if (square) return *out = kloop_num(product), QS_OK;
-    KRef p = kir_fold(L->f, K_MATH, QS_B1, MF_pow, x, y, 0, L->pos), two = kloop_op(L, K_EQ, y, kloop_f64(L, 2));
-    return *out = kloop_num(kir_fold(L->f, K_SELECT, QS_B1, 0, two, product, p, L->pos)), QS_OK;
+    if (known && n == 0.5) return *out = kloop_num(real_row(L, EL_half_power, x, x)), QS_OK;
+    KRef p = real_row(L, EL_pow, x, y), two = kloop_op(L, K_EQ, y, kloop_f64(L, 2));
+    p = kir_fold(L->f, K_SELECT, QS_B1, 0, two, product, p, L->pos);
+    if (known) return *out = kloop_num(p), QS_OK;
+    KRef half = kloop_op(L, K_EQ, y, kloop_f64(L, 0.5)), root = real_row(L, EL_half_power, x, x);
+    return *out = kloop_num(kir_fold(L->f, K_SELECT, QS_B1, 0, half, root, p, L->pos)), QS_OK;
 }
 
 static qs_status compare(Loops *L, Op op, Number a, Number b, Number *out) {

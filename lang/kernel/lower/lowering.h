@@ -13,12 +13,13 @@
  * While something is not known yet its value is V_UNKNOWN, and so is everything computed from it. */
 #ifndef LANG_KERNEL_LOWERING_H
 #define LANG_KERNEL_LOWERING_H
+#include "lang/kernel/elem/elem.h"
 #include "lang/kernel/lower/lower.h"
+#include "lang/kernel/walk/walk.h"
 #include "lang/names/types.h"
 
 typedef struct Lower Lower;
 typedef struct Inst Inst;
-typedef struct Scope Scope;
 typedef struct Val Val;
 
 /* -- numbers ----------------------------------------------------------------------------------------------------- */
@@ -79,8 +80,6 @@ struct Val {
 };
 
 /* -- locals ------------------------------------------------------------------------------------------------------ */
-struct Scope { Scope *up; bool open, loop; uint32_t known; /* how many pure values were known at its start */ };
-
 struct Var {
     Sym *sym; Str *name;
     /* learned, kept from pass to pass */
@@ -89,13 +88,13 @@ struct Var {
     bool memory;         /* indexed with computed indices: lives in an LARRAY */
     Val type;            /* joined over all assignments (klval_join); V_UNKNOWN before the first */
     /* this pass */
-    Scope *scope;        /* in which it was bound; NULL: not yet */
+    Block *scope;        /* in which it was bound; NULL: not yet */
     Val val;             /* not merged: what it is bound to */
     Val stored;          /* merged: the type of the LOCALs or of the LARRAY */
     KRef *slots;         /* LOCALs, or one LARRAY */
     bool converts; qs_dtype declared; /* a : int = …: later assignments are converted */
     TypeMods mods; bool has_mods;
-    bool early; uint32_t early_pos; Scope *early_loop; /* read before anything was assigned; in this outermost loop */
+    bool early; uint32_t early_pos; Block *early_loop; /* read before anything was assigned; in this outermost loop */
 };
 
 /* A function being lowered: the kernel, or one inlined call; kept from pass to pass. */
@@ -117,27 +116,21 @@ typedef struct Loop { struct Loop *up; int break_depth, continue_depth; bool con
 typedef struct { int source, part; uint8_t dtype; int param; } HostNum;
 
 struct Lower {
-    Ctx *c;
-    Arena *keep, *arena; /* for the whole run; for this pass */
+    union {
+        Walk walk;
+        struct {
+#include "lang/kernel/walk/members.def"
+        };
+    };
     const LowerJob *job;
     LowerResult *out;
-    KFunc *f;
     Inst *root, *inst;
-    Scope *scope;
     Loop *loop;
-    int depth;           /* LOOP and FOR that are open */
-    int calls;           /* inlined calls that are open */
-    uint32_t pos;        /* of the node being lowered, in the source of inst */
-    uint32_t site_pos; bool foreign; /* inside a function of another file: the call in the kernel's own source */
-    bool changed;        /* another pass is needed */
     bool unknown; uint32_t unknown_pos; /* a value of no known type was read */
     bool indexing;       /* whole numbers compute in int64: an index expression */
-    bool left;           /* the block being lowered has been left: break, continue or return */
     bool stopped;        /* something is needed first: unwinding without an error */
     KBind *binds; uint32_t cap_binds;
     HostNum *nums; int nnums; uint32_t cap_nums;
-    struct { KRef ref; uint32_t next; } *known; uint32_t nknown, cap_known; /* pure instructions visible here */
-    uint32_t buckets[256];
 };
 
 enum { KLOWER_UNROLL = 1024, KLOWER_PASSES = 40, KLOWER_CALLS = 64 };
@@ -153,19 +146,20 @@ void klower_import(Lower *L, const KVal *v, Str *name, Val *out);
 typedef struct { Inst *inst; Loop *loop; uint32_t pos, site_pos; bool foreign, indexing; } Caller;
 qs_status klower_enter(Lower *L, const Node *site, Closure *fn, Inst **out, Caller *saved);
 qs_status klower_leave(Lower *L, const Caller *saved);
-uint32_t klower_pos(const Lower *L);                           /* for instructions: in the kernel's own source */
 
 /* -- instructions (lower_num.c) ---------------------------------------------------------------------------------- */
-KRef klnum_pure(Lower *L, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm);
-KRef klnum_emit(Lower *L, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm);
+static inline KRef klnum_pure(Lower *L, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm) {
+    return kbuild_pure(&L->walk, op, own, flag, a, b, c, imm);
+}
+static inline KRef klnum_emit(Lower *L, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm) {
+    return kbuild_emit(&L->walk, op, own, flag, a, b, c, imm);
+}
 static inline KRef klnum_bin(Lower *L, KOp op, KRef a, KRef b) { return klnum_pure(L, op, QS_B1, 0, a, b, 0, 0); }
 static inline KRef klnum_un(Lower *L, KOp op, KRef a) { return klnum_pure(L, op, QS_B1, 0, a, 0, 0, 0); }
-KRef klnum_int(Lower *L, qs_dtype d, int64_t v);
-KRef klnum_const(Lower *L, qs_dtype d, double v);
+static inline KRef klnum_int(Lower *L, qs_dtype d, int64_t v) { return kbuild_int(&L->walk, d, v); }
+static inline KRef klnum_const(Lower *L, qs_dtype d, double v) { return kbuild_const(&L->walk, d, v); }
 KRef klnum_cast_ref(Lower *L, KRef a, qs_dtype to);
 KRef klnum_math(Lower *L, MathFn fn, KRef a, KRef b);
-void klnum_open(Lower *L, bool loop);
-void klnum_close(Lower *L);
 
 /* -- numbers ----------------------------------------------------------------------------------------------------- */
 Weak *klnum_weak_param(Lower *L, int source, Str *name, int bits, bool integral);
@@ -185,10 +179,9 @@ KRef klnum_index(Lower *L, Num n, bool floor);                 /* int64 */
 KRef klnum_truth(Lower *L, Num n);
 qs_status klnum_binary(Lower *L, Op op, Num a, Num b, Num *out);
 qs_status klnum_unary(Lower *L, Op op, Num a, Num *out);
-Num klnum_polar(Lower *L, KRef size, KRef angle, qs_dtype d); /* complex, of modulus and angle */
 Num klnum_select(Lower *L, KRef c, Num a, Num b);
-Num klnum_minmax(Lower *L, KOp op, Num a, Num b);
-Num klnum_real_math(Lower *L, MathFn fn, Num a);               /* a as scalar (or float64), not complex */
+Num klnum_row(Lower *L, Elem e, const Num *x, qs_dtype d);     /* a row of elem.def, of arguments as d */
+Num klnum_apply(Lower *L, Elem e, const Num *x);               /* in the type that the arguments meet in */
 qs_dtype klnum_real_dtype(Lower *L, Num a);                    /* in which functions of a compute */
 bool klnum_range(Lower *L, KRef r, double *lo, double *hi);    /* bounds of an integer value, where they can be told */
 
@@ -206,10 +199,10 @@ qs_status klval_constants(Lower *L, const Val *v, const char *what, int64_t *out
 qs_status klval_need(Lower *L, Num n); /* asks for the host values that n depends on; QS_OK when there are none */
 qs_status klval_binary(Lower *L, Op op, const Val *a, const Val *b, Val *out);
 qs_status klval_unary(Lower *L, Op op, const Val *a, Val *out);
-typedef qs_status MapOneFn(Lower *, Num, const void *ud, Num *);
-typedef qs_status MapTwoFn(Lower *, Num, Num, const void *ud, Num *);
-qs_status klval_map(Lower *L, const Val *v, MapOneFn *f, const void *ud, Val *out);
-qs_status klval_map2(Lower *L, const Val *a, const Val *b, MapTwoFn *f, const void *ud, Val *out);
+typedef qs_status MapFn(Lower *, const Num *x, const void *ud, Num *out);
+/* For each element of n values, at most KLVAL_OPERANDS, that are stretched to one shape. */
+enum { KLVAL_OPERANDS = 3 };
+qs_status klval_each(Lower *L, const Val *args, int n, MapFn *f, const void *ud, Val *out);
 void klval_narrow(Lower *L, const Val *v, qs_dtype d, Val *out);
 bool klval_join(Lower *L, const Val *a, const Val *b, Val *out); /* types only; false: they do not go together */
 bool klval_same(const Val *a, const Val *b);                   /* the same array, function, string … */
