@@ -823,7 +823,7 @@ static void begin_if(Emit *e, KRef r) {
 static void begin_else(Emit *e, KRef r) {
     e->label[r] = emit_new(e);
     emit_jump(e, e->label[r]);
-    emit_label(e, e->label[e->opener[r]]);
+    emit_label(e, e->label[e->f->regions[r].opener]);
 }
 
 static EmitLoop *push_loop(Emit *e) {
@@ -864,9 +864,9 @@ static Opnd count_turns(Emit *e, const KIns *i, Opnd a, Opnd b, Opnd c) {
 enum { STRETCH = 1 << 16 };
 
 static bool runs_in_stretches(const Emit *e, KRef loop) {
-    if (!e->poll || kplan_unrolls(e->f, e->match, loop)) return false;
-    for (KRef r = loop + 1; r < e->match[loop]; r++)
-        if (e->f->ins[r].op == K_LOOP || (e->f->ins[r].op == K_FOR && !kplan_unrolls(e->f, e->match, r))) return false;
+    if (!e->poll || kplan_unrolls(e->f, loop)) return false;
+    for (KRef r = loop + 1; r < e->f->regions[loop].end; r++)
+        if (e->f->ins[r].op == K_LOOP || (e->f->ins[r].op == K_FOR && !kplan_unrolls(e->f, r))) return false;
     return true;
 }
 
@@ -910,7 +910,7 @@ uint32_t emit_loop_metadata(Emit *e, const char *properties) {
 }
 
 static void back_edge(Emit *e, KRef loop, uint32_t head) {
-    const char *how = kplan_unrolls(e->f, e->match, loop) ? ", !{!\"llvm.loop.unroll.full\"}" : NULL;
+    const char *how = kplan_unrolls(e->f, loop) ? ", !{!\"llvm.loop.unroll.full\"}" : NULL;
     if (e->loops != LOOPS_FAST) how = ", !{!\"llvm.loop.unroll.disable\"}";
     if (e->loops == LOOPS_RARE)
         how = ", !{!\"llvm.loop.unroll.disable\"}, !{!\"llvm.loop.vectorize.enable\", i1 false}";
@@ -920,7 +920,7 @@ static void back_edge(Emit *e, KRef loop, uint32_t head) {
 }
 
 static void end_region(Emit *e, KRef r) {
-    KRef open = e->opener[r];
+    KRef open = e->f->regions[r].opener;
     uint8_t op = e->f->ins[open].op;
     if (op == K_IF || op == K_ELSE) {
         emit_label(e, e->label[open]);
@@ -1001,19 +1001,6 @@ void emit_range(Emit *e, KRef first, KRef last) {
 
 /* -- a module --------------------------------------------------------------------------------------------------- */
 
-static void match_regions(Emit *e) {
-    KRef open[EMIT_MAX_LOOPS];
-    int n = 0;
-    for (KRef r = 1; r < e->f->nins; r++) {
-        uint8_t op = e->f->ins[r].op;
-        if (op == K_ELSE || op == K_END) {
-            KRef o = open[--n];
-            e->match[o] = r, e->opener[r] = o;
-        }
-        if (op == K_IF || op == K_ELSE || op == K_LOOP || op == K_FOR) open[n++] = r;
-    }
-}
-
 static void add_helpers(Emit *e, Text *out) {
     static const char *const helpers[][2] = {{"; half_to_float\n", half_to_float},
                                              {"; float_to_half\n", float_to_half},
@@ -1032,12 +1019,11 @@ qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out) {
     e->c = c, e->source = f, e->t = t;
     if (t->kind == KT_CPU && kopt_interior(c, &a, f, true, &split)) e->split = &split, f = split.func;
     e->f = f, e->group = "", e->array_space = e->shared_space = e->scope = "", e->metadata = 15;
-    uint32_t **const tables[] = {&e->match, &e->opener, &e->val, &e->wide, &e->epoch, &e->slim, &e->label};
+    uint32_t **const tables[] = {&e->val, &e->wide, &e->epoch, &e->slim, &e->label};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         *tables[i] = qarena_alloc(&a, f->nins * sizeof(uint32_t));
     Text *const texts[] = {&e->entry, &e->body, &e->decls, &e->tail};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) qtext_init(texts[i], c);
-    match_regions(e);
     e->bits = t->kind == KT_CPU ? knarrow_bits(&a, f) : qarena_alloc(&a, f->nins);
     e->out = &e->body;
     qs_status s = t->kind == KT_NVPTX ? emit_ptx(e, out) : emit_cpu(e, out);

@@ -63,6 +63,13 @@ typedef struct {
  * abreast. */
 enum { KFLAG_REASSOC = 1, KFLAG_ZEROS = 2 /* MIN, MAX: -0 is the smaller zero in every backend */ };
 
+/* How an instruction stands among the regions, which are named by the IF, ELSE, LOOP or FOR that begins them. */
+typedef struct {
+    KRef end;    /* IF: its ELSE or END; ELSE, LOOP, FOR: its END; else 0 */
+    KRef opener; /* ELSE: its IF; END: the region that ends here; else 0 */
+    KRef around; /* the innermost region around it, of an ELSE or END that of its IF, LOOP or FOR; 0: none */
+} KRegion;
+
 /* A sentence for CHECK.  %0 and %1 stand for the values b and c, %p for the position, %% for a percent sign. */
 typedef struct { Str *text; qs_status status; } KMessage;
 
@@ -72,6 +79,7 @@ typedef struct KFunc {
     Str *name;
     const Source *src;
     KIns *ins; uint32_t nins, cap;
+    KRegion *regions; uint32_t nregions; /* by instruction; made by kir_match, of so many instructions */
     KParam *params; int nparams;
     KMessage *messages; int nmessages;
     int rank;            /* of the launch domain, 1..8 */
@@ -126,7 +134,23 @@ int kir_message(KFunc *f, qs_status s, const char *text);
 bool kir_is_const(const KFunc *f, KRef r, double *v);     /* any value dtype, as double */
 /* Folds constants and removes identities while adding a PURE instruction: what lower.c calls for arithmetic. */
 KRef kir_fold(KFunc *f, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint32_t pos);
-void kir_seal(KFunc *f);                                   /* sets hash, barrier, shared, read/written */
+void kir_seal(KFunc *f);                        /* sets hash, barrier, shared, read/written; and matches */
+void kir_match(KFunc *f);                       /* sets regions; where they do not nest, kir_verify says so */
+
+static inline bool kir_is_loop(uint8_t op) { return op == K_LOOP || op == K_FOR; }
+static inline bool kir_opens(uint8_t op) { return op == K_IF || kir_is_loop(op); } /* ELSE ends one as well */
+/* The innermost LOOP or FOR around r; 0: none. */
+static inline KRef kir_loop_around(const KFunc *f, KRef r) {
+    do r = f->regions[r].around;
+    while (r && !kir_is_loop(f->ins[r].op));
+    return r;
+}
+/* The LOOP or FOR that the BREAK or CONTINUE r means. */
+static inline KRef kir_jump_target(const KFunc *f, KRef r) {
+    KRef loop = kir_loop_around(f, r);
+    for (uint64_t left = f->ins[r].imm; left--;) loop = kir_loop_around(f, loop);
+    return loop;
+}
 
 /* -- checking and text: the text form is read back exactly --------------------------------------------------------- */
 qs_status kir_verify(Ctx *c, const KFunc *f);              /* QS_EINTERNAL with the instruction at fault */

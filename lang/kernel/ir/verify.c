@@ -38,6 +38,7 @@ static qs_status QS_PRINTF(2, 3) fault(const Verifier *v, const char *fmt, ...) 
 static qs_status check_header(Verifier *v) {
     const KFunc *f = v->f;
     if (f->rank < 1 || f->rank > QS_MAX_RANK) return fault(v, "launch rank %d", f->rank);
+    if (f->nregions != f->nins) return fault(v, "its regions are not matched");
     for (int i = 0; f->fixed_block && i < f->rank; i++)
         if (f->block[i] < 1) return fault(v, "block extent %d", f->block[i]);
     for (int i = 0; i < f->nparams; i++) {
