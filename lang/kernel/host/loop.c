@@ -21,13 +21,13 @@ qs_status kloop_decline(Loops *L, uint32_t pos, const char *fmt, ...) {
     va_start(ap, fmt);
     qnum_vprint(L->out->why, sizeof L->out->why, fmt, ap);
     va_end(ap);
-    const Inline *at = L->in ? L->in : L->root;
+    const Frame *at = L->in ? L->in : L->root;
     L->out->why_pos = pos, L->out->src = at->func->unit->src;
     return QS_EVALUE;
 }
 
 /* -- one pass ---------------------------------------------------------------------------------------------------- */
-static void make_room(Loops *L, Inline *r, int n) {
+static void make_room(Loops *L, Frame *r, int n) {
     if (r->nvars + n <= r->cap) return;
     r->cap = 2 * r->cap + n;
     Var *more = qarena_alloc(L->keep, (size_t)r->cap * sizeof *more);
@@ -37,7 +37,7 @@ static void make_room(Loops *L, Inline *r, int n) {
 
 static void add_written(Loops *L, const Sym *sym) {
     if (!sym || kloop_find_var(L->root, sym)) return;
-    Inline *r = L->root;
+    Frame *r = L->root;
     make_room(L, r, 1);
     Var *v = &r->vars[r->nvars++];
     *v = (Var){.sym = sym, .object = -1, .lo = INFINITY, .hi = -INFINITY};
@@ -69,7 +69,7 @@ static Value zero(Loops *L, const Var *v) {
 
 static bool is_held(const Var *v) { return v->kind >= LOOP_NUM && v->kind <= LOOP_VECTOR; }
 
-static void declare_all(Loops *L, Inline *in) {
+static void declare_all(Loops *L, Frame *in) {
     for (int i = 0; i < in->nvars; i++) {
         Var *v = &in->vars[i];
         bool entered = in == L->root && v->entry.kind != LOOP_UNSET && L->mode != MODE_PARALLEL;
@@ -87,11 +87,11 @@ static void declare_all(Loops *L, Inline *in) {
         if (asked && L->mode != MODE_PARALLEL)
             v->given = kloop_emit(L, K_LOCAL, QS_B1, kir_const_int(L->f, QS_B1, 0, L->pos), 0, 0, 0);
     }
-    for (Inline *i = in->child; i; i = i->next) declare_all(L, i);
+    for (Frame *i = in->child; i; i = i->next) declare_all(L, i);
 }
 
 static bool has_return(const Node *loop) {
-    return kloop_find(kloop_body_of(loop), true, kloop_is_return, NULL);
+    return kfind_node(kfind_body_of(loop), true, kfind_is_return, NULL);
 }
 
 static void begin_pass(Loops *L, Arena *scratch) {
@@ -181,7 +181,7 @@ static void report_fault(Loops *L) {
 
 static qs_status serial_pass(Loops *L) {
     kbuild_once(&L->walk);
-    TRY(kloop_loop(L, L->job->loop));
+    TRY(kstmt_lower(&L->walk, L->job->loop));
     kloop_flow(L, K_BREAK, 0, 0);
     kloop_flow(L, K_END, 0, 0);
     store_variables(L);
@@ -290,9 +290,9 @@ qs_status kloop_lower(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out)
     ErrorState before = c->err;
     qarena_init(&kept, c);
     *out = (LoopResult){0};
-    Inline root = {.func = job->func, .source = -1, .leave = -1};
-    Loops L = {.walk = {.c = c, .keep = &kept}, .keep_result = arena, .job = job, .out = out, .root = &root,
-               .nest = nest_of(job->loop)};
+    Frame root = {.func = job->func, .source = -1, .return_depth = -1};
+    Loops L = {.walk = {.rules = &kloop_rules, .c = c, .keep = &kept, .root = &root}, .keep_result = arena,
+               .job = job, .out = out, .nest = nest_of(job->loop)};
     versions(&L, arena);
     c->err = before;
     qmem_free(c, L.binds, L.cap_binds * sizeof *L.binds);

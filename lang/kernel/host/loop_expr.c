@@ -27,7 +27,7 @@ qs_status kloop_cond(Loops *L, Node *n, KRef *out) {
 static bool is_effect(const Node *n, void *ud) { return (void)ud, n->kind == N_INDEX || n->kind == N_CALL; }
 
 /* Reads no memory and calls nothing.  Arithmetic of ints may fail all the same, which only its code shows. */
-static bool is_plain(Node *n) { return !kloop_find((NodeList){&n, 1}, true, is_effect, NULL); }
+static bool is_plain(Node *n) { return !kfind_node((NodeList){&n, 1}, true, is_effect, NULL); }
 
 typedef struct { uint32_t nins, nfaults, loose, loose_pos; bool *set; } Mark;
 
@@ -181,25 +181,20 @@ static qs_status literal(Loops *L, Node *n, Number *out) {
     return QS_OK;
 }
 
-static qs_status name(Loops *L, Node *n, Value *out) {
-    if (n->u.ident.sym->kind == SYM_NESTED) return kloop_closure(L, n->u.ident.sym->func, out);
-    return kloop_read(L, n->u.ident.sym, out);
-}
-
 qs_status kloop_expr(Loops *L, Node *n, Value *out) {
     L->pos = n->pos;
     *out = (Value){.what = WHAT_NUMBER};
     switch ((NodeKind)n->kind) {
     case N_NUM: return literal(L, n, &out->num);
-    case N_IDENT: return name(L, n, out);
+    case N_IDENT: return kcall_name(&L->walk, n->u.ident.sym, n->pos, out);
     case N_UNARY: return unary(L, n, out);
     case N_BINARY: return binary(L, n, out);
     case N_TERNARY: return ternary(L, n, &out->num);
     case N_INDEX: return kloop_load(L, n, out);
-    case N_CALL: return kloop_call(L, n, out, 1);
+    case N_CALL: return kcall_lower(&L->walk, n, out, 1);
     case N_MATRIX: return matrix(L, n, out);
     case N_FIELD: return field(L, n, out);
-    case N_LAMBDA: return kloop_closure(L, n->u.lambda.func, out);
+    case N_LAMBDA: return kcall_closure(&L->walk, n->u.lambda.func, out);
     case N_STR: return kloop_decline(L, n->pos, "a string");
     case N_RANGE: case N_COLON: return kloop_decline(L, n->pos, "a slice or a range as a value");
     default: return kloop_decline(L, n->pos, "an expression of this kind");

@@ -1,6 +1,5 @@
 /* lower_expr.c -- expressions. */
 #include "lang/kernel/lower/lowering.h"
-#include "lang/names/scope.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,16 +25,18 @@ qs_status klexpr_cond(Lower *L, Node *n, KRef *out, int *known) {
 }
 
 /* -- names ------------------------------------------------------------------------------------------------------- */
-static qs_status make_closure(Lower *L, Func *f, Val *out) {
-    Closure *c = qarena_alloc(L->arena, sizeof *c);
-    c->func = f;
-    c->captures = qarena_alloc(L->arena, (size_t)(f->ncaptures + 1) * sizeof *c->captures);
-    for (int i = 0; i < f->ncaptures; i++) {
-        const Sym *sym = qscope_view(L->inst->func, f->captures[i].outer);
-        if (sym) TRY(klexpr_symbol(L, sym, L->pos, &c->captures[i]));
-    }
+void klexpr_function(Walk *w, Func *f, Val *captures, Val *out) {
+    Closure *c = qarena_alloc(w->arena, sizeof *c);
+    c->func = f, c->captures = captures;
     *out = (Val){.kind = V_FUNC};
-    return out->u.fn = c, QS_OK;
+    out->u.fn = c;
+}
+
+qs_status klexpr_variable(Walk *w, const Sym *sym, uint32_t pos, Val *out, bool *found) {
+    Lower *L = (Lower *)w;
+    Var *v = klvar_of(L, sym);
+    *found = v != NULL;
+    return v ? klvar_read(L, v, pos, out) : QS_OK;
 }
 
 static bool known_constant(const char *name, double *v) {
@@ -48,7 +49,7 @@ static bool known_constant(const char *name, double *v) {
 
 static qs_status outside_value(Lower *L, const Sym *sym, uint32_t pos, Val *out) {
     const LowerHost *h = L->job->host;
-    const Closure *fn = L->inst->closure;
+    const Closure *fn = L->in->closure;
     KVal v = {0};
     double k;
     if (h && h->symbol && h->symbol(h->ud, fn->host, sym, &v)) {
@@ -79,19 +80,12 @@ static qs_status temporary(Lower *L, const Sym *sym, Val *out) {
     return *out = h->val, QS_OK;
 }
 
-qs_status klexpr_symbol(Lower *L, const Sym *sym, uint32_t pos, Val *out) {
-    Var *v = klvar_of(L, sym);
-    if (v) return klvar_read(L, v, pos, out);
-    const Closure *fn = L->inst->closure;
-    if (sym->kind == SYM_CAPTURE && fn->captures && sym->owner == L->inst->func)
-        return *out = fn->captures[sym->index], QS_OK;
-    if (sym->kind == SYM_NESTED) return make_closure(L, sym->func, out);
+qs_status klexpr_outside(Walk *w, const Sym *sym, uint32_t pos, Val *out) {
+    Lower *L = (Lower *)w;
     if (sym->kind == SYM_TEMP) return temporary(L, sym, out);
-    if (sym->kind == SYM_TYPE) {
-        *out = (Val){.kind = V_TYPE, .mods = sym->mods};
-        return out->u.type = sym->type, QS_OK;
-    }
-    return outside_value(L, sym, pos, out);
+    if (sym->kind != SYM_TYPE) return outside_value(L, sym, pos, out);
+    *out = (Val){.kind = V_TYPE, .mods = sym->mods};
+    return out->u.type = sym->type, QS_OK;
 }
 
 /* -- literals ---------------------------------------------------------------------------------------------------- */
@@ -368,10 +362,18 @@ static qs_status meta(Lower *L, Node *n, Val *out) {
             return klexpr_lower(L, n->u.meta.args.at[0].value, out);
     if (!strcmp(name, "ftype") && n->u.meta.args.n == 1 && n->u.meta.args.at[0].value->kind == N_STR) {
         const char *which = n->u.meta.args.at[0].value->u.str->s;
-        const char *is = L->inst->func->qual == Q_KERNEL ? "__kernel__" : "__device__";
+        const char *is = L->in->func->qual == Q_KERNEL ? "__kernel__" : "__device__";
         return bool_value(L, klnum_int(L, QS_B1, !strcmp(which, is)), out), QS_OK;
     }
     return klower_error(L, QS_ENAME, n->pos, "$%s cannot be used in a kernel", name);
+}
+
+/* Arguments are no indices, even where the call is a part of one. */
+static qs_status call(Lower *L, Node *n, Val *out) {
+    bool saved = L->indexing;
+    L->indexing = false;
+    TRY(kcall_lower(&L->walk, n, out, 1));
+    return L->indexing = saved, QS_OK;
 }
 
 qs_status klexpr_lower(Lower *L, Node *n, Val *out) {
@@ -382,16 +384,16 @@ qs_status klexpr_lower(Lower *L, Node *n, Val *out) {
     switch ((NodeKind)n->kind) {
     case N_NUM: return literal(L, n, out), QS_OK;
     case N_STR: return out->kind = V_STRING, out->u.str = n->u.str, QS_OK;
-    case N_IDENT: return klexpr_symbol(L, n->u.ident.sym, n->pos, out);
+    case N_IDENT: return kcall_name(&L->walk, n->u.ident.sym, n->pos, out);
     case N_META: return meta(L, n, out);
     case N_UNARY: return unary(L, n, out);
     case N_BINARY: return binary(L, n, out);
     case N_TERNARY: return ternary(L, n, out);
     case N_RANGE: return range_value(L, n, out);
-    case N_CALL: return klcall_lower(L, n, out, 1);
+    case N_CALL: return call(L, n, out);
     case N_INDEX: return klidx_read(L, n, out);
     case N_FIELD: return field(L, n, out);
-    case N_LAMBDA: return make_closure(L, n->u.lambda.func, out);
+    case N_LAMBDA: return kcall_closure(&L->walk, n->u.lambda.func, out);
     case N_MATRIX: return matrix(L, n, out);
     case N_COLON: return out->kind = V_COLON, QS_OK;
     case N_TYPE:
