@@ -311,10 +311,11 @@ static qs_status stop(Loops *L, Node *n, bool always) {
     const ArgList *list = &n->u.call.args;
     Node *text = list->n == (always ? 1 : 2) ? list->at[list->n - 1].value : NULL;
     KRef holds = kir_const_int(L->f, QS_B1, 0, L->pos);
+    int known;
     Text message;
     if (text && text->kind != N_STR) return kloop_decline(L, n->pos, "a message that is made in the loop");
     if (!text && (always || list->n != 1)) return kloop_decline(L, n->pos, "a message of several parts");
-    if (!always) TRY(kloop_cond(L, list->at[0].value, &holds));
+    if (!always) TRY(kexpr_cond(&L->walk, list->at[0].value, &holds, &known));
     L->pos = n->pos;
     qtext_init(&message, L->c);
     for (const char *p = text ? text->u.str->s : "assertion failed"; *p; p++)

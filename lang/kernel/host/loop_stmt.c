@@ -343,15 +343,8 @@ static qs_status fail(Walk *w, qs_status s, uint32_t pos, const char *sentence) 
     return (void)s, kloop_decline((Loops *)w, pos, "%s", sentence);
 }
 
-static qs_status expr(Walk *w, Node *n, Value *out) { return kloop_expr((Loops *)w, n, out); }
 static void nothing(Value *out) { *out = (Value){.what = WHAT_NOTHING}; }
 static bool is_nothing(const Value *v) { return v->what == WHAT_NOTHING; }
-
-static qs_status cond(Walk *w, Node *n, KRef *out, int *known) {
-    double k;
-    TRY(kloop_cond((Loops *)w, n, out));
-    return *known = kir_is_const(w->f, *out, &k) ? k != 0 : -1, QS_OK;
-}
 
 static qs_status set_name(Walk *w, Node *target, TypeExpr *type, Value *x) {
     return assign_name((Loops *)w, target->u.ident.sym, type, x);
@@ -373,8 +366,8 @@ static void restore(Walk *w, const bool *sure) { kloop_restore((Loops *)w, sure)
 static void join(Walk *w, bool *into) { kloop_join((Loops *)w, into); }
 
 const WalkRules kloop_rules = {
-    .call = &kloop_call_rules, .value_size = sizeof(Value), .fail = fail, .expr = expr, .nothing = nothing,
-    .is_nothing = is_nothing, .cond = cond,
+    .call = &kloop_call_rules, .expr = &kloop_expr_rules, .value_size = sizeof(Value), .fail = fail, .nothing = nothing,
+    .is_nothing = is_nothing,
     .count = count, .spread = spread, .equal = equal, .set_name = set_name, .set_element = set_element,
     .set_field = set_field_rule, .update = update_rule, .statement = statement, .loop_begins = loop_begins,
     .return_outermost = return_outermost, .function_ends = function_ends, .save = save, .restore = restore,

@@ -223,10 +223,10 @@ bool kloop_is_random(const char *name, int nargs);
 qs_status kloop_random(Loops *L, const char *name, const Number *n, Number *out); /* n: of randi; NULL: another one */
 
 /* -- loop_expr.c ------------------------------------------------------------------------------------------------- */
-qs_status kloop_expr(Loops *L, Node *n, Value *out);
+extern const ExprRules kloop_expr_rules;
+static inline qs_status kloop_expr(Loops *L, Node *n, Value *out) { return kexpr_lower(&L->walk, n, out); }
 qs_status kloop_scalar(Loops *L, Node *n, Number *out);          /* a number, perhaps a complex one */
 qs_status kloop_number(Loops *L, Node *n, Number *out);          /* a real one */
-qs_status kloop_cond(Loops *L, Node *n, KRef *out);
 qs_status kloop_operator(Loops *L, Op op, const Value *a, const Value *b, Value *out);
 
 /* -- loop_index.c ------------------------------------------------------------------------------------------------ */

@@ -311,11 +311,8 @@ static qs_status fail(Walk *w, qs_status s, uint32_t pos, const char *sentence) 
     return klower_error((Lower *)w, s, pos, "%s", sentence);
 }
 
-static qs_status expr(Walk *w, Node *n, Val *out) { return klexpr_lower((Lower *)w, n, out); }
 static void nothing(Val *out) { *out = (Val){.kind = V_VOID}; }
 static bool is_nothing(const Val *v) { return v->kind == V_VOID; }
-
-static qs_status cond(Walk *w, Node *n, KRef *out, int *known) { return klexpr_cond((Lower *)w, n, out, known); }
 
 static qs_status set_name(Walk *w, Node *target, TypeExpr *type, Val *x) {
     return assign_name((Lower *)w, target, type, x);
@@ -331,8 +328,8 @@ static qs_status return_outermost(Walk *w, const Node *n) { return (void)n, kbui
 static qs_status function_ends(Walk *w, uint32_t pos) { return (void)w, (void)pos, QS_OK; }
 
 const WalkRules klstmt_rules = {
-    .call = &klcall_rules, .value_size = sizeof(Val), .fail = fail, .expr = expr, .nothing = nothing,
-    .is_nothing = is_nothing, .cond = cond, .count = count, .spread = spread, .equal = equal, .set_name = set_name,
+    .call = &klcall_rules, .expr = &klexpr_rules, .value_size = sizeof(Val), .fail = fail, .nothing = nothing,
+    .is_nothing = is_nothing, .count = count, .spread = spread, .equal = equal, .set_name = set_name,
     .set_element = set_element, .set_field = set_field, .update = update_rule, .statement = statement,
     .loop_begins = loop_begins, .return_outermost = return_outermost, .function_ends = function_ends,
 };

@@ -47,7 +47,7 @@ static qs_status values_of(Walk *w, const Node *n, struct Val *v) {
     int count = n->u.assign.ntargets;
     struct Val *whole = v;
     if ((from->kind == N_MATRIX || from->kind == N_CELL) && from->u.items.n == count && count > 1) {
-        for (int i = 0; i < count; i++) TRY(r->expr(w, from->u.items.at[i], kval_at(w, v, i)));
+        for (int i = 0; i < count; i++) TRY(kexpr_lower(w, from->u.items.at[i], kval_at(w, v, i)));
         return QS_OK;
     }
     if (from->kind == N_CALL) {
@@ -55,7 +55,7 @@ static qs_status values_of(Walk *w, const Node *n, struct Val *v) {
         if (count == 1 || !r->is_nothing(kval_at(w, v, 1))) return QS_OK;
     } else {
         whole = kval_new(w, 1);
-        TRY(r->expr(w, from, whole));
+        TRY(kexpr_lower(w, from, whole));
     }
     w->pos = n->pos;
     return r->spread(w, whole, count, v);
@@ -66,7 +66,7 @@ static qs_status assign(Walk *w, Node *n) {
     if (n->u.assign.in_place) return w->rules->update(w, n);
     struct Val *v = kval_new(w, count);
     if (n->u.assign.bracketed) TRY(values_of(w, n, v));
-    else TRY(w->rules->expr(w, n->u.assign.value, v));
+    else TRY(kexpr_lower(w, n->u.assign.value, v));
     for (int i = 0; i < count; i++)
         TRY(assign_to(w, n->u.assign.targets[i], n->u.assign.types ? n->u.assign.types[i] : NULL, kval_at(w, v, i)));
     return QS_OK;
@@ -101,7 +101,7 @@ static qs_status if_from(Walk *w, Node *n, int i, struct Val *value, Ways *after
     int known;
     if (i == n->u.ifs.n && n->u.ifs.has_else) return branch(w, n->u.ifs.other, after);
     if (i == n->u.ifs.n) return kstmt_add_way(w, after), QS_OK;
-    TRY(w->rules->cond(w, n->u.ifs.conds[i], &c, &known));
+    TRY(kexpr_cond(w, n->u.ifs.conds[i], &c, &known));
     bool last = i + 1 == n->u.ifs.n && !n->u.ifs.has_else;
     return choose(w, n, i, value, c, known, n->u.ifs.blocks[i], last, if_from, after);
 }
@@ -143,7 +143,7 @@ static qs_status match_from(Walk *w, Node *n, int i, struct Val *value, Ways *af
 static qs_status match_statement(Walk *w, Node *n) {
     Ways after = {0};
     struct Val *value = kval_new(w, 1);
-    TRY(w->rules->expr(w, n->u.match.value, value));
+    TRY(kexpr_lower(w, n->u.match.value, value));
     TRY(match_from(w, n, 0, value, &after));
     return meet(w, &after), QS_OK;
 }
@@ -174,7 +174,7 @@ static qs_status while_loop(Walk *w, Node *n) {
     w->rules->loop_begins(w, n);
     kbuild_flow(w, K_LOOP, 0);
     kstmt_enter_loop(w, &frame);
-    TRY(w->rules->cond(w, n->u.whiles.cond, &c, &known));
+    TRY(kexpr_cond(w, n->u.whiles.cond, &c, &known));
     if (known != 1) leave_if(w, kbuild_pure(w, K_NOT, QS_B1, 0, c, 0, 0, 0));
     TRY(kstmt_block(w, n->u.whiles.body));
     kstmt_leave_loop(w);
@@ -204,7 +204,7 @@ static qs_status repeat_loop(Walk *w, Node *n) {
     TRY(repeat_body(w, n, &frame));
     frame.turn = (Ways){0};
     if (!w->left) {
-        TRY(w->rules->cond(w, n->u.whiles.cond, &c, &known));
+        TRY(kexpr_cond(w, n->u.whiles.cond, &c, &known));
         kstmt_add_way(w, &frame.turn);
         leave_if(w, c);
     }
@@ -257,7 +257,7 @@ qs_status kstmt_body(Walk *w, Frame *in) {
 static qs_status expression(Walk *w, Node *n) {
     struct Val *ignored = kval_new(w, 1);
     if (n->kind == N_CALL) return kcall_lower(w, n, ignored, 0);
-    return w->rules->expr(w, n, ignored);
+    return kexpr_lower(w, n, ignored);
 }
 
 qs_status kstmt_lower(Walk *w, Node *n) {
