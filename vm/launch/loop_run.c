@@ -58,30 +58,30 @@ Array *qloop_array(const Call *c, const LoopBind *b) {
 }
 
 /* -- may it run? -------------------------------------------------------------------------------------------------- */
+/* The array of parameter i shares memory with another one that is written. */
+static bool meets_written(const Call *c, const LoopCode *code, int i) {
+    const Array *a = qloop_array(c, &code->binds[i]);
+    for (int k = 0; a && k < code->func->nparams; k++) {
+        const Array *b = k != i && code->func->params[k].written ? qloop_array(c, &code->binds[k]) : NULL;
+        if (b && qbuf_overlap(b->buf, a->buf)) return true;
+    }
+    return false;
+}
+
 /* An array that is written shares its memory with no other, and its elements with each other. */
 bool qloop_apart(const Call *c, const LoopCode *code) {
     for (int i = 0; i < code->func->nparams; i++) {
         const Array *a = qloop_array(c, &code->binds[i]);
-        if (!a || !code->func->params[i].written) continue;
-        if (!a->contiguous) return false;
-        for (int k = 0; k < code->func->nparams; k++) {
-            const Array *b = k == i ? NULL : qloop_array(c, &code->binds[k]);
-            if (b && qbuf_overlap(b->buf, a->buf)) return false;
-        }
+        if (a && code->func->params[i].written && !a->contiguous) return false;
+        if (meets_written(c, code, i)) return false;
     }
     return true;
 }
 
 bool qloop_vectors_apart(const Call *c) {
     const LoopCode *code = &c->v->code.exact;
-    for (int i = 0; i < code->func->nparams; i++) {
-        const Array *a = qloop_array(c, &code->binds[i]);
-        if (!a || code->binds[i].kind != LOOP_SNAPSHOT) continue;
-        for (int k = 0; k < code->func->nparams; k++) {
-            const Array *b = code->func->params[k].written ? qloop_array(c, &code->binds[k]) : NULL;
-            if (b && qbuf_overlap(b->buf, a->buf)) return false;
-        }
-    }
+    for (int i = 0; i < code->func->nparams; i++)
+        if (code->binds[i].kind == LOOP_SNAPSHOT && meets_written(c, code, i)) return false;
     return true;
 }
 

@@ -43,7 +43,7 @@ typedef struct Run {
 /* -- launch.c ------------------------------------------------------------------------------------------------------ */
 /* What all launches of a machine have in common. */
 typedef struct Launches {
-    struct KernelTable *kernels; /* kernel.c */
+    struct Kernel *kernels;    /* kernel.c */
     struct Loaded *loaded;     /* program.c */
     KCompiler *compiler;
     struct Report *report;     /* report.c; NULL: nobody wants to know */
