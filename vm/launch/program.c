@@ -26,7 +26,7 @@ qs_status qprogram_compile_ahead(qs_vm *vm, const KFunc *f) {
     Launches *k = qlaunch_state(vm);
     Device target = {.ops = &qdev_cuda_ops, .ctx = qvm_ctx(vm)};
     Code code;
-    if (!qvm(vm)->config.compile_for) return QS_OK;
+    if (!qvm(vm)->config.compile_for || kcompile_differs(f, CODE_PTX)) return QS_OK;
     if (!k->compiler) k->compiler = kcompile_open(qvm_ctx(vm), qvm(vm)->config.cache_dir);
     snprintf(target.arch, sizeof target.arch, "%s", qvm(vm)->config.compile_for);
     TRY(kcompile(k->compiler, f, &target, &code));
