@@ -303,7 +303,7 @@ class Auto(WithCache):
         self.assertEqual((r.returncode, r.stdout), (0, qrun("--device", "cpu", text=text, env=self.env).stdout))
         for place, what in (("2", "expression"), ("5", "loop")):
             told = re.findall(rf"(?m)^.*\.q:{place}: {what} runs on (.*)$", r.stderr)
-            self.assertRegex(told[0], r"^cpu:0, nearest to its data: cpu:0 not tried, opencl:0 not tried with \d+ MB to")
+            self.assertRegex(told[0], r"^cpu:0, nearest to its data: cpu:0 not tried, opencl:0 not tried with \d+ MB")
 
     def test_what_the_device_cannot_have_the_processor_does(self):
         if not has_opencl():
