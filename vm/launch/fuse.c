@@ -231,7 +231,6 @@ static void bind_result(Now *now, int i, int64_t first) {
 static qs_status bind(Run *run) {
     Now *now = (Now *)run;
     int n = 0;
-    qbind_begin(&run->to, run->form, CHUNKED);
     for (int i = 0; i < now->region->nleaves; i++) {
         if (now->at[i].kind != QS_ARRAY) n += bind_leaf_number(&run->to, n, now->at[i]);
         else bind_leaf(now, n++, now->at[i].u.p);
@@ -261,8 +260,7 @@ static qs_status fit_reduction(Run *run) {
     qs_vm *vm = run->vm;
     run->which = run->device->wide ? GROUPED : CHUNKED;
     if (!now->form->kernel[run->which].func) TRY(build(now, run->which));
-    run->to.func = now->form->kernel[run->which].func;
-    if (!run->to.func) return qerr_set(qvm_ctx(vm), QS_EDEVICE, "its blocks cannot be merged there");
+    if (!now->form->kernel[run->which].func) return qerr_set(qvm_ctx(vm), QS_EDEVICE, "its blocks cannot be merged there");
     int64_t nparts = share_out(now);
     if (now->result) qarr_release(vm, now->result), now->result = NULL; /* of an attempt before */
     TRY(qarr_new_raw(vm, now->form->kernel[run->which].dtype, 1, &nparts, false, &now->result));

@@ -156,7 +156,7 @@ static uint64_t number_bits(qs_value v, int part, qs_dtype d) {
 
 static void bind_number(KernelRun *k, int i, qs_value v) {
     const KBind *b = &k->form->binds[i];
-    qs_dtype d = (qs_dtype)k->run.to.func->params[i].dtype;
+    qs_dtype d = (qs_dtype)qlaunch_func(&k->run)->params[i].dtype;
     if (v.kind == QS_ARRAY) v = qs_num(qkind_element(k->run.vm, v.u.p, (size_t)b->part)); /* handed over by value */
     qbind_number(&k->run.to, i, number_bits(v, b->part, d), qdtype_size(d));
 }
@@ -207,8 +207,7 @@ static qs_access lock_mode(const KernelForm *s, int param, const Array *a, const
 
 static qs_status bind(Run *run) {
     KernelRun *k = (KernelRun *)run;
-    const KFunc *f = run->form->version[0].func;
-    qbind_begin(&run->to, run->form, 0);
+    const KFunc *f = qlaunch_func(run);
     for (int i = 0; i < f->nparams; i++) {
         const KParam *p = &f->params[i];
         qs_value v = k->values[k->form->binds[i].source];
@@ -226,7 +225,7 @@ static qs_status bind(Run *run) {
 static qs_status fit_block(Run *run) {
     const KernelRun *k = (KernelRun *)run;
     const Request *r = k->request;
-    const KFunc *f = run->form->version[0].func;
+    const KFunc *f = qlaunch_func(run);
     const Device *d = run->device;
     Launch *l = &run->launch;
     if (l->any_block || r->serial) return QS_OK;
@@ -253,7 +252,7 @@ static qs_status run(KernelRun *k, const Request *r) {
     }
     run->steps = run->positions * run->form->version[0].steps;
     TRY(qlaunch_run(run));
-    const KFunc *f = run->form->version[0].func;
+    const KFunc *f = qlaunch_func(run);
     return run->fault.message ? qlaunch_fault(run, (Where){f->src, run->fault.pos}) : QS_OK;
 }
 

@@ -8,8 +8,7 @@
 static void bind_real(Call *c, int i, double x) { qbind_number(&c->run.to, i, (KSlot){.F64 = x}.bits, 8); }
 static void bind_whole(Call *c, int i, int64_t x) { qbind_number(&c->run.to, i, (KSlot){.I64 = x}.bits, 8); }
 
-static void bind_source(Call *c, int i, int source) {
-    const KParam *p = &c->run.to.func->params[i];
+static void bind_source(Call *c, int i, int source, const KParam *p) {
     qs_value v = c->value[source];
     if (v.kind == QS_ARRAY) qbind_array(&c->run.to, i, v.u.p, p->written ? QS_READWRITE : QS_READ);
     else if (v.kind == QS_COMPLEX) bind_real(c, i, ((const Complex *)v.u.p)->re);
@@ -18,11 +17,11 @@ static void bind_source(Call *c, int i, int source) {
     else bind_whole(c, i, v.kind == QS_NUM ? (int64_t)v.u.f : v.u.i);
 }
 
-static void bind_counter(Call *c, int i, const LoopBind *b) {
+static void bind_counter(Call *c, int i, const LoopBind *b, const KParam *p) {
     const Counter *k = &c->counters[b->index];
     double x = b->kind == LOOP_FIRST ? k->first : qloop_last(k);
     if (b->kind == LOOP_TURNS) bind_whole(c, i, k->turns);
-    else if (c->run.to.func->params[i].dtype == QS_F64) bind_real(c, i, x);
+    else if (p->dtype == QS_F64) bind_real(c, i, x);
     else bind_whole(c, i, (int64_t)x);
 }
 
@@ -30,8 +29,9 @@ static void bind_all(Call *c, const LoopCode *code) {
     Binding *to = &c->run.to;
     for (int i = 0; i < code->func->nparams; i++) {
         const LoopBind *b = &code->binds[i];
+        const KParam *p = &code->func->params[i];
         switch ((LoopBindKind)b->kind) {
-        case LOOP_SOURCE: case LOOP_SNAPSHOT: bind_source(c, i, b->index); break;
+        case LOOP_SOURCE: case LOOP_SNAPSHOT: bind_source(c, i, b->index, p); break;
         case LOOP_IMAGINARY: bind_real(c, i, ((const Complex *)c->value[b->index].u.p)->im); break;
         case LOOP_REALS: qbind_memory(to, i, c->reals, RESULTS); break;
         case LOOP_WHOLES: qbind_memory(to, i, c->wholes, RESULTS); break;
@@ -40,14 +40,13 @@ static void bind_all(Call *c, const LoopCode *code) {
         case LOOP_CHUNK: bind_whole(c, i, c->chunk); break;
         case LOOP_SEED: bind_whole(c, i, (int64_t)qvm(c->vm)->random_seed); break;
         case LOOP_DRAWN: bind_whole(c, i, (int64_t)qvm(c->vm)->random_drawn); break;
-        default: bind_counter(c, i, b); break;
+        default: bind_counter(c, i, b, p); break;
         }
     }
 }
 
 static qs_status bind(Run *run) {
     Call *c = (Call *)run;
-    qbind_begin(&run->to, run->form, run->which);
     return bind_all(c, qloop_code(c->v, (LoopVersion)run->which)), QS_OK;
 }
 
@@ -103,7 +102,7 @@ qs_status qloop_guard(Call *c) {
     KArg args[MAX_PARAMS];
     KLaunch l = {.rank = 1, .domain = {1}, .block = {1}};
     KFault fault = {0};
-    c->run.to.func = g->func, c->run.to.nlocked = 0;
+    c->run.to.nlocked = 0;
     bind_all(c, g);
     for (int i = 0; i < g->func->nparams; i++) {
         const DevArg *a = &c->run.to.arg[i];

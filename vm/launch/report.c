@@ -199,10 +199,9 @@ qs_status qreport_after(qs_vm *vm, Device *d, const char *name, double start, do
 
 /* Called without Python's lock: an interrupt that ends the launch is the caller's to take back. */
 qs_status qreport_launch(Run *r, Program *p) {
-    const Version *v = &r->form->version[r->which];
-    const KFunc *f = v->func;
+    const KFunc *f = qlaunch_func(r);
     Device *d = r->device;
-    DevFault *fault = v->checks ? &r->fault : NULL;
+    DevFault *fault = r->form->version[r->which].checks ? &r->fault : NULL;
     if (!profiling(r->vm)) return d->ops->launch(d, p, &r->launch, f->nparams, r->to.arg, fault);
     TRY(d->ops->sync(d));
     double start = now();
