@@ -260,7 +260,7 @@ static qs_status fit_reduction(Run *run) {
     qs_vm *vm = run->vm;
     run->which = run->device->wide ? GROUPED : CHUNKED;
     if (!now->form->kernel[run->which].func) TRY(build(now, run->which));
-    if (!now->form->kernel[run->which].func) return qerr_set(qvm_ctx(vm), QS_EDEVICE, "its blocks cannot be merged there");
+    if (!qlaunch_func(run)) return qerr_set(qvm_ctx(vm), QS_EDEVICE, "its blocks cannot be merged there");
     int64_t nparts = share_out(now);
     if (now->result) qarr_release(vm, now->result), now->result = NULL; /* of an attempt before */
     TRY(qarr_new_raw(vm, now->form->kernel[run->which].dtype, 1, &nparts, false, &now->result));

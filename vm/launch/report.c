@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct Timing {
     struct Timing *next;
@@ -150,11 +149,7 @@ static double flops_of(const KFunc *f, const DevArg *args, const Launch *l) {
 }
 
 /* -- times --------------------------------------------------------------------------------------------------------- */
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
+static double now(void) { return qchoose_now() * 1e-9; }
 
 Where qreport_place(const KFunc *f) {
     KRef r = 1;
