@@ -380,16 +380,6 @@ static qs_status lower(Maker *m, Spec *s, LowerResult *out) {
     return qerr_set(c, QS_EINTERNAL, "kernel %s: values are needed without end", r->kernel->name->s);
 }
 
-static bool has_op(const KFunc *f, KOp a, KOp b) {
-    for (uint32_t i = 1; i < f->nins; i++)
-        if (f->ins[i].op == a || f->ins[i].op == b) return true;
-    return false;
-}
-
-static bool uses_blocks(const KFunc *f) {
-    return f->barrier || f->shared || f->fixed_block || has_op(f, K_BLKPOS, K_BLKDIM) || has_op(f, K_BLKIDX, K_BLKCNT);
-}
-
 /* -- what is written completely ---------------------------------------------------------------------------------- */
 static bool is_position(const KFunc *f, KRef r, int axis) {
     return f->ins[r].op == K_POS && f->ins[r].imm == (uint64_t)axis;
@@ -421,7 +411,7 @@ static void find_covered(Spec *s) {
     const KFunc *f = s->func;
     int depth = 0;
     s->covers = qarena_alloc(&s->arena, (size_t)f->nparams + 1);
-    if (s->has_check || has_op(f, K_RET, K_RET)) return;
+    if (s->has_check || kir_has(f, K_RET)) return;
     for (uint32_t r = 1; r < f->nins; r++) {
         const KIns *i = &f->ins[r];
         if (i->op == K_IF || i->op == K_LOOP || i->op == K_FOR) depth++;
@@ -438,8 +428,8 @@ static uint8_t next_maker(KernelCache *k) { return k->makers = (uint8_t)(k->make
 
 static void finish(Maker *m, Spec *s, const LowerResult *r) {
     s->func = r->func, s->binds = r->binds;
-    s->has_check = has_op(r->func, K_CHECK, K_CHECK);
-    s->uses_blocks = uses_blocks(r->func);
+    s->has_check = kir_has(r->func, K_CHECK);
+    s->uses_blocks = kir_knows_blocks(r->func);
     find_covered(s);
     s->nsources = m->n;
     s->patience = 1, s->maker = next_maker(qvm(m->vm)->kernels);
