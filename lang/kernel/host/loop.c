@@ -227,41 +227,40 @@ static qs_status parallel_pass(Loops *L) {
     return QS_OK;
 }
 
-static void *copied(Arena *a, const void *p, size_t n) { return n ? memcpy(qarena_alloc(a, n), p, n) : NULL; }
+typedef struct { Arena *arena; LoopCode *out, *guard; } Version;
 
-static qs_status keep(Loops *L, Arena *arena, LoopCode *out) {
-    KFunc *f = copied(arena, L->f, sizeof *f);
-    f->arena = arena;
-    f->ins = copied(arena, L->f->ins, L->f->nins * sizeof *f->ins), f->cap = f->nins;
-    f->params = copied(arena, f->params, (size_t)f->nparams * sizeof *f->params);
-    f->messages = copied(arena, f->messages, (size_t)f->nmessages * sizeof *f->messages);
-    out->binds = copied(arena, L->binds, (size_t)f->nparams * sizeof *L->binds);
+static qs_status keep_code(Loops *L, Arena *arena, LoopCode *out) {
+    out->func = kbuild_keep(&L->walk, arena);
+    out->binds = qarena_alloc(arena, (size_t)(L->f->nparams + 1) * sizeof *out->binds);
+    for (int i = 0; i < L->f->nparams; i++) out->binds[i] = L->binds[i];
     out->places = qarena_alloc(arena, (L->nfaults + 1) * sizeof *out->places);
     for (uint32_t i = 0; i < L->nfaults; i++) out->places[i] = L->faults[i].place;
-    kir_seal(f);
-    out->func = f;
-    return kir_verify(L->c, f);
+    return kir_verify(L->c, out->func);
 }
 
-/* Passes of one version until nothing changes; what the last one found stays in L until the next. */
+static qs_status keep(Walk *w, void *ud) {
+    Loops *L = (Loops *)w;
+    const Version *v = ud;
+    if (L->mode == MODE_EXACT) L->out->draws = L->draws, L->axes = kloop_parallel_depth(L);
+    if (L->loose && L->mode == MODE_PARALLEL && !L->chunked)
+        return kloop_decline(L, L->loose_pos, "a test here depends on values");
+    TRY(keep_code(L, v->arena, v->out));
+    return v->guard ? kloop_guard(L, v->arena, v->guard) : QS_OK;
+}
+
+static qs_status pass(Walk *w, Arena *scratch) {
+    Loops *L = (Loops *)w;
+    begin_pass(L, scratch);
+    return L->mode == MODE_PARALLEL ? parallel_pass(L) : serial_pass(L);
+}
+
+/* Passes of one version; what the last one found stays in L until the next. */
 static qs_status version(Loops *L, Mode mode, Arena *arena, LoopCode *out, LoopCode *guard) {
+    Version v = {arena, out, guard};
+    bool done;
     L->mode = mode;
-    for (int pass = 0; pass < LOOP_PASSES; pass++) {
-        Arena scratch;
-        qarena_init(&scratch, L->c);
-        begin_pass(L, &scratch);
-        qs_status s = mode == MODE_PARALLEL ? parallel_pass(L) : serial_pass(L);
-        bool done = s == QS_OK && !L->changed;
-        if (done && mode == MODE_EXACT) L->out->draws = L->draws;
-        if (done && mode == MODE_EXACT) L->axes = kloop_parallel_depth(L);
-        if (done && L->loose && mode == MODE_PARALLEL && !L->chunked)
-            s = kloop_decline(L, L->loose_pos, "a test here depends on values");
-        if (done && s == QS_OK) s = keep(L, arena, out);
-        if (done && s == QS_OK && guard) s = kloop_guard(L, arena, guard);
-        qarena_free(&scratch);
-        if (s != QS_OK || done) return s;
-    }
-    return kloop_decline(L, L->job->loop->pos, "the types of its variables");
+    TRY(kbuild_passes(&L->walk, LOOP_PASSES, pass, keep, &v, &done));
+    return done ? QS_OK : kloop_decline(L, L->job->loop->pos, "the types of its variables");
 }
 
 static int nest_of(const Node *n) {

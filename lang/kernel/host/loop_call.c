@@ -254,8 +254,6 @@ static qs_status bind(Walk *w, const Param *p, Value *x) {
     return QS_OK;
 }
 
-static qs_status bound(Walk *w, Frame *in) { return (void)w, (void)in, QS_OK; }
-
 /* A new vector that the function made is no longer a variable's. */
 static void leave_behind(Value *v) {
     if (v->what == WHAT_VECTOR && v->origin && !v->origin->shared) v->origin = NULL;
@@ -292,8 +290,6 @@ static void enter(Walk *w, Frame *in) {
     for (int i = 0; i < in->nvars; i++) kloop_unset((Loops *)w, &in->vars[i]);
 }
 
-static qs_status leave(Walk *w, Frame *in) { return (void)w, (void)in, QS_OK; }
-
 static void function(Walk *w, Func *f, Value *captures, Value *out) {
     (void)w;
     *out = (Value){.what = WHAT_FUNCTION, .host = {.kind = LOOP_FUNC, .func = f, .source = -1}, .caught = captures};
@@ -311,10 +307,11 @@ static qs_status stop(Loops *L, Node *n, bool always) {
     const ArgList *list = &n->u.call.args;
     Node *text = list->n == (always ? 1 : 2) ? list->at[list->n - 1].value : NULL;
     KRef holds = kir_const_int(L->f, QS_B1, 0, L->pos);
+    int known;
     Text message;
     if (text && text->kind != N_STR) return kloop_decline(L, n->pos, "a message that is made in the loop");
     if (!text && (always || list->n != 1)) return kloop_decline(L, n->pos, "a message of several parts");
-    if (!always) TRY(kloop_cond(L, list->at[0].value, &holds));
+    if (!always) TRY(kexpr_cond(&L->walk, list->at[0].value, &holds, &known));
     L->pos = n->pos;
     qtext_init(&message, L->c);
     for (const char *p = text ? text->u.str->s : "assertion failed"; *p; p++)
@@ -372,6 +369,5 @@ static qs_status convert_argument(Walk *w, TypeExpr *type, const char *what, uin
 const CallRules kloop_call_rules = {
     .place = "a compiled loop", .most_calls = LOOP_CALLS, .variable = kloop_variable, .function = function,
     .outside = kloop_outside, .callee = callee_of, .apply = apply, .convert = convert_argument,
-    .may_inline = may_inline, .new_frame = new_frame, .enter = enter, .leave = leave, .bind = bind, .bound = bound,
-    .result = result,
+    .may_inline = may_inline, .new_frame = new_frame, .enter = enter, .bind = bind, .result = result,
 };

@@ -304,19 +304,6 @@ static qs_status choose_arithmetic(Lower *L) {
     return QS_OK;
 }
 
-static qs_status run_pass(Lower *L) {
-    Val fn;
-    import_function(L, &L->job->fn, &fn);
-    Callee callee = klcall_callee(fn.u.fn);
-    Caller saved = kcall_enter(&L->walk, NULL, &callee);
-    L->in->return_depth = -1;
-    TRY(choose_arithmetic(L));
-    TRY(bind_kernel(L, L->in));
-    TRY(kstmt_body(&L->walk, L->in));
-    if (L->in->func->expr) TRY(klexpr_lower(L, L->in->func->expr, &(Val){0}));
-    return kcall_leave(&L->walk, &saved);
-}
-
 static void begin_pass(Lower *L, Arena *scratch) {
     const Func *f = L->job->fn.func;
     kbuild_begin(&L->walk, kir_new(L->c, scratch, f->name, f->unit ? f->unit->src : NULL), scratch, f->pos);
@@ -327,7 +314,22 @@ static void begin_pass(Lower *L, Arena *scratch) {
     }
     L->in = NULL, L->exits = NULL;
     L->nnums = 0;
-    L->unknown = L->indexing = false;
+    L->unknown = false;
+}
+
+static qs_status pass(Walk *w, Arena *scratch) {
+    Lower *L = (Lower *)w;
+    Val fn;
+    begin_pass(L, scratch);
+    import_function(L, &L->job->fn, &fn);
+    Callee callee = klcall_callee(fn.u.fn);
+    Caller saved = kcall_enter(&L->walk, NULL, &callee);
+    L->in->return_depth = -1;
+    TRY(choose_arithmetic(L));
+    TRY(bind_kernel(L, L->in));
+    TRY(kstmt_body(&L->walk, L->in));
+    if (L->in->func->expr) TRY(klexpr_lower(L, L->in->func->expr, &(Val){0}));
+    return kcall_leave(&L->walk, &saved);
 }
 
 /* -- what is kept ------------------------------------------------------------------------------------------------ */
@@ -352,33 +354,21 @@ static void drop_unused(Lower *L, KFunc *f) {
     f->nins = n;
 }
 
-static void *copied(Arena *a, const void *p, size_t n) { return memcpy(qarena_alloc(a, n ? n : 1), p, n); }
-
 /* What the last pass made, without the leftovers of lowering. */
-static void keep_result(Lower *L, Arena *arena) {
+static qs_status keep(Walk *w, void *ud) {
+    Lower *L = (Lower *)w;
+    Arena *arena = ud;
+    if (L->unknown) return QS_OK;
     drop_unused(L, L->f);
-    KFunc *f = copied(arena, L->f, sizeof *f);
-    f->arena = arena;
-    f->cap = f->nins;
-    f->ins = copied(arena, L->f->ins, f->nins * sizeof *f->ins);
-    f->params = f->nparams ? copied(arena, f->params, (size_t)f->nparams * sizeof *f->params) : NULL;
-    f->messages = f->nmessages ? copied(arena, f->messages, (size_t)f->nmessages * sizeof *f->messages) : NULL;
-    L->out->binds = f->nparams ? copied(arena, L->binds, (size_t)f->nparams * sizeof *L->binds) : NULL;
-    kir_seal(f);
-    L->out->func = f;
+    L->out->func = kbuild_keep(w, arena);
+    L->out->binds = qarena_alloc(arena, (size_t)(L->f->nparams + 1) * sizeof *L->binds);
+    if (L->f->nparams) memcpy(L->out->binds, L->binds, (size_t)L->f->nparams * sizeof *L->binds);
+    return QS_OK;
 }
 
 static qs_status run_passes(Lower *L, Arena *result) {
-    for (int pass = 0; pass < KLOWER_PASSES; pass++) {
-        Arena scratch;
-        qarena_init(&scratch, L->c);
-        begin_pass(L, &scratch);
-        qs_status s = run_pass(L);
-        if (s == QS_OK && !L->changed && !L->unknown) keep_result(L, result);
-        qarena_free(&scratch);
-        if (s != QS_OK) return s;
-        if (!L->changed) break;
-    }
+    bool done;
+    TRY(kbuild_passes(&L->walk, KLOWER_PASSES, pass, keep, result, &done));
     if (L->out->func) return QS_OK;
     L->in = L->root;
     return klower_error(L, QS_ETYPE, L->unknown ? L->unknown_pos : L->job->fn.func->pos,
@@ -392,7 +382,9 @@ qs_status klower_kernel(Ctx *c, Arena *arena, const LowerJob *job, LowerResult *
     Lower L = {.walk = {.rules = &klstmt_rules, .c = c, .keep = &keep, .numbers = true}, .job = job, .out = out};
     qs_status s = run_passes(&L, arena);
     if (L.stopped) {
-        out->needs = out->nneeds ? copied(arena, out->needs, (size_t)out->nneeds * sizeof *out->needs) : NULL;
+        KNeed *needs = qarena_alloc(arena, (size_t)(out->nneeds + 1) * sizeof *needs);
+        if (out->nneeds) memcpy(needs, out->needs, (size_t)out->nneeds * sizeof *needs);
+        out->needs = needs;
         s = QS_OK;
     }
     qmem_free(c, L.binds, L.cap_binds * sizeof *L.binds);

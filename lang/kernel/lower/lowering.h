@@ -110,7 +110,6 @@ struct Lower {
     const LowerJob *job;
     LowerResult *out;
     bool unknown; uint32_t unknown_pos; /* a value of no known type was read */
-    bool indexing;       /* whole numbers compute in int64: an index expression */
     bool stopped;        /* something is needed first: unwinding without an error */
     KBind *binds; uint32_t cap_binds;
     HostNum *nums; int nnums; uint32_t cap_nums;
@@ -215,10 +214,10 @@ qs_status kltype_construct(Lower *L, const Node *site, const Type *t, const Val 
                            Val *out);
 
 /* -- lower_expr.c ------------------------------------------------------------------------------------------------ */
-qs_status klexpr_lower(Lower *L, Node *n, Val *out);
-qs_status klexpr_cond(Lower *L, Node *n, KRef *out, int *known);
-/* var: NULL when it is no variable. */
-qs_status klexpr_field(Lower *L, Node *n, Var **var, const Record **of, int *number);
+extern const ExprRules klexpr_rules;
+static inline qs_status klexpr_lower(Lower *L, Node *n, Val *out) { return kexpr_lower(&L->walk, n, out); }
+/* The field that n names of the object `base`; var: NULL when it is no variable. */
+qs_status klexpr_field(Lower *L, const Val *base, const Node *n, Var **var, const Record **of, int *number);
 /* The rules of names. */
 qs_status klexpr_variable(Walk *w, const Sym *sym, uint32_t pos, Val *out, bool *found);
 qs_status klexpr_outside(Walk *w, const Sym *sym, uint32_t pos, Val *out);

@@ -65,7 +65,7 @@ Caller kcall_enter(Walk *w, const Node *site, const Callee *fn) {
 }
 
 qs_status kcall_leave(Walk *w, const Caller *saved) {
-    TRY(w->rules->call->leave(w, w->in));
+    if (w->rules->call->leave) TRY(w->rules->call->leave(w, w->in));
     w->in = saved->in, w->exits = saved->exits, w->pos = saved->pos, w->site_pos = saved->site_pos;
     w->foreign = saved->foreign;
     return QS_OK;
@@ -103,7 +103,7 @@ static qs_status bind_params(Walk *w, const Args *args) {
             return fail(w, QS_ETYPE, p->pos, "%.80s has a variable number of parameters and cannot be used in %s",
                         f->name->s, w->rules->call->place);
         if (k >= 0) kval_copy(w, v, kval_at(w, args->at, k));
-        else if (p->init) TRY(w->rules->expr(w, p->init, v));
+        else if (p->init) TRY(kexpr_lower(w, p->init, v));
         else return fail(w, QS_ETYPE, p->pos, "%.80s: argument %.80s is missing", f->name->s, p->name->s);
         w->pos = call_pos;
         TRY(w->rules->call->bind(w, p, v));
@@ -119,10 +119,10 @@ static qs_status collect_results(Walk *w, struct Val *outs, int wanted) {
         w->rules->nothing(out);
         if (f->nouts && i < f->nouts) TRY(w->rules->call->result(w, &f->outs[i], out));
         if (f->nouts || !f->expr || i > 0) continue;
-        TRY(w->rules->expr(w, f->expr, out));
+        TRY(kexpr_lower(w, f->expr, out));
         TRY(w->rules->call->result(w, NULL, out));
     }
-    return !wanted && f->expr ? w->rules->expr(w, f->expr, kval_new(w, 1)) : QS_OK;
+    return !wanted && f->expr ? kexpr_lower(w, f->expr, kval_new(w, 1)) : QS_OK;
 }
 
 qs_status kcall_inline(Walk *w, const Node *site, const Callee *fn, const Args *args, struct Val *outs, int wanted) {
@@ -135,7 +135,7 @@ qs_status kcall_inline(Walk *w, const Node *site, const Callee *fn, const Args *
     Caller saved = kcall_enter(w, site, fn);
     w->in->wanted = wanted;
     TRY(bind_params(w, args));
-    TRY(w->rules->call->bound(w, w->in));
+    if (w->rules->call->bound) TRY(w->rules->call->bound(w, w->in));
     TRY(kstmt_body(w, w->in));
     TRY(collect_results(w, outs, wanted));
     w->calls--;
@@ -145,7 +145,7 @@ qs_status kcall_inline(Walk *w, const Node *site, const Callee *fn, const Args *
 static qs_status lower_args(Walk *w, const ArgList *list, struct Val *at, Str **names) {
     for (int i = 0; i < list->n; i++) {
         const Arg *a = &list->at[i];
-        TRY(w->rules->expr(w, a->value, kval_at(w, at, i)));
+        TRY(kexpr_lower(w, a->value, kval_at(w, at, i)));
         names[i] = a->name;
         if (a->type) TRY(w->rules->call->convert(w, a->type, "the argument", a->pos, kval_at(w, at, i)));
     }
@@ -156,12 +156,14 @@ qs_status kcall_lower(Walk *w, Node *n, struct Val *outs, int wanted) {
     const ArgList *list = &n->u.call.args;
     struct Val *fn = kval_new(w, 1), *args = kval_new(w, list->n + 1);
     Str **names = qarena_alloc(w->arena, (size_t)(list->n + 1) * sizeof *names);
-    bool self = false, done = false;
+    bool self = false, done = false, indexing = w->indexing;
+    w->indexing = false; /* arguments are no indices, even where the call is a part of one */
     TRY(w->rules->call->callee(w, n, wanted, fn, args, &self, &done));
-    if (done) return QS_OK;
+    if (done) return w->indexing = indexing, QS_OK;
     TRY(lower_args(w, list, kval_at(w, args, self), names + self));
     w->pos = n->pos;
     Args all = {args, names, list->n + self};
     TRY(w->rules->call->apply(w, n, fn, &all, outs, wanted));
-    return w->pos = n->pos, QS_OK;
+    w->indexing = indexing, w->pos = n->pos;
+    return QS_OK;
 }

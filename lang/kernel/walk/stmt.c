@@ -30,14 +30,42 @@ void kstmt_meet_exits(Walk *w, const Exits *e) {
 }
 
 /* -- assignment -------------------------------------------------------------------------------------------------- */
+static qs_status object_of(Walk *w, const Node *target, struct Val **out) {
+    *out = kval_new(w, 1);
+    TRY(kexpr_lower(w, target->u.field.base, *out));
+    return w->pos = target->pos, QS_OK;
+}
+
 static qs_status assign_to(Walk *w, Node *target, TypeExpr *type, struct Val *x) {
+    struct Val *object;
     w->pos = target->pos;
     switch ((NodeKind)target->kind) {
     case N_IDENT: return target->u.ident.sym ? w->rules->set_name(w, target, type, x) : QS_OK; /* _ */
     case N_INDEX: return w->rules->set_element(w, target, x);
-    case N_FIELD: return w->rules->set_field(w, target, x);
+    case N_FIELD:
+        TRY(object_of(w, target, &object));
+        return w->rules->set_field(w, object, target, x);
     default: return w->rules->fail(w, QS_ETYPE, target->pos, "this cannot be assigned");
     }
+}
+
+/* a op= b */
+static qs_status update(Walk *w, const Node *n) {
+    const WalkRules *r = w->rules;
+    Node *target = n->u.assign.targets[0];
+    struct Val *old = kval_new(w, 1), *x = kval_new(w, 1), *sum = kval_new(w, 1), *object = NULL;
+    bool field = target->kind == N_FIELD;
+    if (target->kind == N_INDEX) return r->update_element(w, target, (Op)n->op, n->u.assign.value);
+    if (!field && (target->kind != N_IDENT || !target->u.ident.sym))
+        return r->fail(w, QS_ETYPE, target->pos, "this cannot be changed");
+    w->pos = target->pos;
+    if (field) TRY(object_of(w, target, &object));
+    TRY(field ? r->expr->field(w, object, target, old) : kcall_name(w, target->u.ident.sym, target->pos, old));
+    TRY(kexpr_lower(w, n->u.assign.value, x));
+    w->pos = n->pos;
+    TRY(r->combine(w, target, (Op)n->op, old, x, sum));
+    w->pos = target->pos;
+    return field ? r->set_field(w, object, target, sum) : r->set_name(w, target, NULL, sum);
 }
 
 /* [a,b] = …: results of a call, the items of a literal one by one, or the elements of one value. */
@@ -47,7 +75,7 @@ static qs_status values_of(Walk *w, const Node *n, struct Val *v) {
     int count = n->u.assign.ntargets;
     struct Val *whole = v;
     if ((from->kind == N_MATRIX || from->kind == N_CELL) && from->u.items.n == count && count > 1) {
-        for (int i = 0; i < count; i++) TRY(r->expr(w, from->u.items.at[i], kval_at(w, v, i)));
+        for (int i = 0; i < count; i++) TRY(kexpr_lower(w, from->u.items.at[i], kval_at(w, v, i)));
         return QS_OK;
     }
     if (from->kind == N_CALL) {
@@ -55,7 +83,7 @@ static qs_status values_of(Walk *w, const Node *n, struct Val *v) {
         if (count == 1 || !r->is_nothing(kval_at(w, v, 1))) return QS_OK;
     } else {
         whole = kval_new(w, 1);
-        TRY(r->expr(w, from, whole));
+        TRY(kexpr_lower(w, from, whole));
     }
     w->pos = n->pos;
     return r->spread(w, whole, count, v);
@@ -63,10 +91,10 @@ static qs_status values_of(Walk *w, const Node *n, struct Val *v) {
 
 static qs_status assign(Walk *w, Node *n) {
     int count = n->u.assign.ntargets;
-    if (n->u.assign.in_place) return w->rules->update(w, n);
+    if (n->u.assign.in_place) return update(w, n);
     struct Val *v = kval_new(w, count);
     if (n->u.assign.bracketed) TRY(values_of(w, n, v));
-    else TRY(w->rules->expr(w, n->u.assign.value, v));
+    else TRY(kexpr_lower(w, n->u.assign.value, v));
     for (int i = 0; i < count; i++)
         TRY(assign_to(w, n->u.assign.targets[i], n->u.assign.types ? n->u.assign.types[i] : NULL, kval_at(w, v, i)));
     return QS_OK;
@@ -101,7 +129,7 @@ static qs_status if_from(Walk *w, Node *n, int i, struct Val *value, Ways *after
     int known;
     if (i == n->u.ifs.n && n->u.ifs.has_else) return branch(w, n->u.ifs.other, after);
     if (i == n->u.ifs.n) return kstmt_add_way(w, after), QS_OK;
-    TRY(w->rules->cond(w, n->u.ifs.conds[i], &c, &known));
+    TRY(kexpr_cond(w, n->u.ifs.conds[i], &c, &known));
     bool last = i + 1 == n->u.ifs.n && !n->u.ifs.has_else;
     return choose(w, n, i, value, c, known, n->u.ifs.blocks[i], last, if_from, after);
 }
@@ -143,7 +171,7 @@ static qs_status match_from(Walk *w, Node *n, int i, struct Val *value, Ways *af
 static qs_status match_statement(Walk *w, Node *n) {
     Ways after = {0};
     struct Val *value = kval_new(w, 1);
-    TRY(w->rules->expr(w, n->u.match.value, value));
+    TRY(kexpr_lower(w, n->u.match.value, value));
     TRY(match_from(w, n, 0, value, &after));
     return meet(w, &after), QS_OK;
 }
@@ -160,6 +188,10 @@ void kstmt_leave_loop(Walk *w) {
     kbuild_end(w);
 }
 
+static void loop_begins(Walk *w, const Node *n) {
+    if (w->rules->loop_begins) w->rules->loop_begins(w, n);
+}
+
 static void leave_if(Walk *w, KRef c) {
     kbuild_flow(w, K_IF, c);
     kbuild_flow(w, K_BREAK, 0);
@@ -171,10 +203,10 @@ static qs_status while_loop(Walk *w, Node *n) {
     KRef c;
     int known;
     bool *before = kstmt_save(w);
-    w->rules->loop_begins(w, n);
+    loop_begins(w, n);
     kbuild_flow(w, K_LOOP, 0);
     kstmt_enter_loop(w, &frame);
-    TRY(w->rules->cond(w, n->u.whiles.cond, &c, &known));
+    TRY(kexpr_cond(w, n->u.whiles.cond, &c, &known));
     if (known != 1) leave_if(w, kbuild_pure(w, K_NOT, QS_B1, 0, c, 0, 0, 0));
     TRY(kstmt_block(w, n->u.whiles.body));
     kstmt_leave_loop(w);
@@ -198,13 +230,13 @@ static qs_status repeat_loop(Walk *w, Node *n) {
     Exits frame;
     KRef c;
     int known;
-    w->rules->loop_begins(w, n);
+    loop_begins(w, n);
     kbuild_flow(w, K_LOOP, 0);
     kstmt_enter_loop(w, &frame);
     TRY(repeat_body(w, n, &frame));
     frame.turn = (Ways){0};
     if (!w->left) {
-        TRY(w->rules->cond(w, n->u.whiles.cond, &c, &known));
+        TRY(kexpr_cond(w, n->u.whiles.cond, &c, &known));
         kstmt_add_way(w, &frame.turn);
         leave_if(w, c);
     }
@@ -223,10 +255,14 @@ static qs_status leave_turn(Walk *w, Node *n) {
     return w->left = true, QS_OK;
 }
 
+static qs_status function_ends(Walk *w, uint32_t pos) {
+    return w->rules->function_ends ? w->rules->function_ends(w, pos) : QS_OK;
+}
+
 static qs_status leave_function(Walk *w, const Node *n) {
     w->left = true;
     if (w->in->return_depth < 0) return w->rules->return_outermost(w, n);
-    TRY(w->rules->function_ends(w, n->pos));
+    TRY(function_ends(w, n->pos));
     kstmt_add_way(w, &w->in->ways);
     return kbuild_leave(w, K_BREAK, w->in->return_depth), QS_OK;
 }
@@ -238,13 +274,13 @@ qs_status kstmt_body(Walk *w, Frame *in) {
     if (body.n && body.at[body.n - 1]->kind == N_RETURN) end = body.at[--body.n]->pos;
     if (!in->up || !kfind_node(body, true, kfind_is_return, NULL)) {
         TRY(kstmt_block(w, body));
-        return w->left = false, w->rules->function_ends(w, end);
+        return w->left = false, function_ends(w, end);
     }
     kbuild_once(w);
     in->return_depth = w->depth, in->ways = (Ways){0};
     TRY(kstmt_block(w, body));
     if (!w->left) {
-        TRY(w->rules->function_ends(w, end));
+        TRY(function_ends(w, end));
         kstmt_add_way(w, &in->ways);
         kbuild_flow(w, K_BREAK, 0);
     }
@@ -257,7 +293,7 @@ qs_status kstmt_body(Walk *w, Frame *in) {
 static qs_status expression(Walk *w, Node *n) {
     struct Val *ignored = kval_new(w, 1);
     if (n->kind == N_CALL) return kcall_lower(w, n, ignored, 0);
-    return w->rules->expr(w, n, ignored);
+    return kexpr_lower(w, n, ignored);
 }
 
 qs_status kstmt_lower(Walk *w, Node *n) {

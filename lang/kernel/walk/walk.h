@@ -8,9 +8,10 @@
  * A compiler (Lower, Loops) begins with the members of Walk, so what is here takes a Walk and serves both.  Each has
  * values and variables of its own, Val and Var, that are only passed on here; what differs is asked of its rules.
  *
- *     build.c   instructions: folding, values that are known already, blocks
+ *     build.c   passes; instructions: folding, values that are known already, blocks
  *     find.c    questions about pieces of the tree
  *     stmt.c    statements
+ *     expr.c    expressions
  *     call.c    names, functions, calls */
 #ifndef LANG_KERNEL_WALK_H
 #define LANG_KERNEL_WALK_H
@@ -87,42 +88,66 @@ typedef struct CallRules {
     qs_status (*may_inline)(Walk *, const Func *, const Args *);
     void (*new_frame)(Walk *, Frame *);                      /* makes its variables */
     void (*enter)(Walk *, Frame *);                          /* they have no values yet */
-    qs_status (*leave)(Walk *, Frame *);
+    qs_status (*leave)(Walk *, Frame *);                     /* NULL: nothing is to be done; so it is of `bound` */
     qs_status (*bind)(Walk *, const Param *, struct Val *);  /* its parameter is the argument */
     qs_status (*bound)(Walk *, Frame *);                     /* all are */
     /* The result p in *out, as the caller gets it; p NULL: *out is the value of the function's expression. */
     qs_status (*result)(Walk *, const Param *p, struct Val *out);
 } CallRules;
 
+/* … of expressions … */
+typedef struct ExprRules {
+    void (*literal)(Walk *, const Node *, struct Val *out);
+    qs_status (*unary)(Walk *, Op, struct Val *, struct Val *out);
+    qs_status (*binary)(Walk *, Op, struct Val *, struct Val *, struct Val *out);
+    void (*boolean)(Walk *, KRef c, struct Val *out);        /* a truth value */
+    /* As a condition; known: 1 or 0 where the code need not ask, else -1. */
+    qs_status (*truth)(Walk *, const struct Val *, KRef *out, int *known);
+    bool (*elementwise)(const struct Val *);                 /* && and || of it are those of its elements */
+    bool (*cheap)(const Node *);                             /* may be computed where it is not asked for … */
+    /* … as long as its code cannot fail, which shows afterwards: then what was made since the mark is taken back and
+     * the answer is true.  NULL: whatever is cheap cannot fail. */
+    void *(*mark)(Walk *);
+    bool (*take_back)(Walk *, void *mark);
+    qs_status (*select)(Walk *, KRef c, struct Val *a, struct Val *b, struct Val *out);
+    /* The result of two branches: made before them, set in each, got after them. */
+    void *(*choice)(Walk *, const Node *);
+    qs_status (*choice_set)(Walk *, void *choice, struct Val *);
+    void (*choice_get)(Walk *, void *choice, struct Val *out);
+    qs_status (*matrix)(Walk *, struct Val *items, int n, struct Val *out);
+    qs_status (*field)(Walk *, const struct Val *object, const Node *, struct Val *out);
+    qs_status (*index)(Walk *, Node *, struct Val *out);
+    qs_status (*other)(Walk *, Node *, struct Val *out);     /* strings, ranges, types … */
+} ExprRules;
+
 /* … and of all the rest. */
 typedef struct WalkRules {
     const CallRules *call;
+    const ExprRules *expr;
     size_t value_size;   /* of Val */
     /* Gives up.  A kernel has an error; a loop stays with the interpreter.  Never QS_OK. */
     qs_status (*fail)(Walk *, qs_status, uint32_t pos, const char *sentence);
-    qs_status (*expr)(Walk *, Node *, struct Val *out);
     void (*nothing)(struct Val *out);                        /* what a call gives that has no result */
     bool (*is_nothing)(const struct Val *);
-    /* known: 1 or 0 where the code need not ask, else -1. */
-    qs_status (*cond)(Walk *, Node *, KRef *out, int *known);
     /* How many elements the value has; -1: it is one thing. */
     int (*count)(Walk *, const struct Val *);
     /* The first n elements, each as a value; an error when there are fewer. */
     qs_status (*spread)(Walk *, const struct Val *, int n, struct Val *out);
     /* Is x what n is, as `match` has it? */
     qs_status (*equal)(Walk *, const struct Val *x, Node *n, KRef *out);
-    /* target : type = x; the second of these is x[…] = x, the third o.f = x. */
-    qs_status (*set_name)(Walk *, Node *target, TypeExpr *type, struct Val *x);
-    qs_status (*set_element)(Walk *, Node *target, struct Val *x);
-    qs_status (*set_field)(Walk *, Node *target, struct Val *x);
-    qs_status (*update)(Walk *, const Node *);               /* a op= b */
+    qs_status (*set_name)(Walk *, Node *target, TypeExpr *type, struct Val *x);                  /* target : type = x */
+    qs_status (*set_element)(Walk *, Node *target, struct Val *x);                               /* a[…] = x */
+    qs_status (*set_field)(Walk *, const struct Val *object, Node *target, struct Val *x);       /* object.f = x */
+    qs_status (*update_element)(Walk *, Node *target, Op, Node *value);                          /* a[…] op= value */
+    /* old op x, which the variable or field `target` is to become. */
+    qs_status (*combine)(Walk *, const Node *target, Op, struct Val *old, struct Val *x, struct Val *out);
     /* Any statement that stmt.c does not know (for, declarations …), and `break` where there is nothing to leave. */
     qs_status (*statement)(Walk *, Node *);
-    void (*loop_begins)(Walk *, const Node *loop);           /* while, repeat */
     qs_status (*return_outermost)(Walk *, const Node *);     /* out of what is compiled */
+    /* Of a loop only.  A kernel's variables begin as zero, or what was read too early is an error at the end. */
+    void (*loop_begins)(Walk *, const Node *loop);           /* while, repeat */
     qs_status (*function_ends)(Walk *, uint32_t pos);        /* an inlined one, at its end or at a `return` */
-    /* Which variables have a value here: as an array; as they were then; on this way and on those of `into`.  A kernel
-     * has none of the three: its variables begin as zero, or what was read too early is an error at the end. */
+    /* Which variables have a value here: as an array; as they were then; on this way and on those of `into`. */
     bool *(*save)(Walk *);
     void (*restore)(Walk *, const bool *);
     void (*join)(Walk *, bool *into);
@@ -133,6 +158,12 @@ struct Walk {
 };
 
 /* -- build.c ----------------------------------------------------------------------------------------------------- */
+/* Passes, each with an arena of its own, until one has learned nothing new: what that has made is kept.  *done stays
+ * false when there were as many as may be. */
+typedef qs_status PassFn(Walk *, Arena *scratch);
+typedef qs_status KeepFn(Walk *, void *ud);
+qs_status kbuild_passes(Walk *w, int most, PassFn *pass, KeepFn *keep, void *ud, bool *done);
+KFunc *kbuild_keep(const Walk *w, Arena *arena);   /* a copy of w->f, sealed */
 /* A pass begins: the function is empty, nothing is known, one block is open. */
 void kbuild_begin(Walk *w, KFunc *f, Arena *arena, uint32_t pos);
 void kbuild_free(Walk *w);
@@ -183,6 +214,10 @@ int kcall_find_argument(const Args *args, const Func *f, int param); /* its numb
 typedef struct { Frame *in; Exits *exits; uint32_t pos, site_pos; bool foreign; } Caller;
 Caller kcall_enter(Walk *w, const Node *site, const Callee *fn);
 qs_status kcall_leave(Walk *w, const Caller *saved);
+
+/* -- expr.c ------------------------------------------------------------------------------------------------------ */
+qs_status kexpr_lower(Walk *w, Node *n, struct Val *out);
+qs_status kexpr_cond(Walk *w, Node *n, KRef *out, int *known);   /* as ExprRules.truth */
 
 /* -- stmt.c ------------------------------------------------------------------------------------------------------ */
 qs_status kstmt_lower(Walk *w, Node *n);
