@@ -5,6 +5,7 @@
  * random numbers: as easy as 1, 2, 3 (SC 2011). */
 #include "devices/threads.h"
 #include "stdlib/stdlib.h"
+#include "vm/array/each.h"
 
 #include <math.h>
 
@@ -92,8 +93,7 @@ qs_status qrandom_randi(qs_vm *vm, qs_call_args *c) {
     qs_status s = qarith_binary(vm, OP_MUL, u, qs_num((double)n), &scaled);
     qval_release(vm, u);
     TRY(s);
-    static const MapFn whole = {"randi", floor, floorf, NULL, true};
-    s = qapply_one(vm, &whole, scaled, &c->out[0]);
+    s = qeach_apply(vm, EL_floor, &scaled, &c->out[0]);
     qval_release(vm, scaled);
     return s;
 }

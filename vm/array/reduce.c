@@ -8,6 +8,7 @@
  * Large arrays are shared out among the threads.  What is cut where depends on the array alone, so a result is the same
  * whatever their number. */
 #include "devices/threads.h"
+#include "lang/kernel/elem/elem_host.h"
 #include "vm/array/array.h"
 #include "vm/base/dtype.h"
 #include "vm/value/convert.h"
@@ -521,7 +522,7 @@ STRANDS(sums_U64, uint64_t, PLUS)
 STRANDS(sums_C128, QComplexD, PLUS_COMPLEX)
 STRANDS(products_F64, double, TIMES)
 STRANDS(products_U64, uint64_t, TIMES)
-STRANDS(products_C128, QComplexD, qpacked_complex_mul)
+STRANDS(products_C128, QComplexD, elem_mul_C128)
 
 /* The running results of each strand of a piece, in their place; sums and products have no other lanes. */
 typedef void Strands(void *lanes, size_t n);

@@ -236,12 +236,12 @@ static qs_status truth(Walk *w, const Val *v, KRef *out, int *known) {
     return QS_OK;
 }
 
-static qs_status select_one(Lower *L, Num a, Num b, const void *ud, Num *out) {
-    return *out = klnum_select(L, *(const KRef *)ud, a, b), QS_OK;
+static qs_status select_one(Lower *L, const Num *x, const void *ud, Num *out) {
+    return *out = klnum_select(L, *(const KRef *)ud, x[0], x[1]), QS_OK;
 }
 
 static qs_status select_rule(Walk *w, KRef c, Val *a, Val *b, Val *out) {
-    return klval_map2((Lower *)w, a, b, select_one, &c, out);
+    return klval_each((Lower *)w, (Val[]){*a, *b}, 2, select_one, &c, out);
 }
 
 static void *choice(Walk *w, const Node *n) {
