@@ -130,8 +130,11 @@ static qs_status field(Walk *w, Node *n, struct Val *out) {
 
 qs_status kexpr_lower(Walk *w, Node *n, struct Val *out) {
     const ExprRules *r = w->rules->expr;
+    bool found = false;
     w->pos = n->pos;
     memset(out, 0, w->rules->value_size);
+    if (r->leaf) TRY(r->leaf(w, n, out, &found));
+    if (found) return QS_OK;
     switch ((NodeKind)n->kind) {
     case N_NUM: return r->literal(w, n, out), QS_OK;
     case N_IDENT: return kcall_name(w, n->u.ident.sym, n->pos, out);

@@ -3,9 +3,10 @@
  *     tree ──► walk/    statements, inlined functions, blocks, instructions ──► KIR
  *               │ WalkRules
  *               ├─ lower/  a kernel: computes as kernels do (weak numbers, ints of 32 bits, types flow forward)
- *               └─ host/   a loop of the host: computes as the interpreter does, bit by bit
+ *               └─ host/   a loop of the host: computes as the interpreter does, bit by bit;
+ *                          an array expression: has the element types of host arithmetic
  *
- * A compiler (Lower, Loops) begins with the members of Walk, so what is here takes a Walk and serves both.  Each has
+ * A compiler (Lower, Loops, Fuse) begins with the members of Walk, so what is here takes a Walk and serves both.  Each has
  * values and variables of its own, Val and Var, that are only passed on here; what differs is asked of its rules.
  *
  *     build.c   passes; instructions: folding, values that are known already, blocks
@@ -98,6 +99,9 @@ typedef struct CallRules {
 
 /* … of expressions … */
 typedef struct ExprRules {
+    /* *found: the value of the node is there already.  An error: nodes of this kind are not for this compiler.  NULL:
+     * all are. */
+    qs_status (*leaf)(Walk *, const Node *, struct Val *out, bool *found);
     void (*literal)(Walk *, const Node *, struct Val *out);
     qs_status (*unary)(Walk *, Op, struct Val *, struct Val *out);
     qs_status (*binary)(Walk *, Op, struct Val *, struct Val *, struct Val *out);
