@@ -231,7 +231,7 @@ static const ExprRules expr_rules = {.leaf = leaf, .literal = literal, .unary = 
 static const WalkRules rules = {.call = &call_rules, .expr = &expr_rules, .value_size = sizeof(Val)};
 
 static Val build(Fuse *z) {
-    Val v;
+    Val v = {0};
     return kexpr_lower(&z->walk, z->e->root, &v) == QS_OK ? v : declined;
 }
 

@@ -226,7 +226,10 @@ qs_status kloop_random(Loops *L, const char *name, const Number *n, Number *out)
 
 /* -- loop_expr.c ------------------------------------------------------------------------------------------------- */
 extern const ExprRules kloop_expr_rules;
-static inline qs_status kloop_expr(Loops *L, Node *n, Value *out) { return kexpr_lower(&L->walk, n, out); }
+static inline qs_status kloop_expr(Loops *L, Node *n, Value *out) {
+    *out = (Value){0};
+    return kexpr_lower(&L->walk, n, out);
+}
 qs_status kloop_scalar(Loops *L, Node *n, Number *out);          /* a number, perhaps a complex one */
 qs_status kloop_number(Loops *L, Node *n, Number *out);          /* a real one */
 qs_status kloop_operator(Loops *L, Op op, const Value *a, const Value *b, Value *out);

@@ -296,7 +296,7 @@ static qs_status expression(Walk *w, Node *n) {
     return kexpr_lower(w, n, ignored);
 }
 
-qs_status kstmt_lower(Walk *w, Node *n) {
+static qs_status lower(Walk *w, Node *n) {
     w->pos = n->pos;
     switch ((NodeKind)n->kind) {
     case N_EXPR: return expression(w, n->u.expr);
@@ -311,6 +311,12 @@ qs_status kstmt_lower(Walk *w, Node *n) {
     case N_ATTR: return QS_OK;
     default: return w->rules->statement(w, n);
     }
+}
+
+qs_status kstmt_lower(Walk *w, Node *n) {
+    char *temp = w->temp, *end = w->temp_end;
+    TRY(lower(w, n));
+    return kval_release(w, temp, end), QS_OK;
 }
 
 qs_status kstmt_block(Walk *w, NodeList body) {

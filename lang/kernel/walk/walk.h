@@ -200,8 +200,11 @@ NodeList kfind_body_of(const Node *loop);
 const TypeExpr *kfind_annotation(const Func *f, const Sym *sym, uint32_t before);
 
 /* -- lists of values --------------------------------------------------------------------------------------------- */
-static inline struct Val *kval_new(Walk *w, int n) {
-    return qarena_alloc(w->arena, (size_t)(n > 0 ? n : 1) * w->rules->value_size);
+/* Of zeros; they live until the expression or the statement at hand is done. */
+struct Val *kval_new(Walk *w, int n);
+/* What was made since w->temp was `temp`, and w->temp_end `end`, is gone.  Room that was made meanwhile stays. */
+static inline void kval_release(Walk *w, char *temp, const char *end) {
+    w->temp = end == w->temp_end ? temp : w->temp_begin;
 }
 static inline struct Val *kval_at(const Walk *w, struct Val *list, int i) {
     return (struct Val *)((char *)list + (size_t)i * w->rules->value_size);
@@ -222,7 +225,7 @@ Caller kcall_enter(Walk *w, const Node *site, const Callee *fn);
 qs_status kcall_leave(Walk *w, const Caller *saved);
 
 /* -- expr.c ------------------------------------------------------------------------------------------------------ */
-qs_status kexpr_lower(Walk *w, Node *n, struct Val *out);
+qs_status kexpr_lower(Walk *w, Node *n, struct Val *out);        /* *out is zero, as kval_new makes it */
 qs_status kexpr_cond(Walk *w, Node *n, KRef *out, int *known);   /* as ExprRules.truth */
 
 /* -- stmt.c ------------------------------------------------------------------------------------------------------ */
