@@ -4,6 +4,7 @@
  * The other operand may be a number (also of a derived type, like numpy.float64), a string, a NumPy array or a tensor
  * that speaks DLPack.  The language's rules of promotion hold; shapes are compared from their ends, as NumPy does. */
 #include "bridge/bridge.h"
+#include "vm/array/arith.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* math.c -- elementwise mathematics: one row of MAPS per function of one argument. */
 #include "stdlib/stdlib.h"
+#include "vm/array/arith.h"
 #include "vm/base/libm.h"
 #include "vm/array/packed.h"
 

@@ -5,6 +5,8 @@
  * random numbers: as easy as 1, 2, 3 (SC 2011). */
 #include "devices/threads.h"
 #include "stdlib/stdlib.h"
+#include "vm/array/arith.h"
+#include "vm/value/machine.h"
 
 #include <math.h>
 

@@ -4,6 +4,7 @@
 #include "stdlib/stdlib.h"
 #include "vm/array/packed.h"
 #include "vm/array/gemm.h"
+#include "vm/value/machine.h"
 
 #include <math.h>
 #include <stdlib.h>

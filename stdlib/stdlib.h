@@ -6,6 +6,7 @@
 #ifndef STDLIB_STDLIB_H
 #define STDLIB_STDLIB_H
 #include "vm/array/array.h"
+#include "vm/quasar.h"
 
 /* -- core.c: registration ------------------------------------------------------------------------------------------ */
 void qlib_register(qs_vm *vm); /* from qs_open: one walk over builtins.def */
@@ -26,7 +27,7 @@ typedef struct Lib { /* Machine.lib */
     struct Regex *regex;  /* regex.c: compiled patterns */
     struct Figures *figures; /* figure.c */
 } Lib;
-static inline Lib *qlib(qs_vm *vm) { return qvm(vm)->lib; }
+Lib *qlib(qs_vm *vm);
 
 void qlinalg_close(qs_vm *vm);
 bool qlinalg_available(void);

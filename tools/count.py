@@ -12,7 +12,7 @@ functions, their files, headers with bodies included, and how often the file cha
 (threads make that vary by one or two).  --quick leaves the journeys out, and with them the build.
 
 Rebuilt: objects of the program and of the two Python modules whose source includes a file, directly or not.  The
-includes are read from the text, where each names a path from the root; `ninja -t deps` says the same.
+includes are read from the text, which needs no build; `ninja -t deps` says the same.
 
 Places: how many files know one thing of a kind, which is what the next thing of that kind will have to touch.  Each
 kind has an example and a pattern for its names; the files whose code or text, comments aside, match it are counted, and
@@ -104,7 +104,9 @@ def function_rows(tree, paths):
 
 def rebuilt(tree, paths):
     """Objects to make again, of all: a source of the bridge makes two, one for each module."""
-    includes = {p: [i for i in re.findall(r'^\s*#\s*include "([^"]+)"', read(tree, p), re.M)] for p in paths}
+    includes = {p: re.findall(r'^\s*#\s*include "([^"]+)"', read(tree, p), re.M) for p in paths}
+    for p, names in includes.items():  # quasar.h alone names one that lies beside it
+        includes[p] = [os.path.join(os.path.dirname(p), i) if i not in includes else i for i in names]
 
     def needs(path, known):
         for included in includes.get(path, ()):

@@ -1,5 +1,6 @@
 /* code_expr.c -- expressions: types, names, literals, elements; the other kinds have files of their own. */
 #include "lang/bytecode/code.h"
+#include "lang/syntax/operators.h"
 
 #include "lang/names/scope.h"
 

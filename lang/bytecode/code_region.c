@@ -7,6 +7,7 @@
  * operation is a call, a FUSE instruction asks instead.  Leaves come before operators, so nothing that could change an
  * array may stand among them: calls of functions of the program end a region. */
 #include "lang/bytecode/code.h"
+#include "lang/syntax/operators.h"
 
 #include <string.h>
 

@@ -6,15 +6,6 @@
 #define LANG_AST_H
 #include "vm/base/type.h"
 
-typedef enum {
-#define BINARY(id, text, inplace, prec, method) OP_##id,
-#define UNARY(id, text, prec, method) OP_##id,
-#include "lang/syntax/operators.def"
-    OP__COUNT
-} Op;
-const char *qop_text(Op op);    /* "+"; for in-place-only operators the in-place text */
-const char *qop_inplace(Op op); /* "+=", "" when there is none */
-
 typedef enum { /* expressions first; NODE_IS_EXPR depends on it */
     N_NUM, N_STR, N_IDENT, N_META, N_UNARY, N_BINARY, N_TERNARY, N_RANGE, N_CALL, N_INDEX, N_FIELD, N_LAMBDA, N_MATRIX,
     N_CELL, N_COLON, N_TYPE,
@@ -160,7 +151,6 @@ struct Node {
 /* (a,b) and a | b are two patterns: either of them. */
 typedef struct MatchArm { Node **patterns; int npatterns; bool wildcard; NodeList body; uint32_t pos; } MatchArm;
 
-typedef enum { CLASS_IMMUTABLE, CLASS_MUTABLE, CLASS_DYNAMIC } ClassKind;
 typedef struct TypeDef {
     Str *name;
     Str **typarams; int ntyparams;

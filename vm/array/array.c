@@ -2,6 +2,7 @@
 #include "devices/pool.h"
 #include "devices/threads.h"
 #include "vm/base/dtype.h"
+#include "vm/quasar.h"
 #include "vm/value/convert.h"
 #include "vm/array/move.h"
 #include "vm/array/nest.h"

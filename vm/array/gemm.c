@@ -4,6 +4,7 @@
 #include "devices/threads.h"
 #include "vm/base/dtype.h"
 #include "vm/array/packed.h"
+#include "vm/value/machine.h"
 
 #include <dlfcn.h>
 #include <limits.h>

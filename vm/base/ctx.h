@@ -3,7 +3,7 @@
  * qs_vm begins with a Ctx, so lang and devices work on the same state without knowing the machine. */
 #ifndef VM_BASE_CTX_H
 #define VM_BASE_CTX_H
-#include "vm/quasar.h"
+#include "vm/quasar_types.h"
 
 #include <stdarg.h>
 

@@ -1,7 +1,7 @@
 /* dtype.h -- element types: sizes, names, promotion, and the one set of scalar conversions everybody uses. */
 #ifndef VM_BASE_DTYPE_H
 #define VM_BASE_DTYPE_H
-#include "vm/quasar.h"
+#include "vm/quasar_types.h"
 
 typedef struct { float re, im; } QComplexF;
 typedef struct { double re, im; } QComplexD;

@@ -1,7 +1,7 @@
 /* number.h -- numbers as text, with a point whatever locale the host program has set. */
 #ifndef VM_BASE_NUMBER_H
 #define VM_BASE_NUMBER_H
-#include "vm/quasar.h"
+#include "vm/quasar_types.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -21,6 +21,7 @@ typedef enum {
     TY_FOREIGN  /* pyvalue */
 } TypeKind;
 
+typedef enum { CLASS_IMMUTABLE, CLASS_MUTABLE, CLASS_DYNAMIC } ClassKind;
 enum { RANK_ANY = -1 };
 
 struct Type {

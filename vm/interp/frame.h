@@ -2,6 +2,7 @@
 #ifndef VM_FRAME_H
 #define VM_FRAME_H
 #include "vm/interp/proto.h"
+#include "vm/value/machine.h"
 
 qs_status qframe_open(qs_vm *vm); /* reserves the stack of values and that of frames */
 void qframe_close(qs_vm *vm);

@@ -2,6 +2,7 @@
 #ifndef VM_FUSE_H
 #define VM_FUSE_H
 #include "vm/interp/proto.h"
+#include "vm/value/machine.h"
 
 /* An operator at `pc` of the running frame met a large array: when it lies in a fusible expression whose leaves are all
  * there, and compiling it is worth it, the expression is computed, the frame goes on behind it, and *done is true.

@@ -2,7 +2,6 @@
 #ifndef VM_KERNEL_H
 #define VM_KERNEL_H
 #include "vm/array/array.h"
-#include "lang/kernel/ir/kir.h"
 
 /* parallel_do / serial_do: dims, arguments, kernel function. */
 qs_status qkrn_launch(qs_vm *vm, bool serial, int nin, const qs_value *in);

@@ -13,6 +13,7 @@
 #include "lang/kernel/compile.h"
 #include "lang/kernel/lower/lower.h"
 #include "vm/launch/kernel.h"
+#include "vm/value/machine.h"
 
 enum { KRN_SOURCES = 256, KRN_PARAMS = 128, KRN_SPECS = 256 /* of one kernel; then the one used longest ago goes */ };
 

@@ -2,6 +2,7 @@
 #ifndef VM_LOOP_H
 #define VM_LOOP_H
 #include "vm/interp/proto.h"
+#include "vm/value/machine.h"
 
 /* The frame has counted the turns of the loop whose code begins at `pc`, and there is at least one.  When running it as
  * machine code is possible and worth it, it is run, the frame goes on behind it, and *done is true. */

@@ -1,5 +1,7 @@
 /* api.c -- the public functions of quasar.h: thin doors to the files that do the work. */
+#include "vm/array/index.h"
 #include "vm/interp/frame.h"
+#include "vm/interp/interp.h"
 #include "vm/launch/fuse.h"
 #include "vm/launch/loop.h"
 #include "vm/session/module.h"

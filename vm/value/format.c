@@ -1,6 +1,8 @@
 /* format.c -- values as text: what print shows, what the prompt echoes, and C-like formats. */
+#include "lang/syntax/ast.h"
 #include "vm/array/array.h"
 #include "vm/base/number.h"
+#include "vm/quasar.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,6 +1,9 @@
 /* value.c -- questions about any value: its type, whether it fits an annotation, truth, equality, construction. */
+#include "lang/syntax/ast.h"
+#include "lang/syntax/operators.h"
 #include "vm/array/array.h"
 #include "vm/array/packed.h"
+#include "vm/quasar.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 #include "lang/kernel/host/fuse.h"
 #include "lang/kernel/host/pair.h"
+#include "lang/syntax/operators.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
 #ifndef LANG_KERNEL_LOOPING_H
 #define LANG_KERNEL_LOOPING_H
 #include "lang/kernel/host/loop.h"
+#include "lang/syntax/operators.h"
 
 /* A complex number may stand for what is real in the program, with +0 as its other part, where nobody sees that. */
 typedef enum { SURELY_COMPLEX, MAYBE_ZERO /* the real number is 0 */, MAYBE_REAL } MaybeReal;

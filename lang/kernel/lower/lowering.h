@@ -15,6 +15,7 @@
 #define LANG_KERNEL_LOWERING_H
 #include "lang/kernel/lower/lower.h"
 #include "lang/names/types.h"
+#include "lang/syntax/operators.h"
 
 typedef struct Lower Lower;
 typedef struct Inst Inst;
