@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vm/launch/kernel.h"
+#include "vm/launch/launch.h"
 #include "vm/session/python.h"
 
 /* -- the table ----------------------------------------------------------------------------------------------------- */
@@ -352,8 +352,8 @@ qs_status qcore_apply(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
-qs_status qcore_parallel_do(qs_vm *vm, qs_call_args *c) { return qkrn_launch(vm, false, c->nin, c->in); }
-qs_status qcore_serial_do(qs_vm *vm, qs_call_args *c) { return qkrn_launch(vm, true, c->nin, c->in); }
+qs_status qcore_parallel_do(qs_vm *vm, qs_call_args *c) { return qkernel_do(vm, false, c->nin, c->in); }
+qs_status qcore_serial_do(qs_vm *vm, qs_call_args *c) { return qkernel_do(vm, true, c->nin, c->in); }
 
 qs_status qcore_shared(qs_vm *vm, qs_call_args *c) {
     (void)c;

@@ -4,8 +4,7 @@
  * own frame is left.  An error looks for a handler frame by frame, down to where this run began. */
 #include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
-#include "vm/launch/fuse.h"
-#include "vm/launch/loop.h"
+#include "vm/launch/regions.h"
 #include "vm/session/module.h"
 #include "vm/session/names.h"
 

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "lang/kernel/host/fuse.h"
-#include "vm/launch/fuse.h"
-#include "vm/launch/loop.h"
+#include "vm/launch/regions.h"
 #include "vm/session/module.h"
 #include "vm/session/modtype.h"
 

@@ -4,7 +4,7 @@
 #include "vm/array/index.h"
 #include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
-#include "vm/launch/fuse.h"
+#include "vm/launch/regions.h"
 #include "vm/session/module.h"
 #include "vm/session/names.h"
 

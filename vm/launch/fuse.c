@@ -3,13 +3,13 @@
  * A region is compiled for the element types of its leaves once it has worked enough for the compiler to pay: a cheap
  * expression on small arrays never leaves the loops of arith.c.  Those loops also serve where there is no code
  * generator, and what lang/kernel/host/fuse.c declines; results agree, that is what the types are chosen for. */
-#include "vm/launch/fuse.h"
+#include "vm/launch/regions.h"
 
 #include "lang/kernel/host/fuse.h"
 #include "lang/kernel/ir/sem.h"
-#include "vm/launch/kernels.h"
+#include "vm/launch/run.h"
 #include "vm/array/operand.h"
-#include "vm/launch/variants.h"
+#include "vm/launch/form.h"
 
 #include <math.h>
 #include <string.h>
@@ -225,7 +225,7 @@ static qs_status launch(qs_vm *vm, Device *d, const KFunc *f, Program *p, const 
     if (chunk) args[n].dims[0] = result->dims[0];
     if (s == QS_OK) s = hold(vm, d, result, nshared ? QS_READWRITE : QS_WRITE, &args[n], held, &nheld);
     while (nshared--) shared[nshared]->block = args[n].block;
-    if (s == QS_OK) s = qkreport_launch(vm, d, f, p, l, args, NULL);
+    if (s == QS_OK) s = qreport_launch(vm, d, f, p, l, args, NULL);
     if (s == QS_EINTERRUPT) (void)qvm_take_interrupt(vm); /* it is over with the launch */
     while (nheld--) s = qbuf_leave(qvm_ctx(vm), held[nheld].buf, d, held[nheld].mode, s);
     return s;
@@ -261,7 +261,7 @@ static qs_status run_map(qs_vm *vm, Device *d, Program *p, const Form *v, const 
     Launch l = {.rank = now->flat ? 1 : now->rank, .any_block = true};
     if (now->flat) l.domain[0] = (int64_t)now->count;
     else memcpy(l.domain, now->dims, sizeof l.domain);
-    qkdevice_block(d, l.rank, l.domain, l.block);
+    qdevices_block(d, l.rank, l.domain, l.block);
     if (!result) TRY(qarr_new_raw(vm, v->kernel.dtype, now->shape_rank, now->shape, false, &result));
     qs_status s = launch(vm, d, v->kernel.func, p, now, &l, 0, result);
     if (s != QS_OK) return qarr_release(vm, result), s;
@@ -357,7 +357,7 @@ static qs_status compile_ahead(qs_vm *vm, State *s, const Now *now) {
     bool grouped = s->expr.kind != FUSE_MAP;
     if (!qvm(vm)->config.compile_for || find_form(s, now, NULL, true)) return QS_OK;
     TRY(make_form(vm, s, now, NULL, true, &v));
-    return grouped && v->kernel.func ? qkspec_compile_ahead(vm, v->kernel.func) : QS_OK;
+    return grouped && v->kernel.func ? qprogram_compile_ahead(vm, v->kernel.func) : QS_OK;
 }
 
 /* The kernel for the leaves as they are now, loaded; *program NULL: not worth it, or declined. */
@@ -366,7 +366,7 @@ static qs_status prepare(qs_vm *vm, State *s, const FuseRegion *r, const Now *no
     *program = NULL;
     s->work += (double)now->count * (r->nops + CALL * r->ncalls + 1);
     if (!s->forms.last && !pays(vm, s, now)) return QS_OK;
-    if (qkdevice_current(vm, d) != QS_OK) return give_up(vm, NULL);
+    if (qdevices_current(vm, d) != QS_OK) return give_up(vm, NULL);
     if (qvm(vm)->automatic) *d = nearest(vm, now);
     if ((*d)->ops->code == CODE_KIR && !at_once(vm)) return QS_OK; /* the evaluator is slower than the loops */
     bool grouped = (*d)->wide && s->expr.kind != FUSE_MAP;

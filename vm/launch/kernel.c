@@ -4,7 +4,7 @@
  *               ── parameters bound, buffers locked ── the device runs it ── unlocked; a fault becomes an error
  *
  * A launch that was seen before allocates nothing. */
-#include "vm/launch/kernels.h"
+#include "vm/launch/run.h"
 #include "vm/session/python.h"
 
 #include <math.h>
@@ -123,7 +123,7 @@ static void grow_entries(qs_vm *vm, KernelCache *k) {
 }
 
 static KernelEntry *entry_of(qs_vm *vm, const Func *f) {
-    KernelCache *k = qkspec_cache(vm);
+    KernelCache *k = qlaunch_state(vm);
     if (2 * k->n >= k->cap) grow_entries(vm, k);
     KernelEntry *e = &k->entries[slot_of(k, f)];
     if (!e->func) *e = (KernelEntry){.func = f, .positions = klower_positions(f)}, k->n++;
@@ -153,8 +153,8 @@ static qs_status make_spec(qs_vm *vm, KernelEntry *e, Request *r, uint64_t key, 
     Spec *s;
     Device *d;
     const Func *f = e->func;
-    TRY(qkdevice_current(vm, &d));
-    if (!r->explicit_block) qkdevice_block(d, r->rank, r->domain, r->block);
+    TRY(qdevices_current(vm, &d));
+    if (!r->explicit_block) qdevices_block(d, r->rank, r->domain, r->block);
     TRY(qkspec_make(vm, r, key, &s));
     KernelCache *k = qvm(vm)->kernels;
     e = &k->entries[slot_of(k, f)];
@@ -391,12 +391,12 @@ static qs_status choose_block(qs_vm *vm, const Spec *s, const Request *r, const 
     if (!s->uses_blocks || r->serial) {
         for (int i = 0; i < r->rank; i++) l->block[i] = 1;
         l->any_block = !r->serial;
-        if (!r->serial) qkdevice_block(d, r->rank, r->domain, l->block);
+        if (!r->serial) qdevices_block(d, r->rank, r->domain, l->block);
         return QS_OK;
     }
     if (s->func->fixed_block) memcpy(l->block, s->func->block, sizeof l->block);
     else if (r->explicit_block) memcpy(l->block, r->block, sizeof l->block);
-    else qkdevice_block(d, r->rank, r->domain, l->block);
+    else qdevices_block(d, r->rank, r->domain, l->block);
     double positions = 1;
     for (int i = 0; i < r->rank; i++) positions *= l->block[i];
     if (positions <= d->max_block) return QS_OK;
@@ -412,18 +412,18 @@ static double count_positions(const Request *r) {
 
 static qs_status pick_device(qs_vm *vm, Spec *s, const Request *r, const Bound *b, Device **d, Program **p) {
     qs_status status;
-    TRY(qkdevice_current(vm, d));
+    TRY(qdevices_current(vm, d));
     do {
-        if (qvm(vm)->automatic) *d = qkchoose_device(vm, s, count_positions(r), b->locked, b->nlocked);
+        if (qvm(vm)->automatic) *d = qchoose_device(vm, s, count_positions(r), b->locked, b->nlocked);
         status = qkspec_load(vm, s, *d, p);
-    } while (status == QS_EDEVICE && qkchoose_shun(vm, s, *d));
+    } while (status == QS_EDEVICE && qchoose_shun(vm, s, *d));
     return status;
 }
 
 static qs_status launch(qs_vm *vm, Device *d, Program *p, const Spec *s, const Launch *l, const Bound *b) {
     DevFault fault = {0};
     qpython_unblock(vm);
-    qs_status status = qkreport_launch(vm, d, s->func, p, l, b->arg, s->has_check ? &fault : NULL);
+    qs_status status = qreport_launch(vm, d, s->func, p, l, b->arg, s->has_check ? &fault : NULL);
     qpython_block(vm);
     if (status == QS_EINTERRUPT) (void)qvm_take_interrupt(vm); /* it is over with the launch */
     return status == QS_OK && fault.message ? fault_error(vm, s->func, &fault) : status;
@@ -439,12 +439,12 @@ static qs_status run(qs_vm *vm, Spec *s, const Request *r, const qs_value *value
     TRY(pick_device(vm, s, r, &b, &d, &p));
     memcpy(l.domain, r->domain, sizeof l.domain);
     TRY(choose_block(vm, s, r, d, &l));
-    TRY(qkchoose_begin(vm, &trial, s, d, count_positions(r), b.locked, b.nlocked));
+    TRY(qchoose_begin(vm, &trial, s, d, count_positions(r), b.locked, b.nlocked));
     qs_status status = lock(vm, d, s, values, &b);
-    if (status == QS_ENOMEM && qkchoose_shun(vm, s, d)) return run(vm, s, r, values);
+    if (status == QS_ENOMEM && qchoose_shun(vm, s, d)) return run(vm, s, r, values);
     TRY(status);
-    qkchoose_locked(vm, &trial, b.locked, b.nlocked);
-    status = qkchoose_end(vm, &trial, launch(vm, d, p, s, &l, &b));
+    qchoose_locked(vm, &trial, b.locked, b.nlocked);
+    status = qchoose_end(vm, &trial, launch(vm, d, p, s, &l, &b));
     status = unlock(vm, d, &b, b.nlocked, status);
     drop_all_joint(vm, &b);
     return status;
@@ -472,7 +472,7 @@ static Function *kernel_of(qs_value v, int nargs) {
     return last;
 }
 
-qs_status qkrn_launch(qs_vm *vm, bool serial, int nin, const qs_value *in) {
+qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in) {
     const char *fn = serial ? "serial_do" : "parallel_do";
     Request r = {.serial = serial, .args = in + 1, .nargs = nin - 2};
     qs_value values[KRN_SOURCES];
@@ -491,14 +491,14 @@ qs_status qkrn_launch(qs_vm *vm, bool serial, int nin, const qs_value *in) {
 }
 
 /* -- the rest ---------------------------------------------------------------------------------------------------- */
-void qkrn_close(qs_vm *vm) {
+void qlaunch_close(qs_vm *vm) {
     Ctx *c = qvm_ctx(vm);
     KernelCache *k = qvm(vm)->kernels;
     for (Spec *s = k ? k->first : NULL, *next; s; s = next) next = s->newer, qkspec_free(vm, s);
-    while (k && k->loaded) k->loaded->users = 1, qkspec_release(vm, k->loaded->program);
+    while (k && k->loaded) k->loaded->users = 1, qprogram_release(vm, k->loaded->program);
     if (k && k->compiler) kcompile_close(k->compiler);
-    if (k) qkreport_close(vm, k->report);
+    if (k) qreport_close(vm, k->report);
     if (k) qmem_free(c, k->entries, k->cap * sizeof *k->entries), qmem_free(c, k, sizeof *k);
     qvm(vm)->kernels = NULL;
-    qkdevice_close(vm);
+    qdevices_close(vm);
 }

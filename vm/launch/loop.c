@@ -6,7 +6,7 @@
  * A loop is compiled once it has worked as long as compiling takes, as far as that can be told beforehand from the
  * counters of the loops inside it.  Where nothing is compiled the interpreter does the same, only slower; sums and
  * products may differ, in their rounding.  {!parallel for} asks for a parallel run each time, or an error. */
-#include "vm/launch/looping.h"
+#include "vm/launch/loop_run.h"
 
 #include "devices/threads.h"
 
@@ -138,7 +138,7 @@ static Version choose(Call *c, double steps, Launch *l) {
 /* Turns one after the other are work for the cpu device; turns side by side for the device that runs kernels. */
 static Device *device_of(qs_vm *vm, Version which) {
     Device *d;
-    if (qkdevice_current(vm, &d) != QS_OK) return qerr_clear(qvm_ctx(vm)), NULL;
+    if (qdevices_current(vm, &d) != QS_OK) return qerr_clear(qvm_ctx(vm)), NULL;
     if (d->ops == &qdev_ref_ops) return qvm(vm)->loop_least > 1 ? NULL : d;
     if (which == PARALLEL) return d;
     for (int i = 0; i < qvm(vm)->ndevices; i++)

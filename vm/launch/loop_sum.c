@@ -1,5 +1,5 @@
 /* loop_sum.c -- what the chunks of a loop have added up: copies of arrays for them, and putting the sums together. */
-#include "vm/launch/looping.h"
+#include "vm/launch/loop_run.h"
 
 #include "lang/kernel/ir/sem.h"
 

@@ -1,5 +1,5 @@
 /* loop_tell.c -- what --explain says of a loop, and errors: its own, and of {!parallel for} that cannot be. */
-#include "vm/launch/looping.h"
+#include "vm/launch/loop_run.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * A variant is for the kinds of all values that its code has asked for.  An entry may lie inside another one, as what a
  * function has captured and the fields of an object do; entries stand behind what they lie in. */
-#include "vm/launch/looping.h"
+#include "vm/launch/loop_run.h"
 
 #include "vm/session/module.h"
 #include "vm/session/names.h"

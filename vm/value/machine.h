@@ -20,11 +20,11 @@ typedef struct Machine {
     struct Frame *frames; uint32_t nframes, cap_frames;
     struct Proto *protos;            /* compiled functions */
     uint32_t depth;                  /* of interpreter runs inside each other */
-    int64_t loop_least;              /* turns from which a loop may become machine code; see vm/launch/loop.h */
+    int64_t loop_least;              /* turns from which a loop may become machine code; see vm/launch/regions.h */
     int64_t loop_look;               /* turns of loops that test conditions until one is looked at */
     uint64_t random_seed, random_drawn; /* key, and blocks of four words drawn so far; see stdlib/random.c */
     int loops_left;                  /* of code that is gone, those that had too little work to be compiled */
-    size_t fuse_least;               /* elements from which an expression may; see vm/launch/fuse.h */
+    size_t fuse_least;               /* elements from which an expression may; see vm/launch/regions.h */
     Flag interrupted;                /* set by qs_interrupt, polled by kernels and whatever waits */
     Flag attention; /* loops call qvm_attend: interrupted, or other threads of Python want their turn */
     /* gc.c */
@@ -34,7 +34,7 @@ typedef struct Machine {
     /* kernel.c */
     struct KernelCache *kernels;
     struct Device *devices; int ndevices; struct Device *device; /* device: where kernels run */
-    bool automatic;                  /* … unless each launch chooses (kernel_choose.c) */
+    bool automatic;                  /* … unless each launch chooses (choose.c) */
     uint8_t told_math[LIB__COUNT];   /* device_math.c: what --explain said of each library; 1 processor, 2 device */
     /* gemm.c */
     /* cblas_?gemm for float32 … complex128; NULL: not here or not needed yet.  side_by_side: by several threads. */

@@ -1,5 +1,5 @@
-/* kernel_spec.c -- specialisations: host values as the lowering sees them, and the way from a kernel to a program. */
-#include "vm/launch/kernels.h"
+/* kernel_make.c -- specialisations: host values as the lowering sees them, and the way from a kernel to a program. */
+#include "vm/launch/run.h"
 #include "vm/session/module.h"
 #include "vm/session/modtype.h"
 #include "vm/session/names.h"
@@ -481,13 +481,13 @@ qs_status qkspec_make(qs_vm *vm, const Request *r, uint64_t key, Spec **out) {
 
 void qkspec_free(qs_vm *vm, Spec *s) {
     for (int i = 0; i < MAX_DEVICES; i++)
-        if (s->on[i].program) qkspec_release(vm, s->on[i].program);
+        if (s->on[i].program) qprogram_release(vm, s->on[i].program);
     release_sources(vm, s->sources, s->nsources);
     qarena_free(&s->arena);
     qmem_free(qvm_ctx(vm), s, sizeof *s);
 }
 
-KernelCache *qkspec_cache(qs_vm *vm) {
+KernelCache *qlaunch_state(qs_vm *vm) {
     Machine *m = qvm(vm);
     if (m->kernels) return m->kernels;
     m->kernels = qmem_alloc(&m->base, sizeof *m->kernels);
@@ -508,15 +508,15 @@ static void remember(qs_vm *vm, Device *d, uint64_t hash, Program *p) {
     qvm(vm)->kernels->loaded = l;
 }
 
-qs_status qkspec_compile_ahead(qs_vm *vm, const KFunc *f) {
-    KernelCache *k = qkspec_cache(vm);
+qs_status qprogram_compile_ahead(qs_vm *vm, const KFunc *f) {
+    KernelCache *k = qlaunch_state(vm);
     Device target = {.ops = &qdev_cuda_ops, .ctx = qvm_ctx(vm)};
     Code code;
     if (!qvm(vm)->config.compile_for) return QS_OK;
     if (!k->compiler) k->compiler = kcompile_open(qvm_ctx(vm), qvm(vm)->config.cache_dir);
     snprintf(target.arch, sizeof target.arch, "%s", qvm(vm)->config.compile_for);
     TRY(kcompile(k->compiler, f, &target, &code));
-    qkreport_code(vm, &code);
+    qreport_code(vm, &code);
     kcompile_free(k->compiler, &code);
     return QS_OK;
 }
@@ -537,14 +537,14 @@ static qs_status load_located(qs_vm *vm, const KFunc *f, Device *d, Program **ou
     return s;
 }
 
-qs_status qkspec_program(qs_vm *vm, const KFunc *f, Device *d, Program **out) {
-    KernelCache *k = qkspec_cache(vm);
+qs_status qprogram_get(qs_vm *vm, const KFunc *f, Device *d, Program **out) {
+    KernelCache *k = qlaunch_state(vm);
     Code code;
     Loaded *known = find_loaded(k, d, f->hash);
     if (known) return known->users++, *out = known->program, QS_OK;
     if (!k->compiler) k->compiler = kcompile_open(qvm_ctx(vm), qvm(vm)->config.cache_dir);
-    TRY(qkspec_compile_ahead(vm, f));
-    TRY(qkreport_show(vm, k->compiler, f, d));
+    TRY(qprogram_compile_ahead(vm, f));
+    TRY(qreport_show(vm, k->compiler, f, d));
     TRY(kcompile(k->compiler, f, d, &code));
     qs_status status = d->ops->load(d, &code, out);
     kcompile_free(k->compiler, &code);
@@ -554,7 +554,7 @@ qs_status qkspec_program(qs_vm *vm, const KFunc *f, Device *d, Program **out) {
     return status;
 }
 
-void qkspec_release(qs_vm *vm, Program *p) {
+void qprogram_release(qs_vm *vm, Program *p) {
     Loaded **at = &qvm(vm)->kernels->loaded;
     while (*at && (*at)->program != p) at = &(*at)->next;
     Loaded *l = *at;
@@ -567,9 +567,9 @@ void qkspec_release(qs_vm *vm, Program *p) {
 qs_status qkspec_load(qs_vm *vm, Spec *s, Device *d, Program **out) {
     SpecOn *on = &s->on[d - qvm(vm)->devices];
     if (!on->program) {
-        double start = qkchoose_now();
-        TRY(qkspec_program(vm, s->func, d, &on->program));
-        qkchoose_made(vm, d, qkchoose_now() - start);
+        double start = qchoose_now();
+        TRY(qprogram_get(vm, s->func, d, &on->program));
+        qchoose_made(vm, d, qchoose_now() - start);
     }
     return *out = on->program, QS_OK;
 }

@@ -1,18 +1,18 @@
-/* kernels.h -- private to kernel*.c: specialisations of kernels, and where their parameters come from.
+/* run.h -- specialisations of kernels, and where their parameters come from.
  *
  *   kernel.c         launches: domain, lookup, binding, locks, faults
- *   kernel_spec.c    making a specialisation: values as the lowering sees them, sources, compilation
- *   kernel_device.c  devices
- *   kernel_report.c  what --dump, --profile and --cache tell
- *   kernel_choose.c  which of them
+ *   kernel_make.c    making a specialisation: values as the lowering sees them, sources, compilation
+ *   devices.c  devices
+ *   report.c  what --dump, --profile and --cache tell
+ *   choose.c  which of them
  *
  * A kernel is compiled for the types of its arguments and of all that it mentions.  Each of those host values is a
  * Source: how to find it at launch, and the signature it had; a specialisation fits when all signatures agree. */
-#ifndef VM_KERNELS_H
-#define VM_KERNELS_H
+#ifndef VM_RUN_H
+#define VM_RUN_H
 #include "lang/kernel/compile.h"
 #include "lang/kernel/lower/lower.h"
-#include "vm/launch/kernel.h"
+#include "vm/launch/launch.h"
 #include "vm/value/machine.h"
 
 enum { KRN_SOURCES = 256, KRN_PARAMS = 128, KRN_SPECS = 256 /* of one kernel; then the one used longest ago goes */ };
@@ -73,7 +73,7 @@ typedef struct KernelCache {
     Spec *first, *last;
     Loaded *loaded;
     KCompiler *compiler;
-    struct Report *report; /* kernel_report.c; NULL: nobody wants to know */
+    struct Report *report; /* report.c; NULL: nobody wants to know */
     double bandwidth[MAX_DEVICES]; /* by device: bytes per nanosecond that come to it; 0: not measured */
     double launch[MAX_DEVICES], making[MAX_DEVICES]; /* nanoseconds for a launch, for making a program; likewise */
     uint8_t makers;      /* names given to specialisations */
@@ -88,8 +88,8 @@ typedef struct { /* what is launched */
     const qs_value *args; int nargs;
 } Request;
 
-/* -- kernel_spec.c ----------------------------------------------------------------------------------------------- */
-KernelCache *qkspec_cache(qs_vm *vm); /* made on first use */
+/* -- kernel_make.c ----------------------------------------------------------------------------------------------- */
+KernelCache *qlaunch_state(qs_vm *vm); /* made on first use */
 uint64_t qkspec_signature(qs_value v);
 /* The value of source i, given those before it. */
 qs_value qkspec_value(qs_vm *vm, const KSource *s, const Request *r, const qs_value *values);
@@ -99,46 +99,46 @@ qs_status qkspec_make(qs_vm *vm, const Request *r, uint64_t key, Spec **out);
 void qkspec_free(qs_vm *vm, Spec *s);
 /* The loaded code of a function on a device; made on first use, found by its hash later.  Unloaded when each call was
  * matched by a release, or when the machine closes. */
-qs_status qkspec_program(qs_vm *vm, const KFunc *f, Device *d, Program **out);
-void qkspec_release(qs_vm *vm, Program *p);
+qs_status qprogram_get(qs_vm *vm, const KFunc *f, Device *d, Program **out);
+void qprogram_release(qs_vm *vm, Program *p);
 /* The same code for config.compile_for, so that the cache has it; nothing when there is none. */
-qs_status qkspec_compile_ahead(qs_vm *vm, const KFunc *f);
+qs_status qprogram_compile_ahead(qs_vm *vm, const KFunc *f);
 qs_status qkspec_load(qs_vm *vm, Spec *s, Device *d, Program **out);
 
-/* -- kernel_choose.c: where a launch ends soonest ----------------------------------------------------------------- */
+/* -- choose.c: where a launch ends soonest ----------------------------------------------------------------- */
 typedef struct { Buffer *buf; uint8_t mode; bool joint; DevPtr block; } Locked; /* joint: made for the launch */
 typedef struct { Spec *spec; Device *device; double positions, bytes, start, locking; bool timed; } Trial;
 
-Device *qkchoose_device(qs_vm *vm, Spec *s, double positions, const Locked *locked, int n);
+Device *qchoose_device(qs_vm *vm, Spec *s, double positions, const Locked *locked, int n);
 /* A device that could not take the kernel or its arrays: the error goes, another one is to be chosen.  False: there is
  * none, or the choice is not ours. */
-bool qkchoose_shun(qs_vm *vm, Spec *s, const Device *d);
+bool qchoose_shun(qs_vm *vm, Spec *s, const Device *d);
 /* Around locking and launching: what they take is what later choices are made by. */
-qs_status qkchoose_begin(qs_vm *vm, Trial *t, Spec *s, Device *d, double positions, const Locked *locked, int n);
-void qkchoose_locked(qs_vm *vm, Trial *t, const Locked *locked, int n);
+qs_status qchoose_begin(qs_vm *vm, Trial *t, Spec *s, Device *d, double positions, const Locked *locked, int n);
+void qchoose_locked(qs_vm *vm, Trial *t, const Locked *locked, int n);
 /* A program was made for d. */
-void qkchoose_made(qs_vm *vm, const Device *d, double ns);
-double qkchoose_now(void); /* nanoseconds */
-qs_status qkchoose_end(qs_vm *vm, Trial *t, qs_status s);
+void qchoose_made(qs_vm *vm, const Device *d, double ns);
+double qchoose_now(void); /* nanoseconds */
+qs_status qchoose_end(qs_vm *vm, Trial *t, qs_status s);
 
-/* -- kernel_report.c --------------------------------------------------------------------------------------------- */
+/* -- report.c --------------------------------------------------------------------------------------------- */
 typedef struct Report Report;
-void qkreport_close(qs_vm *vm, Report *r);
+void qreport_close(qs_vm *vm, Report *r);
 /* Keeps code that was made for config.compile_for, if it is to be shown. */
-void qkreport_code(qs_vm *vm, const Code *code);
+void qreport_code(qs_vm *vm, const Code *code);
 /* Keeps the code of f, about to be loaded by d, if it is to be shown. */
-qs_status qkreport_show(qs_vm *vm, KCompiler *k, const KFunc *f, const Device *d);
+qs_status qreport_show(qs_vm *vm, KCompiler *k, const KFunc *f, const Device *d);
 /* Around a call of a device's library, which a profile has a row for, by name and line of the script; *start is NaN
  * where none is taken. */
-qs_status qkreport_before(qs_vm *vm, Device *d, double *start);
-qs_status qkreport_after(qs_vm *vm, Device *d, const char *name, double start, double bytes, double flops);
+qs_status qreport_before(qs_vm *vm, Device *d, double *start);
+qs_status qreport_after(qs_vm *vm, Device *d, const char *name, double start, double bytes, double flops);
 /* All launches come through here: the place where they are timed. */
-qs_status qkreport_launch(qs_vm *vm, Device *d, const KFunc *f, Program *p, const Launch *l, const DevArg *args,
+qs_status qreport_launch(qs_vm *vm, Device *d, const KFunc *f, Program *p, const Launch *l, const DevArg *args,
                           DevFault *fault);
 
-/* -- kernel_device.c --------------------------------------------------------------------------------------------- */
-qs_status qkdevice_current(qs_vm *vm, Device **out); /* opens the default device on first use */
+/* -- devices.c --------------------------------------------------------------------------------------------- */
+qs_status qdevices_current(qs_vm *vm, Device **out); /* opens the default device on first use */
 /* A block for kernels that use blocks and are launched without one. */
-void qkdevice_block(const Device *d, int rank, const int64_t *domain, int32_t *block);
-void qkdevice_close(qs_vm *vm);
+void qdevices_block(const Device *d, int rank, const int64_t *domain, int32_t *block);
+void qdevices_close(qs_vm *vm);
 #endif

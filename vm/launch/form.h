@@ -1,8 +1,8 @@
-/* variants.h -- what a region of the program has become: a form for each combination of kinds of values that it met.
+/* form.h -- what a region of the program has become: a form for each combination of kinds of values that it met.
  *
  * The owner begins its own struct with a Variant.  A form keeps its code in its arena, and what is loaded of it. */
-#ifndef VM_VARIANTS_H
-#define VM_VARIANTS_H
+#ifndef VM_FORM_H
+#define VM_FORM_H
 #include "lang/kernel/ir/kir.h"
 #include "vm/value/object.h"
 

@@ -1,4 +1,4 @@
-/* kernel_choose.c -- where a launch ends soonest.
+/* choose.c -- where a launch ends soonest.
  *
  *     predicted = what a launch costs + positions * measured time of one
  *               + bytes that are not there / measured bandwidth
@@ -15,7 +15,7 @@
  * back by the next launch, the next move has to be paid for twice as often.
  *
  * Fetched:  what the host reads of a kernel's results belongs to the price of running it elsewhere. */
-#include "vm/launch/kernels.h"
+#include "vm/launch/run.h"
 
 #include <math.h>
 #include <time.h>
@@ -29,7 +29,7 @@ static const double usual_bandwidth = 4; /* bytes per nanosecond */
 static const double worth_measuring = 1 << 20; /* bytes */
 static const double most_patience = 1024;
 
-double qkchoose_now(void) {
+double qchoose_now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
@@ -185,7 +185,7 @@ static bool has_paid(Spec *s, const Ranking *r) {
     return true;
 }
 
-Device *qkchoose_device(qs_vm *vm, Spec *s, double positions, const Locked *locked, int n) {
+Device *qchoose_device(qs_vm *vm, Spec *s, double positions, const Locked *locked, int n) {
     Ranking r = rank(vm, s, positions, locked, n);
     const char *why = "nearest to its data";
     int device = nearest(vm, s, locked, n), visit = -1;
@@ -199,7 +199,7 @@ Device *qkchoose_device(qs_vm *vm, Spec *s, double positions, const Locked *lock
     return &qvm(vm)->devices[device];
 }
 
-bool qkchoose_shun(qs_vm *vm, Spec *s, const Device *d) {
+bool qchoose_shun(qs_vm *vm, Spec *s, const Device *d) {
     SpecOn *on = &s->on[d - qvm(vm)->devices];
     if (!qvm(vm)->automatic || d == qvm(vm)->devices) return false;
     on->ns = INFINITY, on->runs = TRIAL_RUNS, on->positions = INFINITY;
@@ -208,7 +208,7 @@ bool qkchoose_shun(qs_vm *vm, Spec *s, const Device *d) {
 }
 
 /* -- measuring ----------------------------------------------------------------------------------------------------- */
-void qkchoose_made(qs_vm *vm, const Device *d, double ns) {
+void qchoose_made(qs_vm *vm, const Device *d, double ns) {
     double *known = &qvm(vm)->kernels->making[d - qvm(vm)->devices];
     *known = *known > 0 ? (*known + ns) / 2 : ns;
 }
@@ -237,7 +237,7 @@ static void count_fresh(Spec *s, int device, double bytes) {
     s->last = device + 1;
 }
 
-qs_status qkchoose_begin(qs_vm *vm, Trial *t, Spec *s, Device *d, double positions, const Locked *locked, int n) {
+qs_status qchoose_begin(qs_vm *vm, Trial *t, Spec *s, Device *d, double positions, const Locked *locked, int n) {
     int device = (int)(d - qvm(vm)->devices);
     SpecOn *on = &s->on[device];
     *t = (Trial){.spec = s, .device = d, .positions = positions};
@@ -254,16 +254,16 @@ qs_status qkchoose_begin(qs_vm *vm, Trial *t, Spec *s, Device *d, double positio
         return QS_OK;
     }
     TRY(d->ops->sync(d)); /* what is queued already is not part of it */
-    t->start = qkchoose_now();
+    t->start = qchoose_now();
     return QS_OK;
 }
 
-void qkchoose_locked(qs_vm *vm, Trial *t, const Locked *locked, int n) {
+void qchoose_locked(qs_vm *vm, Trial *t, const Locked *locked, int n) {
     if (!qvm(vm)->automatic) return;
     mark_written(vm, t->spec, t->device, locked, n);
     if (!t->timed) return;
     double *known = &qvm(vm)->kernels->bandwidth[t->device - qvm(vm)->devices];
-    t->locking = qkchoose_now() - t->start;
+    t->locking = qchoose_now() - t->start;
     t->start += t->locking;
     if (t->bytes < worth_measuring || t->locking <= 0) return;
     *known = *known > 0 ? (3 * *known + t->bytes / t->locking) / 4 : t->bytes / t->locking;
@@ -278,13 +278,13 @@ static void learn(SpecOn *on, double positions, double ns) {
     on->positions = fmax(on->positions, positions);
 }
 
-qs_status qkchoose_end(qs_vm *vm, Trial *t, qs_status s) {
+qs_status qchoose_end(qs_vm *vm, Trial *t, qs_status s) {
     if (!t->timed || s != QS_OK) return s;
     int device = (int)(t->device - qvm(vm)->devices);
     SpecOn *on = &t->spec->on[device];
     KernelCache *k = qvm(vm)->kernels;
     TRY(t->device->ops->sync(t->device));
-    double time = qkchoose_now() - t->start;
+    double time = qchoose_now() - t->start;
     if (t->positions <= FEW && on->runs > 0 && (k->launch[device] == 0 || time < k->launch[device]))
         k->launch[device] = time;
     learn(on, t->positions, fmax(time - launch_cost(k, t->device, device), 0) / t->positions);

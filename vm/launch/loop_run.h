@@ -1,17 +1,17 @@
-/* looping.h -- what vm/loop*.c share.
+/* loop_run.h -- what loop*.c share.
  *
  *     loop.c         which variant, which version, and the run
  *     loop_value.c   the values that enter, and the counters
  *     loop_cost.c    is it worth it?
- *     loop_launch.c  parameters, locks, the launch
+ *     loop_run.c     parameters, locks, the launch
  *     loop_sum.c     what the chunks of a loop have added up
  *     loop_tell.c    --explain, and errors */
-#ifndef VM_LOOPING_H
-#define VM_LOOPING_H
+#ifndef VM_LOOP_RUN_H
+#define VM_LOOP_RUN_H
 #include "lang/kernel/host/loop.h"
-#include "vm/launch/kernels.h"
-#include "vm/launch/loop.h"
-#include "vm/launch/variants.h"
+#include "vm/launch/run.h"
+#include "vm/launch/regions.h"
+#include "vm/launch/form.h"
 
 enum { SOURCES = 64, RESULTS = 64, PARTS = 16, PARAMS = 2 * SOURCES + 4 * QS_MAX_RANK };
 
@@ -95,7 +95,7 @@ double qloop_steps(qs_vm *vm, const Frame *f, const LoopRegion *r);       /* of 
 /* Nearly all of a turn is inside loops each of which is worth all threads. */
 bool qloop_is_frame(qs_vm *vm, const Frame *f, const LoopRegion *r);
 
-/* -- loop_launch.c ----------------------------------------------------------------------------------------------- */
+/* -- loop_run.c    ----------------------------------------------------------------------------------------------- */
 extern const Launch qloop_serially;
 const Array *qloop_array(const Call *c, const LoopBind *b);               /* NULL: it is no array that enters */
 bool qloop_apart(const Call *c, const LoopCode *code);

@@ -1,7 +1,7 @@
-/* variants.c -- the list of forms of a region: loops of the program (loop.c), array expressions (fuse.c). */
-#include "vm/launch/variants.h"
+/* form.c -- the list of forms of a region: loops of the program (loop.c), array expressions (fuse.c). */
+#include "vm/launch/form.h"
 
-#include "vm/launch/kernels.h"
+#include "vm/launch/run.h"
 
 void *qvariants_new(qs_vm *vm, Variants *list, size_t size) {
     Variant *v = qmem_alloc(qvm_ctx(vm), size);
@@ -13,14 +13,14 @@ void *qvariants_new(qs_vm *vm, Variants *list, size_t size) {
 
 /* When the machine ends its kernels go first, with every program that is loaded. */
 static void unload(qs_vm *vm, Variant *v, int which) {
-    if (v->on[which].program && qvm(vm)->kernels) qkspec_release(vm, v->on[which].program);
+    if (v->on[which].program && qvm(vm)->kernels) qprogram_release(vm, v->on[which].program);
     v->on[which].program = NULL;
 }
 
 qs_status qvariants_load(qs_vm *vm, Variant *v, int which, const KFunc *f, Device *d, Program **out) {
     if (v->on[which].device != d) unload(vm, v, which);
     v->on[which].device = d;
-    if (!v->on[which].program) TRY(qkspec_program(vm, f, d, &v->on[which].program));
+    if (!v->on[which].program) TRY(qprogram_get(vm, f, d, &v->on[which].program));
     return *out = v->on[which].program, QS_OK;
 }
 

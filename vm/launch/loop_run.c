@@ -1,5 +1,5 @@
-/* loop_launch.c -- parameters of a version, locks around its launch, variables afterwards. */
-#include "vm/launch/looping.h"
+/* loop_run.c    -- parameters of a version, locks around its launch, variables afterwards. */
+#include "vm/launch/loop_run.h"
 
 #include "vm/session/python.h"
 
@@ -267,7 +267,7 @@ static qs_status launch(Call *c, const LoopCode *code, Program *p, const Launch 
     c->launched = s == QS_OK;
     if (s != QS_OK) return s;
     qpython_unblock(c->vm);
-    s = qkreport_launch(c->vm, c->d, code->func, p, l, c->args, fault);
+    s = qreport_launch(c->vm, c->d, code->func, p, l, c->args, fault);
     qpython_block(c->vm);
     return unlock(c, s);
 }
@@ -275,7 +275,7 @@ static qs_status launch(Call *c, const LoopCode *code, Program *p, const Launch 
 static qs_status run(Call *c, Version which, Program *p, Launch l, bool *again) {
     const LoopCode *code = qloop_code(c->v, which);
     DevFault fault = {0};
-    if (which == PARALLEL) qkdevice_block(c->d, l.rank, l.domain, l.block);
+    if (which == PARALLEL) qdevices_block(c->d, l.rank, l.domain, l.block);
     bind(c, code);
     TRY(make_results(c, code));
     qs_status s = launch(c, code, p, &l, &fault);
