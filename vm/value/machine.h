@@ -1,5 +1,5 @@
-/* machine.h -- the machine that owns all objects.  Its own files see it, and whoever has state in it; most others get by
- * with a qs_vm and the functions of object.h. */
+/* machine.h -- the machine that owns all objects.  Who has state in it includes this; most others get by with a qs_vm
+ * and the functions of object.h. */
 #ifndef VM_MACHINE_H
 #define VM_MACHINE_H
 #include "vm/quasar.h"

@@ -74,7 +74,7 @@ static void declare_all(Loops *L, Inline *in) {
         Var *v = &in->vars[i];
         bool entered = in == L->root && v->entry.kind != LOOP_UNSET && L->mode != MODE_PARALLEL;
         bool reduced = in == L->root && v->reduce && L->mode == MODE_PARALLEL;
-        v->v = v->twin = v->im = v->given = v->least = v->most = v->home = 0, v->part = NULL;
+        v->v = v->twin = v->im = v->given = v->least = v->most = 0, v->part = NULL, v->home = NULL;
         v->bound = false;
         v->set = (entered && is_held(v)) || reduced;
         if (reduced) v->fraction = true;
@@ -94,16 +94,16 @@ static bool has_return(const Node *loop) {
     return kloop_find(kloop_body_of(loop), true, kloop_is_return, NULL);
 }
 
-static void begin_pass(Loops *L) {
+static void begin_pass(Loops *L, Arena *scratch) {
     const Func *f = L->job->func;
-    L->f = kir_new(L->c, L->arena, qstr_cname(L->c, "loop"), f->unit->src);
+    KFunc *made = kir_new(L->c, scratch, qstr_cname(L->c, "loop"), f->unit->src);
+    kbuild_begin(&L->walk, made, scratch, L->job->loop->pos);
     L->f->rank = L->mode == MODE_PARALLEL ? L->axes : 1;
     L->f->serial = L->mode != MODE_PARALLEL, L->f->strict = true;
     L->in = L->root, L->exits = NULL, L->returned = 0;
-    L->depth = L->calls = L->nlevels = 0, L->nopen = L->nblocks = 0;
+    L->nlevels = 0;
     L->nfaults = L->nchecks = L->nwide = L->ntouches = L->loose = 0;
-    L->changed = L->left = L->waits = false;
-    L->pos = L->job->loop->pos;
+    L->waits = false;
     declare_all(L, L->root);
     if (L->mode == MODE_PARALLEL) return kloop_declare_random(L);
     L->fault = kloop_emit(L, K_LOCAL, QS_B1, kir_const_int(L->f, QS_I32, 0, L->pos), 0, 0, 0);
@@ -180,12 +180,10 @@ static void report_fault(Loops *L) {
 }
 
 static qs_status serial_pass(Loops *L) {
-    kloop_flow(L, K_LOOP, 0, 0);
-    L->depth = 1;
+    kbuild_once(&L->walk);
     TRY(kloop_loop(L, L->job->loop));
     kloop_flow(L, K_BREAK, 0, 0);
     kloop_flow(L, K_END, 0, 0);
-    L->depth = 0;
     store_variables(L);
     report_fault(L);
     return QS_OK;
@@ -251,8 +249,7 @@ static qs_status version(Loops *L, Mode mode, Arena *arena, LoopCode *out, LoopC
     for (int pass = 0; pass < LOOP_PASSES; pass++) {
         Arena scratch;
         qarena_init(&scratch, L->c);
-        L->arena = &scratch;
-        begin_pass(L);
+        begin_pass(L, &scratch);
         qs_status s = mode == MODE_PARALLEL ? parallel_pass(L) : serial_pass(L);
         bool done = s == QS_OK && !L->changed;
         if (done && mode == MODE_EXACT) L->out->draws = L->draws;
@@ -294,8 +291,8 @@ qs_status kloop_lower(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out)
     qarena_init(&kept, c);
     *out = (LoopResult){0};
     Inline root = {.func = job->func, .source = -1, .leave = -1};
-    Loops L = {
-        .c = c, .keep = &kept, .keep_result = arena, .job = job, .out = out, .root = &root, .nest = nest_of(job->loop)};
+    Loops L = {.walk = {.c = c, .keep = &kept}, .keep_result = arena, .job = job, .out = out, .root = &root,
+               .nest = nest_of(job->loop)};
     versions(&L, arena);
     c->err = before;
     qmem_free(c, L.binds, L.cap_binds * sizeof *L.binds);
@@ -303,7 +300,7 @@ qs_status kloop_lower(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out)
     qmem_free(c, L.checks, L.cap_checks * sizeof *L.checks);
     qmem_free(c, L.wide, L.cap_wide * sizeof *L.wide);
     qmem_free(c, L.touches, L.cap_touches * sizeof *L.touches);
-    qmem_free(c, L.open, L.cap_open * sizeof *L.open);
+    kbuild_free(&L.walk);
     qarena_free(&kept);
     return QS_OK;
 }

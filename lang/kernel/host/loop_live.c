@@ -15,21 +15,21 @@ typedef struct {
     bool returned,
         ever; /* some way to a return; some way so far in the innermost try, from where an error may leave it */
     bool read;
-} Walk;
+} Liveness;
 
-static void walk(Walk *w, Node *n);
+static void walk(Liveness *w, Node *n);
 
-static void walk_list(Walk *w, NodeList l) {
+static void walk_list(Liveness *w, NodeList l) {
     for (int i = 0; i < l.n; i++) walk(w, l.at[i]);
 }
 
-static bool is_it(const Walk *w, const Sym *s) {
+static bool is_it(const Liveness *w, const Sym *s) {
     return s && (s == w->sym || (s->kind == SYM_GLOBAL && w->sym->kind == SYM_GLOBAL && s->index == w->sym->index));
 }
 
 static void walk_child(void *ud, Node **child) { walk(ud, *child); }
 
-static void walk_assign(Walk *w, Node *n) {
+static void walk_assign(Liveness *w, Node *n) {
     walk(w, n->u.assign.value);
     for (int i = 0; i < n->u.assign.ntargets; i++) {
         Node *t = n->u.assign.targets[i];
@@ -38,7 +38,7 @@ static void walk_assign(Walk *w, Node *n) {
     }
 }
 
-static void walk_if(Walk *w, Node *n) {
+static void walk_if(Liveness *w, Node *n) {
     bool after = false;
     for (int i = 0; i < n->u.ifs.n; i++) {
         walk(w, n->u.ifs.conds[i]);
@@ -50,7 +50,7 @@ static void walk_if(Walk *w, Node *n) {
     w->open |= after;
 }
 
-static void walk_match(Walk *w, Node *n) {
+static void walk_match(Liveness *w, Node *n) {
     bool after = false, wildcard = false;
     walk(w, n->u.match.value);
     for (int i = 0; i < n->u.match.narms && !wildcard; i++) {
@@ -64,7 +64,7 @@ static void walk_match(Walk *w, Node *n) {
 }
 
 /* Two turns: the second begins as the first may have ended. */
-static void walk_loop(Walk *w, Node *n, NodeList body, Node *cond) {
+static void walk_loop(Liveness *w, Node *n, NodeList body, Node *cond) {
     bool brk = w->brk, cont = w->cont, after = n->kind == N_FOR && w->open;
     w->brk = w->cont = false;
     for (int turn = 0; turn < 2; turn++) {
@@ -82,13 +82,13 @@ static void walk_loop(Walk *w, Node *n, NodeList body, Node *cond) {
     if (n == w->loop) w->open = w->ever = true;
 }
 
-static void walk_for(Walk *w, Node *n) {
+static void walk_for(Liveness *w, Node *n) {
     for (int i = 0; i < n->u.loop.nranges; i++) walk(w, n->u.loop.ranges[i]);
     walk_loop(w, n, n->u.loop.body, NULL);
 }
 
 /* The handler begins where any part of the body has failed. */
-static void walk_try(Walk *w, Node *n) {
+static void walk_try(Liveness *w, Node *n) {
     bool ever = w->ever;
     w->ever = w->open;
     walk_list(w, n->u.tries.body);
@@ -98,7 +98,7 @@ static void walk_try(Walk *w, Node *n) {
     w->open |= after, w->ever |= ever;
 }
 
-static void walk(Walk *w, Node *n) {
+static void walk(Liveness *w, Node *n) {
     if (!n) return;
     switch ((NodeKind)n->kind) {
     case N_IDENT: w->read |= w->open && is_it(w, n->u.ident.sym); break;
@@ -116,7 +116,8 @@ static void walk(Walk *w, Node *n) {
 }
 
 /* -- what is not followed ---------------------------------------------------------------------------------------- */
-typedef struct { const Walk *w; bool inside, found; } Search; /* inside: a function of the variable's unit or scope */
+/* inside: a function of the variable's unit or scope */
+typedef struct { const Liveness *w; bool inside, found; } Search;
 
 static void search(void *ud, Node **child);
 
@@ -140,7 +141,7 @@ static void search(void *ud, Node **child) {
 }
 
 /* Closures see a local when they are made, wherever that is; every function of its file may read a global. */
-static bool escapes(const Walk *w, const LoopJob *job) {
+static bool escapes(const Liveness *w, const LoopJob *job) {
     const Unit *u = job->func->unit;
     Search s = {.w = w};
     for (int i = 0; i < job->func->body.n; i++) search(&s, &job->func->body.at[i]);
@@ -149,7 +150,7 @@ static bool escapes(const Walk *w, const LoopJob *job) {
 }
 
 bool kloop_is_live(const LoopJob *job, const Sym *sym) {
-    Walk w = {.loop = job->loop, .sym = sym};
+    Liveness w = {.loop = job->loop, .sym = sym};
     w.returned = kloop_find(kloop_body_of(job->loop), true, kloop_is_return, NULL);
     if ((sym->kind == SYM_GLOBAL && !job->ends) || escapes(&w, job)) return true;
     walk_list(&w, job->func->body);

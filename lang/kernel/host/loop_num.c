@@ -7,14 +7,9 @@
 static const double exact = 0x1p53; /* whole numbers up to here are doubles without loss */
 
 /* -- instructions ------------------------------------------------------------------------------------------------ */
-KRef kloop_op(Loops *L, KOp op, KRef a, KRef b) { return kir_fold(L->f, op, QS_B1, 0, a, b, 0, L->pos); }
-
 KRef kloop_cast(Loops *L, KRef a, qs_dtype to) {
-    return L->f->ins[a].dtype == to ? a : kir_fold(L->f, K_CAST, to, 0, a, 0, 0, L->pos);
+    return L->f->ins[a].dtype == to ? a : kbuild_pure(&L->walk, K_CAST, to, 0, a, 0, 0, 0);
 }
-
-KRef kloop_i64(Loops *L, int64_t v) { return kir_const_int(L->f, QS_I64, v, L->pos); }
-KRef kloop_f64(Loops *L, double v) { return kir_const_num(L->f, QS_F64, v, L->pos); }
 
 /* -- making ------------------------------------------------------------------------------------------------------ */
 Number kloop_num(KRef v) { return (Number){.kind = LOOP_NUM, .v = v}; }

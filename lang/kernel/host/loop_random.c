@@ -47,7 +47,7 @@ static KRef normal(Loops *L, KRef u, KRef v) {
 /* -- which number it is ------------------------------------------------------------------------------------------- */
 /* All turns come by here, once each. */
 static bool is_every_turn(const Loops *L) {
-    return L->nlevels == 1 && L->nopen == L->body_open &&
+    return L->nlevels == 1 && L->block == L->body &&
            !kloop_find(kloop_body_of(L->job->loop), false, kloop_is_leaving, NULL) &&
            !kloop_find(kloop_body_of(L->job->loop), true, kloop_is_return, NULL);
 }

@@ -204,7 +204,6 @@ static qs_status match_statement(Loops *L, Node *n) {
 
 /* -- loops ------------------------------------------------------------------------------------------------------- */
 static void enter(Loops *L, Exits *e) {
-    L->depth++;
     *e = (Exits){.up = L->exits, .brk = L->depth, .cont = L->depth, .out = &e->outs};
     L->exits = e;
 }
@@ -235,7 +234,6 @@ static void meet(Loops *L, Exits *e) {
 
 static void leave(Loops *L) {
     L->exits = L->exits->up;
-    L->depth--;
     L->left = false;
     kloop_flow(L, K_END, 0, 0);
 }
@@ -363,7 +361,7 @@ static qs_status axis(Loops *L, Node *n, const Range *ranges, int i, int level) 
     Number counter = axis_counter(L, &ranges[i], level);
     L->level[level].counter = counter.twin;
     if (!leaving || i < n->u.loop.nvars - 1) return inside(L, n, ranges, i, counter);
-    kloop_flow(L, K_LOOP, 0, 0);
+    kbuild_once(&L->walk);
     enter(L, &frame);
     frame.cont_breaks = true, frame.brk = 0;
     TRY(inside(L, n, ranges, i, counter));
@@ -386,7 +384,7 @@ static qs_status nested(Loops *L, Node *n, const Range *ranges, int i) {
     enter(L, &frame);
     if (i > 0) frame.brk = outer ? outer->brk : 0, frame.out = outer ? outer->out : NULL; /* `break` leaves all */
     if (parallel) frame.brk = 0;                   /* which one chunk cannot */
-    if (level == 0) L->body_open = L->nopen;
+    if (level == 0) L->body = L->block;
     if (level >= 0) L->level[level].counter = ranges[i].by_turns ? 0 : counter.twin;
     TRY(inside(L, n, ranges, i, counter));
     if (i == 0) kloop_free_order(L, n, start);
@@ -434,12 +432,11 @@ static qs_status while_loop(Loops *L, Node *n) {
 /* `continue` goes to the test at the end: it leaves an inner loop of one turn that holds the body. */
 static qs_status repeat_body(Loops *L, Node *n, Exits *frame) {
     if (!kloop_find(n->u.whiles.body, false, kloop_is_continue, NULL)) return kloop_block(L, n->u.whiles.body);
-    kloop_flow(L, K_LOOP, 0, 0);
-    frame->cont = ++L->depth, frame->cont_breaks = true;
+    kbuild_once(&L->walk);
+    frame->cont = L->depth, frame->cont_breaks = true;
     TRY(kloop_block(L, n->u.whiles.body));
     if (!L->left) add_way(L, &frame->ways), kloop_flow(L, K_BREAK, 0, 0);
     L->left = false;
-    L->depth--;
     kloop_restore(L, frame->ways);
     return kloop_flow(L, K_END, 0, 0), QS_OK;
 }
@@ -475,7 +472,7 @@ static qs_status leave_turn(Loops *L, const Node *n) {
     int depth = is_break ? L->exits->brk : L->exits->cont;
     if (!is_break) add_way(L, &L->exits->ways);
     else if (L->exits->out) add_way(L, L->exits->out);
-    kloop_flow(L, is_break || L->exits->cont_breaks ? K_BREAK : K_CONTINUE, 0, (uint64_t)(L->depth - depth));
+    kbuild_leave(&L->walk, is_break || L->exits->cont_breaks ? K_BREAK : K_CONTINUE, depth);
     return L->left = true, QS_OK;
 }
 
@@ -483,7 +480,7 @@ static qs_status leave_turn(Loops *L, const Node *n) {
 static qs_status return_from_loop(Loops *L, const Node *n) {
     if (L->mode == MODE_PARALLEL) return kloop_decline(L, n->pos, "a return from inside the loop");
     kloop_emit(L, K_SET, QS_B1, L->returned, kloop_f64(L, (double)n->pos + 1), 0, 0);
-    kloop_flow(L, K_BREAK, 0, (uint64_t)(L->depth - 1));
+    kbuild_leave(&L->walk, K_BREAK, 1);
     return L->left = true, QS_OK;
 }
 
@@ -505,7 +502,7 @@ static qs_status leave_function(Loops *L, const Node *n) {
     if (L->in == L->root) return return_from_loop(L, n);
     TRY(results_given(L, n->pos));
     add_way(L, &L->in->ways);
-    kloop_flow(L, K_BREAK, 0, (uint64_t)(L->depth - L->in->leave));
+    kbuild_leave(&L->walk, K_BREAK, L->in->leave);
     return L->left = true, QS_OK;
 }
 
@@ -545,13 +542,12 @@ qs_status kloop_body(Loops *L, Inline *in) {
         TRY(kloop_block(L, body));
         return L->left = false, results_given(L, end);
     }
-    kloop_flow(L, K_LOOP, 0, 0);
-    in->leave = ++L->depth, in->ways = NULL;
+    kbuild_once(&L->walk);
+    in->leave = L->depth, in->ways = NULL;
     TRY(kloop_block(L, body));
     if (!L->left) TRY(results_given(L, end));
     if (!L->left) add_way(L, &in->ways), kloop_flow(L, K_BREAK, 0, 0);
     L->left = false;
-    L->depth--;
     kloop_restore(L, in->ways);
     return kloop_flow(L, K_END, 0, 0), QS_OK;
 }

@@ -180,31 +180,13 @@ static Var *field_var(const Loops *L, int object, const Str *name) {
 }
 
 /* -- blocks ------------------------------------------------------------------------------------------------------ */
-KRef kloop_emit(Loops *L, KOp op, qs_dtype own, KRef a, KRef b, KRef c, uint64_t imm) {
-    if (op == K_END || op == K_ELSE) L->nopen--;
-    if (op == K_IF || op == K_ELSE || op == K_LOOP || op == K_FOR) {
-        qmem_grow(L->c, &L->open, &L->cap_open, L->nopen, sizeof *L->open);
-        L->open[L->nopen++] = ++L->nblocks;
-    }
-    return kir_add(L->f, op, own, 0, a, b, c, imm, L->pos);
-}
-
-static uint32_t innermost(const Loops *L) { return L->nopen ? L->open[L->nopen - 1] : UINT32_MAX; }
-
-static bool is_open(const Loops *L, uint32_t block) {
-    uint32_t i = L->nopen;
-    if (block == UINT32_MAX) return true; /* outside of all */
-    while (i && L->open[i - 1] > block) i--;
-    return i && L->open[i - 1] == block;
-}
-
 /* Fields may be set by functions that it calls. */
 static bool may_set(const Node *loop, const Var *v) { return v->object >= 0 || kloop_sets(loop, v->sym); }
 
 void kloop_forget(Loops *L, const Node *loop) {
     for (Inline *in = L->in; in; in = in->up)
         for (int i = 0; i < in->nvars; i++)
-            if (in->vars[i].home && may_set(loop, &in->vars[i])) in->vars[i].home = 0;
+            if (in->vars[i].home && may_set(loop, &in->vars[i])) in->vars[i].home = NULL;
 }
 
 /* -- reading ----------------------------------------------------------------------------------------------------- */
@@ -228,7 +210,7 @@ static qs_status read_var(Loops *L, Var *v, Value *out) {
     /* A called function would see a part of it. */
     bool part = L->mode == MODE_PARALLEL && v->reduce && L->in != L->root;
     if (part) return kloop_decline(L, L->pos, "%s is read by a function that the loop calls", v->sym->name->s);
-    *out = v->home && is_open(L, v->home) ? v->val : from_locals(L, v);
+    *out = v->home && v->home->open ? v->val : from_locals(L, v);
     out->name = v->sym->name, out->sym = v->sym;
     if (out->what == WHAT_VECTOR) out->origin = v;
     return QS_OK;
@@ -346,7 +328,7 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
         TRY(share(L, v));
     }
     v->set = true, v->bound = false;
-    v->home = innermost(L), v->val = *x, v->val.origin = NULL;
+    v->home = L->block, v->val = *x, v->val.origin = NULL;
     if (vector ? !v->part : !v->v) return kloop_declare(L, v, x), L->changed = true, QS_OK;
     for (int i = 0; vector && i < v->n; i++) set_local(L, v->part[i], x->at[i].v);
     if (!vector) set_local(L, v->v, x->num.v), set_local(L, v->im, x->num.im), set_local(L, v->twin, x->num.twin);
@@ -362,7 +344,7 @@ qs_status kloop_patch(Loops *L, Var *v, const Value *x) {
 }
 
 void kloop_unset(Loops *L, Var *v) {
-    v->set = v->bound = false, v->home = 0;
+    v->set = v->bound = false, v->home = NULL;
     if (v->given) set_local(L, v->given, kir_const_int(L->f, QS_B1, 0, L->pos));
 }
 
@@ -471,7 +453,7 @@ void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, K
     kloop_emit(L, K_SET, QS_B1, L->fault, kir_const_int(L->f, QS_I32, (int64_t)++L->nfaults, L->pos), 0, 0);
     if (a) kloop_emit(L, K_SET, QS_B1, L->value[0], kloop_cast(L, a, QS_F64), 0, 0);
     if (b) kloop_emit(L, K_SET, QS_B1, L->value[1], kloop_cast(L, b, QS_F64), 0, 0);
-    kloop_flow(L, K_BREAK, 0, (uint64_t)(L->depth - 1));
+    kbuild_leave(&L->walk, K_BREAK, 1);
     kloop_flow(L, K_END, 0, 0);
 }
 

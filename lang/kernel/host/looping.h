@@ -2,6 +2,7 @@
 #ifndef LANG_KERNEL_LOOPING_H
 #define LANG_KERNEL_LOOPING_H
 #include "lang/kernel/host/loop.h"
+#include "lang/kernel/walk/walk.h"
 #include "lang/syntax/operators.h"
 
 /* A complex number may stand for what is real in the program, with +0 as its other part, where nobody sees that. */
@@ -57,7 +58,7 @@ typedef struct Var { /* a variable: of the loop's function, or of one inlined; o
     KRef least, most;  /* LOCALs: of a product in a chunk, how small and how large it has been */
     bool set;          /* certainly has a value here */
     bool bound;        /* stands for `val`: a counter that nothing else sets, an array, a function */
-    uint32_t home;     /* as long as this block is open its value is `val`; 0: nobody knows */
+    Block *home;       /* as long as this block is open its value is `val`; NULL: nobody knows */
     Value val;
 } Var;
 
@@ -96,10 +97,15 @@ typedef struct {           /* a loop of the perfect nest */
 typedef enum { MODE_EXACT, MODE_QUICK, MODE_PARALLEL } Mode;
 
 typedef struct Loops {
-    Ctx *c;
-    Arena *keep, *keep_result, *arena; /* for the whole run; for the result; for this pass */
+    union {
+        Walk walk;
+        struct {
+#include "lang/kernel/walk/members.def"
+        };
+    };
     const LoopJob *job;
     LoopResult *out;
+    Arena *keep_result;    /* for what comes out */
     Mode mode;
     int axes;              /* MODE_PARALLEL: outer loops that are axes */
     bool chunked;          /* MODE_PARALLEL: or chunks of the outermost; see loop.h */
@@ -107,14 +113,8 @@ typedef struct Loops {
     int nest;              /* how deep the loops are that hold nothing but the next */
     Inline *root;
     /* of the pass */
-    KFunc *f;
     Inline *in;
     Exits *exits;
-    int depth, calls;      /* LOOP and FOR that are open; inlined calls */
-    uint32_t *open, nopen, cap_open, nblocks;      /* blocks that are open, by number; all so far */
-    uint32_t pos;
-    bool changed;          /* another pass is needed */
-    bool left;             /* the rest of the block is never reached */
     bool waits;            /* a loop ends when it wants to: after a fault in an earlier turn perhaps never */
     KRef fault, value[2];  /* LOCALs: number of the test that failed, its values */
     KRef returned;         /* LOCAL: 1 + where the `return` is that has left the loop; 0: there is none */
@@ -126,7 +126,7 @@ typedef struct Loops {
     Touch *touches; uint32_t ntouches, cap_touches;
     Level level[QS_MAX_RANK]; int nlevels;
     KRef chunk_last;       /* the counter in the last turn of the chunk */
-    uint32_t body_open;    /* blocks that are open where a turn of the outermost loop begins */
+    Block *body;           /* of the outermost loop */
     KRef drawn;            /* LOCAL: blocks of random numbers that were drawn so far */
     int64_t draws;         /* in this pass */
     bool draws_vary; uint32_t draws_pos; /* not every turn draws as many, because of the one there */
@@ -186,15 +186,19 @@ NodeList kloop_body_of(const Node *loop);
 const TypeExpr *kloop_annotation(const Func *f, const Sym *sym, uint32_t before);
 
 /* -- instructions ------------------------------------------------------------------------------------------------ */
-KRef kloop_emit(Loops *L, KOp op, qs_dtype own, KRef a, KRef b, KRef c, uint64_t imm); /* loop_var.c: minds blocks */
+static inline KRef kloop_emit(Loops *L, KOp op, qs_dtype own, KRef a, KRef b, KRef c, uint64_t imm) {
+    return kbuild_emit(&L->walk, op, own, 0, a, b, c, imm);
+}
 static inline void kloop_flow(Loops *L, KOp op, KRef a, uint64_t imm) { kloop_emit(L, op, QS_B1, a, 0, 0, imm); }
-static inline KRef kloop_not(Loops *L, KRef c) { return kir_fold(L->f, K_NOT, QS_B1, 0, c, 0, 0, L->pos); }
+static inline KRef kloop_op(Loops *L, KOp op, KRef a, KRef b) {
+    return kbuild_pure(&L->walk, op, QS_B1, 0, a, b, 0, 0);
+}
+static inline KRef kloop_not(Loops *L, KRef c) { return kloop_op(L, K_NOT, c, 0); }
+static inline KRef kloop_i64(Loops *L, int64_t v) { return kbuild_int(&L->walk, QS_I64, v); }
+static inline KRef kloop_f64(Loops *L, double v) { return kbuild_const(&L->walk, QS_F64, v); }
 
 /* -- loop_num.c -------------------------------------------------------------------------------------------------- */
-KRef kloop_op(Loops *L, KOp op, KRef a, KRef b);                 /* folded */
 KRef kloop_cast(Loops *L, KRef a, qs_dtype to);
-KRef kloop_i64(Loops *L, int64_t v);
-KRef kloop_f64(Loops *L, double v);
 Number kloop_const(Loops *L, double v);
 Number kloop_bool(KRef v);
 Number kloop_whole(Loops *L, KRef twin, double lo, double hi);   /* a LOOP_NUM from its twin, which is not -0 */

@@ -29,8 +29,6 @@ qs_status klower_need(Lower *L, int source, int axis, int rank) {
     return QS_EINTERNAL;
 }
 
-uint32_t klower_pos(const Lower *L) { return L->foreign ? L->site_pos : L->pos; }
-
 /* -- parameters of the KFunc ------------------------------------------------------------------------------------- */
 static int add_param(Lower *L, const KParam *p, KBind b) {
     int i = kir_param(L->f, p);
@@ -354,21 +352,17 @@ static qs_status run_pass(Lower *L) {
     return klower_leave(L, &saved);
 }
 
-static void begin_pass(Lower *L) {
+static void begin_pass(Lower *L, Arena *scratch) {
     const Func *f = L->job->fn.func;
-    L->f = kir_new(L->c, L->arena, f->name, f->unit ? f->unit->src : NULL);
+    kbuild_begin(&L->walk, kir_new(L->c, scratch, f->name, f->unit ? f->unit->src : NULL), scratch, f->pos);
     L->f->rank = L->job->rank, L->f->serial = L->job->serial;
     if (L->job->block) {
         L->f->fixed_block = true;
         for (int i = 0; i < L->job->rank; i++) L->f->block[i] = L->job->block[i];
     }
     L->inst = NULL, L->loop = NULL;
-    L->scope = qarena_alloc(L->arena, sizeof *L->scope);
-    L->scope->open = true;
-    L->depth = L->calls = L->nnums = 0, L->pos = f->pos;
-    L->changed = L->unknown = L->indexing = L->foreign = L->left = false;
-    L->nknown = 1; /* 0 ends a chain */
-    memset(L->buckets, 0, sizeof L->buckets);
+    L->nnums = 0;
+    L->unknown = L->indexing = false;
 }
 
 /* -- what is kept ------------------------------------------------------------------------------------------------ */
@@ -413,8 +407,7 @@ static qs_status run_passes(Lower *L, Arena *result) {
     for (int pass = 0; pass < KLOWER_PASSES; pass++) {
         Arena scratch;
         qarena_init(&scratch, L->c);
-        L->arena = &scratch;
-        begin_pass(L);
+        begin_pass(L, &scratch);
         qs_status s = run_pass(L);
         if (s == QS_OK && !L->changed && !L->unknown) keep_result(L, result);
         qarena_free(&scratch);
@@ -431,7 +424,7 @@ qs_status klower_kernel(Ctx *c, Arena *arena, const LowerJob *job, LowerResult *
     Arena keep;
     qarena_init(&keep, c);
     *out = (LowerResult){0};
-    Lower L = {.c = c, .keep = &keep, .job = job, .out = out};
+    Lower L = {.walk = {.c = c, .keep = &keep, .numbers = true}, .job = job, .out = out};
     qs_status s = run_passes(&L, arena);
     if (L.stopped) {
         out->needs = out->nneeds ? copied(arena, out->needs, (size_t)out->nneeds * sizeof *out->needs) : NULL;
@@ -439,7 +432,7 @@ qs_status klower_kernel(Ctx *c, Arena *arena, const LowerJob *job, LowerResult *
     }
     qmem_free(c, L.binds, L.cap_binds * sizeof *L.binds);
     qmem_free(c, L.nums, L.cap_nums * sizeof *L.nums);
-    qmem_free(c, L.known, L.cap_known * sizeof *L.known);
+    kbuild_free(&L.walk);
     qarena_free(&keep);
     if (s == QS_OK && out->func) s = kir_verify(c, out->func);
     return s;

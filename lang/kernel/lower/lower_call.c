@@ -293,16 +293,12 @@ static void open_domain(Lower *L, Domain *d) {
     for (int i = 0; i < d->rank; i++) {
         KRef n = klnum_ref(L, d->extent[i], QS_I32), one = klnum_int(L, QS_I32, 1);
         KRef k = klnum_emit(L, K_FOR, QS_I32, 0, klnum_int(L, QS_I32, 0), klnum_bin(L, K_SUB, n, one), one, 0);
-        klnum_open(L, true), L->depth++;
         d->counter[i] = klnum_strong(k, QS_I32);
     }
 }
 
 static void close_domain(Lower *L, const Domain *d) {
-    for (int i = 0; i < d->rank; i++) {
-        klnum_close(L), L->depth--;
-        klnum_emit(L, K_END, QS_B1, 0, 0, 0, 0, 0);
-    }
+    for (int i = 0; i < d->rank; i++) kbuild_end(&L->walk);
 }
 
 /* Blocks of one position: blkidx is pos, blkcnt the extents. */

@@ -74,7 +74,7 @@ static qs_status temporary(Lower *L, const Sym *sym, Val *out) {
     Var *h = klvar_hidden(L, sym, 0);
     if (!h->scope || !h->scope->open) {
         TRY(klexpr_lower(L, sym->bound, &h->val));
-        h->scope = L->scope;
+        h->scope = L->block;
     }
     return *out = h->val, QS_OK;
 }
@@ -251,12 +251,10 @@ static qs_status guarded(Lower *L, Node *n, KRef a, Val *out) {
     bool is_and = n->op == OP_ANDAND;
     KRef local = klnum_emit(L, K_LOCAL, QS_B1, 0, a, 0, 0, 0), b;
     int known;
-    klnum_emit(L, K_IF, QS_B1, 0, is_and ? a : klnum_un(L, K_NOT, a), 0, 0, 0);
-    klnum_open(L, false);
+    kbuild_flow(&L->walk, K_IF, is_and ? a : klnum_un(L, K_NOT, a));
     TRY(klexpr_cond(L, n->u.bin.b, &b, &known));
     klnum_emit(L, K_SET, QS_B1, 0, local, b, 0, 0);
-    klnum_close(L);
-    klnum_emit(L, K_END, QS_B1, 0, 0, 0, 0, 0);
+    kbuild_end(&L->walk);
     bool_value(L, klnum_emit(L, K_GET, QS_B1, 0, local, 0, 0, 0), out);
     return QS_OK;
 }
@@ -305,24 +303,22 @@ static qs_status select_one(Lower *L, Num a, Num b, const void *ud, Num *out) {
 
 static qs_status one_branch(Lower *L, Node *n, Var *h) {
     Val v, all;
-    klnum_open(L, false);
     TRY(klexpr_lower(L, n, &v));
     if (v.kind != V_UNKNOWN) {
         TRY(klval_components(L, &v, &all));
         TRY(klvar_hidden_set(L, h, &all));
     }
-    klnum_close(L);
     return QS_OK;
 }
 
 static qs_status branches(Lower *L, Node *n, KRef c, Val *out) {
     Var *h = klvar_hidden(L, n, 0);
     klvar_hidden_begin(L, h);
-    klnum_emit(L, K_IF, QS_B1, 0, c, 0, 0, 0);
+    kbuild_flow(&L->walk, K_IF, c);
     TRY(one_branch(L, n->u.ternary.then, h));
-    klnum_emit(L, K_ELSE, QS_B1, 0, 0, 0, 0, 0);
+    kbuild_flow(&L->walk, K_ELSE, 0);
     TRY(one_branch(L, n->u.ternary.other, h));
-    klnum_emit(L, K_END, QS_B1, 0, 0, 0, 0, 0);
+    kbuild_end(&L->walk);
     klvar_hidden_get(L, h, out);
     return QS_OK;
 }

@@ -217,10 +217,10 @@ static void store_memory(Lower *L, const Access *a, KRef linear, KRef guard, Num
     qs_dtype d = a->base.dtype;
     KRef test = guard_or_none(L, guard);
     KRef parts[2] = {element_part(L, n, d, 0), parts_of(d) > 1 ? element_part(L, n, d, 1) : 0};
-    if (test) klnum_emit(L, K_IF, QS_B1, 0, test, 0, 0, 0), klnum_open(L, false);
+    if (test) kbuild_flow(&L->walk, K_IF, test);
     for (int p = 0; p < parts_of(d); p++)
         klnum_emit(L, op, QS_B1, flag, a->base.u.mem->ref, part_index(L, linear, d, p), parts[p], 0);
-    if (test) klnum_close(L), klnum_emit(L, K_END, QS_B1, 0, 0, 0, 0, 0);
+    if (test) kbuild_end(&L->walk);
 }
 
 static qs_status store_local(Lower *L, const Access *a, KRef linear, Num n) {
@@ -516,17 +516,12 @@ static void open_loops(Lower *L, Access *a) {
     for (int d = 0; d < a->rank; d++) {
         if (a->item[d].kind != AT_ALL) continue;
         KRef last = klnum_bin(L, K_SUB, extent(L, &a->base, d), one);
-        KRef i = klnum_emit(L, K_FOR, QS_I64, 0, zero, last, one, 0);
-        a->item[d] = (Item){.kind = AT_ONE, .one = i};
-        klnum_open(L, true), L->depth++;
+        a->item[d] = (Item){.kind = AT_ONE, .one = klnum_emit(L, K_FOR, QS_I64, 0, zero, last, one, 0)};
     }
 }
 
 static void close_loops(Lower *L, int n) {
-    while (n--) {
-        klnum_close(L), L->depth--;
-        klnum_emit(L, K_END, QS_B1, 0, 0, 0, 0, 0);
-    }
+    while (n--) kbuild_end(&L->walk);
 }
 
 static int count_all(const Access *a) {

@@ -1,74 +1,10 @@
-/* lower_num.c -- single numbers: instructions with folding and value numbering, weak numbers, casts and arithmetic. */
+/* lower_num.c -- single numbers: bounds, weak numbers, casts and arithmetic. */
 #include "lang/kernel/lower/lowering.h"
 
 #include <math.h>
 #include <string.h>
 
 /* -- instructions ------------------------------------------------------------------------------------------------ */
-static uint32_t bucket_of(const KIns *i) {
-    uint64_t h = (uint64_t)i->op | (uint64_t)i->dtype << 8 | (uint64_t)i->flag << 16 | (uint64_t)i->a << 32;
-    h = (h ^ ((uint64_t)i->b | (uint64_t)i->c << 32)) * 0x9e3779b97f4a7c15u;
-    h = (h ^ i->imm) * 0xff51afd7ed558ccdu;
-    return (uint32_t)(h >> 56);
-}
-
-static bool equal_ins(const KIns *a, const KIns *b) {
-    return a->op == b->op && a->dtype == b->dtype && a->flag == b->flag && a->a == b->a && a->b == b->b &&
-           a->c == b->c && a->imm == b->imm;
-}
-
-/* r was appended just now: an equal instruction that is visible here takes its place. */
-static KRef number_value(Lower *L, KRef r) {
-    const KIns *i = &L->f->ins[r];
-    uint32_t *bucket = &L->buckets[bucket_of(i)];
-    for (uint32_t k = *bucket; k; k = L->known[k].next)
-        if (equal_ins(&L->f->ins[L->known[k].ref], i)) return L->f->nins--, L->known[k].ref;
-    qmem_grow(L->c, &L->known, &L->cap_known, L->nknown, sizeof *L->known);
-    L->known[L->nknown].ref = r, L->known[L->nknown].next = *bucket;
-    *bucket = L->nknown++;
-    return r;
-}
-
-KRef klnum_pure(Lower *L, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm) {
-    uint32_t before = L->f->nins;
-    uint32_t pos = klower_pos(L);
-    KRef r = a ? kir_fold(L->f, op, own, flag, a, b, c, pos) : kir_add(L->f, op, own, flag, a, b, c, imm, pos);
-    return r == before && L->f->nins == before + 1 ? number_value(L, r) : r;
-}
-
-KRef klnum_emit(Lower *L, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm) {
-    return kir_add(L->f, op, own, flag, a, b, c, imm, klower_pos(L));
-}
-
-void klnum_open(Lower *L, bool loop) {
-    Scope *s = qarena_alloc(L->arena, sizeof *s);
-    *s = (Scope){.up = L->scope, .open = true, .loop = loop, .known = L->nknown};
-    L->scope = s;
-}
-
-/* What was computed inside is not visible outside.  Entries are removed in the reverse order of their making, so each
- * is the head of its bucket then. */
-void klnum_close(Lower *L) {
-    while (L->nknown > L->scope->known) {
-        L->nknown--;
-        L->buckets[bucket_of(&L->f->ins[L->known[L->nknown].ref])] = L->known[L->nknown].next;
-    }
-    L->scope->open = false;
-    L->scope = L->scope->up;
-}
-
-KRef klnum_int(Lower *L, qs_dtype d, int64_t v) {
-    uint32_t before = L->f->nins;
-    KRef r = kir_const_int(L->f, d, v, klower_pos(L));
-    return r == before ? number_value(L, r) : r;
-}
-
-KRef klnum_const(Lower *L, qs_dtype d, double v) {
-    uint32_t before = L->f->nins;
-    KRef r = kir_const_num(L->f, d, v, klower_pos(L));
-    return r == before ? number_value(L, r) : r;
-}
-
 /* A position and an extent are had in int64 directly; the detour over int would only hide what they are. */
 KRef klnum_cast_ref(Lower *L, KRef a, qs_dtype to) {
     const KIns *i = &L->f->ins[a];

@@ -43,23 +43,21 @@ static qs_status reduce_small(Lower *L, const BuiltinCall *c, const Val *v, Val 
 }
 
 /* An array that is not small is gone through by loops, one for each dimension. */
-typedef struct { KRef at[QS_MAX_RANK]; KRef count; } Walk;
+typedef struct { KRef at[QS_MAX_RANK]; KRef count; } Elements;
 
-static void open_walk(Lower *L, const Val *v, Walk *w) {
+static void open_elements(Lower *L, const Val *v, Elements *w) {
     KRef zero = klnum_int(L, QS_I64, 0), one = klnum_int(L, QS_I64, 1), n[QS_MAX_RANK];
     w->count = one;
     for (int d = 0; d < v->rank; d++) {
         n[d] = klidx_dim(L, v, v->rank == 1 ? 1 : d);
         w->count = klnum_bin(L, K_MUL, w->count, n[d]);
     }
-    for (int d = 0; d < v->rank; d++) {
+    for (int d = 0; d < v->rank; d++)
         w->at[d] = klnum_emit(L, K_FOR, QS_I64, 0, zero, klnum_bin(L, K_SUB, n[d], one), one, 0);
-        klnum_open(L, true), L->depth++;
-    }
 }
 
-static void close_walk(Lower *L, int rank) {
-    while (rank--) klnum_close(L), L->depth--, klnum_emit(L, K_END, QS_B1, 0, 0, 0, 0, 0);
+static void close_elements(Lower *L, int rank) {
+    while (rank--) kbuild_end(&L->walk);
 }
 
 static qs_dtype walk_dtype(Lower *L, const BuiltinCall *c, const Val *v) {
@@ -70,18 +68,18 @@ static qs_dtype walk_dtype(Lower *L, const BuiltinCall *c, const Val *v) {
 }
 
 static qs_status reduce_array(Lower *L, const BuiltinCall *c, const Val *v, Val *out) {
-    Walk w;
+    Elements w;
     Num x, term, sum, count;
     qs_dtype d = walk_dtype(L, c, v);
     if (qdtype_is_complex((qs_dtype)v->dtype))
         return klbuiltin_refuse(L, c, "of a complex array of unknown size is not available in kernels");
     KRef acc = klnum_emit(L, K_LOCAL, QS_B1, 0, klnum_ref(L, reduce_start(L, c->imm), d), 0, 0, 0);
-    open_walk(L, v, &w);
+    open_elements(L, v, &w);
     TRY(klidx_element(L, v, w.at, v->rank, c->name, &x));
     TRY(reduce_term(L, c->imm, x, &term));
     TRY(klnum_binary(L, reduce_op(c->imm), klnum_strong(klnum_emit(L, K_GET, QS_B1, 0, acc, 0, 0, 0), d), term, &sum));
     klnum_emit(L, K_SET, QS_B1, 0, acc, klnum_ref(L, sum, d), 0, 0);
-    close_walk(L, v->rank);
+    close_elements(L, v->rank);
     count = klnum_strong(w.count, QS_I64);
     return reduce_finish(L, c->imm, klnum_strong(klnum_emit(L, K_GET, QS_B1, 0, acc, 0, 0, 0), d), count, out);
 }
@@ -118,17 +116,17 @@ static KRef minmax_start(Lower *L, int op, qs_dtype d) {
 }
 
 static qs_status minmax_array(Lower *L, const BuiltinCall *c, const Val *v, Val *out) {
-    Walk w;
+    Elements w;
     Num x;
     qs_dtype d = kir_value_dtype((qs_dtype)v->dtype);
     if (qdtype_is_complex((qs_dtype)v->dtype) || d == QS_B1)
         return klbuiltin_refuse(L, c, "wants an array of real numbers");
     KRef acc = klnum_emit(L, K_LOCAL, QS_B1, 0, minmax_start(L, c->imm, d), 0, 0, 0);
-    open_walk(L, v, &w);
+    open_elements(L, v, &w);
     TRY(klidx_element(L, v, w.at, v->rank, c->name, &x));
     KRef old = klnum_emit(L, K_GET, QS_B1, 0, acc, 0, 0, 0);
     klnum_emit(L, K_SET, QS_B1, 0, acc, klnum_bin(L, (KOp)c->imm, old, klnum_ref(L, x, d)), 0, 0);
-    close_walk(L, v->rank);
+    close_elements(L, v->rank);
     klval_number(L, klnum_strong(klnum_emit(L, K_GET, QS_B1, 0, acc, 0, 0, 0), d), out);
     return QS_OK;
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static void flow(Lower *L, KOp op, KRef a, uint64_t imm) { klnum_emit(L, op, QS_B1, 0, a, 0, 0, imm); }
+static void flow(Lower *L, KOp op, KRef a) { kbuild_flow(&L->walk, op, a); }
 
 static qs_status block(Lower *L, NodeList body);
 
@@ -139,9 +139,7 @@ static qs_status declaration(Lower *L, const Node *n) {
 /* -- branches ---------------------------------------------------------------------------------------------------- */
 /* A branch; *left: it does not reach its end. */
 static qs_status inner_block(Lower *L, NodeList body, bool *left) {
-    klnum_open(L, false);
     TRY(block(L, body));
-    klnum_close(L);
     *left = L->left, L->left = false;
     return QS_OK;
 }
@@ -154,16 +152,14 @@ static qs_status if_from(Lower *L, Node *n, int i) {
     TRY(klexpr_cond(L, n->u.ifs.conds[i], &c, &known));
     if (known == 1) return block(L, n->u.ifs.blocks[i]);
     if (known == 0) return if_from(L, n, i + 1);
-    flow(L, K_IF, c, 0);
+    flow(L, K_IF, c);
     TRY(inner_block(L, n->u.ifs.blocks[i], &left));
     if (i + 1 < n->u.ifs.n || n->u.ifs.has_else) {
-        flow(L, K_ELSE, 0, 0);
-        klnum_open(L, false);
+        flow(L, K_ELSE, 0);
         TRY(if_from(L, n, i + 1));
-        klnum_close(L);
         L->left &= left;
     }
-    return flow(L, K_END, 0, 0), QS_OK;
+    return flow(L, K_END, 0), QS_OK;
 }
 
 static qs_status pattern_matches(Lower *L, const Val *value, const MatchArm *arm, KRef *out, int *known) {
@@ -196,14 +192,12 @@ static qs_status match_from(Lower *L, Node *n, const Val *value, int i) {
     if (!arm->wildcard) TRY(pattern_matches(L, value, arm, &c, &known));
     if (known == 1) return block(L, arm->body);
     if (known == 0) return match_from(L, n, value, i + 1);
-    flow(L, K_IF, c, 0);
+    flow(L, K_IF, c);
     TRY(inner_block(L, arm->body, &left));
-    flow(L, K_ELSE, 0, 0);
-    klnum_open(L, false);
+    flow(L, K_ELSE, 0);
     TRY(match_from(L, n, value, i + 1));
-    klnum_close(L);
     L->left &= left;
-    return flow(L, K_END, 0, 0), QS_OK;
+    return flow(L, K_END, 0), QS_OK;
 }
 
 static qs_status match(Lower *L, Node *n) {
@@ -214,18 +208,14 @@ static qs_status match(Lower *L, Node *n) {
 
 /* -- loops ------------------------------------------------------------------------------------------------------- */
 static void enter_loop(Lower *L, Loop *frame) {
-    klnum_open(L, true);
-    L->depth++;
     *frame = (Loop){L->loop, L->depth, L->depth, false};
     L->loop = frame;
 }
 
 static void leave_loop(Lower *L) {
     L->loop = L->loop->up;
-    L->depth--;
     L->left = false;
-    klnum_close(L);
-    flow(L, K_END, 0, 0);
+    flow(L, K_END, 0);
 }
 
 static qs_dtype counter_dtype(const RangeVal *r) {
@@ -380,16 +370,16 @@ static qs_status for_loop(Lower *L, Node *n) {
 }
 
 static void leave_if(Lower *L, KRef c) {
-    flow(L, K_IF, c, 0);
-    flow(L, K_BREAK, 0, 0);
-    flow(L, K_END, 0, 0);
+    flow(L, K_IF, c);
+    flow(L, K_BREAK, 0);
+    flow(L, K_END, 0);
 }
 
 static qs_status while_loop(Lower *L, Node *n) {
     Loop frame;
     KRef c;
     int known;
-    flow(L, K_LOOP, 0, 0);
+    flow(L, K_LOOP, 0);
     enter_loop(L, &frame);
     TRY(klexpr_cond(L, n->u.whiles.cond, &c, &known));
     if (known != 1) leave_if(L, klnum_un(L, K_NOT, c));
@@ -411,22 +401,19 @@ static qs_status repeat_body(Lower *L, Node *n, Loop *frame) {
     bool continues = false;
     for (int i = 0; i < n->u.whiles.body.n; i++) find_continue(&continues, &n->u.whiles.body.at[i]);
     if (!continues) return block(L, n->u.whiles.body);
-    flow(L, K_LOOP, 0, 0);
-    klnum_open(L, false);
-    frame->continue_depth = ++L->depth, frame->continue_breaks = true;
+    kbuild_once(&L->walk);
+    frame->continue_depth = L->depth, frame->continue_breaks = true;
     TRY(block(L, n->u.whiles.body));
-    if (!L->left) flow(L, K_BREAK, 0, 0);
+    if (!L->left) flow(L, K_BREAK, 0);
     L->left = false;
-    L->depth--;
-    klnum_close(L);
-    return flow(L, K_END, 0, 0), QS_OK;
+    return flow(L, K_END, 0), QS_OK;
 }
 
 static qs_status repeat_loop(Lower *L, Node *n) {
     Loop frame;
     KRef c;
     int known;
-    flow(L, K_LOOP, 0, 0);
+    flow(L, K_LOOP, 0);
     enter_loop(L, &frame);
     TRY(repeat_body(L, n, &frame));
     if (!L->left) {
@@ -441,14 +428,14 @@ static qs_status leave_turn(Lower *L, const Node *n) {
     bool is_break = n->kind == N_BREAK;
     if (!L->loop) return klower_error(L, QS_ESYNTAX, n->pos, "%s outside a loop", is_break ? "break" : "continue");
     int depth = is_break ? L->loop->break_depth : L->loop->continue_depth;
-    flow(L, is_break || L->loop->continue_breaks ? K_BREAK : K_CONTINUE, 0, (uint64_t)(L->depth - depth));
+    kbuild_leave(&L->walk, is_break || L->loop->continue_breaks ? K_BREAK : K_CONTINUE, depth);
     L->left = true;
     return QS_OK;
 }
 
 static qs_status leave_function(Lower *L) {
-    if (L->inst->return_depth < 0) flow(L, K_RET, 0, 0);
-    else flow(L, K_BREAK, 0, (uint64_t)(L->depth - L->inst->return_depth));
+    if (L->inst->return_depth < 0) flow(L, K_RET, 0);
+    else kbuild_leave(&L->walk, K_BREAK, L->inst->return_depth);
     return L->left = true, QS_OK;
 }
 
@@ -459,7 +446,7 @@ static qs_status barrier(Lower *L, const Node *n) {
                             "syncthreads needs parallel_do: in serial_do positions run one after another");
     if (strcmp(scope, "block") && strcmp(scope, "warp"))
         return klower_error(L, QS_ETYPE, n->pos, "syncthreads(%s) is not available in kernels; use syncthreads", scope);
-    return flow(L, K_BARRIER, 0, 0), QS_OK;
+    return flow(L, K_BARRIER, 0), QS_OK;
 }
 
 /* -- blocks ------------------------------------------------------------------------------------------------------ */
@@ -526,13 +513,10 @@ qs_status klstmt_body(Lower *L, Inst *inst) {
         TRY(block(L, body));
         return L->left = false, QS_OK;
     }
-    flow(L, K_LOOP, 0, 0);
-    klnum_open(L, false);
-    inst->return_depth = ++L->depth;
+    kbuild_once(&L->walk);
+    inst->return_depth = L->depth;
     TRY(block(L, body));
-    if (!L->left) flow(L, K_BREAK, 0, 0);
+    if (!L->left) flow(L, K_BREAK, 0);
     L->left = false;
-    L->depth--;
-    klnum_close(L);
-    return flow(L, K_END, 0, 0), QS_OK;
+    return flow(L, K_END, 0), QS_OK;
 }

@@ -71,7 +71,7 @@ static void declare_locals(Lower *L, Var *v, const Val *init) {
 
 static void declare(Lower *L, Var *v, const Val *init) {
     v->stored = v->type, v->stored.at = NULL;
-    v->scope = L->scope;
+    v->scope = L->block;
     if (v->memory) declare_memory(L, v);
     else declare_locals(L, v, init);
 }
@@ -126,15 +126,8 @@ static void stored_value(Lower *L, const Var *v, Val *out) {
 }
 
 /* -- reading ----------------------------------------------------------------------------------------------------- */
-static Scope *outermost_loop(const Lower *L) {
-    Scope *found = NULL;
-    for (Scope *s = L->scope; s; s = s->up)
-        if (s->loop) found = s;
-    return found;
-}
-
 static void note_early(Lower *L, Var *v, uint32_t pos, Val *out) {
-    if (!v->early) v->early = true, v->early_pos = pos, v->early_loop = outermost_loop(L);
+    if (!v->early) v->early = true, v->early_pos = pos, v->early_loop = kbuild_outermost_turns(&L->walk);
     unknown_or_placeholder(L, v, out);
 }
 
@@ -179,7 +172,7 @@ static bool join_into(Lower *L, Var *v, const Val *x) {
 
 static qs_status assign_merged(Lower *L, Var *v, const Val *x, uint32_t pos) {
     if (!join_into(L, v, x)) return cannot_join(L, v, x, pos);
-    if (v->type.kind == V_UNKNOWN) return v->scope = L->scope, v->val = *x, QS_OK;
+    if (v->type.kind == V_UNKNOWN) return v->scope = L->block, v->val = *x, QS_OK;
     if (v->scope && !v->scope->open) learn(L, &v->hoisted);
     bool fresh = !v->slots || !live(v);
     bool fits = x->kind == V_NUM && (klval_count(x) == 1 || klval_count(x) == klval_count(&v->type));
@@ -232,9 +225,9 @@ qs_status klvar_assign(Lower *L, Var *v, const Val *val, uint32_t pos) {
     notice_early(L, v);
     if (x.kind == V_NUM && klval_count(&x) > 64) learn(L, &v->memory), learn(L, &v->merged);
     if (v->merged) return assign_merged(L, v, &x, pos);
-    if (live(v) && v->scope != L->scope) return merge(L, v, &x, pos);
+    if (live(v) && v->scope != L->block) return merge(L, v, &x, pos);
     join_into(L, v, &x);
-    v->val = x, v->scope = L->scope;
+    v->val = x, v->scope = L->block;
     v->has_mods = false;
     return QS_OK;
 }

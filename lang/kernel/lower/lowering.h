@@ -14,12 +14,12 @@
 #ifndef LANG_KERNEL_LOWERING_H
 #define LANG_KERNEL_LOWERING_H
 #include "lang/kernel/lower/lower.h"
+#include "lang/kernel/walk/walk.h"
 #include "lang/names/types.h"
 #include "lang/syntax/operators.h"
 
 typedef struct Lower Lower;
 typedef struct Inst Inst;
-typedef struct Scope Scope;
 typedef struct Val Val;
 
 /* -- numbers ----------------------------------------------------------------------------------------------------- */
@@ -80,8 +80,6 @@ struct Val {
 };
 
 /* -- locals ------------------------------------------------------------------------------------------------------ */
-struct Scope { Scope *up; bool open, loop; uint32_t known; /* how many pure values were known at its start */ };
-
 struct Var {
     Sym *sym; Str *name;
     /* learned, kept from pass to pass */
@@ -90,13 +88,13 @@ struct Var {
     bool memory;         /* indexed with computed indices: lives in an LARRAY */
     Val type;            /* joined over all assignments (klval_join); V_UNKNOWN before the first */
     /* this pass */
-    Scope *scope;        /* in which it was bound; NULL: not yet */
+    Block *scope;        /* in which it was bound; NULL: not yet */
     Val val;             /* not merged: what it is bound to */
     Val stored;          /* merged: the type of the LOCALs or of the LARRAY */
     KRef *slots;         /* LOCALs, or one LARRAY */
     bool converts; qs_dtype declared; /* a : int = …: later assignments are converted */
     TypeMods mods; bool has_mods;
-    bool early; uint32_t early_pos; Scope *early_loop; /* read before anything was assigned; in this outermost loop */
+    bool early; uint32_t early_pos; Block *early_loop; /* read before anything was assigned; in this outermost loop */
 };
 
 /* A function being lowered: the kernel, or one inlined call; kept from pass to pass. */
@@ -118,27 +116,21 @@ typedef struct Loop { struct Loop *up; int break_depth, continue_depth; bool con
 typedef struct { int source, part; uint8_t dtype; int param; } HostNum;
 
 struct Lower {
-    Ctx *c;
-    Arena *keep, *arena; /* for the whole run; for this pass */
+    union {
+        Walk walk;
+        struct {
+#include "lang/kernel/walk/members.def"
+        };
+    };
     const LowerJob *job;
     LowerResult *out;
-    KFunc *f;
     Inst *root, *inst;
-    Scope *scope;
     Loop *loop;
-    int depth;           /* LOOP and FOR that are open */
-    int calls;           /* inlined calls that are open */
-    uint32_t pos;        /* of the node being lowered, in the source of inst */
-    uint32_t site_pos; bool foreign; /* inside a function of another file: the call in the kernel's own source */
-    bool changed;        /* another pass is needed */
     bool unknown; uint32_t unknown_pos; /* a value of no known type was read */
     bool indexing;       /* whole numbers compute in int64: an index expression */
-    bool left;           /* the block being lowered has been left: break, continue or return */
     bool stopped;        /* something is needed first: unwinding without an error */
     KBind *binds; uint32_t cap_binds;
     HostNum *nums; int nnums; uint32_t cap_nums;
-    struct { KRef ref; uint32_t next; } *known; uint32_t nknown, cap_known; /* pure instructions visible here */
-    uint32_t buckets[256];
 };
 
 enum { KLOWER_UNROLL = 1024, KLOWER_PASSES = 40, KLOWER_CALLS = 64 };
@@ -154,19 +146,20 @@ void klower_import(Lower *L, const KVal *v, Str *name, Val *out);
 typedef struct { Inst *inst; Loop *loop; uint32_t pos, site_pos; bool foreign, indexing; } Caller;
 qs_status klower_enter(Lower *L, const Node *site, Closure *fn, Inst **out, Caller *saved);
 qs_status klower_leave(Lower *L, const Caller *saved);
-uint32_t klower_pos(const Lower *L);                           /* for instructions: in the kernel's own source */
 
 /* -- instructions (lower_num.c) ---------------------------------------------------------------------------------- */
-KRef klnum_pure(Lower *L, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm);
-KRef klnum_emit(Lower *L, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm);
+static inline KRef klnum_pure(Lower *L, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm) {
+    return kbuild_pure(&L->walk, op, own, flag, a, b, c, imm);
+}
+static inline KRef klnum_emit(Lower *L, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm) {
+    return kbuild_emit(&L->walk, op, own, flag, a, b, c, imm);
+}
 static inline KRef klnum_bin(Lower *L, KOp op, KRef a, KRef b) { return klnum_pure(L, op, QS_B1, 0, a, b, 0, 0); }
 static inline KRef klnum_un(Lower *L, KOp op, KRef a) { return klnum_pure(L, op, QS_B1, 0, a, 0, 0, 0); }
-KRef klnum_int(Lower *L, qs_dtype d, int64_t v);
-KRef klnum_const(Lower *L, qs_dtype d, double v);
+static inline KRef klnum_int(Lower *L, qs_dtype d, int64_t v) { return kbuild_int(&L->walk, d, v); }
+static inline KRef klnum_const(Lower *L, qs_dtype d, double v) { return kbuild_const(&L->walk, d, v); }
 KRef klnum_cast_ref(Lower *L, KRef a, qs_dtype to);
 KRef klnum_math(Lower *L, MathFn fn, KRef a, KRef b);
-void klnum_open(Lower *L, bool loop);
-void klnum_close(Lower *L);
 
 /* -- numbers ----------------------------------------------------------------------------------------------------- */
 Weak *klnum_weak_param(Lower *L, int source, Str *name, int bits, bool integral);

@@ -1,0 +1,101 @@
+/* build.c -- instructions and the blocks that they stand in.
+ *
+ * With `numbers` a pure instruction is looked up among those that are visible: a hash table whose chains are cut back
+ * when a block ends, so that a value is found exactly as long as KIR lets it be used. */
+#include "lang/kernel/walk/walk.h"
+
+#include <string.h>
+
+void kbuild_begin(Walk *w, KFunc *f, Arena *arena, uint32_t pos) {
+    w->f = f, w->arena = arena, w->pos = pos;
+    w->block = qarena_alloc(arena, sizeof *w->block);
+    w->block->open = true;
+    w->depth = w->calls = 0;
+    w->changed = w->left = w->foreign = false;
+    w->nknown = 1; /* 0 ends a chain */
+    memset(w->buckets, 0, sizeof w->buckets);
+}
+
+void kbuild_free(Walk *w) { qmem_free(w->c, w->known, w->cap_known * sizeof *w->known); }
+
+static uint32_t place(const Walk *w) { return w->foreign ? w->site_pos : w->pos; }
+
+/* -- values that are known --------------------------------------------------------------------------------------- */
+static uint32_t bucket_of(const KIns *i) {
+    uint64_t h = (uint64_t)i->op | (uint64_t)i->dtype << 8 | (uint64_t)i->flag << 16 | (uint64_t)i->a << 32;
+    h = (h ^ ((uint64_t)i->b | (uint64_t)i->c << 32)) * 0x9e3779b97f4a7c15u;
+    h = (h ^ i->imm) * 0xff51afd7ed558ccdu;
+    return (uint32_t)(h >> 56);
+}
+
+static bool equal_ins(const KIns *a, const KIns *b) {
+    return a->op == b->op && a->dtype == b->dtype && a->flag == b->flag && a->a == b->a && a->b == b->b &&
+           a->c == b->c && a->imm == b->imm;
+}
+
+/* r was appended just now: an equal instruction that is visible here takes its place. */
+static KRef number_value(Walk *w, KRef r) {
+    const KIns *i = &w->f->ins[r];
+    uint32_t *bucket = &w->buckets[bucket_of(i)];
+    if (!w->numbers) return r;
+    for (uint32_t k = *bucket; k; k = w->known[k].next)
+        if (equal_ins(&w->f->ins[w->known[k].ref], i)) return w->f->nins--, w->known[k].ref;
+    qmem_grow(w->c, &w->known, &w->cap_known, w->nknown, sizeof *w->known);
+    w->known[w->nknown].ref = r, w->known[w->nknown].next = *bucket;
+    *bucket = w->nknown++;
+    return r;
+}
+
+KRef kbuild_pure(Walk *w, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm) {
+    uint32_t before = w->f->nins, pos = place(w);
+    KRef r = a ? kir_fold(w->f, op, own, flag, a, b, c, pos) : kir_add(w->f, op, own, flag, a, b, c, imm, pos);
+    return r == before && w->f->nins == before + 1 ? number_value(w, r) : r;
+}
+
+KRef kbuild_int(Walk *w, qs_dtype d, int64_t v) { return number_value(w, kir_const_int(w->f, d, v, place(w))); }
+KRef kbuild_const(Walk *w, qs_dtype d, double v) { return number_value(w, kir_const_num(w->f, d, v, place(w))); }
+
+/* -- blocks ------------------------------------------------------------------------------------------------------ */
+static void begin_block(Walk *w, bool loop) {
+    Block *b = qarena_alloc(w->arena, sizeof *b);
+    *b = (Block){.up = w->block, .open = true, .loop = loop, .turns = loop, .known = w->nknown};
+    w->depth += loop;
+    w->block = b;
+}
+
+/* What was computed inside is not visible outside.  Entries are removed in the reverse order of their making, so each
+ * is the head of its bucket then. */
+static void end_block(Walk *w) {
+    Block *b = w->block;
+    while (w->nknown > b->known) {
+        w->nknown--;
+        w->buckets[bucket_of(&w->f->ins[w->known[w->nknown].ref])] = w->known[w->nknown].next;
+    }
+    w->depth -= b->loop;
+    b->open = false;
+    w->block = b->up;
+}
+
+KRef kbuild_emit(Walk *w, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm) {
+    if (op == K_END || op == K_ELSE) end_block(w);
+    KRef r = kir_add(w->f, op, own, flag, a, b, c, imm, place(w));
+    if (op == K_IF || op == K_ELSE) begin_block(w, false);
+    if (op == K_LOOP || op == K_FOR) begin_block(w, true);
+    return r;
+}
+
+void kbuild_once(Walk *w) {
+    kbuild_flow(w, K_LOOP, 0);
+    w->block->turns = false;
+}
+
+void kbuild_leave(Walk *w, KOp op, int depth) {
+    kbuild_emit(w, op, QS_B1, 0, 0, 0, 0, (uint64_t)(w->depth - depth));
+}
+
+Block *kbuild_outermost_turns(const Walk *w) {
+    Block *found = NULL;
+    for (Block *b = w->block; b; b = b->up)
+        if (b->turns) found = b;
+    return found;
+}
