@@ -14,7 +14,7 @@
  * machine. */
 #ifndef LANG_KERNEL_COMPILE_H
 #define LANG_KERNEL_COMPILE_H
-#include "lang/kernel/ir/kir.h"
+#include "lang/kernel/ir/kfunc.h"
 #include "devices/device.h"
 
 typedef struct KCompiler KCompiler; /* one per machine: the cache on disk, LLVM once it is needed */

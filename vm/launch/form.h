@@ -3,7 +3,7 @@
  * The owner begins its own struct with a Variant.  A form keeps its code in its arena, and what is loaded of it. */
 #ifndef VM_FORM_H
 #define VM_FORM_H
-#include "lang/kernel/ir/kir.h"
+#include "lang/kernel/ir/kfunc.h"
 #include "vm/value/object.h"
 
 enum { VARIANT_PROGRAMS = 3 };

@@ -1,4 +1,5 @@
 /* kernel_make.c -- specialisations: host values as the lowering sees them, and the way from a kernel to a program. */
+#include "lang/kernel/ir/kir.h"
 #include "vm/launch/run.h"
 #include "vm/session/module.h"
 #include "vm/session/modtype.h"

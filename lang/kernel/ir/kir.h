@@ -16,8 +16,7 @@
  * BARRIER go the same way for all positions of a block; one that has ended (RET, CHECK) takes no part in barriers. */
 #ifndef LANG_KERNEL_KIR_H
 #define LANG_KERNEL_KIR_H
-#include "vm/base/flag.h"
-#include "vm/base/type.h"
+#include "lang/kernel/ir/kfunc.h"
 
 typedef enum {
 #define KIR(op, ...) K_##op,
@@ -34,56 +33,9 @@ typedef enum {
 /* Operators of ATOMIC and AATOMIC.  AND OR XOR: integers and bool; POW: floats; the rest: integers and floats. */
 typedef enum { KA_ADD, KA_SUB, KA_MUL, KA_DIV, KA_MIN, KA_MAX, KA_AND, KA_OR, KA_XOR, KA_POW, KA__COUNT } KAtomic;
 
-typedef uint32_t KRef; /* index into KFunc.ins; 0 is no instruction (ins[0] is unused) */
-
-typedef struct {
-    uint8_t op;    /* KOp */
-    uint8_t dtype; /* of the result; QS_B1 where there is none */
-    uint16_t flag; /* MathFn, KAtomic, AccessMode, KFLAG_REASSOC; 0 where the op has none */
-    KRef a, b, c;
-    uint32_t pos;  /* byte offset in the kernel's source, for messages */
-    uint64_t imm;  /* CONST: a KSlot, 32-bit dtypes extended as their sign says, float32 and bool with zeros */
-} KIns;
-
-/* One value of any dtype; members are named like the dtypes. */
-typedef union { uint64_t bits, U64; bool B1; int32_t I32; uint32_t U32; int64_t I64; float F32; double F64; } KSlot;
-
-typedef enum { KP_NUM, KP_ARRAY } KParamKind;
-typedef struct {
-    Str *name;
-    uint8_t kind;        /* KParamKind */
-    uint8_t dtype;       /* number: value dtype; array: element dtype in memory (may be complex, half, uint8 …) */
-    uint8_t rank;        /* array */
-    bool contiguous;     /* array: strides follow from dims (row-major, no gaps): STRIDE is not used */
-    bool unit_last;      /* array: stride of the last axis is 1 */
-    bool read, written;  /* array: what the kernel does with it; atomic counts as both */
-} KParam;
-
 /* KIns.flag of ADD, MUL, MIN, MAX: when loop turns accumulate with it, their order is free, so that they may run
  * abreast. */
 enum { KFLAG_REASSOC = 1 };
-
-/* A sentence for CHECK.  %0 and %1 stand for the values b and c, %p for the position, %% for a percent sign. */
-typedef struct { Str *text; qs_status status; } KMessage;
-
-typedef struct KFunc {
-    Arena *arena;        /* everything below lives here */
-    Ctx *ctx;
-    Str *name;
-    const Source *src;
-    KIns *ins; uint32_t nins, cap;
-    KParam *params; int nparams;
-    KMessage *messages; int nmessages;
-    int rank;            /* of the launch domain, 1..8 */
-    bool barrier;        /* has BARRIER */
-    bool shared;         /* has SHARED */
-    bool serial; /* positions run one after another in index order (serial_do, host loops); set before kcompile */
-    bool strict; /* a*b+c rounds twice, functions are those of libm: what is computed has the bits of the host's */
-    bool fast;           /* fast math: backends may estimate and regroup (docs/kernels.md); the evaluator does not */
-    bool fixed_block;    /* compiled for exactly `block` (shared sizes were computed from it) */
-    int32_t block[QS_MAX_RANK];
-    uint64_t hash;       /* of everything that determines the code; set by kir_seal */
-} KFunc;
 
 typedef struct { const char *name; uint8_t effect, a, b, c, imm, result, flag; } KOpInfo; /* generated from kir.def */
 typedef enum { KE_PURE, KE_READ, KE_WRITE, KE_FLOW, KE_SYNC } KEffect;
@@ -102,15 +54,6 @@ extern const MathFnInfo kir_math[MF__COUNT];
 const char *kir_atomic_name(KAtomic op); /* "add", "sub", … as in the text form */
 
 static inline bool kir_has_result(const KIns *i) { return kir_ops[i->op].result != KR_none; }
-static inline bool kir_is_value_dtype(qs_dtype d) {
-    return d == QS_B1 || (d >= QS_I32 && d <= QS_U64) || d == QS_F32 || d == QS_F64;
-}
-/* The dtype in which the elements of an array of dtype `elem` take part in arithmetic. */
-static inline qs_dtype kir_value_dtype(qs_dtype elem) {
-    if (elem >= QS_I8 && elem <= QS_U16) return QS_I32;
-    if (elem == QS_F16 || elem == QS_BF16) return QS_F32;
-    return qdtype_real_of(elem);
-}
 
 /* -- building ------------------------------------------------------------------------------------------------------ */
 KFunc *kir_new(Ctx *c, Arena *arena, Str *name, const Source *src);
@@ -125,27 +68,5 @@ bool kir_is_const(const KFunc *f, KRef r, double *v);     /* any value dtype, as
 KRef kir_fold(KFunc *f, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint32_t pos);
 void kir_seal(KFunc *f);                                   /* sets hash, barrier, shared, read/written */
 
-/* -- checking and text: the text form is read back exactly --------------------------------------------------------- */
-qs_status kir_verify(Ctx *c, const KFunc *f);              /* QS_EINTERNAL with the instruction at fault */
-void kir_print(const KFunc *f, Text *out);
-qs_status kir_parse(Ctx *c, Arena *arena, const char *text, size_t n, KFunc **out);
-
-/* -- running: the reference evaluator, oracle of every backend.  f must have passed kir_verify. -------------------- */
-typedef struct {
-    void *data;                       /* KP_ARRAY: first element */
-    int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
-    uint64_t bits;                    /* KP_NUM: the value as the bits of a 64-bit slot of its dtype */
-} KArg;
-
-typedef struct { int rank; int64_t domain[QS_MAX_RANK]; int32_t block[QS_MAX_RANK]; } KLaunch;
-
-/* What a CHECK leaves behind; the first one of a launch wins. */
-/* message: index + 1, or 0. */
-typedef struct { uint32_t message, pos; double value[2]; int64_t at[QS_MAX_RANK]; } KFault;
-
-/* stop: polled now and then (NULL: never); non-zero ends the launch with QS_EINTERRUPT. */
-qs_status keval_run(Ctx *c, const KFunc *f, const KArg *args, const KLaunch *l, KFault *fault,
-                    const Flag *stop);
-double keval_math(MathFn fn, qs_dtype d, double a, double b);  /* one function, in the precision of d */
-void kir_fault_text(const KFunc *f, const KFault *fault, Text *out); /* the sentence with its values put in */
+double keval_math(MathFn fn, qs_dtype d, double a, double b); /* eval.c: one function, in the precision of d */
 #endif
