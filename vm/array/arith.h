@@ -1,4 +1,7 @@
-/* arith.h -- operators on any two values: elementwise with broadcasting, matrix products. */
+/* arith.h -- operators on any two values: elementwise with broadcasting, matrix products.
+ *
+ * A comparison of arrays gives an array of bool.  It counts as 0 and 1 in arithmetic, and its type says that it is a
+ * mask: so A[A<0] can be read, which the original refuses, and be assigned to without an import. */
 #ifndef VM_ARITH_H
 #define VM_ARITH_H
 #include "lang/syntax/operators.h"

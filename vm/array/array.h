@@ -1,6 +1,15 @@
 /* array.h -- numeric arrays: making them, reading them, functions of their elements, reductions.
  *
- * Everything here works on host memory and takes any strides; loops over contiguous data are the fast path. */
+ * Everything here works on host memory and takes any strides; loops over contiguous data are the fast path.
+ *
+ * Shapes that the language makes are normalised (qarr_normalise): 1xN is a vec, and extents of 1 at the end, beyond the
+ * second dimension, go.  `size(x)` has at least two entries, also for a single column ([N,1]): the original gives one
+ * entry there, which breaks `[m,n] = size(x)` and `zeros(size(x))`.
+ *
+ * Shapes that come from outside stay as they are, also through what works element by element: x.*x, sin(x), a copy and
+ * a conversion have the shape of the operand (1x3 stays 1x3, 4x4x1 stays 4x4x1).  Where operands are stretched, the
+ * result has the shape of the one that is not; if neither is, that of the one with more dimensions; if all are, the
+ * shape that the language gives. */
 #ifndef VM_ARRAY_H
 #define VM_ARRAY_H
 #include "vm/value/object.h"

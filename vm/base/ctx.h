@@ -57,7 +57,8 @@ void qctx_init(Ctx *c, int precision);
 void qctx_close(Ctx *c);
 
 /* -- memory.  qmem_try may return NULL and is for sizes a user chooses (array blocks); qmem_alloc is for bookkeeping
- *    and never returns NULL: when a few bytes are not to be had the process cannot go on, and aborts. ------------ */
+ *    and never returns NULL: when a few bytes are not to be had the process cannot go on, and aborts.  Tests of every
+ *    such call would double the code, for a case that does not occur on systems that overcommit. ------------------ */
 void *qmem_alloc(Ctx *c, size_t n);                                /* zeroed */
 void *qmem_resize(Ctx *c, void *p, size_t old_n, size_t new_n);    /* new part zeroed */
 void qmem_free(Ctx *c, void *p, size_t n);
