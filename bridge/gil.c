@@ -1,9 +1,10 @@
 /* gil.c -- one machine, one GIL, many threads.
  *
- * Script code runs with the GIL held, so the GIL is the machine's lock too, with two exceptions.  While a kernel or a
- * wait runs the GIL is let go (unblock … block): the machine is `away`, and whoever wants it waits without the GIL.
- * And when script code calls Python, or yields, another thread may get the GIL and enter the machine: it then runs on a
- * stack of its own (Thread, vm/session/thread.c), and the first one switches back when it returns (qgil_back).
+ * Script code runs with the GIL held, built-ins included, so the GIL is the machine's lock too.  There are two ways in
+ * which other threads get their turn.  While a launch or a wait goes on the GIL is let go (unblock … block): the
+ * machine is `away`, and whoever wants it waits without the GIL.  And when script code calls Python, or yields, another
+ * thread may get the GIL and enter the machine: it then runs on a stack of its own (Thread, vm/session/thread.c), and
+ * the first one switches back when it returns (qgil_back).
  *
  * The order is always GIL first, machine second; nobody waits for the machine with the GIL in his hands. */
 #include "bridge/bridge.h"
@@ -237,7 +238,8 @@ enum { TICK_MS = 10 };
 static struct { bool running; int machines; } ticker; /* under `lock` */
 
 /* While a kernel runs nobody asks Python whether somebody has pressed Ctrl-C.  So whoever notices that the machine is
- * away stands in front of Python's own handler until it is back: the kernel stops, and Python raises KeyboardInterrupt.
+ * away (the ticker, TICK_MS later) stands in front of Python's own handler until it is back: the kernel stops, and
+ * Python raises KeyboardInterrupt.  At all other times a package must not touch signal handlers.
  * In qrun, which has a handler of its own, there is no need to. */
 static struct { bool on; struct sigaction before; Machine *_Atomic machine; } watch; /* under `lock` */
 

@@ -2,7 +2,22 @@
  *
  * Out: an array exports the buffer protocol, which NumPy and all others read.  In: NumPy arrays by their own structure,
  * checked once against what NumPy says of it, everything else by the buffer protocol.  The owner of the memory is kept
- * by the last view.  What cannot be used in place (other byte order, odd strides) is packed by NumPy first. */
+ * by the last view.  What cannot be used in place (other byte order, odd strides) is packed by NumPy first.
+ *
+ * What Python passes to a function is used where it is, because a function that writes to its argument must never write
+ * to a copy that nobody sees.  So foreign memory in an argument carries a mark (ARRAY_AS_IS), and whatever would
+ * replace it by a converted copy refuses instead; values that somebody made with value() have no mark, and convert as
+ * in the language.  A list must be copied, so nobody may write to its array until the call is over (Buffer.unseen).
+ *
+ * What is given away stays put (qbuf_give).  A view that Python has of an array's memory, by whatever protocol, is in
+ * the list of the border (Export) and makes that memory the array's home: as with foreign memory, this copy is the only
+ * current one whenever no lock is held.  So a NumPy array of the host sees what a kernel on a device has written, and
+ * the language what torch writes on the device.  An array has one home at a time; it is offered to others where it is,
+ * else where kernels run.
+ *
+ * Views outlive the machine.  When it closes, the contents are brought home, and the views keep that memory alone; it
+ * goes with the last of them.  A block of a device is then freed by an object that retains the device's primary context
+ * by itself. */
 #include "bridge/bridge.h"
 
 #include <math.h>

@@ -152,7 +152,9 @@ static void sort_line(Items *s) {
 }
 
 /* -- a long line --------------------------------------------------------------------------------------------------- */
-/* The first FINE bits of a key say which bucket is its; neighbours share one until it has its share of the elements.
+/* The first FINE bits of a key say which bucket is its; neighbours share one until it has its share of the elements:
+ * the exponents of floats are spread so unevenly that by digits alone half of `rand` would be in a few buckets.  A
+ * bucket is sorted in the cache, by the passes that short lines get, and written out by the thread that sorted it.
  * Pieces of the line, one for a thread, fill the buckets in their order.  The keys lie in the spare room meanwhile. */
 typedef struct {
     Items line;

@@ -1,8 +1,15 @@
 /* stdlib.h -- the built-in functions: their table, and what the files of stdlib share.
  *
+ * A call with its arguments comes in, results or an error go out; only the table builtins.def calls natives, and other
+ * rooms use what is declared below.
+ *
  * A native owns its argument slots (vm/quasar.h): the helpers below replace c->in[i] by a converted value, and results
  * go to c->out at once, before they are filled.  Both are released by the caller, so a native can return at any point.
- */
+ *
+ * The modules of the library (*.q) are written in the language.  They keep float64: results are made by
+ * `uninit_like(img)`, tables by `cast_like(float64([…]), img)`, and functions for kernels leave off `: scalar`, which
+ * would round.  They reflect masks and frame images on the host (imboundary.q), not index by index in a kernel, so that
+ * the interior of an image needs no test. */
 #ifndef STDLIB_STDLIB_H
 #define STDLIB_STDLIB_H
 #include "vm/array/array.h"

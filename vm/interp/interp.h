@@ -1,4 +1,20 @@
-/* interp.h -- private to the interpreter: what the instructions are made of. */
+/* interp.h -- private to the interpreter: what the instructions are made of.
+ *
+ *     lang/bytecode ── instructions ──► proto.c      with literals as values
+ *                                         │
+ *                     interp.c   the dispatch loop: numbers at once, everything else in
+ *                     step.c     one instruction on other values, of which it lets temporaries go
+ *                     ops.c      what an operator, a loop, a field or an annotation does to any value
+ *                     call.c     who is called with what
+ *                     invoke.c   natives run; results reach who wants them
+ *                     frame.c    the stack of registers; an error unwinds it
+ *
+ * Bytecode and values come in; changed values, output and errors go out.  The session and natives run functions by
+ * qvm_call (vm/value/object.h); besides, api.c and names.c of the session ask ops.c.  Loops and expressions that are
+ * worth it go on in vm/launch (regions.h).
+ *
+ * A temporary is written once and read once, and the instruction that reads it empties it.  So an array goes with its
+ * last use, and an operand with a count of 1 may be overwritten. */
 #ifndef VM_INTERP_H
 #define VM_INTERP_H
 #include "lang/syntax/operators.h"

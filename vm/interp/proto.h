@@ -1,8 +1,11 @@
 /* proto.h -- compiled functions and the frames in which they run.
  *
- * One stack of values, reserved once and never moved, so natives may keep pointers to their arguments while they call
- * back.  A frame's registers are a window of it; a callee's window begins at its first argument, inside the caller's.
- * Every slot always holds a valid value: whoever writes one releases what was there. */
+ * There is one stack of values, in address space that is reserved once.  It never moves, so natives may keep pointers
+ * to their arguments while they call back.  A frame's registers are a window of it; a callee's window begins at its
+ * first argument, inside the caller's, and the frame adds where the results go and where the caller goes on.  Every
+ * slot always holds a valid value: whoever writes one releases what was there.
+ *
+ * Calls from script to script do not recurse in C.  Natives that call back do, at most MAX_NESTING deep. */
 #ifndef VM_PROTO_H
 #define VM_PROTO_H
 #include "lang/bytecode/bytecode.h"

@@ -1,4 +1,7 @@
-/* object.h -- the counted objects behind a qs_value, and what can be done with any value. */
+/* object.h -- the counted objects behind a qs_value, and what can be done with any value.
+ *
+ * A value has 16 bytes.  Real numbers, truth values and null are in it; everything else is an object that counts who
+ * refers to it, and goes when nobody does.  Cycles, which counts alone never free, are found by gc.c. */
 #ifndef VM_OBJECT_H
 #define VM_OBJECT_H
 #include "devices/buffer.h"
