@@ -6,6 +6,7 @@
 #include "devices/threads.h"
 #include "stdlib/stdlib.h"
 #include "vm/array/arith.h"
+#include "vm/array/each.h"
 #include "vm/value/machine.h"
 
 #include <math.h>
@@ -94,8 +95,7 @@ qs_status qrandom_randi(qs_vm *vm, qs_call_args *c) {
     qs_status s = qarith_binary(vm, OP_MUL, u, qs_num((double)n), &scaled);
     qval_release(vm, u);
     TRY(s);
-    static const MapFn whole = {"randi", floor, floorf, NULL, true};
-    s = qapply_one(vm, &whole, scaled, &c->out[0]);
+    s = qeach_apply(vm, EL_floor, &scaled, &c->out[0]);
     qval_release(vm, scaled);
     return s;
 }

@@ -13,7 +13,7 @@ ROOMS = {  # folder -> prefixes of what its files may include from this tree, be
     "lang/bytecode": ("lang/syntax/", "lang/names/") + BASE,
     "lang/kernel/ir": BASE,
     "lang/kernel/elem": KIR,
-    "lang/kernel/walk": KIR + ("lang/syntax/", "lang/names/"),
+    "lang/kernel/walk": KIR + ("lang/kernel/elem/", "lang/syntax/", "lang/names/"),
     "lang/kernel/lower": KIR + ("lang/kernel/elem/", "lang/kernel/walk/", "lang/syntax/", "lang/names/"),
     "lang/kernel/host": KIR + ("lang/kernel/elem/", "lang/kernel/walk/", "lang/syntax/", "lang/names/"),
     "lang/kernel/passes": KIR,

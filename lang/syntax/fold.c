@@ -14,7 +14,7 @@ static bool fold_binary(Op op, double a, double b, double *out) {
     case OP_SUB: *out = a - b; return true;
     case OP_MUL: case OP_PWMUL: *out = a * b; return true;
     case OP_DIV: case OP_PWDIV: *out = a / b; return true;
-    case OP_POW: case OP_PWPOW: *out = b == 2 ? a * a : pow(a, b); return true;
+    case OP_POW: case OP_PWPOW: *out = b == 2 ? a * a : pow(a, b); return b != 0.5; /* a root, when it runs */
     default: return false;
     }
 }

@@ -1,6 +1,7 @@
 /* Elementwise arithmetic: every operator, pair of dtypes and many layouts, element by element against plain C. */
 #include "tests/unit/machine.h"
 #include "vm/array/arith.h"
+#include "vm/array/each.h"
 #include "vm/base/dtype.h"
 #include "vm/array/gemm.h"
 #include "vm/array/packed.h"
@@ -391,27 +392,25 @@ static void overlap(qs_vm *vm) {
 }
 
 /* -- functions ----------------------------------------------------------------------------------------------------- */
-static void conjugate(const double in[2], double out[2]) { out[0] = in[0], out[1] = -in[1]; }
+static qs_status each(qs_vm *vm, Elem e, qs_value x, qs_value *out) { return qeach_apply(vm, e, &x, out); }
 
 static void maps(qs_vm *vm) {
-    const MapFn root = {"sqrt", sqrt, sqrtf, NULL, false}, modulus = {"abs", fabs, fabsf, NULL, true};
-    const MapFn conj = {"conj", floor, floorf, conjugate, true};
     qs_value r, v = make_vec(vm, QS_U8, 3, (double[]){4, 9, 25}), big = make_vec(vm, QS_I64, 1, NULL);
-    CHECK(qapply_one(vm, &root, v, &r) == QS_OK && qval_array(r)->dtype == QS_F32 && real_at(vm, r, 2) == 5);
+    CHECK(each(vm, EL_sqrt, v, &r) == QS_OK && qval_array(r)->dtype == QS_F32 && real_at(vm, r, 2) == 5);
     qval_release(vm, r);
     CHECK(qarr_put(vm, qval_array(big), 0, qs_int(-9007199254740993)) == QS_OK);
-    CHECK(qapply_one(vm, &modulus, big, &r) == QS_OK && qval_array(r)->dtype == QS_I64);
+    CHECK(each(vm, EL_abs, big, &r) == QS_OK && qval_array(r)->dtype == QS_I64);
     qs_value e;
     CHECK(qarr_get(vm, qval_array(r), 0, &e) == QS_OK && e.u.i == 9007199254740993);
     qval_release(vm, r);
-    CHECK(qapply_one(vm, &modulus, qs_int(-3), &r) == QS_OK && r.kind == QS_INT && r.u.i == 3);
-    CHECK(qapply_one(vm, &root, qs_int(4), &r) == QS_OK && r.kind == QS_NUM && r.u.f == 2);
+    CHECK(each(vm, EL_abs, qs_int(-3), &r) == QS_OK && r.kind == QS_INT && r.u.i == 3);
+    CHECK(each(vm, EL_sqrt, qs_int(4), &r) == QS_OK && r.kind == QS_NUM && r.u.f == 2);
     qs_value z, zs = make_vec(vm, QS_C64, 2, (double[]){1, 2});
-    CHECK(qval_complex(vm, 1, 2, &z) == QS_OK && qapply_one(vm, &conj, z, &r) == QS_OK && ((Complex *)r.u.p)->im == -2);
+    CHECK(qval_complex(vm, 1, 2, &z) == QS_OK && each(vm, EL_conj, z, &r) == QS_OK && ((Complex *)r.u.p)->im == -2);
     qval_release(vm, r);
-    CHECK(qapply_one(vm, &conj, zs, &r) == QS_OK && qval_array(r)->dtype == QS_C64 && real_at(vm, r, 1) == 2);
+    CHECK(each(vm, EL_conj, zs, &r) == QS_OK && qval_array(r)->dtype == QS_C64 && real_at(vm, r, 1) == 2);
     qval_release(vm, r);
-    CHECK_ERROR(vm, qapply_one(vm, &root, z, &r), QS_ETYPE, "sqrt: not defined for complex numbers");
+    CHECK_ERROR(vm, each(vm, EL_erf, z, &r), QS_ETYPE, "erf: not defined for complex numbers");
     CHECK(qapply_two(vm, "atan2", atan2, v, qs_num(1), &r) == QS_OK && near(real_at(vm, r, 0), atan2(4, 1), 1e-6));
     qval_release(vm, r);
     qs_value all[] = {v, big, z, zs};

@@ -78,18 +78,8 @@ double qarr_range_count(double lo, double step, double hi);                     
  * vector, a range, is that vec. */
 qs_status qarr_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out);
 
-/* -- apply.c: functions of one and two elements -------------------------------------------------------------------- */
-typedef struct { /* an elementwise function given by what it does to one double and one complex */
-    const char *name;
-    double (*real)(double);
-    float (*real32)(float);                          /* NULL: through double */
-    void (*cplx)(const double in[2], double out[2]); /* NULL: complex is an error */
-    bool keeps_int;                                  /* abs, sign, floor …: integers stay as they are */
-} MapFn;
-qs_status qapply_one(qs_vm *vm, const MapFn *fn, qs_value x, qs_value *out);
+/* -- apply.c: functions of two elements that have no row ----------------------------------------------------------- */
 qs_status qapply_two(qs_vm *vm, const char *name, double (*fn)(double, double), qs_value a, qs_value b, qs_value *out);
-/* The complex numbers with these parts. */
-qs_status qapply_join(qs_vm *vm, const char *name, qs_value re, qs_value im, qs_value *out);
 /* A function of integers, exact whatever their types; fractions of arguments are left away, results saturate to d,
  * an integer type or float64. */
 typedef __int128 Whole;

@@ -1,4 +1,4 @@
-/* nest.h -- a loop nest over up to three strided operands, handed out as runs of the innermost dimension.
+/* nest.h -- a loop nest over up to four strided operands, handed out as runs of the innermost dimension.
  *
  *     qnest_begin(&n, rank, dims);
  *     qnest_operand(&n, p, element size, rank of the operand, its dims, its strides);     once per operand
@@ -12,7 +12,7 @@
 #define VM_NEST_H
 #include "vm/value/object.h"
 
-enum { NEST_OPERANDS = 3 };
+enum { NEST_OPERANDS = 4 };
 
 typedef struct Nest {
     int rank, noperands;

@@ -29,32 +29,52 @@ static bool spans(const Array *a, int rank, const int64_t *dims) {
 }
 
 /* Extents of 1 stretch; a vec counts as 1xN, and dimensions that an array lacks at its end have extent 1, because a
- * HxWx1 cube is a mat in this language.  The result has the shape of the operand that need not stretch, which may come
- * from outside; of two the one with more dimensions. */
-static qs_status broadcast(qs_vm *vm, const char *what, const Array *a, const Array *b, int *rank, int64_t *dims) {
-    int64_t da[QS_MAX_RANK], db[QS_MAX_RANK];
-    int na = qarr_size(a, da), nb = qarr_size(b, db);
-    *rank = na > nb ? na : nb;
-    for (int i = 0; i < *rank; i++) {
-        int64_t x = i < na ? da[i] : 1, y = i < nb ? db[i] : 1;
-        if (x != y && x != 1 && y != 1) return qoperand_shape_error(vm, what, a, b);
-        dims[i] = x == 1 ? y : x;
+ * HxWx1 cube is a mat in this language. */
+static qs_status stretch(qs_vm *vm, const char *what, const Array *const *arrays, int n, int *rank, int64_t *dims) {
+    *rank = 0;
+    for (int k = 0; k < n; k++) {
+        int64_t have[QS_MAX_RANK];
+        int own = qarr_size(arrays[k], have), rest = *rank;
+        if (own > *rank) *rank = own;
+        for (int i = rest; i < *rank; i++) dims[i] = 1;
+        for (int i = 0; i < own; i++) {
+            if (have[i] != dims[i] && have[i] != 1 && dims[i] != 1)
+                return qoperand_shape_error(vm, what, arrays[k - 1], arrays[k]);
+            if (dims[i] == 1) dims[i] = have[i];
+        }
     }
-    bool like_a = spans(a, *rank, dims), like_b = spans(b, *rank, dims);
-    if (!like_a && !like_b) return *rank = qarr_normalise(*rank, dims), QS_OK;
-    const Array *like = like_a && (!like_b || a->rank >= b->rank) ? a : b;
+    return QS_OK;
+}
+
+/* The result has the shape of the operand that need not stretch, which may come from outside; of several the one with
+ * the most dimensions; when all must, that of the language. */
+static qs_status broadcast(qs_vm *vm, const char *what, const Array *const *arrays, int n, int *rank, int64_t *dims) {
+    const Array *like = NULL;
+    TRY(stretch(vm, what, arrays, n, rank, dims));
+    for (int k = 0; k < n; k++)
+        if (spans(arrays[k], *rank, dims) && (!like || arrays[k]->rank > like->rank)) like = arrays[k];
+    if (!like) return *rank = qarr_normalise(*rank, dims), QS_OK;
     *rank = like->rank;
     memcpy(dims, like->dims, sizeof like->dims);
     return QS_OK;
 }
 
-qs_status qoperand_shape(qs_vm *vm, const char *what, qs_value a, qs_value b, int *rank, int64_t *dims) {
-    bool two = a.kind == QS_ARRAY && b.kind == QS_ARRAY;
-    const Array *x = qval_array(a.kind == QS_ARRAY ? a : b);
-    if (two && !qoperand_equal_dims(x, qval_array(b))) return broadcast(vm, what, x, qval_array(b), rank, dims);
-    *rank = x->rank;
-    for (int i = 0; i < x->rank; i++) dims[i] = x->dims[i];
+qs_status qoperand_shapes(qs_vm *vm, const char *what, const qs_value *args, int n, int *rank, int64_t *dims) {
+    enum { MOST = 3 };
+    const Array *arrays[MOST];
+    int count = 0;
+    bool equal = true;
+    for (int i = 0; i < n; i++)
+        if (args[i].kind == QS_ARRAY) arrays[count++] = qval_array(args[i]);
+    for (int k = 1; k < count; k++) equal = equal && qoperand_equal_dims(arrays[0], arrays[k]);
+    if (!equal) return broadcast(vm, what, arrays, count, rank, dims);
+    *rank = arrays[0]->rank;
+    for (int i = 0; i < *rank; i++) dims[i] = arrays[0]->dims[i];
     return QS_OK;
+}
+
+qs_status qoperand_shape(qs_vm *vm, const char *what, qs_value a, qs_value b, int *rank, int64_t *dims) {
+    return qoperand_shapes(vm, what, (qs_value[]){a, b}, 2, rank, dims);
 }
 
 /* -- types -------------------------------------------------------------------------------------------------------- */
@@ -88,7 +108,7 @@ qs_dtype qoperand_fraction(qs_vm *vm, qs_dtype d) {
 }
 
 /* An int that an integer array cannot hold: comparisons go through float64, arithmetic refuses. */
-static qs_status number_with_array(qs_vm *vm, Op op, qs_dtype d, qs_value number, qs_dtype *out) {
+qs_status qoperand_number(qs_vm *vm, Op op, qs_dtype d, qs_value number, qs_dtype *out) {
     OpClass cls = op_plans[op].cls;
     bool weak_int = cls != CLASS_FRACTION && (number.kind == QS_INT || number.kind == QS_BOOL);
     *out = qdtype_promote_scalar(d, weak_int, qvm_ctx(vm)->scalar_dtype);
@@ -100,8 +120,8 @@ static qs_status number_with_array(qs_vm *vm, Op op, qs_dtype d, qs_value number
 }
 
 qs_status qoperand_dtype(qs_vm *vm, Op op, qs_value a, qs_value b, qs_dtype *out) {
-    if (a.kind != QS_ARRAY) return number_with_array(vm, op, (qs_dtype)qval_array(b)->dtype, a, out);
-    if (b.kind != QS_ARRAY) return number_with_array(vm, op, (qs_dtype)qval_array(a)->dtype, b, out);
+    if (a.kind != QS_ARRAY) return qoperand_number(vm, op, (qs_dtype)qval_array(b)->dtype, a, out);
+    if (b.kind != QS_ARRAY) return qoperand_number(vm, op, (qs_dtype)qval_array(a)->dtype, b, out);
     qs_dtype x = (qs_dtype)qval_array(a)->dtype, y = (qs_dtype)qval_array(b)->dtype;
     bool fraction = op_plans[op].cls == CLASS_FRACTION;
     *out = fraction ? qdtype_promote(qoperand_fraction(vm, x), qoperand_fraction(vm, y)) : qdtype_promote(x, y);

@@ -35,12 +35,15 @@ typedef struct {
 } Plan;
 
 static inline bool qoperand_fits(qs_value v) { return v.kind == QS_ARRAY || qscalar_is_number(v); }
-/* Shape of the result; one of the two is an array. */
+/* Shape of the result; one of them is an array. */
+qs_status qoperand_shapes(qs_vm *vm, const char *what, const qs_value *args, int n, int *rank, int64_t *dims);
 qs_status qoperand_shape(qs_vm *vm, const char *what, qs_value a, qs_value b, int *rank, int64_t *dims);
 bool qoperand_equal_dims(const Array *a, const Array *b);
 qs_status qoperand_shape_error(qs_vm *vm, const char *what, const Array *a, const Array *b);
 /* The type in which the two meet, before it is widened for computing. */
 qs_status qoperand_dtype(qs_vm *vm, Op op, qs_value a, qs_value b, qs_dtype *out);
+/* The type in which elements of type d meet a number. */
+qs_status qoperand_number(qs_vm *vm, Op op, qs_dtype d, qs_value number, qs_dtype *out);
 qs_dtype qoperand_compute(qs_dtype d);
 qs_dtype qoperand_fraction(qs_vm *vm, qs_dtype d); /* the real or complex type in which integers divide */
 qs_status qoperand_plan(qs_vm *vm, Op op, qs_value a, qs_value b, Plan *p); /* all but the shape */

@@ -1,10 +1,9 @@
 /* Compiled twice: as it is, and from packed_avx2.c for processors with AVX2. */
 #include "vm/array/packed.h"
 
-#include "lang/kernel/host/pair.h"
-
 LOOPS_WITHOUT_TRAPS
-#include <float.h>
+#include "lang/kernel/elem/elem_host.h"
+
 #include <math.h>
 
 #define DTYPE(id, name, ctype, ...) typedef ctype E_##id;
@@ -17,7 +16,9 @@ LOOPS_WITHOUT_TRAPS
 #define INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-#define LOOPS(op, id, result, expr)                                                                                    \
+/* The loops of an operator on elements of one type: what it does to them is the row of elem.def. */
+#define LOOPS(op, row, id, result) LOOPS_OF(op, id, result, elem_##row##_##id(x, y))
+#define LOOPS_OF(op, id, result, expr)                                                                                 \
     static void op##_##id##_vv(size_t n, const void *va, const void *vb, void *vout) {                                 \
         const E_##id *a = va, *b = vb;                                                                                 \
         result *out = vout;                                                                                            \
@@ -43,50 +44,47 @@ LOOPS_WITHOUT_TRAPS
         }                                                                                                              \
     }
 
-/* -- integers: arithmetic modulo 2^n, in unsigned types so that it is defined -------------------------------------- */
-#define INT_LOOPS(id, wide)                                                                                            \
-    LOOPS(ADD, id, E_##id, (E_##id)((wide)x + (wide)y))                                                                \
-    LOOPS(SUB, id, E_##id, (E_##id)((wide)x - (wide)y))                                                                \
-    LOOPS(MUL, id, E_##id, (E_##id)((wide)x * (wide)y))                                                                \
-    LOOPS(MAX, id, E_##id, x > y ? x : y)                                                                              \
-    LOOPS(MIN, id, E_##id, x < y ? x : y)                                                                              \
-    LOOPS(AND, id, E_##id, x & y)                                                                                      \
-    LOOPS(OR, id, E_##id, x | y)                                                                                       \
-    LOOPS(XOR, id, E_##id, x ^ y)
-INT_LOOPS(I32, uint32_t)
-INT_LOOPS(U32, uint32_t)
-INT_LOOPS(I64, uint64_t)
-INT_LOOPS(U64, uint64_t)
+#define EACH_INT(op, row, result) LOOPS(op, row, I32, result(I32)) LOOPS(op, row, U32, result(U32))                    \
+    LOOPS(op, row, I64, result(I64)) LOOPS(op, row, U64, result(U64))
+#define EACH_REAL(op, row, result) LOOPS(op, row, F32, result(F32)) LOOPS(op, row, F64, result(F64))
+#define EACH_COMPLEX(op, row, result) LOOPS(op, row, C64, result(C64)) LOOPS(op, row, C128, result(C128))
+#define STAYS(id) E_##id
+#define TRUTH(id) uint8_t
 
-LOOPS(AND, B1, uint8_t, (x != 0) & (y != 0)) /* memory of others may hold more than 0 and 1 */
-LOOPS(OR, B1, uint8_t, (x | y) != 0)
-LOOPS(XOR, B1, uint8_t, (x != 0) != (y != 0))
+#define ARITHMETIC(op, row) EACH_INT(op, row, STAYS) EACH_REAL(op, row, STAYS) EACH_COMPLEX(op, row, STAYS)
+ARITHMETIC(ADD, add)
+ARITHMETIC(SUB, sub)
+ARITHMETIC(MUL, mul)
+EACH_REAL(DIV, div, STAYS)
+LOOPS(DIV, div, C128, E_C128)
+/* In float64, where the squares of floats neither overflow nor vanish. */
+static inline QComplexF over(QComplexF x, QComplexF y) {
+    QComplexD z = elem_div_C128((QComplexD){(double)x.re, (double)x.im}, (QComplexD){(double)y.re, (double)y.im});
+    return (QComplexF){(float)z.re, (float)z.im};
+}
+LOOPS_OF(DIV, C64, E_C64, over(x, y))
+EACH_INT(MAX, max, STAYS)
+EACH_REAL(MAX, max, STAYS)
+EACH_INT(MIN, min, STAYS)
+EACH_REAL(MIN, min, STAYS)
 
-#define ORDER_LOOPS(id)                                                                                                \
-    LOOPS(EQ, id, uint8_t, x == y)                                                                                     \
-    LOOPS(NE, id, uint8_t, x != y)                                                                                     \
-    LOOPS(LT, id, uint8_t, x < y)                                                                                      \
-    LOOPS(LE, id, uint8_t, x <= y)                                                                                     \
-    LOOPS(GT, id, uint8_t, x > y)                                                                                      \
-    LOOPS(GE, id, uint8_t, x >= y)
-ORDER_LOOPS(I32)
-ORDER_LOOPS(U32)
-ORDER_LOOPS(I64)
-ORDER_LOOPS(U64)
-ORDER_LOOPS(F32)
-ORDER_LOOPS(F64)
+EACH_INT(AND, bitand, STAYS)
+EACH_INT(OR, bitor, STAYS)
+EACH_INT(XOR, bitxor, STAYS)
+LOOPS_OF(AND, B1, uint8_t, (x != 0) & (y != 0)) /* memory of others may hold more than 0 and 1 */
+LOOPS_OF(OR, B1, uint8_t, (x | y) != 0)
+LOOPS_OF(XOR, B1, uint8_t, (x != 0) != (y != 0))
 
-/* -- reals --------------------------------------------------------------------------------------------------------- */
-#define REAL_LOOPS(id)                                                                                                 \
-    LOOPS(ADD, id, E_##id, x + y)                                                                                      \
-    LOOPS(SUB, id, E_##id, x - y)                                                                                      \
-    LOOPS(MUL, id, E_##id, x * y)                                                                                      \
-    LOOPS(DIV, id, E_##id, x / y)                                                                                      \
-    LOOPS(MAX, id, E_##id, x > y || y != y ? x : y)                                                                    \
-    LOOPS(MIN, id, E_##id, x < y || y != y ? x : y)
-REAL_LOOPS(F32)
-REAL_LOOPS(F64)
+#define EQUALITY(op, row) EACH_INT(op, row, TRUTH) EACH_REAL(op, row, TRUTH) EACH_COMPLEX(op, row, TRUTH)
+#define ORDER(op, row) EACH_INT(op, row, TRUTH) EACH_REAL(op, row, TRUTH)
+EQUALITY(EQ, eq)
+EQUALITY(NE, ne)
+ORDER(LT, lt)
+ORDER(LE, le)
+ORDER(GT, gt)
+ORDER(GE, ge)
 
+/* -- powers -------------------------------------------------------------------------------------------------------- */
 /* Squares x as often as |power| has bits and multiplies those that belong to set bits; a chunk of elements at a time,
  * so that each multiplication is a packed loop. */
 #define CHAIN(id, one, mul)                                                                                            \
@@ -115,9 +113,10 @@ REAL_LOOPS(F64)
         }                                                                                                              \
     }
 static unsigned magnitude(int power) { return power < 0 ? 0u - (unsigned)power : (unsigned)power; }
-#define TIMES(x, y) ((x) * (y))
-CHAIN(F32, 1, TIMES)
-CHAIN(F64, 1, TIMES)
+CHAIN(F32, 1, elem_mul_F32)
+CHAIN(F64, 1, elem_mul_F64)
+CHAIN(C64, ((E_C64){1, 0}), elem_mul_C64)
+CHAIN(C128, ((E_C128){1, 0}), elem_mul_C128)
 
 static bool whole_power(double y, int *power) {
     if (!(fabs(y) <= POWER_MAX) || y != trunc(y)) return false;
@@ -125,20 +124,35 @@ static bool whole_power(double y, int *power) {
     return true;
 }
 
-static float power_F32(float x, float y) {
+#define REAL_POWER(id)                                                                                                 \
+    static E_##id power_##id(E_##id x, E_##id y) {                                                                     \
+        int n;                                                                                                         \
+        if (y == (E_##id)0.5) return elem_half_power_##id(x);                                                          \
+        if (!whole_power((double)y, &n)) return elem_pow_##id(x, y);                                                   \
+        return n < 0 ? 1 / chain_one_##id(x, n) : chain_one_##id(x, n);                                                \
+    }
+REAL_POWER(F32)
+REAL_POWER(F64)
+
+static E_C128 power_C128(E_C128 x, E_C128 y) {
     int n;
-    if (!whole_power((double)y, &n)) return powf(x, y);
-    return n < 0 ? 1 / chain_one_F32(x, n) : chain_one_F32(x, n);
+    if (y.im != 0 || !whole_power(y.re, &n)) return elem_pow_C128(x, y);
+    E_C128 z = chain_one_C128(x, n);
+    return n < 0 ? elem_div_C128((E_C128){1, 0}, z) : z;
 }
 
-static double power_F64(double x, double y) {
+static E_C64 power_C64(E_C64 x, E_C64 y) {
     int n;
-    if (!whole_power(y, &n)) return pow(x, y);
-    return n < 0 ? 1 / chain_one_F64(x, n) : chain_one_F64(x, n);
+    if (y.im == 0 && whole_power((double)y.re, &n)) {
+        E_C64 w = chain_one_C64(x, n);
+        return n < 0 ? over((E_C64){1, 0}, w) : w;
+    }
+    E_C128 z = power_C128((E_C128){(double)x.re, (double)x.im}, (E_C128){(double)y.re, (double)y.im});
+    return (E_C64){(float)z.re, (float)z.im};
 }
 
 #define POW_LOOPS(id, whole)                                                                                           \
-    LOOPS(POW, id, E_##id, power_##id(x, y))                                                                           \
+    LOOPS_OF(POW, id, E_##id, power_##id(x, y))                                                                        \
     static void POW_##id##_one(size_t n, const void *a, const void *b, void *out) { /* vector and one number */        \
         int power;                                                                                                     \
         if (!whole(*(const E_##id *)b, &power)) POW_##id##_vs(n, a, b, out);                                           \
@@ -146,66 +160,9 @@ static double power_F64(double x, double y) {
         else chain_##id(n, a, power, out);                                                                             \
     }
 #define WHOLE_REAL(y, power) whole_power((double)(y), power)
+#define WHOLE_COMPLEX(y, power) ((y).im == 0 && whole_power((double)(y).re, power))
 POW_LOOPS(F32, WHOLE_REAL)
 POW_LOOPS(F64, WHOLE_REAL)
-
-/* -- complex ------------------------------------------------------------------------------------------------------- */
-static inline QComplexF timesf(QComplexF x, QComplexF y) {
-    return (QComplexF){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
-}
-static inline QComplexD times(QComplexD x, QComplexD y) {
-    return (QComplexD){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
-}
-/* R. L. Smith, Algorithm 116, CACM 1962: no overflow on the way to a representable result. */
-static QComplexD over(QComplexD x, QComplexD y) {
-    if (fabs(y.re) >= fabs(y.im)) {
-        double r = y.re == 0 && y.im == 0 ? 0 : y.im / y.re, d = y.re + r * y.im;
-        return (QComplexD){(x.re + r * x.im) / d, (x.im - r * x.re) / d};
-    }
-    double r = y.re / y.im, d = y.re * r + y.im;
-    return (QComplexD){(x.re * r + x.im) / d, (x.im * r - x.re) / d};
-}
-/* The squares of floats neither overflow nor vanish in double. */
-static inline QComplexF overf(QComplexF x, QComplexF y) {
-    double c = (double)y.re, d = (double)y.im, a = (double)x.re, b = (double)x.im, q = c * c + d * d;
-    return (QComplexF){(float)((a * c + b * d) / q), (float)((b * c - a * d) / q)};
-}
-
-#define COMPLEX_LOOPS(id, mul, div)                                                                                    \
-    LOOPS(ADD, id, E_##id, ((E_##id){x.re + y.re, x.im + y.im}))                                                       \
-    LOOPS(SUB, id, E_##id, ((E_##id){x.re - y.re, x.im - y.im}))                                                       \
-    LOOPS(MUL, id, E_##id, mul(x, y))                                                                                  \
-    LOOPS(DIV, id, E_##id, div(x, y))                                                                                  \
-    LOOPS(EQ, id, uint8_t, x.re == y.re && x.im == y.im)                                                               \
-    LOOPS(NE, id, uint8_t, x.re != y.re || x.im != y.im)
-COMPLEX_LOOPS(C64, timesf, overf)
-COMPLEX_LOOPS(C128, times, over)
-CHAIN(C64, ((E_C64){1, 0}), timesf)
-CHAIN(C128, ((E_C128){1, 0}), times)
-
-static E_C128 power_C128(E_C128 x, E_C128 y) {
-    int n;
-    if (y.im == 0 && whole_power(y.re, &n)) {
-        E_C128 z = chain_one_C128(x, n);
-        return n < 0 ? over((E_C128){1, 0}, z) : z;
-    }
-    if (x.re == 0 && x.im == 0 && y.re > 0) return (E_C128){0, 0};
-    double size = log(hypot(x.re, x.im)), angle = atan2(x.im, x.re); /* exp(y log x) */
-    double r = exp(y.re * size - y.im * angle), turn = y.im * size + y.re * angle;
-    return (E_C128){r * cos(turn), r * sin(turn)};
-}
-
-static E_C64 power_C64(E_C64 x, E_C64 y) {
-    int n;
-    if (y.im == 0 && whole_power((double)y.re, &n)) {
-        E_C64 w = chain_one_C64(x, n);
-        return n < 0 ? overf((E_C64){1, 0}, w) : w;
-    }
-    E_C128 z = power_C128((E_C128){(double)x.re, (double)x.im}, (E_C128){(double)y.re, (double)y.im});
-    return (E_C64){(float)z.re, (float)z.im};
-}
-
-#define WHOLE_COMPLEX(y, power) ((y).im == 0 && whole_power((double)(y).re, power))
 POW_LOOPS(C64, WHOLE_COMPLEX)
 POW_LOOPS(C128, WHOLE_COMPLEX)
 
@@ -248,13 +205,13 @@ enum { SUMS = 16, BLOCK = 4096 };
         size_t half = n / 2 / SUMS * SUMS;                                                                             \
         return name##_##id(half, x, y) + name##_##id(n - half, x + half, next(y, half));                               \
     }
-#define ITSELF(x, y, i) ((void)(y), (double)(x))
+#define PLAIN(x, y, i) ((void)(y), (double)(x))
 #define PRODUCT(x, y, i) ((double)(x) * (double)(y)[i])
 #define SQUARE(x, y, i) (((double)(x) - (y)) * ((double)(x) - (y)))
 #define AFTER(y, half) ((y) + (half))
 #define SAME(y, half) (y)
-SUM(sum, F32, int, ITSELF, SAME)
-SUM(sum, F64, int, ITSELF, SAME)
+SUM(sum, F32, int, PLAIN, SAME)
+SUM(sum, F64, int, PLAIN, SAME)
 SUM(dot, F32, const float *, PRODUCT, AFTER)
 SUM(dot, F64, const double *, PRODUCT, AFTER)
 SUM(spread, F32, double, SQUARE, SAME)
@@ -354,30 +311,8 @@ double qpacked_running32(size_t n, const float *x, double before, float *y) {
 double qpacked_running64(size_t n, const double *x, double before, double *y) {
     return (QCPU_AVX2 ? qpacked_running64_avx2 : running_F64)(n, x, before, y);
 }
-double qpacked_power(double x, double y) { return y == 2 ? x * x : pow(x, y); }
-QComplexD qpacked_complex_mul(QComplexD x, QComplexD y) { return times(x, y); }
-QComplexD qpacked_complex_div(QComplexD x, QComplexD y) { return over(x, y); }
+double qpacked_power(double x, double y) {
+    return y == 2 ? elem_mul_F64(x, x) : y == 0.5 ? elem_half_power_F64(x) : elem_pow_F64(x, y);
+}
 QComplexD qpacked_complex_power(QComplexD x, QComplexD y) { return power_C128(x, y); }
-
-/* The functions of C99 up to their last bits, which compiled loops have as well (lang/kernel/host/pair.c). */
-QComplexD qpacked_complex_exp(QComplexD z) {
-    bool large = z.re > KPAIR_EXP_MOST, endless = !isfinite(z.im);
-    double r = exp(large ? z.re - KPAIR_EXP_MOST : z.re), scale = large ? KPAIR_EXP_OF_MOST : 1;
-    double re = r * (scale * cos(z.im)), im = r * (scale * sin(z.im));
-    if (endless && isinf(z.re)) re = r;
-    if (endless && isinf(z.re) && z.re < 0) im = 0;
-    return (QComplexD){re, z.im == 0 ? z.im : im};
-}
-
-QComplexD qpacked_complex_sqrt(QComplexD z) {
-    double x = fabs(z.re), y = fabs(z.im);
-    bool large = x > DBL_MAX / 4 || y > DBL_MAX / 4, small = x < 2 * DBL_MIN && y < 2 * DBL_MIN;
-    double scale = large ? 0.25 : small ? 0x1p54 : 1, back = large ? 2 : small ? 0x1p-27 : 1;
-    x *= scale, y *= scale;
-    double t = isinf(y) ? INFINITY : sqrt(0.5 * (hypot(x, y) + x));
-    double u = isinf(y) || x == 0 ? t : 0.5 * (y / t);
-    t *= back, u *= back;
-    bool left = z.re < 0;
-    return (QComplexD){left ? u : t, copysign(left ? t : u, z.im)};
-}
 #endif

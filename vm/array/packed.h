@@ -71,9 +71,5 @@ QPACKED_RUNNING(_avx2)
 enum { POWER_MAX = 64 }; /* exponents up to this size are small */
 /* The same operations on single numbers, where only squares are. */
 double qpacked_power(double x, double y);
-QComplexD qpacked_complex_mul(QComplexD x, QComplexD y);
-QComplexD qpacked_complex_div(QComplexD x, QComplexD y);
 QComplexD qpacked_complex_power(QComplexD x, QComplexD y);
-QComplexD qpacked_complex_exp(QComplexD z);
-QComplexD qpacked_complex_sqrt(QComplexD z);
 #endif

@@ -17,6 +17,7 @@
  * the last element of a strand is exactly what the next strand continues, so the sums of numbers that are not negative
  * never fall. */
 #include "devices/threads.h"
+#include "lang/kernel/elem/elem_host.h"
 #include "vm/array/array.h"
 #include "vm/base/dtype.h"
 #include "vm/value/convert.h"
@@ -530,7 +531,7 @@ STRANDS(sums_U64, uint64_t, PLUS)
 STRANDS(sums_C128, QComplexD, PLUS_COMPLEX)
 STRANDS(products_F64, double, TIMES)
 STRANDS(products_U64, uint64_t, TIMES)
-STRANDS(products_C128, QComplexD, qpacked_complex_mul)
+STRANDS(products_C128, QComplexD, elem_mul_C128)
 
 /* The running results of each strand of a piece, in their place; sums and products have no other lanes. */
 typedef void Strands(void *lanes, size_t n);

@@ -1,6 +1,6 @@
 /* scalar.c -- operators on two values that are not taken element by element: numbers, strings, and what is only equal
  * or not. */
-#include "lang/kernel/ir/sem.h"
+#include "lang/kernel/elem/elem_host.h"
 #include "vm/array/operand.h"
 #include "vm/quasar.h"
 
@@ -50,17 +50,17 @@ static qs_status int_binary(qs_vm *vm, Op op, int64_t x, int64_t y, qs_value *ou
         if (y >= 0) return int_power(vm, x, y, out);
         *out = qs_num(qpacked_power((double)x, (double)y));
         return QS_OK;
-    case OP_MAXEQ: r = x > y ? x : y; break;
-    case OP_MINEQ: r = x < y ? x : y; break;
-    case OP_BITAND: r = x & y; break;
-    case OP_BITOR: r = x | y; break;
-    case OP_BITXOR: r = x ^ y; break;
-    case OP_EQ: *out = qs_bool(x == y); return QS_OK;
-    case OP_NE: *out = qs_bool(x != y); return QS_OK;
-    case OP_LT: *out = qs_bool(x < y); return QS_OK;
-    case OP_LE: *out = qs_bool(x <= y); return QS_OK;
-    case OP_GT: *out = qs_bool(x > y); return QS_OK;
-    case OP_GE: *out = qs_bool(x >= y); return QS_OK;
+    case OP_MAXEQ: r = elem_max_I64(x, y); break;
+    case OP_MINEQ: r = elem_min_I64(x, y); break;
+    case OP_BITAND: r = elem_bitand_I64(x, y); break;
+    case OP_BITOR: r = elem_bitor_I64(x, y); break;
+    case OP_BITXOR: r = elem_bitxor_I64(x, y); break;
+    case OP_EQ: *out = qs_bool(elem_eq_I64(x, y)); return QS_OK;
+    case OP_NE: *out = qs_bool(elem_ne_I64(x, y)); return QS_OK;
+    case OP_LT: *out = qs_bool(elem_lt_I64(x, y)); return QS_OK;
+    case OP_LE: *out = qs_bool(elem_le_I64(x, y)); return QS_OK;
+    case OP_GT: *out = qs_bool(elem_gt_I64(x, y)); return QS_OK;
+    case OP_GE: *out = qs_bool(elem_ge_I64(x, y)); return QS_OK;
     case OP_ANDAND: *out = qs_bool(x && y); return QS_OK;
     case OP_OROR: *out = qs_bool(x || y); return QS_OK;
     default: return qscalar_mismatch(vm, op, qs_int(x), qs_int(y));
@@ -94,19 +94,19 @@ static qs_status number_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_valu
     if (a.kind == QS_INT && b.kind == QS_INT) return int_binary(vm, op, a.u.i, b.u.i, out);
     double x = qval_number(a), y = qval_number(b);
     switch (op) {
-    case OP_ADD: *out = qs_num(x + y); return QS_OK;
-    case OP_SUB: *out = qs_num(x - y); return QS_OK;
-    case OP_MUL: case OP_PWMUL: *out = qs_num(x * y); return QS_OK;
-    case OP_DIV: case OP_PWDIV: *out = qs_num(x / y); return QS_OK;
+    case OP_ADD: *out = qs_num(elem_add_F64(x, y)); return QS_OK;
+    case OP_SUB: *out = qs_num(elem_sub_F64(x, y)); return QS_OK;
+    case OP_MUL: case OP_PWMUL: *out = qs_num(elem_mul_F64(x, y)); return QS_OK;
+    case OP_DIV: case OP_PWDIV: *out = qs_num(elem_div_F64(x, y)); return QS_OK;
     case OP_POW: case OP_PWPOW: *out = qs_num(qpacked_power(x, y)); return QS_OK;
-    case OP_MAXEQ: *out = qs_num(ksem_MAX_F64(x, y)); return QS_OK;
-    case OP_MINEQ: *out = qs_num(ksem_MIN_F64(x, y)); return QS_OK;
-    case OP_EQ: *out = qs_bool(x == y); return QS_OK;
-    case OP_NE: *out = qs_bool(x != y); return QS_OK;
-    case OP_LT: *out = qs_bool(x < y); return QS_OK;
-    case OP_LE: *out = qs_bool(x <= y); return QS_OK;
-    case OP_GT: *out = qs_bool(x > y); return QS_OK;
-    case OP_GE: *out = qs_bool(x >= y); return QS_OK;
+    case OP_MAXEQ: *out = qs_num(elem_max_F64(x, y)); return QS_OK;
+    case OP_MINEQ: *out = qs_num(elem_min_F64(x, y)); return QS_OK;
+    case OP_EQ: *out = qs_bool(elem_eq_F64(x, y)); return QS_OK;
+    case OP_NE: *out = qs_bool(elem_ne_F64(x, y)); return QS_OK;
+    case OP_LT: *out = qs_bool(elem_lt_F64(x, y)); return QS_OK;
+    case OP_LE: *out = qs_bool(elem_le_F64(x, y)); return QS_OK;
+    case OP_GT: *out = qs_bool(elem_gt_F64(x, y)); return QS_OK;
+    case OP_GE: *out = qs_bool(elem_ge_F64(x, y)); return QS_OK;
     case OP_ANDAND: *out = qs_bool(x != 0 && y != 0); return QS_OK;
     case OP_OROR: *out = qs_bool(x != 0 || y != 0); return QS_OK;
     default: return bits_binary(vm, op, a, b, out);
@@ -121,15 +121,15 @@ QComplexD qscalar_complex(qs_value v) {
 
 static qs_status complex_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
     QComplexD x = qscalar_complex(a), y = qscalar_complex(b), z;
-    bool equal = x.re == y.re && x.im == y.im, xtrue = x.re != 0 || x.im != 0, ytrue = y.re != 0 || y.im != 0;
+    bool xtrue = x.re != 0 || x.im != 0, ytrue = y.re != 0 || y.im != 0;
     switch (op) {
-    case OP_ADD: z = (QComplexD){x.re + y.re, x.im + y.im}; break;
-    case OP_SUB: z = (QComplexD){x.re - y.re, x.im - y.im}; break;
-    case OP_MUL: case OP_PWMUL: z = qpacked_complex_mul(x, y); break;
-    case OP_DIV: case OP_PWDIV: z = qpacked_complex_div(x, y); break;
+    case OP_ADD: z = elem_add_C128(x, y); break;
+    case OP_SUB: z = elem_sub_C128(x, y); break;
+    case OP_MUL: case OP_PWMUL: z = elem_mul_C128(x, y); break;
+    case OP_DIV: case OP_PWDIV: z = elem_div_C128(x, y); break;
     case OP_POW: case OP_PWPOW: z = qpacked_complex_power(x, y); break;
-    case OP_EQ: *out = qs_bool(equal); return QS_OK;
-    case OP_NE: *out = qs_bool(!equal); return QS_OK;
+    case OP_EQ: *out = qs_bool(elem_eq_C128(x, y)); return QS_OK;
+    case OP_NE: *out = qs_bool(elem_ne_C128(x, y)); return QS_OK;
     case OP_ANDAND: *out = qs_bool(xtrue && ytrue); return QS_OK;
     case OP_OROR: *out = qs_bool(xtrue || ytrue); return QS_OK;
     default: return qscalar_mismatch(vm, op, a, b);
@@ -194,6 +194,6 @@ qs_status qscalar_negate(qs_vm *vm, qs_value x, qs_value *out) {
         if (x.u.i == INT64_MIN) return overflow(vm);
         *out = qs_int(-x.u.i);
         return QS_OK;
-    default: return qval_complex(vm, -qscalar_complex(x).re, -qscalar_complex(x).im, out);
+    default: return qval_complex(vm, elem_neg_C128(qscalar_complex(x)).re, elem_neg_C128(qscalar_complex(x)).im, out);
     }
 }

@@ -1,5 +1,5 @@
-/* libm.h -- the gamma functions, computed in the next wider format and rounded: those of the C library are some units
- * of the last place off, and its lgamma writes a global variable. */
+/* libm.h -- functions computed in the next wider format and rounded.  The gamma functions of the C library are some units
+ * of the last place off, and its lgamma writes a global variable; its hypotf is right, but a call. */
 #ifndef VM_BASE_LIBM_H
 #define VM_BASE_LIBM_H
 #include <math.h>
@@ -11,6 +11,10 @@ static inline double qlibm_lgamma(double x) {
 static inline float qlibm_lgammaf(float x) {
     int sign;
     return (float)lgamma_r((double)x, &sign);
+}
+/* The squares of floats neither overflow nor vanish in double; in line, so that loops of it become vectors. */
+static inline float qlibm_hypotf(float x, float y) {
+    return isinf(x) || isinf(y) ? INFINITY : (float)sqrt((double)x * (double)x + (double)y * (double)y);
 }
 static inline double qlibm_tgamma(double x) { return (double)tgammal((long double)x); }
 static inline float qlibm_tgammaf(float x) { return (float)tgamma((double)x); }

@@ -1,49 +1,12 @@
 #include "lang/kernel/host/fuse.h"
-#include "lang/kernel/host/pair.h"
+#include "lang/kernel/elem/elem.h"
 #include "lang/syntax/operators.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* -- functions ----------------------------------------------------------------------------------------------------- */
-typedef enum {
-    FN_MATH,
-    FN_ABS,
-    FN_SIGN,
-    FN_FRAC,
-    FN_SATURATE,
-    FN_CLAMP,
-    FN_MIN2,
-    FN_MAX2,
-    FN_COMPLEX,
-    FN_REAL,
-    FN_IMAG,
-    FN_CONJ,
-    FN_ANGLE,
-    FN_ISNAN,
-    FN_ISINF,
-    FN_ISFINITE
-} FuseFn;
-typedef struct { const char *name; uint8_t nargs, fn, math; } FuseFunction;
-/* Not mod: the host takes a number beside an array of float32 as it is, a kernel rounds it first. */
-static const FuseFunction functions[] = {
-#define MATHFN(id, nargs, ...) {#id, nargs, FN_MATH, MF_##id},
-#include "lang/kernel/ir/mathfn.def"
-    {"abs", 1, FN_ABS, 0}, {"sign", 1, FN_SIGN, 0}, {"frac", 1, FN_FRAC, 0}, {"saturate", 1, FN_SATURATE, 0},
-    {"clamp", 2, FN_CLAMP, 0}, {"min", 2, FN_MIN2, 0}, {"max", 2, FN_MAX2, 0},
-    {"complex", 2, FN_COMPLEX, 0}, {"real", 1, FN_REAL, 0}, {"imag", 1, FN_IMAG, 0}, {"conj", 1, FN_CONJ, 0},
-    {"angle", 1, FN_ANGLE, 0},
-    {"isnan", 1, FN_ISNAN, 0}, {"isinf", 1, FN_ISINF, 0}, {"isfinite", 1, FN_ISFINITE, 0},
-};
-
-static const FuseFunction *function_named(const char *name, int nargs) {
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-        if (functions[i].nargs == nargs && !strcmp(functions[i].name, name)) return &functions[i];
-    return NULL;
-}
-
-bool kfuse_function(const char *name, int nargs) { return function_named(name, nargs) != NULL; }
+bool kfuse_function(const char *name, int nargs) { return kelem_find(name, nargs) != EL__COUNT; }
 
 FuseKind kfuse_reduction(const char *name, int nargs) {
     static const char *const names[] = {
@@ -112,65 +75,65 @@ static KPair pair(Fuse *z, Val a, qs_dtype d) {
     return (KPair){cast(z, a.ref, r), a.im ? cast(z, a.im, r) : number(z, r, 0)};
 }
 
-/* -- operators ----------------------------------------------------------------------------------------------------- */
-enum { SMALL_POWER = 64 };
+/* -- the rows of elem.def ------------------------------------------------------------------------------------------ */
+enum { ROW_ARGS = 3 };
 
-static KRef power(Fuse *z, KRef x, KRef y) {
-    double n;
-    qs_dtype d = (qs_dtype)z->f->ins[x].dtype;
-    if (!kir_is_const(z->f, y, &n) || n != floor(n) || fabs(n) > SMALL_POWER)
-        return kir_fold(z->f, K_MATH, d, MF_pow, x, y, 0, z->pos);
-    KRef r = 0;
-    for (unsigned k = (unsigned)fabs(n); k; k >>= 1) { /* by squaring, as the host's loops do */
-        if (k & 1) r = r ? op(z, K_MUL, r, x) : x;
-        if (k > 1) x = op(z, K_MUL, x, x);
+/* The row of arguments of one type d, as elements of it compute; a wide one is computed in float64 and rounded. */
+static Val row(Fuse *z, Elem e, const Val *a, qs_dtype d, bool array) {
+    const ElemInfo *info = &kelem_info[e];
+    bool complex = qdtype_is_complex(d);
+    KInto into = {z->f, &z->pos};
+    KPair x[ROW_ARGS], r;
+    KRef refs[ROW_ARGS];
+    qs_dtype c = compute_dtype(d);
+    if (complex && info->precision == ELEM_WIDE) c = QS_C128;
+    ElemGives gives = (ElemGives)(complex ? info->complex : info->real);
+    if (gives == ELEM_NOTHING || !supported(d)) return declined;
+    for (int i = 0; i < info->nargs; i++) {
+        if (complex) x[i] = pair(z, a[i], c);
+        else refs[i] = cast(z, a[i].ref, c);
     }
-    if (!r) r = number(z, d, 1);
-    return n < 0 ? op(z, K_DIV, number(z, d, 1), r) : r;
+    r = complex ? kelem_complex(kelem_into(&into), e, qdtype_real_of(c), x) : kelem_real(kelem_into(&into), e, c, refs);
+    if (gives == ELEM_TRUTH) return value(r.re, QS_B1, array);
+    if (gives == ELEM_NUMBER) return value(complex ? cast(z, r.re, qdtype_real_of(d)) : r.re, qdtype_real_of(d), array);
+    d = qdtype_complex_of(d);
+    return complex_value(pair(z, complex_value(r, d, array), d), d, array);
 }
 
-static Val complex_arithmetic(Fuse *z, Op o, Val a, Val b, qs_dtype d) {
-    KPair x = pair(z, a, d), y = pair(z, b, d), r;
-    double n;
-    switch (o) {
-    case OP_ADD: r = kpair_each(z->f, K_ADD, x, y, z->pos); break;
-    case OP_SUB: r = kpair_each(z->f, K_SUB, x, y, z->pos); break;
-    case OP_MUL: case OP_PWMUL: r = kpair_times(z->f, x, y, z->pos); break;
-    case OP_DIV: case OP_PWDIV: r = kpair_over(z->f, x, y, z->pos); break;
-    default:
-        if (b.im || !kir_is_const(z->f, y.re, &n) || n != floor(n) || fabs(n) > SMALL_POWER) return declined;
-        r = kpair_whole_power(z->f, x, (int)n, z->pos);
+/* -- operators ----------------------------------------------------------------------------------------------------- */
+/* A known power of elements is what arrays have; see packed.c. */
+static Val power(Fuse *z, const Val *a, qs_dtype d, bool array) {
+    double n, im = 0;
+    bool complex = qdtype_is_complex(d);
+    KInto into = {z->f, &z->pos};
+    qs_dtype c = complex ? qdtype_real_of(d) : compute_dtype(d);
+    KPair r, x = complex ? pair(z, a[0], d) : (KPair){cast(z, a[0].ref, c), 0};
+    bool known = kir_is_const(z->f, a[1].ref, &n) && (!a[1].im || (kir_is_const(z->f, a[1].im, &im) && im == 0));
+    if (known && complex && n < 0 && kelem_power(kelem_into(&into), c, x, -n, &r)) {
+        Val one = complex_value((KPair){number(z, c, 1), number(z, c, 0)}, d, true);
+        return row(z, EL_div, (Val[]){one, complex_value(r, d, true)}, d, array);
     }
-    return complex_value(r, d, a.array || b.array);
+    if (known && kelem_power(kelem_into(&into), c, x, n, &r))
+        return complex ? complex_value(r, d, array) : value(r.re, d, array);
+    if (complex && !known && im == 0) return declined; /* small whole exponents would be products */
+    return row(z, EL_pow, a, d, array);
 }
 
 static Val arithmetic(Fuse *z, Op o, Val a, Val b) {
-    bool fraction = o == OP_DIV || o == OP_PWDIV || o == OP_POW || o == OP_PWPOW;
+    Elem e = kelem_operator(o);
+    bool array = a.array || b.array;
     if (o == OP_MUL && a.array && b.array) return declined; /* a matrix product */
-    if (o == OP_POW && (a.array || b.array)) return declined;
+    if (o == OP_POW && array) return declined;
     if (o == OP_DIV && a.array && b.array && !z->flat) return declined; /* an error unless the shapes are equal */
-    qs_dtype d = common(z, a, b, fraction), compute = compute_dtype(d);
-    if (!supported(d) || (d == QS_I64 && !a.array && !b.array))
-        return declined; /* int with int: overflow is an error */
-    if (qdtype_is_complex(d)) return complex_arithmetic(z, o, a, b, d);
-    KRef x = cast(z, a.ref, compute), y = cast(z, b.ref, compute);
-    KRef r = fraction && o != OP_DIV && o != OP_PWDIV ? power(z, x, y)
-             : op(z, fraction ? K_DIV : o == OP_ADD ? K_ADD : o == OP_SUB ? K_SUB : K_MUL, x, y);
-    return value(r, d, a.array || b.array);
+    qs_dtype d = common(z, a, b, kelem_info[e].whole == ELEM_FLOATS);
+    if (d == QS_I64 && !array) return declined; /* int with int: overflow is an error */
+    Val args[] = {a, b};
+    return e == EL_pow ? power(z, args, d, array) : row(z, e, args, d, array);
 }
 
 static Val comparison(Fuse *z, Op o, Val a, Val b) {
-    qs_dtype d = compute_dtype(common(z, a, b, false));
-    if (!supported(d) || (!a.array && !b.array)) return declined;
-    if (qdtype_is_complex(d)) {
-        if (o != OP_EQ && o != OP_NE) return declined; /* an error */
-        KRef same = kpair_equal(z->f, pair(z, a, d), pair(z, b, d), z->pos);
-        return value(o == OP_EQ ? same : op(z, K_NOT, same, 0), QS_B1, true);
-    }
-    KRef x = cast(z, a.ref, d), y = cast(z, b.ref, d);
-    if (o == OP_GT || o == OP_GE) { KRef t = x; x = y; y = t; }
-    KOp k = o == OP_EQ ? K_EQ : o == OP_NE ? K_NE : o == OP_LT || o == OP_GT ? K_LT : K_LE;
-    return value(kir_fold(z->f, k, QS_B1, 0, x, y, 0, z->pos), QS_B1, true);
+    if (!a.array && !b.array) return declined;
+    return row(z, kelem_operator(o), (Val[]){a, b}, common(z, a, b, false), true);
 }
 
 static Val binary(Fuse *z, Op o, Val a, Val b) {
@@ -185,95 +148,47 @@ static Val binary(Fuse *z, Op o, Val a, Val b) {
 static Val unary(Fuse *z, Op o, Val a) {
     if (o == OP_PLUS) return a;
     if (o != OP_NEG) return declined;
-    if (a.im) return complex_value(kpair_negative(z->f, (KPair){a.ref, a.im}, z->pos), a.dtype, a.array);
-    qs_dtype d = a.dtype < QS_I32 ? QS_I32 : a.dtype;
+    qs_dtype d = !a.im && a.dtype < QS_I32 ? QS_I32 : a.dtype;
     if (d == QS_U32 || d == QS_U64 || (!a.array && d == QS_I64)) return declined;
-    return value(op(z, K_NEG, cast(z, a.ref, d), 0), d, a.array);
+    return row(z, EL_neg, &a, d, a.array);
 }
 
 /* -- function calls ------------------------------------------------------------------------------------------------ */
-static bool is_choice(const FuseFunction *fn) { return fn->fn == FN_MIN2 || fn->fn == FN_MAX2; }
-
-/* Functions of integers keep or leave them by rules of their own; the choice between two arrays of one dtype keeps it.
- */
-static bool accepts(const FuseFunction *fn, Val a, Val b) {
-    if (is_choice(fn) && a.array && b.array) return a.dtype == b.dtype && a.dtype != QS_B1;
-    if (fn->fn >= FN_ISNAN && !a.array) return false; /* a truth value, which is weaker than a number */
-    return a.dtype >= QS_F16 && b.dtype >= QS_F16;
-}
-
-/* The smaller or greater of two numbers; of two zeros the second, as in vm/array/packed.c. */
-static KRef extreme(Fuse *z, KOp k, KRef x, KRef y) {
-    qs_dtype d = (qs_dtype)z->f->ins[x].dtype;
-    if (!qdtype_is_real(d)) return op(z, k, x, y);
-    KRef beyond = kir_fold(z->f, K_LT, QS_B1, 0, k == K_MAX ? y : x, k == K_MAX ? x : y, 0, z->pos);
-    KRef alone = kir_fold(z->f, K_NE, QS_B1, 0, y, y, 0, z->pos); /* NaN beside it */
-    return kir_fold(z->f, K_SELECT, d, 0, op(z, K_OR, beyond, alone), x, y, z->pos);
-}
-
-static KRef math(Fuse *z, MathFn fn, KRef a, KRef b) {
-    return kir_fold(z->f, K_MATH, (qs_dtype)z->f->ins[a].dtype, (uint16_t)fn, a, b, 0, z->pos);
-}
-
-/* In float64, as on the host. */
-static Val complex_exp(Fuse *z, Val a) {
-    Val e = complex_value(kpair_exp(z->f, pair(z, a, QS_C128), z->pos), QS_C128, true);
-    return complex_value(pair(z, e, a.dtype), a.dtype, a.array);
-}
-
-static Val complex_call(Fuse *z, const FuseFunction *fn, Val a) {
-    qs_dtype r = qdtype_real_of(a.dtype);
-    if (!a.array) return declined;
-    switch ((FuseFn)fn->fn) {
-    case FN_MATH: return fn->math == MF_exp ? complex_exp(z, a) : declined;
-    case FN_ABS: return value(math(z, MF_hypot, a.ref, a.im), r, true);
-    case FN_ANGLE: return value(math(z, MF_atan2, a.im, a.ref), r, true);
-    case FN_REAL: return value(a.ref, r, true);
-    case FN_IMAG: return value(a.im, r, true);
-    case FN_CONJ: return complex_value((KPair){a.ref, op(z, K_NEG, a.im, 0)}, a.dtype, true);
-    default: return declined;
+/* In which type the arguments meet: as vm/array/each.c has it; QS_B1: by rules that are not these. */
+static qs_dtype met(Fuse *z, Elem e, const Val *a) {
+    ElemWhole whole = (ElemWhole)kelem_info[e].whole;
+    int n = kelem_info[e].nargs;
+    bool alike = whole != ELEM_FLOATS && whole != ELEM_ARITH;
+    for (int i = 0; i < n; i++) alike = alike && a[i].array && a[i].dtype == a[0].dtype && a[i].dtype != QS_B1;
+    if (alike) return a[0].dtype;
+    bool floats = true;
+    for (int i = 0; i < n; i++) floats = floats && a[i].dtype >= QS_F16;
+    if (!floats && (n > 1 || whole != ELEM_FLOATS)) return QS_B1;
+    Val all = a[0];
+    qs_dtype d = n == 1 ? common(z, all, all, whole == ELEM_FLOATS) : all.dtype;
+    for (int i = 1; i < n; i++) {
+        d = common(z, all, a[i], whole == ELEM_FLOATS);
+        all = (Val){.dtype = d, .array = all.array || a[i].array, .im = qdtype_is_complex(d)};
     }
+    return d;
 }
 
-static Val call(Fuse *z, const FuseFunction *fn, const Val *a) {
-    if (fn->nargs == 1 && a[0].im) return complex_call(z, fn, a[0]);
-    Val second = fn->nargs > 1 ? a[1] : a[0];
-    bool array = a[0].array || second.array;
-    if (a[0].im || second.im || !accepts(fn, a[0], second)) return declined;
-    qs_dtype d = a[0].dtype == second.dtype ? a[0].dtype : common(z, a[0], second, !is_choice(fn));
-    qs_dtype c = compute_dtype(d);
-    if (!supported(d)) return declined;
-    KRef x = cast(z, a[0].ref, c), y = fn->nargs > 1 ? cast(z, second.ref, c) : 0;
-    KRef zero = number(z, c, 0), one = number(z, c, 1), inf = number(z, c, INFINITY), r;
-    switch ((FuseFn)fn->fn) {
-    case FN_MATH: r = kir_fold(z->f, K_MATH, c, fn->math, x, y, 0, z->pos); break;
-    case FN_ABS: r = op(z, K_ABS, x, 0); break;
-    case FN_FRAC: r = op(z, K_SUB, x, kir_fold(z->f, K_MATH, c, MF_floor, x, 0, 0, z->pos)); break;
-    case FN_SATURATE: r = extreme(z, K_MIN, extreme(z, K_MAX, x, zero), one); break;
-    case FN_CLAMP: r = extreme(z, K_MIN, extreme(z, K_MAX, x, zero), y); break;
-    case FN_MIN2: r = extreme(z, K_MIN, x, y); break;
-    case FN_MAX2: r = extreme(z, K_MAX, x, y); break;
-    case FN_SIGN: {
-        KRef neg = kir_fold(z->f, K_LT, QS_B1, 0, x, zero, 0, z->pos),
-             pos = kir_fold(z->f, K_LT, QS_B1, 0, zero, x, 0, z->pos);
-        KRef up = kir_fold(z->f, K_SELECT, c, 0, pos, one, x, z->pos); /* x itself: zero keeps its sign, NaN stays */
-        r = kir_fold(z->f, K_SELECT, c, 0, neg, number(z, c, -1), up, z->pos);
-        break;
-    }
-    case FN_COMPLEX: return array ? complex_value((KPair){x, y}, qdtype_complex_of(d), true) : declined;
-    case FN_ISNAN: return value(kir_fold(z->f, K_NE, QS_B1, 0, x, x, 0, z->pos), QS_B1, array);
-    case FN_ISINF: return value(kir_fold(z->f, K_EQ, QS_B1, 0, op(z, K_ABS, x, 0), inf, 0, z->pos), QS_B1, array);
-    case FN_ISFINITE: return value(kir_fold(z->f, K_LT, QS_B1, 0, op(z, K_ABS, x, 0), inf, 0, z->pos), QS_B1, array);
-    default: return declined;
-    }
-    return value(r, d, array);
+/* Numbers alone have truth values and complex results of their own kinds. */
+static Val call(Fuse *z, Elem e, const Val *a) {
+    bool array = false;
+    for (int i = 0; i < kelem_info[e].nargs; i++) array = array || a[i].array;
+    if (!array && (a[0].im || kelem_info[e].real != ELEM_NUMBER)) return declined;
+    if (e == EL_mod && a[0].dtype < QS_F16) return declined; /* a modulus 0 makes floats of integers */
+    qs_dtype d = met(z, e, a);
+    if (kelem_info[e].whole == ELEM_ITSELF && d < QS_F16 && d != QS_B1) return array ? a[0] : declined;
+    return d == QS_B1 ? declined : row(z, e, a, d, array);
 }
 
 /* -- the tree ------------------------------------------------------------------------------------------------------ */
 static Val build(Fuse *z, Node *n) {
     for (int i = 0; i < z->e->nleaves; i++)
         if (z->e->leaves[i] == n) return z->leaves[i];
-    Val a, b, args[2];
+    Val a, b, args[ROW_ARGS];
     switch (n->kind) {
     case N_NUM:
         a = value(number(z, QS_F64, n->u.num.value), QS_F64, false);
@@ -288,11 +203,11 @@ static Val build(Fuse *z, Node *n) {
         z->pos = n->pos;
         return b.ref ? binary(z, (Op)n->op, a, b) : declined;
     case N_CALL: {
-        const FuseFunction *fn = function_named(n->u.call.callee->u.ident.name->s, n->u.call.args.n);
-        for (int i = 0; fn && i < fn->nargs; i++)
+        Elem e = kelem_find(n->u.call.callee->u.ident.name->s, n->u.call.args.n);
+        for (int i = 0; e != EL__COUNT && i < kelem_info[e].nargs; i++)
             if (!(args[i] = build(z, n->u.call.args.at[i].value)).ref) return declined;
         z->pos = n->pos;
-        return fn ? call(z, fn, args) : declined;
+        return e != EL__COUNT ? call(z, e, args) : declined;
     }
     default: return declined;
     }

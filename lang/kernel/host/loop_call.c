@@ -5,68 +5,64 @@
 #include <stdio.h>
 #include <string.h>
 
-/* -- built-ins --------------------------------------------------------------------------------------------------- */
-typedef qs_status BuiltinFn(Loops *, int imm, const Number *args, Number *out);
-
-static Number math(Loops *L, MathFn fn, const Number *a, int nargs) {
-    KRef y = nargs == 2 ? kloop_real(L, a[1]) : 0;
-    return kloop_num(kir_fold(L->f, K_MATH, QS_B1, (uint16_t)fn, kloop_real(L, a[0]), y, 0, L->pos));
+/* -- built-ins of numbers --------------------------------------------------------------------------------------- */
+static KRef real_row(Loops *L, Elem e, const Number *a) {
+    KRef x[LOOP_ROW_ARGS];
+    for (int i = 0; i < kelem_info[e].nargs; i++) x[i] = kloop_real(L, a[i]);
+    return kelem_real(kbuild_rows(&L->walk), e, QS_F64, x).re;
 }
 
-/* Whole numbers stay what they are, ints as ints. */
-static qs_status rounding(Loops *L, int fn, const Number *a, Number *out) {
-    *out = a->kind == LOOP_BOOL ? kloop_to_num(L, *a) : *a;
-    if (out->kind == LOOP_NUM && !out->twin) *out = math(L, (MathFn)fn, a, 1);
-    return QS_OK;
+/* Bounds of what a row that keeps integers makes of them: it is monotone in each argument but for kinks at 0, so it is
+ * extreme where arguments are at their bounds, or 0. */
+static void bounds(Loops *L, Elem e, const Number *a, Number *out) {
+    uint32_t before = L->f->nins;
+    KInto into = {L->f, &L->pos};
+    out->lo = INFINITY, out->hi = -INFINITY;
+    int n = kelem_info[e].nargs, corners = n == 1 ? 3 : n == 2 ? 9 : 27;
+    for (int corner = 0; corner < corners; corner++) {
+        KRef x[LOOP_ROW_ARGS];
+        double v;
+        for (int i = 0, k = corner; i < n; i++, k /= 3) {
+            double at = k % 3 == 0 ? a[i].lo : k % 3 == 1 ? a[i].hi : fmin(fmax(a[i].lo, 0), a[i].hi);
+            x[i] = kir_const_num(L->f, QS_F64, at, L->pos);
+        }
+        if (kir_is_const(L->f, kelem_real(kelem_into(&into), e, QS_F64, x).re, &v))
+            out->lo = fmin(out->lo, v), out->hi = fmax(out->hi, v);
+    }
+    L->f->nins = before;
 }
 
-static KRef magnitude(Loops *L, KRef x) { return kir_fold(L->f, K_ABS, QS_B1, 0, x, 0, 0, L->pos); }
-
-/* The least int has no positive counterpart; it gives the greatest. */
-static Number int_abs(Loops *L, Number a) {
-    KRef least = kloop_i64(L, INT64_MIN), size = magnitude(L, a.v);
-    if (a.lo < -0x1p62)
-        size = kir_fold(L->f, K_SELECT, QS_B1, 0, kloop_op(L, K_EQ, a.v, least), kloop_i64(L, INT64_MAX), size, L->pos);
-    return kloop_int(size, 0, fmax(fabs(a.lo), fabs(a.hi)));
+/* Of whole numbers: ints among themselves stay ints; of others the twin goes along, and the value is the double. */
+static bool whole_row(Loops *L, Elem e, const Number *a, Number *out) {
+    KRef x[LOOP_ROW_ARGS];
+    bool ints = true;
+    for (int i = 0; i < kelem_info[e].nargs; i++) ints = ints && a[i].kind == LOOP_INT;
+    for (int i = 0; i < kelem_info[e].nargs; i++)
+        if (!(x[i] = ints ? a[i].v : kloop_twin(L, a[i]))) return false;
+    *out = ints ? kloop_int(0, 0, 0) : kloop_num(real_row(L, e, a));
+    bounds(L, e, a, out);
+    KRef v = kelem_real(kbuild_rows(&L->walk), e, QS_I64, x).re;
+    return *(ints ? &out->v : &out->twin) = v, true;
 }
 
-static qs_status abs_fn(Loops *L, int imm, const Number *arg, Number *out) {
-    (void)imm;
-    if (arg->kind == LOOP_INT) return *out = int_abs(L, *arg), QS_OK;
-    Number a = kloop_to_num(L, *arg);
-    *out = kloop_num(magnitude(L, a.v));
-    if (a.twin) out->twin = magnitude(L, a.twin), out->hi = fmax(fabs(a.lo), fabs(a.hi)), out->lo = 0;
-    return QS_OK;
+static qs_status row(Loops *L, Elem e, const Number *a, Number *out) {
+    ElemWhole rule = (ElemWhole)kelem_info[e].whole;
+    if (rule == ELEM_ITSELF && (a->kind == LOOP_INT || kloop_twin(L, *a)))
+        return *out = a->kind == LOOP_BOOL ? kloop_to_num(L, *a) : *a, QS_OK;
+    if (kelem_info[e].real == ELEM_TRUTH) return *out = kloop_bool(real_row(L, e, a)), QS_OK;
+    if ((rule == ELEM_SAME || rule == ELEM_WHOLE) && whole_row(L, e, a, out)) return QS_OK;
+    if (rule == ELEM_ARITH) {
+        for (int i = 0; i < kelem_info[e].nargs; i++)
+            if (a[i].kind == LOOP_INT) return kloop_decline(L, L->pos, "%s of an int", kelem_info[e].name);
+    }
+    return *out = kloop_num(real_row(L, e, a)), QS_OK;
 }
 
 static qs_status operator_fn(Loops *L, int op, const Number *a, Number *out) {
     return kloop_binary(L, (Op)op, a[0], a[1], out);
 }
 
-static qs_status sign_fn(Loops *L, int imm, const Number *a, Number *out) {
-    (void)imm;
-    if (a->kind == LOOP_INT) return kloop_decline(L, L->pos, "sign of an int");
-    KRef zero = kloop_f64(L, 0), x = kloop_real(L, *a);
-    KRef less = kir_fold(L->f, K_SELECT, QS_B1, 0, kloop_op(L, K_LT, x, zero), kloop_f64(L, -1), x, L->pos);
-    x = kir_fold(L->f, K_SELECT, QS_B1, 0, kloop_op(L, K_LT, zero, x), kloop_f64(L, 1), less, L->pos);
-    return *out = kloop_num(x), QS_OK;
-}
-
-static qs_status frac_fn(Loops *L, int imm, const Number *a, Number *out) {
-    (void)imm;
-    KRef x = kloop_real(L, a[0]);
-    *out = kloop_num(kloop_op(L, K_SUB, x, kir_fold(L->f, K_MATH, QS_B1, MF_floor, x, 0, 0, L->pos)));
-    return QS_OK;
-}
-
-/* 0 not a number, 1 infinite, 2 finite */
-static qs_status classify(Loops *L, int which, const Number *a, Number *out) {
-    KRef x = kloop_real(L, a[0]), size = magnitude(L, x), inf = kloop_f64(L, INFINITY);
-    KRef c = which == 0 ? kloop_op(L, K_NE, x, x) : kloop_op(L, which == 1 ? K_EQ : K_LT, size, inf);
-    return *out = kloop_bool(c), QS_OK;
-}
-
-static KRef real_mod(Loops *L, const Number *a) { return kloop_op(L, K_MOD, kloop_real(L, a[0]), kloop_real(L, a[1])); }
+static KRef real_mod(Loops *L, const Number *a) { return real_row(L, EL_mod, a); }
 
 /* The remainder of integers is a machine instruction, that of doubles is not.  A zero has the sign of the modulus. */
 static KRef quick_mod(Loops *L, const Number *a, KRef x, KRef y) {
@@ -102,54 +98,20 @@ static qs_status float_fn(Loops *L, int imm, const Number *a, Number *out) {
     return *out = kloop_to_num(L, a[0]), QS_OK;
 }
 
-/* clamp(x, lo, hi) and clamp(x, hi) */
-static qs_status clamp_fn(Loops *L, int nargs, const Number *a, Number *out) {
-    Number low;
-    TRY(kloop_binary(L, OP_MAXEQ, a[0], nargs == 3 ? a[1] : kloop_const(L, 0), &low));
-    return kloop_binary(L, OP_MINEQ, low, a[nargs - 1], out);
-}
-
-/* lerp(a, b, c) is b + (a-b)*c. */
-static qs_status lerp_fn(Loops *L, int imm, const Number *a, Number *out) {
-    Number d, e;
-    (void)imm;
-    TRY(kloop_binary(L, OP_SUB, a[0], a[1], &d));
-    TRY(kloop_binary(L, OP_PWMUL, d, a[2], &e));
-    return kloop_binary(L, OP_ADD, e, a[1], out);
-}
-
-static qs_status saturate_fn(Loops *L, int imm, const Number *a, Number *out) {
-    (void)imm;
-    KRef low = kloop_op(L, K_MAX, kloop_real(L, a[0]), kloop_f64(L, 0));
-    return *out = kloop_num(kloop_op(L, K_MIN, low, kloop_f64(L, 1))), QS_OK;
-}
-
-/* Those that are not simply a function of mathfn.def, or know something about whole numbers. */
+/* Those that are no row of elem.def, or are quicker for whole numbers. */
+typedef qs_status BuiltinFn(Loops *, int imm, const Number *args, Number *out);
 static const struct { const char *name; int nargs; BuiltinFn *fn; int imm; } builtins[] = {
-    {"clamp", 2, clamp_fn, 2}, {"clamp", 3, clamp_fn, 3}, {"lerp", 3, lerp_fn, 0}, {"saturate", 1, saturate_fn, 0},
-    {"floor", 1, rounding, MF_floor}, {"ceil", 1, rounding, MF_ceil}, {"round", 1, rounding, MF_round},
-    {"trunc", 1, rounding, MF_trunc}, {"frac", 1, frac_fn, 0}, {"abs", 1, abs_fn, 0}, {"sign", 1, sign_fn, 0},
-    {"int", 1, int_fn, 0}, {"float", 1, float_fn, 0}, {"isnan", 1, classify, 0}, {"isinf", 1, classify, 1},
-    {"isfinite", 1, classify, 2}, {"pow", 2, operator_fn, OP_POW}, {"min", 2, operator_fn, OP_MINEQ},
+    {"int", 1, int_fn, 0}, {"float", 1, float_fn, 0}, {"pow", 2, operator_fn, OP_POW}, {"min", 2, operator_fn, OP_MINEQ},
     {"max", 2, operator_fn, OP_MAXEQ}, {"mod", 2, mod_fn, 0}};
 
-bool kloop_math_fn(const char *name, int nargs, MathFn *out) {
-#define MATHFN(id, args, ...) {#id, args},
-    static const struct { const char *name; int nargs; } list[] = {
-#include "lang/kernel/ir/mathfn.def"
-    };
-    for (int i = 0; i < MF__COUNT; i++)
-        if (list[i].nargs == nargs && !strcmp(list[i].name, name)) return *out = (MathFn)i, true;
-    return false;
-}
-
 qs_status kloop_real_builtin(Loops *L, const char *name, const Number *args, int nargs, Number *out) {
-    MathFn fn;
     for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
         if (builtins[i].nargs == nargs && !strcmp(builtins[i].name, name))
             return builtins[i].fn(L, builtins[i].imm, args, out);
-    if (!kloop_math_fn(name, nargs, &fn)) return kloop_decline(L, L->pos, "a call of %s", name);
-    return *out = math(L, fn, args, nargs), QS_OK;
+    Elem e = kelem_find(name, nargs);
+    if (e == EL__COUNT || kelem_info[e].real == ELEM_COMPLEX || kelem_info[e].real == ELEM_NOTHING)
+        return kloop_decline(L, L->pos, "a call of %s", name);
+    return row(L, e, args, out);
 }
 
 /* size(x,d) and numel(x) of arrays; a vec is 1xN. */
@@ -171,7 +133,7 @@ static qs_status extents(Loops *L, const char *name, const Value *args, int narg
 }
 
 static qs_status of_numbers(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
-    enum { MOST = 3 };
+    enum { MOST = LOOP_ROW_ARGS };
     Number nums[MOST];
     bool found = false;
     for (int i = 0; i < nargs; i++) {

@@ -1,6 +1,5 @@
-/* loop_complex.c -- complex numbers of the host: two doubles, with the operations of vm/array/packed.c step by step. */
+/* loop_complex.c -- complex numbers of the host: two doubles, computed as the rows of elem.def say. */
 #include "lang/kernel/host/looping.h"
-#include "lang/kernel/host/pair.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,37 +14,34 @@ Number kloop_to_complex(Loops *L, Number a) {
 static KPair pair(Number a) { return (KPair){a.v, a.im}; }
 static Number number(KPair p) { return kloop_complex(p.re, p.im); }
 
+static KPair complex_row(Loops *L, Elem e, Number a, Number b) {
+    return kelem_complex(kbuild_rows(&L->walk), e, QS_F64, (KPair[]){pair(a), pair(b)});
+}
+
 /* Known whole powers are products, squared as often as the exponent has bits. */
 static qs_status power(Loops *L, Number a, Number b, Number *out) {
-    enum { MOST = 64 };
     double n, im;
+    KPair z;
     bool known = kir_is_const(L->f, b.v, &n) && kir_is_const(L->f, b.im, &im) && im == 0;
-    bool whole = known && n == trunc(n) && fabs(n) <= MOST;
     if (!known && !(kir_is_const(L->f, b.im, &im) && im != 0))
         return kloop_decline(L, L->pos, "a power of a complex number, to an exponent that may be whole");
-    if (!whole) return *out = number(kpair_power(L->f, pair(a), pair(b), L->pos)), QS_OK;
-    return *out = number(kpair_whole_power(L->f, pair(a), (int)n, L->pos)), QS_OK;
+    if (known && kelem_power(kbuild_rows(&L->walk), QS_F64, pair(a), n, &z)) return *out = number(z), QS_OK;
+    return *out = number(complex_row(L, EL_pow, a, b)), QS_OK;
 }
 
 static KRef is_zero(Loops *L, Number a) {
     KRef zero = kloop_f64(L, 0);
-    return kpair_equal(L->f, pair(a), (KPair){zero, zero}, L->pos);
+    return complex_row(L, EL_eq, a, kloop_complex(zero, zero)).re;
 }
 
 static qs_status operation(Loops *L, Op op, Number a, Number b, Number *out) {
-    KPair x = pair(a), y = pair(b);
-    switch (op) {
-    case OP_ADD: *out = number(kpair_each(L->f, K_ADD, x, y, L->pos)); return QS_OK;
-    case OP_SUB: *out = number(kpair_each(L->f, K_SUB, x, y, L->pos)); return QS_OK;
-    case OP_MUL: case OP_PWMUL: *out = number(kpair_times(L->f, x, y, L->pos)); return QS_OK;
-    case OP_DIV: case OP_PWDIV: *out = number(kpair_over(L->f, x, y, L->pos)); return QS_OK;
-    case OP_POW: case OP_PWPOW: return power(L, a, b, out);
-    case OP_EQ: *out = kloop_bool(kpair_equal(L->f, x, y, L->pos)); return QS_OK;
-    case OP_NE: *out = kloop_bool(kloop_not(L, kpair_equal(L->f, x, y, L->pos))); return QS_OK;
-    default:
+    Elem e = kelem_operator(op);
+    if (e == EL_pow) return power(L, a, b, out);
+    if (e == EL__COUNT || kelem_info[e].complex == ELEM_NOTHING)
         return kloop_decline(L, L->pos, "the operator `%s` of complex numbers",
                              *qop_text(op) ? qop_text(op) : qop_inplace(op));
-    }
+    KPair z = complex_row(L, e, a, b);
+    return *out = kelem_info[e].complex == ELEM_TRUTH ? kloop_bool(z.re) : number(z), QS_OK;
 }
 
 static qs_status undecided(Loops *L) {
@@ -78,49 +74,37 @@ qs_status kloop_complex_binary(Loops *L, Op op, Number x, Number y, Number *out)
 qs_status kloop_complex_unary(Loops *L, Op op, Number a, Number *out) {
     if (a.maybe) return undecided(L);
     if (op == OP_NOT) return *out = kloop_bool(is_zero(L, a)), QS_OK;
-    if (op == OP_NEG) a = number(kpair_negative(L->f, pair(a), L->pos));
+    if (op == OP_NEG) a = number(complex_row(L, EL_neg, a, a));
     return *out = a, QS_OK;
 }
 
 /* -- built-ins --------------------------------------------------------------------------------------------------- */
-static KRef math2(Loops *L, MathFn fn, KRef a, KRef b) {
-    return kir_fold(L->f, K_MATH, QS_B1, (uint16_t)fn, a, b, 0, L->pos);
+/* Complex numbers as a row makes them: complex itself, and what the parts of a real number are. */
+static qs_status of_real(Loops *L, Elem e, const Number *a, Number *out) {
+    KRef x[2] = {kloop_real(L, a[0]), kelem_info[e].nargs == 2 ? kloop_real(L, a[1]) : 0};
+    return *out = number(kelem_real(kbuild_rows(&L->walk), e, QS_F64, x)), QS_OK;
 }
 
-static qs_status of_real(Loops *L, const char *name, Number a, bool *found, Number *out) {
-    bool is_int = a.kind == LOOP_INT;
-    if (!strcmp(name, "real") || !strcmp(name, "conj")) *out = a;
-    else if (!strcmp(name, "imag")) *out = is_int ? kloop_int(kloop_i64(L, 0), 0, 0) : kloop_const(L, 0);
-    else if (!strcmp(name, "angle")) *out = kloop_num(math2(L, MF_atan2, kloop_f64(L, 0), kloop_real(L, a)));
-    else *found = false;
-    return QS_OK;
-}
-
-static qs_status of_complex(Loops *L, const char *name, Number a, bool *found, Number *out) {
-    bool part = !strcmp(name, "real") || !strcmp(name, "imag") || !strcmp(name, "abs");
+static qs_status of_complex(Loops *L, Elem e, const char *name, Number a, Number *out) {
+    bool part = e == EL_real || e == EL_imag || e == EL_abs;
     if (a.maybe && !part) return undecided(L);
-    if (!strcmp(name, "real")) *out = kloop_num(a.v);
-    else if (!strcmp(name, "imag")) *out = kloop_num(a.im);
-    else if (!strcmp(name, "conj")) *out = kloop_complex(a.v, kir_fold(L->f, K_NEG, QS_B1, 0, a.im, 0, 0, L->pos));
-    else if (!strcmp(name, "abs")) *out = kloop_num(math2(L, MF_hypot, a.v, a.im));
-    else if (!strcmp(name, "angle")) *out = kloop_num(math2(L, MF_atan2, a.im, a.v));
-    else if (!strcmp(name, "complex")) *out = a;
-    else if (!strcmp(name, "exp")) *out = number(kpair_exp(L->f, pair(a), L->pos));
-    else if (!strcmp(name, "sqrt")) *out = number(kpair_sqrt(L->f, pair(a), L->pos));
-    else return kloop_decline(L, L->pos, "%s of a complex number", name);
-    return *found = true, QS_OK;
+    if (!strcmp(name, "complex")) return *out = a, QS_OK;
+    if (e == EL__COUNT || kelem_info[e].complex == ELEM_NOTHING)
+        return kloop_decline(L, L->pos, "%s of a complex number", name);
+    KPair z = complex_row(L, e, a, a);
+    ElemGives gives = (ElemGives)kelem_info[e].complex;
+    return *out = gives == ELEM_TRUTH ? kloop_bool(z.re) : gives == ELEM_NUMBER ? kloop_num(z.re) : number(z), QS_OK;
 }
 
 qs_status kloop_complex_call(Loops *L, const char *name, const Number *args, int nargs, bool *found, Number *out) {
     bool complex = false;
+    Elem e = kelem_find(name, nargs);
     for (int i = 0; i < nargs; i++) complex |= args[i].kind == LOOP_COMPLEX;
     *found = true;
-    if (nargs == 1 && complex) return of_complex(L, name, args[0], found, out);
+    if (nargs == 1 && complex) return of_complex(L, e, name, args[0], out);
     if (complex) return kloop_decline(L, L->pos, "%s of a complex number", name);
-    if (!strcmp(name, "complex") && (nargs == 1 || nargs == 2)) {
-        KRef im = nargs == 2 ? kloop_real(L, args[1]) : kloop_f64(L, 0);
-        return *out = kloop_complex(kloop_real(L, args[0]), im), QS_OK;
-    }
-    if (nargs == 1) return of_real(L, name, args[0], found, out);
+    if (e != EL__COUNT && kelem_info[e].real == ELEM_COMPLEX) return of_real(L, e, args, out);
+    if (nargs == 1 && !strcmp(name, "complex"))
+        return *out = kloop_complex(kloop_real(L, args[0]), kloop_f64(L, 0)), QS_OK;
     return *found = false, QS_OK;
 }

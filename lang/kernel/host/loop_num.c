@@ -104,16 +104,24 @@ static qs_status arith(Loops *L, KOp op, Number a, Number b, Number *out) {
     return *out = real_arith(L, op, a, b), QS_OK;
 }
 
-/* Of numbers alone squares are products; see qpacked_power. */
+static KRef real_row(Loops *L, Elem e, KRef x, KRef y) {
+    return kelem_real(kbuild_rows(&L->walk), e, QS_F64, (KRef[]){x, y}).re;
+}
+
+/* Of numbers alone squares are products, and 0.5 is a root; see qpacked_power. */
 static qs_status power(Loops *L, Number a, Number b, Number *out) {
     double n;
-    bool square = kloop_known(L, b, &n) && n == 2;
+    bool known = kloop_known(L, b, &n), square = known && n == 2;
     if (square && (a.kind == LOOP_INT) == (b.kind == LOOP_INT)) return arith(L, K_MUL, a, a, out);
     if (a.kind == LOOP_INT && b.kind == LOOP_INT) return kloop_decline(L, L->pos, "a power of ints");
-    KRef x = kloop_real(L, a), y = kloop_real(L, b), product = kloop_op(L, K_MUL, x, x);
+    KRef x = kloop_real(L, a), y = kloop_real(L, b), product = real_row(L, EL_mul, x, x);
     if (square) return *out = kloop_num(product), QS_OK;
-    KRef p = kir_fold(L->f, K_MATH, QS_B1, MF_pow, x, y, 0, L->pos), two = kloop_op(L, K_EQ, y, kloop_f64(L, 2));
-    return *out = kloop_num(kir_fold(L->f, K_SELECT, QS_B1, 0, two, product, p, L->pos)), QS_OK;
+    if (known && n == 0.5) return *out = kloop_num(real_row(L, EL_half_power, x, x)), QS_OK;
+    KRef p = real_row(L, EL_pow, x, y), two = kloop_op(L, K_EQ, y, kloop_f64(L, 2));
+    p = kir_fold(L->f, K_SELECT, QS_B1, 0, two, product, p, L->pos);
+    if (known) return *out = kloop_num(p), QS_OK;
+    KRef half = kloop_op(L, K_EQ, y, kloop_f64(L, 0.5)), root = real_row(L, EL_half_power, x, x);
+    return *out = kloop_num(kir_fold(L->f, K_SELECT, QS_B1, 0, half, root, p, L->pos)), QS_OK;
 }
 
 static qs_status compare(Loops *L, Op op, Number a, Number b, Number *out) {

@@ -51,34 +51,18 @@ static Number with_twin(const Loops *L, Number n, Number doubles) {
     return n.twin = doubles.twin, n.lo = doubles.lo, n.hi = doubles.hi, n;
 }
 
-/* Small whole powers are products, as in vm/array/packed.c; others are libm's. */
-static qs_status power(Loops *L, Number a, double n, Number *out) {
-    enum { MOST = 64 };
-    KRef one = kir_const_num(L->f, elem(L), 1, L->pos), square = narrow(L, a), product = one;
-    if (n != trunc(n) || fabs(n) > MOST) {
-        KRef y = kir_const_num(L->f, elem(L), n, L->pos);
-        return *out = wide(L, kir_fold(L->f, K_MATH, QS_B1, MF_pow, square, y, 0, L->pos)), QS_OK;
-    }
-    if (n == 2) return *out = wide(L, kloop_op(L, K_MUL, square, square)), QS_OK;
-    for (unsigned bits = (unsigned)fabs(n); bits; bits >>= 1) {
-        if (bits & 1) product = product == one ? square : kloop_op(L, K_MUL, product, square);
-        if (bits > 1) square = kloop_op(L, K_MUL, square, square);
-    }
-    return *out = wide(L, n < 0 ? kloop_op(L, K_DIV, one, product) : product), QS_OK;
+static KRef narrow_row(Loops *L, Elem e, KRef x, KRef y) {
+    return kelem_real(kbuild_rows(&L->walk), e, elem(L), (KRef[]){x, y}).re;
 }
 
-/* Of two zeros the second, as vm/array/packed.c has it; of numbers that are not in arrays libm decides. */
-static KRef operation(Loops *L, KOp op, KRef x, KRef y) {
-    if (op != K_MAX && op != K_MIN) return kloop_op(L, op, x, y);
-    KRef beyond = op == K_MAX ? kloop_op(L, K_LT, y, x) : kloop_op(L, K_LT, x, y);
-    KRef first = kloop_op(L, K_OR, beyond, kloop_op(L, K_NE, y, y));
-    return kir_fold(L->f, K_SELECT, QS_B1, 0, first, x, y, L->pos);
+static qs_status power(Loops *L, Number a, double n, Number *out) {
+    KPair z;
+    KRef x = narrow(L, a);
+    if (kelem_power(kbuild_rows(&L->walk), elem(L), (KPair){x, 0}, n, &z)) return *out = wide(L, z.re), QS_OK;
+    return *out = wide(L, narrow_row(L, EL_pow, x, kir_const_num(L->f, elem(L), n, L->pos))), QS_OK;
 }
 
 static qs_status element_binary(Loops *L, Op op, Number a, Number b, Number *out) {
-    static const uint8_t ops[OP__COUNT] = {
-        [OP_ADD] = K_ADD, [OP_SUB] = K_SUB, [OP_MUL] = K_MUL, [OP_PWMUL] = K_MUL, [OP_DIV] = K_DIV,
-        [OP_PWDIV] = K_DIV, [OP_MAXEQ] = K_MAX, [OP_MINEQ] = K_MIN};
     double n;
     if (op == OP_PWPOW) {
         if (!kloop_known(L, b, &n)) return kloop_decline(L, L->pos, "a power of a vector that is not known");
@@ -86,7 +70,7 @@ static qs_status element_binary(Loops *L, Op op, Number a, Number b, Number *out
     }
     Number doubles;
     TRY(kloop_binary(L, op, a, b, &doubles));
-    *out = with_twin(L, wide(L, operation(L, (KOp)ops[op], narrow(L, a), narrow(L, b))), doubles);
+    *out = with_twin(L, wide(L, narrow_row(L, kelem_operator(op), narrow(L, a), narrow(L, b))), doubles);
     return QS_OK;
 }
 
@@ -209,7 +193,7 @@ static Number sum_of(Loops *L, KRef *x, int n) {
 static Number merged(Loops *L, KOp op, KRef *x, int n) {
     while (n > 1) {
         int half = (n + 1) / 2;
-        for (int l = 0; l < n - half; l++) x[l] = operation(L, op, x[l], x[half + l]);
+        for (int l = 0; l < n - half; l++) x[l] = kloop_op(L, op, x[l], x[half + l]);
         n = half;
     }
     return kloop_num(x[0]);
@@ -242,31 +226,26 @@ static bool reduction(Loops *L, const char *name, const Value *a, Number *out) {
 }
 
 /* -- built-ins --------------------------------------------------------------------------------------------------- */
-static bool rounds(MathFn fn) { return fn == MF_floor || fn == MF_ceil || fn == MF_round || fn == MF_trunc; }
-
-/* Functions that arrays have in the type of their elements; the gamma functions compute in double. */
-static qs_status map1(Loops *L, const char *name, const Value *a, Value *out) {
-    MathFn fn = 0;
-    bool magnitude = !strcmp(name, "abs"), math = kloop_math_fn(name, 1, &fn) && fn != MF_lgamma && fn != MF_tgamma;
-    if (!magnitude && !math) return kloop_decline(L, L->pos, "%s of a vector", name);
-    *out = shaped_as(L, a);
-    for (int i = 0; i < a->n; i++) {
-        KRef x = kir_fold(L->f, magnitude ? K_ABS : K_MATH, QS_B1, (uint16_t)fn, narrow(L, a->at[i]), 0, 0, L->pos);
-        out->at[i] = math && rounds(fn) && a->at[i].twin ? a->at[i] : wide(L, x);
+/* A row of elem.def on elements, in their type. */
+static qs_status map(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
+    Elem e = kelem_find(name, nargs);
+    const Value *longest = &args[0];
+    if (e == EL__COUNT || kelem_info[e].real != ELEM_NUMBER) return kloop_decline(L, L->pos, "%s of a vector", name);
+    for (int k = 0; k < nargs; k++) {
+        bool fits = takes_part(&args[k]) && (args[k].what != WHAT_VECTOR || nargs == 1 || !args[k].cols);
+        if (!fits) return kloop_decline(L, L->pos, "%s of vectors that do not fit", name);
+        if (args[k].what == WHAT_VECTOR && (longest->what != WHAT_VECTOR || args[k].n > longest->n)) longest = &args[k];
     }
-    return QS_OK;
-}
-
-/* Functions of two arguments compute in double. */
-static qs_status map2(Loops *L, const char *name, const Value *a, const Value *b, Value *out) {
-    int na = a->what == WHAT_VECTOR ? a->n : 1, nb = b->what == WHAT_VECTOR ? b->n : 1;
-    if (!takes_part(a) || !takes_part(b) || a->cols || b->cols || (na != nb && na != 1 && nb != 1))
-        return kloop_decline(L, L->pos, "%s of vectors that do not fit", name);
-    *out = kloop_vector(L, na > nb ? na : nb);
+    for (int k = 0; k < nargs; k++)
+        if (args[k].what == WHAT_VECTOR && args[k].n != longest->n && args[k].n != 1)
+            return kloop_decline(L, L->pos, "%s of vectors that do not fit", name);
+    *out = shaped_as(L, longest);
     for (int i = 0; i < out->n; i++) {
-        Number args[2] = {element(L, a, i), element(L, b, i)}, r;
-        TRY(kloop_real_builtin(L, name, args, 2, &r));
-        out->at[i] = kloop_rounded(L, r);
+        Number x[LOOP_ROW_ARGS];
+        KRef refs[LOOP_ROW_ARGS];
+        for (int k = 0; k < nargs; k++) x[k] = element(L, &args[k], i), refs[k] = narrow(L, x[k]);
+        bool itself = kelem_info[e].whole == ELEM_ITSELF && x[0].twin;
+        out->at[i] = itself ? x[0] : wide(L, kelem_real(kbuild_rows(&L->walk), e, elem(L), refs).re);
     }
     return QS_OK;
 }
@@ -317,13 +296,11 @@ qs_status kloop_vector_call(Loops *L, const char *name, const Value *args, int n
     bool lengths = !strcmp(name, "norm") || !strcmp(name, "squared_norm") || !strcmp(name, "dotprod");
     if (args[0].cols && lengths) return kloop_decline(L, L->pos, "%s of a matrix", name);
     if (nargs == 1 && !strcmp(name, "transpose")) return *out = transposed(L, &args[0]), QS_OK;
-    if (nargs == 1) return args[0].n && reduction(L, name, &args[0], &out->num) ? QS_OK : map1(L, name, args, out);
-    if (nargs != 2) return kloop_decline(L, L->pos, "%s of a vector", name);
+    if (nargs == 1) return args[0].n && reduction(L, name, &args[0], &out->num) ? QS_OK : map(L, name, args, 1, out);
+    if (nargs != 2) return map(L, name, args, nargs, out);
     if (!strcmp(name, "size")) return extent(L, args, out);
     if (extremes) return extreme(L, name, &args[0], &args[1], out);
     if (!strcmp(name, "dotprod") && vectors && args[0].n == args[1].n)
         return out->num = dot(L, &args[0], &args[1]), QS_OK;
-    if (!strcmp(name, "atan2") || !strcmp(name, "hypot") || !strcmp(name, "mod"))
-        return map2(L, name, &args[0], &args[1], out);
-    return kloop_decline(L, L->pos, "%s of vectors", name);
+    return map(L, name, args, nargs, out);
 }

@@ -1,6 +1,7 @@
 /* looping.h -- what the files of the loop compiler share; see loop.h. */
 #ifndef LANG_KERNEL_LOOPING_H
 #define LANG_KERNEL_LOOPING_H
+#include "lang/kernel/elem/elem.h"
 #include "lang/kernel/host/loop.h"
 #include "lang/kernel/walk/walk.h"
 #include "lang/syntax/operators.h"
@@ -132,7 +133,7 @@ typedef struct Loops {
     bool draws_vary; uint32_t draws_pos; /* not every turn draws as many, because of the one there */
 } Loops;
 
-enum { LOOP_CALLS = 24, LOOP_PASSES = 24, LOOP_LONGEST = 1 << 14 /* instructions; then no more functions */,
+enum { LOOP_ROW_ARGS = 3 /* of a row of elem.def */, LOOP_CALLS = 24, LOOP_PASSES = 24, LOOP_LONGEST = 1 << 14 /* instructions; then no more functions */,
        LOOP_FIELDS = 32 /* that are set */ };
 
 /* -- loop.c ------------------------------------------------------------------------------------------------------ */
@@ -240,7 +241,6 @@ qs_status kloop_vector_patch(Loops *L, const Value *v, const Number *index, cons
 qs_status kloop_vector_row(Loops *L, const Value *m, Number index, const char *name, Value *out);
 
 /* -- loop_call.c ------------------------------------------------------------------------------------------------- */
-bool kloop_math_fn(const char *name, int nargs, MathFn *out);    /* a function of mathfn.def */
 bool kloop_is_vec(const char *name, const Value *v);             /* the name of a type that takes such a vec */
 qs_status kloop_closure(Loops *L, Func *f, Value *out);
 qs_status kloop_builtin(Loops *L, const char *name, Value *args, int nargs, Value *out);

@@ -23,6 +23,7 @@ typedef union {
 #define lgammaf qlibm_lgammaf
 #define tgamma qlibm_tgamma
 #define tgammaf qlibm_tgammaf
+#define hypotf qlibm_hypotf
 static const LibM libm[MF__COUNT] = {
 #define MATHFN(id, nargs, f32, f64, ...) [MF_##id] = {.a##nargs = {f32, f64}},
 #include "lang/kernel/ir/mathfn.def"
@@ -31,6 +32,7 @@ static const LibM libm[MF__COUNT] = {
 #undef lgammaf
 #undef tgamma
 #undef tgammaf
+#undef hypotf
 
 double keval_math(MathFn fn, qs_dtype d, double a, double b) {
     bool two = kir_math[fn].nargs == 2;

@@ -55,7 +55,22 @@ static inline bool ksem_NOT_B1(bool a) { return !a; }
 static inline bool ksem_EQ_B1(bool a, bool b) { return a == b; }
 static inline bool ksem_NE_B1(bool a, bool b) { return a != b; }
 
-/* -- floats; S is the suffix of the C functions; of the zeros -0 is the smaller one ------------------------------ */
+/* -- floats; S is the suffix of the C functions -------------------------------------------------------------------- */
+/* Of the zeros -0 is the smaller one.  Equal floats have the same bits, but for the sign of a zero: the smaller one has
+ * the bits of both, the greater one those that both have.  Without a branch, so that loops of it become vectors. */
+#define KSEM_BITS(D, T, U)                                                                                             \
+    static inline T ksem_or_##D(T a, T b) {                                                                            \
+        union { T f; U u; } x = {a}, y = {b};                                                                          \
+        return x.u |= y.u, x.f;                                                                                        \
+    }                                                                                                                  \
+    static inline T ksem_and_##D(T a, T b) {                                                                           \
+        union { T f; U u; } x = {a}, y = {b};                                                                          \
+        return x.u &= y.u, x.f;                                                                                        \
+    }
+KSEM_BITS(F32, float, uint32_t)
+KSEM_BITS(F64, double, uint64_t)
+#undef KSEM_BITS
+
 #define KSEM_REAL(D, T, S)                                                                                             \
     static inline T ksem_ADD_##D(T a, T b) { return a + b; }                                                           \
     static inline T ksem_SUB_##D(T a, T b) { return a - b; }                                                           \
@@ -65,8 +80,8 @@ static inline bool ksem_NE_B1(bool a, bool b) { return a != b; }
         T r = fmod##S(a, b);                                                                                           \
         return r == 0 ? copysign##S(0, b) : (r < 0) != (b < 0) ? r + b : r;                                            \
     }                                                                                                                  \
-    static inline T ksem_MIN_##D(T a, T b) { return a == b ? (signbit(a) ? a : b) : fmin##S(a, b); }                   \
-    static inline T ksem_MAX_##D(T a, T b) { return a == b ? (signbit(a) ? b : a) : fmax##S(a, b); }                   \
+    static inline T ksem_MIN_##D(T a, T b) { return a == b ? ksem_or_##D(a, b) : a < b || b != b ? a : b; }             \
+    static inline T ksem_MAX_##D(T a, T b) { return a == b ? ksem_and_##D(a, b) : b < a || b != b ? a : b; }            \
     static inline T ksem_NEG_##D(T a) { return -a; }                                                                   \
     static inline T ksem_ABS_##D(T a) { return fabs##S(a); }
 KSEM_REAL(F32, float, f)

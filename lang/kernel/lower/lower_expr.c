@@ -297,8 +297,8 @@ static qs_status unary(Lower *L, Node *n, Val *out) {
     return klval_unary(L, (Op)n->op, &a, out);
 }
 
-static qs_status select_one(Lower *L, Num a, Num b, const void *ud, Num *out) {
-    return *out = klnum_select(L, *(const KRef *)ud, a, b), QS_OK;
+static qs_status select_one(Lower *L, const Num *x, const void *ud, Num *out) {
+    return *out = klnum_select(L, *(const KRef *)ud, x[0], x[1]), QS_OK;
 }
 
 static qs_status one_branch(Lower *L, Node *n, Var *h) {
@@ -333,7 +333,7 @@ static qs_status ternary(Lower *L, Node *n, Val *out) {
     TRY(klexpr_lower(L, n->u.ternary.then, &a));
     TRY(klexpr_lower(L, n->u.ternary.other, &b));
     L->pos = n->pos;
-    return klval_map2(L, &a, &b, select_one, &c, out);
+    return klval_each(L, (Val[]){a, b}, 2, select_one, &c, out);
 }
 
 /* -- fields and meta functions ----------------------------------------------------------------------------------- */

@@ -152,7 +152,7 @@ qs_status klmake_transpose(Lower *L, const BuiltinCall *c, Val *out) {
     Num *nums = qarena_alloc(L->arena, (size_t)(rows * cols + 1) * sizeof *nums);
     for (int64_t i = 0; i < rows * cols; i++) {
         nums[i] = klval_num(&v, i % rows * cols + i / rows);
-        if (c->imm) nums[i] = klmath_conjugate(L, nums[i]);
+        if (c->imm) nums[i] = klnum_apply(L, EL_conj, &nums[i]);
     }
     bool row = cols == 1;
     return klval_from_nums(L, nums, row ? 1 : 2, row ? dims + 1 : dims, out), QS_OK;
@@ -191,7 +191,7 @@ qs_status klmake_ind2pos(Lower *L, const BuiltinCall *c, Val *out) {
     for (int i = n - 1; i >= 0; i--) {
         Num extent_i = klval_num(&size, i);
         if (i == 0) { nums[0] = rest; break; }
-        TRY(klmath_mod_two(L, rest, extent_i, c, &nums[i]));
+        nums[i] = klnum_apply(L, EL_mod, (Num[]){rest, extent_i});
         TRY(quotient(L, rest, extent_i, &rest));
     }
     return klval_vector(L, nums, n, out), QS_OK;

@@ -242,187 +242,147 @@ KRef klnum_truth(Lower *L, Num n) {
     return qdtype_is_complex(n.dtype) ? klnum_bin(L, K_OR, re, nonzero(L, n.im.ref)) : re;
 }
 
-/* -- complex arithmetic ------------------------------------------------------------------------------------------ */
-typedef struct { KRef re, im; } Pair;
-
-static Pair complex_mul(Lower *L, Pair a, Pair b) {
-    KRef rr = klnum_bin(L, K_MUL, a.re, b.re), ii = klnum_bin(L, K_MUL, a.im, b.im);
-    KRef ri = klnum_bin(L, K_MUL, a.re, b.im), ir = klnum_bin(L, K_MUL, a.im, b.re);
-    return (Pair){klnum_bin(L, K_SUB, rr, ii), klnum_bin(L, K_ADD, ri, ir)};
-}
-
-static KRef choose(Lower *L, KRef c, KRef a, KRef b) { return klnum_pure(L, K_SELECT, QS_B1, 0, c, a, b, 0); }
-
-/* By R. L. Smith, as on the host: no square that overflows, or vanishes, on the way.  `wide`: the real part of b is
- * the greater one; where it is not, all parts change their places. */
-static Pair complex_div(Lower *L, Pair a, Pair b) {
-    KRef wide = klnum_bin(L, K_LE, klnum_un(L, K_ABS, b.im), klnum_un(L, K_ABS, b.re));
-    KRef c = choose(L, wide, b.re, b.im), d = choose(L, wide, b.im, b.re), r = klnum_bin(L, K_DIV, d, c);
-    KRef x = choose(L, wide, a.re, a.im), y = choose(L, wide, a.im, a.re), xr = klnum_bin(L, K_MUL, x, r);
-    KRef re = klnum_bin(L, K_ADD, x, klnum_bin(L, K_MUL, y, r)), n = klnum_bin(L, K_ADD, c, klnum_bin(L, K_MUL, d, r));
-    KRef im = choose(L, wide, klnum_bin(L, K_SUB, y, xr), klnum_bin(L, K_SUB, xr, y));
-    return (Pair){klnum_bin(L, K_DIV, re, n), klnum_bin(L, K_DIV, im, n)};
-}
-
-static Pair complex_scale(Lower *L, KOp op, Pair a, KRef b) {
-    return (Pair){klnum_bin(L, op, a.re, b), klnum_bin(L, op, a.im, b)};
-}
-
-static Num complex_binary(Lower *L, KOp op, Num a, Num b, qs_dtype d) {
+/* -- the rows of elem.def ------------------------------------------------------------------------------------------ */
+Num klnum_row(Lower *L, Elem e, const Num *x, qs_dtype d) {
+    KBuild build = kbuild_rows(&L->walk);
+    KRef refs[KLVAL_OPERANDS];
+    KPair pairs[KLVAL_OPERANDS], z;
     qs_dtype r = qdtype_real_of(d);
-    Pair x = {klnum_part(L, a, 0, r), klnum_part(L, a, 1, r)}, y = {klnum_part(L, b, 0, r), klnum_part(L, b, 1, r)}, z;
-    if (op == K_ADD || op == K_SUB) z = (Pair){klnum_bin(L, op, x.re, y.re), klnum_bin(L, op, x.im, y.im)};
-    else if (!qdtype_is_complex(b.dtype)) z = complex_scale(L, op, x, y.re);
-    else if (op == K_MUL && !qdtype_is_complex(a.dtype)) z = complex_scale(L, op, y, x.re);
-    else z = op == K_MUL ? complex_mul(L, x, y) : complex_div(L, x, y);
-    return (Num){.dtype = d, .re = {.ref = z.re}, .im = {.ref = z.im}};
+    bool complex = qdtype_is_complex(d);
+    for (int i = 0; i < kelem_info[e].nargs; i++) {
+        refs[i] = klnum_ref(L, x[i], r);
+        pairs[i] = (KPair){refs[i], complex ? klnum_part(L, x[i], 1, r) : 0};
+    }
+    z = complex ? kelem_complex(build, e, r, pairs) : kelem_real(build, e, d, refs);
+    ElemGives gives = (ElemGives)(complex ? kelem_info[e].complex : kelem_info[e].real);
+    if (gives == ELEM_TRUTH) return klnum_strong(z.re, QS_B1);
+    if (gives != ELEM_COMPLEX) return klnum_strong(z.re, r);
+    return (Num){.dtype = qdtype_complex_of(r), .re = {.ref = z.re}, .im = {.ref = z.im}};
+}
+
+/* Of numbers that are known and take part in no type yet, the value in float64; nothing is left behind. */
+static bool known_row(Lower *L, Elem e, const Num *x, double *v) {
+    KRef refs[KLVAL_OPERANDS];
+    uint32_t before = L->f->nins;
+    KInto into = {L->f, &L->pos};
+    if (kelem_info[e].real != ELEM_NUMBER) return false;
+    for (int i = 0; i < kelem_info[e].nargs; i++) {
+        if (!klnum_is_weak(x[i]) || !klnum_known(L, x[i], v)) return false;
+        refs[i] = kir_const_num(L->f, QS_F64, *v, L->pos);
+    }
+    bool known = kir_is_const(L->f, kelem_real(kelem_into(&into), e, QS_F64, refs).re, v);
+    return L->f->nins = before, known;
+}
+
+static qs_dtype met(Lower *L, Elem e, const Num *x, bool *whole) {
+    Num all = x[0];
+    *whole = klnum_whole(x[0]);
+    for (int i = 1; i < kelem_info[e].nargs; i++) {
+        *whole = *whole && klnum_whole(x[i]);
+        all = (Num){.dtype = klnum_join(L, all, x[i])};
+    }
+    return klnum_is_weak(all) ? klnum_weak_dtype(L, all.re.weak) : all.dtype;
+}
+
+Num klnum_apply(Lower *L, Elem e, const Num *x) {
+    double v;
+    bool whole;
+    qs_dtype d = met(L, e, x, &whole);
+    ElemWhole rule = (ElemWhole)kelem_info[e].whole;
+    if (known_row(L, e, x, &v))
+        return klnum_literal(L, v, v == floor(v) && (rule == ELEM_ITSELF || (rule != ELEM_FLOATS && whole)));
+    if (rule == ELEM_ITSELF && (whole || d == QS_B1)) return x[0];
+    if (d == QS_B1 || (rule == ELEM_FLOATS && qdtype_is_int(d))) d = rule == ELEM_FLOATS ? L->c->scalar_dtype : QS_I32;
+    if (rule != ELEM_FLOATS && whole && L->indexing) d = QS_I64;
+    return klnum_row(L, e, x, d);
 }
 
 /* -- arithmetic -------------------------------------------------------------------------------------------------- */
-static qs_dtype arith_dtype(Lower *L, KOp op, Num a, Num b) {
+static qs_dtype arith_dtype(Lower *L, Elem e, Num a, Num b) {
     qs_dtype d = klnum_join(L, a, b);
     if (d == QS_B1) d = QS_I32;
-    if (op == K_DIV && qdtype_is_int(d)) return L->c->scalar_dtype;
+    if (e == EL_div && qdtype_is_int(d)) return L->c->scalar_dtype;
     if (!qdtype_is_int(d)) return d;
     if (L->indexing) return QS_I64;
     /* A product with a number of the host, which there is a double, must not overflow where the double does not. */
     bool outside = (a.re.weak && a.re.weak->outside) || (b.re.weak && b.re.weak->outside);
-    return op == K_MUL && outside ? QS_I64 : d;
+    return e == EL_mul && outside ? QS_I64 : d;
 }
 
-static Num arith(Lower *L, KOp op, WeakOp weak, Num a, Num b) {
+static Num arith(Lower *L, Elem e, WeakOp weak, Num a, Num b) {
     if (klnum_is_weak(a) && klnum_is_weak(b)) return klnum_from_weak(L, weak_op(L, weak, a.re.weak, b.re.weak));
-    if (L->indexing && op != K_DIV && klnum_whole(a) && klnum_whole(b)) /* a scalar that is whole stays exact */
-        return klnum_strong(klnum_bin(L, op, klnum_ref(L, a, QS_I64), klnum_ref(L, b, QS_I64)), QS_I64);
-    qs_dtype d = arith_dtype(L, op, a, b);
-    if (qdtype_is_complex(d)) return complex_binary(L, op, a, b, d);
-    return klnum_strong(klnum_bin(L, op, klnum_ref(L, a, d), klnum_ref(L, b, d)), d);
+    bool exact = L->indexing && e != EL_div && klnum_whole(a) && klnum_whole(b); /* a scalar that is whole stays exact */
+    return klnum_row(L, e, (Num[]){a, b}, exact ? QS_I64 : arith_dtype(L, e, a, b));
 }
 
 static qs_status compare(Lower *L, Op op, Num a, Num b, Num *out) {
-    qs_dtype d = klnum_join(L, a, b), r = qdtype_real_of(d);
-    bool equality = op == OP_EQ || op == OP_NE;
-    if (d == QS_B1 && !equality) d = r = QS_I32;
-    KOp k = op == OP_EQ ? K_EQ : op == OP_NE ? K_NE : op == OP_LT || op == OP_GT ? K_LT : K_LE;
-    bool swapped = op == OP_GT || op == OP_GE;
-    KRef x = klnum_ref(L, swapped ? b : a, r), y = klnum_ref(L, swapped ? a : b, r);
-    KRef c = klnum_bin(L, k, x, y);
-    if (qdtype_is_complex(d)) {
-        if (!equality)
-            return klower_error(L, QS_ETYPE, L->pos, "complex numbers have no order: `%s` cannot compare them",
-                                qop_text(op));
-        c = klnum_bin(L, op == OP_EQ ? K_AND : K_OR, c,
-                      klnum_bin(L, k, klnum_part(L, a, 1, r), klnum_part(L, b, 1, r)));
-    }
-    return *out = klnum_strong(c, QS_B1), QS_OK;
+    Elem e = kelem_operator(op);
+    qs_dtype d = klnum_join(L, a, b);
+    if (d == QS_B1 && op != OP_EQ && op != OP_NE) d = QS_I32;
+    if (qdtype_is_complex(d) && kelem_info[e].complex == ELEM_NOTHING)
+        return klower_error(L, QS_ETYPE, L->pos, "complex numbers have no order: `%s` cannot compare them",
+                            qop_text(op));
+    return *out = klnum_row(L, e, (Num[]){a, b}, d), QS_OK;
 }
 
-static qs_status bits(Lower *L, KOp op, Num a, Num b, Num *out) {
+static qs_status bits(Lower *L, Elem e, Num a, Num b, Num *out) {
     qs_dtype d = klnum_join(L, a, b);
     if (qdtype_is_complex(d))
         return klower_error(L, QS_ETYPE, L->pos, "bitwise operations need integers, not complex numbers");
-    if (qdtype_is_real(d)) d = QS_I32;
-    return *out = klnum_strong(klnum_bin(L, op, klnum_ref(L, a, d), klnum_ref(L, b, d)), d), QS_OK;
+    return *out = klnum_row(L, e, (Num[]){a, b}, qdtype_is_real(d) ? QS_I32 : d), QS_OK;
 }
 
-Num klnum_minmax(Lower *L, KOp op, Num a, Num b) {
-    double x, y;
-    if (klnum_is_weak(a) && klnum_is_weak(b) && klnum_known(L, a, &x) && klnum_known(L, b, &y))
-        return (op == K_MIN) == (x <= y) ? a : b;
-    qs_dtype d = klnum_join(L, a, b);
-    if (d == QS_B1) d = QS_I32;
-    if (L->indexing && klnum_whole(a) && klnum_whole(b)) d = QS_I64;
-    return klnum_strong(klnum_bin(L, op, klnum_ref(L, a, d), klnum_ref(L, b, d)), d);
-}
-
-static qs_status minmax(Lower *L, KOp op, Num a, Num b, Num *out) {
+static qs_status minmax(Lower *L, Elem e, Num a, Num b, Num *out) {
     if (qdtype_is_complex(a.dtype) || qdtype_is_complex(b.dtype))
         return klower_error(L, QS_ETYPE, L->pos, "complex numbers have no minimum or maximum");
-    return *out = klnum_minmax(L, op, a, b), QS_OK;
+    return *out = klnum_apply(L, e, (Num[]){a, b}), QS_OK;
 }
 
-/* x^n by repeated squaring, the same products in the same order on every device. */
-static Num power_chain(Lower *L, Num x, int n) {
-    if (n == 1) return x;
-    Num half = power_chain(L, x, n / 2);
-    Num square = arith(L, K_MUL, WEAK_MUL, half, half);
-    return n & 1 ? arith(L, K_MUL, WEAK_MUL, square, x) : square;
-}
-
-static Num power_whole(Lower *L, Num a, int n) {
-    Num one = klnum_literal(L, 1, true);
-    if (n == 0) return one;
-    bool exact = L->indexing && n > 0 && klnum_whole(a);
-    Num x = exact || qdtype_is_complex(a.dtype) ? a : klnum_cast(L, a, klnum_real_dtype(L, a));
-    Num p = power_chain(L, x, n < 0 ? -n : n);
-    return n < 0 ? arith(L, K_DIV, WEAK_DIV, one, p) : p;
-}
-
-Num klnum_polar(Lower *L, KRef size, KRef angle, qs_dtype d) {
-    return (Num){.dtype = d, .re = {.ref = klnum_bin(L, K_MUL, size, klnum_math(L, MF_cos, angle, 0))},
-                 .im = {.ref = klnum_bin(L, K_MUL, size, klnum_math(L, MF_sin, angle, 0))}};
-}
-
-/* r^n (cos n t + j sin n t) of r and t, modulus and angle of a. */
-static Num power_complex(Lower *L, Num a, Num b) {
-    qs_dtype d = klnum_join(L, a, b), r = qdtype_real_of(d);
-    KRef x = klnum_part(L, a, 0, r), y = klnum_part(L, a, 1, r), n = klnum_ref(L, b, r);
-    KRef size = klnum_math(L, MF_pow, klnum_math(L, MF_hypot, x, y), n);
-    KRef angle = klnum_bin(L, K_MUL, klnum_math(L, MF_atan2, y, x), n);
-    return klnum_polar(L, size, angle, d);
-}
-
-static Num power_known(Lower *L, Num a, double n, bool *done) {
-    *done = true;
-    if (n == floor(n) && fabs(n) <= 64) return power_whole(L, a, (int)n);
-    if (n == 0.5 && !qdtype_is_complex(a.dtype)) return klnum_real_math(L, MF_sqrt, a);
-    return *done = false, a;
+/* A power of numbers to one that is known: whole numbers of an index stay whole; otherwise as arrays have it. */
+static bool power_known(Lower *L, Num a, double n, Num *out) {
+    bool whole = L->indexing && n > 0 && klnum_whole(a), complex = qdtype_is_complex(a.dtype);
+    qs_dtype r = whole ? QS_I64 : complex ? qdtype_real_of(a.dtype) : klnum_real_dtype(L, a);
+    KPair z, x = {klnum_ref(L, a, r), complex ? klnum_part(L, a, 1, r) : 0};
+    if (n == 0) return *out = klnum_literal(L, 1, true), true;
+    if (!(whole && n != floor(n)) && kelem_power(kbuild_rows(&L->walk), r, x, n, &z))
+        return *out = (Num){complex ? a.dtype : r, {.ref = z.re}, {.ref = z.im}}, true;
+    return false;
 }
 
 static qs_status power(Lower *L, Num a, Num b, Num *out) {
     double x = 0, n = 0;
-    bool kx = klnum_known(L, a, &x), kn = klnum_known(L, b, &n), done = false;
+    bool kx = klnum_known(L, a, &x), kn = klnum_known(L, b, &n), complex = qdtype_is_complex(b.dtype);
     if (kx && kn && klnum_is_weak(a) && klnum_is_weak(b)) {
         double v = pow(x, n);
         return *out = klnum_literal(L, v, klnum_whole(a) && v == floor(v) && fabs(v) < 0x1p31), QS_OK;
     }
-    if (kn) *out = power_known(L, a, n, &done);
-    if (done) return QS_OK;
-    if (qdtype_is_complex(b.dtype))
-        return klower_error(L, QS_ETYPE, L->pos, "a complex exponent cannot be used in a kernel");
-    if (qdtype_is_complex(a.dtype)) return *out = power_complex(L, a, b), QS_OK;
-    if (kx && x == 2) return *out = klnum_real_math(L, MF_exp2, b), QS_OK;
-    qs_dtype d = klnum_join(L, a, b);
-    if (!qdtype_is_real(d)) d = L->c->scalar_dtype;
-    return *out = klnum_strong(klnum_math(L, MF_pow, klnum_ref(L, a, d), klnum_ref(L, b, d)), d), QS_OK;
+    if (kn && !complex && power_known(L, a, n, out)) return QS_OK;
+    if (kx && x == 2 && !complex && !qdtype_is_complex(a.dtype)) return *out = klnum_apply(L, EL_exp2, &b), QS_OK;
+    return *out = klnum_apply(L, EL_pow, (Num[]){a, b}), QS_OK;
 }
 
 qs_status klnum_binary(Lower *L, Op op, Num a, Num b, Num *out) {
     switch (op) {
-    case OP_ADD: return *out = arith(L, K_ADD, WEAK_ADD, a, b), QS_OK;
-    case OP_SUB: return *out = arith(L, K_SUB, WEAK_SUB, a, b), QS_OK;
-    case OP_MUL: case OP_PWMUL: return *out = arith(L, K_MUL, WEAK_MUL, a, b), QS_OK;
-    case OP_DIV: case OP_PWDIV: return *out = arith(L, K_DIV, WEAK_DIV, a, b), QS_OK;
+    case OP_ADD: return *out = arith(L, EL_add, WEAK_ADD, a, b), QS_OK;
+    case OP_SUB: return *out = arith(L, EL_sub, WEAK_SUB, a, b), QS_OK;
+    case OP_MUL: case OP_PWMUL: return *out = arith(L, EL_mul, WEAK_MUL, a, b), QS_OK;
+    case OP_DIV: case OP_PWDIV: return *out = arith(L, EL_div, WEAK_DIV, a, b), QS_OK;
     case OP_POW: case OP_PWPOW: return power(L, a, b, out);
     case OP_EQ: case OP_NE: case OP_LT: case OP_LE: case OP_GT: case OP_GE: return compare(L, op, a, b, out);
     case OP_ANDAND: return *out = klnum_strong(klnum_bin(L, K_AND, klnum_truth(L, a), klnum_truth(L, b)), QS_B1), QS_OK;
     case OP_OROR: return *out = klnum_strong(klnum_bin(L, K_OR, klnum_truth(L, a), klnum_truth(L, b)), QS_B1), QS_OK;
-    case OP_BITAND: return bits(L, K_AND, a, b, out);
-    case OP_BITOR: return bits(L, K_OR, a, b, out);
-    case OP_BITXOR: return bits(L, K_XOR, a, b, out);
-    case OP_MAXEQ: return minmax(L, K_MAX, a, b, out);
-    case OP_MINEQ: return minmax(L, K_MIN, a, b, out);
+    case OP_BITAND: return bits(L, EL_bitand, a, b, out);
+    case OP_BITOR: return bits(L, EL_bitor, a, b, out);
+    case OP_BITXOR: return bits(L, EL_bitxor, a, b, out);
+    case OP_MAXEQ: return minmax(L, EL_max, a, b, out);
+    case OP_MINEQ: return minmax(L, EL_min, a, b, out);
     default: return klower_error(L, QS_ETYPE, L->pos, "`%s` cannot be used in a kernel", qop_text(op));
     }
 }
 
 static Num negate(Lower *L, Num a) {
     if (klnum_is_weak(a)) return klnum_from_weak(L, weak_op(L, WEAK_NEG, a.re.weak, NULL));
-    qs_dtype d = a.dtype == QS_B1 ? QS_I32 : a.dtype;
-    Num n = klnum_cast(L, a, d);
-    n.re.ref = klnum_un(L, K_NEG, n.re.ref);
-    if (qdtype_is_complex(d)) n.im.ref = klnum_un(L, K_NEG, n.im.ref);
-    return n;
+    return klnum_row(L, EL_neg, &a, a.dtype == QS_B1 ? QS_I32 : a.dtype);
 }
 
 qs_status klnum_unary(Lower *L, Op op, Num a, Num *out) {
@@ -437,13 +397,6 @@ qs_dtype klnum_real_dtype(Lower *L, Num a) {
     if (klnum_is_weak(a)) return L->c->scalar_dtype;
     qs_dtype r = qdtype_real_of(a.dtype);
     return qdtype_is_real(r) ? r : L->c->scalar_dtype;
-}
-
-Num klnum_real_math(Lower *L, MathFn fn, Num a) {
-    double v;
-    if (klnum_is_weak(a) && klnum_known(L, a, &v)) return klnum_literal(L, keval_math(fn, QS_F64, v, 0), false);
-    qs_dtype d = klnum_real_dtype(L, a);
-    return klnum_strong(klnum_math(L, fn, klnum_ref(L, a, d), 0), d);
 }
 
 Num klnum_select(Lower *L, KRef c, Num a, Num b) {

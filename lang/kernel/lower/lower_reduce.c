@@ -27,7 +27,7 @@ static qs_status reduce_term(Lower *L, int which, Num x, Num *out) {
 
 static qs_status reduce_finish(Lower *L, int which, Num sum, Num count, Val *out) {
     if (which == RED_MEAN) TRY(klnum_binary(L, OP_DIV, sum, count, &sum));
-    if (which == RED_NORM) sum = klnum_real_math(L, MF_sqrt, sum);
+    if (which == RED_NORM) sum = klnum_apply(L, EL_sqrt, &sum);
     return klval_number(L, sum, out), QS_OK;
 }
 

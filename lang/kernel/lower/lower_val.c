@@ -171,17 +171,6 @@ qs_status klval_constants(Lower *L, const Val *v, const char *what, int64_t *out
 }
 
 /* -- elementwise ------------------------------------------------------------------------------------------------- */
-qs_status klval_map(Lower *L, const Val *v, MapOneFn *f, const void *ud, Val *out) {
-    Val all;
-    TRY(klval_components(L, v, &all));
-    if (all.kind == V_UNKNOWN) return *out = all, QS_OK;
-    int64_t n = klval_count(&all);
-    Num *nums = new_nums(L, n);
-    for (int64_t i = 0; i < n; i++) TRY(f(L, klval_num(&all, i), ud, &nums[i]));
-    klval_from_nums(L, nums, all.rank, all.dims, out);
-    return QS_OK;
-}
-
 /* A vec counts as 1xN beside a matrix. */
 static void row_shape(const Val *v, int rank, int64_t dims[QS_MAX_RANK]) {
     bool row = v->rank == 1 && rank >= 2;
@@ -189,16 +178,21 @@ static void row_shape(const Val *v, int rank, int64_t dims[QS_MAX_RANK]) {
         dims[i] = v->rank == 0 ? 1 : row ? (i == 1 ? v->dims[0] : 1) : i < v->rank ? v->dims[i] : 1;
 }
 
-typedef struct { int rank; int64_t dims[QS_MAX_RANK], a[QS_MAX_RANK], b[QS_MAX_RANK]; } Broadcast;
+typedef struct { int rank; int64_t dims[QS_MAX_RANK], of[KLVAL_OPERANDS][QS_MAX_RANK]; } Broadcast;
 
-static bool broadcast(const Val *a, const Val *b, Broadcast *s) {
-    s->rank = a->rank > b->rank ? a->rank : b->rank;
-    row_shape(a, s->rank, s->a), row_shape(b, s->rank, s->b);
-    for (int i = 0; i < s->rank; i++) {
-        if (s->a[i] != s->b[i] && s->a[i] != 1 && s->b[i] != 1) return false;
-        s->dims[i] = s->a[i] == 1 ? s->b[i] : s->a[i];
+/* The first of the values that does not fit those before it, or n. */
+static int broadcast(const Val *v, int n, Broadcast *s) {
+    s->rank = 0;
+    for (int k = 0; k < n; k++) s->rank = v[k].rank > s->rank ? v[k].rank : s->rank;
+    for (int i = 0; i < s->rank; i++) s->dims[i] = 1;
+    for (int k = 0; k < n; k++) {
+        row_shape(&v[k], s->rank, s->of[k]);
+        for (int i = 0; i < s->rank; i++) {
+            if (s->of[k][i] != s->dims[i] && s->of[k][i] != 1 && s->dims[i] != 1) return k;
+            if (s->dims[i] == 1) s->dims[i] = s->of[k][i];
+        }
     }
-    return true;
+    return n;
 }
 
 static int64_t source_index(int64_t linear, const Broadcast *s, const int64_t *shape) {
@@ -210,30 +204,36 @@ static int64_t source_index(int64_t linear, const Broadcast *s, const int64_t *s
     return at;
 }
 
-qs_status klval_map2(Lower *L, const Val *a, const Val *b, MapTwoFn *f, const void *ud, Val *out) {
-    Val x, y;
+qs_status klval_each(Lower *L, const Val *args, int n, MapFn *f, const void *ud, Val *out) {
+    Val v[KLVAL_OPERANDS];
     Broadcast s;
-    if (a->kind == V_UNKNOWN || b->kind == V_UNKNOWN) return *out = (Val){0}, QS_OK;
-    TRY(klval_components(L, a, &x));
-    TRY(klval_components(L, b, &y));
-    if (!broadcast(&x, &y, &s))
-        return klower_error(L, QS_ESHAPE, L->pos, "sizes do not match: %s and %s", klval_type_name(L, a),
-                            klval_type_name(L, b));
-    int64_t n = 1;
-    for (int i = 0; i < s.rank; i++) n *= s.dims[i];
-    Num *nums = new_nums(L, n);
-    for (int64_t i = 0; i < n; i++)
-        TRY(f(L, klval_num(&x, source_index(i, &s, s.a)), klval_num(&y, source_index(i, &s, s.b)), ud, &nums[i]));
+    for (int k = 0; k < n; k++)
+        if (args[k].kind == V_UNKNOWN) return *out = (Val){0}, QS_OK;
+    for (int k = 0; k < n; k++) {
+        TRY(klval_components(L, &args[k], &v[k]));
+        if (v[k].kind == V_UNKNOWN) return *out = v[k], QS_OK;
+    }
+    int odd = broadcast(v, n, &s);
+    if (odd < n)
+        return klower_error(L, QS_ESHAPE, L->pos, "sizes do not match: %s and %s", klval_type_name(L, &args[odd - 1]),
+                            klval_type_name(L, &args[odd]));
+    int64_t count = 1;
+    for (int i = 0; i < s.rank; i++) count *= s.dims[i];
+    Num *nums = new_nums(L, count), x[KLVAL_OPERANDS];
+    for (int64_t i = 0; i < count; i++) {
+        for (int k = 0; k < n; k++) x[k] = klval_num(&v[k], source_index(i, &s, s.of[k]));
+        TRY(f(L, x, ud, &nums[i]));
+    }
     klval_from_nums(L, nums, s.rank, s.dims, out);
     return QS_OK;
 }
 
-static qs_status binary_one(Lower *L, Num a, Num b, const void *op, Num *out) {
-    return klnum_binary(L, (Op) * (const int *)op, a, b, out);
+static qs_status binary_one(Lower *L, const Num *x, const void *op, Num *out) {
+    return klnum_binary(L, (Op) * (const int *)op, x[0], x[1], out);
 }
 
-static qs_status unary_one(Lower *L, Num a, const void *op, Num *out) {
-    return klnum_unary(L, (Op) * (const int *)op, a, out);
+static qs_status unary_one(Lower *L, const Num *x, const void *op, Num *out) {
+    return klnum_unary(L, (Op) * (const int *)op, *x, out);
 }
 
 static qs_status compare_strings(Lower *L, Op op, const Val *a, const Val *b, Val *out) {
@@ -282,12 +282,12 @@ qs_status klval_binary(Lower *L, Op op, const Val *a, const Val *b, Val *out) {
     int which = (int)op;
     if (a->kind == V_STRING || b->kind == V_STRING) return compare_strings(L, op, a, b, out);
     if (is_product(op, a, b)) return matmul(L, a, b, out);
-    return klval_map2(L, a, b, binary_one, &which, out);
+    return klval_each(L, (Val[]){*a, *b}, 2, binary_one, &which, out);
 }
 
 qs_status klval_unary(Lower *L, Op op, const Val *a, Val *out) {
     int which = (int)op;
-    return klval_map(L, a, unary_one, &which, out);
+    return klval_each(L, a, 1, unary_one, &which, out);
 }
 
 /* -- conversions and types --------------------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
  * While something is not known yet its value is V_UNKNOWN, and so is everything computed from it. */
 #ifndef LANG_KERNEL_LOWERING_H
 #define LANG_KERNEL_LOWERING_H
+#include "lang/kernel/elem/elem.h"
 #include "lang/kernel/lower/lower.h"
 #include "lang/kernel/walk/walk.h"
 #include "lang/names/types.h"
@@ -179,10 +180,9 @@ KRef klnum_index(Lower *L, Num n, bool floor);                 /* int64 */
 KRef klnum_truth(Lower *L, Num n);
 qs_status klnum_binary(Lower *L, Op op, Num a, Num b, Num *out);
 qs_status klnum_unary(Lower *L, Op op, Num a, Num *out);
-Num klnum_polar(Lower *L, KRef size, KRef angle, qs_dtype d); /* complex, of modulus and angle */
 Num klnum_select(Lower *L, KRef c, Num a, Num b);
-Num klnum_minmax(Lower *L, KOp op, Num a, Num b);
-Num klnum_real_math(Lower *L, MathFn fn, Num a);               /* a as scalar (or float64), not complex */
+Num klnum_row(Lower *L, Elem e, const Num *x, qs_dtype d);     /* a row of elem.def, of arguments as d */
+Num klnum_apply(Lower *L, Elem e, const Num *x);               /* in the type that the arguments meet in */
 qs_dtype klnum_real_dtype(Lower *L, Num a);                    /* in which functions of a compute */
 bool klnum_range(Lower *L, KRef r, double *lo, double *hi);    /* bounds of an integer value, where they can be told */
 
@@ -200,10 +200,10 @@ qs_status klval_constants(Lower *L, const Val *v, const char *what, int64_t *out
 qs_status klval_need(Lower *L, Num n); /* asks for the host values that n depends on; QS_OK when there are none */
 qs_status klval_binary(Lower *L, Op op, const Val *a, const Val *b, Val *out);
 qs_status klval_unary(Lower *L, Op op, const Val *a, Val *out);
-typedef qs_status MapOneFn(Lower *, Num, const void *ud, Num *);
-typedef qs_status MapTwoFn(Lower *, Num, Num, const void *ud, Num *);
-qs_status klval_map(Lower *L, const Val *v, MapOneFn *f, const void *ud, Val *out);
-qs_status klval_map2(Lower *L, const Val *a, const Val *b, MapTwoFn *f, const void *ud, Val *out);
+typedef qs_status MapFn(Lower *, const Num *x, const void *ud, Num *out);
+/* For each element of n values, at most KLVAL_OPERANDS, that are stretched to one shape. */
+enum { KLVAL_OPERANDS = 3 };
+qs_status klval_each(Lower *L, const Val *args, int n, MapFn *f, const void *ud, Val *out);
 void klval_narrow(Lower *L, const Val *v, qs_dtype d, Val *out);
 bool klval_join(Lower *L, const Val *a, const Val *b, Val *out); /* types only; false: they do not go together */
 bool klval_same(const Val *a, const Val *b);                   /* the same array, function, string … */

@@ -18,6 +18,4 @@ typedef enum { RED_SUM, RED_PROD, RED_MEAN, RED_ANY, RED_ALL, RED_SQUARES, RED_N
 qs_status klbuiltin_refuse(Lower *L, const BuiltinCall *c, const char *why);
 static inline Num klbuiltin_whole(Lower *L, double v) { return klnum_literal(L, v, true); }
 Num klbuiltin_binary(Lower *L, Op op, Num a, Num b); /* of operators that cannot fail on real numbers */
-Num klmath_conjugate(Lower *L, Num a);
-MapTwoFn klmath_mod_two; /* its ud is the BuiltinCall */
 #endif

@@ -55,6 +55,12 @@ KRef kbuild_pure(Walk *w, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, K
 KRef kbuild_int(Walk *w, qs_dtype d, int64_t v) { return number_value(w, kir_const_int(w->f, d, v, place(w))); }
 KRef kbuild_const(Walk *w, qs_dtype d, double v) { return number_value(w, kir_const_num(w->f, d, v, place(w))); }
 
+static KRef row_fold(void *ud, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c) {
+    return kbuild_pure(ud, op, own, flag, a, b, c, 0);
+}
+static KRef row_num(void *ud, qs_dtype d, double v) { return kbuild_const(ud, d, v); }
+KBuild kbuild_rows(Walk *w) { return (KBuild){.ud = w, .fold = row_fold, .num = row_num}; }
+
 /* -- blocks ------------------------------------------------------------------------------------------------------ */
 static void begin_block(Walk *w, bool loop) {
     Block *b = qarena_alloc(w->arena, sizeof *b);

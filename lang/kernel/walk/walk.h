@@ -10,6 +10,7 @@
  *     build.c   instructions: folding, values that are known already, blocks */
 #ifndef LANG_KERNEL_WALK_H
 #define LANG_KERNEL_WALK_H
+#include "lang/kernel/elem/elem.h"
 #include "lang/kernel/ir/kir.h"
 #include "lang/syntax/ast.h"
 
@@ -38,6 +39,7 @@ KRef kbuild_emit(Walk *w, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, K
 KRef kbuild_pure(Walk *w, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm);
 KRef kbuild_int(Walk *w, qs_dtype d, int64_t v);
 KRef kbuild_const(Walk *w, qs_dtype d, double v);
+KBuild kbuild_rows(Walk *w);                       /* where rows of elem.def put their instructions */
 /* A LOOP of one turn: leaving it is going to its end. */
 void kbuild_once(Walk *w);
 static inline void kbuild_flow(Walk *w, KOp op, KRef a) { kbuild_emit(w, op, QS_B1, 0, a, 0, 0, 0); }

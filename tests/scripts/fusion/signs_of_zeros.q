@@ -1,5 +1,5 @@
 % options: --loops always
-% Of two zeros max and min take the second, in a compiled expression as in one operator after the other.
+% Of the zeros -0 is the smaller one, in a compiled expression as in one operator after the other.
 a = [0.0,-0.0,0.0,-0.0,nan,1,2]
 b = [-0.0,0.0,0.0,-0.0,3,nan,-2]
 print 1./max(a,b)

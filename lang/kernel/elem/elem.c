@@ -1,0 +1,222 @@
+/* elem.c -- the rows of elem.def as instructions. */
+#include "lang/kernel/elem/elem.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* -- what is known of a row ---------------------------------------------------------------------------------------- */
+#define REAL(...)             ELEM_NUMBER
+#define TRUTH(...)            ELEM_TRUTH
+#define JOIN(...)             ELEM_COMPLEX
+#define NOTHING               ELEM_NOTHING
+#define FLOATS                ELEM_FLOATS
+#define SAME                  ELEM_SAME
+#define ARITH                 ELEM_ARITH
+#define ITSELF                ELEM_ITSELF
+#define WHOLE(...)            ELEM_WHOLE
+#define COMPLEX(how, ...)     ELEM_COMPLEX, ELEM_##how
+#define PART_OF(how, ...)     ELEM_NUMBER, ELEM_##how
+#define TEST(...)             ELEM_TRUTH
+#define FIRST(a, ...)         a
+#define SECOND(a, b, ...)     b
+#define KIND_OF(...)          FIRST(__VA_ARGS__, 0)
+#define PRECISION_OF(...)     SECOND(__VA_ARGS__, ELEM_OWN, 0)
+#define ELEM(id, nargs, bound, reals, whole, pairs, ...)                                                               \
+    [EL_##id] = {#id, nargs, reals, KIND_OF(pairs), whole, PRECISION_OF(pairs), bound},
+const ElemInfo kelem_info[EL__COUNT] = {
+#include "lang/kernel/elem/elem.def"
+};
+#undef REAL
+#undef TRUTH
+#undef JOIN
+#undef NOTHING
+#undef FLOATS
+#undef SAME
+#undef ARITH
+#undef ITSELF
+#undef WHOLE
+#undef COMPLEX
+#undef PART_OF
+#undef TEST
+
+/* Built-ins by name.  Forms with another number of arguments than the row of that name stand with their own. */
+typedef struct { const char *name; uint8_t nargs, elem; } Named;
+static const Named named[] = {
+#define ELEM(id, nargs, ...) {#id, nargs, EL_##id},
+#define FORM(...)
+#define OPERATOR(...)
+#include "lang/kernel/elem/elem.def"
+    {"min", 2, EL_min}, {"max", 2, EL_max}, {"mod", 2, EL_mod}, {"periodize", 2, EL_mod}, {"complex", 2, EL_complex},
+    {"clamp", 3, EL_clamp}, {"clamp", 2, EL_clamp2},
+};
+
+Elem kelem_find(const char *name, int nargs) {
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        if (named[i].nargs == nargs && !strcmp(named[i].name, name)) return (Elem)named[i].elem;
+    return EL__COUNT;
+}
+
+Elem kelem_operator(Op op) {
+    switch (op) {
+    case OP_ADD: return EL_add;
+    case OP_SUB: return EL_sub;
+    case OP_MUL: case OP_PWMUL: return EL_mul;
+    case OP_DIV: case OP_PWDIV: return EL_div;
+    case OP_POW: case OP_PWPOW: return EL_pow;
+    case OP_NEG: return EL_neg;
+    case OP_MINEQ: return EL_min;
+    case OP_MAXEQ: return EL_max;
+    case OP_EQ: return EL_eq;
+    case OP_NE: return EL_ne;
+    case OP_LT: return EL_lt;
+    case OP_LE: return EL_le;
+    case OP_GT: return EL_gt;
+    case OP_GE: return EL_ge;
+    case OP_BITAND: return EL_bitand;
+    case OP_BITOR: return EL_bitor;
+    case OP_BITXOR: return EL_bitxor;
+    default: return EL__COUNT;
+    }
+}
+
+/* -- into a function ----------------------------------------------------------------------------------------------- */
+static KRef into_fold(void *ud, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c) {
+    const KInto *to = ud;
+    return kir_fold(to->f, op, own, flag, a, b, c, *to->pos);
+}
+
+static KRef into_num(void *ud, qs_dtype d, double v) {
+    const KInto *to = ud;
+    return kir_const_num(to->f, d, v, *to->pos);
+}
+
+KBuild kelem_into(KInto *into) { return (KBuild){.ud = into, .fold = into_fold, .num = into_num}; }
+
+/* -- bodies -------------------------------------------------------------------------------------------------------- */
+static inline KRef op(const KBuild *build, KOp k, KRef x, KRef y) { return build->fold(build->ud, k, build->d, 0, x, y, 0); }
+static inline KRef select_op(const KBuild *build, KRef c, KRef x, KRef y) {
+    return build->fold(build->ud, K_SELECT, build->d, 0, c, x, y);
+}
+static inline KRef math(const KBuild *build, MathFn fn, KRef x, KRef y) {
+    return build->fold(build->ud, K_MATH, build->d, (uint16_t)fn, x, y, 0);
+}
+static inline KPair as_pair(KRef v) { return (KPair){v, 0}; }
+static inline KPair itself(KPair v) { return v; }
+
+#define ADD(x, y)       op(build, K_ADD, x, y)
+#define SUB(x, y)       op(build, K_SUB, x, y)
+#define MUL(x, y)       op(build, K_MUL, x, y)
+#define DIV(x, y)       op(build, K_DIV, x, y)
+#define MOD(x, y)       op(build, K_MOD, x, y)
+#define MIN(x, y)       op(build, K_MIN, x, y)
+#define MAX(x, y)       op(build, K_MAX, x, y)
+#define NEG(x)          op(build, K_NEG, x, 0)
+#define ABS(x)          op(build, K_ABS, x, 0)
+#define LT(x, y)        op(build, K_LT, x, y)
+#define LE(x, y)        op(build, K_LE, x, y)
+#define EQ(x, y)        op(build, K_EQ, x, y)
+#define NE(x, y)        op(build, K_NE, x, y)
+#define BOTH(x, y)      op(build, K_AND, x, y)
+#define EITHER(x, y)    op(build, K_OR, x, y)
+#define NOT(x)          op(build, K_NOT, x, 0)
+#define SELECT(c, x, y) select_op(build, c, x, y)
+#define BITAND(x, y)    op(build, K_AND, x, y)
+#define BITOR(x, y)     op(build, K_OR, x, y)
+#define BITXOR(x, y)    op(build, K_XOR, x, y)
+#define BITNOT(x)       op(build, K_NOT, x, 0)
+#define SHL(x, y)       op(build, K_SHL, x, y)
+#define SHR(x, y)       op(build, K_SHR, x, y)
+#define NUM(v)          build->num(build->ud, build->d, v)
+#define MATH1(f, x)     math(build, MF_##f, x, 0)
+#define MATH2(f, x, y)  math(build, MF_##f, x, y)
+#define RE(x)           (x).re
+#define IM(x)           (x).im
+#define PAIR(re, im)    ((KPair){re, im})
+#define CALL1(id, x)    real_##id(build, x, 0, 0).re
+#define CALLZ1(id, x)   complex_##id(build, x, absent, absent)
+#define CALLZ2(id, x, y) complex_##id(build, x, y, absent)
+#define LARGEST         (build->d == QS_F32 ? (double)FLT_MAX : DBL_MAX)
+#define LEAST           (build->d == QS_F32 ? (double)FLT_MIN : DBL_MIN)
+#define EXP_MOST        (build->d == QS_F32 ? 88.0 : 709.0)
+#define EXP_OF_MOST     (build->d == QS_F32 ? 1.6516362549940018e38 : 8.218407461554972e307)
+#define LET(name, v)    const __auto_type name = v;
+#define GIVE(v)         return _Generic((v), KPair: itself, default: as_pair)(v);
+
+/* Rows use as many of the three as they have. */
+#define BODY(kind, id, Type, ...)                                                                                      \
+    static KPair kind##_##id(const KBuild *build, Type x, Type y, Type z) {                                                \
+        (void)build, (void)x, (void)y, (void)z;                                                                            \
+        __VA_ARGS__                                                                                                    \
+    }
+
+#define REAL(...)  __VA_ARGS__
+#define TRUTH(...) __VA_ARGS__
+#define JOIN(...)  __VA_ARGS__
+#define NOTHING    return (KPair){0, 0};
+#define ELEM(id, nargs, bound, reals, ...) BODY(real, id, KRef, reals)
+#include "lang/kernel/elem/elem.def"
+
+#define FLOATS     return (KPair){0, 0};
+#define SAME       return real_of(build, x, y, z);
+#define ARITH      return real_of(build, x, y, z);
+#define ITSELF     return as_pair(x);
+#define WHOLE(...) __VA_ARGS__
+#define ELEM(id, nargs, bound, reals, whole, ...)                                                                      \
+    static KPair whole_##id(const KBuild *build, KRef x, KRef y, KRef z) {                                                 \
+        KPair (*const real_of)(const KBuild *, KRef, KRef, KRef) = real_##id;                                          \
+        (void)real_of, (void)build, (void)x, (void)y, (void)z;                                                             \
+        whole                                                                                                          \
+    }
+#include "lang/kernel/elem/elem.def"
+
+#define COMPLEX(how, ...) __VA_ARGS__
+#define PART_OF(how, ...) __VA_ARGS__
+#define TEST(...)         __VA_ARGS__
+static const KPair absent = {0, 0};
+#define ELEM(id, nargs, bound, reals, whole, pairs, ...) BODY(complex, id, KPair, pairs)
+#include "lang/kernel/elem/elem.def"
+
+/* -- the doors ----------------------------------------------------------------------------------------------------- */
+typedef KPair RealBody(const KBuild *, KRef, KRef, KRef);
+typedef KPair ComplexBody(const KBuild *, KPair, KPair, KPair);
+static const struct { RealBody *real, *whole; ComplexBody *complex; } bodies[EL__COUNT] = {
+#define ELEM(id, ...) [EL_##id] = {real_##id, whole_##id, complex_##id},
+#include "lang/kernel/elem/elem.def"
+};
+
+KPair kelem_real(KBuild b, Elem e, qs_dtype d, const KRef *args) {
+    int n = kelem_info[e].nargs;
+    RealBody *body = d < QS_F16 ? bodies[e].whole : bodies[e].real;
+    return b.d = d, body(&b, args[0], n > 1 ? args[1] : 0, n > 2 ? args[2] : 0);
+}
+
+KPair kelem_complex(KBuild b, Elem e, qs_dtype d, const KPair *args) {
+    int n = kelem_info[e].nargs;
+    return b.d = d, bodies[e].complex(&b, args[0], n > 1 ? args[1] : absent, n > 2 ? args[2] : absent);
+}
+
+static KPair multiply(KBuild b, qs_dtype d, bool is_complex, KPair x, KPair y) {
+    if (is_complex) return kelem_complex(b, EL_mul, d, (KPair[]){x, y});
+    return kelem_real(b, EL_mul, d, (KRef[]){x.re, y.re});
+}
+
+bool kelem_power(KBuild b, qs_dtype d, KPair x, double n, KPair *out) {
+    enum { MOST = 64 };
+    bool is_complex = x.im != 0;
+    KRef one = b.num(b.ud, d, 1), zero = is_complex ? b.num(b.ud, d, 0) : 0;
+    KPair unit = {one, zero}, product = unit;
+    if (n == 0.5 && !is_complex) return *out = kelem_real(b, EL_half_power, d, &x.re), true;
+    if (n != floor(n) || fabs(n) > MOST) return false;
+    for (unsigned bits = (unsigned)fabs(n); bits; bits >>= 1) {
+        if (bits & 1) product = multiply(b, d, is_complex, product, x);
+        if (bits > 1) x = multiply(b, d, is_complex, x, x);
+    }
+    if (n < 0 && is_complex) product = kelem_complex(b, EL_div, d, (KPair[]){unit, product});
+    else if (n < 0) product = kelem_real(b, EL_div, d, (KRef[]){one, product.re});
+    return *out = product, true;
+}
+
+KRef kelem_equal(KBuild b, KPair x, KPair y) {
+    return kelem_complex(b, EL_eq, QS_F64, (KPair[]){x, y}).re;
+}

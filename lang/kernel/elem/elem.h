@@ -1,0 +1,62 @@
+/* elem.h -- elementwise functions and operators as instructions of KIR, made of the rows of elem.def.
+ *
+ *     in    a row, its arguments as instructions of one dtype (complex ones as pairs of them)
+ *     out   the instructions of the row's body, through the builder of whoever asks
+ *
+ * Which dtype the arguments meet in is a rule of the one who asks: kernels compute in 32 bits, loops of the host in
+ * doubles, expressions as arrays do.  What is computed then stands here alone.  elem_host.h makes C of the same rows. */
+#ifndef LANG_KERNEL_ELEM_H
+#define LANG_KERNEL_ELEM_H
+#include "lang/kernel/ir/kir.h"
+#include "lang/syntax/operators.h"
+
+typedef enum {
+#define ELEM(id, ...) EL_##id,
+#include "lang/kernel/elem/elem.def"
+    EL__COUNT
+} Elem;
+
+typedef enum { ELEM_NOTHING, ELEM_NUMBER, ELEM_TRUTH, ELEM_COMPLEX } ElemGives;
+typedef enum { ELEM_FLOATS, ELEM_SAME, ELEM_ARITH, ELEM_ITSELF, ELEM_WHOLE } ElemWhole;
+typedef enum { ELEM_OWN, ELEM_WIDE } ElemPrecision;
+
+typedef struct {
+    const char *name;
+    uint8_t nargs;
+    uint8_t real, complex;  /* ElemGives: of real, and of complex numbers */
+    uint8_t whole;          /* ElemWhole */
+    uint8_t precision;      /* ElemPrecision, of complex numbers */
+    uint8_t bound;          /* units of the last place between two ways to compute it */
+} ElemInfo;
+extern const ElemInfo kelem_info[EL__COUNT];
+
+/* The row of a built-in with so many arguments; EL__COUNT: it has none. */
+Elem kelem_find(const char *name, int nargs);
+/* The row of an operator of operators.def: its meaning between numbers; EL__COUNT: it has none. */
+Elem kelem_operator(Op op);
+
+/* -- building ------------------------------------------------------------------------------------------------------ */
+typedef struct KPair { KRef re, im; } KPair; /* a complex number; im 0: a real one */
+
+/* Where instructions go.  fold appends an instruction, or finds one that is equal to it. */
+typedef struct KBuild {
+    void *ud;
+    KRef (*fold)(void *ud, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c);
+    KRef (*num)(void *ud, qs_dtype d, double v);
+    qs_dtype d; /* of the computation: set by the functions below */
+} KBuild;
+/* Into f, at the source position that *pos is then. */
+typedef struct { KFunc *f; const uint32_t *pos; } KInto;
+KBuild kelem_into(KInto *into);
+
+/* The body of e in the dtype d, float32, float64 or an integer; args have it already.  im is 0 unless it gives a
+ * complex number; a truth value is a bool. */
+KPair kelem_real(KBuild b, Elem e, qs_dtype d, const KRef *args);
+/* The same of complex numbers, whose parts are of dtype d, float32 or float64. */
+KPair kelem_complex(KBuild b, Elem e, qs_dtype d, const KPair *args);
+
+/* x to a power that is known, as arrays of the host have it: products for whole exponents up to 64, roots for 0.5;
+ * false: it is neither, and EL_pow says what it is. */
+bool kelem_power(KBuild b, qs_dtype d, KPair x, double n, KPair *out);
+KRef kelem_equal(KBuild b, KPair x, KPair y);
+#endif

@@ -1,0 +1,215 @@
+/* each.c -- elementwise functions of numbers and arrays: the rows of elem.def, in loops over packed elements.
+ *
+ *   values ─ join: in which type they meet ─► nest of runs ─► pieces, converted on the way in and out ─► loop of the row
+ *
+ * Operators have loops of their own (packed.c), with forms for a number beside an array. */
+#include "vm/array/each.h"
+#include "vm/array/nest.h"
+#include "vm/array/operand.h"
+#include "vm/base/dtype.h"
+#include "vm/value/convert.h"
+
+LOOPS_WITHOUT_TRAPS
+#ifndef __clang__
+#pragma GCC optimize("no-math-errno") /* nobody reads errno either, and sqrt is an instruction */
+#endif
+#include "lang/kernel/elem/elem_host.h"
+
+#include <string.h>
+
+/* -- loops --------------------------------------------------------------------------------------------------------- */
+enum { MOST_ARGS = 3 };
+typedef void ElemLoop(size_t n, const void *const *in, void *out);
+
+#define ARG_1 x[i]
+#define ARG_2 x[i], y[i]
+#define ARG_3 x[i], y[i], z[i]
+/* The result is never an operand. */
+#define LOOP(id, nargs, D, In, Out)                                                                                    \
+    static void loop_##id##_##D(size_t n, const void *const *in, void *vout) {                                         \
+        const In *restrict x = in[0], *restrict y = in[nargs > 1], *restrict z = in[nargs > 2 ? 2 : 0];                \
+        Out *restrict out = vout;                                                                                      \
+        (void)y, (void)z;                                                                                              \
+        for (size_t i = 0; i < n; i++) out[i] = elem_##id##_##D(ARG_##nargs);                                          \
+    }
+#define INTEGERS(X, id, nargs)                                                                                         \
+    X(id, nargs, I32, int32_t, int32_t) X(id, nargs, U32, uint32_t, uint32_t)                                          \
+    X(id, nargs, I64, int64_t, int64_t) X(id, nargs, U64, uint64_t, uint64_t)
+#define NONE(X, id, nargs)
+#define NUMBERS(X, id, nargs) X(id, nargs, F32, float, float) X(id, nargs, F64, double, double)
+#define TRUTHS(X, id, nargs) X(id, nargs, F32, float, uint8_t) X(id, nargs, F64, double, uint8_t)
+#define JOINED(X, id, nargs) X(id, nargs, F32, float, QComplexF) X(id, nargs, F64, double, QComplexD)
+#define Z_OWN(X, id, nargs) X(id, nargs, C64, QComplexF, QComplexF) X(id, nargs, C128, QComplexD, QComplexD)
+#define Z_WIDE(X, id, nargs) X(id, nargs, C128, QComplexD, QComplexD)
+#define PART_OWN(X, id, nargs) X(id, nargs, C64, QComplexF, float) X(id, nargs, C128, QComplexD, double)
+#define TESTS(X, id, nargs) X(id, nargs, C64, QComplexF, uint8_t) X(id, nargs, C128, QComplexD, uint8_t)
+
+/* A column says which loops there are. */
+#define REAL(...)             NUMBERS
+#define TRUTH(...)            TRUTHS
+#define JOIN(...)             JOINED
+#define NOTHING               NONE
+#define COMPLEX(how, ...)     Z_##how
+#define PART_OF(how, ...)     PART_##how
+#define TEST(...)             TESTS
+#define FLOATS                NONE
+#define SAME                  INTEGERS
+#define ARITH                 INTEGERS
+#define ITSELF                INTEGERS
+#define WHOLE(...)            INTEGERS
+#define OPERATOR(...)
+#define ELEM(id, nargs, bound, reals, whole, pairs, ...)                                                               \
+    reals(LOOP, id, nargs) whole(LOOP, id, nargs) pairs(LOOP, id, nargs)
+#include "lang/kernel/elem/elem.def"
+
+#define ENTRY(id, nargs, D, In, Out) [QS_##D] = loop_##id##_##D,
+#define OPERATOR(...)
+#define ELEM(id, nargs, bound, reals, whole, pairs, ...)                                                               \
+    [EL_##id] = {reals(ENTRY, id, nargs) whole(ENTRY, id, nargs) pairs(ENTRY, id, nargs)},
+static ElemLoop *const loops[EL__COUNT][QS_NDTYPES] = {
+#include "lang/kernel/elem/elem.def"
+};
+
+/* -- in which type ------------------------------------------------------------------------------------------------- */
+typedef struct {
+    ElemLoop *loop;
+    qs_dtype compute, gives, out; /* of the loop, of what it writes, of the result */
+} How;
+
+static qs_status undefined(qs_vm *vm, Elem e, const qs_value *args, const char *what) {
+    const ElemInfo *info = &kelem_info[e];
+    if (info->nargs == 1) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for %s", info->name, what);
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined between %s and %s", info->name,
+                    qval_type_name(vm, args[0]), qval_type_name(vm, args[1]));
+}
+
+static bool is_complex(qs_value v) {
+    return v.kind == QS_COMPLEX || (v.kind == QS_ARRAY && qdtype_is_complex((qs_dtype)qval_array(v)->dtype));
+}
+
+/* What the loop writes, of elements of type d. */
+static qs_dtype given(Elem e, qs_dtype d) {
+    ElemGives g = (ElemGives)(qdtype_is_complex(d) ? kelem_info[e].complex : kelem_info[e].real);
+    if (g == ELEM_TRUTH) return QS_B1;
+    return g == ELEM_COMPLEX ? qdtype_complex_of(d) : qdtype_real_of(d);
+}
+
+/* Elements of type d, in the type that the row has a loop for. */
+static void decide(Elem e, qs_dtype d, How *how) {
+    how->compute = qoperand_compute(d);
+    if (d == QS_C64 && kelem_info[e].precision == ELEM_WIDE) how->compute = QS_C128;
+    how->loop = loops[e][how->compute];
+    how->gives = given(e, how->compute);
+    how->out = how->gives == how->compute ? d : given(e, d);
+}
+
+/* An argument alone keeps an integer type; several meet as in arithmetic, or as in a choice between elements of one
+ * type, which keeps that. */
+static qs_status join(qs_vm *vm, Elem e, const qs_value *args, int n, qs_dtype *out) {
+    ElemWhole whole = (ElemWhole)kelem_info[e].whole;
+    Op op = whole == ELEM_FLOATS ? OP_DIV : OP_ADD;
+    bool first = true, alike = whole != ELEM_FLOATS && whole != ELEM_ARITH;
+    for (int i = 0; i < n; i++) {
+        if (args[i].kind != QS_ARRAY) {
+            alike = false;
+            continue;
+        }
+        qs_dtype d = (qs_dtype)qval_array(args[i])->dtype;
+        alike = alike && d == (qs_dtype)qval_array(args[0])->dtype && (n > 1 || d != QS_B1);
+        if (whole == ELEM_FLOATS || (n == 1 && d == QS_B1)) d = qoperand_fraction(vm, d);
+        *out = first ? d : qdtype_promote(*out, d);
+        first = false;
+    }
+    if (alike || n == 1) return QS_OK;
+    if (whole != ELEM_FLOATS) *out = qdtype_promote(*out, *out); /* as arithmetic has it: small integers become int */
+    for (int i = 0; i < n; i++)
+        if (args[i].kind != QS_ARRAY) TRY(qoperand_number(vm, op, *out, args[i], out));
+    return QS_OK;
+}
+
+/* -- runs ---------------------------------------------------------------------------------------------------------- */
+static bool packed(ptrdiff_t step, qs_dtype d, qs_dtype wanted, const void *at) {
+    size_t size = qdtype_size(wanted), align = qdtype_is_complex(wanted) ? size / 2 : size;
+    return d == wanted && step == (ptrdiff_t)size && (uintptr_t)at % align == 0;
+}
+
+static void run(const How *how, const Nest *n, const qs_dtype *types, int nargs) {
+    _Alignas(64) char room[MOST_ARGS + 1][PIECE_BYTES];
+    const void *in[MOST_ARGS];
+    size_t size = qdtype_size(how->compute), made = qdtype_size(how->gives);
+    bool out_packed = packed(n->step[0], how->out, how->gives, n->at[0]), all = out_packed;
+    for (int i = 0; i < nargs; i++) all = all && packed(n->step[i + 1], types[i], how->compute, n->at[i + 1]);
+    for (size_t at = 0, m; at < n->count; at += m) {
+        m = all || n->count - at < PIECE ? n->count - at : PIECE;
+        for (int i = 0; i < nargs; i++) {
+            const char *from = n->at[i + 1] + n->step[i + 1] * (ptrdiff_t)at;
+            bool direct = packed(n->step[i + 1], types[i], how->compute, n->at[i + 1]);
+            if (!direct) qconv_run(types[i], from, n->step[i + 1], how->compute, room[i], (ptrdiff_t)size, m);
+            in[i] = direct ? from : room[i];
+        }
+        char *to = n->at[0] + n->step[0] * (ptrdiff_t)at;
+        how->loop(m, in, out_packed ? to : room[MOST_ARGS]);
+        if (!out_packed) qconv_run(how->gives, room[MOST_ARGS], (ptrdiff_t)made, how->out, to, n->step[0], m);
+    }
+}
+
+static qs_status of_arrays(qs_vm *vm, Elem e, const qs_value *args, int nargs, qs_value *out) {
+    How how;
+    int rank;
+    int64_t dims[QS_MAX_RANK];
+    Operand x[MOST_ARGS];
+    qs_dtype d = QS_F32, types[MOST_ARGS];
+    Array *r;
+    void *to;
+    Nest n;
+    TRY(join(vm, e, args, nargs, &d));
+    decide(e, d, &how);
+    TRY(qoperand_shapes(vm, kelem_info[e].name, args, nargs, &rank, dims));
+    for (int i = 0; i < nargs; i++) TRY(qoperand_open(vm, args[i], how.compute, &x[i]));
+    TRY(qarr_new_raw(vm, how.out, rank, dims, false, &r));
+    qs_status s = qarr_write(vm, r, &to);
+    if (s) return qarr_release(vm, r), s;
+    qnest_begin(&n, r->rank, r->dims);
+    qnest_array(&n, to, r);
+    for (int i = 0; i < nargs; i++) {
+        types[i] = x[i].dtype;
+        qnest_operand(&n, x[i].p, qdtype_size(x[i].dtype), x[i].rank, x[i].dims, x[i].strides);
+    }
+    qnest_fuse(&n);
+    qnest_lengthen(&n);
+    while (qnest_next(&n)) run(&how, &n, types, nargs);
+    return *out = qarr_value(r), QS_OK;
+}
+
+/* -- numbers ------------------------------------------------------------------------------------------------------- */
+typedef union { double f; int64_t i; uint8_t b; QComplexD z; } Number;
+
+static qs_status of_numbers(qs_vm *vm, Elem e, const qs_value *args, int nargs, qs_value *out) {
+    bool complex = false, ints = kelem_info[e].whole != ELEM_FLOATS;
+    Number x[MOST_ARGS], r;
+    for (int i = 0; i < nargs; i++) complex |= args[i].kind == QS_COMPLEX, ints &= args[i].kind == QS_INT;
+    qs_dtype d = complex ? QS_C128 : ints ? QS_I64 : QS_F64;
+    for (int i = 0; i < nargs; i++) {
+        if (complex) x[i].z = qscalar_complex(args[i]);
+        else if (ints) x[i].i = args[i].u.i;
+        else x[i].f = qval_number(args[i]);
+    }
+    loops[e][d](1, (const void *[]){&x[0], &x[nargs > 1], &x[nargs > 2 ? 2 : 0]}, &r);
+    switch (given(e, d)) {
+    case QS_B1: *out = qs_bool(r.b); return QS_OK;
+    case QS_I64: *out = qs_int(r.i); return QS_OK;
+    case QS_F64: *out = qs_num(r.f); return QS_OK;
+    default: return qval_complex(vm, r.z.re, r.z.im, out);
+    }
+}
+
+qs_status qeach_apply(qs_vm *vm, Elem e, const qs_value *args, qs_value *out) {
+    int n = kelem_info[e].nargs;
+    bool arrays = false, complex = false;
+    for (int i = 0; i < n; i++) {
+        if (!qoperand_fits(args[i])) return undefined(vm, e, args, qval_type_name(vm, args[i]));
+        arrays |= args[i].kind == QS_ARRAY, complex |= is_complex(args[i]);
+    }
+    if (complex && kelem_info[e].complex == ELEM_NOTHING) return undefined(vm, e, args, "complex numbers");
+    return arrays ? of_arrays(vm, e, args, n, out) : of_numbers(vm, e, args, n, out);
+}
