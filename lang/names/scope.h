@@ -1,5 +1,9 @@
 /* scope.h -- who is meant by a name.
  *
+ * A tree comes in, and goes out with a symbol at every identifier; unknown names are errors here, before anything runs.
+ * The session calls it when it links a file (vm/session/link.c).  Beside it: types.h, what a written type denotes, and
+ * rewrite.h, the rewrite rules of a program.
+ *
  * A name assigned anywhere in a function (parameter, result, =, +=, for, catch) is a local of that function.  A name
  * only read is looked for outwards: a local of an enclosing function becomes a capture; else the machine is asked for a
  * global (own module, imports, built-ins).  At top level every assigned name is a global of the module.

@@ -1,6 +1,11 @@
-/* ast.h -- the syntax tree: what the parser makes, scope.c annotates, and both bytecode.c and kernel/lower.c read.
+/* ast.h -- the syntax tree.
  *
- * Nodes live in the arena of their Module's Unit for as long as the program, because kernels and generic functions are
+ *     text ── lex.c ── tokens ── parse.c stmt.c define.c expr.c typeexpr.c ── tree, errors with their places
+ *
+ * Text comes in (parse.h), a Unit goes out.  The session calls the parser; lang/names notes in the tree who is meant by
+ * each name; lang/bytecode and lang/kernel read it.
+ *
+ * Nodes live in the arena of their Unit for as long as the program, because kernels and generic functions are
  * specialised from them at run time.  A position is a byte offset into the Unit's Source. */
 #ifndef LANG_AST_H
 #define LANG_AST_H

@@ -1,6 +1,14 @@
 /* array.h -- numeric arrays: making them, reading them, functions of their elements, reductions.
  *
- * Everything here works on host memory and takes any strides; loops over contiguous data are the fast path.
+ *     array.c    making, viewing, reading        arith.c each.c apply.c   operators, and functions of elements
+ *     index.c    x[…]: select.c says which places are meant, gather.c moves their elements
+ *     reduce.c   sums and their like             scalar.c operand.c       two numbers; values met element by element
+ *     move.c     elements as they are            nest.c packed.c          strided runs, and the loops over packed ones
+ *     gemm.c matrix.c device_math.c              products, here or by the library of a device
+ *
+ * Arrays and numbers come in, new arrays go out, or old ones changed.  The interpreter, stdlib and bridge call these
+ * files.  All of them but device_math.c work on host memory and take any strides; loops over contiguous data are the
+ * fast path.
  *
  * Shapes that the language makes are normalised (qarr_normalise): 1xN is a vec, and extents of 1 at the end, beyond the
  * second dimension, go.  `size(x)` has at least two entries, also for a single column ([N,1]): the original gives one

@@ -1,6 +1,11 @@
 /* ctx.h -- what every layer hangs on: the memory door, interned strings and types, the first error.
  *
- * qs_vm begins with a Ctx, so lang and devices work on the same state without knowing the machine. */
+ *     ctx     memory, errors, arenas, growing text, sources        dtype    element types and their conversions
+ *     str     names and strings, maps                              type     descriptors of the types of the language
+ *     number  numbers as text                                      flag     what signal handlers and threads raise
+ *
+ * Everybody calls these files; they know nobody but quasar_types.h.  qs_vm begins with a Ctx, so lang and devices work
+ * on the same state without knowing the machine. */
 #ifndef VM_BASE_CTX_H
 #define VM_BASE_CTX_H
 #include "vm/quasar_types.h"

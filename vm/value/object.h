@@ -1,5 +1,10 @@
 /* object.h -- the counted objects behind a qs_value, and what can be done with any value.
  *
+ *     value.c    questions about any value, conversion to a type     convert.c  runs of elements between element types
+ *     object.c   cells, objects, functions: made and ended           format.c   values as text
+ *
+ * Values come in; values, texts and truths go out.  All of vm, stdlib and bridge call these files.
+ *
  * A value has 16 bytes.  Real numbers, truth values and null are in it; everything else is an object that counts who
  * refers to it, and goes when nobody does.  Cycles, which counts alone never free, are found by gc.c. */
 #ifndef VM_OBJECT_H
