@@ -160,7 +160,7 @@ const char *qllvm_version(const Llvm *l) { return l->version; }
 typedef struct { /* what has to be given back, however far we came */
     Ctx *ctx;
     Llvm *l;
-    void *tm, *context, *module, *buffer, *options;
+    void *tm, *context, *module, *buffer, *options, *builder;
     char *message;
 } Job;
 
@@ -169,6 +169,7 @@ static void finish(Job *j) {
     if (j->message) f->DisposeMessage(j->message);
     if (j->buffer) f->DisposeMemoryBuffer(j->buffer);
     if (j->options) f->DisposePassBuilderOptions(j->options);
+    if (j->builder) f->DisposeBuilder(j->builder);
     if (j->module) f->DisposeModule(j->module);
     if (j->context) f->ContextDispose(j->context);
     if (j->tm) f->DisposeTargetMachine(j->tm);
@@ -311,6 +312,67 @@ static qs_status optimise(Job *j, const LlvmTarget *t) {
     return s;
 }
 
+/* -- what LLVM gets wrong for NVIDIA devices, said in other words after all passes that would turn them back ------ */
+enum { LLVM_SITOFP = 36, LLVM_FCMP = 43, LLVM_SELECT = 46, LLVM_INTEGER = 8, LLVM_VECTOR = 13 };
+
+static bool is_truth(const Api *f, void *type) {
+    if (f->GetTypeKind(type) == LLVM_VECTOR) type = f->GetElementType(type);
+    return f->GetTypeKind(type) == LLVM_INTEGER && f->GetIntTypeWidth(type) == 1;
+}
+
+/* `sitofp i1` is -1 or 0.  Of a truth value that is no plain comparison the code would make 1 or 0. */
+static void mend_truth(Job *j, void *ins) {
+    const Api *f = &j->l->f;
+    void *type = f->TypeOf(ins);
+    if (!is_truth(f, f->TypeOf(f->GetOperand(ins, 0)))) return;
+    f->PositionBuilderBefore(j->builder, ins);
+    f->ReplaceAllUsesWith(ins, f->BuildSelect(j->builder, f->GetOperand(ins, 0), f->ConstReal(type, -1),
+                                              f->ConstReal(type, 0), ""));
+    f->InstructionEraseFromParent(ins);
+}
+
+/* The zero of the other sign, or NULL: v is none.  Constants are one value each. */
+static void *other_zero(const Api *f, void *v) {
+    void *type = f->TypeOf(v), *zero = f->ConstReal(type, 0), *minus = f->ConstReal(type, -0.0);
+    return v == zero ? minus : v == minus ? zero : NULL;
+}
+
+static bool is_real(const Api *f, void *type) {
+    enum { FLOAT = 2, DOUBLE = 3 };
+    int kind = f->GetTypeKind(type);
+    return kind == FLOAT || kind == DOUBLE;
+}
+
+/* `x < 0 ? x : 0` would become min.f32, which takes -0 for less than 0.  A comparison does not tell the zeros apart,
+ * so that it can be with the other one, which the code does not take for a minimum. */
+static void mend_zero(Job *j, void *ins) {
+    const Api *f = &j->l->f;
+    void *test = f->GetOperand(ins, 0);
+    if (!is_real(f, f->TypeOf(ins)) || !f->IsAInstruction(test) || f->GetInstructionOpcode(test) != LLVM_FCMP) return;
+    for (unsigned side = 0; side < 2; side++) {
+        void *zero = f->GetOperand(test, side), *x = f->GetOperand(test, !side), *other;
+        if (zero != f->GetOperand(ins, 1) && zero != f->GetOperand(ins, 2)) continue;
+        if (!is_real(f, f->TypeOf(zero)) || !(other = other_zero(f, zero))) continue;
+        int how = f->GetFCmpPredicate(test);
+        f->PositionBuilderBefore(j->builder, ins);
+        f->SetOperand(ins, 0, f->BuildFCmp(j->builder, how, side ? x : other, side ? other : x, ""));
+        return;
+    }
+}
+
+static void mend(Job *j) {
+    const Api *f = &j->l->f;
+    j->builder = f->CreateBuilderInContext(j->context);
+    for (void *fn = f->GetFirstFunction(j->module); fn; fn = f->GetNextFunction(fn))
+        for (void *b = f->GetFirstBasicBlock(fn); b; b = f->GetNextBasicBlock(b))
+            for (void *ins = f->GetFirstInstruction(b), *next; ins; ins = next) {
+                next = f->GetNextInstruction(ins);
+                int op = f->GetInstructionOpcode(ins);
+                if (op == LLVM_SITOFP) mend_truth(j, ins);
+                if (op == LLVM_SELECT) mend_zero(j, ins);
+            }
+}
+
 static qs_status emit(Job *j, LlvmOutput kind, Text *out) {
     const Api *f = &j->l->f;
     out->len = 0;
@@ -331,6 +393,7 @@ static qs_status run(Job *j, const LlvmTarget *t, const char *ir, size_t n, Llvm
     TRY(parse(j, t, ir, n));
     TRY(link_math(j, t));
     TRY(optimise(j, t));
+    if (t->arch == LLVM_NVPTX) mend(j);
     return emit(j, kind, out);
 }
 

@@ -358,7 +358,7 @@ class Profile(WithCache):
 
     def test_nothing_launched(self):
         r = qrun("--profile", text="print 1")
-        self.assertEqual((r.stdout, r.stderr), ("1\n", "profile: no kernel was launched\n"))
+        self.assertEqual((r.stdout, r.stderr), ("1\n", "profile: no kernel, loop or expression was launched\n"))
 
 
 @unittest.skipIf("LSAN_OPTIONS" in os.environ, "sanitizers use memory of their own")

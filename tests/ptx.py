@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Makes PTX of every kernel and fused expression that the test scripts and examples run, and has ptxas assemble it.
 
-    tests/ptx.py [--qrun build/qrun] [--arch sm_90] [--cache folder] [filter ...]
+    tests/ptx.py [--qrun build/qrun] [--arch sm_90] [--ptxas file] [--cache folder] [filter ...]
 
 The scripts run on the cpu device with --compile-for; what they print does not matter here.  QUASAR_LIBDEVICE=none takes
-our own mathematical functions.  Says so, and succeeds,
+our own mathematical functions.  An instruction that the text's .version lacks is found for every target; ptxas of
+CUDA 13 and later takes no sm_70 (that of 12.9, which pip has as nvidia-cuda-nvcc-cu12, does).  Says so, and succeeds,
 where ptxas is not installed."""
-import argparse, concurrent.futures, glob, os, shlex, shutil, subprocess, sys, tempfile
+import argparse, concurrent.futures, glob, os, re, shlex, shutil, subprocess, sys, tempfile
 
 from run import ROOT, header
 
@@ -17,7 +18,8 @@ def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("filter", nargs="*")
     p.add_argument("--qrun", type=os.path.abspath, default=os.path.join(ROOT, "build", "qrun"))
-    p.add_argument("--arch", action="append", help="default: sm_75, sm_80 and sm_90")
+    p.add_argument("--arch", action="append", help="default: sm_70, sm_75, sm_80 and sm_90")
+    p.add_argument("--ptxas", default="ptxas")
     p.add_argument("--cache", type=os.path.abspath, help="keep the code there, for a machine without LLVM")
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     return p.parse_args()
@@ -47,6 +49,35 @@ def kernels_of(qrun, arch, path, opts):
     return ["// quasar:" + p for p in parts], f"{path}: {said}" if wrong else None
 
 
+def wrong_sign(ptx):
+    """A truth value becomes a float as a signed number, which makes 1 of what was negated; else None."""
+    for number in re.findall(r"selp\.[ubs]32\s+(%r\d+), 1, 0,", ptx):
+        if re.search(rf"cvt\.rn\.f\d\d\.s32\s+\S+ {number};", ptx):
+            return f"{number}: 1 as a signed number"
+    return None
+
+
+def wrong_zero(ptx):
+    """An instruction that takes -0 for less than 0, where a test was written that does not; or None."""
+    found = re.search(r"^\s*(min|max)\.f(32|64).* 0[fd][08]0+;", ptx, re.M)
+    return found and found.group().strip()
+
+
+SINCE = {"activemask.b32": (6, 2)}  # versions of PTX that brought what we use
+
+
+def too_new(ptx):
+    """The instruction that comes before its time, or None."""
+    version = re.search(r"^\.version (\d+)\.(\d+)", ptx, re.M)
+    have = tuple(map(int, version.groups())) if version else (0, 0)
+    return next((f"{what} needs a later .version than {have}" for what, since in SINCE.items()
+                 if what in ptx and have < since), None)
+
+
+def takes(ptxas, arch, folder):
+    return assembles(ptxas, arch, folder, "empty", f".version 8.0\n.target {arch}\n.address_size 64\n") is None
+
+
 def assembles(ptxas, arch, folder, number, ptx):
     name = os.path.join(folder, f"{number}.ptx")
     with open(name, "w", encoding="utf-8") as f:
@@ -64,7 +95,12 @@ def check(args, arch, pool, folder):
         failures += [wrong] if wrong else []
         for t in texts:
             found.setdefault(t, path)
-    ptxas = shutil.which("ptxas")
+    for wrong in (wrong_sign, wrong_zero, too_new):
+        failures += [f"{path}: {wrong(ptx)}" for ptx, path in found.items() if wrong(ptx)]
+    ptxas = shutil.which(args.ptxas)
+    if ptxas and not takes(ptxas, arch, folder):
+        print(f"{arch}: read only, this ptxas does not assemble it")
+        ptxas = None
     checks = ptxas and [(path, pool.submit(assembles, ptxas, arch, folder, i, ptx))
                         for i, (ptx, path) in enumerate(found.items())]
     for path, job in checks or []:
@@ -76,13 +112,13 @@ def check(args, arch, pool, folder):
 
 def main():
     args = arguments()
-    if not shutil.which("ptxas"):
+    if not shutil.which(args.ptxas):
         print("skipped: ptxas is not installed")
         if not args.cache:
             return 0
     failures = []
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool, tempfile.TemporaryDirectory() as folder:
-        for arch in args.arch or ["sm_75", "sm_80", "sm_90"]:
+        for arch in args.arch or ["sm_70", "sm_75", "sm_80", "sm_90"]:
             failures += check(args, arch, pool, folder)
     print("\n".join(failures))
     return bool(failures)

@@ -105,10 +105,11 @@ static bool is_involved(const KFunc *f) {
 
 static Target target_of(const KCompiler *k, const KFunc *f, const Device *d) {
     if (d->ops->code == CODE_PTX)
-        return (Target){{.kind = KT_NVPTX, .half = true},
-                        {.arch = LLVM_NVPTX, .cpu = d->arch, .features = "", .thorough = true},
+        return (Target){{.kind = KT_NVPTX, .half = true, .orders_zeros = true},
+                        /* PTX 6.3 at least: 6.0, which LLVM takes for sm_70, has no activemask */
+                        {.arch = LLVM_NVPTX, .cpu = d->arch, .features = "+ptx63", .thorough = true},
                         LLVM_ASSEMBLY,
-                        qcache_key((CacheKey){{1, 0}}, d->arch, strlen(d->arch))};
+                        qcache_key((CacheKey){{2, 0}}, d->arch, strlen(d->arch))};
     return (Target){
         k->host, {.arch = host_arch(), .cpu = "", .features = "", .thorough = is_involved(f)}, LLVM_OBJECT, k->machine};
 }
@@ -120,7 +121,8 @@ static qs_status run_llvm(KCompiler *k, const LlvmTarget *t, const Text *ir, Llv
 
 static qs_status from_cache_or_llvm(KCompiler *k, const Target *t, const Text *ir, Text *out) {
     const char *passes = qllvm_passes(&t->llvm), *math = t->llvm.math ? t->llvm.math : "";
-    CacheKey key = qcache_key(qcache_key(t->key, passes, strlen(passes)), ir->s, ir->len);
+    CacheKey key = qcache_key(t->key, t->llvm.features, strlen(t->llvm.features));
+    key = qcache_key(qcache_key(key, passes, strlen(passes)), ir->s, ir->len);
     key = qcache_key(key, math, strlen(math));
     if (qcache_get(k->cache, key, out)) return QS_OK;
     TRY(run_llvm(k, &t->llvm, ir, t->kind, out));
@@ -165,8 +167,25 @@ static qs_status opencl_text(KCompiler *k, const KFunc *f, Code *out) {
     return s;
 }
 
+/* OpenCL rounds even a root of float32 as it likes. */
+static const char *inexact(const KIns *i, CodeKind kind) {
+    if (i->op == K_ATOMIC || i->op == K_AATOMIC) return i->flag == KA_POW ? "pow" : NULL;
+    if (i->op != K_MATH) return NULL;
+    bool root = kind == CODE_OPENCL && i->flag == MF_sqrt && i->dtype == QS_F32;
+    return kir_math[i->flag].how == MATH_exact && !root ? NULL : kir_math[i->flag].name;
+}
+
+const char *kcompile_differs(const KFunc *f, CodeKind kind) {
+    const char *name = NULL;
+    if (!f->strict || kind == CODE_NATIVE || kind == CODE_KIR) return NULL;
+    for (KRef r = 1; r < f->nins && !name; r++) name = inexact(&f->ins[r], kind);
+    return name;
+}
+
 qs_status kcompile(KCompiler *k, const KFunc *f, const Device *d, Code *out) {
     *out = (Code){.kind = d->ops->code, .entry = entry, .hash = f->hash, .name = f->name->s, .cache = k->cache};
+    const char *differs = kcompile_differs(f, out->kind);
+    if (differs) return qerr_set(k->ctx, QS_EDEVICE, "its %s may differ in the last digit", differs);
     if (out->kind == CODE_OPENCL) return opencl_text(k, f, out);
     if (out->kind == CODE_KIR) {
         out->bytes = f;

@@ -24,7 +24,11 @@ typedef struct KCompiler KCompiler; /* one per machine: the cache on disk, LLVM 
 KCompiler *kcompile_open(Ctx *c, const char *cache_dir);
 void kcompile_close(KCompiler *k);
 
-/* The code of f for d.  Errors: QS_EDEVICE when LLVM is needed and absent (the sentence says what to install). */
+/* What f, which promises the bits of the host (KFunc.strict), computes by a function that such a device has otherwise
+ * than the C library; NULL: nothing. */
+const char *kcompile_differs(const KFunc *f, CodeKind kind);
+/* The code of f for d.  Errors: QS_EDEVICE when LLVM is needed and absent (the sentence says what to install), and when
+ * a function differs. */
 qs_status kcompile(KCompiler *k, const KFunc *f, const Device *d, Code *out);
 void kcompile_free(KCompiler *k, Code *code);
 /* PTX with `lines`, for the place of what a driver refuses.  LLVM makes it, never the cache, whose code knows no

@@ -3,6 +3,7 @@
 #include "vm/array/arith.h"
 #include "vm/array/each.h"
 #include "vm/base/dtype.h"
+#include "vm/array/each.h"
 #include "vm/array/gemm.h"
 #include "vm/array/packed.h"
 

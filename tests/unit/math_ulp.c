@@ -173,7 +173,7 @@ static void run_own(const char *name, int nargs, qs_dtype d, void *x[3]) {
 }
 
 static void on_own(MathFn fn, qs_dtype d, void *x[3]) {
-    run_own(d == QS_F32 ? kir_math[fn].nv32 : kir_math[fn].nv64, kir_math[fn].nargs, d, x);
+    run_own(kir_math[fn].nv[d == QS_F64], kir_math[fn].nargs, d, x);
 }
 
 /* -- one function ------------------------------------------------------------------------------------------------ */

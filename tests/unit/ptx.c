@@ -78,13 +78,62 @@ static const char *accumulate(KAtomic op, qs_dtype d, int index, Text *out) {
 static void warps(void) {
     static const KAtomic ops[] = {KA_ADD, KA_SUB, KA_MIN, KA_MAX};
     static const qs_dtype dtypes[] = {QS_I32, QS_U32, QS_I64, QS_U64, QS_F32, QS_F64};
+    bool assembler = have_ptxas;
     Text t;
     qtext_init(&t, &ctx);
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++)
             CHECK(strstr(accumulate(ops[i], dtypes[k], 0, &t), "shfl.sync.down"));
+    strcpy(gpu.arch, "sm_70");
+    have_ptxas = false; /* of today takes no sm_70 */
+    CHECK(strstr(accumulate(KA_ADD, QS_F32, 0, &t), "activemask.b32") && strstr(t.s, ".version 6.3"));
+    strcpy(gpu.arch, "sm_80");
+    have_ptxas = assembler;
     CHECK(!strstr(accumulate(KA_ADD, QS_F32, 1, &t), "shfl.sync"));
     CHECK(!strstr(accumulate(KA_MUL, QS_F32, 0, &t), "shfl.sync"));
+    qtext_free(&t);
+}
+
+/* y[pos] = to(-mid(x[pos] > 1.5 && x[pos] < 3.5)) */
+static const char *negated(qs_dtype mid, qs_dtype to, Text *out) {
+    Arena arena;
+    qarena_init(&arena, &ctx);
+    KFunc *f = kir_new(&ctx, &arena, qstr_cname(&ctx, "negated"), NULL);
+    f->rank = 1;
+    kir_param(f, &(KParam){.name = qstr_cname(&ctx, "x"), .kind = KP_ARRAY, .dtype = QS_F32, .rank = 1, .read = true});
+    kir_param(f, &(KParam){.name = qstr_cname(&ctx, "y"), .kind = KP_ARRAY, .dtype = to, .rank = 1, .written = true});
+    KRef at = kir_add(f, K_POS, QS_I64, 0, 0, 0, 0, 0, 0), x = kir_add(f, K_LOAD, QS_F32, 0, at, 0, 0, 0, 0);
+    KRef above = kir_add(f, K_LT, QS_B1, 0, kir_const_num(f, QS_F32, 1.5, 0), x, 0, 0, 0);
+    KRef below = kir_add(f, K_LT, QS_B1, 0, x, kir_const_num(f, QS_F32, 3.5, 0), 0, 0, 0);
+    KRef both = kir_add(f, K_AND, QS_B1, 0, above, below, 0, 0, 0);
+    KRef v = kir_add(f, K_NEG, mid, 0, kir_add(f, K_CAST, mid, 0, both, 0, 0, 0, 0), 0, 0, 0, 0);
+    if (mid != to) v = kir_add(f, K_CAST, to, 0, v, 0, 0, 0, 0);
+    kir_add(f, K_STORE, QS_B1, 0, at, v, 0, 1, 0);
+    kir_seal(f);
+    out->len = 0;
+    CHECK(kir_verify(&ctx, f) == QS_OK && kcompile_text(compiler, f, &gpu, "ptx", out) == QS_OK);
+    if (have_ptxas) CHECK(assembles(out->s));
+    qarena_free(&arena);
+    return out->s;
+}
+
+/* True, negated as a signed number, is -1: LLVM's own way from a truth value to a float would make 1 of it. */
+static void truth(void) {
+    static const char *const archs[] = {"sm_70", "sm_80", "sm_90"};
+    static const qs_dtype mids[] = {QS_I32, QS_I64, QS_F32, QS_F64};
+    bool assembler = have_ptxas;
+    Text t;
+    qtext_init(&t, &ctx);
+    for (size_t a = 0; a < sizeof archs / sizeof *archs; a++)
+        for (size_t i = 0; i < sizeof mids / sizeof *mids; i++) {
+            strcpy(gpu.arch, archs[a]);
+            have_ptxas = assembler && a > 0; /* of today takes no sm_70 */
+            bool whole = mids[i] == QS_I32 || mids[i] == QS_I64;
+            CHECK(!strstr(negated(mids[i], QS_F32, &t), "f32.s") && (!whole || strstr(t.s, "0fBF800000")));
+            CHECK(!strstr(negated(mids[i], QS_F64, &t), "f64.s") && (!whole || strstr(t.s, "0dBFF0000000000000")));
+        }
+    have_ptxas = assembler;
+    strcpy(gpu.arch, "sm_80");
     qtext_free(&t);
 }
 
@@ -102,6 +151,31 @@ static void function(MathFn fn, qs_dtype d, Text *out) {
     out->len = 0;
     CHECK(kir_verify(&ctx, f) == QS_OK && kcompile_text(compiler, f, &gpu, "ptx", out) == QS_OK);
     qarena_free(&arena);
+}
+
+/* A loop of the host has the bits of the C library, which only functions that are exact everywhere have here. */
+static void bits_of_the_host(void) {
+    static const MathFn fns[] = {MF_sqrt, MF_floor, MF_sin, MF_pow};
+    for (size_t i = 0; i < sizeof fns / sizeof *fns; i++) {
+        bool exact = i < 2;
+        Arena arena;
+        Code code;
+        qarena_init(&arena, &ctx);
+        KFunc *f = kir_new(&ctx, &arena, qstr_cname(&ctx, "strict"), NULL);
+        f->rank = 1, f->strict = true;
+        KRef x = kir_add(f, K_CAST, QS_F64, 0, kir_add(f, K_POS, QS_I64, 0, 0, 0, 0, 0, 0), 0, 0, 0, 0);
+        kir_add(f, K_MATH, QS_F64, (uint16_t)fns[i], x, kir_math[fns[i]].nargs == 2 ? x : 0, 0, 0, 0);
+        kir_seal(f);
+        CHECK(!kcompile_differs(f, CODE_PTX) == exact && !kcompile_differs(f, CODE_OPENCL) == exact);
+        CHECK(!kcompile_differs(f, CODE_NATIVE));
+        CHECK((kcompile(compiler, f, &gpu, &code) == QS_OK) == exact);
+        if (exact) kcompile_free(compiler, &code);
+        else CHECK(strstr(ctx.err.text, "last digit"));
+        f->strict = false;
+        CHECK(!kcompile_differs(f, CODE_PTX));
+        qerr_clear(&ctx);
+        qarena_free(&arena);
+    }
 }
 
 /* Without libdevice every function is complete: nothing is left to be found elsewhere. */
@@ -173,7 +247,9 @@ int main(int argc, char **argv) {
               KGEN_ALL, try_case);
     large_shared();
     warps();
+    truth();
     own_functions();
+    bits_of_the_host();
     fast_math();
     if (argc < 2) targets();
     kcompile_close(compiler);

@@ -36,7 +36,7 @@ static double bytes_away(const Job *j, int memory) {
 }
 
 static double bandwidth(qs_vm *vm, const Device *d) {
-    const KernelCache *k = qvm(vm)->kernels;
+    const Launches *k = qvm(vm)->launches;
     double measured = k ? k->bandwidth[d - qvm(vm)->devices] : 0;
     return measured > 0 ? measured : usual_bandwidth;
 }

@@ -1,43 +1,68 @@
-/* form.c -- the list of forms of a region: loops of the program (loop.c), array expressions (fuse.c). */
-#include "vm/launch/form.h"
-
+/* form.c -- the forms of a kernel, a loop, an expression. */
+#include "lang/kernel/ir/kir.h"
 #include "vm/launch/run.h"
 
-void *qvariants_new(qs_vm *vm, Variants *list, size_t size) {
-    Variant *v = qmem_alloc(qvm_ctx(vm), size);
-    v->size = size;
-    v->next = list->last, list->last = v, list->n++;
-    qarena_init(&v->arena, qvm_ctx(vm));
-    return v;
+#include <math.h>
+#include <string.h>
+
+/* Names a form in Ctx.fetched.  0 is nobody; that two have one name does no harm but to predictions. */
+static uint8_t next_maker(Launches *l) { return l->makers = (uint8_t)(l->makers % UINT8_MAX + 1); }
+
+void *qform_new(qs_vm *vm, Forms *list, size_t size, const char *noun) {
+    Form *f = qmem_alloc(qvm_ctx(vm), size);
+    f->size = size, f->noun = noun;
+    f->choice.patience = 1, f->choice.maker = next_maker(qlaunch_state(vm));
+    f->next = list->first, list->first = f, list->n++;
+    qarena_init(&f->arena, qvm_ctx(vm));
+    return f;
 }
 
-/* When the machine ends its kernels go first, with every program that is loaded. */
-static void unload(qs_vm *vm, Variant *v, int which) {
-    if (v->on[which].program && qvm(vm)->kernels) qprogram_release(vm, v->on[which].program);
-    v->on[which].program = NULL;
+void qform_enter(Form *f, const Entries *e) {
+    f->tells = e->tells, f->nentries = e->n;
+    f->entries = qarena_alloc(&f->arena, (size_t)(e->n + 1) * sizeof *f->entries);
+    memcpy(f->entries, e->at, (size_t)e->n * sizeof *f->entries);
 }
 
-qs_status qvariants_load(qs_vm *vm, Variant *v, int which, const KFunc *f, Device *d, Program **out) {
-    if (v->on[which].device != d) unload(vm, v, which);
-    v->on[which].device = d;
-    if (!v->on[which].program) TRY(qprogram_get(vm, f, d, &v->on[which].program));
-    return *out = v->on[which].program, QS_OK;
+void qform_set(Form *f, int which, const KFunc *func) {
+    Version *v = &f->version[which];
+    v->func = func, v->steps = func ? (double)func->nins : 0, v->checks = false;
+    for (uint32_t i = 1; func && i < func->nins; i++) {
+        KOp op = func->ins[i].op;
+        v->checks |= op == K_CHECK;
+        if (op == K_LOOP || op == K_FOR) v->steps = INFINITY;
+    }
 }
 
-static void drop(qs_vm *vm, Variant *v) {
-    for (int i = 0; i < VARIANT_PROGRAMS; i++) unload(vm, v, i);
-    qarena_free(&v->arena);
-    qmem_free(qvm_ctx(vm), v, v->size);
+qs_status qform_load(qs_vm *vm, Form *f, int which, Device *d, Program **out) {
+    Program **p = &f->version[which].on[d - qvm(vm)->devices];
+    if (!*p) {
+        double start = qchoose_now();
+        TRY(qprogram_get(vm, f->version[which].func, d, p));
+        qchoose_made(vm, d, qchoose_now() - start);
+    }
+    return *out = *p, QS_OK;
 }
 
-void qvariants_drop_oldest(qs_vm *vm, Variants *list) {
-    Variant **at = &list->last;
-    if (!*at) return;
+static void drop(qs_vm *vm, Forms *list, Form **at) {
+    Form *f = *at;
+    *at = f->next, list->n--;
+    for (int i = 0; i < MAX_VERSIONS * MAX_DEVICES; i++) {
+        Program *p = f->version[i / MAX_DEVICES].on[i % MAX_DEVICES];
+        if (p) qprogram_release(vm, p);
+    }
+    qentry_release(vm, f->entries, f->nentries);
+    qarena_free(&f->arena);
+    qmem_free(qvm_ctx(vm), f, f->size);
+}
+
+void qform_drop_first(qs_vm *vm, Forms *list) { drop(vm, list, &list->first); }
+
+void qform_drop_last(qs_vm *vm, Forms *list) {
+    Form **at = &list->first;
     while ((*at)->next) at = &(*at)->next;
-    drop(vm, *at);
-    *at = NULL, list->n--;
+    drop(vm, list, at);
 }
 
-void qvariants_free(qs_vm *vm, Variants *list) {
-    while (list->n) qvariants_drop_oldest(vm, list);
+void qform_free(qs_vm *vm, Forms *list) {
+    while (list->n) qform_drop_first(vm, list);
 }

@@ -125,7 +125,7 @@ static bool is_inside(const LoopRegion *inner, const LoopRegion *r) {
 
 static bool is_parallel(const LoopRegion *r) {
     const LoopState *s = r->machine;
-    const LoopForm *v = s ? (const LoopForm *)s->forms.last : NULL;
+    const LoopForm *v = s ? (const LoopForm *)s->forms.first : NULL;
     return !v || v->code.parallel.func; /* until its kinds of values are known it may be */
 }
 

@@ -6,7 +6,7 @@
 #include <math.h>
 
 static Array *sum_array(const Call *c, int number) {
-    return qloop_value(c->vm, c->f, c->v, c->v->code.sums[number]).u.p;
+    return c->value[c->v->code.sums[number]].u.p;
 }
 
 int64_t qloop_sum_count(const Call *c, int number) { return (int64_t)sum_array(c, number)->count; }

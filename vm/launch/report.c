@@ -1,4 +1,4 @@
-/* report.c -- what qrun tells about kernels: their code (--dump), their times (--profile), the cache on disk.
+/* report.c -- what qrun tells about launches: why (--explain), code (--dump), times (--profile), the cache on disk.
  *
  * A profile counts what a kernel must do, not what it happens to do: each array that it reads or writes moves once
  * between memory and the processor, as far as the launch's own extents say; each addition, product, comparison of size
@@ -10,6 +10,7 @@
 #include "vm/launch/run.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,15 +25,15 @@ typedef struct Timing {
     double seconds, bytes, flops; /* flops NaN: unknown */
 } Timing;
 
-struct Report {
+typedef struct Report {
     const char *stage; /* of --dump; NULL: nothing is shown */
     Text shown;
     bool profile;
     Timing *timings;   /* in order of the first launch */
-};
+} Report;
 
 void qreport_begin(qs_vm *vm, const char *stage, bool profile) {
-    KernelCache *k = qlaunch_state(vm);
+    Launches *k = qlaunch_state(vm);
     k->report = qmem_alloc(qvm_ctx(vm), sizeof *k->report);
     *k->report = (Report){.stage = stage, .profile = profile};
     qtext_init(&k->report->shown, qvm_ctx(vm));
@@ -45,14 +46,34 @@ void qreport_close(qs_vm *vm, Report *r) {
     qmem_free(qvm_ctx(vm), r, sizeof *r);
 }
 
+/* -- --explain ----------------------------------------------------------------------------------------------------- */
+void qreport_explain(qs_vm *vm, Where at, const char *fmt, ...) {
+    char line[1024];
+    int number, column;
+    Text t;
+    va_list ap;
+    if (!qvm(vm)->config.explain) return;
+    qtext_init(&t, qvm_ctx(vm));
+    if (at.src) {
+        qsource_line_col(at.src, at.pos, &number, &column);
+        qtext_printf(&t, "%s:%d: ", at.src->path, number);
+    }
+    va_start(ap, fmt);
+    vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    qtext_printf(&t, "%s\n", line);
+    qvm_diagnostic(vm, t.s, t.len);
+    qtext_free(&t);
+}
+
 /* -- code ---------------------------------------------------------------------------------------------------------- */
 void qreport_code(qs_vm *vm, const Code *code) {
-    Report *r = qvm(vm)->kernels->report;
+    Report *r = qvm(vm)->launches->report;
     if (r && r->stage && !strcmp(r->stage, "ptx")) qtext_add(&r->shown, code->bytes, code->n);
 }
 
 qs_status qreport_show(qs_vm *vm, KCompiler *k, const KFunc *f, const Device *d) {
-    Report *r = qvm(vm)->kernels->report;
+    Report *r = qvm(vm)->launches->report;
     Text text;
     if (!r || !r->stage) return QS_OK;
     if (qvm(vm)->config.compile_for && !strcmp(r->stage, "ptx")) return QS_OK; /* is made ahead: qreport_code */
@@ -65,7 +86,7 @@ qs_status qreport_show(qs_vm *vm, KCompiler *k, const KFunc *f, const Device *d)
 }
 
 void qreport_shown(qs_vm *vm, Text *out) {
-    const KernelCache *k = qvm(vm)->kernels;
+    const Launches *k = qvm(vm)->launches;
     if (k && k->report && k->report->shown.len) qtext_add(out, k->report->shown.s, k->report->shown.len);
 }
 
@@ -136,10 +157,9 @@ static double now(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Its first instruction that has a place: parameters of an expression have none. */
-static Where where_of(const KFunc *f) {
+Where qreport_place(const KFunc *f) {
     KRef r = 1;
-    while (r + 1 < f->nins && !f->ins[r].pos) r++;
+    while (r + 1 < f->nins && !f->ins[r].pos) r++; /* parameters of an expression have none */
     return (Where){f->src, f->ins[r].pos};
 }
 
@@ -159,7 +179,7 @@ static void add_call(qs_vm *vm, Report *r, Timing call) {
 }
 
 static Report *profiling(qs_vm *vm) {
-    Report *r = qvm(vm)->kernels ? qvm(vm)->kernels->report : NULL;
+    Report *r = qvm(vm)->launches ? qvm(vm)->launches->report : NULL;
     return r && r->profile ? r : NULL;
 }
 
@@ -179,16 +199,19 @@ qs_status qreport_after(qs_vm *vm, Device *d, const char *name, double start, do
 }
 
 /* Called without Python's lock: an interrupt that ends the launch is the caller's to take back. */
-qs_status qreport_launch(qs_vm *vm, Device *d, const KFunc *f, Program *p, const Launch *l, const DevArg *args,
-                          DevFault *fault) {
-    Report *r = profiling(vm);
-    if (!r) return d->ops->launch(d, p, l, f->nparams, args, fault);
+qs_status qreport_launch(Run *r, Program *p) {
+    const Version *v = &r->form->version[r->which];
+    const KFunc *f = v->func;
+    Device *d = r->device;
+    DevFault *fault = v->checks ? &r->fault : NULL;
+    if (!profiling(r->vm)) return d->ops->launch(d, p, &r->launch, f->nparams, r->to.arg, fault);
     TRY(d->ops->sync(d));
     double start = now();
-    TRY(d->ops->launch(d, p, l, f->nparams, args, fault));
+    TRY(d->ops->launch(d, p, &r->launch, f->nparams, r->to.arg, fault));
     TRY(d->ops->sync(d));
-    add_call(vm, r, (Timing){.hash = f->hash, .name = f->name, .where = where_of(f), .seconds = now() - start,
-                             .bytes = bytes_of(f, args), .flops = flops_of(f, args, l)});
+    add_call(r->vm, profiling(r->vm), (Timing){.hash = f->hash, .name = f->name, .where = qreport_place(f),
+                                               .seconds = now() - start, .bytes = bytes_of(f, r->to.arg),
+                                               .flops = flops_of(f, r->to.arg, &r->launch)});
     return QS_OK;
 }
 
@@ -310,12 +333,12 @@ static void row(Text *out, const Timing *t, const Limits *most) {
 }
 
 qs_status qreport_profile(qs_vm *vm, Text *out) {
-    Report *r = qvm(vm)->kernels->report;
+    Report *r = qvm(vm)->launches->report;
     Limits most;
     Device *d;
     size_t n = 0;
     for (const Timing *t = r->timings; t; t = t->next) n++;
-    if (!n) return qtext_puts(out, "profile: no kernel was launched\n"), QS_OK;
+    if (!n) return qtext_puts(out, "profile: no kernel, loop or expression was launched\n"), QS_OK;
     TRY(qdevices_current(vm, &d));
     r->profile = false;
     TRY(measure(vm, d, &most));

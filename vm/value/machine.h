@@ -32,7 +32,7 @@ typedef struct Machine {
     /* object.c */
     GcObj *dying; bool burying;      /* containers whose count reached 0, waiting for their contents to be released */
     /* kernel.c */
-    struct KernelCache *kernels;
+    struct Launches *launches;
     struct Device *devices; int ndevices; struct Device *device; /* device: where kernels run */
     bool automatic;                  /* … unless each launch chooses (choose.c) */
     uint8_t told_math[LIB__COUNT];   /* device_math.c: what --explain said of each library; 1 processor, 2 device */

@@ -9,6 +9,7 @@ typedef struct {
     uint8_t kind;         /* KTargetKind */
     bool half;            /* the processor converts float16 */
     bool fma;             /* it rounds a*b + c once */
+    bool orders_zeros;    /* min and max tell -0 from 0 in every kernel (sem.h) */
     bool located;         /* instructions know their position in the source, as the line of a file (NVPTX) */
     /* Vector functions of the C library (libmvec): letters of the instruction sets that may be used, narrowest first
      * ("bde": SSE, AVX2, AVX-512; "n": AdvSIMD), "" for none; and the minor version of the C library 2.x. */

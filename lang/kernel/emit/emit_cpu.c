@@ -375,7 +375,7 @@ static bool has_unknown_loop(const KFunc *f) {
 
 static bool has_long_loop(const Emit *e) {
     for (KRef r = 1; r < e->f->nins; r++)
-        if (e->f->ins[r].op == K_LOOP || (e->f->ins[r].op == K_FOR && !kplan_unrolls(e->f, e->match, r))) return true;
+        if (e->f->ins[r].op == K_LOOP || (e->f->ins[r].op == K_FOR && !kplan_unrolls(e->f, r))) return true;
     return false;
 }
 
@@ -506,7 +506,7 @@ static qs_status run(Cpu *k, Text *out) {
     KPlan plan;
     k->blocks = knows_blocks(e->f);
     if (e->f->barrier || e->f->shared) {
-        TRY(kplan_block(e->c, k->arena, e->f, e->match, e->opener, &plan));
+        TRY(kplan_block(e->c, k->arena, e->f, &plan));
         k->plan = &plan;
         number_scopes(k);
         rows_widen_kept(k);

@@ -312,21 +312,51 @@ static Opnd float_arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd
                     a.s, b.s);
 }
 
-/* The smaller or greater number, exactly: no number loses against a nan, and of the zeros -0 is the smaller one.  What
- * is asked of b alone a loop that has its result in a finds out beforehand: a zero that is not to replace the other one
- * is compared as the next number beyond. */
-static Opnd extreme(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
+/* The smaller or greater number, exactly: no number loses against a nan, and of the zeros -0 is the smaller one.  Three
+ * ways, since LLVM's minnum and maxnum leave open which zero they give.
+ *
+ * In order: what is asked of b alone a loop that has its result in a finds out beforehand.  A zero that is not to
+ * replace the other one is compared as the next number beyond. */
+static Opnd extreme_in_order(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
     static const char *const beyond[2][2] = {{"0x36A0000000000000", "0xB6A0000000000000"},
                                              {"0x1", "0x8000000000000001"}};
     const char *t = emit_type(d);
     bool wide = d == QS_F64, most = op == K_MAX;
-    if (!e->f->strict || (d != QS_F64 && d != QS_F32)) return call2(e, most ? "maxnum" : "minnum", d, a, b);
     Opnd bits = emit_def(e, "bitcast %s %s to %s", t, b.s, wide ? "i64" : "i32");
     Opnd zero = emit_def(e, "icmp eq %s %s, %lld", wide ? "i64" : "i32", bits.s,
                          most ? wide ? (long long)INT64_MIN : (long long)INT32_MIN : 0);
     Opnd key = select(e, zero, t, emit_opnd("%s", beyond[wide][most]), b);
     Opnd past = bin(e, most ? "fcmp uge" : "fcmp ule", t, key, a), number = bin(e, "fcmp ord", t, b, b);
     return select(e, bin(e, "and", "i1", past, number), t, b, a);
+}
+
+/* Of equal numbers the bits tell which zero it is: -0 has one that +0 lacks. */
+static Opnd extreme_of_bits(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
+    const char *t = emit_type(d), *whole = d == QS_F64 ? "i64" : "i32";
+    Opnd m = call2(e, op == K_MAX ? "maxnum" : "minnum", d, a, b), equal = bin(e, "fcmp oeq", t, a, b);
+    Opnd x = emit_def(e, "bitcast %s %s to %s", t, a.s, whole), y = emit_def(e, "bitcast %s %s to %s", t, b.s, whole);
+    Opnd bits = bin(e, op == K_MAX ? "and" : "or", whole, x, y);
+    return select(e, equal, t, emit_def(e, "bitcast %s %s to %s", whole, bits.s, t), m);
+}
+
+static bool is_literal(Opnd o) { return *o.s != '%'; }
+static bool is_zero(Opnd o) { return !strcmp(o.s, "0x0000000000000000") || !strcmp(o.s, "0x8000000000000000"); }
+
+/* Beside a zero that is known: it is the result, or x; a nan fails the test. */
+static Opnd extreme_of_zero(Emit *e, KOp op, qs_dtype d, Opnd x, Opnd zero) {
+    bool most = op == K_MAX, minus = zero.s[2] == '8';
+    const char *test = most ? minus ? "fcmp oge" : "fcmp ogt" : minus ? "fcmp olt" : "fcmp ole";
+    return select(e, bin(e, test, emit_type(d), x, zero), emit_type(d), x, zero);
+}
+
+static Opnd extreme(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
+    if (e->f->strict) return extreme_in_order(e, op, d, a, b);
+    if (is_literal(b) && is_zero(b)) return extreme_of_zero(e, op, d, a, b);
+    if (is_literal(a) && is_zero(a)) return extreme_of_zero(e, op, d, b, a);
+    bool ordered = flag == KFLAG_ZEROS || e->t->orders_zeros;
+    if (!ordered || e->f->fast || is_literal(a) || is_literal(b))
+        return call2(e, op == K_MAX ? "maxnum" : "minnum", d, a, b);
+    return extreme_of_bits(e, op, d, a, b);
 }
 
 /* Two operands of dtype d. */
@@ -340,8 +370,8 @@ static Opnd arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
     case K_MUL: return bin(e, "mul", t, a, b);
     case K_DIV: return divide(e, op, d, a, b);
     case K_MOD: return real ? float_mod(e, d, a, b) : divide(e, op, d, a, b);
-    case K_MIN: return real ? extreme(e, op, d, a, b) : call2(e, sign ? "smin" : "umin", d, a, b);
-    case K_MAX: return real ? extreme(e, op, d, a, b) : call2(e, sign ? "smax" : "umax", d, a, b);
+    case K_MIN: return real ? extreme(e, op, d, flag, a, b) : call2(e, sign ? "smin" : "umin", d, a, b);
+    case K_MAX: return real ? extreme(e, op, d, flag, a, b) : call2(e, sign ? "smax" : "umax", d, a, b);
     case K_AND: return bin(e, "and", t, a, b);
     case K_OR: return bin(e, "or", t, a, b);
     case K_XOR: return bin(e, "xor", t, a, b);
@@ -552,14 +582,11 @@ static void store(Emit *e, const KIns *i) {
 }
 
 /* -- atomics ---------------------------------------------------------------------------------------------------- */
-static void math_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b, Opnd *out);
+static Opnd math_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b);
 
 Opnd emit_combine(Emit *e, KAtomic op, qs_dtype d, Opnd a, Opnd b) {
     static const KOp ops[KA__COUNT] = {K_ADD, K_SUB, K_MUL, K_DIV, K_MIN, K_MAX, K_AND, K_OR, K_XOR, K_MATH};
-    if (op != KA_POW) return arith(e, ops[op], d, 0, a, b);
-    Opnd r;
-    math_call(e, MF_pow, d, a, b, &r);
-    return r;
+    return op == KA_POW ? math_call(e, MF_pow, d, a, b) : arith(e, ops[op], d, 0, a, b);
 }
 
 static void plain_update(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd ptr, Opnd v) {
@@ -718,20 +745,6 @@ static void inb(Emit *e, KRef r) {
 }
 
 /* -- mathematical functions ------------------------------------------------------------------------------------- */
-
-/* Vector functions of glibc, by the minor version that brought them (x86-64); 0: there is none. */
-static const uint8_t vector_since[MF__COUNT] = {
-    [MF_sin] = 22,  [MF_cos] = 22,   [MF_exp] = 22,   [MF_log] = 22,   [MF_pow] = 22,
-    [MF_tan] = 35,  [MF_asin] = 35,  [MF_acos] = 35,  [MF_atan] = 35,  [MF_sinh] = 35,
-    [MF_cosh] = 35, [MF_tanh] = 35,  [MF_asinh] = 35, [MF_acosh] = 35, [MF_atanh] = 35,
-    [MF_exp2] = 35, [MF_expm1] = 35, [MF_log2] = 35,  [MF_log10] = 35, [MF_log1p] = 35,
-    [MF_cbrt] = 35, [MF_erf] = 35,   [MF_erfc] = 35,  [MF_atan2] = 35, [MF_hypot] = 35,
-};
-static const char *const c_names[MF__COUNT][2] = {
-#define MATHFN(id, nargs, f32, f64, ...) [MF_##id] = {#f32, #f64},
-#include "lang/kernel/ir/mathfn.def"
-};
-
 unsigned emit_call_attributes(MathFn fn, qs_dtype d) { return 10 + (unsigned)fn * 2 + (d == QS_F64); }
 
 int emit_lanes(char isa, qs_dtype d) {
@@ -741,7 +754,7 @@ int emit_lanes(char isa, qs_dtype d) {
 
 static void variant_name(char out[64], char isa, MathFn fn, qs_dtype d) {
     snprintf(out, 64, "_ZGV%cN%d%s_%s", isa, emit_lanes(isa, d), kir_math[fn].nargs == 2 ? "vv" : "v",
-             c_names[fn][d == QS_F64]);
+             kir_math[fn].c[d == QS_F64]);
 }
 
 /* Tells the vectoriser which functions compute several values at once.  They must be declared, and look used. */
@@ -763,65 +776,41 @@ static void vector_variants(Emit *e, MathFn fn, qs_dtype d) {
     qtext_free(&list);
 }
 
-static const char *intrinsic(MathFn fn) {
-    switch (fn) {
-    case MF_sqrt: return "sqrt";
-    case MF_floor: return "floor";
-    case MF_ceil: return "ceil";
-    case MF_round: return "round";
-    case MF_trunc: return "trunc";
-    default: return NULL;
-    }
-}
-
-/* What a GPU estimates in one instruction, between two factors. */
-static const struct { const char *name; float before, after; } gpu_estimates[MF__COUNT] = {
-    [MF_sqrt] = {"sqrt", 1, 1},
-    [MF_sin] = {"sin", 1, 1},
-    [MF_cos] = {"cos", 1, 1},
-    [MF_exp] = {"ex2", 0x1.715476p+0f /* log2(e) */, 1},
-    [MF_exp2] = {"ex2", 1, 1},
-    [MF_log] = {"lg2", 1, 0x1.62e43p-1f /* ln(2) */},
-    [MF_log2] = {"lg2", 1, 1},
-    [MF_log10] = {"lg2", 1, 0x1.344136p-2f /* log10(2) */},
-};
-
 static Opnd times(Emit *e, Opnd a, float factor) {
     KSlot s = {.F32 = factor};
     return factor == 1 ? a : float_arith(e, K_MUL, QS_F32, 0, a, literal(QS_F32, s.bits & UINT32_MAX));
 }
 
-static Opnd estimate(Emit *e, MathFn fn, Opnd a) {
-    const char *name = gpu_estimates[fn].name;
-    emit_declare(e, "declare float @llvm.nvvm.%s.approx.ftz.f(float)", name);
-    a = times(e, a, gpu_estimates[fn].before);
-    return times(e, emit_def(e, "call float @llvm.nvvm.%s.approx.ftz.f(float %s)", name, a.s), gpu_estimates[fn].after);
+static Opnd estimate(Emit *e, const MathFnInfo *fn, Opnd a) {
+    emit_declare(e, "declare float @llvm.nvvm.%s.approx.ftz.f(float)", fn->estimate);
+    a = times(e, a, fn->before);
+    return times(e, emit_def(e, "call float @llvm.nvvm.%s.approx.ftz.f(float %s)", fn->estimate, a.s), fn->after);
 }
 
-static void math_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b, Opnd *out) {
-    const char *t = emit_type(d), *name = intrinsic(fn);
-    bool two = kir_math[fn].nargs == 2, gpu = e->t->kind == KT_NVPTX;
-    if (gpu_estimates[fn].name && estimates(e, d)) {
-        *out = estimate(e, fn, a);
-        return;
-    }
-    if (name) {
-        *out = call1(e, name, d, a);
-        return;
-    }
-    if (emit_math_inlines(e, fn, d)) {
-        emit_math_inline(e, fn);
-        *out = emit_def(e, "call %s @own_%s(%s %s)", t, kir_math[fn].name, t, a.s);
-        return;
-    }
-    name = gpu ? (d == QS_F64 ? kir_math[fn].nv64 : kir_math[fn].nv32) : c_names[fn][d == QS_F64];
-    bool vector = !gpu && !e->f->strict && *e->t->mvec && vector_since[fn] && vector_since[fn] <= e->t->libc;
+/* A function of a library. */
+static Opnd library_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b) {
+    const MathFnInfo *info = &kir_math[fn];
+    bool gpu = e->t->kind == KT_NVPTX;
+    const char *t = emit_type(d), *name = (gpu ? info->nv : info->c)[d == QS_F64];
+    bool vector = !gpu && !e->f->strict && *e->t->mvec && info->libmvec && info->libmvec <= e->t->libc;
     unsigned attributes = vector ? emit_call_attributes(fn, d) : 1;
     if (vector) vector_variants(e, fn, d);
-    if (two) emit_declare(e, "declare %s @%s(%s, %s) #1", t, name, t, t);
-    else emit_declare(e, "declare %s @%s(%s) #1", t, name, t);
-    *out = two ? emit_def(e, "call %s @%s(%s %s, %s %s) #%u", t, name, t, a.s, t, b.s, attributes)
-               : emit_def(e, "call %s @%s(%s %s) #%u", t, name, t, a.s, attributes);
+    if (info->nargs == 2) {
+        emit_declare(e, "declare %s @%s(%s, %s) #1", t, name, t, t);
+        return emit_def(e, "call %s @%s(%s %s, %s %s) #%u", t, name, t, a.s, t, b.s, attributes);
+    }
+    emit_declare(e, "declare %s @%s(%s) #1", t, name, t);
+    return emit_def(e, "call %s @%s(%s %s) #%u", t, name, t, a.s, attributes);
+}
+
+static Opnd math_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b) {
+    const MathFnInfo *info = &kir_math[fn];
+    const char *t = emit_type(d);
+    if (info->estimate && estimates(e, d)) return estimate(e, info, a);
+    if (info->how == MATH_exact) return call1(e, info->name, d, a);
+    if (!emit_math_inlines(e, fn, d)) return library_call(e, fn, d, a, b);
+    emit_math_inline(e, fn);
+    return emit_def(e, "call %s @own_%s(%s %s)", t, info->name, t, a.s);
 }
 
 /* -- control flow ----------------------------------------------------------------------------------------------- */
@@ -834,7 +823,7 @@ static void begin_if(Emit *e, KRef r) {
 static void begin_else(Emit *e, KRef r) {
     e->label[r] = emit_new(e);
     emit_jump(e, e->label[r]);
-    emit_label(e, e->label[e->opener[r]]);
+    emit_label(e, e->label[e->f->regions[r].opener]);
 }
 
 static EmitLoop *push_loop(Emit *e) {
@@ -875,9 +864,9 @@ static Opnd count_turns(Emit *e, const KIns *i, Opnd a, Opnd b, Opnd c) {
 enum { STRETCH = 1 << 16 };
 
 static bool runs_in_stretches(const Emit *e, KRef loop) {
-    if (!e->poll || kplan_unrolls(e->f, e->match, loop)) return false;
-    for (KRef r = loop + 1; r < e->match[loop]; r++)
-        if (e->f->ins[r].op == K_LOOP || (e->f->ins[r].op == K_FOR && !kplan_unrolls(e->f, e->match, r))) return false;
+    if (!e->poll || kplan_unrolls(e->f, loop)) return false;
+    for (KRef r = loop + 1; r < e->f->regions[loop].end; r++)
+        if (e->f->ins[r].op == K_LOOP || (e->f->ins[r].op == K_FOR && !kplan_unrolls(e->f, r))) return false;
     return true;
 }
 
@@ -921,7 +910,7 @@ uint32_t emit_loop_metadata(Emit *e, const char *properties) {
 }
 
 static void back_edge(Emit *e, KRef loop, uint32_t head) {
-    const char *how = kplan_unrolls(e->f, e->match, loop) ? ", !{!\"llvm.loop.unroll.full\"}" : NULL;
+    const char *how = kplan_unrolls(e->f, loop) ? ", !{!\"llvm.loop.unroll.full\"}" : NULL;
     if (e->loops != LOOPS_FAST) how = ", !{!\"llvm.loop.unroll.disable\"}";
     if (e->loops == LOOPS_RARE)
         how = ", !{!\"llvm.loop.unroll.disable\"}, !{!\"llvm.loop.vectorize.enable\", i1 false}";
@@ -931,7 +920,7 @@ static void back_edge(Emit *e, KRef loop, uint32_t head) {
 }
 
 static void end_region(Emit *e, KRef r) {
-    KRef open = e->opener[r];
+    KRef open = e->f->regions[r].opener;
     uint8_t op = e->f->ins[open].op;
     if (op == K_IF || op == K_ELSE) {
         emit_label(e, e->label[open]);
@@ -957,7 +946,6 @@ static void check(Emit *e, const KIns *i) {
 void emit_ins(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
     qs_dtype d = (qs_dtype)i->dtype;
-    Opnd v;
     e->at = i->pos;
     if (slim_ins(e, r)) return;
     switch ((KOp)i->op) {
@@ -988,8 +976,7 @@ void emit_ins(Emit *e, KRef r) {
         break;
     case K_CAST: cast(e, r); break;
     case K_MATH:
-        math_call(e, (MathFn)i->flag, d, emit_arg(e, i->a), i->b ? emit_arg(e, i->b) : lit(0), &v);
-        emit_set(e, r, v);
+        emit_set(e, r, math_call(e, (MathFn)i->flag, d, emit_arg(e, i->a), i->b ? emit_arg(e, i->b) : lit(0)));
         break;
     case K_IF: begin_if(e, r); break;
     case K_ELSE: begin_else(e, r); break;
@@ -1014,19 +1001,6 @@ void emit_range(Emit *e, KRef first, KRef last) {
 
 /* -- a module --------------------------------------------------------------------------------------------------- */
 
-static void match_regions(Emit *e) {
-    KRef open[EMIT_MAX_LOOPS];
-    int n = 0;
-    for (KRef r = 1; r < e->f->nins; r++) {
-        uint8_t op = e->f->ins[r].op;
-        if (op == K_ELSE || op == K_END) {
-            KRef o = open[--n];
-            e->match[o] = r, e->opener[r] = o;
-        }
-        if (op == K_IF || op == K_ELSE || op == K_LOOP || op == K_FOR) open[n++] = r;
-    }
-}
-
 static void add_helpers(Emit *e, Text *out) {
     static const char *const helpers[][2] = {{"; half_to_float\n", half_to_float},
                                              {"; float_to_half\n", float_to_half},
@@ -1045,12 +1019,11 @@ qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out) {
     e->c = c, e->source = f, e->t = t;
     if (t->kind == KT_CPU && kopt_interior(c, &a, f, true, &split)) e->split = &split, f = split.func;
     e->f = f, e->group = "", e->array_space = e->shared_space = e->scope = "", e->metadata = 15;
-    uint32_t **const tables[] = {&e->match, &e->opener, &e->val, &e->wide, &e->epoch, &e->slim, &e->label};
+    uint32_t **const tables[] = {&e->val, &e->wide, &e->epoch, &e->slim, &e->label};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         *tables[i] = qarena_alloc(&a, f->nins * sizeof(uint32_t));
     Text *const texts[] = {&e->entry, &e->body, &e->decls, &e->tail};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) qtext_init(texts[i], c);
-    match_regions(e);
     e->bits = t->kind == KT_CPU ? knarrow_bits(&a, f) : qarena_alloc(&a, f->nins);
     e->out = &e->body;
     qs_status s = t->kind == KT_NVPTX ? emit_ptx(e, out) : emit_cpu(e, out);

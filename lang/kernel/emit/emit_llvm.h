@@ -30,8 +30,6 @@ struct Emit {
     uint32_t next;           /* number of the next temporary or label */
     bool dead;               /* the block has its terminator: nothing flows here */
     uint32_t at;             /* position in the source of what is printed */
-    uint32_t *match;         /* IF: its ELSE or END; ELSE LOOP FOR: END */
-    uint32_t *opener;        /* the other way round: of IF … ELSE … END, the END leads to the ELSE, that to the IF */
 
     /* By instruction: its temporary (0: none), and its form as int64 where it is a narrower index (0: none).  A
      * temporary made inside a loop over positions is of use in the same epoch only. */

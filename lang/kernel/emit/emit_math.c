@@ -844,14 +844,18 @@ static V make_fmod(Maker *m, V x, V y) {
 
 /* -- the module ------------------------------------------------------------------------------------------------- */
 typedef V make_fn(Maker *m, V x, V y);
-static make_fn *const makers[MF__COUNT] = { /* the others are instructions */
-    [MF_sin] = make_sin,     [MF_cos] = make_cos,     [MF_tan] = make_tan,       [MF_asin] = make_asin,
-    [MF_acos] = make_acos,   [MF_atan] = make_atan,   [MF_sinh] = make_sinh,     [MF_cosh] = make_cosh,
-    [MF_tanh] = make_tanh,   [MF_asinh] = make_asinh, [MF_acosh] = make_acosh,   [MF_atanh] = make_atanh,
-    [MF_exp] = make_exp,     [MF_exp2] = make_exp2,   [MF_expm1] = make_expm1,   [MF_log] = make_log,
-    [MF_log2] = make_log2,   [MF_log10] = make_log10, [MF_log1p] = make_log1p,   [MF_cbrt] = make_cbrt,
-    [MF_erf] = make_erf,     [MF_erfc] = make_erfc,   [MF_lgamma] = make_lgamma, [MF_tgamma] = make_tgamma,
-    [MF_atan2] = make_atan2, [MF_hypot] = make_hypot, [MF_pow] = make_pow};
+#define MATH_exact(id) NULL
+#define MATH_own(id) make_##id
+#define MATH_near MATH_own
+#define MATH_far MATH_own
+static make_fn *const makers[MF__COUNT] = {
+#define MATHFN(id, nargs, f32, f64, how, ...) [MF_##id] = MATH_##how(id),
+#include "lang/kernel/ir/mathfn.def"
+};
+#undef MATH_exact
+#undef MATH_own
+#undef MATH_near
+#undef MATH_far
 
 static bool only_double(make_fn *make) { return make == make_lgamma || make == make_tgamma; }
 
@@ -909,8 +913,8 @@ bool kemit_math(const char *ir, Text *out) {
     bool any = false;
     for (int fn = 0; fn < MF__COUNT; fn++) {
         if (!makers[fn]) continue;
-        any |= define_called(out, ir, kir_math[fn].nv32, kir_math[fn].nargs, false, makers[fn]);
-        any |= define_called(out, ir, kir_math[fn].nv64, kir_math[fn].nargs, true, makers[fn]);
+        any |= define_called(out, ir, kir_math[fn].nv[0], kir_math[fn].nargs, false, makers[fn]);
+        any |= define_called(out, ir, kir_math[fn].nv[1], kir_math[fn].nargs, true, makers[fn]);
     }
     any |= define_called(out, ir, "__nv_fmodf", 2, false, make_fmod);
     any |= define_called(out, ir, "__nv_fmod", 2, true, make_fmod);
@@ -918,12 +922,10 @@ bool kemit_math(const char *ir, Text *out) {
     return any;
 }
 
-/* -- in the loops of a processor ---------------------------------------------------------------------------------- */
-/* Functions of floats whose formula is as fast as a call of the C library's vector functions, or faster: it becomes
- * part of the loop, so constants stay in registers, nothing is saved around calls, and LLVM makes vectors of what is
- * there; the rest of a row has the bits of whole vectors. */
-static const bool in_loops[MF__COUNT] = {
-    [MF_sin] = true, [MF_cos] = true, [MF_asin] = true, [MF_acos] = true, [MF_exp] = true, [MF_exp2] = true};
+/* -- in the loops of a processor -----------------------------------------------------------------------------------
+ *
+ * There the formula becomes part of the loop, so constants stay in registers, nothing is saved around calls, and LLVM
+ * makes vectors of what is there; the rest of a row has the bits of whole vectors. */
 
 /* What $F is beyond $L, where the C library says it: of one number; of $N that lie in memory, which is rare, so the
  * loop keeps its registers beside the call and not before it; of a vector, which takes the place of the first in the
@@ -980,7 +982,7 @@ static void define_far(Emit *e, MathFn fn) {
 }
 
 bool emit_math_inlines(const Emit *e, MathFn fn, qs_dtype d) {
-    return d == QS_F32 && in_loops[fn] && e->t->kind == KT_CPU && e->t->fma && !e->f->strict;
+    return d == QS_F32 && kir_math[fn].how >= MATH_near && e->t->kind == KT_CPU && e->t->fma && !e->f->strict;
 }
 
 void emit_math_inline(Emit *e, MathFn fn) {
@@ -996,6 +998,6 @@ void emit_math_inline(Emit *e, MathFn fn) {
                  start);
     qtext_add(&e->decls, numbers.s, numbers.len), qtext_add(&e->decls, body.s, body.len);
     qtext_printf(&e->decls, "  ret float %s\n}\n", value.s);
-    if (fn == MF_sin || fn == MF_cos) define_far(e, fn);
+    if (kir_math[fn].how == MATH_far) define_far(e, fn);
     qtext_free(&numbers), qtext_free(&body);
 }

@@ -36,9 +36,7 @@ typedef struct {
     struct { uint8_t op, dtype, local; } made[KA__COUNT * QS_NDTYPES * 2];
     int nmade;
     bool fp64, atom64, exact, ending;
-    uint32_t *match;              /* as in eval.c: IF -> ELSE or END, ELSE LOOP FOR -> END, END -> what it closes */
     uint8_t *marks;               /* per instruction: MARK_* */
-    uint32_t loops[256]; int nloops; /* open LOOPs and FORs */
     char refs[NREFS][REF]; int nextref;
 } Emit;
 
@@ -196,7 +194,27 @@ static void helped(Emit *e, char *s, size_t n, Helper h, const char *name, qs_dt
     snprintf(s, n, "q_%s_%s(%s, %s)", name, suffix(d), a, b);
 }
 
-static void binary(Emit *e, char *s, size_t n, KOp op, qs_dtype d, const char *a, const char *b) {
+static bool is_zero(const char *a) { return a[strspn(a, "(-0.f)")] == 0; }
+
+/* Beside a zero that is known: it is the result, or x; a nan fails the test.  Of equal numbers the bits tell which zero
+ * it is. */
+static void extreme(char *s, size_t n, KOp op, unsigned flag, qs_dtype d, const char *a, const char *b) {
+    bool most = op == K_MAX, real = qdtype_is_real(d), zero_known = is_zero(a) || is_zero(b);
+    if (real && flag == KFLAG_ZEROS && !zero_known) {
+        const char *f = d == QS_F64 ? "double" : "float", *i = d == QS_F64 ? "long" : "int";
+        snprintf(s, n, "%s == %s ? as_%s(as_%s(%s) %c as_%s(%s)) : f%s(%s, %s)", a, b, f, i, a, most ? '&' : '|', i, b,
+                 most ? "max" : "min", a, b);
+        return;
+    }
+    if (!real || !zero_known) {
+        snprintf(s, n, "%s%s(%s, %s)", real ? "f" : "", most ? "max" : "min", a, b);
+        return;
+    }
+    const char *zero = is_zero(b) ? b : a, *x = is_zero(b) ? a : b, *orders[] = {"<=", "<", ">", ">="};
+    snprintf(s, n, "%s %s %s ? %s : %s", x, orders[most * 2 + (*zero == '(')], zero, x, zero);
+}
+
+static void binary(Emit *e, char *s, size_t n, KOp op, unsigned flag, qs_dtype d, const char *a, const char *b) {
     bool real = qdtype_is_real(d), logic = d == QS_B1;
     switch (op) {
     case K_ADD: infix(s, n, d, a, "+", b); break;
@@ -209,8 +227,7 @@ static void binary(Emit *e, char *s, size_t n, KOp op, qs_dtype d, const char *a
     case K_MOD: helped(e, s, n, H_MOD, "mod", d, a, b); break;
     case K_SHL: helped(e, s, n, H_SHL, "shl", d, a, b); break;
     case K_SHR: helped(e, s, n, H_SHR, "shr", d, a, b); break;
-    case K_MIN: snprintf(s, n, "%s(%s, %s)", real ? "fmin" : "min", a, b); break;
-    case K_MAX: snprintf(s, n, "%s(%s, %s)", real ? "fmax" : "max", a, b); break;
+    case K_MIN: case K_MAX: extreme(s, n, op, flag, d, a, b); break;
     case K_AND: snprintf(s, n, "%s %s %s", a, logic ? "&&" : "&", b); break;
     case K_OR: snprintf(s, n, "%s %s %s", a, logic ? "||" : "|", b); break;
     case K_XOR: snprintf(s, n, "%s %s %s", a, logic ? "!=" : "^", b); break;
@@ -252,8 +269,8 @@ static void bound(Emit *e, uint32_t at, AccessMode m, const char *a, const char 
 
 static void math(Emit *e, uint32_t at, const KIns *i) {
     const MathFnInfo *fn = &kir_math[i->flag];
-    if (fn->nargs == 2) define(e, at, "%s(%s, %s)", fn->opencl, ref(e, i->a), ref(e, i->b));
-    else define(e, at, "%s(%s)", fn->opencl, ref(e, i->a));
+    if (fn->nargs == 2) define(e, at, "%s(%s, %s)", fn->name, ref(e, i->a), ref(e, i->b));
+    else define(e, at, "%s(%s)", fn->name, ref(e, i->a));
 }
 
 /* -- elements of memory -------------------------------------------------------------------------------------------- */
@@ -329,7 +346,7 @@ static const char *native_atomic(KAtomic op, qs_dtype d) {
 static void apply_text(Emit *e, char *s, size_t n, KAtomic op, qs_dtype v) {
     static const uint8_t ops[KA__COUNT] = {K_ADD, K_SUB, K_MUL, K_DIV, K_MIN, K_MAX, K_AND, K_OR, K_XOR, K__COUNT};
     if (op == KA_POW) snprintf(s, n, "pow(x, v)");
-    else binary(e, s, n, (KOp)ops[op], v, "x", "v");
+    else binary(e, s, n, (KOp)ops[op], 0, v, "x", "v");
 }
 
 static void made_name(char s[64], KAtomic op, qs_dtype elem, bool local) {
@@ -442,70 +459,47 @@ static void array_store(Emit *e, const KIns *i) {
 }
 
 /* -- control flow -------------------------------------------------------------------------------------------------- */
-static bool opens_loop(uint8_t op) { return op == K_LOOP || op == K_FOR; }
-
-static void match_regions(const KFunc *f, uint32_t *match) {
-    uint32_t open = 0; /* match[] of an open region holds the one around it meanwhile */
-    for (uint32_t i = 1; i < f->nins; i++) {
-        uint8_t op = f->ins[i].op;
-        if (opens_loop(op) || op == K_IF) match[i] = open, open = i;
-        if (op != K_ELSE && op != K_END) continue;
-        uint32_t around = match[open];
-        match[open] = i;
-        match[i] = op == K_ELSE ? around : open;
-        open = op == K_ELSE ? i : around;
-    }
-}
-
 /* Marks loops that are left or continued from inside others, and, with `ending`, the regions around barriers: those
  * that hold one, and those through which a jump out of such a loop passes. */
-typedef struct { uint32_t at[256]; int depth; } Open; /* IF, ELSE, LOOP, FOR */
-
-static bool mark_from(Emit *e, const Open *open, int d, uint8_t mark) { /* all from depth d inwards; true: news */
+static bool mark_around(Emit *e, KRef r, KRef until, uint8_t mark) { /* regions around r, within `until`; true: news */
     bool news = false;
-    for (; d < open->depth; d++) {
-        uint8_t *m = &e->marks[open->at[d]];
-        news = news || (mark & ~*m);
-        *m |= mark;
+    for (KRef x = e->f->regions[r].around; x != until; x = e->f->regions[x].around) {
+        news = news || (mark & ~e->marks[x]);
+        e->marks[x] |= mark;
     }
     return news;
 }
 
-static bool mark_jump(Emit *e, const Open *open, const KIns *k) {
-    int d = open->depth;
-    for (uint64_t n = k->imm + 1; n;)
-        if (opens_loop(e->f->ins[open->at[--d]].op)) n--;
-    uint8_t *target = &e->marks[open->at[d]];
+static bool mark_jump(Emit *e, KRef r) {
+    const KIns *k = &e->f->ins[r];
+    KRef loop = kir_jump_target(e->f, r);
+    uint8_t *target = &e->marks[loop];
     if (k->imm) *target |= k->op == K_BREAK ? MARK_BROKEN : MARK_CONTINUED;
     if (k->op == K_CONTINUE) *target |= MARK_SKIPPING;
-    return (*target & MARK_COLLECTIVE) && mark_from(e, open, d + 1, MARK_COLLECTIVE);
+    return (*target & MARK_COLLECTIVE) && mark_around(e, r, loop, MARK_COLLECTIVE);
 }
 
-static bool mark_branches(Emit *e, uint32_t at) { /* both branches of an IF go together */
-    uint32_t other = e->f->ins[at].op == K_IF ? e->match[at] : 0;
-    if (!other || e->f->ins[other].op != K_ELSE || !((e->marks[at] ^ e->marks[other]) & MARK_COLLECTIVE)) return false;
+static bool mark_branches(Emit *e, KRef at) { /* both branches of an IF go together */
+    KRef other = e->f->ins[at].op == K_ELSE ? e->f->regions[at].opener : 0;
+    if (!other || !((e->marks[at] ^ e->marks[other]) & MARK_COLLECTIVE)) return false;
     e->marks[at] |= MARK_COLLECTIVE, e->marks[other] |= MARK_COLLECTIVE;
     return true;
 }
 
-static void mark_waiting(Emit *e, const Open *open) {
-    for (int d = 0; d < open->depth; d++)
-        if (opens_loop(e->f->ins[open->at[d]].op)) e->marks[open->at[d]] |= MARK_WAITING;
+static void mark_waiting(Emit *e, KRef r) {
+    for (KRef x = kir_loop_around(e->f, r); x; x = kir_loop_around(e->f, x)) e->marks[x] |= MARK_WAITING;
 }
 
 static void mark_regions(Emit *e) {
     for (bool news = true; news;) {
-        Open open = {.depth = 0};
         news = false;
-        for (uint32_t i = 1; i < e->f->nins; i++) {
-            const KIns *k = &e->f->ins[i];
-            if (k->op == K_END || k->op == K_ELSE) open.depth--;
-            if (k->op == K_IF || k->op == K_ELSE || opens_loop(k->op)) open.at[open.depth++] = i;
-            if (k->op == K_BARRIER) mark_waiting(e, &open);
-            if (k->op == K_BARRIER && e->ending) news |= mark_from(e, &open, 0, MARK_COLLECTIVE);
-            if (k->op == K_BREAK || k->op == K_CONTINUE) news |= mark_jump(e, &open, k);
+        for (KRef r = 1; r < e->f->nins; r++) {
+            uint8_t op = e->f->ins[r].op;
+            if (op == K_BARRIER) mark_waiting(e, r);
+            if (op == K_BARRIER && e->ending) news |= mark_around(e, r, 0, MARK_COLLECTIVE);
+            if (op == K_BREAK || op == K_CONTINUE) news |= mark_jump(e, r);
         }
-        for (uint32_t i = 1; i < e->f->nins; i++) news |= mark_branches(e, i);
+        for (KRef r = 1; r < e->f->nins; r++) news |= mark_branches(e, r);
     }
 }
 
@@ -519,9 +513,7 @@ static void agree(Emit *e, uint32_t at, const char *x) {
 
 static void enter(Emit *e, uint32_t at) {
     e->depth++;
-    if (!opens_loop(e->f->ins[at].op)) return;
-    e->loops[e->nloops++] = at;
-    if (e->ending && !collective(e, at)) line(e, "if (!q_live) break;");
+    if (kir_is_loop(e->f->ins[at].op) && e->ending && !collective(e, at)) line(e, "if (!q_live) break;");
 }
 
 static void begin_interior(Emit *e, uint32_t at) {
@@ -608,19 +600,17 @@ static void end_waiting(Emit *e, uint8_t marks) {
 }
 
 static void end_region(Emit *e, uint32_t at) {
-    uint32_t start = e->match[at];
+    uint32_t start = e->f->regions[at].opener;
     end_waiting(e, e->marks[start]);
     if (e->marks[start] & MARK_CONTINUED) line(e, "q_continue%u:;", start);
     e->depth--;
     line(e, "}");
-    if (opens_loop(e->f->ins[start].op)) e->nloops--;
     if (e->marks[start] & MARK_BROKEN) line(e, "q_break%u:;", start);
 }
 
-static void jump(Emit *e, const KIns *i) {
+static void jump(Emit *e, uint32_t at, const KIns *i) {
     const char *word = i->op == K_BREAK ? "break" : "continue";
-    uint32_t target = e->loops[e->nloops - 1 - (int)i->imm];
-    if (i->imm) line(e, "goto q_%s%u;", word, target);
+    if (i->imm) line(e, "goto q_%s%u;", word, kir_jump_target(e->f, at));
     else line(e, "%s;", word);
 }
 
@@ -680,7 +670,7 @@ static void flow(Emit *e, uint32_t at, const KIns *i) {
     case K_LOOP: begin_loop(e, at); break;
     case K_FOR: begin_for(e, at, i); break;
     case K_END: end_region(e, at); break;
-    case K_BREAK: case K_CONTINUE: jump(e, i); break;
+    case K_BREAK: case K_CONTINUE: jump(e, at, i); break;
     default: end_position(e); break;
     }
 }
@@ -721,7 +711,7 @@ static void instruction(Emit *e, uint32_t at) {
     case K_CONTINUE:
     case K_RET: flow(e, at, i); break;
     default:
-        binary(e, text, sizeof text, (KOp)i->op, a, ref(e, i->a), ref(e, i->b));
+        binary(e, text, sizeof text, (KOp)i->op, i->flag, a, ref(e, i->a), ref(e, i->b));
         define(e, at, "%s", text);
     }
 }
@@ -887,10 +877,8 @@ qs_status kemit_opencl(Ctx *c, const KFunc *f, Text *out, Text *lines) {
         split.box.given) /* a collapse alone is for the cpu */
         e.split = &split, e.f = f = split.func;
     qtext_init(&e.body, c), qtext_init(&e.lines, c), qtext_init(&e.atomics, c);
-    e.match = qarena_alloc(&arena, f->nins * sizeof *e.match);
     e.marks = qarena_alloc(&arena, f->nins * sizeof *e.marks);
     survey(&e);
-    match_regions(f, e.match);
     mark_regions(&e);
     body(&e);
     print_head(&e, out);

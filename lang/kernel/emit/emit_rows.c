@@ -396,7 +396,7 @@ static void row_of_bytes(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last) {
 static void row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last) {
     KPlan plan;
     Emit *e = k->e;
-    if (!k->plan && !k->blocks && kplan_strip(e->c, k->arena, e->f, e->match, e->opener, first, last, &plan))
+    if (!k->plan && !k->blocks && kplan_strip(e->c, k->arena, e->f, first, last, &plan))
         row_of_strips(k, lo, hi, &plan);
     else if (for_strips_only(k, first)) each_of_row(k, lo, hi, e->split->full, e->split->full_end, LOOPS_FAST);
     else if (!k->plan && !k->blocks && independent(e->f, first, last) && stores_bytes(e->f, first, last))
@@ -679,10 +679,10 @@ static int patch_rows(Cpu *k) {
     KPlan plan;
     if (!s || !s->box.given || s->turns || k->blocks || k->strip || e->f->rank < 2 || updates_in_place(e->f) ||
         !independent(e->f, s->fast, s->fast_end) ||
-        kplan_strip(e->c, k->arena, e->f, e->match, e->opener, s->fast, s->fast_end, &plan))
+        kplan_strip(e->c, k->arena, e->f, s->fast, s->fast_end, &plan))
         return 0;
     for (int n = strchr(e->t->mvec, 'e') ? PATCH_ROWS : 2; n > 1; n /= 2)
-        if (kplan_rows_share(e->f, e->match, s->fast, s->fast_end, n)) return n;
+        if (kplan_rows_share(e->f, s->fast, s->fast_end, n)) return n;
     return 0;
 }
 

@@ -82,7 +82,7 @@ enum { ROW_ARGS = 3 };
 static Val row(Fuse *z, Elem e, const Val *a, qs_dtype d, bool array) {
     const ElemInfo *info = &kelem_info[e];
     bool complex = qdtype_is_complex(d);
-    KInto into = {z->f, &z->pos};
+    KInto into = {z->f, &z->pos, true};
     KPair x[ROW_ARGS], r;
     KRef refs[ROW_ARGS];
     qs_dtype c = compute_dtype(d);
@@ -105,7 +105,7 @@ static Val row(Fuse *z, Elem e, const Val *a, qs_dtype d, bool array) {
 static Val power(Fuse *z, const Val *a, qs_dtype d, bool array) {
     double n, im = 0;
     bool complex = qdtype_is_complex(d);
-    KInto into = {z->f, &z->pos};
+    KInto into = {z->f, &z->pos, true};
     qs_dtype c = complex ? qdtype_real_of(d) : compute_dtype(d);
     KPair r, x = complex ? pair(z, a[0], d) : (KPair){cast(z, a[0].ref, c), 0};
     bool known = kir_is_const(z->f, a[1].ref, &n) && (!a[1].im || (kir_is_const(z->f, a[1].im, &im) && im == 0));

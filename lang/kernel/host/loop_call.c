@@ -16,7 +16,7 @@ static KRef real_row(Loops *L, Elem e, const Number *a) {
  * extreme where arguments are at their bounds, or 0. */
 static void bounds(Loops *L, Elem e, const Number *a, Number *out) {
     uint32_t before = L->f->nins;
-    KInto into = {L->f, &L->pos};
+    KInto into = {L->f, &L->pos, false};
     out->lo = INFINITY, out->hi = -INFINITY;
     int n = kelem_info[e].nargs, corners = n == 1 ? 3 : n == 2 ? 9 : 27;
     for (int corner = 0; corner < corners; corner++) {
@@ -101,8 +101,8 @@ static qs_status float_fn(Loops *L, int imm, const Number *a, Number *out) {
 /* Those that are no row of elem.def, or are quicker for whole numbers. */
 typedef qs_status BuiltinFn(Loops *, int imm, const Number *args, Number *out);
 static const struct { const char *name; int nargs; BuiltinFn *fn; int imm; } builtins[] = {
-    {"int", 1, int_fn, 0}, {"float", 1, float_fn, 0}, {"pow", 2, operator_fn, OP_POW}, {"min", 2, operator_fn, OP_MINEQ},
-    {"max", 2, operator_fn, OP_MAXEQ}, {"mod", 2, mod_fn, 0}};
+    {"int", 1, int_fn, 0}, {"float", 1, float_fn, 0}, {"pow", 2, operator_fn, OP_POW},
+    {"min", 2, operator_fn, OP_MINEQ}, {"max", 2, operator_fn, OP_MAXEQ}, {"mod", 2, mod_fn, 0}};
 
 qs_status kloop_real_builtin(Loops *L, const char *name, const Number *args, int nargs, Number *out) {
     for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)

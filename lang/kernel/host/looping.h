@@ -133,7 +133,8 @@ typedef struct Loops {
     bool draws_vary; uint32_t draws_pos; /* not every turn draws as many, because of the one there */
 } Loops;
 
-enum { LOOP_ROW_ARGS = 3 /* of a row of elem.def */, LOOP_CALLS = 24, LOOP_PASSES = 24, LOOP_LONGEST = 1 << 14 /* instructions; then no more functions */,
+enum { LOOP_CALLS = 24, LOOP_PASSES = 24, LOOP_LONGEST = 1 << 14 /* instructions; then no more functions */,
+       LOOP_ROW_ARGS = 3 /* of a row of elem.def */,
        LOOP_FIELDS = 32 /* that are set */ };
 
 /* -- loop.c ------------------------------------------------------------------------------------------------------ */

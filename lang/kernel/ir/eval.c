@@ -162,8 +162,6 @@ typedef struct {
     const KLaunch *l;
     int64_t blkcnt[QS_MAX_RANK], blkidx[QS_MAX_RANK];
     Step *steps; uint32_t nsteps;
-    uint32_t *match;   /* per instruction: IF -> its ELSE or END; ELSE, LOOP, FOR -> its END; END -> what it closes */
-    uint32_t *outer;   /* per instruction: the loop around a LOOP or FOR, 0 for none */
     uint32_t *first;   /* per instruction: its first step, or the one after where it needs none */
     Storage *storage;  /* per instruction */
     Memory *memory;    /* per parameter */
@@ -178,23 +176,6 @@ typedef struct {
 } Run;
 
 /* -- preparing ----------------------------------------------------------------------------------------------------- */
-static bool opens_loop(uint8_t op) { return op == K_LOOP || op == K_FOR; }
-
-static void match_regions(Run *r) {
-    uint32_t open = 0, loop = 0; /* the innermost; match[] of an open region holds the one around it meanwhile */
-    for (uint32_t i = 1; i < r->f->nins; i++) {
-        uint8_t op = r->f->ins[i].op;
-        if (opens_loop(op) || op == K_IF) r->match[i] = open, open = i;
-        if (opens_loop(op)) r->outer[i] = loop, loop = i;
-        if (op != K_ELSE && op != K_END) continue;
-        uint32_t around = r->match[open];
-        r->match[open] = i;
-        if (op == K_END && opens_loop(r->f->ins[open].op)) loop = r->outer[open];
-        r->match[i] = op == K_ELSE ? around : open;
-        open = op == K_ELSE ? i : around;
-    }
-}
-
 /* LARRAYs and counts of turns lie behind the slots of the frame. */
 static void place_storage(Run *r) {
     r->nslots = r->f->nins;
@@ -253,11 +234,6 @@ static Step *add_step(Run *r, unsigned op, uint32_t at) {
 
 static void add_jump(Run *r, unsigned op, uint32_t at, uint32_t target) { add_step(r, op, at)->imm = target; }
 
-static uint32_t end_of_loop(const Run *r, uint32_t loop, uint64_t depth) {
-    while (depth--) loop = r->outer[loop];
-    return r->match[loop];
-}
-
 static void add_turn(Run *r, uint32_t at, uint32_t loop) {
     const KIns *k = &r->f->ins[loop];
     if (k->op == K_LOOP) return add_jump(r, S_REPEAT, at, loop + 1);
@@ -265,21 +241,18 @@ static void add_turn(Run *r, uint32_t at, uint32_t loop) {
     s->r = loop, s->a = k->c, s->b = r->storage[loop].base, s->imm = loop + 1;
 }
 
-/* Jumps name instructions here; resolve_jumps turns them into steps.  *loop is the innermost loop around `at`. */
-static void add_flow(Run *r, uint32_t at, uint32_t *loop) {
+/* Jumps name instructions here; resolve_jumps turns them into steps. */
+static void add_flow(Run *r, uint32_t at) {
     const KIns *k = &r->f->ins[at];
-    uint32_t match = r->match[at];
+    const KRegion *region = r->f->regions;
     switch ((KOp)k->op) {
-    case K_IF: add_jump(r, S_UNLESS, at, match + 1); break;
-    case K_ELSE: add_jump(r, S_JUMP, at, match + 1); break;
-    case K_LOOP: *loop = at; break;
-    case K_FOR: *loop = at, add_jump(r, k->dtype == QS_I64 ? S_FOR_I64 : S_FOR_I32, at, match + 1); break;
-    case K_BREAK: add_jump(r, S_JUMP, at, end_of_loop(r, *loop, k->imm) + 1); break;
-    case K_CONTINUE: add_jump(r, S_JUMP, at, end_of_loop(r, *loop, k->imm)); break;
+    case K_IF: add_jump(r, S_UNLESS, at, region[at].end + 1); break;
+    case K_ELSE: add_jump(r, S_JUMP, at, region[at].end + 1); break;
+    case K_FOR: add_jump(r, k->dtype == QS_I64 ? S_FOR_I64 : S_FOR_I32, at, region[at].end + 1); break;
+    case K_BREAK: add_jump(r, S_JUMP, at, region[kir_jump_target(r->f, at)].end + 1); break;
+    case K_CONTINUE: add_jump(r, S_JUMP, at, region[kir_jump_target(r->f, at)].end); break;
     case K_END:
-        if (!opens_loop(r->f->ins[match].op)) break;
-        add_turn(r, at, match);
-        *loop = r->outer[match];
+        if (kir_is_loop(r->f->ins[region[at].opener].op)) add_turn(r, at, region[at].opener);
         break;
     case K_RET: add_step(r, S_END, at); break;
     default: break;
@@ -320,12 +293,12 @@ static void add_value(Run *r, uint32_t at) {
 static bool jumps(uint16_t op) { return op >= S_UNLESS && op <= S_NEXT_I64; }
 
 static void add_steps(Run *r) {
-    uint32_t loop = 0, n = r->f->nins;
+    uint32_t n = r->f->nins;
     for (uint32_t at = 1; at < n; at++) {
         const KIns *k = &r->f->ins[at];
         r->first[at] = r->nsteps;
         if (known_at_launch(r, k, &r->frame[at])) continue;
-        if (kir_ops[k->op].effect == KE_FLOW) add_flow(r, at, &loop);
+        if (kir_ops[k->op].effect == KE_FLOW) add_flow(r, at);
         else add_value(r, at);
     }
     r->first[n] = r->nsteps;
@@ -604,15 +577,12 @@ static qs_status make_items(Run *r) {
 static qs_status run_launch(Run *r, Arena *arena) {
     const KFunc *f = r->f;
     size_t n = f->nins + 1;
-    r->match = qarena_alloc(arena, n * sizeof *r->match);
-    r->outer = qarena_alloc(arena, n * sizeof *r->outer);
     r->first = qarena_alloc(arena, n * sizeof *r->first);
     r->storage = qarena_alloc(arena, n * sizeof *r->storage);
     r->steps = qarena_alloc(arena, n * sizeof *r->steps);
     r->memory = qarena_alloc(arena, (size_t)f->nparams * sizeof *r->memory);
     for (int i = 0; i < f->nparams; i++)
         if (f->params[i].kind == KP_ARRAY) r->memory[i] = memory_of(&f->params[i], &r->args[i]);
-    match_regions(r);
     place_storage(r);
     r->frame = qarena_alloc(arena, r->nslots * sizeof *r->frame);
     r->shared = qarena_alloc(arena, r->nshared * sizeof *r->shared);

@@ -13,11 +13,18 @@ typedef uint32_t KRef; /* index into KFunc.ins; 0 is no instruction (ins[0] is u
 typedef struct {
     uint8_t op;    /* KOp */
     uint8_t dtype; /* of the result; QS_B1 where there is none */
-    uint16_t flag; /* MathFn, KAtomic, AccessMode, KFLAG_REASSOC; 0 where the op has none */
+    uint16_t flag; /* MathFn, KAtomic, AccessMode, KFLAG_…; 0 where the op has none */
     KRef a, b, c;
     uint32_t pos;  /* byte offset in the kernel's source, for messages */
     uint64_t imm;  /* CONST: a KSlot, 32-bit dtypes extended as their sign says, float32 and bool with zeros */
 } KIns;
+
+/* How an instruction stands among the regions, which are named by the IF, ELSE, LOOP or FOR that begins them. */
+typedef struct {
+    KRef end;    /* IF: its ELSE or END; ELSE, LOOP, FOR: its END; else 0 */
+    KRef opener; /* ELSE: its IF; END: the region that ends here; else 0 */
+    KRef around; /* the innermost region around it, of an ELSE or END that of its IF, LOOP or FOR; 0: none */
+} KRegion;
 
 typedef enum { KP_NUM, KP_ARRAY } KParamKind;
 typedef struct {
@@ -39,6 +46,7 @@ typedef struct KFunc {
     Str *name;
     const Source *src;
     KIns *ins; uint32_t nins, cap;
+    KRegion *regions; uint32_t nregions; /* by instruction; made by kir_match, of so many instructions */
     KParam *params; int nparams;
     KMessage *messages; int nmessages;
     int rank;            /* of the launch domain, 1..8 */

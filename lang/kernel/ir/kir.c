@@ -9,8 +9,9 @@ const KOpInfo kir_ops[K__COUNT] = {
 #include "lang/kernel/ir/kir.def"
 };
 const MathFnInfo kir_math[MF__COUNT] = {
-#define MATHFN(id, nargs, f32, f64, opencl, nv32, nv64, ulp32, ulp64, own32, own64)                                    \
-    [MF_##id] = {#id, nargs, opencl, nv32, nv64, ulp32, ulp64, own32, own64},
+#define MATHFN(id, nargs, f32, f64, how, libmvec, estimate, before, after, ...)                                        \
+    [MF_##id] = {#id,      nargs,  MATH_##how, libmvec,    {#f32, #f64}, {"__nv_" #f32, "__nv_" #f64},                 \
+                 estimate, before, after,      __VA_ARGS__},
 #include "lang/kernel/ir/mathfn.def"
 };
 _Static_assert(K__COUNT <= 64, "KIns.op and the evaluator's tables count on few ops");
@@ -266,6 +267,23 @@ static uint64_t hash_func(const KFunc *f) {
     return h;
 }
 
+/* An open region holds the one around it, as any instruction does; that is the stack. */
+void kir_match(KFunc *f) {
+    KRegion *regions = f->regions = qarena_alloc(f->arena, f->nins * sizeof *regions);
+    KRef open = 0;
+    f->nregions = f->nins;
+    for (KRef r = 1; r < f->nins; r++) {
+        uint8_t op = f->ins[r].op;
+        bool ends = op == K_END || op == K_ELSE;
+        KRef around = ends ? regions[open].around : open;
+        if (ends) regions[open].end = r;
+        regions[r] = (KRegion){0, ends ? open : 0, around};
+        if (kir_opens(op) || op == K_ELSE) open = r;
+        else if (op == K_END) open = around;
+    }
+    regions[0] = (KRegion){0};
+}
+
 void kir_seal(KFunc *f) {
     f->barrier = f->shared = false;
     for (int i = 0; i < f->nparams; i++) f->params[i].read = f->params[i].written = false;
@@ -278,5 +296,6 @@ void kir_seal(KFunc *f) {
         if (k->op != K_STORE) p->read = true;
         if (k->op == K_STORE || k->op == K_ATOMIC) p->written = true;
     }
+    kir_match(f);
     f->hash = hash_func(f);
 }

@@ -35,7 +35,7 @@ typedef enum { KA_ADD, KA_SUB, KA_MUL, KA_DIV, KA_MIN, KA_MAX, KA_AND, KA_OR, KA
 
 /* KIns.flag of ADD, MUL, MIN, MAX: when loop turns accumulate with it, their order is free, so that they may run
  * abreast. */
-enum { KFLAG_REASSOC = 1 };
+enum { KFLAG_REASSOC = 1, KFLAG_ZEROS = 2 /* MIN, MAX: -0 is the smaller zero in every backend */ };
 
 typedef struct { const char *name; uint8_t effect, a, b, c, imm, result, flag; } KOpInfo; /* generated from kir.def */
 typedef enum { KE_PURE, KE_READ, KE_WRITE, KE_FLOW, KE_SYNC } KEffect;
@@ -44,10 +44,13 @@ typedef enum { KI_none, KI_bits, KI_param, KI_axis, KI_count, KI_depth, KI_messa
 typedef enum { KR_own, KR_same, KR_of_b, KR_bool, KR_i64, KR_none } KResultUse;
 typedef enum { KF_none, KF_zeroed, KF_atomic, KF_access, KF_math, KF_order } KFlagUse;
 extern const KOpInfo kir_ops[K__COUNT];
+typedef enum { MATH_exact, MATH_own, MATH_near, MATH_far } MathHow; /* mathfn.def explains them */
 typedef struct {
-    const char *name;
-    uint8_t nargs;
-    const char *opencl, *nv32, *nv64;
+    const char *name;            /* in the text form, in OpenCL, in LLVM where it is exact */
+    uint8_t nargs, how, libmvec;
+    const char *c[2], *nv[2];    /* of float and double: in C, in libdevice */
+    const char *estimate;        /* NULL: a GPU has none */
+    float before, after;
     uint8_t ulp32, ulp64, own32, own64;
 } MathFnInfo;
 extern const MathFnInfo kir_math[MF__COUNT];
@@ -66,7 +69,23 @@ int kir_message(KFunc *f, qs_status s, const char *text);
 bool kir_is_const(const KFunc *f, KRef r, double *v);     /* any value dtype, as double */
 /* Folds constants and removes identities while adding a PURE instruction: what lower.c calls for arithmetic. */
 KRef kir_fold(KFunc *f, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint32_t pos);
-void kir_seal(KFunc *f);                                   /* sets hash, barrier, shared, read/written */
+void kir_seal(KFunc *f);                        /* sets hash, barrier, shared, read/written; and matches */
+void kir_match(KFunc *f);                       /* sets regions; where they do not nest, kir_verify says so */
+
+static inline bool kir_is_loop(uint8_t op) { return op == K_LOOP || op == K_FOR; }
+static inline bool kir_opens(uint8_t op) { return op == K_IF || kir_is_loop(op); } /* ELSE ends one as well */
+/* The innermost LOOP or FOR around r; 0: none. */
+static inline KRef kir_loop_around(const KFunc *f, KRef r) {
+    do r = f->regions[r].around;
+    while (r && !kir_is_loop(f->ins[r].op));
+    return r;
+}
+/* The LOOP or FOR that the BREAK or CONTINUE r means. */
+static inline KRef kir_jump_target(const KFunc *f, KRef r) {
+    KRef loop = kir_loop_around(f, r);
+    for (uint64_t left = f->ins[r].imm; left--;) loop = kir_loop_around(f, loop);
+    return loop;
+}
 
 double keval_math(MathFn fn, qs_dtype d, double a, double b); /* eval.c: one function, in the precision of d */
 #endif

@@ -55,9 +55,15 @@ static inline bool ksem_NOT_B1(bool a) { return !a; }
 static inline bool ksem_EQ_B1(bool a, bool b) { return a == b; }
 static inline bool ksem_NE_B1(bool a, bool b) { return a != b; }
 
-/* -- floats; S is the suffix of the C functions -------------------------------------------------------------------- */
-/* Of the zeros -0 is the smaller one.  Equal floats have the same bits, but for the sign of a zero: the smaller one has
- * the bits of both, the greater one those that both have.  Without a branch, so that loops of it become vectors. */
+/* -- floats; S is the suffix of the C functions --------------------------------------------------------------------
+ *
+ * MIN and MAX: of the zeros -0 is the smaller one.  Equal floats have the same bits, but for the sign of a zero: the
+ * smaller one has the bits of both, the greater one those that both have.  That needs no branch, so loops of it become
+ * vectors.
+ *
+ * A backend may give either zero where both operands are zeros that the compiler does not know, the function is not
+ * strict, and the instruction has no KFLAG_ZEROS: a processor's instruction takes the second one, and to tell them
+ * apart makes a median of five a third slower. */
 #define KSEM_BITS(D, T, U)                                                                                             \
     static inline T ksem_or_##D(T a, T b) {                                                                            \
         union { T f; U u; } x = {a}, y = {b};                                                                          \
@@ -80,8 +86,8 @@ KSEM_BITS(F64, double, uint64_t)
         T r = fmod##S(a, b);                                                                                           \
         return r == 0 ? copysign##S(0, b) : (r < 0) != (b < 0) ? r + b : r;                                            \
     }                                                                                                                  \
-    static inline T ksem_MIN_##D(T a, T b) { return a == b ? ksem_or_##D(a, b) : a < b || b != b ? a : b; }             \
-    static inline T ksem_MAX_##D(T a, T b) { return a == b ? ksem_and_##D(a, b) : b < a || b != b ? a : b; }            \
+    static inline T ksem_MIN_##D(T a, T b) { return a == b ? ksem_or_##D(a, b) : a < b || b != b ? a : b; }            \
+    static inline T ksem_MAX_##D(T a, T b) { return a == b ? ksem_and_##D(a, b) : b < a || b != b ? a : b; }           \
     static inline T ksem_NEG_##D(T a) { return -a; }                                                                   \
     static inline T ksem_ABS_##D(T a) { return fabs##S(a); }
 KSEM_REAL(F32, float, f)

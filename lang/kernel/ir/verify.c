@@ -38,6 +38,7 @@ static qs_status QS_PRINTF(2, 3) fault(const Verifier *v, const char *fmt, ...) 
 static qs_status check_header(Verifier *v) {
     const KFunc *f = v->f;
     if (f->rank < 1 || f->rank > QS_MAX_RANK) return fault(v, "launch rank %d", f->rank);
+    if (f->nregions != f->nins) return fault(v, "its regions are not matched");
     for (int i = 0; f->fixed_block && i < f->rank; i++)
         if (f->block[i] < 1) return fault(v, "block extent %d", f->block[i]);
     for (int i = 0; i < f->nparams; i++) {
@@ -98,7 +99,8 @@ static qs_status check_flag(const Verifier *v, const KIns *i) {
     bool ok = false;
     switch ((KFlagUse)kir_ops[i->op].flag) {
     case KF_none: ok = i->flag == 0; break;
-    case KF_zeroed: case KF_order: ok = i->flag <= 1; break;
+    case KF_zeroed: ok = i->flag <= 1; break;
+    case KF_order: ok = i->flag <= (i->op == K_MIN || i->op == K_MAX ? KFLAG_ZEROS : KFLAG_REASSOC); break;
     case KF_atomic: ok = i->flag < KA__COUNT; break;
     case KF_access: ok = i->flag == ACC_MIRROR || i->flag == ACC_CIRCULAR || i->flag == ACC_CLAMPED; break;
     case KF_math: ok = i->flag < MF__COUNT && (kir_math[i->flag].nargs == 2) == (i->b != 0); break;

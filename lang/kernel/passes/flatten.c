@@ -40,16 +40,21 @@ static bool keeps_quiet(uint8_t op) {
            (kir_ops[op].effect == KE_PURE && op != K_BOUND && op != K_INB);
 }
 
-/* The END of LOOP r when it qualifies, else 0: it holds no other loop and touches no memory. */
-static KRef end_of_quiet(const KFunc *f, KRef r) {
-    int depth = 1, breaks = 0;
-    while (depth) {
-        const KIns *i = &f->ins[++r];
-        if (!keeps_quiet(i->op) || (i->op == K_BREAK && i->imm)) return 0;
-        depth += (i->op == K_IF) - (i->op == K_END);
+/* The LOOP holds no other loop and touches no memory. */
+static bool is_quiet(const KFunc *f, KRef loop) {
+    int breaks = 0;
+    for (KRef r = loop + 1; r < f->regions[loop].end; r++) {
+        const KIns *i = &f->ins[r];
+        if (!keeps_quiet(i->op) || (i->op == K_BREAK && i->imm)) return false;
         breaks += i->op == K_BREAK;
     }
-    return breaks ? r : 0;
+    return breaks;
+}
+
+static bool in_branch(const KFunc *f, KRef r) {
+    while ((r = f->regions[r].around))
+        if (!kir_is_loop(f->ins[r].op)) return true;
+    return false;
 }
 
 static bool steps_apart(const KFunc *f) { /* no strips are made of such kernels */
@@ -60,18 +65,10 @@ static bool steps_apart(const KFunc *f) { /* no strips are made of such kernels 
 
 /* Loops at the top of the kernel or in loops, not in branches, which not all positions might take. */
 static void choose_turning(const KFunc *f, uint8_t *how) {
-    int branches = 0, depth = 0;
-    bool branch[MAX_DEPTH];
     for (KRef r = 1; r < f->nins; r++) {
-        uint8_t op = f->ins[r].op;
-        KRef end = op == K_LOOP && !branches ? end_of_quiet(f, r) : 0;
-        if (end) {
-            how[r] = how[end] = FLAT_TURNS;
-            r = end;
-            continue;
-        }
-        if (op == K_END) branches -= branch[--depth];
-        if (op == K_IF || op == K_LOOP || op == K_FOR) branches += branch[depth++] = op == K_IF;
+        if (f->ins[r].op != K_LOOP || in_branch(f, r) || !is_quiet(f, r)) continue;
+        how[r] = how[f->regions[r].end] = FLAT_TURNS;
+        r = f->regions[r].end;
     }
 }
 
@@ -95,7 +92,7 @@ static void choose_branches(const KFunc *f, uint8_t *how, const uint8_t *sure, b
     for (KRef r = 1; r < f->nins; r++) {
         uint8_t op = f->ins[r].op;
         bool inside = n && open[n - 1].turns; /* a loop that all turn */
-        if (op == K_IF || op == K_LOOP || op == K_FOR) {
+        if (kir_opens(op)) {
             bool turns = inside || how[r] == FLAT_TURNS;
             open[n++] = (Region){r, 0, 0, op == K_IF && (turns || !fixed(self, f->ins[r].a)), turns};
         } else if (op == K_ELSE) open[n - 1].other = r;

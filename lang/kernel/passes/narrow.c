@@ -7,7 +7,7 @@
 #include "lang/kernel/passes/narrow.h"
 #include "lang/kernel/passes/plan.h"
 
-enum { ROUNDS = 3, MAX_DEPTH = 256 };
+enum { ROUNDS = 3 };
 
 typedef struct {
     int64_t lo, hi;
@@ -18,7 +18,6 @@ typedef struct {
     const KFunc *f;
     Interval *of;          /* by instruction; of a LOCAL: what it holds */
     Interval *base, *grow; /* by LOCAL: values it is set to; how far additions may take it from there */
-    KRef *parent;          /* innermost loop around the instruction, or 0 */
 } Narrower;
 
 static const KIns *ins(const Narrower *n, KRef r) { return &n->f->ins[r]; }
@@ -63,7 +62,7 @@ static Interval interval(const Narrower *n, KRef r) {
 /* How often r runs while its LOCAL lives; -1: not known. */
 static int64_t turns_around(const Narrower *n, KRef r, KRef local) {
     int64_t turns = 1;
-    for (KRef loop = n->parent[r]; loop > local; loop = n->parent[loop]) {
+    for (KRef loop = kir_loop_around(n->f, r); loop > local; loop = kir_loop_around(n->f, loop)) {
         int64_t t = ins(n, loop)->op == K_FOR ? kplan_turns(n->f, loop) : -1;
         if (t < 0 || t > INT32_MAX || (turns *= t) > INT32_MAX) return -1;
     }
@@ -98,18 +97,6 @@ static void settle_locals(Narrower *n) {
             n->of[r] = kept((Interval){n->base[r].lo + n->grow[r].lo, n->base[r].hi + n->grow[r].hi});
 }
 
-static void find_loops(Narrower *n) {
-    KRef open[MAX_DEPTH];
-    int depth = 0;
-    for (KRef r = 1; r < n->f->nins; r++) {
-        uint8_t op = ins(n, r)->op;
-        if (op == K_END) depth--;
-        n->parent[r] = depth ? open[depth - 1] : 0;
-        if (op != K_IF && op != K_LOOP && op != K_FOR) continue;
-        open[depth] = op == K_IF ? n->parent[r] : r, depth++;
-    }
-}
-
 /* -- bits -------------------------------------------------------------------------------------------------------- */
 static bool fits(Interval v, int bits) { return v.lo >= -(1 << (bits - 1)) && v.hi < 1 << (bits - 1); }
 
@@ -135,10 +122,8 @@ uint8_t *knarrow_bits(Arena *a, const KFunc *f) {
     Narrower n = {.f = f,
                   .of = qarena_alloc(a, size * sizeof(Interval)),
                   .base = qarena_alloc(a, size * sizeof(Interval)),
-                  .grow = qarena_alloc(a, size * sizeof(Interval)),
-                  .parent = qarena_alloc(a, size * sizeof(KRef))};
+                  .grow = qarena_alloc(a, size * sizeof(Interval))};
     uint8_t *bits = qarena_alloc(a, size);
-    find_loops(&n);
     for (KRef r = 0; r < f->nins; r++) n.of[r] = any;
     for (int round = 0; round < ROUNDS; round++) {
         for (KRef r = 1; r < f->nins; r++)

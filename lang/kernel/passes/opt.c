@@ -500,6 +500,7 @@ bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out)
     if (boxed && find_near(&s)) build_box(&s, &out->near);
     build_collapse(&s, pair, npairs, out);
     build_copies(&s, out);
+    kir_match(s.g);
     s.g->hash = f->hash;
     return true;
 }

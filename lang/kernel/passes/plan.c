@@ -16,13 +16,11 @@ enum {
 typedef struct {
     Ctx *ctx;
     const KFunc *f;
-    const uint32_t *match, *opener;
     KRef first, last;
     int axis;             /* positions differ along this axis only; -1: along all */
     uint8_t *varies;      /* the value differs between positions; LOCAL: its contents do */
     uint8_t *parts;       /* LOOP, FOR: positions leave it at different turns */
     uint8_t *split;       /* IF, LOOP, FOR that runs once for all */
-    uint32_t *parent;     /* innermost region around the instruction: IF, ELSE, LOOP, FOR; 0: none */
     uint32_t *piece;      /* number of the piece */
     KPlan *plan;
     KRef culprit;         /* what varies and must not; 0: all is well */
@@ -30,31 +28,15 @@ typedef struct {
 } Planner;
 
 static const KIns *ins(const Planner *p, KRef r) { return &p->f->ins[r]; }
-static bool opens(uint8_t op) { return op == K_IF || op == K_LOOP || op == K_FOR; }
-static bool is_loop(uint8_t op) { return op == K_LOOP || op == K_FOR; }
 
 /* The IF, LOOP or FOR whose region this is. */
 static KRef construct(const Planner *p, KRef region) {
-    return ins(p, region)->op == K_ELSE ? p->opener[region] : region;
+    return ins(p, region)->op == K_ELSE ? p->f->regions[region].opener : region;
 }
-static KRef around(const Planner *p, KRef r) { return p->parent[r] ? construct(p, p->parent[r]) : 0; }
-
-static void find_parents(Planner *p) {
-    KRef open[MAX_DEPTH];
-    int n = 0;
-    for (KRef r = p->first; r < p->last; r++) {
-        uint8_t op = ins(p, r)->op;
-        if (op == K_ELSE || op == K_END) n--;
-        p->parent[r] = n ? open[n - 1] : 0;
-        if (opens(op) || op == K_ELSE) open[n++] = r;
-    }
-}
-
-/* The loop that BREAK or CONTINUE r refers to. */
-static KRef target(const Planner *p, KRef r) {
-    uint64_t left = ins(p, r)->imm;
-    for (KRef x = around(p, r);; x = around(p, x))
-        if (is_loop(ins(p, x)->op) && left-- == 0) return x;
+/* The one around r, of those that are cut; 0: none. */
+static KRef around(const Planner *p, KRef r) {
+    KRef region = p->f->regions[r].around;
+    return region < p->first ? 0 : construct(p, region);
 }
 
 /* -- what differs between positions ----------------------------------------------------------------------------- */
@@ -75,9 +57,9 @@ static bool operand_varies(const Planner *p, const KIns *i) {
 
 static void jump(Planner *p, KRef r) {
     if (!parted(p, r)) return;
-    KRef to = target(p, r);
+    KRef to = kir_jump_target(p->f, r);
     for (KRef x = around(p, r);; x = around(p, x)) {
-        if (is_loop(ins(p, x)->op)) vary(p, &p->parts[x]);
+        if (kir_is_loop(ins(p, x)->op)) vary(p, &p->parts[x]);
         if (x == to) return;
     }
 }
@@ -136,7 +118,7 @@ static void share(Planner *p, KRef r) {
         if (!p->culprit) p->culprit = r;
         return;
     }
-    if (r < p->first || r >= p->last || is_loop(ins(p, r)->op) || ins(p, r)->op == K_SHARED) return;
+    if (r < p->first || r >= p->last || kir_is_loop(ins(p, r)->op) || ins(p, r)->op == K_SHARED) return;
     const KIns *i = ins(p, r);
     p->plan->cls[r] = KC_COMMON, p->changed = true;
     if (i->op == K_ANY) {
@@ -151,13 +133,13 @@ static void share(Planner *p, KRef r) {
 
 static void settle_control(Planner *p, KRef r) {
     const KIns *i = ins(p, r);
-    if (opens(i->op) && p->split[r]) {
+    if (kir_opens(i->op) && p->split[r]) {
         split_around(p, r);
         share(p, i->a), share(p, i->b), share(p, i->c);
         if (p->parts[r] && !p->culprit) p->culprit = r;
     }
-    if ((i->op == K_BREAK || i->op == K_CONTINUE) && p->split[target(p, r)])
-        for (KRef x = around(p, r), to = target(p, r); x != to; x = around(p, x))
+    if ((i->op == K_BREAK || i->op == K_CONTINUE) && p->split[kir_jump_target(p->f, r)])
+        for (KRef x = around(p, r), to = kir_jump_target(p->f, r); x != to; x = around(p, x))
             if (!p->split[x]) p->split[x] = 1, p->changed = true;
 }
 
@@ -177,9 +159,9 @@ static bool all_split(const Planner *p, KRef r) {
 static void classify(Planner *p) {
     for (KRef r = p->first; r < p->last; r++) {
         uint8_t op = ins(p, r)->op;
-        bool control = op == K_BARRIER || (opens(op) && p->split[r]);
-        if (op == K_ELSE || op == K_END) control = p->split[construct(p, p->opener[r])];
-        if (op == K_BREAK || op == K_CONTINUE) control = p->split[target(p, r)];
+        bool control = op == K_BARRIER || (kir_opens(op) && p->split[r]);
+        if (op == K_ELSE || op == K_END) control = p->split[construct(p, p->f->regions[r].opener)];
+        if (op == K_BREAK || op == K_CONTINUE) control = p->split[kir_jump_target(p->f, r)];
         if (op == K_RET) control = around(p, r) && all_split(p, r);
         if (op == K_SHARED) control = true;
         if (control) p->plan->cls[r] = KC_CONTROL;
@@ -252,16 +234,13 @@ static void find_mortal(Planner *p) {
 }
 
 /* -- the two uses ----------------------------------------------------------------------------------------------- */
-static Planner begin(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, const uint32_t *opener, KRef first,
-                     KRef last, int axis, KPlan *out) {
+static Planner begin(Ctx *c, Arena *a, const KFunc *f, KRef first, KRef last, int axis, KPlan *out) {
     size_t n = f->nins;
     *out = (KPlan){.first = first, .last = last};
     out->cls = qarena_alloc(a, n), out->cut = qarena_alloc(a, n), out->home = qarena_alloc(a, n);
     out->slot = qarena_alloc(a, n * sizeof(uint32_t));
     return (Planner){.ctx = c,
                      .f = f,
-                     .match = match,
-                     .opener = opener,
                      .first = first,
                      .last = last,
                      .axis = axis,
@@ -269,7 +248,6 @@ static Planner begin(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, co
                      .varies = qarena_alloc(a, n),
                      .parts = qarena_alloc(a, n),
                      .split = qarena_alloc(a, n),
-                     .parent = qarena_alloc(a, n * sizeof(uint32_t)),
                      .piece = qarena_alloc(a, n * sizeof(uint32_t))};
 }
 
@@ -281,9 +259,8 @@ static void finish(Planner *p) {
     assign_slots(p);
 }
 
-qs_status kplan_block(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, const uint32_t *opener, KPlan *out) {
-    Planner p = begin(c, a, f, match, opener, 1, f->nins, -1, out);
-    find_parents(&p);
+qs_status kplan_block(Ctx *c, Arena *a, const KFunc *f, KPlan *out) {
+    Planner p = begin(c, a, f, 1, f->nins, -1, out);
     find_varying(&p);
     for (KRef r = 1; r < f->nins; r++)
         if (f->ins[r].op == K_BARRIER) split_around(&p, r);
@@ -309,23 +286,23 @@ int64_t kplan_turns(const KFunc *f, KRef loop) {
 }
 
 /* Instructions of [first, last) with all loops unrolled; more than UNROLLED: too many. */
-static int64_t unrolled_size(const KFunc *f, const uint32_t *match, KRef first, KRef last) {
+static int64_t unrolled_size(const KFunc *f, KRef first, KRef last) {
     int64_t sum = 0;
     for (KRef r = first; r < last && sum <= UNROLLED; r++) {
         const KIns *i = &f->ins[r];
         if (i->op == K_LOOP) return UNROLLED + 1;
         sum += i->op != K_CONST && i->op != K_END;
         if (i->op != K_FOR) continue;
-        int64_t turns = kplan_turns(f, r), body = turns < 0 ? UNROLLED + 1 : unrolled_size(f, match, r + 1, match[r]);
+        int64_t turns = kplan_turns(f, r), body = turns < 0 ? UNROLLED + 1 : unrolled_size(f, r + 1, f->regions[r].end);
         if (body > UNROLLED) return body;
         sum += turns * body;
-        r = match[r];
+        r = f->regions[r].end;
     }
     return sum;
 }
 
-bool kplan_unrolls(const KFunc *f, const uint32_t *match, KRef loop) {
-    return f->ins[loop].op == K_FOR && unrolled_size(f, match, loop, match[loop] + 1) <= UNROLLED;
+bool kplan_unrolls(const KFunc *f, KRef loop) {
+    return f->ins[loop].op == K_FOR && unrolled_size(f, loop, f->regions[loop].end + 1) <= UNROLLED;
 }
 
 static const KIns *uncast(const KFunc *f, KRef r) {
@@ -341,7 +318,7 @@ static bool is_neighbour(const KFunc *f, const KIns *i, int axis) {
     return a->op == K_POS && (int)a->imm == axis && (b->op == K_CONST || b->op == K_FOR);
 }
 
-bool kplan_rows_share(const KFunc *f, const uint32_t *match, KRef first, KRef last, int times) {
+bool kplan_rows_share(const KFunc *f, KRef first, KRef last, int times) {
     bool any = false;
     for (KRef r = first; r < last; r++) {
         const KIns *i = &f->ins[r];
@@ -350,7 +327,7 @@ bool kplan_rows_share(const KFunc *f, const uint32_t *match, KRef first, KRef la
         if (!memory && !plain && i->op != K_FOR && i->op != K_END) return false;
         any |= is_neighbour(f, i, f->rank - 2);
     }
-    return any && unrolled_size(f, match, first, last) * times <= PATCH;
+    return any && unrolled_size(f, first, last) * times <= PATCH;
 }
 
 /* Memory that neighbouring positions touch side by side, or at one place: what vectors load well. */
@@ -375,7 +352,7 @@ static bool cut_at_atomics(Planner *p, bool *any) {
     for (KRef r = p->first; r < at; r++)
         if ((ins(p, r)->op == K_LOAD || ins(p, r)->op == K_STORE) && !side_by_side(p, ins(p, r)->a)) return false;
     p->plan->cut[at] = 1, *any = true;
-    return !around(p, at) && unrolled_size(p->f, p->match, p->first, at) >= WORTH;
+    return !around(p, at) && unrolled_size(p->f, p->first, at) >= WORTH;
 }
 
 /* Marks the loops to cut around; false when there are none, or when strips would not vectorise. */
@@ -385,29 +362,28 @@ static bool choose_loops(Planner *p) {
     int inside = 0; /* > 0: in a loop that is cut around */
     for (KRef r = p->first; r < p->last; r++) {
         const KIns *i = ins(p, r);
-        if (is_loop(i->op) && kplan_unrolls(p->f, p->match, r)) {
-            for (KRef x = r; inside && x < p->match[r]; x++)
+        if (kir_is_loop(i->op) && kplan_unrolls(p->f, r)) {
+            for (KRef x = r; inside && x < p->f->regions[r].end; x++)
                 if ((ins(p, x)->op == K_LOAD || ins(p, x)->op == K_STORE) && !side_by_side(p, ins(p, x)->a))
                     return false;
-            r = p->match[r];
+            r = p->f->regions[r].end;
             continue;
         }
-        if (is_loop(i->op)) {
+        if (kir_is_loop(i->op)) {
             p->split[r] = 1, any = true, inside++;
             split_around(p, r);
         }
-        if (i->op == K_END && is_loop(ins(p, p->opener[r])->op)) inside--;
+        if (i->op == K_END && kir_is_loop(ins(p, p->f->regions[r].opener)->op)) inside--;
         if (i->op == K_LARRAY || (i->op == K_ATOMIC && around(p, r))) return false;
         if (inside && (i->op == K_LOAD || i->op == K_STORE) && !side_by_side(p, i->a)) return false;
     }
     return any;
 }
 
-bool kplan_strip(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, const uint32_t *opener, KRef first, KRef last,
+bool kplan_strip(Ctx *c, Arena *a, const KFunc *f, KRef first, KRef last,
                  KPlan *out) {
     if (f->serial || f->barrier || f->shared) return false;
-    Planner p = begin(c, a, f, match, opener, first, last, f->rank - 1, out);
-    find_parents(&p);
+    Planner p = begin(c, a, f, first, last, f->rank - 1, out);
     find_varying(&p);
     if (!choose_loops(&p)) return false;
     find_common(&p);

@@ -39,16 +39,16 @@ typedef struct {
     uint32_t alive;        /* then: slot of its byte */
 } KPlan;
 
-/* match, opener: as in emit_llvm.h.  QS_EVALUE when a barrier stands where positions part. */
-qs_status kplan_block(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, const uint32_t *opener, KPlan *out);
+/* QS_EVALUE when a barrier stands where positions part. */
+qs_status kplan_block(Ctx *c, Arena *a, const KFunc *f, KPlan *out);
 /* Cuts [first, last) around the loops that positions along the last axis share; false: nothing to gain or
  * impossible. */
-bool kplan_strip(Ctx *c, Arena *a, const KFunc *f, const uint32_t *match, const uint32_t *opener, KRef first, KRef last,
+bool kplan_strip(Ctx *c, Arena *a, const KFunc *f, KRef first, KRef last,
                  KPlan *out);
 int64_t kplan_turns(const KFunc *f, KRef loop); /* of a FOR; -1: not constant */
 /* A FOR of few turns with a short body, nested ones included: better unrolled than looped. */
-bool kplan_unrolls(const KFunc *f, const uint32_t *match, KRef loop);
+bool kplan_unrolls(const KFunc *f, KRef loop);
 /* Positions that are neighbours along the axis before the last one read the same elements, as those of a stencil do;
  * [first, last) does little else, and is short enough to stand `times` times in straight code. */
-bool kplan_rows_share(const KFunc *f, const uint32_t *match, KRef first, KRef last, int times);
+bool kplan_rows_share(const KFunc *f, KRef first, KRef last, int times);
 #endif

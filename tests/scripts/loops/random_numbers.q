@@ -1,4 +1,4 @@
-% options: --loops always --explain
+% options: --loops always
 % the numbers of the interpreter, and the stream goes on behind them
 function p = circle(n)
     inside = 0

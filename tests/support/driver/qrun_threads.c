@@ -4,7 +4,8 @@
  *
  *     tests/run.py --qrun build/qrun_threads --device cuda
  *
- * Instead of PTX the kernel compiler gets the IR itself back: the linker puts __wrap_qllvm_compile in its way. */
+ * Instead of PTX the kernel compiler gets the IR itself back: the linker puts __wrap_qllvm_compile in its way, and
+ * __wrap_qllvm_passes, so that the cache on disk does not hand it to a GPU later. */
 #include "devices/llvm.h"
 #include "tests/support/driver/fake_cuda_math.h"
 #include "tests/support/gpu_threads.h"
@@ -25,6 +26,13 @@ qs_status __wrap_qllvm_compile(Ctx *c, Llvm *l, const LlvmTarget *t, const char 
     out->len = 0;
     qtext_add(out, ir, n);
     return QS_OK;
+}
+
+const char *__real_qllvm_passes(const LlvmTarget *t);
+const char *__wrap_qllvm_passes(const LlvmTarget *t);
+
+const char *__wrap_qllvm_passes(const LlvmTarget *t) {
+    return t->arch == LLVM_NVPTX ? "none: the IR itself" : __real_qllvm_passes(t);
 }
 
 static FakeCuda *fake;
