@@ -151,7 +151,7 @@ static bool escapes(const Liveness *w, const LoopJob *job) {
 
 bool kloop_is_live(const LoopJob *job, const Sym *sym) {
     Liveness w = {.loop = job->loop, .sym = sym};
-    w.returned = kloop_find(kloop_body_of(job->loop), true, kloop_is_return, NULL);
+    w.returned = kfind_node(kfind_body_of(job->loop), true, kfind_is_return, NULL);
     if ((sym->kind == SYM_GLOBAL && !job->ends) || escapes(&w, job)) return true;
     walk_list(&w, job->func->body);
     if (job->func->expr) walk(&w, job->func->expr);
