@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts how the tree is built, and prints a table in Markdown:  tools/count.py [--tree FOLDER] [--quick]
 
-Rooms: lines and files of each folder with sources.
+Rooms: lines of each folder with sources, in brackets those with code, without blanks and comments; files.
 
 Functions: lines from the head of a function to its closing brace, as the tree is formatted (both at the left margin).
 
@@ -67,19 +67,30 @@ def read(tree, path):
         return f.read()
 
 
+def without_comments(path, text):
+    if path.endswith((".py", ".pyi")):
+        return re.sub(r"#[^\n]*|(?<![=(,] )(?<![=(,])\"\"\".*?\"\"\"", "", text, flags=re.S)
+    if path.endswith(".q"):
+        return re.sub(r"%[^\n]*", "", text)
+    return re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S)
+
+
 def rooms(tree, paths):
     """A row for each folder, and one for each folder with others below it, which holds their sum."""
-    lines = {p: read(tree, p).count("\n") for p in paths}
+    texts = {p: read(tree, p) for p in paths}
+    lines = {p: (t.count("\n"), len(re.findall(r"\S.*", without_comments(p, t)))) for p, t in texts.items()}
     folders = {os.path.dirname(p) for p in paths}
     above = {f[:i] for f in folders for i in range(len(f)) if f[i] == "/"}
-    yield "lines of C, all rooms", f"{sum(lines.values())} in {len(lines)} files"
+
+    def row(of):
+        return f"{sum(lines[p][0] for p in of)} ({sum(lines[p][1] for p in of)}), {len(of)} files"
+
+    yield "lines of C, all rooms", row(paths)
     for folder in sorted(folders | above):
-        own = [p for p in paths if os.path.dirname(p) == folder]
-        below = [p for p in paths if p.startswith(folder + "/")]
         if folder in above:
-            yield f"`{folder}` and below", f"{sum(lines[p] for p in below)} in {len(below)}"
-        elif own:
-            yield f"`{folder}`", f"{sum(lines[p] for p in own)} in {len(own)}"
+            yield f"`{folder}` and below", row([p for p in paths if p.startswith(folder + "/")])
+        else:
+            yield f"`{folder}`", row([p for p in paths if os.path.dirname(p) == folder])
 
 
 def functions(tree, paths):
@@ -124,14 +135,6 @@ def rebuilt(tree, paths):
         (path,) = [p for p in paths if os.path.basename(p) == name]
         again = objects(u for u in units if path in reach[u])
         yield f"objects rebuilt after touching `{name}`", f"{again} of {objects(units)}"
-
-
-def without_comments(path, text):
-    if path.endswith((".py", ".pyi")):
-        return re.sub(r"#[^\n]*|(?<![=(,] )(?<![=(,])\"\"\".*?\"\"\"", "", text, flags=re.S)
-    if path.endswith(".q"):
-        return re.sub(r"%[^\n]*", "", text)
-    return re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S)
 
 
 def places(tree):
