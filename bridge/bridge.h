@@ -225,7 +225,7 @@ qs_status qnd_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out
 qs_status qnd_value(Border *b, PyObject *o, qs_value *out);  /* the same, and lists of anything are cells: value(x) */
 qs_status qnd_kept(Border *b, PyObject *o, qs_value *out);   /* for a field or variable: lists by value(x) */
 void qnd_keep_exports(Border *b);                     /* the machine closes: views stay, without it */
-extern const char *const qnd_names[QS_NDTYPES];       /* of element types, as NumPy has them */
+const char *qnd_name(int dtype);                      /* as NumPy calls the element type */
 int qnd_named(const char *name);                      /* the other way; QS_NDTYPES: there is none */
 /* Memory that somebody outside has.  It stays where it is until it is taken back, also when the machine closes: then
  * this holds the memory alone. */

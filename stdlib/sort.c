@@ -416,7 +416,7 @@ DISTINCT(f32, float, v == last || (v != v && last != last))
 DISTINCT(f64, double, v == last || (v != v && last != last))
 
 size_t qsort_distinct(qs_dtype d, void *x, size_t n) {
-    if (d == QS_F16 || d == QS_BF16) return distinct_f16(x, n);
+    if (qdtype_is_short(d)) return distinct_f16(x, n);
     if (d == QS_F32) return distinct_f32(x, n);
     if (d == QS_F64) return distinct_f64(x, n);
     size_t size = qdtype_size(d);

@@ -47,7 +47,7 @@ typedef struct {
 /* -- the plan ------------------------------------------------------------------------------------------------------ */
 static qs_dtype lane_dtype(Reduce r, qs_dtype d) {
     if (r == RED_ANY || r == RED_ALL) return QS_B1;
-    if (r == RED_MIN || r == RED_MAX) return d < QS_I32 ? QS_I32 : d == QS_F16 || d == QS_BF16 ? QS_F32 : d;
+    if (r == RED_MIN || r == RED_MAX) return d < QS_I32 ? QS_I32 : qdtype_is_short(d) ? QS_F32 : d;
     if (qdtype_is_complex(d)) return r == RED_SUMSQ ? QS_F64 : QS_C128;
     if (d >= QS_F16 || r == RED_MEAN || r == RED_SUMSQ) return QS_F64;
     return d == QS_U64 ? QS_U64 : QS_I64;

@@ -22,7 +22,8 @@ typedef struct {
     const char *name; /* as written in the language */
     uint8_t size;     /* bytes */
     uint8_t cls;      /* DtypeClass */
-    const char *opencl, *llvm, *numpy;
+    const char *opencl, *llvm;
+    const char *numpy; /* its code for the type; "": it has none */
     uint8_t dlcode;
 } DtypeInfo;
 
@@ -31,6 +32,8 @@ extern const DtypeInfo qdtype_info[QS_NDTYPES];
 static inline size_t qdtype_size(qs_dtype d) { return qdtype_info[d].size; }
 static inline bool qdtype_is_complex(qs_dtype d) { return d >= QS_C64; }
 static inline bool qdtype_is_real(qs_dtype d) { return d >= QS_F16 && d <= QS_F64; }
+/* Floats of 16 bits: they are stored so, and computed with as float32. */
+static inline bool qdtype_is_short(qs_dtype d) { return qdtype_is_real(d) && qdtype_size(d) == 2; }
 static inline bool qdtype_is_int(qs_dtype d) { return d >= QS_I8 && d <= QS_U64; }
 void qdtype_int_span(qs_dtype d, double *lo, double *hi); /* the least and the greatest, as doubles; d is an integer */
 

@@ -66,7 +66,7 @@ static inline bool kir_is_value_dtype(qs_dtype d) {
 /* The dtype in which the elements of an array of dtype `elem` take part in arithmetic. */
 static inline qs_dtype kir_value_dtype(qs_dtype elem) {
     if (elem >= QS_I8 && elem <= QS_U16) return QS_I32;
-    if (elem == QS_F16 || elem == QS_BF16) return QS_F32;
+    if (qdtype_is_short(elem)) return QS_F32;
     return qdtype_real_of(elem);
 }
 
