@@ -2,14 +2,23 @@
  *
  * One KFunc is the work of one position of a launch, for concrete element types, ranks and access modes.  It is a flat
  * list of instructions; an operand is the number of an earlier instruction.  Everything is a single number: vec3 and
- * complex values were split by lower.c, device functions inlined, modifiers turned into BOUND, INB and guards.  Control
- * flow is structured (IF ELSE END, LOOP FOR END), state that changes is in LOCAL, so there is no phi: it prints as
- * OpenCL C and LLVM's mem2reg makes the rest.
+ * complex values were split by lower.c, device functions inlined, modifiers turned into BOUND, INB and guards.  So the
+ * evaluator and every backend know numbers only, and LLVM sees plain loops over positions instead of short vectors.
+ *
+ *     kir.c affine.c   the builder, which folds constants; indices as sums
+ *     kir_text.c       KIR as text and back            verify.c   what well-formed KIR is
+ *     eval.c           the evaluator                   sem.h      what instructions compute
+ *
+ * Instructions come in one by one, a KFunc goes out.  Whoever makes or reads KIR calls these files: walk, lower, host,
+ * passes, emit; vm/launch runs the evaluator as the device `ref`.
+ *
+ * Control flow is structured (IF ELSE END, LOOP FOR END), state that changes is in LOCAL, so there is no phi: it prints
+ * as OpenCL C and LLVM's mem2reg makes the rest.
  *
  * Value dtypes: B1 I32 U32 I64 U64 F32 F64.  Memory may hold any dtype: LOAD widens (8/16-bit integers to I32, half and
- * bfloat16 to F32), STORE and ATOMIC take a value of that wider dtype (kir_value_dtype) and narrow it by CAST's rule.
- * A complex array is addressed by component: element k has parts at linear index 2k and 2k+1, of type F32 or F64, and
- * its strides and dims still count elements.
+ * bfloat16 to F32), STORE and ATOMIC take a value of that wider dtype (kir_value_dtype) and narrow it by CAST's rule. A
+ * complex array is addressed by component: element k has parts at linear index 2k and 2k+1, of type F32 or F64, and its
+ * strides and dims still count elements.
  *
  * A value is visible from its instruction to the end of the region (IF or ELSE branch, loop body) that it stands in.
  * Instructions after BREAK, CONTINUE or RET up to the end of the region are dead, and allowed.  IFs and loops around a
