@@ -1,10 +1,15 @@
 /* gil.c -- one machine, one GIL, many threads.
  *
  * Script code runs with the GIL held, built-ins included, so the GIL is the machine's lock too.  There are two ways in
- * which other threads get their turn.  While a wait, or a launch of some length (vm/launch/launch.c), goes on the GIL
- * is let go (unblock … block): the machine is `away`, and whoever wants it waits without the GIL.  And when script code
- * calls Python, or yields, another thread may get the GIL and enter the machine: it then runs on a stack of its own
- * (Thread, vm/session/thread.c), and the first one switches back when it returns (qgil_back).
+ * which other threads get their turn.
+ *
+ * A wait, the compiler, and a launch that takes longer than some tenths of a millisecond (vm/launch/launch.c) let the
+ * GIL go (unblock … block).  The machine is `away` meanwhile, and whoever wants it waits without the GIL; nothing of
+ * the machine may be touched but the arguments of the launch.  Shorter launches keep the GIL, because who lets it go
+ * while another thread computes gets it back only after that thread's turn of 5 ms.
+ *
+ * And when script code calls Python, or yields, another thread may get the GIL and enter the machine: it then runs on a
+ * stack of its own (Thread, vm/session/thread.c), and the first one switches back when it returns (qgil_back).
  *
  * The order is always GIL first, machine second; nobody waits for the machine with the GIL in his hands. */
 #include "bridge/bridge.h"

@@ -1,7 +1,7 @@
 /* llvm.h -- LLVM as a function from IR text to bytes.
  *
  * The library is opened at run time, when code is first needed that the cache on disk does not hold: so programs start
- * without it, and run without it where their kernels were compiled before.  It makes objects and no more; object.h
+ * without it, and run without it where their kernels were compiled before.  It makes objects and no more; elf.h
  * loads them. */
 #ifndef DEVICES_LLVM_H
 #define DEVICES_LLVM_H
