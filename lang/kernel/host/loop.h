@@ -23,7 +23,7 @@
 #ifndef LANG_KERNEL_LOOP_H
 #define LANG_KERNEL_LOOP_H
 #include "lang/syntax/ast.h"
-#include "lang/kernel/ir/kir.h"
+#include "lang/kernel/ir/kfunc.h"
 
 typedef enum {
     LOOP_UNSET, LOOP_NUM, LOOP_INT, LOOP_BOOL, LOOP_COMPLEX,

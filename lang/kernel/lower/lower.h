@@ -5,7 +5,7 @@
 #ifndef LANG_KERNEL_LOWER_H
 #define LANG_KERNEL_LOWER_H
 #include "lang/syntax/ast.h"
-#include "lang/kernel/ir/kir.h"
+#include "lang/kernel/ir/kfunc.h"
 
 /* What is known about a value that enters a kernel from outside. */
 typedef enum { /* KV_VEC: a small array, handed over by value */
