@@ -250,7 +250,7 @@ static qs_status run(KernelRun *k, const Request *r) {
         run->launch.domain[i] = r->domain[i], run->launch.block[i] = 1;
         run->positions *= (double)r->domain[i];
     }
-    run->steps = run->positions * run->form->version[0].steps;
+    run->steps = run->form->version[0].nloops ? INFINITY : run->positions * qlaunch_func(run)->nins;
     TRY(qlaunch_run(run));
     const KFunc *f = qlaunch_func(run);
     return run->fault.message ? qlaunch_fault(run, (Where){f->src, run->fault.pos}) : QS_OK;

@@ -181,13 +181,22 @@ static qs_status finish(Call *c, bool *again) {
     return failed ? qloop_fault(c) : QS_OK;
 }
 
+/* Turns of the loops that make up the loop itself; of others inside nobody knows how often they turn. */
+static double steps_of(const Call *c, LoopVersion which, double positions) {
+    const Version *v = &c->v->base.version[which];
+    bool side_by_side = which == PARALLEL && !c->v->code.chunked;
+    uint32_t own = side_by_side || c->region->loop->kind != N_FOR ? 0 : (uint32_t)c->region->loop->u.loop.nvars;
+    return v->nloops > own ? INFINITY : v->func->nins * (side_by_side ? positions : c->turns);
+}
+
 qs_status qloop_run(Call *c, Device *d, LoopVersion which, const Launch *l, bool *again) {
     Run *r = &c->run;
-    bool counted = c->region->loop->kind == N_FOR;
     r->form = &c->v->base, r->which = (int)which, r->optional = true, r->device = d, r->chosen = false;
     r->bind = bind, r->fit = NULL;
     r->launch = *l, r->launch.any_block = which == PARALLEL;
-    r->positions = r->steps = counted ? c->steps : INFINITY; /* how often another one turns nobody knows */
+    r->positions = c->v->code.chunked ? c->turns : 1;
+    for (int i = 0; !c->v->code.chunked && i < l->rank; i++) r->positions *= (double)l->domain[i];
+    r->steps = steps_of(c, which, r->positions);
     TRY(qlaunch_run(r));
     return finish(c, again);
 }
