@@ -64,8 +64,8 @@ static qs_status select_rule(Walk *w, KRef c, Value *a, Value *b, Value *out) {
     return *out = (Value){.what = WHAT_NUMBER, .num = kloop_choose(L, c, x, y)}, QS_OK;
 }
 
-/* Both sides may fail, so only one is computed.  The value lies in a LOCAL, a double without its twin; its kind is known
- * only inside. */
+/* Both sides may fail, so only one is computed.  The value lies in a LOCAL, a double without its twin; its kind is
+ * known only inside. */
 typedef struct { KRef locals[LOOP_COMPLEX + 1], im; bool set; Number value; } Choice;
 
 static void *choice(Walk *w, const Node *n) {

@@ -341,9 +341,13 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
     return QS_OK;
 }
 
-qs_status kloop_patch(Loops *L, Var *v, const Value *x) {
+qs_status kloop_patched(Loops *L, Var *v) {
     if (!v->patched) v->patched = L->changed = true;
-    if (v->shared) TRY(share(L, v));
+    return v->shared ? share(L, v) : QS_OK;
+}
+
+qs_status kloop_patch(Loops *L, Var *v, const Value *x) {
+    TRY(kloop_patched(L, v));
     return kloop_assign(L, v, x);
 }
 
