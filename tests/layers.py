@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Who may include whom.  The rules are those of docs/internals.md; a file that breaks one is named with its line."""
+"""Who may include whom, and that no two headers have one name.  The rules are those of docs/internals.md; a file that
+breaks one is named with its line."""
 import os, re, sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -38,7 +39,7 @@ def room_of(path):
 
 
 def main():
-    problems, files = [], 0
+    problems, files, headers = [], 0, {}
     for folder, dirs, names in os.walk(ROOT):
         dirs[:] = [d for d in dirs if not d.startswith((".", "build"))]
         for name in names:
@@ -47,6 +48,8 @@ def main():
             if not name.endswith((".c", ".h", ".def")) or room not in ROOMS:
                 continue
             files += 1
+            if name.endswith(".h") and headers.setdefault(name, path) != path:
+                problems.append(f"{path}: {headers[name]} has the same name")
             for number, line in enumerate(open(os.path.join(ROOT, path), encoding="utf-8"), 1):
                 m = re.match(r'\s*#\s*include\s*([<"])([^>"]+)', line)
                 if not m:

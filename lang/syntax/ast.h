@@ -107,7 +107,8 @@ struct Func {
     /* scope.c: */
     Sym **locals; int nlocals; uint32_t cap_locals;       /* parameters first, then results, then the others */
     Capture *captures; int ncaptures; uint32_t cap_captures;
-    void *machine;          /* owned by vm: the compiled Proto and kernel specialisations */
+    void *machine;          /* owned by vm/interp/proto.c: compiled */
+    void *kernel;           /* owned by vm/launch/kernel.c: what was launched of it */
 };
 
 struct Node {

@@ -1,10 +1,6 @@
 /* bind.c -- values become arguments; the buffers in which they lie are locked, each once. */
 #include "vm/launch/run.h"
 
-void qbind_begin(Binding *b, const Form *f, int version) {
-    b->func = f->version[version].func, b->noun = f->noun, b->nlocked = 0;
-}
-
 static int add_buffer(Binding *b, Buffer *buf, qs_access mode) {
     int i = 0;
     while (i < b->nlocked && b->locked[i].buf != buf) i++;
@@ -29,21 +25,21 @@ void qbind_memory(Binding *b, int i, void *p, int64_t n) {
 }
 
 /* -- buffers that are made for the launch -------------------------------------------------------------------------- */
-static void drop_made(qs_vm *vm, Locked *x) {
-    if (x->made) qbuf_release(qvm_ctx(vm), x->buf);
+static void drop_made(const Run *r, Locked *x) {
+    if (x->made) qbuf_release(qvm_ctx(r->vm), x->buf);
     x->made = false;
 }
 
-static void drop_all_made(qs_vm *vm, Binding *b) {
-    for (int i = 0; i < b->nlocked; i++) drop_made(vm, &b->locked[i]);
+static void drop_all_made(Run *r) {
+    for (int i = 0; i < r->to.nlocked; i++) drop_made(r, &r->to.locked[i]);
 }
 
 /* A device with memory of its own gets what is the host's as a buffer whose contents come home. */
-static qs_status wrap_memory(qs_vm *vm, Binding *b) {
-    for (int i = 0; i < b->nlocked; i++) {
-        Locked *x = &b->locked[i];
+static qs_status wrap_memory(Run *r) {
+    for (int i = 0; i < r->to.nlocked; i++) {
+        Locked *x = &r->to.locked[i];
         if (x->buf) continue;
-        TRY(qbuf_wrap(qvm_ctx(vm), x->host, x->nbytes, false, NULL, NULL, &x->buf));
+        TRY(qbuf_wrap(qvm_ctx(r->vm), x->host, x->nbytes, false, NULL, NULL, &x->buf));
         x->made = true;
     }
     return QS_OK;
@@ -57,93 +53,98 @@ static bool collide(const Locked *x, const Locked *y) {
 }
 
 /* The arguments in buffer `from` are in buffer `to`, so many bytes further on. */
-static void move_args(Binding *b, int from, int to, size_t bytes) {
-    for (int i = 0; i < b->func->nparams; i++)
-        if (b->arg[i].is_array && b->lock[i] == from) b->lock[i] = to, b->arg[i].offset += bytes;
+static void move_args(Run *r, int from, int to, size_t bytes) {
+    for (int i = 0; i < qlaunch_func(r)->nparams; i++)
+        if (r->to.arg[i].is_array && r->to.lock[i] == from) r->to.lock[i] = to, r->to.arg[i].offset += bytes;
 }
 
 /* Buffer number i becomes both; the last one takes the place of k. */
-static qs_status unite(qs_vm *vm, Binding *b, int i, int k) {
-    Locked *x = &b->locked[i], *y = &b->locked[k];
+static qs_status unite(Run *r, int i, int k) {
+    Ctx *c = qvm_ctx(r->vm);
+    Locked *x = &r->to.locked[i], *y = &r->to.locked[k];
     void *p, *q;
     Buffer *both;
-    TRY(qbuf_reach_host(qvm_ctx(vm), x->buf, (qs_access)x->mode, &p));
-    TRY(qbuf_reach_host(qvm_ctx(vm), y->buf, (qs_access)y->mode, &q));
+    TRY(qbuf_reach_host(c, x->buf, (qs_access)x->mode, &p));
+    TRY(qbuf_reach_host(c, y->buf, (qs_access)y->mode, &q));
     uintptr_t xlo = (uintptr_t)p, ylo = (uintptr_t)q, xhi = xlo + x->buf->nbytes, yhi = ylo + y->buf->nbytes;
     uintptr_t lo = xlo < ylo ? xlo : ylo, hi = xhi > yhi ? xhi : yhi;
-    TRY(qbuf_wrap(qvm_ctx(vm), (void *)lo, hi - lo, false, NULL, NULL, &both));
-    move_args(b, i, i, xlo - lo);
-    move_args(b, k, i, ylo - lo);
-    drop_made(vm, x), drop_made(vm, y);
+    TRY(qbuf_wrap(c, (void *)lo, hi - lo, false, NULL, NULL, &both));
+    move_args(r, i, i, xlo - lo);
+    move_args(r, k, i, ylo - lo);
+    drop_made(r, x), drop_made(r, y);
     *x = (Locked){.buf = both, .mode = QS_READWRITE, .made = true};
-    *y = b->locked[--b->nlocked];
-    move_args(b, b->nlocked, k, 0);
+    *y = r->to.locked[--r->to.nlocked];
+    move_args(r, r->to.nlocked, k, 0);
     return QS_OK;
 }
 
-static qs_status check_places(qs_vm *vm, const Binding *b) {
-    for (int i = 0; i < b->func->nparams; i++) {
-        const KParam *p = &b->func->params[i];
-        if (!b->arg[i].is_array || !b->locked[b->lock[i]].made) continue;
-        if (b->arg[i].offset % qdtype_size(qdtype_real_of((qs_dtype)p->dtype)) == 0) continue;
-        return qerr_set(qvm_ctx(vm), QS_EVALUE,
+static qs_status check_places(const Run *r) {
+    const KFunc *f = qlaunch_func(r);
+    for (int i = 0; i < f->nparams; i++) {
+        const KParam *p = &f->params[i];
+        if (!r->to.arg[i].is_array || !r->to.locked[r->to.lock[i]].made) continue;
+        if (r->to.arg[i].offset % qdtype_size(qdtype_real_of((qs_dtype)p->dtype)) == 0) continue;
+        return qerr_set(qvm_ctx(r->vm), QS_EVALUE,
                         "%s%s: %s shares memory with an argument whose elements are of another size; pass copy(%s)",
-                        b->noun, b->func->name->s, p->name->s, p->name->s);
+                        r->form->noun, f->name->s, p->name->s, p->name->s);
     }
     return QS_OK;
 }
 
-static qs_status unite_all(qs_vm *vm, Binding *b) {
-    for (int i = 0; i < b->nlocked; i++)
-        for (int k = i + 1; k < b->nlocked;) {
-            if (!collide(&b->locked[i], &b->locked[k])) { k++; continue; }
-            TRY(unite(vm, b, i, k));
+static qs_status unite_all(Run *r) {
+    for (int i = 0; i < r->to.nlocked; i++)
+        for (int k = i + 1; k < r->to.nlocked;) {
+            if (!collide(&r->to.locked[i], &r->to.locked[k])) { k++; continue; }
+            TRY(unite(r, i, k));
             i = 0, k = 1; /* what is larger now may reach others */
         }
-    return check_places(vm, b);
+    return check_places(r);
 }
 
 /* -- locks --------------------------------------------------------------------------------------------------------- */
-static qs_status leave(qs_vm *vm, Device *d, Binding *b, int n, qs_status s) {
-    while (n--)
-        if (b->locked[n].buf) s = qbuf_leave(qvm_ctx(vm), b->locked[n].buf, d, (qs_access)b->locked[n].mode, s);
+static qs_status leave(const Run *r, int n, qs_status s) {
+    while (n--) {
+        const Locked *x = &r->to.locked[n];
+        if (x->buf) s = qbuf_leave(qvm_ctx(r->vm), x->buf, r->device, (qs_access)x->mode, s);
+    }
     return s;
 }
 
 /* The first array that lies in buffer number `which` names it. */
-static qs_status lock_failed(qs_vm *vm, const Binding *b, int which, qs_status s) {
-    for (int i = 0; i < b->func->nparams; i++) {
-        const Str *name = b->func->params[i].name;
-        if (b->arg[i].is_array && b->lock[i] == which && b->array[i])
-            return qarr_lock_failed(vm, b->array[i], name ? name->s : NULL, s);
-    }
+static qs_status lock_failed(const Run *r, int which, qs_status s) {
+    const KFunc *f = qlaunch_func(r);
+    for (int i = 0; i < f->nparams; i++)
+        if (r->to.arg[i].is_array && r->to.lock[i] == which && r->to.array[i])
+            return qarr_lock_failed(r->vm, r->to.array[i], f->params[i].name ? f->params[i].name->s : NULL, s);
     return s;
 }
 
-static qs_status lock_each(qs_vm *vm, Device *d, Binding *b) {
-    if (d->memory != HOST_MEMORY) {
-        TRY(wrap_memory(vm, b));
-        TRY(unite_all(vm, b));
+static qs_status lock_each(Run *r) {
+    const KFunc *f = qlaunch_func(r);
+    if (r->device->memory != HOST_MEMORY) {
+        TRY(wrap_memory(r));
+        TRY(unite_all(r));
     }
-    for (int i = 0; i < b->nlocked; i++) {
-        Locked *x = &b->locked[i];
+    for (int i = 0; i < r->to.nlocked; i++) {
+        Locked *x = &r->to.locked[i];
         x->block = (DevPtr)(uintptr_t)x->host;
-        qs_status s = x->buf ? qbuf_lock(qvm_ctx(vm), x->buf, d, (qs_access)x->mode, &x->block) : QS_OK;
-        if (s != QS_OK) return lock_failed(vm, b, i, leave(vm, d, b, i, s));
+        if (!x->buf) continue;
+        qs_status s = qbuf_lock(qvm_ctx(r->vm), x->buf, r->device, (qs_access)x->mode, &x->block);
+        if (s != QS_OK) return lock_failed(r, i, leave(r, i, s));
     }
-    for (int i = 0; i < b->func->nparams; i++)
-        if (b->arg[i].is_array) b->arg[i].block = b->locked[b->lock[i]].block;
+    for (int i = 0; i < f->nparams; i++)
+        if (r->to.arg[i].is_array) r->to.arg[i].block = r->to.locked[r->to.lock[i]].block;
     return QS_OK;
 }
 
-qs_status qbind_lock(qs_vm *vm, Device *d, Binding *b) {
-    qs_status s = lock_each(vm, d, b);
-    if (s != QS_OK) drop_all_made(vm, b);
+qs_status qbind_lock(Run *r) {
+    qs_status s = lock_each(r);
+    if (s != QS_OK) drop_all_made(r);
     return s;
 }
 
-qs_status qbind_unlock(qs_vm *vm, Device *d, Binding *b, qs_status s) {
-    s = leave(vm, d, b, b->nlocked, s);
-    drop_all_made(vm, b);
+qs_status qbind_unlock(Run *r, qs_status s) {
+    s = leave(r, r->to.nlocked, s);
+    drop_all_made(r);
     return s;
 }

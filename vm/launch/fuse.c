@@ -187,7 +187,9 @@ static qs_status make_form(Now *now) {
     Where at = {now->state->expr.src, now->state->expr.root->pos};
     if (v->kernel[CHUNKED].func) qreport_explain(vm, at, "expression: one kernel of %d operations", now->region->nops);
     else qreport_explain(vm, at, "expression: operator by operator, for one of them is not compiled for these types");
-    return QS_OK;
+    if (!v->kernel[CHUNKED].func || !qvm(vm)->config.compile_for || now->state->expr.kind == FUSE_MAP) return QS_OK;
+    TRY(build(now, GROUPED)); /* for the cache: what a GPU would run, whose code of a reduction is another one */
+    return v->kernel[GROUPED].func ? qprogram_compile_ahead(vm, v->kernel[GROUPED].func) : QS_OK;
 }
 
 /* -- parameters ---------------------------------------------------------------------------------------------------- */
@@ -229,7 +231,6 @@ static void bind_result(Now *now, int i, int64_t first) {
 static qs_status bind(Run *run) {
     Now *now = (Now *)run;
     int n = 0;
-    qbind_begin(&run->to, run->form, CHUNKED);
     for (int i = 0; i < now->region->nleaves; i++) {
         if (now->at[i].kind != QS_ARRAY) n += bind_leaf_number(&run->to, n, now->at[i]);
         else bind_leaf(now, n++, now->at[i].u.p);
@@ -259,8 +260,7 @@ static qs_status fit_reduction(Run *run) {
     qs_vm *vm = run->vm;
     run->which = run->device->wide ? GROUPED : CHUNKED;
     if (!now->form->kernel[run->which].func) TRY(build(now, run->which));
-    run->to.func = now->form->kernel[run->which].func;
-    if (!run->to.func) return qerr_set(qvm_ctx(vm), QS_EDEVICE, "its blocks cannot be merged there");
+    if (!qlaunch_func(run)) return qerr_set(qvm_ctx(vm), QS_EDEVICE, "its blocks cannot be merged there");
     int64_t nparts = share_out(now);
     if (now->result) qarr_release(vm, now->result), now->result = NULL; /* of an attempt before */
     TRY(qarr_new_raw(vm, now->form->kernel[run->which].dtype, 1, &nparts, false, &now->result));
@@ -352,15 +352,6 @@ static bool pays(const Now *now) {
     return now->state->work >= worth_compiling || at_once(vm) || qvm(vm)->config.compile_for || is_away(now);
 }
 
-/* For the cache: what a GPU would run of a reduction, whose code is another one there. */
-static qs_status compile_ahead(const Now *now) {
-    FuseForm *v = now->form;
-    bool wanted = qvm(now->run.vm)->config.compile_for && now->state->expr.kind != FUSE_MAP;
-    if (!wanted || v->kernel[GROUPED].func) return QS_OK;
-    TRY(build(now, GROUPED));
-    return v->kernel[GROUPED].func ? qprogram_compile_ahead(now->run.vm, v->kernel[GROUPED].func) : QS_OK;
-}
-
 /* The form for the leaves as they are now; now->form NULL: not worth it, or declined. */
 static qs_status prepare(Now *now) {
     FuseState *s = now->state;
@@ -373,8 +364,8 @@ static qs_status prepare(Now *now) {
     now->form = find_form(now);
     if (!now->form && !pays(now)) return QS_OK;
     if (!now->form) TRY(make_form(now));
-    if (!now->form->kernel[CHUNKED].func) return now->form = NULL, QS_OK;
-    return compile_ahead(now);
+    if (!now->form->kernel[CHUNKED].func) now->form = NULL;
+    return QS_OK;
 }
 
 static qs_status run(Now *now) {

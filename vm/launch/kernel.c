@@ -76,52 +76,24 @@ static bool is_empty(const Request *r) {
 }
 
 /* -- finding a form ------------------------------------------------------------------------------------------------ */
-/* A table by the function: open addresses. */
-typedef struct { const Func *func; int positions; Forms forms; } Kernel;
-typedef struct KernelTable { Kernel **at; uint32_t n, cap; } KernelTable;
+typedef struct Kernel { struct Kernel *next; int positions; Forms forms; } Kernel;
 
 enum { MAX_FORMS = 256 /* of one kernel; then the one used longest ago goes */ };
 
-static uint32_t slot_of(const KernelTable *k, const Func *f) {
-    uint64_t h = (uint64_t)(uintptr_t)f * 0x9e3779b97f4a7c15u;
-    uint32_t i = (uint32_t)(h >> 32) & (k->cap - 1);
-    while (k->at[i] && k->at[i]->func != f) i = (i + 1) & (k->cap - 1);
-    return i;
-}
-
-static void grow(qs_vm *vm, KernelTable *k) {
-    Kernel **old = k->at;
-    uint32_t n = k->cap;
-    k->cap = n ? 2 * n : 32;
-    k->at = qmem_alloc(qvm_ctx(vm), k->cap * sizeof *k->at);
-    for (uint32_t i = 0; i < n; i++)
-        if (old[i]) k->at[slot_of(k, old[i]->func)] = old[i];
-    qmem_free(qvm_ctx(vm), old, n * sizeof *old);
-}
-
-static Kernel *kernel_for(qs_vm *vm, const Func *f) {
+static Kernel *kernel_for(qs_vm *vm, Func *f) {
     Launches *l = qlaunch_state(vm);
-    if (!l->kernels) l->kernels = qmem_alloc(qvm_ctx(vm), sizeof *l->kernels);
-    KernelTable *k = l->kernels;
-    if (2 * k->n >= k->cap) grow(vm, k);
-    Kernel **e = &k->at[slot_of(k, f)];
-    if (!*e) {
-        *e = qmem_alloc(qvm_ctx(vm), sizeof **e), k->n++;
-        (*e)->func = f, (*e)->positions = klower_positions(f);
-    }
-    return *e;
+    if (f->kernel) return f->kernel;
+    Kernel *k = f->kernel = qmem_alloc(qvm_ctx(vm), sizeof *k);
+    *k = (Kernel){.next = l->kernels, .positions = klower_positions(f)};
+    return l->kernels = k;
 }
 
 void qkernel_close(qs_vm *vm) {
-    KernelTable *k = qvm(vm)->launches->kernels;
-    if (!k) return;
-    for (uint32_t i = 0; i < k->cap; i++) {
-        if (!k->at[i]) continue;
-        qform_free(vm, &k->at[i]->forms);
-        qmem_free(qvm_ctx(vm), k->at[i], sizeof *k->at[i]);
+    for (Kernel *k = qvm(vm)->launches->kernels, *next; k; k = next) {
+        next = k->next;
+        qform_free(vm, &k->forms);
+        qmem_free(qvm_ctx(vm), k, sizeof *k);
     }
-    qmem_free(qvm_ctx(vm), k->at, k->cap * sizeof *k->at);
-    qmem_free(qvm_ctx(vm), k, sizeof *k);
 }
 
 static bool same_block(const KernelForm *s, const Request *r) {
@@ -184,7 +156,7 @@ static uint64_t number_bits(qs_value v, int part, qs_dtype d) {
 
 static void bind_number(KernelRun *k, int i, qs_value v) {
     const KBind *b = &k->form->binds[i];
-    qs_dtype d = (qs_dtype)k->run.to.func->params[i].dtype;
+    qs_dtype d = (qs_dtype)qlaunch_func(&k->run)->params[i].dtype;
     if (v.kind == QS_ARRAY) v = qs_num(qkind_element(k->run.vm, v.u.p, (size_t)b->part)); /* handed over by value */
     qbind_number(&k->run.to, i, number_bits(v, b->part, d), qdtype_size(d));
 }
@@ -235,8 +207,7 @@ static qs_access lock_mode(const KernelForm *s, int param, const Array *a, const
 
 static qs_status bind(Run *run) {
     KernelRun *k = (KernelRun *)run;
-    const KFunc *f = run->form->version[0].func;
-    qbind_begin(&run->to, run->form, 0);
+    const KFunc *f = qlaunch_func(run);
     for (int i = 0; i < f->nparams; i++) {
         const KParam *p = &f->params[i];
         qs_value v = k->values[k->form->binds[i].source];
@@ -254,7 +225,7 @@ static qs_status bind(Run *run) {
 static qs_status fit_block(Run *run) {
     const KernelRun *k = (KernelRun *)run;
     const Request *r = k->request;
-    const KFunc *f = run->form->version[0].func;
+    const KFunc *f = qlaunch_func(run);
     const Device *d = run->device;
     Launch *l = &run->launch;
     if (l->any_block || r->serial) return QS_OK;
@@ -281,7 +252,7 @@ static qs_status run(KernelRun *k, const Request *r) {
     }
     run->steps = run->positions * run->form->version[0].steps;
     TRY(qlaunch_run(run));
-    const KFunc *f = run->form->version[0].func;
+    const KFunc *f = qlaunch_func(run);
     return run->fault.message ? qlaunch_fault(run, (Where){f->src, run->fault.pos}) : QS_OK;
 }
 
@@ -318,9 +289,9 @@ qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in) {
         return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: the last argument must be a kernel function, got %s", fn,
                         qval_type_name(vm, in[nin - 1]));
     TRY(read_domain(vm, fn, in[0], &r));
-    Kernel *e = kernel_for(vm, r.site.fn->ast);
-    fit_domain(&r, e->positions);
+    Kernel *kernel = kernel_for(vm, r.site.fn->ast);
+    fit_domain(&r, kernel->positions);
     if (is_empty(&r)) return QS_OK;
-    TRY(find_form(vm, &e->forms, &r, &k.form, k.values));
+    TRY(find_form(vm, &kernel->forms, &r, &k.form, k.values));
     return run(&k, &r);
 }

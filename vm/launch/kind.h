@@ -1,7 +1,7 @@
 /* kind.h -- what enters a form: where each value is found, and what the compiler was told of it.
  *
- * A form is used again when each of its entries is of the kind that it was.  The kind is facts of the value, no more than
- * its code relies on:
+ * A form is used again when each of its entries is of the kind that it was.  The kind is facts of the value, no more
+ * than its code relies on:
  *
  *                     of numbers                  of arrays                                       of texts, types
  *     a kernel        whole, of 24, 31, 53 bits   element type, rank, gapless, unit last          which

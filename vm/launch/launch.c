@@ -11,8 +11,9 @@
 
 _Static_assert(sizeof(KFault) == sizeof(DevFault) && offsetof(KFault, at) == offsetof(DevFault, at), "one layout");
 
-/* Instructions for which Python's other threads are worth waking: some tenths of a millisecond.  Who lets go of Python's
- * lock may get it back only when another thread's turn is over, which is some milliseconds; so what is shorter keeps it. */
+/* Instructions for which Python's other threads are worth waking: some tenths of a millisecond.  Who lets go of
+ * Python's lock may get it back only when another thread's turn is over, some milliseconds later; so what is shorter
+ * keeps it. */
 static const double worth_letting_go = 1e6;
 
 Launches *qlaunch_state(qs_vm *vm) {
@@ -33,11 +34,11 @@ static qs_status launch(Run *r, Program *p) {
 static qs_status locked_run(Run *r, Program *p) {
     Trial trial = {0};
     TRY(qchoose_begin(r, &trial));
-    TRY(qbind_lock(r->vm, r->device, &r->to));
+    TRY(qbind_lock(r));
     r->launched = true;
     qchoose_locked(r, &trial);
     qs_status s = qchoose_end(r, &trial, launch(r, p));
-    return qbind_unlock(r->vm, r->device, &r->to, s);
+    return qbind_unlock(r, s);
 }
 
 static qs_status pick_device(Run *r) {
@@ -49,7 +50,7 @@ static qs_status pick_device(Run *r) {
 
 static qs_status attempt(Run *r) {
     Program *p;
-    r->loaded = r->launched = false, r->fault.message = 0;
+    r->loaded = r->launched = false, r->fault.message = 0, r->to.nlocked = 0;
     TRY(r->bind(r));
     if (!r->device) TRY(pick_device(r));
     if (r->fit) TRY(r->fit(r));
@@ -69,7 +70,7 @@ static bool goes_elsewhere(Run *r, qs_status s) {
         return r->device = NULL, true;
     }
     if (!r->optional) return false;
-    const KFunc *f = r->form->version[r->which].func;
+    const KFunc *f = r->form->version[0].func;
     qreport_explain(r->vm, qreport_place(f), "%s%s: on the processor, because %s cannot run it: %s", r->form->noun,
                     f->name->s, r->device->name, qvm_ctx(r->vm)->err.text);
     qerr_clear(qvm_ctx(r->vm));
@@ -84,7 +85,7 @@ qs_status qlaunch_run(Run *r) {
 }
 
 qs_status qlaunch_fault(const Run *r, Where at) {
-    const KFunc *f = r->form->version[r->which].func;
+    const KFunc *f = qlaunch_func(r);
     Text t;
     KFault k;
     memcpy(&k, &r->fault, sizeof k);

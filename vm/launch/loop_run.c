@@ -8,8 +8,7 @@
 static void bind_real(Call *c, int i, double x) { qbind_number(&c->run.to, i, (KSlot){.F64 = x}.bits, 8); }
 static void bind_whole(Call *c, int i, int64_t x) { qbind_number(&c->run.to, i, (KSlot){.I64 = x}.bits, 8); }
 
-static void bind_source(Call *c, int i, int source) {
-    const KParam *p = &c->run.to.func->params[i];
+static void bind_source(Call *c, int i, int source, const KParam *p) {
     qs_value v = c->value[source];
     if (v.kind == QS_ARRAY) qbind_array(&c->run.to, i, v.u.p, p->written ? QS_READWRITE : QS_READ);
     else if (v.kind == QS_COMPLEX) bind_real(c, i, ((const Complex *)v.u.p)->re);
@@ -18,11 +17,11 @@ static void bind_source(Call *c, int i, int source) {
     else bind_whole(c, i, v.kind == QS_NUM ? (int64_t)v.u.f : v.u.i);
 }
 
-static void bind_counter(Call *c, int i, const LoopBind *b) {
+static void bind_counter(Call *c, int i, const LoopBind *b, const KParam *p) {
     const Counter *k = &c->counters[b->index];
     double x = b->kind == LOOP_FIRST ? k->first : qloop_last(k);
     if (b->kind == LOOP_TURNS) bind_whole(c, i, k->turns);
-    else if (c->run.to.func->params[i].dtype == QS_F64) bind_real(c, i, x);
+    else if (p->dtype == QS_F64) bind_real(c, i, x);
     else bind_whole(c, i, (int64_t)x);
 }
 
@@ -30,8 +29,9 @@ static void bind_all(Call *c, const LoopCode *code) {
     Binding *to = &c->run.to;
     for (int i = 0; i < code->func->nparams; i++) {
         const LoopBind *b = &code->binds[i];
+        const KParam *p = &code->func->params[i];
         switch ((LoopBindKind)b->kind) {
-        case LOOP_SOURCE: case LOOP_SNAPSHOT: bind_source(c, i, b->index); break;
+        case LOOP_SOURCE: case LOOP_SNAPSHOT: bind_source(c, i, b->index, p); break;
         case LOOP_IMAGINARY: bind_real(c, i, ((const Complex *)c->value[b->index].u.p)->im); break;
         case LOOP_REALS: qbind_memory(to, i, c->reals, RESULTS); break;
         case LOOP_WHOLES: qbind_memory(to, i, c->wholes, RESULTS); break;
@@ -40,14 +40,13 @@ static void bind_all(Call *c, const LoopCode *code) {
         case LOOP_CHUNK: bind_whole(c, i, c->chunk); break;
         case LOOP_SEED: bind_whole(c, i, (int64_t)qvm(c->vm)->random_seed); break;
         case LOOP_DRAWN: bind_whole(c, i, (int64_t)qvm(c->vm)->random_drawn); break;
-        default: bind_counter(c, i, b); break;
+        default: bind_counter(c, i, b, p); break;
         }
     }
 }
 
 static qs_status bind(Run *run) {
     Call *c = (Call *)run;
-    qbind_begin(&run->to, run->form, run->which);
     return bind_all(c, qloop_code(c->v, (LoopVersion)run->which)), QS_OK;
 }
 
@@ -58,30 +57,30 @@ Array *qloop_array(const Call *c, const LoopBind *b) {
 }
 
 /* -- may it run? -------------------------------------------------------------------------------------------------- */
+/* The array of parameter i shares memory with another one that is written. */
+static bool meets_written(const Call *c, const LoopCode *code, int i) {
+    const Array *a = qloop_array(c, &code->binds[i]);
+    for (int k = 0; a && k < code->func->nparams; k++) {
+        const Array *b = k != i && code->func->params[k].written ? qloop_array(c, &code->binds[k]) : NULL;
+        if (b && qbuf_overlap(b->buf, a->buf)) return true;
+    }
+    return false;
+}
+
 /* An array that is written shares its memory with no other, and its elements with each other. */
 bool qloop_apart(const Call *c, const LoopCode *code) {
     for (int i = 0; i < code->func->nparams; i++) {
         const Array *a = qloop_array(c, &code->binds[i]);
-        if (!a || !code->func->params[i].written) continue;
-        if (!a->contiguous) return false;
-        for (int k = 0; k < code->func->nparams; k++) {
-            const Array *b = k == i ? NULL : qloop_array(c, &code->binds[k]);
-            if (b && qbuf_overlap(b->buf, a->buf)) return false;
-        }
+        if (a && code->func->params[i].written && !a->contiguous) return false;
+        if (meets_written(c, code, i)) return false;
     }
     return true;
 }
 
 bool qloop_vectors_apart(const Call *c) {
     const LoopCode *code = &c->v->code.exact;
-    for (int i = 0; i < code->func->nparams; i++) {
-        const Array *a = qloop_array(c, &code->binds[i]);
-        if (!a || code->binds[i].kind != LOOP_SNAPSHOT) continue;
-        for (int k = 0; k < code->func->nparams; k++) {
-            const Array *b = code->func->params[k].written ? qloop_array(c, &code->binds[k]) : NULL;
-            if (b && qbuf_overlap(b->buf, a->buf)) return false;
-        }
-    }
+    for (int i = 0; i < code->func->nparams; i++)
+        if (code->binds[i].kind == LOOP_SNAPSHOT && meets_written(c, code, i)) return false;
     return true;
 }
 
@@ -103,7 +102,7 @@ qs_status qloop_guard(Call *c) {
     KArg args[MAX_PARAMS];
     KLaunch l = {.rank = 1, .domain = {1}, .block = {1}};
     KFault fault = {0};
-    c->run.to.func = g->func, c->run.to.nlocked = 0;
+    c->run.to.nlocked = 0;
     bind_all(c, g);
     for (int i = 0; i < g->func->nparams; i++) {
         const DevArg *a = &c->run.to.arg[i];

@@ -2,6 +2,7 @@
  *
  *     KFunc ── found by its hash ── or compiled, shown where --dump asks for it, loaded */
 #include "vm/launch/run.h"
+#include "vm/session/python.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -36,9 +37,8 @@ qs_status qprogram_compile_ahead(qs_vm *vm, const KFunc *f) {
 
 /* Code that a driver refuses is made once more, with positions, and refused again: then the error has the statement's
  * place.  Where it cannot be made, the first error stands. */
-static qs_status load_located(qs_vm *vm, const KFunc *f, Device *d, Program **out) {
-    Ctx *c = qvm_ctx(vm);
-    KCompiler *compiler = qvm(vm)->launches->compiler;
+static qs_status load_located(KCompiler *compiler, const KFunc *f, Device *d, Program **out) {
+    Ctx *c = d->ctx;
     ErrorState first = c->err;
     Code code;
     qerr_clear(c);
@@ -50,18 +50,24 @@ static qs_status load_located(qs_vm *vm, const KFunc *f, Device *d, Program **ou
     return s;
 }
 
+static qs_status make(KCompiler *compiler, const KFunc *f, Device *d, Program **out) {
+    Code code;
+    TRY(kcompile(compiler, f, d, &code));
+    qs_status s = d->ops->load(d, &code, out);
+    kcompile_free(compiler, &code);
+    return s == QS_EDEVICE && code.kind == CODE_PTX && f->src ? load_located(compiler, f, d, out) : s;
+}
+
 qs_status qprogram_get(qs_vm *vm, const KFunc *f, Device *d, Program **out) {
     Launches *k = qlaunch_state(vm);
-    Code code;
     Loaded *known = find_loaded(k, d, f->hash);
     if (known) return known->users++, *out = known->program, QS_OK;
     if (!k->compiler) k->compiler = kcompile_open(qvm_ctx(vm), qvm(vm)->config.cache_dir);
     TRY(qprogram_compile_ahead(vm, f));
     TRY(qreport_show(vm, k->compiler, f, d));
-    TRY(kcompile(k->compiler, f, d, &code));
-    qs_status status = d->ops->load(d, &code, out);
-    kcompile_free(k->compiler, &code);
-    if (status == QS_EDEVICE && code.kind == CODE_PTX && f->src) status = load_located(vm, f, d, out);
+    qpython_unblock(vm); /* it takes some milliseconds, unless the cache on disk has it */
+    qs_status status = make(k->compiler, f, d, out);
+    qpython_block(vm);
     if (status != QS_OK && f->src) qerr_place(qvm_ctx(vm), (Where){f->src, f->ins[1].pos});
     if (status == QS_OK) remember(vm, d, f->hash, *out);
     return status;

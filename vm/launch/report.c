@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct Timing {
     struct Timing *next;
@@ -150,11 +149,7 @@ static double flops_of(const KFunc *f, const DevArg *args, const Launch *l) {
 }
 
 /* -- times --------------------------------------------------------------------------------------------------------- */
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
+static double now(void) { return qchoose_now() * 1e-9; }
 
 Where qreport_place(const KFunc *f) {
     KRef r = 1;
@@ -199,10 +194,9 @@ qs_status qreport_after(qs_vm *vm, Device *d, const char *name, double start, do
 
 /* Called without Python's lock: an interrupt that ends the launch is the caller's to take back. */
 qs_status qreport_launch(Run *r, Program *p) {
-    const Version *v = &r->form->version[r->which];
-    const KFunc *f = v->func;
+    const KFunc *f = qlaunch_func(r);
     Device *d = r->device;
-    DevFault *fault = v->checks ? &r->fault : NULL;
+    DevFault *fault = r->form->version[r->which].checks ? &r->fault : NULL;
     if (!profiling(r->vm)) return d->ops->launch(d, p, &r->launch, f->nparams, r->to.arg, fault);
     TRY(d->ops->sync(d));
     double start = now();

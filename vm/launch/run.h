@@ -14,8 +14,6 @@ enum { MAX_PARAMS = 160 };
 typedef struct { Buffer *buf; void *host; size_t nbytes; uint8_t mode; bool made; DevPtr block; } Locked;
 
 typedef struct {
-    const KFunc *func;         /* gives the parameters their names and types */
-    const char *noun;
     DevArg arg[MAX_PARAMS];
     Array *array[MAX_PARAMS];  /* NULL: memory of the host; of parameters that are arrays only */
     int lock[MAX_PARAMS];      /* number in `locked`; the same */
@@ -40,10 +38,12 @@ typedef struct Run {
     Binding to;
 } Run;
 
+static inline const KFunc *qlaunch_func(const Run *r) { return r->form->version[r->which].func; }
+
 /* -- launch.c ------------------------------------------------------------------------------------------------------ */
 /* What all launches of a machine have in common. */
 typedef struct Launches {
-    struct KernelTable *kernels; /* kernel.c */
+    struct Kernel *kernels;    /* kernel.c */
     struct Loaded *loaded;     /* program.c */
     KCompiler *compiler;
     struct Report *report;     /* report.c; NULL: nobody wants to know */
@@ -59,15 +59,14 @@ void qkernel_close(qs_vm *vm); /* kernel.c */
 qs_status qlaunch_fault(const Run *r, Where at);
 
 /* -- bind.c -------------------------------------------------------------------------------------------------------- */
-void qbind_begin(Binding *b, const Form *f, int version);
 static inline void qbind_number(Binding *b, int i, uint64_t bits, size_t size) {
     b->arg[i].is_array = false, b->arg[i].bits = bits, b->arg[i].size = (uint8_t)size;
 }
 /* As it lies; the caller may change rank, extents and strides of what it gives. */
 DevArg *qbind_array(Binding *b, int i, Array *a, qs_access mode);
 void qbind_memory(Binding *b, int i, void *p, int64_t n); /* n elements of eight bytes, read and written */
-qs_status qbind_lock(qs_vm *vm, Device *d, Binding *b);
-qs_status qbind_unlock(qs_vm *vm, Device *d, Binding *b, qs_status s); /* after work that ended with s */
+qs_status qbind_lock(Run *r);
+qs_status qbind_unlock(Run *r, qs_status s); /* after work that ended with s */
 
 /* -- choose.c: where a launch ends soonest ------------------------------------------------------------------------- */
 typedef struct { int device; double bytes, start, locking; bool timed; } Trial;

@@ -40,7 +40,10 @@ typedef struct {
     uint8_t op;    /* KOp */
     uint8_t dtype; /* of the result; QS_B1 where there is none */
     uint16_t flag; /* MathFn, KAtomic, AccessMode, KFLAG_…; 0 where the op has none */
-    KRef a, b, c;
+    union {
+        struct { KRef a, b, c; };
+        KRef arg[3]; /* the same; 0 where there is none */
+    };
     uint32_t pos;  /* byte offset in the kernel's source, for messages */
     uint64_t imm;  /* CONST: a KSlot, 32-bit dtypes extended as their sign says, float32 and bool with zeros */
 } KIns;
@@ -83,6 +86,7 @@ typedef struct KFunc {
     KParam *params; int nparams;
     KMessage *messages; int nmessages;
     int rank;            /* of the launch domain, 1..8 */
+    uint64_t ops;        /* bit K_x: has the instruction x; made by kir_match */
     bool barrier;        /* has BARRIER */
     bool shared;         /* has SHARED */
     bool serial; /* positions run one after another in index order (serial_do, host loops); set before kcompile */
@@ -135,7 +139,19 @@ bool kir_is_const(const KFunc *f, KRef r, double *v);     /* any value dtype, as
 /* Folds constants and removes identities while adding a PURE instruction: what lower.c calls for arithmetic. */
 KRef kir_fold(KFunc *f, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint32_t pos);
 void kir_seal(KFunc *f);                        /* sets hash, barrier, shared, read/written; and matches */
-void kir_match(KFunc *f);                       /* sets regions; where they do not nest, kir_verify says so */
+void kir_match(KFunc *f);                       /* sets regions and ops; where regions do not nest, kir_verify says so */
+
+/* Copying: an empty function of the same parameters, messages and properties; and one instruction with the operands
+ * that it has there, folded as kir_fold does. */
+KFunc *kir_shell(Ctx *c, Arena *arena, const KFunc *f);
+KRef kir_copy(KFunc *to, const KIns *i, KRef a, KRef b, KRef c);
+
+static inline bool kir_has(const KFunc *f, KOp op) { return f->ops >> op & 1; }
+/* The kernel knows of its block: it cannot be launched with another one. */
+static inline bool kir_knows_blocks(const KFunc *f) {
+    return f->barrier || f->shared || f->fixed_block || kir_has(f, K_BLKPOS) || kir_has(f, K_BLKDIM) ||
+           kir_has(f, K_BLKIDX) || kir_has(f, K_BLKCNT);
+}
 
 static inline bool kir_is_loop(uint8_t op) { return op == K_LOOP || op == K_FOR; }
 static inline bool kir_opens(uint8_t op) { return op == K_IF || kir_is_loop(op); } /* ELSE ends one as well */
