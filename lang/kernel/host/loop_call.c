@@ -216,8 +216,6 @@ static qs_status bind(Walk *w, const Param *p, Value *x) {
     return QS_OK;
 }
 
-static qs_status bound(Walk *w, Frame *in) { return (void)w, (void)in, QS_OK; }
-
 /* A new vector that the function made is no longer a variable's. */
 static void leave_behind(Value *v) {
     if (v->what == WHAT_VECTOR && v->origin && !v->origin->shared) v->origin = NULL;
@@ -253,8 +251,6 @@ static void new_frame(Walk *w, Frame *in) {
 static void enter(Walk *w, Frame *in) {
     for (int i = 0; i < in->nvars; i++) kloop_unset((Loops *)w, &in->vars[i]);
 }
-
-static qs_status leave(Walk *w, Frame *in) { return (void)w, (void)in, QS_OK; }
 
 static void function(Walk *w, Func *f, Value *captures, Value *out) {
     (void)w;
@@ -335,6 +331,5 @@ static qs_status convert_argument(Walk *w, TypeExpr *type, const char *what, uin
 const CallRules kloop_call_rules = {
     .place = "a compiled loop", .most_calls = LOOP_CALLS, .variable = kloop_variable, .function = function,
     .outside = kloop_outside, .callee = callee_of, .apply = apply, .convert = convert_argument,
-    .may_inline = may_inline, .new_frame = new_frame, .enter = enter, .leave = leave, .bind = bind, .bound = bound,
-    .result = result,
+    .may_inline = may_inline, .new_frame = new_frame, .enter = enter, .bind = bind, .result = result,
 };

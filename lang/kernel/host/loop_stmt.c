@@ -22,68 +22,41 @@ static qs_status convert(Loops *L, const Sym *sym, const TypeExpr *here, Value *
     return kloop_decline(L, L->pos, "a conversion to %s", name ? name->s : "a type");
 }
 
-static qs_status assign_name(Loops *L, const Sym *sym, const TypeExpr *type, const Value *x) {
+static qs_status set_name(Walk *w, Node *target, TypeExpr *type, Value *x) {
+    Loops *L = (Loops *)w;
+    const Sym *sym = target->u.ident.sym;
     Var *v = kloop_var(L, sym);
-    Value converted = *x;
     if (!v) return kloop_decline(L, L->pos, "%s cannot be set here", sym->name->s);
-    TRY(convert(L, sym, type, &converted));
-    return kloop_assign(L, v, &converted);
+    TRY(convert(L, sym, type, x));
+    return kloop_assign(L, v, x);
 }
 
-static qs_status object_of(Loops *L, Node *n, Value *out) {
-    TRY(kloop_expr(L, n->u.field.base, out));
-    L->pos = n->pos;
-    return out->what == WHAT_OBJECT ? QS_OK : kloop_decline(L, n->pos, "a field of something that is no object");
-}
-
-static qs_status set_field(Loops *L, Node *target, const Value *v) {
-    Value object;
-    TRY(object_of(L, target, &object));
-    return kloop_set_field(L, &object, target->u.field.name, v);
+static qs_status set_field(Walk *w, const Value *object, Node *target, Value *x) {
+    Loops *L = (Loops *)w;
+    if (object->what != WHAT_OBJECT) return kloop_decline(L, L->pos, "a field of something that is no object");
+    return kloop_set_field(L, object, target->u.field.name, x);
 }
 
 /* p += q changes the array that p is, which another name of it would see. */
-static qs_status change(Loops *L, const Node *target, Op op, const Value *old, const Value *x) {
-    Var *v = kloop_var(L, target->u.ident.sym);
-    Value result;
-    if (old->what != WHAT_VECTOR || !v || v->bound)
-        return kloop_decline(L, L->pos, "a change of all of %s", target->u.ident.name->s);
-    TRY(kloop_operator(L, op, old, x, &result));
-    if (result.n != old->n || result.cols != old->cols) return kloop_decline(L, L->pos, "vectors of different lengths");
-    return kloop_patch(L, v, &result);
+static qs_status change(Loops *L, const Node *target, Op op, const Value *old, const Value *x, Value *out) {
+    Var *v = target->kind == N_IDENT ? kloop_var(L, target->u.ident.sym) : NULL;
+    const Str *name = target->kind == N_IDENT ? target->u.ident.name : target->u.field.name;
+    if (old->what != WHAT_VECTOR || !v || v->bound) return kloop_decline(L, L->pos, "a change of all of %s", name->s);
+    TRY(kloop_operator(L, op, old, x, out));
+    if (out->n != old->n || out->cols != old->cols) return kloop_decline(L, L->pos, "vectors of different lengths");
+    return kloop_patched(L, v);
 }
 
-static qs_status update_field(Loops *L, Node *target, const Node *n) {
-    Value object, old, x, result;
-    TRY(object_of(L, target, &object));
-    TRY(kloop_field(L, &object, target->u.field.name, &old));
-    TRY(kloop_expr(L, n->u.assign.value, &x));
-    L->pos = n->pos;
-    if (old.what != WHAT_NUMBER) return kloop_decline(L, n->pos, "a change of all of %s", target->u.field.name->s);
-    TRY(kloop_operator(L, (Op)n->op, &old, &x, &result));
-    return kloop_set_field(L, &object, target->u.field.name, &result);
-}
-
-static qs_status update(Loops *L, const Node *n) {
-    Node *target = n->u.assign.targets[0];
-    Value old, x, result;
-    if (target->kind == N_INDEX) return kloop_update(L, target, (Op)n->op, n->u.assign.value);
-    if (target->kind == N_FIELD) return update_field(L, target, n);
-    if (target->kind != N_IDENT || !target->u.ident.sym)
-        return kloop_decline(L, n->pos, "a change of something that is no variable and no element");
-    TRY(kloop_read(L, target->u.ident.sym, &old));
-    TRY(kloop_expr(L, n->u.assign.value, &x));
-    L->pos = n->pos;
-    if (old.what != WHAT_NUMBER) return change(L, target, (Op)n->op, &old, &x);
-    Op op = (Op)n->op;
-    Var *v = kloop_var(L, target->u.ident.sym);
+static qs_status combine(Walk *w, const Node *target, Op op, Value *old, Value *x, Value *out) {
+    Loops *L = (Loops *)w;
+    const Var *v = target->kind == N_IDENT ? kloop_var(L, target->u.ident.sym) : NULL;
+    if (old->what != WHAT_NUMBER) return change(L, target, op, old, x, out);
     if (op == OP_SUB && v && v->reduce && L->mode == MODE_PARALLEL) {
-        if (x.what != WHAT_NUMBER) return kloop_decline(L, n->pos, "a value that is no number");
-        TRY(kloop_unary(L, OP_NEG, x.num, &x.num));
+        if (x->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
+        TRY(kloop_unary(L, OP_NEG, x->num, &x->num));
         op = OP_ADD;
     }
-    TRY(kloop_operator(L, op, &old, &x, &result));
-    return assign_name(L, target->u.ident.sym, NULL, &result);
+    return kloop_operator(L, op, old, x, out);
 }
 
 /* [a,b] = vector */
@@ -346,13 +319,11 @@ static qs_status fail(Walk *w, qs_status s, uint32_t pos, const char *sentence) 
 static void nothing(Value *out) { *out = (Value){.what = WHAT_NOTHING}; }
 static bool is_nothing(const Value *v) { return v->what == WHAT_NOTHING; }
 
-static qs_status set_name(Walk *w, Node *target, TypeExpr *type, Value *x) {
-    return assign_name((Loops *)w, target->u.ident.sym, type, x);
-}
-
 static qs_status set_element(Walk *w, Node *target, Value *x) { return kloop_store((Loops *)w, target, x); }
-static qs_status set_field_rule(Walk *w, Node *target, Value *x) { return set_field((Loops *)w, target, x); }
-static qs_status update_rule(Walk *w, const Node *n) { return update((Loops *)w, n); }
+
+static qs_status update_element(Walk *w, Node *target, Op op, Node *value) {
+    return kloop_update((Loops *)w, target, op, value);
+}
 
 /* It ends when it wants to. */
 static void loop_begins(Walk *w, const Node *loop) {
@@ -367,9 +338,8 @@ static void join(Walk *w, bool *into) { kloop_join((Loops *)w, into); }
 
 const WalkRules kloop_rules = {
     .call = &kloop_call_rules, .expr = &kloop_expr_rules, .value_size = sizeof(Value), .fail = fail, .nothing = nothing,
-    .is_nothing = is_nothing,
-    .count = count, .spread = spread, .equal = equal, .set_name = set_name, .set_element = set_element,
-    .set_field = set_field_rule, .update = update_rule, .statement = statement, .loop_begins = loop_begins,
-    .return_outermost = return_outermost, .function_ends = function_ends, .save = save, .restore = restore,
-    .join = join,
+    .is_nothing = is_nothing, .count = count, .spread = spread, .equal = equal, .set_name = set_name,
+    .set_element = set_element, .set_field = set_field, .update_element = update_element, .combine = combine,
+    .statement = statement, .return_outermost = return_outermost, .loop_begins = loop_begins,
+    .function_ends = function_ends, .save = save, .restore = restore, .join = join,
 };

@@ -144,6 +144,7 @@ qs_status kloop_set_field(Loops *L, const Value *object, Str *name, const Value 
 /* It is asked for where it may have no value: an error, if it has none. */
 qs_status kloop_doubt(Loops *L, Var *v, const char *sentence);
 qs_status kloop_assign(Loops *L, Var *v, const Value *x);
+qs_status kloop_patched(Loops *L, Var *v);                      /* elements of a vector are others now */
 qs_status kloop_patch(Loops *L, Var *v, const Value *x);        /* one element of a vector is another now */
 void kloop_unset(Loops *L, Var *v);                             /* a function begins: it has no value */
 bool *kloop_state(Loops *L);                                    /* which variables certainly have a value */
@@ -226,7 +227,10 @@ qs_status kloop_random(Loops *L, const char *name, const Number *n, Number *out)
 
 /* -- loop_expr.c ------------------------------------------------------------------------------------------------- */
 extern const ExprRules kloop_expr_rules;
-static inline qs_status kloop_expr(Loops *L, Node *n, Value *out) { return kexpr_lower(&L->walk, n, out); }
+static inline qs_status kloop_expr(Loops *L, Node *n, Value *out) {
+    *out = (Value){0};
+    return kexpr_lower(&L->walk, n, out);
+}
 qs_status kloop_scalar(Loops *L, Node *n, Number *out);          /* a number, perhaps a complex one */
 qs_status kloop_number(Loops *L, Node *n, Number *out);          /* a real one */
 qs_status kloop_operator(Loops *L, Op op, const Value *a, const Value *b, Value *out);

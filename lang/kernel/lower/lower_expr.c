@@ -260,7 +260,7 @@ static qs_status choice_set(Walk *w, void *h, Val *v) {
 static void choice_get(Walk *w, void *h, Val *out) { klvar_hidden_get((Lower *)w, h, out); }
 
 /* -- fields and meta functions ----------------------------------------------------------------------------------- */
-static qs_status field_of(Lower *L, const Val *base, const Node *n, Var **var, const Record **of, int *number) {
+qs_status klexpr_field(Lower *L, const Val *base, const Node *n, Var **var, const Record **of, int *number) {
     *of = NULL, *var = NULL;
     if (base->kind == V_UNKNOWN) return QS_OK;
     if (base->kind != V_OBJECT) return klower_error(L, QS_ETYPE, n->pos, "%s has no fields", klval_type_name(L, base));
@@ -270,19 +270,12 @@ static qs_status field_of(Lower *L, const Val *base, const Node *n, Var **var, c
     return klower_error(L, QS_ENAME, n->pos, "there is no field %s that a kernel can use", n->u.field.name->s);
 }
 
-qs_status klexpr_field(Lower *L, Node *n, Var **var, const Record **of, int *number) {
-    Val base;
-    TRY(klexpr_lower(L, n->u.field.base, &base));
-    L->pos = n->pos;
-    return field_of(L, &base, n, var, of, number);
-}
-
 static qs_status field(Walk *w, const Val *object, const Node *n, Val *out) {
     Lower *L = (Lower *)w;
     Var *v;
     const Record *r;
     int i;
-    TRY(field_of(L, object, n, &v, &r, &i));
+    TRY(klexpr_field(L, object, n, &v, &r, &i));
     if (v) return klvar_read(L, v, n->pos, out);
     *out = r ? r->fields[i] : (Val){0};
     return QS_OK;

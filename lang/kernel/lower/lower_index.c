@@ -348,9 +348,13 @@ static const char *name_of(const Node *base) {
 
 static qs_status variable_of(Lower *L, Node *base, Var **out) {
     const Record *r;
+    Val object;
     int i;
     *out = base->kind == N_IDENT ? klvar_of(L, base->u.ident.sym) : NULL;
-    return base->kind == N_FIELD ? klexpr_field(L, base, out, &r, &i) : QS_OK;
+    if (base->kind != N_FIELD) return QS_OK;
+    TRY(klexpr_lower(L, base->u.field.base, &object));
+    L->pos = base->pos;
+    return klexpr_field(L, &object, base, out, &r, &i);
 }
 
 /* A local that lives in LOCALs is not read as a whole for the sake of one component. */

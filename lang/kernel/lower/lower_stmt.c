@@ -24,7 +24,8 @@ static qs_status keeps_real(Lower *L, const Var *v, const Val *x) {
                         qdtype_info[v->declared].name);
 }
 
-static qs_status assign_name(Lower *L, Node *target, TypeExpr *e, Val *x) {
+static qs_status set_name(Walk *w, Node *target, TypeExpr *e, Val *x) {
+    Lower *L = (Lower *)w;
     Var *v = klvar_of(L, target->u.ident.sym);
     bool mods_written = false;
     if (!v) return klower_error(L, QS_ETYPE, target->pos, "%s cannot be assigned in a kernel", target->u.ident.name->s);
@@ -36,13 +37,13 @@ static qs_status assign_name(Lower *L, Node *target, TypeExpr *e, Val *x) {
 }
 
 /* Objects made in the kernel are its own; those of the host are only read. */
-static qs_status assign_field(Lower *L, Node *target, Val *x) {
+static qs_status set_field(Walk *w, const Val *object, Node *target, Val *x) {
+    Lower *L = (Lower *)w;
     Var *v;
     const Record *r;
     int i;
     const char *name = target->u.field.name->s;
-    TRY(klexpr_field(L, target, &v, &r, &i));
-    L->pos = target->pos;
+    TRY(klexpr_field(L, object, target, &v, &r, &i));
     if (!r) return QS_OK;
     if (!v)
         return klower_error(L, QS_ETYPE, target->pos,
@@ -68,24 +69,13 @@ static qs_status spread(Walk *w, const Val *x, int n, Val *out) {
     return QS_OK;
 }
 
-static qs_status update_name(Lower *L, const Node *n, Node *target) {
-    Val old, x, sum;
-    TRY(klexpr_lower(L, target, &old));
-    TRY(klexpr_lower(L, n->u.assign.value, &x));
-    L->pos = n->pos;
+static qs_status combine(Walk *w, const Node *target, Op op, Val *old, Val *x, Val *out) {
+    Lower *L = (Lower *)w;
     const char *name = target->kind == N_IDENT ? target->u.ident.name->s : target->u.field.name->s;
-    if (old.kind == V_ARRAY)
-        return klower_error(L, QS_ETYPE, n->pos, "%s is %s: a kernel changes its elements, %s[pos] %s …", name,
-                            klval_type_name(L, &old), name, qop_inplace((Op)n->op));
-    TRY(klval_binary(L, (Op)n->op, &old, &x, &sum));
-    return target->kind == N_IDENT ? assign_name(L, target, NULL, &sum) : assign_field(L, target, &sum);
-}
-
-static qs_status update(Lower *L, const Node *n) {
-    Node *target = n->u.assign.targets[0];
-    if (target->kind == N_INDEX) return klidx_update(L, target, (Op)n->op, n->u.assign.value);
-    if (target->kind == N_IDENT || target->kind == N_FIELD) return update_name(L, n, target);
-    return klower_error(L, QS_ETYPE, target->pos, "this cannot be changed in a kernel");
+    if (old->kind == V_ARRAY)
+        return klower_error(L, QS_ETYPE, L->pos, "%s is %s: a kernel changes its elements, %s[pos] %s …", name,
+                            klval_type_name(L, old), name, qop_inplace(op));
+    return klval_binary(L, op, old, x, out);
 }
 
 /* img : vec3 -- a variable that begins as zero */
@@ -314,22 +304,18 @@ static qs_status fail(Walk *w, qs_status s, uint32_t pos, const char *sentence) 
 static void nothing(Val *out) { *out = (Val){.kind = V_VOID}; }
 static bool is_nothing(const Val *v) { return v->kind == V_VOID; }
 
-static qs_status set_name(Walk *w, Node *target, TypeExpr *type, Val *x) {
-    return assign_name((Lower *)w, target, type, x);
-}
-
 static qs_status set_element(Walk *w, Node *target, Val *x) { return klidx_assign((Lower *)w, target, x); }
-static qs_status set_field(Walk *w, Node *target, Val *x) { return assign_field((Lower *)w, target, x); }
-static qs_status update_rule(Walk *w, const Node *n) { return update((Lower *)w, n); }
-static void loop_begins(Walk *w, const Node *loop) { (void)w, (void)loop; }
+
+static qs_status update_element(Walk *w, Node *target, Op op, Node *value) {
+    return klidx_update((Lower *)w, target, op, value);
+}
 
 /* The position has ended. */
 static qs_status return_outermost(Walk *w, const Node *n) { return (void)n, kbuild_flow(w, K_RET, 0), QS_OK; }
-static qs_status function_ends(Walk *w, uint32_t pos) { return (void)w, (void)pos, QS_OK; }
 
 const WalkRules klstmt_rules = {
     .call = &klcall_rules, .expr = &klexpr_rules, .value_size = sizeof(Val), .fail = fail, .nothing = nothing,
     .is_nothing = is_nothing, .count = count, .spread = spread, .equal = equal, .set_name = set_name,
-    .set_element = set_element, .set_field = set_field, .update = update_rule, .statement = statement,
-    .loop_begins = loop_begins, .return_outermost = return_outermost, .function_ends = function_ends,
+    .set_element = set_element, .set_field = set_field, .update_element = update_element, .combine = combine,
+    .statement = statement, .return_outermost = return_outermost,
 };

@@ -216,9 +216,12 @@ qs_status kltype_construct(Lower *L, const Node *site, const Type *t, const Val 
 
 /* -- lower_expr.c ------------------------------------------------------------------------------------------------ */
 extern const ExprRules klexpr_rules;
-static inline qs_status klexpr_lower(Lower *L, Node *n, Val *out) { return kexpr_lower(&L->walk, n, out); }
-/* var: NULL when it is no variable. */
-qs_status klexpr_field(Lower *L, Node *n, Var **var, const Record **of, int *number);
+static inline qs_status klexpr_lower(Lower *L, Node *n, Val *out) {
+    *out = (Val){0};
+    return kexpr_lower(&L->walk, n, out);
+}
+/* The field that n names of the object `base`; var: NULL when it is no variable. */
+qs_status klexpr_field(Lower *L, const Val *base, const Node *n, Var **var, const Record **of, int *number);
 /* The rules of names. */
 qs_status klexpr_variable(Walk *w, const Sym *sym, uint32_t pos, Val *out, bool *found);
 qs_status klexpr_outside(Walk *w, const Sym *sym, uint32_t pos, Val *out);

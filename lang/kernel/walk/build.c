@@ -8,6 +8,7 @@
 
 void kbuild_begin(Walk *w, KFunc *f, Arena *arena, uint32_t pos) {
     w->f = f, w->arena = arena, w->pos = pos;
+    w->temp = w->temp_begin = w->temp_end = NULL;
     w->block = qarena_alloc(arena, sizeof *w->block);
     w->block->open = true;
     w->depth = w->calls = 0;
@@ -42,6 +43,18 @@ KFunc *kbuild_keep(const Walk *w, Arena *arena) {
 }
 
 void kbuild_free(Walk *w) { qmem_free(w->c, w->known, w->cap_known * sizeof *w->known); }
+
+struct Val *kval_new(Walk *w, int n) {
+    enum { CHUNK = 1 << 14 };
+    size_t size = (size_t)(n > 0 ? n : 1) * w->rules->value_size;
+    if (size > (size_t)(w->temp_end - w->temp)) {
+        size_t room = size > CHUNK ? size : CHUNK;
+        w->temp = w->temp_begin = qarena_alloc(w->arena, room), w->temp_end = w->temp + room;
+    }
+    void *list = w->temp;
+    w->temp += size;
+    return memset(list, 0, size);
+}
 
 static uint32_t place(const Walk *w) { return w->foreign ? w->site_pos : w->pos; }
 

@@ -30,7 +30,7 @@ qs_status kcall_name(Walk *w, const Sym *sym, uint32_t pos, struct Val *out) {
 
 /* A function made here holds what its names mean now. */
 qs_status kcall_closure(Walk *w, Func *f, struct Val *out) {
-    struct Val *captures = kval_new(w, f->ncaptures);
+    struct Val *captures = qarena_alloc(w->arena, (size_t)(f->ncaptures + 1) * w->rules->value_size);
     for (int i = 0; i < f->ncaptures; i++) {
         const Sym *sym = qscope_view(w->in->func, f->captures[i].outer);
         if (sym) TRY(kcall_name(w, sym, w->pos, kval_at(w, captures, i)));
@@ -65,7 +65,7 @@ Caller kcall_enter(Walk *w, const Node *site, const Callee *fn) {
 }
 
 qs_status kcall_leave(Walk *w, const Caller *saved) {
-    TRY(w->rules->call->leave(w, w->in));
+    if (w->rules->call->leave) TRY(w->rules->call->leave(w, w->in));
     w->in = saved->in, w->exits = saved->exits, w->pos = saved->pos, w->site_pos = saved->site_pos;
     w->foreign = saved->foreign;
     return QS_OK;
@@ -116,11 +116,11 @@ static qs_status collect_results(Walk *w, struct Val *outs, int wanted) {
     const Func *f = w->in->func;
     for (int i = 0; i < wanted; i++) {
         struct Val *out = kval_at(w, outs, i);
-        w->rules->nothing(out);
-        if (f->nouts && i < f->nouts) TRY(w->rules->call->result(w, &f->outs[i], out));
-        if (f->nouts || !f->expr || i > 0) continue;
-        TRY(kexpr_lower(w, f->expr, out));
-        TRY(w->rules->call->result(w, NULL, out));
+        bool expr = !f->nouts && f->expr && i == 0;
+        if (expr) memset(out, 0, w->rules->value_size);
+        else w->rules->nothing(out);
+        if (expr) TRY(kexpr_lower(w, f->expr, out));
+        if (expr || i < f->nouts) TRY(w->rules->call->result(w, expr ? NULL : &f->outs[i], out));
     }
     return !wanted && f->expr ? kexpr_lower(w, f->expr, kval_new(w, 1)) : QS_OK;
 }
@@ -135,7 +135,7 @@ qs_status kcall_inline(Walk *w, const Node *site, const Callee *fn, const Args *
     Caller saved = kcall_enter(w, site, fn);
     w->in->wanted = wanted;
     TRY(bind_params(w, args));
-    TRY(w->rules->call->bound(w, w->in));
+    if (w->rules->call->bound) TRY(w->rules->call->bound(w, w->in));
     TRY(kstmt_body(w, w->in));
     TRY(collect_results(w, outs, wanted));
     w->calls--;

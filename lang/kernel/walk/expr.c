@@ -128,10 +128,12 @@ static qs_status field(Walk *w, Node *n, struct Val *out) {
     return w->rules->expr->field(w, object, n, out);
 }
 
-qs_status kexpr_lower(Walk *w, Node *n, struct Val *out) {
+static qs_status lower(Walk *w, Node *n, struct Val *out) {
     const ExprRules *r = w->rules->expr;
+    bool found = false;
     w->pos = n->pos;
-    memset(out, 0, w->rules->value_size);
+    if (r->leaf) TRY(r->leaf(w, n, out, &found));
+    if (found) return QS_OK;
     switch ((NodeKind)n->kind) {
     case N_NUM: return r->literal(w, n, out), QS_OK;
     case N_IDENT: return kcall_name(w, n->u.ident.sym, n->pos, out);
@@ -145,4 +147,10 @@ qs_status kexpr_lower(Walk *w, Node *n, struct Val *out) {
     case N_MATRIX: return matrix(w, n, out);
     default: return r->other(w, n, out);
     }
+}
+
+qs_status kexpr_lower(Walk *w, Node *n, struct Val *out) {
+    char *temp = w->temp, *end = w->temp_end;
+    TRY(lower(w, n, out));
+    return kval_release(w, temp, end), QS_OK;
 }

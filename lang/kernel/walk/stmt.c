@@ -30,14 +30,42 @@ void kstmt_meet_exits(Walk *w, const Exits *e) {
 }
 
 /* -- assignment -------------------------------------------------------------------------------------------------- */
+static qs_status object_of(Walk *w, const Node *target, struct Val **out) {
+    *out = kval_new(w, 1);
+    TRY(kexpr_lower(w, target->u.field.base, *out));
+    return w->pos = target->pos, QS_OK;
+}
+
 static qs_status assign_to(Walk *w, Node *target, TypeExpr *type, struct Val *x) {
+    struct Val *object;
     w->pos = target->pos;
     switch ((NodeKind)target->kind) {
     case N_IDENT: return target->u.ident.sym ? w->rules->set_name(w, target, type, x) : QS_OK; /* _ */
     case N_INDEX: return w->rules->set_element(w, target, x);
-    case N_FIELD: return w->rules->set_field(w, target, x);
+    case N_FIELD:
+        TRY(object_of(w, target, &object));
+        return w->rules->set_field(w, object, target, x);
     default: return w->rules->fail(w, QS_ETYPE, target->pos, "this cannot be assigned");
     }
+}
+
+/* a op= b */
+static qs_status update(Walk *w, const Node *n) {
+    const WalkRules *r = w->rules;
+    Node *target = n->u.assign.targets[0];
+    struct Val *old = kval_new(w, 1), *x = kval_new(w, 1), *sum = kval_new(w, 1), *object = NULL;
+    bool field = target->kind == N_FIELD;
+    if (target->kind == N_INDEX) return r->update_element(w, target, (Op)n->op, n->u.assign.value);
+    if (!field && (target->kind != N_IDENT || !target->u.ident.sym))
+        return r->fail(w, QS_ETYPE, target->pos, "this cannot be changed");
+    w->pos = target->pos;
+    if (field) TRY(object_of(w, target, &object));
+    TRY(field ? r->expr->field(w, object, target, old) : kcall_name(w, target->u.ident.sym, target->pos, old));
+    TRY(kexpr_lower(w, n->u.assign.value, x));
+    w->pos = n->pos;
+    TRY(r->combine(w, target, (Op)n->op, old, x, sum));
+    w->pos = target->pos;
+    return field ? r->set_field(w, object, target, sum) : r->set_name(w, target, NULL, sum);
 }
 
 /* [a,b] = …: results of a call, the items of a literal one by one, or the elements of one value. */
@@ -63,7 +91,7 @@ static qs_status values_of(Walk *w, const Node *n, struct Val *v) {
 
 static qs_status assign(Walk *w, Node *n) {
     int count = n->u.assign.ntargets;
-    if (n->u.assign.in_place) return w->rules->update(w, n);
+    if (n->u.assign.in_place) return update(w, n);
     struct Val *v = kval_new(w, count);
     if (n->u.assign.bracketed) TRY(values_of(w, n, v));
     else TRY(kexpr_lower(w, n->u.assign.value, v));
@@ -160,6 +188,10 @@ void kstmt_leave_loop(Walk *w) {
     kbuild_end(w);
 }
 
+static void loop_begins(Walk *w, const Node *n) {
+    if (w->rules->loop_begins) w->rules->loop_begins(w, n);
+}
+
 static void leave_if(Walk *w, KRef c) {
     kbuild_flow(w, K_IF, c);
     kbuild_flow(w, K_BREAK, 0);
@@ -171,7 +203,7 @@ static qs_status while_loop(Walk *w, Node *n) {
     KRef c;
     int known;
     bool *before = kstmt_save(w);
-    w->rules->loop_begins(w, n);
+    loop_begins(w, n);
     kbuild_flow(w, K_LOOP, 0);
     kstmt_enter_loop(w, &frame);
     TRY(kexpr_cond(w, n->u.whiles.cond, &c, &known));
@@ -198,7 +230,7 @@ static qs_status repeat_loop(Walk *w, Node *n) {
     Exits frame;
     KRef c;
     int known;
-    w->rules->loop_begins(w, n);
+    loop_begins(w, n);
     kbuild_flow(w, K_LOOP, 0);
     kstmt_enter_loop(w, &frame);
     TRY(repeat_body(w, n, &frame));
@@ -223,10 +255,14 @@ static qs_status leave_turn(Walk *w, Node *n) {
     return w->left = true, QS_OK;
 }
 
+static qs_status function_ends(Walk *w, uint32_t pos) {
+    return w->rules->function_ends ? w->rules->function_ends(w, pos) : QS_OK;
+}
+
 static qs_status leave_function(Walk *w, const Node *n) {
     w->left = true;
     if (w->in->return_depth < 0) return w->rules->return_outermost(w, n);
-    TRY(w->rules->function_ends(w, n->pos));
+    TRY(function_ends(w, n->pos));
     kstmt_add_way(w, &w->in->ways);
     return kbuild_leave(w, K_BREAK, w->in->return_depth), QS_OK;
 }
@@ -238,13 +274,13 @@ qs_status kstmt_body(Walk *w, Frame *in) {
     if (body.n && body.at[body.n - 1]->kind == N_RETURN) end = body.at[--body.n]->pos;
     if (!in->up || !kfind_node(body, true, kfind_is_return, NULL)) {
         TRY(kstmt_block(w, body));
-        return w->left = false, w->rules->function_ends(w, end);
+        return w->left = false, function_ends(w, end);
     }
     kbuild_once(w);
     in->return_depth = w->depth, in->ways = (Ways){0};
     TRY(kstmt_block(w, body));
     if (!w->left) {
-        TRY(w->rules->function_ends(w, end));
+        TRY(function_ends(w, end));
         kstmt_add_way(w, &in->ways);
         kbuild_flow(w, K_BREAK, 0);
     }
@@ -260,7 +296,7 @@ static qs_status expression(Walk *w, Node *n) {
     return kexpr_lower(w, n, ignored);
 }
 
-qs_status kstmt_lower(Walk *w, Node *n) {
+static qs_status lower(Walk *w, Node *n) {
     w->pos = n->pos;
     switch ((NodeKind)n->kind) {
     case N_EXPR: return expression(w, n->u.expr);
@@ -275,6 +311,12 @@ qs_status kstmt_lower(Walk *w, Node *n) {
     case N_ATTR: return QS_OK;
     default: return w->rules->statement(w, n);
     }
+}
+
+qs_status kstmt_lower(Walk *w, Node *n) {
+    char *temp = w->temp, *end = w->temp_end;
+    TRY(lower(w, n));
+    return kval_release(w, temp, end), QS_OK;
 }
 
 qs_status kstmt_block(Walk *w, NodeList body) {

@@ -3,10 +3,11 @@
  *     tree ──► walk/    statements, inlined functions, blocks, instructions ──► KIR
  *               │ WalkRules
  *               ├─ lower/  a kernel: computes as kernels do (weak numbers, ints of 32 bits, types flow forward)
- *               └─ host/   a loop of the host: computes as the interpreter does, bit by bit
+ *               └─ host/   a loop of the host: computes as the interpreter does, bit by bit;
+ *                          an array expression: has the element types of host arithmetic
  *
- * A compiler (Lower, Loops) begins with the members of Walk, so what is here takes a Walk and serves both.  Each has
- * values and variables of its own, Val and Var, that are only passed on here; what differs is asked of its rules.
+ * A compiler (Lower, Loops, Fuse) begins with the members of Walk, so what is here takes a Walk and serves both.  Each
+ * has values and variables of its own, Val and Var, that are only passed on here; what differs is asked of its rules.
  *
  *     build.c   passes; instructions: folding, values that are known already, blocks
  *     find.c    questions about pieces of the tree
@@ -89,7 +90,7 @@ typedef struct CallRules {
     qs_status (*may_inline)(Walk *, const Func *, const Args *);
     void (*new_frame)(Walk *, Frame *);                      /* makes its variables */
     void (*enter)(Walk *, Frame *);                          /* they have no values yet */
-    qs_status (*leave)(Walk *, Frame *);
+    qs_status (*leave)(Walk *, Frame *);                     /* NULL: nothing is to be done; so it is of `bound` */
     qs_status (*bind)(Walk *, const Param *, struct Val *);  /* its parameter is the argument */
     qs_status (*bound)(Walk *, Frame *);                     /* all are */
     /* The result p in *out, as the caller gets it; p NULL: *out is the value of the function's expression. */
@@ -98,6 +99,9 @@ typedef struct CallRules {
 
 /* … of expressions … */
 typedef struct ExprRules {
+    /* *found: the value of the node is there already.  An error: nodes of this kind are not for this compiler.  NULL:
+     * all are. */
+    qs_status (*leaf)(Walk *, const Node *, struct Val *out, bool *found);
     void (*literal)(Walk *, const Node *, struct Val *out);
     qs_status (*unary)(Walk *, Op, struct Val *, struct Val *out);
     qs_status (*binary)(Walk *, Op, struct Val *, struct Val *, struct Val *out);
@@ -136,18 +140,19 @@ typedef struct WalkRules {
     qs_status (*spread)(Walk *, const struct Val *, int n, struct Val *out);
     /* Is x what n is, as `match` has it? */
     qs_status (*equal)(Walk *, const struct Val *x, Node *n, KRef *out);
-    /* target : type = x; the second of these is x[…] = x, the third o.f = x. */
-    qs_status (*set_name)(Walk *, Node *target, TypeExpr *type, struct Val *x);
-    qs_status (*set_element)(Walk *, Node *target, struct Val *x);
-    qs_status (*set_field)(Walk *, Node *target, struct Val *x);
-    qs_status (*update)(Walk *, const Node *);               /* a op= b */
+    qs_status (*set_name)(Walk *, Node *target, TypeExpr *type, struct Val *x);                  /* target : type = x */
+    qs_status (*set_element)(Walk *, Node *target, struct Val *x);                               /* a[…] = x */
+    qs_status (*set_field)(Walk *, const struct Val *object, Node *target, struct Val *x);       /* object.f = x */
+    qs_status (*update_element)(Walk *, Node *target, Op, Node *value);                          /* a[…] op= value */
+    /* old op x, which the variable or field `target` is to become. */
+    qs_status (*combine)(Walk *, const Node *target, Op, struct Val *old, struct Val *x, struct Val *out);
     /* Any statement that stmt.c does not know (for, declarations …), and `break` where there is nothing to leave. */
     qs_status (*statement)(Walk *, Node *);
-    void (*loop_begins)(Walk *, const Node *loop);           /* while, repeat */
     qs_status (*return_outermost)(Walk *, const Node *);     /* out of what is compiled */
+    /* Of a loop only.  A kernel's variables begin as zero, or what was read too early is an error at the end. */
+    void (*loop_begins)(Walk *, const Node *loop);           /* while, repeat */
     qs_status (*function_ends)(Walk *, uint32_t pos);        /* an inlined one, at its end or at a `return` */
-    /* Which variables have a value here: as an array; as they were then; on this way and on those of `into`.  A kernel
-     * has none of the three: its variables begin as zero, or what was read too early is an error at the end. */
+    /* Which variables have a value here: as an array; as they were then; on this way and on those of `into`. */
     bool *(*save)(Walk *);
     void (*restore)(Walk *, const bool *);
     void (*join)(Walk *, bool *into);
@@ -195,8 +200,11 @@ NodeList kfind_body_of(const Node *loop);
 const TypeExpr *kfind_annotation(const Func *f, const Sym *sym, uint32_t before);
 
 /* -- lists of values --------------------------------------------------------------------------------------------- */
-static inline struct Val *kval_new(Walk *w, int n) {
-    return qarena_alloc(w->arena, (size_t)(n > 0 ? n : 1) * w->rules->value_size);
+/* Of zeros; they live until the expression or the statement at hand is done. */
+struct Val *kval_new(Walk *w, int n);
+/* What was made since w->temp was `temp`, and w->temp_end `end`, is gone.  Room that was made meanwhile stays. */
+static inline void kval_release(Walk *w, char *temp, const char *end) {
+    w->temp = end == w->temp_end ? temp : w->temp_begin;
 }
 static inline struct Val *kval_at(const Walk *w, struct Val *list, int i) {
     return (struct Val *)((char *)list + (size_t)i * w->rules->value_size);
@@ -217,7 +225,7 @@ Caller kcall_enter(Walk *w, const Node *site, const Callee *fn);
 qs_status kcall_leave(Walk *w, const Caller *saved);
 
 /* -- expr.c ------------------------------------------------------------------------------------------------------ */
-qs_status kexpr_lower(Walk *w, Node *n, struct Val *out);
+qs_status kexpr_lower(Walk *w, Node *n, struct Val *out);        /* *out is zero, as kval_new makes it */
 qs_status kexpr_cond(Walk *w, Node *n, KRef *out, int *known);   /* as ExprRules.truth */
 
 /* -- stmt.c ------------------------------------------------------------------------------------------------------ */
