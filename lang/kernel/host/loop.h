@@ -22,18 +22,18 @@
  * probably fail, and the exact version runs, with every test in its place: so elements and variables are what the
  * sequential program leaves.  The guard says which test may fail, and for which index; `--explain` shows it, and
  * `{!parallel for}`, which asks for each run to be parallel, makes it an error.  So such a loop is parallel, or it is
- * an error, whatever the values are; only on the evaluator, which runs nothing side by side, does the interpreter do
- * what was proved independent.
+ * an error, whatever the values are; only the evaluator runs nothing side by side, and there the interpreter does what
+ * was proved independent.
  *
  *     loop.c          versions and their passes     loop_index.c  elements of arrays
  *     loop_stmt.c     statements, nested loops      loop_nest.c   which turns may run side by side; the guard
  *     loop_expr.c     expressions                   loop_sum.c    what turns only add to
  *     loop_call.c     built-ins, functions          loop_live.c   whose value matters afterwards
  *     loop_num.c      real numbers                  loop_var.c    variables, tests
- *     loop_complex.c  complex numbers               loop_find.c   questions about the tree
- *     loop_vector.c   short vectors                 loop_random.c  random numbers
+ *     loop_complex.c  complex numbers               loop_random.c random numbers
+ *     loop_vector.c   short vectors
  *
- * Up to three functions are made of one loop:
+ * Up to four functions are made of one loop:
  *
  *     exact      all turns in order, every index tested
  *     quick      the same without the tests that `guard` makes once for all turns; NULL: there are none to save
