@@ -98,9 +98,7 @@ typedef struct { KTarget kir; LlvmTarget llvm; LlvmOutput kind; CacheKey key; } 
 /* O3 pays where loops over the positions of a block lie inside others, and where updates are cut off from what can be
  * done in vectors. */
 static bool is_involved(const KFunc *f) {
-    for (KRef r = 1; r < f->nins; r++)
-        if (f->ins[r].op == K_ATOMIC) return true;
-    return f->barrier || f->shared;
+    return kir_has(f, K_ATOMIC) || f->barrier || f->shared;
 }
 
 static Target target_of(const KCompiler *k, const KFunc *f, const Device *d) {

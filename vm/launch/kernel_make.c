@@ -268,16 +268,6 @@ static qs_status lower(Maker *m, KernelForm *s, LowerResult *out) {
     return qerr_set(c, QS_EINTERNAL, "kernel %s: values are needed without end", r->site.fn->name->s);
 }
 
-static bool has_op(const KFunc *f, KOp a, KOp b) {
-    for (uint32_t i = 1; i < f->nins; i++)
-        if (f->ins[i].op == a || f->ins[i].op == b) return true;
-    return false;
-}
-
-static bool uses_blocks(const KFunc *f) {
-    return f->barrier || f->shared || f->fixed_block || has_op(f, K_BLKPOS, K_BLKDIM) || has_op(f, K_BLKIDX, K_BLKCNT);
-}
-
 /* -- what is written completely ---------------------------------------------------------------------------------- */
 static bool is_position(const KFunc *f, KRef r, int axis) {
     return f->ins[r].op == K_POS && f->ins[r].imm == (uint64_t)axis;
@@ -309,7 +299,7 @@ static void find_covered(KernelForm *s) {
     const KFunc *f = s->base.version[0].func;
     int depth = 0;
     s->covers = qarena_alloc(&s->base.arena, (size_t)f->nparams + 1);
-    if (s->base.version[0].checks || has_op(f, K_RET, K_RET)) return;
+    if (s->base.version[0].checks || kir_has(f, K_RET)) return;
     for (uint32_t r = 1; r < f->nins; r++) {
         const KIns *i = &f->ins[r];
         if (i->op == K_IF || i->op == K_LOOP || i->op == K_FOR) depth++;
@@ -325,7 +315,7 @@ static void finish(Maker *m, KernelForm *s, const LowerResult *r) {
     qform_set(&s->base, 0, r->func);
     qform_enter(&s->base, &m->e);
     s->binds = r->binds;
-    s->uses_blocks = uses_blocks(r->func);
+    s->uses_blocks = kir_knows_blocks(r->func);
     find_covered(s);
 }
 

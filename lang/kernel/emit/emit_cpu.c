@@ -299,12 +299,6 @@ static void locate_block(Cpu *k, Opnd number) {
     }
 }
 
-static bool has_op(const KFunc *f, KOp op) {
-    for (KRef r = 1; r < f->nins; r++)
-        if (f->ins[r].op == op) return true;
-    return false;
-}
-
 /* i1: every position of the launch is in the box. */
 static Opnd launch_in_box(Cpu *k, const KBox *box) {
     Emit *e = k->e;
@@ -357,7 +351,7 @@ static void emit_body(Cpu *k) {
     Axis blocks = rows_open_axis(e, emit_opnd("%%first"), emit_opnd("%%last"));
     k->block_end = blocks.next;
     poll_stop(e);
-    if (has_op(e->f, K_CHECK)) poll_fault(k);
+    if (kir_has(e->f, K_CHECK)) poll_fault(k);
     locate_block(k, blocks.x);
     begin_block(k);
     if (k->plan) whole_or_not(k);
@@ -444,7 +438,7 @@ static void print_info(Cpu *k, Text *out) {
     NativeSum sums[NATIVE_SUMS] = {0};
     int nsums = f->serial ? 0 : find_sums(f, sums);
     unsigned flags = (k->blocks ? NATIVE_BLOCKS : 0u) | (f->serial ? NATIVE_SERIAL : 0u) |
-                     (has_op(f, K_CHECK) ? NATIVE_CHECKS : 0u) | (has_unknown_loop(f) ? NATIVE_LOOPS : 0u) |
+                     (kir_has(f, K_CHECK) ? NATIVE_CHECKS : 0u) | (has_unknown_loop(f) ? NATIVE_LOOPS : 0u) |
                      (has_long_loop(k->e) && !k->strips ? NATIVE_SINGLE : 0u);
     qtext_printf(out,
                  "@kernel_info = constant { i32, i32, i32, i32, i64, i64, i32, [%d x [4 x i8]] } { i32 %d, i32 %u, i32 "
@@ -483,7 +477,7 @@ static void print_module(Cpu *k, Text *out) {
     qtext_add(out, e->entry.s, e->entry.len);
     qtext_add(out, e->body.s, e->body.len);
     qtext_puts(out, "}\n");
-    if (has_op(e->f, K_CHECK)) add_fault_function(e);
+    if (kir_has(e->f, K_CHECK)) add_fault_function(e);
     /* Quotients and roots are estimated only if infinite operands and results need not come out right; said here, and
      * not of instructions, it leaves tests for infinities alone. */
     qtext_printf(&e->tail, "attributes #0 = { nounwind%s%s }\nattributes #1 = { nounwind willreturn memory(none) }\n",
@@ -499,15 +493,10 @@ static void print_module(Cpu *k, Text *out) {
         "!11 = !{!\"llvm.loop.interleave.count\", i32 2}\n");
 }
 
-static bool knows_blocks(const KFunc *f) {
-    return f->barrier || f->shared || f->fixed_block || has_op(f, K_BLKPOS) || has_op(f, K_BLKDIM) ||
-           has_op(f, K_BLKIDX) || has_op(f, K_BLKCNT);
-}
-
 static qs_status run(Cpu *k, Text *out) {
     Emit *e = k->e;
     KPlan plan;
-    k->blocks = knows_blocks(e->f);
+    k->blocks = kir_knows_blocks(e->f);
     if (e->f->barrier || e->f->shared) {
         TRY(kplan_block(e->c, k->arena, e->f, &plan));
         k->plan = &plan;

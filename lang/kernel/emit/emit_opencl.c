@@ -719,11 +719,10 @@ static void instruction(Emit *e, uint32_t at) {
 /* -- the frame of a kernel ----------------------------------------------------------------------------------------- */
 static void survey(Emit *e) {
     const KFunc *f = e->f;
-    bool ends = false, clears = false;
+    bool ends = kir_has(f, K_RET) || kir_has(f, K_CHECK), clears = false;
     for (uint32_t i = 1; i < f->nins; i++) {
         const KIns *k = &f->ins[i];
         if (k->dtype == QS_F64) e->fp64 = true;
-        if (k->op == K_RET || k->op == K_CHECK) ends = true;
         if (k->op == K_SHARED && k->flag) clears = true;
     }
     for (int i = 0; i < f->nparams; i++)

@@ -92,9 +92,8 @@ static uint64_t place_shared(const KFunc *f, uint64_t *offset) {
 }
 
 void kemit_ptx_needs(const KFunc *f, Text *out) {
-    PtxNeeds n = {.serial = f->serial};
+    PtxNeeds n = {.serial = f->serial, .fault = kir_has(f, K_CHECK)};
     uint64_t shared = place_shared(f, NULL);
-    for (KRef r = 1; r < f->nins; r++) n.fault |= f->ins[r].op == K_CHECK;
     if (shared > PTX_STATIC_SHARED) n.shared = shared < UINT32_MAX ? (unsigned)shared : UINT32_MAX;
     qptx_say(out, &n);
 }
@@ -159,7 +158,9 @@ static bool is_uniform(const KFunc *f, KRef r, int depth) {
     if (!r || i->op == K_CONST || i->op == K_PARAM || i->op == K_DIM || i->op == K_STRIDE) return true;
     if (i->op == K_BLKDIM || i->op == K_BLKIDX || i->op == K_BLKCNT) return true;
     if (kir_ops[i->op].effect != KE_PURE || i->op == K_POS || i->op == K_BLKPOS || depth == DEEP) return false;
-    return is_uniform(f, i->a, depth + 1) && is_uniform(f, i->b, depth + 1) && is_uniform(f, i->c, depth + 1);
+    for (int k = 0; k < 3; k++)
+        if (!is_uniform(f, i->arg[k], depth + 1)) return false;
+    return true;
 }
 
 static bool adds_up(KAtomic op, qs_dtype elem) {
@@ -333,11 +334,9 @@ static int number_slots(Gpu *g) {
  */
 static int64_t most_threads(const KFunc *f) {
     int64_t n = 1;
-    bool blocks = f->barrier || f->shared;
     for (int a = 0; f->fixed_block && a < f->rank; a++) n *= f->block[a];
     if (f->fixed_block) return n;
-    for (KRef r = 1; r < f->nins; r++) blocks |= f->ins[r].op >= K_BLKPOS && f->ins[r].op <= K_BLKCNT;
-    return blocks && !f->serial ? 1024 : 0;
+    return kir_knows_blocks(f) && !f->serial ? 1024 : 0;
 }
 
 /* What !dbg refers to; with these directives PTX has `.loc` and nothing for a debugger. */

@@ -14,7 +14,10 @@ typedef struct {
     uint8_t op;    /* KOp */
     uint8_t dtype; /* of the result; QS_B1 where there is none */
     uint16_t flag; /* MathFn, KAtomic, AccessMode, KFLAG_…; 0 where the op has none */
-    KRef a, b, c;
+    union {
+        struct { KRef a, b, c; };
+        KRef arg[3]; /* the same; 0 where there is none */
+    };
     uint32_t pos;  /* byte offset in the kernel's source, for messages */
     uint64_t imm;  /* CONST: a KSlot, 32-bit dtypes extended as their sign says, float32 and bool with zeros */
 } KIns;
@@ -50,6 +53,7 @@ typedef struct KFunc {
     KParam *params; int nparams;
     KMessage *messages; int nmessages;
     int rank;            /* of the launch domain, 1..8 */
+    uint64_t ops;        /* bit K_x: has the instruction x; made by kir_match */
     bool barrier;        /* has BARRIER */
     bool shared;         /* has SHARED */
     bool serial; /* positions run one after another in index order (serial_do, host loops); set before kcompile */

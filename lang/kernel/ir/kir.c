@@ -230,6 +230,22 @@ KRef kir_fold(KFunc *f, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRe
     return same ? same : kir_add(f, op, own, flag, a, b, c, 0, pos);
 }
 
+/* -- copying ------------------------------------------------------------------------------------------------------- */
+KFunc *kir_shell(Ctx *c, Arena *arena, const KFunc *f) {
+    KFunc *g = kir_new(c, arena, f->name, f->src);
+    g->params = f->params, g->nparams = f->nparams, g->messages = f->messages, g->nmessages = f->nmessages;
+    g->rank = f->rank, g->serial = f->serial, g->strict = f->strict, g->fast = f->fast;
+    g->barrier = f->barrier, g->shared = f->shared, g->fixed_block = f->fixed_block;
+    memcpy(g->block, f->block, sizeof g->block);
+    return g;
+}
+
+KRef kir_copy(KFunc *to, const KIns *i, KRef a, KRef b, KRef c) {
+    bool computed = kir_ops[i->op].effect == KE_PURE && kir_ops[i->op].a != KARG__;
+    if (computed) return kir_fold(to, (KOp)i->op, (qs_dtype)i->dtype, i->flag, a, b, c, i->pos);
+    return kir_add(to, (KOp)i->op, (qs_dtype)i->dtype, i->flag, a, b, c, i->imm, i->pos);
+}
+
 /* -- sealing ------------------------------------------------------------------------------------------------------- */
 static uint64_t mix(uint64_t h, uint64_t w) {
     h = (h ^ w) * 0x9e3779b97f4a7c15u;
@@ -271,9 +287,10 @@ static uint64_t hash_func(const KFunc *f) {
 void kir_match(KFunc *f) {
     KRegion *regions = f->regions = qarena_alloc(f->arena, f->nins * sizeof *regions);
     KRef open = 0;
-    f->nregions = f->nins;
+    f->nregions = f->nins, f->ops = 0;
     for (KRef r = 1; r < f->nins; r++) {
         uint8_t op = f->ins[r].op;
+        f->ops |= 1ull << (op & 63);
         bool ends = op == K_END || op == K_ELSE;
         KRef around = ends ? regions[open].around : open;
         if (ends) regions[open].end = r;

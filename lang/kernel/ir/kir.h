@@ -79,7 +79,19 @@ bool kir_is_const(const KFunc *f, KRef r, double *v);     /* any value dtype, as
 /* Folds constants and removes identities while adding a PURE instruction: what lower.c calls for arithmetic. */
 KRef kir_fold(KFunc *f, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint32_t pos);
 void kir_seal(KFunc *f);                        /* sets hash, barrier, shared, read/written; and matches */
-void kir_match(KFunc *f);                       /* sets regions; where they do not nest, kir_verify says so */
+void kir_match(KFunc *f);                     /* sets regions and ops; where regions do not nest, kir_verify says so */
+
+/* Copying: an empty function of the same parameters, messages and properties; and one instruction with the operands
+ * that it has there, folded as kir_fold does. */
+KFunc *kir_shell(Ctx *c, Arena *arena, const KFunc *f);
+KRef kir_copy(KFunc *to, const KIns *i, KRef a, KRef b, KRef c);
+
+static inline bool kir_has(const KFunc *f, KOp op) { return f->ops >> op & 1; }
+/* The kernel knows of its block: it cannot be launched with another one. */
+static inline bool kir_knows_blocks(const KFunc *f) {
+    return f->barrier || f->shared || f->fixed_block || kir_has(f, K_BLKPOS) || kir_has(f, K_BLKDIM) ||
+           kir_has(f, K_BLKIDX) || kir_has(f, K_BLKCNT);
+}
 
 static inline bool kir_is_loop(uint8_t op) { return op == K_LOOP || op == K_FOR; }
 static inline bool kir_opens(uint8_t op) { return op == K_IF || kir_is_loop(op); } /* ELSE ends one as well */

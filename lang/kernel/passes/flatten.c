@@ -58,8 +58,7 @@ static bool in_branch(const KFunc *f, KRef r) {
 }
 
 static bool steps_apart(const KFunc *f) { /* no strips are made of such kernels */
-    for (KRef r = 1; r < f->nins; r++)
-        if (f->ins[r].op == K_ATOMIC || f->ins[r].op == K_LARRAY || f->ins[r].op == K_CHECK) return true;
+    if (kir_has(f, K_ATOMIC) || kir_has(f, K_LARRAY) || kir_has(f, K_CHECK)) return true;
     return f->serial || f->barrier || f->shared;
 }
 

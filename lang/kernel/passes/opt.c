@@ -283,9 +283,7 @@ static KRef copy_fixed(Splitter *s, KRef r) {
     const KIns *i = ins(s, r);
     if (!r || s->prologue[r]) return s->prologue[r];
     KRef a = copy_fixed(s, i->a), b = copy_fixed(s, i->b), c = copy_fixed(s, i->c);
-    bool leaf = kir_ops[i->op].a == KARG__;
-    return s->prologue[r] = leaf ? kir_add(s->g, (KOp)i->op, (qs_dtype)i->dtype, i->flag, 0, 0, 0, i->imm, i->pos)
-                                 : kir_fold(s->g, (KOp)i->op, (qs_dtype)i->dtype, i->flag, a, b, c, i->pos);
+    return s->prologue[r] = kir_copy(s->g, i, a, b, c);
 }
 
 static KRef sum_up(Splitter *s, const Affine *a) {
@@ -430,16 +428,13 @@ static KRef where(Splitter *s, KRef local, KRef value, uint32_t pos) {
 static KRef copy_one(Splitter *s, KRef r, bool fast) {
     const KIns *i = ins(s, r);
     KRef a = s->map[i->a], b = s->map[i->b], c = s->map[i->c];
-    qs_dtype d = (qs_dtype)i->dtype;
     if (fast && s->flat[r]) return flatten(s, r), 0;
     if (fast && i->op == K_SET) b = where(s, a, b, i->pos);
     if (fast && s->sure[r]) return i->op == K_BOUND ? a : kir_const_int(s->g, QS_B1, 1, i->pos);
     if (fast && i->op == K_LOAD && is_true(s, b)) b = 0;
     if (fast && (i->op == K_STORE || i->op == K_ATOMIC) && is_true(s, c)) c = 0;
     if (fast && i->op == K_CHECK && is_true(s, a)) return 0;
-    if (kir_ops[i->op].effect == KE_PURE && kir_ops[i->op].a != KARG__)
-        return kir_fold(s->g, (KOp)i->op, d, i->flag, a, b, c, i->pos);
-    return kir_add(s->g, (KOp)i->op, d, i->flag, a, b, c, i->imm, i->pos);
+    return kir_copy(s->g, i, a, b, c);
 }
 
 static void copy_all(Splitter *s, bool fast, KRef *first, KRef *last) {
@@ -447,15 +442,6 @@ static void copy_all(Splitter *s, bool fast, KRef *first, KRef *last) {
     memset(s->map, 0, s->f->nins * sizeof *s->map);
     for (KRef r = 1; r < s->f->nins; r++) s->map[r] = copy_one(s, r, fast);
     *last = s->g->nins;
-}
-
-static KFunc *shell(Ctx *c, Arena *arena, const KFunc *f) {
-    KFunc *g = kir_new(c, arena, f->name, f->src);
-    g->params = f->params, g->nparams = f->nparams, g->messages = f->messages, g->nmessages = f->nmessages;
-    g->rank = f->rank, g->serial = f->serial, g->strict = f->strict, g->fast = f->fast;
-    g->fixed_block = f->fixed_block;
-    memcpy(g->block, f->block, sizeof g->block);
-    return g;
 }
 
 static KRef value_of(Splitter *s, const Monomial *m) {
@@ -495,7 +481,7 @@ bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out)
     if (!boxed && !npairs && !turns) return false;
     s.map = qarena_alloc(arena, f->nins * sizeof *s.map),
     s.prologue = qarena_alloc(arena, f->nins * sizeof *s.prologue);
-    *out = (KSplit){.func = s.g = shell(c, arena, f), .turns = turns};
+    *out = (KSplit){.func = s.g = kir_shell(c, arena, f), .turns = turns};
     if (boxed) build_box(&s, &out->box);
     if (boxed && find_near(&s)) build_box(&s, &out->near);
     build_collapse(&s, pair, npairs, out);

@@ -128,14 +128,14 @@ static void share(Planner *p, KRef r) {
     if (i->op == K_LOAD || i->op == K_ALOAD) p->plan->cut[r] = 1;
     if (i->op == K_GET) share(p, i->a);
     if (i->op == K_LOCAL) share_local(p, r);
-    share(p, i->a), share(p, i->b), share(p, i->c);
+    for (int k = 0; k < 3; k++) share(p, i->arg[k]);
 }
 
 static void settle_control(Planner *p, KRef r) {
     const KIns *i = ins(p, r);
     if (kir_opens(i->op) && p->split[r]) {
         split_around(p, r);
-        share(p, i->a), share(p, i->b), share(p, i->c);
+        for (int k = 0; k < 3; k++) share(p, i->arg[k]);
         if (p->parts[r] && !p->culprit) p->culprit = r;
     }
     if ((i->op == K_BREAK || i->op == K_CONTINUE) && p->split[kir_jump_target(p->f, r)])
@@ -183,9 +183,8 @@ static int cost(const Planner *p, KRef r) {
     const KIns *i = ins(p, r);
     if (!r || r < p->first || p->plan->cls[r] != KC_PIECE || i->op == K_CONST) return 0;
     if (kir_ops[i->op].effect != KE_PURE || i->op == K_MATH || i->op == K_DIV || i->op == K_MOD) return DEAR;
-    int sum = 1 + cost(p, i->a);
-    if (sum < CHEAP) sum += cost(p, i->b);
-    if (sum < CHEAP) sum += cost(p, i->c);
+    int sum = 1;
+    for (int k = 0; k < 3 && sum < CHEAP; k++) sum += cost(p, i->arg[k]);
     return sum;
 }
 
@@ -194,13 +193,13 @@ static void use(Planner *p, KRef r, KRef by) {
     if (p->piece[r] == p->piece[by] || p->plan->home[r] != KH_HERE) return;
     p->plan->home[r] = cost(p, r) < CHEAP ? KH_AGAIN : KH_KEPT;
     if (p->plan->home[r] == KH_KEPT) return;
-    use(p, ins(p, r)->a, by), use(p, ins(p, r)->b, by), use(p, ins(p, r)->c, by);
+    for (int k = 0; k < 3; k++) use(p, ins(p, r)->arg[k], by);
 }
 
 static void find_homes(Planner *p) {
     for (KRef r = p->first; r < p->last; r++) {
         const KIns *i = ins(p, r);
-        if (p->plan->cls[r] == KC_PIECE) use(p, i->a, r), use(p, i->b, r), use(p, i->c, r);
+        for (int k = 0; k < 3 && p->plan->cls[r] == KC_PIECE; k++) use(p, i->arg[k], r);
         if (i->op == K_ANY && p->plan->cls[r] == KC_COMMON) p->plan->home[i->a] = KH_KEPT;
     }
 }

@@ -1,0 +1,267 @@
+/* legal.c -- see legal.h.  Each instruction is copied, or said in others; constants fold on the way. */
+#include "lang/kernel/passes/legal.h"
+
+#include <math.h>
+
+typedef struct {
+    const KFunc *f;
+    KFunc *g;
+    unsigned can;
+    KRef *map;   /* instruction of f -> its value in g */
+    KRef *start; /* the same -> the first instruction of g that was made for it */
+    uint32_t pos;
+} Legal;
+
+static bool is_signed(qs_dtype d) { return d == QS_I32 || d == QS_I64; }
+static bool is_real(qs_dtype d) { return d == QS_F32 || d == QS_F64; }
+static int bits_of(qs_dtype d) { return (int)qdtype_size(d) * 8; }
+static qs_dtype dtype_of(const Legal *l, KRef r) { return (qs_dtype)l->g->ins[r].dtype; }
+
+static KRef whole(Legal *l, qs_dtype d, int64_t v) { return kir_const_int(l->g, d, v, l->pos); }
+static KRef number(Legal *l, qs_dtype d, double v) { return kir_const_num(l->g, d, v, l->pos); }
+static KRef op(Legal *l, KOp o, KRef a, KRef b) { return kir_fold(l->g, o, QS_B1, 0, a, b, 0, l->pos); }
+static KRef pick(Legal *l, KRef c, KRef a, KRef b) { return kir_fold(l->g, K_SELECT, QS_B1, 0, c, a, b, l->pos); }
+static KRef add(Legal *l, KOp o, qs_dtype own, KRef a, KRef b) {
+    return kir_add(l->g, o, own, 0, a, b, 0, 0, l->pos);
+}
+
+/* -- division ------------------------------------------------------------------------------------------------------ */
+/* b, or 1 where the quotient by it is not the machine's. */
+static KRef divisor(Legal *l, KRef b, KRef *zero, KRef *minus) {
+    qs_dtype d = dtype_of(l, b);
+    *zero = op(l, K_EQ, b, whole(l, d, 0));
+    *minus = is_signed(d) ? op(l, K_EQ, b, whole(l, d, -1)) : whole(l, QS_B1, 0);
+    return pick(l, op(l, K_OR, *zero, *minus), whole(l, d, 1), b);
+}
+
+static KRef divide(Legal *l, KRef a, KRef b) {
+    KRef zero, minus, q = op(l, K_DIV, a, divisor(l, b, &zero, &minus));
+    if (is_signed(dtype_of(l, a))) q = pick(l, minus, op(l, K_NEG, a, 0), q);
+    return pick(l, zero, whole(l, dtype_of(l, a), 0), q);
+}
+
+static KRef remainder_of(Legal *l, KRef a, KRef b) {
+    qs_dtype d = dtype_of(l, a);
+    KRef zero, minus, by = divisor(l, b, &zero, &minus);
+    if (!is_signed(d)) return op(l, K_MOD, a, by);
+    KRef r = op(l, K_SUB, a, op(l, K_MUL, op(l, K_DIV, a, by), by)), none = whole(l, d, 0);
+    KRef differ = op(l, K_LT, op(l, K_XOR, r, by), none);
+    return pick(l, op(l, K_AND, op(l, K_NE, r, none), differ), op(l, K_ADD, r, by), r);
+}
+
+static KRef shift(Legal *l, KOp o, KRef a, KRef n) {
+    qs_dtype d = dtype_of(l, a);
+    int64_t top = bits_of(d) - 1;
+    KRef inside = op(l, K_EQ, op(l, K_AND, n, op(l, K_NOT, whole(l, d, top), 0)), whole(l, d, 0));
+    KRef count = op(l, K_AND, n, whole(l, d, top));
+    if (o == K_SHR && is_signed(d)) return op(l, o, a, pick(l, inside, count, whole(l, d, top)));
+    return pick(l, inside, op(l, o, a, count), whole(l, d, 0));
+}
+
+/* -- order --------------------------------------------------------------------------------------------------------- */
+static bool is_zero(const Legal *l, KRef r, bool *minus) {
+    double v;
+    if (!kir_is_const(l->g, r, &v) || v != 0) return false;
+    return *minus = signbit(v), true;
+}
+
+/* Beside a zero that is known: it is the result, or x; a nan fails the test. */
+static KRef beside_zero(Legal *l, KOp o, KRef x, KRef zero, bool minus) {
+    bool most = o == K_MAX;
+    KOp how = most == minus ? K_LE : K_LT;
+    return pick(l, most ? op(l, how, zero, x) : op(l, how, x, zero), x, zero);
+}
+
+/* Equal zeros: the sum is -0 of two of them only, and the negated sum of the negated ones +0 of two of that. */
+static KRef of_zeros(Legal *l, KOp o, KRef a, KRef b) {
+    if (o == K_MAX) return op(l, K_ADD, a, b);
+    return op(l, K_NEG, op(l, K_ADD, op(l, K_NEG, a, 0), op(l, K_NEG, b, 0)), 0);
+}
+
+static KRef extreme(Legal *l, KOp o, KRef a, KRef b) {
+    qs_dtype d = dtype_of(l, a);
+    KRef less = o == K_MIN ? op(l, K_LT, b, a) : op(l, K_LT, a, b);
+    if (!is_real(d)) return pick(l, less, b, a);
+    KRef m = pick(l, op(l, K_OR, less, op(l, K_NE, a, a)), b, a), zero = number(l, d, 0);
+    KRef zeros = op(l, K_AND, op(l, K_EQ, a, zero), op(l, K_EQ, b, zero));
+    return pick(l, zeros, of_zeros(l, o, a, b), m);
+}
+
+static KRef extreme_or_keep(Legal *l, KOp o, uint16_t flag, KRef a, KRef b) {
+    bool minus, real = is_real(dtype_of(l, a));
+    if (real && !l->f->strict && is_zero(l, b, &minus)) return beside_zero(l, o, a, b, minus);
+    if (real && !l->f->strict && is_zero(l, a, &minus)) return beside_zero(l, o, b, a, minus);
+    if (l->can & LEGAL_EXTREME) return kir_fold(l->g, o, QS_B1, flag, a, b, 0, l->pos);
+    return extreme(l, o, a, b);
+}
+
+static KRef least(Legal *l, KRef a, KRef b) { return extreme_or_keep(l, K_MIN, 0, a, b); }
+static KRef most(Legal *l, KRef a, KRef b) { return extreme_or_keep(l, K_MAX, 0, a, b); }
+
+/* -- indices ------------------------------------------------------------------------------------------------------- */
+static KRef plain_cast(Legal *l, qs_dtype to, KRef a) { return kir_fold(l->g, K_CAST, to, 0, a, 0, 0, l->pos); }
+
+/* -1-a is the image of a < 0; two extents are a period, which only an unsigned number holds. */
+static KRef mirrored(Legal *l, KRef a, KRef extent) {
+    KRef x = plain_cast(l, QS_U64, op(l, K_XOR, a, op(l, K_SHR, a, whole(l, QS_I64, 63))));
+    KRef n = plain_cast(l, QS_U64, extent), period = op(l, K_ADD, n, n), r = op(l, K_MOD, x, period);
+    KRef back = op(l, K_SUB, op(l, K_SUB, period, whole(l, QS_U64, 1)), r);
+    return plain_cast(l, QS_I64, pick(l, op(l, K_LT, r, n), r, back));
+}
+
+/* Most indices are inside, and a division is dear. */
+static KRef bound(Legal *l, AccessMode mode, KRef a, KRef extent) {
+    KRef n = most(l, extent, whole(l, QS_I64, 1));
+    if (mode == ACC_CLAMPED) {
+        KRef low = least(l, a, op(l, K_SUB, n, whole(l, QS_I64, 1)));
+        return most(l, low, whole(l, QS_I64, 0));
+    }
+    KRef kept = add(l, K_LOCAL, QS_B1, a, 0);
+    add(l, K_IF, QS_B1, op(l, K_NOT, op(l, K_INB, a, extent), 0), 0);
+    add(l, K_SET, QS_B1, kept, mode == ACC_MIRROR ? mirrored(l, a, n) : remainder_of(l, a, n));
+    add(l, K_END, QS_B1, 0, 0);
+    return add(l, K_GET, QS_B1, kept, 0);
+}
+
+/* -- conversions --------------------------------------------------------------------------------------------------- */
+static KRef of_truth(Legal *l, qs_dtype to, KRef a) {
+    if (is_real(to)) return pick(l, a, number(l, to, 1), number(l, to, 0));
+    return pick(l, a, whole(l, to, 1), whole(l, to, 0));
+}
+
+typedef struct { int64_t lo; uint64_t hi; double beyond; } Span; /* beyond: hi + 1, which every float type has */
+static Span span_of(qs_dtype d) {
+    switch (d) {
+    case QS_I32: return (Span){INT32_MIN, INT32_MAX, 0x1p31};
+    case QS_U32: return (Span){0, UINT32_MAX, 0x1p32};
+    case QS_I64: return (Span){INT64_MIN, INT64_MAX, 0x1p63};
+    default: return (Span){0, UINT64_MAX, 0x1p64};
+    }
+}
+
+static KRef float_to_int(Legal *l, qs_dtype to, KRef a) {
+    qs_dtype d = dtype_of(l, a);
+    Span s = span_of(to);
+    KRef below = op(l, K_LT, a, number(l, d, (double)s.lo)), above = op(l, K_LE, number(l, d, s.beyond), a);
+    KRef odd = op(l, K_OR, op(l, K_OR, below, above), op(l, K_NE, a, a));
+    KRef v = plain_cast(l, to, pick(l, odd, number(l, d, 0), a));
+    return pick(l, below, whole(l, to, s.lo), pick(l, above, kir_const_bits(l->g, to, s.hi, l->pos), v));
+}
+
+static KRef int_to_int(Legal *l, qs_dtype to, KRef a) {
+    qs_dtype d = dtype_of(l, a);
+    Span s = span_of(to), from = span_of(d);
+    if (from.lo < s.lo) a = most(l, a, whole(l, d, s.lo));
+    if (from.beyond > s.beyond) a = least(l, a, kir_const_bits(l->g, d, s.hi, l->pos));
+    return plain_cast(l, to, a);
+}
+
+static KRef cast(Legal *l, qs_dtype to, KRef a) {
+    qs_dtype d = dtype_of(l, a);
+    if (d == to) return a;
+    if (d == QS_B1) return l->can & LEGAL_TRUTH ? plain_cast(l, to, a) : of_truth(l, to, a);
+    if (is_real(to) || to == QS_B1 || l->can & LEGAL_SATURATE) return plain_cast(l, to, a);
+    return is_real(d) ? float_to_int(l, to, a) : int_to_int(l, to, a);
+}
+
+/* -- updates ------------------------------------------------------------------------------------------------------- */
+static KRef arith(Legal *l, KOp o, uint16_t flag, KRef a, KRef b);
+
+static KRef combined(Legal *l, KAtomic how, KRef a, KRef b) {
+    static const KOp ops[KA__COUNT] = {K_ADD, K_SUB, K_MUL, K_DIV, K_MIN, K_MAX, K_AND, K_OR, K_XOR, K_MATH};
+    if (how == KA_POW) return kir_fold(l->g, K_MATH, QS_B1, MF_pow, a, b, 0, l->pos);
+    return arith(l, ops[how], 0, a, b);
+}
+
+static void update_array(Legal *l, const KIns *i, KRef at, KRef v, KRef guard) {
+    qs_dtype d = kir_value_dtype((qs_dtype)l->g->params[i->imm].dtype);
+    KRef old = kir_add(l->g, K_LOAD, d, 0, at, guard, 0, i->imm, l->pos);
+    kir_add(l->g, K_STORE, QS_B1, 0, at, combined(l, (KAtomic)i->flag, old, v), guard, i->imm, l->pos);
+}
+
+static void update_shared(Legal *l, const KIns *i, KRef array, KRef at, KRef v) {
+    KRef old = kir_add(l->g, K_ALOAD, QS_B1, 0, array, at, 0, 0, l->pos);
+    kir_add(l->g, K_ASTORE, QS_B1, 0, array, at, combined(l, (KAtomic)i->flag, old, v), 0, l->pos);
+}
+
+/* -- one instruction ----------------------------------------------------------------------------------------------- */
+static KRef arith(Legal *l, KOp o, uint16_t flag, KRef a, KRef b) {
+    bool real = is_real(dtype_of(l, a));
+    if (o == K_MIN || o == K_MAX) return extreme_or_keep(l, o, flag, a, b);
+    if (!real && o == K_DIV && !(l->can & LEGAL_DIVIDE)) return divide(l, a, b);
+    if (!real && o == K_MOD && !(l->can & LEGAL_DIVIDE)) return remainder_of(l, a, b);
+    if ((o == K_SHL || o == K_SHR) && !(l->can & LEGAL_SHIFT)) return shift(l, o, a, b);
+    return kir_fold(l->g, o, QS_B1, flag, a, b, 0, l->pos);
+}
+
+static KRef absolute(Legal *l, KRef a) {
+    qs_dtype d = dtype_of(l, a);
+    if (is_real(d) || l->can & LEGAL_ABS) return op(l, K_ABS, a, 0);
+    return is_signed(d) ? pick(l, op(l, K_LT, a, whole(l, d, 0)), op(l, K_NEG, a, 0), a) : a;
+}
+
+static KRef legal_one(Legal *l, const KIns *i) {
+    KRef a = l->map[i->a], b = l->map[i->b], c = l->map[i->c];
+    switch ((KOp)i->op) {
+    case K_DIV: case K_MOD: case K_MIN: case K_MAX: case K_SHL: case K_SHR:
+        return arith(l, (KOp)i->op, i->flag, a, b);
+    case K_ABS: return absolute(l, a);
+    case K_CAST: return cast(l, (qs_dtype)i->dtype, a);
+    case K_BOUND:
+        if (l->can & LEGAL_BOUND) break;
+        return bound(l, (AccessMode)i->flag, a, b);
+    case K_ATOMIC:
+        if (l->can & LEGAL_ATOMIC) break;
+        return update_array(l, i, a, b, c), 0;
+    case K_AATOMIC:
+        if (l->can & LEGAL_ATOMIC) break;
+        return update_shared(l, i, a, b, c), 0;
+    default: break;
+    }
+    return kir_copy(l->g, i, a, b, c);
+}
+
+static bool has_known_zero(const KFunc *f) {
+    double v;
+    for (KRef r = 1; r < f->nins; r++) {
+        const KIns *i = &f->ins[r];
+        if ((i->op != K_MIN && i->op != K_MAX) || !is_real((qs_dtype)i->dtype)) continue;
+        if ((kir_is_const(f, i->a, &v) && v == 0) || (kir_is_const(f, i->b, &v) && v == 0)) return true;
+    }
+    return false;
+}
+
+static bool is_legal(const KFunc *f, unsigned can) {
+    return can == LEGAL_ALL && (f->strict || !(kir_has(f, K_MIN) || kir_has(f, K_MAX)) || !has_known_zero(f));
+}
+
+/* -- the split of the copy ----------------------------------------------------------------------------------------- */
+static void renumber_box(const Legal *l, KBox *box) {
+    box->ok = l->map[box->ok];
+    for (int a = 0; a < QS_MAX_RANK; a++) box->lo[a] = l->map[box->lo[a]], box->hi[a] = l->map[box->hi[a]];
+}
+
+static void renumber(const Legal *l, KSplit *s) {
+    KRef *const places[] = {&s->fast, &s->fast_end, &s->full, &s->full_end, &s->prologue_end};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) *places[i] = l->start[*places[i]];
+    renumber_box(l, &s->box), renumber_box(l, &s->near);
+    for (int i = 0; i < s->ncollapse; i++)
+        s->collapse[i].outer = l->map[s->collapse[i].outer], s->collapse[i].inner = l->map[s->collapse[i].inner];
+    s->func = l->g;
+}
+
+const KFunc *klegal(Ctx *c, Arena *arena, const KFunc *f, unsigned can, KSplit *split) {
+    if (is_legal(f, can)) return f;
+    Legal l = {.f = f, .can = can, .g = kir_shell(c, arena, f)};
+    l.map = qarena_alloc(arena, f->nins * sizeof *l.map);
+    l.start = qarena_alloc(arena, (f->nins + 1) * sizeof *l.start);
+    for (KRef r = 1; r < f->nins; r++) {
+        l.pos = f->ins[r].pos, l.start[r] = l.g->nins;
+        l.map[r] = legal_one(&l, &f->ins[r]);
+    }
+    l.start[f->nins] = l.g->nins;
+    kir_match(l.g);
+    l.g->hash = f->hash;
+    if (split) renumber(&l, split);
+    return l.g;
+}

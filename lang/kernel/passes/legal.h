@@ -1,0 +1,32 @@
+/* legal.h -- a kernel in terms of what its target has.
+ *
+ *     DIV, MOD of integers    the divisor is never 0, nor -1 of a signed one, and MOD is of unsigned ones only
+ *     SHL, SHR                the count is within the width
+ *     BOUND                   comparisons, a minimum, a division where the index is outside
+ *     MIN, MAX, ABS           comparisons
+ *     CAST                    what it converts fits; a truth value becomes a number by SELECT
+ *     ATOMIC, AATOMIC         a load, the operation, a store: where one position runs after the other
+ *
+ * So a backend prints what its language has, as that language means it.  What it has with the meaning of KIR (sem.h) it
+ * keeps, and says so by the bits below.  The remainder of floats, and float16 and bfloat16 in memory, are functions in
+ * every language: there is no instruction that sees a float as bits. */
+#ifndef LANG_KERNEL_LEGAL_H
+#define LANG_KERNEL_LEGAL_H
+#include "lang/kernel/passes/opt.h"
+
+enum {
+    LEGAL_DIVIDE = 1,
+    LEGAL_SHIFT = 2,
+    LEGAL_BOUND = 4,
+    LEGAL_EXTREME = 8,   /* MIN and MAX; of floats, whichever zero they give */
+    LEGAL_ABS = 16,      /* of integers */
+    LEGAL_SATURATE = 32, /* CAST to integers: into their range, and 0 of NaN */
+    LEGAL_TRUTH = 64,    /* CAST of a truth value */
+    LEGAL_ATOMIC = 128,
+    LEGAL_ALL = 255
+};
+
+/* f, or a copy of it where there is something to do; split, if it is not NULL, is of f and becomes that of the copy.
+ * MIN and MAX beside a known zero become comparisons for every target: that is exact, and costs nothing. */
+const KFunc *klegal(Ctx *c, Arena *arena, const KFunc *f, unsigned can, KSplit *split);
+#endif
