@@ -5,6 +5,7 @@
  *     collapse.c  the two last axes become one loop, where memory cannot tell them apart
  *     narrow.c    small ints in few bits, so that more of them fit into a vector
  *     plan.c      a kernel cut into pieces, each of which runs for a whole block or strip of positions
+ *     legal.c     instructions that a target lacks become others that it has
  *
  * A verified KFunc comes in, another one goes out, or notes about it.  The emitters call these files, each the passes
  * that its target has use for; vm/launch does not. */
