@@ -1,4 +1,5 @@
 /* form.c -- the forms of a kernel, a loop, an expression. */
+#include "lang/kernel/ir/kir.h"
 #include "vm/launch/run.h"
 
 #include <string.h>

@@ -6,6 +6,7 @@
  * depend on data makes the count unknown).  So the rates are comparable with those that the machine can reach, which
  * are measured with two kernels on the same device at the end of the run. */
 #include "devices/cache.h"
+#include "lang/kernel/ir/kir.h"
 #include "vm/launch/run.h"
 
 #include <math.h>

@@ -6,6 +6,7 @@
 #define VM_RUN_H
 #include "vm/launch/form.h"
 #include "vm/launch/launch.h"
+#include "vm/value/machine.h"
 
 enum { MAX_PARAMS = 160 };
 
