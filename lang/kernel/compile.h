@@ -9,6 +9,8 @@
  * CODE_PTX    PTX text for device->arch
  * CODE_OPENCL OpenCL C text
  *
+ * Each kind is a row in compile.c.  For another language like C see emit_clike.h.
+ *
  * Native code and PTX come from the cache on disk when they have been made before: then LLVM is never opened.  The
  * key is the text of the LLVM IR together with target and passes, so it follows every change of kernel, compiler and
  * machine. */
@@ -31,11 +33,14 @@ const char *kcompile_differs(const KFunc *f, CodeKind kind);
  * a function differs. */
 qs_status kcompile(KCompiler *k, const KFunc *f, const Device *d, Code *out);
 void kcompile_free(KCompiler *k, Code *code);
-/* PTX with `lines`, for the place of what a driver refuses.  LLVM makes it, never the cache, whose code knows no
- * positions. */
+/* The PTX of f for an NVIDIA device that need not be here: arch is "sm_90" or the like. */
+qs_status kcompile_ahead(KCompiler *k, const KFunc *f, const char *arch, Code *out);
+/* Code that a driver reads, and may refuse, is made once more with `lines`, for the place of what it refuses.  LLVM
+ * makes it, never the cache, whose code knows no positions.  Only of kinds that kcompile_locates. */
+bool kcompile_locates(CodeKind kind);
 qs_status kcompile_located(KCompiler *k, const KFunc *f, const Device *d, Code *out);
 
 /* What --dump shows: "llvm" the IR as emitted, "opt" after LLVM's passes, "asm" machine code or PTX as text, "cl"
- * OpenCL C. */
+ * OpenCL C, "c" a program in C99 (emit_c.c). */
 qs_status kcompile_text(KCompiler *k, const KFunc *f, const Device *d, const char *stage, Text *out);
 #endif

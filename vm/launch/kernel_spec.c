@@ -500,12 +500,10 @@ static void remember(qs_vm *vm, Device *d, uint64_t hash, Program *p) {
 
 qs_status qkspec_compile_ahead(qs_vm *vm, const KFunc *f) {
     KernelCache *k = qkspec_cache(vm);
-    Device target = {.ops = &qdev_cuda_ops, .ctx = qvm_ctx(vm)};
     Code code;
     if (!qvm(vm)->config.compile_for || kcompile_differs(f, CODE_PTX)) return QS_OK;
     if (!k->compiler) k->compiler = kcompile_open(qvm_ctx(vm), qvm(vm)->config.cache_dir);
-    snprintf(target.arch, sizeof target.arch, "%s", qvm(vm)->config.compile_for);
-    TRY(kcompile(k->compiler, f, &target, &code));
+    TRY(kcompile_ahead(k->compiler, f, qvm(vm)->config.compile_for, &code));
     qkreport_code(vm, &code);
     kcompile_free(k->compiler, &code);
     return QS_OK;
@@ -538,7 +536,7 @@ qs_status qkspec_program(qs_vm *vm, const KFunc *f, Device *d, Program **out) {
     TRY(kcompile(k->compiler, f, d, &code));
     qs_status status = d->ops->load(d, &code, out);
     kcompile_free(k->compiler, &code);
-    if (status == QS_EDEVICE && code.kind == CODE_PTX && f->src) status = load_located(vm, f, d, out);
+    if (status == QS_EDEVICE && kcompile_locates(code.kind) && f->src) status = load_located(vm, f, d, out);
     if (status != QS_OK && f->src) qerr_place(qvm_ctx(vm), (Where){f->src, f->ins[1].pos});
     if (status == QS_OK) remember(vm, d, f->hash, *out);
     return status;
