@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vm/launch/kernel.h"
+#include "vm/launch/launch.h"
 #include "vm/session/python.h"
 
 /* -- the table ----------------------------------------------------------------------------------------------------- */
@@ -43,6 +43,8 @@ void qlib_register(qs_vm *vm) {
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
         qvm_builtin(vm, constants[i].name, constants[i].value);
 }
+
+Lib *qlib(qs_vm *vm) { return qvm(vm)->lib; }
 
 void qlib_close(qs_vm *vm) {
     if (!qvm(vm)->lib) return;
@@ -350,8 +352,8 @@ qs_status qcore_apply(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
-qs_status qcore_parallel_do(qs_vm *vm, qs_call_args *c) { return qkrn_launch(vm, false, c->nin, c->in); }
-qs_status qcore_serial_do(qs_vm *vm, qs_call_args *c) { return qkrn_launch(vm, true, c->nin, c->in); }
+qs_status qcore_parallel_do(qs_vm *vm, qs_call_args *c) { return qkernel_do(vm, false, c->nin, c->in); }
+qs_status qcore_serial_do(qs_vm *vm, qs_call_args *c) { return qkernel_do(vm, true, c->nin, c->in); }
 
 qs_status qcore_shared(qs_vm *vm, qs_call_args *c) {
     (void)c;

@@ -1,6 +1,6 @@
 /* device.c -- devices as scripts see them. */
 #include "stdlib/stdlib.h"
-#include "vm/launch/kernel.h"
+#include "vm/launch/launch.h"
 
 #include <string.h>
 
@@ -20,7 +20,7 @@ static qs_status fill(qs_vm *vm, Object *o, const qs_device_info *d) {
     TRY(s);
     TRY(set(vm, o, "id", qs_num(d->id)));
     TRY(set(vm, o, "memory", qs_num((double)d->memory)));
-    return set(vm, o, "current", qs_bool(qkrn_used(vm) == d->id));
+    return set(vm, o, "current", qs_bool(qdevices_used(vm) == d->id));
 }
 
 static qs_status describe(qs_vm *vm, int index, qs_value *out) {
@@ -38,7 +38,7 @@ qs_status qdevice_devices(qs_vm *vm, qs_call_args *c) {
     qs_value item[MAX_DEVICES];
     Device *first;
     int n = 0;
-    TRY(qkrn_device(vm, 0, &first));
+    TRY(qdevices_get(vm, 0, &first));
     qs_status s = QS_OK;
     while (s == QS_OK && n < qs_device_count(vm))
         if ((s = describe(vm, n, &item[n])) == QS_OK) n++;
@@ -58,8 +58,8 @@ static qs_status number_of(qs_vm *vm, const char *fn, qs_value v, int *out) {
 /* The number of the device before, or "auto": use_device takes it back. */
 static qs_status current(qs_vm *vm, qs_value *out) {
     Device *first;
-    TRY(qkrn_device(vm, 0, &first));
-    int used = qkrn_used(vm);
+    TRY(qdevices_get(vm, 0, &first));
+    int used = qdevices_used(vm);
     if (used < 0) return qs_string(vm, "auto", 4, out);
     *out = qs_num(used);
     return QS_OK;
@@ -71,10 +71,10 @@ static qs_status use(qs_vm *vm, qs_value wanted) {
     int index = 0;
     if (!qval_is_number(wanted)) {
         TRY(qarg_string(vm, "use_device", "device", wanted, &name, &n));
-        return qkrn_use_named(vm, name);
+        return qdevices_use_named(vm, name);
     }
     TRY(number_of(vm, "use_device", wanted, &index));
-    return qkrn_use(vm, index);
+    return qdevices_use(vm, index);
 }
 
 qs_status qdevice_use(qs_vm *vm, qs_call_args *c) {
@@ -88,9 +88,9 @@ qs_status qdevice_use(qs_vm *vm, qs_call_args *c) {
 
 qs_status qdevice_sync(qs_vm *vm, qs_call_args *c) {
     int index = -1;
-    if (!qarg_given(c, 0)) return qkrn_sync(vm, -1);
+    if (!qarg_given(c, 0)) return qdevices_sync(vm, -1);
     if (!qval_is_number(c->in[0]))
         return qs_fail(vm, QS_ETYPE, "sync: device must be a number, got %s", qval_type_name(vm, c->in[0]));
     TRY(number_of(vm, "sync", c->in[0], &index));
-    return qkrn_sync(vm, index);
+    return qdevices_sync(vm, index);
 }

@@ -1,6 +1,6 @@
 /* time.c -- clocks. */
 #include "stdlib/stdlib.h"
-#include "vm/launch/kernel.h"
+#include "vm/launch/launch.h"
 #include "vm/session/python.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ static double monotonic(void) {
 }
 
 /* Kernels may still be running on a device: an interval ends when they have. */
-static qs_status wait_for_device(qs_vm *vm) { return qkrn_sync(vm, -1); }
+static qs_status wait_for_device(qs_vm *vm) { return qdevices_sync(vm, -1); }
 
 qs_status qtime_tic(qs_vm *vm, qs_call_args *c) {
     (void)c;

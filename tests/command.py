@@ -293,6 +293,29 @@ class Auto(WithCache):
             self.assertRegex(line, r"^\w+:0, (as a trial|which ends soonest|to look again|to which its data move): ")
 
 
+    def test_expressions_and_loops_choose(self):
+        if not has_opencl():
+            self.skipTest("OpenCL is not here")
+        text = "function y = f(x)\n    y = x.*x + 2*x\nend\nfunction [] = g(x)\n    for i = 0..numel(x)-1\n" \
+               "        x[i] = 0.5*x[i] + 1\n    end\nend\nx = ones(1000000)\n" \
+               "for k = 1..20\n    y = f(x)\n    g(x)\nend\nprint sum(x), \" \", sum(y)\n"
+        r = qrun("--device", "auto:cpu,opencl", "--explain", text=text, env=self.env)
+        self.assertEqual((r.returncode, r.stdout), (0, qrun("--device", "cpu", text=text, env=self.env).stdout))
+        for place, what in (("2", "expression"), ("5", "loop")):
+            told = re.findall(rf"(?m)^.*\.q:{place}: {what} runs on (.*)$", r.stderr)
+            self.assertRegex(told[0], r"^cpu:0, nearest to its data: cpu:0 not tried, opencl:0 not tried with \d+ MB")
+
+    def test_what_the_device_cannot_have_the_processor_does(self):
+        if not has_opencl():
+            self.skipTest("OpenCL is not here")
+        text = "x = ones(3000000)\ny = x.*x + 2*x\nz = sum(x.*x + 1)\nfor i = 0..2999999\n    y[i] += i\nend\n" \
+               "print y[2999999], \" \", z\n"
+        r = qrun("--device", "opencl", "--memory-limit", "8M", "--explain", text=text, env=self.env)
+        self.assertEqual((r.returncode, r.stdout), (0, "3000002 6000000\n"))
+        for place in "2: expression", "3: expression", "4: loop":
+            self.assertRegex(r.stderr, rf"(?m)\.q:{place}: on the processor, because .* cannot run it: ")
+
+
 class Dump(WithCache):
     def test_stages(self):
         for stage, text in (("kir", 'kernel "twice" rank 1'), ("llvm", "define void @kernel("),
@@ -351,6 +374,17 @@ class Profile(WithCache):
         self.assertRegex(r.stderr, r"(?m)^twice \S+\.q:3 +10 +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +\d+$")
         self.assertRegex(r.stderr, r"GB/s of a = b \+ s\*c, +[0-9.]+ GFLOP/s")
 
+    def test_expressions_and_loops_have_rows(self):
+        text = "x = ones(3000000)\nfunction y = f(x)\n    y = x.*x + 2*x\nend\nfunction y = g(x)\n" \
+               "    for i = 0..numel(x)-1\n        x[i] = 0.5*x[i] + i\n    end\n    y = 0\nend\n" \
+               "function y = h(x)\n    y = 0\n    while y < 5000000\n        y += x[1]\n    end\nend\n" \
+               "for k = 1..3\n    y = f(x)\n    z = g(x)\nend\nx[1] = 1\nz = h(x)\nprint z\n"
+        for device in ["cpu"] + ["opencl"]*has_opencl():
+            r = qrun("--device", device, "--profile", text=text, env=self.env)
+            self.assertEqual((r.returncode, r.stdout), (0, "5000000\n"), device)
+            for what, calls in (("expression \\S+q:3", 3), ("loop \\S+q:6", 3), ("loop \\S+q:13", 1)):
+                self.assertRegex(r.stderr, rf"(?m)^{what} +{calls} +[0-9.]+ +[0-9.]+ ", device)
+
     def operations(self, first, last):
         """Of sum += x[pos] in a loop at each of a million positions, as the table says: time and rate."""
         text = """function [] = __kernel__ k(x : vec, y : vec, n : int, pos : int)
@@ -372,7 +406,7 @@ class Profile(WithCache):
 
     def test_nothing_launched(self):
         r = qrun("--profile", text="print 1")
-        self.assertEqual((r.stdout, r.stderr), ("1\n", "profile: no kernel was launched\n"))
+        self.assertEqual((r.stdout, r.stderr), ("1\n", "profile: no kernel, loop or expression was launched\n"))
 
 
 @unittest.skipIf("LSAN_OPTIONS" in os.environ, "sanitizers use memory of their own")

@@ -12,11 +12,12 @@
  * Each kind is a row in compile.c.  For another language like C see emit_clike.h.
  *
  * Native code and PTX come from the cache on disk when they have been made before: then LLVM is never opened.  The
- * key is the text of the LLVM IR together with target and passes, so it follows every change of kernel, compiler and
- * machine. */
+ * key is the text of the LLVM IR together with target and passes.  To print it takes 0.1 ms, and no change of kernel,
+ * compiler or machine goes by it unnoticed.  LLVM's own version is not in the key, because code from one machine shall
+ * run on another that has a different LLVM, or none. */
 #ifndef LANG_KERNEL_COMPILE_H
 #define LANG_KERNEL_COMPILE_H
-#include "lang/kernel/ir/kir.h"
+#include "lang/kernel/ir/kfunc.h"
 #include "devices/device.h"
 
 typedef struct KCompiler KCompiler; /* one per machine: the cache on disk, LLVM once it is needed */
@@ -35,8 +36,10 @@ qs_status kcompile(KCompiler *k, const KFunc *f, const Device *d, Code *out);
 void kcompile_free(KCompiler *k, Code *code);
 /* The PTX of f for an NVIDIA device that need not be here: arch is "sm_90" or the like. */
 qs_status kcompile_ahead(KCompiler *k, const KFunc *f, const char *arch, Code *out);
-/* Code that a driver reads, and may refuse, is made once more with `lines`, for the place of what it refuses.  LLVM
- * makes it, never the cache, whose code knows no positions.  Only of kinds that kcompile_locates. */
+/* Code that a driver reads, and may refuse, can be made with `lines`, for the place of what it refuses.  In the cache it
+ * has no positions, for its key would change with every line above a kernel.  So LLVM makes the text again with `.loc`,
+ * past the cache, and the driver refuses that as well: its log then speaks of the text whose lines are known.  A
+ * position in the source stands there as the number of a line.  Only of kinds that kcompile_locates. */
 bool kcompile_locates(CodeKind kind);
 qs_status kcompile_located(KCompiler *k, const KFunc *f, const Device *d, Code *out);
 

@@ -298,6 +298,45 @@ class Overlaps(Exchange):
                     f(a, b, np.arange(a.size, dtype="f4"))
                 self.assertTrue(np.array_equal(got, wanted), (device, name, got, wanted))
 
+    @unittest.skipUnless(np, "needs numpy")
+    def test_expressions_and_loops_see_all_views_of_one_array(self):
+        text = """
+            function y = mixed(a, b)
+              y = a.*b + 2*a
+            end
+            function [] = fill(a, b)
+              for i = 0..numel(b)-1
+                a[i] = 0.5*b[i] + i
+              end
+            end"""
+        n = 200000
+        views = {"itself": lambda x: (x, x), "next": lambda x: (x[1:], x[:-1]), "back": lambda x: (x[:-1], x[1:]),
+                 "turned": lambda x: (x, x[::-1]), "halves": lambda x: (x[:n//2], x[n//2:])}
+        for device in "cpu", "opencl":
+            q.destroy()
+            try:
+                q.init(device)
+            except q.QuasarError:
+                continue
+            m = q.compile_string("views", text)
+            for name, views_of in views.items():
+                got, wanted = (np.linspace(0, 1, n) for _ in range(2))
+                a, b = views_of(wanted)
+                for _ in range(8):  # some of these times it is machine code
+                    self.assertTrue(np.allclose(np.asarray(m.mixed(*views_of(got))), a*b + 2*a), (device, name))
+                    m.fill(*views_of(got))
+                    self.fill(a, b)
+                self.assertTrue(np.allclose(got, wanted), (device, name))
+
+    def fill(self, a, b):
+        """In order, as the program says: an element may have been written some turns before it is read."""
+        if not np.shares_memory(a, b):
+            a[...] = 0.5*b + np.arange(b.size)
+            return
+        x, y = memoryview(a), memoryview(b)
+        for i in range(b.size):
+            x[i] = 0.5*y[i] + i
+
     def split(self, a, b, c):
         a[...], b[...] = c + 1, b + c + 100
 

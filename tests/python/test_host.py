@@ -168,10 +168,15 @@ class Life(unittest.TestCase):
 
     def test_an_interrupt_stops_everything(self):
         kernel = "function [] = __kernel__ k(x : vec, pos : int)\nfor i=0..20000\nx[pos] += sqrt(x[pos]+i)\nend\nend"
+        expression = "function y = e(x)\ny = " + "("*60 + "x" + " + 1).^0.3"*60 + "\nend"
+        loop = "function s = turn(x, n)\ns = 0\nfor i=0..n\ns = sin(s + x[0])\nend\nend"
+        waiting = "function s = endless(x)\ns = 0\nwhile s < 2\ns = sin(s + x[0])\nend\nend"
         program = """
             import time, signal, pyquasar as q
-            q.init("cpu")
+            q.init("cpu", threads=1)
             q.compile_string("p", %r)
+            q.e(q.ones(100000)) # it is compiled then
+            x = q.ones(20000000)
             print("ready", flush=True)
             try: %s
             except KeyboardInterrupt: print("interrupted", q.sum([1, 2]), flush=True)
@@ -181,10 +186,14 @@ class Life(unittest.TestCase):
         waits = {
             "a loop": "q.evaluate('while true\\nend')",
             "a kernel": "q.parallel_do(10000000, q.zeros(10000000), q.k)",
+            "an expression": "q.e(x)",
+            "a compiled loop": "q.turn(x, 1e12)",
+            "a compiled loop under a condition": "q.endless(x)",
             "a sleep": "q.evaluate('sleep(30000)')",
             "python": "q.evaluate('f -> f()')(lambda: time.sleep(30))"}
+        text = "\n".join((kernel, expression, loop, waiting))
         for what, code in waits.items():
-            p = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program) % (kernel, code)],
+            p = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program) % (text, code)],
                                  stdout=subprocess.PIPE, text=True)
             self.assertEqual(p.stdout.readline(), "ready\n", what)
             time.sleep(0.8)

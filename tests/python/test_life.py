@@ -101,6 +101,78 @@ class Life(unittest.TestCase):
         t.join()
         self.assertGreater(len(ticks), 20)
 
+    def ticks_inside(self, call):
+        """How often another thread runs while one call does: the most of several, with as much work as 0.2 s take."""
+        ticks, done, most, n = [], threading.Event(), 0, 1000000
+
+        def tick():
+            while not done.is_set():
+                ticks.append(time.perf_counter())
+                time.sleep(0.001)
+        t = threading.Thread(target=tick)
+        t.start()
+        for _ in range(20):
+            work = call(n)
+            start = time.perf_counter()
+            work()
+            end = time.perf_counter()
+            if end - start < 0.2 and n < 64000000:
+                n *= 2
+            else:
+                most = max(most, sum(start < x < end for x in ticks))
+            if most > 5:
+                break
+        done.set()
+        t.join()
+        return most
+
+    def test_other_threads_run_during_expressions_and_loops(self):
+        m = q.compile_string("long", """
+            function y = map(x)
+              y = sin(x).*exp(x).^1.25 + atan2(x, x + 1).^0.5 + cos(x + 2).^2.5 + atan2(x, x + 3).^0.25
+            end
+            function y = total(x)
+              y = sum(sin(x).*exp(x).^1.25 + atan2(x, x + 1).^0.5 + cos(x + 2).^2.5 + atan2(x, x + 3).^0.25)
+            end
+            function [] = side_by_side(x)
+              for i = 0..numel(x)-1
+                x[i] = atan2(sin(x[i]), 1 + x[i])
+              end
+            end
+            function s = in_order(x, n)
+              s = 0
+              for i = 0..n
+                s = sin(s + x[mod(i, 8)])
+              end
+            end
+            function s = around(x, n)
+              s = 0
+              for k = 1..4
+                m = n
+                while m > 0
+                  s = sin(s + x[mod(m, 8)])
+                  m -= 4
+                end
+              end
+            end
+            function s = under_condition(x, n)
+              s = 0
+              while n > 0
+                s = sin(s + x[mod(n, 8)])
+                n -= 1
+              end
+            end""")
+        def with_array(f):
+            return lambda n: (lambda x: lambda: f(x))(q.ones(n) * 0.5)
+        x = q.ones(8)
+        calls = {"an expression": with_array(m.map), "a sum": with_array(m.total),
+                 "a parallel loop": with_array(m.side_by_side), "a loop": lambda n: lambda: m.in_order(x, n),
+                 "a loop around one": lambda n: lambda: m.around(x, n),
+                 "a loop under a condition": lambda n: lambda: m.under_condition(x, n)}
+        for what, call in calls.items():
+            call(1000000)()  # it is compiled then
+            self.assertGreater(self.ticks_inside(call), 5, what)
+
     def test_destroy_while_a_script_runs(self):
         q.compile_string("callback", "function y = call(f)\n y = f()\nend")
         with self.assertRaisesRegex(q.QuasarError, "still running"):

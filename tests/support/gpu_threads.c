@@ -1,7 +1,7 @@
 /* gpu_threads.c -- see gpu_threads.h. */
 #include "tests/support/gpu_threads.h"
 #include "devices/llvm.h"
-#include "devices/object.h"
+#include "devices/elf.h"
 #include "lang/kernel/emit/emit.h"
 
 #include <dlfcn.h>
@@ -117,7 +117,7 @@ static void run_together(unsigned number, const FakeLaunch *l) {
 }
 
 /* -- code ---------------------------------------------------------------------------------------------------------- */
-typedef struct { Object *object; bool together; struct { char *at; size_t n; } shared[8]; int nshared; } Image;
+typedef struct { ElfObject *object; bool together; struct { char *at; size_t n; } shared[8]; int nshared; } Image;
 
 static void *resolve(void *ud, const char *name) {
     static const struct { const char *name; void (*fn)(void); } known[] = {
@@ -177,7 +177,7 @@ static void find_shared(Image *m, const char *ir) {
         if (sscanf(at, "\n@%31[^ ] = dso_local global [%llu x %15[^]]]", name, &n, type) != 3) continue;
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
             if (!strcmp(type, sizes[i].type) && m->nshared < 8) {
-                m->shared[m->nshared].at = qobject_symbol(m->object, name);
+                m->shared[m->nshared].at = qelf_symbol(m->object, name);
                 m->shared[m->nshared++].n = n * sizes[i].n;
             }
     }
@@ -196,7 +196,7 @@ static void *load_image(const char *image) {
     make_host_ir(&ir);
     if (kemit_math(ir.s, &math)) host.math = math.s;
     bool ok = qllvm_compile(ctx, llvm, &host, ir.s, ir.len, LLVM_OBJECT, &object) == QS_OK &&
-              qobject_load(ctx, object.s, object.len, resolve, NULL, &m->object) == QS_OK;
+              qelf_load(ctx, object.s, object.len, resolve, NULL, &m->object) == QS_OK;
     if (!ok) mistake(ctx->err.text);
     if (ok) find_shared(m, ir.s);
     m->together =
@@ -208,7 +208,7 @@ static void *load_image(const char *image) {
 /* Shared memory holds what others left there: code that relies on zeros has to make them. */
 static void run_image(void *code, const FakeLaunch *l, const uint64_t *slots) {
     Image *m = code;
-    void *entry = m->object ? qobject_symbol(m->object, "kernel") : NULL;
+    void *entry = m->object ? qelf_symbol(m->object, "kernel") : NULL;
     if (!entry) return;
     memcpy(&block.run, &entry, sizeof entry);
     block.slots = slots;
@@ -221,7 +221,7 @@ static void run_image(void *code, const FakeLaunch *l, const uint64_t *slots) {
 
 static void unload_image(void *code) {
     Image *m = code;
-    if (m->object) qobject_unload(ctx, m->object);
+    if (m->object) qelf_unload(ctx, m->object);
     free(m);
 }
 

@@ -3,7 +3,7 @@
  * instead of taken, so every figure here is the same on every machine. */
 #include "devices/null.h"
 #include "tests/unit/check.h"
-#include "vm/launch/kernels.h"
+#include "vm/launch/run.h"
 #include "vm/quasar.h"
 
 #include <time.h>

@@ -5,7 +5,7 @@
 #include "tests/support/driver/fake_cuda.h"
 #include "tests/support/driver/fake_cuda_math.h"
 #include "tests/unit/check.h"
-#include "vm/launch/kernel.h"
+#include "vm/launch/launch.h"
 #include "vm/value/object.h"
 #include "vm/quasar.h"
 
@@ -339,10 +339,10 @@ static void lines(void) {
     qs_vm *vm = open_machine("cuda");
     Text table;
     qtext_init(&table, qvm_ctx(vm));
-    qkreport_begin(vm, NULL, true);
+    qreport_begin(vm, NULL, true);
     CHECK(qs_load(vm, "lines.q", text, sizeof text - 1) == QS_OK);
     CHECK(strstr(said, "lines.q:2: * runs on cuda:0") && strstr(said, "lines.q:3: inv runs on cuda:0"));
-    CHECK(qkreport_profile(vm, &table) == QS_OK);
+    CHECK(qreport_profile(vm, &table) == QS_OK);
     CHECK(row_of(table.s, "* lines.q:2 ") == 3 && row_of(table.s, "inv lines.q:3 ") == 3);
     CHECK(row_of(table.s, "inv lines.q:9 ") == 1);
     if (check_failed) printf("%s%s", said, table.s);

@@ -5,7 +5,7 @@
  * With -v prints the largest error of each function and where it was found; with -a NAME all 2^32 floats go through the
  * function of the cpu device, which takes minutes. */
 #include "devices/llvm.h"
-#include "devices/object.h"
+#include "devices/elf.h"
 #include "lang/kernel/compile.h"
 #include "lang/kernel/emit/emit.h"
 #include "tests/unit/check.h"
@@ -155,20 +155,20 @@ static void run_own(const char *name, int nargs, qs_dtype d, void *x[3]) {
     const char *t = d == QS_F32 ? "float" : "double";
     char ir[2048], types[32], values[64];
     Text math, object;
-    Object *o = NULL;
+    ElfObject *o = NULL;
     qtext_init(&math, &ctx), qtext_init(&object, &ctx);
     snprintf(types, sizeof types, nargs == 2 ? "%s, %s" : "%s", t, t);
     snprintf(values, sizeof values, nargs == 2 ? "%s %%x, %s %%y" : "%s %%x", t, t);
     snprintf(ir, sizeof ir, loop_text, t, name, types, values);
     if (kemit_math(ir, &math)) host.math = math.s;
     bool ok = host.math && qllvm_compile(&ctx, llvm, &host, ir, strlen(ir), LLVM_OBJECT, &object) == QS_OK &&
-              qobject_load(&ctx, object.s, object.len, in_process, NULL, &o) == QS_OK;
+              qelf_load(&ctx, object.s, object.len, in_process, NULL, &o) == QS_OK;
     CHECK(ok);
     if (!ok) printf("  %s: %s\n", name, ctx.err.text);
-    void *entry = ok ? qobject_symbol(o, "kernel") : NULL;
+    void *entry = ok ? qelf_symbol(o, "kernel") : NULL;
     loop_fn *loop;
     memcpy(&loop, &entry, sizeof entry);
-    if (ok) loop(x[0], x[1], x[2], MANY), qobject_unload(&ctx, o);
+    if (ok) loop(x[0], x[1], x[2], MANY), qelf_unload(&ctx, o);
     qtext_free(&math), qtext_free(&object);
 }
 

@@ -1,7 +1,7 @@
 /* The object loader: runs what LLVM made, and refuses anything damaged instead of crashing on it. */
 #include "lang/kernel/compile.h"
 #include "devices/native.h"
-#include "devices/object.h"
+#include "devices/elf.h"
 #include "tests/unit/check.h"
 
 #include <dlfcn.h>
@@ -23,9 +23,9 @@ static void *resolve(void *ud, const char *name) {
 
 static void *nothing(void *ud, const char *name) { (void)ud, (void)name; return NULL; }
 
-static void try_load(const char *bytes, size_t n, ObjectResolve *r, void *ud) {
-    Object *o;
-    if (qobject_load(&ctx, bytes, n, r, ud, &o) == QS_OK) qobject_unload(&ctx, o);
+static void try_load(const char *bytes, size_t n, ElfResolve *r, void *ud) {
+    ElfObject *o;
+    if (qelf_load(&ctx, bytes, n, r, ud, &o) == QS_OK) qelf_unload(&ctx, o);
     qerr_clear(&ctx);
 }
 
@@ -65,7 +65,7 @@ static void test_mistakes(const Code *code, void *mvec) {
         [NO_SYMBOLS] = "symbol table",    [SYMBOL_NAME] = "symbol name",    [SYMBOL_VALUE] = "symbol value",
         [RELOC_AT] = "relocation",        [RELOC_SYM] = "relocation",       [FAR] = "out of reach"};
     char *copy = aligned_alloc(64, (code->n + 63) / 64 * 64);
-    Object *o;
+    ElfObject *o;
     for (int which = 0; which < COUNT; which++) {
         memcpy(copy, code->bytes, code->n);
         Elf e = open_elf(copy);
@@ -88,24 +88,24 @@ static void test_mistakes(const Code *code, void *mvec) {
         case RELOC_SYM: rela->r_info = ELF64_R_INFO(last + 1, ELF64_R_TYPE(rela->r_info)); break;
         default: rela->r_addend = (int64_t)1 << 40; break;
         }
-        bool refused = qobject_load(&ctx, copy, code->n, resolve, mvec, &o) == QS_EDEVICE;
+        bool refused = qelf_load(&ctx, copy, code->n, resolve, mvec, &o) == QS_EDEVICE;
         CHECK(refused && strstr(ctx.err.text, wanted[which]));
-        if (!refused) printf("  mistake %d is taken\n", which), qobject_unload(&ctx, o);
+        if (!refused) printf("  mistake %d is taken\n", which), qelf_unload(&ctx, o);
         qerr_clear(&ctx);
     }
     free(copy);
 }
 
 static void test_symbols(const Code *code, void *mvec) {
-    Object *o;
-    CHECK(qobject_load(&ctx, code->bytes, code->n, nothing, NULL, &o) == QS_EDEVICE &&
+    ElfObject *o;
+    CHECK(qelf_load(&ctx, code->bytes, code->n, nothing, NULL, &o) == QS_EDEVICE &&
           strstr(ctx.err.text, "which this system lacks"));
     qerr_clear(&ctx);
-    CHECK(qobject_load(&ctx, code->bytes, code->n, resolve, mvec, &o) == QS_OK);
-    const NativeInfo *info = qobject_symbol(o, "kernel_info");
+    CHECK(qelf_load(&ctx, code->bytes, code->n, resolve, mvec, &o) == QS_OK);
+    const NativeInfo *info = qelf_symbol(o, "kernel_info");
     CHECK(info && info->abi == NATIVE_ABI && info->nargs == 1 && (info->flags & NATIVE_CHECKS));
-    CHECK(qobject_symbol(o, "kernel") && !qobject_symbol(o, "nothing"));
-    qobject_unload(&ctx, o);
+    CHECK(qelf_symbol(o, "kernel") && !qelf_symbol(o, "nothing"));
+    qelf_unload(&ctx, o);
 }
 
 static void test_run(Device *d, const Code *code) {

@@ -7,7 +7,7 @@
  * matters only that a product of small matrices which lie on the host is not worth copying them. */
 #include "vm/array/device_math.h"
 #include "devices/heap.h"
-#include "vm/launch/kernels.h"
+#include "vm/launch/run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static double bytes_away(const Job *j, int memory) {
 }
 
 static double bandwidth(qs_vm *vm, const Device *d) {
-    const KernelCache *k = qvm(vm)->kernels;
+    const Launches *k = qvm(vm)->launches;
     double measured = k ? k->bandwidth[d - qvm(vm)->devices] : 0;
     return measured > 0 ? measured : usual_bandwidth;
 }
@@ -139,7 +139,7 @@ static double bytes_of(const Array *a) { return (double)a->count * (double)qdtyp
 static qs_status finished(qs_vm *vm, Device *d, const Job *j, const Array *r, double start, qs_status s) {
     double bytes = bytes_of(r);
     for (int i = 0; i < j->nin; i++) bytes += bytes_of(j->in[i]);
-    return s == QS_OK ? qkreport_after(vm, d, j->what, start, bytes, j->operations) : s;
+    return s == QS_OK ? qreport_after(vm, d, j->what, start, bytes, j->operations) : s;
 }
 
 /* -- running ------------------------------------------------------------------------------------------------------- */
@@ -201,7 +201,7 @@ static qs_status multiply(qs_vm *vm, Device *d, const Job *j, void *of, Array *r
     if (s == QS_OK) {
         s = hold(vm, d, r, QS_WRITE, &g->c);
         if (s == QS_OK) {
-            s = qkreport_before(vm, d, &start);
+            s = qreport_before(vm, d, &start);
             if (s == QS_OK) s = finished(vm, d, j, r, start, d->math->gemm(d, g));
             s = let_go(vm, d, r, QS_WRITE, s);
         }
@@ -248,7 +248,7 @@ static qs_status convert(qs_vm *vm, Device *d, const Job *j, void *of, Array *r)
     TRY(hold(vm, d, a, QS_READ, &from));
     qs_status s = hold(vm, d, r, QS_WRITE, &f->data);
     if (s == QS_OK) {
-        s = qkreport_before(vm, d, &start);
+        s = qreport_before(vm, d, &start);
         if (s == QS_OK) s = finished(vm, d, j, r, start, transform(d, a, from, f));
         s = let_go(vm, d, r, QS_WRITE, s);
     }
@@ -286,7 +286,7 @@ static bool lies_as_matrix(const Array *a, int64_t *apart, bool *turned) {
 static qs_status solve_held(qs_vm *vm, Device *d, const Job *j, DevSolve *s, Array *r) {
     double start;
     TRY(hold(vm, d, r, QS_WRITE, &s->x));
-    qs_status status = qkreport_before(vm, d, &start);
+    qs_status status = qreport_before(vm, d, &start);
     if (status == QS_OK) status = finished(vm, d, j, r, start, d->math->solve(d, s));
     return let_go(vm, d, r, QS_WRITE, status);
 }
@@ -335,9 +335,9 @@ qs_status qdevmath_cholesky(qs_vm *vm, Array *a, Array **out) { return solve(vm,
 /* -- factorizations ------------------------------------------------------------------------------------------------ */
 static qs_status factor_held(qs_vm *vm, Device *d, const Job *j, DevFactor *f) {
     double start;
-    TRY(qkreport_before(vm, d, &start));
+    TRY(qreport_before(vm, d, &start));
     TRY(d->math->factor(d, f));
-    return qkreport_after(vm, d, j->what, start, bytes_of(j->in[0]), j->operations);
+    return qreport_after(vm, d, j->what, start, bytes_of(j->in[0]), j->operations);
 }
 
 static qs_status factor_on(qs_vm *vm, Device *d, const Job *j, void *of, Array *r) {

@@ -1,6 +1,6 @@
 /* each.c -- elementwise functions of numbers and arrays: the rows of elem.def, in loops over packed elements.
  *
- *   values ─ join: in which type they meet ─► nest of runs ─► pieces, converted on the way in and out ─► loop of the row
+ *   values ─ join: in which type they meet ─► nest of runs ─► pieces, converted on their way ─► loop of the row
  *
  * Operators have loops of their own (packed.c), with forms for a number beside an array. */
 #include "vm/array/each.h"

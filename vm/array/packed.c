@@ -107,7 +107,7 @@ ORDER(GE, ge)
                 if (bits & 1) MUL_##id##_vv(m, product, square, product);                                              \
                 if (bits > 1) MUL_##id##_vv(m, square, square, square);                                                \
             }                                                                                                          \
-            if (power < 0) DIV_##id##_sv(m, &unit, product, out + at);                                                \
+            if (power < 0) DIV_##id##_sv(m, &unit, product, out + at);                                                 \
             else                                                                                                       \
                 for (size_t i = 0; i < m; i++) out[at + i] = product[i];                                               \
         }                                                                                                              \

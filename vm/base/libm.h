@@ -1,5 +1,5 @@
-/* libm.h -- functions computed in the next wider format and rounded.  The gamma functions of the C library are some units
- * of the last place off, and its lgamma writes a global variable; its hypotf is right, but a call. */
+/* libm.h -- functions computed in the next wider format and rounded.  The gamma functions of the C library are some
+ * units of the last place off, and its lgamma writes a global variable; its hypotf is right, but a call. */
 #ifndef VM_BASE_LIBM_H
 #define VM_BASE_LIBM_H
 #include <math.h>

@@ -1,11 +1,11 @@
 /* proto.c -- a function's tree compiled to instructions, with its literals as values. */
 #include "vm/interp/proto.h"
+#include "vm/interp/interp.h"
 
 #include <string.h>
 
 #include "lang/kernel/host/fuse.h"
-#include "vm/launch/fuse.h"
-#include "vm/launch/loop.h"
+#include "vm/launch/regions.h"
 #include "vm/session/module.h"
 #include "vm/session/modtype.h"
 

@@ -1,15 +1,14 @@
-/* fuse.c -- runs a fusible expression as one kernel: shapes, specialisation by element types, launch.
+/* fuse.c -- runs a fusible expression as one kernel: shapes, forms by element types, launch.
  *
  * A region is compiled for the element types of its leaves once it has worked enough for the compiler to pay: a cheap
  * expression on small arrays never leaves the loops of arith.c.  Those loops also serve where there is no code
  * generator, and what lang/kernel/host/fuse.c declines; results agree, that is what the types are chosen for. */
-#include "vm/launch/fuse.h"
+#include "vm/launch/regions.h"
 
 #include "lang/kernel/host/fuse.h"
 #include "lang/kernel/ir/sem.h"
-#include "vm/launch/kernels.h"
 #include "vm/array/operand.h"
-#include "vm/launch/variants.h"
+#include "vm/launch/run.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,35 +19,39 @@ static const double worth_compiling = 4e6;
 enum { CALL = 8 };
 enum { LEAVES = 16, CHUNKS = 64, CHUNK_LEAST = 16384, BLOCKS = 1024, PARTS = BLOCKS /* the larger of the two */ };
 
+/* A reduction is cut into chunks for the cores of a processor; in groups thousands of positions work together. */
+enum { CHUNKED, GROUPED };
+
 typedef struct { /* the region for one combination of leaf types */
-    Variant base;
-    FuseLeafType types[LEAVES];
-    bool flat, grouped;
+    Form base;
+    bool flat;
     int rank;
-    FuseKernel kernel; /* func NULL: declined */
-    Device *device;    /* that it is for; NULL: made for the cache */
-} Form;
+    FuseKernel kernel[2]; /* CHUNKED, GROUPED; func NULL: not made, or declined */
+} FuseForm;
 
-typedef struct { double work; FuseExpr expr; Variants forms; } State;
+typedef struct { double work, nops; FuseExpr expr; Forms forms; } FuseState;
 
-typedef struct { /* the leaves now */
-    int n;
-    qs_value at[LEAVES];
-    FuseLeafType types[LEAVES];
+typedef struct {
+    Run run;
+    const Frame *f;
+    const FuseRegion *region;
+    FuseState *state;
+    FuseForm *form;
+    qs_value at[LEAVES]; /* the leaves now */
     bool flat;
     int rank;
     int64_t dims[QS_MAX_RANK];
     size_t count;
     int shape_rank; /* of the result: as arith.c gives it */
     int64_t shape[QS_MAX_RANK];
+    int nargs;      /* parameters of the leaves */
+    int64_t chunk;  /* of a reduction: elements of one, or positions of the launch */
+    Array *result;  /* or partial results */
 } Now;
 
 /* -- the leaves ---------------------------------------------------------------------------------------------------- */
-static bool leaf_type(qs_value v, FuseLeafType *t) {
-    *t = (FuseLeafType){.array = v.kind == QS_ARRAY, .weak_int = v.kind == QS_INT || v.kind == QS_BOOL,
-                        .complex = v.kind == QS_COMPLEX};
-    if (t->array) t->dtype = qval_array(v)->dtype;
-    return t->array || t->complex || qval_is_number(v);
+static const Array *array_at(const Now *now, int i) {
+    return now->at[i].kind == QS_ARRAY ? now->at[i].u.p : NULL;
 }
 
 /* Extents of an array seen with rank r: a vec is one row of a matrix. */
@@ -57,31 +60,29 @@ static int64_t extent(const Array *a, int r, int d) {
     return from < 0 ? 1 : a->dims[from];
 }
 
-static bool same_dims(const Array *a, const Array *b) {
-    return a->rank == b->rank && !memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims);
+static bool has_dims(const Array *a, int rank, const int64_t *dims) {
+    return a->rank == rank && !memcmp(a->dims, dims, (size_t)rank * sizeof *dims);
 }
 
 /* A shape that a leaf has stays; one that comes about by stretching is of the language. */
 static void shape_result(Now *now) {
     memcpy(now->shape, now->dims, sizeof now->shape);
     now->shape_rank = now->rank;
-    for (int i = 0; i < now->n; i++) {
-        const Array *a = now->types[i].array ? qval_array(now->at[i]) : NULL;
-        if (a && a->rank == now->rank && !memcmp(a->dims, now->dims, (size_t)a->rank * sizeof *a->dims)) return;
-    }
+    for (int i = 0; i < now->region->nleaves; i++)
+        if (array_at(now, i) && has_dims(array_at(now, i), now->rank, now->dims)) return;
     now->shape_rank = qarr_normalise(now->rank, now->shape);
 }
 
 /* The common shape; false: shapes that do not fit are left to the operators, which know the sentence. */
 static bool common_shape(Now *now) {
-    const Array *first = NULL;
+    const Array *first = NULL, *a;
+    int n = now->region->nleaves;
     now->flat = true;
-    for (int i = 0; i < now->n; i++) {
-        if (!now->types[i].array) continue;
-        const Array *a = qval_array(now->at[i]);
+    for (int i = 0; i < n; i++) {
+        if (!(a = array_at(now, i))) continue;
         if (a->rank == 0 || !qarr_aligned(a)) return false;
         if (!first) first = a, now->rank = a->rank;
-        if (!a->contiguous || !same_dims(a, first)) now->flat = false;
+        if (!a->contiguous || !has_dims(a, first->rank, first->dims)) now->flat = false;
         if (a->rank != now->rank && (a->rank > 2 || now->rank > 2)) return false;
         if (a->rank > now->rank) now->rank = a->rank;
     }
@@ -89,11 +90,11 @@ static bool common_shape(Now *now) {
     now->count = 1;
     for (int d = 0; d < now->rank; d++) {
         now->dims[d] = 1;
-        for (int i = 0; i < now->n; i++) {
-            if (!now->types[i].array) continue;
-            int64_t n = extent(qval_array(now->at[i]), now->rank, d);
-            if (now->dims[d] == 1) now->dims[d] = n;
-            else if (n != 1 && n != now->dims[d]) return false;
+        for (int i = 0; i < n; i++) {
+            if (!(a = array_at(now, i))) continue;
+            int64_t x = extent(a, now->rank, d);
+            if (now->dims[d] == 1) now->dims[d] = x;
+            else if (x != 1 && x != now->dims[d]) return false;
         }
         now->count *= (size_t)now->dims[d]; /* the extents are of arrays that exist, one of each: cannot wrap by much */
         if (now->count > (size_t)1 << 46) return false;
@@ -102,32 +103,34 @@ static bool common_shape(Now *now) {
     return true;
 }
 
-/* Integers that an array of integers may not hold are errors, or change the type: the operators know. */
-static bool ints_fit(const Now *now) {
+/* Numbers and arrays.  Integers that an array of integers may not hold are errors, or change the type: the operators
+ * know. */
+static bool suits(const Now *now) {
     bool is_unsigned = false;
-    for (int i = 0; i < now->n; i++)
-        is_unsigned |= now->types[i].array && (now->types[i].dtype == QS_U32 || now->types[i].dtype == QS_U64);
-    for (int i = 0; i < now->n; i++) {
+    for (int i = 0; i < now->region->nleaves; i++) {
+        const Array *a = array_at(now, i);
+        is_unsigned |= a && (a->dtype == QS_U32 || a->dtype == QS_U64);
+    }
+    for (int i = 0; i < now->region->nleaves; i++) {
         qs_value v = now->at[i];
+        if (v.kind != QS_ARRAY && v.kind != QS_COMPLEX && !qval_is_number(v)) return false;
         if (v.kind == QS_INT && (v.u.i > INT32_MAX || v.u.i < (is_unsigned ? 0 : INT32_MIN))) return false;
     }
     return true;
 }
 
-static bool look(const Frame *f, const FuseRegion *r, Now *now) {
-    now->n = r->nleaves;
-    if (now->n > LEAVES) return false;
-    for (int i = 0; i < now->n; i++) {
-        now->at[i] = f->base[r->regs[i]];
-        if (!leaf_type(now->at[i], &now->types[i])) return false;
-    }
-    return ints_fit(now) && common_shape(now);
+static bool look(Now *now) {
+    const FuseRegion *r = now->region;
+    if (r->nleaves > LEAVES) return false;
+    for (int i = 0; i < r->nleaves; i++) now->at[i] = now->f->base[r->regs[i]];
+    return suits(now) && common_shape(now);
 }
 
-/* -- specialisations ----------------------------------------------------------------------------------------------- */
-static State *state_of(qs_vm *vm, const Frame *f, FuseRegion *r) {
+/* -- forms --------------------------------------------------------------------------------------------------------- */
+static FuseState *state_of(qs_vm *vm, const Frame *f, FuseRegion *r) {
     if (r->machine) return r->machine;
-    State *s = r->machine = qmem_alloc(qvm_ctx(vm), sizeof *s);
+    FuseState *s = r->machine = qmem_alloc(qvm_ctx(vm), sizeof *s);
+    s->nops = r->nops + CALL * r->ncalls + 1;
     s->expr = (FuseExpr){.src = f->proto->func->unit->src, .root = r->root,
                          .kind = r->reduction ? kfuse_reduction(r->reduction, 1) : FUSE_MAP,
                          .leaves = r->leaves, .nleaves = r->nleaves, .nops = r->nops,
@@ -135,102 +138,139 @@ static State *state_of(qs_vm *vm, const Frame *f, FuseRegion *r) {
     return s;
 }
 
-static Form *find_form(const State *s, const Now *now, const Device *d, bool grouped) {
-    for (Variant *at = s->forms.last; at; at = at->next) {
-        Form *v = (Form *)at;
-        if (v->device == d && v->flat == now->flat && v->grouped == grouped && (v->flat || v->rank == now->rank) &&
-            !memcmp(v->types, now->types, (size_t)now->n * sizeof *now->types))
-            return v;
-    }
-    return NULL;
-}
-
-static qs_status make_form(qs_vm *vm, State *s, const Now *now, Device *d, bool grouped, Form **out) {
-    Form *v = *out = qvariants_new(vm, &s->forms, sizeof *v);
-    v->flat = now->flat;
-    v->rank = now->rank;
-    v->grouped = grouped;
-    v->device = d;
-    memcpy(v->types, now->types, sizeof v->types);
-    s->expr.grouped = grouped;
-    return kfuse_build(qvm_ctx(vm), &v->base.arena, &s->expr, v->types, v->flat, v->rank, &v->kernel);
-}
-
 void qfuse_free(qs_vm *vm, FuseRegion *r) {
-    State *s = r->machine;
+    FuseState *s = r->machine;
     if (!s) return;
-    qvariants_free(vm, &s->forms);
+    qform_free(vm, &s->forms);
     qmem_free(qvm_ctx(vm), s, sizeof *s);
     r->machine = NULL;
 }
 
-/* -- the launch ---------------------------------------------------------------------------------------------------- */
-static DevArg float_arg(double x) { return (DevArg){.bits = (KSlot){.F64 = x}.bits, .size = 8}; }
-
-static int number_args(qs_value v, const FuseLeafType *t, DevArg *args) {
-    if (t->weak_int) return args[0] = (DevArg){.bits = (KSlot){.I64 = v.u.i}.bits, .size = 8}, 1;
-    if (!t->complex) return args[0] = float_arg(v.u.f), 1;
-    QComplexD z = qscalar_complex(v);
-    return args[0] = float_arg(z.re), args[1] = float_arg(z.im), 2;
-}
-
-/* An array over the domain of `now`; stretched dimensions have stride 0. */
-static DevArg array_arg(const Now *now, const Array *a) {
-    DevArg arg = {
-        .is_array = true, .offset = a->offset * qdtype_size((qs_dtype)a->dtype), .rank = now->flat ? 1 : now->rank};
-    if (now->flat) return arg.dims[0] = (int64_t)a->count, arg.strides[0] = 1, arg;
-    for (int d = 0; d < now->rank; d++) {
-        int from = d - (now->rank - a->rank);
-        arg.dims[d] = now->dims[d];
-        arg.strides[d] = from < 0 || a->dims[from] == 1 ? 0 : a->strides[from];
+static FuseForm *find_form(const Now *now) {
+    Site site = {now->f->fn, now->f->base};
+    qs_value leaves[LEAVES];
+    for (Form *at = now->state->forms.first; at; at = at->next) {
+        FuseForm *v = (FuseForm *)at;
+        bool fits = v->flat == now->flat && (v->flat || v->rank == now->rank);
+        if (fits && qform_agrees(now->run.vm, at, &site, leaves)) return v;
     }
-    return arg;
+    return NULL;
 }
 
-typedef struct { Buffer *buf; qs_access mode; } Held;
+static FuseLeafType leaf_type(qs_value v) {
+    FuseLeafType t = {.array = v.kind == QS_ARRAY, .weak_int = v.kind == QS_INT || v.kind == QS_BOOL,
+                      .complex = v.kind == QS_COMPLEX};
+    if (t.array) t.dtype = qval_array(v)->dtype;
+    return t;
+}
 
-static qs_status hold(qs_vm *vm, Device *d, Array *a, qs_access mode, DevArg *arg, Held *held, int *n) {
-    qs_status s = qbuf_lock(qvm_ctx(vm), a->buf, d, mode, &arg->block);
-    if (s != QS_OK) return qarr_lock_failed(vm, a, NULL, s);
-    held[(*n)++] = (Held){a->buf, mode};
+static qs_status build(const Now *now, int which) {
+    FuseState *s = now->state;
+    FuseForm *v = now->form;
+    FuseLeafType types[LEAVES];
+    for (int i = 0; i < now->region->nleaves; i++) types[i] = leaf_type(now->at[i]);
+    s->expr.grouped = which == GROUPED;
+    TRY(kfuse_build(qvm_ctx(now->run.vm), &v->base.arena, &s->expr, types, v->flat, v->rank, &v->kernel[which]));
+    return qform_set(&v->base, which, v->kernel[which].func), QS_OK;
+}
+
+static qs_status make_form(Now *now) {
+    qs_vm *vm = now->run.vm;
+    FuseForm *v = now->form = qform_new(vm, &now->state->forms, sizeof *v, "");
+    Entries *e = qmem_alloc(qvm_ctx(vm), sizeof *e);
+    e->vm = vm, e->site = (Site){now->f->fn, now->f->base}, e->tells = TELL_EXPRESSION;
+    for (int i = 0; i < now->region->nleaves; i++) qentry_add(e, FROM_LOCAL, -1, now->region->regs[i], NULL);
+    qform_enter(&v->base, e);
+    qmem_free(qvm_ctx(vm), e, sizeof *e);
+    v->flat = now->flat, v->rank = now->rank;
+    TRY(build(now, CHUNKED));
+    Where at = {now->state->expr.src, now->state->expr.root->pos};
+    if (v->kernel[CHUNKED].func) qreport_explain(vm, at, "expression: one kernel of %d operations", now->region->nops);
+    else qreport_explain(vm, at, "expression: operator by operator, for one of them is not compiled for these types");
+    if (!v->kernel[CHUNKED].func || !qvm(vm)->config.compile_for || now->state->expr.kind == FUSE_MAP) return QS_OK;
+    TRY(build(now, GROUPED)); /* for the cache: what a GPU would run, whose code of a reduction is another one */
+    return v->kernel[GROUPED].func ? qprogram_compile_ahead(vm, v->kernel[GROUPED].func) : QS_OK;
+}
+
+/* -- parameters ---------------------------------------------------------------------------------------------------- */
+static void bind_float(Binding *b, int i, double x) { qbind_number(b, i, (KSlot){.F64 = x}.bits, 8); }
+
+static int bind_leaf_number(Binding *b, int i, qs_value v) {
+    if (v.kind == QS_COMPLEX) {
+        QComplexD z = qscalar_complex(v);
+        return bind_float(b, i, z.re), bind_float(b, i + 1, z.im), 2;
+    }
+    if (v.kind == QS_NUM) bind_float(b, i, v.u.f);
+    else qbind_number(b, i, (KSlot){.I64 = v.u.i}.bits, 8);
+    return 1;
+}
+
+/* An array over the domain; stretched dimensions have stride 0. */
+static void bind_leaf(Now *now, int i, Array *a) {
+    DevArg *arg = qbind_array(&now->run.bound, i, a, QS_READ);
+    arg->rank = now->flat ? 1 : now->rank;
+    for (int d = 0; d < arg->rank && !now->flat; d++) {
+        int from = d - (now->rank - a->rank);
+        arg->dims[d] = now->dims[d];
+        arg->strides[d] = from < 0 || a->dims[from] == 1 ? 0 : a->strides[from];
+    }
+    if (now->flat) arg->dims[0] = (int64_t)a->count, arg->strides[0] = 1;
+}
+
+static void bind_result(Now *now, int i, int64_t first) {
+    const Launch *l = &now->run.launch;
+    DevArg *arg = qbind_array(&now->run.bound, i, now->result, QS_WRITE);
+    arg->rank = l->rank;
+    for (int d = l->rank - 1; d >= 0; d--) {
+        arg->dims[d] = l->domain[d];
+        arg->strides[d] = d == l->rank - 1 ? 1 : arg->strides[d + 1] * l->domain[d + 1];
+    }
+    if (first) arg->dims[0] = first;
+}
+
+static qs_status bind(Run *run) {
+    Now *now = (Now *)run;
+    int n = 0;
+    for (int i = 0; i < now->region->nleaves; i++) {
+        if (now->at[i].kind != QS_ARRAY) n += bind_leaf_number(&run->bound, n, now->at[i]);
+        else bind_leaf(now, n++, now->at[i].u.p);
+    }
+    now->nargs = n;
+    if (now->state->expr.kind == FUSE_MAP) bind_result(now, n, 0);
     return QS_OK;
 }
 
-static qs_status launch(qs_vm *vm, Device *d, const KFunc *f, Program *p, const Now *now, const Launch *l,
-                        int64_t chunk, Array *result) {
-    DevArg args[2 * LEAVES + 3], *shared[LEAVES];
-    Held held[LEAVES + 1];
-    int nheld = 0, n = 0, nshared = 0;
-    qs_status s = QS_OK;
-    for (int i = 0; i < now->n && s == QS_OK; i++) {
-        if (!now->types[i].array) {
-            n += number_args(now->at[i], &now->types[i], &args[n]);
-            continue;
-        }
-        args[n] = array_arg(now, qval_array(now->at[i]));
-        if (qval_array(now->at[i]) == result) shared[nshared++] = &args[n];
-        else s = hold(vm, d, qval_array(now->at[i]), QS_READ, &args[n], held, &nheld);
-        n++;
+/* How the elements are shared out: the positions of the launch; how many partial results they make. */
+static int64_t share_out(Now *now) {
+    int64_t n = (int64_t)now->count, nparts;
+    Launch *l = &now->run.launch;
+    l->rank = 1, l->any_block = false, l->block[0] = now->run.which == GROUPED ? FUSE_GROUP : 1;
+    if (now->run.which == GROUPED) {
+        nparts = (n - 1) / (8 * FUSE_GROUP) + 1; /* eight elements for a position before there is another block */
+        if (nparts > BLOCKS) nparts = BLOCKS;
+        l->domain[0] = now->chunk = nparts * FUSE_GROUP;
+        return nparts;
     }
-    if (chunk) {
-        args[n++] = (DevArg){.bits = (uint64_t)chunk, .size = 8};
-        args[n++] = (DevArg){.bits = now->count, .size = 8};
-    }
-    args[n] =
-        (DevArg){.is_array = true, .offset = result->offset * qdtype_size((qs_dtype)result->dtype), .rank = l->rank};
-    for (int k = l->rank - 1, stride = 1; k >= 0; k--) {
-        args[n].dims[k] = l->domain[k];
-        args[n].strides[k] = k == l->rank - 1 ? stride : args[n].strides[k + 1] * l->domain[k + 1];
-    }
-    if (chunk) args[n].dims[0] = result->dims[0];
-    if (s == QS_OK) s = hold(vm, d, result, nshared ? QS_READWRITE : QS_WRITE, &args[n], held, &nheld);
-    while (nshared--) shared[nshared]->block = args[n].block;
-    if (s == QS_OK) s = qkreport_launch(vm, d, f, p, l, args, NULL);
-    if (s == QS_EINTERRUPT) (void)qvm_take_interrupt(vm); /* it is over with the launch */
-    while (nheld--) s = qbuf_leave(qvm_ctx(vm), held[nheld].buf, d, held[nheld].mode, s);
-    return s;
+    now->chunk = n / CHUNKS + 1 > CHUNK_LEAST ? n / CHUNKS + 1 : CHUNK_LEAST;
+    return l->domain[0] = (n + now->chunk - 1) / now->chunk;
 }
 
+static qs_status fit_reduction(Run *run) {
+    Now *now = (Now *)run;
+    qs_vm *vm = run->vm;
+    run->which = run->device->wide ? GROUPED : CHUNKED;
+    if (!now->form->kernel[run->which].func) TRY(build(now, run->which));
+    if (!qlaunch_func(run)) return qerr_set(qvm_ctx(vm), QS_EDEVICE, "its blocks cannot be merged there");
+    int64_t nparts = share_out(now);
+    if (now->result) qarr_release(vm, now->result), now->result = NULL; /* of an attempt before */
+    TRY(qarr_new_raw(vm, now->form->kernel[run->which].dtype, 1, &nparts, false, &now->result));
+    qbind_number(&run->bound, now->nargs, (uint64_t)now->chunk, 8);
+    qbind_number(&run->bound, now->nargs + 1, now->count, 8);
+    bind_result(now, now->nargs + 2, nparts);
+    return QS_OK;
+}
+
+/* -- results ------------------------------------------------------------------------------------------------------- */
 /* An array whose memory nobody would miss. */
 static bool ours(const Array *a, qs_dtype d) {
     return a->dtype == d && a->hdr.refs == 1 && a->hdr.flags == 0 && a->contiguous && a->buf->home < 0 &&
@@ -241,32 +281,29 @@ static Array *own(Array *a) { return a->hdr.refs++, a; }
 
 /* Where the result may lie: in an operand that goes with the expression, because each position reads its own element
  * before it writes it, or in what the variable that gets the result held until now.  NULL: nowhere. */
-static Array *spare(const Frame *f, const FuseRegion *r, const Form *v, const Now *now) {
-    qs_value old = f->base[r->dst];
-    for (int i = 0; now->flat && i < now->n; i++) {
-        bool goes = r->regs[i] >= f->proto->chunk.ntemp || r->regs[i] == r->dst;
-        if (goes && now->types[i].array && ours(qval_array(now->at[i]), v->kernel.dtype))
-            return own(qval_array(now->at[i]));
+static Array *spare(const Now *now) {
+    const FuseRegion *r = now->region;
+    qs_value old = now->f->base[r->dst];
+    qs_dtype d = now->form->kernel[CHUNKED].dtype;
+    for (int i = 0; now->flat && i < r->nleaves; i++) {
+        bool goes = r->regs[i] >= now->f->proto->chunk.ntemp || r->regs[i] == r->dst;
+        if (goes && array_at(now, i) && ours(array_at(now, i), d)) return own(now->at[i].u.p);
     }
-    if (old.kind != QS_ARRAY || !ours(qval_array(old), v->kernel.dtype) || qval_array(old)->rank != now->shape_rank)
-        return NULL;
-    for (int i = 0; i < now->n; i++)
+    if (old.kind != QS_ARRAY || !ours(qval_array(old), d)) return NULL;
+    for (int i = 0; i < r->nleaves; i++)
         if (r->regs[i] == r->dst) return NULL; /* is read in another order */
-    bool fits = !memcmp(qval_array(old)->dims, now->shape, (size_t)now->shape_rank * sizeof *now->shape);
-    return fits ? own(qval_array(old)) : NULL;
+    return has_dims(qval_array(old), now->shape_rank, now->shape) ? own(qval_array(old)) : NULL;
 }
 
-static qs_status run_map(qs_vm *vm, Device *d, Program *p, const Form *v, const Now *now, Array *result,
-                         qs_value *out) {
-    Launch l = {.rank = now->flat ? 1 : now->rank, .any_block = true};
-    if (now->flat) l.domain[0] = (int64_t)now->count;
-    else memcpy(l.domain, now->dims, sizeof l.domain);
-    qkdevice_block(d, l.rank, l.domain, l.block);
-    if (!result) TRY(qarr_new_raw(vm, v->kernel.dtype, now->shape_rank, now->shape, false, &result));
-    qs_status s = launch(vm, d, v->kernel.func, p, now, &l, 0, result);
-    if (s != QS_OK) return qarr_release(vm, result), s;
-    *out = qarr_value(result);
-    return QS_OK;
+static qs_status begin_map(Now *now) {
+    Launch *l = &now->run.launch;
+    l->rank = now->flat ? 1 : now->rank, l->any_block = true;
+    if (now->flat) l->domain[0] = (int64_t)now->count;
+    else memcpy(l->domain, now->dims, sizeof l->domain);
+    now->result = spare(now);
+    if (now->result) return QS_OK;
+    return qarr_new_raw(now->run.vm, now->form->kernel[CHUNKED].dtype, now->shape_rank, now->shape, false,
+                        &now->result);
 }
 
 static double merge(FuseKind kind, double a, double b) {
@@ -274,123 +311,95 @@ static double merge(FuseKind kind, double a, double b) {
 }
 
 /* The partial results, merged pairwise so that the error of a sum stays that of its blocks. */
-static qs_status merge_parts(qs_vm *vm, const State *st, const Form *v, const Now *now, Array *parts,
-                             qs_value *out) {
+static qs_status merge_parts(const Now *now, qs_value *out) {
+    const FuseKernel *k = &now->form->kernel[now->run.which];
+    FuseKind kind = now->state->expr.kind;
+    size_t count = now->result->count;
     const void *p;
-    TRY(qarr_read(vm, parts, &p));
-    if (v->kernel.dtype == QS_I64) {
+    TRY(qarr_read(now->run.vm, now->result, &p));
+    if (k->dtype == QS_I64) {
         int64_t sum = 0;
-        for (size_t i = 0; i < parts->count; i++) sum += ((const int64_t *)p)[i];
-        *out = v->kernel.integral ? qs_int(sum) : qs_num((double)sum);
+        for (size_t i = 0; i < count; i++) sum += ((const int64_t *)p)[i];
+        *out = k->integral ? qs_int(sum) : qs_num((double)sum);
         return QS_OK;
     }
     double x[PARTS];
-    for (size_t i = 0; i < parts->count; i++)
-        x[i] = qdtype_get(v->kernel.dtype, (const char *)p + i * qdtype_size(v->kernel.dtype));
-    for (size_t n = parts->count; n > 1; n = (n + 1) / 2)
-        for (size_t i = 0; i < n / 2; i++) x[i] = merge(st->expr.kind, x[i], x[n - 1 - i]);
-    *out = qs_num(st->expr.kind == FUSE_MEAN ? x[0] / (double)now->count : x[0]);
+    for (size_t i = 0; i < count; i++) x[i] = qdtype_get(k->dtype, (const char *)p + i * qdtype_size(k->dtype));
+    for (size_t n = count; n > 1; n = (n + 1) / 2)
+        for (size_t i = 0; i < n / 2; i++) x[i] = merge(kind, x[i], x[n - 1 - i]);
+    *out = qs_num(kind == FUSE_MEAN ? x[0] / (double)now->count : x[0]);
     return QS_OK;
-}
-
-/* How the elements are shared out: *chunk, the positions of the launch, and the partial results they make. */
-static int64_t share_out(const Form *v, size_t count, Launch *l, int64_t *chunk) {
-    int64_t n = (int64_t)count, nparts;
-    *l = (Launch){.rank = 1, .block = {v->grouped ? FUSE_GROUP : 1}};
-    if (v->grouped) {
-        nparts = (n - 1) / (8 * FUSE_GROUP) + 1; /* eight elements for a position before there is another block */
-        if (nparts > BLOCKS) nparts = BLOCKS;
-        l->domain[0] = *chunk = nparts * FUSE_GROUP;
-        return nparts;
-    }
-    *chunk = n / CHUNKS + 1 > CHUNK_LEAST ? n / CHUNKS + 1 : CHUNK_LEAST;
-    return l->domain[0] = (n + *chunk - 1) / *chunk;
-}
-
-static qs_status run_reduction(qs_vm *vm, Device *d, Program *p, const State *st, const Form *v, const Now *now,
-                               qs_value *out) {
-    Launch l;
-    int64_t chunk, nparts = share_out(v, now->count, &l, &chunk);
-    Array *parts;
-    TRY(qarr_new_raw(vm, v->kernel.dtype, 1, &nparts, false, &parts));
-    qs_status s = launch(vm, d, v->kernel.func, p, now, &l, chunk, parts);
-    if (s == QS_OK) s = merge_parts(vm, st, v, now, parts, out);
-    qarr_release(vm, parts);
-    return s;
 }
 
 /* -- the decision -------------------------------------------------------------------------------------------------- */
 /* A failure to make or load code leaves the expression to the operators; only an interrupt counts. */
-static qs_status give_up(qs_vm *vm, Form *v) {
+static qs_status give_up(qs_vm *vm) {
     if (qvm_ctx(vm)->err.status == QS_EINTERRUPT) return QS_EINTERRUPT;
-    qerr_clear(qvm_ctx(vm));
-    if (v) v->kernel.func = NULL;
-    return QS_OK;
+    return qerr_clear(qvm_ctx(vm)), QS_OK;
 }
 
 /* Would the operators have to fetch an array from the device first? */
 static bool is_away(const Now *now) {
-    for (int i = 0; i < now->n; i++)
-        if (now->types[i].array && !(qval_array(now->at[i])->buf->valid & 1u << HOST_MEMORY)) return true;
+    for (int i = 0; i < now->region->nleaves; i++)
+        if (array_at(now, i) && !(array_at(now, i)->buf->valid & 1u << HOST_MEMORY)) return true;
     return false;
-}
-
-/* When the machine chooses: a device that holds what the host does not, or the processor. */
-static Device *nearest(qs_vm *vm, const Now *now) {
-    for (int i = 0; i < now->n; i++) {
-        uint32_t valid = now->types[i].array ? qval_array(now->at[i])->buf->valid : 1;
-        for (int k = 1; k < qvm(vm)->ndevices && !(valid & 1); k++)
-            if (valid & 1u << qvm(vm)->devices[k].memory) return &qvm(vm)->devices[k];
-    }
-    return &qvm(vm)->devices[0];
 }
 
 static bool at_once(qs_vm *vm) { return qvm(vm)->fuse_least <= 1; }
 
-static bool pays(qs_vm *vm, const State *s, const Now *now) {
-    return s->work >= worth_compiling || at_once(vm) || qvm(vm)->config.compile_for || is_away(now);
+static bool pays(const Now *now) {
+    qs_vm *vm = now->run.vm;
+    return now->state->work >= worth_compiling || at_once(vm) || qvm(vm)->config.compile_for || is_away(now);
 }
 
-/* For the cache: what a GPU would run of this expression. */
-static qs_status compile_ahead(qs_vm *vm, State *s, const Now *now) {
-    Form *v;
-    bool grouped = s->expr.kind != FUSE_MAP;
-    if (!qvm(vm)->config.compile_for || find_form(s, now, NULL, true)) return QS_OK;
-    TRY(make_form(vm, s, now, NULL, true, &v));
-    return grouped && v->kernel.func ? qkspec_compile_ahead(vm, v->kernel.func) : QS_OK;
+/* The form for the leaves as they are now; now->form NULL: not worth it, or declined. */
+static qs_status prepare(Now *now) {
+    FuseState *s = now->state;
+    Device *d;
+    now->form = NULL;
+    s->work += (double)now->count * s->nops;
+    if (!s->forms.n && !pays(now)) return QS_OK;
+    TRY(qdevices_current(now->run.vm, &d));
+    if (d->ops->code == CODE_KIR && !at_once(now->run.vm)) return QS_OK; /* the evaluator is slower than the loops */
+    now->form = find_form(now);
+    if (!now->form && !pays(now)) return QS_OK;
+    if (!now->form) TRY(make_form(now));
+    if (!now->form->kernel[CHUNKED].func) now->form = NULL;
+    return QS_OK;
 }
 
-/* The kernel for the leaves as they are now, loaded; *program NULL: not worth it, or declined. */
-static qs_status prepare(qs_vm *vm, State *s, const FuseRegion *r, const Now *now, Device **d, Form **v,
-                         Program **program) {
-    *program = NULL;
-    s->work += (double)now->count * (r->nops + CALL * r->ncalls + 1);
-    if (!s->forms.last && !pays(vm, s, now)) return QS_OK;
-    if (qkdevice_current(vm, d) != QS_OK) return give_up(vm, NULL);
-    if (qvm(vm)->automatic) *d = nearest(vm, now);
-    if ((*d)->ops->code == CODE_KIR && !at_once(vm)) return QS_OK; /* the evaluator is slower than the loops */
-    bool grouped = (*d)->wide && s->expr.kind != FUSE_MAP;
-    *v = find_form(s, now, *d, grouped);
-    if (!*v && !pays(vm, s, now)) return QS_OK;
-    if (compile_ahead(vm, s, now) != QS_OK) return give_up(vm, NULL);
-    if (!*v && make_form(vm, s, now, *d, grouped, v) != QS_OK) return give_up(vm, *v);
-    if (!(*v)->kernel.func) return QS_OK;
-    return qvariants_load(vm, &(*v)->base, 0, (*v)->kernel.func, *d, program) == QS_OK ? QS_OK : give_up(vm, *v);
+static qs_status run(Now *now) {
+    Run *r = &now->run;
+    bool map = now->state->expr.kind == FUSE_MAP;
+    r->form = &now->form->base, r->which = CHUNKED, r->optional = true, r->device = NULL, r->chosen = false;
+    r->bind = bind, r->fit = map ? NULL : fit_reduction;
+    r->positions = (double)now->count, r->steps = r->positions * now->state->nops;
+    return qlaunch_run(r);
+}
+
+/* Code that cannot be had is not asked for again. */
+static qs_status failed(Now *now, qs_status s) {
+    if (s == QS_EINTERRUPT || now->run.launched) return s;
+    if (!now->run.loaded) now->form->kernel[CHUNKED].func = NULL;
+    return give_up(now->run.vm);
 }
 
 qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     Now now;
-    Device *d;
-    Form *v = NULL;
-    Program *program;
-    qs_value result = qs_nil();
+    qs_value result;
     *done = false;
-    if (!look(f, r, &now) || now.count < qvm(vm)->fuse_least) return QS_OK;
-    State *s = state_of(vm, f, r);
-    TRY(prepare(vm, s, r, &now, &d, &v, &program));
-    if (!program) return QS_OK;
-    TRY(s->expr.kind == FUSE_MAP ? run_map(vm, d, program, v, &now, spare(f, r, v, &now), &result)
-                                 : run_reduction(vm, d, program, s, v, &now, &result));
+    now.run.vm = vm, now.f = f, now.region = r, now.result = NULL;
+    if (!look(&now) || now.count < qvm(vm)->fuse_least) return QS_OK;
+    now.state = state_of(vm, f, r);
+    if (prepare(&now) != QS_OK) return give_up(vm);
+    if (!now.form) return QS_OK;
+    if (now.state->expr.kind == FUSE_MAP) TRY(begin_map(&now));
+    qs_status s = run(&now);
+    if (s == QS_OK && now.state->expr.kind != FUSE_MAP) s = merge_parts(&now, &result);
+    else if (s == QS_OK) result = qarr_value(now.result), now.result = NULL;
+    else s = failed(&now, s);
+    if (now.result) qarr_release(vm, now.result);
+    if (s != QS_OK || !now.run.launched) return s;
     for (int i = 0; i < r->nleaves; i++)
         if (r->regs[i] >= f->proto->chunk.ntemp) qinterp_clear(vm, &f->base[r->regs[i]]);
     qinterp_put(vm, &f->base[r->dst], result);

@@ -1,11 +1,8 @@
-/* kernel.c -- launches: parallel_do and serial_do.
+/* kernel.c -- parallel_do and serial_do.
  *
- *     arguments ── signatures ── a specialisation (found, or made once)
- *               ── parameters bound, buffers locked ── the device runs it ── unlocked; a fault becomes an error
- *
- * A launch that was seen before allocates nothing. */
-#include "vm/launch/kernels.h"
-#include "vm/session/python.h"
+ *     size, arguments ── their kinds, and those of all that the kernel mentions ── a form (found, or made once)
+ *                     ── parameters bound ── the common way (launch.c) ── a fault becomes an error */
+#include "vm/launch/kernel_form.h"
 
 #include <math.h>
 #include <string.h>
@@ -78,106 +75,67 @@ static bool is_empty(const Request *r) {
     return false;
 }
 
-/* -- finding a specialisation ------------------------------------------------------------------------------------ */
-static uint64_t mix(uint64_t h, uint64_t w) {
-    h = (h ^ w) * 0x9e3779b97f4a7c15u;
-    return h ^ h >> 29;
+/* -- finding a form ------------------------------------------------------------------------------------------------ */
+typedef struct Kernel { struct Kernel *next; int positions; Forms forms; } Kernel;
+
+enum { MAX_FORMS = 256 /* of one kernel; then the one used longest ago goes */ };
+
+static Kernel *kernel_for(qs_vm *vm, Func *f) {
+    Launches *l = qlaunch_state(vm);
+    if (f->kernel) return f->kernel;
+    Kernel *k = f->kernel = qmem_alloc(qvm_ctx(vm), sizeof *k);
+    *k = (Kernel){.next = l->kernels, .positions = klower_positions(f)};
+    return l->kernels = k;
 }
 
-static uint64_t key_of(const Request *r) {
-    uint64_t h = mix((uint64_t)r->rank << 2 | (uint64_t)r->serial << 1 | r->explicit_block, (uint64_t)r->nargs);
-    for (int i = 0; i < r->nargs; i++) h = mix(h, qkspec_signature(r->args[i]));
-    return h;
+void qkernel_close(qs_vm *vm) {
+    for (Kernel *k = qvm(vm)->launches->kernels, *next; k; k = next) {
+        next = k->next;
+        qform_free(vm, &k->forms);
+        qmem_free(qvm_ctx(vm), k, sizeof *k);
+    }
 }
 
-static bool same_block(const Spec *s, const Request *r) {
-    if (!s->func->fixed_block || !r->explicit_block) return true;
+static bool same_block(const KernelForm *s, const Request *r) {
+    if (!s->base.version[0].func->fixed_block || !r->explicit_block) return true;
     return !memcmp(s->block, r->block, (size_t)r->rank * sizeof *r->block);
 }
 
-static bool fits(qs_vm *vm, const Spec *s, const Request *r, uint64_t key, qs_value *values) {
-    if (s->key != key || s->rank != r->rank || s->serial != r->serial || s->explicit_block != r->explicit_block ||
-        !same_block(s, r))
-        return false;
-    for (int i = 0; i < s->nsources; i++) {
-        values[i] = qkspec_value(vm, &s->sources[i], r, values);
-        if (!qkspec_agrees(vm, &s->sources[i], values[i])) return false;
-    }
-    return true;
+static bool fits(qs_vm *vm, const KernelForm *s, const Request *r, qs_value *values) {
+    return s->nargs == r->nargs && s->rank == r->rank && s->serial == r->serial &&
+           s->explicit_block == r->explicit_block && same_block(s, r) &&
+           qform_agrees(vm, &s->base, &r->site, values);
 }
 
-static uint32_t slot_of(const KernelCache *k, const Func *f) {
-    uint32_t i = (uint32_t)(mix(1, (uint64_t)(uintptr_t)f) & (k->cap - 1));
-    while (k->entries[i].func && k->entries[i].func != f) i = (i + 1) & (k->cap - 1);
-    return i;
-}
-
-static void grow_entries(qs_vm *vm, KernelCache *k) {
-    KernelEntry *old = k->entries;
-    uint32_t n = k->cap;
-    k->cap = n ? 2 * n : 32;
-    k->entries = qmem_alloc(qvm_ctx(vm), k->cap * sizeof *k->entries);
-    for (uint32_t i = 0; i < n; i++)
-        if (old[i].func) k->entries[slot_of(k, old[i].func)] = old[i];
-    qmem_free(qvm_ctx(vm), old, n * sizeof *old);
-}
-
-static KernelEntry *entry_of(qs_vm *vm, const Func *f) {
-    KernelCache *k = qkspec_cache(vm);
-    if (2 * k->n >= k->cap) grow_entries(vm, k);
-    KernelEntry *e = &k->entries[slot_of(k, f)];
-    if (!e->func) *e = (KernelEntry){.func = f, .positions = klower_positions(f)}, k->n++;
-    return e;
-}
-
-static void add_spec(KernelCache *k, KernelEntry *e, Spec *s) {
-    s->next = e->specs, e->specs = s, e->nspecs++;
-    if (k->last) k->last->newer = s;
-    else k->first = s;
-    k->last = s;
-}
-
-/* Forgets the specialisation that was not used for the longest time. */
-static void drop_oldest(qs_vm *vm, KernelCache *k, KernelEntry *e) {
-    Spec **at = &e->specs, **all = &k->first, *before = NULL;
-    while ((*at)->next) at = &(*at)->next;
-    Spec *s = *at;
-    *at = NULL, e->nspecs--;
-    while (*all != s) before = *all, all = &(*all)->newer;
-    *all = s->newer;
-    if (k->last == s) k->last = before;
-    qkspec_free(vm, s);
-}
-
-static qs_status make_spec(qs_vm *vm, KernelEntry *e, Request *r, uint64_t key, qs_value *values) {
-    Spec *s;
+static qs_status make_form(qs_vm *vm, Forms *forms, Request *r, KernelForm **out, qs_value *values) {
     Device *d;
-    const Func *f = e->func;
-    TRY(qkdevice_current(vm, &d));
-    if (!r->explicit_block) qkdevice_block(d, r->rank, r->domain, r->block);
-    TRY(qkspec_make(vm, r, key, &s));
-    KernelCache *k = qvm(vm)->kernels;
-    e = &k->entries[slot_of(k, f)];
-    if (e->nspecs == KRN_SPECS) drop_oldest(vm, k, e);
-    add_spec(k, e, s);
-    for (int i = 0; i < s->nsources; i++) values[i] = qkspec_value(vm, &s->sources[i], r, values);
+    TRY(qdevices_current(vm, &d));
+    if (!r->explicit_block) qdevices_block(d, r->rank, r->domain, r->block);
+    if (forms->n == MAX_FORMS) qform_drop_last(vm, forms);
+    TRY(qkernel_make(vm, forms, r, out));
+    for (int i = 0; i < (*out)->base.nentries; i++)
+        values[i] = qentry_value(vm, &(*out)->base.entries[i], &r->site, values);
     return QS_OK;
 }
 
-/* The specialisation is the first of its kernel's list then, so the usual one is found at once. */
-static qs_status find_spec(qs_vm *vm, KernelEntry *e, Request *r, Spec **out, qs_value *values) {
-    uint64_t key = key_of(r);
-    for (Spec **at = &e->specs; *at; at = &(*at)->next) {
-        Spec *s = *at;
-        if (!fits(vm, s, r, key, values)) continue;
-        *at = s->next, s->next = e->specs, e->specs = s;
-        return *out = s, QS_OK;
+/* The form is the first of its kernel's list then, so the usual one is found at once. */
+static qs_status find_form(qs_vm *vm, Forms *forms, Request *r, KernelForm **out, qs_value *values) {
+    for (Form **at = &forms->first; *at; at = &(*at)->next) {
+        if (!fits(vm, (KernelForm *)*at, r, values)) continue;
+        qform_to_front(forms, at);
+        return *out = (KernelForm *)forms->first, QS_OK;
     }
-    TRY(make_spec(vm, e, r, key, values));
-    return *out = entry_of(vm, r->kernel->ast)->specs, QS_OK;
+    return make_form(vm, forms, r, out, values);
 }
 
 /* -- parameters -------------------------------------------------------------------------------------------------- */
+typedef struct {
+    Run run;
+    KernelForm *form;
+    const Request *request;
+    qs_value values[MAX_ENTRIES];
+} KernelRun;
+
 static uint64_t number_bits(qs_value v, int part, qs_dtype d) {
     KSlot s = {0};
     double x =
@@ -196,18 +154,18 @@ static uint64_t number_bits(qs_value v, int part, qs_dtype d) {
     return s.bits;
 }
 
-static void bind_number(qs_vm *vm, const KParam *p, const KBind *b, qs_value v, DevArg *out) {
-    if (v.kind == QS_ARRAY) v = qs_num(qkspec_element(vm, v.u.p, (size_t)b->part)); /* of a small array, by value */
-    out->is_array = false;
-    out->bits = number_bits(v, b->part, (qs_dtype)p->dtype);
-    out->size = (uint8_t)qdtype_size((qs_dtype)p->dtype);
+static void bind_number(KernelRun *k, int i, qs_value v) {
+    const KBind *b = &k->form->binds[i];
+    qs_dtype d = (qs_dtype)qlaunch_func(&k->run)->params[i].dtype;
+    if (v.kind == QS_ARRAY) v = qs_num(qkind_element(k->run.vm, v.u.p, (size_t)b->part)); /* handed over by value */
+    qbind_number(&k->run.bound, i, number_bits(v, b->part, d), qdtype_size(d));
 }
 
 /* A vec may come as a matrix with one row; extents beyond the array's are 1. */
-static void bind_shape(const Array *a, int rank, DevArg *out) {
+static void fit_rank(const Array *a, int rank, DevArg *out) {
     int skip = rank > a->rank && a->rank == 1;
     out->rank = rank;
-    for (int d = 0; d < rank; d++) {
+    for (int d = 0; (skip || rank > a->rank) && d < rank; d++) {
         int from = d - skip;
         bool inside = from >= 0 && from < a->rank;
         out->dims[d] = inside ? a->dims[from] : 1;
@@ -215,7 +173,7 @@ static void bind_shape(const Array *a, int rank, DevArg *out) {
     }
 }
 
-static qs_status bind_array(qs_vm *vm, const KFunc *f, const KParam *p, const KBind *b, const Array *a, DevArg *out) {
+static qs_status check_array(qs_vm *vm, const KFunc *f, const KParam *p, const KBind *b, const Array *a) {
     if (b->nonempty && a->count == 0)
         return qerr_at(qvm_ctx(vm), QS_ESHAPE, (Where){f->src, f->ins[1].pos},
                        "kernel %s: %s is empty and cannot be read with its access mode", f->name->s, p->name->s);
@@ -231,223 +189,71 @@ static qs_status bind_array(qs_vm *vm, const KFunc *f, const KParam *p, const KB
     if (p->written && a->buf->readonly)
         return qerr_at(qvm_ctx(vm), QS_EVALUE, (Where){f->src, f->ins[1].pos},
                        "kernel %s: %s is read-only, and the kernel writes to it", f->name->s, p->name->s);
-    out->is_array = true;
-    out->offset = a->offset * qdtype_size((qs_dtype)p->dtype);
-    bind_shape(a, p->rank, out);
     return QS_OK;
 }
 
 /* Does the launch write every element of the buffer?  If not, what it does not write must stay. */
-static bool overwrites(const Spec *s, int param, const Array *a, const Request *r) {
+static bool overwrites(const KernelForm *s, int param, const Array *a, const Request *r) {
     if (!s->covers[param] || a->count * qdtype_size((qs_dtype)a->dtype) != a->buf->nbytes) return false;
     for (int d = 0; d < r->rank; d++)
         if (d < a->rank ? a->dims[d] != r->domain[d] : r->domain[d] != 1) return false;
     return a->rank <= r->rank;
 }
 
-static uint8_t lock_mode(const Spec *s, int param, const Array *a, const Request *r) {
-    if (!s->func->params[param].written) return QS_READ;
+static qs_access lock_mode(const KernelForm *s, int param, const Array *a, const Request *r) {
+    if (!s->base.version[0].func->params[param].written) return QS_READ;
     return overwrites(s, param, a, r) ? QS_WRITE : QS_READWRITE;
 }
 
-/* Each buffer is locked once, whatever number of arguments lie in it. */
-static int add_buffer(Locked *list, int *n, Buffer *b, uint8_t mode) {
-    int i = 0;
-    while (i < *n && list[i].buf != b) i++;
-    if (i == *n) list[(*n)++] = (Locked){.buf = b};
-    list[i].mode |= mode;
-    return i;
-}
-
-typedef struct { DevArg arg[KRN_PARAMS]; int lock[KRN_PARAMS]; Locked locked[KRN_PARAMS]; int nlocked; } Bound;
-
-static qs_status bind_params(qs_vm *vm, const Spec *s, const Request *r, const qs_value *values, Bound *b) {
-    b->nlocked = 0;
-    for (int i = 0; i < s->func->nparams; i++) {
-        const KParam *p = &s->func->params[i];
-        qs_value v = values[s->binds[i].source];
+static qs_status bind(Run *run) {
+    KernelRun *k = (KernelRun *)run;
+    const KFunc *f = qlaunch_func(run);
+    for (int i = 0; i < f->nparams; i++) {
+        const KParam *p = &f->params[i];
+        qs_value v = k->values[k->form->binds[i].source];
         if (p->kind == KP_NUM) {
-            bind_number(vm, p, &s->binds[i], v, &b->arg[i]);
+            bind_number(k, i, v);
             continue;
         }
-        TRY(bind_array(vm, s->func, p, &s->binds[i], v.u.p, &b->arg[i]));
-        const Array *a = v.u.p;
-        b->lock[i] = add_buffer(b->locked, &b->nlocked, a->buf, lock_mode(s, i, a, r));
+        Array *a = v.u.p;
+        TRY(check_array(run->vm, f, p, &k->form->binds[i], a));
+        fit_rank(a, p->rank, qbind_array(&run->bound, i, a, lock_mode(k->form, i, a, k->request)));
     }
     return QS_OK;
 }
 
-/* -- memory that several arguments share --------------------------------------------------------------------------
- * Two buffers of the same memory of others are two copies on a device with memory of its own, and what comes home last
- * would undo what the other one brought.  Such buffers are one for the launch. */
-static bool collide(const Locked *x, const Locked *y) {
-    bool theirs = x->buf->home == HOST_MEMORY && y->buf->home == HOST_MEMORY;
-    return theirs && (x->mode | y->mode) & QS_WRITE && qbuf_overlap(x->buf, y->buf);
-}
-
-/* The arguments in buffer `from` are in buffer `to`, so many bytes further on. */
-static void move_args(const KFunc *f, Bound *b, int from, int to, size_t bytes) {
-    for (int i = 0; i < f->nparams; i++)
-        if (b->arg[i].is_array && b->lock[i] == from) b->lock[i] = to, b->arg[i].offset += bytes;
-}
-
-static void drop_joint(qs_vm *vm, Locked *x) {
-    if (x->joint) qbuf_release(qvm_ctx(vm), x->buf);
-    x->joint = false;
-}
-
-static void drop_all_joint(qs_vm *vm, Bound *b) {
-    for (int i = 0; i < b->nlocked; i++) drop_joint(vm, &b->locked[i]);
-}
-
-/* Buffer number i becomes both; the last one takes the place of k. */
-static qs_status unite(qs_vm *vm, const KFunc *f, Bound *b, int i, int k) {
-    Locked *x = &b->locked[i], *y = &b->locked[k];
-    void *p, *q;
-    Buffer *both;
-    TRY(qbuf_reach_host(qvm_ctx(vm), x->buf, (qs_access)x->mode, &p));
-    TRY(qbuf_reach_host(qvm_ctx(vm), y->buf, (qs_access)y->mode, &q));
-    uintptr_t xlo = (uintptr_t)p, ylo = (uintptr_t)q, xhi = xlo + x->buf->nbytes, yhi = ylo + y->buf->nbytes;
-    uintptr_t lo = xlo < ylo ? xlo : ylo, hi = xhi > yhi ? xhi : yhi;
-    TRY(qbuf_wrap(qvm_ctx(vm), (void *)lo, hi - lo, false, NULL, NULL, &both));
-    move_args(f, b, i, i, xlo - lo);
-    move_args(f, b, k, i, ylo - lo);
-    drop_joint(vm, x), drop_joint(vm, y);
-    *x = (Locked){.buf = both, .mode = QS_READWRITE, .joint = true};
-    *y = b->locked[--b->nlocked];
-    move_args(f, b, b->nlocked, k, 0);
-    return QS_OK;
-}
-
-static qs_status check_places(qs_vm *vm, const KFunc *f, const Bound *b) {
-    for (int i = 0; i < f->nparams; i++) {
-        if (!b->arg[i].is_array || !b->locked[b->lock[i]].joint) continue;
-        if (b->arg[i].offset % qdtype_size(qdtype_real_of((qs_dtype)f->params[i].dtype)) == 0) continue;
-        return qerr_set(qvm_ctx(vm), QS_EVALUE,
-                        "kernel %s: %s shares memory with an argument whose elements are of another size; pass "
-                        "copy(%s)",
-                        f->name->s, f->params[i].name->s, f->params[i].name->s);
-    }
-    return QS_OK;
-}
-
-static qs_status unite_all(qs_vm *vm, const KFunc *f, Bound *b) {
-    for (int i = 0; i < b->nlocked; i++)
-        for (int k = i + 1; k < b->nlocked;) {
-            if (!collide(&b->locked[i], &b->locked[k])) { k++; continue; }
-            TRY(unite(vm, f, b, i, k));
-            i = 0, k = 1; /* what is larger now may reach others */
-        }
-    return check_places(vm, f, b);
-}
-
-static qs_status unlock(qs_vm *vm, Device *d, Bound *b, int n, qs_status s) {
-    while (n--) s = qbuf_leave(qvm_ctx(vm), b->locked[n].buf, d, (qs_access)b->locked[n].mode, s);
-    return s;
-}
-
-/* The first array argument that lies in buffer number `which` names it. */
-static qs_status lock_failed(qs_vm *vm, const Spec *s, const qs_value *values, const Bound *b, int which,
-                             qs_status st) {
-    for (int i = 0; i < s->func->nparams; i++)
-        if (b->arg[i].is_array && b->lock[i] == which)
-            return qarr_lock_failed(vm, values[s->binds[i].source].u.p, s->func->params[i].name->s, st);
-    return st;
-}
-
-static qs_status lock_each(qs_vm *vm, Device *d, const Spec *spec, const qs_value *values, Bound *b) {
-    const KFunc *f = spec->func;
-    if (d->memory != HOST_MEMORY) TRY(unite_all(vm, f, b));
-    for (int i = 0; i < b->nlocked; i++) {
-        qs_status s = qbuf_lock(qvm_ctx(vm), b->locked[i].buf, d, (qs_access)b->locked[i].mode, &b->locked[i].block);
-        if (s != QS_OK) return lock_failed(vm, spec, values, b, i, unlock(vm, d, b, i, s));
-    }
-    for (int i = 0; i < f->nparams; i++)
-        if (b->arg[i].is_array) b->arg[i].block = b->locked[b->lock[i]].block;
-    return QS_OK;
-}
-
-static qs_status lock(qs_vm *vm, Device *d, const Spec *spec, const qs_value *values, Bound *b) {
-    qs_status s = lock_each(vm, d, spec, values, b);
-    if (s != QS_OK) drop_all_joint(vm, b);
-    return s;
-}
-
-/* -- launching --------------------------------------------------------------------------------------------------- */
-_Static_assert(sizeof(KFault) == sizeof(DevFault) && offsetof(KFault, at) == offsetof(DevFault, at), "one layout");
-
-static qs_status fault_error(qs_vm *vm, const KFunc *f, const DevFault *fault) {
-    Text t;
-    KFault k;
-    memcpy(&k, fault, sizeof k);
-    qtext_init(&t, qvm_ctx(vm));
-    kir_fault_text(f, &k, &t);
-    qs_status s = qerr_at(qvm_ctx(vm), f->messages[k.message - 1].status, (Where){f->src, k.pos}, "%s", t.s ? t.s : "");
-    qtext_free(&t);
-    return s;
-}
-
-static qs_status choose_block(qs_vm *vm, const Spec *s, const Request *r, const Device *d, Launch *l) {
-    if (!s->uses_blocks || r->serial) {
-        for (int i = 0; i < r->rank; i++) l->block[i] = 1;
-        l->any_block = !r->serial;
-        if (!r->serial) qkdevice_block(d, r->rank, r->domain, l->block);
-        return QS_OK;
-    }
-    if (s->func->fixed_block) memcpy(l->block, s->func->block, sizeof l->block);
+static qs_status fit_block(Run *run) {
+    const KernelRun *k = (KernelRun *)run;
+    const Request *r = k->request;
+    const KFunc *f = qlaunch_func(run);
+    const Device *d = run->device;
+    Launch *l = &run->launch;
+    if (l->any_block || r->serial) return QS_OK;
+    if (f->fixed_block) memcpy(l->block, f->block, sizeof l->block);
     else if (r->explicit_block) memcpy(l->block, r->block, sizeof l->block);
-    else qkdevice_block(d, r->rank, r->domain, l->block);
+    else qdevices_block(d, r->rank, r->domain, l->block);
     double positions = 1;
     for (int i = 0; i < r->rank; i++) positions *= l->block[i];
     if (positions <= d->max_block) return QS_OK;
-    return qerr_set(qvm_ctx(vm), QS_EVALUE, "kernel %s: a block of %g positions is too large; %s allows %d",
-                    s->func->name->s, positions, d->name, d->max_block);
+    return qerr_set(qvm_ctx(run->vm), QS_EVALUE, "kernel %s: a block of %g positions is too large; %s allows %d",
+                    f->name->s, positions, d->name, d->max_block);
 }
 
-static double count_positions(const Request *r) {
-    double n = 1;
-    for (int i = 0; i < r->rank; i++) n *= (double)r->domain[i];
-    return n;
-}
-
-static qs_status pick_device(qs_vm *vm, Spec *s, const Request *r, const Bound *b, Device **d, Program **p) {
-    qs_status status;
-    TRY(qkdevice_current(vm, d));
-    do {
-        if (qvm(vm)->automatic) *d = qkchoose_device(vm, s, count_positions(r), b->locked, b->nlocked);
-        status = qkspec_load(vm, s, *d, p);
-    } while (status == QS_EDEVICE && qkchoose_shun(vm, s, *d));
-    return status;
-}
-
-static qs_status launch(qs_vm *vm, Device *d, Program *p, const Spec *s, const Launch *l, const Bound *b) {
-    DevFault fault = {0};
-    qpython_unblock(vm);
-    qs_status status = qkreport_launch(vm, d, s->func, p, l, b->arg, s->has_check ? &fault : NULL);
-    qpython_block(vm);
-    if (status == QS_EINTERRUPT) (void)qvm_take_interrupt(vm); /* it is over with the launch */
-    return status == QS_OK && fault.message ? fault_error(vm, s->func, &fault) : status;
-}
-
-static qs_status run(qs_vm *vm, Spec *s, const Request *r, const qs_value *values) {
-    Device *d;
-    Program *p;
-    Bound b;
-    Trial trial;
-    Launch l = {.rank = r->rank};
-    TRY(bind_params(vm, s, r, values, &b));
-    TRY(pick_device(vm, s, r, &b, &d, &p));
-    memcpy(l.domain, r->domain, sizeof l.domain);
-    TRY(choose_block(vm, s, r, d, &l));
-    TRY(qkchoose_begin(vm, &trial, s, d, count_positions(r), b.locked, b.nlocked));
-    qs_status status = lock(vm, d, s, values, &b);
-    if (status == QS_ENOMEM && qkchoose_shun(vm, s, d)) return run(vm, s, r, values);
-    TRY(status);
-    qkchoose_locked(vm, &trial, b.locked, b.nlocked);
-    status = qkchoose_end(vm, &trial, launch(vm, d, p, s, &l, &b));
-    status = unlock(vm, d, &b, b.nlocked, status);
-    drop_all_joint(vm, &b);
-    return status;
+/* -- launching --------------------------------------------------------------------------------------------------- */
+static qs_status run(KernelRun *k, const Request *r) {
+    Run *run = &k->run;
+    run->form = &k->form->base, run->which = 0, run->optional = false, run->device = NULL;
+    run->bind = bind, run->fit = fit_block;
+    run->launch.rank = r->rank, run->launch.any_block = !k->form->uses_blocks && !r->serial;
+    run->positions = 1;
+    for (int i = 0; i < r->rank; i++) {
+        run->launch.domain[i] = r->domain[i], run->launch.block[i] = 1;
+        run->positions *= (double)r->domain[i];
+    }
+    run->steps = run->form->version[0].nloops ? INFINITY : run->positions * qlaunch_func(run)->nins;
+    TRY(qlaunch_run(run));
+    const KFunc *f = qlaunch_func(run);
+    return run->fault.message ? qlaunch_fault(run, (Where){f->src, run->fault.pos}) : QS_OK;
 }
 
 static bool takes(const Function *f, int nargs) {
@@ -472,33 +278,20 @@ static Function *kernel_of(qs_value v, int nargs) {
     return last;
 }
 
-qs_status qkrn_launch(qs_vm *vm, bool serial, int nin, const qs_value *in) {
+qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in) {
     const char *fn = serial ? "serial_do" : "parallel_do";
-    Request r = {.serial = serial, .args = in + 1, .nargs = nin - 2};
-    qs_value values[KRN_SOURCES];
-    Spec *s;
+    Request r = {.serial = serial, .site = {.locals = in + 1}, .nargs = nin - 2};
+    KernelRun k; /* too large to be cleared each time */
+    k.run.vm = vm, k.run.chosen = false, k.request = &r;
     if (nin < 2) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: the size, arguments and a kernel are wanted", fn);
-    r.kernel = kernel_of(in[nin - 1], r.nargs);
-    if (!r.kernel)
+    r.site.fn = kernel_of(in[nin - 1], r.nargs);
+    if (!r.site.fn)
         return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: the last argument must be a kernel function, got %s", fn,
                         qval_type_name(vm, in[nin - 1]));
     TRY(read_domain(vm, fn, in[0], &r));
-    KernelEntry *e = entry_of(vm, r.kernel->ast);
-    fit_domain(&r, e->positions);
+    Kernel *kernel = kernel_for(vm, r.site.fn->ast);
+    fit_domain(&r, kernel->positions);
     if (is_empty(&r)) return QS_OK;
-    TRY(find_spec(vm, e, &r, &s, values));
-    return run(vm, s, &r, values);
-}
-
-/* -- the rest ---------------------------------------------------------------------------------------------------- */
-void qkrn_close(qs_vm *vm) {
-    Ctx *c = qvm_ctx(vm);
-    KernelCache *k = qvm(vm)->kernels;
-    for (Spec *s = k ? k->first : NULL, *next; s; s = next) next = s->newer, qkspec_free(vm, s);
-    while (k && k->loaded) k->loaded->users = 1, qkspec_release(vm, k->loaded->program);
-    if (k && k->compiler) kcompile_close(k->compiler);
-    if (k) qkreport_close(vm, k->report);
-    if (k) qmem_free(c, k->entries, k->cap * sizeof *k->entries), qmem_free(c, k, sizeof *k);
-    qvm(vm)->kernels = NULL;
-    qkdevice_close(vm);
+    TRY(find_form(vm, &kernel->forms, &r, &k.form, k.values));
+    return run(&k, &r);
 }

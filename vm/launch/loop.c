@@ -1,15 +1,29 @@
-/* loop.c -- runs host loops as machine code: which variant fits, which version of it, and the run.
+/* loop.c -- runs loops of the program as machine code: which form fits, which version of it, and the run.
  *
- *     turns counted ── worth it? ── the values that enter, by kind: a variant (found, or made once)
- *                   ── guard ── parallel | quick | exact ── variables set ── a fault becomes an error
+ *     FORPREP counts turns ────┬─ worth it? ── the values that enter, by kind: a form (found, or made once)
+ *     WHILE, LOOP now and then ┘  ── guard ── parallel | quick | exact ── variables set ── a fault becomes an error
  *
  * A loop is compiled once it has worked as long as compiling takes, as far as that can be told beforehand from the
  * counters of the loops inside it.  Where nothing is compiled the interpreter does the same, only slower; sums and
- * products may differ, in their rounding.  {!parallel for} asks for a parallel run each time, or an error. */
-#include "vm/launch/looping.h"
+ * products may differ, in their rounding.  {!parallel for} asks for a parallel run each time, or an error.
+ *
+ * Nobody knows beforehand how often a loop turns that tests a condition, so it begins in the interpreter.  Of the turns
+ * of all such loops each LOOP_LOOK-th is charged to the loop whose turn it is and to those around it: that counts their
+ * work without a counter for each.  When a loop has worked long enough it goes on as machine code, from the turn at
+ * which it is, because a turn sees nothing but the variables; and the next time it begins so.
+ *
+ * An outer loop leaves the loops inside it alone when they are parallel and nearly all of its work (qloop_is_frame):
+ * compiled as a whole it would have their turns in order.  Inner loops count as parallel until the kinds of their
+ * values are known, so they are compiled first.
+ *
+ * Turns that come one after the other are work for the cpu device, whatever device runs kernels.  A parallel version
+ * goes to the device that runs kernels, so that arrays which live there stay there.  `--loops always` compiles each
+ * loop at once, on the evaluator, too; tests/scripts/loops and a run of all scripts with it compare the two. */
+#include "vm/launch/loop_run.h"
 
 #include "devices/threads.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,60 +33,74 @@ static const double worth_compiling = 2e6;
 static const double worth_launching = 400, worth_guarding = 8000;
 enum { FORMS = 16 /* of one loop; what comes later is interpreted */, DECLINES = 2 /* then nobody asks again */ };
 
-/* -- variants ---------------------------------------------------------------------------------------------------- */
-static bool fits(qs_vm *vm, const Frame *f, const LoopForm *v, const LoopRange *ranges, int n) {
+/* -- forms ------------------------------------------------------------------------------------------------------- */
+static bool same_ranges(const LoopForm *v, const LoopRange *ranges, int n) {
     for (int i = 0; i < n; i++)
         if (v->range[i].whole != ranges[i].whole || v->range[i].small != ranges[i].small ||
             v->range[i].step != ranges[i].step)
             return false;
-    return qloop_agrees(vm, f, v);
+    return true;
 }
 
-static LoopForm *find(qs_vm *vm, const Frame *f, const LoopState *s, const LoopRange *ranges, int n) {
-    Variant *v = s->forms.last;
-    while (v && !fits(vm, f, (LoopForm *)v, ranges, n)) v = v->next;
-    return (LoopForm *)v;
+static Site site_of(const Frame *f) { return (Site){f->fn, f->base}; }
+
+static LoopForm *find(Call *c, const LoopState *s, const LoopRange *ranges, int n) {
+    Site site = site_of(c->f);
+    for (Form *v = s->forms.first; v; v = v->next)
+        if (same_ranges((LoopForm *)v, ranges, n) && qform_agrees(c->vm, v, &site, c->value)) return (LoopForm *)v;
+    return NULL;
 }
+
+static bool has_room(const LoopCode *code) { return !code->func || code->func->nparams <= MAX_PARAMS; }
 
 /* What a Call has room for. */
 static void limit(LoopResult *code, bool full) {
-    const KFunc *exact = code->exact.func, *wide = code->parallel.func;
-    if (!exact) return;
-    if (wide && (code->nparts > PARTS || wide->nparams >= PARAMS)) {
+    if (!code->exact.func) return;
+    if (!has_room(&code->parallel) || code->nparts > PARTS) {
         code->parallel.func = NULL;
         snprintf(code->why, sizeof code->why, "it adds up too many variables");
     }
-    bool many = full || exact->nparams >= PARAMS;
+    bool many = full || !has_room(&code->exact) || !has_room(&code->quick) || !has_room(&code->guard);
     if (!many && code->nreals <= RESULTS && code->nwholes <= RESULTS) return;
     code->exact.func = NULL;
     snprintf(code->why, sizeof code->why, "too many %s", many ? "values enter it" : "variables are set in it");
 }
 
-static qs_status make(qs_vm *vm, const Frame *f, LoopState *s, const LoopRegion *r, const LoopRange *ranges,
-                      LoopForm **out) {
-    LoopForm *v = *out = qvariants_new(vm, &s->forms, sizeof *v);
-    Asking a = {vm, f, v, false};
+static void set_versions(LoopForm *v) {
+    for (int i = EXACT; i <= PARALLEL; i++) qform_set(&v->base, i, qloop_code(v, (LoopVersion)i)->func);
+}
+
+static qs_status make(Call *c, LoopState *s, const LoopRange *ranges) {
+    LoopForm *v = c->v = qform_new(c->vm, &s->forms, sizeof *v, "");
+    Asking *a = qmem_alloc(qvm_ctx(c->vm), sizeof *a);
+    a->f = c->f, a->e.vm = c->vm, a->e.site = site_of(c->f), a->e.tells = TELL_LOOP;
     memcpy(v->range, ranges, sizeof v->range);
-    LoopJob job = qloop_job(&a, r);
-    TRY(kloop_lower(qvm_ctx(vm), &v->base.arena, &job, &v->code));
-    limit(&v->code, a.full);
-    s->ndeclined += !v->code.exact.func;
-    return QS_OK;
+    LoopJob job = qloop_job(a, c->region, ranges);
+    qs_status status = kloop_lower(qvm_ctx(c->vm), &v->base.arena, &job, &v->code);
+    qform_enter(&v->base, &a->e);
+    memcpy(c->value, a->e.value, (size_t)a->e.n * sizeof *c->value);
+    if (status == QS_OK) {
+        limit(&v->code, a->full);
+        set_versions(v);
+        s->ndeclined += !v->code.exact.func;
+    }
+    qmem_free(qvm_ctx(c->vm), a, sizeof *a);
+    return status;
 }
 
 static int ncounters(const LoopRegion *r) { return r->loop->kind == N_FOR ? r->loop->u.loop.nvars : 0; }
 
 static bool at_once(qs_vm *vm, const LoopRegion *r) { return qvm(vm)->loop_least <= 1 || qloop_is_demanded(r); }
 
-/* The variant for what enters now; NULL: not worth it yet, or there are too many. */
+/* The form for what enters now; NULL: not worth it yet, or there are too many. */
 static qs_status form_for(Call *c, LoopState *s) {
     LoopRange ranges[QS_MAX_RANK] = {0};
     int n = ncounters(c->region);
     for (int i = 0; i < n; i++) ranges[i] = qloop_range(&c->counters[i]);
-    c->v = find(c->vm, c->f, s, ranges, n);
+    c->v = find(c, s, ranges, n);
     if (c->v || (!at_once(c->vm, c->region) && s->work < worth_compiling)) return QS_OK;
-    if (s->forms.n == FORMS && qloop_is_demanded(c->region)) qvariants_drop_oldest(c->vm, &s->forms);
-    if (s->forms.n < FORMS) return make(c->vm, c->f, s, c->region, ranges, &c->v);
+    if (s->forms.n == FORMS && qloop_is_demanded(c->region)) qform_drop_last(c->vm, &s->forms);
+    if (s->forms.n < FORMS) return make(c, s, ranges);
     if (!s->told_many) qloop_tell_many(c);
     return s->told_many = true, QS_OK;
 }
@@ -80,13 +108,13 @@ static qs_status form_for(Call *c, LoopState *s) {
 void qloop_free(qs_vm *vm, LoopRegion *r) {
     LoopState *s = r->machine;
     if (!s) return;
-    qvariants_free(vm, &s->forms);
+    qform_free(vm, &s->forms);
     qmem_free(qvm_ctx(vm), s, sizeof *s);
     r->machine = NULL;
 }
 
 /* -- versions ---------------------------------------------------------------------------------------------------- */
-const LoopCode *qloop_code(const LoopForm *v, Version which) {
+const LoopCode *qloop_code(const LoopForm *v, LoopVersion which) {
     return which == PARALLEL ? &v->code.parallel : which == QUICK ? &v->code.quick : &v->code.exact;
 }
 
@@ -125,39 +153,32 @@ static void cut(Call *c) {
     c->nchunks = turns / c->chunk + (turns % c->chunk > 0);
 }
 
-static Version choose(Call *c, double steps, Launch *l) {
+static LoopVersion choose(Call *c, Launch *l) {
     const LoopResult *code = &c->v->code;
     cut(c);
-    if (steps < worth_guarding && qvm(c->vm)->loop_least > 1 && !qloop_is_demanded(c->region)) return EXACT;
+    if (c->steps < worth_guarding && qvm(c->vm)->loop_least > 1 && !qloop_is_demanded(c->region)) return EXACT;
     if ((!code->parallel.func && !code->quick.func) || !guard_holds(c)) return EXACT;
     if (!code->parallel.func) return QUICK;
     return side_by_side(c, l) ? PARALLEL : EXACT;
 }
 
-/* -- devices ----------------------------------------------------------------------------------------------------- */
-/* Turns one after the other are work for the cpu device; turns side by side for the device that runs kernels. */
-static Device *device_of(qs_vm *vm, Version which) {
+/* -- the run ----------------------------------------------------------------------------------------------------- */
+/* Turns one after the other are work for the processor; NULL: there is only the evaluator, and the interpreter is
+ * faster. */
+static Device *processor(qs_vm *vm) {
     Device *d;
-    if (qkdevice_current(vm, &d) != QS_OK) return qerr_clear(qvm_ctx(vm)), NULL;
+    if (qdevices_current(vm, &d) != QS_OK) return qerr_clear(qvm_ctx(vm)), NULL;
     if (d->ops == &qdev_ref_ops) return qvm(vm)->loop_least > 1 ? NULL : d;
-    if (which == PARALLEL) return d;
     for (int i = 0; i < qvm(vm)->ndevices; i++)
         if (qvm(vm)->devices[i].ops == &qdev_cpu_ops) return &qvm(vm)->devices[i];
     return NULL;
 }
 
-/* A device that cannot have the code or the arrays leaves the loop to the processor; a processor that cannot have the
- * code leaves it to the interpreter. */
-static qs_status load_and_run(Call *c, Version which, const Launch *l, bool *again) {
+/* A processor that cannot have the code leaves the loop to the interpreter. */
+static qs_status load_and_run(Call *c, LoopVersion which, const Launch *l, bool *again) {
     qs_vm *vm = c->vm;
-    Device *d = device_of(vm, which), *host = device_of(vm, EXACT);
-    qs_status s = qloop_run(c, d, which, l, again);
-    if (s != QS_OK && s != QS_EINTERRUPT && !c->launched && d != host) {
-        qloop_tell_refusal(c, d);
-        qerr_clear(qvm_ctx(vm));
-        s = qloop_run(c, host, which, l, again);
-    }
-    if (s == QS_OK || s == QS_EINTERRUPT || c->loaded) return s;
+    qs_status s = qloop_run(c, which == PARALLEL ? NULL : processor(vm), which, l, again);
+    if (s == QS_OK || s == QS_EINTERRUPT || c->run.loaded) return s;
     LoopResult *code = &c->v->code;
     snprintf(code->why, sizeof code->why, "%.*s", (int)sizeof code->why - 1, qvm_ctx(vm)->err.text);
     qerr_clear(qvm_ctx(vm));
@@ -165,21 +186,19 @@ static qs_status load_and_run(Call *c, Version which, const Launch *l, bool *aga
     return qloop_demand(c);
 }
 
-static qs_status run(Call *c, Version which, const Launch *l, bool *ran) {
+static qs_status choose_and_run(Call *c, bool *ran) {
+    static const Launch serially = {.rank = 1, .domain = {1}, .block = {1}};
+    Launch l = serially;
     bool again = false;
-    TRY(load_and_run(c, which, l, &again));
-    if (again) TRY(load_and_run(c, EXACT, &qloop_serially, &again));
-    return *ran = c->v->code.exact.func != NULL, QS_OK;
-}
-
-/* Where there is only the evaluator, the interpreter is faster, and as parallel. */
-static qs_status choose_and_run(Call *c, double steps, bool *ran) {
-    Launch l = qloop_serially;
     *ran = false;
     memset(c->sums, 0, sizeof c->sums);
-    Version which = choose(c, steps, &l);
+    LoopVersion which = choose(c, &l);
     qs_status s = qloop_in_order(c);
-    if (s == QS_OK && device_of(c->vm, EXACT)) s = run(c, which, which == PARALLEL ? &l : &qloop_serially, ran);
+    if (s == QS_OK && processor(c->vm)) {
+        s = load_and_run(c, which, which == PARALLEL ? &l : &serially, &again);
+        if (s == QS_OK && again) s = load_and_run(c, EXACT, &serially, &again);
+        *ran = s == QS_OK && c->v->code.exact.func;
+    }
     qloop_free_sums(c);
     return s;
 }
@@ -213,14 +232,14 @@ static bool is_left_to_inner(Call *c, LoopState *s) {
     return s->told_inner = true;
 }
 
-/* The variant that can run now; c->v NULL: there is none. */
+/* The form that can run now; c->v NULL: there is none. */
 static qs_status prepare(Call *c, LoopState *s) {
     TRY(form_for(c, s));
     if (!c->v) return QS_OK;
     if (is_left_to_inner(c, s)) return c->v = NULL, QS_OK;
     qloop_tell(c);
     TRY(qloop_demand(c));
-    bool nowhere = !device_of(c->vm, EXACT) && !qloop_is_demanded(c->region);
+    bool nowhere = !processor(c->vm) && !qloop_is_demanded(c->region);
     if (!c->v->code.exact.func || nowhere) return c->v = NULL, QS_OK;
     if (!qloop_vectors_apart(c))
         qloop_because(c, "a vector that the loop replaces shares memory with an array that it writes");
@@ -244,11 +263,12 @@ static qs_status enter(qs_vm *vm, Frame *f, LoopRegion *r, const Counter *counte
     LoopState *s = r->machine;
     Call c; /* too large to be cleared each time */
     if (!at_once(vm, r) && (steps < worth_launching || s->ndeclined >= DECLINES)) return QS_OK;
-    c.vm = vm, c.f = f, c.v = NULL, c.counters = counters, c.region = r;
+    c.vm = c.run.vm = vm, c.f = f, c.v = NULL, c.counters = counters, c.region = r, c.steps = steps;
+    c.turns = counters ? turns_of(counters, ncounters(r)) : INFINITY;
     c.order[0] = 0, c.order_src = NULL;
     TRY(prepare(&c, s));
     if (!c.v) return QS_OK;
-    TRY(choose_and_run(&c, steps, done));
+    TRY(choose_and_run(&c, done));
     if (*done) f->pc = f->proto->chunk.code + next(&c);
     return QS_OK;
 }

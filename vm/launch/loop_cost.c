@@ -1,5 +1,6 @@
 /* loop_cost.c -- how many steps the interpreter would take for a loop, from its tree and the variables as they are. */
-#include "vm/launch/looping.h"
+#include "lang/syntax/operators.h"
+#include "vm/launch/loop_run.h"
 
 #include <math.h>
 #include <string.h>
@@ -124,7 +125,7 @@ static bool is_inside(const LoopRegion *inner, const LoopRegion *r) {
 
 static bool is_parallel(const LoopRegion *r) {
     const LoopState *s = r->machine;
-    const LoopForm *v = s ? (const LoopForm *)s->forms.last : NULL;
+    const LoopForm *v = s ? (const LoopForm *)s->forms.first : NULL;
     return !v || v->code.parallel.func; /* until its kinds of values are known it may be */
 }
 

@@ -1,12 +1,16 @@
-/* loop_sum.c -- what the chunks of a loop have added up: copies of arrays for them, and putting the sums together. */
-#include "vm/launch/looping.h"
+/* loop_sum.c -- what the chunks of a loop have added up: copies of arrays for them, and putting the sums together.
+ *
+ * How many chunks there are depends on the turns alone, so a result does not change with the number of threads.  A
+ * histogram gets a copy for each chunk.  Such a loop commits nothing until it is done: a test that fails in it throws
+ * the work away, and the exact version runs. */
+#include "vm/launch/loop_run.h"
 
 #include "lang/kernel/ir/sem.h"
 
 #include <math.h>
 
 static Array *sum_array(const Call *c, int number) {
-    return qloop_value(c->vm, c->f, c->v, c->v->code.sums[number]).u.p;
+    return c->value[c->v->code.sums[number]].u.p;
 }
 
 int64_t qloop_sum_count(const Call *c, int number) { return (int64_t)sum_array(c, number)->count; }

@@ -1,5 +1,5 @@
 /* loop_tell.c -- what --explain says of a loop, and errors: its own, and of {!parallel for} that cannot be. */
-#include "vm/launch/looping.h"
+#include "vm/launch/loop_run.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,15 +13,10 @@ static int line_of(const Source *s, uint32_t pos) {
 
 /* -- --explain --------------------------------------------------------------------------------------------------- */
 static void say(const Call *c, const char *what, const char *why, const Source *src, uint32_t pos) {
-    Text t;
-    if (!qvm(c->vm)->config.explain) return;
-    qtext_init(&t, qvm_ctx(c->vm));
-    qtext_printf(&t, "%s:%d: loop: %s", source_of(c)->path, line_of(source_of(c), c->region->loop->pos), what);
-    if (why[0]) qtext_printf(&t, ": %s", why);
-    if (why[0] && src) qtext_printf(&t, " (line %d)", line_of(src, pos));
-    qtext_puts(&t, "\n");
-    qvm_diagnostic(c->vm, t.s, t.len);
-    qtext_free(&t);
+    char line[32] = "";
+    if (why[0] && src) snprintf(line, sizeof line, " (line %d)", line_of(src, pos));
+    qreport_explain(c->vm, (Where){source_of(c), c->region->loop->pos}, "loop: %s%s%s%s", what, why[0] ? ": " : "", why,
+                    line);
 }
 
 void qloop_tell(Call *c) {
@@ -43,12 +38,6 @@ void qloop_tell_many(Call *c) {
 
 void qloop_tell_inner(Call *c) {
     say(c, "interpreted", "its work is in loops inside it, which may be parallel", NULL, 0);
-}
-
-void qloop_tell_refusal(Call *c, const Device *d) {
-    char what[LOOP_WHY];
-    snprintf(what, sizeof what, "on the processor, because %s cannot run it", d->name);
-    say(c, what, qvm_ctx(c->vm)->err.text, NULL, 0);
 }
 
 /* No kind of values has been worth a look. */
@@ -121,17 +110,10 @@ static void move_to(Frame *f, const LoopRegion *r, uint32_t pos) {
             f->pc = c->code + c->lines[i].pc + 1;
 }
 
-qs_status qloop_fault(Call *call, const LoopCode *code, const DevFault *fault) {
-    Ctx *c = qvm_ctx(call->vm);
-    Text t;
-    KFault k;
-    const LoopPlace *at = &code->places[fault->pos - 1];
-    memcpy(&k, fault, sizeof k);
-    qtext_init(&t, c);
-    kir_fault_text(code->func, &k, &t);
-    qs_status s = qerr_at(c, code->func->messages[k.message - 1].status, qast_where(at->func->unit, at->pos), "%s",
-                          t.s ? t.s : "");
-    qtext_free(&t);
-    for (; at->caller; at = at->caller) qerr_frame(c, qast_where(at->func->unit, at->pos), at->func->name);
-    return move_to(call->f, call->region, at->pos), s;
+qs_status qloop_fault(Call *c) {
+    const LoopPlace *at = &qloop_code(c->v, (LoopVersion)c->run.which)->places[c->run.fault.pos - 1];
+    qs_status s = qlaunch_fault(&c->run, qast_where(at->func->unit, at->pos));
+    for (; at->caller; at = at->caller)
+        qerr_frame(qvm_ctx(c->vm), qast_where(at->func->unit, at->pos), at->func->name);
+    return move_to(c->f, c->region, at->pos), s;
 }

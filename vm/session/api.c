@@ -1,12 +1,13 @@
 /* api.c -- the public functions of quasar.h: thin doors to the files that do the work. */
+#include "vm/array/index.h"
 #include "vm/interp/frame.h"
-#include "vm/launch/fuse.h"
-#include "vm/launch/loop.h"
+#include "vm/interp/interp.h"
+#include "vm/launch/regions.h"
 #include "vm/session/module.h"
 #include "vm/session/names.h"
 
 #include "stdlib/stdlib.h"
-#include "vm/launch/kernel.h"
+#include "vm/launch/launch.h"
 #include "vm/session/python.h"
 
 #include <math.h>
@@ -74,7 +75,7 @@ static qs_status start(qs_vm *vm) {
     TRY(qframe_open(vm));
     TRY(qmod_open(vm));
     qlib_register(vm);
-    return qvm(vm)->config.device ? qkrn_open_devices(vm, qvm(vm)->config.device)
+    return qvm(vm)->config.device ? qdevices_open(vm, qvm(vm)->config.device)
                                   : QS_OK; /* else with the first kernel */
 }
 
@@ -107,7 +108,7 @@ void qs_close(qs_vm *vm) {
     qmod_close(vm);
     qloop_tell_left(vm);
     qlib_close(vm);
-    qkrn_close(vm);
+    qlaunch_close(vm);
     if (m->python) m->python->closed(vm);
     qtext_free(&m->out);
     qtext_free(&m->report);
@@ -180,7 +181,7 @@ qs_status qs_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nout,
     return back(vm, qvm_call(vm, fn, nin, in, 0, NULL, nout, out));
 }
 
-bool qs_has(const char *what) { return qkrn_has(what) || qlib_has(what) || qpython_has(what); }
+bool qs_has(const char *what) { return qdevices_has(what) || qlib_has(what) || qpython_has(what); }
 
 bool qs_exit_code(qs_vm *vm, int *code) {
     if (qvm(vm)->exiting && code) *code = qvm(vm)->exit_code;
@@ -350,7 +351,7 @@ qs_status qs_array(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, qs_valu
 
 static qs_status device_of(qs_vm *vm, int index, Device **out) {
     *out = NULL;
-    return index < 0 ? QS_OK /* host memory */ : qkrn_device(vm, index, out);
+    return index < 0 ? QS_OK /* host memory */ : qdevices_get(vm, index, out);
 }
 
 qs_status qs_array_wrap(qs_vm *vm, const qs_array_info *info, void *data, int device, void (*release)(void *),
@@ -467,7 +468,7 @@ void *qs_foreign_ptr(qs_value v, const qs_foreign_type *type) {
 
 int qs_device_count(qs_vm *vm) {
     ErrorState kept = qvm_ctx(vm)->err;
-    if (!qvm(vm)->devices && qkrn_open_devices(vm, qvm(vm)->config.device)) qvm_ctx(vm)->err = kept;
+    if (!qvm(vm)->devices && qdevices_open(vm, qvm(vm)->config.device)) qvm_ctx(vm)->err = kept;
     return qvm(vm)->ndevices;
 }
 
@@ -478,6 +479,6 @@ bool qs_device(qs_vm *vm, int index, qs_device_info *out) {
     return true;
 }
 
-qs_status qs_sync(qs_vm *vm, int device) { return qkrn_sync(vm, device); }
+qs_status qs_sync(qs_vm *vm, int device) { return qdevices_sync(vm, device); }
 
-qs_status qs_use_device(qs_vm *vm, const char *wanted) { return qkrn_use_named(vm, wanted); }
+qs_status qs_use_device(qs_vm *vm, const char *wanted) { return qdevices_use_named(vm, wanted); }

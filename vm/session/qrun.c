@@ -1,5 +1,6 @@
 /* qrun.c -- the command: runs a file, an expression, or the prompt. */
-#include "vm/launch/kernel.h"
+#include "vm/launch/launch.h"
+#include "vm/quasar.h"
 #include "vm/session/prompt.h"
 
 #include <signal.h>
@@ -93,7 +94,7 @@ static int set_threads(Options *o, const char *v) {
     return r || o->config.threads < 1 ? EXIT_USAGE : 0;
 }
 
-static int set_memory(Options *o, const char *v) { return qkrn_bytes(v, &o->config.memory_limit) ? 0 : EXIT_USAGE; }
+static int set_memory(Options *o, const char *v) { return qdevices_bytes(v, &o->config.memory_limit) ? 0 : EXIT_USAGE; }
 
 static int set_precision(Options *o, const char *v) {
     int r = number_option(v, &o->config.precision);
@@ -102,7 +103,7 @@ static int set_precision(Options *o, const char *v) {
 
 static int set_target(Options *o, const char *v) {
     o->config.compile_for = v;
-    return qkrn_is_target(v) ? 0 : EXIT_USAGE;
+    return qdevices_is_target(v) ? 0 : EXIT_USAGE;
 }
 
 static int set_cache(Options *o, const char *v) {
@@ -209,7 +210,7 @@ static int run_text(qs_vm *vm, const char *text) {
 static int list_devices(qs_vm *vm) {
     Text t;
     qtext_init(&t, (Ctx *)vm);
-    qkrn_list_devices(vm, &t);
+    qdevices_list(vm, &t);
     fputs(t.s, stdout);
     qtext_free(&t);
     return 0;
@@ -241,23 +242,23 @@ static int dump(qs_vm *vm, const Options *o) {
         qs_status made = qprompt_dump(vm, o->file, o->dump, &t);
         return tell(vm, made, &t, stdout);
     }
-    qkreport_begin(vm, o->dump, false);
+    qreport_begin(vm, o->dump, false);
     qs_status s = qs_run_file(vm, o->file);
-    qkreport_shown(vm, &t);
+    qreport_shown(vm, &t);
     return tell(vm, s, &t, stdout);
 }
 
 static int cache(qs_vm *vm, const char *what) {
     Text t;
     qtext_init(&t, (Ctx *)vm);
-    qs_status s = qkreport_cache(vm, what, &t);
+    qs_status s = qreport_cache(vm, what, &t);
     return tell(vm, s, &t, stdout);
 }
 
 static int profile(qs_vm *vm, int code) {
     Text t;
     qtext_init(&t, (Ctx *)vm);
-    qs_status s = qkreport_profile(vm, &t);
+    qs_status s = qreport_profile(vm, &t);
     int told = tell(vm, s, &t, stderr);
     return code ? code : told;
 }
@@ -272,7 +273,7 @@ static int run(qs_vm *vm, const Options *o) {
     if (o->list_devices) return list_devices(vm);
     if (o->cache) return cache(vm, o->cache);
     if (o->dump) return dump(vm, o);
-    if (o->profile) qkreport_begin(vm, NULL, true);
+    if (o->profile) qreport_begin(vm, NULL, true);
     int code = o->text ? run_text(vm, o->text) : o->file ? report(vm, qs_run_file(vm, o->file)) : prompt(vm);
     return o->profile ? profile(vm, code) : code;
 }

@@ -83,6 +83,7 @@ Elem kelem_operator(Op op) {
 /* -- into a function ----------------------------------------------------------------------------------------------- */
 static KRef into_fold(void *ud, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c) {
     const KInto *to = ud;
+    if ((op == K_MIN || op == K_MAX) && to->zeros) flag = KFLAG_ZEROS;
     return kir_fold(to->f, op, own, flag, a, b, c, *to->pos);
 }
 
@@ -94,7 +95,9 @@ static KRef into_num(void *ud, qs_dtype d, double v) {
 KBuild kelem_into(KInto *into) { return (KBuild){.ud = into, .fold = into_fold, .num = into_num}; }
 
 /* -- bodies -------------------------------------------------------------------------------------------------------- */
-static inline KRef op(const KBuild *build, KOp k, KRef x, KRef y) { return build->fold(build->ud, k, build->d, 0, x, y, 0); }
+static inline KRef op(const KBuild *build, KOp k, KRef x, KRef y) {
+    return build->fold(build->ud, k, build->d, 0, x, y, 0);
+}
 static inline KRef select_op(const KBuild *build, KRef c, KRef x, KRef y) {
     return build->fold(build->ud, K_SELECT, build->d, 0, c, x, y);
 }
@@ -145,8 +148,8 @@ static inline KPair itself(KPair v) { return v; }
 
 /* Rows use as many of the three as they have. */
 #define BODY(kind, id, Type, ...)                                                                                      \
-    static KPair kind##_##id(const KBuild *build, Type x, Type y, Type z) {                                                \
-        (void)build, (void)x, (void)y, (void)z;                                                                            \
+    static KPair kind##_##id(const KBuild *build, Type x, Type y, Type z) {                                            \
+        (void)build, (void)x, (void)y, (void)z;                                                                        \
         __VA_ARGS__                                                                                                    \
     }
 
@@ -163,9 +166,9 @@ static inline KPair itself(KPair v) { return v; }
 #define ITSELF     return as_pair(x);
 #define WHOLE(...) __VA_ARGS__
 #define ELEM(id, nargs, bound, reals, whole, ...)                                                                      \
-    static KPair whole_##id(const KBuild *build, KRef x, KRef y, KRef z) {                                                 \
+    static KPair whole_##id(const KBuild *build, KRef x, KRef y, KRef z) {                                             \
         KPair (*const real_of)(const KBuild *, KRef, KRef, KRef) = real_##id;                                          \
-        (void)real_of, (void)build, (void)x, (void)y, (void)z;                                                             \
+        (void)real_of, (void)build, (void)x, (void)y, (void)z;                                                         \
         whole                                                                                                          \
     }
 #include "lang/kernel/elem/elem.def"

@@ -4,11 +4,11 @@
  *     out   the instructions of the row's body, through the builder of whoever asks
  *
  * Which dtype the arguments meet in is a rule of the one who asks: kernels compute in 32 bits, loops of the host in
- * doubles, expressions as arrays do.  What is computed then stands here alone.  elem_host.h makes C of the same rows. */
+ * doubles, expressions as arrays do.  What is then computed is said in the rows alone.  elem_host.h makes C of them. */
 #ifndef LANG_KERNEL_ELEM_H
 #define LANG_KERNEL_ELEM_H
 #include "lang/kernel/ir/kir.h"
-#include "lang/syntax/ast.h"
+#include "lang/syntax/operators.h"
 
 typedef enum {
 #define ELEM(id, ...) EL_##id,
@@ -45,8 +45,8 @@ typedef struct KBuild {
     KRef (*num)(void *ud, qs_dtype d, double v);
     qs_dtype d; /* of the computation: set by the functions below */
 } KBuild;
-/* Into f, at the source position that *pos is then. */
-typedef struct { KFunc *f; const uint32_t *pos; } KInto;
+/* Into f, at the source position that *pos is then.  zeros: MIN and MAX tell the zeros apart in every backend. */
+typedef struct { KFunc *f; const uint32_t *pos; bool zeros; } KInto;
 KBuild kelem_into(KInto *into);
 
 /* The body of e in the dtype d, float32, float64 or an integer; args have it already.  im is 0 unless it gives a

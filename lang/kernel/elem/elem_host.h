@@ -24,11 +24,11 @@
 #define tgamma qlibm_tgamma
 #define tgammaf qlibm_tgammaf
 #define hypotf qlibm_hypotf
-#define ELEM_LIBM_1(name, f32, f64)                                                                                      \
-    static inline float name##_F32(float x) { return f32(x); }                                               \
+#define ELEM_LIBM_1(name, f32, f64)                                                                                    \
+    static inline float name##_F32(float x) { return f32(x); }                                                         \
     static inline double name##_F64(double x) { return f64(x); }
-#define ELEM_LIBM_2(name, f32, f64)                                                                                      \
-    static inline float name##_F32(float x, float y) { return f32(x, y); }                                   \
+#define ELEM_LIBM_2(name, f32, f64)                                                                                    \
+    static inline float name##_F32(float x, float y) { return f32(x, y); }                                             \
     static inline double name##_F64(double x, double y) { return f64(x, y); }
 #define MATHFN(id, nargs, f32, f64, ...) ELEM_LIBM_##nargs(elem_libm_##id, f32, f64)
 #include "lang/kernel/ir/mathfn.def"

@@ -341,10 +341,12 @@ static Opnd extreme_of_bits(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
 }
 
 static bool is_literal(Opnd o) { return *o.s != '%'; }
+
 /* A zero that is known has become a comparison (passes/legal.h). */
-static Opnd extreme(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
+static Opnd extreme(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
+    bool ordered = flag == KFLAG_ZEROS || e->t->orders_zeros;
     if (e->f->strict) return extreme_in_order(e, op, d, a, b);
-    if (!e->t->orders_zeros || e->f->fast || is_literal(a) || is_literal(b))
+    if (!ordered || e->f->fast || is_literal(a) || is_literal(b))
         return call2(e, op == K_MAX ? "maxnum" : "minnum", d, a, b);
     return extreme_of_bits(e, op, d, a, b);
 }
@@ -360,8 +362,8 @@ static Opnd arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
     case K_MUL: return bin(e, "mul", t, a, b);
     case K_DIV: return divide(e, op, d, a, b);
     case K_MOD: return real ? float_mod(e, d, a, b) : divide(e, op, d, a, b);
-    case K_MIN: return real ? extreme(e, op, d, a, b) : call2(e, sign ? "smin" : "umin", d, a, b);
-    case K_MAX: return real ? extreme(e, op, d, a, b) : call2(e, sign ? "smax" : "umax", d, a, b);
+    case K_MIN: return real ? extreme(e, op, d, flag, a, b) : call2(e, sign ? "smin" : "umin", d, a, b);
+    case K_MAX: return real ? extreme(e, op, d, flag, a, b) : call2(e, sign ? "smax" : "umax", d, a, b);
     case K_AND: return bin(e, "and", t, a, b);
     case K_OR: return bin(e, "or", t, a, b);
     case K_XOR: return bin(e, "xor", t, a, b);

@@ -1,5 +1,8 @@
+/* fuse.c -- array expressions: out[pos] = expression.  The tree is that of walk/expr.c; here are the leaves, which are
+ * loaded at the position, the types of host arithmetic, and what becomes of the value: a store, or a reduction. */
 #include "lang/kernel/host/fuse.h"
-#include "lang/kernel/elem/elem.h"
+#include "lang/kernel/walk/walk.h"
+#include "lang/syntax/operators.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,20 +19,23 @@ FuseKind kfuse_reduction(const char *name, int nargs) {
 }
 
 /* -- values under construction ------------------------------------------------------------------------------------- */
-typedef struct {
+typedef struct Val {
     KRef ref, im;    /* ref 0: the expression is declined; im: of what is complex */
     qs_dtype dtype;  /* elements of an array as the host would store them; a number: float64, int64 or complex128 */
     bool array;
 } Val;
 
 typedef struct {
-    Ctx *c;
-    KFunc *f;
+    union {
+        Walk walk;
+        struct {
+#include "lang/kernel/walk/members.def"
+        };
+    };
     const FuseExpr *e;
     const FuseLeafType *types;
     Val *leaves;     /* loaded, in the order of e->leaves */
     int *params;     /* the first parameter of each leaf */
-    uint32_t pos;    /* of the node at hand */
     bool flat;
     int rank;
 } Fuse;
@@ -37,11 +43,14 @@ typedef struct {
 static const Val declined;
 
 static KRef op(Fuse *z, KOp k, KRef a, KRef b) {
-    return kir_fold(z->f, k, (qs_dtype)z->f->ins[a].dtype, 0, a, b, 0, z->pos);
+    return kbuild_pure(&z->walk, k, (qs_dtype)z->f->ins[a].dtype, 0, a, b, 0, 0);
 }
-static KRef number(Fuse *z, qs_dtype d, double x) { return kir_const_num(z->f, d, x, z->pos); }
+static KRef emit(Fuse *z, KOp k, qs_dtype d, KRef a, KRef b, KRef c, uint64_t imm) {
+    return kbuild_emit(&z->walk, k, d, 0, a, b, c, imm);
+}
+static KRef number(Fuse *z, qs_dtype d, double x) { return kbuild_const(&z->walk, d, x); }
 static KRef cast(Fuse *z, KRef a, qs_dtype d) {
-    return z->f->ins[a].dtype == d ? a : kir_fold(z->f, K_CAST, d, 0, a, 0, 0, z->pos);
+    return z->f->ins[a].dtype == d ? a : kbuild_pure(&z->walk, K_CAST, d, 0, a, 0, 0, 0);
 }
 
 /* The dtype that arithmetic on elements of type d uses; half and bfloat16 would have to be rounded at every step. */
@@ -81,7 +90,7 @@ enum { ROW_ARGS = 3 };
 static Val row(Fuse *z, Elem e, const Val *a, qs_dtype d, bool array) {
     const ElemInfo *info = &kelem_info[e];
     bool complex = qdtype_is_complex(d);
-    KInto into = {z->f, &z->pos};
+    KInto into = {z->f, &z->pos, true};
     KPair x[ROW_ARGS], r;
     KRef refs[ROW_ARGS];
     qs_dtype c = compute_dtype(d);
@@ -104,7 +113,7 @@ static Val row(Fuse *z, Elem e, const Val *a, qs_dtype d, bool array) {
 static Val power(Fuse *z, const Val *a, qs_dtype d, bool array) {
     double n, im = 0;
     bool complex = qdtype_is_complex(d);
-    KInto into = {z->f, &z->pos};
+    KInto into = {z->f, &z->pos, true};
     qs_dtype c = complex ? qdtype_real_of(d) : compute_dtype(d);
     KPair r, x = complex ? pair(z, a[0], d) : (KPair){cast(z, a[0].ref, c), 0};
     bool known = kir_is_const(z->f, a[1].ref, &n) && (!a[1].im || (kir_is_const(z->f, a[1].im, &im) && im == 0));
@@ -183,35 +192,53 @@ static Val call(Fuse *z, Elem e, const Val *a) {
     return d == QS_B1 ? declined : row(z, e, a, d, array);
 }
 
-/* -- the tree ------------------------------------------------------------------------------------------------------ */
-static Val build(Fuse *z, Node *n) {
-    for (int i = 0; i < z->e->nleaves; i++)
-        if (z->e->leaves[i] == n) return z->leaves[i];
-    Val a, b, args[ROW_ARGS];
-    switch (n->kind) {
-    case N_NUM:
-        a = value(number(z, QS_F64, n->u.num.value), QS_F64, false);
-        return n->u.num.imaginary ? complex_value((KPair){number(z, QS_F64, 0), a.ref}, QS_C128, false) : a;
-    case N_UNARY:
-        a = build(z, n->u.bin.a);
-        z->pos = n->pos;
-        return a.ref ? unary(z, (Op)n->op, a) : declined;
-    case N_BINARY:
-        a = build(z, n->u.bin.a);
-        b = a.ref ? build(z, n->u.bin.b) : declined;
-        z->pos = n->pos;
-        return b.ref ? binary(z, (Op)n->op, a, b) : declined;
-    case N_CALL: {
-        Elem e = kelem_find(n->u.call.callee->u.ident.name->s, n->u.call.args.n);
-        for (int i = 0; e != EL__COUNT && i < kelem_info[e].nargs; i++)
-            if (!(args[i] = build(z, n->u.call.args.at[i].value)).ref) return declined;
-        z->pos = n->pos;
-        return e != EL__COUNT ? call(z, e, args) : declined;
-    }
-    default: return declined;
-    }
+/* -- the rules of the walk ------------------------------------------------------------------------------------------
+ */
+static qs_status given(Val v, Val *out) { return *out = v, v.ref ? QS_OK : QS_EVALUE; }
+
+/* Of what stands above the leaves only operators, functions and numbers are fused. */
+static qs_status leaf(Walk *w, const Node *n, Val *out, bool *found) {
+    const Fuse *z = (const Fuse *)w;
+    bool logical = n->kind == N_BINARY && (n->op == OP_ANDAND || n->op == OP_OROR);
+    for (int i = 0; i < z->e->nleaves && !*found; i++)
+        if (z->e->leaves[i] == n) *out = z->leaves[i], *found = true;
+    bool inner = n->kind == N_NUM || n->kind == N_UNARY || (n->kind == N_BINARY && !logical) || n->kind == N_CALL;
+    return *found || inner ? QS_OK : QS_EVALUE;
 }
 
+static void literal(Walk *w, const Node *n, Val *out) {
+    Fuse *z = (Fuse *)w;
+    *out = value(number(z, QS_F64, n->u.num.value), QS_F64, false);
+    if (n->u.num.imaginary) *out = complex_value((KPair){number(z, QS_F64, 0), out->ref}, QS_C128, false);
+}
+
+static qs_status unary_rule(Walk *w, Op o, Val *a, Val *out) { return given(unary((Fuse *)w, o, *a), out); }
+
+static qs_status binary_rule(Walk *w, Op o, Val *a, Val *b, Val *out) {
+    return given(binary((Fuse *)w, o, *a, *b), out);
+}
+
+static qs_status callee(Walk *w, Node *n, int wanted, Val *out, Val *args, bool *self, bool *done) {
+    return (void)w, (void)n, (void)wanted, (void)out, (void)args, (void)self, (void)done, QS_OK;
+}
+
+static qs_status apply(Walk *w, Node *n, Val *fn, const Args *args, Val *outs, int wanted) {
+    Elem e = kelem_find(n->u.call.callee->u.ident.name->s, args->n);
+    (void)fn, (void)wanted;
+    return e == EL__COUNT ? QS_EVALUE : given(call((Fuse *)w, e, args->at), outs);
+}
+
+static const CallRules call_rules = {.callee = callee, .apply = apply};
+static const ExprRules expr_rules = {.leaf = leaf, .literal = literal, .unary = unary_rule, .binary = binary_rule};
+static const WalkRules rules = {.call = &call_rules, .expr = &expr_rules, .value_size = sizeof(Val)};
+
+static Val build(Fuse *z) {
+    Val v = {0};
+    return kexpr_lower(&z->walk, z->e->root, &v) == QS_OK ? v : declined;
+}
+
+/* -- leaves ---------------------------------------------------------------------------------------------------------
+ */
 static void parameters(Fuse *z) {
     char name[16];
     for (int i = 0; i < z->e->nleaves; i++) {
@@ -225,33 +252,13 @@ static void parameters(Fuse *z) {
     }
 }
 
-/* Linear index of the position in parameter p, whose strides are its own. */
-static KRef strided_index(Fuse *z, int p, const KRef *at) {
-    KRef sum = 0;
-    for (int d = 0; d < z->rank; d++) {
-        KRef s = kir_add(z->f, K_STRIDE, QS_I64, 0, 0, 0, 0, (uint64_t)p << 8 | (uint64_t)d, 0);
-        KRef term = op(z, K_MUL, at[d], s);
-        sum = sum ? op(z, K_ADD, sum, term) : term;
-    }
-    return sum;
-}
-
-/* Part p of element k of complex memory is at 2k+p. */
-static KRef part_index(Fuse *z, KRef k, qs_dtype d, int part) {
-    if (!qdtype_is_complex(d)) return k;
-    KRef twice = op(z, K_MUL, k, kir_const_int(z->f, QS_I64, 2, z->pos));
-    return part ? op(z, K_ADD, twice, kir_const_int(z->f, QS_I64, 1, z->pos)) : twice;
-}
-
 static KRef load_part(Fuse *z, int leaf, KRef index, int part) {
-    qs_dtype d = (qs_dtype)z->types[leaf].dtype;
-    return kir_add(z->f, K_LOAD, kir_value_dtype(d), 0, part_index(z, index, d, part), 0, 0, (uint64_t)z->params[leaf],
-                   0);
+    return kmem_load(&z->walk, z->params[leaf], (qs_dtype)z->types[leaf].dtype, index, part, 0);
 }
 
 static KRef number_param(Fuse *z, int leaf, int part) {
     qs_dtype d = z->types[leaf].weak_int ? QS_I64 : QS_F64;
-    return kir_add(z->f, K_PARAM, d, 0, 0, 0, 0, (uint64_t)(z->params[leaf] + part), 0);
+    return emit(z, K_PARAM, d, 0, 0, 0, (uint64_t)(z->params[leaf] + part));
 }
 
 static void load_leaves(Fuse *z, const KRef *at) {
@@ -259,7 +266,8 @@ static void load_leaves(Fuse *z, const KRef *at) {
         const FuseLeafType *t = &z->types[i];
         Val *v = &z->leaves[i];
         if (t->array) {
-            KRef index = z->flat ? at[0] : strided_index(z, z->params[i], at);
+            Layout a = {.param = z->params[i], .rank = z->rank, .contiguous = z->flat};
+            KRef index = kmem_linear(&z->walk, &a, at);
             *v = value(load_part(z, i, index, 0), (qs_dtype)t->dtype, true);
             if (qdtype_is_complex(v->dtype)) v->im = load_part(z, i, index, 1);
         } else {
@@ -281,24 +289,17 @@ static int add_result(Fuse *z, qs_dtype d, bool flat) {
     return kir_param(z->f, &p);
 }
 
-static void store(Fuse *z, int result, KRef index, KRef v) {
-    kir_add(z->f, K_STORE, QS_B1, 0, index, v, 0, (uint64_t)result, 0);
-}
-
 static bool build_map(Fuse *z, FuseKernel *out) {
-    KRef at[QS_MAX_RANK], linear = 0;
-    for (int d = 0; d < z->rank; d++) at[d] = kir_add(z->f, K_POS, QS_I64, 0, 0, 0, 0, (uint64_t)d, 0);
+    KRef at[QS_MAX_RANK];
+    for (int d = 0; d < z->rank; d++) at[d] = emit(z, K_POS, QS_I64, 0, 0, 0, (uint64_t)d);
     load_leaves(z, at);
-    Val v = build(z, z->e->root);
+    Val v = build(z);
     if (!v.ref || !v.array) return false;
     int result = add_result(z, v.dtype, z->flat);
-    linear = at[0];
-    for (int d = 1; d < z->rank; d++) { /* row-major: the result has no gaps */
-        KRef extent = kir_add(z->f, K_DIM, QS_I64, 0, 0, 0, 0, (uint64_t)result << 8 | (uint64_t)d, 0);
-        linear = op(z, K_ADD, op(z, K_MUL, linear, extent), at[d]);
-    }
-    store(z, result, part_index(z, linear, v.dtype, 0), v.ref);
-    if (v.im) store(z, result, part_index(z, linear, v.dtype, 1), v.im);
+    Layout y = {.param = result, .rank = z->rank, .contiguous = true};
+    KRef linear = kmem_linear(&z->walk, &y, at);
+    kmem_store(&z->walk, result, v.dtype, linear, 0, v.ref, 0);
+    if (v.im) kmem_store(&z->walk, result, v.dtype, linear, 1, v.im, 0);
     out->dtype = v.dtype;
     return true;
 }
@@ -311,50 +312,48 @@ static qs_dtype lane_dtype(FuseKind k, qs_dtype d) {
 
 static KRef merge(Fuse *z, qs_dtype lane, KRef a, KRef b) {
     static const KOp ops[] = {[FUSE_SUM] = K_ADD, [FUSE_MEAN] = K_ADD, [FUSE_MIN] = K_MIN, [FUSE_MAX] = K_MAX};
-    return kir_add(z->f, ops[z->e->kind], lane, KFLAG_REASSOC, a, b, 0, 0, 0);
+    return kbuild_emit(&z->walk, ops[z->e->kind], lane, KFLAG_REASSOC, a, b, 0, 0);
 }
 
 /* The reduction of the elements first, first+step … last, in a LOCAL. */
 static KRef accumulate(Fuse *z, qs_dtype lane, KRef first, KRef last, KRef step) {
-    KFunc *f = z->f;
     bool extreme = z->e->kind == FUSE_MIN || z->e->kind == FUSE_MAX;
-    KRef start = lane == QS_I64 ? kir_const_int(f, lane, 0, 0) : number(z, lane, extreme ? NAN : 0);
-    KRef acc = kir_add(f, K_LOCAL, lane, 0, start, 0, 0, 0, 0);
-    KRef k = kir_add(f, K_FOR, QS_I64, 0, first, last, step, 0, 0);
+    KRef start = lane == QS_I64 ? kbuild_int(&z->walk, lane, 0) : number(z, lane, extreme ? NAN : 0);
+    KRef acc = emit(z, K_LOCAL, lane, start, 0, 0, 0);
+    KRef k = emit(z, K_FOR, QS_I64, first, last, step, 0);
     load_leaves(z, &k);
-    KRef x = cast(z, build(z, z->e->root).ref, lane);
-    KRef old = kir_add(f, K_GET, lane, 0, acc, 0, 0, 0, 0);
-    kir_add(f, K_SET, QS_B1, 0, acc, merge(z, lane, old, x), 0, 0, 0);
-    kir_add(f, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+    KRef x = cast(z, build(z).ref, lane);
+    KRef old = emit(z, K_GET, lane, acc, 0, 0, 0);
+    emit(z, K_SET, QS_B1, acc, merge(z, lane, old, x), 0, 0);
+    emit(z, K_END, QS_B1, 0, 0, 0, 0);
     return acc;
 }
 
 /* The values that the positions of a block have, merged pairwise; the first position stores the result. */
 static void merge_block(Fuse *z, qs_dtype lane, int result, KRef acc) {
-    KFunc *f = z->f;
-    KRef shared = kir_add(f, K_SHARED, lane, 0, 0, 0, 0, FUSE_GROUP, 0);
-    KRef me = kir_add(f, K_BLKPOS, QS_I32, 0, 0, 0, 0, 0, 0);
-    kir_add(f, K_ASTORE, QS_B1, 0, shared, me, kir_add(f, K_GET, lane, 0, acc, 0, 0, 0, 0), 0, 0);
+    KRef shared = emit(z, K_SHARED, lane, 0, 0, 0, FUSE_GROUP);
+    KRef me = emit(z, K_BLKPOS, QS_I32, 0, 0, 0, 0);
+    emit(z, K_ASTORE, QS_B1, shared, me, emit(z, K_GET, lane, acc, 0, 0, 0), 0);
     for (int half = FUSE_GROUP / 2; half; half /= 2) {
-        KRef distance = kir_const_int(f, QS_I32, half, 0);
-        kir_add(f, K_BARRIER, QS_B1, 0, 0, 0, 0, 0, 0);
-        kir_add(f, K_IF, QS_B1, 0, kir_add(f, K_LT, QS_B1, 0, me, distance, 0, 0, 0), 0, 0, 0, 0);
-        KRef mine = kir_add(f, K_ALOAD, lane, 0, shared, me, 0, 0, 0);
-        KRef other = kir_add(f, K_ALOAD, lane, 0, shared, kir_add(f, K_ADD, QS_I32, 0, me, distance, 0, 0, 0), 0, 0, 0);
-        kir_add(f, K_ASTORE, QS_B1, 0, shared, me, merge(z, lane, mine, other), 0, 0);
-        kir_add(f, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+        KRef distance = kbuild_int(&z->walk, QS_I32, half);
+        emit(z, K_BARRIER, QS_B1, 0, 0, 0, 0);
+        emit(z, K_IF, QS_B1, emit(z, K_LT, QS_B1, me, distance, 0, 0), 0, 0, 0);
+        KRef mine = emit(z, K_ALOAD, lane, shared, me, 0, 0);
+        KRef other = emit(z, K_ALOAD, lane, shared, emit(z, K_ADD, QS_I32, me, distance, 0, 0), 0, 0);
+        emit(z, K_ASTORE, QS_B1, shared, me, merge(z, lane, mine, other), 0);
+        emit(z, K_END, QS_B1, 0, 0, 0, 0);
     }
-    KRef zero = kir_const_int(f, QS_I32, 0, 0), block = kir_add(f, K_BLKIDX, QS_I32, 0, 0, 0, 0, 0, 0);
-    kir_add(f, K_IF, QS_B1, 0, kir_add(f, K_EQ, QS_B1, 0, me, zero, 0, 0, 0), 0, 0, 0, 0);
-    store(z, result, cast(z, block, QS_I64), kir_add(f, K_ALOAD, lane, 0, shared, zero, 0, 0, 0));
-    kir_add(f, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+    KRef zero = kbuild_int(&z->walk, QS_I32, 0), block = emit(z, K_BLKIDX, QS_I32, 0, 0, 0, 0);
+    emit(z, K_IF, QS_B1, emit(z, K_EQ, QS_B1, me, zero, 0, 0), 0, 0, 0);
+    kmem_store(&z->walk, result, lane, cast(z, block, QS_I64), 0, emit(z, K_ALOAD, lane, shared, zero, 0, 0), 0);
+    emit(z, K_END, QS_B1, 0, 0, 0, 0);
 }
 
 /* The dtype of the expression's elements, which is known after it was built: built and thrown away. */
 static bool element_dtype(Fuse *z, KRef index, qs_dtype *out) {
     uint32_t mark = z->f->nins;
     load_leaves(z, &index);
-    Val v = build(z, z->e->root);
+    Val v = build(z);
     z->f->nins = mark;
     *out = v.dtype;
     return v.ref && v.array;
@@ -363,26 +362,25 @@ static bool element_dtype(Fuse *z, KRef index, qs_dtype *out) {
 /* The last two parameters are chunk and n.  By chunks: partial[pos] is the reduction over [pos*chunk,
  * min(n, (pos+1)*chunk)).  Grouped: position pos takes pos, pos+chunk … below n, so that neighbours read neighbours. */
 static bool build_reduction(Fuse *z, FuseKernel *out) {
-    KFunc *f = z->f;
     FuseKind kind = z->e->kind;
     KParam size = {.name = qstr_cname(z->c, "chunk"), .kind = KP_NUM, .dtype = QS_I64};
     qs_dtype d;
-    KRef chunk = kir_add(f, K_PARAM, QS_I64, 0, 0, 0, 0, (uint64_t)kir_param(f, &size), 0);
+    KRef chunk = emit(z, K_PARAM, QS_I64, 0, 0, 0, (uint64_t)kir_param(z->f, &size));
     size.name = qstr_cname(z->c, "n");
-    KRef n = kir_add(f, K_PARAM, QS_I64, 0, 0, 0, 0, (uint64_t)kir_param(f, &size), 0);
-    KRef pos = kir_add(f, K_POS, QS_I64, 0, 0, 0, 0, 0, 0), one = kir_const_int(f, QS_I64, 1, 0);
+    KRef n = emit(z, K_PARAM, QS_I64, 0, 0, 0, (uint64_t)kir_param(z->f, &size));
+    KRef pos = emit(z, K_POS, QS_I64, 0, 0, 0, 0), one = kbuild_int(&z->walk, QS_I64, 1);
     if (!element_dtype(z, pos, &d) || qdtype_is_complex(d)) return false;
     if ((kind == FUSE_MIN || kind == FUSE_MAX) && d < QS_F32) return false;
     qs_dtype lane = lane_dtype(kind, d);
     if (d >= QS_I64 && lane == QS_I64) return false; /* may overflow, which the host tells */
     int result = add_result(z, lane, true);
     if (z->e->grouped) {
-        f->fixed_block = true, f->block[0] = FUSE_GROUP;
+        z->f->fixed_block = true, z->f->block[0] = FUSE_GROUP;
         merge_block(z, lane, result, accumulate(z, lane, pos, op(z, K_SUB, n, one), chunk));
     } else {
         KRef first = op(z, K_MUL, pos, chunk), last = op(z, K_SUB, op(z, K_MIN, op(z, K_ADD, first, chunk), n), one);
         KRef acc = accumulate(z, lane, first, last, one);
-        store(z, result, pos, kir_add(f, K_GET, lane, 0, acc, 0, 0, 0, 0));
+        kmem_store(&z->walk, result, lane, pos, 0, emit(z, K_GET, lane, acc, 0, 0, 0), 0);
     }
     out->dtype = lane;
     out->integral = lane == QS_I64 && d != QS_B1;
@@ -395,8 +393,8 @@ qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafTyp
     for (int i = 0; i < e->nleaves; i++)
         if (types[i].array && !supported((qs_dtype)types[i].dtype)) return QS_OK;
     if (e->kind != FUSE_MAP && !flat) return QS_OK;
-    Fuse z = {.c = c, .f = kir_new(c, arena, qstr_cname(c, "expression"), e->src), .e = e, .types = types, .flat = flat,
-              .rank = flat ? 1 : rank};
+    Fuse z = {.walk = {.rules = &rules, .c = c}, .e = e, .types = types, .flat = flat, .rank = flat ? 1 : rank};
+    kbuild_begin(&z.walk, kir_new(c, arena, qstr_cname(c, "expression"), e->src), arena, 0);
     z.leaves = qarena_alloc(arena, sizeof *z.leaves * (size_t)(e->nleaves + 1));
     z.params = qarena_alloc(arena, sizeof *z.params * (size_t)(e->nleaves + 1));
     z.f->rank = z.rank, z.f->fast = e->fast_math;

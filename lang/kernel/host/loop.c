@@ -8,7 +8,7 @@
  *     CHECK                    what failed, if anything
  *
  * Passes are repeated until nothing new is learned of a variable: its kind, its bounds, whether it may have a
- * fraction. */
+ * fraction.  `return` stores its place in the text, where the frame of the function goes on afterwards. */
 #include "lang/kernel/host/looping.h"
 #include "vm/base/number.h"
 
@@ -21,13 +21,13 @@ qs_status kloop_decline(Loops *L, uint32_t pos, const char *fmt, ...) {
     va_start(ap, fmt);
     qnum_vprint(L->out->why, sizeof L->out->why, fmt, ap);
     va_end(ap);
-    const Inline *at = L->in ? L->in : L->root;
+    const Frame *at = L->in ? L->in : L->root;
     L->out->why_pos = pos, L->out->src = at->func->unit->src;
     return QS_EVALUE;
 }
 
 /* -- one pass ---------------------------------------------------------------------------------------------------- */
-static void make_room(Loops *L, Inline *r, int n) {
+static void make_room(Loops *L, Frame *r, int n) {
     if (r->nvars + n <= r->cap) return;
     r->cap = 2 * r->cap + n;
     Var *more = qarena_alloc(L->keep, (size_t)r->cap * sizeof *more);
@@ -37,7 +37,7 @@ static void make_room(Loops *L, Inline *r, int n) {
 
 static void add_written(Loops *L, const Sym *sym) {
     if (!sym || kloop_find_var(L->root, sym)) return;
-    Inline *r = L->root;
+    Frame *r = L->root;
     make_room(L, r, 1);
     Var *v = &r->vars[r->nvars++];
     *v = (Var){.sym = sym, .object = -1, .lo = INFINITY, .hi = -INFINITY};
@@ -69,7 +69,7 @@ static Value zero(Loops *L, const Var *v) {
 
 static bool is_held(const Var *v) { return v->kind >= LOOP_NUM && v->kind <= LOOP_VECTOR; }
 
-static void declare_all(Loops *L, Inline *in) {
+static void declare_all(Loops *L, Frame *in) {
     for (int i = 0; i < in->nvars; i++) {
         Var *v = &in->vars[i];
         bool entered = in == L->root && v->entry.kind != LOOP_UNSET && L->mode != MODE_PARALLEL;
@@ -87,11 +87,11 @@ static void declare_all(Loops *L, Inline *in) {
         if (asked && L->mode != MODE_PARALLEL)
             v->given = kloop_emit(L, K_LOCAL, QS_B1, kir_const_int(L->f, QS_B1, 0, L->pos), 0, 0, 0);
     }
-    for (Inline *i = in->child; i; i = i->next) declare_all(L, i);
+    for (Frame *i = in->child; i; i = i->next) declare_all(L, i);
 }
 
 static bool has_return(const Node *loop) {
-    return kloop_find(kloop_body_of(loop), true, kloop_is_return, NULL);
+    return kfind_node(kfind_body_of(loop), true, kfind_is_return, NULL);
 }
 
 static void begin_pass(Loops *L, Arena *scratch) {
@@ -181,7 +181,7 @@ static void report_fault(Loops *L) {
 
 static qs_status serial_pass(Loops *L) {
     kbuild_once(&L->walk);
-    TRY(kloop_loop(L, L->job->loop));
+    TRY(kstmt_lower(&L->walk, L->job->loop));
     kloop_flow(L, K_BREAK, 0, 0);
     kloop_flow(L, K_END, 0, 0);
     store_variables(L);
@@ -227,41 +227,40 @@ static qs_status parallel_pass(Loops *L) {
     return QS_OK;
 }
 
-static void *copied(Arena *a, const void *p, size_t n) { return n ? memcpy(qarena_alloc(a, n), p, n) : NULL; }
+typedef struct { Arena *arena; LoopCode *out, *guard; } Version;
 
-static qs_status keep(Loops *L, Arena *arena, LoopCode *out) {
-    KFunc *f = copied(arena, L->f, sizeof *f);
-    f->arena = arena;
-    f->ins = copied(arena, L->f->ins, L->f->nins * sizeof *f->ins), f->cap = f->nins;
-    f->params = copied(arena, f->params, (size_t)f->nparams * sizeof *f->params);
-    f->messages = copied(arena, f->messages, (size_t)f->nmessages * sizeof *f->messages);
-    out->binds = copied(arena, L->binds, (size_t)f->nparams * sizeof *L->binds);
+static qs_status keep_code(Loops *L, Arena *arena, LoopCode *out) {
+    out->func = kbuild_keep(&L->walk, arena);
+    out->binds = qarena_alloc(arena, (size_t)(L->f->nparams + 1) * sizeof *out->binds);
+    for (int i = 0; i < L->f->nparams; i++) out->binds[i] = L->binds[i];
     out->places = qarena_alloc(arena, (L->nfaults + 1) * sizeof *out->places);
     for (uint32_t i = 0; i < L->nfaults; i++) out->places[i] = L->faults[i].place;
-    kir_seal(f);
-    out->func = f;
-    return kir_verify(L->c, f);
+    return kir_verify(L->c, out->func);
 }
 
-/* Passes of one version until nothing changes; what the last one found stays in L until the next. */
+static qs_status keep(Walk *w, void *ud) {
+    Loops *L = (Loops *)w;
+    const Version *v = ud;
+    if (L->mode == MODE_EXACT) L->out->draws = L->draws, L->axes = kloop_parallel_depth(L);
+    if (L->loose && L->mode == MODE_PARALLEL && !L->chunked)
+        return kloop_decline(L, L->loose_pos, "a test here depends on values");
+    TRY(keep_code(L, v->arena, v->out));
+    return v->guard ? kloop_guard(L, v->arena, v->guard) : QS_OK;
+}
+
+static qs_status pass(Walk *w, Arena *scratch) {
+    Loops *L = (Loops *)w;
+    begin_pass(L, scratch);
+    return L->mode == MODE_PARALLEL ? parallel_pass(L) : serial_pass(L);
+}
+
+/* Passes of one version; what the last one found stays in L until the next. */
 static qs_status version(Loops *L, Mode mode, Arena *arena, LoopCode *out, LoopCode *guard) {
+    Version v = {arena, out, guard};
+    bool done;
     L->mode = mode;
-    for (int pass = 0; pass < LOOP_PASSES; pass++) {
-        Arena scratch;
-        qarena_init(&scratch, L->c);
-        begin_pass(L, &scratch);
-        qs_status s = mode == MODE_PARALLEL ? parallel_pass(L) : serial_pass(L);
-        bool done = s == QS_OK && !L->changed;
-        if (done && mode == MODE_EXACT) L->out->draws = L->draws;
-        if (done && mode == MODE_EXACT) L->axes = kloop_parallel_depth(L);
-        if (done && L->loose && mode == MODE_PARALLEL && !L->chunked)
-            s = kloop_decline(L, L->loose_pos, "a test here depends on values");
-        if (done && s == QS_OK) s = keep(L, arena, out);
-        if (done && s == QS_OK && guard) s = kloop_guard(L, arena, guard);
-        qarena_free(&scratch);
-        if (s != QS_OK || done) return s;
-    }
-    return kloop_decline(L, L->job->loop->pos, "the types of its variables");
+    TRY(kbuild_passes(&L->walk, LOOP_PASSES, pass, keep, &v, &done));
+    return done ? QS_OK : kloop_decline(L, L->job->loop->pos, "the types of its variables");
 }
 
 static int nest_of(const Node *n) {
@@ -290,9 +289,9 @@ qs_status kloop_lower(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out)
     ErrorState before = c->err;
     qarena_init(&kept, c);
     *out = (LoopResult){0};
-    Inline root = {.func = job->func, .source = -1, .leave = -1};
-    Loops L = {.walk = {.c = c, .keep = &kept}, .keep_result = arena, .job = job, .out = out, .root = &root,
-               .nest = nest_of(job->loop)};
+    Frame root = {.func = job->func, .source = -1, .return_depth = -1};
+    Loops L = {.walk = {.rules = &kloop_rules, .c = c, .keep = &kept, .root = &root}, .keep_result = arena,
+               .job = job, .out = out, .nest = nest_of(job->loop)};
     versions(&L, arena);
     c->err = before;
     qmem_free(c, L.binds, L.cap_binds * sizeof *L.binds);

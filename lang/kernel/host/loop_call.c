@@ -16,7 +16,7 @@ static KRef real_row(Loops *L, Elem e, const Number *a) {
  * extreme where arguments are at their bounds, or 0. */
 static void bounds(Loops *L, Elem e, const Number *a, Number *out) {
     uint32_t before = L->f->nins;
-    KInto into = {L->f, &L->pos};
+    KInto into = {L->f, &L->pos, false};
     out->lo = INFINITY, out->hi = -INFINITY;
     int n = kelem_info[e].nargs, corners = n == 1 ? 3 : n == 2 ? 9 : 27;
     for (int corner = 0; corner < corners; corner++) {
@@ -101,8 +101,8 @@ static qs_status float_fn(Loops *L, int imm, const Number *a, Number *out) {
 /* Those that are no row of elem.def, or are quicker for whole numbers. */
 typedef qs_status BuiltinFn(Loops *, int imm, const Number *args, Number *out);
 static const struct { const char *name; int nargs; BuiltinFn *fn; int imm; } builtins[] = {
-    {"int", 1, int_fn, 0}, {"float", 1, float_fn, 0}, {"pow", 2, operator_fn, OP_POW}, {"min", 2, operator_fn, OP_MINEQ},
-    {"max", 2, operator_fn, OP_MAXEQ}, {"mod", 2, mod_fn, 0}};
+    {"int", 1, int_fn, 0}, {"float", 1, float_fn, 0}, {"pow", 2, operator_fn, OP_POW},
+    {"min", 2, operator_fn, OP_MINEQ}, {"max", 2, operator_fn, OP_MAXEQ}, {"mod", 2, mod_fn, 0}};
 
 qs_status kloop_real_builtin(Loops *L, const char *name, const Number *args, int nargs, Number *out) {
     for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
@@ -163,30 +163,6 @@ qs_status kloop_builtin(Loops *L, const char *name, Value *args, int nargs, Valu
 }
 
 /* -- functions of the program ------------------------------------------------------------------------------------ */
-static Inline *inline_of(Loops *L, const Node *site, const Value *fn) {
-    Func *f = fn->host.func;
-    for (Inline *i = L->in->child; i; i = i->next)
-        if (i->site == site && i->func == f && i->source == fn->host.source) return i;
-    Inline *i = qarena_alloc(L->keep, sizeof *i);
-    i->up = L->in, i->site = site, i->func = f, i->next = L->in->child, i->source = fn->host.source;
-    i->nvars = f->nlocals;
-    i->vars = qarena_alloc(L->keep, (size_t)(f->nlocals + 1) * sizeof *i->vars);
-    for (int k = 0; k < f->nlocals; k++) i->vars[k].sym = f->locals[k], i->vars[k].object = -1;
-    L->changed = true; /* its variables are declared at the start of the next pass */
-    return L->in->child = i;
-}
-
-static qs_status may_inline(Loops *L, const Func *f, int nargs, int wanted) {
-    const char *name = f->name->s;
-    if (f->qual == Q_KERNEL || nargs != f->nparams || (wanted > 1 && wanted > f->nouts))
-        return kloop_decline(L, L->pos, "a call of %s", name);
-    for (int i = 0; i < f->nparams; i++)
-        if (f->params[i].variadic) return kloop_decline(L, L->pos, "a call of %s", name);
-    if (L->f->nins > LOOP_LONGEST) return kloop_decline(L, L->pos, "%s makes it too long", name);
-    if (L->calls >= LOOP_CALLS) return kloop_decline(L, L->pos, "%s calls itself", name);
-    return QS_OK;
-}
-
 /* vec, vec2 … */
 bool kloop_is_vec(const char *name, const Value *v) {
     char exact[16];
@@ -215,11 +191,13 @@ static qs_status accept_type(Loops *L, const Func *f, const Param *p, Value *v) 
 }
 
 /* A type parameter stands for one type: numbers of one kind, which are what they are. */
-static qs_status bind_types(Loops *L, const Func *f, const Value *args, int nargs) {
+static qs_status bind_types(Loops *L, const Func *f, const Args *given) {
     uint8_t kind = LOOP_UNSET;
-    for (int i = 0; i < nargs; i++) {
-        const TypeExpr *t = f->params[i].type;
-        if (!t || t->kind != TE_NAME || !is_type_parameter(f, t->name)) continue;
+    const Value *args = given->at;
+    for (int p = 0; p < f->nparams; p++) {
+        const TypeExpr *t = f->params[p].type;
+        int i = kcall_find_argument(given, f, p);
+        if (i < 0 || !t || t->kind != TE_NAME || !is_type_parameter(f, t->name)) continue;
         bool number = args[i].what == WHAT_NUMBER && (kind == LOOP_UNSET || kind == args[i].num.kind);
         if (!number || f->ntyparams > 1) return kloop_decline(L, L->pos, "a call of %s, which is generic", f->name->s);
         kind = args[i].num.kind;
@@ -228,7 +206,10 @@ static qs_status bind_types(Loops *L, const Func *f, const Value *args, int narg
     return bound ? QS_OK : kloop_decline(L, L->pos, "a call of %s, which is generic", f->name->s);
 }
 
-static qs_status bind(Loops *L, Var *v, const Value *x) {
+static qs_status bind(Walk *w, const Param *p, Value *x) {
+    Loops *L = (Loops *)w;
+    Var *v = &L->in->vars[p->sym->index];
+    TRY(accept_type(L, L->in->func, p, x));
     if (x->what == WHAT_NUMBER) return kloop_assign(L, v, x);
     if (x->what == WHAT_VECTOR && (v->assigned || v->kind == LOOP_VECTOR)) return kloop_assign(L, v, x);
     v->bound = v->set = true, v->val = *x;
@@ -240,42 +221,40 @@ static void leave_behind(Value *v) {
     if (v->what == WHAT_VECTOR && v->origin && !v->origin->shared) v->origin = NULL;
 }
 
-static qs_status results_of(Loops *L, Inline *in, Value *out, int wanted) {
-    const Func *f = in->func;
-    if (!f->nouts) return f->expr ? kloop_expr(L, f->expr, out) : QS_OK;
-    for (int i = 0; i < wanted || i == 0; i++) {
-        if (!wanted && !kloop_find_var(in, f->outs[i].sym)->set) break;
-        TRY(kloop_read(L, f->outs[i].sym, &out[i]));
-        TRY(accept_type(L, f, &f->outs[i], &out[i]));
-        leave_behind(&out[i]);
+static qs_status result(Walk *w, const Param *p, Value *out) {
+    Loops *L = (Loops *)w;
+    if (!p) return QS_OK;
+    TRY(kloop_read(L, p->sym, out));
+    TRY(accept_type(L, L->in->func, p, out));
+    return leave_behind(out), QS_OK;
+}
+
+static qs_status may_inline(Walk *w, const Func *f, const Args *args) {
+    Loops *L = (Loops *)w;
+    if (f->qual == Q_KERNEL) return kloop_decline(L, L->pos, "a call of %s", f->name->s);
+    if (L->f->nins > LOOP_LONGEST) return kloop_decline(L, L->pos, "%s makes it too long", f->name->s);
+    TRY(bind_types(L, f, args));
+    for (int i = 0; i < f->nparams; i++) { /* where it is called, and so is the reason if one does not fit */
+        int k = kcall_find_argument(args, f, i);
+        if (k >= 0) TRY(accept_type(L, f, &f->params[i], &args->at[k]));
     }
     return QS_OK;
 }
 
-static qs_status call_function(Loops *L, Node *site, const Value *fn, Value *args, int nargs, Value *out, int wanted) {
-    Func *f = fn->host.func;
-    TRY(may_inline(L, f, nargs, wanted));
-    TRY(bind_types(L, f, args, nargs));
-    Inline *in = inline_of(L, site, fn), *up = L->in;
-    Exits *exits = L->exits;
-    for (int i = 0; i < in->nvars; i++) kloop_unset(L, &in->vars[i]);
-    for (int i = 0; i < nargs; i++) TRY(accept_type(L, f, &f->params[i], &args[i]));
-    uint32_t pos = L->pos;
-    in->caught = fn->caught, in->wanted = wanted;
-    L->in = in, L->exits = NULL, L->calls++;
-    for (int i = 0; i < nargs; i++) TRY(bind(L, &in->vars[f->params[i].sym->index], &args[i]));
-    TRY(kloop_body(L, in));
-    TRY(results_of(L, in, out, wanted));
-    L->in = up, L->exits = exits, L->calls--, L->pos = pos;
-    return QS_OK;
+static void new_frame(Walk *w, Frame *in) {
+    const Func *f = in->func;
+    in->vars = qarena_alloc(w->keep, (size_t)(f->nlocals + 1) * sizeof *in->vars);
+    for (int k = 0; k < f->nlocals; k++) in->vars[k].sym = f->locals[k], in->vars[k].object = -1;
+    w->changed = true; /* its variables are declared at the start of the next pass */
 }
 
-/* A function made here holds what its names mean now. */
-qs_status kloop_closure(Loops *L, Func *f, Value *out) {
-    *out = (Value){.what = WHAT_FUNCTION, .host = {.kind = LOOP_FUNC, .func = f, .source = -1}};
-    out->caught = qarena_alloc(L->arena, (size_t)(f->ncaptures + 1) * sizeof *out->caught);
-    for (int i = 0; i < f->ncaptures; i++) TRY(kloop_read(L, f->captures[i].outer, &out->caught[i]));
-    return QS_OK;
+static void enter(Walk *w, Frame *in) {
+    for (int i = 0; i < in->nvars; i++) kloop_unset((Loops *)w, &in->vars[i]);
+}
+
+static void function(Walk *w, Func *f, Value *captures, Value *out) {
+    (void)w;
+    *out = (Value){.what = WHAT_FUNCTION, .host = {.kind = LOOP_FUNC, .func = f, .source = -1}, .caught = captures};
 }
 
 /* uint8(x), scalar(x) … */
@@ -290,10 +269,11 @@ static qs_status stop(Loops *L, Node *n, bool always) {
     const ArgList *list = &n->u.call.args;
     Node *text = list->n == (always ? 1 : 2) ? list->at[list->n - 1].value : NULL;
     KRef holds = kir_const_int(L->f, QS_B1, 0, L->pos);
+    int known;
     Text message;
     if (text && text->kind != N_STR) return kloop_decline(L, n->pos, "a message that is made in the loop");
     if (!text && (always || list->n != 1)) return kloop_decline(L, n->pos, "a message of several parts");
-    if (!always) TRY(kloop_cond(L, list->at[0].value, &holds));
+    if (!always) TRY(kexpr_cond(&L->walk, list->at[0].value, &holds, &known));
     L->pos = n->pos;
     qtext_init(&message, L->c);
     for (const char *p = text ? text->u.str->s : "assertion failed"; *p; p++)
@@ -307,35 +287,49 @@ static bool is_builtin(const Value *fn, const char *name) {
     return fn->what == WHAT_FUNCTION && fn->host.builtin && !strcmp(fn->host.builtin, name);
 }
 
-static qs_status callee_of(Loops *L, Node *callee, Value *fn) {
-    bool named = callee->kind == N_IDENT && callee->u.ident.sym;
-    if (callee->kind == N_FIELD) return kloop_decline(L, callee->pos, "a call of a method");
-    if (!named || callee->u.ident.sym->kind != SYM_TYPE) return kloop_expr(L, callee, fn);
-    return *fn = (Value){.what = WHAT_NOTHING}, QS_OK;
-}
-
-qs_status kloop_call(Loops *L, Node *n, Value *out, int wanted) {
+static qs_status callee_of(Walk *w, Node *n, int wanted, Value *out, Value *args, bool *self, bool *done) {
+    Loops *L = (Loops *)w;
     Node *callee = n->u.call.callee;
-    const ArgList *list = &n->u.call.args;
-    Value fn, *args = qarena_alloc(L->arena, (size_t)(list->n + 1) * sizeof *args);
+    bool named = callee->kind == N_IDENT && callee->u.ident.sym;
+    (void)args, (void)self;
     *out = (Value){.what = WHAT_NOTHING};
-    TRY(callee_of(L, callee, &fn));
-    if (!wanted && is_builtin(&fn, "assert")) return stop(L, n, false);
-    if (!wanted && is_builtin(&fn, "error")) {
-        TRY(stop(L, n, true));
-        return L->left = true, QS_OK;
-    }
-    for (int i = 0; i < list->n; i++) {
-        if (list->at[i].name || list->at[i].type) return kloop_decline(L, n->pos, "a call with named arguments");
-        TRY(kloop_expr(L, list->at[i].value, &args[i]));
-    }
-    L->pos = n->pos;
-    const char *name = callee->kind == N_IDENT ? callee->u.ident.name->s : "a function";
-    if (fn.what == WHAT_NOTHING) return convert(L, callee->u.ident.sym->name, args, list->n, out);
-    if (fn.what != WHAT_FUNCTION) return kloop_decline(L, n->pos, "a call of %s", name);
-    if (!fn.host.func && wanted > 1) return kloop_decline(L, n->pos, "several results of %s", name);
-    TRY(fn.host.func ? call_function(L, n, &fn, args, list->n, out, wanted)
-                     : kloop_builtin(L, fn.host.builtin, args, list->n, out));
-    if (wanted && out->what == WHAT_NOTHING) return kloop_decline(L, n->pos, "%s gives no value", name);
+    if (callee->kind == N_FIELD) return kloop_decline(L, callee->pos, "a call of a method");
+    if (named && callee->u.ident.sym->kind == SYM_TYPE) return QS_OK;
+    TRY(kloop_expr(L, callee, out));
+    bool asserts = is_builtin(out, "assert"), errs = is_builtin(out, "error");
+    *done = !wanted && (asserts || errs);
+    if (*done) TRY(stop(L, n, errs));
+    if (*done && errs) L->left = true;
     return QS_OK;
 }
+
+static qs_status no_names(Loops *L, const Args *args) {
+    for (int i = 0; i < args->n; i++)
+        if (args->names[i]) return kloop_decline(L, L->pos, "a call with named arguments");
+    return QS_OK;
+}
+
+static qs_status apply(Walk *w, Node *n, Value *fn, const Args *args, Value *outs, int wanted) {
+    Loops *L = (Loops *)w;
+    Node *callee = n->u.call.callee;
+    const char *name = callee->kind == N_IDENT ? callee->u.ident.name->s : "a function";
+    Callee inlined = {.func = fn->host.func, .captures = fn->caught, .source = fn->host.source};
+    for (int i = 0; i < wanted; i++) outs[i] = (Value){.what = WHAT_NOTHING};
+    if (fn->what == WHAT_FUNCTION && fn->host.func) TRY(kcall_inline(w, n, &inlined, args, outs, wanted));
+    else TRY(no_names(L, args));
+    if (fn->what == WHAT_NOTHING) return convert(L, callee->u.ident.sym->name, args->at, args->n, outs);
+    if (fn->what != WHAT_FUNCTION) return kloop_decline(L, n->pos, "a call of %s", name);
+    if (!fn->host.func) TRY(kloop_builtin(L, fn->host.builtin, args->at, args->n, outs));
+    if (wanted && outs->what == WHAT_NOTHING) return kloop_decline(L, n->pos, "%s gives no value", name);
+    return QS_OK;
+}
+
+static qs_status convert_argument(Walk *w, TypeExpr *type, const char *what, uint32_t pos, Value *v) {
+    return (void)type, (void)what, (void)v, kloop_decline((Loops *)w, pos, "an argument with a type");
+}
+
+const CallRules kloop_call_rules = {
+    .place = "a compiled loop", .most_calls = LOOP_CALLS, .variable = kloop_variable, .function = function,
+    .outside = kloop_outside, .callee = callee_of, .apply = apply, .convert = convert_argument,
+    .may_inline = may_inline, .new_frame = new_frame, .enter = enter, .bind = bind, .result = result,
+};

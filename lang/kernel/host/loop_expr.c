@@ -17,98 +17,106 @@ qs_status kloop_number(Loops *L, Node *n, Number *out) {
     return out->kind == LOOP_COMPLEX ? kloop_decline(L, n->pos, "a complex number here") : QS_OK;
 }
 
-qs_status kloop_cond(Loops *L, Node *n, KRef *out) {
-    Number v;
-    TRY(kloop_number(L, n, &v));
-    return *out = kloop_truth(L, v), QS_OK;
-}
-
 /* -- choices ----------------------------------------------------------------------------------------------------- */
 static bool is_effect(const Node *n, void *ud) { return (void)ud, n->kind == N_INDEX || n->kind == N_CALL; }
 
 /* Reads no memory and calls nothing.  Arithmetic of ints may fail all the same, which only its code shows. */
-static bool is_plain(Node *n) { return !kloop_find((NodeList){&n, 1}, true, is_effect, NULL); }
+static bool is_plain(const Node *n) {
+    Node *root = (Node *)(uintptr_t)n;
+    return !kfind_node((NodeList){&root, 1}, true, is_effect, NULL);
+}
 
 typedef struct { uint32_t nins, nfaults, loose, loose_pos; bool *set; } Mark;
 
-static Mark mark_of(Loops *L) {
-    return (Mark){L->f->nins, L->nfaults, L->loose, L->loose_pos, kloop_state(L)};
+static void *mark(Walk *w) {
+    const Loops *L = (const Loops *)w;
+    Mark *m = qarena_alloc(w->arena, sizeof *m);
+    *m = (Mark){w->f->nins, L->nfaults, L->loose, L->loose_pos, kstmt_save(w)};
+    return m;
 }
 
 /* The code since the mark may fail: it is taken back, to be made again where it is asked for. */
-static bool take_back(Loops *L, Mark m) {
-    if (L->loose == m.loose) return false;
-    L->f->nins = m.nins, L->nfaults = m.nfaults, L->loose = m.loose, L->loose_pos = m.loose_pos;
-    kloop_restore(L, m.set);
+static bool take_back(Walk *w, void *ud) {
+    Loops *L = (Loops *)w;
+    const Mark *m = ud;
+    if (L->loose == m->loose) return false;
+    L->f->nins = m->nins, L->nfaults = m->nfaults, L->loose = m->loose, L->loose_pos = m->loose_pos;
+    kstmt_restore(w, m->set);
     return true;
 }
 
-/* a && b with b computed only when a does not decide. */
-static qs_status logical(Loops *L, Node *n, Number *out) {
-    KRef a, b;
-    bool is_and = n->op == OP_ANDAND;
-    double k;
-    TRY(kloop_cond(L, n->u.bin.a, &a));
-    if (kir_is_const(L->f, a, &k) && (k != 0) != is_and) return *out = kloop_bool(a), QS_OK;
-    if (is_plain(n->u.bin.b)) {
-        Mark before = mark_of(L);
-        TRY(kloop_cond(L, n->u.bin.b, &b));
-        if (!take_back(L, before)) return *out = kloop_bool(kloop_op(L, is_and ? K_AND : K_OR, a, b)), QS_OK;
-    }
-    KRef local = kloop_emit(L, K_LOCAL, QS_B1, a, 0, 0, 0);
-    bool *before = kloop_state(L);
-    kloop_flow(L, K_IF, is_and ? a : kloop_not(L, a), 0);
-    TRY(kloop_cond(L, n->u.bin.b, &b));
-    kloop_emit(L, K_SET, QS_B1, local, b, 0, 0);
-    kloop_emit(L, K_END, QS_B1, 0, 0, 0, 0);
-    kloop_restore(L, before);
-    return *out = kloop_bool(kloop_emit(L, K_GET, QS_B1, local, 0, 0, 0)), QS_OK;
+static qs_status a_number(Loops *L, const Value *v, Number *out) {
+    if (v->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
+    return *out = v->num, QS_OK;
 }
 
-static qs_status same_kind(Loops *L, const Node *n, Number a, Number b) {
+static qs_status same_kind(Loops *L, Number a, Number b) {
     if (a.kind == b.kind && !a.maybe && !b.maybe) return QS_OK;
-    return kloop_decline(L, n->pos, "two kinds of numbers in one expression with `?`");
+    return kloop_decline(L, L->pos, "two kinds of numbers in one expression with `?`");
 }
 
-/* Both sides may fail, so only one is computed.  The value lies in a LOCAL, a double without its twin. */
-static qs_status branches(Loops *L, Node *n, KRef c, Number *out) {
-    Number a, b;
-    bool *before = kloop_state(L);
+static qs_status select_rule(Walk *w, KRef c, Value *a, Value *b, Value *out) {
+    Loops *L = (Loops *)w;
+    Number x, y;
+    TRY(a_number(L, a, &x));
+    TRY(a_number(L, b, &y));
+    TRY(same_kind(L, x, y));
+    return *out = (Value){.what = WHAT_NUMBER, .num = kloop_choose(L, c, x, y)}, QS_OK;
+}
+
+/* Both sides may fail, so only one is computed.  The value lies in a LOCAL, a double without its twin; its kind is
+ * known only inside. */
+typedef struct { KRef locals[LOOP_COMPLEX + 1], im; bool set; Number value; } Choice;
+
+static void *choice(Walk *w, const Node *n) {
     static const qs_dtype dtypes[] = {
         [LOOP_NUM] = QS_F64, [LOOP_INT] = QS_I64, [LOOP_BOOL] = QS_B1, [LOOP_COMPLEX] = QS_F64};
-    KRef locals[LOOP_COMPLEX + 1], im; /* by kind, which is known only inside */
+    Choice *c = qarena_alloc(w->arena, sizeof *c);
+    (void)n;
     for (unsigned k = LOOP_NUM; k <= LOOP_COMPLEX; k++)
-        locals[k] = kloop_emit(L, K_LOCAL, QS_B1, kir_const_int(L->f, dtypes[k], 0, L->pos), 0, 0, 0);
-    im = kloop_emit(L, K_LOCAL, QS_B1, kloop_f64(L, 0), 0, 0, 0);
-    kloop_flow(L, K_IF, c, 0);
-    TRY(kloop_scalar(L, n->u.ternary.then, &a));
-    kloop_emit(L, K_SET, QS_B1, locals[a.kind], a.v, 0, 0);
-    if (a.im) kloop_emit(L, K_SET, QS_B1, im, a.im, 0, 0);
-    kloop_restore(L, before);
-    kloop_emit(L, K_ELSE, QS_B1, 0, 0, 0, 0);
-    TRY(kloop_scalar(L, n->u.ternary.other, &b));
-    TRY(same_kind(L, n, a, b));
-    kloop_emit(L, K_SET, QS_B1, locals[b.kind], b.v, 0, 0);
-    if (b.im) kloop_emit(L, K_SET, QS_B1, im, b.im, 0, 0);
-    kloop_emit(L, K_END, QS_B1, 0, 0, 0, 0);
-    kloop_restore(L, before);
-    *out = (Number){.kind = a.kind, .v = kloop_get(L, locals[a.kind]), .lo = fmin(a.lo, b.lo), .hi = fmax(a.hi, b.hi)};
-    if (a.im) out->im = kloop_get(L, im);
+        c->locals[k] = kbuild_emit(w, K_LOCAL, QS_B1, 0, kbuild_int(w, dtypes[k], 0), 0, 0, 0);
+    c->im = kbuild_emit(w, K_LOCAL, QS_B1, 0, kbuild_const(w, QS_F64, 0), 0, 0, 0);
+    return c;
+}
+
+static qs_status choice_set(Walk *w, void *ud, Value *v) {
+    Loops *L = (Loops *)w;
+    Choice *c = ud;
+    Number x;
+    TRY(a_number(L, v, &x));
+    if (c->set) TRY(same_kind(L, c->value, x));
+    kbuild_emit(w, K_SET, QS_B1, 0, c->locals[x.kind], x.v, 0, 0);
+    if (x.im) kbuild_emit(w, K_SET, QS_B1, 0, c->im, x.im, 0, 0);
+    if (c->set) x.lo = fmin(x.lo, c->value.lo), x.hi = fmax(x.hi, c->value.hi);
+    c->value = x, c->set = true;
     return QS_OK;
 }
 
-static qs_status ternary(Loops *L, Node *n, Number *out) {
-    KRef c;
-    Number a, b;
-    TRY(kloop_cond(L, n->u.ternary.cond, &c));
-    if (!is_plain(n->u.ternary.then) || !is_plain(n->u.ternary.other)) return branches(L, n, c, out);
-    Mark before = mark_of(L);
-    TRY(kloop_scalar(L, n->u.ternary.then, &a));
-    TRY(kloop_scalar(L, n->u.ternary.other, &b));
-    if (take_back(L, before)) return branches(L, n, c, out);
-    TRY(same_kind(L, n, a, b));
-    return *out = kloop_choose(L, c, a, b), QS_OK;
+static void choice_get(Walk *w, void *ud, Value *out) {
+    Loops *L = (Loops *)w;
+    const Choice *c = ud;
+    const Number *x = &c->value;
+    Number got = {.kind = x->kind, .v = kloop_get(L, c->locals[x->kind]), .lo = x->lo, .hi = x->hi};
+    if (x->im) got.im = kloop_get(L, c->im);
+    *out = (Value){.what = WHAT_NUMBER, .num = got};
 }
+
+static void boolean(Walk *w, KRef c, Value *out) {
+    (void)w;
+    *out = (Value){.what = WHAT_NUMBER, .num = kloop_bool(c)};
+}
+
+static qs_status truth(Walk *w, const Value *v, KRef *out, int *known) {
+    Loops *L = (Loops *)w;
+    Number x;
+    double k;
+    TRY(a_number(L, v, &x));
+    if (x.kind == LOOP_COMPLEX) return kloop_decline(L, L->pos, "a complex number here");
+    *out = kloop_truth(L, x);
+    return *known = kir_is_const(w->f, *out, &k) ? k != 0 : -1, QS_OK;
+}
+
+static bool elementwise(const Value *v) { return (void)v, false; }
 
 /* -- expressions ------------------------------------------------------------------------------------------------- */
 qs_status kloop_operator(Loops *L, Op op, const Value *x, const Value *y, Value *out) {
@@ -122,86 +130,73 @@ qs_status kloop_operator(Loops *L, Op op, const Value *x, const Value *y, Value 
     return *out = r, QS_OK;
 }
 
-static qs_status binary(Loops *L, Node *n, Value *out) {
-    Value a, b;
-    if (n->op == OP_ANDAND || n->op == OP_OROR) return logical(L, n, &out->num);
-    TRY(kloop_expr(L, n->u.bin.a, &a));
-    TRY(kloop_expr(L, n->u.bin.b, &b));
-    L->pos = n->pos;
-    return kloop_operator(L, (Op)n->op, &a, &b, out);
+static qs_status binary(Walk *w, Op op, Value *a, Value *b, Value *out) {
+    return kloop_operator((Loops *)w, op, a, b, out);
 }
 
-static qs_status unary(Loops *L, Node *n, Value *out) {
-    Value a;
-    TRY(kloop_expr(L, n->u.bin.a, &a));
-    L->pos = n->pos;
-    kloop_short(L, &a);
-    if (a.what == WHAT_VECTOR) return kloop_vector_unary(L, (Op)n->op, &a, out);
-    if (a.what != WHAT_NUMBER) return kloop_decline(L, n->pos, "a value that is no number");
-    return (a.num.kind == LOOP_COMPLEX ? kloop_complex_unary : kloop_unary)(L, (Op)n->op, a.num, &out->num);
+static qs_status unary(Walk *w, Op op, Value *a, Value *out) {
+    Loops *L = (Loops *)w;
+    Number x;
+    kloop_short(L, a);
+    if (a->what == WHAT_VECTOR) return kloop_vector_unary(L, op, a, out);
+    TRY(a_number(L, a, &x));
+    out->what = WHAT_NUMBER;
+    return (x.kind == LOOP_COMPLEX ? kloop_complex_unary : kloop_unary)(L, op, x, &out->num);
 }
 
-static qs_status row(Loops *L, NodeList items, Number *at) {
-    for (int i = 0; i < items.n; i++) {
-        TRY(kloop_number(L, items.at[i], &at[i]));
-        bool whole = kloop_twin(L, at[i]); /* stays what it is: the host would take float64 for it */
-        at[i] = whole ? kloop_to_num(L, at[i]) : kloop_rounded(L, at[i]);
-    }
-    return QS_OK;
+/* An item of an array stays whole when it is: the host would take float64 for it. */
+static qs_status item(Loops *L, const Value *v, Number *out) {
+    TRY(a_number(L, v, out));
+    if (out->kind == LOOP_COMPLEX) return kloop_decline(L, L->pos, "a complex number here");
+    bool whole = kloop_twin(L, *out);
+    return *out = whole ? kloop_to_num(L, *out) : kloop_rounded(L, *out), QS_OK;
 }
 
-/* [a,b,c] and [[a,b],[c,d]] */
-static qs_status matrix(Loops *L, Node *n, Value *out) {
-    NodeList items = n->u.items;
-    bool nested = items.n && items.at[0]->kind == N_MATRIX;
-    int cols = nested ? items.at[0]->u.items.n : items.n, rows = nested ? items.n : 1;
+/* [a,b,c], and of vectors the matrix that has them as rows */
+static qs_status matrix(Walk *w, Value *items, int n, Value *out) {
+    Loops *L = (Loops *)w;
+    bool nested = n && items[0].what == WHAT_VECTOR;
+    int cols = nested ? items[0].n : n, rows = nested ? n : 1;
     if (!cols || cols > LOOP_VECTOR_MAX || rows > LOOP_VECTOR_MAX || rows * cols > LOOP_VECTOR_MAX)
-        return kloop_decline(L, n->pos, "an array of %s elements made in the loop", cols ? "many" : "no");
+        return kloop_decline(L, L->pos, "an array of %s elements made in the loop", cols ? "many" : "no");
     *out = kloop_matrix(L, rows, cols);
-    if (!nested) return row(L, items, out->at);
-    for (int i = 0; i < rows; i++) {
-        bool fits = items.at[i]->kind == N_MATRIX && items.at[i]->u.items.n == cols;
-        if (!fits) return kloop_decline(L, n->pos, "a matrix that is not made of rows of numbers");
-        TRY(row(L, items.at[i]->u.items, out->at + i * cols));
+    for (int i = 0; i < n && !nested; i++) TRY(item(L, &items[i], &out->at[i]));
+    for (int i = 0; i < n && nested; i++) {
+        bool fits = items[i].what == WHAT_VECTOR && items[i].n == cols && !items[i].cols;
+        if (!fits) return kloop_decline(L, L->pos, "a matrix that is not made of rows of numbers");
+        memcpy(out->at + i * cols, items[i].at, (size_t)cols * sizeof *out->at);
     }
     return QS_OK;
 }
 
-static qs_status field(Loops *L, Node *n, Value *out) {
-    Value object;
-    TRY(kloop_expr(L, n->u.field.base, &object));
-    L->pos = n->pos;
-    if (object.what != WHAT_OBJECT) return kloop_decline(L, n->pos, "a field of something that is no object");
-    return kloop_field(L, &object, n->u.field.name, out);
+static qs_status field(Walk *w, const Value *object, const Node *n, Value *out) {
+    Loops *L = (Loops *)w;
+    if (object->what != WHAT_OBJECT) return kloop_decline(L, n->pos, "a field of something that is no object");
+    return kloop_field(L, object, n->u.field.name, out);
 }
 
-static qs_status literal(Loops *L, Node *n, Number *out) {
-    *out = kloop_const(L, n->u.num.value);
-    if (n->u.num.imaginary) *out = kloop_complex(kloop_f64(L, 0), out->v);
-    return QS_OK;
+static void literal(Walk *w, const Node *n, Value *out) {
+    Loops *L = (Loops *)w;
+    Number x = kloop_const(L, n->u.num.value);
+    if (n->u.num.imaginary) x = kloop_complex(kloop_f64(L, 0), x.v);
+    *out = (Value){.what = WHAT_NUMBER, .num = x};
 }
 
-static qs_status name(Loops *L, Node *n, Value *out) {
-    if (n->u.ident.sym->kind == SYM_NESTED) return kloop_closure(L, n->u.ident.sym->func, out);
-    return kloop_read(L, n->u.ident.sym, out);
-}
+static qs_status index_rule(Walk *w, Node *n, Value *out) { return kloop_load((Loops *)w, n, out); }
 
-qs_status kloop_expr(Loops *L, Node *n, Value *out) {
-    L->pos = n->pos;
-    *out = (Value){.what = WHAT_NUMBER};
+static qs_status other(Walk *w, Node *n, Value *out) {
+    Loops *L = (Loops *)w;
+    (void)out;
     switch ((NodeKind)n->kind) {
-    case N_NUM: return literal(L, n, &out->num);
-    case N_IDENT: return name(L, n, out);
-    case N_UNARY: return unary(L, n, out);
-    case N_BINARY: return binary(L, n, out);
-    case N_TERNARY: return ternary(L, n, &out->num);
-    case N_INDEX: return kloop_load(L, n, out);
-    case N_CALL: return kloop_call(L, n, out, 1);
-    case N_MATRIX: return matrix(L, n, out);
-    case N_FIELD: return field(L, n, out);
-    case N_LAMBDA: return kloop_closure(L, n->u.lambda.func, out);
     case N_STR: return kloop_decline(L, n->pos, "a string");
     case N_RANGE: case N_COLON: return kloop_decline(L, n->pos, "a slice or a range as a value");
     default: return kloop_decline(L, n->pos, "an expression of this kind");
     }
 }
+
+const ExprRules kloop_expr_rules = {
+    .literal = literal, .unary = unary, .binary = binary, .boolean = boolean, .truth = truth,
+    .elementwise = elementwise, .cheap = is_plain, .mark = mark, .take_back = take_back, .select = select_rule,
+    .choice = choice, .choice_set = choice_set, .choice_get = choice_get, .matrix = matrix, .field = field,
+    .index = index_rule, .other = other,
+};

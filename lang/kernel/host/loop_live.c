@@ -2,7 +2,10 @@
  *
  * The program is walked in the order in which it runs.  A way through it is open from the end of the loop until the
  * variable is set; reading it on an open way is what is looked for.  A loop around this one may bring an open way back
- * to its beginning.  What cannot be followed counts as reading: closures, evaluated text. */
+ * to its beginning.  What cannot be followed counts as reading: closures, evaluated text.
+ *
+ * In the parallel version each turn begins with no variable set; what one is worth after the loop comes from the last
+ * turn, if anybody asks. */
 #include "lang/kernel/host/looping.h"
 
 #include <string.h>
@@ -151,7 +154,7 @@ static bool escapes(const Liveness *w, const LoopJob *job) {
 
 bool kloop_is_live(const LoopJob *job, const Sym *sym) {
     Liveness w = {.loop = job->loop, .sym = sym};
-    w.returned = kloop_find(kloop_body_of(job->loop), true, kloop_is_return, NULL);
+    w.returned = kfind_node(kfind_body_of(job->loop), true, kfind_is_return, NULL);
     if ((sym->kind == SYM_GLOBAL && !job->ends) || escapes(&w, job)) return true;
     walk_list(&w, job->func->body);
     if (job->func->expr) walk(&w, job->func->expr);

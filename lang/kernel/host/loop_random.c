@@ -48,8 +48,8 @@ static KRef normal(Loops *L, KRef u, KRef v) {
 /* All turns come by here, once each. */
 static bool is_every_turn(const Loops *L) {
     return L->nlevels == 1 && L->block == L->body &&
-           !kloop_find(kloop_body_of(L->job->loop), false, kloop_is_leaving, NULL) &&
-           !kloop_find(kloop_body_of(L->job->loop), true, kloop_is_return, NULL);
+           !kfind_node(kfind_body_of(L->job->loop), false, kfind_is_leaving, NULL) &&
+           !kfind_node(kfind_body_of(L->job->loop), true, kfind_is_return, NULL);
 }
 
 /* Of the turn, from 0. */

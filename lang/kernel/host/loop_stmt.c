@@ -14,7 +14,7 @@
 /* A variable that was declared with a type converts what it is given from there on. */
 static qs_status convert(Loops *L, const Sym *sym, const TypeExpr *here, Value *v) {
     const Func *f = sym->kind == SYM_GLOBAL ? L->root->func : L->in->func;
-    const TypeExpr *type = here ? here : kloop_annotation(f, sym, L->pos);
+    const TypeExpr *type = here ? here : kfind_annotation(f, sym, L->pos);
     const Str *name = type && type->kind == TE_NAME ? type->name : NULL;
     if (!type || (v->what == WHAT_VECTOR && !here)) return QS_OK;
     if (v->what == WHAT_NUMBER) return kloop_convert(L, name, &v->num);
@@ -22,192 +22,70 @@ static qs_status convert(Loops *L, const Sym *sym, const TypeExpr *here, Value *
     return kloop_decline(L, L->pos, "a conversion to %s", name ? name->s : "a type");
 }
 
-static qs_status assign_name(Loops *L, const Sym *sym, const TypeExpr *type, const Value *x) {
+static qs_status set_name(Walk *w, Node *target, TypeExpr *type, Value *x) {
+    Loops *L = (Loops *)w;
+    const Sym *sym = target->u.ident.sym;
     Var *v = kloop_var(L, sym);
-    Value converted = *x;
     if (!v) return kloop_decline(L, L->pos, "%s cannot be set here", sym->name->s);
-    TRY(convert(L, sym, type, &converted));
-    return kloop_assign(L, v, &converted);
+    TRY(convert(L, sym, type, x));
+    return kloop_assign(L, v, x);
 }
 
-static qs_status object_of(Loops *L, Node *n, Value *out) {
-    TRY(kloop_expr(L, n->u.field.base, out));
-    L->pos = n->pos;
-    return out->what == WHAT_OBJECT ? QS_OK : kloop_decline(L, n->pos, "a field of something that is no object");
-}
-
-static qs_status set_field(Loops *L, Node *target, const Value *v) {
-    Value object;
-    TRY(object_of(L, target, &object));
-    return kloop_set_field(L, &object, target->u.field.name, v);
-}
-
-static qs_status assign_one(Loops *L, Node *target, const TypeExpr *type, const Value *v) {
-    L->pos = target->pos;
-    if (target->kind == N_IDENT && target->u.ident.sym) return assign_name(L, target->u.ident.sym, type, v);
-    if (target->kind == N_INDEX) return kloop_store(L, target, v);
-    if (target->kind == N_FIELD) return set_field(L, target, v);
-    return kloop_decline(L, target->pos, "an assignment to something that is no variable and no element");
+static qs_status set_field(Walk *w, const Value *object, Node *target, Value *x) {
+    Loops *L = (Loops *)w;
+    if (object->what != WHAT_OBJECT) return kloop_decline(L, L->pos, "a field of something that is no object");
+    return kloop_set_field(L, object, target->u.field.name, x);
 }
 
 /* p += q changes the array that p is, which another name of it would see. */
-static qs_status change(Loops *L, const Node *target, Op op, const Value *old, const Value *x) {
-    Var *v = kloop_var(L, target->u.ident.sym);
-    Value result;
-    if (old->what != WHAT_VECTOR || !v || v->bound)
-        return kloop_decline(L, L->pos, "a change of all of %s", target->u.ident.name->s);
-    TRY(kloop_operator(L, op, old, x, &result));
-    if (result.n != old->n || result.cols != old->cols) return kloop_decline(L, L->pos, "vectors of different lengths");
-    return kloop_patch(L, v, &result);
+static qs_status change(Loops *L, const Node *target, Op op, const Value *old, const Value *x, Value *out) {
+    Var *v = target->kind == N_IDENT ? kloop_var(L, target->u.ident.sym) : NULL;
+    const Str *name = target->kind == N_IDENT ? target->u.ident.name : target->u.field.name;
+    if (old->what != WHAT_VECTOR || !v || v->bound) return kloop_decline(L, L->pos, "a change of all of %s", name->s);
+    TRY(kloop_operator(L, op, old, x, out));
+    if (out->n != old->n || out->cols != old->cols) return kloop_decline(L, L->pos, "vectors of different lengths");
+    return kloop_patched(L, v);
 }
 
-static qs_status update_field(Loops *L, Node *target, const Node *n) {
-    Value object, old, x, result;
-    TRY(object_of(L, target, &object));
-    TRY(kloop_field(L, &object, target->u.field.name, &old));
-    TRY(kloop_expr(L, n->u.assign.value, &x));
-    L->pos = n->pos;
-    if (old.what != WHAT_NUMBER) return kloop_decline(L, n->pos, "a change of all of %s", target->u.field.name->s);
-    TRY(kloop_operator(L, (Op)n->op, &old, &x, &result));
-    return kloop_set_field(L, &object, target->u.field.name, &result);
-}
-
-static qs_status update(Loops *L, const Node *n) {
-    Node *target = n->u.assign.targets[0];
-    Value old, x, result;
-    if (target->kind == N_INDEX) return kloop_update(L, target, (Op)n->op, n->u.assign.value);
-    if (target->kind == N_FIELD) return update_field(L, target, n);
-    if (target->kind != N_IDENT || !target->u.ident.sym)
-        return kloop_decline(L, n->pos, "a change of something that is no variable and no element");
-    TRY(kloop_read(L, target->u.ident.sym, &old));
-    TRY(kloop_expr(L, n->u.assign.value, &x));
-    L->pos = n->pos;
-    if (old.what != WHAT_NUMBER) return change(L, target, (Op)n->op, &old, &x);
-    Op op = (Op)n->op;
-    Var *v = kloop_var(L, target->u.ident.sym);
+static qs_status combine(Walk *w, const Node *target, Op op, Value *old, Value *x, Value *out) {
+    Loops *L = (Loops *)w;
+    const Var *v = target->kind == N_IDENT ? kloop_var(L, target->u.ident.sym) : NULL;
+    if (old->what != WHAT_NUMBER) return change(L, target, op, old, x, out);
     if (op == OP_SUB && v && v->reduce && L->mode == MODE_PARALLEL) {
-        if (x.what != WHAT_NUMBER) return kloop_decline(L, n->pos, "a value that is no number");
-        TRY(kloop_unary(L, OP_NEG, x.num, &x.num));
+        if (x->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
+        TRY(kloop_unary(L, OP_NEG, x->num, &x->num));
         op = OP_ADD;
     }
-    TRY(kloop_operator(L, op, &old, &x, &result));
-    return assign_name(L, target->u.ident.sym, NULL, &result);
+    return kloop_operator(L, op, old, x, out);
 }
 
-/* [a,b] = [x,y], where all values come first, and [a,b] = f(x). */
-static qs_status assign_several(Loops *L, Node *n) {
-    Node *from = n->u.assign.value;
-    int count = n->u.assign.ntargets;
-    Value *v = qarena_alloc(L->arena, (size_t)(count + 1) * sizeof *v);
-    bool items = (from->kind == N_MATRIX || from->kind == N_CELL) && from->u.items.n == count && count > 1;
-    if (!items && from->kind != N_CALL) return kloop_decline(L, n->pos, "an assignment to several");
-    if (!items) TRY(kloop_call(L, from, v, count));
-    for (int i = 0; items && i < count; i++) TRY(kloop_expr(L, from->u.items.at[i], &v[i]));
-    for (int i = 0; i < count; i++) {
-        TRY(assign_one(L, n->u.assign.targets[i], n->u.assign.types ? n->u.assign.types[i] : NULL, &v[i]));
-    }
+/* [a,b] = vector */
+static qs_status spread(Walk *w, const Value *x, int n, Value *out) {
+    Loops *L = (Loops *)w;
+    Value v = *x;
+    kloop_short(L, &v);
+    if (v.what != WHAT_VECTOR || v.n < n) return kloop_decline(L, L->pos, "an assignment to several");
+    for (int i = 0; i < n; i++) out[i] = (Value){.what = WHAT_NUMBER, .num = v.at[i]};
     return QS_OK;
 }
 
-static qs_status assign(Loops *L, Node *n) {
-    Value v;
-    if (n->u.assign.in_place) return update(L, n);
-    if (n->u.assign.bracketed) return assign_several(L, n);
-    TRY(kloop_expr(L, n->u.assign.value, &v));
-    return assign_one(L, n->u.assign.targets[0], n->u.assign.types ? n->u.assign.types[0] : NULL, &v);
-}
-
-/* What is known here is one of the ways to a place further on. */
-static void add_way(Loops *L, bool **ways) {
-    if (*ways) kloop_join(L, *ways);
-    else *ways = kloop_state(L);
-}
-
-static qs_status branch(Loops *L, NodeList body, bool **after) {
-    TRY(kloop_block(L, body));
-    if (!L->left) add_way(L, after);
-    return QS_OK;
-}
-
-static qs_status if_from(Loops *L, Node *n, int i, bool **after, bool *left) {
-    KRef c;
-    bool *before, here = true;
-    if (i == n->u.ifs.n) {
-        if (n->u.ifs.has_else) {
-            TRY(branch(L, n->u.ifs.other, after));
-            *left &= L->left;
-        } else {
-            *left = false;
-            add_way(L, after);
-        }
-        return L->left = false, QS_OK;
-    }
-    TRY(kloop_cond(L, n->u.ifs.conds[i], &c));
-    before = kloop_state(L);
-    kloop_flow(L, K_IF, c, 0);
-    TRY(branch(L, n->u.ifs.blocks[i], after));
-    here = L->left, L->left = false, *left &= here;
-    kloop_restore(L, before);
-    kloop_flow(L, K_ELSE, 0, 0);
-    TRY(if_from(L, n, i + 1, after, left));
-    return kloop_flow(L, K_END, 0, 0), QS_OK;
-}
-
-static qs_status if_statement(Loops *L, Node *n) {
-    bool *after = NULL, left = true;
-    TRY(if_from(L, n, 0, &after, &left));
-    if (after) kloop_restore(L, after);
-    return L->left = left, QS_OK;
-}
+static int count(Walk *w, const Value *v) { return (void)w, v->what == WHAT_VECTOR ? v->n : -1; }
 
 /* Equal as `match` has it: an int and a number are when they are the same to the last digit. */
-static qs_status is_pattern(Loops *L, Node *n, Number v, KRef *out) {
-    Number p, equal;
+static qs_status equal(Walk *w, const Value *x, Node *n, KRef *out) {
+    Loops *L = (Loops *)w;
+    Number v = x->num, p, same;
+    if (x->what != WHAT_NUMBER) return kloop_decline(L, n->pos, "a value that is no number");
+    if (v.kind == LOOP_COMPLEX) return kloop_decline(L, n->pos, "a complex number here");
     TRY(kloop_number(L, n, &p));
     bool mixed = (v.kind == LOOP_INT) != (p.kind == LOOP_INT);
     if (mixed && !kloop_twin(L, v.kind == LOOP_INT ? v : p))
         return kloop_decline(L, n->pos, "an int that may be large beside another number");
-    TRY(kloop_binary(L, OP_EQ, v, p, &equal));
-    return *out = equal.v, QS_OK;
-}
-
-static qs_status match_from(Loops *L, Node *n, Number v, int i, bool **after, bool *left) {
-    const MatchArm *arm = &n->u.match.arms[i];
-    KRef found = 0, one = 0;
-    if (i == n->u.match.narms) {
-        *left = false;
-        return add_way(L, after), QS_OK;
-    }
-    for (int k = 0; !arm->wildcard && k < arm->npatterns; k++) {
-        TRY(is_pattern(L, arm->patterns[k], v, &one));
-        found = found ? kloop_op(L, K_OR, found, one) : one;
-    }
-    bool *before = kloop_state(L);
-    if (found) kloop_flow(L, K_IF, found, 0);
-    TRY(branch(L, arm->body, after));
-    *left &= L->left, L->left = false;
-    if (!found) return QS_OK;
-    kloop_restore(L, before);
-    kloop_flow(L, K_ELSE, 0, 0);
-    TRY(match_from(L, n, v, i + 1, after, left));
-    return kloop_flow(L, K_END, 0, 0), QS_OK;
-}
-
-static qs_status match_statement(Loops *L, Node *n) {
-    bool *after = NULL, left = true;
-    Number v;
-    TRY(kloop_number(L, n->u.match.value, &v));
-    TRY(match_from(L, n, v, 0, &after, &left));
-    kloop_restore(L, after);
-    return L->left = left, QS_OK;
+    TRY(kloop_binary(L, OP_EQ, v, p, &same));
+    return *out = same.v, QS_OK;
 }
 
 /* -- loops ------------------------------------------------------------------------------------------------------- */
-static void enter(Loops *L, Exits *e) {
-    *e = (Exits){.up = L->exits, .brk = L->depth, .cont = L->depth, .out = &e->outs};
-    L->exits = e;
-}
-
 typedef struct {
     Number lo, hi;
     double step;
@@ -225,26 +103,13 @@ static bool surely_runs(Loops *L, const Range *r, int count) {
     return true;
 }
 
-/* Behind a loop whose body has begun at least once: after its last turn, or a `break`. */
-static void meet(Loops *L, Exits *e) {
-    if (e->ways) kloop_restore(L, e->ways);
-    if (e->ways && e->outs) kloop_join(L, e->outs);
-    if (e->outs) kloop_restore(L, e->outs);
-}
-
-static void leave(Loops *L) {
-    L->exits = L->exits->up;
-    L->left = false;
-    kloop_flow(L, K_END, 0, 0);
-}
-
 static qs_status bind_counter(Loops *L, const Node *n, int i, Number value) {
     const Sym *sym = n->u.loop.syms[i];
     Var *v = kloop_var(L, sym);
     if (!v || sym->declared) return kloop_decline(L, n->pos, "the counter %s", sym->name->s);
     Value x = {.what = WHAT_NUMBER, .num = value};
     TRY(kloop_assign(L, v, &x));
-    if (!kloop_sets(n, sym)) v->bound = true, v->val = x;
+    if (!kfind_sets(n, sym)) v->bound = true, v->val = x;
     return QS_OK;
 }
 
@@ -349,7 +214,7 @@ static qs_status nested(Loops *L, Node *n, const Range *ranges, int i);
 
 static qs_status inside(Loops *L, Node *n, const Range *ranges, int i, Number counter) {
     TRY(bind_counter(L, n, i, counter));
-    TRY(i == n->u.loop.nvars - 1 ? kloop_block(L, n->u.loop.body) : nested(L, n, ranges, i + 1));
+    TRY(i == n->u.loop.nvars - 1 ? kstmt_block(&L->walk, n->u.loop.body) : nested(L, n, ranges, i + 1));
     kloop_var(L, n->u.loop.syms[i])->bound = false;
     return QS_OK;
 }
@@ -357,17 +222,17 @@ static qs_status inside(Loops *L, Node *n, const Range *ranges, int i, Number co
 /* A turn of a position: `continue` leaves a loop of one turn around it. */
 static qs_status axis(Loops *L, Node *n, const Range *ranges, int i, int level) {
     Exits frame;
-    bool leaving = kloop_find(n->u.loop.body, false, kloop_is_leaving, NULL);
+    bool leaving = kfind_node(n->u.loop.body, false, kfind_is_leaving, NULL);
     Number counter = axis_counter(L, &ranges[i], level);
     L->level[level].counter = counter.twin;
     if (!leaving || i < n->u.loop.nvars - 1) return inside(L, n, ranges, i, counter);
     kbuild_once(&L->walk);
-    enter(L, &frame);
+    kstmt_enter_loop(&L->walk, &frame);
     frame.cont_breaks = true, frame.brk = 0;
     TRY(inside(L, n, ranges, i, counter));
-    if (!L->left) add_way(L, &frame.ways), kloop_flow(L, K_BREAK, 0, 0);
-    leave(L);
-    return kloop_restore(L, frame.ways), QS_OK;
+    if (!L->left) kstmt_add_way(&L->walk, &frame.turn), kloop_flow(L, K_BREAK, 0, 0);
+    kstmt_leave_loop(&L->walk);
+    return kstmt_restore(&L->walk, frame.turn.sure), QS_OK;
 }
 
 static qs_status nested(Loops *L, Node *n, const Range *ranges, int i) {
@@ -381,7 +246,7 @@ static qs_status nested(Loops *L, Node *n, const Range *ranges, int i) {
     KRef start = L->f->nins;
     kloop_forget(L, n);
     Number counter = open_for(L, &r);
-    enter(L, &frame);
+    kstmt_enter_loop(&L->walk, &frame);
     if (i > 0) frame.brk = outer ? outer->brk : 0, frame.out = outer ? outer->out : NULL; /* `break` leaves all */
     if (parallel) frame.brk = 0;                   /* which one chunk cannot */
     if (level == 0) L->body = L->block;
@@ -389,10 +254,10 @@ static qs_status nested(Loops *L, Node *n, const Range *ranges, int i) {
     TRY(inside(L, n, ranges, i, counter));
     if (i == 0) kloop_free_order(L, n, start);
     bool runs = parallel || surely_runs(L, ranges, n->u.loop.nvars);
-    if (runs && !L->left) add_way(L, &frame.ways);
-    leave(L);
-    if (runs && i == 0) meet(L, &frame);
-    else kloop_restore(L, runs ? frame.ways : before);
+    if (runs && !L->left) kstmt_add_way(&L->walk, &frame.turn);
+    kstmt_leave_loop(&L->walk);
+    if (runs && i == 0) kstmt_meet_exits(&L->walk, &frame);
+    else kloop_restore(L, runs ? frame.turn.sure : before);
     return QS_OK;
 }
 
@@ -409,83 +274,17 @@ qs_status kloop_for(Loops *L, Node *n) {
     return nested(L, n, ranges, 0);
 }
 
-static qs_status while_loop(Loops *L, Node *n) {
-    Exits frame;
-    KRef c;
-    double known;
-    bool *before = kloop_state(L);
-    L->waits = true;
-    kloop_forget(L, n);
-    kloop_flow(L, K_LOOP, 0, 0);
-    enter(L, &frame);
-    TRY(kloop_cond(L, n->u.whiles.cond, &c));
-    bool endless = kir_is_const(L->f, c, &known) && known != 0;
-    kloop_flow(L, K_IF, kloop_not(L, c), 0);
-    kloop_flow(L, K_BREAK, 0, 0);
-    kloop_flow(L, K_END, 0, 0);
-    TRY(kloop_block(L, n->u.whiles.body));
-    leave(L);
-    kloop_restore(L, endless && frame.outs ? frame.outs : before);
-    return QS_OK;
-}
-
-/* `continue` goes to the test at the end: it leaves an inner loop of one turn that holds the body. */
-static qs_status repeat_body(Loops *L, Node *n, Exits *frame) {
-    if (!kloop_find(n->u.whiles.body, false, kloop_is_continue, NULL)) return kloop_block(L, n->u.whiles.body);
-    kbuild_once(&L->walk);
-    frame->cont = L->depth, frame->cont_breaks = true;
-    TRY(kloop_block(L, n->u.whiles.body));
-    if (!L->left) add_way(L, &frame->ways), kloop_flow(L, K_BREAK, 0, 0);
-    L->left = false;
-    kloop_restore(L, frame->ways);
-    return kloop_flow(L, K_END, 0, 0), QS_OK;
-}
-
-static qs_status repeat_loop(Loops *L, Node *n) {
-    Exits frame;
-    KRef c;
-    L->waits = true;
-    kloop_forget(L, n);
-    kloop_flow(L, K_LOOP, 0, 0);
-    enter(L, &frame);
-    TRY(repeat_body(L, n, &frame));
-    frame.ways = NULL;
-    if (!L->left) {
-        TRY(kloop_cond(L, n->u.whiles.cond, &c));
-        add_way(L, &frame.ways);
-        kloop_flow(L, K_IF, c, 0);
-        kloop_flow(L, K_BREAK, 0, 0);
-        kloop_flow(L, K_END, 0, 0);
-    }
-    leave(L);
-    meet(L, &frame);
-    return QS_OK;
-}
-
-qs_status kloop_loop(Loops *L, Node *n) {
-    return n->kind == N_FOR ? kloop_for(L, n) : n->kind == N_WHILE ? while_loop(L, n) : repeat_loop(L, n);
-}
-
-static qs_status leave_turn(Loops *L, const Node *n) {
-    bool is_break = n->kind == N_BREAK;
-    if (!L->exits || (is_break && !L->exits->brk)) return kloop_decline(L, n->pos, "the loop may end early");
-    int depth = is_break ? L->exits->brk : L->exits->cont;
-    if (!is_break) add_way(L, &L->exits->ways);
-    else if (L->exits->out) add_way(L, L->exits->out);
-    kbuild_leave(&L->walk, is_break || L->exits->cont_breaks ? K_BREAK : K_CONTINUE, depth);
-    return L->left = true, QS_OK;
-}
-
 /* The machine goes on with the code of this `return`. */
-static qs_status return_from_loop(Loops *L, const Node *n) {
+static qs_status return_outermost(Walk *w, const Node *n) {
+    Loops *L = (Loops *)w;
     if (L->mode == MODE_PARALLEL) return kloop_decline(L, n->pos, "a return from inside the loop");
     kloop_emit(L, K_SET, QS_B1, L->returned, kloop_f64(L, (double)n->pos + 1), 0, 0);
-    kbuild_leave(&L->walk, K_BREAK, 1);
-    return L->left = true, QS_OK;
+    return kbuild_leave(w, K_BREAK, 1), QS_OK;
 }
 
 /* A function that is left at pos has given its caller what that wants. */
-static qs_status results_given(Loops *L, uint32_t pos) {
+static qs_status function_ends(Walk *w, uint32_t pos) {
+    Loops *L = (Loops *)w;
     const Func *f = L->in->func;
     char text[200];
     L->pos = pos;
@@ -498,29 +297,14 @@ static qs_status results_given(Loops *L, uint32_t pos) {
     return QS_OK;
 }
 
-static qs_status leave_function(Loops *L, const Node *n) {
-    if (L->in == L->root) return return_from_loop(L, n);
-    TRY(results_given(L, n->pos));
-    add_way(L, &L->in->ways);
-    kbuild_leave(&L->walk, K_BREAK, L->in->leave);
-    return L->left = true, QS_OK;
-}
-
-static qs_status statement(Loops *L, Node *n) {
+/* -- the rules --------------------------------------------------------------------------------------------------- */
+static qs_status statement(Walk *w, Node *n) {
+    Loops *L = (Loops *)w;
     Value ignored;
-    L->pos = n->pos;
     switch ((NodeKind)n->kind) {
-    case N_EXPR:
-        if (n->u.expr->kind == N_CALL) return kloop_call(L, n->u.expr, &ignored, 0);
-        return kloop_expr(L, n->u.expr, &ignored);
-    case N_ASSIGN: return assign(L, n);
-    case N_IF: return if_statement(L, n);
-    case N_FOR: case N_WHILE: case N_REPEAT: return kloop_loop(L, n);
-    case N_BREAK: case N_CONTINUE: return leave_turn(L, n);
-    case N_RETURN: return leave_function(L, n);
-    case N_BLOCK: return kloop_block(L, n->u.block);
-    case N_MATCH: return match_statement(L, n);
-    case N_ATTR: case N_DECL: return QS_OK;
+    case N_FOR: return kloop_for(L, n);
+    case N_BREAK: case N_CONTINUE: return kloop_decline(L, n->pos, "the loop may end early");
+    case N_DECL: return QS_OK;
     case N_PRINT: return kloop_decline(L, n->pos, "print");
     case N_TRY: return kloop_decline(L, n->pos, "try");
     case N_FUNC: return kloop_decline(L, n->pos, "a function made in the loop");
@@ -528,26 +312,34 @@ static qs_status statement(Loops *L, Node *n) {
     }
 }
 
-qs_status kloop_block(Loops *L, NodeList body) {
-    for (int i = 0; i < body.n && !L->left; i++) TRY(statement(L, body.at[i]));
-    return QS_OK;
+static qs_status fail(Walk *w, qs_status s, uint32_t pos, const char *sentence) {
+    return (void)s, kloop_decline((Loops *)w, pos, "%s", sentence);
 }
 
-/* `return` leaves a loop of one turn around the statements. */
-qs_status kloop_body(Loops *L, Inline *in) {
-    NodeList body = in->func->body;
-    uint32_t end = in->func->end ? in->func->end : in->func->pos;
-    if (body.n && body.at[body.n - 1]->kind == N_RETURN) end = body.at[--body.n]->pos;
-    if (!kloop_find(body, true, kloop_is_return, NULL)) {
-        TRY(kloop_block(L, body));
-        return L->left = false, results_given(L, end);
-    }
-    kbuild_once(&L->walk);
-    in->leave = L->depth, in->ways = NULL;
-    TRY(kloop_block(L, body));
-    if (!L->left) TRY(results_given(L, end));
-    if (!L->left) add_way(L, &in->ways), kloop_flow(L, K_BREAK, 0, 0);
-    L->left = false;
-    kloop_restore(L, in->ways);
-    return kloop_flow(L, K_END, 0, 0), QS_OK;
+static void nothing(Value *out) { *out = (Value){.what = WHAT_NOTHING}; }
+static bool is_nothing(const Value *v) { return v->what == WHAT_NOTHING; }
+
+static qs_status set_element(Walk *w, Node *target, Value *x) { return kloop_store((Loops *)w, target, x); }
+
+static qs_status update_element(Walk *w, Node *target, Op op, Node *value) {
+    return kloop_update((Loops *)w, target, op, value);
 }
+
+/* It ends when it wants to. */
+static void loop_begins(Walk *w, const Node *loop) {
+    Loops *L = (Loops *)w;
+    L->waits = true;
+    kloop_forget(L, loop);
+}
+
+static bool *save(Walk *w) { return kloop_state((Loops *)w); }
+static void restore(Walk *w, const bool *sure) { kloop_restore((Loops *)w, sure); }
+static void join(Walk *w, bool *into) { kloop_join((Loops *)w, into); }
+
+const WalkRules kloop_rules = {
+    .call = &kloop_call_rules, .expr = &kloop_expr_rules, .value_size = sizeof(Value), .fail = fail, .nothing = nothing,
+    .is_nothing = is_nothing, .count = count, .spread = spread, .equal = equal, .set_name = set_name,
+    .set_element = set_element, .set_field = set_field, .update_element = update_element, .combine = combine,
+    .statement = statement, .return_outermost = return_outermost, .loop_begins = loop_begins,
+    .function_ends = function_ends, .save = save, .restore = restore, .join = join,
+};

@@ -1,8 +1,13 @@
 /* loop_var.c -- what enters a loop, its variables, and the tests that may end it.
  *
  * A variable lives in a LOCAL for its value and one for its twin.  What has been learned of it (kind, bounds, whether
- * it may have a fraction) is kept from pass to pass; `set` follows the statements and says that it certainly
- * has a value. */
+ * it may have a fraction) is kept from pass to pass; `set` follows the statements and says that it certainly has a
+ * value.
+ *
+ * What a variable is worth is known as long as its block is open: a variable that was set in this block, or in one
+ * around it, is the value that it was set to, so `k = i+1` before `x[k]` hides no counter from the tests and the
+ * proof.  A loop begins by forgetting what its body sets; a branch forgets at its end, because it was a block.  Reading
+ * a variable that may have no value is a test like that of an index. */
 #include "lang/kernel/host/looping.h"
 
 #include <math.h>
@@ -36,7 +41,7 @@ int kloop_results_param(Loops *L, LoopBindKind kind) {
 }
 
 /* -- variables --------------------------------------------------------------------------------------------------- */
-Var *kloop_find_var(Inline *in, const Sym *sym) {
+Var *kloop_find_var(Frame *in, const Sym *sym) {
     for (int i = 0; i < in->nvars; i++)
         if (in->vars[i].sym == sym || (sym->kind == SYM_GLOBAL && in->vars[i].sym->kind == SYM_GLOBAL &&
                                        in->vars[i].sym->index == sym->index))
@@ -46,7 +51,7 @@ Var *kloop_find_var(Inline *in, const Sym *sym) {
 
 Var *kloop_var(Loops *L, const Sym *sym) {
     bool global = sym->kind == SYM_GLOBAL;
-    Inline *in = global ? L->root : L->in;
+    Frame *in = global ? L->root : L->in;
     if (!global && sym->kind != SYM_LOCAL) return NULL;
     return kloop_find_var(in, sym);
 }
@@ -106,11 +111,12 @@ static qs_status entering(Loops *L, const LoopValue *v, Str *called, Value *out)
     }
 }
 
-static qs_status outside_value(Loops *L, const Sym *sym, Value *out) {
+qs_status kloop_outside(Walk *w, const Sym *sym, uint32_t pos, Value *out) {
+    Loops *L = (Loops *)w;
     static const struct { const char *name; double value; } constants[] = {{"pi", 3.14159265358979323846},
                                                                             {"inf", INFINITY}};
     LoopValue v = {0};
-    if (sym->kind == SYM_CAPTURE && L->in->caught) return *out = L->in->caught[sym->index], QS_OK;
+    (void)pos;
     L->job->value(L->job->ud, L->in->source, sym, &v);
     *out = (Value){.sym = sym, .mods = sym->mods};
     for (int i = 0; v.kind == LOOP_BUILTIN && i < 2; i++)
@@ -181,10 +187,10 @@ static Var *field_var(const Loops *L, int object, const Str *name) {
 
 /* -- blocks ------------------------------------------------------------------------------------------------------ */
 /* Fields may be set by functions that it calls. */
-static bool may_set(const Node *loop, const Var *v) { return v->object >= 0 || kloop_sets(loop, v->sym); }
+static bool may_set(const Node *loop, const Var *v) { return v->object >= 0 || kfind_sets(loop, v->sym); }
 
 void kloop_forget(Loops *L, const Node *loop) {
-    for (Inline *in = L->in; in; in = in->up)
+    for (Frame *in = L->in; in; in = in->up)
         for (int i = 0; i < in->nvars; i++)
             if (in->vars[i].home && may_set(loop, &in->vars[i])) in->vars[i].home = NULL;
 }
@@ -216,9 +222,12 @@ static qs_status read_var(Loops *L, Var *v, Value *out) {
     return QS_OK;
 }
 
-qs_status kloop_read(Loops *L, const Sym *sym, Value *out) {
+qs_status kloop_variable(Walk *w, const Sym *sym, uint32_t pos, Value *out, bool *found) {
+    Loops *L = (Loops *)w;
     Var *v = kloop_var(L, sym);
-    return v ? read_var(L, v, out) : outside_value(L, sym, out);
+    (void)pos;
+    *found = v != NULL;
+    return v ? read_var(L, v, out) : QS_OK;
 }
 
 /* -- assigning --------------------------------------------------------------------------------------------------- */
@@ -337,9 +346,13 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
     return QS_OK;
 }
 
-qs_status kloop_patch(Loops *L, Var *v, const Value *x) {
+qs_status kloop_patched(Loops *L, Var *v) {
     if (!v->patched) v->patched = L->changed = true;
-    if (v->shared) TRY(share(L, v));
+    return v->shared ? share(L, v) : QS_OK;
+}
+
+qs_status kloop_patch(Loops *L, Var *v, const Value *x) {
+    TRY(kloop_patched(L, v));
     return kloop_assign(L, v, x);
 }
 
@@ -362,7 +375,7 @@ static qs_status convert_field(Loops *L, const Var *v, Value *x) {
 
 /* Fields that are set are found as the code is made; their places stay where they are. */
 static Var *add_field(Loops *L, int object, Str *name, const LoopValue *entry, const Type *type) {
-    Inline *r = L->root;
+    Frame *r = L->root;
     Sym *sym = qarena_alloc(L->keep_result, sizeof *sym);
     *sym = (Sym){.kind = SYM_LOCAL, .name = name};
     Var *v = &r->vars[r->nvars++];
@@ -399,18 +412,18 @@ qs_status kloop_field(Loops *L, const Value *object, const Str *name, Value *out
 }
 
 /* -- which variables certainly have a value ---------------------------------------------------------------------- */
-static int count_vars(const Inline *in) {
+static int count_vars(const Frame *in) {
     int n = in->nvars;
-    for (const Inline *i = in->child; i; i = i->next) n += count_vars(i);
+    for (const Frame *i = in->child; i; i = i->next) n += count_vars(i);
     return n;
 }
 
-static void each_var(Inline *in, bool **at, bool save, bool join) {
+static void each_var(Frame *in, bool **at, bool save, bool join) {
     for (int i = 0; i < in->nvars; i++, (*at)++) {
         if (save) **at = join ? **at && in->vars[i].set : in->vars[i].set;
         else in->vars[i].set = **at;
     }
-    for (Inline *i = in->child; i; i = i->next) each_var(i, at, save, join);
+    for (Frame *i = in->child; i; i = i->next) each_var(i, at, save, join);
 }
 
 /* Functions met for the first time change the count; such a pass is repeated. */
@@ -431,7 +444,7 @@ void kloop_join(Loops *L, bool *into) {
 }
 
 /* -- tests ------------------------------------------------------------------------------------------------------- */
-static void fill_place(Loops *L, const Inline *in, uint32_t pos, LoopPlace *out) {
+static void fill_place(Loops *L, const Frame *in, uint32_t pos, LoopPlace *out) {
     *out = (LoopPlace){in->func, pos, NULL};
     if (!in->up) return;
     out->caller = qarena_alloc(L->keep_result, sizeof *out->caller);

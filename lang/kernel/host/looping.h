@@ -4,6 +4,7 @@
 #include "lang/kernel/elem/elem.h"
 #include "lang/kernel/host/loop.h"
 #include "lang/kernel/walk/walk.h"
+#include "lang/syntax/operators.h"
 
 /* A complex number may stand for what is real in the program, with +0 as its other part, where nobody sees that. */
 typedef enum { SURELY_COMPLEX, MAYBE_ZERO /* the real number is 0 */, MAYBE_REAL } MaybeReal;
@@ -20,16 +21,16 @@ typedef struct {
 } Number;
 
 typedef enum { WHAT_NOTHING, WHAT_NUMBER, WHAT_VECTOR, WHAT_ARRAY, WHAT_FUNCTION, WHAT_OBJECT } What;
-typedef struct Value {
+typedef struct Val {
     What what;
     Number num;            /* WHAT_NUMBER */
     Number *at; int n;     /* WHAT_VECTOR: what its elements hold, each rounded to their type */
     int cols;              /* of a matrix, whose elements come row by row; 0: a vec */
     struct Var *origin;    /* WHAT_VECTOR: the variable of whose array it is; NULL: a new one */
     LoopValue host;        /* the others */
-    struct Value *caught;  /* WHAT_FUNCTION made in the loop: what it has captured; NULL: host.source has */
+    struct Val *caught;  /* WHAT_FUNCTION made in the loop: what it has captured; NULL: host.source has */
     const Str *name; const Sym *sym; TypeMods mods;
-} Value;
+} Value; /* Val of walk.h */
 
 typedef struct Var { /* a variable: of the loop's function, or of one inlined; or a field that is set */
     const Sym *sym;
@@ -61,21 +62,6 @@ typedef struct Var { /* a variable: of the loop's function, or of one inlined; o
     Block *home;       /* as long as this block is open its value is `val`; NULL: nobody knows */
     Value val;
 } Var;
-
-typedef struct Inline { /* a function being lowered: the loop's own, or a call */
-    struct Inline *up, *child, *next;
-    const Node *site;
-    Func *func;
-    int source;        /* of the function, as a value that enters; -1: none */
-    const Value *caught; /* of a function made in the loop */
-    Var *vars; int nvars, cap;
-    int wanted;        /* results of the call */
-    int leave;         /* loop depth that `return` leaves to; -1: it cannot */
-    bool *ways;        /* as in Exits, of `return` */
-} Inline;
-
-/* Which variables have a value on all ways to the next turn, and on all out of the loop by `break`; NULL: none yet. */
-typedef struct Exits { struct Exits *up; int brk, cont; bool cont_breaks; bool *ways, *outs, **out; } Exits;
 
 typedef struct { KRef at, n; LoopTest test; } Check; /* 0 <= at < n */
 typedef struct {
@@ -111,10 +97,7 @@ typedef struct Loops {
     bool chunked;          /* MODE_PARALLEL: or chunks of the outermost; see loop.h */
     bool random;           /* draws random numbers */
     int nest;              /* how deep the loops are that hold nothing but the next */
-    Inline *root;
     /* of the pass */
-    Inline *in;
-    Exits *exits;
     bool waits;            /* a loop ends when it wants to: after a fault in an earlier turn perhaps never */
     KRef fault, value[2];  /* LOCALs: number of the test that failed, its values */
     KRef returned;         /* LOCAL: 1 + where the `return` is that has left the loop; 0: there is none */
@@ -132,7 +115,8 @@ typedef struct Loops {
     bool draws_vary; uint32_t draws_pos; /* not every turn draws as many, because of the one there */
 } Loops;
 
-enum { LOOP_ROW_ARGS = 3 /* of a row of elem.def */, LOOP_CALLS = 24, LOOP_PASSES = 24, LOOP_LONGEST = 1 << 14 /* instructions; then no more functions */,
+enum { LOOP_CALLS = 24, LOOP_PASSES = 24, LOOP_LONGEST = 1 << 14 /* instructions; then no more functions */,
+       LOOP_ROW_ARGS = 3 /* of a row of elem.def */,
        LOOP_FIELDS = 32 /* that are set */ };
 
 /* -- loop.c ------------------------------------------------------------------------------------------------------ */
@@ -143,19 +127,24 @@ qs_status kloop_decline(Loops *L, uint32_t pos, const char *fmt, ...) QS_PRINTF(
 int kloop_param(Loops *L, const KParam *p, LoopBind b);         /* found again when it is there already */
 KRef kloop_number_param(Loops *L, Str *name, qs_dtype d, LoopBind b);
 int kloop_results_param(Loops *L, LoopBindKind kind);           /* REALS or WHOLES */
-Var *kloop_find_var(Inline *in, const Sym *sym);
+Var *kloop_find_var(Frame *in, const Sym *sym);
 Var *kloop_var(Loops *L, const Sym *sym);                       /* of the function being lowered, or a global; NULL */
 Number kloop_entry_number(Loops *L, const LoopValue *v, Str *name);
 Value kloop_entry(Loops *L, const Var *v);                      /* what the variable is when the loop begins */
 void kloop_declare(Loops *L, Var *v, const Value *init);
 KRef kloop_get(Loops *L, KRef local);
 void kloop_enter_var(Loops *L, Var *v);                         /* what it is before the loop */
-qs_status kloop_read(Loops *L, const Sym *sym, Value *out);
+qs_status kloop_variable(Walk *w, const Sym *sym, uint32_t pos, Value *out, bool *found);
+qs_status kloop_outside(Walk *w, const Sym *sym, uint32_t pos, Value *out);
+static inline qs_status kloop_read(Loops *L, const Sym *sym, Value *out) {
+    return kcall_name(&L->walk, sym, L->pos, out);
+}
 qs_status kloop_field(Loops *L, const Value *object, const Str *name, Value *out);
 qs_status kloop_set_field(Loops *L, const Value *object, Str *name, const Value *x);
 /* It is asked for where it may have no value: an error, if it has none. */
 qs_status kloop_doubt(Loops *L, Var *v, const char *sentence);
 qs_status kloop_assign(Loops *L, Var *v, const Value *x);
+qs_status kloop_patched(Loops *L, Var *v);                      /* elements of a vector are others now */
 qs_status kloop_patch(Loops *L, Var *v, const Value *x);        /* one element of a vector is another now */
 void kloop_unset(Loops *L, Var *v);                             /* a function begins: it has no value */
 bool *kloop_state(Loops *L);                                    /* which variables certainly have a value */
@@ -169,21 +158,7 @@ void kloop_forget(Loops *L, const Node *loop);                  /* it begins: wh
 
 /* -- loop_stmt.c ------------------------------------------------------------------------------------------------- */
 qs_status kloop_for(Loops *L, Node *n);
-qs_status kloop_loop(Loops *L, Node *n);                        /* for, while, repeat */
-qs_status kloop_block(Loops *L, NodeList body);
-qs_status kloop_body(Loops *L, Inline *in);                     /* the statements of an inlined function */
-
-/* -- loop_find.c ------------------------------------------------------------------------------------------------- */
-/* The first node of the list for which `is` holds; inner loops belong to it or not, bodies of functions do not. */
-typedef bool Finder(const Node *n, void *ud);
-const Node *kloop_find(NodeList list, bool inner_loops, Finder *is, void *ud);
-bool kloop_is_return(const Node *n, void *ud);
-bool kloop_is_leaving(const Node *n, void *ud);                 /* break, continue */
-bool kloop_is_continue(const Node *n, void *ud);
-bool kloop_sets(const Node *loop, const Sym *sym);              /* does the body set it? */
-NodeList kloop_body_of(const Node *loop);
-/* The annotation of sym that holds at `before`: the last one in the text. */
-const TypeExpr *kloop_annotation(const Func *f, const Sym *sym, uint32_t before);
+extern const WalkRules kloop_rules;
 
 /* -- instructions ------------------------------------------------------------------------------------------------ */
 static inline KRef kloop_emit(Loops *L, KOp op, qs_dtype own, KRef a, KRef b, KRef c, uint64_t imm) {
@@ -241,9 +216,8 @@ qs_status kloop_vector_row(Loops *L, const Value *m, Number index, const char *n
 
 /* -- loop_call.c ------------------------------------------------------------------------------------------------- */
 bool kloop_is_vec(const char *name, const Value *v);             /* the name of a type that takes such a vec */
-qs_status kloop_closure(Loops *L, Func *f, Value *out);
 qs_status kloop_builtin(Loops *L, const char *name, Value *args, int nargs, Value *out);
-qs_status kloop_call(Loops *L, Node *n, Value *out, int wanted); /* so many results; out has room for one at least */
+extern const CallRules kloop_call_rules;
 qs_status kloop_real_builtin(Loops *L, const char *name, const Number *args, int nargs, Number *out);
 
 /* -- loop_random.c ----------------------------------------------------------------------------------------------- */
@@ -252,10 +226,13 @@ bool kloop_is_random(const char *name, int nargs);
 qs_status kloop_random(Loops *L, const char *name, const Number *n, Number *out); /* n: of randi; NULL: another one */
 
 /* -- loop_expr.c ------------------------------------------------------------------------------------------------- */
-qs_status kloop_expr(Loops *L, Node *n, Value *out);
+extern const ExprRules kloop_expr_rules;
+static inline qs_status kloop_expr(Loops *L, Node *n, Value *out) {
+    *out = (Value){0};
+    return kexpr_lower(&L->walk, n, out);
+}
 qs_status kloop_scalar(Loops *L, Node *n, Number *out);          /* a number, perhaps a complex one */
 qs_status kloop_number(Loops *L, Node *n, Number *out);          /* a real one */
-qs_status kloop_cond(Loops *L, Node *n, KRef *out);
 qs_status kloop_operator(Loops *L, Op op, const Value *a, const Value *b, Value *out);
 
 /* -- loop_index.c ------------------------------------------------------------------------------------------------ */

@@ -1,7 +1,11 @@
-/* sem.h -- what the instructions of KIR compute, one inline function for each (op, dtype).
+/* sem.h -- what those instructions of KIR compute that make one value of others: arithmetic, comparisons, casts, index
+ * maps; one inline function for each (op, dtype).
  *
- * The evaluator runs them and kir_fold folds with them, so the two cannot disagree; every backend is tested against
- * them.  The C type of each dtype is used throughout: float32 arithmetic is rounded to float32 at each step. */
+ * The evaluator runs them and kir_fold folds with them, so the two cannot disagree; every backend prints the same in
+ * its own language and is tested against them.  What memory, LOCALs and control flow do is said by the evaluator
+ * (eval.c), what MATH computes by the C library, within the bounds of mathfn.def.
+ *
+ * The C type of each dtype is used throughout: float32 arithmetic is rounded to float32 at each step. */
 #ifndef LANG_KERNEL_SEM_H
 #define LANG_KERNEL_SEM_H
 #include "lang/kernel/ir/kir.h"
@@ -57,12 +61,13 @@ static inline bool ksem_NE_B1(bool a, bool b) { return a != b; }
 
 /* -- floats; S is the suffix of the C functions --------------------------------------------------------------------
  *
- * MIN and MAX: of the zeros -0 is the smaller one.  A backend may give either zero where both operands are zeros that
- * the compiler does not know and the function is not strict: a processor's instruction takes the second one, and to
- * tell them apart makes a median of five a third slower.
+ * MIN and MAX: of the zeros -0 is the smaller one.  Equal floats have the same bits, but for the sign of a zero: the
+ * smaller one has the bits of both, the greater one those that both have.  That needs no branch, so loops of it become
+ * vectors.
  *
- * Here: equal floats have the same bits, but for the sign of a zero: the smaller one has the bits of both, the greater
- * one those that both have.  Without a branch, so that loops of it become vectors. */
+ * A backend may give either zero where both operands are zeros that the compiler does not know, the function is not
+ * strict, and the instruction has no KFLAG_ZEROS: a processor's instruction takes the second one, and to tell them
+ * apart makes a median of five a third slower. */
 #define KSEM_BITS(D, T, U)                                                                                             \
     static inline T ksem_or_##D(T a, T b) {                                                                            \
         union { T f; U u; } x = {a}, y = {b};                                                                          \
@@ -85,8 +90,8 @@ KSEM_BITS(F64, double, uint64_t)
         T r = fmod##S(a, b);                                                                                           \
         return r == 0 ? copysign##S(0, b) : (r < 0) != (b < 0) ? r + b : r;                                            \
     }                                                                                                                  \
-    static inline T ksem_MIN_##D(T a, T b) { return a == b ? ksem_or_##D(a, b) : a < b || b != b ? a : b; }             \
-    static inline T ksem_MAX_##D(T a, T b) { return a == b ? ksem_and_##D(a, b) : b < a || b != b ? a : b; }            \
+    static inline T ksem_MIN_##D(T a, T b) { return a == b ? ksem_or_##D(a, b) : a < b || b != b ? a : b; }            \
+    static inline T ksem_MAX_##D(T a, T b) { return a == b ? ksem_and_##D(a, b) : b < a || b != b ? a : b; }           \
     static inline T ksem_NEG_##D(T a) { return -a; }                                                                   \
     static inline T ksem_ABS_##D(T a) { return fabs##S(a); }
 KSEM_REAL(F32, float, f)

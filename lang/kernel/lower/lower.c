@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* -- errors and needs -------------------------------------------------------------------------------------------- */
-static const Source *source_of(const Inst *inst) { return inst->func->unit ? inst->func->unit->src : NULL; }
+static const Source *source_of(const Frame *inst) { return inst->func->unit ? inst->func->unit->src : NULL; }
 
 qs_status klower_error(Lower *L, qs_status s, uint32_t pos, const char *fmt, ...) {
     char sentence[QERR_TEXT / 2];
@@ -14,7 +14,7 @@ qs_status klower_error(Lower *L, qs_status s, uint32_t pos, const char *fmt, ...
     va_start(ap, fmt);
     qnum_vprint(sentence, sizeof sentence, fmt, ap);
     va_end(ap);
-    const Inst *at = L->inst ? L->inst : L->root;
+    const Frame *at = L->in ? L->in : L->root;
     Where w = {at ? source_of(at) : NULL, pos};
     return qerr_at(L->c, s, w, "in kernel %s: %s", L->job->fn.func->name->s, sentence);
 }
@@ -237,42 +237,8 @@ static qs_status bind_special(Lower *L, const Func *f, const Param *p, Val *out)
     return QS_OK;
 }
 
-/* -- entering and leaving functions ------------------------------------------------------------------------------ */
-static Inst *find_inst(Lower *L, const Node *site, Func *f) {
-    Inst **list = L->inst ? &L->inst->child : &L->root;
-    for (Inst *i = *list; i; i = i->next)
-        if (i->site == site && i->func == f) return i;
-    Inst *i = qarena_alloc(L->keep, sizeof *i);
-    i->up = L->inst, i->site = site, i->func = f;
-    i->vars = qarena_alloc(L->keep, (size_t)(f->nlocals + 1) * sizeof *i->vars);
-    for (int k = 0; k < f->nlocals; k++) i->vars[k].sym = f->locals[k], i->vars[k].name = f->locals[k]->name;
-    i->typarams = qarena_alloc(L->keep, (size_t)(f->ntyparams + 1) * sizeof *i->typarams);
-    i->next = *list;
-    return *list = i;
-}
-
-qs_status klower_enter(Lower *L, const Node *site, Closure *fn, Inst **out, Caller *saved) {
-    Inst *inst = find_inst(L, site, fn->func);
-    *saved = (Caller){L->inst, L->loop, L->pos, L->site_pos, L->foreign, L->indexing};
-    if (!L->foreign) L->site_pos = L->pos;
-    L->foreign = source_of(inst) != L->f->src;
-    L->indexing = false;
-    L->loop = NULL; /* `break` stays inside the function */
-    L->inst = inst;
-    inst->closure = fn;
-    klvar_enter(L, inst);
-    return *out = inst, QS_OK;
-}
-
-qs_status klower_leave(Lower *L, const Caller *saved) {
-    TRY(klvar_finish(L, L->inst));
-    L->inst = saved->inst, L->loop = saved->loop, L->pos = saved->pos, L->site_pos = saved->site_pos;
-    L->foreign = saved->foreign, L->indexing = saved->indexing;
-    return QS_OK;
-}
-
 /* -- one pass ---------------------------------------------------------------------------------------------------- */
-static qs_status bind_argument(Lower *L, Inst *inst, Param *p, const KVal *arg, Val *out) {
+static qs_status bind_argument(Lower *L, Frame *inst, Param *p, const KVal *arg, Val *out) {
     klower_import(L, arg, p->name, out);
     kltype_bind(L, inst, p->type, out);
     if (!p->type) return QS_OK;
@@ -303,7 +269,7 @@ static qs_status wrong_count(Lower *L, const Func *f) {
                         L->job->nargs);
 }
 
-static qs_status bind_kernel(Lower *L, Inst *inst) {
+static qs_status bind_kernel(Lower *L, Frame *inst) {
     const Func *f = inst->func;
     int next = 0;
     for (int i = 0; i < f->nparams; i++) {
@@ -338,20 +304,6 @@ static qs_status choose_arithmetic(Lower *L) {
     return QS_OK;
 }
 
-static qs_status run_pass(Lower *L) {
-    Val fn;
-    Inst *inst;
-    Caller saved;
-    import_function(L, &L->job->fn, &fn);
-    TRY(klower_enter(L, NULL, fn.u.fn, &inst, &saved));
-    inst->return_depth = -1;
-    TRY(choose_arithmetic(L));
-    TRY(bind_kernel(L, inst));
-    TRY(klstmt_body(L, inst));
-    if (inst->func->expr) TRY(klexpr_lower(L, inst->func->expr, &(Val){0}));
-    return klower_leave(L, &saved);
-}
-
 static void begin_pass(Lower *L, Arena *scratch) {
     const Func *f = L->job->fn.func;
     kbuild_begin(&L->walk, kir_new(L->c, scratch, f->name, f->unit ? f->unit->src : NULL), scratch, f->pos);
@@ -360,9 +312,24 @@ static void begin_pass(Lower *L, Arena *scratch) {
         L->f->fixed_block = true;
         for (int i = 0; i < L->job->rank; i++) L->f->block[i] = L->job->block[i];
     }
-    L->inst = NULL, L->loop = NULL;
+    L->in = NULL, L->exits = NULL;
     L->nnums = 0;
-    L->unknown = L->indexing = false;
+    L->unknown = false;
+}
+
+static qs_status pass(Walk *w, Arena *scratch) {
+    Lower *L = (Lower *)w;
+    Val fn;
+    begin_pass(L, scratch);
+    import_function(L, &L->job->fn, &fn);
+    Callee callee = klcall_callee(fn.u.fn);
+    Caller saved = kcall_enter(&L->walk, NULL, &callee);
+    L->in->return_depth = -1;
+    TRY(choose_arithmetic(L));
+    TRY(bind_kernel(L, L->in));
+    TRY(kstmt_body(&L->walk, L->in));
+    if (L->in->func->expr) TRY(klexpr_lower(L, L->in->func->expr, &(Val){0}));
+    return kcall_leave(&L->walk, &saved);
 }
 
 /* -- what is kept ------------------------------------------------------------------------------------------------ */
@@ -387,35 +354,23 @@ static void drop_unused(Lower *L, KFunc *f) {
     f->nins = n;
 }
 
-static void *copied(Arena *a, const void *p, size_t n) { return memcpy(qarena_alloc(a, n ? n : 1), p, n); }
-
 /* What the last pass made, without the leftovers of lowering. */
-static void keep_result(Lower *L, Arena *arena) {
+static qs_status keep(Walk *w, void *ud) {
+    Lower *L = (Lower *)w;
+    Arena *arena = ud;
+    if (L->unknown) return QS_OK;
     drop_unused(L, L->f);
-    KFunc *f = copied(arena, L->f, sizeof *f);
-    f->arena = arena;
-    f->cap = f->nins;
-    f->ins = copied(arena, L->f->ins, f->nins * sizeof *f->ins);
-    f->params = f->nparams ? copied(arena, f->params, (size_t)f->nparams * sizeof *f->params) : NULL;
-    f->messages = f->nmessages ? copied(arena, f->messages, (size_t)f->nmessages * sizeof *f->messages) : NULL;
-    L->out->binds = f->nparams ? copied(arena, L->binds, (size_t)f->nparams * sizeof *L->binds) : NULL;
-    kir_seal(f);
-    L->out->func = f;
+    L->out->func = kbuild_keep(w, arena);
+    L->out->binds = qarena_alloc(arena, (size_t)(L->f->nparams + 1) * sizeof *L->binds);
+    if (L->f->nparams) memcpy(L->out->binds, L->binds, (size_t)L->f->nparams * sizeof *L->binds);
+    return QS_OK;
 }
 
 static qs_status run_passes(Lower *L, Arena *result) {
-    for (int pass = 0; pass < KLOWER_PASSES; pass++) {
-        Arena scratch;
-        qarena_init(&scratch, L->c);
-        begin_pass(L, &scratch);
-        qs_status s = run_pass(L);
-        if (s == QS_OK && !L->changed && !L->unknown) keep_result(L, result);
-        qarena_free(&scratch);
-        if (s != QS_OK) return s;
-        if (!L->changed) break;
-    }
+    bool done;
+    TRY(kbuild_passes(&L->walk, KLOWER_PASSES, pass, keep, result, &done));
     if (L->out->func) return QS_OK;
-    L->inst = L->root;
+    L->in = L->root;
     return klower_error(L, QS_ETYPE, L->unknown ? L->unknown_pos : L->job->fn.func->pos,
                         "a type could not be determined");
 }
@@ -424,10 +379,12 @@ qs_status klower_kernel(Ctx *c, Arena *arena, const LowerJob *job, LowerResult *
     Arena keep;
     qarena_init(&keep, c);
     *out = (LowerResult){0};
-    Lower L = {.walk = {.c = c, .keep = &keep, .numbers = true}, .job = job, .out = out};
+    Lower L = {.walk = {.rules = &klstmt_rules, .c = c, .keep = &keep, .numbers = true}, .job = job, .out = out};
     qs_status s = run_passes(&L, arena);
     if (L.stopped) {
-        out->needs = out->nneeds ? copied(arena, out->needs, (size_t)out->nneeds * sizeof *out->needs) : NULL;
+        KNeed *needs = qarena_alloc(arena, (size_t)(out->nneeds + 1) * sizeof *needs);
+        if (out->nneeds) memcpy(needs, out->needs, (size_t)out->nneeds * sizeof *needs);
+        out->needs = needs;
         s = QS_OK;
     }
     qmem_free(c, L.binds, L.cap_binds * sizeof *L.binds);

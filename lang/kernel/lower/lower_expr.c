@@ -1,6 +1,5 @@
 /* lower_expr.c -- expressions. */
 #include "lang/kernel/lower/lowering.h"
-#include "lang/names/scope.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,28 +13,19 @@ static qs_status one_number(Lower *L, Node *n, const char *what, Num *out) {
     return klval_one(L, &all, what, out);
 }
 
-qs_status klexpr_cond(Lower *L, Node *n, KRef *out, int *known) {
-    Val v;
-    bool indexing = L->indexing;
-    L->indexing = false;
-    TRY(klexpr_lower(L, n, &v));
-    L->indexing = indexing;
-    L->pos = n->pos;
-    if (v.kind == V_UNKNOWN) return *out = klnum_un(L, K_NOT, klnum_int(L, QS_B1, 0)), *known = -1, QS_OK;
-    return klval_truth(L, &v, out, known);
+/* -- names ------------------------------------------------------------------------------------------------------- */
+void klexpr_function(Walk *w, Func *f, Val *captures, Val *out) {
+    Closure *c = qarena_alloc(w->arena, sizeof *c);
+    c->func = f, c->captures = captures;
+    *out = (Val){.kind = V_FUNC};
+    out->u.fn = c;
 }
 
-/* -- names ------------------------------------------------------------------------------------------------------- */
-static qs_status make_closure(Lower *L, Func *f, Val *out) {
-    Closure *c = qarena_alloc(L->arena, sizeof *c);
-    c->func = f;
-    c->captures = qarena_alloc(L->arena, (size_t)(f->ncaptures + 1) * sizeof *c->captures);
-    for (int i = 0; i < f->ncaptures; i++) {
-        const Sym *sym = qscope_view(L->inst->func, f->captures[i].outer);
-        if (sym) TRY(klexpr_symbol(L, sym, L->pos, &c->captures[i]));
-    }
-    *out = (Val){.kind = V_FUNC};
-    return out->u.fn = c, QS_OK;
+qs_status klexpr_variable(Walk *w, const Sym *sym, uint32_t pos, Val *out, bool *found) {
+    Lower *L = (Lower *)w;
+    Var *v = klvar_of(L, sym);
+    *found = v != NULL;
+    return v ? klvar_read(L, v, pos, out) : QS_OK;
 }
 
 static bool known_constant(const char *name, double *v) {
@@ -48,7 +38,7 @@ static bool known_constant(const char *name, double *v) {
 
 static qs_status outside_value(Lower *L, const Sym *sym, uint32_t pos, Val *out) {
     const LowerHost *h = L->job->host;
-    const Closure *fn = L->inst->closure;
+    const Closure *fn = L->in->closure;
     KVal v = {0};
     double k;
     if (h && h->symbol && h->symbol(h->ud, fn->host, sym, &v)) {
@@ -79,23 +69,17 @@ static qs_status temporary(Lower *L, const Sym *sym, Val *out) {
     return *out = h->val, QS_OK;
 }
 
-qs_status klexpr_symbol(Lower *L, const Sym *sym, uint32_t pos, Val *out) {
-    Var *v = klvar_of(L, sym);
-    if (v) return klvar_read(L, v, pos, out);
-    const Closure *fn = L->inst->closure;
-    if (sym->kind == SYM_CAPTURE && fn->captures && sym->owner == L->inst->func)
-        return *out = fn->captures[sym->index], QS_OK;
-    if (sym->kind == SYM_NESTED) return make_closure(L, sym->func, out);
+qs_status klexpr_outside(Walk *w, const Sym *sym, uint32_t pos, Val *out) {
+    Lower *L = (Lower *)w;
     if (sym->kind == SYM_TEMP) return temporary(L, sym, out);
-    if (sym->kind == SYM_TYPE) {
-        *out = (Val){.kind = V_TYPE, .mods = sym->mods};
-        return out->u.type = sym->type, QS_OK;
-    }
-    return outside_value(L, sym, pos, out);
+    if (sym->kind != SYM_TYPE) return outside_value(L, sym, pos, out);
+    *out = (Val){.kind = V_TYPE, .mods = sym->mods};
+    return out->u.type = sym->type, QS_OK;
 }
 
 /* -- literals ---------------------------------------------------------------------------------------------------- */
-static void literal(Lower *L, const Node *n, Val *out) {
+static void literal(Walk *w, const Node *n, Val *out) {
+    Lower *L = (Lower *)w;
     if (!n->u.num.imaginary) return klval_number(L, klnum_literal(L, n->u.num.value, n->u.num.integer), out);
     qs_dtype d = qdtype_complex_of(L->c->scalar_dtype), r = qdtype_real_of(d);
     Num z = {.dtype = d, .re = {.ref = klnum_const(L, r, 0)}, .im = {.ref = klnum_const(L, r, n->u.num.value)}};
@@ -119,18 +103,14 @@ static qs_status stack_rows(Lower *L, const Val *items, int n, Val *out) {
     return QS_OK;
 }
 
-static qs_status matrix(Lower *L, const Node *n, Val *out) {
-    int count = n->u.items.n;
-    Val *items = qarena_alloc(L->arena, (size_t)(count + 1) * sizeof *items);
-    for (int i = 0; i < count; i++) {
-        Val v;
-        TRY(klexpr_lower(L, n->u.items.at[i], &v));
-        TRY(klval_components(L, &v, &items[i]));
+static qs_status matrix(Walk *w, Val *items, int n, Val *out) {
+    Lower *L = (Lower *)w;
+    for (int i = 0; i < n; i++) {
+        TRY(klval_components(L, &items[i], &items[i]));
         if (items[i].kind == V_UNKNOWN) return *out = items[i], QS_OK;
     }
-    L->pos = n->pos;
-    if (count == 0) return klval_zero(L, L->c->scalar_dtype, 1, &(int64_t){0}, 0, out), QS_OK;
-    return stack_rows(L, items, count, out);
+    if (n == 0) return klval_zero(L, L->c->scalar_dtype, 1, &(int64_t){0}, 0, out), QS_OK;
+    return stack_rows(L, items, n, out);
 }
 
 /* -- ranges ------------------------------------------------------------------------------------------------------ */
@@ -244,117 +224,58 @@ bool klexpr_cheap(const Node *n) {
     return cheap;
 }
 
-static void bool_value(Lower *L, KRef r, Val *out) { klval_number(L, klnum_strong(r, QS_B1), out); }
+static void boolean(Walk *w, KRef r, Val *out) { klval_number((Lower *)w, klnum_strong(r, QS_B1), out); }
 
-/* a && b with b computed only when a decides nothing. */
-static qs_status guarded(Lower *L, Node *n, KRef a, Val *out) {
-    bool is_and = n->op == OP_ANDAND;
-    KRef local = klnum_emit(L, K_LOCAL, QS_B1, 0, a, 0, 0, 0), b;
-    int known;
-    kbuild_flow(&L->walk, K_IF, is_and ? a : klnum_un(L, K_NOT, a));
-    TRY(klexpr_cond(L, n->u.bin.b, &b, &known));
-    klnum_emit(L, K_SET, QS_B1, 0, local, b, 0, 0);
-    kbuild_end(&L->walk);
-    bool_value(L, klnum_emit(L, K_GET, QS_B1, 0, local, 0, 0, 0), out);
+static qs_status binary(Walk *w, Op op, Val *a, Val *b, Val *out) { return klval_binary((Lower *)w, op, a, b, out); }
+static qs_status unary(Walk *w, Op op, Val *a, Val *out) { return klval_unary((Lower *)w, op, a, out); }
+static bool elementwise(const Val *v) { return v->kind != V_UNKNOWN && v->rank; }
+
+static qs_status truth(Walk *w, const Val *v, KRef *out, int *known) {
+    TRY(klval_truth((Lower *)w, v, out, known));
+    if (!*out) *out = kbuild_int(w, QS_B1, 1); /* not known yet */
     return QS_OK;
-}
-
-static qs_status logical(Lower *L, Node *n, Val *out) {
-    Val a, b;
-    KRef ra, rb;
-    int known;
-    bool is_and = n->op == OP_ANDAND;
-    TRY(klexpr_lower(L, n->u.bin.a, &a));
-    if (a.kind != V_UNKNOWN && a.rank) { /* elementwise on arrays */
-        TRY(klexpr_lower(L, n->u.bin.b, &b));
-        return klval_binary(L, (Op)n->op, &a, &b, out);
-    }
-    TRY(klval_truth(L, &a, &ra, &known));
-    if (known >= 0 && (known == 1) != is_and) return bool_value(L, ra, out), QS_OK;
-    if (a.kind == V_UNKNOWN) ra = klnum_int(L, QS_B1, 1);
-    if (known < 0 && !klexpr_cheap(n->u.bin.b)) return guarded(L, n, ra, out);
-    TRY(klexpr_lower(L, n->u.bin.b, &b));
-    if (b.kind != V_UNKNOWN && b.rank) return klval_binary(L, (Op)n->op, &a, &b, out);
-    TRY(klval_truth(L, &b, &rb, &known));
-    if (!rb) rb = klnum_int(L, QS_B1, 1);
-    bool_value(L, klnum_bin(L, is_and ? K_AND : K_OR, ra, rb), out);
-    return QS_OK;
-}
-
-static qs_status binary(Lower *L, Node *n, Val *out) {
-    if (n->op == OP_ANDAND || n->op == OP_OROR) return logical(L, n, out);
-    Val a, b;
-    TRY(klexpr_lower(L, n->u.bin.a, &a));
-    TRY(klexpr_lower(L, n->u.bin.b, &b));
-    L->pos = n->pos;
-    return klval_binary(L, (Op)n->op, &a, &b, out);
-}
-
-static qs_status unary(Lower *L, Node *n, Val *out) {
-    Val a;
-    TRY(klexpr_lower(L, n->u.bin.a, &a));
-    L->pos = n->pos;
-    return klval_unary(L, (Op)n->op, &a, out);
 }
 
 static qs_status select_one(Lower *L, const Num *x, const void *ud, Num *out) {
     return *out = klnum_select(L, *(const KRef *)ud, x[0], x[1]), QS_OK;
 }
 
-static qs_status one_branch(Lower *L, Node *n, Var *h) {
-    Val v, all;
-    TRY(klexpr_lower(L, n, &v));
-    if (v.kind != V_UNKNOWN) {
-        TRY(klval_components(L, &v, &all));
-        TRY(klvar_hidden_set(L, h, &all));
-    }
-    return QS_OK;
+static qs_status select_rule(Walk *w, KRef c, Val *a, Val *b, Val *out) {
+    return klval_each((Lower *)w, (Val[]){*a, *b}, 2, select_one, &c, out);
 }
 
-static qs_status branches(Lower *L, Node *n, KRef c, Val *out) {
-    Var *h = klvar_hidden(L, n, 0);
-    klvar_hidden_begin(L, h);
-    kbuild_flow(&L->walk, K_IF, c);
-    TRY(one_branch(L, n->u.ternary.then, h));
-    kbuild_flow(&L->walk, K_ELSE, 0);
-    TRY(one_branch(L, n->u.ternary.other, h));
-    kbuild_end(&L->walk);
-    klvar_hidden_get(L, h, out);
-    return QS_OK;
+static void *choice(Walk *w, const Node *n) {
+    Var *h = klvar_hidden((Lower *)w, n, 0);
+    klvar_hidden_begin((Lower *)w, h);
+    return h;
 }
 
-static qs_status ternary(Lower *L, Node *n, Val *out) {
-    KRef c;
-    int known;
-    Val a, b;
-    TRY(klexpr_cond(L, n->u.ternary.cond, &c, &known));
-    if (known >= 0) return klexpr_lower(L, known ? n->u.ternary.then : n->u.ternary.other, out);
-    if (!klexpr_cheap(n->u.ternary.then) || !klexpr_cheap(n->u.ternary.other)) return branches(L, n, c, out);
-    TRY(klexpr_lower(L, n->u.ternary.then, &a));
-    TRY(klexpr_lower(L, n->u.ternary.other, &b));
-    L->pos = n->pos;
-    return klval_each(L, (Val[]){a, b}, 2, select_one, &c, out);
+static qs_status choice_set(Walk *w, void *h, Val *v) {
+    Val all;
+    if (v->kind == V_UNKNOWN) return QS_OK;
+    TRY(klval_components((Lower *)w, v, &all));
+    return klvar_hidden_set((Lower *)w, h, &all);
 }
+
+static void choice_get(Walk *w, void *h, Val *out) { klvar_hidden_get((Lower *)w, h, out); }
 
 /* -- fields and meta functions ----------------------------------------------------------------------------------- */
-qs_status klexpr_field(Lower *L, Node *n, Var **var, const Record **of, int *number) {
-    Val base;
+qs_status klexpr_field(Lower *L, const Val *base, const Node *n, Var **var, const Record **of, int *number) {
     *of = NULL, *var = NULL;
-    TRY(klexpr_lower(L, n->u.field.base, &base));
-    L->pos = n->pos;
-    if (base.kind == V_UNKNOWN) return QS_OK;
-    if (base.kind != V_OBJECT) return klower_error(L, QS_ETYPE, n->pos, "%s has no fields", klval_type_name(L, &base));
-    const Record *r = base.u.rec;
+    if (base->kind == V_UNKNOWN) return QS_OK;
+    if (base->kind != V_OBJECT) return klower_error(L, QS_ETYPE, n->pos, "%s has no fields", klval_type_name(L, base));
+    const Record *r = base->u.rec;
     for (int i = 0; i < r->nfields; i++)
         if (r->names[i] == n->u.field.name) return *of = r, *number = i, *var = r->vars ? r->vars[i] : NULL, QS_OK;
     return klower_error(L, QS_ENAME, n->pos, "there is no field %s that a kernel can use", n->u.field.name->s);
 }
 
-static qs_status field(Lower *L, Node *n, Val *out) {
+static qs_status field(Walk *w, const Val *object, const Node *n, Val *out) {
+    Lower *L = (Lower *)w;
     Var *v;
     const Record *r;
     int i;
-    TRY(klexpr_field(L, n, &v, &r, &i));
+    TRY(klexpr_field(L, object, n, &v, &r, &i));
     if (v) return klvar_read(L, v, n->pos, out);
     *out = r ? r->fields[i] : (Val){0};
     return QS_OK;
@@ -368,35 +289,36 @@ static qs_status meta(Lower *L, Node *n, Val *out) {
             return klexpr_lower(L, n->u.meta.args.at[0].value, out);
     if (!strcmp(name, "ftype") && n->u.meta.args.n == 1 && n->u.meta.args.at[0].value->kind == N_STR) {
         const char *which = n->u.meta.args.at[0].value->u.str->s;
-        const char *is = L->inst->func->qual == Q_KERNEL ? "__kernel__" : "__device__";
-        return bool_value(L, klnum_int(L, QS_B1, !strcmp(which, is)), out), QS_OK;
+        const char *is = L->in->func->qual == Q_KERNEL ? "__kernel__" : "__device__";
+        return boolean(&L->walk, klnum_int(L, QS_B1, !strcmp(which, is)), out), QS_OK;
     }
     return klower_error(L, QS_ENAME, n->pos, "$%s cannot be used in a kernel", name);
 }
 
-qs_status klexpr_lower(Lower *L, Node *n, Val *out) {
+static qs_status written_type(Lower *L, Node *n, Val *out) {
     const Type *t;
     TypeMods mods;
-    L->pos = n->pos;
-    *out = (Val){0};
+    TRY(kltype_resolve(L, n->u.type, &t, &mods));
+    return out->kind = V_TYPE, out->u.type = t, QS_OK;
+}
+
+static qs_status index_rule(Walk *w, Node *n, Val *out) { return klidx_read((Lower *)w, n, out); }
+
+static qs_status other(Walk *w, Node *n, Val *out) {
+    Lower *L = (Lower *)w;
     switch ((NodeKind)n->kind) {
-    case N_NUM: return literal(L, n, out), QS_OK;
     case N_STR: return out->kind = V_STRING, out->u.str = n->u.str, QS_OK;
-    case N_IDENT: return klexpr_symbol(L, n->u.ident.sym, n->pos, out);
     case N_META: return meta(L, n, out);
-    case N_UNARY: return unary(L, n, out);
-    case N_BINARY: return binary(L, n, out);
-    case N_TERNARY: return ternary(L, n, out);
     case N_RANGE: return range_value(L, n, out);
-    case N_CALL: return klcall_lower(L, n, out, 1);
-    case N_INDEX: return klidx_read(L, n, out);
-    case N_FIELD: return field(L, n, out);
-    case N_LAMBDA: return make_closure(L, n->u.lambda.func, out);
-    case N_MATRIX: return matrix(L, n, out);
     case N_COLON: return out->kind = V_COLON, QS_OK;
-    case N_TYPE:
-        TRY(kltype_resolve(L, n->u.type, &t, &mods));
-        return out->kind = V_TYPE, out->u.type = t, QS_OK;
+    case N_TYPE: return written_type(L, n, out);
     default: return klower_error(L, QS_ETYPE, n->pos, "cells cannot be used in a kernel");
     }
 }
+
+const ExprRules klexpr_rules = {
+    .literal = literal, .unary = unary, .binary = binary, .boolean = boolean, .truth = truth,
+    .elementwise = elementwise, .cheap = klexpr_cheap, .select = select_rule, .choice = choice,
+    .choice_set = choice_set, .choice_get = choice_get, .matrix = matrix, .field = field, .index = index_rule,
+    .other = other,
+};

@@ -1,5 +1,5 @@
-/* lower_math.c -- built-ins that apply to numbers and small arrays, element by element.  What they compute says elem.def;
- * in which type, and what is known while compiling, is said here and in lower_num.c. */
+/* lower_math.c -- built-ins that apply to numbers and small arrays, element by element.  What they compute says
+ * elem.def; in which type, and what is known while compiling, is said here and in lower_num.c. */
 #include "lang/kernel/lower/lowering_builtins.h"
 
 #include <math.h>

@@ -264,7 +264,7 @@ Num klnum_row(Lower *L, Elem e, const Num *x, qs_dtype d) {
 static bool known_row(Lower *L, Elem e, const Num *x, double *v) {
     KRef refs[KLVAL_OPERANDS];
     uint32_t before = L->f->nins;
-    KInto into = {L->f, &L->pos};
+    KInto into = {L->f, &L->pos, false};
     if (kelem_info[e].real != ELEM_NUMBER) return false;
     for (int i = 0; i < kelem_info[e].nargs; i++) {
         if (!klnum_is_weak(x[i]) || !klnum_known(L, x[i], v)) return false;
@@ -311,7 +311,7 @@ static qs_dtype arith_dtype(Lower *L, Elem e, Num a, Num b) {
 
 static Num arith(Lower *L, Elem e, WeakOp weak, Num a, Num b) {
     if (klnum_is_weak(a) && klnum_is_weak(b)) return klnum_from_weak(L, weak_op(L, weak, a.re.weak, b.re.weak));
-    bool exact = L->indexing && e != EL_div && klnum_whole(a) && klnum_whole(b); /* a scalar that is whole stays exact */
+    bool exact = L->indexing && e != EL_div && klnum_whole(a) && klnum_whole(b); /* a whole scalar stays exact */
     return klnum_row(L, e, (Num[]){a, b}, exact ? QS_I64 : arith_dtype(L, e, a, b));
 }
 

@@ -1,12 +1,8 @@
-/* lower_stmt.c -- statements. */
+/* lower_stmt.c -- statements of kernels: what is set, loops over ranges and vectors, and the rules for all others. */
 #include "lang/kernel/lower/lowering.h"
 
 #include <math.h>
 #include <string.h>
-
-static void flow(Lower *L, KOp op, KRef a) { kbuild_flow(&L->walk, op, a); }
-
-static qs_status block(Lower *L, NodeList body);
 
 /* -- assignment -------------------------------------------------------------------------------------------------- */
 static qs_status annotate(Lower *L, Var *v, TypeExpr *e, Val *x, bool *mods_written) {
@@ -28,7 +24,8 @@ static qs_status keeps_real(Lower *L, const Var *v, const Val *x) {
                         qdtype_info[v->declared].name);
 }
 
-static qs_status assign_name(Lower *L, Node *target, TypeExpr *e, Val *x) {
+static qs_status set_name(Walk *w, Node *target, TypeExpr *e, Val *x) {
+    Lower *L = (Lower *)w;
     Var *v = klvar_of(L, target->u.ident.sym);
     bool mods_written = false;
     if (!v) return klower_error(L, QS_ETYPE, target->pos, "%s cannot be assigned in a kernel", target->u.ident.name->s);
@@ -40,13 +37,13 @@ static qs_status assign_name(Lower *L, Node *target, TypeExpr *e, Val *x) {
 }
 
 /* Objects made in the kernel are its own; those of the host are only read. */
-static qs_status assign_field(Lower *L, Node *target, Val *x) {
+static qs_status set_field(Walk *w, const Val *object, Node *target, Val *x) {
+    Lower *L = (Lower *)w;
     Var *v;
     const Record *r;
     int i;
     const char *name = target->u.field.name->s;
-    TRY(klexpr_field(L, target, &v, &r, &i));
-    L->pos = target->pos;
+    TRY(klexpr_field(L, object, target, &v, &r, &i));
     if (!r) return QS_OK;
     if (!v)
         return klower_error(L, QS_ETYPE, target->pos,
@@ -57,69 +54,28 @@ static qs_status assign_field(Lower *L, Node *target, Val *x) {
     return klvar_assign(L, v, x, target->pos);
 }
 
-static qs_status assign_to(Lower *L, Node *target, TypeExpr *e, Val *x) {
-    L->pos = target->pos;
-    switch (target->kind) {
-    case N_IDENT: return assign_name(L, target, e, x);
-    case N_INDEX: return klidx_assign(L, target, x);
-    case N_FIELD: return assign_field(L, target, x);
-    default: return klower_error(L, QS_ETYPE, target->pos, "this cannot be assigned");
-    }
-}
-
 /* [a, b] = vector */
-static qs_status destructure(Lower *L, const Node *n, const Val *x) {
-    Val all, one;
+static qs_status spread(Walk *w, const Val *x, int n, Val *out) {
+    Lower *L = (Lower *)w;
+    Val all;
     TRY(klval_components(L, x, &all));
     if (all.kind == V_UNKNOWN) L->changed = true;
-    int count = n->u.assign.ntargets;
-    if (all.kind == V_NUM && klval_count(&all) < count)
-        return klower_error(L, QS_ESHAPE, n->pos, "%d names are assigned from %s", count, klval_type_name(L, x));
-    for (int i = 0; i < count; i++) {
-        if (all.kind == V_NUM) klval_number(L, klval_num(&all, i), &one);
-        else one = all;
-        TRY(assign_to(L, n->u.assign.targets[i], n->u.assign.types[i], &one));
+    if (all.kind == V_NUM && klval_count(&all) < n)
+        return klower_error(L, QS_ESHAPE, L->pos, "%d names are assigned from %s", n, klval_type_name(L, x));
+    for (int i = 0; i < n; i++) {
+        if (all.kind == V_NUM) klval_number(L, klval_num(&all, i), &out[i]);
+        else out[i] = all;
     }
     return QS_OK;
 }
 
-static qs_status assign_results(Lower *L, const Node *n) {
-    int count = n->u.assign.ntargets;
-    Val *outs = qarena_alloc(L->arena, (size_t)count * sizeof *outs);
-    TRY(klcall_lower(L, n->u.assign.value, outs, count));
-    if (count > 1 && outs[1].kind == V_VOID) return destructure(L, n, &outs[0]);
-    for (int i = 0; i < count; i++) TRY(assign_to(L, n->u.assign.targets[i], n->u.assign.types[i], &outs[i]));
-    return QS_OK;
-}
-
-static qs_status update_name(Lower *L, const Node *n, Node *target) {
-    Val old, x, sum;
-    TRY(klexpr_lower(L, target, &old));
-    TRY(klexpr_lower(L, n->u.assign.value, &x));
-    L->pos = n->pos;
+static qs_status combine(Walk *w, const Node *target, Op op, Val *old, Val *x, Val *out) {
+    Lower *L = (Lower *)w;
     const char *name = target->kind == N_IDENT ? target->u.ident.name->s : target->u.field.name->s;
-    if (old.kind == V_ARRAY)
-        return klower_error(L, QS_ETYPE, n->pos, "%s is %s: a kernel changes its elements, %s[pos] %s …", name,
-                            klval_type_name(L, &old), name, qop_inplace((Op)n->op));
-    TRY(klval_binary(L, (Op)n->op, &old, &x, &sum));
-    return assign_to(L, target, NULL, &sum);
-}
-
-static qs_status update(Lower *L, const Node *n) {
-    Node *target = n->u.assign.targets[0];
-    if (target->kind == N_INDEX) return klidx_update(L, target, (Op)n->op, n->u.assign.value);
-    if (target->kind == N_IDENT || target->kind == N_FIELD) return update_name(L, n, target);
-    return klower_error(L, QS_ETYPE, target->pos, "this cannot be changed in a kernel");
-}
-
-static qs_status assign(Lower *L, Node *n) {
-    Val x;
-    if (n->u.assign.in_place) return update(L, n);
-    bool several = n->u.assign.bracketed || n->u.assign.ntargets > 1;
-    if (several && n->u.assign.value->kind == N_CALL) return assign_results(L, n);
-    TRY(klexpr_lower(L, n->u.assign.value, &x));
-    if (several) return destructure(L, n, &x);
-    return assign_to(L, n->u.assign.targets[0], n->u.assign.types ? n->u.assign.types[0] : NULL, &x);
+    if (old->kind == V_ARRAY)
+        return klower_error(L, QS_ETYPE, L->pos, "%s is %s: a kernel changes its elements, %s[pos] %s …", name,
+                            klval_type_name(L, old), name, qop_inplace(op));
+    return klval_binary(L, op, old, x, out);
 }
 
 /* img : vec3 -- a variable that begins as zero */
@@ -136,88 +92,24 @@ static qs_status declaration(Lower *L, const Node *n) {
     return klvar_assign(L, v, &zero, n->pos);
 }
 
-/* -- branches ---------------------------------------------------------------------------------------------------- */
-/* A branch; *left: it does not reach its end. */
-static qs_status inner_block(Lower *L, NodeList body, bool *left) {
-    TRY(block(L, body));
-    *left = L->left, L->left = false;
-    return QS_OK;
-}
-
-static qs_status if_from(Lower *L, Node *n, int i) {
-    KRef c;
+/* -- match ------------------------------------------------------------------------------------------------------- */
+static qs_status equal(Walk *w, const Val *x, Node *n, KRef *out) {
+    Lower *L = (Lower *)w;
+    Val pattern, same;
     int known;
-    bool left;
-    if (i == n->u.ifs.n) return n->u.ifs.has_else ? block(L, n->u.ifs.other) : QS_OK;
-    TRY(klexpr_cond(L, n->u.ifs.conds[i], &c, &known));
-    if (known == 1) return block(L, n->u.ifs.blocks[i]);
-    if (known == 0) return if_from(L, n, i + 1);
-    flow(L, K_IF, c);
-    TRY(inner_block(L, n->u.ifs.blocks[i], &left));
-    if (i + 1 < n->u.ifs.n || n->u.ifs.has_else) {
-        flow(L, K_ELSE, 0);
-        TRY(if_from(L, n, i + 1));
-        L->left &= left;
-    }
-    return flow(L, K_END, 0), QS_OK;
-}
-
-static qs_status pattern_matches(Lower *L, const Val *value, const MatchArm *arm, KRef *out, int *known) {
-    Val p, x = *value, eq;
-    *out = klnum_int(L, QS_B1, 1);
-    for (int i = 0; i < arm->npatterns; i++) {
-        KRef c;
-        TRY(klexpr_lower(L, arm->patterns[i], &p));
-        if (arm->npatterns > 1) {
-            if (value->kind != V_NUM || klval_count(value) != arm->npatterns)
-                return klower_error(L, QS_ETYPE, arm->pos, "a pattern of %d values is matched with %s", arm->npatterns,
-                                    klval_type_name(L, value));
-            klval_number(L, klval_num(value, i), &x);
-        }
-        TRY(klval_binary(L, OP_EQ, &x, &p, &eq));
-        TRY(klval_truth(L, &eq, &c, known));
-        if (c) *out = klnum_bin(L, K_AND, *out, c);
-    }
-    double k;
-    *known = kir_is_const(L->f, *out, &k) ? k != 0 : -1;
+    TRY(klexpr_lower(L, n, &pattern));
+    TRY(klval_binary(L, OP_EQ, x, &pattern, &same));
+    TRY(klval_truth(L, &same, out, &known));
+    if (!*out) *out = klnum_int(L, QS_B1, 1); /* not known yet */
     return QS_OK;
 }
 
-static qs_status match_from(Lower *L, Node *n, const Val *value, int i) {
-    KRef c;
-    int known = 1;
-    bool left;
-    if (i == n->u.match.narms) return QS_OK;
-    const MatchArm *arm = &n->u.match.arms[i];
-    if (!arm->wildcard) TRY(pattern_matches(L, value, arm, &c, &known));
-    if (known == 1) return block(L, arm->body);
-    if (known == 0) return match_from(L, n, value, i + 1);
-    flow(L, K_IF, c);
-    TRY(inner_block(L, arm->body, &left));
-    flow(L, K_ELSE, 0);
-    TRY(match_from(L, n, value, i + 1));
-    L->left &= left;
-    return flow(L, K_END, 0), QS_OK;
-}
-
-static qs_status match(Lower *L, Node *n) {
-    Val value;
-    TRY(klexpr_lower(L, n->u.match.value, &value));
-    return match_from(L, n, &value, 0);
+static int count(Walk *w, const Val *v) {
+    (void)w;
+    return (v->kind == V_NUM || v->kind == V_MEMORY) && v->rank ? (int)klval_count(v) : -1;
 }
 
 /* -- loops ------------------------------------------------------------------------------------------------------- */
-static void enter_loop(Lower *L, Loop *frame) {
-    *frame = (Loop){L->loop, L->depth, L->depth, false};
-    L->loop = frame;
-}
-
-static void leave_loop(Lower *L) {
-    L->loop = L->loop->up;
-    L->left = false;
-    flow(L, K_END, 0);
-}
-
 static qs_dtype counter_dtype(const RangeVal *r) {
     const Num *parts[] = {&r->lo, &r->step, &r->hi};
     for (int i = 0; i < 3; i++) {
@@ -258,12 +150,12 @@ static Num open_real(Lower *L, const RangeVal *r, KRef parts[2], qs_dtype *dtype
 }
 
 /* Opens FOR and the block of its body; *value is what the loop variable is bound to. */
-static void open_for(Lower *L, const RangeVal *r, Loop *frame, Val *value) {
+static void open_for(Lower *L, const RangeVal *r, Exits *frame, Val *value) {
     KRef parts[2];
     qs_dtype d;
     bool whole = klnum_whole(r->lo) && klnum_whole(r->step);
     Num counter = whole ? open_whole(L, r) : open_real(L, r, parts, &d);
-    enter_loop(L, frame);
+    kstmt_enter_loop(&L->walk, frame);
     if (!whole) {
         KRef k = klnum_cast_ref(L, counter.re.ref, d);
         counter = klnum_strong(klnum_bin(L, K_ADD, parts[0], klnum_bin(L, K_MUL, k, parts[1])), d);
@@ -284,16 +176,16 @@ static qs_status check_real_bounds(Lower *L, const RangeVal *r) {
 
 /* One nested loop per range, the body in the innermost. */
 static qs_status nested(Lower *L, const Node *n, const RangeVal *ranges, int i) {
-    Loop frame;
+    Exits frame;
     Val v;
     bool innermost = i == n->u.loop.nvars - 1;
-    Loop *outer = L->loop;
+    Exits *outer = L->exits;
     TRY(check_real_bounds(L, &ranges[i]));
     open_for(L, &ranges[i], &frame, &v);
-    if (i > 0) frame.break_depth = outer->break_depth; /* `break` leaves all of them */
+    if (i > 0) frame.brk = outer->brk; /* `break` leaves all of them */
     TRY(bind_counter(L, n, i, &v));
-    TRY(innermost ? block(L, n->u.loop.body) : nested(L, n, ranges, i + 1));
-    leave_loop(L);
+    TRY(innermost ? kstmt_block(&L->walk, n->u.loop.body) : nested(L, n, ranges, i + 1));
+    kstmt_leave_loop(&L->walk);
     return QS_OK;
 }
 
@@ -326,7 +218,7 @@ static qs_status loop_ranges(Lower *L, const Node *n, RangeVal *out) {
 
 /* for v = vector: a counter over its elements, which lie in memory */
 static qs_status each_element(Lower *L, Node *n, const Val *list) {
-    Loop frame;
+    Exits frame;
     Val counter, v, at = *list;
     Num element;
     if (list->kind == V_UNKNOWN) return L->changed = true, QS_OK;
@@ -347,8 +239,8 @@ static qs_status each_element(Lower *L, Node *n, const Val *list) {
     TRY(klidx_element(L, &at, &i, 1, "the list", &element));
     klval_number(L, element, &v);
     TRY(bind_counter(L, n, 0, &v));
-    TRY(block(L, n->u.loop.body));
-    leave_loop(L);
+    TRY(kstmt_block(&L->walk, n->u.loop.body));
+    kstmt_leave_loop(&L->walk);
     return QS_OK;
 }
 
@@ -369,76 +261,6 @@ static qs_status for_loop(Lower *L, Node *n) {
     return nested(L, n, ranges, 0);
 }
 
-static void leave_if(Lower *L, KRef c) {
-    flow(L, K_IF, c);
-    flow(L, K_BREAK, 0);
-    flow(L, K_END, 0);
-}
-
-static qs_status while_loop(Lower *L, Node *n) {
-    Loop frame;
-    KRef c;
-    int known;
-    flow(L, K_LOOP, 0);
-    enter_loop(L, &frame);
-    TRY(klexpr_cond(L, n->u.whiles.cond, &c, &known));
-    if (known != 1) leave_if(L, klnum_un(L, K_NOT, c));
-    TRY(block(L, n->u.whiles.body));
-    leave_loop(L);
-    return QS_OK;
-}
-
-static void find_continue(void *ud, Node **child) {
-    Node *n = *child;
-    if (!n || n->kind == N_FOR || n->kind == N_WHILE || n->kind == N_REPEAT || n->kind == N_FUNC || n->kind == N_LAMBDA)
-        return;
-    if (n->kind == N_CONTINUE) *(bool *)ud = true;
-    else qast_children(n, find_continue, ud);
-}
-
-/* `continue` goes to the test at the end: it leaves an inner loop of one turn that holds the body. */
-static qs_status repeat_body(Lower *L, Node *n, Loop *frame) {
-    bool continues = false;
-    for (int i = 0; i < n->u.whiles.body.n; i++) find_continue(&continues, &n->u.whiles.body.at[i]);
-    if (!continues) return block(L, n->u.whiles.body);
-    kbuild_once(&L->walk);
-    frame->continue_depth = L->depth, frame->continue_breaks = true;
-    TRY(block(L, n->u.whiles.body));
-    if (!L->left) flow(L, K_BREAK, 0);
-    L->left = false;
-    return flow(L, K_END, 0), QS_OK;
-}
-
-static qs_status repeat_loop(Lower *L, Node *n) {
-    Loop frame;
-    KRef c;
-    int known;
-    flow(L, K_LOOP, 0);
-    enter_loop(L, &frame);
-    TRY(repeat_body(L, n, &frame));
-    if (!L->left) {
-        TRY(klexpr_cond(L, n->u.whiles.cond, &c, &known));
-        leave_if(L, c);
-    }
-    leave_loop(L);
-    return QS_OK;
-}
-
-static qs_status leave_turn(Lower *L, const Node *n) {
-    bool is_break = n->kind == N_BREAK;
-    if (!L->loop) return klower_error(L, QS_ESYNTAX, n->pos, "%s outside a loop", is_break ? "break" : "continue");
-    int depth = is_break ? L->loop->break_depth : L->loop->continue_depth;
-    kbuild_leave(&L->walk, is_break || L->loop->continue_breaks ? K_BREAK : K_CONTINUE, depth);
-    L->left = true;
-    return QS_OK;
-}
-
-static qs_status leave_function(Lower *L) {
-    if (L->inst->return_depth < 0) flow(L, K_RET, 0);
-    else kbuild_leave(&L->walk, K_BREAK, L->inst->return_depth);
-    return L->left = true, QS_OK;
-}
-
 static qs_status barrier(Lower *L, const Node *n) {
     const char *scope = n->u.scope ? n->u.scope->s : "block";
     if (L->job->serial)
@@ -446,36 +268,26 @@ static qs_status barrier(Lower *L, const Node *n) {
                             "syncthreads needs parallel_do: in serial_do positions run one after another");
     if (strcmp(scope, "block") && strcmp(scope, "warp"))
         return klower_error(L, QS_ETYPE, n->pos, "syncthreads(%s) is not available in kernels; use syncthreads", scope);
-    return flow(L, K_BARRIER, 0), QS_OK;
+    return kbuild_flow(&L->walk, K_BARRIER, 0), QS_OK;
 }
 
-/* -- blocks ------------------------------------------------------------------------------------------------------ */
-static qs_status expression(Lower *L, Node *n) {
-    Val ignored;
-    if (n->u.expr->kind == N_CALL) return klcall_lower(L, n->u.expr, &ignored, 0);
-    return klexpr_lower(L, n->u.expr, &ignored);
-}
-
+/* -- the rules --------------------------------------------------------------------------------------------------- */
 static qs_status forbidden(Lower *L, const Node *n, const char *what) {
     return klower_error(L, QS_ETYPE, n->pos, "%s cannot be used in a kernel", what);
 }
 
-static qs_status statement(Lower *L, Node *n) {
-    L->pos = n->pos;
+static qs_status outside_a_loop(Lower *L, const Node *n) {
+    return klower_error(L, QS_ESYNTAX, n->pos, "%s outside a loop", n->kind == N_BREAK ? "break" : "continue");
+}
+
+static qs_status statement(Walk *w, Node *n) {
+    Lower *L = (Lower *)w;
     switch ((NodeKind)n->kind) {
-    case N_EXPR: return expression(L, n);
-    case N_ASSIGN: return assign(L, n);
     case N_DECL: return declaration(L, n);
-    case N_IF: return if_from(L, n, 0);
     case N_FOR: return for_loop(L, n);
-    case N_WHILE: return while_loop(L, n);
-    case N_REPEAT: return repeat_loop(L, n);
-    case N_MATCH: return match(L, n);
-    case N_BREAK: case N_CONTINUE: return leave_turn(L, n);
-    case N_RETURN: return leave_function(L);
     case N_SYNC: return barrier(L, n);
-    case N_BLOCK: return block(L, n->u.block);
-    case N_FUNC: case N_ATTR: return QS_OK;
+    case N_FUNC: return QS_OK;
+    case N_BREAK: case N_CONTINUE: return outside_a_loop(L, n);
     case N_PRINT: return forbidden(L, n, "print");
     case N_TRY: return forbidden(L, n, "try");
     case N_IMPORT: return forbidden(L, n, "import");
@@ -485,38 +297,25 @@ static qs_status statement(Lower *L, Node *n) {
     }
 }
 
-static qs_status block(Lower *L, NodeList body) {
-    for (int i = 0; i < body.n && !L->left; i++) TRY(statement(L, body.at[i]));
-    return QS_OK;
+static qs_status fail(Walk *w, qs_status s, uint32_t pos, const char *sentence) {
+    return klower_error((Lower *)w, s, pos, "%s", sentence);
 }
 
-/* -- bodies of functions ----------------------------------------------------------------------------------------- */
-static void find_return(void *ud, Node **child) {
-    Node *n = *child;
-    if (!n || n->kind == N_FUNC || n->kind == N_LAMBDA) return;
-    if (n->kind == N_RETURN) *(bool *)ud = true;
-    else qast_children(n, find_return, ud);
+static void nothing(Val *out) { *out = (Val){.kind = V_VOID}; }
+static bool is_nothing(const Val *v) { return v->kind == V_VOID; }
+
+static qs_status set_element(Walk *w, Node *target, Val *x) { return klidx_assign((Lower *)w, target, x); }
+
+static qs_status update_element(Walk *w, Node *target, Op op, Node *value) {
+    return klidx_update((Lower *)w, target, op, value);
 }
 
-/* `return` before the end of an inlined function leaves a loop of one turn around its statements. */
-static bool returns_early(NodeList body) {
-    bool found = false;
-    for (int i = 0; i < body.n; i++)
-        if (i + 1 < body.n || body.at[i]->kind != N_RETURN) find_return(&found, &body.at[i]);
-    return found;
-}
+/* The position has ended. */
+static qs_status return_outermost(Walk *w, const Node *n) { return (void)n, kbuild_flow(w, K_RET, 0), QS_OK; }
 
-qs_status klstmt_body(Lower *L, Inst *inst) {
-    NodeList body = inst->func->body;
-    if (body.n && body.at[body.n - 1]->kind == N_RETURN) body.n--;
-    if (!inst->up || !returns_early(body)) {
-        TRY(block(L, body));
-        return L->left = false, QS_OK;
-    }
-    kbuild_once(&L->walk);
-    inst->return_depth = L->depth;
-    TRY(block(L, body));
-    if (!L->left) flow(L, K_BREAK, 0);
-    L->left = false;
-    return flow(L, K_END, 0), QS_OK;
-}
+const WalkRules klstmt_rules = {
+    .call = &klcall_rules, .expr = &klexpr_rules, .value_size = sizeof(Val), .fail = fail, .nothing = nothing,
+    .is_nothing = is_nothing, .count = count, .spread = spread, .equal = equal, .set_name = set_name,
+    .set_element = set_element, .set_field = set_field, .update_element = update_element, .combine = combine,
+    .statement = statement, .return_outermost = return_outermost,
+};

@@ -6,11 +6,11 @@
 /* -- resolving --------------------------------------------------------------------------------------------------- */
 static const Type *lookup_type(void *ud, Str *name) {
     Lower *L = ud;
-    for (Inst *i = L->inst; i; i = i->up)
+    for (Frame *i = L->in; i; i = i->up)
         for (int k = 0; k < i->func->ntyparams; k++)
             if (i->func->typarams[k] == name) return i->typarams[k] ? i->typarams[k] : qtype_any(L->c);
     const LowerHost *h = L->job->host;
-    return h && h->type ? h->type(h->ud, L->inst->func, name) : NULL;
+    return h && h->type ? h->type(h->ud, L->in->func, name) : NULL;
 }
 
 static const Type *no_instance(void *ud, Str *generic, const Type **args, int nargs) {
@@ -20,8 +20,8 @@ static const Type *no_instance(void *ud, Str *generic, const Type **args, int na
 
 static bool dimension(void *ud, Str *name, double *value) {
     Lower *L = ud;
-    for (int i = 0; i < L->inst->func->nlocals; i++) {
-        const Var *v = &L->inst->vars[i];
+    for (int i = 0; i < L->in->func->nlocals; i++) {
+        const Var *v = &L->in->vars[i];
         if (v->name == name && v->val.kind == V_NUM && v->val.rank == 0)
             return klnum_known(L, klval_num(&v->val, 0), value);
     }
@@ -32,7 +32,7 @@ static void offer_nothing(void *ud, Nearest *near) { (void)ud, (void)near; }
 
 qs_status kltype_resolve(Lower *L, TypeExpr *e, const Type **out, TypeMods *mods) {
     TypeHost host = {L, lookup_type, no_instance, dimension, offer_nothing};
-    const Func *f = L->inst->func;
+    const Func *f = L->in->func;
     *mods = (TypeMods){0};
     return qtypes_resolve(L->c, e, &host, f->unit ? f->unit->src : NULL, out, mods);
 }
@@ -186,12 +186,12 @@ static const Type *type_of(Lower *L, const Val *v) {
     return v->rank ? qtype_array(L->c, element_type(L, v), v->rank) : element_type(L, v);
 }
 
-static void bind_name(Inst *inst, const Str *name, const Type *t) {
+static void bind_name(Frame *inst, const Str *name, const Type *t) {
     for (int i = 0; i < inst->func->ntyparams; i++)
         if (inst->func->typarams[i] == name) inst->typarams[i] = t;
 }
 
-void kltype_bind(Lower *L, Inst *inst, TypeExpr *e, const Val *v) {
+void kltype_bind(Lower *L, Frame *inst, TypeExpr *e, const Val *v) {
     if (!e || v->kind == V_UNKNOWN || !inst->func->ntyparams) return;
     if (e->kind == TE_NAME) bind_name(inst, e->name, type_of(L, v));
     if (e->kind == TE_ARRAY && e->nargs == 1 && e->args[0]->kind == TE_NAME && v->rank)

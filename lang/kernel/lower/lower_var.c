@@ -10,17 +10,17 @@
 #include <string.h>
 
 Var *klvar_of(Lower *L, const Sym *sym) {
-    if (sym->kind != SYM_LOCAL || sym->owner != L->inst->func) return NULL;
-    return &L->inst->vars[sym->index];
+    if (sym->kind != SYM_LOCAL || sym->owner != L->in->func) return NULL;
+    return &L->in->vars[sym->index];
 }
 
 Var *klvar_hidden(Lower *L, const void *key, int part) {
-    for (struct Hidden *h = L->inst->hidden; h; h = h->next)
+    for (struct Hidden *h = L->in->hidden; h; h = h->next)
         if (h->key == key && h->part == part) return &h->var;
     struct Hidden *h = qarena_alloc(L->keep, sizeof *h);
-    h->key = key, h->part = part, h->next = L->inst->hidden;
-    h->var.name = L->inst->func->name;
-    L->inst->hidden = h;
+    h->key = key, h->part = part, h->next = L->in->hidden;
+    h->var.name = L->in->func->name;
+    L->in->hidden = h;
     return &h->var;
 }
 
@@ -299,12 +299,12 @@ static void reset(Lower *L, Var *v) {
     if (v->hoisted && v->type.kind == V_NUM) declare(L, v, NULL);
 }
 
-void klvar_enter(Lower *L, Inst *inst) {
+void klvar_enter(Lower *L, Frame *inst) {
     for (int i = 0; i < inst->func->nlocals; i++) reset(L, &inst->vars[i]);
     for (struct Hidden *h = inst->hidden; h; h = h->next) reset(L, &h->var);
 }
 
-qs_status klvar_finish(Lower *L, Inst *inst) {
+qs_status klvar_finish(Lower *L, Frame *inst) {
     for (int i = 0; i < inst->func->nlocals; i++) {
         const Var *v = &inst->vars[i];
         if (v->early) return klower_error(L, QS_ENAME, v->early_pos, "%s is read before it has a value", v->name->s);

@@ -17,9 +17,9 @@
 #include "lang/kernel/lower/lower.h"
 #include "lang/kernel/walk/walk.h"
 #include "lang/names/types.h"
+#include "lang/syntax/operators.h"
 
 typedef struct Lower Lower;
-typedef struct Inst Inst;
 typedef struct Val Val;
 
 /* -- numbers ----------------------------------------------------------------------------------------------------- */
@@ -54,7 +54,7 @@ typedef struct { /* becomes a parameter of the KFunc when it is used, with the r
     bool converts; qs_dtype as; /* x : mat of integers in memory: elements are read as scalars, as they were declared */
 } ArrayRef;
 typedef struct { KRef ref; bool shared, borrowed; } Memory; /* borrowed: a parameter that still is the caller's */
-typedef struct { /* a function as a value */
+typedef struct Closure { /* a function as a value */
     Func *func;          /* or */
     const char *builtin;
     const KVal *host;    /* where it came from; NULL: made in the kernel */
@@ -97,21 +97,8 @@ struct Var {
     bool early; uint32_t early_pos; Block *early_loop; /* read before anything was assigned; in this outermost loop */
 };
 
-/* A function being lowered: the kernel, or one inlined call; kept from pass to pass. */
-struct Inst {
-    Inst *up, *child, *next;
-    const Node *site;
-    Func *func;
-    Var *vars;           /* as func->locals */
-    const Type **typarams;
-    /* Results of ?:, fields of objects. */
-    struct Hidden { const void *key; int part; Var var; struct Hidden *next; } *hidden;
-    /* this pass */
-    Closure *closure;
-    int return_depth;    /* loop depth that `return` leaves to; -1: ends the position */
-};
-
-typedef struct Loop { struct Loop *up; int break_depth, continue_depth; bool continue_breaks; } Loop;
+/* Results of ?:, fields of objects. */
+struct Hidden { const void *key; int part; Var var; struct Hidden *next; };
 
 typedef struct { int source, part; uint8_t dtype; int param; } HostNum;
 
@@ -124,10 +111,7 @@ struct Lower {
     };
     const LowerJob *job;
     LowerResult *out;
-    Inst *root, *inst;
-    Loop *loop;
     bool unknown; uint32_t unknown_pos; /* a value of no known type was read */
-    bool indexing;       /* whole numbers compute in int64: an index expression */
     bool stopped;        /* something is needed first: unwinding without an error */
     KBind *binds; uint32_t cap_binds;
     HostNum *nums; int nnums; uint32_t cap_nums;
@@ -143,9 +127,6 @@ KRef klower_host_num(Lower *L, int source, int part, qs_dtype d, Str *name);
 qs_status klower_position(Lower *L, const Func *f, const Param *p, const Num *nums, int rank, Val *out);
 enum { SPECIAL_POS, SPECIAL_BLKPOS, SPECIAL_BLKDIM, SPECIAL_BLKIDX, SPECIAL_BLKCNT };
 void klower_import(Lower *L, const KVal *v, Str *name, Val *out);
-typedef struct { Inst *inst; Loop *loop; uint32_t pos, site_pos; bool foreign, indexing; } Caller;
-qs_status klower_enter(Lower *L, const Node *site, Closure *fn, Inst **out, Caller *saved);
-qs_status klower_leave(Lower *L, const Caller *saved);
 
 /* -- instructions (lower_num.c) ---------------------------------------------------------------------------------- */
 static inline KRef klnum_pure(Lower *L, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm) {
@@ -222,23 +203,29 @@ qs_status klvar_memory(Lower *L, Var *v, uint32_t pos, Val *out); /* V_UNKNOWN i
 void klvar_hidden_begin(Lower *L, Var *v);
 qs_status klvar_hidden_set(Lower *L, Var *v, const Val *x);
 void klvar_hidden_get(Lower *L, Var *v, Val *out);
-void klvar_enter(Lower *L, Inst *inst);                         /* declares what is hoisted */
-qs_status klvar_finish(Lower *L, Inst *inst);                  /* errors that only the end of a pass shows */
+void klvar_enter(Lower *L, Frame *inst);                         /* declares what is hoisted */
+qs_status klvar_finish(Lower *L, Frame *inst);                  /* errors that only the end of a pass shows */
 
 /* -- lower_type.c ------------------------------------------------------------------------------------------------ */
 qs_status kltype_resolve(Lower *L, TypeExpr *e, const Type **out, TypeMods *mods);
 qs_status kltype_coerce(Lower *L, const Type *t, const char *what, uint32_t pos, Val *v);
-void kltype_bind(Lower *L, Inst *inst, TypeExpr *e, const Val *v); /* type parameters from an argument */
+void kltype_bind(Lower *L, Frame *inst, TypeExpr *e, const Val *v); /* type parameters from an argument */
 int kltype_distance(Lower *L, const Func *f, const Param *p, const Val *v); /* -1: does not fit; smaller is better */
 qs_status kltype_construct(Lower *L, const Node *site, const Type *t, const Val *args, Str *const *names, int nargs,
                            Val *out);
 
 /* -- lower_expr.c ------------------------------------------------------------------------------------------------ */
-qs_status klexpr_lower(Lower *L, Node *n, Val *out);
-qs_status klexpr_cond(Lower *L, Node *n, KRef *out, int *known);
-/* var: NULL when it is no variable. */
-qs_status klexpr_field(Lower *L, Node *n, Var **var, const Record **of, int *number);
-qs_status klexpr_symbol(Lower *L, const Sym *sym, uint32_t pos, Val *out);
+extern const ExprRules klexpr_rules;
+static inline qs_status klexpr_lower(Lower *L, Node *n, Val *out) {
+    *out = (Val){0};
+    return kexpr_lower(&L->walk, n, out);
+}
+/* The field that n names of the object `base`; var: NULL when it is no variable. */
+qs_status klexpr_field(Lower *L, const Val *base, const Node *n, Var **var, const Record **of, int *number);
+/* The rules of names. */
+qs_status klexpr_variable(Walk *w, const Sym *sym, uint32_t pos, Val *out, bool *found);
+qs_status klexpr_outside(Walk *w, const Sym *sym, uint32_t pos, Val *out);
+void klexpr_function(Walk *w, Func *f, Val *captures, Val *out);
 bool klexpr_cheap(const Node *n);                              /* may be computed where it is not asked for */
 typedef struct { Num lo, step, hi; } RangeVal;
 qs_status klexpr_range(Lower *L, Node *n, RangeVal *out);
@@ -257,7 +244,8 @@ KRef klidx_dim(Lower *L, const Val *v, int d);                 /* int64; beyond 
 int klidx_ndims(const Val *v);
 
 /* -- lower_call.c ------------------------------------------------------------------------------------------------ */
-qs_status klcall_lower(Lower *L, Node *n, Val *outs, int nouts);
+extern const CallRules klcall_rules;
+Callee klcall_callee(Closure *fn);
 /* parallel_do or serial_do inside a kernel: loops around the inlined kernel. */
 qs_status klcall_launch(Lower *L, const Node *site, const Val *args, int nargs);
 
@@ -267,5 +255,5 @@ bool klbuiltin_find(const char *name, int *which);
 qs_status klbuiltin_call(Lower *L, int which, Node *site, const Val *args, int nargs, Val *out);
 
 /* -- lower_stmt.c ------------------------------------------------------------------------------------------------ */
-qs_status klstmt_body(Lower *L, Inst *inst);                    /* the statements of a function, `return` included */
+extern const WalkRules klstmt_rules;
 #endif

@@ -78,20 +78,29 @@ static KRef of_zeros(Legal *l, KOp o, KRef a, KRef b) {
     return op(l, K_NEG, op(l, K_ADD, op(l, K_NEG, a, 0), op(l, K_NEG, b, 0)), 0);
 }
 
+/* One of the operands, whichever zero; a nan loses. */
+static KRef either(Legal *l, KOp o, KRef a, KRef b) {
+    if (l->can & LEGAL_EXTREME) return op(l, o, a, b);
+    KRef less = o == K_MIN ? op(l, K_LT, b, a) : op(l, K_LT, a, b);
+    return pick(l, is_real(dtype_of(l, a)) ? op(l, K_OR, less, op(l, K_NE, a, a)) : less, b, a);
+}
+
 static KRef extreme(Legal *l, KOp o, KRef a, KRef b) {
     qs_dtype d = dtype_of(l, a);
-    KRef less = o == K_MIN ? op(l, K_LT, b, a) : op(l, K_LT, a, b);
-    if (!is_real(d)) return pick(l, less, b, a);
-    KRef m = pick(l, op(l, K_OR, less, op(l, K_NE, a, a)), b, a), zero = number(l, d, 0);
+    KRef m = either(l, o, a, b), zero = number(l, d, 0);
+    if (!is_real(d)) return m;
     KRef zeros = op(l, K_AND, op(l, K_EQ, a, zero), op(l, K_EQ, b, zero));
     return pick(l, zeros, of_zeros(l, o, a, b), m);
 }
 
 static KRef extreme_or_keep(Legal *l, KOp o, uint16_t flag, KRef a, KRef b) {
-    bool minus, real = is_real(dtype_of(l, a));
-    if (real && !l->f->strict && is_zero(l, b, &minus)) return beside_zero(l, o, a, b, minus);
-    if (real && !l->f->strict && is_zero(l, a, &minus)) return beside_zero(l, o, b, a, minus);
-    if (l->can & LEGAL_EXTREME) return kir_fold(l->g, o, QS_B1, flag, a, b, 0, l->pos);
+    bool minus, real = is_real(dtype_of(l, a)), orders = l->can & LEGAL_ZEROS;
+    if (real && !(l->f->strict && orders)) {
+        if (is_zero(l, b, &minus)) return beside_zero(l, o, a, b, minus);
+        if (is_zero(l, a, &minus)) return beside_zero(l, o, b, a, minus);
+    }
+    bool zeros = real && !orders && (flag == KFLAG_ZEROS || l->f->strict);
+    if (l->can & LEGAL_EXTREME && !zeros) return kir_fold(l->g, o, QS_B1, flag, a, b, 0, l->pos);
     return extreme(l, o, a, b);
 }
 

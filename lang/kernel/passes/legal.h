@@ -23,7 +23,8 @@ enum {
     LEGAL_SATURATE = 32, /* CAST and STORE to integers: into their range, and 0 of NaN */
     LEGAL_TRUTH = 64,    /* CAST of a truth value */
     LEGAL_ATOMIC = 128,
-    LEGAL_ALL = 255
+    LEGAL_ZEROS = 256,   /* MIN and MAX with KFLAG_ZEROS, and in strict functions */
+    LEGAL_ALL = 511
 };
 
 /* f, or a copy of it where there is something to do; split, if it is not NULL, is of f and becomes that of the copy.

@@ -1,4 +1,4 @@
-/* build.c -- instructions and the blocks that they stand in.
+/* build.c -- passes, instructions, and the blocks that they stand in.
  *
  * With `numbers` a pure instruction is looked up among those that are visible: a hash table whose chains are cut back
  * when a block ends, so that a value is found exactly as long as KIR lets it be used. */
@@ -8,15 +8,53 @@
 
 void kbuild_begin(Walk *w, KFunc *f, Arena *arena, uint32_t pos) {
     w->f = f, w->arena = arena, w->pos = pos;
+    w->temp = w->temp_begin = w->temp_end = NULL;
     w->block = qarena_alloc(arena, sizeof *w->block);
     w->block->open = true;
     w->depth = w->calls = 0;
-    w->changed = w->left = w->foreign = false;
+    w->changed = w->left = w->foreign = w->indexing = false;
     w->nknown = 1; /* 0 ends a chain */
     memset(w->buckets, 0, sizeof w->buckets);
 }
 
+qs_status kbuild_passes(Walk *w, int most, PassFn *pass, KeepFn *keep, void *ud, bool *done) {
+    *done = false;
+    for (int i = 0; i < most && !*done; i++) {
+        Arena scratch;
+        qarena_init(&scratch, w->c);
+        qs_status s = pass(w, &scratch);
+        *done = s == QS_OK && !w->changed;
+        if (*done) s = keep(w, ud);
+        qarena_free(&scratch);
+        TRY(s);
+    }
+    return QS_OK;
+}
+
+static void *copied(Arena *a, const void *p, size_t n) { return n ? memcpy(qarena_alloc(a, n), p, n) : NULL; }
+
+KFunc *kbuild_keep(const Walk *w, Arena *arena) {
+    KFunc *f = copied(arena, w->f, sizeof *f);
+    f->arena = arena, f->cap = f->nins;
+    f->ins = copied(arena, f->ins, f->nins * sizeof *f->ins);
+    f->params = copied(arena, f->params, (size_t)f->nparams * sizeof *f->params);
+    f->messages = copied(arena, f->messages, (size_t)f->nmessages * sizeof *f->messages);
+    return kir_seal(f), f;
+}
+
 void kbuild_free(Walk *w) { qmem_free(w->c, w->known, w->cap_known * sizeof *w->known); }
+
+struct Val *kval_new(Walk *w, int n) {
+    enum { CHUNK = 1 << 14 };
+    size_t size = (size_t)(n > 0 ? n : 1) * w->rules->value_size;
+    if (size > (size_t)(w->temp_end - w->temp)) {
+        size_t room = size > CHUNK ? size : CHUNK;
+        w->temp = w->temp_begin = qarena_alloc(w->arena, room), w->temp_end = w->temp + room;
+    }
+    void *list = w->temp;
+    w->temp += size;
+    return memset(list, 0, size);
+}
 
 static uint32_t place(const Walk *w) { return w->foreign ? w->site_pos : w->pos; }
 

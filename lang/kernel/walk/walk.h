@@ -1,18 +1,31 @@
 /* walk.h -- from the syntax tree to KIR: what kernels, host loops and array expressions have in common.
  *
- *     tree ──► walk/    blocks, instructions ──► KIR
- *               │
+ *     tree ──► walk/    statements, inlined functions, blocks, instructions ──► KIR
+ *               │ WalkRules
  *               ├─ lower/  a kernel: computes as kernels do (weak numbers, ints of 32 bits, types flow forward)
- *               └─ host/   a loop of the host: computes as the interpreter does, bit by bit
+ *               └─ host/   a loop of the host: computes as the interpreter does, bit by bit;
+ *                          an array expression: has the element types of host arithmetic
  *
- * A compiler (Lower, Loops) begins with the members of Walk, so what is here takes a Walk and serves both.
+ * A compiler (Lower, Loops, Fuse) begins with the members of Walk, so what is here takes a Walk and serves all.  Each
+ * has values and variables of its own, Val and Var, that are only passed on here; what differs is asked of its rules.
  *
- *     build.c   instructions: folding, values that are known already, blocks */
+ *     build.c   passes; instructions: folding, values that are known already, blocks
+ *     find.c    questions about pieces of the tree
+ *     stmt.c    statements
+ *     expr.c    expressions
+ *     call.c    names, functions, calls
+ *     mem.c     where elements of arrays are */
 #ifndef LANG_KERNEL_WALK_H
 #define LANG_KERNEL_WALK_H
 #include "lang/kernel/elem/elem.h"
 #include "lang/kernel/ir/kir.h"
 #include "lang/syntax/ast.h"
+
+#include <string.h>
+
+typedef struct Walk Walk;
+struct Val;
+struct Var;
 
 /* What lies between IF, ELSE, LOOP or FOR and the END or ELSE that belongs to it.  Whoever keeps a pointer to a block
  * learns from `open` whether what was computed in it may still be used. */
@@ -25,11 +38,138 @@ struct Block {
     uint32_t known;      /* how many values were known at its start */
 };
 
-typedef struct Walk {
+/* The ways that lead to one place in the code, and which variables have a value on all of them. */
+typedef struct { bool any; bool *sure; } Ways;
+
+/* Where `break` and `continue` go in the loop at hand. */
+typedef struct Exits Exits;
+struct Exits {
+    Exits *up;
+    int brk, cont;       /* the depth of the loop that each leaves; brk 0: it cannot be left */
+    bool cont_breaks;    /* `continue` leaves a LOOP of one turn */
+    Ways turn;           /* to the next turn */
+    Ways outs, *out;     /* out of the loop by `break`; those of nested counters are one, or not wanted (NULL) */
+};
+
+/* A function at hand: the kernel, that of the loop, or one inlined where it is called.  Kept from pass to pass. */
+typedef struct Frame Frame;
+struct Frame {
+    Frame *up, *child, *next;
+    const Node *site;    /* the call */
+    Func *func;
+    struct Var *vars; int nvars, cap; /* as func->locals */
+    int source;          /* of a loop: of the function, as a value that enters; -1: none */
+    const Type **typarams;  /* of a kernel: what its type parameters stand for */
+    struct Hidden *hidden;  /* of a kernel: variables without a name */
+    /* of the pass */
+    const struct Val *captures; /* of a function made in the code: what it has captured */
+    struct Closure *closure;    /* of a kernel */
+    int wanted;          /* results of the call */
+    int return_depth;    /* depth of the LOOP that `return` leaves; -1: it leaves what is compiled */
+    Ways ways;           /* to its end by `return` */
+};
+
+/* A function that is inlined, and what it is called with; names[i] is NULL where argument i has none. */
+typedef struct { Func *func; const struct Val *captures; struct Closure *closure; int source; } Callee;
+typedef struct { struct Val *at; Str **names; int n; } Args;
+
+/* What a compiler does in its own way: of names and calls … */
+typedef struct CallRules {
+    /* A variable of the function at hand, or none (*found stays false); a function made here of f; what stands
+     * outside of all that is compiled. */
+    qs_status (*variable)(Walk *, const Sym *, uint32_t pos, struct Val *out, bool *found);
+    void (*function)(Walk *, Func *f, struct Val *captures, struct Val *out);
+    qs_status (*outside)(Walk *, const Sym *, uint32_t pos, struct Val *out);
+    /* What n calls; *self: a method, args[0] is its object; *done: the call was of a kind that needs no more. */
+    qs_status (*callee)(Walk *, Node *n, int wanted, struct Val *out, struct Val *args, bool *self, bool *done);
+    /* The call n of fn: chooses among definitions; kcall_inline where it is a function of the program.  outs has room
+     * for `wanted` values, and for one at least; those that there are not become nothing. */
+    qs_status (*apply)(Walk *, Node *n, struct Val *fn, const Args *, struct Val *outs, int wanted);
+    qs_status (*convert)(Walk *, TypeExpr *, const char *what, uint32_t pos, struct Val *); /* as it was written */
+    const char *place;   /* "a kernel": functions cannot be used in it, recursion is not possible in it */
+    int most_calls;      /* inlined in one another */
+    qs_status (*may_inline)(Walk *, const Func *, const Args *);
+    void (*new_frame)(Walk *, Frame *);                      /* makes its variables */
+    void (*enter)(Walk *, Frame *);                          /* they have no values yet */
+    qs_status (*leave)(Walk *, Frame *);                     /* NULL: nothing is to be done; so it is of `bound` */
+    qs_status (*bind)(Walk *, const Param *, struct Val *);  /* its parameter is the argument */
+    qs_status (*bound)(Walk *, Frame *);                     /* all are */
+    /* The result p in *out, as the caller gets it; p NULL: *out is the value of the function's expression. */
+    qs_status (*result)(Walk *, const Param *p, struct Val *out);
+} CallRules;
+
+/* … of expressions … */
+typedef struct ExprRules {
+    /* *found: the value of the node is there already.  An error: nodes of this kind are not for this compiler.  NULL:
+     * all are. */
+    qs_status (*leaf)(Walk *, const Node *, struct Val *out, bool *found);
+    void (*literal)(Walk *, const Node *, struct Val *out);
+    qs_status (*unary)(Walk *, Op, struct Val *, struct Val *out);
+    qs_status (*binary)(Walk *, Op, struct Val *, struct Val *, struct Val *out);
+    void (*boolean)(Walk *, KRef c, struct Val *out);        /* a truth value */
+    /* As a condition; known: 1 or 0 where the code need not ask, else -1. */
+    qs_status (*truth)(Walk *, const struct Val *, KRef *out, int *known);
+    bool (*elementwise)(const struct Val *);                 /* && and || of it are those of its elements */
+    bool (*cheap)(const Node *);                             /* may be computed where it is not asked for … */
+    /* … as long as its code cannot fail, which shows afterwards: then what was made since the mark is taken back and
+     * the answer is true.  NULL: whatever is cheap cannot fail. */
+    void *(*mark)(Walk *);
+    bool (*take_back)(Walk *, void *mark);
+    qs_status (*select)(Walk *, KRef c, struct Val *a, struct Val *b, struct Val *out);
+    /* The result of two branches: made before them, set in each, got after them. */
+    void *(*choice)(Walk *, const Node *);
+    qs_status (*choice_set)(Walk *, void *choice, struct Val *);
+    void (*choice_get)(Walk *, void *choice, struct Val *out);
+    qs_status (*matrix)(Walk *, struct Val *items, int n, struct Val *out);
+    qs_status (*field)(Walk *, const struct Val *object, const Node *, struct Val *out);
+    qs_status (*index)(Walk *, Node *, struct Val *out);
+    qs_status (*other)(Walk *, Node *, struct Val *out);     /* strings, ranges, types … */
+} ExprRules;
+
+/* … and of all the rest. */
+typedef struct WalkRules {
+    const CallRules *call;
+    const ExprRules *expr;
+    size_t value_size;   /* of Val */
+    /* Gives up.  A kernel has an error; a loop stays with the interpreter.  Never QS_OK. */
+    qs_status (*fail)(Walk *, qs_status, uint32_t pos, const char *sentence);
+    void (*nothing)(struct Val *out);                        /* what a call gives that has no result */
+    bool (*is_nothing)(const struct Val *);
+    /* How many elements the value has; -1: it is one thing. */
+    int (*count)(Walk *, const struct Val *);
+    /* The first n elements, each as a value; an error when there are fewer. */
+    qs_status (*spread)(Walk *, const struct Val *, int n, struct Val *out);
+    /* Is x what n is, as `match` has it? */
+    qs_status (*equal)(Walk *, const struct Val *x, Node *n, KRef *out);
+    qs_status (*set_name)(Walk *, Node *target, TypeExpr *type, struct Val *x);                  /* target : type = x */
+    qs_status (*set_element)(Walk *, Node *target, struct Val *x);                               /* a[…] = x */
+    qs_status (*set_field)(Walk *, const struct Val *object, Node *target, struct Val *x);       /* object.f = x */
+    qs_status (*update_element)(Walk *, Node *target, Op, Node *value);                          /* a[…] op= value */
+    /* old op x, which the variable or field `target` is to become. */
+    qs_status (*combine)(Walk *, const Node *target, Op, struct Val *old, struct Val *x, struct Val *out);
+    /* Any statement that stmt.c does not know (for, declarations …), and `break` where there is nothing to leave. */
+    qs_status (*statement)(Walk *, Node *);
+    qs_status (*return_outermost)(Walk *, const Node *);     /* out of what is compiled */
+    /* Of a loop only.  A kernel's variables begin as zero, or what was read too early is an error at the end. */
+    void (*loop_begins)(Walk *, const Node *loop);           /* while, repeat */
+    qs_status (*function_ends)(Walk *, uint32_t pos);        /* an inlined one, at its end or at a `return` */
+    /* Which variables have a value here: as an array; as they were then; on this way and on those of `into`. */
+    bool *(*save)(Walk *);
+    void (*restore)(Walk *, const bool *);
+    void (*join)(Walk *, bool *into);
+} WalkRules;
+
+struct Walk {
 #include "lang/kernel/walk/members.def"
-} Walk;
+};
 
 /* -- build.c ----------------------------------------------------------------------------------------------------- */
+/* Passes, each with an arena of its own, until one has learned nothing new: what that has made is kept.  *done stays
+ * false when there were as many as may be. */
+typedef qs_status PassFn(Walk *, Arena *scratch);
+typedef qs_status KeepFn(Walk *, void *ud);
+qs_status kbuild_passes(Walk *w, int most, PassFn *pass, KeepFn *keep, void *ud, bool *done);
+KFunc *kbuild_keep(const Walk *w, Arena *arena);   /* a copy of w->f, sealed */
 /* A pass begins: the function is empty, nothing is known, one block is open. */
 void kbuild_begin(Walk *w, KFunc *f, Arena *arena, uint32_t pos);
 void kbuild_free(Walk *w);
@@ -47,4 +187,68 @@ static inline void kbuild_end(Walk *w) { kbuild_flow(w, K_END, 0); }
 /* BREAK or CONTINUE of the loop that has made the depth `depth`. */
 void kbuild_leave(Walk *w, KOp op, int depth);
 Block *kbuild_outermost_turns(const Walk *w);      /* the outermost block that runs several times; NULL: none */
+
+/* -- find.c ------------------------------------------------------------------------------------------------------ */
+/* The first node of the list for which `is` holds; inner loops belong to it or not, bodies of functions do not. */
+typedef bool Finder(const Node *n, void *ud);
+const Node *kfind_node(NodeList list, bool inner_loops, Finder *is, void *ud);
+bool kfind_is_return(const Node *n, void *ud);
+bool kfind_is_leaving(const Node *n, void *ud);                 /* break, continue */
+bool kfind_is_continue(const Node *n, void *ud);
+bool kfind_sets(const Node *loop, const Sym *sym);              /* does the body set it? */
+NodeList kfind_body_of(const Node *loop);
+/* The annotation of sym that holds at `before`: the last one in the text. */
+const TypeExpr *kfind_annotation(const Func *f, const Sym *sym, uint32_t before);
+
+/* -- mem.c ------------------------------------------------------------------------------------------------------- */
+/* How the array that is a parameter lies in memory; dims: extents that are known, otherwise 0 or NULL. */
+typedef struct { int param, rank; bool contiguous, unit_last; const int64_t *dims; } Layout;
+KRef kmem_extent(Walk *w, const Layout *a, int axis);
+KRef kmem_linear(Walk *w, const Layout *a, const KRef *at);     /* the number of the element there */
+KRef kmem_part(Walk *w, KRef linear, qs_dtype d, int part);     /* where that part of an element of type d is */
+/* guard: what must hold for it to be there, else a read gives 0; 0: it is. */
+KRef kmem_load(Walk *w, int param, qs_dtype d, KRef linear, int part, KRef guard);
+void kmem_store(Walk *w, int param, qs_dtype d, KRef linear, int part, KRef v, KRef guard);
+
+/* -- lists of values --------------------------------------------------------------------------------------------- */
+/* Of zeros; they live until the expression or the statement at hand is done. */
+struct Val *kval_new(Walk *w, int n);
+/* What was made since w->temp was `temp`, and w->temp_end `end`, is gone.  Room that was made meanwhile stays. */
+static inline void kval_release(Walk *w, char *temp, const char *end) {
+    w->temp = end == w->temp_end ? temp : w->temp_begin;
+}
+static inline struct Val *kval_at(const Walk *w, struct Val *list, int i) {
+    return (struct Val *)((char *)list + (size_t)i * w->rules->value_size);
+}
+static inline void kval_copy(const Walk *w, struct Val *to, const struct Val *from) {
+    memcpy(to, from, w->rules->value_size);
+}
+
+/* -- call.c ------------------------------------------------------------------------------------------------------ */
+qs_status kcall_name(Walk *w, const Sym *sym, uint32_t pos, struct Val *out);
+qs_status kcall_closure(Walk *w, Func *f, struct Val *out);      /* a function made here */
+qs_status kcall_lower(Walk *w, Node *n, struct Val *outs, int wanted);
+qs_status kcall_inline(Walk *w, const Node *site, const Callee *fn, const Args *args, struct Val *outs, int wanted);
+int kcall_find_argument(const Args *args, const Func *f, int param); /* its number; -1: there is none */
+/* w->in becomes the frame of the call; what is returned brings the caller back. */
+typedef struct { Frame *in; Exits *exits; uint32_t pos, site_pos; bool foreign; } Caller;
+Caller kcall_enter(Walk *w, const Node *site, const Callee *fn);
+qs_status kcall_leave(Walk *w, const Caller *saved);
+
+/* -- expr.c ------------------------------------------------------------------------------------------------------ */
+qs_status kexpr_lower(Walk *w, Node *n, struct Val *out);        /* *out is zero, as kval_new makes it */
+qs_status kexpr_cond(Walk *w, Node *n, KRef *out, int *known);   /* as ExprRules.truth */
+
+/* -- stmt.c ------------------------------------------------------------------------------------------------------ */
+qs_status kstmt_lower(Walk *w, Node *n);
+qs_status kstmt_block(Walk *w, NodeList body);
+qs_status kstmt_body(Walk *w, Frame *in);                       /* the statements of a function, `return` included */
+/* A LOOP or FOR was opened: its body begins, it ends. */
+void kstmt_enter_loop(Walk *w, Exits *e);
+void kstmt_leave_loop(Walk *w);
+/* What is known here is one of the ways; what is known where they meet. */
+void kstmt_add_way(Walk *w, Ways *ways);
+bool *kstmt_save(Walk *w);
+void kstmt_restore(Walk *w, const bool *sure);
+void kstmt_meet_exits(Walk *w, const Exits *e);                 /* behind a loop whose body has begun at least once */
 #endif

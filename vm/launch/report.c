@@ -1,4 +1,4 @@
-/* kernel_report.c -- what qrun tells about kernels: their code (--dump), their times (--profile), the cache on disk.
+/* report.c -- what qrun tells about launches: why (--explain), code (--dump), times (--profile), the cache on disk.
  *
  * A profile counts what a kernel must do, not what it happens to do: each array that it reads or writes moves once
  * between memory and the processor, as far as the launch's own extents say; each addition, product, comparison of size
@@ -6,13 +6,14 @@
  * depend on data makes the count unknown).  So the rates are comparable with those that the machine can reach, which
  * are measured with two kernels on the same device at the end of the run. */
 #include "devices/cache.h"
-#include "vm/launch/kernels.h"
+#include "lang/kernel/ir/kir.h"
+#include "vm/launch/run.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct Timing {
     struct Timing *next;
@@ -23,38 +24,58 @@ typedef struct Timing {
     double seconds, bytes, flops; /* flops NaN: unknown */
 } Timing;
 
-struct Report {
+typedef struct Report {
     const char *stage; /* of --dump; NULL: nothing is shown */
     Text shown;
     bool profile;
     Timing *timings;   /* in order of the first launch */
-};
+} Report;
 
-void qkreport_begin(qs_vm *vm, const char *stage, bool profile) {
-    KernelCache *k = qkspec_cache(vm);
+void qreport_begin(qs_vm *vm, const char *stage, bool profile) {
+    Launches *k = qlaunch_state(vm);
     k->report = qmem_alloc(qvm_ctx(vm), sizeof *k->report);
     *k->report = (Report){.stage = stage, .profile = profile};
     qtext_init(&k->report->shown, qvm_ctx(vm));
 }
 
-void qkreport_close(qs_vm *vm, Report *r) {
+void qreport_close(qs_vm *vm, Report *r) {
     if (!r) return;
     for (Timing *t = r->timings, *next; t; t = next) next = t->next, qmem_free(qvm_ctx(vm), t, sizeof *t);
     qtext_free(&r->shown);
     qmem_free(qvm_ctx(vm), r, sizeof *r);
 }
 
+/* -- --explain ----------------------------------------------------------------------------------------------------- */
+void qreport_explain(qs_vm *vm, Where at, const char *fmt, ...) {
+    char line[1024];
+    int number, column;
+    Text t;
+    va_list ap;
+    if (!qvm(vm)->config.explain) return;
+    qtext_init(&t, qvm_ctx(vm));
+    if (at.src) {
+        qsource_line_col(at.src, at.pos, &number, &column);
+        qtext_printf(&t, "%s:%d: ", at.src->path, number);
+    }
+    va_start(ap, fmt);
+    vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    qtext_printf(&t, "%s\n", line);
+    qvm_diagnostic(vm, t.s, t.len);
+    qtext_free(&t);
+}
+
 /* -- code ---------------------------------------------------------------------------------------------------------- */
-void qkreport_code(qs_vm *vm, const Code *code) {
-    Report *r = qvm(vm)->kernels->report;
+void qreport_code(qs_vm *vm, const Code *code) {
+    Report *r = qvm(vm)->launches->report;
     if (r && r->stage && !strcmp(r->stage, "ptx")) qtext_add(&r->shown, code->bytes, code->n);
 }
 
-qs_status qkreport_show(qs_vm *vm, KCompiler *k, const KFunc *f, const Device *d) {
-    Report *r = qvm(vm)->kernels->report;
+qs_status qreport_show(qs_vm *vm, KCompiler *k, const KFunc *f, const Device *d) {
+    Report *r = qvm(vm)->launches->report;
     Text text;
     if (!r || !r->stage) return QS_OK;
-    if (qvm(vm)->config.compile_for && !strcmp(r->stage, "ptx")) return QS_OK; /* is made ahead: qkreport_code */
+    if (qvm(vm)->config.compile_for && !strcmp(r->stage, "ptx")) return QS_OK; /* is made ahead: qreport_code */
     if (!strcmp(r->stage, "kir")) return kir_print(f, &r->shown), QS_OK;
     qtext_init(&text, qvm_ctx(vm));
     qs_status s = kcompile_text(k, f, d, r->stage, &text);
@@ -63,8 +84,8 @@ qs_status qkreport_show(qs_vm *vm, KCompiler *k, const KFunc *f, const Device *d
     return s;
 }
 
-void qkreport_shown(qs_vm *vm, Text *out) {
-    const KernelCache *k = qvm(vm)->kernels;
+void qreport_shown(qs_vm *vm, Text *out) {
+    const Launches *k = qvm(vm)->launches;
     if (k && k->report && k->report->shown.len) qtext_add(out, k->report->shown.s, k->report->shown.len);
 }
 
@@ -129,16 +150,11 @@ static double flops_of(const KFunc *f, const DevArg *args, const Launch *l) {
 }
 
 /* -- times --------------------------------------------------------------------------------------------------------- */
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
+static double now(void) { return qchoose_now() * 1e-9; }
 
-/* Its first instruction that has a place: parameters of an expression have none. */
-static Where where_of(const KFunc *f) {
+Where qreport_place(const KFunc *f) {
     KRef r = 1;
-    while (r + 1 < f->nins && !f->ins[r].pos) r++;
+    while (r + 1 < f->nins && !f->ins[r].pos) r++; /* parameters of an expression have none */
     return (Where){f->src, f->ins[r].pos};
 }
 
@@ -158,18 +174,18 @@ static void add_call(qs_vm *vm, Report *r, Timing call) {
 }
 
 static Report *profiling(qs_vm *vm) {
-    Report *r = qvm(vm)->kernels ? qvm(vm)->kernels->report : NULL;
+    Report *r = qvm(vm)->launches ? qvm(vm)->launches->report : NULL;
     return r && r->profile ? r : NULL;
 }
 
-qs_status qkreport_before(qs_vm *vm, Device *d, double *start) {
+qs_status qreport_before(qs_vm *vm, Device *d, double *start) {
     *start = NAN;
     if (!profiling(vm)) return QS_OK;
     TRY(d->ops->sync(d));
     return *start = now(), QS_OK;
 }
 
-qs_status qkreport_after(qs_vm *vm, Device *d, const char *name, double start, double bytes, double flops) {
+qs_status qreport_after(qs_vm *vm, Device *d, const char *name, double start, double bytes, double flops) {
     if (isnan(start)) return QS_OK;
     TRY(d->ops->sync(d));
     add_call(vm, profiling(vm), (Timing){.name = qstr_cname(qvm_ctx(vm), name), .where = qvm_here(vm),
@@ -178,16 +194,18 @@ qs_status qkreport_after(qs_vm *vm, Device *d, const char *name, double start, d
 }
 
 /* Called without Python's lock: an interrupt that ends the launch is the caller's to take back. */
-qs_status qkreport_launch(qs_vm *vm, Device *d, const KFunc *f, Program *p, const Launch *l, const DevArg *args,
-                          DevFault *fault) {
-    Report *r = profiling(vm);
-    if (!r) return d->ops->launch(d, p, l, f->nparams, args, fault);
+qs_status qreport_launch(Run *r, Program *p) {
+    const KFunc *f = qlaunch_func(r);
+    Device *d = r->device;
+    DevFault *fault = r->form->version[r->which].checks ? &r->fault : NULL;
+    if (!profiling(r->vm)) return d->ops->launch(d, p, &r->launch, f->nparams, r->bound.arg, fault);
     TRY(d->ops->sync(d));
     double start = now();
-    TRY(d->ops->launch(d, p, l, f->nparams, args, fault));
+    TRY(d->ops->launch(d, p, &r->launch, f->nparams, r->bound.arg, fault));
     TRY(d->ops->sync(d));
-    add_call(vm, r, (Timing){.hash = f->hash, .name = f->name, .where = where_of(f), .seconds = now() - start,
-                             .bytes = bytes_of(f, args), .flops = flops_of(f, args, l)});
+    add_call(r->vm, profiling(r->vm), (Timing){.hash = f->hash, .name = f->name, .where = qreport_place(f),
+                                               .seconds = now() - start, .bytes = bytes_of(f, r->bound.arg),
+                                               .flops = flops_of(f, r->bound.arg, &r->launch)});
     return QS_OK;
 }
 
@@ -230,7 +248,7 @@ typedef struct { double bytes, flops; } Limits; /* per second */
 
 static qs_status run_limit(Device *d, Program *p, const KFunc *f, int64_t n, const DevArg *args, double *seconds) {
     Launch l = {.rank = 1, .domain = {n}, .any_block = true};
-    qkdevice_block(d, 1, l.domain, l.block);
+    qdevices_block(d, 1, l.domain, l.block);
     *seconds = INFINITY;
     for (int i = 0; i < REPEATS; i++) {
         double start = now();
@@ -249,7 +267,7 @@ static qs_status time_kernel(qs_vm *vm, Device *d, const Text *text, int64_t n, 
     double seconds = NAN;
     qarena_init(&arena, qvm_ctx(vm));
     qs_status s = kir_parse(qvm_ctx(vm), &arena, text->s, text->len, &f);
-    if (s == QS_OK) s = qkspec_program(vm, f, d, &p);
+    if (s == QS_OK) s = qprogram_get(vm, f, d, &p);
     for (int i = 0; s == QS_OK && i < f->nparams; i++) {
         args[i] = (DevArg){.is_array = true, .rank = 1, .dims = {n}, .strides = {1}};
         s = d->ops->alloc(d, (size_t)n * sizeof(float), &args[i].block);
@@ -259,7 +277,7 @@ static qs_status time_kernel(qs_vm *vm, Device *d, const Text *text, int64_t n, 
     if (s == QS_OK) *flops = flops_of(f, args, &(Launch){.rank = 1, .domain = {n}}) / seconds;
     for (int i = 0; i < 3; i++)
         if (args[i].block) d->ops->free(d, args[i].block);
-    if (p) qkspec_release(vm, p);
+    if (p) qprogram_release(vm, p);
     qarena_free(&arena);
     return s;
 }
@@ -308,14 +326,14 @@ static void row(Text *out, const Timing *t, const Limits *most) {
     qtext_puts(out, "\n");
 }
 
-qs_status qkreport_profile(qs_vm *vm, Text *out) {
-    Report *r = qvm(vm)->kernels->report;
+qs_status qreport_profile(qs_vm *vm, Text *out) {
+    Report *r = qvm(vm)->launches->report;
     Limits most;
     Device *d;
     size_t n = 0;
     for (const Timing *t = r->timings; t; t = t->next) n++;
-    if (!n) return qtext_puts(out, "profile: no kernel was launched\n"), QS_OK;
-    TRY(qkdevice_current(vm, &d));
+    if (!n) return qtext_puts(out, "profile: no kernel, loop or expression was launched\n"), QS_OK;
+    TRY(qdevices_current(vm, &d));
     r->profile = false;
     TRY(measure(vm, d, &most));
     Timing **all = qmem_alloc(qvm_ctx(vm), n * sizeof *all), **end = all;
@@ -332,7 +350,7 @@ qs_status qkreport_profile(qs_vm *vm, Text *out) {
 }
 
 /* -- the cache on disk --------------------------------------------------------------------------------------------- */
-qs_status qkreport_cache(qs_vm *vm, const char *what, Text *out) {
+qs_status qreport_cache(qs_vm *vm, const char *what, Text *out) {
     Cache *k = qcache_open(qvm_ctx(vm), qvm(vm)->config.cache_dir, 0);
     qs_status s = QS_OK;
     CacheSize size = {0, 0, 0};

@@ -1,11 +1,11 @@
-/* object.c -- see object.h.
+/* elf.c -- see object.h.
  *
  *   mapping:  [ sections with code | a stub per undefined symbol ] [ sections with data | a slot per undefined symbol ]
  *             read, execute                                         read, write
  *
  * Calls leave the object through a stub that jumps to the address in the symbol's slot, because libraries may lie
  * further away than a call reaches; position-independent references to such symbols read the same slot. */
-#include "devices/object.h"
+#include "devices/elf.h"
 
 #include <elf.h>
 #include <string.h>
@@ -20,7 +20,7 @@ enum { MACHINE = EM_AARCH64, STUB = 16 };
 enum { MACHINE = EM_NONE, STUB = 16 };
 #endif
 
-struct Object {
+struct ElfObject {
     uint8_t *base;
     size_t size, code_size;
     size_t nsymbols;
@@ -38,7 +38,7 @@ typedef struct { /* while loading */
     uint8_t **addr;       /* of each symbol; undefined ones: the stub */
     uint64_t **slot;      /* of each undefined symbol */
     size_t code, data;    /* bytes, while laying out */
-    Object *obj;
+    ElfObject *obj;
 } Load;
 
 static qs_status damaged(Ctx *c, const char *what) {
@@ -119,7 +119,7 @@ static qs_status map_sections(Load *l) {
     size_t stubs = l->code = align_to(l->code, 16), slots = l->data = align_to(l->data, 16);
     l->code = align_to(l->code + nundef * STUB, page);
     l->data += nundef * 8;
-    Object *o = l->obj;
+    ElfObject *o = l->obj;
     o->size = l->code + align_to(l->data, page), o->code_size = l->code;
     void *m = mmap(NULL, o->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (m == MAP_FAILED) return qerr_set(l->ctx, QS_ENOMEM, "no memory for a compiled kernel (%zu bytes)", o->size);
@@ -152,7 +152,7 @@ static void write_stub(uint8_t *stub, const uint64_t *slot) {
 #endif
 }
 
-static qs_status resolve_symbols(Load *l, ObjectResolve *resolve, void *ud) {
+static qs_status resolve_symbols(Load *l, ElfResolve *resolve, void *ud) {
     for (size_t i = 1; i < l->nsyms; i++) {
         const Elf64_Sym *s = &l->syms[i];
         if (s->st_name >= l->names_size) return damaged(l->ctx, "symbol name");
@@ -263,7 +263,7 @@ static qs_status relocate(Load *l) {
 }
 
 static void keep_symbols(Load *l) {
-    Object *o = l->obj;
+    ElfObject *o = l->obj;
     for (size_t i = 1; i < l->nsyms; i++)
         o->nsymbols += ELF64_ST_BIND(l->syms[i].st_info) == STB_GLOBAL && !l->slot[i] && l->addr[i];
     o->symbols = qmem_alloc(l->ctx, o->nsymbols * sizeof *o->symbols);
@@ -278,14 +278,14 @@ static void keep_symbols(Load *l) {
 }
 
 static qs_status protect(Load *l) {
-    Object *o = l->obj;
+    ElfObject *o = l->obj;
     if (o->code_size && mprotect(o->base, o->code_size, PROT_READ | PROT_EXEC))
         return qerr_set(l->ctx, QS_EDEVICE, "this system does not allow programs to make code at run time");
     __builtin___clear_cache((char *)o->base, (char *)o->base + o->code_size);
     return QS_OK;
 }
 
-static qs_status load_into(Load *l, ObjectResolve *resolve, void *ud) {
+static qs_status load_into(Load *l, ElfResolve *resolve, void *ud) {
     TRY(map_sections(l));
     TRY(resolve_symbols(l, resolve, ud));
     TRY(relocate(l));
@@ -293,7 +293,7 @@ static qs_status load_into(Load *l, ObjectResolve *resolve, void *ud) {
     return protect(l);
 }
 
-qs_status qobject_load(Ctx *c, const void *bytes, size_t n, ObjectResolve *resolve, void *ud, Object **out) {
+qs_status qelf_load(Ctx *c, const void *bytes, size_t n, ElfResolve *resolve, void *ud, ElfObject **out) {
     Load l = {.ctx = c, .file = bytes, .n = n};
     TRY(read_head(&l));
     l.obj = qmem_alloc(c, sizeof *l.obj);
@@ -304,18 +304,18 @@ qs_status qobject_load(Ctx *c, const void *bytes, size_t n, ObjectResolve *resol
     qmem_free(c, l.place, l.nsections * sizeof *l.place);
     qmem_free(c, l.addr, l.nsyms * sizeof *l.addr);
     qmem_free(c, l.slot, l.nsyms * sizeof *l.slot);
-    if (s != QS_OK) qobject_unload(c, l.obj);
+    if (s != QS_OK) qelf_unload(c, l.obj);
     else *out = l.obj;
     return s;
 }
 
-void *qobject_symbol(const Object *o, const char *name) {
+void *qelf_symbol(const ElfObject *o, const char *name) {
     for (size_t i = 0; i < o->nsymbols; i++)
         if (!strcmp(o->symbols[i].name, name)) return o->symbols[i].at;
     return NULL;
 }
 
-void qobject_unload(Ctx *c, Object *o) {
+void qelf_unload(Ctx *c, ElfObject *o) {
     for (size_t i = 0; i < o->nsymbols; i++) qmem_free(c, o->symbols[i].name, strlen(o->symbols[i].name) + 1);
     qmem_free(c, o->symbols, o->nsymbols * sizeof *o->symbols);
     if (o->base) munmap(o->base, o->size);

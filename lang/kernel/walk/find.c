@@ -1,5 +1,5 @@
-/* loop_find.c -- questions about pieces of the tree. */
-#include "lang/kernel/host/looping.h"
+/* find.c -- questions about pieces of the tree. */
+#include "lang/kernel/walk/walk.h"
 
 typedef struct { bool inner_loops; Finder *is; void *ud; const Node *found; } Search;
 
@@ -13,15 +13,15 @@ static void look(void *ud, Node **child) {
     else qast_children(n, look, s);
 }
 
-const Node *kloop_find(NodeList list, bool inner_loops, Finder *is, void *ud) {
+const Node *kfind_node(NodeList list, bool inner_loops, Finder *is, void *ud) {
     Search s = {inner_loops, is, ud, NULL};
     for (int i = 0; i < list.n; i++) look(&s, &list.at[i]);
     return s.found;
 }
 
-bool kloop_is_return(const Node *n, void *ud) { return (void)ud, n->kind == N_RETURN; }
-bool kloop_is_leaving(const Node *n, void *ud) { return (void)ud, n->kind == N_BREAK || n->kind == N_CONTINUE; }
-bool kloop_is_continue(const Node *n, void *ud) { return (void)ud, n->kind == N_CONTINUE; }
+bool kfind_is_return(const Node *n, void *ud) { return (void)ud, n->kind == N_RETURN; }
+bool kfind_is_leaving(const Node *n, void *ud) { return (void)ud, n->kind == N_BREAK || n->kind == N_CONTINUE; }
+bool kfind_is_continue(const Node *n, void *ud) { return (void)ud, n->kind == N_CONTINUE; }
 
 /* -- what is set ------------------------------------------------------------------------------------------------- */
 static bool sets_symbol(const Node *n, void *ud) {
@@ -35,10 +35,10 @@ static bool sets_symbol(const Node *n, void *ud) {
     return false;
 }
 
-NodeList kloop_body_of(const Node *loop) { return loop->kind == N_FOR ? loop->u.loop.body : loop->u.whiles.body; }
+NodeList kfind_body_of(const Node *loop) { return loop->kind == N_FOR ? loop->u.loop.body : loop->u.whiles.body; }
 
-bool kloop_sets(const Node *loop, const Sym *sym) {
-    return kloop_find(kloop_body_of(loop), true, sets_symbol, (void *)(uintptr_t)sym);
+bool kfind_sets(const Node *loop, const Sym *sym) {
+    return kfind_node(kfind_body_of(loop), true, sets_symbol, (void *)(uintptr_t)sym);
 }
 
 /* -- annotations ------------------------------------------------------------------------------------------------- */
@@ -56,10 +56,10 @@ static bool note_annotation(const Node *n, void *ud) {
     return false;
 }
 
-const TypeExpr *kloop_annotation(const Func *f, const Sym *sym, uint32_t before) {
+const TypeExpr *kfind_annotation(const Func *f, const Sym *sym, uint32_t before) {
     if (!sym->declared) return NULL;
     Annotation a = {.sym = sym, .before = before};
     annotate(&a, sym, sym->declared);
-    (void)kloop_find(f->body, true, note_annotation, &a);
+    (void)kfind_node(f->body, true, note_annotation, &a);
     return a.last;
 }

@@ -1,8 +1,8 @@
-/* kernel_device.c -- which devices there are, and which one runs kernels. */
+/* devices.c -- which devices there are, and which one runs kernels. */
 #include "devices/config.h"
 #include "devices/heap.h"
 #include "devices/ptx.h"
-#include "vm/launch/kernels.h"
+#include "vm/launch/run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static qs_status open_wish(qs_vm *vm, const DeviceWish *w, Device **out) {
     return *out = d, QS_OK;
 }
 
-bool qkrn_has(const char *kind) {
+bool qdevices_has(const char *kind) {
     Ctx c;
     const char *why;
     int n = 0;
@@ -72,9 +72,9 @@ bool qkrn_has(const char *kind) {
     return n > 0;
 }
 
-bool qkrn_bytes(const char *text, size_t *out) { return qconfig_bytes(text, out); }
+bool qdevices_bytes(const char *text, size_t *out) { return qconfig_bytes(text, out); }
 
-bool qkrn_is_target(const char *name) {
+bool qdevices_is_target(const char *name) {
     int n = 0, end = 0;
     return sscanf(name, "sm_%d%n", &n, &end) == 1 && !name[end] && n > 0 && qptx_target(n) == n;
 }
@@ -211,34 +211,34 @@ static qs_status parse_wishes(qs_vm *vm, const char *wanted, DeviceWishes *w) {
     return s;
 }
 
-qs_status qkrn_open_devices(qs_vm *vm, const char *wanted) {
+qs_status qdevices_open(qs_vm *vm, const char *wanted) {
     Machine *m = qvm(vm);
     DeviceWishes w = {.n = 0};
     if (m->devices) return QS_OK;
     if (wanted && *wanted) TRY(parse_wishes(vm, wanted, &w));
     m->devices = qmem_alloc(&m->base, MAX_DEVICES * sizeof *m->devices);
     qs_status s = open_wishes(vm, &w);
-    if (s != QS_OK) qkdevice_close(vm);
+    if (s != QS_OK) qdevices_close(vm);
     return s;
 }
 
-qs_status qkdevice_current(qs_vm *vm, Device **out) {
-    if (!qvm(vm)->device) TRY(qkrn_open_devices(vm, qvm(vm)->config.device));
+qs_status qdevices_current(qs_vm *vm, Device **out) {
+    if (!qvm(vm)->device) TRY(qdevices_open(vm, qvm(vm)->config.device));
     return *out = qvm(vm)->device, QS_OK;
 }
 
-qs_status qkrn_device(qs_vm *vm, int index, Device **out) {
-    TRY(qkrn_open_devices(vm, qvm(vm)->config.device));
+qs_status qdevices_get(qs_vm *vm, int index, Device **out) {
+    TRY(qdevices_open(vm, qvm(vm)->config.device));
     if (index < 0 || index >= qvm(vm)->ndevices)
         return qerr_set(qvm_ctx(vm), QS_EDEVICE, "there is no device %d (%d are open)", index, qvm(vm)->ndevices);
     return *out = &qvm(vm)->devices[index], QS_OK;
 }
 
 /* -- choosing ------------------------------------------------------------------------------------------------------ */
-qs_status qkrn_use(qs_vm *vm, int index) {
+qs_status qdevices_use(qs_vm *vm, int index) {
     Machine *m = qvm(vm);
     Device *d;
-    TRY(qkrn_device(vm, index, &d));
+    TRY(qdevices_get(vm, index, &d));
     m->device = d, m->automatic = false;
     return QS_OK;
 }
@@ -250,11 +250,11 @@ static void open_gpus_quietly(qs_vm *vm) {
     qtext_free(&why);
 }
 
-qs_status qkrn_use_named(qs_vm *vm, const char *wanted) {
+qs_status qdevices_use_named(qs_vm *vm, const char *wanted) {
     Machine *m = qvm(vm);
     DeviceWishes w;
     Device *first = NULL, *d;
-    TRY(qkrn_open_devices(vm, m->config.device));
+    TRY(qdevices_open(vm, m->config.device));
     TRY(parse_wishes(vm, wanted, &w));
     if (w.automatic && !w.n) open_gpus_quietly(vm);
     for (int i = 0; i < w.n; i++) {
@@ -266,15 +266,15 @@ qs_status qkrn_use_named(qs_vm *vm, const char *wanted) {
     return QS_OK;
 }
 
-int qkrn_used(qs_vm *vm) {
+int qdevices_used(qs_vm *vm) {
     const Machine *m = qvm(vm);
     return m->automatic || !m->device ? -1 : (int)(m->device - m->devices);
 }
 
-qs_status qkrn_sync(qs_vm *vm, int index) {
+qs_status qdevices_sync(qs_vm *vm, int index) {
     Device *d;
     if (index >= 0) {
-        TRY(qkrn_device(vm, index, &d));
+        TRY(qdevices_get(vm, index, &d));
         return d->ops->sync(d);
     }
     for (int i = 0; i < qvm(vm)->ndevices; i++) TRY(qvm(vm)->devices[i].ops->sync(&qvm(vm)->devices[i]));
@@ -295,7 +295,7 @@ static void describe(qs_vm *vm, const DeviceOps *ops, int ordinal, Text *t) {
     else ops->close(&d);
 }
 
-void qkrn_list_devices(qs_vm *vm, Text *t) {
+void qdevices_list(qs_vm *vm, Text *t) {
     qs_device_count(vm); /* opens the one that runs kernels */
     for (int i = 0; i < NKINDS; i++) {
         const char *why = NULL;
@@ -306,7 +306,7 @@ void qkrn_list_devices(qs_vm *vm, Text *t) {
 }
 
 /* 256 positions, the last axis first because memory is contiguous along it; no axis longer than the domain needs. */
-void qkdevice_block(const Device *d, int rank, const int64_t *domain, int32_t *block) {
+void qdevices_block(const Device *d, int rank, const int64_t *domain, int32_t *block) {
     int32_t left = d->max_block < 256 ? d->max_block : 256;
     for (int i = rank - 1; i >= 0; i--) {
         int32_t b = 1, most = rank > 1 && left > 16 && i == rank - 1 ? 16 : left;
@@ -315,7 +315,7 @@ void qkdevice_block(const Device *d, int rank, const int64_t *domain, int32_t *b
     }
 }
 
-void qkdevice_close(qs_vm *vm) {
+void qdevices_close(qs_vm *vm) {
     Machine *m = qvm(vm);
     for (int i = 0; i < m->ndevices; i++) {
         qheap_close(&m->devices[i]);

@@ -1,8 +1,23 @@
-/* loop.h -- host loops as machine code, at run time. */
-#ifndef VM_LOOP_H
-#define VM_LOOP_H
+/* regions.h -- what the interpreter asks: may this loop, or this expression, go on as machine code? */
+#ifndef VM_REGIONS_H
+#define VM_REGIONS_H
 #include "vm/interp/proto.h"
+#include "vm/value/machine.h"
 
+/* -- fuse.c: array expressions ------------------------------------------------------------------------------------- */
+/* An operator at `pc` of the running frame met a large array: when it lies in a fusible expression whose leaves are all
+ * there, and compiling it is worth it, the expression is computed, the frame goes on behind it, and *done is true.
+ * Otherwise nothing has changed. */
+qs_status qfuse_at(qs_vm *vm, Frame *f, uint32_t pc, bool *done);
+qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done);
+void qfuse_free(qs_vm *vm, FuseRegion *r);
+
+enum { FUSE_LEAST = 2048 }; /* elements below which operators one by one are as good */
+static inline bool qfuse_is_large(qs_vm *vm, qs_value v) {
+    return v.kind == QS_ARRAY && qval_array(v)->count >= qvm(vm)->fuse_least;
+}
+
+/* -- loop.c: loops ------------------------------------------------------------------------------------------------- */
 /* The frame has counted the turns of the loop whose code begins at `pc`, and there is at least one.  When running it as
  * machine code is possible and worth it, it is run, the frame goes on behind it, and *done is true. */
 qs_status qloop_enter(qs_vm *vm, Frame *f, uint32_t pc, bool *done);

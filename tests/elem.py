@@ -1,0 +1,359 @@
+#!/usr/bin/env python3
+"""Every row of lang/kernel/elem/elem.def on every way to compute it: the test of that table, made from it.
+
+    tests/elem.py [--qrun build/qrun] [--device ref --device cpu --device opencl] [--row NAME …] [--seed N]
+
+Rows × {number, array, loop as machine code, expression as machine code, kernel} × devices × element types × values:
+nan, zeros of both signs, infinities, subnormals, limits of the types, and random ones.  Numbers of the host are held
+against meanings.py, which says independently what a row means; all other ways against the host, with equal bits
+or within the row's bound.  A new row needs its lines there, and nothing else."""
+import argparse, cmath, math, os, re, subprocess, sys, tempfile
+import numpy as np
+
+from meanings import COMPLEX, INF, NAN, REFERENCES, SATURATES, WHOLE
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+OPERATORS = {"add": "{} + {}", "sub": "{} - {}", "mul": "{} .* {}", "div": "{} ./ {}", "neg": "-{}", "pow": "{} .^ {}",
+             "eq": "{} == {}", "ne": "{} != {}", "lt": "{} < {}", "le": "{} <= {}", "gt": "{} > {}", "ge": "{} >= {}",
+             "bitand": "and({}, {})", "bitor": "or({}, {})", "bitxor": "xor({}, {})", "bitnot": "not({})",
+             "clamp2": "clamp({}, {})", "half_power": "{} .^ 0.5"}
+
+
+# -- the table -----------------------------------------------------------------------------------------------------
+class Row:
+    def __init__(self, id, nargs, bound, columns):
+        self.id, self.nargs, self.bound, self.real, self.whole, self.complex = id, int(nargs), int(bound), *columns
+
+    def text(self, *args):
+        form = OPERATORS.get(self.id) or self.id + "(" + ", ".join(["{}"] * self.nargs) + ")"
+        return form.format(*args)
+
+
+def split(text):
+    """The arguments of a macro: commas outside parentheses and strings."""
+    out, depth, quoted, last = [], 0, False, 0
+    for i, c in enumerate(text):
+        if c == '"': quoted = not quoted
+        elif quoted: continue
+        elif c in "({": depth += 1
+        elif c in ")}": depth -= 1
+        elif c == "," and depth == 0: out.append(text[last:i].strip()); last = i + 1
+    return out + [text[last:].strip()]
+
+
+def rows():
+    source = re.sub(r"/\*.*?\*/", "", open(os.path.join(ROOT, "lang/kernel/elem/elem.def")).read(), flags=re.S)
+    out = []
+    for m in re.finditer(r"^(ELEM|FORM|OPERATOR)\(", source, re.M):
+        depth, i = 1, m.end()
+        while depth: depth += {"(": 1, ")": -1}.get(source[i], 0); i += 1
+        a = split(source[m.end():i - 1])
+        kinds = [re.match(r"\w+", c)[0] for c in a[3:6]]
+        wide = re.match(r"\w+\((OWN|WIDE)", a[5])
+        out.append(Row(a[0], a[1], a[2], kinds))
+        out[-1].precision = wide[1] if wide else "OWN"
+    return out
+
+
+# -- values --------------------------------------------------------------------------------------------------------
+def special(d):
+    t = np.finfo(d)
+    return [NAN, 0.0, -0.0, INF, -INF, float(t.tiny), -float(t.tiny), float(t.smallest_subnormal), float(t.max),
+            -float(t.max), 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 1e-10, 3.0, 64.0, 0.3, -7.25]
+
+
+def values(d, nargs, rng):
+    d = np.dtype(d)
+    if d.kind == "f":
+        few = [NAN, 0.0, -0.0, INF, -INF, 1.0, -1.5, 0.5, 3.0, 1e-10]
+        ones = special(d) + list(rng.normal(0, 3, 40)) + list(rng.choice([-1, 1], 20) * np.exp(rng.normal(0, 20, 20)))
+    elif d.kind in "iu":
+        t = np.iinfo(d)
+        few = [0, 1, t.max, t.min, 5] + ([-1, -7] if d.kind == "i" else [])
+        ones = few + [2, 3, 127, 128, 129, t.max - 1, t.min + 1] + [int(v) for v in rng.integers(t.min, t.max, 20, d)]
+    elif d.kind == "c":
+        parts = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 1e-10, 30.0]
+        few = [complex(1, 2), complex(-0.5, 1), complex(0, 0), complex(3, -0.0), complex(INF, 1), complex(0, NAN)]
+        ones = [complex(a, b) for a in parts for b in parts] + few
+        ones += [complex(a, b) for a, b in rng.normal(0, 2, (40, 2))]
+        ones += [complex(a, b) for a in (NAN, INF, -INF, 1.0) for b in (NAN, INF, 0.0, -2.0)]
+    with np.errstate(all="ignore"):
+        if nargs == 1: return [np.array(ones, dtype=d)]
+        grid = np.meshgrid(*[np.array(few if nargs == 3 else few, dtype=d)] * nargs)
+        out = [g.ravel() for g in grid]
+        extra = [rng.permutation(np.array(ones, dtype=d)) for _ in range(nargs)]
+        return [np.concatenate([o, e]) for o, e in zip(out, extra)]
+
+
+# -- running -------------------------------------------------------------------------------------------------------
+def gives(row, d):
+    """The element type of the result; None: the row says nothing of such arguments."""
+    d = np.dtype(d)
+    kind = row.complex if d.kind == "c" else row.real
+    if d.kind in "iu":
+        if row.whole == "FLOATS": return None
+        if row.whole != "WHOLE" and kind == "NOTHING": return None
+        return np.dtype(bool) if kind == "TRUTH" else d
+    if kind == "NOTHING": return None
+    if kind in ("TRUTH", "TEST"): return np.dtype(bool)
+    if kind == "JOIN": return np.dtype(np.complex64 if d.itemsize == 4 else np.complex128)
+    if kind == "PART_OF": return np.dtype(np.float32 if d.itemsize == 8 else np.float64)
+    return d
+
+
+QNAME = {"float32": "float32", "float64": "float64", "int32": "int", "int64": "int64", "uint32": "uint32",
+         "uint64": "uint64", "complex64": "complex64", "complex128": "complex128", "bool": "bool"}
+LETTERS = "xyz"
+
+
+class Case:
+    """One row of arguments of one type, computed in one way."""
+    def __init__(self, row, d, way, args):
+        self.row, self.d, self.way, self.args, self.out = row, np.dtype(d), way, args, gives(row, d)
+        self.name = f"{row.id}_{self.d.name}_{way}"
+
+    def result(self):
+        """The element type of the array that takes the result."""
+        truth = self.out == bool and self.way not in ("array", "expression")
+        return np.dtype(np.float64) if truth else self.out
+
+    def load(self, folder):
+        name = f"{folder}/{self.row.id}_{self.d.name}"
+        return "".join(f'{c} = load("{name}_{c}.npy")\n' for c in LETTERS[:self.row.nargs])
+
+    def make(self, name="r"):
+        r = self.result()
+        return f"{name} = cast_like({'czeros' if r.kind == 'c' else 'zeros'}(numel(x)), {self.like(r)})\n"
+
+    def script(self, folder):
+        """Reads its arguments, stores its result."""
+        letters = LETTERS[:self.row.nargs]
+        save = f'save("{folder}/{self.name}.npy", r)\n'
+        if self.way in ("array", "expression"):
+            return self.load(folder) + "r = " + self.row.text(*letters) + "\n" + save
+        each = self.row.text(*[f"{c}[i]" for c in letters])
+        return self.load(folder) + self.make() + f"for i = 0..numel(x)-1\n    r[i] = {each}\nend\n" + save
+
+    def like(self, r):
+        if r.kind != "c": return f"{QNAME[r.name]}([0])"
+        return "czeros(1)" if r.itemsize == 8 else "complex(float64([0]), float64([0]))"
+
+
+def kernels(cases, folder):
+    """Kernels of several rows each, because a driver takes long for each: (name, kernel, statements that launch it)."""
+    groups = {}
+    for c in cases: groups.setdefault((c.d.name, c.row.nargs), []).append(c)
+    for (d, nargs), group in groups.items():
+        for at in range(0, len(group), 12):
+            some, letters = group[at:at + 12], LETTERS[:nargs]
+            name = f"k_{d}_{nargs}_{at}"
+            names = [f"{c}{k}" for k in range(len(some)) for c in letters] + [f"r{k}" for k in range(len(some))]
+            types = [QNAME[d]] * (nargs * len(some)) + [QNAME[c.result().name] for c in some]
+            head = ", ".join(f"{n} : vec[{t}]" for n, t in zip(names, types))
+            text = f"function [] = __kernel__ {name}({head}, pos : int)\n"
+            main = ""
+            for k, c in enumerate(some):
+                text += f"    r{k}[pos] = " + c.row.text(*[f"{l}{k}[pos]" for l in letters]) + "\n"
+                main += c.load(folder) + "".join(f"{l}{k} = {l}\n" for l in letters) + c.make(f"r{k}")
+            main += f"parallel_do(numel(x), {', '.join(names)}, {name})\n"
+            main += "".join(f'save("{folder}/{c.name}.npy", r{k})\n' for k, c in enumerate(some))
+            yield name, text + "end\n", main
+
+
+def run(qrun, device, options, cases, folder):
+    path = os.path.join(folder, "elem.q")
+    seen = set()
+    for c in cases:
+        for letter, a in zip(LETTERS, c.args):
+            f = f"{folder}/{c.row.id}_{c.d.name}_{letter}.npy"
+            if f not in seen: np.save(f, a); seen.add(f)
+    if cases and cases[0].way == "kernel": parts = list(kernels(cases, folder))
+    else: parts = [(c.name, "", c.script(folder)) for c in cases]
+    text = ""
+    for name, kernel, main in parts:
+        text += kernel + f"function [] = main_{name}()\n    " + main.strip().replace("\n", "\n    ") + "\nend\n"
+    text += "".join(f'try\n    main_{n}()\ncatch e\n    print "{n}: ", e\nend\n' for n, _, _ in parts)
+    open(path, "w").write(text)
+    done = subprocess.run([qrun, "--device", device, *options, path], capture_output=True, text=True)
+    out = {}
+    for c in cases:
+        f = f"{folder}/{c.name}.npy"
+        out[c.name] = np.load(f) if os.path.exists(f) else None
+        if os.path.exists(f): os.remove(f)
+    return out, done.stdout + done.stderr
+
+
+# -- comparing -----------------------------------------------------------------------------------------------------
+def ulps(a, b, d):
+    """How far apart, in units of the last place of d; 0 for equal bits, nan and nan."""
+    a, b = float(a), float(b)
+    if a != a or b != b: return 0 if a != a and b != b else INF
+    if a == b: return 0 if math.copysign(1, a) == math.copysign(1, b) else INF
+    if math.isinf(a) or math.isinf(b): return INF
+    with np.errstate(all="ignore"):
+        unit = np.spacing(np.abs(np.dtype(d).type(max(abs(a), abs(b)))))
+        return abs(a - b) / float(max(unit, np.finfo(d).smallest_subnormal))
+
+
+def distance(a, b, d):
+    d = np.dtype(d)
+    if d.kind not in "fc": return 0 if int(a) == int(b) else INF
+    if d.kind == "f": return ulps(a, b, d)
+    part = np.float32 if d.itemsize == 8 else np.float64
+    a, b = complex(a), complex(b)
+    pairs = [(a.real, b.real), (a.imag, b.imag)]
+    if all(x == x and abs(x) != INF for p in pairs for x in p):  # of the larger part
+        size = max(abs(a.real), abs(a.imag), abs(b.real), abs(b.imag), float(np.finfo(part).tiny))
+        if any(x == y == 0 and math.copysign(1, x) != math.copysign(1, y) for x, y in pairs): return INF
+        return max(abs(x - y) for x, y in pairs) / float(np.spacing(part(min(size, float(np.finfo(part).max) / 4))))
+    return max(0 if (x != x and y != y) or x == y else ulps(x, y, part) for x, y in pairs)
+
+
+# A kernel that is not strict may give either of two zeros (sem.h); gamma of a driver forgets the sign of what vanishes.
+CHOICES = {"min", "max", "clamp", "clamp2", "saturate", "tgamma"}
+# Complex functions are made of several real ones; powers lose the digits of the exponent.  Units of the larger part.
+COMPLEX_BOUND = {"pow": 2000, "exp2": 300, "atanh": 64, "atan": 64}
+
+
+def bound(row, d, way, device):
+    if np.dtype(d).kind == "c" and row.complex == "COMPLEX" and row.precision == "WIDE":
+        return 0 if way == "loop" and device == "ref" else COMPLEX_BOUND.get(row.id, 32)
+    return row.bound
+
+
+def unit_of(row, args):
+    """Products may be added without being rounded before, so units are those of the largest; 0: of the result."""
+    with np.errstate(all="ignore"):
+        if row.id == "mul" and np.iscomplexobj(args[0]): return abs(args[0]) * abs(args[1])
+        if row.id == "lerp": return max(abs(args[0] * args[2]), abs(args[1] * (1 - args[2])), abs(args[1]))
+    return 0
+
+
+def compare(case, base, got, limit, zeros_may_differ):
+    """The worst place where the two differ by more, as a sentence; None: there is none."""
+    if got is None: return "gave nothing"
+    d = case.out if case.out != bool else np.dtype(np.int8)
+    if base.shape != got.shape: return f"has shape {got.shape} instead of {base.shape}"
+    worst, where = 0, None
+    for i, (a, b) in enumerate(zip(base.ravel(), got.ravel())):
+        far = distance(a, b, d)
+        overflows = case.row.id == "pow" and d.kind == "c" and not np.isfinite(a) and not np.isfinite(b)
+        if overflows: far = 0
+        if far > limit and zeros_may_differ: far = 0 if a == b else distance(a + 0, b + 0, d)
+        if far > limit and d.kind in "fc":
+            part = {4: np.float32, 8: np.float32 if d.kind == "c" else np.float64, 16: np.float64}[d.itemsize]
+            unit = unit_of(case.row, [v.ravel()[i] for v in case.args])
+            if unit and np.isfinite(unit) and abs(a - b) <= max(limit, 4) * np.spacing(part(unit)): far = 0
+        if far > limit and far > worst: worst, where = far, i
+    if where is None: return None
+    args = ", ".join(repr(a.ravel()[where].item()) for a in case.args)
+    is_, should = got.ravel()[where].item(), base.ravel()[where].item()
+    return f"at ({args}) is {is_!r} instead of {should!r}, {worst:.3g} units off"
+
+
+def reference(case):
+    """What the row means there, from the references; None where they do not say."""
+    table = COMPLEX if case.d.kind == "c" else WHOLE if case.d.kind in "iu" else REFERENCES
+    f = table.get(case.row.id)
+    if f is None: return None
+    out = []
+    with np.errstate(all="ignore"):
+        for a in zip(*[v.ravel() for v in case.args]):
+            a = [v.item() for v in a]
+            finite = all(cmath.isfinite(v) for v in a)
+            try: r = f(*a) if case.d.kind != "c" or finite or case.row.id.startswith("is") else None
+            except (OverflowError, ValueError, ZeroDivisionError): r = None
+            if r is not None and case.d.kind in "iu" and case.out != bool:
+                t = np.iinfo(case.d)
+                if case.row.id in SATURATES: r = min(max(r, t.min), t.max)
+                else: r = (r - t.min) % (t.max - t.min + 1) + t.min
+            out.append(r)
+    return out
+
+
+def against_reference(case, got):
+    want, d = reference(case), case.out if case.out != bool else np.dtype(np.int8)
+    rounds = case.row.id == "lerp" and case.d.name in ("float32", "complex64")  # at each step, which Python does not
+    if want is None or rounds: return None
+    slack = 64 if case.d.kind == "c" else 0 if case.d.kind in "iu" else case.row.bound + (2 if case.row.bound else 0)
+    for i, (w, g) in enumerate(zip(want, got.ravel())):
+        if w is None: continue
+        with np.errstate(all="ignore"):
+            if d.kind in "fc" and cmath.isfinite(w) and not cmath.isfinite(d.type(w)): continue
+            w = d.type(w)
+        if distance(w, g, d) > slack and not (case.d.kind == "c" and w == g):
+            args = ", ".join(repr(a.ravel()[i].item()) for a in case.args)
+            return f"at ({args}) is {g.item()!r}, and means {w.item()!r}"
+    return None
+
+
+# -- the whole -----------------------------------------------------------------------------------------------------
+TYPES = ["float64", "float32", "int32", "int64", "uint32", "uint64", "complex128", "complex64"]
+
+
+def ways(row, d):
+    """How a row of such arguments is computed, apart from arrays operator by operator."""
+    d = np.dtype(d)
+    out = ["expression", "kernel"]
+    if d.name in ("float64", "complex128") or (d.name == "int64" and row.id not in OPERATORS and row.whole != "ARITH"):
+        out += ["number", "loop"]
+    if row.id in ("neg",) and d.kind == "u": return []  # leaves the type: there is no room for the result
+    if row.id in ("div", "pow", "half_power") and d.kind in "iu": return []
+    if d.kind in "iu" and row.id == "mod": return []  # of integers: stdlib/math.c; kernels have no nan for a modulus 0
+    if row.id == "pow" and d.kind == "c" and "loop" in out: out.remove("loop")  # of an exponent that is not known
+    return out
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--qrun", default=os.path.join(ROOT, "build/qrun"))
+    p.add_argument("--device", action="append")
+    p.add_argument("--row", action="append")
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--all", action="store_true", help="loops and expressions on OpenCL, too: minutes")
+    a = p.parse_args()
+    have = [d for d in a.device or ["ref", "cpu", "opencl"]
+            if subprocess.run([a.qrun, "--has", d], capture_output=True).returncode == 0 or d.startswith("cuda")]
+    rng, problems, count = np.random.default_rng(a.seed), [], 0
+    table = [r for r in rows() if not a.row or r.id in a.row]
+    for r in table:
+        if r.id not in REFERENCES: problems.append(f"{r.id}: has no line in REFERENCES of tests/meanings.py")
+        if r.complex not in ("NOTHING",) and r.id not in COMPLEX: problems.append(f"{r.id}: has no line in COMPLEX")
+        if r.whole not in ("FLOATS",) and r.id not in WHOLE: problems.append(f"{r.id}: has no line in WHOLE")
+    arguments = {(r.id, d): values(d, r.nargs, rng) for r in table for d in TYPES if gives(r, d) is not None}
+    with tempfile.TemporaryDirectory() as folder:
+        arrays = [Case(r, d, "array", arguments[r.id, d]) for r in table for d in TYPES
+                  if (r.id, d) in arguments and ways(r, d)]
+        base, said = run(a.qrun, "ref", ["--loops", "never"], arrays, folder)
+        for c in arrays:
+            count += 1
+            if base[c.name] is None:
+                problems.append(f"{c.name}: gave nothing")
+                continue
+            why = against_reference(c, base[c.name])
+            if why: problems.append(f"{c.name} {why}")
+        if said: problems.append("host: " + said.strip().replace("\n", "\n    "))
+        for device in have:
+            for way, options in (("number", ["--loops", "never"]), ("loop", ["--loops", "always"]),
+                                 ("expression", ["--loops", "always"]), ("kernel", [])):
+                if way == "number" and device != have[0]: continue
+                if way != "kernel" and device == "opencl" and not a.all: continue
+                cases = [Case(c.row, c.d, way, c.args) for c in arrays
+                         if way in ways(c.row, c.d) and base[c.name] is not None]
+                got, said = run(a.qrun, device, options, cases, folder)
+                for c in cases:
+                    count += 1
+                    loose = way == "kernel" and c.row.id in CHOICES and device != "ref"
+                    loose = loose or c.row.id == "pow" and c.d.kind == "c"
+                    host, limit = base[f"{c.row.id}_{c.d.name}_array"], bound(c.row, c.d, way, device)
+                    why = compare(c, host, got[c.name], limit, loose)
+                    if why: problems.append(f"{c.name} on {device} {why}")
+                if said: problems.append(f"{way} on {device}: " + said.strip().replace("\n", "\n    "))
+    print("\n".join(problems[:200]))
+    print(f"elem: {len(table)} rows, {count} combinations on {', '.join(have)}, {len(problems)} differences")
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,16 @@
+% options: --loops always --explain
+% A row that is assigned to several names is one of few elements; a branch whose condition is known is not compiled.
+function s = walk(stack)
+    s = 0
+    n = 0
+    while n < 4
+        traced = 0
+        [cy, cx] = stack[n, :]
+        if traced
+            print cy
+        end
+        s += 10*cy + cx
+        n += 1
+    end
+end
+print walk([[1, 2], [3, 4], [5, 6], [7, 8]])

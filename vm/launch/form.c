@@ -1,0 +1,67 @@
+/* form.c -- the forms of a kernel, a loop, an expression. */
+#include "lang/kernel/ir/kir.h"
+#include "vm/launch/run.h"
+
+#include <string.h>
+
+/* Names a form in Ctx.fetched.  0 is nobody; that two have one name does no harm but to predictions. */
+static uint8_t next_maker(Launches *l) { return l->makers = (uint8_t)(l->makers % UINT8_MAX + 1); }
+
+void *qform_new(qs_vm *vm, Forms *list, size_t size, const char *noun) {
+    Form *f = qmem_alloc(qvm_ctx(vm), size);
+    f->size = size, f->noun = noun;
+    f->choice.patience = 1, f->choice.maker = next_maker(qlaunch_state(vm));
+    f->next = list->first, list->first = f, list->n++;
+    qarena_init(&f->arena, qvm_ctx(vm));
+    return f;
+}
+
+void qform_enter(Form *f, const Entries *e) {
+    f->tells = e->tells, f->nentries = e->n;
+    f->entries = qarena_alloc(&f->arena, (size_t)(e->n + 1) * sizeof *f->entries);
+    memcpy(f->entries, e->at, (size_t)e->n * sizeof *f->entries);
+}
+
+void qform_set(Form *f, int which, const KFunc *func) {
+    Version *v = &f->version[which];
+    v->func = func, v->nloops = 0, v->checks = false;
+    for (uint32_t i = 1; func && i < func->nins; i++) {
+        KOp op = func->ins[i].op;
+        v->checks |= op == K_CHECK;
+        v->nloops += op == K_LOOP || op == K_FOR;
+    }
+}
+
+qs_status qform_load(qs_vm *vm, Form *f, int which, Device *d, Program **out) {
+    Program **p = &f->version[which].on[d - qvm(vm)->devices];
+    if (!*p) {
+        double start = qchoose_now();
+        TRY(qprogram_get(vm, f->version[which].func, d, p));
+        qchoose_made(vm, d, qchoose_now() - start);
+    }
+    return *out = *p, QS_OK;
+}
+
+static void drop(qs_vm *vm, Forms *list, Form **at) {
+    Form *f = *at;
+    *at = f->next, list->n--;
+    for (int i = 0; i < MAX_VERSIONS * MAX_DEVICES; i++) {
+        Program *p = f->version[i / MAX_DEVICES].on[i % MAX_DEVICES];
+        if (p) qprogram_release(vm, p);
+    }
+    qentry_release(vm, f->entries, f->nentries);
+    qarena_free(&f->arena);
+    qmem_free(qvm_ctx(vm), f, f->size);
+}
+
+void qform_drop_first(qs_vm *vm, Forms *list) { drop(vm, list, &list->first); }
+
+void qform_drop_last(qs_vm *vm, Forms *list) {
+    Form **at = &list->first;
+    while ((*at)->next) at = &(*at)->next;
+    drop(vm, list, at);
+}
+
+void qform_free(qs_vm *vm, Forms *list) {
+    while (list->n) qform_drop_first(vm, list);
+}

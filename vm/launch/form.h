@@ -1,0 +1,78 @@
+/* form.h -- the code of something that is launched, for one combination of kinds of the values that enter it.
+ *
+ * The owner (kernel*.c, loop*.c, fuse.c) begins its own struct with a Form.  A form keeps its code in its arena, what
+ * is loaded of it, and what is known of where it runs best. */
+#ifndef VM_FORM_H
+#define VM_FORM_H
+#include "lang/kernel/compile.h"
+#include "vm/launch/kind.h"
+
+enum { MAX_VERSIONS = 3 };
+
+typedef struct { /* one function of a form */
+    const KFunc *func;         /* NULL: there is none */
+    bool checks;               /* it may report a fault */
+    uint32_t nloops;           /* in it: how long a position takes is known when there are none */
+    Program *on[MAX_DEVICES];  /* by number of the device; NULL: not loaded */
+} Version;
+
+/* What is known of the places where a form may run (choose.c); times in nanoseconds. */
+typedef struct {
+    double ns, positions;      /* per position; the most positions in a launch that was measured */
+    double last;               /* what the last run that was measured took */
+    double elsewhere;          /* what runs on other devices took since the last one here */
+    double fresh;              /* bytes that come before each run, although the one before was here, too */
+    int runs;
+} ChoiceOn;
+
+typedef struct {
+    ChoiceOn on[MAX_DEVICES];
+    double regret, patience;   /* lost because the data are elsewhere; how often that must pay for moving them */
+    int moved;                 /* number, from 1, of the device that they were moved to for that reason; 0: none */
+    double moving;             /* nanoseconds that this was to take */
+    int last;                  /* number, from 1, of the device of the last launch; 0: none */
+    uint8_t maker;             /* names it in Ctx.fetched */
+    bool was_away;             /* its last launch was on a device with memory of its own */
+    double fetched, fetched_before; /* bytes that the host reads after a launch there; Ctx.fetched at the last launch */
+    int told;                  /* number, from 1, of the device that --explain named last; 0: none */
+} Choice;
+
+typedef struct Form {
+    struct Form *next;         /* used before this one */
+    size_t size;
+    Arena arena;
+    Tells tells;
+    Entry *entries; int nentries;
+    const char *noun;          /* in messages, before the function's name: "kernel " */
+    Version version[MAX_VERSIONS];
+    Choice choice;
+} Form;
+typedef struct { Form *first; int n; } Forms;
+
+/* -- form.c -------------------------------------------------------------------------------------------------------- */
+void *qform_new(qs_vm *vm, Forms *list, size_t size, const char *noun); /* zeroed, and the first of the list */
+void qform_enter(Form *f, const Entries *e);                 /* takes them over, with what they keep */
+void qform_set(Form *f, int which, const KFunc *func);       /* NULL: none */
+/* Whether what enters is of the kinds that f was made for; then `values` are those of its entries. */
+static inline bool qform_agrees(qs_vm *vm, const Form *f, const Site *s, qs_value *values) {
+    return qentry_agree(vm, f->entries, f->nentries, s, f->tells, values);
+}
+static inline void qform_to_front(Forms *list, Form **at) {
+    Form *f = *at;
+    *at = f->next, f->next = list->first, list->first = f;
+}
+/* The program of a version on a device; made on first use. */
+qs_status qform_load(qs_vm *vm, Form *f, int which, Device *d, Program **out);
+void qform_drop_first(qs_vm *vm, Forms *list);
+void qform_drop_last(qs_vm *vm, Forms *list);
+void qform_free(qs_vm *vm, Forms *list);
+
+/* -- program.c ----------------------------------------------------------------------------------------------------- */
+/* The loaded code of a function on a device; made on first use, found by its hash later.  Unloaded when each call was
+ * matched by a release, or when the machine closes. */
+qs_status qprogram_get(qs_vm *vm, const KFunc *f, Device *d, Program **out);
+void qprogram_release(qs_vm *vm, Program *p);
+/* The same code for config.compile_for, so that the cache has it; nothing when there is none. */
+qs_status qprogram_compile_ahead(qs_vm *vm, const KFunc *f);
+void qprogram_close(qs_vm *vm);
+#endif

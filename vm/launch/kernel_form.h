@@ -1,0 +1,30 @@
+/* kernel_form.h -- private to kernel*.c: what is launched, and the code for it.
+ *
+ *   kernel.c       size and arguments; which form; parameters
+ *   kernel_make.c  making a form: values as the lowering sees them */
+#ifndef VM_KERNEL_FORM_H
+#define VM_KERNEL_FORM_H
+#include "lang/kernel/lower/lower.h"
+#include "vm/launch/run.h"
+
+typedef struct {
+    bool serial, explicit_block;
+    int rank;
+    int64_t domain[QS_MAX_RANK];
+    int32_t block[QS_MAX_RANK];
+    Site site;           /* the kernel and its arguments */
+    int nargs;
+} Request;
+
+typedef struct {
+    Form base;
+    int rank, nargs;
+    bool serial, explicit_block, uses_blocks;
+    int32_t block[QS_MAX_RANK]; /* explicit_block: compiled for it when func->fixed_block */
+    KBind *binds;        /* per parameter */
+    bool *covers;        /* per parameter: each position of a launch over its extents writes the element at pos */
+} KernelForm;
+
+/* -- kernel_make.c ----------------------------------------------------------------------------------------------- */
+qs_status qkernel_make(qs_vm *vm, Forms *forms, const Request *r, KernelForm **out);
+#endif

@@ -1,0 +1,346 @@
+/* kernel_make.c -- a form of a kernel: host values as the lowering sees them, and what the code says of itself. */
+#include "lang/kernel/ir/kir.h"
+#include "vm/launch/kernel_form.h"
+#include "vm/session/module.h"
+#include "vm/session/modtype.h"
+#include "vm/session/names.h"
+
+#include <string.h>
+
+/* -- what the lowering asks -------------------------------------------------------------------------------------- */
+typedef struct {
+    qs_vm *vm;
+    const Request *request;
+    Entries e;
+    Arena *arena, *keep;  /* for the making; as long as the form */
+} Maker;
+
+static int entry(Maker *m, From from, int parent, int index) { return qentry_add(&m->e, from, parent, index, NULL); }
+
+static bool describe(Maker *m, int source, KVal *out);
+
+static void describe_number(Maker *m, const Entry *s, qs_value v, KVal *out) {
+    qs_dtype scalar = qvm_ctx(m->vm)->scalar_dtype;
+    out->kind = KV_NUM, out->known = s->num_known;
+    out->dtype = (uint8_t)(v.kind == QS_BOOL ? QS_B1 : v.kind == QS_COMPLEX ? qdtype_complex_of(scalar) : scalar);
+    if (v.kind == QS_COMPLEX) {
+        const Complex *z = v.u.p;
+        out->num[0] = z->re, out->num[1] = z->im;
+        return;
+    }
+    out->num[0] = qval_number(v);
+    out->bits = (uint8_t)qkind_bits(v);
+}
+
+static void describe_array(const Entry *s, const Array *a, KVal *out) {
+    out->kind = s->by_value ? KV_VEC : KV_ARRAY, out->dtype = a->dtype;
+    out->known = s->by_value && s->num_known, out->vec = s->vec;
+    out->rank = a->rank ? a->rank : 1;
+    out->contiguous = a->contiguous, out->unit_last = qkind_unit_last(a);
+    for (int d = 0; d < a->rank; d++)
+        if (s->dims_known >> d & 1) out->dims[d] = a->dims[d];
+    if (!a->rank) out->dims[0] = 1;
+}
+
+static bool describe_members(Maker *m, int source, const Function *set, KVal *out) {
+    out->noverloads = set->nmembers;
+    out->overloads = qarena_alloc(m->arena, (size_t)set->nmembers * sizeof *out->overloads);
+    for (int i = 0; i < set->nmembers; i++) {
+        int member = entry(m, FROM_MEMBER, source, i);
+        if (member < 0 || !describe(m, member, &out->overloads[i])) return false;
+    }
+    return true;
+}
+
+static bool describe_function(Maker *m, int source, const Function *f, KVal *out) {
+    out->kind = KV_FUNC;
+    switch ((FunctionKind)f->fkind) {
+    case FN_SCRIPT: out->func = f->ast; return true;
+    case FN_NATIVE: out->builtin = f->native->name; return true;
+    case FN_SET: return describe_members(m, source, f, out);
+    case FN_FOREIGN: return false;
+    }
+    return false;
+}
+
+static bool describe_object(Maker *m, int source, const Object *o, KVal *out) {
+    if (!o->cls || o->cls->kind == CLASS_DYNAMIC) return false;
+    out->kind = KV_OBJECT, out->cls = o->cls, out->type = o->cls->type;
+    out->is_mutable = o->cls->kind == CLASS_MUTABLE;
+    out->fields = qarena_alloc(m->arena, (size_t)(o->cls->nfields + 1) * sizeof *out->fields);
+    out->names = qarena_alloc(m->arena, (size_t)(o->cls->nfields + 1) * sizeof *out->names);
+    for (int i = 0; i < o->cls->nfields; i++) {
+        int field = qentry_add(&m->e, FROM_FIELD, source, i, o->cls->fields[i].name);
+        if (field < 0) return false;
+        /* a field that no kernel can use matters only when it is used */
+        if (!describe(m, field, &out->fields[out->nfields])) out->fields[out->nfields] = (KVal){.kind = KV_NONE};
+        out->names[out->nfields++] = o->cls->fields[i].name;
+    }
+    return true;
+}
+
+static bool describe(Maker *m, int source, KVal *out) {
+    const Entry *s = &m->e.at[source];
+    qs_value v = m->e.value[source];
+    *out = (KVal){.kind = KV_NONE, .source = source};
+    switch ((qs_kind)v.kind) {
+    case QS_BOOL: case QS_INT: case QS_NUM: case QS_COMPLEX: return describe_number(m, s, v, out), true;
+    case QS_ARRAY: return describe_array(s, v.u.p, out), true;
+    case QS_STRING: return out->kind = KV_STRING, out->str = v.u.p, true;
+    case QS_TYPE: return out->kind = KV_TYPE, out->type = ((const TypeValue *)v.u.p)->type, true;
+    case QS_FUNCTION: return describe_function(m, source, v.u.p, out);
+    case QS_OBJECT: return describe_object(m, source, v.u.p, out);
+    default: return false;
+    }
+}
+
+static bool is_builtin(Maker *m, const Str *name, int slot) {
+    uint64_t at;
+    return qmap_get(&qvm(m->vm)->builtins, name, &at) && (int)at == slot;
+}
+
+static bool global_value(Maker *m, const Str *name, int slot, KVal *out) {
+    int source = entry(m, FROM_GLOBAL, -1, slot);
+    if (source < 0 || !describe(m, source, out)) return false;
+    if (out->kind == KV_NUM && is_builtin(m, name, slot)) out->known = true; /* pi, true: they do not change */
+    return true;
+}
+
+static bool ask_symbol(void *ud, const KVal *fn, const Sym *sym, KVal *out) {
+    Maker *m = ud;
+    if (sym->kind == SYM_GLOBAL) return global_value(m, sym->name, sym->index, out);
+    if (sym->kind != SYM_CAPTURE || !fn) return false;
+    int source = entry(m, FROM_CAPTURE, fn->source, sym->index);
+    return source >= 0 && describe(m, source, out);
+}
+
+static bool ask_function(void *ud, Str *name, KVal *out) {
+    Maker *m = ud;
+    int slot = qnames_lookup(m->vm, qmod_of(m->request->site.fn->ast), name);
+    return slot >= 0 && global_value(m, name, slot, out) && out->kind == KV_FUNC;
+}
+
+static const Type *ask_type(void *ud, Func *in, Str *name) {
+    Maker *m = ud;
+    Ctx *c = qvm_ctx(m->vm);
+    ErrorState kept = c->err;
+    TypeExpr e = {.kind = TE_NAME, .name = name};
+    const Type *t = NULL;
+    TypeMods mods;
+    if (qmodtype_resolve(m->vm, qmod_of(in), &e, in->unit->src, NULL, &t, &mods) == QS_OK) return t;
+    c->err = kept;
+    return NULL;
+}
+
+static bool ask_fields(void *ud, const Type *t, KFields *out) {
+    Maker *m = ud;
+    const Class *c = t->cls;
+    if (!c || c->kind == CLASS_DYNAMIC) return false;
+    size_t n = (size_t)c->nfields + 1;
+    *out = (KFields){.n = c->nfields, .is_mutable = c->kind == CLASS_MUTABLE};
+    out->names = qarena_alloc(m->arena, n * sizeof *out->names);
+    out->types = qarena_alloc(m->arena, n * sizeof *out->types);
+    out->inits = qarena_alloc(m->arena, n * sizeof *out->inits);
+    for (int i = 0; i < c->nfields; i++) {
+        const Entry known = {.num_known = true};
+        qs_value v = c->fields[i].init;
+        out->names[i] = c->fields[i].name;
+        out->types[i] = c->fields[i].type ? c->fields[i].type : qtype_any(qvm_ctx(m->vm));
+        out->inits[i].kind = KV_NONE;
+        if (qval_is_number(v)) describe_number(m, &known, v, &out->inits[i]);
+    }
+    return true;
+}
+
+/* -- making ------------------------------------------------------------------------------------------------------ */
+/* A small array is handed over by value: its extents are compiled in, its elements become parameters. */
+static void hand_over(Maker *m, int source) {
+    Entry *s = &m->e.at[source];
+    const Array *a = m->e.value[source].u.p;
+    s->by_value = true;
+    for (int d = 0; d < a->rank; d++) qkind_know_extent(s, a, d);
+}
+
+/* Is the source an argument that the kernel writes to? */
+static bool is_written(const Maker *m, const Entry *s) {
+    const Func *f = m->request->site.fn->ast;
+    for (int i = 0, next = 0; s->from == FROM_LOCAL && i < f->nparams; i++)
+        if (klower_special(f->params[i].name) < 0 && next++ == s->index) return klower_assigns(f, f->params[i].sym);
+    return false;
+}
+
+static qs_status elements_known(Maker *m, int source) {
+    Entry *s = &m->e.at[source];
+    Array *a = m->e.value[source].u.p;
+    if (is_written(m, s))
+        return qerr_set(qvm_ctx(m->vm), QS_EVALUE,
+                        "kernel %s: the size of an array depends on elements of argument %d, which it writes to",
+                        m->request->site.fn->name->s, s->index + 1);
+    if (a->count > KLOWER_BY_VALUE || qdtype_is_complex((qs_dtype)a->dtype))
+        return qerr_set(qvm_ctx(m->vm), QS_EVALUE, "kernel %s: the size of an array depends on the elements of %s",
+                        m->request->site.fn->name->s, qval_type_name(m->vm, m->e.value[source]));
+    hand_over(m, source);
+    s->num_known = true;
+    s->vec = qarena_alloc(m->keep, (a->count + 1) * sizeof *s->vec);
+    for (size_t i = 0; i < a->count; i++) s->vec[i] = qkind_element(m->vm, a, i);
+    return QS_OK;
+}
+
+static qs_status make_known(Maker *m, KNeed need) {
+    Entry *s = &m->e.at[need.source];
+    qs_value v = m->e.value[need.source];
+    if (need.axis < 0 && v.kind == QS_ARRAY) return elements_known(m, need.source);
+    if (need.axis < 0) {
+        KVal k;
+        s->num_known = true;
+        describe_number(m, s, v, &k);
+        memcpy(s->num, k.num, sizeof s->num);
+        return QS_OK;
+    }
+    const Array *a = v.u.p;
+    qkind_know_extent(s, a, need.rank > a->rank && a->rank == 1 ? need.axis - 1 : need.axis);
+    return QS_OK;
+}
+
+/* Arguments whose declared type is a small fixed size: ivec2, mat2x2. */
+static qs_status find_by_value(Maker *m) {
+    const Request *r = m->request;
+    const Func *f = r->site.fn->ast;
+    for (int i = 0, next = 0; i < f->nparams && next < r->nargs; i++) {
+        const Param *p = &f->params[i];
+        const Type *t;
+        if (klower_special(p->name) >= 0) continue;
+        int arg = next++, source = entry(m, FROM_LOCAL, -1, arg);
+        if (!p->type || r->site.locals[arg].kind != QS_ARRAY || source < 0) continue;
+        if (qmodtype_mentions_param(p->type, f)) continue;
+        TRY(qmodtype_resolve(m->vm, qmod_of(f), p->type, f->unit->src, NULL, &t, NULL));
+        if (klower_by_value(f, p, t) && ((const Array *)r->site.locals[arg].u.p)->count <= KLOWER_BY_VALUE)
+            hand_over(m, source);
+    }
+    return QS_OK;
+}
+
+static qs_status refuse_arg(const Maker *m, int i) {
+    Text got;
+    qtext_init(&got, qvm_ctx(m->vm));
+    qval_put_type(m->vm, &got, m->request->site.locals[i]);
+    qs_status s = qerr_set(qvm_ctx(m->vm), QS_ETYPE, "kernel %s: argument %d is %s, which a kernel cannot take",
+                           m->request->site.fn->name->s, i + 1, got.s);
+    qtext_free(&got);
+    return s;
+}
+
+static qs_status describe_args(Maker *m, KVal *args) {
+    for (int i = 0; i < m->request->nargs; i++) {
+        int source = entry(m, FROM_LOCAL, -1, i);
+        if (source < 0 || !describe(m, source, &args[i])) return refuse_arg(m, i);
+    }
+    return QS_OK;
+}
+
+/* Lowers until nothing more is needed; each turn makes at least one more value known. */
+static qs_status lower(Maker *m, KernelForm *s, LowerResult *out) {
+    Ctx *c = qvm_ctx(m->vm);
+    const Request *r = m->request;
+    LowerHost host = {m, ask_symbol, ask_function, ask_type, ask_fields};
+    const qs_config *config = &qvm(m->vm)->config;
+    LowerJob job = {.nargs = r->nargs,
+                    .rank = r->rank,
+                    .serial = r->serial,
+                    .checked = config->checked,
+                    .fast_math = config->fast_math,
+                    .host = &host};
+    KVal *args = qarena_alloc(m->arena, (size_t)(r->nargs + 1) * sizeof *args);
+    int self = entry(m, FROM_FUNCTION, -1, 0);
+    job.args = args;
+    TRY(find_by_value(m));
+    for (int turn = 0; turn < MAX_ENTRIES; turn++) {
+        describe(m, self, &job.fn);
+        TRY(describe_args(m, args));
+        TRY(klower_kernel(c, &s->base.arena, &job, out));
+        bool shares = out->func && (out->func->shared || out->func->barrier);
+        /* A given block is compiled for, where positions work together: then the loops over them have known lengths. */
+        bool again = shares && r->explicit_block && !job.block;
+        if (out->func && !again) return QS_OK;
+        if (again || out->needs_block) job.block = s->block;
+        for (int i = 0; i < out->nneeds; i++) TRY(make_known(m, out->needs[i]));
+    }
+    return qerr_set(c, QS_EINTERNAL, "kernel %s: values are needed without end", r->site.fn->name->s);
+}
+
+/* -- what is written completely ---------------------------------------------------------------------------------- */
+static bool is_position(const KFunc *f, KRef r, int axis) {
+    return f->ins[r].op == K_POS && f->ins[r].imm == (uint64_t)axis;
+}
+
+static bool is_extent(const KFunc *f, KRef r, uint64_t param, int axis) {
+    return f->ins[r].op == K_DIM && f->ins[r].imm == (param << 8 | (uint64_t)axis);
+}
+
+/* (pos0*dim1 + pos1)*dim2 + pos2 … : the element at pos */
+static bool is_own_element(const KFunc *f, KRef r, uint64_t param, int axis) {
+    if (axis == 0) return is_position(f, r, 0);
+    const KIns *add = &f->ins[r], *mul = &f->ins[add->a];
+    return add->op == K_ADD && mul->op == K_MUL && is_position(f, add->b, axis) && is_extent(f, mul->b, param, axis) &&
+           is_own_element(f, mul->a, param, axis - 1);
+}
+
+static bool is_own_test(const KFunc *f, KRef r, uint64_t param) {
+    const KIns *i = &f->ins[r];
+    if (!r) return true;
+    if (i->op == K_AND) return is_own_test(f, i->a, param) && is_own_test(f, i->b, param);
+    if (i->op != K_INB || f->ins[i->a].op != K_POS) return false;
+    return is_extent(f, i->b, param, (int)f->ins[i->a].imm);
+}
+
+/* A parameter that is only written, by a store that every position reaches: what it held before does not matter, so
+ * it need not be brought to the device. */
+static void find_covered(KernelForm *s) {
+    const KFunc *f = s->base.version[0].func;
+    int depth = 0;
+    s->covers = qarena_alloc(&s->base.arena, (size_t)f->nparams + 1);
+    if (s->base.version[0].checks || kir_has(f, K_RET)) return;
+    for (uint32_t r = 1; r < f->nins; r++) {
+        const KIns *i = &f->ins[r];
+        if (i->op == K_IF || i->op == K_LOOP || i->op == K_FOR) depth++;
+        if (i->op == K_END) depth--;
+        if (i->op != K_STORE || depth) continue;
+        const KParam *p = &f->params[i->imm];
+        bool simple = !p->read && p->contiguous && p->rank == f->rank && !qdtype_is_complex((qs_dtype)p->dtype);
+        s->covers[i->imm] |= simple && is_own_element(f, i->a, i->imm, p->rank - 1) && is_own_test(f, i->c, i->imm);
+    }
+}
+
+static void finish(Maker *m, KernelForm *s, const LowerResult *r) {
+    qform_set(&s->base, 0, r->func);
+    qform_enter(&s->base, &m->e);
+    s->binds = r->binds;
+    s->uses_blocks = kir_knows_blocks(r->func);
+    find_covered(s);
+}
+
+static qs_status check_params(qs_vm *vm, const KFunc *f) {
+    if (f->nparams <= MAX_PARAMS) return QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "kernel %s: %d values enter it, %d at most can", f->name->s, f->nparams,
+                    MAX_PARAMS);
+}
+
+qs_status qkernel_make(qs_vm *vm, Forms *forms, const Request *r, KernelForm **out) {
+    Ctx *c = qvm_ctx(vm);
+    Maker *m = qmem_alloc(c, sizeof *m);
+    Arena scratch;
+    LowerResult result;
+    KernelForm *s = *out = qform_new(vm, forms, sizeof *s, "kernel ");
+    qarena_init(&scratch, c);
+    s->rank = r->rank, s->nargs = r->nargs, s->serial = r->serial, s->explicit_block = r->explicit_block;
+    memcpy(s->block, r->block, sizeof s->block);
+    m->vm = m->e.vm = vm, m->request = r, m->arena = &scratch, m->keep = &s->base.arena;
+    m->e.site = r->site, m->e.tells = TELL_KERNEL;
+    qs_status status = lower(m, s, &result);
+    if (status == QS_OK) status = check_params(vm, result.func);
+    if (status == QS_OK) finish(m, s, &result);
+    else qentry_release(vm, m->e.at, m->e.n), qform_drop_first(vm, forms);
+    qarena_free(&scratch);
+    qmem_free(c, m, sizeof *m);
+    return status;
+}

@@ -1,0 +1,75 @@
+/* kind.h -- what enters a form: where each value is found, and what the compiler was told of it.
+ *
+ * A form is used again when each of its entries is of the kind that it was.  The kind is facts of the value, no more
+ * than its code relies on:
+ *
+ *                     of numbers                  of arrays                                       of texts, types
+ *     a kernel        whole, of 24, 31, 53 bits   element type, rank, gapless, unit last          which
+ *     a loop          whole, of 20, 31 bits, -0   the same; aligned, writable, small extents      nothing
+ *     an expression   nothing                     element type                                    nothing
+ *
+ * Of functions it is which one, of objects the class.  What the code was made for beyond that is known: an extent, a
+ * number, a text, or every element of a small array. */
+#ifndef VM_KIND_H
+#define VM_KIND_H
+#include "vm/interp/proto.h"
+
+enum { MAX_ENTRIES = 256 };
+
+typedef enum { TELL_KERNEL, TELL_LOOP, TELL_EXPRESSION } Tells;
+
+enum { /* of a number; 31: below 2^31 */
+    NUM_20 = 1, NUM_24 = 2, NUM_31 = 4, NUM_53 = 8, NUM_MINUS_ZERO = 16,
+    ARRAY_DTYPE = 0xff, ARRAY_RANK = 0xff00, /* of an array; SMALL: no extent needs more than 20 bits */
+    ARRAY_GAPLESS = 1 << 16, ARRAY_UNIT_LAST = 1 << 17, ARRAY_ALIGNED = 1 << 18, ARRAY_WRITABLE = 1 << 19,
+    ARRAY_SMALL = 1 << 20
+};
+
+/* Where a value that enters is found: at the running function, or inside the value of an entry before it. */
+typedef enum { FROM_FUNCTION, FROM_LOCAL, FROM_GLOBAL, FROM_CAPTURE, FROM_FIELD, FROM_MEMBER } From;
+typedef struct { Function *fn; const qs_value *locals; } Site; /* locals: registers of a frame, arguments of a kernel */
+
+typedef struct {
+    uint8_t from;        /* From */
+    uint8_t dims_known;  /* bit d: extent d of an array is known */
+    bool num_known;      /* so is the number, the text, or every element of a small array */
+    bool by_value;       /* an array whose elements are parameters */
+    int parent;          /* FROM_CAPTURE, FROM_FIELD, FROM_MEMBER: entry of the function or object; -1: at the Site */
+    int index;
+    const Str *name;     /* FROM_FIELD: of the field */
+    uint64_t facts;
+    double num[2], *vec;
+    int64_t dims[QS_MAX_RANK];
+    qs_value kept;       /* a function set or text that the facts are the address of */
+} Entry;
+
+/* Those of a form that is being made, with their values now. */
+typedef struct {
+    qs_vm *vm;
+    Site site;
+    Tells tells;
+    Entry at[MAX_ENTRIES];
+    qs_value value[MAX_ENTRIES];
+    int n;
+} Entries;
+
+/* -- kind.c -------------------------------------------------------------------------------------------------------- */
+uint64_t qkind_facts(qs_value v, Tells t);
+/* How many bits a whole number needs, in the steps that matter to kernels: 24, 31, 53; 0: it is none. */
+int qkind_bits(qs_value v);
+static inline bool qkind_unit_last(const Array *a) {
+    return a->rank == 0 || a->strides[a->rank - 1] == 1 || a->dims[a->rank - 1] <= 1;
+}
+double qkind_element(qs_vm *vm, Array *a, size_t i);
+void qkind_know_extent(Entry *e, const Array *a, int axis);
+/* v is of this kind, and what is known is so again. */
+bool qkind_agrees(qs_vm *vm, const Entry *e, qs_value v, Tells t);
+
+/* -- entry.c ------------------------------------------------------------------------------------------------------- */
+qs_value qentry_value(qs_vm *vm, const Entry *e, const Site *s, const qs_value *before);
+/* The number of an entry, a new one on first mention; -1: there are too many. */
+int qentry_add(Entries *e, From from, int parent, int index, const Str *name);
+/* The values of all entries; false: one of them is of another kind. */
+bool qentry_agree(qs_vm *vm, const Entry *e, int n, const Site *s, Tells t, qs_value *values);
+void qentry_release(qs_vm *vm, const Entry *e, int n);
+#endif

@@ -1,0 +1,109 @@
+/* launch.c -- the one way of everything that is launched.
+ *
+ *     bind ── choose the device ── load the code ── lock the buffers ── Python goes on ── the device runs it
+ *          ── Python waits again ── unlock; a fault is for the owner to tell
+ *
+ * What was launched before allocates nothing here. */
+#include "vm/launch/run.h"
+#include "vm/session/python.h"
+
+#include <string.h>
+
+_Static_assert(sizeof(KFault) == sizeof(DevFault) && offsetof(KFault, at) == offsetof(DevFault, at), "one layout");
+
+/* Instructions for which Python's other threads are worth waking: some tenths of a millisecond.  Who lets go of
+ * Python's lock may get it back only when another thread's turn is over, some milliseconds later; so what is shorter
+ * keeps it. */
+static const double worth_letting_go = 1e6;
+
+Launches *qlaunch_state(qs_vm *vm) {
+    Machine *m = qvm(vm);
+    if (!m->launches) m->launches = qmem_alloc(&m->base, sizeof *m->launches);
+    return m->launches;
+}
+
+static qs_status launch(Run *r, Program *p) {
+    bool lets_go = r->steps >= worth_letting_go;
+    if (lets_go) qpython_unblock(r->vm);
+    qs_status s = qreport_launch(r, p);
+    if (lets_go) qpython_block(r->vm);
+    if (s == QS_EINTERRUPT) (void)qvm_take_interrupt(r->vm); /* it is over with the launch */
+    return s;
+}
+
+static qs_status locked_run(Run *r, Program *p) {
+    Trial trial = {0};
+    TRY(qchoose_begin(r, &trial));
+    TRY(qbind_lock(r));
+    r->launched = true;
+    qchoose_locked(r, &trial);
+    qs_status s = qchoose_end(r, &trial, launch(r, p));
+    return qbind_unlock(r, s);
+}
+
+static qs_status pick_device(Run *r) {
+    TRY(qdevices_current(r->vm, &r->device));
+    r->chosen = qvm(r->vm)->automatic;
+    if (r->chosen) r->device = qchoose_device(r);
+    return QS_OK;
+}
+
+static qs_status attempt(Run *r) {
+    Program *p;
+    r->loaded = r->launched = false, r->fault.message = 0, r->bound.nlocked = 0;
+    TRY(r->bind(r));
+    if (!r->device) TRY(pick_device(r));
+    if (r->fit) TRY(r->fit(r));
+    if (r->launch.any_block) qdevices_block(r->device, r->launch.rank, r->launch.domain, r->launch.block);
+    TRY(qform_load(r->vm, r->form, r->which, r->device, &p));
+    r->loaded = true;
+    return locked_run(r, p);
+}
+
+/* Nothing was launched because the device cannot have the code or the arrays, and another one may do it: where each
+ * launch chooses, the next best, else the processor, for what need not run on the device that was asked for. */
+static bool goes_elsewhere(Run *r, qs_status s) {
+    Machine *m = qvm(r->vm);
+    if (s == QS_OK || s == QS_EINTERRUPT || r->launched || !r->device || r->device == m->devices) return false;
+    if (r->chosen && (r->optional || s == QS_ENOMEM || s == QS_EDEVICE)) {
+        qchoose_shun(r);
+        return r->device = NULL, true;
+    }
+    if (!r->optional) return false;
+    const KFunc *f = r->form->version[0].func;
+    qreport_explain(r->vm, qreport_place(f), "%s%s: on the processor, because %s cannot run it: %s", r->form->noun,
+                    f->name->s, r->device->name, qvm_ctx(r->vm)->err.text);
+    qerr_clear(qvm_ctx(r->vm));
+    return r->device = m->devices, true;
+}
+
+qs_status qlaunch_run(Run *r) {
+    qs_status s;
+    do s = attempt(r);
+    while (goes_elsewhere(r, s));
+    return s;
+}
+
+qs_status qlaunch_fault(const Run *r, Where at) {
+    const KFunc *f = qlaunch_func(r);
+    Text t;
+    KFault k;
+    memcpy(&k, &r->fault, sizeof k);
+    qtext_init(&t, qvm_ctx(r->vm));
+    kir_fault_text(f, &k, &t);
+    qs_status s = qerr_at(qvm_ctx(r->vm), f->messages[k.message - 1].status, at, "%s", t.s ? t.s : "");
+    qtext_free(&t);
+    return s;
+}
+
+void qlaunch_close(qs_vm *vm) {
+    Launches *l = qvm(vm)->launches;
+    if (l) {
+        qkernel_close(vm);
+        qprogram_close(vm);
+        qreport_close(vm, l->report);
+        qmem_free(qvm_ctx(vm), l, sizeof *l);
+    }
+    qvm(vm)->launches = NULL;
+    qdevices_close(vm);
+}

@@ -1,0 +1,53 @@
+/* launch.h -- what runs as machine code: kernels, loops of the program, expressions over arrays.
+ *
+ *     parallel_do            FORPREP, LOOP …         an operator that meets a large array
+ *      kernel.c                 loop.c                    fuse.c              what is asked for; is it worth it?
+ *             \                   |                      /
+ *              entries   where each value that enters is found             entry.c
+ *              kinds     what the compiler was told of each                kind.h
+ *              form      the code for these kinds, found or made once      form.c
+ *                                 |
+ *              bind      values → arguments; each buffer is there once     bind.c
+ *              choose    the device on which it ends soonest               choose.c, devices.c
+ *              load      the code as a program of that device              program.c
+ *              run       lock, let Python go on, launch, unlock            launch.c
+ *              report    what --explain, --profile and --dump tell         report.c
+ *                                 |
+ *              results in arrays and variables; a fault is an error of the program
+ *
+ * Values of the machine and a piece of the tree come in; lang/kernel makes code of the two.  What goes out are
+ * changed arrays, new values of variables, or an error with a place in the script.  The three above differ in what they
+ * ask for, and in what becomes of a refusal: a kernel that cannot run is an error, a loop is left to the interpreter,
+ * an expression to the operators.  From binding on there is one way.
+ *
+ * stdlib calls qkernel_do and the functions of devices.c, the interpreter those of regions.h, the command those of
+ * report.c.  kind.h, form.h and run.h are private to this folder, except that products and transforms (vm/array/
+ * device_math.c) choose and report like launches. */
+#ifndef VM_LAUNCH_H
+#define VM_LAUNCH_H
+#include "vm/array/array.h"
+
+/* parallel_do / serial_do: dims, arguments, kernel function. */
+qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in);
+void qlaunch_close(qs_vm *vm);
+
+/* -- devices.c ----------------------------------------------------------------------------------------------------- */
+void qdevices_list(qs_vm *vm, Text *out); /* a line for each, and for each kind of which there is none */
+/* As qconfig_parse reads `wanted` (NULL: the processor); nothing when they are open.  Number 0 is the processor. */
+qs_status qdevices_open(qs_vm *vm, const char *wanted);
+qs_status qdevices_get(qs_vm *vm, int index, Device **out);    /* opens them on first use */
+qs_status qdevices_use(qs_vm *vm, int index);                  /* where kernels run from now on */
+qs_status qdevices_use_named(qs_vm *vm, const char *wanted);   /* the same, "cuda:1" or "auto"; opened when it is not */
+int qdevices_used(qs_vm *vm);                                  /* -1: each launch chooses, or none was opened yet */
+qs_status qdevices_sync(qs_vm *vm, int index);                 /* waits for a device, -1: for all */
+bool qdevices_has(const char *kind);                           /* is a device of this kind here? */
+bool qdevices_bytes(const char *text, size_t *out);            /* "500M" */
+bool qdevices_is_target(const char *name);                     /* can code be made for it: "sm_90" */
+
+/* -- report.c ------------------------------------------------------------------------------------------------------ */
+/* From now on, the code of what is launched is kept in this form (--dump; NULL: it is not), and launches are timed. */
+void qreport_begin(qs_vm *vm, const char *stage, bool profile);
+void qreport_shown(qs_vm *vm, Text *out);         /* the code kept */
+qs_status qreport_profile(qs_vm *vm, Text *out);  /* a table: what ran, times, rates against the device's limits */
+qs_status qreport_cache(qs_vm *vm, const char *what, Text *out); /* "info", "clear" */
+#endif

@@ -1,0 +1,202 @@
+/* loop_run.c -- parameters of a version, its launch, variables afterwards. */
+#include "vm/launch/loop_run.h"
+
+#include <math.h>
+#include <string.h>
+
+/* -- parameters -------------------------------------------------------------------------------------------------- */
+static void bind_real(Call *c, int i, double x) { qbind_number(&c->run.bound, i, (KSlot){.F64 = x}.bits, 8); }
+static void bind_whole(Call *c, int i, int64_t x) { qbind_number(&c->run.bound, i, (KSlot){.I64 = x}.bits, 8); }
+
+static void bind_source(Call *c, int i, int source, const KParam *p) {
+    qs_value v = c->value[source];
+    if (v.kind == QS_ARRAY) qbind_array(&c->run.bound, i, v.u.p, p->written ? QS_READWRITE : QS_READ);
+    else if (v.kind == QS_COMPLEX) bind_real(c, i, ((const Complex *)v.u.p)->re);
+    else if (p->dtype == QS_F64) bind_real(c, i, qval_number(v));
+    else if (p->dtype == QS_B1) qbind_number(&c->run.bound, i, v.u.i != 0, 1);
+    else bind_whole(c, i, v.kind == QS_NUM ? (int64_t)v.u.f : v.u.i);
+}
+
+static void bind_counter(Call *c, int i, const LoopBind *b, const KParam *p) {
+    const Counter *k = &c->counters[b->index];
+    double x = b->kind == LOOP_FIRST ? k->first : qloop_last(k);
+    if (b->kind == LOOP_TURNS) bind_whole(c, i, k->turns);
+    else if (p->dtype == QS_F64) bind_real(c, i, x);
+    else bind_whole(c, i, (int64_t)x);
+}
+
+static void bind_all(Call *c, const LoopCode *code) {
+    Binding *to = &c->run.bound;
+    for (int i = 0; i < code->func->nparams; i++) {
+        const LoopBind *b = &code->binds[i];
+        const KParam *p = &code->func->params[i];
+        switch ((LoopBindKind)b->kind) {
+        case LOOP_SOURCE: case LOOP_SNAPSHOT: bind_source(c, i, b->index, p); break;
+        case LOOP_IMAGINARY: bind_real(c, i, ((const Complex *)c->value[b->index].u.p)->im); break;
+        case LOOP_REALS: qbind_memory(to, i, c->reals, RESULTS); break;
+        case LOOP_WHOLES: qbind_memory(to, i, c->wholes, RESULTS); break;
+        case LOOP_PARTS: qbind_memory(to, i, c->parts, PARTS * LOOP_CHUNKS); break;
+        case LOOP_SUMS: qbind_memory(to, i, c->sums[b->index], c->nchunks * qloop_sum_count(c, b->index)); break;
+        case LOOP_CHUNK: bind_whole(c, i, c->chunk); break;
+        case LOOP_SEED: bind_whole(c, i, (int64_t)qvm(c->vm)->random_seed); break;
+        case LOOP_DRAWN: bind_whole(c, i, (int64_t)qvm(c->vm)->random_drawn); break;
+        default: bind_counter(c, i, b, p); break;
+        }
+    }
+}
+
+static qs_status bind(Run *run) {
+    Call *c = (Call *)run;
+    return bind_all(c, qloop_code(c->v, (LoopVersion)run->which)), QS_OK;
+}
+
+Array *qloop_array(const Call *c, const LoopBind *b) {
+    if (b->kind != LOOP_SOURCE && b->kind != LOOP_SNAPSHOT) return NULL;
+    qs_value v = c->value[b->index];
+    return v.kind == QS_ARRAY ? v.u.p : NULL;
+}
+
+/* -- may it run? -------------------------------------------------------------------------------------------------- */
+/* The array of parameter i shares memory with another one that is written. */
+static bool meets_written(const Call *c, const LoopCode *code, int i) {
+    const Array *a = qloop_array(c, &code->binds[i]);
+    for (int k = 0; a && k < code->func->nparams; k++) {
+        const Array *b = k != i && code->func->params[k].written ? qloop_array(c, &code->binds[k]) : NULL;
+        if (b && qbuf_overlap(b->buf, a->buf)) return true;
+    }
+    return false;
+}
+
+/* An array that is written shares its memory with no other, and its elements with each other. */
+bool qloop_apart(const Call *c, const LoopCode *code) {
+    for (int i = 0; i < code->func->nparams; i++) {
+        const Array *a = qloop_array(c, &code->binds[i]);
+        if (a && code->func->params[i].written && !a->contiguous) return false;
+        if (meets_written(c, code, i)) return false;
+    }
+    return true;
+}
+
+bool qloop_vectors_apart(const Call *c) {
+    const LoopCode *code = &c->v->code.exact;
+    for (int i = 0; i < code->func->nparams; i++)
+        if (code->binds[i].kind == LOOP_SNAPSHOT && meets_written(c, code, i)) return false;
+    return true;
+}
+
+/* An object of which fields are set has one name in the loop. */
+bool qloop_objects_apart(const Call *c) {
+    const LoopResult *code = &c->v->code;
+    for (int i = 0; i < code->nouts; i++) {
+        const LoopOut *o = &code->outs[i];
+        for (int k = 0; o->object >= 0 && k < c->v->base.nentries; k++) {
+            bool other = k != o->object && c->value[k].kind == QS_OBJECT;
+            if (other && c->value[k].u.p == c->value[o->object].u.p) return false;
+        }
+    }
+    return true;
+}
+
+qs_status qloop_guard(Call *c) {
+    const LoopCode *g = &c->v->code.guard;
+    KArg args[MAX_PARAMS];
+    KLaunch l = {.rank = 1, .domain = {1}, .block = {1}};
+    KFault fault = {0};
+    c->run.bound.nlocked = 0;
+    bind_all(c, g);
+    for (int i = 0; i < g->func->nparams; i++) {
+        const DevArg *a = &c->run.bound.arg[i];
+        bool memory = a->is_array && !c->run.bound.array[i];
+        args[i] = (KArg){.data = memory ? (void *)(uintptr_t)a->block : NULL, .bits = a->is_array ? 0 : a->bits};
+        for (int d = 0; a->is_array && d < a->rank; d++)
+            args[i].dims[d] = a->dims[d], args[i].strides[d] = a->strides[d];
+    }
+    return keval_run(qvm_ctx(c->vm), g->func, args, &l, &fault, NULL);
+}
+
+/* -- afterwards -------------------------------------------------------------------------------------------------- */
+static qs_status vector_value(Call *c, const LoopOut *o, qs_value *out) {
+    int64_t dims[2] = {o->columns ? o->length / o->columns : o->length, o->columns};
+    qs_dtype d = qvm_ctx(c->vm)->scalar_dtype;
+    Array *a;
+    void *p;
+    for (int i = 0; i < o->length; i++)
+        if (qdtype_rounds_whole(c->reals[o->slot + i])) d = QS_F64;
+    TRY(qarr_new(c->vm, d, o->columns ? 2 : 1, dims, false, &a));
+    *out = qarr_value(a);
+    TRY(qarr_write(c->vm, a, &p));
+    for (int i = 0; i < o->length; i++)
+        if (a->dtype == QS_F64) ((double *)p)[i] = c->reals[o->slot + i];
+        else ((float *)p)[i] = (float)c->reals[o->slot + i];
+    return QS_OK;
+}
+
+static qs_status result(Call *c, const LoopOut *o, qs_value *out) {
+    switch ((LoopKind)o->kind) {
+    case LOOP_INT: *out = qs_int(c->wholes[o->slot]); return QS_OK;
+    case LOOP_BOOL: *out = qs_bool(c->reals[o->slot] != 0); return QS_OK;
+    case LOOP_COMPLEX: return qval_complex(c->vm, c->reals[o->slot], c->reals[o->slot + 1], out);
+    case LOOP_VECTOR: return vector_value(c, o, out);
+    default: *out = qs_num(c->reals[o->slot]); return QS_OK;
+    }
+}
+
+static qs_status set_variables(Call *c) {
+    const LoopResult *code = &c->v->code;
+    for (int i = 0; i < code->nouts; i++) {
+        const LoopOut *o = &code->outs[i];
+        qs_value v = qs_nil();
+        if (o->given >= 0 && c->reals[o->given] == 0) continue;
+        qs_status s = result(c, o, &v);
+        if (s != QS_OK) return qval_release(c->vm, v), s;
+        if (o->object >= 0) {
+            s = qobj_set(c->vm, c->value[o->object].u.p, o->sym->name, v);
+            qval_release(c->vm, v);
+            TRY(s);
+            continue;
+        }
+        qinterp_put(c->vm, qloop_place(c->vm, c->f, o->sym), v);
+    }
+    return QS_OK;
+}
+
+static void note_drawn(Call *c, LoopVersion which) {
+    const LoopResult *code = &c->v->code;
+    uint64_t *drawn = &qvm(c->vm)->random_drawn;
+    if (code->drawn < 0) return;
+    if (which == PARALLEL) *drawn += (uint64_t)(code->draws * c->counters[0].turns);
+    else *drawn = (uint64_t)c->wholes[code->drawn];
+}
+
+static qs_status finish(Call *c, bool *again) {
+    LoopVersion which = (LoopVersion)c->run.which;
+    bool failed = c->run.fault.message;
+    if (which == PARALLEL && failed) return *again = true, QS_OK; /* nothing was changed */
+    if (which == PARALLEL && c->v->code.chunked) {
+        if (!qloop_reduce(c)) return *again = true, QS_OK;
+        TRY(qloop_add_sums(c));
+    }
+    note_drawn(c, which);
+    TRY(set_variables(c));
+    return failed ? qloop_fault(c) : QS_OK;
+}
+
+/* Turns of the loops that make up the loop itself; of others inside nobody knows how often they turn. */
+static double steps_of(const Call *c, LoopVersion which, double positions) {
+    const Version *v = &c->v->base.version[which];
+    bool side_by_side = which == PARALLEL && !c->v->code.chunked;
+    uint32_t own = side_by_side || c->region->loop->kind != N_FOR ? 0 : (uint32_t)c->region->loop->u.loop.nvars;
+    return v->nloops > own ? INFINITY : v->func->nins * (side_by_side ? positions : c->turns);
+}
+
+qs_status qloop_run(Call *c, Device *d, LoopVersion which, const Launch *l, bool *again) {
+    Run *r = &c->run;
+    r->form = &c->v->base, r->which = (int)which, r->optional = true, r->device = d, r->chosen = false;
+    r->bind = bind, r->fit = NULL;
+    r->launch = *l, r->launch.any_block = which == PARALLEL;
+    r->positions = c->v->code.chunked ? c->turns : 1;
+    for (int i = 0; !c->v->code.chunked && i < l->rank; i++) r->positions *= (double)l->domain[i];
+    r->steps = steps_of(c, which, r->positions);
+    TRY(qlaunch_run(r));
+    return finish(c, again);
+}
