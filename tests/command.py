@@ -353,7 +353,8 @@ class Dump(WithCache):
 
     @unittest.skipUnless(shutil.which("cc"), "no C compiler is installed")
     def test_programs_in_c(self):
-        text = ("function [] = __kernel__ k(x : vec, y : vec, pos : int)\n y[pos] = max(x[pos], 0.0) + mod(pos, 5)\nend\n"
+        text = ("function [] = __kernel__ k(x : vec, y : vec, pos : int)\n"
+                " y[pos] = max(x[pos], 0.0) + mod(pos, 5)\nend\n"
                 "y = zeros(4)\nparallel_do(4, [1,2,3,4], y, k)\n")
         r = qrun("--device", "ref", "--dump", "c", text=text, env=self.env)
         self.assertTrue(r.stdout.startswith("/* C: k */\n"), r.stdout[:60])

@@ -36,10 +36,10 @@ qs_status kcompile(KCompiler *k, const KFunc *f, const Device *d, Code *out);
 void kcompile_free(KCompiler *k, Code *code);
 /* The PTX of f for an NVIDIA device that need not be here: arch is "sm_90" or the like. */
 qs_status kcompile_ahead(KCompiler *k, const KFunc *f, const char *arch, Code *out);
-/* Code that a driver reads, and may refuse, can be made with `lines`, for the place of what it refuses.  In the cache it
- * has no positions, for its key would change with every line above a kernel.  So LLVM makes the text again with `.loc`,
- * past the cache, and the driver refuses that as well: its log then speaks of the text whose lines are known.  A
- * position in the source stands there as the number of a line.  Only of kinds that kcompile_locates. */
+/* Code that a driver reads, and may refuse, can be made with `lines`, for the place of what it refuses.  In the cache
+ * it has no positions, for its key would change with every line above a kernel.  So LLVM makes the text again with
+ * `.loc`, past the cache, and the driver refuses that as well: its log then speaks of the text whose lines are known.
+ * A position in the source stands there as the number of a line.  Only of kinds that kcompile_locates. */
 bool kcompile_locates(CodeKind kind);
 qs_status kcompile_located(KCompiler *k, const KFunc *f, const Device *d, Code *out);
 

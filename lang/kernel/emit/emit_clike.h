@@ -30,8 +30,8 @@ typedef struct {
     const char *types[QS_NDTYPES];      /* of elements in memory; of values, but for bool */
     const char *suffix;                 /* of a constant of 64 bits: "L" */
     unsigned can;                       /* what it has with the meaning of KIR: LEGAL_* */
-    /* Positions run in groups of work items, side by side.  Else the kernel walks over all of them itself, one after the
-     * other: it has no barriers and no memory of a block. */
+    /* Positions run in groups of work items, side by side.  Else the kernel walks over all of them itself, one after
+     * the other: it has no barriers and no memory of a block. */
     bool groups;
     void (*head)(const Clike *, Text *out); /* what comes before all else */
 } Dialect;
