@@ -2,16 +2,16 @@
  *
  * A kernel computes as kernels do; a loop of the host computes as the host does: a number is a double, an int an int64
  * with overflow an error, an element is read into one of those and narrowed when it is stored, an index outside the
- * array is an error with the sentence of the interpreter.  So the result is that of the sequential program, and these
- * files are beside lower*.c instead of in it.
+ * array is an error with the sentence of the interpreter.  So the result is that of the sequential program.  The tree
+ * is walked by walk/walk.h, as that of a kernel is; these files are the rules for what differs.
  *
  *     loop.c          versions and their passes     loop_index.c  elements of arrays
- *     loop_stmt.c     statements, nested loops      loop_nest.c   which turns may run side by side; the guard
- *     loop_expr.c     expressions                   loop_sum.c    what turns only add to
- *     loop_call.c     built-ins, functions          loop_live.c   whose value matters afterwards
+ *     loop_stmt.c     nested loops, assignment      loop_nest.c   which turns may run side by side; the guard
+ *     loop_expr.c     choices, literals             loop_sum.c    what turns only add to
+ *     loop_call.c     built-ins, arguments          loop_live.c   whose value matters afterwards
  *     loop_num.c      real numbers                  loop_var.c    variables, tests
- *     loop_complex.c  complex numbers               loop_find.c   questions about the tree
- *     loop_vector.c   short vectors                 loop_random.c  random numbers
+ *     loop_complex.c  complex numbers               loop_random.c  random numbers
+ *     loop_vector.c   short vectors
  *
  * Up to three functions are made of one loop:
  *
