@@ -330,7 +330,7 @@ static bool element_dtype(Fuse *z, KRef index, qs_dtype *out) {
     uint32_t mark = z->f->nins;
     load_leaves(z, &index);
     Val v = build(z);
-    z->f->nins = mark;
+    kbuild_take_back(&z->walk, mark);
     *out = v.dtype;
     return v.ref && v.array;
 }
@@ -375,7 +375,9 @@ qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafTyp
     z.params = qarena_alloc(arena, sizeof *z.params * (size_t)(e->nleaves + 1));
     z.f->rank = z.rank, z.f->fast = e->fast_math;
     parameters(&z);
-    if (!(e->kind == FUSE_MAP ? build_map(&z, out) : build_reduction(&z, out))) return QS_OK;
+    bool built = e->kind == FUSE_MAP ? build_map(&z, out) : build_reduction(&z, out);
+    kbuild_free(&z.walk);
+    if (!built) return QS_OK;
     kir_seal(z.f);
     TRY(kir_verify(c, z.f));
     out->func = z.f;
