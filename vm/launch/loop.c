@@ -23,6 +23,7 @@
 
 #include "devices/threads.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -263,6 +264,7 @@ static qs_status enter(qs_vm *vm, Frame *f, LoopRegion *r, const Counter *counte
     Call c; /* too large to be cleared each time */
     if (!at_once(vm, r) && (steps < worth_launching || s->ndeclined >= DECLINES)) return QS_OK;
     c.vm = c.run.vm = vm, c.f = f, c.v = NULL, c.counters = counters, c.region = r, c.steps = steps;
+    c.turns = counters ? turns_of(counters, ncounters(r)) : INFINITY;
     c.order[0] = 0, c.order_src = NULL;
     TRY(prepare(&c, s));
     if (!c.v) return QS_OK;

@@ -1,6 +1,7 @@
 /* fuse.c -- array expressions: out[pos] = expression.  The tree is that of walk/expr.c; here are the leaves, which are
  * loaded at the position, the types of host arithmetic, and what becomes of the value: a store, or a reduction. */
 #include "lang/kernel/host/fuse.h"
+#include "lang/kernel/elem/elem.h"
 #include "lang/kernel/walk/walk.h"
 #include "lang/syntax/operators.h"
 
@@ -252,27 +253,8 @@ static void parameters(Fuse *z) {
     }
 }
 
-/* Linear index of the position in parameter p, whose strides are its own. */
-static KRef strided_index(Fuse *z, int p, const KRef *at) {
-    KRef sum = 0;
-    for (int d = 0; d < z->rank; d++) {
-        KRef s = emit(z, K_STRIDE, QS_I64, 0, 0, 0, (uint64_t)p << 8 | (uint64_t)d);
-        KRef term = op(z, K_MUL, at[d], s);
-        sum = sum ? op(z, K_ADD, sum, term) : term;
-    }
-    return sum;
-}
-
-/* Part p of element k of complex memory is at 2k+p. */
-static KRef part_index(Fuse *z, KRef k, qs_dtype d, int part) {
-    if (!qdtype_is_complex(d)) return k;
-    KRef twice = op(z, K_MUL, k, kbuild_int(&z->walk, QS_I64, 2));
-    return part ? op(z, K_ADD, twice, kbuild_int(&z->walk, QS_I64, 1)) : twice;
-}
-
 static KRef load_part(Fuse *z, int leaf, KRef index, int part) {
-    qs_dtype d = (qs_dtype)z->types[leaf].dtype;
-    return emit(z, K_LOAD, kir_value_dtype(d), part_index(z, index, d, part), 0, 0, (uint64_t)z->params[leaf]);
+    return kmem_load(&z->walk, z->params[leaf], (qs_dtype)z->types[leaf].dtype, index, part, 0);
 }
 
 static KRef number_param(Fuse *z, int leaf, int part) {
@@ -285,7 +267,8 @@ static void load_leaves(Fuse *z, const KRef *at) {
         const FuseLeafType *t = &z->types[i];
         Val *v = &z->leaves[i];
         if (t->array) {
-            KRef index = z->flat ? at[0] : strided_index(z, z->params[i], at);
+            Layout a = {.param = z->params[i], .rank = z->rank, .contiguous = z->flat};
+            KRef index = kmem_linear(&z->walk, &a, at);
             *v = value(load_part(z, i, index, 0), (qs_dtype)t->dtype, true);
             if (qdtype_is_complex(v->dtype)) v->im = load_part(z, i, index, 1);
         } else {
@@ -307,24 +290,17 @@ static int add_result(Fuse *z, qs_dtype d, bool flat) {
     return kir_param(z->f, &p);
 }
 
-static void store(Fuse *z, int result, KRef index, KRef v) {
-    emit(z, K_STORE, QS_B1, index, v, 0, (uint64_t)result);
-}
-
 static bool build_map(Fuse *z, FuseKernel *out) {
-    KRef at[QS_MAX_RANK], linear = 0;
+    KRef at[QS_MAX_RANK];
     for (int d = 0; d < z->rank; d++) at[d] = emit(z, K_POS, QS_I64, 0, 0, 0, (uint64_t)d);
     load_leaves(z, at);
     Val v = build(z);
     if (!v.ref || !v.array) return false;
     int result = add_result(z, v.dtype, z->flat);
-    linear = at[0];
-    for (int d = 1; d < z->rank; d++) { /* row-major: the result has no gaps */
-        KRef extent = emit(z, K_DIM, QS_I64, 0, 0, 0, (uint64_t)result << 8 | (uint64_t)d);
-        linear = op(z, K_ADD, op(z, K_MUL, linear, extent), at[d]);
-    }
-    store(z, result, part_index(z, linear, v.dtype, 0), v.ref);
-    if (v.im) store(z, result, part_index(z, linear, v.dtype, 1), v.im);
+    Layout y = {.param = result, .rank = z->rank, .contiguous = true};
+    KRef linear = kmem_linear(&z->walk, &y, at);
+    kmem_store(&z->walk, result, v.dtype, linear, 0, v.ref, 0);
+    if (v.im) kmem_store(&z->walk, result, v.dtype, linear, 1, v.im, 0);
     out->dtype = v.dtype;
     return true;
 }
@@ -370,7 +346,7 @@ static void merge_block(Fuse *z, qs_dtype lane, int result, KRef acc) {
     }
     KRef zero = kbuild_int(&z->walk, QS_I32, 0), block = emit(z, K_BLKIDX, QS_I32, 0, 0, 0, 0);
     emit(z, K_IF, QS_B1, emit(z, K_EQ, QS_B1, me, zero, 0, 0), 0, 0, 0);
-    store(z, result, cast(z, block, QS_I64), emit(z, K_ALOAD, lane, shared, zero, 0, 0));
+    kmem_store(&z->walk, result, lane, cast(z, block, QS_I64), 0, emit(z, K_ALOAD, lane, shared, zero, 0, 0), 0);
     emit(z, K_END, QS_B1, 0, 0, 0, 0);
 }
 
@@ -405,7 +381,7 @@ static bool build_reduction(Fuse *z, FuseKernel *out) {
     } else {
         KRef first = op(z, K_MUL, pos, chunk), last = op(z, K_SUB, op(z, K_MIN, op(z, K_ADD, first, chunk), n), one);
         KRef acc = accumulate(z, lane, first, last, one);
-        store(z, result, pos, emit(z, K_GET, lane, acc, 0, 0, 0));
+        kmem_store(&z->walk, result, lane, pos, 0, emit(z, K_GET, lane, acc, 0, 0, 0), 0);
     }
     out->dtype = lane;
     out->integral = lane == QS_I64 && d != QS_B1;

@@ -28,9 +28,14 @@ static int array_param(Loops *L, const Value *array) {
     return kloop_param(L, &p, (LoopBind){LOOP_SOURCE, h->source});
 }
 
+static Layout layout_of(Loops *L, const Value *array) {
+    const LoopValue *h = &array->host;
+    return (Layout){array_param(L, array), h->rank, h->contiguous, h->unit_last, NULL};
+}
+
 KRef kloop_extent(Loops *L, const Value *array, int axis) {
-    uint64_t dim = (uint64_t)array_param(L, array) << 8 | (uint64_t)axis;
-    return kir_add(L->f, K_DIM, QS_I64, 0, 0, 0, 0, dim, L->pos);
+    Layout a = layout_of(L, array);
+    return kmem_extent(&L->walk, &a, axis);
 }
 
 /* -- places ------------------------------------------------------------------------------------------------------ */
@@ -81,18 +86,8 @@ static qs_status places(Loops *L, Access *a) {
 }
 
 static KRef linear(Loops *L, const Access *a) {
-    const LoopValue *h = &a->base.host;
-    uint64_t param = (uint64_t)array_param(L, &a->base) << 8;
-    KRef r = 0;
-    for (int d = 0; d < a->rank; d++) {
-        KRef term = a->at[d];
-        if (h->contiguous && d > 0) r = kloop_op(L, K_MUL, r, kloop_extent(L, &a->base, d));
-        else if (!h->contiguous && !(h->unit_last && d == a->rank - 1))
-            term = kloop_op(L, K_MUL, term,
-                            kir_add(L->f, K_STRIDE, QS_I64, 0, 0, 0, 0, param | (uint64_t)d, L->pos));
-        r = r ? kloop_op(L, K_ADD, r, term) : term;
-    }
-    return r;
+    Layout l = layout_of(L, &a->base);
+    return kmem_linear(&L->walk, &l, a->at);
 }
 
 static void touched(Loops *L, const Access *a, bool store, bool sum) {
@@ -196,17 +191,8 @@ static Number from_memory(Loops *L, KRef v, qs_dtype d) {
     return kloop_int(kloop_cast(L, v, QS_I64), lo, hi);
 }
 
-/* Part p of element k of complex memory is at 2k+p. */
-static KRef part_at(Loops *L, KRef linear, qs_dtype d, int part) {
-    if (!qdtype_is_complex(d)) return linear;
-    KRef twice = kloop_op(L, K_MUL, linear, kloop_i64(L, 2));
-    return part ? kloop_op(L, K_ADD, twice, kloop_i64(L, 1)) : twice;
-}
-
 static KRef load_part(Loops *L, const Access *a, KRef linear, int part) {
-    qs_dtype d = dtype_of(a);
-    return kir_add(L->f, K_LOAD, kir_value_dtype(d), 0, part_at(L, linear, d, part), a->guard, 0,
-                   (uint64_t)array_param(L, &a->base), L->pos);
+    return kmem_load(&L->walk, array_param(L, &a->base), dtype_of(a), linear, part, a->guard);
 }
 
 static Number load(Loops *L, const Access *a, bool sum) {
@@ -224,9 +210,7 @@ static KRef to_memory(Loops *L, Number n, qs_dtype d) {
 }
 
 static void store_part(Loops *L, const Access *a, KRef linear, int part, KRef v) {
-    qs_dtype d = dtype_of(a);
-    kir_add(L->f, K_STORE, QS_B1, 0, part_at(L, linear, d, part), v, a->guard, (uint64_t)array_param(L, &a->base),
-            L->pos);
+    kmem_store(&L->walk, array_param(L, &a->base), dtype_of(a), linear, part, v, a->guard);
 }
 
 static qs_status may_store(Loops *L, const Access *a, bool complex) {

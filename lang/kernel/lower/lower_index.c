@@ -83,35 +83,13 @@ static KRef bring_all_inside(Lower *L, const Access *a, KRef *at) {
     return guard;
 }
 
-static KRef row_major(Lower *L, const Val *v, const KRef *at) {
-    KRef r = at[0];
-    for (int d = 1; d < v->rank; d++) r = klnum_bin(L, K_ADD, klnum_bin(L, K_MUL, r, extent(L, v, d)), at[d]);
-    return r;
-}
-
-static KRef strided(Lower *L, const Val *v, const KRef *at) {
-    uint64_t param = (uint64_t)klower_array_param(L, v);
-    bool unit = v->u.array->host.unit_last;
-    KRef r = 0;
-    for (int d = 0; d < v->rank; d++) {
-        KRef stride =
-            unit && d == v->rank - 1 ? 0 : klnum_pure(L, K_STRIDE, QS_I64, 0, 0, 0, 0, param << 8 | (uint64_t)d);
-        KRef term = stride ? klnum_bin(L, K_MUL, at[d], stride) : at[d];
-        r = r ? klnum_bin(L, K_ADD, r, term) : term;
-    }
-    return r;
-}
-
 static KRef linear_index(Lower *L, const Val *v, const KRef *at) {
-    bool gapless = v->kind != V_ARRAY || v->u.array->host.contiguous;
-    return gapless ? row_major(L, v, at) : strided(L, v, at);
-}
-
-/* Part p of element k of complex memory is at 2k+p. */
-static KRef part_index(Lower *L, KRef linear, qs_dtype d, int part) {
-    if (!qdtype_is_complex(d)) return linear;
-    KRef twice = klnum_bin(L, K_MUL, linear, klnum_int(L, QS_I64, 2));
-    return part ? klnum_bin(L, K_ADD, twice, klnum_int(L, QS_I64, part)) : twice;
+    Layout a = {.param = -1, .rank = v->rank, .contiguous = true, .dims = v->dims};
+    if (v->kind == V_ARRAY) {
+        const KVal *host = &v->u.array->host;
+        a.param = klower_array_param(L, v), a.contiguous = host->contiguous, a.unit_last = host->unit_last;
+    }
+    return kmem_linear(&L->walk, &a, at);
 }
 
 static KRef guard_or_none(Lower *L, KRef guard) {
@@ -122,20 +100,18 @@ static KRef guard_or_none(Lower *L, KRef guard) {
 /* -- one element ------------------------------------------------------------------------------------------------- */
 static int parts_of(qs_dtype d) { return qdtype_is_complex(d) ? 2 : 1; }
 
-static uint64_t array_param(Lower *L, const Access *a) {
+static int array_param(Lower *L, const Access *a) {
     int p = klower_array_param(L, &a->base);
     if (is_mapped(a->mode) || a->mode == ACC_UNCHECKED) L->binds[p].nonempty = true;
-    return (uint64_t)p;
+    return p;
 }
 
 static Num load_array(Lower *L, const Access *a, KRef linear, KRef guard) {
     qs_dtype elem = a->base.dtype, v = kir_value_dtype(elem);
-    uint64_t param = array_param(L, a);
+    int param = array_param(L, a);
     Num n = {.dtype = qdtype_is_complex(elem) ? elem : v};
-    for (int p = 0; p < parts_of(elem); p++) {
-        KRef at = part_index(L, linear, elem, p);
-        *(p ? &n.im.ref : &n.re.ref) = klnum_emit(L, K_LOAD, v, 0, at, guard_or_none(L, guard), 0, param);
-    }
+    for (int p = 0; p < parts_of(elem); p++)
+        *(p ? &n.im.ref : &n.re.ref) = kmem_load(&L->walk, param, elem, linear, p, guard_or_none(L, guard));
     const ArrayRef *ref = a->base.u.array;
     return ref->converts ? klnum_narrow(L, n, ref->as) : n;
 }
@@ -149,7 +125,7 @@ static Num load_memory(Lower *L, const Access *a, KRef linear, KRef guard) {
     KRef at = safe ? linear : select_ref(L, guard, linear, klnum_int(L, QS_I64, 0));
     Num n = {.dtype = d};
     for (int p = 0; p < parts_of(d); p++) {
-        KRef x = klnum_emit(L, K_ALOAD, QS_B1, 0, a->base.u.mem->ref, part_index(L, at, d, p), 0, 0);
+        KRef x = klnum_emit(L, K_ALOAD, QS_B1, 0, a->base.u.mem->ref, kmem_part(&L->walk, at, d, p), 0, 0);
         *(p ? &n.im.ref : &n.re.ref) = safe ? x : select_ref(L, guard, x, klnum_const(L, r, 0));
     }
     return n;
@@ -205,12 +181,11 @@ static KRef element_part(Lower *L, Num n, qs_dtype elem, int part) {
 
 static void store_array(Lower *L, const Access *a, KRef linear, KRef guard, Num n) {
     qs_dtype d = a->base.dtype;
-    uint64_t param = array_param(L, a);
+    int param = array_param(L, a);
     const ArrayRef *ref = a->base.u.array;
     if (ref->converts && !qdtype_is_real(ref->as)) n = klnum_narrow(L, n, ref->as);
     for (int p = 0; p < parts_of(d); p++)
-        klnum_emit(L, K_STORE, QS_B1, 0, part_index(L, linear, d, p), element_part(L, n, d, p), guard_or_none(L, guard),
-                   param);
+        kmem_store(&L->walk, param, d, linear, p, element_part(L, n, d, p), guard_or_none(L, guard));
 }
 
 static void store_memory(Lower *L, const Access *a, KRef linear, KRef guard, Num n, KOp op, uint16_t flag) {
@@ -219,7 +194,7 @@ static void store_memory(Lower *L, const Access *a, KRef linear, KRef guard, Num
     KRef parts[2] = {element_part(L, n, d, 0), parts_of(d) > 1 ? element_part(L, n, d, 1) : 0};
     if (test) kbuild_flow(&L->walk, K_IF, test);
     for (int p = 0; p < parts_of(d); p++)
-        klnum_emit(L, op, QS_B1, flag, a->base.u.mem->ref, part_index(L, linear, d, p), parts[p], 0);
+        klnum_emit(L, op, QS_B1, flag, a->base.u.mem->ref, kmem_part(&L->walk, linear, d, p), parts[p], 0);
     if (test) kbuild_end(&L->walk);
 }
 
@@ -665,10 +640,10 @@ static qs_status atomic_update(Lower *L, const Access *a, KRef *at, Num n, Op op
     TRY(check_atomic(L, a, op, &k));
     KRef guard = bring_all_inside(L, a, at), linear = linear_index(L, &a->base, at);
     if (a->base.kind == V_MEMORY) return store_memory(L, a, linear, guard, n, K_AATOMIC, (uint16_t)k), QS_OK;
-    uint64_t param = array_param(L, a);
+    int param = array_param(L, a);
     for (int p = 0; p < parts_of(d); p++)
-        klnum_emit(L, K_ATOMIC, QS_B1, (uint16_t)k, part_index(L, linear, d, p), element_part(L, n, d, p),
-                   guard_or_none(L, guard), param);
+        klnum_emit(L, K_ATOMIC, QS_B1, (uint16_t)k, kmem_part(&L->walk, linear, d, p), element_part(L, n, d, p),
+                   guard_or_none(L, guard), (uint64_t)param);
     return QS_OK;
 }
 

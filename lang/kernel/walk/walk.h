@@ -6,14 +6,15 @@
  *               └─ host/   a loop of the host: computes as the interpreter does, bit by bit;
  *                          an array expression: has the element types of host arithmetic
  *
- * A compiler (Lower, Loops, Fuse) begins with the members of Walk, so what is here takes a Walk and serves both.  Each
+ * A compiler (Lower, Loops, Fuse) begins with the members of Walk, so what is here takes a Walk and serves all.  Each
  * has values and variables of its own, Val and Var, that are only passed on here; what differs is asked of its rules.
  *
  *     build.c   passes; instructions: folding, values that are known already, blocks
  *     find.c    questions about pieces of the tree
  *     stmt.c    statements
  *     expr.c    expressions
- *     call.c    names, functions, calls */
+ *     call.c    names, functions, calls
+ *     mem.c     where elements of arrays are */
 #ifndef LANG_KERNEL_WALK_H
 #define LANG_KERNEL_WALK_H
 #include "lang/kernel/elem/elem.h"
@@ -198,6 +199,16 @@ bool kfind_sets(const Node *loop, const Sym *sym);              /* does the body
 NodeList kfind_body_of(const Node *loop);
 /* The annotation of sym that holds at `before`: the last one in the text. */
 const TypeExpr *kfind_annotation(const Func *f, const Sym *sym, uint32_t before);
+
+/* -- mem.c ------------------------------------------------------------------------------------------------------- */
+/* How the array that is a parameter lies in memory; dims: extents that are known, otherwise 0 or NULL. */
+typedef struct { int param, rank; bool contiguous, unit_last; const int64_t *dims; } Layout;
+KRef kmem_extent(Walk *w, const Layout *a, int axis);
+KRef kmem_linear(Walk *w, const Layout *a, const KRef *at);     /* the number of the element there */
+KRef kmem_part(Walk *w, KRef linear, qs_dtype d, int part);     /* where that part of an element of type d is */
+/* guard: what must hold for it to be there, else a read gives 0; 0: it is. */
+KRef kmem_load(Walk *w, int param, qs_dtype d, KRef linear, int part, KRef guard);
+void kmem_store(Walk *w, int param, qs_dtype d, KRef linear, int part, KRef v, KRef guard);
 
 /* -- lists of values --------------------------------------------------------------------------------------------- */
 /* Of zeros; they live until the expression or the statement at hand is done. */
