@@ -21,7 +21,7 @@ import argparse, os, re, statistics, subprocess, sys, tempfile
 
 ROOMS = ("vm", "lang", "devices", "stdlib", "bridge")
 SOURCES = (".c", ".h", ".def")
-TOUCHED = ("quasar.h", "operators.def", "kir.def", "dtypes.def")
+TOUCHED = ("quasar.h", "operators.def", "kir.def", "dtypes.def", "elem.def")
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 JOURNEYS = {  # name -> the arguments of qrun, and the text; or the text of a program of Python
@@ -131,10 +131,9 @@ def rebuilt(tree, paths):
 
     units = [p for p in paths if p.endswith(".c")]
     reach = {p: needs(p, set()) for p in units}
-    for name in TOUCHED:
-        (path,) = [p for p in paths if os.path.basename(p) == name]
+    for path in [p for name in TOUCHED for p in paths if os.path.basename(p) == name]:
         again = objects(u for u in units if path in reach[u])
-        yield f"objects rebuilt after touching `{name}`", f"{again} of {objects(units)}"
+        yield f"objects rebuilt after touching `{os.path.basename(path)}`", f"{again} of {objects(units)}"
 
 
 def places(tree):
