@@ -1,5 +1,6 @@
-/* builtins.h -- the natives of builtins.def, for the files that define them.  Those that rows of elem.def make are told of
- * by `#define NATIVES_OF_ELEM` alone, so that a new row there concerns math.c and core.c, and not all of this folder. */
+/* builtins.h -- the natives of builtins.def, for the files that define them.  Those that rows of elem.def make are told
+ * of by `#define NATIVES_OF_ELEM` alone, so that a new row there concerns math.c and core.c, and not all of this
+ * folder. */
 #ifndef STDLIB_BUILTINS_H
 #define STDLIB_BUILTINS_H
 #include "stdlib/stdlib.h"

@@ -1,7 +1,6 @@
 /* fuse.c -- array expressions: out[pos] = expression.  The tree is that of walk/expr.c; here are the leaves, which are
  * loaded at the position, the types of host arithmetic, and what becomes of the value: a store, or a reduction. */
 #include "lang/kernel/host/fuse.h"
-#include "lang/kernel/elem/elem.h"
 #include "lang/kernel/walk/walk.h"
 #include "lang/syntax/operators.h"
 
