@@ -1,5 +1,6 @@
 /* image.c -- imread, imwrite and friends; the netpbm formats. */
 #include "stdlib/image.h"
+#include "stdlib/builtins.h"
 
 #include <ctype.h>
 #include <math.h>
