@@ -23,6 +23,7 @@ test: deps check all
 	@python3 tests/run.py --qrun $(QRUN) --device cpu --options '--loops always'
 	@python3 tests/loops.py --qrun $(QRUN)
 	@python3 tests/arrays.py --qrun $(QRUN)
+	@python3 tests/elem.py --qrun $(QRUN)
 
 check:
 	@python3 tests/layers.py

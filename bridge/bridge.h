@@ -1,7 +1,22 @@
 /* bridge.h -- private to the bridge between the machine and CPython.
  *
+ *     bridge.c host.c    opening and closing: Python for a script, the machine for Python
+ *     gil.c              who may run: one machine, one GIL, many threads, Ctrl-C
+ *     convert.c          the one table of conversions; scalar.c: a number that is also an index
+ *     pyvalue.c          Python objects in the language
+ *     value.c items.c operators.c function.c     values of the language in Python
+ *     ndarray.c dlpack.c gpu.c                   memory that both sides use
+ *     errors.c           exceptions as errors, errors as exceptions, one traceback
+ *     cycles.c           garbage that passes through both heaps
+ *
+ * Values and calls of one side come in and go out as those of the other.  The machine reaches this folder by
+ * vm/session/python.h alone, Python by the package pyquasar/.
+ *
  * Only this folder sees Python.h, and of that the limited interface of 3.9, so that one binary serves 3.9 and all later
- * versions.  The object is linked to no libpython: its symbols come from the one that is there.
+ * versions.  The object is linked to no libpython: its symbols come from the one that is there.  The same sources make
+ * two objects.  `_inside` is what qrun opens for a script, and finds the machine in the program.  `_bridge` is what
+ * `import pyquasar` opens; it contains the machine and exports nothing but its door, so that no other library's symbols
+ * meet ours.
  *
  * Whoever runs script code holds the GIL, except in the windows of gil.c.  So everything here may count on it, and
  * counts of both sides may be changed freely; what arrives without it (finalisers on strange threads) is queued.
@@ -210,7 +225,7 @@ qs_status qnd_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out
 qs_status qnd_value(Border *b, PyObject *o, qs_value *out);  /* the same, and lists of anything are cells: value(x) */
 qs_status qnd_kept(Border *b, PyObject *o, qs_value *out);   /* for a field or variable: lists by value(x) */
 void qnd_keep_exports(Border *b);                     /* the machine closes: views stay, without it */
-extern const char *const qnd_names[QS_NDTYPES];       /* of element types, as NumPy has them */
+const char *qnd_name(int dtype);                      /* as NumPy calls the element type */
 int qnd_named(const char *name);                      /* the other way; QS_NDTYPES: there is none */
 /* Memory that somebody outside has.  It stays where it is until it is taken back, also when the machine closes: then
  * this holds the memory alone. */

@@ -2,7 +2,11 @@
  *
  * In: a type may offer a table of C functions (__dlpack_c_exchange_api__), which describes a tensor in some ten
  * nanoseconds; every other producer makes a capsule.  Its contents are used in place and end with the last view.  Out:
- * a capsule with a view of the array's memory, versioned or not as the consumer asks for. */
+ * a capsule with a view of the array's memory, versioned or not as the consumer asks for.
+ *
+ * A call borrows no more of a tensor than its memory, for as long as it lasts.  Where an array stays, another tensor
+ * keeps it (qdl_hold), because torch gives a tensor object other memory as it likes; from then on the storage cannot be
+ * resized, as after t.numpy(). */
 #include "bridge/bridge.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* function.c -- a function of the language as a Python callable, and what it shares with value.c. */
 #include "bridge/bridge.h"
+#include "lang/syntax/ast.h"
 
 #include <stddef.h>
 #include <stdio.h>

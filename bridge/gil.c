@@ -1,7 +1,13 @@
 /* gil.c -- one machine, one GIL, many threads.
  *
- * Script code runs with the GIL held, so the GIL is the machine's lock too, with two exceptions.  While a kernel or a
- * wait runs the GIL is let go (unblock … block): the machine is `away`, and whoever wants it waits without the GIL.
+ * Script code runs with the GIL held, built-ins included, so the GIL is the machine's lock too.  There are two ways in
+ * which other threads get their turn.
+ *
+ * A wait, the compiler, and a launch that takes longer than some tenths of a millisecond (vm/launch/launch.c) let the
+ * GIL go (unblock … block).  The machine is `away` meanwhile, and whoever wants it waits without the GIL; nothing of
+ * the machine may be touched but the arguments of the launch.  Shorter launches keep the GIL, because who lets it go
+ * while another thread computes gets it back only after that thread's turn of 5 ms.
+ *
  * And when script code calls Python, or yields, another thread may get the GIL and enter the machine: it then runs on a
  * stack of its own (Thread, vm/session/thread.c), and the first one switches back when it returns (qgil_back).
  *
@@ -237,7 +243,8 @@ enum { TICK_MS = 10 };
 static struct { bool running; int machines; } ticker; /* under `lock` */
 
 /* While a kernel runs nobody asks Python whether somebody has pressed Ctrl-C.  So whoever notices that the machine is
- * away stands in front of Python's own handler until it is back: the kernel stops, and Python raises KeyboardInterrupt.
+ * away (the ticker, TICK_MS later) stands in front of Python's own handler until it is back: the kernel stops, and
+ * Python raises KeyboardInterrupt.  At all other times a package must not touch signal handlers.
  * In qrun, which has a handler of its own, there is no need to. */
 static struct { bool on; struct sigaction before; Machine *_Atomic machine; } watch; /* under `lock` */
 

@@ -1,10 +1,12 @@
-/* gpu.c -- memory of a GPU that other libraries of the process use, too: where it is, in which order, and the
- * CUDA Array Interface (DLPack is in dlpack.c).
+/* gpu.c -- memory of a GPU that other libraries of the process use, too: where it is, in which order, and the CUDA
+ * Array Interface (DLPack is in dlpack.c).
  *
  * Our queue is an ordinary stream, which the driver orders with the default stream.  So work on the default stream
  * needs nothing; other streams are made to wait for ours, and ours for them, by events: nobody waits on the host.  A
- * stream that an argument names is followed by the entry that takes the argument, and gets its turn whenever Python
- * does: at the end of the entry, and while script code calls Python. */
+ * stream that an argument names (DLPack, the CUDA Array Interface) is followed by the entry that takes the argument;
+ * where none is named, `with stream(s)` does the same.  Each entry has a list of its own.  Its streams get their turn
+ * whenever Python does: where the entry ends (qgil_leave), and for the time of each call of Python by script code,
+ * since a callback may use the memory or queue more work. */
 #include "bridge/bridge.h"
 
 #include <stdio.h>

@@ -4,6 +4,8 @@
  * script it is the one that runs the script.  Functions of the language are kept in the dict of the package once
  * somebody has asked for them, until something is compiled, so that q.f is no slower than any other attribute. */
 #include "bridge/bridge.h"
+#include "lang/syntax/ast.h"
+#include "lang/syntax/operators.h"
 
 #include <stdio.h>
 #include <string.h>

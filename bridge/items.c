@@ -4,6 +4,7 @@
  * the same shape is the language's own; whatever else an index may be (lists, index arrays, several of them) NumPy
  * itself does on a view of the array.  Cells and strings take numbers and slices. */
 #include "bridge/bridge.h"
+#include "vm/array/index.h"
 
 #include <string.h>
 

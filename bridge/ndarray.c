@@ -2,7 +2,22 @@
  *
  * Out: an array exports the buffer protocol, which NumPy and all others read.  In: NumPy arrays by their own structure,
  * checked once against what NumPy says of it, everything else by the buffer protocol.  The owner of the memory is kept
- * by the last view.  What cannot be used in place (other byte order, odd strides) is packed by NumPy first. */
+ * by the last view.  What cannot be used in place (other byte order, odd strides) is packed by NumPy first.
+ *
+ * What Python passes to a function is used where it is, because a function that writes to its argument must never write
+ * to a copy that nobody sees.  So foreign memory in an argument carries a mark (ARRAY_AS_IS), and whatever would
+ * replace it by a converted copy refuses instead; values that somebody made with value() have no mark, and convert as
+ * in the language.  A list must be copied, so nobody may write to its array until the call is over (Buffer.unseen).
+ *
+ * What is given away stays put (qbuf_give).  A view that Python has of an array's memory, by whatever protocol, is in
+ * the list of the border (Export) and makes that memory the array's home: as with foreign memory, this copy is the only
+ * current one whenever no lock is held.  So a NumPy array of the host sees what a kernel on a device has written, and
+ * the language what torch writes on the device.  An array has one home at a time; it is offered to others where it is,
+ * else where kernels run.
+ *
+ * Views outlive the machine.  When it closes, the contents are brought home, and the views keep that memory alone; it
+ * goes with the last of them.  A block of a device is then freed by an object that retains the device's primary context
+ * by itself. */
 #include "bridge/bridge.h"
 
 #include <math.h>
@@ -72,21 +87,17 @@ static bool is_ndarray_kind(Border *b, PyObject *o) { /* or of a class derived f
 
 /* -- element types ------------------------------------------------------------------------------------------------- */
 
-static const char *const formats[QS_NDTYPES] = {
-    [QS_B1] = "?",  [QS_I8] = "b",  [QS_U8] = "B",  [QS_I16] = "h", [QS_U16] = "H", [QS_I32] = "i",  [QS_U32] = "I",
-    [QS_I64] = "q", [QS_U64] = "Q", [QS_F16] = "e", [QS_F32] = "f", [QS_F64] = "d", [QS_C64] = "Zf", [QS_C128] = "Zd",
-};
+/* In the buffer protocol; NULL: it has no such elements. */
+static const char *format_of(int d) {
+    const char *code = qdtype_info[d].numpy;
+    return d == QS_C64 ? "Zf" : d == QS_C128 ? "Zd" : *code ? code : NULL;
+}
 
-const char *const qnd_names[QS_NDTYPES] = {
-    [QS_B1] = "bool",     [QS_I8] = "int8",       [QS_U8] = "uint8",        [QS_I16] = "int16",
-    [QS_U16] = "uint16",  [QS_I32] = "int32",     [QS_U32] = "uint32",      [QS_I64] = "int64",
-    [QS_U64] = "uint64",  [QS_F16] = "float16",   [QS_BF16] = "bfloat16",   [QS_F32] = "float32",
-    [QS_F64] = "float64", [QS_C64] = "complex64", [QS_C128] = "complex128",
-};
+const char *qnd_name(int d) { return d == QS_I32 ? "int32" : qdtype_info[d].name; }
 
 int qnd_named(const char *name) {
     int d = 0;
-    while (d < QS_NDTYPES && strcmp(qnd_names[d], name) != 0) d++;
+    while (d < QS_NDTYPES && strcmp(qnd_name(d), name) != 0) d++;
     return d;
 }
 
@@ -206,7 +217,7 @@ static void fill_view(Export *e, PyObject *self, BufferView *view, int flags) {
     *view = (BufferView){
         .buf = e->data, .obj = self, .len = (Py_ssize_t)a->count * size, .itemsize = size, .ndim = a->rank,
         .internal = e, .readonly = a->buf->readonly,
-        .format = flags & BUF_FORMAT ? (char *)(uintptr_t)formats[a->dtype] : NULL,
+        .format = flags & BUF_FORMAT ? (char *)(uintptr_t)format_of(a->dtype) : NULL,
         .shape = flags & BUF_ND ? e->shape : NULL, .strides = (flags & BUF_STRIDES) == BUF_STRIDES ? e->strides : NULL};
     Py_INCREF(self);
 }
@@ -239,7 +250,7 @@ static bool in_order(const Array *a, int flags) {
 static int give_view(Border *b, PyObject *self, Array *a, BufferView *view, int flags) {
     Export *e;
     char why[WHY];
-    if (!formats[a->dtype])
+    if (!format_of(a->dtype))
         return refuse(view, "the buffer protocol has no elements of type %s", qdtype_info[a->dtype].name);
     if ((flags & BUF_WRITABLE) && a->buf->readonly) return refuse(view, "the array is read-only%s", "");
     if (a->buf->home > HOST_MEMORY) return refuse(view, "the elements are on a device, where others use them%s", "");
@@ -279,7 +290,7 @@ PyObject *qnd_from_array(Border *b, Array *a) {
     qs_status s = QS_OK;
     bool away = a->buf->home > HOST_MEMORY;
     if (open_numpy() < 0) return NULL;
-    if (!formats[a->dtype]) s = qarr_convert(b->vm, a, QS_F32, &plain); /* bfloat16 */
+    if (!format_of(a->dtype)) s = qarr_convert(b->vm, a, QS_F32, &plain);
     else if (away) s = qarr_copy(b->vm, a, &plain);
     if (s != QS_OK) return qerror_raise(b, s);
     PyObject *r = as_ndarray(b, plain ? plain : a, !away);

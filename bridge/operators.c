@@ -4,6 +4,7 @@
  * The other operand may be a number (also of a derived type, like numpy.float64), a string, a NumPy array or a tensor
  * that speaks DLPack.  The language's rules of promotion hold; shapes are compared from their ends, as NumPy does. */
 #include "bridge/bridge.h"
+#include "vm/array/arith.h"
 
 #include <string.h>
 
@@ -21,7 +22,8 @@ static int done(Border *b, qs_status s) {
     return s == QS_OK && !PyErr_Occurred() ? 0 : (s ? qerror_raise(b, s) : NULL, -1);
 }
 
-/* Elements that a number of the language cannot hold: whole numbers stay whole beside them. */
+/* Elements that a number of the language cannot hold.  Beside them every whole number of Python is an `int` of the
+ * language, a small one too, so that the type of a result depends on no value. */
 static bool is_wide(PyObject *o) {
     const Array *a = o && is_value(o) && value_of(o).kind == QS_ARRAY ? value_of(o).u.p : NULL;
     return a && (a->dtype == QS_I64 || a->dtype == QS_U64);

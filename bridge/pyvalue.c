@@ -1,5 +1,6 @@
 /* pyvalue.c -- a Python object in the language: attributes, items, calls, operators, iteration, text. */
 #include "bridge/bridge.h"
+#include "lang/syntax/operators.h"
 
 #include <math.h>
 #include <string.h>

@@ -277,7 +277,7 @@ static PyObject *get_size(PyObject *o, void *unused) {
 static PyObject *get_dtype(PyObject *o, void *unused) {
     const Array *a = array_for(o, "dtype");
     (void)unused;
-    return a ? PyUnicode_FromString(qnd_names[a->dtype]) : NULL;
+    return a ? PyUnicode_FromString(qnd_name(a->dtype)) : NULL;
 }
 
 static PyObject *get_readonly(PyObject *o, void *unused) {

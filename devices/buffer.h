@@ -2,7 +2,8 @@
  *
  * `valid` says which copies are current.  READ brings this copy up to date; WRITE copies nothing and makes this copy
  * the only current one; READWRITE does both.  Any number of read locks may be held together, in any memory spaces; a
- * write lock excludes every other lock.  A conflicting lock is an error at once, never a wait.
+ * write lock excludes every other lock.  A conflicting lock is an error at once: one machine is used by one thread at a
+ * time, so a conflict is a mistake of the program, and who waited for it to go away would wait for ever.
  *
  * Foreign memory has an owner who reads and writes it without telling us, and so does who was given a block of ours.
  * So that copy, the one at home, is the only current one whenever no lock is held: the unlock of a write elsewhere

@@ -4,8 +4,13 @@
  * this process.  Work is queued on one stream per device.  It is an ordinary stream, not a "non-blocking" one: the
  * driver orders it with the default stream, where those libraries work unless told otherwise.
  *
- * Everything but reading results is asynchronous.  Transfers pass through two pinned buffers: an upload has copied its
- * source when it returns, and the device reads one buffer while we fill the other.
+ * Everything but reading results is asynchronous.  Transfers pass through two pinned buffers, because the driver says
+ * only vaguely when it has read pageable memory: with these an upload has copied its source when it returns, and the
+ * device reads one buffer while we fill the other.
+ *
+ * A graph that is being recorded holds addresses.  So nothing may be allocated for it, not even from blocks that were
+ * kept: the next array would get them, and the graph write into it.  A launch that has all its memory asks nothing and
+ * pays nothing; only who has to allocate, copy or wait asks the driver first whether the stream is captured.
  *
  * A kernel that fails makes itself known at some later call.  The context is of no use from then on (the driver offers
  * no way back), and every later call says so with the sentence of the first failure.

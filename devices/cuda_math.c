@@ -1,8 +1,16 @@
 /* cuda_math.c -- see cuda_math.h.
  *
  * Matrices of the language are row-major, those of cuBLAS column-major: what one calls a the other calls its transpose,
- * so a*b is asked for as transpose(b)*transpose(a), and nothing is copied.  Work space comes from the device's heap;
- * a block may be shared by all plans, because the queue is in order. */
+ * so a*b is asked for as transpose(b)*transpose(a), and nothing is copied.
+ *
+ * cuSOLVER factors in place, so it gets a copy, which it sees transposed.  With the factors of that a system is solved
+ * turned, the inverse comes out as we want it, and a lower Cholesky factor is our upper one; only a right side of
+ * several columns has to be transposed, by cuBLAS.  What turns out to have no factors goes to the processor, whose
+ * float64 decides.  qr, svd and symeig take the place of LAPACK's routine and of nothing else: their parts come to the
+ * host by columns, where n^2 elements cost little beside n^3 operations, and stdlib/linalg.c goes on as ever.
+ *
+ * Work space comes from the device's heap, so nothing is allocated behind our back; one block serves all plans, because
+ * the queue is in order.  A graph cannot record these calls: their results are new arrays, which have no memory yet. */
 #include "devices/cuda_math.h"
 #include "devices/heap.h"
 #include "devices/nvidia.h"

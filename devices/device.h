@@ -1,7 +1,11 @@
 /* device.h -- what a compute device can do; one file per backend fills in this table.
  *
- * A device sees bytes: a Code made by the kernel compiler, blocks of memory,
- * launches.  It knows nothing of the language. */
+ * What comes in are bytes: a Code made by the kernel compiler, blocks of memory, launches.  What goes out are changed
+ * blocks, or a fault of the kernel.  A device knows nothing of the language.  Kernels reach it through vm/launch,
+ * arrays through buffer.h.
+ *
+ * There is one queue per device, and it is in order.  So a block that was freed may be given out again while work on it
+ * is still queued, an eviction is a queued download like any other, and only who reads results has to wait. */
 #ifndef DEVICES_DEVICE_H
 #define DEVICES_DEVICE_H
 #include "vm/base/ctx.h"

@@ -1,8 +1,9 @@
-/* elf.h -- loads a relocatable ELF object (what a compiler calls a .o file) into executable memory.
+/* elf.h -- loads a relocatable ELF object (what a compiler calls a .o file) into executable memory, whether LLVM has
+ * just made it or it comes from the cache on disk.
  *
- * This is all of a linker that emitted kernels need: no unwinding, no thread-local data, no initialisers.  It
- * takes some ten microseconds where `ld -shared` and dlopen take three milliseconds, and needs no binutils where
- * kernels run. */
+ * This is all of a linker that emitted kernels need: no unwinding, no thread-local data, no initialisers.  It is a few
+ * hundred lines in place of LLVM's own (ORC), takes some 20 microseconds where `ld -shared` and dlopen take 2.5
+ * milliseconds, and needs no binutils where kernels run. */
 #ifndef DEVICES_ELF_H
 #define DEVICES_ELF_H
 #include "vm/base/ctx.h"

@@ -1,5 +1,8 @@
-/* llvm.h -- LLVM as a function from IR text to bytes.  The library is opened at run time, when code is first
- * needed. */
+/* llvm.h -- LLVM as a function from IR text to bytes.
+ *
+ * The library is opened at run time, when code is first needed that the cache on disk does not hold: so programs start
+ * without it, and run without it where their kernels were compiled before.  It makes objects and no more; elf.h
+ * loads them. */
 #ifndef DEVICES_LLVM_H
 #define DEVICES_LLVM_H
 #include "vm/base/ctx.h"
@@ -13,7 +16,9 @@ typedef struct {
     LlvmArch arch;
     const char *cpu;      /* "" : the processor we run on, with all it can do */
     const char *features; /* beyond those of cpu; ignored when cpu is "" */
-    bool thorough;        /* O3 instead of the passes that pay for most kernels */
+    /* O3 instead of the passes that pay for most kernels.  With barriers, shared memory or atomics the code is up to
+     * twice as fast; other kernels become no faster, and compiling takes up to twice as long. */
+    bool thorough;
     const char *math;     /* IR of functions that the module calls, or NULL; for NVPTX libdevice goes before it */
 } LlvmTarget;
 

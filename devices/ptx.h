@@ -1,10 +1,12 @@
 /* ptx.h -- the contract between PTX made by the kernel compiler and the cuda device.
  *
- * The first line of the text is a comment that says what a launch has to know (PtxNeeds).  The entry has one parameter,
- * an array of 64-bit slots passed by value:
+ * The first line of the text is a comment that says what a launch has to know (PtxNeeds), so that one file in the cache
+ * on disk holds all of a kernel.  The entry has one parameter, an array of 64-bit slots passed by value: there is one
+ * argument to marshal, and its layout is one function on each side.
  *
  *     fault                       device address of a DevFault, cleared before the launch
- *     first                       number of the first block of this launch along axis 0
+ *     first                       number of the first block of this launch along axis 0: a launch of more than 2^31-1
+ *                                 blocks goes in slices
  *     domain  block  nblocks      rank slots each
  *     for each argument           a number: its bits; an array: the address of its first element, dims, strides
  *

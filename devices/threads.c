@@ -1,15 +1,18 @@
 /* threads.c -- see threads.h.
  *
- * A job is published under the mutex with a new generation number.  Workers watch that number, for a moment in a
- * loop and then asleep on a condition, take pieces and report when they leave.  The caller takes pieces too and waits
- * until every worker that entered has left; a worker that wakes too late finds nothing to take, and the next job is
- * not published before it has left.
+ * A job is published under the mutex with a new generation number.  Workers watch that number, for a moment in a loop
+ * and then asleep on a condition, take pieces and report when they leave.  The caller takes pieces too and waits until
+ * every worker that entered has left; a worker that wakes too late finds nothing to take, and the next job is not
+ * published before it has left.
  *
  * Each worker begins with a share of its own, in jobs of equal size always the same: what it wrote in one job is in its
  * caches when the next one reads it.  Whoever is done helps the others.
  *
  * A thread is often woken on the processor of the one that woke it.  Two that run there in turns take twice as long,
- * and the kernel of the system may leave them there for seconds; so a worker whose processor is taken is sent away. */
+ * and Linux may leave them there for seconds: on two processors about half of all runs took as long as with one thread
+ * (jacobi 4.5 instead of 2.2 ms, life 1.2 instead of 0.6).  So each worker notes where it ran, and before the caller
+ * wakes the workers it sends away those whose processor is taken.  Nothing is pinned, and workers go only where the
+ * affinity of the caller allows. */
 #include "devices/threads.h"
 
 #include <pthread.h>

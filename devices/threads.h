@@ -1,5 +1,9 @@
 /* threads.h -- a persistent pool that runs the pieces of one job at a time; the caller takes part.
  *
+ * Kernels and the loops of the host share it.  Whoever cuts an array into pieces lets the cuts depend on the array
+ * alone, never on the number of threads, and merges partial results in their order: then a sum has the same bits with
+ * one thread and with sixty-four.
+ *
  * The pool survives fork(): the child starts its own workers when it first needs them. */
 #ifndef DEVICES_THREADS_H
 #define DEVICES_THREADS_H

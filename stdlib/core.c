@@ -44,6 +44,8 @@ void qlib_register(qs_vm *vm) {
         qvm_builtin(vm, constants[i].name, constants[i].value);
 }
 
+Lib *qlib(qs_vm *vm) { return qvm(vm)->lib; }
+
 void qlib_close(qs_vm *vm) {
     if (!qvm(vm)->lib) return;
     qlinalg_close(vm);

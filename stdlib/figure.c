@@ -3,6 +3,7 @@
 #include "stdlib/canvas.h"
 #include "stdlib/image.h"
 #include "vm/base/number.h"
+#include "vm/value/machine.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,6 +6,7 @@
 #include "devices/pool.h"
 #include "devices/threads.h"
 #include "stdlib/stdlib.h"
+#include "vm/array/arith.h"
 #include "vm/array/packed.h"
 
 #include <math.h>

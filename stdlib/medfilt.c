@@ -9,6 +9,7 @@
 #include "devices/threads.h"
 #include "stdlib/stdlib.h"
 #include "vm/base/dtype.h"
+#include "vm/value/machine.h"
 
 #include <string.h>
 

@@ -40,7 +40,7 @@ static qs_status npy_array(qs_vm *vm, Array *a, int rank, const int64_t *dims, T
     Array *wide, *packed;
     const void *p;
     char descr[8];
-    qs_dtype d = a->dtype == QS_BF16 ? QS_F32 : (qs_dtype)a->dtype; /* the format has no bfloat16 */
+    qs_dtype d = *qdtype_info[a->dtype].numpy ? (qs_dtype)a->dtype : QS_F32;
     snprintf(descr, sizeof descr, "%c%c%zu", qdtype_size(d) == 1 ? '|' : '<', kind_letter[qdtype_info[d].cls],
              qdtype_size(d));
     TRY(qarr_convert(vm, a, d, &wide));
@@ -156,7 +156,7 @@ static qs_status npy_open(qs_vm *vm, Bytes b, Npy *h) {
 
 static bool npy_dtype(const Npy *h, qs_dtype *out) {
     for (int d = 0; d < QS_NDTYPES; d++)
-        if (d != QS_BF16 && kind_letter[qdtype_info[d].cls] == h->kind && qdtype_info[d].size == h->item)
+        if (*qdtype_info[d].numpy && kind_letter[qdtype_info[d].cls] == h->kind && qdtype_info[d].size == h->item)
             return *out = (qs_dtype)d, true;
     return false;
 }

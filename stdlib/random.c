@@ -5,7 +5,9 @@
  * random numbers: as easy as 1, 2, 3 (SC 2011). */
 #include "devices/threads.h"
 #include "stdlib/stdlib.h"
+#include "vm/array/arith.h"
 #include "vm/array/each.h"
+#include "vm/value/machine.h"
 
 #include <math.h>
 

@@ -1,9 +1,16 @@
 /* sampled.c -- counting, polynomials, convolution, covariance of sampled functions.  Computed in float64 or complex128;
- * results have elements of float64 when an argument does, else of scalar. */
+ * results have elements of float64 when an argument does, else of scalar.
+ *
+ * A convolution goes over a stretch of 1024 positions with all factors, four at a time, in the order of the definition.
+ * Two vectors of LONG elements or more are multiplied as transforms (fft.c), stretches of the result by several
+ * threads. The errors of all elements then have the size of the largest one's: so what is not finite, and would be
+ * everywhere, stays on the direct way, and sums of whole numbers are rounded where the errors are surely below a half.
+ */
 #include "devices/threads.h"
 #include "stdlib/stdlib.h"
 #include "vm/array/packed.h"
 #include "vm/array/gemm.h"
+#include "vm/value/machine.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -279,8 +286,6 @@ static double norm2(const Image *x, bool *whole) {
     return sum;
 }
 
-/* Infinities and NaN stay where they belong only directly.  Sums of whole numbers are whole: they are made so again
- * where the errors are surely below a half. */
 static qs_status convolve(qs_vm *vm, const Image *a, const Image *b, double *out) {
     const Image *longer = a->w < b->w ? b : a, *shorter = a->w < b->w ? a : b;
     bool flat = a->h == 1 && b->h == 1, whole = true;

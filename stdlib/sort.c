@@ -152,7 +152,9 @@ static void sort_line(Items *s) {
 }
 
 /* -- a long line --------------------------------------------------------------------------------------------------- */
-/* The first FINE bits of a key say which bucket is its; neighbours share one until it has its share of the elements.
+/* The first FINE bits of a key say which bucket is its; neighbours share one until it has its share of the elements:
+ * the exponents of floats are spread so unevenly that by digits alone half of `rand` would be in a few buckets.  A
+ * bucket is sorted in the cache, by the passes that short lines get, and written out by the thread that sorted it.
  * Pieces of the line, one for a thread, fill the buckets in their order.  The keys lie in the spare room meanwhile. */
 typedef struct {
     Items line;
@@ -414,7 +416,7 @@ DISTINCT(f32, float, v == last || (v != v && last != last))
 DISTINCT(f64, double, v == last || (v != v && last != last))
 
 size_t qsort_distinct(qs_dtype d, void *x, size_t n) {
-    if (d == QS_F16 || d == QS_BF16) return distinct_f16(x, n);
+    if (qdtype_is_short(d)) return distinct_f16(x, n);
     if (d == QS_F32) return distinct_f32(x, n);
     if (d == QS_F64) return distinct_f64(x, n);
     size_t size = qdtype_size(d);

@@ -1,5 +1,6 @@
 /* stats.c -- reductions, order statistics, searching. */
 #include "stdlib/stdlib.h"
+#include "vm/array/arith.h"
 
 #include <math.h>
 #include <stdlib.h>

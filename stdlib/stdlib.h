@@ -1,11 +1,19 @@
 /* stdlib.h -- the built-in functions: their table, and what the files of stdlib share.
  *
+ * A call with its arguments comes in, results or an error go out; only the table builtins.def calls natives, and other
+ * rooms use what is declared below.
+ *
  * A native owns its argument slots (vm/quasar.h): the helpers below replace c->in[i] by a converted value, and results
  * go to c->out at once, before they are filled.  Both are released by the caller, so a native can return at any point.
- */
+ *
+ * The modules of the library (*.q) are written in the language.  They keep float64: results are made by
+ * `uninit_like(img)`, tables by `cast_like(float64([…]), img)`, and functions for kernels leave off `: scalar`, which
+ * would round.  They reflect masks and frame images on the host (imboundary.q), not index by index in a kernel, so that
+ * the interior of an image needs no test. */
 #ifndef STDLIB_STDLIB_H
 #define STDLIB_STDLIB_H
 #include "vm/array/array.h"
+#include "vm/quasar.h"
 
 /* -- core.c: registration ------------------------------------------------------------------------------------------ */
 void qlib_register(qs_vm *vm); /* from qs_open: one walk over builtins.def */
@@ -26,7 +34,7 @@ typedef struct Lib { /* Machine.lib */
     struct Regex *regex;  /* regex.c: compiled patterns */
     struct Figures *figures; /* figure.c */
 } Lib;
-static inline Lib *qlib(qs_vm *vm) { return qvm(vm)->lib; }
+Lib *qlib(qs_vm *vm);
 
 void qlinalg_close(qs_vm *vm);
 bool qlinalg_available(void);

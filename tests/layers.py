@@ -4,16 +4,16 @@ breaks one is named with its line."""
 import os, re, sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BASE = ("vm/base/", "vm/quasar.h")
-KIR = ("lang/kernel/ir/", "lang/syntax/operators.def") + BASE
+BASE = ("vm/base/", "vm/quasar_types.h")
+KIR = ("lang/kernel/ir/", "lang/syntax/operators.") + BASE
 VM = ("vm/", "lang/", "devices/", "stdlib/stdlib.h")
 ROOMS = {  # folder -> prefixes of what its files may include from this tree, besides their own folder
-    "vm/base": ("vm/quasar.h",),
+    "vm/base": ("vm/quasar_types.h",),
     "lang/syntax": BASE,
     "lang/names": ("lang/syntax/",) + BASE,
     "lang/bytecode": ("lang/syntax/", "lang/names/") + BASE,
     "lang/kernel/ir": BASE,
-    "lang/kernel/elem": KIR + ("lang/syntax/",),
+    "lang/kernel/elem": KIR,
     "lang/kernel/walk": KIR + ("lang/kernel/elem/", "lang/syntax/", "lang/names/"),
     "lang/kernel/lower": KIR + ("lang/kernel/elem/", "lang/kernel/walk/", "lang/syntax/", "lang/names/"),
     "lang/kernel/host": KIR + ("lang/kernel/elem/", "lang/kernel/walk/", "lang/syntax/", "lang/names/"),
@@ -23,7 +23,8 @@ ROOMS = {  # folder -> prefixes of what its files may include from this tree, be
     "devices": BASE,
     "vm/value": VM, "vm/array": VM, "vm/interp": VM, "vm/launch": VM, "vm/session": VM,
     "stdlib": BASE + ("vm/", "lang/", "devices/"),
-    "bridge": BASE + ("vm/array/array.h", "vm/value/object.h", "vm/session/python.h"),
+    "bridge": BASE + ("vm/quasar.h", "vm/array/", "vm/value/", "vm/session/python.h", "lang/syntax/ast.h",
+                      "lang/syntax/operators.h"),
     "examples": ("vm/quasar.h",),
 }
 ONLY = {  # a foreign header -> the files that may see it
@@ -59,6 +60,8 @@ def main():
                 if quote == '"':
                     if path == "vm/session/qrun.c" and target not in ("vm/quasar.h",) and not target.startswith("vm/"):
                         problems.append(f"{where}: qrun.c sees {target}; it is a client of vm/ only")
+                    if (path, target) == ("vm/quasar.h", "quasar_types.h"):
+                        continue  # the two are installed side by side
                     if not os.path.exists(os.path.join(ROOT, target)):
                         problems.append(f"{where}: {target} is not a path from the root of the tree")
                     elif room_of(target) != room and not target.startswith(ROOMS[room]):

@@ -1,10 +1,32 @@
 #!/usr/bin/env python3
-"""Each table (.def file) is complete: no row twice, every row used, every built-in with a doc line and a test; and the
-text files keep the house style (width, tabs, trailing blanks)."""
+"""What is said of the tables (.def files) and of the text of the tree is so:
+
+  - no row stands twice, and every row is used where its table says what is done with it (USED);
+  - every built-in is called by a test that looks at what comes of it (see `observed`);
+  - source files keep the house style: width, tabs, blanks at the ends of lines."""
 import os, re, subprocess, sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 problems = []
+
+# A table, the macros of its rows, which of their arguments is the name; how the name is used, and where: in one of
+# these files at least.
+USED = [
+    ("vm/base/dtypes.def", "DTYPE", 0, r"\bQS_{}\b", ("vm/quasar_types.h",)),
+    ("lang/syntax/tokens.def", "TOKEN|KEYWORD|PUNCT", 0, r"\bT_{}\b", ("lang/syntax/",)),
+    ("lang/syntax/operators.def", "BINARY|UNARY", 0, r"\bOP_{}\b", ("vm/array/", "vm/interp/")),
+    ("lang/syntax/operators.def", "BINARY|UNARY", 0, r"\bOP_{}\b", ("lang/kernel/",)),
+    ("lang/syntax/habits.def", "HABIT", 0, None, ()),
+    ("lang/bytecode/opcodes.def", "OPCODE", 0, r"\bBC_{}\b", ("lang/bytecode/",)),
+    ("lang/kernel/ir/kir.def", "KIR", 0, r"\bK_{}\b|KSEM_EACH_\w+\(X, {}\)",
+     ("lang/kernel/ir/eval.c", "lang/kernel/ir/sem.h")),  # the lists of sem.h name the arithmetic for the evaluator
+    ("lang/kernel/ir/mathfn.def", "MATHFN", 0, r"\b{}\b", ("lang/kernel/elem/elem.def", "stdlib/builtins.def")),
+    ("lang/kernel/elem/elem.def", "ELEM|FORM|OPERATOR", 0, None, ()),
+    ("stdlib/builtins.def", "NATIVE|CONSTANT", 0, None, ()),
+    ("devices/cuda_api.def", "CU|CUNUMBER", 0, r"\b{}\b", ("devices/cuda",)),
+    ("devices/opencl_api.def", "CL", 1, r"\b{}\b", ("devices/opencl.c",)),
+    ("devices/llvm_api.def", "NEED|MAYBE", 1, r"\b{}\b", ("devices/llvm.c",)),
+]
 
 
 def read(path):
@@ -17,57 +39,110 @@ def tracked(*suffixes):
     return [n for n in names if n.endswith(suffixes) and os.path.exists(os.path.join(ROOT, n))]
 
 
-def rows(path, macro):
-    """First argument of each MACRO( row of a table."""
-    if not os.path.exists(os.path.join(ROOT, path)):
-        return []
-    return re.findall(rf"^\s*{macro}\(\s*\"?([^,\")\s]+)", read(path), re.M)
+# -- rows of tables --------------------------------------------------------------------------------------------------
+def rows(path, macros, which):
+    """The argument that names it, of each row."""
+    found = re.findall(rf"^\s*(?:{macros})\((.*)", read(path), re.M)
+    return [re.split(r"\s*,\s*", row)[which].strip('" )') for row in found]
 
 
-def unique(path, macro):
-    names = rows(path, macro)
-    for n in sorted({n for n in names if names.count(n) > 1}):
-        problems.append(f"{path}: {macro} {n} stands twice")
-    return names
+def check_tables():
+    sources = [p for p in tracked(".c", ".h", ".def") if not p.startswith("tests/")]
+    for table, macros, which, use, places in USED:
+        names = rows(table, macros, which)
+        if not names:
+            problems.append(f"{table}: has no row {macros}")
+        for n in sorted({n for n in names if names.count(n) > 1}):
+            problems.append(f"{table}: {n} stands twice")
+        text = "\n".join(re.sub(r"/\*.*?\*/", "", read(p), flags=re.S) for p in sources
+                         if p.startswith(places) and p != table) if use else ""
+        for n in names:
+            if use and not re.search(use.replace("{}", re.escape(n)), text):
+                problems.append(f"{table}: {n} is not used in {' '.join(places)}")
 
 
-def used(path, macro, prefix, places):
-    """Every row is mentioned as PREFIX_row in each of the places (a switch that forgot one is found here)."""
-    for place in places:
-        if not os.path.exists(os.path.join(ROOT, place)):
+# -- built-ins and their tests ---------------------------------------------------------------------------------------
+HIDDEN = re.compile(r'"(?:\\.|[^"\\\n])*"|%[^\n]*')  # strings and comments of the language
+CALL = re.compile(r"(\w+)\s*\(")
+SHOWS = re.compile(r"\b(print|printf|assert|error|if|elseif|while|until|match|for|parallel_do|serial_do|exit)\b|^\s*\|")
+ASSIGNS = re.compile(r"^\s*(?:\[([^\]]*)\]|(\w+)(?:\[[^=]*\]|\.\w+)*)\s*[-+*/|&~^_.]{0,3}=(?!=)")
+DEFINES = re.compile(r"^\s*function\s+(?:(?:\[([^\]]*)\]|(\w+)[^=(]*)\s*=)?\s*(?:__\w+__\s*)?(\w+)\s*"
+                     r"(?:\{[^}]*\}\s*)?\(")
+FOR_EFFECT = {"imshow", "plot", "form"}  # their results are handles; tests look at the files that they write
+
+
+def observed(text):
+    """The lines of a script whose values somebody sees: they print, assert or decide; or they set a variable, or give
+    the result of a function, that occurs in a line of which somebody sees the value."""
+    code = HIDDEN.sub(' "" ', text)
+    if re.search(r"^%\s*prompt:", text, re.M):
+        return code  # the prompt shows the value of each line
+    lines = code.split("\n")
+    seen, taken, grows = {"main"}, set(), True
+    while grows:
+        grows = False
+        for i, line in enumerate(lines):
+            defines, assigns = DEFINES.match(line), ASSIGNS.match(line)
+            if i in taken:
+                continue
+            if defines:
+                reached = defines[3] in seen
+            else:
+                sets = set(re.findall(r"\w+", assigns[1] or assigns[2] or "")) if assigns else set()
+                reached = SHOWS.search(line) or sets & seen
+            if reached:
+                taken.add(i)
+                seen |= set(re.findall(r"\w+", line))
+                grows = True
+    return "\n".join(lines[i] for i in sorted(taken) if not DEFINES.match(lines[i]))
+
+
+def calls():
+    """Built-ins that tests call, and those whose values tests look at."""
+    called, looked_at = set(), set()
+    for path in tracked(".q"):
+        text = read(path)
+        expects = os.path.exists(os.path.join(ROOT, path[:-2] + ".out")) or "assert(" in text
+        if not path.startswith("tests/scripts/") or not expects:
             continue
-        text = read(place)
-        for n in rows(path, macro):
-            if f"{prefix}{n}" not in text:
-                problems.append(f"{place}: does not handle {prefix}{n} of {path}")
+        code = HIDDEN.sub(' "" ', text)
+        own = {m[3] for m in map(DEFINES.match, code.split("\n")) if m}  # functions and variables of the script
+        own |= set(re.findall(r"^\s*(\w+)\s*=[^=]", code, re.M))
+        called |= set(CALL.findall(code)) - own
+        looked_at |= set(CALL.findall(observed(text))) - own
+    for path in tracked(".py"):  # scripts in the text of functions that assert something
+        if path.startswith("tests/"):
+            for body in re.split(r"^def |^    def ", read(path), flags=re.M):
+                if "assert" in body:
+                    called |= set(CALL.findall(body))
+    return called, looked_at
 
 
-unique("vm/base/dtypes.def", "DTYPE")
-unique("lang/syntax/operators.def", "BINARY")
-unique("lang/kernel/ir/kir.def", "KIR")
-unique("lang/kernel/ir/mathfn.def", "MATHFN")
-semantics = read("lang/kernel/ir/sem.h")  # its lists name the arithmetic, K_ and all, for evaluator and folding
-for n in rows("lang/kernel/ir/kir.def", "KIR"):
-    if f"K_{n}" not in read("lang/kernel/ir/eval.c") and not re.search(rf"KSEM_EACH_\w+\(X, {n}\)", semantics):
-        problems.append(f"lang/kernel/ir/eval.c: does not handle K_{n} of lang/kernel/ir/kir.def")
+def check_builtins():
+    called, looked_at = calls()
+    natives = dict(zip(rows("stdlib/builtins.def", "NATIVE", 0), rows("stdlib/builtins.def", "NATIVE", 4)))
+    del natives["#id"]  # stands for the rows of elem.def
+    natives |= {name: "1" for name in rows("lang/kernel/elem/elem.def", "ELEM", 0)}
+    for name, results in natives.items():
+        if name not in (called if results == "0" or name in FOR_EFFECT else looked_at):
+            problems.append(f"stdlib/builtins.def: no test calls {name} and looks at what comes of it")
+    return len(natives)
 
-tests = "\n".join(read(p) for p in tracked(".q") if p.startswith("tests/scripts/"))
-builtins = re.findall(r'^\s*NATIVE\(\s*"?(\w+)"?\s*,(.*)$', read("stdlib/builtins.def"), re.M) if os.path.exists(
-    os.path.join(ROOT, "stdlib/builtins.def")) else []
-for name, rest in builtins:
-    if not re.search(rf"(?<!\w){re.escape(name)}\b", tests):
-        problems.append(f"stdlib/builtins.def: {name} has no script test")
 
-for path in tracked(".c", ".h", ".def", ".q", ".py", ".md", ".txt"):
-    if path.startswith("docs/builtins"):
-        continue
-    for number, line in enumerate(read(path).split("\n"), 1):
-        if path.endswith((".c", ".h", ".py")) and len(line) > 120:
-            problems.append(f"{path}:{number}: {len(line)} columns")
-        if "\t" in line and path.endswith((".c", ".h", ".py")):
-            problems.append(f"{path}:{number}: a tab")
-        if line != line.rstrip() and path.endswith((".c", ".h", ".def", ".py")):
-            problems.append(f"{path}:{number}: blanks at the end")
+# -- text ------------------------------------------------------------------------------------------------------------
+def check_style():
+    for path in tracked(".c", ".h", ".def", ".py"):
+        for number, line in enumerate(read(path).split("\n"), 1):
+            if not path.endswith(".def") and len(line) > 120:
+                problems.append(f"{path}:{number}: {len(line)} columns")
+            if not path.endswith(".def") and "\t" in line:
+                problems.append(f"{path}:{number}: a tab")
+            if line != line.rstrip():
+                problems.append(f"{path}:{number}: blanks at the end")
 
-print("\n".join(problems) or f"tables: complete; {len(builtins)} built-ins, each with a test")
+
+check_tables()
+count = check_builtins()
+check_style()
+print("\n".join(problems) or f"tables: complete; {count} built-ins, each called by a test that looks at the result")
 sys.exit(bool(problems))

@@ -1,48 +1,18 @@
-/* quasar.h -- the whole embedding API of the Quasar array language.  Nothing else is installed.
+/* quasar.h -- the whole embedding API of the Quasar array language.  Nothing else is installed, but quasar_types.h,
+ * which holds the types of status and value.
  *
  * Conventions.  A function that can fail returns qs_status and gives its result through the last argument, which is
  * written only on success.  Arguments are borrowed, results are owned (qs_release them).  The first failure stays in
  * the machine, with its message and place, until qs_error_clear.  A qs_vm is used by one thread at a time. */
 #ifndef QUASAR_H
 #define QUASAR_H
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "quasar_types.h" /* by no path of the tree, for it lies beside this file where both are installed, too */
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #define QS_API __attribute__((visibility("default")))
-#define QS_CHECK __attribute__((warn_unused_result))
-#define QS_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
-
-typedef struct qs_vm qs_vm; /* one interpreter */
-
-typedef enum { /* every fallible call returns one; 0 is success */
-    QS_OK = 0, QS_ESYNTAX, QS_ETYPE, QS_ESHAPE, QS_EINDEX, QS_ENAME, QS_EVALUE, QS_ENOMEM,
-    QS_EDEVICE, QS_ELOCK, QS_EIO, QS_EFOREIGN, QS_EINTERRUPT, QS_EASSERT, QS_EUSER, QS_EINTERNAL
-} qs_status;
-
-typedef enum { /* kinds up to QS_NUM hold everything in the 16 bytes; from QS_COMPLEX on u.p is a counted object */
-    QS_NIL, QS_BOOL, QS_INT, QS_NUM, QS_COMPLEX, QS_STRING, QS_ARRAY, QS_CELL, QS_OBJECT, QS_FUNCTION, QS_TYPE,
-    QS_FOREIGN
-} qs_kind;
-
-typedef enum { /* element types; the order is that of dtypes.def */
-    QS_B1, QS_I8, QS_U8, QS_I16, QS_U16, QS_I32, QS_U32, QS_I64, QS_U64,
-    QS_F16, QS_BF16, QS_F32, QS_F64, QS_C64, QS_C128
-} qs_dtype;
-
-typedef enum { QS_READ = 1, QS_WRITE = 2, QS_READWRITE = 3 } qs_access;
-
-typedef struct { /* 16 bytes, two registers; treat the fields as private */
-    uint32_t kind, aux;
-    union { double f; int64_t i; void *p; } u;
-} qs_value;
-
-enum { QS_MAX_RANK = 8 };
-
-typedef struct { /* dims and strides count elements; strides may be negative or zero for foreign memory */
+typedef struct qs_array_info { /* dims and strides count elements; strides may be negative or zero for foreign memory */
     qs_dtype dtype;
     int rank;
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
@@ -57,14 +27,14 @@ typedef struct { const char *name, *kind; int id; size_t memory; bool default_de
  * may take an argument (set in[i] to nil after moving it) and reuse its block when it holds the only reference, or put
  * another owned value in its place: the caller releases what it finds in `in` and `out`, on failure too.  out[0] may be
  * written even when nout is 0. */
-typedef struct {
+typedef struct qs_call_args {
     int nin, nout;
     qs_value *in, *out;
     int nnamed;            /* the last nnamed of `in` were written name := value; only foreign callables receive any */
     const qs_value *names; /* their names, as strings */
 } qs_call_args;
 typedef qs_status qs_native_fn(qs_vm *vm, qs_call_args *c);
-typedef struct {
+typedef struct qs_native_def {
     const char *name;
     qs_native_fn *fn;
     int8_t min_in, max_in; /* max_in -1: any number */
@@ -74,7 +44,8 @@ typedef struct {
 
 enum { QS_OP_IN_PLACE = 0x100 }; /* added to the op of a foreign type's operator when it is written a op= b */
 
-typedef struct { /* a foreign type: what pyvalue is made of; a NULL member means "not supported" */
+/* A foreign type: what pyvalue is made of; a NULL member means "not supported". */
+typedef struct qs_foreign_type {
     const char *name;
     void (*release)(void *p);
     qs_status (*call)(qs_vm *, void *p, qs_call_args *);
@@ -97,7 +68,7 @@ typedef struct { /* a foreign type: what pyvalue is made of; a NULL member means
     qs_status (*detail)(qs_vm *, void *p, qs_value *out); /* what messages say behind the name, in brackets */
 } qs_foreign_type;
 
-typedef struct {
+typedef struct qs_config {
     size_t size;                                      /* sizeof(qs_config): the ABI check */
     void (*write)(void *ud, int fd, const char *s, size_t n); /* fd 1: program output, 2: diagnostics; NULL = stdio */
     const char *device;                               /* "cpu", "cuda:1", "cpu,opencl", "auto", "x.xml"; NULL = "cpu" */
@@ -160,11 +131,6 @@ QS_API void qs_error_clear(qs_vm *vm);
 /* -- values -------------------------------------------------------------------------------------------------------- */
 QS_API qs_value qs_retain(qs_value v); /* one more reference, which wants a release of its own; gives v */
 QS_API void qs_release(qs_vm *vm, qs_value v); /* values without an object, such as numbers, do not mind */
-static inline qs_value qs_nil(void) { qs_value v = {QS_NIL, 0, {0}}; return v; } /* null */
-static inline qs_value qs_bool(bool b) { qs_value v = {QS_BOOL, 0, {0}}; v.u.i = b; return v; }
-static inline qs_value qs_int(int64_t i) { qs_value v = {QS_INT, 0, {0}}; v.u.i = i; return v; }
-static inline qs_value qs_num(double f) { qs_value v = {QS_NUM, 0, {0}}; v.u.f = f; return v; }
-static inline qs_kind qs_kind_of(qs_value v) { return (qs_kind)v.kind; }
 QS_API QS_CHECK qs_status qs_complex(qs_vm *vm, double re, double im, qs_value *out);
 QS_API QS_CHECK qs_status qs_string(qs_vm *vm, const char *s, size_t n, qs_value *out); /* copies n bytes, NULs too */
 QS_API QS_CHECK qs_status qs_to_num(qs_vm *vm, qs_value v, double *out); /* of an array of one element, too; QS_ETYPE */

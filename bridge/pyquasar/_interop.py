@@ -348,8 +348,8 @@ def dtype_from_numpy(dtype):
 
 
 def dtype_to_numpy(name):
-    if _known(name, "NumPy") == "bfloat16":
-        raise TypeError("elements of type bfloat16 have no counterpart in NumPy")
+    if _known(name, "NumPy") in _q()._support.NOT_IN_NUMPY:
+        raise TypeError("elements of type %s have no counterpart in NumPy" % name)
     return _import("numpy").dtype(name)
 
 

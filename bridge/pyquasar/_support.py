@@ -416,7 +416,7 @@ def lasting(t):
     same = t.detach()
     try:
         same.numpy()
-    except TypeError:  # of bfloat16, or on a device
+    except TypeError:  # NumPy lacks the type, or it is on a device
         torch = sys.modules["torch"]
         if t.is_cpu and hasattr(t, "untyped_storage"):  # torch 2.0
             torch.empty(0, dtype=torch.uint8).set_(same.untyped_storage()).numpy()
@@ -457,6 +457,8 @@ def cuda_interface(x):
     return address or 0, shape, tuple(strides), name, bool(readonly), stream or 0
 
 
+NOT_IN_NUMPY = {"bfloat16"}
+NOT_IN_MEMORYVIEWS = NOT_IN_NUMPY | {"float16", "complex64", "complex128"}
 ELEMENTS = frozenset("""bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64
     complex64 complex128""".split())
 

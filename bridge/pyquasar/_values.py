@@ -33,7 +33,7 @@ def _memory(self):
 def tolist(self):
     """The elements of an array or cell as nested lists of Python's own numbers."""
     if self._kind == "array":
-        known = self.ndim and not self._dtype.startswith(("complex", "float16", "bfloat16"))  # to memoryview
+        known = self.ndim and self._dtype not in _machine()._support.NOT_IN_MEMORYVIEWS
         return (_memory(self) if known else self.to_py()).tolist()
     if self._kind != "cell":
         return self.to_py()
@@ -426,14 +426,14 @@ _dtypes = {}  # of NumPy, by their names
 
 
 def dtype(self):
-    """The type of the elements, as NumPy has it; its name where NumPy is not, and of bfloat16."""
+    """The type of the elements, as NumPy has it; its name where NumPy is not, and where it has no such type."""
     name = self._dtype
     if name not in _dtypes:
         try:
             import numpy
         except ImportError:
             return name
-        _dtypes[name] = name if name == "bfloat16" else numpy.dtype(name)
+        _dtypes[name] = name if name in _machine()._support.NOT_IN_NUMPY else numpy.dtype(name)
     return _dtypes[name]
 
 
@@ -454,8 +454,8 @@ def array(self, dtype=None, copy=None):
         raise TypeError("a value of type %s is no array" % self.typename)
     a = numpy.asarray(a)
     never = copy is not None and not copy
-    if never and self._kind == "array" and self._dtype == "bfloat16":
-        raise ValueError("NumPy has no bfloat16, so the elements must be copied")
+    if never and self._kind == "array" and self._dtype in _machine()._support.NOT_IN_NUMPY:
+        raise ValueError("NumPy has no %s, so the elements must be copied" % self._dtype)
     if never and self._kind == "array" and not a.flags.writeable and not self.readonly:
         raise ValueError("others use the elements on a device, so NumPy needs a copy")
     if dtype is not None and a.dtype != dtype:
@@ -474,8 +474,8 @@ def _typestr(name):
 
 
 def _interface(self, name, on_device):
-    if self._kind != "array" or self._dtype == "bfloat16":
-        raise AttributeError("%s: only arrays have it, and bfloat16 has no name there" % name)
+    if self._kind != "array" or self._dtype in _machine()._support.NOT_IN_NUMPY:
+        raise AttributeError("%s: only arrays have it, and not all types of elements have a name there" % name)
     address = self._address(on_device)
     if address is None:
         place = "in the memory of the cpu" if on_device else "on a device"

@@ -6,6 +6,7 @@
  * locals that certainly have a value, so that only doubtful reads are tested.  A numeric annotation on a variable holds
  * for the assignments that follow it in the text. */
 #include "lang/bytecode/bytecode.h"
+#include "lang/syntax/operators.h"
 
 #include "lang/bytecode/code.h"
 

@@ -1,7 +1,11 @@
 /* bytecode.h -- from the syntax tree of one function to instructions of the host machine.
  *
- * A Chunk is in terms of the language alone; the machine (vm/interp/proto.c) turns its literals into values.  Functions
- * inside a function are literals of it and are compiled when they are first needed. */
+ * A function comes in whose names are resolved, a Chunk goes out: opcodes.def says what its instructions do.  The
+ * machine alone calls it (vm/interp/proto.c), when a function is called for the first time.  code.h says which file
+ * makes the code of what.
+ *
+ * A Chunk is in terms of the language alone; the machine turns its literals into values.  Functions inside a function
+ * are literals of it and are compiled when they are first needed. */
 #ifndef LANG_BYTECODE_H
 #define LANG_BYTECODE_H
 #include "lang/syntax/fold.h"

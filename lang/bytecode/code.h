@@ -1,5 +1,10 @@
 /* code.h -- private to the bytecode compiler: the instruction buffer, registers, literals, and expressions.
  *
+ *     bytecode.c    statements, functions, who has a value        code_op.c       operators, conditions
+ *     code.c        the buffer, jumps, registers, literals        code_call.c     calls, conversions, $name
+ *     code_expr.c   types, names, literals, elements              code_region.c   expressions that may run as kernels
+ *                                                                 code_rewrite.c  what reductions replace
+ *
  * Registers: locals first (their number is the symbol's index; at top level the globals, see BC_ALIAS), then the type
  * parameters, then temporaries as a stack whose top is `top`.  A temporary is written once and read once; the reading
  * instruction empties it. */

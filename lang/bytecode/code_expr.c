@@ -1,5 +1,6 @@
 /* code_expr.c -- expressions: types, names, literals, elements; the other kinds have files of their own. */
 #include "lang/bytecode/code.h"
+#include "lang/syntax/operators.h"
 
 #include "lang/names/scope.h"
 
@@ -262,8 +263,8 @@ static void field_to(Coder *e, Node *n, int dst) {
 /* -- conversions ask for float64 -------------------------------------------------------------------------------- */
 
 /* float64([0.1,0.2]) has the numbers that are written, not those of a list of float32: literals and ranges that
- * elementwise arithmetic carries into a conversion are made of float64 if that holds more of its type's values than
- * float32. */
+ * elementwise arithmetic carries into a conversion, or into a typed variable, are made of float64 if that holds more of
+ * the type's values than float32. */
 bool qcode_is_wide(const Type *t) {
     while (t && t->kind == TY_ARRAY) t = t->inner;
     return t && t->kind == TY_NUM &&

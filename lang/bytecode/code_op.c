@@ -1,5 +1,6 @@
 /* code_op.c -- operators; conditions, which jump instead of making a truth value. */
 #include "lang/bytecode/code.h"
+#include "lang/syntax/operators.h"
 
 /* -- operators --------------------------------------------------------------------------------------------------- */
 

@@ -5,8 +5,13 @@
  *
  * Operators on numbers pay nothing: the machine looks for a region only when one meets a large array.  Where the first
  * operation is a call, a FUSE instruction asks instead.  Leaves come before operators, so nothing that could change an
- * array may stand among them: calls of functions of the program end a region. */
+ * array may stand among them: calls of functions of the program end a region.
+ *
+ * Whether the operators ran one by one or as a kernel must not be seen: tests/scripts/fusion compares the two, and
+ * tests/arrays.py runs random programs with every expression compiled, and once more with one operator per line, where
+ * nothing can be fused, computed in place or reused. */
 #include "lang/bytecode/code.h"
+#include "lang/syntax/operators.h"
 
 #include <string.h>
 

@@ -10,11 +10,12 @@
  * CODE_OPENCL OpenCL C text
  *
  * Native code and PTX come from the cache on disk when they have been made before: then LLVM is never opened.  The
- * key is the text of the LLVM IR together with target and passes, so it follows every change of kernel, compiler and
- * machine. */
+ * key is the text of the LLVM IR together with target and passes.  To print it takes 0.1 ms, and no change of kernel,
+ * compiler or machine goes by it unnoticed.  LLVM's own version is not in the key, because code from one machine shall
+ * run on another that has a different LLVM, or none. */
 #ifndef LANG_KERNEL_COMPILE_H
 #define LANG_KERNEL_COMPILE_H
-#include "lang/kernel/ir/kir.h"
+#include "lang/kernel/ir/kfunc.h"
 #include "devices/device.h"
 
 typedef struct KCompiler KCompiler; /* one per machine: the cache on disk, LLVM once it is needed */
@@ -31,8 +32,10 @@ const char *kcompile_differs(const KFunc *f, CodeKind kind);
  * a function differs. */
 qs_status kcompile(KCompiler *k, const KFunc *f, const Device *d, Code *out);
 void kcompile_free(KCompiler *k, Code *code);
-/* PTX with `lines`, for the place of what a driver refuses.  LLVM makes it, never the cache, whose code knows no
- * positions. */
+/* PTX with `lines`, for the place of what a driver refuses.  PTX in the cache has no positions, for its key would
+ * change with every line above a kernel.  So LLVM makes the text again with `.loc`, past the cache, and the driver
+ * refuses that as well: its log then speaks of the text whose lines are known.  A position in the source stands there
+ * as the number of a line. */
 qs_status kcompile_located(KCompiler *k, const KFunc *f, const Device *d, Code *out);
 
 /* What --dump shows: "llvm" the IR as emitted, "opt" after LLVM's passes, "asm" machine code or PTX as text, "cl"

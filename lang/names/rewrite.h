@@ -12,8 +12,11 @@
  *         compile(rw.replacement, &rw.frame);
  *     }
  *
- * Every bound expression is thus evaluated once, before either form.  `active` are the rules whose result is being
- * compiled, NULL outside.  Compiling `original` under the same frame makes the next best rule have its turn. */
+ * Every bound expression is thus evaluated once, before either form.  A guard about types that is known to hold when
+ * the code is compiled costs nothing; any other is tested by the code, which keeps the original beside the replacement.
+ *
+ * `active` are the rules whose result is being compiled, NULL outside.  Compiling `original` under the same frame makes
+ * the next best rule have its turn. */
 #ifndef LANG_REWRITE_H
 #define LANG_REWRITE_H
 #include "lang/syntax/ast.h"

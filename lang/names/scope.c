@@ -5,6 +5,7 @@
  * function on the way.  Functions defined inside functions need one more step: mentioning one makes a closure on the
  * spot, so whoever mentions it must see all that it captures; `spread_captures` adds those until nothing changes. */
 #include "lang/names/scope.h"
+#include "lang/syntax/operators.h"
 
 #include "lang/syntax/diag.h"
 

@@ -1,11 +1,20 @@
 /* scope.h -- who is meant by a name.
  *
+ * A tree comes in, and goes out with a symbol at every identifier; unknown names are errors here, before anything runs.
+ * The session calls it when it links a file (vm/session/link.c).  Beside it: types.h, what a written type denotes, and
+ * rewrite.h, the rewrite rules of a program.
+ *
  * A name assigned anywhere in a function (parameter, result, =, +=, for, catch) is a local of that function.  A name
  * only read is looked for outwards: a local of an enclosing function becomes a capture; else the machine is asked for a
- * global (own module, imports, built-ins).  The name of a function defined inside a function is SYM_NESTED: each
- * mention makes a closure with the values that its captures have then, so a kernel may be defined before the variables
- * it uses.  At top level every assigned name is a global of the module.  A lambda captures global variables too, so
- * that it keeps the values that they have when it is made.
+ * global (own module, imports, built-ins).  At top level every assigned name is a global of the module.
+ *
+ * The name of a function defined inside a function is SYM_NESTED: each mention makes a closure with the values that its
+ * captures have then.  For real programs define a kernel first and the variables that it uses afterwards; capturing at
+ * the mention serves them, and is capture by value all the same.
+ *
+ * A lambda captures where it stands, global variables too, so that it keeps the values that they have when it is made.
+ * A variable that has no value yet is read when it is needed, so that a lambda may call itself.  A name that is only a
+ * function is never captured.
  *
  * Index expressions whose base is a type (vec[mat], list[int]) become N_TYPE; so do mentions of a type parameter.
  * Variables of a reduction get a SYM_LOCAL without owner, numbered like the parameters. */

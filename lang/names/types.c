@@ -1,4 +1,5 @@
 #include "lang/names/types.h"
+#include "lang/syntax/operators.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 #include "lang/syntax/ast.h"
+#include "lang/syntax/operators.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,19 +1,15 @@
-/* ast.h -- the syntax tree: what the parser makes, scope.c annotates, and both bytecode.c and kernel/lower.c read.
+/* ast.h -- the syntax tree.
  *
- * Nodes live in the arena of their Module's Unit for as long as the program, because kernels and generic functions are
+ *     text ── lex.c ── tokens ── parse.c stmt.c define.c expr.c typeexpr.c ── tree, errors with their places
+ *
+ * Text comes in (parse.h), a Unit goes out.  The session calls the parser; lang/names notes in the tree who is meant by
+ * each name; lang/bytecode and lang/kernel read it.
+ *
+ * Nodes live in the arena of their Unit for as long as the program, because kernels and generic functions are
  * specialised from them at run time.  A position is a byte offset into the Unit's Source. */
 #ifndef LANG_AST_H
 #define LANG_AST_H
 #include "vm/base/type.h"
-
-typedef enum {
-#define BINARY(id, text, inplace, prec, method) OP_##id,
-#define UNARY(id, text, prec, method) OP_##id,
-#include "lang/syntax/operators.def"
-    OP__COUNT
-} Op;
-const char *qop_text(Op op);    /* "+"; for in-place-only operators the in-place text */
-const char *qop_inplace(Op op); /* "+=", "" when there is none */
 
 typedef enum { /* expressions first; NODE_IS_EXPR depends on it */
     N_NUM, N_STR, N_IDENT, N_META, N_UNARY, N_BINARY, N_TERNARY, N_RANGE, N_CALL, N_INDEX, N_FIELD, N_LAMBDA, N_MATRIX,
@@ -161,7 +157,6 @@ struct Node {
 /* (a,b) and a | b are two patterns: either of them. */
 typedef struct MatchArm { Node **patterns; int npatterns; bool wildcard; NodeList body; uint32_t pos; } MatchArm;
 
-typedef enum { CLASS_IMMUTABLE, CLASS_MUTABLE, CLASS_DYNAMIC } ClassKind;
 typedef struct TypeDef {
     Str *name;
     Str **typarams; int ntyparams;

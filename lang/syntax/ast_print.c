@@ -1,5 +1,6 @@
 /* ast_print.c -- the tree as text, one node per line: golden tests and --dump ast. */
 #include "lang/syntax/ast.h"
+#include "lang/syntax/operators.h"
 #include "vm/base/number.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* fold.c -- what is known before the program runs: numbers made of numbers, and asserts that cannot hold. */
 #include "lang/syntax/fold.h"
 #include "lang/syntax/diag.h"
+#include "lang/syntax/operators.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 #ifndef LANG_LEX_H
 #define LANG_LEX_H
 #include "lang/syntax/ast.h"
+#include "lang/syntax/operators.h"
 
 typedef enum {
 #define TOKEN(id, text) T_##id,

@@ -152,6 +152,19 @@ def the_choice_of_python():
 
 
 @test
+def pyconfig_tells_the_choice_and_the_reason():
+    path = shutil.which("python3")
+    said = dict(line.split(None, 1) for line in run("pyconfig()", env={"QUASAR_PYTHON": path}).replace(
+        "because of", "because").splitlines())
+    assert os.path.samefile(said["Python"], path) and said["because"] == "QUASAR_PYTHON", said
+    assert "libpython3" in said["library"] and re.match(r"3\.\d+\.\d+", said["version"]), said
+    own = run('print pyimport("sys").version\n', env={"QUASAR_PYTHON": path})
+    assert said["version"] == own.strip(), (said, own)
+    with tempfile.TemporaryDirectory() as d:
+        assert "there is no Python there" in run("pyconfig()", env={"QUASAR_PYTHON": d + "/no"}, check=False).stderr
+
+
+@test
 def every_python_that_is_here():
     """One binary, several versions; and a virtual environment."""
     seen = {}

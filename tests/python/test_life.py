@@ -145,6 +145,16 @@ class Life(unittest.TestCase):
                 s = sin(s + x[mod(i, 8)])
               end
             end
+            function s = around(x, n)
+              s = 0
+              for k = 1..4
+                m = n
+                while m > 0
+                  s = sin(s + x[mod(m, 8)])
+                  m -= 4
+                end
+              end
+            end
             function s = under_condition(x, n)
               s = 0
               while n > 0
@@ -157,6 +167,7 @@ class Life(unittest.TestCase):
         x = q.ones(8)
         calls = {"an expression": with_array(m.map), "a sum": with_array(m.total),
                  "a parallel loop": with_array(m.side_by_side), "a loop": lambda n: lambda: m.in_order(x, n),
+                 "a loop around one": lambda n: lambda: m.around(x, n),
                  "a loop under a condition": lambda n: lambda: m.under_condition(x, n)}
         for what, call in calls.items():
             call(1000000)()  # it is compiled then

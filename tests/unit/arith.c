@@ -1,5 +1,7 @@
 /* Elementwise arithmetic: every operator, pair of dtypes and many layouts, element by element against plain C. */
 #include "tests/unit/machine.h"
+#include "vm/array/arith.h"
+#include "vm/array/each.h"
 #include "vm/base/dtype.h"
 #include "vm/array/each.h"
 #include "vm/array/gemm.h"

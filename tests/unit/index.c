@@ -1,5 +1,7 @@
 /* Indexing: random selections of arrays and cells under every access mode against a model, then each special form. */
 #include "tests/unit/machine.h"
+#include "vm/array/arith.h"
+#include "vm/array/index.h"
 #include "vm/base/dtype.h"
 #include "vm/array/select.h"
 

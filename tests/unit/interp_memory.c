@@ -1,5 +1,6 @@
 /* Every allocation of a block may fail: the script gets an error that it can catch, and nothing is lost. */
 #include "tests/unit/check.h"
+#include "vm/quasar.h"
 #include "vm/value/object.h"
 
 #include <stdlib.h>

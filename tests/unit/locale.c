@@ -2,6 +2,7 @@
 #include "tests/unit/check.h"
 #include "vm/array/array.h"
 #include "vm/base/number.h"
+#include "vm/quasar.h"
 
 #include <locale.h>
 #include <stdlib.h>

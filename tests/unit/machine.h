@@ -3,6 +3,7 @@
 #define TESTS_UNIT_MACHINE_H
 #include "tests/unit/check.h"
 #include "vm/array/array.h"
+#include "vm/value/machine.h"
 
 #include <stdlib.h>
 

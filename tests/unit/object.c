@@ -1,4 +1,5 @@
 /* Cells, class instances, dynamic objects, functions, foreign values; their end, and the cycle collector. */
+#include "lang/syntax/ast.h"
 #include "tests/unit/machine.h"
 
 static Str *name(qs_vm *vm, const char *s) { return qstr_cname(qvm_ctx(vm), s); }

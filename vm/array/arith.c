@@ -4,7 +4,9 @@
  *
  * A run whose operands lie packed in the type of the computation goes straight through the loop.  Any other run goes
  * through it in pieces that fit the first cache, converted and gathered on the way in, converted and scattered out. */
+#include "vm/array/arith.h"
 #include "vm/base/dtype.h"
+#include "vm/quasar.h"
 #include "vm/value/convert.h"
 #include "vm/array/nest.h"
 #include "vm/array/operand.h"

@@ -2,6 +2,7 @@
 #include "devices/pool.h"
 #include "devices/threads.h"
 #include "vm/base/dtype.h"
+#include "vm/quasar.h"
 #include "vm/value/convert.h"
 #include "vm/array/move.h"
 #include "vm/array/nest.h"
@@ -290,19 +291,18 @@ qs_status qarr_load(qs_vm *vm, qs_dtype d, const void *p, qs_value *out) {
         qconv_run(d, p, 0, QS_C128, &z, 0, 1);
         return qval_complex(vm, z.re, z.im, out);
     }
-    case QS_F16: case QS_BF16: case QS_F32: case QS_F64: {
+    default: break;
+    }
+    if (qdtype_is_real(d)) {
         double x;
         qconv_run(d, p, 0, QS_F64, &x, 0, 1);
         *out = qs_num(x);
-        return QS_OK;
-    }
-    default: { /* integers up to 32 bits */
+    } else { /* integers up to 32 bits */
         int64_t i;
         qconv_run(d, p, 0, QS_I64, &i, 0, 1);
         *out = qs_int(i);
-        return QS_OK;
     }
-    }
+    return QS_OK;
 }
 
 qs_status qarr_store(qs_vm *vm, qs_dtype d, void *p, qs_value v) {

@@ -1,17 +1,36 @@
-/* array.h -- numeric arrays: making them, reading them, elementwise arithmetic, indexing.
+/* array.h -- numeric arrays: making them, reading them, functions of their elements, reductions.
  *
- * Everything here works on host memory and takes any strides; loops over contiguous data are the fast path. */
+ *     array.c    making, viewing, reading        arith.c each.c apply.c   operators, and functions of elements
+ *     index.c    x[…]: select.c says which places are meant, gather.c moves their elements
+ *     reduce.c   sums and their like             scalar.c operand.c       two numbers; values met element by element
+ *     move.c     elements as they are            nest.c packed.c          strided runs, and the loops over packed ones
+ *     gemm.c matrix.c device_math.c              products, here or by the library of a device
+ *
+ * Arrays and numbers come in, new arrays go out, or old ones changed.  The interpreter, stdlib and bridge call these
+ * files.  All of them but device_math.c work on host memory and take any strides; loops over contiguous data are the
+ * fast path.
+ *
+ * Shapes that the language makes are normalised (qarr_normalise): 1xN is a vec, and extents of 1 at the end, beyond the
+ * second dimension, go.  `size(x)` has at least two entries, also for a single column ([N,1]): the original gives one
+ * entry there, which breaks `[m,n] = size(x)` and `zeros(size(x))`.
+ *
+ * Shapes that come from outside stay as they are, also through what works element by element: x.*x, sin(x), a copy and
+ * a conversion have the shape of the operand (1x3 stays 1x3, 4x4x1 stays 4x4x1).  Where operands are stretched, the
+ * result has the shape of the one that is not; if neither is, that of the one with more dimensions; if all are, the
+ * shape that the language gives. */
 #ifndef VM_ARRAY_H
 #define VM_ARRAY_H
 #include "vm/value/object.h"
+
+struct qs_array_info;
 
 /* -- array.c: making and viewing ----------------------------------------------------------------------------------- */
 qs_status qarr_new(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, bool zeroed, Array **out); /* normalised */
 qs_status qarr_new_raw(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, bool zeroed, Array **out); /* shape kept */
 /* Foreign memory as it lies; `data` is the first element, on device d (NULL: the host).  The owner is released once,
  * even on failure. */
-qs_status qarr_wrap(qs_vm *vm, const qs_array_info *info, void *data, Device *d, void (*release)(void *), void *owner,
-                    Array **out);
+qs_status qarr_wrap(qs_vm *vm, const struct qs_array_info *info, void *data, Device *d, void (*release)(void *),
+                    void *owner, Array **out);
 qs_status qarr_like(qs_vm *vm, const Array *a, qs_dtype d, Array **out);     /* same shape, contiguous, uninitialised */
 qs_status qarr_view(qs_vm *vm, Array *base, int rank, const int64_t *dims, const int64_t *strides, size_t offset,
                     Array **out);
@@ -67,18 +86,6 @@ double qarr_range_count(double lo, double step, double hi);                     
  * vector, a range, is that vec. */
 qs_status qarr_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out);
 
-/* -- arith.c: elementwise with broadcasting ------------------------------------------------------------------------ */
-/* Any operator of operators.def on any two values except short-circuit forms; script classes are the caller's business.
- * Shapes: equal, or one is a number, or equal rank with extents of 1 stretched, a vec counting as 1xN. */
-qs_status qarith_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
-/* The same; operands marked as owned are consumed, also on failure, and a result that fits takes over their storage. */
-enum { ARITH_OWNS_A = 1, ARITH_OWNS_B = 2 };
-qs_status qarith_binary_reuse(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned owned, qs_value *out);
-qs_status qarith_unary(qs_vm *vm, Op op, qs_value a, qs_value *out);
-/* a op= b in a's storage (aliases see it), converted to a's dtype; QS_ETYPE when that would lose an imaginary part. */
-qs_status qarith_update(qs_vm *vm, Op op, qs_value a, qs_value b);
-qs_status qarith_matmul(qs_vm *vm, Array *a, Array *b, qs_value *out);               /* matrix.c: BLAS */
-
 /* -- apply.c: functions of two elements that have no row ----------------------------------------------------------- */
 qs_status qapply_two(qs_vm *vm, const char *name, double (*fn)(double, double), qs_value a, qs_value b, qs_value *out);
 /* A function of integers, exact whatever their types; fractions of arguments are left away, results saturate to d,
@@ -86,14 +93,6 @@ qs_status qapply_two(qs_vm *vm, const char *name, double (*fn)(double, double), 
 typedef __int128 Whole;
 qs_status qapply_whole(qs_vm *vm, const char *name, Whole (*fn)(Whole, Whole), qs_dtype d, qs_value a, qs_value b,
                        qs_value *out);
-
-/* -- index.c: x[…] on arrays and cells ----------------------------------------------------------------------------- */
-/* Indices: numbers, colons, index vectors, masks of dtype bool; a coordinate vector when there is one index, rank >= 2.
- * `name` is the variable's name for messages, NULL when there is none. */
-qs_status qidx_get(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name, qs_value *out);
-qs_status qidx_set(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name, qs_value v);
-qs_status qidx_update(qs_vm *vm, Op op, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name,
-                      qs_value v);
 
 /* -- reduce.c: over all elements, or along one dimension that is kept with extent 1 -------------------------------- */
 typedef enum { RED_SUM, RED_PROD, RED_MIN, RED_MAX, RED_MEAN, RED_ANY, RED_ALL, RED_SUMSQ } Reduce;

@@ -1,4 +1,6 @@
 /* index.c -- x[…] on arrays and cells: read, written, updated. */
+#include "vm/array/arith.h"
+#include "vm/array/index.h"
 #include "vm/base/dtype.h"
 #include "vm/array/nest.h"
 #include "vm/array/select.h"

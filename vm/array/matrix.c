@@ -1,3 +1,4 @@
+#include "vm/array/arith.h"
 #include "vm/array/array.h"
 #include "vm/base/dtype.h"
 #include "vm/array/device_math.h"

@@ -1,8 +1,11 @@
-/* move.h -- elements from one strided place to another, as they are: copies, slices, transpositions, permutations.
+/* move.h -- elements from one strided place to another, as they are.  Whatever moves elements without changing them is
+ * this one function: copies, slices, transpositions, `cat`, `flip`.
  *
- * What the strides mean is all the same to the caller: axes are put in the order of the destination, neighbours that
- * both sides walk through evenly are joined, and where the source runs along another axis than the destination, small
- * tiles are turned around in the first-level cache.  Large moves are shared out among the threads. */
+ * What the strides mean is all the same to the caller.  Axes are put in the order of the destination, and neighbours
+ * that both sides walk through evenly are joined; a short run that both sides have in one piece, such as a pixel,
+ * counts as one element.  If the source then runs along another axis than the destination, tiles are turned around in a
+ * room of their own, because the rows of a matrix whose width is a power of two share a set of the cache and would
+ * drive each other out.  Large moves are shared out among the threads. */
 #ifndef VM_MOVE_H
 #define VM_MOVE_H
 #include "vm/base/ctx.h"

@@ -129,7 +129,7 @@ qs_status qoperand_dtype(qs_vm *vm, Op op, qs_value a, qs_value b, qs_dtype *out
 }
 
 qs_dtype qoperand_compute(qs_dtype d) {
-    if (d == QS_F16 || d == QS_BF16) return QS_F32;
+    if (qdtype_is_short(d)) return QS_F32;
     return d < QS_I32 ? QS_I32 : d;
 }
 

@@ -1,6 +1,7 @@
 /* operand.h -- private to operators and functions of elements: arith.c, apply.c, scalar.c, operand.c. */
 #ifndef VM_OPERAND_H
 #define VM_OPERAND_H
+#include "lang/syntax/operators.h"
 #include "vm/array/array.h"
 #include "vm/array/packed.h"
 

@@ -6,7 +6,16 @@
  * of n/512 additions in double, and integers are exact.  Along a dimension the same pieces lie across it.
  *
  * Large arrays are shared out among the threads.  What is cut where depends on the array alone, so a result is the same
- * whatever their number. */
+ * whatever their number.
+ *
+ * Running sums of a row are cut twice: into blocks, for the threads, and these into strands of 64 elements, because an
+ * addition waits for the one before it, while several strands can be added up at once.  An element is the sum before
+ * the block, plus the sum before its strand in the block, plus the strand so far: the same bits from one thread, in one
+ * pass, as from several in a chain.  In the chain each thread takes the next block, adds it up, hands the sum on, and
+ * writes the elements while they are still in its cache, so the numbers are read from memory once.  A thread that has
+ * lost its processor would hold up all others; who waits long for a block adds that block up himself.  In this order
+ * the last element of a strand is exactly what the next strand continues, so the sums of numbers that are not negative
+ * never fall. */
 #include "devices/threads.h"
 #include "lang/kernel/elem/elem_host.h"
 #include "vm/array/array.h"
@@ -38,7 +47,7 @@ typedef struct {
 /* -- the plan ------------------------------------------------------------------------------------------------------ */
 static qs_dtype lane_dtype(Reduce r, qs_dtype d) {
     if (r == RED_ANY || r == RED_ALL) return QS_B1;
-    if (r == RED_MIN || r == RED_MAX) return d < QS_I32 ? QS_I32 : d == QS_F16 || d == QS_BF16 ? QS_F32 : d;
+    if (r == RED_MIN || r == RED_MAX) return d < QS_I32 ? QS_I32 : qdtype_is_short(d) ? QS_F32 : d;
     if (qdtype_is_complex(d)) return r == RED_SUMSQ ? QS_F64 : QS_C128;
     if (d >= QS_F16 || r == RED_MEAN || r == RED_SUMSQ) return QS_F64;
     return d == QS_U64 ? QS_U64 : QS_I64;

@@ -2,6 +2,7 @@
  * or not. */
 #include "lang/kernel/elem/elem_host.h"
 #include "vm/array/operand.h"
+#include "vm/quasar.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,14 @@
 /* ctx.h -- what every layer hangs on: the memory door, interned strings and types, the first error.
  *
- * qs_vm begins with a Ctx, so lang and devices work on the same state without knowing the machine. */
+ *     ctx     memory, errors, arenas, growing text, sources        dtype    element types and their conversions
+ *     str     names and strings, maps                              type     descriptors of the types of the language
+ *     number  numbers as text                                      flag     what signal handlers and threads raise
+ *
+ * Everybody calls these files; they know nobody but quasar_types.h.  qs_vm begins with a Ctx, so lang and devices work
+ * on the same state without knowing the machine. */
 #ifndef VM_BASE_CTX_H
 #define VM_BASE_CTX_H
-#include "vm/quasar.h"
+#include "vm/quasar_types.h"
 
 #include <stdarg.h>
 
@@ -57,7 +62,8 @@ void qctx_init(Ctx *c, int precision);
 void qctx_close(Ctx *c);
 
 /* -- memory.  qmem_try may return NULL and is for sizes a user chooses (array blocks); qmem_alloc is for bookkeeping
- *    and never returns NULL: when a few bytes are not to be had the process cannot go on, and aborts. ------------ */
+ *    and never returns NULL: when a few bytes are not to be had the process cannot go on, and aborts.  Tests of every
+ *    such call would double the code, for a case that does not occur on systems that overcommit. ------------------ */
 void *qmem_alloc(Ctx *c, size_t n);                                /* zeroed */
 void *qmem_resize(Ctx *c, void *p, size_t old_n, size_t new_n);    /* new part zeroed */
 void qmem_free(Ctx *c, void *p, size_t n);

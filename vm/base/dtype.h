@@ -1,7 +1,16 @@
-/* dtype.h -- element types: sizes, names, promotion, and the one set of scalar conversions everybody uses. */
+/* dtype.h -- element types: sizes, names, promotion, and the one set of scalar conversions everybody uses.
+ *
+ * A number of the host is a double (`scalar`); the elements of an array are float32 unless the program says otherwise.
+ * Beside an array a number of the host is weak: 2.0*float32_array is float32.
+ *
+ * Nothing is rounded silently.  So an array of 32-bit integers becomes float64 where it meets float32 or a scalar, and
+ * integers of 8 and 16 bits compute as int: 200+100 of two uint8 images is 300.
+ *
+ * A conversion to an integer type goes toward zero and saturates, and NaN gives 0, on the host, in the evaluator and in
+ * every backend: so there is one rule to remember, and no case that C, LLVM or OpenCL leave undefined. */
 #ifndef VM_BASE_DTYPE_H
 #define VM_BASE_DTYPE_H
-#include "vm/quasar.h"
+#include "vm/quasar_types.h"
 
 typedef struct { float re, im; } QComplexF;
 typedef struct { double re, im; } QComplexD;
@@ -13,7 +22,8 @@ typedef struct {
     const char *name; /* as written in the language */
     uint8_t size;     /* bytes */
     uint8_t cls;      /* DtypeClass */
-    const char *opencl, *llvm, *numpy;
+    const char *opencl, *llvm;
+    const char *numpy; /* its code for the type; "": it has none */
     uint8_t dlcode;
 } DtypeInfo;
 
@@ -22,6 +32,8 @@ extern const DtypeInfo qdtype_info[QS_NDTYPES];
 static inline size_t qdtype_size(qs_dtype d) { return qdtype_info[d].size; }
 static inline bool qdtype_is_complex(qs_dtype d) { return d >= QS_C64; }
 static inline bool qdtype_is_real(qs_dtype d) { return d >= QS_F16 && d <= QS_F64; }
+/* Floats of 16 bits: they are stored so, and computed with as float32. */
+static inline bool qdtype_is_short(qs_dtype d) { return qdtype_is_real(d) && qdtype_size(d) == 2; }
 static inline bool qdtype_is_int(qs_dtype d) { return d >= QS_I8 && d <= QS_U64; }
 void qdtype_int_span(qs_dtype d, double *lo, double *hi); /* the least and the greatest, as doubles; d is an integer */
 
@@ -48,7 +60,9 @@ static inline float qdtype_bf16_to_float(uint16_t h) {
 }
 uint16_t qdtype_float_to_bf16(float f);   /* round to nearest even */
 
-/* A whole number that float32 does not hold: as a position, or an extent, it would be another one. */
+/* A whole number that float32 does not hold.  It may be a position or an extent, and would be another one after
+ * rounding: x[a..b] would read the elements beside.  So a list or range that holds such a number is float64, whatever
+ * becomes of it. */
 bool qdtype_rounds_whole(double x);
 
 /* One element of any type to and from double (complex: real part only; 64-bit integers beyond 2^53 round). */

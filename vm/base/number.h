@@ -1,7 +1,9 @@
-/* number.h -- numbers as text, with a point whatever locale the host program has set. */
+/* number.h -- numbers as text, with a point whatever locale the host program has set.  All text is made and read
+ * through this door, messages and the code of kernels too: a comma in them would be an error that only some users see.
+ */
 #ifndef VM_BASE_NUMBER_H
 #define VM_BASE_NUMBER_H
-#include "vm/quasar.h"
+#include "vm/quasar_types.h"
 
 #include <stdarg.h>
 #include <stddef.h>

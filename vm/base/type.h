@@ -21,6 +21,7 @@ typedef enum {
     TY_FOREIGN  /* pyvalue */
 } TypeKind;
 
+typedef enum { CLASS_IMMUTABLE, CLASS_MUTABLE, CLASS_DYNAMIC } ClassKind;
 enum { RANK_ANY = -1 };
 
 struct Type {
@@ -38,7 +39,8 @@ struct Type {
     Type *chain;
 };
 
-/* Boundary modes; the order is that of KIR's BOUND instruction. */
+/* Boundary modes; the order is that of KIR's BOUND instruction.  MIRROR repeats the sample at the edge (-1 is 0, -2 is
+ * 1), as the library functions with the mode "mirror" do. */
 typedef enum { ACC_DEFAULT, ACC_SAFE, ACC_MIRROR, ACC_CIRCULAR, ACC_CLAMPED, ACC_UNCHECKED, ACC_CHECKED } AccessMode;
 enum { MOD_CONST = 1, MOD_NONCONST = 2, MOD_HWTEX_NEAREST = 4, MOD_HWTEX_LINEAR = 8, MOD_HWTEX_CONST = 16,
        MOD_SHARED = 32 };

@@ -1,8 +1,10 @@
 /* call.c -- who is called with what: overloads, named and default arguments, type parameters, constructors, methods. */
 #include "lang/syntax/diag.h"
+#include "vm/interp/interp.h"
 #include "vm/session/modtype.h"
 #include "vm/session/module.h"
 #include "vm/session/names.h"
+#include "vm/value/machine.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,7 +1,14 @@
-/* frame.h -- private to the interpreter: the registers of a call, and the values they hold. */
+/* frame.h -- private to the interpreter: the registers of a call, and the values they hold.
+ *
+ * The top level keeps its global variables in registers while it runs, and their entries in the table of globals point
+ * there, so that functions and imports see them: a loop at top level is then as fast as one in a function.
+ *
+ * An error unwinds frame by frame to the next handler, which is found by the place in the code; so `try` costs nothing
+ * as long as nothing fails.  An interrupt, and `exit`, pass all handlers. */
 #ifndef VM_FRAME_H
 #define VM_FRAME_H
 #include "vm/interp/proto.h"
+#include "vm/value/machine.h"
 
 qs_status qframe_open(qs_vm *vm); /* reserves the stack of values and that of frames */
 void qframe_close(qs_vm *vm);

@@ -3,6 +3,7 @@
  * Script calls push a Frame and stay in the same C call; a native that calls back enters qvm_call, which runs until its
  * own frame is left.  An error looks for a handler frame by frame, down to where this run began. */
 #include "vm/interp/frame.h"
+#include "vm/interp/interp.h"
 #include "vm/launch/regions.h"
 #include "vm/session/module.h"
 #include "vm/session/names.h"

@@ -3,6 +3,7 @@
  * The results of a native lie above everything that is in use, while its arguments still lie in the registers of its
  * caller.  Those of a script lie in its registers, so they are taken out before these are left. */
 #include "vm/interp/frame.h"
+#include "vm/interp/interp.h"
 
 static qs_status wrong_count(qs_vm *vm, const qs_native_def *d, int nin) {
     const char *some = d->max_in < 0            ? "at least "

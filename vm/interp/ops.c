@@ -1,5 +1,8 @@
 /* ops.c -- what operators, loops, fields and annotations do to any value. */
 #include "stdlib/stdlib.h"
+#include "vm/array/arith.h"
+#include "vm/array/index.h"
+#include "vm/interp/interp.h"
 #include "vm/session/module.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* proto.c -- a function's tree compiled to instructions, with its literals as values. */
 #include "vm/interp/proto.h"
+#include "vm/interp/interp.h"
 
 #include <string.h>
 

@@ -1,8 +1,11 @@
-/* proto.h -- private to the interpreter: compiled functions, frames, and what the instructions are made of.
+/* proto.h -- compiled functions and the frames in which they run.
  *
- * One stack of values, reserved once and never moved, so natives may keep pointers to their arguments while they call
- * back.  A frame's registers are a window of it; a callee's window begins at its first argument, inside the caller's.
- * Every slot always holds a valid value: whoever writes one releases what was there. */
+ * There is one stack of values, in address space that is reserved once.  It never moves, so natives may keep pointers
+ * to their arguments while they call back.  A frame's registers are a window of it; a callee's window begins at its
+ * first argument, inside the caller's, and the frame adds where the results go and where the caller goes on.  Every
+ * slot always holds a valid value: whoever writes one releases what was there.
+ *
+ * Calls from script to script do not recurse in C.  Natives that call back do, at most MAX_NESTING deep. */
 #ifndef VM_PROTO_H
 #define VM_PROTO_H
 #include "lang/bytecode/bytecode.h"
@@ -51,73 +54,4 @@ static inline void qinterp_put(qs_vm *vm, qs_value *slot, qs_value v) { /* takes
 static inline void qinterp_clear(qs_vm *vm, qs_value *slot) { qinterp_put(vm, slot, qs_nil()); }
 static inline qs_value qval_unset(void) { qs_value v = {QS_NIL, NIL_UNSET, {0}}; return v; }
 static inline bool qval_is_unset(qs_value v) { return v.kind == QS_NIL && v.aux == NIL_UNSET; }
-
-/* -- step.c: instructions, with the release of temporaries -------------------------------------------------------- */
-qs_status qstep_binary(qs_vm *vm, Frame *f, Op op, qs_value *dst, qs_value *a, qs_value *b);
-qs_status qstep_unary(qs_vm *vm, Frame *f, Op op, qs_value *dst, qs_value *a);
-qs_status qstep_compare(qs_vm *vm, Frame *f, Op op, qs_value *a, qs_value *b, bool *out);
-/* base[at[0], …]; w: the name of base and the modes, see INDEX_NAME */
-qs_status qstep_get(qs_vm *vm, Frame *f, qs_value *dst, qs_value *base, int n, qs_value *at, uint32_t w);
-qs_status qstep_set(qs_vm *vm, Frame *f, qs_value *base, int n, qs_value *at, qs_value *v, uint32_t w);
-qs_status qstep_update(qs_vm *vm, Frame *f, Op op, qs_value *base, int n, qs_value *at, qs_value *v, uint32_t w);
-qs_status qstep_closure(qs_vm *vm, Frame *f, Func *func, const uint32_t *from, qs_value *dst);
-qs_status qstep_capture(qs_vm *vm, Frame *f, uint32_t n, qs_value *out); /* one that had no value when captured */
-typedef enum { LIST_CELL, LIST_MATRIX, LIST_WIDE } ListKind;
-qs_status qstep_array(qs_vm *vm, qs_value k, qs_value *dst);             /* a new one with the elements of k */
-qs_status qstep_literal(qs_vm *vm, ListKind k, int n, qs_value *items, qs_value *dst);
-qs_status qstep_literal_of(qs_vm *vm, ListKind k, qs_value *list, qs_value *dst);
-qs_status qstep_range(qs_vm *vm, Frame *f, ListKind k, qs_value *bounds, bool stepped, qs_value *dst);
-
-/* -- ops.c: what operators do ------------------------------------------------------------------------------------- */
-qs_status qops_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
-qs_status qops_concat(qs_vm *vm, int n, const qs_value *at, qs_value *out); /* at[0] + … + at[n-1], at[0] a string */
-qs_status qops_unary(qs_vm *vm, Op op, qs_value a, qs_value *out);
-/* *target op= v, in its storage where it is an array */
-qs_status qops_update(qs_vm *vm, Op op, qs_value *target, qs_value v);
-qs_status qops_compare(qs_vm *vm, Op op, qs_value a, qs_value b, bool *out);
-bool qops_match(qs_vm *vm, qs_value v, qs_value pattern, bool is_list);
-qs_status qops_range(qs_vm *vm, qs_dtype d, const qs_value *bounds, bool stepped, qs_value *out);
-qs_status qops_for(qs_vm *vm, qs_value *r, bool stepped);              /* lo, hi, step to round, lo, step, rounds */
-qs_status qops_for_dims(qs_vm *vm, const qs_value *bounds, int n, bool stepped, qs_value *loops);
-qs_status qops_iter(qs_vm *vm, qs_value *r);
-qs_status qops_next(qs_vm *vm, qs_value *r, qs_value *item, bool *more);
-qs_status qops_destruct(qs_vm *vm, qs_value v, int n, qs_value *out);
-qs_status qops_append(qs_vm *vm, qs_value *list, int n, qs_value *items);
-qs_status qops_cell(qs_vm *vm, int n, const qs_value *items, qs_value *out);
-qs_status qops_get_field(qs_vm *vm, qs_value v, Str *name, FieldCache *cache, qs_value *out);
-qs_status qops_set_field(qs_vm *vm, qs_value v, Str *name, FieldCache *cache, qs_value x);
-qs_status qops_coerce(qs_vm *vm, Frame *f, qs_value *r, qs_value type, qs_value what, bool param);
-qs_status qops_unset(qs_vm *vm, const char *name);
-
-/* -- invoke.c: other callables are run, results delivered --------------------------------------------------------- */
-/* Runs a native, or with fn NULL what qcall_other calls. */
-qs_status qinvoke(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTable *names, qs_value *ret,
-                  uint32_t want);
-/* r[1].name(r[2], …) on a foreign value, nin arguments; the result goes to r[0]. */
-qs_status qinvoke_method(qs_vm *vm, qs_value *r, int nin, Str *name, const NameTable *names, uint32_t want,
-                         bool *found);
-/* The running function is left: its results go to the caller.  Errors here are still the function's. */
-qs_status qinvoke_leave(qs_vm *vm, Frame *f, qs_value *results, int have);
-
-/* -- call.c: who is called with what ------------------------------------------------------------------------------ */
-/* Picks the overload for these arguments. */
-qs_status qcall_select(qs_vm *vm, Function *set, int nin, const qs_value *in, int nnamed, Str *const *names,
-                       Function **out);
-/* Lays out the arguments at args as the parameters want them: names, variadic rest, unset for a default. */
-qs_status qcall_arrange(qs_vm *vm, Function *fn, qs_value *args, int nin, int nnamed, Str *const *names);
-/* The same for a built-in, whose signature names its arguments. */
-qs_status qcall_arrange_native(qs_vm *vm, const qs_native_def *d, qs_value *args, int nin, int nnamed,
-                               Str *const *names);
-/* Anything that is no function: types construct, foreign values are called. */
-qs_status qcall_other(qs_vm *vm, qs_value callee, int nin, qs_value *in, int nnamed, Str *const *names, int nout,
-                      qs_value *out);
-/* A foreign value, or with `method` its method of that name; *found false: it has none, and nothing happened. */
-qs_status qcall_foreign(qs_vm *vm, Foreign *f, Str *method, int nin, qs_value *in, int nnamed, Str *const *names,
-                        int nout, qs_value *out, bool *found);
-/* v.name(…): the function in a field (then *is_field), or the function called `name` with v as its first argument. */
-qs_status qcall_method(qs_vm *vm, Func *from, qs_value v, Str *name, FieldCache *cache, qs_value *fn, bool *is_field);
-qs_status qcall_bind_types(qs_vm *vm, Frame *f, int first);
-/* With the type parameters bound in this call. */
-qs_status qcall_type(qs_vm *vm, Frame *f, TypeExpr *e, const Type **out);
-qs_status qcall_type_value(qs_vm *vm, const Type *t, TypeMods mods, qs_value *out);
 #endif

@@ -1,6 +1,9 @@
 /* step.c -- instructions on registers that are not all numbers: the operation, and then temporaries that were its
  * operands are let go.  After an error the operands are still there. */
+#include "vm/array/arith.h"
+#include "vm/array/index.h"
 #include "vm/interp/frame.h"
+#include "vm/interp/interp.h"
 #include "vm/launch/regions.h"
 #include "vm/session/module.h"
 #include "vm/session/names.h"

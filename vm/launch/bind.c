@@ -31,13 +31,13 @@ static void drop_made(const Run *r, Locked *x) {
 }
 
 static void drop_all_made(Run *r) {
-    for (int i = 0; i < r->to.nlocked; i++) drop_made(r, &r->to.locked[i]);
+    for (int i = 0; i < r->bound.nlocked; i++) drop_made(r, &r->bound.locked[i]);
 }
 
 /* A device with memory of its own gets what is the host's as a buffer whose contents come home. */
 static qs_status wrap_memory(Run *r) {
-    for (int i = 0; i < r->to.nlocked; i++) {
-        Locked *x = &r->to.locked[i];
+    for (int i = 0; i < r->bound.nlocked; i++) {
+        Locked *x = &r->bound.locked[i];
         if (x->buf) continue;
         TRY(qbuf_wrap(qvm_ctx(r->vm), x->host, x->nbytes, false, NULL, NULL, &x->buf));
         x->made = true;
@@ -55,13 +55,13 @@ static bool collide(const Locked *x, const Locked *y) {
 /* The arguments in buffer `from` are in buffer `to`, so many bytes further on. */
 static void move_args(Run *r, int from, int to, size_t bytes) {
     for (int i = 0; i < qlaunch_func(r)->nparams; i++)
-        if (r->to.arg[i].is_array && r->to.lock[i] == from) r->to.lock[i] = to, r->to.arg[i].offset += bytes;
+        if (r->bound.arg[i].is_array && r->bound.lock[i] == from) r->bound.lock[i] = to, r->bound.arg[i].offset += bytes;
 }
 
 /* Buffer number i becomes both; the last one takes the place of k. */
 static qs_status unite(Run *r, int i, int k) {
     Ctx *c = qvm_ctx(r->vm);
-    Locked *x = &r->to.locked[i], *y = &r->to.locked[k];
+    Locked *x = &r->bound.locked[i], *y = &r->bound.locked[k];
     void *p, *q;
     Buffer *both;
     TRY(qbuf_reach_host(c, x->buf, (qs_access)x->mode, &p));
@@ -73,8 +73,8 @@ static qs_status unite(Run *r, int i, int k) {
     move_args(r, k, i, ylo - lo);
     drop_made(r, x), drop_made(r, y);
     *x = (Locked){.buf = both, .mode = QS_READWRITE, .made = true};
-    *y = r->to.locked[--r->to.nlocked];
-    move_args(r, r->to.nlocked, k, 0);
+    *y = r->bound.locked[--r->bound.nlocked];
+    move_args(r, r->bound.nlocked, k, 0);
     return QS_OK;
 }
 
@@ -82,8 +82,8 @@ static qs_status check_places(const Run *r) {
     const KFunc *f = qlaunch_func(r);
     for (int i = 0; i < f->nparams; i++) {
         const KParam *p = &f->params[i];
-        if (!r->to.arg[i].is_array || !r->to.locked[r->to.lock[i]].made) continue;
-        if (r->to.arg[i].offset % qdtype_size(qdtype_real_of((qs_dtype)p->dtype)) == 0) continue;
+        if (!r->bound.arg[i].is_array || !r->bound.locked[r->bound.lock[i]].made) continue;
+        if (r->bound.arg[i].offset % qdtype_size(qdtype_real_of((qs_dtype)p->dtype)) == 0) continue;
         return qerr_set(qvm_ctx(r->vm), QS_EVALUE,
                         "%s%s: %s shares memory with an argument whose elements are of another size; pass copy(%s)",
                         r->form->noun, f->name->s, p->name->s, p->name->s);
@@ -92,9 +92,9 @@ static qs_status check_places(const Run *r) {
 }
 
 static qs_status unite_all(Run *r) {
-    for (int i = 0; i < r->to.nlocked; i++)
-        for (int k = i + 1; k < r->to.nlocked;) {
-            if (!collide(&r->to.locked[i], &r->to.locked[k])) { k++; continue; }
+    for (int i = 0; i < r->bound.nlocked; i++)
+        for (int k = i + 1; k < r->bound.nlocked;) {
+            if (!collide(&r->bound.locked[i], &r->bound.locked[k])) { k++; continue; }
             TRY(unite(r, i, k));
             i = 0, k = 1; /* what is larger now may reach others */
         }
@@ -104,7 +104,7 @@ static qs_status unite_all(Run *r) {
 /* -- locks --------------------------------------------------------------------------------------------------------- */
 static qs_status leave(const Run *r, int n, qs_status s) {
     while (n--) {
-        const Locked *x = &r->to.locked[n];
+        const Locked *x = &r->bound.locked[n];
         if (x->buf) s = qbuf_leave(qvm_ctx(r->vm), x->buf, r->device, (qs_access)x->mode, s);
     }
     return s;
@@ -114,8 +114,8 @@ static qs_status leave(const Run *r, int n, qs_status s) {
 static qs_status lock_failed(const Run *r, int which, qs_status s) {
     const KFunc *f = qlaunch_func(r);
     for (int i = 0; i < f->nparams; i++)
-        if (r->to.arg[i].is_array && r->to.lock[i] == which && r->to.array[i])
-            return qarr_lock_failed(r->vm, r->to.array[i], f->params[i].name ? f->params[i].name->s : NULL, s);
+        if (r->bound.arg[i].is_array && r->bound.lock[i] == which && r->bound.array[i])
+            return qarr_lock_failed(r->vm, r->bound.array[i], f->params[i].name ? f->params[i].name->s : NULL, s);
     return s;
 }
 
@@ -125,15 +125,15 @@ static qs_status lock_each(Run *r) {
         TRY(wrap_memory(r));
         TRY(unite_all(r));
     }
-    for (int i = 0; i < r->to.nlocked; i++) {
-        Locked *x = &r->to.locked[i];
+    for (int i = 0; i < r->bound.nlocked; i++) {
+        Locked *x = &r->bound.locked[i];
         x->block = (DevPtr)(uintptr_t)x->host;
         if (!x->buf) continue;
         qs_status s = qbuf_lock(qvm_ctx(r->vm), x->buf, r->device, (qs_access)x->mode, &x->block);
         if (s != QS_OK) return lock_failed(r, i, leave(r, i, s));
     }
     for (int i = 0; i < f->nparams; i++)
-        if (r->to.arg[i].is_array) r->to.arg[i].block = r->to.locked[r->to.lock[i]].block;
+        if (r->bound.arg[i].is_array) r->bound.arg[i].block = r->bound.locked[r->bound.lock[i]].block;
     return QS_OK;
 }
 
@@ -144,7 +144,7 @@ qs_status qbind_lock(Run *r) {
 }
 
 qs_status qbind_unlock(Run *r, qs_status s) {
-    s = leave(r, r->to.nlocked, s);
+    s = leave(r, r->bound.nlocked, s);
     drop_all_made(r);
     return s;
 }

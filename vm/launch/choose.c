@@ -43,8 +43,8 @@ static int ndevices(const Run *r) { return qvm(r->vm)->ndevices; }
 /* Bytes that locking would move to d; memory for results is too little to count. */
 static double bytes_to_bring(const Run *r, const Device *d) {
     double bytes = 0;
-    for (int i = 0; i < r->to.nlocked; i++) {
-        const Locked *x = &r->to.locked[i];
+    for (int i = 0; i < r->bound.nlocked; i++) {
+        const Locked *x = &r->bound.locked[i];
         if (x->buf && x->mode & QS_READ && !(x->buf->valid & 1u << d->memory)) bytes += (double)x->buf->nbytes;
     }
     return bytes;
@@ -53,10 +53,10 @@ static double bytes_to_bring(const Run *r, const Device *d) {
 /* Bytes that go home afterwards: foreign memory that is written, and what the host usually reads then. */
 static double bytes_to_return(const Run *r, const Device *d) {
     double bytes = d->memory == HOST_MEMORY ? 0 : choice_of(r)->fetched;
-    for (int i = 0; i < r->to.nlocked; i++) {
-        const Buffer *b = r->to.locked[i].buf;
+    for (int i = 0; i < r->bound.nlocked; i++) {
+        const Buffer *b = r->bound.locked[i].buf;
         bool leaves = b && b->home >= 0 && b->home != d->memory;
-        if (r->to.locked[i].mode & QS_WRITE && leaves) bytes += (double)b->nbytes;
+        if (r->bound.locked[i].mode & QS_WRITE && leaves) bytes += (double)b->nbytes;
     }
     return bytes;
 }
@@ -224,8 +224,8 @@ static void count_fetched(qs_vm *vm, Choice *s) {
 static void mark_written(const Run *r) {
     Choice *s = choice_of(r);
     s->fetched_before = qvm_ctx(r->vm)->fetched[s->maker], s->was_away = r->device->memory != HOST_MEMORY;
-    for (int i = 0; s->was_away && i < r->to.nlocked; i++)
-        if (r->to.locked[i].mode & QS_WRITE) r->to.locked[i].buf->maker = s->maker;
+    for (int i = 0; s->was_away && i < r->bound.nlocked; i++)
+        if (r->bound.locked[i].mode & QS_WRITE) r->bound.locked[i].buf->maker = s->maker;
 }
 
 static void count_fresh(Choice *s, int device, double bytes) {

@@ -1,8 +1,10 @@
 /* entry.c -- the values that enter a form.
  *
- * An entry may lie inside another one, as what a function has captured and the fields of an object do; it stands behind
- * that one, whose kind says that it is there. */
+ * An entry may lie inside another one, as what a function has captured and the fields of an object do.  It stands
+ * behind the one that it lies in, so their kinds are compared in that order at each run: the kind of the outer one says
+ * that the inner one is there. */
 #include "vm/launch/kind.h"
+#include "vm/value/machine.h"
 
 static qs_value field(const Object *o, uint32_t index, const Str *name) {
     Str *found;

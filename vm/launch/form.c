@@ -1,7 +1,7 @@
 /* form.c -- the forms of a kernel, a loop, an expression. */
+#include "lang/kernel/ir/kir.h"
 #include "vm/launch/run.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Names a form in Ctx.fetched.  0 is nobody; that two have one name does no harm but to predictions. */
@@ -24,11 +24,11 @@ void qform_enter(Form *f, const Entries *e) {
 
 void qform_set(Form *f, int which, const KFunc *func) {
     Version *v = &f->version[which];
-    v->func = func, v->steps = func ? (double)func->nins : 0, v->checks = false;
+    v->func = func, v->nloops = 0, v->checks = false;
     for (uint32_t i = 1; func && i < func->nins; i++) {
         KOp op = func->ins[i].op;
         v->checks |= op == K_CHECK;
-        if (op == K_LOOP || op == K_FOR) v->steps = INFINITY;
+        v->nloops += op == K_LOOP || op == K_FOR;
     }
 }
 

@@ -12,7 +12,7 @@ enum { MAX_VERSIONS = 3 };
 typedef struct { /* one function of a form */
     const KFunc *func;         /* NULL: there is none */
     bool checks;               /* it may report a fault */
-    double steps;              /* instructions of one position; INFINITY: it has loops */
+    uint32_t nloops;           /* in it: how long a position takes is known when there are none */
     Program *on[MAX_DEVICES];  /* by number of the device; NULL: not loaded */
 } Version;
 

@@ -207,7 +207,7 @@ static int bind_leaf_number(Binding *b, int i, qs_value v) {
 
 /* An array over the domain; stretched dimensions have stride 0. */
 static void bind_leaf(Now *now, int i, Array *a) {
-    DevArg *arg = qbind_array(&now->run.to, i, a, QS_READ);
+    DevArg *arg = qbind_array(&now->run.bound, i, a, QS_READ);
     arg->rank = now->flat ? 1 : now->rank;
     for (int d = 0; d < arg->rank && !now->flat; d++) {
         int from = d - (now->rank - a->rank);
@@ -219,7 +219,7 @@ static void bind_leaf(Now *now, int i, Array *a) {
 
 static void bind_result(Now *now, int i, int64_t first) {
     const Launch *l = &now->run.launch;
-    DevArg *arg = qbind_array(&now->run.to, i, now->result, QS_WRITE);
+    DevArg *arg = qbind_array(&now->run.bound, i, now->result, QS_WRITE);
     arg->rank = l->rank;
     for (int d = l->rank - 1; d >= 0; d--) {
         arg->dims[d] = l->domain[d];
@@ -232,7 +232,7 @@ static qs_status bind(Run *run) {
     Now *now = (Now *)run;
     int n = 0;
     for (int i = 0; i < now->region->nleaves; i++) {
-        if (now->at[i].kind != QS_ARRAY) n += bind_leaf_number(&run->to, n, now->at[i]);
+        if (now->at[i].kind != QS_ARRAY) n += bind_leaf_number(&run->bound, n, now->at[i]);
         else bind_leaf(now, n++, now->at[i].u.p);
     }
     now->nargs = n;
@@ -264,8 +264,8 @@ static qs_status fit_reduction(Run *run) {
     int64_t nparts = share_out(now);
     if (now->result) qarr_release(vm, now->result), now->result = NULL; /* of an attempt before */
     TRY(qarr_new_raw(vm, now->form->kernel[run->which].dtype, 1, &nparts, false, &now->result));
-    qbind_number(&run->to, now->nargs, (uint64_t)now->chunk, 8);
-    qbind_number(&run->to, now->nargs + 1, now->count, 8);
+    qbind_number(&run->bound, now->nargs, (uint64_t)now->chunk, 8);
+    qbind_number(&run->bound, now->nargs + 1, now->count, 8);
     bind_result(now, now->nargs + 2, nparts);
     return QS_OK;
 }

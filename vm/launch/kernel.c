@@ -158,7 +158,7 @@ static void bind_number(KernelRun *k, int i, qs_value v) {
     const KBind *b = &k->form->binds[i];
     qs_dtype d = (qs_dtype)qlaunch_func(&k->run)->params[i].dtype;
     if (v.kind == QS_ARRAY) v = qs_num(qkind_element(k->run.vm, v.u.p, (size_t)b->part)); /* handed over by value */
-    qbind_number(&k->run.to, i, number_bits(v, b->part, d), qdtype_size(d));
+    qbind_number(&k->run.bound, i, number_bits(v, b->part, d), qdtype_size(d));
 }
 
 /* A vec may come as a matrix with one row; extents beyond the array's are 1. */
@@ -217,7 +217,7 @@ static qs_status bind(Run *run) {
         }
         Array *a = v.u.p;
         TRY(check_array(run->vm, f, p, &k->form->binds[i], a));
-        fit_rank(a, p->rank, qbind_array(&run->to, i, a, lock_mode(k->form, i, a, k->request)));
+        fit_rank(a, p->rank, qbind_array(&run->bound, i, a, lock_mode(k->form, i, a, k->request)));
     }
     return QS_OK;
 }
@@ -250,7 +250,7 @@ static qs_status run(KernelRun *k, const Request *r) {
         run->launch.domain[i] = r->domain[i], run->launch.block[i] = 1;
         run->positions *= (double)r->domain[i];
     }
-    run->steps = run->positions * run->form->version[0].steps;
+    run->steps = run->form->version[0].nloops ? INFINITY : run->positions * qlaunch_func(run)->nins;
     TRY(qlaunch_run(run));
     const KFunc *f = qlaunch_func(run);
     return run->fault.message ? qlaunch_fault(run, (Where){f->src, run->fault.pos}) : QS_OK;

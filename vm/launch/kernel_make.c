@@ -1,4 +1,5 @@
 /* kernel_make.c -- a form of a kernel: host values as the lowering sees them, and what the code says of itself. */
+#include "lang/kernel/ir/kir.h"
 #include "vm/launch/kernel_form.h"
 #include "vm/session/module.h"
 #include "vm/session/modtype.h"

@@ -50,7 +50,7 @@ static qs_status pick_device(Run *r) {
 
 static qs_status attempt(Run *r) {
     Program *p;
-    r->loaded = r->launched = false, r->fault.message = 0, r->to.nlocked = 0;
+    r->loaded = r->launched = false, r->fault.message = 0, r->bound.nlocked = 0;
     TRY(r->bind(r));
     if (!r->device) TRY(pick_device(r));
     if (r->fit) TRY(r->fit(r));

@@ -26,7 +26,6 @@
 #ifndef VM_LAUNCH_H
 #define VM_LAUNCH_H
 #include "vm/array/array.h"
-#include "lang/kernel/ir/kir.h"
 
 /* parallel_do / serial_do: dims, arguments, kernel function. */
 qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in);

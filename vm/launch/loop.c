@@ -1,15 +1,29 @@
-/* loop.c -- runs host loops as machine code: which form fits, which version of it, and the run.
+/* loop.c -- runs loops of the program as machine code: which form fits, which version of it, and the run.
  *
- *     turns counted ── worth it? ── the values that enter, by kind: a form (found, or made once)
- *                   ── guard ── parallel | quick | exact ── variables set ── a fault becomes an error
+ *     FORPREP counts turns ────┬─ worth it? ── the values that enter, by kind: a form (found, or made once)
+ *     WHILE, LOOP now and then ┘  ── guard ── parallel | quick | exact ── variables set ── a fault becomes an error
  *
  * A loop is compiled once it has worked as long as compiling takes, as far as that can be told beforehand from the
  * counters of the loops inside it.  Where nothing is compiled the interpreter does the same, only slower; sums and
- * products may differ, in their rounding.  {!parallel for} asks for a parallel run each time, or an error. */
+ * products may differ, in their rounding.  {!parallel for} asks for a parallel run each time, or an error.
+ *
+ * Nobody knows beforehand how often a loop turns that tests a condition, so it begins in the interpreter.  Of the turns
+ * of all such loops each LOOP_LOOK-th is charged to the loop whose turn it is and to those around it: that counts their
+ * work without a counter for each.  When a loop has worked long enough it goes on as machine code, from the turn at
+ * which it is, because a turn sees nothing but the variables; and the next time it begins so.
+ *
+ * An outer loop leaves the loops inside it alone when they are parallel and nearly all of its work (qloop_is_frame):
+ * compiled as a whole it would have their turns in order.  Inner loops count as parallel until the kinds of their
+ * values are known, so they are compiled first.
+ *
+ * Turns that come one after the other are work for the cpu device, whatever device runs kernels.  A parallel version
+ * goes to the device that runs kernels, so that arrays which live there stay there.  `--loops always` compiles each
+ * loop at once, on the evaluator, too; tests/scripts/loops and a run of all scripts with it compare the two. */
 #include "vm/launch/loop_run.h"
 
 #include "devices/threads.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -250,6 +264,7 @@ static qs_status enter(qs_vm *vm, Frame *f, LoopRegion *r, const Counter *counte
     Call c; /* too large to be cleared each time */
     if (!at_once(vm, r) && (steps < worth_launching || s->ndeclined >= DECLINES)) return QS_OK;
     c.vm = c.run.vm = vm, c.f = f, c.v = NULL, c.counters = counters, c.region = r, c.steps = steps;
+    c.turns = counters ? turns_of(counters, ncounters(r)) : INFINITY;
     c.order[0] = 0, c.order_src = NULL;
     TRY(prepare(&c, s));
     if (!c.v) return QS_OK;

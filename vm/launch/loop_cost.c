@@ -1,4 +1,5 @@
 /* loop_cost.c -- how many steps the interpreter would take for a loop, from its tree and the variables as they are. */
+#include "lang/syntax/operators.h"
 #include "vm/launch/loop_run.h"
 
 #include <math.h>

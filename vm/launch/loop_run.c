@@ -5,15 +5,15 @@
 #include <string.h>
 
 /* -- parameters -------------------------------------------------------------------------------------------------- */
-static void bind_real(Call *c, int i, double x) { qbind_number(&c->run.to, i, (KSlot){.F64 = x}.bits, 8); }
-static void bind_whole(Call *c, int i, int64_t x) { qbind_number(&c->run.to, i, (KSlot){.I64 = x}.bits, 8); }
+static void bind_real(Call *c, int i, double x) { qbind_number(&c->run.bound, i, (KSlot){.F64 = x}.bits, 8); }
+static void bind_whole(Call *c, int i, int64_t x) { qbind_number(&c->run.bound, i, (KSlot){.I64 = x}.bits, 8); }
 
 static void bind_source(Call *c, int i, int source, const KParam *p) {
     qs_value v = c->value[source];
-    if (v.kind == QS_ARRAY) qbind_array(&c->run.to, i, v.u.p, p->written ? QS_READWRITE : QS_READ);
+    if (v.kind == QS_ARRAY) qbind_array(&c->run.bound, i, v.u.p, p->written ? QS_READWRITE : QS_READ);
     else if (v.kind == QS_COMPLEX) bind_real(c, i, ((const Complex *)v.u.p)->re);
     else if (p->dtype == QS_F64) bind_real(c, i, qval_number(v));
-    else if (p->dtype == QS_B1) qbind_number(&c->run.to, i, v.u.i != 0, 1);
+    else if (p->dtype == QS_B1) qbind_number(&c->run.bound, i, v.u.i != 0, 1);
     else bind_whole(c, i, v.kind == QS_NUM ? (int64_t)v.u.f : v.u.i);
 }
 
@@ -26,7 +26,7 @@ static void bind_counter(Call *c, int i, const LoopBind *b, const KParam *p) {
 }
 
 static void bind_all(Call *c, const LoopCode *code) {
-    Binding *to = &c->run.to;
+    Binding *to = &c->run.bound;
     for (int i = 0; i < code->func->nparams; i++) {
         const LoopBind *b = &code->binds[i];
         const KParam *p = &code->func->params[i];
@@ -102,11 +102,11 @@ qs_status qloop_guard(Call *c) {
     KArg args[MAX_PARAMS];
     KLaunch l = {.rank = 1, .domain = {1}, .block = {1}};
     KFault fault = {0};
-    c->run.to.nlocked = 0;
+    c->run.bound.nlocked = 0;
     bind_all(c, g);
     for (int i = 0; i < g->func->nparams; i++) {
-        const DevArg *a = &c->run.to.arg[i];
-        bool memory = a->is_array && !c->run.to.array[i];
+        const DevArg *a = &c->run.bound.arg[i];
+        bool memory = a->is_array && !c->run.bound.array[i];
         args[i] = (KArg){.data = memory ? (void *)(uintptr_t)a->block : NULL, .bits = a->is_array ? 0 : a->bits};
         for (int d = 0; a->is_array && d < a->rank; d++)
             args[i].dims[d] = a->dims[d], args[i].strides[d] = a->strides[d];
@@ -181,13 +181,22 @@ static qs_status finish(Call *c, bool *again) {
     return failed ? qloop_fault(c) : QS_OK;
 }
 
+/* Turns of the loops that make up the loop itself; of others inside nobody knows how often they turn. */
+static double steps_of(const Call *c, LoopVersion which, double positions) {
+    const Version *v = &c->v->base.version[which];
+    bool side_by_side = which == PARALLEL && !c->v->code.chunked;
+    uint32_t own = side_by_side || c->region->loop->kind != N_FOR ? 0 : (uint32_t)c->region->loop->u.loop.nvars;
+    return v->nloops > own ? INFINITY : v->func->nins * (side_by_side ? positions : c->turns);
+}
+
 qs_status qloop_run(Call *c, Device *d, LoopVersion which, const Launch *l, bool *again) {
     Run *r = &c->run;
-    bool counted = c->region->loop->kind == N_FOR;
     r->form = &c->v->base, r->which = (int)which, r->optional = true, r->device = d, r->chosen = false;
     r->bind = bind, r->fit = NULL;
     r->launch = *l, r->launch.any_block = which == PARALLEL;
-    r->positions = r->steps = counted ? c->steps : INFINITY; /* how often another one turns nobody knows */
+    r->positions = c->v->code.chunked ? c->turns : 1;
+    for (int i = 0; !c->v->code.chunked && i < l->rank; i++) r->positions *= (double)l->domain[i];
+    r->steps = steps_of(c, which, r->positions);
     TRY(qlaunch_run(r));
     return finish(c, again);
 }

@@ -44,6 +44,7 @@ typedef struct {
     qs_value value[MAX_ENTRIES];  /* of the entries of v */
     const Counter *counters;
     const LoopRegion *region;
+    double turns;                 /* of all counters together; INFINITY: nobody knows */
     double steps;                 /* of all turns; the interpreter's */
     int64_t chunk;                /* turns of one; how many there are */
     int64_t nchunks;

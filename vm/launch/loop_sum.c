@@ -1,4 +1,8 @@
-/* loop_sum.c -- what the chunks of a loop have added up: copies of arrays for them, and putting the sums together. */
+/* loop_sum.c -- what the chunks of a loop have added up: copies of arrays for them, and putting the sums together.
+ *
+ * How many chunks there are depends on the turns alone, so a result does not change with the number of threads.  A
+ * histogram gets a copy for each chunk.  Such a loop commits nothing until it is done: a test that fails in it throws
+ * the work away, and the exact version runs. */
 #include "vm/launch/loop_run.h"
 
 #include "lang/kernel/ir/sem.h"

@@ -1,4 +1,8 @@
-/* loop_value.c -- what the compiler is told of the values that enter a loop, and the counters. */
+/* loop_value.c -- what the compiler is told of the values that enter a loop, and the counters.
+ *
+ * Objects are not compiled: their fields are read, and their arrays written.  A field that is set is a variable of the
+ * loop, which goes back into the object at the end; so its object may have only one name there, which is looked at
+ * before each run. */
 #include "vm/launch/loop_run.h"
 
 #include "vm/session/module.h"

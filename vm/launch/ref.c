@@ -1,6 +1,6 @@
 /* ref.c -- the reference device: KIR as it is, run by the evaluator on host memory.  Slow, exact, always there. */
 #include "devices/host.h"
-#include "lang/kernel/ir/kir.h"
+#include "lang/kernel/ir/kfunc.h"
 
 #include <stdio.h>
 #include <string.h>

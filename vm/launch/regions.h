@@ -2,6 +2,7 @@
 #ifndef VM_REGIONS_H
 #define VM_REGIONS_H
 #include "vm/interp/proto.h"
+#include "vm/value/machine.h"
 
 /* -- fuse.c: array expressions ------------------------------------------------------------------------------------- */
 /* An operator at `pc` of the running frame met a large array: when it lies in a fusible expression whose leaves are all

@@ -6,6 +6,7 @@
  * depend on data makes the count unknown).  So the rates are comparable with those that the machine can reach, which
  * are measured with two kernels on the same device at the end of the run. */
 #include "devices/cache.h"
+#include "lang/kernel/ir/kir.h"
 #include "vm/launch/run.h"
 
 #include <math.h>
@@ -197,14 +198,14 @@ qs_status qreport_launch(Run *r, Program *p) {
     const KFunc *f = qlaunch_func(r);
     Device *d = r->device;
     DevFault *fault = r->form->version[r->which].checks ? &r->fault : NULL;
-    if (!profiling(r->vm)) return d->ops->launch(d, p, &r->launch, f->nparams, r->to.arg, fault);
+    if (!profiling(r->vm)) return d->ops->launch(d, p, &r->launch, f->nparams, r->bound.arg, fault);
     TRY(d->ops->sync(d));
     double start = now();
-    TRY(d->ops->launch(d, p, &r->launch, f->nparams, r->to.arg, fault));
+    TRY(d->ops->launch(d, p, &r->launch, f->nparams, r->bound.arg, fault));
     TRY(d->ops->sync(d));
     add_call(r->vm, profiling(r->vm), (Timing){.hash = f->hash, .name = f->name, .where = qreport_place(f),
-                                               .seconds = now() - start, .bytes = bytes_of(f, r->to.arg),
-                                               .flops = flops_of(f, r->to.arg, &r->launch)});
+                                               .seconds = now() - start, .bytes = bytes_of(f, r->bound.arg),
+                                               .flops = flops_of(f, r->bound.arg, &r->launch)});
     return QS_OK;
 }
 

@@ -6,6 +6,7 @@
 #define VM_RUN_H
 #include "vm/launch/form.h"
 #include "vm/launch/launch.h"
+#include "vm/value/machine.h"
 
 enum { MAX_PARAMS = 160 };
 
@@ -35,7 +36,7 @@ typedef struct Run {
     DevFault fault;            /* message 0: none */
     qs_status (*bind)(struct Run *); /* the arguments, but for what depends on the device */
     qs_status (*fit)(struct Run *);  /* to the device: version, blocks, results.  NULL: nothing depends on it */
-    Binding to;
+    Binding bound;
 } Run;
 
 static inline const KFunc *qlaunch_func(const Run *r) { return r->form->version[r->which].func; }

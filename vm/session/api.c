@@ -1,5 +1,7 @@
 /* api.c -- the public functions of quasar.h: thin doors to the files that do the work. */
+#include "vm/array/index.h"
 #include "vm/interp/frame.h"
+#include "vm/interp/interp.h"
 #include "vm/launch/regions.h"
 #include "vm/session/module.h"
 #include "vm/session/names.h"

@@ -1,5 +1,6 @@
 /* library.c -- where modules are: beside their importer, on the paths that were configured, in the library. */
 #include "vm/session/library.h"
+#include "vm/value/machine.h"
 
 #include <dirent.h>
 #include <stdio.h>

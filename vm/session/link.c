@@ -1,5 +1,6 @@
 /* link.c -- a unit's names, types and functions enter its module; then every name that it uses is looked up. */
 #include "vm/session/link.h"
+#include "vm/value/machine.h"
 
 #include "lang/names/rewrite.h"
 #include "vm/session/modtype.h"

@@ -1,5 +1,6 @@
 /* modtype.c -- the types that a module defines: aliases, classes, and generic classes with what they were made for. */
 #include "vm/session/modtype.h"
+#include "vm/value/machine.h"
 
 #include "lang/syntax/diag.h"
 #include "vm/session/names.h"

@@ -380,7 +380,8 @@ static void drop_unit(qs_vm *vm, Module *m, Unit *u, Proto *p) {
     qsource_drop(qvm_ctx(vm), src);
 }
 
-/* An error is shown with its source, so a text that failed goes when the next one comes. */
+/* A text that was evaluated is freed when only values are left of it, so that a host program may evaluate without end.
+ * An error is shown with its source, so a text that failed goes when the next one comes. */
 static qs_status keep_failed(qs_vm *vm, Unit *u, Proto *p, qs_status s) {
     qvm(vm)->failed.unit = u, qvm(vm)->failed.proto = p;
     return s;

@@ -1,4 +1,14 @@
-/* module.h -- private to the machine: source files as modules, and what their names mean. */
+/* module.h -- private to the machine: source files as modules, and what their names mean.
+ *
+ *     module.c    finds, reads and runs files       names.c     what a name means to a module
+ *     link.c      joins a file to its imports       modtype.c   what a type means to it
+ *
+ * Paths and texts come in, running programs go out; api.c is the door for host programs (quasar.h), qrun.c and prompt.c
+ * are the command.  The interpreter asks here what a name or a type means.
+ *
+ * A file sees its own names, then those of its imports, later ones first, then the built-ins; functions of one name
+ * join as overloads.  One flat table for all, as in the original, breaks as soon as two libraries have a helper of the
+ * same name. */
 #ifndef VM_MODULE_H
 #define VM_MODULE_H
 #include "lang/names/scope.h"

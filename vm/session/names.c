@@ -3,6 +3,8 @@
  *
  * Functions of one name join into a set; a variable hides whatever comes after it. */
 #include "vm/session/names.h"
+#include "vm/interp/interp.h"
+#include "vm/value/machine.h"
 
 #include "stdlib/stdlib.h"
 #include "vm/session/library.h"

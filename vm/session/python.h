@@ -4,7 +4,7 @@
  * script first asks for Python; until then Machine.python is NULL and nothing here costs anything. */
 #ifndef VM_PYTHON_H
 #define VM_PYTHON_H
-#include "vm/value/object.h"
+#include "vm/value/machine.h"
 
 typedef struct PythonPlace {  /* the Python that was chosen */
     const char *executable;   /* sys.executable of it */

@@ -1,5 +1,6 @@
 /* qrun.c -- the command: runs a file, an expression, or the prompt. */
 #include "vm/launch/launch.h"
+#include "vm/quasar.h"
 #include "vm/session/prompt.h"
 
 #include <signal.h>

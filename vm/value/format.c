@@ -1,6 +1,8 @@
 /* format.c -- values as text: what print shows, what the prompt echoes, and C-like formats. */
+#include "lang/syntax/ast.h"
 #include "vm/array/array.h"
 #include "vm/base/number.h"
+#include "vm/quasar.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -13,7 +15,7 @@
 enum { DIGITS_FLOAT = 6, DIGITS_DOUBLE = 15 };
 static const double plain_limit = 1e15; /* integers below it are written in full, whatever their type */
 
-/* The fewest digits that read back as the same half or bfloat16: these types hold 3 or 4 digits at most. */
+/* The fewest digits that read back as the same float of 16 bits, which holds 3 or 4 digits at most. */
 static void add_short_float(Text *t, double x, qs_dtype d) {
     char text[32];
     uint16_t same, back;
@@ -30,7 +32,7 @@ static void add_short_float(Text *t, double x, qs_dtype d) {
 static void number(Text *t, double x, qs_dtype d) {
     if (isnan(x)) qtext_puts(t, "nan");
     else if (x == trunc(x) && fabs(x) < plain_limit) qtext_printf(t, "%.0f", x);
-    else if (d == QS_F16 || d == QS_BF16) add_short_float(t, x, d);
+    else if (qdtype_is_short(d)) add_short_float(t, x, d);
     else qtext_printf(t, "%.*g", d == QS_F32 || d == QS_C64 ? DIGITS_FLOAT : DIGITS_DOUBLE, x);
 }
 

@@ -3,6 +3,7 @@
  * Trial deletion over all containers: each starts with its count, every reference held by another container is taken
  * away, and whatever is left is held from outside (a stack, a global, C).  What those reach is alive; the rest is
  * garbage.  Nothing here recurses, and nothing depends on what the interpreter holds as long as it counts it. */
+#include "vm/value/machine.h"
 #include "vm/value/object.h"
 
 /* The next collection comes when there are 1/GROWTH more containers than the last one left, so the work is amortised.

@@ -1,7 +1,9 @@
 /* object.c -- cells, class instances, dynamic objects, functions, foreign and type values: making them, their fields,
  * and the end of every counted object. */
 #include "devices/pool.h"
+#include "lang/syntax/ast.h"
 #include "vm/array/array.h"
+#include "vm/value/machine.h"
 
 #include <string.h>
 

@@ -1,9 +1,21 @@
-/* object.h -- the counted objects behind a qs_value, and the machine that owns them. */
+/* object.h -- the counted objects behind a qs_value, and what can be done with any value.
+ *
+ *     value.c    questions about any value, conversion to a type     convert.c  runs of elements between element types
+ *     object.c   cells, objects, functions: made and ended           format.c   values as text
+ *
+ * Values come in; values, texts and truths go out.  All of vm, stdlib and bridge call these files.
+ *
+ * A value has 16 bytes.  Real numbers, truth values and null are in it; everything else is an object that counts who
+ * refers to it, and goes when nobody does.  Cycles, which counts alone never free, are found by gc.c. */
 #ifndef VM_OBJECT_H
 #define VM_OBJECT_H
 #include "devices/buffer.h"
-#include "lang/syntax/ast.h"
-#include "vm/base/flag.h"
+#include "vm/base/type.h"
+
+/* Known by pointer alone: of the tree (lang/syntax/ast.h) and of the interface (vm/quasar.h). */
+typedef struct Func Func;
+struct qs_native_def;
+struct qs_foreign_type;
 
 /* Kinds from QS_COMPLEX on hold a counted object in u.p. */
 static inline bool qval_is_object(qs_value v) { return v.kind >= QS_COMPLEX; }
@@ -85,7 +97,7 @@ typedef struct Function { /* script closure, native, or a set of overloads */
     Str *name;
     Func *ast;                       /* FN_SCRIPT */
     Proto *proto;                    /* FN_SCRIPT host code; compiled on first call */
-    const qs_native_def *native;     /* FN_NATIVE */
+    const struct qs_native_def *native;     /* FN_NATIVE */
     struct Function **members; int nmembers; /* FN_SET, most recently defined last */
     struct Class *cls;               /* FN_SET named like a class: constructs it when no member takes the arguments */
     int ncaptures;
@@ -93,58 +105,10 @@ typedef struct Function { /* script closure, native, or a set of overloads */
 } Function;
 
 typedef struct TypeValue { Obj hdr; const Type *type; TypeMods mods; struct Class *cls; } TypeValue;
-typedef struct Foreign { GcObj gc; const qs_foreign_type *ftype; void *p; } Foreign;
+typedef struct Foreign { GcObj gc; const struct qs_foreign_type *ftype; void *p; } Foreign;
 
-/* The machine.  Members are grouped by the file that owns them. */
-typedef struct Machine {
-    Ctx base;                        /* first: (Ctx *)vm */
-    qs_config config;
-    /* module.c */
-    struct Module *modules, *session, *main_module;
-    qs_value **globals;              /* where each lives: its cell, or a register of the top level that is running */
-    struct GlobalCells *cells; Str **global_names; uint32_t nglobals, cap_globals;
-    Map builtins;                    /* name -> global slot */
-    /* interp.c */
-    qs_value *stack, *stack_limit;
-    qs_value *top;                   /* end of what the innermost native uses; frames above it know their own end */
-    struct Frame *frames; uint32_t nframes, cap_frames;
-    struct Proto *protos;            /* compiled functions */
-    uint32_t depth;                  /* of interpreter runs inside each other */
-    int64_t loop_least;              /* turns from which a loop may become machine code; see vm/launch/regions.h */
-    int64_t loop_look;               /* turns of loops that test conditions until one is looked at */
-    uint64_t random_seed, random_drawn; /* key, and blocks of four words drawn so far; see stdlib/random.c */
-    int loops_left;                  /* of code that is gone, those that had too little work to be compiled */
-    size_t fuse_least;               /* elements from which an expression may; see vm/launch/regions.h */
-    Flag interrupted;                /* set by qs_interrupt, polled by kernels and whatever waits */
-    Flag attention; /* loops call qvm_attend: interrupted, or other threads of Python want their turn */
-    /* gc.c */
-    GcObj gc_list; size_t gc_count, gc_threshold; bool gc_running;
-    /* object.c */
-    GcObj *dying; bool burying;      /* containers whose count reached 0, waiting for their contents to be released */
-    /* kernel.c */
-    struct Launches *launches;
-    struct Device *devices; int ndevices; struct Device *device; /* device: where kernels run */
-    bool automatic;                  /* … unless each launch chooses (choose.c) */
-    uint8_t told_math[LIB__COUNT];   /* device_math.c: what --explain said of each library; 1 processor, 2 device */
-    /* gemm.c */
-    /* cblas_?gemm for float32 … complex128; NULL: not here or not needed yet.  side_by_side: by several threads. */
-    struct { bool tried, side_by_side; void *gemm[4]; int (*threads)(void); void (*set_threads)(int); } blas;
-    /* stdlib */
-    void *lib;                       /* random state, timer, figures: stdlib/core.c */
-    bool exiting; int exit_code;     /* exit(n) was called: QS_EINTERRUPT unwinds everything, no catch takes it */
-    Text out;                        /* pending program output, flushed by qvm_flush */
-    Text report; /* api.c: what qs_error_report gives; module.c: all diagnostics of a refused file */
-    bool refused;                    /* `report` holds such diagnostics */
-    struct { struct Unit *unit; struct Proto *proto; } failed; /* module.c: the last text that was evaluated in vain */
-    bool line_buffered;              /* output goes to a terminal */
-    bool unbuffered;                 /* or to a host program that keeps it in order with its own */
-    /* the Python bridge (vm/session/python.h); NULL until a script asks for it */
-    const struct Python *python; struct Border *border;
-} Machine;
-static inline Machine *qvm(qs_vm *vm) { return (Machine *)vm; }
+/* -- the machine, as most see it; the rest of it is in machine.h --------------------------------------------------- */
 static inline Ctx *qvm_ctx(qs_vm *vm) { return (Ctx *)vm; }
-static inline qs_value *qvm_global(qs_vm *vm, uint64_t slot) { return qvm(vm)->globals[slot]; }
-
 /* What a loop does when it finds `attention` set: QS_EINTERRUPT after qs_interrupt. */
 qs_status qvm_attend(qs_vm *vm);
 bool qvm_take_interrupt(qs_vm *vm); /* whether qs_interrupt was called since it was asked last */
@@ -186,12 +150,12 @@ bool qobj_has(const Object *o, Str *name);
 /* Fields in order, declared ones first: index i from 0 until it returns false. */
 bool qobj_field(const Object *o, uint32_t i, Str **name, qs_value *value);
 uint32_t qobj_count(const Object *o);
-Function *qfn_native(qs_vm *vm, const qs_native_def *def);
+Function *qfn_native(qs_vm *vm, const struct qs_native_def *def);
 Function *qfn_foreign(qs_vm *vm, Str *name, qs_value callee);         /* a foreign value as a function */
 Function *qfn_script(qs_vm *vm, Func *ast, int ncaptures);            /* captures start as null */
 Function *qfn_set(qs_vm *vm, Str *name);
 void qfn_set_add(qs_vm *vm, Function *set, Function *member);         /* retains member */
-Foreign *qobj_foreign(qs_vm *vm, const qs_foreign_type *ftype, void *p);
+Foreign *qobj_foreign(qs_vm *vm, const struct qs_foreign_type *ftype, void *p);
 qs_value qobj_type(qs_vm *vm, const Type *t, TypeMods mods);          /* a type as a value */
 
 /* -- gc.c ---------------------------------------------------------------------------------------------------------- */

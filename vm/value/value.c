@@ -1,6 +1,9 @@
 /* value.c -- questions about any value: its type, whether it fits an annotation, truth, equality, construction. */
+#include "lang/syntax/ast.h"
+#include "lang/syntax/operators.h"
 #include "vm/array/array.h"
 #include "vm/array/packed.h"
+#include "vm/quasar.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -385,7 +388,7 @@ static bool arrays_equal(qs_vm *vm, Array *a, Array *b) {
     const void *p, *q;
     qs_dtype d = (qs_dtype)a->dtype;
     if (!qarr_same_shape(a, b)) return false;
-    if (d == b->dtype && a->contiguous && b->contiguous && d != QS_F16 && d != QS_BF16) {
+    if (d == b->dtype && a->contiguous && b->contiguous && !qdtype_is_short(d)) {
         if (qarr_read(vm, a, &p) != QS_OK || qarr_read(vm, b, &q) != QS_OK) return false;
         return d <= QS_U64 ? memcmp(p, q, a->count * qdtype_size(d)) == 0 : runs_equal(d, p, q, a->count);
     }

@@ -8,7 +8,7 @@
 #ifndef LANG_KERNEL_ELEM_H
 #define LANG_KERNEL_ELEM_H
 #include "lang/kernel/ir/kir.h"
-#include "lang/syntax/ast.h"
+#include "lang/syntax/operators.h"
 
 typedef enum {
 #define ELEM(id, ...) EL_##id,

@@ -6,6 +6,9 @@
  *         for each piece of the kernel (plan.h; mostly one):
  *           for each position of the block, last axis innermost: its instructions      (emit_rows.c)
  *
+ * A kernel with shared memory is compiled for the block that it is given: whole blocks run a copy in which all lengths
+ * are constants, and alias scopes say that shared arrays and kept values do not overlap.
+ *
  * Here are the entry block, the memory of positions and blocks, the loop over blocks, and what stands around the
  * function in the module. */
 #include "lang/kernel/emit/emit_cpu.h"

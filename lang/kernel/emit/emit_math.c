@@ -10,6 +10,22 @@
  * sine of huge arguments and the remainder of far quotients, which are functions of their own.  No operation may be
  * contracted: products that need no rounding say fma.
  *
+ * The IR of a kernel calls functions by the names of libdevice.  What is linked, libdevice or ours, is decided when PTX
+ * is made; the key of the cache holds the text of ours either way, so that code made with one is found by a machine
+ * with the other.  The same IR runs on the processor, which is how its errors are measured.  tools/mathpoly.py makes
+ * the polynomials.
+ *
+ * On the cpu sin, cos, asin, acos, exp and exp2 of float32 are part of the loop.  LLVM makes vectors of them together
+ * with what is around, so nothing is saved around calls, and an element has the same bits in a whole vector as in the
+ * rest of a row.  Their constants are loaded from memory of which LLVM does not know that it is constant: so it keeps
+ * them in registers, instead of giving a load to each operation.  Short loops run two vectors side by side, because the
+ * steps of a polynomial wait for each other.  Beyond 2^17 sin and cos are those of the C library; whether any lane is
+ * so large is asked once for each vector, by a function of vectors that is inlined after the vectoriser has chosen it.
+ * All 2^32 floats were tried (`unit_math_ulp -a sin`): exp is off by at most 1.5 units of the last place, sin by 2.5.
+ * All other functions are calls of the C library's vector functions, which are as fast or faster by themselves (log,
+ * pow, float64).  Loops of the program have the scalar functions of the C library, as the interpreter has: its vector
+ * variants have other bits, and no two versions of the library need have the same.
+ *
  * Sources: argument reduction by Cody and Waite, and by Payne and Hanek (ACM SIGNUM 18, 1983) for huge arguments; exact
  * sums and products of Dekker and Knuth; erfc after Shepherd and Laframboise (Math. Comp. 36, 1981); gamma after
  * Stirling and the reflection formula.  What the functions keep to is in mathfn.def and tested by unit_math_ulp. */

@@ -2,6 +2,7 @@
  * loaded at the position, the types of host arithmetic, and what becomes of the value: a store, or a reduction. */
 #include "lang/kernel/host/fuse.h"
 #include "lang/kernel/walk/walk.h"
+#include "lang/syntax/operators.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -191,7 +192,8 @@ static Val call(Fuse *z, Elem e, const Val *a) {
     return d == QS_B1 ? declined : row(z, e, a, d, array);
 }
 
-/* -- the rules of the walk ------------------------------------------------------------------------------------------ */
+/* -- the rules of the walk ------------------------------------------------------------------------------------------
+ */
 static qs_status given(Val v, Val *out) { return *out = v, v.ref ? QS_OK : QS_EVALUE; }
 
 /* Of what stands above the leaves only operators, functions and numbers are fused. */
@@ -235,7 +237,8 @@ static Val build(Fuse *z) {
     return kexpr_lower(&z->walk, z->e->root, &v) == QS_OK ? v : declined;
 }
 
-/* -- leaves --------------------------------------------------------------------------------------------------------- */
+/* -- leaves ---------------------------------------------------------------------------------------------------------
+ */
 static void parameters(Fuse *z) {
     char name[16];
     for (int i = 0; i < z->e->nleaves; i++) {

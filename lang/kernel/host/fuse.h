@@ -11,7 +11,7 @@
 #ifndef LANG_KERNEL_FUSE_H
 #define LANG_KERNEL_FUSE_H
 #include "lang/syntax/ast.h"
-#include "lang/kernel/ir/kir.h"
+#include "lang/kernel/ir/kfunc.h"
 
 typedef enum { FUSE_MAP, FUSE_SUM, FUSE_MEAN, FUSE_MIN, FUSE_MAX } FuseKind;
 

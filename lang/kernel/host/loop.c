@@ -8,7 +8,7 @@
  *     CHECK                    what failed, if anything
  *
  * Passes are repeated until nothing new is learned of a variable: its kind, its bounds, whether it may have a
- * fraction. */
+ * fraction.  `return` stores its place in the text, where the frame of the function goes on afterwards. */
 #include "lang/kernel/host/looping.h"
 #include "vm/base/number.h"
 

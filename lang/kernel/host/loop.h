@@ -1,19 +1,39 @@
 /* loop.h -- a host loop as KIR.
  *
- * A kernel computes as kernels do; a loop of the host computes as the host does: a number is a double, an int an int64
- * with overflow an error, an element is read into one of those and narrowed when it is stored, an index outside the
- * array is an error with the sentence of the interpreter.  So the result is that of the sequential program.  The tree
- * is walked by walk/walk.h, as that of a kernel is; these files are the rules for what differs.
+ * A LoopJob comes in: the loop, the kinds of the values that enter it.  Up to four KFuncs go out, or why there are
+ * none. vm/launch/loop.c calls it, once for each combination of kinds.
+ *
+ * A loop is not a kernel.  Kernels compute in 32 bits, read 0 outside of arrays, and promise that positions are
+ * independent.  A loop of the program means what the interpreter does: a number is a double, an int an int64 with
+ * overflow an error, an element is read into one of those and narrowed when it is stored, an index outside the array is
+ * an error with the sentence of the interpreter, and one turn comes after the other.  So the same tree is walked,
+ * by walk/walk.h, by other rules than in lower/.
+ *
+ * The bits are those of the interpreter.  KIR of a loop is `strict`: no backend contracts a*b+c, and functions are
+ * those of libm instead of vector variants; OpenCL and CUDA devices, which have functions of their own, use those in a
+ * parallel loop.  Only a sum that turns have in common may be reordered, also within a chunk, and a product from chunk
+ * to chunk (loop_sum.c).  Where that would decide more than its rounding, because the result is, or in order would have
+ * been, zero, infinite, subnormal or no number on its way, the exact version runs after all.  Sums begin with -0, which
+ * changes nothing.  exp and sqrt of complex numbers are ours, so that they do not depend on the libm.  tests/loops.py
+ * makes random programs and compares `--loops never` with `--loops always`, on the evaluator and the cpu.
+ *
+ * Errors are exact without slowing the turns.  Index tests whose bounds over all turns follow from counters and extents
+ * are made once, by the guard: a small function of its own that the evaluator runs.  If it says no, something will
+ * probably fail, and the exact version runs, with every test in its place: so elements and variables are what the
+ * sequential program leaves.  The guard says which test may fail, and for which index; `--explain` shows it, and
+ * `{!parallel for}`, which asks for each run to be parallel, makes it an error.  So such a loop is parallel, or it is
+ * an error, whatever the values are; only the evaluator runs nothing side by side, and there the interpreter does what
+ * was proved independent.
  *
  *     loop.c          versions and their passes     loop_index.c  elements of arrays
  *     loop_stmt.c     nested loops, assignment      loop_nest.c   which turns may run side by side; the guard
  *     loop_expr.c     choices, literals             loop_sum.c    what turns only add to
  *     loop_call.c     built-ins, arguments          loop_live.c   whose value matters afterwards
  *     loop_num.c      real numbers                  loop_var.c    variables, tests
- *     loop_complex.c  complex numbers               loop_random.c  random numbers
+ *     loop_complex.c  complex numbers               loop_random.c random numbers
  *     loop_vector.c   short vectors
  *
- * Up to three functions are made of one loop:
+ * Up to four functions are made of one loop:
  *
  *     exact      all turns in order, every index tested
  *     quick      the same without the tests that `guard` makes once for all turns; NULL: there are none to save
@@ -23,7 +43,7 @@
 #ifndef LANG_KERNEL_LOOP_H
 #define LANG_KERNEL_LOOP_H
 #include "lang/syntax/ast.h"
-#include "lang/kernel/ir/kir.h"
+#include "lang/kernel/ir/kfunc.h"
 
 typedef enum {
     LOOP_UNSET, LOOP_NUM, LOOP_INT, LOOP_BOOL, LOOP_COMPLEX,

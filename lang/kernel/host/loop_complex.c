@@ -1,4 +1,8 @@
-/* loop_complex.c -- complex numbers of the host: two doubles, computed as the rows of elem.def say. */
+/* loop_complex.c -- complex numbers of the host: two doubles, computed as the rows of elem.def say.
+ *
+ * A variable that begins as the real number 0 and becomes complex (`z = 0`, then `z = z^2 + c`) is complex from the
+ * beginning where nobody can tell: if all that is done to it gives the same result for a real number as for one with
+ * the imaginary part +0.  That holds for sums, for products of zeros, and beside numbers that are complex. */
 #include "lang/kernel/host/looping.h"
 
 #include <math.h>

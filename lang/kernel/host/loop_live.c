@@ -2,7 +2,10 @@
  *
  * The program is walked in the order in which it runs.  A way through it is open from the end of the loop until the
  * variable is set; reading it on an open way is what is looked for.  A loop around this one may bring an open way back
- * to its beginning.  What cannot be followed counts as reading: closures, evaluated text. */
+ * to its beginning.  What cannot be followed counts as reading: closures, evaluated text.
+ *
+ * In the parallel version each turn begins with no variable set; what one is worth after the loop comes from the last
+ * turn, if anybody asks. */
 #include "lang/kernel/host/looping.h"
 
 #include <string.h>

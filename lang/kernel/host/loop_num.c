@@ -1,4 +1,10 @@
-/* loop_num.c -- numbers of the host as instructions: doubles with their int64 twins, ints, bools. */
+/* loop_num.c -- numbers of the host as instructions: doubles with their int64 twins, ints, bools.
+ *
+ * A number is a double, and a whole one carries an int64 twin as long as its bounds are known to fit in 53 bits.
+ * Indices, counters and comparisons use the twin and keep their form for the passes behind; the value itself, with the
+ * sign of its zero, is the double.  Bounds come from counters, extents and literals.  A variable whose bounds keep
+ * growing loses its twin, unless it goes up and down in small steps, as a count does: no machine runs long enough to
+ * bring that beyond 53 bits. */
 #include "lang/kernel/host/looping.h"
 
 #include <math.h>

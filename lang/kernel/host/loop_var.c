@@ -1,8 +1,13 @@
 /* loop_var.c -- what enters a loop, its variables, and the tests that may end it.
  *
  * A variable lives in a LOCAL for its value and one for its twin.  What has been learned of it (kind, bounds, whether
- * it may have a fraction) is kept from pass to pass; `set` follows the statements and says that it certainly
- * has a value. */
+ * it may have a fraction) is kept from pass to pass; `set` follows the statements and says that it certainly has a
+ * value.
+ *
+ * What a variable is worth is known as long as its block is open: a variable that was set in this block, or in one
+ * around it, is the value that it was set to, so `k = i+1` before `x[k]` hides no counter from the tests and the
+ * proof.  A loop begins by forgetting what its body sets; a branch forgets at its end, because it was a block.  Reading
+ * a variable that may have no value is a test like that of an index. */
 #include "lang/kernel/host/looping.h"
 
 #include <math.h>

@@ -1,7 +1,11 @@
 /* loop_vector.c -- short vectors that a loop makes, as the arrays of the host: [x,y], p + q, A[i,:], v[0].
  *
  * The length is known, and each element is a number of its own, rounded to what an array holds: float32, or float64.
- * Elements compute in that type, reductions in double, in the order of vm/array/packed.c and vm/array/reduce.c. */
+ * Elements compute in that type, reductions in double, in the order of vm/array/packed.c and vm/array/reduce.c.
+ *
+ * A whole element keeps its twin where float32 surely holds it; extents and counters of at most 20 bits are compiled in
+ * as small for that.  Arrays are shared by their names, so single elements of a vector are set only while its array has
+ * one name. */
 #include "lang/kernel/host/looping.h"
 
 #include <math.h>

@@ -4,6 +4,7 @@
 #include "lang/kernel/elem/elem.h"
 #include "lang/kernel/host/loop.h"
 #include "lang/kernel/walk/walk.h"
+#include "lang/syntax/operators.h"
 
 /* A complex number may stand for what is real in the program, with +0 as its other part, where nobody sees that. */
 typedef enum { SURELY_COMPLEX, MAYBE_ZERO /* the real number is 0 */, MAYBE_REAL } MaybeReal;

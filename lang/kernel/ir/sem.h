@@ -1,7 +1,11 @@
-/* sem.h -- what the instructions of KIR compute, one inline function for each (op, dtype).
+/* sem.h -- what those instructions of KIR compute that make one value of others: arithmetic, comparisons, casts, index
+ * maps; one inline function for each (op, dtype).
  *
- * The evaluator runs them and kir_fold folds with them, so the two cannot disagree; every backend is tested against
- * them.  The C type of each dtype is used throughout: float32 arithmetic is rounded to float32 at each step. */
+ * The evaluator runs them and kir_fold folds with them, so the two cannot disagree; every backend prints the same in
+ * its own language and is tested against them.  What memory, LOCALs and control flow do is said by the evaluator
+ * (eval.c), what MATH computes by the C library, within the bounds of mathfn.def.
+ *
+ * The C type of each dtype is used throughout: float32 arithmetic is rounded to float32 at each step. */
 #ifndef LANG_KERNEL_SEM_H
 #define LANG_KERNEL_SEM_H
 #include "lang/kernel/ir/kir.h"

@@ -1,11 +1,19 @@
 /* lower.h -- from the syntax tree of a kernel and the types of its arguments to KIR.
  *
+ * A LowerJob comes in: the kernel, what is known of its arguments, and whom to ask.  A KFunc goes out, with the list of
+ * values from outside that it wants.  vm/launch/kernel_make.c calls it, once for each combination of kinds of
+ * arguments; lowering.h says which file does what.
+ *
  * Types flow forward from the arguments through the statements (loops to a fixed point), so every local gets one dtype
- * and width.  What the tree cannot tell (values of globals, captures, functions) is asked of the machine. */
+ * and width.  What the tree cannot tell (values of globals, captures, functions) is asked of the machine.
+ *
+ * A kernel computes in 32 bits: `int` has 32, an integer literal is an int until it meets a scalar, and int with scalar
+ * is scalar (float32), because arithmetic of positions must not become double on a GPU.  Index expressions compute in
+ * 64 bits. */
 #ifndef LANG_KERNEL_LOWER_H
 #define LANG_KERNEL_LOWER_H
 #include "lang/syntax/ast.h"
-#include "lang/kernel/ir/kir.h"
+#include "lang/kernel/ir/kfunc.h"
 
 /* What is known about a value that enters a kernel from outside. */
 typedef enum { /* KV_VEC: a small array, handed over by value */

@@ -19,6 +19,7 @@
 #include "lang/kernel/lower/lower.h"
 #include "lang/kernel/walk/walk.h"
 #include "lang/names/types.h"
+#include "lang/syntax/operators.h"
 
 typedef struct Lower Lower;
 typedef struct Val Val;

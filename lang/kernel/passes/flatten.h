@@ -5,7 +5,10 @@
  *     END
  *
  * LLVM's vectoriser does so itself for simple branches, but gives up on loads that it cannot prove to be in range, and
- * on the switch that LLVM makes of `n == 3 || (n == 4 && …)`.  Here it is known which loads cannot fail. */
+ * on the switch that LLVM makes of `n == 3 || (n == 4 && …)`.  Here it is known which loads cannot fail.
+ *
+ * A loop that positions leave at different turns, as the `while` of a fractal or an iteration to convergence, is turned
+ * for a whole strip of positions until the last one has left it: KIR's ANY asks the strip. */
 #ifndef LANG_KERNEL_FLATTEN_H
 #define LANG_KERNEL_FLATTEN_H
 #include "lang/kernel/ir/kir.h"

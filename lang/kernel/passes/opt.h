@@ -1,4 +1,14 @@
-/* opt.h -- passes from KIR to KIR. */
+/* opt.h -- passes from KIR to KIR.
+ *
+ *     opt.c       interior and border: where no index test can fail, a copy of the kernel without tests runs
+ *     flatten.c   short branches of that copy become selections: vectors have no branches
+ *     collapse.c  the two last axes become one loop, where memory cannot tell them apart
+ *     narrow.c    small ints in few bits, so that more of them fit into a vector
+ *     plan.c      a kernel cut into pieces, each of which runs for a whole block or strip of positions
+ *     legal.c     instructions that a target lacks become others that it has
+ *
+ * A verified KFunc comes in, another one goes out, or notes about it.  The emitters call these files, each the passes
+ * that its target has use for; vm/launch does not. */
 #ifndef LANG_KERNEL_OPT_H
 #define LANG_KERNEL_OPT_H
 #include "lang/kernel/passes/collapse.h"

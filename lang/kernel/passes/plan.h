@@ -13,8 +13,10 @@
  * positions, which is proved here or refused.  Values that one piece makes and another uses are computed again where
  * that is cheap, else kept in an array with a place per position.
  *
- * The same cut serves speed: a FOR with common bounds can run outside the loop over a strip of neighbouring
- * positions, which LLVM then vectorises though it never vectorises outer loops. */
+ * The same cut serves speed, because LLVM never vectorises an outer loop.  A FOR that neighbouring positions share
+ * (`for j = 0..n-1` in a pair-wise sum) runs around strips of 32 positions instead of inside each, and what is in it
+ * becomes straight vector code; no sum is reordered.  And atomic updates come one by one, after what a strip can
+ * compute in vectors. */
 #ifndef LANG_KERNEL_PLAN_H
 #define LANG_KERNEL_PLAN_H
 #include "lang/kernel/ir/kir.h"

@@ -10,7 +10,15 @@
  *     poison                 buffers begin with bytes that nobody wrote: 0xA5
  *     memory=N               buffers have N bytes in all, and that is noticed when they are first used
  *
- * ODD_OPENCL_LOG names a file that gets a line for each program: source or binary. */
+ * ODD_OPENCL_LOG names a file that gets a line for each program: source or binary.
+ *
+ * `poison` finds what oclgrind 21.10 cannot: with OCLGRIND_UNINITIALIZED=1 that calls everything uninitialised that
+ * kernels write behind a part of a buffer which the host has written (a kernel that stores 7 everywhere and one that
+ * reads it are enough).  Its other tests work: OCL_ICD_VENDORS names a folder with a file whose one line is the path of
+ * liboclgrind-rt-icd.so (its own command, which preloads a library, does not get along with a loader opened by dlopen),
+ * then OCLGRIND_DATA_RACES=1 OCLGRIND_CHECK_API=1 OCLGRIND_LOG=…  In the scripts of kernels, kir, fusion and loops it
+ * found no access outside memory, no misuse of the interface, and no race but the first look of a compare-and-swap loop
+ * at its element.  Scripts with arrays of millions of elements are too slow for it and were left out. */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>

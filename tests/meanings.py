@@ -1,0 +1,116 @@
+"""What the rows of lang/kernel/elem/elem.def mean, said once more and independently: by NumPy, and by Python's math and
+cmath.  tests/elem.py holds the numbers of the host against it.  None: not compared there."""
+import cmath, math
+import numpy as np
+
+INF, NAN = math.inf, math.nan
+
+
+# -- functions that Python does not have, or has otherwise ---------------------------------------------------------
+def half_away(x):
+    if x != x or math.isinf(x): return x
+    t = float(math.trunc(x))
+    return math.copysign(t + math.copysign(1, x) if abs(x - t) >= 0.5 else t, x)
+
+
+def mod(x, a):
+    if x != x or a != a or math.isinf(x) or a == 0: return NAN
+    if math.isinf(a): return math.copysign(0.0, a) if x == 0 else x if (x < 0) == (a < 0) else a
+    r = math.fmod(x, a)
+    return math.copysign(0.0, a) if r == 0 else r + a if (r < 0) != (a < 0) else r
+
+
+def extreme(most):
+    def f(x, y):
+        if x != x or y != y: return y if x != x else x
+        if x == y: return x if (math.copysign(1, x) < 0) != most else y
+        return max(x, y) if most else min(x, y)
+    return f
+
+
+least, greatest = extreme(False), extreme(True)
+
+
+def nextpow2(x):
+    if x != x or x == INF: return x
+    if x <= 0: return 1.0
+    m, e = math.frexp(x)
+    return x if m == 0.5 else math.ldexp(1.0, e) if e <= 1023 else INF
+
+
+def sign(x): return x if x != x else 0.0 if x == 0 else math.copysign(1, x)
+def half_power(x): return INF if x == -INF else float(np.sqrt(x)) + 0.0
+def frac(x): return NAN if x != x or math.isinf(x) else x - float(math.floor(x)) + 0.0
+
+
+def rounding(f):
+    def g(x):
+        if x != x or math.isinf(x) or x == 0: return x
+        return math.copysign(float(f(x)), x) if f(x) == 0 else float(f(x))
+    return g
+
+
+def gamma(f):
+    """Away from the poles, and from roots of the logarithm, where Python is less exact."""
+    def g(x):
+        if x != x or math.isinf(x) or (x <= 0 and x == math.floor(x)) or abs(x) > 1e15: return None
+        y = f(x)
+        return None if f is math.lgamma and abs(y) < 0.5 else y
+    return g
+
+
+def np1(f): return lambda x: float(f(np.float64(x)))
+def np2(f): return lambda x, y: float(f(np.float64(x), np.float64(y)))
+
+
+# -- the rows ------------------------------------------------------------------------------------------------------
+REFERENCES = {  # of real numbers
+    "add": np2(np.add), "sub": np2(np.subtract), "mul": np2(np.multiply), "div": np2(np.divide), "neg": lambda x: -x,
+    "min": least, "max": greatest, "mod": mod,
+    "pow": lambda x, y: half_power(x) if y == 0.5 else np2(np.power)(x, y), "half_power": half_power,
+    "eq": lambda x, y: x == y, "ne": lambda x, y: x != y, "lt": lambda x, y: x < y, "le": lambda x, y: x <= y,
+    "gt": lambda x, y: x > y, "ge": lambda x, y: x >= y,
+    "bitand": None, "bitor": None, "bitxor": None, "bitnot": None,
+    "abs": abs, "real": lambda x: x, "imag": lambda x: 0.0, "conj": lambda x: x, "complex": complex,
+    "angle": lambda x: math.atan2(0.0, x),
+    "sqrt": np1(np.sqrt), "cbrt": np1(np.cbrt), "exp": np1(np.exp), "exp2": np1(np.exp2), "expm1": np1(np.expm1),
+    "log": np1(np.log), "log2": np1(np.log2), "log10": np1(np.log10), "log1p": np1(np.log1p),
+    "sin": np1(np.sin), "cos": np1(np.cos), "tan": np1(np.tan), "asin": np1(np.arcsin), "acos": np1(np.arccos),
+    "atan": np1(np.arctan), "sinh": np1(np.sinh), "cosh": np1(np.cosh), "tanh": np1(np.tanh),
+    "asinh": np1(np.arcsinh), "acosh": np1(np.arccosh), "atanh": np1(np.arctanh),
+    "atan2": np2(np.arctan2), "hypot": np2(np.hypot),
+    "erf": math.erf, "erfc": math.erfc, "lgamma": gamma(math.lgamma), "tgamma": gamma(math.gamma),
+    "floor": rounding(math.floor), "ceil": rounding(math.ceil), "trunc": rounding(math.trunc), "round": half_away,
+    "frac": frac, "sign": sign, "nextpow2": nextpow2,
+    "saturate": lambda x: least(greatest(x, 0.0), 1.0), "clamp": lambda x, lo, hi: least(greatest(x, lo), hi),
+    "clamp2": lambda x, hi: least(greatest(x, 0.0), hi), "lerp": lambda a, b, c: np2(np.add)(a * c, b * (1 - c)),
+    "isnan": lambda x: x != x, "isinf": math.isinf, "isfinite": math.isfinite,
+}
+WHOLE = {  # of whole numbers that stay so: in Python's, before they meet their type
+    "add": lambda x, y: x + y, "sub": lambda x, y: x - y, "mul": lambda x, y: x * y, "neg": lambda x: -x,
+    "min": min, "max": max, "abs": abs, "real": lambda x: x, "imag": lambda x: 0, "conj": lambda x: x,
+    "floor": lambda x: x, "ceil": lambda x: x, "round": lambda x: x, "trunc": lambda x: x,
+    "sign": lambda x: (x > 0) - (x < 0), "nextpow2": lambda x: 1 << max(x - 1, 0).bit_length(),
+    "clamp": lambda x, lo, hi: min(max(x, lo), hi), "clamp2": lambda x, hi: min(max(x, 0), hi),
+    "eq": lambda x, y: x == y, "ne": lambda x, y: x != y, "lt": lambda x, y: x < y, "le": lambda x, y: x <= y,
+    "gt": lambda x, y: x > y, "ge": lambda x, y: x >= y, "bitand": lambda x, y: x & y, "bitor": lambda x, y: x | y,
+    "bitxor": lambda x, y: x ^ y, "bitnot": lambda x: ~x, "mod": None, "lerp": lambda a, b, c: a * c + b * (1 - c),
+}
+SATURATES = {"abs", "nextpow2"}  # where the result does not fit its type; the others wrap
+COMPLEX = {
+    "add": lambda x, y: x + y, "sub": lambda x, y: x - y, "mul": lambda x, y: x * y, "neg": lambda x: -x,
+    "div": lambda x, y: x / y if y else None, "pow": lambda x, y: x ** y if x else None,
+    "eq": lambda x, y: x == y, "ne": lambda x, y: x != y,
+    "abs": abs, "real": lambda z: z.real, "imag": lambda z: z.imag, "conj": lambda z: z.conjugate(),
+    "angle": cmath.phase, "sqrt": cmath.sqrt, "exp": cmath.exp, "exp2": lambda z: cmath.exp(z * math.log(2)),
+    "log": cmath.log, "log2": lambda z: cmath.log(z) / math.log(2), "log10": cmath.log10,
+    "sin": cmath.sin, "cos": cmath.cos, "tan": cmath.tan, "sinh": cmath.sinh, "cosh": cmath.cosh, "tanh": cmath.tanh,
+    "asin": cmath.asin, "acos": cmath.acos, "atan": cmath.atan, "asinh": cmath.asinh, "acosh": cmath.acosh,
+    "atanh": cmath.atanh,
+    "floor": lambda z: complex(math.floor(z.real), math.floor(z.imag)),
+    "ceil": lambda z: complex(math.ceil(z.real), math.ceil(z.imag)),
+    "trunc": lambda z: complex(math.trunc(z.real), math.trunc(z.imag)),
+    "round": lambda z: complex(half_away(z.real), half_away(z.imag)),
+    "sign": lambda z: z / abs(z) if z else 0j, "lerp": lambda a, b, c: a * c + b * (1 - c),
+    "isnan": cmath.isnan, "isinf": cmath.isinf, "isfinite": cmath.isfinite,
+}
