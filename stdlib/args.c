@@ -1,4 +1,4 @@
-#include "stdlib/stdlib.h"
+#include "stdlib/builtins.h"
 
 #include <math.h>
 #include <string.h>

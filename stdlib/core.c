@@ -1,5 +1,6 @@
 /* core.c -- registration of the built-ins, questions about values, launching kernels, the process. */
-#include "stdlib/stdlib.h"
+#define NATIVES_OF_ELEM
+#include "stdlib/builtins.h"
 
 #include <ctype.h>
 #include <math.h>

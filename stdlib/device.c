@@ -1,5 +1,5 @@
 /* device.c -- devices as scripts see them. */
-#include "stdlib/stdlib.h"
+#include "stdlib/builtins.h"
 #include "vm/launch/launch.h"
 
 #include <string.h>

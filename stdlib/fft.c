@@ -5,7 +5,7 @@
  * A dimension is transformed in batches of LINES sequences that are interleaved in a small buffer, so the arithmetic
  * runs over contiguous lines whatever the stride.  Sources: Stockham 1966; Bluestein 1970. */
 #include "devices/threads.h"
-#include "stdlib/stdlib.h"
+#include "stdlib/builtins.h"
 #include "vm/array/device_math.h"
 
 #include <math.h>

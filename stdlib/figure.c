@@ -1,5 +1,6 @@
 /* figure.c -- imshow, plot and what belongs to them, without a display: with QUASAR_FIGURES=folder every figure is kept
  * as folder/figure_0001.png …, drawn anew when something is added; without it the first call says what is missing. */
+#include "stdlib/builtins.h"
 #include "stdlib/canvas.h"
 #include "stdlib/image.h"
 #include "vm/base/number.h"

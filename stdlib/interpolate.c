@@ -4,7 +4,7 @@
  * slopes alone.  "pchip": monotone between samples, F. N. Fritsch and J. Butland, SIAM J. Sci. Stat. Comput. 5 (1984).
  * "spline", also called "cubic": two continuous derivatives, the first two and last two intervals being one cubic
  * ("not a knot"), C. de Boor, A Practical Guide to Splines.  Complex numbers are two functions. */
-#include "stdlib/stdlib.h"
+#include "stdlib/builtins.h"
 
 #include <math.h>
 #include <string.h>

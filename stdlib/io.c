@@ -1,5 +1,5 @@
 /* io.c -- files, folders and tables of text. */
-#include "stdlib/stdlib.h"
+#include "stdlib/builtins.h"
 #include "vm/base/number.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * An object becomes object(), a list of numbers a vec[float64], a list of equally shaped arrays of numbers an array of
  * one dimension more, any other list a cell.  null stands for nan among numbers, and is written for nan and infinities,
  * as MATLAB does; NaN and Infinity, which Python writes, are read. */
-#include "stdlib/stdlib.h"
+#include "stdlib/builtins.h"
 #include "vm/base/number.h"
 
 #include <math.h>

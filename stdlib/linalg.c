@@ -5,7 +5,7 @@
  * ends sooner, computes in the dtype of the argument (vm/array/device_math.h).  What that factors comes into the same
  * matrices, and everything after is common, the signs of vectors included.  Source: LAPACK Users' Guide, 3rd
  * edition. */
-#include "stdlib/stdlib.h"
+#include "stdlib/builtins.h"
 #include "vm/array/device_math.h"
 
 #include <dlfcn.h>

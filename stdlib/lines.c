@@ -5,7 +5,8 @@
  * to `run` alone. */
 #include "devices/pool.h"
 #include "devices/threads.h"
-#include "stdlib/stdlib.h"
+#define NATIVES_OF_ELEM
+#include "stdlib/builtins.h"
 #include "vm/array/arith.h"
 #include "vm/array/packed.h"
 

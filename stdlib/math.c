@@ -1,5 +1,6 @@
 /* math.c -- elementwise mathematics: the functions of elem.def, bits, conversions, closeness. */
-#include "stdlib/stdlib.h"
+#define NATIVES_OF_ELEM
+#include "stdlib/builtins.h"
 #include "vm/array/arith.h"
 #include "vm/array/each.h"
 

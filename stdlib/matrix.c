@@ -2,7 +2,7 @@
  *
  * Everything that rearranges (transpose, repmat, cat, circshift, flip …) is a few calls of qmatrix_move between strided
  * places, whatever the element type. */
-#include "stdlib/stdlib.h"
+#include "stdlib/builtins.h"
 #include "vm/array/arith.h"
 #include "vm/array/move.h"
 

@@ -7,7 +7,7 @@
  * looked for from where it was.  Source: Huang, Yang, Tang 1979, with ranks for grey values. */
 #include "devices/pool.h"
 #include "devices/threads.h"
-#include "stdlib/stdlib.h"
+#include "stdlib/builtins.h"
 #include "vm/base/dtype.h"
 #include "vm/value/machine.h"
 

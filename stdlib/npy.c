@@ -3,7 +3,7 @@
  * Sources: numpy.lib.format (version 1.0 and 2.0 of the npy format); PKWARE APPNOTE.TXT 6.3.9, sections 4.3 and 4.5.3.
  * What comes from a file is never trusted: extents are checked against the bytes that are there before memory is taken.
  */
-#include "stdlib/stdlib.h"
+#include "stdlib/builtins.h"
 
 #include <stdio.h>
 #include <stdlib.h>

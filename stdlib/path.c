@@ -1,5 +1,5 @@
 /* path.c -- paths, folders, the environment. */
-#include "stdlib/stdlib.h"
+#include "stdlib/builtins.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
  *
  * A process that is a Python already (dlsym finds a running one) keeps it. */
 #include "vm/session/python.h"
-#include "stdlib/stdlib.h"
+#include "stdlib/builtins.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
  * whatever the device, the number of threads or the order of evaluation. Source: Salmon, Moraes, Dror, Shaw: Parallel
  * random numbers: as easy as 1, 2, 3 (SC 2011). */
 #include "devices/threads.h"
-#include "stdlib/stdlib.h"
+#include "stdlib/builtins.h"
 #include "vm/array/arith.h"
 #include "vm/array/each.h"
 #include "vm/value/machine.h"

@@ -1,5 +1,5 @@
 /* regex.c -- Perl-compatible regular expressions through PCRE2. */
-#include "stdlib/stdlib.h"
+#include "stdlib/builtins.h"
 
 #include <string.h>
 

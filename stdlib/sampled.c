@@ -7,7 +7,7 @@
  * everywhere, stays on the direct way, and sums of whole numbers are rounded where the errors are surely below a half.
  */
 #include "devices/threads.h"
-#include "stdlib/stdlib.h"
+#include "stdlib/builtins.h"
 #include "vm/array/packed.h"
 #include "vm/array/gemm.h"
 #include "vm/value/machine.h"

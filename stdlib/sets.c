@@ -3,7 +3,7 @@
  * Both operands go into one pool, whose items are sorted by keys: runs of equal keys are the distinct elements, and
  * what an operation keeps is a question of which operands a run has items of.  nan equals nan, -0 equals 0; 64-bit
  * integers are compared exactly.  The key of a string is its rank. */
-#include "stdlib/stdlib.h"
+#include "stdlib/builtins.h"
 
 #include <stdlib.h>
 #include <string.h>

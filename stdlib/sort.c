@@ -9,6 +9,7 @@
  * (unless there is much of it: then all digits have to be).  Several lines are sorted at once by as many threads. */
 #include "devices/pool.h"
 #include "devices/threads.h"
+#include "stdlib/builtins.h"
 #include "stdlib/radix.h"
 #include "vm/value/convert.h"
 

@@ -1,5 +1,5 @@
 /* stats.c -- reductions, order statistics, searching. */
-#include "stdlib/stdlib.h"
+#include "stdlib/builtins.h"
 #include "vm/array/arith.h"
 
 #include <math.h>

@@ -41,12 +41,6 @@ bool qlinalg_available(void);
 void qregex_close(qs_vm *vm);
 void qfigure_close(qs_vm *vm);
 
-/* Every native of the table. */
-#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy) qs_native_fn function;
-#define CONSTANT(name, value, doc, matlab, numpy)
-#define GROUP(title)
-#include "stdlib/builtins.def"
-
 /* -- args.c: reading arguments.  `fn` and `what` name function and argument in messages: "sqrt: x must be …" ------- */
 qs_status qarg_wrong(qs_vm *vm, const char *fn, const char *what, const char *wanted, qs_value got); /* QS_ETYPE */
 qs_status qarg_num(qs_vm *vm, const char *fn, const char *what, qs_value v, double *out);   /* 1-element arrays too */

@@ -1,5 +1,5 @@
 /* string.c -- strings, and the output functions that format them. */
-#include "stdlib/stdlib.h"
+#include "stdlib/builtins.h"
 #include "vm/base/number.h"
 
 #include <ctype.h>

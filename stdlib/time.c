@@ -1,5 +1,5 @@
 /* time.c -- clocks. */
-#include "stdlib/stdlib.h"
+#include "stdlib/builtins.h"
 #include "vm/launch/launch.h"
 #include "vm/session/python.h"
 

@@ -3,6 +3,7 @@
 
   - no row stands twice, and every row is used where its table says what is done with it (USED);
   - every built-in is called by a test that looks at what comes of it (see `observed`);
+  - a file that a comment or a document names is there;
   - source files keep the house style: width, tabs, blanks at the ends of lines."""
 import os, re, subprocess, sys
 
@@ -141,7 +142,24 @@ def check_style():
                 problems.append(f"{path}:{number}: blanks at the end")
 
 
+NAMED = re.compile(r"(?<![\w/.<\"*%{}()$-])((?:lang|vm|devices|stdlib|bridge|tests|tools|docs|examples)/[\w/]+"
+                   r"\.(?:c|h|def|py|q|md)|\w{3,}\.(?:c|h|def|py))(?![\w*(])")
+FOREIGN = {"Python.h"}
+
+
+def check_names():
+    """A path from the root, or the bare name of a source file."""
+    paths = set(tracked(""))
+    known = paths | {os.path.basename(p) for p in paths} | FOREIGN
+    for path in tracked(".c", ".h", ".def", ".md"):
+        text = read(path)
+        comments = [text] if path.endswith(".md") else re.findall(r"/\*.*?\*/", text, re.S)
+        for name in sorted({n for c in comments for n in NAMED.findall(c)} - known):
+            problems.append(f"{path}: names {name}, which is not there")
+
+
 check_tables()
+check_names()
 count = check_builtins()
 check_style()
 print("\n".join(problems) or f"tables: complete; {count} built-ins, each called by a test that looks at the result")

@@ -11,8 +11,8 @@ first entry.  What the journey enters and the empty program does not is the way 
 functions, their files, headers with bodies included, and how often the file changes from one first entry to the next
 (threads make that vary by one or two).  --quick leaves the journeys out, and with them the build.
 
-Rebuilt: objects of the program and of the two Python modules whose source includes a file, directly or not.  The
-includes are read from the text, which needs no build; `ninja -t deps` says the same.
+Rebuilt: objects of the program and of the two Python modules whose source includes a file, directly or not, as the
+compiler's -MM says; that needs no build.
 
 Places: how many files know one thing of a kind, which is what the next thing of that kind will have to touch.  Each
 kind has an example and a pattern for its names; the files whose code or text, comments aside, match it are counted, and
@@ -21,7 +21,7 @@ import argparse, os, re, statistics, subprocess, sys, tempfile
 
 ROOMS = ("vm", "lang", "devices", "stdlib", "bridge")
 SOURCES = (".c", ".h", ".def")
-TOUCHED = ("quasar.h", "operators.def", "kir.def", "dtypes.def")
+TOUCHED = ("quasar.h", "operators.def", "kir.def", "dtypes.def", "elem.def")
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 JOURNEYS = {  # name -> the arguments of qrun, and the text; or the text of a program of Python
@@ -115,26 +115,19 @@ def function_rows(tree, paths):
 
 def rebuilt(tree, paths):
     """Objects to make again, of all: a source of the bridge makes two, one for each module."""
-    includes = {p: re.findall(r'^\s*#\s*include "([^"]+)"', read(tree, p), re.M) for p in paths}
-    for p, names in includes.items():  # quasar.h alone names one that lies beside it
-        includes[p] = [os.path.join(os.path.dirname(p), i) if i not in includes else i for i in names]
-
-    def needs(path, known):
-        for included in includes.get(path, ()):
-            if included not in known:
-                known.add(included)
-                needs(included, known)
-        return known
+    def needs(unit):
+        made = subprocess.run(["cc", "-MM", "-MG", "-D_GNU_SOURCE", "-I", tree, os.path.join(tree, unit)],
+                              capture_output=True, text=True, check=True)
+        return {os.path.relpath(p, tree) for p in made.stdout.replace("\\\n", " ").split()[1:]}
 
     def objects(of):
         return sum(2 if p.startswith("bridge/") else 1 for p in of)
 
     units = [p for p in paths if p.endswith(".c")]
-    reach = {p: needs(p, set()) for p in units}
-    for name in TOUCHED:
-        (path,) = [p for p in paths if os.path.basename(p) == name]
+    reach = {p: needs(p) for p in units}
+    for path in [p for name in TOUCHED for p in paths if os.path.basename(p) == name]:
         again = objects(u for u in units if path in reach[u])
-        yield f"objects rebuilt after touching `{name}`", f"{again} of {objects(units)}"
+        yield f"objects rebuilt after touching `{os.path.basename(path)}`", f"{again} of {objects(units)}"
 
 
 def places(tree):

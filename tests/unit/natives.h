@@ -1,7 +1,7 @@
 /* natives.h -- calling built-ins directly. */
 #ifndef TESTS_UNIT_NATIVES_H
 #define TESTS_UNIT_NATIVES_H
-#include "stdlib/stdlib.h"
+#include "stdlib/builtins.h"
 #include "tests/unit/machine.h"
 
 /* Takes the references of the arguments. */

@@ -55,7 +55,8 @@ static bool collide(const Locked *x, const Locked *y) {
 /* The arguments in buffer `from` are in buffer `to`, so many bytes further on. */
 static void move_args(Run *r, int from, int to, size_t bytes) {
     for (int i = 0; i < qlaunch_func(r)->nparams; i++)
-        if (r->bound.arg[i].is_array && r->bound.lock[i] == from) r->bound.lock[i] = to, r->bound.arg[i].offset += bytes;
+        if (r->bound.arg[i].is_array && r->bound.lock[i] == from)
+            r->bound.lock[i] = to, r->bound.arg[i].offset += bytes;
 }
 
 /* Buffer number i becomes both; the last one takes the place of k. */

@@ -72,7 +72,8 @@ static double launch_cost(const Run *r, int device) {
     return measured > 0 ? measured : device_at(r, device)->memory == HOST_MEMORY ? near_launch : far_launch;
 }
 
-/* What a launch costs where its data are, but for what always comes anew; and to bring them there. */
+/* The cost of a launch on a device: `stay` when its data are there already, all but those that come anew each time;
+ * `bring` is what it costs to bring the others. */
 typedef struct { double stay, bring; } Cost;
 
 static Cost predict(const Run *r, int device) {
@@ -129,8 +130,8 @@ static void explain(const Run *r, int device, const char *why) {
 }
 
 /* -- the choice ---------------------------------------------------------------------------------------------------- */
-/* What one more run on a device costs if it was not tried yet, or otherwise more than on the best one, with the way
- * there and back; INFINITY: it cannot. */
+/* The cost of one run on a device just to see: all of it when the device was not tried yet, else what it takes longer
+ * than the best one; with moving the data there and back.  INFINITY: it cannot run there. */
 static double cost_of_visit(const Run *r, int device, double best) {
     const ChoiceOn *on = &choice_of(r)->on[device];
     double way = 2 * bytes_to_bring(r, device_at(r, device)) / bandwidth(r, device);
@@ -139,7 +140,8 @@ static double cost_of_visit(const Run *r, int device, double best) {
     return (on->runs ? on->last : making > 0 ? making : usual_making) + way;
 }
 
-/* Of the devices tried: the one that ends soonest, and the one that would if the data were there; -1: there is none. */
+/* Among the devices that were tried, the one that ends soonest now, and the one that would if the data were there; -1:
+ * none was tried. */
 typedef struct { int now, there; Cost cost[MAX_DEVICES]; } Ranking;
 
 static Ranking rank(const Run *r) {
@@ -163,7 +165,7 @@ static int to_be_visited(const Run *r, const Ranking *k) {
     return -1;
 }
 
-/* Whether the data moved for nothing: others wanted them back. */
+/* Did the last move pay?  If others have taken the data back since, the next move needs twice the regret. */
 static void judge_move(Choice *s, const Ranking *k) {
     if (s->moved == 0) return;
     bool stayed = k->cost[s->moved - 1].bring < s->moving / 2;
@@ -171,7 +173,7 @@ static void judge_move(Choice *s, const Ranking *k) {
     s->moved = 0;
 }
 
-/* Counts what is lost because the data are elsewhere; true: that has paid for moving them. */
+/* Adds to the regret what this launch loses because the data are elsewhere; true: it has paid for moving them. */
 static bool has_paid(Choice *s, const Ranking *k) {
     double lost = k->cost[k->now].stay - k->cost[k->there].stay;
     judge_move(s, k);
@@ -208,19 +210,19 @@ void qchoose_made(qs_vm *vm, const Device *d, double ns) {
     *known = *known > 0 ? (*known + ns) / 2 : ns;
 }
 
-/* Time that the form took on one device is time for the others to be waiting for a visit. */
+/* The form has run on one device for so long: the others have waited as long for a visit. */
 static void spend(const Run *r, int device, double ns) {
     Choice *s = choice_of(r);
     for (int i = 0; i < ndevices(r); i++) s->on[i].elsewhere = i == device ? 0 : s->on[i].elsewhere + ns;
 }
 
-/* What came home since the last launch is what the host wanted of that one. */
+/* What came home since the last launch, the host has read of that launch's results. */
 static void count_fetched(qs_vm *vm, Choice *s) {
     double now = qvm_ctx(vm)->fetched[s->maker] - s->fetched_before;
     if (s->was_away) s->fetched = s->fetched > 0 ? (3 * s->fetched + now) / 4 : now;
 }
 
-/* What this launch itself brings home is nobody's wish but ours. */
+/* Bytes that locking for this launch brings home were not read by the host: counting begins after the locks. */
 static void mark_written(const Run *r) {
     Choice *s = choice_of(r);
     s->fetched_before = qvm_ctx(r->vm)->fetched[s->maker], s->was_away = r->device->memory != HOST_MEMORY;
@@ -266,8 +268,8 @@ void qchoose_locked(const Run *r, Trial *t) {
     *known = *known > 0 ? (3 * *known + t->bytes / t->locking) / 4 : t->bytes / t->locking;
 }
 
-/* A busy machine only makes times longer, and so does the first run; so what is shorter is believed sooner.  A launch
- * with few positions says nothing about the time of one. */
+/* A busy machine makes times longer and never shorter, and so does the first run: so a shorter time is taken over at
+ * once, a longer one little by little.  A launch with few positions says nothing about the time of one. */
 static void learn(ChoiceOn *on, double positions, double ns) {
     if (positions * GROWN < on->positions) return;
     bool fresh = on->runs == 0 || positions > GROWN * on->positions;

@@ -19,21 +19,24 @@ typedef struct { /* one function of a form */
 /* What is known of the places where a form may run (choose.c); times in nanoseconds. */
 typedef struct {
     double ns, positions;      /* per position; the most positions in a launch that was measured */
-    double last;               /* what the last run that was measured took */
-    double elsewhere;          /* what runs on other devices took since the last one here */
-    double fresh;              /* bytes that come before each run, although the one before was here, too */
+    double last;               /* how long the last run took that was measured */
+    double elsewhere;          /* how long the runs on other devices took since the last one here */
+    double fresh;              /* bytes that each run brings, even when the one before was here, too: new arguments */
     int runs;
 } ChoiceOn;
 
 typedef struct {
     ChoiceOn on[MAX_DEVICES];
-    double regret, patience;   /* lost because the data are elsewhere; how often that must pay for moving them */
+    double regret;             /* time lost so far because the data are on a slower device */
+    double patience;           /* they move when regret is so many times what moving them costs */
     int moved;                 /* number, from 1, of the device that they were moved to for that reason; 0: none */
-    double moving;             /* nanoseconds that this was to take */
+    double moving;             /* how long that move was expected to take */
     int last;                  /* number, from 1, of the device of the last launch; 0: none */
-    uint8_t maker;             /* names it in Ctx.fetched */
+    /* the form's number in Ctx.fetched: there the bytes of its results that came home are counted */
+    uint8_t maker;
     bool was_away;             /* its last launch was on a device with memory of its own */
-    double fetched, fetched_before; /* bytes that the host reads after a launch there; Ctx.fetched at the last launch */
+    double fetched;            /* bytes of its results that the host usually reads after a launch on such a device */
+    double fetched_before;     /* Ctx.fetched when it was launched last */
     int told;                  /* number, from 1, of the device that --explain named last; 0: none */
 } Choice;
 
@@ -51,7 +54,8 @@ typedef struct { Form *first; int n; } Forms;
 
 /* -- form.c -------------------------------------------------------------------------------------------------------- */
 void *qform_new(qs_vm *vm, Forms *list, size_t size, const char *noun); /* zeroed, and the first of the list */
-void qform_enter(Form *f, const Entries *e);                 /* takes them over, with what they keep */
+/* the entries and what they keep belong to f from now on */
+void qform_enter(Form *f, const Entries *e);
 void qform_set(Form *f, int which, const KFunc *func);       /* NULL: none */
 /* Whether what enters is of the kinds that f was made for; then `values` are those of its entries. */
 static inline bool qform_agrees(qs_vm *vm, const Form *f, const Site *s, qs_value *values) {
@@ -68,8 +72,8 @@ void qform_drop_last(qs_vm *vm, Forms *list);
 void qform_free(qs_vm *vm, Forms *list);
 
 /* -- program.c ----------------------------------------------------------------------------------------------------- */
-/* The loaded code of a function on a device; made on first use, found by its hash later.  Unloaded when each call was
- * matched by a release, or when the machine closes. */
+/* The loaded code of a function on a device; made on first use, found by its hash later.  It is unloaded when there was
+ * a release for each call of this, or when the machine closes. */
 qs_status qprogram_get(qs_vm *vm, const KFunc *f, Device *d, Program **out);
 void qprogram_release(qs_vm *vm, Program *p);
 /* The same code for config.compile_for, so that the cache has it; nothing when there is none. */

@@ -64,7 +64,8 @@ static bool has_dims(const Array *a, int rank, const int64_t *dims) {
     return a->rank == rank && !memcmp(a->dims, dims, (size_t)rank * sizeof *dims);
 }
 
-/* A shape that a leaf has stays; one that comes about by stretching is of the language. */
+/* The result has the shape of a leaf if one of them has the common extents; else that shape came about by stretching,
+ * and is normalised like all that the language makes. */
 static void shape_result(Now *now) {
     memcpy(now->shape, now->dims, sizeof now->shape);
     now->shape_rank = now->rank;
@@ -73,7 +74,7 @@ static void shape_result(Now *now) {
     now->shape_rank = qarr_normalise(now->rank, now->shape);
 }
 
-/* The common shape; false: shapes that do not fit are left to the operators, which know the sentence. */
+/* The common shape; false: the shapes do not fit, and the operators give the error, for they know its sentence. */
 static bool common_shape(Now *now) {
     const Array *first = NULL, *a;
     int n = now->region->nleaves;
@@ -103,8 +104,8 @@ static bool common_shape(Now *now) {
     return true;
 }
 
-/* Numbers and arrays.  Integers that an array of integers may not hold are errors, or change the type: the operators
- * know. */
+/* All leaves are numbers or arrays, and no whole number is too large for an array of integers beside it: that is an
+ * error, or changes the type, which is left to the operators. */
 static bool suits(const Now *now) {
     bool is_unsigned = false;
     for (int i = 0; i < now->region->nleaves; i++) {
@@ -240,7 +241,7 @@ static qs_status bind(Run *run) {
     return QS_OK;
 }
 
-/* How the elements are shared out: the positions of the launch; how many partial results they make. */
+/* How the elements are shared out among the positions of the launch.  Gives how many partial results they make. */
 static int64_t share_out(Now *now) {
     int64_t n = (int64_t)now->count, nparts;
     Launch *l = &now->run.launch;
@@ -271,7 +272,7 @@ static qs_status fit_reduction(Run *run) {
 }
 
 /* -- results ------------------------------------------------------------------------------------------------------- */
-/* An array whose memory nobody would miss. */
+/* An array that nobody else refers to, so that its memory may be used for the result. */
 static bool ours(const Array *a, qs_dtype d) {
     return a->dtype == d && a->hdr.refs == 1 && a->hdr.flags == 0 && a->contiguous && a->buf->home < 0 &&
            !qbuf_shared(a->buf);

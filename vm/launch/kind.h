@@ -18,7 +18,7 @@ enum { MAX_ENTRIES = 256 };
 
 typedef enum { TELL_KERNEL, TELL_LOOP, TELL_EXPRESSION } Tells;
 
-enum { /* of a number; 31: below 2^31 */
+enum { /* facts.  Of a number: it is whole and needs at most so many bits */
     NUM_20 = 1, NUM_24 = 2, NUM_31 = 4, NUM_53 = 8, NUM_MINUS_ZERO = 16,
     ARRAY_DTYPE = 0xff, ARRAY_RANK = 0xff00, /* of an array; SMALL: no extent needs more than 20 bits */
     ARRAY_GAPLESS = 1 << 16, ARRAY_UNIT_LAST = 1 << 17, ARRAY_ALIGNED = 1 << 18, ARRAY_WRITABLE = 1 << 19,
@@ -38,12 +38,12 @@ typedef struct {
     int index;
     const Str *name;     /* FROM_FIELD: of the field */
     uint64_t facts;
-    double num[2], *vec;
-    int64_t dims[QS_MAX_RANK];
-    qs_value kept;       /* a function set or text that the facts are the address of */
+    double num[2], *vec; /* the number, the elements that are known */
+    int64_t dims[QS_MAX_RANK]; /* the extents */
+    qs_value kept;       /* where the facts are an address, the function set or text there: it must not go meanwhile */
 } Entry;
 
-/* Those of a form that is being made, with their values now. */
+/* The entries of a form that is being made, with the values that they have now. */
 typedef struct {
     qs_vm *vm;
     Site site;
@@ -62,12 +62,12 @@ static inline bool qkind_unit_last(const Array *a) {
 }
 double qkind_element(qs_vm *vm, Array *a, size_t i);
 void qkind_know_extent(Entry *e, const Array *a, int axis);
-/* v is of this kind, and what is known is so again. */
+/* v is of the kind that e was, and what was known of e holds for v. */
 bool qkind_agrees(qs_vm *vm, const Entry *e, qs_value v, Tells t);
 
 /* -- entry.c ------------------------------------------------------------------------------------------------------- */
 qs_value qentry_value(qs_vm *vm, const Entry *e, const Site *s, const qs_value *before);
-/* The number of an entry, a new one on first mention; -1: there are too many. */
+/* The number of the entry, which is new when it is mentioned for the first time; -1: there are too many. */
 int qentry_add(Entries *e, From from, int parent, int index, const Str *name);
 /* The values of all entries; false: one of them is of another kind. */
 bool qentry_agree(qs_vm *vm, const Entry *e, int n, const Site *s, Tells t, qs_value *values);

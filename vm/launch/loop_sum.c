@@ -23,7 +23,8 @@ static const char *sum_name(const Call *c, int number) {
     return "an array";
 }
 
-/* Nobody reads what is put off, and no other sum is of the same memory. */
+/* The sums of an array are put off until the loop is done.  So nothing in it may read the array, nor add to the same
+ * memory by another name. */
 static bool is_alone(const Call *c, int number) {
     const LoopResult *code = &c->v->code;
     const Array *a = sum_array(c, number);

@@ -40,7 +40,7 @@ void qloop_tell_inner(Call *c) {
     say(c, "interpreted", "its work is in loops inside it, which may be parallel", NULL, 0);
 }
 
-/* No kind of values has been worth a look. */
+/* The loop was never looked at: whatever kinds of values it met, it had too little work. */
 static bool is_left(const LoopRegion *r) {
     const LoopState *s = r->machine;
     return !s || !s->forms.n;

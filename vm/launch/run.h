@@ -10,14 +10,14 @@
 
 enum { MAX_PARAMS = 160 };
 
-/* A buffer, or n bytes of the host for results; such memory, and what several arguments share, is a buffer of its own
- * as long as the launch lasts. */
+/* What a launch locks: the buffer of an array, or memory of the host for results (host, nbytes).  For such memory, and
+ * for memory that several arguments share, a buffer is made that lasts as long as the launch. */
 typedef struct { Buffer *buf; void *host; size_t nbytes; uint8_t mode; bool made; DevPtr block; } Locked;
 
 typedef struct {
     DevArg arg[MAX_PARAMS];
-    Array *array[MAX_PARAMS];  /* NULL: memory of the host; of parameters that are arrays only */
-    int lock[MAX_PARAMS];      /* number in `locked`; the same */
+    Array *array[MAX_PARAMS];  /* of a parameter that is an array; NULL: it is memory of the host */
+    int lock[MAX_PARAMS];      /* of a parameter that is an array: its number in `locked` */
     Locked locked[MAX_PARAMS];
     int nlocked;
 } Binding;
@@ -26,16 +26,16 @@ typedef struct Run {
     qs_vm *vm;
     Form *form;
     int which;                 /* version */
-    Launch launch;             /* any_block: its block is chosen here */
-    double positions;          /* what the time is measured by */
-    double steps;              /* instructions in all, as far as they can be told; INFINITY */
-    bool optional;             /* where the device refuses the processor does it; else that is an error */
+    Launch launch;             /* any_block: qlaunch_run chooses its block */
+    double positions;          /* the measured time is divided by this */
+    double steps;              /* instructions in all; INFINITY: that cannot be told */
+    bool optional;             /* when the device refuses it, the processor runs it; otherwise that is an error */
     Device *device;            /* NULL: to be chosen */
-    bool chosen;               /* by what was measured (choose.c) */
-    bool loaded, launched;     /* how far it came */
+    bool chosen;               /* choose.c chose the device, by what it has measured */
+    bool loaded, launched;     /* how far the run got */
     DevFault fault;            /* message 0: none */
-    qs_status (*bind)(struct Run *); /* the arguments, but for what depends on the device */
-    qs_status (*fit)(struct Run *);  /* to the device: version, blocks, results.  NULL: nothing depends on it */
+    qs_status (*bind)(struct Run *); /* sets the arguments that do not depend on the device */
+    qs_status (*fit)(struct Run *);  /* sets version, block and results for the device; NULL: nothing depends on it */
     Binding bound;
 } Run;
 
@@ -48,9 +48,9 @@ typedef struct Launches {
     struct Loaded *loaded;     /* program.c */
     KCompiler *compiler;
     struct Report *report;     /* report.c; NULL: nobody wants to know */
-    double bandwidth[MAX_DEVICES]; /* by device: bytes per nanosecond that come to it; 0: not measured */
-    double launch[MAX_DEVICES], making[MAX_DEVICES]; /* nanoseconds for a launch, for making a program; likewise */
-    uint8_t makers;            /* names given to forms */
+    double bandwidth[MAX_DEVICES]; /* to the device, in bytes per nanosecond; 0: not measured */
+    double launch[MAX_DEVICES], making[MAX_DEVICES]; /* nanoseconds of a launch, of making a program; 0: not measured */
+    uint8_t makers;            /* numbers given to forms so far: Choice.maker */
 } Launches;
 Launches *qlaunch_state(qs_vm *vm); /* made on first use */
 /* All launches of the program come through here. */
@@ -72,9 +72,9 @@ qs_status qbind_unlock(Run *r, qs_status s); /* after work that ended with s */
 /* -- choose.c: where a launch ends soonest ------------------------------------------------------------------------- */
 typedef struct { int device; double bytes, start, locking; bool timed; } Trial;
 Device *qchoose_device(const Run *r);
-/* A device that could not take the code or the arrays: the error goes, another one is to be chosen. */
+/* The device cannot have the code or the arrays: the error is cleared, and this form does not run there any more. */
 void qchoose_shun(const Run *r);
-/* Around locking and launching: what they take is what later choices are made by. */
+/* Around locking and launching: later choices go by the time that they take. */
 qs_status qchoose_begin(const Run *r, Trial *t);
 void qchoose_locked(const Run *r, Trial *t);
 qs_status qchoose_end(const Run *r, Trial *t, qs_status s);
@@ -91,11 +91,11 @@ Where qreport_place(const KFunc *f); /* its first instruction that has one */
 void qreport_code(qs_vm *vm, const Code *code);
 /* Keeps the code of f, about to be loaded by d, if it is to be shown. */
 qs_status qreport_show(qs_vm *vm, KCompiler *k, const KFunc *f, const Device *d);
-/* Around a call of a device's library, which a profile has a row for, by name and line of the script; *start is NaN
- * where none is taken. */
+/* Before and after a call of a device's library.  A profile has a row for each, by its name and the line of the script;
+ * *start is NaN where no profile is taken. */
 qs_status qreport_before(qs_vm *vm, Device *d, double *start);
 qs_status qreport_after(qs_vm *vm, Device *d, const char *name, double start, double bytes, double flops);
-/* The device runs it; the place where that is timed. */
+/* Runs it on the device, and times that for the profile. */
 qs_status qreport_launch(Run *r, Program *p);
 
 /* -- devices.c ----------------------------------------------------------------------------------------------------- */

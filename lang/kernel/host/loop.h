@@ -6,8 +6,8 @@
  * A loop is not a kernel.  Kernels compute in 32 bits, read 0 outside of arrays, and promise that positions are
  * independent.  A loop of the program means what the interpreter does: a number is a double, an int an int64 with
  * overflow an error, an element is read into one of those and narrowed when it is stored, an index outside the array is
- * an error with the sentence of the interpreter, and one turn comes after the other.  So the same tree is walked,
- * by walk/walk.h, by other rules than in lower/.
+ * an error with the sentence of the interpreter, and one turn comes after the other.  So walk/walk.h
+ * walks the tree by other rules here than in lower/.
  *
  * The bits are those of the interpreter.  KIR of a loop is `strict`: no backend contracts a*b+c, and functions are
  * those of libm instead of vector variants; OpenCL and CUDA devices, which have functions of their own, use those in a

@@ -6,11 +6,14 @@
 #include "lang/kernel/walk/walk.h"
 #include "lang/syntax/operators.h"
 
-/* A complex number may stand for what is real in the program, with +0 as its other part, where nobody sees that. */
-typedef enum { SURELY_COMPLEX, MAYBE_ZERO /* the real number is 0 */, MAYBE_REAL } MaybeReal;
+/* A variable that is real at first and complex later is compiled as complex from the beginning (loop_complex.c); while
+ * the program has a real number, the imaginary part here is +0.  This says what a complex number here may be in the
+ * program: surely complex, the real number 0, or any real number. */
+typedef enum { SURELY_COMPLEX, MAYBE_ZERO, MAYBE_REAL } MaybeReal;
 
-/* A number.  A complex one has its parts in v and im.  A whole one of at most 53 bits carries its int64 twin: counters
- * and indices compute with the twin, so they keep their form; everything else with the double, which is the value. */
+/* A number.  A complex one has its parts in v and im.  A whole one of at most 53 bits carries an int64 twin
+ * (loop_num.c): counters and indices are computed with the twin, and so keep the form k*i + c that the passes look for;
+ * everything else is computed with the double, which is the value. */
 typedef struct {
     uint8_t kind;      /* LOOP_NUM, LOOP_INT, LOOP_BOOL, LOOP_COMPLEX */
     KRef v;            /* float64, int64 or bool */
@@ -28,7 +31,7 @@ typedef struct Val {
     int cols;              /* of a matrix, whose elements come row by row; 0: a vec */
     struct Var *origin;    /* WHAT_VECTOR: the variable of whose array it is; NULL: a new one */
     LoopValue host;        /* the others */
-    struct Val *caught;  /* WHAT_FUNCTION made in the loop: what it has captured; NULL: host.source has */
+    struct Val *caught;    /* WHAT_FUNCTION: what it has captured in the loop; NULL: what host.source has */
     const Str *name; const Sym *sym; TypeMods mods;
 } Value; /* Val of walk.h */
 
@@ -38,27 +41,29 @@ typedef struct Var { /* a variable: of the loop's function, or of one inlined; o
     const Type *type;  /* of a field: what it converts to; NULL: it does not */
     /* learned, kept from pass to pass */
     uint8_t kind;      /* LOOP_UNSET: not yet known */
-    bool fraction;     /* may hold a number without a twin */
+    bool fraction;     /* may hold a number that has no twin */
     int grown;         /* how often its bounds were widened */
-    bool counted;      /* they are as wide as they can be: it goes up and down in small steps */
+    bool counted;      /* goes up and down in small steps, so its bounds are the widest that a twin allows */
     int n, cols;       /* LOOP_VECTOR: elements, and as in Value */
     bool shared;       /* LOOP_VECTOR: perhaps its array has another name, too */
     bool patched;      /* LOOP_VECTOR: single elements are set */
     bool assigned;     /* somewhere in the loop, as far as is known */
     uint8_t maybe;     /* MaybeReal, of LOOP_COMPLEX */
-    bool replaced;     /* what it was before the loop is of another kind, which nobody reads */
+    bool replaced;     /* its value before the loop is of another kind, and is never read in the loop */
     bool doubted;      /* it is read where it may have no value */
-    LoopValue replacee; /* what it was, when it was replaced */
+    LoopValue replacee; /* that value */
     double lo, hi;
     /* of the loop's function only */
     LoopValue entry;
     uint8_t reduce;    /* LoopReduce */
     bool live;         /* its value after the loop may matter */
     /* this pass */
-    KRef v, twin, im, given, *part; /* LOCALs */
+    KRef v, twin, im, *part; /* LOCALs */
+    KRef given;        /* LOCAL: whether it has a value, of one that had none when the loop began */
     KRef least, most;  /* LOCALs: of a product in a chunk, how small and how large it has been */
     bool set;          /* certainly has a value here */
-    bool bound;        /* stands for `val`: a counter that nothing else sets, an array, a function */
+    /* needs no LOCAL, as `val` is its value: a counter that nothing else sets, an array, a function */
+    bool bound;
     Block *home;       /* as long as this block is open its value is `val`; NULL: nobody knows */
     Value val;
 } Var;
@@ -67,13 +72,14 @@ typedef struct { KRef at, n; LoopTest test; } Check; /* 0 <= at < n */
 typedef struct {
     int param, source, rank;
     KRef at[QS_MAX_RANK];
-    bool store, plain;     /* plain: `at` are the subscripts themselves, inside the array */
-    bool sum;              /* by x[…] += value */
+    bool store;
+    bool plain;            /* `at` are the subscripts as written, and inside the array; no mode has changed them */
+    bool sum;              /* it is x[…] += value */
     uint32_t pos;
 } Touch;                   /* an element that is read or written */
 
 typedef struct {           /* a loop of the perfect nest */
-    KRef counter;          /* FOR, or the sum with POS; 0: counts by turns */
+    KRef counter;          /* the FOR, or first + POS in a launch; 0: it is computed from the number of the turn */
     KRef first, last;
     double step;
     bool by_turns;
@@ -96,23 +102,24 @@ typedef struct Loops {
     int axes;              /* MODE_PARALLEL: outer loops that are axes */
     bool chunked;          /* MODE_PARALLEL: or chunks of the outermost; see loop.h */
     bool random;           /* draws random numbers */
-    int nest;              /* how deep the loops are that hold nothing but the next */
+    int nest;              /* how many outer loops hold nothing but the next one */
     /* of the pass */
-    bool waits;            /* a loop ends when it wants to: after a fault in an earlier turn perhaps never */
+    bool waits;            /* some loop ends by a condition, which may never hold when an earlier turn has failed */
     KRef fault, value[2];  /* LOCALs: number of the test that failed, its values */
     KRef returned;         /* LOCAL: 1 + where the `return` is that has left the loop; 0: there is none */
     struct { LoopPlace place; int message; } *faults; uint32_t nfaults, cap_faults;
     LoopBind *binds; uint32_t cap_binds;
     Check *checks; uint32_t nchecks, cap_checks;   /* index tests that a guard can make */
-    KRef *wide; uint32_t nwide, cap_wide;          /* ints perhaps beyond 62 bits: bounds of them might wrap around */
-    uint32_t loose, loose_pos;                     /* other tests, and where the first is */
+    /* ints that may need more than 62 bits, so that bounds of them wrap */
+    KRef *wide; uint32_t nwide, cap_wide;
+    uint32_t loose, loose_pos;                     /* tests that no guard can make: how many, and where the first is */
     Touch *touches; uint32_t ntouches, cap_touches;
     Level level[QS_MAX_RANK]; int nlevels;
     KRef chunk_last;       /* the counter in the last turn of the chunk */
     Block *body;           /* of the outermost loop */
     KRef drawn;            /* LOCAL: blocks of random numbers that were drawn so far */
     int64_t draws;         /* in this pass */
-    bool draws_vary; uint32_t draws_pos; /* not every turn draws as many, because of the one there */
+    bool draws_vary; uint32_t draws_pos; /* turns draw different amounts, because of what stands there */
 } Loops;
 
 enum { LOOP_CALLS = 24, LOOP_PASSES = 24, LOOP_LONGEST = 1 << 14 /* instructions; then no more functions */,
