@@ -12,7 +12,7 @@
 
 /* -- reading ------------------------------------------------------------------------------------------------------- */
 qs_status qimage_corrupt(Image *m, const char *why) {
-    return qs_fail(m->vm, QS_EVALUE, "imread: %s is damaged: %s", m->path, why);
+    return qs_fail(m->vm, QS_EVALUE, "%s: %s is damaged: %s", m->fn, m->path, why);
 }
 
 static qs_status sheet(Image *m, int channels, qs_value *out) {
@@ -31,7 +31,7 @@ bool qimage_begin(Image *m, int64_t height, int64_t width, int channels, bool ha
     *status = QS_OK;
     double samples = (double)height * (double)width * channels;
     if (height < 1 || width < 1 || channels < 1 || samples > (double)m->nbytes * SAMPLES_PER_BYTE)
-        *status = qs_fail(m->vm, QS_EVALUE, "imread: %s is damaged: it claims %lld x %lld pixels in %zu bytes", m->path,
+        *status = qs_fail(m->vm, QS_EVALUE, "%s: %s is damaged: it claims %lld x %lld pixels in %zu bytes", m->fn, m->path,
                           (long long)height, (long long)width, m->nbytes);
     if (*status != QS_OK || m->info_only) return false;
     *status = sheet(m, channels - has_alpha, &m->picture);
@@ -152,7 +152,7 @@ static qs_status decode(Image *m) {
             return qimage_tiff_read(m);
         if (p[0] == 'P' && p[1] >= '1' && p[1] <= '6') return pnm_read(m);
     }
-    return qs_fail(m->vm, QS_EVALUE, "imread: %s is no PNG, JPEG, TIFF, PPM, PGM or PBM file", m->path);
+    return qs_fail(m->vm, QS_EVALUE, "%s: %s is no PNG, JPEG, TIFF, PPM, PGM or PBM file", m->fn, m->path);
 }
 
 typedef struct { const char *extension; ImageWriter *write; int max_bits, max_channels; bool alpha, pages; } Format;
@@ -172,7 +172,7 @@ static qs_status format_of(qs_vm *vm, const char *path, const Format **out) {
 
 static qs_status open_image(qs_vm *vm, qs_call_args *c, const char *fn, Image *m, Text *bytes) {
     int64_t page = 0;
-    *m = (Image){.vm = vm, .pages = 1};
+    *m = (Image){.vm = vm, .fn = fn, .pages = 1};
     TRY(qarg_string(vm, fn, "path", c->in[0], &m->path, NULL));
     if (qarg_given(c, 1) && c->in[1].kind != QS_ARRAY) TRY(qarg_count(vm, fn, "page", c->in[1], &page));
     if (page > 65535) return qs_fail(vm, QS_EINDEX, "%s: page must be below 65536, got %lld", fn, (long long)page);

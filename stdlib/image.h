@@ -8,7 +8,7 @@
 
 typedef struct Image { /* being read */
     qs_vm *vm;
-    const char *path;
+    const char *fn, *path;    /* as messages call them */
     const uint8_t *bytes; size_t nbytes;
     int page;                 /* wanted; TIFF only */
     int64_t height, width;

@@ -108,7 +108,7 @@ qs_status qimage_jpeg_write(const Pixels *x, int n, Text *out) {
 }
 #else
 qs_status qimage_jpeg_read(Image *m) {
-    return qs_fail(m->vm, QS_EVALUE, "imread: %s is a JPEG file; this build has no libjpeg", m->path);
+    return qs_fail(m->vm, QS_EVALUE, "%s: %s is a JPEG file; this build has no libjpeg", m->fn, m->path);
 }
 qs_status qimage_jpeg_write(const Pixels *x, int n, Text *out) {
     (void)n, (void)out;

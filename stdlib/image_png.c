@@ -47,7 +47,7 @@ static qs_status decode(Codec *c) {
     if (!qimage_begin(m, height, width, channels, channels % 2 == 0, d == QS_U16 ? 16 : 8, &s)) return s;
     size_t row = png_get_rowbytes(png, c->info), size = row * (size_t)height;
     c->pixels = qmem_try(qvm_ctx(m->vm), size), c->size = size;
-    if (!c->pixels) return qs_fail(m->vm, QS_ENOMEM, "imread: no memory for %zu bytes", size);
+    if (!c->pixels) return qs_fail(m->vm, QS_ENOMEM, "%s: no memory for %zu bytes", m->fn, size);
     memset(c->pixels, 0, size); /* the passes of an interlaced file fill it in turn */
     for (; passes > 0; passes--)
         for (int64_t y = 0; y < height; y++) png_read_row(png, c->pixels + (size_t)y * row, NULL);
@@ -67,7 +67,7 @@ qs_status qimage_png_read(Image *m) {
     c.info = c.png ? png_create_info_struct(c.png) : NULL;
     if (!c.info)
         return png_destroy_read_struct(&c.png, NULL, NULL),
-               qs_fail(m->vm, QS_ENOMEM, "imread: libpng is out of memory");
+               qs_fail(m->vm, QS_ENOMEM, "%s: libpng is out of memory", m->fn);
     png_set_read_fn(c.png, &c, feed);
     png_set_user_limits(c.png, 1 << 24, 1 << 24);
     qs_status s = guarded_read(&c);
@@ -108,7 +108,7 @@ qs_status qimage_png_write(const Pixels *x, int n, Text *out) {
 }
 #else
 qs_status qimage_png_read(Image *m) {
-    return qs_fail(m->vm, QS_EVALUE, "imread: %s is a PNG file; this build has no libpng", m->path);
+    return qs_fail(m->vm, QS_EVALUE, "%s: %s is a PNG file; this build has no libpng", m->fn, m->path);
 }
 qs_status qimage_png_write(const Pixels *x, int n, Text *out) {
     (void)n, (void)out;

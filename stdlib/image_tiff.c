@@ -11,13 +11,13 @@
 #include <stdio.h>
 #include <tiffio.h>
 
-/* A file in memory: `in` when reading, `out` when writing. */
+/* A file in memory: `out` when writing, otherwise `in`, which is NULL when the file is empty. */
 typedef struct { const uint8_t *in; Text *out; uint64_t n, at; char why[200]; } Memory;
 
 static tmsize_t mem_read(thandle_t h, void *p, tmsize_t n) {
     Memory *m = h;
-    const uint8_t *from = m->in ? m->in : (const uint8_t *)m->out->s;
-    uint64_t have = m->in ? m->n : m->out->len;
+    const uint8_t *from = m->out ? (const uint8_t *)m->out->s : m->in;
+    uint64_t have = m->out ? m->out->len : m->n;
     if (m->at >= have) return 0;
     if ((uint64_t)n > have - m->at) n = (tmsize_t)(have - m->at);
     memcpy(p, from + m->at, (size_t)n);
@@ -32,7 +32,7 @@ static tmsize_t mem_write(thandle_t h, void *p, tmsize_t n) {
     m->at += (uint64_t)n;
     return n;
 }
-static toff_t mem_size(thandle_t h) { Memory *m = h; return m->in ? m->n : m->out->len; }
+static toff_t mem_size(thandle_t h) { Memory *m = h; return m->out ? m->out->len : m->n; }
 static toff_t mem_seek(thandle_t h, toff_t off, int whence) {
     Memory *m = h;
     return m->at = whence == SEEK_SET ? off : whence == SEEK_CUR ? m->at + off : mem_size(h) + off;
@@ -164,7 +164,7 @@ static qs_status read_plain(Image *m, TIFF *t, const Layout *l, Memory *mem) {
     uint8_t *chunk = qmem_try(ctx, nchunk), *page = qmem_try(ctx, npage);
     Page p = {page, sample, sample * l->samples, l->width, l->height};
     size_t step = separate ? sample : p.pixel, planes = separate ? l->samples : 1;
-    if (!chunk || !page) s = qs_fail(m->vm, QS_ENOMEM, "imread: no memory for %zu bytes", npage);
+    if (!chunk || !page) s = qs_fail(m->vm, QS_ENOMEM, "%s: no memory for %zu bytes", m->fn, npage);
     else if (!(tiled ? read_tiles : read_strips)(t, &p, chunk, planes, step))
         s = qimage_corrupt(m, *mem->why ? mem->why : "its data");
     for (size_t y = 0; y < l->height && s == QS_OK; y++)
@@ -181,7 +181,7 @@ static qs_status read_rgba(Image *m, TIFF *t, const Layout *l, Memory *mem) {
     Ctx *ctx = qvm_ctx(m->vm);
     size_t n = (size_t)l->width * l->height * 4;
     uint32_t *rgba = qmem_try(ctx, n);
-    if (!rgba) return qs_fail(m->vm, QS_ENOMEM, "imread: no memory for %zu bytes", n);
+    if (!rgba) return qs_fail(m->vm, QS_ENOMEM, "%s: no memory for %zu bytes", m->fn, n);
     if (!TIFFReadRGBAImageOriented(t, l->width, l->height, rgba, ORIENTATION_TOPLEFT, 1))
         s = qimage_corrupt(m, *mem->why ? mem->why : "its data");
     for (size_t y = 0; y < l->height && s == QS_OK; y++) {
@@ -207,7 +207,7 @@ qs_status qimage_tiff_read(Image *m) {
     qs_status s;
     if (m->info_only) m->pages = (int)TIFFNumberOfDirectories(t);
     if (m->page > 0 && !TIFFSetDirectory(t, (tdir_t)m->page))
-        s = qs_fail(m->vm, QS_EINDEX, "imread: %s has no page %d", m->path, m->page);
+        s = qs_fail(m->vm, QS_EINDEX, "%s: %s has no page %d", m->fn, m->path, m->page);
     else if (m->page == 0 && m->info_only && !TIFFSetDirectory(t, 0)) s = qimage_corrupt(m, "its first page");
     else {
         Layout l = layout_of(t);
@@ -250,7 +250,7 @@ qs_status qimage_tiff_write(const Pixels *pages, int n, Text *out) {
 }
 #else
 qs_status qimage_tiff_read(Image *m) {
-    return qs_fail(m->vm, QS_EVALUE, "imread: %s is a TIFF file; this build has no libtiff", m->path);
+    return qs_fail(m->vm, QS_EVALUE, "%s: %s is a TIFF file; this build has no libtiff", m->fn, m->path);
 }
 qs_status qimage_tiff_write(const Pixels *x, int n, Text *out) {
     (void)n, (void)out;

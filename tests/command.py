@@ -349,7 +349,22 @@ class Dump(WithCache):
     def test_unknown_stage(self):
         r = qrun("--dump", "wasm", text="print 1")
         self.assertEqual(r.returncode, 2)
-        self.assertIn("--dump takes ast, bytecode, kir, llvm, opt, asm, cl or ptx, got wasm", r.stderr)
+        self.assertIn("--dump takes ast, bytecode, kir, llvm, opt, asm, cl, c or ptx, got wasm", r.stderr)
+
+    @unittest.skipUnless(shutil.which("cc"), "no C compiler is installed")
+    def test_programs_in_c(self):
+        text = ("function [] = __kernel__ k(x : vec, y : vec, pos : int)\n"
+                " y[pos] = max(x[pos], 0.0) + mod(pos, 5)\nend\n"
+                "y = zeros(4)\nparallel_do(4, [1,2,3,4], y, k)\n")
+        r = qrun("--device", "ref", "--dump", "c", text=text, env=self.env)
+        self.assertTrue(r.stdout.startswith("/* C: k */\n"), r.stdout[:60])
+        with tempfile.TemporaryDirectory() as folder:
+            name = os.path.join(folder, "k")
+            with open(name + ".c", "w") as f:
+                f.write(r.stdout)
+            subprocess.run(["cc", "-std=c99", "-ffp-contract=off", "-o", name, name + ".c", "-lm"], check=True)
+            self.assertEqual(subprocess.run([name], capture_output=True, text=True).stdout,
+                             "y: 0 5.5 2 10 7 0 7 4 3 9.5 1 1\n")
 
 
 class Profile(WithCache):

@@ -95,21 +95,28 @@ void kcompile_close(KCompiler *k) {
 
 typedef struct { KTarget kir; LlvmTarget llvm; LlvmOutput kind; CacheKey key; } Target;
 
+/* What code is made for: of this kind, for such a machine ("" : this one). */
+typedef struct { CodeKind kind; const char *arch; } Goal;
+
 /* O3 pays where loops over the positions of a block lie inside others, and where updates are cut off from what can be
  * done in vectors. */
 static bool is_involved(const KFunc *f) {
     return kir_has(f, K_ATOMIC) || f->barrier || f->shared;
 }
 
-static Target target_of(const KCompiler *k, const KFunc *f, const Device *d) {
-    if (d->ops->code == CODE_PTX)
-        return (Target){{.kind = KT_NVPTX, .half = true, .orders_zeros = true},
-                        /* PTX 6.3 at least: 6.0, which LLVM takes for sm_70, has no activemask */
-                        {.arch = LLVM_NVPTX, .cpu = d->arch, .features = "+ptx63", .thorough = true},
-                        LLVM_ASSEMBLY,
-                        qcache_key((CacheKey){{2, 0}}, d->arch, strlen(d->arch))};
+static Target native_target(const KCompiler *k, const KFunc *f, const char *arch) {
+    (void)arch;
     return (Target){
         k->host, {.arch = host_arch(), .cpu = "", .features = "", .thorough = is_involved(f)}, LLVM_OBJECT, k->machine};
+}
+
+/* PTX 6.3 at least: 6.0, which LLVM takes for sm_70, has no activemask. */
+static Target ptx_target(const KCompiler *k, const KFunc *f, const char *arch) {
+    (void)k, (void)f;
+    return (Target){{.kind = KT_NVPTX, .half = true, .orders_zeros = true},
+                    {.arch = LLVM_NVPTX, .cpu = arch, .features = "+ptx63", .thorough = true},
+                    LLVM_ASSEMBLY,
+                    qcache_key((CacheKey){{2, 0}}, arch, strlen(arch))};
 }
 
 static qs_status run_llvm(KCompiler *k, const LlvmTarget *t, const Text *ir, LlvmOutput kind, Text *out) {
@@ -135,24 +142,42 @@ static qs_status print_llvm(KCompiler *k, const KFunc *f, Target *t, Text *ir, T
     return QS_OK;
 }
 
-static qs_status through_llvm(KCompiler *k, const KFunc *f, const Device *d, Text *out) {
-    Target t = target_of(k, f, d);
-    Text ir, math;
-    qtext_init(&ir, k->ctx), qtext_init(&math, k->ctx);
-    qs_status s = print_llvm(k, f, &t, &ir, &math);
-    if (s == QS_OK) s = from_cache_or_llvm(k, &t, &ir, out);
-    qtext_free(&ir), qtext_free(&math);
-    return s;
-}
-
 static const void *copy_of(KCompiler *k, const Text *t) { /* with the NUL behind it */
     char *bytes = qmem_alloc(k->ctx, t->len + 1);
     if (t->len) memcpy(bytes, t->s, t->len);
     return bytes;
 }
 
-static qs_status opencl_text(KCompiler *k, const KFunc *f, Code *out) {
+/* -- targets: one row for each kind of code --------------------------------------------------------------------- */
+typedef struct {
+    qs_status (*make)(KCompiler *, const KFunc *, Goal, Code *);
+    Target (*llvm)(const KCompiler *, const KFunc *, const char *arch); /* NULL: LLVM does not make it */
+    void (*head)(const KFunc *, Text *);      /* what stands before LLVM's text; NULL: nothing */
+    bool text;                                /* what LLVM makes is read by a driver, which may refuse it */
+    bool libm;                                /* its functions are those of the C library */
+    bool rounds_roots;                        /* correctly, of float32, too */
+} Row;
+static const Row rows[CODE_OPENCL + 1];
+
+static qs_status through_llvm(KCompiler *k, const KFunc *f, Goal goal, Code *out) {
+    Target t = rows[goal.kind].llvm(k, f, goal.arch);
+    Text ir, math, made, all;
+    Text *const texts[] = {&ir, &math, &made, &all};
+    for (size_t i = 0; i < 4; i++) qtext_init(texts[i], k->ctx);
+    if (rows[goal.kind].head) rows[goal.kind].head(f, &all);
+    qs_status s = print_llvm(k, f, &t, &ir, &math);
+    if (s == QS_OK) s = from_cache_or_llvm(k, &t, &ir, &made);
+    if (s == QS_OK) {
+        qtext_add(&all, made.s, made.len);
+        out->bytes = copy_of(k, &all), out->n = all.len;
+    }
+    for (size_t i = 0; i < 4; i++) qtext_free(texts[i]);
+    return s;
+}
+
+static qs_status opencl_text(KCompiler *k, const KFunc *f, Goal goal, Code *out) {
     Text t, lines;
+    (void)goal;
     qtext_init(&t, k->ctx), qtext_init(&lines, k->ctx);
     out->entry = KEMIT_OPENCL_ENTRY;
     qs_status s = kemit_opencl(k->ctx, f, &t, &lines);
@@ -165,42 +190,48 @@ static qs_status opencl_text(KCompiler *k, const KFunc *f, Code *out) {
     return s;
 }
 
-/* OpenCL rounds even a root of float32 as it likes. */
-static const char *inexact(const KIns *i, CodeKind kind) {
+static qs_status itself(KCompiler *k, const KFunc *f, Goal goal, Code *out) {
+    (void)k, (void)goal;
+    return out->bytes = f, QS_OK;
+}
+
+/* OpenCL rounds even a root of float32 as it likes.  The evaluator needs no code; what LLVM is shown for it is that of
+ * the processor. */
+static const Row rows[CODE_OPENCL + 1] = {
+    [CODE_KIR] = {.make = itself, .llvm = native_target, .libm = true},
+    [CODE_NATIVE] = {.make = through_llvm, .llvm = native_target, .libm = true},
+    [CODE_PTX] = {.make = through_llvm, .llvm = ptx_target, .head = kemit_ptx_needs, .text = true,
+                  .rounds_roots = true},
+    [CODE_OPENCL] = {.make = opencl_text},
+};
+
+static const char *inexact(const KIns *i, const Row *row) {
     if (i->op == K_ATOMIC || i->op == K_AATOMIC) return i->flag == KA_POW ? "pow" : NULL;
     if (i->op != K_MATH) return NULL;
-    bool root = kind == CODE_OPENCL && i->flag == MF_sqrt && i->dtype == QS_F32;
+    bool root = i->flag == MF_sqrt && i->dtype == QS_F32 && !row->rounds_roots;
     return kir_math[i->flag].how == MATH_exact && !root ? NULL : kir_math[i->flag].name;
 }
 
 const char *kcompile_differs(const KFunc *f, CodeKind kind) {
     const char *name = NULL;
-    if (!f->strict || kind == CODE_NATIVE || kind == CODE_KIR) return NULL;
-    for (KRef r = 1; r < f->nins && !name; r++) name = inexact(&f->ins[r], kind);
+    if (!f->strict || rows[kind].libm) return NULL;
+    for (KRef r = 1; r < f->nins && !name; r++) name = inexact(&f->ins[r], &rows[kind]);
     return name;
 }
 
-qs_status kcompile(KCompiler *k, const KFunc *f, const Device *d, Code *out) {
-    *out = (Code){.kind = d->ops->code, .entry = entry, .hash = f->hash, .name = f->name->s, .cache = k->cache};
-    const char *differs = kcompile_differs(f, out->kind);
+static qs_status make(KCompiler *k, const KFunc *f, Goal goal, Code *out) {
+    *out = (Code){.kind = goal.kind, .entry = entry, .hash = f->hash, .name = f->name->s, .cache = k->cache};
+    const char *differs = kcompile_differs(f, goal.kind);
     if (differs) return qerr_set(k->ctx, QS_EDEVICE, "its %s may differ in the last digit", differs);
-    if (out->kind == CODE_OPENCL) return opencl_text(k, f, out);
-    if (out->kind == CODE_KIR) {
-        out->bytes = f;
-        return QS_OK;
-    }
-    Text t, head;
-    qtext_init(&t, k->ctx), qtext_init(&head, k->ctx);
-    if (out->kind == CODE_PTX) kemit_ptx_needs(f, &head);
-    qs_status s = through_llvm(k, f, d, &t);
-    if (s == QS_OK) {
-        char *bytes = qmem_alloc(k->ctx, head.len + t.len + 1);
-        if (head.len) memcpy(bytes, head.s, head.len);
-        memcpy(bytes + head.len, t.s, t.len);
-        out->bytes = bytes, out->n = head.len + t.len;
-    }
-    qtext_free(&t), qtext_free(&head);
-    return s;
+    return rows[goal.kind].make(k, f, goal, out);
+}
+
+static Goal goal_of(const Device *d) { return (Goal){d->ops->code, d->arch}; }
+
+qs_status kcompile(KCompiler *k, const KFunc *f, const Device *d, Code *out) { return make(k, f, goal_of(d), out); }
+
+qs_status kcompile_ahead(KCompiler *k, const KFunc *f, const char *arch, Code *out) {
+    return make(k, f, (Goal){CODE_PTX, arch}, out);
 }
 
 void kcompile_free(KCompiler *k, Code *code) {
@@ -226,15 +257,17 @@ static void lines_of(const char *ptx, Text *lines) {
     }
 }
 
-static qs_status locate(KCompiler *k, const KFunc *f, const Device *d, Text *text, Text *lines) {
+bool kcompile_locates(CodeKind kind) { return rows[kind].text; }
+
+static qs_status locate(KCompiler *k, const KFunc *f, Goal goal, Text *text, Text *lines) {
     Text ir, math, ptx;
-    Target t = target_of(k, f, d);
+    Target t = rows[goal.kind].llvm(k, f, goal.arch);
     t.kir.located = true;
     qtext_init(&ir, k->ctx), qtext_init(&math, k->ctx), qtext_init(&ptx, k->ctx);
     qs_status s = print_llvm(k, f, &t, &ir, &math);
     if (s == QS_OK) s = run_llvm(k, &t.llvm, &ir, LLVM_ASSEMBLY, &ptx);
     if (s == QS_OK) {
-        kemit_ptx_needs(f, text);
+        rows[goal.kind].head(f, text);
         qtext_add(text, ptx.s, ptx.len);
         lines_of(text->s, lines);
     }
@@ -244,9 +277,9 @@ static qs_status locate(KCompiler *k, const KFunc *f, const Device *d, Text *tex
 
 qs_status kcompile_located(KCompiler *k, const KFunc *f, const Device *d, Code *out) {
     Text text, lines;
-    *out = (Code){.kind = CODE_PTX, .entry = entry, .hash = f->hash, .name = f->name->s};
+    *out = (Code){.kind = d->ops->code, .entry = entry, .hash = f->hash, .name = f->name->s};
     qtext_init(&text, k->ctx), qtext_init(&lines, k->ctx);
-    qs_status s = locate(k, f, d, &text, &lines);
+    qs_status s = locate(k, f, goal_of(d), &text, &lines);
     if (s == QS_OK) {
         out->bytes = copy_of(k, &text), out->n = text.len;
         out->lines = (CodeLines){f->src, copy_of(k, &lines), (uint32_t)(lines.len / sizeof(uint32_t)), true};
@@ -256,22 +289,43 @@ qs_status kcompile_located(KCompiler *k, const KFunc *f, const Device *d, Code *
 }
 
 /* -- what --dump shows ------------------------------------------------------------------------------------------ */
-qs_status kcompile_text(KCompiler *k, const KFunc *f, const Device *d, const char *stage, Text *out) {
-    if (!strcmp(stage, "cl")) return kemit_opencl(k->ctx, f, out, NULL);
-    if (d->ops->code == CODE_OPENCL)
-        return qerr_set(k->ctx, QS_EVALUE, "--dump %s: the device is opencl, which takes cl", stage);
-    Target t = target_of(k, f, d);
-    bool ptx = !strcmp(stage, "ptx");
-    if (ptx && t.kir.kind != KT_NVPTX)
-        return qerr_set(k->ctx, QS_EVALUE, "--dump ptx: the device is %s, not cuda", d->ops->kind);
+static qs_status as_opencl(KCompiler *k, const KFunc *f, Text *out) { return kemit_opencl(k->ctx, f, out, NULL); }
+
+static qs_status as_c(KCompiler *k, const KFunc *f, Text *out) {
+    (void)kemit_c(k->ctx, f, NULL, out);
+    return QS_OK;
+}
+
+/* Whatever the device is. */
+static const struct { const char *stage; qs_status (*show)(KCompiler *, const KFunc *, Text *); } languages[] = {
+    {"cl", as_opencl}, {"c", as_c}};
+
+/* What LLVM makes, or is given; ptx: only where that is what asm is. */
+static qs_status show_llvm(KCompiler *k, const KFunc *f, Goal goal, const char *stage, Text *out) {
+    Target t = rows[goal.kind].llvm(k, f, goal.arch);
     if (!strcmp(stage, "llvm")) return kemit_llvm(k->ctx, f, &t.kir, out);
-    bool opt = !strcmp(stage, "opt");
-    if (!opt && !ptx && strcmp(stage, "asm") != 0)
-        return qerr_set(k->ctx, QS_EVALUE, "--dump: llvm, opt, asm, ptx or cl, got %s", stage);
     Text ir, math;
     qtext_init(&ir, k->ctx), qtext_init(&math, k->ctx);
     qs_status s = print_llvm(k, f, &t, &ir, &math);
-    if (s == QS_OK) s = run_llvm(k, &t.llvm, &ir, opt ? LLVM_IR : LLVM_ASSEMBLY, out);
+    if (s == QS_OK) s = run_llvm(k, &t.llvm, &ir, !strcmp(stage, "opt") ? LLVM_IR : LLVM_ASSEMBLY, out);
     qtext_free(&ir), qtext_free(&math);
     return s;
+}
+
+static bool is_one_of(const char *word, const char *const *list) {
+    while (*list && strcmp(*list, word) != 0) list++;
+    return *list;
+}
+
+qs_status kcompile_text(KCompiler *k, const KFunc *f, const Device *d, const char *stage, Text *out) {
+    static const char *const by_llvm[] = {"llvm", "opt", "asm", "ptx", NULL};
+    for (size_t i = 0; i < sizeof languages / sizeof *languages; i++)
+        if (!strcmp(stage, languages[i].stage)) return languages[i].show(k, f, out);
+    if (!is_one_of(stage, by_llvm))
+        return qerr_set(k->ctx, QS_EVALUE, "--dump: llvm, opt, asm, ptx, cl or c, got %s", stage);
+    if (!rows[d->ops->code].llvm)
+        return qerr_set(k->ctx, QS_EVALUE, "--dump %s: the device is %s, which takes cl", stage, d->ops->kind);
+    if (!strcmp(stage, "ptx") && !rows[d->ops->code].text)
+        return qerr_set(k->ctx, QS_EVALUE, "--dump ptx: the device is %s, not cuda", d->ops->kind);
+    return show_llvm(k, f, goal_of(d), stage, out);
 }

@@ -9,6 +9,8 @@
  * CODE_PTX    PTX text for device->arch
  * CODE_OPENCL OpenCL C text
  *
+ * Each kind is a row in compile.c.  For another language like C see emit_clike.h.
+ *
  * Native code and PTX come from the cache on disk when they have been made before: then LLVM is never opened.  The
  * key is the text of the LLVM IR together with target and passes.  To print it takes 0.1 ms, and no change of kernel,
  * compiler or machine goes by it unnoticed.  LLVM's own version is not in the key, because code from one machine shall
@@ -32,13 +34,16 @@ const char *kcompile_differs(const KFunc *f, CodeKind kind);
  * a function differs. */
 qs_status kcompile(KCompiler *k, const KFunc *f, const Device *d, Code *out);
 void kcompile_free(KCompiler *k, Code *code);
-/* PTX with `lines`, for the place of what a driver refuses.  PTX in the cache has no positions, for its key would
- * change with every line above a kernel.  So LLVM makes the text again with `.loc`, past the cache, and the driver
- * refuses that as well: its log then speaks of the text whose lines are known.  A position in the source stands there
- * as the number of a line. */
+/* The PTX of f for an NVIDIA device that need not be here: arch is "sm_90" or the like. */
+qs_status kcompile_ahead(KCompiler *k, const KFunc *f, const char *arch, Code *out);
+/* Code that a driver reads, and may refuse, can be made with `lines`, for the place of what it refuses.  In the cache
+ * it has no positions, for its key would change with every line above a kernel.  So LLVM makes the text again with
+ * `.loc`, past the cache, and the driver refuses that as well: its log then speaks of the text whose lines are known.
+ * A position in the source stands there as the number of a line.  Only of kinds that kcompile_locates. */
+bool kcompile_locates(CodeKind kind);
 qs_status kcompile_located(KCompiler *k, const KFunc *f, const Device *d, Code *out);
 
 /* What --dump shows: "llvm" the IR as emitted, "opt" after LLVM's passes, "asm" machine code or PTX as text, "cl"
- * OpenCL C. */
+ * OpenCL C, "c" a program in C99 (emit_c.c). */
 qs_status kcompile_text(KCompiler *k, const KFunc *f, const Device *d, const char *stage, Text *out);
 #endif

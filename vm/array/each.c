@@ -103,27 +103,12 @@ static void decide(Elem e, qs_dtype d, How *how) {
     how->out = how->gives == how->compute ? d : given(e, d);
 }
 
-/* An argument alone keeps an integer type; several meet as in arithmetic, or as in a choice between elements of one
- * type, which keeps that. */
 static qs_status join(qs_vm *vm, Elem e, const qs_value *args, int n, qs_dtype *out) {
-    ElemWhole whole = (ElemWhole)kelem_info[e].whole;
-    Op op = whole == ELEM_FLOATS ? OP_DIV : OP_ADD;
-    bool first = true, alike = whole != ELEM_FLOATS && whole != ELEM_ARITH;
-    for (int i = 0; i < n; i++) {
-        if (args[i].kind != QS_ARRAY) {
-            alike = false;
-            continue;
-        }
-        qs_dtype d = (qs_dtype)qval_array(args[i])->dtype;
-        alike = alike && d == (qs_dtype)qval_array(args[0])->dtype && (n > 1 || d != QS_B1);
-        if (whole == ELEM_FLOATS || (n == 1 && d == QS_B1)) d = qoperand_fraction(vm, d);
-        *out = first ? d : qdtype_promote(*out, d);
-        first = false;
-    }
-    if (alike || n == 1) return QS_OK;
-    if (whole != ELEM_FLOATS) *out = qdtype_promote(*out, *out); /* as arithmetic has it: small integers become int */
-    for (int i = 0; i < n; i++)
-        if (args[i].kind != QS_ARRAY) TRY(qoperand_number(vm, op, *out, args[i], out));
+    Term terms[MOST_ARGS] = {0};
+    for (int i = 0; i < n; i++) terms[i] = qoperand_term(args[i]);
+    *out = kelem_meet(e, terms, qvm_ctx(vm)->scalar_dtype);
+    for (int i = 0; i < n && qdtype_is_int(*out); i++) /* an int that they cannot hold is an error */
+        if (args[i].kind == QS_INT) TRY(qoperand_int(vm, kelem_info[e].name, false, *out, args[i], out));
     return QS_OK;
 }
 
@@ -158,7 +143,7 @@ static qs_status of_arrays(qs_vm *vm, Elem e, const qs_value *args, int nargs, q
     int rank;
     int64_t dims[QS_MAX_RANK];
     Operand x[MOST_ARGS];
-    qs_dtype d = QS_F32, types[MOST_ARGS];
+    qs_dtype d, types[MOST_ARGS];
     Array *r;
     void *to;
     Nest n;

@@ -108,24 +108,20 @@ qs_dtype qoperand_fraction(qs_vm *vm, qs_dtype d) {
 }
 
 /* An int that an integer array cannot hold: comparisons go through float64, arithmetic refuses. */
-qs_status qoperand_number(qs_vm *vm, Op op, qs_dtype d, qs_value number, qs_dtype *out) {
-    OpClass cls = op_plans[op].cls;
-    bool weak_int = cls != CLASS_FRACTION && (number.kind == QS_INT || number.kind == QS_BOOL);
-    *out = qdtype_promote_scalar(d, weak_int, qvm_ctx(vm)->scalar_dtype);
-    if (number.kind == QS_COMPLEX) *out = qdtype_complex_of(*out);
-    if (number.kind != QS_INT || int_fits(number.u.i, *out)) return QS_OK;
-    if (cls == CLASS_ORDER) return *out = QS_F64, QS_OK;
-    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the integer %lld does not fit an array of %s", qscalar_op_name(op),
-                    (long long)number.u.i, qdtype_info[*out].name);
+qs_status qoperand_int(qs_vm *vm, const char *what, bool order, qs_dtype d, qs_value number, qs_dtype *out) {
+    *out = d;
+    if (number.kind != QS_INT || int_fits(number.u.i, d)) return QS_OK;
+    if (order) return *out = QS_F64, QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the integer %lld does not fit an array of %s", what,
+                    (long long)number.u.i, qdtype_info[d].name);
 }
 
 qs_status qoperand_dtype(qs_vm *vm, Op op, qs_value a, qs_value b, qs_dtype *out) {
-    if (a.kind != QS_ARRAY) return qoperand_number(vm, op, (qs_dtype)qval_array(b)->dtype, a, out);
-    if (b.kind != QS_ARRAY) return qoperand_number(vm, op, (qs_dtype)qval_array(a)->dtype, b, out);
-    qs_dtype x = (qs_dtype)qval_array(a)->dtype, y = (qs_dtype)qval_array(b)->dtype;
-    bool fraction = op_plans[op].cls == CLASS_FRACTION;
-    *out = fraction ? qdtype_promote(qoperand_fraction(vm, x), qoperand_fraction(vm, y)) : qdtype_promote(x, y);
-    return QS_OK;
+    OpClass cls = op_plans[op].cls;
+    qs_dtype d = qdtype_meet(qoperand_term(a), qoperand_term(b), cls == CLASS_FRACTION, qvm_ctx(vm)->scalar_dtype);
+    qs_value number = a.kind == QS_ARRAY ? b : a;
+    if (number.kind == QS_ARRAY) return *out = d, QS_OK;
+    return qoperand_int(vm, qscalar_op_name(op), cls == CLASS_ORDER, d, number, out);
 }
 
 qs_dtype qoperand_compute(qs_dtype d) {

@@ -42,8 +42,13 @@ bool qoperand_equal_dims(const Array *a, const Array *b);
 qs_status qoperand_shape_error(qs_vm *vm, const char *what, const Array *a, const Array *b);
 /* The type in which the two meet, before it is widened for computing. */
 qs_status qoperand_dtype(qs_vm *vm, Op op, qs_value a, qs_value b, qs_dtype *out);
-/* The type in which elements of type d meet a number. */
-qs_status qoperand_number(qs_vm *vm, Op op, qs_dtype d, qs_value number, qs_dtype *out);
+static inline Term qoperand_term(qs_value v) {
+    if (v.kind == QS_ARRAY) return (Term){(qs_dtype)qval_array(v)->dtype, false};
+    return (Term){v.kind == QS_NUM ? QS_F64 : v.kind == QS_COMPLEX ? QS_C128 : QS_I64, true};
+}
+/* The type in which elements of type d meet a number: d, unless it is an int that they do not hold.  That is an error,
+ * but in a comparison they meet in float64. */
+qs_status qoperand_int(qs_vm *vm, const char *what, bool order, qs_dtype d, qs_value number, qs_dtype *out);
 qs_dtype qoperand_compute(qs_dtype d);
 qs_dtype qoperand_fraction(qs_vm *vm, qs_dtype d); /* the real or complex type in which integers divide */
 qs_status qoperand_plan(qs_vm *vm, Op op, qs_value a, qs_value b, Plan *p); /* all but the shape */

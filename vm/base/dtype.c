@@ -41,6 +41,24 @@ qs_dtype qdtype_promote_scalar(qs_dtype a, bool weak_int, qs_dtype scalar_dtype)
     return wide_int(a) ? QS_F64 : scalar_dtype;
 }
 
+static qs_dtype meet_number(qs_dtype d, qs_dtype number, bool fraction, qs_dtype scalar_dtype) {
+    qs_dtype r = qdtype_promote_scalar(d, number == QS_I64 && !fraction, scalar_dtype);
+    return qdtype_is_complex(number) ? qdtype_complex_of(r) : r;
+}
+
+qs_dtype qdtype_meet(Term a, Term b, bool fraction, qs_dtype scalar_dtype) {
+    if (a.number && b.number) {
+        bool complex = qdtype_is_complex(a.dtype) || qdtype_is_complex(b.dtype);
+        bool ints = a.dtype == QS_I64 && b.dtype == QS_I64 && !fraction;
+        return complex ? QS_C128 : ints ? QS_I64 : QS_F64;
+    }
+    if (a.number) return meet_number(b.dtype, a.dtype, fraction, scalar_dtype);
+    if (b.number) return meet_number(a.dtype, b.dtype, fraction, scalar_dtype);
+    if (!fraction) return qdtype_promote(a.dtype, b.dtype);
+    return qdtype_promote(qdtype_promote_scalar(a.dtype, false, scalar_dtype),
+                          qdtype_promote_scalar(b.dtype, false, scalar_dtype));
+}
+
 qs_dtype qdtype_complex_of(qs_dtype d) {
     if (d >= QS_C64) return d;
     return d == QS_F64 || wide_int(d) ? QS_C128 : QS_C64;

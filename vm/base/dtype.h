@@ -44,6 +44,11 @@ qs_dtype qdtype_promote(qs_dtype a, qs_dtype b);
 /* The same when b is a host scalar: weak, so 2.0*float32 stays float32; an integer array becomes `scalar_dtype`, or
  * float64 when it has 32 bits or more.  weak_int: the scalar is of kind int, which integer arrays absorb. */
 qs_dtype qdtype_promote_scalar(qs_dtype a, bool weak_int, qs_dtype scalar_dtype);
+/* What takes part in it: elements, or a number: a float64, an int64 (ints and truth values) or a complex128. */
+typedef struct { qs_dtype dtype; bool number; } Term;
+/* The type in which two terms meet, at most one of them a number; two numbers meet as numbers do.  fraction: integers
+ * become floats first, as in a quotient. */
+qs_dtype qdtype_meet(Term a, Term b, bool fraction, qs_dtype scalar_dtype);
 qs_dtype qdtype_complex_of(qs_dtype real); /* float64 and wide ints -> complex128, else complex64 */
 qs_dtype qdtype_real_of(qs_dtype cplx);    /* complex64 -> float32, complex128 -> float64, else itself */
 bool qdtype_from_name(const char *name, qs_dtype *out);

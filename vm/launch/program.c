@@ -24,12 +24,10 @@ static void remember(qs_vm *vm, Device *d, uint64_t hash, Program *p) {
 
 qs_status qprogram_compile_ahead(qs_vm *vm, const KFunc *f) {
     Launches *k = qlaunch_state(vm);
-    Device target = {.ops = &qdev_cuda_ops, .ctx = qvm_ctx(vm)};
     Code code;
     if (!qvm(vm)->config.compile_for || kcompile_differs(f, CODE_PTX)) return QS_OK;
     if (!k->compiler) k->compiler = kcompile_open(qvm_ctx(vm), qvm(vm)->config.cache_dir);
-    snprintf(target.arch, sizeof target.arch, "%s", qvm(vm)->config.compile_for);
-    TRY(kcompile(k->compiler, f, &target, &code));
+    TRY(kcompile_ahead(k->compiler, f, qvm(vm)->config.compile_for, &code));
     qreport_code(vm, &code);
     kcompile_free(k->compiler, &code);
     return QS_OK;
@@ -55,7 +53,7 @@ static qs_status make(KCompiler *compiler, const KFunc *f, Device *d, Program **
     TRY(kcompile(compiler, f, d, &code));
     qs_status s = d->ops->load(d, &code, out);
     kcompile_free(compiler, &code);
-    return s == QS_EDEVICE && code.kind == CODE_PTX && f->src ? load_located(compiler, f, d, out) : s;
+    return s == QS_EDEVICE && kcompile_locates(code.kind) && f->src ? load_located(compiler, f, d, out) : s;
 }
 
 qs_status qprogram_get(qs_vm *vm, const KFunc *f, Device *d, Program **out) {

@@ -17,7 +17,7 @@
 
 typedef struct Timing {
     struct Timing *next;
-    uint64_t hash;     /* of a kernel; 0: a call of a library, known by name and place */
+    uint64_t hash;     /* of the code; 0: a call of a library */
     Str *name;
     Where where;
     int64_t calls;
@@ -159,8 +159,7 @@ Where qreport_place(const KFunc *f) {
 }
 
 static bool same_row(const Timing *a, const Timing *b) {
-    if (a->hash || b->hash) return a->hash == b->hash;
-    return a->name == b->name && a->where.src == b->where.src && a->where.pos == b->where.pos;
+    return a->hash == b->hash && a->name == b->name && a->where.src == b->where.src && a->where.pos == b->where.pos;
 }
 
 static void add_call(qs_vm *vm, Report *r, Timing call) {

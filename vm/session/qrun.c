@@ -29,7 +29,8 @@ static const char usage[] =
     "  --compile-for sm_90  make the kernels for such an NVIDIA device, too, and keep them in the cache\n"
     "  --dump WHAT          print instead of run: ast, bytecode; after the run the kernels as kir, llvm, opt (llvm "
     "after\n"
-    "                       its passes), asm, cl (OpenCL C), ptx (of --compile-for)\n"
+    "                       its passes), asm, cl (OpenCL C), c (C99 programs that run them on small inputs), ptx (of\n"
+    "                       --compile-for)\n"
     "  --profile            after the run, the time of each kernel, and its rate against what the machine can do\n"
     "  --cache info|clear   what the cache of compiled kernels holds; empty it\n"
     "  --devices            list the devices, and why others are not here\n"
@@ -230,10 +231,10 @@ static bool one_of(const char *const *list, const char *what) {
 
 static int dump(qs_vm *vm, const Options *o) {
     static const char *const text[] = {"ast", "bytecode", NULL};
-    static const char *const code[] = {"kir", "llvm", "opt", "asm", "cl", "ptx", NULL};
+    static const char *const code[] = {"kir", "llvm", "opt", "asm", "cl", "c", "ptx", NULL};
     Text t;
     if (!one_of(text, o->dump) && !one_of(code, o->dump))
-        return wrong("--dump takes ast, bytecode, kir, llvm, opt, asm, cl or ptx, got ", o->dump);
+        return wrong("--dump takes ast, bytecode, kir, llvm, opt, asm, cl, c or ptx, got ", o->dump);
     if (!strcmp(o->dump, "ptx") && !o->config.compile_for) return wrong("--dump ptx needs --compile-for", "");
     if (!o->file) return wrong("--dump needs a file", "");
     qtext_init(&t, (Ctx *)vm);

@@ -80,6 +80,20 @@ Elem kelem_operator(Op op) {
     }
 }
 
+qs_dtype kelem_meet(Elem e, const Term *args, qs_dtype scalar_dtype) {
+    ElemWhole whole = (ElemWhole)kelem_info[e].whole;
+    int n = kelem_info[e].nargs;
+    bool keeps = whole != ELEM_FLOATS && whole != ELEM_ARITH, fraction = whole == ELEM_FLOATS;
+    for (int i = 0; i < n; i++) keeps = keeps && !args[i].number && args[i].dtype == args[0].dtype;
+    if (n == 1 && args[0].dtype == QS_B1) keeps = false, fraction = true;
+    if (keeps || (n == 1 && !fraction)) return args[0].dtype;
+    Term all = args[0];
+    if (n == 1) return qdtype_meet(all, all, fraction, scalar_dtype);
+    for (int i = 1; i < n; i++)
+        all = (Term){qdtype_meet(all, args[i], fraction, scalar_dtype), all.number && args[i].number};
+    return all.dtype;
+}
+
 /* -- into a function ----------------------------------------------------------------------------------------------- */
 static KRef into_fold(void *ud, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c) {
     const KInto *to = ud;

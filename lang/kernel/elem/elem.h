@@ -35,6 +35,10 @@ Elem kelem_find(const char *name, int nargs);
 /* The row of an operator of operators.def: its meaning between numbers; EL__COUNT: it has none. */
 Elem kelem_operator(Op op);
 
+/* The type in which elements and numbers meet in a row; at least one is an array.  Elements alone of one type keep it
+ * where the row keeps integers; otherwise they meet as in arithmetic, truth values alone as in a quotient. */
+qs_dtype kelem_meet(Elem e, const Term *args, qs_dtype scalar_dtype);
+
 /* -- building ------------------------------------------------------------------------------------------------------ */
 typedef struct KPair { KRef re, im; } KPair; /* a complex number; im 0: a real one */
 

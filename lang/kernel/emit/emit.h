@@ -27,9 +27,24 @@ void kemit_ptx_needs(const KFunc *f, Text *out);
 /* LLVM IR of the mathematical functions of libdevice that the text calls; false: it calls none. */
 bool kemit_math(const char *ir, Text *out);
 
-/* OpenCL C 1.2 with one kernel of the name below; its first line and its parameters are described in emit_opencl.c.
+/* OpenCL C 1.2 with one kernel of the name below; its first line is described in emit_opencl.c, its parameters in
+ * emit_clike.c.
  * Barriers where positions part are undefined, as they are in OpenCL.  lines, if it is not NULL, gets a uint32_t for
  * each line of the text: the position in the source of f that it was made for, 0 where there is none. */
 #define KEMIT_OPENCL_ENTRY "quasar_kernel"
 qs_status kemit_opencl(Ctx *c, const KFunc *f, Text *out, Text *lines);
+
+/* A C99 program that runs the kernel on a sample of inputs and prints a line for each array that it wrote: its name, a
+ * colon, the elements of its block; and `message n: …` when a CHECK failed.  sample NULL: small arrays of ours.  false:
+ * C cannot say this kernel, and a comment says that. */
+#define KEMIT_C_ENTRY "kernel"
+typedef struct {
+    const void *block; size_t nbytes; /* array: its memory; offset: bytes from there to the first element */
+    size_t offset;
+    int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
+    uint64_t bits;                    /* number */
+} KSampleArg;
+typedef struct { KLaunch launch; KSampleArg *args; } KSample;
+bool kemit_c(Ctx *c, const KFunc *f, const KSample *sample, Text *out);
+void kemit_c_sample(Arena *a, const KFunc *f, KSample *out);
 #endif

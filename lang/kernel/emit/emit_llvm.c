@@ -5,6 +5,7 @@
  * belong to the frame (emit_cpu.c, emit_ptx.c).  Where LLVM leaves a case undefined that KIR defines (shifts by the
  * width, division by zero, NaN to integer) the text spells it out; LLVM removes what it can prove away. */
 #include "lang/kernel/emit/emit_llvm.h"
+#include "lang/kernel/passes/legal.h"
 #include "lang/kernel/passes/narrow.h"
 #include "lang/kernel/passes/plan.h"
 
@@ -340,20 +341,11 @@ static Opnd extreme_of_bits(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
 }
 
 static bool is_literal(Opnd o) { return *o.s != '%'; }
-static bool is_zero(Opnd o) { return !strcmp(o.s, "0x0000000000000000") || !strcmp(o.s, "0x8000000000000000"); }
 
-/* Beside a zero that is known: it is the result, or x; a nan fails the test. */
-static Opnd extreme_of_zero(Emit *e, KOp op, qs_dtype d, Opnd x, Opnd zero) {
-    bool most = op == K_MAX, minus = zero.s[2] == '8';
-    const char *test = most ? minus ? "fcmp oge" : "fcmp ogt" : minus ? "fcmp olt" : "fcmp ole";
-    return select(e, bin(e, test, emit_type(d), x, zero), emit_type(d), x, zero);
-}
-
+/* A zero that is known has become a comparison (passes/legal.h). */
 static Opnd extreme(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
-    if (e->f->strict) return extreme_in_order(e, op, d, a, b);
-    if (is_literal(b) && is_zero(b)) return extreme_of_zero(e, op, d, a, b);
-    if (is_literal(a) && is_zero(a)) return extreme_of_zero(e, op, d, b, a);
     bool ordered = flag == KFLAG_ZEROS || e->t->orders_zeros;
+    if (e->f->strict) return extreme_in_order(e, op, d, a, b);
     if (!ordered || e->f->fast || is_literal(a) || is_literal(b))
         return call2(e, op == K_MAX ? "maxnum" : "minnum", d, a, b);
     return extreme_of_bits(e, op, d, a, b);
@@ -1018,6 +1010,7 @@ qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out) {
     Emit *e = qarena_alloc(&a, sizeof *e);
     e->c = c, e->source = f, e->t = t;
     if (t->kind == KT_CPU && kopt_interior(c, &a, f, true, &split)) e->split = &split, f = split.func;
+    f = klegal(c, &a, f, LEGAL_ALL, e->split ? &split : NULL);
     e->f = f, e->group = "", e->array_space = e->shared_space = e->scope = "", e->metadata = 15;
     uint32_t **const tables[] = {&e->val, &e->wide, &e->epoch, &e->slim, &e->label};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)

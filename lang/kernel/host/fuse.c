@@ -57,19 +57,9 @@ static KRef cast(Fuse *z, KRef a, qs_dtype d) {
 static qs_dtype compute_dtype(qs_dtype d) { return d < QS_I32 ? QS_I32 : d; }
 static bool supported(qs_dtype d) { return d <= QS_U64 || d == QS_F32 || d == QS_F64 || qdtype_is_complex(d); }
 
-/* Result dtype of arithmetic; fraction: division, power and functions, which leave the integers. */
+static Term term(Val a) { return (Term){a.dtype, !a.array}; }
 static qs_dtype common(Fuse *z, Val a, Val b, bool fraction) {
-    qs_dtype scalar = z->c->scalar_dtype;
-    if ((a.im && !a.array) || (b.im && !b.array)) { /* a complex number: as a real one would, and complex */
-        Val *number = a.im && !a.array ? &a : &b;
-        number->im = 0, number->dtype = QS_F64;
-        return qdtype_complex_of(common(z, a, b, true));
-    }
-    if (!a.array && !b.array) return a.dtype == QS_I64 && b.dtype == QS_I64 && !fraction ? QS_I64 : QS_F64;
-    if (!a.array) return qdtype_promote_scalar(b.dtype, a.dtype == QS_I64 && !fraction, scalar);
-    if (!b.array) return qdtype_promote_scalar(a.dtype, b.dtype == QS_I64 && !fraction, scalar);
-    if (!fraction) return qdtype_promote(a.dtype, b.dtype);
-    return qdtype_promote(qdtype_promote_scalar(a.dtype, false, scalar), qdtype_promote_scalar(b.dtype, false, scalar));
+    return qdtype_meet(term(a), term(b), fraction, z->c->scalar_dtype);
 }
 
 static Val value(KRef ref, qs_dtype d, bool array) { return (Val){.ref = ref, .dtype = d, .array = array}; }
@@ -162,34 +152,20 @@ static Val unary(Fuse *z, Op o, Val a) {
 }
 
 /* -- function calls ------------------------------------------------------------------------------------------------ */
-/* In which type the arguments meet: as vm/array/each.c has it; QS_B1: by rules that are not these. */
-static qs_dtype met(Fuse *z, Elem e, const Val *a) {
-    ElemWhole whole = (ElemWhole)kelem_info[e].whole;
-    int n = kelem_info[e].nargs;
-    bool alike = whole != ELEM_FLOATS && whole != ELEM_ARITH;
-    for (int i = 0; i < n; i++) alike = alike && a[i].array && a[i].dtype == a[0].dtype && a[i].dtype != QS_B1;
-    if (alike) return a[0].dtype;
-    bool floats = true;
-    for (int i = 0; i < n; i++) floats = floats && a[i].dtype >= QS_F16;
-    if (!floats && (n > 1 || whole != ELEM_FLOATS)) return QS_B1;
-    Val all = a[0];
-    qs_dtype d = n == 1 ? common(z, all, all, whole == ELEM_FLOATS) : all.dtype;
-    for (int i = 1; i < n; i++) {
-        d = common(z, all, a[i], whole == ELEM_FLOATS);
-        all = (Val){.dtype = d, .array = all.array || a[i].array, .im = qdtype_is_complex(d)};
-    }
-    return d;
-}
-
 /* Numbers alone have truth values and complex results of their own kinds. */
 static Val call(Fuse *z, Elem e, const Val *a) {
-    bool array = false;
-    for (int i = 0; i < kelem_info[e].nargs; i++) array = array || a[i].array;
+    Term terms[ROW_ARGS];
+    bool array = false, number = false;
+    for (int i = 0; i < kelem_info[e].nargs; i++) {
+        terms[i] = term(a[i]);
+        array = array || a[i].array, number = number || !a[i].array;
+    }
     if (!array && (a[0].im || kelem_info[e].real != ELEM_NUMBER)) return declined;
     if (e == EL_mod && a[0].dtype < QS_F16) return declined; /* a modulus 0 makes floats of integers */
-    qs_dtype d = met(z, e, a);
-    if (kelem_info[e].whole == ELEM_ITSELF && d < QS_F16 && d != QS_B1) return array ? a[0] : declined;
-    return d == QS_B1 ? declined : row(z, e, a, d, array);
+    qs_dtype d = kelem_meet(e, terms, z->c->scalar_dtype);
+    if (d < QS_F16 && number) return declined; /* an int that does not fit is an error */
+    if (kelem_info[e].whole == ELEM_ITSELF && d < QS_F16) return a[0];
+    return row(z, e, a, d, array);
 }
 
 /* -- the rules of the walk ------------------------------------------------------------------------------------------
@@ -354,7 +330,7 @@ static bool element_dtype(Fuse *z, KRef index, qs_dtype *out) {
     uint32_t mark = z->f->nins;
     load_leaves(z, &index);
     Val v = build(z);
-    z->f->nins = mark;
+    kbuild_take_back(&z->walk, mark);
     *out = v.dtype;
     return v.ref && v.array;
 }
@@ -399,7 +375,9 @@ qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafTyp
     z.params = qarena_alloc(arena, sizeof *z.params * (size_t)(e->nleaves + 1));
     z.f->rank = z.rank, z.f->fast = e->fast_math;
     parameters(&z);
-    if (!(e->kind == FUSE_MAP ? build_map(&z, out) : build_reduction(&z, out))) return QS_OK;
+    bool built = e->kind == FUSE_MAP ? build_map(&z, out) : build_reduction(&z, out);
+    kbuild_free(&z.walk);
+    if (!built) return QS_OK;
     kir_seal(z.f);
     TRY(kir_verify(c, z.f));
     out->func = z.f;

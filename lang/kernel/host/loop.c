@@ -62,7 +62,7 @@ static Value zero(Loops *L, const Var *v) {
     if (v->kind == LOOP_VECTOR) x = kloop_vector(L, v->n), x.cols = v->cols;
     for (int i = 0; v->kind == LOOP_VECTOR && i < v->n; i++) x.at[i] = kloop_const(L, 0);
     if (v->kind == LOOP_INT) x.num = kloop_int(kloop_i64(L, 0), 0, 0);
-    if (v->kind == LOOP_BOOL) x.num = kloop_bool(kir_const_int(L->f, QS_B1, 0, L->pos));
+    if (v->kind == LOOP_BOOL) x.num = kloop_bool(kbuild_int(&L->walk, QS_B1, 0));
     if (v->kind == LOOP_COMPLEX) x.num = kloop_to_complex(L, x.num);
     return x;
 }
@@ -85,7 +85,7 @@ static void declare_all(Loops *L, Frame *in) {
         if (reduced && v->reduce == REDUCE_PRODUCT) kloop_watch(L, v);
         bool asked = in == L->root ? v->entry.kind == LOOP_UNSET : v->doubted;
         if (asked && L->mode != MODE_PARALLEL)
-            v->given = kloop_emit(L, K_LOCAL, QS_B1, kir_const_int(L->f, QS_B1, 0, L->pos), 0, 0, 0);
+            v->given = kloop_emit(L, K_LOCAL, QS_B1, kbuild_int(&L->walk, QS_B1, 0), 0, 0, 0);
     }
     for (Frame *i = in->child; i; i = i->next) declare_all(L, i);
 }
@@ -106,7 +106,7 @@ static void begin_pass(Loops *L, Arena *scratch) {
     L->waits = false;
     declare_all(L, L->root);
     if (L->mode == MODE_PARALLEL) return kloop_declare_random(L);
-    L->fault = kloop_emit(L, K_LOCAL, QS_B1, kir_const_int(L->f, QS_I32, 0, L->pos), 0, 0, 0);
+    L->fault = kloop_emit(L, K_LOCAL, QS_B1, kbuild_int(&L->walk, QS_I32, 0), 0, 0, 0);
     for (int i = 0; i < 2; i++) L->value[i] = kloop_emit(L, K_LOCAL, QS_B1, kloop_f64(L, 0), 0, 0, 0);
     kloop_declare_random(L);
     if (has_return(L->job->loop)) L->returned = kloop_emit(L, K_LOCAL, QS_B1, kloop_f64(L, 0), 0, 0, 0);
@@ -115,7 +115,7 @@ static void begin_pass(Loops *L, Arena *scratch) {
 /* -- the end ----------------------------------------------------------------------------------------------------- */
 static void put(Loops *L, LoopBindKind where, int slot, KRef v) {
     uint64_t param = (uint64_t)kloop_results_param(L, where);
-    kir_add(L->f, K_STORE, QS_B1, 0, kloop_i64(L, slot), v, 0, param, L->pos);
+    kbuild_emit(&L->walk, K_STORE, QS_B1, 0, kloop_i64(L, slot), v, 0, param);
 }
 
 static LoopOut *out_of(Loops *L, const Sym *sym) {
@@ -172,7 +172,7 @@ static void store_variables(Loops *L) {
 static void report_fault(Loops *L) {
     for (uint32_t i = 0; i < L->nfaults; i++) {
         L->pos = i + 1;
-        KRef this = kir_const_int(L->f, QS_I32, (int64_t)i + 1, L->pos);
+        KRef this = kbuild_int(&L->walk, QS_I32, (int64_t)i + 1);
         KRef fine = kloop_op(L, K_NE, kloop_get(L, L->fault), this);
         kloop_emit(L, K_CHECK, QS_B1, fine, kloop_get(L, L->value[0]), kloop_get(L, L->value[1]),
                    (uint64_t)L->faults[i].message);
@@ -193,7 +193,7 @@ static qs_status serial_pass(Loops *L) {
 static void store_parts(Loops *L) {
     KParam p = {.name = qstr_cname(L->c, "parts"), .kind = KP_ARRAY, .dtype = QS_F64, .rank = 1, .contiguous = true,
                 .unit_last = true};
-    KRef pos = kir_add(L->f, K_POS, QS_I64, 0, 0, 0, 0, 0, L->pos);
+    KRef pos = kbuild_pure(&L->walk, K_POS, QS_I64, 0, 0, 0, 0, 0);
     for (int i = 0; i < L->root->nvars; i++) {
         const Var *v = &L->root->vars[i];
         const LoopOut *o = v->reduce ? out_of(L, v->sym) : NULL;
@@ -202,7 +202,7 @@ static void store_parts(Loops *L) {
         uint64_t param = (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_PARTS, 0});
         for (int k = 0; k < 3 && parts[k]; k++) {
             KRef at = kloop_op(L, K_ADD, pos, kloop_i64(L, (int64_t)(o->part + k) * LOOP_CHUNKS));
-            kir_add(L->f, K_STORE, QS_B1, 0, at, kloop_get(L, parts[k]), 0, param, L->pos);
+            kbuild_emit(&L->walk, K_STORE, QS_B1, 0, at, kloop_get(L, parts[k]), 0, param);
         }
     }
 }
@@ -210,7 +210,7 @@ static void store_parts(Loops *L) {
 /* The position of the last turn leaves the variables as they are then. */
 static qs_status parallel_pass(Loops *L) {
     TRY(kloop_for(L, L->job->loop));
-    KRef last = kir_const_int(L->f, QS_B1, 1, L->pos);
+    KRef last = kbuild_int(&L->walk, QS_B1, 1);
     if (L->chunked) store_parts(L), last = kloop_op(L, K_EQ, L->chunk_last, L->level[0].last);
     for (int i = 0; i < L->axes && !L->chunked; i++) {
         const Level *v = &L->level[i];

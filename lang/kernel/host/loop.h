@@ -6,8 +6,8 @@
  * A loop is not a kernel.  Kernels compute in 32 bits, read 0 outside of arrays, and promise that positions are
  * independent.  A loop of the program means what the interpreter does: a number is a double, an int an int64 with
  * overflow an error, an element is read into one of those and narrowed when it is stored, an index outside the array is
- * an error with the sentence of the interpreter, and one turn comes after the other.  So the same tree is walked by
- * other rules here than in lower/.
+ * an error with the sentence of the interpreter, and one turn comes after the other.  So walk/walk.h
+ * walks the tree by other rules here than in lower/.
  *
  * The bits are those of the interpreter.  KIR of a loop is `strict`: no backend contracts a*b+c, and functions are
  * those of libm instead of vector variants; OpenCL and CUDA devices, which have functions of their own, use those in a
@@ -26,9 +26,9 @@
  * was proved independent.
  *
  *     loop.c          versions and their passes     loop_index.c  elements of arrays
- *     loop_stmt.c     statements, nested loops      loop_nest.c   which turns may run side by side; the guard
- *     loop_expr.c     expressions                   loop_sum.c    what turns only add to
- *     loop_call.c     built-ins, functions          loop_live.c   whose value matters afterwards
+ *     loop_stmt.c     nested loops, assignment      loop_nest.c   which turns may run side by side; the guard
+ *     loop_expr.c     choices, literals             loop_sum.c    what turns only add to
+ *     loop_call.c     built-ins, arguments          loop_live.c   whose value matters afterwards
  *     loop_num.c      real numbers                  loop_var.c    variables, tests
  *     loop_complex.c  complex numbers               loop_random.c random numbers
  *     loop_vector.c   short vectors

@@ -24,7 +24,7 @@ static void bounds(Loops *L, Elem e, const Number *a, Number *out) {
         double v;
         for (int i = 0, k = corner; i < n; i++, k /= 3) {
             double at = k % 3 == 0 ? a[i].lo : k % 3 == 1 ? a[i].hi : fmin(fmax(a[i].lo, 0), a[i].hi);
-            x[i] = kir_const_num(L->f, QS_F64, at, L->pos);
+            x[i] = kloop_f64(L, at);
         }
         if (kir_is_const(L->f, kelem_real(kelem_into(&into), e, QS_F64, x).re, &v))
             out->lo = fmin(out->lo, v), out->hi = fmax(out->hi, v);
@@ -268,7 +268,7 @@ static qs_status convert(Loops *L, const Str *type, const Value *args, int nargs
 static qs_status stop(Loops *L, Node *n, bool always) {
     const ArgList *list = &n->u.call.args;
     Node *text = list->n == (always ? 1 : 2) ? list->at[list->n - 1].value : NULL;
-    KRef holds = kir_const_int(L->f, QS_B1, 0, L->pos);
+    KRef holds = kbuild_int(&L->walk, QS_B1, 0);
     int known;
     Text message;
     if (text && text->kind != N_STR) return kloop_decline(L, n->pos, "a message that is made in the loop");

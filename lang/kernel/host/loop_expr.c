@@ -40,7 +40,8 @@ static bool take_back(Walk *w, void *ud) {
     Loops *L = (Loops *)w;
     const Mark *m = ud;
     if (L->loose == m->loose) return false;
-    L->f->nins = m->nins, L->nfaults = m->nfaults, L->loose = m->loose, L->loose_pos = m->loose_pos;
+    kbuild_take_back(w, m->nins);
+    L->nfaults = m->nfaults, L->loose = m->loose, L->loose_pos = m->loose_pos;
     kstmt_restore(w, m->set);
     return true;
 }
@@ -182,8 +183,6 @@ static void literal(Walk *w, const Node *n, Value *out) {
     *out = (Value){.what = WHAT_NUMBER, .num = x};
 }
 
-static qs_status index_rule(Walk *w, Node *n, Value *out) { return kloop_load((Loops *)w, n, out); }
-
 static qs_status other(Walk *w, Node *n, Value *out) {
     Loops *L = (Loops *)w;
     (void)out;
@@ -198,5 +197,5 @@ const ExprRules kloop_expr_rules = {
     .literal = literal, .unary = unary, .binary = binary, .boolean = boolean, .truth = truth,
     .elementwise = elementwise, .cheap = is_plain, .mark = mark, .take_back = take_back, .select = select_rule,
     .choice = choice, .choice_set = choice_set, .choice_get = choice_get, .matrix = matrix, .field = field,
-    .index = index_rule, .other = other,
+    .index = kloop_load, .other = other,
 };

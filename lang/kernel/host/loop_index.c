@@ -48,7 +48,7 @@ static KRef whole_index(Loops *L, const Access *a, Number n, KRef *shown) {
     KRef x = kloop_real(L, n);
     snprintf(text, sizeof text, "an index of %.80s is not a number", a->name ? a->name : "the array");
     kloop_fail_unless(L, kloop_op(L, K_EQ, x, x), QS_EINDEX, text, 0, 0);
-    *shown = kir_fold(L->f, K_MATH, QS_B1, down ? MF_floor : MF_trunc, x, 0, 0, L->pos);
+    *shown = kbuild_pure(&L->walk, K_MATH, QS_B1, down ? MF_floor : MF_trunc, x, 0, 0, 0);
     t = kloop_cast(L, *shown, QS_I64);
     return kloop_op(L, K_MIN, kloop_op(L, K_MAX, t, kloop_i64(L, INT64_MIN / 4)), kloop_i64(L, INT64_MAX / 4));
 }
@@ -58,7 +58,7 @@ static KRef place(Loops *L, Access *a, Number index, KRef n, int axis) {
     if (is_mapped(a->mode)) {
         a->plain = false;
         kloop_inside(L, kloop_i64(L, 0), n, shown, a->name, a->rank == 1 ? 1 : axis);
-        return kir_fold(L->f, K_BOUND, QS_I64, (uint16_t)a->mode, at, n, 0, L->pos);
+        return kbuild_pure(&L->walk, K_BOUND, QS_I64, (uint16_t)a->mode, at, n, 0, 0);
     }
     if (a->mode != ACC_SAFE) return kloop_inside(L, at, n, shown, a->name, a->rank == 1 ? 1 : axis), at;
     KRef in = kloop_op(L, K_INB, at, n);
@@ -242,12 +242,12 @@ static qs_status add_to_copy(Loops *L, const Access *a, Op op, Number v) {
                 .unit_last = true};
     int number = kloop_sum_array(L, a->base.host.source);
     uint64_t param = (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_SUMS, number});
-    KRef pos = kir_add(L->f, K_POS, QS_I64, 0, 0, 0, 0, 0, L->pos), count = kloop_i64(L, 1);
+    KRef pos = kbuild_pure(&L->walk, K_POS, QS_I64, 0, 0, 0, 0, 0), count = kloop_i64(L, 1);
     for (int d = 0; d < a->rank; d++) count = kloop_op(L, K_MUL, count, kloop_extent(L, &a->base, d));
     KRef at = kloop_op(L, K_ADD, kloop_op(L, K_MUL, pos, count), linear(L, a));
-    KRef old = kir_add(L->f, K_LOAD, QS_F64, 0, at, a->guard, 0, param, L->pos);
+    KRef old = kbuild_emit(&L->walk, K_LOAD, QS_F64, 0, at, a->guard, 0, param);
     KRef sum = kloop_op(L, op == OP_ADD ? K_ADD : K_SUB, old, kloop_real(L, v));
-    kir_add(L->f, K_STORE, QS_B1, 0, at, sum, a->guard, param, L->pos);
+    kbuild_emit(&L->walk, K_STORE, QS_B1, 0, at, sum, a->guard, param);
     return QS_OK;
 }
 
@@ -302,7 +302,8 @@ void kloop_short(Loops *L, Value *v) {
 }
 
 /* -- statements -------------------------------------------------------------------------------------------------- */
-qs_status kloop_load(Loops *L, Node *n, Value *out) {
+qs_status kloop_load(Walk *w, Node *n, Value *out) {
+    Loops *L = (Loops *)w;
     Access a;
     Value v = {.what = WHAT_NUMBER};
     TRY(access_of(L, n, &a));
@@ -328,7 +329,8 @@ static qs_status patch(Loops *L, Node *target, const Access *a, Number to) {
     return kloop_patch(L, v, &patched);
 }
 
-qs_status kloop_store(Loops *L, Node *target, const Value *v) {
+qs_status kloop_store(Walk *w, Node *target, const Value *v) {
+    Loops *L = (Loops *)w;
     Access a;
     TRY(access_of(L, target, &a));
     if (a.base.what != WHAT_VECTOR) TRY(places(L, &a));
@@ -344,7 +346,8 @@ static qs_status update_row(Loops *L, const Access *a, Op op, const Value *v) {
     return store_row(L, a, &result);
 }
 
-qs_status kloop_update(Loops *L, Node *target, Op op, Node *value) {
+qs_status kloop_update(Walk *w, Node *target, Op op, Node *value) {
+    Loops *L = (Loops *)w;
     Access a;
     Value v, old = {.what = WHAT_NUMBER}, result;
     TRY(access_of(L, target, &a));

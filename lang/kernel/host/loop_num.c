@@ -87,7 +87,7 @@ static KRef fits(Loops *L, KOp op, KRef a, KRef b, KRef r) {
 /* r is a*b modulo 2^64.  Doubles tell when it surely fits; otherwise a division does. */
 static void product_fits(Loops *L, KRef a, KRef b, KRef r) {
     KRef zero = kloop_i64(L, 0), rough = kloop_op(L, K_MUL, kloop_cast(L, a, QS_F64), kloop_cast(L, b, QS_F64));
-    KRef size = kir_fold(L->f, K_ABS, QS_B1, 0, rough, 0, 0, L->pos);
+    KRef size = kloop_op(L, K_ABS, rough, 0);
     KRef minus = kloop_op(L, K_EQ, a, kloop_i64(L, -1)), least = kloop_op(L, K_EQ, b, kloop_i64(L, INT64_MIN));
     KRef lost = kloop_op(L, K_AND, minus, least);
     KRef back = kloop_op(L, K_OR, kloop_op(L, K_EQ, a, zero), kloop_op(L, K_EQ, kloop_op(L, K_DIV, r, a), b));
@@ -124,10 +124,10 @@ static qs_status power(Loops *L, Number a, Number b, Number *out) {
     if (square) return *out = kloop_num(product), QS_OK;
     if (known && n == 0.5) return *out = kloop_num(real_row(L, EL_half_power, x, x)), QS_OK;
     KRef p = real_row(L, EL_pow, x, y), two = kloop_op(L, K_EQ, y, kloop_f64(L, 2));
-    p = kir_fold(L->f, K_SELECT, QS_B1, 0, two, product, p, L->pos);
+    p = kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, two, product, p, 0);
     if (known) return *out = kloop_num(p), QS_OK;
     KRef half = kloop_op(L, K_EQ, y, kloop_f64(L, 0.5)), root = real_row(L, EL_half_power, x, x);
-    return *out = kloop_num(kir_fold(L->f, K_SELECT, QS_B1, 0, half, root, p, L->pos)), QS_OK;
+    return *out = kloop_num(kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, half, root, p, 0)), QS_OK;
 }
 
 static qs_status compare(Loops *L, Op op, Number a, Number b, Number *out) {
@@ -177,23 +177,23 @@ static qs_status negate(Loops *L, Number a, Number *out) {
     if (a.kind == LOOP_INT) {
         KRef least = kloop_i64(L, INT64_MIN);
         if (a.lo < -0x1p62) kloop_fail_unless(L, kloop_op(L, K_NE, a.v, least), QS_EVALUE, "integer overflow", 0, 0);
-        return *out = kloop_int(kir_fold(L->f, K_NEG, QS_B1, 0, a.v, 0, 0, L->pos), -a.hi, -a.lo), QS_OK;
+        return *out = kloop_int(kloop_op(L, K_NEG, a.v, 0), -a.hi, -a.lo), QS_OK;
     }
-    *out = kloop_num(kir_fold(L->f, K_NEG, QS_B1, 0, kloop_real(L, a), 0, 0, L->pos));
+    *out = kloop_num(kloop_op(L, K_NEG, kloop_real(L, a), 0));
     KRef t = kloop_twin(L, a);
-    if (t) out->twin = kir_fold(L->f, K_NEG, QS_B1, 0, t, 0, 0, L->pos), out->lo = -a.hi, out->hi = -a.lo;
+    if (t) out->twin = kloop_op(L, K_NEG, t, 0), out->lo = -a.hi, out->hi = -a.lo;
     return QS_OK;
 }
 
 qs_status kloop_unary(Loops *L, Op op, Number a, Number *out) {
     if (op == OP_NEG) return negate(L, a, out);
     if (op == OP_NOT)
-        return *out = kloop_bool(kir_fold(L->f, K_NOT, QS_B1, 0, kloop_truth(L, a), 0, 0, L->pos)), QS_OK;
+        return *out = kloop_bool(kloop_op(L, K_NOT, kloop_truth(L, a), 0)), QS_OK;
     if (a.kind == LOOP_BOOL) a = kloop_whole(L, kloop_twin(L, a), 0, 1);
     return *out = a, QS_OK;
 }
 
-static KRef choose(Loops *L, KRef c, KRef a, KRef b) { return kir_fold(L->f, K_SELECT, QS_B1, 0, c, a, b, L->pos); }
+static KRef choose(Loops *L, KRef c, KRef a, KRef b) { return kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, c, a, b, 0); }
 
 Number kloop_choose(Loops *L, KRef c, Number a, Number b) {
     Number n = {.kind = a.kind, .v = choose(L, c, a.v, b.v), .lo = fmin(a.lo, b.lo), .hi = fmax(a.hi, b.hi)};

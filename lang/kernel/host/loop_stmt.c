@@ -140,12 +140,12 @@ static qs_status real_turns(Loops *L, Range *r) {
                lo, r->step);
     kloop_fail_unless(L, kloop_op(L, K_EQ, r->hi.v, r->hi.v), QS_EVALUE, text, r->hi.v, 0);
     KRef q = kloop_op(L, K_DIV, kloop_op(L, K_SUB, r->hi.v, r->lo.v), kloop_f64(L, r->step));
-    KRef size = kloop_op(L, K_MAX, kloop_f64(L, fabs(lo)), kir_fold(L->f, K_ABS, QS_B1, 0, r->hi.v, 0, 0, L->pos));
+    KRef size = kloop_op(L, K_MAX, kloop_f64(L, fabs(lo)), kloop_op(L, K_ABS, r->hi.v, 0));
     KRef slack =
         kloop_op(L, K_DIV, kloop_op(L, K_MUL, kloop_f64(L, 4 * DBL_EPSILON), size), kloop_f64(L, fabs(r->step)));
-    q = kir_fold(L->f, K_MATH, QS_B1, MF_floor, kloop_op(L, K_ADD, q, slack), 0, 0, L->pos);
+    q = kbuild_pure(&L->walk, K_MATH, QS_B1, MF_floor, kloop_op(L, K_ADD, q, slack), 0, 0, 0);
     KRef n = kloop_op(L, K_ADD, q, kloop_f64(L, 1)), zero = kloop_f64(L, 0); /* may be nan: none */
-    n = kir_fold(L->f, K_SELECT, QS_B1, 0, kloop_op(L, K_LT, zero, n), n, zero, L->pos);
+    n = kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, kloop_op(L, K_LT, zero, n), n, zero, 0);
     r->turns = kloop_cast(L, n, QS_I64);
     return r->by_turns = true, QS_OK;
 }
@@ -184,7 +184,7 @@ static Number open_for(Loops *L, const Range *r) {
 
 /* The counter of an axis of the parallel launch. */
 static Number axis_counter(Loops *L, const Range *r, int axis) {
-    KRef pos = kir_add(L->f, K_POS, QS_I64, 0, 0, 0, 0, (uint64_t)axis, L->pos);
+    KRef pos = kbuild_pure(&L->walk, K_POS, QS_I64, 0, 0, 0, 0, (uint64_t)axis);
     KRef i = kloop_op(L, K_ADD, r->lo.twin, kloop_op(L, K_MUL, pos, kloop_i64(L, (int64_t)r->step)));
     bool down = r->step < 0;
     return kloop_whole(L, i, down ? r->hi.lo : r->lo.lo, down ? r->lo.hi : r->hi.hi);
@@ -195,7 +195,7 @@ static Range chunk_of(Loops *L, const Range *r) {
     Range c = *r;
     Str *name = qstr_cname(L->c, "chunk");
     KRef length = kloop_number_param(L, name, QS_I64, (LoopBind){LOOP_CHUNK, 0}), step = kloop_i64(L, (int64_t)r->step);
-    KRef pos = kir_add(L->f, K_POS, QS_I64, 0, 0, 0, 0, 0, L->pos);
+    KRef pos = kbuild_pure(&L->walk, K_POS, QS_I64, 0, 0, 0, 0, 0);
     KRef first = kloop_op(L, K_ADD, r->lo.twin, kloop_op(L, K_MUL, kloop_op(L, K_MUL, pos, length), step));
     KRef last = kloop_op(L, K_ADD, first, kloop_op(L, K_MUL, kloop_op(L, K_SUB, length, kloop_i64(L, 1)), step));
     c.lo.twin = first, c.hi.twin = kloop_op(L, r->step < 0 ? K_MAX : K_MIN, last, r->hi.twin);
@@ -240,7 +240,7 @@ static qs_status nested(Loops *L, Node *n, const Range *ranges, int i) {
     int level = note_level(L, &ranges[i], n->pos);
     bool parallel = L->mode == MODE_PARALLEL && level >= 0 && level < L->axes;
     if (parallel && !L->chunked) return axis(L, n, ranges, i, level);
-    bool *before = kloop_state(L);
+    bool *before = kstmt_save(&L->walk);
     Range r = parallel ? chunk_of(L, &ranges[i]) : ranges[i];
     if (parallel) L->chunk_last = r.hi.twin;
     KRef start = L->f->nins;
@@ -257,7 +257,7 @@ static qs_status nested(Loops *L, Node *n, const Range *ranges, int i) {
     if (runs && !L->left) kstmt_add_way(&L->walk, &frame.turn);
     kstmt_leave_loop(&L->walk);
     if (runs && i == 0) kstmt_meet_exits(&L->walk, &frame);
-    else kloop_restore(L, runs ? frame.turn.sure : before);
+    else kstmt_restore(&L->walk, runs ? frame.turn.sure : before);
     return QS_OK;
 }
 
@@ -319,12 +319,6 @@ static qs_status fail(Walk *w, qs_status s, uint32_t pos, const char *sentence) 
 static void nothing(Value *out) { *out = (Value){.what = WHAT_NOTHING}; }
 static bool is_nothing(const Value *v) { return v->what == WHAT_NOTHING; }
 
-static qs_status set_element(Walk *w, Node *target, Value *x) { return kloop_store((Loops *)w, target, x); }
-
-static qs_status update_element(Walk *w, Node *target, Op op, Node *value) {
-    return kloop_update((Loops *)w, target, op, value);
-}
-
 /* It ends when it wants to. */
 static void loop_begins(Walk *w, const Node *loop) {
     Loops *L = (Loops *)w;
@@ -332,14 +326,10 @@ static void loop_begins(Walk *w, const Node *loop) {
     kloop_forget(L, loop);
 }
 
-static bool *save(Walk *w) { return kloop_state((Loops *)w); }
-static void restore(Walk *w, const bool *sure) { kloop_restore((Loops *)w, sure); }
-static void join(Walk *w, bool *into) { kloop_join((Loops *)w, into); }
-
 const WalkRules kloop_rules = {
     .call = &kloop_call_rules, .expr = &kloop_expr_rules, .value_size = sizeof(Value), .fail = fail, .nothing = nothing,
     .is_nothing = is_nothing, .count = count, .spread = spread, .equal = equal, .set_name = set_name,
-    .set_element = set_element, .set_field = set_field, .update_element = update_element, .combine = combine,
+    .set_element = kloop_store, .set_field = set_field, .update_element = kloop_update, .combine = combine,
     .statement = statement, .return_outermost = return_outermost, .loop_begins = loop_begins,
-    .function_ends = function_ends, .save = save, .restore = restore, .join = join,
+    .function_ends = function_ends, .save = kloop_save, .restore = kloop_restore, .join = kloop_join,
 };

@@ -158,7 +158,7 @@ void kloop_watch(Loops *L, Var *v) {
 }
 
 void kloop_watched(Loops *L, const Var *v) {
-    KRef size = kir_fold(L->f, K_ABS, QS_B1, 0, kloop_get(L, v->v), 0, 0, L->pos);
+    KRef size = kloop_op(L, K_ABS, kloop_get(L, v->v), 0);
     kloop_emit(L, K_SET, QS_B1, v->least, kloop_op(L, K_MIN, kloop_get(L, v->least), size), 0, 0);
     kloop_emit(L, K_SET, QS_B1, v->most, kloop_op(L, K_MAX, kloop_get(L, v->most), size), 0, 0);
 }

@@ -31,7 +31,7 @@ int kloop_param(Loops *L, const KParam *p, LoopBind b) {
 
 KRef kloop_number_param(Loops *L, Str *name, qs_dtype d, LoopBind b) {
     KParam p = {.name = name, .kind = KP_NUM, .dtype = (uint8_t)d};
-    return kir_add(L->f, K_PARAM, d, 0, 0, 0, 0, (uint64_t)kloop_param(L, &p, b), L->pos);
+    return kbuild_pure(&L->walk, K_PARAM, d, 0, 0, 0, 0, (uint64_t)kloop_param(L, &p, b));
 }
 
 int kloop_results_param(Loops *L, LoopBindKind kind) {
@@ -83,7 +83,7 @@ static Value entry_vector(Loops *L, const Var *var, Str *name) {
     Value x = kloop_vector(L, var->n);
     x.cols = var->cols;
     for (int i = 0; i < x.n; i++) {
-        KRef e = kir_add(L->f, K_LOAD, kir_value_dtype((qs_dtype)v->dtype), 0, kloop_i64(L, i), 0, 0, param, L->pos);
+        KRef e = kbuild_emit(&L->walk, K_LOAD, kir_value_dtype((qs_dtype)v->dtype), 0, kloop_i64(L, i), 0, 0, param);
         x.at[i] = kloop_num(kloop_cast(L, e, QS_F64));
     }
     return x;
@@ -341,7 +341,7 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
     if (vector ? !v->part : !v->v) return kloop_declare(L, v, x), L->changed = true, QS_OK;
     for (int i = 0; vector && i < v->n; i++) set_local(L, v->part[i], x->at[i].v);
     if (!vector) set_local(L, v->v, x->num.v), set_local(L, v->im, x->num.im), set_local(L, v->twin, x->num.twin);
-    if (v->given) set_local(L, v->given, kir_const_int(L->f, QS_B1, 1, L->pos));
+    if (v->given) set_local(L, v->given, kbuild_int(&L->walk, QS_B1, 1));
     if (v->most) kloop_watched(L, v);
     return QS_OK;
 }
@@ -358,7 +358,7 @@ qs_status kloop_patch(Loops *L, Var *v, const Value *x) {
 
 void kloop_unset(Loops *L, Var *v) {
     v->set = v->bound = false, v->home = NULL;
-    if (v->given) set_local(L, v->given, kir_const_int(L->f, QS_B1, 0, L->pos));
+    if (v->given) set_local(L, v->given, kbuild_int(&L->walk, QS_B1, 0));
 }
 
 /* -- fields that are set ------------------------------------------------------------------------------------------ */
@@ -427,20 +427,21 @@ static void each_var(Frame *in, bool **at, bool save, bool join) {
 }
 
 /* Functions met for the first time change the count; such a pass is repeated. */
-bool *kloop_state(Loops *L) {
+bool *kloop_save(Walk *w) {
+    Loops *L = (Loops *)w;
     bool *s = qarena_alloc(L->arena, (size_t)count_vars(L->root) + 1), *at = s;
     each_var(L->root, &at, true, false);
     return s;
 }
 
-void kloop_restore(Loops *L, const bool *state) {
+void kloop_restore(Walk *w, const bool *state) {
     bool *at = (bool *)(uintptr_t)state;
-    if (state && !L->changed) each_var(L->root, &at, false, false);
+    if (!w->changed) each_var(w->root, &at, false, false);
 }
 
-void kloop_join(Loops *L, bool *into) {
+void kloop_join(Walk *w, bool *into) {
     bool *at = into;
-    if (!L->changed) each_var(L->root, &at, true, true);
+    if (!w->changed) each_var(w->root, &at, true, true);
 }
 
 /* -- tests ------------------------------------------------------------------------------------------------------- */
@@ -463,7 +464,7 @@ void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, K
     fill_place(L, L->in, L->pos, &L->faults[L->nfaults].place);
     L->faults[L->nfaults].message = kir_message(L->f, s, sentence);
     kloop_flow(L, K_IF, kloop_not(L, cond), 0);
-    kloop_emit(L, K_SET, QS_B1, L->fault, kir_const_int(L->f, QS_I32, (int64_t)++L->nfaults, L->pos), 0, 0);
+    kloop_emit(L, K_SET, QS_B1, L->fault, kbuild_int(&L->walk, QS_I32, (int64_t)++L->nfaults), 0, 0);
     if (a) kloop_emit(L, K_SET, QS_B1, L->value[0], kloop_cast(L, a, QS_F64), 0, 0);
     if (b) kloop_emit(L, K_SET, QS_B1, L->value[1], kloop_cast(L, b, QS_F64), 0, 0);
     kbuild_leave(&L->walk, K_BREAK, 1);

@@ -63,7 +63,7 @@ static qs_status power(Loops *L, Number a, double n, Number *out) {
     KPair z;
     KRef x = narrow(L, a);
     if (kelem_power(kbuild_rows(&L->walk), elem(L), (KPair){x, 0}, n, &z)) return *out = wide(L, z.re), QS_OK;
-    return *out = wide(L, narrow_row(L, EL_pow, x, kir_const_num(L->f, elem(L), n, L->pos))), QS_OK;
+    return *out = wide(L, narrow_row(L, EL_pow, x, kbuild_const(&L->walk, elem(L), n))), QS_OK;
 }
 
 static qs_status element_binary(Loops *L, Op op, Number a, Number b, Number *out) {
@@ -96,7 +96,7 @@ static qs_status product(Loops *L, const Value *a, const Value *b, Value *out) {
         return kloop_decline(L, L->pos, "a product of matrices that do not fit, or are too large");
     *out = kloop_matrix(L, rows, cols);
     for (int i = 0; i < out->n; i++) {
-        KRef sum = kir_const_num(L->f, elem(L), 0, L->pos);
+        KRef sum = kbuild_const(&L->walk, elem(L), 0);
         for (int p = 0; p < depth; p++) {
             Number x = a->at[i / cols * depth + p], y = b->at[p * cols + i % cols];
             sum = kloop_op(L, K_ADD, sum, kloop_op(L, K_MUL, narrow(L, x), narrow(L, y)));
@@ -138,7 +138,7 @@ static KRef place_in(Loops *L, int extent, int axis, Number index, const char *n
         KRef x = kloop_real(L, index);
         snprintf(text, sizeof text, "an index of %.80s is not a number", name ? name : "the array");
         kloop_fail_unless(L, kloop_op(L, K_EQ, x, x), QS_EINDEX, text, 0, 0);
-        shown = kir_fold(L->f, K_MATH, QS_B1, MF_trunc, x, 0, 0, L->pos);
+        shown = kbuild_pure(&L->walk, K_MATH, QS_B1, MF_trunc, x, 0, 0, 0);
         t = kloop_cast(L, shown, QS_I64);
     }
     return kloop_inside(L, t, n, shown, name, axis), t;
@@ -223,7 +223,7 @@ static bool reduction(Loops *L, const char *name, const Value *a, Number *out) {
     else if (!strcmp(name, "mean")) *out = kloop_num(kloop_op(L, K_DIV, sum_of(L, x, a->n).v, kloop_f64(L, a->n)));
     else if (!strcmp(name, "squared_norm")) *out = dot(L, a, a);
     else if (!strcmp(name, "norm"))
-        *out = kloop_num(kir_fold(L->f, K_MATH, QS_B1, MF_sqrt, dot(L, a, a).v, 0, 0, L->pos));
+        *out = kloop_num(kbuild_pure(&L->walk, K_MATH, QS_B1, MF_sqrt, dot(L, a, a).v, 0, 0, 0));
     else if (!strcmp(name, "numel")) *out = kloop_const(L, a->n);
     else return false;
     return true;

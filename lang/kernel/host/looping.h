@@ -154,9 +154,9 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x);
 qs_status kloop_patched(Loops *L, Var *v);                      /* elements of a vector are others now */
 qs_status kloop_patch(Loops *L, Var *v, const Value *x);        /* one element of a vector is another now */
 void kloop_unset(Loops *L, Var *v);                             /* a function begins: it has no value */
-bool *kloop_state(Loops *L);                                    /* which variables certainly have a value */
-void kloop_restore(Loops *L, const bool *state);
-void kloop_join(Loops *L, bool *into);
+bool *kloop_save(Walk *w);                                     /* which variables certainly have a value */
+void kloop_restore(Walk *w, const bool *state);
+void kloop_join(Walk *w, bool *into);
 /* %0 and %1 in the sentence are a and b. */
 void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, KRef a, KRef b);
 /* An index test; `shown` is what messages call the index. */
@@ -243,9 +243,9 @@ qs_status kloop_number(Loops *L, Node *n, Number *out);          /* a real one *
 qs_status kloop_operator(Loops *L, Op op, const Value *a, const Value *b, Value *out);
 
 /* -- loop_index.c ------------------------------------------------------------------------------------------------ */
-qs_status kloop_load(Loops *L, Node *n, Value *out);
-qs_status kloop_store(Loops *L, Node *target, const Value *v);
-qs_status kloop_update(Loops *L, Node *target, Op op, Node *value);
+qs_status kloop_load(Walk *w, Node *n, Value *out);
+qs_status kloop_store(Walk *w, Node *target, const Value *v);
+qs_status kloop_update(Walk *w, Node *target, Op op, Node *value);
 bool kloop_is_short(Loops *L, const LoopValue *v, int *rows, int *cols); /* an array that counts as a vector */
 void kloop_short(Loops *L, Value *v);                            /* an array of few numbers is read, as a vector */
 KRef kloop_extent(Loops *L, const Value *array, int axis);       /* int64 */

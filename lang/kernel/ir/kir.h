@@ -79,7 +79,8 @@ bool kir_is_const(const KFunc *f, KRef r, double *v);     /* any value dtype, as
 /* Folds constants and removes identities while adding a PURE instruction: what walk/build.c calls for arithmetic. */
 KRef kir_fold(KFunc *f, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint32_t pos);
 void kir_seal(KFunc *f);                        /* sets hash, barrier, shared, read/written; and matches */
-void kir_match(KFunc *f);                     /* sets regions and ops; where regions do not nest, kir_verify says so */
+/* Sets regions and ops; where regions do not nest, kir_verify says so. */
+void kir_match(KFunc *f);
 
 /* Copying: an empty function of the same parameters, messages and properties; and one instruction with the operands
  * that it has there, folded as kir_fold does. */

@@ -379,7 +379,7 @@ qs_status klower_kernel(Ctx *c, Arena *arena, const LowerJob *job, LowerResult *
     Arena keep;
     qarena_init(&keep, c);
     *out = (LowerResult){0};
-    Lower L = {.walk = {.rules = &klstmt_rules, .c = c, .keep = &keep, .numbers = true}, .job = job, .out = out};
+    Lower L = {.walk = {.rules = &klstmt_rules, .c = c, .keep = &keep}, .job = job, .out = out};
     qs_status s = run_passes(&L, arena);
     if (L.stopped) {
         KNeed *needs = qarena_alloc(arena, (size_t)(out->nneeds + 1) * sizeof *needs);

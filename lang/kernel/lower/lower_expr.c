@@ -302,8 +302,6 @@ static qs_status written_type(Lower *L, Node *n, Val *out) {
     return out->kind = V_TYPE, out->u.type = t, QS_OK;
 }
 
-static qs_status index_rule(Walk *w, Node *n, Val *out) { return klidx_read((Lower *)w, n, out); }
-
 static qs_status other(Walk *w, Node *n, Val *out) {
     Lower *L = (Lower *)w;
     switch ((NodeKind)n->kind) {
@@ -319,6 +317,6 @@ static qs_status other(Walk *w, Node *n, Val *out) {
 const ExprRules klexpr_rules = {
     .literal = literal, .unary = unary, .binary = binary, .boolean = boolean, .truth = truth,
     .elementwise = elementwise, .cheap = klexpr_cheap, .select = select_rule, .choice = choice,
-    .choice_set = choice_set, .choice_get = choice_get, .matrix = matrix, .field = field, .index = index_rule,
+    .choice_set = choice_set, .choice_get = choice_get, .matrix = matrix, .field = field, .index = klidx_read,
     .other = other,
 };

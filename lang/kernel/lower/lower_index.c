@@ -466,7 +466,8 @@ static qs_status read_access(Lower *L, Access *a, Val *out) {
     return QS_OK;
 }
 
-qs_status klidx_read(Lower *L, Node *n, Val *out) {
+qs_status klidx_read(Walk *w, Node *n, Val *out) {
+    Lower *L = (Lower *)w;
     Access a;
     TRY(access_of(L, n, &a, false));
     if (a.base.kind == V_UNKNOWN) return *out = a.base, QS_OK;
@@ -574,7 +575,8 @@ static bool own_memory(Lower *L, Access *a) {
     return false;
 }
 
-qs_status klidx_assign(Lower *L, Node *target, const Val *v) {
+qs_status klidx_assign(Walk *w, Node *target, const Val *v) {
+    Lower *L = (Lower *)w;
     Access a;
     Val all;
     TRY(access_of(L, target, &a, true));
@@ -652,7 +654,8 @@ static qs_status update_one(Lower *L, const Access *a, KRef *at, Num n, const vo
     return u->exclusive ? plain_update(L, a, at, n, u->op) : atomic_update(L, a, at, n, u->op);
 }
 
-qs_status klidx_update(Lower *L, Node *target, Op op, Node *value) {
+qs_status klidx_update(Walk *w, Node *target, Op op, Node *value) {
+    Lower *L = (Lower *)w;
     Access a;
     Val v, all;
     TRY(klexpr_lower(L, value, &v));

@@ -304,18 +304,12 @@ static qs_status fail(Walk *w, qs_status s, uint32_t pos, const char *sentence) 
 static void nothing(Val *out) { *out = (Val){.kind = V_VOID}; }
 static bool is_nothing(const Val *v) { return v->kind == V_VOID; }
 
-static qs_status set_element(Walk *w, Node *target, Val *x) { return klidx_assign((Lower *)w, target, x); }
-
-static qs_status update_element(Walk *w, Node *target, Op op, Node *value) {
-    return klidx_update((Lower *)w, target, op, value);
-}
-
 /* The position has ended. */
 static qs_status return_outermost(Walk *w, const Node *n) { return (void)n, kbuild_flow(w, K_RET, 0), QS_OK; }
 
 const WalkRules klstmt_rules = {
     .call = &klcall_rules, .expr = &klexpr_rules, .value_size = sizeof(Val), .fail = fail, .nothing = nothing,
     .is_nothing = is_nothing, .count = count, .spread = spread, .equal = equal, .set_name = set_name,
-    .set_element = set_element, .set_field = set_field, .update_element = update_element, .combine = combine,
+    .set_element = klidx_assign, .set_field = set_field, .update_element = klidx_update, .combine = combine,
     .statement = statement, .return_outermost = return_outermost,
 };

@@ -1,10 +1,12 @@
 /* lowering.h -- what the files of the lowering share.
  *
- *   lower.c        passes, the kernel's parameters          lower_expr.c   expressions
+ * The tree is walked by walk/walk.h; these files are a kernel's rules for what differs.
+ *
+ *   lower.c        a pass, the kernel's parameters          lower_expr.c   literals, choices, ranges, fields
  *   lower_var.c    locals: bindings, merging, types         lower_index.c  element and slice access, modes, atomics
- *   lower_num.c    numbers: weak ones, casts, arithmetic    lower_call.c   inlining, overloads, generics
+ *   lower_num.c    numbers: weak ones, casts, arithmetic    lower_call.c   overloads, methods, launches
  *   lower_val.c    values of all kinds, small arrays        lower_builtin.c built-ins (kbuiltins.def)
- *   lower_type.c   written types                            lower_stmt.c   statements
+ *   lower_type.c   written types                            lower_stmt.c   assignment, loops over ranges
  *
  * The tree is lowered in passes.  A local is bound directly to its value as long as that is possible; a pass that finds
  * out something (a local is assigned on two paths, its type widens, it is indexed with a computed index) notes it in
@@ -235,9 +237,9 @@ qs_status klexpr_quotient(Lower *L, Node *n, bool down, Val *out, bool *exact);
 static inline bool klexpr_is_quotient(const Node *n) { return n->kind == N_BINARY && n->op == OP_DIV; }
 
 /* -- lower_index.c ----------------------------------------------------------------------------------------------- */
-qs_status klidx_read(Lower *L, Node *n, Val *out);
-qs_status klidx_assign(Lower *L, Node *target, const Val *v);
-qs_status klidx_update(Lower *L, Node *target, Op op, Node *value);
+qs_status klidx_read(Walk *w, Node *n, Val *out);
+qs_status klidx_assign(Walk *w, Node *target, const Val *v);
+qs_status klidx_update(Walk *w, Node *target, Op op, Node *value);
 qs_status klidx_load_all(Lower *L, const Val *array, Val *out); /* every element of an array with known extents */
 qs_status klidx_element(Lower *L, const Val *base, const KRef *at, int n, const char *name, Num *out);
 KRef klidx_dim(Lower *L, const Val *v, int d);                 /* int64; beyond the rank 1; a vec counts as 1xN */

@@ -78,20 +78,29 @@ static KRef of_zeros(Legal *l, KOp o, KRef a, KRef b) {
     return op(l, K_NEG, op(l, K_ADD, op(l, K_NEG, a, 0), op(l, K_NEG, b, 0)), 0);
 }
 
+/* One of the operands, whichever zero; a nan loses. */
+static KRef either(Legal *l, KOp o, KRef a, KRef b) {
+    if (l->can & LEGAL_EXTREME) return op(l, o, a, b);
+    KRef less = o == K_MIN ? op(l, K_LT, b, a) : op(l, K_LT, a, b);
+    return pick(l, is_real(dtype_of(l, a)) ? op(l, K_OR, less, op(l, K_NE, a, a)) : less, b, a);
+}
+
 static KRef extreme(Legal *l, KOp o, KRef a, KRef b) {
     qs_dtype d = dtype_of(l, a);
-    KRef less = o == K_MIN ? op(l, K_LT, b, a) : op(l, K_LT, a, b);
-    if (!is_real(d)) return pick(l, less, b, a);
-    KRef m = pick(l, op(l, K_OR, less, op(l, K_NE, a, a)), b, a), zero = number(l, d, 0);
+    KRef m = either(l, o, a, b), zero = number(l, d, 0);
+    if (!is_real(d)) return m;
     KRef zeros = op(l, K_AND, op(l, K_EQ, a, zero), op(l, K_EQ, b, zero));
     return pick(l, zeros, of_zeros(l, o, a, b), m);
 }
 
 static KRef extreme_or_keep(Legal *l, KOp o, uint16_t flag, KRef a, KRef b) {
-    bool minus, real = is_real(dtype_of(l, a));
-    if (real && !l->f->strict && is_zero(l, b, &minus)) return beside_zero(l, o, a, b, minus);
-    if (real && !l->f->strict && is_zero(l, a, &minus)) return beside_zero(l, o, b, a, minus);
-    if (l->can & LEGAL_EXTREME) return kir_fold(l->g, o, QS_B1, flag, a, b, 0, l->pos);
+    bool minus, real = is_real(dtype_of(l, a)), orders = l->can & LEGAL_ZEROS;
+    if (real && !(l->f->strict && orders)) {
+        if (is_zero(l, b, &minus)) return beside_zero(l, o, a, b, minus);
+        if (is_zero(l, a, &minus)) return beside_zero(l, o, b, a, minus);
+    }
+    bool zeros = real && !orders && (flag == KFLAG_ZEROS || l->f->strict);
+    if (l->can & LEGAL_EXTREME && !zeros) return kir_fold(l->g, o, QS_B1, flag, a, b, 0, l->pos);
     return extreme(l, o, a, b);
 }
 
@@ -99,14 +108,12 @@ static KRef least(Legal *l, KRef a, KRef b) { return extreme_or_keep(l, K_MIN, 0
 static KRef most(Legal *l, KRef a, KRef b) { return extreme_or_keep(l, K_MAX, 0, a, b); }
 
 /* -- indices ------------------------------------------------------------------------------------------------------- */
-static KRef plain_cast(Legal *l, qs_dtype to, KRef a) { return kir_fold(l->g, K_CAST, to, 0, a, 0, 0, l->pos); }
-
-/* -1-a is the image of a < 0; two extents are a period, which only an unsigned number holds. */
-static KRef mirrored(Legal *l, KRef a, KRef extent) {
-    KRef x = plain_cast(l, QS_U64, op(l, K_XOR, a, op(l, K_SHR, a, whole(l, QS_I64, 63))));
-    KRef n = plain_cast(l, QS_U64, extent), period = op(l, K_ADD, n, n), r = op(l, K_MOD, x, period);
-    KRef back = op(l, K_SUB, op(l, K_SUB, period, whole(l, QS_U64, 1)), r);
-    return plain_cast(l, QS_I64, pick(l, op(l, K_LT, r, n), r, back));
+/* -1-a is the image of a < 0; every other stretch of n goes back. */
+static KRef mirrored(Legal *l, KRef a, KRef n) {
+    KRef one = whole(l, QS_I64, 1), x = op(l, K_XOR, a, op(l, K_SHR, a, whole(l, QS_I64, 63)));
+    KRef stretch = op(l, K_DIV, x, n), r = op(l, K_SUB, x, op(l, K_MUL, stretch, n));
+    KRef forth = op(l, K_EQ, op(l, K_AND, stretch, one), whole(l, QS_I64, 0));
+    return pick(l, forth, r, op(l, K_SUB, op(l, K_SUB, n, one), r));
 }
 
 /* Most indices are inside, and a division is dear. */
@@ -124,6 +131,8 @@ static KRef bound(Legal *l, AccessMode mode, KRef a, KRef extent) {
 }
 
 /* -- conversions --------------------------------------------------------------------------------------------------- */
+static KRef plain_cast(Legal *l, qs_dtype to, KRef a) { return kir_fold(l->g, K_CAST, to, 0, a, 0, 0, l->pos); }
+
 static KRef of_truth(Legal *l, qs_dtype to, KRef a) {
     if (is_real(to)) return pick(l, a, number(l, to, 1), number(l, to, 0));
     return pick(l, a, whole(l, to, 1), whole(l, to, 0));
@@ -173,10 +182,21 @@ static KRef combined(Legal *l, KAtomic how, KRef a, KRef b) {
     return arith(l, ops[how], 0, a, b);
 }
 
+/* Memory of 8 and 16 bits takes what fits. */
+static KRef store(Legal *l, const KIns *i, KRef at, KRef v, KRef guard) {
+    qs_dtype d = (qs_dtype)l->g->params[i->imm].dtype;
+    double lo, hi;
+    if (d >= QS_I8 && d <= QS_U16 && !(l->can & LEGAL_SATURATE)) {
+        qdtype_int_span(d, &lo, &hi);
+        v = least(l, most(l, v, whole(l, QS_I32, (int64_t)lo)), whole(l, QS_I32, (int64_t)hi));
+    }
+    return kir_add(l->g, K_STORE, QS_B1, 0, at, v, guard, i->imm, l->pos);
+}
+
 static void update_array(Legal *l, const KIns *i, KRef at, KRef v, KRef guard) {
     qs_dtype d = kir_value_dtype((qs_dtype)l->g->params[i->imm].dtype);
     KRef old = kir_add(l->g, K_LOAD, d, 0, at, guard, 0, i->imm, l->pos);
-    kir_add(l->g, K_STORE, QS_B1, 0, at, combined(l, (KAtomic)i->flag, old, v), guard, i->imm, l->pos);
+    store(l, i, at, combined(l, (KAtomic)i->flag, old, v), guard);
 }
 
 static void update_shared(Legal *l, const KIns *i, KRef array, KRef at, KRef v) {
@@ -210,6 +230,7 @@ static KRef legal_one(Legal *l, const KIns *i) {
     case K_BOUND:
         if (l->can & LEGAL_BOUND) break;
         return bound(l, (AccessMode)i->flag, a, b);
+    case K_STORE: return store(l, i, a, b, c);
     case K_ATOMIC:
         if (l->can & LEGAL_ATOMIC) break;
         return update_array(l, i, a, b, c), 0;

@@ -4,7 +4,7 @@
  *     SHL, SHR                the count is within the width
  *     BOUND                   comparisons, a minimum, a division where the index is outside
  *     MIN, MAX, ABS           comparisons
- *     CAST                    what it converts fits; a truth value becomes a number by SELECT
+ *     CAST, STORE             what they convert fits; a truth value becomes a number by SELECT
  *     ATOMIC, AATOMIC         a load, the operation, a store: where one position runs after the other
  *
  * So a backend prints what its language has, as that language means it.  What it has with the meaning of KIR (sem.h) it
@@ -20,10 +20,11 @@ enum {
     LEGAL_BOUND = 4,
     LEGAL_EXTREME = 8,   /* MIN and MAX; of floats, whichever zero they give */
     LEGAL_ABS = 16,      /* of integers */
-    LEGAL_SATURATE = 32, /* CAST to integers: into their range, and 0 of NaN */
+    LEGAL_SATURATE = 32, /* CAST and STORE to integers: into their range, and 0 of NaN */
     LEGAL_TRUTH = 64,    /* CAST of a truth value */
     LEGAL_ATOMIC = 128,
-    LEGAL_ALL = 255
+    LEGAL_ZEROS = 256,   /* MIN and MAX with KFLAG_ZEROS, and in strict functions */
+    LEGAL_ALL = 511
 };
 
 /* f, or a copy of it where there is something to do; split, if it is not NULL, is of f and becomes that of the copy.

@@ -1,7 +1,7 @@
 /* build.c -- passes, instructions, and the blocks that they stand in.
  *
- * With `numbers` a pure instruction is looked up among those that are visible: a hash table whose chains are cut back
- * when a block ends, so that a value is found exactly as long as KIR lets it be used. */
+ * A pure instruction is looked up among those that are visible: a hash table whose chains are cut back when a block
+ * ends, so that a value is found exactly as long as KIR lets it be used. */
 #include "lang/kernel/walk/walk.h"
 
 #include <string.h>
@@ -74,12 +74,11 @@ static bool equal_ins(const KIns *a, const KIns *b) {
 /* r was appended just now: an equal instruction that is visible here takes its place. */
 static KRef number_value(Walk *w, KRef r) {
     const KIns *i = &w->f->ins[r];
-    uint32_t *bucket = &w->buckets[bucket_of(i)];
-    if (!w->numbers) return r;
+    uint32_t b = bucket_of(i), *bucket = &w->buckets[b];
     for (uint32_t k = *bucket; k; k = w->known[k].next)
         if (equal_ins(&w->f->ins[w->known[k].ref], i)) return w->f->nins--, w->known[k].ref;
     qmem_grow(w->c, &w->known, &w->cap_known, w->nknown, sizeof *w->known);
-    w->known[w->nknown].ref = r, w->known[w->nknown].next = *bucket;
+    w->known[w->nknown].ref = r, w->known[w->nknown].next = *bucket, w->known[w->nknown].bucket = b;
     *bucket = w->nknown++;
     return r;
 }
@@ -99,6 +98,16 @@ static KRef row_fold(void *ud, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef
 static KRef row_num(void *ud, qs_dtype d, double v) { return kbuild_const(ud, d, v); }
 KBuild kbuild_rows(Walk *w) { return (KBuild){.ud = w, .fold = row_fold, .num = row_num}; }
 
+static void forget_last(Walk *w) {
+    w->nknown--;
+    w->buckets[w->known[w->nknown].bucket] = w->known[w->nknown].next;
+}
+
+void kbuild_take_back(Walk *w, KRef from) {
+    while (w->nknown > 1 && w->known[w->nknown - 1].ref >= from) forget_last(w);
+    w->f->nins = from;
+}
+
 /* -- blocks ------------------------------------------------------------------------------------------------------ */
 static void begin_block(Walk *w, bool loop) {
     Block *b = qarena_alloc(w->arena, sizeof *b);
@@ -111,10 +120,7 @@ static void begin_block(Walk *w, bool loop) {
  * is the head of its bucket then. */
 static void end_block(Walk *w) {
     Block *b = w->block;
-    while (w->nknown > b->known) {
-        w->nknown--;
-        w->buckets[bucket_of(&w->f->ins[w->known[w->nknown].ref])] = w->known[w->nknown].next;
-    }
+    while (w->nknown > b->known) forget_last(w);
     w->depth -= b->loop;
     b->open = false;
     w->block = b->up;

@@ -142,7 +142,7 @@ typedef struct WalkRules {
     /* Is x what n is, as `match` has it? */
     qs_status (*equal)(Walk *, const struct Val *x, Node *n, KRef *out);
     qs_status (*set_name)(Walk *, Node *target, TypeExpr *type, struct Val *x);                  /* target : type = x */
-    qs_status (*set_element)(Walk *, Node *target, struct Val *x);                               /* a[…] = x */
+    qs_status (*set_element)(Walk *, Node *target, const struct Val *x);                         /* a[…] = x */
     qs_status (*set_field)(Walk *, const struct Val *object, Node *target, struct Val *x);       /* object.f = x */
     qs_status (*update_element)(Walk *, Node *target, Op, Node *value);                          /* a[…] op= value */
     /* old op x, which the variable or field `target` is to become. */
@@ -175,11 +175,12 @@ void kbuild_begin(Walk *w, KFunc *f, Arena *arena, uint32_t pos);
 void kbuild_free(Walk *w);
 /* An instruction that is where it stands; IF, ELSE, LOOP, FOR and END open and close blocks. */
 KRef kbuild_emit(Walk *w, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm);
-/* A PURE instruction: folded; with `numbers`, an equal one that is visible here takes its place. */
+/* A PURE instruction: folded; an equal one that is visible here takes its place. */
 KRef kbuild_pure(Walk *w, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm);
 KRef kbuild_int(Walk *w, qs_dtype d, int64_t v);
 KRef kbuild_const(Walk *w, qs_dtype d, double v);
 KBuild kbuild_rows(Walk *w);                       /* where rows of elem.def put their instructions */
+void kbuild_take_back(Walk *w, KRef from);         /* the instructions from there on were not made after all */
 /* A LOOP of one turn: leaving it is going to its end. */
 void kbuild_once(Walk *w);
 static inline void kbuild_flow(Walk *w, KOp op, KRef a) { kbuild_emit(w, op, QS_B1, 0, a, 0, 0, 0); }
