@@ -31,8 +31,8 @@ bool qimage_begin(Image *m, int64_t height, int64_t width, int channels, bool ha
     *status = QS_OK;
     double samples = (double)height * (double)width * channels;
     if (height < 1 || width < 1 || channels < 1 || samples > (double)m->nbytes * SAMPLES_PER_BYTE)
-        *status = qs_fail(m->vm, QS_EVALUE, "%s: %s is damaged: it claims %lld x %lld pixels in %zu bytes", m->fn, m->path,
-                          (long long)height, (long long)width, m->nbytes);
+        *status = qs_fail(m->vm, QS_EVALUE, "%s: %s is damaged: it claims %lld x %lld pixels in %zu bytes", m->fn,
+                          m->path, (long long)height, (long long)width, m->nbytes);
     if (*status != QS_OK || m->info_only) return false;
     *status = sheet(m, channels - has_alpha, &m->picture);
     if (*status == QS_OK && has_alpha) *status = sheet(m, 1, &m->alpha);
