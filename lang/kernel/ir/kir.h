@@ -2,8 +2,8 @@
  *
  * One KFunc is the work of one position of a launch, for concrete element types, ranks and access modes.  It is a flat
  * list of instructions; an operand is the number of an earlier instruction.  Everything is a single number: vec3 and
- * complex values were split by lower.c, device functions inlined, modifiers turned into BOUND, INB and guards.  So the
- * evaluator and every backend know numbers only, and LLVM sees plain loops over positions instead of short vectors.
+ * complex values were split by the lowering, device functions inlined, modifiers turned into BOUND, INB and guards.  So
+ * the evaluator and every backend know numbers only, and LLVM sees plain loops over positions instead of short vectors.
  *
  *     kir.c affine.c   the builder, which folds constants; indices as sums
  *     kir_text.c       KIR as text and back            verify.c   what well-formed KIR is
@@ -76,7 +76,7 @@ KRef kir_const_num(KFunc *f, qs_dtype d, double v, uint32_t pos);
 int kir_param(KFunc *f, const KParam *p);
 int kir_message(KFunc *f, qs_status s, const char *text);
 bool kir_is_const(const KFunc *f, KRef r, double *v);     /* any value dtype, as double */
-/* Folds constants and removes identities while adding a PURE instruction: what lower.c calls for arithmetic. */
+/* Folds constants and removes identities while adding a PURE instruction: what walk/build.c calls for arithmetic. */
 KRef kir_fold(KFunc *f, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint32_t pos);
 void kir_seal(KFunc *f);                        /* sets hash, barrier, shared, read/written; and matches */
 /* Sets regions and ops; where regions do not nest, kir_verify says so. */
