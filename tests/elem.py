@@ -223,9 +223,10 @@ def bound(row, d, way, device):
 
 
 def unit_of(row, args):
-    """Products may be added without being rounded before, so units are those of the largest; 0: of the result."""
+    """What units are of: products may be added before they are rounded, so of the largest one; 0: of the result."""
     with np.errstate(all="ignore"):
         if row.id == "mul" and np.iscomplexobj(args[0]): return abs(args[0]) * abs(args[1])
+        if row.id == "lgamma": return 1.0  # near its roots: mathfn.def
         if row.id == "lerp": return max(abs(args[0] * args[2]), abs(args[1] * (1 - args[2])), abs(args[1]))
     return 0
 

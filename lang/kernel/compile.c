@@ -113,7 +113,7 @@ static Target native_target(const KCompiler *k, const KFunc *f, const char *arch
 /* PTX 6.3 at least: 6.0, which LLVM takes for sm_70, has no activemask. */
 static Target ptx_target(const KCompiler *k, const KFunc *f, const char *arch) {
     (void)k, (void)f;
-    return (Target){{.kind = KT_NVPTX, .half = true, .orders_zeros = true},
+    return (Target){kemit_nvptx,
                     {.arch = LLVM_NVPTX, .cpu = arch, .features = "+ptx63", .thorough = true},
                     LLVM_ASSEMBLY,
                     qcache_key((CacheKey){{2, 0}}, arch, strlen(arch))};
@@ -138,7 +138,7 @@ static qs_status from_cache_or_llvm(KCompiler *k, const Target *t, const Text *i
 /* The text of f, and of what it calls on a device that has no C library. */
 static qs_status print_llvm(KCompiler *k, const KFunc *f, Target *t, Text *ir, Text *math) {
     TRY(kemit_llvm(k->ctx, f, &t->kir, ir));
-    if (t->kir.kind == KT_NVPTX && kemit_math(ir->s, math)) t->llvm.math = math->s;
+    if (t->kir.libdevice && kemit_math(ir->s, math)) t->llvm.math = math->s;
     return QS_OK;
 }
 

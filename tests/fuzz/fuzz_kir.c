@@ -39,7 +39,7 @@ static void make_code(Ctx *c, const KFunc *f) {
     Text t;
     qtext_init(&t, c);
     if (kemit_opencl(c, f, &t, NULL) != QS_OK) abort();
-    (void)kemit_llvm(c, f, &(KTarget){.kind = KT_CPU}, &t);
+    (void)kemit_llvm(c, f, &(KTarget){0}, &t);
     qtext_free(&t);
 }
 

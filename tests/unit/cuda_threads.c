@@ -32,11 +32,10 @@ static bool knows_blocks(const KFunc *f) {
 }
 
 static qs_status load_case(KCase *k, Program **out) {
-    static const KTarget target = {.kind = KT_NVPTX, .half = true};
     Text text;
     qtext_init(&text, &ctx);
     kemit_ptx_needs(k->func, &text);
-    qs_status s = kemit_llvm(&ctx, k->func, &target, &text);
+    qs_status s = kemit_llvm(&ctx, k->func, &kemit_nvptx, &text);
     Code code = {.kind = CODE_PTX, .entry = "kernel", .bytes = text.s, .n = text.len, .name = k->what};
     if (s == QS_OK) s = gpu.ops->load(&gpu, &code, out);
     qtext_free(&text);

@@ -6,25 +6,21 @@
 typedef struct { uint64_t number, array; bool which; } Told;
 static const uint64_t layout = ARRAY_DTYPE | ARRAY_RANK | ARRAY_GAPLESS | ARRAY_UNIT_LAST;
 static const Told told[] = {
-    [TELL_KERNEL] = {NUM_24 | NUM_31 | NUM_53, layout, true},
+    [TELL_KERNEL] = {NUM_24 | NUM_INT | NUM_53, layout, true},
     [TELL_LOOP] = {NUM_20 | NUM_31 | NUM_MINUS_ZERO, layout | ARRAY_ALIGNED | ARRAY_WRITABLE | ARRAY_SMALL, false},
     [TELL_EXPRESSION] = {0, ARRAY_DTYPE, false}};
 
-static uint64_t number_facts(double x) {
+static unsigned number_facts(double x) {
     double a = fabs(x);
     if (x != floor(x)) return 0;
-    if (x == 0) return NUM_20 | NUM_24 | NUM_31 | NUM_53 | (signbit(x) ? NUM_MINUS_ZERO : 0);
-    return a <= 0x1p20   ? NUM_20 | NUM_24 | NUM_31 | NUM_53
-           : a <= 0x1p24 ? NUM_24 | NUM_31 | NUM_53
-           : a < 0x1p31  ? NUM_31 | NUM_53
-           : a <= 0x1p53 ? NUM_53
-                         : 0;
+    return (a <= 0x1p20) * NUM_20 | (a <= 0x1p24) * NUM_24 | (a < 0x1p31) * NUM_INT | (a <= 0x1p31) * NUM_31 |
+           (a <= 0x1p53) * NUM_53 | (x == 0 && signbit(x)) * NUM_MINUS_ZERO;
 }
 
 int qkind_bits(qs_value v) {
     if (v.kind != QS_INT && v.kind != QS_NUM) return 0;
     uint64_t f = number_facts(qval_number(v));
-    return f & NUM_24 ? 24 : f & NUM_31 ? 31 : f & NUM_53 || v.kind == QS_INT ? 53 : 0;
+    return f & NUM_24 ? 24 : f & NUM_INT ? 31 : f & NUM_53 || v.kind == QS_INT ? 53 : 0;
 }
 
 static bool is_small(const Array *a) {

@@ -18,8 +18,8 @@ enum { MAX_ENTRIES = 256 };
 
 typedef enum { TELL_KERNEL, TELL_LOOP, TELL_EXPRESSION } Tells;
 
-enum { /* facts.  Of a number: it is whole and needs at most so many bits */
-    NUM_20 = 1, NUM_24 = 2, NUM_31 = 4, NUM_53 = 8, NUM_MINUS_ZERO = 16,
+enum { /* facts.  Of a number: it is whole, and at most 2^20, 2^24, 2^31, 2^53; INT: below 2^31 */
+    NUM_20 = 1, NUM_24 = 2, NUM_INT = 4, NUM_31 = 8, NUM_53 = 16, NUM_MINUS_ZERO = 32,
     ARRAY_DTYPE = 0xff, ARRAY_RANK = 0xff00, /* of an array; SMALL: no extent needs more than 20 bits */
     ARRAY_GAPLESS = 1 << 16, ARRAY_UNIT_LAST = 1 << 17, ARRAY_ALIGNED = 1 << 18, ARRAY_WRITABLE = 1 << 19,
     ARRAY_SMALL = 1 << 20

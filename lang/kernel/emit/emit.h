@@ -12,10 +12,11 @@
 #define LANG_KERNEL_EMIT_H
 #include "lang/kernel/ir/kir.h"
 
-typedef enum { KT_CPU, KT_NVPTX } KTargetKind;
-
+/* What LLVM IR is made for, as capabilities; all zero: any processor. */
 typedef struct {
-    uint8_t kind;         /* KTargetKind */
+    bool threads;         /* each position is a thread (emit_ptx.c); else they run in loops, which become vectors */
+    bool libdevice;       /* functions have the names of libdevice, else of the C library */
+    bool estimates;       /* has instructions that estimate functions and quotients of float (fast math) */
     bool half;            /* the processor converts float16 */
     bool fma;             /* it rounds a*b + c once */
     bool orders_zeros;    /* min and max tell -0 from 0 in every kernel (sem.h) */
@@ -25,6 +26,7 @@ typedef struct {
     char mvec[8];
     int libc;
 } KTarget;
+extern const KTarget kemit_nvptx; /* what every NVIDIA device can that we make code for */
 
 /* Textual LLVM IR.  The module defines `kernel`; for the cpu a native_fn and `kernel_info` (devices/native.h), for
  * NVPTX a kernel whose parameters are described in devices/ptx.h.  QS_EVALUE: a barrier where positions part. */

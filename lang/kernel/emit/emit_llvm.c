@@ -301,7 +301,7 @@ static Opnd compare(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
 }
 
 /* Whether to take a GPU's estimates, which LLVM has as functions of its own. */
-static bool estimates(const Emit *e, qs_dtype d) { return e->f->fast && e->t->kind == KT_NVPTX && d == QS_F32; }
+static bool estimates(const Emit *e, qs_dtype d) { return e->f->fast && e->t->estimates && d == QS_F32; }
 
 static Opnd float_arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
     static const char *const names[] = {[K_ADD] = "fadd", [K_SUB] = "fsub", [K_MUL] = "fmul", [K_DIV] = "fdiv"};
@@ -782,9 +782,8 @@ static Opnd estimate(Emit *e, const MathFnInfo *fn, Opnd a) {
 /* A function of a library. */
 static Opnd library_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b) {
     const MathFnInfo *info = &kir_math[fn];
-    bool gpu = e->t->kind == KT_NVPTX;
-    const char *t = emit_type(d), *name = (gpu ? info->nv : info->c)[d == QS_F64];
-    bool vector = !gpu && !e->f->strict && *e->t->mvec && info->libmvec && info->libmvec <= e->t->libc;
+    const char *t = emit_type(d), *name = (e->t->libdevice ? info->nv : info->c)[d == QS_F64];
+    bool vector = !e->f->strict && *e->t->mvec && info->libmvec && info->libmvec <= e->t->libc;
     unsigned attributes = vector ? emit_call_attributes(fn, d) : 1;
     if (vector) vector_variants(e, fn, d);
     if (info->nargs == 2) {
@@ -1009,7 +1008,7 @@ qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out) {
     qarena_init(&a, c);
     Emit *e = qarena_alloc(&a, sizeof *e);
     e->c = c, e->source = f, e->t = t;
-    if (t->kind == KT_CPU && kopt_interior(c, &a, f, true, &split)) e->split = &split, f = split.func;
+    if (!t->threads && kopt_interior(c, &a, f, true, &split)) e->split = &split, f = split.func;
     f = klegal(c, &a, f, LEGAL_ALL, e->split ? &split : NULL);
     e->f = f, e->group = "", e->array_space = e->shared_space = e->scope = "", e->metadata = 15;
     uint32_t **const tables[] = {&e->val, &e->wide, &e->epoch, &e->slim, &e->label};
@@ -1017,9 +1016,9 @@ qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out) {
         *tables[i] = qarena_alloc(&a, f->nins * sizeof(uint32_t));
     Text *const texts[] = {&e->entry, &e->body, &e->decls, &e->tail};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) qtext_init(texts[i], c);
-    e->bits = t->kind == KT_CPU ? knarrow_bits(&a, f) : qarena_alloc(&a, f->nins);
+    e->bits = t->threads ? qarena_alloc(&a, f->nins) : knarrow_bits(&a, f);
     e->out = &e->body;
-    qs_status s = t->kind == KT_NVPTX ? emit_ptx(e, out) : emit_cpu(e, out);
+    qs_status s = t->threads ? emit_ptx(e, out) : emit_cpu(e, out);
     add_helpers(e, out);
     if (e->decls.len) qtext_puts(out, e->decls.s);
     if (e->tail.len) qtext_puts(out, e->tail.s);

@@ -800,8 +800,9 @@ static V make_lgamma(Maker *m, V x, V y) {
     V a = magnitude(m, x), value = positive_lgamma(m, choose(m, is(m, "olt", a, infinity(m)), a, one(m)));
     V wave = magnitude(m, mul(m, a, sin_pi(m, a))); /* gamma(-a) gamma(a) = -pi/(a sin(pi a)) */
     V pole = is_zero(m, wave), mirrored = sub(m, sub(m, num(m, log_pi), plain_log(m, wave)), value);
-    V tiny = is(m, "olt", a, num(m, 0x1p-60));
+    V tiny = is(m, "olt", a, num(m, 0x1p-60)), whole = is(m, "oge", a, num(m, 0x1p53)); /* twice a may be infinite */
     mirrored = choose(m, tiny, neg(m, plain_log(m, a)), choose(m, pole, infinity(m), mirrored));
+    mirrored = choose(m, whole, infinity(m), mirrored);
     value = choose(m, is(m, "olt", x, zero(m)), mirrored, value);
     value = choose(m, is_zero(m, x), infinity(m), value);
     value = choose(m, is(m, "oeq", a, infinity(m)), infinity(m), value);
@@ -998,7 +999,7 @@ static void define_far(Emit *e, MathFn fn) {
 }
 
 bool emit_math_inlines(const Emit *e, MathFn fn, qs_dtype d) {
-    return d == QS_F32 && kir_math[fn].how >= MATH_near && e->t->kind == KT_CPU && e->t->fma && !e->f->strict;
+    return d == QS_F32 && kir_math[fn].how >= MATH_near && !e->t->libdevice && e->t->fma && !e->f->strict;
 }
 
 void emit_math_inline(Emit *e, MathFn fn) {

@@ -112,7 +112,7 @@ static void name_types(Form *m, int bits) {
 static void define(Emit *e, qs_dtype d, const char *name, int lanes) {
     bool single = d == QS_F32;
     Form m = {.name = name, .scalar = emit_type(d), .lanes = lanes};
-    if (e->t->kind == KT_NVPTX) m.library = single ? "__nv_fmodf" : "__nv_fmod";
+    if (e->t->libdevice) m.library = single ? "__nv_fmodf" : "__nv_fmod";
     name_types(&m, single ? 32 : 64);
     splat(m.limit, sizeof m.limit, &m, single ? "0x4150000000000000" : "0x4320000000000000"); /* 2^22, 2^51 */
     splat(m.infinity, sizeof m.infinity, &m, "0x7FF0000000000000");
@@ -134,7 +134,7 @@ const char *emit_mod(Emit *e, qs_dtype d) {
     if (e->decls.len && strstr(e->decls.s, mark)) return name;
     qtext_init(&list, e->c);
     define(e, d, name, 1);
-    for (const char *isa = e->t->mvec; e->t->kind == KT_CPU && *isa; isa++) {
+    for (const char *isa = e->t->mvec; *isa; isa++) {
         char variant[40];
         int lanes = emit_lanes(*isa, d);
         snprintf(variant, sizeof variant, "_ZGV%cN%dvv_%s", *isa, lanes, name);

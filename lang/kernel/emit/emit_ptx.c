@@ -17,6 +17,9 @@ typedef struct {
     uint32_t done;
 } Gpu;
 
+const KTarget kemit_nvptx = {
+    .threads = true, .libdevice = true, .estimates = true, .half = true, .orders_zeros = true};
+
 static Gpu *gpu_of(Emit *e) { return e->frame; }
 
 /* -- the entry block -------------------------------------------------------------------------------------------- */

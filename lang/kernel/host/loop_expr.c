@@ -4,17 +4,21 @@
 #include <math.h>
 #include <string.h>
 
-qs_status kloop_scalar(Loops *L, Node *n, Number *out) {
-    Value v;
-    TRY(kloop_expr(L, n, &v));
-    L->pos = n->pos;
-    if (v.what != WHAT_NUMBER) return kloop_decline(L, n->pos, "a value that is no number");
-    return *out = v.num, QS_OK;
+static qs_status a_number(Loops *L, const Value *v, Number *out) {
+    if (v->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
+    return *out = v->num, QS_OK;
+}
+
+qs_status kloop_real_number(Loops *L, const Value *v, Number *out) {
+    TRY(a_number(L, v, out));
+    return out->kind == LOOP_COMPLEX ? kloop_decline(L, L->pos, "a complex number here") : QS_OK;
 }
 
 qs_status kloop_number(Loops *L, Node *n, Number *out) {
-    TRY(kloop_scalar(L, n, out));
-    return out->kind == LOOP_COMPLEX ? kloop_decline(L, n->pos, "a complex number here") : QS_OK;
+    Value v;
+    TRY(kloop_expr(L, n, &v));
+    L->pos = n->pos;
+    return kloop_real_number(L, &v, out);
 }
 
 /* -- choices ----------------------------------------------------------------------------------------------------- */
@@ -44,11 +48,6 @@ static bool take_back(Walk *w, void *ud) {
     L->nfaults = m->nfaults, L->loose = m->loose, L->loose_pos = m->loose_pos;
     kstmt_restore(w, m->set);
     return true;
-}
-
-static qs_status a_number(Loops *L, const Value *v, Number *out) {
-    if (v->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
-    return *out = v->num, QS_OK;
 }
 
 static qs_status same_kind(Loops *L, Number a, Number b) {
@@ -111,8 +110,7 @@ static qs_status truth(Walk *w, const Value *v, KRef *out, int *known) {
     Loops *L = (Loops *)w;
     Number x;
     double k;
-    TRY(a_number(L, v, &x));
-    if (x.kind == LOOP_COMPLEX) return kloop_decline(L, L->pos, "a complex number here");
+    TRY(kloop_real_number(L, v, &x));
     *out = kloop_truth(L, x);
     return *known = kir_is_const(w->f, *out, &k) ? k != 0 : -1, QS_OK;
 }
@@ -147,8 +145,7 @@ static qs_status unary(Walk *w, Op op, Value *a, Value *out) {
 
 /* An item of an array stays whole when it is: the host would take float64 for it. */
 static qs_status item(Loops *L, const Value *v, Number *out) {
-    TRY(a_number(L, v, out));
-    if (out->kind == LOOP_COMPLEX) return kloop_decline(L, L->pos, "a complex number here");
+    TRY(kloop_real_number(L, v, out));
     bool whole = kloop_twin(L, *out);
     return *out = whole ? kloop_to_num(L, *out) : kloop_rounded(L, *out), QS_OK;
 }

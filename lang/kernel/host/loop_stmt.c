@@ -64,6 +64,7 @@ static qs_status spread(Walk *w, const Value *x, int n, Value *out) {
     Loops *L = (Loops *)w;
     Value v = *x;
     kloop_short(L, &v);
+    if (v.what == WHAT_NUMBER && n == 1) return *out = v, QS_OK;
     if (v.what != WHAT_VECTOR || v.n < n) return kloop_decline(L, L->pos, "an assignment to several");
     for (int i = 0; i < n; i++) out[i] = (Value){.what = WHAT_NUMBER, .num = v.at[i]};
     return QS_OK;
@@ -74,9 +75,8 @@ static int count(Walk *w, const Value *v) { return (void)w, v->what == WHAT_VECT
 /* Equal as `match` has it: an int and a number are when they are the same to the last digit. */
 static qs_status equal(Walk *w, const Value *x, Node *n, KRef *out) {
     Loops *L = (Loops *)w;
-    Number v = x->num, p, same;
-    if (x->what != WHAT_NUMBER) return kloop_decline(L, n->pos, "a value that is no number");
-    if (v.kind == LOOP_COMPLEX) return kloop_decline(L, n->pos, "a complex number here");
+    Number v, p, same;
+    TRY(kloop_real_number(L, x, &v));
     TRY(kloop_number(L, n, &p));
     bool mixed = (v.kind == LOOP_INT) != (p.kind == LOOP_INT);
     if (mixed && !kloop_twin(L, v.kind == LOOP_INT ? v : p))
@@ -150,14 +150,12 @@ static qs_status real_turns(Loops *L, Range *r) {
     return r->by_turns = true, QS_OK;
 }
 
-static qs_status range_of(Loops *L, Node *n, Range *r) {
+static qs_status range_of(Loops *L, const Node *n, const RangeEnds *b, int i, Range *r) {
     Number step = kloop_const(L, 1);
     *r = (Range){0};
-    if (n->kind != N_RANGE) return kloop_decline(L, n->pos, "a loop over something that is no range");
-    TRY(kloop_number(L, n->u.range.lo, &r->lo));
-    if (n->u.range.step) TRY(kloop_number(L, n->u.range.step, &step));
-    TRY(kloop_number(L, n->u.range.hi, &r->hi));
-    L->pos = n->pos;
+    TRY(kloop_real_number(L, &b->lo[i], &r->lo));
+    if (b->step) TRY(kloop_real_number(L, &b->step[i], &step));
+    TRY(kloop_real_number(L, &b->hi[i], &r->hi));
     if (!kloop_known(L, step, &r->step) || r->step == 0 || !isfinite(r->step))
         return kloop_decline(L, n->pos, "a step that is not known");
     KRef lo = kloop_twin(L, r->lo), hi = kloop_twin(L, r->hi);
@@ -261,15 +259,26 @@ static qs_status nested(Loops *L, Node *n, const Range *ranges, int i) {
     return QS_OK;
 }
 
+/* As many as the node r gives. */
+static qs_status ranges_of(Loops *L, Node *r, int count, Range *out) {
+    RangeEnds b;
+    if (r->kind != N_RANGE) return kloop_decline(L, r->pos, "a loop over something that is no range");
+    TRY(kstmt_bounds(&L->walk, r, count, &b));
+    L->pos = r->pos;
+    for (int i = 0; i < count; i++) {
+        if (i > 0 && !b.differ) out[i] = out[0];
+        else TRY(range_of(L, r, &b, i, &out[i]));
+    }
+    return QS_OK;
+}
+
 qs_status kloop_for(Loops *L, Node *n) {
     Range ranges[QS_MAX_RANK];
-    int nvars = n->u.loop.nvars;
+    int nvars = n->u.loop.nvars, of = n->u.loop.nranges < nvars ? nvars : 1;
+    bool root = n == L->job->loop;
     if (nvars > QS_MAX_RANK) return kloop_decline(L, n->pos, "more than %d counters", QS_MAX_RANK);
-    for (int i = 0; i < nvars; i++) {
-        if (n == L->job->loop) TRY(root_range(L, i, &ranges[i]));
-        else if (n->u.loop.nranges < nvars && i > 0) ranges[i] = ranges[0];
-        else TRY(range_of(L, n->u.loop.ranges[i], &ranges[i]));
-    }
+    for (int i = 0; root && i < nvars; i++) TRY(root_range(L, i, &ranges[i]));
+    for (int i = 0; !root && i < nvars; i += of) TRY(ranges_of(L, n->u.loop.ranges[i], of, &ranges[i]));
     L->pos = n->pos;
     return nested(L, n, ranges, 0);
 }

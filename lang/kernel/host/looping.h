@@ -238,8 +238,8 @@ static inline qs_status kloop_expr(Loops *L, Node *n, Value *out) {
     *out = (Value){0};
     return kexpr_lower(&L->walk, n, out);
 }
-qs_status kloop_scalar(Loops *L, Node *n, Number *out);          /* a number, perhaps a complex one */
-qs_status kloop_number(Loops *L, Node *n, Number *out);          /* a real one */
+qs_status kloop_real_number(Loops *L, const Value *v, Number *out); /* v is one, or the loop is declined */
+qs_status kloop_number(Loops *L, Node *n, Number *out);          /* so is the expression */
 qs_status kloop_operator(Loops *L, Op op, const Value *a, const Value *b, Value *out);
 
 /* -- loop_index.c ------------------------------------------------------------------------------------------------ */

@@ -4,12 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-static qs_status one_number(Lower *L, Node *n, const char *what, Num *out) {
-    Val v, all;
-    TRY(klexpr_lower(L, n, &v));
-    if (v.kind == V_UNKNOWN) return *out = klnum_literal(L, 0, true), L->changed = true, QS_OK;
-    TRY(klval_components(L, &v, &all));
-    L->pos = n->pos;
+static qs_status one_number(Lower *L, const Val *v, const char *what, Num *out) {
+    Val all;
+    if (v->kind == V_UNKNOWN) return *out = klnum_literal(L, 0, true), L->changed = true, QS_OK;
+    TRY(klval_components(L, v, &all));
     return klval_one(L, &all, what, out);
 }
 
@@ -114,12 +112,17 @@ static qs_status matrix(Walk *w, Val *items, int n, Val *out) {
 }
 
 /* -- ranges ------------------------------------------------------------------------------------------------------ */
-qs_status klexpr_range(Lower *L, Node *n, RangeVal *out) {
-    TRY(one_number(L, n->u.range.lo, "the start of a range", &out->lo));
-    out->step = klnum_literal(L, 1, true);
-    if (n->u.range.step) TRY(one_number(L, n->u.range.step, "the step of a range", &out->step));
-    TRY(one_number(L, n->u.range.hi, "the end of a range", &out->hi));
-    return L->pos = n->pos, QS_OK;
+qs_status klexpr_range(Lower *L, Node *n, int count, RangeVal *out) {
+    RangeEnds b;
+    TRY(kstmt_bounds(&L->walk, n, count, &b));
+    L->pos = n->pos;
+    for (int i = 0; i < count; i++) {
+        TRY(one_number(L, &b.lo[i], "the start of a range", &out[i].lo));
+        out[i].step = klnum_literal(L, 1, true);
+        if (b.step) TRY(one_number(L, &b.step[i], "the step of a range", &out[i].step));
+        TRY(one_number(L, &b.hi[i], "the end of a range", &out[i].hi));
+    }
+    return QS_OK;
 }
 
 /* hi - lo as a sum of instructions times constants: x-1..x+1 has three elements whatever x is. */
@@ -166,7 +169,7 @@ static qs_status span(Lower *L, Num lo, Num hi, double *out) {
 static qs_status range_value(Lower *L, Node *n, Val *out) {
     RangeVal r;
     double width = 0, step;
-    TRY(klexpr_range(L, n, &r));
+    TRY(klexpr_range(L, n, 1, &r));
     if (!klnum_known(L, r.step, &step))
         return klower_error(L, QS_EVALUE, L->pos, "the step of this range must be known before the kernel runs");
     TRY(span(L, r.lo, r.hi, &width));

@@ -189,31 +189,15 @@ static qs_status nested(Lower *L, const Node *n, const RangeVal *ranges, int i) 
     return QS_OK;
 }
 
-static qs_status part_of(Lower *L, Node *e, int i, int nvars, Num missing, Num *out) {
-    Val v, all;
-    if (!e) return *out = missing, QS_OK;
-    TRY(klexpr_lower(L, e, &v));
-    TRY(klval_components(L, &v, &all));
-    L->pos = e->pos;
-    if (all.kind == V_UNKNOWN) return L->changed = true, *out = klnum_literal(L, 0, true), QS_OK;
-    if (all.rank == 0) return *out = klval_num(&all, 0), QS_OK;
-    if (klval_count(&all) != nvars)
-        return klower_error(L, QS_ESHAPE, L->pos, "%d loop variables run over %s", nvars, klval_type_name(L, &v));
-    return *out = klval_num(&all, i), QS_OK;
-}
-
 /* for [m,n] = 0..size(x,0..1)-1, or one range for each */
 static qs_status loop_ranges(Lower *L, const Node *n, RangeVal *out) {
-    int nvars = n->u.loop.nvars;
-    for (int i = 0; i < nvars; i++) {
-        Node *r = n->u.loop.ranges[n->u.loop.nranges == nvars ? i : 0];
-        int of = n->u.loop.nranges == nvars ? 1 : nvars, part = of == 1 ? 0 : i;
+    int nvars = n->u.loop.nvars, of = n->u.loop.nranges == nvars ? 1 : nvars;
+    for (int i = 0; i < nvars; i += of) {
+        Node *r = n->u.loop.ranges[i];
         if (r->kind != N_RANGE) return klower_error(L, QS_ETYPE, r->pos, "several loop variables need a range a..b");
-        TRY(part_of(L, r->u.range.lo, part, of, klnum_literal(L, 0, true), &out[i].lo));
-        TRY(part_of(L, r->u.range.step, part, of, klnum_literal(L, 1, true), &out[i].step));
-        TRY(part_of(L, r->u.range.hi, part, of, klnum_literal(L, 0, true), &out[i].hi));
+        TRY(klexpr_range(L, r, of, &out[i]));
     }
-    return QS_OK;
+    return L->pos = n->pos, QS_OK;
 }
 
 /* for v = vector: a counter over its elements, which lie in memory */
@@ -255,9 +239,7 @@ static qs_status for_loop(Lower *L, Node *n) {
         L->pos = n->pos;
         return each_element(L, n, &list);
     }
-    if (n->u.loop.nvars == 1) TRY(klexpr_range(L, first, &ranges[0]));
-    else TRY(loop_ranges(L, n, ranges));
-    L->pos = n->pos;
+    TRY(loop_ranges(L, n, ranges));
     return nested(L, n, ranges, 0);
 }
 

@@ -6,9 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static qs_status fail(Walk *w, qs_status s, uint32_t pos, const char *fmt, ...) QS_PRINTF(4, 5);
-
-static qs_status fail(Walk *w, qs_status s, uint32_t pos, const char *fmt, ...) {
+qs_status kcall_fail(Walk *w, qs_status s, uint32_t pos, const char *fmt, ...) {
     char sentence[240];
     va_list ap;
     va_start(ap, fmt);
@@ -85,11 +83,12 @@ static qs_status check_names(Walk *w, const Args *args, const Func *f) {
     for (int i = 0; i < args->n; i++) {
         bool found = !args->names[i];
         for (int k = 0; k < f->nparams && !found; k++) found = f->params[k].name == args->names[i];
-        if (!found) return fail(w, QS_ENAME, w->pos, "%.80s has no parameter %.80s", f->name->s, args->names[i]->s);
+        if (found) continue;
+        return kcall_fail(w, QS_ENAME, w->pos, "%.80s has no parameter %.80s", f->name->s, args->names[i]->s);
     }
     if (args->n <= f->nparams) return QS_OK;
-    return fail(w, QS_ETYPE, w->pos, "%.80s takes %d argument%s, got %d", f->name->s, f->nparams,
-                f->nparams == 1 ? "" : "s", args->n);
+    return kcall_fail(w, QS_ETYPE, w->pos, "%.80s takes %d argument%s, got %d", f->name->s, f->nparams,
+                      f->nparams == 1 ? "" : "s", args->n);
 }
 
 static qs_status bind_params(Walk *w, const Args *args) {
@@ -100,11 +99,11 @@ static qs_status bind_params(Walk *w, const Args *args) {
         struct Val *v = kval_new(w, 1);
         int k = kcall_find_argument(args, f, i);
         if (p->variadic)
-            return fail(w, QS_ETYPE, p->pos, "%.80s has a variable number of parameters and cannot be used in %s",
-                        f->name->s, w->rules->call->place);
+            return kcall_fail(w, QS_ETYPE, p->pos, "%.80s has a variable number of parameters and cannot be used in %s",
+                              f->name->s, w->rules->call->place);
         if (k >= 0) kval_copy(w, v, kval_at(w, args->at, k));
         else if (p->init) TRY(kexpr_lower(w, p->init, v));
-        else return fail(w, QS_ETYPE, p->pos, "%.80s: argument %.80s is missing", f->name->s, p->name->s);
+        else return kcall_fail(w, QS_ETYPE, p->pos, "%.80s: argument %.80s is missing", f->name->s, p->name->s);
         w->pos = call_pos;
         TRY(w->rules->call->bind(w, p, v));
     }
@@ -128,8 +127,8 @@ static qs_status collect_results(Walk *w, struct Val *outs, int wanted) {
 qs_status kcall_inline(Walk *w, const Node *site, const Callee *fn, const Args *args, struct Val *outs, int wanted) {
     TRY(w->rules->call->may_inline(w, fn->func, args));
     if (w->calls >= w->rules->call->most_calls)
-        return fail(w, QS_ETYPE, w->pos, "%.80s calls itself; recursion is not possible in %s", fn->func->name->s,
-                    w->rules->call->place);
+        return kcall_fail(w, QS_ETYPE, w->pos, "%.80s calls itself; recursion is not possible in %s",
+                          fn->func->name->s, w->rules->call->place);
     TRY(check_names(w, args, fn->func));
     w->calls++;
     Caller saved = kcall_enter(w, site, fn);

@@ -177,6 +177,27 @@ static qs_status match_statement(Walk *w, Node *n) {
 }
 
 /* -- loops ------------------------------------------------------------------------------------------------------- */
+static qs_status each_bound(Walk *w, Node *e, int n, struct Val **out, bool *differ) {
+    *out = NULL;
+    if (!e) return QS_OK;
+    struct Val *v = kval_new(w, 1);
+    *out = kval_new(w, n);
+    TRY(kexpr_lower(w, e, v));
+    w->pos = e->pos;
+    int have = n > 1 ? w->rules->count(w, v) : -1;
+    if (have == n) return *differ = true, w->rules->spread(w, v, n, *out);
+    if (have >= 0) return kcall_fail(w, QS_ESHAPE, e->pos, "%d loop variables run over a vector of %d", n, have);
+    for (int i = 0; i < n; i++) kval_copy(w, kval_at(w, *out, i), v);
+    return QS_OK;
+}
+
+qs_status kstmt_bounds(Walk *w, Node *range, int n, RangeEnds *out) {
+    out->differ = false;
+    TRY(each_bound(w, range->u.range.lo, n, &out->lo, &out->differ));
+    TRY(each_bound(w, range->u.range.step, n, &out->step, &out->differ));
+    return each_bound(w, range->u.range.hi, n, &out->hi, &out->differ);
+}
+
 void kstmt_enter_loop(Walk *w, Exits *e) {
     *e = (Exits){.up = w->exits, .brk = w->depth, .cont = w->depth, .out = &e->outs};
     w->exits = e;

@@ -226,6 +226,8 @@ static inline void kval_copy(const Walk *w, struct Val *to, const struct Val *fr
 }
 
 /* -- call.c ------------------------------------------------------------------------------------------------------ */
+/* Gives up, with a sentence; see WalkRules.fail. */
+qs_status kcall_fail(Walk *w, qs_status s, uint32_t pos, const char *fmt, ...) QS_PRINTF(4, 5);
 qs_status kcall_name(Walk *w, const Sym *sym, uint32_t pos, struct Val *out);
 qs_status kcall_closure(Walk *w, Func *f, struct Val *out);      /* a function made here */
 qs_status kcall_lower(Walk *w, Node *n, struct Val *outs, int wanted);
@@ -244,6 +246,10 @@ qs_status kexpr_cond(Walk *w, Node *n, KRef *out, int *known);   /* as ExprRules
 qs_status kstmt_lower(Walk *w, Node *n);
 qs_status kstmt_block(Walk *w, NodeList body);
 qs_status kstmt_body(Walk *w, Frame *in);                       /* the statements of a function, `return` included */
+/* The bounds of n counters that the range a..b gives: numbers that are the same for all, or vectors with one for each
+ * (`differ`).  step NULL: 1. */
+typedef struct { struct Val *lo, *step, *hi; bool differ; } RangeEnds;
+qs_status kstmt_bounds(Walk *w, Node *range, int n, RangeEnds *out);
 /* A LOOP or FOR was opened: its body begins, it ends. */
 void kstmt_enter_loop(Walk *w, Exits *e);
 void kstmt_leave_loop(Walk *w);
