@@ -41,7 +41,7 @@ q.f(a)
 """,
 }
 PLACES = {  # a kind -> how an example of it is called in the sources
-    "an elementwise built-in: `saturate`": r"(?<![A-Za-z])(?<!int_)(?i:saturate)(?![A-Za-z])",
+    "an elementwise built-in: `saturate`": r"(?<![A-Za-z])(?<!int_)(?<!LEGAL_)(?i:saturate)(?![A-Za-z])",
     "a function of the mathematical library: `erfc`": r"(?<![A-Za-z])(?i:erfc)(?![A-Za-z])",
     "an element type: `bfloat16`": r"(?i)bf16|bfloat",
     "a target: OpenCL": r"(?i)opencl",

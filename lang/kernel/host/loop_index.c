@@ -217,7 +217,7 @@ static qs_status may_store(Loops *L, const Access *a, bool complex) {
     qs_dtype d = dtype_of(a);
     if (!a->base.host.writable || a->base.mods.flags & MOD_CONST)
         return kloop_decline(L, L->pos, "%s cannot be written", shown_name(a));
-    if (d == QS_F16 || d == QS_BF16)
+    if (qdtype_is_short(d))
         return kloop_decline(L, L->pos, "%s holds %s", shown_name(a), qdtype_info[d].name);
     if (complex && !qdtype_is_complex(d))
         return kloop_decline(L, L->pos, "%s cannot hold complex numbers", shown_name(a));

@@ -202,8 +202,7 @@ Num klnum_narrow(Lower *L, Num n, qs_dtype d) {
     switch (d) {
     case QS_B1: return klnum_strong(klnum_truth(L, n), QS_B1);
     case QS_I8: case QS_U8: case QS_I16: case QS_U16: return clamp_int(L, n, d);
-    case QS_F16: case QS_BF16: return klnum_cast(L, n, QS_F32);
-    default: return klnum_cast(L, n, d);
+    default: return klnum_cast(L, n, qdtype_is_short(d) ? QS_F32 : d);
     }
 }
 
