@@ -23,7 +23,7 @@
 #define KIND_OF(...)          FIRST(__VA_ARGS__, 0)
 #define PRECISION_OF(...)     SECOND(__VA_ARGS__, ELEM_OWN, 0)
 #define ELEM(id, nargs, bound, reals, whole, pairs, ...)                                                               \
-    [EL_##id] = {#id, nargs, reals, KIND_OF(pairs), whole, PRECISION_OF(pairs), bound},
+    [EL_##id] = {#id, nargs, reals, KIND_OF(pairs), whole, PRECISION_OF(pairs)},
 const ElemInfo kelem_info[EL__COUNT] = {
 #include "lang/kernel/elem/elem.def"
 };
@@ -152,6 +152,7 @@ static inline KPair itself(KPair v) { return v; }
 #define PAIR(re, im)    ((KPair){re, im})
 #define CALL1(id, x)    real_##id(build, x, 0, 0).re
 #define CALLZ1(id, x)   complex_##id(build, x, absent, absent)
+#define CALLP1(id, x)   complex_##id(build, x, absent, absent).re
 #define CALLZ2(id, x, y) complex_##id(build, x, y, absent)
 #define LARGEST         (build->d == QS_F32 ? (double)FLT_MAX : DBL_MAX)
 #define LEAST           (build->d == QS_F32 ? (double)FLT_MIN : DBL_MIN)

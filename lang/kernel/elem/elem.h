@@ -26,7 +26,6 @@ typedef struct {
     uint8_t real, complex;  /* ElemGives: of real, and of complex numbers */
     uint8_t whole;          /* ElemWhole */
     uint8_t precision;      /* ElemPrecision, of complex numbers */
-    uint8_t bound;          /* units of the last place between two ways to compute it */
 } ElemInfo;
 extern const ElemInfo kelem_info[EL__COUNT];
 

@@ -72,6 +72,7 @@
 #define PAIR(re, im)     ((Z){re, im})
 #define CALL1(id, x)     ELEM_NAME(id, D)(x)
 #define CALLZ1(id, x)    ELEM_NAME(id, ZD)(x)
+#define CALLP1(id, x)    ELEM_NAME(id, ZD)(x)
 #define CALLZ2(id, x, y) ELEM_NAME(id, ZD)(x, y)
 #define LET(name, v)     const __auto_type name = v;
 #define GIVE(v)          return v;
@@ -240,6 +241,7 @@
 #undef IM
 #undef PAIR
 #undef CALL1
+#undef CALLP1
 #undef CALLZ1
 #undef CALLZ2
 #undef LET

@@ -75,11 +75,23 @@ bool klbuiltin_find(const char *name, int *which) {
     return false;
 }
 
+static qs_status wrong_count(Lower *L, int which, int nargs) {
+    int min = table[which].min, max = table[which].max;
+    const char *plural = max == 1 || (max < 0 && min == 1) ? "" : "s";
+    if (max < 0)
+        return klower_error(L, QS_ETYPE, L->pos, "%s takes at least %d argument%s in a kernel, got %d",
+                            table[which].name, min, plural, nargs);
+    if (min < max)
+        return klower_error(L, QS_ETYPE, L->pos, "%s takes %d to %d argument%s in a kernel, got %d", table[which].name,
+                            min, max, plural, nargs);
+    return klower_error(L, QS_ETYPE, L->pos, "%s takes %d argument%s in a kernel, got %d", table[which].name, min,
+                        plural, nargs);
+}
+
 qs_status klbuiltin_call(Lower *L, int which, Node *site, const Val *args, int nargs, Val *out) {
     BuiltinCall c = {table[which].name, site, args, nargs, table[which].imm};
     if (nargs < table[which].min || (table[which].max >= 0 && nargs > table[which].max))
-        return klower_error(L, QS_ETYPE, L->pos, "%s: %d argument%s cannot be used in a kernel", c.name, nargs,
-                            nargs == 1 ? "" : "s");
+        return wrong_count(L, which, nargs);
     bool unknown = false;
     for (int i = 0; i < nargs; i++) unknown |= args[i].kind == V_UNKNOWN;
     if (unknown) return *out = (Val){0}, QS_OK;
