@@ -182,8 +182,8 @@ static void report_fault(Loops *L) {
 static qs_status serial_pass(Loops *L) {
     kbuild_once(&L->walk);
     TRY(kstmt_lower(&L->walk, L->job->loop));
-    kloop_flow(L, K_BREAK, 0, 0);
-    kloop_flow(L, K_END, 0, 0);
+    kloop_flow(L, K_BREAK, 0);
+    kloop_flow(L, K_END, 0);
     store_variables(L);
     report_fault(L);
     return QS_OK;
@@ -216,14 +216,14 @@ static qs_status parallel_pass(Loops *L) {
         const Level *v = &L->level[i];
         if (kloop_last_of(L, v)) last = kloop_op(L, K_AND, last, kloop_op(L, K_EQ, v->counter, kloop_last_of(L, v)));
     }
-    kloop_flow(L, K_IF, last, 0);
+    kloop_flow(L, K_IF, last);
     for (int i = 0; i < L->root->nvars; i++)
         if (!L->root->vars[i].set && out_of(L, L->root->vars[i].sym)) {
             L->pos = L->job->loop->pos;
             return kloop_decline(L, L->pos, "%s may keep the value of an earlier turn", L->root->vars[i].sym->name->s);
         }
     store_variables(L);
-    kloop_flow(L, K_END, 0, 0);
+    kloop_flow(L, K_END, 0);
     return QS_OK;
 }
 

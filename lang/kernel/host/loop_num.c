@@ -91,9 +91,9 @@ static void product_fits(Loops *L, KRef a, KRef b, KRef r) {
     KRef minus = kloop_op(L, K_EQ, a, kloop_i64(L, -1)), least = kloop_op(L, K_EQ, b, kloop_i64(L, INT64_MIN));
     KRef lost = kloop_op(L, K_AND, minus, least);
     KRef back = kloop_op(L, K_OR, kloop_op(L, K_EQ, a, zero), kloop_op(L, K_EQ, kloop_op(L, K_DIV, r, a), b));
-    kloop_flow(L, K_IF, kloop_op(L, K_LE, kloop_f64(L, 0x1p62), size), 0);
+    kloop_flow(L, K_IF, kloop_op(L, K_LE, kloop_f64(L, 0x1p62), size));
     kloop_fail_unless(L, kloop_op(L, K_AND, back, kloop_not(L, lost)), QS_EVALUE, "integer overflow", 0, 0);
-    kloop_flow(L, K_END, 0, 0);
+    kloop_flow(L, K_END, 0);
 }
 
 static qs_status int_arith(Loops *L, KOp op, Number a, Number b, Number *out) {

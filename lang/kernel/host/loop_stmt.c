@@ -228,7 +228,7 @@ static qs_status axis(Loops *L, Node *n, const Range *ranges, int i, int level) 
     kstmt_enter_loop(&L->walk, &frame);
     frame.cont_breaks = true, frame.brk = 0;
     TRY(inside(L, n, ranges, i, counter));
-    if (!L->left) kstmt_add_way(&L->walk, &frame.turn), kloop_flow(L, K_BREAK, 0, 0);
+    if (!L->left) kstmt_add_way(&L->walk, &frame.turn), kloop_flow(L, K_BREAK, 0);
     kstmt_leave_loop(&L->walk);
     return kstmt_restore(&L->walk, frame.turn.sure), QS_OK;
 }

@@ -463,12 +463,12 @@ void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, K
     qmem_grow(L->c, &L->faults, &L->cap_faults, L->nfaults, sizeof *L->faults);
     fill_place(L, L->in, L->pos, &L->faults[L->nfaults].place);
     L->faults[L->nfaults].message = kir_message(L->f, s, sentence);
-    kloop_flow(L, K_IF, kloop_not(L, cond), 0);
+    kloop_flow(L, K_IF, kloop_not(L, cond));
     kloop_emit(L, K_SET, QS_B1, L->fault, kbuild_int(&L->walk, QS_I32, (int64_t)++L->nfaults), 0, 0);
     if (a) kloop_emit(L, K_SET, QS_B1, L->value[0], kloop_cast(L, a, QS_F64), 0, 0);
     if (b) kloop_emit(L, K_SET, QS_B1, L->value[1], kloop_cast(L, b, QS_F64), 0, 0);
     kbuild_leave(&L->walk, K_BREAK, 1);
-    kloop_flow(L, K_END, 0, 0);
+    kloop_flow(L, K_END, 0);
 }
 
 void kloop_inside(Loops *L, KRef at, KRef n, KRef shown, const char *array, int axis) {

@@ -171,7 +171,7 @@ extern const WalkRules kloop_rules;
 static inline KRef kloop_emit(Loops *L, KOp op, qs_dtype own, KRef a, KRef b, KRef c, uint64_t imm) {
     return kbuild_emit(&L->walk, op, own, 0, a, b, c, imm);
 }
-static inline void kloop_flow(Loops *L, KOp op, KRef a, uint64_t imm) { kloop_emit(L, op, QS_B1, a, 0, 0, imm); }
+static inline void kloop_flow(Loops *L, KOp op, KRef a) { kbuild_flow(&L->walk, op, a); }
 static inline KRef kloop_op(Loops *L, KOp op, KRef a, KRef b) {
     return kbuild_pure(&L->walk, op, QS_B1, 0, a, b, 0, 0);
 }
