@@ -84,6 +84,7 @@ REFERENCES = {  # of real numbers
     "frac": frac, "sign": sign, "nextpow2": nextpow2,
     "saturate": lambda x: least(greatest(x, 0.0), 1.0), "clamp": lambda x, lo, hi: least(greatest(x, lo), hi),
     "clamp2": lambda x, hi: least(greatest(x, 0.0), hi), "lerp": lambda a, b, c: np2(np.add)(a * c, b * (1 - c)),
+    "softsign": np1(lambda x: x / (1 + np.abs(x))),
     "isnan": lambda x: x != x, "isinf": math.isinf, "isfinite": math.isfinite,
 }
 WHOLE = {  # of whole numbers that stay so: in Python's, before they meet their type
@@ -112,5 +113,6 @@ COMPLEX = {
     "trunc": lambda z: complex(math.trunc(z.real), math.trunc(z.imag)),
     "round": lambda z: complex(half_away(z.real), half_away(z.imag)),
     "sign": lambda z: z / abs(z) if z else 0j, "lerp": lambda a, b, c: a * c + b * (1 - c),
+    "softsign": lambda z: z / (1 + abs(z)),
     "isnan": cmath.isnan, "isinf": cmath.isinf, "isfinite": cmath.isfinite,
 }
