@@ -49,7 +49,7 @@ typedef struct { /* one kernel argument */
     uint64_t bits; uint8_t size;     /* number: value bits, and how many bytes count */
 } DevArg;
 
-/* Must be layout-compatible with KFault of lang/kernel/ir/kir.h (asserted in vm/launch/launch.c). */
+/* Must be layout-compatible with KFault of lang/kernel/ir/kfunc.h (asserted in vm/launch/launch.c). */
 typedef struct { uint32_t message, pos; double value[2]; int64_t at[QS_MAX_RANK]; } DevFault;
 
 typedef struct SharingOps { /* with others in this process who use the same driver */

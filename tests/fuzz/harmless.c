@@ -1,6 +1,6 @@
 #include "tests/fuzz/harmless.h"
 
-#include "stdlib/stdlib.h"
+#include "stdlib/builtins.h"
 
 #include <ftw.h>
 #include <signal.h>

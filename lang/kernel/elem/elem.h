@@ -1,7 +1,7 @@
 /* elem.h -- elementwise functions and operators as instructions of KIR, made of the rows of elem.def.
  *
  *     in    a row, its arguments as instructions of one dtype (complex ones as pairs of them)
- *     out   the instructions of the row's body, through the builder of whoever asks
+ *     out   the instructions of the row's body, through the builder of whoever asks: walk, lower, host
  *
  * Which dtype the arguments meet in is a rule of the one who asks: kernels compute in 32 bits, loops of the host in
  * doubles, expressions as arrays do.  What is then computed is said in the rows alone.  elem_host.h makes C of them. */

@@ -6,6 +6,8 @@
  *               └─ host/   a loop of the host: computes as the interpreter does, bit by bit;
  *                          an array expression: has the element types of host arithmetic
  *
+ * A tree comes in whose names are resolved, KIR goes out.  lower/ and host/ call these files, and nobody else.
+ *
  * A compiler (Lower, Loops, Fuse) begins with the members of Walk, so what is here takes a Walk and serves all.  Each
  * has values and variables of its own, Val and Var, that are only passed on here; what differs is asked of its rules.
  *
