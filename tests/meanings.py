@@ -100,7 +100,7 @@ WHOLE = {  # of whole numbers that stay so: in Python's, before they meet their 
 SATURATES = {"abs", "nextpow2"}  # where the result does not fit its type; the others wrap
 COMPLEX = {
     "add": lambda x, y: x + y, "sub": lambda x, y: x - y, "mul": lambda x, y: x * y, "neg": lambda x: -x,
-    "div": lambda x, y: x / y if y else None, "pow": lambda x, y: x ** y if x else None,
+    "div": lambda x, y: x / y if y else None, "pow": lambda x, y: x ** y if abs(x) > 1e-300 and abs(y) < 1e3 else None,
     "eq": lambda x, y: x == y, "ne": lambda x, y: x != y,
     "abs": abs, "real": lambda z: z.real, "imag": lambda z: z.imag, "conj": lambda z: z.conjugate(),
     "angle": cmath.phase, "sqrt": cmath.sqrt, "exp": cmath.exp, "exp2": lambda z: cmath.exp(z * math.log(2)),
@@ -112,7 +112,7 @@ COMPLEX = {
     "ceil": lambda z: complex(math.ceil(z.real), math.ceil(z.imag)),
     "trunc": lambda z: complex(math.trunc(z.real), math.trunc(z.imag)),
     "round": lambda z: complex(half_away(z.real), half_away(z.imag)),
-    "sign": lambda z: z / abs(z) if z else 0j, "lerp": lambda a, b, c: a * c + b * (1 - c),
+    "sign": lambda z: (z / abs(z) if abs(z) > 1e-300 else None) if z else 0j, "lerp": lambda a, b, c: a * c + b * (1 - c),
     "softsign": lambda z: z / (1 + abs(z)),
     "isnan": cmath.isnan, "isinf": cmath.isinf, "isfinite": cmath.isfinite,
 }
