@@ -112,7 +112,8 @@ COMPLEX = {
     "ceil": lambda z: complex(math.ceil(z.real), math.ceil(z.imag)),
     "trunc": lambda z: complex(math.trunc(z.real), math.trunc(z.imag)),
     "round": lambda z: complex(half_away(z.real), half_away(z.imag)),
-    "sign": lambda z: (z / abs(z) if abs(z) > 1e-300 else None) if z else 0j, "lerp": lambda a, b, c: a * c + b * (1 - c),
+    "sign": lambda z: 0j if not z else z / abs(z) if abs(z) > 1e-300 else None,
+    "lerp": lambda a, b, c: a * c + b * (1 - c),
     "softsign": lambda z: z / (1 + abs(z)),
     "isnan": cmath.isnan, "isinf": cmath.isinf, "isfinite": cmath.isfinite,
 }
