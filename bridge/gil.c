@@ -131,9 +131,16 @@ static int hand_back(Border *b) {
     return -1;
 }
 
+/* What other threads dropped while the machine was away.  Not before a launch is over: the last reference to an object
+ * may run a finaliser, which may enter the machine and replace what the launch works on. */
+static void release_dropped(Border *b) {
+    while (b->vm && b->ndropped) qs_release(b->vm, b->dropped[--b->ndropped]);
+}
+
 /* What Python did inside may have let another thread run the machine. */
 int qgil_leave(Border *b) {
     qgil_back(b);
+    if (b->threads->depth == 1) release_dropped(b);
     int r = b->threads->nfollowed ? hand_back(b) : 0;
     b->threads->depth--;
     return r;
@@ -147,10 +154,6 @@ void qgil_unblock(qs_vm *vm) {
     resting = PyEval_SaveThread();
 }
 
-static void release_dropped(Border *b) {
-    while (b->ndropped) qs_release(b->vm, b->dropped[--b->ndropped]);
-}
-
 void qgil_block(qs_vm *vm) {
     Border *b = border_of(vm);
     PyEval_RestoreThread(resting);
@@ -160,7 +163,6 @@ void qgil_block(qs_vm *vm) {
         pthread_cond_broadcast(&back);
         pthread_mutex_unlock(&lock);
     }
-    release_dropped(b);
 }
 
 /* Python's own loop would also collect garbage here, from 3.12 on nowhere else. */
@@ -170,6 +172,7 @@ qs_status qgil_yield(qs_vm *vm) {
     PyEval_RestoreThread(me);
     int failed = PyErr_CheckSignals();
     qgil_back(b);
+    release_dropped(b);
     return failed ? qerror_take(b) : QS_OK;
 }
 

@@ -1,4 +1,4 @@
-/* elf.c -- see object.h.
+/* elf.c -- see elf.h.
  *
  *   mapping:  [ sections with code | a stub per undefined symbol ] [ sections with data | a slot per undefined symbol ]
  *             read, execute                                         read, write

@@ -33,14 +33,14 @@ static void letters(const char *signature, char *names, int n) {
     names[n] = '\0';
 }
 
-/* Where real numbers, and arrays of them, are the answer themselves. */
-static bool is_answer(Elem e, qs_value x) { return (e == EL_real || e == EL_conj) && !is_complex(x); }
-
 static qs_status row(qs_vm *vm, qs_call_args *c, Elem e, const char *signature) {
     char names[4];
-    letters(signature, names, kelem_info[e].nargs);
-    TRY(numeric(vm, c, kelem_info[e].name, names));
-    if (is_answer(e, c->in[0])) return c->out[0] = qval_retain(c->in[0]), QS_OK;
+    for (int i = 0; i < c->nin; i++) {
+        if (is_numeric(c->in[i])) continue;
+        letters(signature, names, kelem_info[e].nargs);
+        return numeric(vm, c, kelem_info[e].name, names);
+    }
+    if (kelem_is_itself(e, is_complex(c->in[0]))) return c->out[0] = qval_retain(c->in[0]), QS_OK;
     return qeach_apply(vm, e, c->in, &c->out[0]);
 }
 
@@ -62,7 +62,7 @@ qs_status qmath_complex(qs_vm *vm, qs_call_args *c) {
 
 /* clamp(x, hi) clips to [0, hi]; clamp(x, lo, hi) to [lo, hi]. */
 qs_status qmath_clamp(qs_vm *vm, qs_call_args *c) {
-    TRY(numeric(vm, c, "clamp", "xlh"));
+    TRY(numeric(vm, c, "clamp", c->nin == 3 ? "xlh" : "xh"));
     return qeach_apply(vm, c->nin == 3 ? EL_clamp : EL_clamp2, c->in, &c->out[0]);
 }
 
@@ -123,8 +123,9 @@ static qs_dtype whole_type(qs_value x, qs_value a) {
 qs_status qmath_mod(qs_vm *vm, qs_call_args *c) {
     qs_value x = c->in[0], a = c->in[1];
     TRY(numeric(vm, c, "mod", "xa"));
-    if (!is_integer(x) || !is_integer(a)) return qeach_apply(vm, EL_mod, c->in, &c->out[0]);
-    if (!no_zero(vm, a)) return qapply_two(vm, "mod", elem_mod_F64, x, a, &c->out[0]);
+    bool truths = dtype_of(x) == QS_B1 && dtype_of(a) == QS_B1; /* as in a quotient: a remainder is no truth value */
+    if (!truths && (!is_integer(x) || !is_integer(a))) return qeach_apply(vm, EL_mod, c->in, &c->out[0]);
+    if (truths || !no_zero(vm, a)) return qapply_two(vm, "mod", elem_mod_F64, x, a, &c->out[0]);
     return qapply_whole(vm, "mod", floor_mod_whole, whole_type(x, a), x, a, &c->out[0]);
 }
 

@@ -4,9 +4,9 @@
     tests/mutate.py [--folder out/mutants] [--row NAME …] [--every N]
 
 Each mutant (floor for ceil, a constant changed, a comparison turned, branches exchanged …) is built in a copy of the
-tree, and its row and those that call it are tested on the evaluator and the host.  Survivors are printed; those that
-compute the same are listed in EQUIVALENT with the reason.  It takes seconds for each: hours for all of them, so it is a
-command of its own and no part of the tests."""
+tree, and its row and those that call it are tested on the evaluator and the host.  Survivors are printed; those of
+which it is known why they compute the same stand in EQUIVALENT.  It takes seconds for each: hours for all of them, so
+it is a command of its own and no part of the tests."""
 import argparse, os, re, shutil, subprocess, sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -49,7 +49,7 @@ def selects(text):
 
 def mutants(text):
     for old, new in SWAPS:
-        for m in re.finditer(r"(?<![A-Z_0-9])" + re.escape(old), text):
+        for m in re.finditer((r"(?<![A-Z_0-9])" if old[0].isalpha() else "") + re.escape(old), text):
             yield text[:m.start()] + new + text[m.end():], f"{old} -> {new} at {m.start()}"
     yield from selects(text)
 
@@ -71,21 +71,26 @@ def main():
     copy = os.path.join(a.folder, "tree")
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns("build*", "out", ".git"))
+    build = ["cmake", "--build", "--preset", "release", "--target", "qrun"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.STDOUT}
     subprocess.run(["cmake", "--preset", "release"], cwd=copy, check=True, **quiet)
     path, source, survivors, total, number = os.path.join(copy, TABLE), open(os.path.join(ROOT, TABLE)).read(), [], 0, 0
     for row, begin, end in row_texts(source):
         if a.row and row not in a.row: continue
+        rows = [w for r in callers(source, row) for w in ("--row", r)]
+        test = [sys.executable, "tests/elem.py", "--qrun", "build/qrun", "--device", "ref", *rows]
+        open(path, "w").write(source)
+        subprocess.run(build, cwd=copy, check=True, **quiet)
+        if subprocess.run(test, cwd=copy, **quiet).returncode: sys.exit(f"mutate: {row} fails as it is")
         for k, (text, what) in enumerate(mutants(source[begin:end])):
             number += 1
             if number % a.every or (row, k) in EQUIVALENT: continue
             open(path, "w").write(source[:begin] + text + source[end:])
-            built = subprocess.run(["cmake", "--build", "--preset", "release", "--target", "qrun"], cwd=copy, **quiet)
+            if subprocess.run(build, cwd=copy, **quiet).returncode: continue  # not even C
             total += 1
-            if built.returncode: continue  # not even C
-            rows = [w for r in callers(source, row) for w in ("--row", r)]
-            test = [sys.executable, "tests/elem.py", "--qrun", "build/qrun", "--device", "ref", *rows]
-            if subprocess.run(test, cwd=copy, **quiet).returncode == 0:
+            try: alive = subprocess.run(test, cwd=copy, timeout=300, **quiet).returncode == 0
+            except subprocess.TimeoutExpired: alive = False
+            if alive:
                 survivors.append(f"{row} {k}: {what}")
                 print("survives:", survivors[-1], flush=True)
     print(f"mutate: {total} mutants, {len(survivors)} survive")

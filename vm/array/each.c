@@ -77,9 +77,9 @@ typedef struct {
 } How;
 
 static qs_status undefined(qs_vm *vm, Elem e, const qs_value *args, const char *what) {
-    const ElemInfo *info = &kelem_info[e];
-    if (info->nargs == 1) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for %s", info->name, what);
-    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined between %s and %s", info->name,
+    if (kelem_info[e].nargs != 2)
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for %s", kelem_name(e), what);
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined between %s and %s", kelem_name(e),
                     qval_type_name(vm, args[0]), qval_type_name(vm, args[1]));
 }
 
@@ -107,8 +107,9 @@ static qs_status join(qs_vm *vm, Elem e, const qs_value *args, int n, qs_dtype *
     Term terms[MOST_ARGS] = {0};
     for (int i = 0; i < n; i++) terms[i] = qoperand_term(args[i]);
     *out = kelem_meet(e, terms, qvm_ctx(vm)->scalar_dtype);
-    for (int i = 0; i < n && qdtype_is_int(*out); i++) /* an int that they cannot hold is an error */
-        if (args[i].kind == QS_INT) TRY(qoperand_int(vm, kelem_info[e].name, false, *out, args[i], out));
+    if (kelem_info[e].whole != ELEM_ARITH || !qdtype_is_int(*out)) return QS_OK; /* limits saturate */
+    for (int i = 0; i < n; i++) /* an int that they cannot hold is an error */
+        if (args[i].kind == QS_INT) TRY(qoperand_int(vm, kelem_name(e), false, *out, args[i], out));
     return QS_OK;
 }
 
@@ -121,16 +122,22 @@ static bool packed(ptrdiff_t step, qs_dtype d, qs_dtype wanted, const void *at) 
 static void run(const How *how, const Nest *n, const qs_dtype *types, int nargs) {
     _Alignas(64) char room[MOST_ARGS + 1][PIECE_BYTES];
     const void *in[MOST_ARGS];
-    size_t size = qdtype_size(how->compute), made = qdtype_size(how->gives);
-    bool out_packed = packed(n->step[0], how->out, how->gives, n->at[0]), all = out_packed;
-    for (int i = 0; i < nargs; i++) all = all && packed(n->step[i + 1], types[i], how->compute, n->at[i + 1]);
+    size_t size = qdtype_size(how->compute), made = qdtype_size(how->gives), most = n->count;
+    bool out_packed = packed(n->step[0], how->out, how->gives, n->at[0]), direct[MOST_ARGS];
+    for (int i = 0; i < nargs; i++) direct[i] = packed(n->step[i + 1], types[i], how->compute, n->at[i + 1]);
+    for (int i = 0; i < nargs; i++)
+        if (!direct[i] || !out_packed) most = PIECE;
+    size_t first = n->count < PIECE ? n->count : PIECE;
+    for (int i = 0; i < nargs; i++) /* one number for the whole run */
+        if (n->step[i + 1] == 0)
+            qconv_run(types[i], n->at[i + 1], 0, how->compute, room[i], (ptrdiff_t)size, first);
     for (size_t at = 0, m; at < n->count; at += m) {
-        m = all || n->count - at < PIECE ? n->count - at : PIECE;
+        m = n->count - at < most ? n->count - at : most;
         for (int i = 0; i < nargs; i++) {
             const char *from = n->at[i + 1] + n->step[i + 1] * (ptrdiff_t)at;
-            bool direct = packed(n->step[i + 1], types[i], how->compute, n->at[i + 1]);
-            if (!direct) qconv_run(types[i], from, n->step[i + 1], how->compute, room[i], (ptrdiff_t)size, m);
-            in[i] = direct ? from : room[i];
+            if (!direct[i] && n->step[i + 1] != 0)
+                qconv_run(types[i], from, n->step[i + 1], how->compute, room[i], (ptrdiff_t)size, m);
+            in[i] = direct[i] ? from : room[i];
         }
         char *to = n->at[0] + n->step[0] * (ptrdiff_t)at;
         how->loop(m, in, out_packed ? to : room[MOST_ARGS]);
@@ -149,7 +156,7 @@ static qs_status of_arrays(qs_vm *vm, Elem e, const qs_value *args, int nargs, q
     Nest n;
     TRY(join(vm, e, args, nargs, &d));
     decide(e, d, &how);
-    TRY(qoperand_shapes(vm, kelem_info[e].name, args, nargs, &rank, dims));
+    TRY(qoperand_shapes(vm, kelem_name(e), args, nargs, &rank, dims));
     for (int i = 0; i < nargs; i++) TRY(qoperand_open(vm, args[i], how.compute, &x[i]));
     TRY(qarr_new_raw(vm, how.out, rank, dims, false, &r));
     qs_status s = qarr_write(vm, r, &to);
@@ -191,6 +198,11 @@ static qs_status of_numbers(qs_vm *vm, Elem e, const qs_value *args, int nargs, 
 qs_status qeach_apply(qs_vm *vm, Elem e, const qs_value *args, qs_value *out) {
     int n = kelem_info[e].nargs;
     bool arrays = false, complex = false;
+    if (n == 1 && args[0].kind == QS_NUM && kelem_info[e].real == ELEM_NUMBER) { /* the usual case of numbers */
+        double r;
+        loops[e][QS_F64](1, (const void *[]){&args[0].u.f, &args[0].u.f, &args[0].u.f}, &r);
+        return *out = qs_num(r), QS_OK;
+    }
     for (int i = 0; i < n; i++) {
         if (!qoperand_fits(args[i])) return undefined(vm, e, args, qval_type_name(vm, args[i]));
         arrays |= args[i].kind == QS_ARRAY, complex |= is_complex(args[i]);

@@ -57,12 +57,44 @@ ARITHMETIC(SUB, sub)
 ARITHMETIC(MUL, mul)
 EACH_REAL(DIV, div, STAYS)
 LOOPS(DIV, div, C128, E_C128)
-/* In float64, where the squares of floats neither overflow nor vanish. */
+/* complex64 divides in float64, where the squares of ordinary floats neither overflow nor vanish: then the plain formula
+ * gives what the row does, up to the rounding of a double, and its loops become vectors. */
+static inline double squares(QComplexF y) { return (double)y.re * (double)y.re + (double)y.im * (double)y.im; }
 static inline QComplexF over(QComplexF x, QComplexF y) {
     QComplexD z = elem_div_C128((QComplexD){(double)x.re, (double)x.im}, (QComplexD){(double)y.re, (double)y.im});
     return (QComplexF){(float)z.re, (float)z.im};
 }
-LOOPS_OF(DIV, C64, E_C64, over(x, y))
+static inline QComplexF over_ordinary(QComplexF x, QComplexF y) {
+    double c = (double)y.re, d = (double)y.im, a = (double)x.re, b = (double)x.im, q = squares(y);
+    return (QComplexF){(float)((a * c + b * d) / q), (float)((b * c - a * d) / q)};
+}
+LOOPS_OF(DIV_ORDINARY, C64, E_C64, over_ordinary(x, y))
+LOOPS_OF(DIV_ANY, C64, E_C64, over(x, y))
+
+static bool ordinary(size_t n, const QComplexF *y) {
+    bool all = true;
+    for (size_t i = 0; i < n; i++) all &= squares(y[i]) > 0 && squares(y[i]) < INFINITY;
+    return all;
+}
+/* step_a, step_b: 0 for a number. */
+static void divide(size_t n, const QComplexF *a, size_t step_a, const QComplexF *b, size_t step_b, QComplexF *out,
+                   Loop *plain, Loop *any) {
+    enum { CHUNK = 512 };
+    for (size_t at = 0; at < n; at += CHUNK) {
+        size_t m = n - at < CHUNK ? n - at : CHUNK;
+        bool fits = ordinary(step_b ? m : 1, b + at * step_b);
+        (fits ? plain : any)(m, a + at * step_a, b + at * step_b, out + at);
+    }
+}
+static void DIV_C64_vv(size_t n, const void *a, const void *b, void *out) {
+    divide(n, a, 1, b, 1, out, DIV_ORDINARY_C64_vv, DIV_ANY_C64_vv);
+}
+static void DIV_C64_vs(size_t n, const void *a, const void *b, void *out) {
+    divide(n, a, 1, b, 0, out, DIV_ORDINARY_C64_vs, DIV_ANY_C64_vs);
+}
+static void DIV_C64_sv(size_t n, const void *a, const void *b, void *out) {
+    divide(n, a, 0, b, 1, out, DIV_ORDINARY_C64_sv, DIV_ANY_C64_sv);
+}
 EACH_INT(MAX, max, STAYS)
 EACH_REAL(MAX, max, STAYS)
 EACH_INT(MIN, min, STAYS)

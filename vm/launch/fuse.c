@@ -379,9 +379,17 @@ static qs_status run(Now *now) {
 }
 
 /* Code that cannot be had is not asked for again. */
+/* The memory of the variable that would have got the result holds a part of it: it has no value rather than half of
+ * one. */
+static void forget_half(Now *now) {
+    qs_value *dst = &now->f->base[now->region->dst];
+    bool written = now->result && dst->kind == QS_ARRAY && qval_array(*dst) == now->result;
+    if (written && now->run.launched) qinterp_clear(now->run.vm, dst);
+}
+
 static qs_status failed(Now *now, qs_status s) {
     if (s == QS_EINTERRUPT || now->run.launched) return s;
-    if (!now->run.loaded) now->form->kernel[CHUNKED].func = NULL;
+    if (!now->run.loaded && s == QS_EDEVICE) now->form->kernel[CHUNKED].func = NULL; /* it never can */
     return give_up(now->run.vm);
 }
 
@@ -399,6 +407,7 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     if (s == QS_OK && now.state->expr.kind != FUSE_MAP) s = merge_parts(&now, &result);
     else if (s == QS_OK) result = qarr_value(now.result), now.result = NULL;
     else s = failed(&now, s);
+    if (s == QS_EINTERRUPT) forget_half(&now);
     if (now.result) qarr_release(vm, now.result);
     if (s != QS_OK || !now.run.launched) return s;
     for (int i = 0; i < r->nleaves; i++)

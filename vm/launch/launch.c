@@ -65,10 +65,11 @@ static qs_status attempt(Run *r) {
 static bool goes_elsewhere(Run *r, qs_status s) {
     Machine *m = qvm(r->vm);
     if (s == QS_OK || s == QS_EINTERRUPT || r->launched || !r->device || r->device == m->devices) return false;
-    if (r->chosen && (r->optional || s == QS_ENOMEM || s == QS_EDEVICE)) {
+    if (r->chosen && s == QS_EDEVICE && !r->loaded) { /* it never can */
         qchoose_shun(r);
         return r->device = NULL, true;
     }
+    if (r->chosen && s == QS_ENOMEM) return r->device = m->devices, true; /* it cannot this time */
     if (!r->optional) return false;
     const KFunc *f = r->form->version[0].func;
     qreport_explain(r->vm, qreport_place(f), "%s%s: on the processor, because %s cannot run it: %s", r->form->noun,

@@ -18,8 +18,7 @@
 typedef struct Timing {
     struct Timing *next;
     uint64_t hash;     /* of the code; 0: a call of a library */
-    Str *name;
-    Where where;
+    Str *name, *place; /* "file:line", for the text may be gone before the profile is shown; NULL: none */
     int64_t calls;
     double seconds, bytes, flops; /* flops NaN: unknown */
 } Timing;
@@ -158,8 +157,18 @@ Where qreport_place(const KFunc *f) {
     return (Where){f->src, f->ins[r].pos};
 }
 
+static Str *place_of(qs_vm *vm, Where at) {
+    char text[96];
+    int line, col;
+    if (!at.src) return NULL;
+    const char *slash = strrchr(at.src->path, '/');
+    qsource_line_col(at.src, at.pos, &line, &col);
+    snprintf(text, sizeof text, "%.64s:%d", slash ? slash + 1 : at.src->path, line);
+    return qstr_cname(qvm_ctx(vm), text);
+}
+
 static bool same_row(const Timing *a, const Timing *b) {
-    return a->hash == b->hash && a->name == b->name && a->where.src == b->where.src && a->where.pos == b->where.pos;
+    return a->hash == b->hash && a->name == b->name && a->place == b->place;
 }
 
 static void add_call(qs_vm *vm, Report *r, Timing call) {
@@ -167,7 +176,7 @@ static void add_call(qs_vm *vm, Report *r, Timing call) {
     while (*at && !same_row(*at, &call)) at = &(*at)->next;
     if (!*at) {
         *at = qmem_alloc(qvm_ctx(vm), sizeof **at);
-        **at = (Timing){.hash = call.hash, .name = call.name, .where = call.where};
+        **at = (Timing){.hash = call.hash, .name = call.name, .place = call.place};
     }
     (*at)->calls++, (*at)->seconds += call.seconds, (*at)->bytes += call.bytes, (*at)->flops += call.flops;
 }
@@ -187,12 +196,12 @@ qs_status qreport_before(qs_vm *vm, Device *d, double *start) {
 qs_status qreport_after(qs_vm *vm, Device *d, const char *name, double start, double bytes, double flops) {
     if (isnan(start)) return QS_OK;
     TRY(d->ops->sync(d));
-    add_call(vm, profiling(vm), (Timing){.name = qstr_cname(qvm_ctx(vm), name), .where = qvm_here(vm),
+    add_call(vm, profiling(vm), (Timing){.name = qstr_cname(qvm_ctx(vm), name), .place = place_of(vm, qvm_here(vm)),
                                          .seconds = now() - start, .bytes = bytes, .flops = flops});
     return QS_OK;
 }
 
-/* Called without Python's lock: an interrupt that ends the launch is the caller's to take back. */
+/* Perhaps without Python's lock: an interrupt that ends the launch is the caller's to take back. */
 qs_status qreport_launch(Run *r, Program *p) {
     const KFunc *f = qlaunch_func(r);
     Device *d = r->device;
@@ -202,7 +211,8 @@ qs_status qreport_launch(Run *r, Program *p) {
     double start = now();
     TRY(d->ops->launch(d, p, &r->launch, f->nparams, r->bound.arg, fault));
     TRY(d->ops->sync(d));
-    add_call(r->vm, profiling(r->vm), (Timing){.hash = f->hash, .name = f->name, .where = qreport_place(f),
+    Str *place = place_of(r->vm, qreport_place(f));
+    add_call(r->vm, profiling(r->vm), (Timing){.hash = f->hash, .name = f->name, .place = place,
                                                .seconds = now() - start, .bytes = bytes_of(f, r->bound.arg),
                                                .flops = flops_of(f, r->bound.arg, &r->launch)});
     return QS_OK;
@@ -309,14 +319,8 @@ static int by_time(const void *a, const void *b) {
 }
 
 static void row(Text *out, const Timing *t, const Limits *most) {
-    char name[160], place[80] = "";
-    int line, col;
-    if (t->where.src) {
-        const char *slash = strrchr(t->where.src->path, '/');
-        qsource_line_col(t->where.src, t->where.pos, &line, &col);
-        snprintf(place, sizeof place, "%.64s:%d", slash ? slash + 1 : t->where.src->path, line);
-    }
-    snprintf(name, sizeof name, "%.64s %s", t->name->s, place);
+    char name[160];
+    snprintf(name, sizeof name, "%.64s %s", t->name->s, t->place ? t->place->s : "");
     double bytes = t->bytes / t->seconds, flops = t->flops / t->seconds;
     qtext_printf(out, "%-36s %9lld", name, (long long)t->calls);
     cell(out, 11, 3, t->seconds * 1e3), cell(out, 11, 2, t->seconds * 1e6 / (double)t->calls);

@@ -57,6 +57,12 @@ Elem kelem_find(const char *name, int nargs) {
     return EL__COUNT;
 }
 
+const char *kelem_name(Elem e) {
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        if (named[i].elem == e) return named[i].name;
+    return kelem_info[e].name;
+}
+
 Elem kelem_operator(Op op) {
     switch (op) {
     case OP_ADD: return EL_add;

@@ -29,6 +29,10 @@ typedef struct {
 } ElemInfo;
 extern const ElemInfo kelem_info[EL__COUNT];
 
+/* Where a real argument, a truth value too, is the answer itself. */
+static inline bool kelem_is_itself(Elem e, bool complex) { return (e == EL_real || e == EL_conj) && !complex; }
+/* What messages call it. */
+const char *kelem_name(Elem e);
 /* The row of a built-in with so many arguments; EL__COUNT: it has none. */
 Elem kelem_find(const char *name, int nargs);
 /* The row of an operator of operators.def: its meaning between numbers; EL__COUNT: it has none. */

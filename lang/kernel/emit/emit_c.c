@@ -199,9 +199,13 @@ bool kemit_c(Ctx *c, const KFunc *f, const KSample *sample, Text *out) {
         return false;
     }
     qarena_init(&a, c);
+    bool called = sample || !f->strict;
     if (!sample) kemit_c_sample(&a, f, &own), sample = &own;
     kclike_print(c, &plain_c, f, KEMIT_C_ENTRY, out, NULL);
-    print_main(out, f, sample);
+    if (called) print_main(out, f, sample);
+    else /* its counters and the extents of its arrays belong together, and only the program knows them */
+        qtext_puts(out, "\n/* a loop of the program: call it with the counters and arrays that the program has */\n"
+                        "int main(void) { return 0; }\n");
     qarena_free(&a);
     return true;
 }

@@ -164,7 +164,8 @@ static Val call(Fuse *z, Elem e, const Val *a) {
     if (e == EL_mod && a[0].dtype < QS_F16) return declined; /* a modulus 0 makes floats of integers */
     qs_dtype d = kelem_meet(e, terms, z->c->scalar_dtype);
     if (d < QS_F16 && number) return declined; /* an int that does not fit is an error */
-    if (kelem_info[e].whole == ELEM_ITSELF && d < QS_F16) return a[0];
+    if (d < QS_I32 && kelem_info[e].whole == ELEM_WHOLE) return declined; /* saturates, which code of ints does not */
+    if (kelem_is_itself(e, a[0].im) || (kelem_info[e].whole == ELEM_ITSELF && d < QS_F16)) return a[0];
     return row(z, e, a, d, array);
 }
 

@@ -12,8 +12,8 @@ static KRef real_row(Loops *L, Elem e, const Number *a) {
     return kelem_real(kbuild_rows(&L->walk), e, QS_F64, x).re;
 }
 
-/* Bounds of what a row that keeps integers makes of them: it is monotone in each argument but for kinks at 0, so it is
- * extreme where arguments are at their bounds, or 0. */
+/* Bounds of what a row that keeps integers makes of them.  All such rows but mod, which is not asked here, are monotone
+ * in each argument but for kinks at 0, so they are extreme where arguments are at their bounds, or 0. */
 static void bounds(Loops *L, Elem e, const Number *a, Number *out) {
     uint32_t before = L->f->nins;
     KInto into = {L->f, &L->pos, false};
@@ -50,7 +50,8 @@ static qs_status row(Loops *L, Elem e, const Number *a, Number *out) {
     if (rule == ELEM_ITSELF && (a->kind == LOOP_INT || kloop_twin(L, *a)))
         return *out = a->kind == LOOP_BOOL ? kloop_to_num(L, *a) : *a, QS_OK;
     if (kelem_info[e].real == ELEM_TRUTH) return *out = kloop_bool(real_row(L, e, a)), QS_OK;
-    if ((rule == ELEM_SAME || rule == ELEM_WHOLE) && whole_row(L, e, a, out)) return QS_OK;
+    bool monotone = (rule == ELEM_SAME || rule == ELEM_WHOLE) && e != EL_mod;
+    if (monotone && whole_row(L, e, a, out)) return QS_OK;
     if (rule == ELEM_ARITH) {
         for (int i = 0; i < kelem_info[e].nargs; i++)
             if (a[i].kind == LOOP_INT) return kloop_decline(L, L->pos, "%s of an int", kelem_info[e].name);
@@ -102,7 +103,8 @@ static qs_status float_fn(Loops *L, int imm, const Number *a, Number *out) {
 typedef qs_status BuiltinFn(Loops *, int imm, const Number *args, Number *out);
 static const struct { const char *name; int nargs; BuiltinFn *fn; int imm; } builtins[] = {
     {"int", 1, int_fn, 0}, {"float", 1, float_fn, 0}, {"pow", 2, operator_fn, OP_POW},
-    {"min", 2, operator_fn, OP_MINEQ}, {"max", 2, operator_fn, OP_MAXEQ}, {"mod", 2, mod_fn, 0}};
+    {"min", 2, operator_fn, OP_MINEQ}, {"max", 2, operator_fn, OP_MAXEQ},
+    {"mod", 2, mod_fn, 0}, {"periodize", 2, mod_fn, 0}};
 
 qs_status kloop_real_builtin(Loops *L, const char *name, const Number *args, int nargs, Number *out) {
     for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
