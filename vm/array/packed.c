@@ -57,8 +57,8 @@ ARITHMETIC(SUB, sub)
 ARITHMETIC(MUL, mul)
 EACH_REAL(DIV, div, STAYS)
 LOOPS(DIV, div, C128, E_C128)
-/* complex64 divides in float64, where the squares of ordinary floats neither overflow nor vanish: then the plain formula
- * gives what the row does, up to the rounding of a double, and its loops become vectors. */
+/* complex64 divides in float64, where the squares of ordinary floats neither overflow nor vanish: the plain formula
+ * then gives what the row does, up to the rounding of a double, and its loops become vectors. */
 static inline double squares(QComplexF y) { return (double)y.re * (double)y.re + (double)y.im * (double)y.im; }
 static inline QComplexF over(QComplexF x, QComplexF y) {
     QComplexD z = elem_div_C128((QComplexD){(double)x.re, (double)x.im}, (QComplexD){(double)y.re, (double)y.im});
