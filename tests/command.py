@@ -386,6 +386,12 @@ class Profile(WithCache):
             for what, calls in (("expression \\S+q:3", 3), ("loop \\S+q:6", 3), ("loop \\S+q:13", 1)):
                 self.assertRegex(r.stderr, rf"(?m)^{what} +{calls} +[0-9.]+ +[0-9.]+ ", device)
 
+    def test_rows_outlive_texts_that_are_gone(self):
+        text = "x = ones(3000000)\nfor k = 1..3\n    eval(\"y = sum(x.*x + 2*x)\")\nend\nprint 1\n"
+        r = qrun("--device", "cpu", "--profile", "--loops", "always", text=text, env=self.env)
+        self.assertEqual((r.returncode, r.stdout), (0, "1\n"))
+        self.assertRegex(r.stderr, r"(?m)^expression .* 3 ")
+
     def operations(self, first, last):
         """Of sum += x[pos] in a loop at each of a million positions, as the table says: time and rate."""
         text = """function [] = __kernel__ k(x : vec, y : vec, n : int, pos : int)

@@ -126,6 +126,31 @@ class Life(unittest.TestCase):
         t.join()
         return most
 
+    def test_finalisers_wait_for_the_end_of_a_launch(self):
+        # The last reference to an object goes in another thread while an expression is compiled and runs; its finaliser
+        # replaces what the expression works on.
+        out = in_child("""
+            import tempfile, threading, time
+            import pyquasar as q
+            q.init("cpu", threads=1, cache_dir=tempfile.mkdtemp())
+            n = 1000000
+            q.evaluate("g = ones(%d)*0.5" % n)
+            class Spiteful:
+                def __del__(self):
+                    q.evaluate("g = 0")
+                    Spiteful.junk = [q.zeros(n) for _ in range(2)]
+            holder = {"b": q.evaluate("x -> {x}")(Spiteful())}
+            def drop():
+                time.sleep(0.05)
+                holder.clear()
+            t = threading.Thread(target=drop)
+            t.start()
+            r = q.evaluate("sum(" + " + ".join("sin(g+%d).*exp(g)" % i for i in range(4)) + ")")
+            t.join()
+            one = q.evaluate(" + ".join("sin(0.5+%d)*exp(0.5)" % i for i in range(4)))
+            print(abs(r/n - one) < 1e-3)""")
+        self.assertEqual(out.strip(), "True")
+
     def test_other_threads_run_during_expressions_and_loops(self):
         m = q.compile_string("long", """
             function y = map(x)
