@@ -70,7 +70,7 @@ def main():
     a = p.parse_args()
     copy = os.path.join(a.folder, "tree")
     shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns("build*", "out", ".git"))
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns("build", "build-*", "out", ".git"))
     build = ["cmake", "--build", "--preset", "release", "--target", "qrun"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.STDOUT}
     subprocess.run(["cmake", "--preset", "release"], cwd=copy, check=True, **quiet)
