@@ -142,13 +142,11 @@ static inline KPair itself(KPair v) { return v; }
 #define NE(x, y)        op(build, K_NE, x, y)
 #define BOTH(x, y)      op(build, K_AND, x, y)
 #define EITHER(x, y)    op(build, K_OR, x, y)
-#define NOT(x)          op(build, K_NOT, x, 0)
 #define SELECT(c, x, y) select_op(build, c, x, y)
 #define BITAND(x, y)    op(build, K_AND, x, y)
 #define BITOR(x, y)     op(build, K_OR, x, y)
 #define BITXOR(x, y)    op(build, K_XOR, x, y)
 #define BITNOT(x)       op(build, K_NOT, x, 0)
-#define SHL(x, y)       op(build, K_SHL, x, y)
 #define SHR(x, y)       op(build, K_SHR, x, y)
 #define NUM(v)          build->num(build->ud, build->d, v)
 #define MATH1(f, x)     math(build, MF_##f, x, 0)
@@ -239,8 +237,4 @@ bool kelem_power(KBuild b, qs_dtype d, KPair x, double n, KPair *out) {
     if (n < 0 && is_complex) product = kelem_complex(b, EL_div, d, (KPair[]){unit, product});
     else if (n < 0) product = kelem_real(b, EL_div, d, (KRef[]){one, product.re});
     return *out = product, true;
-}
-
-KRef kelem_equal(KBuild b, KPair x, KPair y) {
-    return kelem_complex(b, EL_eq, QS_F64, (KPair[]){x, y}).re;
 }

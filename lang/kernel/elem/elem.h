@@ -65,5 +65,4 @@ KPair kelem_complex(KBuild b, Elem e, qs_dtype d, const KPair *args);
 /* x to a power that is known, as arrays of the host have it: products for whole exponents up to 64, roots for 0.5;
  * false: it is neither, and EL_pow says what it is. */
 bool kelem_power(KBuild b, qs_dtype d, KPair x, double n, KPair *out);
-KRef kelem_equal(KBuild b, KPair x, KPair y);
 #endif

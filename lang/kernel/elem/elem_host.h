@@ -56,13 +56,11 @@
 #define NE(x, y)         ELEM_SEM(NE)(x, y)
 #define BOTH(x, y)       ksem_AND_B1(x, y)
 #define EITHER(x, y)     ksem_OR_B1(x, y)
-#define NOT(x)           ksem_NOT_B1(x)
 #define SELECT(c, x, y)  ((c) ? (x) : (y))
 #define BITAND(x, y)     ELEM_SEM(AND)(x, y)
 #define BITOR(x, y)      ELEM_SEM(OR)(x, y)
 #define BITXOR(x, y)     ELEM_SEM(XOR)(x, y)
 #define BITNOT(x)        ELEM_SEM(NOT)(x)
-#define SHL(x, y)        ELEM_SEM(SHL)(x, y)
 #define SHR(x, y)        ELEM_SEM(SHR)(x, y)
 #define NUM(v)           ((T)(v))
 #define MATH1(f, x)      ELEM_LIBM(f)(x)
@@ -226,14 +224,10 @@
 #undef NE
 #undef BOTH
 #undef EITHER
-#undef NOT
-#undef SELECT
 #undef BITAND
 #undef BITOR
 #undef BITXOR
 #undef BITNOT
-#undef SHL
-#undef SHR
 #undef NUM
 #undef MATH1
 #undef MATH2
