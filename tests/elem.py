@@ -142,10 +142,11 @@ class Case:
         """Reads its arguments, stores its result."""
         letters = LETTERS[:self.row.nargs]
         save = f'save("{folder}/{self.name}.npy", r)\n'
-        if self.way == "expression" and self.row.id in OPERATORS and self.d.kind in "fc":
-            letters = [f"(-(-{c}))" for c in letters]  # one operator alone would not be compiled
+        if self.way == "expression" and self.row.id in OPERATORS:  # one operator alone would not be compiled
+            letters = [f"(one .* {c})" if self.d.kind in "iu" else f"(-(-{c}))" for c in letters]
         if self.way in ("array", "expression"):
-            return self.load(folder) + "r = " + self.row.text(*letters) + "\n" + save
+            one = f"one = {self.like(self.d)}\none[0] = 1\n" if self.way == "expression" and self.d.kind in "iu" else ""
+            return self.load(folder) + one + "r = " + self.row.text(*letters) + "\n" + save
         each = self.row.text(*[f"{c}[i]" for c in letters])
         return self.load(folder) + self.make() + f"for i = 0..numel(x)-1\n    r[i] = {each}\nend\n" + save
 
@@ -184,18 +185,24 @@ def run(qrun, device, options, cases, folder):
             if f not in seen: np.save(f, a); seen.add(f)
     if cases and cases[0].way == "kernel": parts = list(kernels(cases, folder))
     else: parts = [(c.name, "", c.script(folder)) for c in cases]
-    text = ""
+    text, first = "", {}  # the line at which each begins
     for name, kernel, main in parts:
+        first[text.count("\n") + 1] = name
         text += kernel + f"function [] = main_{name}()\n    " + main.strip().replace("\n", "\n    ") + "\nend\n"
     text += "".join(f'try\n    main_{n}()\ncatch e\n    print "{n}: ", e\nend\n' for n, _, _ in parts)
     open(path, "w").write(text)
-    done = subprocess.run([qrun, "--device", device, *options, path], capture_output=True, text=True)
+    explain = ["--explain"] if "always" in options else []
+    done = subprocess.run([qrun, "--device", device, *options, *explain, path], capture_output=True, text=True)
+    told = re.findall(r"(?m)^.*elem\.q:(\d+): (expression: one kernel|loop: (?!interpreted)).*\n", done.stderr)
+    compiled = {first[max(k for k in first if k <= int(line))] for line, what in told
+                if what.startswith(cases[0].way)} if cases else set()
+    rest = re.sub(r"(?m)^.*elem\.q:\d+: (expression|loop): .*\n", "", done.stderr) if explain else done.stderr
     out = {}
     for c in cases:
         f = f"{folder}/{c.name}.npy"
         out[c.name] = np.load(f) if os.path.exists(f) else None
         if os.path.exists(f): os.remove(f)
-    return out, done.stdout + done.stderr + (f"ended with status {done.returncode}" if done.returncode else "")
+    return out, done.stdout + rest + (f"ended with status {done.returncode}" if done.returncode else ""), compiled
 
 
 # -- comparing -----------------------------------------------------------------------------------------------------
@@ -321,18 +328,19 @@ TYPES = ["float64", "float32", "int32", "int64", "uint32", "uint64", "complex128
 
 
 def ways(row, d):
-    """How a row of such arguments is computed, apart from arrays operator by operator."""
+    """How a row of such arguments is computed, apart from arrays operator by operator; None: not compared at all."""
     d = np.dtype(d)
+    if row.id == "neg" and d.kind == "u": return None  # leaves the type: there is no room for the result
+    if row.id in ("div", "pow", "half_power", "mod") and d.kind in "iub": return None  # rules of their own
+    if d.itemsize < 4 and row.id in OPERATORS: return None  # they compute as int
     out = ["expression", "kernel"]
     if d.name in ("float64", "complex128") or (d.name == "int64" and row.id not in OPERATORS and row.whole != "ARITH"):
         out += ["number", "loop"]
-    if row.id in ("neg",) and d.kind == "u": return []  # leaves the type: there is no room for the result
-    if row.id in ("div", "pow", "half_power") and d.kind in "iu": return []
-    if d.itemsize < 4 and (row.id in OPERATORS or row.id == "mod"): return []  # they compute as int
-    if d.kind in "iub" and (row.whole == "FLOATS" or d.itemsize < 4): return ["expression"]  # kernels have 32 bits
-    if d.kind in "iu" and row.id == "mod": return []  # of integers: stdlib/math.c; kernels have no nan for a modulus 0
-    if row.id == "pow" and d.kind == "c" and "loop" in out: out.remove("loop")  # of an exponent that is not known
-    return out
+    leave = set()
+    if d.kind in "iub" and (row.whole == "FLOATS" or d.itemsize < 4): leave |= {"kernel"}  # which has 32 bits
+    if row.whole == "WHOLE" and (row.id in OPERATORS or d.itemsize < 4): leave |= {"expression"}  # by operators alone
+    if row.id == "pow" and d.kind == "c": leave |= {"expression", "loop"}  # of an exponent that is not known
+    return [w for w in out if w not in leave]
 
 
 def main():
@@ -359,8 +367,8 @@ def main():
                  for r in table for d in TYPES if gives(r, d) is not None}
     with tempfile.TemporaryDirectory() as folder:
         arrays = [Case(r, d, "array", arguments[r.id, d]) for r in table for d in TYPES
-                  if (r.id, d) in arguments and ways(r, d)]
-        base, said = run(a.qrun, "ref", ["--loops", "never"], arrays, folder)
+                  if (r.id, d) in arguments and ways(r, d) is not None]
+        base, said, _ = run(a.qrun, "ref", ["--loops", "never"], arrays, folder)
         for c in arrays:
             count += 1
             if base[c.name] is None:
@@ -376,9 +384,11 @@ def main():
                 if way != "kernel" and device == "opencl" and not a.all: continue
                 cases = [Case(c.row, c.d, way, c.args) for c in arrays
                          if way in ways(c.row, c.d) and base[c.name] is not None]
-                got, said = run(a.qrun, device, options, cases, folder)
+                got, said, compiled = run(a.qrun, device, options, cases, folder)
                 for c in cases:
                     count += 1
+                    if "always" in options and c.name not in compiled:
+                        problems.append(f"{c.name} on {device}: not compiled, so nothing was compared")
                     loose = way == "kernel" and c.row.id in CHOICES and device != "ref"
                     wide = way == "kernel" and c.row.precision == "WIDE"
                     if c.d.kind == "c" and (wide or c.row.id == "pow"): loose = True

@@ -18,8 +18,15 @@ Number kloop_to_complex(Loops *L, Number a) {
 static KPair pair(Number a) { return (KPair){a.v, a.im}; }
 static Number number(KPair p) { return kloop_complex(p.re, p.im); }
 
-static KPair complex_row(Loops *L, Elem e, Number a, Number b) {
-    return kelem_complex(kbuild_rows(&L->walk), e, QS_F64, (KPair[]){pair(a), pair(b)});
+static KPair complex_row(Loops *L, Elem e, const Number *a) {
+    KPair x[LOOP_ROW_ARGS];
+    for (int i = 0; i < kelem_info[e].nargs; i++) x[i] = pair(kloop_to_complex(L, a[i]));
+    return kelem_complex(kbuild_rows(&L->walk), e, QS_F64, x);
+}
+static Number of_row(Loops *L, Elem e, const Number *a) {
+    KPair z = complex_row(L, e, a);
+    ElemGives gives = (ElemGives)kelem_info[e].complex;
+    return gives == ELEM_TRUTH ? kloop_bool(z.re) : gives == ELEM_NUMBER ? kloop_num(z.re) : number(z);
 }
 
 /* Known whole powers are products, squared as often as the exponent has bits. */
@@ -30,12 +37,12 @@ static qs_status power(Loops *L, Number a, Number b, Number *out) {
     if (!known && !(kir_is_const(L->f, b.im, &im) && im != 0))
         return kloop_decline(L, L->pos, "a power of a complex number, to an exponent that may be whole");
     if (known && kelem_power(kbuild_rows(&L->walk), QS_F64, pair(a), n, &z)) return *out = number(z), QS_OK;
-    return *out = number(complex_row(L, EL_pow, a, b)), QS_OK;
+    return *out = of_row(L, EL_pow, (Number[]){a, b}), QS_OK;
 }
 
 static KRef is_zero(Loops *L, Number a) {
     KRef zero = kloop_f64(L, 0);
-    return complex_row(L, EL_eq, a, kloop_complex(zero, zero)).re;
+    return complex_row(L, EL_eq, (Number[]){a, kloop_complex(zero, zero)}).re;
 }
 
 static qs_status operation(Loops *L, Op op, Number a, Number b, Number *out) {
@@ -44,8 +51,7 @@ static qs_status operation(Loops *L, Op op, Number a, Number b, Number *out) {
     if (e == EL__COUNT || kelem_info[e].complex == ELEM_NOTHING)
         return kloop_decline(L, L->pos, "the operator `%s` of complex numbers",
                              *qop_text(op) ? qop_text(op) : qop_inplace(op));
-    KPair z = complex_row(L, e, a, b);
-    return *out = kelem_info[e].complex == ELEM_TRUTH ? kloop_bool(z.re) : number(z), QS_OK;
+    return *out = of_row(L, e, (Number[]){a, b}), QS_OK;
 }
 
 static qs_status undecided(Loops *L) {
@@ -78,7 +84,7 @@ qs_status kloop_complex_binary(Loops *L, Op op, Number x, Number y, Number *out)
 qs_status kloop_complex_unary(Loops *L, Op op, Number a, Number *out) {
     if (a.maybe) return undecided(L);
     if (op == OP_NOT) return *out = kloop_bool(is_zero(L, a)), QS_OK;
-    if (op == OP_NEG) a = number(complex_row(L, EL_neg, a, a));
+    if (op == OP_NEG) a = of_row(L, EL_neg, &a);
     return *out = a, QS_OK;
 }
 
@@ -89,15 +95,14 @@ static qs_status of_real(Loops *L, Elem e, const Number *a, Number *out) {
     return *out = number(kelem_real(kbuild_rows(&L->walk), e, QS_F64, x)), QS_OK;
 }
 
-static qs_status of_complex(Loops *L, Elem e, const char *name, Number a, Number *out) {
-    bool part = e == EL_real || e == EL_imag || e == EL_abs;
-    if (a.maybe && !part) return undecided(L);
-    if (!strcmp(name, "complex")) return *out = a, QS_OK;
+static qs_status of_complex(Loops *L, Elem e, const char *name, const Number *a, Number *out) {
+    if (!strcmp(name, "complex")) return *out = a[0], a[0].maybe ? undecided(L) : QS_OK;
     if (e == EL__COUNT || kelem_info[e].complex == ELEM_NOTHING)
         return kloop_decline(L, L->pos, "%s of a complex number", name);
-    KPair z = complex_row(L, e, a, a);
-    ElemGives gives = (ElemGives)kelem_info[e].complex;
-    return *out = gives == ELEM_TRUTH ? kloop_bool(z.re) : gives == ELEM_NUMBER ? kloop_num(z.re) : number(z), QS_OK;
+    bool part = e == EL_real || e == EL_imag || e == EL_abs;
+    for (int i = 0; i < kelem_info[e].nargs && !part; i++)
+        if (a[i].kind == LOOP_COMPLEX && a[i].maybe) return undecided(L);
+    return *out = of_row(L, e, a), QS_OK;
 }
 
 qs_status kloop_complex_call(Loops *L, const char *name, const Number *args, int nargs, bool *found, Number *out) {
@@ -105,8 +110,7 @@ qs_status kloop_complex_call(Loops *L, const char *name, const Number *args, int
     Elem e = kelem_find(name, nargs);
     for (int i = 0; i < nargs; i++) complex |= args[i].kind == LOOP_COMPLEX;
     *found = true;
-    if (nargs == 1 && complex) return of_complex(L, e, name, args[0], out);
-    if (complex) return kloop_decline(L, L->pos, "%s of a complex number", name);
+    if (complex) return of_complex(L, e, name, args, out);
     if (e != EL__COUNT && kelem_info[e].real == ELEM_COMPLEX) return of_real(L, e, args, out);
     if (nargs == 1 && !strcmp(name, "complex"))
         return *out = kloop_complex(kloop_real(L, args[0]), kloop_f64(L, 0)), QS_OK;
