@@ -39,9 +39,8 @@ typedef void ElemLoop(size_t n, const void *const *in, void *out);
 #define NUMBERS(X, id, nargs) X(id, nargs, F32, float, float) X(id, nargs, F64, double, double)
 #define TRUTHS(X, id, nargs) X(id, nargs, F32, float, uint8_t) X(id, nargs, F64, double, uint8_t)
 #define JOINED(X, id, nargs) X(id, nargs, F32, float, QComplexF) X(id, nargs, F64, double, QComplexD)
-#define Z_OWN(X, id, nargs) X(id, nargs, C64, QComplexF, QComplexF) X(id, nargs, C128, QComplexD, QComplexD)
-#define Z_WIDE(X, id, nargs) X(id, nargs, C128, QComplexD, QComplexD)
-#define PART_OWN(X, id, nargs) X(id, nargs, C64, QComplexF, float) X(id, nargs, C128, QComplexD, double)
+#define PAIRS(X, id, nargs) X(id, nargs, C64, QComplexF, QComplexF) X(id, nargs, C128, QComplexD, QComplexD)
+#define PARTS(X, id, nargs) X(id, nargs, C64, QComplexF, float) X(id, nargs, C128, QComplexD, double)
 #define TESTS(X, id, nargs) X(id, nargs, C64, QComplexF, uint8_t) X(id, nargs, C128, QComplexD, uint8_t)
 
 /* A column says which loops there are. */
@@ -49,8 +48,8 @@ typedef void ElemLoop(size_t n, const void *const *in, void *out);
 #define TRUTH(...)            TRUTHS
 #define JOIN(...)             JOINED
 #define NOTHING               NONE
-#define COMPLEX(how, ...)     Z_##how
-#define PART_OF(how, ...)     PART_##how
+#define COMPLEX(how, ...)     PAIRS
+#define PART_OF(how, ...)     PARTS
 #define TEST(...)             TESTS
 #define FLOATS                NONE
 #define SAME                  INTEGERS
@@ -97,7 +96,6 @@ static qs_dtype given(Elem e, qs_dtype d) {
 /* Elements of type d, in the type that the row has a loop for. */
 static void decide(Elem e, qs_dtype d, How *how) {
     how->compute = qoperand_compute(d);
-    if (d == QS_C64 && kelem_info[e].precision == ELEM_WIDE) how->compute = QS_C128;
     how->loop = loops[e][how->compute];
     how->gives = given(e, how->compute);
     how->out = how->gives == how->compute ? d : given(e, d);

@@ -60,16 +60,12 @@ LOOPS(DIV, div, C128, E_C128)
 /* complex64 divides in float64, where the squares of ordinary floats neither overflow nor vanish: the plain formula
  * then gives what the row does, up to the rounding of a double, and its loops become vectors. */
 static inline double squares(QComplexF y) { return (double)y.re * (double)y.re + (double)y.im * (double)y.im; }
-static inline QComplexF over(QComplexF x, QComplexF y) {
-    QComplexD z = elem_div_C128((QComplexD){(double)x.re, (double)x.im}, (QComplexD){(double)y.re, (double)y.im});
-    return (QComplexF){(float)z.re, (float)z.im};
-}
 static inline QComplexF over_ordinary(QComplexF x, QComplexF y) {
     double c = (double)y.re, d = (double)y.im, a = (double)x.re, b = (double)x.im, q = squares(y);
     return (QComplexF){(float)((a * c + b * d) / q), (float)((b * c - a * d) / q)};
 }
 LOOPS_OF(DIV_ORDINARY, C64, E_C64, over_ordinary(x, y))
-LOOPS_OF(DIV_ANY, C64, E_C64, over(x, y))
+LOOPS(DIV_ANY, div, C64, E_C64)
 
 static bool ordinary(size_t n, const QComplexF *y) {
     bool all = true;
@@ -166,22 +162,15 @@ static bool whole_power(double y, int *power) {
 REAL_POWER(F32)
 REAL_POWER(F64)
 
-static E_C128 power_C128(E_C128 x, E_C128 y) {
-    int n;
-    if (y.im != 0 || !whole_power(y.re, &n)) return elem_pow_C128(x, y);
-    E_C128 z = chain_one_C128(x, n);
-    return n < 0 ? elem_div_C128((E_C128){1, 0}, z) : z;
-}
-
-static E_C64 power_C64(E_C64 x, E_C64 y) {
-    int n;
-    if (y.im == 0 && whole_power((double)y.re, &n)) {
-        E_C64 w = chain_one_C64(x, n);
-        return n < 0 ? over((E_C64){1, 0}, w) : w;
+#define COMPLEX_POWER(id)                                                                                              \
+    static E_##id power_##id(E_##id x, E_##id y) {                                                                     \
+        int n;                                                                                                         \
+        if (y.im != 0 || !whole_power((double)y.re, &n)) return elem_pow_##id(x, y);                                   \
+        E_##id z = chain_one_##id(x, n);                                                                               \
+        return n < 0 ? elem_div_##id((E_##id){1, 0}, z) : z;                                                           \
     }
-    E_C128 z = power_C128((E_C128){(double)x.re, (double)x.im}, (E_C128){(double)y.re, (double)y.im});
-    return (E_C64){(float)z.re, (float)z.im};
-}
+COMPLEX_POWER(C64)
+COMPLEX_POWER(C128)
 
 #define POW_LOOPS(id, whole)                                                                                           \
     LOOPS_OF(POW, id, E_##id, power_##id(x, y))                                                                        \

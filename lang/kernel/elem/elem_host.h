@@ -1,7 +1,7 @@
 /* elem_host.h -- the rows of elem.def as C functions of one element, for the machine: elem_sqrt_F32, …
  *
  *     elem_<row>_<type>    of F32 F64, and of I32 U32 I64 U64 where the row says what whole numbers do
- *     elem_<row>_<type>    of C64 C128: with complex arguments
+ *     elem_<row>_<type>    of C64 C128: with complex arguments; of C64 in the precision that the row says
  *
  * Instructions compute what sem.h says, functions what the C library does, so these are the values of the evaluator.
  * Who includes this gets some hundred static functions, of which only the used ones become code. */
@@ -102,14 +102,14 @@
 
 /* -- floats: of real numbers, and of complex ones with such parts -------------------------------------------------- */
 #define ELEM(id, nargs, bound, reals, whole, pairs, ...) ELEM_MAKE(id, nargs, reals) ELEM_MAKE(id, nargs, pairs)
-#define D           F32
-#define ZD          C64
-#define T           float
-#define Z           QComplexF
-#define LARGEST     ((double)FLT_MAX)
-#define LEAST       ((double)FLT_MIN)
-#define EXP_MOST    88.0
-#define EXP_OF_MOST 1.6516362549940018e38
+#define D           F64
+#define ZD          C128
+#define T           double
+#define Z           QComplexD
+#define LARGEST     DBL_MAX
+#define LEAST       DBL_MIN
+#define EXP_MOST    709.0
+#define EXP_OF_MOST 8.218407461554972e307
 #include "lang/kernel/elem/elem.def"
 #undef D
 #undef ZD
@@ -119,15 +119,29 @@
 #undef LEAST
 #undef EXP_MOST
 #undef EXP_OF_MOST
+#undef COMPLEX
+#undef PART_OF
+/* Of complex64 the body in float32 where the row says OWN; where it says WIDE, the function above, rounded once. */
+#define COMPLEX(how, ...)      COMPLEX_##how##_, __VA_ARGS__
+#define PART_OF(how, ...)      PART_OF_##how##_, __VA_ARGS__
+#define ELEM_MAKE_COMPLEX_OWN_ ELEM_MAKE_COMPLEX_
+#define ELEM_MAKE_PART_OF_OWN_ ELEM_MAKE_PART_OF_
+#define ELEM_MAKE_COMPLEX_WIDE_(id, nargs, ...)                                                                        \
+    ELEM_FN(Z, id, ZD, ELEM_ARGS_##nargs(Z), return elem_narrow(elem_##id##_C128(ELEM_WIDE_##nargs));)
+#define ELEM_WIDE_1            elem_wide(x)
+#define ELEM_WIDE_2            elem_wide(x), elem_wide(y)
+#define ELEM_WIDE_3            elem_wide(x), elem_wide(y), elem_wide(z)
+static inline QComplexD elem_wide(QComplexF z) { return (QComplexD){(double)z.re, (double)z.im}; }
+static inline QComplexF elem_narrow(QComplexD z) { return (QComplexF){(float)z.re, (float)z.im}; }
 #define ELEM(id, nargs, bound, reals, whole, pairs, ...) ELEM_MAKE(id, nargs, reals) ELEM_MAKE(id, nargs, pairs)
-#define D           F64
-#define ZD          C128
-#define T           double
-#define Z           QComplexD
-#define LARGEST     DBL_MAX
-#define LEAST       DBL_MIN
-#define EXP_MOST    709.0
-#define EXP_OF_MOST 8.218407461554972e307
+#define D           F32
+#define ZD          C64
+#define T           float
+#define Z           QComplexF
+#define LARGEST     ((double)FLT_MAX)
+#define LEAST       ((double)FLT_MIN)
+#define EXP_MOST    88.0
+#define EXP_OF_MOST 1.6516362549940018e38
 #include "lang/kernel/elem/elem.def"
 #undef D
 #undef ZD
@@ -265,6 +279,12 @@
 #undef ELEM_MAKE_PART_OF_
 #undef ELEM_MAKE_TEST_
 #undef ELEM_MAKE_NOTHING_
+#undef ELEM_MAKE_COMPLEX_OWN_
+#undef ELEM_MAKE_PART_OF_OWN_
+#undef ELEM_MAKE_COMPLEX_WIDE_
+#undef ELEM_WIDE_1
+#undef ELEM_WIDE_2
+#undef ELEM_WIDE_3
 #undef ELEM_INT
 #undef ELEM_INT_FLOATS_
 #undef ELEM_INT_WHOLE_
