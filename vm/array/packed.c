@@ -68,9 +68,12 @@ LOOPS_OF(DIV_ORDINARY, C64, E_C64, over_ordinary(x, y))
 LOOPS(DIV_ANY, div, C64, E_C64)
 
 static bool ordinary(size_t n, const QComplexF *y) {
-    bool all = true;
-    for (size_t i = 0; i < n; i++) all &= squares(y[i]) > 0 && squares(y[i]) < INFINITY;
-    return all;
+    uint64_t odd = 0; /* as wide as the numbers, so that the loop becomes vectors */
+    for (size_t i = 0; i < n; i++) {
+        double q = squares(y[i]);
+        odd |= q > 0 && q < INFINITY ? 0 : 1;
+    }
+    return !odd;
 }
 /* step_a, step_b: 0 for a number. */
 static void divide(size_t n, const QComplexF *a, size_t step_a, const QComplexF *b, size_t step_b, QComplexF *out,
