@@ -57,6 +57,16 @@ static void large_shared(void) {
     qarena_free(&arena);
 }
 
+/* PTX of f, which lies in the arena. */
+static const char *text_of(KFunc *f, Arena *arena, Text *out) {
+    kir_seal(f);
+    out->len = 0;
+    CHECK(kir_verify(&ctx, f) == QS_OK && kcompile_text(compiler, f, &gpu, "ptx", out) == QS_OK);
+    if (have_ptxas) CHECK(assembles(out->s));
+    qarena_free(arena);
+    return out->s;
+}
+
 /* y[index] op= 1 in each position; index: 0 the same element for all, 1 one for each. */
 static const char *accumulate(KAtomic op, qs_dtype d, int index, Text *out) {
     Arena arena;
@@ -66,12 +76,7 @@ static const char *accumulate(KAtomic op, qs_dtype d, int index, Text *out) {
     kir_param(f, &(KParam){.name = qstr_cname(&ctx, "y"), .kind = KP_ARRAY, .dtype = d, .rank = 1});
     KRef at = index ? kir_add(f, K_POS, QS_I64, 0, 0, 0, 0, 0, 0) : kir_const_int(f, QS_I64, 0, 0);
     kir_add(f, K_ATOMIC, QS_B1, op, at, kir_const_num(f, d, 1, 0), 0, 0, 0);
-    kir_seal(f);
-    out->len = 0;
-    CHECK(kir_verify(&ctx, f) == QS_OK && kcompile_text(compiler, f, &gpu, "ptx", out) == QS_OK);
-    if (have_ptxas) CHECK(assembles(out->s));
-    qarena_free(&arena);
-    return out->s;
+    return text_of(f, &arena, out);
 }
 
 /* A warp whose threads all update one element adds up first. */
@@ -109,12 +114,7 @@ static const char *negated(qs_dtype mid, qs_dtype to, Text *out) {
     KRef v = kir_add(f, K_NEG, mid, 0, kir_add(f, K_CAST, mid, 0, both, 0, 0, 0, 0), 0, 0, 0, 0);
     if (mid != to) v = kir_add(f, K_CAST, to, 0, v, 0, 0, 0, 0);
     kir_add(f, K_STORE, QS_B1, 0, at, v, 0, 1, 0);
-    kir_seal(f);
-    out->len = 0;
-    CHECK(kir_verify(&ctx, f) == QS_OK && kcompile_text(compiler, f, &gpu, "ptx", out) == QS_OK);
-    if (have_ptxas) CHECK(assembles(out->s));
-    qarena_free(&arena);
-    return out->s;
+    return text_of(f, &arena, out);
 }
 
 /* True, negated as a signed number, is -1: LLVM's own way from a truth value to a float would make 1 of it. */

@@ -38,6 +38,14 @@ static qs_status int_power(qs_vm *vm, int64_t x, int64_t n, qs_value *out) {
     return QS_OK;
 }
 
+#define COMPARISONS(D)                                                                                                 \
+    case OP_EQ: *out = qs_bool(elem_eq_##D(x, y)); return QS_OK;                                                       \
+    case OP_NE: *out = qs_bool(elem_ne_##D(x, y)); return QS_OK;                                                       \
+    case OP_LT: *out = qs_bool(elem_lt_##D(x, y)); return QS_OK;                                                       \
+    case OP_LE: *out = qs_bool(elem_le_##D(x, y)); return QS_OK;                                                       \
+    case OP_GT: *out = qs_bool(elem_gt_##D(x, y)); return QS_OK;                                                       \
+    case OP_GE: *out = qs_bool(elem_ge_##D(x, y)); return QS_OK;
+
 static qs_status int_binary(qs_vm *vm, Op op, int64_t x, int64_t y, qs_value *out) {
     int64_t r = 0;
     bool lost = false;
@@ -55,12 +63,7 @@ static qs_status int_binary(qs_vm *vm, Op op, int64_t x, int64_t y, qs_value *ou
     case OP_BITAND: r = elem_bitand_I64(x, y); break;
     case OP_BITOR: r = elem_bitor_I64(x, y); break;
     case OP_BITXOR: r = elem_bitxor_I64(x, y); break;
-    case OP_EQ: *out = qs_bool(elem_eq_I64(x, y)); return QS_OK;
-    case OP_NE: *out = qs_bool(elem_ne_I64(x, y)); return QS_OK;
-    case OP_LT: *out = qs_bool(elem_lt_I64(x, y)); return QS_OK;
-    case OP_LE: *out = qs_bool(elem_le_I64(x, y)); return QS_OK;
-    case OP_GT: *out = qs_bool(elem_gt_I64(x, y)); return QS_OK;
-    case OP_GE: *out = qs_bool(elem_ge_I64(x, y)); return QS_OK;
+    COMPARISONS(I64)
     case OP_ANDAND: *out = qs_bool(x && y); return QS_OK;
     case OP_OROR: *out = qs_bool(x || y); return QS_OK;
     default: return qscalar_mismatch(vm, op, qs_int(x), qs_int(y));
@@ -101,12 +104,7 @@ static qs_status number_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_valu
     case OP_POW: case OP_PWPOW: *out = qs_num(qpacked_power(x, y)); return QS_OK;
     case OP_MAXEQ: *out = qs_num(elem_max_F64(x, y)); return QS_OK;
     case OP_MINEQ: *out = qs_num(elem_min_F64(x, y)); return QS_OK;
-    case OP_EQ: *out = qs_bool(elem_eq_F64(x, y)); return QS_OK;
-    case OP_NE: *out = qs_bool(elem_ne_F64(x, y)); return QS_OK;
-    case OP_LT: *out = qs_bool(elem_lt_F64(x, y)); return QS_OK;
-    case OP_LE: *out = qs_bool(elem_le_F64(x, y)); return QS_OK;
-    case OP_GT: *out = qs_bool(elem_gt_F64(x, y)); return QS_OK;
-    case OP_GE: *out = qs_bool(elem_ge_F64(x, y)); return QS_OK;
+    COMPARISONS(F64)
     case OP_ANDAND: *out = qs_bool(x != 0 && y != 0); return QS_OK;
     case OP_OROR: *out = qs_bool(x != 0 || y != 0); return QS_OK;
     default: return bits_binary(vm, op, a, b, out);

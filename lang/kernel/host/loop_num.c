@@ -130,16 +130,14 @@ static qs_status power(Loops *L, Number a, Number b, Number *out) {
     return *out = kloop_num(kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, half, root, p, 0)), QS_OK;
 }
 
+/* Whole numbers by their twins, which the passes behind understand. */
 static qs_status compare(Loops *L, Op op, Number a, Number b, Number *out) {
-    static const struct { uint8_t op, k; bool swap; } list[] = {
-        {OP_EQ, K_EQ, false}, {OP_NE, K_NE, false}, {OP_LT, K_LT, false},
-        {OP_LE, K_LE, false}, {OP_GT, K_LT, true},  {OP_GE, K_LE, true}};
-    size_t i = 0;
-    while (list[i].op != op) i++;
-    KRef x = a.kind == LOOP_INT && b.kind == LOOP_INT ? a.v : kloop_twin(L, a);
-    KRef y = a.kind == LOOP_INT && b.kind == LOOP_INT ? b.v : kloop_twin(L, b);
-    if (!x || !y) x = kloop_real(L, a), y = kloop_real(L, b);
-    return *out = kloop_bool(kloop_op(L, (KOp)list[i].k, list[i].swap ? y : x, list[i].swap ? x : y)), QS_OK;
+    bool ints = a.kind == LOOP_INT && b.kind == LOOP_INT;
+    KRef x = ints ? a.v : kloop_twin(L, a), y = ints ? b.v : kloop_twin(L, b);
+    bool whole = x && y;
+    if (!whole) x = kloop_real(L, a), y = kloop_real(L, b);
+    KPair c = kelem_real(kbuild_rows(&L->walk), kelem_operator(op), whole ? QS_I64 : QS_F64, (KRef[]){x, y});
+    return *out = kloop_bool(c.re), QS_OK;
 }
 
 static qs_status least(Loops *L, KOp op, Number a, Number b, Number *out) {
