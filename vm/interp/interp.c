@@ -2,6 +2,7 @@
  *
  * Script calls push a Frame and stay in the same C call; a native that calls back enters qvm_call, which runs until its
  * own frame is left.  An error looks for a handler frame by frame, down to where this run began. */
+#include "vm/array/packed.h"
 #include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
 #include "vm/launch/regions.h"
@@ -367,8 +368,8 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
     ARITHMETIC(PWMUL, OP_PWMUL, x * y)
     ARITHMETIC(DIV, OP_DIV, x / y)
     ARITHMETIC(PWDIV, OP_PWDIV, x / y)
-    ARITHMETIC(POW, OP_POW, y == 2 ? x * x : pow(x, y))
-    ARITHMETIC(PWPOW, OP_PWPOW, y == 2 ? x * x : pow(x, y))
+    ARITHMETIC(POW, OP_POW, qpacked_power(x, y))
+    ARITHMETIC(PWPOW, OP_PWPOW, qpacked_power(x, y))
     COMPARISON(EQ, OP_EQ, x == y)
     COMPARISON(NE, OP_NE, x != y)
     COMPARISON(LT, OP_LT, x < y)

@@ -351,10 +351,9 @@ static bool power_known(Lower *L, Num a, double n, Num *out) {
 static qs_status power(Lower *L, Num a, Num b, Num *out) {
     double x = 0, n = 0;
     bool kx = klnum_known(L, a, &x), kn = klnum_known(L, b, &n), complex = qdtype_is_complex(b.dtype);
-    if (kx && kn && klnum_is_weak(a) && klnum_is_weak(b)) {
-        double v = pow(x, n);
+    double v;
+    if (kx && kn && known_row(L, n == 0.5 ? EL_half_power : EL_pow, (Num[]){a, b}, &v))
         return *out = klnum_literal(L, v, klnum_whole(a) && v == floor(v) && fabs(v) < 0x1p31), QS_OK;
-    }
     if (kn && !complex && power_known(L, a, n, out)) return QS_OK;
     if (kx && x == 2 && !complex && !qdtype_is_complex(a.dtype)) return *out = klnum_apply(L, EL_exp2, &b), QS_OK;
     return *out = klnum_apply(L, EL_pow, (Num[]){a, b}), QS_OK;
