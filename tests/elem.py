@@ -246,7 +246,7 @@ def bound(row, d, way, device):
 
 
 def unit_of(row, args):
-    """What units are of: products may be added before they are rounded, so of the largest one; 0: of the result."""
+    """What units are of: products may be added before they are rounded, so of the largest; 0: of the result."""
     with np.errstate(all="ignore"):
         if row.id == "mul" and np.iscomplexobj(args[0]): return abs(args[0]) * abs(args[1])
         if row.id == "lgamma": return 1.0  # near its roots: mathfn.def
