@@ -61,8 +61,8 @@ def special(d):
     t = np.finfo(d)
     powers = [np.dtype(d).type(2.0**k) for k in (-60, 3, 60)]  # and their neighbours, which logarithms round to them
     beside = [float(v) for p in powers for v in (p, np.nextafter(p, p*0), np.nextafter(p, p*4))]
-    return beside + [NAN, 0.0, -0.0, INF, -INF, float(t.tiny), -float(t.tiny), float(t.smallest_subnormal), float(t.max),
-            -float(t.max), 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 1e-10, 3.0, 64.0, 0.3, -7.25]
+    return beside + [NAN, 0.0, -0.0, INF, -INF, float(t.tiny), -float(t.tiny), float(t.smallest_subnormal),
+                     float(t.max), -float(t.max), 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 1e-10, 3.0, 64.0, 0.3, -7.25]
 
 
 def values(d, nargs, rng):
