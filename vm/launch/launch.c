@@ -13,7 +13,7 @@ _Static_assert(sizeof(KFault) == sizeof(DevFault) && offsetof(KFault, at) == off
 
 /* Instructions for which Python's other threads are worth waking: some tenths of a millisecond.  Who lets go of
  * Python's lock may get it back only when another thread's turn is over, some milliseconds later; so what is shorter
- * keeps it. */
+ * keeps it.  Code with loops inside counts as long, because nobody knows their turns. */
 static const double worth_letting_go = 1e6;
 
 Launches *qlaunch_state(qs_vm *vm) {

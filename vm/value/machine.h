@@ -31,7 +31,7 @@ typedef struct Machine {
     GcObj gc_list; size_t gc_count, gc_threshold; bool gc_running;
     /* object.c */
     GcObj *dying; bool burying;      /* containers whose count reached 0, waiting for their contents to be released */
-    /* kernel.c */
+    /* launch.c, devices.c */
     struct Launches *launches;
     struct Device *devices; int ndevices; struct Device *device; /* device: where kernels run */
     bool automatic;                  /* … unless each launch chooses (choose.c) */
