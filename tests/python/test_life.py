@@ -151,6 +151,30 @@ class Life(unittest.TestCase):
             print(abs(r/n - one) < 1e-3)""")
         self.assertEqual(out.strip(), "True")
 
+    @unittest.skipUnless(np, "needs numpy")
+    def test_an_interrupt_leaves_no_half_written_array(self):
+        out = in_child("""
+            import os, signal, threading, time
+            import numpy as np, pyquasar as q
+            q.init("cpu", threads=1)
+            q.evaluate("g = ones(4000000)*0.5")
+            long = "y = " + "("*60 + "g" + " + 1).^0.3"*60
+            q.evaluate(long)                     # it is compiled then
+            q.evaluate("y = zeros(4000000) + 7")
+            seen = set()
+            for after in (0.05, 0.1, 0.2, 0.4):  # of a call that takes some seconds
+                threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT)).start()
+                try:
+                    q.evaluate(long)
+                    time.sleep(0.5)
+                except KeyboardInterrupt:
+                    pass
+                y = q.y
+                seen.add(None if y is None else len(np.unique(np.asarray(y))))
+                q.evaluate("y = zeros(4000000) + 7")
+            print(None in seen, seen <= {None, 1})""")
+        self.assertEqual(out.strip(), "True True")
+
     def test_other_threads_run_during_expressions_and_loops(self):
         m = q.compile_string("long", """
             function y = map(x)
