@@ -367,7 +367,7 @@ static qs_status slices(qs_vm *vm, Array *a, const Shape *s, int dim, int64_t sk
     dims[dim]--;
     int rank = qarr_normalise(s->rank, dims);
     const int64_t *strides = s->strides + (rank == 1); /* a row */
-    TRY(qarr_view(vm, a, rank, dims, strides, (size_t)(skip * s->strides[dim]), &v));
+    TRY(qarr_view(vm, a, rank, dims, strides, a->offset + (size_t)(skip * s->strides[dim]), &v));
     *out = qarr_value(v);
     return QS_OK;
 }

@@ -720,7 +720,7 @@ static qs_status spread(qs_vm *vm, Array *x, int odd, qs_value *out) {
     qmatrix_shape(x, &s);
     int64_t dims[4] = {1, 1, 1, 1}, strides[4] = {0};
     for (int i = 0; i < 2; i++) dims[2*i + 1 - odd] = s.dims[i], strides[2*i + 1 - odd] = s.strides[i];
-    TRY(qarr_view(vm, x, 4, dims, strides, 0, &v));
+    TRY(qarr_view(vm, x, 4, dims, strides, x->offset, &v));
     *out = qarr_value(v);
     return QS_OK;
 }
