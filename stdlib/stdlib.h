@@ -50,12 +50,12 @@ qs_status qarg_count(qs_vm *vm, const char *fn, const char *what, qs_value v, in
 qs_status qarg_string(qs_vm *vm, const char *fn, const char *what, qs_value v, const char **s, size_t *n);
 /* A dimension 0…7 of an array. */
 qs_status qarg_dim(qs_vm *vm, const char *fn, qs_value v, int *out);
-/* -- Numbers lose no digit: one by itself becomes a vec of one element of the type that holds it exactly, and one that
+/* Numbers lose no digit: one by itself becomes a vec of one element of the type that holds it exactly, and one that
  * takes part with arrays is converted once, to the type in which they meet (qoperand_meet).  So a native for several
- * operands asks for that type before it opens any of them. ---------------------------------------------------------- */
-qs_dtype qarg_meet(qs_vm *vm, const qs_call_args *c, int from, int to); /* of in[from..to-1] */
-/* The same where results are floats: float64 for what meets in float64 or in integers of 32 bits and more, else `scalar`;
- * or the complex type of that. */
+ * operands asks for that type before it opens any of them: here of in[from..to-1]. */
+qs_dtype qarg_meet(qs_vm *vm, const qs_call_args *c, int from, int to);
+/* The same where results are floats: float64 for what meets in float64 or in integers of 32 bits and more, else
+ * `scalar`; or the complex type of that. */
 qs_dtype qarg_meet_float(qs_vm *vm, const qs_call_args *c, int from, int to);
 /* in[i] as an array; a number becomes a vec of one element. */
 qs_status qarg_array(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, Array **out);

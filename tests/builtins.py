@@ -4,8 +4,8 @@
     tests/builtins.py [--seconds 20] [--seed N] [--only NAME …]      needs NumPy and SciPy
 
 First every built-in that the table has for arrays is called with numbers: the result must be that of the same call with
-float64 arrays of one element.  Which ones there are is read from docs/builtins.md, which is made from the table, so a new
-one takes part by itself; what its parameters stand for is in SETTINGS, and anything that is not there is a number.
+float64 arrays of one element.  Which ones there are is read from docs/builtins.md, which is made from the table, so a
+new one takes part by itself; what its parameters stand for is in SETTINGS, and anything that is not there is a number.
 
 Then functions that others have, too, are called at random: all element types, numbers beside arrays, empty, strided and
 reversed arrays, nan, infinities, the limits of integers.  A case below makes the arguments and says what must come out;
@@ -39,8 +39,8 @@ ALSO = ("isequal", "isclose", "allclose", "zeros_like", "ones_like", "meshgrid")
 # What a parameter is when it is no number that takes part in the computation.
 SETTINGS = {"dim": 0, "dims": 0, "order": [0, 1], "size": [1, 1], "from": 0, "to": 1, "ddof": 0, "k": 0, "r": 0, "n": 1,
             "degree": 0, "bins or edges": 2, "[lo, hi]": [-1e9, 1e9], "[r, c, ...]": [1, 1], "[dy, dx]": [0, 0],
-            "\"descend\"": "descend", "mode": "full", "method": "linear", "outside": "extrap", "index": 0, "pos": [0, 0],
-            "[]": [], "tolerance": 0.0, "q": 0.5, "p": 50}
+            "\"descend\"": "descend", "mode": "full", "method": "linear", "outside": "extrap", "index": 0,
+            "pos": [0, 0], "[]": [], "tolerance": 0.0, "q": 0.5, "p": 50}
 POLYNOMIAL = ("polyval", "roots")  # p: its coefficients
 NUMBERS = (0.1, -123456789.123, 1e-300, 3e300, 16777217.0, 1e-60, 0.8515680698511308, 1.0, 1 + 0.1j)
 # They say of what type an argument is, make what a list makes, or take no number in any place.
@@ -70,12 +70,12 @@ def parameters(text):
     out, depth, last, optional = [[], []], 0, "", False
     for c in text.replace("[,", ",\0").replace(" [x", "[x"):
         if c == "\0": optional = True
-        elif c == "," and not depth: out[optional and not last.endswith("\1")].append(last.strip("\1 ]")); last = ""
+        elif c == "," and not depth: out[optional].append(last.strip(" ]")); last = ""
         else:
             depth += {"[": 1, "]": -1}.get(c, 0)
             depth = max(depth, 0)
             last += c
-    if last.strip("\1 ]"): out[1 if optional else 0].append(re.sub(r"\]+$", "", last.strip("\1 ")) if last.count("[") == 0 else last.strip())
+    if last.strip(" ]"): out[optional].append(last.strip() if "[" in last else last.strip(" ]"))
     return out
 
 
@@ -118,6 +118,10 @@ def with_numbers():
 # -- at random: arguments ------------------------------------------------------------------------------------------
 class Skip(Exception):
     """These arguments have no meaning for the function, or for what it is held against."""
+
+
+class Overflow(Exception):
+    """Beyond 64 bits."""
 
 
 class Random:
@@ -165,7 +169,8 @@ class Random:
         return self.array(types, (n,), **how)
 
     def number(self):
-        return self.pick([0.1, -2.5, 123456789.123, 1.0, 0.0, 7.0, -0.3, 1e-60, 16777217.0, float(self.rng.standard_normal())])
+        return self.pick([0.1, -2.5, 123456789.123, 1.0, 0.0, 7.0, -0.3, 1e-60, 16777217.0,
+                          float(self.rng.standard_normal())])
 
     def view(self, x):
         """x, or the same elements in the middle of an array of the language."""
@@ -205,11 +210,11 @@ def meet(*args):
 def promote(a, b):
     if a == b: return a
     whole = [d for d in (a, b) if d.kind in "biu"]
-    if len(whole) == 2: return np.promote_types(np.promote_types(a, b), "i4") if max(a.itemsize, b.itemsize) < 4 else np.promote_types(a, b)
+    if len(whole) == 2: return np.promote_types(np.promote_types(a, b), "i4" if max(a.itemsize, b.itemsize) < 4 else a)
     if any(d.str[1:] in WIDE for d in whole): return np.dtype("c16" if "c" in a.kind + b.kind else "f8")
     if len(whole) == 1:
         other = b if whole[0] is a else a
-        return other if other.itemsize > 2 or whole[0].itemsize == 1 and whole[0].kind != "b" or whole[0].kind == "b" else np.dtype("f4")
+        return other if other.itemsize > 2 or whole[0].itemsize == 1 else np.dtype("f4")
     return np.promote_types(a, b)
 
 
@@ -229,8 +234,8 @@ def exact(*args):
 # -- what must come out --------------------------------------------------------------------------------------------
 # A case gives the arguments and a Want, or None where the call must be an error.
 class Want:
-    """Elements; `scale`: the size of the terms whose rounding in float64 may be seen, ulps: of that, and of the result."""
-    def __init__(self, value, scale=None, ulps=16, same=None):
+    """Elements; `ulps` of float64, of size `scale`, may be seen: the size of the terms whose rounding adds up."""
+    def __init__(self, value, scale=None, ulps=16):
         self.value, self.scale, self.ulps = np.asarray(value).ravel(), scale, ulps
 
 
@@ -253,11 +258,14 @@ def agrees(got, want):
         value = value.astype("f8")
         rounded = value.astype(d).astype("f8")
         got = got.astype("f8")
-        size = np.abs(value) if want.scale is None else np.maximum(np.abs(value), np.broadcast_to(np.asarray(want.scale, "f8").ravel(), value.shape) if np.size(want.scale) in (1, value.size) else np.abs(value))
-        close = np.abs(got - rounded) <= 2 * np.finfo(d).eps * np.abs(value) + want.ulps * 2.0**-53 * size + np.finfo(d).tiny
+        size = np.abs(value)
+        if np.size(want.scale) in (1, value.size) and want.scale is not None:
+            size = np.maximum(size, np.asarray(want.scale, "f8").ravel())
+        bound = 2 * np.finfo(d).eps * np.abs(value) + want.ulps * 2.0**-53 * size + np.finfo(d).tiny
+        close = np.abs(got - rounded) <= bound
         same = (got == rounded) | (np.isnan(got) & np.isnan(rounded)) | close
         edge = ~np.isfinite(size) | (np.abs(value) > 0.5 * float(np.finfo(d).max)) | (size > 1e300)
-    return None if np.all(same | edge & (np.isinf(got) | np.isnan(got) | np.isinf(rounded) | np.isnan(rounded))) else "differs"
+    return None if np.all(same | edge & ~(np.isfinite(got) & np.isfinite(rounded))) else "differs"
 
 
 CASES = {}
@@ -270,13 +278,14 @@ def case(*names):
     return add
 
 
-def along(f, x, dim, keep=True):
+def along(f, x, dim):
     """f of all elements, or along a dimension, which stays."""
-    return np.asarray(f(two(x).ravel())) if dim is None else np.apply_along_axis(lambda v: np.atleast_1d(f(v)), dim, two(x))
+    if dim is None: return np.asarray(f(two(x).ravel()))
+    return np.apply_along_axis(lambda v: np.atleast_1d(f(v)), dim, two(x))
 
 
-@case("sum", "prod", "mean", "any", "all", "squared_norm", "norm", "nansum", "nanmean", "nanmin", "nanmax", "var", "std",
-      "median", "nanmedian", "nanvar", "nanstd", "mode")
+@case("sum", "prod", "mean", "any", "all", "squared_norm", "norm", "nansum", "nanmean", "nanmin", "nanmax", "var",
+      "std", "median", "nanmedian", "nanvar", "nanstd", "mode")
 def reduction(g, name):
     x = g.maybe(g.array(REAL if name not in ("sum", "mean", "prod") else REAL + COMPLEX))
     if isinstance(x, float): return (x,), Want(reduced(name, np.array([x])), abs(x))
@@ -332,10 +341,6 @@ def reduced(name, v):
     return getattr(np, name)(w)
 
 
-class Overflow(Exception):
-    """Beyond 64 bits."""
-
-
 @case("min", "max", "find_index_min", "find_index_max")
 def extreme(g, name):
     x = g.maybe(g.array(REAL, empty=0))
@@ -377,7 +382,8 @@ def lines(g, name):
     if v.dtype.kind in "biu":
         f = np.cumsum if name == "cumsum" else np.cumprod
         d = f(v.astype("O"), axis=dim) if v.size else np.empty(0)
-        if v.size and not all(-2**63 <= int(i) < (2**64 if v.dtype == "u8" else 2**63) for i in d.ravel()): return args, None
+        low, high = (0, 2**64) if v.dtype == "u8" else (-2**63, 2**63)
+        if v.size and not all(low <= int(i) < high for i in d.ravel()): return args, None
         return args, Want(np.array([int(i) for i in d.ravel()], "O"))
     w = v.astype("c16" if v.dtype.kind == "c" else "f8")
     with np.errstate(all="ignore"):
@@ -457,7 +463,8 @@ def interp1(g, name):
     n = g.count(2, 7)
     x = np.sort(g.rng.choice(50, n, replace=False)).astype(g.pick(["i4", "f4", "f8", "u1"]))
     y = g.vector(["f4", "f8", "i4", "u1", "i8"], n, small=True)
-    at = float(g.rng.random() * 50) if g.chance(0.4) else (g.rng.random(g.count(1, 5)) * 60 - 5).astype(g.pick(["f4", "f8"]))
+    at = (g.rng.random(g.count(1, 5)) * 60 - 5).astype(g.pick(["f4", "f8"]))
+    if g.chance(0.4): at = float(g.rng.random() * 50)
     method = g.pick(["linear", "nearest", "previous", "next", "pchip", "spline"])
     xs, ys, t = x.astype("f8"), y.astype("f8"), np.atleast_1d(at).astype("f8")
     if method == "linear": w = np.interp(t, xs, ys, np.nan, np.nan)
@@ -560,7 +567,8 @@ def covariance(g, name):
 @case("medfilt")
 def medfilt(g, name):
     x, r = g.array(REAL, (g.count(3, 8), g.count(3, 8)), small=True), g.count(0, 2)
-    return (x, r), Want(scipy.ndimage.median_filter(x.astype("f4") if x.dtype == "f2" else x, 2 * r + 1, mode="reflect"))
+    known = x.astype("f4") if x.dtype == "f2" else x
+    return (x, r), Want(scipy.ndimage.median_filter(known, 2 * r + 1, mode="reflect"))
 
 
 # -- linear algebra ------------------------------------------------------------------------------------------------
@@ -576,12 +584,14 @@ def matrix(g, name):
     x = g.maybe(good(g, ["f4", "f8", "i2", "i4", "i8", "u1", "c8", "c16"]))
     w = two(floats(x))
     size = np.prod(np.sum(np.abs(w), axis=1)) if name == "det" else None
-    f = {"logdet": lambda a: np.linalg.slogdet(a)[1], "rank": np.linalg.matrix_rank}.get(name) or getattr(np.linalg, name, None) or getattr(np, name)
+    others = {"logdet": lambda a: np.linalg.slogdet(a)[1], "rank": np.linalg.matrix_rank, "trace": np.trace}
+    f = others.get(name) or getattr(np.linalg, name)
     if np.any(w == 0) and w.size == 1 or isinstance(x, float) and not 1e-9 < abs(x) < 1e9: raise Skip
     if name == "logdet" and (w.dtype.kind == "c" or np.linalg.det(w) < 0): raise Skip
     k = np.linalg.cond(w)
     r = f(w)
-    return (x,), Want(r, np.max(np.abs(r)) * k + (0 if name != "logdet" else k) + (size or 0) + np.sum(np.abs(np.diag(w))) * (name == "trace"), 4096)
+    size = {"det": size, "logdet": k, "trace": np.sum(np.abs(np.diag(w)))}.get(name, 0)
+    return (x,), Want(r, np.max(np.abs(r)) * k + size, 4096)
 
 
 @case("solve", "linsolve")
@@ -616,12 +626,18 @@ def product(g, name):
     if name == "kron": a, b = g.maybe(a), g.maybe(b)
     if name == "dotprod" and n == 1: a, b = g.maybe(a), g.maybe(b)
     x, y = floats(a, b)
-    if name == "kron": x, y = exact(a, b)
-    if name == "kron": return (a, b), Want(np.kron(x.astype("O"), y.astype("O")) if x.dtype.kind in "biu" else np.kron(*floats(x, y)), None, 64)
-    if isinstance(b, float) and meet(a).str[1:] not in (*WIDE, "f8", "c16"): y = y.astype("c8" if y.dtype.kind == "c" else "f4").astype(y.dtype)
-    if isinstance(a, float) and meet(b).str[1:] not in (*WIDE, "f8", "c16"): x = x.astype("c8" if x.dtype.kind == "c" else "f4").astype(x.dtype)
+    if name == "kron":
+        x, y = exact(a, b)
+        x, y = (x.astype("O"), y.astype("O")) if x.dtype.kind in "biu" else floats(x, y)
+        return (a, b), Want(np.kron(x, y), None, 64)
+    if isinstance(b, float) and not_wide(a): y = single(y)
+    if isinstance(a, float) and not_wide(b): x = single(x)
     size = np.sum(np.abs(x) * np.abs(y)) if name == "dotprod" else np.max(np.abs(x)) * np.max(np.abs(y))
     return (a, b), Want(np.sum(x * y) if name == "dotprod" else np.cross(x, y), size, 64)
+
+
+def not_wide(x): return meet(x).str[1:] not in (*WIDE, "f8", "c16")
+def single(x): return x.astype("c8" if x.dtype.kind == "c" else "f4").astype(x.dtype)
 
 
 # -- Fourier transforms --------------------------------------------------------------------------------------------
@@ -637,14 +653,16 @@ def fourier(g, name):
     w = v.astype("c16" if v.dtype.kind == "c" else "f8")
     r = (np.fft.ifftn if name[0] == "i" else np.fft.fftn)(w, axes=axes)
     wide = v.dtype.str[1:] in (*WIDE, "f8", "c16")  # else it is computed in float32
-    return (x,), Want(r, np.full(r.shape, np.sum(np.abs(w)) / (w.size if name[0] == "i" else 1)), 16 if wide else 2.0**32)
+    size = np.sum(np.abs(w)) / (w.size if name[0] == "i" else 1)
+    return (x,), Want(r, np.full(r.shape, size), 16 if wide else 2.0**32)
 
 
 # -- moving elements -----------------------------------------------------------------------------------------------
-@case("reshape", "transpose", "herm_transpose", "permute", "moveaxis", "squeeze", "diag", "diagm", "triu", "tril", "repmat",
-      "circshift", "copy")
+@case("reshape", "transpose", "herm_transpose", "permute", "moveaxis", "squeeze", "diag", "diagm", "triu", "tril",
+      "repmat", "circshift", "copy")
 def moved(g, name):
-    x = g.maybe(g.array(REAL + COMPLEX, None if name not in ("diag", "triu", "tril") else (g.count(1, 5), g.count(2, 5))))
+    shape = (g.count(1, 5), g.count(2, 5)) if name in ("diag", "triu", "tril") else None
+    x = g.maybe(g.array(REAL + COMPLEX, shape))
     v = two(x)
     if name == "reshape": return (x, [x.size if isinstance(x, np.ndarray) else 1]), Want(v.ravel())
     if name in ("squeeze", "copy"): return (x,), Want(v.ravel())
@@ -692,7 +710,7 @@ def made(g, name):
         a, b, n = g.number(), g.number(), g.count(2, 9)
         return (a, b, n), Want(np.linspace(a, b, n), max(abs(a), abs(b)))
     if name == "meshgrid":
-        x, y = g.maybe(g.vector(["f4", "f8", "i4", "u1"], small=True)), g.maybe(g.vector(["f4", "f8"], small=True))
+        x, y = (g.maybe(g.vector(["f4", "f8", "i4", "u1"], small=True)) for _ in range(2))
         return (x, y), Want(np.meshgrid(np.atleast_1d(x), np.atleast_1d(y))[0])
     size = [g.count(1, 5) for _ in range(g.count(2, 3))]
     at = g.rng.integers(0, math.prod(size), g.count(2, 5))
@@ -718,15 +736,13 @@ def compared(g, name):
             gap, bound = np.abs(x.astype("f8") - y), 1e-8 + 1e-5 * np.abs(y.astype("f8"))
             if np.any(np.abs(gap - bound) < 1e-5 * bound) or not np.all(np.isfinite(bound)): raise Skip
             return (a, b), Want(near if name == "isclose" else np.all(near))
-        if name == "clamp": return (a, b), Want(np.fmin(np.fmax(x, 0), y)) if not np.any(np.isnan(y) | np.isnan(x) | (y < 0)) else skip()
+        if name == "clamp" and np.any(np.isnan(y) | np.isnan(x) | (y < 0)): raise Skip
+        if name == "clamp": return (a, b), Want(np.fmin(np.fmax(x, 0), y))
         f = {"hypot": np.hypot, "atan2": np.arctan2, "mod": np.mod}[name]
         if name == "mod" and not np.all(np.isfinite(x) & np.isfinite(y) & (np.abs(x / y) < 1e3)): raise Skip
-        if name == "mod": return (a, b), Want(f(x, y), np.abs(y.astype("f8")) * (1 if x.dtype == "f8" else 2.0**29), 64)
+        rough = 1 if x.dtype == "f8" else 2.0**29
+        if name == "mod": return (a, b), Want(f(x, y), np.abs(y.astype("f8")) * rough, 64)
         return (a, b), Want(f(x.astype("f8"), y.astype("f8")))
-
-
-def skip():
-    raise Skip
 
 
 # -- running -------------------------------------------------------------------------------------------------------
@@ -751,7 +767,8 @@ def once(seed, name):
     if want is None: return f"{name}({', '.join(map(shown, args))}): no error\n  got    {shown(flat(got))}"
     problem = agrees(got, want)
     if not problem: return None
-    return f"{name}({', '.join(map(shown, args))}): {problem}\n  got    {shown(flat(got))}\n  wanted {shown(want.value)}"
+    call = f"{name}({', '.join(map(shown, args))})"
+    return f"{call}: {problem}\n  got    {shown(flat(got))}\n  wanted {shown(want.value)}"
 
 
 def main():
