@@ -52,6 +52,7 @@ typedef struct {
 typedef struct { Arg *at; int n; } ArgList;
 
 typedef enum { Q_HOST, Q_DEVICE, Q_KERNEL } FuncQual;
+enum { ASSIGN_BEGINS = 1 }; /* flag of an N_ASSIGN that scope.c made: a local begins with what a name outside has, if so */
 
 typedef struct { Str *name; TypeExpr *type; Node *init; bool variadic; uint32_t pos; Sym *sym; } Param;
 
