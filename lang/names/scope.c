@@ -339,6 +339,28 @@ static void check_base(Resolver *r, const Node *target) {
                      target->kind == N_FIELD ? "object()" : "zeros(size), or cell(n)");
 }
 
+/* color.red, of an enum. */
+static bool constant_of(Resolver *r, Node *n) {
+    const Node *base = n->u.field.base;
+    if (base->kind != N_IDENT || base->u.ident.sym || rule_variable(r, base->u.ident.name)) return false;
+    const Sym *s = lookup_from(r, r->scope, base->u.ident.name, base->pos);
+    const TypeDef *d = s && s->kind == SYM_TYPE ? s->constants : NULL;
+    Nearest near = {.wanted = n->u.field.name->s};
+    for (int i = 0; d && i < d->nfields; i++) {
+        if (d->fields[i].name == n->u.field.name) {
+            uint32_t pos = n->pos;
+            *n = *d->fields[i].init;
+            n->pos = pos;
+            return true;
+        }
+        qstr_offer(&near, d->fields[i].name->s);
+    }
+    if (d && near.best)
+        qdiag_name_error(r->u, n->pos, "%s has no constant %s: did you mean '%s'?", d->name->s, near.wanted, near.best);
+    else if (d) qdiag_name_error(r->u, n->pos, "%s has no constant %s", d->name->s, near.wanted);
+    return d != NULL;
+}
+
 static void resolve(Resolver *r, Node **slot) {
     Node *n = *slot;
     switch (n->kind) {
@@ -353,6 +375,9 @@ static void resolve(Resolver *r, Node **slot) {
             to_type(r, n);
             return;
         }
+        break;
+    case N_FIELD:
+        if (constant_of(r, n)) return;
         break;
     case N_LAMBDA: resolve_func(r, n->u.lambda.func); return;
     case N_FUNC: resolve_func(r, n->u.func); return;
