@@ -462,7 +462,7 @@ print 1/s[0], " ", 1/s[1]
 
     def test_any_number_of_threads(self):
         path = os.path.join(ROOT, "tests", "scripts", "kernels", "same_bits.q")
-        runs = {n: [qrun("--device", "cpu", "--threads", str(n), "--loops", "always", path).stdout for _ in range(2)]
+        runs = {n: [qrun("--device", "cpu", "--threads", str(n), path).stdout for _ in range(2)]
                 for n in (1, 2, 3, 4, 7, 8)}
         self.assertTrue(runs[1][0])
         for n, (first, second) in runs.items():

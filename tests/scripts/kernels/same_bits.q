@@ -88,3 +88,15 @@ for i = 0..n-1
 end
 print a, " ", of(h)
 print sum(sin(x).*x), " ", mean((x-0.3).^2), " ", max(x.*x), " ", sum(x), " ", dotprod(x, x)
+w = float64(zeros(40))
+for k = 0..numel(w)-1
+    t = 0.0
+    for i = 0..n-1
+        t += x[i]*x[i]*(k+1)
+    end
+    w[k] = t
+    if k > 0
+        w[k] += w[k-1]/2
+    end
+end
+print sum(w)
