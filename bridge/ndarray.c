@@ -166,7 +166,8 @@ qs_status qnd_give(Border *b, Array *a, Device *d, Export **out) {
     if (s == QS_OK && !e) qbuf_take_back(a->buf);
     if (!e) return s ? qarr_lock_failed(b->vm, a, NULL, s) : qs_fail(b->vm, QS_ENOMEM, "out of memory");
     *e = (Export){.border = qborder_retain(b), .array = qval_retain(qarr_value(a)), .next = b->exports,
-                  .on_device = d != NULL, .readonly = qbuf_is_readonly(a->buf), .data = (char *)(uintptr_t)block + a->offset * size};
+                  .on_device = d != NULL, .readonly = qbuf_is_readonly(a->buf),
+                  .data = (char *)(uintptr_t)block + a->offset * size};
     for (int i = 0; i < a->rank; i++) {
         e->shape[i] = a->dims[i];
         e->strides[i] = a->strides[i] * (Py_ssize_t)size;
