@@ -290,9 +290,11 @@ static Function *kernel_of(qs_value v, int nargs) {
 
 static void tell_beyond(qs_vm *vm, Kernel *k, const Func *f, int beyond) {
     k->told = true;
+    const char *many = k->positions > 1 ? "s" : "";
     qreport_explain(vm, qast_where(f->unit, f->pos),
-                    "kernel %s: the launch covers the leading %d of its %d dimensions, as the position has %d "
-                    "component%s", f->name->s, k->positions, k->positions + beyond, k->positions, k->positions > 1 ? "s" : "");
+                    "kernel %s: the launch covers the leading %d of its %d dimensions, "
+                    "as the position has %d component%s", f->name->s, k->positions, k->positions + beyond,
+                    k->positions, many);
 }
 
 qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in) {
