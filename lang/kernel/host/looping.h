@@ -3,6 +3,7 @@
 #define LANG_KERNEL_LOOPING_H
 #include "lang/kernel/elem/elem.h"
 #include "lang/kernel/host/loop.h"
+#include "lang/kernel/ir/affine.h"
 #include "lang/kernel/walk/walk.h"
 #include "lang/syntax/operators.h"
 
@@ -68,7 +69,17 @@ typedef struct Var { /* a variable: of the loop's function, or of one inlined; o
     Value val;
 } Var;
 
-typedef struct { KRef at, n; LoopTest test; } Check; /* 0 <= at < n */
+/* Why one end of an index is inside, whatever bounds it has: surely; or where for one of these neither sum is
+ * negative. */
+enum { PROOF_RESTS = 4 };
+typedef struct { Affine sum, given; } Rest;
+typedef struct { bool sure; int n; Rest rest[PROOF_RESTS]; } Proof;
+typedef struct {
+    KRef at, n;            /* 0 <= at < n */
+    bool ranged;           /* the guard knows bounds of `at` */
+    Proof low, high;       /* from conditions around it */
+    LoopTest test;
+} Check;
 typedef struct {
     int param, source, rank;
     KRef at[QS_MAX_RANK];
@@ -259,7 +270,14 @@ void kloop_watched(Loops *L, const Var *v); /* it has changed */
 void kloop_free_order(Loops *L, const Node *loop, KRef from);
 int kloop_sum_array(const Loops *L, int source);                 /* its number among the sums; -1 */
 
+/* -- loop_fact.c ------------------------------------------------------------------------------------------------- */
+void kloop_prove(Loops *L, Check *check);                        /* fills in low and high */
+bool kloop_is_number(Loops *L, KRef x);                          /* a condition has shown that x is not nan */
+/* Before the first turn the guard can say that this end is inside. */
+static inline bool kloop_is_known(const Check *c, const Proof *end) { return c->ranged || end->sure || end->n; }
+
 /* -- loop_nest.c ------------------------------------------------------------------------------------------------- */
+bool kloop_is_wide(const Loops *L, KRef r);    /* an int that may need more than 62 bits */
 bool kloop_has_range(const Loops *L, KRef r);  /* bounds of r over all turns can be computed before the first */
 KRef kloop_last_of(Loops *L, const Level *v);  /* the counter's value in the last turn; 0: there is but one */
 /* After the exact pass: how many outer loops may become axes (0: none, and L->out->why says why). */
