@@ -107,17 +107,17 @@ static int independent(Loops *L, int depth) {
     return depth;
 }
 
-static bool only_adds(const Loops *L, int source) {
+static bool only_adds(const Loops *L, const Touch *as) {
     for (uint32_t i = 0; i < L->ntouches; i++)
-        if (L->touches[i].source == source && !L->touches[i].sum) return false;
-    return true;
+        if (L->touches[i].source == as->source && L->touches[i].sum != as->sum) return false;
+    return as->sum != SUM_NOT;
 }
 
 /* Arrays whose elements several turns may change, but only by adding to them: each chunk gets a copy. */
 static void find_sums(Loops *L) {
     for (uint32_t i = 0; i < L->ntouches; i++) {
         const Touch *t = &L->touches[i];
-        bool candidate = t->store && t->sum && !is_sum(L, t->source) && only_adds(L, t->source);
+        bool candidate = t->store && !is_sum(L, t->source) && only_adds(L, t);
         if (candidate && !(equal_counters(L, t, t) & 1) && L->out->nsums < LOOP_SUM_ARRAYS)
             L->out->sums[L->out->nsums++] = t->source;
     }

@@ -19,7 +19,8 @@ typedef struct {
     uint8_t kind;      /* LOOP_NUM, LOOP_INT, LOOP_BOOL, LOOP_COMPLEX */
     KRef v;            /* float64, int64 or bool */
     KRef twin;         /* of LOOP_NUM; 0: none */
-    double lo, hi;     /* bounds of twin, or of a LOOP_INT */
+    KRef wide;         /* of LOOP_NUM without a twin: an int64 that it is rounded from, as in min(9,int(x)); 0: none */
+    double lo, hi;     /* bounds of twin or wide, or of a LOOP_INT */
     KRef im;           /* of LOOP_COMPLEX */
     uint8_t maybe;     /* MaybeReal, of LOOP_COMPLEX */
 } Number;
@@ -80,12 +81,15 @@ typedef struct {
     Proof low, high;       /* from conditions around it */
     LoopTest test;
 } Check;
+/* x[…] += value: of floats; of ints, which only grow, or only fall.  Those stop at the ends of their type, in any order
+ * of the terms at the same number, as long as they go one way. */
+typedef enum { SUM_NOT, SUM_REAL, SUM_UP, SUM_DOWN } SumKind;
 typedef struct {
     int param, source, rank;
     KRef at[QS_MAX_RANK];
     bool store;
     bool plain;            /* `at` are the subscripts as written, and inside the array; no mode has changed them */
-    bool sum;              /* it is x[…] += value */
+    SumKind sum;
     uint32_t pos;
 } Touch;                   /* an element that is read or written */
 
