@@ -237,7 +237,7 @@ qs_status kloop_vector_patch(Loops *L, const Value *v, const Number *index, cons
 qs_status kloop_vector_row(Loops *L, const Value *m, Number index, const char *name, Value *out);
 
 /* -- loop_call.c ------------------------------------------------------------------------------------------------- */
-bool kloop_is_vec(const char *name, const Value *v);             /* the name of a type that takes such a vec */
+bool kloop_has_shape(const char *name, const Value *v);             /* the name of a type that takes it */
 qs_status kloop_builtin(Loops *L, const char *name, Value *args, int nargs, Value *out);
 extern const CallRules kloop_call_rules;
 qs_status kloop_real_builtin(Loops *L, const char *name, const Number *args, int nargs, Number *out);
