@@ -166,7 +166,8 @@ qs_status qnd_give(Border *b, Array *a, Device *d, Export **out) {
     if (s == QS_OK && !e) qbuf_take_back(a->buf);
     if (!e) return s ? qarr_lock_failed(b->vm, a, NULL, s) : qs_fail(b->vm, QS_ENOMEM, "out of memory");
     *e = (Export){.border = qborder_retain(b), .array = qval_retain(qarr_value(a)), .next = b->exports,
-                  .on_device = d != NULL, .readonly = qbuf_is_readonly(a->buf), .data = (char *)(uintptr_t)block + a->offset * size};
+                  .on_device = d != NULL, .readonly = qbuf_is_readonly(a->buf),
+                  .data = (char *)(uintptr_t)block + a->offset * size};
     for (int i = 0; i < a->rank; i++) {
         e->shape[i] = a->dims[i];
         e->strides[i] = a->strides[i] * (Py_ssize_t)size;
@@ -620,8 +621,8 @@ static qs_status as_is(qs_status s, qs_value *v) { /* what is written to it shal
     return s;
 }
 
-/* What becomes of a list: numbers make an array, other items (arrays, too) a cell or an error.  With cells it has the shape that it
- * has for NumPy; else [[1, 2]] is the vector that it is in the language. */
+/* What becomes of a list: numbers make an array, other items (arrays, too) a cell or an error.  With cells it has the
+ * shape that it has for NumPy; else [[1, 2]] is the vector that it is in the language. */
 typedef struct { bool cells; qs_dtype numbers; } ListAs;
 static qs_status items_value(Border *b, PyObject *list, ListAs as, qs_value *out);
 
