@@ -29,6 +29,7 @@ const LibDoc *qlib_called_elsewhere(const char *name); /* what MATLAB or NumPy c
 void qlib_manual(Text *out); /* what docs/builtins.md says of the table */
 
 typedef struct Lib { /* Machine.lib */
+    size_t overwritten;   /* string.c: columns of the text that the next overwrite covers */
     double timer;         /* time.c: tic, in seconds of the monotonic clock; < 0 never started */
     struct Lapack *lapack; /* linalg.c: opened on first use */
     struct Regex *regex;  /* regex.c: compiled patterns */

@@ -530,6 +530,27 @@ class Output(unittest.TestCase):
             r = qrun("-e", "print 1", stdout=full)
         self.assertEqual((r.returncode, r.stderr), (1, "qrun: the output could not all be written\n"))
 
+    def first_output(self, text, env):
+        """What a pipe has seen of a program that then waits."""
+        with script(text + "\npause(20000)") as name:
+            p = subprocess.Popen([QRUN, name], stdout=subprocess.PIPE, env={**os.environ, **env})
+            seen = os.read(p.stdout.fileno(), 100)
+            p.kill()
+            p.wait()
+            p.stdout.close()
+            return seen
+
+    def test_a_line_that_is_written_over(self):
+        text = ('for i = 1..2\noverwrite("step ", i)\nend\nprint "done"\n'
+                'overwrite("longer")\noverwrite("ä")\nwrite("end")')
+        r = subprocess.run([QRUN, "-e", text], stdout=subprocess.PIPE)
+        self.assertEqual(r.stdout.decode(), "step 1\rstep 2\r      \rdone\nlonger\rä     \r \rend")
+
+    def test_what_is_seen_at_once(self):
+        self.assertEqual(self.first_output('write("half")\nflush()', {}), b"half")
+        self.assertEqual(self.first_output('overwrite(1, " of ", 3)', {}), b"1 of 3\r")
+        self.assertEqual(self.first_output('print "now"', {"PYTHONUNBUFFERED": "1"}), b"now\n")
+
 
 if __name__ == "__main__":
     if "--qrun" in sys.argv:

@@ -19,20 +19,33 @@ static bool fold_binary(Op op, double a, double b, double *out) {
     }
 }
 
-bool qfold_number(const Node *n, double *out) {
+/* Variables of the top level whose values are known at a place of it; NULL: none are. */
+enum { KNOWN_MAX = 64 };
+typedef struct { const Sym *sym[KNOWN_MAX]; double value[KNOWN_MAX]; int n; } Known;
+
+static bool look_up(const Known *k, const Sym *s, double *out) {
+    for (int i = 0; k && i < k->n; i++)
+        if (k->sym[i] == s) return *out = k->value[i], true;
+    return false;
+}
+
+static bool fold(const Known *k, const Node *n, double *out) {
     double a, b;
     switch ((NodeKind)n->kind) {
     case N_NUM:
         *out = n->u.num.value;
         return !n->u.num.imaginary;
+    case N_IDENT: return look_up(k, n->u.ident.sym, out);
     case N_UNARY:
-        if (n->op == OP_NOT || !qfold_number(n->u.bin.a, &a)) return false;
+        if (n->op == OP_NOT || !fold(k, n->u.bin.a, &a)) return false;
         *out = n->op == OP_NEG ? -a : a;
         return true;
-    case N_BINARY: return qfold_number(n->u.bin.a, &a) && qfold_number(n->u.bin.b, &b) && fold_binary(n->op, a, b, out);
+    case N_BINARY: return fold(k, n->u.bin.a, &a) && fold(k, n->u.bin.b, &b) && fold_binary(n->op, a, b, out);
     default: return false;
     }
 }
+
+bool qfold_number(const Node *n, double *out) { return fold(NULL, n, out); }
 
 /* -- matrices ---------------------------------------------------------------------------------------------------- */
 
@@ -90,17 +103,17 @@ static Truth compare(Op op, double order, bool unordered) {
     }
 }
 
-static Truth condition(const Node *n);
+static Truth condition(const Known *k, const Node *n);
 
-static Truth binary_condition(const Node *n) {
+static Truth binary_condition(const Known *k, const Node *n) {
     const Node *a = n->u.bin.a, *b = n->u.bin.b;
     double x, y;
     if (n->op == OP_ANDAND || n->op == OP_OROR) {
-        Truth p = condition(a), q = condition(b), decides = n->op == OP_OROR ? YES : NO;
+        Truth p = condition(k, a), q = condition(k, b), decides = n->op == OP_OROR ? YES : NO;
         if (p == decides || q == decides) return decides;
         return p == UNKNOWN || q == UNKNOWN ? UNKNOWN : p;
     }
-    if (qfold_number(a, &x) && qfold_number(b, &y)) {
+    if (fold(k, a, &x) && fold(k, b, &y)) {
         Truth t = compare(n->op, x < y ? -1 : x > y, isnan(x) || isnan(y));
         if (t != UNKNOWN) return t;
     }
@@ -114,30 +127,63 @@ static bool is_builtin_name(const Node *n, const char *name) {
            n->u.ident.sym->kind == SYM_GLOBAL;
 }
 
-static Truth condition(const Node *n) {
+static Truth condition(const Known *k, const Node *n) {
     double x;
-    if (qfold_number(n, &x)) return truth(x != 0);
+    if (fold(k, n, &x)) return truth(x != 0);
     if (is_builtin_name(n, "true")) return YES;
     if (is_builtin_name(n, "false")) return NO;
-    if (n->kind == N_BINARY) return binary_condition(n);
+    if (n->kind == N_BINARY) return binary_condition(k, n);
     if (n->kind == N_UNARY && n->op == OP_NOT) {
-        Truth t = condition(n->u.bin.a);
+        Truth t = condition(k, n->u.bin.a);
         return t == UNKNOWN ? UNKNOWN : truth(t == NO);
     }
     return UNKNOWN;
 }
 
-static void check_assert(Unit *u, const Node *n) {
+static void check_assert(Unit *u, const Known *k, const Node *n) {
     if (n->kind != N_CALL || !is_builtin_name(n->u.call.callee, "assert") || n->u.call.args.n == 0) return;
     ArgList args = n->u.call.args;
-    if (condition(args.at[0].value) != NO) return;
-    if (args.n > 1 && args.at[1].value->kind == N_STR)
+    if (condition(k, args.at[0].value) != NO) return;
+    if (args.n == 2 && args.at[1].value->kind == N_STR)
         qdiag_error(u, n->pos, "this assertion can never hold: %s", args.at[1].value->u.str->s);
     else qdiag_error(u, n->pos, "this assertion can never hold");
 }
 
+static void forget(Known *k, const Sym *s) {
+    for (int i = 0; i < k->n; i++)
+        if (k->sym[i] == s) k->n--, k->sym[i] = k->sym[k->n], k->value[i] = k->value[k->n];
+}
+
+/* What a statement may change: names that it assigns anywhere in it; every variable where it runs code that is not in
+ * sight (eval, methods, which may be Python's). */
+static void forget_changed(void *ud, Node **child) {
+    Known *k = ud;
+    Node *n = *child;
+    for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++)
+        if (n->u.assign.targets[i]->kind == N_IDENT) forget(k, n->u.assign.targets[i]->u.ident.sym);
+    for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++) forget(k, n->u.loop.syms[i]);
+    if (n->kind == N_TRY) forget(k, n->u.tries.sym);
+    if (n->kind == N_DECL) forget(k, n->u.decl.sym);
+    if (n->kind == N_CALL && (n->u.call.callee->kind != N_IDENT || is_builtin_name(n->u.call.callee, "eval"))) k->n = 0;
+    qast_children(n, forget_changed, k);
+}
+
+static const Sym *variable_of(const Node *n) { /* x = …, where x takes any value as it is */
+    const Node *target = n->kind == N_ASSIGN && n->u.assign.ntargets == 1 ? n->u.assign.targets[0] : NULL;
+    if (!target || n->u.assign.in_place || target->kind != N_IDENT) return NULL;
+    return target->u.ident.sym && !target->u.ident.sym->declared ? target->u.ident.sym : NULL;
+}
+
 /* Those of the top level that run whatever happens: assert(false) in a branch says that it is never reached. */
 void qfold_asserts(Unit *u) {
-    for (int i = 0; i < u->main->body.n; i++)
-        if (u->main->body.at[i]->kind == N_EXPR) check_assert(u, u->main->body.at[i]->u.expr);
+    Known k = {.n = 0};
+    for (int i = 0; i < u->main->body.n; i++) {
+        Node *n = u->main->body.at[i];
+        const Sym *s = variable_of(n);
+        double x;
+        if (n->kind == N_EXPR) check_assert(u, &k, n->u.expr);
+        bool known = s && fold(&k, n->u.assign.value, &x);
+        forget_changed(&k, &n);
+        if (known && k.n < KNOWN_MAX) k.sym[k.n] = s, k.value[k.n++] = x;
+    }
 }

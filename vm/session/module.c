@@ -155,12 +155,15 @@ static bool ends_with(const char *s, const char *end) {
     return n >= k && strcasecmp(s + n - k, end) == 0;
 }
 
-/* Quasar.UI.dll and its like are modules of the library where it has them, and nothing otherwise; so is the bridge. */
+/* Quasar.UI.dll and its like are modules of the library where it has them, and nothing otherwise, because their
+ * functions are built in; so is the bridge. */
 static bool known_library(const char *path, char *q_name, size_t size) {
     static const struct { const char *name, *file;
     } libraries[] = {{"Quasar.UI", "ui.q"},           {"Quasar.Video", "video.q"},
                      {"Quasar.Runtime", "runtime.q"}, {"Quasar.CompMath", "compmath.q"},
-                     {"Quasar.DNN", "dnn.q"},         {"pyquasar", "pyquasar.q"}};
+                     {"Quasar.DNN", "dnn.q"},         {"pyquasar", "pyquasar.q"},
+                     {"TIFFIO", "tiffio.q"},          {"exr_lib", "openexr.q"},
+                     {"Sim2HDR", "sim2hdr.q"}};
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         size_t n = strlen(libraries[i].name);
