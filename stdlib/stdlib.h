@@ -50,6 +50,8 @@ qs_status qarg_count(qs_vm *vm, const char *fn, const char *what, qs_value v, in
 qs_status qarg_string(qs_vm *vm, const char *fn, const char *what, qs_value v, const char **s, size_t *n);
 /* A dimension 0…7 of an array. */
 qs_status qarg_dim(qs_vm *vm, const char *fn, qs_value v, int *out);
+/* One that x may have: its own, and the first three, which any image has (along those that x lacks its extent is 1). */
+qs_status qarg_dim_of(qs_vm *vm, const char *fn, qs_value x, qs_value v, int *out);
 /* in[i] as an array; a number becomes a vec of one element. */
 qs_status qarg_array(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, Array **out);
 /* in[i] as a contiguous array of dtype d, with the pointer to its first element. */

@@ -2,6 +2,7 @@
 #include "stdlib/stdlib.h"
 #include "vm/array/arith.h"
 #include "vm/array/index.h"
+#include "vm/base/warning.h"
 #include "vm/interp/interp.h"
 #include "vm/session/module.h"
 
@@ -191,10 +192,18 @@ qs_status qops_update(qs_vm *vm, Op op, qs_value *target, qs_value v) {
     return QS_OK;
 }
 
+qs_status qops_decide(qs_vm *vm, qs_value v, bool *out) {
+    size_t n = v.kind == QS_ARRAY ? qval_array(v)->count : 1;
+    if (n > 1)
+        TRY(qwarn_at(qvm_ctx(vm), qvm_here(vm), "this condition has %zu elements, and holds when all of them do: write "
+                     "all(…) or any(…)", n));
+    return qval_truth(vm, v, out);
+}
+
 qs_status qops_compare(qs_vm *vm, Op op, qs_value a, qs_value b, bool *out) {
     qs_value r;
     TRY(qops_binary(vm, op, a, b, &r));
-    qs_status s = qval_truth(vm, r, out);
+    qs_status s = qops_decide(vm, r, out);
     qval_release(vm, r);
     return s;
 }

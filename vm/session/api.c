@@ -48,6 +48,24 @@ void qvm_diagnostic(qs_vm *vm, const char *s, size_t n) {
     write_out(vm, 2, s, n);
 }
 
+/* Ctx.warn: to who listens, or as text. */
+static qs_status tell_warning(Ctx *ctx, Where w, const char *sentence) {
+    qs_vm *vm = (qs_vm *)ctx;
+    const qs_config *c = &qvm(vm)->config;
+    if (c->warn) {
+        qs_where at = {.file = w.src ? w.src->path : NULL};
+        if (w.src) qsource_line_col(w.src, w.pos, &at.line, &at.column);
+        return c->warn(c->ud, &at, sentence);
+    }
+    Text t;
+    qtext_init(&t, ctx);
+    if (w.src) qsource_report(&t, w, "warning", sentence);
+    else qtext_printf(&t, "warning: %s\n", sentence);
+    if (t.s) qvm_diagnostic(vm, t.s, t.len);
+    qtext_free(&t);
+    return QS_OK;
+}
+
 /* -- lifetime ---------------------------------------------------------------------------------------------------- */
 
 void qs_config_init(qs_config *c) { *c = (qs_config){.size = sizeof *c, .precision = 32}; }
@@ -95,6 +113,8 @@ qs_status qs_open(const qs_config *config, qs_vm **out) {
     qtext_init(&m->report, &m->base);
     keep_config(*out, &c);
     m->base.nthreads = c.threads;
+    m->base.warn = tell_warning;
+    m->base.no_warnings = c.no_warnings;
     return start(*out);
 }
 

@@ -9,6 +9,7 @@
 #include "lang/syntax/parse.h"
 #include "lang/names/rewrite.h"
 #include "stdlib/stdlib.h"
+#include "vm/base/warning.h"
 #include "vm/interp/frame.h"
 #include "vm/session/library.h"
 #include "vm/session/link.h"
@@ -98,8 +99,16 @@ static qs_status failed_unit(qs_vm *vm, Unit *u, qs_status s) {
     return s;
 }
 
-static void show_warnings(qs_vm *vm, const Unit *u) {
-    if (u->nwarnings > 0 && u->nerrors == 0) qvm_diagnostic(vm, u->report.s, u->report.len);
+static int in_order(const void *a, const void *b) {
+    const struct UnitWarning *x = a, *y = b;
+    return (x->pos > y->pos) - (x->pos < y->pos);
+}
+
+static qs_status tell_warnings(qs_vm *vm, const Unit *u) {
+    if (u->nwarnings) qsort(u->warnings, (size_t)u->nwarnings, sizeof *u->warnings, in_order);
+    for (int i = 0; i < u->nwarnings; i++)
+        TRY(qwarn_at(qvm_ctx(vm), qast_where(u, u->warnings[i].pos), "%s", u->warnings[i].sentence));
+    return QS_OK;
 }
 
 static qs_status parse(qs_vm *vm, Module *m, Source *src, Unit **out) {
@@ -276,8 +285,7 @@ static qs_status read_module(qs_vm *vm, const char *path, Fresh *fresh, Module *
 static qs_status link_unit(qs_vm *vm, Module *m, Unit *u) {
     qs_status s = qlink_unit(vm, m, u);
     if (s) return failed_unit(vm, u, s);
-    show_warnings(vm, u);
-    return QS_OK;
+    return tell_warnings(vm, u);
 }
 
 static Function *main_function(qs_vm *vm, Unit *u) { return qfn_script(vm, u->main, 0); }

@@ -21,6 +21,7 @@ static const char usage[] =
     "  --cpu, --gpu         the same as --device cpu, --device gpu\n"
     "  --precision 32|64    what scalar means as an element of an array (32)\n"
     "  --threads N          worker threads of the cpu device\n"
+    "  --no-warnings        nothing about what is legal and hardly meant; {!warnings off} does it in a program\n"
     "  --explain            say what became of each loop, and why\n"
     "  --loops WHEN         loops and array expressions as machine code: auto (when worth it), always, never\n"
     "  --checked            an access outside an array in a kernel is an error\n"
@@ -153,6 +154,8 @@ static int option(Options *o, int argc, char **argv, int *i) {
         o->config.device = "gpu";
     } else if (is(arg, "--explain")) {
         o->config.explain = true;
+    } else if (is(arg, "--no-warnings")) {
+        o->config.no_warnings = true;
     } else if (is(arg, "--checked")) {
         o->config.checked = true;
     } else if (is(arg, "--fast-math")) {
