@@ -455,6 +455,19 @@ static void remember(FieldCache *cache, const Object *o, Str *name) {
     *cache = (FieldCache){o->cls, (uint32_t)slot};
 }
 
+/* e.message, e.file and e.line of an error that was caught, which is a string otherwise. */
+static bool error_field(qs_vm *vm, qs_value v, const Str *name, qs_value *out) {
+    Str *file;
+    uint32_t line;
+    if (v.kind != QS_STRING || !qstr_place(v.u.p, &file, &line)) return false;
+    const Str *s = v.u.p;
+    if (!strcmp(name->s, "line")) *out = qs_num(line);
+    else if (!strcmp(name->s, "file")) *out = qval_retain(qval_object(QS_STRING, file));
+    else if (!strcmp(name->s, "message")) *out = qval_object(QS_STRING, qstr_new(qvm_ctx(vm), s->s, s->len));
+    else return false;
+    return true;
+}
+
 qs_status qops_get_field(qs_vm *vm, qs_value v, Str *name, FieldCache *cache, qs_value *out) {
     if (v.kind == QS_OBJECT) {
         remember(cache, v.u.p, name);
@@ -462,6 +475,7 @@ qs_status qops_get_field(qs_vm *vm, qs_value v, Str *name, FieldCache *cache, qs
     }
     if (foreign_of(v) && foreign_of(v)->get)
         return foreign_of(v)->get(vm, ((Foreign *)v.u.p)->p, qval_object(QS_STRING, name), out);
+    if (error_field(vm, v, name, out)) return QS_OK;
     return no_fields(vm, v, name);
 }
 
