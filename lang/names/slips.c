@@ -89,61 +89,6 @@ static void check_index(const Slips *s, const Node *n) {
     }
 }
 
-/* -- n += 1 -------------------------------------------------------------------------------------------------------- */
-typedef struct { const Str *name; const Node *update; bool used; } Use; /* used: for more than its own update */
-
-static bool is_target(const Node *n, const Str *name) {
-    return n->kind == N_ASSIGN && n->u.assign.ntargets == 1 && n->u.assign.targets[0]->kind == N_IDENT &&
-           n->u.assign.targets[0]->u.ident.name == name;
-}
-
-static void find_uses(void *ud, Node **child);
-
-static void find_in_func(Use *u, Func *f) {
-    for (int i = 0; i < f->nparams; i++)
-        if (f->params[i].init) find_uses(u, &f->params[i].init);
-    for (int i = 0; i < f->body.n; i++) find_uses(u, &f->body.at[i]);
-    if (f->expr) find_uses(u, &f->expr);
-}
-
-static void find_uses(void *ud, Node **child) {
-    Use *u = ud, inside = {.name = u->name};
-    Node *n = *child;
-    if (n->kind == N_LAMBDA || n->kind == N_FUNC) {
-        find_in_func(u, n->kind == N_FUNC ? n->u.func : n->u.lambda.func);
-    } else if (is_target(n, u->name)) {
-        find_uses(&inside, &n->u.assign.value);
-        if (inside.used || n->u.assign.in_place) u->update = n;
-        else u->used = true;
-    } else {
-        u->used |= n->kind == N_IDENT && n->u.ident.name == u->name;
-        for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++) u->used |= n->u.loop.names[i] == u->name;
-        u->used |= (n->kind == N_DECL && n->u.decl.name == u->name) || (n->kind == N_TRY && n->u.tries.name == u->name);
-        qast_children(n, find_uses, u);
-    }
-}
-
-static bool is_parameter(const Func *f, const Sym *sym) {
-    for (int i = 0; i < f->nparams; i++)
-        if (f->params[i].sym == sym) return true;
-    for (int i = 0; i < f->nouts; i++)
-        if (f->outs[i].sym == sym) return true;
-    return false;
-}
-
-static void check_updates(const Slips *s) {
-    for (int i = 0; i < s->f->nlocals; i++) {
-        Sym *sym = s->f->locals[i];
-        Use use = {.name = sym->name};
-        if (is_parameter(s->f, sym) || !is_variable(s, s->f->parent, sym->name)) continue;
-        find_in_func(&use, s->f);
-        if (use.used || !use.update) continue;
-        const char *name = sym->name->s;
-        qdiag_warning(s->u, use.update->pos, "this %s belongs to the function and is never read: the %s outside stays "
-                      "as it is; return the new value", name, name);
-    }
-}
-
 /* -- mean(x, 2) ---------------------------------------------------------------------------------------------------- */
 typedef struct { const Sym *sym; const Node *value; int n; } Assigned;
 
@@ -210,7 +155,6 @@ static void look_func(Slips *s, Func *f) {
     for (int i = 0; i < f->body.n; i++) look(s, &f->body.at[i]);
     if (f->expr) look(s, &f->expr);
     look_at_comments(s);
-    if (!f->is_main_body) check_updates(s);
     s->f = outer;
 }
 
