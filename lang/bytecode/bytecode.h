@@ -29,11 +29,12 @@ static inline uint32_t qbc_word(Opcode op, uint32_t a, uint32_t b, uint32_t c) {
 #define FIELD_NAME(w)   ((w) & 0xffff)
 #define FIELD_CACHE(w)  ((w) >> 16)
 
-typedef enum { LIT_NUM, LIT_COMPLEX, LIT_STR, LIT_TYPE, LIT_FUNC, LIT_ARRAY, LIT_NAMES, LIT_UNIT } LiteralKind;
+typedef enum { LIT_NUM, LIT_INT, LIT_COMPLEX, LIT_STR, LIT_TYPE, LIT_FUNC, LIT_ARRAY, LIT_NAMES, LIT_UNIT } LiteralKind;
 typedef struct { int n; Str **at; } NameTable;
 typedef struct Literal {
     LiteralKind kind;
     union {
+        int64_t whole;
         double num[2]; /* LIT_NUM: the first; LIT_COMPLEX: real and imaginary part */
         Str *str;
         TypeExpr *type;

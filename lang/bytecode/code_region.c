@@ -55,7 +55,7 @@ static bool fusible_operator(Op op) { return op <= OP_PWPOW && op != OP_ANDAND &
 
 static void gather(Gather *g, Node *n) {
     double folded;
-    if (qfold_number(n, &folded) || n->kind == N_NUM) return;
+    if (qfold_number(n, &folded) || (n->kind == N_NUM && !n->u.num.whole)) return;
     if (g->e->host->nrules && qcode_could_rewrite(g->e, n)) {
         g->ok = false;
         return;

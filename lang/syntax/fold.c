@@ -24,7 +24,7 @@ bool qfold_number(const Node *n, double *out) {
     switch ((NodeKind)n->kind) {
     case N_NUM:
         *out = n->u.num.value;
-        return !n->u.num.imaginary;
+        return !n->u.num.imaginary && !n->u.num.whole;
     case N_UNARY:
         if (n->op == OP_NOT || !qfold_number(n->u.bin.a, &a)) return false;
         *out = n->op == OP_NEG ? -a : a;

@@ -131,6 +131,11 @@ static Val arithmetic(Fuse *z, Op o, Val a, Val b) {
 
 static Val comparison(Fuse *z, Op o, Val a, Val b) {
     if (!a.array && !b.array) return declined;
+    if (a.array && b.array && qdtype_mixes_signs(a.dtype, b.dtype)) {
+        KInto into = {z->f, &z->pos, true};
+        return value(kelem_compare_signs(kelem_into(&into), kelem_operator(o), a.ref, b.ref, b.dtype == QS_U64), QS_B1,
+                     true);
+    }
     return row(z, kelem_operator(o), (Val[]){a, b}, common(z, a, b, false), true);
 }
 
@@ -147,7 +152,7 @@ static Val unary(Fuse *z, Op o, Val a) {
     if (o == OP_PLUS) return a;
     if (o != OP_NEG) return declined;
     qs_dtype d = !a.im && a.dtype < QS_I32 ? QS_I32 : a.dtype;
-    if (d == QS_U32 || d == QS_U64 || (!a.array && d == QS_I64)) return declined;
+    if (!a.array && d == QS_I64) return declined;
     return row(z, EL_neg, &a, d, a.array);
 }
 

@@ -175,7 +175,8 @@ static qs_status field(Walk *w, const Value *object, const Node *n, Value *out) 
 
 static void literal(Walk *w, const Node *n, Value *out) {
     Loops *L = (Loops *)w;
-    Number x = kloop_const(L, n->u.num.value);
+    int64_t whole = n->u.num.whole;
+    Number x = whole ? kloop_int(kloop_i64(L, whole), (double)whole, (double)whole) : kloop_const(L, n->u.num.value);
     if (n->u.num.imaginary) x = kloop_complex(kloop_f64(L, 0), x.v);
     *out = (Value){.what = WHAT_NUMBER, .num = x};
 }

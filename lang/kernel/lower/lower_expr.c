@@ -78,6 +78,7 @@ qs_status klexpr_outside(Walk *w, const Sym *sym, uint32_t pos, Val *out) {
 /* -- literals ---------------------------------------------------------------------------------------------------- */
 static void literal(Walk *w, const Node *n, Val *out) {
     Lower *L = (Lower *)w;
+    if (n->u.num.whole) return klval_number(L, klnum_strong(klnum_int(L, QS_I64, n->u.num.whole), QS_I64), out);
     if (!n->u.num.imaginary) return klval_number(L, klnum_literal(L, n->u.num.value, n->u.num.integer), out);
     qs_dtype d = qdtype_complex_of(L->c->scalar_dtype), r = qdtype_real_of(d);
     Num z = {.dtype = d, .re = {.ref = klnum_const(L, r, 0)}, .im = {.ref = klnum_const(L, r, n->u.num.value)}};
