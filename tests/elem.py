@@ -333,8 +333,8 @@ PAIRS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "
 def extremes(d):
     if d == "bool": return [False, True]
     t = np.iinfo(d)
-    some = [0, 1, 2, 5, 127, 128, 255, 2**24 + 1, 2**31 - 1, 2**31, 2**32 - 1, 2**53, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1]
-    some += [-1, -2, -128, -2**31, -2**53 - 1, -2**63]
+    some = [0, 1, 2, 5, 127, 128, 255, 2**24 + 1, 2**31 - 1, 2**31, 2**32 - 1, 2**53, 2**53 + 1, 2**63 - 1, 2**63]
+    some += [2**64 - 1, -1, -2, -128, -2**31, -2**53 - 1, -2**63]
     return [v for v in some if t.min <= v <= t.max]
 
 
@@ -371,7 +371,8 @@ def pair_script(folder, a, b, op, way, out, number):
     each = f"r[%s] = {pair_text(op, 'x[%s]', 'y[%s]')}"
     if way == "loop": return "", load + make + "for i = 0..numel(x)-1\n    " + each % ("i", "i", "i") + "\nend\n" + save
     types = [QNAME.get(d, d) for d in (a, b, out.name)]
-    kernel = f"function [] = __kernel__ k{number}(x : vec[{types[0]}], y : vec[{types[1]}], r : vec[{types[2]}], pos : int)\n"
+    head = ", ".join(f"{n} : vec[{t}]" for n, t in zip("xyr", types))
+    kernel = f"function [] = __kernel__ k{number}({head}, pos : int)\n"
     return kernel + "    " + each % ("pos", "pos", "pos") + "\nend\n", load + make + \
         f"parallel_do(numel(x), x, y, r, k{number})\n" + save
 
@@ -385,7 +386,8 @@ def pair_cases(way, device):
                 bits = op in ("and", "or", "xor")
                 if bits and (mixed or way == "expression"): continue  # refused; by operators alone
                 if way == "loop" and not compares: continue           # single elements compute as 64-bit ints
-                if way == "kernel" and device != "ref" and not ("uint64" in (a, b) and (compares or op == "+")): continue
+                few = "uint64" in (a, b) and (compares or op == "+")
+                if way == "kernel" and device != "ref" and not few: continue
                 yield a, b, op, meets(a, b, op)
 
 

@@ -52,8 +52,8 @@ typedef struct { qs_dtype dtype; bool number; } Term;
 qs_dtype qdtype_meet(Term a, Term b, bool fraction, qs_dtype scalar_dtype);
 qs_dtype qdtype_complex_of(qs_dtype real); /* float64 and wide ints -> complex128, else complex64 */
 qs_dtype qdtype_real_of(qs_dtype cplx);    /* complex64 -> float32, complex128 -> float64, else itself */
-/* A uint64 beside a signed integer: no integer type holds both.  A comparison is exact all the same: what is negative is
- * less than any uint64, and the rest is compared as uint64. */
+/* A uint64 beside a signed integer: no integer type holds both.  A comparison is exact all the same: what is negative
+ * is less than any uint64, and the rest is compared as uint64. */
 bool qdtype_mixes_signs(qs_dtype a, qs_dtype b);
 bool qdtype_from_name(const char *name, qs_dtype *out);
 

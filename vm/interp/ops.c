@@ -230,8 +230,8 @@ static qs_status bound(qs_vm *vm, qs_value v, const char *what, double *out) {
         *out = qval_number(v);
         if (v.kind != QS_INT || (*out < 0x1p63 && (int64_t)*out == v.u.i)) return QS_OK;
         return qerr_set(qvm_ctx(vm), QS_EVALUE,
-                        "the %s of a range is a scalar, which does not hold %lld exactly: beyond 2^53 count from 0, and add",
-                        what, (long long)v.u.i);
+                        "the %s of a range is a scalar, which does not hold %lld exactly: beyond 2^53 count from 0, "
+                        "and add", what, (long long)v.u.i);
     }
     if (v.kind == QS_ARRAY && qval_array(v)->count == 1 && qs_to_num(vm, v, out) == QS_OK) return QS_OK;
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "the %s of a range must be a number, got %s", what, qval_type_name(vm, v));
