@@ -61,6 +61,7 @@ typedef struct FuseRegion {
     const char *reduction;      /* the built-in that the whole is an argument of: sum …; NULL: none */
     Node **leaves; uint8_t *regs; int nleaves;
     int nops, ncalls; /* ncalls: those of nops that are functions or powers */
+    bool choice;      /* with ?:, whose condition must have several elements */
     void *machine;              /* owned by vm/launch/fuse.c */
 } FuseRegion;
 

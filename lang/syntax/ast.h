@@ -113,8 +113,8 @@ struct Node {
     uint8_t flag; /* see each kind */
     uint32_t pos;
     union {
-        /* integer: without '.', 'e': weakly int in kernels.  whole: not 0 if it is one that a double does not hold; then
-         * it is an int. */
+        /* integer: without '.', 'e': weakly int in kernels.  whole: not 0 if it is one that a double does not hold;
+         * then it is an int. */
         struct { double value; int64_t whole; bool imaginary, integer; } num;
         Str *str;                                               /* N_STR */
         struct { Str *name; Sym *sym; } ident;                  /* N_IDENT; the target `_`, a discard, has no sym */

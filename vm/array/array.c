@@ -633,10 +633,7 @@ static qs_dtype dtype_of_wholes(int n, const qs_value *items, qs_dtype d) {
     return !beyond ? QS_I64 : has_sign ? QS_F64 : QS_U64;
 }
 
-static qs_status literal_of_numbers(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out) {
-    int64_t dims[1] = {n};
-    Array *a;
-    void *p;
+qs_dtype qarr_literal_dtype(qs_dtype d, int n, const qs_value *items) {
     bool complex = false, wide = false, more_digits = false;
     for (int i = 0; i < n; i++) {
         complex |= items[i].kind == QS_COMPLEX;
@@ -645,7 +642,14 @@ static qs_status literal_of_numbers(qs_vm *vm, qs_dtype d, int n, const qs_value
     }
     if (wide && d == QS_F32) d = QS_F64;
     if (more_digits) d = dtype_of_wholes(n, items, d);
-    if (complex) d = qdtype_complex_of(d);
+    return complex ? qdtype_complex_of(d) : d;
+}
+
+static qs_status literal_of_numbers(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out) {
+    int64_t dims[1] = {n};
+    Array *a;
+    void *p;
+    d = qarr_literal_dtype(d, n, items);
     TRY(qarr_new(vm, d, 1, dims, false, &a));
     qs_status s = qarr_write(vm, a, &p);
     for (int i = 0; i < n && !s; i++) s = qarr_store(vm, d, (char *)p + (size_t)i * qdtype_size(d), items[i]);

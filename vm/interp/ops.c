@@ -223,6 +223,31 @@ bool qops_match(qs_vm *vm, qs_value v, qs_value pattern, bool is_list) {
     return whole;
 }
 
+/* -- choices ----------------------------------------------------------------------------------------------------- */
+static bool has_elements(qs_value v) { return v.kind == QS_ARRAY || v.kind == QS_COMPLEX || qval_is_number(v); }
+
+/* Between values of other kinds all elements decide. */
+qs_status qops_decides(qs_vm *vm, qs_value *c, bool *out) {
+    *out = false;
+    if (has_elements(c[1])) return QS_OK;
+    TRY(qval_truth(vm, c[0], out));
+    if (*out) qinterp_clear(vm, &c[0]);
+    return QS_OK;
+}
+
+qs_status qops_choose(qs_vm *vm, qs_value *c) {
+    bool all = false;
+    qs_value r = qs_nil();
+    if (has_elements(c[1]) && has_elements(c[2])) {
+        TRY(qarith_where(vm, c[0], c[1], c[2], &r));
+        qinterp_put(vm, &c[2], r);
+    } else {
+        TRY(qval_truth(vm, c[0], &all));
+        if (all) qinterp_put(vm, &c[2], c[1]), c[1] = qs_nil();
+    }
+    return qinterp_clear(vm, &c[0]), qinterp_clear(vm, &c[1]), QS_OK;
+}
+
 /* -- ranges and loops -------------------------------------------------------------------------------------------- */
 
 static qs_status bound(qs_vm *vm, qs_value v, const char *what, double *out) {
