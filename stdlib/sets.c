@@ -44,19 +44,18 @@ static qs_value string(const Pool *s, size_t at) {
 
 /* -- filling the pool ---------------------------------------------------------------------------------------------- */
 static qs_status take_numbers(Pool *s, qs_call_args *c) {
-    Array *a[2];
+    Array *a;
     const void *p;
+    s->d = qarg_meet(s->vm, c, 0, s->operands);
+    s->da = c->in[0].kind == QS_ARRAY ? (qs_dtype)qval_array(c->in[0])->dtype : s->d;
+    for (int i = 0; i < s->operands; i++)
+        if (qarg_parts(c, i, i + 1) > 1) return qarg_wrong(s->vm, s->fn, name_of(s, i), "real", c->in[i]);
+    s->mixed = s->operands == 2 && c->in[0].kind == QS_ARRAY && c->in[1].kind == QS_ARRAY &&
+               qdtype_mixes_signs((qs_dtype)qval_array(c->in[0])->dtype, (qs_dtype)qval_array(c->in[1])->dtype);
     for (int i = 0; i < s->operands; i++) {
-        TRY(qarg_array(s->vm, c, i, s->fn, name_of(s, i), &a[i]));
-        if (qdtype_is_complex(a[i]->dtype)) return qarg_wrong(s->vm, s->fn, name_of(s, i), "real", c->in[i]);
-    }
-    s->d = s->da = a[0]->dtype;
-    if (s->operands == 2 && a[1]->dtype != s->d) s->d = qdtype_promote(s->d, a[1]->dtype);
-    s->mixed = s->operands == 2 && qdtype_mixes_signs(s->da, (qs_dtype)a[1]->dtype);
-    for (int i = 0; i < s->operands; i++) {
-        s->types[i] = !s->mixed ? s->d : a[i]->dtype == QS_U64 ? QS_U64 : QS_I64;
-        TRY(qarg_packed(s->vm, c, i, s->fn, name_of(s, i), s->types[i], &a[i], &p));
-        s->p[i] = p, s->count[i] = a[i]->count;
+        s->types[i] = !s->mixed ? s->d : qval_array(c->in[i])->dtype == QS_U64 ? QS_U64 : QS_I64;
+        TRY(qarg_packed(s->vm, c, i, s->fn, name_of(s, i), s->types[i], &a, &p));
+        s->p[i] = p, s->count[i] = a->count;
     }
     return QS_OK;
 }

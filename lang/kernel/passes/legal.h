@@ -9,7 +9,11 @@
  *
  * So a backend prints what its language has, as that language means it.  What it has with the meaning of KIR (sem.h) it
  * keeps, and says so by the bits below.  The remainder of floats, and float16 and bfloat16 in memory, are functions in
- * every language: there is no instruction that sees a float as bits. */
+ * every language: there is no instruction that sees a float as bits.
+ *
+ * LLVM keeps all of it.  Its conversions, minima and shifts are instructions or calls of intrinsics; a BOUND is a call
+ * of a function, which does not cut a loop into parts as a branch would; and a division is also what an atomic update
+ * repeats until nobody came between, which is no place for instructions of KIR. */
 #ifndef LANG_KERNEL_LEGAL_H
 #define LANG_KERNEL_LEGAL_H
 #include "lang/kernel/passes/opt.h"
