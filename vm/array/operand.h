@@ -30,6 +30,7 @@ typedef struct {
 typedef struct {
     LoopOp loop;
     qs_dtype compute, gives, out;         /* type of the loop, what it writes, type of the result array */
+    bool signs;                           /* a comparison where qdtype_mixes_signs */
     int rank;
     int64_t dims[QS_MAX_RANK];
 } Plan;
