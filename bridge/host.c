@@ -339,7 +339,7 @@ static PyObject *array_of_bytes(PyObject *module, PyObject *args) {
     if ((d = qnd_named(name)) == QS_NDTYPES) return PyErr_Format(PyExc_TypeError, "there is no element type %s", name);
     Border *b = qhost_enter("array");
     if (!b) return NULL;
-    qs_status s = qarr_new_raw(b->vm, (qs_dtype)d, rank, dims, !bytes, &a);
+    qs_status s = qarr_new(b->vm, (qs_dtype)d, rank, dims, !bytes, &a);
     if (s != QS_OK) return qgil_result(b, qerror_raise(b, s));
     if (bytes) s = fill(b->vm, a, bytes, n);
     PyObject *r = s == QS_OK ? qvalue_new(b, qarr_value(a)) : qerror_raise(b, s);
