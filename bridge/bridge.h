@@ -108,7 +108,9 @@ static inline Border *border_of(qs_vm *vm) { return qvm(vm)->border; }
 /* -- bridge.c: the process has one Python, and this is all that the bridge keeps of it ----------------------------- */
 typedef struct {
     PyTypeObject *scalar, *value, *function, *error; /* error: QuasarError */
+    PyTypeObject *type;                              /* qvalues that are types, which can be called */
     PyObject *errors[QS_EINTERNAL + 1];              /* the exception type of each status */
+    PyObject *closed;                                /* of a machine that is not open */
     PyObject *support;                               /* module pyquasar._support */
     PyObject *builtins, *eval, *exec;
     Border *borders, *host;                          /* host: the machine of the package pyquasar */
@@ -136,7 +138,7 @@ static inline void qgil_back(Border *b) {
     if (__builtin_expect(!pthread_equal(b->owner, pthread_self()), 0)) qgil_reclaim(b);
 }
 extern const char qgil_closed_text[];
-int qgil_closed(void); /* -1 with the exception that says so */
+int qgil_closed(void); /* -1 with the exception that says so; hasattr says False */
 /* Around every use of the machine from Python; -1 with an exception when the machine is closed, and from leave when
  * streams cannot be handed back and there was no exception before. */
 int qgil_enter(Border *b);
@@ -192,7 +194,10 @@ int qfunction_init(void);
 PyObject *qvalue_new(Border *b, qs_value v);
 PyObject *qvalue_result(Border *b, qs_status s, qs_value *out); /* of an operation: the value, or the error */
 int qvalue_init(void);
-static inline bool qwrapper_check(PyObject *o) { return Py_TYPE(o) == qbridge.value || Py_TYPE(o) == qbridge.function; }
+static inline bool qvalue_check(PyObject *o) { return Py_TYPE(o) == qbridge.value || Py_TYPE(o) == qbridge.type; }
+static inline bool qwrapper_check(PyObject *o) { return qvalue_check(o) || Py_TYPE(o) == qbridge.function; }
+/* As tp_new: only the machine makes them. */
+PyObject *qwrapper_refuse(PyTypeObject *t, PyObject *args, PyObject *names);
 PyObject *qwrapper_make(PyTypeObject *t, Border *b, qs_value v);
 void qwrapper_dealloc(PyObject *o);
 int qwrapper_traverse(PyObject *o, visitproc visit, void *arg);
@@ -225,6 +230,7 @@ qs_status qnd_import(Border *b, PyObject *o, qs_value *out);
 /* Argument i of a call of fn from Python: memory becomes an array of it, a list of numbers what [ … ] is. */
 qs_status qnd_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out);
 qs_status qnd_value(Border *b, PyObject *o, qs_value *out);  /* the same, and lists of anything are cells: value(x) */
+qs_status qnd_operand(Border *b, PyObject *list, qs_value *out); /* an array of the exact numbers of a list */
 qs_status qnd_kept(Border *b, PyObject *o, qs_value *out);   /* for a field or variable: lists by value(x) */
 void qnd_keep_exports(Border *b);                     /* the machine closes: views stay, without it */
 const char *qnd_name(int dtype);                      /* as NumPy calls the element type */
@@ -236,7 +242,7 @@ typedef struct Export {
     Border *border;
     qs_value array;
     Buffer *memory;             /* NULL while the machine is open */
-    bool on_device;
+    bool on_device, readonly;
     char *data;                 /* the first element */
     Py_ssize_t shape[QS_MAX_RANK], strides[QS_MAX_RANK];
 } Export;

@@ -145,7 +145,7 @@ qs_status qpy_to_value(Border *b, PyObject *o, qs_value *out) {
     if (t == &PyLong_Type) return from_int(b, o, out);
     if (t == &PyUnicode_Type) return qpy_text(b, o, out);
     if (t == &PyComplex_Type) return from_complex(b, o, out);
-    if (t == qbridge.value || t == qbridge.function) return unwrap(b, o, out);
+    if (qwrapper_check(o)) return unwrap(b, o, out);
     *out = qpyvalue_new(b->vm, o);
     return QS_OK;
 }

@@ -371,7 +371,7 @@ static PyObject *make_capsule(Border *b, Array *a, Device *d, bool versioned, bo
     qs_status s = h ? qnd_give(b, a, d, &h->given) : qs_fail(b->vm, QS_ENOMEM, "out of memory");
     if (s != QS_OK) return free(h), qerror_raise(b, s);
     DlTensor t = describe(h, a, d);
-    uint64_t flags = (a->buf->readonly ? DL_READ_ONLY : 0) | (copied ? DL_IS_COPIED : 0);
+    uint64_t flags = (h->given->readonly ? DL_READ_ONLY : 0) | (copied ? DL_IS_COPIED : 0);
     if (versioned) h->head.versioned = (DlVersioned){{DL_MAJOR, DL_MINOR}, h, delete_versioned, flags, t};
     else h->head.plain = (DlManaged){t, h, delete_plain};
     PyObject *r = versioned ? PyCapsule_New(h, versioned_name, drop_versioned)
@@ -437,6 +437,12 @@ static int take_copy(PyObject *o, void *out) { /* a converter of PyArg_ParseTupl
     return *(int *)out = wish, o == Py_None || wish >= 0;
 }
 
+static bool goes_back(const Array *a) {
+    for (int i = 0; i < a->rank; i++)
+        if (a->dims[i] > 1 && a->strides[i] < 0) return true;
+    return false;
+}
+
 static PyObject *export(Border *b, Array *a, const Wishes *w) {
     Device *d = qgpu_of(b, a);
     long long stream;
@@ -445,10 +451,13 @@ static PyObject *export(Border *b, Array *a, const Wishes *w) {
     bool copied = w->copy < 0 ? away : w->copy;
     if (away && !copied)
         return refuse(PyExc_BufferError, "__dlpack__: on the cpu the elements are a copy, and copy is False"), NULL;
-    if (!copied && a->buf->readonly && !versioned)
+    if (!copied && qbuf_is_readonly(a->buf) && !versioned)
         return refuse(PyExc_BufferError,
                       "__dlpack__: the array is read-only, which only version 1.0 and later can tell"),
                NULL;
+    if (!copied && goes_back(a)) /* DLPack has no rule against it, but torch ends the process */
+        return refuse(PyExc_BufferError, "__dlpack__: a dimension goes backwards, which tensors do not; copy(A) makes an "
+                                         "array in order"), NULL;
     PyObject *r = copied ? make_copied(b, a, away ? NULL : d, versioned) : make_capsule(b, a, d, versioned, false);
     if (r && !away && lead_consumer(b, d, stream) < 0) Py_CLEAR(r);
     return r;

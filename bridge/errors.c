@@ -19,7 +19,8 @@ int qerror_init(PyObject *module) {
     Py_DECREF(classes);
     base = PyObject_GetAttrString(module, "QuasarError");
     qbridge.error = (PyTypeObject *)base;
-    return base ? 0 : -1;
+    qbridge.closed = PyObject_GetAttrString(module, "closed_error");
+    return base && qbridge.closed ? 0 : -1;
 }
 
 /* -- Python → machine ---------------------------------------------------------------------------------------------- */
@@ -143,6 +144,15 @@ static PyObject *frames_list(const ErrorState *e) {
     return list;
 }
 
+/* As Python's own, with file, line and column. */
+static PyObject *syntax_error(const ErrorState *e) {
+    int line = 0, column = 0;
+    const Source *src = e->where.src;
+    qsource_line_col(src, e->where.pos, &line, &column);
+    return qbridge_support("syntax_error", "(NNiiN)", qpy_string(e->text, strlen(e->text)),
+                           qpy_string(src->path, strlen(src->path)), line, column, qpy_string(src->text, src->len));
+}
+
 /* The exception that the error is: the one that caused it, or a new one. */
 static PyObject *exception_of(Border *b, qs_status s) {
     Machine *m = qvm(b->vm);
@@ -152,6 +162,7 @@ static PyObject *exception_of(Border *b, qs_status s) {
     m->exiting = exits && !b->hosted;
     if (exits) return PyObject_CallFunction(PyExc_SystemExit, "i", m->exit_code);
     if (cause) return Py_INCREF(cause), cause;
+    if (s == QS_ESYNTAX && e->placed && e->where.src) return syntax_error(e);
     PyObject *type = s == QS_EINTERRUPT ? PyExc_KeyboardInterrupt : qbridge.errors[s];
     PyObject *text = qpy_string(e->text, strlen(e->text));
     PyObject *r = text ? PyObject_CallFunctionObjArgs(type, text, NULL) : NULL;

@@ -34,6 +34,12 @@ PyObject *qwrapper_make(PyTypeObject *t, Border *b, qs_value v) {
     return (PyObject *)w;
 }
 
+PyObject *qwrapper_refuse(PyTypeObject *t, PyObject *args, PyObject *names) {
+    (void)t, (void)args, (void)names;
+    PyErr_SetString(PyExc_TypeError, "a value of the language is made by pyquasar.value(x), or by a function of it");
+    return NULL;
+}
+
 static void let_go(Wrapper *w) {
     qs_value v = w->v;
     w->v = qs_nil();
@@ -291,6 +297,7 @@ static PyMemberDef members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot slots[] = {
+    {Py_tp_new, (void *)qwrapper_refuse},
     {Py_tp_dealloc, (void *)qwrapper_dealloc},
     {Py_tp_traverse, (void *)qwrapper_traverse},
     {Py_tp_clear, (void *)qwrapper_clear},

@@ -104,7 +104,7 @@ void qgil_reclaim(Border *b) {
 
 const char qgil_closed_text[] = "the machine of this value was closed";
 
-int qgil_closed(void) { return PyErr_SetString((PyObject *)qbridge.error, qgil_closed_text), -1; }
+int qgil_closed(void) { return PyErr_SetString(qbridge.closed, qgil_closed_text), -1; }
 
 int qgil_enter(Border *b) {
     pthread_t me = pthread_self();

@@ -120,7 +120,7 @@ static PyObject *abandon(PyObject *module, PyObject *unused) {
 Border *qhost_enter(const char *what) {
     Border *b = qbridge.host;
     if (!b) {
-        PyErr_Format((PyObject *)qbridge.errors[QS_ENAME], "%s: call pyquasar.init first, as in init(\"cpu\")", what);
+        PyErr_Format(qbridge.closed, "%s: call pyquasar.init first, as in init(\"cpu\")", what);
         return NULL;
     }
     return qgil_enter(b) < 0 ? NULL : b;

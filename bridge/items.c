@@ -27,7 +27,7 @@ static KeyKind kind_of(PyObject *k) {
     if (k == Py_Ellipsis) return KEY_REST;
     if (k == Py_None) return KEY_NEW;
     if (PySlice_Check(k)) return KEY_SLICE;
-    if (Py_TYPE(k) == qbridge.value) return qval_is_number(value_of(k)) ? KEY_NUMBER : KEY_OTHER;
+    if (qvalue_check(k)) return qval_is_number(value_of(k)) ? KEY_NUMBER : KEY_OTHER;
     bool number =
         PyLong_Check(k) ? !PyBool_Check(k) : PyIndex_Check(k) && !PySequence_Check(k); /* arrays may be both */
     return number ? KEY_NUMBER : KEY_OTHER;
@@ -156,7 +156,7 @@ static qs_status write_view(Border *b, Array *a, const View *v, qs_value x, bool
 }
 
 static bool is_mask(PyObject *key, const Array *a) {
-    const Array *m = Py_TYPE(key) == qbridge.value && value_of(key).kind == QS_ARRAY ? value_of(key).u.p : NULL;
+    const Array *m = qvalue_check(key) && value_of(key).kind == QS_ARRAY ? value_of(key).u.p : NULL;
     return m && m->dtype == QS_B1 && same_shape(m, a);
 }
 

@@ -166,7 +166,8 @@ qs_status qnd_give(Border *b, Array *a, Device *d, Export **out) {
     if (s == QS_OK && !e) qbuf_take_back(a->buf);
     if (!e) return s ? qarr_lock_failed(b->vm, a, NULL, s) : qs_fail(b->vm, QS_ENOMEM, "out of memory");
     *e = (Export){.border = qborder_retain(b), .array = qval_retain(qarr_value(a)), .next = b->exports,
-                  .on_device = d != NULL, .data = (char *)(uintptr_t)block + a->offset * size};
+                  .on_device = d != NULL, .readonly = qbuf_is_readonly(a->buf),
+                  .data = (char *)(uintptr_t)block + a->offset * size};
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
     for (int i = qarr_shape(a, dims, strides); i-- > 0;) {
         e->shape[i] = dims[i];
@@ -217,7 +218,7 @@ static void fill_view(Export *e, PyObject *self, BufferView *view, int flags) {
     Py_ssize_t size = (Py_ssize_t)qdtype_size((qs_dtype)a->dtype);
     *view = (BufferView){
         .buf = e->data, .obj = self, .len = (Py_ssize_t)a->count * size, .itemsize = size, .ndim = a->ndim,
-        .internal = e, .readonly = a->buf->readonly,
+        .internal = e, .readonly = e->readonly,
         .format = flags & BUF_FORMAT ? (char *)(uintptr_t)format_of(a->dtype) : NULL,
         .shape = flags & BUF_ND ? e->shape : NULL, .strides = (flags & BUF_STRIDES) == BUF_STRIDES ? e->strides : NULL};
     Py_INCREF(self);
@@ -253,7 +254,8 @@ static int give_view(Border *b, PyObject *self, Array *a, BufferView *view, int 
     char why[WHY];
     if (!format_of(a->dtype))
         return refuse(view, "the buffer protocol has no elements of type %s", qdtype_info[a->dtype].name);
-    if ((flags & BUF_WRITABLE) && a->buf->readonly) return refuse(view, "the array is read-only%s", "");
+    if ((flags & BUF_WRITABLE) && qbuf_is_readonly(a->buf))
+        return refuse(view, "the array is read-only%s", a->buf->readonly ? "" : ": it is locked for reading");
     if (a->buf->home > HOST_MEMORY) return refuse(view, "the elements are on a device, where others use them%s", "");
     if (!in_order(a, flags)) return refuse(view, "the elements do not lie in the order that is wanted%s", "");
     if (qnd_give(b, a, NULL, &e) != QS_OK) return refuse(view, "%s", settle_error(b, why));
@@ -618,7 +620,7 @@ static qs_status as_is(qs_status s, qs_value *v) { /* what is written to it shal
     return s;
 }
 
-/* What becomes of a list: numbers make an array, other items a cell or an error.  With cells it has the shape that it
+/* What becomes of a list: numbers make an array, other items (arrays, too) a cell or an error.  With cells it has the shape that it
  * has for NumPy; else [[1, 2]] is the vector that it is in the language. */
 typedef struct { bool cells; qs_dtype numbers; } ListAs;
 static qs_status items_value(Border *b, PyObject *list, ListAs as, qs_value *out);
@@ -643,6 +645,7 @@ static qs_status item_value(Border *b, PyObject *o, ListAs as, qs_value *out) {
     if (as.cells) return qnd_value(b, o, out);
     Py_INCREF(o);
     TRY(qpy_to_value(b, o, out));
+    if (out->kind == QS_ARRAY) return qs_release(b->vm, *out), qs_fail(b->vm, QS_ETYPE, "an array in a list");
     bool perhaps = out->kind == QS_FOREIGN && !is_ndarray_kind(b, o); /* a number of NumPy */
     if (!perhaps || !PyNumber_Check(o) || !PyObject_CheckBuffer(o)) return QS_OK;
     qs_release(b->vm, *out);
@@ -695,10 +698,15 @@ static void guard(Array *copy, qs_value fn) {
     copy->buf->readonly = fn.kind == QS_FUNCTION && ((Function *)fn.u.p)->fkind == FN_SCRIPT;
 }
 
+/* What parameter i is declared as; NULL: nothing, or fn has several. */
+static const Type *declared(Border *b, qs_value fn, int i) {
+    const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL;
+    return f && f->fkind == FN_SCRIPT ? qvm_param_type(b->vm, f->ast, i) : NULL;
+}
+
 /* The elements that a list gets: those that parameter i is declared with, at once, lest they be rounded twice. */
 static qs_dtype wanted_numbers(Border *b, PyObject *list, qs_value fn, int i) {
-    const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL;
-    const Type *t = f && f->fkind == FN_SCRIPT ? qvm_param_type(b->vm, f->ast, i) : NULL;
+    const Type *t = declared(b, fn, i);
     if (t && t->kind == TY_ARRAY && t->inner->kind == TY_NUM) return t->inner->dtype;
     if (converts(fn)) return only_ints(list, 0) ? QS_I64 : QS_F64;
     return qvm_ctx(b->vm)->scalar_dtype;
@@ -744,7 +752,7 @@ static qs_status stranger(Border *b, qs_value fn, int i) {
 
 /* An object of another library; false: it has no memory that can be used. */
 static bool memory_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out, qs_status *s) {
-    if (Py_TYPE(o) == qbridge.value) return ((Wrapper *)o)->border != b && (*s = stranger(b, fn, i), true);
+    if (qvalue_check(o)) return ((Wrapper *)o)->border != b && (*s = stranger(b, fn, i), true);
     if (is_ndarray(b, o) && numeric(o)) return *s = array_argument(b, o, fn, i, out), true;
     if (import_buffer(b, o, out, s) || qdl_borrow(b, o, true, out, s))
         return *s = for_argument(b, as_is(*s, out), fn, i), true;
@@ -761,6 +769,8 @@ static bool memory_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value
 qs_status qnd_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out) {
     qs_status s;
     qs_value wrapped;
+    const Type *t = declared(b, fn, i);
+    if (t && t->kind == TY_FOREIGN) return *out = qpyvalue_new(b->vm, (Py_INCREF(o), o)), QS_OK;
     if (numpy.ndarray && Py_TYPE(o) == numpy.ndarray && numeric(o)) return array_argument(b, o, fn, i, out);
     if (qdl_borrow(b, o, false, out, &s)) return for_argument(b, as_is(s, out), fn, i);
     Py_INCREF(o);
@@ -777,6 +787,11 @@ qs_status qnd_value(Border *b, PyObject *o, qs_value *out) {
         return items_value(b, o, as, out);
     }
     return qnd_import(b, o, out);
+}
+
+qs_status qnd_operand(Border *b, PyObject *list, qs_value *out) {
+    ListAs as = {.numbers = only_ints(list, 0) ? QS_I64 : QS_F64};
+    return items_value(b, list, as, out);
 }
 
 qs_status qnd_kept(Border *b, PyObject *o, qs_value *out) {

@@ -2,16 +2,20 @@
  * two arrays go element by element, as in NumPy, and @ is the matrix product.
  *
  * The other operand may be a number (also of a derived type, like numpy.float64), a string, a NumPy array or a tensor
- * that speaks DLPack.  The language's rules of promotion hold; shapes are compared from their ends, as NumPy does. */
+ * that speaks DLPack; beside an array a list of numbers.  The language's rules of promotion hold; shapes are compared from their ends, as NumPy does. */
 #include "bridge/bridge.h"
 #include "vm/array/arith.h"
 
+#include <math.h>
 #include <string.h>
 
-static bool is_value(PyObject *o) { return Py_TYPE(o) == qbridge.value; }
+static bool is_value(PyObject *o) { return qvalue_check(o); }
 static qs_value value_of(PyObject *o) { return ((Wrapper *)o)->v; }
 static Border *border(PyObject *o) { return ((Wrapper *)o)->border; }
 static PyObject *unknown(void) { return Py_INCREF(Py_NotImplemented), Py_NotImplemented; }
+
+static bool is_array(PyObject *o) { return is_value(o) && value_of(o).kind == QS_ARRAY; }
+static bool is_list(PyObject *o) { return PyList_CheckExact(o) || PyTuple_CheckExact(o); }
 
 static bool operand(PyObject *o) {
     return is_value(o) || PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) || PyUnicode_CheckExact(o) ||
@@ -25,7 +29,7 @@ static int done(Border *b, qs_status s) {
 /* Elements that a number of the language cannot hold.  Beside them every whole number of Python is an `int` of the
  * language, a small one too, so that the type of a result depends on no value. */
 static bool is_wide(PyObject *o) {
-    const Array *a = o && is_value(o) && value_of(o).kind == QS_ARRAY ? value_of(o).u.p : NULL;
+    const Array *a = o && is_array(o) ? value_of(o).u.p : NULL;
     return a && (a->dtype == QS_I64 || a->dtype == QS_U64);
 }
 
@@ -67,7 +71,7 @@ static int take(Border *b, PyObject *o, PyObject *other, qs_value *out) {
     if (PyLong_Check(o)) return take_int(b, o, is_wide(other), out);
     if (PyComplex_Check(o))
         return done(b, qval_complex(b->vm, PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o), out));
-    return done(b, qnd_import(b, o, out));
+    return done(b, is_list(o) ? qnd_operand(b, o, out) : qnd_import(b, o, out));
 }
 
 /* The same elements with extents of 1 in front. */
@@ -93,12 +97,17 @@ qs_status qoperator_align(qs_vm *vm, qs_value *v, int n) {
     return QS_OK;
 }
 
+/* A list goes with arrays only: [1, 2]*2 of Python is another list. */
+static bool both(PyObject *x, PyObject *y) {
+    return (operand(x) || (is_list(x) && is_array(y))) && (operand(y) || (is_list(y) && is_array(x)));
+}
+
 typedef qs_status Operation(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
 
 static PyObject *combine(Operation *f, Op op, PyObject *x, PyObject *y) {
     Border *b = border(is_value(x) ? x : y);
     qs_value p, q, r;
-    if (!operand(x) || !operand(y)) return unknown();
+    if (!both(x, y)) return unknown();
     if (qgil_enter(b) < 0) return NULL;
     if (take(b, x, y, &p) < 0) return qgil_leave(b), NULL;
     if (take(b, y, x, &q) < 0) return qs_release(b->vm, p), qgil_leave(b), NULL;
@@ -177,7 +186,7 @@ static qs_status matmul(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out)
 static PyObject *in_place(Op op, PyObject *x, PyObject *y) {
     Border *b = border(x);
     qs_value p = value_of(x), q;
-    if (p.kind != QS_ARRAY || !operand(y)) return unknown();
+    if (p.kind != QS_ARRAY || !both(x, y)) return unknown();
     if (qgil_enter(b) < 0) return NULL;
     if (take(b, y, x, &q) < 0) return qgil_leave(b), NULL;
     qs_value v[2] = {qval_retain(p), q};
@@ -203,7 +212,7 @@ static PyObject *unary(Op op, PyObject *x) {
 static PyObject *built_in(const char *name, PyObject *x, PyObject *y) {
     Border *b = border(is_value(x) ? x : y);
     qs_value fn, in[2] = {qs_nil(), qs_nil()}, r = qs_nil();
-    if (!operand(x) || (y && !operand(y))) return unknown();
+    if (y ? !both(x, y) : !operand(x)) return unknown();
     if (qgil_enter(b) < 0) return NULL;
     PyObject *o = NULL;
     if (take(b, x, y, &in[0]) == 0 && (!y || take(b, y, x, &in[1]) == 0)) {
@@ -246,9 +255,46 @@ static PyObject *floor_divide(PyObject *x, PyObject *y) {
     Py_DECREF(q);
     return r;
 }
+static PyObject *shift_left(PyObject *x, PyObject *y) { return built_in("shl", x, y); }
+static PyObject *shift_right(PyObject *x, PyObject *y) { return built_in("shr", x, y); }
+static PyObject *quotient_and_remainder(PyObject *x, PyObject *y) {
+    PyObject *q = floor_divide(x, y);
+    if (!q || q == Py_NotImplemented) return q;
+    PyObject *r = remainder_of(x, y), *pair = r ? PyTuple_Pack(2, q, r) : NULL;
+    Py_DECREF(q);
+    Py_XDECREF(r);
+    return pair;
+}
+
+/* x op= y where the language has no operator: the result goes into the elements of x, whose shape it must have. */
+static PyObject *put(PyObject *x, PyObject *y, PyObject *(*f)(PyObject *, PyObject *)) {
+    PyObject *r = is_array(x) ? f(x, y) : unknown();
+    if (!r || r == Py_NotImplemented) return r;
+    const Array *a = qval_array(value_of(x)), *b = is_array(r) ? qval_array(value_of(r)) : NULL;
+    bool fits = b && a->ndim == b->ndim && qarr_same_shape(a, b);
+    if (!fits) PyErr_SetString(qbridge.errors[QS_ESHAPE], "the result has another shape than the array on the left");
+    bool stored = fits && qitem_set(x, Py_Ellipsis, r) == 0;
+    Py_DECREF(r);
+    return stored ? (Py_INCREF(x), x) : NULL;
+}
+static PyObject *in_place_matrix_product(PyObject *x, PyObject *y) { return put(x, y, matrix_product); }
+static PyObject *in_place_remainder(PyObject *x, PyObject *y) { return put(x, y, remainder_of); }
+static PyObject *in_place_floor_divide(PyObject *x, PyObject *y) { return put(x, y, floor_divide); }
+static PyObject *in_place_shift_left(PyObject *x, PyObject *y) { return put(x, y, shift_left); }
+static PyObject *in_place_shift_right(PyObject *x, PyObject *y) { return put(x, y, shift_right); }
+
 static PyObject *negative(PyObject *x) { return unary(OP_NEG, x); }
 static PyObject *positive(PyObject *x) { return unary(OP_PLUS, x); }
-static PyObject *invert(PyObject *x) { return unary(OP_NOT, x); }
+
+/* Bits of integers, as in Python; not !, which is true where they are 0. */
+static PyObject *invert(PyObject *x) {
+    const Array *a = is_array(x) ? qval_array(value_of(x)) : NULL;
+    qs_value v = value_of(x);
+    bool whole = a ? a->dtype == QS_B1 || qdtype_is_int((qs_dtype)a->dtype)
+                   : v.kind != QS_NUM || v.u.f == floor(v.u.f);
+    if (whole) return built_in("not", x, NULL);
+    return PyErr_SetString(PyExc_TypeError, "~ is for integers and truth values; x == 0 tells where x is 0"), NULL;
+}
 static PyObject *absolute(PyObject *x) { return built_in("abs", x, NULL); }
 
 /* -- as numbers of Python ------------------------------------------------------------------------------------------ */
@@ -330,9 +376,17 @@ static bool same(PyObject *x, PyObject *y) {
     return p.kind == QS_CELL ? qval_equal(border(x)->vm, p, q) : p.u.p == q.u.p;
 }
 
+/* A list that is not one of numbers equals no array, as in NumPy. */
+static PyObject *compare_elements(PyObject *x, PyObject *y, Op op) {
+    PyObject *r = binary(op, x, y);
+    if (r || !is_list(y) || !PyErr_ExceptionMatches(PyExc_TypeError)) return r;
+    PyErr_Clear();
+    return unknown();
+}
+
 /* Arrays element by element, numbers and strings as such, cells by their contents, objects by identity. */
 PyObject *qoperator_compare(PyObject *x, PyObject *y, int op) {
-    if (has_elements(x) || has_elements(y)) return operand(y) ? binary(comparisons[op], x, y) : unknown();
+    if (has_elements(x) || has_elements(y)) return compare_elements(x, y, comparisons[op]);
     if (plain(value_of(x))) return compare_plain(x, y, op);
     if ((op != Py_EQ && op != Py_NE) || !is_value(y)) return unknown();
     return PyBool_FromLong(same(x, y) == (op == Py_EQ));
@@ -376,6 +430,14 @@ const PyType_Slot qoperator_slots[] = {
     {Py_nb_positive, (void *)positive},
     {Py_nb_invert, (void *)invert},
     {Py_nb_absolute, (void *)absolute},
+    {Py_nb_lshift, (void *)shift_left},
+    {Py_nb_rshift, (void *)shift_right},
+    {Py_nb_divmod, (void *)quotient_and_remainder},
+    {Py_nb_inplace_floor_divide, (void *)in_place_floor_divide},
+    {Py_nb_inplace_remainder, (void *)in_place_remainder},
+    {Py_nb_inplace_matrix_multiply, (void *)in_place_matrix_product},
+    {Py_nb_inplace_lshift, (void *)in_place_shift_left},
+    {Py_nb_inplace_rshift, (void *)in_place_shift_right},
     {Py_nb_bool, (void *)is_true},
     {Py_nb_float, (void *)to_float},
     {Py_nb_int, (void *)to_int},

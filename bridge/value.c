@@ -11,14 +11,13 @@ typedef struct {
     Export *given;  /* to whoever has asked for the address, as long as this object lives; NULL: nobody */
 } ValueObject;
 
-PyObject *qvalue_new(Border *b, qs_value v) { return qwrapper_make(qbridge.value, b, v); }
+PyObject *qvalue_new(Border *b, qs_value v) {
+    return qwrapper_make(v.kind == QS_TYPE ? qbridge.type : qbridge.value, b, v);
+}
 
 static qs_value value_of(PyObject *o) { return ((Wrapper *)o)->v; }
 static Border *border(PyObject *o) { return ((Wrapper *)o)->border; }
 static const Array *array_of(PyObject *o) { return value_of(o).kind == QS_ARRAY ? value_of(o).u.p : NULL; }
-
-/* Of a value whose machine was closed; an AttributeError, too, so that hasattr says False. */
-static void no_attribute(void) { PyErr_SetString(qbridge.errors[QS_ENAME], qgil_closed_text); }
 
 /* The end of an operation on the machine: its result, or its error. */
 PyObject *qvalue_result(Border *b, qs_status s, qs_value *out) {
@@ -106,7 +105,7 @@ static bool is_private(PyObject *name) { return PyUnicode_GetLength(name) > 0 &&
  * out what an object is. */
 static PyObject *get_attribute(PyObject *o, PyObject *name) {
     Border *b = border(o);
-    if (!b->vm && PyUnicode_Check(name) && !is_private(name)) return no_attribute(), NULL;
+    if (!b->vm && PyUnicode_Check(name) && !is_private(name)) return qgil_closed(), NULL;
     if (value_of(o).kind != QS_OBJECT || !b->vm) return PyObject_GenericGetAttr(o, name);
     if (qgil_enter(b) < 0) return NULL;
     PyObject *r = field(b, o, name);
@@ -176,9 +175,8 @@ static PyObject *fields_of(PyObject *o, PyObject *unused) {
 
 /* -- calls: a type makes a value ----------------------------------------------------------------------------------- */
 
-static PyObject *call_value(PyObject *o, PyObject *args, PyObject *names) {
-    PyObject *f = value_of(o).kind == QS_TYPE ? qfunction_new(border(o), value_of(o)) : NULL;
-    if (!f && !PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "this value cannot be called");
+static PyObject *call_type(PyObject *o, PyObject *args, PyObject *names) {
+    PyObject *f = qfunction_new(border(o), value_of(o));
     PyObject *r = f ? PyObject_Call(f, args, names) : NULL;
     Py_XDECREF(f);
     return r;
@@ -213,11 +211,17 @@ static qs_status check_lock(Border *b, qs_value v, int mode) {
     return QS_OK;
 }
 
-static PyObject *lock(PyObject *o, PyObject *args) {
+static bool take_lock(PyObject *args, PyObject *names, int *mode, int *resource) {
+    static const char *const keywords[] = {"mode", "device", NULL};
+    *mode = QS_READWRITE, *resource = ON_HOST;
+    return PyArg_ParseTupleAndKeywords(args, names, "|ii", (char **)(uintptr_t)keywords, mode, resource);
+}
+
+static PyObject *lock(PyObject *o, PyObject *args, PyObject *names) {
     Border *b = border(o);
-    int mode = QS_READWRITE, resource = ON_HOST, device;
+    int mode, resource, device;
     void *p = NULL;
-    if (!PyArg_ParseTuple(args, "|ii", &mode, &resource) || qgil_enter(b) < 0) return NULL;
+    if (!take_lock(args, names, &mode, &resource) || qgil_enter(b) < 0) return NULL;
     qs_status s = check_lock(b, value_of(o), mode);
     if (s == QS_OK) s = device_of(b, resource, &device);
     if (s == QS_OK) s = qs_lock(b->vm, value_of(o), device, (qs_access)mode, &p);
@@ -226,10 +230,10 @@ static PyObject *lock(PyObject *o, PyObject *args) {
     return r;
 }
 
-static PyObject *unlock(PyObject *o, PyObject *args) {
+static PyObject *unlock(PyObject *o, PyObject *args, PyObject *names) {
     Border *b = border(o);
-    int mode = QS_READWRITE, resource = ON_HOST, device;
-    if (!PyArg_ParseTuple(args, "|ii", &mode, &resource) || qgil_enter(b) < 0) return NULL;
+    int mode, resource, device;
+    if (!take_lock(args, names, &mode, &resource) || qgil_enter(b) < 0) return NULL;
     qs_status s = device_of(b, resource, &device);
     if (s == QS_OK) s = qs_unlock(b->vm, value_of(o), device, (qs_access)mode);
     if (s != QS_OK) qerror_raise(b, s);
@@ -241,7 +245,7 @@ static PyObject *unlock(PyObject *o, PyObject *args) {
 
 static const Array *array_for(PyObject *o, const char *attribute) {
     const Array *a = array_of(o);
-    if (!border(o)->vm) no_attribute();
+    if (!border(o)->vm) qgil_closed();
     else if (!a) PyErr_Format(PyExc_AttributeError, "only arrays have the attribute %s", attribute);
     return a;
 }
@@ -286,7 +290,7 @@ static PyObject *get_dtype(PyObject *o, void *unused) {
 static PyObject *get_readonly(PyObject *o, void *unused) {
     const Array *a = array_for(o, "readonly");
     (void)unused;
-    return a ? PyBool_FromLong(a->buf->readonly) : NULL;
+    return a ? PyBool_FromLong(qbuf_is_readonly(a->buf)) : NULL;
 }
 
 /* -- an address for others, who hold this object instead ----------------------------------------------------------- */
@@ -366,7 +370,7 @@ static int set_grad(PyObject *o, PyObject *grad, void *unused) {
     (void)unused;
     if (!a) return -1;
     if (grad == Py_None) grad = NULL;
-    if (grad && (Py_TYPE(grad) != qbridge.value || !array_of(grad)))
+    if (grad && (!qvalue_check(grad) || !array_of(grad)))
         return PyErr_Format(PyExc_TypeError, "grad: an array of the language is wanted, got %R", Py_TYPE(grad)), -1;
     if (grad && !same_extents(a, array_of(grad)))
         return PyErr_SetString(PyExc_ValueError, "grad: the shape must be that of the array"), -1;
@@ -410,12 +414,12 @@ static PyMethodDef methods[] = {
     {"to_py", to_py, METH_NOARGS,
      "to_py($self, /)\n--\n\nA NumPy array of the same memory; of numbers and strings Python's own; of a cell a NumPy "
      "array."},
-    {"lock", lock, METH_VARARGS,
-     "lock($self, mode=LOCK_READWRITE, device=MEMRESOURCE_CPU, /)\n--\n\nThe address of the elements in the memory of "
+    {"lock", (PyCFunction)(void (*)(void))lock, METH_VARARGS | METH_KEYWORDS,
+     "lock($self, mode=LOCK_READWRITE, device=MEMRESOURCE_CPU)\n--\n\nThe address of the elements in the memory of "
      "a device, "
      "valid until unlock."},
-    {"unlock", unlock, METH_VARARGS,
-     "unlock($self, mode=LOCK_READWRITE, device=MEMRESOURCE_CPU, /)\n--\n\nEnds what lock with the same arguments has "
+    {"unlock", (PyCFunction)(void (*)(void))unlock, METH_VARARGS | METH_KEYWORDS,
+     "unlock($self, mode=LOCK_READWRITE, device=MEMRESOURCE_CPU)\n--\n\nEnds what lock with the same arguments has "
      "begun."},
     {"__dlpack__", (PyCFunction)(void (*)(void))qdl_export, METH_VARARGS | METH_KEYWORDS, NULL},
     {"__dlpack_device__", qdl_device, METH_NOARGS, NULL},
@@ -434,7 +438,7 @@ static PyGetSetDef attributes[] = {
     {"size", get_size, NULL, "How many elements an array has.", NULL},
     {"_dtype", get_dtype, NULL, NULL, NULL},
     {"typename", get_type, NULL, "The type in the language, as type(x) gives it there.", NULL},
-    {"readonly", get_readonly, NULL, "Whether the elements belong to somebody who lets nobody write to them.", NULL},
+    {"readonly", get_readonly, NULL, "Whether nobody may write to the elements: whoever has them forbids it, or they are locked for reading.", NULL},
     {"grad", get_grad, set_grad, "An array of the same shape that tensors made of this one have as gradient, or None.",
      NULL},
     {"_kind", get_kind, NULL, NULL, NULL},
@@ -449,6 +453,7 @@ static PyMemberDef members[] = {
 };
 static const PyType_Slot own_slots[] = {
     {Py_tp_doc, (void *)(uintptr_t) "A value of the Quasar language: an array, number, string, cell, object or type."},
+    {Py_tp_new, (void *)qwrapper_refuse},
     {Py_tp_dealloc, (void *)dealloc},
     {Py_tp_traverse, (void *)traverse},
     {Py_tp_clear, (void *)clear},
@@ -458,7 +463,6 @@ static const PyType_Slot own_slots[] = {
     {Py_tp_setattro, (void *)set_attribute},
     {Py_tp_richcompare, (void *)qoperator_compare},
     {Py_tp_hash, (void *)qoperator_hash},
-    {Py_tp_call, (void *)call_value},
     {Py_tp_methods, methods},
     {Py_tp_getset, attributes},
     {Py_tp_members, members},
@@ -472,6 +476,12 @@ static const PyType_Slot own_slots[] = {
     {0, NULL},
 };
 
+/* A type of its own, because pandas and others take whatever can be called for a function. */
+static PyType_Slot type_slots[] = {
+    {Py_tp_call, (void *)call_type},
+    {0, NULL},
+};
+
 enum { MANY_SLOTS = 80 };
 
 int qvalue_init(void) {
@@ -480,7 +490,12 @@ int qvalue_init(void) {
     for (const PyType_Slot *s = own_slots; s->slot; s++) slots[n++] = *s;
     for (const PyType_Slot *s = qoperator_slots; s->slot; s++) slots[n++] = *s;
     slots[n] = (PyType_Slot){0, NULL};
-    PyType_Spec spec = {"pyquasar.qvalue", sizeof(ValueObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
+    unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE;
+    PyType_Spec spec = {"pyquasar.qvalue", sizeof(ValueObject), 0, flags, slots};
     qbridge.value = (PyTypeObject *)PyType_FromSpec(&spec);
-    return qbridge.value ? 0 : -1;
+    PyType_Spec callable = {"pyquasar.qtype", sizeof(ValueObject), 0, Py_TPFLAGS_DEFAULT, type_slots};
+    PyObject *bases = qbridge.value ? PyTuple_Pack(1, qbridge.value) : NULL;
+    qbridge.type = bases ? (PyTypeObject *)PyType_FromSpecWithBases(&callable, bases) : NULL;
+    Py_XDECREF(bases);
+    return qbridge.type ? 0 : -1;
 }

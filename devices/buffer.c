@@ -329,7 +329,7 @@ qs_status qbuf_give(Ctx *c, Buffer *b, Device *d, DevPtr *out) {
     int m = d ? d->memory : HOST_MEMORY;
     if (m != HOST_MEMORY) c->spaces[m] = d;
     TRY(may_give(c, b, d, m));
-    TRY(enter(c, b, m, b->readonly ? QS_READ : QS_READWRITE));
+    TRY(enter(c, b, m, qbuf_is_readonly(b) ? QS_READ : QS_READWRITE));
     b->home = (int8_t)m;
     if (b->given < UINT16_MAX) b->given++;
     *out = b->block[m];

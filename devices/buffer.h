@@ -46,6 +46,8 @@ qs_status qbuf_wrap_device(Ctx *c, Device *d, DevPtr data, size_t nbytes, bool r
 static inline void qbuf_retain(Buffer *b) { atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed); }
 void qbuf_release(Ctx *c, Buffer *b);
 static inline bool qbuf_shared(Buffer *b) { return atomic_load_explicit(&b->refs, memory_order_relaxed) > 1; }
+/* Now: memory of somebody who forbids to write to it, or locked for reading. */
+static inline bool qbuf_is_readonly(const Buffer *b) { return b->readonly || b->nreaders; }
 
 qs_status qbuf_lock(Ctx *c, Buffer *b, Device *d, qs_access mode, DevPtr *out);
 qs_status qbuf_unlock(Ctx *c, Buffer *b, Device *d, qs_access mode);
@@ -58,7 +60,7 @@ static inline qs_status qbuf_leave(Ctx *c, Buffer *b, Device *d, qs_access mode,
 qs_status qbuf_reach_host(Ctx *c, Buffer *b, qs_access mode, void **out);
 static inline qs_status qbuf_host(Ctx *c, Buffer *b, qs_access mode, void **out) {
     bool mine = b->valid == 1 && b->writer < 0; /* the usual case: current here and nowhere else, nothing held */
-    if (!mine || (mode != QS_READ && (b->readonly || b->nreaders))) return qbuf_reach_host(c, b, mode, out);
+    if (!mine || (mode != QS_READ && qbuf_is_readonly(b))) return qbuf_reach_host(c, b, mode, out);
     *out = (void *)(uintptr_t)b->block[HOST_MEMORY];
     return QS_OK;
 }

@@ -25,15 +25,19 @@ INTEGER(u32, uint32_t, uint32_t, 0, UINT32_MAX)
 INTEGER(i64, int64_t, uint64_t, INT64_MIN, INT64_MAX)
 INTEGER(u64, uint64_t, uint64_t, 0, UINT64_MAX)
 
-#define REAL(name, T, S)                                                                                               \
+/* In any order, the same: no number loses against a NaN, and of the zeros -0 is the smaller one. */
+#define LESS(a, b) ((a) < (b) || (b) != (b) || ((a) == (b) && signbit(a)))
+#define MORE(a, b) ((a) > (b) || (b) != (b) || ((a) == (b) && !signbit(a)))
+
+#define REAL(name, T)                                                                                                  \
     static void start_##name(Combine op, T *a, size_t n) { EACH(op == COMBINE_ADD ? (T)-0.0 : (T)NAN); }               \
     static void into_##name(Combine op, T *restrict a, const T *restrict b, size_t n) {                                \
         if (op == COMBINE_ADD) EACH(a[i] + b[i]);                                                                      \
-        else if (op == COMBINE_MIN) EACH(fmin##S(a[i], b[i]));                                                         \
-        else EACH(fmax##S(a[i], b[i]));                                                                                \
+        else if (op == COMBINE_MIN) EACH(LESS(a[i], b[i]) ? a[i] : b[i]);                                              \
+        else EACH(MORE(a[i], b[i]) ? a[i] : b[i]);                                                                     \
     }
-REAL(f32, float, f)
-REAL(f64, double, )
+REAL(f32, float)
+REAL(f64, double)
 
 void qcombine_start(Combine op, qs_dtype d, void *p, size_t n) {
     switch (d) {

@@ -10,7 +10,7 @@
 #include "devices/host.h"
 #include "devices/native.h"
 #include "devices/elf.h"
-#include "devices/pool.h"
+#include "devices/parts.h"
 #include "devices/threads.h"
 #include "vm/base/libm.h"
 
@@ -28,6 +28,7 @@ static const double instruction = 0.3; /* nanoseconds */
 typedef struct { void *p; size_t n; } Scratch;
 
 typedef struct {
+    Ctx *ctx;
     Threads *threads;             /* of the context */
     void *mvec;                   /* libmvec, once an object needed it */
     Scratch scratch[THREADS_MAX]; /* by worker */
@@ -55,7 +56,7 @@ static void name_device(char *out, size_t n, int threads) {
 
 static qs_status open_device(Device *d, int ordinal) {
     Cpu *cpu = qmem_alloc(d->ctx, sizeof *cpu);
-    cpu->threads = qthreads_of(d->ctx);
+    cpu->ctx = d->ctx, cpu->threads = qthreads_of(d->ctx);
     d->state = cpu, d->ordinal = ordinal, d->memory = HOST_MEMORY, d->max_block = 4096;
     d->threads = qthreads_count(cpu->threads);
     d->total_memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
@@ -86,6 +87,9 @@ static void *resolve(void *ud, const char *name) {
     return cpu->mvec ? dlsym(cpu->mvec, name) : NULL;
 }
 
+/* The cost of a position as far as it is known before anything has run. */
+static double guess(const NativeInfo *info) { return info->flags & NATIVE_LOOPS ? -1 : info->cost * instruction; }
+
 static qs_status find_entry(Device *d, Program *p, const Code *code) {
     char info[80];
     snprintf(info, sizeof info, "%s_info", code->entry);
@@ -93,7 +97,7 @@ static qs_status find_entry(Device *d, Program *p, const Code *code) {
     memcpy(&p->run, &run, sizeof run); /* C has no cast from an object to a function */
     p->info = qelf_symbol(p->object, info);
     if (p->run && p->info && p->info->abi == NATIVE_ABI) {
-        p->cost = p->info->flags & NATIVE_LOOPS ? -1 : p->info->cost * instruction;
+        p->cost = guess(p->info);
         return QS_OK;
     }
     return qerr_set(d->ctx, QS_EDEVICE, "kernel %s: its code was made for another version of the cpu device",
@@ -120,24 +124,20 @@ static qs_status load(Device *d, const Code *code, Program **out) {
 
 /* -- launches --------------------------------------------------------------------------------------------------- */
 typedef struct {
-    Device *d;
+    Cpu *cpu;
     const Program *p;
     const DevArg *args;
     int nargs;
     NativeRun run;
-    /* Threads that accumulate into arrays of their own: for each worker its arguments, then its arrays. */
-    char *own;                    /* NULL: they share */
-    size_t own_bytes;             /* per worker */
-    bool used[THREADS_MAX];
+    int64_t positions, nblocks;
 } Job;
 
 static int64_t at_least_1(int64_t n) { return n < 1 ? 1 : n; }
 
-/* Positions per block, for kernels that leave it to us. */
-static int64_t block_size(const Cpu *cpu, const Program *p, int64_t positions) {
-    bool single = (p->info->flags & NATIVE_SINGLE) && (p->cost < 0 || p->cost > HEAVY);
-    int64_t n = p->cost > 0 ? (int64_t)(LARGE / p->cost) : BLOCK_MAX,
-            share = positions / (qthreads_count(cpu->threads) * 4);
+/* Positions per block, for kernels that leave it to us; `shares`: the least number of blocks that is wanted. */
+static int64_t block_size(const Program *p, double cost, int64_t positions, int64_t shares) {
+    bool single = (p->info->flags & NATIVE_SINGLE) && (cost < 0 || cost > HEAVY);
+    int64_t n = cost > 0 ? (int64_t)(LARGE / cost) : BLOCK_MAX, share = positions / shares;
     if (n > BLOCK_MAX) n = BLOCK_MAX;
     if (n > share) n = share;
     if (n < 64) return single ? at_least_1(n) : 64;
@@ -162,72 +162,14 @@ static qs_status take_block(Device *d, const Program *p, const Launch *l, Native
     return QS_OK;
 }
 
-/* -- arrays that are only accumulated into: adding up what each thread has beats updating one array atomically -- */
-enum { OWN_MAX = 1 << 20 /* bytes per worker */, OWN_GAIN = 8 /* positions per element that must be added up */ };
-
-static size_t sum_count(const Job *j, const NativeSum *s) {
-    const DevArg *a = &j->args[s->param];
-    size_t n = s->parts;
-    for (int k = 0; k < a->rank; k++) n *= (size_t)a->dims[k];
-    return n;
-}
-
-static size_t align64(size_t n) { return (n + 63) & ~(size_t)63; }
-
-static bool give_own_arrays(Job *j, int64_t positions) {
-    const NativeInfo *info = j->p->info;
-    size_t elements = 0;
-    j->own_bytes = align64((size_t)j->nargs * sizeof(DevArg));
-    for (uint32_t i = 0; i < info->nsums; i++) {
-        size_t n = sum_count(j, &info->sums[i]);
-        if (n > OWN_MAX) return false;
-        elements += n, j->own_bytes += align64(n * qdtype_size((qs_dtype)info->sums[i].dtype));
-    }
-    int threads = qthreads_count(((Cpu *)j->d->state)->threads);
-    if (!info->nsums || j->own_bytes > OWN_MAX || (int64_t)elements * OWN_GAIN * threads > positions) return false;
-    j->own = qpool_get(j->d->ctx, j->own_bytes * (size_t)threads);
-    return j->own != NULL;
-}
-
-static DevArg *own_args(const Job *j, int worker) { return (DevArg *)(void *)(j->own + (size_t)worker * j->own_bytes); }
-
-static void start_own(Job *j, int worker) {
-    DevArg *args = own_args(j, worker);
-    char *at = (char *)args + align64((size_t)j->nargs * sizeof *args);
-    memcpy(args, j->args, (size_t)j->nargs * sizeof *args);
-    for (uint32_t i = 0; i < j->p->info->nsums; i++) {
-        const NativeSum *s = &j->p->info->sums[i];
-        size_t n = sum_count(j, s);
-        args[s->param].block = (DevPtr)(uintptr_t)at, args[s->param].offset = 0;
-        qcombine_start((Combine)s->op, (qs_dtype)s->dtype, at, n);
-        at += align64(n * qdtype_size((qs_dtype)s->dtype));
-    }
-    j->used[worker] = true;
-}
-
-static void add_up(Job *j, int threads) {
-    for (int w = 0; w < threads; w++)
-        for (uint32_t i = 0; j->used[w] && i < j->p->info->nsums; i++) {
-            const NativeSum *s = &j->p->info->sums[i];
-            const DevArg *to = &j->args[s->param], *from = &own_args(j, w)[s->param];
-            qcombine_into((Combine)s->op, (qs_dtype)s->dtype, qhost_ptr(to->block) + to->offset, qhost_ptr(from->block),
-                          sum_count(j, s));
-        }
-    qpool_put(j->d->ctx, j->own, j->own_bytes * (size_t)threads);
-}
-
 static void run_blocks(void *ud, int64_t first, int64_t last, int worker) {
-    Job *j = ud;
-    if (j->own && !j->used[worker]) start_own(j, worker);
-    j->p->run(j->own ? own_args(j, worker) : j->args, &j->run, first, last, ((Cpu *)j->d->state)->scratch[worker].p);
+    const Job *j = ud;
+    j->p->run(j->args, &j->run, first, last, j->cpu->scratch[worker].p);
 }
 
-static void run_threads(Job *j, int64_t nblocks, int64_t positions) {
-    Cpu *cpu = j->d->state;
-    int threads = qthreads_count(cpu->threads);
-    j->run.alone = give_own_arrays(j, positions);
-    qthreads_run(cpu->threads, nblocks, 1, run_blocks, j);
-    if (j->own) add_up(j, threads);
+static void run_part(void *ud, const DevArg *args, int64_t first, int64_t last, int worker) {
+    const Job *j = ud;
+    j->p->run(args, &j->run, first, last, j->cpu->scratch[worker].p);
 }
 
 static qs_status get_scratch(Device *d, const Program *p, const NativeRun *run, int rank, int threads) {
@@ -258,12 +200,18 @@ static qs_status count_positions(Device *d, const Program *p, const Launch *l, N
     return QS_OK;
 }
 
-static qs_status cut(Device *d, const Program *p, const Launch *l, NativeRun *run, int64_t positions,
-                     int64_t *nblocks) {
+/* Where the order of updates matters, blocks are cut by what is known of the kernel and of the launch alone: neither
+ * the time that others took, nor the number of threads. */
+static qs_status cut(Device *d, const Launch *l, Job *j, int64_t parts) {
+    const Program *p = j->p;
+    NativeRun *run = &j->run;
+    bool ordered = p->info->flags & NATIVE_ORDERED;
+    double cost = ordered ? guess(p->info) : p->cost;
+    int64_t shares = ordered ? parts : qthreads_count(j->cpu->threads) * 4;
     if (p->info->flags & NATIVE_BLOCKS) TRY(take_block(d, p, l, run));
-    else choose_block(run, l->rank, block_size(d->state, p, positions));
-    *nblocks = 1;
-    for (int a = 0; a < l->rank; a++) *nblocks *= run->nblocks[a] = (run->domain[a] - 1) / run->block[a] + 1;
+    else choose_block(run, l->rank, block_size(p, cost, j->positions, shares));
+    j->nblocks = 1;
+    for (int a = 0; a < l->rank; a++) j->nblocks *= run->nblocks[a] = (run->domain[a] - 1) / run->block[a] + 1;
     return QS_OK;
 }
 
@@ -273,44 +221,60 @@ static double now(void) {
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static void run_job(Job *j, int64_t nblocks, int64_t positions, int threads) {
-    if (threads == 1) run_blocks(j, 0, nblocks, 0);
-    else run_threads(j, nblocks, positions);
+static qs_status run_job(Job *j, int64_t parts, int threads) {
+    if (parts > 1) {
+        Threads *t = threads > 1 ? j->cpu->threads : NULL;
+        Parts all = {.info = j->p->info, .args = j->args, .nargs = j->nargs, .nblocks = j->nblocks, .n = parts};
+        if (!qparts_run(j->cpu->ctx, t, &all, run_part, j)) return QS_ENOMEM;
+    }
+    else if (threads == 1) run_blocks(j, 0, j->nblocks, 0);
+    else qthreads_run(j->cpu->threads, j->nblocks, 1, run_blocks, j);
+    return QS_OK;
 }
 
 /* Blocks are cut by what positions really cost: the compiler's guess knows nothing of vectors, nor of loops whose
  * length the arguments say.  Those of the next launch are probably like those of this one. */
-static void run_measured(Job *j, Program *p, int64_t nblocks, int64_t positions, int threads) {
+static qs_status run_measured(Job *j, Program *p, int64_t parts, int threads) {
     double start = now();
-    run_job(j, nblocks, positions, threads);
-    double cost = (now() - start) * (double)(nblocks < threads ? nblocks : threads) / (double)positions;
+    TRY(run_job(j, parts, threads));
+    double cost = (now() - start) * (double)(j->nblocks < threads ? j->nblocks : threads) / (double)j->positions;
     p->cost = p->measured ? (3 * p->cost + cost) / 4 : cost;
     p->measured = true;
+    return QS_OK;
 }
 
 static const Flag never;
 
+/* How many threads are worth it. */
+static int threads_for(const Job *j, int64_t parts, bool cheap) {
+    unsigned flags = j->p->info->flags;
+    bool in_order = (flags & NATIVE_SERIAL) || (flags & NATIVE_ORDERED && parts == 1);
+    return in_order || cheap || j->nblocks == 1 ? 1 : qthreads_count(j->cpu->threads);
+}
+
 static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const DevArg *args, DevFault *fault) {
     DevFault unseen = {0};
-    Job j = {.d = d, .p = p, .args = args, .nargs = nargs};
+    Job j = {.cpu = d->state, .p = p, .args = args, .nargs = nargs};
     NativeRun *run = &j.run;
-    int64_t positions, nblocks;
     if ((uint32_t)nargs != p->info->nargs)
         return qerr_set(d->ctx, QS_EINTERNAL, "kernel %s: launched with %d arguments, made for %u", p->name, nargs,
                         p->info->nargs);
     if (fault) fault->message = 0;
-    TRY(count_positions(d, p, l, run, &positions));
-    if (!positions) return QS_OK;
-    TRY(cut(d, p, l, run, positions, &nblocks));
-    bool cheap = p->cost >= 0 && (double)positions * p->cost < SMALL;
-    bool small = nblocks == 1 || (p->info->flags & NATIVE_SERIAL) || cheap;
-    int threads = small ? 1 : qthreads_count(((Cpu *)d->state)->threads);
+    TRY(count_positions(d, p, l, run, &j.positions));
+    if (!j.positions) return QS_OK;
+    int64_t parts = qparts_count(p->info, args, j.positions);
+    TRY(cut(d, l, &j, parts));
+    if (parts > j.nblocks) parts = j.nblocks;
+    bool cheap = p->cost >= 0 && (double)j.positions * p->cost < SMALL;
+    int threads = threads_for(&j, parts, cheap);
+    if (threads == 1 && !(p->info->flags & NATIVE_ORDERED)) parts = 1;
     run->stop = d->stop ? d->stop : &never;
     run->fault = fault ? fault : &unseen;
-    run->alone = threads == 1;
+    run->alone = threads == 1 || parts > 1;
     if (p->info->shared_bytes + p->info->item_bytes) TRY(get_scratch(d, p, run, l->rank, threads));
-    if (!cheap || p->info->flags & NATIVE_LOOPS) run_measured(&j, p, nblocks, positions, threads);
-    else run_job(&j, nblocks, positions, threads);
+    qs_status s = !cheap || p->info->flags & NATIVE_LOOPS ? run_measured(&j, p, parts, threads)
+                                                          : run_job(&j, parts, threads);
+    if (s != QS_OK) return qerr_set(d->ctx, s, "kernel %s: no memory for what its parts add up", p->name);
     return qflag_is_up(run->stop) ? qerr_set(d->ctx, QS_EINTERRUPT, "interrupted") : QS_OK;
 }
 

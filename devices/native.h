@@ -9,13 +9,14 @@
 #include "devices/combine.h"
 #include "devices/device.h"
 
-enum { NATIVE_ABI = 2, NATIVE_SUMS = 4 };
+enum { NATIVE_ABI = 3, NATIVE_SUMS = 8 };
 enum {
     NATIVE_BLOCKS = 1, /* the kernel knows about blocks: use those of the launch; else the device chooses */
     NATIVE_SERIAL = 2, /* positions must run in index order: one thread */
     NATIVE_CHECKS = 4, /* may report a fault */
     NATIVE_LOOPS = 8,  /* has loops of unknown length: cost is a guess */
-    NATIVE_SINGLE = 16 /* positions gain nothing from running side by side: a block may be one position */
+    NATIVE_SINGLE = 16, /* positions gain nothing from running side by side: a block may be one position */
+    NATIVE_ORDERED = 32 /* atomic updates of another order give other bits; they are plain instructions */
 };
 
 typedef struct {
@@ -29,7 +30,8 @@ typedef struct {
  * bytes, 64-byte aligned, private to the calling thread. */
 typedef void native_fn(const DevArg *args, const NativeRun *run, int64_t first, int64_t last, void *scratch);
 
-/* An array that the kernel does nothing with but accumulate into, by one operator: threads may have one each. */
+/* An array that the kernel does nothing with but accumulate into, by one operator: parts of a launch may have one
+ * each. */
 typedef struct {
     uint8_t param, op, dtype, parts;
 } NativeSum; /* Combine; dtype of an element, or of a complex one's 2 parts */

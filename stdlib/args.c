@@ -58,32 +58,43 @@ static void replace(qs_vm *vm, qs_value *slot, Array *a) {
     qval_release(vm, old);
 }
 
-/* A number as a vec of one element. */
-static qs_status box(qs_vm *vm, qs_value *slot) {
-    qs_dtype d = slot->kind == QS_COMPLEX ? qdtype_complex_of(qvm_ctx(vm)->scalar_dtype)
-                 : slot->kind == QS_INT   ? QS_I32
-                 : slot->kind == QS_BOOL  ? QS_B1
-                                          : qvm_ctx(vm)->scalar_dtype;
-    int64_t one = 1;
-    Array *a;
-    TRY(qarr_new(vm, d, 1, &one, true, &a));
-    qs_status s = qarr_put(vm, a, 0, *slot);
-    replace(vm, slot, a);
-    return s;
+static bool is_number(qs_value v) { return qval_is_number(v) || v.kind == QS_COMPLEX; }
+
+qs_dtype qarg_meet(qs_vm *vm, const qs_call_args *c, int from, int to) {
+    return qoperand_meet(vm, (to < c->nin ? to : c->nin) - from, c->in + from);
+}
+
+qs_dtype qarg_meet_float(qs_vm *vm, const qs_call_args *c, int from, int to) {
+    qs_dtype d = qarg_meet(vm, c, from, to), part = qdtype_real_of(d);
+    qs_dtype real = part == QS_F64 || (part >= QS_I32 && part <= QS_U64) ? QS_F64 : qvm_ctx(vm)->scalar_dtype;
+    return qdtype_is_complex(d) ? qdtype_complex_of(real) : real;
 }
 
 qs_status qarg_array(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, Array **out) {
-    if (qval_is_number(c->in[i]) || c->in[i].kind == QS_COMPLEX) TRY(box(vm, &c->in[i]));
+    if (is_number(c->in[i])) {
+        Array *a;
+        TRY(qarr_from_value(vm, c->in[i], qoperand_meet(vm, 1, &c->in[i]), &a));
+        replace(vm, &c->in[i], a);
+    }
     if (c->in[i].kind != QS_ARRAY) return qarg_wrong(vm, fn, what, "a number or an array", c->in[i]);
     *out = qval_array(c->in[i]);
     return QS_OK;
 }
 
+qs_status qarg_listed(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, Array **out) {
+    if (is_number(c->in[i])) {
+        qs_value list;
+        TRY(qarr_literal(vm, qvm_ctx(vm)->scalar_dtype, 1, &c->in[i], &list));
+        replace(vm, &c->in[i], qval_array(list));
+    }
+    return qarg_array(vm, c, i, fn, what, out);
+}
+
 qs_status qarg_packed(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, qs_dtype d, Array **out,
                       const void **p) {
     Array *a, *b;
+    if (qarg_parts(c, i, i + 1) > 1 && !qdtype_is_complex(d)) return qarg_wrong(vm, fn, what, "real", c->in[i]);
     TRY(qarg_array(vm, c, i, fn, what, &a));
-    if (qdtype_is_complex(a->dtype) && !qdtype_is_complex(d)) return qarg_wrong(vm, fn, what, "real", c->in[i]);
     TRY(qarr_convert(vm, a, d, &b));
     replace(vm, &c->in[i], b);
     TRY(qarr_contiguous(vm, b, &a));
@@ -137,12 +148,8 @@ int qarg_parts(const qs_call_args *c, int from, int to) {
     return 1;
 }
 
-qs_status qarg_wide(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, int parts, qs_dtype *d,
-                    Numbers *out) {
+qs_status qarg_wide(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, int parts, Numbers *out) {
     const void *p;
-    TRY(qarg_array(vm, c, i, fn, what, &out->a));
-    if (out->a->dtype == QS_F64 || out->a->dtype == QS_C128) *d = qdtype_is_complex(*d) ? QS_C128 : QS_F64;
-    if (parts == 2) *d = qdtype_complex_of(qdtype_real_of(*d));
     TRY(qarg_packed(vm, c, i, fn, what, parts == 2 ? QS_C128 : QS_F64, &out->a, &p));
     out->x = p, out->n = out->a->count, out->parts = parts;
     return QS_OK;

@@ -201,6 +201,12 @@ QUESTION(isnull, x.kind == QS_NIL)
 
 /* isequal(a, b): same shape and contents. */
 qs_status qcore_isequal(qs_vm *vm, qs_call_args *c) {
+    const void *p;
+    Array *a;
+    qs_dtype d = qarg_meet(vm, c, 0, 2);
+    for (int i = 0; i < 2; i++) /* a number is like an array of one element */
+        if (c->in[1 - i].kind == QS_ARRAY && (qval_is_number(c->in[i]) || c->in[i].kind == QS_COMPLEX))
+            TRY(qarg_packed(vm, c, i, "isequal", i ? "b" : "a", d, &a, &p));
     c->out[0] = qs_bool(qval_equal(vm, c->in[0], c->in[1]));
     return QS_OK;
 }

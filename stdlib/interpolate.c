@@ -146,13 +146,14 @@ static void curve_slopes(Curve *f, double *d) {
 qs_status qinterpolate_1(qs_vm *vm, qs_call_args *c) {
     Numbers x, y, at;
     Curve f = {.method = LINEAR};
-    qs_dtype d = qvm_ctx(vm)->scalar_dtype;
+    qs_dtype d = qarg_meet_float(vm, c, 0, 3);
     bool one = c->in[2].kind != QS_ARRAY;
     TRY(outside_of(vm, "interp1", c, 4, &f.outside));
     int parts = f.outside.value[1] != 0 ? 2 : qarg_parts(c, 1, 2);
-    TRY(qarg_wide(vm, c, 0, "interp1", "x", 1, &d, &x));
-    TRY(qarg_wide(vm, c, 2, "interp1", "at", 1, &d, &at));
-    TRY(qarg_wide(vm, c, 1, "interp1", "y", parts, &d, &y));
+    if (parts == 2) d = qdtype_complex_of(d);
+    TRY(qarg_wide(vm, c, 0, "interp1", "x", 1, &x));
+    TRY(qarg_wide(vm, c, 2, "interp1", "at", 1, &at));
+    TRY(qarg_wide(vm, c, 1, "interp1", "y", parts, &y));
     if (qarg_given(c, 3)) TRY(method_of(vm, "interp1", c->in[3], true, &f.method));
     bool rows = y.n != x.n && y.a->rank >= 2 && y.a->dims[0] == (int64_t)x.n; /* a function per column */
     if (x.n < 2 || (y.n != x.n && !rows))
@@ -233,13 +234,14 @@ qs_status qinterpolate_2(qs_vm *vm, qs_call_args *c) {
     Numbers z, x, y;
     Surface f = {.method = LINEAR};
     double *v;
-    qs_dtype d = qvm_ctx(vm)->scalar_dtype;
+    qs_dtype d = qarg_meet_float(vm, c, 0, 3);
     bool one = c->in[1].kind != QS_ARRAY;
     TRY(outside_of(vm, "interp2", c, 4, &f.outside));
     int parts = f.outside.value[1] != 0 ? 2 : qarg_parts(c, 0, 1);
-    TRY(qarg_wide(vm, c, 1, "interp2", "x", 1, &d, &x));
-    TRY(qarg_wide(vm, c, 2, "interp2", "y", 1, &d, &y));
-    TRY(qarg_wide(vm, c, 0, "interp2", "z", parts, &d, &z));
+    if (parts == 2) d = qdtype_complex_of(d);
+    TRY(qarg_wide(vm, c, 1, "interp2", "x", 1, &x));
+    TRY(qarg_wide(vm, c, 2, "interp2", "y", 1, &y));
+    TRY(qarg_wide(vm, c, 0, "interp2", "z", parts, &z));
     if (qarg_given(c, 3)) TRY(method_of(vm, "interp2", c->in[3], false, &f.method));
     if (z.a->rank > 2 || z.n == 0 || x.n != y.n)
         return qs_fail(vm, QS_ESHAPE, "interp2: z must be a matrix with elements, x and y of the same size");

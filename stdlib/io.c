@@ -130,7 +130,7 @@ qs_status qio_fwrite(qs_vm *vm, qs_call_args *c) {
         return put(vm, "fwrite", file, s, n);
     }
     Array *a;
-    TRY(qarg_array(vm, c, 1, "fwrite", "x", &a));
+    TRY(qarg_listed(vm, c, 1, "fwrite", "x", &a));
     TRY(qarg_packed(vm, c, 1, "fwrite", "x", (qs_dtype)a->dtype, &a, &p));
     return put(vm, "fwrite", file, p, a->count * qdtype_size((qs_dtype)a->dtype));
 }

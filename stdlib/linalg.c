@@ -123,12 +123,8 @@ static qs_status mat_read(qs_vm *vm, qs_call_args *c, int i, const char *fn, con
     return QS_OK;
 }
 
-/* The dtype of results: float64 arguments give float64, everything else `scalar`. */
-static qs_dtype result_type(qs_vm *vm, qs_value arg, bool complex) {
-    bool wide = arg.kind == QS_ARRAY && (qval_array(arg)->dtype == QS_F64 || qval_array(arg)->dtype == QS_C128);
-    qs_dtype d = wide ? QS_F64 : qvm_ctx(vm)->scalar_dtype;
-    return complex ? qdtype_complex_of(d) : d;
-}
+/* The real dtype of results for in[0]. */
+static qs_dtype real_result(qs_vm *vm, const qs_call_args *c) { return qdtype_real_of(qarg_meet_float(vm, c, 0, 1)); }
 
 /* The first rows x cols of x, as an array of dtype d. */
 static qs_status mat_result(qs_vm *vm, const Mat *x, int rows, int cols, qs_dtype d, qs_value *out) {
@@ -147,15 +143,15 @@ static qs_status mat_result(qs_vm *vm, const Mat *x, int rows, int cols, qs_dtyp
 }
 
 /* An array whose results have its own dtype: then a library of the device may compute them. */
-static Array *for_device(qs_vm *vm, qs_value arg) {
-    if (arg.kind != QS_ARRAY) return NULL;
-    Array *a = qval_array(arg);
-    return a->dtype == result_type(vm, arg, qdtype_is_complex((qs_dtype)a->dtype)) ? a : NULL;
+static Array *for_device(qs_vm *vm, const qs_call_args *c, int i) {
+    if (c->in[i].kind != QS_ARRAY) return NULL;
+    Array *a = qval_array(c->in[i]);
+    return a->dtype == qarg_meet_float(vm, c, i, i + 1) ? a : NULL;
 }
 
 /* The same where a number is computed, or a tolerance decides: those of float64, in which the processor computes. */
-static Array *for_wide_device(qs_vm *vm, qs_value arg) {
-    Array *a = for_device(vm, arg);
+static Array *for_wide_device(qs_vm *vm, const qs_call_args *c) {
+    Array *a = for_device(vm, c, 0);
     return a && qdtype_real_of((qs_dtype)a->dtype) == QS_F64 ? a : NULL;
 }
 
@@ -235,7 +231,7 @@ static qs_status lu_on_device(qs_vm *vm, const char *fn, Array *a, Lu *f, bool *
 static qs_status lu_for_number(qs_vm *vm, qs_call_args *c, const char *fn, Lu *f) {
     bool done = false;
     Lapack *l;
-    Array *given = for_wide_device(vm, c->in[0]);
+    Array *given = for_wide_device(vm, c);
     Mat a;
     memset(f, 0, sizeof *f);
     TRY(mat_extents(vm, c, 0, fn, "A", &a));
@@ -301,8 +297,8 @@ static qs_status invert(qs_vm *vm, Lapack *l, Lu *f) {
 qs_status qlinalg_inv(qs_vm *vm, qs_call_args *c) {
     Lapack *l;
     Lu f;
-    qs_dtype d = result_type(vm, c->in[0], false);
-    Array *a = for_device(vm, c->in[0]), *r = NULL;
+    qs_dtype d = real_result(vm, c);
+    Array *a = for_device(vm, c, 0), *r = NULL;
     if (a) TRY(qdevmath_inverse(vm, a, &r));
     if (r) return c->out[0] = qarr_value(r), QS_OK;
     qs_status s = lu_of(vm, c, "inv", &l, &f);
@@ -361,20 +357,15 @@ static qs_status solve_mats(qs_vm *vm, qs_call_args *c, Lapack *l, Mat *a, const
 qs_status qlinalg_solve(qs_vm *vm, qs_call_args *c) {
     Lapack *l;
     Mat a = {0}, b = {0};
-    Array *da = for_device(vm, c->in[0]), *db = for_device(vm, c->in[1]), *r = NULL;
+    Array *da = for_device(vm, c, 0), *db = for_device(vm, c, 1), *r = NULL;
     if (da && db) TRY(qdevmath_solve(vm, da, db, &r));
     if (r) return c->out[0] = qarr_value(r), QS_OK;
     TRY(lapack(vm, "solve", &l));
-    int parts = 1;
-    bool wide = result_type(vm, c->in[0], false) == QS_F64 || result_type(vm, c->in[1], false) == QS_F64;
-    for (int i = 0; i < 2; i++)
-        if (c->in[i].kind == QS_COMPLEX ||
-            (c->in[i].kind == QS_ARRAY && qdtype_is_complex((qs_dtype)qval_array(c->in[i])->dtype)))
-            parts = 2;
+    qs_dtype d = qarg_meet_float(vm, c, 0, 2);
+    int parts = qarg_parts(c, 0, 2);
     qs_status s = mat_read(vm, c, 0, "solve", "A", parts, &a);
     if (s == QS_OK) s = mat_read(vm, c, 1, "solve", "B", parts, &b);
-    qs_dtype d = wide ? QS_F64 : QS_F32;
-    if (s == QS_OK) s = solve_mats(vm, c, l, &a, &b, parts == 2 ? qdtype_complex_of(d) : d);
+    if (s == QS_OK) s = solve_mats(vm, c, l, &a, &b, d);
     mat_free(&a), mat_free(&b);
     return s;
 }
@@ -451,8 +442,8 @@ static qs_status cholesky(qs_vm *vm, qs_call_args *c, const char *fn, int *flag)
     Lapack *l;
     Mat a = {0};
     int info = 0;
-    qs_dtype d = result_type(vm, c->in[0], false);
-    Array *given = for_device(vm, c->in[0]), *r = NULL;
+    qs_dtype d = real_result(vm, c);
+    Array *given = for_device(vm, c, 0), *r = NULL;
     if (given) TRY(qdevmath_cholesky(vm, given, &r));
     if (flag) *flag = 0;
     if (r) return c->out[0] = qarr_value(r), QS_OK;
@@ -515,7 +506,7 @@ static qs_status qr_by_lapack(qs_vm *vm, qs_call_args *c, Qr *x) {
 static qs_status qr_of(qs_vm *vm, qs_call_args *c, Qr *x) {
     Mat a;
     bool done = false;
-    Array *given = for_device(vm, c->in[0]);
+    Array *given = for_device(vm, c, 0);
     TRY(mat_extents(vm, c, 0, "qr", "A", &a));
     if (!a.m || !a.n) return qs_fail(vm, QS_ESHAPE, "qr: the matrix must not be empty");
     TRY(mat_new(vm, "qr", a.m, a.m < a.n ? a.m : a.n, a.parts, &x->q));
@@ -527,7 +518,7 @@ static qs_status qr_of(qs_vm *vm, qs_call_args *c, Qr *x) {
 
 qs_status qlinalg_qr(qs_vm *vm, qs_call_args *c) {
     Qr x = {0};
-    qs_dtype d = result_type(vm, c->in[0], false);
+    qs_dtype d = real_result(vm, c);
     qs_status s = qr_of(vm, c, &x);
     if (x.r.parts == 2) d = qdtype_complex_of(d);
     if (s == QS_OK) s = mat_result(vm, &x.q, x.q.m, x.q.n, d, &c->out[0]);
@@ -633,8 +624,8 @@ static qs_status values_result(qs_vm *vm, Mat *x, qs_dtype d, qs_value *out) {
 
 qs_status qlinalg_svd(qs_vm *vm, qs_call_args *c) {
     Svd x;
-    qs_dtype real = result_type(vm, c->in[0], false);
-    qs_status s = svd_of(vm, c, "svd", for_device(vm, c->in[0]), c->nout > 1, &x);
+    qs_dtype real = real_result(vm, c);
+    qs_status s = svd_of(vm, c, "svd", for_device(vm, c, 0), c->nout > 1, &x);
     if (s == QS_OK) s = c->nout > 1 ? svd_results(vm, c, &x, real) : values_result(vm, &x.s, real, &c->out[0]);
     svd_free(&x);
     return s;
@@ -651,8 +642,8 @@ qs_status qlinalg_rank(qs_vm *vm, qs_call_args *c) {
     Svd x;
     double tol;
     int r = 0;
-    qs_dtype real = result_type(vm, c->in[0], false);
-    qs_status s = svd_of(vm, c, "rank", for_wide_device(vm, c->in[0]), false, &x);
+    qs_dtype real = real_result(vm, c);
+    qs_status s = svd_of(vm, c, "rank", for_wide_device(vm, c), false, &x);
     if (s == QS_OK) s = tolerance(vm, c, "rank", &x, real, &tol);
     for (int i = 0; s == QS_OK && i < x.k; i++) r += x.s.a[i] > tol;
     c->out[0] = qs_num(r);
@@ -662,7 +653,7 @@ qs_status qlinalg_rank(qs_vm *vm, qs_call_args *c) {
 
 qs_status qlinalg_cond(qs_vm *vm, qs_call_args *c) {
     Svd x;
-    qs_status s = svd_of(vm, c, "cond", for_wide_device(vm, c->in[0]), false, &x);
+    qs_status s = svd_of(vm, c, "cond", for_wide_device(vm, c), false, &x);
     if (s == QS_OK) c->out[0] = qs_num(x.k ? x.s.a[0] / x.s.a[x.k - 1] : 0);
     svd_free(&x);
     return s;
@@ -685,8 +676,8 @@ qs_status qlinalg_pinv(qs_vm *vm, qs_call_args *c) {
     Svd x;
     Mat v = {0}, out = {0};
     double tol;
-    qs_dtype real = result_type(vm, c->in[0], false);
-    qs_status s = svd_of(vm, c, "pinv", for_wide_device(vm, c->in[0]), true, &x);
+    qs_dtype real = real_result(vm, c);
+    qs_status s = svd_of(vm, c, "pinv", for_wide_device(vm, c), true, &x);
     if (s == QS_OK) s = tolerance(vm, c, "pinv", &x, real, &tol);
     if (s == QS_OK) s = adjoint(vm, "pinv", &x.vt, &v);
     if (s == QS_OK) s = mat_new(vm, "pinv", v.m, x.u.m, v.parts, &out);
@@ -744,7 +735,7 @@ static qs_status symeig_by_lapack(qs_vm *vm, qs_call_args *c, bool vectors, Mat 
 /* The vectors in a, the values in w. */
 static qs_status symeig_of(qs_vm *vm, qs_call_args *c, bool vectors, Mat *a, Mat *w) {
     bool done = false;
-    Array *given = for_device(vm, c->in[0]);
+    Array *given = for_device(vm, c, 0);
     TRY(mat_extents(vm, c, 0, "symeig", "C", a));
     TRY(square(vm, "symeig", a));
     TRY(mat_new(vm, "symeig", a->m, 1, 1, w));
@@ -757,7 +748,7 @@ static qs_status symeig_of(qs_vm *vm, qs_call_args *c, bool vectors, Mat *a, Mat
 
 qs_status qlinalg_symeig(qs_vm *vm, qs_call_args *c) {
     Mat a = {0}, w = {0};
-    qs_dtype real = result_type(vm, c->in[0], false);
+    qs_dtype real = real_result(vm, c);
     qs_status s = symeig_of(vm, c, c->nout > 1, &a, &w);
     if (s == QS_OK && c->nout > 1)
         s = mat_result(vm, &a, a.m, a.n, a.parts == 2 ? qdtype_complex_of(real) : real, &c->out[0]);
@@ -814,7 +805,7 @@ static qs_status eig_run(qs_vm *vm, Lapack *l, Mat *a, Mat *w, Mat *v, bool vect
 qs_status qlinalg_eig(qs_vm *vm, qs_call_args *c) {
     Lapack *l;
     Mat a = {0}, w = {0}, v = {0};
-    qs_dtype d = result_type(vm, c->in[0], true);
+    qs_dtype d = qdtype_complex_of(real_result(vm, c));
     TRY(lapack(vm, "eig", &l));
     qs_status s = mat_read(vm, c, 0, "eig", "A", 0, &a);
     if (s == QS_OK) s = square(vm, "eig", &a);
@@ -855,8 +846,8 @@ qs_status qlinalg_roots(qs_vm *vm, qs_call_args *c) {
     Lapack *l;
     Numbers p;
     Mat a = {0}, w = {0}, none = {0};
-    qs_dtype d = result_type(vm, c->in[0], true), wide = QS_F64;
-    TRY(qarg_wide(vm, c, 0, "roots", "p", qarg_parts(c, 0, 1), &wide, &p));
+    qs_dtype d = qdtype_complex_of(real_result(vm, c));
+    TRY(qarg_wide(vm, c, 0, "roots", "p", qarg_parts(c, 0, 1), &p));
     if (p.n > 1 << 20) return qs_fail(vm, QS_EVALUE, "roots: p may have 2^20 coefficients, got %zu", p.n);
     TRY(lapack(vm, "roots", &l));
     int first = 0, last = (int)p.n - 1;

@@ -29,8 +29,8 @@ typedef struct {
 static qs_status open_lines(qs_vm *vm, qs_call_args *c, const char *fn, int at, int dim_at, bool main, int parts,
                             Work *w) {
     Numbers x;
-    *w = (Work){.fn = fn, .dim = DIM_ALL, .d = qvm_ctx(vm)->scalar_dtype, .parts = parts};
-    TRY(qarg_wide(vm, c, at, fn, "x", parts, &w->d, &x));
+    *w = (Work){.fn = fn, .dim = DIM_ALL, .d = qarg_meet_float(vm, c, at, at + 1), .parts = parts};
+    TRY(qarg_wide(vm, c, at, fn, "x", parts, &x));
     w->a = x.a, w->x = x.x;
     if (main) w->dim = qstats_main_dim(w->a);
     if (qarg_given(c, dim_at)) TRY(qarg_dim(vm, fn, c->in[dim_at], &w->dim));

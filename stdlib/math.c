@@ -224,7 +224,7 @@ qs_status qmath_cast_like(qs_vm *vm, qs_call_args *c) {
         return c->out[0] = qval_retain(c->in[0]), QS_OK;
     }
     x = qval_array(c->in[0]);
-    TRY(qarg_array(vm, c, 1, "cast_like", "y", &y));
+    TRY(qarg_listed(vm, c, 1, "cast_like", "y", &y));
     if (qdtype_is_complex(x->dtype) && !qdtype_is_complex(y->dtype))
         return qarg_wrong(vm, "cast_like", "x", "real when y is", c->in[0]);
     TRY(qarr_convert(vm, x, (qs_dtype)y->dtype, &r));

@@ -106,7 +106,7 @@ static qs_status make_like(qs_vm *vm, qs_call_args *c, const char *fn, bool zero
     Array *x;
     int rank;
     int64_t dims[QS_MAX_RANK];
-    TRY(qarg_array(vm, c, 0, fn, "x", &x));
+    TRY(qarg_listed(vm, c, 0, fn, "x", &x));
     if (c->nin > 1) {
         TRY(qarr_shape_args(vm, fn, c->nin - 1, c->in + 1, &rank, dims));
         TRY(qarr_new(vm, (qs_dtype)x->dtype, rank, dims, zeroed, out));
@@ -159,15 +159,11 @@ qs_status qmatrix_linspace(qs_vm *vm, qs_call_args *c) {
     TRY(qarg_num(vm, "linspace", "a", c->in[0], &a));
     TRY(qarg_num(vm, "linspace", "b", c->in[1], &b));
     if (c->nin > 2) TRY(qarg_count(vm, "linspace", "n", c->in[2], &n));
-    Array *r;
-    void *p;
-    qs_dtype d = real_type(vm);
-    TRY(qarg_result(vm, c, 0, d, 1, &n, &r, &p));
-    for (int64_t i = 0; i < n; i++) {
-        double x = i == n - 1 ? b : a + (b - a) * ((double)i / (double)(n - 1));
-        qdtype_put(d, (char *)p + (size_t)i * qdtype_size(d), x);
-    }
-    return QS_OK;
+    double *x;
+    TRY(qsampled_scratch(vm, "linspace", (size_t)n, &x));
+    for (int64_t i = 0; i < n; i++) x[i] = i == n - 1 ? b : a + (b - a) * ((double)i / (double)(n - 1));
+    qs_status s = qarg_exact(vm, x, 1, &n, &c->out[0]);
+    return qsampled_done(vm, x, (size_t)n), s;
 }
 
 /* x varies along columns, y along rows: both have size numel(ys) x numel(xs). */
@@ -437,20 +433,29 @@ static qs_status join_cells(qs_vm *vm, int n, const qs_value *in, qs_value *out)
     return QS_OK;
 }
 
-/* The shape and dtype of arguments [from, nin) joined along dim; empty ones ([]) do not take part, unless all are. */
-static qs_status joined(qs_vm *vm, qs_call_args *c, const char *fn, int from, int dim, Shape *out, qs_dtype *t) {
+/* Empty arguments ([]) do not take part: they go behind the others in [from, nin).  Where the others end. */
+static int set_apart_empty(qs_call_args *c, int from) {
+    int end = from;
+    for (int i = from; i < c->nin; i++) {
+        qs_value v = c->in[i];
+        if (v.kind == QS_ARRAY && qval_array(v)->count == 0 && qval_array(v)->rank < 2) continue;
+        c->in[i] = c->in[end], c->in[end++] = v;
+    }
+    return end;
+}
+
+/* The shape and dtype of arguments [from, end) joined along dim; of none that of []. */
+static qs_status joined(qs_vm *vm, qs_call_args *c, const char *fn, int from, int end, int dim, Shape *out,
+                        qs_dtype *t) {
     bool first = true;
     out->rank = out->ndim = 2, out->dims[0] = 0, out->dims[1] = 0;
-    *t = real_type(vm);
-    for (int i = from; i < c->nin; i++) {
+    *t = qarg_meet(vm, c, from, end > from ? end : from + 1);
+    for (int i = from; i < end; i++) {
         Array *a;
         Shape s;
         TRY(qarg_array(vm, c, i, fn, "every argument", &a));
-        if (i == from) *t = (qs_dtype)a->dtype;
-        if (a->count == 0 && a->rank < 2) continue;
         qmatrix_shape(a, &s);
         extend(&s, dim + 1);
-        *t = first ? (qs_dtype)a->dtype : a->dtype == *t ? *t : qdtype_promote(*t, (qs_dtype)a->dtype);
         if (first) { *out = s, first = false; continue; }
         extend(out, s.rank), extend(&s, out->rank);
         if (s.ndim > out->ndim) out->ndim = s.ndim;
@@ -468,9 +473,10 @@ static qs_status join(qs_vm *vm, qs_call_args *c, const char *fn, int from, int 
     qs_dtype t;
     for (int i = from; i < c->nin; i++)
         if (c->in[i].kind == QS_CELL) return join_cells(vm, c->nin - from, c->in + from, &c->out[0]);
-    TRY(joined(vm, c, fn, from, dim, &d.shape, &t));
+    int end = set_apart_empty(c, from);
+    TRY(joined(vm, c, fn, from, end, dim, &d.shape, &t));
     TRY(target(vm, c, 0, t, &d));
-    for (int i = from; i < c->nin; i++) {
+    for (int i = from; i < end; i++) {
         Array *a;
         const void *p;
         if (c->in[i].kind == QS_ARRAY && qval_array(c->in[i])->count == 0) continue;
@@ -495,7 +501,7 @@ qs_status qmatrix_repmat(qs_vm *vm, qs_call_args *c) {
     Array *a;
     int rank;
     int64_t times[QS_MAX_RANK];
-    TRY(qarg_array(vm, c, 0, "repmat", "x", &a));
+    TRY(qarg_listed(vm, c, 0, "repmat", "x", &a));
     TRY(qarr_shape_args(vm, "repmat", c->nin - 1, c->in + 1, &rank, times));
     Place s, d;
     TRY(source(vm, a, &s));
@@ -733,8 +739,12 @@ static qs_status spread(qs_vm *vm, Array *x, int odd, qs_value *out) {
 /* (m x 1 x n x 1) .* (1 x p x 1 x q), seen as mp x nq. */
 qs_status qmatrix_kron(qs_vm *vm, qs_call_args *c) {
     Array *a, *b, *r;
+    const void *p;
+    qs_dtype d = qarg_meet(vm, c, 0, 2);
+    bool numbers = c->in[0].kind != QS_ARRAY || c->in[1].kind != QS_ARRAY;
     TRY(qarg_array(vm, c, 0, "kron", "a", &a));
     TRY(qarg_array(vm, c, 1, "kron", "b", &b));
+    for (int i = 0; numbers && i < 2; i++) TRY(qarg_packed(vm, c, i, "kron", i ? "b" : "a", d, i ? &b : &a, &p));
     if (a->rank > 2 || b->rank > 2) return qs_fail(vm, QS_ESHAPE, "kron: a and b must be vectors or matrices");
     qs_value x = qs_nil(), y = qs_nil(), product = qs_nil();
     qs_status s = spread(vm, a, 1, &x);
@@ -752,9 +762,9 @@ qs_status qmatrix_cross(qs_vm *vm, qs_call_args *c) {
     Array *a, *b, *r;
     const void *p, *q;
     void *out;
-    TRY(qarg_floats(vm, c, 0, "cross", "a", &a, &p));
-    TRY(qarg_floats(vm, c, 1, "cross", "b", &b, &q));
-    qs_dtype d = qdtype_promote((qs_dtype)a->dtype, (qs_dtype)b->dtype);
+    qs_dtype d = qarg_meet_float(vm, c, 0, 2);
+    TRY(qarg_array(vm, c, 0, "cross", "a", &a));
+    TRY(qarg_array(vm, c, 1, "cross", "b", &b));
     if (qdtype_is_complex(d)) return qarg_wrong(vm, "cross", "a and b", "real", c->in[qdtype_is_complex(b->dtype)]);
     if (!qarr_same_shape(a, b) || a->rank > 2 || (a->rank == 2 ? a->dims[1] : (int64_t)a->count) != 3)
         return qs_fail(vm, QS_ESHAPE, "cross: a and b must be vectors of 3 elements, or matrices of N rows of 3");

@@ -1,5 +1,5 @@
 /* sampled.c -- counting, polynomials, convolution, covariance of sampled functions.  Computed in float64 or complex128;
- * results have elements of float64 when an argument does, else of scalar.
+ * the elements of results are those of qarg_meet_float.
  *
  * A convolution goes over a stretch of 1024 positions with all factors, four at a time, in the order of the definition.
  * Two vectors of LONG elements or more are multiplied as transforms (fft.c), stretches of the result by several
@@ -47,8 +47,7 @@ static qs_status equal_bins(qs_vm *vm, qs_call_args *c, const Numbers *x, int64_
     double lo = INFINITY, hi = -INFINITY;
     if (qarg_given(c, 2)) {
         Numbers range;
-        qs_dtype any;
-        TRY(qarg_wide(vm, c, 2, "histogram", "range", 1, &any, &range));
+        TRY(qarg_wide(vm, c, 2, "histogram", "range", 1, &range));
         if (range.n != 2 || !(range.x[0] < range.x[1]) || !isfinite(range.x[1] - range.x[0]))
             return qs_fail(vm, QS_EVALUE, "histogram: range must be [lo, hi] with lo below hi");
         lo = range.x[0], hi = range.x[1];
@@ -89,12 +88,12 @@ static qs_status histogram(qs_vm *vm, qs_call_args *c, const Numbers *x, qs_dtyp
 /* [counts, edges] = histogram(x [, bins or edges [, [lo, hi]]]) */
 qs_status qsampled_histogram(qs_vm *vm, qs_call_args *c) {
     Numbers x, given = {0};
-    qs_dtype d = qvm_ctx(vm)->scalar_dtype;
     int64_t n = 10;
     double *edges;
-    TRY(qarg_wide(vm, c, 0, "histogram", "x", 1, &d, &x));
     bool listed = qarg_given(c, 1) && c->in[1].kind == QS_ARRAY && qval_array(c->in[1])->count != 1;
-    if (listed) TRY(qarg_wide(vm, c, 1, "histogram", "edges", 1, &d, &given));
+    qs_dtype d = qarg_meet_float(vm, c, 0, listed ? 2 : 1);
+    TRY(qarg_wide(vm, c, 0, "histogram", "x", 1, &x));
+    if (listed) TRY(qarg_wide(vm, c, 1, "histogram", "edges", 1, &given));
     else if (qarg_given(c, 1)) TRY(qarg_count(vm, "histogram", "bins", c->in[1], &n));
     if (listed) n = (int64_t)given.n - 1;
     if (n < 1 || n > 1 << 28) return qs_fail(vm, QS_EVALUE, "histogram: there must be 1 to 2^28 bins");
@@ -109,12 +108,11 @@ qs_status qsampled_histogram(qs_vm *vm, qs_call_args *c) {
 /* bincount(x [, n [, weights]]) */
 qs_status qsampled_bincount(qs_vm *vm, qs_call_args *c) {
     Numbers x, w = {0};
-    qs_dtype d = QS_F64;
     int64_t n = 0;
     double *counts;
-    TRY(qarg_wide(vm, c, 0, "bincount", "x", 1, &d, &x));
+    TRY(qarg_wide(vm, c, 0, "bincount", "x", 1, &x));
     if (qarg_given(c, 1)) TRY(qarg_count(vm, "bincount", "n", c->in[1], &n));
-    if (qarg_given(c, 2)) TRY(qarg_wide(vm, c, 2, "bincount", "weights", 1, &d, &w));
+    if (qarg_given(c, 2)) TRY(qarg_wide(vm, c, 2, "bincount", "weights", 1, &w));
     if (w.a && w.n != x.n)
         return qs_fail(vm, QS_ESHAPE, "bincount: x and weights must have as many elements, got %zu and %zu", x.n, w.n);
     for (size_t i = 0; i < x.n; i++) {
@@ -143,11 +141,11 @@ static void horner(double *v, const double *x, const double *p, int parts) {
 qs_status qsampled_polyval(qs_vm *vm, qs_call_args *c) {
     Numbers p, x;
     double *v;
-    qs_dtype d = qvm_ctx(vm)->scalar_dtype;
+    qs_dtype d = qarg_meet_float(vm, c, 0, 2);
     bool one = c->in[1].kind != QS_ARRAY;
     int parts = qarg_parts(c, 0, 2);
-    TRY(qarg_wide(vm, c, 0, "polyval", "p", parts, &d, &p));
-    TRY(qarg_wide(vm, c, 1, "polyval", "x", parts, &d, &x));
+    TRY(qarg_wide(vm, c, 0, "polyval", "p", parts, &p));
+    TRY(qarg_wide(vm, c, 1, "polyval", "x", parts, &x));
     size_t m = (size_t)parts, need = m*x.n;
     TRY(qsampled_scratch(vm, "polyval", need, &v));
     for (size_t i = 0; i < need; i += m)
@@ -194,9 +192,9 @@ qs_status qsampled_polyfit(qs_vm *vm, qs_call_args *c) {
     Numbers x, y;
     int64_t degree;
     double *a;
-    qs_dtype d = qvm_ctx(vm)->scalar_dtype;
-    TRY(qarg_wide(vm, c, 0, "polyfit", "x", 1, &d, &x));
-    TRY(qarg_wide(vm, c, 1, "polyfit", "y", 1, &d, &y));
+    qs_dtype d = qarg_meet_float(vm, c, 0, 2);
+    TRY(qarg_wide(vm, c, 0, "polyfit", "x", 1, &x));
+    TRY(qarg_wide(vm, c, 1, "polyfit", "y", 1, &y));
     TRY(qarg_count(vm, "polyfit", "degree", c->in[2], &degree));
     if (x.n != y.n || degree >= (int64_t)x.n)
         return qs_fail(vm, QS_ESHAPE,
@@ -328,10 +326,10 @@ static qs_status convolution(qs_vm *vm, qs_call_args *c, const char *fn, bool fl
     Image p, q;
     char mode = 'f';
     double *full;
-    qs_dtype d = qvm_ctx(vm)->scalar_dtype;
+    qs_dtype d = qarg_meet_float(vm, c, 0, 2);
     int parts = qarg_parts(c, 0, 2);
-    TRY(qarg_wide(vm, c, 0, fn, "a", parts, &d, &a));
-    TRY(qarg_wide(vm, c, 1, fn, "b", parts, &d, &b));
+    TRY(qarg_wide(vm, c, 0, fn, "a", parts, &a));
+    TRY(qarg_wide(vm, c, 1, fn, "b", parts, &b));
     if (qarg_given(c, 2)) TRY(conv_mode(vm, fn, c->in[2], &mode));
     TRY(image_of(vm, fn, "a", &a, flat, &p));
     TRY(image_of(vm, fn, "b", &b, flat, &q));
@@ -402,11 +400,11 @@ static qs_status covariance(qs_vm *vm, qs_call_args *c, const char *fn, bool nor
     Numbers x, y = {0};
     double *v;
     int64_t size[QS_MAX_RANK];
-    qs_dtype d = qvm_ctx(vm)->scalar_dtype;
     bool two = qarg_given(c, 1);
+    qs_dtype d = qarg_meet_float(vm, c, 0, 2);
     int parts = qarg_parts(c, 0, two ? 2 : 1);
-    TRY(qarg_wide(vm, c, 0, fn, "x", parts, &d, &x));
-    if (two) TRY(qarg_wide(vm, c, 1, fn, "y", parts, &d, &y));
+    TRY(qarg_wide(vm, c, 0, fn, "x", parts, &x));
+    if (two) TRY(qarg_wide(vm, c, 1, fn, "y", parts, &y));
     if (x.a->rank > 2 || x.n == 0 || (two && y.n != x.n))
         return qs_fail(vm, QS_ESHAPE, "%s: x must be a vector or a matrix with elements, y of the same size", fn);
     qarr_size(x.a, size);

@@ -40,17 +40,15 @@ static qs_value string(const Pool *s, size_t at) {
 
 /* -- filling the pool ---------------------------------------------------------------------------------------------- */
 static qs_status take_numbers(Pool *s, qs_call_args *c) {
-    Array *a[2];
+    Array *a;
     const void *p;
+    s->d = qarg_meet(s->vm, c, 0, s->operands);
+    s->da = c->in[0].kind == QS_ARRAY ? (qs_dtype)qval_array(c->in[0])->dtype : s->d;
+    for (int i = 0; i < s->operands; i++)
+        if (qarg_parts(c, i, i + 1) > 1) return qarg_wrong(s->vm, s->fn, name_of(s, i), "real", c->in[i]);
     for (int i = 0; i < s->operands; i++) {
-        TRY(qarg_array(s->vm, c, i, s->fn, name_of(s, i), &a[i]));
-        if (qdtype_is_complex(a[i]->dtype)) return qarg_wrong(s->vm, s->fn, name_of(s, i), "real", c->in[i]);
-    }
-    s->d = s->da = a[0]->dtype;
-    if (s->operands == 2 && a[1]->dtype != s->d) s->d = qdtype_promote(s->d, a[1]->dtype);
-    for (int i = 0; i < s->operands; i++) {
-        TRY(qarg_packed(s->vm, c, i, s->fn, name_of(s, i), s->d, &a[i], &p));
-        s->p[i] = p, s->count[i] = a[i]->count;
+        TRY(qarg_packed(s->vm, c, i, s->fn, name_of(s, i), s->d, &a, &p));
+        s->p[i] = p, s->count[i] = a->count;
     }
     return QS_OK;
 }

@@ -232,12 +232,12 @@ static void dot_complex(const Array *a, const void *p, const void *q, double out
 qs_status qstats_dotprod(qs_vm *vm, qs_call_args *c) {
     Array *a, *b;
     const void *p, *q;
-    TRY(qarg_floats(vm, c, 0, "dotprod", "a", &a, &p));
-    TRY(qarg_floats(vm, c, 1, "dotprod", "b", &b, &q));
+    qs_dtype d = qarg_meet_float(vm, c, 0, 2);
+    TRY(qarg_array(vm, c, 0, "dotprod", "a", &a));
+    TRY(qarg_array(vm, c, 1, "dotprod", "b", &b));
     if (a->count != b->count)
         return qs_fail(vm, QS_ESHAPE, "dotprod: a and b must have as many elements, got %zu and %zu", a->count,
                        b->count);
-    qs_dtype d = qdtype_promote((qs_dtype)a->dtype, (qs_dtype)b->dtype);
     TRY(qarg_packed(vm, c, 0, "dotprod", "a", d, &a, &p));
     TRY(qarg_packed(vm, c, 1, "dotprod", "b", d, &b, &q));
     if (!qdtype_is_complex(d)) return c->out[0] = qs_num(qred_dot(vm, d, a->count, p, q)), QS_OK;

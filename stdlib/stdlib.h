@@ -50,13 +50,22 @@ qs_status qarg_count(qs_vm *vm, const char *fn, const char *what, qs_value v, in
 qs_status qarg_string(qs_vm *vm, const char *fn, const char *what, qs_value v, const char **s, size_t *n);
 /* A dimension 0…7 of an array. */
 qs_status qarg_dim(qs_vm *vm, const char *fn, qs_value v, int *out);
+/* Numbers lose no digit: one by itself becomes a vec of one element of the type that holds it exactly, and one that
+ * takes part with arrays is converted once, to the type in which they meet (qoperand_meet).  So a native for several
+ * operands asks for that type before it opens any of them: here of in[from..to-1]. */
+qs_dtype qarg_meet(qs_vm *vm, const qs_call_args *c, int from, int to);
+/* The same where results are floats: float64 for what meets in float64 or in integers of 32 bits and more, else
+ * `scalar`; or the complex type of that. */
+qs_dtype qarg_meet_float(qs_vm *vm, const qs_call_args *c, int from, int to);
 /* in[i] as an array; a number becomes a vec of one element. */
 qs_status qarg_array(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, Array **out);
+/* The same for functions that make arrays: a number becomes what it is in a list. */
+qs_status qarg_listed(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, Array **out);
 /* in[i] as a contiguous array of dtype d, with the pointer to its first element. */
 qs_status qarg_packed(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, qs_dtype d, Array **out,
                       const void **p);
 /* in[i] as a contiguous float array: float64 and complex128 stay, everything else becomes float32 or complex64 (float64
- * for wide integers). */
+ * for wide integers, and for numbers). */
 qs_status qarg_floats(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, Array **out, const void **p);
 static inline bool qarg_given(const qs_call_args *c, int i) { return i < c->nin && c->in[i].kind != QS_NIL; }
 
@@ -75,10 +84,8 @@ qs_status qarg_exact(qs_vm *vm, const double *x, int rank, const int64_t *dims, 
 /* Numbers to compute with in double. */
 typedef struct { Array *a; const double *x; size_t n; int parts; } Numbers; /* n numbers of 1 (real) or 2 doubles */
 int qarg_parts(const qs_call_args *c, int from, int to); /* 2 when one of in[from..to-1] is complex */
-/* in[i] so; complex arguments are refused where parts is 1.  *d, which begins as `scalar`, becomes the element type of
- * a result: float64 when the argument's is, complex when parts is 2. */
-qs_status qarg_wide(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, int parts, qs_dtype *d,
-                    Numbers *out);
+/* in[i] so; complex arguments are refused where parts is 1. */
+qs_status qarg_wide(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, int parts, Numbers *out);
 /* The result of it: an array of dtype d; one number when rank is -1. */
 qs_status qarg_narrow(qs_vm *vm, qs_call_args *c, int i, qs_dtype d, int rank, const int64_t *dims, const double *x);
 

@@ -445,6 +445,37 @@ class Memory(unittest.TestCase):
         self.assertLess(self.arrays("x = ones(N)\ny = ones(N)\nfor k = 1..3\ns = sum((x-y).^2)\nend\n"), 2.2)
 
 
+class SameBits(unittest.TestCase):
+    """What positions and turns have in common is added up in parts that the data alone decide about."""
+
+    ZEROS = """
+function [] = __kernel__ k(x : vec, s : vec, pos : int)
+    s[0] __= x[pos]
+    s[1] ^^= x[pos]
+end
+x = zeros(200000)
+x[%d..2..199999] = -x[%d..2..199999]
+s = [1/0.0, -1/0.0]
+parallel_do(200000, x, s, k)
+print 1/s[0], " ", 1/s[1]
+"""
+
+    def test_any_number_of_threads(self):
+        path = os.path.join(ROOT, "tests", "scripts", "kernels", "same_bits.q")
+        runs = {n: [qrun("--device", "cpu", "--threads", str(n), path).stdout for _ in range(2)]
+                for n in (1, 2, 3, 4, 7, 8)}
+        self.assertTrue(runs[1][0])
+        for n, (first, second) in runs.items():
+            self.assertEqual(first, runs[1][0], f"{n} threads")
+            self.assertEqual(first, second, f"{n} threads, again")
+
+    def test_zeros_of_both_signs(self):
+        for first in (0, 1):
+            for n in (1, 2, 7):
+                r = qrun("--device", "cpu", "--threads", str(n), text=self.ZEROS % (first, first))
+                self.assertEqual(r.stdout, "-inf inf\n", f"{n} threads")
+
+
 class Threads(unittest.TestCase):
     def started(self, *options, env=None, cpus=None):
         """Threads of the process while it sleeps after work for all of them."""

@@ -25,7 +25,7 @@ from ._values import install as _install
 _bridge._claim()
 _install(_bridge.qvalue, _bridge.qfunction)
 qvalue, qfunction, memcpy, value = _bridge.qvalue, _bridge.qfunction, _bridge.memcpy, _bridge.value
-globals().update((t.__name__, t) for t in _support.error_types)
+globals().update((t.__name__, t) for t in _support.error_types + [_support.closed_error])
 
 __version__ = _bridge._version()
 LOCK_READ, LOCK_WRITE, LOCK_READWRITE = 1, 2, 3
@@ -81,7 +81,7 @@ def _open_like(wanted):
     if _bridge._is_open():
         return
     if wanted is None:
-        raise QuasarError("a value of a script is unpickled: call pyquasar.init first")
+        raise QuasarClosedError("a value of a script is unpickled: call pyquasar.init first")
     names = "device precision threads checked fast_math memory_limit library_path cache_dir".split()
     init(**dict(zip(names, wanted)))
 
@@ -101,7 +101,7 @@ def devices():
 def run_gui():
     """Waits until all windows are closed; figures are files here, so there are none."""
     if not _bridge._is_open():
-        raise QuasarError("run_gui: call pyquasar.init first")
+        raise QuasarClosedError("run_gui: call pyquasar.init first")
 
 
 def _end():  # after what others have registered, because it was registered before

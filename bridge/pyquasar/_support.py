@@ -18,7 +18,7 @@ def _error(name, *bases):
 # By the number of the status in quasar.h.
 error_types = [
     QuasarError,
-    _error("QuasarSyntaxError"),
+    _error("QuasarSyntaxError", SyntaxError),
     _error("QuasarTypeError", TypeError),
     _error("QuasarShapeError", ValueError),
     _error("QuasarIndexError", IndexError),
@@ -34,6 +34,17 @@ error_types = [
     _error("QuasarUserError"),
     _error("QuasarInternalError"),
 ]
+
+# No machine: an attribute that is not there yet, or not any more, and a call that cannot run.
+closed_error = _error("QuasarClosedError", RuntimeError, AttributeError)
+
+
+def syntax_error(message, filename, line, column, source):
+    """As Python's own, which knows the place."""
+    lines = source.splitlines()
+    text = lines[line - 1] if line <= len(lines) else ""
+    return error_types[1](message, (_place(filename, source), line, column, text))
+
 
 _failing, _texts = {}, {}
 _MANY = 1000  # places that are remembered

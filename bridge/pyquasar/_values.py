@@ -361,6 +361,20 @@ def rounded(self, decimals=0, out=None):
     return _finished(_machine().value(r).astype(self._dtype, copy=False), self.shape, out)
 
 
+def round_of(self, decimals=0):
+    """round(A): elements as A.round() gives them; round(x) of a number as Python does it."""
+    return rounded(self, decimals) if self._kind == "array" else round(self.to_py(), *([decimals] if decimals else []))
+
+
+def formatted(self, spec):
+    """f"{x:.3f}" of a number; of others only without a specification."""
+    if not spec:
+        return str(self)
+    if self._kind in ("array", "cell", "object", "type"):
+        raise TypeError("a value of type %s has no format %r" % (self.typename, spec))
+    return format(self.to_py(), spec)
+
+
 def dot(self, x, out=None):
     """self @ x, or self*x of a number."""
     return _finished(self @ x if getattr(x, "ndim", 0) else self*x, None, out)
@@ -722,7 +736,7 @@ def _later(name):
 METHODS = {
     "to_numpy": _later("to_numpy"), "from_numpy": _later("fill_from"), "to_torch": _later("to_torch"),
     "from_torch": _later("fill_from_torch"), "__jax_array__": _later("to_jax"),
-    "__contains__": contains, "numpy": lambda self: self.to_py(), "tolist": tolist, "item": item, "locked": lock_for,
+    "__contains__": contains, "__round__": round_of, "__format__": formatted, "numpy": lambda self: self.to_py(), "tolist": tolist, "item": item, "locked": lock_for,
     "dtype": property(dtype), "requires_grad": property(lambda self: self.grad is not None),
     "__array__": array, "__array_interface__": property(array_interface), "__array_ufunc__": array_ufunc,
     "__cuda_array_interface__": property(cuda_array_interface),

@@ -596,8 +596,18 @@ static void return_results(Coder *e) {
     qcode_op(e, BC_RETURN, first_result(e), 0, 0);
 }
 
+static void begin(Coder *e, const Node *n) {
+    const Sym *outer = n->u.assign.value->u.ident.sym;
+    qcode_op(e, BC_BEGIN, n->u.assign.targets[0]->u.ident.sym->index, outer->kind == SYM_CAPTURE, 0);
+    qcode_word(e, (uint32_t)outer->index);
+}
+
 void qcode_statement(Coder *e, Node *n) {
     qcode_at(e, n->pos);
+    if (n->kind == N_ASSIGN && n->flag == ASSIGN_BEGINS) {
+        begin(e, n);
+        return;
+    }
     bool could = n->kind == N_ASSIGN || n->kind == N_EXPR;
     if (could && e->host->nrules && qcode_rewritten(e, n, -1)) return;
     if (NODE_IS_EXPR(n)) { /* the result of a reduction */

@@ -7,6 +7,7 @@
 #include "lang/names/scope.h"
 #include "lang/syntax/operators.h"
 
+#include "lang/names/begin.h"
 #include "lang/syntax/diag.h"
 
 #include <string.h>
@@ -338,6 +339,28 @@ static void check_base(Resolver *r, const Node *target) {
                      target->kind == N_FIELD ? "object()" : "zeros(size), or cell(n)");
 }
 
+/* color.red, of an enum. */
+static bool constant_of(Resolver *r, Node *n) {
+    const Node *base = n->u.field.base;
+    if (base->kind != N_IDENT || base->u.ident.sym || rule_variable(r, base->u.ident.name)) return false;
+    const Sym *s = lookup_from(r, r->scope, base->u.ident.name, base->pos);
+    const TypeDef *d = s && s->kind == SYM_TYPE ? s->constants : NULL;
+    Nearest near = {.wanted = n->u.field.name->s};
+    for (int i = 0; d && i < d->nfields; i++) {
+        if (d->fields[i].name == n->u.field.name) {
+            uint32_t pos = n->pos;
+            *n = *d->fields[i].init;
+            n->pos = pos;
+            return true;
+        }
+        qstr_offer(&near, d->fields[i].name->s);
+    }
+    if (d && near.best)
+        qdiag_name_error(r->u, n->pos, "%s has no constant %s: did you mean '%s'?", d->name->s, near.wanted, near.best);
+    else if (d) qdiag_name_error(r->u, n->pos, "%s has no constant %s", d->name->s, near.wanted);
+    return d != NULL;
+}
+
 static void resolve(Resolver *r, Node **slot) {
     Node *n = *slot;
     switch (n->kind) {
@@ -352,6 +375,9 @@ static void resolve(Resolver *r, Node **slot) {
             to_type(r, n);
             return;
         }
+        break;
+    case N_FIELD:
+        if (constant_of(r, n)) return;
         break;
     case N_LAMBDA: resolve_func(r, n->u.lambda.func); return;
     case N_FUNC: resolve_func(r, n->u.func); return;
@@ -380,6 +406,63 @@ static void declare_params(Resolver *r, Func *f) {
     }
 }
 
+/* -- locals that begin with the value of a variable outside ------------------------------------------------------- */
+static bool is_variable(const Sym *s) { return s && (s->kind < SYM_GLOBAL || (s->kind == SYM_GLOBAL && s->variable)); }
+
+static bool is_declared(const Func *f, const Sym *local) { /* a parameter or result */
+    for (int i = 0; i < f->nouts; i++)
+        if (f->outs[i].sym == local) return true;
+    return local->index < f->nparams;
+}
+
+static Sym *outside(Resolver *r, const Sym *local) {
+    Sym *s = NULL;
+    for (Scope *scope = r->scope->up; scope && !s; scope = scope->up) s = get(&scope->names, local->name);
+    return s ? s : lookup_global(r, local->name, local->pos);
+}
+
+static Node *name_of(Resolver *r, Sym *s, uint32_t pos) {
+    Node *n = qast_node(r->u, N_IDENT, pos);
+    n->u.ident.name = s->name;
+    n->u.ident.sym = s;
+    return n;
+}
+
+static Node *beginning(Resolver *r, Sym *local, Sym *outer) {
+    Node *n = qast_node(r->u, N_ASSIGN, local->pos);
+    n->flag = ASSIGN_BEGINS;
+    n->u.assign.ntargets = 1;
+    n->u.assign.targets = qast_alloc(r->u, sizeof(Node *));
+    n->u.assign.types = qast_alloc(r->u, sizeof(TypeExpr *));
+    n->u.assign.targets[0] = name_of(r, local, local->pos);
+    n->u.assign.types[0] = NULL;
+    n->u.assign.value = name_of(r, outer, local->pos);
+    return n;
+}
+
+static void prepend(Resolver *r, NodeList *l, Node *n) {
+    Node **at = qast_alloc(r->u, (size_t)(l->n + 1) * sizeof *at);
+    at[0] = n;
+    if (l->n) memcpy(at + 1, l->at, (size_t)l->n * sizeof *at);
+    *l = (NodeList){at, l->n + 1};
+}
+
+static void begin_locals(Resolver *r, Func *f) {
+    for (int i = f->nparams; i < f->nlocals; i++) {
+        Sym *s = f->locals[i];
+        if (is_declared(f, s) || !is_variable(outside(r, s)) || !qbegin_is_read_first(f, s)) continue;
+        const Node *useless = qbegin_useless(f, s);
+        if (useless)
+            qdiag_warning(r->u, useless->pos, "%s outside stays as it is: what is assigned inside a function is its own",
+                          s->name->s);
+        Sym *outer = lookup_from(r, r->scope->up, s->name, s->pos);
+        if (outer->kind < SYM_GLOBAL || f->is_lambda) outer = add_capture(r, f, outer);
+        Node *n = beginning(r, s, outer);
+        prepend(r, &f->body, n);
+        inherit_mode(n);
+    }
+}
+
 static void declare_type_parameters(Resolver *r, Func *f) {
     for (int i = 0; i < f->ntyparams; i++) put(r, &r->scope->names, new_symbol(r, SYM_TYPE, f->typarams[i], f->pos));
 }
@@ -396,6 +479,7 @@ static void resolve_func(Resolver *r, Func *f) {
     resolve_params(r, f->params, f->nparams);
     for (int i = 0; i < f->body.n; i++) resolve(r, &f->body.at[i]);
     if (f->expr) resolve(r, &f->expr);
+    begin_locals(r, f);
     r->scope = scope.up;
     qmap_free(&scope.names, r->ctx);
 }

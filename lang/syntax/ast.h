@@ -52,6 +52,7 @@ typedef struct {
 typedef struct { Arg *at; int n; } ArgList;
 
 typedef enum { Q_HOST, Q_DEVICE, Q_KERNEL } FuncQual;
+enum { ASSIGN_BEGINS = 1 }; /* flag of an N_ASSIGN that scope.c made: a local begins with what a name outside has, if so */
 
 typedef struct { Str *name; TypeExpr *type; Node *init; bool variadic; uint32_t pos; Sym *sym; } Param;
 
@@ -80,6 +81,7 @@ struct Sym {
     TypeExpr *declared; /* the first annotation, if any */
     TypeMods mods;      /* access mode of the variable: annotation, or taken over from the variable it was set from */
     const Type *type;   /* SYM_TYPE */
+    const struct TypeDef *constants; /* SYM_TYPE: the enum, when it is one */
     uint32_t pos;       /* first appearance */
 };
 /* outer: a symbol of the enclosing function; inner: SYM_CAPTURE here */
@@ -160,10 +162,10 @@ typedef struct MatchArm { Node **patterns; int npatterns; bool wildcard; NodeLis
 typedef struct TypeDef {
     Str *name;
     Str **typarams; int ntyparams;
-    bool is_class;
+    bool is_class, is_enum;
     uint8_t class_kind;       /* ClassKind */
-    Param *fields; int nfields; /* is_class; init is the default value when written */
-    TypeExpr *alias;          /* otherwise: alias, or TE_UNION */
+    Param *fields; int nfields; /* is_class; init is the default value when written.  is_enum: the constants, all N_NUM */
+    TypeExpr *alias;          /* otherwise: alias, or TE_UNION; of an enum int */
     uint32_t pos;
     const Type *type;         /* set by the machine when the module is linked */
 } TypeDef;

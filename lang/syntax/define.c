@@ -181,6 +181,15 @@ static void class_body(Parser *p, TypeDef *d, uint32_t pos) {
     qblock_end(p, &b, T_ENDTYPE);
 }
 
+static void add_constant(Parser *p, TypeDef *d, Param constant) {
+    if ((d->nfields & (d->nfields - 1)) == 0) { /* full: room for twice as many */
+        Param *at = qast_alloc(p->u, (size_t)(2 * d->nfields + 1) * sizeof *at);
+        if (d->nfields) memcpy(at, d->fields, (size_t)d->nfields * sizeof *at);
+        d->fields = at;
+    }
+    d->fields[d->nfields++] = constant;
+}
+
 static double enum_value(Parser *p) {
     double x = 0;
     Node *value = qexpr_any(p);
@@ -190,11 +199,12 @@ static double enum_value(Parser *p) {
     return x;
 }
 
-/* The constants of an enumeration are ordinary assignments red = 0, green = 1 … */
+/* The constants of an enumeration are ordinary assignments red = 0, green = 1 …, and color.red is the number, too. */
 static void enum_body(Parser *p, TypeDef *d, uint32_t pos) {
     Block b;
     qblock_begin(p, &b, pos, T_ENDTYPE);
     qparse_next(p);
+    d->is_enum = true;
     d->alias = qtexpr_new(p, TE_NAME, pos);
     d->alias->name = qstr_cname(p->ctx, "int");
     qblock_end_of(p, "the end of the line after 'enum'");
@@ -208,6 +218,7 @@ static void enum_body(Parser *p, TypeDef *d, uint32_t pos) {
         value->u.num.value = next;
         value->u.num.integer = true;
         qparse_emit(p, qstmt_assignment(p, name, value));
+        add_constant(p, d, (Param){.name = name->u.ident.name, .init = value, .pos = name->pos});
         qblock_end_of(p, "the end of the constant");
     }
     qblock_end(p, &b, T_ENDTYPE);

@@ -87,15 +87,18 @@ static Node *list(Parser *p, NodeKind k, TokenKind closer) {
 static Node *matrix(Parser *p) { return list(p, N_MATRIX, T_RBRACK); }
 
 /* -- types in expression position ---------------------------------------------------------------------------------- */
+static bool is_type_name(Parser *p, uint32_t ahead) { /* a predefined one */
+    const Token *t = &p->tok[p->i + ahead];
+    return qparse_peek(p, ahead) == T_IDENT &&
+           qtype_builtin(p->ctx, qstr_name(p->ctx, p->text + t->pos, t->end - t->pos)->s) != NULL;
+}
+
 /* [?? -> ??] and [vec|mat] look like a list with a lambda; they are types when made of predefined type names. */
 static bool may_be_type(Parser *p) {
     TokenKind k = qparse_peek(p, 1);
     if (k == T_ANY || k == T_LPAREN || k == T_KERNEL || k == T_DEVICE || k == T_HOST) return true;
-    if (k != T_IDENT) return false;
     TokenKind after = qparse_peek(p, 2);
-    if (after != T_ARROW && after != T_BAR && after != T_LBRACK) return false;
-    const Token *t = &p->tok[p->i + 1];
-    return qtype_builtin(p->ctx, qstr_name(p->ctx, p->text + t->pos, t->end - t->pos)->s) != NULL;
+    return (after == T_ARROW || after == T_BAR || after == T_LBRACK) && is_type_name(p, 1);
 }
 
 static TypeExpr *bracketed_type(Parser *p) {
@@ -120,11 +123,12 @@ static bool at_rank(const Parser *p) { /* {:} or {4} */
 }
 
 /* -- calls, indices, fields ---------------------------------------------------------------------------------------- */
-/* x(2:3), x(1,:): an index as MATLAB writes it.  f(x : cube) is an argument with its type. */
-static bool is_slice(const Parser *p, const Arg *a) {
+/* x(2:3), x(1,:): an index as MATLAB writes it.  f(x : cube) and f(2 : scalar) are arguments with their type. */
+static bool is_slice(Parser *p, const Arg *a) {
     TokenKind next = qparse_peek(p, 1);
-    return p->k == T_COLON && (!a->value || a->value->kind == N_NUM || next == T_NUMBER || next == T_END ||
-                               next == T_COMMA || next == T_RPAREN || next == T_COLON || next == T_OP(OP_SUB));
+    if (p->k != T_COLON || !a->value) return p->k == T_COLON;
+    return (a->value->kind == N_NUM && !is_type_name(p, 1)) || next == T_NUMBER || next == T_END || next == T_COMMA ||
+           next == T_RPAREN || next == T_COLON || next == T_OP(OP_SUB);
 }
 
 static void slice_in_call(Parser *p) {

@@ -228,6 +228,9 @@ class In(Gpu):
                 self.assertEqual((v.shape, v.dtype, v.readonly), (a.shape, dtype, not writeable), case)
                 self.assertEqual(v.__dlpack_device__(), (2, 0), case)
                 np.testing.assert_array_equal(np.asarray(v), a, case)
+                if any(n > 1 and s < 0 for n, s in zip(a.shape, a.strides)):
+                    self.assertRaises(BufferError, fake.read, v, max_version=(1, 0), stream=-1)
+                    continue
                 where, pointer, elements = fake.read(v, max_version=(1, 0), stream=-1)
                 self.assertEqual(where, (2, 0), case)
                 np.testing.assert_array_equal(elements, a, case)

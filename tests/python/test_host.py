@@ -289,6 +289,34 @@ class Programs(Machine):
             self.compile("function y = f(\n", "p")
         self.assertEqual(q.f(), 2)
 
+    def test_errors_are_those_that_python_programs_expect(self):
+        with self.assertRaises(SyntaxError) as caught:
+            self.compile("a = 1\nb = = 3", "wrong")
+        e = caught.exception
+        self.assertEqual((type(e), e.filename, e.lineno, e.offset, e.text), (q.QuasarSyntaxError, "wrong", 2, 5, "b = = 3"))
+        for f in (lambda: q.zeros(3, foo=1), lambda: q.zeros(3, n=1), lambda: q.sin(x=1, y=2)):
+            self.assertRaises(TypeError, f)
+        text = """
+            import pyquasar as q
+            for f in (lambda: q.value([1]), lambda: q.zeros(3), lambda: q.compile_string("a", "b = 1"),
+                      lambda: q.evaluate("1"), q.devices, q.run_gui):
+                try: f()
+                except q.QuasarClosedError as e: print(isinstance(e, RuntimeError), hasattr(q, "zeros"))"""
+        self.assertEqual(in_child(text).split(), ["True", "False"]*6)
+
+    def test_what_is_declared_as_pyvalue_is_the_very_object(self):
+        self.compile("keep = (x : pyvalue) -> x\nsame = x -> x", "declared")
+        for x in ([1, 2], (1,), {"a": 1}, bytearray(2), q.zeros(2), memoryview(b"abc"), 10**30, q.sin):
+            self.assertIs(q.keep(x), x)
+        self.assertEqual([type(q.keep(x)) for x in (1, 2.5, "a", None, True)], [int, float, str, type(None), bool])
+
+    def test_a_list_of_arrays_is_a_list(self):
+        self.compile("same = x -> x\ncount = x -> numel(x)", "lists")
+        a, b = q.zeros(2), q.ones(2)
+        for x in ([a, b], [a, q.ones(3)], (a, b), [[a], [b]]):
+            self.assertIs(q.same(x), x)
+        self.assertEqual(q.same([[1, 2], [3, 4]]).shape, (2, 2))
+
     def test_a_module_knows_its_own(self):
         a = self.compile("function y = who()\n y = \"a\"\nend", "a")
         b = self.compile("function y = who()\n y = \"b\"\nend\nv = 3", "b")

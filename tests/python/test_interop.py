@@ -49,7 +49,8 @@ class NumPy(Exchange):
                 if not a.flags.writeable:
                     with self.assertRaises(q.QuasarError):
                         v[...] = 1
-                back = np.from_dlpack(v) if hasattr(np, "from_dlpack") and a.flags.writeable else v.to_numpy()
+                tensor = hasattr(np, "from_dlpack") and a.flags.writeable and min(a.strides, default=0) >= 0
+                back = np.from_dlpack(v) if tensor else v.to_numpy()
                 np.testing.assert_array_equal(back, a, case)
 
     def test_what_has_no_counterpart(self):
@@ -138,6 +139,29 @@ class NumPy(Exchange):
 
 @unittest.skipUnless(torch, "needs torch")
 class Torch(Exchange):
+    def test_what_goes_backwards_is_refused(self):
+        a = q.value([[1, 2], [3, 4]])
+        for view in (a[::-1], a[:, ::-1]):
+            for f in (q.to_torch, torch.from_dlpack, torch.as_tensor, torch.tensor):  # torch would end the process
+                with self.assertRaises((BufferError, ValueError, RuntimeError, TypeError)):
+                    f(view)
+        self.assertEqual(q.to_torch(q.copy(a[::-1])).tolist(), [[3, 4], [1, 2]])
+        self.assertEqual(q.to_torch(a[:1, ::-1][:, :1]).tolist(), [[2]])
+
+    def test_a_leaf_is_the_very_object(self):
+        q.compile_string("step", """
+            torch = pyimport("torch")
+            function [] = descend(w : pyvalue, rate)
+              free = torch.no_grad()
+              free.__enter__()
+              w -= w.grad*rate
+              free.__exit__(null, null, null)
+            end""")
+        w = torch.ones(3, requires_grad=True)
+        (w*w).sum().backward()
+        q.descend(w, 0.25)
+        self.assertEqual(w.tolist(), [0.5]*3)
+
     def test_there_and_back(self):
         for name in DTYPES + ["bfloat16"]:
             if not hasattr(torch, name):

@@ -367,7 +367,73 @@ class Operators(Values):
                         take(ctypes.py_object(v), view, strides | flag)
 
 
+    def test_what_the_language_has_no_operator_for_writes_in_place_too(self):
+        for name, other, want in (("ifloordiv", 2, [3, 4]), ("imod", 4, [3, 0]), ("ilshift", 1, [14, 16]),
+                                  ("irshift", 1, [3, 4])):
+            a = same = q.evaluate("int64([7, 8])")
+            a = getattr(operator, name)(a, other)
+            self.assertEqual((a is same, a.tolist(), a.typename), (True, want, "vec[int64]"), name)
+        a = same = q.value([[1, 2], [3, 4]])
+        a @= a
+        self.assertEqual((a is same, a.tolist()), (True, [[7, 10], [15, 22]]))
+        for f in (lambda: operator.imatmul(q.value([1, 2]), q.value([1, 2])),
+                  lambda: operator.ifloordiv(q.zeros(2), q.ones(3, 2))):
+            self.assertRaisesRegex(q.QuasarShapeError, "another shape", f)
+
+    def test_tilde_flips_bits(self):
+        self.assertEqual((~q.evaluate("uint8([0, 255])")).tolist(), [255, 0])
+        self.assertEqual((~q.evaluate("[1, 2] > 1")).tolist(), [1, 0])
+        self.assertEqual((~q.value(5), (~q.evaluate("int64([3, -1])")).tolist()), (-6, [-4, 0]))
+        for x in (q.value([1.5]), q.value(1.5)):
+            self.assertRaisesRegex(TypeError, "integers and truth values", lambda: ~x)
+
+    def test_other_protocols_of_numbers(self):
+        a = q.value([5.5, -7.25])
+        self.assertEqual([x.tolist() for x in divmod(a, 2)], [[2, -4], [1.5, 0.75]])
+        self.assertEqual((round(a).tolist(), round(a, 1).tolist()), ([6, -7], [5.5, q.value([-7.2])[0]]))
+        self.assertEqual((round(q.value(2.5)), round(q.value(1.25), 1)), (2, 1.2))
+        self.assertEqual((f"{q.value(1.5):.3f}", f"{q.value(3)!s:>4}", f"{a}"), ("1.500", "   3", str(a)))
+        self.assertRaisesRegex(TypeError, "no format", format, a, ".3f")
+
+    def test_a_list_beside_an_array_is_one_of_its_numbers(self):
+        a = q.evaluate("float64([0.1, 0.2])")
+        self.assertEqual((a - [0.1, 0.2]).tolist(), [0, 0])
+        self.assertEqual([(q.value([1, 2]) + [1, 1]).tolist(), ([5, 5] - q.value([1, 2])).tolist()], [[2, 3], [4, 3]])
+        self.assertEqual((q.value([1, 2, 3]) == [1, 0, 3]).tolist(), [1, 0, 1])
+        self.assertEqual((q.evaluate("int64([0, 1])") + [2**62, 1]).tolist(), [2**62, 2])
+        self.assertEqual((q.value([1, 2]) == ["a", "b"], q.value([1, 2]) != ["a", "b"]), (False, True))
+        for f in (lambda: q.value([1, 2]) + [1, 2, 3], lambda: q.value([1, 2]) + ["a", "b"],
+                  lambda: q.value(2.0) + [1], lambda: q.value([1, 2]) < ["a", "b"]):
+            self.assertRaises((TypeError, ValueError), f)
+
+    def test_arrays_cannot_be_called_and_types_can(self):
+        self.assertEqual([callable(x) for x in (q.zeros(2), q.value(2), q.typename("vec"))], [False, False, True])
+        self.assertIsInstance(q.typename("vec"), q.qvalue)
+        self.assertEqual(q.typename("mat")(2, 3).shape, (2, 3))
+
+    def test_only_the_machine_makes_values(self):
+        for t in (q.qvalue, q.qfunction, type(q.typename("vec"))):
+            for make in (t, lambda: object.__new__(t), lambda: t.__new__(t), lambda: type("mine", (t,), {})()):
+                self.assertRaises(TypeError, make)
+
+
 class Locks(Values):
+    @needs_numpy
+    def test_what_is_locked_for_reading_can_be_read(self):
+        a = q.value([1, 2, 3])
+        with a.locked(mode=q.LOCK_READ, device=q.MEMRESOURCE_CPU):
+            views = [np.asarray(a), a.to_py(), np.asarray(memoryview(a))]
+            if hasattr(np, "from_dlpack") and int(np.__version__.split(".")[0]) >= 2:
+                views.append(np.from_dlpack(a))
+            self.assertEqual([v.tolist() for v in views], [[1, 2, 3]]*len(views))
+            self.assertFalse(any(v.flags.writeable for v in views))
+            self.assertTrue(a.readonly and np.shares_memory(views[0], views[1]))
+            self.assertRaises(BufferError, a.__dlpack__)  # that version cannot say that it is read-only
+        self.assertFalse(a.readonly)
+        self.assertTrue(np.asarray(a).flags.writeable)
+        with a.locked(q.LOCK_WRITE):
+            self.assertRaises(q.QuasarLockError, a.to_py)
+
     def test_pointers(self):
         import ctypes
         a = q.value([1, 2, 3])

@@ -91,6 +91,12 @@ double qarr_range_count(double lo, double step, double hi);                     
  * vector, a range, is that vec. */
 qs_status qarr_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out);
 
+/* -- operand.c ----------------------------------------------------------------------------------------------------- */
+/* The element type in which n numbers and arrays meet.  Beside arrays numbers are weak, as in arithmetic; where they
+ * stand alone it is the type that loses nothing of them (float64, int64, bool, complex128).  An int that the elements
+ * of the arrays do not hold makes float64 of them.  Other values take no part. */
+qs_dtype qoperand_meet(qs_vm *vm, int n, const qs_value *v);
+
 /* -- apply.c: functions of two elements that have no row ----------------------------------------------------------- */
 qs_status qapply_two(qs_vm *vm, const char *name, double (*fn)(double, double), qs_value a, qs_value b, qs_value *out);
 /* A function of integers, exact whatever their types; fractions of arguments are left away, results saturate to d,

@@ -75,6 +75,8 @@ static const OpPlan op_plans[OP__COUNT] = {
     [OP_BITXOR] = {CLASS_BITS, LOOP_XOR},
 };
 
+static qs_dtype array_dtype(qs_value v) { return v.kind == QS_ARRAY ? (qs_dtype)qval_array(v)->dtype : QS_B1; }
+
 static bool int_fits(int64_t i, qs_dtype d) {
     switch (d) {
     case QS_I32: return i >= INT32_MIN && i <= INT32_MAX;
@@ -105,12 +107,44 @@ qs_status qoperand_dtype(qs_vm *vm, Op op, qs_value a, qs_value b, qs_dtype *out
     return qoperand_int(vm, qscalar_op_name(op), cls == CLASS_ORDER, d, number, out);
 }
 
+static qs_dtype arrays_meet(int n, const qs_value *v, bool *any) {
+    qs_dtype d = QS_B1;
+    for (int i = 0; i < n; i++) {
+        if (v[i].kind != QS_ARRAY) continue;
+        qs_dtype next = array_dtype(v[i]);
+        d = !*any || d == next ? next : qdtype_promote(d, next);
+        *any = true;
+    }
+    return d;
+}
+
+static qs_dtype numbers_meet(int n, const qs_value *v) {
+    Term all = {QS_B1, true};
+    bool only_bools = true, any = false;
+    for (int i = 0; i < n; i++) {
+        if (!qscalar_is_number(v[i])) continue;
+        all = (Term){any ? qdtype_meet(all, qoperand_term(v[i]), false, QS_F64) : qoperand_term(v[i]).dtype, true};
+        only_bools = only_bools && v[i].kind == QS_BOOL, any = true;
+    }
+    return only_bools ? QS_B1 : all.dtype;
+}
+
+qs_dtype qoperand_meet(qs_vm *vm, int n, const qs_value *v) {
+    bool any = false;
+    qs_dtype d = arrays_meet(n, v, &any);
+    if (!any) return numbers_meet(n, v);
+    for (int i = 0; i < n; i++) {
+        if (!qscalar_is_number(v[i]) || (v[i].kind == QS_BOOL && d == QS_B1)) continue;
+        d = qdtype_meet((Term){d, false}, qoperand_term(v[i]), false, qvm_ctx(vm)->scalar_dtype);
+        (void)qoperand_int(vm, "", true, d, v[i], &d);
+    }
+    return d;
+}
+
 qs_dtype qoperand_compute(qs_dtype d) {
     if (qdtype_is_short(d)) return QS_F32;
     return d < QS_I32 ? QS_I32 : d;
 }
-
-static qs_dtype array_dtype(qs_value v) { return v.kind == QS_ARRAY ? (qs_dtype)qval_array(v)->dtype : QS_B1; }
 
 static qs_status plan_bits(qs_vm *vm, Op op, qs_value a, qs_value b, Plan *p) {
     qs_dtype da = array_dtype(a), db = array_dtype(b);

@@ -472,14 +472,9 @@ static qs_status reduce_dim(qs_vm *vm, Plan *p, Array *a, int dim, qs_value *out
 
 /* A number is an array of one element, in a type that loses nothing. */
 static qs_status as_array(qs_vm *vm, Reduce r, qs_value x, Array **out) {
-    switch (x.kind) {
-    case QS_ARRAY: *out = qval_array(qval_retain(x)); return QS_OK;
-    case QS_BOOL: return qarr_from_value(vm, x, QS_B1, out);
-    case QS_INT: return qarr_from_value(vm, x, QS_I64, out);
-    case QS_NUM: return qarr_from_value(vm, x, QS_F64, out);
-    case QS_COMPLEX: return qarr_from_value(vm, x, QS_C128, out);
-    default: return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for %s", infos[r].name, qval_type_name(vm, x));
-    }
+    if (x.kind == QS_ARRAY) return *out = qval_array(qval_retain(x)), QS_OK;
+    if (qval_is_number(x) || x.kind == QS_COMPLEX) return qarr_from_value(vm, x, qoperand_meet(vm, 1, &x), out);
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for %s", infos[r].name, qval_type_name(vm, x));
 }
 
 qs_status qred_run(qs_vm *vm, Reduce r, qs_value x, int dim, qs_value *out) {

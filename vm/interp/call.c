@@ -160,10 +160,10 @@ static qs_status misplaced(qs_vm *vm, const qs_native_def *d, const Args *a) {
         bool known = false;
         for (const char *form = d->doc; (form = next_form(d, form));) known |= slot_named(form, a->names[i]) >= 0;
         if (!known)
-            return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no argument %s: %.*s", d->name, a->names[i]->s, line,
+            return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s has no argument %s: %.*s", d->name, a->names[i]->s, line,
                             d->doc);
     }
-    return qerr_set(qvm_ctx(vm), QS_ENAME, "%s: an argument is given twice, or one before %s is left out: %.*s",
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: an argument is given twice, or one before %s is left out: %.*s",
                     d->name, a->names[a->nnamed - 1]->s, line, d->doc);
 }
 
@@ -213,13 +213,13 @@ qs_status qcall_select(qs_vm *vm, Function *set, int nin, const qs_value *in, in
 /* -- arguments to parameters ------------------------------------------------------------------------------------- */
 
 static qs_status misnamed(qs_vm *vm, const Func *f, const Str *name, bool twice) {
-    if (twice) return qerr_set(qvm_ctx(vm), QS_ENAME, "%s: argument %s is given twice", f->name->s, name->s);
+    if (twice) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: argument %s is given twice", f->name->s, name->s);
     Nearest near = {.wanted = name->s};
     for (int i = 0; i < f->nparams; i++) qstr_offer(&near, f->params[i].name->s);
     if (near.best)
-        return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no argument %s; did you mean %s?", f->name->s, name->s,
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s has no argument %s; did you mean %s?", f->name->s, name->s,
                         near.best);
-    return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no argument %s", f->name->s, name->s);
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s has no argument %s", f->name->s, name->s);
 }
 
 static qs_status too_many(qs_vm *vm, const char *name, int most, int got) {

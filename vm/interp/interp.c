@@ -306,6 +306,11 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
     L_CHECKSET:
         if (__builtin_expect(qval_is_unset(*RA), 0)) SLOW(qops_unset(vm, ((Str *)k[BX].u.p)->s));
         NEXT;
+    L_BEGIN: {
+        bool captured = B;
+        qinterp_put(vm, RA, qstep_begin(vm, f, captured, *pc++));
+        NEXT;
+    }
     L_ALIAS: qframe_enter_aliases(vm, f); NEXT;
     L_FILL: {
         qs_value *a = RA;

@@ -29,6 +29,7 @@ qs_status qstep_get(qs_vm *vm, Frame *f, qs_value *dst, qs_value *base, int n, q
 qs_status qstep_set(qs_vm *vm, Frame *f, qs_value *base, int n, qs_value *at, qs_value *v, uint32_t w);
 qs_status qstep_update(qs_vm *vm, Frame *f, Op op, qs_value *base, int n, qs_value *at, qs_value *v, uint32_t w);
 qs_status qstep_closure(qs_vm *vm, Frame *f, Func *func, const uint32_t *from, qs_value *dst);
+qs_value qstep_begin(qs_vm *vm, Frame *f, bool captured, uint32_t n);   /* capture or global n; owned, may be unset */
 qs_status qstep_capture(qs_vm *vm, Frame *f, uint32_t n, qs_value *out); /* one that had no value when captured */
 typedef enum { LIST_CELL, LIST_MATRIX, LIST_WIDE } ListKind;
 qs_status qstep_array(qs_vm *vm, qs_value k, qs_value *dst);             /* a new one with the elements of k */

@@ -150,6 +150,13 @@ qs_status qstep_capture(qs_vm *vm, Frame *f, uint32_t n, qs_value *out) {
     return qval_is_unset(*out) ? qnames_unset(vm, qmod_of(f->proto->func), outer->index, out) : QS_OK;
 }
 
+qs_value qstep_begin(qs_vm *vm, Frame *f, bool captured, uint32_t n) {
+    const Sym *outer = captured ? f->proto->func->captures[n].outer : NULL;
+    if (captured && !qval_is_unset(f->fn->captures[n])) return qval_retain(f->fn->captures[n]);
+    if (captured && outer->kind != SYM_GLOBAL) return f->fn->captures[n];
+    return qnames_value(vm, qmod_of(f->proto->func), captured ? outer->index : (int)n);
+}
+
 qs_status qstep_array(qs_vm *vm, qs_value k, qs_value *dst) {
     Array *a;
     TRY(qarr_copy(vm, k.u.p, &a));

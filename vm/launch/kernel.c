@@ -62,11 +62,16 @@ static bool trivial(const Request *r, int axis) {
     return r->domain[axis] == 1 && (!r->explicit_block || r->block[axis] == 1);
 }
 
-/* size(x) of a vec is [1,N]: a kernel over one position sees N.  `positions`: see klower_positions. */
-static void fit_domain(Request *r, int positions) {
+/* size(x) of a vec is [1,N]: a kernel over one position sees N.  What is still beyond the positions of the kernel is its
+ * own affair: it runs once for each place in the leading dimensions.  `positions`: see klower_positions. */
+static int fit_domain(Request *r, int positions) {
     if (positions == 0 && r->rank == 2 && trivial(r, 0)) drop_axis(r, 0);
-    while (positions > 0 && r->rank > positions && trivial(r, r->rank - 1)) drop_axis(r, r->rank - 1);
-    while (positions > 0 && r->rank > positions && trivial(r, 0)) drop_axis(r, 0);
+    if (positions <= 0) return 0;
+    while (r->rank > positions && trivial(r, r->rank - 1)) drop_axis(r, r->rank - 1);
+    while (r->rank > positions && trivial(r, 0)) drop_axis(r, 0);
+    int beyond = r->rank - positions;
+    if (beyond > 0) r->rank = positions;
+    return beyond > 0 ? beyond : 0;
 }
 
 static bool is_empty(const Request *r) {
@@ -76,7 +81,12 @@ static bool is_empty(const Request *r) {
 }
 
 /* -- finding a form ------------------------------------------------------------------------------------------------ */
-typedef struct Kernel { struct Kernel *next; int positions; Forms forms; } Kernel;
+typedef struct Kernel {
+    struct Kernel *next;
+    int positions;
+    bool told; /* --explain has said that launches have more dimensions */
+    Forms forms;
+} Kernel;
 
 enum { MAX_FORMS = 256 /* of one kernel; then the one used longest ago goes */ };
 
@@ -278,6 +288,13 @@ static Function *kernel_of(qs_value v, int nargs) {
     return last;
 }
 
+static void tell_beyond(qs_vm *vm, Kernel *k, const Func *f, int beyond) {
+    k->told = true;
+    qreport_explain(vm, qast_where(f->unit, f->pos),
+                    "kernel %s: the launch covers the leading %d of its %d dimensions, as the position has %d component%s",
+                    f->name->s, k->positions, k->positions + beyond, k->positions, k->positions > 1 ? "s" : "");
+}
+
 qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in) {
     const char *fn = serial ? "serial_do" : "parallel_do";
     Request r = {.serial = serial, .site = {.locals = in + 1}, .nargs = nin - 2};
@@ -290,8 +307,9 @@ qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in) {
                         qval_type_name(vm, in[nin - 1]));
     TRY(read_domain(vm, fn, in[0], &r));
     Kernel *kernel = kernel_for(vm, r.site.fn->ast);
-    fit_domain(&r, kernel->positions);
     if (is_empty(&r)) return QS_OK;
+    int beyond = fit_domain(&r, kernel->positions);
+    if (beyond && !kernel->told) tell_beyond(vm, kernel, r.site.fn->ast, beyond);
     TRY(find_form(vm, &kernel->forms, &r, &k.form, k.values));
     return run(&k, &r);
 }

@@ -223,11 +223,14 @@ static double turns_of(const Counter *c, int n) {
     return turns;
 }
 
-/* Its inner loops are to run on all threads: machine code would have them in order. */
+/* Its inner loops are to run on all threads: machine code would have them in order.  With one thread that is as well,
+ * except for sums, which have the same bits with any number of threads. */
 static bool is_left_to_inner(Call *c, LoopState *s) {
     const LoopResult *code = &c->v->code;
-    bool alone = !code->exact.func || code->parallel.func || qthreads_count(qthreads_of(qvm_ctx(c->vm))) == 1;
-    if (alone || !qloop_is_frame(c->vm, c->f, c->region)) return false;
+    if (!code->exact.func || code->parallel.func) return false;
+    LoopFrame frame = qloop_is_frame(c->vm, c->f, c->region);
+    bool alone = frame == FRAME && qthreads_count(qthreads_of(qvm_ctx(c->vm))) == 1;
+    if (frame == FRAME_NOT || alone) return false;
     if (!s->told_inner) qloop_tell_inner(c);
     return s->told_inner = true;
 }

@@ -129,19 +129,28 @@ static bool is_parallel(const LoopRegion *r) {
     return !v || v->code.parallel.func; /* until its kinds of values are known it may be */
 }
 
+/* Its chunks of turns add something up, so its bits are others than those of turns one after the other. */
+static bool adds_up(const LoopRegion *r) {
+    const LoopState *s = r->machine;
+    const LoopForm *v = s ? (const LoopForm *)s->forms.first : NULL;
+    return !v || v->code.chunked;
+}
+
 /* Machine code of the outer loop would have its turns, and so those of the inner ones, one after the other.  The
  * interpreter takes some fifty times as long for the rest. */
-bool qloop_is_frame(qs_vm *vm, const Frame *f, const LoopRegion *r) {
+LoopFrame qloop_is_frame(qs_vm *vm, const Frame *f, const LoopRegion *r) {
     static const double worth_threads = 2e5, rest = 0.01;
     const Chunk *c = &f->proto->chunk;
     double all = qloop_turn_steps(vm, f, r), inner = 0;
+    bool sums = false;
     for (uint32_t i = 0; i < c->nloops; i++) {
         const LoopRegion *q = &c->loops[i];
         if (!is_inside(q, r) || q->loop->kind != N_FOR || !is_parallel(q)) continue;
         Estimate e = {vm, f, 0, false, 0};
         Node *loop = q->loop;
         add_steps(&e, &loop);
-        if (e.sum >= worth_threads && e.sum < INFINITY) inner += e.sum;
+        if (e.sum < worth_threads || e.sum == INFINITY) continue;
+        inner += e.sum, sums |= adds_up(q);
     }
-    return inner > 0 && all - inner < rest * all;
+    return inner <= 0 || all - inner >= rest * all ? FRAME_NOT : sums ? FRAME_OF_SUMS : FRAME;
 }

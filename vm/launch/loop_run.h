@@ -73,8 +73,9 @@ LoopJob qloop_job(Asking *a, const LoopRegion *r, const LoopRange *ranges);
 double qloop_fixed_steps(qs_vm *vm, const Frame *f, const LoopRegion *r); /* of one turn; 0: inner loops decide */
 double qloop_turn_steps(qs_vm *vm, const Frame *f, const LoopRegion *r);  /* of one turn, as things are now */
 double qloop_steps(qs_vm *vm, const Frame *f, const LoopRegion *r);       /* of all turns */
-/* Nearly all of a turn is inside loops each of which is worth all threads. */
-bool qloop_is_frame(qs_vm *vm, const Frame *f, const LoopRegion *r);
+/* Is nearly all of a turn inside loops each of which is worth all threads? */
+typedef enum { FRAME_NOT, FRAME, FRAME_OF_SUMS /* what these add up has other bits than in order */ } LoopFrame;
+LoopFrame qloop_is_frame(qs_vm *vm, const Frame *f, const LoopRegion *r);
 
 /* -- loop_run.c -------------------------------------------------------------------------------------------------- */
 Array *qloop_array(const Call *c, const LoopBind *b);                     /* NULL: it is no array that enters */

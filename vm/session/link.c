@@ -124,6 +124,7 @@ static bool scope_lookup(void *ud, Str *name, Sym *out) {
     if (!t && !type) return false;
     out->kind = SYM_TYPE;
     out->type = type;
+    out->constants = t && t->def->is_enum ? t->def : NULL;
     return true;
 }
 

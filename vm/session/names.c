@@ -131,12 +131,16 @@ int qnames_lookup(qs_vm *vm, Module *m, Str *name) {
     return at;
 }
 
+qs_value qnames_value(qs_vm *vm, Module *m, int slot) {
+    qs_value own = *qvm_global(vm, (uint64_t)slot);
+    if (!qval_is_unset(own)) return qval_retain(own);
+    Meaning w = qnames_outside(vm, m, qvm(vm)->global_names[slot]);
+    return w.first < 0 ? own : qval_retain(*qvm_global(vm, (uint64_t)w.first));
+}
+
 qs_status qnames_unset(qs_vm *vm, Module *m, int slot, qs_value *out) {
-    Str *name = qvm(vm)->global_names[slot];
-    Meaning w = qnames_outside(vm, m, name);
-    if (w.first < 0 || qval_is_unset(*qvm_global(vm, (uint64_t)w.first))) return qops_unset(vm, name->s);
-    *out = qval_retain(*qvm_global(vm, (uint64_t)w.first));
-    return QS_OK;
+    *out = qnames_value(vm, m, slot);
+    return qval_is_unset(*out) ? qops_unset(vm, qvm(vm)->global_names[slot]->s) : QS_OK;
 }
 
 void qnames_in(const Map *map, const NameVisitor *v) {

@@ -74,6 +74,20 @@ static Opnd get_extent(Emit *e, int param, int axis, bool stride) {
     return *o;
 }
 
+/* Updates by this operator leave other bits when they come in another order: they round, or saturate. */
+static bool rounds(KAtomic op, qs_dtype elem) {
+    if (op == KA_MIN || op == KA_MAX || op == KA_AND || op == KA_OR || op == KA_XOR) return false;
+    return op == KA_DIV || (elem != QS_I32 && elem != QS_U32 && elem != QS_I64 && elem != QS_U64);
+}
+
+static bool is_ordered(const KFunc *f) {
+    for (KRef r = 1; r < f->nins; r++) {
+        const KIns *i = &f->ins[r];
+        if (i->op == K_ATOMIC && rounds((KAtomic)i->flag, (qs_dtype)f->params[i->imm].dtype)) return true;
+    }
+    return false;
+}
+
 static void load_run(Cpu *k) {
     Emit *e = k->e;
     const KFunc *f = e->f;
@@ -88,7 +102,8 @@ static void load_run(Cpu *k) {
     }
     k->stop = field(e, "%run", offsetof(NativeRun, stop), "ptr", "");
     k->fault = field(e, "%run", offsetof(NativeRun, fault), "ptr", "");
-    e->alone = emit_def(e, "icmp ne i32 %s, 0", field(e, "%run", offsetof(NativeRun, alone), "i32", "").s);
+    Opnd alone = field(e, "%run", offsetof(NativeRun, alone), "i32", "");
+    e->alone = is_ordered(f) ? emit_opnd("true") : emit_def(e, "icmp ne i32 %s, 0", alone.s);
     k->items = k->block[0];
     for (int a = 1; a < f->rank; a++) k->items = emit_def(e, "mul i64 %s, %s", k->items.s, k->block[a].s);
     cpu_leave_entry(e, s);
@@ -439,7 +454,7 @@ static void print_info(Cpu *k, Text *out) {
     int nsums = f->serial ? 0 : find_sums(f, sums);
     unsigned flags = (k->blocks ? NATIVE_BLOCKS : 0u) | (f->serial ? NATIVE_SERIAL : 0u) |
                      (kir_has(f, K_CHECK) ? NATIVE_CHECKS : 0u) | (has_unknown_loop(f) ? NATIVE_LOOPS : 0u) |
-                     (has_long_loop(k->e) && !k->strips ? NATIVE_SINGLE : 0u);
+                     (has_long_loop(k->e) && !k->strips ? NATIVE_SINGLE : 0u) | (is_ordered(f) ? NATIVE_ORDERED : 0u);
     qtext_printf(out,
                  "@kernel_info = constant { i32, i32, i32, i32, i64, i64, i32, [%d x [4 x i8]] } { i32 %d, i32 %u, i32 "
                  "%u, i32 %d, i64 %u, "

@@ -578,6 +578,8 @@ static Opnd math_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b);
 
 Opnd emit_combine(Emit *e, KAtomic op, qs_dtype d, Opnd a, Opnd b) {
     static const KOp ops[KA__COUNT] = {K_ADD, K_SUB, K_MUL, K_DIV, K_MIN, K_MAX, K_AND, K_OR, K_XOR, K_MATH};
+    bool extremes = (op == KA_MIN || op == KA_MAX) && is_float(d) && !e->t->orders_zeros;
+    if (extremes) return extreme_in_order(e, ops[op], d, a, b); /* the same zero in any order of updates */
     return op == KA_POW ? math_call(e, MF_pow, d, a, b) : arith(e, ops[op], d, 0, a, b);
 }
 
@@ -593,8 +595,8 @@ static const char *direct(KAtomic op, qs_dtype elem) {
     switch (op) {
     case KA_ADD: return real ? "fadd" : "add";
     case KA_SUB: return real ? "fadd" : "sub"; /* of -v: processors know no other */
-    case KA_MIN: return real ? "fmin" : sign ? "min" : "umin";
-    case KA_MAX: return real ? "fmax" : sign ? "max" : "umax";
+    case KA_MIN: return real ? NULL : sign ? "min" : "umin"; /* fmin and fmax leave open which zero they give */
+    case KA_MAX: return real ? NULL : sign ? "max" : "umax";
     case KA_AND: return "and";
     case KA_OR: return "or";
     case KA_XOR: return "xor";

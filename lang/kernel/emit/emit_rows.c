@@ -11,7 +11,7 @@
  * positions would share although each has its own (private arrays) stays outside that promise.  LLVM takes the promise
  * to hold within a turn, too, and moves strided stores past later loads; so it is made only where no access follows a
  * store that it might meet.  Where several positions meet, `op=` is an ATOMIC; a kernel that only accumulates into a
- * small array gets a copy of it for each thread (devices/combine.h).
+ * small array gets copies of it, each for a part of the launch (devices/parts.h).
  *
  * Patches.  Where neighbours read the same elements (stencils), four rows of the interior are computed at once, two
  * where there are only 16 vector registers.  Each element is loaded once for all of them, and their sums, whose terms

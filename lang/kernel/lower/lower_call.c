@@ -218,6 +218,23 @@ static qs_status launch_extents(Lower *L, const Val *dims, Domain *d) {
     return QS_OK;
 }
 
+static bool trivial(Lower *L, Num extent) {
+    double n;
+    return kir_is_const(L->f, klnum_ref(L, extent, QS_I32), &n) && n == 1;
+}
+
+/* The dimensions that kernel f has positions for, as in vm/launch/kernel.c. */
+static void fit_domain(Lower *L, Domain *d, const Func *f) {
+    int positions = klower_positions(f);
+    if (positions <= 0) return;
+    while (d->rank > positions && trivial(L, d->extent[d->rank - 1])) d->rank--;
+    while (d->rank > positions && trivial(L, d->extent[0])) {
+        d->rank--;
+        memmove(d->extent, d->extent + 1, (size_t)d->rank * sizeof *d->extent);
+    }
+    if (d->rank > positions) d->rank = positions;
+}
+
 static void open_domain(Lower *L, Domain *d) {
     for (int i = 0; i < d->rank; i++) {
         KRef n = klnum_ref(L, d->extent[i], QS_I32), one = klnum_int(L, QS_I32, 1);
@@ -266,6 +283,7 @@ qs_status klcall_launch(Lower *L, const Node *site, const Val *args, int nargs) 
     if (L->calls >= KLOWER_CALLS)
         return klower_error(L, QS_ETYPE, L->pos, "%s launches itself", fn->u.fn->func->name->s);
     TRY(launch_extents(L, &args[0], &d));
+    fit_domain(L, &d, fn->u.fn->func);
     open_domain(L, &d);
     L->calls++;
     Callee callee = klcall_callee(fn->u.fn);

@@ -1,0 +1,12 @@
+/* begin.h -- private to lang/names: which locals begin with the value of a variable outside.
+ *
+ * A resolved body and one of its locals come in; scope.c captures what the answers ask for. */
+#ifndef LANG_BEGIN_H
+#define LANG_BEGIN_H
+#include "lang/syntax/ast.h"
+
+/* Whether f may read its local before it has given it a value. */
+bool qbegin_is_read_first(const Func *f, const Sym *local);
+/* The first assignment to the local when all that is ever done with it is to make its next value; NULL: it is used. */
+const Node *qbegin_useless(const Func *f, const Sym *local);
+#endif
