@@ -52,7 +52,7 @@ typedef struct {
 typedef struct { Arg *at; int n; } ArgList;
 
 typedef enum { Q_HOST, Q_DEVICE, Q_KERNEL } FuncQual;
-enum { ASSIGN_BEGINS = 1 }; /* flag of an N_ASSIGN that scope.c made: a local begins with what a name outside has, if so */
+enum { ASSIGN_BEGINS = 1 }; /* flag of an N_ASSIGN that scope.c made: a local begins with what a name outside has */
 
 typedef struct { Str *name; TypeExpr *type; Node *init; bool variadic; uint32_t pos; Sym *sym; } Param;
 
@@ -164,7 +164,7 @@ typedef struct TypeDef {
     Str **typarams; int ntyparams;
     bool is_class, is_enum;
     uint8_t class_kind;       /* ClassKind */
-    Param *fields; int nfields; /* is_class; init is the default value when written.  is_enum: the constants, all N_NUM */
+    Param *fields; int nfields; /* is_class; init is the default value.  is_enum: the constants, all N_NUM */
     TypeExpr *alias;          /* otherwise: alias, or TE_UNION; of an enum int */
     uint32_t pos;
     const Type *type;         /* set by the machine when the module is linked */
