@@ -218,7 +218,7 @@ static PyObject *built_in(const char *name, PyObject *x, PyObject *y) {
     PyObject *o = NULL;
     if (take(b, x, y, &in[0]) == 0 && (!y || take(b, y, x, &in[1]) == 0)) {
         qs_status s = qoperator_align(b->vm, in, 2);
-        if (s == QS_OK) s = qvm_lookup(b->vm, name, &fn);
+        if (s == QS_OK) s = qvm_lookup_builtin(b->vm, name, &fn);
         if (s == QS_OK) {
             s = qs_call(b->vm, fn, y ? 2 : 1, in, 1, &r);
             qs_release(b->vm, fn);

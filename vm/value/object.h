@@ -97,6 +97,7 @@ typedef struct Proto Proto;
 typedef struct Function { /* script closure, native, or a set of overloads */
     GcObj gc;
     uint8_t fkind;
+    bool each;                       /* FN_NATIVE: arrays that it is given meet element by element */
     Str *name;
     Func *ast;                       /* FN_SCRIPT */
     Proto *proto;                    /* FN_SCRIPT host code; compiled on first call */
@@ -191,6 +192,7 @@ qs_status qvm_type_named(qs_vm *vm, const char *text, size_t n, const Type **out
 /* The file that was started, "" when there is none, and its folder. */
 const char *qvm_script(qs_vm *vm, const char **folder);
 qs_status qvm_lookup(qs_vm *vm, const char *name, qs_value *out); /* session module, then built-ins; a new reference */
+qs_status qvm_lookup_builtin(qs_vm *vm, const char *name, qs_value *out); /* whatever programs mean by the name */
 /* Of the module that was loaded under the name `module` alone: what it defines at its top level. */
 qs_status qvm_lookup_in(qs_vm *vm, const char *module, const char *name, qs_value *out);
 /* To a variable of it that has a value; not to a function. */
