@@ -327,7 +327,7 @@ static qs_status permute(qs_vm *vm, qs_call_args *c, Array *a, const int *order,
     Place s, d, v;
     TRY(source(vm, a, &s));
     extend(&s.shape, rank);
-    v = s, d.shape.rank = rank, d.shape.ndim = a->ndim;
+    v = s, d.shape.rank = rank, d.shape.ndim = order[0] && a->ndim < 2 ? 2 : a->ndim; /* a column has two */
     for (int i = 0; i < rank; i++) {
         d.shape.dims[i] = s.shape.dims[order[i]];
         v.shape.strides[i] = s.shape.strides[order[i]];
