@@ -194,13 +194,11 @@ static void packed_strides(int rank, const int64_t *dims, int64_t *strides) {
 /* A vec takes one index or two and more; further indices than there are dimensions meet extents of 1. */
 static qs_status fit_rank(Base *b, int n) {
     if (n > QS_MAX_RANK) return count_error(b, b->rank, n);
-    if (b->rank == 0) b->rank = 1, b->dims[0] = b->strides[0] = 1;
     if (b->rank == 1 && n > 1) {
         b->dims[1] = b->dims[0], b->strides[1] = b->strides[0];
         b->dims[0] = 1, b->strides[0] = 0;
         b->rank = 2;
     }
-    while (b->rank > n && b->rank > 2 && b->dims[b->rank - 1] == 1) b->rank--; /* shapes from outside */
     for (; b->rank < n; b->rank++) b->dims[b->rank] = 1, b->strides[b->rank] = 0;
     return b->rank == n ? QS_OK : count_error(b, b->rank, n);
 }
@@ -228,12 +226,7 @@ void qselect_cell(Base *b, qs_vm *vm, const Cell *c, TypeMods mods, const char *
 
 /* -- one index that addresses several dimensions ------------------------------------------------------------------ */
 static bool whole_shape(const Base *b, const Array *mask) {
-    int64_t dims[QS_MAX_RANK], have[QS_MAX_RANK];
-    int rank = qarr_size(mask, dims), n = b->rank;
-    memcpy(have, b->dims, sizeof have);
-    if (n < 2) have[1] = n ? have[0] : 1, have[0] = 1, n = 2;
-    while (n > 2 && have[n - 1] == 1) n--;
-    return rank == n && !memcmp(dims, have, (size_t)n * sizeof *dims);
+    return mask->rank == b->rank && !memcmp(mask->dims, b->dims, mask->rank * sizeof *mask->dims);
 }
 
 static bool is_position(const Base *b, const Array *a) {

@@ -202,7 +202,7 @@ static inline bool fits_at_once(const qs_value *v, const qs_value *type, const C
     if (v->kind == QS_STRING) return t->kind == TY_STRING;
     if (v->kind != QS_ARRAY || t->kind != TY_ARRAY || t->nfixed || t->inner->kind != TY_NUM) return false;
     const Array *a = v->u.p;
-    return a->rank >= 1 && (t->rank == RANK_ANY || a->rank <= t->rank) && t->inner->dtype == (qs_dtype)a->dtype;
+    return (t->rank == RANK_ANY || a->rank <= t->rank) && t->inner->dtype == (qs_dtype)a->dtype;
 }
 
 /* A scalar given to an int. */

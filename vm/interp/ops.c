@@ -347,7 +347,7 @@ qs_status qops_iter(qs_vm *vm, qs_value *r) {
 
 static qs_status next_of_array(qs_vm *vm, qs_value v, int64_t i, qs_value *item, bool *more) {
     Array *a = v.u.p;
-    bool elements = a->rank <= 1;
+    bool elements = a->rank == 1;
     *more = i < (elements ? (int64_t)a->count : a->dims[0]);
     if (!*more) return QS_OK;
     if (elements) return qarr_get(vm, a, (size_t)i, item);
