@@ -620,17 +620,34 @@ qs_status qarr_range(qs_vm *vm, qs_dtype d, double lo, double step, double hi, A
 }
 
 /* -- matrix literals ----------------------------------------------------------------------------------------------- */
-static qs_status literal_of_numbers(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out) {
-    int64_t dims[1] = {n};
-    Array *a;
-    void *p;
+/* Whether one of the items is an int beyond 2^53, and all are whole numbers that int64 holds: then the list is one. */
+static bool needs_int64(int n, const qs_value *items) {
+    bool large = false;
+    for (int i = 0; i < n; i++) {
+        bool whole = items[i].kind != QS_NUM || (items[i].u.f == trunc(items[i].u.f) && fabs(items[i].u.f) < 0x1p63);
+        if (items[i].kind == QS_COMPLEX || !whole) return false;
+        large |= items[i].kind == QS_INT && (items[i].u.i > 1LL << 53 || items[i].u.i < -(1LL << 53));
+    }
+    return large;
+}
+
+/* The type of a list of numbers whose elements should be of type d. */
+static qs_dtype type_of_list(qs_dtype d, int n, const qs_value *items) {
     bool complex = false, wide = false;
     for (int i = 0; i < n; i++) {
         complex |= items[i].kind == QS_COMPLEX;
         wide |= items[i].kind != QS_COMPLEX && qdtype_rounds_whole(qval_number(items[i]));
     }
-    if (wide && d == QS_F32) d = QS_F64;
-    if (complex) d = qdtype_complex_of(d);
+    if ((d == QS_F32 || d == QS_F64) && needs_int64(n, items)) d = QS_I64;
+    else if (wide && d == QS_F32) d = QS_F64;
+    return complex ? qdtype_complex_of(d) : d;
+}
+
+static qs_status literal_of_numbers(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out) {
+    int64_t dims[1] = {n};
+    Array *a;
+    void *p;
+    d = type_of_list(d, n, items);
     TRY(qarr_new(vm, d, 1, dims, false, &a));
     qs_status s = qarr_write(vm, a, &p);
     for (int i = 0; i < n && !s; i++) s = qarr_store(vm, d, (char *)p + (size_t)i * qdtype_size(d), items[i]);

@@ -65,7 +65,7 @@ static inline float qdtype_bf16_to_float(uint16_t h) {
 }
 uint16_t qdtype_float_to_bf16(float f);   /* round to nearest even */
 
-/* A whole number that float32 does not hold.  It may be a position or an extent, and would be another one after
+/* A whole number, one that a type of integers holds, that float32 does not hold.  It may be a position or an extent, and would be another one after
  * rounding: x[a..b] would read the elements beside.  So a list or range that holds such a number is float64, whatever
  * becomes of it. */
 bool qdtype_rounds_whole(double x);
