@@ -459,8 +459,9 @@ static PyObject *export(Border *b, Array *a, const Wishes *w) {
                       "__dlpack__: the array is read-only, which only version 1.0 and later can tell"),
                NULL;
     if (!copied && goes_back(a)) /* DLPack has no rule against it, but torch ends the process */
-        return refuse(PyExc_BufferError, "__dlpack__: a dimension goes backwards, which tensors do not; copy(A) makes an "
-                                         "array in order"), NULL;
+        return refuse(PyExc_BufferError,
+                      "__dlpack__: a dimension goes backwards, which tensors do not; copy(A) makes an array in order"),
+               NULL;
     PyObject *r = copied ? make_copied(b, a, away ? NULL : d, versioned) : make_capsule(b, a, d, versioned, false);
     if (r && !away && lead_consumer(b, d, stream) < 0) Py_CLEAR(r);
     return r;

@@ -621,8 +621,8 @@ static qs_status as_is(qs_status s, qs_value *v) { /* what is written to it shal
     return s;
 }
 
-/* What becomes of a list: numbers make an array, other items (arrays, too) a cell or an error.  With cells it has the shape that it
- * has for NumPy; else [[1, 2]] is the vector that it is in the language. */
+/* What becomes of a list: numbers make an array, other items (arrays, too) a cell or an error.  With cells it has the
+ * shape that it has for NumPy; else [[1, 2]] is the vector that it is in the language. */
 typedef struct { bool cells; qs_dtype numbers; } ListAs;
 static qs_status items_value(Border *b, PyObject *list, ListAs as, qs_value *out);
 

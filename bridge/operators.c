@@ -2,7 +2,8 @@
  * two arrays go element by element, as in NumPy, and @ is the matrix product.
  *
  * The other operand may be a number (also of a derived type, like numpy.float64), a string, a NumPy array or a tensor
- * that speaks DLPack; beside an array a list of numbers.  The language's rules of promotion hold; shapes are compared from their ends, as NumPy does. */
+ * that speaks DLPack; beside an array a list of numbers.  The language's rules of promotion hold; shapes are compared
+ * from their ends, as NumPy does. */
 #include "bridge/bridge.h"
 #include "vm/array/arith.h"
 

@@ -3,11 +3,11 @@
  *     blocks 0 … n-1 of the launch ── parts: so many blocks after each other ── a copy of each array for every part
  *                                  ── the copies go into the arrays, in the order of the parts
  *
- * Sums of floats depend on the order of their terms.  So how many parts there are follows from the launch and the kernel,
- * never from the number of threads, nor from the time that something took: then a result has the same bits with one
- * thread and with sixty-four, and in each run.  Only so many copies exist at a time as memory is set apart for; that
- * decides how many parts run at once, and changes no bit, because copies go into the arrays one after the other.  It is
- * faster, too: no update is atomic. */
+ * Sums of floats depend on the order of their terms.  So how many parts there are follows from the launch and the
+ * kernel, never from the number of threads, nor from the time that something took: then a result has the same bits
+ * with one thread and with sixty-four, and in each run.  Only so many copies exist at a time as memory is set apart
+ * for; that decides how many parts run at once, and changes no bit, because copies go into the arrays one after the
+ * other.  It is faster, too: no update is atomic. */
 #ifndef DEVICES_PARTS_H
 #define DEVICES_PARTS_H
 #include "devices/native.h"

@@ -736,7 +736,8 @@ def _later(name):
 METHODS = {
     "to_numpy": _later("to_numpy"), "from_numpy": _later("fill_from"), "to_torch": _later("to_torch"),
     "from_torch": _later("fill_from_torch"), "__jax_array__": _later("to_jax"),
-    "__contains__": contains, "__round__": round_of, "__format__": formatted, "numpy": lambda self: self.to_py(), "tolist": tolist, "item": item, "locked": lock_for,
+    "__contains__": contains, "__round__": round_of, "__format__": formatted,
+    "numpy": lambda self: self.to_py(), "tolist": tolist, "item": item, "locked": lock_for,
     "dtype": property(dtype), "requires_grad": property(lambda self: self.grad is not None),
     "__array__": array, "__array_interface__": property(array_interface), "__array_ufunc__": array_ufunc,
     "__cuda_array_interface__": property(cuda_array_interface),

@@ -293,7 +293,8 @@ class Programs(Machine):
         with self.assertRaises(SyntaxError) as caught:
             self.compile("a = 1\nb = = 3", "wrong")
         e = caught.exception
-        self.assertEqual((type(e), e.filename, e.lineno, e.offset, e.text), (q.QuasarSyntaxError, "wrong", 2, 5, "b = = 3"))
+        self.assertEqual((type(e), e.filename, e.lineno, e.offset, e.text),
+                         (q.QuasarSyntaxError, "wrong", 2, 5, "b = = 3"))
         for f in (lambda: q.zeros(3, foo=1), lambda: q.zeros(3, n=1), lambda: q.sin(x=1, y=2)):
             self.assertRaises(TypeError, f)
         text = """
