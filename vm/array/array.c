@@ -636,7 +636,8 @@ static qs_dtype type_of_list(qs_dtype d, int n, const qs_value *items) {
     bool complex = false, wide = false;
     for (int i = 0; i < n; i++) {
         complex |= items[i].kind == QS_COMPLEX;
-        wide |= items[i].kind != QS_COMPLEX && qdtype_rounds_whole(qval_number(items[i]));
+        if (items[i].kind == QS_NUM) wide |= qdtype_rounds_whole(items[i].u.f);
+        else wide |= items[i].kind == QS_INT && (__int128)(float)items[i].u.i != items[i].u.i;
     }
     if ((d == QS_F32 || d == QS_F64) && needs_int64(n, items)) d = QS_I64;
     else if (wide && d == QS_F32) d = QS_F64;
