@@ -30,8 +30,9 @@ class WholeNumbers(Values):
         """)
         self.assertEqual([q.whole(x) for x in (3, 3.0, -2**31, True)], [3, 3, -2**31, 1])
         self.assertEqual((q.byte(), q.byte(255), q.byte(n=3)), (7, 255, 3))
-        for f, x, error in ((q.whole, 2**40, OverflowError), (q.whole, 2**70, OverflowError), (q.byte, -1, OverflowError),
-                            (q.whole, float("inf"), OverflowError), (q.whole, float("nan"), ValueError),
+        for f, x, error in ((q.whole, 2**40, OverflowError), (q.whole, 2**70, OverflowError),
+                            (q.byte, -1, OverflowError), (q.whole, float("inf"), OverflowError),
+                            (q.whole, float("nan"), ValueError),
                             (q.whole, 3.99, TypeError), (q.byte, q.value(2.5), TypeError)):
             with self.assertRaisesRegex(error, "argument n must be u?int8?, got "):
                 f(x)
@@ -48,8 +49,9 @@ class WholeNumbers(Values):
 
     @needs_numpy
     def test_lists(self):
-        for x, dtype in (([123456789012345678], "int64"), ([2**53 + 1, 1], "int64"), ([[2**53 + 1, 1], [2, 3]], "int64"),
-                         ([2**24 + 1, 1], "float64"), ([2**53 + 1, 0.5], "float64"), ([1, 2], "float32")):
+        for x, dtype in (([123456789012345678], "int64"), ([2**53 + 1, 1], "int64"), ([2**60], "int64"),
+                         ([[2**53 + 1, 1], [2, 3]], "int64"), ([2**24 + 1, 1], "float64"),
+                         ([2**53 + 1, 0.5], "float64"), ([1, 2], "float32")):
             v = q.value(x)
             self.assertEqual(v.dtype, dtype, x)
             if dtype == "int64": self.assertEqual(v.tolist(), x)
@@ -69,7 +71,8 @@ class WholeNumbers(Values):
     @needs_numpy
     def test_filling_integers(self):
         v = q.value(np.zeros(2, np.uint8))
-        for x, error in (([256, 1], OverflowError), ([np.nan, 1], ValueError), ([1.5, 2], TypeError), ([-1, 0], OverflowError)):
+        for x, error in (([256, 1], OverflowError), ([np.nan, 1], ValueError), ([1.5, 2], TypeError),
+                         ([-1, 0], OverflowError)):
             with self.assertRaisesRegex(error, "does not hold"):
                 v.from_numpy(np.array(x))
         self.assertEqual(v.tolist(), [0, 0])

@@ -116,6 +116,11 @@ static qs_status truth(Walk *w, const Value *v, KRef *out, int *known) {
 }
 
 static bool elementwise(const Value *v) { return (void)v, false; }
+static bool many(const Value *v) { return v->what == WHAT_TRUTHS || (v->what == WHAT_VECTOR && v->n != 1); }
+
+static qs_status choose(Walk *w, Value *c, Value *a, Value *b, Value *out) {
+    return kloop_vector_choose((Loops *)w, c, a, b, out);
+}
 
 /* -- expressions ------------------------------------------------------------------------------------------------- */
 qs_status kloop_operator(Loops *L, Op op, const Value *x, const Value *y, Value *out) {
@@ -143,11 +148,15 @@ static qs_status unary(Walk *w, Op op, Value *a, Value *out) {
     return (x.kind == LOOP_COMPLEX ? kloop_complex_unary : kloop_unary)(L, op, x, &out->num);
 }
 
-/* An item of an array stays whole when it is: the host would take float64 for it.  Whether a number of which nothing is
- * known is whole and lost by rounding shows at each turn. */
+/* An item of an array stays whole when it is: the host would take float64 for it, or int64 for an int that doubles may
+ * not hold, as long as it is not made of one.  Whether a number of which nothing is known is whole and lost by rounding
+ * shows at each turn. */
 static qs_status item(Loops *L, const Value *v, Number *out) {
     TRY(kloop_real_number(L, v, out));
     if (kloop_twin(L, *out)) return *out = kloop_to_num(L, *out), QS_OK;
+    const KIns *made = &L->f->ins[out->v];
+    if (out->kind == LOOP_INT && (made->op != K_CAST || L->f->ins[made->a].dtype != QS_F64))
+        return kloop_decline(L, L->pos, "a list of ints of 64 bits");
     KRef x = kloop_real(L, *out), whole = kelem_real(kbuild_rows(&L->walk), EL_trunc, QS_F64, (KRef[]){x, 0}).re;
     *out = kloop_rounded(L, *out);
     KRef large = kloop_op(L, K_LT, kbuild_pure(&L->walk, K_ABS, QS_B1, 0, x, 0, 0, 0), kloop_f64(L, 0x1p64));
@@ -180,7 +189,8 @@ static qs_status field(Walk *w, const Value *object, const Node *n, Value *out) 
 
 static void literal(Walk *w, const Node *n, Value *out) {
     Loops *L = (Loops *)w;
-    Number x = kloop_const(L, n->u.num.value);
+    int64_t whole = n->u.num.whole;
+    Number x = whole ? kloop_int(kloop_i64(L, whole), (double)whole, (double)whole) : kloop_const(L, n->u.num.value);
     if (n->u.num.imaginary) x = kloop_complex(kloop_f64(L, 0), x.v);
     *out = (Value){.what = WHAT_NUMBER, .num = x};
 }
@@ -197,7 +207,7 @@ static qs_status other(Walk *w, Node *n, Value *out) {
 
 const ExprRules kloop_expr_rules = {
     .literal = literal, .unary = unary, .binary = binary, .boolean = boolean, .truth = truth,
-    .elementwise = elementwise, .cheap = is_plain, .mark = mark, .take_back = take_back, .select = select_rule,
+    .elementwise = elementwise, .many = many, .choose = choose, .cheap = is_plain, .mark = mark, .take_back = take_back, .select = select_rule,
     .choice = choice, .choice_set = choice_set, .choice_get = choice_get, .matrix = matrix, .field = field,
     .index = kloop_load, .other = other,
 };
