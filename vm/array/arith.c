@@ -56,6 +56,27 @@ static void run_binary(const Plan *p, const Nest *n, qs_dtype da, qs_dtype db) {
     }
 }
 
+/* A uint64 beside signed integers: those that are negative are compared with 0 instead. */
+static void run_signs(const Plan *p, const Nest *n, qs_dtype da, qs_dtype db) {
+    _Alignas(64) char piece_a[PIECE_BYTES], piece_b[PIECE_BYTES];
+    uint8_t truth[PIECE], below;
+    int64_t signs[PIECE], ends[2] = {-1, 0};
+    int side = da == QS_U64;
+    const ptrdiff_t size = sizeof *signs;
+    Loop *loop = qpacked_get(p->loop, QS_U64, LOOP_VV);
+    qpacked_get(p->loop, QS_I64, LOOP_VV)(1, &ends[side], &ends[!side], &below);
+    for (size_t at = 0, m; at < n->count; at += m) {
+        m = n->count - at < PIECE ? n->count - at : PIECE;
+        const char *a = n->at[1] + n->step[1] * (ptrdiff_t)at, *b = n->at[2] + n->step[2] * (ptrdiff_t)at;
+        qconv_run(da, a, n->step[1], QS_U64, piece_a, size, m);
+        qconv_run(db, b, n->step[2], QS_U64, piece_b, size, m);
+        qconv_run(side ? db : da, side ? b : a, n->step[1 + side], QS_I64, signs, size, m);
+        loop(m, piece_a, piece_b, truth);
+        for (size_t i = 0; i < m; i++) truth[i] = signs[i] < 0 ? below : truth[i];
+        qconv_run(QS_B1, truth, 1, p->out, n->at[0] + n->step[0] * (ptrdiff_t)at, n->step[0], m);
+    }
+}
+
 static void run_plan(const Plan *p, const Operand *a, const Operand *b, void *to, int rank, const int64_t *dims,
                      const int64_t *strides) {
     Nest n;
@@ -65,7 +86,7 @@ static void run_plan(const Plan *p, const Operand *a, const Operand *b, void *to
     qnest_operand(&n, b->p, qdtype_size(b->dtype), b->rank, b->dims, b->strides);
     qnest_fuse(&n);
     qnest_lengthen(&n);
-    while (qnest_next(&n)) run_binary(p, &n, a->dtype, b->dtype);
+    while (qnest_next(&n)) (p->signs ? run_signs : run_binary)(p, &n, a->dtype, b->dtype);
 }
 
 /* -- packed operands of the computation's type: the short way ----------------------------------------------------- */
@@ -163,17 +184,11 @@ static qs_status minus_zero(qs_vm *vm, qs_dtype d, qs_value *out) {
     return QS_OK;
 }
 
-/* Unsigned types have no room for the result. */
 static qs_status negate_array(qs_vm *vm, qs_value x, qs_value *out) {
-    Array *a = qval_array(x), *wide = a;
     qs_value zero;
-    if (a->dtype == QS_U32 || a->dtype == QS_U64) TRY(qarr_convert(vm, a, a->dtype == QS_U32 ? QS_I64 : QS_F64, &wide));
-    qs_status s = minus_zero(vm, (qs_dtype)wide->dtype, &zero);
-    if (s == QS_OK) {
-        s = array_binary(vm, OP_SUB, zero, qarr_value(wide), 0, out);
-        qval_release(vm, zero);
-    }
-    if (wide != a) qarr_release(vm, wide);
+    TRY(minus_zero(vm, (qs_dtype)qval_array(x)->dtype, &zero));
+    qs_status s = array_binary(vm, OP_SUB, zero, x, 0, out);
+    qval_release(vm, zero);
     return s;
 }
 

@@ -616,7 +616,7 @@ qs_status qarr_from_doubles(qs_vm *vm, const double *x, size_t n, Array **out) {
 
 /* How many elements a..step..b has.  The last counts as hit when only the rounding of step and bounds separates it. */
 double qarr_range_count(double lo, double step, double hi) {
-    double slack = 4 * DBL_EPSILON * fmax(fabs(lo), fabs(hi)) / fabs(step);
+    double slack = fmin(4 * DBL_EPSILON * fmax(fabs(lo), fabs(hi)) / fabs(step), QDTYPE_RANGE_SLACK);
     double n = floor((hi - lo) / step + slack) + 1;
     return n > 0 ? n : 0;
 }
@@ -624,7 +624,7 @@ double qarr_range_count(double lo, double step, double hi) {
 /* Whole numbers beyond what float32 tells apart may be places: they must not move. */
 static bool range_is_wide(double lo, double step, double count) {
     double last = lo + (count - 1) * step, far = fmax(fabs(lo), fabs(last));
-    return count > 0 && lo == trunc(lo) && step == trunc(step) && far > 0x1p24 && far <= 0x1p53;
+    return count > 0 && lo == trunc(lo) && step == trunc(step) && far > 0x1p24;
 }
 
 qs_status qarr_range(qs_vm *vm, qs_dtype d, double lo, double step, double hi, Array **out) {
@@ -645,17 +645,36 @@ qs_status qarr_range(qs_vm *vm, qs_dtype d, double lo, double step, double hi, A
 }
 
 /* -- matrix literals ----------------------------------------------------------------------------------------------- */
+static bool is_double(int64_t i) { return (double)i < 0x1p63 && (int64_t)(double)i == i; }
+
+/* Of a list with an int that a double does not hold: int64 or uint64, when all numbers are whole. */
+static qs_dtype dtype_of_wholes(int n, const qs_value *items, qs_dtype d) {
+    bool has_sign = false, beyond = false;
+    for (int i = 0; i < n; i++) {
+        double x = items[i].kind == QS_COMPLEX ? NAN : qval_number(items[i]);
+        if (!(x == trunc(x) && x >= -0x1p63 && x <= 0x1p64)) return d;
+        has_sign |= x < 0, beyond |= x >= 0x1p63 && items[i].kind != QS_INT;
+    }
+    return !beyond ? QS_I64 : has_sign ? QS_F64 : QS_U64;
+}
+
+qs_dtype qarr_literal_dtype(qs_dtype d, int n, const qs_value *items) {
+    bool complex = false, wide = false, more_digits = false;
+    for (int i = 0; i < n; i++) {
+        complex |= items[i].kind == QS_COMPLEX;
+        more_digits |= items[i].kind == QS_INT && !is_double(items[i].u.i);
+        wide |= items[i].kind != QS_COMPLEX && qdtype_rounds_whole(qval_number(items[i]));
+    }
+    if (wide && d == QS_F32) d = QS_F64;
+    if (more_digits) d = dtype_of_wholes(n, items, d);
+    return complex ? qdtype_complex_of(d) : d;
+}
+
 static qs_status literal_of_numbers(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out) {
     int64_t dims[1] = {n};
     Array *a;
     void *p;
-    bool complex = false, wide = false;
-    for (int i = 0; i < n; i++) {
-        complex |= items[i].kind == QS_COMPLEX;
-        wide |= items[i].kind != QS_COMPLEX && qdtype_rounds_whole(qval_number(items[i]));
-    }
-    if (wide && d == QS_F32) d = QS_F64;
-    if (complex) d = qdtype_complex_of(d);
+    d = qarr_literal_dtype(d, n, items);
     TRY(qarr_new(vm, d, 1, dims, false, &a));
     qs_status s = qarr_write(vm, a, &p);
     for (int i = 0; i < n && !s; i++) s = qarr_store(vm, d, (char *)p + (size_t)i * qdtype_size(d), items[i]);

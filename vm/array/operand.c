@@ -166,6 +166,7 @@ static qs_status plan_bits(qs_vm *vm, Op op, qs_value a, qs_value b, Plan *p) {
 qs_status qoperand_plan(qs_vm *vm, Op op, qs_value a, qs_value b, Plan *p) {
     OpClass cls = op_plans[op].cls;
     p->loop = op_plans[op].loop;
+    p->signs = cls == CLASS_ORDER && qdtype_mixes_signs(array_dtype(a), array_dtype(b));
     if (cls == CLASS_LOGIC) return p->compute = p->gives = p->out = QS_B1, QS_OK;
     if (cls == CLASS_BITS) {
         p->out = qdtype_promote(array_dtype(a), array_dtype(b));

@@ -33,6 +33,7 @@ typedef struct { int ndim, rank; int64_t dims[QS_MAX_RANK]; } Extents;
 typedef struct {
     LoopOp loop;
     qs_dtype compute, gives, out;         /* type of the loop, what it writes, type of the result array */
+    bool signs;                           /* a comparison where qdtype_mixes_signs */
     Extents shape;
 } Plan;
 

@@ -5,6 +5,7 @@
 #include "vm/array/select.h"
 #include "devices/pool.h"
 #include "vm/base/dtype.h"
+#include "vm/base/number.h"
 #include "vm/base/warning.h"
 #include "vm/value/convert.h"
 #include "vm/array/nest.h"
@@ -39,7 +40,9 @@ static bool has_boundary(AccessMode m) {
 
 static qs_status outside(const Base *b, int dim, double index) {
     int shown = b->rank == 1 ? 1 : dim; /* a vec is 1xN */
-    return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "index %.15g is outside dimension %d%s%s (size %lld)", index, shown,
+    char text[32];
+    qnum_print(text, sizeof text, fabs(index) < 0x1p63 ? "%.0f" : "%.15g", index + 0);
+    return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "index %s is outside dimension %d%s%s (size %lld)", text, shown,
                     b->of, b->of_name, (long long)b->dims[dim]);
 }
 

@@ -109,11 +109,18 @@ static bool suits(const Now *now) {
     return true;
 }
 
+/* A condition of one element would choose a side, and not elements. */
+static bool no_single(const Now *now) {
+    for (int i = 0; i < now->region->nleaves; i++)
+        if (array_at(now, i) && array_at(now, i)->count == 1) return false;
+    return true;
+}
+
 static bool look(Now *now) {
     const FuseRegion *r = now->region;
     if (r->nleaves > LEAVES) return false;
     for (int i = 0; i < r->nleaves; i++) now->at[i] = now->f->base[r->regs[i]];
-    return suits(now) && common_shape(now);
+    return suits(now) && common_shape(now) && (!r->choice || no_single(now));
 }
 
 /* -- forms --------------------------------------------------------------------------------------------------------- */
@@ -410,7 +417,7 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
 qs_status qfuse_at(qs_vm *vm, Frame *f, uint32_t pc, bool *done) {
     Chunk *c = &f->proto->chunk;
     *done = false;
-    for (uint32_t i = 0; i < c->nfuses; i++)
-        if (pc >= c->fuses[i].start && pc < c->fuses[i].end) return qfuse_region(vm, f, &c->fuses[i], done);
+    for (uint32_t i = 0; i < c->nfuses && !*done; i++) /* the sides of ?: are regions in one */
+        if (pc >= c->fuses[i].start && pc < c->fuses[i].end) TRY(qfuse_region(vm, f, &c->fuses[i], done));
     return QS_OK;
 }

@@ -4,6 +4,7 @@
 #include "vm/array/array.h"
 #include "vm/array/packed.h"
 #include "vm/quasar.h"
+#include "vm/value/convert.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -358,8 +359,22 @@ static bool complex_equal(qs_value a, qs_value b) {
     return x[0] == y[0] && x[1] == y[1];
 }
 
+/* Of two integers.  int64 saturates where uint64 does not, and the other way round. */
+static bool wholes_equal(qs_vm *vm, Array *a, Array *b, size_t i) {
+    int64_t x, y;
+    uint64_t u, v;
+    const void *p, *q;
+    if (qarr_read(vm, a, &p) != QS_OK || qarr_read(vm, b, &q) != QS_OK) return false;
+    p = (const char *)p + (ptrdiff_t)(qarr_offset(a, i) * qdtype_size((qs_dtype)a->dtype));
+    q = (const char *)q + (ptrdiff_t)(qarr_offset(b, i) * qdtype_size((qs_dtype)b->dtype));
+    qconv_run((qs_dtype)a->dtype, p, 0, QS_I64, &x, 0, 1), qconv_run((qs_dtype)b->dtype, q, 0, QS_I64, &y, 0, 1);
+    qconv_run((qs_dtype)a->dtype, p, 0, QS_U64, &u, 0, 1), qconv_run((qs_dtype)b->dtype, q, 0, QS_U64, &v, 0, 1);
+    return x == y && u == v;
+}
+
 static bool element_equal(qs_vm *vm, Array *a, Array *b, size_t i) {
     qs_value x, y;
+    if (a->dtype <= QS_U64 && b->dtype <= QS_U64) return wholes_equal(vm, a, b, i);
     if (qarr_get(vm, a, i, &x) != QS_OK) return false;
     bool same = qarr_get(vm, b, i, &y) == QS_OK;
     if (same) {
