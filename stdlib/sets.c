@@ -306,5 +306,6 @@ qs_status qsets_ismember(qs_vm *vm, qs_call_args *c) {
     const Array *x = cell ? NULL : qval_array(c->in[0]);
     if (one) status = membership(vm, c, place, -1, NULL);
     else status = membership(vm, c, place, cell ? cell->rank : x->rank, cell ? cell->dims : x->dims);
+    for (int i = 0; x && i < c->nout; i++) qarg_keep(c->out[i], x);
     return qsampled_done(vm, place, s.count[0]), close_pool(&s), status;
 }

@@ -11,6 +11,8 @@
 #include "vm/array/nest.h"
 #include "vm/array/operand.h"
 
+#include <string.h>
+
 /* -- runs --------------------------------------------------------------------------------------------------------- */
 typedef struct { const char *at; ptrdiff_t step; qs_dtype dtype; size_t size; bool direct; } Stream;
 
@@ -108,17 +110,17 @@ static void run_array(const Plan *p, qs_value va, const Operand *a, qs_value vb,
 static Array *reusable(qs_value v, bool owned, const Plan *p) {
     if (!owned || v.kind != QS_ARRAY) return NULL;
     Array *a = qval_array(v);
-    if (a->hdr.refs != 1 || !a->contiguous || a->dtype != p->out || a->rank != p->rank) return NULL;
+    if (a->hdr.refs != 1 || !a->contiguous || a->dtype != p->out) return NULL;
     if (qbuf_shared(a->buf) || a->buf->home >= 0 || a->buf->writer >= 0 || a->buf->nreaders) return NULL;
-    for (int i = 0; i < a->rank; i++)
-        if (a->dims[i] != p->dims[i]) return NULL;
+    if (a->rank != p->shape.rank || memcmp(a->dims, p->shape.dims, a->rank * sizeof *a->dims)) return NULL;
     a->hdr.refs++;
+    qarr_keep(a, p->shape.ndim);
     return a;
 }
 
 static qs_status result_array(qs_vm *vm, qs_value a, qs_value b, unsigned owned, const Plan *p, Array **out) {
     if ((*out = reusable(a, owned & ARITH_OWNS_A, p)) || (*out = reusable(b, owned & ARITH_OWNS_B, p))) return QS_OK;
-    return qarr_new_raw(vm, p->out, p->rank, p->dims, false, out);
+    return qoperand_result(vm, p->out, &p->shape, out);
 }
 
 static qs_status array_binary(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned owned, qs_value *out) {
@@ -127,7 +129,7 @@ static qs_status array_binary(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned
     Array *r;
     void *to;
     TRY(qoperand_plan(vm, op, a, b, &p));
-    TRY(qoperand_shape(vm, qscalar_op_name(op), a, b, &p.rank, p.dims));
+    TRY(qoperand_shape(vm, qscalar_op_name(op), a, b, &p.shape));
     TRY(qoperand_open(vm, a, p.compute, &x));
     TRY(qoperand_open(vm, b, p.compute, &y));
     TRY(result_array(vm, a, b, owned, &p, &r));
@@ -228,10 +230,10 @@ static qs_status update_into(qs_vm *vm, Op op, qs_value a, qs_value b) {
     Operand x, y;
     void *to;
     TRY(qoperand_plan(vm, op, a, b, &p));
-    TRY(qoperand_shape(vm, qop_inplace(op), a, b, &p.rank, p.dims));
-    if (b.kind == QS_ARRAY && qval_array(b)->count != 1 && !qoperand_equal_dims(dst, qval_array(b))) {
+    TRY(qoperand_shape(vm, qop_inplace(op), a, b, &p.shape));
+    if (b.kind == QS_ARRAY && qval_array(b)->count != 1 && !qarr_same_shape(dst, qval_array(b))) {
         size_t count = 1; /* broadcasting may stretch the right side, never the left */
-        for (int i = 0; i < p.rank; i++) count *= (size_t)p.dims[i];
+        for (int i = 0; i < p.shape.rank; i++) count *= (size_t)p.shape.dims[i];
         if (count != dst->count) return qoperand_shape_error(vm, qop_inplace(op), dst, qval_array(b));
     }
     if (qdtype_is_complex(p.out) && !qdtype_is_complex((qs_dtype)dst->dtype))

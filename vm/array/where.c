@@ -59,18 +59,17 @@ static void run(const Nest *n, const qs_dtype *types, qs_dtype d) {
 static qs_status choose_elements(qs_vm *vm, const qs_value *args, qs_value *out) {
     Operand x[3];
     qs_dtype d, types[3];
-    int rank;
-    int64_t dims[QS_MAX_RANK];
+    Extents shape;
     Array *r;
     void *to;
     Nest n;
     TRY(choose_dtype(vm, args[1], args[2], &d));
-    TRY(qoperand_shapes(vm, "?", args, 3, &rank, dims));
+    TRY(qoperand_shapes(vm, "?", args, 3, &shape));
     for (int i = 0; i < 3; i++) {
         TRY(qoperand_open(vm, args[i], i ? d : QS_B1, &x[i]));
         types[i] = x[i].dtype;
     }
-    TRY(qarr_new_raw(vm, d, rank, dims, false, &r));
+    TRY(qoperand_result(vm, d, &shape, &r));
     qs_status s = qarr_write(vm, r, &to);
     if (s) return qarr_release(vm, r), s;
     qnest_begin(&n, r->rank, r->dims);

@@ -202,7 +202,7 @@ static inline bool fits_at_once(const qs_value *v, const qs_value *type, const C
     if (v->kind == QS_STRING) return t->kind == TY_STRING;
     if (v->kind != QS_ARRAY || t->kind != TY_ARRAY || t->nfixed || t->inner->kind != TY_NUM) return false;
     const Array *a = v->u.p;
-    return a->rank >= 1 && (t->rank == RANK_ANY || a->rank <= t->rank) && t->inner->dtype == (qs_dtype)a->dtype;
+    return (t->rank == RANK_ANY || a->rank <= t->rank) && t->inner->dtype == (qs_dtype)a->dtype;
 }
 
 /* A scalar given to an int. */
@@ -451,7 +451,7 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
     L_CHOSEN: {
         qs_value *b = RB;
         bool all = true;
-        if (b->kind != QS_NIL) SLOW(qops_decides(vm, b, &all));
+        if (b->kind != QS_NIL) SLOW(qops_settles(vm, b, &all));
         if (all) qinterp_put(vm, RA, b[1]), b[1] = qs_nil();
         JUMP_WHEN(all);
         NEXT;
@@ -488,7 +488,7 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
         if (LIKELY(a->kind == QS_BOOL)) {
             t = a->u.i != 0;
         } else {
-            SLOW(qval_truth(vm, *a, &t));
+            SLOW(qops_decide(vm, *a, &t));
             qframe_used(vm, f, a);
         }
         JUMP_WHEN(t == (bool)B);

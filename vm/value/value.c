@@ -14,7 +14,7 @@
 static bool is_null(qs_value v) { return v.kind == QS_NIL && v.aux == NIL_NULL; }
 
 static const Type *array_type(Ctx *c, const Array *a) {
-    return qtype_array(c, qtype_num(c, (qs_dtype)a->dtype), a->rank ? a->rank : 1);
+    return qtype_array(c, qtype_num(c, (qs_dtype)a->dtype), a->rank);
 }
 
 static const Type *object_type(Ctx *c, const Object *o) { return o->cls ? o->cls->type : qtype_simple(c, TY_OBJECT); }
@@ -87,14 +87,12 @@ static bool number_fits(qs_value v, qs_dtype d) {
     return false;
 }
 
-/* Shapes as the language sees them: 1xN is a vec, HxWx1 a mat.  vec3 is 3 elements in a row, mat2x2 two rows of two. */
+/* Normal forms: 1xN is a vec, HxWx1 a mat.  vec3 is 3 elements in a row, mat2x2 two rows of two. */
 static bool shape_fits(const Type *t, int rank, const int64_t *dims) {
-    int64_t have[QS_MAX_RANK], want[QS_MAX_RANK];
-    memcpy(have, dims, (size_t)rank * sizeof *have);
-    rank = qarr_normalise(rank, have);
+    int64_t want[QS_MAX_RANK];
     if (!t->nfixed) return t->rank == RANK_ANY || rank <= t->rank;
     for (int i = 0; i < t->nfixed; i++) want[i] = t->dims[i];
-    return rank == qarr_normalise(t->nfixed, want) && !memcmp(have, want, (size_t)rank * sizeof *have);
+    return rank == qarr_normalise(t->nfixed, want) && !memcmp(dims, want, (size_t)rank * sizeof *dims);
 }
 
 static bool elements_fit(Ctx *c, const Type *t, const Type *elem) {

@@ -18,7 +18,7 @@ static qs_status convert(Loops *L, const Sym *sym, const TypeExpr *here, Value *
     const Str *name = type && type->kind == TE_NAME ? type->name : NULL;
     if (!type || (v->what == WHAT_VECTOR && !here)) return QS_OK;
     if (v->what == WHAT_NUMBER) return kloop_convert(L, name, &v->num);
-    if (name && kloop_is_vec(name->s, v)) return QS_OK;
+    if (name && kloop_has_shape(name->s, v)) return QS_OK;
     return kloop_decline(L, L->pos, "a conversion to %s", name ? name->s : "a type");
 }
 

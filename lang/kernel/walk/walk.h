@@ -38,7 +38,12 @@ struct Block {
     bool loop;           /* counts as one when BREAK and CONTINUE tell how many they leave */
     bool turns;          /* its code may run several times; not so a LOOP of one turn, made only to be left */
     uint32_t known;      /* how many values were known at its start */
+    KRef opens;          /* the condition of an IF; 0: it is another block */
+    struct Asked *asked; /* what was asked on the way to here, inside it; NULL: nothing */
 };
+
+/* A condition that holds, or does not, where the code is now; `next` was asked before. */
+typedef struct Asked { struct Asked *next; KRef cond, since; bool holds; } Asked;
 
 /* The ways that lead to one place in the code, and which variables have a value on all of them. */
 typedef struct { bool any; bool *sure; } Ways;
