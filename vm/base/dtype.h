@@ -57,6 +57,10 @@ qs_dtype qdtype_real_of(qs_dtype cplx);    /* complex64 -> float32, complex128 -
 bool qdtype_mixes_signs(qs_dtype a, qs_dtype b);
 bool qdtype_from_name(const char *name, qs_dtype *out);
 
+/* The end of the sentence about a number that is stored as a truth value. */
+#define QDTYPE_NO_TRUTH \
+    "is neither true nor false, as elements of a bool array are: x != 0 makes a truth value of a number"
+
 /* float -> integer everywhere in the language: toward zero, saturating, NaN gives 0. */
 int64_t qdtype_sat_i64(double x, int64_t lo, int64_t hi);
 uint64_t qdtype_sat_u64(double x, uint64_t hi);

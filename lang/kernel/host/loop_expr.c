@@ -207,7 +207,8 @@ static qs_status other(Walk *w, Node *n, Value *out) {
 
 const ExprRules kloop_expr_rules = {
     .literal = literal, .unary = unary, .binary = binary, .boolean = boolean, .truth = truth,
-    .elementwise = elementwise, .many = many, .choose = choose, .cheap = is_plain, .mark = mark, .take_back = take_back, .select = select_rule,
+    .elementwise = elementwise, .many = many, .choose = choose,
+    .cheap = is_plain, .mark = mark, .take_back = take_back, .select = select_rule,
     .choice = choice, .choice_set = choice_set, .choice_get = choice_get, .matrix = matrix, .field = field,
     .index = kloop_load, .other = other,
 };
