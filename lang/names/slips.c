@@ -90,12 +90,12 @@ static void check_index(const Slips *s, const Node *n) {
     }
 }
 
-/* -- 3..1 ------------------------------------------------------------------------------------------------------------ */
+/* -- 3..1 ---------------------------------------------------------------------------------------------------------- */
 /* 0..-1 says on purpose that there is nothing. */
 static void check_range(const Slips *s, const Node *n) {
     double lo, hi;
-    if (n->u.range.step || !qfold_number(n->u.range.lo, &lo) || !qfold_number(n->u.range.hi, &hi) || hi >= lo - 1) return;
-    qdiag_warning(s->u, n->pos, "this range is empty: downward it is written %g..-1..%g", lo, hi);
+    if (n->u.range.step || !qfold_number(n->u.range.lo, &lo) || !qfold_number(n->u.range.hi, &hi)) return;
+    if (hi < lo - 1) qdiag_warning(s->u, n->pos, "this range is empty: downward it is written %g..-1..%g", lo, hi);
 }
 
 /* -- mean(x, 2) ---------------------------------------------------------------------------------------------------- */
