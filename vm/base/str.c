@@ -202,8 +202,8 @@ int qstr_distance(const char *a, const char *b, int limit) {
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Another word, not a slip of the fingers: expm goes on from the short exp (a plural, or a letter typed twice, may), and
- * exp2 has a digit where expm has a letter. */
+/* Another word, not a slip of the fingers: expm goes on from the short exp (a plural, or a letter typed twice, may),
+ * and exp2 has a digit where expm has a letter. */
 static bool is_another(const char *wanted, const char *candidate) {
     enum { SHORT = 4 };
     size_t n = strlen(candidate), same = 0;
