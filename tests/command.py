@@ -562,13 +562,14 @@ class Reloading(unittest.TestCase):
     def test_an_edited_module_is_loaded_again(self):
         self.write("inner.q", "function y = g(x)\n y = x\nend\n")
         self.write("outer.q", 'import "inner.q"\nfunction y = f(x)\n y = g(x)+1\nend\n')
-        self.assertEqual(self.say('import "outer.q"\nf(2)'), "3\n")
+        self.assertEqual(self.say('import "outer.q"\nfunction y = typed(x)\n y = -f(x)\nend\nf(2)'), "3\n")
         self.write("inner.q", "function y = g(x)\n y = 10*x\nend\n")
         self.assertEqual(self.say("f(2)"), "3\n")
         self.assertEqual(self.say('import "outer.q"\nf(2)'), "21\n")
         self.write("inner.q", "function y = g(x)\n y = 100*x + 0\nend\n")
         self.assertEqual(self.say("reload"), "outer.q is loaded again\n")
         self.assertEqual(self.say("f(2)"), "201\n")
+        self.assertEqual(self.say("typed(2)"), "-201\n")
         self.assertEqual(self.say("reload"), "")
 
     def test_a_mistake_leaves_what_was_there(self):
@@ -636,6 +637,27 @@ class Output(unittest.TestCase):
         with open("/dev/full", "w") as full:
             r = qrun("-e", "print 1", stdout=full)
         self.assertEqual((r.returncode, r.stderr), (1, "qrun: the output could not all be written\n"))
+
+    def first_output(self, text, env):
+        """What a pipe has seen of a program that then waits."""
+        with script(text + "\npause(20000)") as name:
+            p = subprocess.Popen([QRUN, name], stdout=subprocess.PIPE, env={**os.environ, **env})
+            seen = os.read(p.stdout.fileno(), 100)
+            p.kill()
+            p.wait()
+            p.stdout.close()
+            return seen
+
+    def test_a_line_that_is_written_over(self):
+        text = ('for i = 1..2\noverwrite("step ", i)\nend\nprint "done"\n'
+                'overwrite("longer")\noverwrite("ä")\nwrite("end")')
+        r = subprocess.run([QRUN, "-e", text], stdout=subprocess.PIPE)
+        self.assertEqual(r.stdout.decode(), "step 1\rstep 2\r      \rdone\nlonger\rä     \r \rend")
+
+    def test_what_is_seen_at_once(self):
+        self.assertEqual(self.first_output('write("half")\nflush()', {}), b"half")
+        self.assertEqual(self.first_output('overwrite(1, " of ", 3)', {}), b"1 of 3\r")
+        self.assertEqual(self.first_output('print "now"', {"PYTHONUNBUFFERED": "1"}), b"now\n")
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ typedef struct {
 typedef struct { Arg *at; int n; } ArgList;
 
 typedef enum { Q_HOST, Q_DEVICE, Q_KERNEL } FuncQual;
-enum { ASSIGN_BEGINS = 1 }; /* flag of an N_ASSIGN that scope.c made: a local begins with what a name outside has */
+enum { ASSIGN_BEGINS = 1 }; /* flag of an N_ASSIGN of scope.c: a local begins with what a name outside has, if so */
 
 typedef struct { Str *name; TypeExpr *type; Node *init; bool variadic; uint32_t pos; Sym *sym; } Param;
 
@@ -116,7 +116,9 @@ struct Node {
     uint8_t flag; /* see each kind */
     uint32_t pos;
     union {
-        struct { double value; bool imaginary, integer; } num; /* integer: without '.', 'e': weakly int in kernels */
+        /* integer: without '.', 'e': weakly int in kernels.  whole: not 0 if it is one that a double does not hold;
+         * then it is an int. */
+        struct { double value; int64_t whole; bool imaginary, integer; } num;
         Str *str;                                               /* N_STR */
         struct { Str *name; Sym *sym; } ident;                  /* N_IDENT; the target `_`, a discard, has no sym */
         struct { Str *name; ArgList args; } meta;               /* N_META: $name or $name(args) */
@@ -165,7 +167,7 @@ typedef struct TypeDef {
     Str **typarams; int ntyparams;
     bool is_class, is_enum;
     uint8_t class_kind;       /* ClassKind */
-    Param *fields; int nfields; /* is_class; init is the default value.  is_enum: the constants, all N_NUM */
+    Param *fields; int nfields; /* init: the default value when written.  is_enum: constants, all N_NUM */
     TypeExpr *alias;          /* otherwise: alias, or TE_UNION; of an enum int */
     uint32_t pos;
     const Type *type;         /* set by the machine when the module is linked */
@@ -196,7 +198,7 @@ typedef struct Unit {
     void *module;         /* of the machine: whose top level this is */
     uint32_t functions;   /* values made of its functions that live (vm/value/object.c) */
     bool loose;           /* it goes with the last of them */
-    struct Unit *next_dead; /* vm/session/unit.c: no function of it lives, and it is loose */
+    struct Unit *next_dead; /* vm/session/retire.c: no function of it lives, and it is loose */
 } Unit;
 
 Node *qast_node(Unit *u, NodeKind k, uint32_t pos);

@@ -62,8 +62,8 @@ static bool trivial(const Request *r, int axis) {
     return r->domain[axis] == 1 && (!r->explicit_block || r->block[axis] == 1);
 }
 
-/* size(x) of a vec is [1,N]: a kernel over one position sees N.  What is still beyond the positions of the kernel is
- * its own affair: it runs once for each place in the leading dimensions.  `positions`: see klower_positions. */
+/* size(x) of a vec is [1,N]: a kernel over one position sees N.  Dimensions beyond the positions of the kernel are left
+ * to it: it runs once for each place in the leading ones.  `positions`: see klower_positions.  How many are left. */
 static int fit_domain(Request *r, int positions) {
     if (positions == 0 && r->rank == 2 && trivial(r, 0)) drop_axis(r, 0);
     if (positions <= 0) return 0;
@@ -198,7 +198,21 @@ static void fit_rank(const Array *a, int rank, DevArg *out) {
     }
 }
 
+/* A vec is one row where a kernel wants a matrix.  Of memory that is launched over from outside of programs it is not
+ * known to be meant as a row. */
+static qs_status check_rank(qs_vm *vm, const KFunc *f, const KParam *p, const Array *a) {
+    Ctx *c = qvm_ctx(vm);
+    char size[SHAPE_TEXT];
+    if (a->ndim >= p->rank || !(a->hdr.flags & ARRAY_AS_IS) || qvm_here(vm).src) return QS_OK;
+    const Type *wanted = qtype_array(c, qtype_num(c, (qs_dtype)a->dtype), p->rank);
+    return qerr_at(c, QS_ETYPE, (Where){f->src, f->ins[1].pos},
+                   "kernel %s: %s must be %s, got %s of size %s; pass value(%s) if the dimensions that it lacks are to "
+                   "have extent 1", f->name->s, p->name->s, qtype_name(wanted),
+                   qtype_name(qtype_array(c, wanted->inner, a->rank)), qarr_shape_text(a, size), p->name->s);
+}
+
 static qs_status check_array(qs_vm *vm, const KFunc *f, const KParam *p, const KBind *b, const Array *a) {
+    TRY(check_rank(vm, f, p, a));
     if (b->nonempty && a->count == 0)
         return qerr_at(qvm_ctx(vm), QS_ESHAPE, (Where){f->src, f->ins[1].pos},
                        "kernel %s: %s is empty and cannot be read with its access mode", f->name->s, p->name->s);
@@ -305,11 +319,10 @@ static Function *kernel_of(qs_value v, int nargs) {
 
 static void tell_beyond(qs_vm *vm, Kernel *k, const Func *f, int beyond) {
     k->told = true;
-    const char *many = k->positions > 1 ? "s" : "";
     qreport_explain(vm, qast_where(f->unit, f->pos),
-                    "kernel %s: the launch covers the leading %d of its %d dimensions, "
-                    "as the position has %d component%s", f->name->s, k->positions, k->positions + beyond,
-                    k->positions, many);
+                    "kernel %s: the launch covers the leading %d of its %d dimensions, as the position has %d "
+                    "component%s",
+                    f->name->s, k->positions, k->positions + beyond, k->positions, k->positions > 1 ? "s" : "");
 }
 
 qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in) {

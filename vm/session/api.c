@@ -84,7 +84,9 @@ static void keep_config(qs_vm *vm, const qs_config *c) {
     m->config.library_path = keep(vm, c->library_path);
     m->config.cache_dir = keep(vm, c->cache_dir);
     m->config.compile_for = keep(vm, c->compile_for);
+    const char *unbuffered = getenv("PYTHONUNBUFFERED"); /* what containers and cluster jobs set to see progress */
     m->line_buffered = !c->write && isatty(1);
+    m->unbuffered = !c->write && unbuffered && *unbuffered;
     bool never = c->loops && !strcmp(c->loops, "never"), always = c->loops && !strcmp(c->loops, "always");
     m->loop_least = never ? INT64_MAX : always ? 1 : LOOP_LEAST;
     m->loop_look = qloop_next_look(m->loop_least);
@@ -446,10 +448,9 @@ qs_status qs_array_wrap(qs_vm *vm, const qs_array_info *info, void *data, int de
 bool qs_array_describe(qs_value v, qs_array_info *out) {
     if (v.kind != QS_ARRAY) return false;
     const Array *a = v.u.p;
-    *out = (qs_array_info){.dtype = (qs_dtype)a->dtype, .rank = a->rank, .readonly = a->buf->readonly,
+    *out = (qs_array_info){.dtype = (qs_dtype)a->dtype, .rank = a->ndim, .readonly = a->buf->readonly,
                            .nbytes = a->count * qdtype_size((qs_dtype)a->dtype)};
-    memcpy(out->dims, a->dims, sizeof out->dims);
-    memcpy(out->strides, a->strides, sizeof out->strides);
+    qarr_shape(a, out->dims, out->strides);
     return true;
 }
 

@@ -166,12 +166,15 @@ static bool ends_with(const char *s, const char *end) {
     return n >= k && strcasecmp(s + n - k, end) == 0;
 }
 
-/* Quasar.UI.dll and its like are modules of the library where it has them, and nothing otherwise; so is the bridge. */
+/* Quasar.UI.dll and its like are modules of the library where it has them, and nothing otherwise, because their
+ * functions are built in; so is the bridge. */
 static bool known_library(const char *path, char *q_name, size_t size) {
     static const struct { const char *name, *file;
     } libraries[] = {{"Quasar.UI", "ui.q"},           {"Quasar.Video", "video.q"},
                      {"Quasar.Runtime", "runtime.q"}, {"Quasar.CompMath", "compmath.q"},
-                     {"Quasar.DNN", "dnn.q"},         {"pyquasar", "pyquasar.q"}};
+                     {"Quasar.DNN", "dnn.q"},         {"pyquasar", "pyquasar.q"},
+                     {"TIFFIO", "tiffio.q"},          {"exr_lib", "openexr.q"},
+                     {"Sim2HDR", "sim2hdr.q"}};
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         size_t n = strlen(libraries[i].name);
@@ -300,8 +303,10 @@ static void note_file(Module *m) {
 static qs_status read_module(qs_vm *vm, const char *path, Fresh *fresh, Module **out) {
     size_t n;
     char cwd[PATH_MAX];
-    if ((*out = module_at(vm, path)) && !is_stale(vm, *out)) return QS_OK;
+    Module *old = *out = module_at(vm, path);
+    if (old && !is_stale(vm, old)) return QS_OK;
     Module *m = *out = new_module(vm, path);
+    qretire_inherit(m, old);
     note_file(m);
     char *text = read_file(vm, path, &n);
     if (!text) return m->path[0] = 0, qerr_set(qvm_ctx(vm), QS_EIO, "cannot read %s", path);
@@ -334,8 +339,11 @@ static qs_status link_modules(qs_vm *vm, Fresh *fresh) {
 }
 
 /* Files of which one was refused are forgotten, so that they can be loaded again when it has been mended. */
-static void forget(const Fresh *fresh) {
-    for (int i = 0; i < fresh->n; i++) fresh->at[i]->path[0] = 0;
+static void forget(qs_vm *vm, const Fresh *fresh) {
+    for (int i = 0; i < fresh->n; i++) {
+        qretire_settle(vm, fresh->at[i], false);
+        fresh->at[i]->path[0] = 0;
+    }
 }
 
 static bool uses(const Module *user, const Module *m, uint32_t *at) {
@@ -359,10 +367,12 @@ static void replace(qs_vm *vm, Module *old, Module *m) {
 
 /* Modules that were read again take the place of those they came from. */
 static void replace_old(qs_vm *vm, const Fresh *fresh) {
-    for (int i = 0; i < fresh->n; i++)
+    for (int i = 0; i < fresh->n; i++) {
+        qretire_settle(vm, fresh->at[i], true);
         for (Module *old = fresh->at[i]->next; old; old = old->next)
             if (old != qvm(vm)->session && fresh->at[i]->path[0] && !strcmp(old->path, fresh->at[i]->path))
                 replace(vm, old, fresh->at[i]);
+    }
 }
 
 /* Pipes have no path of their own. */
@@ -375,7 +385,7 @@ static bool find_file(const char *path, char real[PATH_MAX]) {
 
 static qs_status load(qs_vm *vm, qs_status s, Fresh *fresh) {
     if (!s) s = link_modules(vm, fresh);
-    if (s) forget(fresh);
+    if (s) forget(vm, fresh);
     else replace_old(vm, fresh);
     return s;
 }
@@ -396,7 +406,6 @@ qs_status qmod_load_text(qs_vm *vm, const char *name, const char *text, size_t n
     m->bytes = -1;
     qretire_inherit(m, old);
     qs_status s = load(vm, read_source(vm, m, src, &fresh), &fresh);
-    qretire_settle(vm, m, s == QS_OK);
     if (s) m->path[0] = 0;
     Module *left = s ? m : old;
     if (left) qretire_module(vm, left);
@@ -457,7 +466,7 @@ qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out) {
     if (u->nfuncs || u->nreductions || u->imports.n) forget_derived(vm, m);
     s = eval_unit(vm, m, u, &fresh);
     if (s) {
-        forget(&fresh);
+        forget(vm, &fresh);
         return evaluated(vm, u, s);
     }
     replace_old(vm, &fresh);
@@ -482,6 +491,13 @@ qs_status qvm_lookup(qs_vm *vm, const char *name, qs_value *out) {
     if (qval_is_unset(*qvm_global(vm, (uint64_t)slot))) return qnames_unset(vm, qvm(vm)->session, slot, out);
     *out = qval_retain(*qvm_global(vm, (uint64_t)slot));
     return QS_OK;
+}
+
+qs_status qvm_lookup_builtin(qs_vm *vm, const char *name, qs_value *out) {
+    uint64_t slot;
+    if (!qmap_get(&qvm(vm)->builtins, qstr_cname(qvm_ctx(vm), name), &slot))
+        return qerr_set(qvm_ctx(vm), QS_ENAME, "there is no built-in %s", name);
+    return *out = qval_retain(*qvm_global(vm, slot)), QS_OK;
 }
 
 static qs_status slot_in(qs_vm *vm, const char *module, const char *name, uint64_t *slot) {

@@ -14,7 +14,7 @@ typedef struct Machine {
     qs_value **globals;              /* where each lives: its cell, or a register of the top level that is running */
     struct GlobalCells *cells; Str **global_names; uint32_t nglobals, cap_globals;
     Map builtins;                    /* name -> global slot */
-    struct Unit *dead_units;         /* programs of which nothing is left; freed by unit.c when nobody looks */
+    struct Unit *dead_units;         /* programs of which nothing is left; freed by retire.c */
     /* interp.c */
     qs_value *stack, *stack_limit;
     qs_value *top;                   /* end of what the innermost native uses; frames above it know their own end */
