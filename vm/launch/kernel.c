@@ -83,6 +83,7 @@ static bool is_empty(const Request *r) {
 /* -- finding a form ------------------------------------------------------------------------------------------------ */
 typedef struct Kernel {
     struct Kernel *next;
+    Func *func;
     int positions;
     bool told; /* --explain has said that launches have more dimensions */
     Forms forms;
@@ -94,13 +95,27 @@ static Kernel *kernel_for(qs_vm *vm, Func *f) {
     Launches *l = qlaunch_state(vm);
     if (f->kernel) return f->kernel;
     Kernel *k = f->kernel = qmem_alloc(qvm_ctx(vm), sizeof *k);
-    *k = (Kernel){.next = l->kernels, .positions = klower_positions(f)};
+    *k = (Kernel){.next = l->kernels, .func = f, .positions = klower_positions(f)};
     return l->kernels = k;
 }
 
 void qkernel_close(qs_vm *vm) {
     for (Kernel *k = qvm(vm)->launches->kernels, *next; k; k = next) {
         next = k->next;
+        qform_free(vm, &k->forms);
+        qmem_free(qvm_ctx(vm), k, sizeof *k);
+    }
+}
+
+void qkernel_forget(qs_vm *vm, const struct Unit *u) {
+    Launches *l = qvm(vm)->launches;
+    for (Kernel **at = l ? &l->kernels : NULL; at && *at;) {
+        Kernel *k = *at;
+        if (k->func->unit != u) {
+            at = &k->next;
+            continue;
+        }
+        *at = k->next;
         qform_free(vm, &k->forms);
         qmem_free(qvm_ctx(vm), k, sizeof *k);
     }
