@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "vm/base/warning.h"
 #include "vm/value/convert.h"
 
 /* -- reading ------------------------------------------------------------------------------------------------------- */
@@ -278,12 +279,9 @@ static bool is_unit(const double *x, size_t n) {
     return fraction;
 }
 
-static void warn_of_black(qs_vm *vm, const char *path) {
-    Text t;
-    qtext_init(&t, qvm_ctx(vm));
-    qtext_printf(&t, "imwrite: %s will be black: all values are in [0,1], and white is 255; write 255*img\n", path);
-    if (t.s) qvm_diagnostic(vm, t.s, t.len);
-    qtext_free(&t);
+static qs_status warn_of_black(qs_vm *vm, const char *path) {
+    return qwarn_at(qvm_ctx(vm), qvm_here(vm),
+                    "imwrite: %s will be black: all values are in [0,1], and white is 255; write 255*img", path);
 }
 
 static void quantise(const double *x, size_t n, double scale, Pixels *out) {
@@ -306,7 +304,7 @@ static qs_status sample(qs_vm *vm, Array *a, Pixels *out) {
     out->size = a->count * (size_t)(out->bits / 8);
     out->data = qmem_try(qvm_ctx(vm), out->size);
     s = out->data ? qarr_read(vm, packed, &p) : qs_fail(vm, QS_ENOMEM, "imwrite: no memory for %zu bytes", out->size);
-    if (s == QS_OK && out->bits != 32 && is_unit(p, a->count)) warn_of_black(vm, out->path);
+    if (s == QS_OK && out->bits != 32 && is_unit(p, a->count)) s = warn_of_black(vm, out->path);
     if (s == QS_OK && out->bits == 32) memcpy(out->data, p, out->size);
     else if (s == QS_OK) quantise(p, a->count, a->dtype == QS_B1 ? out->bits == 16 ? 65535 : 255 : 1, out);
     qarr_release(vm, packed);

@@ -75,13 +75,26 @@ class Case:
             return f"{a}[{row}{self.index('n')}]"
         return f"{a}[{self.index('n')},{self.index('n')}]"
 
+    def guarded(self, d):
+        """An element whose index a condition around it keeps inside, or nearly."""
+        r, vecs = self.r, [a for a, (kind, rank) in self.arrays.items() if rank == 1 and kind in ("scalar", "int")]
+        if not vecs or not self.counters: return None
+        a, c = r.choice(vecs), r.choice(self.counters)[0]
+        i = r.choice([f"{c}-1", f"{c}+1", f"{c}+2", f"{c}-k_", f"2*{c}-1", c, f"{c}+{self.literal()}", self.num(3)])
+        low = r.choice([f"{i} >= 0", f"{c} > 0", f"0 <= {i}", f"{c} >= 1", f"{c} != 0", f"!({i} < 0)", f"{i} > -1"])
+        high = r.choice([f"{i} < n", f"{i} <= n-1", f"{i} < numel({a})", f"{i} != n", f"{c} < n-1", f"n > {i}",
+                         f"!({i} >= n)", f"{c} <= n-2"])
+        if r.random() < 0.3: return f"({low} ? ({high} ? {a}[{i}] : 2) : {self.num(3)})"
+        if r.random() < 0.7: return f"({low} && {high} ? {a}[{i}] : {self.num(3)})"
+        return f"(!({low}) || !({high}) ? {self.num(3)} : {a}[{i}])"
+
     def num(self, d=0):
         r, k = self.r, self.r.random()
         if d > 3 or k < 0.12: return self.literal()
         if k < 0.30 and self.nums: return r.choice(self.nums)
         if k > 0.90 and r.random() < 0.7: return self.of_complex_or_vector(d)
         if k < 0.42 and self.counters: return r.choice(self.counters)[0]
-        if k < 0.56: return self.element(("scalar", "float64")) or self.literal()
+        if k < 0.56: return (r.random() < 0.2 and self.guarded(d)) or self.element(("scalar", "float64")) or self.literal()
         if k < 0.80: return f"({self.num(d + 1)} {r.choice(['+', '-', '*', '*', '/', '+', '.*'])} {self.num(d + 1)})"
         if k < 0.83: return f"(-{self.num(d + 1)})"
         if k < 0.86: return f"({self.cond(d + 1)} ? {self.num(d + 1)} : {self.num(d + 1)})"

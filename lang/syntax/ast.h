@@ -115,7 +115,9 @@ struct Node {
     uint8_t flag; /* see each kind */
     uint32_t pos;
     union {
-        struct { double value; bool imaginary, integer; } num; /* integer: without '.', 'e': weakly int in kernels */
+        /* integer: without '.', 'e': weakly int in kernels.  whole: not 0 if it is one that a double does not hold;
+         * then it is an int. */
+        struct { double value; int64_t whole; bool imaginary, integer; } num;
         Str *str;                                               /* N_STR */
         struct { Str *name; Sym *sym; } ident;                  /* N_IDENT; the target `_`, a discard, has no sym */
         struct { Str *name; ArgList args; } meta;               /* N_META: $name or $name(args) */
@@ -189,13 +191,16 @@ typedef struct Unit {
     TypeDef **typedefs; int ntypedefs;
     Reduction **reductions; int nreductions;
     int nerrors;          /* syntax errors found (the first is in ctx->err, all are in `report`) */
-    int nwarnings;
+    struct UnitWarning { uint32_t pos; const char *sentence; } *warnings; int nwarnings; /* told when it is linked */
+    uint32_t *percents; int npercents; /* comments behind something that can be divided, for slips.c */
     Text report;          /* every diagnostic, formatted, in order */
     void *module;         /* of the machine: whose top level this is */
 } Unit;
 
 Node *qast_node(Unit *u, NodeKind k, uint32_t pos);
 void *qast_alloc(Unit *u, size_t n);
+/* One more element, zeroed, of a list of *n that doubles inside the arena; `list` points to the pointer to it. */
+void *qast_append(Unit *u, void *list, int *n, size_t size);
 Where qast_where(const Unit *u, uint32_t pos);
 void qast_print(const Unit *u, Text *out);  /* a readable dump with one node per line: tests, --dump ast */
 bool qast_equal(const Node *a, const Node *b); /* structure and names, not positions */

@@ -5,6 +5,8 @@
 #include "vm/array/select.h"
 #include "devices/pool.h"
 #include "vm/base/dtype.h"
+#include "vm/base/number.h"
+#include "vm/base/warning.h"
 #include "vm/value/convert.h"
 #include "vm/array/nest.h"
 
@@ -38,7 +40,9 @@ static bool has_boundary(AccessMode m) {
 
 static qs_status outside(const Base *b, int dim, double index) {
     int shown = b->rank == 1 ? 1 : dim; /* a vec is 1xN */
-    return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "index %.15g is outside dimension %d%s%s (size %lld)", index, shown,
+    char text[32];
+    qnum_print(text, sizeof text, fabs(index) < 0x1p63 ? "%.0f" : "%.15g", index + 0);
+    return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "index %s is outside dimension %d%s%s (size %lld)", text, shown,
                     b->of, b->of_name, (long long)b->dims[dim]);
 }
 
@@ -190,13 +194,11 @@ static void packed_strides(int rank, const int64_t *dims, int64_t *strides) {
 /* A vec takes one index or two and more; further indices than there are dimensions meet extents of 1. */
 static qs_status fit_rank(Base *b, int n) {
     if (n > QS_MAX_RANK) return count_error(b, b->rank, n);
-    if (b->rank == 0) b->rank = 1, b->dims[0] = b->strides[0] = 1;
     if (b->rank == 1 && n > 1) {
         b->dims[1] = b->dims[0], b->strides[1] = b->strides[0];
         b->dims[0] = 1, b->strides[0] = 0;
         b->rank = 2;
     }
-    while (b->rank > n && b->rank > 2 && b->dims[b->rank - 1] == 1) b->rank--; /* shapes from outside */
     for (; b->rank < n; b->rank++) b->dims[b->rank] = 1, b->strides[b->rank] = 0;
     return b->rank == n ? QS_OK : count_error(b, b->rank, n);
 }
@@ -224,12 +226,7 @@ void qselect_cell(Base *b, qs_vm *vm, const Cell *c, TypeMods mods, const char *
 
 /* -- one index that addresses several dimensions ------------------------------------------------------------------ */
 static bool whole_shape(const Base *b, const Array *mask) {
-    int64_t dims[QS_MAX_RANK], have[QS_MAX_RANK];
-    int rank = qarr_size(mask, dims), n = b->rank;
-    memcpy(have, b->dims, sizeof have);
-    if (n < 2) have[1] = n ? have[0] : 1, have[0] = 1, n = 2;
-    while (n > 2 && have[n - 1] == 1) n--;
-    return rank == n && !memcmp(dims, have, (size_t)n * sizeof *dims);
+    return mask->rank == b->rank && !memcmp(mask->dims, b->dims, mask->rank * sizeof *mask->dims);
 }
 
 static bool is_position(const Base *b, const Array *a) {
@@ -243,6 +240,22 @@ static qs_status unpack_position(qs_vm *vm, Array *a, Indices *x) {
     x->at = x->parts;
     for (int d = 0; d < x->n; d++) TRY(qarr_get(vm, a, (size_t)d, &x->parts[d]));
     return QS_OK;
+}
+
+/* As many zeros and ones as there are elements: computed, they were to be a mask (two of them may be an order). */
+static qs_status check_for_mask(const Base *b, Array *a) {
+    const void *p;
+    size_t size = qdtype_size((qs_dtype)a->dtype);
+    if (a->count < 3 || a->hdr.flags & ARRAY_LITERAL || qdtype_is_complex((qs_dtype)a->dtype) || !whole_shape(b, a))
+        return QS_OK;
+    TRY(qarr_read(b->vm, a, &p));
+    for (size_t k = 0; k < a->count; k++) {
+        double v = qdtype_get((qs_dtype)a->dtype, (const char *)p + (ptrdiff_t)(qarr_offset(a, k) * size));
+        if (v != 0 && v != 1) return QS_OK;
+    }
+    return qwarn_at(qvm_ctx(b->vm), qvm_here(b->vm),
+                    "these numbers are the places 0 and 1%s%s, not a mask: comparisons make masks, as in x[w != 0]",
+                    b->of, b->of_name);
 }
 
 qs_status qselect_open(const Base *b, int n, const qs_value *at, Indices *x) {
@@ -259,7 +272,8 @@ qs_status qselect_open(const Base *b, int n, const qs_value *at, Indices *x) {
         return qerr_set(qvm_ctx(b->vm), QS_ESHAPE, "a mask of shape %s does not fit %s", qarr_shape_text(a, text),
                         b->name);
     }
-    return a && is_position(b, a) ? unpack_position(b->vm, a, x) : QS_OK;
+    if (a && is_position(b, a)) return unpack_position(b->vm, a, x);
+    return a ? check_for_mask(b, a) : QS_OK;
 }
 
 qs_status qselect_each(Base *b, const Indices *x, Selection *s) {

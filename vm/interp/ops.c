@@ -2,6 +2,7 @@
 #include "stdlib/stdlib.h"
 #include "vm/array/arith.h"
 #include "vm/array/index.h"
+#include "vm/base/warning.h"
 #include "vm/interp/interp.h"
 #include "vm/session/module.h"
 
@@ -191,10 +192,18 @@ qs_status qops_update(qs_vm *vm, Op op, qs_value *target, qs_value v) {
     return QS_OK;
 }
 
+qs_status qops_decide(qs_vm *vm, qs_value v, bool *out) {
+    size_t n = v.kind == QS_ARRAY ? qval_array(v)->count : 1;
+    if (n > 1)
+        TRY(qwarn_at(qvm_ctx(vm), qvm_here(vm), "this condition has %zu elements, and holds when all of them do: write "
+                     "all(…) or any(…)", n));
+    return qval_truth(vm, v, out);
+}
+
 qs_status qops_compare(qs_vm *vm, Op op, qs_value a, qs_value b, bool *out) {
     qs_value r;
     TRY(qops_binary(vm, op, a, b, &r));
-    qs_status s = qval_truth(vm, r, out);
+    qs_status s = qops_decide(vm, r, out);
     qval_release(vm, r);
     return s;
 }
@@ -223,12 +232,40 @@ bool qops_match(qs_vm *vm, qs_value v, qs_value pattern, bool is_list) {
     return whole;
 }
 
+/* -- choices ----------------------------------------------------------------------------------------------------- */
+static bool has_elements(qs_value v) { return v.kind == QS_ARRAY || v.kind == QS_COMPLEX || qval_is_number(v); }
+
+/* Between values of other kinds all elements decide. */
+qs_status qops_settles(qs_vm *vm, qs_value *c, bool *out) {
+    *out = false;
+    if (has_elements(c[1])) return QS_OK;
+    TRY(qops_decide(vm, c[0], out));
+    if (*out) qinterp_clear(vm, &c[0]);
+    return QS_OK;
+}
+
+qs_status qops_choose(qs_vm *vm, qs_value *c) {
+    bool all = false;
+    qs_value r = qs_nil();
+    if (has_elements(c[1]) && has_elements(c[2])) {
+        TRY(qarith_where(vm, c[0], c[1], c[2], &r));
+        qinterp_put(vm, &c[2], r);
+    } else {
+        TRY(qops_decide(vm, c[0], &all));
+        if (all) qinterp_put(vm, &c[2], c[1]), c[1] = qs_nil();
+    }
+    return qinterp_clear(vm, &c[0]), qinterp_clear(vm, &c[1]), QS_OK;
+}
+
 /* -- ranges and loops -------------------------------------------------------------------------------------------- */
 
 static qs_status bound(qs_vm *vm, qs_value v, const char *what, double *out) {
     if (qval_is_number(v)) {
         *out = qval_number(v);
-        return QS_OK;
+        if (v.kind != QS_INT || (*out < 0x1p63 && (int64_t)*out == v.u.i)) return QS_OK;
+        return qerr_set(qvm_ctx(vm), QS_EVALUE,
+                        "the %s of a range is a scalar, which does not hold %lld exactly: beyond 2^53 count from 0, "
+                        "and add", what, (long long)v.u.i);
     }
     if (v.kind == QS_ARRAY && qval_array(v)->count == 1 && qs_to_num(vm, v, out) == QS_OK) return QS_OK;
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "the %s of a range must be a number, got %s", what, qval_type_name(vm, v));
@@ -310,7 +347,7 @@ qs_status qops_iter(qs_vm *vm, qs_value *r) {
 
 static qs_status next_of_array(qs_vm *vm, qs_value v, int64_t i, qs_value *item, bool *more) {
     Array *a = v.u.p;
-    bool elements = a->rank <= 1;
+    bool elements = a->rank == 1;
     *more = i < (elements ? (int64_t)a->count : a->dims[0]);
     if (!*more) return QS_OK;
     if (elements) return qarr_get(vm, a, (size_t)i, item);
@@ -446,6 +483,19 @@ static void remember(FieldCache *cache, const Object *o, Str *name) {
     *cache = (FieldCache){o->cls, (uint32_t)slot};
 }
 
+/* e.message, e.file and e.line of an error that was caught, which is a string otherwise. */
+static bool error_field(qs_vm *vm, qs_value v, const Str *name, qs_value *out) {
+    Str *file;
+    uint32_t line;
+    if (v.kind != QS_STRING || !qstr_place(v.u.p, &file, &line)) return false;
+    const Str *s = v.u.p;
+    if (!strcmp(name->s, "line")) *out = qs_num(line);
+    else if (!strcmp(name->s, "file")) *out = qval_retain(qval_object(QS_STRING, file));
+    else if (!strcmp(name->s, "message")) *out = qval_object(QS_STRING, qstr_new(qvm_ctx(vm), s->s, s->len));
+    else return false;
+    return true;
+}
+
 qs_status qops_get_field(qs_vm *vm, qs_value v, Str *name, FieldCache *cache, qs_value *out) {
     if (v.kind == QS_OBJECT) {
         remember(cache, v.u.p, name);
@@ -453,6 +503,7 @@ qs_status qops_get_field(qs_vm *vm, qs_value v, Str *name, FieldCache *cache, qs
     }
     if (foreign_of(v) && foreign_of(v)->get)
         return foreign_of(v)->get(vm, ((Foreign *)v.u.p)->p, qval_object(QS_STRING, name), out);
+    if (error_field(vm, v, name, out)) return QS_OK;
     return no_fields(vm, v, name);
 }
 

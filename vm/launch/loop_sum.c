@@ -119,9 +119,9 @@ qs_status qloop_add_sums(Call *c) {
         TRY(qarr_write(c->vm, a, &p));
         for (size_t k = 0; k < a->count; k++) {
             double sum = -0.0;
+            void *at = (char *)p + k * qdtype_size((qs_dtype)a->dtype);
             for (int64_t j = 0; j < c->nchunks; j++) sum += c->sums[i][(size_t)j * a->count + k];
-            if (a->dtype == QS_F64) ((double *)p)[k] += sum;
-            else ((float *)p)[k] = (float)((double)((float *)p)[k] + sum);
+            qdtype_put((qs_dtype)a->dtype, at, qdtype_get((qs_dtype)a->dtype, at) + sum);
         }
         TRY(qarr_settle(c->vm, a));
     }

@@ -165,11 +165,13 @@ qs_status kloop_builtin(Loops *L, const char *name, Value *args, int nargs, Valu
 }
 
 /* -- functions of the program ------------------------------------------------------------------------------------ */
-/* vec, vec2 … */
-bool kloop_is_vec(const char *name, const Value *v) {
-    char exact[16];
-    snprintf(exact, sizeof exact, "vec%d", v->n);
-    return v->what == WHAT_VECTOR && !v->cols && (!strcmp(name, "vec") || !strcmp(name, exact));
+/* vec, vec2 …; mat, which a vec is, too, and mat2x2 … */
+bool kloop_has_shape(const char *name, const Value *v) {
+    char exact[32];
+    if (v->what != WHAT_VECTOR) return false;
+    if (v->cols) snprintf(exact, sizeof exact, "mat%dx%d", v->n / v->cols, v->cols);
+    else snprintf(exact, sizeof exact, "vec%d", v->n);
+    return !strcmp(name, "mat") || !strcmp(name, exact) || (!v->cols && !strcmp(name, "vec"));
 }
 
 static bool is_type_parameter(const Func *f, const Str *name) {
@@ -186,9 +188,10 @@ static qs_status accept_type(Loops *L, const Func *f, const Param *p, Value *v) 
     const Str *name = t->kind == TE_NAME ? t->name : NULL;
     if (v->what == WHAT_NUMBER)
         return name && is_type_parameter(f, name) ? QS_OK : kloop_convert(L, name, &v->num);
-    if (name && kloop_is_vec(name->s, v)) return QS_OK;
+    if (name && kloop_has_shape(name->s, v)) return QS_OK;
     bool real = v->what == WHAT_ARRAY && (v->host.dtype == L->c->scalar_dtype);
-    if (real && name && v->host.rank < 4 && !strcmp(name->s, ranks[v->host.rank])) return QS_OK;
+    bool fits = name && v->host.rank < 4 && !strcmp(name->s, ranks[v->host.rank]);
+    if (real && (fits || (name && v->host.rank == 1 && !strcmp(name->s, "mat")))) return QS_OK;
     return kloop_decline(L, L->pos, "a call of %s, whose parameter %s has a type", f->name->s, p->name->s);
 }
 
@@ -259,8 +262,11 @@ static void function(Walk *w, Func *f, Value *captures, Value *out) {
     *out = (Value){.what = WHAT_FUNCTION, .host = {.kind = LOOP_FUNC, .func = f, .source = -1}, .caught = captures};
 }
 
-/* uint8(x), scalar(x) … */
+/* uint8(x), scalar(x) …; vec(3) and mat(2,2) are zeros */
 static qs_status convert(Loops *L, const Str *type, const Value *args, int nargs, Value *out) {
+    bool made = false, sized = !strcmp(type->s, "vec") ? nargs == 1 : !strcmp(type->s, "mat") && nargs == 2;
+    for (int i = 0; i < nargs; i++) sized = sized && args[i].what == WHAT_NUMBER;
+    if (sized) return kloop_made(L, "zeros", args, nargs, &made, out);
     if (nargs != 1 || args[0].what != WHAT_NUMBER) return kloop_decline(L, L->pos, "%s of an array", type->s);
     *out = (Value){.what = WHAT_NUMBER, .num = args[0].num};
     return kloop_convert(L, type, &out->num);

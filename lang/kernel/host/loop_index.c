@@ -47,7 +47,7 @@ static KRef whole_index(Loops *L, const Access *a, Number n, KRef *shown) {
     if (t) return *shown = t;
     KRef x = kloop_real(L, n);
     snprintf(text, sizeof text, "an index of %.80s is not a number", a->name ? a->name : "the array");
-    kloop_fail_unless(L, kloop_op(L, K_EQ, x, x), QS_EINDEX, text, 0, 0);
+    if (!kloop_is_number(L, x)) kloop_fail_unless(L, kloop_op(L, K_EQ, x, x), QS_EINDEX, text, 0, 0);
     *shown = kbuild_pure(&L->walk, K_MATH, QS_B1, down ? MF_floor : MF_trunc, x, 0, 0, 0);
     t = kloop_cast(L, *shown, QS_I64);
     return kloop_op(L, K_MIN, kloop_op(L, K_MAX, t, kloop_i64(L, INT64_MIN / 4)), kloop_i64(L, INT64_MAX / 4));
@@ -90,7 +90,7 @@ static KRef linear(Loops *L, const Access *a) {
     return kmem_linear(&L->walk, &l, a->at);
 }
 
-static void touched(Loops *L, const Access *a, bool store, bool sum) {
+static void touched(Loops *L, const Access *a, bool store, SumKind sum) {
     Touch t = {.param = array_param(L, &a->base), .source = a->base.host.source, .rank = a->rank, .store = store,
                .plain = a->plain, .sum = sum, .pos = L->pos};
     for (int d = 0; d < a->rank; d++) t.at[d] = a->at[d];
@@ -195,7 +195,7 @@ static KRef load_part(Loops *L, const Access *a, KRef linear, int part) {
     return kmem_load(&L->walk, array_param(L, &a->base), dtype_of(a), linear, part, a->guard);
 }
 
-static Number load(Loops *L, const Access *a, bool sum) {
+static Number load(Loops *L, const Access *a, SumKind sum) {
     qs_dtype d = dtype_of(a);
     touched(L, a, false, sum);
     KRef at = linear(L, a), v = load_part(L, a, at, 0);
@@ -224,7 +224,7 @@ static qs_status may_store(Loops *L, const Access *a, bool complex) {
     return QS_OK;
 }
 
-static qs_status store(Loops *L, const Access *a, Number n, bool sum) {
+static qs_status store(Loops *L, const Access *a, Number n, SumKind sum) {
     qs_dtype d = dtype_of(a);
     TRY(may_store(L, a, n.kind == LOOP_COMPLEX));
     touched(L, a, true, sum);
@@ -265,7 +265,7 @@ static qs_status load_row(Loops *L, const Access *row, Value *out) {
     *out = kloop_vector(L, row->count);
     for (int k = 0; k < row->count; k++) {
         Access a = of_row(L, row, k);
-        out->at[k] = load(L, &a, false);
+        out->at[k] = load(L, &a, SUM_NOT);
     }
     return QS_OK;
 }
@@ -275,7 +275,7 @@ static qs_status store_row(Loops *L, const Access *row, const Value *v) {
     if (!same && v->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a slice that is set to something else");
     for (int k = 0; k < row->count; k++) {
         Access a = of_row(L, row, k);
-        TRY(store(L, &a, same ? v->at[k] : v->num, false));
+        TRY(store(L, &a, same ? v->at[k] : v->num, SUM_NOT));
     }
     return QS_OK;
 }
@@ -297,7 +297,7 @@ void kloop_short(Loops *L, Value *v) {
     for (int i = 0; i < v->n; i++) {
         if (a.rank == 2) a.at[0] = kloop_i64(L, i / cols);
         a.at[a.rank - 1] = kloop_i64(L, i % cols);
-        v->at[i] = load(L, &a, false);
+        v->at[i] = load(L, &a, SUM_NOT);
     }
 }
 
@@ -314,7 +314,7 @@ qs_status kloop_load(Walk *w, Node *n, Value *out) {
     }
     TRY(places(L, &a));
     if (a.count) return load_row(L, &a, out);
-    return v.num = load(L, &a, false), *out = v, QS_OK;
+    return v.num = load(L, &a, SUM_NOT), *out = v, QS_OK;
 }
 
 /* v[k] = to, where v is a variable. */
@@ -336,7 +336,7 @@ qs_status kloop_store(Walk *w, Node *target, const Value *v) {
     if (a.base.what != WHAT_VECTOR) TRY(places(L, &a));
     if (a.count) return store_row(L, &a, v);
     if (v->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
-    return a.base.what == WHAT_VECTOR ? patch(L, target, &a, v->num) : store(L, &a, v->num, false);
+    return a.base.what == WHAT_VECTOR ? patch(L, target, &a, v->num) : store(L, &a, v->num, SUM_NOT);
 }
 
 static qs_status update_row(Loops *L, const Access *a, Op op, const Value *v) {
@@ -344,6 +344,15 @@ static qs_status update_row(Loops *L, const Access *a, Op op, const Value *v) {
     TRY(load_row(L, a, &old));
     TRY(kloop_operator(L, op, &old, v, &result));
     return store_row(L, a, &result);
+}
+
+static SumKind sum_kind(Loops *L, const Access *a, Op op, Number v) {
+    qs_dtype d = dtype_of(a);
+    if ((op != OP_ADD && op != OP_SUB) || !a->base.host.contiguous || v.kind == LOOP_COMPLEX) return SUM_NOT;
+    if (qdtype_is_real(d)) return SUM_REAL;
+    if (!qdtype_is_int(d) || qdtype_size(d) > 4 || !kloop_twin(L, v)) return SUM_NOT;
+    double least = op == OP_ADD ? v.lo : -v.hi, most = op == OP_ADD ? v.hi : -v.lo;
+    return least >= 0 ? SUM_UP : most <= 0 ? SUM_DOWN : SUM_NOT;
 }
 
 qs_status kloop_update(Walk *w, Node *target, Op op, Node *value) {
@@ -362,10 +371,10 @@ qs_status kloop_update(Walk *w, Node *target, Op op, Node *value) {
         TRY(kloop_operator(L, op, &old, &v, &result));
         return patch(L, target, &a, result.num);
     }
-    bool adds = (op == OP_ADD || op == OP_SUB) && a.base.host.contiguous && qdtype_is_real(dtype_of(&a));
-    adds = adds && v.num.kind != LOOP_COMPLEX;
-    if (adds && kloop_sum_array(L, a.base.host.source) >= 0) return add_to_copy(L, &a, op, v.num);
-    old.num = load(L, &a, adds);
+    SumKind sum = sum_kind(L, &a, op, v.num);
+    if (kloop_sum_array(L, a.base.host.source) >= 0)
+        return sum ? add_to_copy(L, &a, op, v.num) : kloop_decline(L, L->pos, "more than sums of %s", shown_name(&a));
+    old.num = load(L, &a, sum);
     TRY(kloop_operator(L, op, &old, &v, &result));
-    return store(L, &a, result.num, adds);
+    return store(L, &a, result.num, sum);
 }

@@ -6,7 +6,6 @@
  * of its counters some dimension proves it, for every write and all that touches the same array.  What is between
  * different arrays the machine tests when it knows them.  Variables are not dealt with here: in the parallel version
  * reading one before it was set in the same turn is an error that names it. */
-#include "lang/kernel/ir/affine.h"
 #include "lang/kernel/host/looping.h"
 
 #include <math.h>
@@ -108,17 +107,17 @@ static int independent(Loops *L, int depth) {
     return depth;
 }
 
-static bool only_adds(const Loops *L, int source) {
+static bool only_adds(const Loops *L, const Touch *as) {
     for (uint32_t i = 0; i < L->ntouches; i++)
-        if (L->touches[i].source == source && !L->touches[i].sum) return false;
-    return true;
+        if (L->touches[i].source == as->source && L->touches[i].sum != as->sum) return false;
+    return as->sum != SUM_NOT;
 }
 
 /* Arrays whose elements several turns may change, but only by adding to them: each chunk gets a copy. */
 static void find_sums(Loops *L) {
     for (uint32_t i = 0; i < L->ntouches; i++) {
         const Touch *t = &L->touches[i];
-        bool candidate = t->store && t->sum && !is_sum(L, t->source) && only_adds(L, t->source);
+        bool candidate = t->store && !is_sum(L, t->source) && only_adds(L, t);
         if (candidate && !(equal_counters(L, t, t) & 1) && L->out->nsums < LOOP_SUM_ARRAYS)
             L->out->sums[L->out->nsums++] = t->source;
     }
@@ -163,9 +162,29 @@ int kloop_parallel_depth(Loops *L) {
 }
 
 /* -- bounds over all turns --------------------------------------------------------------------------------------- */
-static bool is_wide(const Loops *L, KRef r) {
+bool kloop_is_wide(const Loops *L, KRef r) {
     for (uint32_t i = 0; i < L->nwide; i++)
         if (L->wide[i] == r) return true;
+    return false;
+}
+
+/* A bound that says something: not one against the wrapping of what comes of a float. */
+static bool is_near(const Loops *L, KRef r) {
+    double k;
+    return kloop_has_range(L, r) && !(kir_is_const(L->f, r, &k) && fabs(k) >= 0x1p60);
+}
+
+/* max(a, min(b, x)), of any x; a and b in *lo and *hi. */
+static bool is_clamp(const KFunc *f, const KIns *i, KRef *lo, KRef *hi, int turned) {
+    const KIns *inner = &f->ins[turned & 1 ? i->a : i->b];
+    *lo = turned & 1 ? i->b : i->a, *hi = turned & 2 ? inner->b : inner->a;
+    return (i->op == K_MAX && inner->op == K_MIN) || (i->op == K_MIN && inner->op == K_MAX);
+}
+
+/* Whether what is not known of r is kept between bounds that are. */
+static bool is_kept(const Loops *L, const KIns *i, KRef *lo, KRef *hi) {
+    for (int turned = 0; turned < 4; turned++)
+        if (is_clamp(L->f, i, lo, hi, turned) && is_near(L, *lo) && is_near(L, *hi)) return true;
     return false;
 }
 
@@ -174,11 +193,15 @@ bool kloop_has_range(const Loops *L, KRef r) {
     const KFunc *f = L->f;
     const KIns *i = &f->ins[r];
     double k;
-    if (is_wide(L, r)) return false;
+    KRef lo, hi;
+    if (kloop_is_wide(L, r)) return false;
     switch (i->op) {
     case K_CONST: case K_PARAM: case K_DIM: case K_STRIDE: case K_POS: return qdtype_is_int((qs_dtype)i->dtype);
     case K_FOR: return kir_is_const(f, i->c, &k) && kloop_has_range(L, i->a) && kloop_has_range(L, i->b);
-    case K_ADD: case K_SUB: case K_MUL: case K_MIN: case K_MAX:
+    case K_MIN: case K_MAX:
+        if (qdtype_is_int((qs_dtype)i->dtype) && is_kept(L, i, &lo, &hi)) return true;
+        /* fall through */
+    case K_ADD: case K_SUB: case K_MUL:
         return qdtype_is_int((qs_dtype)i->dtype) && kloop_has_range(L, i->a) && kloop_has_range(L, i->b);
     case K_NEG: return qdtype_is_int((qs_dtype)i->dtype) && kloop_has_range(L, i->a);
     case K_BOUND: return kloop_has_range(L, i->b);
@@ -221,6 +244,7 @@ static KRef turns_of(Guard *g, const Level *v) {
 static Bounds compute(Guard *g, KRef r) {
     const KIns i = g->from->ins[r];
     double k;
+    KRef lo, hi;
     Bounds a, b;
     switch (i.op) {
     case K_CONST: case K_PARAM: case K_DIM: case K_STRIDE:
@@ -235,6 +259,11 @@ static Bounds compute(Guard *g, KRef r) {
     case K_BOUND: return (Bounds){number(g, 0), op(g, K_SUB, bounds_of(g, i.b).hi, number(g, 1))};
     case K_MOD: (void)kir_is_const(g->from, i.b, &k); return (Bounds){number(g, 0), number(g, (int64_t)k - 1)};
     default: break;
+    }
+    bool either = !kloop_has_range(g->L, i.a) || !kloop_has_range(g->L, i.b);
+    if (either && is_kept(g->L, &i, &lo, &hi)) { /* between the least and the greatest of its two bounds */
+        a = bounds_of(g, lo), b = bounds_of(g, hi);
+        return (Bounds){op(g, K_MIN, a.lo, b.lo), op(g, K_MAX, a.hi, b.hi)};
     }
     a = bounds_of(g, i.a), b = bounds_of(g, i.b);
     switch (i.op) {
@@ -259,13 +288,43 @@ static void put(Guard *g, int param, int slot, KRef v) {
     kir_add(g->to, K_STORE, QS_B1, 0, number(g, slot), v, 0, (uint64_t)param, g->L->pos);
 }
 
+/* Is the sum never negative?  Where int64 wraps, the double shows it. */
+static KRef never_negative(Guard *g, const Affine *sum) {
+    KRef least = number(g, sum->constant), rough = kir_fold(g->to, K_CAST, QS_F64, 0, least, 0, 0, g->L->pos);
+    for (int i = 0; i < sum->n; i++) {
+        Bounds b = bounds_of(g, sum->term[i].ref);
+        KRef at = sum->term[i].factor < 0 ? b.hi : b.lo, real = kir_fold(g->to, K_CAST, QS_F64, 0, at, 0, 0, g->L->pos);
+        KRef factor = kir_const_num(g->to, QS_F64, (double)sum->term[i].factor, g->L->pos);
+        least = op(g, K_ADD, least, op(g, K_MUL, at, number(g, sum->term[i].factor)));
+        rough = op(g, K_ADD, rough, op(g, K_MUL, real, factor));
+    }
+    return op(g, K_AND, op(g, K_LE, number(g, 0), least), op(g, K_LE, kir_const_num(g->to, QS_F64, -1, g->L->pos), rough));
+}
+
+/* One end of the index is inside: `ranged` (0: that is not known), or one of the proofs. */
+static KRef end_is_inside(Guard *g, KRef ranged, const Proof *end) {
+    KRef yes = kir_const_int(g->to, QS_B1, end->sure, g->L->pos);
+    if (ranged) yes = op(g, K_OR, yes, ranged);
+    for (int i = 0; i < end->n && !end->sure; i++) {
+        const Rest *r = &end->rest[i];
+        yes = op(g, K_OR, yes, op(g, K_AND, never_negative(g, &r->sum), never_negative(g, &r->given)));
+    }
+    return yes;
+}
+
+static KRef is_inside(Guard *g, const Check *c, Bounds at, KRef size) {
+    KRef low = c->ranged ? op(g, K_LE, number(g, 0), at.lo) : 0, high = c->ranged ? op(g, K_LT, at.hi, size) : 0;
+    return op(g, K_AND, end_is_inside(g, low, &c->low), end_is_inside(g, high, &c->high));
+}
+
 /* The first test that may fail, and with which values. */
 static void put_tests(Guard *g, int where) {
     const Loops *L = g->L;
     KRef failed = number(g, 0), seen[3] = {failed, failed, failed};
     for (uint32_t i = L->nchecks; i-- > 0;) {
-        Bounds at = bounds_of(g, L->checks[i].at), size = bounds_of(g, L->checks[i].n);
-        KRef fine = op(g, K_AND, op(g, K_LE, number(g, 0), at.lo), op(g, K_LT, at.hi, size.lo));
+        const Check *c = &L->checks[i];
+        Bounds size = bounds_of(g, c->n), at = c->ranged ? bounds_of(g, c->at) : (Bounds){number(g, 0), size.lo};
+        KRef fine = is_inside(g, c, at, size.lo);
         const KRef now[3] = {at.lo, at.hi, size.lo};
         failed = kir_fold(g->to, K_SELECT, QS_B1, 0, fine, failed, number(g, i + 1), L->pos);
         for (int k = 0; k < 3; k++)

@@ -140,6 +140,12 @@ static qs_status compare(Loops *L, Op op, Number a, Number b, Number *out) {
     return *out = kloop_bool(c.re), QS_OK;
 }
 
+/* The int64 that n is, or is rounded from, which keeps the order of two; 0: there is none. */
+static KRef whole_of(Loops *L, Number n) {
+    KRef t = kloop_twin(L, n);
+    return t ? t : n.kind == LOOP_INT ? n.v : n.kind == LOOP_NUM ? n.wide : 0;
+}
+
 static qs_status least(Loops *L, KOp op, Number a, Number b, Number *out) {
     if (a.kind == LOOP_INT && b.kind == LOOP_INT) {
         double lo = op == K_MIN ? fmin(a.lo, b.lo) : fmax(a.lo, b.lo),
@@ -147,12 +153,14 @@ static qs_status least(Loops *L, KOp op, Number a, Number b, Number *out) {
         return *out = kloop_int(kloop_op(L, op, a.v, b.v), lo, hi), QS_OK;
     }
     bool turned = L->f->ins[b.v].op == K_GET; /* a variable comes first: nobody waits for what is asked of the other */
-    KRef p = kloop_real(L, a), q = kloop_real(L, b), x = kloop_twin(L, a), y = kloop_twin(L, b);
+    KRef p = kloop_real(L, a), q = kloop_real(L, b), x = whole_of(L, a), y = whole_of(L, b);
     Number n = kloop_num(kloop_op(L, op, turned ? q : p, turned ? p : q));
     if (x && y) {
-        n.twin = kloop_op(L, op, x, y);
         n.lo = op == K_MIN ? fmin(a.lo, b.lo) : fmax(a.lo, b.lo),
         n.hi = op == K_MIN ? fmin(a.hi, b.hi) : fmax(a.hi, b.hi);
+        KRef whole = kloop_op(L, op, x, y);
+        if (n.lo >= -exact && n.hi <= exact) n.twin = whole;
+        else n.wide = whole;
     }
     return *out = n, QS_OK;
 }

@@ -474,13 +474,15 @@ void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, K
 void kloop_inside(Loops *L, KRef at, KRef n, KRef shown, const char *array, int axis) {
     char text[160];
     uint32_t loose = L->loose;
-    bool checked = kloop_has_range(L, at);
+    Check check = {.at = at, .n = n, .ranged = kloop_has_range(L, at),
+                   .test = {L->in->func, L->pos, array ? array : "an array", axis}};
+    kloop_prove(L, &check);
+    bool checked = kloop_is_known(&check, &check.low) && kloop_is_known(&check, &check.high);
     snprintf(text, sizeof text, "index %%0 is outside dimension %d%s%.80s (size %%1)", axis, array ? " of " : "",
              array ? array : "");
     if (checked) {
-        LoopTest t = {L->in->func, L->pos, array ? array : "an array", axis};
         qmem_grow(L->c, &L->checks, &L->cap_checks, L->nchecks, sizeof *L->checks);
-        L->checks[L->nchecks++] = (Check){at, n, t};
+        L->checks[L->nchecks++] = check;
         if (L->mode != MODE_EXACT) return;
     }
     kloop_fail_unless(L, kloop_op(L, K_INB, at, n), QS_EINDEX, text, shown, n);

@@ -3,6 +3,7 @@
 #define LANG_KERNEL_LOOPING_H
 #include "lang/kernel/elem/elem.h"
 #include "lang/kernel/host/loop.h"
+#include "lang/kernel/ir/affine.h"
 #include "lang/kernel/walk/walk.h"
 #include "lang/syntax/operators.h"
 
@@ -18,16 +19,18 @@ typedef struct {
     uint8_t kind;      /* LOOP_NUM, LOOP_INT, LOOP_BOOL, LOOP_COMPLEX */
     KRef v;            /* float64, int64 or bool */
     KRef twin;         /* of LOOP_NUM; 0: none */
-    double lo, hi;     /* bounds of twin, or of a LOOP_INT */
+    KRef wide;         /* of LOOP_NUM without a twin: an int64 that it is rounded from, as in min(9,int(x)); 0: none */
+    double lo, hi;     /* bounds of twin or wide, or of a LOOP_INT */
     KRef im;           /* of LOOP_COMPLEX */
     uint8_t maybe;     /* MaybeReal, of LOOP_COMPLEX */
 } Number;
 
-typedef enum { WHAT_NOTHING, WHAT_NUMBER, WHAT_VECTOR, WHAT_ARRAY, WHAT_FUNCTION, WHAT_OBJECT } What;
+typedef enum { WHAT_NOTHING, WHAT_NUMBER, WHAT_VECTOR, WHAT_TRUTHS, WHAT_ARRAY, WHAT_FUNCTION, WHAT_OBJECT } What;
 typedef struct Val {
     What what;
     Number num;            /* WHAT_NUMBER */
     Number *at; int n;     /* WHAT_VECTOR: what its elements hold, each rounded to their type */
+                           /* WHAT_TRUTHS: truth values instead, as a condition of ?: */
     int cols;              /* of a matrix, whose elements come row by row; 0: a vec */
     struct Var *origin;    /* WHAT_VECTOR: the variable of whose array it is; NULL: a new one */
     LoopValue host;        /* the others */
@@ -68,13 +71,26 @@ typedef struct Var { /* a variable: of the loop's function, or of one inlined; o
     Value val;
 } Var;
 
-typedef struct { KRef at, n; LoopTest test; } Check; /* 0 <= at < n */
+/* Why one end of an index is inside, whatever bounds it has: surely; or where for one of these neither sum is
+ * negative. */
+enum { PROOF_RESTS = 4 };
+typedef struct { Affine sum, given; } Rest;
+typedef struct { bool sure; int n; Rest rest[PROOF_RESTS]; } Proof;
+typedef struct {
+    KRef at, n;            /* 0 <= at < n */
+    bool ranged;           /* the guard knows bounds of `at` */
+    Proof low, high;       /* from conditions around it */
+    LoopTest test;
+} Check;
+/* x[…] += value: of floats; of ints, which only grow, or only fall.  Those stop at the ends of their type, in any order
+ * of the terms at the same number, as long as they go one way. */
+typedef enum { SUM_NOT, SUM_REAL, SUM_UP, SUM_DOWN } SumKind;
 typedef struct {
     int param, source, rank;
     KRef at[QS_MAX_RANK];
     bool store;
     bool plain;            /* `at` are the subscripts as written, and inside the array; no mode has changed them */
-    bool sum;              /* it is x[…] += value */
+    SumKind sum;
     uint32_t pos;
 } Touch;                   /* an element that is read or written */
 
@@ -215,6 +231,7 @@ Number kloop_rounded(Loops *L, Number a);                        /* as an elemen
 bool kloop_is_vectorial(const Value *a, const Value *b);         /* an operation on elements */
 qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, Value *out);
 qs_status kloop_vector_unary(Loops *L, Op op, const Value *a, Value *out);
+qs_status kloop_vector_choose(Loops *L, const Value *c, const Value *a, const Value *b, Value *out);
 qs_status kloop_vector_call(Loops *L, const char *name, const Value *args, int nargs, Value *out);
 /* v[index], with an index for each dimension. */
 qs_status kloop_vector_element(Loops *L, const Value *v, const Number *index, const char *name, Number *out);
@@ -222,7 +239,7 @@ qs_status kloop_vector_patch(Loops *L, const Value *v, const Number *index, cons
 qs_status kloop_vector_row(Loops *L, const Value *m, Number index, const char *name, Value *out);
 
 /* -- loop_call.c ------------------------------------------------------------------------------------------------- */
-bool kloop_is_vec(const char *name, const Value *v);             /* the name of a type that takes such a vec */
+bool kloop_has_shape(const char *name, const Value *v);             /* the name of a type that takes it */
 qs_status kloop_builtin(Loops *L, const char *name, Value *args, int nargs, Value *out);
 extern const CallRules kloop_call_rules;
 qs_status kloop_real_builtin(Loops *L, const char *name, const Number *args, int nargs, Number *out);
@@ -259,7 +276,14 @@ void kloop_watched(Loops *L, const Var *v); /* it has changed */
 void kloop_free_order(Loops *L, const Node *loop, KRef from);
 int kloop_sum_array(const Loops *L, int source);                 /* its number among the sums; -1 */
 
+/* -- loop_fact.c ------------------------------------------------------------------------------------------------- */
+void kloop_prove(Loops *L, Check *check);                        /* fills in low and high */
+bool kloop_is_number(Loops *L, KRef x);                          /* a condition has shown that x is not nan */
+/* Before the first turn the guard can say that this end is inside. */
+static inline bool kloop_is_known(const Check *c, const Proof *end) { return c->ranged || end->sure || end->n; }
+
 /* -- loop_nest.c ------------------------------------------------------------------------------------------------- */
+bool kloop_is_wide(const Loops *L, KRef r);    /* an int that may need more than 62 bits */
 bool kloop_has_range(const Loops *L, KRef r);  /* bounds of r over all turns can be computed before the first */
 KRef kloop_last_of(Loops *L, const Level *v);  /* the counter's value in the last turn; 0: there is but one */
 /* After the exact pass: how many outer loops may become axes (0: none, and L->out->why says why). */

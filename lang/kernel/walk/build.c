@@ -105,6 +105,7 @@ static void forget_last(Walk *w) {
 
 void kbuild_take_back(Walk *w, KRef from) {
     while (w->nknown > 1 && w->known[w->nknown - 1].ref >= from) forget_last(w);
+    while (w->block->asked && w->block->asked->since > from) w->block->asked = w->block->asked->next;
     w->f->nins = from;
 }
 
@@ -126,10 +127,25 @@ static void end_block(Walk *w) {
     w->block = b->up;
 }
 
+static void learn(Walk *w, KRef cond, bool holds) {
+    Asked *a = qarena_alloc(w->arena, sizeof *a);
+    *a = (Asked){w->block->asked, cond, w->f->nins, holds};
+    w->block->asked = a;
+}
+
+/* What was made last goes elsewhere. */
+static bool is_left(const KFunc *f) {
+    uint8_t op = f->ins[f->nins - 1].op;
+    return op == K_BREAK || op == K_CONTINUE || op == K_RET;
+}
+
 KRef kbuild_emit(Walk *w, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm) {
+    const Block *ended = w->block;
     if (op == K_END || op == K_ELSE) end_block(w);
+    if (op == K_END && ended->opens && is_left(w->f)) learn(w, ended->opens, false);
     KRef r = kir_add(w->f, op, own, flag, a, b, c, imm, place(w));
-    if (op == K_IF || op == K_ELSE) begin_block(w, false);
+    if (op == K_IF || op == K_ELSE) begin_block(w, false), learn(w, op == K_IF ? a : ended->opens, op == K_IF);
+    if (op == K_IF) w->block->opens = a;
     if (op == K_LOOP || op == K_FOR) begin_block(w, true);
     return r;
 }

@@ -38,7 +38,12 @@ struct Block {
     bool loop;           /* counts as one when BREAK and CONTINUE tell how many they leave */
     bool turns;          /* its code may run several times; not so a LOOP of one turn, made only to be left */
     uint32_t known;      /* how many values were known at its start */
+    KRef opens;          /* the condition of an IF; 0: it is another block */
+    struct Asked *asked; /* what was asked on the way to here, inside it; NULL: nothing */
 };
+
+/* A condition that holds, or does not, where the code is now; `next` was asked before. */
+typedef struct Asked { struct Asked *next; KRef cond, since; bool holds; } Asked;
 
 /* The ways that lead to one place in the code, and which variables have a value on all of them. */
 typedef struct { bool any; bool *sure; } Ways;
@@ -112,6 +117,8 @@ typedef struct ExprRules {
     /* As a condition; known: 1 or 0 where the code need not ask, else -1. */
     qs_status (*truth)(Walk *, const struct Val *, KRef *out, int *known);
     bool (*elementwise)(const struct Val *);                 /* && and || of it are those of its elements */
+    bool (*many)(const struct Val *);                        /* ?: of it chooses between elements, as `choose` does */
+    qs_status (*choose)(Walk *, struct Val *c, struct Val *a, struct Val *b, struct Val *out);
     bool (*cheap)(const Node *);                             /* may be computed where it is not asked for … */
     /* … as long as its code cannot fail, which shows afterwards: then what was made since the mark is taken back and
      * the answer is true.  NULL: whatever is cheap cannot fail. */
