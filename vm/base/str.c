@@ -202,7 +202,7 @@ int qstr_distance(const char *a, const char *b, int limit) {
 
 void qstr_offer(Nearest *n, const char *candidate) {
     size_t len = strlen(n->wanted);
-    int limit = len < 2 ? 0 : len < 4 ? 1 : len < 8 ? 2 : 3; /* how many slips a name of this length may hold */
+    int limit = len < 2 ? 0 : len < 10 ? 1 : 2; /* slips of the finger: with more of them it is another name */
     if (n->best && n->distance - 1 < limit) limit = n->distance - 1;
     int d = strcasecmp(n->wanted, candidate) == 0 ? 0 : qstr_distance(n->wanted, candidate, limit);
     if (d > limit || len == 0) return;

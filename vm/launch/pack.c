@@ -38,7 +38,7 @@ static qs_status pack(qs_vm *vm, const Cell *c, const Array *first, qs_value *ou
     Array *a;
     memcpy(dims, c->dims, c->rank * sizeof *dims);
     memcpy(dims + c->rank, first->dims, first->rank * sizeof *dims);
-    TRY(qarr_new_raw(vm, (qs_dtype)first->dtype, c->rank + first->rank, dims, false, &a));
+    TRY(qarr_new(vm, (qs_dtype)first->dtype, c->rank + first->rank, dims, false, &a));
     qs_status s = first->count ? move(vm, c, a, false) : QS_OK;
     if (s != QS_OK) return qarr_release(vm, a), s;
     return *out = qarr_value(a), QS_OK;
