@@ -50,7 +50,7 @@ typedef enum {
     LOOP_VECTOR, /* a few numbers of a length that is compiled in, of variables that the loop sets */
     LOOP_ARRAY, LOOP_FUNC, LOOP_BUILTIN, LOOP_OBJECT, LOOP_OTHER
 } LoopKind;
-enum { LOOP_VECTOR_MAX = 16, LOOP_SMALL = 1 << 20 /* sums of a few such are exact in float32 */ };
+enum { LOOP_VECTOR_MAX = 32, LOOP_SMALL = 1 << 20 /* sums of a few such are exact in float32 */ };
 
 typedef struct { /* a value of the machine that enters the loop */
     uint8_t kind;          /* LoopKind */
