@@ -84,6 +84,9 @@ typedef struct {
     void (*field)(void *ud, int of, const Str *name, LoopValue *out); /* of the object with that source */
     /* That field may be set, and converts to *type; NULL: it does not. */
     bool (*settable)(void *ud, int of, const Str *name, const Type **type);
+    /* The function that o.name() in `from` calls, o being the object with that source: no field of it. */
+    void (*method)(void *ud, const Func *from, int of, const Str *name, LoopValue *out);
+    bool (*is_of_class)(void *ud, int of, const Func *f, int param); /* the object is what parameter `param` wants */
     int64_t (*extent)(void *ud, int of, int axis); /* of the array with that source; from now on it is compiled in */
 } LoopJob;
 
