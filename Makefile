@@ -1,5 +1,5 @@
 # The front door.  `make` builds build/qrun; everything else is one word more.
-.PHONY: all deps run test check bench dev tsan stress fuzz install clean
+.PHONY: all deps run test check bench dev tsan stress fuzz install uninstall clean
 PREFIX ?= /usr/local
 QRUN = build/qrun
 PYTHON ?= python3
@@ -70,6 +70,13 @@ bench: deps all
 
 install: all
 	cmake --install build --prefix $(PREFIX)
+
+# What the last install wrote, and the folders that are empty then.
+uninstall:
+	@test -f build/install_manifest.txt || (echo "nothing was installed from here"; false)
+	@sed 's|^|$(DESTDIR)|' build/install_manifest.txt | tr '\n' '\0' | xargs -0 rm -fv
+	@sed 's|^|$(DESTDIR)|; s|/[^/]*$$||' build/install_manifest.txt | grep quasar | sort -ru | \
+	    xargs -r -d '\n' rmdir -p --ignore-fail-on-non-empty 2> /dev/null || true
 
 clean:
 	rm -rf build build-dev build-tsan build-fuzz build-stress out

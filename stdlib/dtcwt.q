@@ -2,6 +2,7 @@
 % The dual-tree complex wavelet transform: nearly shift invariant, six directions, four times as many numbers as pixels.
 % Source: Selesnick, Baraniuk, Kingsbury: The dual-tree complex wavelet transform, IEEE Signal Processing Magazine (2005).
 import "dwt.q"
+import "hilbert_pairs.q"
 
 % Low pass filters of the two trees: for the first level (Abdelnour, Selesnick 2001) …
 filtercoeff_farras = {float64([0, -0.08838834764832, 0.08838834764832, 0.69587998903400, 0.69587998903400,
@@ -12,13 +13,33 @@ filtercoeff_farras = {float64([0, -0.08838834764832, 0.08838834764832, 0.6958799
 filtercoeff_dualfilt = {float64([0.03516384, 0, -0.08832942, 0.23389032, 0.76027237, 0.58751830, 0, -0.11430184, 0, 0]),
                         float64([0, 0, -0.11430184, 0, 0.58751830, 0.76027237, 0.23389032, -0.08832942, 0, 0.03516384])}
 
+% Function: complex_orthogonal_wavelet
+% The filters of the two trees, as the transforms take them.
+%
+% Parameters:
+% w - the low pass filters of tree a and b: {a, b}, or a matrix of two rows, e.g. filtercoeff_selcw[3,1]
+%
+% Returns:
+% the cell {low pass of a, of b, high pass of a, of b}
+%
+% :function f = complex_orthogonal_wavelet(w)
+function f = complex_orthogonal_wavelet(w)
+    a = tree_filter(w, 0)
+    b = tree_filter(w, 1)
+    f = {a, b, wavelet_highpass(a), wavelet_highpass(b)}
+end
+
+function h = tree_filter(w, tree : int)
+    h = iscell(w) ? w[tree] : w[tree,:]
+end
+
 % The levels of one of the four real trees: tree a or b (0 or 1) for columns and for rows.
 function W = dtcwt_tree(x : cube, w1, w2, J : int, down : int, right : int)
     W = cell(J+1)
     low = x
     for j = 0..J-1
         f = j == 0 ? w1 : w2
-        [next, bands] = dwt2d_level(low, f[down], f[right])
+        [next, bands] = dwt2d_level(low, tree_filter(f, down), tree_filter(f, right))
         W[j] = bands
         low = next
     end
@@ -30,7 +51,7 @@ function x = idtcwt_tree(W, w1, w2, down : int, right : int)
     x = W[J]
     for j = J-1..-1..0
         f = j == 0 ? w1 : w2
-        x = idwt2d_level(x, W[j], f[down], f[right])
+        x = idwt2d_level(x, W[j], tree_filter(f, down), tree_filter(f, right))
     end
 end
 
@@ -39,7 +60,7 @@ end
 %
 % Parameters:
 % x - height x width or height x width x channels, both divisible by 2^J
-% w1, w2 - low pass filters {tree a, tree b} of the first level and of the others
+% w1, w2 - low pass filters of the first level and of the others: {tree a, tree b}, or a matrix of two rows
 % J - how many levels
 %
 % Returns:
@@ -96,4 +117,103 @@ function x = idtcwt2d(W, w1 = filtercoeff_farras, w2 = filtercoeff_dualfilt)
     bb[J] = rest[3]
     x = (idtcwt_tree(aa, w1, w2, 0, 0) + idtcwt_tree(ab, w1, w2, 0, 1) +
          idtcwt_tree(ba, w1, w2, 1, 0) + idtcwt_tree(bb, w1, w2, 1, 1))/2
+end
+
+% -- three dimensions --------------------------------------------------------------------------------------------------
+
+function [] = check_dtcwt3d_size(x : cube, J : int)
+    s = size(x, 0..2)
+    assert(all(mod(s, 2^J) == 0), sprintf("dtcwt3d_untiled: %d levels need extents that 2^%d divides, got %g x %g x %g", J, J, s[0], s[1], s[2]))
+end
+
+% Trees a or b (0 or 1) for rows, columns and slices.
+dtcwt3d_trees = [[0,0,0],[0,1,1],[1,0,1],[1,1,0]]
+
+% One real tree as a pyramid in the place of the cube: each level leaves its low pass half first along each dimension.
+function y = dwt3d_pyramid(x : cube, w1, w2, J : int, tree : vec)
+    y = copy(x)
+    for j = 0..J-1
+        n = size(x, 0..2)/2^j
+        part = y[0..n[0]-1, 0..n[1]-1, 0..n[2]-1]
+        for d = 0..2
+            [low, high] = dwt_along(part, tree_filter(j == 0 ? w1 : w2, tree[d]), d)
+            part = cat(d, low, high)
+        end
+        y[0..n[0]-1, 0..n[1]-1, 0..n[2]-1] = part
+    end
+end
+
+function x = idwt3d_pyramid(y : cube, w1, w2, J : int, tree : vec)
+    x = copy(y)
+    for j = J-1..-1..0
+        n = size(y, 0..2)/2^j
+        part = x[0..n[0]-1, 0..n[1]-1, 0..n[2]-1]
+        for d = 2..-1..0
+            [low, high] = halves(part, d)
+            part = idwt_along(low, high, tree_filter(j == 0 ? w1 : w2, tree[d]), d)
+        end
+        x[0..n[0]-1, 0..n[1]-1, 0..n[2]-1] = part
+    end
+end
+
+function [low, high] = halves(x : cube, d : int)
+    n = size(x, d)/2
+    match d with
+    | 0 ->
+        low = x[0..n-1,:,:]
+        high = x[n..2*n-1,:,:]
+    | 1 ->
+        low = x[:,0..n-1,:]
+        high = x[:,n..2*n-1,:]
+    | _ ->
+        low = x[:,:,0..n-1]
+        high = x[:,:,n..2*n-1]
+    end
+end
+
+% Sums and differences of the trees, in which directions come apart; the rest at the corner stays as it is.  Rows of an
+% orthogonal, symmetric matrix: doing it twice gives the trees back.
+function b = dtcwt3d_directions(y, J : int)
+    rest = size(y[0], 0..2)/2^J
+    b = {(y[0]+y[1]+y[2]+y[3])/2, (y[0]+y[1]-y[2]-y[3])/2, (y[0]-y[1]+y[2]-y[3])/2, (y[0]-y[1]-y[2]+y[3])/2}
+    for k = 0..3
+        b[k][0..rest[0]-1, 0..rest[1]-1, 0..rest[2]-1] = y[k][0..rest[0]-1, 0..rest[1]-1, 0..rest[2]-1]
+    end
+end
+
+% Function: dtcwt3d_untiled
+% The dual-tree wavelet coefficients of a volume, oriented in space: four times as many real numbers as voxels.  The sum
+% of their squares is that of the voxels.
+%
+% Parameters:
+% x - height x width x depth, all divisible by 2^J
+% w1, w2 - low pass filters of the first level and of the others, as dtcwt2d and complex_orthogonal_wavelet take them
+% J - how many levels
+%
+% Returns:
+% a cell of four cubes of the size of x, which may be changed in place: the details of the first level fill all but the
+% first octant, those of the next level all but the first octant of that …; the low pass rest of size(x)/2^J is at [0,0,0]
+%
+% :function b = dtcwt3d_untiled(x : cube, w1 = filtercoeff_farras, w2 = filtercoeff_dualfilt, J : int = 3)
+function b = dtcwt3d_untiled(x : cube, w1 = filtercoeff_farras, w2 = filtercoeff_dualfilt, J : int = 3)
+    check_dtcwt3d_size(x, J)
+    half = x/2
+    trees = cell(4)
+    for k = 0..3
+        trees[k] = dwt3d_pyramid(half, w1, w2, J, dtcwt3d_trees[k,:])
+    end
+    b = dtcwt3d_directions(trees, J)
+end
+
+% Function: idtcwt3d_untiled
+% The volume of such coefficients.
+%
+% :function x = idtcwt3d_untiled(b : vec[??], w1 = filtercoeff_farras, w2 = filtercoeff_dualfilt, J : int = 3)
+function x = idtcwt3d_untiled(b, w1 = filtercoeff_farras, w2 = filtercoeff_dualfilt, J : int = 3)
+    trees = dtcwt3d_directions(b, J)
+    x = idwt3d_pyramid(trees[0], w1, w2, J, dtcwt3d_trees[0,:])
+    for k = 1..3
+        x += idwt3d_pyramid(trees[k], w1, w2, J, dtcwt3d_trees[k,:])
+    end
+    x = x/2
 end

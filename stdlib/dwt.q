@@ -9,6 +9,11 @@ filtercoeff_daub3 = float64([0.33267055295008263, 0.80689150931109255, 0.4598775
                              -0.13501102001025458, -0.08544127388202666, 0.03522629188570953])
 filtercoeff_daub4 = float64([0.23037781330889650, 0.71484657055291570, 0.63088076792985890, -0.02798376941685985,
                              -0.18703481171909309, 0.03084138183556076, 0.03288301166688520, -0.01059740178506903])
+% … and with 8, by the name that other systems have for it.
+db8 = float64([0.054415842243104010, 0.31287159091429997, 0.67563073629728981, 0.58535468365420671,
+               -0.015829105256349306, -0.28401554296154693, 0.00047248457391328277, 0.12874742662047846,
+               -0.017369301001807546, -0.044088253930794752, 0.013981027917398282, 0.0087460940474057767,
+               -0.0048703529934515743, -0.00039174037337694705, 0.00067544940645056937, -0.00011747678412476953])
 
 % The high pass filter that belongs to a low pass filter.
 function g = wavelet_highpass(h : vec)
@@ -20,7 +25,7 @@ function [] = __kernel__ dwt_split(low : cube'unchecked, high : cube'unchecked, 
     a = 0.0
     b = 0.0
     for k = 0..numel(h)-1
-        v = dim == 0 ? x[2*pos[0]+k,pos[1],pos[2]] : x[pos[0],2*pos[1]+k,pos[2]]
+        v = dim == 0 ? x[2*pos[0]+k,pos[1],pos[2]] : dim == 1 ? x[pos[0],2*pos[1]+k,pos[2]] : x[pos[0],pos[1],2*pos[2]+k]
         a += h[k]*v
         b += g[k]*v
     end
@@ -36,8 +41,10 @@ function [] = __kernel__ dwt_join(y : cube'unchecked, low : cube'circular, high 
         m = shr(n-k, 1)
         if dim == 0
             s += h[k]*low[m,pos[1],pos[2]] + g[k]*high[m,pos[1],pos[2]]
-        else
+        elseif dim == 1
             s += h[k]*low[pos[0],m,pos[2]] + g[k]*high[pos[0],m,pos[2]]
+        else
+            s += h[k]*low[pos[0],pos[1],m] + g[k]*high[pos[0],pos[1],m]
         endif
     end
     y[pos] = s
@@ -53,7 +60,7 @@ function [low, high] = dwt_along(x : cube, h : vec, dim : int)
 end
 
 function y = idwt_along(low : cube, high : cube, h : vec, dim : int)
-    s = size(low)
+    s = dim == 2 ? size(low, 0..2) : size(low)
     s[dim] = 2*s[dim]
     h = cast_like(h, low)
     y = uninit_like(low, s)

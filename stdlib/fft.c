@@ -266,7 +266,7 @@ static qs_status on_device(qs_vm *vm, qs_call_args *c, const char *fn, int rank,
     TRY(qarg_array(vm, c, 0, fn, "x", &a));
     qmatrix_shape(a, &s);
     int dim = rank == 1 ? qstats_main_dim(a) : 0;
-    if (rank == 1 && qarg_given(c, 1)) TRY(qarg_dim(vm, fn, c->in[1], &dim));
+    if (rank == 1 && qarg_given(c, 1)) TRY(qarg_dim_of(vm, fn, c->in[0], c->in[1], &dim));
     TRY(qdevmath_fft(vm, a, s.rank, s.dims, dim, rank, inverse, &r));
     if ((*done = r != NULL)) c->out[0] = qarr_value(r);
     return QS_OK;
@@ -284,7 +284,7 @@ static qs_status transform(qs_vm *vm, qs_call_args *c, const char *fn, int rank,
         return QS_OK;
     }
     int dim = qstats_main_dim(a);
-    if (qarg_given(c, 1)) TRY(qarg_dim(vm, fn, c->in[1], &dim));
+    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, fn, c->in[0], c->in[1], &dim));
     return along(vm, a, data, dim, inverse);
 }
 qs_status qfft_fft1(qs_vm *vm, qs_call_args *c) { return transform(vm, c, "fft1", 1, false); }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "vm/base/warning.h"
 #include "vm/value/convert.h"
 
 /* -- reading ------------------------------------------------------------------------------------------------------- */
@@ -151,23 +152,24 @@ static qs_status decode(Image *m) {
         if (!memcmp(p, "II*\0", 4) || !memcmp(p, "MM\0*", 4) || !memcmp(p, "II+\0", 4) || !memcmp(p, "MM\0+", 4))
             return qimage_tiff_read(m);
         if (p[0] == 'P' && p[1] >= '1' && p[1] <= '6') return pnm_read(m);
+        if (p[0] == 'B' && p[1] == 'M') return qimage_bmp_read(m);
     }
-    return qs_fail(m->vm, QS_EVALUE, "%s: %s is no PNG, JPEG, TIFF, PPM, PGM or PBM file", m->fn, m->path);
+    return qs_fail(m->vm, QS_EVALUE, "%s: %s is no PNG, JPEG, TIFF, BMP, PPM, PGM or PBM file", m->fn, m->path);
 }
 
 typedef struct { const char *extension; ImageWriter *write; int max_bits, max_channels; bool alpha, pages; } Format;
 static const Format formats[] = {
     {"png", qimage_png_write, 16, 4, true, false},  {"jpg", qimage_jpeg_write, 8, 3, false, false},
     {"jpeg", qimage_jpeg_write, 8, 3, false, false}, {"tif", qimage_tiff_write, 32, 4, true, true},
-    {"tiff", qimage_tiff_write, 32, 4, true, true},  {"ppm", pnm_write, 16, 3, false, false},
-    {"pgm", pnm_write, 16, 1, false, false},
+    {"tiff", qimage_tiff_write, 32, 4, true, true},  {"bmp", qimage_bmp_write, 8, 4, true, false},
+    {"ppm", pnm_write, 16, 3, false, false},         {"pgm", pnm_write, 16, 1, false, false},
 };
 
 static qs_status format_of(qs_vm *vm, const char *path, const Format **out) {
     const char *dot = strrchr(path, '.');
     for (size_t i = 0; dot && i < sizeof formats / sizeof *formats; i++)
         if (!strcasecmp(dot + 1, formats[i].extension)) return *out = &formats[i], QS_OK;
-    return qs_fail(vm, QS_EVALUE, "imwrite: %s must end in .png, .jpg, .tif, .ppm or .pgm", path);
+    return qs_fail(vm, QS_EVALUE, "imwrite: %s must end in .png, .jpg, .tif, .bmp, .ppm or .pgm", path);
 }
 
 static qs_status open_image(qs_vm *vm, qs_call_args *c, const char *fn, Image *m, Text *bytes) {
@@ -277,12 +279,9 @@ static bool is_unit(const double *x, size_t n) {
     return fraction;
 }
 
-static void warn_of_black(qs_vm *vm, const char *path) {
-    Text t;
-    qtext_init(&t, qvm_ctx(vm));
-    qtext_printf(&t, "imwrite: %s will be black: all values are in [0,1], and white is 255; write 255*img\n", path);
-    if (t.s) qvm_diagnostic(vm, t.s, t.len);
-    qtext_free(&t);
+static qs_status warn_of_black(qs_vm *vm, const char *path) {
+    return qwarn_at(qvm_ctx(vm), qvm_here(vm),
+                    "imwrite: %s will be black: all values are in [0,1], and white is 255; write 255*img", path);
 }
 
 static void quantise(const double *x, size_t n, double scale, Pixels *out) {
@@ -305,7 +304,7 @@ static qs_status sample(qs_vm *vm, Array *a, Pixels *out) {
     out->size = a->count * (size_t)(out->bits / 8);
     out->data = qmem_try(qvm_ctx(vm), out->size);
     s = out->data ? qarr_read(vm, packed, &p) : qs_fail(vm, QS_ENOMEM, "imwrite: no memory for %zu bytes", out->size);
-    if (s == QS_OK && out->bits != 32 && is_unit(p, a->count)) warn_of_black(vm, out->path);
+    if (s == QS_OK && out->bits != 32 && is_unit(p, a->count)) s = warn_of_black(vm, out->path);
     if (s == QS_OK && out->bits == 32) memcpy(out->data, p, out->size);
     else if (s == QS_OK) quantise(p, a->count, a->dtype == QS_B1 ? out->bits == 16 ? 65535 : 255 : 1, out);
     qarr_release(vm, packed);
@@ -355,8 +354,9 @@ static qs_status write_option(qs_vm *vm, qs_call_args *c, const Format *f, Pixel
         return x->quality = (int)option, QS_OK;
     }
     if ((option != 8 && option != 16 && option != 32) || option > f->max_bits)
-        return qs_fail(vm, QS_EVALUE, "imwrite: a .%s file has 8 to %d bits per sample, got %lld", f->extension,
-                       f->max_bits, (long long)option);
+        return qs_fail(vm, QS_EVALUE, "imwrite: a .%s file has 8%s%s bits per sample, got %lld", f->extension,
+                       f->max_bits > 8 ? " to " : "", f->max_bits == 32 ? "32" : f->max_bits == 16 ? "16" : "",
+                       (long long)option);
     return x->bits = (int)option, QS_OK;
 }
 

@@ -1,5 +1,6 @@
 % Module: immorphology.q
 % Morphology of grey and binary images.  A mask is a set of positions: its elements that are not 0.
+import "imfilter.q" % which programs expect to come along
 
 % The smallest of x + mask around every position, of which neither x nor the mask takes part where it is nan: min lets nan
 % lose.  x has a border of nan, so that no position has to be looked at.

@@ -1,5 +1,6 @@
 % Module: imresize.q
 % Images of another size.
+import "imfilter.q" % which programs expect to come along
 
 % Weights of samples at distances t, for the methods "bilinear" and "bicubic" (the cubic convolution with a = -1/2 of Keys,
 % 1981).

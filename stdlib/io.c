@@ -142,6 +142,13 @@ static qs_status put_text(qs_vm *vm, const char *fn, File *file, Text *t, qs_sta
     return s;
 }
 
+qs_status qio_flush(qs_vm *vm, qs_call_args *c) {
+    File *file;
+    if (!qarg_given(c, 0)) return qvm_flush(vm), QS_OK;
+    TRY(file_arg(vm, "flush", c->in[0], &file));
+    return fflush(file->f) ? qio_error(vm, "flush", "write to", file->path) : QS_OK;
+}
+
 qs_status qio_fprint(qs_vm *vm, qs_call_args *c) {
     File *file;
     TRY(file_arg(vm, "fprint", c->in[0], &file));

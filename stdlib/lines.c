@@ -33,7 +33,7 @@ static qs_status open_lines(qs_vm *vm, qs_call_args *c, const char *fn, int at, 
     TRY(qarg_wide(vm, c, at, fn, "x", parts, &x));
     w->a = x.a, w->x = x.x;
     if (main) w->dim = qstats_main_dim(w->a);
-    if (qarg_given(c, dim_at)) TRY(qarg_dim(vm, fn, c->in[dim_at], &w->dim));
+    if (qarg_given(c, dim_at)) TRY(qarg_dim_of(vm, fn, c->in[at], c->in[dim_at], &w->dim));
     w->l = w->dim == DIM_ALL ? (ArrayLines){1, w->a->count, 1} : qstats_lines(w->a, w->dim);
     w->l.inner *= (size_t)parts;
     return QS_OK;
@@ -377,7 +377,7 @@ qs_status qlines_diff(qs_vm *vm, qs_call_args *c) {
     Shape s;
     TRY(qarg_array(vm, c, 0, "diff", "x", &a));
     int dim = qstats_main_dim(a);
-    if (qarg_given(c, 1)) TRY(qarg_dim(vm, "diff", c->in[1], &dim));
+    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, "diff", c->in[0], c->in[1], &dim));
     qmatrix_shape(a, &s);
     if (a->count == 0 || dim >= s.rank || s.dims[dim] < 2) { /* no two neighbours */
         int64_t dims[QS_MAX_RANK], n = dim < s.rank && s.dims[dim] > 1 ? s.dims[dim] - 1 : 0;

@@ -539,7 +539,7 @@ qs_status qmatrix_circshift(qs_vm *vm, qs_call_args *c) {
     size_t nby;
     int first = 0;
     TRY(qarg_array(vm, c, 0, "circshift", "x", &a));
-    if (c->nin > 2) TRY(qarg_dim(vm, "circshift", c->in[2], &first));
+    if (c->nin > 2) TRY(qarg_dim_of(vm, "circshift", c->in[0], c->in[2], &first));
     TRY(qarr_doubles(vm, c->in[1], "circshift: shift", &by, &nby));
     Place s, d;
     qs_status status = source(vm, a, &s);
@@ -583,7 +583,7 @@ qs_status qmatrix_flip(qs_vm *vm, qs_call_args *c) {
     Array *a;
     TRY(qarg_array(vm, c, 0, "flip", "x", &a));
     int dim = qstats_main_dim(a);
-    if (qarg_given(c, 1)) TRY(qarg_dim(vm, "flip", c->in[1], &dim));
+    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, "flip", c->in[0], c->in[1], &dim));
     return flip(vm, c, "flip", dim);
 }
 

@@ -374,7 +374,7 @@ qs_status qsort_sort(qs_vm *vm, qs_call_args *c) {
     int dim = -1;
     for (int i = 1; i < c->nin; i++) {
         const char *mode;
-        if (c->in[i].kind != QS_STRING) { TRY(qarg_dim(vm, "sort", c->in[i], &dim)); continue; }
+        if (c->in[i].kind != QS_STRING) { TRY(qarg_dim_of(vm, "sort", c->in[0], c->in[i], &dim)); continue; }
         TRY(qarg_string(vm, "sort", "mode", c->in[i], &mode, NULL));
         down = !strcmp(mode, "descend");
         if (!down && strcmp(mode, "ascend"))

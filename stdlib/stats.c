@@ -20,7 +20,7 @@ static qs_status reduce(qs_vm *vm, qs_call_args *c, const char *fn, Reduce r) {
     Array *a;
     if (c->in[0].kind == QS_BOOL || qval_is_number(c->in[0]) || c->in[0].kind != QS_ARRAY)
         TRY(qarg_array(vm, c, 0, fn, "x", &a));
-    if (qarg_given(c, 1)) TRY(qarg_dim(vm, fn, c->in[1], &dim));
+    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, fn, c->in[0], c->in[1], &dim));
     return qred_run(vm, r, c->in[0], dim, &c->out[0]);
 }
 #define REDUCTION(name, id) qs_status qstats_##name(qs_vm *vm, qs_call_args *c) { return reduce(vm, c, #name, id); }
@@ -43,7 +43,7 @@ static qs_status cumulate(qs_vm *vm, qs_call_args *c, const char *fn, Reduce r) 
     Array *a, *out;
     TRY(qarg_array(vm, c, 0, fn, "x", &a));
     int dim = qstats_main_dim(a);
-    if (qarg_given(c, 1)) TRY(qarg_dim(vm, fn, c->in[1], &dim));
+    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, fn, c->in[0], c->in[1], &dim));
     TRY(qred_cum(vm, r, a, dim, &out));
     c->out[0] = qarr_value(out);
     return QS_OK;
@@ -155,7 +155,7 @@ static qs_status extremes(qs_vm *vm, qs_call_args *c, const char *fn, Reduce r, 
     if (!absent)
         return qs_fail(vm, QS_ETYPE, "%s: with a dimension the second argument must be [], got %s", fn,
                        qs_type_name(vm, c->in[1]));
-    if (qarg_given(c, 2)) TRY(qarg_dim(vm, fn, c->in[2], &dim));
+    if (qarg_given(c, 2)) TRY(qarg_dim_of(vm, fn, c->in[0], c->in[2], &dim));
     if (c->in[0].kind != QS_ARRAY) TRY(qarg_array(vm, c, 0, fn, "x", &a));
     TRY(qred_run(vm, r, c->in[0], dim, &c->out[0]));
     return c->nout > 1 ? extreme_index(vm, c, fn, sign, dim, &c->out[1]) : QS_OK;

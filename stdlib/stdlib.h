@@ -29,6 +29,7 @@ const LibDoc *qlib_called_elsewhere(const char *name); /* what MATLAB or NumPy c
 void qlib_manual(Text *out); /* what docs/builtins.md says of the table */
 
 typedef struct Lib { /* Machine.lib */
+    size_t overwritten;   /* string.c: columns of the text that the next overwrite covers */
     double timer;         /* time.c: tic, in seconds of the monotonic clock; < 0 never started */
     struct Lapack *lapack; /* linalg.c: opened on first use */
     struct Regex *regex;  /* regex.c: compiled patterns */
@@ -50,6 +51,8 @@ qs_status qarg_count(qs_vm *vm, const char *fn, const char *what, qs_value v, in
 qs_status qarg_string(qs_vm *vm, const char *fn, const char *what, qs_value v, const char **s, size_t *n);
 /* A dimension 0…7 of an array. */
 qs_status qarg_dim(qs_vm *vm, const char *fn, qs_value v, int *out);
+/* One that x may have: its own, and the first three, which any image has (along those that x lacks its extent is 1). */
+qs_status qarg_dim_of(qs_vm *vm, const char *fn, qs_value x, qs_value v, int *out);
 /* Numbers lose no digit: one by itself becomes a vec of one element of the type that holds it exactly, and one that
  * takes part with arrays is converted once, to the type in which they meet (qoperand_meet).  So a native for several
  * operands asks for that type before it opens any of them: here of in[from..to-1]. */

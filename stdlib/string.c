@@ -1,6 +1,7 @@
 /* string.c -- strings, and the output functions that format them. */
 #include "stdlib/builtins.h"
 #include "vm/base/number.h"
+#include "vm/value/machine.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -8,16 +9,69 @@
 #include <string.h>
 
 /* -- output -------------------------------------------------------------------------------------------------------- */
+static qs_status joined(qs_vm *vm, const qs_call_args *c, int from, Text *t) { /* as print shows them */
+    for (int i = from; i < c->nin; i++) TRY(qfmt_value(vm, c->in[i], t));
+    return QS_OK;
+}
+
+static void blanks(Text *t, size_t n) {
+    for (size_t i = 0; i < n; i++) qtext_putc(t, ' ');
+}
+
+/* The text that overwrite left on this line gives way. */
+static void uncover(qs_vm *vm) {
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    blanks(&t, qlib(vm)->overwritten);
+    qtext_puts(&t, "\r");
+    if (qtext_status(&t) == QS_OK) qvm_write(vm, t.s, t.len);
+    qlib(vm)->overwritten = 0;
+    qtext_free(&t);
+}
+
+static qs_status put_out(qs_vm *vm, Text *t, qs_status s) { /* and frees it */
+    if (s == QS_OK) s = qtext_status(t);
+    if (s == QS_OK && qlib(vm)->overwritten) uncover(vm);
+    if (s == QS_OK) qvm_write(vm, t->s ? t->s : "", t->len);
+    qtext_free(t);
+    return s;
+}
+
 qs_status qstring_print(qs_vm *vm, qs_call_args *c) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));
-    qs_status s = QS_OK;
-    for (int i = 0; i < c->nin && s == QS_OK; i++) s = qfmt_value(vm, c->in[i], &t);
+    qs_status s = joined(vm, c, 0, &t);
     qtext_puts(&t, "\n");
-    if (s == QS_OK) s = qtext_status(&t);
-    if (s == QS_OK) qvm_write(vm, t.s, t.len);
-    qtext_free(&t);
-    return s;
+    return put_out(vm, &t, s);
+}
+
+qs_status qstring_write(qs_vm *vm, qs_call_args *c) {
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    TRY(put_out(vm, &t, joined(vm, c, 0, &t)));
+    if (qvm(vm)->line_buffered) qvm_flush(vm); /* somebody is looking, and no end of a line will come */
+    return QS_OK;
+}
+
+static size_t columns(const Text *t) { /* characters of UTF-8 */
+    size_t n = 0;
+    for (size_t i = 0; i < t->len; i++) n += (t->s[i] & 0xc0) != 0x80;
+    return n;
+}
+
+/* Blanks cover what is left of a longer text of before: that works where escape sequences do not. */
+qs_status qstring_overwrite(qs_vm *vm, qs_call_args *c) {
+    Text t;
+    size_t before = qlib(vm)->overwritten;
+    qtext_init(&t, qvm_ctx(vm));
+    qs_status s = joined(vm, c, 0, &t);
+    size_t now = columns(&t);
+    if (before > now) blanks(&t, before - now);
+    qtext_puts(&t, "\r");
+    if (s == QS_OK) qlib(vm)->overwritten = 0; /* it is covered already */
+    TRY(put_out(vm, &t, s));
+    qlib(vm)->overwritten = now;
+    return qvm_flush(vm), QS_OK;
 }
 
 static qs_status format(qs_vm *vm, qs_call_args *c, int at, const char *fn, Text *t) {
@@ -32,10 +86,7 @@ qs_status qstring_printf(qs_vm *vm, qs_call_args *c) {
     qtext_init(&t, qvm_ctx(vm));
     qs_status s = format(vm, c, 0, "printf", &t);
     if (!t.len || t.s[t.len - 1] != '\n') qtext_puts(&t, "\n"); /* one line per call (language.md 1.5) */
-    if (s == QS_OK) s = qtext_status(&t);
-    if (s == QS_OK) qvm_write(vm, t.s, t.len);
-    qtext_free(&t);
-    return s;
+    return put_out(vm, &t, s);
 }
 
 qs_status qstring_sprintf(qs_vm *vm, qs_call_args *c) {
@@ -44,23 +95,34 @@ qs_status qstring_sprintf(qs_vm *vm, qs_call_args *c) {
     return qval_text(vm, &t, format(vm, c, 0, "sprintf", &t), &c->out[0]);
 }
 
-qs_status qstring_error(qs_vm *vm, qs_call_args *c) {
-    if (c->in[0].kind != QS_STRING) return qarg_wrong(vm, "error", "message", "a string", c->in[0]);
-    if (c->nin == 1) return qs_fail(vm, QS_EUSER, "%s", qs_to_string(c->in[0], NULL));
+/* Fails with the message that arguments from `at` on make: one text, a format that fits the values behind it, or else
+ * all of them as print shows them, so that a slip in the format does not hide what went wrong. */
+static qs_status fail_with(qs_vm *vm, qs_call_args *c, int at, qs_status code) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));
-    qs_status s = format(vm, c, 0, "error", &t);
-    if (s == QS_OK) s = qs_fail(vm, QS_EUSER, "%s", t.s);
+    bool formatted = c->nin > at + 1 && c->in[at].kind == QS_STRING && format(vm, c, at, "error", &t) == QS_OK;
+    qs_status s = QS_OK;
+    if (!formatted) {
+        qs_error_clear(vm);
+        t.len = 0;
+        s = joined(vm, c, at, &t);
+    }
+    if (s == QS_OK) s = qtext_status(&t);
+    if (s == QS_OK) s = qs_fail(vm, code, "%.*s", (int)t.len, t.s ? t.s : "");
     qtext_free(&t);
     return s;
+}
+
+qs_status qstring_error(qs_vm *vm, qs_call_args *c) {
+    if (c->nin == 1 && c->in[0].kind != QS_STRING) return qarg_wrong(vm, "error", "message", "a string", c->in[0]);
+    return fail_with(vm, c, 0, QS_EUSER);
 }
 
 qs_status qstring_assert(qs_vm *vm, qs_call_args *c) {
     bool truth;
     TRY(qval_truth(vm, c->in[0], &truth));
     if (truth) return QS_OK;
-    const char *message = c->nin > 1 ? qs_to_string(c->in[1], NULL) : NULL;
-    return message ? qs_fail(vm, QS_EASSERT, "%s", message) : qs_fail(vm, QS_EASSERT, "assertion failed");
+    return c->nin > 1 ? fail_with(vm, c, 1, QS_EASSERT) : qs_fail(vm, QS_EASSERT, "assertion failed");
 }
 
 /* -- composing ----------------------------------------------------------------------------------------------------- */

@@ -523,12 +523,140 @@ class Statements(unittest.TestCase):
         self.assertIn("-e stands once", r.stderr)
 
 
+class Reloading(unittest.TestCase):
+    """Modules that are mended or edited while the prompt is open."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.prompt = subprocess.Popen([os.path.abspath(QRUN)], cwd=self.folder, stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.addCleanup(self.prompt.communicate)
+
+    def write(self, name, text):
+        with open(os.path.join(self.folder, name), "w") as f:
+            f.write(text)
+
+    def say(self, text):
+        """What the prompt answers."""
+        self.prompt.stdin.write(text + '\nprint "done"\n')
+        self.prompt.stdin.flush()
+        return "".join(iter(self.prompt.stdout.readline, "done\n"))
+
+    def test_a_mended_module_is_imported(self):
+        self.write("m.q", "function y = f(x)\n y = (x\nend\n")
+        for _ in range(2):
+            self.assertIn("m.q:2:8: error", self.say('import "m.q"'))
+        self.write("m.q", "function y = f(x)\n y = x+1\nend\n")
+        self.assertEqual(self.say('import "m.q"\nf(2)'), "3\n")
+
+    def test_a_module_whose_import_is_mended(self):
+        self.write("inner.q", "function y = g(x)\n y = unknown_name\nend\n")
+        self.write("outer.q", 'import "inner.q"\nfunction y = f(x)\n y = g(x)+1\nend\n')
+        self.assertIn("unknown_name", self.say('import "outer.q"'))
+        self.assertIn("unknown_name", self.say('import "outer.q"'))
+        self.write("inner.q", "function y = g(x)\n y = 10*x\nend\n")
+        self.assertEqual(self.say('import "outer.q"\nf(2)'), "21\n")
+
+    def test_an_edited_module_is_loaded_again(self):
+        self.write("inner.q", "function y = g(x)\n y = x\nend\n")
+        self.write("outer.q", 'import "inner.q"\nfunction y = f(x)\n y = g(x)+1\nend\n')
+        self.assertEqual(self.say('import "outer.q"\nf(2)'), "3\n")
+        self.write("inner.q", "function y = g(x)\n y = 10*x\nend\n")
+        self.assertEqual(self.say("f(2)"), "3\n")
+        self.assertEqual(self.say('import "outer.q"\nf(2)'), "21\n")
+        self.write("inner.q", "function y = g(x)\n y = 100*x + 0\nend\n")
+        self.assertEqual(self.say("reload"), "outer.q is loaded again\n")
+        self.assertEqual(self.say("f(2)"), "201\n")
+        self.assertEqual(self.say("reload"), "")
+
+    def test_a_mistake_leaves_what_was_there(self):
+        self.write("m.q", "function y = f(x)\n y = x\nend\n")
+        self.say('import "m.q"')
+        self.write("m.q", "function y = f(x)\n y = (x\nend\n")
+        self.assertIn("error: expected ')'", self.say("reload"))
+        self.assertEqual(self.say("f(2)"), "2\n")
+        self.write("m.q", "function y = f(x)\n y = 5*x\nend\n")
+        self.say("reload")
+        self.assertEqual(self.say("f(2)"), "10\n")
+
+
+class Files(unittest.TestCase):
+    """How a program comes to the command, and its arguments to main."""
+
+    def piped(self, *options, text):
+        return subprocess.run([QRUN, *options], input=text, capture_output=True, text=True, timeout=60)
+
+    def test_standard_input(self):
+        for name in ("-", "/dev/stdin"):
+            r = self.piped(name, "a", "b", text="print args()\n")
+            self.assertEqual((r.stdout, r.stderr, r.returncode), ('{"a","b"}\n', "", 0))
+
+    def test_first_line_names_the_command(self):
+        self.assertEqual(qrun(text="#!/usr/bin/env qrun\nprint 5\n").stdout, "5\n")
+
+    def test_main_receives_the_arguments(self):
+        main = "function [] = main(a, n : int, k = 7)\nprint a, n+1, k\nend\n"
+        self.assertEqual(self.piped("-", "x", "4", text=main).stdout, "x57\n")
+        self.assertEqual(self.piped("-", "x", "4", "z", text=main).stdout, "x5z\n")
+        r = self.piped("-", "x", "many", text=main)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("argument n must be int, got string", r.stderr)
+
+    def test_main_that_cannot_be_called_is_told(self):
+        main = "function [] = main(a)\nprint a\nend\n"
+        r = self.piped("-", text=main)
+        self.assertEqual((r.stdout, r.returncode), ("", 0))
+        self.assertIn("warning: main is not called: it takes 1 argument, and 0 stand behind the file", r.stderr)
+        self.assertEqual(self.piped("-", text=main + "main(3)\n").stderr, "")
+
+    def test_check(self):
+        with script("print 1\n") as good, script("print nowhere\n") as bad, \
+             script("m = ones(2,2)\nprint mean(m, 2)\n") as odd:
+            r = qrun("--check", good, bad, odd)
+            self.assertEqual((r.stdout, r.returncode), ("", 1))
+            self.assertIn(bad + ":1:7: error", r.stderr)
+            self.assertIn(odd + ":2:15: warning: a matrix has the dimensions 0 and 1", r.stderr)
+            self.assertEqual(qrun("--check", good, odd).returncode, 0)
+            self.assertEqual(qrun(odd).stderr, "")
+        self.assertEqual(qrun("--check", "-e", "x = nowhere").returncode, 1)
+        self.assertEqual(qrun("--check").returncode, 2)
+
+    def test_dumps_of_a_text(self):
+        self.assertIn("assign =", qrun("--dump", "ast", "-e", "x = 1+2").stdout)
+        self.assertIn("LOADN", qrun("--dump", "bytecode", "-e", "x = 1+2").stdout)
+        r = qrun("--dump", "kir", "--loops", "always", "-e", "x = 0..9; y = sin(x)*2")
+        self.assertIn("sin", r.stdout)
+
+
 class Output(unittest.TestCase):
     @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
     def test_a_full_disk_is_a_failure(self):
         with open("/dev/full", "w") as full:
             r = qrun("-e", "print 1", stdout=full)
         self.assertEqual((r.returncode, r.stderr), (1, "qrun: the output could not all be written\n"))
+
+    def first_output(self, text, env):
+        """What a pipe has seen of a program that then waits."""
+        with script(text + "\npause(20000)") as name:
+            p = subprocess.Popen([QRUN, name], stdout=subprocess.PIPE, env={**os.environ, **env})
+            seen = os.read(p.stdout.fileno(), 100)
+            p.kill()
+            p.wait()
+            p.stdout.close()
+            return seen
+
+    def test_a_line_that_is_written_over(self):
+        text = ('for i = 1..2\noverwrite("step ", i)\nend\nprint "done"\n'
+                'overwrite("longer")\noverwrite("ä")\nwrite("end")')
+        r = subprocess.run([QRUN, "-e", text], stdout=subprocess.PIPE)
+        self.assertEqual(r.stdout.decode(), "step 1\rstep 2\r      \rdone\nlonger\rä     \r \rend")
+
+    def test_what_is_seen_at_once(self):
+        self.assertEqual(self.first_output('write("half")\nflush()', {}), b"half")
+        self.assertEqual(self.first_output('overwrite(1, " of ", 3)', {}), b"1 of 3\r")
+        self.assertEqual(self.first_output('print "now"', {"PYTHONUNBUFFERED": "1"}), b"now\n")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ or within the row's bound.  A new row needs its lines there, and nothing else.""
 import argparse, cmath, math, os, re, subprocess, sys, tempfile
 import numpy as np
 
-from meanings import COMPLEX, INF, NAN, REFERENCES, SATURATES, WHOLE
+from meanings import COMPLEX, ENDLESS, INF, NAN, REFERENCES, SATURATES, WHOLE
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -82,7 +82,7 @@ def values(d, nargs, rng):
         ones = [complex(a, b) for a in parts for b in parts] + few
         ones += [complex(a, b) for a, b in rng.normal(0, 2, (40, 2))]
         part = np.finfo(np.float32 if d.itemsize == 8 else np.float64)
-        ends = [float(part.max) * 0.9, float(part.tiny), float(part.smallest_subnormal) * 3]
+        ends = [float(part.max) * 0.9, float(part.max) * 0.24, float(part.tiny), float(part.smallest_subnormal) * 3]
         ones += [complex(a, b) for a in ends + [1.0] for b in ends + [0.0, -2.0]]
         ones += [complex(a, b) for a in (NAN, INF, -INF, 1.0) for b in (NAN, INF, 0.0, -2.0)]
     with np.errstate(all="ignore"):
@@ -236,7 +236,7 @@ def distance(a, b, d):
 # A kernel that is not strict may give either of two zeros (sem.h); gamma of a driver forgets the sign of what vanishes.
 CHOICES = {"min", "max", "clamp", "clamp2", "saturate", "tgamma"}
 # Complex functions are made of several real ones; powers lose the digits of the exponent.  Units of the larger part.
-COMPLEX_BOUND = {"pow": 2000, "exp2": 300, "atanh": 64, "atan": 64}
+COMPLEX_BOUND = {"pow": 4000, "exp2": 300, "atanh": 64, "atan": 64}
 
 
 def bound(row, d, way, device):
@@ -260,7 +260,8 @@ def too_large(row, args, unit):
     if row.id == "pow" and np.iscomplexobj(args[0]) and abs(args[1]) > 1e3: return True
     if row.id == "div" and np.iscomplexobj(args[0]):  # as in NumPy, a divisor near the end of the range gives 0
         return max(abs(args[0]), abs(args[1])) > np.finfo(args[1].real.dtype).max / 4
-    return row.id in ("mul", "lerp") and unit and not np.isfinite(unit * np.float32(4))
+    with np.errstate(over="ignore"):
+        return row.id in ("mul", "lerp") and unit and not np.isfinite(unit * np.float32(4))
 
 
 def compare(case, base, got, limit, zeros_may_differ):
@@ -297,7 +298,10 @@ def reference(case):
         for a in zip(*[v.ravel() for v in case.args]):
             a = [v.item() for v in a]
             finite = all(cmath.isfinite(v) for v in a)
-            try: r = f(*a) if case.d.kind != "c" or finite or case.row.id.startswith("is") else None
+            odd = case.d.kind == "c" and not case.row.id.startswith("is") and \
+                not (finite and (case.row.id != "div" or a[1]))
+            meaning = ENDLESS.get(case.row.id) if odd else f
+            try: r = meaning(*a) if meaning else None
             except (OverflowError, ValueError, ZeroDivisionError): r = None
             if r is not None and case.out.kind in "iu":
                 t = np.iinfo(case.out)
@@ -305,6 +309,11 @@ def reference(case):
                 else: r = (r - t.min) % (t.max - t.min + 1) + t.min
             out.append(r)
     return out
+
+
+def half_known(w):
+    """Infinite and nan: the sign is open in C99, for instance that of the part of sinh(inf+nan*i)."""
+    return w.imag != w.imag and math.isinf(w.real)
 
 
 def against_reference(case, got):
@@ -318,7 +327,8 @@ def against_reference(case, got):
         with np.errstate(all="ignore"):
             if d.kind in "fc" and cmath.isfinite(w) and not cmath.isfinite(d.type(w)): continue
             w = d.type(w)
-        if distance(w, g, d) > slack and not (case.d.kind == "c" and w == g):
+        if case.d.kind == "c" and (w == g or half_known(w) and abs(w.real) == abs(g.real)): continue
+        if distance(w, g, d) > slack:
             args = ", ".join(repr(a.ravel()[i].item()) for a in case.args)
             return f"at ({args}) is {g.item()!r}, and means {w.item()!r}"
     return None

@@ -98,6 +98,18 @@ WHOLE = {  # of whole numbers that stay so: in Python's, before they meet their 
     "bitxor": lambda x, y: x ^ y, "bitnot": lambda x: ~x, "mod": None, "lerp": lambda a, b, c: a * c + b * (1 - c),
 }
 SATURATES = {"abs", "nextpow2"}  # where the result does not fit its type; the others wrap
+
+
+def npz(f): return lambda *z: complex(f(*map(np.complex128, z)))
+
+
+# Of complex numbers with parts that are infinite or nan, and of divisors that are 0: as in C99's annex G.
+ENDLESS = {name: npz(f) for name, f in {
+    "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "sin": np.sin, "cos": np.cos, "tan": np.tan, "sinh": np.sinh,
+    "cosh": np.cosh, "tanh": np.tanh, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh,
+    "acosh": np.arccosh, "atanh": np.arctanh, "div": np.divide, "conj": np.conj, "neg": np.negative,
+    "add": np.add, "sub": np.subtract}.items()}
+ENDLESS.update(abs=np.abs, angle=np.angle, real=np.real, imag=np.imag)
 COMPLEX = {
     "add": lambda x, y: x + y, "sub": lambda x, y: x - y, "mul": lambda x, y: x * y, "neg": lambda x: -x,
     "div": lambda x, y: x / y if y else None, "pow": lambda x, y: x ** y if abs(x) > 1e-300 and abs(y) < 1e3 else None,

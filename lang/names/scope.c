@@ -453,8 +453,8 @@ static void begin_locals(Resolver *r, Func *f) {
         if (is_declared(f, s) || !is_variable(outside(r, s)) || !qbegin_is_read_first(f, s)) continue;
         const Node *useless = qbegin_useless(f, s);
         if (useless)
-            qdiag_warning(r->u, useless->pos,
-                          "%s outside stays as it is: what is assigned inside a function is its own", s->name->s);
+            qdiag_warning(r->u, useless->pos, "%s outside stays as it is: what a function assigns is its own",
+                          s->name->s);
         Sym *outer = lookup_from(r, r->scope->up, s->name, s->pos);
         if (outer->kind < SYM_GLOBAL || f->is_lambda) outer = add_capture(r, f, outer);
         Node *n = beginning(r, s, outer);

@@ -27,6 +27,18 @@ Node *qast_node(Unit *u, NodeKind k, uint32_t pos) {
     return n;
 }
 
+void *qast_append(Unit *u, void *list, int *n, size_t size) {
+    char *at;
+    memcpy(&at, list, sizeof at); /* list points to a pointer of any type */
+    if ((*n & (*n - 1)) == 0) {
+        char *bigger = qast_alloc(u, (size_t)(*n ? *n * 2 : 1) * size);
+        if (*n) memcpy(bigger, at, (size_t)*n * size);
+        memcpy(list, &bigger, sizeof bigger);
+        at = bigger;
+    }
+    return at + (size_t)(*n)++ * size;
+}
+
 Where qast_where(const Unit *u, uint32_t pos) { return (Where){u->src, pos}; }
 
 /* -- names that stand for types ------------------------------------------------------------------------------------ */

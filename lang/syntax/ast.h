@@ -52,7 +52,7 @@ typedef struct {
 typedef struct { Arg *at; int n; } ArgList;
 
 typedef enum { Q_HOST, Q_DEVICE, Q_KERNEL } FuncQual;
-enum { ASSIGN_BEGINS = 1 }; /* flag of an N_ASSIGN that scope.c made: a local begins with what a name outside has */
+enum { ASSIGN_BEGINS = 1 }; /* flag of an N_ASSIGN of scope.c: a local begins with what a name outside has, if so */
 
 typedef struct { Str *name; TypeExpr *type; Node *init; bool variadic; uint32_t pos; Sym *sym; } Param;
 
@@ -164,7 +164,7 @@ typedef struct TypeDef {
     Str **typarams; int ntyparams;
     bool is_class, is_enum;
     uint8_t class_kind;       /* ClassKind */
-    Param *fields; int nfields; /* is_class; init is the default value.  is_enum: the constants, all N_NUM */
+    Param *fields; int nfields; /* init: the default value when written.  is_enum: constants, all N_NUM */
     TypeExpr *alias;          /* otherwise: alias, or TE_UNION; of an enum int */
     uint32_t pos;
     const Type *type;         /* set by the machine when the module is linked */
@@ -189,13 +189,16 @@ typedef struct Unit {
     TypeDef **typedefs; int ntypedefs;
     Reduction **reductions; int nreductions;
     int nerrors;          /* syntax errors found (the first is in ctx->err, all are in `report`) */
-    int nwarnings;
+    struct UnitWarning { uint32_t pos; const char *sentence; } *warnings; int nwarnings; /* told when it is linked */
+    uint32_t *percents; int npercents; /* comments behind something that can be divided, for slips.c */
     Text report;          /* every diagnostic, formatted, in order */
     void *module;         /* of the machine: whose top level this is */
 } Unit;
 
 Node *qast_node(Unit *u, NodeKind k, uint32_t pos);
 void *qast_alloc(Unit *u, size_t n);
+/* One more element, zeroed, of a list of *n that doubles inside the arena; `list` points to the pointer to it. */
+void *qast_append(Unit *u, void *list, int *n, size_t size);
 Where qast_where(const Unit *u, uint32_t pos);
 void qast_print(const Unit *u, Text *out);  /* a readable dump with one node per line: tests, --dump ast */
 bool qast_equal(const Node *a, const Node *b); /* structure and names, not positions */

@@ -1,6 +1,7 @@
 /* define.c -- definitions: functions, types, reductions, and the attributes in front of them. */
 #include "lang/syntax/fold.h"
 #include "lang/syntax/parser.h"
+#include "vm/base/warning.h"
 
 #include <math.h>
 #include <string.h>
@@ -306,6 +307,14 @@ static void attribute_items(Parser *p, Attr *a) {
     a->items = qparse_take(p, mark, sizeof(AttrItem), &a->nitems);
 }
 
+/* {!warnings off} … {!warnings on}: for what stands between them. */
+static void switch_warnings(Parser *p, const Attr *a) {
+    const char *word = a->nitems == 1 && !a->items[0].value ? a->items[0].key->s : "";
+    bool on = !strcmp(word, "on");
+    if (!on && strcmp(word, "off")) qparse_warn(p, a->pos, "write {!warnings off} or {!warnings on}");
+    else if (!p->quiet) qwarn_switch(p->ctx, p->u->src, a->pos, on);
+}
+
 /* {!name key=value; …}.  Attributes have no effect on the meaning, so one that is not understood is only a warning. */
 Attr *qdef_attribute(Parser *p) {
     Node *n = qparse_node(p, N_ATTR, qparse_pos(p));
@@ -324,6 +333,7 @@ Attr *qdef_attribute(Parser *p) {
         p->i = p->tok[opener].match;
         p->k = T_RBRACE;
     }
+    if (!strcmp(a->name->s, "warnings")) switch_warnings(p, a);
     if (strcmp(a->name->s, "parallel") && qstr_distance(a->name->s, "parallel", 2) <= 2)
         qparse_warn(p, a->pos, "this attribute means nothing: did you mean 'parallel'?");
     qparse_close(p, T_RBRACE, opener, "");

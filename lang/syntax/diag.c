@@ -1,6 +1,7 @@
 #include "lang/syntax/diag.h"
 
 #include "vm/base/number.h"
+#include "vm/base/warning.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,17 +9,13 @@
 
 enum { SENTENCE = 1024 };
 
-static void report(Unit *u, uint32_t pos, const char *severity, const char *fmt, va_list ap) {
-    char sentence[SENTENCE];
-    qnum_vprint(sentence, sizeof sentence, fmt, ap);
-    qsource_report(&u->report, qast_where(u, pos), severity, sentence);
-}
-
 void qdiag_verror(Unit *u, qs_status s, uint32_t pos, const char *fmt, va_list ap) {
+    char sentence[SENTENCE];
     va_list again;
     va_copy(again, ap);
-    report(u, pos, "error", fmt, again);
+    qnum_vprint(sentence, sizeof sentence, fmt, again);
     va_end(again);
+    qsource_report(&u->report, qast_where(u, pos), "error", sentence);
     u->nerrors++;
     (void)qerr_vset(u->ctx, s, qast_where(u, pos), fmt, ap); /* keeps the first one */
 }
@@ -38,11 +35,17 @@ void qdiag_name_error(Unit *u, uint32_t pos, const char *fmt, ...) {
 }
 
 void qdiag_warning(Unit *u, uint32_t pos, const char *fmt, ...) {
+    char sentence[SENTENCE];
     va_list ap;
+    if (!qwarn_wanted(u->ctx, qast_where(u, pos))) return;
     va_start(ap, fmt);
-    report(u, pos, "warning", fmt, ap);
+    qnum_vprint(sentence, sizeof sentence, fmt, ap);
     va_end(ap);
-    u->nwarnings++;
+    qsource_report(&u->report, qast_where(u, pos), "warning", sentence);
+    char *kept = qast_alloc(u, strlen(sentence) + 1);
+    strcpy(kept, sentence);
+    struct UnitWarning *w = qast_append(u, &u->warnings, &u->nwarnings, sizeof *w);
+    *w = (struct UnitWarning){pos, kept};
 }
 
 const char *qdiag_habit(const char *word, size_t n) {

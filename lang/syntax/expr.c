@@ -1,6 +1,7 @@
 /* expr.c -- expressions: precedence climbing over operators.def, postfix forms, literals, lambdas. */
 #include "lang/syntax/parser.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { PREC_LOWEST = 2, PREC_EQUAL = 4, PREC_RANGE = 6 };
@@ -79,8 +80,11 @@ static NodeList items(Parser *p, uint32_t opener, TokenKind closer) {
 static Node *list(Parser *p, NodeKind k, TokenKind closer) {
     Node *n = qparse_node(p, k, qparse_pos(p));
     uint32_t opener = p->i;
+    bool in_list = p->in_list;
     qparse_next(p);
+    p->in_list = true;
     n->u.items = items(p, opener, closer);
+    p->in_list = in_list;
     return qparse_grown(p, n, p->height);
 }
 
@@ -153,8 +157,8 @@ static Arg argument(Parser *p) {
 static ArgList arguments(Parser *p) { /* at the ( */
     uint32_t opener = p->i, mark = p->nscratch;
     int height = 0;
-    bool in_index = p->in_index;
-    p->in_index = false;
+    bool in_index = p->in_index, in_list = p->in_list;
+    p->in_index = p->in_list = false;
     qparse_next(p);
     while (p->k != T_RPAREN && p->k != T_ERROR) {
         Arg a = argument(p);
@@ -168,7 +172,7 @@ static ArgList arguments(Parser *p) { /* at the ( */
     ArgList list;
     list.at = qparse_take(p, mark, sizeof(Arg), &list.n);
     p->height = height;
-    p->in_index = in_index;
+    p->in_index = in_index, p->in_list = in_list;
     return list;
 }
 
@@ -194,11 +198,12 @@ static Node *index_item(Parser *p) {
 
 static Node *indexed(Parser *p, Node *base) {
     int height = p->height;
-    struct { bool in; int dim; Node *base; } outer = {p->in_index, p->index_dim, p->index_base};
+    struct { bool in, list; int dim; Node *base; } outer = {p->in_index, p->in_list, p->index_dim, p->index_base};
     Node *n = qparse_node(p, N_INDEX, base->pos);
     uint32_t opener = p->i, mark = p->nscratch;
     qparse_next(p);
     p->in_index = true;
+    p->in_list = false;
     p->index_dim = 0;
     p->index_base = base;
     do {
@@ -210,7 +215,7 @@ static Node *indexed(Parser *p, Node *base) {
     qparse_close(p, T_RBRACK, opener, "',' or ");
     n->u.index.base = base;
     n->u.index.at = qparse_take_nodes(p, mark);
-    p->in_index = outer.in, p->index_dim = outer.dim, p->index_base = outer.base;
+    p->in_index = outer.in, p->in_list = outer.list, p->index_dim = outer.dim, p->index_base = outer.base;
     return qparse_grown(p, n, height);
 }
 
@@ -242,8 +247,11 @@ static Node *name(Parser *p) {
 
 static Node *parenthesised(Parser *p) {
     uint32_t opener = p->i;
+    bool in_list = p->in_list;
     qparse_next(p);
+    p->in_list = false;
     Node *n = qexpr_any(p);
+    p->in_list = in_list;
     if (p->k == T_COMMA)
         qparse_fail(p, qparse_pos(p), "a list in parentheses has no meaning: a vector is [a,b], a cell is {a,b}");
     qparse_close(p, T_RPAREN, opener, "");
@@ -385,8 +393,27 @@ static Node *range(Parser *p, Node *lo) {
     return qparse_grown(p, n, height);
 }
 
+/* -- slips that show in the spelling ------------------------------------------------------------------------------- */
+/* a<b<c compares the 0 or 1 of a<b.  `chain`: the operator before, without brackets; OP__COUNT when there is none. */
+static void check_chain(Parser *p, Op chain, Op op) {
+    if (op < OP_EQ || op > OP_GE || chain == OP__COUNT || precedence[chain] != precedence[op]) return;
+    char text[160];
+    snprintf(text, sizeof text, "a comparison is 0 or 1, and that is what is compared here: write a %s b && b %s c",
+             qop_text(chain), qop_text(op));
+    qparse_warn(p, qparse_pos(p), text);
+}
+
+/* [1 -2] is one element for us, two for MATLAB. */
+static void check_spacing(Parser *p, Op op) {
+    const Token *t = qparse_at(p);
+    if ((op != OP_SUB && op != OP_ADD) || !p->in_list || t->first || t[-1].end == t->pos || t[1].pos != t->end) return;
+    qparse_warn(p, t->pos, op == OP_SUB ? "this subtracts: a comma separates elements, [a, -b]; a difference is a - b"
+                                        : "this adds: a comma separates elements, [a, +b]; a sum is a + b");
+}
+
 static Node *binary(Parser *p, int least) {
     Node *left = unary(p);
+    Op chain = OP__COUNT;
     for (;;) {
         Op op;
         if (p->k == T_RANGE && PREC_RANGE >= least) {
@@ -396,6 +423,9 @@ static Node *binary(Parser *p, int least) {
         if (!binary_operator(p, least, &op)) return left;
         uint32_t pos = qparse_pos(p);
         int height = p->height;
+        check_chain(p, chain, op);
+        check_spacing(p, op);
+        chain = op;
         qparse_next(p);
         Node *right = binary(p, precedence[op] + 1);
         left = binary_node(p, op, pos, left, height, right);

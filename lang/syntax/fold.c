@@ -19,19 +19,41 @@ static bool fold_binary(Op op, double a, double b, double *out) {
     }
 }
 
-bool qfold_number(const Node *n, double *out) {
+/* What a variable holds, a number or a string, where that is known; the last entry of a variable counts. */
+typedef struct Known { struct Known *next; const Sym *sym; bool is_known; double number; const Str *str; } Known;
+
+static const Known *known(const Known *k, const Node *n) {
+    if (n->kind != N_IDENT || !n->u.ident.sym) return NULL;
+    while (k && k->sym != n->u.ident.sym) k = k->next;
+    return k && k->is_known ? k : NULL;
+}
+
+static bool fold_number(const Known *all, const Node *n, double *out) {
+    const Known *k;
     double a, b;
     switch ((NodeKind)n->kind) {
     case N_NUM:
         *out = n->u.num.value;
         return !n->u.num.imaginary;
+    case N_IDENT:
+        if (!(k = known(all, n)) || k->str) return false;
+        *out = k->number;
+        return true;
     case N_UNARY:
-        if (n->op == OP_NOT || !qfold_number(n->u.bin.a, &a)) return false;
+        if (n->op == OP_NOT || !fold_number(all, n->u.bin.a, &a)) return false;
         *out = n->op == OP_NEG ? -a : a;
         return true;
-    case N_BINARY: return qfold_number(n->u.bin.a, &a) && qfold_number(n->u.bin.b, &b) && fold_binary(n->op, a, b, out);
+    case N_BINARY:
+        return fold_number(all, n->u.bin.a, &a) && fold_number(all, n->u.bin.b, &b) && fold_binary(n->op, a, b, out);
     default: return false;
     }
+}
+
+bool qfold_number(const Node *n, double *out) { return fold_number(NULL, n, out); }
+
+static const Str *fold_string(const Known *all, const Node *n) {
+    const Known *k = known(all, n);
+    return n->kind == N_STR ? n->u.str : k ? k->str : NULL;
 }
 
 /* -- matrices ---------------------------------------------------------------------------------------------------- */
@@ -90,22 +112,22 @@ static Truth compare(Op op, double order, bool unordered) {
     }
 }
 
-static Truth condition(const Node *n);
+static Truth condition(const Known *all, const Node *n);
 
-static Truth binary_condition(const Node *n) {
+static Truth binary_condition(const Known *all, const Node *n) {
     const Node *a = n->u.bin.a, *b = n->u.bin.b;
     double x, y;
     if (n->op == OP_ANDAND || n->op == OP_OROR) {
-        Truth p = condition(a), q = condition(b), decides = n->op == OP_OROR ? YES : NO;
+        Truth p = condition(all, a), q = condition(all, b), decides = n->op == OP_OROR ? YES : NO;
         if (p == decides || q == decides) return decides;
         return p == UNKNOWN || q == UNKNOWN ? UNKNOWN : p;
     }
-    if (qfold_number(a, &x) && qfold_number(b, &y)) {
+    if (fold_number(all, a, &x) && fold_number(all, b, &y)) {
         Truth t = compare(n->op, x < y ? -1 : x > y, isnan(x) || isnan(y));
         if (t != UNKNOWN) return t;
     }
-    if (a->kind == N_STR && b->kind == N_STR && (n->op == OP_EQ || n->op == OP_NE))
-        return truth(qstr_equal(a->u.str, b->u.str) == (n->op == OP_EQ));
+    const Str *s = fold_string(all, a), *t = fold_string(all, b);
+    if (s && t && (n->op == OP_EQ || n->op == OP_NE)) return truth(qstr_equal(s, t) == (n->op == OP_EQ));
     return UNKNOWN;
 }
 
@@ -114,30 +136,70 @@ static bool is_builtin_name(const Node *n, const char *name) {
            n->u.ident.sym->kind == SYM_GLOBAL;
 }
 
-static Truth condition(const Node *n) {
+static Truth condition(const Known *all, const Node *n) {
     double x;
-    if (qfold_number(n, &x)) return truth(x != 0);
+    if (fold_number(all, n, &x)) return truth(x != 0);
     if (is_builtin_name(n, "true")) return YES;
     if (is_builtin_name(n, "false")) return NO;
-    if (n->kind == N_BINARY) return binary_condition(n);
+    if (n->kind == N_BINARY) return binary_condition(all, n);
     if (n->kind == N_UNARY && n->op == OP_NOT) {
-        Truth t = condition(n->u.bin.a);
+        Truth t = condition(all, n->u.bin.a);
         return t == UNKNOWN ? UNKNOWN : truth(t == NO);
     }
     return UNKNOWN;
 }
 
-static void check_assert(Unit *u, const Node *n) {
+static void check_assert(Unit *u, const Known *all, const Node *n) {
     if (n->kind != N_CALL || !is_builtin_name(n->u.call.callee, "assert") || n->u.call.args.n == 0) return;
     ArgList args = n->u.call.args;
-    if (condition(args.at[0].value) != NO) return;
+    if (condition(all, args.at[0].value) != NO) return;
     if (args.n > 1 && args.at[1].value->kind == N_STR)
         qdiag_error(u, n->pos, "this assertion can never hold: %s", args.at[1].value->u.str->s);
     else qdiag_error(u, n->pos, "this assertion can never hold");
 }
 
+/* Whether a statement may change variables of the top level in a way that is not seen: a block that assigns, and calls
+ * of what may be anything, or may evaluate text (all calls, in a text that is itself evaluated). */
+static void find_unseen(void *ud, Node **child) {
+    bool *unseen = ud;
+    const Node *n = *child, *f = n->kind == N_CALL ? n->u.call.callee : NULL;
+    if (!NODE_IS_EXPR(n) && n->kind != N_EXPR && n->kind != N_PRINT && n->kind != N_ASSIGN && n->kind != N_FUNC)
+        *unseen = true;
+    if (f && (f->kind != N_IDENT || !f->u.ident.sym || f->u.ident.sym->kind != SYM_GLOBAL ||
+              !f->u.ident.sym->function || !strcmp(f->u.ident.name->s, "eval")))
+        *unseen = true;
+    qast_children(*child, find_unseen, unseen);
+}
+
+static void find_call(void *ud, Node **child) {
+    if ((*child)->kind == N_CALL) *(bool *)ud = true;
+    else qast_children(*child, find_call, ud);
+}
+
+/* What a statement assigns is known from now on, or no more. */
+static void learn(Unit *u, Known **all, const Node *n) {
+    bool plain = n->u.assign.ntargets == 1 && !n->u.assign.in_place && !n->u.assign.bracketed && !n->u.assign.types[0];
+    for (int i = 0; i < n->u.assign.ntargets; i++) {
+        const Node *to = n->u.assign.targets[i];
+        if (to->kind != N_IDENT || !to->u.ident.sym) continue;
+        Known *k = qast_alloc(u, sizeof *k);
+        *k = (Known){.next = *all, .sym = to->u.ident.sym};
+        if (plain) k->str = fold_string(*all, n->u.assign.value);
+        k->is_known = plain && (k->str || fold_number(*all, n->u.assign.value, &k->number));
+        *all = k;
+    }
+}
+
 /* Those of the top level that run whatever happens: assert(false) in a branch says that it is never reached. */
 void qfold_asserts(Unit *u) {
-    for (int i = 0; i < u->main->body.n; i++)
-        if (u->main->body.at[i]->kind == N_EXPR) check_assert(u, u->main->body.at[i]->u.expr);
+    Known *all = NULL;
+    for (int i = 0; i < u->main->body.n; i++) {
+        Node *n = u->main->body.at[i];
+        bool unseen = false, calls = false;
+        if (n->kind == N_EXPR) check_assert(u, all, n->u.expr);
+        find_unseen(&unseen, &u->main->body.at[i]);
+        if (all && u->src->internal) find_call(&calls, &u->main->body.at[i]);
+        if (unseen || calls) all = NULL;
+        if (n->kind == N_ASSIGN) learn(u, &all, n);
+    }
 }

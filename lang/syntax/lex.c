@@ -9,6 +9,7 @@
 
 typedef struct {
     Ctx *ctx;
+    Unit *u;
     const char *text, *end, *s; /* s: the character being looked at */
     bool line_start;            /* no token on this line yet */
     TokenList *out;
@@ -122,6 +123,11 @@ static void track_bracket(Lexer *l, TokenKind k) {
     }
 }
 
+static bool ends_operand(TokenKind k) {
+    return k == T_IDENT || k == T_ANY || k == T_NUMBER || k == T_STRING || k == T_RPAREN || k == T_RBRACK ||
+           k == T_RBRACE || k == T_ENDCELL;
+}
+
 /* -- lines --------------------------------------------------------------------------------------------------------- */
 static void end_line(Lexer *l) {
     l->line_start = true;
@@ -138,6 +144,14 @@ static void skip_comment(Lexer *l) {
 
 static void skip_blanks(Lexer *l) {
     while (l->s < l->end && (*l->s == ' ' || *l->s == '\t' || *l->s == '\r')) l->s++;
+}
+
+/* Whether somebody meant a remainder is known when the names are: the place is kept. */
+static void comment(Lexer *l) {
+    const char *from = l->s;
+    bool behind = !l->line_start && ends_operand(last(l));
+    skip_comment(l);
+    if (behind) *(uint32_t *)qast_append(l->u, &l->u->percents, &l->u->npercents, sizeof(uint32_t)) = here(l, from);
 }
 
 /* A lone _ at the end of a line joins it with the next. */
@@ -325,11 +339,6 @@ static void string(Lexer *l) {
     push(l, T_STRING, from, l->s);
 }
 
-static bool ends_operand(TokenKind k) {
-    return k == T_IDENT || k == T_ANY || k == T_NUMBER || k == T_STRING || k == T_RPAREN || k == T_RBRACK ||
-           k == T_RBRACE || k == T_ENDCELL;
-}
-
 static void quoted(Lexer *l, const char *from) { /* 'text' */
     const char *nl = memchr(l->s, '\n', (size_t)(l->end - l->s));
     const char *close = memchr(l->s, '\'', (size_t)((nl ? nl : l->end) - l->s));
@@ -440,13 +449,14 @@ static void token(Lexer *l) {
 
 void qlex_run(Unit *u, TokenList *out) {
     const Source *src = u->src;
-    Lexer l = {.ctx = u->ctx, .text = src->text, .s = src->text, .end = src->text + src->len,
+    Lexer l = {.ctx = u->ctx, .u = u, .text = src->text, .s = src->text, .end = src->text + src->len,
                .line_start = true, .out = out};
     if (src->len >= 3 && !memcmp(src->text, "\xef\xbb\xbf", 3)) l.s += 3;
+    if (l.end - l.s >= 2 && !memcmp(l.s, "#!", 2)) skip_comment(&l); /* #!/usr/bin/env qrun */
     for (;;) {
         skip_blanks(&l);
         if (l.s == l.end) break;
-        if (*l.s == '%') skip_comment(&l);
+        if (*l.s == '%') comment(&l);
         else if (*l.s == '\n') end_line(&l), l.s++;
         else token(&l);
     }

@@ -298,17 +298,8 @@ NodeList qparse_take_nodes(Parser *p, uint32_t mark) {
     return l;
 }
 
-/* To one of the lists of the unit, which grow by doubling inside the arena. */
 void qparse_append(Parser *p, void *list, int *n, void *item) {
-    void **at;
-    memcpy(&at, list, sizeof at); /* list points to a pointer of any type */
-    if ((*n & (*n - 1)) == 0) {
-        void **bigger = qast_alloc(p->u, (size_t)(*n ? *n * 2 : 1) * sizeof item);
-        if (*n) memcpy(bigger, at, (size_t)*n * sizeof item);
-        memcpy(list, &bigger, sizeof bigger);
-        at = bigger;
-    }
-    at[(*n)++] = item;
+    *(void **)qast_append(p->u, list, n, sizeof item) = item;
 }
 
 Func *qparse_func(Parser *p, FuncQual qual, Str *name, uint32_t pos) {

@@ -38,6 +38,7 @@ typedef struct Parser {
     int depth, height; /* height: of the expression made last */
     int nreported;
     bool in_index;     /* directly inside x[…], where `end` gets an explanation */
+    bool in_list;      /* directly inside [a,b] or {a,b} */
     int index_dim;
     Node *index_base;
     Func *func;

@@ -18,6 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     Ctx c;
     qctx_init(&c, 32);
     Unit u = {.ctx = &c, .src = qsource_add(&c, "fuzz.q", (const char *)data, size)};
+    qarena_init(&u.arena, &c);
     TokenList l = {0};
     qlex_run(&u, &l);
     check(&l, size);
@@ -27,6 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             (void)qlex_number(u.src->text + l.at[i].pos, l.at[i].end - l.at[i].pos, &imaginary, &integer);
     }
     qlex_free(&c, &l);
+    qarena_free(&u.arena);
     qctx_close(&c);
     return 0;
 }

@@ -24,12 +24,14 @@ static void tokens(const char *text, const char *expected) {
     char got[2048] = "";
     qctx_init(&c, 32);
     Unit u = {.ctx = &c, .src = qsource_add(&c, "t.q", text, strlen(text))};
+    qarena_init(&u.arena, &c);
     TokenList l = {0};
     qlex_run(&u, &l);
     for (uint32_t i = 0; i < l.n; i++) append_token(got, text, &l.at[i]);
     for (uint32_t i = 0; i < l.nerrors; i++) strcat(got, " !");
     compare(text, expected, got);
     qlex_free(&c, &l);
+    qarena_free(&u.arena);
     qctx_close(&c);
 }
 
@@ -68,6 +70,7 @@ static void brackets(void) {
     qctx_init(&c, 32);
     const char *text = "f([1,(2)],{3}) (4]";
     Unit u = {.ctx = &c, .src = qsource_add(&c, "t.q", text, strlen(text))};
+    qarena_init(&u.arena, &c);
     TokenList l = {0};
     qlex_run(&u, &l);
     static const uint32_t partner[] = {0, 13, 8, 0, 0, 7, 0, 0, 0, 0, 12};
@@ -75,6 +78,7 @@ static void brackets(void) {
         if (l.at[i].match != partner[i]) failures++, printf("token %u: match %u\n", i, l.at[i].match);
     if (l.at[14].match != 0) failures++;
     qlex_free(&c, &l);
+    qarena_free(&u.arena);
     qctx_close(&c);
 }
 

@@ -5,6 +5,7 @@
 #include "vm/array/select.h"
 #include "devices/pool.h"
 #include "vm/base/dtype.h"
+#include "vm/base/warning.h"
 #include "vm/value/convert.h"
 #include "vm/array/nest.h"
 
@@ -245,6 +246,22 @@ static qs_status unpack_position(qs_vm *vm, Array *a, Indices *x) {
     return QS_OK;
 }
 
+/* As many zeros and ones as there are elements: computed, they were to be a mask (two of them may be an order). */
+static qs_status check_for_mask(const Base *b, Array *a) {
+    const void *p;
+    size_t size = qdtype_size((qs_dtype)a->dtype);
+    if (a->count < 3 || a->hdr.flags & ARRAY_LITERAL || qdtype_is_complex((qs_dtype)a->dtype) || !whole_shape(b, a))
+        return QS_OK;
+    TRY(qarr_read(b->vm, a, &p));
+    for (size_t k = 0; k < a->count; k++) {
+        double v = qdtype_get((qs_dtype)a->dtype, (const char *)p + (ptrdiff_t)(qarr_offset(a, k) * size));
+        if (v != 0 && v != 1) return QS_OK;
+    }
+    return qwarn_at(qvm_ctx(b->vm), qvm_here(b->vm),
+                    "these numbers are the places 0 and 1%s%s, not a mask: comparisons make masks, as in x[w != 0]",
+                    b->of, b->of_name);
+}
+
 qs_status qselect_open(const Base *b, int n, const qs_value *at, Indices *x) {
     x->form = FORM_EACH;
     x->n = n;
@@ -259,7 +276,8 @@ qs_status qselect_open(const Base *b, int n, const qs_value *at, Indices *x) {
         return qerr_set(qvm_ctx(b->vm), QS_ESHAPE, "a mask of shape %s does not fit %s", qarr_shape_text(a, text),
                         b->name);
     }
-    return a && is_position(b, a) ? unpack_position(b->vm, a, x) : QS_OK;
+    if (a && is_position(b, a)) return unpack_position(b->vm, a, x);
+    return a ? check_for_mask(b, a) : QS_OK;
 }
 
 qs_status qselect_each(Base *b, const Indices *x, Selection *s) {

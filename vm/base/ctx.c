@@ -153,7 +153,7 @@ void qerr_clear(Ctx *c) {
 
 /* -- arena -------------------------------------------------------------------------------------------------------- */
 
-enum { ARENA_BLOCK = 32 * 1024, ARENA_ALIGN = 16 };
+enum { ARENA_FIRST = 1024, ARENA_BLOCK = 32 * 1024, ARENA_ALIGN = 16 }; /* each block is twice as large as the last */
 
 struct ArenaBlock {
     ArenaBlock *next;
@@ -176,13 +176,14 @@ void *qarena_alloc(Arena *a, size_t n) {
         a->used += n;
         return p;
     }
-    if (a->block && n > ARENA_BLOCK / 4) { /* a large piece gets a block of its own behind the current one */
+    size_t size = !a->block ? ARENA_FIRST : a->block->size < ARENA_BLOCK / 2 ? a->block->size * 2 : ARENA_BLOCK;
+    if (a->block && n > size / 4) { /* a large piece gets a block of its own behind the current one */
         ArenaBlock *own = new_block(a, n);
         own->next = a->block->next;
         a->block->next = own;
         return own->data;
     }
-    ArenaBlock *b = new_block(a, n > ARENA_BLOCK ? n : ARENA_BLOCK);
+    ArenaBlock *b = new_block(a, n > size ? n : size);
     b->next = a->block;
     a->block = b;
     a->used = n;
@@ -270,6 +271,8 @@ void qsource_drop(Ctx *c, Source *s) {
     *at = s->next;
     qmem_free(c, s->path, strlen(s->path) + 1);
     qmem_free(c, s->text, s->len + 1);
+    qmem_free(c, s->switches, s->cap_switches * sizeof *s->switches);
+    qmem_free(c, s->warned, s->cap_warned * sizeof *s->warned);
     qmem_free(c, s, sizeof *s);
 }
 

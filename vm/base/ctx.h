@@ -3,6 +3,7 @@
  *     ctx     memory, errors, arenas, growing text, sources        dtype    element types and their conversions
  *     str     names and strings, maps                              type     descriptors of the types of the language
  *     number  numbers as text                                      flag     what signal handlers and threads raise
+ *     warning what is legal, and hardly meant
  *
  * Everybody calls these files; they know nobody but quasar_types.h.  qs_vm begins with a Ctx, so lang and devices work
  * on the same state without knowing the machine. */
@@ -55,6 +56,8 @@ typedef struct Ctx {
     void (*threads_close)(struct Ctx *); /* called by qctx_close */
     struct Device *spaces[8]; /* devices/buffer.c: a device that reaches memory space m; [0], the host, stays NULL */
     struct Buffer *on_devices; /* devices/buffer.c: buffers with a block on some device, latest used first */
+    bool no_warnings;         /* nobody wants them */
+    qs_status (*warn)(struct Ctx *, Where, const char *sentence); /* tells one; of the machine.  NULL: nobody listens */
     double fetched[256];      /* bytes that came from devices to the host, by Buffer.maker */
 } Ctx;
 
@@ -116,6 +119,8 @@ struct Source {
     char *text;          /* NUL-terminated copy */
     size_t len;
     bool internal;       /* the prompt, -e */
+    uint32_t *switches; uint32_t nswitches, cap_switches; /* warning.c: where warnings go off, on, off … */
+    uint32_t *warned; uint32_t nwarned, cap_warned;       /* and what has had its warning */
 };
 Source *qsource_add(Ctx *c, const char *path, const char *text, size_t len);
 void qsource_drop(Ctx *c, Source *s);              /* nothing may point to it any more */

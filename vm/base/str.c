@@ -102,10 +102,26 @@ Str *qstr_new(Ctx *c, const char *s, size_t n) {
     return n <= LONG_TEXT ? new_str(c, s, n) : try_str(c, s, n);
 }
 
+/* What the table of interned strings uses is free in a string that is not in it. */
+Str *qstr_placed(Ctx *c, const char *s, const char *file, uint32_t line) {
+    Str *p = new_str(c, s, strlen(s));
+    p->hdr.flags = STR_PLACED;
+    p->chain = qstr_new(c, file, strlen(file));
+    p->hash = line;
+    return p;
+}
+
+bool qstr_place(const Str *s, Str **file, uint32_t *line) {
+    if (!(s->hdr.flags & STR_PLACED)) return false;
+    *file = s->chain;
+    *line = s->hash;
+    return true;
+}
+
 bool qstr_append(Ctx *c, Str **at, const char *t, size_t n) {
     Str *s = *at;
     size_t have = str_bytes(s), need = sizeof *s + s->len + n + 1;
-    if (s->hdr.refs != 1 || (s->hdr.flags & STR_INTERNED) || need > UINT32_MAX) return false;
+    if (s->hdr.refs != 1 || s->hdr.flags || need > UINT32_MAX) return false;
     if (need > have) {
         uint16_t log2 = (uint16_t)(64 - __builtin_clzll(need));
         if (!(s = qmem_try_resize(c, s, have, (size_t)1 << log2))) return false;
@@ -141,6 +157,7 @@ void qstr_free(Ctx *c, Str *s) {
         return;
     }
     if (s->hdr.flags & STR_INTERNED) unlink_str(c->strings, s);
+    if (s->hdr.flags & STR_PLACED) qstr_release(c, s->chain);
     qmem_free(c, s, str_bytes(s));
 }
 

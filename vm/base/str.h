@@ -6,10 +6,10 @@
 struct Str { /* QS_STRING; s is NUL-terminated and may contain NUL bytes */
     Obj hdr;
     uint32_t hash, len;
-    struct Str *chain; /* intern table; NULL and hdr.flags == 0 for long strings, which are not interned */
+    struct Str *chain; /* intern table; NULL for strings that are not interned */
     char s[];
 };
-enum { STR_INTERNED = 1, STR_NAME = 2, STR_INTERN_MAX = 64 }; /* hdr.flags; bytes */
+enum { STR_INTERNED = 1, STR_NAME = 2, STR_PLACED = 4, STR_INTERN_MAX = 64 }; /* hdr.flags; bytes */
 
 /* A new reference.  Up to STR_INTERN_MAX bytes are interned, longer strings are not: compare with qstr_equal.  NULL
  * when there is no memory for one of more than a few thousand bytes. */
@@ -21,6 +21,9 @@ Str *qstr_cname(Ctx *c, const char *s);
 /* Adds t to *s itself, whose block may move; false, and nothing done, when others hold it, it is interned, or memory is
  * short. */
 bool qstr_append(Ctx *c, Str **s, const char *t, size_t n);
+/* The message of an error, with the place it is about: a string of its own, never interned (STR_PLACED). */
+Str *qstr_placed(Ctx *c, const char *s, const char *file, uint32_t line);
+bool qstr_place(const Str *s, Str **file, uint32_t *line); /* false: s has none; *file is borrowed */
 void qstr_free(Ctx *c, Str *s);                  /* called when refs reached 0 */
 static inline void qstr_retain(Str *s) { s->hdr.refs++; }
 static inline void qstr_release(Ctx *c, Str *s) { if (--s->hdr.refs == 0) qstr_free(c, s); }

@@ -88,13 +88,23 @@ static const Handler *handler_of(const Frame *f) {
     return NULL;
 }
 
+/* The message of the error with its place: that of the frame which catches, where no inner one has set it. */
+static Str *message(qs_vm *vm) {
+    Ctx *c = qvm_ctx(vm);
+    int line = 0, column;
+    qerr_place(c, qvm_here(vm));
+    Where w = c->err.where;
+    if (w.src) qsource_line_col(w.src, w.pos, &line, &column);
+    return qstr_placed(c, c->err.text, w.src ? w.src->path : "", (uint32_t)line);
+}
+
 /* What `catch e` receives: the payload, or the message. */
 static qs_value caught(qs_vm *vm) {
     Ctx *c = qvm_ctx(vm);
     qs_value v = c->err.payload, other;
     const Foreign *x = v.kind == QS_FOREIGN ? v.u.p : NULL;
     if (x && x->ftype->caught && x->ftype->caught(vm, x->p, &other) == QS_OK) qinterp_put(vm, &v, other);
-    if (v.kind == QS_NIL) v = qval_object(QS_STRING, qstr_new(c, c->err.text, strlen(c->err.text)));
+    if (v.kind == QS_NIL) v = qval_object(QS_STRING, message(vm));
     c->err.payload = qs_nil();
     qerr_clear(c);
     return v;

@@ -461,7 +461,7 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
         if (LIKELY(a->kind == QS_BOOL)) {
             t = a->u.i != 0;
         } else {
-            SLOW(qval_truth(vm, *a, &t));
+            SLOW(qops_decide(vm, *a, &t));
             qframe_used(vm, f, a);
         }
         JUMP_WHEN(t == (bool)B);

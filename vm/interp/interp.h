@@ -43,7 +43,8 @@ qs_status qops_concat(qs_vm *vm, int n, const qs_value *at, qs_value *out); /* a
 qs_status qops_unary(qs_vm *vm, Op op, qs_value a, qs_value *out);
 /* *target op= v, in its storage where it is an array */
 qs_status qops_update(qs_vm *vm, Op op, qs_value *target, qs_value v);
-qs_status qops_compare(qs_vm *vm, Op op, qs_value a, qs_value b, bool *out);
+qs_status qops_decide(qs_vm *vm, qs_value v, bool *out); /* the truth of a condition; an array warns */
+qs_status qops_compare(qs_vm *vm, Op op, qs_value a, qs_value b, bool *out); /* a condition that is a comparison */
 bool qops_match(qs_vm *vm, qs_value v, qs_value pattern, bool is_list);
 qs_status qops_range(qs_vm *vm, qs_dtype d, const qs_value *bounds, bool stepped, qs_value *out);
 qs_status qops_for(qs_vm *vm, qs_value *r, bool stepped);              /* lo, hi, step to round, lo, step, rounds */

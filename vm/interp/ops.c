@@ -2,6 +2,7 @@
 #include "stdlib/stdlib.h"
 #include "vm/array/arith.h"
 #include "vm/array/index.h"
+#include "vm/base/warning.h"
 #include "vm/interp/interp.h"
 #include "vm/session/module.h"
 
@@ -191,10 +192,18 @@ qs_status qops_update(qs_vm *vm, Op op, qs_value *target, qs_value v) {
     return QS_OK;
 }
 
+qs_status qops_decide(qs_vm *vm, qs_value v, bool *out) {
+    size_t n = v.kind == QS_ARRAY ? qval_array(v)->count : 1;
+    if (n > 1)
+        TRY(qwarn_at(qvm_ctx(vm), qvm_here(vm), "this condition has %zu elements, and holds when all of them do: write "
+                     "all(…) or any(…)", n));
+    return qval_truth(vm, v, out);
+}
+
 qs_status qops_compare(qs_vm *vm, Op op, qs_value a, qs_value b, bool *out) {
     qs_value r;
     TRY(qops_binary(vm, op, a, b, &r));
-    qs_status s = qval_truth(vm, r, out);
+    qs_status s = qops_decide(vm, r, out);
     qval_release(vm, r);
     return s;
 }
@@ -446,6 +455,19 @@ static void remember(FieldCache *cache, const Object *o, Str *name) {
     *cache = (FieldCache){o->cls, (uint32_t)slot};
 }
 
+/* e.message, e.file and e.line of an error that was caught, which is a string otherwise. */
+static bool error_field(qs_vm *vm, qs_value v, const Str *name, qs_value *out) {
+    Str *file;
+    uint32_t line;
+    if (v.kind != QS_STRING || !qstr_place(v.u.p, &file, &line)) return false;
+    const Str *s = v.u.p;
+    if (!strcmp(name->s, "line")) *out = qs_num(line);
+    else if (!strcmp(name->s, "file")) *out = qval_retain(qval_object(QS_STRING, file));
+    else if (!strcmp(name->s, "message")) *out = qval_object(QS_STRING, qstr_new(qvm_ctx(vm), s->s, s->len));
+    else return false;
+    return true;
+}
+
 qs_status qops_get_field(qs_vm *vm, qs_value v, Str *name, FieldCache *cache, qs_value *out) {
     if (v.kind == QS_OBJECT) {
         remember(cache, v.u.p, name);
@@ -453,6 +475,7 @@ qs_status qops_get_field(qs_vm *vm, qs_value v, Str *name, FieldCache *cache, qs
     }
     if (foreign_of(v) && foreign_of(v)->get)
         return foreign_of(v)->get(vm, ((Foreign *)v.u.p)->p, qval_object(QS_STRING, name), out);
+    if (error_field(vm, v, name, out)) return QS_OK;
     return no_fields(vm, v, name);
 }
 

@@ -160,6 +160,7 @@ qs_value qstep_begin(qs_vm *vm, Frame *f, bool captured, uint32_t n) {
 qs_status qstep_array(qs_vm *vm, qs_value k, qs_value *dst) {
     Array *a;
     TRY(qarr_copy(vm, k.u.p, &a));
+    a->hdr.flags |= ARRAY_LITERAL;
     qinterp_put(vm, dst, qarr_value(a));
     return QS_OK;
 }

@@ -206,7 +206,7 @@ static qs_status parse_wishes(qs_vm *vm, const char *wanted, DeviceWishes *w) {
     Text warnings;
     qtext_init(&warnings, qvm_ctx(vm));
     qs_status s = qconfig_parse(qvm_ctx(vm), wanted, w, &warnings);
-    if (s == QS_OK && warnings.len) qvm_diagnostic(vm, warnings.s, warnings.len);
+    if (s == QS_OK && warnings.len && !qvm_ctx(vm)->no_warnings) qvm_diagnostic(vm, warnings.s, warnings.len);
     qtext_free(&warnings);
     return s;
 }

@@ -62,8 +62,8 @@ static bool trivial(const Request *r, int axis) {
     return r->domain[axis] == 1 && (!r->explicit_block || r->block[axis] == 1);
 }
 
-/* size(x) of a vec is [1,N]: a kernel over one position sees N.  What is still beyond the positions of the kernel is
- * its own affair: it runs once for each place in the leading dimensions.  `positions`: see klower_positions. */
+/* size(x) of a vec is [1,N]: a kernel over one position sees N.  Dimensions beyond the positions of the kernel are left
+ * to it: it runs once for each place in the leading ones.  `positions`: see klower_positions.  How many are left. */
 static int fit_domain(Request *r, int positions) {
     if (positions == 0 && r->rank == 2 && trivial(r, 0)) drop_axis(r, 0);
     if (positions <= 0) return 0;
@@ -290,11 +290,10 @@ static Function *kernel_of(qs_value v, int nargs) {
 
 static void tell_beyond(qs_vm *vm, Kernel *k, const Func *f, int beyond) {
     k->told = true;
-    const char *many = k->positions > 1 ? "s" : "";
     qreport_explain(vm, qast_where(f->unit, f->pos),
-                    "kernel %s: the launch covers the leading %d of its %d dimensions, "
-                    "as the position has %d component%s", f->name->s, k->positions, k->positions + beyond,
-                    k->positions, many);
+                    "kernel %s: the launch covers the leading %d of its %d dimensions, as the position has %d "
+                    "component%s",
+                    f->name->s, k->positions, k->positions + beyond, k->positions, k->positions > 1 ? "s" : "");
 }
 
 qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in) {

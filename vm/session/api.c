@@ -1,5 +1,7 @@
 /* api.c -- the public functions of quasar.h: thin doors to the files that do the work. */
 #include "vm/array/index.h"
+#include "vm/base/number.h"
+#include "vm/base/warning.h"
 #include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
 #include "vm/launch/regions.h"
@@ -48,6 +50,24 @@ void qvm_diagnostic(qs_vm *vm, const char *s, size_t n) {
     write_out(vm, 2, s, n);
 }
 
+/* Ctx.warn: to who listens, or as text. */
+static qs_status tell_warning(Ctx *ctx, Where w, const char *sentence) {
+    qs_vm *vm = (qs_vm *)ctx;
+    const qs_config *c = &qvm(vm)->config;
+    if (c->warn) {
+        qs_where at = {.file = w.src ? w.src->path : NULL};
+        if (w.src) qsource_line_col(w.src, w.pos, &at.line, &at.column);
+        return c->warn(c->ud, &at, sentence);
+    }
+    Text t;
+    qtext_init(&t, ctx);
+    if (w.src) qsource_report(&t, w, "warning", sentence);
+    else qtext_printf(&t, "warning: %s\n", sentence);
+    if (t.s) qvm_diagnostic(vm, t.s, t.len);
+    qtext_free(&t);
+    return QS_OK;
+}
+
 /* -- lifetime ---------------------------------------------------------------------------------------------------- */
 
 void qs_config_init(qs_config *c) { *c = (qs_config){.size = sizeof *c, .precision = 32}; }
@@ -64,7 +84,9 @@ static void keep_config(qs_vm *vm, const qs_config *c) {
     m->config.library_path = keep(vm, c->library_path);
     m->config.cache_dir = keep(vm, c->cache_dir);
     m->config.compile_for = keep(vm, c->compile_for);
+    const char *unbuffered = getenv("PYTHONUNBUFFERED"); /* what containers and cluster jobs set to see progress */
     m->line_buffered = !c->write && isatty(1);
+    m->unbuffered = !c->write && unbuffered && *unbuffered;
     bool never = c->loops && !strcmp(c->loops, "never"), always = c->loops && !strcmp(c->loops, "always");
     m->loop_least = never ? INT64_MAX : always ? 1 : LOOP_LEAST;
     m->loop_look = qloop_next_look(m->loop_least);
@@ -95,6 +117,8 @@ qs_status qs_open(const qs_config *config, qs_vm **out) {
     qtext_init(&m->report, &m->base);
     keep_config(*out, &c);
     m->base.nthreads = c.threads;
+    m->base.warn = tell_warning;
+    m->base.no_warnings = c.no_warnings;
     return start(*out);
 }
 
@@ -144,26 +168,81 @@ qs_status qs_eval(qs_vm *vm, const char *src, qs_value *out) {
     return back(vm, s);
 }
 
-static bool takes_nothing(const Func *f) {
-    for (int i = 0; i < f->nparams; i++)
-        if (!f->params[i].init && !f->params[i].variadic) return false;
-    return f->qual == Q_HOST;
+/* -- main: of the file that is started, with the arguments of the command ----------------------------------------- */
+
+enum { MAIN_ARGS = 64 };
+
+static bool takes(const Func *f, int n) {
+    int required = 0, most = f->nparams;
+    for (int i = 0; i < f->nparams; i++) {
+        if (f->params[i].variadic) most = MAIN_ARGS;
+        else if (!f->params[i].init) required = i + 1;
+    }
+    return f->qual == Q_HOST && n >= required && n <= most;
 }
 
-/* main() of the file itself, when it can be called without arguments. */
+/* main(…) of the file; of several the last that takes the arguments, or none at all. */
+static const Func *find_main(const Unit *u, int *nargs) {
+    const Func *any = NULL;
+    int given = *nargs;
+    for (int pass = 0; pass < 2; pass++, *nargs = 0)
+        for (int i = u->nfuncs; i-- > 0;) {
+            const Func *f = u->funcs[i]->u.func;
+            if (strcmp(f->name->s, "main") != 0) continue;
+            if (takes(f, *nargs)) return f;
+            any = f;
+        }
+    *nargs = given;
+    return any;
+}
+
+static void find_name(void *ud, Node **child) {
+    struct { const char *name; bool found; } *x = ud;
+    if ((*child)->kind == N_IDENT && !strcmp((*child)->u.ident.name->s, x->name)) x->found = true;
+    else qast_children(*child, find_name, ud);
+}
+
+static bool calls_main(const Unit *u) {
+    struct { const char *name; bool found; } x = {"main", false};
+    for (int i = 0; i < u->main->body.n; i++) find_name(&x, &u->main->body.at[i]);
+    return x.found;
+}
+
+/* A number where the parameter is declared as one and the text is one; else the text. */
+static qs_status argument(qs_vm *vm, const Func *f, int i, const char *text, qs_value *out) {
+    const Type *t = i < f->nparams && f->params[i].type ? qvm_param_type(vm, f, i) : NULL;
+    char *end;
+    double x = qnum_read(text, &end);
+    if (t && t->kind == TY_NUM && end != text && !*end) return *out = qs_num(x), QS_OK;
+    return qs_string(vm, text, strlen(text), out);
+}
+
+static qs_status call_with(qs_vm *vm, const Func *f, qs_value fn, int n) {
+    qs_value in[MAIN_ARGS];
+    int made = 0;
+    qs_status s = QS_OK;
+    for (; made < n && s == QS_OK; made += s == QS_OK)
+        s = argument(vm, f, made, qvm(vm)->config.argv[made], &in[made]);
+    if (s == QS_OK) s = qvm_call(vm, fn, n, in, 0, NULL, 0, NULL);
+    while (made-- > 0) qval_release(vm, in[made]);
+    return s;
+}
+
 static qs_status call_main(qs_vm *vm, const Module *m) {
     const Unit *u = m->units[0];
     uint64_t slot;
-    for (int i = u->nfuncs; i-- > 0;) {
-        const Func *f = u->funcs[i]->u.func;
-        if (strcmp(f->name->s, "main") != 0 || !takes_nothing(f)) continue;
-        if (!qmap_get(&m->names, f->name, &slot)) return QS_OK;
-        qs_value fn = qval_retain(*qvm_global(vm, (uint64_t)slot));
-        qs_status s = fn.kind == QS_FUNCTION ? qvm_call(vm, fn, 0, NULL, 0, NULL, 0, NULL) : QS_OK;
-        qval_release(vm, fn);
-        return s;
+    int given = qvm(vm)->config.argc, n = given;
+    const Func *f = find_main(u, &n);
+    if (!f || !qmap_get(&m->names, f->name, &slot)) return QS_OK;
+    if (!takes(f, n)) {
+        if (f->qual != Q_HOST || calls_main(u)) return QS_OK;
+        return qwarn_at(qvm_ctx(vm), qast_where(u, f->pos), "main is not called: it takes %d argument%s, and %d stand "
+                        "behind the file", f->nparams, f->nparams == 1 ? "" : "s", given);
     }
-    return QS_OK;
+    qs_value fn = qval_retain(*qvm_global(vm, (uint64_t)slot));
+    qs_status s = fn.kind == QS_FUNCTION ? call_with(vm, f, fn, n) : QS_OK;
+    qval_release(vm, fn);
+    return s;
 }
 
 static qs_status run_file(qs_vm *vm, const char *path) {

@@ -3,6 +3,7 @@
 #include "vm/value/machine.h"
 
 #include "lang/names/rewrite.h"
+#include "lang/names/slips.h"
 #include "vm/session/modtype.h"
 #include "vm/session/names.h"
 
@@ -143,6 +144,7 @@ static qs_status resolve_names(qs_vm *vm, Module *m, Unit *u) {
     const ScopeHost host = {&user, scope_lookup, scope_define, scope_offer};
     TRY(qscope_resolve(u, &host));
     qfold_asserts(u);
+    if (!qvm_ctx(vm)->no_warnings) qslips_look(u, &host, qvm(vm)->config.strict);
     return u->nerrors ? QS_EASSERT : QS_OK;
 }
 

@@ -9,6 +9,7 @@
 #include "lang/syntax/parse.h"
 #include "lang/names/rewrite.h"
 #include "stdlib/stdlib.h"
+#include "vm/base/warning.h"
 #include "vm/interp/frame.h"
 #include "vm/session/library.h"
 #include "vm/session/link.h"
@@ -19,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* -- the walk over imports --------------------------------------------------------------------------------------- */
@@ -98,8 +100,16 @@ static qs_status failed_unit(qs_vm *vm, Unit *u, qs_status s) {
     return s;
 }
 
-static void show_warnings(qs_vm *vm, const Unit *u) {
-    if (u->nwarnings > 0 && u->nerrors == 0) qvm_diagnostic(vm, u->report.s, u->report.len);
+static int in_order(const void *a, const void *b) {
+    const struct UnitWarning *x = a, *y = b;
+    return (x->pos > y->pos) - (x->pos < y->pos);
+}
+
+static qs_status tell_warnings(qs_vm *vm, const Unit *u) {
+    if (u->nwarnings) qsort(u->warnings, (size_t)u->nwarnings, sizeof *u->warnings, in_order);
+    for (int i = 0; i < u->nwarnings; i++)
+        TRY(qwarn_at(qvm_ctx(vm), qast_where(u, u->warnings[i].pos), "%s", u->warnings[i].sentence));
+    return QS_OK;
 }
 
 static qs_status parse(qs_vm *vm, Module *m, Source *src, Unit **out) {
@@ -155,12 +165,15 @@ static bool ends_with(const char *s, const char *end) {
     return n >= k && strcasecmp(s + n - k, end) == 0;
 }
 
-/* Quasar.UI.dll and its like are modules of the library where it has them, and nothing otherwise; so is the bridge. */
+/* Quasar.UI.dll and its like are modules of the library where it has them, and nothing otherwise, because their
+ * functions are built in; so is the bridge. */
 static bool known_library(const char *path, char *q_name, size_t size) {
     static const struct { const char *name, *file;
     } libraries[] = {{"Quasar.UI", "ui.q"},           {"Quasar.Video", "video.q"},
                      {"Quasar.Runtime", "runtime.q"}, {"Quasar.CompMath", "compmath.q"},
-                     {"Quasar.DNN", "dnn.q"},         {"pyquasar", "pyquasar.q"}};
+                     {"Quasar.DNN", "dnn.q"},         {"pyquasar", "pyquasar.q"},
+                     {"TIFFIO", "tiffio.q"},          {"exr_lib", "openexr.q"},
+                     {"Sim2HDR", "sim2hdr.q"}};
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         size_t n = strlen(libraries[i].name);
@@ -261,23 +274,50 @@ static const char *shown_path(const char *path, char buf[PATH_MAX]) { /* relativ
     return strncmp(path, buf, n) == 0 && path[n] == '/' ? path + n + 1 : path;
 }
 
+static bool was_edited(const Module *m) {
+    struct stat now;
+    if (!m->path[0] || m->bytes < 0 || stat(m->path, &now) != 0) return false;
+    return now.st_mtim.tv_sec != m->changed.tv_sec || now.st_mtim.tv_nsec != m->changed.tv_nsec ||
+           now.st_size != m->bytes;
+}
+
+static bool import_was_edited(void *ud, Module *m) {
+    (void)ud;
+    return was_edited(m);
+}
+
+/* Its file, or one that it imports, is not what was read. */
+static bool is_stale(qs_vm *vm, Module *m) {
+    return m->state == MOD_DONE && (was_edited(m) || qmod_over_imports(vm, m, import_was_edited, NULL));
+}
+
+static void note_file(Module *m) {
+    struct stat now;
+    m->bytes = -1;
+    if (stat(m->path, &now) != 0 || !S_ISREG(now.st_mode)) return;
+    m->changed = now.st_mtim, m->bytes = now.st_size;
+}
+
+/* What is refused is forgotten, so that it can be imported again when it has been mended. */
 static qs_status read_module(qs_vm *vm, const char *path, Fresh *fresh, Module **out) {
     size_t n;
     char cwd[PATH_MAX];
-    if ((*out = module_at(vm, path))) return QS_OK;
+    if ((*out = module_at(vm, path)) && !is_stale(vm, *out)) return QS_OK;
+    Module *m = *out = new_module(vm, path);
+    note_file(m);
     char *text = read_file(vm, path, &n);
-    if (!text) return qerr_set(qvm_ctx(vm), QS_EIO, "cannot read %s", path);
+    if (!text) return m->path[0] = 0, qerr_set(qvm_ctx(vm), QS_EIO, "cannot read %s", path);
     Source *src = qsource_add(qvm_ctx(vm), shown_path(path, cwd), text, n);
     free(text);
-    *out = new_module(vm, path);
-    return read_source(vm, *out, src, fresh);
+    qs_status s = read_source(vm, m, src, fresh);
+    if (s) m->path[0] = 0;
+    return s;
 }
 
 static qs_status link_unit(qs_vm *vm, Module *m, Unit *u) {
     qs_status s = qlink_unit(vm, m, u);
     if (s) return failed_unit(vm, u, s);
-    show_warnings(vm, u);
-    return QS_OK;
+    return tell_warnings(vm, u);
 }
 
 static Function *main_function(qs_vm *vm, Unit *u) { return qfn_script(vm, u->main, 0); }
@@ -295,49 +335,82 @@ static qs_status link_modules(qs_vm *vm, Fresh *fresh) {
     return QS_OK;
 }
 
-/* A file that was refused is forgotten, so that it can be loaded again when it has been mended. */
-static void forget(Fresh *fresh) {
+/* Files of which one was refused are forgotten, so that they can be loaded again when it has been mended. */
+static void forget(const Fresh *fresh) {
+    for (int i = 0; i < fresh->n; i++) fresh->at[i]->path[0] = 0;
+}
+
+static bool uses(const Module *user, const Module *m, uint32_t *at) {
+    for (*at = 0; *at < user->nimports; ++*at)
+        if (user->imports[*at] == m) return true;
+    return false;
+}
+
+/* Who saw `old` sees m in its place; what was compiled from the old one works on. */
+static void replace(qs_vm *vm, Module *old, Module *m) {
+    uint32_t at, ignored;
+    old->path[0] = 0;
+    for (Module *user = qvm(vm)->modules; user; user = user->next) {
+        if (!uses(user, old, &at)) continue;
+        if (!uses(user, m, &ignored)) user->imports[at] = m;
+        else memmove(&user->imports[at], &user->imports[at + 1], (--user->nimports - at) * sizeof(Module *));
+        forget_derived(vm, user);
+    }
+    if (qvm(vm)->main_module == old) qvm(vm)->main_module = m;
+}
+
+/* Modules that were read again take the place of those they came from. */
+static void replace_old(qs_vm *vm, const Fresh *fresh) {
     for (int i = 0; i < fresh->n; i++)
-        if (fresh->at[i]->state == MOD_PARSED) fresh->at[i]->path[0] = 0;
+        for (Module *old = fresh->at[i]->next; old; old = old->next)
+            if (old != qvm(vm)->session && fresh->at[i]->path[0] && !strcmp(old->path, fresh->at[i]->path))
+                replace(vm, old, fresh->at[i]);
+}
+
+/* Pipes have no path of their own. */
+static bool find_file(const char *path, char real[PATH_MAX]) {
+    const char *from = strcmp(path, "-") ? path : "/dev/stdin";
+    if (realpath(from, real)) return true;
+    snprintf(real, PATH_MAX, "%s", from);
+    return access(from, R_OK) == 0;
+}
+
+static qs_status load(qs_vm *vm, qs_status s, Fresh *fresh) {
+    if (!s) s = link_modules(vm, fresh);
+    if (s) forget(fresh);
+    else replace_old(vm, fresh);
+    return s;
 }
 
 qs_status qmod_load_file(qs_vm *vm, const char *path, Module **out) {
     char real[PATH_MAX];
     Fresh fresh = {.n = 0};
-    if (!realpath(path, real)) return qerr_set(qvm_ctx(vm), QS_EIO, "cannot read %s", path);
-    qs_status s = read_module(vm, real, &fresh, out);
-    if (!s) s = link_modules(vm, &fresh);
-    if (s) {
-        forget(&fresh);
-        Module *m = module_at(vm, real);
-        if (m && m->state == MOD_PARSED) m->path[0] = 0;
-    }
-    return s;
-}
-
-/* Nobody sees m any more; what was compiled from it works on. */
-static void retire(qs_vm *vm, Module *m) {
-    m->path[0] = 0;
-    for (Module *user = qvm(vm)->modules; user; user = user->next)
-        for (uint32_t i = user->nimports; i-- > 0;) {
-            if (user->imports[i] != m) continue;
-            for (uint32_t k = i; k + 1 < user->nimports; k++) user->imports[k] = user->imports[k + 1];
-            user->nimports--;
-            forget_derived(vm, user);
-        }
+    if (!find_file(path, real)) return qerr_set(qvm_ctx(vm), QS_EIO, "cannot read %s", path);
+    return load(vm, read_module(vm, real, &fresh, out), &fresh);
 }
 
 /* In the place of a module of that name, if the text is right. */
 qs_status qmod_load_text(qs_vm *vm, const char *name, const char *text, size_t n, Module **out) {
     Fresh fresh = {.n = 0};
     Source *src = qsource_add(qvm_ctx(vm), name, text, n);
-    Module *old = module_at(vm, name);
-    *out = new_module(vm, name);
-    qs_status s = read_source(vm, *out, src, &fresh);
-    if (!s) s = link_modules(vm, &fresh);
-    if (s) forget(&fresh);
-    else if (old) retire(vm, old);
+    Module *m = *out = new_module(vm, name);
+    m->bytes = -1;
+    qs_status s = load(vm, read_source(vm, m, src, &fresh), &fresh);
+    if (s) m->path[0] = 0;
     return s;
+}
+
+qs_status qmod_reload(qs_vm *vm, void (*f)(qs_vm *vm, const Module *m)) {
+    Module *session = qvm(vm)->session, *m;
+    for (uint32_t i = 0; i < session->nimports; i++) {
+        if (!is_stale(vm, session->imports[i])) continue;
+        char path[PATH_MAX];
+        snprintf(path, sizeof path, "%s", session->imports[i]->path[0] ? session->imports[i]->path : "");
+        TRY(qmod_load_file(vm, path, &m));
+        f(vm, m);
+        TRY(qmod_run(vm, m));
+    }
+    return QS_OK;
 }
 
 /* -- running ----------------------------------------------------------------------------------------------------- */
@@ -409,6 +482,7 @@ qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out) {
         forget(&fresh);
         return keep_failed(vm, u, NULL, s);
     }
+    replace_old(vm, &fresh);
     TRY(qproto_of(vm, u->main, true, &p));
     Function *f = main_function(vm, u);
     *out = qs_nil();

@@ -15,6 +15,8 @@
 #include "lang/names/types.h"
 #include "vm/interp/proto.h"
 
+#include <time.h>
+
 typedef struct ClassInstance { const Type **args; int nargs; Class *cls; } ClassInstance; /* of a generic class */
 
 typedef struct ModType { /* a type definition */
@@ -38,6 +40,7 @@ typedef struct Module {
     struct Module **imports; uint32_t nimports, cap_imports;
     Reduction **rules; uint32_t nrules, cap_rules; bool rules_known; /* its own and its imports', ordered */
     ModState state;
+    struct timespec changed; int64_t bytes; /* of its file, when it was read */
     uint32_t visited;        /* of the walk over imports that came by last */
     Function *main;          /* its top level, while it has not run */
 } Module;
@@ -46,10 +49,12 @@ qs_status qmod_open(qs_vm *vm);
 void qmod_close(qs_vm *vm);
 static inline Module *qmod_of(const Func *f) { return f->unit->module; }
 
-/* Reads, checks and links a file with all that it imports; nothing runs.  A file that is loaded already is found again.
- */
+/* Reads, checks and links a file with all that it imports; nothing runs.  A file that is loaded already is found again,
+ * unless it was edited, or what it imports; "-" is the standard input. */
 qs_status qmod_load_file(qs_vm *vm, const char *path, Module **out);
 qs_status qmod_load_text(qs_vm *vm, const char *name, const char *text, size_t n, Module **out);
+/* Loads again what the session imported and was edited since, with what imports it, and runs it.  Each goes to f. */
+qs_status qmod_reload(qs_vm *vm, void (*f)(qs_vm *vm, const Module *m));
 qs_status qmod_run(qs_vm *vm, Module *m);                     /* its top level, once */
 qs_status qmod_import(qs_vm *vm, Node *import);               /* an import statement is reached */
 qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out); /* one more unit of the session */

@@ -268,20 +268,38 @@ static bool is_quiet(const char *text) {
     return n && text[n - 1] == ';';
 }
 
+static bool finish_statement(qs_vm *vm, qs_status s) {
+    if (s != QS_OK && !qs_exit_code(vm, NULL)) {
+        const char *report = s == QS_EINTERRUPT ? "interrupted\n" : qs_error_report(vm);
+        qvm_diagnostic(vm, report, strlen(report));
+    }
+    qs_error_clear(vm);
+    qvm_flush(vm);
+    return s == QS_OK;
+}
+
 static bool run_statement(qs_vm *vm, const char *text) {
     qs_value v = qs_nil();
     qs_status s = qs_eval(vm, text, &v);
     if (s == QS_OK) {
         if (!is_quiet(text)) echo(vm, v);
         if (v.kind != QS_NIL) s = qs_set_global(vm, "ans", v);
-    } else if (!qs_exit_code(vm, NULL)) {
-        const char *report = s == QS_EINTERRUPT ? "interrupted\n" : qs_error_report(vm);
-        qvm_diagnostic(vm, report, strlen(report));
     }
+    bool good = finish_statement(vm, s);
     qs_release(vm, v);
-    qs_error_clear(vm);
-    qvm_flush(vm);
-    return s == QS_OK;
+    return good;
+}
+
+static void tell_reloaded(qs_vm *vm, const Module *m) {
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    qtext_printf(&t, "%s is loaded again\n", m->units[0]->src->path);
+    if (t.s) qvm_write(vm, t.s, t.len);
+    qtext_free(&t);
+}
+
+static bool reload(qs_vm *vm) {
+    return finish_statement(vm, qmod_reload(vm, tell_reloaded));
 }
 
 /* What people type at any prompt, when the program has not given the word a meaning of its own. */
@@ -310,6 +328,7 @@ bool qprompt_run(qs_vm *vm) {
         if (is_word(vm, text.s, "help")) qhelp_show(vm, text.s + strlen(text.s));
         else if (is_command(vm, text.s, "help") || is_command(vm, text.s, "doc")) qhelp_show(vm, strchr(text.s, ' '));
         else if (is_word(vm, text.s, "who") || is_word(vm, text.s, "whos")) qhelp_variables(vm);
+        else if (is_word(vm, text.s, "reload")) good = reload(vm) && good;
         else if (text.s[0] == '?') qhelp_show(vm, text.s + 1);
         else good = run_statement(vm, text.s) && good;
         qvm_flush(vm);
@@ -338,9 +357,10 @@ static qs_status dump_function(qs_vm *vm, Func *f, Text *out) {
     return dump_literals(vm, p, out);
 }
 
-qs_status qprompt_dump(qs_vm *vm, const char *path, const char *what, Text *out) {
+qs_status qprompt_dump(qs_vm *vm, const char *path, const char *text, const char *what, Text *out) {
     Module *m;
-    TRY(qmod_load_file(vm, path, &m));
+    if (text) TRY(qmod_load_text(vm, "input", text, strlen(text), &m));
+    else TRY(qmod_load_file(vm, path, &m));
     const Unit *u = m->units[0];
     if (strcmp(what, "ast") == 0) {
         qast_print(u, out);
@@ -349,4 +369,9 @@ qs_status qprompt_dump(qs_vm *vm, const char *path, const char *what, Text *out)
     TRY(dump_function(vm, u->main, out));
     for (int i = 0; i < u->nfuncs; i++) TRY(dump_function(vm, u->funcs[i]->u.func, out));
     return QS_OK;
+}
+
+qs_status qprompt_check(qs_vm *vm, const char *path, const char *text) {
+    Module *m;
+    return text ? qmod_load_text(vm, "input", text, strlen(text), &m) : qmod_load_file(vm, path, &m);
 }

@@ -13,6 +13,8 @@ enum { EXIT_USAGE = 2 };
 static const char usage[] =
     "usage: qrun [options] file.q [arguments]     run a program\n"
     "       qrun [options] -e 'statements'        run text; the value of a last expression is printed\n"
+    "       qrun [options] - [arguments]          run the program that is read from standard input\n"
+    "       qrun --check file.q …                 parse and check files, and run nothing\n"
     "       qrun [options]                        the prompt\n"
     "\n"
     "  --device NAME        cpu (the default), cuda, opencl, ref; cuda:1 for the second one; gpu: the first GPU;\n"
@@ -21,6 +23,9 @@ static const char usage[] =
     "  --cpu, --gpu         the same as --device cpu, --device gpu\n"
     "  --precision 32|64    what scalar means as an element of an array (32)\n"
     "  --threads N          worker threads of the cpu device\n"
+    "  --check              errors and warnings of all the files given, also of what is often meant; exit 1 for "
+    "errors\n"
+    "  --no-warnings        nothing about what is legal and hardly meant; {!warnings off} does it in a program\n"
     "  --explain            say what became of each loop, and why\n"
     "  --loops WHEN         loops and array expressions as machine code: auto (when worth it), always, never\n"
     "  --checked            an access outside an array in a kernel is an error\n"
@@ -41,7 +46,7 @@ static const char usage[] =
 typedef struct {
     qs_config config;
     const char *text, *file, *dump, *has, *cache;
-    bool list_devices, profile;
+    bool list_devices, profile, check;
 } Options;
 
 static qs_vm *running; /* for the signal handler alone */
@@ -153,10 +158,14 @@ static int option(Options *o, int argc, char **argv, int *i) {
         o->config.device = "gpu";
     } else if (is(arg, "--explain")) {
         o->config.explain = true;
+    } else if (is(arg, "--no-warnings")) {
+        o->config.no_warnings = true;
     } else if (is(arg, "--checked")) {
         o->config.checked = true;
     } else if (is(arg, "--fast-math")) {
         o->config.fast_math = true;
+    } else if (is(arg, "--check")) {
+        o->check = o->config.strict = true;
     } else if (is(arg, "--profile")) {
         o->profile = true;
     } else if (is(arg, "--devices")) {
@@ -236,14 +245,14 @@ static int dump(qs_vm *vm, const Options *o) {
     if (!one_of(text, o->dump) && !one_of(code, o->dump))
         return wrong("--dump takes ast, bytecode, kir, llvm, opt, asm, cl, c or ptx, got ", o->dump);
     if (!strcmp(o->dump, "ptx") && !o->config.compile_for) return wrong("--dump ptx needs --compile-for", "");
-    if (!o->file) return wrong("--dump needs a file", "");
+    if (!o->file && !o->text) return wrong("--dump needs a file, or -e", "");
     qtext_init(&t, (Ctx *)vm);
     if (one_of(text, o->dump)) {
-        qs_status made = qprompt_dump(vm, o->file, o->dump, &t);
+        qs_status made = qprompt_dump(vm, o->file, o->text, o->dump, &t);
         return tell(vm, made, &t, stdout);
     }
     qreport_begin(vm, o->dump, false);
-    qs_status s = qs_run_file(vm, o->file);
+    qs_status s = o->text ? qs_eval(vm, o->text, NULL) : qs_run_file(vm, o->file);
     qreport_shown(vm, &t);
     return tell(vm, s, &t, stdout);
 }
@@ -269,9 +278,22 @@ static int prompt(qs_vm *vm) {
     return qs_exit_code(vm, &code) ? code : good ? 0 : 1;
 }
 
+/* Each file on its own: after an error the next one follows. */
+static int check(qs_vm *vm, const Options *o) {
+    int code = 0;
+    if (!o->file && !o->text) return wrong("--check needs files, or -e", "");
+    for (int i = -1; i < o->config.argc; i++) {
+        const char *file = i < 0 ? o->file : o->config.argv[i];
+        code |= report(vm, qprompt_check(vm, file, o->text));
+        qs_error_clear(vm);
+    }
+    return code;
+}
+
 static int run(qs_vm *vm, const Options *o) {
     if (o->list_devices) return list_devices(vm);
     if (o->cache) return cache(vm, o->cache);
+    if (o->check) return check(vm, o);
     if (o->dump) return dump(vm, o);
     if (o->profile) qreport_begin(vm, NULL, true);
     int code = o->text ? run_text(vm, o->text) : o->file ? report(vm, qs_run_file(vm, o->file)) : prompt(vm);

@@ -58,7 +58,10 @@ typedef struct Array {
     size_t count;     /* product of dims */
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
 } Array;
-enum { ARRAY_AS_IS = 1 }; /* hdr.flags: memory that somebody wants used in place; it is never converted implicitly */
+enum { /* hdr.flags */
+    ARRAY_AS_IS = 1,  /* memory that somebody wants used in place; it is never converted implicitly */
+    ARRAY_LITERAL = 2 /* as it is written in the program */
+};
 
 enum { CELL_INFERRED = 1 }; /* hdr.flags: elem was seen in the items of a literal, and widens when it must */
 

@@ -1,0 +1,164 @@
+#include "lang/names/slips.h"
+
+#include "lang/syntax/diag.h"
+#include "lang/syntax/fold.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct { Unit *u; const ScopeHost *host; Func *f; bool strict; } Slips;
+
+static void look_func(Slips *s, Func *f);
+
+/* -- variables by name --------------------------------------------------------------------------------------------- */
+static bool has_local(const Func *f, const Str *name) {
+    for (int i = 0; i < f->nlocals; i++)
+        if (f->locals[i]->name == name) return true;
+    return false;
+}
+
+/* A variable of that name around f; f NULL: of the module. */
+static bool is_variable(const Slips *s, const Func *f, Str *name) {
+    for (; f && !f->is_main_body; f = f->parent)
+        if (has_local(f, name)) return true;
+    Sym found = {.name = name};
+    return s->host->lookup(s->host->ud, name, &found) && found.kind == SYM_GLOBAL && found.variable;
+}
+
+/* -- 7 % 2 --------------------------------------------------------------------------------------------------------- */
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool is_word(char c) { return is_digit(c) || (unsigned)((c | 32) - 'a') < 26 || c == '_'; }
+static const char *skip_blanks(const char *at) { return at + strspn(at, " \t\r"); }
+
+/* Whether the word is on its line before `stop`: what is made there, and explained by the comment. */
+static bool is_named_before(const char *text, const char *stop, const char *word, size_t n) {
+    const char *at = stop;
+    while (at > text && at[-1] != '\n') at--;
+    for (; at + n <= stop; at++)
+        if (!strncmp(at, word, n) && !is_word(at[n]) && (at == text || !is_word(at[-1]))) return true;
+    return false;
+}
+
+/* A number, or a variable in scope, at `at`: what follows it; NULL: neither. */
+static const char *operand(const Slips *s, const char *at, const char *comment) {
+    const char *end = at = skip_blanks(at);
+    if (is_digit(*at)) {
+        end += strspn(end, "0123456789.");
+        return is_word(*end) || end[-1] == '.' ? NULL : end;
+    }
+    while (is_word(*end)) end++;
+    if (end == at || is_named_before(s->u->src->text, comment, at, (size_t)(end - at))) return NULL;
+    return is_variable(s, s->f, qstr_name(s->u->ctx, at, (size_t)(end - at))) ? end : NULL;
+}
+
+static const char *comparison(const char *at) {
+    size_t n = strspn(at = skip_blanks(at), "=!~<>");
+    return n == 1 || n == 2 ? at + n : NULL;
+}
+
+/* The divisor, perhaps compared with something (if i % 2 == 0), is all that follows. */
+static bool is_remainder(const Slips *s, uint32_t pos) {
+    const char *comment = s->u->src->text + pos, *at = operand(s, comment + 1, comment), *op;
+    if (at && (op = comparison(at))) at = operand(s, op, comment);
+    return at && (*(at = skip_blanks(at)) == '\n' || *at == 0);
+}
+
+/* Inner functions come first; a comment that has been looked at is done. */
+static void look_at_comments(const Slips *s) {
+    for (int i = 0; i < s->u->npercents; i++) {
+        uint32_t pos = s->u->percents[i];
+        if (pos < s->f->pos || pos >= s->f->end) continue;
+        if (is_remainder(s, pos)) qdiag_warning(s->u, pos, "%% begins a comment: the remainder is mod(a, b)");
+        s->u->percents[i] = UINT32_MAX;
+    }
+}
+
+/* -- x[1.9] -------------------------------------------------------------------------------------------------------- */
+static void check_index(const Slips *s, const Node *n) {
+    const Node *base = n->u.index.base;
+    const Sym *sym = base->kind == N_IDENT ? base->u.ident.sym : NULL;
+    bool has_mode = sym && (sym->mods.access || sym->mods.flags);
+    for (int i = 0; i < n->u.index.at.n && !has_mode; i++) {
+        const Node *at = n->u.index.at.at[i];
+        double x;
+        if (!qfold_number(at, &x)) continue;
+        if (x != trunc(x))
+            qdiag_warning(s->u, at->pos, "an index is a whole number: %g is read as %g", x, trunc(x));
+        else if (x < 0 && s->f->qual == Q_KERNEL)
+            qdiag_warning(s->u, at->pos, "index %g is outside, where a kernel reads 0: the last is x[numel(x)-1]", x);
+    }
+}
+
+/* -- mean(x, 2) ---------------------------------------------------------------------------------------------------- */
+typedef struct { const Sym *sym; const Node *value; int n; } Assigned;
+
+static void find_assigned(void *ud, Node **child) {
+    Assigned *a = ud;
+    Node *n = *child;
+    for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) {
+        const Node *t = n->u.assign.targets[i];
+        if (t->kind != N_IDENT || t->u.ident.sym != a->sym) continue;
+        a->n++;
+        a->value = n->u.assign.bracketed || n->u.assign.in_place ? NULL : n->u.assign.value;
+    }
+    qast_children(n, find_assigned, a);
+}
+
+static bool is_one_of(const char *name, const char *const *list) {
+    while (*list && strcmp(*list, name) != 0) list++;
+    return *list;
+}
+
+static const char *callee(const Node *n) {
+    const Node *f = n->kind == N_CALL ? n->u.call.callee : NULL;
+    return f && f->kind == N_IDENT && f->u.ident.sym && f->u.ident.sym->kind == SYM_GLOBAL ? f->u.ident.name->s : "";
+}
+
+/* How many dimensions it is known to have; 0: not known.  depth: variables set from variables. */
+static int rank_of(const Slips *s, const Node *n, int depth) {
+    static const char *const makers[] = {"zeros", "ones", "rand", "randn", "uninit", NULL};
+    if (n->kind == N_MATRIX) return n->u.items.n && n->u.items.at[0]->kind == N_MATRIX ? 2 : 0;
+    if (is_one_of(callee(n), makers)) return n->u.call.args.n == 2 ? 2 : 0;
+    const Sym *sym = n->kind == N_IDENT ? n->u.ident.sym : NULL;
+    if (!sym || depth == 0) return 0;
+    if (sym->declared) return sym->declared->kind == TE_NAME && !strcmp(sym->declared->name->s, "mat") ? 2 : 0;
+    Assigned a = {.sym = sym};
+    const NodeList *body = sym->owner ? &s->f->body : &s->u->main->body;
+    for (int i = 0; i < body->n; i++) find_assigned(&a, &body->at[i]);
+    return a.n == 1 && a.value ? rank_of(s, a.value, depth - 1) : 0;
+}
+
+static void check_dimension(const Slips *s, const Node *n) {
+    static const char *const reducers[] = {"sum", "prod", "mean", "std", "var", "median", "cumsum", "cumprod", "any",
+                                           "all", NULL};
+    double dim;
+    if (!is_one_of(callee(n), reducers) || n->u.call.args.n != 2) return;
+    const Node *x = n->u.call.args.at[0].value, *at = n->u.call.args.at[1].value;
+    if (qfold_number(at, &dim) && dim == 2 && rank_of(s, x, 4) == 2)
+        qdiag_warning(s->u, at->pos, "a matrix has the dimensions 0 and 1: along 2 %s has nothing to do", callee(n));
+}
+
+/* -- the walk ------------------------------------------------------------------------------------------------------ */
+static void look(void *ud, Node **child) {
+    Slips *s = ud;
+    Node *n = *child;
+    if (n->kind == N_INDEX) check_index(s, n);
+    if (n->kind == N_CALL && s->strict) check_dimension(s, n);
+    if (n->kind == N_LAMBDA) look_func(s, n->u.lambda.func);
+    else if (n->kind == N_FUNC) look_func(s, n->u.func);
+    else qast_children(n, look, s);
+}
+
+static void look_func(Slips *s, Func *f) {
+    Func *outer = s->f;
+    s->f = f;
+    for (int i = 0; i < f->body.n; i++) look(s, &f->body.at[i]);
+    if (f->expr) look(s, &f->expr);
+    look_at_comments(s);
+    s->f = outer;
+}
+
+void qslips_look(Unit *u, const ScopeHost *host, bool strict) {
+    Slips s = {u, host, NULL, strict};
+    look_func(&s, u->main);
+}

@@ -1,0 +1,21 @@
+% Names that are built in or come later resolve; the later ones say so when they are called.
+import "Quasar.UI.dll"
+import "Quasar.Video.dll"
+import "Sim2HDR.dll"
+import "TIFFIO.dll"
+import "../../lib/bin/EXR_lib.dll"
+function [] = show(f)
+    try
+        f()
+    catch e
+        print e
+    end
+end
+show(() -> vidopen("F:\film.mov"))
+show(() -> vidreadframe(0))
+show(() -> vidseek(0, 7))
+show(() -> exrread("a.exr").data)
+show(() -> exrwrite("a.exr", zeros(2,2,3)))
+show(() -> tiffread("there is none.tif", 0..3).slices)
+line : qplot = [1,2]
+print line, " ", isnull(hdr_imshow(zeros(4,4,3), [0,1]))
