@@ -209,6 +209,8 @@ int qitem_set(PyObject *o, PyObject *key, PyObject *x);
 Py_ssize_t qitem_count(PyObject *o);
 PyObject *qitem_at(PyObject *o, Py_ssize_t i);
 extern const PyType_Slot qoperator_slots[];
+/* Arrays get as many dimensions as that of them which has most, so that they meet from their ends, as in NumPy. */
+qs_status qoperator_align(qs_vm *vm, qs_value *v, int n);
 PyObject *qoperator_compare(PyObject *x, PyObject *y, int op);
 Py_hash_t qoperator_hash(PyObject *x);
 PyObject *qoperator_complex(PyObject *x, PyObject *unused);
@@ -220,7 +222,7 @@ PyObject *qnd_integers(Border *b, Array *a);          /* a NumPy array of int64 
 PyObject *qnd_tuple(Border *b, Cell *c);              /* {1, 2} as (1, 2) */
 PyObject *qnd_tuple_of(int rank, const int64_t *x, int64_t factor); /* (x[0]*factor, …) */
 int qnd_of_tuple(PyObject *tuple, int64_t out[QS_MAX_RANK]);        /* how many; -1 with an exception */
-qs_status qnd_shape(qs_vm *vm, int rank, const int64_t *dims, qs_value *v); /* packed elements, in exactly that shape */
+qs_status qnd_shape(qs_vm *vm, int ndim, const int64_t *dims, qs_value *v); /* packed elements, in that shape */
 bool qnd_is_numbers(PyObject *o);                     /* a NumPy array of numbers */
 bool qnd_is_tensor(PyObject *o);                      /* of another library, which speaks DLPack */
 /* Any Python object as a value of the language; not an element of the implicit table. */

@@ -149,7 +149,7 @@ static const TensorType *known_type(PyTypeObject *t, bool look) {
 /* A tensor without dimensions is a number. */
 static qs_status number_or_array(Border *b, Array *a, qs_value *out) {
     *out = qarr_value(a);
-    if (a->rank) return QS_OK;
+    if (a->ndim) return QS_OK;
     qs_status s = qnd_only(b, a, out);
     qarr_release(b->vm, a);
     return s;
@@ -357,13 +357,10 @@ static void drop_versioned(PyObject *capsule) {
 static DlDevice dl_device(const Device *d) { return d ? (DlDevice){DL_CUDA, d->ordinal} : (DlDevice){DL_CPU, 0}; }
 
 static DlTensor describe(Held *h, const Array *a, const Device *d) {
-    for (int i = 0; i < a->rank; i++) {
-        h->shape[i] = a->dims[i];
-        h->strides[i] = a->strides[i];
-    }
+    qarr_shape(a, h->shape, h->strides);
     return (DlTensor){.data = a->count ? h->given->data : NULL,
                       .device = dl_device(d),
-                      .ndim = a->rank,
+                      .ndim = a->ndim,
                       .dtype = type_of((qs_dtype)a->dtype),
                       .shape = h->shape,
                       .strides = h->strides};

@@ -155,17 +155,18 @@ static bool outlives(qs_value v) {
     return v.kind == QS_ARRAY && (qval_array(v)->hdr.refs > 1 || qbuf_shared(qval_array(v)->buf));
 }
 
-static PyObject *run(Border *b, qs_value fn, int nin, const qs_value *in, int nnamed, Str *const *names) {
+static PyObject *run(Border *b, qs_value fn, int nin, qs_value *in, int nnamed, Str *const *names) {
     int n = results_of(fn);
     qs_value out[MOST_RESULTS];
     out[0] = qs_nil();
-    qs_status s = qvm_call(b->vm, fn, nin, in, nnamed, names, n, out);
+    qs_status s = fn.kind == QS_FUNCTION && ((Function *)fn.u.p)->each ? qoperator_align(b->vm, in, nin) : QS_OK;
+    if (s == QS_OK) s = qvm_call(b->vm, fn, nin, in, nnamed, names, n, out);
     if (s != QS_OK) return qerror_raise(b, s);
     be_seen(out[0]);
     return n > 1 ? give_all(b, out, n) : qpy_give(b, out[0]);
 }
 
-static PyObject *run_named(Border *b, qs_value fn, int nin, const qs_value *in, PyObject *names) {
+static PyObject *run_named(Border *b, qs_value fn, int nin, qs_value *in, PyObject *names) {
     Str *strings[MOST];
     int n = (int)PyTuple_Size(names);
     return take_names(b, names, n, strings) < 0 ? NULL : run(b, fn, nin, in, n, strings);
@@ -211,6 +212,7 @@ static PyObject *name_of(PyObject *o, void *unused) {
 
 /* A literal as a default value; … for anything that must be computed. */
 static PyObject *default_value(const Node *n) {
+    if (n->kind == N_NUM && n->u.num.whole) return PyLong_FromLongLong(n->u.num.whole);
     if (n->kind == N_NUM && !n->u.num.imaginary)
         return n->u.num.integer ? PyLong_FromDouble(n->u.num.value) : PyFloat_FromDouble(n->u.num.value);
     if (n->kind == N_STR) return qpy_string(n->u.str->s, n->u.str->len);

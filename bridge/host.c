@@ -217,6 +217,17 @@ static PyObject *attribute(PyObject *module, PyObject *name) {
     return qgil_result(b, r);
 }
 
+/* A built-in function, also where a program gives its name to another one. */
+static PyObject *built_in(PyObject *module, PyObject *name) {
+    const char *s = plain_name(name);
+    Border *b = s ? qhost_enter(s) : NULL;
+    qs_value v;
+    (void)module;
+    if (!b) return NULL;
+    qs_status status = qvm_lookup_builtin(b->vm, s, &v);
+    return qgil_result(b, status == QS_OK ? qpy_give(b, v) : qerror_raise(b, status));
+}
+
 /* (module, name) */
 static PyObject *attribute_in(PyObject *module, PyObject *args) {
     const char *in, *name;
@@ -339,7 +350,7 @@ static PyObject *array_of_bytes(PyObject *module, PyObject *args) {
     if ((d = qnd_named(name)) == QS_NDTYPES) return PyErr_Format(PyExc_TypeError, "there is no element type %s", name);
     Border *b = qhost_enter("array");
     if (!b) return NULL;
-    qs_status s = qarr_new_raw(b->vm, (qs_dtype)d, rank, dims, !bytes, &a);
+    qs_status s = qarr_new(b->vm, (qs_dtype)d, rank, dims, !bytes, &a);
     if (s != QS_OK) return qgil_result(b, qerror_raise(b, s));
     if (bytes) s = fill(b->vm, a, bytes, n);
     PyObject *r = s == QS_OK ? qvalue_new(b, qarr_value(a)) : qerror_raise(b, s);
@@ -416,6 +427,7 @@ PyMethodDef qhost_functions[] = {
     {"_evaluate", evaluate, METH_O, NULL},
     {"_define", define, METH_VARARGS, NULL},
     {"_attribute", attribute, METH_O, NULL},
+    {"_built_in", built_in, METH_O, NULL},
     {"_attribute_in", attribute_in, METH_VARARGS, NULL},
     {"_assign_in", assign_in, METH_VARARGS, NULL},
     {"_names", names, METH_VARARGS, NULL},

@@ -16,6 +16,7 @@ static Border *border(PyObject *o) { return ((Wrapper *)o)->border; }
 typedef struct { /* what is left of an array after the indices met so far */
     const Array *a;
     int next; /* dimension of a that the next index is for */
+    int64_t has[QS_MAX_RANK], steps[QS_MAX_RANK]; /* extents and strides of a */
     int rank;
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK], offset;
 } View;
@@ -71,7 +72,7 @@ static int add_dimension(View *v, int64_t dim, int64_t stride) {
 
 static int take_slice(View *v, PyObject *k) {
     Py_ssize_t start, stop, step;
-    int64_t n = v->a->dims[v->next], stride = v->a->strides[v->next];
+    int64_t n = v->has[v->next], stride = v->steps[v->next];
     if (PySlice_Unpack(k, &start, &stop, &step) < 0) return -1;
     Py_ssize_t count = PySlice_AdjustIndices((Py_ssize_t)n, &start, &stop, step);
     if (count) v->offset += start * stride;
@@ -81,14 +82,14 @@ static int take_slice(View *v, PyObject *k) {
 
 static int take_number(View *v, PyObject *k) {
     int64_t i;
-    if (place(k, v->a->dims[v->next], v->next, &i) < 0) return -1;
-    v->offset += i * v->a->strides[v->next++];
+    if (place(k, v->has[v->next], v->next, &i) < 0) return -1;
+    v->offset += i * v->steps[v->next++];
     return 0;
 }
 
 static int take_rest(View *v, int n) {
     while (n-- > 0) {
-        if (add_dimension(v, v->a->dims[v->next], v->a->strides[v->next]) < 0) return -1;
+        if (add_dimension(v, v->has[v->next], v->steps[v->next]) < 0) return -1;
         v->next++;
     }
     return 0;
@@ -105,13 +106,13 @@ static int take_key(View *v, PyObject *k, int rest) {
 
 static int make_view(const Array *a, PyObject *key, int indexed, View *v) {
     *v = (View){.a = a, .offset = (int64_t)a->offset};
-    if (indexed > a->rank)
-        return PyErr_Format(qbridge.errors[QS_EINDEX], "the array has %d dimensions, %d indices given", a->rank,
-                            indexed),
+    int ndim = qarr_shape(a, v->has, v->steps);
+    if (indexed > ndim)
+        return PyErr_Format(qbridge.errors[QS_EINDEX], "the array has %d dimensions, %d indices given", ndim, indexed),
                -1;
     for (Py_ssize_t i = 0; i < key_count(key); i++)
-        if (take_key(v, key_at(key, i), a->rank - indexed) < 0) return -1;
-    return take_rest(v, a->rank - v->next);
+        if (take_key(v, key_at(key, i), ndim - indexed) < 0) return -1;
+    return take_rest(v, ndim - v->next);
 }
 
 /* -- arrays -------------------------------------------------------------------------------------------------------- */
@@ -138,6 +139,8 @@ static qs_status write_element(Border *b, Array *a, const View *v, qs_value x) {
     return qarr_settle(b->vm, a);
 }
 
+static bool same_shape(const Array *a, const Array *b) { return a->ndim == b->ndim && qarr_same_shape(a, b); }
+
 /* *fits false: the shapes differ, so that NumPy has to say whether one stretches to the other. */
 static qs_status write_view(Border *b, Array *a, const View *v, qs_value x, bool *fits) {
     Array *r;
@@ -146,7 +149,7 @@ static qs_status write_view(Border *b, Array *a, const View *v, qs_value x, bool
     TRY(qarr_view(b->vm, a, v->rank, v->dims, v->strides, (size_t)v->offset, &r));
     qs_status s = QS_OK;
     if (x.kind != QS_ARRAY) s = qarr_fill(b->vm, r, x);
-    else if (qarr_same_shape(r, qval_array(x))) s = qarr_assign(b->vm, r, qval_array(x));
+    else if (same_shape(r, qval_array(x))) s = qarr_assign(b->vm, r, qval_array(x));
     else *fits = false;
     qarr_release(b->vm, r);
     return s;
@@ -154,7 +157,7 @@ static qs_status write_view(Border *b, Array *a, const View *v, qs_value x, bool
 
 static bool is_mask(PyObject *key, const Array *a) {
     const Array *m = qvalue_check(key) && value_of(key).kind == QS_ARRAY ? value_of(key).u.p : NULL;
-    return m && m->dtype == QS_B1 && qarr_same_shape(m, a);
+    return m && m->dtype == QS_B1 && same_shape(m, a);
 }
 
 static PyObject *get_by_numpy(PyObject *o, PyObject *key) { return qbridge_support("get_item", "(OO)", o, key); }
@@ -295,7 +298,8 @@ int qitem_set(PyObject *o, PyObject *key, PyObject *x) {
 
 Py_ssize_t qitem_count(PyObject *o) {
     qs_value v = value_of(o);
-    if (v.kind == QS_ARRAY && qval_array(v)->rank) return (Py_ssize_t)qval_array(v)->dims[0];
+    int64_t dims[QS_MAX_RANK];
+    if (v.kind == QS_ARRAY && qarr_shape(qval_array(v), dims, NULL)) return (Py_ssize_t)dims[0];
     if (v.kind == QS_CELL) return (Py_ssize_t)((Cell *)v.u.p)->dims[0];
     if (v.kind == QS_STRING) {
         PyObject *text = qpy_string(((Str *)v.u.p)->s, ((Str *)v.u.p)->len);

@@ -168,9 +168,10 @@ qs_status qnd_give(Border *b, Array *a, Device *d, Export **out) {
     *e = (Export){.border = qborder_retain(b), .array = qval_retain(qarr_value(a)), .next = b->exports,
                   .on_device = d != NULL, .readonly = qbuf_is_readonly(a->buf),
                   .data = (char *)(uintptr_t)block + a->offset * size};
-    for (int i = 0; i < a->rank; i++) {
-        e->shape[i] = a->dims[i];
-        e->strides[i] = a->strides[i] * (Py_ssize_t)size;
+    int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
+    for (int i = qarr_shape(a, dims, strides); i-- > 0;) {
+        e->shape[i] = dims[i];
+        e->strides[i] = strides[i] * (Py_ssize_t)size;
     }
     if (e->next) e->next->prev = e;
     return *out = b->exports = e, QS_OK;
@@ -216,7 +217,7 @@ static void fill_view(Export *e, PyObject *self, BufferView *view, int flags) {
     const Array *a = qval_array(e->array);
     Py_ssize_t size = (Py_ssize_t)qdtype_size((qs_dtype)a->dtype);
     *view = (BufferView){
-        .buf = e->data, .obj = self, .len = (Py_ssize_t)a->count * size, .itemsize = size, .ndim = a->rank,
+        .buf = e->data, .obj = self, .len = (Py_ssize_t)a->count * size, .itemsize = size, .ndim = a->ndim,
         .internal = e, .readonly = e->readonly,
         .format = flags & BUF_FORMAT ? (char *)(uintptr_t)format_of(a->dtype) : NULL,
         .shape = flags & BUF_ND ? e->shape : NULL, .strides = (flags & BUF_STRIDES) == BUF_STRIDES ? e->strides : NULL};
@@ -349,13 +350,11 @@ PyObject *qnd_tuple_of(int rank, const int64_t *x, int64_t factor) {
     return t;
 }
 
-/* Elements that lie one behind the other, in exactly that shape; the language leaves out extents of 1. */
-qs_status qnd_shape(qs_vm *vm, int rank, const int64_t *dims, qs_value *v) {
+/* Elements that lie one behind the other, in that shape. */
+qs_status qnd_shape(qs_vm *vm, int ndim, const int64_t *dims, qs_value *v) {
     Array *a = qval_array(*v), *r;
-    int64_t strides[QS_MAX_RANK], step = 1;
-    if (a->rank == rank && memcmp(a->dims, dims, (size_t)rank * sizeof *dims) == 0) return QS_OK;
-    for (int i = rank; i-- > 0; step *= dims[i] ? dims[i] : 1) strides[i] = step;
-    TRY(qarr_view(vm, a, rank, dims, strides, a->offset, &r));
+    if (qarr_has_shape(a, ndim, dims)) return QS_OK;
+    TRY(qarr_reshape(vm, a, ndim, dims, &r));
     qarr_release(vm, a);
     return *v = qarr_value(r), QS_OK;
 }
@@ -632,9 +631,9 @@ static qs_status literal(Border *b, int n, qs_value *items, ListAs as, qs_value 
         bool nested = as.cells && n && items[0].kind == QS_ARRAY;
         if (!nested) return *out = v, QS_OK;
         const Array *first = qval_array(items[0]);
-        int64_t dims[QS_MAX_RANK] = {n};
-        memcpy(dims + 1, first->dims, (size_t)first->rank * sizeof *dims);
-        qs_status s = qnd_shape(b->vm, first->rank + 1, dims, &v);
+        int64_t dims[QS_MAX_RANK + 1] = {n}; /* of arrays with most dimensions the language has made no array */
+        int inner = qarr_shape(first, dims + 1, NULL);
+        qs_status s = inner < QS_MAX_RANK ? qnd_shape(b->vm, inner + 1, dims, &v) : QS_OK;
         return *out = v, s;
     }
     qs_error_clear(b->vm);

@@ -76,23 +76,26 @@ static int take(Border *b, PyObject *o, PyObject *other, qs_value *out) {
 }
 
 /* The same elements with extents of 1 in front. */
-static qs_status widen(qs_vm *vm, qs_value *v, int rank) {
+static qs_status widen(qs_vm *vm, qs_value *v, int ndim) {
     Array *a = qval_array(*v), *wide;
-    int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
-    for (int i = 0, from = rank - a->rank; i < rank; i++) {
-        dims[i] = i < from ? 1 : a->dims[i - from];
-        strides[i] = i < from ? 1 : a->strides[i - from];
-    }
-    TRY(qarr_view(vm, a, rank, dims, strides, a->offset, &wide));
+    int64_t dims[2 * QS_MAX_RANK], strides[2 * QS_MAX_RANK];
+    int from = ndim - a->ndim;
+    for (int i = 0; i < from; i++) dims[i] = strides[i] = 1;
+    qarr_shape(a, dims + from, strides + from);
+    TRY(qarr_view(vm, a, ndim, dims, strides, a->offset, &wide));
     qarr_release(vm, a);
     return *v = qarr_value(wide), QS_OK;
 }
 
-/* Two arrays get as many dimensions as the one that has more. */
-static qs_status align(qs_vm *vm, qs_value *p, qs_value *q) {
-    if (p->kind != QS_ARRAY || q->kind != QS_ARRAY) return QS_OK;
-    int m = qval_array(*p)->rank, n = qval_array(*q)->rank;
-    return m == n ? QS_OK : m < n ? widen(vm, p, n) : widen(vm, q, m);
+/* The language compares shapes from their beginnings and takes a vec for one row, so what differs is how many
+ * dimensions there are, beyond two. */
+qs_status qoperator_align(qs_vm *vm, qs_value *v, int n) {
+    int most = 2;
+    for (int i = 0; i < n; i++)
+        if (v[i].kind == QS_ARRAY && qval_array(v[i])->ndim > most) most = qval_array(v[i])->ndim;
+    for (int i = 0; most > 2 && i < n; i++)
+        if (v[i].kind == QS_ARRAY && qval_array(v[i])->ndim < most) TRY(widen(vm, &v[i], most));
+    return QS_OK;
 }
 
 /* A list goes with arrays only: [1, 2]*2 of Python is another list. */
@@ -117,61 +120,51 @@ static PyObject *combine(Operation *f, Op op, PyObject *x, PyObject *y) {
     return o;
 }
 
-/* The result of a function of two arrays of the same rank has the extents of both. */
-static qs_status spread(qs_vm *vm, qs_value p, qs_value q, qs_value *r) {
-    int64_t dims[QS_MAX_RANK];
-    if (p.kind != QS_ARRAY || q.kind != QS_ARRAY || r->kind != QS_ARRAY) return QS_OK;
-    const Array *a = qval_array(p), *b = qval_array(q);
-    for (int i = 0; i < a->rank; i++) dims[i] = a->dims[i] == 1 ? b->dims[i] : a->dims[i];
-    return qnd_shape(vm, a->rank, dims, r);
-}
-
 static qs_status elementwise(qs_vm *vm, Op op, qs_value p, qs_value q, qs_value *out) {
-    qs_value a = qval_retain(p), b = qval_retain(q);
-    qs_status s = align(vm, &a, &b);
-    if (s == QS_OK) s = qarith_binary(vm, op, a, b, out);
-    if (s == QS_OK) s = spread(vm, a, b, out);
-    qs_release(vm, a);
-    qs_release(vm, b);
+    qs_value v[2] = {qval_retain(p), qval_retain(q)};
+    qs_status s = qoperator_align(vm, v, 2);
+    if (s == QS_OK) s = qarith_binary(vm, op, v[0], v[1], out);
+    qs_release(vm, v[0]);
+    qs_release(vm, v[1]);
     return s;
 }
 
 static PyObject *binary(Op op, PyObject *x, PyObject *y) { return combine(elementwise, op, x, y); }
 
-static int64_t last_extent(const Array *a) { return a->dims[a->rank - 1]; }
-
 static bool is_factor(qs_value v) {
-    return v.kind == QS_ARRAY && (qval_array(v)->rank == 1 || qval_array(v)->rank == 2);
+    return v.kind == QS_ARRAY && (qval_array(v)->ndim == 1 || qval_array(v)->ndim == 2);
 }
 
 /* As in NumPy, except that there are no stacks of matrices. */
 static qs_status check_factors(qs_vm *vm, qs_value a, qs_value b) {
+    int64_t m[QS_MAX_RANK], n[QS_MAX_RANK];
     if (!is_factor(a) || !is_factor(b))
         return qs_fail(vm, a.kind == QS_ARRAY && b.kind == QS_ARRAY ? QS_ESHAPE : QS_ETYPE,
                        "@: vectors and matrices are wanted, got %s and %s", qs_type_name(vm, a), qs_type_name(vm, b));
-    int64_t last = last_extent(qval_array(a)), first = qval_array(b)->dims[0];
-    if (last == first) return QS_OK;
+    int64_t last = m[qarr_shape(qval_array(a), m, NULL) - 1];
+    qarr_shape(qval_array(b), n, NULL);
+    if (last == n[0]) return QS_OK;
     return qs_fail(vm, QS_ESHAPE,
                    "@: the last extent on the left, %lld, and the first on the right, %lld, do not match",
-                   (long long)last, (long long)first);
+                   (long long)last, (long long)n[0]);
 }
 
 /* A vector on the right is a column. */
 static qs_status as_column(qs_vm *vm, Array *b, Array **out) {
-    if (b->rank == 2) return *out = b, qval_retain(qarr_value(b)), QS_OK;
+    if (b->ndim == 2) return *out = b, qval_retain(qarr_value(b)), QS_OK;
     return qarr_view(vm, b, 2, (int64_t[]){b->dims[0], 1}, (int64_t[]){b->strides[0], 1}, b->offset, out);
 }
 
 /* Packed elements in the shape that the product of a and b has: the extents that both share, and those that a vector
  * lacks, are not in it.  The product of two vectors is a number. */
 static qs_status shaped(qs_vm *vm, const Array *a, const Array *b, Array *r, qs_value *out) {
-    int64_t dims[2];
-    int rank = 0;
-    if (a->rank == 2) dims[rank++] = a->dims[0];
-    if (b->rank == 2) dims[rank++] = b->dims[1];
-    if (!rank) return qarr_get(vm, r, 0, out);
+    int64_t dims[2], m[QS_MAX_RANK], n[QS_MAX_RANK];
+    int ndim = 0;
+    if (qarr_shape(a, m, NULL) == 2) dims[ndim++] = m[0];
+    if (qarr_shape(b, n, NULL) == 2) dims[ndim++] = n[1];
+    if (!ndim) return qarr_get(vm, r, 0, out);
     *out = qval_retain(qarr_value(r));
-    qs_status s = qnd_shape(vm, rank, dims, out);
+    qs_status s = qnd_shape(vm, ndim, dims, out);
     if (s != QS_OK) qarr_release(vm, r);
     return s;
 }
@@ -197,11 +190,11 @@ static PyObject *in_place(Op op, PyObject *x, PyObject *y) {
     if (p.kind != QS_ARRAY || !both(x, y)) return unknown();
     if (qgil_enter(b) < 0) return NULL;
     if (take(b, y, x, &q) < 0) return qgil_leave(b), NULL;
-    qval_retain(p);
-    qs_status s = align(b->vm, &p, &q);
-    if (s == QS_OK) s = qarith_update(b->vm, op, p, q);
-    qs_release(b->vm, p);
-    qs_release(b->vm, q);
+    qs_value v[2] = {qval_retain(p), q};
+    qs_status s = qoperator_align(b->vm, v, 2);
+    if (s == QS_OK) s = qarith_update(b->vm, op, v[0], v[1]);
+    qs_release(b->vm, v[0]);
+    qs_release(b->vm, v[1]);
     if (s != QS_OK) qerror_raise(b, s);
     qgil_leave(b);
     return s == QS_OK ? (Py_INCREF(x), x) : NULL;
@@ -224,13 +217,12 @@ static PyObject *built_in(const char *name, PyObject *x, PyObject *y) {
     if (qgil_enter(b) < 0) return NULL;
     PyObject *o = NULL;
     if (take(b, x, y, &in[0]) == 0 && (!y || take(b, y, x, &in[1]) == 0)) {
-        qs_status s = align(b->vm, &in[0], &in[1]);
-        if (s == QS_OK) s = qvm_lookup(b->vm, name, &fn);
+        qs_status s = qoperator_align(b->vm, in, 2);
+        if (s == QS_OK) s = qvm_lookup_builtin(b->vm, name, &fn);
         if (s == QS_OK) {
             s = qs_call(b->vm, fn, y ? 2 : 1, in, 1, &r);
             qs_release(b->vm, fn);
         }
-        if (s == QS_OK) s = spread(b->vm, in[0], in[1], &r);
         o = qvalue_result(b, s, &r);
     }
     qs_release(b->vm, in[0]);
@@ -280,7 +272,7 @@ static PyObject *put(PyObject *x, PyObject *y, PyObject *(*f)(PyObject *, PyObje
     PyObject *r = is_array(x) ? f(x, y) : unknown();
     if (!r || r == Py_NotImplemented) return r;
     const Array *a = qval_array(value_of(x)), *b = is_array(r) ? qval_array(value_of(r)) : NULL;
-    bool fits = b && a->rank == b->rank && memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0;
+    bool fits = b && a->ndim == b->ndim && qarr_same_shape(a, b);
     if (!fits) PyErr_SetString(qbridge.errors[QS_ESHAPE], "the result has another shape than the array on the left");
     bool stored = fits && qitem_set(x, Py_Ellipsis, r) == 0;
     Py_DECREF(r);

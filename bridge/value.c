@@ -26,19 +26,19 @@ PyObject *qvalue_result(Border *b, qs_status s, qs_value *out) {
 
 /* -- text ---------------------------------------------------------------------------------------------------------- */
 
-static PyObject *text(PyObject *o, qs_status (*print)(qs_vm *, qs_value, Text *)) {
+static PyObject *text(PyObject *o, bool brief) {
     Border *b = border(o);
     Text t;
     if (qgil_enter(b) < 0) return NULL;
     qtext_init(&t, qvm_ctx(b->vm));
-    qs_status s = print(b->vm, value_of(o), &t);
+    qs_status s = qfmt_made(b->vm, value_of(o), brief, &t);
     PyObject *r = s == QS_OK ? qpy_string(t.s ? t.s : "", t.len) : qerror_raise(b, s);
     qtext_free(&t);
     qgil_leave(b);
     return r;
 }
 
-static PyObject *str(PyObject *o) { return text(o, qfmt_value); }
+static PyObject *str(PyObject *o) { return text(o, false); }
 
 enum { SHOWN_ELEMENTS = 64 };
 
@@ -47,7 +47,7 @@ static PyObject *repr(PyObject *o) {
     const Array *a = array_of(o);
     char size[SHAPE_TEXT];
     if (!border(o)->vm) return PyUnicode_FromString("<value of a Quasar machine that is closed>");
-    if (!a || a->count <= SHOWN_ELEMENTS) return text(o, qfmt_brief);
+    if (!a || a->count <= SHOWN_ELEMENTS) return text(o, true);
     return PyUnicode_FromFormat("<quasar %s of size %s>", qs_type_name(border(o)->vm, value_of(o)),
                                 qarr_shape_text(a, size));
 }
@@ -257,19 +257,22 @@ static PyObject *get_shape(PyObject *o, void *unused) {
         return qnd_tuple_of(c->rank, c->dims, 1);
     }
     const Array *a = array_for(o, "shape");
-    return a ? qnd_tuple_of(a->rank, a->dims, 1) : NULL;
+    int64_t dims[QS_MAX_RANK];
+    return a ? qnd_tuple_of(qarr_shape(a, dims, NULL), dims, 1) : NULL;
 }
 
 static PyObject *get_strides(PyObject *o, void *unused) {
     const Array *a = array_for(o, "strides");
+    int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
     (void)unused;
-    return a ? qnd_tuple_of(a->rank, a->strides, (int64_t)qdtype_size((qs_dtype)a->dtype)) : NULL;
+    if (!a) return NULL;
+    return qnd_tuple_of(qarr_shape(a, dims, strides), strides, (int64_t)qdtype_size((qs_dtype)a->dtype));
 }
 
 static PyObject *get_ndim(PyObject *o, void *unused) {
     const Array *a = array_for(o, "ndim");
     (void)unused;
-    return a ? PyLong_FromLong(a->rank) : NULL;
+    return a ? PyLong_FromLong(a->ndim) : NULL;
 }
 
 static PyObject *get_size(PyObject *o, void *unused) {
@@ -360,9 +363,7 @@ static PyObject *get_grad(PyObject *o, void *unused) {
     return grad ? (Py_INCREF(grad), grad) : (Py_INCREF(Py_None), Py_None);
 }
 
-static bool same_extents(const Array *a, const Array *b) {
-    return a->rank == b->rank && memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0;
-}
+static bool same_extents(const Array *a, const Array *b) { return a->ndim == b->ndim && qarr_same_shape(a, b); }
 
 static int set_grad(PyObject *o, PyObject *grad, void *unused) {
     const Array *a = array_for(o, "grad");

@@ -11,7 +11,7 @@ function [] = main()
     seconds = 4
     t = (0..rate*seconds-1)/rate
     clean = 1.5*sin(2*pi*3*t)
-    noisy = clean + 0.8*randn(1, numel(t))
+    noisy = clean + 0.8*randn(size(t))
 
     % A low-pass filter from SciPy, run forwards and backwards.
     [b, a] = signal.butter(pyint(4), 6, fs:=rate)

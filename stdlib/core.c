@@ -19,6 +19,14 @@ static const qs_native_def natives[] = {
 #include "stdlib/builtins.def"
 };
 
+static const bool each[] = {
+#define GROUP(title)
+#define CONSTANT(name, value, doc, matlab, numpy)
+#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy) false,
+#define EACH(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy) true,
+#include "stdlib/builtins.def"
+};
+
 static const LibDoc docs[] = {
 #define GROUP(title) {NULL, NULL, title, NULL, NULL},
 #define CONSTANT(name, value, doc, matlab, numpy) {name, name, doc, matlab, numpy},
@@ -39,8 +47,11 @@ void qlib_register(qs_vm *vm) {
     Lib *lib = qmem_alloc(qvm_ctx(vm), sizeof *lib);
     lib->timer = -1;
     qvm(vm)->lib = lib;
-    for (size_t i = 0; i < sizeof natives / sizeof *natives; i++)
-        qvm_builtin(vm, natives[i].name, qval_object(QS_FUNCTION, qfn_native(vm, &natives[i])));
+    for (size_t i = 0; i < sizeof natives / sizeof *natives; i++) {
+        Function *f = qfn_native(vm, &natives[i]);
+        f->each = each[i];
+        qvm_builtin(vm, natives[i].name, qval_object(QS_FUNCTION, f));
+    }
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
         qvm_builtin(vm, constants[i].name, constants[i].value);
 }

@@ -170,6 +170,7 @@ qs_status qinterpolate_1(qs_vm *vm, qs_call_args *c) {
     if (f.method >= PCHIP) curve_slopes(&f, v + nv);
     for (size_t i = 0; i < at.n; i++) curve_at(&f, at.x[i], v + i*f.m);
     qs_status s = qarg_narrow(vm, c, 0, d, one && !rows ? -1 : rows ? y.a->rank : at.a->rank, dims, v);
+    qarg_keep(c->out[0], rows ? y.a : at.a);
     return qsampled_done(vm, v, need), s;
 }
 
@@ -252,5 +253,6 @@ qs_status qinterpolate_2(qs_vm *vm, qs_call_args *c) {
     if (f.method >= PCHIP) surface_slopes(&f, v + nv);
     for (size_t i = 0; i < x.n; i++) surface_at(&f, x.x[i], y.x[i], v + i*f.parts);
     qs_status s = qarg_narrow(vm, c, 0, d, one ? -1 : x.a->rank, x.a->dims, v);
+    qarg_keep(c->out[0], x.a);
     return qsampled_done(vm, v, need), s;
 }

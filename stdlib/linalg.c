@@ -619,7 +619,8 @@ static qs_status svd_results(qs_vm *vm, qs_call_args *c, Svd *x, qs_dtype real) 
 static qs_status values_result(qs_vm *vm, Mat *x, qs_dtype d, qs_value *out) {
     Mat row = *x;
     row.n = x->m, row.m = 1;
-    return mat_result(vm, &row, 1, row.n, d, out);
+    TRY(mat_result(vm, &row, 1, row.n, d, out));
+    return qarr_keep(qval_array(*out), 1), QS_OK;
 }
 
 qs_status qlinalg_svd(qs_vm *vm, qs_call_args *c) {

@@ -79,6 +79,7 @@ static qs_status run(qs_vm *vm, qs_call_args *c, const Work *w, size_t m, LineFn
     int64_t dims[QS_MAX_RANK] = {(int64_t)m};
     int rank = w->dim == DIM_ALL ? 1 : qstats_with_dim(w->a, w->dim, (int64_t)m, dims);
     qs_status s = qarg_narrow(vm, c, 0, w->d, w->dim == DIM_ALL && m == 1 ? -1 : rank, dims, r.out);
+    if (w->dim != DIM_ALL) qarg_keep(c->out[0], w->a);
     return qpool_put(qvm_ctx(vm), r.rooms, bytes), s;
 }
 
@@ -359,15 +360,14 @@ qs_status qlines_cumulative_trapezoid(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- differences --------------------------------------------------------------------------------------------------- */
-/* All but the first (skip 1) or last (skip 0) slice along dim, as a view in a shape of the language. */
+/* All but the first (skip 1) or last (skip 0) slice along dim, as a view. */
 static qs_status slices(qs_vm *vm, Array *a, const Shape *s, int dim, int64_t skip, qs_value *out) {
     Array *v;
     int64_t dims[QS_MAX_RANK];
     memcpy(dims, s->dims, sizeof dims);
     dims[dim]--;
-    int rank = qarr_normalise(s->rank, dims);
-    const int64_t *strides = s->strides + (rank == 1); /* a row */
-    TRY(qarr_view(vm, a, rank, dims, strides, a->offset + (size_t)(skip * s->strides[dim]), &v));
+    TRY(qarr_view(vm, a, s->rank, dims, s->strides, a->offset + (size_t)(skip * s->strides[dim]), &v));
+    qarr_keep(v, s->ndim);
     *out = qarr_value(v);
     return QS_OK;
 }
@@ -383,7 +383,8 @@ qs_status qlines_diff(qs_vm *vm, qs_call_args *c) {
         int64_t dims[QS_MAX_RANK], n = dim < s.rank && s.dims[dim] > 1 ? s.dims[dim] - 1 : 0;
         int rank = qstats_with_dim(a, dim, n, dims);
         void *p;
-        return qarg_result(vm, c, 0, (qs_dtype)a->dtype, rank, dims, &packed, &p);
+        TRY(qarg_result(vm, c, 0, (qs_dtype)a->dtype, rank, dims, &packed, &p));
+        return qarr_keep(packed, a->ndim), QS_OK;
     }
     qs_value left = qs_nil(), right = qs_nil();
     TRY(qarr_contiguous(vm, a, &packed));

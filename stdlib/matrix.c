@@ -11,13 +11,10 @@
 
 /* -- shapes -------------------------------------------------------------------------------------------------------- */
 void qmatrix_shape(const Array *a, Shape *s) {
-    s->rank = a->rank < 2 ? 2 : a->rank;
-    if (a->rank >= 2) {
-        memcpy(s->dims, a->dims, sizeof s->dims), memcpy(s->strides, a->strides, sizeof s->strides);
-        return;
-    }
-    s->dims[0] = 1, s->strides[0] = 0;
-    s->dims[1] = a->rank ? a->dims[0] : 1, s->strides[1] = a->rank ? a->strides[0] : 0;
+    int skip = a->rank < 2;
+    s->rank = qarr_size(a, s->dims), s->ndim = a->ndim;
+    s->strides[0] = 0;
+    memcpy(s->strides + skip, a->strides, a->rank * sizeof *s->strides);
 }
 
 void qmatrix_packed(Shape *s) {
@@ -62,6 +59,7 @@ static qs_status target(qs_vm *vm, qs_call_args *c, int i, qs_dtype t, Place *d)
     Array *a;
     void *p;
     TRY(qarg_result(vm, c, i, t, d->shape.rank, d->shape.dims, &a, &p));
+    qarr_keep(a, d->shape.ndim);
     d->p = p, d->size = qdtype_size(t);
     qmatrix_packed(&d->shape);
     return QS_OK;
@@ -112,7 +110,10 @@ static qs_status make_like(qs_vm *vm, qs_call_args *c, const char *fn, bool zero
     if (c->nin > 1) {
         TRY(qarr_shape_args(vm, fn, c->nin - 1, c->in + 1, &rank, dims));
         TRY(qarr_new(vm, (qs_dtype)x->dtype, rank, dims, zeroed, out));
-    } else TRY(qarr_new_raw(vm, (qs_dtype)x->dtype, x->rank, x->dims, zeroed, out));
+    } else {
+        rank = qarr_shape(x, dims, NULL);
+        TRY(qarr_new(vm, (qs_dtype)x->dtype, rank, dims, zeroed, out));
+    }
     c->out[0] = qarr_value(*out);
     return QS_OK;
 }
@@ -172,7 +173,7 @@ qs_status qmatrix_meshgrid(qs_vm *vm, qs_call_args *c) {
     TRY(qarg_floats(vm, c, 0, "meshgrid", "x", &x, &unused));
     if (c->nin > 1) TRY(qarg_floats(vm, c, 1, "meshgrid", "y", &y, &unused));
     else y = x;
-    Place px, py, d = {.shape = {.rank = 2}};
+    Place px, py, d = {.shape = {.rank = 2, .ndim = 2}};
     TRY(source(vm, x, &px));
     TRY(source(vm, y, &py));
     int64_t n[2] = {(int64_t)y->count, (int64_t)x->count};
@@ -206,7 +207,11 @@ qs_status qmatrix_size(qs_vm *vm, qs_call_args *c) {
     int rank = extents(c->in[0], dims), d;
     int64_t n = rank;
     for (int i = 0; i < rank; i++) out[i] = (double)dims[i];
-    if (c->nin == 1) return qarg_exact(vm, out, 1, &n, &c->out[0]);
+    if (c->nin == 1) {
+        TRY(qarg_exact(vm, out, 1, &n, &c->out[0]));
+        if (c->in[0].kind == QS_ARRAY) qval_array(c->out[0])->source = qval_array(c->in[0])->ndim;
+        return QS_OK;
+    }
     if (qval_is_number(c->in[1])) {
         TRY(qarg_dim(vm, "size", c->in[1], &d));
         c->out[0] = qs_num(d < rank ? (double)dims[d] : 1);
@@ -322,7 +327,7 @@ static qs_status permute(qs_vm *vm, qs_call_args *c, Array *a, const int *order,
     Place s, d, v;
     TRY(source(vm, a, &s));
     extend(&s.shape, rank);
-    v = s, d.shape.rank = rank;
+    v = s, d.shape.rank = rank, d.shape.ndim = order[0] && a->ndim < 2 ? 2 : a->ndim; /* a column has two */
     for (int i = 0; i < rank; i++) {
         d.shape.dims[i] = s.shape.dims[order[i]];
         v.shape.strides[i] = s.shape.strides[order[i]];
@@ -334,27 +339,31 @@ static qs_status permute(qs_vm *vm, qs_call_args *c, Array *a, const int *order,
     return QS_OK;
 }
 
-static qs_status swap_first_two(qs_vm *vm, qs_call_args *c, const char *fn) {
-    static const int order[QS_MAX_RANK] = {1, 0, 2, 3, 4, 5, 6, 7};
-    Array *a;
-    TRY(qarg_array(vm, c, 0, fn, "x", &a));
-    return permute(vm, c, a, order, a->rank < 2 ? 2 : a->rank);
-}
-
-qs_status qmatrix_transpose(qs_vm *vm, qs_call_args *c) { return swap_first_two(vm, c, "transpose"); }
-
 static void negate_imag(Array *a, void *p) {
     if (a->dtype == QS_C64) for (size_t i = 0; i < a->count; i++) ((QComplexF *)p)[i].im *= -1;
     if (a->dtype == QS_C128) for (size_t i = 0; i < a->count; i++) ((QComplexD *)p)[i].im *= -1;
 }
 
-qs_status qmatrix_herm_transpose(qs_vm *vm, qs_call_args *c) {
+/* A vec becomes a column, which becomes a vec again. */
+static qs_status swap_first_two(qs_vm *vm, qs_call_args *c, const char *fn, bool conjugate) {
+    static const int order[QS_MAX_RANK] = {1, 0, 2, 3, 4, 5, 6, 7};
+    Array *a;
     void *p;
-    TRY(swap_first_two(vm, c, "herm_transpose"));
-    TRY(qarr_write(vm, qval_array(c->out[0]), &p));
-    negate_imag(qval_array(c->out[0]), p);
+    TRY(qarg_array(vm, c, 0, fn, "x", &a));
+    bool column = a->source == 1 && a->ndim == 2;
+    TRY(permute(vm, c, a, order, a->rank < 2 ? 2 : a->rank));
+    Array *r = qval_array(c->out[0]);
+    if (conjugate) {
+        TRY(qarr_write(vm, r, &p));
+        negate_imag(r, p);
+    }
+    if (column) qarr_keep(r, 1);
+    else if (a->ndim < 2) r->source = 1;
     return QS_OK;
 }
+
+qs_status qmatrix_transpose(qs_vm *vm, qs_call_args *c) { return swap_first_two(vm, c, "transpose", false); }
+qs_status qmatrix_herm_transpose(qs_vm *vm, qs_call_args *c) { return swap_first_two(vm, c, "herm_transpose", true); }
 
 qs_status qmatrix_permute(qs_vm *vm, qs_call_args *c) {
     Array *a;
@@ -381,7 +390,7 @@ qs_status qmatrix_moveaxis(qs_vm *vm, qs_call_args *c) {
     TRY(qarg_array(vm, c, 0, "moveaxis", "x", &a));
     TRY(qarg_dim(vm, "moveaxis", c->in[1], &from));
     TRY(qarg_dim(vm, "moveaxis", c->in[2], &to));
-    int n = a->rank < 2 ? 2 : a->rank;
+    int n = a->ndim < 2 ? 2 : a->ndim;
     if (from >= n || to >= n)
         return qs_fail(vm, QS_EINDEX, "moveaxis: x has %d dimensions, got %d and %d", n, from, to);
     for (int i = 0, k = 0; i < n; i++) {
@@ -439,7 +448,7 @@ static int set_apart_empty(qs_call_args *c, int from) {
 static qs_status joined(qs_vm *vm, qs_call_args *c, const char *fn, int from, int end, int dim, Shape *out,
                         qs_dtype *t) {
     bool first = true;
-    out->rank = 2, out->dims[0] = 0, out->dims[1] = 0;
+    out->rank = out->ndim = 2, out->dims[0] = 0, out->dims[1] = 0;
     *t = qarg_meet(vm, c, from, end > from ? end : from + 1);
     for (int i = from; i < end; i++) {
         Array *a;
@@ -449,6 +458,7 @@ static qs_status joined(qs_vm *vm, qs_call_args *c, const char *fn, int from, in
         extend(&s, dim + 1);
         if (first) { *out = s, first = false; continue; }
         extend(out, s.rank), extend(&s, out->rank);
+        if (s.ndim > out->ndim) out->ndim = s.ndim;
         for (int d = 0; d < s.rank; d++)
             if (d != dim && s.dims[d] != out->dims[d])
                 return qs_fail(vm, QS_ESHAPE, "%s: dimension %d must be the same in all arguments, got %lld and %lld",
@@ -493,9 +503,10 @@ qs_status qmatrix_repmat(qs_vm *vm, qs_call_args *c) {
     int64_t times[QS_MAX_RANK];
     TRY(qarg_listed(vm, c, 0, "repmat", "x", &a));
     TRY(qarr_shape_args(vm, "repmat", c->nin - 1, c->in + 1, &rank, times));
-    if (rank == 1) times[1] = times[0], times[0] = 1, rank = 2; /* repmat(x, n): side by side */
     Place s, d;
     TRY(source(vm, a, &s));
+    if (rank > s.shape.ndim) s.shape.ndim = rank;
+    if (rank == 1) times[1] = times[0], times[0] = 1, rank = 2; /* repmat(x, n): side by side */
     extend(&s.shape, rank);
     for (; rank < s.shape.rank; rank++) times[rank] = 1;
     d.shape = s.shape;
@@ -599,7 +610,7 @@ qs_status qmatrix_diag(qs_vm *vm, qs_call_args *c) {
     int64_t n = s.shape.dims[1];
     if (s.shape.dims[0] == 1) return diagonal(vm, c, (qs_dtype)a->dtype, n, n, &s, n);
     n = s.shape.dims[0] < s.shape.dims[1] ? s.shape.dims[0] : s.shape.dims[1];
-    d.shape = (Shape){.rank = 2, .dims = {1, n}};
+    d.shape = (Shape){.rank = 2, .ndim = 1, .dims = {1, n}};
     TRY(target(vm, c, 0, (qs_dtype)a->dtype, &d));
     s.shape.strides[1] += s.shape.strides[0];
     move(vm, &d, &s, (int64_t[]){1, n});
@@ -742,7 +753,7 @@ qs_status qmatrix_kron(qs_vm *vm, qs_call_args *c) {
     int64_t m[QS_MAX_RANK], n[QS_MAX_RANK];
     qarr_size(a, m), qarr_size(b, n);
     if (s == QS_OK) s = qarr_reshape(vm, qval_array(product), 2, (int64_t[]){m[0]*n[0], m[1]*n[1]}, &r);
-    if (s == QS_OK) c->out[0] = qarr_value(r);
+    if (s == QS_OK) c->out[0] = qarr_value(r), qarr_keep(r, a->ndim > b->ndim ? a->ndim : b->ndim);
     qval_release(vm, x), qval_release(vm, y), qval_release(vm, product);
     return s;
 }

@@ -72,7 +72,10 @@ static void npy_string(const char *s, size_t n, Text *t) {
 }
 
 static qs_status npy_value(qs_vm *vm, const char *fn, qs_value v, Text *t) {
-    if (v.kind == QS_ARRAY) return npy_array(vm, qval_array(v), qval_array(v)->rank, qval_array(v)->dims, t);
+    if (v.kind == QS_ARRAY) {
+        int64_t dims[QS_MAX_RANK];
+        return npy_array(vm, qval_array(v), qarr_shape(qval_array(v), dims, NULL), dims, t);
+    }
     if (v.kind == QS_STRING) {
         size_t n;
         const char *s = qs_to_string(v, &n);
@@ -192,7 +195,7 @@ static qs_status npy_text(qs_vm *vm, const Npy *h, const char *path, qs_value *o
 static qs_status npy_elements(qs_vm *vm, const Npy *h, qs_dtype d, int rank, const int64_t *dims, size_t bytes,
                               Array **out) {
     void *p;
-    TRY(qarr_new_raw(vm, d, rank, dims, false, out));
+    TRY(qarr_new(vm, d, rank, dims, false, out));
     qs_status s = qarr_write(vm, *out, &p);
     if (s != QS_OK) return qarr_release(vm, *out), s;
     if (bytes) memcpy(p, h->data, bytes);
@@ -210,7 +213,7 @@ static qs_status npy_reorder(qs_vm *vm, const Npy *h, Array *a, Array **out) {
     memcpy(to.dims, h->dims, sizeof to.dims);
     qmatrix_packed(&to);
     TRY(qarr_read(vm, a, &p));
-    TRY(qarr_new_raw(vm, (qs_dtype)a->dtype, h->rank, h->dims, false, out));
+    TRY(qarr_new(vm, (qs_dtype)a->dtype, h->rank, h->dims, false, out));
     qs_status s = qarr_write(vm, *out, &q);
     if (s != QS_OK) return qarr_release(vm, *out), s;
     if (a->count) qmatrix_move(vm, q, to.strides, p, from.strides, h->rank, h->dims, h->item);

@@ -151,6 +151,7 @@ qs_status qsampled_polyval(qs_vm *vm, qs_call_args *c) {
     for (size_t i = 0; i < need; i += m)
         for (size_t k = 0; k < p.n; k++) horner(v + i, x.x + i, p.x + m*k, parts);
     qs_status s = qarg_narrow(vm, c, 0, d, one ? -1 : x.a->rank, x.a->dims, v);
+    qarg_keep(c->out[0], x.a);
     return qsampled_done(vm, v, need), s;
 }
 
@@ -341,6 +342,7 @@ static qs_status convolution(qs_vm *vm, qs_call_args *c, const char *fn, bool fl
     for (int64_t i = 0; s == QS_OK && i < dims[0]; i++)
         memmove(full + i*row, full + (i + top)*w + parts*left, (size_t)row * sizeof *full);
     if (s == QS_OK) s = qarg_narrow(vm, c, 0, d, 2, dims, full);
+    qarg_keep(c->out[0], a.a->ndim > b.a->ndim ? a.a : b.a);
     return qsampled_done(vm, full, n), s;
 }
 qs_status qsampled_conv(qs_vm *vm, qs_call_args *c) { return convolution(vm, c, "conv", true); }

@@ -1,9 +1,10 @@
 /* sets.c -- arrays of numbers, and cells of strings, as sets.
  *
  * Both operands go into one pool, whose items are sorted by keys: runs of equal keys are the distinct elements, and
- * what an operation keeps is a question of which operands a run has items of.  nan equals nan, -0 equals 0; 64-bit
- * integers are compared exactly.  The key of a string is its rank. */
+ * what an operation keeps is a question of which operands a run has items of.  nan equals nan, -0 equals 0; integers
+ * are compared exactly.  The key of a string is its rank. */
 #include "stdlib/builtins.h"
+#include "vm/value/convert.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,10 @@ typedef struct {
     const char *fn;
     int operands;
     size_t count[2], n;  /* items of each, and of both: those of b are numbered behind those of a */
-    qs_dtype d, da;      /* what all elements are compared in; those of a are */
-    const char *p[2];    /* numbers, packed, of dtype d */
+    qs_dtype d, da;      /* of the results: of all elements, of those of a alone */
+    qs_dtype types[2];   /* what the elements of each are compared as: d, but uint64 and int64 where signs mix */
+    bool mixed;          /* qdtype_mixes_signs */
+    const char *p[2];    /* numbers, packed, of these types */
     const Cell *cell[2]; /* or strings */
     SortItem *items;     /* in order, with room for as many behind */
     size_t *runs, nruns; /* where runs of equal items begin, and the end of the last */
@@ -31,8 +34,9 @@ static int operand_of(const Pool *s, size_t *at) {
 }
 static const char *element(const Pool *s, size_t at) {
     int i = operand_of(s, &at);
-    return s->p[i] + at * qdtype_size(s->d);
+    return s->p[i] + at * qdtype_size(s->types[i]);
 }
+static qs_dtype type_of(const Pool *s, size_t at) { return s->types[operand_of(s, &at)]; }
 static qs_value string(const Pool *s, size_t at) {
     int i = operand_of(s, &at);
     return s->cell[i]->items[at];
@@ -46,8 +50,11 @@ static qs_status take_numbers(Pool *s, qs_call_args *c) {
     s->da = c->in[0].kind == QS_ARRAY ? (qs_dtype)qval_array(c->in[0])->dtype : s->d;
     for (int i = 0; i < s->operands; i++)
         if (qarg_parts(c, i, i + 1) > 1) return qarg_wrong(s->vm, s->fn, name_of(s, i), "real", c->in[i]);
+    s->mixed = s->operands == 2 && c->in[0].kind == QS_ARRAY && c->in[1].kind == QS_ARRAY &&
+               qdtype_mixes_signs((qs_dtype)qval_array(c->in[0])->dtype, (qs_dtype)qval_array(c->in[1])->dtype);
     for (int i = 0; i < s->operands; i++) {
-        TRY(qarg_packed(s->vm, c, i, s->fn, name_of(s, i), s->d, &a, &p));
+        s->types[i] = !s->mixed ? s->d : qval_array(c->in[i])->dtype == QS_U64 ? QS_U64 : QS_I64;
+        TRY(qarg_packed(s->vm, c, i, s->fn, name_of(s, i), s->types[i], &a, &p));
         s->p[i] = p, s->count[i] = a->count;
     }
     return QS_OK;
@@ -83,11 +90,38 @@ static void sort_strings(Pool *s) {
     }
 }
 
+static void sort_part(Pool *s, size_t first, size_t n) {
+    SortItem *part = s->items + first, *sorted = n ? qsort_by_key(part, s->items + s->n, n) : part;
+    if (sorted != part) memcpy(part, sorted, n * sizeof *sorted);
+}
+
+/* Negative numbers come first, and are sorted by themselves: what is left of int64 has the keys of uint64.  Then ranks
+ * take the place of all keys. */
+static void sort_mixed(Pool *s) {
+    const uint64_t zero = (uint64_t)1 << 63; /* the key of an int64 of 0 */
+    SortItem *moved = s->items + s->n;
+    size_t below = 0, n;
+    for (size_t i = 0; i < s->n; i++)
+        if (type_of(s, s->items[i].at) == QS_I64 && s->items[i].key < zero) moved[below++] = s->items[i];
+    n = below;
+    for (size_t i = 0; i < s->n; i++) {
+        bool has_sign = type_of(s, s->items[i].at) == QS_I64;
+        if (has_sign && s->items[i].key < zero) continue;
+        moved[n++] = (SortItem){s->items[i].key - (has_sign ? zero : 0), s->items[i].at};
+    }
+    memcpy(s->items, moved, n * sizeof *moved);
+    sort_part(s, 0, below), sort_part(s, below, n - below);
+    for (uint64_t i = 0, rank = 0, last = 0; i < n; i++) {
+        rank += i == below || s->items[i].key != last;
+        last = s->items[i].key, s->items[i].key = rank;
+    }
+}
+
 static void sort_numbers(Pool *s) {
     for (int i = 0; i < s->operands; i++)
-        qsort_items(s->d, s->p[i], s->count[i], i ? s->count[0] : 0, s->items + (i ? s->count[0] : 0));
-    SortItem *sorted = qsort_by_key(s->items, s->items + s->n, s->n);
-    if (sorted != s->items) memcpy(s->items, sorted, s->n * sizeof *sorted);
+        qsort_items(s->types[i], s->p[i], s->count[i], i ? s->count[0] : 0, s->items + (i ? s->count[0] : 0));
+    if (s->mixed) sort_mixed(s);
+    else sort_part(s, 0, s->n);
 }
 
 static void find_runs(Pool *s) {
@@ -131,10 +165,14 @@ static qs_status gather(const Pool *s, const size_t *at, size_t n, qs_dtype d, q
     }
     Array *a, *r;
     void *p;
-    TRY(qarr_new(s->vm, s->d, 1, &dim, false, &a));
-    size_t size = qdtype_size(s->d);
+    TRY(qarr_new(s->vm, s->mixed ? d : s->d, 1, &dim, false, &a));
+    size_t size = qdtype_size((qs_dtype)a->dtype);
     qs_status status = qarr_write(s->vm, a, &p);
-    for (size_t i = 0; status == QS_OK && i < n; i++) memcpy((char *)p + i * size, element(s, at[i]), size);
+    for (size_t i = 0; status == QS_OK && i < n; i++) {
+        char *to = (char *)p + i * size;
+        if (s->mixed) qconv_run(type_of(s, at[i]), element(s, at[i]), 0, d, to, 0, 1);
+        else memcpy(to, element(s, at[i]), size);
+    }
     if (status == QS_OK) status = qarr_convert(s->vm, a, d, &r);
     if (status == QS_OK) *out = qarr_value(r);
     qarr_release(s->vm, a);
@@ -268,5 +306,6 @@ qs_status qsets_ismember(qs_vm *vm, qs_call_args *c) {
     const Array *x = cell ? NULL : qval_array(c->in[0]);
     if (one) status = membership(vm, c, place, -1, NULL);
     else status = membership(vm, c, place, cell ? cell->rank : x->rank, cell ? cell->dims : x->dims);
+    for (int i = 0; x && i < c->nout; i++) qarg_keep(c->out[i], x);
     return qsampled_done(vm, place, s.count[0]), close_pool(&s), status;
 }

@@ -141,6 +141,7 @@ static qs_status extreme_index(qs_vm *vm, qs_call_args *c, const char *fn, int s
         index[k] = (double)extreme((const char *)p + qstats_line_at(&l, k) * qdtype_size(d), l.n, l.inner, sign);
     int64_t dims[QS_MAX_RANK];
     qs_status s = qarg_exact(vm, index, qstats_with_dim(a, dim, 1, dims), dims, out);
+    qarg_keep(*out, a);
     qmem_try_free(ctx, index, n * sizeof *index);
     return s;
 }

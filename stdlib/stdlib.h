@@ -75,8 +75,12 @@ static inline bool qarg_given(const qs_call_args *c, int i) { return i < c->nin 
 /* Results: a new array in out[i], not initialised, with its pointer. */
 qs_status qarg_result(qs_vm *vm, qs_call_args *c, int i, qs_dtype d, int rank, const int64_t *dims, Array **out,
                       void **p);
-/* One with the shape of x, which may come from outside and stays as it is. */
+/* One with the shape of x. */
 qs_status qarg_result_like(qs_vm *vm, qs_call_args *c, int i, qs_dtype d, const Array *x, Array **out, void **p);
+/* The result, if it is an array, has at least as many dimensions as x. */
+static inline void qarg_keep(qs_value result, const Array *x) {
+    if (result.kind == QS_ARRAY) qarr_keep(result.u.p, x->ndim);
+}
 /* A vec of numbers that must stay exact: `scalar`, or float64 when one is beyond 2^24. */
 qs_status qarg_exact(qs_vm *vm, const double *x, int rank, const int64_t *dims, qs_value *out);
 
@@ -89,7 +93,10 @@ qs_status qarg_wide(qs_vm *vm, qs_call_args *c, int i, const char *fn, const cha
 qs_status qarg_narrow(qs_vm *vm, qs_call_args *c, int i, qs_dtype d, int rank, const int64_t *dims, const double *x);
 
 /* -- matrix.c: moving elements ------------------------------------------------------------------------------------- */
-typedef struct { int rank; int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK]; } Shape; /* a vec is 1xN: rank >= 2 */
+typedef struct { /* a vec is 1xN: rank >= 2; ndim: what an array of this shape keeps (qarr_keep) */
+    int rank, ndim;
+    int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
+} Shape;
 void qmatrix_shape(const Array *a, Shape *s);
 void qmatrix_packed(Shape *s); /* row-major strides for s->dims */
 /* Copies a block of n[0..rank-1] elements of `size` bytes between two strided places. */

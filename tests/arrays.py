@@ -160,7 +160,14 @@ class Program:
             limits = r.choice(["2", "-1,3", "0,255"])
             return E("clamp({0},%s)" % limits, [a], a.shape, 255 + a.bound, min(1.0, a.step))
         if k < 0.94: return E("saturate({0})", [a], a.shape, 1, min(1.0, a.step))
-        if k < 0.96:
+        if k < 0.955:
+            b, c = self.expr(d + 1), self.expr(d + 1)
+            shape = self.joined(b.shape, c.shape)
+            shape = shape if shape is None else self.joined(a.shape, shape)
+            if shape is None or all(x == 1 for x in a.shape): return self.leaf()
+            condition = E("({0} > %s)" % r.choice(["0", "1", "2.5"]), [a], a.shape, 1, 1.0, "bool")
+            return E("({0} ? {1} : ({2}))", [condition, b, c], shape, max(b.bound, c.bound), min(b.step, c.step))
+        if k < 0.965:
             b, c = self.expr(d + 2), self.expr(d + 2)
             if b.shape != c.shape: return self.leaf()
             t = "1" if a.shape else "0"

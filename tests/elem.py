@@ -334,6 +334,102 @@ def against_reference(case, got):
     return None
 
 
+# -- two types ----------------------------------------------------------------------------------------------------
+WHOLES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+PAIRS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "+": "add", "-": "sub", ".*": "mul",
+         "min": "min", "max": "max", "and": "bitand", "or": "bitor", "xor": "bitxor"}
+
+
+def extremes(d):
+    if d == "bool": return [False, True]
+    t = np.iinfo(d)
+    some = [0, 1, 2, 5, 127, 128, 255, 2**24 + 1, 2**31 - 1, 2**31, 2**32 - 1, 2**53, 2**53 + 1, 2**63 - 1, 2**63]
+    some += [2**64 - 1, -1, -2, -128, -2**31, -2**53 - 1, -2**63]
+    return [v for v in some if t.min <= v <= t.max]
+
+
+def meets(a, b, op):
+    """The type of the result of two arrays of whole numbers."""
+    a, b = np.dtype(a), np.dtype(b)
+    if PAIRS[op] in ("eq", "ne", "lt", "le", "gt", "ge"): return np.dtype(bool)
+    if a == b and (op in ("min", "max", "and", "or", "xor") or (a == bool and op == ".*")): return a
+    most = max(a, b, key=lambda d: d.itemsize)
+    if most.itemsize >= 4 and most.kind == "u" and a.kind in "ub" and b.kind in "ub": return most
+    a, b = (np.dtype(np.int32) if d.itemsize < 4 else d for d in (a, b))
+    return a if a == b else np.promote_types(a, b)
+
+
+def between(op, x, y, d):
+    """What it means: in Python's numbers, and then in the type of the result."""
+    if d.kind == "f": x, y = float(x), float(y)
+    r = WHOLE[PAIRS[op]](x, y)
+    if d.kind not in "iu": return r
+    t = np.iinfo(d)
+    return (r - t.min) % (t.max - t.min + 1) + t.min
+
+
+def pair_text(op, a, b): return f"{op}({a}, {b})" if op.isalpha() else f"{a} {op} {b}"
+
+
+def pair_script(folder, a, b, op, way, out, number):
+    name = QNAME.get(out.name, out.name)
+    load = f'x = load("{folder}/x_{a}_{b}.npy")\ny = load("{folder}/y_{a}_{b}.npy")\n'
+    save = f'save("{folder}/{number}.npy", r)\n'
+    if way == "array": return "", load + f"r = {pair_text(op, 'x', 'y')}\n" + save
+    if way == "expression": return "", load + f"r = {pair_text(op, 'real(x)', 'real(y)')}\n" + save
+    make = f"r = vec[{name}](numel(x))\n"
+    each = f"r[%s] = {pair_text(op, 'x[%s]', 'y[%s]')}"
+    if way == "loop": return "", load + make + "for i = 0..numel(x)-1\n    " + each % ("i", "i", "i") + "\nend\n" + save
+    types = [QNAME.get(d, d) for d in (a, b, out.name)]
+    head = ", ".join(f"{n} : vec[{t}]" for n, t in zip("xyr", types))
+    kernel = f"function [] = __kernel__ k{number}({head}, pos : int)\n"
+    return kernel + "    " + each % ("pos", "pos", "pos") + "\nend\n", load + make + \
+        f"parallel_do(numel(x), x, y, r, k{number})\n" + save
+
+
+def pair_cases(way, device):
+    for a in WHOLES:
+        for b in WHOLES:
+            mixed = {np.dtype(a).kind, np.dtype(b).kind} == {"i", "u"} and "uint64" in (a, b)
+            for op in PAIRS:
+                compares = meets(a, b, op) == bool and op not in (".*", "min", "max", "and", "or", "xor")
+                bits = op in ("and", "or", "xor")
+                if bits and (mixed or way == "expression"): continue  # refused; by operators alone
+                if way == "loop" and not compares: continue           # single elements compute as 64-bit ints
+                few = "uint64" in (a, b) and (compares or op == "+")
+                if way == "kernel" and device != "ref" and not few: continue
+                yield a, b, op, meets(a, b, op)
+
+
+def run_pairs(qrun, device, way, options, folder):
+    """Every pair of whole numbers at their ends, of every two types; what differs, and how many were compared."""
+    path, texts, mains, values, cases = os.path.join(folder, "pairs.q"), "", "", {}, list(pair_cases(way, device))
+    for number, (a, b, op, out) in enumerate(cases):
+        if (a, b) not in values:
+            most = 2**63 if way == "loop" else 2**64  # beyond, a single element is a double
+            grid = [(x, y) for x in extremes(a) for y in extremes(b) if x < most and y < most]
+            values[a, b] = grid
+            np.save(f"{folder}/x_{a}_{b}.npy", np.array([x for x, _ in grid], a))
+            np.save(f"{folder}/y_{a}_{b}.npy", np.array([y for _, y in grid], b))
+        text, main = pair_script(folder, a, b, op, way, out, number)
+        texts += text
+        mains += f'function [] = main{number}()\n    ' + main.strip().replace("\n", "\n    ") + "\nend\n"
+    calls = "".join(f'try\n    main{i}()\ncatch e\n    print "{i}: ", e\nend\n' for i in range(len(cases)))
+    open(path, "w").write(texts + mains + calls)
+    done = subprocess.run([qrun, "--device", device, *options, path], capture_output=True, text=True)
+    problems = [f"pairs, {way} on {device}: {done.stdout}{done.stderr}"] if done.stdout or done.returncode else []
+    for number, (a, b, op, out) in enumerate(cases):
+        name, f = f"{a} {op} {b}, {way} on {device}", f"{folder}/{number}.npy"
+        if not os.path.exists(f): problems.append(f"{name}: gave nothing"); continue
+        got = np.load(f)
+        os.remove(f)
+        if got.dtype != out: problems.append(f"{name} is {got.dtype} instead of {out}")
+        for (x, y), g in zip(values[a, b], got.ravel()):
+            want = between(op, x, y, out)
+            if out.type(want) != g: problems.append(f"{name} at ({x}, {y}) is {g} instead of {want}"); break
+    return problems, len(cases)
+
+
 # -- the whole -----------------------------------------------------------------------------------------------------
 TYPES = ["float64", "float32", "int32", "int64", "uint32", "uint64", "complex128", "complex64", "int8",
          "uint8", "int16", "bool"]
@@ -342,7 +438,6 @@ TYPES = ["float64", "float32", "int32", "int64", "uint32", "uint64", "complex128
 def ways(row, d):
     """How a row of such arguments is computed, apart from arrays operator by operator; None: not compared at all."""
     d = np.dtype(d)
-    if row.id == "neg" and d.kind == "u": return None  # leaves the type: there is no room for the result
     if row.id in ("div", "pow", "half_power", "mod") and d.kind in "iub": return None  # rules of their own
     if d.itemsize < 4 and row.id in OPERATORS: return None  # they compute as int
     out = ["expression", "kernel"]
@@ -408,6 +503,12 @@ def main():
                     why = compare(c, host, got[c.name], limit, loose)
                     if why: problems.append(f"{c.name} on {device} {why}")
                 if said: problems.append(f"{way} on {device}: " + said.strip().replace("\n", "\n    "))
+        for device in have if not a.row else []:
+            for way, options in (("array", ["--loops", "never"]), ("expression", ["--loops", "always"]),
+                                 ("loop", ["--loops", "never"]), ("loop", ["--loops", "always"]), ("kernel", [])):
+                if way != "kernel" and device == "opencl": continue
+                differ, n = run_pairs(a.qrun, device, way, options, folder)
+                problems, count = problems + differ, count + n
     print("\n".join(problems[:200]))
     print(f"elem: {len(table)} rows, {count} combinations on {', '.join(have)}, {len(problems)} differences")
     sys.exit(bool(problems))

@@ -7,6 +7,10 @@ def _machine():
     return pyquasar
 
 
+def _built_in(name):
+    return _machine()._bridge._built_in(name)
+
+
 # -- as Python's own ---------------------------------------------------------------------------------------------------
 
 def contains(self, x):
@@ -27,7 +31,7 @@ def _memory(self):
     try:
         return memoryview(self)
     except BufferError:
-        return memoryview(_machine().copy(self))
+        return memoryview(_built_in("copy")(self))
 
 
 def tolist(self):
@@ -141,7 +145,7 @@ def _reduction(name, doc, ddof=None):
         if options and (ddof is None or list(options) != ["ddof"]):
             raise TypeError("%s: no argument %s" % (name, next(n for n in options if n != "ddof" or ddof is None)))
         x = self if dtype is None else self.astype(dtype)
-        f, rest = getattr(_machine(), name), () if ddof is None else (options.get("ddof", ddof),)
+        f, rest = _built_in(name), () if ddof is None else (options.get("ddof", ddof),)
         axes = tuple(range(self.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
         axes = {_axis(self, i) for i in axes}
         endless = rest and 0 < math.prod(self.shape[i] for i in axes) <= rest[0]  # division by 0 or less, which is 0
@@ -164,7 +168,7 @@ def _cumulative(name, doc):
         x = self if dtype is None else self.astype(dtype)
         if axis is None:
             x, axis = x.reshape(-1), 0
-        r = getattr(_machine(), name)(x, _axis(x, axis)) if x.ndim > 1 else getattr(_machine(), name)(x)
+        r = _built_in(name)(x, _axis(x, axis)) if x.ndim > 1 else _built_in(name)(x)
         return _finished(r, x.shape, out)
     method.__name__, method.__doc__ = name, doc
     return for_arrays(method)
@@ -180,7 +184,7 @@ def _whole(dtype, n):
 def _place(name, doc):
     def method(self, axis=None, out=None, keepdims=False):
         if axis is None:
-            place, shape = int(getattr(_machine(), "find_index_" + name[3:])(self)), (1,)*self.ndim
+            place, shape = int(_built_in("find_index_" + name[3:])(self)), (1,)*self.ndim
             return _finished(_whole("int64", place) if keepdims else place, shape if keepdims else None, out)
         axis = _axis(self, axis)
         best = getattr(self, name[3:])(axis=axis, keepdims=True)
@@ -211,7 +215,7 @@ def reshape(self, *shape, order="C"):
         raise ValueError("reshape: an array of %s has no shape %s" % (self.shape, tuple(_numbers(shape))))
     strides = _regrouped(self, wanted) if self.size else _packed(wanted)
     if strides is None:
-        return _machine().copy(self)._view(tuple(wanted), _packed(wanted))
+        return _built_in("copy")(self)._view(tuple(wanted), _packed(wanted))
     return self._view(tuple(wanted), strides)
 
 
@@ -294,7 +298,7 @@ def ravel(self, order="C"):
 
 def flatten(self):
     """A copy of all elements one after the other."""
-    return _machine().copy(self).reshape(-1)
+    return _built_in("copy")(self).reshape(-1)
 
 
 def element_name(dtype):
@@ -346,8 +350,8 @@ def _limit(self, x):
 
 def clip(self, min=None, max=None, out=None):
     """Elements between two bounds."""
-    r = _machine().copy(self) if min is None else _machine().max(self, _limit(self, min))
-    return _finished(r if max is None else _machine().min(r, _limit(r, max)), None, out)
+    r = _built_in("copy")(self) if min is None else _built_in("max")(self, _limit(self, min))
+    return _finished(r if max is None else _built_in("min")(r, _limit(r, max)), None, out)
 
 
 def rounded(self, decimals=0, out=None):
@@ -387,7 +391,7 @@ def fill(self, x):
 
 def conj(self):
     """The complex conjugates."""
-    return _finished(_machine().conj(self), self.shape, None)
+    return _finished(_built_in("conj")(self), self.shape, None)
 
 
 def tobytes(self):
@@ -428,12 +432,12 @@ ARRAY_METHODS = {
 
 def real(self):
     """The real parts."""
-    return _finished(_machine().real(self), self.shape, None)
+    return _finished(_built_in("real")(self), self.shape, None)
 
 
 def imag(self):
     """The imaginary parts."""
-    return _finished(_machine().imag(self), self.shape, None)
+    return _finished(_built_in("imag")(self), self.shape, None)
 
 
 _dtypes = {}  # of NumPy, by their names
@@ -585,7 +589,7 @@ def duplicate(self):
     """A copy: arrays and cells get storage of their own, and objects fields."""
     if self._kind == "object":
         return _make_object(self.typename, self._fields())
-    return _machine().copy(self) if self._kind in ("array", "cell") else self
+    return _built_in("copy")(self) if self._kind in ("array", "cell") else self
 
 
 def deep_duplicate(self, memo):

@@ -29,11 +29,12 @@ static inline uint32_t qbc_word(Opcode op, uint32_t a, uint32_t b, uint32_t c) {
 #define FIELD_NAME(w)   ((w) & 0xffff)
 #define FIELD_CACHE(w)  ((w) >> 16)
 
-typedef enum { LIT_NUM, LIT_COMPLEX, LIT_STR, LIT_TYPE, LIT_FUNC, LIT_ARRAY, LIT_NAMES, LIT_UNIT } LiteralKind;
+typedef enum { LIT_NUM, LIT_INT, LIT_COMPLEX, LIT_STR, LIT_TYPE, LIT_FUNC, LIT_ARRAY, LIT_NAMES, LIT_UNIT } LiteralKind;
 typedef struct { int n; Str **at; } NameTable;
 typedef struct Literal {
     LiteralKind kind;
     union {
+        int64_t whole;
         double num[2]; /* LIT_NUM: the first; LIT_COMPLEX: real and imaginary part */
         Str *str;
         TypeExpr *type;
@@ -60,6 +61,7 @@ typedef struct FuseRegion {
     const char *reduction;      /* the built-in that the whole is an argument of: sum …; NULL: none */
     Node **leaves; uint8_t *regs; int nleaves;
     int nops, ncalls; /* ncalls: those of nops that are functions or powers */
+    bool choice;      /* with ?:, whose condition must have several elements */
     void *machine;              /* owned by vm/launch/fuse.c */
 } FuseRegion;
 

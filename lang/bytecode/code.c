@@ -123,6 +123,7 @@ static bool same_literal(const Literal *a, const Literal *b) {
     if (a->kind != b->kind) return false;
     switch (a->kind) {
     case LIT_NUM: return memcmp(&a->u.num[0], &b->u.num[0], sizeof(double)) == 0;
+    case LIT_INT: return a->u.whole == b->u.whole;
     case LIT_STR: return a->u.str == b->u.str;
     case LIT_TYPE: return a->u.type == b->u.type;
     case LIT_FUNC: return a->u.func == b->u.func;
@@ -170,6 +171,7 @@ static int instruction_length(uint32_t word, const Chunk *c) {
 static void print_literal(const Literal *l, Text *out) {
     switch (l->kind) {
     case LIT_NUM: qtext_printf(out, "%.17g", l->u.num[0]); break;
+    case LIT_INT: qtext_printf(out, "int %lld", (long long)l->u.whole); break;
     case LIT_COMPLEX: qtext_printf(out, "%.17g%+.17gj", l->u.num[0], l->u.num[1]); break;
     case LIT_STR: qtext_printf(out, "\"%s\"", l->u.str->s); break;
     case LIT_TYPE: qtext_printf(out, "type %s", l->u.type->name ? l->u.type->name->s : "…"); break;

@@ -125,18 +125,28 @@ void qcode_unary(Coder *e, Node *n, int dst) {
     e->top = mark;
 }
 
+/* Both sides are computed where the condition has several elements.  Inside there may be regions, because a region
+ * around it runs as a whole only where it has. */
 void qcode_ternary(Coder *e, Node *n, int dst) {
-    int mark = e->top, other = 0, end = 0, r = qcode_is_temp(e, dst) ? dst : qcode_temps(e, 1);
-    qcode_jump_if(e, n->u.ternary.cond, false, &other);
+    int mark = e->top, other = 0, end = 0, r = qcode_temps(e, 3);
+    const FuseRegion *around = e->fuse;
+    bool wide = e->wide;
+    e->fuse = NULL, e->wide = false;
+    qcode_to(e, n->u.ternary.cond, r);
+    e->wide = wide;
+    qcode_at(e, n->u.ternary.cond->pos);
+    qcode_jump(e, BC_CHOICE, r, 0, 0, &other);
     bool *before = qcode_state(e);
-    qcode_to(e, n->u.ternary.then, r);
-    qcode_jump(e, BC_JMP, 0, 0, 0, &end);
+    qcode_to(e, n->u.ternary.then, r + 1);
+    qcode_jump(e, BC_CHOSEN, dst, r, 0, &end);
     qcode_here(e, other);
     qcode_restore(e, before);
-    qcode_to(e, n->u.ternary.other, r);
+    qcode_to(e, n->u.ternary.other, r + 2);
     qcode_restore(e, before);
+    qcode_at(e, n->pos);
+    qcode_op(e, BC_CHOOSE, dst, r, 0);
     qcode_here(e, end);
-    qcode_move(e, dst, r);
+    e->fuse = around;
     e->top = mark;
 }
 

@@ -17,7 +17,7 @@
 
 enum { MAX_LEAVES = 12 };
 
-typedef struct { Coder *e; Node *leaves[MAX_LEAVES]; int n, nops, ncalls; bool ok; } Gather;
+typedef struct { Coder *e; Node *leaves[MAX_LEAVES]; int n, nops, ncalls; bool ok, choice; } Gather;
 
 static int builtin_slot(const Node *callee) {
     const Sym *s = callee->kind == N_IDENT ? callee->u.ident.sym : NULL;
@@ -53,9 +53,27 @@ static void check_pure(void *ud, Node **child) {
 
 static bool fusible_operator(Op op) { return op <= OP_PWPOW && op != OP_ANDAND && op != OP_OROR; }
 
+/* Variables, numbers and what is fused of them: it may be computed where it is not asked for. */
+static bool is_plain(Coder *e, const Node *n) {
+    switch ((NodeKind)n->kind) {
+    case N_NUM: return !n->u.num.whole;
+    case N_IDENT: return n->u.ident.sym && qcode_register(e, n->u.ident.sym) >= 0;
+    case N_UNARY: return n->op == OP_NEG && is_plain(e, n->u.bin.a);
+    case N_BINARY: return fusible_operator((Op)n->op) && is_plain(e, n->u.bin.a) && is_plain(e, n->u.bin.b);
+    case N_TERNARY:
+        return is_plain(e, n->u.ternary.cond) && is_plain(e, n->u.ternary.then) && is_plain(e, n->u.ternary.other);
+    case N_CALL: break;
+    default: return false;
+    }
+    if (call_kind(e, n) != FUSIBLE_EACH) return false;
+    for (int i = 0; i < n->u.call.args.n; i++)
+        if (!is_plain(e, n->u.call.args.at[i].value)) return false;
+    return true;
+}
+
 static void gather(Gather *g, Node *n) {
     double folded;
-    if (qfold_number(n, &folded) || n->kind == N_NUM) return;
+    if (qfold_number(n, &folded) || (n->kind == N_NUM && !n->u.num.whole)) return;
     if (g->e->host->nrules && qcode_could_rewrite(g->e, n)) {
         g->ok = false;
         return;
@@ -72,6 +90,12 @@ static void gather(Gather *g, Node *n) {
         g->nops++;
         g->ncalls++;
         for (int i = 0; i < n->u.call.args.n; i++) gather(g, n->u.call.args.at[i].value);
+    } else if (n->kind == N_TERNARY && is_plain(g->e, n)) {
+        g->nops++;
+        g->choice = true;
+        gather(g, n->u.ternary.cond);
+        gather(g, n->u.ternary.then);
+        gather(g, n->u.ternary.other);
     } else {
         check_pure(g, &n);
         if (n->kind == N_STR || n->kind == N_CELL || g->n == MAX_LEAVES) g->ok = false;
@@ -85,6 +109,10 @@ int qcode_leaf(const Coder *e, const Node *n) {
     return -1;
 }
 
+static bool is_inner(const Node *n) {
+    return n->kind == N_CALL || n->kind == N_BINARY || n->kind == N_UNARY || n->kind == N_TERNARY;
+}
+
 /* The first operation in the order of evaluation is a call. */
 static bool call_first(const FuseRegion *r, const Node *n) {
     double folded;
@@ -94,15 +122,18 @@ static bool call_first(const FuseRegion *r, const Node *n) {
     if (n->kind == N_CALL) {
         for (int i = 0; i < n->u.call.args.n; i++) {
             const Node *arg = n->u.call.args.at[i].value;
-            if (arg->kind == N_CALL || arg->kind == N_BINARY || arg->kind == N_UNARY) return call_first(r, arg);
+            if (is_inner(arg)) return call_first(r, arg);
         }
         return true;
+    }
+    if (n->kind == N_TERNARY) {
+        const Node *c = n->u.ternary.cond;
+        return c->kind == N_IDENT || call_first(r, c);
     }
     if (n->kind == N_UNARY) return call_first(r, n->u.bin.a);
     if (n->kind != N_BINARY) return false;
     const Node *a = n->u.bin.a, *b = n->u.bin.b;
-    bool inner_a = a->kind == N_BINARY || a->kind == N_UNARY || a->kind == N_CALL;
-    return call_first(r, inner_a ? a : b);
+    return call_first(r, is_inner(a) ? a : b);
 }
 
 static FuseRegion *add_region(Coder *e, const Gather *g) {
@@ -115,7 +146,7 @@ static FuseRegion *add_region(Coder *e, const Gather *g) {
         c->cap_fuses = cap;
     }
     FuseRegion *r = &c->fuses[c->nfuses++];
-    *r = (FuseRegion){.nleaves = g->n, .nops = g->nops, .ncalls = g->ncalls};
+    *r = (FuseRegion){.nleaves = g->n, .nops = g->nops, .ncalls = g->ncalls, .choice = g->choice};
     r->leaves = qcode_alloc(e, (size_t)g->n * sizeof *r->leaves);
     r->regs = qcode_alloc(e, (size_t)g->n);
     memcpy(r->leaves, g->leaves, (size_t)g->n * sizeof *r->leaves);
@@ -123,7 +154,7 @@ static FuseRegion *add_region(Coder *e, const Gather *g) {
 }
 
 bool qcode_fused(Coder *e, Node *n, int dst) {
-    if (e->fuse || (n->kind != N_BINARY && n->kind != N_UNARY && n->kind != N_CALL)) return false;
+    if (e->fuse || !is_inner(n)) return false;
     bool reduction = n->kind == N_CALL && call_kind(e, n) == FUSIBLE_REDUCTION;
     Node *root = reduction ? n->u.call.args.at[0].value : n;
     Gather g = {.e = e, .ok = true};

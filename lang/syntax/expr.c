@@ -24,6 +24,7 @@ static Node *number(Parser *p) {
     const Token *t = qparse_at(p);
     Node *n = leaf(p, N_NUM, t->pos);
     n->u.num.value = qlex_number(p->text + t->pos, t->end - t->pos, &n->u.num.imaginary, &n->u.num.integer);
+    n->u.num.whole = qlex_whole(p->text + t->pos, t->end - t->pos);
     qparse_next(p);
     return n;
 }

@@ -34,7 +34,7 @@ static bool fold_number(const Known *all, const Node *n, double *out) {
     switch ((NodeKind)n->kind) {
     case N_NUM:
         *out = n->u.num.value;
-        return !n->u.num.imaginary;
+        return !n->u.num.imaginary && !n->u.num.whole;
     case N_IDENT:
         if (!(k = known(all, n)) || k->str) return false;
         *out = k->number;

@@ -309,6 +309,14 @@ static bool short_decimal(const char *s, size_t n, double *v) {
     return n <= 15 || fraction;
 }
 
+int64_t qlex_whole(const char *s, size_t n) {
+    int64_t v = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!is_digit(s[i]) || __builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, s[i] - '0', &v)) return 0;
+    double held = (double)v;
+    return held < 0x1p63 && (int64_t)held == v ? 0 : v;
+}
+
 double qlex_number(const char *s, size_t n, bool *imaginary, bool *integer) {
     *imaginary = false;
     *integer = true;

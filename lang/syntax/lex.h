@@ -48,4 +48,5 @@ static inline bool qlex_is_inplace(TokenKind k) { return k >= T__OPS && ((k - T_
 static inline Op qlex_op(TokenKind k) { return (Op)((k - T__OPS) >> 1); }
 /* The value of a NUMBER token. */
 double qlex_number(const char *s, size_t n, bool *imaginary, bool *integer);
+int64_t qlex_whole(const char *s, size_t n); /* the same exactly, where it is whole and no double; otherwise 0 */
 #endif

@@ -462,12 +462,12 @@ class Producers(Exchange):
                 self.assertEqual(f(v).shape, shape, i)
         for n in (3, 100000):  # by the operators, and as a kernel, once it is worth compiling
             row, column, one = (q.value(np.ones(s, np.float32)) for s in ((1, n), (n, 1), (1, 1)))
-            stretched = [(row, one, (1, n)), (row, q.ones(n), (1, n)), (one, q.ones(n), (n,)), (column, one, (n, 1))]
+            stretched = [(row, one, (1, n)), (row, q.ones(n), (1, n)), (one, q.ones(n), (1, n)), (column, one, (n, 1))]
             for x, y, shape in stretched:
                 for a, b in ((x, y), (y, x)):
                     self.assertEqual({q.several(a, b).shape for _ in range(10)}, {shape})
         self.assertEqual(q.several(row[:, :3], column[:2]).shape, (2, 3))
-        self.assertEqual((q.sum(column, 0).shape, q.zeros(1, 3).shape, q.diff(row).shape), ((1,), (3,), (n - 1,)))
+        self.assertEqual((q.sum(column, 0).shape, q.zeros(1, 3).shape, q.diff(row).shape), ((1, 1), (1, 3), (1, n - 1)))
 
     def test_advice_that_helps(self):
         for a, advised in ((np.zeros((1,) * 9), False), (np.zeros(2, "longdouble"), False), (np.zeros(2, ">f4"), True)):

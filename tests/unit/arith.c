@@ -191,8 +191,8 @@ static void ranks(qs_vm *vm) {
     qs_array_info info = {.dtype = QS_F32};
     Array *zero;
     qs_value r;
-    CHECK(qarr_wrap(vm, &info, &one, NULL, NULL, NULL, &zero) == QS_OK && zero->count == 1 && zero->rank == 0);
-    CHECK(qarith_binary(vm, OP_ADD, qarr_value(zero), qs_num(1), &r) == QS_OK && qval_array(r)->rank == 0 &&
+    CHECK(qarr_wrap(vm, &info, &one, NULL, NULL, NULL, &zero) == QS_OK && zero->count == 1 && zero->ndim == 0);
+    CHECK(qarith_binary(vm, OP_ADD, qarr_value(zero), qs_num(1), &r) == QS_OK && qval_array(r)->ndim == 0 &&
           real_at(vm, r, 0) == 6);
     qval_release(vm, r);
     qs_value a = counted(vm, 8, (int64_t[]){2, 1, 2, 1, 2, 1, 2, 3}, 0),

@@ -43,7 +43,7 @@ static void sizes_refused(qs_vm *vm) {
                 "any memory");
     CHECK_ERROR(vm, qarr_new(vm, QS_F32, 2, (int64_t[]){million, million}, true, &a), QS_ENOMEM,
                 "out of memory: an array needs 3.638 TB");
-    CHECK_ERROR(vm, qarr_new_raw(vm, QS_F32, 9, (int64_t[9]){0}, true, &a), QS_ESHAPE,
+    CHECK_ERROR(vm, qarr_new(vm, QS_F32, 9, (int64_t[9]){0}, true, &a), QS_ESHAPE,
                 "an array has at most 8 dimensions, not 9");
     qvm_ctx(vm)->fail_after = 2; /* the buffer is there, its data are not */
     CHECK(qarr_new(vm, QS_F32, 1, &million, true, &a) == QS_ENOMEM);

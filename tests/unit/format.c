@@ -58,7 +58,7 @@ static void arrays(qs_vm *vm) {
     shows(vm, qarr_value(make_array(vm, QS_I32, 3, (int64_t[]){2, 2, 3}, x)),
           "[[[1,2,0],\n  [16777216,0,6]],\n [[7,8,9],\n  [10,11,12]]]");
     shows(vm, qarr_value(make_array(vm, QS_I32, 2, (int64_t[]){2, 0}, NULL)), "[]");
-    shows(vm, qarr_value(make_array(vm, QS_F32, 0, (int64_t[]){0}, x)), "1");
+    shows(vm, qarr_value(make_array(vm, QS_F32, 0, (int64_t[]){0}, x)), "[1]");
     Array *a = make_array(vm, QS_U64, 1, (int64_t[]){1}, NULL),
           *base = make_array(vm, QS_I16, 2, (int64_t[]){2, 3}, (double[]){1, 2, 3, 4, 5, 6}), *v;
     void *p;

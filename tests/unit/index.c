@@ -326,7 +326,7 @@ static void masks(qs_vm *vm) {
           number_at(vm, r, 0) == -2);
     qval_release(vm, r);
     Array *deep; /* a shape from outside: extents of 1 at its end do not count */
-    CHECK(qarr_new_raw(vm, QS_F32, 3, (int64_t[]){2, 3, 1}, true, &deep) == QS_OK);
+    CHECK(qarr_new(vm, QS_F32, 3, (int64_t[]){2, 3, 1}, true, &deep) == QS_OK);
     CHECK(qidx_set(vm, qarr_value(deep), 1, &mask, none, "A", qs_num(7)) == QS_OK &&
           number_at(vm, qarr_value(deep), 1) == 7);
     CHECK(qidx_get(vm, qarr_value(deep), 1, &mask, none, "A", &r) == QS_OK && qval_array(r)->count == 3);

@@ -30,7 +30,7 @@ static inline qs_value make_string(qs_vm *vm, const char *s) {
 
 static inline Array *make_array(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, const double *x) {
     Array *a = NULL;
-    CHECK(qarr_new_raw(vm, d, rank, dims, true, &a) == QS_OK);
+    CHECK(qarr_new(vm, d, rank, dims, true, &a) == QS_OK);
     for (size_t i = 0; x && i < a->count; i++) CHECK(qarr_put(vm, a, i, qs_num(x[i])) == QS_OK);
     return a;
 }

@@ -66,16 +66,15 @@ static qs_status open_whole(qs_vm *vm, qs_value v, qs_dtype result, Operand *o) 
 }
 
 static qs_status pairs(qs_vm *vm, const char *name, const Pairs *p, qs_value a, qs_value b, qs_value *out) {
-    int rank;
-    int64_t dims[QS_MAX_RANK];
+    Extents shape;
     Operand x, y;
     Array *r;
     void *to;
     Nest n;
-    TRY(qoperand_shape(vm, name, a, b, &rank, dims));
+    TRY(qoperand_shape(vm, name, a, b, &shape));
     TRY(p->open(vm, a, p->d, &x));
     TRY(p->open(vm, b, p->d, &y));
-    TRY(qarr_new_raw(vm, p->out, rank, dims, false, &r));
+    TRY(qoperand_result(vm, p->out, &shape, &r));
     qs_status s = qarr_write(vm, r, &to);
     if (s) return qarr_release(vm, r), s;
     qnest_begin(&n, r->rank, r->dims);

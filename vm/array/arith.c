@@ -11,6 +11,8 @@
 #include "vm/array/nest.h"
 #include "vm/array/operand.h"
 
+#include <string.h>
+
 /* -- runs --------------------------------------------------------------------------------------------------------- */
 typedef struct { const char *at; ptrdiff_t step; qs_dtype dtype; size_t size; bool direct; } Stream;
 
@@ -54,6 +56,27 @@ static void run_binary(const Plan *p, const Nest *n, qs_dtype da, qs_dtype db) {
     }
 }
 
+/* A uint64 beside signed integers: those that are negative are compared with 0 instead. */
+static void run_signs(const Plan *p, const Nest *n, qs_dtype da, qs_dtype db) {
+    _Alignas(64) char piece_a[PIECE_BYTES], piece_b[PIECE_BYTES];
+    uint8_t truth[PIECE], below;
+    int64_t signs[PIECE], ends[2] = {-1, 0};
+    int side = da == QS_U64;
+    const ptrdiff_t size = sizeof *signs;
+    Loop *loop = qpacked_get(p->loop, QS_U64, LOOP_VV);
+    qpacked_get(p->loop, QS_I64, LOOP_VV)(1, &ends[side], &ends[!side], &below);
+    for (size_t at = 0, m; at < n->count; at += m) {
+        m = n->count - at < PIECE ? n->count - at : PIECE;
+        const char *a = n->at[1] + n->step[1] * (ptrdiff_t)at, *b = n->at[2] + n->step[2] * (ptrdiff_t)at;
+        qconv_run(da, a, n->step[1], QS_U64, piece_a, size, m);
+        qconv_run(db, b, n->step[2], QS_U64, piece_b, size, m);
+        qconv_run(side ? db : da, side ? b : a, n->step[1 + side], QS_I64, signs, size, m);
+        loop(m, piece_a, piece_b, truth);
+        for (size_t i = 0; i < m; i++) truth[i] = signs[i] < 0 ? below : truth[i];
+        qconv_run(QS_B1, truth, 1, p->out, n->at[0] + n->step[0] * (ptrdiff_t)at, n->step[0], m);
+    }
+}
+
 static void run_plan(const Plan *p, const Operand *a, const Operand *b, void *to, int rank, const int64_t *dims,
                      const int64_t *strides) {
     Nest n;
@@ -63,7 +86,7 @@ static void run_plan(const Plan *p, const Operand *a, const Operand *b, void *to
     qnest_operand(&n, b->p, qdtype_size(b->dtype), b->rank, b->dims, b->strides);
     qnest_fuse(&n);
     qnest_lengthen(&n);
-    while (qnest_next(&n)) run_binary(p, &n, a->dtype, b->dtype);
+    while (qnest_next(&n)) (p->signs ? run_signs : run_binary)(p, &n, a->dtype, b->dtype);
 }
 
 /* -- packed operands of the computation's type: the short way ----------------------------------------------------- */
@@ -87,17 +110,17 @@ static void run_array(const Plan *p, qs_value va, const Operand *a, qs_value vb,
 static Array *reusable(qs_value v, bool owned, const Plan *p) {
     if (!owned || v.kind != QS_ARRAY) return NULL;
     Array *a = qval_array(v);
-    if (a->hdr.refs != 1 || !a->contiguous || a->dtype != p->out || a->rank != p->rank) return NULL;
+    if (a->hdr.refs != 1 || !a->contiguous || a->dtype != p->out) return NULL;
     if (qbuf_shared(a->buf) || a->buf->home >= 0 || a->buf->writer >= 0 || a->buf->nreaders) return NULL;
-    for (int i = 0; i < a->rank; i++)
-        if (a->dims[i] != p->dims[i]) return NULL;
+    if (a->rank != p->shape.rank || memcmp(a->dims, p->shape.dims, a->rank * sizeof *a->dims)) return NULL;
     a->hdr.refs++;
+    qarr_keep(a, p->shape.ndim);
     return a;
 }
 
 static qs_status result_array(qs_vm *vm, qs_value a, qs_value b, unsigned owned, const Plan *p, Array **out) {
     if ((*out = reusable(a, owned & ARITH_OWNS_A, p)) || (*out = reusable(b, owned & ARITH_OWNS_B, p))) return QS_OK;
-    return qarr_new_raw(vm, p->out, p->rank, p->dims, false, out);
+    return qoperand_result(vm, p->out, &p->shape, out);
 }
 
 static qs_status array_binary(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned owned, qs_value *out) {
@@ -106,7 +129,7 @@ static qs_status array_binary(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned
     Array *r;
     void *to;
     TRY(qoperand_plan(vm, op, a, b, &p));
-    TRY(qoperand_shape(vm, qscalar_op_name(op), a, b, &p.rank, p.dims));
+    TRY(qoperand_shape(vm, qscalar_op_name(op), a, b, &p.shape));
     TRY(qoperand_open(vm, a, p.compute, &x));
     TRY(qoperand_open(vm, b, p.compute, &y));
     TRY(result_array(vm, a, b, owned, &p, &r));
@@ -161,17 +184,11 @@ static qs_status minus_zero(qs_vm *vm, qs_dtype d, qs_value *out) {
     return QS_OK;
 }
 
-/* Unsigned types have no room for the result. */
 static qs_status negate_array(qs_vm *vm, qs_value x, qs_value *out) {
-    Array *a = qval_array(x), *wide = a;
     qs_value zero;
-    if (a->dtype == QS_U32 || a->dtype == QS_U64) TRY(qarr_convert(vm, a, a->dtype == QS_U32 ? QS_I64 : QS_F64, &wide));
-    qs_status s = minus_zero(vm, (qs_dtype)wide->dtype, &zero);
-    if (s == QS_OK) {
-        s = array_binary(vm, OP_SUB, zero, qarr_value(wide), 0, out);
-        qval_release(vm, zero);
-    }
-    if (wide != a) qarr_release(vm, wide);
+    TRY(minus_zero(vm, (qs_dtype)qval_array(x)->dtype, &zero));
+    qs_status s = array_binary(vm, OP_SUB, zero, x, 0, out);
+    qval_release(vm, zero);
     return s;
 }
 
@@ -201,10 +218,10 @@ static qs_status update_into(qs_vm *vm, Op op, qs_value a, qs_value b) {
     Operand x, y;
     void *to;
     TRY(qoperand_plan(vm, op, a, b, &p));
-    TRY(qoperand_shape(vm, qop_inplace(op), a, b, &p.rank, p.dims));
-    if (b.kind == QS_ARRAY && qval_array(b)->count != 1 && !qoperand_equal_dims(dst, qval_array(b))) {
+    TRY(qoperand_shape(vm, qop_inplace(op), a, b, &p.shape));
+    if (b.kind == QS_ARRAY && qval_array(b)->count != 1 && !qarr_same_shape(dst, qval_array(b))) {
         size_t count = 1; /* broadcasting may stretch the right side, never the left */
-        for (int i = 0; i < p.rank; i++) count *= (size_t)p.dims[i];
+        for (int i = 0; i < p.shape.rank; i++) count *= (size_t)p.shape.dims[i];
         if (count != dst->count) return qoperand_shape_error(vm, qop_inplace(op), dst, qval_array(b));
     }
     if (qdtype_is_complex(p.out) && !qdtype_is_complex((qs_dtype)dst->dtype))

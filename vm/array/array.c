@@ -31,25 +31,40 @@ const char *qarr_shape_text(const Array *a, char buf[SHAPE_TEXT]) {
 }
 
 int qarr_size(const Array *a, int64_t dims[QS_MAX_RANK]) {
-    int rank = a->rank;
-    while (rank > 2 && a->dims[rank - 1] == 1) rank--;
-    if (rank >= 2) {
-        memcpy(dims, a->dims, (size_t)rank * sizeof *dims);
-        return rank;
-    }
+    int skip = a->rank < 2;
     dims[0] = 1;
-    dims[1] = rank ? a->dims[0] : 1;
-    return 2;
+    memcpy(dims + skip, a->dims, a->rank * sizeof *dims);
+    return a->rank + skip;
 }
 
 bool qarr_same_shape(const Array *a, const Array *b) {
-    int64_t da[QS_MAX_RANK], db[QS_MAX_RANK];
-    if (a->rank == b->rank) return !memcmp(a->dims, b->dims, a->rank * sizeof *a->dims);
-    int na = qarr_size(a, da), nb = qarr_size(b, db);
-    return na == nb && !memcmp(da, db, (size_t)na * sizeof *da);
+    return a->rank == b->rank && !memcmp(a->dims, b->dims, a->rank * sizeof *a->dims);
 }
 
-/* The shapes of the language: no trailing singleton beyond the second dimension, 1xN and a single number are a vec. */
+/* Leading extents that the normal form leaves out: that of 1xN. */
+static int left_out(int rank, int ndim) { return rank == 1 && ndim > 1; }
+
+int qarr_shape(const Array *a, int64_t dims[QS_MAX_RANK], int64_t strides[QS_MAX_RANK]) {
+    int skip = left_out(a->rank, a->ndim);
+    for (int i = 0; i < a->ndim; i++) {
+        bool inside = i >= skip && i - skip < a->rank;
+        dims[i] = inside ? a->dims[i - skip] : 1;
+        if (strides) strides[i] = inside ? a->strides[i - skip] : i < skip ? (int64_t)a->count : 1;
+    }
+    return a->ndim;
+}
+
+bool qarr_has_shape(const Array *a, int ndim, const int64_t *dims) {
+    int64_t have[QS_MAX_RANK];
+    return a->ndim == ndim && !memcmp(have, dims, (size_t)qarr_shape(a, have, NULL) * sizeof *have);
+}
+
+void qarr_keep(Array *a, int ndim) {
+    bool single = a->rank == 1 && a->dims[0] == 1;
+    a->ndim = (uint8_t)(ndim < a->rank && !(single && ndim == 0) ? a->rank : ndim);
+}
+
+/* The normal form: no trailing singleton beyond the second dimension, 1xN and a single number are a vec. */
 int qarr_normalise(int rank, int64_t *dims) {
     while (rank > 2 && dims[rank - 1] == 1) rank--;
     if (rank == 2 && dims[0] == 1) {
@@ -98,17 +113,19 @@ static bool packed(int rank, const int64_t *dims, const int64_t *strides, size_t
 }
 
 /* In unsigned arithmetic: an empty array may have extents whose product overflows. */
-static void pack_strides(Array *a) {
+static void packed_strides(int rank, const int64_t *dims, int64_t *strides) {
     uint64_t step = 1;
-    for (int i = a->rank - 1; i >= 0; i--) {
-        a->strides[i] = (int64_t)step;
-        step *= (uint64_t)a->dims[i];
+    for (int i = rank - 1; i >= 0; i--) {
+        strides[i] = (int64_t)step;
+        step *= (uint64_t)dims[i];
     }
 }
 
+static void pack_strides(Array *a) { packed_strides(a->rank, a->dims, a->strides); }
+
 /* -- making -------------------------------------------------------------------------------------------------------- */
 /* Takes the reference to buf.  The caller fills in strides and contiguous. */
-static qs_status new_header(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, size_t count, Buffer *buf,
+static qs_status new_header(qs_vm *vm, qs_dtype d, int ndim, const int64_t *dims, size_t count, Buffer *buf,
                             Array **out) {
     Array *a = qpool_get(qvm_ctx(vm), sizeof *a);
     if (!a) {
@@ -117,11 +134,13 @@ static qs_status new_header(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims
     }
     a->hdr = (Obj){1, QS_ARRAY, 0, 0};
     a->dtype = (uint8_t)d;
-    a->rank = (uint8_t)rank;
+    a->ndim = (uint8_t)ndim;
+    a->source = 0;
     a->buf = buf;
     a->offset = 0;
     a->count = count;
-    for (int i = 0; i < rank; i++) a->dims[i] = dims[i];
+    for (int i = 0; i < ndim; i++) a->dims[i] = dims[i];
+    a->rank = (uint8_t)qarr_normalise(ndim, a->dims);
     *out = a;
     return QS_OK;
 }
@@ -136,25 +155,18 @@ static qs_status new_packed(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims
     return QS_OK;
 }
 
-qs_status qarr_new_raw(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, bool zeroed, Array **out) {
+qs_status qarr_new(qs_vm *vm, qs_dtype d, int ndim, const int64_t *dims, bool zeroed, Array **out) {
     size_t count;
-    TRY(check_shape(vm, d, rank, dims, &count));
-    return new_packed(vm, d, rank, dims, count, zeroed, out);
-}
-
-qs_status qarr_new(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, bool zeroed, Array **out) {
-    int64_t normal[QS_MAX_RANK];
-    size_t count;
-    TRY(check_shape(vm, d, rank, dims, &count));
-    memcpy(normal, dims, (size_t)rank * sizeof *dims);
-    rank = qarr_normalise(rank, normal);
-    return new_packed(vm, d, rank, normal, count, zeroed, out);
+    TRY(check_shape(vm, d, ndim, dims, &count));
+    return new_packed(vm, d, ndim, dims, count, zeroed, out);
 }
 
 qs_status qarr_like(qs_vm *vm, const Array *a, qs_dtype d, Array **out) {
     size_t count;
     if (qdtype_size(d) > elem_size(a)) TRY(check_shape(vm, d, a->rank, a->dims, &count));
-    return new_packed(vm, d, a->rank, a->dims, a->count, false, out);
+    TRY(new_packed(vm, d, a->rank, a->dims, a->count, false, out));
+    (*out)->ndim = a->ndim;
+    return QS_OK;
 }
 
 void qarr_free(qs_vm *vm, Array *a) {
@@ -163,17 +175,19 @@ void qarr_free(qs_vm *vm, Array *a) {
 }
 
 /* -- views --------------------------------------------------------------------------------------------------------- */
+/* Those of the shape that the array was made with. */
 static void set_strides(Array *a, const int64_t *strides) {
-    for (int i = 0; i < a->rank; i++) a->strides[i] = strides[i];
-    a->contiguous = packed(a->rank, a->dims, strides, a->count);
+    int skip = left_out(a->rank, a->ndim);
+    for (int i = 0; i < a->rank; i++) a->strides[i] = a->ndim ? strides[i + skip] : 1;
+    a->contiguous = packed(a->rank, a->dims, a->strides, a->count);
 }
 
-qs_status qarr_view(qs_vm *vm, Array *base, int rank, const int64_t *dims, const int64_t *strides, size_t offset,
+qs_status qarr_view(qs_vm *vm, Array *base, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
                     Array **out) {
     size_t count;
-    TRY(check_shape(vm, dtype_of(base), rank, dims, &count));
+    TRY(check_shape(vm, dtype_of(base), ndim, dims, &count));
     qbuf_retain(base->buf);
-    TRY(new_header(vm, dtype_of(base), rank, dims, count, base->buf, out));
+    TRY(new_header(vm, dtype_of(base), ndim, dims, count, base->buf, out));
     (*out)->offset = offset;
     set_strides(*out, strides);
     return QS_OK;
@@ -254,7 +268,10 @@ qs_status qarr_read(qs_vm *vm, Array *a, const void **p) {
     return QS_OK;
 }
 
-qs_status qarr_write(qs_vm *vm, Array *a, void **p) { return host(vm, a, QS_READWRITE, p); }
+qs_status qarr_write(qs_vm *vm, Array *a, void **p) {
+    a->source = 0; /* a list of sizes that is changed is a list */
+    return host(vm, a, QS_READWRITE, p);
+}
 
 qs_status qarr_settle(qs_vm *vm, Array *a) {
     return a->buf->home > HOST_MEMORY ? qbuf_settle(qvm_ctx(vm), a->buf) : QS_OK;
@@ -394,6 +411,7 @@ qs_status qarr_copy(qs_vm *vm, Array *a, Array **out) {
     TRY(qbuf_clone(qvm_ctx(vm), a->buf, &buf));
     TRY(new_header(vm, dtype_of(a), a->rank, a->dims, a->count, buf, out));
     set_strides(*out, a->strides);
+    (*out)->ndim = a->ndim;
     return QS_OK;
 }
 
@@ -402,20 +420,17 @@ qs_status qarr_convert(qs_vm *vm, Array *a, qs_dtype d, Array **out) {
     return copy_as(vm, a, d, out);
 }
 
-qs_status qarr_reshape(qs_vm *vm, Array *a, int rank, const int64_t *dims, Array **out) {
+qs_status qarr_reshape(qs_vm *vm, Array *a, int ndim, const int64_t *dims, Array **out) {
     char was[SHAPE_TEXT], wanted[SHAPE_TEXT];
-    int64_t normal[QS_MAX_RANK];
     size_t count;
-    TRY(check_shape(vm, dtype_of(a), rank, dims, &count));
+    TRY(check_shape(vm, dtype_of(a), ndim, dims, &count));
     if (count != a->count)
         return qerr_set(qvm_ctx(vm), QS_ESHAPE, "reshape: an array of %s has %zu elements, %s needs %zu",
-                        qarr_shape_text(a, was), a->count, shape_text(rank, dims, wanted), count);
+                        qarr_shape_text(a, was), a->count, shape_text(ndim, dims, wanted), count);
     Array *base;
     TRY(qarr_contiguous(vm, a, &base));
-    memcpy(normal, dims, (size_t)rank * sizeof *dims);
-    rank = qarr_normalise(rank, normal);
     qbuf_retain(base->buf);
-    qs_status s = new_header(vm, dtype_of(a), rank, normal, count, base->buf, out);
+    qs_status s = new_header(vm, dtype_of(a), ndim, dims, count, base->buf, out);
     if (!s) {
         (*out)->offset = base->offset;
         (*out)->contiguous = true;
@@ -562,10 +577,20 @@ static qs_status shape_from_list(qs_vm *vm, const char *fn, qs_value list, int *
     return s;
 }
 
+/* size(x) stands for the shape of x. */
+static void restore(qs_value list, int *rank, int64_t dims[QS_MAX_RANK]) {
+    int ndim = list.kind == QS_ARRAY && qval_array(list)->rank == 1 ? qval_array(list)->source : 0;
+    if (ndim == 1 && *rank == 2 && dims[0] == 1) dims[0] = dims[1], *rank = 1;
+    for (; *rank < ndim; ++*rank) dims[*rank] = 1;
+}
+
 qs_status qarr_shape_args(qs_vm *vm, const char *fn, int n, const qs_value *args, int *rank,
                           int64_t dims[QS_MAX_RANK]) {
     if (n < 1) return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: a size is needed", fn);
-    if (n == 1 && !qval_is_number(args[0])) return shape_from_list(vm, fn, args[0], rank, dims);
+    if (n == 1 && !qval_is_number(args[0])) {
+        TRY(shape_from_list(vm, fn, args[0], rank, dims));
+        return restore(args[0], rank, dims), QS_OK;
+    }
     if (n > QS_MAX_RANK)
         return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s: an array has at most %d dimensions, got %d sizes", fn, QS_MAX_RANK,
                         n);
@@ -591,7 +616,7 @@ qs_status qarr_from_doubles(qs_vm *vm, const double *x, size_t n, Array **out) {
 
 /* How many elements a..step..b has.  The last counts as hit when only the rounding of step and bounds separates it. */
 double qarr_range_count(double lo, double step, double hi) {
-    double slack = 4 * DBL_EPSILON * fmax(fabs(lo), fabs(hi)) / fabs(step);
+    double slack = fmin(4 * DBL_EPSILON * fmax(fabs(lo), fabs(hi)) / fabs(step), QDTYPE_RANGE_SLACK);
     double n = floor((hi - lo) / step + slack) + 1;
     return n > 0 ? n : 0;
 }
@@ -599,7 +624,7 @@ double qarr_range_count(double lo, double step, double hi) {
 /* Whole numbers beyond what float32 tells apart may be places: they must not move. */
 static bool range_is_wide(double lo, double step, double count) {
     double last = lo + (count - 1) * step, far = fmax(fabs(lo), fabs(last));
-    return count > 0 && lo == trunc(lo) && step == trunc(step) && far > 0x1p24 && far <= 0x1p53;
+    return count > 0 && lo == trunc(lo) && step == trunc(step) && far > 0x1p24;
 }
 
 qs_status qarr_range(qs_vm *vm, qs_dtype d, double lo, double step, double hi, Array **out) {
@@ -620,17 +645,36 @@ qs_status qarr_range(qs_vm *vm, qs_dtype d, double lo, double step, double hi, A
 }
 
 /* -- matrix literals ----------------------------------------------------------------------------------------------- */
+static bool is_double(int64_t i) { return (double)i < 0x1p63 && (int64_t)(double)i == i; }
+
+/* Of a list with an int that a double does not hold: int64 or uint64, when all numbers are whole. */
+static qs_dtype dtype_of_wholes(int n, const qs_value *items, qs_dtype d) {
+    bool has_sign = false, beyond = false;
+    for (int i = 0; i < n; i++) {
+        double x = items[i].kind == QS_COMPLEX ? NAN : qval_number(items[i]);
+        if (!(x == trunc(x) && x >= -0x1p63 && x <= 0x1p64)) return d;
+        has_sign |= x < 0, beyond |= x >= 0x1p63 && items[i].kind != QS_INT;
+    }
+    return !beyond ? QS_I64 : has_sign ? QS_F64 : QS_U64;
+}
+
+qs_dtype qarr_literal_dtype(qs_dtype d, int n, const qs_value *items) {
+    bool complex = false, wide = false, more_digits = false;
+    for (int i = 0; i < n; i++) {
+        complex |= items[i].kind == QS_COMPLEX;
+        more_digits |= items[i].kind == QS_INT && !is_double(items[i].u.i);
+        wide |= items[i].kind != QS_COMPLEX && qdtype_rounds_whole(qval_number(items[i]));
+    }
+    if (wide && d == QS_F32) d = QS_F64;
+    if (more_digits) d = dtype_of_wholes(n, items, d);
+    return complex ? qdtype_complex_of(d) : d;
+}
+
 static qs_status literal_of_numbers(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out) {
     int64_t dims[1] = {n};
     Array *a;
     void *p;
-    bool complex = false, wide = false;
-    for (int i = 0; i < n; i++) {
-        complex |= items[i].kind == QS_COMPLEX;
-        wide |= items[i].kind != QS_COMPLEX && qdtype_rounds_whole(qval_number(items[i]));
-    }
-    if (wide && d == QS_F32) d = QS_F64;
-    if (complex) d = qdtype_complex_of(d);
+    d = qarr_literal_dtype(d, n, items);
     TRY(qarr_new(vm, d, 1, dims, false, &a));
     qs_status s = qarr_write(vm, a, &p);
     for (int i = 0; i < n && !s; i++) s = qarr_store(vm, d, (char *)p + (size_t)i * qdtype_size(d), items[i]);
@@ -656,24 +700,26 @@ static qs_status check_items(qs_vm *vm, int n, const qs_value *items, qs_dtype *
 
 /* Items stack along a new first dimension: vectors become rows, matrices the planes of a cube. */
 static qs_status literal_of_arrays(qs_vm *vm, int n, const qs_value *items, qs_value *out) {
-    int64_t dims[QS_MAX_RANK + 1];
+    int64_t dims[QS_MAX_RANK + 1], strides[QS_MAX_RANK];
+    const Array *first = qval_array(items[0]);
     qs_dtype d;
     Array *all, *part = NULL;
     TRY(check_items(vm, n, items, &d));
     dims[0] = n;
-    int rank = qarr_normalise(qarr_size(qval_array(items[0]), dims + 1), dims + 1);
-    TRY(qarr_new_raw(vm, d, rank + 1, dims, false, &all));
+    int rank = first->rank;
+    memcpy(dims + 1, first->dims, (size_t)rank * sizeof *dims);
+    packed_strides(rank, dims + 1, strides);
+    TRY(qarr_new(vm, d, rank + 1, dims, false, &all));
+    if (n == 1 && rank == 1) qarr_keep(all, first->ndim);
     for (int i = 0; i < n; i++) {
         size_t each = qval_array(items[i])->count;
-        qs_status s = qarr_view(vm, all, rank, dims + 1, all->strides + 1, (size_t)i * each, &part);
+        qs_status s = qarr_view(vm, all, rank, dims + 1, strides, (size_t)i * each, &part);
         if (!s) {
             s = qarr_assign(vm, part, qval_array(items[i]));
             qarr_release(vm, part);
         }
         if (s) return qarr_free(vm, all), s;
     }
-    all->rank = (uint8_t)qarr_normalise(all->rank, all->dims);
-    pack_strides(all);
     *out = qarr_value(all);
     return QS_OK;
 }

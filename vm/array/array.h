@@ -10,14 +10,16 @@
  * files.  All of them but device_math.c work on host memory and take any strides; loops over contiguous data are the
  * fast path.
  *
- * Shapes that the language makes are normalised (qarr_normalise): 1xN is a vec, and extents of 1 at the end, beyond the
- * second dimension, go.  `size(x)` has at least two entries, also for a single column ([N,1]): the original gives one
- * entry there, which breaks `[m,n] = size(x)` and `zeros(size(x))`.
+ * Programs see the normal form of a shape (qarr_normalise): 1xN is a vec, and extents of 1 at the end, beyond the
+ * second dimension, go.  So types, indices, kernels and loops deal with rank and dims, and know nothing of the rest.
  *
- * Shapes that come from outside stay as they are, also through what works element by element: x.*x, sin(x), a copy and
- * a conversion have the shape of the operand (1x3 stays 1x3, 4x4x1 stays 4x4x1).  Where operands are stretched, the
- * result has the shape of the one that is not; if neither is, that of the one with more dimensions; if all are, the
- * shape that the language gives. */
+ * Others, as NumPy, see the shape that an array was made with (qarr_shape): its ndim counts what the normal form leaves
+ * out, 1x3 and 4x4x1.  The rule of ndim, everywhere: who makes an array says it (zeros(1,3) has 2); of functions and
+ * operators, the result has as many dimensions as the argument with the most, or more where it needs them (qarr_keep).
+ *
+ * `size(x)` has at least two entries, also for a single column ([N,1]): the original gives one entry there, which
+ * breaks `[m,n] = size(x)` and `zeros(size(x))`.  It remembers the ndim of x (Array.source), and zeros(size(x)) has it
+ * again (qarr_shape_args); so has a vec when the column that transpose made of it is transposed. */
 #ifndef VM_ARRAY_H
 #define VM_ARRAY_H
 #include "vm/value/object.h"
@@ -25,19 +27,18 @@
 struct qs_array_info;
 
 /* -- array.c: making and viewing ----------------------------------------------------------------------------------- */
-qs_status qarr_new(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, bool zeroed, Array **out); /* normalised */
-qs_status qarr_new_raw(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, bool zeroed, Array **out); /* shape kept */
+qs_status qarr_new(qs_vm *vm, qs_dtype d, int ndim, const int64_t *dims, bool zeroed, Array **out);
 /* Foreign memory as it lies; `data` is the first element, on device d (NULL: the host).  The owner is released once,
  * even on failure. */
 qs_status qarr_wrap(qs_vm *vm, const struct qs_array_info *info, void *data, Device *d, void (*release)(void *),
                     void *owner, Array **out);
 qs_status qarr_like(qs_vm *vm, const Array *a, qs_dtype d, Array **out);     /* same shape, contiguous, uninitialised */
-qs_status qarr_view(qs_vm *vm, Array *base, int rank, const int64_t *dims, const int64_t *strides, size_t offset,
+qs_status qarr_view(qs_vm *vm, Array *base, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
                     Array **out);
 qs_status qarr_contiguous(qs_vm *vm, Array *a, Array **out);                    /* itself (retained) or a packed copy */
 qs_status qarr_copy(qs_vm *vm, Array *a, Array **out);                               /* always fresh and packed */
 qs_status qarr_convert(qs_vm *vm, Array *a, qs_dtype d, Array **out);           /* itself when it has dtype d already */
-qs_status qarr_reshape(qs_vm *vm, Array *a, int rank, const int64_t *dims, Array **out); /* a view when packed */
+qs_status qarr_reshape(qs_vm *vm, Array *a, int ndim, const int64_t *dims, Array **out); /* a view when packed */
 qs_status qarr_assign(qs_vm *vm, Array *dst, Array *src);                    /* same shape (or one element), converts */
 qs_status qarr_fill(qs_vm *vm, Array *dst, qs_value number);
 void qarr_free(qs_vm *vm, Array *a);                                                 /* count reached 0 */
@@ -59,10 +60,14 @@ qs_status qarr_put(qs_vm *vm, Array *a, size_t linear, qs_value v);
 qs_status qarr_load(qs_vm *vm, qs_dtype d, const void *p, qs_value *out);
 qs_status qarr_store(qs_vm *vm, qs_dtype d, void *p, qs_value v);
 static inline int64_t qarr_dim(const Array *a, int d) { return d < a->rank ? a->dims[d] : 1; }
-/* The language's view of a shape: a vec [N] is 1xN.  Fills dims[0..n-1], returns n >= 2. */
+/* As size(x) shows it: a vec [N] is 1xN.  Fills dims[0..n-1], returns n >= 2. */
 int qarr_size(const Array *a, int64_t dims[QS_MAX_RANK]);
-int qarr_normalise(int rank, int64_t *dims);                           /* a shape of the language, in place; the rank */
-bool qarr_same_shape(const Array *a, const Array *b);                                /* as the language sees shapes */
+/* As it was made; strides may be NULL.  Returns ndim. */
+int qarr_shape(const Array *a, int64_t dims[QS_MAX_RANK], int64_t strides[QS_MAX_RANK]);
+bool qarr_has_shape(const Array *a, int ndim, const int64_t *dims);                  /* as it was made */
+void qarr_keep(Array *a, int ndim);                                    /* so many dimensions, or as many as it needs */
+int qarr_normalise(int rank, int64_t *dims);                           /* to the normal form, in place; the rank */
+bool qarr_same_shape(const Array *a, const Array *b);                                /* as programs see shapes */
 /* "3x4", for messages; buf is returned. */
 enum { SHAPE_TEXT = 176 };
 const char *qarr_shape_text(const Array *a, char buf[SHAPE_TEXT]);
@@ -82,6 +87,8 @@ qs_status qarr_shape_args(qs_vm *vm, const char *fn, int n, const qs_value *args
 qs_status qarr_from_doubles(qs_vm *vm, const double *x, size_t n, Array **out);      /* a vec of scalar */
 qs_status qarr_range(qs_vm *vm, qs_dtype d, double lo, double step, double hi, Array **out); /* lo..step..hi */
 double qarr_range_count(double lo, double step, double hi);                          /* elements of that range */
+/* The type of a list of numbers that is of type d when it holds them. */
+qs_dtype qarr_literal_dtype(qs_dtype d, int n, const qs_value *items);
 /* [a,b,c]: numbers make a vec of d (or its complex type), vectors stack as rows, matrices as a cube; [v] with one
  * vector, a range, is that vec. */
 qs_status qarr_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out);

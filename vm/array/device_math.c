@@ -279,7 +279,7 @@ qs_status qdevmath_fft(qs_vm *vm, Array *a, int ndims, const int64_t *dims, int 
 static int64_t rows_of(const Array *a) { return a->rank > 1 ? a->dims[0] : 1; }
 
 static bool lies_as_matrix(const Array *a, int64_t *apart, bool *turned) {
-    return is_float(a) && a->rank >= 1 && a->rank <= 2 && a->count && a->count <= INT32_MAX &&
+    return is_float(a) && a->rank <= 2 && a->count && a->count <= INT32_MAX &&
            lies(a, rows_of(a), a->dims[a->rank - 1], apart, turned);
 }
 

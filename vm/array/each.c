@@ -145,8 +145,7 @@ static void run(const How *how, const Nest *n, const qs_dtype *types, int nargs)
 
 static qs_status of_arrays(qs_vm *vm, Elem e, const qs_value *args, int nargs, qs_value *out) {
     How how;
-    int rank;
-    int64_t dims[QS_MAX_RANK];
+    Extents shape;
     Operand x[MOST_ARGS];
     qs_dtype d, types[MOST_ARGS];
     Array *r;
@@ -154,9 +153,9 @@ static qs_status of_arrays(qs_vm *vm, Elem e, const qs_value *args, int nargs, q
     Nest n;
     TRY(join(vm, e, args, nargs, &d));
     decide(e, d, &how);
-    TRY(qoperand_shapes(vm, kelem_name(e), args, nargs, &rank, dims));
+    TRY(qoperand_shapes(vm, kelem_name(e), args, nargs, &shape));
     for (int i = 0; i < nargs; i++) TRY(qoperand_open(vm, args[i], how.compute, &x[i]));
-    TRY(qarr_new_raw(vm, how.out, rank, dims, false, &r));
+    TRY(qoperand_result(vm, how.out, &shape, &r));
     qs_status s = qarr_write(vm, r, &to);
     if (s) return qarr_release(vm, r), s;
     qnest_begin(&n, r->rank, r->dims);

@@ -43,7 +43,7 @@ static qs_status in_dtype(qs_vm *vm, Array *a, qs_dtype d, qs_value *out) {
     return s;
 }
 
-qs_status qarith_matmul(qs_vm *vm, Array *a, Array *b, qs_value *out) {
+static qs_status matmul(qs_vm *vm, Array *a, Array *b, qs_value *out) {
     int64_t da[QS_MAX_RANK], db[QS_MAX_RANK];
     int ra = qarr_size(a, da), rb = qarr_size(b, db);
     if (ra != 2 || rb != 2 || da[1] != db[0]) return product_error(vm, a, b);
@@ -59,4 +59,11 @@ qs_status qarith_matmul(qs_vm *vm, Array *a, Array *b, qs_value *out) {
     }
     qarr_release(vm, x);
     return s ? s : in_dtype(vm, r, result, out);
+}
+
+/* A vector times a matrix is a vector; one row times a matrix, one row. */
+qs_status qarith_matmul(qs_vm *vm, Array *a, Array *b, qs_value *out) {
+    TRY(matmul(vm, a, b, out));
+    if (a->ndim < 2) qarr_keep(qval_array(*out), 1);
+    return QS_OK;
 }

@@ -12,22 +12,6 @@ qs_status qoperand_shape_error(qs_vm *vm, const char *what, const Array *a, cons
                     qarr_shape_text(b, tb));
 }
 
-bool qoperand_equal_dims(const Array *a, const Array *b) {
-    if (a->rank != b->rank) return false;
-    for (int i = 0; i < a->rank; i++)
-        if (a->dims[i] != b->dims[i]) return false;
-    return true;
-}
-
-/* Whether the array has these extents, apart from those of 1 that a shape of the language leaves out. */
-static bool spans(const Array *a, int rank, const int64_t *dims) {
-    int64_t have[QS_MAX_RANK];
-    int n = qarr_size(a, have);
-    for (int i = 0; i < rank; i++)
-        if (dims[i] != (i < n ? have[i] : 1)) return false;
-    return true;
-}
-
 /* Extents of 1 stretch; a vec counts as 1xN, and dimensions that an array lacks at its end have extent 1, because a
  * HxWx1 cube is a mat in this language. */
 static qs_status stretch(qs_vm *vm, const char *what, const Array *const *arrays, int n, int *rank, int64_t *dims) {
@@ -43,38 +27,35 @@ static qs_status stretch(qs_vm *vm, const char *what, const Array *const *arrays
             if (dims[i] == 1) dims[i] = have[i];
         }
     }
+    *rank = qarr_normalise(*rank, dims);
     return QS_OK;
 }
 
-/* The result has the shape of the operand that need not stretch, which may come from outside; of several the one with
- * the most dimensions; when all must, that of the language. */
-static qs_status broadcast(qs_vm *vm, const char *what, const Array *const *arrays, int n, int *rank, int64_t *dims) {
-    const Array *like = NULL;
-    TRY(stretch(vm, what, arrays, n, rank, dims));
-    for (int k = 0; k < n; k++)
-        if (spans(arrays[k], *rank, dims) && (!like || arrays[k]->rank > like->rank)) like = arrays[k];
-    if (!like) return *rank = qarr_normalise(*rank, dims), QS_OK;
-    *rank = like->rank;
-    memcpy(dims, like->dims, sizeof like->dims);
-    return QS_OK;
-}
-
-qs_status qoperand_shapes(qs_vm *vm, const char *what, const qs_value *args, int n, int *rank, int64_t *dims) {
+qs_status qoperand_shapes(qs_vm *vm, const char *what, const qs_value *args, int n, Extents *out) {
     enum { MOST = 3 };
     const Array *arrays[MOST];
     int count = 0;
     bool equal = true;
     for (int i = 0; i < n; i++)
         if (args[i].kind == QS_ARRAY) arrays[count++] = qval_array(args[i]);
-    for (int k = 1; k < count; k++) equal = equal && qoperand_equal_dims(arrays[0], arrays[k]);
-    if (!equal) return broadcast(vm, what, arrays, count, rank, dims);
-    *rank = arrays[0]->rank;
-    for (int i = 0; i < *rank; i++) dims[i] = arrays[0]->dims[i];
+    out->ndim = 0;
+    for (int k = 0; k < count; k++) {
+        equal = equal && qarr_same_shape(arrays[0], arrays[k]);
+        if (arrays[k]->ndim > out->ndim) out->ndim = arrays[k]->ndim;
+    }
+    if (!equal) return stretch(vm, what, arrays, count, &out->rank, out->dims);
+    out->rank = arrays[0]->rank;
+    for (int i = 0; i < out->rank; i++) out->dims[i] = arrays[0]->dims[i];
     return QS_OK;
 }
 
-qs_status qoperand_shape(qs_vm *vm, const char *what, qs_value a, qs_value b, int *rank, int64_t *dims) {
-    return qoperand_shapes(vm, what, (qs_value[]){a, b}, 2, rank, dims);
+qs_status qoperand_result(qs_vm *vm, qs_dtype d, const Extents *x, Array **out) {
+    TRY(qarr_new(vm, d, x->rank, x->dims, false, out));
+    return qarr_keep(*out, x->ndim), QS_OK;
+}
+
+qs_status qoperand_shape(qs_vm *vm, const char *what, qs_value a, qs_value b, Extents *out) {
+    return qoperand_shapes(vm, what, (qs_value[]){a, b}, 2, out);
 }
 
 /* -- types -------------------------------------------------------------------------------------------------------- */
@@ -185,6 +166,7 @@ static qs_status plan_bits(qs_vm *vm, Op op, qs_value a, qs_value b, Plan *p) {
 qs_status qoperand_plan(qs_vm *vm, Op op, qs_value a, qs_value b, Plan *p) {
     OpClass cls = op_plans[op].cls;
     p->loop = op_plans[op].loop;
+    p->signs = cls == CLASS_ORDER && qdtype_mixes_signs(array_dtype(a), array_dtype(b));
     if (cls == CLASS_LOGIC) return p->compute = p->gives = p->out = QS_B1, QS_OK;
     if (cls == CLASS_BITS) {
         p->out = qdtype_promote(array_dtype(a), array_dtype(b));

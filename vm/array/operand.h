@@ -27,18 +27,21 @@ typedef struct {
     union { double f; int64_t i; QComplexD z; } room; /* of a number that takes part */
 } Operand;
 
+/* Of a result: its normal form, and how many dimensions its operands have. */
+typedef struct { int ndim, rank; int64_t dims[QS_MAX_RANK]; } Extents;
+
 typedef struct {
     LoopOp loop;
     qs_dtype compute, gives, out;         /* type of the loop, what it writes, type of the result array */
-    int rank;
-    int64_t dims[QS_MAX_RANK];
+    bool signs;                           /* a comparison where qdtype_mixes_signs */
+    Extents shape;
 } Plan;
 
 static inline bool qoperand_fits(qs_value v) { return v.kind == QS_ARRAY || qscalar_is_number(v); }
 /* Shape of the result; one of them is an array. */
-qs_status qoperand_shapes(qs_vm *vm, const char *what, const qs_value *args, int n, int *rank, int64_t *dims);
-qs_status qoperand_shape(qs_vm *vm, const char *what, qs_value a, qs_value b, int *rank, int64_t *dims);
-bool qoperand_equal_dims(const Array *a, const Array *b);
+qs_status qoperand_shapes(qs_vm *vm, const char *what, const qs_value *args, int n, Extents *out);
+qs_status qoperand_shape(qs_vm *vm, const char *what, qs_value a, qs_value b, Extents *out);
+qs_status qoperand_result(qs_vm *vm, qs_dtype d, const Extents *x, Array **out); /* an array for it */
 qs_status qoperand_shape_error(qs_vm *vm, const char *what, const Array *a, const Array *b);
 /* The type in which the two meet, before it is widened for computing. */
 qs_status qoperand_dtype(qs_vm *vm, Op op, qs_value a, qs_value b, qs_dtype *out);

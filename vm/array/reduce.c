@@ -320,8 +320,7 @@ typedef struct {
 static Split split(const Array *a, int dim) {
     Split s = {.n = 1};
     s.rank = qarr_size(a, s.dims);
-    if (a->rank < 2) s.strides[1] = a->rank ? a->strides[0] : 0;
-    else memcpy(s.strides, a->strides, (size_t)s.rank * sizeof *s.strides);
+    memcpy(s.strides + (a->rank < 2), a->strides, a->rank * sizeof *s.strides);
     if (dim >= s.rank) return s;
     s.n = (size_t)s.dims[dim];
     s.step = s.strides[dim] * (ptrdiff_t)qdtype_size((qs_dtype)a->dtype);
@@ -450,6 +449,7 @@ static qs_status check_dim(qs_vm *vm, Reduce r, int dim) {
 static qs_status reduce_along(qs_vm *vm, Plan *p, Array *a, int dim, Array **out) {
     Split s = split(a, dim);
     TRY(qarr_new(vm, p->out, s.rank, s.dims, false, out));
+    qarr_keep(*out, a->ndim);
     qs_status status = reduce_into(vm, p, a, &s, *out);
     if (status) qarr_release(vm, *out);
     return status;

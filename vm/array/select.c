@@ -5,6 +5,7 @@
 #include "vm/array/select.h"
 #include "devices/pool.h"
 #include "vm/base/dtype.h"
+#include "vm/base/number.h"
 #include "vm/base/warning.h"
 #include "vm/value/convert.h"
 #include "vm/array/nest.h"
@@ -39,7 +40,9 @@ static bool has_boundary(AccessMode m) {
 
 static qs_status outside(const Base *b, int dim, double index) {
     int shown = b->rank == 1 ? 1 : dim; /* a vec is 1xN */
-    return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "index %.15g is outside dimension %d%s%s (size %lld)", index, shown,
+    char text[32];
+    qnum_print(text, sizeof text, fabs(index) < 0x1p63 ? "%.0f" : "%.15g", index + 0);
+    return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "index %s is outside dimension %d%s%s (size %lld)", text, shown,
                     b->of, b->of_name, (long long)b->dims[dim]);
 }
 
@@ -191,13 +194,11 @@ static void packed_strides(int rank, const int64_t *dims, int64_t *strides) {
 /* A vec takes one index or two and more; further indices than there are dimensions meet extents of 1. */
 static qs_status fit_rank(Base *b, int n) {
     if (n > QS_MAX_RANK) return count_error(b, b->rank, n);
-    if (b->rank == 0) b->rank = 1, b->dims[0] = b->strides[0] = 1;
     if (b->rank == 1 && n > 1) {
         b->dims[1] = b->dims[0], b->strides[1] = b->strides[0];
         b->dims[0] = 1, b->strides[0] = 0;
         b->rank = 2;
     }
-    while (b->rank > n && b->rank > 2 && b->dims[b->rank - 1] == 1) b->rank--; /* shapes from outside */
     for (; b->rank < n; b->rank++) b->dims[b->rank] = 1, b->strides[b->rank] = 0;
     return b->rank == n ? QS_OK : count_error(b, b->rank, n);
 }
@@ -225,12 +226,7 @@ void qselect_cell(Base *b, qs_vm *vm, const Cell *c, TypeMods mods, const char *
 
 /* -- one index that addresses several dimensions ------------------------------------------------------------------ */
 static bool whole_shape(const Base *b, const Array *mask) {
-    int64_t dims[QS_MAX_RANK], have[QS_MAX_RANK];
-    int rank = qarr_size(mask, dims), n = b->rank;
-    memcpy(have, b->dims, sizeof have);
-    if (n < 2) have[1] = n ? have[0] : 1, have[0] = 1, n = 2;
-    while (n > 2 && have[n - 1] == 1) n--;
-    return rank == n && !memcmp(dims, have, (size_t)n * sizeof *dims);
+    return mask->rank == b->rank && !memcmp(mask->dims, b->dims, mask->rank * sizeof *mask->dims);
 }
 
 static bool is_position(const Base *b, const Array *a) {

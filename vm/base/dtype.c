@@ -10,13 +10,21 @@ const DtypeInfo qdtype_info[QS_NDTYPES] = {
 #define DTYPE(id, name, ctype, bytes, cls, ocl, llvm, np, dl) _Static_assert(sizeof(ctype) == (bytes), "dtype size");
 #include "vm/base/dtypes.def"
 
+static bool has_sign(qs_dtype d) { return qdtype_info[d].cls == DC_SINT; }
+
 static qs_dtype promote_int(qs_dtype a, qs_dtype b) {
+    qs_dtype most = a > b ? a : b;
+    if (most >= QS_U32 && !has_sign(a) && !has_sign(b)) return most;
     if (a < QS_I32) a = QS_I32;
     if (b < QS_I32) b = QS_I32;
     if (a == b) return a;
     if (a > b) { qs_dtype t = a; a = b; b = t; }
     if (b == QS_U64) return a == QS_U32 ? QS_U64 : QS_F64;
     return QS_I64; /* int with uint32, or anything with int64 */
+}
+
+bool qdtype_mixes_signs(qs_dtype a, qs_dtype b) {
+    return (a == QS_U64 && has_sign(b)) || (b == QS_U64 && has_sign(a));
 }
 
 static bool wide_int(qs_dtype d) { return d >= QS_I32 && d <= QS_U64; }

@@ -38,8 +38,9 @@ static inline bool qdtype_is_int(qs_dtype d) { return d >= QS_I8 && d <= QS_U64;
 void qdtype_int_span(qs_dtype d, double *lo, double *hi); /* the least and the greatest, as doubles; d is an integer */
 
 /* The dtype of an elementwise arithmetic result on two arrays.  Integers of 8 and 16 bits (and bool) compute as int,
- * so that 200+100 of two uint8 images is 300; integers of 32 bits and more meet float32 in float64, so that nothing is
- * rounded silently; the mixture of uint64 with a signed type is float64. */
+ * so that 200+100 of two uint8 images is 300; unsigned ones with uint32 or uint64 are of that type; integers of 32 bits
+ * and more meet float32 in float64, so that nothing is rounded silently; the mixture of uint64 with a signed type is
+ * float64. */
 qs_dtype qdtype_promote(qs_dtype a, qs_dtype b);
 /* The same when b is a host scalar: weak, so 2.0*float32 stays float32; an integer array becomes `scalar_dtype`, or
  * float64 when it has 32 bits or more.  weak_int: the scalar is of kind int, which integer arrays absorb. */
@@ -51,6 +52,9 @@ typedef struct { qs_dtype dtype; bool number; } Term;
 qs_dtype qdtype_meet(Term a, Term b, bool fraction, qs_dtype scalar_dtype);
 qs_dtype qdtype_complex_of(qs_dtype real); /* float64 and wide ints -> complex128, else complex64 */
 qs_dtype qdtype_real_of(qs_dtype cplx);    /* complex64 -> float32, complex128 -> float64, else itself */
+/* A uint64 beside a signed integer: no integer type holds both.  A comparison is exact all the same: what is negative
+ * is less than any uint64, and the rest is compared as uint64. */
+bool qdtype_mixes_signs(qs_dtype a, qs_dtype b);
 bool qdtype_from_name(const char *name, qs_dtype *out);
 
 /* float -> integer everywhere in the language: toward zero, saturating, NaN gives 0. */
@@ -69,6 +73,8 @@ uint16_t qdtype_float_to_bf16(float f);   /* round to nearest even */
  * rounding: x[a..b] would read the elements beside.  So a list or range that holds such a number is float64, whatever
  * becomes of it. */
 bool qdtype_rounds_whole(double x);
+/* The part of its step that a range may miss its end by through rounding, however large the bounds. */
+#define QDTYPE_RANGE_SLACK 0x1p-10
 
 /* One element of any type to and from double (complex: real part only; 64-bit integers beyond 2^53 round). */
 double qdtype_get(qs_dtype d, const void *p);

@@ -202,7 +202,7 @@ static inline bool fits_at_once(const qs_value *v, const qs_value *type, const C
     if (v->kind == QS_STRING) return t->kind == TY_STRING;
     if (v->kind != QS_ARRAY || t->kind != TY_ARRAY || t->nfixed || t->inner->kind != TY_NUM) return false;
     const Array *a = v->u.p;
-    return a->rank >= 1 && (t->rank == RANK_ANY || a->rank <= t->rank) && t->inner->dtype == (qs_dtype)a->dtype;
+    return (t->rank == RANK_ANY || a->rank <= t->rank) && t->inner->dtype == (qs_dtype)a->dtype;
 }
 
 /* A scalar given to an int. */
@@ -434,6 +434,33 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
         SLOW(qval_truth(vm, *a, &t));
         set_bool(vm, a, t);
         JUMP_WHEN(t == ((w & 0xff) == BC_OR));
+        NEXT;
+    }
+    L_CHOICE: {
+        qs_value *a = RA;
+        bool t;
+        if (a->kind == QS_ARRAY && qval_array(*a)->count != 1) {
+            pc++;
+            NEXT;
+        }
+        SLOW(qval_truth(vm, *a, &t));
+        qinterp_clear(vm, a);
+        JUMP_WHEN(!t);
+        NEXT;
+    }
+    L_CHOSEN: {
+        qs_value *b = RB;
+        bool all = true;
+        if (b->kind != QS_NIL) SLOW(qops_settles(vm, b, &all));
+        if (all) qinterp_put(vm, RA, b[1]), b[1] = qs_nil();
+        JUMP_WHEN(all);
+        NEXT;
+    }
+    L_CHOOSE: {
+        qs_value *b = RB;
+        if (b->kind != QS_NIL) SLOW(qops_choose(vm, b));
+        qinterp_put(vm, RA, b[2]);
+        b[2] = qs_nil();
         NEXT;
     }
     L_JMP: pc += (int32_t)*pc + 1; NEXT;

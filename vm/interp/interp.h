@@ -45,6 +45,10 @@ qs_status qops_unary(qs_vm *vm, Op op, qs_value a, qs_value *out);
 qs_status qops_update(qs_vm *vm, Op op, qs_value *target, qs_value v);
 qs_status qops_decide(qs_vm *vm, qs_value v, bool *out); /* the truth of a condition; an array warns */
 qs_status qops_compare(qs_vm *vm, Op op, qs_value a, qs_value b, bool *out); /* a condition that is a comparison */
+/* c[0] ? c[1] : c[2] of a condition of several elements.  Whether c[1] is the value, and c[2] is not needed; otherwise
+ * the value into c[2], and the others are let go. */
+qs_status qops_settles(qs_vm *vm, qs_value *c, bool *out);
+qs_status qops_choose(qs_vm *vm, qs_value *c);
 bool qops_match(qs_vm *vm, qs_value v, qs_value pattern, bool is_list);
 qs_status qops_range(qs_vm *vm, qs_dtype d, const qs_value *bounds, bool stepped, qs_value *out);
 qs_status qops_for(qs_vm *vm, qs_value *r, bool stepped);              /* lo, hi, step to round, lo, step, rounds */

@@ -232,12 +232,40 @@ bool qops_match(qs_vm *vm, qs_value v, qs_value pattern, bool is_list) {
     return whole;
 }
 
+/* -- choices ----------------------------------------------------------------------------------------------------- */
+static bool has_elements(qs_value v) { return v.kind == QS_ARRAY || v.kind == QS_COMPLEX || qval_is_number(v); }
+
+/* Between values of other kinds all elements decide. */
+qs_status qops_settles(qs_vm *vm, qs_value *c, bool *out) {
+    *out = false;
+    if (has_elements(c[1])) return QS_OK;
+    TRY(qops_decide(vm, c[0], out));
+    if (*out) qinterp_clear(vm, &c[0]);
+    return QS_OK;
+}
+
+qs_status qops_choose(qs_vm *vm, qs_value *c) {
+    bool all = false;
+    qs_value r = qs_nil();
+    if (has_elements(c[1]) && has_elements(c[2])) {
+        TRY(qarith_where(vm, c[0], c[1], c[2], &r));
+        qinterp_put(vm, &c[2], r);
+    } else {
+        TRY(qops_decide(vm, c[0], &all));
+        if (all) qinterp_put(vm, &c[2], c[1]), c[1] = qs_nil();
+    }
+    return qinterp_clear(vm, &c[0]), qinterp_clear(vm, &c[1]), QS_OK;
+}
+
 /* -- ranges and loops -------------------------------------------------------------------------------------------- */
 
 static qs_status bound(qs_vm *vm, qs_value v, const char *what, double *out) {
     if (qval_is_number(v)) {
         *out = qval_number(v);
-        return QS_OK;
+        if (v.kind != QS_INT || (*out < 0x1p63 && (int64_t)*out == v.u.i)) return QS_OK;
+        return qerr_set(qvm_ctx(vm), QS_EVALUE,
+                        "the %s of a range is a scalar, which does not hold %lld exactly: beyond 2^53 count from 0, "
+                        "and add", what, (long long)v.u.i);
     }
     if (v.kind == QS_ARRAY && qval_array(v)->count == 1 && qs_to_num(vm, v, out) == QS_OK) return QS_OK;
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "the %s of a range must be a number, got %s", what, qval_type_name(vm, v));
@@ -319,7 +347,7 @@ qs_status qops_iter(qs_vm *vm, qs_value *r) {
 
 static qs_status next_of_array(qs_vm *vm, qs_value v, int64_t i, qs_value *item, bool *more) {
     Array *a = v.u.p;
-    bool elements = a->rank <= 1;
+    bool elements = a->rank == 1;
     *more = i < (elements ? (int64_t)a->count : a->dims[0]);
     if (!*more) return QS_OK;
     if (elements) return qarr_get(vm, a, (size_t)i, item);

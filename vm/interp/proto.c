@@ -70,6 +70,7 @@ static qs_status type_literal(qs_vm *vm, Func *f, TypeExpr *e, qs_value *out) {
 static qs_status literal(qs_vm *vm, Func *f, const Literal *l, qs_value *out) {
     switch (l->kind) {
     case LIT_NUM: *out = qs_num(l->u.num[0]); break;
+    case LIT_INT: *out = qs_int(l->u.whole); break;
     case LIT_COMPLEX: return qval_complex(vm, l->u.num[0], l->u.num[1], out);
     case LIT_STR: *out = qval_retain(qval_object(QS_STRING, l->u.str)); break;
     case LIT_TYPE: return type_literal(vm, f, l->u.type, out);

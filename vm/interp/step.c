@@ -24,7 +24,7 @@ static bool reusable(const Frame *f, Op op, const qs_value *dst, const qs_value 
     if (qbuf_shared(x->buf) || x->buf->home >= 0) return false;
     bool elementwise = op == OP_ADD || op == OP_SUB || op == OP_PWMUL || op == OP_PWDIV;
     if (b.kind == QS_NUM) return elementwise || op == OP_MUL || op == OP_DIV;
-    return b.kind == QS_ARRAY && elementwise && y->dtype == x->dtype && y->rank <= x->rank && qarr_same_shape(x, y);
+    return b.kind == QS_ARRAY && elementwise && y->dtype == x->dtype && y->ndim <= x->ndim && qarr_same_shape(x, y);
 }
 
 qs_status qstep_binary(qs_vm *vm, Frame *f, Op op, qs_value *dst, qs_value *a, qs_value *b) {

@@ -42,8 +42,7 @@ typedef struct {
     int rank;
     int64_t dims[QS_MAX_RANK];
     size_t count;
-    int shape_rank; /* of the result: as arith.c gives it */
-    int64_t shape[QS_MAX_RANK];
+    int ndim;       /* of the result: the most that a leaf has */
     int nargs;      /* parameters of the leaves */
     int64_t chunk;  /* of a reduction: elements of one, or positions of the launch */
     Array *result;  /* or partial results */
@@ -64,16 +63,6 @@ static bool has_dims(const Array *a, int rank, const int64_t *dims) {
     return a->rank == rank && !memcmp(a->dims, dims, (size_t)rank * sizeof *dims);
 }
 
-/* The result has the shape of a leaf if one of them has the common extents; else that shape came about by stretching,
- * and is normalised like all that the language makes. */
-static void shape_result(Now *now) {
-    memcpy(now->shape, now->dims, sizeof now->shape);
-    now->shape_rank = now->rank;
-    for (int i = 0; i < now->region->nleaves; i++)
-        if (array_at(now, i) && has_dims(array_at(now, i), now->rank, now->dims)) return;
-    now->shape_rank = qarr_normalise(now->rank, now->shape);
-}
-
 /* The common shape; false: the shapes do not fit, and the operators give the error, for they know its sentence. */
 static bool common_shape(Now *now) {
     const Array *first = NULL, *a;
@@ -81,8 +70,9 @@ static bool common_shape(Now *now) {
     now->flat = true;
     for (int i = 0; i < n; i++) {
         if (!(a = array_at(now, i))) continue;
-        if (a->rank == 0 || !qarr_aligned(a)) return false;
-        if (!first) first = a, now->rank = a->rank;
+        if (!qarr_aligned(a)) return false;
+        if (!first) first = a, now->rank = a->rank, now->ndim = a->ndim;
+        if (a->ndim > now->ndim) now->ndim = a->ndim;
         if (!a->contiguous || !has_dims(a, first->rank, first->dims)) now->flat = false;
         if (a->rank != now->rank && (a->rank > 2 || now->rank > 2)) return false;
         if (a->rank > now->rank) now->rank = a->rank;
@@ -100,7 +90,6 @@ static bool common_shape(Now *now) {
         now->count *= (size_t)now->dims[d]; /* the extents are of arrays that exist, one of each: cannot wrap by much */
         if (now->count > (size_t)1 << 46) return false;
     }
-    shape_result(now);
     return true;
 }
 
@@ -120,11 +109,18 @@ static bool suits(const Now *now) {
     return true;
 }
 
+/* A condition of one element would choose a side, and not elements. */
+static bool no_single(const Now *now) {
+    for (int i = 0; i < now->region->nleaves; i++)
+        if (array_at(now, i) && array_at(now, i)->count == 1) return false;
+    return true;
+}
+
 static bool look(Now *now) {
     const FuseRegion *r = now->region;
     if (r->nleaves > LEAVES) return false;
     for (int i = 0; i < r->nleaves; i++) now->at[i] = now->f->base[r->regs[i]];
-    return suits(now) && common_shape(now);
+    return suits(now) && common_shape(now) && (!r->choice || no_single(now));
 }
 
 /* -- forms --------------------------------------------------------------------------------------------------------- */
@@ -264,7 +260,7 @@ static qs_status fit_reduction(Run *run) {
     if (!qlaunch_func(run)) return qerr_set(qvm_ctx(vm), QS_EDEVICE, "its blocks cannot be merged there");
     int64_t nparts = share_out(now);
     if (now->result) qarr_release(vm, now->result), now->result = NULL; /* of an attempt before */
-    TRY(qarr_new_raw(vm, now->form->kernel[run->which].dtype, 1, &nparts, false, &now->result));
+    TRY(qarr_new(vm, now->form->kernel[run->which].dtype, 1, &nparts, false, &now->result));
     qbind_number(&run->bound, now->nargs, (uint64_t)now->chunk, 8);
     qbind_number(&run->bound, now->nargs + 1, now->count, 8);
     bind_result(now, now->nargs + 2, nparts);
@@ -293,7 +289,7 @@ static Array *spare(const Now *now) {
     if (old.kind != QS_ARRAY || !ours(qval_array(old), d)) return NULL;
     for (int i = 0; i < r->nleaves; i++)
         if (r->regs[i] == r->dst) return NULL; /* is read in another order */
-    return has_dims(qval_array(old), now->shape_rank, now->shape) ? own(qval_array(old)) : NULL;
+    return has_dims(qval_array(old), now->rank, now->dims) ? own(qval_array(old)) : NULL;
 }
 
 static qs_status begin_map(Now *now) {
@@ -302,9 +298,9 @@ static qs_status begin_map(Now *now) {
     if (now->flat) l->domain[0] = (int64_t)now->count;
     else memcpy(l->domain, now->dims, sizeof l->domain);
     now->result = spare(now);
-    if (now->result) return QS_OK;
-    return qarr_new_raw(now->run.vm, now->form->kernel[CHUNKED].dtype, now->shape_rank, now->shape, false,
-                        &now->result);
+    if (!now->result)
+        TRY(qarr_new(now->run.vm, now->form->kernel[CHUNKED].dtype, now->rank, now->dims, false, &now->result));
+    return qarr_keep(now->result, now->ndim), QS_OK;
 }
 
 static double merge(FuseKind kind, double a, double b) {
@@ -421,7 +417,7 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
 qs_status qfuse_at(qs_vm *vm, Frame *f, uint32_t pc, bool *done) {
     Chunk *c = &f->proto->chunk;
     *done = false;
-    for (uint32_t i = 0; i < c->nfuses; i++)
-        if (pc >= c->fuses[i].start && pc < c->fuses[i].end) return qfuse_region(vm, f, &c->fuses[i], done);
+    for (uint32_t i = 0; i < c->nfuses && !*done; i++) /* the sides of ?: are regions in one */
+        if (pc >= c->fuses[i].start && pc < c->fuses[i].end) TRY(qfuse_region(vm, f, &c->fuses[i], done));
     return QS_OK;
 }

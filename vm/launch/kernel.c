@@ -183,7 +183,21 @@ static void fit_rank(const Array *a, int rank, DevArg *out) {
     }
 }
 
+/* A vec is one row where a kernel wants a matrix.  Of memory that is launched over from outside of programs it is not
+ * known to be meant as a row. */
+static qs_status check_rank(qs_vm *vm, const KFunc *f, const KParam *p, const Array *a) {
+    Ctx *c = qvm_ctx(vm);
+    char size[SHAPE_TEXT];
+    if (a->ndim >= p->rank || !(a->hdr.flags & ARRAY_AS_IS) || qvm_here(vm).src) return QS_OK;
+    const Type *wanted = qtype_array(c, qtype_num(c, (qs_dtype)a->dtype), p->rank);
+    return qerr_at(c, QS_ETYPE, (Where){f->src, f->ins[1].pos},
+                   "kernel %s: %s must be %s, got %s of size %s; pass value(%s) if the dimensions that it lacks are to "
+                   "have extent 1", f->name->s, p->name->s, qtype_name(wanted),
+                   qtype_name(qtype_array(c, wanted->inner, a->rank)), qarr_shape_text(a, size), p->name->s);
+}
+
 static qs_status check_array(qs_vm *vm, const KFunc *f, const KParam *p, const KBind *b, const Array *a) {
+    TRY(check_rank(vm, f, p, a));
     if (b->nonempty && a->count == 0)
         return qerr_at(qvm_ctx(vm), QS_ESHAPE, (Where){f->src, f->ins[1].pos},
                        "kernel %s: %s is empty and cannot be read with its access mode", f->name->s, p->name->s);

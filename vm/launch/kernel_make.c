@@ -35,11 +35,10 @@ static void describe_number(Maker *m, const Entry *s, qs_value v, KVal *out) {
 static void describe_array(const Entry *s, const Array *a, KVal *out) {
     out->kind = s->by_value ? KV_VEC : KV_ARRAY, out->dtype = a->dtype;
     out->known = s->by_value && s->num_known, out->vec = s->vec;
-    out->rank = a->rank ? a->rank : 1;
+    out->rank = a->rank;
     out->contiguous = a->contiguous, out->unit_last = qkind_unit_last(a);
     for (int d = 0; d < a->rank; d++)
         if (s->dims_known >> d & 1) out->dims[d] = a->dims[d];
-    if (!a->rank) out->dims[0] = 1;
 }
 
 static bool describe_members(Maker *m, int source, const Function *set, KVal *out) {

@@ -58,7 +58,7 @@ uint64_t qkind_facts(qs_value v, Tells t);
 /* How many bits a whole number needs, in the steps that matter to kernels: 24, 31, 53; 0: it is none. */
 int qkind_bits(qs_value v);
 static inline bool qkind_unit_last(const Array *a) {
-    return a->rank == 0 || a->strides[a->rank - 1] == 1 || a->dims[a->rank - 1] <= 1;
+    return a->strides[a->rank - 1] == 1 || a->dims[a->rank - 1] <= 1;
 }
 double qkind_element(qs_vm *vm, Array *a, size_t i);
 void qkind_know_extent(Entry *e, const Array *a, int axis);

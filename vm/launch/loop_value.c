@@ -30,7 +30,7 @@ qs_value *qloop_place(qs_vm *vm, const Frame *f, const Sym *sym) {
 
 /* -- kinds ------------------------------------------------------------------------------------------------------- */
 static void describe_array(const Entry *e, const Array *a, LoopValue *out) {
-    if (!a->rank || !(e->facts & ARRAY_ALIGNED)) return;
+    if (!(e->facts & ARRAY_ALIGNED)) return;
     out->kind = LOOP_ARRAY, out->dtype = a->dtype, out->rank = a->rank;
     out->contiguous = a->contiguous, out->unit_last = qkind_unit_last(a);
     out->writable = e->facts & ARRAY_WRITABLE, out->small = e->facts & ARRAY_SMALL;

@@ -448,10 +448,9 @@ qs_status qs_array_wrap(qs_vm *vm, const qs_array_info *info, void *data, int de
 bool qs_array_describe(qs_value v, qs_array_info *out) {
     if (v.kind != QS_ARRAY) return false;
     const Array *a = v.u.p;
-    *out = (qs_array_info){.dtype = (qs_dtype)a->dtype, .rank = a->rank, .readonly = a->buf->readonly,
+    *out = (qs_array_info){.dtype = (qs_dtype)a->dtype, .rank = a->ndim, .readonly = a->buf->readonly,
                            .nbytes = a->count * qdtype_size((qs_dtype)a->dtype)};
-    memcpy(out->dims, a->dims, sizeof out->dims);
-    memcpy(out->strides, a->strides, sizeof out->strides);
+    qarr_shape(a, out->dims, out->strides);
     return true;
 }
 

@@ -508,6 +508,13 @@ qs_status qvm_lookup(qs_vm *vm, const char *name, qs_value *out) {
     return QS_OK;
 }
 
+qs_status qvm_lookup_builtin(qs_vm *vm, const char *name, qs_value *out) {
+    uint64_t slot;
+    if (!qmap_get(&qvm(vm)->builtins, qstr_cname(qvm_ctx(vm), name), &slot))
+        return qerr_set(qvm_ctx(vm), QS_ENAME, "there is no built-in %s", name);
+    return *out = qval_retain(*qvm_global(vm, slot)), QS_OK;
+}
+
 static qs_status slot_in(qs_vm *vm, const char *module, const char *name, uint64_t *slot) {
     Module *m = module_at(vm, module);
     if (!m) return qerr_set(qvm_ctx(vm), QS_ENAME, "no module is called %s", module);

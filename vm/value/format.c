@@ -61,6 +61,7 @@ typedef struct {
     qs_vm *vm;
     Text *t;
     bool brief;
+    bool made; /* arrays have the shape that they were made with, not its normal form */
 } Printer;
 
 enum {
@@ -128,18 +129,21 @@ static void add_extents(Text *t, int rank, const int64_t *dims, const char *elem
 
 static qs_status add_array(Printer *p, Array *a, bool lines) {
     const void *data;
+    int64_t made[QS_MAX_RANK];
+    const int64_t *dims = p->made ? made : a->dims;
+    int rank = p->made ? qarr_shape(a, made, NULL) : a->rank;
     if (a->count == 0) { /* whatever its extents, which may be absurd */
         qtext_puts(p->t, "[]");
-        if (p->brief && a->rank > 1) add_extents(p->t, a->rank, a->dims, qdtype_info[a->dtype].name);
+        if (p->brief && rank > 1) add_extents(p->t, rank, dims, qdtype_info[a->dtype].name);
         return QS_OK;
     }
     TRY(qarr_read(p->vm, a, &data));
-    Grid g = {.p = p, .rank = a->rank, .dims = a->dims, .brackets = "[]", .item = element_item, .of = a};
+    Grid g = {.p = p, .rank = rank, .dims = dims, .brackets = "[]", .item = element_item, .of = a};
     g.lines = lines;
     g.shortened = p->brief && a->count > BRIEF_ELEMENTS;
     g.data = data;
     TRY(add_grid(&g));
-    if (g.shortened) add_extents(p->t, a->rank, a->dims, qdtype_info[a->dtype].name);
+    if (g.shortened) add_extents(p->t, rank, dims, qdtype_info[a->dtype].name);
     return QS_OK;
 }
 
@@ -244,12 +248,17 @@ static qs_status add_value(Printer *p, qs_value v, const Above *above, int depth
 }
 
 qs_status qfmt_value(qs_vm *vm, qs_value v, Text *t) {
-    Printer p = {vm, t, false};
+    Printer p = {vm, t, false, false};
     return add_value(&p, v, NULL, 0);
 }
 
 qs_status qfmt_brief(qs_vm *vm, qs_value v, Text *t) {
-    Printer p = {vm, t, true};
+    Printer p = {vm, t, true, false};
+    return add_value(&p, v, NULL, 0);
+}
+
+qs_status qfmt_made(qs_vm *vm, qs_value v, bool is_brief, Text *t) {
+    Printer p = {vm, t, is_brief, true};
     return add_value(&p, v, NULL, 0);
 }
 
@@ -449,7 +458,7 @@ static void add_escape(Format *f) {
 }
 
 qs_status qfmt_printf(qs_vm *vm, const char *fmt, size_t n, int nargs, const qs_value *args, Text *t) {
-    Format f = {{vm, t, false}, fmt, fmt + n, nargs, 0, args};
+    Format f = {{vm, t, false, false}, fmt, fmt + n, nargs, 0, args};
     while (f.at < f.end) {
         char ch = *f.at++;
         if (ch == '%') TRY(add_conversion(&f));

@@ -46,12 +46,15 @@ typedef struct Complex { Obj hdr; double re, im; } Complex;
 typedef struct GcObj { Obj hdr; struct GcObj *prev, *next; uint32_t trial; } GcObj;
 enum { OBJ_GARBAGE = 0x80 }; /* hdr.flags, while gc.c runs: found unreachable so far */
 
-/* A numeric array.  Row-major; strides count elements.  Shapes made by the language are normalised (qarr_new): no
- * trailing singleton beyond the second dimension, and 1xN is a vec of rank 1; foreign shapes stay as they came. */
+/* A numeric array.  Row-major; strides count elements.  rank, dims and strides are its normal form, all that programs
+ * look at: no trailing extent of 1 beyond the second dimension, and 1xN is a vec of rank 1.  ndim is how many
+ * dimensions it was made with: from these two qarr_shape gives the shape that others see. */
 typedef struct Array {
     Obj hdr;
     uint8_t dtype;    /* qs_dtype */
-    uint8_t rank;     /* 0..8; 0 only from outside */
+    uint8_t rank;     /* 1..8 */
+    uint8_t ndim;     /* at least rank; 0: one element without dimensions, from outside */
+    uint8_t source;   /* of size(x): the ndim of x; of transpose(x), where x is a vec: 1; else 0 */
     bool contiguous;
     Buffer *buf;
     size_t offset;    /* of the first element, in elements */
@@ -97,6 +100,7 @@ typedef struct Proto Proto;
 typedef struct Function { /* script closure, native, or a set of overloads */
     GcObj gc;
     uint8_t fkind;
+    bool each;                       /* FN_NATIVE: arrays that it is given meet element by element */
     Str *name;
     Func *ast;                       /* FN_SCRIPT */
     Proto *proto;                    /* FN_SCRIPT host code; compiled on first call */
@@ -171,6 +175,7 @@ void qgc_children(GcObj *o, void (*f)(void *ud, qs_value child), void *ud);
 /* -- format.c ------------------------------------------------------------------------------------------------------ */
 qs_status qfmt_value(qs_vm *vm, qs_value v, Text *t); /* as print shows it: everything */
 qs_status qfmt_brief(qs_vm *vm, qs_value v, Text *t); /* for the prompt: big arrays by corners, strings quoted */
+qs_status qfmt_made(qs_vm *vm, qs_value v, bool is_brief, Text *t); /* for Python: arrays in their own shape */
 /* C-like formatting of language.md 4.7: printf, sprintf. */
 qs_status qfmt_printf(qs_vm *vm, const char *fmt, size_t n, int nargs, const qs_value *args, Text *t);
 
@@ -190,6 +195,7 @@ qs_status qvm_type_named(qs_vm *vm, const char *text, size_t n, const Type **out
 /* The file that was started, "" when there is none, and its folder. */
 const char *qvm_script(qs_vm *vm, const char **folder);
 qs_status qvm_lookup(qs_vm *vm, const char *name, qs_value *out); /* session module, then built-ins; a new reference */
+qs_status qvm_lookup_builtin(qs_vm *vm, const char *name, qs_value *out); /* whatever programs mean by the name */
 /* Of the module that was loaded under the name `module` alone: what it defines at its top level. */
 qs_status qvm_lookup_in(qs_vm *vm, const char *module, const char *name, qs_value *out);
 /* To a variable of it that has a value; not to a function. */

@@ -4,6 +4,7 @@
 #include "vm/array/array.h"
 #include "vm/array/packed.h"
 #include "vm/quasar.h"
+#include "vm/value/convert.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 static bool is_null(qs_value v) { return v.kind == QS_NIL && v.aux == NIL_NULL; }
 
 static const Type *array_type(Ctx *c, const Array *a) {
-    return qtype_array(c, qtype_num(c, (qs_dtype)a->dtype), a->rank ? a->rank : 1);
+    return qtype_array(c, qtype_num(c, (qs_dtype)a->dtype), a->rank);
 }
 
 static const Type *object_type(Ctx *c, const Object *o) { return o->cls ? o->cls->type : qtype_simple(c, TY_OBJECT); }
@@ -86,14 +87,12 @@ static bool number_fits(qs_value v, qs_dtype d) {
     return false;
 }
 
-/* Shapes as the language sees them: 1xN is a vec, HxWx1 a mat.  vec3 is 3 elements in a row, mat2x2 two rows of two. */
+/* Normal forms: 1xN is a vec, HxWx1 a mat.  vec3 is 3 elements in a row, mat2x2 two rows of two. */
 static bool shape_fits(const Type *t, int rank, const int64_t *dims) {
-    int64_t have[QS_MAX_RANK], want[QS_MAX_RANK];
-    memcpy(have, dims, (size_t)rank * sizeof *have);
-    rank = qarr_normalise(rank, have);
+    int64_t want[QS_MAX_RANK];
     if (!t->nfixed) return t->rank == RANK_ANY || rank <= t->rank;
     for (int i = 0; i < t->nfixed; i++) want[i] = t->dims[i];
-    return rank == qarr_normalise(t->nfixed, want) && !memcmp(have, want, (size_t)rank * sizeof *have);
+    return rank == qarr_normalise(t->nfixed, want) && !memcmp(dims, want, (size_t)rank * sizeof *dims);
 }
 
 static bool elements_fit(Ctx *c, const Type *t, const Type *elem) {
@@ -360,8 +359,22 @@ static bool complex_equal(qs_value a, qs_value b) {
     return x[0] == y[0] && x[1] == y[1];
 }
 
+/* Of two integers.  int64 saturates where uint64 does not, and the other way round. */
+static bool wholes_equal(qs_vm *vm, Array *a, Array *b, size_t i) {
+    int64_t x, y;
+    uint64_t u, v;
+    const void *p, *q;
+    if (qarr_read(vm, a, &p) != QS_OK || qarr_read(vm, b, &q) != QS_OK) return false;
+    p = (const char *)p + (ptrdiff_t)(qarr_offset(a, i) * qdtype_size((qs_dtype)a->dtype));
+    q = (const char *)q + (ptrdiff_t)(qarr_offset(b, i) * qdtype_size((qs_dtype)b->dtype));
+    qconv_run((qs_dtype)a->dtype, p, 0, QS_I64, &x, 0, 1), qconv_run((qs_dtype)b->dtype, q, 0, QS_I64, &y, 0, 1);
+    qconv_run((qs_dtype)a->dtype, p, 0, QS_U64, &u, 0, 1), qconv_run((qs_dtype)b->dtype, q, 0, QS_U64, &v, 0, 1);
+    return x == y && u == v;
+}
+
 static bool element_equal(qs_vm *vm, Array *a, Array *b, size_t i) {
     qs_value x, y;
+    if (a->dtype <= QS_U64 && b->dtype <= QS_U64) return wholes_equal(vm, a, b, i);
     if (qarr_get(vm, a, i, &x) != QS_OK) return false;
     bool same = qarr_get(vm, b, i, &y) == QS_OK;
     if (same) {

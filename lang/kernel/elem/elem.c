@@ -218,6 +218,17 @@ KPair kelem_complex(KBuild b, Elem e, qs_dtype d, const KPair *args) {
     return b.d = d, bodies[e].complex(&b, args[0], n > 1 ? args[1] : absent, n > 2 ? args[2] : absent);
 }
 
+static KRef cast(KBuild b, KRef x, qs_dtype d) { return b.fold(b.ud, K_CAST, d, 0, x, 0, 0); }
+
+KRef kelem_compare_signs(KBuild b, Elem e, KRef x, KRef y, bool x_signed) {
+    KRef s = x_signed ? x : y, same = cast(b, s, QS_U64), zero = b.num(b.ud, QS_I64, 0);
+    s = cast(b, s, QS_I64);
+    KRef below = kelem_real(b, e, QS_I64, x_signed ? (KRef[]){s, zero} : (KRef[]){zero, s}).re;
+    KRef above = kelem_real(b, e, QS_U64, x_signed ? (KRef[]){same, y} : (KRef[]){x, same}).re;
+    KRef negative = b.fold(b.ud, K_LT, QS_I64, 0, s, zero, 0);
+    return b.fold(b.ud, K_SELECT, QS_B1, 0, negative, below, above);
+}
+
 static KPair multiply(KBuild b, qs_dtype d, bool is_complex, KPair x, KPair y) {
     if (is_complex) return kelem_complex(b, EL_mul, d, (KPair[]){x, y});
     return kelem_real(b, EL_mul, d, (KRef[]){x.re, y.re});

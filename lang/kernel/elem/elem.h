@@ -62,6 +62,9 @@ KPair kelem_real(KBuild b, Elem e, qs_dtype d, const KRef *args);
 /* The same of complex numbers, whose parts are of dtype d, float32 or float64. */
 KPair kelem_complex(KBuild b, Elem e, qs_dtype d, const KPair *args);
 
+/* A comparison where qdtype_mixes_signs: x_signed says that x is the one with a sign.  It gives a bool. */
+KRef kelem_compare_signs(KBuild b, Elem e, KRef x, KRef y, bool x_signed);
+
 /* x to a power that is known, as arrays of the host have it: products for whole exponents up to 64, roots for 0.5;
  * false: it is neither, and EL_pow says what it is. */
 bool kelem_power(KBuild b, qs_dtype d, KPair x, double n, KPair *out);

@@ -131,6 +131,11 @@ static Val arithmetic(Fuse *z, Op o, Val a, Val b) {
 
 static Val comparison(Fuse *z, Op o, Val a, Val b) {
     if (!a.array && !b.array) return declined;
+    if (a.array && b.array && qdtype_mixes_signs(a.dtype, b.dtype)) {
+        KInto into = {z->f, &z->pos, true};
+        return value(kelem_compare_signs(kelem_into(&into), kelem_operator(o), a.ref, b.ref, b.dtype == QS_U64), QS_B1,
+                     true);
+    }
     return row(z, kelem_operator(o), (Val[]){a, b}, common(z, a, b, false), true);
 }
 
@@ -147,7 +152,7 @@ static Val unary(Fuse *z, Op o, Val a) {
     if (o == OP_PLUS) return a;
     if (o != OP_NEG) return declined;
     qs_dtype d = !a.im && a.dtype < QS_I32 ? QS_I32 : a.dtype;
-    if (d == QS_U32 || d == QS_U64 || (!a.array && d == QS_I64)) return declined;
+    if (!a.array && d == QS_I64) return declined;
     return row(z, EL_neg, &a, d, a.array);
 }
 
@@ -169,6 +174,31 @@ static Val call(Fuse *z, Elem e, const Val *a) {
     return row(z, e, a, d, array);
 }
 
+/* -- choices ------------------------------------------------------------------------------------------------------- */
+/* The type of c ? a : b, as vm/array/where.c has it; false: it depends on what numbers are when it runs. */
+static bool choice_dtype(Fuse *z, Val a, Val b, qs_dtype *d) {
+    double x, y;
+    if (a.array && b.array && a.dtype == b.dtype) return *d = a.dtype, true;
+    if (a.array || b.array) return *d = common(z, a, b, false), (*d >= QS_F16 || (a.array && b.array));
+    if (a.im || b.im || !kir_is_const(z->f, a.ref, &x) || !kir_is_const(z->f, b.ref, &y)) return false;
+    bool wide = qdtype_rounds_whole(x) || qdtype_rounds_whole(y);
+    return *d = wide ? QS_F64 : z->c->scalar_dtype, true;
+}
+
+static KRef pick(Fuse *z, KRef c, KRef a, KRef b) { return kbuild_pure(&z->walk, K_SELECT, QS_B1, 0, c, a, b, 0); }
+
+static Val choice_of(Fuse *z, Val c, Val a, Val b) {
+    qs_dtype d;
+    if (c.im || !choice_dtype(z, a, b, &d) || !supported(d)) return declined;
+    KRef truth = cast(z, c.ref, QS_B1);
+    if (qdtype_is_complex(d)) {
+        KPair x = pair(z, a, d), y = pair(z, b, d);
+        return complex_value((KPair){pick(z, truth, x.re, y.re), pick(z, truth, x.im, y.im)}, d, true);
+    }
+    qs_dtype as = d == QS_B1 ? QS_B1 : compute_dtype(d);
+    return value(pick(z, truth, cast(z, a.ref, as), cast(z, b.ref, as)), d, true);
+}
+
 /* -- the rules of the walk ------------------------------------------------------------------------------------------
  */
 static qs_status given(Val v, Val *out) { return *out = v, v.ref ? QS_OK : QS_EVALUE; }
@@ -179,7 +209,8 @@ static qs_status leaf(Walk *w, const Node *n, Val *out, bool *found) {
     bool logical = n->kind == N_BINARY && (n->op == OP_ANDAND || n->op == OP_OROR);
     for (int i = 0; i < z->e->nleaves && !*found; i++)
         if (z->e->leaves[i] == n) *out = z->leaves[i], *found = true;
-    bool inner = n->kind == N_NUM || n->kind == N_UNARY || (n->kind == N_BINARY && !logical) || n->kind == N_CALL;
+    bool inner = n->kind == N_NUM || n->kind == N_UNARY || (n->kind == N_BINARY && !logical) || n->kind == N_CALL ||
+                 n->kind == N_TERNARY;
     return *found || inner ? QS_OK : QS_EVALUE;
 }
 
@@ -205,8 +236,20 @@ static qs_status apply(Walk *w, Node *n, Val *fn, const Args *args, Val *outs, i
     return e == EL__COUNT ? QS_EVALUE : given(call((Fuse *)w, e, args->at), outs);
 }
 
+static bool many(const Val *v) { return v->array; }
+
+static qs_status choose(Walk *w, Val *c, Val *a, Val *b, Val *out) {
+    return given(choice_of((Fuse *)w, *c, *a, *b), out);
+}
+
+/* A single condition chooses what is computed. */
+static qs_status truth(Walk *w, const Val *v, KRef *out, int *known) {
+    return (void)w, (void)v, (void)out, (void)known, QS_EVALUE;
+}
+
 static const CallRules call_rules = {.callee = callee, .apply = apply};
-static const ExprRules expr_rules = {.leaf = leaf, .literal = literal, .unary = unary_rule, .binary = binary_rule};
+static const ExprRules expr_rules = {.leaf = leaf, .literal = literal, .unary = unary_rule, .binary = binary_rule,
+                                     .many = many, .choose = choose, .truth = truth};
 static const WalkRules rules = {.call = &call_rules, .expr = &expr_rules, .value_size = sizeof(Val)};
 
 static Val build(Fuse *z) {

@@ -116,6 +116,11 @@ static qs_status truth(Walk *w, const Value *v, KRef *out, int *known) {
 }
 
 static bool elementwise(const Value *v) { return (void)v, false; }
+static bool many(const Value *v) { return v->what == WHAT_TRUTHS || (v->what == WHAT_VECTOR && v->n != 1); }
+
+static qs_status choose(Walk *w, Value *c, Value *a, Value *b, Value *out) {
+    return kloop_vector_choose((Loops *)w, c, a, b, out);
+}
 
 /* -- expressions ------------------------------------------------------------------------------------------------- */
 qs_status kloop_operator(Loops *L, Op op, const Value *x, const Value *y, Value *out) {
@@ -175,7 +180,8 @@ static qs_status field(Walk *w, const Value *object, const Node *n, Value *out) 
 
 static void literal(Walk *w, const Node *n, Value *out) {
     Loops *L = (Loops *)w;
-    Number x = kloop_const(L, n->u.num.value);
+    int64_t whole = n->u.num.whole;
+    Number x = whole ? kloop_int(kloop_i64(L, whole), (double)whole, (double)whole) : kloop_const(L, n->u.num.value);
     if (n->u.num.imaginary) x = kloop_complex(kloop_f64(L, 0), x.v);
     *out = (Value){.what = WHAT_NUMBER, .num = x};
 }
@@ -192,7 +198,7 @@ static qs_status other(Walk *w, Node *n, Value *out) {
 
 const ExprRules kloop_expr_rules = {
     .literal = literal, .unary = unary, .binary = binary, .boolean = boolean, .truth = truth,
-    .elementwise = elementwise, .cheap = is_plain, .mark = mark, .take_back = take_back, .select = select_rule,
+    .elementwise = elementwise, .many = many, .choose = choose, .cheap = is_plain, .mark = mark, .take_back = take_back, .select = select_rule,
     .choice = choice, .choice_set = choice_set, .choice_get = choice_get, .matrix = matrix, .field = field,
     .index = kloop_load, .other = other,
 };

@@ -143,6 +143,7 @@ static qs_status real_turns(Loops *L, Range *r) {
     KRef size = kloop_op(L, K_MAX, kloop_f64(L, fabs(lo)), kloop_op(L, K_ABS, r->hi.v, 0));
     KRef slack =
         kloop_op(L, K_DIV, kloop_op(L, K_MUL, kloop_f64(L, 4 * DBL_EPSILON), size), kloop_f64(L, fabs(r->step)));
+    slack = kloop_op(L, K_MIN, slack, kloop_f64(L, QDTYPE_RANGE_SLACK));
     q = kbuild_pure(&L->walk, K_MATH, QS_B1, MF_floor, kloop_op(L, K_ADD, q, slack), 0, 0, 0);
     KRef n = kloop_op(L, K_ADD, q, kloop_f64(L, 1)), zero = kloop_f64(L, 0); /* may be nan: none */
     n = kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, kloop_op(L, K_LT, zero, n), n, zero, 0);

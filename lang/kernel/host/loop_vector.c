@@ -107,9 +107,16 @@ static qs_status product(Loops *L, const Value *a, const Value *b, Value *out) {
     return QS_OK;
 }
 
+static bool is_comparison(Op op) { return op >= OP_EQ && op <= OP_GE; }
+
+static qs_status element_of(Loops *L, Op op, Number a, Number b, Number *out) {
+    return (is_comparison(op) ? kloop_binary : element_binary)(L, op, a, b, out);
+}
+
 qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, Value *out) {
     bool both = a->what == b->what;
-    if (!takes_part(a) || !takes_part(b) || !is_element_wise(op) || (op == OP_PWPOW && b->what == WHAT_VECTOR))
+    bool known = is_element_wise(op) || is_comparison(op);
+    if (!takes_part(a) || !takes_part(b) || !known || (op == OP_PWPOW && b->what == WHAT_VECTOR))
         return kloop_decline(L, L->pos, "the operator `%s` of a vector",
                              *qop_text(op) ? qop_text(op) : qop_inplace(op));
     int na = a->what == WHAT_VECTOR ? a->n : 1, nb = b->what == WHAT_VECTOR ? b->n : 1;
@@ -119,8 +126,28 @@ qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, V
         return kloop_decline(L, L->pos, "vectors or matrices of different sizes");
     *out = shaped_as(L, a->what == WHAT_VECTOR && (na > nb || b->what != WHAT_VECTOR || (na == nb && a->cols)) ? a : b);
     for (int i = 0; i < out->n; i++)
-        TRY(element_binary(L, op, element(L, a, i), element(L, b, i), &out->at[i]));
+        TRY(element_of(L, op, element(L, a, i), element(L, b, i), &out->at[i]));
+    if (is_comparison(op)) out->what = WHAT_TRUTHS;
     return QS_OK;
+}
+
+/* Of two numbers that are doubles a list would be made, which may be of float64. */
+static qs_status side(Loops *L, const Value *v, const Value *other, const Value *c) {
+    bool fits = v->what == WHAT_VECTOR && v->n == c->n && v->cols == c->cols;
+    if (v->what != WHAT_NUMBER) return fits ? QS_OK : kloop_decline(L, L->pos, "`?` of vectors of different sizes");
+    double x;
+    bool small = v->num.kind == LOOP_NUM && kloop_known(L, v->num, &x) && !qdtype_rounds_whole(x);
+    if (v->num.kind == LOOP_NUM && (small || other->what == WHAT_VECTOR)) return QS_OK;
+    return kloop_decline(L, L->pos, "`?` of a vector and numbers whose type is not known");
+}
+
+qs_status kloop_vector_choose(Loops *L, const Value *c, const Value *a, const Value *b, Value *out) {
+    TRY(side(L, a, b, c));
+    TRY(side(L, b, a, c));
+    Value r = shaped_as(L, c);
+    for (int i = 0; i < c->n; i++)
+        r.at[i] = kloop_choose(L, kloop_truth(L, c->at[i]), element(L, a, i), element(L, b, i));
+    return *out = r, QS_OK;
 }
 
 qs_status kloop_vector_unary(Loops *L, Op op, const Value *a, Value *out) {

@@ -25,11 +25,12 @@ typedef struct {
     uint8_t maybe;     /* MaybeReal, of LOOP_COMPLEX */
 } Number;
 
-typedef enum { WHAT_NOTHING, WHAT_NUMBER, WHAT_VECTOR, WHAT_ARRAY, WHAT_FUNCTION, WHAT_OBJECT } What;
+typedef enum { WHAT_NOTHING, WHAT_NUMBER, WHAT_VECTOR, WHAT_TRUTHS, WHAT_ARRAY, WHAT_FUNCTION, WHAT_OBJECT } What;
 typedef struct Val {
     What what;
     Number num;            /* WHAT_NUMBER */
     Number *at; int n;     /* WHAT_VECTOR: what its elements hold, each rounded to their type */
+                           /* WHAT_TRUTHS: truth values instead, as a condition of ?: */
     int cols;              /* of a matrix, whose elements come row by row; 0: a vec */
     struct Var *origin;    /* WHAT_VECTOR: the variable of whose array it is; NULL: a new one */
     LoopValue host;        /* the others */
@@ -230,6 +231,7 @@ Number kloop_rounded(Loops *L, Number a);                        /* as an elemen
 bool kloop_is_vectorial(const Value *a, const Value *b);         /* an operation on elements */
 qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, Value *out);
 qs_status kloop_vector_unary(Loops *L, Op op, const Value *a, Value *out);
+qs_status kloop_vector_choose(Loops *L, const Value *c, const Value *a, const Value *b, Value *out);
 qs_status kloop_vector_call(Loops *L, const char *name, const Value *args, int nargs, Value *out);
 /* v[index], with an index for each dimension. */
 qs_status kloop_vector_element(Loops *L, const Value *v, const Number *index, const char *name, Number *out);

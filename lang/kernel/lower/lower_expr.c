@@ -78,6 +78,7 @@ qs_status klexpr_outside(Walk *w, const Sym *sym, uint32_t pos, Val *out) {
 /* -- literals ---------------------------------------------------------------------------------------------------- */
 static void literal(Walk *w, const Node *n, Val *out) {
     Lower *L = (Lower *)w;
+    if (n->u.num.whole) return klval_number(L, klnum_strong(klnum_int(L, QS_I64, n->u.num.whole), QS_I64), out);
     if (!n->u.num.imaginary) return klval_number(L, klnum_literal(L, n->u.num.value, n->u.num.integer), out);
     qs_dtype d = qdtype_complex_of(L->c->scalar_dtype), r = qdtype_real_of(d);
     Num z = {.dtype = d, .re = {.ref = klnum_const(L, r, 0)}, .im = {.ref = klnum_const(L, r, n->u.num.value)}};
@@ -247,6 +248,26 @@ static qs_status select_rule(Walk *w, KRef c, Val *a, Val *b, Val *out) {
     return klval_each((Lower *)w, (Val[]){*a, *b}, 2, select_one, &c, out);
 }
 
+static bool many(const Val *v) { return (v->kind == V_NUM || v->kind == V_MEMORY) && v->rank && klval_count(v) != 1; }
+
+static qs_status choose_one(Lower *L, const Num *x, const void *ud, Num *out) {
+    (void)ud;
+    return *out = klnum_select(L, klnum_truth(L, x[0]), x[1], x[2]), QS_OK;
+}
+
+static bool has_elements(const Val *v) { return v->kind <= V_MEMORY && v->kind != V_VOID; }
+
+/* Between values of other kinds all elements decide. */
+static qs_status choose(Walk *w, Val *c, Val *a, Val *b, Val *out) {
+    Lower *L = (Lower *)w;
+    KRef all;
+    int known;
+    if (has_elements(a) && has_elements(b)) return klval_each(L, (Val[]){*c, *a, *b}, 3, choose_one, NULL, out);
+    TRY(truth(w, c, &all, &known));
+    if (known >= 0) return *out = known ? *a : *b, QS_OK;
+    return select_rule(w, all, a, b, out);
+}
+
 static void *choice(Walk *w, const Node *n) {
     Var *h = klvar_hidden((Lower *)w, n, 0);
     klvar_hidden_begin((Lower *)w, h);
@@ -319,7 +340,7 @@ static qs_status other(Walk *w, Node *n, Val *out) {
 
 const ExprRules klexpr_rules = {
     .literal = literal, .unary = unary, .binary = binary, .boolean = boolean, .truth = truth,
-    .elementwise = elementwise, .cheap = klexpr_cheap, .select = select_rule, .choice = choice,
+    .elementwise = elementwise, .many = many, .choose = choose, .cheap = klexpr_cheap, .select = select_rule, .choice = choice,
     .choice_set = choice_set, .choice_get = choice_get, .matrix = matrix, .field = field, .index = klidx_read,
     .other = other,
 };

@@ -51,6 +51,13 @@ static bool range_of_pair(Lower *L, const KIns *i, double *lo, double *hi) {
     return i->dtype == QS_I64 || (*lo >= -0x1p31 && *hi < 0x1p31); /* an int that may wrap tells nothing */
 }
 
+/* Elements of fewer bits than the int that they are loaded as. */
+static bool range_of_load(Lower *L, const KIns *i, double *lo, double *hi) {
+    qs_dtype d = (qs_dtype)L->f->params[i->imm].dtype;
+    if (!qdtype_is_int(d) || d >= QS_I32) return false;
+    return qdtype_int_span(d, lo, hi), true;
+}
+
 bool klnum_range(Lower *L, KRef r, double *lo, double *hi) {
     const KIns *i = &L->f->ins[r];
     const int32_t *block = L->job->block;
@@ -58,6 +65,7 @@ bool klnum_range(Lower *L, KRef r, double *lo, double *hi) {
     switch (i->op) {
     case K_BLKPOS: return block ? *lo = 0, *hi = block[i->imm] - 1, true : false;
     case K_FOR: return range_of_for(L, i, lo, hi);
+    case K_LOAD: return range_of_load(L, i, lo, hi);
     case K_CAST: return qdtype_is_int(L->f->ins[i->a].dtype) && klnum_range(L, i->a, lo, hi);
     case K_ADD: case K_SUB: case K_MUL: case K_MIN: case K_MAX: case K_DIV: case K_MOD: case K_AND:
         return qdtype_is_int(i->dtype) && range_of_pair(L, i, lo, hi);
@@ -150,6 +158,7 @@ static bool weak_negative(const Weak *w) { return w->op != WEAK_CONST || w->valu
 static qs_dtype join_int_weak(Lower *L, qs_dtype d, const Weak *w) {
     if (!w->integral) return L->c->scalar_dtype;
     if (d == QS_B1) d = QS_I32;
+    if (d == QS_U64 && w->op == WEAK_CONST && w->value < 0) return QS_F64;
     if (d == QS_U32 && weak_negative(w)) return QS_I64;
     return d <= QS_U32 && w->bound >= 0x1p32 ? QS_I64 : d;
 }
@@ -160,6 +169,13 @@ static qs_dtype join_real(qs_dtype a, qs_dtype b) {
     return qdtype_promote(a, b);
 }
 
+/* What an element is in memory, where that is an unsigned type: beside others it is what it is on the host. */
+static qs_dtype element_dtype(Lower *L, Num n) {
+    const KIns *i = &L->f->ins[n.re.ref];
+    qs_dtype d = n.dtype == QS_I32 && i->op == K_LOAD ? (qs_dtype)L->f->params[i->imm].dtype : n.dtype;
+    return d == QS_U8 || d == QS_U16 ? d : n.dtype;
+}
+
 qs_dtype klnum_join(Lower *L, Num a, Num b) {
     if (!klnum_is_weak(b) && klnum_is_weak(a)) return klnum_join(L, b, a);
     if (klnum_is_weak(a)) {
@@ -167,7 +183,8 @@ qs_dtype klnum_join(Lower *L, Num a, Num b) {
         return a.dtype > b.dtype ? a.dtype : b.dtype;
     }
     if (klnum_is_weak(b)) return a.dtype >= QS_F16 ? a.dtype : join_int_weak(L, a.dtype, b.re.weak);
-    if (!qdtype_is_complex(a.dtype) && !qdtype_is_complex(b.dtype)) return join_real(a.dtype, b.dtype);
+    if (!qdtype_is_complex(a.dtype) && !qdtype_is_complex(b.dtype))
+        return join_real(element_dtype(L, a), element_dtype(L, b));
     qs_dtype ra = qdtype_real_of(a.dtype), rb = qdtype_real_of(b.dtype);
     return ra == QS_F64 || rb == QS_F64 ? QS_C128 : QS_C64;
 }
@@ -314,9 +331,24 @@ static Num arith(Lower *L, Elem e, WeakOp weak, Num a, Num b) {
     return klnum_row(L, e, (Num[]){a, b}, exact ? QS_I64 : arith_dtype(L, e, a, b));
 }
 
+static bool may_be_negative(Lower *L, Num n) {
+    double lo, hi;
+    if (klnum_is_weak(n)) return n.re.weak->integral && weak_negative(n.re.weak);
+    return (n.dtype == QS_I32 || n.dtype == QS_I64) && !(klnum_range(L, n.re.ref, &lo, &hi) && lo >= 0);
+}
+
+static bool is_uint64(Num n) { return n.dtype == QS_U64 && !klnum_is_weak(n); }
+static bool is_int(Num n) { return klnum_is_weak(n) ? n.re.weak->integral : qdtype_is_int(n.dtype); }
+
 static qs_status compare(Lower *L, Op op, Num a, Num b, Num *out) {
     Elem e = kelem_operator(op);
     qs_dtype d = klnum_join(L, a, b);
+    bool left = is_uint64(b) && may_be_negative(L, a), right = is_uint64(a) && may_be_negative(L, b);
+    if (left || right) {
+        KRef x = klnum_ref(L, a, left ? QS_I64 : QS_U64), y = klnum_ref(L, b, left ? QS_U64 : QS_I64);
+        return *out = klnum_strong(kelem_compare_signs(kbuild_rows(&L->walk), e, x, y, left), QS_B1), QS_OK;
+    }
+    if ((is_uint64(a) || is_uint64(b)) && is_int(a) && is_int(b)) d = QS_U64; /* neither is negative */
     if (d == QS_B1 && op != OP_EQ && op != OP_NE) d = QS_I32;
     if (qdtype_is_complex(d) && kelem_info[e].complex == ELEM_NOTHING)
         return klower_error(L, QS_ETYPE, L->pos, "complex numbers have no order: `%s` cannot compare them",

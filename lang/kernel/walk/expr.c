@@ -6,12 +6,16 @@
 
 static KRef not(Walk *w, KRef c) { return kbuild_pure(w, K_NOT, QS_B1, 0, c, 0, 0, 0); }
 
-qs_status kexpr_cond(Walk *w, Node *n, KRef *out, int *known) {
+static qs_status condition(Walk *w, Node *n, struct Val *out) {
     bool indexing = w->indexing;
-    struct Val *v = kval_new(w, 1);
     w->indexing = false;
-    TRY(kexpr_lower(w, n, v));
-    w->indexing = indexing, w->pos = n->pos;
+    TRY(kexpr_lower(w, n, out));
+    return w->indexing = indexing, w->pos = n->pos, QS_OK;
+}
+
+qs_status kexpr_cond(Walk *w, Node *n, KRef *out, int *known) {
+    struct Val *v = kval_new(w, 1);
+    TRY(condition(w, n, v));
     return w->rules->expr->truth(w, v, out, known);
 }
 
@@ -79,12 +83,23 @@ static qs_status branches(Walk *w, Node *n, KRef c, struct Val *out) {
     return w->rules->expr->choice_get(w, choice, out), QS_OK;
 }
 
+/* Both sides are computed, and each element is taken from one of them. */
+static qs_status elements(Walk *w, Node *n, struct Val *c, struct Val *out) {
+    struct Val *a = kval_new(w, 1), *b = kval_new(w, 1);
+    TRY(kexpr_lower(w, n->u.ternary.then, a));
+    TRY(kexpr_lower(w, n->u.ternary.other, b));
+    w->pos = n->pos;
+    return w->rules->expr->choose(w, c, a, b, out);
+}
+
 static qs_status ternary(Walk *w, Node *n, struct Val *out) {
     const ExprRules *r = w->rules->expr;
-    struct Val *a = kval_new(w, 1), *b = kval_new(w, 1);
+    struct Val *v = kval_new(w, 1), *a = kval_new(w, 1), *b = kval_new(w, 1);
     KRef c;
     int known;
-    TRY(kexpr_cond(w, n->u.ternary.cond, &c, &known));
+    TRY(condition(w, n->u.ternary.cond, v));
+    if (r->many(v)) return elements(w, n, v, out);
+    TRY(r->truth(w, v, &c, &known));
     if (known >= 0) return kexpr_lower(w, known ? n->u.ternary.then : n->u.ternary.other, out);
     if (!r->cheap(n->u.ternary.then) || !r->cheap(n->u.ternary.other)) return branches(w, n, c, out);
     void *before = mark(w);

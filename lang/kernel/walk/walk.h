@@ -117,6 +117,8 @@ typedef struct ExprRules {
     /* As a condition; known: 1 or 0 where the code need not ask, else -1. */
     qs_status (*truth)(Walk *, const struct Val *, KRef *out, int *known);
     bool (*elementwise)(const struct Val *);                 /* && and || of it are those of its elements */
+    bool (*many)(const struct Val *);                        /* ?: of it chooses between elements, as `choose` does */
+    qs_status (*choose)(Walk *, struct Val *c, struct Val *a, struct Val *b, struct Val *out);
     bool (*cheap)(const Node *);                             /* may be computed where it is not asked for … */
     /* … as long as its code cannot fail, which shows afterwards: then what was made since the mark is taken back and
      * the answer is true.  NULL: whatever is cheap cannot fail. */

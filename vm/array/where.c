@@ -1,0 +1,91 @@
+/* where.c -- c ? a : b of an array c: element by element, one of two values.
+ *
+ * Nothing is computed, so arrays of one type keep it; otherwise the two meet as in arithmetic.  Two numbers make what
+ * a list of them would. */
+#include "vm/array/arith.h"
+#include "vm/array/nest.h"
+#include "vm/array/operand.h"
+#include "vm/base/dtype.h"
+#include "vm/value/convert.h"
+
+static bool is_truth(qs_value v) {
+    return v.kind == QS_BOOL || (v.kind == QS_ARRAY && qval_array(v)->dtype == QS_B1);
+}
+
+static qs_status choose_dtype(qs_vm *vm, qs_value a, qs_value b, qs_dtype *out) {
+    qs_dtype scalar = qvm_ctx(vm)->scalar_dtype;
+    if (is_truth(a) && is_truth(b)) return *out = QS_B1, QS_OK;
+    if (a.kind != QS_ARRAY && b.kind != QS_ARRAY)
+        return *out = qarr_literal_dtype(scalar, 2, (qs_value[]){a, b}), QS_OK;
+    Term x = qoperand_term(a), y = qoperand_term(b);
+    *out = !x.number && x.dtype == y.dtype ? x.dtype : qdtype_meet(x, y, false, scalar);
+    return x.number || y.number ? qoperand_int(vm, "?", false, *out, x.number ? a : b, out) : QS_OK;
+}
+
+#define CHOOSE(T)                                                                                                      \
+    do {                                                                                                               \
+        const T *x = a, *y = b;                                                                                        \
+        T *to = out;                                                                                                   \
+        for (size_t i = 0; i < n; i++) to[i] = c[i] ? x[i] : y[i];                                                     \
+    } while (0)
+
+static void choose(size_t size, size_t n, const uint8_t *c, const void *a, const void *b, void *out) {
+    switch (size) {
+    case 1: CHOOSE(uint8_t); break;
+    case 2: CHOOSE(uint16_t); break;
+    case 4: CHOOSE(uint32_t); break;
+    case 8: CHOOSE(uint64_t); break;
+    default: CHOOSE(QComplexD); break;
+    }
+}
+
+static void run(const Nest *n, const qs_dtype *types, qs_dtype d) {
+    _Alignas(64) char room[3][PIECE_BYTES];
+    uint8_t c[PIECE];
+    size_t size = qdtype_size(d);
+    for (size_t at = 0, m; at < n->count; at += m) {
+        m = n->count - at < PIECE ? n->count - at : PIECE;
+        const char *from[NEST_OPERANDS];
+        for (int i = 0; i < NEST_OPERANDS; i++) from[i] = n->at[i] + n->step[i] * (ptrdiff_t)at;
+        qconv_run(types[0], from[1], n->step[1], QS_B1, c, 1, m);
+        for (int i = 1; i < 3; i++)
+            qconv_run(types[i], from[i + 1], n->step[i + 1], d, room[i], (ptrdiff_t)size, m);
+        choose(size, m, c, room[1], room[2], room[0]);
+        qconv_run(d, room[0], (ptrdiff_t)size, d, (char *)(uintptr_t)from[0], n->step[0], m);
+    }
+}
+
+/* The condition has no complex elements. */
+static qs_status choose_elements(qs_vm *vm, const qs_value *args, qs_value *out) {
+    Operand x[3];
+    qs_dtype d, types[3];
+    Extents shape;
+    Array *r;
+    void *to;
+    Nest n;
+    TRY(choose_dtype(vm, args[1], args[2], &d));
+    TRY(qoperand_shapes(vm, "?", args, 3, &shape));
+    for (int i = 0; i < 3; i++) {
+        TRY(qoperand_open(vm, args[i], i ? d : QS_B1, &x[i]));
+        types[i] = x[i].dtype;
+    }
+    TRY(qoperand_result(vm, d, &shape, &r));
+    qs_status s = qarr_write(vm, r, &to);
+    if (s) return qarr_release(vm, r), s;
+    qnest_begin(&n, r->rank, r->dims);
+    qnest_array(&n, to, r);
+    for (int i = 0; i < 3; i++)
+        qnest_operand(&n, x[i].p, qdtype_size(types[i]), x[i].rank, x[i].dims, x[i].strides);
+    qnest_fuse(&n);
+    qnest_lengthen(&n);
+    while (qnest_next(&n)) run(&n, types, d);
+    return *out = qarr_value(r), QS_OK;
+}
+
+qs_status qarith_where(qs_vm *vm, qs_value c, qs_value a, qs_value b, qs_value *out) {
+    if (!qdtype_is_complex((qs_dtype)qval_array(c)->dtype)) return choose_elements(vm, (qs_value[]){c, a, b}, out);
+    qs_value truth;
+    TRY(qarith_binary(vm, OP_NE, c, qs_num(0), &truth));
+    qs_status s = choose_elements(vm, (qs_value[]){truth, a, b}, out);
+    return qval_release(vm, truth), s;
+}
