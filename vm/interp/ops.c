@@ -251,7 +251,8 @@ qs_status qops_choose(qs_vm *vm, qs_value *c) {
         TRY(qarith_where(vm, c[0], c[1], c[2], &r));
         qinterp_put(vm, &c[2], r);
     } else {
-        TRY(qops_decide(vm, c[0], &all));
+        bool told = !has_elements(c[1]); /* by qops_settles */
+        TRY(told ? qval_truth(vm, c[0], &all) : qops_decide(vm, c[0], &all));
         if (all) qinterp_put(vm, &c[2], c[1]), c[1] = qs_nil();
     }
     return qinterp_clear(vm, &c[0]), qinterp_clear(vm, &c[1]), QS_OK;

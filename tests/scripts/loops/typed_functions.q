@@ -1,3 +1,4 @@
+% devices: ref cpu
 % options: --loops always --explain
 % Functions whose parameters and results have types, matrices made in a function, a row in several variables.
 function r:scalar = h2(m:mat)
