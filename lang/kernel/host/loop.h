@@ -31,7 +31,7 @@
  *     loop_call.c     built-ins, arguments          loop_live.c   whose value matters afterwards
  *     loop_num.c      real numbers                  loop_var.c    variables, tests
  *     loop_complex.c  complex numbers               loop_random.c random numbers
- *     loop_vector.c   short vectors
+ *     loop_vector.c   short vectors            loop_fact.c   indices that conditions keep inside
  *
  * Up to four functions are made of one loop:
  *

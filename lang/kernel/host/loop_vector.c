@@ -90,7 +90,7 @@ static Number element(Loops *L, const Value *a, int i) {
 
 /* Sums in the type of the elements, as vm/array/gemm.c has them. */
 static qs_status product(Loops *L, const Value *a, const Value *b, Value *out) {
-    enum { IN_STRANDS = 8 /* that long, a sum into a single column is cut */, LARGE = 16 /* elements of any of them */ };
+    enum { IN_STRANDS = 8 /* that long, a sum into a single column is cut */, LARGE = 16 /* elements */ };
     int rows = rows_of(a), cols = cols_of(b), depth = cols_of(a);
     bool large = a->n > LARGE || b->n > LARGE || rows * cols > LARGE;
     if (depth != rows_of(b) || large || (cols == 1 && depth >= IN_STRANDS))
