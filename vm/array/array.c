@@ -670,9 +670,10 @@ qs_status qarr_range(qs_vm *vm, qs_dtype d, double lo, double step, double hi, A
 }
 
 /* -- matrix literals ----------------------------------------------------------------------------------------------- */
-static bool is_double(int64_t i) { return (double)i < 0x1p63 && (int64_t)(double)i == i; }
+/* Beyond it doubles do not tell whole numbers apart. */
+static bool is_large(int64_t i) { return i > 1LL << 53 || i < -(1LL << 53); }
 
-/* Of a list with an int that a double does not hold: int64 or uint64, when all numbers are whole. */
+/* Of a list with an int that is large: int64 or uint64, when all numbers are whole. */
 static qs_dtype dtype_of_wholes(int n, const qs_value *items, qs_dtype d) {
     bool has_sign = false, beyond = false;
     for (int i = 0; i < n; i++) {
@@ -687,8 +688,9 @@ qs_dtype qarr_literal_dtype(qs_dtype d, int n, const qs_value *items) {
     bool complex = false, wide = false, more_digits = false;
     for (int i = 0; i < n; i++) {
         complex |= items[i].kind == QS_COMPLEX;
-        more_digits |= items[i].kind == QS_INT && !is_double(items[i].u.i);
-        wide |= items[i].kind != QS_COMPLEX && qdtype_rounds_whole(qval_number(items[i]));
+        more_digits |= items[i].kind == QS_INT && is_large(items[i].u.i);
+        wide |= items[i].kind == QS_INT && (__int128)(float)items[i].u.i != items[i].u.i;
+        wide |= items[i].kind == QS_NUM && qdtype_rounds_whole(items[i].u.f);
     }
     if (wide && d == QS_F32) d = QS_F64;
     if (more_digits) d = dtype_of_wholes(n, items, d);

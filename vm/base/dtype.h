@@ -73,9 +73,9 @@ static inline float qdtype_bf16_to_float(uint16_t h) {
 }
 uint16_t qdtype_float_to_bf16(float f);   /* round to nearest even */
 
-/* A whole number that float32 does not hold.  It may be a position or an extent, and would be another one after
- * rounding: x[a..b] would read the elements beside.  So a list or range that holds such a number is float64, whatever
- * becomes of it. */
+/* A whole number below 2^64 that float32 does not hold.  It may be a position or an extent, and would be another one
+ * after rounding: x[a..b] would read the elements beside.  So a list or range that holds such a number is float64,
+ * whatever becomes of it. */
 bool qdtype_rounds_whole(double x);
 /* The part of its step that a range may miss its end by through rounding, however large the bounds. */
 #define QDTYPE_RANGE_SLACK 0x1p-10
