@@ -66,6 +66,19 @@ qs_status qmath_clamp(qs_vm *vm, qs_call_args *c) {
     return qeach_apply(vm, c->nin == 3 ? EL_clamp : EL_clamp2, c->in, &c->out[0]);
 }
 
+/* where(c, a, b): c ? a : b, element by element also where c is a single one. */
+qs_status qmath_where(qs_vm *vm, qs_call_args *c) {
+    Array *condition;
+    TRY(numeric(vm, c, "where", "cab"));
+    bool single = c->in[0].kind != QS_ARRAY, number = c->in[1].kind != QS_ARRAY && c->in[2].kind != QS_ARRAY, truth;
+    if (single && number) {
+        TRY(qval_truth(vm, c->in[0], &truth));
+        return c->out[0] = qval_retain(c->in[truth ? 1 : 2]), QS_OK;
+    }
+    TRY(qarg_array(vm, c, 0, "where", "c", &condition));
+    return qarith_where(vm, c->in[0], c->in[1], c->in[2], &c->out[0]);
+}
+
 /* -- whole numbers ------------------------------------------------------------------------------------------------- */
 static int places(double n) { return (int)qdtype_sat_i64(n, -9999, 9999); } /* no double is longer */
 static double shift_left(double x, double n) { return trunc(ldexp(trunc(x), places(n))); }
