@@ -85,7 +85,7 @@ static double shift_left(double x, double n) { return trunc(ldexp(trunc(x), plac
 static double shift_right(double x, double n) { return floor(ldexp(trunc(x), -places(n))); }
 
 static Whole floor_mod_whole(Whole x, Whole a) {
-    Whole r = a == -1 ? 0 : x == (int64_t)x && a == (int64_t)a ? (int64_t)x % (int64_t)a : x % a;
+    Whole r = a == 0 || a == -1 ? 0 : x == (int64_t)x && a == (int64_t)a ? (int64_t)x % (int64_t)a : x % a;
     return r != 0 && (r < 0) != (a < 0) ? r + a : r;
 }
 static Whole shift_right_whole(Whole x, Whole n);
@@ -119,12 +119,6 @@ static qs_status binary(qs_vm *vm, qs_call_args *c, const char *fn, const char *
     return qapply_two(vm, fn, f, c->in[0], c->in[1], &c->out[0]);
 }
 
-static bool no_zero(qs_vm *vm, qs_value v) {
-    qs_value all;
-    if (v.kind == QS_INT) return v.u.i != 0;
-    return qred_run(vm, RED_ALL, v, DIM_ALL, &all) == QS_OK && all.u.i;
-}
-
 /* An int beside elements of uint64 is one of them, unless it is negative. */
 static qs_dtype whole_type(qs_value x, qs_value a) {
     qs_value n = x.kind == QS_INT ? x : a;
@@ -132,13 +126,13 @@ static qs_dtype whole_type(qs_value x, qs_value a) {
     return beside && n.kind == QS_INT && n.u.i >= 0 ? QS_U64 : qdtype_promote(dtype_of(x), dtype_of(a));
 }
 
-/* Of integers an integer, unless there is a modulus 0: nan has no place there. */
+/* Of integers an integer, also by 0, where nan has no place: it is 0, as in kernels. */
 qs_status qmath_mod(qs_vm *vm, qs_call_args *c) {
     qs_value x = c->in[0], a = c->in[1];
     TRY(numeric(vm, c, "mod", "xa"));
     bool truths = dtype_of(x) == QS_B1 && dtype_of(a) == QS_B1; /* as in a quotient: a remainder is no truth value */
     if (!truths && (!is_integer(x) || !is_integer(a))) return qeach_apply(vm, EL_mod, c->in, &c->out[0]);
-    if (truths || !no_zero(vm, a)) return qapply_two(vm, "mod", elem_mod_F64, x, a, &c->out[0]);
+    if (truths) return qapply_two(vm, "mod", elem_mod_F64, x, a, &c->out[0]);
     return qapply_whole(vm, "mod", floor_mod_whole, whole_type(x, a), x, a, &c->out[0]);
 }
 
