@@ -3,6 +3,7 @@
  *     size, arguments ── their kinds, and those of all that the kernel mentions ── a form (found, or made once)
  *                     ── parameters bound ── the common way (launch.c) ── a fault becomes an error */
 #include "vm/launch/kernel_form.h"
+#include "vm/launch/pack.h"
 
 #include <math.h>
 #include <string.h>
@@ -126,8 +127,13 @@ static bool same_block(const KernelForm *s, const Request *r) {
     return !memcmp(s->block, r->block, (size_t)r->rank * sizeof *r->block);
 }
 
+static bool same_entries(const KernelForm *s, const Request *r) {
+    if (!s->inner || !r->inner) return s->inner == r->inner;
+    return !memcmp(s->inner, r->inner, (size_t)r->nargs);
+}
+
 static bool fits(qs_vm *vm, const KernelForm *s, const Request *r, qs_value *values) {
-    return s->nargs == r->nargs && s->rank == r->rank && s->serial == r->serial &&
+    return s->nargs == r->nargs && same_entries(s, r) && s->rank == r->rank && s->serial == r->serial &&
            s->explicit_block == r->explicit_block && same_block(s, r) &&
            qform_agrees(vm, &s->base, &r->site, values);
 }
@@ -342,6 +348,35 @@ static void tell_beyond(qs_vm *vm, Kernel *k, const Func *f, int beyond) {
                     f->name->s, k->positions, k->positions + beyond, k->positions, k->positions > 1 ? "s" : "");
 }
 
+/* Entries of cells get what the kernel wrote, as far as it came. */
+static qs_status give_back(qs_vm *vm, const KernelForm *form, const Packed *p) {
+    const KFunc *f = form->base.version[0].func;
+    for (int i = 0; i < f->nparams; i++) {
+        const Entry *e = &form->base.entries[form->binds[i].source];
+        if (f->params[i].kind != KP_ARRAY || !f->params[i].written || e->from != FROM_LOCAL || !p->inner[e->index])
+            continue;
+        TRY(qpack_back(vm, p, e->index));
+    }
+    return QS_OK;
+}
+
+/* The same with arrays for cells of arrays. */
+static qs_status launch_packed(qs_vm *vm, Kernel *kernel, Request *r, KernelRun *k) {
+    Packed p;
+    TRY(qpack_open(vm, r->nargs, r->site.locals, &p));
+    if (p.args) r->site.locals = p.args, r->inner = p.inner;
+    qs_status s = find_form(vm, &kernel->forms, r, &k->form, k->values);
+    if (s == QS_OK) {
+        s = run(k, r);
+        if (p.args) {
+            qs_status back = give_back(vm, k->form, &p);
+            if (s == QS_OK) s = back;
+        }
+    }
+    qpack_close(vm, &p);
+    return s;
+}
+
 qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in) {
     const char *fn = serial ? "serial_do" : "parallel_do";
     Request r = {.serial = serial, .site = {.locals = in + 1}, .nargs = nin - 2};
@@ -357,6 +392,5 @@ qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in) {
     if (is_empty(&r)) return QS_OK;
     int beyond = fit_domain(&r, kernel->positions);
     if (beyond && !kernel->told) tell_beyond(vm, kernel, r.site.fn->ast, beyond);
-    TRY(find_form(vm, &kernel->forms, &r, &k.form, k.values));
-    return run(&k, &r);
+    return launch_packed(vm, kernel, &r, &k);
 }
