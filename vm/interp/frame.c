@@ -107,6 +107,7 @@ static qs_value caught(qs_vm *vm) {
     if (v.kind == QS_NIL) v = qval_object(QS_STRING, message(vm));
     c->err.payload = qs_nil();
     qerr_clear(c);
+    qvm(vm)->refused = false;
     return v;
 }
 

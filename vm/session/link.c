@@ -148,8 +148,27 @@ static qs_status resolve_names(qs_vm *vm, Module *m, Unit *u) {
     return u->nerrors ? QS_EASSERT : QS_OK;
 }
 
+/* What the names of a unit's functions meant before; a unit that is refused leaves it as it was. */
+static qs_value *save_functions(qs_vm *vm, Module *m, const Unit *u) {
+    qs_value *before = qmem_alloc(qvm_ctx(vm), (size_t)u->nfuncs * sizeof *before);
+    for (int i = 0; i < u->nfuncs; i++)
+        before[i] = qval_retain(*qvm_global(vm, (uint64_t)qnames_slot(vm, m, u->funcs[i]->u.func->name)));
+    return before;
+}
+
+static void settle_functions(qs_vm *vm, Module *m, const Unit *u, qs_value *before, bool taken) {
+    for (int i = 0; i < u->nfuncs; i++) {
+        if (taken) qval_release(vm, before[i]);
+        else qinterp_put(vm, qvm_global(vm, (uint64_t)qnames_slot(vm, m, u->funcs[i]->u.func->name)), before[i]);
+    }
+    qmem_free(qvm_ctx(vm), before, (size_t)u->nfuncs * sizeof *before);
+}
+
 qs_status qlink_unit(qs_vm *vm, Module *m, Unit *u) {
     TRY(qmodtype_resolve_all(vm, m, u));
+    qs_value *before = save_functions(vm, m, u);
     define_functions(vm, m, u);
-    return resolve_names(vm, m, u);
+    qs_status s = resolve_names(vm, m, u);
+    settle_functions(vm, m, u, before, s == QS_OK);
+    return s;
 }
