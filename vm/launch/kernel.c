@@ -83,6 +83,7 @@ static bool is_empty(const Request *r) {
 /* -- finding a form ------------------------------------------------------------------------------------------------ */
 typedef struct Kernel {
     struct Kernel *next;
+    Func *func;
     int positions;
     bool told; /* --explain has said that launches have more dimensions */
     Forms forms;
@@ -94,13 +95,27 @@ static Kernel *kernel_for(qs_vm *vm, Func *f) {
     Launches *l = qlaunch_state(vm);
     if (f->kernel) return f->kernel;
     Kernel *k = f->kernel = qmem_alloc(qvm_ctx(vm), sizeof *k);
-    *k = (Kernel){.next = l->kernels, .positions = klower_positions(f)};
+    *k = (Kernel){.next = l->kernels, .func = f, .positions = klower_positions(f)};
     return l->kernels = k;
 }
 
 void qkernel_close(qs_vm *vm) {
     for (Kernel *k = qvm(vm)->launches->kernels, *next; k; k = next) {
         next = k->next;
+        qform_free(vm, &k->forms);
+        qmem_free(qvm_ctx(vm), k, sizeof *k);
+    }
+}
+
+void qkernel_forget(qs_vm *vm, const struct Unit *u) {
+    Launches *l = qvm(vm)->launches;
+    for (Kernel **at = l ? &l->kernels : NULL; at && *at;) {
+        Kernel *k = *at;
+        if (k->func->unit != u) {
+            at = &k->next;
+            continue;
+        }
+        *at = k->next;
         qform_free(vm, &k->forms);
         qmem_free(qvm_ctx(vm), k, sizeof *k);
     }
@@ -171,11 +186,28 @@ static uint64_t number_bits(qs_value v, int part, qs_dtype d) {
     return s.bits;
 }
 
-static void bind_number(KernelRun *k, int i, qs_value v) {
+/* A parameter that is declared as an integer does not change the number that it gets. */
+static qs_status check_number(const KernelRun *k, const Str *name, qs_value v) {
+    qs_vm *vm = k->run.vm;
+    const Func *f = k->request->site.fn->ast;
+    int i = 0;
+    while (i < f->nparams && f->params[i].name != name) i++;
+    const Type *t = i < f->nparams ? qvm_param_type(vm, f, i) : NULL;
+    if (!t || t->kind != TY_NUM || !qdtype_is_int(t->dtype) || qval_holds(t->dtype, v)) return QS_OK;
+    double x = qval_number(v);
+    return qerr_at(qvm_ctx(vm), QS_EVALUE, (Where){f->unit->src, f->params[i].pos},
+                   "kernel %s: argument %s must be %s, got %.15g, which %s does not hold", f->name->s, name->s,
+                   qtype_name(t), isnan(x) ? fabs(x) : x, qtype_name(t));
+}
+
+static qs_status bind_number(KernelRun *k, int i, qs_value v) {
+    const KParam *p = &qlaunch_func(&k->run)->params[i];
     const KBind *b = &k->form->binds[i];
-    qs_dtype d = (qs_dtype)qlaunch_func(&k->run)->params[i].dtype;
+    qs_dtype d = (qs_dtype)p->dtype;
+    if (qval_is_number(v) && qdtype_is_int(d)) TRY(check_number(k, p->name, v));
     if (v.kind == QS_ARRAY) v = qs_num(qkind_element(k->run.vm, v.u.p, (size_t)b->part)); /* handed over by value */
     qbind_number(&k->run.bound, i, number_bits(v, b->part, d), qdtype_size(d));
+    return QS_OK;
 }
 
 /* A vec may come as a matrix with one row; extents beyond the array's are 1. */
@@ -243,7 +275,7 @@ static qs_status bind(Run *run) {
         const KParam *p = &f->params[i];
         qs_value v = k->values[k->form->binds[i].source];
         if (p->kind == KP_NUM) {
-            bind_number(k, i, v);
+            TRY(bind_number(k, i, v));
             continue;
         }
         Array *a = v.u.p;

@@ -189,11 +189,24 @@ static KRef element_part(Lower *L, Num n, qs_dtype elem, int part) {
     return klnum_part(L, n, part, kir_value_dtype(elem));
 }
 
+/* A position that stores another number in an array of bool ends with an error. */
+static void check_truth(Lower *L, Num n, KRef guard) {
+    double v;
+    bool known = klnum_known(L, n, &v) && (v == 0 || v == 1);
+    if (n.dtype == QS_B1 || known) return;
+    qs_dtype d = klnum_is_weak(n) ? klnum_weak_dtype(L, n.re.weak) : n.dtype;
+    KRef x = klnum_ref(L, n, d), zero = klnum_const(L, d, 0), one = klnum_const(L, d, 1);
+    KRef fits = klnum_bin(L, K_OR, klnum_bin(L, K_EQ, x, zero), klnum_bin(L, K_EQ, x, one));
+    if (guard) fits = klnum_bin(L, K_OR, klnum_un(L, K_NOT, guard), fits);
+    klnum_emit(L, K_CHECK, QS_B1, 0, fits, 0, 0, (uint64_t)kir_message(L->f, QS_EVALUE, "a number " QDTYPE_NO_TRUTH));
+}
+
 static void store_array(Lower *L, const Access *a, KRef linear, KRef guard, Num n) {
     qs_dtype d = a->base.dtype;
     int param = array_param(L, a);
     const ArrayRef *ref = a->base.u.array;
     if (ref->converts && !qdtype_is_real(ref->as)) n = klnum_narrow(L, n, ref->as);
+    if (d == QS_B1) check_truth(L, n, guard_or_none(L, guard));
     for (int p = 0; p < parts_of(d); p++)
         kmem_store(&L->walk, param, d, linear, p, element_part(L, n, d, p), guard_or_none(L, guard));
 }
