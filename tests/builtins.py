@@ -790,7 +790,7 @@ def main():
             done, skipped = done + (r is not False), skipped + (r is False)
             if r:
                 bad += 1
-                print(f"--only {name} --seed {seed}: {r}")
+                print(f"--only {name} --seed {seed}: {r}", flush=True)
         seed += 1
     print(f"{calls} calls with numbers, {done} at random of {len(names)} functions from seed {a.seed}; {bad} differ")
     return bad > 0

@@ -94,7 +94,8 @@ class Case:
         if k < 0.30 and self.nums: return r.choice(self.nums)
         if k > 0.90 and r.random() < 0.7: return self.of_complex_or_vector(d)
         if k < 0.42 and self.counters: return r.choice(self.counters)[0]
-        if k < 0.56: return (r.random() < 0.2 and self.guarded(d)) or self.element(("scalar", "float64")) or self.literal()
+        if k < 0.45 and r.random() < 0.8: return self.guarded(d) or self.literal()
+        if k < 0.56: return self.element(("scalar", "float64")) or self.literal()
         if k < 0.80: return f"({self.num(d + 1)} {r.choice(['+', '-', '*', '*', '/', '+', '.*'])} {self.num(d + 1)})"
         if k < 0.83: return f"(-{self.num(d + 1)})"
         if k < 0.86: return f"({self.cond(d + 1)} ? {self.num(d + 1)} : {self.num(d + 1)})"

@@ -655,24 +655,25 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
     }
 
     L_CALLG: {
-        qs_value g = *m->globals[*pc++];
+        const qs_value *g = m->globals[*pc++];
         ret = RA;
         args = ret + 1;
         nin = (int)B;
         want = C;
         names = NULL;
         f->pc = pc;
-        if (LIKELY(g.kind == QS_FUNCTION)) {
-            fn = g.u.p;
+        if (LIKELY(g->kind == QS_FUNCTION)) {
+            fn = g->u.p;
             if (fn->fkind == FN_NATIVE) goto call_native;
             fn->gc.hdr.refs++;
-        } else if (qval_is_unset(g)) {
-            SLOW(qnames_unset(vm, qmod_of(f->proto->func), (int)pc[-1], &g));
-        } else {
-            qval_retain(g);
+            qframe_drop(vm, ret);
+            *ret = qval_object(QS_FUNCTION, fn);
+            goto call_function;
         }
-        qframe_drop(vm, ret);
-        *ret = g;
+        qs_value other = *g;
+        if (qval_is_unset(other)) SLOW(qnames_unset(vm, qmod_of(f->proto->func), (int)pc[-1], &other));
+        else qval_retain(other);
+        qinterp_put(vm, ret, other);
         goto call_value;
     }
     L_CALLN:
@@ -776,7 +777,12 @@ called_out:
     L_RETURN: {
         Proto *p = f->proto;
         qs_value *r = f->ret, *result = RA;
-        if (LIKELY(f->want == 1 && p->nouts >= 1 && !qval_is_unset(*result))) {
+        if (LIKELY(f->want == 1 && p->nouts >= 1 && result->kind == QS_NUM)) { /* read as it was just written */
+            double x = result->u.f;
+            qframe_pop(vm, f);
+            qframe_drop(vm, r);
+            *r = qs_num(x);
+        } else if (f->want == 1 && p->nouts >= 1 && !qval_is_unset(*result)) {
             qs_value v = *result;
             result->kind = QS_NIL;
             qframe_pop(vm, f);

@@ -12,7 +12,7 @@
 #include "vm/launch/regions.h"
 #include "vm/launch/run.h"
 
-enum { RESULTS = 64, PARTS = 16 };
+enum { RESULTS = 128, PARTS = 16 };
 
 typedef enum { EXACT, QUICK, PARALLEL } LoopVersion; /* also the versions of the Form */
 

@@ -113,6 +113,24 @@ static bool ask_settable(void *ud, int of, const Str *name, const Type **type) {
     return !cls || cls->kind != CLASS_IMMUTABLE;
 }
 
+/* As qcall_method finds it; an object without a class may get a field of that name meanwhile. */
+static void ask_method(void *ud, const Func *from, int of, const Str *name, LoopValue *out) {
+    Asking *a = ud;
+    Object *o = a->e.value[of].u.p;
+    Str *called = (Str *)(uintptr_t)name;
+    *out = (LoopValue){.kind = LOOP_OTHER};
+    if (!o->cls || o->cls->kind == CLASS_DYNAMIC || qobj_has(o, called)) return;
+    int slot = qnames_lookup(a->e.vm, qmod_of(from), called);
+    if (slot >= 0) *out = value_of(a, FROM_GLOBAL, -1, slot, NULL);
+}
+
+static bool ask_class(void *ud, int of, const Func *f, int param) {
+    const Asking *a = ud;
+    const Class *cls = ((const Object *)a->e.value[of].u.p)->cls;
+    const Type *t = qvm_param_type(a->e.vm, f, param);
+    return cls && t && t == cls->type;
+}
+
 static int64_t ask_extent(void *ud, int source, int axis) {
     Asking *a = ud;
     qkind_know_extent(&a->e.at[source], a->e.value[source].u.p, axis);
@@ -123,7 +141,7 @@ LoopJob qloop_job(Asking *a, const LoopRegion *r, const LoopRange *ranges) {
     Func *func = a->f->proto->func;
     const Machine *m = qvm(a->e.vm);
     LoopJob job = {.loop = r->loop, .func = func, .ud = a, .value = ask, .field = ask_field,
-                   .settable = ask_settable, .extent = ask_extent,
+                   .settable = ask_settable, .method = ask_method, .is_of_class = ask_class, .extent = ask_extent,
                    .ends = m->config.final && func->unit == m->main_module->units[0]};
     memcpy(job.range, ranges, sizeof job.range);
     return job;

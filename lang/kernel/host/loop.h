@@ -31,7 +31,7 @@
  *     loop_call.c     built-ins, arguments          loop_live.c   whose value matters afterwards
  *     loop_num.c      real numbers                  loop_var.c    variables, tests
  *     loop_complex.c  complex numbers               loop_random.c random numbers
- *     loop_vector.c   short vectors
+ *     loop_vector.c   short vectors            loop_fact.c   indices that conditions keep inside
  *
  * Up to four functions are made of one loop:
  *
@@ -50,7 +50,7 @@ typedef enum {
     LOOP_VECTOR, /* a few numbers of a length that is compiled in, of variables that the loop sets */
     LOOP_ARRAY, LOOP_FUNC, LOOP_BUILTIN, LOOP_OBJECT, LOOP_OTHER
 } LoopKind;
-enum { LOOP_VECTOR_MAX = 16, LOOP_SMALL = 1 << 20 /* sums of a few such are exact in float32 */ };
+enum { LOOP_VECTOR_MAX = 32, LOOP_SMALL = 1 << 20 /* sums of a few such are exact in float32 */ };
 
 typedef struct { /* a value of the machine that enters the loop */
     uint8_t kind;          /* LoopKind */
@@ -84,6 +84,9 @@ typedef struct {
     void (*field)(void *ud, int of, const Str *name, LoopValue *out); /* of the object with that source */
     /* That field may be set, and converts to *type; NULL: it does not. */
     bool (*settable)(void *ud, int of, const Str *name, const Type **type);
+    /* The function that o.name() in `from` calls, o being the object with that source: no field of it. */
+    void (*method)(void *ud, const Func *from, int of, const Str *name, LoopValue *out);
+    bool (*is_of_class)(void *ud, int of, const Func *f, int param); /* the object is what parameter `param` wants */
     int64_t (*extent)(void *ud, int of, int axis); /* of the array with that source; from now on it is compiled in */
 } LoopJob;
 

@@ -186,6 +186,9 @@ static qs_status accept_type(Loops *L, const Func *f, const Param *p, Value *v) 
     const TypeExpr *t = p->type;
     if (!t) return QS_OK;
     const Str *name = t->kind == TE_NAME ? t->name : NULL;
+    bool given = p >= f->params && p < f->params + f->nparams;
+    if (given && v->what == WHAT_OBJECT && L->job->is_of_class(L->job->ud, v->host.source, f, (int)(p - f->params)))
+        return QS_OK;
     if (v->what == WHAT_NUMBER)
         return name && is_type_parameter(f, name) ? QS_OK : kloop_convert(L, name, &v->num);
     if (name && kloop_has_shape(name->s, v)) return QS_OK;
@@ -323,13 +326,25 @@ static bool is_builtin(const Value *fn, const char *name) {
     return fn->what == WHAT_FUNCTION && fn->host.builtin && !strcmp(fn->host.builtin, name);
 }
 
+/* o.name(…): a function whose first argument is o. */
+static qs_status method_of(Loops *L, const Node *callee, Value *self, Value *out) {
+    const Str *name = callee->u.field.name;
+    LoopValue v;
+    TRY(kloop_expr(L, callee->u.field.base, self));
+    L->pos = callee->pos;
+    if (self->what != WHAT_OBJECT) return kloop_decline(L, callee->pos, "%s as a method of what is no object", name->s);
+    L->job->method(L->job->ud, L->in->func, self->host.source, name, &v);
+    if (v.kind != LOOP_FUNC)
+        return kloop_decline(L, callee->pos, "the method %s is a field, or has several definitions", name->s);
+    return *out = (Value){.what = WHAT_FUNCTION, .host = v}, QS_OK;
+}
+
 static qs_status callee_of(Walk *w, Node *n, int wanted, Value *out, Value *args, bool *self, bool *done) {
     Loops *L = (Loops *)w;
     Node *callee = n->u.call.callee;
     bool named = callee->kind == N_IDENT && callee->u.ident.sym;
-    (void)args, (void)self;
     *out = (Value){.what = WHAT_NOTHING};
-    if (callee->kind == N_FIELD) return kloop_decline(L, callee->pos, "a call of a method");
+    if (callee->kind == N_FIELD) return *self = true, method_of(L, callee, &args[0], out);
     if (named && callee->u.ident.sym->kind == SYM_TYPE) return QS_OK;
     TRY(kloop_expr(L, callee, out));
     bool asserts = is_builtin(out, "assert"), errs = is_builtin(out, "error");

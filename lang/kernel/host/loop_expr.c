@@ -160,7 +160,8 @@ static qs_status item(Loops *L, const Value *v, Number *out) {
     KRef x = kloop_real(L, *out), whole = kelem_real(kbuild_rows(&L->walk), EL_trunc, QS_F64, (KRef[]){x, 0}).re;
     *out = kloop_rounded(L, *out);
     KRef large = kloop_op(L, K_LT, kbuild_pure(&L->walk, K_ABS, QS_B1, 0, x, 0, 0, 0), kloop_f64(L, 0x1p64));
-    KRef keep = kloop_op(L, K_AND, kloop_op(L, K_NE, out->v, x), kloop_op(L, K_AND, kloop_op(L, K_EQ, whole, x), large));
+    KRef lost = kloop_op(L, K_AND, kloop_op(L, K_NE, out->v, x), large);
+    KRef keep = kloop_op(L, K_AND, kloop_op(L, K_EQ, whole, x), lost);
     return *out = kloop_num(kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, keep, x, out->v, 0)), QS_OK;
 }
 

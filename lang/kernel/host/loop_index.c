@@ -12,7 +12,9 @@ typedef struct {
     AccessMode mode;
     int rank, n;
     Number index[QS_MAX_RANK];
-    int first, count;            /* of the last dimension: all of these places instead of one; count 0: one */
+    /* Of the last dimension, or of the first two: so many places from index[] on instead of one; 0: one.  `sliced` is
+     * the first of these dimensions. */
+    int count[2], sliced;
     KRef at[QS_MAX_RANK], guard; /* places, and what must hold for them to exist; 0: they do */
     bool plain;                  /* no place was mapped to another */
     bool row;                    /* of a matrix that is a vector here, index[0] is that of a whole row */
@@ -81,7 +83,14 @@ static qs_status places(Loops *L, Access *a) {
         place(L, &first, a->index[0], kloop_i64(L, 1), 0);
         if (first.guard || !first.plain) return kloop_decline(L, L->pos, "two indices of a vec with an access mode");
     }
-    for (int d = 0; d < a->rank; d++) a->at[d] = place(L, a, a->index[d + row], kloop_extent(L, &a->base, d), d);
+    for (int d = 0; d < a->rank; d++) {
+        KRef n = kloop_extent(L, &a->base, d);
+        int more = d >= a->sliced && d < a->sliced + 2 ? a->count[d - a->sliced] - 1 : 0;
+        a->at[d] = place(L, a, a->index[d + row], n, d);
+        if (more <= 0) continue;
+        KRef last = kloop_op(L, K_ADD, a->at[d], kloop_i64(L, more));
+        kloop_inside(L, last, n, n, a->name, a->rank == 1 ? 1 : d); /* the first that is outside has the number n */
+    }
     return QS_OK;
 }
 
@@ -118,27 +127,48 @@ static qs_status base_of(Loops *L, Node *n, Access *a) {
     return QS_OK;
 }
 
-/* x[i,:] and x[i,a..b]: a row of few elements, as many as the array has now, which is compiled in. */
-static qs_status row_of(Loops *L, Node *n, Access *a) {
+/* How many elements from `first` on; what is between them may be known though they are not: x[i-1..i+1]. */
+static qs_status length_of(Loops *L, const Node *n, Number first, Number last, double *out) {
+    KRef lo = kloop_twin(L, first), hi = kloop_twin(L, last);
+    Affine span, from;
+    double a, b;
+    if (kloop_known(L, first, &a) && kloop_known(L, last, &b) && a == floor(a) && b == floor(b))
+        return *out = b - a + 1, QS_OK;
+    bool known = lo && hi && kaffine_of(L->f, hi, &span) && kaffine_of(L->f, lo, &from);
+    if (!known || !kaffine_add(&span, &from, -1) || span.n) return kloop_decline(L, n->pos, "a slice of a length that is not known");
+    return *out = (double)span.constant + 1, QS_OK;
+}
+
+/* x[i,:], x[i,a..b], x[a..b,c..d]: a few elements, as many as the array has now, or as the range says.  The number is
+ * compiled in. */
+static qs_status slice_of(Loops *L, Node *n, Access *a, int d) {
     bool all = n->kind == N_COLON;
-    double lo, hi;
-    Number first, last;
+    Number first = kloop_const(L, 0), last;
     if (a->rank != a->n || is_mapped(a->mode) || a->mode == ACC_SAFE || (n->kind == N_RANGE && n->u.range.step))
         return kloop_decline(L, n->pos, "a slice of this kind");
-    int64_t extent = L->job->extent(L->job->ud, a->base.host.source, a->rank - 1);
+    double extent = all ? (double)L->job->extent(L->job->ud, a->base.host.source, d) : 0;
     if (!all) {
         TRY(kloop_number(L, n->u.range.lo, &first));
         TRY(kloop_number(L, n->u.range.hi, &last));
-        if (!kloop_known(L, first, &lo) || !kloop_known(L, last, &hi) || lo != floor(lo) || hi != floor(hi))
-            return kloop_decline(L, n->pos, "a slice whose bounds are not known");
-        if (lo < 0 || hi < lo || hi >= (double)extent) return kloop_decline(L, n->pos, "a slice that reaches outside");
-        a->first = (int)lo, extent = (int64_t)(hi - lo) + 1;
+        TRY(length_of(L, n, first, last, &extent));
     }
     if (extent < 2) return kloop_decline(L, n->pos, "a slice of one element or none");
     if (extent > LOOP_VECTOR_MAX) return kloop_decline(L, n->pos, "a slice of more than %d elements", LOOP_VECTOR_MAX);
-    a->count = (int)extent, a->index[a->rank - 1] = kloop_const(L, a->first);
-    return QS_OK;
+    return a->count[d - a->sliced] = (int)extent, a->index[d] = first, QS_OK;
 }
+
+static bool is_slice(const Node *n) { return n->kind == N_COLON || n->kind == N_RANGE; }
+
+/* The last index, or the first two. */
+static bool find_slices(const Node *n, Access *a) {
+    NodeList at = n->u.index.at;
+    int slices = 0;
+    for (int i = 0; i < at.n; i++) slices += is_slice(at.at[i]);
+    bool patch = slices == 2 && is_slice(at.at[0]) && is_slice(at.at[1]);
+    return a->sliced = patch ? 0 : at.n - 1, slices == 0 || patch || (slices == 1 && is_slice(at.at[at.n - 1]));
+}
+
+static int slice_count(const Access *a) { return a->count[0] * (a->count[1] ? a->count[1] : 1); }
 
 /* x[p] with the place in a vector. */
 static bool is_place(const Access *a, const Value *v) {
@@ -146,18 +176,20 @@ static bool is_place(const Access *a, const Value *v) {
 }
 
 static qs_status indices_of(Loops *L, Node *n, Access *a) {
+    bool slices = find_slices(n, a) && a->base.what == WHAT_ARRAY;
     for (int i = 0; i < a->n; i++) {
         Node *at = n->u.index.at.at[i];
         Value v;
-        bool slice = at->kind == N_COLON || at->kind == N_RANGE;
         if (at->kind == N_COLON && i == 1 && a->n == 2 && a->base.what == WHAT_VECTOR && a->base.cols) {
             a->row = true;
             continue;
         }
-        if (slice && i == a->n - 1 && a->base.what == WHAT_ARRAY) {
-            TRY(row_of(L, at, a));
+        if (slices && is_slice(at)) {
+            TRY(slice_of(L, at, a, i));
             continue;
         }
+        if (is_slice(at) && a->base.what == WHAT_ARRAY)
+            return kloop_decline(L, n->pos, "a slice that is neither the last index nor the first two");
         TRY(kloop_expr(L, at, &v));
         if (a->n == 1 && a->rank > 1) kloop_short(L, &v);
         if (is_place(a, &v)) {
@@ -169,6 +201,8 @@ static qs_status indices_of(Loops *L, Node *n, Access *a) {
             return kloop_decline(L, n->pos, "an index that is no real number");
         a->index[i] = v.num;
     }
+    if (slice_count(a) > LOOP_VECTOR_MAX)
+        return kloop_decline(L, n->pos, "a slice of more than %d elements", LOOP_VECTOR_MAX);
     return QS_OK;
 }
 
@@ -259,29 +293,32 @@ static qs_status add_to_copy(Loops *L, const Access *a, Op op, Number v) {
 }
 
 /* -- rows -------------------------------------------------------------------------------------------------------- */
-/* The element k of a row as an access of its own; that the row exists was tested with the first. */
-static Access of_row(Loops *L, const Access *row, int k) {
-    Access a = *row;
-    a.at[a.rank - 1] = kloop_i64(L, row->first + k);
+/* The element k of a slice as an access of its own; that all exist was tested with the first and the last. */
+static Access of_slice(Loops *L, const Access *slice, int k) {
+    Access a = *slice;
+    int cols = a.count[1] ? a.count[1] : a.count[0];
+    const int at[2] = {a.count[1] ? k / cols : k, k % cols};
+    for (int i = 0; i < 2 && a.count[i]; i++)
+        a.at[a.sliced + i] = kloop_op(L, K_ADD, slice->at[a.sliced + i], kloop_i64(L, at[i]));
     return a;
 }
 
-static qs_status load_row(Loops *L, const Access *row, Value *out) {
-    if (dtype_of(row) != L->c->scalar_dtype)
-        return kloop_decline(L, L->pos, "a slice of an array of %s", qdtype_info[dtype_of(row)].name);
-    *out = kloop_vector(L, row->count);
-    for (int k = 0; k < row->count; k++) {
-        Access a = of_row(L, row, k);
+static qs_status load_slice(Loops *L, const Access *slice, Value *out) {
+    if (dtype_of(slice) != L->c->scalar_dtype)
+        return kloop_decline(L, L->pos, "a slice of an array of %s", qdtype_info[dtype_of(slice)].name);
+    *out = slice->count[1] ? kloop_matrix(L, slice->count[0], slice->count[1]) : kloop_vector(L, slice->count[0]);
+    for (int k = 0; k < out->n; k++) {
+        Access a = of_slice(L, slice, k);
         out->at[k] = load(L, &a, SUM_NOT);
     }
     return QS_OK;
 }
 
-static qs_status store_row(Loops *L, const Access *row, const Value *v) {
-    bool same = v->what == WHAT_VECTOR && v->n == row->count && !v->cols;
+static qs_status store_slice(Loops *L, const Access *slice, const Value *v) {
+    bool same = v->what == WHAT_VECTOR && v->n == slice_count(slice) && v->cols == slice->count[1];
     if (!same && v->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a slice that is set to something else");
-    for (int k = 0; k < row->count; k++) {
-        Access a = of_row(L, row, k);
+    for (int k = 0; k < slice_count(slice); k++) {
+        Access a = of_slice(L, slice, k);
         TRY(store(L, &a, same ? v->at[k] : v->num, SUM_NOT));
     }
     return QS_OK;
@@ -320,7 +357,7 @@ qs_status kloop_load(Walk *w, Node *n, Value *out) {
         return *out = v, QS_OK;
     }
     TRY(places(L, &a));
-    if (a.count) return load_row(L, &a, out);
+    if (a.count[0]) return load_slice(L, &a, out);
     return v.num = load(L, &a, SUM_NOT), *out = v, QS_OK;
 }
 
@@ -341,16 +378,16 @@ qs_status kloop_store(Walk *w, Node *target, const Value *v) {
     Access a;
     TRY(access_of(L, target, &a));
     if (a.base.what != WHAT_VECTOR) TRY(places(L, &a));
-    if (a.count) return store_row(L, &a, v);
+    if (a.count[0]) return store_slice(L, &a, v);
     if (v->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
     return a.base.what == WHAT_VECTOR ? patch(L, target, &a, v->num) : store(L, &a, v->num, SUM_NOT);
 }
 
-static qs_status update_row(Loops *L, const Access *a, Op op, const Value *v) {
+static qs_status update_slice(Loops *L, const Access *a, Op op, const Value *v) {
     Value old, result;
-    TRY(load_row(L, a, &old));
+    TRY(load_slice(L, a, &old));
     TRY(kloop_operator(L, op, &old, v, &result));
-    return store_row(L, a, &result);
+    return store_slice(L, a, &result);
 }
 
 static SumKind sum_kind(Loops *L, const Access *a, Op op, Number v) {
@@ -370,7 +407,7 @@ qs_status kloop_update(Walk *w, Node *target, Op op, Node *value) {
     TRY(kloop_expr(L, value, &v));
     L->pos = target->pos;
     if (a.base.what != WHAT_VECTOR) TRY(places(L, &a));
-    if (a.count) return update_row(L, &a, op, &v);
+    if (a.count[0]) return update_slice(L, &a, op, &v);
     if (v.what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
     if (a.base.what == WHAT_VECTOR) {
         if (a.row) return kloop_decline(L, L->pos, "a row of a matrix that the loop has made is set");

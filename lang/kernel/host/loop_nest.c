@@ -298,7 +298,8 @@ static KRef never_negative(Guard *g, const Affine *sum) {
         least = op(g, K_ADD, least, op(g, K_MUL, at, number(g, sum->term[i].factor)));
         rough = op(g, K_ADD, rough, op(g, K_MUL, real, factor));
     }
-    return op(g, K_AND, op(g, K_LE, number(g, 0), least), op(g, K_LE, kir_const_num(g->to, QS_F64, -1, g->L->pos), rough));
+    KRef plain = op(g, K_LE, kir_const_num(g->to, QS_F64, -1, g->L->pos), rough);
+    return op(g, K_AND, op(g, K_LE, number(g, 0), least), plain);
 }
 
 /* One end of the index is inside: `ranged` (0: that is not known), or one of the proofs. */

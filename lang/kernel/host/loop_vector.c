@@ -90,9 +90,10 @@ static Number element(Loops *L, const Value *a, int i) {
 
 /* Sums in the type of the elements, as vm/array/gemm.c has them. */
 static qs_status product(Loops *L, const Value *a, const Value *b, Value *out) {
-    enum { IN_STRANDS = 8 /* that long, a sum into a single column is cut */ };
+    enum { IN_STRANDS = 8 /* that long, a sum into a single column is cut */, LARGE = 16 /* elements */ };
     int rows = rows_of(a), cols = cols_of(b), depth = cols_of(a);
-    if (depth != rows_of(b) || rows * cols > LOOP_VECTOR_MAX || (cols == 1 && depth >= IN_STRANDS))
+    bool large = a->n > LARGE || b->n > LARGE || rows * cols > LARGE;
+    if (depth != rows_of(b) || large || (cols == 1 && depth >= IN_STRANDS))
         return kloop_decline(L, L->pos, "a product of matrices that do not fit, or are too large");
     *out = kloop_matrix(L, rows, cols);
     for (int i = 0; i < out->n; i++) {
@@ -214,8 +215,11 @@ qs_status kloop_vector_patch(Loops *L, const Value *v, const Number *index, cons
 /* -- reductions -------------------------------------------------------------------------------------------------- */
 /* Sums are taken in sixteen lanes, which are then added pairwise from halves: lane l and lane l + 8, 4, 2, 1. */
 static Number sum_of(Loops *L, KRef *x, int n) {
-    for (int i = 0; i < n; i++) x[i] = kloop_op(L, K_ADD, kloop_f64(L, 0), x[i]);
-    for (int half = LOOP_VECTOR_MAX / 2; half; half /= 2)
+    enum { LANES = 16 };
+    for (int i = 0; i < n && i < LANES; i++) x[i] = kloop_op(L, K_ADD, kloop_f64(L, 0), x[i]);
+    for (int i = LANES; i < n; i++) x[i % LANES] = kloop_op(L, K_ADD, x[i % LANES], x[i]);
+    if (n > LANES) n = LANES;
+    for (int half = LANES / 2; half; half /= 2)
         for (int l = 0; l < half && l + half < n; l++) x[l] = kloop_op(L, K_ADD, x[l], x[l + half]);
     return kloop_num(x[0]);
 }

@@ -23,7 +23,7 @@ function [] = streams(n)
     end
     printf("%d %.4f %.4f %.4f %.4f %.4f", n, weighed(x + 3*y), weighed(exp(-x.*x).*sin(x)), sum(x), sum(x.*y),
            weighed(cumsum(x - 0.5)))
-    printf("  %d %.4f %.4f %.4f %.4f", weighed(histogram(bytes)), weighed(abs(attract(p, zeros(3,n)))),
+    printf("  %.4f %.4f %.4f %.4f %.4f", weighed(histogram(bytes)), weighed(abs(attract(p, zeros(3,n)))),
            weighed(prices(10 + 20*x, 10 + 20*y, 0.25 + 2*y, zeros(n))), weighed(bykey(pattern(n, 1103, 1000003), x)),
            weighed(add_scaled(x, y)))
 end
