@@ -231,6 +231,7 @@ qs_status qnd_import(Border *b, PyObject *o, qs_value *out);
 qs_status qnd_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out);
 qs_status qnd_value(Border *b, PyObject *o, qs_value *out);  /* the same, and lists of anything are cells: value(x) */
 qs_status qnd_operand(Border *b, PyObject *list, qs_value *out); /* an array of the exact numbers of a list */
+qs_status qnd_assigned(Border *b, PyObject *o, qs_value *out); /* what elements are set to: value(x), a list exactly so */
 qs_status qnd_kept(Border *b, PyObject *o, qs_value *out);   /* for a field or variable: lists by value(x) */
 void qnd_keep_exports(Border *b);                     /* the machine closes: views stay, without it */
 const char *qnd_name(int dtype);                      /* as NumPy calls the element type */

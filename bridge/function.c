@@ -2,6 +2,7 @@
 #include "bridge/bridge.h"
 #include "lang/syntax/ast.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -96,6 +97,61 @@ static int parameter_of(qs_value fn, Py_ssize_t i, Py_ssize_t positional, PyObje
     return p;
 }
 
+/* Python's error for a number that is not taken because it would not stay what it is. */
+static qs_status not_whole(Border *b, const char *fn, const char *what, const char *wanted, double x, PyObject *o) {
+    PyObject *e = isnan(x) ? PyExc_ValueError : x == trunc(x) ? PyExc_OverflowError : PyExc_TypeError;
+    PyErr_Format(e, "%s: %s must be %s, got %R", fn, what, wanted, o);
+    qgil_back(b);
+    return qerror_take(b);
+}
+
+/* Parameter i of a built-in, as its signature at the beginning of doc calls it; "": there is none. */
+static void parameter_called(const char *doc, int i, char name[ARGUMENT_NAME]) {
+    const char *p = strchr(doc, '(');
+    *name = 0;
+    for (; p && *p != ')' && i >= 0; i--) {
+        p += strspn(p, "(, [");
+        size_t n = strcspn(p, ",) .]");
+        if (n) snprintf(name, ARGUMENT_NAME, "%.*s", (int)n, p); /* else …: more of the same */
+        p += strcspn(p, ",)");
+    }
+}
+
+/* How many elements there shall be is no number with a fraction. */
+static qs_status take_size(Border *b, const Function *f, PyObject *o, int i, qs_value v) {
+    char name[ARGUMENT_NAME];
+    double *x;
+    size_t n;
+    parameter_called(f->native->doc, i, name);
+    if (strcmp(name, "n") && strcmp(name, "m") && strcmp(name, "size")) return QS_OK;
+    if (!qval_is_number(v) && v.kind != QS_ARRAY) return QS_OK;
+    if (qarr_doubles(b->vm, v, name, &x, &n) != QS_OK) return qs_error_clear(b->vm), QS_OK;
+    size_t k = 0;
+    while (k < n && x[k] == trunc(x[k]) && fabs(x[k]) < 0x1p63) k++;
+    double bad = k < n ? x[k] : 0;
+    qmem_free(qvm_ctx(b->vm), x, n * sizeof *x);
+    return k < n ? not_whole(b, f->name->s, "a size", "a whole number", bad, o) : QS_OK;
+}
+
+/* A number for a parameter of integers arrives as it is, or not at all. */
+static qs_status take_whole(Border *b, const Function *f, PyObject *o, int i, qs_value v) {
+    char name[ARGUMENT_NAME], what[ARGUMENT_NAME + 16];
+    const Type *t = qvm_param_type(b->vm, f->ast, i);
+    if (!t || t->kind != TY_NUM || !qdtype_is_int(t->dtype)) return QS_OK;
+    bool number = qval_is_number(v), huge = v.kind == QS_FOREIGN && PyLong_Check(o);
+    if (!huge && (!number || qval_holds(t->dtype, v))) return QS_OK;
+    qfunction_argument(qval_object(QS_FUNCTION, (void *)(uintptr_t)f), i, name);
+    snprintf(what, sizeof what, "argument %s", name);
+    return not_whole(b, f->name->s, what, qtype_name(t), number ? qval_number(v) : INFINITY, o);
+}
+
+/* Whether the function takes the number as it is. */
+static qs_status check_arg(Border *b, qs_value fn, PyObject *o, int i, qs_value v) {
+    const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL;
+    if (f && f->fkind == FN_SCRIPT) return take_whole(b, f, o, i, v);
+    return f && f->fkind == FN_NATIVE ? take_size(b, f, o, i, v) : QS_OK;
+}
+
 static qs_status take_arg(Border *b, qs_value fn, PyObject *o, int i, qs_value *out) {
     if (b->hosted) return qnd_argument(b, o, fn, i, out);
     Py_INCREF(o);
@@ -106,7 +162,9 @@ static qs_status take_arg(Border *b, qs_value fn, PyObject *o, int i, qs_value *
 static int take_args(Border *b, qs_value fn, PyObject *const *args, Py_ssize_t n, PyObject *names, qs_value *in) {
     Py_ssize_t positional = names ? n - PyTuple_Size(names) : n;
     for (Py_ssize_t i = 0; i < n; i++) {
-        qs_status s = take_arg(b, fn, args[i], parameter_of(fn, i, positional, names), &in[i]);
+        int p = parameter_of(fn, i, positional, names);
+        qs_status s = take_arg(b, fn, args[i], p, &in[i]);
+        if (s == QS_OK && (s = check_arg(b, fn, args[i], p, in[i])) != QS_OK) qs_release(b->vm, in[i]);
         if (s == QS_OK) continue;
         while (i-- > 0) qs_release(b->vm, in[i]);
         return qerror_raise(b, s), -1;

@@ -54,6 +54,18 @@ static void show(void *unused, int fd, const char *s, size_t n) {
     if (b) qgil_back(b);
 }
 
+/* What a script hardly means goes to Python's warnings, which may make it an exception. */
+static qs_status warn(void *unused, const qs_where *where, const char *sentence) {
+    Border *b = qbridge.host;
+    (void)unused;
+    if (!b) return QS_OK;
+    PyObject *r = qbridge_support("warn", "(ssi)", sentence, where->file ? where->file : "?", where->line);
+    qgil_back(b);
+    if (!r) return qerror_take(b);
+    Py_DECREF(r);
+    return QS_OK;
+}
+
 static PyObject *fail(const char *text) { return PyErr_SetString((PyObject *)qbridge.error, text), NULL; }
 
 /* (device, precision, threads, checked, fast math, memory limit, library folders, cache folder) */
@@ -70,6 +82,7 @@ static PyObject *open_machine(PyObject *module, PyObject *args) {
     c.checked = checked, c.fast_math = fast_math;
     c.memory_limit = (size_t)limit;
     c.write = show;
+    c.warn = warn;
     qs_status s = qs_open(&c, &vm);
     Border *b = vm ? qbridge_border(vm, false) : NULL;
     if (!b) return qs_close(vm), PyErr_NoMemory();

@@ -192,7 +192,7 @@ static int set_in_array(Border *b, PyObject *o, PyObject *key, PyObject *x) {
     qs_value y, mask;
     if (view && make_view(a, key, indexed, &v) < 0) return -1;
     if (!view && !is_mask(key, a)) return set_by_numpy(o, key, x);
-    qs_status s = qnd_value(b, x, &y);
+    qs_status s = qnd_assigned(b, x, &y);
     if (s != QS_OK) return done(b, s);
     mask = view ? qs_nil() : value_of(key);
     if (y.kind == QS_FOREIGN && PyLong_Check(x)) fits = false; /* elements of uint64 may hold it nevertheless */

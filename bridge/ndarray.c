@@ -684,6 +684,24 @@ static bool only_ints(PyObject *list, int depth) {
     return i == n && depth < DEEP;
 }
 
+static bool beyond_doubles(qs_vm *vm, Array *a) {
+    const void *p;
+    bool large = false;
+    if (qarr_read(vm, a, &p) != QS_OK) return qs_error_clear(vm), false;
+    for (size_t i = 0; i < a->count; i++) large |= fabs(((const double *)p)[i]) >= 0x1p53;
+    return large;
+}
+
+/* As items_value; but where one row of ints is of int64, all are. */
+static qs_status list_value(Border *b, PyObject *list, ListAs as, qs_value *out) {
+    TRY(items_value(b, list, as, out));
+    Array *a = out->kind == QS_ARRAY ? out->u.p : NULL;
+    if (!a || a->dtype != QS_F64 || a->rank < 2 || !only_ints(list, 0) || !beyond_doubles(b->vm, a)) return QS_OK;
+    qs_release(b->vm, *out);
+    as.numbers = QS_I64;
+    return items_value(b, list, as, out);
+}
+
 /* A conversion, float64([0.1]), is to find the numbers as Python has them, and not those of a list of float32. */
 static bool converts(qs_value fn) {
     if (fn.kind == QS_TYPE) return ((TypeValue *)fn.u.p)->type->kind == TY_NUM;
@@ -716,7 +734,7 @@ static qs_dtype wanted_numbers(Border *b, PyObject *list, qs_value fn, int i) {
 static bool list_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out) {
     if (!PyList_Check(o) && !PyTuple_Check(o)) return false; /* torch.Size is a tuple, too */
     ListAs as = {.numbers = wanted_numbers(b, o, fn, i)};
-    bool array = items_value(b, o, as, out) == QS_OK;
+    bool array = list_value(b, o, as, out) == QS_OK;
     if (!array) qs_error_clear(b->vm);
     if (array && out->kind == QS_ARRAY) guard(out->u.p, fn);
     return array;
@@ -784,9 +802,15 @@ qs_status qnd_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out
 qs_status qnd_value(Border *b, PyObject *o, qs_value *out) {
     if (PyList_CheckExact(o) || PyTuple_CheckExact(o)) {
         ListAs as = {.cells = true, .numbers = qvm_ctx(b->vm)->scalar_dtype};
-        return items_value(b, o, as, out);
+        return list_value(b, o, as, out);
     }
     return qnd_import(b, o, out);
+}
+
+qs_status qnd_assigned(Border *b, PyObject *o, qs_value *out) {
+    if (!PyList_CheckExact(o) && !PyTuple_CheckExact(o)) return qnd_import(b, o, out);
+    ListAs as = {.cells = true, .numbers = only_ints(o, 0) ? QS_I64 : QS_F64};
+    return items_value(b, o, as, out);
 }
 
 qs_status qnd_operand(Border *b, PyObject *list, qs_value *out) {

@@ -54,11 +54,10 @@ qs_status qarg_dim(qs_vm *vm, const char *fn, qs_value v, int *out) {
 
 qs_status qarg_dim_of(qs_vm *vm, const char *fn, qs_value x, qs_value v, int *out) {
     enum { OF_IMAGES = 3 };
-    int64_t dims[QS_MAX_RANK];
-    int rank = x.kind == QS_ARRAY ? qarr_size(qval_array(x), dims) : 2;
+    int n = x.kind == QS_ARRAY && qval_array(x)->ndim > 2 ? qval_array(x)->ndim : 2;
     TRY(qarg_dim(vm, fn, v, out));
-    if (*out < rank || *out < OF_IMAGES) return QS_OK;
-    return qs_fail(vm, QS_EINDEX, "%s: x has the dimensions 0 to %d, got dimension %d", fn, rank - 1, *out);
+    if (*out < n || *out < OF_IMAGES) return QS_OK;
+    return qs_fail(vm, QS_EINDEX, "%s: x has the dimensions 0 to %d, got dimension %d", fn, n - 1, *out);
 }
 
 static void replace(qs_vm *vm, qs_value *slot, Array *a) {

@@ -90,20 +90,31 @@ end
 
 % Function: bwdist
 % The distance of every element to the nearest one that is not 0; inf when there is none.
-% Source: Saito, Toriwaki: New algorithms for Euclidean distance transformation (1994).
+% Source: Meijster, Roerdink, Hesselink: A general algorithm for computing distance transforms in linear time (2000).
 %
 % :function d = bwdist(x : mat)
 function d = bwdist(x : mat)
-    along = uninit_like(x)
+    along = mat[int](size(x))
     d = uninit_like(x)
+    if numel(x) == 0
+        return
+    end
     parallel_do(size(x, 1), along, x, bwdist_columns)
-    parallel_do(size(x), d, along, bwdist_rows)
+    if sum(size(x)) < 32768 && mean(along) < 32     % squares fit an int; looking around is faster as long as it ends soon
+        parallel_do(size(x), d, along, bwdist_near)
+    else
+        column = mat[int](size(x))
+        first = mat[int](size(x))
+        parallel_do(size(x, 0), d, along, column, first, bwdist_rows)
+    end
 end
 
-function [] = __kernel__ bwdist_columns(d : mat'unchecked, x : mat'unchecked, pos : int)
-    last = inf
+% How far the nearest one in the same column is; beyond all distances when there is none.
+function [] = __kernel__ bwdist_columns(d : mat[int]'unchecked, x : mat'unchecked, pos : int)
+    none = size(x,0) + size(x,1)
+    last = none
     for i = 0..size(x,0)-1
-        last = x[i,pos] != 0 ? 0.0 : last + 1
+        last = x[i,pos] != 0 ? 0 : min(last + 1, none)
         d[i,pos] = last
     end
     for i = size(x,0)-1..-1..0
@@ -113,17 +124,56 @@ function [] = __kernel__ bwdist_columns(d : mat'unchecked, x : mat'unchecked, po
 end
 
 % Columns further away than the best distance so far cannot improve it.
-function [] = __kernel__ bwdist_rows(y : mat'unchecked, d : mat'clamped, pos : ivec2)
-    best = d[pos]^2
+function [] = __kernel__ bwdist_near(y : mat'unchecked, d : mat[int]'clamped, pos : ivec2)
+    best = d[pos]*d[pos]
     r = 1
-    square = 1.0                               % of r; that of an int ends at 46340
-    while r < size(d,1) && square < best
+    while r < size(d,1) && r*r < best
         nearer = min(d[pos-[0,r]], d[pos+[0,r]])
-        best = min(best, nearer*nearer + square)
+        best = min(best, nearer*nearer + r*r)
         r += 1
-        square = float(r)*r
     end
     y[pos] = sqrt(best)
+end
+
+function r = __device__ bwdist_square(along : int, across : int)
+    a : int64 = along
+    b : int64 = across
+    r = a*a + b*b
+end
+
+% The columns that are the nearest ones somewhere in the row, from the left to the right: number k from first[k] on.
+function [] = __kernel__ bwdist_rows(y : mat'unchecked, d : mat[int]'unchecked, column : mat[int]'unchecked, _
+    first : mat[int]'unchecked, pos : int)
+    cols = size(d,1)
+    none = size(d,0) + cols
+    k = 0
+    column[pos,0] = 0
+    first[pos,0] = 0
+    for i = 1..cols-1
+        while k >= 0 && bwdist_square(first[pos,k] - column[pos,k], d[pos,column[pos,k]]) > _
+            bwdist_square(first[pos,k] - i, d[pos,i])
+            k -= 1
+        end
+        if k < 0
+            k = 0
+            column[pos,0] = i
+        else
+            c = column[pos,k]
+            from = int((bwdist_square(i, d[pos,i]) - bwdist_square(c, d[pos,c]))/(2*(i - c))) + 1
+            if from < cols
+                k += 1
+                column[pos,k] = i
+                first[pos,k] = from
+            end
+        end
+    end
+    for i = cols-1..-1..0
+        c = column[pos,k]
+        y[pos,i] = d[pos,c] < none ? sqrt(bwdist_square(i - c, d[pos,c])) : inf
+        if i == first[pos,k]
+            k -= 1
+        end
+    end
 end
 
 % Function: imgradient

@@ -297,7 +297,7 @@ def reduction(g, name):
     args = (x,) if dim is None else (x, dim)
     with np.errstate(all="ignore"):
         try:
-            value = along(lambda v: reduced(name, v), x, axis)
+            value = along(lambda v: reduced(name, v, axis is not None and x.dtype == "u8"), x, axis)
         except Overflow:
             return args, None
         size = along(lambda v: scale(name, v), x, axis)
@@ -313,12 +313,13 @@ def scale(name, v):
         return np.sum(v)
 
 
-def reduced(name, v):
+def reduced(name, v, unsigned=False):
+    """unsigned: the result is an element of uint64, not an int."""
     whole = v.dtype.kind in "biu"
     w = v.astype(object) if whole else v.astype("c16" if v.dtype.kind == "c" else "f8")
     if name in ("sum", "prod"):
         r = (sum if name == "sum" else math.prod)(int(i) for i in w) if whole else getattr(np, name)(w)
-        if whole and not -2**63 <= r < 2**63: raise Overflow
+        if whole and not -2**63 <= r < (2**64 if unsigned else 2**63): raise Overflow
         return np.array(r, dtype="O") if whole and v.dtype.kind != "b" else np.float64(r) if whole else r
     w = v.astype("f8") if w.dtype.kind != "c" else w
     if name in ("any", "all"): return getattr(np, name)(w)

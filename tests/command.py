@@ -562,13 +562,14 @@ class Reloading(unittest.TestCase):
     def test_an_edited_module_is_loaded_again(self):
         self.write("inner.q", "function y = g(x)\n y = x\nend\n")
         self.write("outer.q", 'import "inner.q"\nfunction y = f(x)\n y = g(x)+1\nend\n')
-        self.assertEqual(self.say('import "outer.q"\nf(2)'), "3\n")
+        self.assertEqual(self.say('import "outer.q"\nfunction y = typed(x)\n y = -f(x)\nend\nf(2)'), "3\n")
         self.write("inner.q", "function y = g(x)\n y = 10*x\nend\n")
         self.assertEqual(self.say("f(2)"), "3\n")
         self.assertEqual(self.say('import "outer.q"\nf(2)'), "21\n")
         self.write("inner.q", "function y = g(x)\n y = 100*x + 0\nend\n")
         self.assertEqual(self.say("reload"), "outer.q is loaded again\n")
         self.assertEqual(self.say("f(2)"), "201\n")
+        self.assertEqual(self.say("typed(2)"), "-201\n")
         self.assertEqual(self.say("reload"), "")
 
     def test_a_mistake_leaves_what_was_there(self):

@@ -14,7 +14,7 @@ if "t" in _sys.abiflags:  # the machine counts on the lock, and extensions of th
                       % _sys.version_info[:2])
 
 from . import _support
-from ._support import QuasarError
+from ._support import QuasarError, QuasarWarning
 if getattr(_sys, "_quasar_inside", False):  # a script has opened Python; its machine is in the program itself
     from . import _inside as _bridge
 else:

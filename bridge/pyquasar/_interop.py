@@ -58,11 +58,33 @@ def to_numpy(self, copy=None):
     return self.to_py() if copy is None else self.__array__(copy=copy)
 
 
-def fill_from(self, a):
-    """Puts the elements of a NumPy array of exactly the same shape into this one."""
+def _must_keep(into, a, casting, name):
+    """Integers take whole numbers that they hold; casting "unsafe" lets others be cut off."""
+    if casting not in (None, "unsafe"):
+        raise ValueError('%s: casting must be "unsafe" or None, got %r' % (name, casting))
+    np = _import("numpy")
+    a, to = np.asarray(a), np.dtype(into.dtype)
+    if casting or to.kind not in "biu" or a.dtype.kind not in "iuf" or not a.size:
+        return
+    low, high = (0, 1) if to.kind == "b" else (np.iinfo(to).min, np.iinfo(to).max)
+    with np.errstate(invalid="ignore"):
+        beyond = a >= float(high) + 1 if a.dtype.kind == "f" else a > high
+        bad = (a < low) | beyond | (a != np.trunc(a))
+    if not bad.any():
+        return
+    x = a[bad].flat[0]
+    error = ValueError if x != x else OverflowError if x == np.trunc(x) else TypeError
+    raise error('%s: an array of %s does not hold %s; casting="unsafe" cuts it off' % (name, to, x))
+
+
+def fill_from(self, a, casting=None):
+    """Puts the elements of a NumPy array of exactly the same shape into this one.
+
+    casting  None: integers take only what they hold; "unsafe": fractions are cut off, numbers too large saturate"""
     shape = tuple(getattr(a, "shape", ()))
     if shape != self.shape:
         raise ValueError("from_numpy: the shape must be %s, got %s" % (self.shape, shape))
+    _must_keep(self, a, casting, "from_numpy")
     self[...] = a
     return self
 
@@ -133,8 +155,8 @@ def to_torch(a, requires_grad=None, device=None, copy=None):
     return t
 
 
-def fill_from_torch(self, t):
-    """Puts the elements of a tensor of exactly the same shape into this array."""
+def fill_from_torch(self, t, casting=None):
+    """Puts the elements of a tensor of exactly the same shape into this array; casting as for from_numpy."""
     if tuple(t.shape) != self.shape:
         raise ValueError("from_torch: the shape must be %s, got %s" % (self.shape, tuple(t.shape)))
     if self.size:
@@ -142,6 +164,7 @@ def fill_from_torch(self, t):
             t = from_torch(t, requires_grad=False)
         except TypeError:  # on a device that is not open here
             t = from_torch(t.detach().cpu(), requires_grad=False)
+        _must_keep(self, t, casting, "from_torch")
         self[...] = t
     return self
 

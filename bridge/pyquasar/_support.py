@@ -35,6 +35,18 @@ error_types = [
     _error("QuasarInternalError"),
 ]
 
+class QuasarWarning(UserWarning):
+    """What is legal in a script and hardly meant."""
+
+
+QuasarWarning.__module__ = "pyquasar"
+
+
+def warn(message, filename, line):
+    import warnings
+    warnings.warn_explicit(message, QuasarWarning, filename, line)
+
+
 # No machine: an attribute that is not there yet, or not any more, and a call that cannot run.
 closed_error = _error("QuasarClosedError", RuntimeError, AttributeError)
 

@@ -313,6 +313,8 @@ static void check_effect(Resolver *r, const Node *n) {
         qdiag_warning(r->u, e->pos, "this statement does nothing: print %s shows the value", s->name->s);
     else if (e->kind == N_BINARY && e->op == OP_EQ)
         qdiag_warning(r->u, e->pos, "this comparison is not used: = assigns, == compares");
+    else if (e->kind == N_NUM)
+        qdiag_warning(r->u, e->pos, "this statement does nothing: a list is written [a, b]");
 }
 
 static void resolve_child(void *ud, Node **child) { resolve(ud, child); }

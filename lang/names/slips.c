@@ -51,15 +51,16 @@ static const char *operand(const Slips *s, const char *at, const char *comment) 
     return is_variable(s, s->f, qstr_name(s->u->ctx, at, (size_t)(end - at))) ? end : NULL;
 }
 
-static const char *comparison(const char *at) {
-    size_t n = strspn(at = skip_blanks(at), "=!~<>");
+/* Comparisons and choices; in prose + and - are too frequent. */
+static const char *operator(const char *at) {
+    size_t n = strspn(at = skip_blanks(at), "=!~<>?:&|");
     return n == 1 || n == 2 ? at + n : NULL;
 }
 
 /* The divisor, perhaps compared with something (if i % 2 == 0), is all that follows. */
 static bool is_remainder(const Slips *s, uint32_t pos) {
     const char *comment = s->u->src->text + pos, *at = operand(s, comment + 1, comment), *op;
-    if (at && (op = comparison(at))) at = operand(s, op, comment);
+    while (at && (op = operator(at))) at = operand(s, op, comment);
     return at && (*(at = skip_blanks(at)) == '\n' || *at == 0);
 }
 
@@ -87,6 +88,14 @@ static void check_index(const Slips *s, const Node *n) {
         else if (x < 0 && s->f->qual == Q_KERNEL)
             qdiag_warning(s->u, at->pos, "index %g is outside, where a kernel reads 0: the last is x[numel(x)-1]", x);
     }
+}
+
+/* -- 3..1 ---------------------------------------------------------------------------------------------------------- */
+/* 0..-1 says on purpose that there is nothing. */
+static void check_range(const Slips *s, const Node *n) {
+    double lo, hi;
+    if (n->u.range.step || !qfold_number(n->u.range.lo, &lo) || !qfold_number(n->u.range.hi, &hi)) return;
+    if (hi < lo - 1) qdiag_warning(s->u, n->pos, "this range is empty: downward it is written %g..-1..%g", lo, hi);
 }
 
 /* -- mean(x, 2) ---------------------------------------------------------------------------------------------------- */
@@ -131,9 +140,11 @@ static int rank_of(const Slips *s, const Node *n, int depth) {
 static void check_dimension(const Slips *s, const Node *n) {
     static const char *const reducers[] = {"sum", "prod", "mean", "std", "var", "median", "cumsum", "cumprod", "any",
                                            "all", NULL};
+    static const char *const extremes[] = {"min", "max", NULL}; /* max(x, [], 2) */
     double dim;
-    if (!is_one_of(callee(n), reducers) || n->u.call.args.n != 2) return;
-    const Node *x = n->u.call.args.at[0].value, *at = n->u.call.args.at[1].value;
+    int last = n->u.call.args.n - 1;
+    if (last != 1 + is_one_of(callee(n), extremes) || !(last == 2 || is_one_of(callee(n), reducers))) return;
+    const Node *x = n->u.call.args.at[0].value, *at = n->u.call.args.at[last].value;
     if (qfold_number(at, &dim) && dim == 2 && rank_of(s, x, 4) == 2)
         qdiag_warning(s->u, at->pos, "a matrix has the dimensions 0 and 1: along 2 %s has nothing to do", callee(n));
 }
@@ -143,6 +154,7 @@ static void look(void *ud, Node **child) {
     Slips *s = ud;
     Node *n = *child;
     if (n->kind == N_INDEX) check_index(s, n);
+    if (n->kind == N_RANGE) check_range(s, n);
     if (n->kind == N_CALL && s->strict) check_dimension(s, n);
     if (n->kind == N_LAMBDA) look_func(s, n->u.lambda.func);
     else if (n->kind == N_FUNC) look_func(s, n->u.func);

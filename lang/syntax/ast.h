@@ -90,6 +90,7 @@ typedef struct { Sym *outer; Sym *inner; } Capture;
 /* A function, kernel, device function or lambda. */
 struct Func {
     Str *name;              /* "lambda" for lambdas */
+    uint64_t id;            /* no two have one, however many were freed */
     uint8_t qual;           /* FuncQual */
     bool is_lambda, is_main_body;
     uint32_t pos, end;      /* of the header; end: offset after the body */
@@ -195,6 +196,9 @@ typedef struct Unit {
     uint32_t *percents; int npercents; /* comments behind something that can be divided, for slips.c */
     Text report;          /* every diagnostic, formatted, in order */
     void *module;         /* of the machine: whose top level this is */
+    uint32_t functions;   /* values made of its functions that live (vm/value/object.c) */
+    bool loose;           /* it goes with the last of them */
+    struct Unit *next_dead; /* vm/session/retire.c: no function of it lives, and it is loose */
 } Unit;
 
 Node *qast_node(Unit *u, NodeKind k, uint32_t pos);

@@ -348,7 +348,8 @@ static Node *binary_node(Parser *p, Op op, uint32_t pos, Node *a, int height, No
 
 static Node *power(Parser *p) { /* left-associative */
     Node *left = qexpr_postfix(p);
-    while (p->k == T_OP(OP_POW) || p->k == T_OP(OP_PWPOW)) {
+    for (int n = 0; p->k == T_OP(OP_POW) || p->k == T_OP(OP_PWPOW); n++) {
+        if (n) qparse_warn(p, qparse_pos(p), "powers are taken from the left: a^b^c is (a^b)^c");
         Op op = qlex_op(p->k);
         uint32_t pos = qparse_pos(p);
         int height = p->height;
@@ -412,7 +413,14 @@ static void check_spacing(Parser *p, Op op) {
                                         : "this adds: a comma separates elements, [a, +b]; a sum is a + b");
 }
 
+/* !a == b compares the 0 or 1 of !a.  first: the token with which the left side begins. */
+static void check_negation(Parser *p, const Token *first, Op op) {
+    if (first->kind == T_OP(OP_NOT) && op >= OP_EQ && op <= OP_GE)
+        qparse_warn(p, first->pos, "'!' belongs to what follows it: !a == b is (!a) == b; write a != b, or !(a == b)");
+}
+
 static Node *binary(Parser *p, int least) {
+    const Token *first = qparse_at(p);
     Node *left = unary(p);
     Op chain = OP__COUNT;
     for (;;) {
@@ -425,6 +433,7 @@ static Node *binary(Parser *p, int least) {
         uint32_t pos = qparse_pos(p);
         int height = p->height;
         check_chain(p, chain, op);
+        if (chain == OP__COUNT) check_negation(p, first, op);
         check_spacing(p, op);
         chain = op;
         qparse_next(p);

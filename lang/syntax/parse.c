@@ -305,6 +305,7 @@ void qparse_append(Parser *p, void *list, int *n, void *item) {
 Func *qparse_func(Parser *p, FuncQual qual, Str *name, uint32_t pos) {
     Func *f = qast_alloc(p->u, sizeof *f);
     f->name = name;
+    f->id = ++p->ctx->nfuncs;
     f->qual = (uint8_t)qual;
     f->pos = pos;
     f->unit = p->u;
@@ -321,6 +322,7 @@ static Unit *new_unit(Ctx *c, Source *src) {
     qtext_init(&u->report, c);
     u->main = qast_alloc(u, sizeof *u->main);
     u->main->name = qstr_cname(c, "main program");
+    u->main->id = ++c->nfuncs;
     u->main->unit = u;
     u->main->is_main_body = true;
     return u;

@@ -82,13 +82,24 @@ static void chain(Parser *p, Node *n) {
     n->u.assign.value = qast_clone(p->u, literal ? v : to);
 }
 
+/* x =+ 1: the sign stands where x += 1 has it. */
+static void check_sign(Parser *p) {
+    const Token *t = qparse_at(p), *sign = t + 1;
+    bool adds = sign->kind == T_OP(OP_ADD);
+    if ((!adds && sign->kind != T_OP(OP_SUB)) || sign->pos != t->end || sign[1].pos == sign->end) return;
+    qparse_warn(p, t->pos, adds ? "this assigns: x += 1 adds" : "this assigns: x -= 1 subtracts");
+}
+
 static Node *assign(Parser *p, Node *n) { /* at = or op= */
     int height = p->height;
     if (p->k != T_ERROR && qlex_is_inplace(p->k)) {
         n->op = (uint8_t)qlex_op(p->k);
         n->u.assign.in_place = true;
+        if (p->k == T_INPLACE(OP_BITXOR) && p->u->src->internal) /* typed, to see whether they differ */
+            qparse_warn(p, qparse_pos(p), "'~=' changes the left side, by the exclusive or of bits; != compares");
         qparse_next(p);
     } else {
+        if (p->k == T_ASSIGN) check_sign(p);
         qparse_expect(p, T_ASSIGN, "in an assignment");
     }
     n->u.assign.value = qexpr_any(p);

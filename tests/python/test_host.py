@@ -1,7 +1,7 @@
 """import pyquasar: the machine, programs, names, arguments.
 
     PYTHONPATH=build/python python3 -m unittest discover tests/python"""
-import os, signal, subprocess, sys, tempfile, textwrap, time, unittest
+import os, signal, subprocess, sys, tempfile, textwrap, time, unittest, warnings
 
 import pyquasar as q
 from optional import library
@@ -25,6 +25,26 @@ class Machine(unittest.TestCase):
 
     def compile(self, text, name="test"):
         return q.compile_string(name, textwrap.dedent(text))
+
+
+class Warnings(Machine):
+    def test_they_are_warnings_of_python(self):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            self.compile("function y = doubtful(x)\n    y = 1 < x[0] < 3\n    if x == 5\n        y = 7\n    end\nend\n",
+                         "doubt.q")
+            q.doubtful([1.0, 2.0])
+            q.doubtful([1.0, 2.0])
+        self.assertEqual([(w.category, w.filename, w.lineno) for w in told],
+                         [(q.QuasarWarning, "doubt.q", 2), (q.QuasarWarning, "doubt.q", 3)])
+        self.assertIn("write a < b && b < c", str(told[0].message))
+
+    def test_they_may_be_errors(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with self.assertRaises(q.QuasarWarning):
+                self.compile("function y = doubtful(x)\n    y = [x -1]\nend\n")
+            self.assertEqual(q.evaluate("1+1"), 2)
 
 
 class Life(unittest.TestCase):

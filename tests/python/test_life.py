@@ -322,6 +322,56 @@ class Life(unittest.TestCase):
         work(1000)
         self.assertLess(resident() - before, 4 << 20)
 
+    def test_texts_that_are_compiled_again_are_freed(self):
+        def work(n):
+            for i in range(n):
+                q.compile_string("again", "function y = old(x)\n y = helper(x)+%d\nend\n"
+                                 "function y = helper(x)\n y = (z -> 2*z)(x)\nend" % (i % 7))
+                self.assertEqual(q.old(1), 2 + i % 7)
+                self.assertEqual(q.evaluate("x -> x+%d" % (i % 5))(1), 1 + i % 5)
+                q.evaluate("function y = typed(x)\n y = old(x)+%d\nend" % (i % 3))
+                self.assertEqual(q.typed(1), 2 + i % 7 + i % 3)
+                with self.assertRaises(q.QuasarError):
+                    q.compile_string("again", "function y = old(x)\n y = nowhere(x)\nend")
+        work(500)
+        before = resident()
+        work(4000)
+        self.assertLess(resident() - before, 2 << 20)
+
+    def test_kernels_that_are_compiled_again_are_freed(self):
+        def work(n):
+            for i in range(n):
+                q.compile_string("again", """function [] = __kernel__ add(x : vec, pos : int)
+                                                 x[pos] += device(%d)
+                                             end
+                                             function y : scalar = __device__ device(v : scalar)
+                                                 y = 2*v
+                                             end
+                                             function y = run(x)
+                                                 y = copy(x)
+                                                 parallel_do(size(x), y, add)
+                                             end""" % (i % 3))
+                self.assertEqual(q.run(q.ones(4))[0], 1 + 2*(i % 3))
+        work(60)
+        before = resident()
+        work(400)
+        self.assertLess(resident() - before, 4 << 20)
+
+    def test_what_is_held_of_a_text_that_was_compiled_again_works_on(self):
+        q.compile_string("again", "function y = held_f(x)\n y = held_g(x)\nend\nfunction y = held_g(x)\n y = x+1\nend")
+        held, closure = q.held_f, q.evaluate("(k -> (x -> held_f(x)+k))(100)")
+        q.evaluate("function y = held_caller(x)\n y = held_f(x)\nend")
+        with self.assertRaises(q.QuasarError):
+            q.compile_string("again", "function y = held_f(x)\n y = nowhere\nend")
+        self.assertEqual((q.held_f(1), held(1), q.held_caller(1), closure(1)), (2, 2, 2, 102))
+        q.compile_string("again", "function y = held_f(x)\n y = 10*x\nend")
+        self.assertEqual((q.held_f(1), q.held_caller(1), closure(1)), (10, 10, 110))
+        self.assertEqual(held(1), 2)
+        for _ in range(3):
+            q.evaluate("1")
+            gc.collect()
+        self.assertEqual(held(1), 2)
+
     def test_machines_stay_flat(self):
         for _ in range(20):
             q.destroy()

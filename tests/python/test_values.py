@@ -17,6 +17,78 @@ class Values(unittest.TestCase):
         return q.compile_string(name, textwrap.dedent(text))
 
 
+class WholeNumbers(Values):
+    """What comes from Python arrives as it is, or not at all."""
+    def test_parameters(self):
+        self.compile("""
+            function y = whole(n : int)
+                y = n
+            end
+            function y = byte(n : uint8 = 7)
+                y = n
+            end
+        """)
+        self.assertEqual([q.whole(x) for x in (3, 3.0, -2**31, True)], [3, 3, -2**31, 1])
+        self.assertEqual((q.byte(), q.byte(255), q.byte(n=3)), (7, 255, 3))
+        for f, x, error in ((q.whole, 2**40, OverflowError), (q.whole, 2**70, OverflowError),
+                            (q.byte, -1, OverflowError), (q.whole, float("inf"), OverflowError),
+                            (q.whole, float("nan"), ValueError),
+                            (q.whole, 3.99, TypeError), (q.byte, q.value(2.5), TypeError)):
+            with self.assertRaisesRegex(error, "argument n must be u?int8?, got "):
+                f(x)
+        with self.assertRaisesRegex(TypeError, "argument n must be uint8, got 2.5"):
+            q.byte(n=2.5)
+
+    def test_sizes(self):
+        self.assertEqual(q.zeros(2.0, 3).shape, (2, 3))
+        for f in (lambda: q.zeros(2.5), lambda: q.ones(3, 2.5), lambda: q.zeros([2.5, 1]), lambda: q.rand(0.5),
+                  lambda: q.reshape([1, 2], 1.5, 2), lambda: q.zeros_like([1], 2.5)):
+            self.assertRaisesRegex(TypeError, "a size must be a whole number, got ", f)
+        self.assertRaises(ValueError, q.zeros, float("nan"))
+        self.assertRaises(OverflowError, q.zeros, float("inf"))
+
+    @needs_numpy
+    def test_lists(self):
+        for x, dtype in (([123456789012345678], "int64"), ([2**53 + 1, 1], "int64"), ([2**60], "int64"),
+                         ([[2**53 + 1, 1], [2, 3]], "int64"), ([2**24 + 1, 1], "float64"),
+                         ([2**53 + 1, 0.5], "float64"), ([1, 2], "float32")):
+            v = q.value(x)
+            self.assertEqual(v.dtype, dtype, x)
+            if dtype == "int64": self.assertEqual(v.tolist(), x)
+        self.compile("function y = first(x)\n y = x[0]\nend")
+        self.assertEqual(q.first((2**53 + 1,)), 2**53 + 1)
+
+    @needs_numpy
+    def test_assignment_converts_once(self):
+        v = q.value(np.zeros(2, np.int64))
+        v[:] = [123456789012345678, 2**53 + 1]
+        self.assertEqual(v.tolist(), [123456789012345678, 2**53 + 1])
+        w = q.value(np.zeros((2, 2)))
+        w[:] = [[0.1, 0.2], [0.3, 0.4]]
+        w[0] = (0.5, 0.7)
+        self.assertEqual(w.tolist(), [[0.5, 0.7], [0.3, 0.4]])
+
+    @needs_numpy
+    def test_filling_integers(self):
+        v = q.value(np.zeros(2, np.uint8))
+        for x, error in (([256, 1], OverflowError), ([np.nan, 1], ValueError), ([1.5, 2], TypeError),
+                         ([-1, 0], OverflowError)):
+            with self.assertRaisesRegex(error, "does not hold"):
+                v.from_numpy(np.array(x))
+        self.assertEqual(v.tolist(), [0, 0])
+        v.from_numpy(np.array([256.5, np.nan]), casting="unsafe")
+        self.assertEqual(v.tolist(), [255, 0])
+        v.from_numpy(np.array([3.0, 255]))
+        self.assertEqual(v.tolist(), [3, 255])
+        u = q.value(np.zeros(1, np.uint64))
+        self.assertEqual(u.from_numpy(np.array([2**64 - 1], np.uint64)).tolist(), [2**64 - 1])
+        self.assertRaises(OverflowError, u.from_numpy, np.array([2.0**64]))
+
+    def test_numbers_given_to_builtins(self):
+        self.assertEqual((q.mean(123456789.123), q.sum(1e300), q.any(1e-300)), (123456789.123, 1e300, True))
+        self.assertEqual((q.median(0.1), q.sort(0.1).tolist(), q.horzcat(0.1, 0.2).tolist()), (0.1, [0.1], [0.1, 0.2]))
+
+
 class Plain(Values):
     def test_numbers(self):
         v = q.value(2.5)

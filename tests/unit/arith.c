@@ -72,7 +72,7 @@ static Array *in_layout(qs_vm *vm, int layout, qs_dtype d, int rank, const int64
     memcpy(info.strides, strides, sizeof info.strides / 8 * (size_t)rank);
     Array *a = NULL;
     CHECK(qarr_wrap(vm, &info, first, NULL, NULL, NULL, &a) == QS_OK);
-    for (size_t k = 0; k < n; k++) CHECK(qarr_put(vm, a, k, qs_num(x[layout == 5 ? 0 : k])) == QS_OK);
+    for (size_t k = 0; k < n; k++) CHECK(qarr_put(vm, a, k, as_element(d, x[layout == 5 ? 0 : k])) == QS_OK);
     return a;
 }
 
@@ -260,7 +260,7 @@ static void edges(qs_vm *vm) {
         qerr_clear(qvm_ctx(vm));
         qval_release(vm, u);
     }
-    CHECK(qarith_unary(vm, OP_NEG, u32, &r) == QS_OK && real_at(vm, r, 0) == -5);
+    CHECK(qarith_unary(vm, OP_NEG, u32, &r) == QS_OK && real_at(vm, r, 0) == 4294967291);
     qval_release(vm, r);
     qs_value zero = make_vec(vm, QS_F32, 2, (double[]){0, NAN});
     CHECK(qarith_unary(vm, OP_NEG, zero, &r) == QS_OK && signbit(real_at(vm, r, 0)));

@@ -246,6 +246,32 @@ static void reshaping(qs_vm *vm) {
     qarr_release(vm, m);
 }
 
+/* The normal form is what programs see; the number of dimensions is kept beside it. */
+static void kept_dimensions(qs_vm *vm) {
+    static const struct { int ndim, rank; int64_t dims[4], normal[3]; } rows[] = {
+        {1, 1, {3}, {3}},           {2, 1, {1, 3}, {3}},          {3, 1, {1, 3, 1}, {3}},  {2, 2, {3, 1}, {3, 1}},
+        {3, 2, {4, 5, 1}, {4, 5}},  {3, 3, {1, 1, 3}, {1, 1, 3}}, {3, 1, {1, 1, 1}, {1}},  {2, 1, {1, 0}, {0}},
+        {3, 2, {0, 1, 1}, {0, 1}},  {4, 3, {2, 1, 3, 1}, {2, 1, 3}}, {0, 1, {0}, {1}},     {1, 1, {1}, {1}}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
+        Array *a = make_array(vm, QS_F32, rows[i].ndim, rows[i].dims, NULL), *view;
+        CHECK(a->rank == rows[i].rank && !memcmp(a->dims, rows[i].normal, (size_t)a->rank * sizeof *dims));
+        CHECK(qarr_shape(a, dims, strides) == rows[i].ndim);
+        CHECK(!memcmp(dims, rows[i].dims, (size_t)rows[i].ndim * sizeof *dims));
+        CHECK(qarr_has_shape(a, rows[i].ndim, rows[i].dims));
+        CHECK(qarr_view(vm, a, rows[i].ndim, dims, strides, 0, &view) == QS_OK && view->contiguous);
+        CHECK(view->ndim == a->ndim && qarr_same_shape(a, view) && view->strides[0] == a->strides[0]);
+        qarr_release(vm, view);
+        qarr_keep(a, 1);
+        CHECK(a->ndim == a->rank);
+        qarr_keep(a, QS_MAX_RANK);
+        CHECK(qarr_shape(a, dims, NULL) == QS_MAX_RANK);
+        qarr_keep(a, 0);
+        CHECK(a->ndim == (a->count == 1 ? 0 : a->rank));
+        qarr_release(vm, a);
+    }
+}
+
 /* -- ranges and literals ------------------------------------------------------------------------------------------- */
 static void check_range(qs_vm *vm, double lo, double step, double hi, size_t count, double last) {
     Array *a;
@@ -329,6 +355,7 @@ int main(void) {
     elements(vm);
     assignment(vm);
     reshaping(vm);
+    kept_dimensions(vm);
     ranges(vm);
     literals(vm);
     lists(vm);

@@ -126,7 +126,8 @@ static qs_value base_array(qs_vm *vm, const Case *c, qs_dtype d) {
     Array *a = NULL;
     if (layout == 0) CHECK(qarr_new(vm, d, c->rank, c->dims, false, &a) == QS_OK);
     else CHECK(qarr_wrap(vm, &info, first, NULL, NULL, NULL, &a) == QS_OK);
-    for (int64_t k = 0; k < c->count; k++) CHECK(qarr_put(vm, a, (size_t)k, qs_num((double)(k % 120 + 1))) == QS_OK);
+    for (int64_t k = 0; k < c->count; k++)
+        CHECK(qarr_put(vm, a, (size_t)k, as_element(d, (double)(k % 120 + 1))) == QS_OK);
     return qarr_value(a);
 }
 
@@ -160,11 +161,12 @@ static void check_get(qs_vm *vm, const Case *c, qs_value base, const qs_value *a
 static void check_set(qs_vm *vm, const Case *c, qs_value base, const qs_value *at) {
     TypeMods mods = {(uint8_t)c->mode, 0};
     bool fill = below(3) == 0 || c->selected == 0 || all_scalar(c);
-    qs_value v = qs_num(77);
+    bool truths = base.kind == QS_ARRAY && qval_array(base)->dtype == QS_B1;
+    qs_value v = qs_num(truths ? 1 : 77);
     double written[5000];
     int hits[5000] = {0};
     if (c->selected >= 5000 || c->count >= 5000) return;
-    for (int64_t k = 0; k < c->selected; k++) written[k] = fill ? 77 : (double)(k % 100 + 20);
+    for (int64_t k = 0; k < c->selected; k++) written[k] = truths ? 1 : fill ? 77 : (double)(k % 100 + 20);
     if (!fill) {
         int64_t dims[4];
         for (int d = 0; d < c->rank; d++) dims[d] = c->at[d].n;
@@ -186,11 +188,10 @@ static void check_set(qs_vm *vm, const Case *c, qs_value base, const qs_value *a
     }
     for (int64_t k = 0; !s && k < c->selected; k++) {
         int64_t to = model_linear(c, k);
-        double want = base.kind == QS_ARRAY && qval_array(base)->dtype == QS_B1 ? 1 : written[k];
-        if (to >= 0 && (hits[to] == 1 || fill)) ok = ok && number_at(vm, base, (size_t)to) == want;
+        if (to >= 0 && (hits[to] == 1 || fill)) ok = ok && number_at(vm, base, (size_t)to) == written[k];
     }
     for (int64_t k = 0; k < c->count; k++) {
-        double want = base.kind == QS_ARRAY && qval_array(base)->dtype == QS_B1 ? 1 : (double)(k % 120 + 1);
+        double want = truths ? 1 : (double)(k % 120 + 1);
         if (!hits[k]) ok = ok && number_at(vm, base, (size_t)k) == want;
     }
     CHECK(ok);

@@ -28,10 +28,13 @@ static inline qs_value make_string(qs_vm *vm, const char *s) {
     return qval_object(QS_STRING, qstr_new(qvm_ctx(vm), s, strlen(s)));
 }
 
+/* A number as an element of type d: bool takes true and false only. */
+static inline qs_value as_element(qs_dtype d, double x) { return qs_num(d == QS_B1 ? x != 0 : x); }
+
 static inline Array *make_array(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, const double *x) {
     Array *a = NULL;
     CHECK(qarr_new(vm, d, rank, dims, true, &a) == QS_OK);
-    for (size_t i = 0; x && i < a->count; i++) CHECK(qarr_put(vm, a, i, qs_num(x[i])) == QS_OK);
+    for (size_t i = 0; x && i < a->count; i++) CHECK(qarr_put(vm, a, i, as_element(d, x[i])) == QS_OK);
     return a;
 }
 

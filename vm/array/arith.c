@@ -212,6 +212,18 @@ qs_status qarith_unary(qs_vm *vm, Op op, qs_value a, qs_value *out) {
 }
 
 /* -- in place ----------------------------------------------------------------------------------------------------- */
+static qs_status update_by_result(qs_vm *vm, Op op, qs_value a, qs_value b) {
+    qs_value r;
+    TRY(qarith_binary(vm, op, a, b, &r));
+    char ta[SHAPE_TEXT], tr[SHAPE_TEXT];
+    qs_status s = qarr_same_shape(qval_array(a), qval_array(r))
+                      ? qarr_assign(vm, qval_array(a), qval_array(r))
+                      : qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s: the product of shape %s does not fit %s", qop_inplace(op),
+                                 qarr_shape_text(qval_array(r), tr), qarr_shape_text(qval_array(a), ta));
+    qval_release(vm, r);
+    return s;
+}
+
 static qs_status update_into(qs_vm *vm, Op op, qs_value a, qs_value b) {
     Array *dst = qval_array(a);
     Plan p;
@@ -227,24 +239,13 @@ static qs_status update_into(qs_vm *vm, Op op, qs_value a, qs_value b) {
     if (qdtype_is_complex(p.out) && !qdtype_is_complex((qs_dtype)dst->dtype))
         return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: an array of %s cannot hold complex numbers", qop_inplace(op),
                         qdtype_info[dst->dtype].name);
+    if (dst->dtype == QS_B1 && p.out != QS_B1) return update_by_result(vm, op, a, b); /* of numbers */
     p.out = (qs_dtype)dst->dtype;
     TRY(qoperand_open(vm, b, p.compute, &y));
     TRY(qarr_write(vm, dst, &to));
     TRY(qoperand_open(vm, a, p.compute, &x));
     run_array(&p, a, &x, b, &y, dst, to);
     return qarr_settle(vm, dst);
-}
-
-static qs_status update_by_result(qs_vm *vm, Op op, qs_value a, qs_value b) {
-    qs_value r;
-    TRY(qarith_binary(vm, op, a, b, &r));
-    char ta[SHAPE_TEXT], tr[SHAPE_TEXT];
-    qs_status s = qarr_same_shape(qval_array(a), qval_array(r))
-                      ? qarr_assign(vm, qval_array(a), qval_array(r))
-                      : qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s: the product of shape %s does not fit %s", qop_inplace(op),
-                                 qarr_shape_text(qval_array(r), tr), qarr_shape_text(qval_array(a), ta));
-    qval_release(vm, r);
-    return s;
 }
 
 qs_status qarith_update(qs_vm *vm, Op op, qs_value a, qs_value b) {

@@ -322,7 +322,31 @@ qs_status qarr_load(qs_vm *vm, qs_dtype d, const void *p, qs_value *out) {
     return QS_OK;
 }
 
+static qs_status check_truth(qs_vm *vm, double x) {
+    return x == 0 || x == 1 ? QS_OK : qerr_set(qvm_ctx(vm), QS_EVALUE, "%.15g " QDTYPE_NO_TRUTH, x);
+}
+
+qs_status qarr_check_truths(qs_vm *vm, const Array *dst, Array *src) {
+    enum { PIECE = 512 };
+    double x[PIECE];
+    const void *p;
+    Nest n;
+    if (dst->dtype != QS_B1 || src->dtype == QS_B1) return QS_OK;
+    TRY(qarr_read(vm, src, &p));
+    qnest_begin(&n, src->rank, src->dims);
+    qnest_array(&n, p, src);
+    qnest_fuse(&n);
+    while (qnest_next(&n))
+        for (size_t at = 0, m; at < n.count; at += m) {
+            m = n.count - at < PIECE ? n.count - at : PIECE;
+            qconv_run(dtype_of(src), n.at[0] + n.step[0] * (ptrdiff_t)at, n.step[0], QS_F64, x, sizeof *x, m);
+            for (size_t i = 0; i < m; i++) TRY(check_truth(vm, x[i]));
+        }
+    return QS_OK;
+}
+
 qs_status qarr_store(qs_vm *vm, qs_dtype d, void *p, qs_value v) {
+    if (d == QS_B1 && qval_is_number(v)) TRY(check_truth(vm, qval_number(v)));
     if (v.kind == QS_NUM) return qconv_run(QS_F64, &v.u.f, 0, d, p, 0, 1), QS_OK;
     if (v.kind == QS_INT || v.kind == QS_BOOL) return qconv_run(QS_I64, &v.u.i, 0, d, p, 0, 1), QS_OK;
     const char *into = qdtype_info[d].name;
@@ -483,6 +507,7 @@ qs_status qarr_assign(qs_vm *vm, Array *dst, Array *src) {
     if (qdtype_is_complex(dtype_of(src)) && !qdtype_is_complex(dtype_of(dst)))
         return qerr_set(qvm_ctx(vm), QS_ETYPE, "cannot assign complex numbers to an array of %s",
                         qdtype_info[dst->dtype].name);
+    TRY(qarr_check_truths(vm, dst, src));
     if (!qarr_overlap(dst, src) || qarr_same_elements(dst, src)) return assign(vm, dst, src);
     Array *copy;
     TRY(qarr_copy(vm, src, &copy));
@@ -645,9 +670,10 @@ qs_status qarr_range(qs_vm *vm, qs_dtype d, double lo, double step, double hi, A
 }
 
 /* -- matrix literals ----------------------------------------------------------------------------------------------- */
-static bool is_double(int64_t i) { return (double)i < 0x1p63 && (int64_t)(double)i == i; }
+/* Beyond it doubles do not tell whole numbers apart. */
+static bool is_large(int64_t i) { return i > 1LL << 53 || i < -(1LL << 53); }
 
-/* Of a list with an int that a double does not hold: int64 or uint64, when all numbers are whole. */
+/* Of a list with an int that is large: int64 or uint64, when all numbers are whole. */
 static qs_dtype dtype_of_wholes(int n, const qs_value *items, qs_dtype d) {
     bool has_sign = false, beyond = false;
     for (int i = 0; i < n; i++) {
@@ -662,8 +688,9 @@ qs_dtype qarr_literal_dtype(qs_dtype d, int n, const qs_value *items) {
     bool complex = false, wide = false, more_digits = false;
     for (int i = 0; i < n; i++) {
         complex |= items[i].kind == QS_COMPLEX;
-        more_digits |= items[i].kind == QS_INT && !is_double(items[i].u.i);
-        wide |= items[i].kind != QS_COMPLEX && qdtype_rounds_whole(qval_number(items[i]));
+        more_digits |= items[i].kind == QS_INT && is_large(items[i].u.i);
+        wide |= items[i].kind == QS_INT && (__int128)(float)items[i].u.i != items[i].u.i;
+        wide |= items[i].kind == QS_NUM && qdtype_rounds_whole(items[i].u.f);
     }
     if (wide && d == QS_F32) d = QS_F64;
     if (more_digits) d = dtype_of_wholes(n, items, d);

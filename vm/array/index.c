@@ -139,6 +139,7 @@ static qs_status value_block(qs_vm *vm, Array *a, qs_value v, Array **out) {
         !qdtype_is_complex((qs_dtype)a->dtype))
         return qerr_set(qvm_ctx(vm), QS_ETYPE, "cannot assign complex numbers to an array of %s",
                         qdtype_info[a->dtype].name);
+    if (v.kind == QS_ARRAY) TRY(qarr_check_truths(vm, a, qval_array(v)));
     if (v.kind != QS_ARRAY || qval_array(v)->dtype != a->dtype) return qarr_from_value(vm, v, (qs_dtype)a->dtype, out);
     if (qarr_overlap(a, qval_array(v))) return qarr_copy(vm, qval_array(v), out);
     return qarr_contiguous(vm, qval_array(v), out);

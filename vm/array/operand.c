@@ -1,5 +1,6 @@
 /* operand.c -- values that meet element by element: how each is read, in which type is computed, what comes out. */
 #include "vm/array/operand.h"
+#include "lang/kernel/elem/elem.h"
 #include "vm/base/dtype.h"
 #include "vm/value/convert.h"
 
@@ -167,6 +168,11 @@ qs_status qoperand_plan(qs_vm *vm, Op op, qs_value a, qs_value b, Plan *p) {
     OpClass cls = op_plans[op].cls;
     p->loop = op_plans[op].loop;
     p->signs = cls == CLASS_ORDER && qdtype_mixes_signs(array_dtype(a), array_dtype(b));
+    bool arrays = a.kind == QS_ARRAY && b.kind == QS_ARRAY;
+    if (arrays && kelem_is_mask(kelem_operator(op), array_dtype(a), array_dtype(b))) {
+        p->loop = LOOP_AND;
+        return p->compute = p->gives = p->out = QS_B1, QS_OK;
+    }
     if (cls == CLASS_LOGIC) return p->compute = p->gives = p->out = QS_B1, QS_OK;
     if (cls == CLASS_BITS) {
         p->out = qdtype_promote(array_dtype(a), array_dtype(b));

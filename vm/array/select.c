@@ -307,7 +307,8 @@ bool qselect_outside(const Selection *s) {
     return false;
 }
 
-/* Single places at the end drop their dimensions; so do those in front of the only other one: img[y,x,:] is a vec. */
+/* Single places at the end drop their dimensions; so do those in front of the only other one: m[y,:] and img[y,x,:] are
+ * vecs. */
 int qselect_shape(const Selection *s, int64_t dims[QS_MAX_RANK]) {
     int last = 0, n = count_lists(s, &last);
     if (s->n == 1 && s->at[0].shape) {
@@ -315,7 +316,7 @@ int qselect_shape(const Selection *s, int64_t dims[QS_MAX_RANK]) {
         return s->at[0].shape->rank;
     }
     for (int d = 0; d <= last; d++) dims[d] = (int64_t)s->at[d].count;
-    if (n == 1 && last >= 2) return dims[0] = dims[last], 1;
+    if (n == 1 && last >= 1) return dims[0] = dims[last], 1;
     if (last == 0 && s->n > 1) return dims[1] = 1, 2;
     return last + 1;
 }

@@ -56,6 +56,7 @@ typedef struct Ctx {
     void (*threads_close)(struct Ctx *); /* called by qctx_close */
     struct Device *spaces[8]; /* devices/buffer.c: a device that reaches memory space m; [0], the host, stays NULL */
     struct Buffer *on_devices; /* devices/buffer.c: buffers with a block on some device, latest used first */
+    uint64_t nfuncs;          /* functions parsed so far: their ids, which outlive them in what was compiled */
     bool no_warnings;         /* nobody wants them */
     qs_status (*warn)(struct Ctx *, Where, const char *sentence); /* tells one; of the machine.  NULL: nobody listens */
     double fetched[256];      /* bytes that came from devices to the host, by Buffer.maker */

@@ -57,6 +57,10 @@ qs_dtype qdtype_real_of(qs_dtype cplx);    /* complex64 -> float32, complex128 -
 bool qdtype_mixes_signs(qs_dtype a, qs_dtype b);
 bool qdtype_from_name(const char *name, qs_dtype *out);
 
+/* The end of the sentence about a number that is stored as a truth value. */
+#define QDTYPE_NO_TRUTH \
+    "is neither true nor false, as elements of a bool array are: x != 0 makes a truth value of a number"
+
 /* float -> integer everywhere in the language: toward zero, saturating, NaN gives 0. */
 int64_t qdtype_sat_i64(double x, int64_t lo, int64_t hi);
 uint64_t qdtype_sat_u64(double x, uint64_t hi);
@@ -69,9 +73,9 @@ static inline float qdtype_bf16_to_float(uint16_t h) {
 }
 uint16_t qdtype_float_to_bf16(float f);   /* round to nearest even */
 
-/* A whole number that float32 does not hold.  It may be a position or an extent, and would be another one after
- * rounding: x[a..b] would read the elements beside.  So a list or range that holds such a number is float64, whatever
- * becomes of it. */
+/* A whole number below 2^64 that float32 does not hold.  It may be a position or an extent, and would be another one
+ * after rounding: x[a..b] would read the elements beside.  So a list or range that holds such a number is float64,
+ * whatever becomes of it. */
 bool qdtype_rounds_whole(double x);
 /* The part of its step that a range may miss its end by through rounding, however large the bounds. */
 #define QDTYPE_RANGE_SLACK 0x1p-10

@@ -200,9 +200,22 @@ int qstr_distance(const char *a, const char *b, int limit) {
     return last[nb] <= limit ? last[nb] : limit + 1;
 }
 
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* Another word, not a slip of the fingers: expm goes on from the short exp (a plural, or a letter typed twice, may),
+ * and exp2 has a digit where expm has a letter. */
+static bool is_another(const char *wanted, const char *candidate) {
+    enum { SHORT = 4 };
+    size_t n = strlen(candidate), same = 0;
+    while (wanted[same] && wanted[same] == candidate[same]) same++;
+    char a = wanted[same], b = candidate[same];
+    if (same == n) return n && n <= SHORT && a && !wanted[n + 1] && a != 's' && a != wanted[n - 1];
+    return is_digit(a) != is_digit(b) && a && !strcmp(wanted + same + 1, candidate + same + 1);
+}
+
 void qstr_offer(Nearest *n, const char *candidate) {
     size_t len = strlen(n->wanted);
-    int limit = len < 2 ? 0 : len < 4 ? 1 : len < 8 ? 2 : 3; /* how many slips a name of this length may hold */
+    int limit = len < 2 || is_another(n->wanted, candidate) ? 0 : 1; /* one slip; more may lead to anything */
     if (n->best && n->distance - 1 < limit) limit = n->distance - 1;
     int d = strcasecmp(n->wanted, candidate) == 0 ? 0 : qstr_distance(n->wanted, candidate, limit);
     if (d > limit || len == 0) return;

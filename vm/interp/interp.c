@@ -205,12 +205,13 @@ static inline bool fits_at_once(const qs_value *v, const qs_value *type, const C
     return (t->rank == RANK_ANY || a->rank <= t->rank) && t->inner->dtype == (qs_dtype)a->dtype;
 }
 
-/* A scalar given to an int. */
+/* A whole scalar given to an int. */
 static inline bool becomes_int(qs_value *v, const qs_value *type) {
     const Type *t = type->kind == QS_TYPE ? ((TypeValue *)type->u.p)->type : NULL;
     if (v->kind != QS_NUM || !t || t->kind != TY_NUM || t->dtype != QS_I32 || !(fabs(v->u.f) < 0x1p31)) return false;
-    *v = qs_int((int64_t)v->u.f);
-    return true;
+    int64_t whole = (int64_t)v->u.f;
+    if ((double)whole != v->u.f) return false;
+    return *v = qs_int(whole), true;
 }
 
 /* One indirect jump per instruction, so that each has its own history of what follows it: gcc would merge them. */

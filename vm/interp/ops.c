@@ -541,14 +541,15 @@ qs_status qops_coerce(qs_vm *vm, Frame *f, qs_value *r, qs_value type, qs_value 
     if (type.kind == QS_TYPE) t = ((TypeValue *)type.u.p)->type;
     else TRY(qcall_type(vm, f, type.u.p, &t));
     if (t->kind != TY_NUM && qval_is_type(vm, *r, t)) return QS_OK;
-    if (t->kind == TY_NUM && qval_is_number(*r)) { /* cannot fail */
+    bool number = t->kind == TY_NUM && qval_is_number(*r);
+    if (number && (!param || !qdtype_is_int(t->dtype) || qval_holds(t->dtype, *r))) { /* cannot fail */
         TRY(qval_coerce(vm, *r, t, "", &v));
         return qinterp_put(vm, r, v), QS_OK;
     }
     Text text;
     qtext_init(&text, qvm_ctx(vm));
     what_is_wrong(f, what, param, &text);
-    qs_status s = qval_coerce(vm, *r, t, text.s, &v);
+    qs_status s = (param ? qval_pass : qval_coerce)(vm, *r, t, text.s, &v);
     qtext_free(&text);
     if (s == QS_OK) qinterp_put(vm, r, v);
     return s;

@@ -3,6 +3,7 @@
  *     size, arguments ── their kinds, and those of all that the kernel mentions ── a form (found, or made once)
  *                     ── parameters bound ── the common way (launch.c) ── a fault becomes an error */
 #include "vm/launch/kernel_form.h"
+#include "vm/launch/pack.h"
 
 #include <math.h>
 #include <string.h>
@@ -83,6 +84,7 @@ static bool is_empty(const Request *r) {
 /* -- finding a form ------------------------------------------------------------------------------------------------ */
 typedef struct Kernel {
     struct Kernel *next;
+    Func *func;
     int positions;
     bool told; /* --explain has said that launches have more dimensions */
     Forms forms;
@@ -94,7 +96,7 @@ static Kernel *kernel_for(qs_vm *vm, Func *f) {
     Launches *l = qlaunch_state(vm);
     if (f->kernel) return f->kernel;
     Kernel *k = f->kernel = qmem_alloc(qvm_ctx(vm), sizeof *k);
-    *k = (Kernel){.next = l->kernels, .positions = klower_positions(f)};
+    *k = (Kernel){.next = l->kernels, .func = f, .positions = klower_positions(f)};
     return l->kernels = k;
 }
 
@@ -106,13 +108,32 @@ void qkernel_close(qs_vm *vm) {
     }
 }
 
+void qkernel_forget(qs_vm *vm, const struct Unit *u) {
+    Launches *l = qvm(vm)->launches;
+    for (Kernel **at = l ? &l->kernels : NULL; at && *at;) {
+        Kernel *k = *at;
+        if (k->func->unit != u) {
+            at = &k->next;
+            continue;
+        }
+        *at = k->next;
+        qform_free(vm, &k->forms);
+        qmem_free(qvm_ctx(vm), k, sizeof *k);
+    }
+}
+
 static bool same_block(const KernelForm *s, const Request *r) {
     if (!s->base.version[0].func->fixed_block || !r->explicit_block) return true;
     return !memcmp(s->block, r->block, (size_t)r->rank * sizeof *r->block);
 }
 
+static bool same_entries(const KernelForm *s, const Request *r) {
+    if (!s->inner || !r->inner) return s->inner == r->inner;
+    return !memcmp(s->inner, r->inner, (size_t)r->nargs);
+}
+
 static bool fits(qs_vm *vm, const KernelForm *s, const Request *r, qs_value *values) {
-    return s->nargs == r->nargs && s->rank == r->rank && s->serial == r->serial &&
+    return s->nargs == r->nargs && same_entries(s, r) && s->rank == r->rank && s->serial == r->serial &&
            s->explicit_block == r->explicit_block && same_block(s, r) &&
            qform_agrees(vm, &s->base, &r->site, values);
 }
@@ -164,11 +185,28 @@ static uint64_t number_bits(qs_value v, int part, qs_dtype d) {
     return s.bits;
 }
 
-static void bind_number(KernelRun *k, int i, qs_value v) {
+/* A parameter that is declared as an integer does not change the number that it gets. */
+static qs_status check_number(const KernelRun *k, const Str *name, qs_value v) {
+    qs_vm *vm = k->run.vm;
+    const Func *f = k->request->site.fn->ast;
+    int i = 0;
+    while (i < f->nparams && f->params[i].name != name) i++;
+    const Type *t = i < f->nparams ? qvm_param_type(vm, f, i) : NULL;
+    if (!t || t->kind != TY_NUM || !qdtype_is_int(t->dtype) || qval_holds(t->dtype, v)) return QS_OK;
+    double x = qval_number(v);
+    return qerr_at(qvm_ctx(vm), QS_EVALUE, (Where){f->unit->src, f->params[i].pos},
+                   "kernel %s: argument %s must be %s, got %.15g, which %s does not hold", f->name->s, name->s,
+                   qtype_name(t), isnan(x) ? fabs(x) : x, qtype_name(t));
+}
+
+static qs_status bind_number(KernelRun *k, int i, qs_value v) {
+    const KParam *p = &qlaunch_func(&k->run)->params[i];
     const KBind *b = &k->form->binds[i];
-    qs_dtype d = (qs_dtype)qlaunch_func(&k->run)->params[i].dtype;
+    qs_dtype d = (qs_dtype)p->dtype;
+    if (qval_is_number(v) && qdtype_is_int(d)) TRY(check_number(k, p->name, v));
     if (v.kind == QS_ARRAY) v = qs_num(qkind_element(k->run.vm, v.u.p, (size_t)b->part)); /* handed over by value */
     qbind_number(&k->run.bound, i, number_bits(v, b->part, d), qdtype_size(d));
+    return QS_OK;
 }
 
 /* A vec may come as a matrix with one row; extents beyond the array's are 1. */
@@ -236,7 +274,7 @@ static qs_status bind(Run *run) {
         const KParam *p = &f->params[i];
         qs_value v = k->values[k->form->binds[i].source];
         if (p->kind == KP_NUM) {
-            bind_number(k, i, v);
+            TRY(bind_number(k, i, v));
             continue;
         }
         Array *a = v.u.p;
@@ -310,6 +348,35 @@ static void tell_beyond(qs_vm *vm, Kernel *k, const Func *f, int beyond) {
                     f->name->s, k->positions, k->positions + beyond, k->positions, k->positions > 1 ? "s" : "");
 }
 
+/* Entries of cells get what the kernel wrote, as far as it came. */
+static qs_status give_back(qs_vm *vm, const KernelForm *form, const Packed *p) {
+    const KFunc *f = form->base.version[0].func;
+    for (int i = 0; i < f->nparams; i++) {
+        const Entry *e = &form->base.entries[form->binds[i].source];
+        if (f->params[i].kind != KP_ARRAY || !f->params[i].written || e->from != FROM_LOCAL || !p->inner[e->index])
+            continue;
+        TRY(qpack_back(vm, p, e->index));
+    }
+    return QS_OK;
+}
+
+/* The same with arrays for cells of arrays. */
+static qs_status launch_packed(qs_vm *vm, Kernel *kernel, Request *r, KernelRun *k) {
+    Packed p;
+    TRY(qpack_open(vm, r->nargs, r->site.locals, &p));
+    if (p.args) r->site.locals = p.args, r->inner = p.inner;
+    qs_status s = find_form(vm, &kernel->forms, r, &k->form, k->values);
+    if (s == QS_OK) {
+        s = run(k, r);
+        if (p.args) {
+            qs_status back = give_back(vm, k->form, &p);
+            if (s == QS_OK) s = back;
+        }
+    }
+    qpack_close(vm, &p);
+    return s;
+}
+
 qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in) {
     const char *fn = serial ? "serial_do" : "parallel_do";
     Request r = {.serial = serial, .site = {.locals = in + 1}, .nargs = nin - 2};
@@ -325,6 +392,5 @@ qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in) {
     if (is_empty(&r)) return QS_OK;
     int beyond = fit_domain(&r, kernel->positions);
     if (beyond && !kernel->told) tell_beyond(vm, kernel, r.site.fn->ast, beyond);
-    TRY(find_form(vm, &kernel->forms, &r, &k.form, k.values));
-    return run(&k, &r);
+    return launch_packed(vm, kernel, &r, &k);
 }

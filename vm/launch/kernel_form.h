@@ -14,6 +14,7 @@ typedef struct {
     int32_t block[QS_MAX_RANK];
     Site site;           /* the kernel and its arguments */
     int nargs;
+    const uint8_t *inner; /* of each argument: how many dimensions are those of entries of a cell; NULL: none has any */
 } Request;
 
 typedef struct {
@@ -21,6 +22,7 @@ typedef struct {
     int rank, nargs;
     bool serial, explicit_block, uses_blocks;
     int32_t block[QS_MAX_RANK]; /* explicit_block: compiled for it when func->fixed_block */
+    const uint8_t *inner; /* as in the request */
     KBind *binds;        /* per parameter */
     bool *covers;        /* per parameter: each position of a launch over its extents writes the element at pos */
 } KernelForm;

@@ -233,6 +233,7 @@ static qs_status describe_args(Maker *m, KVal *args) {
     for (int i = 0; i < m->request->nargs; i++) {
         int source = entry(m, FROM_LOCAL, -1, i);
         if (source < 0 || !describe(m, source, &args[i])) return refuse_arg(m, i);
+        args[i].inner = m->request->inner ? m->request->inner[i] : 0;
     }
     return QS_OK;
 }
@@ -331,6 +332,7 @@ qs_status qkernel_make(qs_vm *vm, Forms *forms, const Request *r, KernelForm **o
     LowerResult result;
     KernelForm *s = *out = qform_new(vm, forms, sizeof *s, "kernel ");
     qarena_init(&scratch, c);
+    if (r->inner) s->inner = memcpy(qarena_alloc(&s->base.arena, (size_t)r->nargs), r->inner, (size_t)r->nargs);
     s->rank = r->rank, s->nargs = r->nargs, s->serial = r->serial, s->explicit_block = r->explicit_block;
     memcpy(s->block, r->block, sizeof s->block);
     m->vm = m->e.vm = vm, m->request = r, m->arena = &scratch, m->keep = &s->base.arena;

@@ -1,6 +1,8 @@
 /* kind.c -- facts of a value, and whether it is again what a form was made for. */
 #include "vm/launch/kind.h"
 
+#include "lang/syntax/ast.h"
+
 #include <math.h>
 
 typedef struct { uint64_t number, array; bool which; } Told;
@@ -41,7 +43,7 @@ static uint64_t array_facts(const Array *a, uint64_t wanted) {
 static uint64_t address(const void *p) { return (uint64_t)(uintptr_t)p; }
 
 static uint64_t function_facts(const Function *f, bool which) {
-    return f->fkind == FN_SCRIPT   ? address(f->ast)
+    return f->fkind == FN_SCRIPT   ? f->ast->id
            : f->fkind == FN_NATIVE ? address(f->native)
            : which                 ? address(f)
                                    : 0;

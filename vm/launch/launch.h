@@ -27,9 +27,12 @@
 #define VM_LAUNCH_H
 #include "vm/array/array.h"
 
+struct Unit; /* lang/syntax/ast.h */
+
 /* parallel_do / serial_do: dims, arguments, kernel function. */
 qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in);
 void qlaunch_close(qs_vm *vm);
+void qkernel_forget(qs_vm *vm, const struct Unit *u); /* what was compiled of its kernels goes; none of them can run */
 
 /* -- devices.c ----------------------------------------------------------------------------------------------------- */
 void qdevices_list(qs_vm *vm, Text *out); /* a line for each, and for each kind of which there is none */

@@ -15,6 +15,7 @@
 #include "vm/session/link.h"
 #include "vm/session/modtype.h"
 #include "vm/session/names.h"
+#include "vm/session/retire.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -302,8 +303,10 @@ static void note_file(Module *m) {
 static qs_status read_module(qs_vm *vm, const char *path, Fresh *fresh, Module **out) {
     size_t n;
     char cwd[PATH_MAX];
-    if ((*out = module_at(vm, path)) && !is_stale(vm, *out)) return QS_OK;
+    Module *old = *out = module_at(vm, path);
+    if (old && !is_stale(vm, old)) return QS_OK;
     Module *m = *out = new_module(vm, path);
+    qretire_inherit(m, old);
     note_file(m);
     char *text = read_file(vm, path, &n);
     if (!text) return m->path[0] = 0, qerr_set(qvm_ctx(vm), QS_EIO, "cannot read %s", path);
@@ -336,8 +339,11 @@ static qs_status link_modules(qs_vm *vm, Fresh *fresh) {
 }
 
 /* Files of which one was refused are forgotten, so that they can be loaded again when it has been mended. */
-static void forget(const Fresh *fresh) {
-    for (int i = 0; i < fresh->n; i++) fresh->at[i]->path[0] = 0;
+static void forget(qs_vm *vm, const Fresh *fresh) {
+    for (int i = 0; i < fresh->n; i++) {
+        qretire_settle(vm, fresh->at[i], false);
+        fresh->at[i]->path[0] = 0;
+    }
 }
 
 static bool uses(const Module *user, const Module *m, uint32_t *at) {
@@ -361,10 +367,12 @@ static void replace(qs_vm *vm, Module *old, Module *m) {
 
 /* Modules that were read again take the place of those they came from. */
 static void replace_old(qs_vm *vm, const Fresh *fresh) {
-    for (int i = 0; i < fresh->n; i++)
+    for (int i = 0; i < fresh->n; i++) {
+        qretire_settle(vm, fresh->at[i], true);
         for (Module *old = fresh->at[i]->next; old; old = old->next)
             if (old != qvm(vm)->session && fresh->at[i]->path[0] && !strcmp(old->path, fresh->at[i]->path))
                 replace(vm, old, fresh->at[i]);
+    }
 }
 
 /* Pipes have no path of their own. */
@@ -377,7 +385,7 @@ static bool find_file(const char *path, char real[PATH_MAX]) {
 
 static qs_status load(qs_vm *vm, qs_status s, Fresh *fresh) {
     if (!s) s = link_modules(vm, fresh);
-    if (s) forget(fresh);
+    if (s) forget(vm, fresh);
     else replace_old(vm, fresh);
     return s;
 }
@@ -392,11 +400,15 @@ qs_status qmod_load_file(qs_vm *vm, const char *path, Module **out) {
 /* In the place of a module of that name, if the text is right. */
 qs_status qmod_load_text(qs_vm *vm, const char *name, const char *text, size_t n, Module **out) {
     Fresh fresh = {.n = 0};
+    qretire_sweep(vm);
     Source *src = qsource_add(qvm_ctx(vm), name, text, n);
-    Module *m = *out = new_module(vm, name);
+    Module *old = module_at(vm, name), *m = *out = new_module(vm, name);
     m->bytes = -1;
+    qretire_inherit(m, old);
     qs_status s = load(vm, read_source(vm, m, src, &fresh), &fresh);
     if (s) m->path[0] = 0;
+    Module *left = s ? m : old;
+    if (left) qretire_module(vm, left);
     return s;
 }
 
@@ -435,35 +447,10 @@ static qs_status eval_unit(qs_vm *vm, Module *m, Unit *u, Fresh *fresh) {
     return link_unit(vm, m, u);
 }
 
-/* Does anything that lives on point into this unit?  p: its code; NULL when it was refused. */
-static bool leaves_traces(const Unit *u, const Proto *p) {
-    if (u->nfuncs || u->ntypedefs || u->nreductions || u->imports.n || (p && u->report.len)) return true;
-    for (uint32_t i = 0; p && i < p->chunk.nlits; i++)
-        if (p->chunk.lits[i].kind == LIT_FUNC) return true;
-    return false;
-}
-
-/* A host program may evaluate without end: the last unit of the session goes when it left nothing but values. */
-static void drop_unit(qs_vm *vm, Module *m, Unit *u, Proto *p) {
-    if (m->units[m->nunits - 1] != u || leaves_traces(u, p)) return;
-    Source *src = u->src;
-    m->nunits--;
-    if (p) qproto_drop(vm, p);
-    qparse_free(u);
-    qsource_drop(qvm_ctx(vm), src);
-}
-
-/* A text that was evaluated is freed when only values are left of it, so that a host program may evaluate without end.
- * An error is shown with its source, so a text that failed goes when the next one comes. */
-static qs_status keep_failed(qs_vm *vm, Unit *u, Proto *p, qs_status s) {
-    qvm(vm)->failed.unit = u, qvm(vm)->failed.proto = p;
+/* A text that was evaluated goes with the last function of it, so that a host program may evaluate without end. */
+static qs_status evaluated(qs_vm *vm, Unit *u, qs_status s) {
+    qretire_unit(vm, u);
     return s;
-}
-
-static void drop_failed(qs_vm *vm, Module *m) {
-    Machine *v = qvm(vm);
-    if (v->failed.unit && v->base.err.status == QS_OK) drop_unit(vm, m, v->failed.unit, v->failed.proto);
-    v->failed.unit = NULL;
 }
 
 qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out) {
@@ -471,26 +458,24 @@ qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out) {
     Fresh fresh = {.n = 0};
     Unit *u;
     Proto *p;
-    drop_failed(vm, m);
+    qretire_sweep(vm);
     Source *src = qsource_add(qvm_ctx(vm), "input", text, n);
     src->internal = true;
     qs_status s = parse(vm, m, src, &u);
-    if (s) return keep_failed(vm, u, NULL, s);
+    if (s) return evaluated(vm, u, s);
     if (u->nfuncs || u->nreductions || u->imports.n) forget_derived(vm, m);
     s = eval_unit(vm, m, u, &fresh);
     if (s) {
-        forget(&fresh);
-        return keep_failed(vm, u, NULL, s);
+        forget(vm, &fresh);
+        return evaluated(vm, u, s);
     }
     replace_old(vm, &fresh);
-    TRY(qproto_of(vm, u->main, true, &p));
+    if ((s = qproto_of(vm, u->main, true, &p))) return evaluated(vm, u, s);
     Function *f = main_function(vm, u);
     *out = qs_nil();
     s = qvm_call(vm, qval_object(QS_FUNCTION, f), 0, NULL, 0, NULL, -1, out);
     qval_release(vm, qval_object(QS_FUNCTION, f));
-    if (s != QS_OK) return keep_failed(vm, u, p, s);
-    drop_unit(vm, m, u, p);
-    return QS_OK;
+    return evaluated(vm, u, s);
 }
 
 const char *qvm_script(qs_vm *vm, const char **folder) {
@@ -570,11 +555,13 @@ qs_status qvm_type_named(qs_vm *vm, const char *text, size_t n, const Type **out
 qs_status qmod_open(qs_vm *vm) {
     qmap_init(&qvm(vm)->builtins);
     qvm(vm)->session = new_module(vm, "input");
+    qvm(vm)->session->bytes = -1;
     return QS_OK;
 }
 
 static void close_module(qs_vm *vm, Module *m) {
     Ctx *c = qvm_ctx(vm);
+    qretire_settle(vm, m, true);
     for (uint32_t i = 0; i < m->nunits; i++) qparse_free(m->units[i]);
     for (uint32_t i = 0; i < m->ntypedefs; i++) qmodtype_free(vm, &m->typedefs[i]);
     qmap_free(&m->names, c);
@@ -586,6 +573,14 @@ static void close_module(qs_vm *vm, Module *m) {
     qmem_free(c, m->imports, m->cap_imports * sizeof *m->imports);
     qmem_free(c, m->path, m->path_size);
     qmem_free(c, m, sizeof *m);
+}
+
+/* One that nobody sees and that has no code. */
+void qmod_free(qs_vm *vm, Module *m) {
+    Module **at = &qvm(vm)->modules;
+    while (*at != m) at = &(*at)->next;
+    *at = m->next;
+    close_module(vm, m);
 }
 
 /* Globals first: what they hold may need classes and code to be released. */
@@ -603,5 +598,6 @@ void qmod_close(qs_vm *vm) {
         next = at->next;
         close_module(vm, at);
     }
+    m->modules = NULL;
     qnames_close(vm);
 }

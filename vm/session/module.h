@@ -2,6 +2,7 @@
  *
  *     module.c    finds, reads and runs files       names.c     what a name means to a module
  *     link.c      joins a file to its imports       modtype.c   what a type means to it
+ *     retire.c    what became of replaced ones
  *
  * Paths and texts come in, running programs go out; api.c is the door for host programs (quasar.h), qrun.c and prompt.c
  * are the command.  The interpreter asks here what a name or a type means.
@@ -29,6 +30,8 @@ typedef struct ModType { /* a type definition */
 
 typedef enum { MOD_PARSED, MOD_LINKED, MOD_RUNNING, MOD_DONE } ModState;
 
+typedef struct { uint64_t slot; qs_value before; } Adopted; /* a slot that was another module's, and what it held */
+
 typedef struct Module {
     struct Module *next;
     char *path; size_t path_size; /* the file, absolute; of other modules their name; "" when it was refused */
@@ -42,9 +45,12 @@ typedef struct Module {
     ModState state;
     struct timespec changed; int64_t bytes; /* of its file, when it was read */
     uint32_t visited;        /* of the walk over imports that came by last */
-    Function *main;          /* its top level, while it has not run */
+    Function *main;          /* its top level */
+    struct Module *heir_of;  /* retire.c: whose slots it takes over; NULL when that is settled */
+    Adopted *adopted; uint32_t nadopted, cap_adopted;
 } Module;
 
+void qmod_free(qs_vm *vm, Module *m);
 qs_status qmod_open(qs_vm *vm);
 void qmod_close(qs_vm *vm);
 static inline Module *qmod_of(const Func *f) { return f->unit->module; }

@@ -8,6 +8,7 @@
 
 #include "stdlib/stdlib.h"
 #include "vm/session/library.h"
+#include "vm/session/retire.h"
 
 #include <limits.h>
 #include <string.h>
@@ -52,7 +53,7 @@ void qvm_builtin(qs_vm *vm, const char *name, qs_value v) {
 int qnames_slot(qs_vm *vm, Module *m, Str *name) {
     uint64_t slot;
     if (qmap_get(&m->names, name, &slot)) return (int)slot;
-    slot = (uint64_t)new_global(vm, name);
+    if (!qretire_adopt(vm, m, name, &slot)) slot = (uint64_t)new_global(vm, name);
     qmap_set(&m->names, qvm_ctx(vm), name, slot);
     return (int)slot;
 }

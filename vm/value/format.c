@@ -1,4 +1,5 @@
 /* format.c -- values as text: what print shows, what the prompt echoes, and C-like formats. */
+#include "vm/base/warning.h"
 #include "lang/syntax/ast.h"
 #include "vm/array/array.h"
 #include "vm/base/number.h"
@@ -445,6 +446,9 @@ static qs_status add_conversion(Format *f) {
     TRY(take(f, &v));
     if (s.conv == 's') return add_text(&f->p, &s, v);
     if (s.conv == 'c') return add_char(&f->p, &s, v, f->next);
+    if (integer_conv(s.conv) && v.kind == QS_NUM && v.u.f != trunc(v.u.f) && isfinite(v.u.f))
+        TRY(qwarn_at(qvm_ctx(f->p.vm), qvm_here(f->p.vm), "%%%c shows %g as %g: %%g shows all of it", s.conv, v.u.f,
+                     trunc(v.u.f)));
     if (s.conv == 'u') s.conv = 'd';
     return add_numeric(&f->p, &s, v, f->next);
 }

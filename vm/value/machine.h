@@ -14,6 +14,7 @@ typedef struct Machine {
     qs_value **globals;              /* where each lives: its cell, or a register of the top level that is running */
     struct GlobalCells *cells; Str **global_names; uint32_t nglobals, cap_globals;
     Map builtins;                    /* name -> global slot */
+    struct Unit *dead_units;         /* programs of which nothing is left; freed by retire.c */
     /* interp.c */
     qs_value *stack, *stack_limit;
     qs_value *top;                   /* end of what the innermost native uses; frames above it know their own end */
@@ -45,7 +46,6 @@ typedef struct Machine {
     Text out;                        /* pending program output, flushed by qvm_flush */
     Text report; /* api.c: what qs_error_report gives; module.c: all diagnostics of a refused file */
     bool refused;                    /* `report` holds such diagnostics */
-    struct { struct Unit *unit; struct Proto *proto; } failed; /* module.c: the last text that was evaluated in vain */
     bool line_buffered;              /* output goes to a terminal */
     bool unbuffered;                 /* or to a host program that keeps it in order with its own */
     /* the Python bridge (vm/session/python.h); NULL until a script asks for it */

@@ -133,6 +133,9 @@ bool qval_is_type(qs_vm *vm, qs_value v, const Type *t);  /* x fits an annotatio
 /* Assignment to something declared t: numbers convert (scalar to int truncates …), arrays of other real elements are
  * converted into a new array, else QS_ETYPE naming `what`. */
 qs_status qval_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out);
+/* The same for a parameter of a function: a number that an integer type would change is QS_EVALUE. */
+qs_status qval_pass(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out);
+bool qval_holds(qs_dtype integer, qs_value number);       /* whether an integer of that type is the number */
 qs_status qval_truth(qs_vm *vm, qs_value v, bool *out);   /* numbers: != 0; arrays: all (empty: false); else QS_ETYPE */
 bool qval_equal(qs_vm *vm, qs_value a, qs_value b);       /* match, cell comparison: same contents */
 qs_status qval_complex(qs_vm *vm, double re, double im, qs_value *out);

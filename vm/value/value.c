@@ -7,6 +7,7 @@
 #include "vm/value/convert.h"
 
 #include <stdio.h>
+#include <math.h>
 #include <string.h>
 
 /* -- types --------------------------------------------------------------------------------------------------------- */
@@ -270,6 +271,21 @@ static qs_status convert_cell(qs_vm *vm, qs_value v, const Type *t, const char *
     r->elem = t->inner;
     for (size_t i = 0; i < c->count; i++) r->items[i] = qval_retain(c->items[i]);
     return *out = qval_object(QS_CELL, r), QS_OK;
+}
+
+bool qval_holds(qs_dtype integer, qs_value number) {
+    double lo, hi;
+    if (number.kind != QS_NUM) return int_holds(integer, number.u.i);
+    qdtype_int_span(integer, &lo, &hi);
+    return number.u.f == trunc(number.u.f) && number.u.f >= lo && number.u.f < hi + 1;
+}
+
+qs_status qval_pass(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
+    bool whole = t->kind == TY_NUM && qdtype_is_int(t->dtype);
+    if (!whole || !qval_is_number(v) || qval_holds(t->dtype, v)) return qval_coerce(vm, v, t, what, out);
+    double x = qval_number(v);
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s must be %s, got %.15g, which %s does not hold", what, qtype_name(t),
+                    isnan(x) ? fabs(x) : x, qtype_name(t));
 }
 
 static const Type *numeric_member(const Type *t) {

@@ -38,6 +38,9 @@ Elem kelem_find(const char *name, int nargs);
 /* The row of an operator of operators.def: its meaning between numbers; EL__COUNT: it has none. */
 Elem kelem_operator(Op op);
 
+/* The product of two arrays of bool, element by element, is one of bool: a mask of what both masks select. */
+static inline bool kelem_is_mask(Elem e, qs_dtype a, qs_dtype b) { return e == EL_mul && a == QS_B1 && b == QS_B1; }
+
 /* The type in which elements and numbers meet in a row; at least one is an array.  Elements alone of one type keep it
  * where the row keeps integers; otherwise they meet as in arithmetic, truth values alone as in a quotient. */
 qs_dtype kelem_meet(Elem e, const Term *args, qs_dtype scalar_dtype);

@@ -123,6 +123,7 @@ static Val arithmetic(Fuse *z, Op o, Val a, Val b) {
     if (o == OP_MUL && a.array && b.array) return declined; /* a matrix product */
     if (o == OP_POW && array) return declined;
     if (o == OP_DIV && a.array && b.array && !z->flat) return declined; /* an error unless the shapes are equal */
+    if (a.array && b.array && kelem_is_mask(e, a.dtype, b.dtype)) return value(op(z, K_AND, a.ref, b.ref), QS_B1, true);
     qs_dtype d = common(z, a, b, kelem_info[e].whole == ELEM_FLOATS);
     if (d == QS_I64 && !array) return declined; /* int with int: overflow is an error */
     Val args[] = {a, b};

@@ -214,9 +214,35 @@ static qs_status bind_types(Loops *L, const Func *f, const Args *given) {
     return bound ? QS_OK : kloop_decline(L, L->pos, "a call of %s, which is generic", f->name->s);
 }
 
+static bool integer_named(const TypeExpr *t, qs_dtype *d) {
+    if (!t || t->kind != TE_NAME) return false;
+    return qdtype_from_name(t->name->s, d) && qdtype_is_int(*d);
+}
+
+/* An integer parameter does not change the number that it gets. */
+static void pass_whole(Loops *L, const Param *p, const Value *v) {
+    qs_dtype d;
+    double lo, hi;
+    char text[240];
+    if (v->what != WHAT_NUMBER || v->num.kind == LOOP_COMPLEX || !integer_named(p->type, &d)) return;
+    qdtype_int_span(d, &lo, &hi);
+    KRef twin = kloop_twin(L, v->num), x = kloop_real(L, v->num);
+    if (twin && v->num.lo >= lo && v->num.hi <= hi) return;
+    KRef whole = kelem_real(kbuild_rows(&L->walk), EL_trunc, QS_F64, (KRef[]){x, 0}).re;
+    KRef above = kloop_op(L, K_LE, kloop_f64(L, lo), x), below = kloop_op(L, K_LT, x, kloop_f64(L, hi + 1));
+    KRef fits = kloop_op(L, K_AND, kloop_op(L, K_EQ, whole, x), kloop_op(L, K_AND, above, below));
+    uint32_t pos = L->pos;
+    L->pos = p->pos;
+    snprintf(text, sizeof text, "%.60s: argument %.60s must be %s, got %%0, which %s does not hold",
+             L->in->func->name->s, p->name->s, qdtype_info[d].name, qdtype_info[d].name);
+    kloop_fail_unless(L, fits, QS_EVALUE, text, x, 0);
+    L->pos = pos;
+}
+
 static qs_status bind(Walk *w, const Param *p, Value *x) {
     Loops *L = (Loops *)w;
     Var *v = &L->in->vars[p->sym->index];
+    pass_whole(L, p, x);
     TRY(accept_type(L, L->in->func, p, x));
     if (x->what == WHAT_NUMBER) return kloop_assign(L, v, x);
     if (x->what == WHAT_VECTOR && (v->assigned || v->kind == LOOP_VECTOR)) return kloop_assign(L, v, x);
@@ -244,7 +270,9 @@ static qs_status may_inline(Walk *w, const Func *f, const Args *args) {
     TRY(bind_types(L, f, args));
     for (int i = 0; i < f->nparams; i++) { /* where it is called, and so is the reason if one does not fit */
         int k = kcall_find_argument(args, f, i);
-        if (k >= 0) TRY(accept_type(L, f, &f->params[i], &args->at[k]));
+        if (k < 0) continue;
+        Value would_be = args->at[k];
+        TRY(accept_type(L, f, &f->params[i], &would_be));
     }
     return QS_OK;
 }

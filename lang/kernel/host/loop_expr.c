@@ -148,11 +148,20 @@ static qs_status unary(Walk *w, Op op, Value *a, Value *out) {
     return (x.kind == LOOP_COMPLEX ? kloop_complex_unary : kloop_unary)(L, op, x, &out->num);
 }
 
-/* An item of an array stays whole when it is: the host would take float64 for it. */
+/* An item of an array stays whole when it is: the host would take float64 for it, or int64 for an int that doubles may
+ * not hold, as long as it is not made of one.  Whether a number of which nothing is known is whole and lost by rounding
+ * shows at each turn. */
 static qs_status item(Loops *L, const Value *v, Number *out) {
     TRY(kloop_real_number(L, v, out));
-    bool whole = kloop_twin(L, *out);
-    return *out = whole ? kloop_to_num(L, *out) : kloop_rounded(L, *out), QS_OK;
+    if (kloop_twin(L, *out)) return *out = kloop_to_num(L, *out), QS_OK;
+    const KIns *made = &L->f->ins[out->v];
+    if (out->kind == LOOP_INT && (made->op != K_CAST || L->f->ins[made->a].dtype != QS_F64))
+        return kloop_decline(L, L->pos, "a list of ints of 64 bits");
+    KRef x = kloop_real(L, *out), whole = kelem_real(kbuild_rows(&L->walk), EL_trunc, QS_F64, (KRef[]){x, 0}).re;
+    *out = kloop_rounded(L, *out);
+    KRef large = kloop_op(L, K_LT, kbuild_pure(&L->walk, K_ABS, QS_B1, 0, x, 0, 0, 0), kloop_f64(L, 0x1p64));
+    KRef keep = kloop_op(L, K_AND, kloop_op(L, K_NE, out->v, x), kloop_op(L, K_AND, kloop_op(L, K_EQ, whole, x), large));
+    return *out = kloop_num(kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, keep, x, out->v, 0)), QS_OK;
 }
 
 /* [a,b,c], and of vectors the matrix that has them as rows */
@@ -198,7 +207,8 @@ static qs_status other(Walk *w, Node *n, Value *out) {
 
 const ExprRules kloop_expr_rules = {
     .literal = literal, .unary = unary, .binary = binary, .boolean = boolean, .truth = truth,
-    .elementwise = elementwise, .many = many, .choose = choose, .cheap = is_plain, .mark = mark, .take_back = take_back, .select = select_rule,
+    .elementwise = elementwise, .many = many, .choose = choose,
+    .cheap = is_plain, .mark = mark, .take_back = take_back, .select = select_rule,
     .choice = choice, .choice_set = choice_set, .choice_get = choice_get, .matrix = matrix, .field = field,
     .index = kloop_load, .other = other,
 };

@@ -255,8 +255,15 @@ static Number load(Loops *L, const Access *a, SumKind sum) {
     return kloop_complex(kloop_cast(L, v, QS_F64), kloop_cast(L, load_part(L, a, at, 1), QS_F64));
 }
 
+static KRef to_truth(Loops *L, Number n) {
+    KRef t = kloop_truth(L, n), x = kloop_real(L, n);
+    if (n.kind == LOOP_BOOL || (kloop_twin(L, n) && n.lo >= 0 && n.hi <= 1)) return t;
+    KRef fits = kloop_op(L, K_OR, kloop_op(L, K_EQ, x, kloop_f64(L, 0)), kloop_op(L, K_EQ, x, kloop_f64(L, 1)));
+    return kloop_fail_unless(L, fits, QS_EVALUE, "%0 " QDTYPE_NO_TRUTH, x, 0), t;
+}
+
 static KRef to_memory(Loops *L, Number n, qs_dtype d) {
-    if (d == QS_B1) return kloop_truth(L, n);
+    if (d == QS_B1) return to_truth(L, n);
     KRef v = n.kind == LOOP_INT ? n.v : qdtype_is_int(d) && kloop_twin(L, n) ? kloop_twin(L, n) : kloop_real(L, n);
     return kloop_cast(L, v, kir_value_dtype(d));
 }

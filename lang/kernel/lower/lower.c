@@ -88,7 +88,7 @@ static void import_vector(Lower *L, const KVal *v, Str *name, Val *out) {
 }
 
 static void import_array(Lower *L, const KVal *v, Str *name, Val *out) {
-    *out = (Val){.kind = V_ARRAY, .dtype = v->dtype, .rank = v->rank, .mods = v->mods};
+    *out = (Val){.kind = V_ARRAY, .dtype = v->dtype, .rank = v->rank, .inner = v->inner, .mods = v->mods};
     memcpy(out->dims, v->dims, sizeof out->dims);
     out->u.array = qarena_alloc(L->arena, sizeof(ArrayRef));
     *out->u.array = (ArrayRef){.host = *v, .name = name};

@@ -24,6 +24,7 @@ struct KVal {
     uint8_t kind;         /* KValKind */
     uint8_t dtype;        /* KV_NUM KV_VEC KV_ARRAY; a double of the host is of dtype scalar */
     uint8_t rank;
+    uint8_t inner;        /* KV_ARRAY: so many of its last dimensions are those of entries, as in vec[vec3] */
     uint8_t bits;         /* KV_NUM: a whole number below 2^bits, which may serve as an int; 0: not known to be one */
     bool contiguous, unit_last;
     bool known;           /* KV_NUM, KV_VEC: the value may be compiled in, the kernel is specialised on it */

@@ -340,7 +340,8 @@ static qs_status other(Walk *w, Node *n, Val *out) {
 
 const ExprRules klexpr_rules = {
     .literal = literal, .unary = unary, .binary = binary, .boolean = boolean, .truth = truth,
-    .elementwise = elementwise, .many = many, .choose = choose, .cheap = klexpr_cheap, .select = select_rule, .choice = choice,
+    .elementwise = elementwise, .many = many, .choose = choose,
+    .cheap = klexpr_cheap, .select = select_rule, .choice = choice,
     .choice_set = choice_set, .choice_get = choice_get, .matrix = matrix, .field = field, .index = klidx_read,
     .other = other,
 };

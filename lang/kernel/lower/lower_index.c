@@ -30,7 +30,9 @@ typedef struct {
 } Access;
 
 /* -- extents ----------------------------------------------------------------------------------------------------- */
-int klidx_ndims(const Val *v) { return v->rank < 2 ? 2 : v->rank; }
+static int outer_rank(const Val *v) { return v->rank - v->inner; }
+
+int klidx_ndims(const Val *v) { return outer_rank(v) < 2 ? 2 : outer_rank(v); }
 
 static KRef extent(Lower *L, const Val *v, int axis) {
     if (v->kind != V_ARRAY || v->dims[axis]) return klnum_int(L, QS_I64, v->dims[axis]);
@@ -38,8 +40,8 @@ static KRef extent(Lower *L, const Val *v, int axis) {
 }
 
 KRef klidx_dim(Lower *L, const Val *v, int d) {
-    int axis = v->rank == 1 ? d - 1 : d;
-    return axis >= 0 && axis < v->rank ? extent(L, v, axis) : klnum_int(L, QS_I64, 1);
+    int axis = outer_rank(v) == 1 ? d - 1 : d;
+    return axis >= 0 && axis < outer_rank(v) ? extent(L, v, axis) : klnum_int(L, QS_I64, 1);
 }
 
 /* -- addresses --------------------------------------------------------------------------------------------------- */
@@ -179,11 +181,24 @@ static KRef element_part(Lower *L, Num n, qs_dtype elem, int part) {
     return klnum_part(L, n, part, kir_value_dtype(elem));
 }
 
+/* A position that stores another number in an array of bool ends with an error. */
+static void check_truth(Lower *L, Num n, KRef guard) {
+    double v;
+    bool known = klnum_known(L, n, &v) && (v == 0 || v == 1);
+    if (n.dtype == QS_B1 || known) return;
+    qs_dtype d = klnum_is_weak(n) ? klnum_weak_dtype(L, n.re.weak) : n.dtype;
+    KRef x = klnum_ref(L, n, d), zero = klnum_const(L, d, 0), one = klnum_const(L, d, 1);
+    KRef fits = klnum_bin(L, K_OR, klnum_bin(L, K_EQ, x, zero), klnum_bin(L, K_EQ, x, one));
+    if (guard) fits = klnum_bin(L, K_OR, klnum_un(L, K_NOT, guard), fits);
+    klnum_emit(L, K_CHECK, QS_B1, 0, fits, 0, 0, (uint64_t)kir_message(L->f, QS_EVALUE, "a number " QDTYPE_NO_TRUTH));
+}
+
 static void store_array(Lower *L, const Access *a, KRef linear, KRef guard, Num n) {
     qs_dtype d = a->base.dtype;
     int param = array_param(L, a);
     const ArrayRef *ref = a->base.u.array;
     if (ref->converts && !qdtype_is_real(ref->as)) n = klnum_narrow(L, n, ref->as);
+    if (d == QS_B1) check_truth(L, n, guard_or_none(L, guard));
     for (int p = 0; p < parts_of(d); p++)
         kmem_store(&L->walk, param, d, linear, p, element_part(L, n, d, p), guard_or_none(L, guard));
 }
@@ -271,32 +286,33 @@ static qs_status beyond_rank(Lower *L, Access *a, const Item *it, int number, in
     return QS_OK;
 }
 
-/* Distributes n indices over the dimensions: a vec is 1xN when it is given two. */
+/* Distributes n indices over the dimensions: a vec is 1xN when it is given two.  An entry is taken as a whole. */
 static qs_status place_items(Lower *L, Access *a, const Item *items, int n) {
-    int first = a->rank == 1 && n >= 2 ? 1 : 0;
-    if (n < a->rank)
-        return klower_error(L, QS_ESHAPE, L->pos, "%s has %d dimensions, %d %s given", a->name, a->rank, n,
+    int outer = outer_rank(&a->base), first = outer == 1 && n >= 2 ? 1 : 0;
+    if (n < outer)
+        return klower_error(L, QS_ESHAPE, L->pos, "%s has %d dimensions, %d %s given", a->name, outer, n,
                             n == 1 ? "index" : "indices");
     for (int i = 0; i < n; i++) {
         int d = i - first;
-        if (d >= 0 && d < a->rank) a->item[d] = items[i];
+        if (d >= 0 && d < outer) a->item[d] = items[i];
         else TRY(beyond_rank(L, a, &items[i], i, n));
     }
+    for (int d = outer; d < a->rank; d++) a->item[d] = (Item){.kind = AT_ALL};
     return QS_OK;
 }
 
 /* One vector addresses one element of a matrix or cube; of a vec it selects elements. */
 static bool is_coordinate(const Access *a, const Val *v) {
     if (v->kind != V_NUM || v->rank != 1) return false;
-    return a->rank >= 2 || (v->is_pos && v->dims[0] >= 2);
+    return outer_rank(&a->base) >= 2 || (v->is_pos && v->dims[0] >= 2);
 }
 
 static qs_status coordinate_items(Lower *L, Access *a, const Val *v, bool down) {
     Item items[QS_MAX_RANK];
     int n = (int)v->dims[0];
-    if (v->dims[0] > QS_MAX_RANK || n < a->rank)
+    if (v->dims[0] > QS_MAX_RANK || n < outer_rank(&a->base))
         return klower_error(L, QS_ESHAPE, L->pos, "%s has %d dimensions, but the index vector has %lld components",
-                            a->name, a->rank, (long long)v->dims[0]);
+                            a->name, outer_rank(&a->base), (long long)v->dims[0]);
     for (int i = 0; i < n; i++) items[i] = single(L, a, klval_num(v, i), down);
     return place_items(L, a, items, n);
 }
@@ -385,7 +401,37 @@ static qs_status settle_small(Lower *L, Access *a, bool writing) {
     return QS_OK;
 }
 
+/* The items of an entry of a, n[…][…], come behind those of the entry. */
+static qs_status items_of_entry(Lower *L, Access *a, NodeList at) {
+    int outer = outer_rank(&a->base);
+    Access e = *a;
+    e.rank = e.base.rank = a->base.inner, e.base.inner = 0;
+    TRY(lower_items(L, &e, at));
+    if (e.base.kind == V_UNKNOWN) return a->base.kind = V_UNKNOWN, QS_OK;
+    memcpy(a->item + outer, e.item, (size_t)e.rank * sizeof *e.item);
+    memcpy(a->must_be_zero, e.must_be_zero, sizeof a->must_be_zero);
+    return a->nzero = e.nzero, QS_OK;
+}
+
+/* x[i][k] of an array of entries is one access, which may be written. */
+static qs_status access_of_entry(Lower *L, Node *n, Access *a, bool *done) {
+    Node *entry = n->u.index.base;
+    *done = false;
+    if (entry->kind != N_INDEX || entry->u.index.base->kind != N_IDENT) return QS_OK;
+    TRY(base_of(L, entry, a));
+    if (a->base.kind != V_ARRAY || !a->base.inner) return QS_OK;
+    TRY(lower_items(L, a, entry->u.index.at));
+    for (int d = 0; d < outer_rank(&a->base) && a->base.kind == V_ARRAY; d++)
+        if (a->item[d].kind != AT_ONE) return QS_OK;
+    *done = true;
+    return a->base.kind == V_UNKNOWN ? QS_OK : items_of_entry(L, a, n->u.index.at);
+}
+
 static qs_status access_of(Lower *L, Node *n, Access *a, bool writing) {
+    bool done;
+    *a = (Access){0};
+    TRY(access_of_entry(L, n, a, &done));
+    if (done) return L->pos = n->pos, QS_OK;
     *a = (Access){0};
     TRY(base_of(L, n, a));
     if (a->base.kind == V_UNKNOWN) return QS_OK;

@@ -45,7 +45,9 @@ static qs_status reduce_small(Lower *L, const BuiltinCall *c, const Val *v, Val 
 /* An array that is not small is gone through by loops, one for each dimension. */
 typedef struct { KRef at[QS_MAX_RANK]; KRef count; } Elements;
 
-static void open_elements(Lower *L, const Val *v, Elements *w) {
+static void open_elements(Lower *L, const Val *array, Elements *w) {
+    Val flat = *array, *v = &flat; /* with the elements of its entries */
+    flat.inner = 0;
     KRef zero = klnum_int(L, QS_I64, 0), one = klnum_int(L, QS_I64, 1), n[QS_MAX_RANK];
     w->count = one;
     for (int d = 0; d < v->rank; d++) {

@@ -131,7 +131,27 @@ static void convert_elements(Lower *L, const Type *inner, Val *v) {
     v->u.array = a;
 }
 
+/* vec[vec3], mat[mat2x2] …: an array that has the dimensions of the entries behind its own. */
+static qs_status coerce_entries(Lower *L, const Type *t, const char *what, uint32_t pos, Val *v) {
+    const Type *e = t->inner;
+    int outer = v->rank - e->rank;
+    if (t->rank == RANK_ANY || e->rank == RANK_ANY || outer != t->rank || (v->inner && v->inner != e->rank) ||
+        !elements_fit(e->inner, (qs_dtype)v->dtype))
+        return unfit(L, t, what, pos, v);
+    convert_elements(L, e->inner, v);
+    v->inner = (uint8_t)e->rank;
+    for (int i = 0; i < e->nfixed; i++) {
+        if (!v->dims[outer + i]) return klower_need(L, v->u.array->host.source, outer + i, v->rank);
+        if (v->dims[outer + i] != e->dims[i])
+            return klower_error(L, QS_ESHAPE, pos, "%s must be %s, got entries of extent %lld", what, qtype_name(t),
+                                (long long)v->dims[outer + i]);
+    }
+    return QS_OK;
+}
+
 static qs_status coerce_array(Lower *L, const Type *t, const char *what, uint32_t pos, Val *v) {
+    if (t->inner->kind == TY_ARRAY && t->inner->inner->kind == TY_NUM) return coerce_entries(L, t, what, pos, v);
+    if (v->inner) return t->inner->kind == TY_ANY && v->rank - v->inner <= t->rank ? QS_OK : unfit(L, t, what, pos, v);
     if (!elements_fit(t->inner, v->dtype)) return unfit(L, t, what, pos, v);
     convert_elements(L, t->inner, v);
     if (t->rank == RANK_ANY) return QS_OK;

@@ -74,6 +74,7 @@ struct Val {
     uint8_t kind;        /* ValKind */
     uint8_t dtype;       /* V_NUM V_ARRAY V_MEMORY: of the elements */
     uint8_t rank;        /* V_NUM: 0 is a number */
+    uint8_t inner;       /* V_ARRAY: so many of its last dimensions are those of entries, as in vec[vec3] */
     bool is_pos;         /* V_NUM: exactly the position in the launch domain */
     TypeMods mods;
     int64_t dims[QS_MAX_RANK]; /* V_ARRAY: known extents, else 0 */

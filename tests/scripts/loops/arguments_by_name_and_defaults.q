@@ -10,7 +10,7 @@ end
 function s = total(n)
     s = 0
     for k = 0..n-1
-        s += scaled(k) + scaled(k, offset:=2) + scaled(k, 5) + scaled(x:=k, offset:=0.9, factor:=7)
+        s += scaled(k) + scaled(k, offset:=2) + scaled(k, 5) + scaled(x:=k, offset:=int(0.9), factor:=7)
         [a, b] = polar(2, 0)
         s += a + b
     end

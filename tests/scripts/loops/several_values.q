@@ -12,7 +12,7 @@ function [q, r] = split(x : int, by)
 end
 s = 0
 for i=0..30
-    [q,r] = split(i*1.5, 7)
+    [q,r] = split(int(i*1.5), 7)
     s = s*1.01 + q*10 + r
 end
 printf("%.12g", s)

@@ -1,0 +1,90 @@
+#include "vm/session/retire.h"
+
+#include "lang/syntax/parse.h"
+#include "vm/launch/launch.h"
+#include "vm/value/machine.h"
+
+#include <string.h>
+
+/* -- freeing ------------------------------------------------------------------------------------------------------- */
+
+/* Types and rules are known by address to other programs; files to those that import them. */
+static bool may_go(const Unit *u) {
+    const Module *m = u->module;
+    return !u->loose && !u->ntypedefs && !u->nreductions && m->bytes < 0;
+}
+
+void qretire_unit(qs_vm *vm, Unit *u) {
+    if (!may_go(u)) return;
+    u->loose = true;
+    if (u->functions > 0) return;
+    u->next_dead = qvm(vm)->dead_units;
+    qvm(vm)->dead_units = u;
+}
+
+void qretire_module(qs_vm *vm, Module *m) {
+    if (m->state == MOD_RUNNING) return;
+    Function *main = m->main;
+    m->main = NULL;
+    for (uint32_t i = 0; i < m->nunits; i++) qretire_unit(vm, m->units[i]);
+    if (main) qval_release(vm, qval_object(QS_FUNCTION, main));
+}
+
+static void drop_protos(qs_vm *vm, const Unit *u) {
+    for (Proto *p = qvm(vm)->protos, *next; p; p = next) {
+        next = p->next;
+        if (p->func->unit == u) qproto_drop(vm, p);
+    }
+}
+
+static void leave_module(Module *m, const Unit *u) {
+    uint32_t i = m->nunits;
+    while (i-- > 0 && m->units[i] != u) {}
+    memmove(&m->units[i], &m->units[i + 1], (--m->nunits - i) * sizeof(Unit *));
+}
+
+static void free_unit(qs_vm *vm, Unit *u) {
+    Module *m = u->module;
+    Source *src = u->src;
+    drop_protos(vm, u);
+    qkernel_forget(vm, u);
+    leave_module(m, u);
+    qparse_free(u);
+    qsource_drop(qvm_ctx(vm), src);
+    if (m != qvm(vm)->session && m->nunits == 0) qmod_free(vm, m);
+}
+
+/* Dropping code releases values, which may be the last functions of other programs: the list may grow meanwhile. */
+void qretire_sweep(qs_vm *vm) {
+    Machine *v = qvm(vm);
+    while (v->dead_units && v->base.err.status == QS_OK) {
+        Unit *u = v->dead_units;
+        v->dead_units = u->next_dead;
+        free_unit(vm, u);
+    }
+}
+
+/* -- slots --------------------------------------------------------------------------------------------------------- */
+
+void qretire_inherit(Module *m, Module *old) {
+    if (old && old->state == MOD_DONE && old->ntypedefs == 0) m->heir_of = old;
+}
+
+bool qretire_adopt(qs_vm *vm, Module *m, Str *name, uint64_t *slot) {
+    if (!m->heir_of || !qmap_get(&m->heir_of->names, name, slot)) return false;
+    qmem_grow(qvm_ctx(vm), &m->adopted, &m->cap_adopted, m->nadopted, sizeof *m->adopted);
+    qs_value *at = qvm_global(vm, *slot);
+    m->adopted[m->nadopted++] = (Adopted){*slot, *at};
+    *at = qval_unset();
+    return true;
+}
+
+void qretire_settle(qs_vm *vm, Module *m, bool taken) {
+    for (uint32_t i = 0; i < m->nadopted; i++) {
+        if (taken) qval_release(vm, m->adopted[i].before);
+        else qinterp_put(vm, qvm_global(vm, m->adopted[i].slot), m->adopted[i].before);
+    }
+    qmem_free(qvm_ctx(vm), m->adopted, m->cap_adopted * sizeof *m->adopted);
+    m->adopted = NULL, m->nadopted = m->cap_adopted = 0;
+    m->heir_of = NULL;
+}
