@@ -135,7 +135,8 @@ static qs_status length_of(Loops *L, const Node *n, Number first, Number last, d
     if (kloop_known(L, first, &a) && kloop_known(L, last, &b) && a == floor(a) && b == floor(b))
         return *out = b - a + 1, QS_OK;
     bool known = lo && hi && kaffine_of(L->f, hi, &span) && kaffine_of(L->f, lo, &from);
-    if (!known || !kaffine_add(&span, &from, -1) || span.n) return kloop_decline(L, n->pos, "a slice of a length that is not known");
+    if (!known || !kaffine_add(&span, &from, -1) || span.n)
+        return kloop_decline(L, n->pos, "a slice of a length that is not known");
     return *out = (double)span.constant + 1, QS_OK;
 }
 
