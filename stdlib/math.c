@@ -66,13 +66,26 @@ qs_status qmath_clamp(qs_vm *vm, qs_call_args *c) {
     return qeach_apply(vm, c->nin == 3 ? EL_clamp : EL_clamp2, c->in, &c->out[0]);
 }
 
+/* where(c, a, b): c ? a : b, element by element also where c is a single one. */
+qs_status qmath_where(qs_vm *vm, qs_call_args *c) {
+    Array *condition;
+    TRY(numeric(vm, c, "where", "cab"));
+    bool single = c->in[0].kind != QS_ARRAY, number = c->in[1].kind != QS_ARRAY && c->in[2].kind != QS_ARRAY, truth;
+    if (single && number) {
+        TRY(qval_truth(vm, c->in[0], &truth));
+        return c->out[0] = qval_retain(c->in[truth ? 1 : 2]), QS_OK;
+    }
+    TRY(qarg_array(vm, c, 0, "where", "c", &condition));
+    return qarith_where(vm, c->in[0], c->in[1], c->in[2], &c->out[0]);
+}
+
 /* -- whole numbers ------------------------------------------------------------------------------------------------- */
 static int places(double n) { return (int)qdtype_sat_i64(n, -9999, 9999); } /* no double is longer */
 static double shift_left(double x, double n) { return trunc(ldexp(trunc(x), places(n))); }
 static double shift_right(double x, double n) { return floor(ldexp(trunc(x), -places(n))); }
 
 static Whole floor_mod_whole(Whole x, Whole a) {
-    Whole r = a == -1 ? 0 : x == (int64_t)x && a == (int64_t)a ? (int64_t)x % (int64_t)a : x % a;
+    Whole r = a == 0 || a == -1 ? 0 : x == (int64_t)x && a == (int64_t)a ? (int64_t)x % (int64_t)a : x % a;
     return r != 0 && (r < 0) != (a < 0) ? r + a : r;
 }
 static Whole shift_right_whole(Whole x, Whole n);
@@ -106,12 +119,6 @@ static qs_status binary(qs_vm *vm, qs_call_args *c, const char *fn, const char *
     return qapply_two(vm, fn, f, c->in[0], c->in[1], &c->out[0]);
 }
 
-static bool no_zero(qs_vm *vm, qs_value v) {
-    qs_value all;
-    if (v.kind == QS_INT) return v.u.i != 0;
-    return qred_run(vm, RED_ALL, v, DIM_ALL, &all) == QS_OK && all.u.i;
-}
-
 /* An int beside elements of uint64 is one of them, unless it is negative. */
 static qs_dtype whole_type(qs_value x, qs_value a) {
     qs_value n = x.kind == QS_INT ? x : a;
@@ -119,13 +126,13 @@ static qs_dtype whole_type(qs_value x, qs_value a) {
     return beside && n.kind == QS_INT && n.u.i >= 0 ? QS_U64 : qdtype_promote(dtype_of(x), dtype_of(a));
 }
 
-/* Of integers an integer, unless there is a modulus 0: nan has no place there. */
+/* Of integers an integer, also by 0, where nan has no place: it is 0, as in kernels. */
 qs_status qmath_mod(qs_vm *vm, qs_call_args *c) {
     qs_value x = c->in[0], a = c->in[1];
     TRY(numeric(vm, c, "mod", "xa"));
     bool truths = dtype_of(x) == QS_B1 && dtype_of(a) == QS_B1; /* as in a quotient: a remainder is no truth value */
     if (!truths && (!is_integer(x) || !is_integer(a))) return qeach_apply(vm, EL_mod, c->in, &c->out[0]);
-    if (truths || !no_zero(vm, a)) return qapply_two(vm, "mod", elem_mod_F64, x, a, &c->out[0]);
+    if (truths) return qapply_two(vm, "mod", elem_mod_F64, x, a, &c->out[0]);
     return qapply_whole(vm, "mod", floor_mod_whole, whole_type(x, a), x, a, &c->out[0]);
 }
 

@@ -274,6 +274,9 @@ static Node *primary(Parser *p) {
     case T_NUMBER: return number(p);
     case T_STRING: return string(p);
     case T_IDENT: return name(p);
+    case T_WHERE: /* the word of reductions, which stands behind an expression, is a function before a parenthesis */
+        if (qparse_peek(p, 1) == T_LPAREN) return name(p);
+        break;
     case T_META: return meta(p);
     case T_LPAREN: return parenthesised(p);
     case T_LBRACK: return (t = bracketed_type(p)) ? type_value(p, t) : matrix(p);

@@ -205,6 +205,7 @@ static bool at_print(const Parser *p) {
     case T_LBRACK:
     case T_LBRACE:
     case T_CELL: case T_ANY: case T_OP(OP_SUB): case T_OP(OP_NOT): case T_LPAREN: return true;
+    case T_WHERE: return qparse_peek(p, 2) == T_LPAREN;
     default: return false;
     }
 }

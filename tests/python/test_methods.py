@@ -134,6 +134,22 @@ class Methods(unittest.TestCase):
                     self.same(getattr(v, name)(axis=axis), getattr(a, name)(axis=axis), (name, a.dtype, a.shape, axis))
         self.assertIsInstance(q.value([1, 3, 2]).argmax(), int)
 
+    def test_where_chooses_elements(self):
+        q.compile_string("choice", "function y = positive(x, other)\n  y = x > 0 ? x : other\nend")
+        for a in self.arrays():
+            A = q.value(a)
+            self.same(q.where(A > 0, A, 0), np.where(a > 0, a, 0), a.shape)
+            self.same(q.where(A > 0, 1, 2), np.where(a > 0, 1, 2), a.shape)
+            if a.size > 1: self.same(q.positive(A, -1), np.where(a > 0, a, -1), a.shape)
+        big, least = np.array([2**63, 2**64 - 1], np.uint64), np.array([-1, 2**63 - 1], np.int64)
+        for op in (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne):
+            want = [op(int(x), int(y)) for x, y in zip(big, least)]
+            self.assertEqual(np.asarray(op(q.value(big), q.value(least))).tolist(), want, op)
+        mask = (q.value([1, 2, 3]) > 1) * (q.value([1, 2, 3]) < 3)
+        self.assertEqual(np.asarray(mask).dtype, np.bool_)
+        with self.assertRaisesRegex(Exception, "neither true nor false"):
+            mask[0] = 5
+
     def test_shapes_are_views_where_numpys_are(self):
         for a in self.arrays():
             v = q.value(a)

@@ -3,7 +3,6 @@
  *     size, arguments ── their kinds, and those of all that the kernel mentions ── a form (found, or made once)
  *                     ── parameters bound ── the common way (launch.c) ── a fault becomes an error */
 #include "vm/launch/kernel_form.h"
-#include "vm/launch/pack.h"
 
 #include <math.h>
 #include <string.h>
@@ -128,8 +127,10 @@ static bool same_block(const KernelForm *s, const Request *r) {
 }
 
 static bool same_entries(const KernelForm *s, const Request *r) {
-    if (!s->inner || !r->inner) return s->inner == r->inner;
-    return !memcmp(s->inner, r->inner, (size_t)r->nargs);
+    const Packed *p = r->packed;
+    if (!s->inner || !p) return !s->inner && !p;
+    size_t n = (size_t)r->nargs;
+    return !memcmp(s->inner, p->inner, n) && !memcmp(s->cls, p->cls, n * sizeof(struct Class *));
 }
 
 static bool fits(qs_vm *vm, const KernelForm *s, const Request *r, qs_value *values) {
@@ -353,18 +354,17 @@ static qs_status give_back(qs_vm *vm, const KernelForm *form, const Packed *p) {
     const KFunc *f = form->base.version[0].func;
     for (int i = 0; i < f->nparams; i++) {
         const Entry *e = &form->base.entries[form->binds[i].source];
-        if (f->params[i].kind != KP_ARRAY || !f->params[i].written || e->from != FROM_LOCAL || !p->inner[e->index])
-            continue;
-        TRY(qpack_back(vm, p, e->index));
+        bool written = f->params[i].kind == KP_ARRAY && f->params[i].written && e->from == FROM_LOCAL;
+        if (written && e->index < p->n && p->inner[e->index]) TRY(qpack_back(vm, p, e->index));
     }
     return QS_OK;
 }
 
-/* The same with arrays for cells of arrays. */
+/* Cells of arrays and of objects come as arrays. */
 static qs_status launch_packed(qs_vm *vm, Kernel *kernel, Request *r, KernelRun *k) {
     Packed p;
     TRY(qpack_open(vm, r->nargs, r->site.locals, &p));
-    if (p.args) r->site.locals = p.args, r->inner = p.inner;
+    if (p.args) r->site.locals = p.args, r->packed = &p;
     qs_status s = find_form(vm, &kernel->forms, r, &k->form, k->values);
     if (s == QS_OK) {
         s = run(k, r);

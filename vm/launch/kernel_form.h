@@ -5,6 +5,7 @@
 #ifndef VM_KERNEL_FORM_H
 #define VM_KERNEL_FORM_H
 #include "lang/kernel/lower/lower.h"
+#include "vm/launch/pack.h"
 #include "vm/launch/run.h"
 
 typedef struct {
@@ -14,7 +15,7 @@ typedef struct {
     int32_t block[QS_MAX_RANK];
     Site site;           /* the kernel and its arguments */
     int nargs;
-    const uint8_t *inner; /* of each argument: how many dimensions are those of entries of a cell; NULL: none has any */
+    const Packed *packed; /* NULL: there are no cells of arrays or objects among the arguments */
 } Request;
 
 typedef struct {
@@ -22,7 +23,7 @@ typedef struct {
     int rank, nargs;
     bool serial, explicit_block, uses_blocks;
     int32_t block[QS_MAX_RANK]; /* explicit_block: compiled for it when func->fixed_block */
-    const uint8_t *inner; /* as in the request */
+    const uint8_t *inner; struct Class *const *cls; /* as in Packed; NULL: there are none */
     KBind *binds;        /* per parameter */
     bool *covers;        /* per parameter: each position of a launch over its extents writes the element at pos */
 } KernelForm;

@@ -229,11 +229,34 @@ static qs_status refuse_arg(const Maker *m, int i) {
     return s;
 }
 
+/* An object whose fields are arrays, of which each object has its elements. */
+static bool describe_objects(Maker *m, int arg, KVal *out) {
+    const Packed *p = m->request->packed;
+    Class *cls = p->cls[arg];
+    size_t n = (size_t)cls->nfields + 1;
+    bool any = false;
+    *out = (KVal){.kind = KV_OBJECT, .rank = ((const Cell *)p->given[arg].u.p)->rank, .cls = cls, .type = cls->type};
+    out->fields = qarena_alloc(m->arena, n * sizeof *out->fields);
+    out->names = qarena_alloc(m->arena, n * sizeof *out->names);
+    for (; out->nfields < cls->nfields; out->nfields++) {
+        KVal *f = &out->fields[out->nfields];
+        int source = entry(m, FROM_LOCAL, -1, p->first[arg] + out->nfields);
+        if (source < 0) return false;
+        if (!describe(m, source, f)) *f = (KVal){.kind = KV_NONE};
+        if (f->kind == KV_ARRAY) f->inner = (uint8_t)(f->rank - out->rank), any = true;
+        out->names[out->nfields] = cls->fields[out->nfields].name;
+    }
+    return any;
+}
+
 static qs_status describe_args(Maker *m, KVal *args) {
+    const Packed *p = m->request->packed;
     for (int i = 0; i < m->request->nargs; i++) {
         int source = entry(m, FROM_LOCAL, -1, i);
-        if (source < 0 || !describe(m, source, &args[i])) return refuse_arg(m, i);
-        args[i].inner = m->request->inner ? m->request->inner[i] : 0;
+        bool objects = p && p->cls[i];
+        if (source < 0 || !(objects ? describe_objects(m, i, &args[i]) : describe(m, source, &args[i])))
+            return refuse_arg(m, i);
+        if (p && !objects) args[i].inner = p->inner[i];
     }
     return QS_OK;
 }
@@ -325,6 +348,12 @@ static qs_status check_params(qs_vm *vm, const KFunc *f) {
                     MAX_PARAMS);
 }
 
+static void keep_cells(KernelForm *s, const Packed *p) {
+    size_t n = (size_t)p->n;
+    s->inner = memcpy(qarena_alloc(&s->base.arena, n), p->inner, n);
+    s->cls = memcpy(qarena_alloc(&s->base.arena, n * sizeof *p->cls), p->cls, n * sizeof *p->cls);
+}
+
 qs_status qkernel_make(qs_vm *vm, Forms *forms, const Request *r, KernelForm **out) {
     Ctx *c = qvm_ctx(vm);
     Maker *m = qmem_alloc(c, sizeof *m);
@@ -332,7 +361,7 @@ qs_status qkernel_make(qs_vm *vm, Forms *forms, const Request *r, KernelForm **o
     LowerResult result;
     KernelForm *s = *out = qform_new(vm, forms, sizeof *s, "kernel ");
     qarena_init(&scratch, c);
-    if (r->inner) s->inner = memcpy(qarena_alloc(&s->base.arena, (size_t)r->nargs), r->inner, (size_t)r->nargs);
+    if (r->packed) keep_cells(s, r->packed);
     s->rank = r->rank, s->nargs = r->nargs, s->serial = r->serial, s->explicit_block = r->explicit_block;
     memcpy(s->block, r->block, sizeof s->block);
     m->vm = m->e.vm = vm, m->request = r, m->arena = &scratch, m->keep = &s->base.arena;

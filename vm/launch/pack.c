@@ -1,4 +1,4 @@
-/* pack.c -- cells of arrays as arguments of kernels. */
+/* pack.c -- cells of arrays and of objects as arguments of kernels. */
 #include "vm/launch/pack.h"
 #include "vm/value/machine.h"
 
@@ -8,38 +8,53 @@ static bool alike(const Array *a, const Array *b) {
     return a->dtype == b->dtype && a->rank == b->rank && !memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims);
 }
 
-/* The first entry, when all are arrays like it; NULL: it is no such cell. */
-static const Array *pattern(const Cell *c) {
-    const Array *first = c->count && c->items[0].kind == QS_ARRAY ? c->items[0].u.p : NULL;
-    if (!first || first->rank < 1 || c->rank + first->rank > QS_MAX_RANK) return NULL;
-    for (size_t i = 1; i < c->count; i++)
-        if (c->items[i].kind != QS_ARRAY || !alike(c->items[i].u.p, first)) return NULL;
+typedef struct { const Cell *c; int field; } Entries; /* the entries of a cell (field -1), or a field of each of them */
+
+static qs_value entry(const Entries *e, size_t i) {
+    return e->field < 0 ? e->c->items[i] : ((const Object *)e->c->items[i].u.p)->slots[e->field];
+}
+
+/* The first of them, when all are arrays like it; NULL: they are not. */
+static const Array *pattern(const Entries *e) {
+    const Array *first = e->c->count && entry(e, 0).kind == QS_ARRAY ? entry(e, 0).u.p : NULL;
+    if (!first || first->rank < 1 || e->c->rank + first->rank > QS_MAX_RANK) return NULL;
+    for (size_t i = 1; i < e->c->count; i++)
+        if (entry(e, i).kind != QS_ARRAY || !alike(entry(e, i).u.p, first)) return NULL;
     return first;
 }
 
+/* The class of which all entries are objects; NULL: there is none. */
+static Class *class_of(const Cell *c) {
+    Class *cls = c->count && c->items[0].kind == QS_OBJECT ? ((Object *)c->items[0].u.p)->cls : NULL;
+    if (!cls || cls->kind == CLASS_DYNAMIC) return NULL;
+    for (size_t i = 1; i < c->count; i++)
+        if (c->items[i].kind != QS_OBJECT || ((Object *)c->items[i].u.p)->cls != cls) return NULL;
+    return cls;
+}
+
+/* -- arrays -------------------------------------------------------------------------------------------------------- */
 /* Between the entries and their places: to the array, or back. */
-static qs_status move(qs_vm *vm, const Cell *c, Array *packed, bool back) {
-    const Array *first = c->items[0].u.p;
-    int64_t strides[QS_MAX_RANK];
-    int64_t step = 1;
+static qs_status move(qs_vm *vm, const Entries *e, Array *packed, bool back) {
+    const Array *first = entry(e, 0).u.p;
+    int64_t strides[QS_MAX_RANK], step = 1;
     for (int d = first->rank; d-- > 0;) strides[d] = step, step *= first->dims[d];
-    for (size_t i = 0; i < c->count; i++) {
-        Array *place, *entry = c->items[i].u.p;
+    for (size_t i = 0; i < e->c->count && first->count; i++) {
+        Array *place, *one = entry(e, i).u.p;
         TRY(qarr_view(vm, packed, first->rank, first->dims, strides, i * first->count, &place));
-        qs_status s = back ? qarr_assign(vm, entry, place) : qarr_assign(vm, place, entry);
+        qs_status s = back ? qarr_assign(vm, one, place) : qarr_assign(vm, place, one);
         qarr_release(vm, place);
         TRY(s);
     }
     return QS_OK;
 }
 
-static qs_status pack(qs_vm *vm, const Cell *c, const Array *first, qs_value *out) {
+static qs_status pack(qs_vm *vm, const Entries *e, const Array *first, qs_value *out) {
     int64_t dims[QS_MAX_RANK];
     Array *a;
-    memcpy(dims, c->dims, c->rank * sizeof *dims);
-    memcpy(dims + c->rank, first->dims, first->rank * sizeof *dims);
-    TRY(qarr_new(vm, (qs_dtype)first->dtype, c->rank + first->rank, dims, false, &a));
-    qs_status s = first->count ? move(vm, c, a, false) : QS_OK;
+    memcpy(dims, e->c->dims, e->c->rank * sizeof *dims);
+    memcpy(dims + e->c->rank, first->dims, (size_t)first->rank * sizeof *dims);
+    TRY(qarr_new(vm, (qs_dtype)first->dtype, e->c->rank + first->rank, dims, false, &a));
+    qs_status s = move(vm, e, a, false);
     if (s != QS_OK) return qarr_release(vm, a), s;
     return *out = qarr_value(a), QS_OK;
 }
@@ -51,39 +66,95 @@ static int same_as_before(const Packed *p, int arg) {
     return -1;
 }
 
-static qs_status pack_each(qs_vm *vm, Packed *p) {
-    for (int i = 0; i < p->n; i++) {
-        const Array *first = p->given[i].kind == QS_CELL ? pattern(p->given[i].u.p) : NULL;
-        int before = first ? same_as_before(p, i) : -1;
-        if (!first) p->args[i] = qval_retain(p->given[i]);
-        else if (before >= 0) p->args[i] = qval_retain(p->args[before]);
-        else TRY(pack(vm, p->given[i].u.p, first, &p->args[i]));
-        if (first) p->inner[i] = first->rank;
+/* -- objects ------------------------------------------------------------------------------------------------------- */
+static bool all_numbers(const Entries *e) {
+    for (size_t i = 0; i < e->c->count; i++)
+        if (!qval_is_number(entry(e, i))) return false;
+    return true;
+}
+
+static qs_status pack_numbers(qs_vm *vm, const Entries *e, qs_dtype d, qs_value *out) {
+    Array *a;
+    void *p;
+    TRY(qarr_new(vm, d, e->c->rank, e->c->dims, false, &a));
+    qs_status s = qarr_write(vm, a, &p);
+    for (size_t i = 0; i < e->c->count && s == QS_OK; i++)
+        s = qarr_store(vm, d, (char *)p + i * qdtype_size(d), entry(e, i));
+    if (s != QS_OK) return qarr_release(vm, a), s;
+    return *out = qarr_value(a), QS_OK;
+}
+
+/* What is no number and no array of one size stays away, and matters only when the kernel asks for it. */
+static qs_status pack_fields(qs_vm *vm, Packed *p, int arg) {
+    const Class *cls = p->cls[arg];
+    for (int f = 0; f < cls->nfields; f++) {
+        Entries e = {p->given[arg].u.p, f};
+        const Type *t = cls->fields[f].type;
+        const Array *first = pattern(&e);
+        qs_value *out = &p->args[p->first[arg] + f];
+        qs_dtype d = t && t->kind == TY_NUM ? t->dtype : qvm_ctx(vm)->scalar_dtype;
+        if (first) TRY(pack(vm, &e, first, out));
+        else if (all_numbers(&e) && !qdtype_is_complex(d)) TRY(pack_numbers(vm, &e, d, out));
     }
     return QS_OK;
+}
+
+/* -- arguments ----------------------------------------------------------------------------------------------------- */
+static qs_status pack_one(qs_vm *vm, Packed *p, int i) {
+    Entries e = {p->given[i].u.p, -1};
+    const Array *first = p->given[i].kind == QS_CELL ? pattern(&e) : NULL;
+    int before = first ? same_as_before(p, i) : -1;
+    if (p->cls[i]) TRY(pack_fields(vm, p, i));
+    if (first && before < 0) TRY(pack(vm, &e, first, &p->args[i]));
+    else p->args[i] = qval_retain(first ? p->args[before] : p->given[i]);
+    if (first) p->inner[i] = (uint8_t)first->rank;
+    return QS_OK;
+}
+
+static bool is_packed(qs_value v) {
+    Entries e = {v.u.p, -1};
+    return v.kind == QS_CELL && (pattern(&e) || class_of(v.u.p));
+}
+
+static void make_room(qs_vm *vm, Packed *p) {
+    Ctx *c = qvm_ctx(vm);
+    p->inner = qmem_alloc(c, (size_t)p->n);
+    p->cls = qmem_alloc(c, (size_t)p->n * sizeof *p->cls);
+    p->first = qmem_alloc(c, (size_t)p->n * sizeof *p->first);
+    p->total = p->n;
+    for (int i = 0; i < p->n; i++) {
+        p->inner[i] = 0, p->first[i] = p->total;
+        p->cls[i] = p->given[i].kind == QS_CELL ? class_of(p->given[i].u.p) : NULL;
+        if (p->cls[i]) p->total += p->cls[i]->nfields;
+    }
+    p->args = qmem_alloc(c, (size_t)p->total * sizeof *p->args);
+    for (int i = 0; i < p->total; i++) p->args[i] = qs_nil();
 }
 
 qs_status qpack_open(qs_vm *vm, int n, const qs_value *given, Packed *out) {
     bool any = false;
     *out = (Packed){.given = given, .n = n};
-    for (int i = 0; i < n && !any; i++) any = given[i].kind == QS_CELL && pattern(given[i].u.p);
+    for (int i = 0; i < n && !any; i++) any = is_packed(given[i]);
     if (!any) return QS_OK;
-    out->args = qmem_alloc(qvm_ctx(vm), (size_t)n * sizeof *out->args);
-    out->inner = qmem_alloc(qvm_ctx(vm), (size_t)n);
-    for (int i = 0; i < n; i++) out->args[i] = qs_nil(), out->inner[i] = 0;
-    qs_status s = pack_each(vm, out);
+    make_room(vm, out);
+    qs_status s = QS_OK;
+    for (int i = 0; i < n && s == QS_OK; i++) s = pack_one(vm, out, i);
     if (s != QS_OK) qpack_close(vm, out);
     return s;
 }
 
 qs_status qpack_back(qs_vm *vm, const Packed *p, int arg) {
-    const Cell *c = p->given[arg].u.p;
-    return ((const Array *)p->args[arg].u.p)->count ? move(vm, c, p->args[arg].u.p, true) : QS_OK;
+    Entries e = {p->given[arg].u.p, -1};
+    return move(vm, &e, p->args[arg].u.p, true);
 }
 
 void qpack_close(qs_vm *vm, Packed *p) {
-    for (int i = 0; p->args && i < p->n; i++) qval_release(vm, p->args[i]);
-    if (p->args) qmem_free(qvm_ctx(vm), p->args, (size_t)p->n * sizeof *p->args);
-    if (p->inner) qmem_free(qvm_ctx(vm), p->inner, (size_t)p->n);
-    p->args = NULL, p->inner = NULL;
+    Ctx *c = qvm_ctx(vm);
+    if (!p->args) return;
+    for (int i = 0; i < p->total; i++) qval_release(vm, p->args[i]);
+    qmem_free(c, p->args, (size_t)p->total * sizeof *p->args);
+    qmem_free(c, p->first, (size_t)p->n * sizeof *p->first);
+    qmem_free(c, p->cls, (size_t)p->n * sizeof *p->cls);
+    qmem_free(c, p->inner, (size_t)p->n);
+    p->args = NULL;
 }

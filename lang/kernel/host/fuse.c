@@ -167,7 +167,7 @@ static Val call(Fuse *z, Elem e, const Val *a) {
         array = array || a[i].array, number = number || !a[i].array;
     }
     if (!array && (a[0].im || kelem_info[e].real != ELEM_NUMBER)) return declined;
-    if (e == EL_mod && a[0].dtype < QS_F16) return declined; /* a modulus 0 makes floats of integers */
+    if (e == EL_mod && a[0].dtype < QS_F16) return declined; /* exact between any two types there */
     qs_dtype d = kelem_meet(e, terms, z->c->scalar_dtype);
     if (d < QS_F16 && number) return declined; /* an int that does not fit is an error */
     if (d < QS_I32 && kelem_info[e].whole == ELEM_WHOLE) return declined; /* saturates, which code of ints does not */

@@ -135,7 +135,8 @@ static qs_status length_of(Loops *L, const Node *n, Number first, Number last, d
     if (kloop_known(L, first, &a) && kloop_known(L, last, &b) && a == floor(a) && b == floor(b))
         return *out = b - a + 1, QS_OK;
     bool known = lo && hi && kaffine_of(L->f, hi, &span) && kaffine_of(L->f, lo, &from);
-    if (!known || !kaffine_add(&span, &from, -1) || span.n) return kloop_decline(L, n->pos, "a slice of a length that is not known");
+    if (!known || !kaffine_add(&span, &from, -1) || span.n)
+        return kloop_decline(L, n->pos, "a slice of a length that is not known");
     return *out = (double)span.constant + 1, QS_OK;
 }
 
@@ -225,8 +226,26 @@ static Number from_memory(Loops *L, KRef v, qs_dtype d) {
     return kloop_int(kloop_cast(L, v, QS_I64), lo, hi);
 }
 
+/* The element was read before, surely on every way to here, and nothing was stored since; 0: it was not.  So what a
+ * condition has asked of x[i] is known of the next x[i]. */
+static KRef read_before(const Loops *L, int param, KRef at, KRef guard) {
+    enum { FAR = 256 };
+    const KFunc *f = L->f;
+    int closed = 0; /* regions that have ended: what was read in them may not have been */
+    for (KRef r = f->nins - 1; r > 0 && f->nins - r < FAR; r--) {
+        const KIns *i = &f->ins[r];
+        if (i->op == K_STORE || i->op == K_ATOMIC || (!closed && kir_is_loop(i->op))) return 0;
+        if (i->op == K_END || (i->op == K_ELSE && !closed)) closed++;
+        else if (closed && kir_opens(i->op)) closed--;
+        if (!closed && i->op == K_LOAD && (int)i->imm == param && i->a == at && i->b == guard) return r;
+    }
+    return 0;
+}
+
 static KRef load_part(Loops *L, const Access *a, KRef linear, int part) {
-    return kmem_load(&L->walk, array_param(L, &a->base), dtype_of(a), linear, part, a->guard);
+    int param = array_param(L, &a->base);
+    KRef before = read_before(L, param, kmem_part(&L->walk, linear, dtype_of(a), part), a->guard);
+    return before ? before : kmem_load(&L->walk, param, dtype_of(a), linear, part, a->guard);
 }
 
 static Number load(Loops *L, const Access *a, SumKind sum) {

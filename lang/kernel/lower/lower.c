@@ -110,7 +110,7 @@ static void import_object(Lower *L, const KVal *v, Val *out) {
     *r = (Record){.names = v->names, .nfields = v->nfields, .type = v->type, .is_mutable = v->is_mutable};
     r->fields = qarena_alloc(L->arena, (size_t)(v->nfields + 1) * sizeof *r->fields);
     for (int i = 0; i < v->nfields; i++) klower_import(L, &v->fields[i], v->names[i], &r->fields[i]);
-    *out = (Val){.kind = V_OBJECT};
+    *out = (Val){.kind = V_OBJECT, .rank = v->rank};
     out->u.rec = r;
 }
 

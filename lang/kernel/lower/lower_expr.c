@@ -289,6 +289,9 @@ qs_status klexpr_field(Lower *L, const Val *base, const Node *n, Var **var, cons
     if (base->kind == V_UNKNOWN) return QS_OK;
     if (base->kind != V_OBJECT) return klower_error(L, QS_ETYPE, n->pos, "%s has no fields", klval_type_name(L, base));
     const Record *r = base->u.rec;
+    if (base->rank)
+        return klower_error(L, QS_ETYPE, n->pos, "an array of objects has no fields: take one of them, as in x[i].%s",
+                            n->u.field.name->s);
     for (int i = 0; i < r->nfields; i++)
         if (r->names[i] == n->u.field.name) return *of = r, *number = i, *var = r->vars ? r->vars[i] : NULL, QS_OK;
     return klower_error(L, QS_ENAME, n->pos, "there is no field %s that a kernel can use", n->u.field.name->s);

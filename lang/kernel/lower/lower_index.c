@@ -39,7 +39,15 @@ static KRef extent(Lower *L, const Val *v, int axis) {
     return klnum_pure(L, K_DIM, QS_I64, 0, 0, 0, 0, (uint64_t)klower_array_param(L, v) << 8 | (uint64_t)axis);
 }
 
+/* A field of an array of objects, which has their extents. */
+static const Val *any_field(const Val *v) {
+    for (int i = 0; i < v->u.rec->nfields; i++)
+        if (v->u.rec->fields[i].kind == V_ARRAY) return &v->u.rec->fields[i];
+    return NULL;
+}
+
 KRef klidx_dim(Lower *L, const Val *v, int d) {
+    if (v->kind == V_OBJECT) v = any_field(v);
     int axis = outer_rank(v) == 1 ? d - 1 : d;
     return axis >= 0 && axis < outer_rank(v) ? extent(L, v, axis) : klnum_int(L, QS_I64, 1);
 }
@@ -366,6 +374,7 @@ static qs_status base_of(Lower *L, Node *n, Access *a) {
     if (a->var && a->var->has_mods) a->base.mods = a->var->mods;
     a->mode = effective_mode(L, (AccessMode)a->base.mods.access);
     if (a->base.kind == V_UNKNOWN) return QS_OK;
+    if (a->base.kind == V_OBJECT && a->rank && any_field(&a->base)) return QS_OK;
     if ((a->base.kind != V_ARRAY && a->base.kind != V_NUM && a->base.kind != V_MEMORY) || a->rank == 0)
         return klower_error(L, QS_ETYPE, n->pos, "%s is %s and cannot be indexed", a->name,
                             klval_type_name(L, &a->base));
@@ -512,11 +521,31 @@ static qs_status read_access(Lower *L, Access *a, Val *out) {
     return QS_OK;
 }
 
+/* One of an array of objects. */
+static qs_status read_object(Lower *L, const Access *a, Val *out) {
+    const Record *all = a->base.u.rec;
+    Record *r = qarena_alloc(L->arena, sizeof *r);
+    *r = *all;
+    if (!is_single(a)) return klower_error(L, QS_ETYPE, L->pos, "%s: a kernel takes one object at a time", a->name);
+    r->fields = qarena_alloc(L->arena, (size_t)(r->nfields + 1) * sizeof *r->fields);
+    for (int i = 0; i < r->nfields; i++) {
+        Access f = *a;
+        f.base = all->fields[i], f.base.mods = a->base.mods, f.rank = f.base.rank;
+        for (int d = a->rank; d < f.rank; d++) f.item[d] = (Item){.kind = AT_ALL};
+        r->fields[i] = all->fields[i];
+        if (f.base.kind == V_ARRAY) TRY(read_access(L, &f, &r->fields[i]));
+    }
+    *out = (Val){.kind = V_OBJECT};
+    out->u.rec = r;
+    return QS_OK;
+}
+
 qs_status klidx_read(Walk *w, Node *n, Val *out) {
     Lower *L = (Lower *)w;
     Access a;
     TRY(access_of(L, n, &a, false));
     if (a.base.kind == V_UNKNOWN) return *out = a.base, QS_OK;
+    if (a.base.kind == V_OBJECT) return read_object(L, &a, out);
     return read_access(L, &a, out);
 }
 
@@ -605,6 +634,8 @@ static qs_status takes_scalars(Lower *L, const Access *a) {
 }
 
 static qs_status writable(Lower *L, const Access *a) {
+    if (a->base.kind == V_OBJECT)
+        return klower_error(L, QS_ETYPE, L->pos, "objects of %s cannot be written in a kernel", a->name);
     TRY(takes_scalars(L, a));
     if (a->base.mods.flags & MOD_CONST)
         return klower_error(L, QS_ETYPE, L->pos, "%s is 'const and cannot be written", a->name);

@@ -6,7 +6,7 @@
 
 /* -- sizes ------------------------------------------------------------------------------------------------------- */
 static qs_status numeric(Lower *L, const BuiltinCall *c, const Val *v) {
-    if (v->kind == V_NUM || v->kind == V_ARRAY || v->kind == V_MEMORY) return QS_OK;
+    if (v->kind == V_NUM || v->kind == V_ARRAY || v->kind == V_MEMORY || (v->kind == V_OBJECT && v->rank)) return QS_OK;
     return klower_error(L, QS_ETYPE, L->pos, "%s: an array is wanted, got %s", c->name, klval_type_name(L, v));
 }
 

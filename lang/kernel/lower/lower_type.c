@@ -160,13 +160,18 @@ static qs_status coerce_array(Lower *L, const Type *t, const char *what, uint32_
     return check_fixed(L, t, what, pos, v);
 }
 
+static bool is_object(const Type *t, const Val *v) {
+    return v->kind == V_OBJECT && v->u.rec->type == (t->kind == TY_PTR ? t->inner : t);
+}
+
 static bool fits_kind(const Type *t, const Val *v) {
     switch (t->kind) {
     case TY_STRING: return v->kind == V_STRING;
     case TY_FN: return v->kind == V_FUNC;
     case TY_TYPE: return v->kind == V_TYPE;
-    case TY_CLASS: case TY_PTR: return v->kind == V_OBJECT && v->u.rec->type == (t->kind == TY_PTR ? t->inner : t);
-    case TY_OBJECT: return v->kind == V_OBJECT;
+    case TY_CLASS: case TY_PTR: return is_object(t, v) && !v->rank;
+    case TY_ARRAY: return v->rank == t->rank && (t->inner->kind == TY_ANY || is_object(t->inner, v));
+    case TY_OBJECT: return v->kind == V_OBJECT && !v->rank;
     default: return true;
     }
 }
@@ -184,7 +189,7 @@ qs_status kltype_coerce(Lower *L, const Type *t, const char *what, uint32_t pos,
     L->pos = pos;
     if (v->kind == V_UNKNOWN) return QS_OK;
     if (t->kind == TY_NUM) return coerce_number(L, t, what, pos, v);
-    if (t->kind != TY_ARRAY) return fits_kind(t, v) ? QS_OK : unfit(L, t, what, pos, v);
+    if (t->kind != TY_ARRAY || v->kind == V_OBJECT) return fits_kind(t, v) ? QS_OK : unfit(L, t, what, pos, v);
     if (v->kind == V_ARRAY) return coerce_array(L, t, what, pos, v);
     if (v->kind == V_MEMORY && (v->u.mem->shared || !t->nfixed)) {
         TRY(give_dtype(L, t, what, pos, v));

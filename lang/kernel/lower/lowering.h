@@ -64,7 +64,9 @@ typedef struct Closure { /* a function as a value */
     Val *overloads; int noverloads;
 } Closure;
 typedef struct Var Var;
-typedef struct { /* an object: of the host with values, or made in the kernel with a variable for each field */
+/* An object: of the host with values, or made in the kernel with a variable for each field.  An array of objects is one
+ * object whose fields are arrays; its Val has a rank. */
+typedef struct {
     Str **names; Val *fields; Var **vars; int nfields;
     const Type *type, **types;
     bool is_mutable;

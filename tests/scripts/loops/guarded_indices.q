@@ -134,6 +134,23 @@ function y = right3(x, idx)
         end
     end
 end
+function y = again(x, idx)
+    y = zeros(numel(x))
+    for m=0..numel(idx)-1
+        if idx[m] >= 0 && idx[m] < numel(x)
+            y[m] = x[idx[m]]
+        end
+    end
+end
+function y = stored(x, idx)
+    y = zeros(numel(x))
+    for m=0..numel(idx)-1
+        if idx[m] >= 0 && idx[m] < numel(x)
+            idx[m] += 1
+            y[m] = x[idx[m]]
+        end
+    end
+end
 function [] = attempt(f)
     try
         print f()
@@ -152,3 +169,6 @@ attempt(b)
 attempt(c)
 attempt(d)
 attempt(e)
+print again(v, [3,-1,7,0])
+g = () -> stored(v, [0,1,3,2])
+attempt(g)

@@ -50,3 +50,8 @@ end
 s = zeros(2,3)
 parallel_do(2, m, s, choose)
 print s
+% The function is for Python, where there is no such operator.
+a = where(x > 0, x, 0)
+b = where(1, 2, 3)
+c = where(0, x, 1)
+print where(x > 0, 1, x), a, b, c, where([1] > 0, x, 5)
