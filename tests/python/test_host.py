@@ -525,7 +525,7 @@ class Arguments(Machine):
             function y = bytes(x : vec[uint8])
                 y = x
             end
-            function [] = write(x : vec[int])
+            function [] = alter(x : vec[int])
                 x[0] = 7
             end""")
         self.assertEqual((q.f64([0.1]).tolist(), q.f64(k=2, x=[0.1]).tolist()), ([0.1], [0.2]))
@@ -535,7 +535,7 @@ class Arguments(Machine):
         self.assertRaises(TypeError, q.f64, ["a"])
         self.assertRaises(TypeError, q.f64, [1j])
         with self.assertRaisesRegex(q.QuasarError, "is a copy of a list"):
-            q.write([1, 2])
+            q.alter([1, 2])
 
     @needs_numpy
     def test_named_arguments_are_named_in_messages(self):

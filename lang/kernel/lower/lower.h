@@ -37,8 +37,8 @@ struct KVal {
     Func *func;           /* KV_FUNC: device function or lambda */
     const char *builtin;  /* KV_FUNC: a built-in by name, e.g. a function passed as an argument */
     KVal *overloads; int noverloads; /* KV_FUNC with several definitions: each a KV_FUNC, most recent last */
-    struct Class *cls; KVal *fields; Str **names; int nfields; /* KV_OBJECT, in field order; with a rank: as many objects,
-                                                                * whose fields are arrays */
+    struct Class *cls; KVal *fields; Str **names; int nfields; /* KV_OBJECT, in field order; with a rank as many
+                                                                * objects, whose fields are arrays */
     bool is_mutable;      /* KV_OBJECT */
     int source;           /* opaque to lower: which host value this is; comes back in KBind */
 };
