@@ -86,7 +86,7 @@ OTHERS = {"reshape", "permute", "moveaxis", "squeeze", "vertcat", "horzcat", "ca
           "quantile", "trapz", "find", "unique", "dotprod", "norm", "squared_norm", "ismember", "interp1",
           "histogram", "bincount", "polyfit", "polyval", "roots", "conv", "cov", "corrcoef", "solve",
           "linsolve", "qr", "svd", "symeig", "eig", "fft2", "ifft2", "fft3", "ifft3", "fftshift3",
-          "ifftshift3", "isequal", "allclose", "find_index_min", "find_index_max", "not", "transpose"}
+          "ifftshift3", "isequal", "allclose", "find_index_min", "find_index_max", "not", "transpose", "where"}
 NO_ARRAYS = {"pi", "inf", "nan", "eps", "maxint", "minint", "cell", "randseed", "rng", "ind2pos", "pos2ind", "isscalar",
              "isreal", "iscomplex", "csvread", "csvwrite", "save", "load", "x.to_py"}
 
@@ -146,6 +146,8 @@ class Shapes(unittest.TestCase):
                 for name, f in OF_INTEGERS.items():
                     for r in self.both(getattr(q, name), whole, n):
                         self.same(r, getattr(np, f)(whole, n), (name, a, b))
+                for r in self.both(q.where, x > 3, x, y):
+                    self.same(r, np.where(x > 3, x, y), ("where", a, b))
                 self.same(q.value(x).clip(y), np.fmax(x, y), ("clip", a, b))
                 self.same(np.clip(q.value(x), y, None), np.fmax(x, y), ("np.clip", a, b))
 

@@ -255,8 +255,8 @@ static const struct { const char *text, *tree; } statements[] = {
     {"type img : cube[uint8]",
      "type img : cube[uint8]"},
     {"type color : enum\n red\n green = 7\n blue\nend",
-     "type color : int(field red(default: 0) field green(default: 7) field blue(default: 8)) assign =(to: red 0) assign "
-     "=(to: green 7) assign =(to: blue 8)"},
+     "type color : int(field red(default: 0) field green(default: 7) field blue(default: 8)) "
+     "assign =(to: red 0) assign =(to: green 7) assign =(to: blue 8)"},
     {"type = 3",
      "assign =(to: type 3)"},
     {"x = type(a)",
