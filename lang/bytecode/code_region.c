@@ -53,11 +53,17 @@ static void check_pure(void *ud, Node **child) {
 
 static bool fusible_operator(Op op) { return op <= OP_PWPOW && op != OP_ANDAND && op != OP_OROR; }
 
-/* Variables, numbers and what is fused of them: it may be computed where it is not asked for. */
+static bool has_value(const Coder *e, const Node *n) {
+    int r = n->u.ident.sym ? qcode_register(e, n->u.ident.sym) : -1;
+    return r >= 0 && (size_t)r < e->nset && e->set[r];
+}
+
+/* Variables that certainly have a value, numbers, and what is fused of them: it may be computed where it is not asked
+ * for. */
 static bool is_plain(Coder *e, const Node *n) {
     switch ((NodeKind)n->kind) {
     case N_NUM: return !n->u.num.whole;
-    case N_IDENT: return n->u.ident.sym && qcode_register(e, n->u.ident.sym) >= 0;
+    case N_IDENT: return has_value(e, n);
     case N_UNARY: return n->op == OP_NEG && is_plain(e, n->u.bin.a);
     case N_BINARY: return fusible_operator((Op)n->op) && is_plain(e, n->u.bin.a) && is_plain(e, n->u.bin.b);
     case N_TERNARY:
