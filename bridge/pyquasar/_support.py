@@ -52,10 +52,11 @@ closed_error = _error("QuasarClosedError", RuntimeError, AttributeError)
 
 
 def syntax_error(message, filename, line, column, source):
-    """As Python's own, which knows the place."""
-    lines = source.splitlines()
-    text = lines[line - 1] if line <= len(lines) else ""
-    return error_types[1](message, (_place(filename, source), line, column, text))
+    """As Python's own, which knows the place.  The end of the text is behind its last line."""
+    lines = source.rstrip().splitlines() or [""]
+    if line > len(lines):
+        line, column = len(lines), len(lines[-1]) + 1
+    return error_types[1](message, (_place(filename, source), line, column, lines[line - 1]))
 
 
 _failing, _texts = {}, {}

@@ -146,7 +146,8 @@ static void deep(qs_vm *vm) {
 static void ring(qs_vm *vm) {
     static const qs_foreign_type ftype = {.name = "thing", .release = count_release};
     static int one = 1;
-    static Func ast; /* only its name is looked at */
+    static Unit unit;
+    static Func ast = {.unit = &unit}; /* only its name is looked at, and functions are counted */
     Object *o;
     released = 0;
     ast.name = name(vm, "lambda");
