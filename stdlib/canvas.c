@@ -1,6 +1,8 @@
 #include "stdlib/canvas.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <string.h>
 
 void qcanvas_fill(Canvas *c, int x, int y, int w, int h, Rgb color) {
     for (int i = y < 0 ? 0 : y; i < y + h && i < c->height; i++)
@@ -57,24 +59,57 @@ static const char *const strokes[] = {
     "10212233242516", "0312233443",
 };
 
-static double glyph(Canvas *c, double x, double y, double size, char ch, Rgb color) {
-    double unit = size / 6, px = 0, py = 0;
-    const char *s = ch > ' ' && ch <= '~' ? strokes[ch - '!'] : "";
-    for (int pen = 0; s[0] && s[1]; ) {
+/* The letters of Latin-1, U+00C0 to U+00FF, by the letter below and the mark; a mark of ' ' is the letter alone. */
+static const char latin[] = "A`A'A^A~A\"AoA E,E`E'E^E\"I`I'I^I\"D N~O`O'O^O~O\"x O/U`U'U^U\"Y'P s "
+                            "a`a'a^a~a\"aoa c,e`e'e^e\"i`i'i^i\"d n~o`o'o^o~o\": o/u`u'u^u\"y'p y\"";
+static const char marks_of[] = "`'^~\"o,/";
+/* Above small letters, and two units higher above capitals; a cedilla and a stroke stay where they are. */
+static const char *const marks[] = {"1021", "2130", "112031", "11203021", "1010 3030", "203021102", "2718", "0640"};
+static const char box[] = "0040460600";
+
+static void stroke(Canvas *c, double x, double y, double unit, const char *s, Rgb color) {
+    double px = 0, py = 0;
+    for (int pen = 0; s[0] && s[1];) {
         if (*s == ' ') { pen = 0, s++; continue; }
         double qx = x + (s[0] - '0') * unit, qy = y + (s[1] - '0' - 6) * unit;
-        if (pen && c) qcanvas_line(c, px, py, qx, qy, fmax(unit * 0.8, 1), color);
+        if (pen) qcanvas_line(c, px, py, qx, qy, fmax(unit * 0.8, 1), color);
         px = qx, py = qy, pen = 1, s += 2;
     }
-    return 6 * unit;
+}
+
+static const char *strokes_of(uint32_t ch) {
+    return ch <= ' ' ? "" : ch <= '~' ? strokes[ch - '!'] : box;
+}
+
+static void glyph(Canvas *c, double x, double y, double unit, uint32_t ch, Rgb color) {
+    if (ch < 0xC0 || ch > 0xFF) {
+        stroke(c, x, y, unit, strokes_of(ch), color);
+        return;
+    }
+    const char *letter = latin + 2 * (ch - 0xC0), *mark = strchr(marks_of, letter[1]);
+    bool capital = *letter < 'a', above = mark && *mark != ',' && *mark != '/';
+    stroke(c, x, y, unit, strokes_of((uint8_t)*letter), color);
+    if (mark) stroke(c, x, y - (above && capital ? 2 * unit : 0), unit, marks[mark - marks_of], color);
+}
+
+/* The character at s, which moves behind it; a byte that is no text is a character without strokes. */
+static uint32_t next_character(const char **s) {
+    const unsigned char *p = (const unsigned char *)*s;
+    int more = p[0] < 0xC2 ? 0 : p[0] < 0xE0 ? 1 : p[0] < 0xF0 ? 2 : p[0] < 0xF5 ? 3 : 0;
+    uint32_t ch = more ? p[0] & (0x3Fu >> more) : p[0] < 0x80 ? p[0] : UINT32_MAX;
+    for (int i = 1; i <= more; i++) {
+        if ((p[i] & 0xC0) != 0x80) return ++*s, UINT32_MAX;
+        ch = ch << 6 | (p[i] & 0x3F);
+    }
+    return *s += more + 1, ch;
 }
 
 void qcanvas_text(Canvas *c, double x, double y, double size, const char *s, Rgb color) {
-    for (; *s; s++) x += glyph(c, x, y, size, *s, color);
+    for (; *s; x += size) glyph(c, x, y, size / 6, next_character(&s), color);
 }
 
 double qcanvas_text_width(double size, const char *s) {
-    size_t n = 0;
-    while (s[n]) n++;
-    return (double)n * size;
+    double width = 0;
+    for (; *s; width += size) next_character(&s);
+    return width;
 }

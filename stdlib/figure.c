@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Series { double *x, *y; size_t n; char style[8]; char *name; struct Series *next; } Series;
+typedef struct { char color, mark; const struct Dash *dash; } Style; /* 0: the next colour, no marks; NULL: no line */
+typedef struct Series { double *x, *y; size_t n; Style style; char *name; struct Series *next; } Series;
 
 typedef struct Figures {
     int number;             /* of the current figure; 0: none yet */
@@ -70,7 +71,7 @@ static const char *folder(qs_vm *vm, const char *fn) {
 enum { PLOT_WIDTH = 800, PLOT_HEIGHT = 600, LEFT = 80, RIGHT = 24, TOP = 48, BOTTOM = 48, SWATCH = 28 };
 static const Rgb black = {20, 20, 20}, white = {255, 255, 255}, grid = {224, 224, 224};
 
-static Rgb color_of(const char *style, int index) {
+static Rgb color_of(Style style, int index) {
     static const Rgb cycle[] = {{0, 114, 189}, {217, 83, 25},  {90, 150, 40}, {126, 47, 142},
                                 {200, 150, 0}, {60, 160, 200}, {162, 20, 47}};
     static const struct {
@@ -79,7 +80,7 @@ static Rgb color_of(const char *style, int index) {
     } named[] = {{'r', {214, 39, 40}},  {'g', {44, 140, 44}},  {'b', {31, 80, 200}}, {'k', {20, 20, 20}},
                  {'c', {20, 170, 190}}, {'m', {190, 50, 170}}, {'y', {200, 170, 0}}, {'w', {255, 255, 255}}};
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)
-        if (strchr(style, named[i].letter)) return named[i].color;
+        if (style.color == named[i].letter) return named[i].color;
     return cycle[index % (int)(sizeof cycle / sizeof *cycle)];
 }
 
@@ -124,13 +125,79 @@ static void draw_axes(Canvas *c, const Axis *x, const Axis *y) {
     qcanvas_line(c, LEFT, PLOT_HEIGHT - BOTTOM, PLOT_WIDTH - RIGHT, PLOT_HEIGHT - BOTTOM, 1.2, black);
 }
 
-static void draw_series(Canvas *c, const Series *s, const Axis *x, const Axis *y, Rgb color) {
-    bool marks = strpbrk(s->style, ".o*x+") != NULL, lines = !marks || strchr(s->style, '-');
-    for (size_t i = 0; i < s->n; i++) {
-        double px = pixel(x, s->x[i]), py = pixel(y, s->y[i]);
-        if (marks) qcanvas_line(c, px, py, px, py, 6, color);
-        if (lines && i) qcanvas_line(c, pixel(x, s->x[i - 1]), pixel(y, s->y[i - 1]), px, py, 1.8, color);
+/* -- styles -------------------------------------------------------------------------------------------------------- */
+typedef struct Dash { const char *text; double pixels[4]; } Dash; /* on, off, on, off; the first 0: without gaps */
+static const Dash dashes[] = {{"--", {9, 6, 9, 6}}, {"-.", {9, 5, 2, 5}}, {"-", {0}}, {":", {2, 5, 2, 5}}};
+
+static const Dash *dash_at(const char *s) {
+    for (size_t i = 0; i < sizeof dashes / sizeof *dashes; i++)
+        if (strncmp(s, dashes[i].text, strlen(dashes[i].text)) == 0) return &dashes[i];
+    return NULL;
+}
+
+static bool take_letter(char *slot, const char *letters, char c) {
+    if (*slot || !strchr(letters, c)) return false;
+    return *slot = c, true;
+}
+
+/* A colour, a line and a mark, each at most once and in any order; marks alone have no line. */
+static qs_status style_of(qs_vm *vm, const char *text, Style *out) {
+    *out = (Style){0};
+    for (const char *s = text; *s;) {
+        const Dash *d = out->dash ? NULL : dash_at(s);
+        if (d) out->dash = d, s += strlen(d->text);
+        else if (take_letter(&out->color, "rgbkcmyw", *s) || take_letter(&out->mark, ".o*x+", *s)) s++;
+        else
+            return qs_fail(vm, QS_EVALUE,
+                           "plot: the style \"%s\" may have a colour (r g b k c m y w), a line (- -- -. :) and a mark "
+                           "(. o * x +), each once; '%c' is none of them, or another one", text, *s);
     }
+    if (!out->dash && !out->mark) out->dash = dash_at("-");
+    return QS_OK;
+}
+
+/* *at: pixels since the pattern began; it goes on from one piece of the line to the next. */
+static void draw_dashed(Canvas *c, const Dash *d, double *at, const double from[2], const double to[2], Rgb color) {
+    double length = hypot(to[0] - from[0], to[1] - from[1]), done = 0;
+    double period = d->pixels[0] + d->pixels[1] + d->pixels[2] + d->pixels[3];
+    if (!(period > 0)) {
+        qcanvas_line(c, from[0], from[1], to[0], to[1], 1.8, color);
+        return;
+    }
+    while (done < length) {
+        double left = fmod(*at, period);
+        int part = 0;
+        while (left >= d->pixels[part]) left -= d->pixels[part++];
+        double next = fmin(done + d->pixels[part] - left, length), a = done / length, b = next / length;
+        if (part % 2 == 0)
+            qcanvas_line(c, from[0] + a * (to[0] - from[0]), from[1] + a * (to[1] - from[1]),
+                         from[0] + b * (to[0] - from[0]), from[1] + b * (to[1] - from[1]), 1.8, color);
+        *at += next - done, done = next;
+    }
+}
+
+static void draw_mark(Canvas *c, char mark, double x, double y, Rgb color) {
+    enum { REACH = 4 };
+    double slant = REACH * 0.7;
+    bool upright = mark == '+' || mark == '*', crossed = mark == 'x' || mark == '*';
+    if (mark == '.') qcanvas_line(c, x, y, x, y, 4, color);
+    if (mark == 'o') qcanvas_line(c, x, y, x, y, 2 * REACH, color), qcanvas_line(c, x, y, x, y, REACH, white);
+    if (upright) qcanvas_line(c, x - REACH, y, x + REACH, y, 1.4, color);
+    if (upright) qcanvas_line(c, x, y - REACH, x, y + REACH, 1.4, color);
+    if (crossed) qcanvas_line(c, x - slant, y - slant, x + slant, y + slant, 1.4, color);
+    if (crossed) qcanvas_line(c, x - slant, y + slant, x + slant, y - slant, 1.4, color);
+}
+
+static void draw_series(Canvas *c, const Series *s, const Axis *x, const Axis *y, Rgb color) {
+    double at = 0, last[2] = {NAN, NAN};
+    for (size_t i = 0; i < s->n; i++) {
+        double now[2] = {pixel(x, s->x[i]), pixel(y, s->y[i])};
+        if (s->style.dash && i && isfinite(last[0] + last[1] + now[0] + now[1]))
+            draw_dashed(c, s->style.dash, &at, last, now, color);
+        memcpy(last, now, sizeof last);
+    }
+    for (size_t i = 0; s->style.mark && i < s->n; i++)
+        draw_mark(c, s->style.mark, pixel(x, s->x[i]), pixel(y, s->y[i]), color);
 }
 
 static void draw_legend(Canvas *c, const Figures *f) {
@@ -145,7 +212,9 @@ static void draw_legend(Canvas *c, const Figures *f) {
     for (const Series *s = f->series; s; s = s->next, k++) {
         if (!s->name) continue;
         y += 20;
-        qcanvas_line(c, x + 10, y - 5, x + 10 + SWATCH, y - 5, 2, color_of(s->style, k));
+        const double from[] = {x + 10, y - 5}, to[] = {x + 10 + SWATCH, y - 5};
+        if (s->style.dash) draw_dashed(c, s->style.dash, &(double){0}, from, to, color_of(s->style, k));
+        draw_mark(c, s->style.mark, x + 10 + SWATCH / 2.0, y - 5, color_of(s->style, k));
         qcanvas_text(c, x + 20 + SWATCH, y, 10, s->name, black);
     }
 }
@@ -265,43 +334,70 @@ qs_status qfigure_imshow(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- plots --------------------------------------------------------------------------------------------------------- */
-static qs_status take_numbers(qs_vm *vm, qs_value v, const char *what, double **out, size_t *n) {
-    double *x;
-    TRY(qarr_doubles(vm, v, what, &x, n));
-    *out = malloc((*n + 1) * sizeof **out);
-    if (*out) memcpy(*out, x, *n * sizeof *x);
-    qmem_free(qvm_ctx(vm), x, *n * sizeof *x);
-    return *out ? QS_OK : qs_fail(vm, QS_ENOMEM, "plot: no memory for %zu points", *n);
-}
-
-static qs_status points(qs_vm *vm, qs_call_args *c, int nvalues, Series *s) {
-    size_t nx;
-    TRY(take_numbers(vm, c->in[nvalues - 1], "plot: y", &s->y, &s->n));
-    if (nvalues > 1) TRY(take_numbers(vm, c->in[0], "plot: x", &s->x, &nx));
-    else s->x = malloc((s->n + 1) * sizeof *s->x), nx = s->n;
-    if (!s->x) return qs_fail(vm, QS_ENOMEM, "plot: no memory for %zu points", s->n);
-    if (nx != s->n) return qs_fail(vm, QS_ESHAPE, "plot: x and y must have as many numbers, got %zu and %zu", nx, s->n);
-    for (size_t i = 0; nvalues == 1 && i < nx; i++) s->x[i] = (double)i;
-    return QS_OK;
-}
-
-/* plot(y), plot(x, y), either with a style: a colour letter, '-' for a line, one of .o*x+ for marks. */
-qs_status qfigure_plot(qs_vm *vm, qs_call_args *c) {
-    const char *style = "";
-    int nvalues = c->nin;
-    if (c->in[c->nin - 1].kind == QS_STRING) TRY(qarg_string(vm, "plot", "style", c->in[--nvalues], &style, NULL));
-    if (nvalues < 1 || nvalues > 2)
-        return qs_fail(vm, QS_ETYPE, "plot: wants plot(y), plot(x, y) or plot(x, y, \"style\")");
-    Figures *f = figures(vm);
+/* A line: element i of column k of y (a vector is one column), over x or over the places. */
+static Series *line_of(const double *x, const double *y, size_t n, size_t columns, size_t k) {
     Series *s = calloc(1, sizeof *s);
-    if (!s) return qs_fail(vm, QS_ENOMEM, "plot: out of memory");
-    qs_status status = points(vm, c, nvalues, s);
-    if (status != QS_OK) return free(s->x), free(s->y), free(s), status;
-    snprintf(s->style, sizeof s->style, "%s", style);
-    if (!f->hold || f->image || !f->number) clear(f), f->number++;
+    double *xs = malloc((n + 1) * sizeof *xs), *ys = malloc((n + 1) * sizeof *ys);
+    if (!s || !xs || !ys) return free(s), free(xs), free(ys), NULL;
+    for (size_t i = 0; i < n; i++) xs[i] = x ? x[i] : (double)i, ys[i] = y[i * columns + k];
+    return *s = (Series){.x = xs, .y = ys, .n = n}, s;
+}
+
+static void append(Figures *f, Series *s) {
     Series **end = &f->series;
     while (*end) end = &(*end)->next;
     *end = s;
+}
+
+static qs_status add_lines(qs_vm *vm, Figures *f, const double *x, const double *y, size_t n, size_t columns,
+                           Style style) {
+    for (size_t k = 0; k < columns; k++) {
+        Series *s = line_of(x, y, n, columns, k);
+        if (!s) return qs_fail(vm, QS_ENOMEM, "plot: no memory for %zu points", n);
+        s->style = style;
+        append(f, s);
+    }
+    return QS_OK;
+}
+
+/* Rows and columns of what is drawn: columns are lines. */
+static void grid_of(qs_value v, size_t *n, size_t *columns) {
+    const Array *a = v.kind == QS_ARRAY ? qval_array(v) : NULL;
+    bool matrix = a && a->rank > 1;
+    *n = matrix ? (size_t)a->dims[0] : a ? a->count : 1;
+    *columns = matrix ? (size_t)a->dims[1] : 1;
+}
+
+static qs_status draw_lines(qs_vm *vm, Figures *f, qs_value xs, qs_value ys, Style style) {
+    double *x = NULL, *y = NULL;
+    size_t nx = 0, ny = 0, n, columns;
+    if (ys.kind == QS_ARRAY && qval_array(ys)->rank > 2)
+        return qs_fail(vm, QS_ESHAPE, "plot: y must be a vector or a matrix, got %d dimensions", qval_array(ys)->rank);
+    grid_of(ys, &n, &columns);
+    TRY(qarr_doubles(vm, ys, "plot: y", &y, &ny));
+    qs_status s = xs.kind == QS_NIL ? QS_OK : qarr_doubles(vm, xs, "plot: x", &x, &nx);
+    if (s == QS_OK && x && nx != n)
+        s = qs_fail(vm, QS_ESHAPE, "plot: x and y must have as many numbers, got %zu and %zu", nx, n);
+    if (s == QS_OK) {
+        if (!f->hold || f->image || !f->number) clear(f), f->number++;
+        s = add_lines(vm, f, x, y, n, columns, style);
+    }
+    qmem_free(qvm_ctx(vm), y, ny * sizeof *y);
+    if (x) qmem_free(qvm_ctx(vm), x, nx * sizeof *x);
+    return s;
+}
+
+/* plot(y), plot(x, y), either with a style. */
+qs_status qfigure_plot(qs_vm *vm, qs_call_args *c) {
+    const char *text = "";
+    Style style;
+    int nvalues = c->nin;
+    if (c->in[c->nin - 1].kind == QS_STRING) TRY(qarg_string(vm, "plot", "style", c->in[--nvalues], &text, NULL));
+    if (nvalues < 1 || nvalues > 2)
+        return qs_fail(vm, QS_ETYPE, "plot: wants plot(y), plot(x, y) or plot(x, y, \"style\")");
+    TRY(style_of(vm, text, &style));
+    Figures *f = figures(vm);
+    TRY(draw_lines(vm, f, nvalues > 1 ? c->in[0] : qs_nil(), c->in[nvalues - 1], style));
     TRY(redraw(vm, "plot"));
     return handle(vm, f->number, &c->out[0]);
 }
