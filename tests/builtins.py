@@ -313,6 +313,13 @@ def scale(name, v):
         return np.sum(v)
 
 
+def depends_on_order(v):
+    """Some products on the way overflow or vanish, and which ones depends on the order."""
+    size = np.abs(v[np.isfinite(v)])
+    size = size[size > 0]
+    return not np.isfinite(np.prod(np.fmax(size, 1))) or np.prod(np.fmin(size, 1)) < np.finfo("f8").tiny
+
+
 def reduced(name, v, unsigned=False):
     """unsigned: the result is an element of uint64, not an int."""
     whole = v.dtype.kind in "biu"
@@ -320,6 +327,7 @@ def reduced(name, v, unsigned=False):
     if name in ("sum", "prod"):
         r = (sum if name == "sum" else math.prod)(int(i) for i in w) if whole else getattr(np, name)(w)
         if whole and not -2**63 <= r < (2**64 if unsigned else 2**63): raise Overflow
+        if not whole and name == "prod" and depends_on_order(w): raise Overflow
         return np.array(r, dtype="O") if whole and v.dtype.kind != "b" else np.float64(r) if whole else r
     w = v.astype("f8") if w.dtype.kind != "c" else w
     if name in ("any", "all"): return getattr(np, name)(w)
