@@ -327,7 +327,7 @@ def reduced(name, v, unsigned=False):
     if name in ("sum", "prod"):
         r = (sum if name == "sum" else math.prod)(int(i) for i in w) if whole else getattr(np, name)(w)
         if whole and not -2**63 <= r < (2**64 if unsigned else 2**63): raise Overflow
-        if not whole and name == "prod" and depends_on_order(w): raise Overflow
+        if not whole and name == "prod" and depends_on_order(w): raise Skip
         return np.array(r, dtype="O") if whole and v.dtype.kind != "b" else np.float64(r) if whole else r
     w = v.astype("f8") if w.dtype.kind != "c" else w
     if name in ("any", "all"): return getattr(np, name)(w)
