@@ -29,7 +29,7 @@ static void bounds(Loops *L, Elem e, const Number *a, Number *out) {
         if (kir_is_const(L->f, kelem_real(kelem_into(&into), e, QS_F64, x).re, &v))
             out->lo = fmin(out->lo, v), out->hi = fmax(out->hi, v);
     }
-    L->f->nins = before;
+    kbuild_take_back(&L->walk, before);
 }
 
 /* Of whole numbers: ints among themselves stay ints; of others the twin goes along, and the value is the double. */

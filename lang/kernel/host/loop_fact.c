@@ -98,16 +98,17 @@ static void hear_whole(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds) {
 /* -- of floats ----------------------------------------------------------------------------------------------------- */
 typedef struct { KRef x; bool number, positive; Facts *to; KRef at; } OfFloat;
 
-/* A float that is a sum of whole numbers. */
+/* A float that is a whole number, and constants.  Two numbers that are not known might have lost digits before they
+ * cancel; one is at most what the size of an array leaves it when the proof is done, so it has them all. */
 static bool whole_sum(const Loops *L, KRef r, Affine *out, int depth) {
     const KIns *i = &L->f->ins[r];
     Affine b;
     double k;
     *out = (Affine){0};
-    if (kir_is_const(L->f, r, &k)) return out->constant = (int64_t)k, fabs(k) < 0x1p40 && k == floor(k);
+    if (kir_is_const(L->f, r, &k)) return fabs(k) < 0x1p40 && k == floor(k) && (out->constant = (int64_t)k, true);
     if (i->op == K_CAST && L->f->ins[i->a].dtype == QS_I64) return sum_of(L, i->a, out);
     if ((i->op != K_ADD && i->op != K_SUB) || !depth) return false;
-    return whole_sum(L, i->a, out, depth - 1) && whole_sum(L, i->b, &b, depth - 1) &&
+    return whole_sum(L, i->a, out, depth - 1) && whole_sum(L, i->b, &b, depth - 1) && (!out->n || !b.n) &&
            kaffine_add(out, &b, i->op == K_ADD ? 1 : -1);
 }
 
@@ -130,10 +131,17 @@ static void hear_most(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds) {
     of->to->that[of->to->n++] = r;
 }
 
+/* r without the limit that keeps an index from wrapping; 0: it has none, a minimum of the program say. */
+static KRef unlimited(const KFunc *f, KRef r, KOp op, int64_t limit) {
+    const KIns *i = &f->ins[r];
+    double v;
+    return i->op == op && kir_is_const(f, i->b, &v) && v == (double)limit ? i->a : 0;
+}
+
 /* The float that the index was before it was rounded and kept from wrapping (loop_index.c); 0: it was none. */
 static KRef float_of(const KFunc *f, KRef at) {
+    if (!(at = unlimited(f, at, K_MIN, LOOP_INDEX_MOST)) || !(at = unlimited(f, at, K_MAX, LOOP_INDEX_LEAST))) return 0;
     const KIns *i = &f->ins[at];
-    while (i->op == K_MIN || i->op == K_MAX) i = &f->ins[i->a];
     if (i->op != K_CAST || f->ins[i->a].op != K_MATH) return 0;
     i = &f->ins[i->a];
     return i->flag == MF_trunc || i->flag == MF_floor ? i->a : 0;

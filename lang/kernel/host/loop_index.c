@@ -52,7 +52,7 @@ static KRef whole_index(Loops *L, const Access *a, Number n, KRef *shown) {
     if (!kloop_is_number(L, x)) kloop_fail_unless(L, kloop_op(L, K_EQ, x, x), QS_EINDEX, text, 0, 0);
     *shown = kbuild_pure(&L->walk, K_MATH, QS_B1, down ? MF_floor : MF_trunc, x, 0, 0, 0);
     t = kloop_cast(L, *shown, QS_I64);
-    return kloop_op(L, K_MIN, kloop_op(L, K_MAX, t, kloop_i64(L, INT64_MIN / 4)), kloop_i64(L, INT64_MAX / 4));
+    return kloop_op(L, K_MIN, kloop_op(L, K_MAX, t, kloop_i64(L, LOOP_INDEX_LEAST)), kloop_i64(L, LOOP_INDEX_MOST));
 }
 
 static KRef place(Loops *L, Access *a, Number index, KRef n, int axis) {

@@ -276,6 +276,10 @@ void kloop_watched(Loops *L, const Var *v); /* it has changed */
 void kloop_free_order(Loops *L, const Node *loop, KRef from);
 int kloop_sum_array(const Loops *L, int source);                 /* its number among the sums; -1 */
 
+/* Indices that were floats end here, far outside of all arrays, so that no sum of them wraps. */
+#define LOOP_INDEX_LEAST (INT64_MIN / 4)
+#define LOOP_INDEX_MOST (INT64_MAX / 4)
+
 /* -- loop_fact.c ------------------------------------------------------------------------------------------------- */
 void kloop_prove(Loops *L, Check *check);                        /* fills in low and high */
 bool kloop_is_number(Loops *L, KRef x);                          /* a condition has shown that x is not nan */
