@@ -349,13 +349,14 @@ static void tell_beyond(qs_vm *vm, Kernel *k, const Func *f, int beyond) {
                     f->name->s, k->positions, k->positions + beyond, k->positions, k->positions > 1 ? "s" : "");
 }
 
-/* Entries of cells get what the kernel wrote, as far as it came. */
-static qs_status give_back(qs_vm *vm, const KernelForm *form, const Packed *p) {
+/* For each cell of arrays that the kernel writes to. */
+static qs_status each_written(qs_vm *vm, const KernelForm *form, const Packed *p,
+                              qs_status (*fn)(qs_vm *, const Packed *, int)) {
     const KFunc *f = form->base.version[0].func;
     for (int i = 0; i < f->nparams; i++) {
         const Entry *e = &form->base.entries[form->binds[i].source];
         bool written = f->params[i].kind == KP_ARRAY && f->params[i].written && e->from == FROM_LOCAL;
-        if (written && e->index < p->n && p->inner[e->index]) TRY(qpack_back(vm, p, e->index));
+        if (written && e->index < p->n && p->inner[e->index]) TRY(fn(vm, p, e->index));
     }
     return QS_OK;
 }
@@ -366,12 +367,11 @@ static qs_status launch_packed(qs_vm *vm, Kernel *kernel, Request *r, KernelRun 
     TRY(qpack_open(vm, r->nargs, r->site.locals, &p));
     if (p.args) r->site.locals = p.args, r->packed = &p;
     qs_status s = find_form(vm, &kernel->forms, r, &k->form, k->values);
+    if (s == QS_OK && p.args) s = each_written(vm, k->form, &p, qpack_alone);
     if (s == QS_OK) {
-        s = run(k, r);
-        if (p.args) {
-            qs_status back = give_back(vm, k->form, &p);
-            if (s == QS_OK) s = back;
-        }
+        s = run(k, r); /* entries get what the kernel wrote, as far as it came */
+        qs_status back = p.args ? each_written(vm, k->form, &p, qpack_back) : QS_OK;
+        if (s == QS_OK) s = back;
     }
     qpack_close(vm, &p);
     return s;

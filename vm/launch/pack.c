@@ -2,6 +2,7 @@
 #include "vm/launch/pack.h"
 #include "vm/value/machine.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool alike(const Array *a, const Array *b) {
@@ -141,6 +142,59 @@ qs_status qpack_open(qs_vm *vm, int n, const qs_value *given, Packed *out) {
     for (int i = 0; i < n && s == QS_OK; i++) s = pack_one(vm, out, i);
     if (s != QS_OK) qpack_close(vm, out);
     return s;
+}
+
+/* -- memory that is shared ----------------------------------------------------------------------------------------- */
+typedef struct { const Buffer *buf; int64_t first, end; bool mine; } Stretch; /* elements from the first to the last */
+
+static Stretch stretch_of(const Array *a, bool mine) {
+    int64_t low = (int64_t)a->offset, high = low;
+    for (int d = 0; d < a->rank; d++) *(a->strides[d] < 0 ? &low : &high) += (a->dims[d] - 1) * a->strides[d];
+    return (Stretch){a->buf, low, a->count ? high + 1 : low, mine};
+}
+
+static int by_place(const void *x, const void *y) {
+    const Stretch *a = x, *b = y;
+    uintptr_t p = (uintptr_t)a->buf, q = (uintptr_t)b->buf;
+    return p != q ? (p < q ? -1 : 1) : (a->first > b->first) - (a->first < b->first);
+}
+
+static size_t stretches(const Packed *p, int arg, Stretch *out) {
+    size_t n = 0;
+    for (int i = 0; i < p->n; i++) {
+        const Cell *c = p->given[i].u.p;
+        bool mine = p->given[i].kind == QS_CELL && p->given[i].u.p == p->given[arg].u.p;
+        if (p->given[i].kind == QS_ARRAY) out[n++] = stretch_of(p->given[i].u.p, false);
+        else if (p->inner[i] && (!mine || i == arg))
+            for (size_t k = 0; k < c->count; k++) out[n++] = stretch_of(c->items[k].u.p, mine);
+    }
+    return n;
+}
+
+static size_t most_stretches(const Packed *p) {
+    size_t n = (size_t)p->n;
+    for (int i = 0; i < p->n; i++)
+        if (p->inner[i]) n += ((const Cell *)p->given[i].u.p)->count;
+    return n;
+}
+
+qs_status qpack_alone(qs_vm *vm, const Packed *p, int arg) {
+    size_t room = most_stretches(p);
+    Stretch *s = qmem_alloc(qvm_ctx(vm), room * sizeof *s);
+    size_t n = stretches(p, arg, s), i = 0;
+    int64_t mine = INT64_MIN, others = INT64_MIN; /* the farthest ends in this buffer so far */
+    qsort(s, n, sizeof *s, by_place);
+    for (; i < n; i++) {
+        if (i && s[i].buf != s[i - 1].buf) mine = others = INT64_MIN;
+        if (s[i].first < mine || (s[i].mine && s[i].first < others)) break;
+        int64_t *end = s[i].mine ? &mine : &others;
+        if (s[i].end > *end) *end = s[i].end;
+    }
+    qmem_free(qvm_ctx(vm), s, room * sizeof *s);
+    if (i == n) return QS_OK;
+    return qs_fail(vm, QS_EVALUE,
+                   "argument %d: the kernel writes to entries of a cell that share memory with each other, or with "
+                   "another argument; copy(x) makes an array of its own", arg + 1);
 }
 
 qs_status qpack_back(qs_vm *vm, const Packed *p, int arg) {
