@@ -128,6 +128,8 @@ static qs_status array_binary(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned
     Operand x, y;
     Array *r;
     void *to;
+    if (b.kind == QS_ARRAY) TRY(qoperand_number(vm, op, (qs_dtype)qval_array(b)->dtype, false, &a));
+    if (a.kind == QS_ARRAY) TRY(qoperand_number(vm, op, (qs_dtype)qval_array(a)->dtype, false, &b));
     TRY(qoperand_plan(vm, op, a, b, &p));
     TRY(qoperand_shape(vm, qscalar_op_name(op), a, b, &p.shape));
     TRY(qoperand_open(vm, a, p.compute, &x));
@@ -229,6 +231,7 @@ static qs_status update_into(qs_vm *vm, Op op, qs_value a, qs_value b) {
     Plan p;
     Operand x, y;
     void *to;
+    TRY(qoperand_number(vm, op, (qs_dtype)dst->dtype, true, &b));
     TRY(qoperand_plan(vm, op, a, b, &p));
     TRY(qoperand_shape(vm, qop_inplace(op), a, b, &p.shape));
     if (b.kind == QS_ARRAY && qval_array(b)->count != 1 && !qarr_same_shape(dst, qval_array(b))) {

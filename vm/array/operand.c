@@ -4,6 +4,7 @@
 #include "vm/base/dtype.h"
 #include "vm/value/convert.h"
 
+#include <math.h>
 #include <string.h>
 
 /* -- shapes ------------------------------------------------------------------------------------------------------- */
@@ -98,6 +99,31 @@ qs_status qoperand_int(qs_vm *vm, const char *what, bool order, qs_dtype d, qs_v
     if (order) return *out = QS_F64, QS_OK;
     return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the integer %lld does not fit an array of %s", what,
                     (long long)number.u.i, qdtype_info[d].name);
+}
+
+static qs_status as_bits(qs_vm *vm, Op op, qs_dtype d, qs_value *number) {
+    int64_t n;
+    int bits = (int)qdtype_size(d) * 8;
+    TRY(qscalar_whole(vm, op, *number, &n));
+    bool fits = bits == 64 ? d == QS_I64 || n >= 0 : n >= -((int64_t)1 << (bits - 1)) && n < (int64_t)1 << bits;
+    if (!fits)
+        return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: %lld has other bits than the %d of %s", qscalar_op_name(op),
+                        (long long)n, bits, qdtype_info[d].name);
+    bool is_signed = qdtype_info[d].cls == DC_SINT;
+    if (bits < 64) n &= ((int64_t)1 << bits) - 1;
+    if (bits < 64 && is_signed && n >> (bits - 1)) n -= (int64_t)1 << bits;
+    return *number = qs_int(n), QS_OK;
+}
+
+qs_status qoperand_number(qs_vm *vm, Op op, qs_dtype d, bool keeps, qs_value *number) {
+    OpClass cls = op_plans[op].cls;
+    if (number->kind == QS_ARRAY || !qdtype_is_int(d)) return QS_OK;
+    if (cls == CLASS_BITS) return as_bits(vm, op, d, number);
+    bool exact = cls == CLASS_ORDER || (keeps && (cls == CLASS_ARITH || cls == CLASS_CHOICE));
+    if (!exact || qdtype_size(d) < 8 || number->kind != QS_NUM) return QS_OK;
+    double x = number->u.f;
+    if (x == floor(x) && fabs(x) <= 0x1p53 && int_fits((int64_t)x, d)) *number = qs_int((int64_t)x);
+    return QS_OK;
 }
 
 qs_status qoperand_dtype(qs_vm *vm, Op op, qs_value a, qs_value b, qs_dtype *out) {

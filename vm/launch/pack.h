@@ -1,8 +1,8 @@
 /* pack.h -- private to the launch of kernels: cells of arrays and cells of objects as arguments.
  *
  * A cell whose entries are arrays of one size and element type, as vec[vec3] and vec[mat] are, enters a kernel as one
- * A cell whose entries are arrays of one size and element type, as vec[vec3] and vec[mat] are, enters a kernel as one
- * not share memory with each other, or with another argument, because the copies do not.
+ * array, in which the dimensions of the entries come last.  What the kernel wrote goes back to the entries; so they
+ * must not share memory with each other, or with another argument, because the copies do not.
  *
  * A cell of objects of one class enters as an array for each field that is a number, or an array of one size and
  * element type.  Kernels only read them, as they do with single objects of the host. */
