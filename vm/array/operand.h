@@ -51,9 +51,9 @@ static inline Term qoperand_term(qs_value v) {
 }
 /* The type in which elements of type d meet a number: d, unless it is an int that they do not hold.  That is an error,
  * but in a comparison they meet in float64. */
-/* What a number is beside elements of dtype d before the types meet.  Of bits it has as many as they: -1 is all of them,
- * and more than they have is an error.  Beside 64 bits a whole number is an int where the result has no type of its own
- * (keeps: it goes into the elements), so that no digit of theirs is lost. */
+/* What a number is beside elements of dtype d before the types meet.  Of bits it has as many as they: -1 is all of
+ * them, and more than they have is an error.  Beside 64 bits a whole number is an int where the result has no type of
+ * its own (keeps: it goes into the elements), so that no digit of theirs is lost. */
 qs_status qoperand_number(qs_vm *vm, Op op, qs_dtype d, bool keeps, qs_value *number);
 qs_status qoperand_int(qs_vm *vm, const char *what, bool order, qs_dtype d, qs_value number, qs_dtype *out);
 qs_dtype qoperand_compute(qs_dtype d);
