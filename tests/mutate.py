@@ -26,7 +26,7 @@ SWAPS = [("ADD(", "SUB("), ("SUB(", "ADD("), ("MUL(", "DIV("), ("DIV(", "MUL("),
          ("NUM(INFINITY)", "NUM(1)"), ("NUM(-INFINITY)", "NUM(-1)"), ("NUM(-1)", "NUM(1)"),
          ("NUM(M_LN2)", "NUM(M_LN10)"), ("NUM(M_LN10)", "NUM(M_LN2)")]
 EQUIVALENT = {  # (row, number of the mutant in it): why nobody can tell
-    ("div", 12): "of parts of one size either is the larger one", ("abs", 1): "less than 0, nothing is its own negative",
+    ("div", 12): "of parts of one size either is the larger one", ("abs", 1): "below 0 none is 0 when negated",
     ("sqrt", 9): "at the limit, scaled or not is the same", ("sqrt", 10): "at the limit, scaled or not is the same",
     ("sqrt", 13): "of a real part 0 both parts are equal", ("exp", 7): "an infinite part is not 0",
     ("log", 12): "at the limit, scaled or not is the same"}
