@@ -612,6 +612,16 @@ class Files(unittest.TestCase):
         self.assertIn("warning: main is not called: it takes 1 argument, and 0 stand behind the file", r.stderr)
         self.assertEqual(self.piped("-", text=main + "main(3)\n").stderr, "")
 
+    def test_main_that_the_program_calls_runs_once(self):
+        main = "function [] = main(a)\nprint a\nend\nmain(3)\n"
+        self.assertEqual(self.piped("-", "4", text=main).stdout, "3\n")
+
+    def test_main_with_more_arguments_than_there_is_room_for(self):
+        main = "function [] = main(%s)\nend\n" % ",".join("a%d" % i for i in range(70))
+        r = self.piped("-", *map(str, range(70)), text=main)
+        self.assertEqual(r.returncode, 0)
+        self.assertIn("main is not called", r.stderr)
+
     def test_check(self):
         with script("print 1\n") as good, script("print nowhere\n") as bad, \
              script("m = ones(2,2)\nprint mean(m, 2)\n") as odd:

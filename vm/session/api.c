@@ -178,7 +178,7 @@ static bool takes(const Func *f, int n) {
         if (f->params[i].variadic) most = MAIN_ARGS;
         else if (!f->params[i].init) required = i + 1;
     }
-    return f->qual == Q_HOST && n >= required && n <= most;
+    return f->qual == Q_HOST && n >= required && n <= most && n <= MAIN_ARGS;
 }
 
 /* main(…) of the file; of several the last that takes the arguments, or none at all. */
@@ -234,8 +234,9 @@ static qs_status call_main(qs_vm *vm, const Module *m) {
     int given = qvm(vm)->config.argc, n = given;
     const Func *f = find_main(u, &n);
     if (!f || !qmap_get(&m->names, f->name, &slot)) return QS_OK;
+    if (f->nparams && calls_main(u)) return QS_OK; /* the program has seen to it */
     if (!takes(f, n)) {
-        if (f->qual != Q_HOST || calls_main(u)) return QS_OK;
+        if (f->qual != Q_HOST) return QS_OK;
         return qwarn_at(qvm_ctx(vm), qast_where(u, f->pos), "main is not called: it takes %d argument%s, and %d stand "
                         "behind the file", f->nparams, f->nparams == 1 ? "" : "s", given);
     }

@@ -278,11 +278,11 @@ static int prompt(qs_vm *vm) {
     return qs_exit_code(vm, &code) ? code : good ? 0 : 1;
 }
 
-/* Each file on its own: after an error the next one follows. */
+/* The text, or each file on its own: after an error the next one follows. */
 static int check(qs_vm *vm, const Options *o) {
     int code = 0;
     if (!o->file && !o->text) return wrong("--check needs files, or -e", "");
-    for (int i = -1; i < o->config.argc; i++) {
+    for (int i = -1; i < (o->text ? 0 : o->config.argc); i++) {
         const char *file = i < 0 ? o->file : o->config.argv[i];
         code |= report(vm, qprompt_check(vm, file, o->text));
         qs_error_clear(vm);
