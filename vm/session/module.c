@@ -594,10 +594,11 @@ void qmod_close(qs_vm *vm) {
         }
     qgc_collect(vm);
     qproto_close(vm);
-    for (Module *at = m->modules, *next; at; at = next) {
+    Module *at = m->modules;
+    m->modules = NULL; /* functions that go from now on look at no program (object.c) */
+    for (Module *next; at; at = next) {
         next = at->next;
         close_module(vm, at);
     }
-    m->modules = NULL;
     qnames_close(vm);
 }

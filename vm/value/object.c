@@ -41,15 +41,16 @@ static void bury_object(qs_vm *vm, Object *o) {
 
 static size_t function_bytes(int ncaptures) { return sizeof(Function) + (size_t)ncaptures * sizeof(qs_value); }
 
-/* The last function of a program that was replaced: it may go.  When the machine closes, programs go before values. */
+/* The last function of a program that was replaced: it may go. */
 static void leave_unit(qs_vm *vm, Unit *u) {
-    if (!qvm(vm)->modules || --u->functions > 0 || !u->loose) return;
+    if (--u->functions > 0 || !u->loose) return;
     u->next_dead = qvm(vm)->dead_units;
     qvm(vm)->dead_units = u;
 }
 
 static void bury_function(qs_vm *vm, Function *f) {
-    if (f->fkind == FN_SCRIPT) leave_unit(vm, f->ast->unit);
+    bool closing = !qvm(vm)->modules; /* programs, and the trees of their functions, go before values */
+    if (f->fkind == FN_SCRIPT && !closing) leave_unit(vm, f->ast->unit);
     release_values(vm, f->captures, (size_t)f->ncaptures);
     for (int i = 0; i < f->nmembers; i++) qval_release(vm, qval_object(QS_FUNCTION, f->members[i]));
     qmem_free(qvm_ctx(vm), f->members, (size_t)f->nmembers * sizeof *f->members);
