@@ -220,7 +220,7 @@ static qs_status update_by_result(qs_vm *vm, Op op, qs_value a, qs_value b) {
     char ta[SHAPE_TEXT], tr[SHAPE_TEXT];
     qs_status s = qarr_same_shape(qval_array(a), qval_array(r))
                       ? qarr_assign(vm, qval_array(a), qval_array(r))
-                      : qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s: the product of shape %s does not fit %s", qop_inplace(op),
+                      : qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s: the result of shape %s does not fit %s", qop_inplace(op),
                                  qarr_shape_text(qval_array(r), tr), qarr_shape_text(qval_array(a), ta));
     qval_release(vm, r);
     return s;
