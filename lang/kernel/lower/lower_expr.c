@@ -250,11 +250,6 @@ static qs_status select_rule(Walk *w, KRef c, Val *a, Val *b, Val *out) {
 
 static bool many(const Val *v) { return (v->kind == V_NUM || v->kind == V_MEMORY) && v->rank && klval_count(v) != 1; }
 
-static qs_status choose_one(Lower *L, const Num *x, const void *ud, Num *out) {
-    (void)ud;
-    return *out = klnum_select(L, klnum_truth(L, x[0]), x[1], x[2]), QS_OK;
-}
-
 static bool has_elements(const Val *v) { return v->kind <= V_MEMORY && v->kind != V_VOID; }
 
 /* Between values of other kinds all elements decide. */
@@ -262,7 +257,7 @@ static qs_status choose(Walk *w, Val *c, Val *a, Val *b, Val *out) {
     Lower *L = (Lower *)w;
     KRef all;
     int known;
-    if (has_elements(a) && has_elements(b)) return klval_each(L, (Val[]){*c, *a, *b}, 3, choose_one, NULL, out);
+    if (has_elements(a) && has_elements(b)) return klval_each(L, (Val[]){*c, *a, *b}, 3, klnum_choose, NULL, out);
     TRY(truth(w, c, &all, &known));
     if (known >= 0) return *out = known ? *a : *b, QS_OK;
     return select_rule(w, all, a, b, out);

@@ -72,11 +72,7 @@ static qs_status shifted(Lower *L, const Num *x, const void *ud, Num *out) {
 
 qs_status klmath_shift(Lower *L, const BuiltinCall *c, Val *out) { return each(L, c, shifted, out); }
 
-static qs_status where_of(Lower *L, const Num *x, const void *ud, Num *out) {
-    return (void)ud, *out = klnum_select(L, klnum_truth(L, x[0]), x[1], x[2]), QS_OK;
-}
-
-qs_status klmath_where(Lower *L, const BuiltinCall *c, Val *out) { return each(L, c, where_of, out); }
+qs_status klmath_where(Lower *L, const BuiltinCall *c, Val *out) { return each(L, c, klnum_choose, out); }
 
 /* -- conversions ------------------------------------------------------------------------------------------------- */
 static qs_status int_of(Lower *L, const Num *x, const void *ud, Num *out) {

@@ -438,3 +438,7 @@ Num klnum_select(Lower *L, KRef c, Num a, Num b) {
     if (qdtype_is_complex(d)) x.im.ref = klnum_pure(L, K_SELECT, QS_B1, 0, c, x.im.ref, y.im.ref, 0);
     return x;
 }
+
+qs_status klnum_choose(Lower *L, const Num *x, const void *ud, Num *out) {
+    return (void)ud, *out = klnum_select(L, klnum_truth(L, x[0]), x[1], x[2]), QS_OK;
+}
