@@ -1,7 +1,7 @@
 /* grad.c -- see grad.h: which functions there are, and what their parameters are.
  *
- * The way back is made twice.  First as if all reads that find other contents later were on a tape; then it is known which
- * of them it uses, and only those are kept.  Mostly there are none, and one function is all. */
+ * The way back is made twice.  First as if all reads that find other contents later were on a tape; then it is known
+ * which of them it uses, and only those are kept.  Mostly there are none, and one function is all. */
 #include "lang/kernel/grad/grading.h"
 
 #include <stdio.h>

@@ -277,7 +277,7 @@ static int64_t few_turns(const KFunc *f, KRef loop) {
     if (i->op != K_FOR || !kir_is_const(f, i->a, &a) || !kir_is_const(f, i->b, &b) || !kir_is_const(f, i->c, &c))
         return -1;
     double n = c == 0 || (c > 0 ? a > b : a < b) ? 0 : (b - a) / c + 1;
-    return n > FEW_TURNS ? -1 : (int64_t)n;
+    return n < 1 || n > FEW_TURNS ? -1 : (int64_t)n;
 }
 
 static void find_state(KReplay *v, KRef loop) {
