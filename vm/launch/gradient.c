@@ -258,7 +258,7 @@ static void set_launch(Gradient *g, const KGradPass *pass) {
         for (int d = 0; d < a->rank; d++) r->launch.block[d] = 1;
     }
     r->positions = positions_of(&r->launch);
-    r->steps = r->form->version[0].nloops ? INFINITY : r->positions * qlaunch_func(r)->nins;
+    r->steps = r->form->version[0].nloops ? (double)INFINITY : r->positions * qlaunch_func(r)->nins;
 }
 
 static qs_status run_pass(Gradient *g, int i) {
@@ -308,13 +308,15 @@ static qs_status give_number(qs_vm *vm, const RecordedParam *p, Array *adjoint, 
     qs_value v;
     Array *a;
     TRY(qpiece_take(vm, adjoint, 0, &v));
-    if (p->origin.from.kind != QS_ARRAY) return p->origin.part ? imaginary(vm, v, out) : (*out = v, QS_OK);
+    if (p->origin.from.kind != QS_ARRAY && p->origin.part) return imaginary(vm, v, out);
+    if (p->origin.from.kind != QS_ARRAY) return *out = v, QS_OK;
     const Array *from = qval_array(p->origin.from);
     Shape s = {.dtype = (qs_dtype)adjoint->dtype, .ndim = from->ndim, .rank = from->rank};
     memcpy(s.dims, from->dims, sizeof s.dims);
     qs_status st = qpiece_put(vm, &s, 1, (int64_t[]){p->origin.part}, &v, &a);
     qval_release(vm, v);
-    return st == QS_OK ? (*out = qarr_value(a), QS_OK) : st;
+    if (st == QS_OK) *out = qarr_value(a);
+    return st;
 }
 
 static qs_status give(Gradient *g, qs_value *dx) {

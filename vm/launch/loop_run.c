@@ -190,7 +190,8 @@ static qs_status traced_vector(Call *c, const LoopOut *o, qs_value *part, qs_val
     for (int i = 0; i < o->length; i++) at[i] = i;
     qs_status st = qpiece_put(c->vm, &s, o->length, at, part + o->slot, &traced);
     qval_release(c->vm, plain);
-    return st == QS_OK ? (*out = qarr_value(traced), QS_OK) : st;
+    if (st == QS_OK) *out = qarr_value(traced);
+    return st;
 }
 
 /* part NULL: nothing records the loop. */
@@ -199,7 +200,8 @@ static qs_status variable(Call *c, const LoopOut *o, qs_value *part, qs_value *o
     if (part && o->kind == LOOP_COMPLEX) return qrow_apply(c->vm, EL_complex, 2, part + o->slot, out);
     if (part && o->kind == LOOP_NUM) return *out = qval_retain(part[o->slot]), QS_OK;
     TRY(result(c, o, &plain));
-    return part && o->kind == LOOP_VECTOR ? traced_vector(c, o, part, plain, out) : (*out = plain, QS_OK);
+    if (part && o->kind == LOOP_VECTOR) return traced_vector(c, o, part, plain, out);
+    return *out = plain, QS_OK;
 }
 
 static qs_status put_variables(Call *c, qs_value *part) {

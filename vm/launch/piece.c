@@ -39,9 +39,11 @@ static qs_status copied(qs_vm *vm, qs_value v, const Shape *s, Array **out) {
     return qarr_assign(vm, *out, qval_array(v));
 }
 
-static qs_status record(qs_vm *vm, const GradRule *rule, void *data, int n, const qs_value *in, Array *out) {
-    qs_value v = qarr_value(out);
-    return qtape_record(vm, rule, data, n, in, 1, &v);
+static void record(qs_vm *vm, const GradRule *rule, void *data, int n, const qs_value *in, qs_value *out) {
+    Trace **edges = qmem_alloc(qvm_ctx(vm), (size_t)n * sizeof *edges);
+    for (int i = 0; i < n; i++) edges[i] = qtape_edge(vm, in[i]);
+    qtape_record(vm, rule, data, n, edges, 1, out);
+    qmem_free(qvm_ctx(vm), edges, (size_t)n * sizeof *edges);
 }
 
 qs_status qpiece_copy(qs_vm *vm, qs_value v, const Shape *s, Array **out) {
@@ -49,8 +51,9 @@ qs_status qpiece_copy(qs_vm *vm, qs_value v, const Shape *s, Array **out) {
     qtape_enter(vm);
     qs_status st = copied(vm, v, s, out);
     qtape_leave(vm);
-    if (st == QS_OK && qtape_is_on(vm) && qtape_is_recorded(vm, v)) st = record(vm, &copy_rule, NULL, 1, &v, *out);
     if (st != QS_OK && *out) qarr_release(vm, *out), *out = NULL;
+    qs_value made = qval_object(QS_ARRAY, *out);
+    if (st == QS_OK && qtape_is_on(vm) && qtape_is_recorded(vm, v)) record(vm, &copy_rule, NULL, 1, &v, &made);
     return st;
 }
 
@@ -78,7 +81,7 @@ qs_status qpiece_take(qs_vm *vm, Array *a, int64_t element, qs_value *out) {
     qs_status s = qarr_get(vm, a, (size_t)element, out);
     qtape_leave(vm);
     if (s != QS_OK || !qtape_is_on(vm) || !qtape_is_recorded(vm, from)) return s;
-    return qtape_record(vm, &take_rule, places(vm, 1, &element), 1, &from, 1, out);
+    return record(vm, &take_rule, places(vm, 1, &element), 1, &from, out), QS_OK;
 }
 
 qs_status qpiece_put(qs_vm *vm, const Shape *s, int n, const int64_t *element, const qs_value *number, Array **out) {
@@ -86,8 +89,9 @@ qs_status qpiece_put(qs_vm *vm, const Shape *s, int n, const int64_t *element, c
     TRY(qarr_new(vm, s->dtype, s->rank, s->dims, true, out));
     qarr_keep(*out, s->ndim);
     for (int i = 0; i < n && st == QS_OK; i++) st = qarr_put(vm, *out, (size_t)element[i], qtape_plain(number[i]));
-    if (st == QS_OK && qtape_is_on(vm) && qtape_any(vm, n, number))
-        st = record(vm, &put_rule, places(vm, n, element), n, number, *out);
-    if (st != QS_OK) qarr_release(vm, *out), *out = NULL;
-    return st;
+    qs_value made = qval_object(QS_ARRAY, *out);
+    if (st != QS_OK) return qarr_release(vm, *out), *out = NULL, st;
+    if (qtape_is_on(vm) && qtape_any(vm, n, number))
+        record(vm, &put_rule, places(vm, n, element), n, number, &made);
+    return QS_OK;
 }

@@ -59,13 +59,10 @@ static qs_status keep_array(Run *r, Recorded *rec, int i) {
     return p->contents = qval_array(kept), QS_OK;
 }
 
-/* The operand as it was: with its trace, and without its contents where they will change. */
-static qs_status operand(Run *r, Recorded *rec, int i, qs_value *out) {
-    const RecordedParam *p = &rec->param[i];
-    if (!p->array) return *out = qval_retain(p->origin.from), QS_OK;
-    if (!r->bound.array[i]) return *out = qs_nil(), QS_OK;
-    qs_value a = qval_object(QS_ARRAY, r->bound.array[i]);
-    return p->written ? qtape_keep_shape(r->vm, a, out) : (*out = qval_retain(a), QS_OK);
+/* The operand as it is before it runs. */
+static Trace *edge(const Run *r, const RecordedParam *p, int i) {
+    if (!p->array) return qtape_edge(r->vm, r->bound.origin[i].from);
+    return r->bound.array[i] ? qtape_edge(r->vm, qval_object(QS_ARRAY, r->bound.array[i])) : NULL;
 }
 
 static qs_status keep(Run *r, Recorded *rec, const bool *active, int i) {
@@ -77,9 +74,8 @@ static qs_status keep(Run *r, Recorded *rec, const bool *active, int i) {
         p->origin.part = r->bound.origin[i].part;
         TRY(qtape_keep(r->vm, r->bound.origin[i].from, &p->origin.from));
     }
-    if (!active[i]) return QS_OK;
-    TRY(operand(r, rec, i, &rec->in[rec->nin]));
-    return p->input = rec->nin++, QS_OK;
+    if (active[i]) rec->in[rec->nin] = edge(r, p, i), p->input = rec->nin++;
+    return QS_OK;
 }
 
 /* The gradient knows an array by one name. */
@@ -112,7 +108,7 @@ void qrecord_free(qs_vm *vm, Recorded *rec) {
         if (rec->param[i].after) qarr_release(vm, rec->param[i].after);
         qval_release(vm, rec->param[i].origin.from);
     }
-    for (int i = 0; rec->in && i < rec->nin; i++) qval_release(vm, rec->in[i]);
+    for (int i = 0; rec->in && i < rec->nin; i++) qtape_release(vm, rec->in[i]);
     Ctx *c = qvm_ctx(vm);
     if (rec->in) qmem_free(c, rec->in, (size_t)rec->n * sizeof *rec->in);
     if (rec->out) qmem_free(c, rec->out, (size_t)rec->nout * sizeof *rec->out);
@@ -142,7 +138,7 @@ qs_status qrecord_begin(Run *r) {
     rec->device = r->chosen ? NULL : r->device;
     rec->n = (int)n;
     rec->param = qmem_alloc(c, n * sizeof *rec->param), rec->in = qmem_alloc(c, n * sizeof *rec->in);
-    for (size_t i = 0; i < n; i++) rec->in[i] = rec->param[i].origin.from = qs_nil();
+    for (size_t i = 0; i < n; i++) rec->param[i].origin.from = qs_nil();
     qs_status s = fill(r, rec);
     if (s != QS_OK) return qrecord_free(r->vm, rec), s;
     return r->recorded = rec, QS_OK;
@@ -184,7 +180,8 @@ qs_status qrecord_end(Run *r, int n, const Extracted *from) {
     r->recorded = NULL;
     rec->nout = count_outs(r, rec, n);
     rec->out = qmem_alloc(c, (size_t)rec->nout * sizeof *rec->out);
-    qs_value *in = rec->in, *out = qmem_alloc(c, (size_t)rec->nout * sizeof *out);
+    Trace **in = rec->in;
+    qs_value *out = qmem_alloc(c, (size_t)rec->nout * sizeof *out);
     int nin = rec->nin, at = 0, nparams = rec->n, nout = rec->nout;
     for (int i = 0; i < rec->n; i++)
         if (rec->param[i].written && rec->param[i].active && r->bound.array[i])
@@ -193,11 +190,10 @@ qs_status qrecord_end(Run *r, int n, const Extracted *from) {
     for (int i = 0; i < n; i++)
         rec->out[at] = (RecordedOut){from[i].param, from[i].element}, out[at++] = *from[i].v;
     rec->in = NULL;
-    qs_status s = qtape_record(r->vm, &qgradient_rule, rec, nin, in, nout, out);
+    qtape_record(r->vm, &qgradient_rule, rec, nin, in, nout, out);
     for (int i = 0; i < nout - n; i++) qval_release(r->vm, out[i]);
     for (int i = 0; i < n; i++) *from[i].v = out[nout - n + i];
-    for (int i = 0; i < nin; i++) qval_release(r->vm, in[i]);
     qmem_free(c, in, (size_t)nparams * sizeof *in);
     qmem_free(c, out, (size_t)nout * sizeof *out);
-    return s;
+    return QS_OK;
 }

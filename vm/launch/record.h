@@ -48,7 +48,7 @@ typedef struct Recorded {
     GradientForm *gradient;
     int n, nin, nout;
     RecordedParam *param;
-    qs_value *in;              /* until the node is made */
+    Trace **in;                /* until the node is made */
     RecordedOut *out;
 } Recorded;
 
