@@ -516,7 +516,7 @@ function [dx, dp] = quantile_adjoint(x, q, dim, method, y, dy)
     grid = float64(0..n-1)
     at = isnull(method) ? quantile(grid, q) : quantile(grid, q, 1, method)
     dx = quantile_from(x, listed(at), dim, y, dy)
-    dp = "which elements a quantile lies between changes in jumps"
+    dp = "quantile has no derivative with respect to its level: the elements around it change in jumps"
 end
 
 function v = listed(x)
