@@ -400,15 +400,19 @@ static KRef sum_with_factors(Gather *v, int k) {
 
 static KRef fixed_coord(Gather *v, KRef c) { return c ? cast(v, QS_I64, value(v, c)) : number(v, 0); }
 
-static KRef place(Gather *v, const Site *s) {
+/* Fixed coordinates may be outside of the array: then nothing was added. */
+static KRef place(Gather *v, const Site *s, KRef *guard) {
     KRef at = 0;
+    *guard = 0;
     for (int d = 0, k = 0; d < v->rank; d++) {
-        KRef c = k < v->naxes && v->axes[k] == d ? element(v, k++) : fixed_coord(v, s->coord[d]);
+        bool solved = k < v->naxes && v->axes[k] == d;
+        KRef c = solved ? element(v, k++) : fixed_coord(v, s->coord[d]);
         KRef n = kir_add(v->g, K_DIM, QS_I64, 0, 0, 0, 0, (uint64_t)v->adjoint << 8 | (uint64_t)d, 0);
+        KRef in = solved ? 0 : fold(v, K_INB, c, n, 0);
+        if (in) *guard = *guard ? fold(v, K_AND, *guard, in, 0) : in;
         at = at ? fold(v, K_ADD, fold(v, K_MUL, at, n, 0), c, 0) : c;
     }
-    if (!qdtype_is_complex((qs_dtype)v->f->params[v->adjoint].dtype)) return at;
-    return 0;
+    return at;
 }
 
 static bool same_place(const Gather *v, const Site *a, const Site *b) {
@@ -424,11 +428,11 @@ static void write_sums(Gather *v) {
     for (int k = 0; k < v->nsums; k++) {
         if (written[k]) continue;
         const Site *s = &v->site[v->sum_site[k]];
-        KRef x = sum_with_factors(v, k), at = place(v, s);
+        KRef guard, x = sum_with_factors(v, k), at = place(v, s, &guard);
         for (int m = k + 1; m < v->nsums; m++)
             if (same_place(v, s, &v->site[v->sum_site[m]])) written[m] = true, x = fold(v, K_ADD, x, sum_with_factors(v, m), 0);
-        if (!all) x = fold(v, K_ADD, kir_add(v->g, K_LOAD, t, 0, at, 0, 0, (uint64_t)v->adjoint, 0), x, 0);
-        kir_add(v->g, K_STORE, QS_B1, 0, at, x, 0, (uint64_t)v->adjoint, 0);
+        if (!all) x = fold(v, K_ADD, kir_add(v->g, K_LOAD, t, 0, at, guard, 0, (uint64_t)v->adjoint, 0), x, 0);
+        kir_add(v->g, K_STORE, QS_B1, 0, at, x, guard, (uint64_t)v->adjoint, 0);
     }
 }
 
