@@ -100,10 +100,15 @@ static void add_to_array(KReplay *v, const KElement *e, bool own, KRef x) {
 
 static bool has_adjoint(const KReplay *v, const KIns *i) { return v->s->param[i->imm].adjoint >= 0; }
 
+/* The sum of an element that is not there would go on to what was not written. */
+static KRef guarded(KReplay *v, KRef guard, KRef x) {
+    return guard ? kreplay_fold(v, K_SELECT, kreplay_use(v, guard), x, zero(v, (qs_dtype)v->g->ins[x].dtype)) : x;
+}
+
 static void back_load(KReplay *v, const KIns *i, KRef x) {
     if (!x || !has_adjoint(v, i)) return;
     if (v->owner[i->imm] == KOWN_ELEMENT) {
-        add_sum(v, &v->param_sum[i->imm], x);
+        add_sum(v, &v->param_sum[i->imm], v->f->params[i->imm].written ? guarded(v, i->b, x) : x);
         return;
     }
     KElement e = element(v, i, i->b);
