@@ -27,6 +27,7 @@ void knormal_make(Ctx *c, Arena *arena, const KFunc *f, KNormal *out);
  * new contents of one depend.  kept: a read that finds other contents when the position is run again. */
 typedef struct { uint8_t *live, *varies, *kept; } KActive;
 qs_status kactive_find(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KActive *out);
+bool kactive_reads_first(const KFunc *f, KRef r); /* nothing before the LOAD or ALOAD r writes what it reads */
 KRef kactive_frame(const KFunc *f, KRef r); /* the innermost loop around r; 0: the function */
 
 /* -- sweep.c: what nobody needs goes ------------------------------------------------------------------------------- */
@@ -58,6 +59,23 @@ KFunc *kgrad_shell(const KGrading *s); /* an empty function with the common para
 typedef KRef KUse(void *ud, KRef r);
 KRef kindex_packed(KFunc *g, const KFunc *f, const KIns *i, KUse *use, void *ud);
 
+enum { KINDEX_DEPTH = 40 }; /* of expressions that are looked at */
+/* By dimension of the array: the coordinate in the index of the LOAD, STORE or ATOMIC i, 0: zero; false: it has another
+ * form. */
+bool kindex_coords(const KFunc *f, const KIns *i, KRef *out);
+bool kindex_same(const KFunc *f, KRef a, KRef b, int depth);  /* surely the same value */
+bool kindex_is_fixed(const KFunc *f, KRef r, int depth);      /* position and launch determine it */
+/* What a position touches at a and at b, LOADs or STOREs of one array, are surely different elements.  again: also in
+ * different turns of a loop around both. */
+bool kindex_apart(const KFunc *f, KRef a, KRef b, bool again);
+typedef enum {
+    KOWN_NOT,
+    KOWN_SOME,    /* what a position touches no other one does */
+    KOWN_ELEMENT  /* each position touches one element, always the same */
+} KOwner;
+KRef kindex_guard(const KIns *i); /* of a LOAD, STORE, ATOMIC */
+KOwner kindex_owner(const KFunc *f, int param, KRef *first); /* first: an instruction that touches it */
+
 /* -- dual.c -------------------------------------------------------------------------------------------------------- */
 KFunc *kdual_make(const KGrading *s);
 
@@ -70,4 +88,13 @@ qs_status kadjoint_make(const KGrading *s, KAdjoint *out);
 KFunc *krecord_make(const KGrading *s, bool counts);
 /* In g: the place on the tape of the first entry of a position; pos gives a coordinate, as int64. */
 KRef krecord_base(const KGrading *s, KFunc *g, int tape, KRef (*pos)(void *ud, int axis), void *ud);
+
+/* -- gather.c: sums instead of additions --------------------------------------------------------------------------- */
+typedef struct {
+    KFunc *func, *rest;         /* to be launched in this order; rest: the way back without what func does */
+    int axis[QS_MAX_RANK];      /* func's positions are elements: the dimension by axis of its launch */
+    bool all;                   /* it stores every element */
+} KGathered;
+/* f: the way back; of param, an array that nobody writes.  false: there is nothing to gain, or it is not possible. */
+bool kgather_make(const KGrading *s, const KFunc *f, int param, KGathered *out);
 #endif
