@@ -3,9 +3,11 @@
  *     in    a verified, sealed KFunc (of a kernel, a loop or an expression), and which parameters have a derivative
  *     out   functions that are launched one after another, as KGrad says
  *
- *     normal.c    jumps become conditions       active.c   what carries a derivative, what is wanted
- *     replay.c    f again, turn by turn         adjoint.c  the way back          sweep.c   what nobody needs goes
- *     dual.c      forward derivatives           grad.c     passes and their parameters
+ *     normal.c   jumps become conditions          active.c   what carries a derivative, what is wanted
+ *     replay.c   f again, turn by turn            adjoint.c  the way back
+ *     record.c   f again, with a tape             sweep.c    what nobody needs goes
+ *     dual.c     forward derivatives              index.c    elements of adjoints
+ *     grad.c     passes and their parameters
  *
  * Reverse: the adjoint of a position runs f again for that position, then goes back through it.  What is known again
  * from the inputs is computed again.  What is not (elements that f itself overwrites, shared memory) is kept on a tape
@@ -22,7 +24,7 @@ typedef enum {
     KX_EXTENT, /* number, int64: extent of the domain of f along axis `which` */
     KX_ROOM,   /* number, int64: entries that a position keeps on tape `which` at most: KGrad.room, or what was counted */
     KX_COUNT,  /* array, int64, one element, 0 before the pass that counts: afterwards what KX_ROOM wants */
-    KX_TAPE,   /* array, rank 1, of so many elements: room times positions of f's launch (at least 1); contents free */
+    KX_TAPE,   /* array, rank 1: room times positions of f's launch, at least 1 element; contents free */
     KX_AFTER   /* array: what f's parameter `which` holds after the launch of f; its rank, extents and dtype, packed */
 } KExtraKind;
 typedef struct { uint8_t kind; int which; } KExtra;
@@ -47,7 +49,7 @@ typedef struct {
  * the old ones.  Strides of f's arrays may be anything. */
 typedef struct {
     KGradPass *pass; int npasses;    /* in this order */
-    KGradParam *param; int nparams;  /* of f */
+    const KGradParam *param; int nparams; /* of f */
     KExtra *extra; int nextra;       /* parameters from first_extra on */
     int first_extra;
     int64_t room[4];                 /* by tape: entries per position; -1: a pass counts them */
