@@ -9,23 +9,11 @@
 #include "vm/array/arith.h"
 #include "vm/grad/grad.h"
 #include "vm/interp/interp.h"
+#include "vm/launch/launch.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* -- element by element -------------------------------------------------------------------------------------------- */
-static qs_status record_each(qs_vm *vm, const char *name, int nin, const qs_value *in, qs_value *result) {
-    char rule[64];
-    qs_value fn;
-    RuleCall call;
-    snprintf(rule, sizeof rule, "%s_adjoint", name);
-    if (qrule_find(vm, rule, &fn) != QS_OK) {
-        qerr_clear(qvm_ctx(vm));
-        return qtape_refuse(vm, name, "its rule is not there yet");
-    }
-    TRY(qrule_begin(vm, fn, NULL, nin, in, 1, &call));
-    return qrule_end(vm, &call, 1, result);
-}
 
 /* -- operators ----------------------------------------------------------------------------------------------------- */
 static bool has_elements(qs_value v) {
@@ -33,18 +21,10 @@ static bool has_elements(qs_value v) {
     return v.kind == QS_ARRAY || v.kind == QS_COMPLEX || qval_is_number(v);
 }
 
-static const char *operator_rule(Op op) {
-    switch (op) {
-    case OP_ADD: return "plus";
-    case OP_SUB: return "minus";
-    case OP_MUL: case OP_PWMUL: return "times";
-    case OP_DIV: case OP_PWDIV: return "divide";
-    case OP_POW: case OP_PWPOW: return "pow";
-    case OP_MAXEQ: return "max2";
-    case OP_MINEQ: return "min2";
-    case OP_NEG: return "negate";
-    default: return NULL; /* its results are truth values or integers */
-    }
+/* EL__COUNT: it gives truth values or integers. */
+static Elem operator_row(Op op) {
+    Elem e = kelem_operator(op);
+    return e != EL__COUNT && kelem_info[e].real == ELEM_NUMBER ? e : EL__COUNT;
 }
 
 static bool is_product(Op op, qs_value a, qs_value b) {
@@ -66,8 +46,8 @@ qs_status qdoor_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) 
     qtape_enter(vm);
     qs_status s = qops_binary(vm, op, qtape_plain(a), qtape_plain(b), out);
     qtape_leave(vm);
-    if (s != QS_OK || !recorded || !operator_rule(op)) return s;
-    s = is_product(op, a, b) ? record_product(vm, in, out) : record_each(vm, operator_rule(op), 2, in, out);
+    if (s != QS_OK || !recorded || operator_row(op) == EL__COUNT) return s;
+    s = is_product(op, a, b) ? record_product(vm, in, out) : qrow_record(vm, operator_row(op), 2, in, out);
     if (s != QS_OK) qval_release(vm, *out);
     return s;
 }
@@ -78,8 +58,8 @@ qs_status qdoor_unary(qs_vm *vm, Op op, qs_value a, qs_value *out) {
     qtape_enter(vm);
     qs_status s = qops_unary(vm, op, qtape_plain(a), out);
     qtape_leave(vm);
-    if (s != QS_OK || !recorded || !operator_rule(op)) return s;
-    s = record_each(vm, operator_rule(op), 1, &a, out);
+    if (s != QS_OK || !recorded || operator_row(op) == EL__COUNT) return s;
+    s = qrow_record(vm, operator_row(op), 1, &a, out);
     if (s != QS_OK) qval_release(vm, *out);
     return s;
 }
@@ -148,7 +128,7 @@ static qs_status by_elements(qs_vm *vm, const qs_native_def *d, qs_call_args *c)
     int n = c->nin < MOST ? c->nin : MOST;
     for (int i = 0; i < n; i++) in[i] = qval_retain(c->in[i]);
     qs_status s = run_plain(vm, d, c);
-    if (s == QS_OK) s = record_each(vm, d->name, n, in, &c->out[0]);
+    if (s == QS_OK) s = qrow_record(vm, kelem_find(d->name, n), n, in, &c->out[0]);
     for (int i = 0; i < n; i++) qval_release(vm, in[i]);
     return s;
 }

@@ -283,7 +283,7 @@ qs_status qloop_enter(qs_vm *vm, Frame *f, uint32_t pc, bool *done) {
     LoopRegion *r = region_at(&f->proto->chunk, pc);
     Counter counters[QS_MAX_RANK];
     *done = false;
-    if (qtape_is_on(vm) || !r || r->loop->u.loop.nvars > QS_MAX_RANK) return QS_OK;
+    if (!r || r->loop->u.loop.nvars > QS_MAX_RANK) return QS_OK;
     int n = r->loop->u.loop.nvars;
     for (int i = 0; i < n; i++) counters[i] = qloop_counter(f, r, i);
     if (counters[0].turns <= 0) return QS_OK;
@@ -300,7 +300,6 @@ static double usual_steps(const LoopState *s) { return s->work / (s->begun > 1 ?
 qs_status qloop_begin(qs_vm *vm, Frame *f, LoopRegion *r, bool *done) {
     LoopState *s = state_of(vm, f, r);
     *done = false;
-    if (qtape_is_on(vm)) return QS_OK;
     if (s->forms.n || at_once(vm, r)) TRY(enter(vm, f, r, NULL, usual_steps(s), done));
     s->begun += !*done;
     return QS_OK;
@@ -325,7 +324,6 @@ qs_status qloop_turn(qs_vm *vm, Frame *f, LoopRegion *r, bool *done) {
     const Chunk *c = &f->proto->chunk;
     double steps = LOOP_LOOK * qloop_turn_steps(vm, f, r);
     *done = false;
-    if (qtape_is_on(vm)) return QS_OK;
     qvm(vm)->loop_look = qloop_next_look(qvm(vm)->loop_least);
     for (uint32_t i = 0; i < c->nloops; i++)
         if (is_around(&c->loops[i], r)) state_of(vm, f, &c->loops[i])->work += steps;
