@@ -178,6 +178,10 @@ static KArg adjoint_arg(Check *t, const KGrad *d, const KFunc *g, int i, const d
     return a;
 }
 
+static bool starts_at_zero(const Check *t, const KGrad *d, int i) {
+    return d->param[i].stored || t->f->params[i].kind == KP_NUM;
+}
+
 static qs_status by_reverse(Check *t, double *sum, double *size) {
     KGrad d;
     KArg args[MAX_PARAMS] = {0};
@@ -187,15 +191,16 @@ static qs_status by_reverse(Check *t, double *sum, double *size) {
     const KFunc *g = d.pass[0].func;
     for (int i = 0; i < t->f->nparams; i++)
         if (is_active(t, i))
-            args[d.param[i].adjoint] = adjoint_arg(t, &d, g, i, t->f->params[i].kind == KP_NUM ? NULL : t->v[i]);
+            args[d.param[i].adjoint] = adjoint_arg(t, &d, g, i, starts_at_zero(t, &d, i) ? NULL : t->v[i]);
     TRY(kgradtest_run(t->k->ctx, t->k->arena, t->f, &d, args, &t->k->launch));
     *sum = 0;
     for (int i = 0; i < t->f->nparams; i++) {
         if (!is_active(t, i)) continue;
         int a = d.param[i].adjoint;
         for (int64_t e = 0, n = count(&g->params[a], &args[a]); e < n; e++) {
-            double x = t->u[i][e] * read(&g->params[a], &args[a], e);
-            *sum += x, *size += fabs(x);
+            double x = read(&g->params[a], &args[a], e);
+            if (d.param[i].stored) x += t->v[i][e]; /* what is only read comes out as well, unchanged */
+            *sum += t->u[i][e] * x, *size += fabs(t->u[i][e] * x);
         }
     }
     return QS_OK;

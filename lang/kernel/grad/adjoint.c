@@ -92,8 +92,8 @@ static void store(KReplay *v, const KElement *e, KRef x) {
     kreplay_add(v, K_STORE, QS_B1, 0, e->at, x, e->guard, (uint64_t)e->param);
 }
 
-static void add_to_array(KReplay *v, const KElement *e, KRef x) {
-    if (v->f->serial) store(v, e, kreplay_fold(v, K_ADD, load(v, e), x, 0));
+static void add_to_array(KReplay *v, const KElement *e, bool own, KRef x) {
+    if (own || v->f->serial) store(v, e, kreplay_fold(v, K_ADD, load(v, e), x, 0));
     else kreplay_add(v, K_ATOMIC, QS_B1, KA_ADD, e->at, x, e->guard, (uint64_t)e->param);
 }
 
@@ -101,8 +101,12 @@ static bool has_adjoint(const KReplay *v, const KIns *i) { return v->s->param[i-
 
 static void back_load(KReplay *v, const KIns *i, KRef x) {
     if (!x || !has_adjoint(v, i)) return;
+    if (v->owner[i->imm] == KOWN_ELEMENT) {
+        add_sum(v, &v->param_sum[i->imm], x);
+        return;
+    }
     KElement e = element(v, i, i->b);
-    add_to_array(v, &e, x);
+    add_to_array(v, &e, v->owner[i->imm] == KOWN_SOME, x);
 }
 
 static void back_store(KReplay *v, const KIns *i) {
@@ -430,6 +434,14 @@ static void find_crossing(KReplay *v) {
     }
 }
 
+static void find_owners(KReplay *v) {
+    for (int p = 0; p < v->f->nparams; p++) {
+        if (v->f->params[p].kind != KP_ARRAY || v->s->param[p].adjoint < 0 || v->f->serial) continue;
+        v->owner[p] = (uint8_t)kindex_owner(v->f, p, &v->element[p]);
+        if (qdtype_is_complex((qs_dtype)v->f->params[p].dtype) && v->owner[p] == KOWN_ELEMENT) v->owner[p] = KOWN_SOME;
+    }
+}
+
 static void begin(KReplay *v, const KGrading *s) {
     size_t n = s->f->nins;
     Arena *a = s->arena;
@@ -437,26 +449,45 @@ static void begin(KReplay *v, const KGrading *s) {
     v->adjoint = qarena_alloc(a, n * sizeof(KRef)), v->sum = qarena_alloc(a, n * sizeof *v->sum);
     v->param_sum = qarena_alloc(a, ((size_t)s->f->nparams + 1) * sizeof *v->param_sum);
     v->touched = qarena_alloc(a, (n + (size_t)s->f->nparams + 1) * sizeof *v->touched);
+    v->owner = qarena_alloc(a, (size_t)s->f->nparams + 1);
+    v->element = qarena_alloc(a, ((size_t)s->f->nparams + 1) * sizeof(KRef));
     v->crosses = qarena_alloc(a, n), v->twin = qarena_alloc(a, n * sizeof(KRef));
     v->acts = qarena_alloc(a, (n + 1) * sizeof *v->acts);
     find_crossing(v);
+    find_owners(v);
 }
 
-static bool is_number(const KReplay *v, int p) {
-    return v->f->params[p].kind == KP_NUM && v->s->param[p].adjoint >= 0;
+/* The sum of a parameter's adjoint is one number for a position. */
+static bool has_sum(const KReplay *v, int p) {
+    if (v->s->param[p].adjoint < 0) return false;
+    return v->f->params[p].kind == KP_NUM || v->owner[p] == KOWN_ELEMENT;
 }
 
 static void begin_params(KReplay *v) {
     for (int p = 0; p < v->f->nparams; p++)
-        if (is_number(v, p)) new_sum(v, &v->param_sum[p], (qs_dtype)v->f->params[p].dtype);
+        if (has_sum(v, p)) new_sum(v, &v->param_sum[p], kir_value_dtype((qs_dtype)v->f->params[p].dtype));
+}
+
+static KRef fixed(void *ud, KRef r) { /* again: where it stands in f it need not be seen here */
+    KReplay *v = ud;
+    const KIns *i = ins(v, r);
+    if (!r || !i->a) return kreplay_use(v, r);
+    return kir_copy(v->g, i, fixed(v, i->a), fixed(v, i->b), fixed(v, i->c));
+}
+
+static void end_element(KReplay *v, int p, KRef x) {
+    const KIns *i = ins(v, v->element[p]);
+    KElement e = {.param = v->s->param[p].adjoint, .at = kindex_packed(v->g, v->f, i, fixed, v), .guard = fixed(v, i->b)};
+    store(v, &e, x);
 }
 
 static void end_params(KReplay *v) {
     for (int p = 0; p < v->f->nparams; p++) {
-        KRef x = is_number(v, p) ? take_sum(v, &v->param_sum[p]) : 0;
-        if (!x) continue;
-        KElement e = {.param = v->s->param[p].adjoint, .at = number(v, 0), .d = (qs_dtype)v->f->params[p].dtype};
-        add_to_array(v, &e, x);
+        qs_dtype d = kir_value_dtype((qs_dtype)v->f->params[p].dtype);
+        KRef x = has_sum(v, p) ? take_sum(v, &v->param_sum[p]) : 0;
+        KElement e = {.param = v->s->param[p].adjoint, .at = number(v, 0), .d = d};
+        if (has_sum(v, p) && v->owner[p] == KOWN_ELEMENT) end_element(v, p, x ? x : zero(v, d));
+        else if (x) add_to_array(v, &e, false, x);
     }
 }
 

@@ -242,6 +242,16 @@ static bool has_tape(const Grad *d, bool counted) {
     return false;
 }
 
+static void tell_stored(Grad *d) {
+    KRef first;
+    for (int p = 0; p < d->out->nparams; p++) {
+        const KParam *x = &d->given->params[p];
+        if (x->kind != KP_ARRAY || d->s.param[p].adjoint < 0 || d->given->serial) continue;
+        bool own = kindex_owner(d->normal.func, p, &first) == KOWN_ELEMENT;
+        ((KGradParam *)d->out->param)[p].stored = own && !qdtype_is_complex((qs_dtype)x->dtype);
+    }
+}
+
 static void tell_needs(Grad *d) {
     for (int p = 0; p < d->out->nparams; p++)
         for (int k = 0; k < d->out->npasses; k++) {
@@ -277,7 +287,7 @@ qs_status kgrad_reverse(Ctx *c, Arena *arena, const KFunc *f, const bool *active
     if (has_tape(&d, true)) add_pass(&d, (KGradPass){.func = krecord_make(&d.s, true), .again = true, .counts = true});
     if (has_tape(&d, false)) add_pass(&d, (KGradPass){.func = krecord_make(&d.s, false), .again = true});
     add_pass(&d, (KGradPass){.func = adjoint});
-    tell_needs(&d);
+    tell_needs(&d), tell_stored(&d);
     return verify(&d);
 }
 

@@ -33,6 +33,7 @@ typedef struct { uint8_t kind; int which; } KExtra;
 typedef struct {
     bool needed;    /* array: its contents before the launch of f are read */
     bool changed;   /* array: passes with `again` change it: bind a copy of those contents, a new one for each pass */
+    bool stored;    /* array: each position stores one element of its adjoint, its own; nothing is added to it */
     int adjoint;    /* its adjoint among the parameters; -1: not active */
 } KGradParam;
 
@@ -45,7 +46,7 @@ typedef struct {
 
 /* The adjoint of an array has its rank and extents, is packed, and has the dtype in which its elements take part in
  * arithmetic (complex ones keep theirs); that of a number is an array of one element, of its dtype.  Passes add to
- * adjoints of what f reads.  The adjoint of what f writes comes in as that of its new contents and goes out as that of
+ * adjoints of what f reads, but to `stored` ones: those need zeros only where there are elements without a position.  The adjoint of what f writes comes in as that of its new contents and goes out as that of
  * the old ones.  Strides of f's arrays may be anything. */
 typedef struct {
     KGradPass *pass; int npasses;    /* in this order */

@@ -58,6 +58,18 @@ KFunc *kgrad_shell(const KGrading *s); /* an empty function with the common para
 typedef KRef KUse(void *ud, KRef r);
 KRef kindex_packed(KFunc *g, const KFunc *f, const KIns *i, KUse *use, void *ud);
 
+enum { KINDEX_DEPTH = 40 }; /* of expressions that are looked at */
+/* By dimension of the array: the coordinate in the index of the LOAD, STORE or ATOMIC i; false: it has another form. */
+bool kindex_coords(const KFunc *f, const KIns *i, KRef *out);
+bool kindex_same(const KFunc *f, KRef a, KRef b, int depth);  /* surely the same value */
+bool kindex_is_fixed(const KFunc *f, KRef r, int depth);      /* position and launch determine it */
+typedef enum {
+    KOWN_NOT,
+    KOWN_SOME,    /* what a position touches no other one does */
+    KOWN_ELEMENT  /* each position reads one element, always the same, and nobody writes */
+} KOwner;
+KOwner kindex_owner(const KFunc *f, int param, KRef *first); /* first: an instruction that touches it */
+
 /* -- dual.c -------------------------------------------------------------------------------------------------------- */
 KFunc *kdual_make(const KGrading *s);
 

@@ -48,7 +48,8 @@ typedef struct {
     /* adjoint.c */
     KRef *adjoint;              /* by instruction of f: the adjoint of its value so far; 0: zero */
     KSum *sum;                  /* the same of LOCALs, and of values that are used in other regions */
-    KSum *param_sum;            /* by parameter: of numbers */
+    KSum *param_sum;            /* by parameter: of numbers, and of the element that the position owns */
+    uint8_t *owner; KRef *element; /* by array parameter: KOwner, and an instruction of f that touches it */
     KSum **touched; int ntouched;
     uint8_t *crosses;
     KRef *twin;                 /* LARRAY, SHARED of f: memory of adjoints */
