@@ -112,8 +112,8 @@ static qs_status bind(Run *run) {
 }
 
 /* -- adjoints of what was written ----------------------------------------------------------------------------------- */
-static qs_status zeros(qs_vm *vm, const Shape *s, Array **out) {
-    TRY(qarr_new(vm, s->dtype, s->rank, s->dims, true, out));
+static qs_status zeros(qs_vm *vm, const Shape *s, bool covered, Array **out) {
+    TRY(qarr_new(vm, s->dtype, s->rank, s->dims, !covered, out));
     return qarr_keep(*out, s->ndim), QS_OK;
 }
 
@@ -131,21 +131,54 @@ static qs_status put_numbers(Gradient *g, int param, const qs_value *dy) {
     return s;
 }
 
+/* Nobody else refers to it, and the sweep lets it go afterwards (vm/grad/sweep.c): it is changed where it lies. */
+static bool is_spare(qs_value v, const Shape *s) {
+    const Array *a = v.kind == QS_ARRAY ? v.u.p : NULL;
+    return a && a->hdr.refs == 1 && a->hdr.flags == 0 && !a->trace && a->contiguous && a->dtype == s->dtype &&
+           a->rank == s->rank && !memcmp(a->dims, s->dims, (size_t)s->rank * sizeof *s->dims) && a->buf->home < 0 &&
+           !qbuf_shared(a->buf);
+}
+
+/* An adjoint that is not changed is read where it lies. */
+static bool is_ready(const Gradient *g, int param, qs_value v) {
+    const Shape *s = &g->rec->param[param].shape;
+    const Array *a = v.kind == QS_ARRAY ? v.u.p : NULL;
+    bool changed = false;
+    for (int i = 0; i < g->code->npasses; i++)
+        changed |= g->code->pass[i].func->params[g->code->param[param].adjoint].written;
+    return !changed && a && a->contiguous && a->dtype == s->dtype && a->rank == s->rank &&
+           !memcmp(a->dims, s->dims, (size_t)s->rank * sizeof *s->dims);
+}
+
+static qs_status open_adjoint_of(Gradient *g, int param, qs_value dy) {
+    const Shape *s = &g->rec->param[param].shape;
+    if (!is_spare(dy, s) && !is_ready(g, param, dy)) return qpiece_copy(g->run.vm, dy, s, &g->adjoint[param]);
+    return g->adjoint[param] = qval_array(qval_retain(dy)), QS_OK;
+}
+
 static qs_status open_written(Gradient *g, int param, const qs_value *dy) {
     const Recorded *rec = g->rec;
     for (int k = 0; k < rec->nout; k++)
         if (rec->out[k].param == param && rec->out[k].element < 0 && dy[k].kind != QS_NIL)
-            return qpiece_copy(g->run.vm, dy[k], &rec->param[param].shape, &g->adjoint[param]);
+            return open_adjoint_of(g, param, dy[k]);
     return put_numbers(g, param, dy);
+}
+
+/* Each position stores an element, and each element has a position. */
+static bool is_covered(const Gradient *g, int param) {
+    const DevArg *a = &g->rec->param[param].arg;
+    const Launch *l = &g->rec->launch;
+    if (!g->code->param[param].stored || a->rank != l->rank) return false;
+    return !memcmp(a->dims, l->domain, (size_t)a->rank * sizeof *a->dims);
 }
 
 static qs_status open_adjoint(Gradient *g, int i, const qs_value *dy) {
     static const Shape one = {.ndim = 1, .rank = 1, .dims = {1}};
     const RecordedParam *p = &g->rec->param[i];
-    if (p->array) return p->written ? open_written(g, i, dy) : zeros(g->run.vm, &p->shape, &g->adjoint[i]);
+    if (p->array) return p->written ? open_written(g, i, dy) : zeros(g->run.vm, &p->shape, is_covered(g, i), &g->adjoint[i]);
     Shape s = one;
     s.dtype = (qs_dtype)g->rec->form->version[g->rec->which].func->params[i].dtype;
-    return zeros(g->run.vm, &s, &g->adjoint[i]);
+    return zeros(g->run.vm, &s, false, &g->adjoint[i]);
 }
 
 /* -- contents, and what the passes want besides ---------------------------------------------------------------------- */
