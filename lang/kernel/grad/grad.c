@@ -199,7 +199,7 @@ static qs_status prepare(Grad *d, const uint8_t *used, KRef *map) {
     begin_params(d, "adjoint of ");
     count_room(d, used);
     bool any = memchr(used, 1, f->nins);
-    if (any || (f->serial && kir_has(f, K_POS))) add_extents(d);
+    if (any || !f->serial || kir_has(f, K_POS)) add_extents(d);
     for (int t = 0; t < KTAPES; t++)
         if (on_tape(d, used, t)) add_tape(d, t);
     add_pointers(d, used, map);
@@ -232,7 +232,6 @@ static qs_status make_adjoint(Grad *d, uint8_t *used, KFunc **out) {
 }
 
 static void add_pass(Grad *d, KGradPass p) {
-    p.over = -1;
     d->out->pass[d->out->npasses++] = p;
 }
 
@@ -242,13 +241,34 @@ static bool has_tape(const Grad *d, bool counted) {
     return false;
 }
 
+static bool is_empty(const KFunc *f) { /* it changes nothing */
+    return !kir_has(f, K_STORE) && !kir_has(f, K_ATOMIC);
+}
+
+/* Passes for arrays whose adjoints can be gathered; comes back: the way back without that. */
+static KFunc *gather_all(Grad *d, KFunc *adjoint) {
+    for (int p = 0; p < d->given->nparams; p++) {
+        KGathered g;
+        const KParam *x = &d->given->params[p];
+        if (x->kind != KP_ARRAY || x->written || d->s.param[p].adjoint < 0) continue;
+        if (!kgather_make(&d->s, adjoint, p, &g)) continue;
+        KGradPass pass = {.func = ksweep(d->c, d->arena, g.func, adjoints_wanted(d), NULL), .over = p};
+        memcpy(pass.axis, g.axis, sizeof pass.axis);
+        add_pass(d, pass);
+        if (g.all) ((KGradParam *)d->out->param)[p].stored = KSTORED_ALL;
+        adjoint = ksweep(d->c, d->arena, g.rest, adjoints_wanted(d), NULL);
+    }
+    return adjoint;
+}
+
 static void tell_stored(Grad *d) {
     KRef first;
     for (int p = 0; p < d->out->nparams; p++) {
         const KParam *x = &d->given->params[p];
         if (x->kind != KP_ARRAY || d->s.param[p].adjoint < 0 || d->given->serial) continue;
         bool own = kindex_owner(d->normal.func, p, &first) == KOWN_ELEMENT;
-        ((KGradParam *)d->out->param)[p].stored = own && !qdtype_is_complex((qs_dtype)x->dtype);
+        if (own && !x->written && !qdtype_is_complex((qs_dtype)x->dtype))
+            ((KGradParam *)d->out->param)[p].stored = KSTORED_OWN;
     }
 }
 
@@ -267,7 +287,7 @@ static qs_status verify(const Grad *d) {
 }
 
 static Grad begin(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KGrad *out) {
-    *out = (KGrad){.pass = qarena_alloc(arena, 8 * sizeof(KGradPass))};
+    *out = (KGrad){.pass = qarena_alloc(arena, ((size_t)f->nparams + 3) * sizeof(KGradPass))};
     return (Grad){.c = c, .arena = arena, .given = f, .active = active, .out = out};
 }
 
@@ -284,9 +304,10 @@ qs_status kgrad_reverse(Ctx *c, Arena *arena, const KFunc *f, const bool *active
     for (KRef r = 1; r < d.normal.func->nins; r++) any |= used[r] = act.kept[r] == KEPT_ON_TAPE;
     TRY(make_adjoint(&d, used, &adjoint));
     if (any) TRY(make_adjoint(&d, used, &adjoint));
-    if (has_tape(&d, true)) add_pass(&d, (KGradPass){.func = krecord_make(&d.s, true), .again = true, .counts = true});
-    if (has_tape(&d, false)) add_pass(&d, (KGradPass){.func = krecord_make(&d.s, false), .again = true});
-    add_pass(&d, (KGradPass){.func = adjoint});
+    if (has_tape(&d, true)) add_pass(&d, (KGradPass){.func = krecord_make(&d.s, true), .again = true, .counts = true, .over = -1});
+    if (has_tape(&d, false)) add_pass(&d, (KGradPass){.func = krecord_make(&d.s, false), .again = true, .over = -1});
+    adjoint = gather_all(&d, adjoint);
+    if (!is_empty(adjoint) || !out->npasses) add_pass(&d, (KGradPass){.func = adjoint, .over = -1});
     tell_needs(&d), tell_stored(&d);
     return verify(&d);
 }
@@ -299,7 +320,7 @@ qs_status kgrad_forward(Ctx *c, Arena *arena, const KFunc *f, const bool *active
     d.s.f = f;
     TRY(kactive_find(c, arena, f, active, &d.s.act));
     TRY(check_all(&d, f, &d.s.act));
-    add_pass(&d, (KGradPass){.func = kdual_make(&d.s), .again = true});
+    add_pass(&d, (KGradPass){.func = kdual_make(&d.s), .again = true, .over = -1});
     tell_needs(&d);
     return verify(&d);
 }

@@ -6,8 +6,8 @@
  *     normal.c   jumps become conditions          active.c   what carries a derivative, what is wanted
  *     replay.c   f again, turn by turn            adjoint.c  the way back
  *     record.c   f again, with a tape             sweep.c    what nobody needs goes
- *     dual.c     forward derivatives              index.c    elements of adjoints
- *     grad.c     passes and their parameters
+ *     gather.c   sums instead of additions        index.c    elements of arrays and adjoints
+ *     dual.c     forward derivatives              grad.c     passes and their parameters
  *
  * Reverse: the adjoint of a position runs f again for that position, then goes back through it.  What is known again
  * from the inputs is computed again.  What is not (elements that f itself overwrites, shared memory) is kept on a tape
@@ -29,24 +29,31 @@ typedef enum {
 } KExtraKind;
 typedef struct { uint8_t kind; int which; } KExtra;
 
+/* Passes add to adjoints of what f reads, which come in as zeros, or as what is known already.  Some store at first: */
+typedef enum {
+    KSTORED_NOT,
+    KSTORED_OWN, /* each position of f's launch one element, its own: what has no position has to be zero before */
+    KSTORED_ALL  /* all elements: the contents before do not matter */
+} KStored;
+
 /* All functions take the same parameters: those of f, one adjoint for each active one, in order, then the extras. */
 typedef struct {
     bool needed;    /* array: its contents before the launch of f are read */
     bool changed;   /* array: passes with `again` change it: bind a copy of those contents, a new one for each pass */
-    bool stored;    /* array: each position stores one element of its adjoint, its own; nothing is added to it */
+    uint8_t stored; /* array: KStored */
     int adjoint;    /* its adjoint among the parameters; -1: not active */
 } KGradParam;
 
 typedef struct {
     KFunc *func;
-    int over;       /* -1: launched over the domain of f; else over the extents of this array parameter of f */
+    int over;       /* -1: launched over the domain of f; else over extents of this array parameter of f: */
+    int axis[QS_MAX_RANK]; /* of which dimension the extent along each axis of func's launch is */
     bool again;     /* runs f again: see KGradParam.changed */
     bool counts;    /* to be launched only to fill the arrays KX_COUNT; then KX_ROOM and KX_TAPE are bound */
 } KGradPass;
 
 /* The adjoint of an array has its rank and extents, is packed, and has the dtype in which its elements take part in
- * arithmetic (complex ones keep theirs); that of a number is an array of one element, of its dtype.  Passes add to
- * adjoints of what f reads, but to `stored` ones: those need zeros only where there are elements without a position.  The adjoint of what f writes comes in as that of its new contents and goes out as that of
+ * arithmetic (complex ones keep theirs); that of a number is an array of one element, of its dtype.  The adjoint of what f writes comes in as that of its new contents and goes out as that of
  * the old ones.  Strides of f's arrays may be anything. */
 typedef struct {
     KGradPass *pass; int npasses;    /* in this order */

@@ -82,4 +82,13 @@ qs_status kadjoint_make(const KGrading *s, KAdjoint *out);
 KFunc *krecord_make(const KGrading *s, bool counts);
 /* In g: the place on the tape of the first entry of a position; pos gives a coordinate, as int64. */
 KRef krecord_base(const KGrading *s, KFunc *g, int tape, KRef (*pos)(void *ud, int axis), void *ud);
+
+/* -- gather.c: sums instead of additions --------------------------------------------------------------------------- */
+typedef struct {
+    KFunc *func, *rest;         /* to be launched in this order; rest: the way back without what func does */
+    int axis[QS_MAX_RANK];      /* func's positions are elements: the dimension by axis of its launch */
+    bool all;                   /* it stores every element */
+} KGathered;
+/* f: the way back; of param, an array that nobody writes.  false: there is nothing to gain, or it is not possible. */
+bool kgather_make(const KGrading *s, const KFunc *f, int param, KGathered *out);
 #endif

@@ -55,15 +55,16 @@ static KRef whole_element(const KFunc *f, KRef at) {
     return i->op == K_MUL && is_number(f, i->b, 2) ? i->a : 0;
 }
 
-static bool is_extent(const KFunc *f, KRef r, uint64_t param, int axis) {
+/* Of the array, or of the one that it is the adjoint of. */
+static bool is_extent(const KFunc *f, KRef r, int axis) {
     const KIns *i = &f->ins[r];
-    return i->op == K_CONST || (i->op == K_DIM && i->imm == (param << 8 | (uint64_t)axis));
+    return i->op == K_CONST || (i->op == K_DIM && (int)(i->imm & 255) == axis);
 }
 
 static bool packed_coords(const KFunc *f, KRef at, uint64_t param, KRef *out) {
     for (int d = f->params[param].rank - 1; d > 0; d--) {
         const KIns *sum = &f->ins[at], *row = &f->ins[sum->a];
-        if (sum->op != K_ADD || row->op != K_MUL || !is_extent(f, row->b, param, d)) return false;
+        if (sum->op != K_ADD || row->op != K_MUL || !is_extent(f, row->b, d)) return false;
         out[d] = sum->b, at = row->a;
     }
     return out[0] = at, true;

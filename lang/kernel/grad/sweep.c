@@ -2,7 +2,9 @@
  *
  * An instruction stays when memory that is wanted depends on it: roots are the writes to wanted parameters; from there
  * operands, regions around, all writes to memory that is read, and how loops are left.  Loops end, so that one without
- * effect may go.  Writes are not told apart by place: each time that a kernel is run again it has LOCALs of its own. */
+ * effect may go.  Writes are not told apart by place: each time that a kernel is run again it has LOCALs of its own.
+ *
+ * A LOCAL that is written in the region alone where it was made holds what was written last: who reads it takes that. */
 #include "lang/kernel/grad/grading.h"
 
 typedef struct {
@@ -11,9 +13,11 @@ typedef struct {
     KRef *work; uint32_t n;
     KRef *next, *first;        /* lists of writes: by instruction; by LOCAL, LARRAY, SHARED, LOOP */
     KRef *of_param; bool *wanted;
+    KRef *is;                  /* the instruction, or the value that a GET surely finds */
 } Sweep;
 
 static void mark(Sweep *s, KRef r) {
+    r = s->is[r];
     if (r && !s->live[r]) s->live[r] = 1, s->work[s->n++] = r;
 }
 
@@ -47,6 +51,22 @@ static void list_writes(Sweep *s) {
     }
 }
 
+/* by LOCAL: what it holds now; 0: not known, as some other region writes it */
+static void find_values(Sweep *s, Arena *arena) {
+    const KFunc *f = s->f;
+    KRef *now = qarena_alloc(arena, f->nins * sizeof *now);
+    bool *elsewhere = qarena_alloc(arena, f->nins);
+    for (KRef r = 1; r < f->nins; r++)
+        if (f->ins[r].op == K_SET) elsewhere[f->ins[r].a] |= f->regions[r].around != f->regions[f->ins[r].a].around;
+    for (KRef r = 1; r < f->nins; r++) {
+        const KIns *i = &f->ins[r];
+        s->is[r] = r;
+        if (i->op == K_LOCAL && !elsewhere[r]) now[r] = s->is[i->a];
+        if (i->op == K_SET && !elsewhere[i->a]) now[i->a] = s->is[i->b];
+        if (i->op == K_GET && !elsewhere[i->a]) s->is[r] = now[i->a];
+    }
+}
+
 static void mark_roots(Sweep *s) {
     for (KRef r = 1; r < s->f->nins; r++) {
         uint8_t op = s->f->ins[r].op;
@@ -61,6 +81,8 @@ static Sweep begin(Arena *arena, const KFunc *f, const bool *wanted) {
     size_t n = f->nins;
     Sweep s = {.f = f, .live = qarena_alloc(arena, n), .work = qarena_alloc(arena, n * sizeof(KRef))};
     s.next = qarena_alloc(arena, n * sizeof(KRef)), s.first = qarena_alloc(arena, n * sizeof(KRef));
+    s.is = qarena_alloc(arena, n * sizeof(KRef));
+    find_values(&s, arena);
     s.of_param = qarena_alloc(arena, ((size_t)f->nparams + 1) * sizeof(KRef));
     s.wanted = qarena_alloc(arena, (size_t)f->nparams + 1);
     for (int p = 0; p < f->nparams; p++) s.wanted[p] = wanted[p];
@@ -75,7 +97,7 @@ KFunc *ksweep(Ctx *c, Arena *arena, const KFunc *f, const bool *wanted, KRef **m
     mark_roots(&s);
     for (KRef r = 1; r < f->nins; r++) {
         const KIns *i = &f->ins[r];
-        if (s.live[r]) to[r] = kir_copy(g, i, to[i->a], to[i->b], to[i->c]);
+        if (s.live[r]) to[r] = kir_copy(g, i, to[s.is[i->a]], to[s.is[i->b]], to[s.is[i->c]]);
     }
     kir_seal(g);
     if (map) *map = to;
