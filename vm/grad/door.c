@@ -14,17 +14,19 @@
 #include <stdio.h>
 #include <string.h>
 
-
 /* -- operators ----------------------------------------------------------------------------------------------------- */
 static bool has_elements(qs_value v) {
     v = qtape_plain(v);
     return v.kind == QS_ARRAY || v.kind == QS_COMPLEX || qval_is_number(v);
 }
 
-/* EL__COUNT: it gives truth values or integers. */
-static Elem operator_row(Op op) {
-    Elem e = kelem_operator(op);
-    return e != EL__COUNT && kelem_info[e].real == ELEM_NUMBER ? e : EL__COUNT;
+/* Results of others are truth values and integers. */
+static bool is_smooth(Op op) {
+    switch (op) {
+    case OP_ADD: case OP_SUB: case OP_MUL: case OP_PWMUL: case OP_DIV: case OP_PWDIV: case OP_POW: case OP_PWPOW:
+    case OP_MAXEQ: case OP_MINEQ: case OP_NEG: return true;
+    default: return false;
+    }
 }
 
 static bool is_product(Op op, qs_value a, qs_value b) {
@@ -46,8 +48,8 @@ qs_status qdoor_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) 
     qtape_enter(vm);
     qs_status s = qops_binary(vm, op, qtape_plain(a), qtape_plain(b), out);
     qtape_leave(vm);
-    if (s != QS_OK || !recorded || operator_row(op) == EL__COUNT) return s;
-    s = is_product(op, a, b) ? record_product(vm, in, out) : qrow_record(vm, operator_row(op), 2, in, out);
+    if (s != QS_OK || !recorded || !is_smooth(op)) return s;
+    s = is_product(op, a, b) ? record_product(vm, in, out) : qrow_record(vm, kelem_operator(op), 2, in, out);
     if (s != QS_OK) qval_release(vm, *out);
     return s;
 }
@@ -58,8 +60,8 @@ qs_status qdoor_unary(qs_vm *vm, Op op, qs_value a, qs_value *out) {
     qtape_enter(vm);
     qs_status s = qops_unary(vm, op, qtape_plain(a), out);
     qtape_leave(vm);
-    if (s != QS_OK || !recorded || operator_row(op) == EL__COUNT) return s;
-    s = qrow_record(vm, operator_row(op), 1, &a, out);
+    if (s != QS_OK || !recorded || !is_smooth(op)) return s;
+    s = qrow_record(vm, kelem_operator(op), 1, &a, out);
     if (s != QS_OK) qval_release(vm, *out);
     return s;
 }
@@ -123,14 +125,20 @@ static qs_status by_rule(qs_vm *vm, const qs_native_def *d, const char *rule, qs
 }
 
 /* Functions of elements take numbers and arrays. */
-static qs_status by_elements(qs_vm *vm, const qs_native_def *d, qs_call_args *c) {
+static qs_status by_elements(qs_vm *vm, const qs_native_def *d, Elem row, qs_call_args *c) {
     qs_value in[MOST];
-    int n = c->nin < MOST ? c->nin : MOST;
+    int n = c->nin;
     for (int i = 0; i < n; i++) in[i] = qval_retain(c->in[i]);
     qs_status s = run_plain(vm, d, c);
-    if (s == QS_OK) s = qrow_record(vm, kelem_find(d->name, n), n, in, &c->out[0]);
+    bool itself = c->out[0].kind == QS_ARRAY && n == 1 && c->out[0].u.p == in[0].u.p; /* real(x) of a real x */
+    if (s == QS_OK && !itself) s = qrow_record(vm, row, n, in, &c->out[0]);
     for (int i = 0; i < n; i++) qval_release(vm, in[i]);
     return s;
+}
+
+static Elem row_of(const qs_native_def *d, int nin) {
+    if (nin == 2 && !strcmp(d->name, "pow")) return kelem_operator(OP_POW);
+    return nin < MOST ? kelem_find(d->name, nin) : EL__COUNT;
 }
 
 qs_status qdoor_native(qs_vm *vm, const qs_native_def *d, qs_call_args *c) {
@@ -138,10 +146,12 @@ qs_status qdoor_native(qs_vm *vm, const qs_native_def *d, qs_call_args *c) {
     if (rule && *rule == ADJOINT_CALLS) return d->fn(vm, c);
     if (!qtape_any(vm, c->nin, c->in)) return run_plain(vm, d, c);
     if (!rule) return qtape_refuse(vm, d->name, "it is a function of the host program");
+    Elem row = row_of(d, c->nin);
+    if (row != EL__COUNT) return by_elements(vm, d, row, c);
     switch (*rule) {
     case ADJOINT_ZERO: return run_plain(vm, d, c);
     case ADJOINT_NONE: return qtape_refuse(vm, d->name, rule + 1);
-    case ADJOINT_ELEMENTS: return by_elements(vm, d, c);
+    case ADJOINT_ELEMENTS: return qtape_refuse(vm, d->name, "it is known for other numbers of arguments");
     default: return by_rule(vm, d, rule, c);
     }
 }

@@ -19,7 +19,6 @@
  * Turns that come one after the other are work for the cpu device, whatever device runs kernels.  A parallel version
  * goes to the device that runs kernels, so that arrays which live there stay there.  `--loops always` compiles each
  * loop at once, on the evaluator, too; tests/scripts/loops and a run of all scripts with it compare the two. */
-#include "vm/grad/tape.h"
 #include "vm/launch/loop_run.h"
 
 #include "devices/threads.h"
