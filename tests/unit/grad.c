@@ -93,7 +93,7 @@ static void jumps(void) {
                  " if v < best\n  continue\n end\n best = v\nend\ny[pos] = best*best"), 7, V(d.x, 7), V(d.y, 7), INT(7));
     TRY_1(KERNEL("x : vec, y : vec, n : int, pos", "s = 1.0\nfor i=0..n-1\n if x[i] > 0.6\n  break\n end\n"
                  " s = s*x[i] + x[pos]\nend\ny[pos] = s"), 9, V(d.x, 9), V(d.y, 9), INT(9));
-    TRY_0(KERNEL("x : vec, y : vec, pos", "z = x[pos]\nn = 0\nwhile n < 40 && abs(z) < 4\n z = z*z + x[pos]\n n += 1\n"
+    TRY_0(KERNEL("x : vec, y : vec, pos", "z = x[pos]\nn = 0\nwhile n < 9 && abs(z) < 4\n z = z*z + x[pos]\n n += 1\n"
                  " if z > 2\n  continue\n end\n z += 0.1*x[0]\nend\ny[pos] = z"), 9, V(d.x, 9), V(d.y, 9));
     TRY_1(KERNEL("x : vec, y : vec, pos", "if x[pos] < 0\n y[pos] = x[pos]*x[0]\n return\nend\ny[pos] = sin(x[pos])"), 9,
           V(d.x, 9), V(d.y, 9));

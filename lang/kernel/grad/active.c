@@ -78,9 +78,12 @@ static bool writes(const KIns *i, const KIns *read) {
 }
 
 /* Nothing that the position does before r writes there: r finds what was there before the launch. */
-static bool comes_first(const KFunc *f, KRef r) {
-    for (KRef w = 1; w < f->nins; w++)
-        if (writes(&f->ins[w], &f->ins[r]) && (w < r || share_loop(f, w, r))) return false;
+bool kactive_reads_first(const KFunc *f, KRef r) {
+    for (KRef w = 1; w < f->nins; w++) {
+        bool again = share_loop(f, w, r);
+        if (!writes(&f->ins[w], &f->ins[r]) || (w > r && !again)) continue;
+        if (f->ins[r].op != K_LOAD || !kindex_apart(f, w, r, again)) return false;
+    }
     return true;
 }
 
@@ -93,7 +96,7 @@ static bool comes_last(const KFunc *f, KRef r) {
 
 static bool is_kept(const KFunc *f, KRef r) {
     const KIns *i = &f->ins[r];
-    if (i->op == K_LOAD) return f->params[i->imm].written && (f->serial || !comes_first(f, r));
+    if (i->op == K_LOAD) return f->params[i->imm].written && (f->serial || !kactive_reads_first(f, r));
     if (i->op != K_ALOAD) return false;
     if (f->ins[i->a].op == K_SHARED) return true;
     return kactive_frame(f, i->a) != kactive_frame(f, r) && !comes_last(f, r);

@@ -16,7 +16,7 @@
 
 #include "lang/kernel/ir/affine.h"
 
-enum { SITES = 64, FACTORS = 4, DEPTH = 40, LOOPS = 32, COST = 64 };
+enum { SITES = 64, FACTORS = 4, DEPTH = 40, LOOPS = 32, COST = 250, FEW = 64 };
 
 typedef struct { KRef var; int64_t sign; Affine rest; } Solved; /* coordinate = sign * var + rest; var: a POS or FOR of g */
 typedef struct {
@@ -40,7 +40,7 @@ typedef struct {
     KRef pos[QS_MAX_RANK];          /* in g: by axis of the launch of the way back */
     KRef inside, sum[SITES];
     int sum_site[SITES], nsums;
-    bool failed;
+    bool many;                      /* turns of the loops that are open: their sums may run abreast */
 } Gather;
 
 static const KIns *ins(const Gather *v, KRef r) { return &v->f->ins[r]; }
@@ -56,7 +56,7 @@ static bool depends(const KFunc *f, KRef r, uint8_t op, int depth) { /* on a POS
     const KIns *i = &f->ins[r];
     if (!r) return false;
     if (i->op == op || depth == 0) return true;
-    if (kir_ops[i->op].effect != KE_PURE) return i->op != K_CONST;
+    if (kir_ops[i->op].effect != KE_PURE && i->op != K_FOR) return true;
     for (int k = 0; k < 3; k++)
         if (depends(f, i->arg[k], op, depth - 1)) return true;
     return false;
@@ -98,6 +98,7 @@ static bool has_op(const Gather *v, const Affine *a, uint8_t op) {
 
 static bool solve_coord(const Gather *v, Site *s, int d) {
     Affine sum;
+    if (!s->coord[d]) return true;
     if (!kaffine_of(v->f, s->coord[d], &sum)) return false;
     if (solve_for(v, s, d, &sum, K_POS) || solve_for(v, s, d, &sum, K_FOR)) return !has_op(v, &s->by[d].rest, K_POS);
     return !has_op(v, &sum, K_POS) && !has_op(v, &sum, K_FOR) && !s->bound[d];
@@ -125,18 +126,6 @@ static bool take_apart(const Gather *v, Site *s) {
 }
 
 /* -- looking: values ----------------------------------------------------------------------------------------------- */
-/* Nothing before r in a position changes what it reads. */
-static bool reads_first(const KFunc *f, KRef r) {
-    for (KRef w = 1; w < f->nins; w++) {
-        const KIns *i = &f->ins[w];
-        if ((i->op != K_STORE && i->op != K_ATOMIC) || i->imm != f->ins[r].imm) continue;
-        if (w < r) return false;
-        for (KRef l = kir_loop_around(f, w); l; l = kir_loop_around(f, l))
-            if (r > l && r < f->regions[l].end) return false;
-    }
-    return true;
-}
-
 static bool is_computable(Gather *v, KRef r, int *left) {
     const KIns *i = ins(v, r);
     if (!r) return true;
@@ -145,7 +134,7 @@ static bool is_computable(Gather *v, KRef r, int *left) {
     v->when[r] = v->now;
     if (i->op == K_FOR || i->op == K_POS) return true;
     if (i->op >= K_BLKPOS && i->op <= K_BLKCNT) return false;
-    if (i->op == K_LOAD ? !reads_first(v->f, r) : kir_ops[i->op].effect != KE_PURE) return false;
+    if (i->op == K_LOAD ? !kactive_reads_first(v->f, r) : kir_ops[i->op].effect != KE_PURE) return false;
     return is_computable(v, i->a, left) && is_computable(v, i->b, left) && is_computable(v, i->c, left);
 }
 
@@ -182,12 +171,25 @@ static void take_factors(const Gather *v, Site *s) {
     }
 }
 
+/* A few elements to which all positions add are better left to the device, which shares that out. */
+static bool is_reduction(const Gather *v, const Site *s) {
+    bool few = false;
+    for (int d = 0; d < v->rank; d++) {
+        KRef x = s->by[d].var;
+        if (x && ins(v, x)->op == K_POS) return false;
+        int64_t turns = x ? kgrad_turns(v->f, x) : 1;
+        few |= turns >= 0 && turns <= FEW;
+    }
+    return few;
+}
+
 static bool can_gather(Gather *v, Site *s) {
     int left = COST;
     const KIns *i = ins(v, s->at);
     v->now++;
     if (!take_apart(v, s) || !is_computable(v, i->b, &left) || !is_computable(v, i->c, &left)) return false;
     if (!surroundings_are_known(v, s->at, &left)) return false;
+    if (is_reduction(v, s)) return false;
     if (kir_loop_around(v->f, s->at) && is_dear(v, i->b, DEPTH)) return false;
     take_factors(v, s);
     return true;
@@ -280,18 +282,22 @@ static int open_loops(Gather *v, const Site *s) {
     KRef loop[LOOPS];
     int n = 0, inner = loops_around(v, s, loop);
     bool solved[QS_MAX_RANK] = {0};
+    v->many = false;
     for (int d = 0; d < v->rank; d++)
         if (s->by[d].var && ins(v, s->by[d].var)->op == K_POS) solved[ins(v, s->by[d].var)->imm] = true;
     for (int a = 0; a < v->f->rank; a++) {
         if (solved[a]) continue;
         KRef last = fold(v, K_SUB, extent(v, a), number(v, 1), 0);
-        v->pos[a] = kir_add(v->g, K_FOR, QS_I64, 0, number(v, 0), last, number(v, 1), 0, 0), n++;
+        v->pos[a] = kir_add(v->g, K_FOR, QS_I64, 0, number(v, 0), last, number(v, 1), 0, 0);
+        v->many = true, n++;
     }
     for (int k = inner; k-- > 0;) {
         const KIns *i = ins(v, loop[k]);
         KRef a = value(v, i->a), b = value(v, i->b), c = value(v, i->c);
         KRef counter = kir_add(v->g, K_FOR, (qs_dtype)i->dtype, 0, a, b, c, 0, 0);
         set_value(v, loop[k], counter), n++;
+        int64_t turns = kgrad_turns(v->f, loop[k]);
+        v->many |= turns < 0 || turns > FEW;
     }
     return n;
 }
@@ -326,7 +332,8 @@ static KRef condition(Gather *v, KRef at) {
 
 static void add_to_sum(Gather *v, KRef sum, KRef x) {
     KRef old = kir_add(v->g, K_GET, QS_B1, 0, sum, 0, 0, 0, 0);
-    kir_add(v->g, K_SET, QS_B1, 0, sum, fold(v, K_ADD, old, x, 0), 0, 0, 0);
+    KRef both = kir_fold(v->g, K_ADD, QS_B1, v->many ? KFLAG_REASSOC : 0, old, x, 0, 0);
+    kir_add(v->g, K_SET, QS_B1, 0, sum, both, 0, 0, 0);
 }
 
 static void add_site(Gather *v, Site *s) {
@@ -382,10 +389,12 @@ static KRef sum_with_factors(Gather *v, int k) {
     return x;
 }
 
+static KRef fixed_coord(Gather *v, KRef c) { return c ? cast(v, QS_I64, value(v, c)) : number(v, 0); }
+
 static KRef place(Gather *v, const Site *s) {
     KRef at = 0;
     for (int d = 0, k = 0; d < v->rank; d++) {
-        KRef c = k < v->naxes && v->axes[k] == d ? element(v, k++) : cast(v, QS_I64, value(v, s->coord[d]));
+        KRef c = k < v->naxes && v->axes[k] == d ? element(v, k++) : fixed_coord(v, s->coord[d]);
         KRef n = kir_add(v->g, K_DIM, QS_I64, 0, 0, 0, 0, (uint64_t)v->adjoint << 8 | (uint64_t)d, 0);
         at = at ? fold(v, K_ADD, fold(v, K_MUL, at, n, 0), c, 0) : c;
     }

@@ -27,6 +27,7 @@ void knormal_make(Ctx *c, Arena *arena, const KFunc *f, KNormal *out);
  * new contents of one depend.  kept: a read that finds other contents when the position is run again. */
 typedef struct { uint8_t *live, *varies, *kept; } KActive;
 qs_status kactive_find(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KActive *out);
+bool kactive_reads_first(const KFunc *f, KRef r); /* nothing before the LOAD or ALOAD r writes what it reads */
 KRef kactive_frame(const KFunc *f, KRef r); /* the innermost loop around r; 0: the function */
 
 /* -- sweep.c: what nobody needs goes ------------------------------------------------------------------------------- */
@@ -59,10 +60,14 @@ typedef KRef KUse(void *ud, KRef r);
 KRef kindex_packed(KFunc *g, const KFunc *f, const KIns *i, KUse *use, void *ud);
 
 enum { KINDEX_DEPTH = 40 }; /* of expressions that are looked at */
-/* By dimension of the array: the coordinate in the index of the LOAD, STORE or ATOMIC i; false: it has another form. */
+/* By dimension of the array: the coordinate in the index of the LOAD, STORE or ATOMIC i, 0: zero; false: it has another
+ * form. */
 bool kindex_coords(const KFunc *f, const KIns *i, KRef *out);
 bool kindex_same(const KFunc *f, KRef a, KRef b, int depth);  /* surely the same value */
 bool kindex_is_fixed(const KFunc *f, KRef r, int depth);      /* position and launch determine it */
+/* What a position touches at a and at b, LOADs or STOREs of one array, are surely different elements.  again: also in
+ * different turns of a loop around both. */
+bool kindex_apart(const KFunc *f, KRef a, KRef b, bool again);
 typedef enum {
     KOWN_NOT,
     KOWN_SOME,    /* what a position touches no other one does */

@@ -4,8 +4,9 @@
  * names STRIDEs, those of a packed array take their place: products of extents.
  *
  * Coordinates are read out of an index as walk/mem.c puts them in: ((c0*d1 + c1)*d2 + c2) of packed arrays, else
- * c0*s0 + c1*s1 + c2. */
+ * c0*s0 + c1*s1 + c2.  A coordinate that is not there is 0. */
 #include "lang/kernel/grad/grading.h"
+#include "lang/kernel/ir/affine.h"
 
 enum { DEPTH = 40 };
 
@@ -63,9 +64,9 @@ static bool is_extent(const KFunc *f, KRef r, int axis) {
 
 static bool packed_coords(const KFunc *f, KRef at, uint64_t param, KRef *out) {
     for (int d = f->params[param].rank - 1; d > 0; d--) {
-        const KIns *sum = &f->ins[at], *row = &f->ins[sum->a];
-        if (sum->op != K_ADD || row->op != K_MUL || !is_extent(f, row->b, d)) return false;
-        out[d] = sum->b, at = row->a;
+        const KIns *sum = &f->ins[at], *row = sum->op == K_ADD ? &f->ins[sum->a] : sum;
+        if (row->op != K_MUL || !is_extent(f, row->b, d)) return false;
+        out[d] = sum->op == K_ADD ? sum->b : 0, at = row->a;
     }
     return out[0] = at, true;
 }
@@ -111,6 +112,13 @@ bool kindex_is_fixed(const KFunc *f, KRef r, int depth) {
     for (int k = 0; k < 3; k++)
         if (!kindex_is_fixed(f, i->arg[k], depth - 1)) return false;
     return true;
+}
+
+bool kindex_apart(const KFunc *f, KRef a, KRef b, bool again) {
+    Affine x, y;
+    KRef p = f->ins[a].a, q = f->ins[b].a;
+    if (f->barrier || f->serial || !kaffine_of(f, p, &x) || !kaffine_of(f, q, &y) || !kaffine_differ(&x, &y)) return false;
+    return !again || (kindex_is_fixed(f, p, DEPTH) && kindex_is_fixed(f, q, DEPTH));
 }
 
 /* -- whose elements they are --------------------------------------------------------------------------------------- */
