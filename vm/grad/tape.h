@@ -154,6 +154,8 @@ qs_status qdoor_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
 qs_status qdoor_unary(qs_vm *vm, Op op, qs_value a, qs_value *out);
 qs_status qdoor_update(qs_vm *vm, Op op, qs_value *target, qs_value v);
 qs_status qdoor_native(qs_vm *vm, const struct qs_native_def *d, struct qs_call_args *c);
+/* A function with {!adjoint name}: it runs unrecorded, and its rule is the function called so. */
+qs_status qdoor_function(qs_vm *vm, Function *fn, int nin, const qs_value *in, int nout, qs_value *out);
 qs_status qdoor_where(qs_vm *vm, const qs_value *c, qs_value *out);
 qs_status qdoor_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out);
 qs_status qdoor_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out);
