@@ -8,7 +8,7 @@
 #include "lang/syntax/ast.h"
 #include "stdlib/stdlib.h"
 #include "vm/array/arith.h"
-#include "vm/grad/grad.h"
+#include "vm/grad/taping.h"
 #include "vm/interp/interp.h"
 #include "vm/launch/launch.h"
 #include "vm/session/names.h"
@@ -121,9 +121,10 @@ static qs_status by_rule(qs_vm *vm, const qs_native_def *d, const char *rule, qs
     if (n >= sizeof name) return qerr_set(qvm_ctx(vm), QS_EINTERNAL, "%s: the name of its rule is too long", d->name);
     snprintf(name, sizeof name, "%.*s", (int)n, rule);
     TRY(qrule_find(vm, name, &fn));
-    if (d->max_in < 0 || d->max_in > MOST) return run_recorded(vm, d, fn, rule[n] ? rule + n + 1 : "*", c, c->in, c->nin);
+    const char *keeps = rule[n] ? rule + n + 1 : d->max_in < 0 ? "*" : "";
+    if (d->max_in < 0 || d->max_in > MOST) return run_recorded(vm, d, fn, keeps, c, c->in, c->nin);
     for (int i = 0; i < d->max_in; i++) in[i] = i < c->nin ? c->in[i] : qs_nil();
-    return run_recorded(vm, d, fn, rule[n] ? rule + n + 1 : "", c, in, d->max_in);
+    return run_recorded(vm, d, fn, keeps, c, in, d->max_in);
 }
 
 /* Functions of elements take numbers and arrays. */

@@ -71,7 +71,8 @@ static inline bool place1(const Array *a, const qs_value *i, int64_t *n) {
 
 static inline bool place2(const Array *a, const qs_value *at, int64_t *n) {
     int64_t r, c;
-    if (a->rank != 2 || !a->contiguous || a->trace || !plain_index(&at[0], &r) || !plain_index(&at[1], &c)) return false;
+    if (a->rank != 2 || !a->contiguous || a->trace) return false;
+    if (!plain_index(&at[0], &r) || !plain_index(&at[1], &c)) return false;
     *n = r * a->dims[1] + c;
     return (uint64_t)r < (uint64_t)a->dims[0] && (uint64_t)c < (uint64_t)a->dims[1];
 }
