@@ -355,7 +355,7 @@ static qs_status merge_parts(const Now *now, qs_value *out) {
 }
 
 /* -- derivatives --------------------------------------------------------------------------------------------------- */
-/* Partial results are no result of the program.  What is recorded of a sum is that each position adds its element to it,
+/* Partial results are no result of the program.  What is recorded of a sum is that each position adds its element,
  * which has the same derivative; it is never run. */
 static qs_status record_sum(Now *now, qs_value *result) {
     Run *r = &now->run;

@@ -1,6 +1,6 @@
 /* gradient.c -- how a launch is differentiated: by another launch.
  *
- *     adjoints of what it has written ──► code of the gradient (lang/kernel/grad), once for a form and for what is active
+ *     adjoints of what it has written ──► code of the gradient (lang/kernel/grad), once for a form and what is active
  *     contents that were kept        ──► one launch, on the device of the first ──► adjoints of what entered
  *
  * The launch of a gradient is one like any other: it is recorded where its arrays are, so its own gradient is taken the
@@ -115,7 +115,7 @@ static qs_status bind(Run *run) {
     return QS_OK;
 }
 
-/* -- adjoints of what was written ----------------------------------------------------------------------------------- */
+/* -- adjoints of what was written ---------------------------------------------------------------------------------- */
 static qs_status zeros(qs_vm *vm, const Shape *s, bool covered, Array **out) {
     TRY(qarr_new(vm, s->dtype, s->rank, s->dims, !covered, out));
     return qarr_keep(*out, s->ndim), QS_OK;
@@ -186,7 +186,7 @@ static qs_status open_adjoint(Gradient *g, int i, const qs_value *dy) {
     return zeros(g->run.vm, &s, false, &g->adjoint[i]);
 }
 
-/* -- contents, and what the passes want besides ---------------------------------------------------------------------- */
+/* -- contents, and what the passes want besides -------------------------------------------------------------------- */
 static qs_status vector(qs_vm *vm, qs_dtype d, int64_t n, bool zeroed, Array **out) {
     return qarr_new(vm, d, 1, &n, zeroed, out);
 }

@@ -72,7 +72,9 @@ static Trace *edge(const Run *r, const RecordedParam *p, int i) {
 
 static qs_status keep(Run *r, Recorded *rec, const bool *active, int i) {
     RecordedParam *p = &rec->param[i];
-    p->bits = r->bound.arg[i].bits, p->size = r->bound.arg[i].size, p->array = r->bound.arg[i].is_array, p->active = active[i], p->input = p->output = -1;
+    const DevArg *a = &r->bound.arg[i];
+    p->bits = a->bits, p->size = a->size, p->array = a->is_array;
+    p->active = active[i], p->input = p->output = -1;
     p->origin = (Origin){qs_nil(), 0};
     if (p->array) TRY(keep_array(r, rec, i));
     else if (qtape_trace(r->bound.origin[i].from)) {
@@ -172,6 +174,33 @@ void qrecord_drop(Run *r) {
     r->recorded = NULL;
 }
 
+/* -- --explain ----------------------------------------------------------------------------------------------------- */
+static void put_kept(Text *t, const Recorded *rec, const KFunc *f) {
+    int n = 0;
+    for (int i = 0; i < rec->n; i++) {
+        const Array *kept[] = {rec->param[i].contents, rec->param[i].after};
+        for (int k = 0; k < 2; k++) {
+            if (!kept[k]) continue;
+            double bytes = (double)kept[k]->count * (double)qdtype_size((qs_dtype)kept[k]->dtype);
+            qtext_printf(t, "%s%s%s (%.3g MB)", n++ ? ", " : "", k ? "the new " : "", f->params[i].name->s, bytes / 1e6);
+        }
+    }
+    if (!n) qtext_puts(t, "nothing");
+}
+
+static void tell(const Run *r, Recorded *rec) {
+    const KFunc *f = rec->form->version[rec->which].func;
+    GradientForm *g = rec->gradient;
+    Text t;
+    if (g->told || rec->row || !qvm(r->vm)->config.explain) return;
+    g->told = true;
+    qtext_init(&t, qvm_ctx(r->vm));
+    if (g->refused) qtext_printf(&t, "no derivative: %s", g->why.text);
+    else qtext_puts(&t, "for its derivative is kept: "), put_kept(&t, rec, f);
+    qreport_explain(r->vm, qreport_place(f), "%s%s: %s", rec->form->noun, f->name->s, t.s);
+    qtext_free(&t);
+}
+
 /* -- afterwards ---------------------------------------------------------------------------------------------------- */
 /* Arrays come first; the memory of the host in which variables lie is none. */
 static int count_outs(const Run *r, const Recorded *rec, int n) {
@@ -200,6 +229,7 @@ qs_status qrecord_end(Run *r, int n, const Extracted *from) {
     if (!rec) return QS_OK;
     qs_status kept = keep_after(r, rec);
     if (kept != QS_OK) return qrecord_drop(r), kept;
+    tell(r, rec);
     r->recorded = NULL;
     rec->nout = count_outs(r, rec, n);
     qs_value few[2], *out = few;

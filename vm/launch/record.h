@@ -30,13 +30,14 @@ typedef struct {
 
 typedef struct { int param; int64_t element; } RecordedOut; /* element -1: the array */
 
-/* Its passes are forms of their own, of which gradients are taken as of any other: base.gradients, the last one first. */
+/* Its passes are forms of their own, of which gradients are taken as of any other: base.gradients, last one first. */
 typedef struct GradientForm {
     Form base;
     int which;                 /* version of the form around it */
     bool *active;              /* parameters that it was made for */
     KGrad code;
     Form **pass;
+    bool told;                 /* --explain has said what it keeps */
     bool refused;              /* there is none, and why */
     ErrorState why;
 } GradientForm;

@@ -318,7 +318,8 @@ static void store_result(Fuse *z, const KRef *at, Val v, qs_dtype d) {
     KRef linear = kmem_linear(&z->walk, &y, at);
     qs_dtype as = kir_value_dtype(d);
     kmem_store(&z->walk, result, d, linear, 0, cast(z, v.ref, as), 0);
-    if (qdtype_is_complex(d)) kmem_store(&z->walk, result, d, linear, 1, v.im ? cast(z, v.im, as) : number(z, as, 0), 0);
+    if (!qdtype_is_complex(d)) return;
+    kmem_store(&z->walk, result, d, linear, 1, v.im ? cast(z, v.im, as) : number(z, as, 0), 0);
 }
 
 static bool build_map(Fuse *z, FuseKernel *out) {
