@@ -28,6 +28,7 @@ typedef struct { /* the region for one combination of leaf types */
     Form base;
     bool flat;
     int rank;
+    uint8_t same[LEAVES];
     FuseKernel kernel[3]; /* CHUNKED, GROUPED, ADDED; func NULL: not made, or declined */
 } FuseForm;
 
@@ -40,6 +41,7 @@ typedef struct {
     FuseState *state;
     FuseForm *form;
     qs_value at[LEAVES]; /* the leaves now, numbers without their traces */
+    uint8_t same[LEAVES]; /* as in FuseLeafType */
     bool recorded;       /* one of them is */
     bool flat;
     int rank;
@@ -119,13 +121,22 @@ static bool no_single(const Now *now) {
     return true;
 }
 
+/* An array that is mentioned twice is read once; and its adjoint is one. */
+static uint8_t same_before(const Now *now, int i) {
+    for (int k = 0; k < i; k++)
+        if (array_at(now, k) && array_at(now, k) == array_at(now, i)) return (uint8_t)(k + 1);
+    return 0;
+}
+
 static bool look(Now *now) {
     const FuseRegion *r = now->region;
     if (r->nleaves > LEAVES) return false;
     now->recorded = false;
+    memset(now->same, 0, sizeof now->same);
     for (int i = 0; i < r->nleaves; i++) {
         qs_value v = now->f->base[r->regs[i]];
         now->at[i] = qtape_plain(v);
+        now->same[i] = same_before(now, i);
         now->recorded = now->recorded || qtape_is_recorded(now->run.vm, v);
     }
     return suits(now) && common_shape(now) && (!r->choice || no_single(now));
@@ -156,7 +167,8 @@ static FuseForm *find_form(const Now *now) {
     qs_value leaves[LEAVES];
     for (Form *at = now->state->forms.first; at; at = at->next) {
         FuseForm *v = (FuseForm *)at;
-        bool fits = v->flat == now->flat && (v->flat || v->rank == now->rank);
+        bool fits = v->flat == now->flat && (v->flat || v->rank == now->rank) &&
+                    !memcmp(v->same, now->same, sizeof v->same);
         if (fits && qform_agrees(now->run.vm, at, &site, leaves)) return v;
     }
     return NULL;
@@ -173,7 +185,7 @@ static qs_status build(const Now *now, int which) {
     FuseState *s = now->state;
     FuseForm *v = now->form;
     FuseLeafType types[LEAVES];
-    for (int i = 0; i < now->region->nleaves; i++) types[i] = leaf_type(now->at[i]);
+    for (int i = 0; i < now->region->nleaves; i++) types[i] = leaf_type(now->at[i]), types[i].same = now->same[i];
     s->expr.grouped = which == GROUPED, s->expr.adds = which == ADDED;
     TRY(kfuse_build(qvm_ctx(now->run.vm), &v->base.arena, &s->expr, types, v->flat, v->rank, &v->kernel[which]));
     return qform_set(&v->base, which, v->kernel[which].func), QS_OK;
@@ -188,6 +200,7 @@ static qs_status make_form(Now *now) {
     qform_enter(&v->base, e);
     qmem_free(qvm_ctx(vm), e, sizeof *e);
     v->flat = now->flat, v->rank = now->rank;
+    memcpy(v->same, now->same, sizeof v->same);
     TRY(build(now, CHUNKED));
     Where at = {now->state->expr.src, now->state->expr.root->pos};
     if (v->kernel[CHUNKED].func) qreport_explain(vm, at, "expression: one kernel of %d operations", now->region->nops);
@@ -238,6 +251,7 @@ static qs_status bind(Run *run) {
     int n = 0;
     for (int i = 0; i < now->region->nleaves; i++) {
         qs_value given = now->f->base[now->region->regs[i]];
+        if (now->same[i]) continue;
         run->bound.origin[n] = (Origin){given, 0}, run->bound.origin[n + 1] = (Origin){given, 1};
         if (now->at[i].kind != QS_ARRAY) n += bind_leaf_number(&run->bound, n, now->at[i]);
         else bind_leaf(now, n++, now->at[i].u.p);
@@ -341,7 +355,7 @@ static qs_status merge_parts(const Now *now, qs_value *out) {
 }
 
 /* -- derivatives --------------------------------------------------------------------------------------------------- */
-/* Partial results are no result of the program.  What is recorded of a sum is that each position adds its element to it,
+/* Partial results are no result of the program.  What is recorded of a sum is that each position adds its element,
  * which has the same derivative; it is never run. */
 static qs_status record_sum(Now *now, qs_value *result) {
     Run *r = &now->run;

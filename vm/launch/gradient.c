@@ -1,6 +1,6 @@
 /* gradient.c -- how a launch is differentiated: by another launch.
  *
- *     adjoints of what it has written ──► code of the gradient (lang/kernel/grad), once for a form and for what is active
+ *     adjoints of what it has written ──► code of the gradient (lang/kernel/grad), once for a form and what is active
  *     contents that were kept        ──► one launch, on the device of the first ──► adjoints of what entered
  *
  * The launch of a gradient is one like any other: it is recorded where its arrays are, so its own gradient is taken the
@@ -70,50 +70,54 @@ typedef struct {
     Array *extra[MAX_PARAMS];
 } Gradient;
 
-static void bind_as(Gradient *g, int i, Array *a, const DevArg *as, bool packed) {
+static DevArg *bind_array(Gradient *g, int i, Array *a, int rank, const int64_t *dims) {
     DevArg *arg = qbind_array(&g->run.bound, i, a, qlaunch_func(&g->run)->params[i].written ? QS_READWRITE : QS_READ);
     int64_t step = 1;
-    arg->rank = as->rank;
-    for (int d = as->rank - 1; d >= 0; d--) {
-        arg->dims[d] = as->dims[d], arg->strides[d] = packed ? step : as->strides[d];
-        step *= as->dims[d];
-    }
+    arg->rank = rank;
+    for (int d = rank - 1; d >= 0; d--) arg->dims[d] = dims[d], arg->strides[d] = step, step *= dims[d];
+    return arg;
+}
+
+/* As it was bound; what was copied since is packed. */
+static void bind_contents(Gradient *g, int i, bool packed) {
+    const RecordedParam *p = &g->rec->param[i];
+    DevArg *arg = bind_array(g, i, g->contents[i], p->rank, p->extent);
+    for (int d = 0; !packed && d < p->rank; d++) arg->strides[d] = p->extent[p->rank + d];
 }
 
 static void bind_extra(Gradient *g, int i) {
     const KExtra *x = &g->code->extra[i];
+    const RecordedParam *p = &g->rec->param[x->which];
     int at = g->code->first_extra + i;
+    int64_t count = g->extra[i] ? (int64_t)g->extra[i]->count : 0;
+    g->run.bound.origin[at] = (Origin){qs_nil(), 0};
     switch ((KExtraKind)x->kind) {
     case KX_EXTENT: qbind_number(&g->run.bound, at, (uint64_t)g->rec->launch.domain[x->which], 8); break;
     case KX_ROOM: qbind_number(&g->run.bound, at, (uint64_t)g->room[x->which], 8); break;
-    case KX_AFTER: bind_as(g, at, g->extra[i], &g->rec->param[x->which].arg, true); return;
-    case KX_COUNT: case KX_TAPE: {
-        DevArg as = {.rank = 1, .dims = {(int64_t)g->extra[i]->count}};
-        bind_as(g, at, g->extra[i], &as, true);
-        return;
+    case KX_AFTER: bind_array(g, at, g->extra[i], p->rank, p->extent); break;
+    case KX_COUNT: case KX_TAPE: bind_array(g, at, g->extra[i], 1, &count); break;
     }
-    }
-    g->run.bound.origin[at] = (Origin){qs_nil(), 0};
 }
 
 static qs_status bind(Run *run) {
-    static const DevArg one = {.rank = 1, .dims = {1}};
+    static const int64_t one[] = {1};
     Gradient *g = (Gradient *)run;
     for (int i = 0; i < g->rec->n; i++) {
         const RecordedParam *p = &g->rec->param[i];
         int adjoint = g->code->param[i].adjoint;
         bool changed = g->code->param[i].changed;
-        if (p->array) bind_as(g, i, g->contents[i], &p->arg, changed);
-        else qbind_number(&run->bound, i, p->arg.bits, p->arg.size), run->bound.origin[i] = p->origin;
-        if (adjoint >= 0) bind_as(g, adjoint, g->adjoint[i], p->array ? &p->arg : &one, true);
+        if (p->array) bind_contents(g, i, changed);
+        else qbind_number(&run->bound, i, p->bits, p->size), run->bound.origin[i] = p->origin;
+        if (adjoint < 0) continue;
+        bind_array(g, adjoint, g->adjoint[i], p->array ? p->rank : 1, p->array ? p->extent : one);
     }
     for (int i = 0; i < g->code->nextra; i++) bind_extra(g, i);
     return QS_OK;
 }
 
-/* -- adjoints of what was written ----------------------------------------------------------------------------------- */
-static qs_status zeros(qs_vm *vm, const Shape *s, Array **out) {
-    TRY(qarr_new(vm, s->dtype, s->rank, s->dims, true, out));
+/* -- adjoints of what was written ---------------------------------------------------------------------------------- */
+static qs_status zeros(qs_vm *vm, const Shape *s, bool covered, Array **out) {
+    TRY(qarr_new(vm, s->dtype, s->rank, s->dims, !covered, out));
     return qarr_keep(*out, s->ndim), QS_OK;
 }
 
@@ -125,37 +129,71 @@ static qs_status put_numbers(Gradient *g, int param, const qs_value *dy) {
     int n = 0;
     for (int k = 0; k < rec->nout; k++)
         if (rec->out[k].param == param && dy[k].kind != QS_NIL) element[n] = rec->out[k].element, number[n++] = dy[k];
-    qs_status s = qpiece_put(g->run.vm, &rec->param[param].shape, n, element, number, &g->adjoint[param]);
+    Shape shape = qrecord_shape(&rec->param[param]);
+    qs_status s = qpiece_put(g->run.vm, &shape, n, element, number, &g->adjoint[param]);
     qmem_free(qvm_ctx(g->run.vm), element, (size_t)rec->nout * sizeof *element);
     qmem_free(qvm_ctx(g->run.vm), number, (size_t)rec->nout * sizeof *number);
     return s;
+}
+
+/* Nobody else refers to it, and the sweep lets it go afterwards (vm/grad/sweep.c): it is changed where it lies. */
+static bool is_spare(qs_value v, const Shape *s) {
+    const Array *a = v.kind == QS_ARRAY ? v.u.p : NULL;
+    return a && a->hdr.refs == 1 && a->hdr.flags == 0 && !a->trace && a->contiguous && a->dtype == s->dtype &&
+           a->rank == s->rank && !memcmp(a->dims, s->dims, (size_t)s->rank * sizeof *s->dims) && a->buf->home < 0 &&
+           !qbuf_shared(a->buf);
+}
+
+/* An adjoint that is not changed is read where it lies. */
+static bool is_ready(const Gradient *g, int param, qs_value v, const Shape *s) {
+    const Array *a = v.kind == QS_ARRAY ? v.u.p : NULL;
+    bool changed = false;
+    for (int i = 0; i < g->code->npasses; i++)
+        changed |= g->code->pass[i].func->params[g->code->param[param].adjoint].written;
+    return !changed && a && a->contiguous && a->dtype == s->dtype && a->rank == s->rank &&
+           !memcmp(a->dims, s->dims, (size_t)s->rank * sizeof *s->dims);
+}
+
+static qs_status open_adjoint_of(Gradient *g, int param, qs_value dy) {
+    Shape s = qrecord_shape(&g->rec->param[param]);
+    if (!is_spare(dy, &s) && !is_ready(g, param, dy, &s)) return qpiece_copy(g->run.vm, dy, &s, &g->adjoint[param]);
+    return g->adjoint[param] = qval_array(qval_retain(dy)), QS_OK;
 }
 
 static qs_status open_written(Gradient *g, int param, const qs_value *dy) {
     const Recorded *rec = g->rec;
     for (int k = 0; k < rec->nout; k++)
         if (rec->out[k].param == param && rec->out[k].element < 0 && dy[k].kind != QS_NIL)
-            return qpiece_copy(g->run.vm, dy[k], &rec->param[param].shape, &g->adjoint[param]);
+            return open_adjoint_of(g, param, dy[k]);
     return put_numbers(g, param, dy);
+}
+
+/* Each position stores an element, and each element has a position. */
+static bool is_covered(const Gradient *g, int param) {
+    const RecordedParam *a = &g->rec->param[param];
+    const Launch *l = &g->rec->launch;
+    if (!g->code->param[param].stored || a->rank != l->rank) return false;
+    return !memcmp(a->extent, l->domain, (size_t)a->rank * sizeof *a->extent);
 }
 
 static qs_status open_adjoint(Gradient *g, int i, const qs_value *dy) {
     static const Shape one = {.ndim = 1, .rank = 1, .dims = {1}};
     const RecordedParam *p = &g->rec->param[i];
-    if (p->array) return p->written ? open_written(g, i, dy) : zeros(g->run.vm, &p->shape, &g->adjoint[i]);
-    Shape s = one;
+    if (p->array && p->written) return open_written(g, i, dy);
+    Shape s = p->array ? qrecord_shape(p) : one;
+    if (p->array) return zeros(g->run.vm, &s, is_covered(g, i), &g->adjoint[i]);
     s.dtype = (qs_dtype)g->rec->form->version[g->rec->which].func->params[i].dtype;
-    return zeros(g->run.vm, &s, &g->adjoint[i]);
+    return zeros(g->run.vm, &s, false, &g->adjoint[i]);
 }
 
-/* -- contents, and what the passes want besides ---------------------------------------------------------------------- */
+/* -- contents, and what the passes want besides -------------------------------------------------------------------- */
 static qs_status vector(qs_vm *vm, qs_dtype d, int64_t n, bool zeroed, Array **out) {
     return qarr_new(vm, d, 1, &n, zeroed, out);
 }
 
 static qs_status changed_copy(Gradient *g, int i) {
     const RecordedParam *p = &g->rec->param[i];
-    Shape s = p->shape;
+    Shape s = qrecord_shape(p);
     s.dtype = (qs_dtype)p->contents->dtype;
     if (g->contents[i]) qarr_release(g->run.vm, g->contents[i]);
     g->contents[i] = NULL;
@@ -169,7 +207,8 @@ static qs_status open_contents(Gradient *g, int i) {
     const KGradParam *k = &g->code->param[i];
     if (!p->array || (k->changed && p->contents)) return QS_OK;
     qs_dtype d = (qs_dtype)of->params[i].dtype;
-    if (k->changed) return qarr_new(g->run.vm, d, p->shape.rank, p->shape.dims, true, &g->contents[i]);
+    Shape s = qrecord_shape(p);
+    if (k->changed) return qarr_new(g->run.vm, d, s.rank, s.dims, true, &g->contents[i]);
     if (!p->contents) return vector(g->run.vm, d, 1, true, &g->contents[i]);
     p->contents->hdr.refs++;
     return g->contents[i] = p->contents, QS_OK;
@@ -185,7 +224,7 @@ static qs_status open_extra(Gradient *g, int i) {
     v = qtape_result(g->run.vm, (GradNode *)(uintptr_t)g->node, p->output, qval_object(QS_ARRAY, p->after));
     g->extra[i] = qval_array(v);
     if (g->extra[i]->contiguous) return QS_OK;
-    Shape s = p->shape;
+    Shape s = qrecord_shape(p);
     s.dtype = (qs_dtype)p->after->dtype, g->extra[i] = NULL;
     qs_status st = qpiece_copy(g->run.vm, v, &s, &g->extra[i]);
     return qval_release(g->run.vm, v), st;
@@ -252,9 +291,9 @@ static void set_launch(Gradient *g, const KGradPass *pass) {
     Run *r = &g->run;
     r->launch = g->rec->launch;
     if (pass->over >= 0) {
-        const DevArg *a = &g->rec->param[pass->over].arg;
+        const RecordedParam *a = &g->rec->param[pass->over];
         r->launch = (Launch){.rank = a->rank, .any_block = true};
-        memcpy(r->launch.domain, a->dims, sizeof r->launch.domain);
+        memcpy(r->launch.domain, a->extent, (size_t)a->rank * sizeof *a->extent);
         for (int d = 0; d < a->rank; d++) r->launch.block[d] = 1;
     }
     r->positions = positions_of(&r->launch);
@@ -355,4 +394,4 @@ static qs_status reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *d
 
 static void release(qs_vm *vm, GradNode *n) { qrecord_free(vm, n->data); }
 
-const GradRule qgradient_rule = {"a launch", reverse, NULL, release, NULL};
+const GradRule qgradient_rule = {.name = "a launch", .reverse = reverse, .release = release};

@@ -35,9 +35,9 @@ qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in);
 void qlaunch_close(qs_vm *vm);
 void qkernel_forget(qs_vm *vm, const struct Unit *u); /* what was compiled of its kernels goes; none of them can run */
 
-/* -- row.c: derivatives of operators and functions of elements ------------------------------------------------------ */
-/* *result was computed from these arguments by the row e; it is recorded, and gets its trace.  Arguments are as they were
- * before, with their traces. */
+/* -- row.c: derivatives of operators and functions of elements ----------------------------------------------------- */
+/* *result was computed from these arguments by the row e; it is recorded, and gets its trace.  Arguments are as they
+ * were before, with their traces. */
 qs_status qrow_record(qs_vm *vm, Elem e, int n, const qs_value *args, qs_value *result);
 /* The row of these arguments, computed and recorded. */
 qs_status qrow_apply(qs_vm *vm, Elem e, int n, const qs_value *args, qs_value *out);

@@ -7,6 +7,8 @@
  * binding (Origin): a traced number, or an array of which an element is handed over by value. */
 #include "vm/launch/record.h"
 
+#include "devices/pool.h"
+
 #include <string.h>
 
 /* -- which parameters ---------------------------------------------------------------------------------------------- */
@@ -37,14 +39,17 @@ static void find_active(const Run *r, bool *active) {
 /* -- what is kept -------------------------------------------------------------------------------------------------- */
 static qs_dtype adjoint_dtype(qs_dtype d) { return qdtype_is_complex(d) ? d : kir_value_dtype(d); }
 
-static Shape shape_of(const KParam *p, const DevArg *arg, const Array *a) {
-    Shape s = {.dtype = adjoint_dtype((qs_dtype)p->dtype), .rank = arg->rank, .ndim = arg->rank};
+/* The adjoint has the extents of the array, unless broadcasting has stretched it. */
+static void set_shape(RecordedParam *p, const KParam *k, const DevArg *arg, const Array *a) {
     size_t count = 1;
-    for (int d = 0; d < arg->rank; d++) s.dims[d] = arg->dims[d], count *= (size_t)arg->dims[d];
-    if (!a || a->count != count) return s;
-    s.rank = a->rank, s.ndim = a->ndim;
-    memcpy(s.dims, a->dims, sizeof s.dims);
-    return s;
+    for (int d = 0; d < arg->rank; d++) {
+        p->extent[d] = arg->dims[d], p->extent[arg->rank + d] = arg->strides[d];
+        count *= (size_t)arg->dims[d];
+    }
+    bool own = a && a->count == count;
+    p->dtype = (uint8_t)adjoint_dtype((qs_dtype)k->dtype), p->rank = (uint8_t)arg->rank;
+    p->own_rank = own ? a->rank : p->rank, p->own_ndim = own ? a->ndim : p->rank;
+    for (int d = 0; d < p->own_rank; d++) p->extent[2 * p->rank + d] = own ? a->dims[d] : arg->dims[d];
 }
 
 static qs_status keep_array(Run *r, Recorded *rec, int i) {
@@ -53,7 +58,7 @@ static qs_status keep_array(Run *r, Recorded *rec, int i) {
     const KGrad *g = rec->gradient->refused ? NULL : &rec->gradient->code;
     qs_value kept;
     p->written = qlaunch_func(r)->params[i].written;
-    p->shape = shape_of(&qlaunch_func(r)->params[i], &p->arg, a);
+    set_shape(p, &qlaunch_func(r)->params[i], &r->bound.arg[i], a);
     if (!a || !g || !g->param[i].needed) return QS_OK;
     TRY(qtape_keep(r->vm, qval_object(QS_ARRAY, a), &kept));
     return p->contents = qval_array(kept), QS_OK;
@@ -67,7 +72,9 @@ static Trace *edge(const Run *r, const RecordedParam *p, int i) {
 
 static qs_status keep(Run *r, Recorded *rec, const bool *active, int i) {
     RecordedParam *p = &rec->param[i];
-    p->arg = r->bound.arg[i], p->array = p->arg.is_array, p->active = active[i], p->input = p->output = -1;
+    const DevArg *a = &r->bound.arg[i];
+    p->bits = a->bits, p->size = a->size, p->array = a->is_array;
+    p->active = active[i], p->input = p->output = -1;
     p->origin = (Origin){qs_nil(), 0};
     if (p->array) TRY(keep_array(r, rec, i));
     else if (qtape_trace(r->bound.origin[i].from)) {
@@ -109,13 +116,10 @@ void qrecord_free(qs_vm *vm, Recorded *rec) {
         qval_release(vm, rec->param[i].origin.from);
     }
     for (int i = 0; rec->in && i < rec->nin; i++) qtape_release(vm, rec->in[i]);
-    Ctx *c = qvm_ctx(vm);
-    if (rec->in) qmem_free(c, rec->in, (size_t)rec->n * sizeof *rec->in);
-    if (rec->out) qmem_free(c, rec->out, (size_t)rec->nout * sizeof *rec->out);
-    qmem_free(c, rec->param, (size_t)rec->n * sizeof *rec->param);
+    if (rec->out != rec->first && rec->out) qmem_free(qvm_ctx(vm), rec->out, (size_t)rec->nout * sizeof *rec->out);
     if (rec->gradient) qform_let_go(vm, &rec->gradient->base);
     qform_let_go(vm, rec->form);
-    qmem_free(c, rec, sizeof *rec);
+    qpool_put(qvm_ctx(vm), rec, rec->size);
 }
 
 static qs_status fill(Run *r, Recorded *rec) {
@@ -128,17 +132,38 @@ static qs_status fill(Run *r, Recorded *rec) {
     return QS_OK;
 }
 
+/* One block: the record, its parameters, their extents, room for the operands. */
+static qs_status new_record(const Run *r, Recorded **out) {
+    size_t n = (size_t)qlaunch_func(r)->nparams, extents = 0;
+    for (size_t i = 0; i < n; i++) {
+        const DevArg *a = &r->bound.arg[i];
+        int own = a->is_array && r->bound.array[i] ? r->bound.array[i]->rank : 0;
+        if (a->is_array) extents += (size_t)(2 * a->rank + (own > a->rank ? own : a->rank));
+    }
+    size_t params = n * sizeof(RecordedParam), edges = n * sizeof(Trace *);
+    size_t size = sizeof(Recorded) + params + edges + extents * sizeof(int64_t);
+    Recorded *rec = *out = qpool_get(qvm_ctx(r->vm), size);
+    if (!rec) return qerr_set(qvm_ctx(r->vm), QS_ENOMEM, "no memory for the record of a launch");
+    memset(rec, 0, sizeof *rec + params);
+    rec->size = size, rec->n = (int)n, rec->out = rec->first;
+    rec->param = (RecordedParam *)(rec + 1), rec->in = (Trace **)(rec->param + n);
+    int64_t *next = (int64_t *)(rec->in + n);
+    for (size_t i = 0; i < n; i++) {
+        const DevArg *a = &r->bound.arg[i];
+        int own = a->is_array && r->bound.array[i] ? r->bound.array[i]->rank : 0;
+        rec->param[i].origin.from = qs_nil(), rec->param[i].extent = next;
+        if (a->is_array) next += 2 * a->rank + (own > a->rank ? own : a->rank);
+    }
+    return QS_OK;
+}
+
 qs_status qrecord_begin(Run *r) {
-    Ctx *c = qvm_ctx(r->vm);
     r->recorded = NULL;
     if (!qtape_is_on(r->vm) || r->unrecorded || !any_recorded(r)) return QS_OK;
-    Recorded *rec = qmem_alloc(c, sizeof *rec);
-    size_t n = (size_t)qlaunch_func(r)->nparams;
+    Recorded *rec;
+    TRY(new_record(r, &rec));
     rec->form = qform_hold(r->form), rec->which = r->which, rec->launch = r->launch;
     rec->device = r->chosen ? NULL : r->device;
-    rec->n = (int)n;
-    rec->param = qmem_alloc(c, n * sizeof *rec->param), rec->in = qmem_alloc(c, n * sizeof *rec->in);
-    for (size_t i = 0; i < n; i++) rec->param[i].origin.from = qs_nil();
     qs_status s = fill(r, rec);
     if (s != QS_OK) return qrecord_free(r->vm, rec), s;
     return r->recorded = rec, QS_OK;
@@ -147,6 +172,33 @@ qs_status qrecord_begin(Run *r) {
 void qrecord_drop(Run *r) {
     if (r->recorded) qrecord_free(r->vm, r->recorded);
     r->recorded = NULL;
+}
+
+/* -- --explain ----------------------------------------------------------------------------------------------------- */
+static void put_kept(Text *t, const Recorded *rec, const KFunc *f) {
+    int n = 0;
+    for (int i = 0; i < rec->n; i++) {
+        const Array *kept[] = {rec->param[i].contents, rec->param[i].after};
+        for (int k = 0; k < 2; k++) {
+            if (!kept[k]) continue;
+            double bytes = (double)kept[k]->count * (double)qdtype_size((qs_dtype)kept[k]->dtype);
+            qtext_printf(t, "%s%s%s (%.3g MB)", n++ ? ", " : "", k ? "the new " : "", f->params[i].name->s, bytes / 1e6);
+        }
+    }
+    if (!n) qtext_puts(t, "nothing");
+}
+
+static void tell(const Run *r, Recorded *rec) {
+    const KFunc *f = rec->form->version[rec->which].func;
+    GradientForm *g = rec->gradient;
+    Text t;
+    if (g->told || rec->row || !qvm(r->vm)->config.explain) return;
+    g->told = true;
+    qtext_init(&t, qvm_ctx(r->vm));
+    if (g->refused) qtext_printf(&t, "no derivative: %s", g->why.text);
+    else qtext_puts(&t, "for its derivative is kept: "), put_kept(&t, rec, f);
+    qreport_explain(r->vm, qreport_place(f), "%s%s: %s", rec->form->noun, f->name->s, t.s);
+    qtext_free(&t);
 }
 
 /* -- afterwards ---------------------------------------------------------------------------------------------------- */
@@ -177,12 +229,16 @@ qs_status qrecord_end(Run *r, int n, const Extracted *from) {
     if (!rec) return QS_OK;
     qs_status kept = keep_after(r, rec);
     if (kept != QS_OK) return qrecord_drop(r), kept;
+    tell(r, rec);
     r->recorded = NULL;
     rec->nout = count_outs(r, rec, n);
-    rec->out = qmem_alloc(c, (size_t)rec->nout * sizeof *rec->out);
+    qs_value few[2], *out = few;
+    if (rec->nout > 2) {
+        rec->out = qmem_alloc(c, (size_t)rec->nout * sizeof *rec->out);
+        out = qmem_alloc(c, (size_t)rec->nout * sizeof *out);
+    }
     Trace **in = rec->in;
-    qs_value *out = qmem_alloc(c, (size_t)rec->nout * sizeof *out);
-    int nin = rec->nin, at = 0, nparams = rec->n, nout = rec->nout;
+    int nin = rec->nin, at = 0, nout = rec->nout;
     for (int i = 0; i < rec->n; i++)
         if (rec->param[i].written && rec->param[i].active && r->bound.array[i])
             rec->param[i].output = at, rec->out[at] = (RecordedOut){i, -1},
@@ -193,7 +249,6 @@ qs_status qrecord_end(Run *r, int n, const Extracted *from) {
     qtape_record(r->vm, &qgradient_rule, rec, nin, in, nout, out);
     for (int i = 0; i < nout - n; i++) qval_release(r->vm, out[i]);
     for (int i = 0; i < n; i++) *from[i].v = out[nout - n + i];
-    qmem_free(c, in, (size_t)nparams * sizeof *in);
-    qmem_free(c, out, (size_t)nout * sizeof *out);
+    if (out != few) qmem_free(c, out, (size_t)nout * sizeof *out);
     return QS_OK;
 }

@@ -17,24 +17,27 @@
 /* The form of an adjoint: dense, with the extents of the array, or those over which broadcasting has stretched it. */
 typedef struct { qs_dtype dtype; int ndim, rank; int64_t dims[QS_MAX_RANK]; } Shape;
 
+/* Small, for a program of numbers and short vectors makes as many as it has operations. */
 typedef struct {
-    DevArg arg;                /* as it was bound, without a block */
+    uint64_t bits; uint8_t size; /* of a number */
     bool array, written, active;
+    uint8_t rank, own_rank, own_ndim, dtype; /* of an array: as it was bound, and of its adjoint */
+    int64_t *extent;           /* extents and strides as it was bound, then extents of the adjoint */
     Array *contents, *after;   /* as they were, and became; NULL: the gradient does not read them */
     Origin origin;             /* of a number that is traced, owned; otherwise nil */
-    Shape shape;               /* of an array */
     int input, output;         /* of the node; -1: none */
 } RecordedParam;
 
 typedef struct { int param; int64_t element; } RecordedOut; /* element -1: the array */
 
-/* Its passes are forms of their own, of which gradients are taken as of any other: base.gradients, the last one first. */
+/* Its passes are forms of their own, of which gradients are taken as of any other: base.gradients, last one first. */
 typedef struct GradientForm {
     Form base;
     int which;                 /* version of the form around it */
     bool *active;              /* parameters that it was made for */
     KGrad code;
     Form **pass;
+    bool told;                 /* --explain has said what it keeps */
     bool refused;              /* there is none, and why */
     ErrorState why;
 } GradientForm;
@@ -49,8 +52,15 @@ typedef struct Recorded {
     int n, nin, nout;
     RecordedParam *param;
     Trace **in;                /* until the node is made */
-    RecordedOut *out;
+    RecordedOut *out, first[2]; /* out: these, when there are no more */
+    size_t size;               /* of the block in which all this lies */
 } Recorded;
+
+static inline Shape qrecord_shape(const RecordedParam *p) {
+    Shape s = {.dtype = (qs_dtype)p->dtype, .ndim = p->own_ndim, .rank = p->own_rank};
+    for (int d = 0; d < s.rank; d++) s.dims[d] = p->extent[2 * p->rank + d];
+    return s;
+}
 
 /* -- gradient.c ---------------------------------------------------------------------------------------------------- */
 qs_status qgradient_form(qs_vm *vm, Form *of, int which, const bool *active, GradientForm **out);

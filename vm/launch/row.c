@@ -51,7 +51,8 @@ static qs_status make(qs_vm *vm, Forms *list, const RowForm *key, RowForm **out)
     RowForm *f = *out = qform_new(vm, list, sizeof *f, "");
     f->elem = key->elem, f->compute = key->compute, f->result = key->result, f->flat = key->flat, f->rank = key->rank;
     memcpy(f->types, key->types, sizeof f->types);
-    qs_status s = kfuse_row(qvm_ctx(vm), &f->base.arena, f->elem, f->compute, f->result, f->types, f->flat, f->rank, &k);
+    qs_status s =
+        kfuse_row(qvm_ctx(vm), &f->base.arena, f->elem, f->compute, f->result, f->types, f->flat, f->rank, &k);
     if (s == QS_OK && !k.func)
         s = qerr_set(qvm_ctx(vm), QS_ETYPE, "%s has no derivative for these types", kelem_name(f->elem));
     if (s != QS_OK) return qform_drop_first(vm, list), s;

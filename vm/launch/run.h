@@ -68,9 +68,9 @@ void qrow_close(qs_vm *vm);    /* row.c */
 /* The text of r->fault is the error, at this place. */
 qs_status qlaunch_fault(const Run *r, Where at);
 
-/* -- record.c: what is launched, as a node of the tape -------------------------------------------------------------- */
-/* A variable that the program gets from an array of results: element `element` of that of parameter `param`, replaced by
- * the same value with its trace. */
+/* -- record.c: what is launched, as a node of the tape ------------------------------------------------------------- */
+/* A variable that the program gets from an array of results: element `element` of that of parameter `param`, replaced
+ * by the same value with its trace. */
 typedef struct { int param; int64_t element; qs_value *v; } Extracted;
 /* Before the launch, with everything bound: r->recorded, when a value that enters is recorded. */
 qs_status qrecord_begin(Run *r);

@@ -264,6 +264,7 @@ static void parameters(Fuse *z) {
     char name[16];
     for (int i = 0; i < z->e->nleaves; i++) {
         const FuseLeafType *t = &z->types[i];
+        if (t->same) continue;
         snprintf(name, sizeof name, "x%d", i);
         KParam p = {.name = qstr_cname(z->c, name), .kind = t->array ? KP_ARRAY : KP_NUM,
                     .dtype = t->array ? t->dtype : t->weak_int ? QS_I64 : QS_F64, .rank = (uint8_t)z->rank,
@@ -286,7 +287,8 @@ static void load_leaves(Fuse *z, const KRef *at) {
     for (int i = 0; i < z->e->nleaves; i++) {
         const FuseLeafType *t = &z->types[i];
         Val *v = &z->leaves[i];
-        if (t->array) {
+        if (t->same) *v = z->leaves[t->same - 1];
+        else if (t->array) {
             Layout a = {.param = z->params[i], .rank = z->rank, .contiguous = z->flat};
             KRef index = kmem_linear(&z->walk, &a, at);
             *v = value(load_part(z, i, index, 0), (qs_dtype)t->dtype, true);
@@ -316,7 +318,8 @@ static void store_result(Fuse *z, const KRef *at, Val v, qs_dtype d) {
     KRef linear = kmem_linear(&z->walk, &y, at);
     qs_dtype as = kir_value_dtype(d);
     kmem_store(&z->walk, result, d, linear, 0, cast(z, v.ref, as), 0);
-    if (qdtype_is_complex(d)) kmem_store(&z->walk, result, d, linear, 1, v.im ? cast(z, v.im, as) : number(z, as, 0), 0);
+    if (!qdtype_is_complex(d)) return;
+    kmem_store(&z->walk, result, d, linear, 1, v.im ? cast(z, v.im, as) : number(z, as, 0), 0);
 }
 
 static bool build_map(Fuse *z, FuseKernel *out) {

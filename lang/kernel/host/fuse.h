@@ -22,6 +22,7 @@ typedef struct {
     uint8_t dtype;     /* of an array's elements */
     bool weak_int;     /* a number that is an int or a bool */
     bool complex;      /* a number that is complex: two parameters, its parts */
+    uint8_t same;      /* 1 + number of the leaf before it which is the same value: no parameter; 0: none is */
 } FuseLeafType;
 
 /* The expression as the bytecode compiler found it: `leaves` are evaluated by the machine, what lies above
