@@ -44,6 +44,7 @@ static void try(const Case *k, const char *file, int line) {
 
 #define KERNEL(params, body) "function [] = __kernel__ f(" params ")\n" body "\nend\n"
 #define V(p, n) ((TArg){T_ARRAY, QS_F64, 1, {n}, p, 0, 0})
+#define C(p, n) ((TArg){T_ARRAY, QS_C128, 1, {n}, p, 0, 0})
 #define M(p, m, n) ((TArg){T_ARRAY, QS_F64, 2, {m, n}, p, 0, 0})
 #define ARGS(...) {__VA_ARGS__}, (int)(sizeof((TArg[]){__VA_ARGS__}) / sizeof(TArg))
 #define TRY_0(text, n, ...) try(&(Case){text, 1, {n}, ARGS(__VA_ARGS__), .again = false}, __FILE__, __LINE__)
@@ -173,8 +174,21 @@ static void vectors(void) {
           6, V(d.x, 6), V(d.y, 6), V(d.w, 3));
 }
 
+/* The adjoint of a complex number has the derivative by its real part and that by its imaginary part. */
+static void complex_numbers(void) {
+    static const char *const body[] = {"exp(x[pos])", "x[pos]*x[pos] + conj(x[pos])", "1/x[pos]", "sqrt(x[pos])", "log(x[pos])",
+                                       "complex(real(x[pos])^2,abs(x[pos]))", "sin(x[pos])*x[0]", "tanh(x[pos])", "x[pos]^3"};
+    for (size_t i = 0; i < sizeof body / sizeof *body; i++) {
+        char text[200];
+        snprintf(text, sizeof text, KERNEL("x : cvec, y : cvec, pos", "y[pos] = %s"), body[i]);
+        TRY_1(text, 5, C(d.x, 5), C(d.y, 5));
+    }
+    TRY_1(KERNEL("x : cvec, y : vec, pos", "y[pos] = imag(exp(x[pos]))"), 5, C(d.x, 5), V(d.y, 5));
+}
+
 int main(void) {
     fill(d.x, N * N, 0.9, 1), fill(d.y, N * N, 0.9, 2), fill(d.w, N * N, 0.9, 3);
     straight(), loops(), jumps(), many_turns(), overwritten(), in_order(), borders(), indirect(), private_arrays(), vectors();
+    complex_numbers();
     return check_done();
 }

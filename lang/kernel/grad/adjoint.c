@@ -34,9 +34,10 @@ static void load_sum(KReplay *v, KSum *s) {
     v->touched[v->ntouched++] = s;
 }
 
+static KRef read_sum(KReplay *v, KSum *s) { return load_sum(v, s), s->now; }
+
 static KRef take_sum(KReplay *v, KSum *s) {
-    load_sum(v, s);
-    KRef x = s->now;
+    KRef x = read_sum(v, s);
     return s->now = 0, x;
 }
 
@@ -99,10 +100,15 @@ static void add_to_array(KReplay *v, const KElement *e, bool own, KRef x) {
 
 static bool has_adjoint(const KReplay *v, const KIns *i) { return v->s->param[i->imm].adjoint >= 0; }
 
+/* The sum of an element that is not there would go on to what was not written. */
+static KRef guarded(KReplay *v, KRef guard, KRef x) {
+    return guard ? kreplay_fold(v, K_SELECT, kreplay_use(v, guard), x, zero(v, (qs_dtype)v->g->ins[x].dtype)) : x;
+}
+
 static void back_load(KReplay *v, const KIns *i, KRef x) {
     if (!x || !has_adjoint(v, i)) return;
     if (v->owner[i->imm] == KOWN_ELEMENT) {
-        add_sum(v, &v->param_sum[i->imm], x);
+        add_sum(v, &v->param_sum[i->imm], v->f->params[i->imm].written ? guarded(v, i->b, x) : x);
         return;
     }
     KElement e = element(v, i, i->b);
@@ -111,6 +117,10 @@ static void back_load(KReplay *v, const KIns *i, KRef x) {
 
 static void back_store(KReplay *v, const KIns *i) {
     if (!has_adjoint(v, i)) return;
+    if (v->owner[i->imm] == KOWN_ELEMENT) {
+        give(v, i->b, take_sum(v, &v->param_sum[i->imm]));
+        return;
+    }
     KElement e = element(v, i, i->c);
     if (is_live(v, i->b)) give(v, i->b, load(v, &e));
     store(v, &e, zero(v, e.d));
@@ -118,9 +128,11 @@ static void back_store(KReplay *v, const KIns *i) {
 
 static void back_update(KReplay *v, const KIns *i) {
     if (!has_adjoint(v, i) || !is_live(v, i->b)) return;
-    KElement e = element(v, i, i->c);
-    KRef x = load(v, &e);
-    give(v, i->b, i->flag == KA_SUB ? kreplay_fold(v, K_NEG, x, 0, 0) : x);
+    KElement e = {0};
+    bool own = v->owner[i->imm] == KOWN_ELEMENT;
+    if (!own) e = element(v, i, i->c);
+    KRef x = own ? read_sum(v, &v->param_sum[i->imm]) : load(v, &e);
+    give(v, i->b, x && i->flag == KA_SUB ? kreplay_fold(v, K_NEG, x, 0, 0) : x);
 }
 
 /* -- private and shared arrays ------------------------------------------------------------------------------------- */
@@ -463,11 +475,6 @@ static bool has_sum(const KReplay *v, int p) {
     return v->f->params[p].kind == KP_NUM || v->owner[p] == KOWN_ELEMENT;
 }
 
-static void begin_params(KReplay *v) {
-    for (int p = 0; p < v->f->nparams; p++)
-        if (has_sum(v, p)) new_sum(v, &v->param_sum[p], kir_value_dtype((qs_dtype)v->f->params[p].dtype));
-}
-
 static KRef fixed(void *ud, KRef r) { /* again: where it stands in f it need not be seen here */
     KReplay *v = ud;
     const KIns *i = ins(v, r);
@@ -475,9 +482,25 @@ static KRef fixed(void *ud, KRef r) { /* again: where it stands in f it need not
     return kir_copy(v->g, i, fixed(v, i->a), fixed(v, i->b), fixed(v, i->c));
 }
 
-static void end_element(KReplay *v, int p, KRef x) {
+static KElement own_element(KReplay *v, int p) {
     const KIns *i = ins(v, v->element[p]);
-    KElement e = {.param = v->s->param[p].adjoint, .at = kindex_packed(v->g, v->f, i, fixed, v), .guard = fixed(v, i->b)};
+    return (KElement){.param = v->s->param[p].adjoint, .at = kindex_packed(v->g, v->f, i, fixed, v),
+                      .guard = fixed(v, kindex_guard(i)), .d = kir_value_dtype((qs_dtype)v->f->params[p].dtype)};
+}
+
+static void begin_params(KReplay *v) {
+    for (int p = 0; p < v->f->nparams; p++) {
+        if (!has_sum(v, p)) continue;
+        KSum *s = &v->param_sum[p];
+        new_sum(v, s, kir_value_dtype((qs_dtype)v->f->params[p].dtype));
+        if (v->f->params[p].kind == KP_NUM || !v->f->params[p].written) continue;
+        KElement e = own_element(v, p);
+        s->now = load(v, &e);
+    }
+}
+
+static void end_element(KReplay *v, int p, KRef x) {
+    KElement e = own_element(v, p);
     store(v, &e, x);
 }
 

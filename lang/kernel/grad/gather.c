@@ -36,7 +36,7 @@ typedef struct {
     int param, adjoint, rank;       /* of f; rank: of the array */
     Site site[SITES]; int n;
     int axes[QS_MAX_RANK], naxes;   /* dimensions that are solved */
-    KRef *map; uint32_t *when, now; /* values in g, while `when` is now */
+    KRef *map, *wide; uint32_t *when, now; /* values in g, while `when` is now */
     KRef pos[QS_MAX_RANK];          /* in g: by axis of the launch of the way back */
     KRef inside, sum[SITES];
     int sum_site[SITES], nsums;
@@ -173,14 +173,13 @@ static void take_factors(const Gather *v, Site *s) {
 
 /* A few elements to which all positions add are better left to the device, which shares that out. */
 static bool is_reduction(const Gather *v, const Site *s) {
-    bool few = false;
     for (int d = 0; d < v->rank; d++) {
         KRef x = s->by[d].var;
-        if (x && ins(v, x)->op == K_POS) return false;
-        int64_t turns = x ? kgrad_turns(v->f, x) : 1;
-        few |= turns >= 0 && turns <= FEW;
+        if (!x) continue;
+        int64_t turns = ins(v, x)->op == K_POS ? -1 : kgrad_turns(v->f, x);
+        if (turns < 0 || turns > FEW) return false;
     }
-    return few;
+    return true;
 }
 
 static bool can_gather(Gather *v, Site *s) {
@@ -223,13 +222,21 @@ static KRef fold(Gather *v, KOp op, KRef a, KRef b, KRef c) { return kir_fold(v-
 static KRef number(Gather *v, int64_t n) { return kir_const_int(v->g, QS_I64, n, 0); }
 static KRef cast(Gather *v, qs_dtype d, KRef a) { return kir_fold(v->g, K_CAST, d, 0, a, 0, 0, 0); }
 
-static void set_value(Gather *v, KRef r, KRef x) { v->map[r] = x, v->when[r] = v->now; }
+static void set_value(Gather *v, KRef r, KRef x) { v->map[r] = x, v->when[r] = v->now, v->wide[r] = 0; }
+
+/* A position or a counter that was solved, as int64: what indices are made of. */
+static KRef wide(const Gather *v, KRef r) {
+    const KIns *i = ins(v, r);
+    if (i->op == K_POS) return v->pos[i->imm];
+    return i->op == K_FOR && v->when[r] == v->now ? v->wide[r] : 0;
+}
 
 static KRef value(Gather *v, KRef r) {
     const KIns *i = ins(v, r);
     if (!r) return 0;
     if (v->when[r] == v->now) return v->map[r];
     if (i->op == K_POS) return cast(v, (qs_dtype)i->dtype, v->pos[i->imm]);
+    if (i->op == K_CAST && i->dtype == QS_I64 && wide(v, i->a)) return wide(v, i->a);
     KRef a = value(v, i->a), b = value(v, i->b), c = value(v, i->c);
     if (i->op == K_LOAD) b = b ? fold(v, K_AND, v->inside, b, 0) : v->inside;
     KRef x = kir_copy(v->g, i, a, b, c);
@@ -261,8 +268,10 @@ static void solve_counter(Gather *v, KRef loop, KRef x) {
     double c = 1;
     kir_is_const(v->f, i->c, &c);
     KRef a = cast(v, QS_I64, value(v, i->a)), b = cast(v, QS_I64, value(v, i->b));
-    both(v, fold(v, K_LE, c > 0 ? a : b, x, 0)), both(v, fold(v, K_LE, x, c > 0 ? b : a, 0));
+    KRef low = c > 0 ? a : b, high = c > 0 ? b : a, n = fold(v, K_ADD, fold(v, K_SUB, high, low, 0), number(v, 1), 0);
+    both(v, fold(v, K_INB, fold(v, K_SUB, x, low, 0), n, 0)); /* in this form opt.c finds where it holds */
     set_value(v, loop, cast(v, (qs_dtype)i->dtype, x));
+    v->wide[loop] = x;
 }
 
 static bool is_solved(const Gather *v, const Site *s, KRef loop) {
@@ -391,15 +400,19 @@ static KRef sum_with_factors(Gather *v, int k) {
 
 static KRef fixed_coord(Gather *v, KRef c) { return c ? cast(v, QS_I64, value(v, c)) : number(v, 0); }
 
-static KRef place(Gather *v, const Site *s) {
+/* Fixed coordinates may be outside of the array: then nothing was added. */
+static KRef place(Gather *v, const Site *s, KRef *guard) {
     KRef at = 0;
+    *guard = 0;
     for (int d = 0, k = 0; d < v->rank; d++) {
-        KRef c = k < v->naxes && v->axes[k] == d ? element(v, k++) : fixed_coord(v, s->coord[d]);
+        bool solved = k < v->naxes && v->axes[k] == d;
+        KRef c = solved ? element(v, k++) : fixed_coord(v, s->coord[d]);
         KRef n = kir_add(v->g, K_DIM, QS_I64, 0, 0, 0, 0, (uint64_t)v->adjoint << 8 | (uint64_t)d, 0);
+        KRef in = solved ? 0 : fold(v, K_INB, c, n, 0);
+        if (in) *guard = *guard ? fold(v, K_AND, *guard, in, 0) : in;
         at = at ? fold(v, K_ADD, fold(v, K_MUL, at, n, 0), c, 0) : c;
     }
-    if (!qdtype_is_complex((qs_dtype)v->f->params[v->adjoint].dtype)) return at;
-    return 0;
+    return at;
 }
 
 static bool same_place(const Gather *v, const Site *a, const Site *b) {
@@ -415,11 +428,11 @@ static void write_sums(Gather *v) {
     for (int k = 0; k < v->nsums; k++) {
         if (written[k]) continue;
         const Site *s = &v->site[v->sum_site[k]];
-        KRef x = sum_with_factors(v, k), at = place(v, s);
+        KRef guard, x = sum_with_factors(v, k), at = place(v, s, &guard);
         for (int m = k + 1; m < v->nsums; m++)
             if (same_place(v, s, &v->site[v->sum_site[m]])) written[m] = true, x = fold(v, K_ADD, x, sum_with_factors(v, m), 0);
-        if (!all) x = fold(v, K_ADD, kir_add(v->g, K_LOAD, t, 0, at, 0, 0, (uint64_t)v->adjoint, 0), x, 0);
-        kir_add(v->g, K_STORE, QS_B1, 0, at, x, 0, (uint64_t)v->adjoint, 0);
+        if (!all) x = fold(v, K_ADD, kir_add(v->g, K_LOAD, t, 0, at, guard, 0, (uint64_t)v->adjoint, 0), x, 0);
+        kir_add(v->g, K_STORE, QS_B1, 0, at, x, guard, (uint64_t)v->adjoint, 0);
     }
 }
 
@@ -456,7 +469,8 @@ static KFunc *without(const Gather *v) {
 bool kgather_make(const KGrading *s, const KFunc *f, int param, KGathered *out) {
     Gather *v = qarena_alloc(s->arena, sizeof *v);
     *v = (Gather){.s = s, .f = f, .param = param, .adjoint = s->param[param].adjoint, .rank = s->f->params[param].rank};
-    v->map = qarena_alloc(s->arena, f->nins * sizeof(KRef)), v->when = qarena_alloc(s->arena, f->nins * sizeof(uint32_t));
+    v->map = qarena_alloc(s->arena, f->nins * sizeof(KRef)), v->wide = qarena_alloc(s->arena, f->nins * sizeof(KRef));
+    v->when = qarena_alloc(s->arena, f->nins * sizeof(uint32_t));
     if (f->serial || f->barrier || f->shared || s->extent[0] < 0) return false;
     if (qdtype_is_complex((qs_dtype)f->params[v->adjoint].dtype)) return false;
     find_sites(v);

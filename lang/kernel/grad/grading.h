@@ -71,8 +71,9 @@ bool kindex_apart(const KFunc *f, KRef a, KRef b, bool again);
 typedef enum {
     KOWN_NOT,
     KOWN_SOME,    /* what a position touches no other one does */
-    KOWN_ELEMENT  /* each position reads one element, always the same, and nobody writes */
+    KOWN_ELEMENT  /* each position touches one element, always the same */
 } KOwner;
+KRef kindex_guard(const KIns *i); /* of a LOAD, STORE, ATOMIC */
 KOwner kindex_owner(const KFunc *f, int param, KRef *first); /* first: an instruction that touches it */
 
 /* -- dual.c -------------------------------------------------------------------------------------------------------- */

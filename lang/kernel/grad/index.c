@@ -147,19 +147,22 @@ static bool touches(const KIns *i, int param) {
     return (i->op == K_LOAD || i->op == K_STORE || i->op == K_ATOMIC) && (int)i->imm == param;
 }
 
+KRef kindex_guard(const KIns *i) { return i->op == K_LOAD ? i->b : i->c; }
+
 KOwner kindex_owner(const KFunc *f, int param, KRef *first) {
     int axes[QS_MAX_RANK], more[QS_MAX_RANK];
-    bool one = !f->params[param].written;
+    bool one = true;
     *first = 0;
     for (KRef r = 1; r < f->nins; r++) {
         const KIns *i = &f->ins[r], *before = &f->ins[*first];
         if (!touches(i, param)) continue;
         if (!is_pinned(f, i, *first ? more : axes)) return KOWN_NOT;
-        if (!*first) *first = r, one = one && kindex_is_fixed(f, i->a, DEPTH) && kindex_is_fixed(f, i->b, DEPTH);
+        if (!*first) *first = r, one = kindex_is_fixed(f, i->a, DEPTH) && kindex_is_fixed(f, kindex_guard(i), DEPTH);
         else {
             for (int a = 0; a < f->rank; a++)
                 if (axes[a] != more[a]) return KOWN_NOT;
-            one = one && kindex_same(f, i->a, before->a, DEPTH) && kindex_same(f, i->b, before->b, DEPTH);
+            one = one && kindex_same(f, i->a, before->a, DEPTH) &&
+                  kindex_same(f, kindex_guard(i), kindex_guard(before), DEPTH);
         }
     }
     return !*first ? KOWN_NOT : one ? KOWN_ELEMENT : KOWN_SOME;
