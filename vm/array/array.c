@@ -2,6 +2,7 @@
 #include "devices/pool.h"
 #include "devices/threads.h"
 #include "vm/base/dtype.h"
+#include "vm/grad/tape.h"
 #include "vm/quasar.h"
 #include "vm/value/convert.h"
 #include "vm/array/move.h"
@@ -37,9 +38,11 @@ int qarr_size(const Array *a, int64_t dims[QS_MAX_RANK]) {
     return a->rank + skip;
 }
 
-bool qarr_same_shape(const Array *a, const Array *b) {
-    return a->rank == b->rank && !memcmp(a->dims, b->dims, a->rank * sizeof *a->dims);
+bool qarr_same_dims(const Array *a, int rank, const int64_t *dims) {
+    return a->rank == rank && !memcmp(a->dims, dims, a->rank * sizeof *a->dims);
 }
+
+bool qarr_same_shape(const Array *a, const Array *b) { return qarr_same_dims(a, b->rank, b->dims); }
 
 /* Leading extents that the normal form leaves out: that of 1xN. */
 static int left_out(int rank, int ndim) { return rank == 1 && ndim > 1; }
@@ -136,6 +139,7 @@ static qs_status new_header(qs_vm *vm, qs_dtype d, int ndim, const int64_t *dims
     a->dtype = (uint8_t)d;
     a->ndim = (uint8_t)ndim;
     a->source = 0;
+    a->trace = NULL;
     a->buf = buf;
     a->offset = 0;
     a->count = count;
@@ -170,6 +174,7 @@ qs_status qarr_like(qs_vm *vm, const Array *a, qs_dtype d, Array **out) {
 }
 
 void qarr_free(qs_vm *vm, Array *a) {
+    if (__builtin_expect(a->trace != NULL || a->hdr.flags & ARRAY_KEPT, 0)) qtape_free_array(vm, a);
     qbuf_release(qvm_ctx(vm), a->buf);
     qpool_put(qvm_ctx(vm), a, sizeof *a);
 }
@@ -255,6 +260,7 @@ qs_status qarr_lock_failed(qs_vm *vm, Array *a, const char *name, qs_status s) {
 /* The common case inline: the host's copy is current and nobody holds a lock. */
 static qs_status host(qs_vm *vm, Array *a, qs_access mode, void **p) {
     void *block;
+    if (qtape_forbids(vm, a) || (mode != QS_READ && a->hdr.flags & ARRAY_KEPT)) return qtape_forbidden(vm, a);
     qs_status s = qbuf_host(qvm_ctx(vm), a->buf, mode, &block);
     if (__builtin_expect(s != QS_OK, 0)) return (void)qarr_lock_failed(vm, a, NULL, s), s;
     *p = (char *)block + a->offset * elem_size(a);
@@ -262,7 +268,7 @@ static qs_status host(qs_vm *vm, Array *a, qs_access mode, void **p) {
 }
 
 qs_status qarr_read(qs_vm *vm, Array *a, const void **p) {
-    void *q;
+    void *q = NULL;
     TRY(host(vm, a, QS_READ, &q));
     *p = q;
     return QS_OK;

@@ -67,6 +67,7 @@ int qarr_shape(const Array *a, int64_t dims[QS_MAX_RANK], int64_t strides[QS_MAX
 bool qarr_has_shape(const Array *a, int ndim, const int64_t *dims);                  /* as it was made */
 void qarr_keep(Array *a, int ndim);                                    /* so many dimensions, or as many as it needs */
 int qarr_normalise(int rank, int64_t *dims);                           /* to the normal form, in place; the rank */
+bool qarr_same_dims(const Array *a, int rank, const int64_t *dims);  /* of a normal form */
 bool qarr_same_shape(const Array *a, const Array *b);                                /* as programs see shapes */
 /* "3x4", for messages; buf is returned. */
 enum { SHAPE_TEXT = 176 };

@@ -59,6 +59,7 @@ typedef struct Ctx {
     uint64_t nfuncs;          /* functions parsed so far: their ids, which outlive them in what was compiled */
     bool no_warnings;         /* nobody wants them */
     qs_status (*warn)(struct Ctx *, Where, const char *sentence); /* tells one; of the machine.  NULL: nobody listens */
+    qs_status (*before_write)(struct Ctx *, struct Buffer *); /* vm/grad/keep.c: of buffers with `kept` */
     double fetched[256];      /* bytes that came from devices to the host, by Buffer.maker */
 } Ctx;
 

@@ -27,7 +27,7 @@ static qs_status prepare(qs_vm *vm, Function *fn) { return qproto_of(vm, fn->ast
 
 static inline bool host_current(const Buffer *b) { return (b->valid & 1) && b->writer < 0; }
 static inline bool host_alone(const Buffer *b) {
-    return b->valid == 1 && b->writer < 0 && b->nreaders == 0 && !b->readonly;
+    return b->valid == 1 && b->writer < 0 && b->nreaders == 0 && !b->readonly && !b->kept;
 }
 
 /* An index that no access mode maps elsewhere. */
@@ -65,12 +65,12 @@ static inline bool store_element(Array *a, int64_t n, double x) {
 }
 
 static inline bool place1(const Array *a, const qs_value *i, int64_t *n) {
-    return a->rank == 1 && a->contiguous && plain_index(i, n) && (uint64_t)*n < (uint64_t)a->dims[0];
+    return a->rank == 1 && a->contiguous && !a->trace && plain_index(i, n) && (uint64_t)*n < (uint64_t)a->dims[0];
 }
 
 static inline bool place2(const Array *a, const qs_value *at, int64_t *n) {
     int64_t r, c;
-    if (a->rank != 2 || !a->contiguous || !plain_index(&at[0], &r) || !plain_index(&at[1], &c)) return false;
+    if (a->rank != 2 || !a->contiguous || a->trace || !plain_index(&at[0], &r) || !plain_index(&at[1], &c)) return false;
     *n = r * a->dims[1] + c;
     return (uint64_t)r < (uint64_t)a->dims[0] && (uint64_t)c < (uint64_t)a->dims[1];
 }
@@ -910,9 +910,12 @@ qs_status qvm_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nnam
     for (int i = 1 + nin; i < nout; i++) qinterp_clear(vm, ret + i);
     m->top = ret + 1 + (nin > nout ? nin : nout);
     NameTable table = {nnamed, (Str **)names};
+    uint32_t inside = m->grad_inside;
     m->depth++;
+    m->grad_inside = 0; /* what a built-in calls is recorded */
     qs_status s = run(vm, ret, nin, nnamed ? &table : NULL, maybe ? WANT_MAYBE : (uint32_t)nout);
     m->depth--;
+    m->grad_inside = inside;
     m->top = top;
     for (int i = 0; i < nout && s == QS_OK; i++) {
         out[i] = qval_is_unset(ret[i]) ? qs_nil() : ret[i];

@@ -3,6 +3,7 @@
  * A region is compiled for the element types of its leaves once it has worked enough for the compiler to pay: a cheap
  * expression on small arrays never leaves the loops of arith.c.  Those loops also serve where there is no code
  * generator, and what lang/kernel/host/fuse.c declines; results agree, that is what the types are chosen for. */
+#include "vm/grad/tape.h"
 #include "vm/launch/regions.h"
 
 #include "lang/kernel/host/fuse.h"
@@ -394,7 +395,7 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     qs_value result;
     *done = false;
     now.run.vm = vm, now.f = f, now.region = r, now.result = NULL;
-    if (!look(&now) || now.count < qvm(vm)->fuse_least) return QS_OK;
+    if (qtape_is_on(vm) || !look(&now) || now.count < qvm(vm)->fuse_least) return QS_OK;
     now.state = state_of(vm, f, r);
     if (prepare(&now) != QS_OK) return give_up(vm);
     if (!now.form) return QS_OK;

@@ -1,4 +1,5 @@
 /* api.c -- the public functions of quasar.h: thin doors to the files that do the work. */
+#include "vm/grad/tape.h"
 #include "vm/array/index.h"
 #include "vm/base/number.h"
 #include "vm/base/warning.h"
@@ -136,6 +137,7 @@ void qs_close(qs_vm *vm) {
     if (m->python) m->python->closed(vm);
     qtext_free(&m->out);
     qtext_free(&m->report);
+    qtape_close(vm);
     qctx_close(&m->base);
     free(m);
 }
