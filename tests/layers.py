@@ -18,6 +18,7 @@ ROOMS = {  # folder -> prefixes of what its files may include from this tree, be
     "lang/kernel/lower": KIR + ("lang/kernel/elem/", "lang/kernel/walk/", "lang/syntax/", "lang/names/"),
     "lang/kernel/host": KIR + ("lang/kernel/elem/", "lang/kernel/walk/", "lang/syntax/", "lang/names/"),
     "lang/kernel/passes": KIR,
+    "lang/kernel/grad": KIR + ("lang/kernel/elem/", "lang/kernel/passes/"),
     "lang/kernel/emit": KIR + ("lang/kernel/passes/", "devices/"),
     "lang/kernel": KIR + ("lang/kernel/emit/", "lang/kernel/passes/", "devices/"),
     "devices": BASE,
