@@ -21,36 +21,46 @@ static int64_t count(const KParam *p, const KArg *a) {
     return n;
 }
 
-static int64_t bytes(const KParam *p, const KArg *a) {
-    return count(p, a) * (int64_t)qdtype_size(qdtype_real_of((qs_dtype)p->dtype));
+static size_t size_of(const KParam *p) { return qdtype_size(qdtype_real_of((qs_dtype)p->dtype)); }
+
+/* Element e in the order of rows, parts of complex numbers one after the other: where it lies. */
+static int64_t place(const KParam *p, const KArg *a, int64_t e) {
+    int parts = qdtype_is_complex((qs_dtype)p->dtype) ? 2 : 1;
+    int64_t part = e % parts, at = 0;
+    e /= parts;
+    for (int i = p->rank - 1; i >= 0; i--) at += e % a->dims[i] * a->strides[i], e /= a->dims[i];
+    return at * parts + part;
 }
 
-static double read(const KParam *p, const KArg *a, int64_t i) {
+static double read(const KParam *p, const KArg *a, int64_t e) {
     qs_dtype d = qdtype_real_of((qs_dtype)p->dtype);
     if (p->kind == KP_NUM) return d == QS_F32 ? (double)(KSlot){a->bits}.F32 : (KSlot){a->bits}.F64;
-    return qdtype_get(d, (char *)a->data + i * (int64_t)qdtype_size(d));
+    return qdtype_get(d, (char *)a->data + place(p, a, e) * (int64_t)size_of(p));
 }
 
-static void write(const KParam *p, KArg *a, int64_t i, double v) {
+static void write(const KParam *p, KArg *a, int64_t e, double v) {
     qs_dtype d = qdtype_real_of((qs_dtype)p->dtype);
     KSlot s = {0};
     if (d == QS_F32) s.F32 = (float)v;
     else s.F64 = v;
     if (p->kind == KP_NUM) a->bits = s.bits;
-    else qdtype_put(d, (char *)a->data + i * (int64_t)qdtype_size(d), v);
+    else qdtype_put(d, (char *)a->data + place(p, a, e) * (int64_t)size_of(p), v);
 }
 
-static void *fresh(Arena *arena, const KParam *p, const KArg *a, bool copy) {
-    size_t n = (size_t)bytes(p, a);
-    void *m = qarena_alloc(arena, n + 64);
-    if (copy) memcpy(m, a->data, n);
-    return m;
+/* The memory that an argument touches: from its least to its last element. */
+static void *fresh(Arena *arena, const KParam *p, const KArg *a) {
+    int64_t low = 0, high = 0, parts = qdtype_is_complex((qs_dtype)p->dtype) ? 2 : 1;
+    for (int i = 0; i < p->rank; i++) *(a->strides[i] < 0 ? &low : &high) += (a->dims[i] - 1) * a->strides[i];
+    int64_t unit = parts * (int64_t)size_of(p);
+    char *m = qarena_alloc(arena, (size_t)((high - low + 1) * unit) + 64);
+    if (count(p, a)) memcpy(m, (char *)a->data + low * unit, (size_t)((high - low + 1) * unit));
+    return m - low * unit;
 }
 
 static void copy_args(Arena *arena, const KFunc *f, const KArg *from, KArg *to) {
     for (int i = 0; i < f->nparams; i++) {
         to[i] = from[i];
-        if (f->params[i].kind == KP_ARRAY) to[i].data = fresh(arena, &f->params[i], &from[i], true);
+        if (f->params[i].kind == KP_ARRAY) to[i].data = fresh(arena, &f->params[i], &from[i]);
     }
 }
 
@@ -107,7 +117,7 @@ qs_status kgradtest_run(Ctx *c, Arena *arena, const KFunc *f, const KGrad *d, KA
         memcpy(now, args, sizeof now);
         for (int i = 0; i < f->nparams; i++)
             if (p->again && d->param[i].changed && f->params[i].kind == KP_ARRAY)
-                now[i].data = fresh(arena, &f->params[i], &args[i], true);
+                now[i].data = fresh(arena, &f->params[i], &args[i]);
         for (int i = 0; i < f->nparams; i++)
             if (!d->param[i].needed && !d->param[i].changed && f->params[i].kind == KP_ARRAY) now[i].data = NULL;
         KLaunch where = domain_of(p, args, f, l);
@@ -163,7 +173,7 @@ static KArg adjoint_arg(Check *t, const KGrad *d, const KFunc *g, int i, const d
     KArg a = t->k->args[i];
     if (t->f->params[i].kind == KP_NUM) a = (KArg){.dims = {1}};
     pack_strides(p, &a);
-    a.data = qarena_alloc(t->k->arena, (size_t)bytes(p, &a) + 64);
+    a.data = qarena_alloc(t->k->arena, (size_t)count(p, &a) * size_of(p) + 64);
     for (int64_t e = 0, n = count(p, &a); from && e < n; e++) write(p, &a, e, from[e]);
     return a;
 }
@@ -256,7 +266,7 @@ bool kgradtest_check(KGradCase *k, Text *why) {
     choose(&t);
     if (by_reverse(&t, &reverse, &own) != QS_OK) return failed(&t, why, "reverse");
     if (by_forward(&t, &forward, &own) != QS_OK) return failed(&t, why, "forward");
-    if (!near(reverse, forward, own, 1e-10)) {
+    if (!near(reverse, forward, own, k->rounding ? k->rounding : 1e-10)) {
         qtext_printf(why, "reverse %.17g, forward %.17g", reverse, forward);
         show(k->func, why);
         return false;

@@ -13,6 +13,7 @@ typedef struct {
     const bool *active;    /* by parameter; NULL: all floats */
     uint64_t seed;
     double tolerance;      /* relative to the size of what is added up; 0: 1e-6 */
+    double rounding;       /* allowed between the two directions, relative as well; 0: 1e-10 */
     bool exact_only;       /* no differences: where a step would cross an edge */
     bool again;            /* the derivative of the derivative, too */
     int npasses;           /* comes back */

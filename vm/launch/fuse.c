@@ -9,6 +9,7 @@
 #include "lang/kernel/host/fuse.h"
 #include "lang/kernel/ir/sem.h"
 #include "vm/array/operand.h"
+#include "vm/grad/tape.h"
 #include "vm/launch/run.h"
 
 #include <math.h>
@@ -21,13 +22,13 @@ enum { CALL = 8 };
 enum { LEAVES = 16, CHUNKS = 64, CHUNK_LEAST = 16384, BLOCKS = 1024, PARTS = BLOCKS /* the larger of the two */ };
 
 /* A reduction is cut into chunks for the cores of a processor; in groups thousands of positions work together. */
-enum { CHUNKED, GROUPED };
+enum { CHUNKED, GROUPED, ADDED /* a sum as a tape records it */ };
 
 typedef struct { /* the region for one combination of leaf types */
     Form base;
     bool flat;
     int rank;
-    FuseKernel kernel[2]; /* CHUNKED, GROUPED; func NULL: not made, or declined */
+    FuseKernel kernel[3]; /* CHUNKED, GROUPED, ADDED; func NULL: not made, or declined */
 } FuseForm;
 
 typedef struct { double work, nops; FuseExpr expr; Forms forms; } FuseState;
@@ -38,7 +39,8 @@ typedef struct {
     const FuseRegion *region;
     FuseState *state;
     FuseForm *form;
-    qs_value at[LEAVES]; /* the leaves now */
+    qs_value at[LEAVES]; /* the leaves now, numbers without their traces */
+    bool recorded;       /* one of them is */
     bool flat;
     int rank;
     int64_t dims[QS_MAX_RANK];
@@ -120,7 +122,12 @@ static bool no_single(const Now *now) {
 static bool look(Now *now) {
     const FuseRegion *r = now->region;
     if (r->nleaves > LEAVES) return false;
-    for (int i = 0; i < r->nleaves; i++) now->at[i] = now->f->base[r->regs[i]];
+    now->recorded = false;
+    for (int i = 0; i < r->nleaves; i++) {
+        qs_value v = now->f->base[r->regs[i]];
+        now->at[i] = qtape_plain(v);
+        now->recorded = now->recorded || qtape_is_recorded(now->run.vm, v);
+    }
     return suits(now) && common_shape(now) && (!r->choice || no_single(now));
 }
 
@@ -167,7 +174,7 @@ static qs_status build(const Now *now, int which) {
     FuseForm *v = now->form;
     FuseLeafType types[LEAVES];
     for (int i = 0; i < now->region->nleaves; i++) types[i] = leaf_type(now->at[i]);
-    s->expr.grouped = which == GROUPED;
+    s->expr.grouped = which == GROUPED, s->expr.adds = which == ADDED;
     TRY(kfuse_build(qvm_ctx(now->run.vm), &v->base.arena, &s->expr, types, v->flat, v->rank, &v->kernel[which]));
     return qform_set(&v->base, which, v->kernel[which].func), QS_OK;
 }
@@ -230,6 +237,8 @@ static qs_status bind(Run *run) {
     Now *now = (Now *)run;
     int n = 0;
     for (int i = 0; i < now->region->nleaves; i++) {
+        qs_value given = now->f->base[now->region->regs[i]];
+        run->bound.origin[n] = (Origin){given, 0}, run->bound.origin[n + 1] = (Origin){given, 1};
         if (now->at[i].kind != QS_ARRAY) n += bind_leaf_number(&run->bound, n, now->at[i]);
         else bind_leaf(now, n++, now->at[i].u.p);
     }
@@ -262,6 +271,7 @@ static qs_status fit_reduction(Run *run) {
     int64_t nparts = share_out(now);
     if (now->result) qarr_release(vm, now->result), now->result = NULL; /* of an attempt before */
     TRY(qarr_new(vm, now->form->kernel[run->which].dtype, 1, &nparts, false, &now->result));
+    for (int i = now->nargs; i < now->nargs + 2; i++) run->bound.origin[i] = (Origin){qs_nil(), 0};
     qbind_number(&run->bound, now->nargs, (uint64_t)now->chunk, 8);
     qbind_number(&run->bound, now->nargs + 1, now->count, 8);
     bind_result(now, now->nargs + 2, nparts);
@@ -281,6 +291,7 @@ static Array *own(Array *a) { return a->hdr.refs++, a; }
  * before it writes it, or in what the variable that gets the result held until now.  NULL: nowhere. */
 static Array *spare(const Now *now) {
     const FuseRegion *r = now->region;
+    if (now->recorded) return NULL; /* what it held may be wanted again */
     qs_value old = now->f->base[r->dst];
     qs_dtype d = now->form->kernel[CHUNKED].dtype;
     for (int i = 0; now->flat && i < r->nleaves; i++) {
@@ -329,6 +340,28 @@ static qs_status merge_parts(const Now *now, qs_value *out) {
     return QS_OK;
 }
 
+/* -- derivatives --------------------------------------------------------------------------------------------------- */
+/* Partial results are no result of the program.  What is recorded of a sum is that each position adds its element to it,
+ * which has the same derivative; it is never run. */
+static qs_status record_sum(Now *now, qs_value *result) {
+    Run *r = &now->run;
+    bool mean = now->state->expr.kind == FUSE_MEAN;
+    if (!now->form->kernel[ADDED].func) TRY(build(now, ADDED));
+    if (!now->form->kernel[ADDED].func) return QS_OK; /* of whole numbers */
+    qs_value sum = qs_num(mean ? qval_number(*result) * (double)now->count : qval_number(*result));
+    r->which = ADDED, r->bound.nlocked = 0, r->unrecorded = false;
+    r->launch = (Launch){.rank = 1, .domain = {(int64_t)now->count}, .block = {1}, .any_block = true};
+    TRY(bind(r));
+    DevArg *arg = &r->bound.arg[now->nargs];
+    r->bound.array[now->nargs] = NULL;
+    *arg = (DevArg){.is_array = true, .rank = 1, .dims = {1}, .strides = {1}};
+    TRY(qrecord_begin(r));
+    TRY(qrecord_end(r, 1, &(Extracted){now->nargs, 0, &sum}));
+    if (!mean) return *result = sum, QS_OK;
+    qs_status s = qrow_record(r->vm, EL_div, 2, (qs_value[]){sum, qs_num((double)now->count)}, result);
+    return qval_release(r->vm, sum), s;
+}
+
 /* -- the decision -------------------------------------------------------------------------------------------------- */
 /* A failure to make or load code leaves the expression to the operators; only an interrupt counts. */
 static qs_status give_up(qs_vm *vm) {
@@ -370,7 +403,7 @@ static qs_status run(Now *now) {
     Run *r = &now->run;
     bool map = now->state->expr.kind == FUSE_MAP;
     r->form = &now->form->base, r->which = CHUNKED, r->optional = true, r->device = NULL, r->chosen = false;
-    r->bind = bind, r->fit = map ? NULL : fit_reduction;
+    r->bind = bind, r->fit = map ? NULL : fit_reduction, r->unrecorded = !map;
     r->positions = (double)now->count, r->steps = r->positions * now->state->nops;
     return qlaunch_run(r);
 }
@@ -397,13 +430,19 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     now.run.vm = vm, now.f = f, now.region = r, now.result = NULL;
     if (qtape_is_on(vm) || !look(&now) || now.count < qvm(vm)->fuse_least) return QS_OK;
     now.state = state_of(vm, f, r);
+    bool extreme = now.state->expr.kind == FUSE_MIN || now.state->expr.kind == FUSE_MAX;
+    if (now.recorded && extreme) return QS_OK; /* which element it is, the built-in has a rule for */
     if (prepare(&now) != QS_OK) return give_up(vm);
     if (!now.form) return QS_OK;
     if (now.state->expr.kind == FUSE_MAP) TRY(begin_map(&now));
     qs_status s = run(&now);
-    if (s == QS_OK && now.state->expr.kind != FUSE_MAP) s = merge_parts(&now, &result);
-    else if (s == QS_OK) result = qarr_value(now.result), now.result = NULL;
-    else s = failed(&now, s);
+    if (s == QS_OK && now.state->expr.kind != FUSE_MAP) {
+        s = merge_parts(&now, &result);
+        if (s == QS_OK && now.recorded) s = record_sum(&now, &result);
+    } else if (s == QS_OK) {
+        s = qrecord_end(&now.run, 0, NULL);
+        if (s == QS_OK) result = qarr_value(now.result), now.result = NULL;
+    } else s = failed(&now, s);
     if (s == QS_EINTERRUPT) forget_half(&now);
     if (now.result) qarr_release(vm, now.result);
     if (s != QS_OK || !now.run.launched) return s;

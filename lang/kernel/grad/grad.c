@@ -1,7 +1,7 @@
 /* grad.c -- see grad.h: which functions there are, and what their parameters are.
  *
- * The way back is made twice.  First as if all reads that find other contents later were on a tape; then it is known which
- * of them it uses, and only those are kept.  Mostly there are none, and one function is all. */
+ * The way back is made twice.  First as if all reads that find other contents later were on a tape; then it is known
+ * which of them it uses, and only those are kept.  Mostly there are none, and one function is all. */
 #include "lang/kernel/grad/grading.h"
 
 #include <stdio.h>
@@ -131,16 +131,22 @@ static void add_tape(Grad *d, int t) {
 }
 
 /* -- pointers into the tapes --------------------------------------------------------------------------------------- */
+int64_t kgrad_turns(const KFunc *f, KRef loop) {
+    const KIns *i = &f->ins[loop], *a = &f->ins[i->a], *b = &f->ins[i->b], *c = &f->ins[i->c];
+    if (i->op != K_FOR || a->op != K_CONST || b->op != K_CONST || c->op != K_CONST) return -1;
+    __int128 from = (int64_t)a->imm, to = (int64_t)b->imm, by = (int64_t)c->imm;
+    if (by == 0 || (by > 0 ? to < from : to > from)) return 0;
+    __int128 n = (to - from) / by + 1;
+    return n > INT32_MAX ? -1 : (int64_t)n;
+}
+
 static int64_t times(const KFunc *f, KRef r) { /* that r runs at most; -1: not known */
+    enum { MANY = 1 << 20 };
     int64_t n = 1;
     for (KRef l = kir_loop_around(f, r); l; l = kir_loop_around(f, l)) {
-        double a, b, c;
-        const KIns *i = &f->ins[l];
-        if (i->op != K_FOR || !kir_is_const(f, i->a, &a) || !kir_is_const(f, i->b, &b) || !kir_is_const(f, i->c, &c))
-            return -1;
-        double turns = c == 0 || (c > 0 ? a > b : a < b) ? 0 : (b - a) / c + 1;
-        if (turns * (double)n > 1e6) return -1;
-        n *= (int64_t)turns;
+        int64_t turns = kgrad_turns(f, l);
+        if (turns < 0 || turns * n > MANY) return -1;
+        n *= turns;
     }
     return n;
 }

@@ -9,6 +9,9 @@ static inline bool kgrad_is_float(qs_dtype d) { return d == QS_F32 || d == QS_F6
 /* An empty function with parameters of its own, as kir_seal notes what is read and written in them. */
 KFunc *kgrad_copy_shell(Ctx *c, Arena *arena, const KFunc *f);
 
+/* Turns of a FOR between known numbers; -1: they are not known, or very many. */
+int64_t kgrad_turns(const KFunc *f, KRef loop);
+
 /* -- normal.c: jumps become conditions ----------------------------------------------------------------------------- */
 /* No CONTINUE, RET or CHECK; BREAK only in the head of a LOOP, which decides about one more turn:
  *

@@ -272,12 +272,8 @@ void kreplay_turn(KReplay *v, KRef first, KRef last) { run(v, first, last); }
 
 /* -- before ------------------------------------------------------------------------------------------------------ */
 static int64_t few_turns(const KFunc *f, KRef loop) {
-    const KIns *i = &f->ins[loop];
-    double a, b, c;
-    if (i->op != K_FOR || !kir_is_const(f, i->a, &a) || !kir_is_const(f, i->b, &b) || !kir_is_const(f, i->c, &c))
-        return -1;
-    double n = c == 0 || (c > 0 ? a > b : a < b) ? 0 : (b - a) / c + 1;
-    return n > FEW_TURNS ? -1 : (int64_t)n;
+    int64_t n = kgrad_turns(f, loop);
+    return n > FEW_TURNS || n == 0 ? -1 : n;
 }
 
 static void find_state(KReplay *v, KRef loop) {
