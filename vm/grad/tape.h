@@ -2,6 +2,7 @@
  *
  *     tape.c    traces, nodes, levels: the record            keep.c    contents that a sweep will need again
  *     door.c    operators, indexing, literals, built-ins     rule.c    rules written in the language: stdlib/adjoints.q
+ *     view.c    views, as Python takes them
  *     sweep.c   back from results to arguments, or forward   shape.c   an adjoint takes the shape and type of its value
  *
  * Values come in, the same values with traces go out; a sweep turns adjoints of results into adjoints of arguments.  The
@@ -146,6 +147,10 @@ qs_status qsweep_fit(qs_vm *vm, const Trace *t, qs_value v, qs_value *out);
 
 /* A function of adjoints.q, called; results are owned. */
 qs_status qtape_library(qs_vm *vm, const char *name, int nin, const qs_value *in, int nout, qs_value *out);
+
+/* -- view.c: qarr_view, of a recorded array a recorded copy ---------------------------------------------------------- */
+qs_status qdoor_view(qs_vm *vm, Array *a, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
+                     Array **out);
 
 /* -- door.c, door_index.c: what the interpreter asks where an operand may be traced.  Each does what the function of the
  *    interpreter does that is called so, and records it --------------------------------------------------------------- */
