@@ -200,6 +200,11 @@ static int set_in_array(Border *b, PyObject *o, PyObject *key, PyObject *x) {
     if (!view && !is_mask(key, a)) return set_by_numpy(o, key, x);
     qs_status s = qnd_assigned(b, x, &y);
     if (s != QS_OK) return done(b, s);
+    if (qtape_any(b->vm, 2, (const qs_value[]){value_of(o), y})) {
+        qs_release(b->vm, y);
+        return done(b, qtape_refuse(b->vm, "x[…] = v in Python", "it changes an array that other names may share; where(c, v, x) makes a new "
+                                    "one, and a function of a script may assign"));
+    }
     mask = view ? qs_nil() : value_of(key);
     if (y.kind == QS_FOREIGN && PyLong_Check(x)) fits = false; /* elements of uint64 may hold it nevertheless */
     else if (view) s = write_view(b, a, &v, y, &fits);

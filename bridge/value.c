@@ -406,6 +406,12 @@ static PyObject *get_kind(PyObject *o, void *unused) {
     return PyUnicode_FromString(names[value_of(o).kind]);
 }
 
+/* A derivative that is being taken depends on it. */
+static PyObject *get_recorded(PyObject *o, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(border(o)->vm && qtape_is_recorded(border(o)->vm, value_of(o)));
+}
+
 static PyObject *get_type(PyObject *o, void *unused) {
     (void)unused;
     return PyUnicode_FromString(border(o)->vm ? qs_type_name(border(o)->vm, value_of(o)) : "closed");
@@ -444,6 +450,7 @@ static PyGetSetDef attributes[] = {
     {"grad", get_grad, set_grad, "An array of the same shape that tensors made of this one have as gradient, or None.",
      NULL},
     {"_kind", get_kind, NULL, NULL, NULL},
+    {"_recorded", get_recorded, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 /* Not needed by iter(), which would use the items; but some ask for __iter__ to know an array from a number. */

@@ -3,7 +3,7 @@ values.  Two functions of the bridge do the work: _record runs a function with a
 through the record, back from its results or forward from its arguments.
 
 Complex numbers are as in torch: the gradient of a real loss points where the loss grows most, dL/dRe + i dL/dIm."""
-import functools
+import array, functools
 
 
 def _q():
@@ -65,17 +65,24 @@ def grad(f, argnums=0):
     return gradient
 
 
+def _own(x):
+    """A copy of an array of somebody else, who may change it before the pullback is called."""
+    return _q().value(x).copy() if hasattr(x, "shape") and not hasattr(x, "_kind") else x
+
+
 def vjp(f, *args):
     """(y, pullback) of y = f(*args).  pullback(adjoint) gives a tuple, an adjoint for each argument; where f gives a
     tuple, it takes one.  It may be called as often as wanted.  None stands for zero, and for an argument that has no
     derivative (a whole number, a string)."""
+    args = tuple(map(_own, args))
     chosen = tuple(k for k, x in enumerate(args) if _is_smooth(x))
     y, record = _record(f, args, chosen)
 
     def pullback(adjoint):
         given = adjoint if isinstance(y, tuple) else (adjoint,)
         if not isinstance(given, tuple):
-            raise TypeError("the pullback of %s takes a tuple of %d adjoints, got %s" % (_name(f), len(y), type(given).__name__))
+            raise TypeError("the pullback of %s takes a tuple of %d adjoints, got %s" %
+                            (_name(f), len(y), type(given).__name__))
         found = iter(_q()._bridge._sweep(record, False, given))
         return tuple(next(found) if k in chosen else None for k in range(len(args)))
     return y, pullback
@@ -89,7 +96,7 @@ def jvp(f, args, tangents):
     chosen = tuple(k for k, t in enumerate(tangents) if t is not None)
     y, record = _record(f, args, chosen)
     dy = _q()._bridge._sweep(record, True, tuple(tangents[k] for k in chosen))
-    dy = tuple(_zero_like(v) if d is None else d for d, v in zip(dy, _tuple(y)))
+    dy = tuple(_like(v, 0.0) if d is None else d for d, v in zip(dy, _tuple(y)))
     return y, dy if isinstance(y, tuple) else dy[0]
 
 
@@ -111,46 +118,47 @@ def _shape(x):
     return tuple(getattr(x, "shape", ()))
 
 
+def _like(x, fill):
+    """A value like x, a number or an array of floats: 0, 1, or random ("rand")."""
+    if not _shape(x) and not hasattr(x, "_kind"):
+        return float(_q().rand()) if fill == "rand" else fill
+    q = _q()
+    if fill == "rand":
+        r = (q.rand(tuple(x.shape)) - 0.5).astype(x.dtype)
+        return r + 1j*(q.rand(tuple(x.shape)) - 0.5).astype(x.dtype) if "complex" in str(x.dtype) else r
+    return x*0 + fill
+
+
 def _units(x):
     """For each element of x, an array of its shape that is 1 there and 0 elsewhere; of a number, 1."""
     if not _shape(x):
         yield 1.0
         return
-    n = x.size
-    for i in range(n):
-        unit = _zero_like(x)
+    for i in range(x.size):
+        unit = _like(x, 0.0)
         unit.reshape(-1)[i] = 1
         yield unit
 
 
 def _all(record, y, x, i, n):
-    """dy/dx, of the i-th of n arguments: by rows where y has fewer elements, else by columns."""
+    """dy/dx of the i-th of n arguments, from a sweep for each element of y, or of x where it has fewer."""
     sweep = _q()._bridge._sweep
-    x = _q().value(x) if _shape(x) and not hasattr(x, "_kind") else x
-    dx_shape, dy_shape = _shape(x), _shape(y)
     if getattr(y, "size", 1) <= getattr(x, "size", 1):
         rows = [sweep(record, False, (unit,))[i] for unit in _units(y)]
-        return _stack(rows, dy_shape, dx_shape, False)
+        return _stacked(rows).reshape(_shape(y) + _shape(x)) if _shape(y) or _shape(x) else rows[0]
     columns = [sweep(record, True, tuple(unit if k == i else None for k in range(n)))[0] for unit in _units(x)]
-    columns = [_zero_like(y) if c is None else c for c in columns]
-    return _stack(columns, dx_shape, dy_shape, True)
+    columns = [_like(y, 0.0) if c is None else c for c in columns]
+    whole = _stacked(columns).reshape(_shape(x) + _shape(y))
+    outer, inner = len(_shape(x)), len(_shape(y))
+    return whole.transpose(tuple(range(outer, outer + inner)) + tuple(range(outer)))
 
 
-def _stack(parts, outer, inner, turned):
-    """parts, one for each place in a shape `outer`, of shape `inner`, as one array; turned: inner comes first."""
-    if not outer and not inner:
-        return parts[0]
+def _stacked(parts):
+    """Arrays of one shape, or numbers, one after the other along a new first dimension."""
     q = _q()
-    count = len(parts)
-    dtype = getattr(parts[0], "dtype", "float64")
-    whole = q.from_dlpack(q._support.empty((count,) + inner, dtype)) if False else _empty(count, inner, dtype)
-    for k, part in enumerate(parts):
-        whole[k] = part
-    whole = whole.reshape(outer + inner)
-    if not turned or not outer or not inner:
-        return whole
-    axes = tuple(range(len(outer), len(outer) + len(inner))) + tuple(range(len(outer)))
-    return whole.transpose(axes)
+    if all(isinstance(p, float) for p in parts):
+        return q._bridge._array("float64", (len(parts),), array.array("d", parts).tobytes())
+    return q.cat(0, *[p.reshape((1,) + p.shape) if _shape(p) else p for p in parts])
 
 
 def hessian(f, argnums=0):
@@ -165,33 +173,51 @@ def hvp(f, args, vectors):
     return jvp(grad(f, places), args, vectors)[1]
 
 
+def stop_gradient(x):
+    """x as a constant: no derivative goes through it."""
+    return _q()._bridge._built_in("stop_gradient")(x)
+
+
+def checkpoint(f):
+    """A function like f, of which a record keeps the arguments alone: it runs again when the sweep comes to it."""
+    return _q()._bridge._built_in("checkpoint")(f)
+
+
 def gradcheck(f, *args, rtol=1e-5, atol=1e-7):
-    """Compares the derivatives of f with central differences, in float64; ValueError tells the first that differs."""
-    q = _q()
+    """Compares the derivatives of f, back and forward, with central differences along random directions; ValueError
+    tells the first that differs.  Give arrays of float64: those of float32 are too coarse for differences."""
     y, pullback = vjp(f, *args)
+    several = isinstance(y, tuple)
     for n, u in enumerate(_tuple(y)):
-        adjoint = _random_like(u)
-        given = tuple(adjoint if i == n else None for i in range(len(_tuple(y)))) if isinstance(y, tuple) else adjoint
-        for k, dx in enumerate(pullback(given)):
+        adjoint = _like(u, "rand")
+        back = pullback(tuple(adjoint if i == n else None for i in range(len(y))) if several else adjoint)
+        for k, dx in enumerate(back):
             if dx is not None:
-                _compare(q, f, args, k, dx, n, adjoint, rtol, atol)
+                _compare(f, args, k, dx, n, adjoint, rtol, atol)
     return True
 
 
-def _compare(q, f, args, k, dx, n, adjoint, rtol, atol):
-    v = _random_like(args[k])
-    size = max(1.0, float(q.max(q.abs(args[k]))))
-    h = 6e-6 * size
+def _compare(f, args, k, dx, n, adjoint, rtol, atol):
+    q, v = _q(), _like(args[k], "rand")
+    h = 6e-6*max(1.0, float(q.max(q.abs(args[k]))))
 
-    def at(step):
-        moved = list(args)
-        moved[k] = args[k] + v*step
-        return _dot(q, adjoint, _tuple(f(*moved))[n])
-    wanted, got = (at(h) - at(-h))/(2*h), _dot(q, dx, v)
-    if not abs(wanted - got) <= atol*size + rtol*max(abs(wanted), abs(got)):
-        raise ValueError("gradcheck: %s: along argument %d differences give %.9g, the derivative gives %.9g" %
-                         (_name(f), k, wanted, got))
+    def along(x):
+        return _dot(q, adjoint, _tuple(f(*args[:k], x, *args[k + 1:]))[n])
+    by_differences = (along(args[k] + v*h) - along(args[k] - v*h))/(2*h)
+    dy = _tuple(jvp(f, args, tuple(v if i == k else None for i in range(len(args))))[1])[n]
+    for way, got in (("back", _dot(q, dx, v)), ("forward", _dot(q, adjoint, dy))):
+        if not abs(by_differences - got) <= atol + rtol*max(abs(by_differences), abs(got)):
+            raise ValueError("gradcheck: %s: along argument %d differences give %.9g, the sweep %s gives %.9g" %
+                             (_name(f), k, by_differences, way, got))
 
 
 def _dot(q, a, b):
+    """The real inner product of two values of one shape."""
     return float(q.real(q.sum(q.conj(a)*b)))
+
+
+def _is_smooth(x):
+    """Whether derivatives can be taken to it: a float or complex number, or an array of them."""
+    dtype = str(getattr(x, "dtype", type(x).__name__))
+    return "float" in dtype or "complex" in dtype or dtype == "number" or getattr(x, "_kind", None) == "number" or (
+        isinstance(x, (list, tuple)) and len(x) > 0 and all(map(_is_smooth, x)))

@@ -189,6 +189,12 @@ static void set_strides(Array *a, const int64_t *strides) {
 
 qs_status qarr_view(qs_vm *vm, Array *base, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
                     Array **out) {
+    if (qtape_forbids(vm, base)) return qtape_forbidden(vm, base);
+    return qarr_alias(vm, base, ndim, dims, strides, offset, out);
+}
+
+qs_status qarr_alias(qs_vm *vm, Array *base, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
+                     Array **out) {
     size_t count;
     TRY(check_shape(vm, dtype_of(base), ndim, dims, &count));
     qbuf_retain(base->buf);

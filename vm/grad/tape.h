@@ -134,6 +134,7 @@ qs_status qtape_check_alone(qs_vm *vm, Array *a);
 typedef struct { int depth; uint64_t first; uint32_t inside; } GradLevel;
 qs_status qtape_begin(qs_vm *vm, GradLevel *l);            /* an error when they are nested too deep */
 void qtape_end(qs_vm *vm, const GradLevel *l);
+void qtape_settle(qs_vm *vm, qs_value *y);                 /* the level is over: y is plain, unless one around it records it */
 /* A value of this level that derivatives may be taken to: a float or complex number or array.  Owned. */
 qs_status qtape_leaf(qs_vm *vm, const GradLevel *l, qs_value v, qs_value *out);
 /* Adjoints of the leaves (or of any traces), of those of the results y; nil stands for no trace, or zero. */
@@ -144,6 +145,9 @@ qs_status qsweep_zero(qs_vm *vm, const Trace *t, qs_value *out); /* zeros of its
 qs_status qsweep_form(qs_vm *vm, const Trace *t, qs_value *out); /* the same in the memory of one, not to be written */
 /* v as an adjoint of t: broadcasting is summed back, integers become floats, a real value has a real adjoint. */
 qs_status qsweep_fit(qs_vm *vm, const Trace *t, qs_value v, qs_value *out);
+
+/* What a sweep found, as an array of its own, which the program may write; nil is zeros of the form of t. */
+qs_status qsweep_hand_out(qs_vm *vm, const Trace *t, qs_value *v);
 
 /* A function of adjoints.q, called; results are owned. */
 qs_status qtape_library(qs_vm *vm, const char *name, int nin, const qs_value *in, int nout, qs_value *out);
