@@ -70,7 +70,7 @@ function x = from_lines(y, like, dim)
         x = reshape(y, s)
     else
         order = without(0..numel(s)-1, dim)
-        x = moved(reshape(y, [n, s[order]]), 0, dim)
+        x = moved(reshape(y, horzcat(n, s[order])), 0, dim)
     end
 end
 
@@ -94,54 +94,7 @@ function y = safe_divide(a, b)
     y = where(b == 0, 0, a./where(b == 0, 1, b))
 end
 
-% -- operators ---------------------------------------------------------------------------------------------------------
-
-function [da, db] = plus_adjoint(a, b, y, dy)
-    da = dy
-    db = dy
-end
-
-function [da, db] = minus_adjoint(a, b, y, dy)
-    da = dy
-    db = -dy
-end
-
-function [da, db] = times_adjoint(a, b, y, dy)
-    da = dy.*conj(b)
-    db = dy.*conj(a)
-end
-
-function [da, db] = divide_adjoint(a, b, y, dy)
-    da = dy./conj(b)
-    db = -dy.*conj(y./b)
-end
-
-function da = negate_adjoint(a, y, dy)
-    da = -dy
-end
-
-function [dx, da] = pow_adjoint(x, a, y, dy)
-    dx = dy.*conj(where(a == 0, 0, a.*x.^(a-1)))
-    da = dy.*conj(where(x == 0, 0, y.*log(where(x == 0, 1, x))))
-end
-
-function [dx, da] = mod_adjoint(x, a, y, dy)
-    dx = dy
-    da = -floor(x./a).*dy
-end
-
-% Of equal ones each gets a half, as in torch; a nan does not take part.
-function [da, db] = max2_adjoint(a, b, y, dy)
-    first = isnan(b) ? 1 : (a > b) + 0.5*(a == b)
-    da = dy.*first
-    db = dy.*(1-first)
-end
-
-function [da, db] = min2_adjoint(a, b, y, dy)
-    first = isnan(b) ? 1 : (a < b) + 0.5*(a == b)
-    da = dy.*first
-    db = dy.*(1-first)
-end
+% -- operators: those of elements have their derivatives in elem.def ---------------------------------------------------------------------------------------------------------
 
 function [da, db] = matmul_adjoint(a, b, y, dy)
     da = dy*herm_transpose(b)
@@ -152,20 +105,6 @@ function [dc, da, db] = where_adjoint(c, a, b, y, dy)
     dc = null
     da = where(c, dy, 0)
     db = where(c, 0, dy)
-end
-
-function [dx, dlo, dhi] = clamp_adjoint(x, a, b, y, dy)
-    lo = isnull(b) ? 0 : a
-    hi = isnull(b) ? a : b
-    above = x > hi
-    below = x < lo && !above
-    dx = where(above || below, 0, dy)
-    dlo = where(below, dy, 0)
-    dhi = where(above, dy, 0)
-    if isnull(b)
-        dlo = dhi
-        dhi = null
-    end
 end
 
 % -- indexing, lists ---------------------------------------------------------------------------------------------------
@@ -240,11 +179,11 @@ function [da, db, dn] = linspace_adjoint(a, b, n, y, dy)
 end
 
 function [dx, dy] = meshgrid_adjoint(xs, ys, X, Y, dX, dY)
-    dx = reshape(sum(dX, 0), size(xs))
+    dx = isnull(dX) ? zeros_like(xs) : reshape(sum(dX, 0), size(xs))
     dy = null
     if isnull(ys)
         if !isnull(dY)
-            dx += reshape(sum(dY, 1), size(xs))
+            dx = dx + reshape(sum(dY, 1), size(xs))
         end
     elseif !isnull(dY)
         dy = reshape(sum(dY, 1), size(ys))
@@ -446,27 +385,19 @@ end
 function [dx, db, ddim] = max_adjoint(x, b, dim, y, i, dy, di)
     db = null
     ddim = null
-    if !isnull(b) && numel(b) > 0
-        [dx, db] = max2_adjoint(x, b, y, dy)
-    else
-        if !isnull(dim)
-            [y, i] = max(x, [], dim)
-        end
-        dx = extremum_adjoint(x, dim, y, i, dy)
+    if !isnull(dim)
+        [y, i] = max(x, [], dim)
     end
+    dx = extremum_adjoint(x, dim, y, i, dy)
 end
 
 function [dx, db, ddim] = min_adjoint(x, b, dim, y, i, dy, di)
     db = null
     ddim = null
-    if !isnull(b) && numel(b) > 0
-        [dx, db] = min2_adjoint(x, b, y, dy)
-    else
-        if !isnull(dim)
-            [y, i] = min(x, [], dim)
-        end
-        dx = extremum_adjoint(x, dim, y, i, dy)
+    if !isnull(dim)
+        [y, i] = min(x, [], dim)
     end
+    dx = extremum_adjoint(x, dim, y, i, dy)
 end
 
 function dx = cumsum_adjoint(x, dim, y, dy)
@@ -848,7 +779,7 @@ function [dx, dy, dat, dmethod, doutside] = interp1_adjoint(x, y, at, method, ou
     doutside = null
     if !isnull(outside) && !isstring(outside)
         out = as_row(at + zeros_like(x, 1)) < min(x) || as_row(at + zeros_like(x, 1)) > max(x)
-        doutside = sum(where(reshape_like(out, v), dv, 0))
+        doutside = sum(where(isvec(y) ? reshape(out, size(v)) : reshape(out, [numel(out),1]), dv, 0))
     end
 end
 
@@ -1185,6 +1116,7 @@ function dA = chol_adjoint(A, R, dR)
 end
 
 function dA = chol_ex_adjoint(A, R, info, dR, dinfo)
+    info = isnull(info) ? 0 : info
     dA = info == 0 ? chol_adjoint(A, R, dR) : 0*A
 end
 
@@ -1192,9 +1124,8 @@ function dA = qr_adjoint(A, Q, R, dQ, dR)
     m = size(A,0)
     n = size(A,1)
     [Q, R] = qr(A)
-    if isnull(dR)
-        dR = 0*R
-    end
+    dQ = isnull(dQ) ? 0*Q : dQ
+    dR = isnull(dR) ? 0*R : dR
     if m >= n
         dA = qr_tall(Q, R, dQ, dR)
     else % R is [U, V], and V = Q' times the columns beyond
@@ -1267,37 +1198,37 @@ function dA = svd_adjoint(A, U, S, V, dU, dS, dV)
     first = dU
     [U, S, V] = svd(A)
     s = as_row(diag(S))
+    H = herm_transpose(V)
     if only
-        dA = U*diagonal(first)*herm_transpose(V)
+        dA = U*diagonal(first)*H
     else
-        if isnull(dV)
-            dV = 0*V
-        end
-        inner = diagonal(diag(dS))
-        H = herm_transpose(V)
-        if any(dU != 0) || any(dV != 0)
-            if iscomplex(A)
-                dU = turn_adjoint(copy(dU), U, turn_cost(dU, U) + turn_cost(dV, V))
-            end
-            F = gaps(s.^2, "svd")
-            K = herm_transpose(U)*dU
-            L = H*dV
-            T = diagonal(s)
-            inner = inner + (F.*(K - herm_transpose(K)))*T + T*(F.*(L - herm_transpose(L)))
-            if iscomplex(A)
-                inner = inner + diagonal(1j*imag(diag(K))./s)
-            end
-            dA = U*inner*H
-            over = diagonal(1./s)
-            if size(A,0) > numel(s)
-                dA = dA + (dU - U*K)*over*H
-            end
-            if size(A,1) > numel(s)
-                dA = dA + U*over*(herm_transpose(dV) - herm_transpose(L)*H)
-            end
-        else
-            dA = U*inner*H
-        end
+        inner = isnull(dS) ? 0*S : diagonal(diag(dS))
+        dA = isnull(dU) && isnull(dV) ? U*inner*H : svd_vectors(A, U, s, V, inner, dU, dV)
+    end
+end
+
+function dA = svd_vectors(A, U, s, V, inner, dU, dV)
+    dU = isnull(dU) ? 0*U : dU
+    dV = isnull(dV) ? 0*V : dV
+    H = herm_transpose(V)
+    if iscomplex(A)
+        dU = turn_adjoint(copy(dU), U, turn_cost(dU, U) + turn_cost(dV, V))
+    end
+    F = gaps(s.^2, "svd")
+    K = herm_transpose(U)*dU
+    L = H*dV
+    T = diagonal(s)
+    inner = inner + (F.*(K - herm_transpose(K)))*T + T*(F.*(L - herm_transpose(L)))
+    if iscomplex(A)
+        inner = inner + diagonal(1j*imag(diag(K))./s)
+    end
+    dA = U*inner*H
+    over = diagonal(1./s)
+    if size(A,0) > numel(s)
+        dA = dA + (dU - U*K)*over*H
+    end
+    if size(A,1) > numel(s)
+        dA = dA + U*over*(herm_transpose(dV) - herm_transpose(L)*H)
     end
 end
 
@@ -1308,14 +1239,12 @@ function dC = symeig_adjoint(C, V, d, dV, dd)
     end
     [V, d] = symeig(C)
     H = herm_transpose(V)
-    inner = diagonal(dd)
-    if !only
-        if any(dV != 0)
-            if iscomplex(C)
-                dV = turn_adjoint(copy(dV), V, turn_cost(dV, V))
-            end
-            inner = inner + gaps(d, "symeig").*(H*dV)
+    inner = isnull(dd) ? diagonal(0*d) : diagonal(dd)
+    if !only && !isnull(dV)
+        if iscomplex(C)
+            dV = turn_adjoint(copy(dV), V, turn_cost(dV, V))
         end
+        inner = inner + gaps(d, "symeig").*(H*dV)
     end
     dC = symmetric(V*inner*H)
 end
@@ -1326,17 +1255,15 @@ function dA = eig_adjoint(A, V, d, dV, dd)
         dd = dV
     end
     [V, d] = eig(A)
-    inner = diagonal(dd)
-    if !only
-        if any(dV != 0) % of length 1, the largest element real
-            c = as_row(real(sum(conj(dV).*(1j*V), 0)))
-            G = dV - V.*real(sum(conj(dV).*V, 0))
-            for k = 0..numel(d)-1
-                i = find_index_max(as_row(abs(V[:,k])))
-                G[i,k] = G[i,k] - 1j*c[k]/V[i,k]
-            end
-            inner = inner + conj(gaps(d, "eig")).*(herm_transpose(V)*G)
+    inner = isnull(dd) ? diagonal(0*d) : diagonal(dd)
+    if !only && !isnull(dV) % of length 1, the largest element real
+        c = as_row(real(sum(conj(dV).*(1j*V), 0)))
+        G = dV - V.*real(sum(conj(dV).*V, 0))
+        for k = 0..numel(d)-1
+            i = find_index_max(as_row(abs(V[:,k])))
+            G[i,k] = G[i,k] - 1j*c[k]/V[i,k]
         end
+        inner = inner + conj(gaps(d, "eig")).*(herm_transpose(V)*G)
     end
     dA = solve(herm_transpose(V), inner*herm_transpose(V))
 end
@@ -1482,8 +1409,12 @@ function z = czeros_wide()
     z = complex(float64([0]), float64([0]))
 end
 
-function check = compared(f, xs, k, weights, d)
-    check = {0, 0, 0, 0}
+% The element at which the two differ most.
+function [worst, at, derivative, difference] = compared(f, xs, k, weights, d)
+    worst = 0
+    at = 0
+    derivative = 0
+    difference = 0
     x = xs[k]
     for i = 0..numel(x)-1
         value = is_one_number(x) ? x : x[position_of(x, i)]
@@ -1494,8 +1425,11 @@ function check = compared(f, xs, k, weights, d)
         end
         a = is_one_number(d) ? d : d[position_of(d, i)]
         wrong = abs(a-n)/(1e-5*max(abs(a),abs(n)) + 1e-6)
-        if wrong > check[0] || isnan(wrong)
-            check = {isnan(wrong) ? inf : wrong, i, a, n}
+        if wrong > worst || isnan(wrong)
+            worst = isnan(wrong) ? inf : wrong
+            at = i
+            derivative = a
+            difference = n
         end
     end
 end
@@ -1533,14 +1467,6 @@ function list = joined(f, xs)
 end
 
 function ds = pulled(pull, dy, n)
-    match n with
-    | 1 -> ds = {pull(dy)}
-    | 2 -> [a, b] = pull(dy)
-        ds = {a, b}
-    | 3 -> [a, b, c] = pull(dy)
-        ds = {a, b, c}
-    | 4 -> [a, b, c, d] = pull(dy)
-        ds = {a, b, c, d}
-    | _ -> error("gradcheck: at most 4 arguments")
-    end
+    d = pull(dy)
+    ds = n == 1 ? {d} : d
 end

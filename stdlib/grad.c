@@ -110,6 +110,7 @@ qs_status qgrad_grad(qs_vm *vm, qs_call_args *c) { return gradient(vm, c, "grad"
 qs_status qgrad_value_and_grad(qs_vm *vm, qs_call_args *c) { return gradient(vm, c, "value_and_grad", true); }
 
 /* -- vjp: the pullback holds what ran ------------------------------------------------------------------------------ */
+/* Of several arguments it gives a list, which [a, b] = pull(dy) takes apart. */
 typedef struct { qs_vm *vm; Ran ran; } Pullback;
 
 static void pullback_release(void *p) {
@@ -123,11 +124,14 @@ static qs_status pullback_call(qs_vm *vm, void *p, qs_call_args *c) {
     qs_value dx[MOST];
     if (c->nin != 1) return qs_fail(vm, QS_ETYPE, "a pullback takes the adjoint of the result, got %d arguments", c->nin);
     TRY(pull_back(vm, &b->ran, c->in[0], b->ran.nx, dx));
-    int n = c->nout > 1 ? c->nout : 1;
+    if (b->ran.nx == 1) return c->out[0] = dx[0], QS_OK;
+    Cell *list;
+    qs_status s = qcell_new(vm, qtype_any(qvm_ctx(vm)), 1, &(int64_t){b->ran.nx}, &list);
     for (int i = 0; i < b->ran.nx; i++)
-        if (i < n) c->out[i] = dx[i];
+        if (s == QS_OK) list->items[i] = dx[i];
         else qval_release(vm, dx[i]);
-    return QS_OK;
+    if (s == QS_OK) c->out[0] = qval_object(QS_CELL, list);
+    return s;
 }
 
 static const qs_foreign_type pullback_type = {.name = "pullback", .release = pullback_release, .call = pullback_call};

@@ -9,23 +9,10 @@
 #include "vm/array/arith.h"
 #include "vm/grad/grad.h"
 #include "vm/interp/interp.h"
+#include "vm/launch/launch.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* -- element by element -------------------------------------------------------------------------------------------- */
-static qs_status record_each(qs_vm *vm, const char *name, int nin, const qs_value *in, qs_value *result) {
-    char rule[64];
-    qs_value fn;
-    RuleCall call;
-    snprintf(rule, sizeof rule, "%s_adjoint", name);
-    if (qrule_find(vm, rule, &fn) != QS_OK) {
-        qerr_clear(qvm_ctx(vm));
-        return qtape_refuse(vm, name, "its rule is not there yet");
-    }
-    TRY(qrule_begin(vm, fn, NULL, nin, in, 1, &call));
-    return qrule_end(vm, &call, 1, result);
-}
 
 /* -- operators ----------------------------------------------------------------------------------------------------- */
 static bool has_elements(qs_value v) {
@@ -33,17 +20,12 @@ static bool has_elements(qs_value v) {
     return v.kind == QS_ARRAY || v.kind == QS_COMPLEX || qval_is_number(v);
 }
 
-static const char *operator_rule(Op op) {
+/* Results of others are truth values and integers. */
+static bool is_smooth(Op op) {
     switch (op) {
-    case OP_ADD: return "plus";
-    case OP_SUB: return "minus";
-    case OP_MUL: case OP_PWMUL: return "times";
-    case OP_DIV: case OP_PWDIV: return "divide";
-    case OP_POW: case OP_PWPOW: return "pow";
-    case OP_MAXEQ: return "max2";
-    case OP_MINEQ: return "min2";
-    case OP_NEG: return "negate";
-    default: return NULL; /* its results are truth values or integers */
+    case OP_ADD: case OP_SUB: case OP_MUL: case OP_PWMUL: case OP_DIV: case OP_PWDIV: case OP_POW: case OP_PWPOW:
+    case OP_MAXEQ: case OP_MINEQ: case OP_NEG: return true;
+    default: return false;
     }
 }
 
@@ -66,8 +48,8 @@ qs_status qdoor_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) 
     qtape_enter(vm);
     qs_status s = qops_binary(vm, op, qtape_plain(a), qtape_plain(b), out);
     qtape_leave(vm);
-    if (s != QS_OK || !recorded || !operator_rule(op)) return s;
-    s = is_product(op, a, b) ? record_product(vm, in, out) : record_each(vm, operator_rule(op), 2, in, out);
+    if (s != QS_OK || !recorded || !is_smooth(op)) return s;
+    s = is_product(op, a, b) ? record_product(vm, in, out) : qrow_record(vm, kelem_operator(op), 2, in, out);
     if (s != QS_OK) qval_release(vm, *out);
     return s;
 }
@@ -78,8 +60,8 @@ qs_status qdoor_unary(qs_vm *vm, Op op, qs_value a, qs_value *out) {
     qtape_enter(vm);
     qs_status s = qops_unary(vm, op, qtape_plain(a), out);
     qtape_leave(vm);
-    if (s != QS_OK || !recorded || !operator_rule(op)) return s;
-    s = record_each(vm, operator_rule(op), 1, &a, out);
+    if (s != QS_OK || !recorded || !is_smooth(op)) return s;
+    s = qrow_record(vm, kelem_operator(op), 1, &a, out);
     if (s != QS_OK) qval_release(vm, *out);
     return s;
 }
@@ -143,14 +125,20 @@ static qs_status by_rule(qs_vm *vm, const qs_native_def *d, const char *rule, qs
 }
 
 /* Functions of elements take numbers and arrays. */
-static qs_status by_elements(qs_vm *vm, const qs_native_def *d, qs_call_args *c) {
+static qs_status by_elements(qs_vm *vm, const qs_native_def *d, Elem row, qs_call_args *c) {
     qs_value in[MOST];
-    int n = c->nin < MOST ? c->nin : MOST;
+    int n = c->nin;
     for (int i = 0; i < n; i++) in[i] = qval_retain(c->in[i]);
     qs_status s = run_plain(vm, d, c);
-    if (s == QS_OK) s = record_each(vm, d->name, n, in, &c->out[0]);
+    bool itself = c->out[0].kind == QS_ARRAY && n == 1 && c->out[0].u.p == in[0].u.p; /* real(x) of a real x */
+    if (s == QS_OK && !itself) s = qrow_record(vm, row, n, in, &c->out[0]);
     for (int i = 0; i < n; i++) qval_release(vm, in[i]);
     return s;
+}
+
+static Elem row_of(const qs_native_def *d, int nin) {
+    if (nin == 2 && !strcmp(d->name, "pow")) return kelem_operator(OP_POW);
+    return nin < MOST ? kelem_find(d->name, nin) : EL__COUNT;
 }
 
 qs_status qdoor_native(qs_vm *vm, const qs_native_def *d, qs_call_args *c) {
@@ -158,10 +146,12 @@ qs_status qdoor_native(qs_vm *vm, const qs_native_def *d, qs_call_args *c) {
     if (rule && *rule == ADJOINT_CALLS) return d->fn(vm, c);
     if (!qtape_any(vm, c->nin, c->in)) return run_plain(vm, d, c);
     if (!rule) return qtape_refuse(vm, d->name, "it is a function of the host program");
+    Elem row = row_of(d, c->nin);
+    if (row != EL__COUNT) return by_elements(vm, d, row, c);
     switch (*rule) {
     case ADJOINT_ZERO: return run_plain(vm, d, c);
     case ADJOINT_NONE: return qtape_refuse(vm, d->name, rule + 1);
-    case ADJOINT_ELEMENTS: return by_elements(vm, d, c);
+    case ADJOINT_ELEMENTS: return qtape_refuse(vm, d->name, "it is known for other numbers of arguments");
     default: return by_rule(vm, d, rule, c);
     }
 }

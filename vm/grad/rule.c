@@ -2,7 +2,9 @@
  * needed, and those that a program names with {!adjoint …}.
  *
  * Such a function gets the arguments of the operation, its results, and the adjoints of these, and gives the adjoints of
- * the arguments, in order: null for those that have none; what it does not give at all is null, too. */
+ * the arguments, in order: null for those that have none; what it does not give at all is null, too.  A text in place of
+ * an adjoint says why there is none.  The functions of adjoints.q get null for adjoints that are 0 because nobody used
+ * the result; those of programs get zeros. */
 #include "vm/grad/grad.h"
 #include "vm/interp/frame.h"
 #include "vm/session/library.h"
@@ -13,7 +15,9 @@
 
 #include <string.h>
 
-typedef struct { qs_value fn; int nin, nout; bool list; qs_value kept[]; } Rule;
+enum { MOST_RESULTS = 16 };
+
+typedef struct { qs_value fn; int nin, nout; bool list, zeros; qs_value kept[]; } Rule; /* zeros: it is not given null */
 
 static size_t rule_bytes(const Rule *r) { return sizeof *r + (size_t)(r->nin + r->nout) * sizeof *r->kept; }
 
@@ -78,7 +82,7 @@ static qs_status collect(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *a
         bool has = n->out[i].kind != QS_NIL;
         *y = has ? qtape_result(vm, n, i, kept) : qval_retain(kept);
         *d = qval_retain(dy[i]);
-        if (has && dy[i].kind == QS_NIL) TRY(qsweep_zero(vm, &n->out[i], d));
+        if (has && dy[i].kind == QS_NIL && r->zeros) TRY(qsweep_zero(vm, &n->out[i], d));
     }
     return QS_OK;
 }
@@ -111,6 +115,9 @@ static qs_status reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *d
     qs_status s = collect(vm, n, dy, args);
     if (s == QS_OK && r->list) s = call_with_list(vm, r, args, dx);
     else if (s == QS_OK) s = qrule_call(vm, r->fn, nargs, args, gives(r->fn, r->nin), dx);
+    for (int i = 0; i < r->nin && s == QS_OK; i++)
+        if (n->in[i] && dx[i].kind == QS_STRING)
+            s = qerr_set(qvm_ctx(vm), QS_EVALUE, "%s", ((Str *)dx[i].u.p)->s);
     for (int i = 0; i < nargs; i++) qval_release(vm, args[i]);
     qmem_free(qvm_ctx(vm), args, (size_t)nargs * sizeof *args);
     return s;
@@ -123,6 +130,7 @@ qs_status qrule_begin(qs_vm *vm, qs_value fn, const char *keeps, int nin, const 
     Rule *r = qmem_alloc(qvm_ctx(vm), sizeof *r + (size_t)(nin + nout) * sizeof *r->kept);
     r->fn = qval_retain(fn), r->nin = nin, r->nout = nout;
     r->list = keeps && *keeps == '*';
+    r->zeros = !keeps;
     keeps += r->list;
     *call = (RuleCall){.rule = r, .edges = qmem_alloc(qvm_ctx(vm), (size_t)(nin + 1) * sizeof(Trace *)), .nin = nin};
     qs_status s = QS_OK;
@@ -150,11 +158,15 @@ qs_status qrule_end(qs_vm *vm, RuleCall *call, int nout, qs_value *out) {
     qs_status s = QS_OK;
     size_t n = strlen(call->results);
     for (int i = 0; i < nout && s == QS_OK; i++) {
-        bool whole = call->all || ((size_t)i < n && call->results[i] == 'v');
+        bool whole = call->all || ((size_t)i < n && call->results[i] != 's');
         s = (whole ? qtape_keep_plain : qtape_keep_shape)(vm, out[i], &r->kept[r->nin + i]);
     }
     if (s != QS_OK) return qrule_drop(vm, call), s;
-    qtape_record(vm, &by_function, r, r->nin, call->edges, r->nout, out);
+    qs_value smooth[MOST_RESULTS];
+    for (int i = 0; i < nout; i++) smooth[i] = (size_t)i < n && call->results[i] == 'z' ? qs_nil() : out[i];
+    qtape_record(vm, &by_function, r, r->nin, call->edges, r->nout, smooth);
+    for (int i = 0; i < nout; i++)
+        if (smooth[i].kind != QS_NIL) out[i] = smooth[i];
     qmem_free(qvm_ctx(vm), call->edges, (size_t)(call->nin + 1) * sizeof(Trace *));
     return QS_OK;
 }

@@ -93,6 +93,7 @@ static void done(Sweep *s) {
 /* -- adjoints ------------------------------------------------------------------------------------------------------ */
 qs_status qsweep_zero(qs_vm *vm, const Trace *t, qs_value *out) {
     Array *a;
+    if (t->kind == QS_COMPLEX) return qval_complex(vm, 0, 0, out);
     if (t->kind != QS_ARRAY) return *out = qs_num(0), QS_OK;
     TRY(qarr_new(vm, (qs_dtype)t->dtype, t->rank, t->dims, true, &a));
     qarr_keep(a, t->ndim);

@@ -428,7 +428,7 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     qs_value result;
     *done = false;
     now.run.vm = vm, now.f = f, now.region = r, now.result = NULL;
-    if (qtape_is_on(vm) || !look(&now) || now.count < qvm(vm)->fuse_least) return QS_OK;
+    if (!look(&now) || now.count < qvm(vm)->fuse_least) return QS_OK;
     now.state = state_of(vm, f, r);
     bool extreme = now.state->expr.kind == FUSE_MIN || now.state->expr.kind == FUSE_MAX;
     if (now.recorded && extreme) return QS_OK; /* which element it is, the built-in has a rule for */

@@ -355,4 +355,4 @@ static qs_status reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *d
 
 static void release(qs_vm *vm, GradNode *n) { qrecord_free(vm, n->data); }
 
-const GradRule qgradient_rule = {"a launch", reverse, NULL, release};
+const GradRule qgradient_rule = {"a launch", reverse, NULL, release, NULL};

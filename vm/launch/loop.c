@@ -19,7 +19,6 @@
  * Turns that come one after the other are work for the cpu device, whatever device runs kernels.  A parallel version
  * goes to the device that runs kernels, so that arrays which live there stay there.  `--loops always` compiles each
  * loop at once, on the evaluator, too; tests/scripts/loops and a run of all scripts with it compare the two. */
-#include "vm/grad/tape.h"
 #include "vm/launch/loop_run.h"
 
 #include "devices/threads.h"
@@ -283,7 +282,7 @@ qs_status qloop_enter(qs_vm *vm, Frame *f, uint32_t pc, bool *done) {
     LoopRegion *r = region_at(&f->proto->chunk, pc);
     Counter counters[QS_MAX_RANK];
     *done = false;
-    if (qtape_is_on(vm) || !r || r->loop->u.loop.nvars > QS_MAX_RANK) return QS_OK;
+    if (!r || r->loop->u.loop.nvars > QS_MAX_RANK) return QS_OK;
     int n = r->loop->u.loop.nvars;
     for (int i = 0; i < n; i++) counters[i] = qloop_counter(f, r, i);
     if (counters[0].turns <= 0) return QS_OK;
@@ -300,7 +299,6 @@ static double usual_steps(const LoopState *s) { return s->work / (s->begun > 1 ?
 qs_status qloop_begin(qs_vm *vm, Frame *f, LoopRegion *r, bool *done) {
     LoopState *s = state_of(vm, f, r);
     *done = false;
-    if (qtape_is_on(vm)) return QS_OK;
     if (s->forms.n || at_once(vm, r)) TRY(enter(vm, f, r, NULL, usual_steps(s), done));
     s->begun += !*done;
     return QS_OK;
@@ -325,7 +323,6 @@ qs_status qloop_turn(qs_vm *vm, Frame *f, LoopRegion *r, bool *done) {
     const Chunk *c = &f->proto->chunk;
     double steps = LOOP_LOOK * qloop_turn_steps(vm, f, r);
     *done = false;
-    if (qtape_is_on(vm)) return QS_OK;
     qvm(vm)->loop_look = qloop_next_look(qvm(vm)->loop_least);
     for (uint32_t i = 0; i < c->nloops; i++)
         if (is_around(&c->loops[i], r)) state_of(vm, f, &c->loops[i])->work += steps;

@@ -30,7 +30,7 @@ static qs_status same(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) 
     if (n->in[0]) dx[0] = qval_retain(dy[0]);
     return QS_OK;
 }
-static const GradRule copy_rule = {"a copy", same, NULL, NULL};
+static const GradRule copy_rule = {"a copy", same, NULL, NULL, NULL};
 
 static qs_status copied(qs_vm *vm, qs_value v, const Shape *s, Array **out) {
     TRY(qarr_new(vm, s->dtype, s->rank, s->dims, false, out));
@@ -65,7 +65,7 @@ static qs_status put_back(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *
     TRY(qpiece_put(vm, &s, 1, p->element, dy, &a));
     return dx[0] = qarr_value(a), QS_OK;
 }
-static const GradRule take_rule = {"an element", put_back, NULL, forget};
+static const GradRule take_rule = {"an element", put_back, NULL, forget, NULL};
 
 static qs_status take_back(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
     const Places *p = n->data;
@@ -73,7 +73,7 @@ static qs_status take_back(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value 
         if (n->in[i]) TRY(qpiece_take(vm, qval_array(dy[0]), p->element[i], &dx[i]));
     return QS_OK;
 }
-static const GradRule put_rule = {"elements", take_back, NULL, forget};
+static const GradRule put_rule = {"elements", take_back, NULL, forget, NULL};
 
 qs_status qpiece_take(qs_vm *vm, Array *a, int64_t element, qs_value *out) {
     qs_value from = qval_object(QS_ARRAY, a);
