@@ -67,7 +67,9 @@ def grad(f, argnums=0):
 
 def _own(x):
     """A copy of an array of somebody else, who may change it before the pullback is called."""
-    return _q().value(x).copy() if hasattr(x, "shape") and not hasattr(x, "_kind") else x
+    if not hasattr(x, "shape") or hasattr(x, "_kind"):
+        return x
+    return _q().value(x).copy() if len(x.shape) else x.item()
 
 
 def vjp(f, *args):
