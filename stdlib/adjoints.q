@@ -91,7 +91,7 @@ function k = along(x, dim)
 end
 
 function y = safe_divide(a, b)
-    y = where(b == 0, 0, a./where(b == 0, 1, b))
+    y = is_one_number(b) ? (b == 0 ? 0 : a/b) : where(b == 0, 0, a./where(b == 0, 1, b))
 end
 
 % -- operators: those of elements have their derivatives in elem.def ---------------------------------------------------------------------------------------------------------
@@ -375,8 +375,8 @@ end
 % Along a dimension the element that was found; of all elements the equal ones share.
 function dx = extremum_adjoint(x, dim, y, i, dy)
     if isnull(dim)
-        same = x == y
-        dx = dy.*same/max(sum(same),1)
+        same = cast_like(x == y, x)
+        dx = same.*(dy/max(sum(same),1))
     else
         dx = dy.*(along(x, dim) == i)
     end
@@ -516,7 +516,7 @@ function [dx, dp] = quantile_adjoint(x, q, dim, method, y, dy)
     grid = float64(0..n-1)
     at = isnull(method) ? quantile(grid, q) : quantile(grid, q, 1, method)
     dx = quantile_from(x, listed(at), dim, y, dy)
-    dp = "which elements a quantile lies between changes in jumps"
+    dp = "quantile has no derivative with respect to its level: the elements around it change in jumps"
 end
 
 function v = listed(x)
@@ -543,11 +543,11 @@ function n = numbers_in(x, dim)
 end
 
 function dx = nansum_adjoint(x, dim, y, dy)
-    dx = where(isnan(x), 0, dy)
+    dx = cast_like(!isnan(x), x).*dy
 end
 
 function dx = nanmean_adjoint(x, dim, y, dy)
-    dx = where(isnan(x), 0, safe_divide(dy, numbers_in(x, dim)))
+    dx = cast_like(!isnan(x), x).*safe_divide(dy, numbers_in(x, dim))
 end
 
 function dx = nanvar_adjoint(x, dim, ddof, y, dy)

@@ -52,7 +52,8 @@ static qs_status ran_run(qs_vm *vm, qs_value f, int nx, const qs_value *x, int n
     if (s == QS_OK) s = qvm_call(vm, f, nx, r->x, 0, NULL, 1, &r->y);
     qtape_end(vm, &level);
     if (s != QS_OK) return ran_free(vm, r), s;
-    if (qtape_trace(r->y) && qtape_trace(r->y)->node->serial >= level.first) r->result = qtape_retain(qtape_trace(r->y));
+    Trace *t = qtape_trace(r->y);
+    if (t && t->node->serial >= level.first) r->result = qtape_retain(t);
     qtape_settle(vm, &r->y);
     return QS_OK;
 }
@@ -84,8 +85,8 @@ static qs_status one_of(qs_vm *vm, const char *fn, qs_value y, qs_value *out) {
     Array *one;
     if (qval_is_number(plain)) return *out = qs_num(1), QS_OK;
     if (plain.kind != QS_ARRAY || a->count != 1 || qdtype_is_complex((qs_dtype)a->dtype))
-        return qs_fail(vm, QS_ETYPE, "%s: the function must give one real number, got %s; of several there is jacobian, or "
-                       "vjp", fn, qval_type_name(vm, plain));
+        return qs_fail(vm, QS_ETYPE, "%s: the function must give one real number, got %s; of several there is "
+                       "jacobian, or vjp", fn, qval_type_name(vm, plain));
     TRY(qarr_like(vm, a, (qs_dtype)a->dtype, &one));
     *out = qarr_value(one);
     return qarr_fill(vm, one, qs_num(1));
@@ -122,7 +123,8 @@ static void pullback_release(void *p) {
 static qs_status pullback_call(qs_vm *vm, void *p, qs_call_args *c) {
     const Pullback *b = p;
     qs_value dx[MOST];
-    if (c->nin != 1) return qs_fail(vm, QS_ETYPE, "a pullback takes the adjoint of the result, got %d arguments", c->nin);
+    if (c->nin != 1)
+        return qs_fail(vm, QS_ETYPE, "a pullback takes the adjoint of the result, got %d arguments", c->nin);
     TRY(pull_back(vm, &b->ran, c->in[0], b->ran.nx, dx));
     if (b->ran.nx == 1) return c->out[0] = dx[0], QS_OK;
     Cell *list;
@@ -240,8 +242,8 @@ static qs_status call_plain(qs_vm *vm, const Again *a, qs_value *y) {
     if (s == QS_OK) s = qvm_call(vm, a->f, a->nx, x, 0, NULL, 1, y);
     for (int i = 0; i < a->nx; i++) qval_release(vm, x[i]);
     if (s != QS_OK || !qtape_is_recorded(vm, *y)) return s;
-    return qtape_refuse(vm, "checkpoint", "its function uses a value that a derivative depends on and that is no argument "
-                                          "of it; pass it as an argument");
+    return qtape_refuse(vm, "checkpoint", "its function uses a value that a derivative depends on and that is no "
+                                          "argument of it; pass it as an argument");
 }
 
 static qs_status call_recorded(qs_vm *vm, qs_value f, qs_call_args *c) {

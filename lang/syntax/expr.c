@@ -267,7 +267,8 @@ static Node *derivative(Parser *p, const char *name, uint32_t pos) {
     add_argument(p, function);
     qparse_expect(p, T_COMMA, "and the variable");
     add_argument(p, x = qexpr_any(p));
-    if (x->kind != N_IDENT && !p->stopped) qparse_fail(p, x->pos, "%s: the second argument is the name of a variable", name);
+    if (x->kind != N_IDENT && !p->stopped)
+        qparse_fail(p, x->pos, "%s: the second argument is the name of a variable", name);
     param.name = x->kind == N_IDENT ? x->u.ident.name : qstr_cname(p->ctx, "x");
     while (qparse_accept(p, T_COMMA)) {
         add_argument(p, qexpr_any(p));

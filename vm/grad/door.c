@@ -5,11 +5,13 @@
  *
  * An operation that has no rule is refused here, with a sentence why.  index.c of this folder has the doors of x[…]. */
 #include "lang/kernel/elem/elem.h"
+#include "lang/syntax/ast.h"
 #include "stdlib/stdlib.h"
 #include "vm/array/arith.h"
-#include "vm/grad/grad.h"
+#include "vm/grad/taping.h"
 #include "vm/interp/interp.h"
 #include "vm/launch/launch.h"
+#include "vm/session/names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -119,9 +121,10 @@ static qs_status by_rule(qs_vm *vm, const qs_native_def *d, const char *rule, qs
     if (n >= sizeof name) return qerr_set(qvm_ctx(vm), QS_EINTERNAL, "%s: the name of its rule is too long", d->name);
     snprintf(name, sizeof name, "%.*s", (int)n, rule);
     TRY(qrule_find(vm, name, &fn));
-    if (d->max_in < 0 || d->max_in > MOST) return run_recorded(vm, d, fn, rule[n] ? rule + n + 1 : "*", c, c->in, c->nin);
+    const char *keeps = rule[n] ? rule + n + 1 : d->max_in < 0 ? "*" : "";
+    if (d->max_in < 0 || d->max_in > MOST) return run_recorded(vm, d, fn, keeps, c, c->in, c->nin);
     for (int i = 0; i < d->max_in; i++) in[i] = i < c->nin ? c->in[i] : qs_nil();
-    return run_recorded(vm, d, fn, rule[n] ? rule + n + 1 : "", c, in, d->max_in);
+    return run_recorded(vm, d, fn, keeps, c, in, d->max_in);
 }
 
 /* Functions of elements take numbers and arrays. */
@@ -154,6 +157,39 @@ qs_status qdoor_native(qs_vm *vm, const qs_native_def *d, qs_call_args *c) {
     case ADJOINT_ELEMENTS: return qtape_refuse(vm, d->name, "it is known for other numbers of arguments");
     default: return by_rule(vm, d, rule, c);
     }
+}
+
+/* -- functions with a rule of their own ---------------------------------------------------------------------------- */
+static qs_status own_rule(qs_vm *vm, const Func *f, qs_value *out) {
+    const Attr *a = qast_attribute(f, "adjoint");
+    const char *name = a->nitems ? a->items[0].key->s : "";
+    int slot = a->nitems ? qnames_lookup(vm, qmod_of(f), a->items[0].key) : -1;
+    if (slot >= 0 && qvm_global(vm, (uint64_t)slot)->kind == QS_FUNCTION)
+        return *out = *qvm_global(vm, (uint64_t)slot), QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_ENAME, "%s: {!adjoint %s} names no function", f->name->s, name);
+}
+
+static qs_status call_plain(qs_vm *vm, Function *fn, int nin, const qs_value *in, int nout, qs_value *out) {
+    qs_value plain[MOST];
+    qs_status s = QS_OK;
+    for (int i = 0; i < nin; i++) plain[i] = qs_nil();
+    for (int i = 0; i < nin && s == QS_OK; i++) s = qtape_keep_plain(vm, in[i], &plain[i]);
+    if (s == QS_OK) s = qvm_call(vm, qval_object(QS_FUNCTION, fn), nin, plain, 0, NULL, nout, out);
+    for (int i = 0; i < nin; i++) qval_release(vm, plain[i]);
+    if (s != QS_OK || !qtape_any(vm, nout, out)) return s;
+    return qtape_refuse(vm, fn->name->s, "its rule does not know of a value that it has captured and that a derivative "
+                        "depends on; pass it as an argument");
+}
+
+qs_status qdoor_function(qs_vm *vm, Function *fn, int nin, const qs_value *in, int nout, qs_value *out) {
+    qs_value rule;
+    RuleCall call;
+    if (nin > MOST || nout > MOST) return qtape_refuse(vm, fn->name->s, "it has too many arguments for {!adjoint …}");
+    TRY(own_rule(vm, fn->ast, &rule));
+    TRY(qrule_begin(vm, rule, NULL, nin, in, nout, &call));
+    qs_status s = call_plain(vm, fn, nin, in, nout, out);
+    if (s != QS_OK) return qrule_drop(vm, &call), s;
+    return qrule_end(vm, &call, nout, out);
 }
 
 /* -- choices, conversions, lists ----------------------------------------------------------------------------------- */

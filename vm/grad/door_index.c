@@ -2,11 +2,11 @@
  *
  * The adjoint of a read goes to where the elements lay: into zeros, or straight into the sum that is there already, so
  * that a loop which reads an array element by element costs what the elements cost.  Where places may occur twice, they
- * are counted as positions, and added up (scatter_adjoint of adjoints.q).  The adjoint of a write is read at its places;
- * what was overwritten gets zero, and of several writes to one place the last counts. */
+ * are counted as positions, and added up (scatter_adjoint of adjoints.q).  The adjoint of a write is read at its
+ * places; what was overwritten gets zero, and of several writes to one place the last counts. */
 #include "vm/array/arith.h"
 #include "vm/array/index.h"
-#include "vm/grad/grad.h"
+#include "vm/grad/taping.h"
 #include "vm/interp/interp.h"
 
 #include <string.h>

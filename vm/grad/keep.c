@@ -1,9 +1,9 @@
 /* keep.c -- contents that a sweep will need again.
  *
- * A snapshot is an array of its own on the same memory.  The buffer is marked (Buffer.kept), and who locks it for writing
- * first gets its snapshots out of the way: they move to one copy of the old contents.  So nothing is copied as long as
- * nothing is overwritten, and whoever writes, by whatever door, need not know of it. */
-#include "vm/grad/grad.h"
+ * A snapshot is an array of its own on the same memory.  The buffer is marked (Buffer.kept), and who locks it for
+ * writing first gets its snapshots out of the way: they move to one copy of the old contents.  So nothing is copied as
+ * long as nothing is overwritten, and whoever writes, by whatever door, need not know of it. */
+#include "vm/grad/taping.h"
 
 #include <string.h>
 

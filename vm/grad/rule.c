@@ -1,11 +1,11 @@
-/* rule.c -- rules that are functions of the language: those of stdlib/adjoints.q, which is loaded when the first of them is
- * needed, and those that a program names with {!adjoint …}.
+/* rule.c -- rules that are functions of the language: those of stdlib/adjoints.q, which is loaded when the first of
+ * them is needed, and those that a program names with {!adjoint …}.
  *
- * Such a function gets the arguments of the operation, its results, and the adjoints of these, and gives the adjoints of
- * the arguments, in order: null for those that have none; what it does not give at all is null, too.  A text in place of
- * an adjoint says why there is none.  The functions of adjoints.q get null for adjoints that are 0 because nobody used
- * the result; those of programs get zeros. */
-#include "vm/grad/grad.h"
+ * Such a function gets the arguments of the operation, its results, and the adjoints of these, and gives the adjoints
+ * of the arguments, in order: null for those that have none; what it does not give at all is null, too.  A text in
+ * place of an adjoint says why there is none.  The functions of adjoints.q get null for adjoints that are 0 because
+ * nobody used the result; those of programs get zeros. */
+#include "vm/grad/taping.h"
 #include "vm/interp/frame.h"
 #include "vm/session/library.h"
 #include "vm/session/module.h"
@@ -17,7 +17,12 @@
 
 enum { MOST_RESULTS = 16 };
 
-typedef struct { qs_value fn; int nin, nout; bool list, zeros; qs_value kept[]; } Rule; /* zeros: it is not given null */
+typedef struct {
+    qs_value fn;
+    int nin, nout;
+    bool list, zeros;          /* arguments as a list; zeros in place of null */
+    qs_value kept[];
+} Rule;
 
 static size_t rule_bytes(const Rule *r) { return sizeof *r + (size_t)(r->nin + r->nout) * sizeof *r->kept; }
 
@@ -101,7 +106,8 @@ static qs_status call_with_list(qs_vm *vm, const Rule *r, qs_value *args, qs_val
     qs_status s = qrule_call(vm, r->fn, 3, list, 1, &result);
     const Cell *c = result.u.p;
     if (s == QS_OK && (result.kind != QS_CELL || c->count != (size_t)r->nin))
-        s = qerr_set(qvm_ctx(vm), QS_EINTERNAL, "a rule gave a list of other adjoints than of its %d arguments", r->nin);
+        s = qerr_set(qvm_ctx(vm), QS_EINTERNAL, "a rule gave a list of other adjoints than of its %d arguments",
+                     r->nin);
     for (int i = 0; i < r->nin && s == QS_OK; i++) dx[i] = qval_retain(c->items[i]);
     qval_release(vm, list[0]);
     qval_release(vm, result);

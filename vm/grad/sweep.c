@@ -4,10 +4,10 @@
  *     order    serial numbers: an operand is older than what was made of it
  *     visit    each node once: its rule turns what has arrived at its results into what goes to its operands
  *
- * Rules compute with ordinary operations, and what arrives is added by the ordinary +, so a level around this one records
- * the sweep, and derivatives of derivatives need nothing more.  A sweep may run inside another one. */
+ * Rules compute with ordinary operations, and what arrives is added by the ordinary +, so a level around this one
+ * records the sweep, and derivatives of derivatives need nothing more.  A sweep may run inside another one. */
 #include "vm/array/arith.h"
-#include "vm/grad/grad.h"
+#include "vm/grad/taping.h"
 #include "vm/interp/interp.h"
 
 #include <stdlib.h>
@@ -208,7 +208,8 @@ static bool is_one_of(const GradNode *n, int nx, Trace *const *x) {
     return false;
 }
 
-qs_status qsweep_reverse(qs_vm *vm, int ny, Trace *const *y, const qs_value *dy, int nx, Trace *const *x, qs_value *dx) {
+qs_status qsweep_reverse(qs_vm *vm, int ny, Trace *const *y, const qs_value *dy, int nx, Trace *const *x,
+                         qs_value *dx) {
     Sweep s = {.vm = vm};
     qs_status r = QS_OK;
     reach(&s, ny, y, nx, x);

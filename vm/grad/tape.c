@@ -1,5 +1,5 @@
 /* tape.c -- traces, nodes, levels: the record.  What they are stands in tape.h. */
-#include "vm/grad/grad.h"
+#include "vm/grad/taping.h"
 
 #include <string.h>
 
@@ -184,9 +184,10 @@ qs_status qtape_refuse(qs_vm *vm, const char *what, const char *why) {
 
 qs_status qtape_forbidden(qs_vm *vm, Array *a) {
     if (a->hdr.flags & ARRAY_KEPT)
-        return qerr_set(qvm_ctx(vm), QS_EVALUE, "what a derivative is computed from is not written: write into copy(…)");
-    return qtape_refuse(vm, "this operation", "it reads an array on which a derivative depends, and nothing is known of "
-                        "how; write stop_gradient(…) around what counts as constant");
+        return qerr_set(qvm_ctx(vm), QS_EVALUE, "what a derivative is computed from is not written: write into "
+                       "copy(…)");
+    return qtape_refuse(vm, "this operation", "it reads an array on which a derivative depends, and nothing is known "
+                        "of how; write stop_gradient(…) around what counts as constant");
 }
 
 void qtape_settle(qs_vm *vm, qs_value *y) {

@@ -2,23 +2,23 @@
  *
  *     tape.c    traces, nodes, levels: the record            keep.c    contents that a sweep will need again
  *     door.c    operators, indexing, literals, built-ins     rule.c    rules written in the language: stdlib/adjoints.q
- *     view.c    views, as Python takes them
- *     sweep.c   back from results to arguments, or forward   shape.c   an adjoint takes the shape and type of its value
+ *     view.c    views, as Python takes them              door_index.c   x[…]
+ *     sweep.c   back from results to arguments, or forward
  *
- * Values come in, the same values with traces go out; a sweep turns adjoints of results into adjoints of arguments.  The
- * interpreter calls door.c, vm/launch the functions below, stdlib/grad.c and the bridge the levels and the sweep.
+ * Values come in, the same values with traces go out; a sweep turns adjoints of results into adjoints of arguments.
+ * The interpreter calls door.c, vm/launch the functions below, stdlib/grad.c and the bridge the levels and the sweep.
  *
  * The record is a graph of counted nodes.  A node is an operation that ran: a rule, and the traces of its operands.  A
- * trace is one result of a node; the array that holds this result points to it (Array.trace), a number that has one is an
- * object of kind QS_TRACED, which no fast path of the interpreter takes for a number.  An array that is written gets the
- * trace of its new contents and stays the same array, so cells, objects, closures and recursion need nothing.  What
+ * trace is one result of a node; the array that holds this result points to it (Array.trace), a number that has one is
+ * an object of kind QS_TRACED, which no fast path of the interpreter takes for a number.  An array that is written gets
+ * the trace of its new contents and stays the same array, so cells, objects, closures and recursion need nothing.  What
  * nobody can reach any more goes, with all that it kept.
  *
  * A level is a running call of grad, vjp, …: it makes leaves of its arguments, which are new traces even where the
- * arguments have one.  An operation is recorded when an operand depends on a level that is running; who sweeps the nodes
- * of a level that is over computes without a record of it, and with the records of the others.  A sweep visits the nodes
- * between a result and its own leaves and no other, so nested derivatives are not confused: what other systems need tags
- * for is the identity of a leaf here.
+ * arguments have one.  An operation is recorded when an operand depends on a level that is running; who sweeps the
+ * nodes of a level that is over computes without a record of it, and with the records of the others.  A sweep visits
+ * the nodes between a result and its own leaves and no other, so nested derivatives are not confused: what other
+ * systems need tags for is the identity of a leaf here.
  *
  * Reading the elements of an array whose level is running is an error, unless a door of this folder let the reader in
  * (grad_inside): so nothing drops a derivative silently. */
@@ -99,10 +99,10 @@ static inline Trace *qtape_edge(const qs_vm *vm, qs_value v) {
     return qtape_is_recorded(vm, v) ? qtape_retain(qtape_trace(v)) : NULL;
 }
 /* An operation ran.  in[]: the edges of its operands, taken before it ran; they, and data, belong to the node from now
- * on, and what the rule needs of the operands it keeps in data.  out[]: the results, which get traces: a number becomes a
- * traced one, an array (a new one, or one that was overwritten) the trace of its new contents.  Integers, truth values
- * and nil get none.  When all edges are NULL nothing is recorded, arrays in out lose their traces, and data is released
- * at once. */
+ * on, and what the rule needs of the operands it keeps in data.  out[]: the results, which get traces: a number becomes
+ * a traced one, an array (a new one, or one that was overwritten) the trace of its new contents.  Integers, truth
+ * values and nil get none.  When all edges are NULL nothing is recorded, arrays in out lose their traces, and data is
+ * released at once. */
 void qtape_record(qs_vm *vm, const GradRule *rule, void *data, int nin, Trace *const *in, int nout, qs_value *out);
 /* What result i was, kept without its trace (or it would keep its own node): the same value with it.  Owned. */
 qs_value qtape_result(qs_vm *vm, GradNode *n, int i, qs_value kept);
@@ -152,22 +152,25 @@ qs_status qsweep_hand_out(qs_vm *vm, const Trace *t, qs_value *v);
 /* A function of adjoints.q, called; results are owned. */
 qs_status qtape_library(qs_vm *vm, const char *name, int nin, const qs_value *in, int nout, qs_value *out);
 
-/* -- view.c: qarr_view, of a recorded array a recorded copy ---------------------------------------------------------- */
+/* -- view.c: qarr_view, of a recorded array a recorded copy -------------------------------------------------------- */
 qs_status qdoor_view(qs_vm *vm, Array *a, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
                      Array **out);
 
-/* -- door.c, door_index.c: what the interpreter asks where an operand may be traced.  Each does what the function of the
- *    interpreter does that is called so, and records it --------------------------------------------------------------- */
+/* -- door.c, door_index.c: what the interpreter asks where an operand may be traced.  Each does what the function of
+ *    the interpreter does that is called so, and records it -------------------------------------------------------- */
 static inline bool qtape_touches(qs_value v) { return __builtin_expect(qtape_trace(v) != NULL, 0); }
 qs_status qdoor_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
 qs_status qdoor_unary(qs_vm *vm, Op op, qs_value a, qs_value *out);
 qs_status qdoor_update(qs_vm *vm, Op op, qs_value *target, qs_value v);
 qs_status qdoor_native(qs_vm *vm, const struct qs_native_def *d, struct qs_call_args *c);
+/* A function with {!adjoint name}: it runs unrecorded, and its rule is the function called so. */
+qs_status qdoor_function(qs_vm *vm, Function *fn, int nin, const qs_value *in, int nout, qs_value *out);
 qs_status qdoor_where(qs_vm *vm, const qs_value *c, qs_value *out);
 qs_status qdoor_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out);
 qs_status qdoor_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out);
 qs_status qdoor_range(qs_vm *vm, qs_dtype d, const qs_value *bounds, bool stepped, qs_value *out);
-qs_status qdoor_get(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name, qs_value *out);
+qs_status qdoor_get(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name,
+                    qs_value *out);
 qs_status qdoor_set(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name, qs_value v);
 qs_status qdoor_assign(qs_vm *vm, qs_value dst, qs_value src);
 qs_status qdoor_update_at(qs_vm *vm, Op op, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name,

@@ -91,6 +91,22 @@ qs_status qinvoke(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTa
     return s;
 }
 
+qs_status qinvoke_with_rule(qs_vm *vm, Function *fn, qs_value *args, qs_value *ret, uint32_t want) {
+    Machine *m = qvm(vm);
+    const Func *f = fn->ast;
+    int most = f->is_lambda ? 1 : f->nouts, nin = f->nparams, have = results_for(most, want);
+    qs_value *out = qframe_free_slot(m), *top = m->top;
+    if (out + MAX_WANTED > m->stack_limit) return qframe_too_deep(vm);
+    for (int i = 0; i < MAX_WANTED; i++) qinterp_clear(vm, &out[i]);
+    m->top = out + MAX_WANTED;
+    qs_status s = qdoor_function(vm, fn, nin, args, have, out);
+    for (int i = 0; i < nin; i++) qframe_drop(vm, &args[i]);
+    if (s == QS_OK) s = deliver(vm, f->name->s, out, have, ret, want);
+    for (int i = 0; i < MAX_WANTED; i++) qframe_drop(vm, &out[i]);
+    m->top = top;
+    return s;
+}
+
 qs_status qinvoke_method(qs_vm *vm, qs_value *r, int nin, Str *name, const NameTable *names, uint32_t want,
                          bool *found) {
     Machine *m = qvm(vm);

@@ -240,7 +240,9 @@ bool qops_match(qs_vm *vm, qs_value v, qs_value pattern, bool is_list) {
 }
 
 /* -- choices ----------------------------------------------------------------------------------------------------- */
-static bool has_elements(qs_value v) { return v.kind == QS_TRACED || v.kind == QS_ARRAY || v.kind == QS_COMPLEX || qval_is_number(v); }
+static bool has_elements(qs_value v) {
+    return v.kind == QS_TRACED || v.kind == QS_ARRAY || v.kind == QS_COMPLEX || qval_is_number(v);
+}
 
 /* Between values of other kinds all elements decide. */
 qs_status qops_settles(qs_vm *vm, qs_value *c, bool *out) {
@@ -273,9 +275,9 @@ static qs_status traced_bound(qs_vm *vm, qs_value *v, const char *what) {
     if (v->kind != QS_TRACED) return QS_OK;
     bool moves = strcmp(what, "end") != 0 && qtape_is_recorded(vm, *v);
     *v = qtape_plain(*v);
-    return moves ? qtape_refuse(vm, "a loop", "its counter would depend on what is differentiated: count from a constant, "
-                                              "and compute with the counter")
-                 : QS_OK;
+    if (!moves) return QS_OK;
+    return qtape_refuse(vm, "a loop", "its counter would depend on what is differentiated: count from a constant, and "
+                        "compute with the counter");
 }
 
 static qs_status bound(qs_vm *vm, qs_value v, const char *what, double *out) {
