@@ -163,7 +163,7 @@ static qs_status shaped(qs_vm *vm, const Array *a, const Array *b, Array *r, qs_
     int ndim = 0;
     if (qarr_shape(a, m, NULL) == 2) dims[ndim++] = m[0];
     if (qarr_shape(b, n, NULL) == 2) dims[ndim++] = n[1];
-    if (!ndim) return qarr_get(vm, r, 0, out);
+    if (!ndim) return (qtape_touches(qarr_value(r)) ? qdoor_element(vm, qarr_value(r), 0, out) : qarr_get(vm, r, 0, out));
     *out = qval_retain(qarr_value(r));
     qs_status s = qnd_shape(vm, ndim, dims, out);
     if (s != QS_OK) qarr_release(vm, r);

@@ -1,5 +1,5 @@
 """Types of what the package itself defines; every name of the language is an attribute besides (__getattr__)."""
-from typing import Any, Callable, Iterator, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 __version__: str
 _axes = Union[None, int, Tuple[int, ...]]

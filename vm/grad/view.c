@@ -4,7 +4,7 @@
  * and the record says where they lay: adjoints go back by the same two layouts the other way round, and that again by the
  * first ones.  So one rule serves all of it, to any order. */
 #include "vm/base/dtype.h"
-#include "vm/grad/grad.h"
+#include "vm/grad/taping.h"
 
 #include <string.h>
 
