@@ -189,6 +189,12 @@ static void set_strides(Array *a, const int64_t *strides) {
 
 qs_status qarr_view(qs_vm *vm, Array *base, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
                     Array **out) {
+    if (qtape_forbids(vm, base)) return qtape_forbidden(vm, base);
+    return qarr_alias(vm, base, ndim, dims, strides, offset, out);
+}
+
+qs_status qarr_alias(qs_vm *vm, Array *base, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
+                     Array **out) {
     size_t count;
     TRY(check_shape(vm, dtype_of(base), ndim, dims, &count));
     qbuf_retain(base->buf);
@@ -436,6 +442,7 @@ qs_status qarr_contiguous(qs_vm *vm, Array *a, Array **out) {
 /* An array that is its whole buffer is copied where it lies, on a device if need be. */
 qs_status qarr_copy(qs_vm *vm, Array *a, Array **out) {
     Buffer *buf;
+    if (qtape_forbids(vm, a)) return qtape_forbidden(vm, a);
     if (!a->contiguous || a->buf->nbytes != a->count * elem_size(a) || (a->buf->valid & 1))
         return copy_as(vm, a, dtype_of(a), out);
     TRY(qbuf_clone(qvm_ctx(vm), a->buf, &buf));
@@ -453,6 +460,7 @@ qs_status qarr_convert(qs_vm *vm, Array *a, qs_dtype d, Array **out) {
 qs_status qarr_reshape(qs_vm *vm, Array *a, int ndim, const int64_t *dims, Array **out) {
     char was[SHAPE_TEXT], wanted[SHAPE_TEXT];
     size_t count;
+    if (qtape_forbids(vm, a)) return qtape_forbidden(vm, a);
     TRY(check_shape(vm, dtype_of(a), ndim, dims, &count));
     if (count != a->count)
         return qerr_set(qvm_ctx(vm), QS_ESHAPE, "reshape: an array of %s has %zu elements, %s needs %zu",

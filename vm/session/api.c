@@ -466,6 +466,7 @@ qs_status qs_lock(qs_vm *vm, qs_value v, int device, qs_access mode, void **ptr)
     Device host = {.memory = HOST_MEMORY, .name = "the host"}, *d;
     DevPtr p;
     if (v.kind != QS_ARRAY) return not_a(vm, "an array", v);
+    if (qtape_forbids(vm, qval_array(v))) return qtape_forbidden(vm, qval_array(v));
     TRY(device_of(vm, device, &d));
     if (!d) d = &host;
     qs_status s = qbuf_lock(qvm_ctx(vm), qval_array(v)->buf, d, mode, &p);
