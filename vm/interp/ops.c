@@ -135,6 +135,8 @@ qs_status qops_concat(qs_vm *vm, int n, const qs_value *at, qs_value *out) {
 /* -- binary operators -------------------------------------------------------------------------------------------- */
 
 qs_status qops_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
+    if ((op == OP_EQ || op == OP_NE) && a.kind == QS_NUM && b.kind == QS_NUM && qwarn_is_rounded(a.u.f, b.u.f))
+        TRY(qwarn_slip(qvm_ctx(vm), qvm_here(vm), SLIP_FLOAT32));
     if (a.kind == QS_INT && b.kind == QS_INT) return int_binary(vm, op, a.u.i, b.u.i, out);
     if ((a.kind == QS_NUM && b.kind == QS_INT) || (a.kind == QS_INT && b.kind == QS_NUM))
         if (mixed_binary(op, qval_number(a), qval_number(b), out)) return QS_OK;

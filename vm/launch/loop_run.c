@@ -1,6 +1,8 @@
 /* loop_run.c -- parameters of a version, its launch, variables afterwards. */
 #include "vm/launch/loop_run.h"
 
+#include "vm/base/warning.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -33,7 +35,7 @@ static void bind_all(Call *c, const LoopCode *code) {
         switch ((LoopBindKind)b->kind) {
         case LOOP_SOURCE: case LOOP_SNAPSHOT: bind_source(c, i, b->index, p); break;
         case LOOP_IMAGINARY: bind_real(c, i, ((const Complex *)c->value[b->index].u.p)->im); break;
-        case LOOP_REALS: qbind_memory(to, i, c->reals, RESULTS); break;
+        case LOOP_REALS: qbind_memory(to, i, c->reals, RESULTS + LOOP_NOTES); break;
         case LOOP_WHOLES: qbind_memory(to, i, c->wholes, RESULTS); break;
         case LOOP_PARTS: qbind_memory(to, i, c->parts, PARTS * LOOP_CHUNKS); break;
         case LOOP_SUMS: qbind_memory(to, i, c->sums[b->index], c->nchunks * qloop_sum_count(c, b->index)); break;
@@ -168,6 +170,16 @@ static void note_drawn(Call *c, LoopVersion which) {
     else *drawn = (uint64_t)c->wholes[code->drawn];
 }
 
+static qs_status warn(Call *c) {
+    const LoopResult *code = &c->v->code;
+    for (int i = 0; i < code->nnotes; i++) {
+        const LoopNote *n = &code->notes[i];
+        if (c->reals[LOOP_NOTE + i] != 0)
+            TRY(qwarn_slip(qvm_ctx(c->vm), qast_where(n->func->unit, n->pos), (Slip)n->slip));
+    }
+    return QS_OK;
+}
+
 static qs_status finish(Call *c, bool *again) {
     LoopVersion which = (LoopVersion)c->run.which;
     bool failed = c->run.fault.message;
@@ -178,6 +190,7 @@ static qs_status finish(Call *c, bool *again) {
     }
     note_drawn(c, which);
     TRY(set_variables(c));
+    TRY(warn(c));
     return failed ? qloop_fault(c) : QS_OK;
 }
 
@@ -197,6 +210,7 @@ qs_status qloop_run(Call *c, Device *d, LoopVersion which, const Launch *l, bool
     r->positions = c->v->code.chunked ? c->turns : 1;
     for (int i = 0; !c->v->code.chunked && i < l->rank; i++) r->positions *= (double)l->domain[i];
     r->steps = steps_of(c, which, r->positions);
+    memset(c->reals + LOOP_NOTE, 0, LOOP_NOTES * sizeof *c->reals);
     TRY(qlaunch_run(r));
     return finish(c, again);
 }

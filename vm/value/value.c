@@ -3,6 +3,7 @@
 #include "lang/syntax/operators.h"
 #include "vm/array/array.h"
 #include "vm/array/packed.h"
+#include "vm/base/warning.h"
 #include "vm/quasar.h"
 #include "vm/value/convert.h"
 
@@ -280,6 +281,14 @@ bool qval_holds(qs_dtype integer, qs_value number) {
     return number.u.f == trunc(number.u.f) && number.u.f >= lo && number.u.f < hi + 1;
 }
 
+/* A fraction may go, as the type says; more is hardly meant. */
+static qs_status warn_of_cut(qs_vm *vm, qs_dtype d, qs_value v) {
+    if (!qdtype_is_int(d) || !qval_is_number(v)) return QS_OK;
+    bool cut = v.kind != QS_NUM ? !int_holds(d, v.u.i)
+                                : !(trunc(v.u.f) == (double)to_int(d, v).u.i && v.u.f < 0x1p63);
+    return cut ? qwarn_slip(qvm_ctx(vm), qvm_here(vm), SLIP_CUT) : QS_OK;
+}
+
 qs_status qval_pass(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
     bool whole = t->kind == TY_NUM && qdtype_is_int(t->dtype);
     if (!whole || !qval_is_number(v) || qval_holds(t->dtype, v)) return qval_coerce(vm, v, t, what, out);
@@ -295,6 +304,7 @@ static const Type *numeric_member(const Type *t) {
 }
 
 qs_status qval_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
+    if (t->kind == TY_NUM) TRY(warn_of_cut(vm, t->dtype, v));
     if (t->kind == TY_NUM) return convert_number(vm, v, t, what, out);
     if (qval_is_type(vm, v, t)) return *out = qval_retain(v), QS_OK;
     if (t->kind == TY_UNION && qval_is_number(v) && numeric_member(t))
@@ -542,14 +552,26 @@ static qs_status construct_fixed(qs_vm *vm, const Type *t, int n, const qs_value
     return s;
 }
 
+/* mat(size(x)) has the shape of x, whatever that is; a list that was written or computed has as many sizes as t takes,
+ * and not elements. */
+static qs_status check_listed(qs_vm *vm, const Type *t, const Array *list, int rank, const int64_t *dims) {
+    bool sizes = list->source || t->rank == RANK_ANY || rank <= t->rank || (t->rank == 1 && rank == 2 && dims[0] == 1);
+    bool written = list->hdr.flags & ARRAY_LITERAL || list->rank > 1 || t->rank == 1;
+    if (sizes || !written) return QS_OK;
+    const char *element = t->inner->kind == TY_NUM ? qtype_name(t->inner) : NULL;
+    return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s takes %d size%s, %d given%s%s%s", qtype_name(t), t->rank,
+                    t->rank == 1 ? "" : "s", rank, element ? " (elements are converted by " : "",
+                    element ? element : "", element ? "([...]))" : "");
+}
+
 static qs_status construct_array(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out) {
     int64_t dims[QS_MAX_RANK];
     int rank;
     if (t->nfixed) return construct_fixed(vm, t, n, args, out);
     if (n == 0) return qval_zero(vm, t, out);
     TRY(qarr_shape_args(vm, qtype_name(t), n, args, &rank, dims));
-    bool listed = n == 1 && args[0].kind == QS_ARRAY; /* mat(size(x)) has the shape of x, whatever that is */
-    if (t->rank != RANK_ANY && rank != t->rank && !listed)
+    if (n == 1 && args[0].kind == QS_ARRAY) TRY(check_listed(vm, t, qval_array(args[0]), rank, dims));
+    else if (t->rank != RANK_ANY && rank != t->rank)
         return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s takes %d size%s, %d given", qtype_name(t), t->rank,
                         t->rank == 1 ? "" : "s", rank);
     return new_array(vm, t, rank, dims, out);

@@ -105,6 +105,10 @@ static void begin_pass(Loops *L, Arena *scratch) {
     L->nfaults = L->nchecks = L->nwide = L->ntouches = L->loose = 0;
     L->waits = false;
     declare_all(L, L->root);
+    for (int i = 0; i < LOOP_NOTES; i++) {
+        bool known = i < L->out->nnotes;
+        L->note[i] = known ? kloop_emit(L, K_LOCAL, QS_B1, kbuild_int(&L->walk, QS_B1, 0), 0, 0, 0) : 0;
+    }
     if (L->mode == MODE_PARALLEL) return kloop_declare_random(L);
     L->fault = kloop_emit(L, K_LOCAL, QS_B1, kbuild_int(&L->walk, QS_I32, 0), 0, 0, 0);
     for (int i = 0; i < 2; i++) L->value[i] = kloop_emit(L, K_LOCAL, QS_B1, kloop_f64(L, 0), 0, 0, 0);
@@ -169,6 +173,16 @@ static void store_variables(Loops *L) {
     if (L->returned) put(L, LOOP_REALS, L->out->returned, kloop_get(L, L->returned));
 }
 
+/* Positions that have met nothing leave the place as it is. */
+static void store_notes(Loops *L) {
+    for (int i = 0; i < L->out->nnotes; i++) {
+        if (!L->note[i]) continue;
+        kloop_flow(L, K_IF, kloop_get(L, L->note[i]));
+        put(L, LOOP_REALS, LOOP_NOTE + i, kloop_f64(L, 1));
+        kloop_flow(L, K_END, 0);
+    }
+}
+
 static void report_fault(Loops *L) {
     for (uint32_t i = 0; i < L->nfaults; i++) {
         L->pos = i + 1;
@@ -185,6 +199,7 @@ static qs_status serial_pass(Loops *L) {
     kloop_flow(L, K_BREAK, 0);
     kloop_flow(L, K_END, 0);
     store_variables(L);
+    store_notes(L);
     report_fault(L);
     return QS_OK;
 }
@@ -211,6 +226,7 @@ static void store_parts(Loops *L) {
 static qs_status parallel_pass(Loops *L) {
     TRY(kloop_for(L, L->job->loop));
     KRef last = kbuild_int(&L->walk, QS_B1, 1);
+    store_notes(L);
     if (L->chunked) store_parts(L), last = kloop_op(L, K_EQ, L->chunk_last, L->level[0].last);
     for (int i = 0; i < L->axes && !L->chunked; i++) {
         const Level *v = &L->level[i];

@@ -127,6 +127,10 @@ typedef struct LoopPlace { const Func *func; uint32_t pos; struct LoopPlace *cal
 /* An index test that the guard makes for all turns: of dimension `axis` of the array `name`. */
 typedef struct { const Func *func; uint32_t pos; const char *name; int axis; } LoopTest;
 
+/* A place that may warn (vm/base/warning.h): if it has to, reals[LOOP_NOTE + its number] is not 0. */
+enum { LOOP_NOTE = 128, LOOP_NOTES = 8 /* the first that the loop has */ };
+typedef struct { const Func *func; uint32_t pos; uint8_t slip; } LoopNote;
+
 typedef struct {
     KFunc *func;
     LoopBind *binds;
@@ -144,6 +148,7 @@ typedef struct {
     int64_t draws;         /* in a turn of the parallel version */
     bool chunked;          /* parallel is by chunks; a fault in it has changed nothing, and exact is to be run */
     LoopTest *tests;       /* of the guard */
+    LoopNote notes[LOOP_NOTES]; int nnotes;
     int sums[LOOP_SUM_ARRAYS], nsums; /* sources of arrays that turns only add to */
     const Source *src;     /* of the sentence in `why` */
     uint32_t why_pos;

@@ -51,6 +51,7 @@ static KRef whole_index(Loops *L, const Access *a, Number n, KRef *shown) {
     snprintf(text, sizeof text, "an index of %.80s is not a number", a->name ? a->name : "the array");
     if (!kloop_is_number(L, x)) kloop_fail_unless(L, kloop_op(L, K_EQ, x, x), QS_EINDEX, text, 0, 0);
     *shown = kbuild_pure(&L->walk, K_MATH, QS_B1, down ? MF_floor : MF_trunc, x, 0, 0, 0);
+    if (a->mode == ACC_DEFAULT) kloop_note_fraction(L, x, *shown);
     t = kloop_cast(L, *shown, QS_I64);
     return kloop_op(L, K_MIN, kloop_op(L, K_MAX, t, kloop_i64(L, LOOP_INDEX_LEAST)), kloop_i64(L, LOOP_INDEX_MOST));
 }

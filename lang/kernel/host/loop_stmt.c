@@ -17,7 +17,7 @@ static qs_status convert(Loops *L, const Sym *sym, const TypeExpr *here, Value *
     const TypeExpr *type = here ? here : kfind_annotation(f, sym, L->pos);
     const Str *name = type && type->kind == TE_NAME ? type->name : NULL;
     if (!type || (v->what == WHAT_VECTOR && !here)) return QS_OK;
-    if (v->what == WHAT_NUMBER) return kloop_convert(L, name, &v->num);
+    if (v->what == WHAT_NUMBER) return kloop_settle(L, name, &v->num);
     if (name && kloop_has_shape(name->s, v)) return QS_OK;
     return kloop_decline(L, L->pos, "a conversion to %s", name ? name->s : "a type");
 }

@@ -368,6 +368,7 @@ static qs_status convert_field(Loops *L, const Var *v, Value *x) {
     bool vector = t && t->kind == TY_ARRAY && t->inner->kind == TY_NUM && t->inner->dtype == L->c->scalar_dtype &&
                   t->rank == 1 && !x->cols && (!t->nfixed || t->dims[0] == x->n);
     if (!t) return QS_OK;
+    if (x->what == WHAT_NUMBER && t->kind == TY_NUM) kloop_note_cut(L, t->dtype, x->num);
     if (x->what == WHAT_NUMBER && t->kind == TY_NUM) return kloop_convert_to(L, t->dtype, &x->num);
     if (x->what == WHAT_VECTOR && vector) return QS_OK;
     return kloop_decline(L, L->pos, "a conversion to the type of the field %s", v->sym->name->s);
@@ -469,6 +470,37 @@ void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, K
     if (b) kloop_emit(L, K_SET, QS_B1, L->value[1], kloop_cast(L, b, QS_F64), 0, 0);
     kbuild_leave(&L->walk, K_BREAK, 1);
     kloop_flow(L, K_END, 0);
+}
+
+/* -- notes ------------------------------------------------------------------------------------------------------- */
+static int note_at(Loops *L, Slip slip) {
+    LoopResult *r = L->out;
+    for (int i = 0; i < r->nnotes; i++)
+        if (r->notes[i].func == L->in->func && r->notes[i].pos == L->pos && r->notes[i].slip == slip) return i;
+    if (r->nnotes == LOOP_NOTES) return -1;
+    r->notes[r->nnotes] = (LoopNote){L->in->func, L->pos, (uint8_t)slip};
+    return L->changed = true, r->nnotes++; /* its LOCAL is there in the next pass */
+}
+
+void kloop_note(Loops *L, Slip slip, KRef when) {
+    double k;
+    if (kir_is_const(L->f, when, &k) && k == 0) return;
+    int n = note_at(L, slip);
+    if (n < 0 || !L->note[n]) return;
+    kloop_flow(L, K_IF, when);
+    kloop_emit(L, K_SET, QS_B1, L->note[n], kbuild_int(&L->walk, QS_B1, 1), 0, 0);
+    kloop_flow(L, K_END, 0);
+}
+
+static bool rounds(const KIns *i) {
+    return i->op == K_MATH &&
+           (i->flag == MF_floor || i->flag == MF_ceil || i->flag == MF_round || i->flag == MF_trunc);
+}
+
+void kloop_note_fraction(Loops *L, KRef x, KRef whole) {
+    const KIns *i = &L->f->ins[x];
+    bool counted = i->op == K_CAST && !qdtype_is_real((qs_dtype)L->f->ins[i->a].dtype);
+    if (!counted && !rounds(i)) kloop_note(L, SLIP_FRACTION, kloop_op(L, K_NE, x, whole));
 }
 
 void kloop_inside(Loops *L, KRef at, KRef n, KRef shown, const char *array, int axis) {

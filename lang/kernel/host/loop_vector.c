@@ -167,6 +167,7 @@ static KRef place_in(Loops *L, int extent, int axis, Number index, const char *n
         snprintf(text, sizeof text, "an index of %.80s is not a number", name ? name : "the array");
         kloop_fail_unless(L, kloop_op(L, K_EQ, x, x), QS_EINDEX, text, 0, 0);
         shown = kbuild_pure(&L->walk, K_MATH, QS_B1, MF_trunc, x, 0, 0, 0);
+        kloop_note_fraction(L, x, shown);
         t = kloop_cast(L, shown, QS_I64);
     }
     return kloop_inside(L, t, n, shown, name, axis), t;

@@ -6,6 +6,7 @@
 #include "lang/kernel/ir/affine.h"
 #include "lang/kernel/walk/walk.h"
 #include "lang/syntax/operators.h"
+#include "vm/base/warning.h"
 
 /* A variable that is real at first and complex later is compiled as complex from the beginning (loop_complex.c); while
  * the program has a real number, the imaginary part here is +0.  This says what a complex number here may be in the
@@ -124,6 +125,7 @@ typedef struct Loops {
     KRef fault, value[2];  /* LOCALs: number of the test that failed, its values */
     KRef returned;         /* LOCAL: 1 + where the `return` is that has left the loop; 0: there is none */
     struct { LoopPlace place; int message; } *faults; uint32_t nfaults, cap_faults;
+    KRef note[LOOP_NOTES]; /* LOCALs, bool: for each place of out->notes */
     LoopBind *binds; uint32_t cap_binds;
     Check *checks; uint32_t nchecks, cap_checks;   /* index tests that a guard can make */
     /* ints that may need more than 62 bits, so that bounds of them wrap */
@@ -177,6 +179,10 @@ void kloop_join(Walk *w, bool *into);
 void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, KRef a, KRef b);
 /* An index test; `shown` is what messages call the index. */
 void kloop_inside(Loops *L, KRef at, KRef n, KRef shown, const char *array, int axis);
+/* After the loop this place warns if `when` has held. */
+void kloop_note(Loops *L, Slip slip, KRef when);
+/* x is an index, `whole` what is read of it. */
+void kloop_note_fraction(Loops *L, KRef x, KRef whole);
 void kloop_forget(Loops *L, const Node *loop);                  /* it begins: what its turns set is not known now */
 
 /* -- loop_stmt.c ------------------------------------------------------------------------------------------------- */
@@ -212,6 +218,8 @@ qs_status kloop_unary(Loops *L, Op op, Number a, Number *out);
 Number kloop_choose(Loops *L, KRef c, Number a, Number b);       /* of one kind */
 Number kloop_to_int(Loops *L, Number a);                         /* int(a) */
 qs_status kloop_convert(Loops *L, const Str *type, Number *n); /* as a variable of that type holds it; NULL: declines */
+qs_status kloop_settle(Loops *L, const Str *type, Number *n);    /* the same by its annotation: what is cut off is told */
+void kloop_note_cut(Loops *L, qs_dtype d, Number n);
 qs_status kloop_convert_to(Loops *L, qs_dtype d, Number *n);     /* the same with scalar, int8 … int64 */
 Number kloop_to_num(Loops *L, Number a);                         /* scalar(a) */
 
