@@ -100,6 +100,9 @@ qs_status qarr_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_v
  * stand alone it is the type that loses nothing of them (float64, int64, bool, complex128).  An int that the elements
  * of the arrays do not hold makes float64 of them.  Other values take no part. */
 qs_dtype qoperand_meet(qs_vm *vm, int n, const qs_value *v);
+/* v, a number beside elements of type d where something is chosen or compared: a whole one beside int64 or uint64 is an
+ * int, so that no digit of theirs is lost. */
+qs_value qoperand_whole(qs_dtype d, qs_value v);
 
 /* -- apply.c: functions of two elements that have no row ----------------------------------------------------------- */
 qs_status qapply_two(qs_vm *vm, const char *name, double (*fn)(double, double), qs_value a, qs_value b, qs_value *out);

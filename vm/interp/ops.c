@@ -59,12 +59,13 @@ static bool mixed_binary(Op op, double x, double y, qs_value *out) {
     case OP_SUB: *out = qs_num(x - y); return true;
     case OP_MUL: case OP_PWMUL: *out = qs_num(x * y); return true;
     case OP_DIV: case OP_PWDIV: *out = qs_num(x / y); return true;
-    case OP_LT: *out = qs_bool(x < y); return true;
-    case OP_LE: *out = qs_bool(x <= y); return true;
-    case OP_GT: *out = qs_bool(x > y); return true;
-    case OP_GE: *out = qs_bool(x >= y); return true;
     default: return false;
     }
+}
+
+static bool mixed_order(Op op, qs_value a, qs_value b, qs_value *out) {
+    if (op < OP_EQ || op > OP_GE) return false;
+    return *out = qs_bool(qarith_order(op, a, b)), true;
 }
 
 /* -- strings ----------------------------------------------------------------------------------------------------- */
@@ -139,7 +140,7 @@ qs_status qops_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
         TRY(qwarn_slip(qvm_ctx(vm), qvm_here(vm), SLIP_FLOAT32));
     if (a.kind == QS_INT && b.kind == QS_INT) return int_binary(vm, op, a.u.i, b.u.i, out);
     if ((a.kind == QS_NUM && b.kind == QS_INT) || (a.kind == QS_INT && b.kind == QS_NUM))
-        if (mixed_binary(op, qval_number(a), qval_number(b), out)) return QS_OK;
+        if (mixed_order(op, a, b, out) || mixed_binary(op, qval_number(a), qval_number(b), out)) return QS_OK;
     if (foreign_of(a) || foreign_of(b)) {
         if ((op != OP_EQ && op != OP_NE) || (a.kind != QS_NIL && b.kind != QS_NIL))
             return foreign_binary(vm, (int)op, a, b, out);

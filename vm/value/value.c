@@ -368,9 +368,7 @@ static bool equal_at(qs_vm *vm, qs_value a, qs_value b, int depth);
 static bool numbers_equal(qs_value a, qs_value b) {
     if (a.kind != QS_NUM && b.kind != QS_NUM) return a.u.i == b.u.i;
     if (a.kind == b.kind) return a.u.f == b.u.f;
-    double x = a.kind == QS_NUM ? a.u.f : b.u.f;
-    int64_t i = a.kind == QS_NUM ? b.u.i : a.u.i;
-    return x == (double)i && x < 0x1p63 && (int64_t)x == i; /* exactly: beyond 2^53 many integers round to one double */
+    return a.kind == QS_NUM ? !qdtype_order(b.u.i, a.u.f) : !qdtype_order(a.u.i, b.u.f);
 }
 
 static void parts(qs_value v, double z[2]) {
@@ -558,7 +556,7 @@ static qs_status check_listed(qs_vm *vm, const Type *t, const Array *list, int r
     bool sizes = list->source || t->rank == RANK_ANY || rank <= t->rank || (t->rank == 1 && rank == 2 && dims[0] == 1);
     bool written = list->hdr.flags & ARRAY_LITERAL || list->rank > 1 || t->rank == 1;
     if (sizes || !written) return QS_OK;
-    const char *element = t->inner->kind == TY_NUM ? qtype_name(t->inner) : NULL;
+    const char *element = t->inner->kind == TY_NUM && t->inner->dtype != qvm_ctx(vm)->scalar_dtype ? qtype_name(t->inner) : NULL;
     return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s takes %d size%s, %d given%s%s%s", qtype_name(t), t->rank,
                     t->rank == 1 ? "" : "s", rank, element ? " (elements are converted by " : "",
                     element ? element : "", element ? "([...]))" : "");

@@ -140,11 +140,28 @@ static void note_rounded(Loops *L, KRef x, KRef y) {
         kloop_note(L, SLIP_FLOAT32, kloop_op(L, K_EQ, x, kloop_f64(L, (double)(float)k)));
 }
 
+/* What takes the place of x, a double, beside i, an int of more than 53 bits: where both are equal as doubles an int
+ * decides, -1, 0 or 1 away.  Below: which side of 0 stands for i < x. */
+static KRef order_of(Loops *L, KRef i, KRef x) {
+    KRef d = kloop_cast(L, i, QS_F64), whole = kloop_cast(L, x, QS_I64), zero = kloop_f64(L, 0);
+    KRef far = kloop_op(L, K_LE, kloop_f64(L, 0x1p63), x); /* an int64 is less */
+    KRef least = kbuild_const(&L->walk, QS_F64, -1), most = kloop_f64(L, 1);
+    KRef close = kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, kloop_op(L, K_LT, i, whole), least,
+                             kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, kloop_op(L, K_LT, whole, i), most, zero, 0), 0);
+    close = kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, far, least, close, 0);
+    KRef apart = kloop_op(L, K_SUB, d, x); /* the sign is that of the difference; nan stays nan */
+    return kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, kloop_op(L, K_EQ, d, x), close, apart, 0);
+}
+
+static KRef as_int(Loops *L, Number a) { return a.kind == LOOP_INT ? a.v : kloop_twin(L, a); }
+
 static qs_status compare(Loops *L, Op op, Number a, Number b, Number *out) {
-    bool ints = a.kind == LOOP_INT && b.kind == LOOP_INT;
-    KRef x = ints ? a.v : kloop_twin(L, a), y = ints ? b.v : kloop_twin(L, b);
-    bool whole = x && y;
-    if (!whole) x = kloop_real(L, a), y = kloop_real(L, b);
+    KRef x = as_int(L, a), y = as_int(L, b);
+    bool whole = x && y, far = a.kind == LOOP_INT ? !kloop_twin(L, a) : b.kind == LOOP_INT && !kloop_twin(L, b);
+    if (!whole && far) {
+        if (x) x = order_of(L, x, kloop_real(L, b)), y = kloop_f64(L, 0);
+        else y = order_of(L, y, kloop_real(L, a)), x = kloop_f64(L, 0);
+    } else if (!whole) x = kloop_real(L, a), y = kloop_real(L, b);
     if (op == OP_EQ || op == OP_NE) note_rounded(L, x, y), note_rounded(L, y, x);
     KPair c = kelem_real(kbuild_rows(&L->walk), kelem_operator(op), whole ? QS_I64 : QS_F64, (KRef[]){x, y});
     return *out = kloop_bool(c.re), QS_OK;
