@@ -550,12 +550,11 @@ static qs_status construct_fixed(qs_vm *vm, const Type *t, int n, const qs_value
     return s;
 }
 
-/* mat(size(x)) has the shape of x, whatever that is; a list that was written or computed has as many sizes as t takes,
- * and not elements. */
+/* mat(size(x)) has the shape of x, whatever that is.  But a matrix holds elements, and so does what would not make a
+ * vec. */
 static qs_status check_listed(qs_vm *vm, const Type *t, const Array *list, int rank, const int64_t *dims) {
     bool sizes = list->source || t->rank == RANK_ANY || rank <= t->rank || (t->rank == 1 && rank == 2 && dims[0] == 1);
-    bool written = list->hdr.flags & ARRAY_LITERAL || list->rank > 1 || t->rank == 1;
-    if (sizes || !written) return QS_OK;
+    if (sizes || (list->rank < 2 && t->rank != 1)) return QS_OK;
     const char *element = t->inner->kind == TY_NUM && t->inner->dtype != qvm_ctx(vm)->scalar_dtype ? qtype_name(t->inner) : NULL;
     return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s takes %d size%s, %d given%s%s%s", qtype_name(t), t->rank,
                     t->rank == 1 ? "" : "s", rank, element ? " (elements are converted by " : "",

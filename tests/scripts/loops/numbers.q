@@ -1,4 +1,4 @@
-% options: --no-warnings --loops always
+% options: --loops always
 % what numbers are in compiled loops is what they are in interpreted ones
 function [] = show(name, x)
     print name, " ", x
