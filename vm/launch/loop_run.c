@@ -62,6 +62,7 @@ Array *qloop_array(const Call *c, const LoopBind *b) {
 /* The array of parameter i shares memory with another one that is written. */
 static bool meets_written(const Call *c, const LoopCode *code, int i) {
     const Array *a = qloop_array(c, &code->binds[i]);
+    if (!code->func->params[i].read && !code->func->params[i].written) return false; /* extents only */
     for (int k = 0; a && k < code->func->nparams; k++) {
         const Array *b = k != i && code->func->params[k].written ? qloop_array(c, &code->binds[k]) : NULL;
         if (b && qbuf_overlap(b->buf, a->buf)) return true;

@@ -48,7 +48,7 @@
 typedef enum {
     LOOP_UNSET, LOOP_NUM, LOOP_INT, LOOP_BOOL, LOOP_COMPLEX,
     LOOP_VECTOR, /* a few numbers of a length that is compiled in, of variables that the loop sets */
-    LOOP_ARRAY, LOOP_FUNC, LOOP_BUILTIN, LOOP_OBJECT, LOOP_OTHER
+    LOOP_ARRAY, LOOP_FUNC, LOOP_BUILTIN, LOOP_OBJECT, LOOP_CELL, LOOP_OTHER
 } LoopKind;
 enum { LOOP_VECTOR_MAX = 32, LOOP_SMALL = 1 << 20 /* sums of a few such are exact in float32 */ };
 
@@ -82,6 +82,8 @@ typedef struct {
      * source of another function (else -1), of what that has captured, and of globals. */
     void (*value)(void *ud, int of, const Sym *sym, LoopValue *out);
     void (*field)(void *ud, int of, const Str *name, LoopValue *out); /* of the object with that source */
+    /* Of the cell with that source the item whose number is the source `number`, or -1 - number. */
+    void (*item)(void *ud, int of, int number, LoopValue *out);
     /* That field may be set, and converts to *type; NULL: it does not. */
     bool (*settable)(void *ud, int of, const Str *name, const Type **type);
     /* The function that o.name() in `from` calls, o being the object with that source: no field of it. */

@@ -366,10 +366,25 @@ void kloop_short(Loops *L, Value *v) {
 }
 
 /* -- statements -------------------------------------------------------------------------------------------------- */
+/* c[k], c a cell: an item. */
+static qs_status load_item(Loops *L, Node *n, Value *out, bool *found) {
+    Node *base = n->u.index.base;
+    Value cell;
+    *found = false;
+    if (n->u.index.at.n != 1 || base->kind != N_IDENT || !base->u.ident.sym) return QS_OK;
+    TRY(kloop_read(L, base->u.ident.sym, &cell));
+    *found = cell.what == WHAT_CELL;
+    L->pos = n->pos;
+    return *found ? kloop_item(L, &cell, n->u.index.at.at[0], out) : QS_OK;
+}
+
 qs_status kloop_load(Walk *w, Node *n, Value *out) {
     Loops *L = (Loops *)w;
     Access a;
     Value v = {.what = WHAT_NUMBER};
+    bool is_item;
+    TRY(load_item(L, n, out, &is_item));
+    if (is_item) return QS_OK;
     TRY(access_of(L, n, &a));
     if (a.row) return kloop_vector_row(L, &a.base, a.index[0], a.name, out);
     if (a.base.what == WHAT_VECTOR) {

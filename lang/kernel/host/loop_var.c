@@ -10,6 +10,8 @@
  * a variable that may have no value is a test like that of an index. */
 #include "lang/kernel/host/looping.h"
 
+#include "lang/syntax/fold.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -106,6 +108,7 @@ static qs_status entering(Loops *L, const LoopValue *v, Str *called, Value *out)
     case LOOP_ARRAY: out->what = WHAT_ARRAY; return QS_OK;
     case LOOP_FUNC: case LOOP_BUILTIN: out->what = WHAT_FUNCTION; return QS_OK;
     case LOOP_OBJECT: out->what = WHAT_OBJECT; return QS_OK;
+    case LOOP_CELL: out->what = WHAT_CELL; return QS_OK;
     case LOOP_UNSET: return kloop_decline(L, L->pos, "%s has no value", called->s);
     default: return kloop_decline(L, L->pos, "%s is neither a number nor an array of numbers", called->s);
     }
@@ -235,7 +238,7 @@ static const char *kind_name(uint8_t kind) {
     static const char *const names[] = {
         [LOOP_UNSET] = "nothing", [LOOP_NUM] = "a number", [LOOP_INT] = "an int", [LOOP_BOOL] = "a truth value",
         [LOOP_COMPLEX] = "a complex number", [LOOP_VECTOR] = "a vector", [LOOP_ARRAY] = "an array",
-        [LOOP_FUNC] = "a function", [LOOP_BUILTIN] = "a function", [LOOP_OBJECT] = "an object",
+        [LOOP_FUNC] = "a function", [LOOP_BUILTIN] = "a function", [LOOP_OBJECT] = "an object", [LOOP_CELL] = "a cell",
         [LOOP_OTHER] = "something else"};
     return names[kind];
 }
@@ -410,6 +413,22 @@ qs_status kloop_field(Loops *L, const Value *object, const Str *name, Value *out
     L->job->field(L->job->ud, object->host.source, name, &v);
     *out = (Value){.what = WHAT_NOTHING};
     return entering(L, &v, (Str *)(uintptr_t)name, out);
+}
+
+qs_status kloop_item(Loops *L, const Value *cell, Node *index, Value *out) {
+    double k = -1;
+    Value at = {0};
+    LoopValue v = {0};
+    bool known = qfold_number(index, &k) && k == floor(k) && k >= 0 && k < INT32_MAX;
+    bool named = !known && index->kind == N_IDENT && index->u.ident.sym;
+    if (named) TRY(kloop_read(L, index->u.ident.sym, &at));
+    bool entered = named && at.what == WHAT_NUMBER && (at.host.kind == LOOP_NUM || at.host.kind == LOOP_INT);
+    if (!known && !entered) return kloop_decline(L, L->pos, "an item of a cell with a number that changes");
+    L->job->item(L->job->ud, cell->host.source, known ? -1 - (int)k : at.host.source, &v);
+    *out = (Value){.what = WHAT_NOTHING};
+    char called[80];
+    snprintf(called, sizeof called, "an item of %.60s", cell->name->s);
+    return entering(L, &v, qstr_cname(L->c, called), out);
 }
 
 /* -- which variables certainly have a value ---------------------------------------------------------------------- */

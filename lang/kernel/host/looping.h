@@ -26,7 +26,7 @@ typedef struct {
     uint8_t maybe;     /* MaybeReal, of LOOP_COMPLEX */
 } Number;
 
-typedef enum { WHAT_NOTHING, WHAT_NUMBER, WHAT_VECTOR, WHAT_TRUTHS, WHAT_ARRAY, WHAT_FUNCTION, WHAT_OBJECT } What;
+typedef enum { WHAT_NOTHING, WHAT_NUMBER, WHAT_VECTOR, WHAT_TRUTHS, WHAT_ARRAY, WHAT_FUNCTION, WHAT_OBJECT, WHAT_CELL } What;
 typedef struct Val {
     What what;
     Number num;            /* WHAT_NUMBER */
@@ -165,6 +165,8 @@ static inline qs_status kloop_read(Loops *L, const Sym *sym, Value *out) {
     return kcall_name(&L->walk, sym, L->pos, out);
 }
 qs_status kloop_field(Loops *L, const Value *object, const Str *name, Value *out);
+/* c[index], where c and the index are what they were before the loop. */
+qs_status kloop_item(Loops *L, const Value *cell, Node *index, Value *out);
 qs_status kloop_set_field(Loops *L, const Value *object, Str *name, const Value *x);
 /* It is asked for where it may have no value: an error, if it has none. */
 qs_status kloop_doubt(Loops *L, Var *v, const char *sentence);
