@@ -812,7 +812,7 @@ called_out:
     }
 returned:
     if (m->nframes == floor_frames) return QS_OK;
-    f = &m->frames[m->nframes - 1];
+    f--; /* frames lie one behind the other */
     pc = f->pc;
     base = f->base;
     k = f->proto->k;
