@@ -123,8 +123,7 @@ static qs_status vector_value(Call *c, const LoopOut *o, qs_value *out) {
     qs_dtype d = qvm_ctx(c->vm)->scalar_dtype;
     Array *a;
     void *p;
-    for (int i = 0; i < o->length; i++)
-        if (qdtype_rounds_whole(c->reals[o->slot + i])) d = QS_F64;
+    if (c->reals[o->slot + o->length] != 0) d = QS_F64;
     TRY(qarr_new(c->vm, d, o->columns ? 2 : 1, dims, false, &a));
     *out = qarr_value(a);
     TRY(qarr_write(c->vm, a, &p));

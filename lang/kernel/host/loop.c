@@ -74,7 +74,7 @@ static void declare_all(Loops *L, Frame *in) {
         Var *v = &in->vars[i];
         bool entered = in == L->root && v->entry.kind != LOOP_UNSET && L->mode != MODE_PARALLEL;
         bool reduced = in == L->root && v->reduce && L->mode == MODE_PARALLEL;
-        v->v = v->twin = v->im = v->given = v->least = v->most = 0, v->part = NULL, v->home = NULL;
+        v->v = v->twin = v->im = v->given = v->least = v->most = v->f64 = 0, v->part = NULL, v->home = NULL;
         v->bound = false;
         v->set = (entered && is_held(v)) || reduced;
         if (reduced) v->fraction = true;
@@ -143,7 +143,7 @@ static void assign_slots(Loops *L) {
         o->given = -1, o->reduce = v->reduce;
         if (v->reduce) o->part = r->nparts, r->nparts += v->reduce == REDUCE_PRODUCT ? 3 : 1;
         o->slot = v->kind == LOOP_INT ? r->nwholes++ : r->nreals;
-        if (v->kind != LOOP_INT) r->nreals += v->kind == LOOP_COMPLEX ? 2 : v->kind == LOOP_VECTOR ? v->n : 1;
+        if (v->kind != LOOP_INT) r->nreals += v->kind == LOOP_COMPLEX ? 2 : v->kind == LOOP_VECTOR ? v->n + 1 : 1;
         if (v->entry.kind == LOOP_UNSET) o->given = r->nreals++;
     }
     r->returned = has_return(L->job->loop) ? r->nreals++ : -1;
@@ -152,7 +152,10 @@ static void assign_slots(Loops *L) {
 
 static void put_variable(Loops *L, const Var *v, int slot) {
     for (int i = 0; v->kind == LOOP_VECTOR && i < v->n; i++) put(L, LOOP_REALS, slot + i, kloop_get(L, v->part[i]));
-    if (v->kind == LOOP_VECTOR) return;
+    if (v->kind == LOOP_VECTOR) {
+        put(L, LOOP_REALS, slot + v->n, v->f64 ? kloop_cast(L, kloop_get(L, v->f64), QS_F64) : kloop_f64(L, 0));
+        return;
+    }
     KRef x = kloop_get(L, v->v);
     if (v->kind == LOOP_INT) put(L, LOOP_WHOLES, slot, x);
     else put(L, LOOP_REALS, slot, kloop_cast(L, x, QS_F64));

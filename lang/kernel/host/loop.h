@@ -115,7 +115,8 @@ typedef struct { /* a variable that the loop sets: where its value is afterwards
     const Sym *sym;
     int object;            /* a field, whose name sym has, of the object with this source; -1: a variable */
     uint8_t kind;          /* LOOP_NUM, LOOP_BOOL: in reals[slot]; LOOP_INT: in wholes[slot]; LOOP_COMPLEX: in two
-                              reals; LOOP_VECTOR: in `length` reals from there on */
+                              reals; LOOP_VECTOR: in `length` reals from there on, and behind them whether
+                              they are of float64 */
     uint8_t length, columns; /* of a LOOP_VECTOR; columns 0: a vec */
     int slot;
     int given;             /* reals[given] is 0 when it was not set after all; -1: it was */

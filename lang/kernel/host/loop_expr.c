@@ -148,21 +148,23 @@ static qs_status unary(Walk *w, Op op, Value *a, Value *out) {
     return (x.kind == LOOP_COMPLEX ? kloop_complex_unary : kloop_unary)(L, op, x, &out->num);
 }
 
-/* An item of an array stays whole when it is: the host would take float64 for it, or int64 for an int that doubles may
- * not hold, as long as it is not made of one.  Whether a number of which nothing is known is whole and lost by rounding
- * shows at each turn. */
-static qs_status item(Loops *L, const Value *v, Number *out) {
+/* An item of a list.  The host takes float64 for a list with a whole number that `scalar` rounds, or int64 for an int
+ * that doubles may not hold, as long as it is not made of one.  Whether a number is so shows at each turn, unless it was
+ * an element of such an array, or is small. */
+static qs_status item(Loops *L, const Value *v, Number *out, KRef *f64) {
     TRY(kloop_real_number(L, v, out));
-    if (kloop_twin(L, *out)) return *out = kloop_to_num(L, *out), QS_OK;
     const KIns *made = &L->f->ins[out->v];
-    if (out->kind == LOOP_INT && (made->op != K_CAST || L->f->ins[made->a].dtype != QS_F64))
+    bool twin = kloop_twin(L, *out), element = made->op == K_CAST && L->f->ins[made->a].dtype == QS_F32;
+    if (!twin && out->kind == LOOP_INT && (made->op != K_CAST || L->f->ins[made->a].dtype != QS_F64))
         return kloop_decline(L, L->pos, "a list of ints of 64 bits");
-    KRef x = kloop_real(L, *out), whole = kelem_real(kbuild_rows(&L->walk), EL_trunc, QS_F64, (KRef[]){x, 0}).re;
-    *out = kloop_rounded(L, *out);
+    *out = kloop_to_num(L, *out);
+    KRef x = out->v, rounded = kloop_rounded(L, *out).v;
+    if (L->c->scalar_dtype == QS_F64 || rounded == x || element) return QS_OK;
+    KRef whole = kelem_real(kbuild_rows(&L->walk), EL_trunc, QS_F64, (KRef[]){x, 0}).re;
     KRef large = kloop_op(L, K_LT, kbuild_pure(&L->walk, K_ABS, QS_B1, 0, x, 0, 0, 0), kloop_f64(L, 0x1p64));
-    KRef lost = kloop_op(L, K_AND, kloop_op(L, K_NE, out->v, x), large);
-    KRef keep = kloop_op(L, K_AND, kloop_op(L, K_EQ, whole, x), lost);
-    return *out = kloop_num(kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, keep, x, out->v, 0)), QS_OK;
+    KRef lost = kloop_op(L, K_AND, kloop_op(L, K_NE, rounded, x), large);
+    if (!twin) lost = kloop_op(L, K_AND, kloop_op(L, K_EQ, whole, x), lost);
+    return *f64 = kloop_or(L, *f64, lost), QS_OK;
 }
 
 /* [a,b,c], and of vectors the matrix that has them as rows */
@@ -173,11 +175,14 @@ static qs_status matrix(Walk *w, Value *items, int n, Value *out) {
     if (!cols || cols > LOOP_VECTOR_MAX || rows > LOOP_VECTOR_MAX || rows * cols > LOOP_VECTOR_MAX)
         return kloop_decline(L, L->pos, "an array of %s elements made in the loop", cols ? "many" : "no");
     *out = kloop_matrix(L, rows, cols);
-    for (int i = 0; i < n && !nested; i++) TRY(item(L, &items[i], &out->at[i]));
+    for (int i = 0; i < n && !nested; i++) TRY(item(L, &items[i], &out->at[i], &out->f64));
+    for (int i = 0; i < n && !nested; i++) /* a whole one is never rounded */
+        if (!kloop_twin(L, out->at[i])) out->at[i] = kloop_held(L, out->f64, out->at[i]);
     for (int i = 0; i < n && nested; i++) {
         bool fits = items[i].what == WHAT_VECTOR && items[i].n == cols && !items[i].cols;
         if (!fits) return kloop_decline(L, L->pos, "a matrix that is not made of rows of numbers");
         memcpy(out->at + i * cols, items[i].at, (size_t)cols * sizeof *out->at);
+        out->f64 = kloop_or(L, out->f64, items[i].f64);
     }
     return QS_OK;
 }

@@ -44,6 +44,9 @@ static qs_status change(Loops *L, const Node *target, Op op, const Value *old, c
     if (old->what != WHAT_VECTOR || !v || v->bound) return kloop_decline(L, L->pos, "a change of all of %s", name->s);
     TRY(kloop_operator(L, op, old, x, out));
     if (out->n != old->n || out->cols != old->cols) return kloop_decline(L, L->pos, "vectors of different lengths");
+    if (out->f64 != old->f64) /* it keeps its type */
+        for (int i = 0; i < out->n; i++) out->at[i] = kloop_held(L, old->f64, out->at[i]);
+    out->f64 = old->f64;
     return kloop_patched(L, v);
 }
 

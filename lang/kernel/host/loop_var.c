@@ -204,6 +204,7 @@ static Value from_locals(Loops *L, Var *v) {
     if (v->kind == LOOP_VECTOR) {
         x = kloop_vector(L, v->n), x.cols = v->cols;
         for (int i = 0; i < v->n; i++) x.at[i] = kloop_num(kloop_get(L, v->part[i]));
+        if (v->f64) x.f64 = kloop_get(L, v->f64);
         return x;
     }
     if (!v->v) return (Value){.what = WHAT_NUMBER, .num = kloop_const(L, 0)}; /* declared in the next pass */
@@ -266,6 +267,7 @@ void kloop_declare(Loops *L, Var *v, const Value *init) {
     if (v->kind == LOOP_VECTOR) {
         v->part = qarena_alloc(L->arena, (size_t)(v->n + 1) * sizeof *v->part);
         for (int i = 0; i < v->n; i++) v->part[i] = local(L, init->at[i].v);
+        v->f64 = v->varies ? local(L, init->f64 ? init->f64 : kbuild_int(&L->walk, QS_B1, 0)) : 0;
         return;
     }
     v->v = local(L, init->num.v), v->im = local(L, init->num.im);
@@ -339,10 +341,12 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
         TRY(share(L, x->origin));
         TRY(share(L, v));
     }
+    if (vector && x->f64 && !v->varies) v->varies = L->changed = true;
     v->set = true, v->bound = false;
     v->home = L->block, v->val = *x, v->val.origin = NULL;
     if (vector ? !v->part : !v->v) return kloop_declare(L, v, x), L->changed = true, QS_OK;
     for (int i = 0; vector && i < v->n; i++) set_local(L, v->part[i], x->at[i].v);
+    if (vector && v->f64) set_local(L, v->f64, x->f64 ? x->f64 : kbuild_int(&L->walk, QS_B1, 0));
     if (!vector) set_local(L, v->v, x->num.v), set_local(L, v->im, x->num.im), set_local(L, v->twin, x->num.twin);
     if (v->given) set_local(L, v->given, kbuild_int(&L->walk, QS_B1, 1));
     if (v->most) kloop_watched(L, v);

@@ -33,6 +33,7 @@ typedef struct Val {
     Number *at; int n;     /* WHAT_VECTOR: what its elements hold, each rounded to their type */
                            /* WHAT_TRUTHS: truth values instead, as a condition of ?: */
     int cols;              /* of a matrix, whose elements come row by row; 0: a vec */
+    KRef f64;              /* bool: its array is of float64, as that of [16777217,x] is; 0: surely of `scalar` */
     struct Var *origin;    /* WHAT_VECTOR: the variable of whose array it is; NULL: a new one */
     LoopValue host;        /* the others */
     struct Val *caught;    /* WHAT_FUNCTION: what it has captured in the loop; NULL: what host.source has */
@@ -51,6 +52,7 @@ typedef struct Var { /* a variable: of the loop's function, or of one inlined; o
     int n, cols;       /* LOOP_VECTOR: elements, and as in Value */
     bool shared;       /* LOOP_VECTOR: perhaps its array has another name, too */
     bool patched;      /* LOOP_VECTOR: single elements are set */
+    bool varies;       /* LOOP_VECTOR: its array may be of float64 */
     bool assigned;     /* somewhere in the loop, as far as is known */
     uint8_t maybe;     /* MaybeReal, of LOOP_COMPLEX */
     bool replaced;     /* its value before the loop is of another kind, and is never read in the loop */
@@ -62,7 +64,7 @@ typedef struct Var { /* a variable: of the loop's function, or of one inlined; o
     uint8_t reduce;    /* LoopReduce */
     bool live;         /* its value after the loop may matter */
     /* this pass */
-    KRef v, twin, im, *part; /* LOCALs */
+    KRef v, twin, im, *part, f64; /* LOCALs */
     KRef given;        /* LOCAL: whether it has a value, of one that had none when the loop began */
     KRef least, most;  /* LOCALs: of a product in a chunk, how small and how large it has been */
     bool set;          /* certainly has a value here */
@@ -238,6 +240,8 @@ Value kloop_vector(Loops *L, int n);                             /* new, of n el
 Value kloop_matrix(Loops *L, int rows, int cols);                /* one of one row is a vec */
 qs_status kloop_made(Loops *L, const char *name, const Value *args, int nargs, bool *found, Value *out); /* zeros … */
 Number kloop_rounded(Loops *L, Number a);                        /* as an element of an array holds it */
+KRef kloop_or(Loops *L, KRef a, KRef b);                         /* of conditions, 0: never */
+Number kloop_held(Loops *L, KRef f64, Number a);                 /* as an element of such an array holds it */
 bool kloop_is_vectorial(const Value *a, const Value *b);         /* an operation on elements */
 qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, Value *out);
 qs_status kloop_vector_unary(Loops *L, Op op, const Value *a, Value *out);
