@@ -2,7 +2,7 @@
  *
  * The length is known, and each element is a number of its own, rounded to what an array holds: float32, or float64.
  * A list with a whole number that float32 rounds is of float64, and so is what is made of it.  Where that shows in each
- * turn only (Value.f64), elements are computed in both types, and the one that holds is chosen.
+ * turn only (Value.f64), elements are computed as float32 holds them, and then, if it has to be, once more.
  * Elements compute in that type, reductions in double, in the order of vm/array/packed.c and vm/array/reduce.c.
  *
  * A whole element keeps its twin where float32 surely holds it; extents and counters of at most 20 bits are compiled in
@@ -65,34 +65,55 @@ static Number with_twin(const Loops *L, Number n, Number doubles) {
     return n.twin = doubles.twin, n.lo = doubles.lo, n.hi = doubles.hi, n;
 }
 
+static KRef in_type(Loops *L, Number x, qs_dtype d) { return d == QS_F32 && x.f32 ? x.f32 : kloop_cast(L, x.v, d); }
+
 static Number row_in(Loops *L, Elem e, qs_dtype d, const Number *x, int n) {
     KRef refs[LOOP_ROW_ARGS] = {0};
-    for (int i = 0; i < n; i++) refs[i] = kloop_cast(L, x[i].v, d);
+    for (int i = 0; i < n; i++) refs[i] = in_type(L, x[i], d);
     return wide(L, kelem_real(kbuild_rows(&L->walk), e, d, refs).re);
 }
 
-/* A row on elements of arrays of `scalar`, or of float64. */
-static Number row_of(Loops *L, Elem e, KRef f64, const Number *x, int n) {
-    Number r = row_in(L, e, elem(L), x, n);
-    return f64 ? either(L, f64, row_in(L, e, QS_F64, x, n), r) : r;
+/* What all elements are made of: `at` computes the i-th in type d.  Where the array is of float64 they are computed
+ * again: a branch costs less than both. */
+typedef struct Making {
+    Number (*at)(Loops *L, const struct Making *m, qs_dtype d, int i);
+    const void *a, *b;
+    int n;
+    Elem e;
+    double power;
+} Making;
+
+void kloop_fork(Loops *L, const Value *v, KRef *again) {
+    for (int i = 0; i < v->n; i++) again[i] = kloop_emit(L, K_LOCAL, QS_B1, v->at[i].v, 0, 0, 0);
+}
+
+/* Of a whole number both are the same.  What follows in float32 follows from there, without a look at the branch. */
+void kloop_merge(Loops *L, Value *v, const KRef *again) {
+    for (int i = 0; i < v->n; i++) {
+        KIns made = L->f->ins[v->at[i].v];
+        if (v->at[i].twin) continue;
+        v->at[i] = kloop_num(kloop_get(L, again[i]));
+        if (made.op == K_CAST && L->f->ins[made.a].dtype == QS_F32) v->at[i].f32 = made.a;
+    }
+}
+
+static void make_elements(Loops *L, const Making *m, Value *out) {
+    KRef again[LOOP_VECTOR_MAX];
+    for (int i = 0; i < out->n; i++) out->at[i] = m->at(L, m, elem(L), i);
+    if (!out->f64) return;
+    kloop_fork(L, out, again);
+    kloop_flow(L, K_IF, out->f64);
+    for (int i = 0; i < out->n; i++)
+        kloop_emit(L, K_SET, QS_B1, again[i], m->at(L, m, QS_F64, i).v, 0, 0);
+    kloop_flow(L, K_END, 0);
+    kloop_merge(L, out, again);
 }
 
 static Number power_in(Loops *L, qs_dtype d, Number a, double n) {
     KPair z;
-    if (kelem_power(kbuild_rows(&L->walk), d, (KPair){kloop_cast(L, a.v, d), 0}, n, &z)) return wide(L, z.re);
+    if (d == QS_F32) n = (double)(float)n;
+    if (kelem_power(kbuild_rows(&L->walk), d, (KPair){in_type(L, a, d), 0}, n, &z)) return wide(L, z.re);
     return row_in(L, EL_pow, d, (Number[]){a, kloop_num(kloop_f64(L, n))}, 2);
-}
-
-static qs_status element_binary(Loops *L, Op op, Number a, Number b, KRef f64, Number *out) {
-    double n;
-    if (op == OP_PWPOW) {
-        if (!kloop_known(L, b, &n)) return kloop_decline(L, L->pos, "a power of a vector that is not known");
-        *out = power_in(L, elem(L), a, n);
-        return *out = f64 ? either(L, f64, power_in(L, QS_F64, a, n), *out) : *out, QS_OK;
-    }
-    Number doubles;
-    TRY(kloop_binary(L, op, a, b, &doubles));
-    return *out = with_twin(L, row_of(L, kelem_operator(op), f64, (Number[]){a, b}, 2), doubles), QS_OK;
 }
 
 bool kloop_is_vectorial(const Value *a, const Value *b) { return a->what == WHAT_VECTOR || b->what == WHAT_VECTOR; }
@@ -114,11 +135,12 @@ static KRef f64_of(Loops *L, const Value *args, int n) {
 }
 
 /* Sums in the type of the elements, as vm/array/gemm.c has them. */
-static Number product_at(Loops *L, qs_dtype d, const Value *a, const Value *b, int i) {
+static Number product_at(Loops *L, const Making *m, qs_dtype d, int i) {
+    const Value *a = m->a, *b = m->b;
     int cols = cols_of(b), depth = cols_of(a);
     KRef sum = kbuild_const(&L->walk, d, 0);
     for (int p = 0; p < depth; p++) {
-        KRef x = kloop_cast(L, a->at[i / cols * depth + p].v, d), y = kloop_cast(L, b->at[p * cols + i % cols].v, d);
+        KRef x = in_type(L, a->at[i / cols * depth + p], d), y = in_type(L, b->at[p * cols + i % cols], d);
         sum = kloop_op(L, K_ADD, sum, kloop_op(L, K_MUL, x, y));
     }
     return wide(L, sum);
@@ -132,17 +154,34 @@ static qs_status product(Loops *L, const Value *a, const Value *b, Value *out) {
         return kloop_decline(L, L->pos, "a product of matrices that do not fit, or are too large");
     *out = kloop_matrix(L, rows, cols);
     out->f64 = kloop_or(L, a->f64, b->f64);
-    for (int i = 0; i < out->n; i++) {
-        out->at[i] = product_at(L, elem(L), a, b, i);
-        if (out->f64) out->at[i] = either(L, out->f64, product_at(L, QS_F64, a, b, i), out->at[i]);
-    }
-    return QS_OK;
+    return make_elements(L, &(Making){.at = product_at, .a = a, .b = b}, out), QS_OK;
 }
 
 static bool is_comparison(Op op) { return op >= OP_EQ && op <= OP_GE; }
 
-static qs_status element_of(Loops *L, Op op, Number a, Number b, KRef f64, Number *out) {
-    return is_comparison(op) ? kloop_binary(L, op, a, b, out) : element_binary(L, op, a, b, f64, out);
+static Number power_at(Loops *L, const Making *m, qs_dtype d, int i) {
+    return power_in(L, d, ((const Number *)m->a)[i], m->power);
+}
+
+static Number row_at(Loops *L, const Making *m, qs_dtype d, int i) {
+    return row_in(L, m->e, d, (const Number *)m->a + i * m->n, m->n);
+}
+
+static qs_status powers(Loops *L, const Number *x, Number n, Value *out) {
+    Making m = {.at = power_at, .a = x};
+    if (!kloop_known(L, n, &m.power)) return kloop_decline(L, L->pos, "a power of a vector that is not known");
+    return make_elements(L, &m, out), QS_OK;
+}
+
+/* x: the operands of each element, side by side. */
+static qs_status operated(Loops *L, Op op, const Number *x, Value *out) {
+    Number doubles;
+    make_elements(L, &(Making){.at = row_at, .a = x, .n = 2, .e = kelem_operator(op)}, out);
+    for (int i = 0; i < out->n; i++) {
+        TRY(kloop_binary(L, op, x[2 * i], x[2 * i + 1], &doubles));
+        out->at[i] = with_twin(L, out->at[i], doubles);
+    }
+    return QS_OK;
 }
 
 qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, Value *out) {
@@ -157,11 +196,17 @@ qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, V
     if (!fits || (both && op == OP_DIV && na != nb))
         return kloop_decline(L, L->pos, "vectors or matrices of different sizes");
     *out = shaped_as(L, a->what == WHAT_VECTOR && (na > nb || b->what != WHAT_VECTOR || (na == nb && a->cols)) ? a : b);
-    KRef f64 = out->f64 = f64_of(L, (Value[]){*a, *b}, 2);
-    for (int i = 0; i < out->n; i++)
-        TRY(element_of(L, op, element(L, a, i, f64), element(L, b, i, f64), f64, &out->at[i]));
-    if (is_comparison(op)) out->what = WHAT_TRUTHS;
-    return QS_OK;
+    out->f64 = f64_of(L, (Value[]){*a, *b}, 2);
+    Number x[2 * LOOP_VECTOR_MAX];
+    for (int i = 0; i < out->n; i++) {
+        Number p = element(L, a, i, out->f64), q = element(L, b, i, out->f64);
+        if (op == OP_PWPOW) x[i] = p;
+        else x[2 * i] = p, x[2 * i + 1] = q;
+    }
+    if (op == OP_PWPOW) return powers(L, x, b->num, out);
+    if (!is_comparison(op)) return operated(L, op, x, out);
+    for (int i = 0; i < out->n; i++) TRY(kloop_binary(L, op, x[2 * i], x[2 * i + 1], &out->at[i]));
+    return out->what = WHAT_TRUTHS, QS_OK;
 }
 
 /* Of two numbers that are doubles a list would be made, which may be of float64. */
@@ -312,12 +357,12 @@ static qs_status map(Loops *L, const char *name, const Value *args, int nargs, V
             return kloop_decline(L, L->pos, "%s of vectors that do not fit", name);
     *out = shaped_as(L, longest);
     out->f64 = f64_of(L, args, nargs);
-    for (int i = 0; i < out->n; i++) {
-        Number x[LOOP_ROW_ARGS];
-        for (int k = 0; k < nargs; k++) x[k] = element(L, &args[k], i, out->f64);
-        bool itself = kelem_info[e].whole == ELEM_ITSELF && x[0].twin;
-        out->at[i] = itself ? x[0] : row_of(L, e, out->f64, x, nargs);
-    }
+    Number x[LOOP_VECTOR_MAX * LOOP_ROW_ARGS];
+    for (int i = 0; i < out->n; i++)
+        for (int k = 0; k < nargs; k++) x[i * nargs + k] = element(L, &args[k], i, out->f64);
+    make_elements(L, &(Making){.at = row_at, .a = x, .n = nargs, .e = e}, out);
+    for (int i = 0; i < out->n; i++)
+        if (kelem_info[e].whole == ELEM_ITSELF && x[i * nargs].twin) out->at[i] = x[i * nargs];
     return QS_OK;
 }
 

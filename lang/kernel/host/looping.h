@@ -20,6 +20,7 @@ typedef struct {
     uint8_t kind;      /* LOOP_NUM, LOOP_INT, LOOP_BOOL, LOOP_COMPLEX */
     KRef v;            /* float64, int64 or bool */
     KRef twin;         /* of LOOP_NUM; 0: none */
+    KRef f32;          /* of an element of a vector that may be of float64: what it is where it is not; 0: v is */
     KRef wide;         /* of LOOP_NUM without a twin: an int64 that it is rounded from, as in min(9,int(x)); 0: none */
     double lo, hi;     /* bounds of twin or wide, or of a LOOP_INT */
     KRef im;           /* of LOOP_COMPLEX */
@@ -241,6 +242,8 @@ Value kloop_matrix(Loops *L, int rows, int cols);                /* one of one r
 qs_status kloop_made(Loops *L, const char *name, const Value *args, int nargs, bool *found, Value *out); /* zeros … */
 Number kloop_rounded(Loops *L, Number a);                        /* as an element of an array holds it */
 KRef kloop_or(Loops *L, KRef a, KRef b);                         /* of conditions, 0: never */
+void kloop_fork(Loops *L, const Value *v, KRef *again);          /* a LOCAL for each element, to be set in a branch */
+void kloop_merge(Loops *L, Value *v, const KRef *again);         /* behind it */
 Number kloop_held(Loops *L, KRef f64, Number a);                 /* as an element of such an array holds it */
 bool kloop_is_vectorial(const Value *a, const Value *b);         /* an operation on elements */
 qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, Value *out);
