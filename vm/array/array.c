@@ -2,6 +2,7 @@
 #include "devices/pool.h"
 #include "devices/threads.h"
 #include "vm/base/dtype.h"
+#include "vm/base/number.h"
 #include "vm/quasar.h"
 #include "vm/value/convert.h"
 #include "vm/array/move.h"
@@ -323,7 +324,9 @@ qs_status qarr_load(qs_vm *vm, qs_dtype d, const void *p, qs_value *out) {
 }
 
 static qs_status check_truth(qs_vm *vm, double x) {
-    return x == 0 || x == 1 ? QS_OK : qerr_set(qvm_ctx(vm), QS_EVALUE, "%.15g " QDTYPE_NO_TRUTH, x);
+    char text[NUMBER_TEXT];
+    if (x == 0 || x == 1) return QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s " QDTYPE_NO_TRUTH, qnum_shown(x, text));
 }
 
 qs_status qarr_check_truths(qs_vm *vm, const Array *dst, Array *src) {

@@ -175,8 +175,9 @@ static qs_status put_masked(const Base *b, Array *a, Array *mask, Array *value) 
     size_t chosen = count_true(n);
     bool parallel = value->count != chosen && qarr_same_shape(a, value);
     if (parallel && value->count > 1)
-        TRY(qwarn_at(qvm_ctx(b->vm), qvm_here(b->vm), "%zu values for %zu chosen elements: those in the same places are "
-                     "taken, as in x[m] = v[m]", value->count, chosen));
+        TRY(qwarn_at(qvm_ctx(b->vm), qvm_here(b->vm),
+                     "%zu values for %zu chosen elements: those in the same places are taken, as in x[m] = v[m]",
+                     value->count, chosen));
     ptrdiff_t step = value->count == 1 ? 0 : (ptrdiff_t)size;
     if (value->count != 1 && value->count != chosen && !parallel)
         return assign_error(b, value, 1, &(int64_t){(int64_t)chosen});

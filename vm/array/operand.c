@@ -125,7 +125,8 @@ qs_status qoperand_number(qs_vm *vm, Op op, qs_dtype d, bool keeps, qs_value *nu
     OpClass cls = op_plans[op].cls;
     if (number->kind == QS_ARRAY || !qdtype_is_int(d)) return QS_OK;
     if (cls == CLASS_BITS) return as_bits(vm, op, d, number);
-    if (cls == CLASS_ORDER || cls == CLASS_CHOICE || (keeps && cls == CLASS_ARITH)) *number = qoperand_whole(d, *number);
+    if (cls == CLASS_ORDER || cls == CLASS_CHOICE || (keeps && cls == CLASS_ARITH))
+        *number = qoperand_whole(d, *number);
     return QS_OK;
 }
 

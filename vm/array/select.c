@@ -40,9 +40,9 @@ static bool has_boundary(AccessMode m) {
 
 static qs_status outside(const Base *b, int dim, double index) {
     int shown = b->rank == 1 ? 1 : dim; /* a vec is 1xN */
-    char text[32];
-    qnum_print(text, sizeof text, fabs(index) < 0x1p63 ? "%.0f" : "%.15g", index + 0);
-    return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "index %s is outside dimension %d%s%s (size %lld)", text, shown,
+    char text[NUMBER_TEXT];
+    return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "index %s is outside dimension %d%s%s (size %lld)",
+                    qnum_shown(index, text), shown,
                     b->of, b->of_name, (long long)b->dims[dim]);
 }
 

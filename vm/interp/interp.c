@@ -151,12 +151,13 @@ static bool update_number(Array *a, const qs_value *at, double v, uint32_t what)
         NEXT;                                                                                                          \
     }
 /* Not equal by a rounding only: the slow way tells it. */
-#define ODD(op, a, b) (((op) == OP_EQ || (op) == OP_NE) && __builtin_expect((float)(a)->u.f == (float)(b)->u.f && \
-                       (a)->u.f != (b)->u.f, 0))
+#define ODD(op, a, b)                                                                                                  \
+    (((op) == OP_EQ || (op) == OP_NE) &&                                                                               \
+     __builtin_expect((float)(a)->u.f == (float)(b)->u.f && (a)->u.f != (b)->u.f, 0))
 #define COMPARISON(id, op, expr)                                                                                       \
     L_##id : {                                                                                                         \
         qs_value *a = RB, *b = RC;                                                                                     \
-        if (LIKELY(NUMBERS(a, b)) && !ODD(op, a, b)) {                                                                                \
+        if (LIKELY(NUMBERS(a, b)) && !ODD(op, a, b)) {                                                                 \
             double x = a->u.f, y = b->u.f;                                                                             \
             set_bool(vm, RA, expr);                                                                                    \
             NEXT;                                                                                                      \
@@ -168,7 +169,7 @@ static bool update_number(Array *a, const qs_value *at, double v, uint32_t what)
 #define COMPARE_JUMP(id, op, other, expr)                                                                              \
     L_##id : {                                                                                                         \
         qs_value *a = RA, *b = other;                                                                                  \
-        if (LIKELY(NUMBERS(a, b)) && !ODD(op, a, b)) {                                                                                \
+        if (LIKELY(NUMBERS(a, b)) && !ODD(op, a, b)) {                                                                 \
             double x = a->u.f, y = b->u.f;                                                                             \
             JUMP_WHEN((expr) == (bool)C);                                                                              \
             NEXT;                                                                                                      \

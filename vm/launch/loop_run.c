@@ -126,6 +126,9 @@ static qs_status vector_value(Call *c, const LoopOut *o, qs_value *out) {
     if (c->reals[o->slot + o->length] != 0) d = QS_F64;
     TRY(qarr_new(c->vm, d, o->columns ? 2 : 1, dims, false, &a));
     *out = qarr_value(a);
+    for (int i = 0; i < c->v->base.nentries && i < LOOP_TWO; i++)
+        if (o->like & LOOP_LIKE(i) && c->value[i].kind == QS_ARRAY) qarr_keep(a, qval_array(c->value[i])->ndim);
+    if (o->like & LOOP_LIKE(LOOP_TWO)) qarr_keep(a, 2);
     TRY(qarr_write(c->vm, a, &p));
     for (int i = 0; i < o->length; i++)
         if (a->dtype == QS_F64) ((double *)p)[i] = c->reals[o->slot + i];

@@ -4,6 +4,7 @@
 #include "vm/array/array.h"
 #include "vm/array/packed.h"
 #include "vm/base/warning.h"
+#include "vm/base/number.h"
 #include "vm/quasar.h"
 #include "vm/value/convert.h"
 
@@ -292,9 +293,9 @@ static qs_status warn_of_cut(qs_vm *vm, qs_dtype d, qs_value v) {
 qs_status qval_pass(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
     bool whole = t->kind == TY_NUM && qdtype_is_int(t->dtype);
     if (!whole || !qval_is_number(v) || qval_holds(t->dtype, v)) return qval_coerce(vm, v, t, what, out);
-    double x = qval_number(v);
-    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s must be %s, got %.15g, which %s does not hold", what, qtype_name(t),
-                    isnan(x) ? fabs(x) : x, qtype_name(t));
+    char text[NUMBER_TEXT];
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s must be %s, got %s, which %s does not hold", what, qtype_name(t),
+                    qnum_shown(qval_number(v), text), qtype_name(t));
 }
 
 static const Type *numeric_member(const Type *t) {
@@ -555,7 +556,8 @@ static qs_status construct_fixed(qs_vm *vm, const Type *t, int n, const qs_value
 static qs_status check_listed(qs_vm *vm, const Type *t, const Array *list, int rank, const int64_t *dims) {
     bool sizes = list->source || t->rank == RANK_ANY || rank <= t->rank || (t->rank == 1 && rank == 2 && dims[0] == 1);
     if (sizes || (list->rank < 2 && t->rank != 1)) return QS_OK;
-    const char *element = t->inner->kind == TY_NUM && t->inner->dtype != qvm_ctx(vm)->scalar_dtype ? qtype_name(t->inner) : NULL;
+    bool converts = t->inner->kind == TY_NUM && t->inner->dtype != qvm_ctx(vm)->scalar_dtype;
+    const char *element = converts ? qtype_name(t->inner) : NULL;
     return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s takes %d size%s, %d given%s%s%s", qtype_name(t), t->rank,
                     t->rank == 1 ? "" : "s", rank, element ? " (elements are converted by " : "",
                     element ? element : "", element ? "([...]))" : "");

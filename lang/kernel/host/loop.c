@@ -168,6 +168,7 @@ static void store_variables(Loops *L) {
         const Var *v = &L->root->vars[i];
         LoopOut *o = out_of(L, v->sym);
         if (!o || (v->reduce && L->mode == MODE_PARALLEL)) continue;
+        o->like = v->like; /* the last pass knows all */
         put_variable(L, v, o->slot);
         if (o->given >= 0)
             put(L, LOOP_REALS, o->given, v->given ? kloop_cast(L, kloop_get(L, v->given), QS_F64) : kloop_f64(L, 1));

@@ -111,6 +111,11 @@ typedef enum {
     REDUCE_NOT, REDUCE_SUM, REDUCE_PRODUCT, REDUCE_MIN, REDUCE_MAX, REDUCE_LT, REDUCE_LE, REDUCE_GT, REDUCE_GE
 } LoopReduce;
 
+/* A vec may have been made as a matrix of one row, and then so is what is made of it (qarr_keep): bit LOOP_TWO: surely;
+ * a bit below: if the array of that source is. */
+enum { LOOP_TWO = 63 };
+#define LOOP_LIKE(bit) ((uint64_t)1 << (bit))
+
 typedef struct { /* a variable that the loop sets: where its value is afterwards */
     const Sym *sym;
     int object;            /* a field, whose name sym has, of the object with this source; -1: a variable */
@@ -118,6 +123,7 @@ typedef struct { /* a variable that the loop sets: where its value is afterwards
                               reals; LOOP_VECTOR: in `length` reals from there on, and behind them whether
                               they are of float64 */
     uint8_t length, columns; /* of a LOOP_VECTOR; columns 0: a vec */
+    uint64_t like;         /* of a vec: LOOP_LIKE */
     int slot;
     int given;             /* reals[given] is 0 when it was not set after all; -1: it was */
     uint8_t reduce;        /* LoopReduce */

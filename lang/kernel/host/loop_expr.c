@@ -149,8 +149,8 @@ static qs_status unary(Walk *w, Op op, Value *a, Value *out) {
 }
 
 /* The host takes float64 for a list with a whole number that `scalar` rounds, or int64 for an int that doubles may not
- * hold, as long as it is not made of one.  *asks: whether this one is so shows at each turn; elements of such arrays and
- * small numbers are not. */
+ * hold, as long as it is not made of one.  *asks: whether this one is so shows at each turn; an element of such an
+ * array and a small number are not. */
 static qs_status item(Loops *L, const Value *v, Number *out, bool *asks) {
     TRY(kloop_real_number(L, v, out));
     const KIns *made = &L->f->ins[out->v];

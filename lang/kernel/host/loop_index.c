@@ -358,6 +358,7 @@ void kloop_short(Loops *L, Value *v) {
     if (v->what != WHAT_ARRAY || !kloop_is_short(L, &v->host, &rows, &cols)) return;
     Access a = {.base = *v, .rank = v->host.rank, .n = v->host.rank, .plain = true};
     *v = kloop_matrix(L, rows, cols);
+    v->like = a.base.host.source < LOOP_TWO ? LOOP_LIKE(a.base.host.source) : 0;
     for (int i = 0; i < v->n; i++) {
         if (a.rank == 2) a.at[0] = kloop_i64(L, i / cols);
         a.at[a.rank - 1] = kloop_i64(L, i % cols);

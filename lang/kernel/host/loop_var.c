@@ -205,6 +205,10 @@ static Value from_locals(Loops *L, Var *v) {
         x = kloop_vector(L, v->n), x.cols = v->cols;
         for (int i = 0; i < v->n; i++) x.at[i] = kloop_num(kloop_get(L, v->part[i]));
         if (v->f64) x.f64 = kloop_get(L, v->f64);
+        /* Read here it may be what it was before the loop. */
+        uint64_t entry = v->entry.kind == LOOP_ARRAY && v->entry.source < LOOP_TWO ? LOOP_LIKE(v->entry.source) : 0;
+        if ((v->like | entry) != v->like) v->like |= entry, L->changed = true;
+        x.like = v->like;
         return x;
     }
     if (!v->v) return (Value){.what = WHAT_NUMBER, .num = kloop_const(L, 0)}; /* declared in the next pass */
@@ -341,6 +345,7 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
         TRY(share(L, x->origin));
         TRY(share(L, v));
     }
+    if (vector && (v->like | x->like) != v->like) v->like |= x->like, L->changed = true;
     if (vector && x->f64 && !v->varies) v->varies = L->changed = true;
     v->set = true, v->bound = false;
     v->home = L->block, v->val = *x, v->val.origin = NULL;

@@ -27,7 +27,7 @@ Value kloop_matrix(Loops *L, int rows, int cols) {
 
 static Value shaped_as(Loops *L, const Value *v) {
     Value r = kloop_vector(L, v->n);
-    return r.cols = v->cols, r.f64 = v->f64, r;
+    return r.cols = v->cols, r.f64 = v->f64, r.like = v->like, r;
 }
 
 static int cols_of(const Value *v) { return v->cols ? v->cols : v->n; }
@@ -127,6 +127,12 @@ static Number element(Loops *L, const Value *a, int i, KRef f64) {
     return a->what == WHAT_VECTOR ? a->at[a->n == 1 ? 0 : i] : kloop_held(L, f64, a->num);
 }
 
+static uint64_t like_of(const Value *args, int n) {
+    uint64_t like = 0;
+    for (int i = 0; i < n; i++) like |= args[i].what == WHAT_VECTOR ? args[i].like : 0;
+    return like;
+}
+
 static KRef f64_of(Loops *L, const Value *args, int n) {
     KRef f64 = 0;
     for (int i = 0; i < n; i++)
@@ -153,7 +159,7 @@ static qs_status product(Loops *L, const Value *a, const Value *b, Value *out) {
     if (depth != rows_of(b) || large || (cols == 1 && depth >= IN_STRANDS))
         return kloop_decline(L, L->pos, "a product of matrices that do not fit, or are too large");
     *out = kloop_matrix(L, rows, cols);
-    out->f64 = kloop_or(L, a->f64, b->f64);
+    out->f64 = kloop_or(L, a->f64, b->f64), out->like = a->like;
     return make_elements(L, &(Making){.at = product_at, .a = a, .b = b}, out), QS_OK;
 }
 
@@ -196,7 +202,7 @@ qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, V
     if (!fits || (both && op == OP_DIV && na != nb))
         return kloop_decline(L, L->pos, "vectors or matrices of different sizes");
     *out = shaped_as(L, a->what == WHAT_VECTOR && (na > nb || b->what != WHAT_VECTOR || (na == nb && a->cols)) ? a : b);
-    out->f64 = f64_of(L, (Value[]){*a, *b}, 2);
+    out->f64 = f64_of(L, (Value[]){*a, *b}, 2), out->like = like_of((Value[]){*a, *b}, 2);
     Number x[2 * LOOP_VECTOR_MAX];
     for (int i = 0; i < out->n; i++) {
         Number p = element(L, a, i, out->f64), q = element(L, b, i, out->f64);
@@ -223,7 +229,7 @@ qs_status kloop_vector_choose(Loops *L, const Value *c, const Value *a, const Va
     TRY(side(L, a, b, c));
     TRY(side(L, b, a, c));
     Value r = shaped_as(L, c);
-    r.f64 = f64_of(L, (Value[]){*a, *b}, 2);
+    r.f64 = f64_of(L, (Value[]){*a, *b}, 2), r.like = like_of((Value[]){*a, *b, *c}, 3);
     for (int i = 0; i < c->n; i++)
         r.at[i] = kloop_choose(L, kloop_truth(L, c->at[i]), element(L, a, i, r.f64), element(L, b, i, r.f64));
     return *out = r, QS_OK;
@@ -356,7 +362,7 @@ static qs_status map(Loops *L, const char *name, const Value *args, int nargs, V
         if (args[k].what == WHAT_VECTOR && args[k].n != longest->n && args[k].n != 1)
             return kloop_decline(L, L->pos, "%s of vectors that do not fit", name);
     *out = shaped_as(L, longest);
-    out->f64 = f64_of(L, args, nargs);
+    out->f64 = f64_of(L, args, nargs), out->like = like_of(args, nargs);
     Number x[LOOP_VECTOR_MAX * LOOP_ROW_ARGS];
     for (int i = 0; i < out->n; i++)
         for (int k = 0; k < nargs; k++) x[i * nargs + k] = element(L, &args[k], i, out->f64);
@@ -382,7 +388,7 @@ static qs_status extent(Loops *L, const Value *args, Value *out) {
 static Value transposed(Loops *L, const Value *m) {
     int rows = rows_of(m), cols = cols_of(m);
     Value t = kloop_matrix(L, cols, rows);
-    t.f64 = m->f64;
+    t.f64 = m->f64, t.like = m->cols ? LOOP_LIKE(LOOP_TWO) : 0;
     for (int i = 0; i < t.n; i++) t.at[i] = m->at[i % rows * cols + i / rows];
     return t;
 }
@@ -401,6 +407,7 @@ qs_status kloop_made(Loops *L, const char *name, const Value *args, int nargs, b
     if (!known || sizes[0] * sizes[1] > LOOP_VECTOR_MAX)
         return kloop_decline(L, L->pos, "%s of a size that is not known, or large", name);
     *out = kloop_matrix(L, (int)sizes[0], (int)sizes[1]);
+    if (nargs == 2 || eye) out->like = LOOP_LIKE(LOOP_TWO);
     for (int i = 0; i < out->n; i++)
         out->at[i] = kloop_const(L, ones || (eye && i / (int)sizes[1] == i % (int)sizes[1]));
     return *found = true, QS_OK;

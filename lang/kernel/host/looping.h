@@ -27,13 +27,16 @@ typedef struct {
     uint8_t maybe;     /* MaybeReal, of LOOP_COMPLEX */
 } Number;
 
-typedef enum { WHAT_NOTHING, WHAT_NUMBER, WHAT_VECTOR, WHAT_TRUTHS, WHAT_ARRAY, WHAT_FUNCTION, WHAT_OBJECT, WHAT_CELL } What;
+typedef enum {
+    WHAT_NOTHING, WHAT_NUMBER, WHAT_VECTOR, WHAT_TRUTHS, WHAT_ARRAY, WHAT_FUNCTION, WHAT_OBJECT, WHAT_CELL
+} What;
 typedef struct Val {
     What what;
     Number num;            /* WHAT_NUMBER */
     Number *at; int n;     /* WHAT_VECTOR: what its elements hold, each rounded to their type */
                            /* WHAT_TRUTHS: truth values instead, as a condition of ?: */
     int cols;              /* of a matrix, whose elements come row by row; 0: a vec */
+    uint64_t like;         /* a vec: how many dimensions Python sees, at least (LOOP_LIKE) */
     KRef f64;              /* bool: its array is of float64, as that of [16777217,x] is; 0: surely of `scalar` */
     struct Var *origin;    /* WHAT_VECTOR: the variable of whose array it is; NULL: a new one */
     LoopValue host;        /* the others */
@@ -54,6 +57,7 @@ typedef struct Var { /* a variable: of the loop's function, or of one inlined; o
     bool shared;       /* LOOP_VECTOR: perhaps its array has another name, too */
     bool patched;      /* LOOP_VECTOR: single elements are set */
     bool varies;       /* LOOP_VECTOR: its array may be of float64 */
+    uint64_t like;     /* LOOP_VECTOR: as in Value */
     bool assigned;     /* somewhere in the loop, as far as is known */
     uint8_t maybe;     /* MaybeReal, of LOOP_COMPLEX */
     bool replaced;     /* its value before the loop is of another kind, and is never read in the loop */
@@ -223,7 +227,7 @@ qs_status kloop_unary(Loops *L, Op op, Number a, Number *out);
 Number kloop_choose(Loops *L, KRef c, Number a, Number b);       /* of one kind */
 Number kloop_to_int(Loops *L, Number a);                         /* int(a) */
 qs_status kloop_convert(Loops *L, const Str *type, Number *n); /* as a variable of that type holds it; NULL: declines */
-qs_status kloop_settle(Loops *L, const Str *type, Number *n);    /* the same by its annotation: what is cut off is told */
+qs_status kloop_settle(Loops *L, const Str *type, Number *n);    /* the same; what is cut off is told */
 void kloop_note_cut(Loops *L, qs_dtype d, Number n);
 qs_status kloop_convert_to(Loops *L, qs_dtype d, Number *n);     /* the same with scalar, int8 … int64 */
 Number kloop_to_num(Loops *L, Number a);                         /* scalar(a) */
