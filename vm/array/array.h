@@ -18,7 +18,7 @@
  * operators, the result has as many dimensions as the argument with the most, or more where it needs them (qarr_keep).
  *
  * `size(x)` has at least two entries, also for a single column ([N,1]): the original gives one entry there, which
- * breaks `[m,n] = size(x)` and `zeros(size(x))`.  It remembers the ndim of x (Array.source), and zeros(size(x)) has it
+ * breaks `[m,n] = size(x)` and `zeros(size(x))`.  It remembers the ndim of x (Array.size_of), and zeros(size(x)) has it
  * again (qarr_shape_args); so has a vec when the column that transpose made of it is transposed. */
 #ifndef VM_ARRAY_H
 #define VM_ARRAY_H

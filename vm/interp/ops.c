@@ -244,6 +244,7 @@ qs_status qops_settles(qs_vm *vm, qs_value *c, bool *out) {
     if (has_elements(c[1])) return QS_OK;
     TRY(qops_decide(vm, c[0], out));
     if (*out) qinterp_clear(vm, &c[0]);
+    else qinterp_put(vm, &c[0], qs_bool(false)); /* which is known now, and told */
     return QS_OK;
 }
 
@@ -254,8 +255,7 @@ qs_status qops_choose(qs_vm *vm, qs_value *c) {
         TRY(qarith_where(vm, c[0], c[1], c[2], &r));
         qinterp_put(vm, &c[2], r);
     } else {
-        bool told = !has_elements(c[1]); /* by qops_settles */
-        TRY(told ? qval_truth(vm, c[0], &all) : qops_decide(vm, c[0], &all));
+        TRY(qops_decide(vm, c[0], &all));
         if (all) qinterp_put(vm, &c[2], c[1]), c[1] = qs_nil();
     }
     return qinterp_clear(vm, &c[0]), qinterp_clear(vm, &c[1]), QS_OK;

@@ -54,7 +54,8 @@ typedef struct Array {
     uint8_t dtype;    /* qs_dtype */
     uint8_t rank;     /* 1..8 */
     uint8_t ndim;     /* at least rank; 0: one element without dimensions, from outside */
-    uint8_t source;   /* of size(x): the ndim of x; of transpose(x), where x is a vec: 1; else 0 */
+    uint8_t size_of;  /* a list that size(x) has made: the ndim of x; else 0 */
+    bool turned;      /* a column that transpose has made of a vec of one dimension */
     bool contiguous;
     Buffer *buf;
     size_t offset;    /* of the first element, in elements */

@@ -554,7 +554,7 @@ static qs_status construct_fixed(qs_vm *vm, const Type *t, int n, const qs_value
 /* mat(size(x)) has the shape of x, whatever that is.  But a matrix holds elements, and so does what would not make a
  * vec. */
 static qs_status check_listed(qs_vm *vm, const Type *t, const Array *list, int rank, const int64_t *dims) {
-    bool sizes = list->source || t->rank == RANK_ANY || rank <= t->rank || (t->rank == 1 && rank == 2 && dims[0] == 1);
+    bool sizes = list->size_of || t->rank == RANK_ANY || rank <= t->rank || (t->rank == 1 && rank == 2 && dims[0] == 1);
     if (sizes || (list->rank < 2 && t->rank != 1)) return QS_OK;
     bool converts = t->inner->kind == TY_NUM && t->inner->dtype != qvm_ctx(vm)->scalar_dtype;
     const char *element = converts ? qtype_name(t->inner) : NULL;
