@@ -2,6 +2,7 @@
 #include "devices/pool.h"
 #include "devices/threads.h"
 #include "vm/base/dtype.h"
+#include "vm/base/number.h"
 #include "vm/grad/tape.h"
 #include "vm/quasar.h"
 #include "vm/value/convert.h"
@@ -138,7 +139,7 @@ static qs_status new_header(qs_vm *vm, qs_dtype d, int ndim, const int64_t *dims
     a->hdr = (Obj){1, QS_ARRAY, 0, 0};
     a->dtype = (uint8_t)d;
     a->ndim = (uint8_t)ndim;
-    a->source = 0;
+    a->size_of = 0, a->turned = false;
     a->trace = NULL;
     a->buf = buf;
     a->offset = 0;
@@ -281,7 +282,8 @@ qs_status qarr_read(qs_vm *vm, Array *a, const void **p) {
 }
 
 qs_status qarr_write(qs_vm *vm, Array *a, void **p) {
-    a->source = 0; /* a list of sizes that is changed is a list */
+    a->size_of = 0, a->turned = false; /* a list of sizes that is changed is a list */
+    a->hdr.flags &= (uint8_t)~ARRAY_LITERAL;
     return host(vm, a, QS_READWRITE, p);
 }
 
@@ -335,7 +337,9 @@ qs_status qarr_load(qs_vm *vm, qs_dtype d, const void *p, qs_value *out) {
 }
 
 static qs_status check_truth(qs_vm *vm, double x) {
-    return x == 0 || x == 1 ? QS_OK : qerr_set(qvm_ctx(vm), QS_EVALUE, "%.15g " QDTYPE_NO_TRUTH, x);
+    char text[NUMBER_TEXT];
+    if (x == 0 || x == 1) return QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s " QDTYPE_NO_TRUTH, qnum_shown(x, text));
 }
 
 qs_status qarr_check_truths(qs_vm *vm, const Array *dst, Array *src) {
@@ -618,7 +622,7 @@ static qs_status shape_from_list(qs_vm *vm, const char *fn, qs_value list, int *
 
 /* size(x) stands for the shape of x. */
 static void restore(qs_value list, int *rank, int64_t dims[QS_MAX_RANK]) {
-    int ndim = list.kind == QS_ARRAY && qval_array(list)->rank == 1 ? qval_array(list)->source : 0;
+    int ndim = list.kind == QS_ARRAY && qval_array(list)->rank == 1 ? qval_array(list)->size_of : 0;
     if (ndim == 1 && *rank == 2 && dims[0] == 1) dims[0] = dims[1], *rank = 1;
     for (; *rank < ndim; ++*rank) dims[*rank] = 1;
 }

@@ -85,9 +85,8 @@ static void keep_config(qs_vm *vm, const qs_config *c) {
     m->config.library_path = keep(vm, c->library_path);
     m->config.cache_dir = keep(vm, c->cache_dir);
     m->config.compile_for = keep(vm, c->compile_for);
-    const char *unbuffered = getenv("PYTHONUNBUFFERED"); /* what containers and cluster jobs set to see progress */
     m->line_buffered = !c->write && isatty(1);
-    m->unbuffered = !c->write && unbuffered && *unbuffered;
+    m->unbuffered = !c->write && c->unbuffered;
     bool never = c->loops && !strcmp(c->loops, "never"), always = c->loops && !strcmp(c->loops, "always");
     m->loop_least = never ? INT64_MAX : always ? 1 : LOOP_LEAST;
     m->loop_look = qloop_next_look(m->loop_least);
