@@ -38,9 +38,10 @@ static PyObject *none(void) { return Py_INCREF(Py_None), Py_None; }
 
 /* Program output goes where Python's own goes, and in order with it. */
 static void show(void *unused, int fd, const char *s, size_t n) {
-    PyObject *type, *value, *traceback, *stream = PySys_GetObject(fd == 1 ? "stdout" : "stderr");
     Border *b = qbridge.host;
     (void)unused;
+    if (b) qgil_here(b);
+    PyObject *type, *value, *traceback, *stream = PySys_GetObject(fd == 1 ? "stdout" : "stderr");
     if (!stream || stream == Py_None) return;
     Py_INCREF(stream);
     PyErr_Fetch(&type, &value, &traceback);
@@ -59,6 +60,7 @@ static qs_status warn(void *unused, const qs_where *where, const char *sentence)
     Border *b = qbridge.host;
     (void)unused;
     if (!b) return QS_OK;
+    qgil_here(b);
     PyObject *r = qbridge_support("warn", "(ssi)", sentence, where->file ? where->file : "?", where->line);
     qgil_back(b);
     if (!r) return qerror_take(b);
@@ -109,6 +111,15 @@ static PyObject *close_machine(PyObject *module, PyObject *unused) {
     return none();
 }
 
+/* The program has ended.  Nobody is waited for: a thread that is still inside keeps the machine, which ends with the
+ * process. */
+static PyObject *end_machine(PyObject *module, PyObject *unused) {
+    Border *b = qbridge.host;
+    qbridge.ending = true;
+    if (!b || !b->hosted || qflag_is_up(&b->away) || qgil_used(b)) return none();
+    return close_machine(module, unused);
+}
+
 static PyObject *version(PyObject *module, PyObject *unused) {
     (void)module;
     (void)unused;
@@ -121,11 +132,11 @@ static PyObject *is_open(PyObject *module, PyObject *unused) {
     return PyBool_FromLong(qbridge.host != NULL);
 }
 
-/* In the child of a fork: threads and devices have stayed behind, and so does the machine, unless a script forked. */
-static PyObject *abandon(PyObject *module, PyObject *unused) {
+/* In the child of a fork. */
+static PyObject *forked(PyObject *module, PyObject *unused) {
     (void)module;
     (void)unused;
-    qgil_abandon();
+    qgil_forked();
     if (!qbridge.host) forget_names();
     return none();
 }
@@ -149,7 +160,9 @@ static PyObject *load(PyObject *module, PyObject *args) {
     if (!PyArg_ParseTuple(args, "sy#", &name, &text, &n)) return NULL;
     Border *b = qhost_enter("compile");
     if (!b) return NULL;
+    int before = qgil_work(b);
     qs_status s = qs_load(b->vm, name, text, (size_t)n);
+    qgil_rest(b, before);
     forget_names();
     return qgil_result(b, s == QS_OK ? none() : qerror_raise(b, s));
 }
@@ -162,7 +175,9 @@ static PyObject *evaluate(PyObject *module, PyObject *text) {
     bool whole = bytes && PyBytes_AsStringAndSize(bytes, &source, NULL) == 0; /* else a NUL would cut it off */
     Border *b = whole ? qhost_enter("evaluate") : NULL;
     if (!b) return Py_XDECREF(bytes), NULL;
+    int before = qgil_work(b);
     qs_status s = qs_eval(b->vm, source, &v);
+    qgil_rest(b, before);
     Py_DECREF(bytes);
     forget_names();
     return qgil_result(b, s == QS_OK ? qpy_give(b, v) : qerror_raise(b, s));
@@ -312,7 +327,9 @@ static qs_status take_copy(Border *b, PyObject *x, qs_value *out) {
     qs_value v;
     Array *copy;
     TRY(qdl_take(b, x, true, &v));
+    int before = qgil_work(b);
     qs_status s = qarr_copy(b->vm, v.u.p, &copy);
+    qgil_rest(b, before);
     qs_release(b->vm, v);
     if (s == QS_OK) *out = qarr_value(copy);
     return s;
@@ -435,7 +452,8 @@ PyMethodDef qhost_functions[] = {
     {"_open", open_machine, METH_VARARGS, NULL},
     {"_close", close_machine, METH_NOARGS, NULL},
     {"_is_open", is_open, METH_NOARGS, NULL},
-    {"_abandon", abandon, METH_NOARGS, NULL},
+    {"_end", end_machine, METH_NOARGS, NULL},
+    {"_forked", forked, METH_NOARGS, NULL},
     {"_load", load, METH_VARARGS, NULL},
     {"_evaluate", evaluate, METH_O, NULL},
     {"_define", define, METH_VARARGS, NULL},

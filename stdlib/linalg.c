@@ -45,8 +45,10 @@ bool qlinalg_available(void) {
     return false;
 }
 
+/* What it computes takes long for small matrices already. */
 static qs_status lapack(qs_vm *vm, const char *fn, Lapack **out) {
     Lib *lib = qlib(vm);
+    qctx_let_go(qvm_ctx(vm));
     if ((*out = lib->lapack)) return QS_OK;
     Lapack *l = qmem_alloc(qvm_ctx(vm), sizeof *l);
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {

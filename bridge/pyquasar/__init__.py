@@ -33,7 +33,8 @@ MEMRESOURCE_CPU, MEMRESOURCE_SINGLE_CUDA, MEMRESOURCE_SINGLE_OPENCL = 0, 1, 2
 MEMRESOURCE_DEVICE0 = 16  # where kernels run; DEVICE0 + 1 is the processor, DEVICE0 + n is devices()[n - 1]
 MEMRESOURCE_DEVICE1, MEMRESOURCE_DEVICE2, MEMRESOURCE_DEVICE3, MEMRESOURCE_DEVICE4 = 17, 18, 19, 20
 
-_opened = None  # the arguments of init
+_opened = None      # the arguments of init
+_inherited = False  # in the child of a fork, the machine is that of its parent; init may take another one
 _folder = _os.path.dirname(_os.path.abspath(__file__))
 
 
@@ -55,12 +56,14 @@ def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, 
     cache_dir     where compiled kernels are kept; "": nowhere
 
     The compiler is always there; load_compiler is accepted for programs that ask for it."""
-    global _opened
+    global _opened, _inherited
     if precision not in (32, 64):
         raise ValueError("init: precision must be 32 or 64, got %r" % (precision,))
     if threads is not None and threads < 1:
         raise ValueError("init: threads must be ≥ 1, got %r" % (threads,))
     wanted = device, precision, threads, checked, fast_math, memory_limit, library_path, cache_dir
+    if _inherited and _bridge._is_open() and (wanted != _opened or any(d.kind == "lost" for d in devices())):
+        destroy()
     if _bridge._is_open():
         if wanted == _opened:
             return
@@ -73,7 +76,7 @@ def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, 
     installed = [_os.path.join(_folder, "stdlib"), _os.path.join(_folder, "../../../../share/quasar/stdlib")]
     folders = ":".join(filter(None, [library_path] + installed))
     _bridge._open(name, precision, threads or 0, checked, fast_math, memory_limit, folders, cache_dir)
-    _opened = wanted
+    _opened, _inherited = wanted, False
 
 
 def _open_like(wanted):
@@ -104,16 +107,17 @@ def run_gui():
         raise QuasarClosedError("run_gui: call pyquasar.init first")
 
 
-def _end():  # after what others have registered, because it was registered before
-    try:
-        destroy()
-    except QuasarError:
-        pass  # a daemon thread is still in a script: the machine ends with the process
+_atexit.register(_bridge._end)  # after what others have registered, because it was registered before
 
 
-_atexit.register(_end)
+def _forked():
+    global _inherited
+    _inherited = True
+    _bridge._forked()
+
+
 if hasattr(_os, "register_at_fork"):
-    _os.register_at_fork(after_in_child=_bridge._abandon)
+    _os.register_at_fork(after_in_child=_forked)
 
 
 # -- programs ----------------------------------------------------------------------------------------------------------

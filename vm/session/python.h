@@ -60,4 +60,7 @@ void qthread_free(qs_vm *vm, QThread *t);    /* with its stack */
 void qthread_drop(qs_vm *vm, QThread *t);    /* what qthread_running gave, without one */
 /* The running thread's state goes to `from`, and the machine goes on with that of `to`. */
 void qthread_switch(qs_vm *vm, QThread *from, QThread *to);
+/* In the child of a fork, of a machine in which nobody works without the GIL: it goes on, on the thread that is left.
+ */
+void qthread_forked(qs_vm *vm);
 #endif
