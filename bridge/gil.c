@@ -385,8 +385,8 @@ bool qgil_used(Border *b) {
     return depth > (pthread_equal(b->owner, pthread_self()) && b->threads->depth > 0);
 }
 
-/* The machine goes on in the child of a fork, on the one thread that there is; the others have stayed behind, and so have
- * their stacks.  Not when somebody was at work in it without the GIL, for then it is as he left it: half done. */
+/* The machine goes on in the child of a fork, on the one thread that there is; the others have stayed behind, and so
+ * have their stacks.  Not when somebody was at work in it without the GIL, for then it is as he left it: half done. */
 static bool goes_on(Border *b) {
     if (!b->vm || qflag_is_up(&b->away)) return false;
     Thread *mine = machine_of(b, pthread_self());

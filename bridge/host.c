@@ -167,6 +167,50 @@ static PyObject *load(PyObject *module, PyObject *args) {
     return qgil_result(b, s == QS_OK ? none() : qerror_raise(b, s));
 }
 
+typedef struct { PyObject *list; } Texts;
+
+static void add_text(void *ud, const char *path, const char *text, size_t n) {
+    Texts *t = ud;
+    PyObject *pair = t->list ? Py_BuildValue("(sy#)", path, text, (Py_ssize_t)n) : NULL;
+    if (!pair || PyList_Append(t->list, pair) < 0) Py_CLEAR(t->list);
+    Py_XDECREF(pair);
+}
+
+/* (module): [(path, text)] of what it imports, and of itself at the end; None: there is no such module. */
+static PyObject *texts(PyObject *module, PyObject *args) {
+    const char *name;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "s", &name)) return NULL;
+    Border *b = qhost_enter("pickle");
+    if (!b) return NULL;
+    Texts t = {PyList_New(0)};
+    bool found = qcarry_each(b->vm, name, add_text, &t);
+    if (!found && t.list) Py_DECREF(t.list), t.list = none();
+    return qgil_result(b, t.list);
+}
+
+/* (value): the name of the module that defines it, or None. */
+static PyObject *home(PyObject *module, PyObject *o) {
+    (void)module;
+    if (!qwrapper_check(o)) return PyErr_SetString(PyExc_TypeError, "a value of the language is wanted"), NULL;
+    Border *b = qhost_enter("pickle");
+    if (!b) return NULL;
+    const char *name = qcarry_home(b->vm, ((Wrapper *)o)->v);
+    return qgil_result(b, name ? qpy_string(name, strlen(name)) : none());
+}
+
+/* (path, text): of a file that a program imports, as another process had it. */
+static PyObject *carry(PyObject *module, PyObject *args) {
+    const char *path, *text;
+    Py_ssize_t n;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "sy#", &path, &text, &n)) return NULL;
+    Border *b = qhost_enter("unpickle");
+    if (!b) return NULL;
+    qs_status s = qcarry_take(b->vm, path, text, (size_t)n);
+    return qgil_result(b, s == QS_OK ? none() : qerror_raise(b, s));
+}
+
 static PyObject *evaluate(PyObject *module, PyObject *text) {
     qs_value v = qs_nil();
     (void)module;
@@ -456,6 +500,9 @@ PyMethodDef qhost_functions[] = {
     {"_forked", forked, METH_NOARGS, NULL},
     {"_load", load, METH_VARARGS, NULL},
     {"_evaluate", evaluate, METH_O, NULL},
+    {"_texts", texts, METH_VARARGS, NULL},
+    {"_home", home, METH_O, NULL},
+    {"_carry", carry, METH_VARARGS, NULL},
     {"_define", define, METH_VARARGS, NULL},
     {"_attribute", attribute, METH_O, NULL},
     {"_built_in", built_in, METH_O, NULL},

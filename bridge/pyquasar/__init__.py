@@ -122,6 +122,9 @@ if hasattr(_os, "register_at_fork"):
 
 # -- programs ----------------------------------------------------------------------------------------------------------
 
+_assigned = {}  # {module: variables that Python has set}
+
+
 class module:
     """What one text or file defines: m.f is its own f, whatever else is called f, and m.x = 1 sets its variable x."""
 
@@ -135,6 +138,11 @@ class module:
 
     def __setattr__(self, name, x):
         _bridge._assign_in(self.__name__, name, x)
+        _assigned.setdefault(self.__name__, set()).add(name)
+
+    def __reduce__(self):
+        from . import _pickles
+        return _pickles.reduce_module(self)
 
     def __dir__(self):
         return _bridge._names(self.__name__)
@@ -147,6 +155,7 @@ def compile_string(name, text):
     """Compiles and runs a program; what it defines is found here and in the module that is returned.  A program
     compiled under the same name before is replaced."""
     _bridge._load(name, text.encode("utf-8", "surrogateescape"))
+    _assigned.pop(name, None)
     return module(name)
 
 
@@ -156,6 +165,7 @@ def compile_file(path):
     with open(path, "rb") as f:
         text = f.read()
     _bridge._load(path, text)
+    _assigned.pop(path, None)
     return module(path)
 
 
