@@ -70,7 +70,7 @@ static qs_status warn(void *unused, const qs_where *where, const char *sentence)
 
 static PyObject *fail(const char *text) { return PyErr_SetString((PyObject *)qbridge.error, text), NULL; }
 
-/* (device, precision, threads, checked, fast math, memory limit, library folders, cache folder) */
+/* (device, precision, threads, checked, fast math, memory limit, library folders, cache folder, llvmlite's library) */
 static PyObject *open_machine(PyObject *module, PyObject *args) {
     qs_config c;
     int checked, fast_math;
@@ -78,8 +78,8 @@ static PyObject *open_machine(PyObject *module, PyObject *args) {
     qs_vm *vm = NULL;
     (void)module;
     qs_config_init(&c);
-    if (!PyArg_ParseTuple(args, "siippnzz", &c.device, &c.precision, &c.threads, &checked, &fast_math, &limit,
-                          &c.library_path, &c.cache_dir))
+    if (!PyArg_ParseTuple(args, "siippnzzz", &c.device, &c.precision, &c.threads, &checked, &fast_math, &limit,
+                          &c.library_path, &c.cache_dir, &c.llvmlite))
         return NULL;
     c.checked = checked, c.fast_math = fast_math;
     c.memory_limit = (size_t)limit;

@@ -75,8 +75,14 @@ def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, 
     # By pip, by make install.
     installed = [_os.path.join(_folder, "stdlib"), _os.path.join(_folder, "../../../../share/quasar/stdlib")]
     folders = ":".join(filter(None, [library_path] + installed))
-    _bridge._open(name, precision, threads or 0, checked, fast_math, memory_limit, folders, cache_dir)
+    _bridge._open(name, precision, threads or 0, checked, fast_math, memory_limit, folders, cache_dir, _llvmlite())
     _opened, _inherited = wanted, False
+
+
+def _llvmlite():
+    """The library of the package llvmlite, which the machine takes where the system has no LLVM."""
+    places = (_os.path.join(p or ".", "llvmlite", "binding", "libllvmlite.so") for p in _sys.path)
+    return next(filter(_os.path.exists, places), None)
 
 
 def _open_like(wanted):
