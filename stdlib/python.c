@@ -218,13 +218,13 @@ static bool find_python(Found *f) {
 
 /* Beside the executable (in the build tree), or installed. */
 static bool bridge_folder(char out[PATH_MAX]) {
-    static const char *const places[] = {"/python", "/../lib/quasar/python"};
+    static const char *const places[] = {"/python", "/../lib/quasar/python", "/.." /* of a wheel */};
     char exe[PATH_MAX], file[PATH_MAX + sizeof BRIDGE_FILE];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 64);
     if (n <= 0) return false;
     exe[n] = 0;
     char *slash = strrchr(exe, '/');
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         strcpy(slash, places[i]);
         snprintf(file, sizeof file, "%s/" BRIDGE_FILE, exe);
         if (access(file, R_OK) == 0 && realpath(exe, out)) return true;
