@@ -171,10 +171,10 @@ static qs_status emit(Job *j, LlvmOutput kind, Text *out) {
     return QS_OK;
 }
 
-/* A loop that shall become vectors and does not is remarked upon, on stderr: llvmlite has no way to take what LLVM says.
- * So here loops are left to LLVM's own judgement, under a name that it does not know. */
+/* A loop that shall become vectors and does not is remarked upon, on stderr: llvmlite has no way to take what LLVM
+ * says.  So here loops are left to LLVM's own judgement, under a name that it does not know. */
 static void no_wishes(char *ir) {
-    static const char wish[] = "llvm.loop.vectorize.enable\", i1 true", other[] = "llvm.loop.vectorize.wished\", i1 true";
+    static const char wish[] = "vectorize.enable\", i1 true", other[] = "vectorize.wished\", i1 true";
     for (char *p = ir; (p = strstr(p, wish));) memcpy(p, other, sizeof other - 1);
 }
 

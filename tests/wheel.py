@@ -26,8 +26,8 @@ def can_hide():
 def hidden(command):
     """The command in a name space in which these files are empty; as it is when there are none."""
     files = libraries() if can_hide() else []
-    hide = "for f in %s; do %s --bind /dev/null $f || exit 1; done; exec \"$@\"" % (" ".join(files), shutil.which("mount"))
-    return [shutil.which("unshare"), "-rm", "/bin/sh", "-c", hide, "sh"] + command if files else command
+    hide = "for f in %s; do %s --bind /dev/null $f || exit 1; done" % (" ".join(files), shutil.which("mount"))
+    return [shutil.which("unshare"), "-rm", "/bin/sh", "-c", hide + '; exec "$@"', "sh"] + command if files else command
 
 
 def check(what, command, want, env, text=None):

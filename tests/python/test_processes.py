@@ -38,8 +38,8 @@ class Processes(unittest.TestCase):
         self.folder = folder.name
 
     def run_main(self, body, head="", **files):
-        text = "import pyquasar as q, sys\nimport numpy as np\n%s\nif __name__ == '__main__':\n    q.init('cpu')\n%s" % (
-            textwrap.dedent(head), textwrap.indent(textwrap.dedent(body), "    "))
+        start = "import pyquasar as q, sys\nimport numpy as np\n%s\nif __name__ == '__main__':\n    q.init('cpu')\n%s"
+        text = start % (textwrap.dedent(head), textwrap.indent(textwrap.dedent(body), "    "))
         return run(self.folder, text, **files).split("\n")[:-1]
 
     def compiled(self, body):
@@ -78,7 +78,8 @@ class Processes(unittest.TestCase):
             with multiprocessing.get_context("spawn").Pool(1) as pool:
                 print(pool.map(m.f, [1, 2]), pool.apply(call, (m, 3)), m.f(1))"""
         out = self.run_main(body, "def call(m, x):\n    return m.f(x)",
-                            a_q="import \"b.q\"\nimport \"imfilter.q\"\nk = 1\nfunction y = f(x)\n y = deep(x) + k\nend",
+                            a_q="import \"b.q\"\nimport \"imfilter.q\"\nk = 1\n"
+                                "function y = f(x)\n y = deep(x) + k\nend",
                             b_q="import \"c.q\"\nimport \"a.q\"\nfunction y = deep(x)\n y = deeper(x)\nend",
                             c_q="function y = deeper(x)\n y = 100*x\nend")
         self.assertEqual(out, ["[105.0, 205.0] 305.0 105.0"])

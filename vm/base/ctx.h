@@ -57,7 +57,7 @@ typedef struct Ctx {
     struct Device *spaces[8]; /* devices/buffer.c: a device that reaches memory space m; [0], the host, stays NULL */
     struct Buffer *on_devices; /* devices/buffer.c: buffers with a block on some device, latest used first */
     uint64_t nfuncs;          /* functions parsed so far: their ids, which outlive them in what was compiled */
-    const char *llvmlite;     /* devices/llvm.c: a library to take where the system has no libLLVM; NULL: none is known */
+    const char *llvmlite;     /* devices/llvm.c: taken where the system has no libLLVM; NULL: not known */
     bool no_warnings;         /* nobody wants them */
     qs_status (*warn)(struct Ctx *, Where, const char *sentence); /* tells one; of the machine.  NULL: nobody listens */
     void (*let_go)(struct Ctx *); /* others may run from here on, of the host program; NULL: nobody waits for us */
