@@ -1,5 +1,5 @@
 # The front door.  `make` builds build/qrun; everything else is one word more.
-.PHONY: all deps run test check bench dev tsan stress fuzz install uninstall deb clean
+.PHONY: all deps run test check bench dev tsan stress fuzz install uninstall deb wheel clean
 PREFIX ?= /usr/local
 QRUN = build/qrun
 PYTHON ?= python3
@@ -71,6 +71,10 @@ bench: deps all
 install: all
 	cmake --install build --prefix $(PREFIX)
 
+# A wheel that other machines can install, in dist/.
+wheel: deps
+	@tools/wheel
+
 # What the last install wrote, and the folders that are empty then.
 uninstall:
 	@test -f build/install_manifest.txt || (echo "nothing was installed from here"; false)
@@ -88,4 +92,4 @@ deb: deps
 	@rm -rf out/deb/_CPack_Packages; ls out/deb/*.deb
 
 clean:
-	rm -rf build build-dev build-tsan build-fuzz build-stress out
+	rm -rf build build-dev build-tsan build-fuzz build-stress out dist

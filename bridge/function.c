@@ -218,7 +218,9 @@ static PyObject *run(Border *b, qs_value fn, int nin, qs_value *in, int nnamed, 
     qs_value out[MOST_RESULTS];
     out[0] = qs_nil();
     qs_status s = fn.kind == QS_FUNCTION && ((Function *)fn.u.p)->each ? qoperator_align(b->vm, in, nin) : QS_OK;
+    int before = qgil_work(b);
     if (s == QS_OK) s = qvm_call(b->vm, fn, nin, in, nnamed, names, n, out);
+    qgil_rest(b, before);
     if (s != QS_OK) return qerror_raise(b, s);
     be_seen(out[0]);
     return n > 1 ? give_all(b, out, n) : qpy_give(b, out[0]);

@@ -179,7 +179,10 @@ static PyObject *array_item(Border *b, PyObject *o, PyObject *key) {
     }
     if (!is_mask(key, a)) return get_by_numpy(o, key);
     mask = value_of(key);
-    return qvalue_result(b, qidx_get(b->vm, value_of(o), 1, &mask, (TypeMods){0}, NULL, &r), &r);
+    int before = qgil_work(b);
+    qs_status s = qidx_get(b->vm, value_of(o), 1, &mask, (TypeMods){0}, NULL, &r);
+    qgil_rest(b, before);
+    return qvalue_result(b, s, &r);
 }
 
 static int done(Border *b, qs_status s) { return s == QS_OK ? 0 : (qerror_raise(b, s), -1); }
@@ -206,9 +209,11 @@ static int set_in_array(Border *b, PyObject *o, PyObject *key, PyObject *x) {
                                     "one, and a function of a script may assign"));
     }
     mask = view ? qs_nil() : value_of(key);
+    int before = qgil_work(b);
     if (y.kind == QS_FOREIGN && PyLong_Check(x)) fits = false; /* elements of uint64 may hold it nevertheless */
     else if (view) s = write_view(b, a, &v, y, &fits);
     else s = qidx_set(b->vm, value_of(o), 1, &mask, (TypeMods){0}, NULL, y);
+    qgil_rest(b, before);
     qs_release(b->vm, y);
     return fits ? done(b, s) : set_by_numpy(o, key, x);
 }

@@ -113,7 +113,9 @@ static PyObject *combine(Operation *f, Op op, PyObject *x, PyObject *y) {
     if (qgil_enter(b) < 0) return NULL;
     if (take(b, x, y, &p) < 0) return qgil_leave(b), NULL;
     if (take(b, y, x, &q) < 0) return qs_release(b->vm, p), qgil_leave(b), NULL;
+    int before = qgil_work(b);
     qs_status s = f(b->vm, op, p, q, &r);
+    qgil_rest(b, before);
     qs_release(b->vm, p);
     qs_release(b->vm, q);
     PyObject *o = qvalue_result(b, s, &r);
@@ -193,7 +195,10 @@ static PyObject *in_place(Op op, PyObject *x, PyObject *y) {
     if (take(b, y, x, &q) < 0) return qgil_leave(b), NULL;
     qs_value v[2] = {qval_retain(p), q};
     qs_status s = qoperator_align(b->vm, v, 2);
-    if (s == QS_OK) s = qtape_any(b->vm, 2, v) ? qdoor_update(b->vm, op, &v[0], v[1]) : qarith_update(b->vm, op, v[0], v[1]);
+    int before = qgil_work(b);
+    bool recorded = qtape_any(b->vm, 2, v);
+    if (s == QS_OK) s = recorded ? qdoor_update(b->vm, op, &v[0], v[1]) : qarith_update(b->vm, op, v[0], v[1]);
+    qgil_rest(b, before);
     qs_release(b->vm, v[0]);
     qs_release(b->vm, v[1]);
     if (s != QS_OK) qerror_raise(b, s);
@@ -206,7 +211,9 @@ static PyObject *unary(Op op, PyObject *x) {
     qs_value r;
     if (qgil_enter(b) < 0) return NULL;
     qs_value v = value_of(x);
+    int before = qgil_work(b);
     qs_status s = qtape_touches(v) ? qdoor_unary(b->vm, op, v, &r) : qarith_unary(b->vm, op, v, &r);
+    qgil_rest(b, before);
     PyObject *o = qvalue_result(b, s, &r);
     qgil_leave(b);
     return o;
@@ -223,7 +230,9 @@ static PyObject *built_in(const char *name, PyObject *x, PyObject *y) {
         qs_status s = qoperator_align(b->vm, in, 2);
         if (s == QS_OK) s = qvm_lookup_builtin(b->vm, name, &fn);
         if (s == QS_OK) {
+            int before = qgil_work(b);
             s = qs_call(b->vm, fn, y ? 2 : 1, in, 1, &r);
+            qgil_rest(b, before);
             qs_release(b->vm, fn);
         }
         o = qvalue_result(b, s, &r);

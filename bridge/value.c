@@ -32,7 +32,9 @@ static PyObject *text(PyObject *o, bool brief) {
     Text t;
     if (qgil_enter(b) < 0) return NULL;
     qtext_init(&t, qvm_ctx(b->vm));
+    int before = qgil_work(b);
     qs_status s = qfmt_made(b->vm, value_of(o), brief, &t);
+    qgil_rest(b, before);
     PyObject *r = s == QS_OK ? qpy_string(t.s ? t.s : "", t.len) : qerror_raise(b, s);
     qtext_free(&t);
     qgil_leave(b);
@@ -349,7 +351,9 @@ static PyObject *converted(PyObject *o, PyObject *args) {
     if (d == QS_NDTYPES) return PyErr_Format(PyExc_TypeError, "there is no element type %s", name);
     if (qgil_enter(border(o)) < 0) return NULL;
     bool same = a->dtype == d && copy;
+    int before = qgil_work(border(o));
     qs_status s = same ? qarr_copy(border(o)->vm, a, &r) : qarr_convert(border(o)->vm, a, (qs_dtype)d, &r);
+    qgil_rest(border(o), before);
     PyObject *made = new_array(border(o), s, r);
     qgil_leave(border(o));
     return made;

@@ -153,7 +153,9 @@ static qs_status new_header(qs_vm *vm, qs_dtype d, int ndim, const int64_t *dims
 static qs_status new_packed(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, size_t count, bool zeroed,
                             Array **out) {
     Buffer *buf;
-    TRY(qbuf_new(qvm_ctx(vm), count * qdtype_size(d), zeroed, &buf));
+    size_t nbytes = count * qdtype_size(d);
+    if (nbytes >= QCTX_LONG) qctx_let_go(qvm_ctx(vm));
+    TRY(qbuf_new(qvm_ctx(vm), nbytes, zeroed, &buf));
     TRY(new_header(vm, d, rank, dims, count, buf, out));
     pack_strides(*out);
     (*out)->contiguous = true;
@@ -274,8 +276,13 @@ static qs_status host(qs_vm *vm, Array *a, qs_access mode, void **p) {
     return QS_OK;
 }
 
+static void let_go(qs_vm *vm, const Array *a) {
+    if (a->count * elem_size(a) >= QCTX_LONG) qctx_let_go(qvm_ctx(vm));
+}
+
 qs_status qarr_read(qs_vm *vm, Array *a, const void **p) {
     void *q = NULL;
+    let_go(vm, a);
     TRY(host(vm, a, QS_READ, &q));
     *p = q;
     return QS_OK;
@@ -284,6 +291,7 @@ qs_status qarr_read(qs_vm *vm, Array *a, const void **p) {
 qs_status qarr_write(qs_vm *vm, Array *a, void **p) {
     a->size_of = 0, a->turned = false; /* a list of sizes that is changed is a list */
     a->hdr.flags &= (uint8_t)~ARRAY_LITERAL;
+    let_go(vm, a);
     return host(vm, a, QS_READWRITE, p);
 }
 
@@ -377,14 +385,15 @@ qs_status qarr_store(qs_vm *vm, qs_dtype d, void *p, qs_value v) {
 }
 
 qs_status qarr_get(qs_vm *vm, Array *a, size_t linear, qs_value *out) {
-    const void *p;
-    TRY(qarr_read(vm, a, &p));
+    void *p;
+    TRY(host(vm, a, QS_READ, &p));
     return qarr_load(vm, dtype_of(a), (const char *)p + (ptrdiff_t)(qarr_offset(a, linear) * elem_size(a)), out);
 }
 
 qs_status qarr_put(qs_vm *vm, Array *a, size_t linear, qs_value v) {
     void *p;
-    TRY(qarr_write(vm, a, &p));
+    a->source = 0;
+    TRY(host(vm, a, QS_READWRITE, &p));
     TRY(qarr_store(vm, dtype_of(a), (char *)p + (ptrdiff_t)(qarr_offset(a, linear) * elem_size(a)), v));
     return qarr_settle(vm, a);
 }

@@ -85,6 +85,7 @@ static void keep_config(qs_vm *vm, const qs_config *c) {
     m->config.library_path = keep(vm, c->library_path);
     m->config.cache_dir = keep(vm, c->cache_dir);
     m->config.compile_for = keep(vm, c->compile_for);
+    m->config.llvmlite = keep(vm, c->llvmlite);
     m->line_buffered = !c->write && isatty(1);
     m->unbuffered = !c->write && c->unbuffered;
     bool never = c->loops && !strcmp(c->loops, "never"), always = c->loops && !strcmp(c->loops, "always");
@@ -118,6 +119,7 @@ qs_status qs_open(const qs_config *config, qs_vm **out) {
     keep_config(*out, &c);
     m->base.nthreads = c.threads;
     m->base.warn = tell_warning;
+    m->base.llvmlite = m->config.llvmlite;
     m->base.no_warnings = c.no_warnings;
     return start(*out);
 }
