@@ -183,7 +183,8 @@ static void find_shared(Image *m, const char *ir) {
     }
 }
 
-static void *load_image(const char *image) {
+static void *load_image(const char *image, char *why, size_t nwhy) {
+    (void)why, (void)nwhy;
 #if defined(__x86_64__)
     LlvmTarget host = {.arch = LLVM_X86, .cpu = "", .features = ""};
 #else
@@ -206,10 +207,10 @@ static void *load_image(const char *image) {
 }
 
 /* Shared memory holds what others left there: code that relies on zeros has to make them. */
-static void run_image(void *code, const FakeLaunch *l, const uint64_t *slots) {
+static int run_image(void *code, const FakeLaunch *l, const uint64_t *slots) {
     Image *m = code;
     void *entry = m->object ? qelf_symbol(m->object, "kernel") : NULL;
-    if (!entry) return;
+    if (!entry) return 0;
     memcpy(&block.run, &entry, sizeof entry);
     block.slots = slots;
     for (unsigned i = 0; i < l->grid; i++) {
@@ -217,6 +218,7 @@ static void run_image(void *code, const FakeLaunch *l, const uint64_t *slots) {
         if (m->together) run_together(i, l);
         else run_apart(i, l);
     }
+    return 0;
 }
 
 static void unload_image(void *code) {
