@@ -25,16 +25,14 @@ static float off(double exact, double error, double a) {
 
 static float relative(double exact, double error, double a) { return off(exact, fabs(exact) * error, a); }
 
-static double flush(double a) { return fabs(a) < 0x1p-126 ? copysign(0, a) : a; }
-
 /* 2 ulp; for divisors of more than 2^126 the result is 0 or NaN */
 float ptx_div(float a, float b) {
     if (isfinite(b) && fabsf(b) > 0x1p126f) return isinf(a) ? NAN : copysignf(0, signbit(a) != signbit(b) ? -1.f : 1.f);
     return relative((double)a / b, 0x1p-23, a + 3.0 * b);
 }
-float ptx_rcp(float a) { return relative(1 / flush(a), 0x1p-23, a); }
-float ptx_sqrt(float a) { return relative(sqrt(flush(a)), 0x1p-23, a); }
-float ptx_rsqrt(float a) { return relative(1 / sqrt(flush(a)), 0x1.1p-23, a); }
+float ptx_rcp(float a) { return relative(1 / a, 0x1p-23, a); }
+float ptx_sqrt(float a) { return relative(sqrt(a), 0x1p-23, a); }
+float ptx_rsqrt(float a) { return relative(1 / sqrt(a), 0x1.1p-23, a); }
 
 /* Beyond ±2π the error grows with the operand; the manual says no more than that. */
 static float wave(double exact, float a) {
@@ -47,7 +45,7 @@ float ptx_cos(float a) { return wave(cos(a), a); }
 float ptx_ex2(float a) { return relative(exp2(a), 0x1p-22, a); }
 /* An absolute error of 2^-22 within (0.5, 2), a relative one outside. */
 float ptx_lg2(float a) {
-    double y = log2(flush(a));
+    double y = log2(a);
     return a > 0.5f && a < 2 ? off(y, 0x1p-22, a) : relative(y, 0x1p-22, a);
 }
 float ptx_tanh(float a) { return relative(tanh(a), 0x1p-11, a); }

@@ -48,6 +48,8 @@ typedef enum { SPACE_GENERIC, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_PAR
 
 static const uint64_t SHARED_WINDOW = (uint64_t)1 << 56, LOCAL_WINDOW = (uint64_t)2 << 56,
                       PARAM_WINDOW = (uint64_t)3 << 56;
+/* Shared memory that a launch adds: where it really begins depends on the entry. */
+static const uint64_t DYNAMIC_SHARED = (uint64_t)1 << 24;
 #define WINDOW_OF(address) ((address) >> 56)
 
 typedef enum {
@@ -94,7 +96,7 @@ typedef struct {
     PtxParam param[MOST_ARGS * 8], ret[1];
     int32_t first, count;         /* instructions */
     int64_t local, local_bytes;   /* place in a thread's local memory */
-    size_t param_bytes;
+    size_t param_bytes, shared;   /* shared: of its own, and of the module */
     unsigned registers, max_threads;
 } PtxFunction;
 
@@ -139,7 +141,7 @@ struct PtxModule {
     Warp warp[WARPS];
     unsigned nwarps;
     char *shared, *local;
-    size_t shared_bytes, shared_room, local_room;
+    size_t shared_bytes, dynamic_at, shared_room, local_room;
     Shadow *shadow;
     uint8_t *shared_set;      /* by byte: was it written? */
     uint32_t epoch;           /* goes up with every barrier and every block; never back */

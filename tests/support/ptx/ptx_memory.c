@@ -81,9 +81,12 @@ static unsigned resolve(unsigned space, uint64_t *at) {
     return spaces[window];
 }
 
-static char *base_of(PtxModule *m, const Warp *w, int lane, unsigned space, size_t *bytes) {
+static char *base_of(PtxModule *m, const Warp *w, int lane, unsigned space, uint64_t *at, size_t *bytes) {
     switch (space) {
-    case SPACE_SHARED: return *bytes = m->shared_bytes, m->shared;
+    case SPACE_SHARED:
+        if (*at < DYNAMIC_SHARED) return *bytes = m->dynamic_at, m->shared;
+        *at -= DYNAMIC_SHARED, *bytes = m->shared_bytes - m->dynamic_at;
+        return m->shared + m->dynamic_at;
     case SPACE_LOCAL:
         *bytes = m->local_bytes;
         return m->local + (w->number * LANES + (unsigned)lane) * m->local_bytes;
@@ -108,13 +111,13 @@ static void *reach(PtxModule *m, const Warp *w, int lane, PtxIns *i, uint64_t at
     }
     if (*space == SPACE_GLOBAL)
         return in_global(m, i, at, n) ? (void *)(uintptr_t)at : outside(m, w, lane, i, *space, at, n);
-    char *base = base_of(m, w, lane, *space, &bytes);
+    char *base = base_of(m, w, lane, *space, &at, &bytes);
     return at <= bytes && n <= bytes - at ? base + at : outside(m, w, lane, i, *space, at, n);
 }
 
 static uint64_t address_of(const Warp *w, const PtxIns *i, int L) {
     if (i->a < 0) return (uint64_t)i->imm;
-    return (i->awide == 4 ? AT(u32, i->a)[L] : AT(u64, i->a)[L]) + (uint64_t)i->imm;
+    return i->awide == 4 ? (u32)(AT(u32, i->a)[L] + (u32)i->imm) : AT(u64, i->a)[L] + (uint64_t)i->imm;
 }
 
 /* -- all threads at once, where all addresses lie in the block that the instruction touched last ------------------------------- */

@@ -227,7 +227,7 @@ static void read_global(PtxParser *p, bool shared, bool is_extern) {
     *v = (PtxVariable){.shared = shared, .is_extern = is_extern, .bytes = d.bytes};
     snprintf(v->name, sizeof v->name, "%.*s", d.name.n, d.name.s);
     if (shared) {
-        v->at = align_up(m->static_shared, d.align);
+        v->at = is_extern ? DYNAMIC_SHARED : align_up(m->static_shared, d.align);
         if (!is_extern) m->static_shared = v->at + d.bytes;
     } else {
         void *memory = NULL;
@@ -475,8 +475,11 @@ static void read_function(PtxParser *p, bool entry) {
     f->param_bytes = last ? last->offset + last->bytes : 0;
     read_limits(p, f);
     if (is(p, "{")) {
+        size_t shared = p->m->static_shared;
         p->f = f, f->defined = true;
         read_body(p);
+        f->shared = p->m->static_shared;
+        if (entry) p->m->static_shared = shared; /* what entries declare within is theirs alone */
         p->f = NULL;
     } else expect(p, ";");
     p->nsymbols = before;
@@ -574,7 +577,7 @@ int ptx_entry(const PtxModule *m, const char *name) {
 
 PtxFacts ptx_facts(const PtxModule *m, int entry) {
     const PtxFunction *f = &m->function[entry];
-    return (PtxFacts){.registers = f->registers, .instructions = m->ncode, .shared = (unsigned)m->static_shared,
+    return (PtxFacts){.registers = f->registers, .instructions = m->ncode, .shared = (unsigned)f->shared,
                       .local = (unsigned)m->local_bytes, .params = (unsigned)f->param_bytes,
                       .max_threads = f->max_threads ? f->max_threads : 1024};
 }

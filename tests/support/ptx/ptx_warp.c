@@ -21,6 +21,7 @@ uint64_t ptx_random(PtxModule *m) {
 
 unsigned ptx_mistakes(void) { return mistakes; }
 const char *ptx_first_mistake(void) { return first_mistake; }
+void ptx_forget_mistakes(void) { mistakes = 0, *first_mistake = 0; }
 uint64_t ptx_executed(void) { return ptx_total; }
 
 void ptx_coverage(void (*say)(void *ud, const char *instruction, uint64_t times), void *ud) {
@@ -182,10 +183,11 @@ static void run_block(PtxModule *m, const PtxFunction *f) {
 }
 
 /* -- a launch ------------------------------------------------------------------------------------------------------ */
-static bool make_memory(PtxModule *m, const PtxLaunch *l, unsigned threads) {
+static bool make_memory(PtxModule *m, const PtxFunction *f, const PtxLaunch *l, unsigned threads) {
     m->local_bytes = (m->local_bytes + 15) & ~(size_t)15;
     size_t local = m->local_bytes * (((size_t)threads + LANES - 1) / LANES * LANES);
-    m->shared_bytes = m->static_shared + l->shared;
+    size_t fixed = f->shared > m->static_shared ? f->shared : m->static_shared;
+    m->dynamic_at = (fixed + 15) & ~(size_t)15, m->shared_bytes = m->dynamic_at + l->shared;
     if (m->shared_bytes > m->shared_room) {
         free(m->shared), free(m->shared_set), free(m->shadow);
         m->shared_room = m->shared_bytes;
@@ -224,7 +226,7 @@ int ptx_run(PtxModule *m, int entry, const PtxLaunch *l) {
         return 1;
     m->launch = l, m->error = 0, m->nwarps = (threads + LANES - 1) / LANES;
     m->nlaunch++;
-    if (!make_memory(m, l, threads)) return 2;
+    if (!make_memory(m, f, l, threads)) return 2;
     for (unsigned k = 0; k < m->nwarps; k++) {
         m->warp[k].number = k;
         if (!make_file(m, &m->warp[k])) return 2;
