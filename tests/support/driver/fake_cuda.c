@@ -98,9 +98,10 @@ static int find(uint64_t p, size_t n) {
     return low < nblocks && p >= block[low].at && p - block[low].at + n <= block[low].n ? low : -1;
 }
 
+/* Of the word that a block ends in all bytes are its own: atomic updates of bytes move whole words. */
 bool fake_block(uint64_t p, uint64_t *begin, uint64_t *end) {
     int i = find(p, 1);
-    return i >= 0 ? (*begin = block[i].at, *end = block[i].at + block[i].n, true) : false;
+    return i >= 0 ? (*begin = block[i].at, *end = (block[i].at + block[i].n + 3) & ~(uint64_t)3, true) : false;
 }
 
 static bool add_block(uintptr_t p, size_t n) {
@@ -280,7 +281,7 @@ int fake_EventSynchronize(void *event) {
 
 /* -- memory -------------------------------------------------------------------------------------------------------- */
 static int give_memory(void **out, size_t n, size_t *counter) {
-    if (!n || n > (size_t)1 << 34 || posix_memalign(out, 256, n)) return OUT_OF_MEMORY;
+    if (!n || n > (size_t)1 << 34 || posix_memalign(out, 256, n + 4)) return OUT_OF_MEMORY;
     if (!add_block((uintptr_t)*out, n)) return free(*out), OUT_OF_MEMORY;
     ++*counter;
     return SUCCESS;

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 typedef struct { PtxModule *module; int entry; } Image;
@@ -59,6 +60,22 @@ __attribute__((constructor)) static void begin(void) {
     FakeCuda *fake = fake_cuda();
     fake->load = load, fake->run = run, fake->unload = unload, fake->attribute = attribute;
     fake->capability = (int)number("FAKE_GPU_ARCH", 90);
+}
+
+/* How often an instruction was executed, for tests that look whether code goes the way that they mean. */
+uint64_t fake_gpu_executed(const char *instruction);
+
+typedef struct { const char *name; uint64_t times; } Sought;
+
+static void seek(void *ud, const char *instruction, uint64_t times) {
+    Sought *s = ud;
+    if (!strcmp(s->name, instruction)) s->times = times;
+}
+
+uint64_t fake_gpu_executed(const char *instruction) {
+    Sought s = {instruction, 0};
+    ptx_coverage(seek, &s);
+    return s.times;
 }
 
 static void say(void *ud, const char *instruction, uint64_t times) { fprintf(ud, "%s %" PRIu64 "\n", instruction, times); }

@@ -19,7 +19,7 @@ static double noise(double a) {
 /* exact + error·noise, unless float holds the exact value. */
 static float off(double exact, double error, double a) {
     float nearest = (float)exact;
-    if (!isfinite(exact) || (double)nearest == exact) return nearest;
+    if (!isfinite(nearest) || (double)nearest == exact) return nearest;
     return (float)(exact + error * noise(a));
 }
 
@@ -42,7 +42,8 @@ static float wave(double exact, float a) {
 }
 float ptx_sin(float a) { return wave(sin(a), a); }
 float ptx_cos(float a) { return wave(cos(a), a); }
-float ptx_ex2(float a) { return relative(exp2(a), 0x1p-22, a); }
+/* 2^-22 is stated; NVIDIA's own functions, whose errors are stated, too, only keep them with less. */
+float ptx_ex2(float a) { return relative(exp2(a), 0x1.4p-23, a); }
 /* An absolute error of 2^-22 within (0.5, 2), a relative one outside. */
 float ptx_lg2(float a) {
     double y = log2(a);

@@ -23,7 +23,7 @@ static const Row rows[] = {
 #define REAL2(name, types, mods, value) types(REAL, name, mods, 2)
 #define REAL3(name, types, mods, value) types(REAL, name, mods, 3)
 #define TEST(name, types, value) types(TESTS, setp_##name)
-#define CARRY(name, T, out, value) {#name, T_##T, P_##name##_##T, 0, 3, SAME, {SAME, SAME, SAME}, false},
+#define CARRY(name, types, out, value) types(ROW3, name, SAME, SAME, SAME, SAME)
 #define BOOL(name, value) {#name, T_pred, P_##name##_pred, 0, 2, SAME, {SAME, SAME, NOTHING}, false},
 #include "tests/support/ptx/ptx.def"
 };
@@ -52,7 +52,7 @@ const char *ptx_op_name(unsigned op) {
 #define REAL3(name, types, ...) types(NAME_, name)
 #define TEST(name, types, ...) types(NAME_, setp_##name)
 #define BOOL(name, ...) #name "_pred",
-#define CARRY(name, T, ...) #name "_" #T,
+#define CARRY(name, types, ...) types(NAME_, name)
 #define ODD(name) #name,
 #include "tests/support/ptx/ptx.def"
     };
@@ -225,6 +225,7 @@ static bool take_space(Name *name, PtxIns *i) {
 static bool decode_memory(PtxParser *p, Name *name, PtxIns *i, bool store) {
     const Operand *value = &p->operand[store], *address = &p->operand[!store];
     take_space(name, i);
+    i->what = TAKE_PART(name, "volatile", "relaxed", "acquire") ? W_SYNC : WHAT_NONE;
     while (TAKE_PART(name, SEM, "nc", "ca", "cg", "cs", "cv", "lu", "wb", "wt", "L1::no_allocate", "L1::evict_last",
                      "L2::128B", "unified"));
     int vector = TAKE_PART(name, "v2", "v4");

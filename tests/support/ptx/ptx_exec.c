@@ -60,6 +60,12 @@ static inline f32 end_f32(f32 x) {
     return x == x ? x : made;
 }
 static inline f64 end_f64(f64 x) { return x; }
+static inline f16 end_f16(f16 x) {
+    const u16 nan = 0x7fff;
+    f16 made;
+    memcpy(&made, &nan, 2);
+    return x == x ? x : made;
+}
 
 static f32 flushed_f32(unsigned mod, f32 x) { return mod & FTZ && fabsf(x) < 0x1p-126f ? copysignf(0, x) : x; }
 static f64 flushed_f64(unsigned mod, f64 x) { return (void)mod, x; }
@@ -68,6 +74,11 @@ static f32 finish_f32(unsigned mod, f32 x) {
     if (mod & BITWISE) return flushed_f32(mod, x);
     if (mod & SAT) return x > 0 ? x < 1 ? flushed_f32(mod, x) : 1 : 0;
     return end_f32(flushed_f32(mod, x));
+}
+static f16 flushed_f16(unsigned mod, f16 x) { return mod & FTZ && fabsf((f32)x) < 0x1p-14f ? (f16)copysignf(0, (f32)x) : x; }
+static f16 finish_f16(unsigned mod, f16 x) {
+    if (mod & SAT) return x > 0 ? x < 1 ? x : (f16)1 : (f16)0;
+    return mod & BITWISE ? flushed_f16(mod, x) : end_f16(flushed_f16(mod, x));
 }
 static f64 finish_f64(unsigned mod, f64 x) { return mod & SAT ? x > 0 ? x < 1 ? x : 1 : 0 : x; }
 
@@ -289,7 +300,7 @@ static uint32_t choose(PtxModule *m, Warp *w, uint32_t *pc, uint32_t *stop, long
         put_test(w, i, m, r);                                                                                          \
         break;                                                                                                         \
     }
-#define FLUSHED_(T_, x) const T_ x = sizeof(T_) == 4 ? (T_)flushed_f32(FTZ, (f32)AT(T_, i->x)[L]) : AT(T_, i->x)[L];
+#define FLUSHED_(T_, x) const T_ x = i->type == T_f32 ? (T_)flushed_f32(FTZ, (f32)AT(T_, i->x)[L]) : AT(T_, i->x)[L];
 #define TWO_FLUSHED(T_) FLUSHED_(T_, a) FLUSHED_(T_, b)
 
 static void put_test(Warp *w, const PtxIns *i, uint32_t m, uint32_t r) {
@@ -304,7 +315,31 @@ static void put_test(Warp *w, const PtxIns *i, uint32_t m, uint32_t r) {
 }
 
 #define DOUBLE_u32 uint64_t
+#define DOUBLE_s32 uint64_t
 #define DOUBLE_u64 u128
+#define DOUBLE_s64 u128
+#define PLAIN_u32 u32
+#define PLAIN_s32 u32
+#define PLAIN_u64 u64
+#define PLAIN_s64 u64
+#define HIGH(a, b) (T)((DOUBLE)(a) * (b) >> (8 * sizeof(T)))
+#define CARRY_(T_, name, out, value)                                                                                   \
+    case P_##name##_##T_: {                                                                                            \
+        typedef PLAIN_##T_ T;                                                                                          \
+        typedef DOUBLE_##T_ DOUBLE;                                                                                    \
+        uint32_t carries = *AT(u32, m_->carry), made = 0;                                                              \
+        EACH(m, {                                                                                                      \
+            THREE(T)                                                                                                   \
+            const T carry = carries >> L & 1;                                                                          \
+            (void)c;                                                                                                   \
+            (void)carry;                                                                                               \
+            DOUBLE r = value;                                                                                          \
+            AT(T, i->d)[L] = (T)r;                                                                                     \
+            made |= (uint32_t)(r >> (8 * sizeof(T)) & 1) << L;                                                         \
+        });                                                                                                            \
+        if (out) set_pred(w, m_->carry, m, made);                                                                      \
+        break;                                                                                                         \
+    }
 
 /* Runs from *at on until the way of the threads ends, parts or must be looked at anew. */
 static void run_group(PtxModule *m_, Warp *w, uint32_t lanes, uint32_t pc, uint32_t stop, long turns, long *budget) {
@@ -338,23 +373,7 @@ static void run_group(PtxModule *m_, Warp *w, uint32_t lanes, uint32_t pc, uint3
         set_pred(w, i->d, m, value);                                                                                   \
         break;                                                                                                         \
     }
-#define CARRY(name, T, out, value)                                                                                     \
-    case P_##name##_##T: {                                                                                             \
-        uint32_t carries = *AT(u32, m_->carry), made = 0;                                                              \
-        EACH(m, {                                                                                                      \
-            const T a = AT(T, i->a)[L];                                                                                \
-            const T b = AT(T, i->b)[L];                                                                                \
-            const T c = AT(T, i->c)[L];                                                                                \
-            const T carry = carries >> L & 1;                                                                          \
-            (void)c;                                                                                                   \
-            (void)carry;                                                                                               \
-            DOUBLE_##T r = value;                                                                                      \
-            AT(T, i->d)[L] = (T)r;                                                                                     \
-            made |= (uint32_t)(r >> (8 * sizeof(T)) & 1) << L;                                                         \
-        });                                                                                                            \
-        if (out) set_pred(w, m_->carry, m, made);                                                                      \
-        break;                                                                                                         \
-    }
+#define CARRY(name, types, out, value) types(CARRY_, name, out, value)
 #include "tests/support/ptx/ptx.def"
         case P_mov: move(w, i, m); break;
         case P_selp: select_one(w, i, m); break;

@@ -62,7 +62,7 @@ typedef enum {
 #define REAL3(name, types, ...) types(ROW_, name)
 #define TEST(name, types, ...) types(ROW_, setp_##name)
 #define BOOL(name, ...) P_##name##_pred,
-#define CARRY(name, T, ...) P_##name##_##T,
+#define CARRY(name, types, ...) types(ROW_, name)
 #define ODD(name) P_##name,
 #include "tests/support/ptx/ptx.def"
     P_COUNT
@@ -122,6 +122,7 @@ typedef struct {
 
 struct PtxModule {
     PtxHost host;
+    char *text;               /* to be quoted */
     PtxIns *code;
     uint32_t ncode, ncalls, nfunctions, nvariables, nconsts;
     PtxFunction *function;

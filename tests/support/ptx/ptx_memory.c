@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-typedef enum { READ, WRITE, UPDATE } Access;
+typedef enum { READ, WRITE, UPDATE, LOOK /* a read that is meant to meet others: volatile, relaxed */ } Access;
 
 /* -- blocks of global memory --------------------------------------------------------------------------------------- */
 static bool find_variable(const PtxModule *m, uint64_t at, uint64_t *begin, uint64_t *end) {
@@ -41,27 +41,27 @@ static bool same_now(const PtxModule *m, const Warp *w, uint32_t epoch, uint16_t
 static void watch_race(PtxModule *m, const Warp *w, int lane, const PtxIns *i, uint64_t at, Access how, bool changes) {
     Shadow *s = &m->shadow[at / 4];
     uint16_t me = (uint16_t)(w->number * LANES + (unsigned)lane);
-    bool wrote = same_now(m, w, s->written, s->writer, s->write_turn, me) && !(how == UPDATE && s->atomic);
-    bool had_read = how != READ && changes && same_now(m, w, s->read, s->reader, s->read_turn, me);
-    if ((wrote && (how == READ || changes)) || had_read)
+    bool wrote = same_now(m, w, s->written, s->writer, s->write_turn, me) && !(how >= UPDATE && s->atomic);
+    bool had_read = how != READ && how != LOOK && changes && same_now(m, w, s->read, s->reader, s->read_turn, me);
+    if ((wrote && (how == READ || how == LOOK || changes)) || had_read)
         ptx_mistake(m, w, lane, i, 0, "a race: thread %u %s byte %" PRIu64 " of shared memory, too, and no barrier is "
                     "between", wrote ? s->writer : s->reader, wrote ? "writes" : "reads", at);
     if (how == READ) s->read = m->epoch, s->reader = me, s->read_turn = w->turn;
-    else if (changes) s->written = m->epoch, s->writer = me, s->write_turn = w->turn, s->atomic = how == UPDATE;
+    else if (how != LOOK && changes) s->written = m->epoch, s->writer = me, s->write_turn = w->turn, s->atomic = how == UPDATE;
 }
 
 static void watch_shared(PtxModule *m, const Warp *w, int lane, const PtxIns *i, uint64_t at, size_t n, Access how,
                          const void *value) {
     uint8_t *set = m->shared_set + at;
-    if (how != WRITE)
+    if (how != WRITE) /* who updates reads as well */
         for (size_t k = 0; k < n; k++)
             if (!set[k]) {
                 ptx_mistake(m, w, lane, i, 0, "byte %" PRIu64 " of shared memory is read before anybody wrote it",
                             at + k);
                 memset(set, 1, n);
             }
-    bool changes = how != READ && (!value || !set[0] || memcmp(m->shared + at, value, n) != 0);
-    if (how != READ) memset(set, 1, n);
+    bool changes = how != READ && how != LOOK && (!value || !set[0] || memcmp(m->shared + at, value, n) != 0);
+    if (how != READ && how != LOOK) memset(set, 1, n);
     if (m->host.race_free || n < 4) return; /* a unit has four bytes: of smaller ones neighbours would be told */
     for (uint64_t k = at; k < at + n; k += 4) watch_race(m, w, lane, i, k, how, changes);
 }
@@ -193,7 +193,8 @@ void ptx_ld(PtxModule *m, Warp *w, PtxIns *i, uint32_t lanes) {
         uint64_t at = address_of(w, i, lane);
         const char *from = reach(m, w, lane, i, at, n * i->n, &space);
         if (!from) return;
-        if (space == SPACE_SHARED) watch_shared(m, w, lane, i, (uint64_t)(from - m->shared), n * i->n, READ, NULL);
+        if (space == SPACE_SHARED) watch_shared(m, w, lane, i, (uint64_t)(from - m->shared), n * i->n,
+                                                  i->what == W_SYNC ? LOOK : READ, NULL);
         for (int k = 0; k < i->n; k++) put(w, i, k, lane, from + (size_t)k * n, n);
     }
 }

@@ -426,6 +426,13 @@ static void finish_jumps(PtxParser *p) {
     p->njumps = p->nlabels = p->nlist_labels = 0;
 }
 
+/* What is loaded before it is compared and swapped may change meanwhile: that is seen. */
+static void mark_loads_of_swaps(PtxIns *code, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; code[i].op == P_atom && code[i].what == W_CAS && k < n; k++)
+            if (code[k].op == P_ld && code[k].a == code[i].a && code[k].imm == code[i].imm) code[k].what = W_SYNC;
+}
+
 static void read_body(PtxParser *p) {
     uint32_t outer = p->depth;
     open_scope(p);
@@ -438,6 +445,7 @@ static void read_body(PtxParser *p) {
     p->guard.n = 0, p->noperands = 0;
     if (!p->failed) ptx_decode(p); /* so that no function runs into the next one */
     finish_jumps(p);
+    mark_loads_of_swaps(p->code, p->ncode);
     p->codes[p->f - p->m->function] = p->code;
     p->f->count = (int32_t)p->ncode;
     p->code = NULL, p->ncode = p->code_room = 0;
@@ -547,6 +555,7 @@ static void free_parser(PtxParser *p) {
 
 PtxModule *ptx_load(const char *text, const PtxHost *host, char *why, size_t n) {
     PtxModule *m = calloc(1, sizeof *m);
+    m->text = strdup(text);
     m->host = *host, m->random = host->seed * 2 + 1, m->epoch = 1;
     for (int i = 0; i < S_COUNT; i++) m->special[i] = -1;
     PtxParser p = {.m = m, .at = text, .line = 1, .why = why, .nwhy = n};
@@ -564,7 +573,7 @@ void ptx_unload(PtxModule *m) {
     for (uint32_t i = 0; i < m->nbranches; i++) free(m->branches[i]);
     for (uint32_t i = 0; i < m->nvariables; i++)
         if (!m->variable[i].shared) free((void *)(uintptr_t)m->variable[i].at);
-    free(m->branches), free(m->variable), free(m->consts), free(m->call), free(m->function), free(m->code);
+    free(m->text), free(m->branches), free(m->variable), free(m->consts), free(m->call), free(m->function), free(m->code);
     free(m->shared), free(m->local), free(m->shadow), free(m->shared_set);
     free(m);
 }

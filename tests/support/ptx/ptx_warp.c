@@ -37,8 +37,14 @@ void ptx_mistake(PtxModule *m, const Warp *w, int lane, const PtxIns *i, int err
     if (error && !m->error) m->error = error;
     if (mistakes++ >= 8) return; /* the first ones tell enough */
     char text[400];
-    snprintf(text, sizeof text, "line %u of the PTX, block %u,%u,%u, thread %u: %s: %s", i->line, m->block[0],
-             m->block[1], m->block[2], w->number * LANES + (unsigned)lane, ptx_op_name(i->op), what);
+    const char *at = m->text;
+    for (uint32_t line = 1; line < i->line && at; line++) at = strchr(at, '\n') + 1;
+    at += strspn(at, " \t");
+    snprintf(text, sizeof text, "line %u of the PTX, block %u,%u,%u, thread %u: `%.*s`: %s", i->line, m->block[0],
+             m->block[1], m->block[2], w->number * LANES + (unsigned)lane, (int)strcspn(at, "\n;"), at, what);
+    const char *dump = !mistakes || mistakes == 1 ? getenv("FAKE_GPU_DUMP") : NULL; /* a file for the whole text */
+    FILE *f = dump ? fopen(dump, "w") : NULL;
+    if (f) fputs(m->text, f), fclose(f);
     if (!*first_mistake) memcpy(first_mistake, text, sizeof text);
     fprintf(stderr, "ptx: %s\n", text);
 }
