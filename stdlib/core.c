@@ -63,6 +63,7 @@ void qlib_close(qs_vm *vm) {
     qlinalg_close(vm);
     qregex_close(vm);
     qfigure_close(vm);
+    qwindow_end(vm);
     qmem_free(qvm_ctx(vm), qvm(vm)->lib, sizeof(Lib));
     qvm(vm)->lib = NULL;
 }

@@ -33,7 +33,8 @@ typedef struct Lib { /* Machine.lib */
     double timer;         /* time.c: tic, in seconds of the monotonic clock; < 0 never started */
     struct Lapack *lapack; /* linalg.c: opened on first use */
     struct Regex *regex;  /* regex.c: compiled patterns */
-    struct Figures *figures; /* figure.c */
+    struct Figures *figures; /* figure/figure.c */
+    struct Windows *windows; /* window/window.c */
 } Lib;
 Lib *qlib(qs_vm *vm);
 
@@ -41,6 +42,8 @@ void qlinalg_close(qs_vm *vm);
 bool qlinalg_available(void);
 void qregex_close(qs_vm *vm);
 void qfigure_close(qs_vm *vm);
+void qwindow_end(qs_vm *vm);
+qs_status qfigure_flush(qs_vm *vm); /* figures that have changed are written, or shown */
 
 /* -- args.c: reading arguments.  `fn` and `what` name function and argument in messages: "sqrt: x must be …" ------- */
 qs_status qarg_wrong(qs_vm *vm, const char *fn, const char *what, const char *wanted, qs_value got); /* QS_ETYPE */

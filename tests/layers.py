@@ -29,6 +29,8 @@ ROOMS = {  # folder -> prefixes of what its files may include from this tree, be
     "vm/launch": HOST + ("vm/value/", "vm/array/", "vm/interp/", "vm/session/", "lang/kernel/"),
     "vm/session": HOST + ("vm/value/", "vm/array/", "vm/interp/", "vm/launch/", "lang/names/", "stdlib/stdlib.h"),
     "stdlib": BASE + ("vm/", "lang/", "devices/"),
+    "stdlib/figure": BASE + ("vm/", "stdlib/"),
+    "stdlib/window": BASE + ("vm/", "stdlib/", "lang/syntax/ast.h"),
     "bridge": BASE + ("vm/quasar.h", "vm/array/", "vm/value/", "vm/session/python.h", "lang/syntax/ast.h",
                       "lang/syntax/operators.h"),
     "examples": ("vm/quasar.h",),
