@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Windows under a display of its own (Xvfb), where xdotool clicks, drags and types: what programs then print and what
 is on the screen.  Where Xvfb, xdotool or Tk is not here, all of it is skipped, and said so."""
-import argparse, ctypes, os, re, shutil, subprocess, sys, tempfile, time, unittest
+import argparse, ctypes, os, re, shutil, subprocess, sys, tempfile, threading, time, unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ARGS = argparse.Namespace(qrun=os.path.join(ROOT, "build/qrun"), python=None)
@@ -26,7 +26,7 @@ class Display:
     """An X server without a window manager: windows lie where they put themselves."""
     def __enter__(self):
         r, w = os.pipe()
-        self.server = subprocess.Popen(["Xvfb", "-displayfd", str(w), "-screen", "0", "1280x1024x24"], pass_fds=[w],
+        self.server = subprocess.Popen(["Xvfb", "-displayfd", str(w), "-screen", "0", "1280x1024x24", "-noreset"], pass_fds=[w],
                                        stderr=subprocess.DEVNULL)
         os.close(w)
         self.name = ":" + os.read(r, 20).decode().strip()
@@ -55,11 +55,15 @@ class Program:
             f.write(text)
         self.run = subprocess.Popen((command or [ARGS.qrun]) + [path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                     text=True, env=display.env(), cwd=cwd or self.folder.name)
-        os.set_blocking(self.run.stdout.fileno(), False)
-        self.out = ""
+        self.lines = []
+        self.reader = threading.Thread(target=lambda: self.lines.extend(self.run.stdout))
+        self.reader.start()
+
+    @property
+    def out(self):
+        return "".join(self.lines)
 
     def read(self):
-        self.out += self.run.stdout.read() or ""
         return self.out
 
     def wait_for(self, text):
@@ -75,7 +79,7 @@ class Program:
         except subprocess.TimeoutExpired:
             self.run.kill()
             raise AssertionError("it does not end; it printed %r" % self.read())
-        self.read()
+        self.reader.join()
         self.run.stdout.close()
         self.folder.cleanup()
         return self.out
@@ -190,8 +194,8 @@ print "enough ", n > 0
         number, left, top, width, height = p.window("Slide")
         self.assertEqual(abs(left - (1280 - width) / 2) <= 2, True)
         y = top + 16
-        DISPLAY.do("mousemove", left + 202, y, "mousedown", 1)
-        for x in range(210, 420, 10):
+        DISPLAY.do("mousemove", left + 248, y, "mousedown", 1)
+        for x in range(252, 420, 8):
             DISPLAY.do("mousemove", left + x, y)
             if "enough" in p.read():
                 break
@@ -371,7 +375,7 @@ def main():
     p.add_argument("--qrun", default=ARGS.qrun)
     p.add_argument("--python", help="folder of the package pyquasar")
     own, rest = p.parse_known_args()
-    ARGS.qrun, ARGS.python = own.qrun, own.python
+    ARGS.qrun, ARGS.python = os.path.abspath(own.qrun), own.python and os.path.abspath(own.python)
     lacks = missing()
     if lacks:
         print("windows: %d tests skipped, needs %s" % (sum(n.startswith("test_") for n in dir(Windows)), lacks))
