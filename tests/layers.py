@@ -31,6 +31,7 @@ ROOMS = {  # folder -> prefixes of what its files may include from this tree, be
     "stdlib": BASE + ("vm/", "lang/", "devices/"),
     "stdlib/figure": BASE + ("vm/", "stdlib/"),
     "stdlib/window": BASE + ("vm/", "stdlib/", "lang/syntax/ast.h"),
+    "stdlib/video": BASE + ("vm/", "stdlib/"),
     "bridge": BASE + ("vm/quasar.h", "vm/array/", "vm/value/", "vm/session/python.h", "lang/syntax/ast.h",
                       "lang/syntax/operators.h"),
     "examples": ("vm/quasar.h",),
@@ -39,6 +40,7 @@ ONLY = {  # a foreign header -> the files that may see it
     "Python.h": ("bridge/",), "numpy/": ("bridge/ndarray",), "CL/": ("devices/opencl.c",),
     "cuda.h": ("devices/cuda.c",),
     "llvm": (), "png.h": ("stdlib/image",), "jpeglib.h": ("stdlib/image",), "tiffio.h": ("stdlib/image",),
+    "libav": ("stdlib/video/ffmpeg.c",), "libsw": ("stdlib/video/ffmpeg.c",),
     "pcre2.h": ("stdlib/regex",), "cblas.h": ("vm/array/matrix.c", "stdlib/linalg"), "lapacke.h": ("stdlib/linalg",),
 }
 

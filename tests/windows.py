@@ -26,8 +26,8 @@ class Display:
     """An X server without a window manager: windows lie where they put themselves."""
     def __enter__(self):
         r, w = os.pipe()
-        self.server = subprocess.Popen(["Xvfb", "-displayfd", str(w), "-screen", "0", "1280x1024x24", "-noreset"], pass_fds=[w],
-                                       stderr=subprocess.DEVNULL)
+        command = ["Xvfb", "-displayfd", str(w), "-screen", "0", "1280x1024x24", "-noreset"]
+        self.server = subprocess.Popen(command, pass_fds=[w], stderr=subprocess.DEVNULL)
         os.close(w)
         self.name = ":" + os.read(r, 20).decode().strip()
         os.close(r)
@@ -42,7 +42,8 @@ class Display:
         return dict(env, DISPLAY=self.name)
 
     def do(self, *words):
-        return subprocess.run(["xdotool"] + [str(w) for w in words], env=self.env(), capture_output=True, text=True).stdout
+        command = ["xdotool"] + [str(w) for w in words]
+        return subprocess.run(command, env=self.env(), capture_output=True, text=True).stdout
 
 
 class Program:
@@ -174,7 +175,8 @@ f.wait()
         p.wait_for("key F5")
         p.run.terminate()
         out = p.finish()
-        self.assertEqual(out.splitlines()[:5], ["slider 1", "box 1", "value 10", "texts Pressed jet Parameters 0.75", "ready"])
+        self.assertEqual(out.splitlines()[:5], ["slider 1", "box 1", "value 10", "texts Pressed jet Parameters 0.75",
+                                                "ready"])
 
     def test_a_slider_is_dragged_while_the_program_computes(self):
         p = self.program("""
@@ -352,9 +354,9 @@ x.XOpenDisplay.restype = ctypes.c_void_p
 x.XInternAtom.restype = ctypes.c_ulong
 x.XInternAtom.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int]
 class Message(ctypes.Structure):
-    _fields_ = [("type", ctypes.c_int), ("serial", ctypes.c_ulong), ("send", ctypes.c_int), ("display", ctypes.c_void_p),
-                ("window", ctypes.c_ulong), ("kind", ctypes.c_ulong), ("format", ctypes.c_int), ("data", ctypes.c_long * 5),
-                ("room", ctypes.c_long * 24)]
+    _fields_ = [("type", ctypes.c_int), ("serial", ctypes.c_ulong), ("send", ctypes.c_int),
+                ("display", ctypes.c_void_p), ("window", ctypes.c_ulong), ("kind", ctypes.c_ulong),
+                ("format", ctypes.c_int), ("data", ctypes.c_long * 5), ("room", ctypes.c_long * 24)]
 d = x.XOpenDisplay(None)
 m = Message(type=33, window=int(sys.argv[1]), kind=x.XInternAtom(d, b"WM_PROTOCOLS", 0), format=32)
 m.data[0] = x.XInternAtom(d, b"WM_DELETE_WINDOW", 0)

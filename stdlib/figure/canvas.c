@@ -9,7 +9,9 @@
 #include <string.h>
 
 typedef int CanvasWrite(void *to, const unsigned char *data, unsigned int n);
-typedef struct { int x, y, width, height; } CanvasExtents; /* PangoRectangle */
+typedef struct {
+    int x, y, width, height;
+} CanvasExtents; /* PangoRectangle */
 enum { FORMAT_ARGB = 0, FORMAT_RGB = 1, WRITE_ERROR = 11, JOIN_ROUND = 1, CAP_ROUND = 1, CAP_BUTT = 0 };
 enum { FILTER_GOOD = 1, FILTER_NEAREST = 3, EXTEND_PAD = 3, PANGO_UNITS = 1024, MOST_PIXELS = 32767 };
 
@@ -19,7 +21,11 @@ struct CanvasLib {
 #undef API
 };
 
-typedef struct { char *s; size_t n, cap; bool lost; } Bytes;
+typedef struct {
+    char *s;
+    size_t n, cap;
+    bool lost;
+} Bytes;
 
 struct Canvas {
     const CanvasLib *lib;
@@ -27,7 +33,7 @@ struct Canvas {
     void *surface, *cr;
     uint32_t *pixels; /* of CANVAS_PIXELS */
     int width, height;
-    Bytes file;       /* of the other kinds */
+    Bytes file; /* of the other kinds */
 };
 
 /* -- opening ------------------------------------------------------------------------------------------------------- */
@@ -81,8 +87,8 @@ Canvas *qcanvas_new(const CanvasLib *lib, CanvasKind kind, double width, double 
     if (!c) return NULL;
     c->lib = lib, c->kind = kind;
     c->surface = kind == CANVAS_PIXELS ? pixel_surface(c, width, height, scale)
-                 : kind == CANVAS_SVG ? lib->cairo_svg_surface_create_for_stream(add_bytes, &c->file, width, height)
-                                      : lib->cairo_pdf_surface_create_for_stream(add_bytes, &c->file, width, height);
+                 : kind == CANVAS_SVG  ? lib->cairo_svg_surface_create_for_stream(add_bytes, &c->file, width, height)
+                                       : lib->cairo_pdf_surface_create_for_stream(add_bytes, &c->file, width, height);
     if (!c->surface) return free(c), NULL;
     c->cr = lib->cairo_create(c->surface);
     if (kind == CANVAS_PIXELS) lib->cairo_scale(c->cr, scale, scale);
@@ -161,8 +167,8 @@ void qcanvas_clip(Canvas *c, double x, double y, double width, double height) {
 void qcanvas_unclip(Canvas *c) { c->lib->cairo_restore(c->cr); }
 
 /* -- text ---------------------------------------------------------------------------------------------------------- */
-/* x^{2} and x_{i} are raised and lowered; everything else is what it is.  Sizes of pango's spans are points of 96 to the
- * inch, and rises 1024ths of these, while a canvas counts units. */
+/* x^{2} and x_{i} are raised and lowered; everything else is what it is.  Sizes of pango's spans are points of 96 to
+ * the inch, and rises 1024ths of these, while a canvas counts units. */
 static void add_markup(Bytes *out, const char *s, double size) {
     char span[80];
     bool inside = false;
@@ -239,7 +245,8 @@ void qcanvas_picture(Canvas *c, const Picture *p, double x, double y, double wid
     c->lib->cairo_pattern_set_extend(source, EXTEND_PAD);
     c->lib->cairo_paint(c->cr);
     c->lib->cairo_restore(c->cr);
-    /* A file takes its copy of the pixels when it is finished at the latest, which finish() of the source forces now. */
+    /* A file takes its copy of the pixels when it is finished at the latest, which finish() of the source forces now.
+     */
     c->lib->cairo_surface_finish(s);
     c->lib->cairo_surface_destroy(s);
 }

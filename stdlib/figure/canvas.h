@@ -29,7 +29,8 @@ void qcanvas_line(Canvas *c, double x, double y);
 void qcanvas_close(Canvas *c);
 void qcanvas_box(Canvas *c, double x, double y, double width, double height);
 void qcanvas_circle(Canvas *c, double x, double y, double radius);
-typedef struct { double width, alpha; const double *dash; int ndash; } Stroke; /* dash: lengths, in widths of the line */
+/* dash: lengths, in widths of the line. */
+typedef struct { double width, alpha; const double *dash; int ndash; } Stroke;
 void qcanvas_stroke(Canvas *c, Colour colour, Stroke how);
 void qcanvas_fill(Canvas *c, Colour colour, double alpha);
 void qcanvas_fill_and_stroke(Canvas *c, Colour fill, double alpha, Colour edge, double width);

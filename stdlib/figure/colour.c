@@ -13,17 +13,17 @@ static const Dash dashes[] = {{"--", "dashed", {4.5, 2.6, 4.5, 2.6}},
 static const char marks[] = ".o*x+sd^v<>ph";
 const Style qcolour_plain = {.dash = &dashes[2], .width = 1.5, .size = 6, .alpha = 1};
 
-#define RGB(hex) {((hex) >> 16 & 255) / 255.0, ((hex) >> 8 & 255) / 255.0, ((hex) & 255) / 255.0}
+#define RGB(hex)                                                                                                       \
+    { ((hex) >> 16 & 255) / 255.0, ((hex) >> 8 & 255) / 255.0, ((hex)&255) / 255.0 }
 static const struct {
     const char *letter, *name;
     Colour colour;
-} names[] = {
-    {"r", "red", RGB(0xd62728)},     {"g", "green", RGB(0x2c8c2c)},   {"b", "blue", RGB(0x1f50c8)},
-    {"k", "black", RGB(0x000000)},   {"c", "cyan", RGB(0x14aabe)},    {"m", "magenta", RGB(0xbe32aa)},
-    {"y", "yellow", RGB(0xe0b400)},  {"w", "white", RGB(0xffffff)},   {"", "orange", RGB(0xff7f0e)},
-    {"", "purple", RGB(0x7e2f8e)},   {"", "brown", RGB(0x8c564b)},    {"", "pink", RGB(0xe377c2)},
-    {"", "gray", RGB(0x7f7f7f)},     {"", "grey", RGB(0x7f7f7f)},     {"", "olive", RGB(0x8a8b22)},
-    {"", "teal", RGB(0x008080)},     {"", "navy", RGB(0x000080)},     {"", "gold", RGB(0xd4a000)}};
+} names[] = {{"r", "red", RGB(0xd62728)},    {"g", "green", RGB(0x2c8c2c)}, {"b", "blue", RGB(0x1f50c8)},
+             {"k", "black", RGB(0x000000)},  {"c", "cyan", RGB(0x14aabe)},  {"m", "magenta", RGB(0xbe32aa)},
+             {"y", "yellow", RGB(0xe0b400)}, {"w", "white", RGB(0xffffff)}, {"", "orange", RGB(0xff7f0e)},
+             {"", "purple", RGB(0x7e2f8e)},  {"", "brown", RGB(0x8c564b)},  {"", "pink", RGB(0xe377c2)},
+             {"", "gray", RGB(0x7f7f7f)},    {"", "grey", RGB(0x7f7f7f)},   {"", "olive", RGB(0x8a8b22)},
+             {"", "teal", RGB(0x008080)},    {"", "navy", RGB(0x000080)},   {"", "gold", RGB(0xd4a000)}};
 
 Colour qcolour_cycle(int i) {
     static const Colour cycle[] = {RGB(0x0072bd), RGB(0xd95319), RGB(0x5a9628), RGB(0x7e2f8e),
@@ -89,7 +89,7 @@ bool qcolour_style(const char *text, Style *out, const char **at) {
 /* -- colour maps --------------------------------------------------------------------------------------------------- */
 struct ColourMap {
     const char *name;
-    const uint32_t *samples;       /* NULL: a formula */
+    const uint32_t *samples; /* NULL: a formula */
     Colour (*formula)(double t);
 };
 

@@ -5,9 +5,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-typedef struct { double x, y, z; } Point;              /* each from 0 to 1 in the box */
-typedef struct { double x, y, depth; } Seen;           /* on the page; depth grows away from the eye */
-typedef struct { const Painter *p; double ca, sa, ce, se, unit, cx, cy; } Eye;
+typedef struct {
+    double x, y, z;
+} Point; /* each from 0 to 1 in the box */
+typedef struct {
+    double x, y, depth;
+} Seen; /* on the page; depth grows away from the eye */
+typedef struct {
+    const Painter *p;
+    double ca, sa, ce, se, unit, cx, cy;
+} Eye;
 enum { HEIGHT_PERCENT = 75, SHADES_OF_EDGE = 60 };
 
 static Seen look(const Eye *e, Point q) {
@@ -118,7 +125,8 @@ static void ticks(const Eye *e, int n, const Ticks *t) {
         qcanvas_text(c, s.x + 6 * dx, s.y + 6 * dy, t->text[k], &l);
     }
     Seen s = look(e, edge(e, n, n == 2 ? 1.04 : 0.5));
-    Lettering name = {.size = SIZE_LABEL, .across = n == 2 ? 0.5 : l.across, .up = n == 2 ? 0 : l.up, .colour = qdraw_ink};
+    Lettering name = {
+        .size = SIZE_LABEL, .across = n == 2 ? 0.5 : l.across, .up = n == 2 ? 0 : l.up, .colour = qdraw_ink};
     if (n == 2) name.across = 0.3;
     double away = n == 2 ? 0 : 22;
     if (a->label) qcanvas_text(c, s.x + away * dx, s.y + away * dy, a->label, &name);
@@ -128,7 +136,11 @@ static void ticks(const Eye *e, int n, const Ticks *t) {
 }
 
 /* -- the surface --------------------------------------------------------------------------------------------------- */
-typedef struct { double depth; const Item *item; size_t corner; } Face;
+typedef struct {
+    double depth;
+    const Item *item;
+    size_t corner;
+} Face;
 
 static int by_depth(const void *a, const void *b) {
     double x = ((const Face *)a)->depth, y = ((const Face *)b)->depth;
@@ -166,7 +178,8 @@ static void face(const Eye *e, const Face *f, bool edges) {
         size_t at = corner_of(i, f->corner, j);
         q[j] = in_box(a, i, at), z += i->part[PART_Z].x[at] / 4;
     }
-    Colour c = i->style.coloured ? i->style.colour : qcolour_at(a->map, (z - a->range[0]) / (a->range[1] - a->range[0]));
+    Colour c =
+        i->style.coloured ? i->style.colour : qcolour_at(a->map, (z - a->range[0]) / (a->range[1] - a->range[0]));
     Colour dark = {c.r * SHADES_OF_EDGE / 100, c.g * SHADES_OF_EDGE / 100, c.b * SHADES_OF_EDGE / 100};
     path(e, q, 4);
     qcanvas_close(e->p->c);

@@ -119,13 +119,14 @@ static void colour_bar(const Painter *p) {
     }
     qcanvas_stroke(p->c, qdraw_ink, frame_stroke);
     for (int i = 0; i < t.n; i++)
-        qcanvas_text(p->c, x + BAR_WIDTH + TICK_LENGTH + 3,
-                     p->y + (1 - qscale_place(&range, t.at[i])) * p->height, t.text[i], &l);
+        qcanvas_text(p->c, x + BAR_WIDTH + TICK_LENGTH + 3, p->y + (1 - qscale_place(&range, t.at[i])) * p->height,
+                     t.text[i], &l);
     Lettering factor = {.size = SIZE_TICK, .colour = qdraw_ink};
     if (*t.factor) qcanvas_text(p->c, x, p->y - 1, t.factor, &factor);
     Lettering name = {.size = SIZE_LABEL, .angle = 1, .across = 0.5, .up = 1, .colour = qdraw_ink};
     if (a->bar_label)
-        qcanvas_text(p->c, x + BAR_WIDTH + TICK_LENGTH + 6 + widest(p->c, &t), p->y + p->height / 2, a->bar_label, &name);
+        qcanvas_text(p->c, x + BAR_WIDTH + TICK_LENGTH + 6 + widest(p->c, &t), p->y + p->height / 2, a->bar_label,
+                     &name);
 }
 
 /* -- axes ---------------------------------------------------------------------------------------------------------- */

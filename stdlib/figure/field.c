@@ -1,6 +1,6 @@
 /* field.c -- pictures of matrices: imshow, imagesc, montage, contour, contourf, surf, mesh. */
-#include "stdlib/figure/figure.h"
 #include "stdlib/builtins.h"
+#include "stdlib/figure/figure.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,9 +9,15 @@
 /* -- images -------------------------------------------------------------------------------------------------------- */
 static qs_dtype shown_as(qs_dtype d) { /* a type that paint.c shows, which holds all values of d */
     switch (d) {
-    case QS_U8: case QS_U16: case QS_F32: case QS_F64: return d;
+    case QS_U8:
+    case QS_U16:
+    case QS_F32:
+    case QS_F64: return d;
     case QS_B1: return QS_U8;
-    case QS_I8: case QS_I16: case QS_F16: case QS_BF16: return QS_F32;
+    case QS_I8:
+    case QS_I16:
+    case QS_F16:
+    case QS_BF16: return QS_F32;
     default: return QS_F64;
     }
 }
@@ -89,7 +95,8 @@ static qs_status put_image(qs_vm *vm, Axes *a, Array *img, Item **out) {
 }
 
 /* [lo, hi]; [] and null: those of the elements; nothing: `usual`, NULL meaning those of the elements, too. */
-static qs_status range_of(qs_vm *vm, const char *fn, qs_call_args *c, int at, const double *usual, double out[2], bool *own) {
+static qs_status range_of(qs_vm *vm, const char *fn, qs_call_args *c, int at, const double *usual, double out[2],
+                          bool *own) {
     Column r = {0};
     *own = at >= c->nin && !usual;
     if (at >= c->nin && usual) return memcpy(out, usual, 2 * sizeof *out), QS_OK;
@@ -118,7 +125,11 @@ static void own_range(const Item *i, double out[2]) {
     if (out[0] == out[1]) out[1] = out[0] + 1;
 }
 
-typedef struct { const char *fn; const double *usual; bool bare; } ImageKind; /* bare: without ticks, in gray */
+typedef struct {
+    const char *fn;
+    const double *usual;
+    bool bare;
+} ImageKind; /* bare: without ticks, in gray */
 
 static qs_status image(qs_vm *vm, qs_call_args *c, const ImageKind *k) {
     Array *img;
@@ -150,13 +161,16 @@ qs_status qfield_imshow(qs_vm *vm, qs_call_args *c) {
 qs_status qfield_imagesc(qs_vm *vm, qs_call_args *c) { return image(vm, c, &(ImageKind){"imagesc", NULL, false}); }
 
 /* -- montage: images of one size side by side ---------------------------------------------------------------------- */
-typedef struct { int64_t n, height, width, channels, columns; } Tiles;
+typedef struct {
+    int64_t n, height, width, channels, columns;
+} Tiles;
 
 static qs_status tile_size(qs_vm *vm, qs_value v, Tiles *t) {
     const Array *a = v.kind == QS_ARRAY ? qval_array(v) : NULL;
     if (!a) return qarg_wrong(vm, "montage", "every image", "an array", v);
     TRY(check_image(vm, "montage", a));
-    Tiles own = {t->n, a->rank > 1 ? a->dims[0] : 1, a->rank > 1 ? a->dims[1] : a->dims[0], a->rank > 2 ? a->dims[2] : 1, 0};
+    Tiles own = {t->n, a->rank > 1 ? a->dims[0] : 1, a->rank > 1 ? a->dims[1] : a->dims[0],
+                 a->rank > 2 ? a->dims[2] : 1, 0};
     if (!t->height) *t = own;
     if (own.height == t->height && own.width == t->width && own.channels == t->channels) return QS_OK;
     return qs_fail(vm, QS_ESHAPE, "montage: images must have one size, got %ldx%ld and %ldx%ld", (long)t->height,
@@ -169,7 +183,8 @@ static void put_tile(const Tiles *t, const double *x, int64_t step, int64_t k, d
     for (int64_t r = 0; r < t->height; r++)
         for (int64_t c = 0; c < t->width; c++)
             for (int64_t j = 0; j < t->channels; j++)
-                whole[((top + r) * wide + left + c) * t->channels + j] = x[(r * t->width + c) * step + (step == t->channels ? j : 0)];
+                whole[((top + r) * wide + left + c) * t->channels + j] =
+                    x[(r * t->width + c) * step + (step == t->channels ? j : 0)];
 }
 
 static qs_status whole_of(qs_vm *vm, const Tiles *t, qs_value *v, double **out) {
@@ -190,7 +205,8 @@ qs_status qfield_montage(qs_vm *vm, qs_call_args *c) {
     const Cell *cell = v.kind == QS_CELL ? v.u.p : NULL;
     const Array *cube = v.kind == QS_ARRAY ? qval_array(v) : NULL;
     double *whole;
-    if (!cell && (!cube || cube->rank != 3)) return qarg_wrong(vm, "montage", "images", "a cell of images or a cube of slices", v);
+    if (!cell && (!cube || cube->rank != 3))
+        return qarg_wrong(vm, "montage", "images", "a cell of images or a cube of slices", v);
     for (size_t k = 0; cell && k < cell->count; k++) TRY(tile_size(vm, cell->items[k], &t));
     if (cube) t = (Tiles){0, cube->dims[0], cube->dims[1], 1, 0};
     t.n = cell ? (int64_t)cell->count : cube->dims[2];
@@ -217,12 +233,16 @@ qs_status qfield_montage(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- fields z over x and y ----------------------------------------------------------------------------------------- */
-typedef struct { Column x, y, z; size_t rows, columns; } Heights;
+typedef struct {
+    Column x, y, z;
+    size_t rows, columns;
+} Heights;
 
 static void free_field(Heights *f) { free(f->x.x), free(f->y.x), free(f->z.x); }
 
 /* Coordinates of every element: from a matrix of the same size, a vector of one for each column (or row), or none. */
-static qs_status spread(qs_vm *vm, const char *fn, const char *what, qs_value v, const Heights *f, bool down, Column *out) {
+static qs_status spread(qs_vm *vm, const char *fn, const char *what, qs_value v, const Heights *f, bool down,
+                        Column *out) {
     Column given = {0};
     size_t n = f->rows * f->columns, wanted = down ? f->rows : f->columns;
     if (v.kind != QS_NIL) TRY(qseries_column(vm, fn, what, v, &given));
@@ -235,7 +255,8 @@ static qs_status spread(qs_vm *vm, const char *fn, const char *what, qs_value v,
         out->x[k] = given.x ? given.x[at] : (double)at;
     }
     free(given.x);
-    if (!good) return qs_fail(vm, QS_ESHAPE, "%s: %s must have %zu numbers, or as many as z, got %zu", fn, what, wanted, got);
+    if (!good)
+        return qs_fail(vm, QS_ESHAPE, "%s: %s must have %zu numbers, or as many as z, got %zu", fn, what, wanted, got);
     return out->x ? QS_OK : qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu numbers", fn, n);
 }
 
@@ -278,14 +299,16 @@ static qs_status round_levels(qs_vm *vm, const Column *z, int wanted, bool fille
     return QS_OK;
 }
 
-static qs_status levels(qs_vm *vm, const char *fn, qs_call_args *c, int *at, const Column *z, bool filled, Column *out) {
+static qs_status levels(qs_vm *vm, const char *fn, qs_call_args *c, int *at, const Column *z, bool filled,
+                        Column *out) {
     Column given = {0};
     double wanted = 8;
     if (*at < c->nin && c->in[*at].kind != QS_STRING) TRY(qseries_column(vm, fn, "levels", c->in[(*at)++], &given));
     if (given.n > 1) return *out = given, QS_OK;
     if (given.n) wanted = given.x[0];
     free(given.x);
-    if (!(wanted >= 1 && wanted <= 1000)) return qs_fail(vm, QS_EVALUE, "%s: levels must be 1 to 1000, or a vector", fn);
+    if (!(wanted >= 1 && wanted <= 1000))
+        return qs_fail(vm, QS_EVALUE, "%s: levels must be 1 to 1000, or a vector", fn);
     return round_levels(vm, z, (int)wanted, filled, out);
 }
 

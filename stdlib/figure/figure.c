@@ -219,6 +219,11 @@ static qs_status write_numbered(qs_vm *vm, Figure *f, const char *where) {
     return s;
 }
 
+bool qfigure_has(void) {
+    const char *why;
+    return qcanvas_library(&why) != NULL;
+}
+
 /* Without cairo a program goes on without its pictures, and says so once. */
 static bool can_draw(qs_vm *vm) {
     const char *why;
@@ -267,7 +272,8 @@ void qfigure_size(const Figure *f, double *width, double *height) {
     if (*width > 0 && *height > 0) return;
     *width = PAGE_WIDTH, *height = PAGE_HEIGHT;
     if (!i) return;
-    double w = (double)i->image->dims[1 - (i->image->rank == 1)], h = i->image->rank > 1 ? (double)i->image->dims[0] : 1;
+    double w = (double)i->image->dims[1 - (i->image->rank == 1)],
+           h = i->image->rank > 1 ? (double)i->image->dims[0] : 1;
     double k = fmax(1, floor(LEAST_PICTURE / fmax(w, h)));
     *width = k * w + (f->axes->bar ? BAR_STRIP : 0);
     *height = k * h + (f->axes->title || f->title ? STRIP : 0);

@@ -146,7 +146,8 @@ qs_status qhandle_new(qs_vm *vm, const Axes *a, qs_value *out);
 /* One of the functions on figures as a method of `to`; *found false: no such name. */
 qs_status qhandle_method(qs_vm *vm, Figure *to, const char *name, qs_call_args *c, bool *found);
 bool qhandle_is_method(const char *name);
-qs_status qhandle_figure(qs_vm *vm, const char *fn, qs_value v, Figure **out, Axes **axes); /* of a handle or a number */
+/* Of a handle or a number. */
+qs_status qhandle_figure(qs_vm *vm, const char *fn, qs_value v, Figure **out, Axes **axes);
 
 /* -- scale.c ------------------------------------------------------------------------------------------------------- */
 enum { MOST_TICKS = 24, TICK_TEXT = 64 };

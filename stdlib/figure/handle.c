@@ -1,13 +1,16 @@
 /* handle.c -- what programs hold of a figure: h = plot(…); h.title = "…"; pixels = h.rasterize().
  *
  * A handle knows its axes by their number, so that it outlives them: a figure that was closed is an error then. */
-#include "stdlib/figure/figure.h"
 #include "stdlib/builtins.h"
+#include "stdlib/figure/figure.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct { qs_vm *vm; int axes, figure; } Handle;
+typedef struct {
+    qs_vm *vm;
+    int axes, figure;
+} Handle;
 static const qs_foreign_type handle_type;
 
 static qs_status target(qs_vm *vm, const Handle *h, Axes **out) {
@@ -112,11 +115,17 @@ static qs_status method(qs_vm *vm, void *p, qs_value key, qs_call_args *c, bool 
 }
 
 /* -- fields -------------------------------------------------------------------------------------------------------- */
-typedef struct { const char *name; char **slot; } TextField;
+typedef struct {
+    const char *name;
+    char **slot;
+} TextField;
 
 static char **text_field(Axes *a, const char *key) {
-    const TextField fields[] = {{"title", &a->title}, {"xlabel", &a->axis[AXIS_X].label}, {"ylabel", &a->axis[AXIS_Y].label},
-                                {"zlabel", &a->axis[AXIS_Z].label}, {"name", &a->figure->title}};
+    const TextField fields[] = {{"title", &a->title},
+                                {"xlabel", &a->axis[AXIS_X].label},
+                                {"ylabel", &a->axis[AXIS_Y].label},
+                                {"zlabel", &a->axis[AXIS_Z].label},
+                                {"name", &a->figure->title}};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (!strcmp(key, fields[i].name)) return fields[i].slot;
     return NULL;
@@ -128,8 +137,10 @@ static double *number_field(Axes *a, const char *key) {
 }
 
 static qs_status unknown(qs_vm *vm, const char *key) {
-    return qs_fail(vm, QS_ENAME, "a figure has no %s; it has number, title, xlabel, ylabel, zlabel, name, width, height, "
-                   "rasterize(), connect(other) and the functions on figures", key);
+    return qs_fail(vm, QS_ENAME,
+                   "a figure has no %s; it has number, title, xlabel, ylabel, zlabel, name, width, height, "
+                   "rasterize(), connect(other) and the functions on figures",
+                   key);
 }
 
 static qs_status get(qs_vm *vm, void *p, qs_value key, qs_value *out) {

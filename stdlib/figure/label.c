@@ -1,7 +1,7 @@
 /* label.c -- the axes themselves: figure, subplot, title, xlabel, axis, grid, legend, colorbar, colormap, close … */
+#include "stdlib/builtins.h"
 #include "stdlib/figure/figure.h"
 #include "stdlib/figure/window.h"
-#include "stdlib/builtins.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,10 +55,11 @@ qs_status qlabel_subplot(qs_vm *vm, qs_call_args *c) {
     Figures *all = qfigure_all(vm);
     for (int k = 0; k < 3; k++) TRY(qarg_count(vm, "subplot", names[k], c->in[k], &v[k]));
     if (v[0] < 1 || v[1] < 1 || v[0] > 64 || v[1] > 64)
-        return qs_fail(vm, QS_EVALUE, "subplot: rows and columns must be 1 to 64, got %ld and %ld", (long)v[0], (long)v[1]);
+        return qs_fail(vm, QS_EVALUE, "subplot: rows and columns must be 1 to 64, got %ld and %ld", (long)v[0],
+                       (long)v[1]);
     if (v[2] >= v[0] * v[1])
-        return qs_fail(vm, QS_EVALUE, "subplot: places of %ld x %ld count from 0 to %ld, got %ld", (long)v[0], (long)v[1],
-                       (long)(v[0] * v[1] - 1), (long)v[2]);
+        return qs_fail(vm, QS_EVALUE, "subplot: places of %ld x %ld count from 0 to %ld, got %ld", (long)v[0],
+                       (long)v[1], (long)(v[0] * v[1] - 1), (long)v[2]);
     bool full = all->current && !all->current->chosen && !all->current->embedded;
     Figure *f = !all->current || full ? qfigure_new(vm) : all->current;
     f->chosen = true;
@@ -126,7 +127,8 @@ qs_status qlabel_hold(qs_vm *vm, qs_call_args *c) {
 static qs_status set_limits(qs_vm *vm, const char *fn, Axis *x, const double v[2]) {
     if (!(v[0] < v[1]) || !isfinite(v[1] - v[0]))
         return qs_fail(vm, QS_EVALUE, "%s: limits must be finite and ascend, got %g and %g", fn, v[0], v[1]);
-    if (x->log && !(v[0] > 0)) return qs_fail(vm, QS_EVALUE, "%s: limits of a logarithmic axis are positive, got %g", fn, v[0]);
+    if (x->log && !(v[0] > 0))
+        return qs_fail(vm, QS_EVALUE, "%s: limits of a logarithmic axis are positive, got %g", fn, v[0]);
     return x->lo = v[0], x->hi = v[1], x->fixed = true, QS_OK;
 }
 
@@ -161,8 +163,10 @@ qs_status qlabel_axis(qs_vm *vm, qs_call_args *c) {
     const char *s = qs_to_string(c->in[0], NULL);
     if (!s) TRY(axis_numbers(vm, a, c->in[0]));
     else if (!axis_word(a, s))
-        return qs_fail(vm, QS_EVALUE, "axis: wants [x0, x1, y0, y1] or equal, image, normal, tight, auto, on, off, ij, xy, "
-                       "got \"%s\"", s);
+        return qs_fail(vm, QS_EVALUE,
+                       "axis: wants [x0, x1, y0, y1] or equal, image, normal, tight, auto, on, off, ij, xy, "
+                       "got \"%s\"",
+                       s);
     return changed(vm, a);
 }
 
@@ -216,7 +220,8 @@ qs_status qlabel_view(qs_vm *vm, qs_call_args *c) {
 
 /* -- legend -------------------------------------------------------------------------------------------------------- */
 static bool legend_place(const char *s, LegendPlace *out) {
-    static const char *const names[] = {"none", "best", "northeast", "northwest", "southwest", "southeast", "eastoutside"};
+    static const char *const names[] = {"none",      "best",      "northeast",  "northwest",
+                                        "southwest", "southeast", "eastoutside"};
     for (int k = 0; k < (int)(sizeof names / sizeof *names); k++)
         if (!strcasecmp(s, names[k])) return *out = (LegendPlace)k, true;
     return false;
@@ -241,8 +246,10 @@ qs_status qlabel_legend(qs_vm *vm, qs_call_args *c) {
         }
         TRY(qarg_string(vm, "legend", "location", c->in[++k], &s, NULL));
         if (!legend_place(s, &place))
-            return qs_fail(vm, QS_EVALUE, "legend: location is best, northeast, northwest, southwest, southeast, eastoutside "
-                           "or none, got \"%s\"", s);
+            return qs_fail(vm, QS_EVALUE,
+                           "legend: location is best, northeast, northwest, southwest, southeast, eastoutside "
+                           "or none, got \"%s\"",
+                           s);
     }
     a->legend = place;
     return changed(vm, a);

@@ -58,7 +58,8 @@ static void margins(Canvas *c, const Axes *a, double width, double height, Margi
     bool around = qlayout_ticked(a) && !a->deep;
     qlayout_ticks(a, AXIS_X, width, &x), qlayout_ticks(a, AXIS_Y, height, &y);
     widest(c, &x, &xw, &xh), widest(c, &y, &yw, &yh);
-    double ticks_below = around && x.n ? xh + TICK_LENGTH + GAP : 0, ticks_left = around && y.n ? yw + TICK_LENGTH + GAP : 0;
+    double ticks_below = around && x.n ? xh + TICK_LENGTH + GAP : 0,
+           ticks_left = around && y.n ? yw + TICK_LENGTH + GAP : 0;
     bool labels = around || a->deep;
     m->left = fmax(m->left, ticks_left + (labels && !a->deep ? line_room(c, a->axis[AXIS_Y].label, SIZE_LABEL) : 0));
     m->bottom = fmax(m->bottom, ticks_below + (*x.factor ? xh : 0) +
@@ -74,11 +75,14 @@ static void line_up(Canvas *c, const Axes *a, const Axes *b, double width, doubl
     Margins own = {0};
     if (a->rows != b->rows || a->columns != b->columns) return;
     margins(c, b, width, height, &own);
-    if (a->at % a->columns == b->at % b->columns) m->left = fmax(m->left, own.left), m->right = fmax(m->right, own.right);
-    if (a->at / a->columns == b->at / b->columns) m->top = fmax(m->top, own.top), m->bottom = fmax(m->bottom, own.bottom);
+    if (a->at % a->columns == b->at % b->columns)
+        m->left = fmax(m->left, own.left), m->right = fmax(m->right, own.right);
+    if (a->at / a->columns == b->at / b->columns)
+        m->top = fmax(m->top, own.top), m->bottom = fmax(m->bottom, own.bottom);
 }
 
-static void place(const Axes *a, const Margins *m, double top, double edge, double width, double height, double box[4]) {
+static void place(const Axes *a, const Margins *m, double top, double edge, double width, double height,
+                  double box[4]) {
     double w = (width - edge) / a->columns, h = (height - top - edge) / a->rows;
     box[0] = edge + w * (a->at % a->columns) + m->left;
     box[1] = top + h * (a->at / a->columns) + m->top;

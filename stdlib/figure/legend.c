@@ -4,7 +4,10 @@
 #include <math.h>
 
 enum { SWATCH = 22, PAD = 6, GAP = 6, ROW = 14, INSET = 7, PLACES = 9 };
-typedef struct { double width, height; int rows; } Extent;
+typedef struct {
+    double width, height;
+    int rows;
+} Extent;
 
 static bool is_named(const Item *i) { return i->name && i->kind != ITEM_TEXT; }
 
@@ -21,9 +24,7 @@ static Extent measure(Canvas *c, const Axes *a) {
     return e;
 }
 
-double qlegend_width(Canvas *c, const Axes *a) {
-    return a->legend == LEGEND_OUTSIDE ? measure(c, a).width + INSET : 0;
-}
+double qlegend_width(Canvas *c, const Axes *a) { return a->legend == LEGEND_OUTSIDE ? measure(c, a).width + INSET : 0; }
 
 /* How much of a piece of a line is in the box: looked at every few units. */
 static double covered(const double from[2], const double to[2], const double box[4]) {

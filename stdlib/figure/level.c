@@ -1,12 +1,15 @@
 /* level.c -- where a function on a grid has a value (lines), and where it has at least that (areas).
  *
  * Between the four corners of a cell the function is taken as linear along the edges.  Where opposite corners are above
- * and the other two below, the mean of the four decides which of them belong together.  Cells with a nan are left out. */
+ * and the other two below, the mean of the four decides which of them belong together.  Cells with a nan are left out.
+ */
 #include "stdlib/figure/figure.h"
 
 #include <math.h>
 
-typedef struct { double x, y, z; } Corner;
+typedef struct {
+    double x, y, z;
+} Corner;
 
 /* The corners of cell (r, k), around it. */
 static bool cell(const Item *i, size_t r, size_t k, Corner c[4]) {

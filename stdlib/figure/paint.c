@@ -61,9 +61,7 @@ static void bounds_image(const Item *i, double b[6]) {
     }
 }
 
-bool qpaint_tight(const Item *i) {
-    return i->kind == ITEM_IMAGE || i->kind == ITEM_CONTOUR || i->kind == ITEM_SURFACE;
-}
+bool qpaint_tight(const Item *i) { return i->kind == ITEM_IMAGE || i->kind == ITEM_CONTOUR || i->kind == ITEM_SURFACE; }
 
 bool qpaint_sticky(const Item *i, AxisName n, double edge) { return i->kind == ITEM_BARS && n == AXIS_Y && edge == 0; }
 
@@ -113,7 +111,10 @@ void qpaint_mark(Canvas *c, char mark, double x, double y, double size, Colour k
 /* -- lines --------------------------------------------------------------------------------------------------------- */
 /* Points that fall into the same half pixel column, one after the other, are drawn as their first, least, greatest and
  * last: a line of a million points looks the same so, and is drawn in no time. */
-typedef struct { double column, lo, hi, last; bool any; } Strip;
+typedef struct {
+    double column, lo, hi, last;
+    bool any;
+} Strip;
 
 static void end_strip(Canvas *c, Strip *s) {
     if (s->any && s->lo < s->hi)
@@ -201,7 +202,8 @@ static void paint_arrow(Canvas *c, double x0, double y0, double x1, double y1) {
     dx /= length, dy /= length;
     qcanvas_move(c, x0, y0), qcanvas_line(c, x1, y1);
     for (int side = -1; side <= 1; side += 2)
-        qcanvas_move(c, x1, y1), qcanvas_line(c, x1 - head * (dx + side * 0.45 * dy), y1 - head * (dy - side * 0.45 * dx));
+        qcanvas_move(c, x1, y1),
+            qcanvas_line(c, x1 - head * (dx + side * 0.45 * dy), y1 - head * (dy - side * 0.45 * dx));
 }
 
 static void paint_arrows(const Painter *p, Item *i) {
@@ -233,10 +235,12 @@ static void paint_contour(const Painter *p, Item *i) {
     Column levels = part(i, PART_U);
     for (size_t k = 0; k < levels.n; k++) {
         double next = k + 1 < levels.n ? levels.x[k + 1] : p->a->range[1];
-        Colour c = i->style.coloured ? i->style.colour : mapped(p->a, i->filled ? (levels.x[k] + next) / 2 : levels.x[k]);
+        Colour c =
+            i->style.coloured ? i->style.colour : mapped(p->a, i->filled ? (levels.x[k] + next) / 2 : levels.x[k]);
         if (i->filled) qlevel_areas(i, levels.x[k], add_area, (void *)(uintptr_t)p), qcanvas_fill(p->c, c, 1);
-        else qlevel_lines(i, levels.x[k], add_piece, (void *)(uintptr_t)p),
-             qcanvas_stroke(p->c, c, qpaint_stroke(&i->style));
+        else
+            qlevel_lines(i, levels.x[k], add_piece, (void *)(uintptr_t)p),
+                qcanvas_stroke(p->c, c, qpaint_stroke(&i->style));
     }
 }
 

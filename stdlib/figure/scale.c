@@ -105,8 +105,9 @@ static void write_ticks(Ticks *t, double step) {
         qnum_print(t->text[i], TICK_TEXT, "%.*f", decimals, v);
         minus(t->text[i], TICK_TEXT);
     }
-    if (power) qnum_print(t->factor, TICK_TEXT, "\xc3\x97 10^{%s%d}", power < 0 ? "\xe2\x88\x92" : "",
-                          power < 0 ? -power : power);
+    if (power)
+        qnum_print(t->factor, TICK_TEXT, "\xc3\x97 10^{%s%d}", power < 0 ? "\xe2\x88\x92" : "",
+                   power < 0 ? -power : power);
 }
 
 static void even_ticks(const Axis *a, int wanted, Ticks *t) {

@@ -1,6 +1,7 @@
-/* series.c -- plots of numbers: plot, semilogx …, scatter, bar, hist, errorbar, stairs, quiver, line, text, rectangle. */
-#include "stdlib/figure/figure.h"
+/* series.c -- plots of numbers: plot, semilogx …, scatter, bar, hist, errorbar, stairs, quiver, line, text, rectangle.
+ */
 #include "stdlib/builtins.h"
+#include "stdlib/figure/figure.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,8 +33,11 @@ qs_status qseries_colour(qs_vm *vm, const char *fn, qs_value v, Colour *out) {
     const char *s = qs_to_string(v, NULL);
     Column c = {0};
     if (s && qcolour_named(s, out)) return QS_OK;
-    if (s) return qs_fail(vm, QS_EVALUE, "%s: \"%s\" is no colour; write a letter of rgbkcmyw, a name as \"orange\" or "
-                          "\"#rrggbb\"", fn, s);
+    if (s)
+        return qs_fail(vm, QS_EVALUE,
+                       "%s: \"%s\" is no colour; write a letter of rgbkcmyw, a name as \"orange\" or "
+                       "\"#rrggbb\"",
+                       fn, s);
     TRY(qseries_column(vm, fn, "colour", v, &c));
     bool good = c.n == 3;
     for (size_t k = 0; good && k < 3; k++) good = c.x[k] >= 0 && c.x[k] <= 1;
@@ -45,9 +49,11 @@ qs_status qseries_colour(qs_vm *vm, const char *fn, qs_value v, Colour *out) {
 static qs_status style_of(qs_vm *vm, const char *fn, const char *text, Style *out) {
     const char *at;
     if (qcolour_style(text, out, &at)) return QS_OK;
-    return qs_fail(vm, QS_EVALUE,
-                   "%s: the style \"%s\" may have a colour (r g b k c m y w, or a name alone), a line (- -- -. :) and a "
-                   "mark (. o * x + s d ^ v < > p h), each once; '%c' is none of them, or another one", fn, text, *at);
+    return qs_fail(
+        vm, QS_EVALUE,
+        "%s: the style \"%s\" may have a colour (r g b k c m y w, or a name alone), a line (- -- -. :) and a "
+        "mark (. o * x + s d ^ v < > p h), each once; '%c' is none of them, or another one",
+        fn, text, *at);
 }
 
 /* -- properties: name and value ------------------------------------------------------------------------------------ */
@@ -55,9 +61,9 @@ typedef enum { P_COLOUR, P_WIDTH, P_SIZE, P_ALPHA, P_DASH, P_MARK, P_LABEL } Pro
 static const struct {
     const char *name;
     Property what;
-} properties[] = {{"color", P_COLOUR},      {"colour", P_COLOUR},   {"linewidth", P_WIDTH}, {"markersize", P_SIZE},
-                  {"fontsize", P_SIZE},     {"alpha", P_ALPHA},     {"linestyle", P_DASH},  {"marker", P_MARK},
-                  {"displayname", P_LABEL}, {"label", P_LABEL},     {"facecolor", P_COLOUR}, {"edgecolor", P_COLOUR}};
+} properties[] = {{"color", P_COLOUR},      {"colour", P_COLOUR}, {"linewidth", P_WIDTH},  {"markersize", P_SIZE},
+                  {"fontsize", P_SIZE},     {"alpha", P_ALPHA},   {"linestyle", P_DASH},   {"marker", P_MARK},
+                  {"displayname", P_LABEL}, {"label", P_LABEL},   {"facecolor", P_COLOUR}, {"edgecolor", P_COLOUR}};
 
 static int property(const char *name) {
     for (size_t i = 0; name && i < sizeof properties / sizeof *properties; i++)
@@ -68,7 +74,8 @@ static int property(const char *name) {
 static qs_status set_number(qs_vm *vm, const char *fn, const char *name, qs_value v, double most, double *out) {
     double x;
     TRY(qarg_num(vm, fn, name, v, &x));
-    if (!(x > 0 && x <= most)) return qs_fail(vm, QS_EVALUE, "%s: %s must be above 0 and at most %g, got %g", fn, name, most, x);
+    if (!(x > 0 && x <= most))
+        return qs_fail(vm, QS_EVALUE, "%s: %s must be above 0 and at most %g, got %g", fn, name, most, x);
     return *out = x, QS_OK;
 }
 
@@ -127,14 +134,20 @@ static Item *add(qs_vm *vm, Axes *a, ItemKind kind, const Style *style, const ch
 
 /* -- lines --------------------------------------------------------------------------------------------------------- */
 /* Column k of numbers that are laid out as rows x columns. */
-static qs_status pick(qs_vm *vm, const char *fn, const Column *from, size_t rows, size_t columns, size_t k, Column *out) {
+static qs_status pick(qs_vm *vm, const char *fn, const Column *from, size_t rows, size_t columns, size_t k,
+                      Column *out) {
     out->x = malloc((rows + 1) * sizeof *out->x);
     if (!out->x) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu numbers", fn, rows);
     for (size_t i = 0; i < rows; i++) out->x[i] = from->n ? from->x[i * columns + k] : (double)i;
     return out->n = rows, QS_OK;
 }
 
-typedef struct { const char *fn; Axes *a; Column x, y; size_t rows, columns, own; } Lines; /* own: columns of x */
+typedef struct {
+    const char *fn;
+    Axes *a;
+    Column x, y;
+    size_t rows, columns, own;
+} Lines; /* own: columns of x */
 
 /* A line for each column of y, over the same column of x or the only one. */
 static qs_status add_lines(qs_vm *vm, const Lines *l, const Style *style, const char *name) {
@@ -149,7 +162,8 @@ static qs_status add_lines(qs_vm *vm, const Lines *l, const Style *style, const 
 static qs_status check_lines(qs_vm *vm, Lines *l, qs_value x, qs_value y) {
     size_t nx = 0;
     if (y.kind == QS_ARRAY && qval_array(y)->rank > 2)
-        return qs_fail(vm, QS_ESHAPE, "%s: y must be a vector or a matrix, got %d dimensions", l->fn, qval_array(y)->rank);
+        return qs_fail(vm, QS_ESHAPE, "%s: y must be a vector or a matrix, got %d dimensions", l->fn,
+                       qval_array(y)->rank);
     qseries_grid(y, &l->rows, &l->columns);
     l->own = 1;
     if (x.kind == QS_NIL) return qseries_column(vm, l->fn, "y", y, &l->y);
@@ -157,8 +171,11 @@ static qs_status check_lines(qs_vm *vm, Lines *l, qs_value x, qs_value y) {
     bool row = l->columns > 1 && l->own == 1 && nx == l->columns && nx != l->rows;
     if ((nx != l->rows && !row) || (l->own != 1 && l->own != l->columns))
         return qs_fail(vm, QS_ESHAPE, "%s: x and y must have as many numbers, got %zu and %zu", l->fn, nx, l->rows);
-    if (row) return qs_fail(vm, QS_ESHAPE, "%s: the columns of y are lines; x has %zu numbers, a column of y %zu: transpose(y) "
-                            "draws its rows", l->fn, nx, l->rows);
+    if (row)
+        return qs_fail(vm, QS_ESHAPE,
+                       "%s: the columns of y are lines; x has %zu numbers, a column of y %zu: transpose(y) "
+                       "draws its rows",
+                       l->fn, nx, l->rows);
     TRY(qseries_column(vm, l->fn, "x", x, &l->x));
     return qseries_column(vm, l->fn, "y", y, &l->y);
 }
@@ -167,13 +184,15 @@ static bool is_number(const qs_call_args *c, int i) { return i < c->nin && c->in
 
 /* y, or x and y, then a style and properties, as often as there are arguments. */
 static qs_status lines(qs_vm *vm, const char *fn, Axes *a, qs_call_args *c) {
-    if (!is_number(c, 0)) return qs_fail(vm, QS_ETYPE, "%s: wants %s(y), %s(x, y) or %s(x, y, \"style\")", fn, fn, fn, fn);
+    if (!is_number(c, 0))
+        return qs_fail(vm, QS_ETYPE, "%s: wants %s(y), %s(x, y) or %s(x, y, \"style\")", fn, fn, fn, fn);
     for (int at = 0; at < c->nin;) {
         Lines l = {.fn = fn, .a = a};
         Style style = qcolour_plain;
         char *name = NULL;
-        if (!is_number(c, at)) return qs_fail(vm, QS_ETYPE, "%s: argument %d must be numbers, got \"%s\"", fn, at + 1,
-                                              qs_to_string(c->in[at], NULL));
+        if (!is_number(c, at))
+            return qs_fail(vm, QS_ETYPE, "%s: argument %d must be numbers, got \"%s\"", fn, at + 1,
+                           qs_to_string(c->in[at], NULL));
         bool two = is_number(c, at + 1);
         qs_value x = two ? c->in[at] : qs_nil(), y = c->in[at + two];
         at += 1 + two;
@@ -211,7 +230,9 @@ qs_status qseries_loglog(qs_vm *vm, qs_call_args *c) { return plot(vm, "loglog",
 qs_status qseries_line(qs_vm *vm, qs_call_args *c) { return lines(vm, "line", qfigure_axes(vm), c); }
 
 /* -- pairs x, y ---------------------------------------------------------------------------------------------------- */
-typedef struct { Column x, y; } Pair;
+typedef struct {
+    Column x, y;
+} Pair;
 
 static void free_pair(Pair *p) { free(p->x.x), free(p->y.x); }
 
@@ -244,7 +265,11 @@ static Item *take_pair(qs_vm *vm, Axes *a, ItemKind kind, const Style *s, const 
 }
 
 /* -- scatter(x, y [, areas [, colours]] …) ------------------------------------------------------------------------- */
-typedef struct { Style style; char *name; Column sizes, colours; } Dots;
+typedef struct {
+    Style style;
+    char *name;
+    Column sizes, colours;
+} Dots;
 
 static qs_status dots(qs_vm *vm, qs_call_args *c, size_t n, Dots *d) {
     int at = 2;
@@ -338,7 +363,8 @@ static qs_status edges_of(qs_vm *vm, qs_call_args *c, const Column *x, Column *o
     if (e.n > 1) return *out = e, QS_OK;
     if (e.n) bins = e.x[0];
     free(e.x);
-    if (!(bins >= 1 && bins <= 1e6)) return qs_fail(vm, QS_EVALUE, "hist: bins must be 1 to 1000000, or edges, got %g", bins);
+    if (!(bins >= 1 && bins <= 1e6))
+        return qs_fail(vm, QS_EVALUE, "hist: bins must be 1 to 1000000, or edges, got %g", bins);
     range_of(x, &lo, &hi);
     out->n = (size_t)bins + 1, out->x = malloc(out->n * sizeof *out->x);
     for (size_t k = 0; out->x && k < out->n; k++) out->x[k] = lo + (hi - lo) * (double)k / floor(bins);
@@ -533,7 +559,8 @@ qs_status qseries_rectangle(qs_vm *vm, qs_call_args *c) {
     bool filled = false;
     for (int k = 1; k < c->nin; k++) filled = filled || take_word(c, k, "facecolor");
     qs_status s = qseries_column(vm, "rectangle", "place", c->in[0], &v);
-    if (s == QS_OK && v.n != 4) s = qs_fail(vm, QS_EVALUE, "rectangle: wants [x, y, width, height], got %zu numbers", v.n);
+    if (s == QS_OK && v.n != 4)
+        s = qs_fail(vm, QS_EVALUE, "rectangle: wants [x, y, width, height], got %zu numbers", v.n);
     if (s == QS_OK) s = qseries_style(vm, "rectangle", c, &at, &style, &name);
     if (s == QS_OK) {
         const double x[] = {v.x[0], v.x[0] + v.x[2]}, y[] = {v.x[1], v.x[1] + v.x[3]};

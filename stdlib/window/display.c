@@ -41,7 +41,8 @@ const char qdisplay_script[] =
     "  set top [join [lrange [split $path .] 0 1] .]\n"
     "  set parts [split $::q_text($id) /]\n"
     "  if {![winfo exists $top.menu]} {menu $top.menu -tearoff 0; $top configure -menu $top.menu}\n"
-    "  if {[llength $parts] == 1} {$top.menu add command -label [lindex $parts 0] -command \"quasar click $id\"; return}\n"
+    "  if {[llength $parts] == 1} {$top.menu add command -label [lindex $parts 0] -command \"quasar click $id\"; "
+    "return}\n"
     "  set name [lindex $parts 0]\n"
     "  if {![info exists ::q_menu($top,$name)]} {\n"
     "    set ::q_menu($top,$name) $top.menu.m$id\n"
@@ -78,7 +79,10 @@ qs_status qdisplay_draw(qs_vm *vm, Window *w) {
 }
 
 /* -- places -------------------------------------------------------------------------------------------------------- */
-typedef struct { Axes *a; double x, y; } Spot; /* of the data; a NULL: beside all axes */
+typedef struct {
+    Axes *a;
+    double x, y;
+} Spot; /* of the data; a NULL: beside all axes */
 
 static double value_at(const Axis *a, double t) {
     if (a->flipped) t = 1 - t;
@@ -179,11 +183,13 @@ static double element(const Item *i, size_t k) {
 
 static void pixel_text(const Item *i, const Spot *s, char *out, size_t room) {
     int64_t h = i->image->rank > 1 ? i->image->dims[0] : 1, w = i->image->dims[i->image->rank > 1];
-    int64_t n = i->image->rank > 2 ? i->image->dims[2] : 1, r = (int64_t)floor(s->y + 0.5), c = (int64_t)floor(s->x + 0.5);
+    int64_t n = i->image->rank > 2 ? i->image->dims[2] : 1, r = (int64_t)floor(s->y + 0.5),
+            c = (int64_t)floor(s->x + 0.5);
     if (r < 0 || c < 0 || r >= h || c >= w) return;
     size_t used = (size_t)qnum_print(out, room, "[%ld, %ld]  ", (long)r, (long)c);
     for (int64_t k = 0; k < n && used < room; k++)
-        used += (size_t)qnum_print(out + used, room - used, k ? ", %.6g" : "%.6g", element(i, (size_t)((r * w + c) * n + k)));
+        used += (size_t)qnum_print(out + used, room - used, k ? ", %.6g" : "%.6g",
+                                   element(i, (size_t)((r * w + c) * n + k)));
 }
 
 static void tell_place(qs_vm *vm, Window *w, const TkEvent *e) {

@@ -15,8 +15,14 @@
 #include <time.h>
 
 typedef int TkCommand(void *data, void *interp, int n, void *const *words);
-typedef struct { unsigned char *pixels; int width, height, pitch, pixel_size, offset[4]; } TkPhotoBlock;
-typedef struct TkWake { int (*proc)(struct TkWake *, int flags); void *next; } TkWake; /* a Tcl_Event */
+typedef struct {
+    unsigned char *pixels;
+    int width, height, pitch, pixel_size, offset[4];
+} TkPhotoBlock;
+typedef struct TkWake {
+    int (*proc)(struct TkWake *, int flags);
+    void *next;
+} TkWake; /* a Tcl_Event */
 enum { GLOBAL = 1, EVAL_GLOBAL = 0x20000, ALL_EVENTS = ~2, REPLACE = 1, QUEUE_TAIL = 0 };
 
 typedef struct {
@@ -27,8 +33,9 @@ typedef struct {
 
 typedef struct Job {
     void (*run)(Tk *, struct Job *);
-    const char *a, *b, *c;      /* of a script the text; of a variable array, key, text */
-    char *result; size_t room;
+    const char *a, *b, *c; /* of a script the text; of a variable array, key, text */
+    char *result;
+    size_t room;
     TkPhotoBlock block;
     int status;
 } Job;
@@ -37,8 +44,8 @@ struct Tk {
     const Library *lib;
     void *interp, *thread_id;
     pthread_t thread;
-    pthread_mutex_t lock;       /* of what follows */
-    pthread_cond_t done, came;  /* a job is; an event has */
+    pthread_mutex_t lock;      /* of what follows */
+    pthread_cond_t done, came; /* a job is; an event has */
     Job *job;
     bool ready, failed, stop;
     Flag *attention;
@@ -56,7 +63,8 @@ static void *open_one(const char *const names[2]) {
 
 /* libtk may be linked to libtcl or be given its functions when it starts: both are asked. */
 static void open_library(void) {
-    static const char *const tcl_names[] = {"libtcl8.6.so", "libtcl8.6.so.0"}, *const tk_names[] = {"libtk8.6.so", "libtk8.6.so.0"};
+    static const char *const tcl_names[] = {"libtcl8.6.so", "libtcl8.6.so.0"}, *const tk_names[] = {"libtk8.6.so",
+                                                                                                    "libtk8.6.so.0"};
     void *tcl = open_one(tcl_names), *lib = tcl ? open_one(tk_names) : NULL;
     is_here = lib != NULL;
 #define API(result, name, arguments)                                                                                   \
@@ -163,7 +171,10 @@ static void *live(void *data) {
 }
 
 /* Several machines have a Tk each: what wakes a thread says whose job it is for. */
-typedef struct { TkWake head; Tk *tk; } Wake;
+typedef struct {
+    TkWake head;
+    Tk *tk;
+} Wake;
 
 static int do_job(TkWake *w, int flags) {
     Tk *tk = ((Wake *)w)->tk;
@@ -281,6 +292,7 @@ static void do_show(Tk *tk, Job *job) {
 void qtk_show(Tk *tk, int id, const uint8_t *bgrx, int width, int height) {
     char name[24];
     snprintf(name, sizeof name, "photo%d", id);
-    run_there(tk, &(Job){.run = do_show, .a = name,
+    run_there(tk, &(Job){.run = do_show,
+                         .a = name,
                          .block = {(unsigned char *)(uintptr_t)bgrx, width, height, 4 * width, 4, {2, 1, 0, 4}}});
 }

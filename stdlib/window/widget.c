@@ -2,9 +2,9 @@
  * s.onchange.add(() -> …).
  *
  * A value that changes, by people or by the program, calls what was added to onchange. */
-#include "stdlib/builtins.h"
 #include "stdlib/window/widget.h"
 #include "lang/syntax/ast.h"
+#include "stdlib/builtins.h"
 #include "vm/base/number.h"
 #include "vm/value/machine.h"
 
@@ -13,7 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct { qs_vm *vm; int id; OnEvent on; char name[24]; } Ref; /* name: of a method */
+typedef struct {
+    qs_vm *vm;
+    int id;
+    OnEvent on;
+    char name[24];
+} Ref; /* name: of a method */
 static const qs_foreign_type form_type, widget_type, event_type, method_type;
 
 static const struct {
@@ -81,12 +86,13 @@ qs_status qwidget_show_window(qs_vm *vm, Window *form, const char *title, double
     char size[64] = "";
     qfigure_set(&form->text, title);
     set_variable(vm, form, "q_text", title);
-    TRY(run(vm, form, "toplevel %p -class Quasar\n"
-                      "wm title %p $q_text(%i)\n"
-                      "%p configure -background [ttk::style lookup TFrame -background]\n"
-                      "wm protocol %p WM_DELETE_WINDOW {quasar close %i}\n"
-                      "bind %p <KeyPress> {quasar key %i 0 0 %K}\n"
-                      "bind %p <Configure> {if {{%W} eq {%p}} {quasar size %i %w %h}}"));
+    TRY(run(vm, form,
+            "toplevel %p -class Quasar\n"
+            "wm title %p $q_text(%i)\n"
+            "%p configure -background [ttk::style lookup TFrame -background]\n"
+            "wm protocol %p WM_DELETE_WINDOW {quasar close %i}\n"
+            "bind %p <KeyPress> {quasar key %i 0 0 %K}\n"
+            "bind %p <Configure> {if {{%W} eq {%p}} {quasar size %i %w %h}}"));
     if (width > 0) qnum_print(size, sizeof size, "wm geometry %%p %dx%d", (int)width, (int)height);
     return *size ? run(vm, form, size) : QS_OK;
 }
@@ -115,7 +121,11 @@ static qs_status close_form(qs_vm *vm, Window *w) {
     return QS_OK;
 }
 
-typedef struct { Window *w; char path[512]; bool done; } Choice;
+typedef struct {
+    Window *w;
+    char path[512];
+    bool done;
+} Choice;
 
 static bool chosen(qs_vm *vm, void *ud) {
     Choice *c = ud;
@@ -254,9 +264,11 @@ static qs_status set_icon(qs_vm *vm, Window *w, qs_value v) {
     const void *p;
     TRY(qarr_from_value(vm, v, QS_F64, &a));
     int64_t channels = a->rank > 2 ? a->dims[2] : 1;
-    bool good = a->rank >= 2 && a->rank <= 3 && a->dims[0] <= 512 && a->dims[1] <= 512 && (channels == 1 || channels >= 3);
+    bool good =
+        a->rank >= 2 && a->rank <= 3 && a->dims[0] <= 512 && a->dims[1] <= 512 && (channels == 1 || channels >= 3);
     uint32_t *pixels = good ? malloc(4 * (size_t)a->dims[0] * (size_t)a->dims[1]) : NULL;
-    qs_status s = pixels ? qarr_contiguous(vm, a, &packed) : qs_fail(vm, QS_ESHAPE, "icon: wants an image of at most 512x512");
+    qs_status s =
+        pixels ? qarr_contiguous(vm, a, &packed) : qs_fail(vm, QS_ESHAPE, "icon: wants an image of at most 512x512");
     if (s == QS_OK) {
         s = qarr_read(vm, packed, &p);
         const double *x = p;
@@ -333,11 +345,12 @@ static qs_status form_method(qs_vm *vm, Window *w, const char *name, qs_call_arg
     if (!strcmp(name, "hide")) return run(vm, w, "wm withdraw %p");
     if (!strcmp(name, "close")) return close_form(vm, w);
     if (!strcmp(name, "center"))
-        return run(vm, w, "update idletasks\n"
-                          "set g [split [lindex [split [wm geometry %p] +] 0] x]\n"
-                          "if {[lindex $g 0] <= 1} {set g [list [winfo reqwidth %p] [winfo reqheight %p]]}\n"
-                          "wm geometry %p +[expr {max(0, ([winfo screenwidth %p] - [lindex $g 0])/2)}]"
-                          "+[expr {max(0, ([winfo screenheight %p] - [lindex $g 1])/2)}]");
+        return run(vm, w,
+                   "update idletasks\n"
+                   "set g [split [lindex [split [wm geometry %p] +] 0] x]\n"
+                   "if {[lindex $g 0] <= 1} {set g [list [winfo reqwidth %p] [winfo reqheight %p]]}\n"
+                   "wm geometry %p +[expr {max(0, ([winfo screenwidth %p] - [lindex $g 0])/2)}]"
+                   "+[expr {max(0, ([winfo screenheight %p] - [lindex $g 1])/2)}]\nupdate idletasks");
     if (!strcmp(name, "open_file"))
         return choose_file(vm, w, "after idle {quasar file %i 0 0 [tk_getOpenFile -parent %p]}", &c->out[0]);
     if (!strcmp(name, "save_file"))
@@ -373,8 +386,10 @@ static int event_named(const char *name) {
 static bool has_value(const Window *w) { return w->kind >= WIDGET_CHECKBOX && w->kind <= WIDGET_PROGRESS; }
 
 static qs_status unknown(qs_vm *vm, const Window *w, const char *name) {
-    return qs_fail(vm, QS_ENAME, "%s has no field %s; there are text, %swidth, height, onclick, onchange, onkey, onmouse, "
-                   "ontick", w->kind == WIDGET_FORM ? "a form" : "a widget", name, has_value(w) ? "value, " : "icon, ");
+    return qs_fail(vm, QS_ENAME,
+                   "%s has no field %s; there are text, %swidth, height, onclick, onchange, onkey, onmouse, "
+                   "ontick",
+                   w->kind == WIDGET_FORM ? "a form" : "a widget", name, has_value(w) ? "value, " : "icon, ");
 }
 
 static bool is_method(const Window *w, const char *name) {
@@ -406,7 +421,8 @@ static qs_status get(qs_vm *vm, void *p, qs_value key, qs_value *out) {
     int on = event_named(name);
     if (on >= 0) return new_ref(vm, w, (OnEvent)on, &event_type, out);
     if (!strcmp(name, "value") && has_value(w)) return get_value(vm, w, out);
-    if (!strcmp(name, "text") || !strcmp(name, "title")) return qs_string(vm, w->text ? w->text : "", w->text ? strlen(w->text) : 0, out);
+    if (!strcmp(name, "text") || !strcmp(name, "title"))
+        return qs_string(vm, w->text ? w->text : "", w->text ? strlen(w->text) : 0, out);
     if (!strcmp(name, "width")) return *out = qs_num(w->width), QS_OK;
     if (!strcmp(name, "height")) return *out = qs_num(w->height), QS_OK;
     return is_method(w, name) ? bound(vm, r, name, out) : unknown(vm, w, name);
@@ -425,7 +441,7 @@ static qs_status set_size(qs_vm *vm, Window *w, const char *name, qs_value v) {
     if (w->kind != WIDGET_FORM) return QS_OK;
     double width = w->width > 1 ? w->width : 400, height = w->height > 1 ? w->height : 300;
     w->width = width, w->height = height;
-    qnum_print(script, sizeof script, "wm geometry %%p %dx%d", (int)width, (int)height);
+    qnum_print(script, sizeof script, "wm geometry %%p %dx%d; update idletasks", (int)width, (int)height);
     return run(vm, w, script);
 }
 
@@ -468,6 +484,8 @@ static qs_status method_call(qs_vm *vm, void *p, qs_call_args *c) {
 static void release(void *p) { qmem_free(qvm_ctx(((Ref *)p)->vm), p, sizeof(Ref)); }
 
 static const qs_foreign_type form_type = {.name = "form", .release = release, .get = get, .set = set, .method = method};
-static const qs_foreign_type widget_type = {.name = "widget", .release = release, .get = get, .set = set, .method = method};
-static const qs_foreign_type event_type = {.name = "event", .release = release, .get = event_get, .method = event_method};
+static const qs_foreign_type widget_type = {
+    .name = "widget", .release = release, .get = get, .set = set, .method = method};
+static const qs_foreign_type event_type = {
+    .name = "event", .release = release, .get = event_get, .method = event_method};
 static const qs_foreign_type method_type = {.name = "method", .release = release, .call = method_call};

@@ -1,7 +1,9 @@
 /* widget.h -- forms and what is in them, as the program knows them.
  *
- *     tk.c      Tcl and Tk            window.c  the loop of events: pause, run_gui, frame rates
- *     widget.c  forms and widgets as values of the language         display.c  figures in windows: zoom, cursor, contrast
+ *     tk.c      Tcl and Tk
+ *     window.c  the loop of events: pause, run_gui, frame rates
+ *     widget.c  forms and widgets as values of the language
+ *     display.c figures in windows: zoom, cursor, contrast
  *
  * A widget lives as long as the machine: its value can be asked for when its window is closed.  What programs hold are
  * numbers of widgets, so that a function which a widget calls may know that widget without keeping it alive. */

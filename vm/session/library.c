@@ -45,6 +45,8 @@ static bool in_library(const char *name, char *out) {
     return is_file(QUASAR_SOURCE_DIR "/stdlib", strlen(QUASAR_SOURCE_DIR "/stdlib"), name, out);
 }
 
+bool qlibrary_own(const char *name, char out[PATH_MAX]) { return in_library(name, out); }
+
 bool qlibrary_find(qs_vm *vm, const char *name, char out[PATH_MAX]) {
     return in_folders(qvm(vm)->config.library_path, name, out) || in_folders(getenv("QUASAR_PATH"), name, out) ||
            in_library(name, out);

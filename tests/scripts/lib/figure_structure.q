@@ -1,3 +1,4 @@
+% needs: figures png
 % devices: one
 % What a figure shows, in words: lines, colours, limits, ticks, labels.
 setenv("QUASAR_FIGURES", pathjoin(getenv("QUASAR_FIGURES"), "structure"))
@@ -28,6 +29,7 @@ print contourf(X+Y, 4)
 colorbar("height")
 h = surf(X, Y, X.*Y)
 zlabel("product")
+zlim([0,20])
 view(20, 40)
 print h
 print mesh(X.*Y)
@@ -49,6 +51,7 @@ text(1, 2, "here", "color", "red")
 rectangle([0.5,1,2,3], "facecolor", "#8080ff")
 line([0,3], [9,0], "k:")
 axis([0,4,0,10])
+yticks([0,5,10])
 xticks([0,2,4], {"none","some","all"})
 h = figure(40)
 print h

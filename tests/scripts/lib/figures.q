@@ -1,3 +1,5 @@
+% needs: figures png
+% devices: one
 % Figures without a display are files in a folder, written when the program comes to rest.
 folder = pathjoin(getenv("QUASAR_FIGURES"), "folders", "that are made")
 setenv("QUASAR_FIGURES", folder)
@@ -37,7 +39,7 @@ print strfind(svg, "<svg") >= 0, startswith(fileread(pathjoin(folder, "a.pdf")),
 try
     saveas(pathjoin(folder, "a.gif"))
 catch e
-    print e
+    print strrep(e, folder, "FOLDER")
 end
 % An image by itself has its own pixels, or several for each where it is small.
 img = mod(reshape(0..300*200*3-1, [200,300,3]), 251)

@@ -1,3 +1,4 @@
+% needs: figures png
 % devices: one
 % A matrix is a line for each column; lines may be dashed, marks differ, and letters beyond ASCII are drawn.
 setenv("QUASAR_FIGURES", pathjoin(getenv("QUASAR_FIGURES"), "styles"))
