@@ -51,17 +51,9 @@ static qs_status copy_elements(qs_vm *vm, Item *i, Array *img, qs_dtype d) {
 }
 
 static void drop_images(qs_vm *vm, Axes *a) {
-    for (Item **p = &a->items; *p;) {
-        Item *i = *p;
-        if (i->kind != ITEM_IMAGE) {
-            p = &i->next;
-            continue;
-        }
-        *p = i->next;
-        for (int k = 0; k < PARTS; k++) free(i->part[k].x);
-        if (i->image) qarr_release(vm, i->image);
-        free(i->pixels), free(i->name);
-        qmem_free(qvm_ctx(vm), i, sizeof *i);
+    for (Item *i = a->items, *next; i; i = next) {
+        next = i->next;
+        if (i->kind == ITEM_IMAGE) qaxes_drop(vm, a, i);
     }
 }
 

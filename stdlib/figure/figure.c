@@ -34,6 +34,13 @@ Item *qaxes_add(qs_vm *vm, Axes *a, ItemKind kind) {
     return *end = i;
 }
 
+void qaxes_drop(qs_vm *vm, Axes *a, Item *i) {
+    Item **p = &a->items;
+    while (*p != i) p = &(*p)->next;
+    *p = i->next;
+    free_item(vm, i);
+}
+
 static void reset_axis(Axis *a) {
     free(a->label), free(a->ticks);
     for (size_t i = 0; i < a->nticks; i++) free(a->names ? a->names[i] : NULL);

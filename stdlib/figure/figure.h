@@ -123,6 +123,7 @@ Axes *qfigure_begin(qs_vm *vm);
 Axes *qaxes_new(qs_vm *vm, Figure *f, int rows, int columns, int at);
 Axes *qaxes_find(qs_vm *vm, int id); /* NULL: gone */
 void qaxes_clear(qs_vm *vm, Axes *a);
+void qaxes_drop(qs_vm *vm, Axes *a, Item *i);
 Item *qaxes_add(qs_vm *vm, Axes *a, ItemKind kind);
 /* It has changed: it will be written, or shown, when the program comes to rest. */
 void qfigure_changed(qs_vm *vm, Figure *f);

@@ -149,12 +149,34 @@ typedef struct {
     size_t rows, columns, own;
 } Lines; /* own: columns of x */
 
+static bool same_column(const Column *a, const Column *b) {
+    return a->n == b->n && memcmp(a->x, b->x, a->n * sizeof *a->x) == 0;
+}
+
+static bool same_line(const Item *a, const Item *b) {
+    const Style *s = &a->style, *t = &b->style;
+    return a->kind == b->kind && s->coloured == t->coloured && s->dash == t->dash && s->mark == t->mark &&
+           s->width == t->width && s->alpha == t->alpha && s->size == t->size &&
+           same_column(&a->part[PART_X], &b->part[PART_X]) && same_column(&a->part[PART_Y], &b->part[PART_Y]);
+}
+
+/* A line that the axes have already, as a loop under hold draws it again and again, is not kept twice. */
+static void drop_again(qs_vm *vm, Axes *a, Item *last) {
+    for (Item *i = a->items; i != last; i = i->next)
+        if (same_line(i, last) &&
+            (!last->style.coloured || !memcmp(&i->style.colour, &last->style.colour, sizeof(Colour)))) {
+            qaxes_drop(vm, a, last);
+            return;
+        }
+}
+
 /* A line for each column of y, over the same column of x or the only one. */
 static qs_status add_lines(qs_vm *vm, const Lines *l, const Style *style, const char *name) {
     for (size_t k = 0; k < l->columns; k++) {
         Item *i = add(vm, l->a, ITEM_LINE, style, name);
         TRY(pick(vm, l->fn, &l->x, l->rows, l->own, l->own > 1 ? k : 0, &i->part[PART_X]));
         TRY(pick(vm, l->fn, &l->y, l->rows, l->columns, k, &i->part[PART_Y]));
+        drop_again(vm, l->a, i);
     }
     return QS_OK;
 }

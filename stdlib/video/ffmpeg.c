@@ -20,7 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AHEAD = 4, LINE_BYTES = 64, SCALING = SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP };
+enum { AHEAD = 4, LINE_BYTES = 64, NAME_ROOM = 4200 };
+enum { SCALING = SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP };
 
 typedef struct Reader {
     AVFormatContext *format;
@@ -302,12 +303,19 @@ static bool describe(Reader *r, VideoInfo *v) {
     return true;
 }
 
+/* A name with a colon in it is a file, unless it is written as a URL. */
+static void file_name(const char *path, char *out, size_t room) {
+    snprintf(out, room, "%s%s", strstr(path, "://") ? "" : "file:", path);
+}
+
 static void *open_reader(const char *path, VideoInfo *out, char why[VIDEO_WHY]) {
     Reader *r = calloc(1, sizeof *r);
+    char name[NAME_ROOM];
+    file_name(path, name, sizeof name);
     if (!r) return say(why, "no memory", 0), NULL;
     av_log_set_callback(on_log);
     r->packet = av_packet_alloc(), r->frame = av_frame_alloc();
-    int e = r->packet && r->frame ? avformat_open_input(&r->format, path, NULL, NULL) : AVERROR(ENOMEM);
+    int e = r->packet && r->frame ? avformat_open_input(&r->format, name, NULL, NULL) : AVERROR(ENOMEM);
     if (e >= 0) e = open_codec(r);
     if (e < 0) return free_reader(r), say(why, "cannot be opened as a video", e), NULL;
     if (!describe(r, out)) return free_reader(r), say(why, "the size of its frames is not known", 0), NULL;
@@ -396,7 +404,9 @@ static int open_frame(Writer *w, const VideoInfo *v) {
 }
 
 static int open_file(Writer *w, const char *path) {
-    int e = w->format->oformat->flags & AVFMT_NOFILE ? 0 : avio_open(&w->format->pb, path, AVIO_FLAG_WRITE);
+    char name[NAME_ROOM];
+    file_name(path, name, sizeof name);
+    int e = w->format->oformat->flags & AVFMT_NOFILE ? 0 : avio_open(&w->format->pb, name, AVIO_FLAG_WRITE);
     if (e >= 0) e = avformat_write_header(w->format, NULL);
     w->begun = e >= 0;
     return e;

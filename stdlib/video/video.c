@@ -136,7 +136,9 @@ qs_status qvideo_seek(qs_vm *vm, qs_call_args *c) {
     if (!(t >= 0) || !isfinite(t))
         return qs_fail(vm, QS_EVALUE, "vidseek: seconds must be finite and not negative, got %g", t);
     v->lib->seek(v->reader, t, v->bits);
-    return v->next = t, QS_OK;
+    v->next = t;
+    return c->out[0] = qs_bool(true),
+           QS_OK; /* programs write it where a value is wanted: playing ? vidseek(s, t) : [] */
 }
 
 qs_status qvideo_close(qs_vm *vm, qs_call_args *c) {

@@ -69,7 +69,7 @@ static void replace_all(qs_vm *vm) {
     PATH_NATIVES(REPLACE)
     static const char *const refused[] = {"pyimport", "to_py",    "from_py",  "pyint", "pybool", "pyfloat",
                                           "pystr",    "pyfunc",   "pyconfig", "sleep", "pause",  "imshow",
-                                          "plot",     "movefile", "copyfile", "chdir", "setenv"};
+                                          "plot",     "saveas",   "drawnow", "form", "vidopen", "vidcreate", "movefile", "copyfile", "chdir", "setenv"};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) replace(vm, refused[i], refuse);
 }
 
