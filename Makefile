@@ -1,5 +1,5 @@
 # The front door.  `make` builds build/qrun; everything else is one word more.
-.PHONY: all deps run test check bench dev tsan stress fuzz install uninstall clean
+.PHONY: all deps run test check docs bench dev tsan stress fuzz install uninstall clean
 PREFIX ?= /usr/local
 QRUN = build/qrun
 PYTHON ?= python3
@@ -60,6 +60,11 @@ stress: deps
 	@$(PYTHON) tests/run.py --qrun build-stress/qrun --device ref --slow 20
 	@ASAN_OPTIONS=detect_leaks=0:log_path=$(CURDIR)/build-stress/asan \
 	    $(PYTHON) tests/run.py --qrun build-stress/qrun_threads --device cuda --slow 20
+
+# What is made of tables and of the text of documents: docs/builtins.md, the pictures of docs/figures.md.
+docs: all
+	@build/unit_builtins --write > /dev/null
+	@tools/pictures --qrun $(QRUN)
 
 # SECONDS=n per target; the targets are tests/fuzz/*.c.
 fuzz: deps

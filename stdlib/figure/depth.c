@@ -31,8 +31,8 @@ static Eye eye_of(const Painter *p) {
         Seen s = look(&e, (Point){k & 1, k >> 1 & 1, k >> 2});
         lo[0] = fmin(lo[0], s.x), hi[0] = fmax(hi[0], s.x), lo[1] = fmin(lo[1], s.y), hi[1] = fmax(hi[1], s.y);
     }
-    double room = 36; /* for ticks and labels around it */
-    e.unit = fmin((p->width - 2 * room) / (hi[0] - lo[0]), (p->height - 1.6 * room) / (hi[1] - lo[1]));
+    double room = 27; /* for ticks and labels around it */
+    e.unit = fmin((p->width - 2 * room) / (hi[0] - lo[0]), (p->height - 1.8 * room) / (hi[1] - lo[1]));
     e.cx = p->x + p->width / 2 - e.unit * (lo[0] + hi[0]) / 2;
     e.cy = p->y + p->height / 2 - e.unit * (lo[1] + hi[1]) / 2 - room / 4;
     return e;

@@ -133,6 +133,7 @@ static void colour_bar(const Painter *p) {
 static void flat_axes(const Painter *p) {
     Ticks x = {0}, y = {0};
     bool ticked = qlayout_ticked(p->a);
+    qlegend_make_room(p);
     if (ticked) qlayout_ticks(p->a, AXIS_X, p->width, &x), qlayout_ticks(p->a, AXIS_Y, p->height, &y);
     if (p->a->grid) draw_grid(p, &x, &y);
     qcanvas_clip(p->c, p->x, p->y, p->width, p->height);

@@ -185,6 +185,7 @@ bool qpaint_sticky(const Item *i, AxisName n, double edge); /* whether no margin
 bool qpaint_tight(const Item *i);
 Stroke qpaint_stroke(const Style *s);
 void qdepth_draw(Painter *p);
+void qlegend_make_room(const Painter *p); /* before anything is drawn */
 void qlegend_draw(const Painter *p);
 double qlegend_width(Canvas *c, const Axes *a); /* beside the axes; 0: it lies on them */
 uint32_t qpaint_rgb(Colour k);

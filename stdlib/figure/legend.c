@@ -61,7 +61,8 @@ static void put(const Painter *p, const Extent *e, int k, double box[4]) {
     box[2] = e->width, box[3] = e->height;
 }
 
-static void best(const Painter *p, const Extent *e, double box[4]) {
+/* The place that covers the least; how much that is. */
+static double best(const Painter *p, const Extent *e, double box[4]) {
     double least = INFINITY, tried[4];
     for (int k = 0; k < PLACES && least > 0; k++) {
         double cost = 0;
@@ -71,6 +72,17 @@ static void best(const Painter *p, const Extent *e, double box[4]) {
         least = cost;
         for (int j = 0; j < 4; j++) box[j] = tried[j];
     }
+    return least;
+}
+
+/* Where every place covers something, and nobody has said what the axis of y shows, it shows more: the legend lies above
+ * the data. */
+void qlegend_make_room(const Painter *p) {
+    Axis *y = &p->a->axis[AXIS_Y];
+    Extent e = measure(p->c, p->a);
+    double box[4], room = e.height + 2 * INSET;
+    if (p->a->legend != LEGEND_BEST || !e.rows || y->fixed || y->log || y->flipped || room > p->height / 2) return;
+    if (best(p, &e, box) > 0) y->hi += (y->hi - y->lo) * room / (p->height - room);
 }
 
 void qlegend_draw(const Painter *p) {
