@@ -75,8 +75,8 @@ static double best(const Painter *p, const Extent *e, double box[4]) {
     return least;
 }
 
-/* Where every place covers something, and nobody has said what the axis of y shows, it shows more: the legend lies above
- * the data. */
+/* Where every place covers something, and nobody has said what the axis of y shows, it shows more: the legend lies
+ * above the data. */
 void qlegend_make_room(const Painter *p) {
     Axis *y = &p->a->axis[AXIS_Y];
     Extent e = measure(p->c, p->a);

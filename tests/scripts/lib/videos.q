@@ -33,8 +33,7 @@ while vidreadframe(s)
 end
 print n, " frames, worst ", worst, " ", type(s.rgb_data, "cube[uint8]"), " ", vidreadframe(s)
 for t = {0.5, 0.52, 0.95, 0, 0.3}
-    vidseek(s, t)
-    print vidreadframe(s), " ", s.rgb_data[0,0,0]/10
+    print vidseek(s, t), " ", vidreadframe(s), " ", s.rgb_data[0,0,0]/10
 end
 % A frame that the program keeps is not the memory of the next one.
 vidseek(s, 0)
