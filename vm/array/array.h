@@ -35,6 +35,9 @@ qs_status qarr_wrap(qs_vm *vm, const struct qs_array_info *info, void *data, Dev
 qs_status qarr_like(qs_vm *vm, const Array *a, qs_dtype d, Array **out);     /* same shape, contiguous, uninitialised */
 qs_status qarr_view(qs_vm *vm, Array *base, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
                     Array **out);
+/* The same also of an array whose derivative is recorded: vm/grad says what the view is. */
+qs_status qarr_alias(qs_vm *vm, Array *base, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
+                     Array **out);
 qs_status qarr_contiguous(qs_vm *vm, Array *a, Array **out);                    /* itself (retained) or a packed copy */
 qs_status qarr_copy(qs_vm *vm, Array *a, Array **out);                               /* always fresh and packed */
 qs_status qarr_convert(qs_vm *vm, Array *a, qs_dtype d, Array **out);           /* itself when it has dtype d already */
@@ -67,6 +70,7 @@ int qarr_shape(const Array *a, int64_t dims[QS_MAX_RANK], int64_t strides[QS_MAX
 bool qarr_has_shape(const Array *a, int ndim, const int64_t *dims);                  /* as it was made */
 void qarr_keep(Array *a, int ndim);                                    /* so many dimensions, or as many as it needs */
 int qarr_normalise(int rank, int64_t *dims);                           /* to the normal form, in place; the rank */
+bool qarr_same_dims(const Array *a, int rank, const int64_t *dims);  /* of a normal form */
 bool qarr_same_shape(const Array *a, const Array *b);                                /* as programs see shapes */
 /* "3x4", for messages; buf is returned. */
 enum { SHAPE_TEXT = 176 };

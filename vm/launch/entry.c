@@ -3,6 +3,7 @@
  * An entry may lie inside another one, as what a function has captured and the fields of an object do.  It stands
  * behind the one that it lies in, so their kinds are compared in that order at each run: the kind of the outer one says
  * that the inner one is there. */
+#include "vm/grad/tape.h"
 #include "vm/launch/kind.h"
 #include "vm/value/machine.h"
 
@@ -22,7 +23,7 @@ static qs_value item(const Cell *c, double number) {
     return has ? c->items[(size_t)number] : qval_unset();
 }
 
-qs_value qentry_value(qs_vm *vm, const Entry *e, const Site *s, const qs_value *before) {
+qs_value qentry_given(qs_vm *vm, const Entry *e, const Site *s, const qs_value *before) {
     const void *parent = e->parent >= 0 ? before[e->parent].u.p : s->fn;
     switch ((From)e->from) {
     case FROM_FUNCTION: return qval_object(QS_FUNCTION, s->fn);
@@ -34,6 +35,11 @@ qs_value qentry_value(qs_vm *vm, const Entry *e, const Site *s, const qs_value *
     case FROM_MEMBER: return qval_object(QS_FUNCTION, ((const Function *)parent)->members[e->index]);
     }
     return qs_nil();
+}
+
+qs_value qentry_value(qs_vm *vm, const Entry *e, const Site *s, const qs_value *before) {
+    qs_value v = qentry_given(vm, e, s, before);
+    return v.kind == QS_TRACED ? qkind_smooth(qtape_plain(v)) : v;
 }
 
 int qentry_add(Entries *e, From from, int parent, int index, const Str *name) {

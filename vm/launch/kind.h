@@ -54,6 +54,14 @@ typedef struct {
     int n;
 } Entries;
 
+/* A number of which a derivative is asked, with its trace left away: to the code it is no whole number, whatever its
+ * value is, since what is computed in integers has none. */
+enum { NUM_SMOOTH = 1 }; /* aux of a QS_NUM, of the values of entries only */
+static inline qs_value qkind_smooth(qs_value v) {
+    if (v.kind == QS_NUM) v.aux = NUM_SMOOTH;
+    return v;
+}
+
 /* -- kind.c -------------------------------------------------------------------------------------------------------- */
 uint64_t qkind_facts(qs_value v, Tells t);
 /* How many bits a whole number needs, in the steps that matter to kernels: 24, 31, 53; 0: it is none. */
@@ -67,7 +75,8 @@ void qkind_know_extent(Entry *e, const Array *a, int axis);
 bool qkind_agrees(qs_vm *vm, const Entry *e, qs_value v, Tells t);
 
 /* -- entry.c ------------------------------------------------------------------------------------------------------- */
-qs_value qentry_value(qs_vm *vm, const Entry *e, const Site *s, const qs_value *before);
+qs_value qentry_given(qs_vm *vm, const Entry *e, const Site *s, const qs_value *before);
+qs_value qentry_value(qs_vm *vm, const Entry *e, const Site *s, const qs_value *before); /* without a trace */
 /* The number of the entry, which is new when it is mentioned for the first time; -1: there are too many. */
 int qentry_add(Entries *e, From from, int parent, int index, const Str *name);
 /* The values of all entries; false: one of them is of another kind. */

@@ -78,6 +78,7 @@ typedef enum { FRAME_NOT, FRAME, FRAME_OF_SUMS /* what these add up has other bi
 LoopFrame qloop_is_frame(qs_vm *vm, const Frame *f, const LoopRegion *r);
 
 /* -- loop_run.c -------------------------------------------------------------------------------------------------- */
+bool qloop_is_recorded(const Call *c);                                    /* by a tape, for derivatives */
 Array *qloop_array(const Call *c, const LoopBind *b);                     /* NULL: it is no array that enters */
 bool qloop_apart(const Call *c, const LoopCode *code);
 bool qloop_vectors_apart(const Call *c); /* what is read only at the beginning shares no memory with what is written */

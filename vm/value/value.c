@@ -3,8 +3,9 @@
 #include "lang/syntax/operators.h"
 #include "vm/array/array.h"
 #include "vm/array/packed.h"
-#include "vm/base/warning.h"
 #include "vm/base/number.h"
+#include "vm/base/warning.h"
+#include "vm/grad/tape.h"
 #include "vm/quasar.h"
 #include "vm/value/convert.h"
 
@@ -39,6 +40,7 @@ const Type *qval_type(qs_vm *vm, qs_value v) {
     case QS_FUNCTION: return qtype_simple(c, is_kernel(v.u.p) ? TY_KERNEL : TY_FN);
     case QS_TYPE: return qtype_simple(c, TY_TYPE);
     case QS_FOREIGN: return qtype_simple(c, TY_FOREIGN);
+    case QS_TRACED: return qval_type(vm, ((Traced *)v.u.p)->value);
     }
     return qtype_any(c);
 }
@@ -81,6 +83,7 @@ static int64_t int_saturate(qs_dtype d, int64_t x) {
 /* -- fitting ------------------------------------------------------------------------------------------------------- */
 
 static bool number_fits(qs_value v, qs_dtype d) {
+    v = qtape_plain(v);
     switch ((DtypeClass)qdtype_info[d].cls) {
     case DC_BOOL: return v.kind == QS_BOOL;
     case DC_SINT: case DC_UINT: return v.kind == QS_INT && int_holds(d, v.u.i);
@@ -292,6 +295,7 @@ static qs_status warn_of_cut(qs_vm *vm, qs_dtype d, qs_value v) {
 
 qs_status qval_pass(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
     bool whole = t->kind == TY_NUM && qdtype_is_int(t->dtype);
+    if (whole) v = qtape_plain(v);
     if (!whole || !qval_is_number(v) || qval_holds(t->dtype, v)) return qval_coerce(vm, v, t, what, out);
     char text[NUMBER_TEXT];
     return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s must be %s, got %s, which %s does not hold", what, qtype_name(t),
@@ -305,6 +309,7 @@ static const Type *numeric_member(const Type *t) {
 }
 
 qs_status qval_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
+    if (v.kind == QS_TRACED || qtape_is_recorded(vm, v)) return qdoor_coerce(vm, v, t, what, out);
     if (t->kind == TY_NUM) TRY(warn_of_cut(vm, t->dtype, v));
     if (t->kind == TY_NUM) return convert_number(vm, v, t, what, out);
     if (qval_is_type(vm, v, t)) return *out = qval_retain(v), QS_OK;
@@ -327,7 +332,10 @@ static bool element_truth(qs_dtype d, const void *p) {
 static qs_status array_truth(qs_vm *vm, Array *a, bool *out) {
     const void *p;
     size_t size = qdtype_size((qs_dtype)a->dtype), i = 0;
-    TRY(qarr_read(vm, a, &p));
+    qtape_enter(vm); /* what is true has no derivative */
+    qs_status s = qarr_read(vm, a, &p);
+    qtape_leave(vm);
+    if (s != QS_OK) return s;
     while (i < a->count && element_truth((qs_dtype)a->dtype, (const char *)p + (ptrdiff_t)(qarr_offset(a, i) * size)))
         i++;
     *out = a->count > 0 && i == a->count;
@@ -345,6 +353,7 @@ static qs_status foreign_truth(qs_vm *vm, qs_value v, bool *out) {
 }
 
 qs_status qval_truth(qs_vm *vm, qs_value v, bool *out) {
+    v = qtape_plain(v);
     const Complex *z = v.u.p;
     switch ((qs_kind)v.kind) {
     case QS_BOOL: case QS_INT: return *out = v.u.i != 0, QS_OK;
@@ -463,6 +472,7 @@ static bool foreign_equal(qs_vm *vm, qs_value a, qs_value b) {
 }
 
 static bool equal_at(qs_vm *vm, qs_value a, qs_value b, int depth) {
+    a = qtape_plain(a), b = qtape_plain(b);
     if (qval_is_number(a) && qval_is_number(b)) return numbers_equal(a, b);
     if (a.kind == QS_FOREIGN || b.kind == QS_FOREIGN) return foreign_equal(vm, a, b);
     if (a.kind == QS_COMPLEX || b.kind == QS_COMPLEX)
@@ -480,7 +490,12 @@ static bool equal_at(qs_vm *vm, qs_value a, qs_value b, int depth) {
     }
 }
 
-bool qval_equal(qs_vm *vm, qs_value a, qs_value b) { return equal_at(vm, a, b, 0); }
+bool qval_equal(qs_vm *vm, qs_value a, qs_value b) {
+    qtape_enter(vm); /* what is equal has no derivative */
+    bool same = equal_at(vm, a, b, 0);
+    qtape_leave(vm);
+    return same;
+}
 
 /* -- construction -------------------------------------------------------------------------------------------------- */
 
