@@ -392,7 +392,7 @@ qs_status qarr_get(qs_vm *vm, Array *a, size_t linear, qs_value *out) {
 
 qs_status qarr_put(qs_vm *vm, Array *a, size_t linear, qs_value v) {
     void *p;
-    a->source = 0;
+    a->size_of = 0, a->turned = false;
     TRY(host(vm, a, QS_READWRITE, &p));
     TRY(qarr_store(vm, dtype_of(a), (char *)p + (ptrdiff_t)(qarr_offset(a, linear) * elem_size(a)), v));
     return qarr_settle(vm, a);
