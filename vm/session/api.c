@@ -161,7 +161,7 @@ static qs_status back(qs_vm *vm, qs_status s) {
 static qs_status load(qs_vm *vm, const char *name, const char *src, size_t n) {
     Module *m;
     TRY(qmod_load_text(vm, name, src, n, &m));
-    qmod_use(vm, qvm(vm)->session, m);
+    if (!m->left) qmod_use(vm, qvm(vm)->session, m);
     return qmod_run(vm, m);
 }
 

@@ -410,6 +410,7 @@ qs_status qmod_load_text(qs_vm *vm, const char *name, const char *text, size_t n
     qs_status s = load(vm, read_source(vm, m, src, &fresh), &fresh);
     if (s) m->path[0] = 0;
     Module *left = s ? m : old;
+    if (s) m->state = MOD_DONE;
     if (left) qretire_module(vm, left);
     return s;
 }
@@ -434,6 +435,7 @@ qs_status qmod_run(qs_vm *vm, Module *m) {
     m->state = MOD_RUNNING;
     qs_status s = qvm_call(vm, qval_object(QS_FUNCTION, m->main), 0, NULL, 0, NULL, 0, NULL);
     m->state = MOD_DONE;
+    if (m->left) qretire_module(vm, m);
     return s;
 }
 
