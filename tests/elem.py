@@ -450,6 +450,57 @@ def ways(row, d):
     return [w for w in out if w not in leave]
 
 
+def stages(qrun, have, table, seed, everything=False, pairs=True):
+    """The test in parts: of each what differs, and how many combinations were compared."""
+    problems = []
+    for r in table:
+        if r.id not in REFERENCES: problems.append(f"{r.id}: has no line in REFERENCES of tests/meanings.py")
+        if r.complex not in ("NOTHING",) and r.id not in COMPLEX: problems.append(f"{r.id}: has no line in COMPLEX")
+        if r.whole not in ("FLOATS",) and r.id not in WHOLE: problems.append(f"{r.id}: has no line in WHOLE")
+    arguments = {(r.id, d): values(d, r.nargs, np.random.default_rng([seed, *r.id.encode()]))
+                 for r in table for d in TYPES if gives(r, d) is not None}
+    with tempfile.TemporaryDirectory() as folder:
+        arrays = [Case(r, d, "array", arguments[r.id, d]) for r in table for d in TYPES
+                  if (r.id, d) in arguments and ways(r, d) is not None]
+        base, said, _ = run(qrun, "ref", ["--loops", "never"], arrays, folder)
+        for c in arrays:
+            if base[c.name] is None: problems.append(f"{c.name}: gave nothing")
+            else:
+                why = against_reference(c, base[c.name])
+                if why: problems.append(f"{c.name} {why}")
+        if said: problems.append("host: " + said.strip().replace("\n", "\n    "))
+        yield problems, len(arrays)
+        for device in have:
+            for way, options in (("number", ["--loops", "never"]), ("loop", ["--loops", "always"]),
+                                 ("expression", ["--loops", "always"]), ("kernel", [])):
+                if way == "number" and device != have[0]: continue
+                if way != "kernel" and device == "opencl" and not everything: continue
+                cases = [Case(c.row, c.d, way, c.args) for c in arrays
+                         if way in ways(c.row, c.d) and base[c.name] is not None]
+                yield against_arrays(qrun, device, way, options, cases, base, folder)
+        for device in have if pairs else []:
+            for way, options in (("array", ["--loops", "never"]), ("expression", ["--loops", "always"]),
+                                 ("loop", ["--loops", "never"]), ("loop", ["--loops", "always"]), ("kernel", [])):
+                if way != "kernel" and device == "opencl": continue
+                yield run_pairs(qrun, device, way, options, folder)
+
+
+def against_arrays(qrun, device, way, options, cases, base, folder):
+    problems = []
+    got, said, compiled = run(qrun, device, options, cases, folder)
+    for c in cases:
+        if "always" in options and c.name not in compiled:
+            problems.append(f"{c.name} on {device}: not compiled, so nothing was compared")
+        loose = way == "kernel" and c.row.id in CHOICES and device != "ref"
+        wide = way == "kernel" and c.row.precision == "WIDE"
+        if c.d.kind == "c" and (wide or c.row.id == "pow"): loose = True
+        host, limit = base[f"{c.row.id}_{c.d.name}_array"], bound(c.row, c.d, way, device)
+        why = compare(c, host, got[c.name], limit, loose)
+        if why: problems.append(f"{c.name} on {device} {why}")
+    if said: problems.append(f"{way} on {device}: " + said.strip().replace("\n", "\n    "))
+    return problems, len(cases)
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--qrun", default=os.path.join(ROOT, "build/qrun"))
@@ -460,55 +511,13 @@ def main():
     a = p.parse_args()
     have = [d for d in a.device or ["ref", "cpu", "opencl"]
             if subprocess.run([a.qrun, "--has", d], capture_output=True).returncode == 0 or d.startswith("cuda")]
-    problems, count = [], 0
     for d in a.device or []:
         if d not in have: sys.exit(f"elem: the device {d} is not here")
     table = [r for r in rows() if not a.row or r.id in a.row]
     unknown = set(a.row or []) - {r.id for r in table}
     if unknown: sys.exit(f"elem: no row is called {', '.join(sorted(unknown))}")
-    for r in table:
-        if r.id not in REFERENCES: problems.append(f"{r.id}: has no line in REFERENCES of tests/meanings.py")
-        if r.complex not in ("NOTHING",) and r.id not in COMPLEX: problems.append(f"{r.id}: has no line in COMPLEX")
-        if r.whole not in ("FLOATS",) and r.id not in WHOLE: problems.append(f"{r.id}: has no line in WHOLE")
-    arguments = {(r.id, d): values(d, r.nargs, np.random.default_rng([a.seed, *r.id.encode()]))
-                 for r in table for d in TYPES if gives(r, d) is not None}
-    with tempfile.TemporaryDirectory() as folder:
-        arrays = [Case(r, d, "array", arguments[r.id, d]) for r in table for d in TYPES
-                  if (r.id, d) in arguments and ways(r, d) is not None]
-        base, said, _ = run(a.qrun, "ref", ["--loops", "never"], arrays, folder)
-        for c in arrays:
-            count += 1
-            if base[c.name] is None:
-                problems.append(f"{c.name}: gave nothing")
-                continue
-            why = against_reference(c, base[c.name])
-            if why: problems.append(f"{c.name} {why}")
-        if said: problems.append("host: " + said.strip().replace("\n", "\n    "))
-        for device in have:
-            for way, options in (("number", ["--loops", "never"]), ("loop", ["--loops", "always"]),
-                                 ("expression", ["--loops", "always"]), ("kernel", [])):
-                if way == "number" and device != have[0]: continue
-                if way != "kernel" and device == "opencl" and not a.all: continue
-                cases = [Case(c.row, c.d, way, c.args) for c in arrays
-                         if way in ways(c.row, c.d) and base[c.name] is not None]
-                got, said, compiled = run(a.qrun, device, options, cases, folder)
-                for c in cases:
-                    count += 1
-                    if "always" in options and c.name not in compiled:
-                        problems.append(f"{c.name} on {device}: not compiled, so nothing was compared")
-                    loose = way == "kernel" and c.row.id in CHOICES and device != "ref"
-                    wide = way == "kernel" and c.row.precision == "WIDE"
-                    if c.d.kind == "c" and (wide or c.row.id == "pow"): loose = True
-                    host, limit = base[f"{c.row.id}_{c.d.name}_array"], bound(c.row, c.d, way, device)
-                    why = compare(c, host, got[c.name], limit, loose)
-                    if why: problems.append(f"{c.name} on {device} {why}")
-                if said: problems.append(f"{way} on {device}: " + said.strip().replace("\n", "\n    "))
-        for device in have if not a.row else []:
-            for way, options in (("array", ["--loops", "never"]), ("expression", ["--loops", "always"]),
-                                 ("loop", ["--loops", "never"]), ("loop", ["--loops", "always"]), ("kernel", [])):
-                if way != "kernel" and device == "opencl": continue
-                differ, n = run_pairs(a.qrun, device, way, options, folder)
-                problems, count = problems + differ, count + n
+    parts = list(stages(a.qrun, have, table, a.seed, a.all, not a.row))
+    problems, count = [q for differ, _ in parts for q in differ], sum(n for _, n in parts)
     print("\n".join(problems[:200]))
     print(f"elem: {len(table)} rows, {count} combinations on {', '.join(have)}, {len(problems)} differences")
     sys.exit(bool(problems))
