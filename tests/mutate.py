@@ -17,7 +17,7 @@ TABLE = "lang/kernel/elem/elem.def"
 SWAPS = [("ADD(", "SUB("), ("SUB(", "ADD("), ("MUL(", "DIV("), ("DIV(", "MUL("), ("MIN(", "MAX("), ("MAX(", "MIN("),
          ("LT(", "LE("), ("LE(", "LT("), ("LT(", "EQ("), ("EQ(", "NE("), ("NE(", "EQ("), ("BOTH(", "EITHER("),
          ("EITHER(", "BOTH("), ("NEG(", "("), ("ABS(", "("), ("BITOR(", "BITAND("), ("BITAND(", "BITOR("),
-         ("BITXOR(", "BITOR("), ("BITNOT(", "NEG("), ("SHR(", "SHL("), ("RE(", "IM("), ("IM(", "RE("),
+         ("BITXOR(", "BITOR("), ("BITNOT(", "NEG("), ("RE(", "IM("), ("IM(", "RE("),
          ("(floor,", "(ceil,"), ("(ceil,", "(floor,"), ("(round,", "(trunc,"), ("(trunc,", "(round,"),
          ("(sin,", "(cos,"), ("(cos,", "(sin,"), ("(tan,", "(tanh,"), ("(exp,", "(expm1,"), ("(log,", "(log1p,"),
          ("(log1p,", "(log,"), ("(log2,", "(log,"), ("(exp2,", "(exp,"), ("(sqrt,", "(cbrt,"), ("(sinh,", "(tanh,"),
