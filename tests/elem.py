@@ -109,11 +109,11 @@ def gives(row, d):
     kind = row.complex if d.kind == "c" else row.real
     if d.kind in "iub":
         if kind == "TRUTH" and row.id not in BETWEEN_BITS: return np.dtype(bool)
-        if row.whole == "FLOATS" or d.kind == "b":
+        if row.whole == "FLOATS" or (d.kind == "b" and row.whole != "FIRST"):
             if kind != "REAL" or row.nargs != 1: return None
             return np.dtype(np.float64 if d.itemsize >= 4 else np.float32)
         if row.whole != "WHOLE" and kind == "NOTHING": return None
-        return np.dtype(np.int32) if row.whole == "ARITH" and d.itemsize < 4 else d
+        return np.dtype(np.int32) if row.whole in ("ARITH", "FIRST") and d.itemsize < 4 else d
     if kind == "NOTHING": return None
     if kind in ("TRUTH", "TEST"): return np.dtype(bool)
     if kind == "JOIN": return np.dtype(np.complex64 if d.itemsize == 4 else np.complex128)
@@ -363,7 +363,8 @@ def against_reference(case, got):
 # -- two types ----------------------------------------------------------------------------------------------------
 WHOLES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
 PAIRS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "+": "add", "-": "sub", ".*": "mul",
-         "min": "min", "max": "max", "and": "bitand", "or": "bitor", "xor": "bitxor"}
+         "min": "min", "max": "max", "and": "bitand", "or": "bitor", "xor": "bitxor", "mod": "mod", "shl": "shl",
+         "shr": "shr"}
 
 
 def extremes(d):
@@ -379,6 +380,7 @@ def meets(a, b, op):
     a, b = np.dtype(a), np.dtype(b)
     if PAIRS[op] in ("eq", "ne", "lt", "le", "gt", "ge"): return np.dtype(bool)
     if a == b and (op in ("min", "max", "and", "or", "xor") or (a == bool and op == ".*")): return a
+    if op in ("shl", "shr"): return a if a.itemsize >= 4 else np.dtype(np.int32)
     most = max(a, b, key=lambda d: d.itemsize)
     if most.itemsize >= 4 and most.kind == "u" and a.kind in "ub" and b.kind in "ub": return most
     a, b = (np.dtype(np.int32) if d.itemsize < 4 else d for d in (a, b))
@@ -387,7 +389,7 @@ def meets(a, b, op):
 
 def between(op, x, y, d):
     """What it means: in Python's numbers, and then in the type of the result."""
-    if d.kind == "f": x, y = float(x), float(y)
+    if d.kind == "f" and op != "mod": x, y = float(x), float(y)  # a remainder is exact, and rounded then
     r = WHOLE[PAIRS[op]](x, y)
     if d.kind not in "iu": return r
     t = np.iinfo(d)
@@ -421,6 +423,7 @@ def pair_cases(way, device):
                 compares = meets(a, b, op) == bool and op not in (".*", "min", "max", "and", "or", "xor")
                 bits = op in ("and", "or", "xor")
                 if bits and (mixed or way == "expression"): continue  # refused; by operators alone
+                if op == "mod" and a == b == "bool": continue         # a quotient of floats
                 if way == "loop" and not compares: continue           # single elements compute as 64-bit ints
                 few = "uint64" in (a, b) and (compares or op == "+")
                 if way == "kernel" and device != "ref" and not few: continue
@@ -464,8 +467,8 @@ TYPES = ["float64", "float32", "int32", "int64", "uint32", "uint64", "complex128
 def ways(row, d):
     """How a row of such arguments is computed, apart from arrays operator by operator; None: not compared at all."""
     d = np.dtype(d)
-    if row.id in ("div", "pow", "half_power", "mod") and d.kind in "iub": return None  # rules of their own
-    if d.itemsize < 4 and row.id in OPERATORS: return None  # they compute as int
+    if row.id in ("div", "pow", "half_power") and d.kind in "iub": return None  # rules of their own
+    if d.itemsize < 4 and row.id in OPERATORS and row.id != "bitnot": return None  # they compute as int
     out = ["expression", "kernel"]
     if d.name in ("float64", "complex128") or (d.name == "int64" and row.id not in OPERATORS and row.whole != "ARITH"):
         out += ["number", "loop"]

@@ -70,7 +70,7 @@ REFERENCES = {  # of real numbers
     "pow": lambda x, y: half_power(x) if y == 0.5 else np2(np.power)(x, y), "half_power": half_power,
     "eq": lambda x, y: x == y, "ne": lambda x, y: x != y, "lt": lambda x, y: x < y, "le": lambda x, y: x <= y,
     "gt": lambda x, y: x > y, "ge": lambda x, y: x >= y,
-    "bitand": None, "bitor": None, "bitxor": None, "bitnot": None,
+    "bitand": None, "bitor": None, "bitxor": None, "bitnot": None, "shl": None, "shr": None,
     "abs": abs, "real": lambda x: x, "imag": lambda x: 0.0, "conj": lambda x: x, "complex": complex,
     "angle": lambda x: math.atan2(0.0, x),
     "sqrt": np1(np.sqrt), "cbrt": np1(np.cbrt), "exp": np1(np.exp), "exp2": np1(np.exp2), "expm1": np1(np.expm1),
@@ -95,9 +95,13 @@ WHOLE = {  # of whole numbers that stay so: in Python's, before they meet their 
     "clamp": lambda x, lo, hi: min(max(x, lo), hi), "clamp2": lambda x, hi: min(max(x, 0), hi),
     "eq": lambda x, y: x == y, "ne": lambda x, y: x != y, "lt": lambda x, y: x < y, "le": lambda x, y: x <= y,
     "gt": lambda x, y: x > y, "ge": lambda x, y: x >= y, "bitand": lambda x, y: x & y, "bitor": lambda x, y: x | y,
-    "bitxor": lambda x, y: x ^ y, "bitnot": lambda x: ~x, "mod": None, "lerp": lambda a, b, c: a * c + b * (1 - c),
+    "bitxor": lambda x, y: x ^ y, "bitnot": lambda x: ~x, "mod": lambda x, a: x % a if a else 0,
+    "shl": lambda x, n: shifted(x, n), "shr": lambda x, n: shifted(x, -n), "lerp": lambda a, b, c: a * c + b * (1 - c),
 }
 SATURATES = {"abs", "nextpow2"}  # where the result does not fit its type; the others wrap
+
+
+def shifted(x, n): return x << min(n, 99) if n >= 0 else x >> min(-n, 99)
 
 
 def npz(f): return lambda *z: complex(f(*map(np.complex128, z)))

@@ -17,7 +17,7 @@ TABLE = "lang/kernel/elem/elem.def"
 SWAPS = [("ADD(", "SUB("), ("SUB(", "ADD("), ("MUL(", "DIV("), ("DIV(", "MUL("), ("MIN(", "MAX("), ("MAX(", "MIN("),
          ("LT(", "LE("), ("LE(", "LT("), ("LT(", "EQ("), ("EQ(", "NE("), ("NE(", "EQ("), ("BOTH(", "EITHER("),
          ("EITHER(", "BOTH("), ("NEG(", "("), ("ABS(", "("), ("BITOR(", "BITAND("), ("BITAND(", "BITOR("),
-         ("BITXOR(", "BITOR("), ("BITNOT(", "NEG("), ("RE(", "IM("), ("IM(", "RE("),
+         ("BITXOR(", "BITOR("), ("BITNOT(", "NEG("), ("SHR(", "SHL("), ("SHL(", "SHR("), ("RE(", "IM("), ("IM(", "RE("),
          ("(floor,", "(ceil,"), ("(ceil,", "(floor,"), ("(round,", "(trunc,"), ("(trunc,", "(round,"),
          ("(sin,", "(cos,"), ("(cos,", "(sin,"), ("(tan,", "(tanh,"), ("(exp,", "(expm1,"), ("(log,", "(log1p,"),
          ("(log1p,", "(log,"), ("(log2,", "(log,"), ("(exp2,", "(exp,"), ("(sqrt,", "(cbrt,"), ("(sinh,", "(tanh,"),
@@ -33,8 +33,9 @@ SAME = {  # why nobody can tell: row, column, mutants
         ("sqrt", "complex", "LT( -> LE( #1", "LT( -> LE( #2", "LT( -> LE( #3", "LT( -> LE( #4"),
         ("exp", "complex", "LT( -> LE( #1"), ("sinh", "complex", "LT( -> LE( #1"), ("cosh", "complex", "LT( -> LE( #1"),
         ("log", "complex", "LT( -> LE( #1", "LT( -> LE( #2", "LT( -> LE( #3", "LT( -> LE( #4"),
-        ("tanh", "complex", "LT( -> LE( #1"), ("asin", "complex", "LT( -> LE( #1"), ("acos", "complex", "LT( -> LE( #1"),
-        ("acosh", "complex", "LT( -> LE( #1"), ("atanh", "complex", "LT( -> LE( #1"),
+        ("tanh", "complex", "LT( -> LE( #1"), ("asin", "complex", "LT( -> LE( #1"),
+        ("acos", "complex", "LT( -> LE( #1"), ("acosh", "complex", "LT( -> LE( #1"),
+        ("atanh", "complex", "LT( -> LE( #1"),
         ("softsign", "complex", "LT( -> LE( #1"), ("div", "complex", "LE( -> LT( #1")],
     "0 is the same when negated, and below 0 none is 0": [
         ("abs", "whole", "LT( -> LE( #1", "LT( -> LE( #2", "NUM(0) -> NUM(1) #1", "NUM(0) -> NUM(1) #2")],
@@ -49,7 +50,8 @@ SAME = {  # why nobody can tell: row, column, mutants
         ("cosh", "complex", "LT( -> LE( #2", "NUM(0) -> NUM(1) #1"),
         ("tanh", "complex", "LT( -> LE( #2", "NUM(0) -> NUM(1) #2")],
     "where it is asked, the part is not 0": [
-        ("cosh", "complex", "LT( -> LE( #3"), ("asin", "complex", "LT( -> LE( #2"), ("acos", "complex", "LT( -> LE( #2")],
+        ("cosh", "complex", "LT( -> LE( #3"), ("asin", "complex", "LT( -> LE( #2"),
+        ("acos", "complex", "LT( -> LE( #2")],
     "what is not chosen may be anything": [
         ("log", "complex", "NUM(0) -> NUM(1) #2"), ("tanh", "complex", "NUM(0) -> NUM(1) #1"),
         ("atanh", "complex", "NUM(0) -> NUM(1) #1", "NUM(0) -> NUM(1) #2")],

@@ -56,6 +56,7 @@ typedef void ElemLoop(size_t n, const void *const *in, void *out);
 #define ARITH                 INTEGERS
 #define ITSELF                INTEGERS
 #define WHOLE(...)            INTEGERS
+#define FIRST(...)            INTEGERS
 #define OPERATOR(...)
 #define ELEM(id, nargs, bound, reals, whole, pairs, ...)                                                               \
     reals(LOOP, id, nargs) whole(LOOP, id, nargs) pairs(LOOP, id, nargs)

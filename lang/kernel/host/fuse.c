@@ -158,6 +158,16 @@ static Val unary(Fuse *z, Op o, Val a) {
 }
 
 /* -- function calls ------------------------------------------------------------------------------------------------ */
+/* Of whole numbers; floats are converted by the host. */
+static Val shifted(Fuse *z, Elem e, const Val *a) {
+    if (!a[0].array || a[0].dtype > QS_U64 || a[1].im) return declined;
+    qs_dtype d = qdtype_promote(a[0].dtype, a[0].dtype), of_n = (qs_dtype)z->f->ins[a[1].ref].dtype;
+    if (of_n == QS_B1 || of_n >= QS_F16) of_n = of_n == QS_B1 ? QS_I32 : QS_I64;
+    KInto into = {z->f, &z->pos, true};
+    KRef x = cast(z, a[0].ref, d), n = cast(z, a[1].ref, of_n);
+    return value(kelem_shift(kelem_into(&into), e, d, x, n, of_n, false), d, true);
+}
+
 /* Numbers alone have truth values and complex results of their own kinds. */
 static Val call(Fuse *z, Elem e, const Val *a) {
     Term terms[ROW_ARGS];
@@ -167,7 +177,10 @@ static Val call(Fuse *z, Elem e, const Val *a) {
         array = array || a[i].array, number = number || !a[i].array;
     }
     if (!array && (a[0].im || kelem_info[e].real != ELEM_NUMBER)) return declined;
-    if (e == EL_mod && a[0].dtype < QS_F16) return declined; /* exact between any two types there */
+    if (kelem_info[e].whole == ELEM_FIRST) return shifted(z, e, a);
+    if (e == EL_mod && array && !number && qdtype_mixes_signs(a[0].dtype, a[1].dtype))
+        return value(kelem_mod_signs(kelem_into(&(KInto){z->f, &z->pos, true}), a[0].ref, a[1].ref,
+                                     a[1].dtype == QS_U64), QS_F64, true);
     qs_dtype d = kelem_meet(e, terms, z->c->scalar_dtype);
     if (d < QS_F16 && number) return declined; /* an int that does not fit is an error */
     if (d < QS_I32 && kelem_info[e].whole == ELEM_WHOLE) return declined; /* saturates, which code of ints does not */
