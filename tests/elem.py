@@ -112,7 +112,7 @@ def gives(row, d):
         if row.whole == "FLOATS" or (d.kind == "b" and row.whole != "FIRST"):
             if kind != "REAL" or row.nargs != 1: return None
             return np.dtype(np.float64 if d.itemsize >= 4 else np.float32)
-        if row.whole != "WHOLE" and kind == "NOTHING": return None
+        if row.whole not in ("WHOLE", "FIRST") and kind == "NOTHING": return None
         return np.dtype(np.int32) if row.whole in ("ARITH", "FIRST") and d.itemsize < 4 else d
     if kind == "NOTHING": return None
     if kind in ("TRUTH", "TEST"): return np.dtype(bool)
