@@ -180,7 +180,6 @@ void kloop_inside(Loops *L, KRef at, KRef n, KRef shown, const char *array, int 
 void kloop_forget(Loops *L, const Node *loop);                  /* it begins: what its turns set is not known now */
 
 /* -- loop_stmt.c ------------------------------------------------------------------------------------------------- */
-qs_status kloop_for(Loops *L, Node *n);
 extern const WalkRules kloop_rules;
 
 /* -- instructions ------------------------------------------------------------------------------------------------ */

@@ -235,8 +235,8 @@ qs_status klexpr_variable(Walk *w, const Sym *sym, uint32_t pos, Val *out, bool 
 qs_status klexpr_outside(Walk *w, const Sym *sym, uint32_t pos, Val *out);
 void klexpr_function(Walk *w, Func *f, Val *captures, Val *out);
 bool klexpr_cheap(const Node *n);                              /* may be computed where it is not asked for */
-typedef struct { Num lo, step, hi; } RangeVal;
-qs_status klexpr_range(Lower *L, Node *n, int count, RangeVal *out); /* of so many counters */
+typedef struct Range { Num lo, step, hi; } RangeVal;
+qs_status klexpr_range_of(Lower *L, const RangeEnds *b, int i, RangeVal *out); /* of counter i */
 /* n is a / b.  Of whole numbers the quotient is computed without the detour over scalars, rounded down or toward zero,
  * and *exact is true; otherwise it is the ordinary one. */
 qs_status klexpr_quotient(Lower *L, Node *n, bool down, Val *out, bool *exact);
