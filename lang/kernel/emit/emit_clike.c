@@ -230,6 +230,12 @@ static void load_text(char *s, size_t n, qs_dtype elem, const char *array, const
     }
 }
 
+void kclike_element(Text *out, const Dialect *d, qs_dtype elem, const char *array, const char *index) {
+    char text[160];
+    load_text(text, sizeof text, elem, array, index);
+    say(out, d, text);
+}
+
 static void store_text(Clike *e, char *s, size_t n, qs_dtype elem, const char *array, const char *index,
                        const char *value) {
     switch (elem) {

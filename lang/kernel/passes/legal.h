@@ -12,8 +12,9 @@
  * keeps, and says so by the bits below.  The remainder of floats, and float16 and bfloat16 in memory, are functions in
  * every language: there is no instruction that sees a float as bits.
  *
- * LLVM keeps all but division.  Its conversions, minima and shifts are instructions or calls of intrinsics, which become
- * vectors as such, and a BOUND is a call of a function, which does not cut a loop into parts as a branch would. */
+ * LLVM keeps all but division.  Its conversions, minima and shifts are instructions or calls of intrinsics, which
+ * become vectors as such, and a BOUND is a call of a function, which does not cut a loop into parts as a branch would.
+ * There float16 and bfloat16 are functions that are inlined, because LLVM sees a float as bits and KIR does not. */
 #ifndef LANG_KERNEL_LEGAL_H
 #define LANG_KERNEL_LEGAL_H
 #include "lang/kernel/passes/opt.h"
