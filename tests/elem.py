@@ -422,7 +422,7 @@ def pair_cases(way, device):
             for op in PAIRS:
                 compares = meets(a, b, op) == bool and op not in (".*", "min", "max", "and", "or", "xor")
                 bits = op in ("and", "or", "xor")
-                if bits and (mixed or way == "expression"): continue  # refused; by operators alone
+                if bits and mixed: continue                           # refused
                 if op == "mod" and a == b == "bool": continue         # a quotient of floats
                 if way == "loop" and not compares: continue           # single elements compute as 64-bit ints
                 few = "uint64" in (a, b) and (compares or op == "+")
@@ -474,7 +474,7 @@ def ways(row, d):
         out += ["number", "loop"]
     leave = set()
     if d.kind in "iub" and (row.whole == "FLOATS" or d.itemsize < 4): leave |= {"kernel"}  # which has 32 bits
-    if row.whole == "WHOLE" and (row.id in OPERATORS or d.itemsize < 4): leave |= {"expression"}  # by operators alone
+    if row.whole == "WHOLE" and d.itemsize < 4: leave |= {"expression"}  # by operators alone
     if row.id == "pow" and d.kind == "c": leave |= {"expression", "loop"}  # of an exponent that is not known
     return [w for w in out if w not in leave]
 

@@ -50,7 +50,8 @@ static const Named named[] = {
 #define OPERATOR(...)
 #include "lang/kernel/elem/elem.def"
     {"min", 2, EL_min}, {"max", 2, EL_max}, {"mod", 2, EL_mod}, {"periodize", 2, EL_mod}, {"complex", 2, EL_complex},
-    {"shl", 2, EL_shl}, {"shr", 2, EL_shr}, {"not", 1, EL_bitnot}, {"clamp", 3, EL_clamp}, {"clamp", 2, EL_clamp2},
+    {"shl", 2, EL_shl}, {"shr", 2, EL_shr}, {"not", 1, EL_bitnot},
+    {"and", 2, EL_bitand}, {"or", 2, EL_bitor}, {"xor", 2, EL_bitxor}, {"clamp", 3, EL_clamp}, {"clamp", 2, EL_clamp2},
 };
 
 Elem kelem_find(const char *name, int nargs) {
