@@ -101,9 +101,10 @@ static bool mixes_signs(qs_value x, qs_value a) {
 }
 
 qs_status qmath_mod(qs_vm *vm, qs_call_args *c) {
-    qs_value x = c->in[0], a = c->in[1];
     TRY(numeric(vm, c, "mod", "xa"));
-    if (!is_integer(x) || !is_integer(a) || !mixes_signs(x, a)) return qeach_apply(vm, EL_mod, c->in, &c->out[0]);
+    qs_value x = qoperand_whole(dtype_of(c->in[1]), c->in[0]), a = qoperand_whole(dtype_of(c->in[0]), c->in[1]);
+    if (!is_integer(x) || !is_integer(a) || !mixes_signs(x, a))
+        return qeach_apply(vm, EL_mod, (qs_value[]){x, a}, &c->out[0]);
     return qapply_whole(vm, "mod", floor_mod_whole, qdtype_promote(dtype_of(x), dtype_of(a)), x, a, &c->out[0]);
 }
 
