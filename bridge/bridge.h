@@ -253,6 +253,7 @@ qs_status qnd_assigned(Border *b, PyObject *o, qs_value *out); /* what elements 
 qs_status qnd_kept(Border *b, PyObject *o, qs_value *out);   /* for a field or variable: lists by value(x) */
 void qnd_keep_exports(Border *b);                     /* the machine closes: views stay, without it */
 const char *qnd_name(int dtype);                      /* as NumPy calls the element type */
+int qnd_tell_elements(void);                          /* to _support, which names them; -1: an exception is set */
 int qnd_named(const char *name);                      /* the other way; QS_NDTYPES: there is none */
 /* Memory that somebody outside has.  It stays where it is until it is taken back, also when the machine closes: then
  * this holds the memory alone. */

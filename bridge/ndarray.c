@@ -96,6 +96,18 @@ static const char *format_of(int d) {
 
 const char *qnd_name(int d) { return d == QS_I32 ? "int32" : qdtype_info[d].name; }
 
+int qnd_tell_elements(void) {
+    PyObject *all = PyDict_New(), *done = NULL;
+    for (int d = 0; all && d < QS_NDTYPES; d++) {
+        PyObject *code = PyUnicode_FromString(qdtype_info[d].numpy);
+        if (!code || PyDict_SetItemString(all, qnd_name(d), code) < 0) Py_CLEAR(all);
+        Py_XDECREF(code);
+    }
+    if (all) done = qbridge_support("know_elements", "(O)", all);
+    Py_XDECREF(all), Py_XDECREF(done);
+    return done ? 0 : -1;
+}
+
 int qnd_named(const char *name) {
     int d = 0;
     while (d < QS_NDTYPES && strcmp(qnd_name(d), name) != 0) d++;
