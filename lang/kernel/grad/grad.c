@@ -258,7 +258,11 @@ static KFunc *gather_all(Grad *d, KFunc *adjoint) {
         if (g.all) ((KGradParam *)d->out->param)[p].stored = KSTORED_ALL;
         adjoint = ksweep(d->c, d->arena, g.rest, adjoints_wanted(d), NULL);
     }
-    return adjoint;
+    KGathered rows;
+    if (!kgather_rows(&d->s, adjoint, &rows)) return adjoint;
+    KFunc *sums = ksweep(d->c, d->arena, rows.func, adjoints_wanted(d), NULL);
+    add_pass(d, (KGradPass){.func = sums, .over = -1, .row = KGRAD_ROW});
+    return ksweep(d->c, d->arena, rows.rest, adjoints_wanted(d), NULL);
 }
 
 static void tell_stored(Grad *d) {

@@ -97,4 +97,7 @@ typedef struct {
 } KGathered;
 /* f: the way back; of param, an array that nobody writes.  false: there is nothing to gain, or it is not possible. */
 bool kgather_make(const KGrading *s, const KFunc *f, int param, KGathered *out);
+/* Sums over rows of positions: func is launched over positions divided by KGRAD_ROW along the last axis. */
+enum { KGRAD_ROW = 512 };
+bool kgather_rows(const KGrading *s, const KFunc *f, KGathered *out);
 #endif
