@@ -39,6 +39,7 @@ typedef struct {
     KFunc *g;                       /* the gathering function */
     int param, adjoint, rank;       /* of f; rank: of the array */
     Site site[SITES]; int n;
+    bool first;                     /* nothing was added before */
     int axes[QS_MAX_RANK], naxes;   /* dimensions that are solved */
     KRef *map, *wide; uint32_t *when, now; /* values in g, while `when` is now */
     KRef pos[QS_MAX_RANK];          /* in g: by axis of the launch of the way back */
@@ -122,7 +123,9 @@ static bool take_apart(const Gather *v, Site *s) {
     if (!kindex_coords(v->f, ins(v, s->at), s->coord)) return false;
     for (int d = 0; d < v->rank; d++) {
         const KIns *i = ins(v, s->coord[d]);
-        if (i->op == K_BOUND) s->bound[d] = s->coord[d], s->coord[d] = i->a;
+        if (i->op != K_BOUND) continue;
+        if (!v->first) return false; /* what is left over of the first time: the border */
+        s->bound[d] = s->coord[d], s->coord[d] = i->a;
     }
     for (int d = 0; d < v->rank; d++)
         if (!solve_coord(v, s, d)) return false;
@@ -199,11 +202,12 @@ static bool can_gather(Gather *v, Site *s) {
     return true;
 }
 
-static bool same_axes(const Gather *v, const Site *s) {
-    for (int d = 0, k = 0; d < v->rank; d++) {
-        bool solved = k < v->naxes && v->axes[k] == d;
-        if (solved != (s->by[d].var != 0)) return false;
-        k += solved;
+/* The same coordinates are solved for the same: what is solved otherwise gets a function of its own. */
+static bool solves_the_same(const Gather *v, const Site *a, const Site *b) {
+    for (int d = 0; d < v->rank; d++) {
+        KRef x = a->by[d].var, y = b->by[d].var;
+        if (ins(v, x)->op != ins(v, y)->op || !x != !y) return false;
+        if (x && (ins(v, x)->op == K_POS ? ins(v, x)->imm != ins(v, y)->imm : x != y)) return false;
     }
     return true;
 }
@@ -218,7 +222,7 @@ static void find_sites(Gather *v) {
         if (!v->n)
             for (int d = 0; d < v->rank; d++)
                 if (s->by[d].var) v->axes[v->naxes++] = d;
-        if (v->naxes && same_axes(v, s)) v->n++;
+        if (v->naxes && solves_the_same(v, &v->site[0], s)) v->n++;
     }
 }
 
@@ -428,7 +432,7 @@ static KRef place(Gather *v, const Site *s, KRef *guard) {
 
 static void write_sums(Gather *v) {
     qs_dtype t = kir_value_dtype((qs_dtype)v->f->params[v->adjoint].dtype);
-    bool written[SITES] = {0}, all = v->naxes == v->rank;
+    bool written[SITES] = {0}, all = v->first && v->naxes == v->rank;
     v->now++;
     for (int k = 0; k < v->nsums; k++) {
         if (written[k]) continue;
@@ -583,9 +587,9 @@ bool kgather_rows(const KGrading *s, const KFunc *f, KGathered *out) {
 }
 
 /* -- elements ------------------------------------------------------------------------------------------------------ */
-bool kgather_make(const KGrading *s, const KFunc *f, int param, KGathered *out) {
+bool kgather_make(const KGrading *s, const KFunc *f, int param, bool first, KGathered *out) {
     Gather *v = begin(s, f);
-    v->param = param, v->adjoint = s->param[param].adjoint, v->rank = s->f->params[param].rank;
+    v->first = first, v->param = param, v->adjoint = s->param[param].adjoint, v->rank = s->f->params[param].rank;
     if (f->serial || f->barrier || f->shared || s->extent[0] < 0) return false;
     if (qdtype_is_complex((qs_dtype)f->params[v->adjoint].dtype)) return false;
     find_sites(v);
@@ -597,7 +601,7 @@ bool kgather_make(const KGrading *s, const KFunc *f, int param, KGathered *out) 
         if (!v->site[k].done) gather_group(v, k);
     write_sums(v);
     kir_seal(v->g);
-    *out = (KGathered){.func = v->g, .rest = without(v), .all = v->naxes == v->rank};
+    *out = (KGathered){.func = v->g, .rest = without(v), .all = first && v->naxes == v->rank};
     for (int k = 0; k < v->naxes; k++) out->axis[k] = v->axes[k];
     return true;
 }
