@@ -95,6 +95,9 @@ typedef struct {
     int axis[QS_MAX_RANK];      /* func's positions are elements: the dimension by axis of its launch */
     bool all;                   /* it stores every element */
 } KGathered;
-/* f: the way back; of param, an array that nobody writes.  false: there is nothing to gain, or it is not possible. */
-bool kgather_make(const KGrading *s, const KFunc *f, int param, KGathered *out);
+/* f: the way back; of param, an array that nobody writes; first: its adjoint is zero so far.  false: there is nothing to gain, or it is not possible. */
+bool kgather_make(const KGrading *s, const KFunc *f, int param, bool first, KGathered *out);
+/* Sums over rows of positions: func is launched over positions divided by KGRAD_ROW along the last axis. */
+enum { KGRAD_ROW = 512 };
+bool kgather_rows(const KGrading *s, const KFunc *f, KGathered *out);
 #endif
