@@ -283,6 +283,9 @@ bool kgradtest_check(KGradCase *k, Text *why) {
     if (!near(reverse, forward, own, k->rounding ? k->rounding : 1e-10)) {
         qtext_printf(why, "reverse %.17g, forward %.17g", reverse, forward);
         show(k->func, why);
+        KGrad d;
+        if (kgrad_reverse(k->ctx, k->arena, k->func, t.active, &d) != QS_OK) return false;
+        for (int i = 0; i < d.npasses; i++) show(d.pass[i].func, why);
         return false;
     }
     if (!k->exact_only) {

@@ -476,6 +476,16 @@ static KFunc *without(const Gather *v) {
     return g;
 }
 
+/* All that is left over of its additions is what the border folds back. */
+static bool has_border(const Gather *v) {
+    int left = 0;
+    bool any = false;
+    for (KRef r = 1; r < v->f->nins; r++) left += ins(v, r)->op == K_ATOMIC && (int)ins(v, r)->imm == v->adjoint;
+    for (int k = 0; k < v->n; k++)
+        for (int d = 0; d < v->rank; d++) any |= v->site[k].bound[d] != 0;
+    return any && left == v->n;
+}
+
 static Gather *begin(const KGrading *s, const KFunc *f) {
     Gather *v = qarena_alloc(s->arena, sizeof *v);
     *v = (Gather){.s = s, .f = f};
@@ -602,6 +612,7 @@ bool kgather_make(const KGrading *s, const KFunc *f, int param, bool first, KGat
     write_sums(v);
     kir_seal(v->g);
     *out = (KGathered){.func = v->g, .rest = without(v), .all = first && v->naxes == v->rank};
+    out->border = has_border(v);
     for (int k = 0; k < v->naxes; k++) out->axis[k] = v->axes[k];
     return true;
 }

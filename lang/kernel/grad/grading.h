@@ -28,6 +28,7 @@ void knormal_make(Ctx *c, Arena *arena, const KFunc *f, KNormal *out);
 typedef struct { uint8_t *live, *varies, *kept; } KActive;
 qs_status kactive_find(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KActive *out);
 bool kactive_reads_first(const KFunc *f, KRef r); /* nothing before the LOAD or ALOAD r writes what it reads */
+bool kactive_share_loop(const KFunc *f, KRef a, KRef b);
 KRef kactive_frame(const KFunc *f, KRef r); /* the innermost loop around r; 0: the function */
 
 /* -- sweep.c: what nobody needs goes ------------------------------------------------------------------------------- */
@@ -94,6 +95,7 @@ typedef struct {
     KFunc *func, *rest;         /* to be launched in this order; rest: the way back without what func does */
     int axis[QS_MAX_RANK];      /* func's positions are elements: the dimension by axis of its launch */
     bool all;                   /* it stores every element */
+    bool border;                /* what rest still adds to the array comes from its border */
 } KGathered;
 /* f: the way back; of param, an array that nobody writes; first: its adjoint is zero so far.  false: there is nothing to gain, or it is not possible. */
 bool kgather_make(const KGrading *s, const KFunc *f, int param, bool first, KGathered *out);
