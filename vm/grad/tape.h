@@ -148,9 +148,8 @@ qs_status qsweep_fit(qs_vm *vm, const Trace *t, qs_value v, qs_value *out);
 /* A function of adjoints.q, called; results are owned. */
 qs_status qtape_library(qs_vm *vm, const char *name, int nin, const qs_value *in, int nout, qs_value *out);
 
-/* -- door.c, door_index.c: what the interpreter asks where an operand may be traced.  Each does what the function of
- * the
- *    interpreter does that is called so, and records it ------------------------------------------------------------- */
+/* -- door.c, door_index.c: what the interpreter asks where an operand may be traced ----------------------------------
+ *    Each does what the function of the interpreter does that is called so, and records it. */
 static inline bool qtape_touches(qs_value v) { return __builtin_expect(qtape_trace(v) != NULL, 0); }
 qs_status qdoor_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
 qs_status qdoor_unary(qs_vm *vm, Op op, qs_value a, qs_value *out);
