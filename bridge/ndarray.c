@@ -18,6 +18,7 @@
  * Views outlive the machine.  When it closes, the contents are brought home, and the views keep that memory alone; it
  * goes with the last of them.  A block of a device is then freed by an object that retains the device's primary context
  * by itself. */
+#include "vm/grad/tape.h"
 #include "bridge/bridge.h"
 
 #include <math.h>
@@ -161,6 +162,7 @@ static bool dtype_of_format(const char *f, Py_ssize_t size, qs_dtype *d) {
 qs_status qnd_give(Border *b, Array *a, Device *d, Export **out) {
     DevPtr block;
     size_t size = qdtype_size((qs_dtype)a->dtype);
+    if (qtape_forbids(b->vm, a)) return qtape_forbidden(b->vm);
     qs_status s = qbuf_give(qvm_ctx(b->vm), a->buf, d, &block);
     Export *e = s == QS_OK ? PyMem_Calloc(1, sizeof *e) : NULL;
     if (s == QS_OK && !e) qbuf_take_back(a->buf);

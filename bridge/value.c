@@ -400,7 +400,7 @@ static int clear(PyObject *o) {
 
 static PyObject *get_kind(PyObject *o, void *unused) {
     static const char *const names[] = {"null",  "bool", "int",    "number",   "complex", "string",
-                                        "array", "cell", "object", "function", "type",    "foreign"};
+                                        "array", "cell", "object", "function", "type",    "foreign", "traced"};
     (void)unused;
     return PyUnicode_FromString(names[value_of(o).kind]);
 }

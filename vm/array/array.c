@@ -260,7 +260,8 @@ qs_status qarr_lock_failed(qs_vm *vm, Array *a, const char *name, qs_status s) {
 /* The common case inline: the host's copy is current and nobody holds a lock. */
 static qs_status host(qs_vm *vm, Array *a, qs_access mode, void **p) {
     void *block;
-    if (qtape_forbids(vm, a) || (mode != QS_READ && a->hdr.flags & ARRAY_KEPT)) return qtape_forbidden(vm, a);
+    if (qtape_forbids(vm, a)) return qtape_forbidden(vm);
+    if (__builtin_expect(mode != QS_READ && a->hdr.flags & ARRAY_KEPT, 0)) return qtape_unwritten(vm);
     qs_status s = qbuf_host(qvm_ctx(vm), a->buf, mode, &block);
     if (__builtin_expect(s != QS_OK, 0)) return (void)qarr_lock_failed(vm, a, NULL, s), s;
     *p = (char *)block + a->offset * elem_size(a);
