@@ -103,7 +103,7 @@ static bool has_op(const Gather *v, const Affine *a, uint8_t op) {
 
 static bool solve_coord(const Gather *v, Site *s, int d) {
     Affine sum;
-    if (!s->coord[d]) return true;
+    if (!s->coord[d] || s->coord[d] == KINDEX_ONE) return true;
     if (!kaffine_of(v->f, s->coord[d], &sum)) return false;
     if (solve_for(v, s, d, &sum, K_POS) || solve_for(v, s, d, &sum, K_FOR)) return !has_op(v, &s->by[d].rest, K_POS);
     return !has_op(v, &sum, K_POS) && !has_op(v, &sum, K_FOR) && !s->bound[d];
@@ -122,7 +122,7 @@ static bool rests_are_known(const Gather *v, const Site *s) {
 static bool take_apart(const Gather *v, Site *s) {
     if (!kindex_coords(v->f, ins(v, s->at), s->coord)) return false;
     for (int d = 0; d < v->rank; d++) {
-        const KIns *i = ins(v, s->coord[d]);
+        const KIns *i = s->coord[d] == KINDEX_ONE ? &v->f->ins[0] : ins(v, s->coord[d]);
         if (i->op != K_BOUND) continue;
         if (!v->first) return false; /* what is left over of the first time: the border */
         s->bound[d] = s->coord[d], s->coord[d] = i->a;
@@ -413,7 +413,10 @@ static KRef sum_with_factors(Gather *v, int k) {
     return x;
 }
 
-static KRef fixed_coord(Gather *v, KRef c) { return c ? cast(v, QS_I64, value(v, c)) : number(v, 0); }
+static KRef fixed_coord(Gather *v, KRef c) {
+    if (c == KINDEX_ONE) return number(v, 1);
+    return c ? cast(v, QS_I64, value(v, c)) : number(v, 0);
+}
 
 /* Fixed coordinates may be outside of the array: then nothing was added. */
 static KRef place(Gather *v, const Site *s, KRef *guard) {

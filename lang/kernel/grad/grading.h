@@ -61,8 +61,9 @@ typedef KRef KUse(void *ud, KRef r);
 KRef kindex_packed(KFunc *g, const KFunc *f, const KIns *i, KUse *use, void *ud);
 
 enum { KINDEX_DEPTH = 40 }; /* of expressions that are looked at */
-/* By dimension of the array: the coordinate in the index of the LOAD, STORE or ATOMIC i, 0: zero; false: it has another
+/* By dimension of the array: the coordinate in the index of the LOAD, STORE or ATOMIC i; 0: zero; false: it has another
  * form. */
+#define KINDEX_ONE UINT32_MAX /* the coordinate 1, where its row has no instruction */
 bool kindex_coords(const KFunc *f, const KIns *i, KRef *out);
 bool kindex_same(const KFunc *f, KRef a, KRef b, int depth);  /* surely the same value */
 bool kindex_is_fixed(const KFunc *f, KRef r, int depth);      /* position and launch determine it */
@@ -97,7 +98,8 @@ typedef struct {
     bool all;                   /* it stores every element */
     bool border;                /* what rest still adds to the array comes from its border */
 } KGathered;
-/* f: the way back; of param, an array that nobody writes; first: its adjoint is zero so far.  false: there is nothing to gain, or it is not possible. */
+/* f: the way back; of param, an array that nobody writes; first: its adjoint is zero so far.  false: there is nothing to
+ * gain, or it is not possible. */
 bool kgather_make(const KGrading *s, const KFunc *f, int param, bool first, KGathered *out);
 /* Sums over rows of positions: func is launched over positions divided by KGRAD_ROW along the last axis. */
 enum { KGRAD_ROW = 512 };
