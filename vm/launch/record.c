@@ -182,7 +182,8 @@ static void put_kept(Text *t, const Recorded *rec, const KFunc *f) {
         for (int k = 0; k < 2; k++) {
             if (!kept[k]) continue;
             double bytes = (double)kept[k]->count * (double)qdtype_size((qs_dtype)kept[k]->dtype);
-            qtext_printf(t, "%s%s%s (%.3g MB)", n++ ? ", " : "", k ? "the new " : "", f->params[i].name->s, bytes / 1e6);
+            qtext_printf(t, "%s%s%s (%.3g MB)", n++ ? ", " : "", k ? "the new " : "", f->params[i].name->s,
+                         bytes / 1e6);
         }
     }
     if (!n) qtext_puts(t, "nothing");

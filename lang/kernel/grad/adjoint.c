@@ -7,9 +7,9 @@
  *     GET, SET   the same with the adjoint of the LOCAL             BARRIER    a BARRIER
  *     IF         the same branch                                    loop       its turns, last first
  *
- * A turn begins with what its LOCALs held then.  Where that is needed (sweep.c says so), it was kept for each turn, if they
- * are few; else it is computed again from SLOTS places, of which those that are free are spread over the turns that lie
- * ahead: 10 000 turns cost a few runs through the loop, and no more memory than ten. */
+ * A turn begins with what its LOCALs held then.  Where that is needed (sweep.c says so), it was kept for each turn, if
+ * they are few; else it is computed again from SLOTS places, of which those that are free are spread over the turns
+ * that lie ahead: 10 000 turns cost a few runs through the loop, and no more memory than ten. */
 #include "lang/kernel/grad/replay.h"
 
 enum { SLOTS = 48 };
@@ -367,14 +367,16 @@ static void back_for(KReplay *v, KWayBack *w) {
     KRef none = number(v, 0), last = b;
     if (!by_one) {
         KRef up = kreplay_fold(v, K_LT, none, step64, 0), some = kreplay_fold(v, K_NE, step64, none, 0);
-        KRef reached = kreplay_fold(v, K_SELECT, up, kreplay_fold(v, K_LE, a64, b64, 0), kreplay_fold(v, K_LE, b64, a64, 0));
+        KRef before = kreplay_fold(v, K_LE, a64, b64, 0), behind = kreplay_fold(v, K_LE, b64, a64, 0);
+        KRef reached = kreplay_fold(v, K_SELECT, up, before, behind);
         kreplay_open(v, K_IF, QS_B1, kreplay_fold(v, K_AND, some, reached, 0), 0, 0);
         KRef whole = kreplay_fold(v, K_DIV, kreplay_fold(v, K_SUB, b64, a64, 0), step64, 0);
         last = kreplay_cast(v, w->d, kreplay_fold(v, K_ADD, a64, kreplay_fold(v, K_MUL, whole, step64, 0), 0));
     }
     KSlots slots = needs_slots(w->l) ? begin_slots(v, w) : (KSlots){0};
     KRef n = kreplay_open(v, K_FOR, w->d, last, a, kreplay_fold(v, K_NEG, step, 0, 0));
-    KRef gone = kreplay_fold(v, K_SUB, kreplay_cast(v, QS_I64, n), a64, 0), turn = kreplay_fold(v, K_DIV, gone, step64, 0);
+    KRef gone = kreplay_fold(v, K_SUB, kreplay_cast(v, QS_I64, n), a64, 0);
+    KRef turn = kreplay_fold(v, K_DIV, gone, step64, 0);
     if (c == -1) turn = kreplay_fold(v, K_NEG, gone, 0, 0);
     start_turn(v, w, &slots, turn);
     kreplay_bind(v, w->loop, n);

@@ -57,7 +57,9 @@ static KRef tangent_of(Dual *v, KRef r) {
     case K_LARRAY: case K_SHARED: return add(v, (KOp)i->op, (qs_dtype)i->dtype, i->flag, 0, 0, 0, i->imm);
     case K_GET: return add(v, K_GET, QS_B1, 0, v->tangent[i->a], 0, 0, 0);
     case K_ALOAD: return add(v, K_ALOAD, QS_B1, 0, v->tangent[i->a], v->map[i->b], 0, 0);
-    case K_CAST: return v->tangent[i->a] ? kir_fold(v->g, K_CAST, (qs_dtype)i->dtype, 0, v->tangent[i->a], 0, 0, v->pos) : 0;
+    case K_CAST:
+        if (!v->tangent[i->a]) return 0;
+        return kir_fold(v->g, K_CAST, (qs_dtype)i->dtype, 0, v->tangent[i->a], 0, 0, v->pos);
     case K_SELECT:
         if (!v->tangent[i->b] && !v->tangent[i->c]) return 0;
         return fold(v, K_SELECT, v->map[i->a], some(v, i->b), some(v, i->c));

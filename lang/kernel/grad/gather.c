@@ -9,20 +9,21 @@
  * not.  What is added, g, must be computable from memory alone for any position: arithmetic of elements that nobody has
  * changed yet.  Positions outside of the launch, turns outside of the loop add nothing.
  *
- * Where a coordinate goes through BOUND, this is the interior, for which BOUND is nothing.  What the border folds back is
- * added as before, behind the guard that BOUND was needed; opt.c makes an interior without it.  Factors that all terms
- * have in common are taken out of the sum. */
+ * Where a coordinate goes through BOUND, this is the interior, for which BOUND is nothing.  What the border folds back
+ * is added as before, behind the guard that BOUND was needed; opt.c makes an interior without it.  Factors that all
+ * terms have in common are taken out of the sum. */
 #include "lang/kernel/grad/grading.h"
 
 #include "lang/kernel/ir/affine.h"
 
 enum { SITES = 64, FACTORS = 4, DEPTH = 40, LOOPS = 32, COST = 250, FEW = 64 };
 
-typedef struct { KRef var; int64_t sign; Affine rest; } Solved; /* coordinate = sign * var + rest; var: a POS or FOR of g */
+/* coordinate = sign * var + rest; var: a POS or FOR of f; 0: the coordinate is fixed */
+typedef struct { KRef var; int64_t sign; Affine rest; } Solved;
 typedef struct {
     KRef at;                        /* the ATOMIC */
     KRef coord[QS_MAX_RANK], bound[QS_MAX_RANK]; /* inside its BOUND, if there is one; the BOUND, or 0 */
-    Solved by[QS_MAX_RANK];         /* var 0: the coordinate is fixed */
+    Solved by[QS_MAX_RANK];
     KRef value; int nfactors;       /* what is added, without common factors */
     struct { uint8_t op; KRef by; } factor[FACTORS];
     int sum;                        /* where it is added up */
@@ -152,7 +153,8 @@ static bool surroundings_are_known(Gather *v, KRef at, int *left) {
         KRef begin = i->op == K_ELSE ? v->f->regions[r].opener : r;
         const KIns *b = ins(v, begin);
         if (b->op == K_LOOP) return false;
-        if (!is_computable(v, b->a, left) || !is_computable(v, b->b, left) || !is_computable(v, b->c, left)) return false;
+        for (int k = 0; k < 3; k++)
+            if (!is_computable(v, b->arg[k], left)) return false;
         if (b->op == K_FOR && (depends(v->f, b->a, K_POS, DEPTH) || depends(v->f, b->b, K_POS, DEPTH))) return false;
     }
     return true;
@@ -359,12 +361,18 @@ static bool go_together(const Gather *v, const Site *a, const Site *b) {
     return true;
 }
 
-static bool same_sum(const Gather *v, const Site *a, const Site *b) {
-    if (a->nfactors != b->nfactors) return false;
-    for (int k = 0; k < a->nfactors; k++)
-        if (a->factor[k].op != b->factor[k].op || !kindex_same(v->f, a->factor[k].by, b->factor[k].by, DEPTH)) return false;
+static bool same_place(const Gather *v, const Site *a, const Site *b) {
     for (int d = 0; d < v->rank; d++)
         if (!a->by[d].var && !kindex_same(v->f, a->coord[d], b->coord[d], DEPTH)) return false;
+    return true;
+}
+
+static bool same_sum(const Gather *v, const Site *a, const Site *b) {
+    if (a->nfactors != b->nfactors || !same_place(v, a, b)) return false;
+    for (int k = 0; k < a->nfactors; k++) {
+        if (a->factor[k].op != b->factor[k].op) return false;
+        if (!kindex_same(v->f, a->factor[k].by, b->factor[k].by, DEPTH)) return false;
+    }
     return true;
 }
 
@@ -415,12 +423,6 @@ static KRef place(Gather *v, const Site *s, KRef *guard) {
     return at;
 }
 
-static bool same_place(const Gather *v, const Site *a, const Site *b) {
-    for (int d = 0; d < v->rank; d++)
-        if (!a->by[d].var && !kindex_same(v->f, a->coord[d], b->coord[d], DEPTH)) return false;
-    return true;
-}
-
 static void write_sums(Gather *v) {
     qs_dtype t = kir_value_dtype((qs_dtype)v->f->params[v->adjoint].dtype);
     bool written[SITES] = {0}, all = v->naxes == v->rank;
@@ -430,7 +432,8 @@ static void write_sums(Gather *v) {
         const Site *s = &v->site[v->sum_site[k]];
         KRef guard, x = sum_with_factors(v, k), at = place(v, s, &guard);
         for (int m = k + 1; m < v->nsums; m++)
-            if (same_place(v, s, &v->site[v->sum_site[m]])) written[m] = true, x = fold(v, K_ADD, x, sum_with_factors(v, m), 0);
+            if (same_place(v, s, &v->site[v->sum_site[m]]))
+                written[m] = true, x = fold(v, K_ADD, x, sum_with_factors(v, m), 0);
         if (!all) x = fold(v, K_ADD, kir_add(v->g, K_LOAD, t, 0, at, guard, 0, (uint64_t)v->adjoint, 0), x, 0);
         kir_add(v->g, K_STORE, QS_B1, 0, at, x, guard, (uint64_t)v->adjoint, 0);
     }

@@ -304,8 +304,10 @@ qs_status kgrad_reverse(Ctx *c, Arena *arena, const KFunc *f, const bool *active
     for (KRef r = 1; r < d.normal.func->nins; r++) any |= used[r] = act.kept[r] == KEPT_ON_TAPE;
     TRY(make_adjoint(&d, used, &adjoint));
     if (any) TRY(make_adjoint(&d, used, &adjoint));
-    if (has_tape(&d, true)) add_pass(&d, (KGradPass){.func = krecord_make(&d.s, true), .again = true, .counts = true, .over = -1});
-    if (has_tape(&d, false)) add_pass(&d, (KGradPass){.func = krecord_make(&d.s, false), .again = true, .over = -1});
+    for (int counts = 1; counts >= 0; counts--) {
+        if (!has_tape(&d, counts)) continue;
+        add_pass(&d, (KGradPass){.func = krecord_make(&d.s, counts), .again = true, .counts = counts, .over = -1});
+    }
     adjoint = gather_all(&d, adjoint);
     if (!is_empty(adjoint) || !out->npasses) add_pass(&d, (KGradPass){.func = adjoint, .over = -1});
     tell_needs(&d), tell_stored(&d);

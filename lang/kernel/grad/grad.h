@@ -22,7 +22,7 @@
 /* A number or array that the functions take beside those of f and the adjoints. */
 typedef enum {
     KX_EXTENT, /* number, int64: extent of the domain of f along axis `which` */
-    KX_ROOM,   /* number, int64: entries that a position keeps on tape `which` at most: KGrad.room, or what was counted */
+    KX_ROOM,   /* number, int64: entries that a position keeps on tape `which` at most; KX_COUNT told */
     KX_COUNT,  /* array, int64, one element, 0 before the pass that counts: afterwards what KX_ROOM wants */
     KX_TAPE,   /* array, rank 1: room times positions of f's launch, at least 1 element; contents free */
     KX_AFTER   /* array: what f's parameter `which` holds after the launch of f; its rank, extents and dtype, packed */
@@ -53,8 +53,9 @@ typedef struct {
 } KGradPass;
 
 /* The adjoint of an array has its rank and extents, is packed, and has the dtype in which its elements take part in
- * arithmetic (complex ones keep theirs); that of a number is an array of one element, of its dtype.  The adjoint of what f writes comes in as that of its new contents and goes out as that of
- * the old ones.  Strides of f's arrays may be anything. */
+ * arithmetic (complex ones keep theirs); that of a number is an array of one element, of its dtype.  The adjoint of
+ * what f writes comes in as that of its new contents and goes out as that of the old ones.  Strides of f's arrays
+ * may be anything. */
 typedef struct {
     KGradPass *pass; int npasses;    /* in this order */
     const KGradParam *param; int nparams; /* of f */

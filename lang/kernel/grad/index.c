@@ -1,7 +1,7 @@
 /* index.c -- elements of arrays and of their adjoints.
  *
- * Adjoints are packed whatever the strides of their arrays are.  An index is a sum of coordinates times strides; where it
- * names STRIDEs, those of a packed array take their place: products of extents.
+ * Adjoints are packed whatever the strides of their arrays are.  An index is a sum of coordinates times strides; where
+ * it names STRIDEs, those of a packed array take their place: products of extents.
  *
  * Coordinates are read out of an index as walk/mem.c puts them in: ((c0*d1 + c1)*d2 + c2) of packed arrays, else
  * c0*s0 + c1*s1 + c2.  A coordinate that is not there is 0. */
@@ -98,7 +98,8 @@ bool kindex_coords(const KFunc *f, const KIns *i, KRef *out) {
 bool kindex_same(const KFunc *f, KRef a, KRef b, int depth) {
     const KIns *x = &f->ins[a], *y = &f->ins[b];
     if (a == b) return true;
-    if (depth == 0 || !a || !b || x->op != y->op || x->imm != y->imm || x->flag != y->flag || x->dtype != y->dtype) return false;
+    if (depth == 0 || !a || !b || x->op != y->op || x->imm != y->imm) return false;
+    if (x->flag != y->flag || x->dtype != y->dtype) return false;
     if (kir_ops[x->op].effect != KE_PURE) return false;
     for (int k = 0; k < 3; k++)
         if (!kindex_same(f, x->arg[k], y->arg[k], depth - 1)) return false;
@@ -117,7 +118,8 @@ bool kindex_is_fixed(const KFunc *f, KRef r, int depth) {
 bool kindex_apart(const KFunc *f, KRef a, KRef b, bool again) {
     Affine x, y;
     KRef p = f->ins[a].a, q = f->ins[b].a;
-    if (f->barrier || f->serial || !kaffine_of(f, p, &x) || !kaffine_of(f, q, &y) || !kaffine_differ(&x, &y)) return false;
+    if (f->barrier || f->serial || !kaffine_of(f, p, &x) || !kaffine_of(f, q, &y)) return false;
+    if (!kaffine_differ(&x, &y)) return false;
     return !again || (kindex_is_fixed(f, p, DEPTH) && kindex_is_fixed(f, q, DEPTH));
 }
 

@@ -11,9 +11,9 @@
  *                                     END
  *                                   END
  *
- * A jump sets flags of all loops that it leaves; what follows in the regions that it leaves stands under the flag of the
- * innermost loop around it, or of the position.  A FOR that may be left early counts its turns itself.  CHECKs go: a
- * launch in which one failed has no derivative. */
+ * A jump sets flags of all loops that it leaves; what follows in the regions that it leaves stands under the flag of
+ * the innermost loop around it, or of the position.  A FOR that may be left early counts its turns itself.  CHECKs go:
+ * a launch in which one failed has no derivative. */
 #include "lang/kernel/grad/grading.h"
 
 enum { DEPTH = 1024 };
@@ -125,7 +125,8 @@ static void end_loop(Normal *s, KRef loop) {
 static void edge(Normal *s, KRef r) {
     const KIns *i = &s->f->ins[r];
     close_guards(s);
-    KRef opener = s->f->regions[r].opener, first = s->f->ins[opener].op == K_ELSE ? s->f->regions[opener].opener : opener;
+    KRef opener = s->f->regions[r].opener, first = opener;
+    if (s->f->ins[opener].op == K_ELSE) first = s->f->regions[opener].opener;
     bool left = s->open[s->n - 1].left;
     if (i->op == K_END && kir_is_loop(s->f->ins[first].op)) end_loop(s, first);
     kir_copy(s->g, i, 0, 0, 0);

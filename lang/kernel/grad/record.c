@@ -32,7 +32,8 @@ KRef krecord_base(const KGrading *s, KFunc *g, int tape, KRef (*pos)(void *ud, i
 static void keep(Record *v, KRef r) {
     const KIns *i = &v->s->f->ins[r];
     int t = kgrad_tape_of((qs_dtype)i->dtype), p = v->s->tape[t];
-    KRef n = kir_add(v->g, K_GET, QS_B1, 0, v->map[v->s->pointer[t]], 0, 0, 0, v->pos), at = fold(v, K_ADD, v->base[t], n);
+    KRef n = kir_add(v->g, K_GET, QS_B1, 0, v->map[v->s->pointer[t]], 0, 0, 0, v->pos);
+    KRef at = fold(v, K_ADD, v->base[t], n);
     KRef x = kir_fold(v->g, K_CAST, (qs_dtype)v->g->params[p].dtype, 0, v->map[r], 0, 0, v->pos);
     kir_add(v->g, K_STORE, QS_B1, 0, at, x, 0, (uint64_t)p, v->pos);
 }

@@ -1,7 +1,7 @@
 /* replay.h -- private to replay.c and adjoint.c: a position, run again and gone back through.
  *
- * A frame is the function, or one turn of a loop.  It is run again first (replay.c: its effects on memory of others left
- * out), and then gone through backward (adjoint.c), while all values of the replay can be seen:
+ * A frame is the function, or one turn of a loop.  It is run again first (replay.c: its effects on memory of others
+ * left out), and then gone through backward (adjoint.c), while all values of the replay can be seen:
  *
  *     replay of the function                  x = …; s = 0; FOR i … s = s + f(x, i) END; y = sin(s)
  *     way back through the function           …
@@ -10,7 +10,7 @@
  *         replay of the turn
  *         way back through the turn
  *
- * What stands in an IF of a frame is not seen outside: such values lie in `boxes`, LOCALs that the frame begins with. */
+ * What stands in an IF of a frame is not seen outside: such values lie in boxes, LOCALs that the frame begins with. */
 #ifndef LANG_KERNEL_REPLAY_H
 #define LANG_KERNEL_REPLAY_H
 #include "lang/kernel/grad/grading.h"

@@ -4,7 +4,7 @@
  * operands, regions around, all writes to memory that is read, and how loops are left.  Loops end, so that one without
  * effect may go.  Writes are not told apart by place: each time that a kernel is run again it has LOCALs of its own.
  *
- * A LOCAL that is written in the region alone where it was made holds what was written last: who reads it takes that. */
+ * A LOCAL that is written in the region alone where it was made holds what was written last: its readers take that. */
 #include "lang/kernel/grad/grading.h"
 
 typedef struct {
