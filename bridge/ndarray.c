@@ -18,8 +18,8 @@
  * Views outlive the machine.  When it closes, the contents are brought home, and the views keep that memory alone; it
  * goes with the last of them.  A block of a device is then freed by an object that retains the device's primary context
  * by itself. */
-#include "vm/grad/tape.h"
 #include "bridge/bridge.h"
+#include "vm/grad/tape.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -355,8 +355,12 @@ PyObject *qnd_tuple_of(int rank, const int64_t *x, int64_t factor) {
 /* Elements that lie one behind the other, in that shape. */
 qs_status qnd_shape(qs_vm *vm, int ndim, const int64_t *dims, qs_value *v) {
     Array *a = qval_array(*v), *r;
+    int64_t steps[QS_MAX_RANK];
     if (qarr_has_shape(a, ndim, dims)) return QS_OK;
-    TRY(qarr_reshape(vm, a, ndim, dims, &r));
+    if (qtape_is_recorded(vm, *v)) { /* a result, so it is packed */
+        for (int i = ndim; i-- > 0;) steps[i] = i + 1 < ndim ? steps[i + 1] * dims[i + 1] : 1;
+        TRY(qdoor_view(vm, a, ndim, dims, steps, a->offset, &r));
+    } else TRY(qarr_reshape(vm, a, ndim, dims, &r));
     qarr_release(vm, a);
     return *v = qarr_value(r), QS_OK;
 }

@@ -43,20 +43,6 @@ static qs_status make_leaves(qs_vm *vm, const GradLevel *l, const qs_value *x, i
     return QS_OK;
 }
 
-/* The level is over: y is plain, unless one around it records it. */
-static void settle(qs_vm *vm, qs_value *y) {
-    if (!qtape_trace(*y) || qtape_is_recorded(vm, *y)) return;
-    if (y->kind == QS_TRACED) {
-        qs_value plain = qval_retain(qtape_plain(*y));
-        qval_release(vm, *y);
-        *y = plain;
-    } else {
-        Array *a = y->u.p;
-        qtape_release(vm, a->trace);
-        a->trace = NULL;
-    }
-}
-
 static qs_status ran_run(qs_vm *vm, qs_value f, int nx, const qs_value *x, int nleaves, Ran *r) {
     GradLevel level;
     *r = (Ran){.nx = nx, .y = qs_nil()};
@@ -68,32 +54,13 @@ static qs_status ran_run(qs_vm *vm, qs_value f, int nx, const qs_value *x, int n
     if (s != QS_OK) return ran_free(vm, r), s;
     Trace *t = qtape_trace(r->y);
     if (t && t->node->serial >= level.first) r->result = qtape_retain(t);
-    settle(vm, &r->y);
-    return QS_OK;
-}
-
-/* An array of its own, which the program may write. */
-static qs_status hand_out(qs_vm *vm, const Trace *t, qs_value *v) {
-    qs_value copy;
-    if (v->kind == QS_NIL) return t ? qsweep_zero(vm, t, v) : QS_OK;
-    if (v->kind != QS_ARRAY) return QS_OK;
-    Array *a = v->u.p;
-    if (a->hdr.refs > 1 || !a->contiguous || a->hdr.flags & ARRAY_KEPT || qbuf_shared(a->buf)) {
-        qs_value fn;
-        TRY(qvm_lookup_builtin(vm, "copy", &fn));
-        qs_status s = qvm_call(vm, fn, 1, v, 0, NULL, 1, &copy);
-        qval_release(vm, fn);
-        if (s != QS_OK) return s;
-        qval_release(vm, *v);
-        *v = copy;
-    }
-    if (t && t->kind == QS_ARRAY) qarr_keep(v->u.p, t->ndim);
+    qtape_settle(vm, &r->y);
     return QS_OK;
 }
 
 static qs_status pull_back(qs_vm *vm, const Ran *r, qs_value dy, int n, qs_value *dx) {
     TRY(qsweep_reverse(vm, 1, &r->result, &dy, n, r->leaf, dx));
-    for (int i = 0; i < n; i++) TRY(hand_out(vm, r->leaf[i], &dx[i]));
+    for (int i = 0; i < n; i++) TRY(qsweep_hand_out(vm, r->leaf[i], &dx[i]));
     return QS_OK;
 }
 
@@ -215,7 +182,7 @@ qs_status qgrad_jvp(qs_vm *vm, qs_call_args *c) {
     for (int i = 0; i < MOST; i++) fitted[i] = qs_nil();
     qs_status s = fit_tangents(vm, &r, dx, fitted);
     if (s == QS_OK && r.result) s = qsweep_forward(vm, nx, r.leaf, fitted, 1, &r.result, &dy);
-    if (s == QS_OK && r.result) s = hand_out(vm, r.result, &dy);
+    if (s == QS_OK && r.result) s = qsweep_hand_out(vm, r.result, &dy);
     else if (s == QS_OK) dy = qs_num(0);
     c->out[0] = qval_retain(r.y);
     if (c->nout > 1) c->out[1] = dy;

@@ -134,7 +134,7 @@ def check_builtins():
 # -- derivatives -----------------------------------------------------------------------------------------------------
 def check_adjoints():
     rules = set(re.findall(r"^function .*?= (\w+_adjoint)\(", read("stdlib/adjoints.q"), re.M))
-    tried = set(re.findall(r"^(\w+) \| ", read("tests/gradients/cases.txt"), re.M))
+    tried = set(re.findall(r"^(\w+) \| ", read("tests/adjoints/cases.txt"), re.M))
     c = "".join(read(p) for p in tracked(".c") if p.startswith("vm/grad/")) + read("stdlib/adjoints.q")
     used = set(re.findall(r"\b(\w+_adjoint)\b(?!\(.*\)\n)", c))
     columns = re.compile(r'(?:NATIVE|EACH)\("([^"]+)".*, (ZERO|CALLS|ELEMENTS|BY\("(\w+)[^"]*"\)|NONE\("([^"]*)"\))\)$')
@@ -147,7 +147,7 @@ def check_adjoints():
         elif m[3] and m[3] not in rules:
             problems.append(f"stdlib/builtins.def: adjoints.q has no {m[3]}, the rule of {m[1]}")
         elif m[2][0] in "BE" and m[1] not in tried:
-            problems.append(f"tests/gradients/cases.txt: no line for {m[1]}")
+            problems.append(f"tests/adjoints/cases.txt: no line for {m[1]}")
         elif m[4] is not None and len(m[4].split()) < 4:
             problems.append(f"stdlib/builtins.def: {m[1]} does not say why it has no derivative")
         used.add(m[3] if m else None)

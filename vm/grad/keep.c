@@ -109,7 +109,7 @@ static Array *there_is(const Tape *t, const Array *a) {
 static qs_status view(qs_vm *vm, Array *a, Array **out) {
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
     int ndim = qarr_shape(a, dims, strides);
-    TRY(qarr_view(vm, a, ndim, dims, strides, a->offset, out));
+    TRY(qarr_alias(vm, a, ndim, dims, strides, a->offset, out));
     (*out)->contiguous = a->contiguous;
     return QS_OK;
 }
@@ -140,7 +140,7 @@ qs_status qtape_keep_shape(qs_vm *vm, qs_value v, qs_value *out) {
     Array *zero, *x;
     if (v.kind != QS_ARRAY) return *out = qval_retain(qtape_plain(v)), QS_OK;
     TRY(qarr_new(vm, (qs_dtype)qval_array(v)->dtype, 1, &one, true, &zero));
-    qs_status s = qarr_view(vm, zero, qarr_shape(v.u.p, dims, NULL), dims, none, 0, &x);
+    qs_status s = qarr_alias(vm, zero, qarr_shape(v.u.p, dims, NULL), dims, none, 0, &x);
     qarr_release(vm, zero);
     if (s == QS_OK) *out = qarr_value(x);
     return s;

@@ -298,3 +298,21 @@ qs_status qsweep_forward(qs_vm *vm, int nx, Trace *const *x, const qs_value *dx,
     done(&s);
     return r;
 }
+
+qs_status qsweep_hand_out(qs_vm *vm, const Trace *t, qs_value *v) {
+    qs_value copy;
+    if (v->kind == QS_NIL) return t ? qsweep_zero(vm, t, v) : QS_OK;
+    if (v->kind != QS_ARRAY) return QS_OK;
+    Array *a = v->u.p;
+    if (a->hdr.refs > 1 || !a->contiguous || a->hdr.flags & ARRAY_KEPT || qbuf_shared(a->buf)) {
+        qs_value fn;
+        TRY(qvm_lookup_builtin(vm, "copy", &fn));
+        qs_status s = qvm_call(vm, fn, 1, v, 0, NULL, 1, &copy);
+        qval_release(vm, fn);
+        if (s != QS_OK) return s;
+        qval_release(vm, *v);
+        *v = copy;
+    }
+    if (t && t->kind == QS_ARRAY) qarr_keep(v->u.p, t->ndim);
+    return QS_OK;
+}

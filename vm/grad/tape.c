@@ -154,7 +154,7 @@ qs_value qtape_result(qs_vm *vm, GradNode *n, int i, qs_value kept) {
     Array *a = kept.u.p;
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
     int ndim = qarr_shape(a, dims, strides);
-    if (qarr_view(vm, a, ndim, dims, strides, a->offset, &view) != QS_OK) return qs_nil();
+    if (qarr_alias(vm, a, ndim, dims, strides, a->offset, &view) != QS_OK) return qs_nil();
     return qtape_attach(vm, qarr_value(view), &n->out[i]);
 }
 
@@ -189,4 +189,17 @@ qs_status qtape_forbidden(qs_vm *vm) {
 
 qs_status qtape_unwritten(qs_vm *vm) {
     return qerr_set(qvm_ctx(vm), QS_EVALUE, "what a derivative is computed from is not written: write into copy(…)");
+}
+
+void qtape_settle(qs_vm *vm, qs_value *y) {
+    if (!qtape_trace(*y) || qtape_is_recorded(vm, *y)) return;
+    if (y->kind == QS_TRACED) {
+        qs_value plain = qval_retain(qtape_plain(*y));
+        qval_release(vm, *y);
+        *y = plain;
+    } else {
+        Array *a = y->u.p;
+        qtape_release(vm, a->trace);
+        a->trace = NULL;
+    }
 }

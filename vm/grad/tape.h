@@ -2,7 +2,8 @@
  *
  *     tape.c    traces, nodes, levels: the record            keep.c    contents that a sweep will need again
  *     door.c    operators, indexing, literals, built-ins     rule.c    rules written in the language: stdlib/adjoints.q
- *     sweep.c   back from results to arguments, or forward   door_index.c   x[…]
+ *     view.c    views, as Python takes them              door_index.c   x[…]
+ *     sweep.c   back from results to arguments, or forward
  *
  * Values come in, the same values with traces go out; a sweep turns adjoints of results into adjoints of arguments.
  * The interpreter calls door.c, vm/launch the functions below, stdlib/grad.c and the bridge the levels and the sweep.
@@ -134,6 +135,7 @@ qs_status qtape_check_alone(qs_vm *vm, Array *a);
 typedef struct { int depth; uint64_t first; uint32_t inside; } GradLevel;
 qs_status qtape_begin(qs_vm *vm, GradLevel *l);            /* an error when they are nested too deep */
 void qtape_end(qs_vm *vm, const GradLevel *l);
+void qtape_settle(qs_vm *vm, qs_value *y);                 /* the level is over: y is plain, unless one around it records it */
 /* A value of this level that derivatives may be taken to: a float or complex number or array.  Owned. */
 qs_status qtape_leaf(qs_vm *vm, const GradLevel *l, qs_value v, qs_value *out);
 /* Adjoints of the leaves (or of any traces), of those of the results y; nil stands for no trace, or zero. */
@@ -145,8 +147,15 @@ qs_status qsweep_form(qs_vm *vm, const Trace *t, qs_value *out); /* the same in 
 /* v as an adjoint of t: broadcasting is summed back, integers become floats, a real value has a real adjoint. */
 qs_status qsweep_fit(qs_vm *vm, const Trace *t, qs_value v, qs_value *out);
 
+/* What a sweep found, as an array of its own, which the program may write; nil is zeros of the form of t. */
+qs_status qsweep_hand_out(qs_vm *vm, const Trace *t, qs_value *v);
+
 /* A function of adjoints.q, called; results are owned. */
 qs_status qtape_library(qs_vm *vm, const char *name, int nin, const qs_value *in, int nout, qs_value *out);
+
+/* -- view.c: qarr_view, of a recorded array a recorded copy -------------------------------------------------------- */
+qs_status qdoor_view(qs_vm *vm, Array *a, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
+                     Array **out);
 
 /* -- door.c, door_index.c: what the interpreter asks where an operand may be traced ----------------------------------
  *    Each does what the function of the interpreter does that is called so, and records it. */

@@ -31,12 +31,12 @@ static inline bool host_alone(const Buffer *b) {
     return b->valid == 1 && b->writer < 0 && b->nreaders == 0 && !b->readonly && !b->kept;
 }
 
-/* An index that no access mode maps elsewhere. */
+/* A whole index, which no access mode maps elsewhere. */
 static inline bool plain_index(const qs_value *v, int64_t *n) {
     if (v->kind == QS_NUM) {
         if (!(v->u.f >= 0 && v->u.f < 0x1p63)) return false;
         *n = (int64_t)v->u.f;
-        return true;
+        return (double)*n == v->u.f;
     }
     *n = v->u.i;
     return v->kind == QS_INT;
@@ -152,10 +152,14 @@ static bool update_number(Array *a, const qs_value *at, double v, uint32_t what)
         pc = f->pc;                                                                                                    \
         NEXT;                                                                                                          \
     }
+/* Not equal by a rounding only: the slow way tells it. */
+#define ODD(op, a, b)                                                                                                  \
+    (((op) == OP_EQ || (op) == OP_NE) &&                                                                               \
+     __builtin_expect((float)(a)->u.f == (float)(b)->u.f && (a)->u.f != (b)->u.f, 0))
 #define COMPARISON(id, op, expr)                                                                                       \
     L_##id : {                                                                                                         \
         qs_value *a = RB, *b = RC;                                                                                     \
-        if (LIKELY(NUMBERS(a, b))) {                                                                                   \
+        if (LIKELY(NUMBERS(a, b)) && !ODD(op, a, b)) {                                                                 \
             double x = a->u.f, y = b->u.f;                                                                             \
             set_bool(vm, RA, expr);                                                                                    \
             NEXT;                                                                                                      \
@@ -167,7 +171,7 @@ static bool update_number(Array *a, const qs_value *at, double v, uint32_t what)
 #define COMPARE_JUMP(id, op, other, expr)                                                                              \
     L_##id : {                                                                                                         \
         qs_value *a = RA, *b = other;                                                                                  \
-        if (LIKELY(NUMBERS(a, b))) {                                                                                   \
+        if (LIKELY(NUMBERS(a, b)) && !ODD(op, a, b)) {                                                                 \
             double x = a->u.f, y = b->u.f;                                                                             \
             JUMP_WHEN((expr) == (bool)C);                                                                              \
             NEXT;                                                                                                      \
@@ -816,7 +820,7 @@ called_out:
     }
 returned:
     if (m->nframes == floor_frames) return QS_OK;
-    f = &m->frames[m->nframes - 1];
+    f--; /* frames lie one behind the other */
     pc = f->pc;
     base = f->base;
     k = f->proto->k;

@@ -60,12 +60,13 @@ static bool mixed_binary(Op op, double x, double y, qs_value *out) {
     case OP_SUB: *out = qs_num(x - y); return true;
     case OP_MUL: case OP_PWMUL: *out = qs_num(x * y); return true;
     case OP_DIV: case OP_PWDIV: *out = qs_num(x / y); return true;
-    case OP_LT: *out = qs_bool(x < y); return true;
-    case OP_LE: *out = qs_bool(x <= y); return true;
-    case OP_GT: *out = qs_bool(x > y); return true;
-    case OP_GE: *out = qs_bool(x >= y); return true;
     default: return false;
     }
+}
+
+static bool mixed_order(Op op, qs_value a, qs_value b, qs_value *out) {
+    if (op < OP_EQ || op > OP_GE) return false;
+    return *out = qs_bool(qarith_order(op, a, b)), true;
 }
 
 /* -- strings ----------------------------------------------------------------------------------------------------- */
@@ -136,9 +137,11 @@ qs_status qops_concat(qs_vm *vm, int n, const qs_value *at, qs_value *out) {
 /* -- binary operators -------------------------------------------------------------------------------------------- */
 
 qs_status qops_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
+    if ((op == OP_EQ || op == OP_NE) && a.kind == QS_NUM && b.kind == QS_NUM && qwarn_is_rounded(a.u.f, b.u.f))
+        TRY(qwarn_slip(qvm_ctx(vm), qvm_here(vm), SLIP_FLOAT32));
     if (a.kind == QS_INT && b.kind == QS_INT) return int_binary(vm, op, a.u.i, b.u.i, out);
     if ((a.kind == QS_NUM && b.kind == QS_INT) || (a.kind == QS_INT && b.kind == QS_NUM))
-        if (mixed_binary(op, qval_number(a), qval_number(b), out)) return QS_OK;
+        if (mixed_order(op, a, b, out) || mixed_binary(op, qval_number(a), qval_number(b), out)) return QS_OK;
     if (qtape_touches(a) || qtape_touches(b))
         if (!qvm(vm)->grad_inside || a.kind == QS_TRACED || b.kind == QS_TRACED) return qdoor_binary(vm, op, a, b, out);
     if (foreign_of(a) || foreign_of(b)) {
@@ -250,6 +253,7 @@ qs_status qops_settles(qs_vm *vm, qs_value *c, bool *out) {
     if (has_elements(c[1])) return QS_OK;
     TRY(qops_decide(vm, c[0], out));
     if (*out) qinterp_clear(vm, &c[0]);
+    else qinterp_put(vm, &c[0], qs_bool(false)); /* which is known now, and told */
     return QS_OK;
 }
 
@@ -261,8 +265,7 @@ qs_status qops_choose(qs_vm *vm, qs_value *c) {
         TRY(traced ? qdoor_where(vm, c, &r) : qarith_where(vm, c[0], c[1], c[2], &r));
         qinterp_put(vm, &c[2], r);
     } else {
-        bool told = !has_elements(c[1]); /* by qops_settles */
-        TRY(told ? qval_truth(vm, c[0], &all) : qops_decide(vm, c[0], &all));
+        TRY(qops_decide(vm, c[0], &all));
         if (all) qinterp_put(vm, &c[2], c[1]), c[1] = qs_nil();
     }
     return qinterp_clear(vm, &c[0]), qinterp_clear(vm, &c[1]), QS_OK;

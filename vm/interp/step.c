@@ -17,7 +17,7 @@ static qs_status fuse_from(qs_vm *vm, Frame *f, qs_value a, qs_value b, bool *do
 }
 
 /* A temporary, or the variable that gets the result, which nobody else holds and whose block fits the result. */
-static bool reusable(const Frame *f, Op op, const qs_value *dst, const qs_value *a, const qs_value *other) {
+static bool takes_over(const Frame *f, Op op, const qs_value *dst, const qs_value *a, const qs_value *other) {
     qs_value b = *other;
     const Array *x = a->u.p, *y = b.u.p;
     if (a->kind != QS_ARRAY || x->hdr.refs != 1 || a == other || (!qframe_is_temp(f, a) && a != dst)) return false;
@@ -35,7 +35,7 @@ qs_status qstep_binary(qs_vm *vm, Frame *f, Op op, qs_value *dst, qs_value *a, q
     bool done;
     TRY(fuse_from(vm, f, *a, *b, &done));
     if (done) return QS_OK;
-    if (reusable(f, op, dst, a, b)) {
+    if (takes_over(f, op, dst, a, b)) {
         TRY(qarith_update(vm, op, *a, *b));
         qframe_used(vm, f, b);
         if (dst == a) return QS_OK;

@@ -7,11 +7,20 @@
 #include "vm/launch/kind.h"
 #include "vm/value/machine.h"
 
+#include <math.h>
+
 static qs_value field(const Object *o, uint32_t index, const Str *name) {
     Str *found;
     qs_value v;
     bool has = qobj_field(o, index, &found, &v);
     return has && (found == name || qstr_equal(found, name)) ? v : qval_unset();
+}
+
+/* c[number]; unset where there is none. */
+static qs_value item(const Cell *c, double number) {
+    bool row = c->rank == 1 || (c->rank == 2 && c->dims[0] == 1);
+    bool has = row && number >= 0 && number < (double)c->count && number == floor(number);
+    return has ? c->items[(size_t)number] : qval_unset();
 }
 
 qs_value qentry_given(qs_vm *vm, const Entry *e, const Site *s, const qs_value *before) {
@@ -22,6 +31,7 @@ qs_value qentry_given(qs_vm *vm, const Entry *e, const Site *s, const qs_value *
     case FROM_GLOBAL: return *qvm_global(vm, (uint64_t)e->index);
     case FROM_CAPTURE: return ((const Function *)parent)->captures[e->index];
     case FROM_FIELD: return field(parent, (uint32_t)e->index, e->name);
+    case FROM_ITEM: return item(parent, e->index < 0 ? -1.0 - e->index : qval_number(before[e->index]));
     case FROM_MEMBER: return qval_object(QS_FUNCTION, ((const Function *)parent)->members[e->index]);
     }
     return qs_nil();

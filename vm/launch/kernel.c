@@ -54,25 +54,19 @@ static qs_status read_domain(qs_vm *vm, const char *fn, qs_value v, Request *r) 
                     qval_type_name(vm, v));
 }
 
-static void drop_axis(Request *r, int axis) {
-    r->rank--;
-    for (int i = axis; i < r->rank; i++) r->domain[i] = r->domain[i + 1], r->block[i] = r->block[i + 1];
-}
-
 static bool trivial(const Request *r, int axis) {
     return r->domain[axis] == 1 && (!r->explicit_block || r->block[axis] == 1);
 }
 
-/* size(x) of a vec is [1,N]: a kernel over one position sees N.  Dimensions beyond the positions of the kernel are left
- * to it: it runs once for each place in the leading ones.  `positions`: see klower_positions.  How many are left. */
+/* How many dimensions are left to the kernel. */
 static int fit_domain(Request *r, int positions) {
-    if (positions == 0 && r->rank == 2 && trivial(r, 0)) drop_axis(r, 0);
-    if (positions <= 0) return 0;
-    while (r->rank > positions && trivial(r, r->rank - 1)) drop_axis(r, r->rank - 1);
-    while (r->rank > positions && trivial(r, 0)) drop_axis(r, 0);
-    int beyond = r->rank - positions;
-    if (beyond > 0) r->rank = positions;
-    return beyond > 0 ? beyond : 0;
+    bool ones[QS_MAX_RANK];
+    for (int i = 0; i < r->rank; i++) ones[i] = trivial(r, i);
+    KFit fit = klower_fit(r->rank, positions, ones);
+    r->rank -= fit.front + fit.back + fit.beyond;
+    memmove(r->domain, r->domain + fit.front, (size_t)r->rank * sizeof *r->domain);
+    memmove(r->block, r->block + fit.front, (size_t)r->rank * sizeof *r->block);
+    return fit.beyond;
 }
 
 static bool is_empty(const Request *r) {

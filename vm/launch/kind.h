@@ -26,7 +26,7 @@ enum { /* facts.  Of a number: it is whole, and at most 2^20, 2^24, 2^31, 2^53; 
 };
 
 /* Where a value that enters is found: at the running function, or inside the value of an entry before it. */
-typedef enum { FROM_FUNCTION, FROM_LOCAL, FROM_GLOBAL, FROM_CAPTURE, FROM_FIELD, FROM_MEMBER } From;
+typedef enum { FROM_FUNCTION, FROM_LOCAL, FROM_GLOBAL, FROM_CAPTURE, FROM_FIELD, FROM_MEMBER, FROM_ITEM } From;
 typedef struct { Function *fn; const qs_value *locals; } Site; /* locals: registers of a frame, arguments of a kernel */
 
 typedef struct {
@@ -34,8 +34,9 @@ typedef struct {
     uint8_t dims_known;  /* bit d: extent d of an array is known */
     bool num_known;      /* so is the number, the text, or every element of a small array */
     bool by_value;       /* an array whose elements are parameters */
-    int parent;          /* FROM_CAPTURE, FROM_FIELD, FROM_MEMBER: entry of the function or object; -1: at the Site */
-    int index;
+    int parent;          /* FROM_CAPTURE, FROM_FIELD, FROM_MEMBER, FROM_ITEM: entry of the function, object or cell;
+                            -1: at the Site */
+    int index;           /* FROM_ITEM: the entry of the number of the item, or -1 - that number */
     const Str *name;     /* FROM_FIELD: of the field */
     uint64_t facts;
     double num[2], *vec; /* the number, the elements that are known */

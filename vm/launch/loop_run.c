@@ -2,6 +2,8 @@
 #include "vm/launch/loop_run.h"
 #include "vm/launch/record.h"
 
+#include "vm/base/warning.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -45,7 +47,7 @@ static void bind_all(Call *c, const LoopCode *code) {
             to->origin[i] = (Origin){given(c, b->index), 1};
             bind_real(c, i, ((const Complex *)c->value[b->index].u.p)->im);
             break;
-        case LOOP_REALS: qbind_memory(to, i, c->reals, RESULTS); break;
+        case LOOP_REALS: qbind_memory(to, i, c->reals, RESULTS + LOOP_NOTES); break;
         case LOOP_WHOLES: qbind_memory(to, i, c->wholes, RESULTS); break;
         case LOOP_PARTS: qbind_memory(to, i, c->parts, PARTS * LOOP_CHUNKS); break;
         case LOOP_SUMS: qbind_memory(to, i, c->sums[b->index], c->nchunks * qloop_sum_count(c, b->index)); break;
@@ -78,6 +80,7 @@ Array *qloop_array(const Call *c, const LoopBind *b) {
 /* The array of parameter i shares memory with another one that is written. */
 static bool meets_written(const Call *c, const LoopCode *code, int i) {
     const Array *a = qloop_array(c, &code->binds[i]);
+    if (!code->func->params[i].read && !code->func->params[i].written) return false; /* extents only */
     for (int k = 0; a && k < code->func->nparams; k++) {
         const Array *b = k != i && code->func->params[k].written ? qloop_array(c, &code->binds[k]) : NULL;
         if (b && qbuf_overlap(b->buf, a->buf)) return true;
@@ -138,10 +141,12 @@ static qs_status vector_value(Call *c, const LoopOut *o, qs_value *out) {
     qs_dtype d = qvm_ctx(c->vm)->scalar_dtype;
     Array *a;
     void *p;
-    for (int i = 0; i < o->length; i++)
-        if (qdtype_rounds_whole(c->reals[o->slot + i])) d = QS_F64;
+    if (c->reals[o->slot + o->length] != 0) d = QS_F64;
     TRY(qarr_new(c->vm, d, o->columns ? 2 : 1, dims, false, &a));
     *out = qarr_value(a);
+    for (int i = 0; i < c->v->base.nentries && i < LOOP_TWO; i++)
+        if (o->like & LOOP_LIKE(i) && c->value[i].kind == QS_ARRAY) qarr_keep(a, qval_array(c->value[i])->ndim);
+    if (o->like & LOOP_LIKE(LOOP_TWO)) qarr_keep(a, 2);
     TRY(qarr_write(c->vm, a, &p));
     for (int i = 0; i < o->length; i++)
         if (a->dtype == QS_F64) ((double *)p)[i] = c->reals[o->slot + i];
@@ -241,6 +246,16 @@ static void note_drawn(Call *c, LoopVersion which) {
     else *drawn = (uint64_t)c->wholes[code->drawn];
 }
 
+static qs_status warn(Call *c) {
+    const LoopResult *code = &c->v->code;
+    for (int i = 0; i < code->nnotes; i++) {
+        const LoopNote *n = &code->notes[i];
+        if (c->reals[LOOP_NOTE + i] != 0)
+            TRY(qwarn_slip(qvm_ctx(c->vm), qast_where(n->func->unit, n->pos), (Slip)n->slip));
+    }
+    return QS_OK;
+}
+
 static qs_status finish(Call *c, bool *again) {
     LoopVersion which = (LoopVersion)c->run.which;
     bool failed = c->run.fault.message;
@@ -252,6 +267,7 @@ static qs_status finish(Call *c, bool *again) {
     }
     note_drawn(c, which);
     TRY(set_variables(c));
+    TRY(warn(c));
     return failed ? qloop_fault(c) : QS_OK;
 }
 
@@ -271,6 +287,7 @@ qs_status qloop_run(Call *c, Device *d, LoopVersion which, const Launch *l, bool
     r->positions = c->v->code.chunked ? c->turns : 1;
     for (int i = 0; !c->v->code.chunked && i < l->rank; i++) r->positions *= (double)l->domain[i];
     r->steps = steps_of(c, which, r->positions);
+    memset(c->reals + LOOP_NOTE, 0, LOOP_NOTES * sizeof *c->reals);
     TRY(qlaunch_run(r));
     return finish(c, again);
 }

@@ -1,5 +1,5 @@
-/* piece.c -- small rules: a dense copy, which is its own adjoint; an element taken out, elements put in; entries of a cell
- * packed into an array, one of them unpacked.  Of the last four two and two are adjoint to each other. */
+/* piece.c -- small rules: a dense copy, which is its own adjoint; an element taken out, elements put in; entries of a
+ * cell packed into an array, one of them unpacked.  Of the last four two and two are adjoint to each other. */
 #include "vm/launch/piece.h"
 
 #include <string.h>
@@ -118,7 +118,8 @@ static qs_status cut(qs_vm *vm, Array *from, int64_t i, const Shape *s, bool int
     return qarr_release(vm, view), st;
 }
 
-static qs_status apply(qs_vm *vm, const GradRule *rule, Array *from, int64_t i, const Shape *s, bool into, Array **out) {
+static qs_status apply(qs_vm *vm, const GradRule *rule, Array *from, int64_t i, const Shape *s, bool into,
+                       Array **out) {
     qs_value in = qval_object(QS_ARRAY, from), made;
     *out = NULL;
     qtape_enter(vm);

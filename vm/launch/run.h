@@ -122,4 +122,5 @@ qs_status qdevices_current(qs_vm *vm, Device **out); /* opens the default device
 /* A block for code that uses blocks and is launched without one. */
 void qdevices_block(const Device *d, int rank, const int64_t *domain, int32_t *block);
 void qdevices_close(qs_vm *vm);
+void qdevices_forked(qs_vm *vm); /* in the child: those with memory of their own are lost */
 #endif

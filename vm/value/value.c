@@ -3,6 +3,8 @@
 #include "lang/syntax/operators.h"
 #include "vm/array/array.h"
 #include "vm/array/packed.h"
+#include "vm/base/number.h"
+#include "vm/base/warning.h"
 #include "vm/grad/tape.h"
 #include "vm/quasar.h"
 #include "vm/value/convert.h"
@@ -283,13 +285,21 @@ bool qval_holds(qs_dtype integer, qs_value number) {
     return number.u.f == trunc(number.u.f) && number.u.f >= lo && number.u.f < hi + 1;
 }
 
+/* A fraction may go, as the type says; more is hardly meant. */
+static qs_status warn_of_cut(qs_vm *vm, qs_dtype d, qs_value v) {
+    if (!qdtype_is_int(d) || !qval_is_number(v)) return QS_OK;
+    bool cut = v.kind != QS_NUM ? !int_holds(d, v.u.i)
+                                : !(trunc(v.u.f) == (double)to_int(d, v).u.i && v.u.f < 0x1p63);
+    return cut ? qwarn_slip(qvm_ctx(vm), qvm_here(vm), SLIP_CUT) : QS_OK;
+}
+
 qs_status qval_pass(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
     bool whole = t->kind == TY_NUM && qdtype_is_int(t->dtype);
     if (whole) v = qtape_plain(v);
     if (!whole || !qval_is_number(v) || qval_holds(t->dtype, v)) return qval_coerce(vm, v, t, what, out);
-    double x = qval_number(v);
-    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s must be %s, got %.15g, which %s does not hold", what, qtype_name(t),
-                    isnan(x) ? fabs(x) : x, qtype_name(t));
+    char text[NUMBER_TEXT];
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s must be %s, got %s, which %s does not hold", what, qtype_name(t),
+                    qnum_shown(qval_number(v), text), qtype_name(t));
 }
 
 static const Type *numeric_member(const Type *t) {
@@ -300,6 +310,7 @@ static const Type *numeric_member(const Type *t) {
 
 qs_status qval_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
     if (v.kind == QS_TRACED || qtape_is_recorded(vm, v)) return qdoor_coerce(vm, v, t, what, out);
+    if (t->kind == TY_NUM) TRY(warn_of_cut(vm, t->dtype, v));
     if (t->kind == TY_NUM) return convert_number(vm, v, t, what, out);
     if (qval_is_type(vm, v, t)) return *out = qval_retain(v), QS_OK;
     if (t->kind == TY_UNION && qval_is_number(v) && numeric_member(t))
@@ -367,9 +378,7 @@ static bool equal_at(qs_vm *vm, qs_value a, qs_value b, int depth);
 static bool numbers_equal(qs_value a, qs_value b) {
     if (a.kind != QS_NUM && b.kind != QS_NUM) return a.u.i == b.u.i;
     if (a.kind == b.kind) return a.u.f == b.u.f;
-    double x = a.kind == QS_NUM ? a.u.f : b.u.f;
-    int64_t i = a.kind == QS_NUM ? b.u.i : a.u.i;
-    return x == (double)i && x < 0x1p63 && (int64_t)x == i; /* exactly: beyond 2^53 many integers round to one double */
+    return a.kind == QS_NUM ? !qdtype_order(b.u.i, a.u.f) : !qdtype_order(a.u.i, b.u.f);
 }
 
 static void parts(qs_value v, double z[2]) {
@@ -557,14 +566,26 @@ static qs_status construct_fixed(qs_vm *vm, const Type *t, int n, const qs_value
     return s;
 }
 
+/* mat(size(x)) has the shape of x, whatever that is.  But a matrix holds elements, and so does what would not make a
+ * vec. */
+static qs_status check_listed(qs_vm *vm, const Type *t, const Array *list, int rank, const int64_t *dims) {
+    bool sizes = list->size_of || t->rank == RANK_ANY || rank <= t->rank || (t->rank == 1 && rank == 2 && dims[0] == 1);
+    if (sizes || (list->rank < 2 && t->rank != 1)) return QS_OK;
+    bool converts = t->inner->kind == TY_NUM && t->inner->dtype != qvm_ctx(vm)->scalar_dtype;
+    const char *element = converts ? qtype_name(t->inner) : NULL;
+    return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s takes %d size%s, %d given%s%s%s", qtype_name(t), t->rank,
+                    t->rank == 1 ? "" : "s", rank, element ? " (elements are converted by " : "",
+                    element ? element : "", element ? "([...]))" : "");
+}
+
 static qs_status construct_array(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out) {
     int64_t dims[QS_MAX_RANK];
     int rank;
     if (t->nfixed) return construct_fixed(vm, t, n, args, out);
     if (n == 0) return qval_zero(vm, t, out);
     TRY(qarr_shape_args(vm, qtype_name(t), n, args, &rank, dims));
-    bool listed = n == 1 && args[0].kind == QS_ARRAY; /* mat(size(x)) has the shape of x, whatever that is */
-    if (t->rank != RANK_ANY && rank != t->rank && !listed)
+    if (n == 1 && args[0].kind == QS_ARRAY) TRY(check_listed(vm, t, qval_array(args[0]), rank, dims));
+    else if (t->rank != RANK_ANY && rank != t->rank)
         return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s takes %d size%s, %d given", qtype_name(t), t->rank,
                         t->rank == 1 ? "" : "s", rank);
     return new_array(vm, t, rank, dims, out);

@@ -158,6 +158,9 @@ static Val unary(Fuse *z, Op o, Val a) {
 }
 
 /* -- function calls ------------------------------------------------------------------------------------------------ */
+/* A whole number beside them is an int, others are not: it depends on what it is when it runs. */
+static bool keeps_digits(Val a) { return a.array && (a.dtype == QS_I64 || a.dtype == QS_U64); }
+
 /* Numbers alone have truth values and complex results of their own kinds. */
 static Val call(Fuse *z, Elem e, const Val *a) {
     Term terms[ROW_ARGS];
@@ -168,6 +171,9 @@ static Val call(Fuse *z, Elem e, const Val *a) {
     }
     if (!array && (a[0].im || kelem_info[e].real != ELEM_NUMBER)) return declined;
     if (e == EL_mod && a[0].dtype < QS_F16) return declined; /* exact between any two types there */
+    bool choice = kelem_info[e].whole == ELEM_SAME && kelem_info[e].nargs > 1;
+    for (int i = 0; choice && number && i < kelem_info[e].nargs; i++)
+        if (keeps_digits(a[i])) return declined;
     qs_dtype d = kelem_meet(e, terms, z->c->scalar_dtype);
     if (d < QS_F16 && number) return declined; /* an int that does not fit is an error */
     if (d < QS_I32 && kelem_info[e].whole == ELEM_WHOLE) return declined; /* saturates, which code of ints does not */
@@ -180,6 +186,7 @@ static Val call(Fuse *z, Elem e, const Val *a) {
 static bool choice_dtype(Fuse *z, Val a, Val b, qs_dtype *d) {
     double x, y;
     if (a.array && b.array && a.dtype == b.dtype) return *d = a.dtype, true;
+    if ((!a.array && keeps_digits(b)) || (!b.array && keeps_digits(a))) return false;
     if (a.array || b.array) return *d = common(z, a, b, false), (*d >= QS_F16 || (a.array && b.array));
     if (a.im || b.im || !kir_is_const(z->f, a.ref, &x) || !kir_is_const(z->f, b.ref, &y)) return false;
     bool wide = qdtype_rounds_whole(x) || qdtype_rounds_whole(y);

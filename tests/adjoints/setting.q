@@ -1,4 +1,4 @@
-% part: the functions that tests/gradients.py calls
+% part: the functions that tests/adjoints.py calls
 function v = V(n)
     v = cast_like(2*rand(1,n)-1, float64([0])) + 0.01
 end
