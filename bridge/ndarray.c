@@ -174,7 +174,7 @@ static bool dtype_of_format(const char *f, Py_ssize_t size, qs_dtype *d) {
 qs_status qnd_give(Border *b, Array *a, Device *d, Export **out) {
     DevPtr block;
     size_t size = qdtype_size((qs_dtype)a->dtype);
-    if (qtape_forbids(b->vm, a)) return qtape_forbidden(b->vm, a);
+    if (qtape_forbids(b->vm, a)) return qtape_forbidden(b->vm);
     qs_status s = qbuf_give(qvm_ctx(b->vm), a->buf, d, &block);
     Export *e = s == QS_OK ? PyMem_Calloc(1, sizeof *e) : NULL;
     if (s == QS_OK && !e) qbuf_take_back(a->buf);
