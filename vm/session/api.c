@@ -150,7 +150,11 @@ void *qs_userdata(qs_vm *vm) { return qvm(vm)->config.ud; }
 
 /* Control goes back to the host program: it shall see what was printed. */
 static qs_status back(qs_vm *vm, qs_status s) {
-    if (qvm(vm)->depth == 0) qvm_flush(vm);
+    if (qvm(vm)->depth == 0) {
+        qs_status shown = qfigure_flush(vm); /* after an error, too, which is then the first one */
+        s = s == QS_OK ? shown : s;
+        qvm_flush(vm);
+    }
     return s;
 }
 
@@ -289,6 +293,7 @@ qs_status qvm_attend(qs_vm *vm) {
     Machine *m = qvm(vm);
     qflag_lower(&m->attention);
     if (qvm_take_interrupt(vm)) return qerr_set(&m->base, QS_EINTERRUPT, "interrupted");
+    if (m->windows) TRY(m->windows(vm));
     return m->python ? m->python->yield(vm) : QS_OK;
 }
 
@@ -467,10 +472,9 @@ qs_status qs_lock(qs_vm *vm, qs_value v, int device, qs_access mode, void **ptr)
     Device host = {.memory = HOST_MEMORY, .name = "the host"}, *d;
     DevPtr p;
     if (v.kind != QS_ARRAY) return not_a(vm, "an array", v);
-    if (qtape_forbids(vm, qval_array(v))) return qtape_forbidden(vm, qval_array(v));
+    if (qtape_forbids(vm, v.u.p)) return qtape_forbidden(vm);
     TRY(device_of(vm, device, &d));
     if (!d) d = &host;
-    if (qtape_forbids(vm, v.u.p)) return qtape_forbidden(vm);
     qs_status s = qbuf_lock(qvm_ctx(vm), qval_array(v)->buf, d, mode, &p);
     if (s != QS_OK) return qarr_lock_failed(vm, qval_array(v), NULL, s);
     if (d->memory != HOST_MEMORY && (s = d->ops->sync(d)) != QS_OK) return give_back(vm, v, d, mode), s;
