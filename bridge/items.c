@@ -197,6 +197,7 @@ static int set_in_array(Border *b, PyObject *o, PyObject *key, PyObject *x) {
     if (!view && !is_mask(key, a)) return set_by_numpy(o, key, x);
     qs_status s = qnd_assigned(b, x, &y);
     if (s != QS_OK) return done(b, s);
+    if (y.kind == QS_ARRAY && qval_array(y)->ndim == 0 && (s = qnd_number(b, &y)) != QS_OK) return done(b, s);
     mask = view ? qs_nil() : value_of(key);
     int before = qgil_work(b);
     if (y.kind == QS_FOREIGN && PyLong_Check(x)) fits = false; /* elements of uint64 may hold it nevertheless */
