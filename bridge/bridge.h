@@ -6,6 +6,7 @@
  *     pyvalue.c          Python objects in the language
  *     value.c items.c operators.c function.c     values of the language in Python
  *     ndarray.c dlpack.c gpu.c                   memory that both sides use
+ *     grad.c             derivatives of what Python computes with values
  *     errors.c           exceptions as errors, errors as exceptions, one traceback
  *     cycles.c           garbage that passes through both heaps
  *
@@ -132,6 +133,7 @@ void qborder_release(Border *b);
 
 /* -- host.c: the machine that Python opens, as functions of the package -------------------------------------------- */
 extern PyMethodDef qhost_functions[];
+extern PyMethodDef qgrad_functions[]; /* grad.c */
 /* The machine, entered, to be left by qgil_leave; NULL with an exception.  `what` wants it. */
 Border *qhost_enter(const char *what);
 

@@ -316,6 +316,14 @@ static PyObject *known(PyObject *o, void *unused) {
     return Py_BuildValue("(NN)", doc, parameters(f->ast));
 }
 
+/* How many results it has when all are taken; 1 where that is not declared. */
+static PyObject *number_of_results(PyObject *o, void *unused) {
+    qs_value fn = ((Wrapper *)o)->v;
+    int n = results_of(fn);
+    (void)unused;
+    return PyLong_FromLong(n > 1 ? n : 1);
+}
+
 static PyObject *repr(PyObject *o) {
     PyObject *name = name_of(o, NULL), *r = name ? PyUnicode_FromFormat("<quasar function %U>", name) : NULL;
     Py_XDECREF(name);
@@ -351,6 +359,7 @@ static PyGetSetDef attributes[] = {
     {"__name__", name_of, NULL, NULL, NULL},
     {"__qualname__", name_of, NULL, NULL, NULL},
     {"_known", known, NULL, NULL, NULL},
+    {"_results", number_of_results, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyMemberDef members[] = {

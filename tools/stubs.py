@@ -35,7 +35,7 @@ def main():
         seen = set(re.findall(r"^(?:def |class )?(\w+)[(:]", f.read(), re.M))  # what the package itself defines
     lines = []
     for heading, text in rows(manual):
-        name = re.match(r"(?:\[[^]]*\]\s*=\s*|\w+ = )?(?:x\.)?(\w+)", text).group(1)
+        name = (re.search(r"(\w+)\(", text) or re.search(r"\w+", text)).group().rstrip("(")
         if name in seen or keyword.iskeyword(name):
             continue
         seen.add(name)

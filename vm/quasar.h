@@ -82,6 +82,7 @@ typedef struct qs_config {
     bool explain;                                     /* says on fd 2 what became of each loop */
     bool no_warnings;                                 /* about programs that are legal and hardly meant */
     bool strict;                                      /* warns of what is often meant, too, as qrun --check does */
+    bool unbuffered;                                  /* output to stdio is written at once */
     bool final;                                      /* nobody reads the variables of a program after it has ended */
     const char *loops; /* host loops, array expressions as machine code: "always", "never"; NULL = when worth it */
     int argc; char **argv;                            /* what args() returns to the script */

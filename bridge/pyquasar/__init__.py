@@ -212,9 +212,10 @@ def load_ipython_extension(shell):
 # -- arrays of other libraries: the functions of _interop.py, which is read when one of them is wanted -----------------
 
 descriptor = _bridge.descriptor
-_interop_names = frozenset("""from_numpy from_torch to_torch torch_op from_dlpack to_dlpack from_jax to_jax from_cupy
+_interop_names = frozenset("""from_numpy from_torch to_torch from_dlpack to_dlpack from_jax to_jax from_cupy
     to_cupy from_paddle to_paddle dtype_from_numpy dtype_to_numpy dtype_from_torch dtype_to_torch device_from_torch
     device_to_torch stream stream_from_torch stream_to_torch""".split())
+_grad_names = frozenset("grad value_and_grad vjp jvp jacobian hessian hvp gradcheck stop_gradient checkpoint".split())
 
 
 # -- names of the language ---------------------------------------------------------------------------------------------
@@ -223,6 +224,12 @@ def __getattr__(name):
     if name in _interop_names:
         from . import _interop
         return globals().setdefault(name, getattr(_interop, name))
+    if name in ("torch_op", "jax_op"):
+        module = __import__("pyquasar._" + name, fromlist=[name])
+        return globals().setdefault(name, getattr(module, name))
+    if name in _grad_names:
+        from . import _grad
+        return globals().setdefault(name, getattr(_grad, name))
     return _bridge._attribute(name)
 
 
@@ -239,4 +246,4 @@ _sys.modules[__name__].__class__ = _Package
 
 def __dir__():
     own = {n for n in globals() if not n.startswith("_") or n.endswith("__")}
-    return sorted(own | _interop_names | set(_bridge._names(None)))
+    return sorted(own | _interop_names | _grad_names | {"torch_op", "jax_op"} | set(_bridge._names(None)))

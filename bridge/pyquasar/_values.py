@@ -51,6 +51,8 @@ def item(self, *place):
         return self[place] if isinstance(place, tuple) else self.ravel()[place]
     if self._kind == "array" and self.size != 1:
         raise ValueError("item: the array has %d elements; item(i) is one of them" % self.size)
+    if self._recorded:
+        return self if self._kind == "number" else self.reshape(-1)[0]
     for convert in (float, complex):
         try:
             x = convert(self)
@@ -535,6 +537,8 @@ def array_ufunc(self, ufunc, method, *inputs, **options):
 
 
 def _plain(x):
+    if getattr(x, "_recorded", False):
+        raise TypeError("functions of NumPy have no derivatives here; those of the language do, as q.sin(x)")
     return x.to_py() if hasattr(x, "_kind") else x
 
 

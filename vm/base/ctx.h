@@ -60,6 +60,7 @@ typedef struct Ctx {
     const char *llvmlite;     /* devices/llvm.c: taken where the system has no libLLVM; NULL: not known */
     bool no_warnings;         /* nobody wants them */
     qs_status (*warn)(struct Ctx *, Where, const char *sentence); /* tells one; of the machine.  NULL: nobody listens */
+    qs_status (*before_write)(struct Ctx *, struct Buffer *); /* vm/grad/keep.c: of buffers with `kept` */
     void (*let_go)(struct Ctx *); /* others may run from here on, of the host program; NULL: nobody waits for us */
     double fetched[256];      /* bytes that came from devices to the host, by Buffer.maker */
 } Ctx;
