@@ -29,8 +29,8 @@ class Display:
         command = ["Xvfb", "-displayfd", str(w), "-screen", "0", "1280x1024x24", "-noreset"]
         self.server = subprocess.Popen(command, pass_fds=[w], stderr=subprocess.DEVNULL)
         os.close(w)
-        self.name = ":" + os.read(r, 20).decode().strip()
-        os.close(r)
+        with os.fdopen(r) as said:  # the whole line: a server that cannot write its end gives up
+            self.name = ":" + said.readline().strip()
         return self
 
     def __exit__(self, *what):
