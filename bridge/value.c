@@ -1,6 +1,7 @@
 /* value.c -- any value of the language as a Python object: qvalue.  Elements are in items.c, operators in operators.c,
  * and what is said in Python because it is shorter there in pyquasar/_values.py. */
 #include "bridge/bridge.h"
+#include "vm/grad/tape.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -31,7 +32,9 @@ static PyObject *text(PyObject *o, bool brief) {
     Text t;
     if (qgil_enter(b) < 0) return NULL;
     qtext_init(&t, qvm_ctx(b->vm));
+    int before = qgil_work(b);
     qs_status s = qfmt_made(b->vm, value_of(o), brief, &t);
+    qgil_rest(b, before);
     PyObject *r = s == QS_OK ? qpy_string(t.s ? t.s : "", t.len) : qerror_raise(b, s);
     qtext_free(&t);
     qgil_leave(b);
@@ -343,7 +346,7 @@ static PyObject *view(PyObject *o, PyObject *args) {
     if (!array_for(o, "_view") || !PyArg_ParseTuple(args, "OO", &shape, &steps)) return NULL;
     int rank = qnd_of_tuple(shape, dims);
     if (rank < 0 || qnd_of_tuple(steps, strides) != rank || qgil_enter(border(o)) < 0) return NULL;
-    qs_status s = qarr_view(border(o)->vm, a, rank, dims, strides, a->offset, &r);
+    qs_status s = qdoor_view(border(o)->vm, a, rank, dims, strides, a->offset, &r);
     PyObject *made = new_array(border(o), s, r);
     qgil_leave(border(o));
     return made;
@@ -359,7 +362,9 @@ static PyObject *converted(PyObject *o, PyObject *args) {
     if (d == QS_NDTYPES) return PyErr_Format(PyExc_TypeError, "there is no element type %s", name);
     if (qgil_enter(border(o)) < 0) return NULL;
     bool same = a->dtype == d && copy;
+    int before = qgil_work(border(o));
     qs_status s = same ? qarr_copy(border(o)->vm, a, &r) : qarr_convert(border(o)->vm, a, (qs_dtype)d, &r);
+    qgil_rest(border(o), before);
     PyObject *made = new_array(border(o), s, r);
     qgil_leave(border(o));
     return made;
@@ -411,9 +416,15 @@ static int clear(PyObject *o) {
 
 static PyObject *get_kind(PyObject *o, void *unused) {
     static const char *const names[] = {"null",  "bool", "int",    "number",   "complex", "string",
-                                        "array", "cell", "object", "function", "type",    "foreign"};
+                                        "array", "cell", "object", "function", "type",    "foreign", "number"};
     (void)unused;
     return PyUnicode_FromString(names[value_of(o).kind]);
+}
+
+/* A derivative that is being taken depends on it. */
+static PyObject *get_recorded(PyObject *o, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(border(o)->vm && qtape_is_recorded(border(o)->vm, value_of(o)));
 }
 
 static PyObject *get_type(PyObject *o, void *unused) {
@@ -454,6 +465,7 @@ static PyGetSetDef attributes[] = {
     {"grad", get_grad, set_grad, "An array of the same shape that tensors made of this one have as gradient, or None.",
      NULL},
     {"_kind", get_kind, NULL, NULL, NULL},
+    {"_recorded", get_recorded, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 /* Not needed by iter(), which would use the items; but some ask for __iter__ to know an array from a number. */

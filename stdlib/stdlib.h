@@ -50,6 +50,10 @@ void qprogress_close(qs_vm *vm);
 void qwindow_end(qs_vm *vm);
 qs_status qfigure_flush(qs_vm *vm); /* figures that have changed are written, or shown */
 
+/* What the column `adjoint` of builtins.def says; NULL: it is no built-in of the table. */
+enum { ADJOINT_ZERO = '0', ADJOINT_ELEMENTS = '.', ADJOINT_CALLS = '>', ADJOINT_NONE = '!' };
+const char *qlib_adjoint(const struct qs_native_def *d);
+
 /* -- args.c: reading arguments.  `fn` and `what` name function and argument in messages: "sqrt: x must be …" ------- */
 qs_status qarg_wrong(qs_vm *vm, const char *fn, const char *what, const char *wanted, qs_value got); /* QS_ETYPE */
 qs_status qarg_num(qs_vm *vm, const char *fn, const char *what, qs_value v, double *out);   /* 1-element arrays too */

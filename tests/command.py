@@ -539,6 +539,33 @@ print 1/s[0], " ", 1/s[1]
                 r = qrun("--device", "cpu", "--threads", str(n), text=self.ZEROS % (first, first))
                 self.assertEqual(r.stdout, "-inf inf\n", f"{n} threads")
 
+    PARTS = """
+function [] = __kernel__ single(s : vec, pos : int)
+    s[0] += 1
+end
+function [] = __kernel__ spread(w : vec, img : mat, rows : int, pos : int)
+    for m = 0..rows-1
+        for n = 1..size(img,1)
+            img[m,n-1] += w[pos]
+        end
+    end
+end
+s = [2^24]
+parallel_do(1000000, s, single)
+img = zeros(300,300) + 2^24
+parallel_do(640, ones(640), img, 300, spread)
+print s[0] - 2^24, " ", min(img) - 2^24
+"""
+
+    def test_accumulating_launches_run_in_several_parts(self):
+        # 2^24 + 1 is 2^24 in float32: only what other parts have added up before it goes into the array is seen.
+        for n in (1, 3):
+            r = qrun("--device", "cpu", "--threads", str(n), text=self.PARTS)
+            self.assertEqual(r.stderr, "")
+            single, spread = map(float, r.stdout.split())
+            self.assertGreater(single, 0.95 * 1000000, "sixty-four parts")
+            self.assertGreater(spread, 300, "a position here is dear: it has 90000 updates")
+
 
 class Threads(unittest.TestCase):
     def started(self, *options, env=None, cpus=None):

@@ -82,11 +82,13 @@ typedef struct qs_config {
     bool explain;                                     /* says on fd 2 what became of each loop */
     bool no_warnings;                                 /* about programs that are legal and hardly meant */
     bool strict;                                      /* warns of what is often meant, too, as qrun --check does */
+    bool unbuffered;                                  /* output to stdio is written at once */
     bool final;                                      /* nobody reads the variables of a program after it has ended */
     const char *loops; /* host loops, array expressions as machine code: "always", "never"; NULL = when worth it */
     int argc; char **argv;                            /* what args() returns to the script */
     /* Tells a warning; NULL: as text on fd 2.  What is not QS_OK, with an error that is set, ends the program. */
     qs_status (*warn)(void *ud, const qs_where *where, const char *sentence);
+    const char *llvmlite;    /* Python's libllvmlite, for where the system has no libLLVM; NULL: looked for */
     const char *compile_for; /* "sm_90": kernels are also made for that target, for the cache */
     void *ud;
 } qs_config;

@@ -73,8 +73,9 @@ static const struct {
 } methods[] = {
 #define GROUP(title)
 #define CONSTANT(name, value, doc, matlab, numpy)
-#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy)
-#define FIGURE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy) {name, function, min_in, max_in},
+#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint)
+#define FIGURE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint)                        \
+    {name, function, min_in, max_in},
 #include "stdlib/builtins.def"
 };
 

@@ -47,7 +47,7 @@ static qs_status refuse(qs_vm *vm, qs_call_args *c) {
 
 /* The number of arguments stays what the table says. */
 static const qs_native_def table[] = {
-#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy)                                 \
+#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint)                        \
     {name, function, min_in, max_in, max_out, NULL},
 #define CONSTANT(name, value, doc, matlab, numpy)
 #define GROUP(title)

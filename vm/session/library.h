@@ -11,6 +11,9 @@ bool qlibrary_find(qs_vm *vm, const char *name, char out[PATH_MAX]); /* in the l
 bool qlibrary_own(const char *name, char out[PATH_MAX]); /* in what is installed, or the tree, alone */
 /* Calls f for the files of the library, in order, until it says true. */
 bool qlibrary_each(qs_vm *vm, bool (*f)(void *ud, const char *path), void *ud);
+/* A file in one of these places, which begin with "/", beside the executable, or beside the library that the machine is
+ * in: what is installed is found from there. */
+bool qlibrary_beside(const char *const *places, int n, const char *file, char out[PATH_MAX]);
 /* The file of the library that has to be imported for a function. */
 bool qlibrary_home(qs_vm *vm, const char *name, char out[PATH_MAX]);
 #endif
