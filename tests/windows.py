@@ -338,9 +338,12 @@ button.onclick.add(on_click)
 frm.wait() # Wait until the form is closed
 print("done")
 """, [sys.executable, "-u"])
+        end = time.time() + LIMIT
+        while p.window("Quasar form")[3:] != [800, 600] and time.time() < end:
+            time.sleep(0.05)
         number, left, top, width, height = p.window("Quasar form")
         self.assertEqual((width, height), (800, 600))
-        time.sleep(0.3)
+        time.sleep(0.5)
         click(DISPLAY, left + 40, top + 16)
         p.wait_for("Clicked")
         send_close(DISPLAY, number)
