@@ -25,6 +25,7 @@ typedef struct {
     int (*run)(void *code, const FakeLaunch *l, const uint64_t *slots); /* the driver's error, from 700 on with a later call */
     void (*unload)(void *code);
     int (*attribute)(void *code, int what);                                /* of a function; -1: nothing to say */
+    size_t (*params)(void *code);                                          /* bytes of a function's parameters */
     /* what there is */
     int devices, capability /* 90 */, max_threads /* of a kernel */, blocks /* that a multiprocessor holds of 256 */;
     const char *jit_log;  /* not NULL: modules do not load, and the driver says this */
@@ -32,6 +33,7 @@ typedef struct {
     /* failures */
     long fail_after;      /* the n-th call from now fails, 0 is the next; < 0: none */
     int fail_with;
+    int defer;            /* nothing runs before it is waited for, and then in a random order that is allowed */
     int capturing;        /* streams record a graph: what cannot be recorded is a mistake */
     int dead;             /* this error, once it was given: calls on a context give it again */
     /* what happened */
