@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { SUCCESS, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_CONTEXT = 201,
-       INVALID_PTX = 218, CAPTURE_UNSUPPORTED = 900 };
+       NO_BINARY = 209, INVALID_PTX = 218, CAPTURE_UNSUPPORTED = 900 };
 
 typedef struct {
     char kind;
@@ -125,7 +125,7 @@ int fake_Init(unsigned flags) {
     return fake.devices ? SUCCESS : NO_DEVICE;
 }
 
-int fake_DriverGetVersion(int *version) { return *version = 12040, SUCCESS; }
+int fake_DriverGetVersion(int *version) { return *version = 12040 + fake.newer, SUCCESS; }
 
 int fake_GetErrorName(int e, const char **out) {
     *out = e == OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY"
@@ -164,6 +164,9 @@ int fake_DeviceGetAttribute(int *out, int what, int device) {
     (void)device;
     switch (what) {
     case 1: return *out = 1024, SUCCESS;
+    case 16: return *out = 108, SUCCESS;
+    case 17: return *out = 0, SUCCESS;
+    case 39: return *out = 2048, SUCCESS;
     case 75: return *out = fake.capability / 10, SUCCESS;
     case 76: return *out = fake.capability % 10, SUCCESS;
     case 97: return *out = 232448, SUCCESS;
@@ -485,20 +488,68 @@ static int line_with(const char *text) {
     return line;
 }
 
+/* Machine code is a mark, the device that it is for, and the text. */
+static const char mark[] = "\177machine code ";
+
+static int refuse(const char *image, char *log, size_t n) {
+    if (log && fake.jit_at) snprintf(log, n, fake.jit_log, line_with(image));
+    else if (log) snprintf(log, n, "%s", fake.jit_log);
+    return INVALID_PTX;
+}
+
 int fake_ModuleLoadDataEx(void **module, const void *image, unsigned noptions, int *options, void **values) {
     BEGIN("ModuleLoadDataEx");
-    if (!image || noptions != 2 || options[0] != 5 || options[1] != 6) return misused("ModuleLoadDataEx");
-    if (fake.jit_log) {
-        if (fake.jit_at) snprintf(values[0], (size_t)(uintptr_t)values[1], fake.jit_log, line_with(image));
-        else snprintf(values[0], (size_t)(uintptr_t)values[1], "%s", fake.jit_log);
-        return INVALID_PTX;
-    }
-    void *code = fake.load ? fake.load(image, values[0], (size_t)(uintptr_t)values[1]) : NULL;
+    bool logs = noptions == 2;
+    if (!image || (noptions && !logs) || (logs && (options[0] != 5 || options[1] != 6))) return misused("ModuleLoadDataEx");
+    const char *text = image;
+    char *log = logs ? values[0] : NULL, unseen[400];
+    size_t n = logs ? (size_t)(uintptr_t)values[1] : 0;
+    bool machine = !strncmp(text, mark, sizeof mark - 1);
+    if (machine && atoi(text + sizeof mark - 1) != fake.capability) return NO_BINARY;
+    if (machine) text = strchr(text, '\n') + 1;
+    else if (fake.jit_log) return refuse(text, log, n);
+    else fake.compiled++;
+    void *code = fake.load ? fake.load(text, log ? log : unseen, log ? n : sizeof unseen) : NULL;
     if (fake.load && !code) return INVALID_PTX;
     Handle *h = make('m', &fake.modules);
     h->code = code;
     *module = h;
     return SUCCESS;
+}
+
+int fake_LinkCreate(unsigned noptions, int *options, void **values, void **link) {
+    BEGIN("LinkCreate");
+    (void)options, (void)values;
+    if (noptions || !link) return misused("LinkCreate");
+    return *link = make('l', &fake.links), SUCCESS;
+}
+
+int fake_LinkAddData(void *link, int kind, void *data, size_t n, const char *name, unsigned noptions, int *options,
+                     void **values) {
+    enum { PTX = 1 };
+    BEGIN("LinkAddData");
+    (void)options, (void)values;
+    if (!is(link, 'l') || kind != PTX || !n || ((const char *)data)[n - 1] || !name || noptions)
+        return misused("LinkAddData");
+    if (fake.jit_log) return INVALID_PTX;
+    char *made = malloc(n + 64);
+    snprintf(made, n + 64, "%s%d\n%s", mark, fake.capability, (const char *)data);
+    fake.compiled++;
+    return ((Handle *)link)->code = made, SUCCESS;
+}
+
+int fake_LinkComplete(void *link, void **cubin, size_t *n) {
+    BEGIN("LinkComplete");
+    if (!is(link, 'l') || !((Handle *)link)->code) return misused("LinkComplete");
+    *cubin = ((Handle *)link)->code, *n = strlen(*cubin) + 1;
+    return SUCCESS;
+}
+
+int fake_LinkDestroy(void *link) {
+    int error = begin("LinkDestroy", true);
+    if (!is(link, 'l')) return misused("LinkDestroy");
+    free(((Handle *)link)->code);
+    return destroy(link, &fake.links), error;
 }
 
 int fake_ModuleUnload(void *module) {
@@ -519,7 +570,7 @@ int fake_FuncGetAttribute(int *out, int what, void *f) {
     BEGIN("FuncGetAttribute");
     if (!is(f, 'm') || what < 0 || what > 9) return misused("FuncGetAttribute");
     *out = fake.attribute ? fake.attribute(((Handle *)f)->code, what) : -1;
-    if (*out < 0) *out = what ? 0 : fake.max_threads;
+    if (*out < 0) *out = what == 3 ? fake.local : what ? 0 : fake.max_threads;
     return SUCCESS;
 }
 

@@ -30,6 +30,8 @@ typedef struct {
     int devices, capability /* 90 */, max_threads /* of a kernel */, blocks /* that a multiprocessor holds of 256 */;
     const char *jit_log;  /* not NULL: modules do not load, and the driver says this */
     const char *jit_at;   /* NULL, or a word: that is about the first line of the code with it, which %d stands for */
+    int local;            /* bytes of local memory that a kernel takes */
+    int newer;            /* the driver's version is as much higher */
     /* failures */
     long fail_after;      /* the n-th call from now fails, 0 is the next; < 0: none */
     int fail_with;
@@ -41,6 +43,7 @@ typedef struct {
     size_t allocated;     /* device blocks */
     unsigned misuse;      /* calls that a real driver would not survive */
     char wrong[256];      /* the first of them */
+    int links, compiled;  /* links made and not given back; how often PTX was compiled */
     int nlaunches;
     FakeLaunch launch[FAKE_LAUNCHES];
     int norders;
