@@ -15,8 +15,8 @@
  * A kernel that fails makes itself known at some later call.  The context is of no use from then on (the driver offers
  * no way back), and every later call says so with the sentence of the first failure.
  *
- * The driver makes machine code of PTX once: what it made is kept in the cache on disk, for this driver and this kind of
- * device, and the next process starts with that.
+ * The driver makes machine code of PTX once: what it made is kept in the cache on disk, for this driver and this
+ * kind of device, and the next process starts with that.
  *
  * How the code looks that is loaded here: devices/ptx.h. */
 #include "devices/buildlog.h"
@@ -93,7 +93,7 @@ static void bury(Device *d, const char *call, int e, const char *what) {
     if (*s->dead) return;
     snprintf(s->dead, sizeof s->dead, "%.60s cannot be used any more by this process: cu%s%s%s: %s%s", d->name, call,
              *s->running ? ", after kernel " : "", s->running, what,
-             e == ERROR_LAUNCH_TIMEOUT ? "; a kernel may run for a few seconds on a GPU that a display uses" : "");
+             e == ERROR_LAUNCH_TIMEOUT ? "; where a display uses the GPU, a kernel may run for a few seconds" : "");
 }
 
 static qs_status checked(Device *d, const char *call, int e) {

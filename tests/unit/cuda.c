@@ -454,7 +454,8 @@ static void local_memory(void) {
     open_gpu(&d, 0);
     fake->local = 80000; /* 108 multiprocessors with 2048 threads: 17.7 GB of 16 */
     CHECK(d.ops->load(&d, &code, &p) == QS_EVALUE);
-    CHECK_TEXT(ctx.err.text, "kernel blur: its local arrays take 80000 bytes for each position; Fake GPU has room for 77672");
+    CHECK_TEXT(ctx.err.text,
+               "kernel blur: its local arrays take 80000 bytes for each position; Fake GPU has room for 77672");
     qerr_clear(&ctx);
     fake->local = 70000;
     CHECK(d.ops->load(&d, &code, &p) == QS_OK);
@@ -466,7 +467,8 @@ static void local_memory(void) {
 /* Errors after which a context is of no use; any other is told and forgotten. */
 static void final_errors(void) {
     static const struct { int code; bool final; } errors[] = {
-        {4, true}, {214, true}, {220, true}, {226, true}, {700, true}, {702, true}, {709, true}, {710, true}, {714, true},
+        {4, true}, {214, true}, {220, true}, {226, true}, {700, true}, {702, true}, {709, true}, {710, true},
+        {714, true},
         {716, true}, {719, true}, {721, true}, {999, true}, {1, false}, {2, false}, {701, false}, {720, false}};
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
         Device d;

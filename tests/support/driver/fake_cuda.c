@@ -500,7 +500,8 @@ static int refuse(const char *image, char *log, size_t n) {
 int fake_ModuleLoadDataEx(void **module, const void *image, unsigned noptions, int *options, void **values) {
     BEGIN("ModuleLoadDataEx");
     bool logs = noptions == 2;
-    if (!image || (noptions && !logs) || (logs && (options[0] != 5 || options[1] != 6))) return misused("ModuleLoadDataEx");
+    bool wrong = !image || (noptions && !logs) || (logs && (options[0] != 5 || options[1] != 6));
+    if (wrong) return misused("ModuleLoadDataEx");
     const char *text = image;
     char *log = logs ? values[0] : NULL, unseen[400];
     size_t n = logs ? (size_t)(uintptr_t)values[1] : 0;

@@ -20,9 +20,10 @@ typedef struct {
 typedef struct { void *first, *then; } FakeOrder; /* what is queued on the stream `then` waits for the stream `first` */
 
 typedef struct {
-    /* what a test does with code; NULL: nothing */
+    /* what a test does with code; NULL: nothing.  run gives the driver's error: from 700 on it comes with a later
+     * call */
     void *(*load)(const char *image, char *why, size_t n);                 /* NULL: it does not load, and why */
-    int (*run)(void *code, const FakeLaunch *l, const uint64_t *slots); /* the driver's error, from 700 on with a later call */
+    int (*run)(void *code, const FakeLaunch *l, const uint64_t *slots);
     void (*unload)(void *code);
     int (*attribute)(void *code, int what);                                /* of a function; -1: nothing to say */
     size_t (*params)(void *code);                                          /* bytes of a function's parameters */
