@@ -1,5 +1,5 @@
 # The front door.  `make` builds build/qrun; everything else is one word more.
-.PHONY: all deps run test check bench dev tsan stress ptx-run fuzz install uninstall clean
+.PHONY: all deps run test check docs bench dev tsan stress ptx-run fuzz install uninstall deb wheel clean
 PREFIX ?= /usr/local
 QRUN = build/qrun
 PYTHON ?= python3
@@ -37,7 +37,7 @@ KEEPS = unit_api|unit_cuda|unit_locale
 dev: deps
 	@cmake --preset dev > /dev/null
 	@cmake --build --preset dev
-	@$(LEAKS) ctest --test-dir build-dev --output-on-failure -j2 -E '$(KEEPS)|command|unit_opencl|python_|_on_ptx'
+	@$(LEAKS) ctest --test-dir build-dev --output-on-failure -j2 -E '$(KEEPS)|command|embedding|unit_opencl|python_|_on_ptx'
 	@ASAN_OPTIONS=detect_leaks=0 ctest --test-dir build-dev --output-on-failure -j2 -R '$(KEEPS)'
 	@$(LEAKS) $(PYTHON) tests/python/inside.py --qrun build-dev/qrun --slow 8
 	@$(LEAKS) $(PYTHON) tests/run.py --qrun build-dev/qrun --slow 8 --device ref
@@ -72,6 +72,11 @@ ptx-run: deps all
 	@$(call ON_PTX,build) FAKE_GPU_SEED=3 FAKE_GPU_ARCH=70 QUASAR_LIBDEVICE=none $(PYTHON) tests/run.py --qrun $(QRUN) --device cuda --slow 4
 	@$(call ON_PTX,build) FAKE_GPU_DEFER=1 $(PYTHON) tests/run.py --qrun $(QRUN) --device cuda --slow 4 kernels/ fusion/ devices/
 
+# What is made of tables and of the text of documents: docs/builtins.md, the pictures of docs/figures.md.
+docs: all
+	@build/unit_builtins --write > /dev/null
+	@tools/pictures --qrun $(QRUN)
+
 # SECONDS=n per target; the targets are tests/fuzz/*.c.
 fuzz: deps
 	@tests/fuzz/run $(SECONDS)
@@ -82,6 +87,10 @@ bench: deps all
 install: all
 	cmake --install build --prefix $(PREFIX)
 
+# A wheel that other machines can install, in dist/.
+wheel: deps
+	@tools/wheel
+
 # What the last install wrote, and the folders that are empty then.
 uninstall:
 	@test -f build/install_manifest.txt || (echo "nothing was installed from here"; false)
@@ -89,5 +98,14 @@ uninstall:
 	@sed 's|^|$(DESTDIR)|; s|/[^/]*$$||' build/install_manifest.txt | grep quasar | sort -ru | \
 	    xargs -r -d '\n' rmdir -p --ignore-fail-on-non-empty 2> /dev/null || true
 
+# Packages for Debian and Ubuntu in out/deb: the command, its library, libquasar0, libquasar-dev.
+deb: deps
+	@command -v fakeroot > /dev/null || (echo "make deb needs fakeroot: apt install fakeroot"; false)
+	@cmake --preset release -B build-deb -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_INSTALL_LIBDIR=lib/$$(gcc -print-multiarch) > /dev/null
+	@cmake --build build-deb --target all
+	@cmake/deb.py build-deb/deb $$(sed -n 's/^project.* VERSION \([^ ]*\).*/\1/p' CMakeLists.txt)
+	@mkdir -p out/deb && cd build-deb && fakeroot cpack -B ../out/deb > cpack.log || (cat cpack.log; false)
+	@rm -rf out/deb/_CPack_Packages; ls out/deb/*.deb
+
 clean:
-	rm -rf build build-dev build-tsan build-fuzz build-stress out
+	rm -rf build build-dev build-tsan build-fuzz build-stress out dist

@@ -128,8 +128,8 @@ static qs_dtype whole_type(qs_value x, qs_value a) {
 
 /* Of integers an integer, also by 0, where nan has no place: it is 0, as in kernels. */
 qs_status qmath_mod(qs_vm *vm, qs_call_args *c) {
-    qs_value x = c->in[0], a = c->in[1];
     TRY(numeric(vm, c, "mod", "xa"));
+    qs_value x = qoperand_whole(dtype_of(c->in[1]), c->in[0]), a = qoperand_whole(dtype_of(c->in[0]), c->in[1]);
     bool truths = dtype_of(x) == QS_B1 && dtype_of(a) == QS_B1; /* as in a quotient: a remainder is no truth value */
     if (!truths && (!is_integer(x) || !is_integer(a))) return qeach_apply(vm, EL_mod, c->in, &c->out[0]);
     if (truths) return qapply_two(vm, "mod", elem_mod_F64, x, a, &c->out[0]);

@@ -5,6 +5,7 @@
  * symbols ── dlopen of the bridge, which is linked to neither
  *
  * A process that is a Python already (dlsym finds a running one) keeps it. */
+#include "vm/session/library.h"
 #include "vm/session/python.h"
 #include "stdlib/builtins.h"
 
@@ -216,20 +217,13 @@ static bool find_python(Found *f) {
 
 #define BRIDGE_FILE "pyquasar/_inside.abi3.so"
 
-/* Beside the executable (in the build tree), or installed. */
+/* In the build tree, or installed: beside the command, a library, a library in a folder of its architecture. */
 static bool bridge_folder(char out[PATH_MAX]) {
-    static const char *const places[] = {"/python", "/../lib/quasar/python"};
-    char exe[PATH_MAX], file[PATH_MAX + sizeof BRIDGE_FILE];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 64);
-    if (n <= 0) return false;
-    exe[n] = 0;
-    char *slash = strrchr(exe, '/');
-    for (int i = 0; i < 2; i++) {
-        strcpy(slash, places[i]);
-        snprintf(file, sizeof file, "%s/" BRIDGE_FILE, exe);
-        if (access(file, R_OK) == 0 && realpath(exe, out)) return true;
-    }
-    return false;
+    static const char *const places[] = {"/python", "/../lib/quasar/python", "/quasar/python", "/../quasar/python",
+                                         "/.." /* of a wheel */};
+    if (!qlibrary_beside(places, 5, BRIDGE_FILE, out)) return false;
+    out[strlen(out) - sizeof BRIDGE_FILE] = 0; /* the folder in which the package lies */
+    return true;
 }
 
 static bool is_python(void) {

@@ -35,7 +35,7 @@ EQUIVALENT = {  # (row, number of the mutant in it): why nobody can tell
 def row_texts(source):
     """(name, where its columns of meaning begin, where they end)."""
     for m in re.finditer(r"^(?:ELEM|FORM|OPERATOR)\((\w+),", source, re.M):
-        end = source.index("NO_DERIVATIVE", m.end())
+        end = re.compile(r"\b(?:SLOPES|FLAT|BODY)\b").search(source, m.end()).start()
         yield m[1], m.end(), end
 
 

@@ -84,7 +84,7 @@ static void check_index(const Slips *s, const Node *n) {
         double x;
         if (!qfold_number(at, &x)) continue;
         if (x != trunc(x))
-            qdiag_warning(s->u, at->pos, "an index is a whole number: %g is read as %g", x, trunc(x));
+            qdiag_warning(s->u, n->pos, "an index is a whole number: %g is read as %g", x, trunc(x)); /* once */
         else if (x < 0 && s->f->qual == Q_KERNEL)
             qdiag_warning(s->u, at->pos, "index %g is outside, where a kernel reads 0: the last is x[numel(x)-1]", x);
     }

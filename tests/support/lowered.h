@@ -156,7 +156,8 @@ static qs_status lowered_lower(Lowered *t, Arena *arena, const char *kernel, int
 }
 
 /* Runs the kernel over the domain; the first error is in t->c.err, a fault of a CHECK in t->fault. */
-static qs_status lowered_run(Lowered *t, const char *kernel, int rank, const int64_t *domain, TArg *args, int nargs) {
+static inline qs_status lowered_run(Lowered *t, const char *kernel, int rank, const int64_t *domain, TArg *args,
+                                    int nargs) {
     Arena arena;
     LowerResult r = {0};
     KFault fault = {0};

@@ -158,6 +158,8 @@ static LoopVersion choose(Call *c, Launch *l) {
     cut(c);
     if (c->steps < worth_guarding && qvm(c->vm)->loop_least > 1 && !qloop_is_demanded(c->region)) return EXACT;
     if ((!code->parallel.func && !code->quick.func) || !guard_holds(c)) return EXACT;
+    /* What chunks add up is put together here: a tape records the turns in order. */
+    if (code->parallel.func && code->chunked && qloop_is_recorded(c)) return code->quick.func ? QUICK : EXACT;
     if (!code->parallel.func) return QUICK;
     return side_by_side(c, l) ? PARALLEL : EXACT;
 }

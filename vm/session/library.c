@@ -3,10 +3,13 @@
 #include "vm/value/machine.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static const char main_object = 0; /* an address in the executable or library that holds the machine */
 
 static bool is_file(const char *folder, size_t n, const char *name, char *out) {
     char joined_path[PATH_MAX * 2];
@@ -29,21 +32,35 @@ static bool in_folders(const char *list, const char *name, char *out) {
     return false;
 }
 
-/* The library: beside the executable (in the build tree and installed), then that of the source tree. */
-static bool in_library(const char *name, char *out) {
-    char exe[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 64);
-    if (n > 0) {
-        exe[n] = 0;
-        char *slash = strrchr(exe, '/');
-        const char *const places[] = {"/stdlib", "/../share/quasar/stdlib", "/../lib/quasar/stdlib"};
-        for (int i = 0; i < 3 && slash; i++) {
-            strcpy(slash, places[i]);
-            if (is_file(exe, strlen(exe), name, out)) return true;
-        }
-    }
-    return is_file(QUASAR_SOURCE_DIR "/stdlib", strlen(QUASAR_SOURCE_DIR "/stdlib"), name, out);
+/* The folder of the file `path`, with `place` behind it. */
+static bool in_place(const char *path, const char *place, const char *file, char *out) {
+    const char *slash = strrchr(path, '/');
+    char folder[PATH_MAX * 2];
+    if (!slash) return false;
+    snprintf(folder, sizeof folder, "%.*s%s", (int)(slash - path), path, place);
+    return is_file(folder, strlen(folder), file, out);
 }
+
+bool qlibrary_beside(const char *const *places, int n, const char *file, char out[PATH_MAX]) {
+    char exe[PATH_MAX], object[PATH_MAX];
+    Dl_info here;
+    ssize_t len = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    exe[len > 0 ? len : 0] = 0;
+    if (!dladdr(&main_object, &here) || !realpath(here.dli_fname, object)) object[0] = 0;
+    for (int i = 0; i < n; i++)
+        if (in_place(exe, places[i], file, out) || in_place(object, places[i], file, out)) return true;
+    return false;
+}
+
+/* Of a package of Python, an installed command, an installed library in a folder of its architecture; last, of a build
+ * folder in the source tree, where the package of Python lies two folders deeper. */
+static bool in_library(const char *name, char *out) {
+    static const char *const places[] = {"/stdlib", "/../share/quasar/stdlib", "/../../share/quasar/stdlib",
+                                         "/../stdlib", "/../../../stdlib"};
+    return qlibrary_beside(places, sizeof places / sizeof *places, name, out);
+}
+
+bool qlibrary_own(const char *name, char out[PATH_MAX]) { return in_library(name, out); }
 
 bool qlibrary_find(qs_vm *vm, const char *name, char out[PATH_MAX]) {
     return in_folders(qvm(vm)->config.library_path, name, out) || in_folders(getenv("QUASAR_PATH"), name, out) ||

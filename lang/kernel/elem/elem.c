@@ -199,6 +199,83 @@ static const KPair absent = {0, 0};
 #define ELEM(id, nargs, bound, reals, whole, pairs, ...) BODY(complex, id, KPair, pairs)
 #include "lang/kernel/elem/elem.def"
 
+/* -- derivatives --------------------------------------------------------------------------------------------------- */
+static KRef less(const KBuild *build, KRef t, KRef x, KRef y) {
+    KRef wins = EITHER(LT(x, y), NE(y, y)), half = MUL(t, NUM(0.5));
+    return SELECT(wins, t, SELECT(EQ(x, y), half, NUM(0)));
+}
+
+static KRef part(const KBuild *build, KRef t, KRef x, KRef w) {
+    return SELECT(EQ(w, NUM(0)), NUM(0), MUL(t, DIV(x, w)));
+}
+
+/* log(y) - 1/(2y) - sum of B(2k)/(2k y^2k) for y >= 10 (Abramowitz and Stegun 6.3.18), which x is brought to by
+ * psi(x) = psi(x+1) - 1/x; below 1/2 by psi(x) = psi(1-x) - pi/tan(pi x). */
+static KRef digamma(const KBuild *build, KRef x) {
+    enum { STEPS = 10, TERMS = 7 };
+    static const double b[TERMS] = {1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132, -691.0 / 32760, 1.0 / 12};
+    KRef below = LT(x, NUM(0.5)), y = SELECT(below, SUB(NUM(1), x), x), sum = NUM(0), tail = NUM(b[TERMS - 1]);
+    for (int k = 0; k < STEPS; k++) sum = ADD(sum, DIV(NUM(1), ADD(y, NUM(k))));
+    KRef far = ADD(y, NUM(STEPS)), r = DIV(NUM(1), far), r2 = MUL(r, r);
+    for (int k = TERMS - 2; k >= 0; k--) tail = ADD(NUM(b[k]), MUL(r2, tail));
+    KRef psi = SUB(SUB(SUB(MATH1(log, far), MUL(NUM(0.5), r)), MUL(r2, tail)), sum);
+    KRef angle = MUL(NUM(M_PI), SUB(x, MATH1(floor, x)));
+    return SELECT(below, SUB(psi, DIV(NUM(M_PI), MATH1(tan, SELECT(below, angle, NUM(1))))), psi);
+}
+
+#define LESS(t, x, y)   less(build, t, x, y)
+#define PART(t, x, w)   part(build, t, x, w)
+#define DIGAMMA(x)      digamma(build, x)
+#define SLOPES(...)     return SLOPE_OF(__VA_ARGS__, 0, )
+#define SLOPE_OF(first, second, ...) arg == 0 ? (first) : (second)
+#define FLAT            return 0
+#define ELEM(id, nargs, bound, reals, whole, pairs, derivative, ...)                                                   \
+    static KRef slope_##id(const KBuild *build, int arg, KRef x, KRef y, KRef w, KRef t) {                             \
+        (void)build, (void)arg, (void)x, (void)y, (void)w, (void)t;                                                    \
+        derivative;                                                                                                    \
+    }
+#undef BODY
+#define BODY            return 0
+#include "lang/kernel/elem/elem.def"
+#undef SLOPES
+#undef FLAT
+#undef BODY
+#define SLOPES(...)     ELEM_SLOPES
+#define FLAT            ELEM_FLAT
+#define BODY            ELEM_BODY
+typedef KRef Slope(const KBuild *, int arg, KRef x, KRef y, KRef w, KRef t);
+static const struct { Slope *slope; uint8_t kind; } slopes[EL__COUNT] = {
+#define ELEM(id, nargs, bound, reals, whole, pairs, derivative, ...) [EL_##id] = {slope_##id, derivative},
+#include "lang/kernel/elem/elem.def"
+};
+
+ElemSlope kelem_slope_kind(Elem e) { return (ElemSlope)slopes[e].kind; }
+
+KRef kelem_slope(KBuild b, Elem e, qs_dtype d, int arg, const KRef *args, KRef result, KRef t) {
+    return b.d = d, slopes[e].slope(&b, arg, args[0], kelem_info[e].nargs > 1 ? args[1] : 0, result, t);
+}
+
+Elem kelem_instruction(const KIns *i) {
+    switch ((KOp)i->op) {
+    case K_ADD: return EL_add;
+    case K_SUB: return EL_sub;
+    case K_MUL: return EL_mul;
+    case K_DIV: return EL_div;
+    case K_MOD: return EL_mod;
+    case K_MIN: return EL_min;
+    case K_MAX: return EL_max;
+    case K_NEG: return EL_neg;
+    case K_ABS: return EL_abs;
+    case K_MATH: break;
+    default: return EL__COUNT;
+    }
+    static const uint8_t functions[MF__COUNT] = {
+#define MATHFN(id, ...) [MF_##id] = EL_##id,
+#include "lang/kernel/ir/mathfn.def"
+    };
+    return (Elem)functions[i->flag];
+}
+
 /* -- the doors ----------------------------------------------------------------------------------------------------- */
 typedef KPair RealBody(const KBuild *, KRef, KRef, KRef);
 typedef KPair ComplexBody(const KBuild *, KPair, KPair, KPair);

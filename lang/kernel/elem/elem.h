@@ -65,6 +65,13 @@ KPair kelem_real(KBuild b, Elem e, qs_dtype d, const KRef *args);
 /* The same of complex numbers, whose parts are of dtype d, float32 or float64. */
 KPair kelem_complex(KBuild b, Elem e, qs_dtype d, const KPair *args);
 
+/* The derivative of e for real numbers, of dtype d, by its argument arg, times t; result is what the body gave. */
+typedef enum { ELEM_BODY, ELEM_FLAT, ELEM_SLOPES } ElemSlope;
+ElemSlope kelem_slope_kind(Elem e);
+KRef kelem_slope(KBuild b, Elem e, qs_dtype d, int arg, const KRef *args, KRef result, KRef t); /* only ELEM_SLOPES */
+/* The row that says what an instruction of kir.def does to floats; EL__COUNT: none has a derivative of its own. */
+Elem kelem_instruction(const KIns *i);
+
 /* A comparison where qdtype_mixes_signs: x_signed says that x is the one with a sign.  It gives a bool. */
 KRef kelem_compare_signs(KBuild b, Elem e, KRef x, KRef y, bool x_signed);
 

@@ -17,7 +17,7 @@ static qs_status convert(Loops *L, const Sym *sym, const TypeExpr *here, Value *
     const TypeExpr *type = here ? here : kfind_annotation(f, sym, L->pos);
     const Str *name = type && type->kind == TE_NAME ? type->name : NULL;
     if (!type || (v->what == WHAT_VECTOR && !here)) return QS_OK;
-    if (v->what == WHAT_NUMBER) return kloop_convert(L, name, &v->num);
+    if (v->what == WHAT_NUMBER) return kloop_settle(L, name, &v->num);
     if (name && kloop_has_shape(name->s, v)) return QS_OK;
     return kloop_decline(L, L->pos, "a conversion to %s", name ? name->s : "a type");
 }
@@ -44,6 +44,9 @@ static qs_status change(Loops *L, const Node *target, Op op, const Value *old, c
     if (old->what != WHAT_VECTOR || !v || v->bound) return kloop_decline(L, L->pos, "a change of all of %s", name->s);
     TRY(kloop_operator(L, op, old, x, out));
     if (out->n != old->n || out->cols != old->cols) return kloop_decline(L, L->pos, "vectors of different lengths");
+    if (out->f64 != old->f64) /* it keeps its type */
+        for (int i = 0; i < out->n; i++) out->at[i] = kloop_held(L, old->f64, out->at[i]);
+    out->f64 = old->f64;
     return kloop_patched(L, v);
 }
 

@@ -360,7 +360,10 @@ static KRef in_box(Splitter *s, const KBox *out) {
 }
 
 /* -- the two copies --------------------------------------------------------------------------------------------- */
-static bool is_true(const Splitter *s, KRef r) { return r && s->g->ins[r].op == K_CONST && s->g->ins[r].imm == 1; }
+static bool is_const(const Splitter *s, KRef r, uint64_t v) {
+    return r && s->g->ins[r].op == K_CONST && s->g->ins[r].imm == v;
+}
+static bool is_true(const Splitter *s, KRef r) { return is_const(s, r, 1); }
 
 /* IF, ELSE and END that go: what is between them runs anyway, and its SETs keep the old value where it should not. */
 static void enter(Splitter *s, KRef own) {
@@ -432,7 +435,9 @@ static KRef copy_one(Splitter *s, KRef r, bool fast) {
     if (fast && i->op == K_SET) b = where(s, a, b, i->pos);
     if (fast && s->sure[r]) return i->op == K_BOUND ? a : kir_const_int(s->g, QS_B1, 1, i->pos);
     if (fast && i->op == K_LOAD && is_true(s, b)) b = 0;
-    if (fast && (i->op == K_STORE || i->op == K_ATOMIC) && is_true(s, c)) c = 0;
+    bool writes = i->op == K_STORE || i->op == K_ATOMIC;
+    if (fast && writes && is_const(s, c, 0)) return 0; /* only the border does that */
+    if (fast && writes && is_true(s, c)) c = 0;
     if (fast && i->op == K_CHECK && is_true(s, a)) return 0;
     return kir_copy(s->g, i, a, b, c);
 }

@@ -1,0 +1,530 @@
+/* adjoint.c -- the way back through a position: replay.h has the picture.
+ *
+ * Instructions come last first.  Each hands the adjoint of its result on to its operands; a zero is known as such and
+ * costs nothing.
+ *
+ *     read       adjoint of the element += that of the value        write      takes it from there, and leaves 0
+ *     GET, SET   the same with the adjoint of the LOCAL             BARRIER    a BARRIER
+ *     IF         the same branch                                    loop       its turns, last first
+ *
+ * A turn begins with what its LOCALs held then.  Where that is needed (sweep.c says so), it was kept for each turn, if
+ * they are few; else it is computed again from SLOTS places, of which those that are free are spread over the turns
+ * that lie ahead: 10 000 turns cost a few runs through the loop, and no more memory than ten. */
+#include "lang/kernel/grad/replay.h"
+
+enum { SLOTS = 48 };
+
+static const KIns *ins(const KReplay *v, KRef r) { return &v->f->ins[r]; }
+static bool is_live(const KReplay *v, KRef r) { return r && v->s->act.live[r]; }
+static KRef get(KReplay *v, KRef local) { return kreplay_add(v, K_GET, QS_B1, 0, local, 0, 0, 0); }
+static void set(KReplay *v, KRef local, KRef x) { kreplay_add(v, K_SET, QS_B1, 0, local, x, 0, 0); }
+static KRef zero(KReplay *v, qs_dtype d) { return kir_const_bits(v->g, d, 0, v->pos); }
+static KRef new_local(KReplay *v, KRef x) { return kreplay_add(v, K_LOCAL, QS_B1, 0, x, 0, 0, 0); }
+static KRef number(KReplay *v, int64_t n) { return kreplay_whole(v, QS_I64, n); }
+
+/* -- sums ---------------------------------------------------------------------------------------------------------- */
+static void new_sum(KReplay *v, KSum *s, qs_dtype d) {
+    *s = (KSum){.local = new_local(v, zero(v, d)), .loaded = true};
+    v->touched[v->ntouched++] = s;
+}
+
+static void load_sum(KReplay *v, KSum *s) {
+    if (s->loaded) return;
+    s->now = s->then = get(v, s->local), s->loaded = true;
+    v->touched[v->ntouched++] = s;
+}
+
+static KRef read_sum(KReplay *v, KSum *s) { return load_sum(v, s), s->now; }
+
+static KRef take_sum(KReplay *v, KSum *s) {
+    KRef x = read_sum(v, s);
+    return s->now = 0, x;
+}
+
+static KRef plus(KReplay *v, KRef a, KRef b) { return !a ? b : !b ? a : kreplay_fold(v, K_ADD, a, b, 0); }
+
+static void add_sum(KReplay *v, KSum *s, KRef x) {
+    load_sum(v, s);
+    s->now = plus(v, s->now, x);
+}
+
+/* Regions of g begin and end with all sums in their LOCALs. */
+static void settle(KReplay *v) {
+    for (int k = 0; k < v->ntouched; k++) {
+        KSum *s = v->touched[k];
+        if (s->now != s->then) set(v, s->local, s->now ? s->now : zero(v, (qs_dtype)v->g->ins[s->local].dtype));
+        s->loaded = false;
+    }
+    v->ntouched = 0;
+}
+
+/* -- adjoints of values -------------------------------------------------------------------------------------------- */
+static void give(KReplay *v, KRef r, KRef x) {
+    if (!x || !is_live(v, r)) return;
+    if (v->crosses[r]) add_sum(v, &v->sum[r], x);
+    else v->adjoint[r] = plus(v, v->adjoint[r], x);
+}
+
+static KRef take(KReplay *v, KRef r) {
+    if (!is_live(v, r)) return 0;
+    if (v->crosses[r]) return take_sum(v, &v->sum[r]);
+    KRef x = v->adjoint[r];
+    return v->adjoint[r] = 0, x;
+}
+
+/* -- arrays of parameters ------------------------------------------------------------------------------------------ */
+typedef struct { int param; KRef at, guard; qs_dtype d; } KElement;
+
+static KRef use(void *v, KRef r) { return kreplay_use(v, r); }
+
+static KElement element(KReplay *v, const KIns *i, KRef guard) {
+    KElement e = {.param = v->s->param[i->imm].adjoint};
+    e.at = kindex_packed(v->g, v->f, i, use, v);
+    e.guard = kreplay_use(v, guard);
+    e.d = kir_value_dtype((qs_dtype)v->s->params[e.param].dtype);
+    return e;
+}
+
+static KRef load(KReplay *v, const KElement *e) {
+    return kreplay_add(v, K_LOAD, e->d, 0, e->at, e->guard, 0, (uint64_t)e->param);
+}
+
+static void store(KReplay *v, const KElement *e, KRef x) {
+    kreplay_add(v, K_STORE, QS_B1, 0, e->at, x, e->guard, (uint64_t)e->param);
+}
+
+static void add_to_array(KReplay *v, const KElement *e, bool own, KRef x) {
+    if (own || v->f->serial) store(v, e, kreplay_fold(v, K_ADD, load(v, e), x, 0));
+    else kreplay_add(v, K_ATOMIC, QS_B1, KA_ADD, e->at, x, e->guard, (uint64_t)e->param);
+}
+
+static bool has_adjoint(const KReplay *v, const KIns *i) { return v->s->param[i->imm].adjoint >= 0; }
+
+/* The sum of an element that is not there would go on to what was not written. */
+static KRef guarded(KReplay *v, KRef guard, KRef x) {
+    return guard ? kreplay_fold(v, K_SELECT, kreplay_use(v, guard), x, zero(v, (qs_dtype)v->g->ins[x].dtype)) : x;
+}
+
+static void back_load(KReplay *v, const KIns *i, KRef x) {
+    if (!x || !has_adjoint(v, i)) return;
+    if (v->owner[i->imm] == KOWN_ELEMENT) {
+        add_sum(v, &v->param_sum[i->imm], v->f->params[i->imm].written ? guarded(v, i->b, x) : x);
+        return;
+    }
+    KElement e = element(v, i, i->b);
+    add_to_array(v, &e, v->owner[i->imm] == KOWN_SOME, x);
+}
+
+static void back_store(KReplay *v, const KIns *i) {
+    if (!has_adjoint(v, i)) return;
+    if (v->owner[i->imm] == KOWN_ELEMENT) {
+        give(v, i->b, take_sum(v, &v->param_sum[i->imm]));
+        return;
+    }
+    KElement e = element(v, i, i->c);
+    if (is_live(v, i->b)) give(v, i->b, load(v, &e));
+    store(v, &e, zero(v, e.d));
+}
+
+static void back_update(KReplay *v, const KIns *i) {
+    if (!has_adjoint(v, i) || !is_live(v, i->b)) return;
+    KElement e = {0};
+    bool own = v->owner[i->imm] == KOWN_ELEMENT;
+    if (!own) e = element(v, i, i->c);
+    KRef x = own ? read_sum(v, &v->param_sum[i->imm]) : load(v, &e);
+    give(v, i->b, x && i->flag == KA_SUB ? kreplay_fold(v, K_NEG, x, 0, 0) : x);
+}
+
+/* -- private and shared arrays ------------------------------------------------------------------------------------- */
+static KRef read_twin(KReplay *v, const KIns *i) {
+    return kreplay_add(v, K_ALOAD, QS_B1, 0, v->twin[i->a], kreplay_use(v, i->b), 0, 0);
+}
+
+static void write_twin(KReplay *v, const KIns *i, KRef x) {
+    kreplay_add(v, K_ASTORE, QS_B1, 0, v->twin[i->a], kreplay_use(v, i->b), x, 0);
+}
+
+static void back_aload(KReplay *v, const KIns *i, KRef x) {
+    if (!x || !is_live(v, i->a)) return;
+    if (ins(v, i->a)->op == K_SHARED)
+        kreplay_add(v, K_AATOMIC, QS_B1, KA_ADD, v->twin[i->a], kreplay_use(v, i->b), x, 0);
+    else write_twin(v, i, kreplay_fold(v, K_ADD, read_twin(v, i), x, 0));
+}
+
+static void back_astore(KReplay *v, const KIns *i) {
+    if (!is_live(v, i->a)) return;
+    if (is_live(v, i->c)) give(v, i->c, read_twin(v, i));
+    write_twin(v, i, zero(v, (qs_dtype)ins(v, i->a)->dtype));
+}
+
+static void back_aatomic(KReplay *v, const KIns *i) {
+    if (!is_live(v, i->a) || !is_live(v, i->c)) return;
+    KRef x = read_twin(v, i);
+    give(v, i->c, i->flag == KA_SUB ? kreplay_fold(v, K_NEG, x, 0, 0) : x);
+}
+
+/* -- values -------------------------------------------------------------------------------------------------------- */
+static void back_select(KReplay *v, const KIns *i, KRef x) {
+    KRef c = kreplay_use(v, i->a), none = zero(v, (qs_dtype)i->dtype);
+    if (is_live(v, i->b)) give(v, i->b, kreplay_fold(v, K_SELECT, c, x, none));
+    if (is_live(v, i->c)) give(v, i->c, kreplay_fold(v, K_SELECT, c, none, x));
+}
+
+static void back_arithmetic(KReplay *v, KRef r, const KIns *i, KRef x) {
+    KInto into = {.f = v->g, .pos = &v->pos};
+    Elem e = kelem_instruction(i);
+    KRef args[2] = {kreplay_use(v, i->a), kreplay_use(v, i->b)}, result = kreplay_use(v, r);
+    for (int k = 0; k < 2; k++)
+        if (is_live(v, i->arg[k]))
+            give(v, i->arg[k], kelem_slope(kelem_into(&into), e, (qs_dtype)i->dtype, k, args, result, x));
+}
+
+static void back_value(KReplay *v, KRef r, const KIns *i, KRef x) {
+    switch ((KOp)i->op) {
+    case K_PARAM: add_sum(v, &v->param_sum[i->imm], x); break;
+    case K_GET: add_sum(v, &v->sum[i->a], x); break;
+    case K_LOAD: back_load(v, i, x); break;
+    case K_ALOAD: back_aload(v, i, x); break;
+    case K_CAST: give(v, i->a, kreplay_cast(v, (qs_dtype)ins(v, i->a)->dtype, x)); break;
+    case K_SELECT: back_select(v, i, x); break;
+    default: back_arithmetic(v, r, i, x); break;
+    }
+}
+
+static void back_one(KReplay *v, KRef r) {
+    const KIns *i = ins(v, r);
+    v->pos = i->pos;
+    switch ((KOp)i->op) {
+    case K_STORE: back_store(v, i); return;
+    case K_ATOMIC: back_update(v, i); return;
+    case K_ASTORE: back_astore(v, i); return;
+    case K_AATOMIC: back_aatomic(v, i); return;
+    case K_BARRIER: kreplay_add(v, K_BARRIER, QS_B1, 0, 0, 0, 0, 0); return;
+    case K_SET: if (is_live(v, i->a)) give(v, i->b, take_sum(v, &v->sum[i->a])); return;
+    case K_LOCAL: if (is_live(v, r)) give(v, i->a, take_sum(v, &v->sum[r])); return;
+    default: break;
+    }
+    KRef x = kir_has_result(i) && i->op != K_LARRAY && i->op != K_SHARED ? take(v, r) : 0;
+    if (x) back_value(v, r, i, x);
+}
+
+/* -- regions ------------------------------------------------------------------------------------------------------- */
+static void back(KReplay *v, KRef first, KRef last);
+
+static bool acts(const KReplay *v, KRef first, KRef last) { return v->acts[last] != v->acts[first]; }
+
+static void back_if(KReplay *v, KRef begin, KRef other, KRef end) {
+    KRef mid = other ? other : end;
+    KRef cond = kreplay_use(v, ins(v, begin)->a);
+    settle(v);
+    kreplay_open(v, K_IF, QS_B1, cond, 0, 0);
+    back(v, begin + 1, mid);
+    settle(v);
+    if (other && acts(v, other, end)) {
+        kreplay_else(v);
+        back(v, other + 1, end);
+        settle(v);
+    }
+    kreplay_close(v);
+}
+
+/* The adjoints of a frame begin with zero. */
+static void make_sums(KReplay *v, KRef first, KRef last) {
+    for (KRef r = first; r < last; r++) {
+        const KIns *i = ins(v, r);
+        if (kir_is_loop(i->op)) {
+            r = v->f->regions[r].end;
+            continue;
+        }
+        if (!is_live(v, r)) continue;
+        qs_dtype d = (qs_dtype)i->dtype;
+        if (i->op == K_LARRAY) v->twin[r] = kreplay_add(v, K_LARRAY, d, 0, 0, 0, 0, i->imm);
+        else if (i->op == K_SHARED) v->twin[r] = kreplay_add(v, K_SHARED, d, 1, 0, 0, 0, i->imm);
+        else if (i->op == K_LOCAL || v->crosses[r]) new_sum(v, &v->sum[r], d);
+    }
+}
+
+static void back_frame(KReplay *v, KRef first, KRef last) {
+    make_sums(v, first, last);
+    back(v, first, last);
+    settle(v);
+}
+
+/* -- loops --------------------------------------------------------------------------------------------------------- */
+typedef struct { KRef loop; KLoopState *l; KRef *outer; KRef a, step; qs_dtype d; } KWayBack; /* a, step: of a FOR */
+
+/* The turn in which the LOCALs of f are `local`. */
+static void back_turn(KReplay *v, const KWayBack *w) {
+    KRef first = v->s->body[w->loop], end = v->f->regions[w->loop].end, frame = v->frame;
+    v->frame = w->loop;
+    kreplay_frame(v, first, end);
+    back_frame(v, first, end);
+    v->frame = frame;
+}
+
+static void begin_state(KReplay *v, const KWayBack *w, bool all) {
+    for (int k = 0; k < w->l->n; k++)
+        if (all || !w->l->set[k]) v->local[w->l->state[k]] = new_local(v, kreplay_entry(v, w->l, k));
+}
+
+/* The counter of a FOR in its n-th turn. */
+static void bind_counter(KReplay *v, const KWayBack *w, KRef n) {
+    if (!w->a) return;
+    KRef value = kreplay_fold(v, K_ADD, kreplay_cast(v, QS_I64, w->a),
+                              kreplay_fold(v, K_MUL, n, kreplay_cast(v, QS_I64, w->step), 0), 0);
+    kreplay_bind(v, w->loop, kreplay_cast(v, w->d, value));
+}
+
+static void begin_with_history(KReplay *v, const KWayBack *w, KRef turn) {
+    for (int k = 0; k < w->l->n; k++) {
+        if (!w->l->set[k]) continue;
+        KRef then = kreplay_add(v, K_ALOAD, QS_B1, 0, w->l->history[k], turn, 0, 0);
+        v->local[w->l->state[k]] = new_local(v, then);
+    }
+}
+
+typedef struct { KRef top, turn, *slot, next, step; } KSlots; /* top, next, step: LOCALs; turn, slot: LARRAYs */
+
+static void put_slot(KReplay *v, const KWayBack *w, const KSlots *s, KRef turn) {
+    KRef top = kreplay_fold(v, K_ADD, get(v, s->top), kreplay_whole(v, QS_I32, 1), 0);
+    set(v, s->top, top);
+    kreplay_add(v, K_ASTORE, QS_B1, 0, s->turn, top, turn, 0);
+    for (int k = 0; k < w->l->n; k++)
+        if (w->l->set[k])
+            kreplay_add(v, K_ASTORE, QS_B1, 0, s->slot[k], top, get(v, v->local[w->l->state[k]]), 0);
+}
+
+static KSlots begin_slots(KReplay *v, const KWayBack *w) {
+    KSlots s = {.slot = qarena_alloc(v->s->arena, (size_t)(w->l->n + 1) * sizeof(KRef))};
+    s.turn = kreplay_add(v, K_LARRAY, QS_I64, 0, 0, 0, 0, SLOTS);
+    for (int k = 0; k < w->l->n; k++)
+        if (w->l->set[k])
+            s.slot[k] = kreplay_add(v, K_LARRAY, (qs_dtype)ins(v, w->l->state[k])->dtype, 0, 0, 0, 0, SLOTS);
+    s.top = new_local(v, kreplay_whole(v, QS_I32, -1));
+    s.next = new_local(v, number(v, 0)), s.step = new_local(v, number(v, 0));
+    begin_state(v, w, true);
+    put_slot(v, w, &s, number(v, 0));
+    return s;
+}
+
+/* Half of the free slots are spread over the turns ahead, so that there are some for those between. */
+static void choose_step(KReplay *v, const KSlots *s, KRef from, KRef turn) {
+    KRef free_slots = kreplay_fold(v, K_SUB, kreplay_whole(v, QS_I32, SLOTS - 1), get(v, s->top), 0);
+    KRef room = kreplay_cast(v, QS_I64, free_slots), ahead = kreplay_fold(v, K_SUB, turn, from, 0), one = number(v, 1);
+    KRef half = kreplay_fold(v, K_DIV, kreplay_fold(v, K_ADD, room, one, 0), number(v, 2), 0);
+    KRef wide = kreplay_fold(v, K_ADD, kreplay_fold(v, K_DIV, ahead, kreplay_fold(v, K_ADD, half, one, 0), 0), one, 0);
+    KRef step = kreplay_fold(v, K_SELECT, kreplay_fold(v, K_LE, ahead, room, 0), one, wide);
+    set(v, s->step, step);
+    set(v, s->next, kreplay_fold(v, K_ADD, from, step, 0));
+}
+
+static void spread(KReplay *v, const KWayBack *w, const KSlots *s, KRef turn) {
+    KRef due = kreplay_fold(v, K_EQ, turn, get(v, s->next), 0);
+    KRef has_room = kreplay_fold(v, K_LT, get(v, s->top), kreplay_whole(v, QS_I32, SLOTS - 1), 0);
+    kreplay_open(v, K_IF, QS_B1, kreplay_fold(v, K_AND, due, has_room, 0), 0, 0);
+    put_slot(v, w, s, turn);
+    set(v, s->next, kreplay_fold(v, K_ADD, turn, get(v, s->step), 0));
+    kreplay_close(v);
+}
+
+/* LOCALs become what they were when `turn` began. */
+static void return_to(KReplay *v, const KWayBack *w, const KSlots *s, KRef turn) {
+    KRef top = get(v, s->top), from = kreplay_add(v, K_ALOAD, QS_B1, 0, s->turn, top, 0, 0), one = number(v, 1);
+    for (int k = 0; k < w->l->n; k++)
+        if (w->l->set[k])
+            v->local[w->l->state[k]] = new_local(v, kreplay_add(v, K_ALOAD, QS_B1, 0, s->slot[k], top, 0, 0));
+    begin_state(v, w, false);
+    choose_step(v, s, from, turn);
+    KRef frame = v->frame;
+    v->frame = w->loop;
+    KRef n = kreplay_open(v, K_FOR, QS_I64, from, kreplay_fold(v, K_SUB, turn, one, 0), one);
+    spread(v, w, s, n);
+    bind_counter(v, w, n);
+    kreplay_turn(v, v->s->body[w->loop], v->f->regions[w->loop].end);
+    kreplay_close(v);
+    v->frame = frame;
+    KRef now = get(v, s->top), last = kreplay_add(v, K_ALOAD, QS_B1, 0, s->turn, now, 0, 0);
+    kreplay_open(v, K_IF, QS_B1, kreplay_fold(v, K_EQ, last, turn, 0), 0, 0);
+    set(v, s->top, kreplay_fold(v, K_SUB, now, kreplay_whole(v, QS_I32, 1), 0));
+    kreplay_close(v);
+}
+
+static void start_turn(KReplay *v, const KWayBack *w, const KSlots *s, KRef turn) {
+    if (!w->l->any_set) begin_state(v, w, true);
+    else if (w->l->turns > 0) begin_state(v, w, false), begin_with_history(v, w, turn);
+    else return_to(v, w, s, turn);
+}
+
+static bool needs_slots(const KLoopState *l) { return l->any_set && l->turns < 0; }
+
+/* How many turns FOR a..b by c has is known to be some: the IF around tells. */
+static void back_for(KReplay *v, KWayBack *w) {
+    const KIns *i = ins(v, w->loop);
+    double c = 0;
+    KRef a = w->a = kreplay_use(v, i->a), b = kreplay_use(v, i->b), step = w->step = kreplay_use(v, i->c);
+    bool by_one = kir_is_const(v->g, step, &c) && (c == 1 || c == -1);
+    KRef a64 = kreplay_cast(v, QS_I64, a), b64 = kreplay_cast(v, QS_I64, b), step64 = kreplay_cast(v, QS_I64, step);
+    KRef none = number(v, 0), last = b;
+    if (!by_one) {
+        KRef up = kreplay_fold(v, K_LT, none, step64, 0), some = kreplay_fold(v, K_NE, step64, none, 0);
+        KRef before = kreplay_fold(v, K_LE, a64, b64, 0), behind = kreplay_fold(v, K_LE, b64, a64, 0);
+        KRef reached = kreplay_fold(v, K_SELECT, up, before, behind);
+        kreplay_open(v, K_IF, QS_B1, kreplay_fold(v, K_AND, some, reached, 0), 0, 0);
+        KRef whole = kreplay_fold(v, K_DIV, kreplay_fold(v, K_SUB, b64, a64, 0), step64, 0);
+        last = kreplay_cast(v, w->d, kreplay_fold(v, K_ADD, a64, kreplay_fold(v, K_MUL, whole, step64, 0), 0));
+    }
+    KSlots slots = needs_slots(w->l) ? begin_slots(v, w) : (KSlots){0};
+    KRef n = kreplay_open(v, K_FOR, w->d, last, a, kreplay_fold(v, K_NEG, step, 0, 0));
+    KRef gone = kreplay_fold(v, K_SUB, kreplay_cast(v, QS_I64, n), a64, 0);
+    KRef turn = kreplay_fold(v, K_DIV, gone, step64, 0);
+    if (c == -1) turn = kreplay_fold(v, K_NEG, gone, 0, 0);
+    start_turn(v, w, &slots, turn);
+    kreplay_bind(v, w->loop, n);
+    back_turn(v, w);
+    kreplay_close(v);
+    if (!by_one) kreplay_close(v);
+}
+
+static void back_while(KReplay *v, KWayBack *w) {
+    KRef count = get(v, w->l->count), one = number(v, 1);
+    KSlots slots = w->l->any_set ? begin_slots(v, w) : (KSlots){0};
+    KRef n = kreplay_open(v, K_FOR, QS_I64, kreplay_fold(v, K_SUB, count, one, 0), number(v, 0), number(v, -1));
+    start_turn(v, w, &slots, n);
+    back_turn(v, w);
+    kreplay_close(v);
+}
+
+static void back_loop(KReplay *v, KRef loop) {
+    KLoopState *l = &v->loop[loop];
+    KWayBack w = {.loop = loop, .l = l, .d = (qs_dtype)ins(v, loop)->dtype};
+    w.outer = qarena_alloc(v->s->arena, (size_t)(l->n + 1) * sizeof(KRef));
+    for (int k = 0; k < l->n; k++) w.outer[k] = v->local[l->state[k]];
+    settle(v);
+    if (ins(v, loop)->op == K_FOR) back_for(v, &w);
+    else back_while(v, &w);
+    for (int k = 0; k < l->n; k++) v->local[l->state[k]] = w.outer[k];
+}
+
+static void back(KReplay *v, KRef first, KRef last) {
+    for (KRef r = last; r-- > first;) {
+        if (ins(v, r)->op != K_END) {
+            back_one(v, r);
+            continue;
+        }
+        KRef end = r, other = v->f->regions[r].opener, begin = other;
+        if (ins(v, other)->op == K_ELSE) begin = v->f->regions[other].opener;
+        else other = 0;
+        r = begin;
+        v->pos = ins(v, begin)->pos;
+        if (!acts(v, begin, end)) continue;
+        if (kir_is_loop(ins(v, begin)->op)) back_loop(v, begin);
+        else back_if(v, begin, other, end);
+    }
+}
+
+/* -- all ----------------------------------------------------------------------------------------------------------- */
+static bool has_action(const KReplay *v, KRef r) {
+    const KIns *i = ins(v, r);
+    switch ((KOp)i->op) {
+    case K_STORE: case K_ATOMIC: return has_adjoint(v, i);
+    case K_SET: case K_ASTORE: case K_AATOMIC: return is_live(v, i->a);
+    case K_BARRIER: return true;
+    default: return is_live(v, r);
+    }
+}
+
+static KRef region(const KFunc *f, KRef r) { return f->regions[r].around; }
+
+static void find_crossing(KReplay *v) {
+    v->acts[1] = 0;
+    for (KRef r = 1; r < v->f->nins; r++) {
+        v->acts[r + 1] = v->acts[r] + has_action(v, r);
+        for (int k = 0; k < 3; k++) {
+            KRef x = ins(v, r)->arg[k];
+            uint8_t op = ins(v, x)->op;
+            if (!is_live(v, x) || op == K_LOCAL || op == K_LARRAY || op == K_SHARED) continue;
+            if (region(v->f, x) != region(v->f, r)) v->crosses[x] = 1;
+        }
+    }
+}
+
+static void find_owners(KReplay *v) {
+    for (int p = 0; p < v->f->nparams; p++) {
+        if (v->f->params[p].kind != KP_ARRAY || v->s->param[p].adjoint < 0 || v->f->serial) continue;
+        v->owner[p] = (uint8_t)kindex_owner(v->f, p, &v->element[p]);
+        if (qdtype_is_complex((qs_dtype)v->f->params[p].dtype) && v->owner[p] == KOWN_ELEMENT) v->owner[p] = KOWN_SOME;
+    }
+}
+
+static void begin(KReplay *v, const KGrading *s) {
+    size_t n = s->f->nins;
+    Arena *a = s->arena;
+    kreplay_begin(v, s);
+    v->adjoint = qarena_alloc(a, n * sizeof(KRef)), v->sum = qarena_alloc(a, n * sizeof *v->sum);
+    v->param_sum = qarena_alloc(a, ((size_t)s->f->nparams + 1) * sizeof *v->param_sum);
+    v->touched = qarena_alloc(a, (n + (size_t)s->f->nparams + 1) * sizeof *v->touched);
+    v->owner = qarena_alloc(a, (size_t)s->f->nparams + 1);
+    v->element = qarena_alloc(a, ((size_t)s->f->nparams + 1) * sizeof(KRef));
+    v->crosses = qarena_alloc(a, n), v->twin = qarena_alloc(a, n * sizeof(KRef));
+    v->acts = qarena_alloc(a, (n + 1) * sizeof *v->acts);
+    find_crossing(v);
+    find_owners(v);
+}
+
+/* The sum of a parameter's adjoint is one number for a position. */
+static bool has_sum(const KReplay *v, int p) {
+    if (v->s->param[p].adjoint < 0) return false;
+    return v->f->params[p].kind == KP_NUM || v->owner[p] == KOWN_ELEMENT;
+}
+
+static KRef fixed(void *ud, KRef r) { /* again: where it stands in f it need not be seen here */
+    KReplay *v = ud;
+    const KIns *i = ins(v, r);
+    if (!r || !i->a) return kreplay_use(v, r);
+    return kir_copy(v->g, i, fixed(v, i->a), fixed(v, i->b), fixed(v, i->c));
+}
+
+static KElement own_element(KReplay *v, int p) {
+    const KIns *i = ins(v, v->element[p]);
+    return (KElement){.param = v->s->param[p].adjoint, .at = kindex_packed(v->g, v->f, i, fixed, v),
+                      .guard = fixed(v, kindex_guard(i)), .d = kir_value_dtype((qs_dtype)v->f->params[p].dtype)};
+}
+
+static void begin_params(KReplay *v) {
+    for (int p = 0; p < v->f->nparams; p++) {
+        if (!has_sum(v, p)) continue;
+        KSum *s = &v->param_sum[p];
+        new_sum(v, s, kir_value_dtype((qs_dtype)v->f->params[p].dtype));
+        if (v->f->params[p].kind == KP_NUM || !v->f->params[p].written) continue;
+        KElement e = own_element(v, p);
+        s->now = load(v, &e);
+    }
+}
+
+static void end_element(KReplay *v, int p, KRef x) {
+    KElement e = own_element(v, p);
+    store(v, &e, x);
+}
+
+static void end_params(KReplay *v) {
+    for (int p = 0; p < v->f->nparams; p++) {
+        qs_dtype d = kir_value_dtype((qs_dtype)v->f->params[p].dtype);
+        KRef x = has_sum(v, p) ? take_sum(v, &v->param_sum[p]) : 0;
+        KElement e = {.param = v->s->param[p].adjoint, .at = number(v, 0), .d = d};
+        if (has_sum(v, p) && v->owner[p] == KOWN_ELEMENT) end_element(v, p, x ? x : zero(v, d));
+        else if (x) add_to_array(v, &e, false, x);
+    }
+}
+
+qs_status kadjoint_make(const KGrading *s, KAdjoint *out) {
+    KReplay v;
+    begin(&v, s);
+    begin_params(&v);
+    kreplay_frame(&v, 1, s->f->nins);
+    make_sums(&v, 1, s->f->nins);
+    back(&v, 1, s->f->nins);
+    end_params(&v);
+    kir_seal(v.g);
+    *out = (KAdjoint){v.g, v.read, v.nread};
+    return v.status;
+}

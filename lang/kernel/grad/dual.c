@@ -1,0 +1,98 @@
+/* dual.c -- forward derivatives: each value beside its tangent.
+ *
+ *     y = x*z                  y = x*z,  y' = x'*z + z'*x
+ *     SET l = y                SET l = y, SET l' = y'
+ *     STORE a[i] = y           STORE a[i] = y, STORE a'[i] = y'
+ *
+ * Control flow is that of f, so nothing has to be known twice.  A tangent that is surely zero is not computed. */
+#include "lang/kernel/grad/grading.h"
+
+typedef struct {
+    const KGrading *s;
+    const KFunc *f;
+    KFunc *g;
+    KRef *map, *tangent;  /* by instruction of f; of LOCALs and private or shared arrays their twins */
+    uint32_t pos;
+} Dual;
+
+static bool is_live(const Dual *v, KRef r) { return r && v->s->act.live[r]; }
+static KRef add(Dual *v, KOp op, qs_dtype d, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm) {
+    return kir_add(v->g, op, d, flag, a, b, c, imm, v->pos);
+}
+static KRef fold(Dual *v, KOp op, KRef a, KRef b, KRef c) { return kir_fold(v->g, op, QS_B1, 0, a, b, c, v->pos); }
+static KRef plus(Dual *v, KRef a, KRef b) { return !a ? b : !b ? a : fold(v, K_ADD, a, b, 0); }
+static KRef zero(Dual *v, qs_dtype d) { return kir_const_bits(v->g, d, 0, v->pos); }
+static KRef some(Dual *v, KRef r) { /* the tangent of r, where a number is wanted */
+    return v->tangent[r] ? v->tangent[r] : zero(v, (qs_dtype)v->f->ins[r].dtype);
+}
+
+static KRef mapped(void *v, KRef r) { return ((Dual *)v)->map[r]; }
+
+static KRef arithmetic(Dual *v, const KIns *i, KRef result) {
+    KInto into = {.f = v->g, .pos = &v->pos};
+    Elem e = kelem_instruction(i);
+    KRef args[2] = {v->map[i->a], v->map[i->b]}, sum = 0;
+    for (int k = 0; k < 2; k++)
+        if (i->arg[k] && v->tangent[i->arg[k]])
+            sum = plus(v, sum, kelem_slope(kelem_into(&into), e, (qs_dtype)i->dtype, k, args, result,
+                                           v->tangent[i->arg[k]]));
+    return sum;
+}
+
+static int twin(const Dual *v, const KIns *i) { return v->s->param[i->imm].adjoint; }
+
+static KRef of_param(Dual *v, const KIns *i, int p) {
+    return add(v, K_LOAD, (qs_dtype)i->dtype, 0, kir_const_int(v->g, QS_I64, 0, v->pos), 0, 0, (uint64_t)p);
+}
+
+static KRef tangent_of(Dual *v, KRef r) {
+    const KIns *i = &v->f->ins[r];
+    if (!is_live(v, r)) return 0;
+    switch ((KOp)i->op) {
+    case K_PARAM: return of_param(v, i, twin(v, i));
+    case K_LOAD:
+        return add(v, K_LOAD, (qs_dtype)i->dtype, 0, kindex_packed(v->g, v->f, i, mapped, v), v->map[i->b], 0,
+                   (uint64_t)twin(v, i));
+    case K_LOCAL: return add(v, K_LOCAL, QS_B1, 0, some(v, i->a), 0, 0, 0);
+    case K_LARRAY: case K_SHARED: return add(v, (KOp)i->op, (qs_dtype)i->dtype, i->flag, 0, 0, 0, i->imm);
+    case K_GET: return add(v, K_GET, QS_B1, 0, v->tangent[i->a], 0, 0, 0);
+    case K_ALOAD: return add(v, K_ALOAD, QS_B1, 0, v->tangent[i->a], v->map[i->b], 0, 0);
+    case K_CAST:
+        if (!v->tangent[i->a]) return 0;
+        return kir_fold(v->g, K_CAST, (qs_dtype)i->dtype, 0, v->tangent[i->a], 0, 0, v->pos);
+    case K_SELECT:
+        if (!v->tangent[i->b] && !v->tangent[i->c]) return 0;
+        return fold(v, K_SELECT, v->map[i->a], some(v, i->b), some(v, i->c));
+    default: return arithmetic(v, i, v->map[r]);
+    }
+}
+
+static void write(Dual *v, const KIns *i) {
+    switch ((KOp)i->op) {
+    case K_SET: if (is_live(v, i->a)) add(v, K_SET, QS_B1, 0, v->tangent[i->a], some(v, i->b), 0, 0); return;
+    case K_ASTORE: case K_AATOMIC:
+        if (is_live(v, i->a)) add(v, (KOp)i->op, QS_B1, i->flag, v->tangent[i->a], v->map[i->b], some(v, i->c), 0);
+        return;
+    case K_STORE: case K_ATOMIC:
+        if (twin(v, i) < 0) return;
+        add(v, (KOp)i->op, QS_B1, i->flag, kindex_packed(v->g, v->f, i, mapped, v), some(v, i->b), v->map[i->c],
+            (uint64_t)twin(v, i));
+        return;
+    default: return;
+    }
+}
+
+KFunc *kdual_make(const KGrading *s) {
+    size_t n = s->f->nins;
+    Dual v = {.s = s, .f = s->f, .g = kgrad_shell(s)};
+    v.map = qarena_alloc(s->arena, n * sizeof(KRef)), v.tangent = qarena_alloc(s->arena, n * sizeof(KRef));
+    for (KRef r = 1; r < n; r++) {
+        const KIns *i = &v.f->ins[r];
+        v.pos = i->pos;
+        write(&v, i); /* before the write itself: its operands are the same */
+        v.map[r] = kir_copy(v.g, i, v.map[i->a], v.map[i->b], v.map[i->c]);
+        v.tangent[r] = kir_has_result(i) ? tangent_of(&v, r) : 0;
+    }
+    kir_seal(v.g);
+    return v.g;
+}

@@ -1,0 +1,491 @@
+/* gather.c -- additions that many positions make to one element become sums that each element makes for itself.
+ *
+ *     of the way back                              instead, for each element q of x
+ *       FOR o  adjoint of x [p + o] += g(p, o)       sum = 0;  FOR o  sum += g(q - o, o)
+ *       FOR k  adjoint of x [p0, k] += g(p, k)       sum = 0;  FOR p1 in 0 … extent-1  sum += g((q0, p1), q1)
+ *
+ * Each coordinate of the element is a position or the counter of a loop, plus what does not depend on it: so it can be
+ * solved for that.  Axes of the launch that are not found so are gone through by loops; so are loops whose counter is
+ * not.  What is added, g, must be computable from memory alone for any position: arithmetic of elements that nobody has
+ * changed yet.  Positions outside of the launch, turns outside of the loop add nothing.
+ *
+ * Where a coordinate goes through BOUND, this is the interior, for which BOUND is nothing.  What the border folds back
+ * is added as before, behind the guard that BOUND was needed; opt.c makes an interior without it.  Factors that all
+ * terms have in common are taken out of the sum. */
+#include "lang/kernel/grad/grading.h"
+
+#include "lang/kernel/ir/affine.h"
+
+enum { SITES = 64, FACTORS = 4, DEPTH = 40, LOOPS = 32, COST = 250, FEW = 64 };
+
+/* coordinate = sign * var + rest; var: a POS or FOR of f; 0: the coordinate is fixed */
+typedef struct { KRef var; int64_t sign; Affine rest; } Solved;
+typedef struct {
+    KRef at;                        /* the ATOMIC */
+    KRef coord[QS_MAX_RANK], bound[QS_MAX_RANK]; /* inside its BOUND, if there is one; the BOUND, or 0 */
+    Solved by[QS_MAX_RANK];
+    KRef value; int nfactors;       /* what is added, without common factors */
+    struct { uint8_t op; KRef by; } factor[FACTORS];
+    int sum;                        /* where it is added up */
+    bool done;
+} Site;
+
+typedef struct {
+    const KGrading *s;
+    const KFunc *f;                 /* the way back */
+    KFunc *g;                       /* the gathering function */
+    int param, adjoint, rank;       /* of f; rank: of the array */
+    Site site[SITES]; int n;
+    int axes[QS_MAX_RANK], naxes;   /* dimensions that are solved */
+    KRef *map, *wide; uint32_t *when, now; /* values in g, while `when` is now */
+    KRef pos[QS_MAX_RANK];          /* in g: by axis of the launch of the way back */
+    KRef inside, sum[SITES];
+    int sum_site[SITES], nsums;
+    bool many;                      /* turns of the loops that are open: their sums may run abreast */
+} Gather;
+
+static const KIns *ins(const Gather *v, KRef r) { return &v->f->ins[r]; }
+
+/* -- looking: coordinates ------------------------------------------------------------------------------------------ */
+static KRef uncast(const KFunc *f, KRef r) {
+    while (f->ins[r].op == K_CAST && (f->ins[f->ins[r].a].dtype == QS_I32 || f->ins[f->ins[r].a].dtype == QS_I64))
+        r = f->ins[r].a;
+    return r;
+}
+
+static bool depends(const KFunc *f, KRef r, uint8_t op, int depth) { /* on a POS, or FOR */
+    const KIns *i = &f->ins[r];
+    if (!r) return false;
+    if (i->op == op || depth == 0) return true;
+    if (kir_ops[i->op].effect != KE_PURE && i->op != K_FOR) return true;
+    for (int k = 0; k < 3; k++)
+        if (depends(f, i->arg[k], op, depth - 1)) return true;
+    return false;
+}
+
+static bool by_one(const KFunc *f, KRef loop) {
+    double c;
+    return kir_is_const(f, f->ins[loop].c, &c) && (c == 1 || c == -1);
+}
+
+static bool is_taken(const Site *s, int before, const KFunc *f, KRef var) {
+    for (int d = 0; d < before; d++)
+        if (s->by[d].var && f->ins[s->by[d].var].op == f->ins[var].op &&
+            (f->ins[var].op == K_POS ? f->ins[s->by[d].var].imm == f->ins[var].imm : s->by[d].var == var))
+            return true;
+    return false;
+}
+
+/* coordinate = ± x + rest */
+static bool solve_for(const Gather *v, Site *s, int d, const Affine *sum, uint8_t op) {
+    for (int i = 0; i < sum->n; i++) {
+        KRef x = uncast(v->f, sum->term[i].ref);
+        int64_t factor = sum->term[i].factor;
+        if (ins(v, x)->op != op || (factor != 1 && factor != -1) || is_taken(s, d, v->f, x)) continue;
+        if (op == K_FOR && !by_one(v->f, x)) continue;
+        s->by[d] = (Solved){x, factor, *sum};
+        Affine one = {.n = 1};
+        one.term[0].ref = sum->term[i].ref, one.term[0].factor = 1;
+        return kaffine_add(&s->by[d].rest, &one, -factor);
+    }
+    return false;
+}
+
+static bool has_op(const Gather *v, const Affine *a, uint8_t op) {
+    for (int i = 0; i < a->n; i++)
+        if (depends(v->f, a->term[i].ref, op, DEPTH)) return true;
+    return false;
+}
+
+static bool solve_coord(const Gather *v, Site *s, int d) {
+    Affine sum;
+    if (!s->coord[d]) return true;
+    if (!kaffine_of(v->f, s->coord[d], &sum)) return false;
+    if (solve_for(v, s, d, &sum, K_POS) || solve_for(v, s, d, &sum, K_FOR)) return !has_op(v, &s->by[d].rest, K_POS);
+    return !has_op(v, &sum, K_POS) && !has_op(v, &sum, K_FOR) && !s->bound[d];
+}
+
+/* What the rests say must be known when the counters are: of loops that stay. */
+static bool rests_are_known(const Gather *v, const Site *s) {
+    for (int d = 0; d < v->rank; d++)
+        for (int i = 0; i < s->by[d].rest.n; i++) {
+            KRef x = uncast(v->f, s->by[d].rest.term[i].ref);
+            if (ins(v, x)->op == K_FOR && is_taken(s, v->rank, v->f, x)) return false;
+        }
+    return true;
+}
+
+static bool take_apart(const Gather *v, Site *s) {
+    if (!kindex_coords(v->f, ins(v, s->at), s->coord)) return false;
+    for (int d = 0; d < v->rank; d++) {
+        const KIns *i = ins(v, s->coord[d]);
+        if (i->op == K_BOUND) s->bound[d] = s->coord[d], s->coord[d] = i->a;
+    }
+    for (int d = 0; d < v->rank; d++)
+        if (!solve_coord(v, s, d)) return false;
+    return rests_are_known(v, s);
+}
+
+/* -- looking: values ----------------------------------------------------------------------------------------------- */
+static bool is_computable(Gather *v, KRef r, int *left) {
+    const KIns *i = ins(v, r);
+    if (!r) return true;
+    if (v->when[r] == v->now) return true;
+    if (--*left < 0) return false;
+    v->when[r] = v->now;
+    if (i->op == K_FOR || i->op == K_POS) return true;
+    if (i->op >= K_BLKPOS && i->op <= K_BLKCNT) return false;
+    if (i->op == K_LOAD ? !kactive_reads_first(v->f, r) : kir_ops[i->op].effect != KE_PURE) return false;
+    return is_computable(v, i->a, left) && is_computable(v, i->b, left) && is_computable(v, i->c, left);
+}
+
+/* Work that the way back does once for a position, and that would be done for each of many elements. */
+static bool is_dear(Gather *v, KRef r, int depth) {
+    const KIns *i = ins(v, r);
+    if (!r || depth == 0) return false;
+    if (i->op == K_MATH && i->flag != MF_sqrt && !depends(v->f, r, K_FOR, DEPTH)) return true;
+    return is_dear(v, i->a, depth - 1) || is_dear(v, i->b, depth - 1) || is_dear(v, i->c, depth - 1);
+}
+
+static bool surroundings_are_known(Gather *v, KRef at, int *left) {
+    for (KRef r = v->f->regions[at].around; r; r = v->f->regions[r].around) {
+        const KIns *i = ins(v, r);
+        KRef begin = i->op == K_ELSE ? v->f->regions[r].opener : r;
+        const KIns *b = ins(v, begin);
+        if (b->op == K_LOOP) return false;
+        for (int k = 0; k < 3; k++)
+            if (!is_computable(v, b->arg[k], left)) return false;
+        if (b->op == K_FOR && (depends(v->f, b->a, K_POS, DEPTH) || depends(v->f, b->b, K_POS, DEPTH))) return false;
+    }
+    return true;
+}
+
+static void take_factors(const Gather *v, Site *s) {
+    s->value = ins(v, s->at)->b;
+    while (s->nfactors < FACTORS) {
+        const KIns *i = ins(v, s->value);
+        bool first = i->op == K_MUL && !depends(v->f, i->a, K_POS, DEPTH) && !depends(v->f, i->a, K_FOR, DEPTH);
+        bool second = (i->op == K_MUL || i->op == K_DIV) && !depends(v->f, i->b, K_POS, DEPTH) &&
+                      !depends(v->f, i->b, K_FOR, DEPTH);
+        if (!first && !second) return;
+        s->factor[s->nfactors].op = i->op, s->factor[s->nfactors++].by = second ? i->b : i->a;
+        s->value = second ? i->a : i->b;
+    }
+}
+
+/* A few elements to which all positions add are better left to the device, which shares that out. */
+static bool is_reduction(const Gather *v, const Site *s) {
+    for (int d = 0; d < v->rank; d++) {
+        KRef x = s->by[d].var;
+        if (!x) continue;
+        int64_t turns = ins(v, x)->op == K_POS ? -1 : kgrad_turns(v->f, x);
+        if (turns < 0 || turns > FEW) return false;
+    }
+    return true;
+}
+
+static bool can_gather(Gather *v, Site *s) {
+    int left = COST;
+    const KIns *i = ins(v, s->at);
+    v->now++;
+    if (!take_apart(v, s) || !is_computable(v, i->b, &left) || !is_computable(v, i->c, &left)) return false;
+    if (!surroundings_are_known(v, s->at, &left)) return false;
+    if (is_reduction(v, s)) return false;
+    if (kir_loop_around(v->f, s->at) && is_dear(v, i->b, DEPTH)) return false;
+    take_factors(v, s);
+    return true;
+}
+
+static bool same_axes(const Gather *v, const Site *s) {
+    for (int d = 0, k = 0; d < v->rank; d++) {
+        bool solved = k < v->naxes && v->axes[k] == d;
+        if (solved != (s->by[d].var != 0)) return false;
+        k += solved;
+    }
+    return true;
+}
+
+static void find_sites(Gather *v) {
+    for (KRef r = 1; r < v->f->nins && v->n < SITES; r++) {
+        const KIns *i = ins(v, r);
+        if (i->op != K_ATOMIC || (int)i->imm != v->adjoint || i->flag != KA_ADD) continue;
+        Site *s = &v->site[v->n];
+        *s = (Site){.at = r};
+        if (!can_gather(v, s)) continue;
+        if (!v->n)
+            for (int d = 0; d < v->rank; d++)
+                if (s->by[d].var) v->axes[v->naxes++] = d;
+        if (v->naxes && same_axes(v, s)) v->n++;
+    }
+}
+
+/* -- making -------------------------------------------------------------------------------------------------------- */
+static KRef fold(Gather *v, KOp op, KRef a, KRef b, KRef c) { return kir_fold(v->g, op, QS_B1, 0, a, b, c, 0); }
+static KRef number(Gather *v, int64_t n) { return kir_const_int(v->g, QS_I64, n, 0); }
+static KRef cast(Gather *v, qs_dtype d, KRef a) { return kir_fold(v->g, K_CAST, d, 0, a, 0, 0, 0); }
+
+static void set_value(Gather *v, KRef r, KRef x) { v->map[r] = x, v->when[r] = v->now, v->wide[r] = 0; }
+
+/* A position or a counter that was solved, as int64: what indices are made of. */
+static KRef wide(const Gather *v, KRef r) {
+    const KIns *i = ins(v, r);
+    if (i->op == K_POS) return v->pos[i->imm];
+    return i->op == K_FOR && v->when[r] == v->now ? v->wide[r] : 0;
+}
+
+static KRef value(Gather *v, KRef r) {
+    const KIns *i = ins(v, r);
+    if (!r) return 0;
+    if (v->when[r] == v->now) return v->map[r];
+    if (i->op == K_POS) return cast(v, (qs_dtype)i->dtype, v->pos[i->imm]);
+    if (i->op == K_CAST && i->dtype == QS_I64 && wide(v, i->a)) return wide(v, i->a);
+    KRef a = value(v, i->a), b = value(v, i->b), c = value(v, i->c);
+    if (i->op == K_LOAD) b = b ? fold(v, K_AND, v->inside, b, 0) : v->inside;
+    KRef x = kir_copy(v->g, i, a, b, c);
+    set_value(v, r, x);
+    return x;
+}
+
+static KRef sum_of(Gather *v, const Affine *a) {
+    KRef sum = number(v, a->constant);
+    for (int i = 0; i < a->n; i++) {
+        KRef t = cast(v, QS_I64, value(v, a->term[i].ref));
+        KRef x = a->term[i].factor == 1 ? t : fold(v, K_MUL, t, number(v, a->term[i].factor), 0);
+        sum = i == 0 && a->constant == 0 ? x : fold(v, K_ADD, sum, x, 0);
+    }
+    return sum;
+}
+
+static KRef element(Gather *v, int axis) { return kir_add(v->g, K_POS, QS_I64, 0, 0, 0, 0, (uint64_t)axis, 0); }
+
+static void both(Gather *v, KRef x) { v->inside = v->inside ? fold(v, K_AND, v->inside, x, 0) : x; }
+
+static KRef extent(Gather *v, int axis) {
+    return kir_add(v->g, K_PARAM, QS_I64, 0, 0, 0, 0, (uint64_t)v->s->extent[axis], 0);
+}
+
+/* The turn that var has, where it is one of the loop. */
+static void solve_counter(Gather *v, KRef loop, KRef x) {
+    const KIns *i = ins(v, loop);
+    double c = 1;
+    kir_is_const(v->f, i->c, &c);
+    KRef a = cast(v, QS_I64, value(v, i->a)), b = cast(v, QS_I64, value(v, i->b));
+    KRef low = c > 0 ? a : b, high = c > 0 ? b : a, n = fold(v, K_ADD, fold(v, K_SUB, high, low, 0), number(v, 1), 0);
+    both(v, fold(v, K_INB, fold(v, K_SUB, x, low, 0), n, 0)); /* in this form opt.c finds where it holds */
+    set_value(v, loop, cast(v, (qs_dtype)i->dtype, x));
+    v->wide[loop] = x;
+}
+
+static bool is_solved(const Gather *v, const Site *s, KRef loop) {
+    for (int d = 0; d < v->rank; d++)
+        if (s->by[d].var == loop) return true;
+    return false;
+}
+
+static int loops_around(const Gather *v, const Site *s, KRef *out) { /* those that stay, outermost last */
+    int n = 0;
+    for (KRef l = kir_loop_around(v->f, s->at); l; l = kir_loop_around(v->f, l))
+        if (!is_solved(v, s, l) && n < LOOPS) out[n++] = l;
+    return n;
+}
+
+static int open_loops(Gather *v, const Site *s) {
+    KRef loop[LOOPS];
+    int n = 0, inner = loops_around(v, s, loop);
+    bool solved[QS_MAX_RANK] = {0};
+    v->many = false;
+    for (int d = 0; d < v->rank; d++)
+        if (s->by[d].var && ins(v, s->by[d].var)->op == K_POS) solved[ins(v, s->by[d].var)->imm] = true;
+    for (int a = 0; a < v->f->rank; a++) {
+        if (solved[a]) continue;
+        KRef last = fold(v, K_SUB, extent(v, a), number(v, 1), 0);
+        v->pos[a] = kir_add(v->g, K_FOR, QS_I64, 0, number(v, 0), last, number(v, 1), 0, 0);
+        v->many = true, n++;
+    }
+    for (int k = inner; k-- > 0;) {
+        const KIns *i = ins(v, loop[k]);
+        KRef a = value(v, i->a), b = value(v, i->b), c = value(v, i->c);
+        KRef counter = kir_add(v->g, K_FOR, (qs_dtype)i->dtype, 0, a, b, c, 0, 0);
+        set_value(v, loop[k], counter), n++;
+        int64_t turns = kgrad_turns(v->f, loop[k]);
+        v->many |= turns < 0 || turns > FEW;
+    }
+    return n;
+}
+
+/* Positions first: loops may have bounds that depend on them no more than on what is fixed. */
+static void solve(Gather *v, const Site *s) {
+    v->inside = 0;
+    for (int k = 0; k < v->naxes; k++) {
+        const Solved *b = &s->by[v->axes[k]];
+        KRef q = element(v, k), x = fold(v, K_SUB, q, sum_of(v, &b->rest), 0);
+        if (b->sign < 0) x = fold(v, K_SUB, sum_of(v, &b->rest), q, 0);
+        if (ins(v, b->var)->op == K_FOR) solve_counter(v, b->var, x);
+        else {
+            int a = (int)ins(v, b->var)->imm;
+            v->pos[a] = x;
+            both(v, fold(v, K_INB, x, extent(v, a), 0));
+        }
+    }
+    if (!v->inside) v->inside = kir_const_int(v->g, QS_B1, 1, 0);
+}
+
+static KRef condition(Gather *v, KRef at) {
+    KRef c = value(v, ins(v, at)->c), all = c ? fold(v, K_AND, v->inside, c, 0) : v->inside;
+    for (KRef r = v->f->regions[at].around; r; r = v->f->regions[r].around) {
+        if (kir_is_loop(ins(v, r)->op)) continue;
+        bool other = ins(v, r)->op == K_ELSE;
+        KRef x = value(v, ins(v, other ? v->f->regions[r].opener : r)->a);
+        all = fold(v, K_AND, all, other ? fold(v, K_NOT, x, 0, 0) : x, 0);
+    }
+    return all;
+}
+
+static void add_to_sum(Gather *v, KRef sum, KRef x) {
+    KRef old = kir_add(v->g, K_GET, QS_B1, 0, sum, 0, 0, 0, 0);
+    KRef both = kir_fold(v->g, K_ADD, QS_B1, v->many ? KFLAG_REASSOC : 0, old, x, 0, 0);
+    kir_add(v->g, K_SET, QS_B1, 0, sum, both, 0, 0, 0);
+}
+
+static void add_site(Gather *v, Site *s) {
+    KRef x = value(v, s->value), none = kir_const_bits(v->g, (qs_dtype)v->g->ins[x].dtype, 0, 0);
+    add_to_sum(v, v->sum[s->sum], fold(v, K_SELECT, condition(v, s->at), x, none));
+    s->done = true;
+}
+
+/* They have the same position and turn, and stand in the same region: what one computes the other uses. */
+static bool go_together(const Gather *v, const Site *a, const Site *b) {
+    if (v->f->regions[a->at].around != v->f->regions[b->at].around) return false;
+    for (int d = 0; d < v->rank; d++)
+        if (a->by[d].var && !kindex_same(v->f, a->coord[d], b->coord[d], DEPTH)) return false;
+    return true;
+}
+
+static bool same_place(const Gather *v, const Site *a, const Site *b) {
+    for (int d = 0; d < v->rank; d++)
+        if (!a->by[d].var && !kindex_same(v->f, a->coord[d], b->coord[d], DEPTH)) return false;
+    return true;
+}
+
+static bool same_sum(const Gather *v, const Site *a, const Site *b) {
+    if (a->nfactors != b->nfactors || !same_place(v, a, b)) return false;
+    for (int k = 0; k < a->nfactors; k++) {
+        if (a->factor[k].op != b->factor[k].op) return false;
+        if (!kindex_same(v->f, a->factor[k].by, b->factor[k].by, DEPTH)) return false;
+    }
+    return true;
+}
+
+static void make_sums(Gather *v) {
+    qs_dtype d = kir_value_dtype((qs_dtype)v->f->params[v->adjoint].dtype);
+    for (int k = 0; k < v->n; k++) {
+        Site *s = &v->site[k];
+        for (s->sum = 0; s->sum < v->nsums; s->sum++)
+            if (same_sum(v, s, &v->site[v->sum_site[s->sum]])) break;
+        if (s->sum < v->nsums) continue;
+        v->sum_site[v->nsums] = k;
+        v->sum[v->nsums++] = kir_add(v->g, K_LOCAL, QS_B1, 0, kir_const_bits(v->g, d, 0, 0), 0, 0, 0, 0);
+    }
+}
+
+static void gather_group(Gather *v, int first) {
+    Site *s = &v->site[first];
+    v->now++;
+    int open = open_loops(v, s);
+    solve(v, s);
+    for (int k = first; k < v->n; k++)
+        if (!v->site[k].done && go_together(v, s, &v->site[k])) add_site(v, &v->site[k]);
+    while (open-- > 0) kir_add(v->g, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+}
+
+/* -- writing the sums ---------------------------------------------------------------------------------------------- */
+static KRef sum_with_factors(Gather *v, int k) {
+    const Site *s = &v->site[v->sum_site[k]];
+    KRef x = kir_add(v->g, K_GET, QS_B1, 0, v->sum[k], 0, 0, 0, 0);
+    for (int n = s->nfactors; n-- > 0;) x = fold(v, (KOp)s->factor[n].op, x, value(v, s->factor[n].by), 0);
+    return x;
+}
+
+static KRef fixed_coord(Gather *v, KRef c) { return c ? cast(v, QS_I64, value(v, c)) : number(v, 0); }
+
+/* Fixed coordinates may be outside of the array: then nothing was added. */
+static KRef place(Gather *v, const Site *s, KRef *guard) {
+    KRef at = 0;
+    *guard = 0;
+    for (int d = 0, k = 0; d < v->rank; d++) {
+        bool solved = k < v->naxes && v->axes[k] == d;
+        KRef c = solved ? element(v, k++) : fixed_coord(v, s->coord[d]);
+        KRef n = kir_add(v->g, K_DIM, QS_I64, 0, 0, 0, 0, (uint64_t)v->adjoint << 8 | (uint64_t)d, 0);
+        KRef in = solved ? 0 : fold(v, K_INB, c, n, 0);
+        if (in) *guard = *guard ? fold(v, K_AND, *guard, in, 0) : in;
+        at = at ? fold(v, K_ADD, fold(v, K_MUL, at, n, 0), c, 0) : c;
+    }
+    return at;
+}
+
+static void write_sums(Gather *v) {
+    qs_dtype t = kir_value_dtype((qs_dtype)v->f->params[v->adjoint].dtype);
+    bool written[SITES] = {0}, all = v->naxes == v->rank;
+    v->now++;
+    for (int k = 0; k < v->nsums; k++) {
+        if (written[k]) continue;
+        const Site *s = &v->site[v->sum_site[k]];
+        KRef guard, x = sum_with_factors(v, k), at = place(v, s, &guard);
+        for (int m = k + 1; m < v->nsums; m++)
+            if (same_place(v, s, &v->site[v->sum_site[m]]))
+                written[m] = true, x = fold(v, K_ADD, x, sum_with_factors(v, m), 0);
+        if (!all) x = fold(v, K_ADD, kir_add(v->g, K_LOAD, t, 0, at, guard, 0, (uint64_t)v->adjoint, 0), x, 0);
+        kir_add(v->g, K_STORE, QS_B1, 0, at, x, guard, (uint64_t)v->adjoint, 0);
+    }
+}
+
+/* -- the way back without them ------------------------------------------------------------------------------------- */
+/* Where a BOUND did something. */
+static KRef outside(KFunc *g, const Gather *v, const Site *s, const KRef *map) {
+    KRef all = 0;
+    for (int d = 0; d < v->rank; d++) {
+        if (!s->bound[d]) continue;
+        const KIns *b = ins(v, s->bound[d]);
+        KRef in = kir_fold(g, K_INB, QS_B1, 0, map[b->a], map[b->b], 0, b->pos);
+        all = all ? kir_fold(g, K_AND, QS_B1, 0, all, in, 0, b->pos) : in;
+    }
+    return all ? kir_fold(g, K_NOT, QS_B1, 0, all, 0, 0, 0) : 0;
+}
+
+static KFunc *without(const Gather *v) {
+    KFunc *g = kgrad_copy_shell(v->s->ctx, v->s->arena, v->f);
+    KRef *map = qarena_alloc(v->s->arena, v->f->nins * sizeof *map);
+    int k = 0;
+    for (KRef r = 1; r < v->f->nins; r++) {
+        const KIns *i = ins(v, r);
+        KRef a = map[i->a], b = map[i->b], c = map[i->c];
+        bool gathered = k < v->n && v->site[k].at == r;
+        KRef edge = gathered ? outside(g, v, &v->site[k++], map) : 0;
+        if (gathered && !edge) continue;
+        if (edge) c = c ? kir_fold(g, K_AND, QS_B1, 0, c, edge, 0, i->pos) : edge;
+        map[r] = kir_copy(g, i, a, b, c);
+    }
+    kir_seal(g);
+    return g;
+}
+
+bool kgather_make(const KGrading *s, const KFunc *f, int param, KGathered *out) {
+    Gather *v = qarena_alloc(s->arena, sizeof *v);
+    *v = (Gather){.s = s, .f = f, .param = param, .adjoint = s->param[param].adjoint, .rank = s->f->params[param].rank};
+    v->map = qarena_alloc(s->arena, f->nins * sizeof(KRef)), v->wide = qarena_alloc(s->arena, f->nins * sizeof(KRef));
+    v->when = qarena_alloc(s->arena, f->nins * sizeof(uint32_t));
+    if (f->serial || f->barrier || f->shared || s->extent[0] < 0) return false;
+    if (qdtype_is_complex((qs_dtype)f->params[v->adjoint].dtype)) return false;
+    find_sites(v);
+    if (!v->n) return false;
+    v->g = kgrad_copy_shell(s->ctx, s->arena, f);
+    v->g->rank = v->naxes, v->g->fixed_block = false;
+    make_sums(v);
+    for (int k = 0; k < v->n; k++)
+        if (!v->site[k].done) gather_group(v, k);
+    write_sums(v);
+    kir_seal(v->g);
+    *out = (KGathered){.func = v->g, .rest = without(v), .all = v->naxes == v->rank};
+    for (int k = 0; k < v->naxes; k++) out->axis[k] = v->axes[k];
+    return true;
+}

@@ -1,0 +1,328 @@
+/* grad.c -- see grad.h: which functions there are, and what their parameters are.
+ *
+ * The way back is made twice.  First as if all reads that find other contents later were on a tape; then it is known
+ * which of them it uses, and only those are kept.  Mostly there are none, and one function is all. */
+#include "lang/kernel/grad/grading.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_EXTRAS = QS_MAX_RANK + 3 * KTAPES };
+
+typedef struct {
+    Ctx *c;
+    Arena *arena;
+    const KFunc *given;  /* as it came */
+    KNormal normal;
+    const bool *active;
+    KGrad *out;
+    uint8_t *used;       /* by instruction of normal.func: a read that is kept, and asked for */
+    KGrading s;
+} Grad;
+
+/* -- what cannot be done ------------------------------------------------------------------------------------------- */
+static qs_status refuse(const Grad *d, const KFunc *f, uint32_t pos, const char *what) {
+    return qerr_at(d->c, QS_ETYPE, (Where){f->src, pos}, "kernel %s has no derivative: %s", f->name->s, what);
+}
+
+static qs_status check_params(const Grad *d) {
+    for (int p = 0; p < d->given->nparams; p++) {
+        qs_dtype t = (qs_dtype)d->given->params[p].dtype;
+        if (d->active[p] && !qdtype_is_real(t) && !qdtype_is_complex(t))
+            return qerr_set(d->c, QS_ETYPE, "kernel %s: %s holds no floats and has no derivative", d->given->name->s,
+                            d->given->params[p].name->s);
+    }
+    return QS_OK;
+}
+
+static qs_status check_ins(const Grad *d, const KFunc *f, const KActive *act, KRef r) {
+    const KIns *i = &f->ins[r];
+    bool sum = i->flag == KA_ADD || i->flag == KA_SUB;
+    if (i->op == K_ANY) return refuse(d, f, i->pos, "it asks other positions (any)");
+    if (i->op == K_ATOMIC && d->active[i->imm] && !sum)
+        return refuse(d, f, i->pos, "of updates that positions share only += and -= are differentiated");
+    if (i->op == K_AATOMIC && act->live[i->a] && !sum)
+        return refuse(d, f, i->pos, "of updates of shared memory only += and -= are differentiated");
+    if (f->serial && (i->op == K_BLKPOS || i->op == K_BLKIDX))
+        return refuse(d, f, i->pos, "it runs in order, and asks for its block");
+    return QS_OK;
+}
+
+static qs_status check_all(const Grad *d, const KFunc *f, const KActive *act) {
+    for (KRef r = 1; r < f->nins; r++) TRY(check_ins(d, f, act, r));
+    return QS_OK;
+}
+
+/* -- parameters ---------------------------------------------------------------------------------------------------- */
+static KFunc *shell(Ctx *c, Arena *arena, const KFunc *f, const KParam *params, int n) {
+    KFunc *g = kir_shell(c, arena, f);
+    KParam *p = qarena_alloc(arena, ((size_t)n + 1) * sizeof *p);
+    if (n) memcpy(p, params, (size_t)n * sizeof *p);
+    g->params = p, g->nparams = n;
+    return g;
+}
+
+KFunc *kgrad_copy_shell(Ctx *c, Arena *arena, const KFunc *f) { return shell(c, arena, f, f->params, f->nparams); }
+KFunc *kgrad_shell(const KGrading *s) { return shell(s->ctx, s->arena, s->f, s->params, s->nparams); }
+
+static int add_param(Grad *d, KParam p, const char *name, const char *of) {
+    char text[80];
+    snprintf(text, sizeof text, "%s%.60s", name, of);
+    p.name = qstr_cname(d->c, text);
+    KParam *all = (KParam *)d->s.params;
+    all[d->s.nparams] = p;
+    return d->s.nparams++;
+}
+
+static qs_dtype adjoint_dtype(const KParam *p) {
+    qs_dtype t = (qs_dtype)p->dtype;
+    return p->kind == KP_NUM || qdtype_is_complex(t) ? t : kir_value_dtype(t);
+}
+
+static void add_adjoints(Grad *d, const char *name) {
+    const KFunc *f = d->given;
+    KGradParam *out = qarena_alloc(d->arena, ((size_t)f->nparams + 1) * sizeof *out);
+    for (int i = 0; i < f->nparams; i++) {
+        const KParam *p = &f->params[i];
+        KParam a = {.kind = KP_ARRAY, .dtype = (uint8_t)adjoint_dtype(p), .contiguous = true, .unit_last = true,
+                    .rank = p->kind == KP_NUM ? 1 : p->rank};
+        out[i].adjoint = d->active[i] ? add_param(d, a, name, p->name->s) : -1;
+    }
+    d->out->param = out, d->out->nparams = f->nparams;
+    d->s.param = out;
+}
+
+static int add_extra(Grad *d, KExtraKind kind, int which, KParam p, const char *name) {
+    d->out->extra[d->out->nextra++] = (KExtra){(uint8_t)kind, which};
+    return add_param(d, p, name, "");
+}
+
+static void begin_params(Grad *d, const char *adjoints) {
+    const KFunc *f = d->given;
+    KParam *all = qarena_alloc(d->arena, (size_t)(2 * f->nparams + MAX_EXTRAS) * sizeof *all);
+    memcpy(all, f->params, (size_t)f->nparams * sizeof *all);
+    d->s = (KGrading){.ctx = d->c, .arena = d->arena, .params = all, .nparams = f->nparams};
+    for (int t = 0; t < KTAPES; t++) d->s.tape[t] = d->s.room[t] = d->s.count[t] = -1;
+    for (int a = 0; a < QS_MAX_RANK; a++) d->s.extent[a] = -1;
+    add_adjoints(d, adjoints);
+    d->out->extra = qarena_alloc(d->arena, MAX_EXTRAS * sizeof(KExtra));
+    d->out->nextra = 0, d->out->first_extra = d->s.nparams;
+}
+
+static const KParam whole_number = {.kind = KP_NUM, .dtype = QS_I64};
+static const qs_dtype tape_dtype[KTAPES] = {QS_F32, QS_F64, QS_I64};
+static const char *const axis_name[QS_MAX_RANK] = {"extent 0", "extent 1", "extent 2", "extent 3",
+                                                   "extent 4", "extent 5", "extent 6", "extent 7"};
+
+static void add_extents(Grad *d) {
+    for (int a = 0; a < d->given->rank; a++) d->s.extent[a] = add_extra(d, KX_EXTENT, a, whole_number, axis_name[a]);
+}
+
+static KParam row_of(qs_dtype t) {
+    return (KParam){.kind = KP_ARRAY, .dtype = (uint8_t)t, .rank = 1, .contiguous = true, .unit_last = true};
+}
+
+static void add_tape(Grad *d, int t) {
+    d->out->room[t] = d->s.fixed_room[t];
+    d->s.tape[t] = add_extra(d, KX_TAPE, t, row_of(tape_dtype[t]), "tape");
+    if (d->s.fixed_room[t] >= 0) return;
+    d->s.room[t] = add_extra(d, KX_ROOM, t, whole_number, "room");
+    d->s.count[t] = add_extra(d, KX_COUNT, t, row_of(QS_I64), "count");
+}
+
+/* -- pointers into the tapes --------------------------------------------------------------------------------------- */
+int64_t kgrad_turns(const KFunc *f, KRef loop) {
+    const KIns *i = &f->ins[loop], *a = &f->ins[i->a], *b = &f->ins[i->b], *c = &f->ins[i->c];
+    if (i->op != K_FOR || a->op != K_CONST || b->op != K_CONST || c->op != K_CONST) return -1;
+    __int128 from = (int64_t)a->imm, to = (int64_t)b->imm, by = (int64_t)c->imm;
+    if (by == 0 || (by > 0 ? to < from : to > from)) return 0;
+    __int128 n = (to - from) / by + 1;
+    return n > INT32_MAX ? -1 : (int64_t)n;
+}
+
+static int64_t times(const KFunc *f, KRef r) { /* that r runs at most; -1: not known */
+    enum { MANY = 1 << 20 };
+    int64_t n = 1;
+    for (KRef l = kir_loop_around(f, r); l; l = kir_loop_around(f, l)) {
+        int64_t turns = kgrad_turns(f, l);
+        if (turns < 0 || turns * n > MANY) return -1;
+        n *= turns;
+    }
+    return n;
+}
+
+static void count_room(Grad *d, const uint8_t *used) {
+    const KFunc *f = d->normal.func;
+    for (KRef r = 1; r < f->nins; r++) {
+        if (!used[r]) continue;
+        int t = kgrad_tape_of((qs_dtype)f->ins[r].dtype);
+        int64_t n = times(f, r), *room = &d->s.fixed_room[t];
+        *room = n < 0 || *room < 0 ? -1 : *room + n;
+    }
+}
+
+static void move_pointer(KFunc *g, KRef pointer, uint32_t pos) {
+    KRef n = kir_add(g, K_GET, QS_B1, 0, pointer, 0, 0, 0, pos), one = kir_const_int(g, QS_I64, 1, pos);
+    kir_add(g, K_SET, QS_B1, 0, pointer, kir_fold(g, K_ADD, QS_B1, 0, n, one, 0, pos), 0, 0, pos);
+}
+
+/* A copy of the normal function that counts what is read; map: where its instructions are there. */
+static void add_pointers(Grad *d, const uint8_t *used, KRef *map) {
+    const KFunc *f = d->normal.func;
+    KFunc *g = kgrad_copy_shell(d->c, d->arena, f);
+    bool wants[KTAPES] = {0};
+    for (KRef r = 1; r < f->nins; r++) wants[kgrad_tape_of((qs_dtype)f->ins[r].dtype)] |= used[r];
+    for (int t = 0; t < KTAPES; t++)
+        if (wants[t]) d->s.pointer[t] = kir_add(g, K_LOCAL, QS_B1, 0, kir_const_int(g, QS_I64, 0, 0), 0, 0, 0, 0);
+    for (KRef r = 1; r < f->nins; r++) {
+        const KIns *i = &f->ins[r];
+        /* as it is: kir_copy could fold, and normal code has to stay normal */
+        map[r] = kir_add(g, (KOp)i->op, (qs_dtype)i->dtype, i->flag, map[i->a], map[i->b], map[i->c], i->imm, i->pos);
+        if (used[r]) move_pointer(g, d->s.pointer[kgrad_tape_of((qs_dtype)i->dtype)], i->pos);
+    }
+    kir_seal(g);
+    KRef *body = qarena_alloc(d->arena, g->nins * sizeof *body);
+    for (KRef r = 1; r < f->nins; r++)
+        if (kir_is_loop(f->ins[r].op)) body[map[r]] = map[d->normal.body[r] - 1] + 1;
+    d->s.f = g, d->s.body = body;
+}
+
+static bool on_tape(const Grad *d, const uint8_t *used, int t) {
+    for (KRef r = 1; r < d->normal.func->nins; r++)
+        if (used[r] && kgrad_tape_of((qs_dtype)d->normal.func->ins[r].dtype) == t) return true;
+    return false;
+}
+
+/* Everything for the way back that keeps the reads in `used`. */
+static qs_status prepare(Grad *d, const uint8_t *used, KRef *map) {
+    const KFunc *f = d->normal.func;
+    begin_params(d, "adjoint of ");
+    count_room(d, used);
+    bool any = memchr(used, 1, f->nins);
+    if (any || !f->serial || kir_has(f, K_POS)) add_extents(d);
+    for (int t = 0; t < KTAPES; t++)
+        if (on_tape(d, used, t)) add_tape(d, t);
+    add_pointers(d, used, map);
+    TRY(kactive_find(d->c, d->arena, d->s.f, d->active, &d->s.act));
+    for (KRef r = 1; r < f->nins; r++)
+        if (d->s.act.kept[map[r]]) d->s.act.kept[map[r]] = used[r] ? KEPT_ON_TAPE : KEPT_UNUSED;
+    return QS_OK;
+}
+
+/* -- the way back -------------------------------------------------------------------------------------------------- */
+static bool *adjoints_wanted(const Grad *d) {
+    bool *wanted = qarena_alloc(d->arena, (size_t)d->s.nparams + 1);
+    for (int p = 0; p < d->given->nparams; p++)
+        if (d->s.param[p].adjoint >= 0) wanted[d->s.param[p].adjoint] = true;
+    return wanted;
+}
+
+/* used: goes in as what is kept, comes out as what of it is asked for. */
+static qs_status make_adjoint(Grad *d, uint8_t *used, KFunc **out) {
+    KAdjoint a;
+    KRef *swept, *map = qarena_alloc(d->arena, d->normal.func->nins * sizeof *map);
+    TRY(prepare(d, used, map));
+    TRY(kadjoint_make(&d->s, &a));
+    *out = ksweep(d->c, d->arena, a.func, adjoints_wanted(d), &swept);
+    uint8_t *asked = qarena_alloc(d->arena, d->s.f->nins);
+    for (uint32_t k = 0; k < a.nread; k++)
+        if (swept[a.read[k].at]) asked[a.read[k].of] = 1;
+    for (KRef r = 1; r < d->normal.func->nins; r++) used[r] = used[r] && asked[map[r]];
+    return QS_OK;
+}
+
+static void add_pass(Grad *d, KGradPass p) {
+    d->out->pass[d->out->npasses++] = p;
+}
+
+static bool has_tape(const Grad *d, bool counted) {
+    for (int t = 0; t < KTAPES; t++)
+        if (counted ? d->s.count[t] >= 0 : d->s.tape[t] >= 0) return true;
+    return false;
+}
+
+static bool is_empty(const KFunc *f) { /* it changes nothing */
+    return !kir_has(f, K_STORE) && !kir_has(f, K_ATOMIC);
+}
+
+/* Passes for arrays whose adjoints can be gathered; comes back: the way back without that. */
+static KFunc *gather_all(Grad *d, KFunc *adjoint) {
+    for (int p = 0; p < d->given->nparams; p++) {
+        KGathered g;
+        const KParam *x = &d->given->params[p];
+        if (x->kind != KP_ARRAY || x->written || d->s.param[p].adjoint < 0) continue;
+        if (!kgather_make(&d->s, adjoint, p, &g)) continue;
+        KGradPass pass = {.func = ksweep(d->c, d->arena, g.func, adjoints_wanted(d), NULL), .over = p};
+        memcpy(pass.axis, g.axis, sizeof pass.axis);
+        add_pass(d, pass);
+        if (g.all) ((KGradParam *)d->out->param)[p].stored = KSTORED_ALL;
+        adjoint = ksweep(d->c, d->arena, g.rest, adjoints_wanted(d), NULL);
+    }
+    return adjoint;
+}
+
+static void tell_stored(Grad *d) {
+    KRef first;
+    for (int p = 0; p < d->out->nparams; p++) {
+        const KParam *x = &d->given->params[p];
+        if (x->kind != KP_ARRAY || d->s.param[p].adjoint < 0 || d->given->serial) continue;
+        bool own = kindex_owner(d->normal.func, p, &first) == KOWN_ELEMENT;
+        if (own && !x->written && !qdtype_is_complex((qs_dtype)x->dtype))
+            ((KGradParam *)d->out->param)[p].stored = KSTORED_OWN;
+    }
+}
+
+static void tell_needs(Grad *d) {
+    for (int p = 0; p < d->out->nparams; p++)
+        for (int k = 0; k < d->out->npasses; k++) {
+            const KParam *x = &d->out->pass[k].func->params[p];
+            ((KGradParam *)d->out->param)[p].needed |= x->read;
+            ((KGradParam *)d->out->param)[p].changed |= x->written;
+        }
+}
+
+static qs_status verify(const Grad *d) {
+    for (int k = 0; k < d->out->npasses; k++) TRY(kir_verify(d->c, d->out->pass[k].func));
+    return QS_OK;
+}
+
+static Grad begin(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KGrad *out) {
+    *out = (KGrad){.pass = qarena_alloc(arena, ((size_t)f->nparams + 3) * sizeof(KGradPass))};
+    return (Grad){.c = c, .arena = arena, .given = f, .active = active, .out = out};
+}
+
+qs_status kgrad_reverse(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KGrad *out) {
+    Grad d = begin(c, arena, f, active, out);
+    KActive act;
+    KFunc *adjoint;
+    TRY(check_params(&d));
+    knormal_make(c, arena, f, &d.normal);
+    TRY(kactive_find(c, arena, d.normal.func, active, &act));
+    TRY(check_all(&d, d.normal.func, &act));
+    uint8_t *used = qarena_alloc(arena, d.normal.func->nins);
+    bool any = false;
+    for (KRef r = 1; r < d.normal.func->nins; r++) any |= used[r] = act.kept[r] == KEPT_ON_TAPE;
+    TRY(make_adjoint(&d, used, &adjoint));
+    if (any) TRY(make_adjoint(&d, used, &adjoint));
+    for (int counts = 1; counts >= 0; counts--) {
+        if (!has_tape(&d, counts)) continue;
+        add_pass(&d, (KGradPass){.func = krecord_make(&d.s, counts), .again = true, .counts = counts, .over = -1});
+    }
+    adjoint = gather_all(&d, adjoint);
+    if (!is_empty(adjoint) || !out->npasses) add_pass(&d, (KGradPass){.func = adjoint, .over = -1});
+    tell_needs(&d), tell_stored(&d);
+    return verify(&d);
+}
+
+/* -- tangents ------------------------------------------------------------------------------------------------------ */
+qs_status kgrad_forward(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KGrad *out) {
+    Grad d = begin(c, arena, f, active, out);
+    TRY(check_params(&d));
+    begin_params(&d, "tangent of ");
+    d.s.f = f;
+    TRY(kactive_find(c, arena, f, active, &d.s.act));
+    TRY(check_all(&d, f, &d.s.act));
+    add_pass(&d, (KGradPass){.func = kdual_make(&d.s), .again = true, .over = -1});
+    tell_needs(&d);
+    return verify(&d);
+}

@@ -1,0 +1,74 @@
+/* grad.h -- derivatives of kernels: KIR comes in, KIR goes out.
+ *
+ *     in    a verified, sealed KFunc (of a kernel, a loop or an expression), and which parameters have a derivative
+ *     out   functions that are launched one after another, as KGrad says
+ *
+ *     normal.c   jumps become conditions          active.c   what carries a derivative, what is wanted
+ *     replay.c   f again, turn by turn            adjoint.c  the way back
+ *     record.c   f again, with a tape             sweep.c    what nobody needs goes
+ *     gather.c   sums instead of additions        index.c    elements of arrays and adjoints
+ *     dual.c     forward derivatives              grad.c     passes and their parameters
+ *
+ * Reverse: the adjoint of a position runs f again for that position, then goes back through it.  What is known again
+ * from the inputs is computed again.  What is not (elements that f itself overwrites, shared memory) is kept on a tape
+ * by a pass that runs f before.  The derivative of an instruction is the column `derivative` of elem.def.
+ *
+ * What comes out is KIR like any other: it is compiled, run and differentiated again.  What cannot be done right is an
+ * error with its place in the source. */
+#ifndef LANG_KERNEL_GRAD_H
+#define LANG_KERNEL_GRAD_H
+#include "lang/kernel/ir/kfunc.h"
+
+/* A number or array that the functions take beside those of f and the adjoints. */
+typedef enum {
+    KX_EXTENT, /* number, int64: extent of the domain of f along axis `which` */
+    KX_ROOM,   /* number, int64: entries that a position keeps on tape `which` at most; KX_COUNT told */
+    KX_COUNT,  /* array, int64, one element, 0 before the pass that counts: afterwards what KX_ROOM wants */
+    KX_TAPE,   /* array, rank 1: room times positions of f's launch, at least 1 element; contents free */
+    KX_AFTER   /* array: what f's parameter `which` holds after the launch of f; its rank, extents and dtype, packed */
+} KExtraKind;
+typedef struct { uint8_t kind; int which; } KExtra;
+
+/* Passes add to adjoints of what f reads, which come in as zeros, or as what is known already.  Some store at first: */
+typedef enum {
+    KSTORED_NOT,
+    KSTORED_OWN, /* each position of f's launch one element, its own: what has no position has to be zero before */
+    KSTORED_ALL  /* all elements: the contents before do not matter */
+} KStored;
+
+/* All functions take the same parameters: those of f, one adjoint for each active one, in order, then the extras. */
+typedef struct {
+    bool needed;    /* array: its contents before the launch of f are read */
+    bool changed;   /* array: passes with `again` change it: bind a copy of those contents, a new one for each pass */
+    uint8_t stored; /* array: KStored */
+    int adjoint;    /* its adjoint among the parameters; -1: not active */
+} KGradParam;
+
+typedef struct {
+    KFunc *func;
+    int over;       /* -1: launched over the domain of f; else over extents of this array parameter of f: */
+    int axis[QS_MAX_RANK]; /* of which dimension the extent along each axis of func's launch is */
+    bool again;     /* runs f again: see KGradParam.changed */
+    bool counts;    /* to be launched only to fill the arrays KX_COUNT; then KX_ROOM and KX_TAPE are bound */
+} KGradPass;
+
+/* The adjoint of an array has its rank and extents, is packed, and has the dtype in which its elements take part in
+ * arithmetic (complex ones keep theirs); that of a number is an array of one element, of its dtype.  The adjoint of
+ * what f writes comes in as that of its new contents and goes out as that of the old ones.  Strides of f's arrays
+ * may be anything. */
+typedef struct {
+    KGradPass *pass; int npasses;    /* in this order */
+    const KGradParam *param; int nparams; /* of f */
+    KExtra *extra; int nextra;       /* parameters from first_extra on */
+    int first_extra;
+    int64_t room[4];                 /* by tape: entries per position; -1: a pass counts them */
+} KGrad;
+
+/* active: by parameter of f; only floats and complex numbers can be.  An array that f writes with what depends on an
+ * active parameter, and reads, has to be active itself.  Everything made lives in the arena. */
+qs_status kgrad_reverse(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KGrad *out);
+
+/* Dual numbers: one pass that does what f does (again: it changes f's arrays), and to the tangents, which stand where
+ * adjoints stand, what the derivative of f does.  No extras. */
+qs_status kgrad_forward(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KGrad *out);
+#endif

@@ -1,0 +1,100 @@
+/* grading.h -- private to lang/kernel/grad: what its files give each other. */
+#ifndef LANG_KERNEL_GRADING_H
+#define LANG_KERNEL_GRADING_H
+#include "lang/kernel/elem/elem.h"
+#include "lang/kernel/grad/grad.h"
+
+static inline bool kgrad_is_float(qs_dtype d) { return d == QS_F32 || d == QS_F64; }
+
+/* An empty function with parameters of its own, as kir_seal notes what is read and written in them. */
+KFunc *kgrad_copy_shell(Ctx *c, Arena *arena, const KFunc *f);
+
+/* Turns of a FOR between known numbers; -1: they are not known, or very many. */
+int64_t kgrad_turns(const KFunc *f, KRef loop);
+
+/* -- normal.c: jumps become conditions ----------------------------------------------------------------------------- */
+/* No CONTINUE, RET or CHECK; BREAK only in the head of a LOOP, which decides about one more turn:
+ *
+ *     LOOP
+ *       head …  IF over  BREAK  END
+ *       body                          from body[loop] on; of a FOR the instruction after it
+ *     END */
+typedef struct { KFunc *func; KRef *body; } KNormal;
+void knormal_make(Ctx *c, Arena *arena, const KFunc *f, KNormal *out);
+
+/* -- active.c: what carries a derivative --------------------------------------------------------------------------- */
+/* By instruction. live: a float, or the name of memory of floats, that depends on an active parameter and on which the
+ * new contents of one depend.  kept: a read that finds other contents when the position is run again. */
+typedef struct { uint8_t *live, *varies, *kept; } KActive;
+qs_status kactive_find(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KActive *out);
+bool kactive_reads_first(const KFunc *f, KRef r); /* nothing before the LOAD or ALOAD r writes what it reads */
+KRef kactive_frame(const KFunc *f, KRef r); /* the innermost loop around r; 0: the function */
+
+/* -- sweep.c: what nobody needs goes ------------------------------------------------------------------------------- */
+/* A copy of f without what has no influence on the parameters that are `wanted`.  map: by instruction of f, what it is
+ * in the copy, 0 where it went; NULL: nobody asks. */
+KFunc *ksweep(Ctx *c, Arena *arena, const KFunc *f, const bool *wanted, KRef **map);
+
+/* -- what is made of what ------------------------------------------------------------------------------------------ */
+enum { KTAPES = 3 }; /* of float32; float64; integers and truth values, as int64 */
+typedef struct {
+    Ctx *ctx;
+    Arena *arena;
+    const KFunc *f;             /* normal; it counts what was kept in `pointer` */
+    const KRef *body;           /* of KNormal */
+    KActive act;                /* kept: KKept */
+    const KGradParam *param;
+    const KParam *params; int nparams; /* of the functions that are made */
+    int extent[QS_MAX_RANK], tape[KTAPES], room[KTAPES], count[KTAPES]; /* parameters; -1: none */
+    KRef pointer[KTAPES];       /* LOCALs of f, int64: entries kept so far; 0: none */
+    int64_t fixed_room[KTAPES]; /* known before the launch; -1: a parameter says it */
+} KGrading;
+typedef enum { KEPT_NOT, KEPT_ON_TAPE, KEPT_UNUSED } KKept; /* UNUSED: nobody asks what was read */
+int kgrad_tape_of(qs_dtype d);
+KFunc *kgrad_shell(const KGrading *s); /* an empty function with the common parameters */
+
+/* -- index.c: elements of adjoints --------------------------------------------------------------------------------- */
+/* In g: the place, in the packed twin of the array, of what the LOAD, STORE or ATOMIC i of f touches; use gives the
+ * value that an instruction of f has there. */
+typedef KRef KUse(void *ud, KRef r);
+KRef kindex_packed(KFunc *g, const KFunc *f, const KIns *i, KUse *use, void *ud);
+
+enum { KINDEX_DEPTH = 40 }; /* of expressions that are looked at */
+/* By dimension of the array: the coordinate in the index of the LOAD, STORE or ATOMIC i, 0: zero; false: it has another
+ * form. */
+bool kindex_coords(const KFunc *f, const KIns *i, KRef *out);
+bool kindex_same(const KFunc *f, KRef a, KRef b, int depth);  /* surely the same value */
+bool kindex_is_fixed(const KFunc *f, KRef r, int depth);      /* position and launch determine it */
+/* What a position touches at a and at b, LOADs or STOREs of one array, are surely different elements.  again: also in
+ * different turns of a loop around both. */
+bool kindex_apart(const KFunc *f, KRef a, KRef b, bool again);
+typedef enum {
+    KOWN_NOT,
+    KOWN_SOME,    /* what a position touches no other one does */
+    KOWN_ELEMENT  /* each position touches one element, always the same */
+} KOwner;
+KRef kindex_guard(const KIns *i); /* of a LOAD, STORE, ATOMIC */
+KOwner kindex_owner(const KFunc *f, int param, KRef *first); /* first: an instruction that touches it */
+
+/* -- dual.c -------------------------------------------------------------------------------------------------------- */
+KFunc *kdual_make(const KGrading *s);
+
+/* -- adjoint.c, replay.c: the way back ----------------------------------------------------------------------------- */
+typedef struct { KRef at, of; } KTapeRead; /* in the function that was made; the read of f that it stands for */
+typedef struct { KFunc *func; KTapeRead *read; uint32_t nread; } KAdjoint;
+qs_status kadjoint_make(const KGrading *s, KAdjoint *out);
+
+/* -- record.c: f again, which keeps what the way back needs; or only counts it ------------------------------------- */
+KFunc *krecord_make(const KGrading *s, bool counts);
+/* In g: the place on the tape of the first entry of a position; pos gives a coordinate, as int64. */
+KRef krecord_base(const KGrading *s, KFunc *g, int tape, KRef (*pos)(void *ud, int axis), void *ud);
+
+/* -- gather.c: sums instead of additions --------------------------------------------------------------------------- */
+typedef struct {
+    KFunc *func, *rest;         /* to be launched in this order; rest: the way back without what func does */
+    int axis[QS_MAX_RANK];      /* func's positions are elements: the dimension by axis of its launch */
+    bool all;                   /* it stores every element */
+} KGathered;
+/* f: the way back; of param, an array that nobody writes.  false: there is nothing to gain, or it is not possible. */
+bool kgather_make(const KGrading *s, const KFunc *f, int param, KGathered *out);
+#endif

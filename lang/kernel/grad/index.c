@@ -1,0 +1,171 @@
+/* index.c -- elements of arrays and of their adjoints.
+ *
+ * Adjoints are packed whatever the strides of their arrays are.  An index is a sum of coordinates times strides; where
+ * it names STRIDEs, those of a packed array take their place: products of extents.
+ *
+ * Coordinates are read out of an index as walk/mem.c puts them in: ((c0*d1 + c1)*d2 + c2) of packed arrays, else
+ * c0*s0 + c1*s1 + c2.  A coordinate that is not there is 0. */
+#include "lang/kernel/grad/grading.h"
+#include "lang/kernel/ir/affine.h"
+
+enum { DEPTH = 40 };
+
+typedef struct { KFunc *g; const KFunc *f; uint64_t param; KUse *use; void *ud; uint32_t pos; } Pack;
+
+static bool has_stride(const Pack *p, KRef r, int depth) {
+    const KIns *i = &p->f->ins[r];
+    if (!r || depth == 0) return false;
+    if (i->op == K_STRIDE) return i->imm >> 8 == p->param;
+    for (int k = 0; k < 3 && kir_ops[i->op].effect == KE_PURE; k++)
+        if (has_stride(p, i->arg[k], depth - 1)) return true;
+    return false;
+}
+
+static KRef stride(const Pack *p, int axis) {
+    KRef n = kir_const_int(p->g, QS_I64, 1, p->pos);
+    for (int a = axis + 1; a < p->f->params[p->param].rank; a++) {
+        KRef extent = kir_add(p->g, K_DIM, QS_I64, 0, 0, 0, 0, p->param << 8 | (uint64_t)a, p->pos);
+        n = kir_fold(p->g, K_MUL, QS_B1, 0, n, extent, 0, p->pos);
+    }
+    return n;
+}
+
+static KRef packed(const Pack *p, KRef r, int depth) {
+    const KIns *i = &p->f->ins[r];
+    if (!r) return 0;
+    if (!has_stride(p, r, depth)) return p->use(p->ud, r);
+    if (i->op == K_STRIDE) return stride(p, (int)(i->imm & 255));
+    KRef a = packed(p, i->a, depth - 1), b = packed(p, i->b, depth - 1), c = packed(p, i->c, depth - 1);
+    return kir_copy(p->g, i, a, b, c);
+}
+
+KRef kindex_packed(KFunc *g, const KFunc *f, const KIns *i, KUse *use, void *ud) {
+    Pack p = {g, f, i->imm, use, ud, i->pos};
+    return f->params[i->imm].contiguous ? use(ud, i->a) : packed(&p, i->a, DEPTH);
+}
+
+/* -- coordinates --------------------------------------------------------------------------------------------------- */
+static bool is_number(const KFunc *f, KRef r, int64_t n) {
+    return r && f->ins[r].op == K_CONST && (int64_t)f->ins[r].imm == n;
+}
+
+/* The element that a part of a complex number belongs to. */
+static KRef whole_element(const KFunc *f, KRef at) {
+    const KIns *i = &f->ins[at];
+    if (i->op == K_ADD && is_number(f, i->b, 1) && f->ins[i->a].op == K_MUL) i = &f->ins[i->a];
+    return i->op == K_MUL && is_number(f, i->b, 2) ? i->a : 0;
+}
+
+/* Of the array, or of the one that it is the adjoint of. */
+static bool is_extent(const KFunc *f, KRef r, int axis) {
+    const KIns *i = &f->ins[r];
+    return i->op == K_CONST || (i->op == K_DIM && (int)(i->imm & 255) == axis);
+}
+
+static bool packed_coords(const KFunc *f, KRef at, uint64_t param, KRef *out) {
+    for (int d = f->params[param].rank - 1; d > 0; d--) {
+        const KIns *sum = &f->ins[at], *row = sum->op == K_ADD ? &f->ins[sum->a] : sum;
+        if (row->op != K_MUL || !is_extent(f, row->b, d)) return false;
+        out[d] = sum->op == K_ADD ? sum->b : 0, at = row->a;
+    }
+    return out[0] = at, true;
+}
+
+static bool strided_coords(const KFunc *f, KRef at, uint64_t param, KRef *out) {
+    const KParam *p = &f->params[param];
+    for (int d = p->rank - 1; d >= 0; d--) {
+        const KIns *sum = &f->ins[at];
+        if (d > 0 && sum->op != K_ADD) return false;
+        KRef term = d > 0 ? sum->b : at;
+        const KIns *i = &f->ins[term];
+        bool unit = p->unit_last && d == p->rank - 1;
+        if (!unit && (i->op != K_MUL || f->ins[i->b].op != K_STRIDE || f->ins[i->b].imm != (param << 8 | (uint64_t)d)))
+            return false;
+        out[d] = unit ? term : i->a;
+        at = sum->a;
+    }
+    return true;
+}
+
+bool kindex_coords(const KFunc *f, const KIns *i, KRef *out) {
+    const KParam *p = &f->params[i->imm];
+    KRef at = qdtype_is_complex((qs_dtype)p->dtype) ? whole_element(f, i->a) : i->a;
+    if (!at) return false;
+    return p->contiguous ? packed_coords(f, at, i->imm, out) : strided_coords(f, at, i->imm, out);
+}
+
+/* -- equal values -------------------------------------------------------------------------------------------------- */
+bool kindex_same(const KFunc *f, KRef a, KRef b, int depth) {
+    const KIns *x = &f->ins[a], *y = &f->ins[b];
+    if (a == b) return true;
+    if (depth == 0 || !a || !b || x->op != y->op || x->imm != y->imm) return false;
+    if (x->flag != y->flag || x->dtype != y->dtype) return false;
+    if (kir_ops[x->op].effect != KE_PURE) return false;
+    for (int k = 0; k < 3; k++)
+        if (!kindex_same(f, x->arg[k], y->arg[k], depth - 1)) return false;
+    return true;
+}
+
+bool kindex_is_fixed(const KFunc *f, KRef r, int depth) {
+    const KIns *i = &f->ins[r];
+    if (!r) return true;
+    if (depth == 0 || kir_ops[i->op].effect != KE_PURE) return false;
+    for (int k = 0; k < 3; k++)
+        if (!kindex_is_fixed(f, i->arg[k], depth - 1)) return false;
+    return true;
+}
+
+bool kindex_apart(const KFunc *f, KRef a, KRef b, bool again) {
+    Affine x, y;
+    KRef p = f->ins[a].a, q = f->ins[b].a;
+    if (f->barrier || f->serial || !kaffine_of(f, p, &x) || !kaffine_of(f, q, &y)) return false;
+    if (!kaffine_differ(&x, &y)) return false;
+    return !again || (kindex_is_fixed(f, p, DEPTH) && kindex_is_fixed(f, q, DEPTH));
+}
+
+/* -- whose elements they are --------------------------------------------------------------------------------------- */
+static int axis_of(const KFunc *f, KRef coord) { /* of a position itself; -1: it is something else */
+    const KIns *i = &f->ins[coord];
+    if (i->op == K_CAST) i = &f->ins[i->a];
+    return i->op == K_POS ? (int)i->imm : -1;
+}
+
+/* out: by axis of the launch, the dimension whose coordinate is the position along it. */
+static bool is_pinned(const KFunc *f, const KIns *i, int *out) {
+    KRef c[QS_MAX_RANK];
+    for (int a = 0; a < f->rank; a++) out[a] = -1;
+    if (f->rank == 1 && axis_of(f, i->a) == 0) return out[0] = 0, true;
+    if (!kindex_coords(f, i, c)) return false;
+    for (int d = 0; d < f->params[i->imm].rank; d++) {
+        int a = axis_of(f, c[d]);
+        if (a >= 0) out[a] = d;
+    }
+    for (int a = 0; a < f->rank; a++)
+        if (out[a] < 0) return false;
+    return true;
+}
+
+static bool touches(const KIns *i, int param) {
+    return (i->op == K_LOAD || i->op == K_STORE || i->op == K_ATOMIC) && (int)i->imm == param;
+}
+
+KRef kindex_guard(const KIns *i) { return i->op == K_LOAD ? i->b : i->c; }
+
+KOwner kindex_owner(const KFunc *f, int param, KRef *first) {
+    int axes[QS_MAX_RANK], more[QS_MAX_RANK];
+    bool one = true;
+    *first = 0;
+    for (KRef r = 1; r < f->nins; r++) {
+        const KIns *i = &f->ins[r], *before = &f->ins[*first];
+        if (!touches(i, param)) continue;
+        if (!is_pinned(f, i, *first ? more : axes)) return KOWN_NOT;
+        if (!*first) *first = r, one = kindex_is_fixed(f, i->a, DEPTH) && kindex_is_fixed(f, kindex_guard(i), DEPTH);
+        else {
+            for (int a = 0; a < f->rank; a++)
+                if (axes[a] != more[a]) return KOWN_NOT;
+            one = one && kindex_same(f, i->a, before->a, DEPTH) &&
+                  kindex_same(f, kindex_guard(i), kindex_guard(before), DEPTH);
+        }
+    }
+    return !*first ? KOWN_NOT : one ? KOWN_ELEMENT : KOWN_SOME;
+}

@@ -1,0 +1,67 @@
+/* record.c -- f again, before the way back: what a position cannot read a second time goes on its tape. */
+#include "lang/kernel/grad/grading.h"
+
+int kgrad_tape_of(qs_dtype d) { return d == QS_F32 ? 0 : d == QS_F64 ? 1 : 2; }
+
+typedef struct {
+    const KGrading *s;
+    KFunc *g;
+    KRef *map, base[KTAPES];
+    uint32_t pos;
+} Record;
+
+static KRef fold(Record *v, KOp op, KRef a, KRef b) { return kir_fold(v->g, op, QS_B1, 0, a, b, 0, v->pos); }
+static KRef number(KFunc *g, int64_t n) { return kir_const_int(g, QS_I64, n, 0); }
+static KRef param(KFunc *g, int p) { return kir_add(g, K_PARAM, QS_I64, 0, 0, 0, 0, (uint64_t)p, 0); }
+
+static KRef position(void *v, int axis) {
+    return kir_add(((Record *)v)->g, K_POS, QS_I64, 0, 0, 0, 0, (uint64_t)axis, 0);
+}
+
+KRef krecord_base(const KGrading *s, KFunc *g, int tape, KRef (*pos)(void *ud, int axis), void *ud) {
+    KRef at = pos(ud, 0);
+    for (int a = 1; a < s->f->rank; a++) {
+        KRef row = kir_fold(g, K_MUL, QS_B1, 0, at, param(g, s->extent[a]), 0, 0);
+        at = kir_fold(g, K_ADD, QS_B1, 0, row, pos(ud, a), 0, 0);
+    }
+    bool known = s->fixed_room[tape] >= 0;
+    KRef room = known ? number(g, s->fixed_room[tape]) : param(g, s->room[tape]);
+    return kir_fold(g, K_MUL, QS_B1, 0, at, room, 0, 0);
+}
+
+static void keep(Record *v, KRef r) {
+    const KIns *i = &v->s->f->ins[r];
+    int t = kgrad_tape_of((qs_dtype)i->dtype), p = v->s->tape[t];
+    KRef n = kir_add(v->g, K_GET, QS_B1, 0, v->map[v->s->pointer[t]], 0, 0, 0, v->pos);
+    KRef at = fold(v, K_ADD, v->base[t], n);
+    KRef x = kir_fold(v->g, K_CAST, (qs_dtype)v->g->params[p].dtype, 0, v->map[r], 0, 0, v->pos);
+    kir_add(v->g, K_STORE, QS_B1, 0, at, x, 0, (uint64_t)p, v->pos);
+}
+
+static void tell_counts(Record *v) {
+    for (int t = 0; t < KTAPES; t++) {
+        if (v->s->count[t] < 0) continue;
+        KRef n = kir_add(v->g, K_GET, QS_B1, 0, v->map[v->s->pointer[t]], 0, 0, 0, 0);
+        kir_add(v->g, K_ATOMIC, QS_B1, KA_MAX, number(v->g, 0), n, 0, (uint64_t)v->s->count[t], 0);
+    }
+}
+
+KFunc *krecord_make(const KGrading *s, bool counts) {
+    Record v = {.s = s, .g = kgrad_shell(s), .map = qarena_alloc(s->arena, s->f->nins * sizeof(KRef))};
+    bool *wanted = qarena_alloc(s->arena, (size_t)s->nparams + 1);
+    for (int t = 0; t < KTAPES && !counts; t++)
+        if (s->pointer[t]) v.base[t] = krecord_base(s, v.g, t, position, &v);
+    for (KRef r = 1; r < s->f->nins; r++) {
+        const KIns *i = &s->f->ins[r];
+        v.pos = i->pos;
+        v.map[r] = kir_copy(v.g, i, v.map[i->a], v.map[i->b], v.map[i->c]);
+        if (s->act.kept[r] == KEPT_ON_TAPE && !counts) keep(&v, r);
+    }
+    if (counts) tell_counts(&v);
+    kir_seal(v.g);
+    for (int t = 0; t < KTAPES; t++) {
+        int p = counts ? s->count[t] : s->tape[t];
+        if (p >= 0) wanted[p] = true;
+    }
+    return ksweep(s->ctx, s->arena, v.g, wanted, NULL);
+}

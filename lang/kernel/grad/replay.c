@@ -1,0 +1,314 @@
+/* replay.c -- see replay.h: what a position computed, once more. */
+#include "lang/kernel/grad/replay.h"
+
+#include <string.h>
+
+enum { FEW_TURNS = 64, NESTING = 512 };
+
+/* -- into g -------------------------------------------------------------------------------------------------------- */
+KRef kreplay_add(KReplay *v, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm) {
+    return kir_add(v->g, op, own, flag, a, b, c, imm, v->pos);
+}
+
+KRef kreplay_fold(KReplay *v, KOp op, KRef a, KRef b, KRef c) {
+    return kir_fold(v->g, op, QS_B1, 0, a, b, c, v->pos);
+}
+
+KRef kreplay_cast(KReplay *v, qs_dtype d, KRef a) { return kir_fold(v->g, K_CAST, d, 0, a, 0, 0, v->pos); }
+KRef kreplay_whole(KReplay *v, qs_dtype d, int64_t n) { return kir_const_int(v->g, d, n, v->pos); }
+
+static void push_region(KReplay *v) {
+    if (v->nregions == v->cap) {
+        uint8_t *more = qarena_alloc(v->s->arena, 2 * v->cap);
+        memcpy(more, v->closed, v->cap);
+        v->closed = more, v->cap *= 2;
+    }
+    v->closed[v->nregions] = 0;
+    v->open[v->nopen++] = v->nregions++;
+}
+
+KRef kreplay_open(KReplay *v, KOp op, qs_dtype own, KRef a, KRef b, KRef c) {
+    KRef r = kreplay_add(v, op, own, 0, a, b, c, 0);
+    push_region(v);
+    return r;
+}
+
+void kreplay_else(KReplay *v) {
+    v->closed[v->open[--v->nopen]] = 1;
+    kreplay_add(v, K_ELSE, QS_B1, 0, 0, 0, 0, 0);
+    push_region(v);
+}
+
+void kreplay_close(KReplay *v) {
+    v->closed[v->open[--v->nopen]] = 1;
+    kreplay_add(v, K_END, QS_B1, 0, 0, 0, 0, 0);
+}
+
+static uint32_t here(const KReplay *v) { return v->open[v->nopen - 1]; }
+
+void kreplay_bind(KReplay *v, KRef r, KRef value) { v->map[r] = value, v->seen[r] = here(v); }
+
+static KRef zero_of(KReplay *v, qs_dtype d) { return kir_const_bits(v->g, d, 0, v->pos); }
+static KRef get(KReplay *v, KRef local) { return kreplay_add(v, K_GET, QS_B1, 0, local, 0, 0, 0); }
+
+/* -- values -------------------------------------------------------------------------------------------------------- */
+/* Serial kernels: the way back takes the positions in the opposite order. */
+static KRef position(KReplay *v, qs_dtype d, uint64_t axis) {
+    KRef p = kreplay_add(v, K_POS, d, 0, 0, 0, 0, axis);
+    if (!v->f->serial) return p;
+    KRef n = kreplay_add(v, K_PARAM, QS_I64, 0, 0, 0, 0, (uint64_t)v->s->extent[axis]);
+    return kreplay_fold(v, K_SUB, kreplay_cast(v, d, kreplay_fold(v, K_SUB, n, kreplay_whole(v, QS_I64, 1), 0)), p, 0);
+}
+
+KRef kreplay_pos(void *v, int axis) { return position(v, QS_I64, (uint64_t)axis); }
+
+/* Known from the launch alone. */
+static bool is_given(const KIns *i) { return kir_ops[i->op].effect == KE_PURE && kir_ops[i->op].a == KARG__; }
+
+static KRef given(KReplay *v, const KIns *i) {
+    if (i->op == K_POS) return position(v, (qs_dtype)i->dtype, i->imm);
+    return kir_copy(v->g, i, 0, 0, 0);
+}
+
+KRef kreplay_use(KReplay *v, KRef r) {
+    const KIns *i = &v->f->ins[r];
+    if (!r) return 0;
+    if (v->map[r] && !v->closed[v->seen[r]]) return v->map[r];
+    if (v->box[r] && !v->closed[v->box_seen[r]]) return get(v, v->box[r]);
+    if (is_given(i)) return given(v, i);
+    if (v->status == QS_OK)
+        v->status = qerr_at(v->s->ctx, QS_EINTERNAL, (Where){v->f->src, i->pos},
+                            "kernel %s: the way back through it does not know %%%u (%s)", v->f->name->s, r,
+                            kir_ops[i->op].name);
+    return zero_of(v, (qs_dtype)i->dtype);
+}
+
+/* -- memory -------------------------------------------------------------------------------------------------------- */
+static void note_read(KReplay *v, KRef at, KRef of) {
+    if (v->nread == v->read_cap) {
+        KTapeRead *more = qarena_alloc(v->s->arena, 2 * v->read_cap * sizeof *more);
+        memcpy(more, v->read, v->nread * sizeof *more);
+        v->read = more, v->read_cap *= 2;
+    }
+    v->read[v->nread++] = (KTapeRead){at, of};
+}
+
+/* What was read then; the pointer is moved on by instructions of f. */
+static KRef from_tape(KReplay *v, KRef r) {
+    qs_dtype d = (qs_dtype)v->f->ins[r].dtype;
+    int t = kgrad_tape_of(d), p = v->s->tape[t];
+    KRef at = kreplay_fold(v, K_ADD, v->base[t], get(v, v->local[v->s->pointer[t]]), 0);
+    KRef x = kreplay_add(v, K_LOAD, (qs_dtype)v->g->params[p].dtype, 0, at, 0, 0, (uint64_t)p);
+    note_read(v, x, r);
+    return kreplay_cast(v, d, x);
+}
+
+static KRef read_again(KReplay *v, KRef r) {
+    const KIns *i = &v->f->ins[r];
+    uint8_t kept = v->s->act.kept[r];
+    if (kept == KEPT_ON_TAPE) return from_tape(v, r);
+    if (kept == KEPT_UNUSED) return zero_of(v, (qs_dtype)i->dtype);
+    if (i->op == K_ALOAD) return kreplay_add(v, K_ALOAD, QS_B1, 0, v->local[i->a], kreplay_use(v, i->b), 0, 0);
+    return kir_copy(v->g, i, kreplay_use(v, i->a), kreplay_use(v, i->b), 0);
+}
+
+/* Private arrays of this frame and of what is in it. */
+static bool is_own(const KReplay *v, KRef array) {
+    return !v->frame || (array > v->frame && array < v->f->regions[v->frame].end);
+}
+
+static void write_again(KReplay *v, const KIns *i) {
+    if (v->f->ins[i->a].op != K_LARRAY || !is_own(v, i->a)) return;
+    kreplay_add(v, K_ASTORE, QS_B1, 0, v->local[i->a], kreplay_use(v, i->b), kreplay_use(v, i->c), 0);
+}
+
+/* -- loops --------------------------------------------------------------------------------------------------------- */
+KRef kreplay_entry(KReplay *v, const KLoopState *l, int k) { return l->boxed ? get(v, l->entry[k]) : l->entry[k]; }
+
+static void keep_entry(KReplay *v, KLoopState *l) {
+    for (int k = 0; k < l->n; k++) {
+        KRef now = get(v, v->local[l->state[k]]);
+        if (l->boxed) kreplay_add(v, K_SET, QS_B1, 0, l->entry[k], now, 0, 0);
+        else l->entry[k] = now;
+    }
+}
+
+static void keep_history(KReplay *v, KLoopState *l, KRef turn) {
+    for (int k = 0; k < l->n; k++)
+        if (l->history[k])
+            kreplay_add(v, K_ASTORE, QS_B1, 0, l->history[k], turn, get(v, v->local[l->state[k]]), 0);
+}
+
+static void count_turn(KReplay *v, KLoopState *l) {
+    KRef n = kreplay_fold(v, K_ADD, get(v, l->count), kreplay_whole(v, QS_I64, 1), 0);
+    kreplay_add(v, K_SET, QS_B1, 0, l->count, n, 0, 0);
+}
+
+static void run(KReplay *v, KRef first, KRef last);
+
+/* The head of a LOOP is computed as it stands, up to its BREAK. */
+static void run_head(KReplay *v, KRef first, KRef last) {
+    for (KRef r = first; r < last; r++) {
+        const KIns *i = &v->f->ins[r];
+        if (i->op == K_IF) kreplay_open(v, K_IF, QS_B1, kreplay_use(v, i->a), 0, 0);
+        else if (i->op == K_BREAK) kreplay_add(v, K_BREAK, QS_B1, 0, 0, 0, 0, 0);
+        else if (i->op == K_END) kreplay_close(v);
+        else run(v, r, r + 1);
+    }
+}
+
+static void run_loop(KReplay *v, KRef loop) {
+    const KIns *i = &v->f->ins[loop];
+    KLoopState *l = &v->loop[loop];
+    bool boxing = v->boxing;
+    if (boxing) keep_entry(v, l);
+    v->boxing = false;
+    if (i->op == K_FOR) {
+        KRef a = kreplay_use(v, i->a), b = kreplay_use(v, i->b), c = kreplay_use(v, i->c);
+        KRef n = kreplay_open(v, K_FOR, (qs_dtype)i->dtype, a, b, c);
+        kreplay_bind(v, loop, n);
+        if (boxing && l->turns >= 0) {
+            KRef gone = kreplay_fold(v, K_SUB, kreplay_cast(v, QS_I64, n), kreplay_cast(v, QS_I64, a), 0);
+            keep_history(v, l, kreplay_fold(v, K_DIV, gone, kreplay_cast(v, QS_I64, c), 0));
+        }
+    } else {
+        if (boxing) kreplay_add(v, K_SET, QS_B1, 0, l->count, kreplay_whole(v, QS_I64, 0), 0, 0);
+        kreplay_open(v, K_LOOP, QS_B1, 0, 0, 0);
+        run_head(v, loop + 1, v->s->body[loop]);
+        if (boxing) count_turn(v, l);
+    }
+    run(v, v->s->body[loop], v->f->regions[loop].end);
+    kreplay_close(v);
+    v->boxing = boxing;
+}
+
+/* -- instructions -------------------------------------------------------------------------------------------------- */
+static KRef compute(KReplay *v, KRef r) {
+    const KIns *i = &v->f->ins[r];
+    switch ((KOp)i->op) {
+    case K_GET: return get(v, v->local[i->a]);
+    case K_LOAD: case K_ALOAD: return read_again(v, r);
+    default: break;
+    }
+    if (is_given(i)) return given(v, i);
+    return kir_copy(v->g, i, kreplay_use(v, i->a), kreplay_use(v, i->b), kreplay_use(v, i->c));
+}
+
+static void new_array(KReplay *v, KRef r) {
+    const KIns *i = &v->f->ins[r];
+    v->local[r] = kreplay_add(v, K_LARRAY, (qs_dtype)i->dtype, 0, 0, 0, 0, i->imm);
+}
+
+static void run_one(KReplay *v, KRef r) {
+    const KIns *i = &v->f->ins[r];
+    switch ((KOp)i->op) {
+    case K_IF: kreplay_open(v, K_IF, QS_B1, kreplay_use(v, i->a), 0, 0); return;
+    case K_ELSE: kreplay_else(v); return;
+    case K_END: kreplay_close(v); return;
+    case K_LOCAL: v->local[r] = kreplay_add(v, K_LOCAL, QS_B1, 0, kreplay_use(v, i->a), 0, 0, 0); return;
+    case K_SET: kreplay_add(v, K_SET, QS_B1, 0, v->local[i->a], kreplay_use(v, i->b), 0, 0); return;
+    case K_LARRAY:
+        if (!v->boxing) new_array(v, r);
+        return;
+    case K_ASTORE: write_again(v, i); return;
+    case K_STORE: case K_ATOMIC: case K_AATOMIC: case K_SHARED: case K_BARRIER: return;
+    default: break;
+    }
+    kreplay_bind(v, r, compute(v, r));
+    if (v->boxing && v->box[r]) kreplay_add(v, K_SET, QS_B1, 0, v->box[r], v->map[r], 0, 0);
+}
+
+static void run(KReplay *v, KRef first, KRef last) {
+    for (KRef r = first; r < last; r++) {
+        v->pos = v->f->ins[r].pos;
+        if (kir_is_loop(v->f->ins[r].op)) run_loop(v, r), r = v->f->regions[r].end;
+        else run_one(v, r);
+    }
+}
+
+/* -- frames -------------------------------------------------------------------------------------------------------- */
+static KRef new_local(KReplay *v, qs_dtype d) {
+    return kreplay_add(v, K_LOCAL, QS_B1, 0, zero_of(v, d), 0, 0, 0);
+}
+
+static bool wants_box(const KIns *i) {
+    if (!kir_has_result(i) || is_given(i)) return false;
+    return i->op != K_LOCAL && i->op != K_LARRAY && i->op != K_SHARED && !kir_is_loop(i->op);
+}
+
+static void make_room_for_loop(KReplay *v, KRef loop, bool inside) {
+    KLoopState *l = &v->loop[loop];
+    l->boxed = inside;
+    if (v->f->ins[loop].op == K_LOOP) l->count = new_local(v, QS_I64);
+    for (int k = 0; k < l->n; k++) {
+        qs_dtype d = (qs_dtype)v->f->ins[l->state[k]].dtype;
+        if (inside) l->entry[k] = new_local(v, d);
+        bool keeps = l->turns > 0 && l->set[k];
+        l->history[k] = keeps ? kreplay_add(v, K_LARRAY, d, 0, 0, 0, 0, (uint64_t)l->turns) : 0;
+    }
+}
+
+static void make_room(KReplay *v, KRef first, KRef last) {
+    for (KRef r = first; r < last; r++) {
+        const KIns *i = &v->f->ins[r];
+        bool inside = v->f->regions[r].around != v->frame;
+        v->box[r] = 0;
+        if (i->op == K_LARRAY) new_array(v, r);
+        if (kir_is_loop(i->op)) {
+            make_room_for_loop(v, r, inside);
+            r = v->f->regions[r].end;
+        } else if (inside && wants_box(i)) v->box[r] = new_local(v, (qs_dtype)i->dtype), v->box_seen[r] = here(v);
+    }
+}
+
+void kreplay_frame(KReplay *v, KRef first, KRef last) {
+    make_room(v, first, last);
+    v->boxing = true;
+    run(v, first, last);
+    v->boxing = false;
+}
+
+void kreplay_turn(KReplay *v, KRef first, KRef last) { run(v, first, last); }
+
+/* -- before ------------------------------------------------------------------------------------------------------ */
+static int64_t few_turns(const KFunc *f, KRef loop) {
+    int64_t n = kgrad_turns(f, loop);
+    return n > FEW_TURNS || n == 0 ? -1 : n;
+}
+
+static void find_state(KReplay *v, KRef loop) {
+    KLoopState *l = &v->loop[loop];
+    Arena *arena = v->s->arena;
+    uint8_t *used = qarena_alloc(arena, v->f->nins);
+    KRef end = v->f->regions[loop].end;
+    for (KRef r = loop; r < end; r++) {
+        const KIns *i = &v->f->ins[r];
+        if ((i->op != K_GET && i->op != K_SET) || i->a > loop) continue;
+        if (!used[i->a]) l->n++;
+        used[i->a] |= i->op == K_SET ? 2 : 1;
+        l->any_set |= i->op == K_SET;
+    }
+    size_t n = (size_t)l->n + 1;
+    l->state = qarena_alloc(arena, n * sizeof(KRef)), l->entry = qarena_alloc(arena, n * sizeof(KRef));
+    l->history = qarena_alloc(arena, n * sizeof(KRef)), l->set = qarena_alloc(arena, n);
+    int k = 0;
+    for (KRef r = 1; r < loop; r++)
+        if (used[r]) l->state[k] = r, l->set[k++] = used[r] & 2;
+    l->turns = few_turns(v->f, loop);
+}
+
+void kreplay_begin(KReplay *v, const KGrading *s) {
+    size_t n = s->f->nins;
+    Arena *a = s->arena;
+    *v = (KReplay){.s = s, .f = s->f, .g = kgrad_shell(s), .cap = 64, .read_cap = 16};
+    v->map = qarena_alloc(a, n * sizeof(KRef)), v->seen = qarena_alloc(a, n * sizeof(uint32_t));
+    v->box = qarena_alloc(a, n * sizeof(KRef)), v->box_seen = qarena_alloc(a, n * sizeof(uint32_t));
+    v->local = qarena_alloc(a, n * sizeof(KRef)), v->loop = qarena_alloc(a, n * sizeof *v->loop);
+    v->closed = qarena_alloc(a, v->cap), v->open = qarena_alloc(a, NESTING * sizeof(uint32_t));
+    v->read = qarena_alloc(a, v->read_cap * sizeof *v->read);
+    push_region(v);
+    for (KRef r = 1; r < n; r++)
+        if (kir_is_loop(s->f->ins[r].op)) find_state(v, r);
+    for (int t = 0; t < KTAPES; t++)
+        if (s->pointer[t]) v->base[t] = krecord_base(s, v->g, t, kreplay_pos, v);
+}

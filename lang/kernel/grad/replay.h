@@ -1,0 +1,76 @@
+/* replay.h -- private to replay.c and adjoint.c: a position, run again and gone back through.
+ *
+ * A frame is the function, or one turn of a loop.  It is run again first (replay.c: its effects on memory of others
+ * left out), and then gone through backward (adjoint.c), while all values of the replay can be seen:
+ *
+ *     replay of the function                  x = …; s = 0; FOR i … s = s + f(x, i) END; y = sin(s)
+ *     way back through the function           …
+ *       of a loop: for each turn, last first
+ *         what LOCALs hold when it begins
+ *         replay of the turn
+ *         way back through the turn
+ *
+ * What stands in an IF of a frame is not seen outside: such values lie in boxes, LOCALs that the frame begins with. */
+#ifndef LANG_KERNEL_REPLAY_H
+#define LANG_KERNEL_REPLAY_H
+#include "lang/kernel/grad/grading.h"
+
+/* LOCALs of f that a loop uses and that were made outside of it. */
+typedef struct {
+    KRef *state; int n;
+    bool *set;           /* the loop changes it */
+    bool any_set;
+    int64_t turns;       /* of a FOR, if they are few and known; else -1 */
+    KRef *entry;         /* by state: what it held when the loop began; a LOCAL of g if `boxed` */
+    bool boxed;
+    KRef count;          /* LOCAL of g: turns of a LOOP */
+    KRef *history;       /* by state: LARRAY of g, what it held at the begin of each turn; 0: there is none */
+} KLoopState;
+
+/* A sum in a LOCAL of g, which is read and written once for many additions. */
+typedef struct { KRef local, now, then; bool loaded; } KSum;
+
+typedef struct {
+    const KGrading *s;
+    const KFunc *f;
+    KFunc *g;
+    KRef *map; uint32_t *seen;  /* by instruction of f: its value in g, and the region of g where it is seen */
+    KRef *box; uint32_t *box_seen;
+    KRef *local;                /* LOCAL or LARRAY of f: that of the present replay */
+    KLoopState *loop;
+    KRef frame;                 /* of f: the loop whose turn is run; 0: the function */
+    bool boxing;                /* values in IFs are wanted later */
+    uint8_t *closed; uint32_t nregions, cap; /* regions of g */
+    uint32_t *open; int nopen;
+    uint32_t pos;
+    KRef base[KTAPES];          /* in g: the first entry on each tape */
+    KTapeRead *read; uint32_t nread, read_cap;
+    /* adjoint.c */
+    KRef *adjoint;              /* by instruction of f: the adjoint of its value so far; 0: zero */
+    KSum *sum;                  /* the same of LOCALs, and of values that are used in other regions */
+    KSum *param_sum;            /* by parameter: of numbers, and of the element that the position owns */
+    uint8_t *owner; KRef *element; /* by array parameter: KOwner, and an instruction of f that touches it */
+    KSum **touched; int ntouched;
+    uint8_t *crosses;
+    KRef *twin;                 /* LARRAY, SHARED of f: memory of adjoints */
+    uint32_t *acts;             /* number of instructions before this one that have an adjoint */
+    qs_status status;
+} KReplay;
+
+KRef kreplay_add(KReplay *v, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm);
+KRef kreplay_fold(KReplay *v, KOp op, KRef a, KRef b, KRef c);
+KRef kreplay_cast(KReplay *v, qs_dtype d, KRef a);
+KRef kreplay_whole(KReplay *v, qs_dtype d, int64_t n);
+KRef kreplay_open(KReplay *v, KOp op, qs_dtype own, KRef a, KRef b, KRef c); /* IF, LOOP, FOR: its instruction */
+void kreplay_else(KReplay *v);
+void kreplay_close(KReplay *v);
+void kreplay_bind(KReplay *v, KRef r, KRef value); /* r of f is this value from here on */
+KRef kreplay_use(KReplay *v, KRef r);              /* the value of r of f, at this place of g */
+KRef kreplay_pos(void *v, int axis);               /* int64 */
+
+void kreplay_begin(KReplay *v, const KGrading *s);
+/* Runs the instructions first … last-1 of v->frame again: with boxes for what the way back needs. */
+void kreplay_frame(KReplay *v, KRef first, KRef last);
+void kreplay_turn(KReplay *v, KRef first, KRef last); /* without */
+KRef kreplay_entry(KReplay *v, const KLoopState *l, int k); /* what its LOCAL k held when the loop began */
+#endif

@@ -1,0 +1,28 @@
+/* kir_grad.h -- are the derivatives of a kernel right?  Held against central differences of the kernel itself, and
+ * against each other: <v, J u> = <J' v, u> for random u, v. */
+#ifndef TESTS_SUPPORT_KIR_GRAD_H
+#define TESTS_SUPPORT_KIR_GRAD_H
+#include "lang/kernel/grad/grad.h"
+
+typedef struct {
+    Ctx *ctx;
+    Arena *arena;
+    const KFunc *func;
+    const KArg *args;      /* arrays without gaps; they are not changed */
+    KLaunch launch;
+    const bool *active;    /* by parameter; NULL: all floats */
+    uint64_t seed;
+    double tolerance;      /* relative to the size of what is added up; 0: 1e-6 */
+    double rounding;       /* allowed between the two directions, relative as well; 0: 1e-10 */
+    bool exact_only;       /* no differences: where a step would cross an edge */
+    bool again;            /* the derivative of the derivative, too */
+    int npasses;           /* comes back */
+} KGradCase;
+
+/* false: `why` says what is wrong, or which error came. */
+bool kgradtest_check(KGradCase *k, Text *why);
+
+/* Runs the passes for adjoints that are arguments of out: args has room for all parameters, the first f->nparams are
+ * those of f before its launch, then the adjoints. */
+qs_status kgradtest_run(Ctx *c, Arena *arena, const KFunc *f, const KGrad *d, KArg *args, const KLaunch *l);
+#endif

@@ -1,0 +1,207 @@
+/* Derivatives of kernels, by name: each held against differences, and the two directions against each other. */
+#include "tests/support/kir_grad.h"
+#include "tests/support/lowered.h"
+
+#include <math.h>
+
+enum { N = 64 };
+
+/* Arguments of a case: `x` and `y` are what kernels read and write, in float64. */
+typedef struct { double x[N * N], y[N * N], w[N * N]; } Data;
+
+static void fill(double *p, int n, double scale, uint64_t seed) {
+    for (int i = 0; i < n; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        p[i] = scale * ((double)(seed >> 33) * 0x1p-30 - 1) + 0.01;
+    }
+}
+
+typedef struct {
+    const char *text;
+    int rank;
+    int64_t domain[3];
+    TArg arg[6];
+    int nargs;
+    bool serial, again;
+} Case;
+
+static void try(const Case *k, const char *file, int line) {
+    Lowered t;
+    Arena arena;
+    LowerResult r = {0};
+    Text why;
+    lowered_open(&t, k->text);
+    t.c.scalar_dtype = QS_F64, t.serial = k->serial;
+    qarena_init(&arena, &t.c), qtext_init(&why, &t.c);
+    qs_status s = lowered_lower(&t, &arena, "f", k->rank, (TArg *)k->arg, k->nargs, &r);
+    check_report(s == QS_OK, file, line, "the kernel is lowered");
+    if (s == QS_OK) {
+        lowered_bind(r.func, r.binds, k->arg, t.kargs);
+        KGradCase g = {.ctx = &t.c, .arena = &arena, .func = r.func, .args = t.kargs, .seed = 1,
+                       .again = k->again, .launch = {.rank = k->rank}};
+        for (int i = 0; i < k->rank; i++) g.launch.domain[i] = k->domain[i], g.launch.block[i] = 1;
+        if (r.func->fixed_block) memcpy(g.launch.block, r.func->block, sizeof g.launch.block);
+        bool ok = kgradtest_check(&g, &why);
+        check_report(ok, file, line, "derivatives agree");
+        if (!ok) printf("  %s\n", why.s);
+    } else printf("  %s\n", t.c.err.text);
+    qtext_free(&why), qarena_free(&arena);
+    lowered_close(&t);
+}
+
+#define KERNEL(params, body) "function [] = __kernel__ f(" params ")\n" body "\nend\n"
+#define XY(body) KERNEL("x : vec, y : vec, pos : int", body)
+#define XYN(body) KERNEL("x : vec, y : vec, n : int, pos", body)
+#define XYW(body) KERNEL("x : vec, y : vec, w : vec, pos", body)
+#define V(p, n) ((TArg){T_ARRAY, QS_F64, 1, {n}, p, 0, 0})
+#define C(p, n) ((TArg){T_ARRAY, QS_C128, 1, {n}, p, 0, 0})
+#define M(p, m, n) ((TArg){T_ARRAY, QS_F64, 2, {m, n}, p, 0, 0})
+#define ARGS(...) {__VA_ARGS__}, (int)(sizeof((TArg[]){__VA_ARGS__}) / sizeof(TArg))
+#define TRY_0(text, n, ...) try(&(Case){text, 1, {n}, ARGS(__VA_ARGS__), .again = false}, __FILE__, __LINE__)
+#define TRY_1(text, n, ...) try(&(Case){text, 1, {n}, ARGS(__VA_ARGS__), .again = true}, __FILE__, __LINE__)
+#define TRY_2(text, m, n, ...) try(&(Case){text, 2, {m, n}, ARGS(__VA_ARGS__), .again = true}, __FILE__, __LINE__)
+#define SERIAL(text, n, ...) try(&(Case){text, 1, {n}, ARGS(__VA_ARGS__), .serial = true}, __FILE__, __LINE__)
+
+static Data d;
+
+static void straight(void) {
+    TRY_1(XY("y[pos] = sin(x[pos])*x[pos]"), 12, V(d.x, 12), V(d.y, 12));
+    TRY_1(KERNEL("x : vec, y : vec, a : scalar, pos", "y[pos] = a*x[pos] + a^2 + exp(a*x[3])"), 12, V(d.x, 12),
+          V(d.y, 12), NUM(0.7));
+    TRY_1(XY("y[pos] = x[pos] > 0.2 ? x[pos]^2 : 3*x[pos]"), 12, V(d.x, 12), V(d.y, 12));
+    TRY_1(XY("if x[pos] > 0\n z = x[pos]*x[pos]\n y[pos] = z*exp(z)\nelse\n"
+                 "y[pos] = cos(x[pos])*x[mod(pos+1,12)]\nend"), 12, V(d.x, 12), V(d.y, 12));
+    TRY_1(XY("y[pos] = max(x[pos],0.1)*min(x[pos],x[11-pos]) + abs(x[pos])"), 12,
+          V(d.x, 12), V(d.y, 12));
+}
+
+/* A set of names that others get wrong. */
+static void loops(void) {
+    /* set before a loop with bounds of run time, used after it */
+    TRY_1(XYN("a = x[pos]*x[pos]\ns = 0.0\nfor i=0..n-1\n s += x[i]\nend\n"
+                 "y[pos] = s*a + sin(s)"), 8, V(d.x, 8), V(d.y, 8), INT(8));
+    /* nested, with bounds of run time, and statements between */
+    TRY_1(XYN("s = 0.0\nfor i=0..n-1\n t = x[i]\n for j=0..i\n  t = t*x[j] + x[pos]\n"
+                 " end\n s += t*t\n for k=1..n-1\n  s = s*0.9 + sin(t)*x[k]\n end\n s = s*x[i]\nend\ny[pos] = s"), 5,
+          V(d.x, 5), V(d.y, 5), INT(5));
+    /* a product, by constant bounds and by others */
+    TRY_1(XY("p = 1.0\nfor i=0..5\n p = p*(x[i] + x[pos])\nend\ny[pos] = p"), 6, V(d.x, 6),
+          V(d.y, 6));
+    TRY_1(XYN("p = 1.0\nfor i=0..3..n-1\n p = p*(x[i] + 0.5)\nend\ny[pos] = p"), 6,
+          V(d.x, 6), V(d.y, 6), INT(6));
+    TRY_1(XYN("p = 1.0\nfor i=n-1..-2..0\n p = p*(x[i] + 0.5)\nend\ny[pos] = p"), 6,
+          V(d.x, 6), V(d.y, 6), INT(6));
+    TRY_1(XYN("p = x[pos]\nfor i=n..n-3\n p = p*(x[i] + 0.5)\nend\ny[pos] = p"), 6,
+          V(d.x, 6), V(d.y, 6), INT(6));
+    /* a loop in a branch in a loop */
+    TRY_1(XYN("s = x[pos]\nfor i=0..n-1\n if x[i] > 0\n  for j=0..n-1\n"
+                 "   s = s*x[j] + x[i]\n  end\n  s = sin(s)\n else\n  q = s*s\n  s = q*x[i]\n end\nend\ny[pos] = s"), 6,
+          V(d.x, 6), V(d.y, 6), INT(6));
+}
+
+static void jumps(void) {
+    TRY_1(XYN("best = -1000.0\nfor i=0..n-1\n v = x[i]*x[mod(i+pos,n)]\n"
+                 " if v < best\n  continue\n end\n best = v\nend\ny[pos] = best*best"), 7, V(d.x, 7), V(d.y, 7),
+          INT(7));
+    TRY_1(XYN("s = 1.0\nfor i=0..n-1\n if x[i] > 0.6\n  break\n end\n"
+                 " s = s*x[i] + x[pos]\nend\ny[pos] = s"), 9, V(d.x, 9), V(d.y, 9), INT(9));
+    TRY_0(XY("z = x[pos]\nn = 0\nwhile n < 9 && abs(z) < 4\n z = z*z + x[pos]\n n += 1\n"
+                 " if z > 2\n  continue\n end\n z += 0.1*x[0]\nend\ny[pos] = z"), 9, V(d.x, 9), V(d.y, 9));
+    TRY_1(XY("if x[pos] < 0\n y[pos] = x[pos]*x[0]\n return\nend\ny[pos] = sin(x[pos])"), 9,
+          V(d.x, 9), V(d.y, 9));
+    /* Newton's method, to convergence */
+    TRY_0(XY("a = abs(x[pos]) + 0.5\nr = a\nwhile abs(r*r - a) > 1e-14\n r = 0.5*(r + a/r)\n"
+                 "end\ny[pos] = r"), 9, V(d.x, 9), V(d.y, 9));
+}
+
+static void many_turns(void) {
+    const char *text = XYN("s = x[pos]\nfor i=0..n-1\n s = sin(s) + 0.9*x[0]\nend\n"
+                              "y[pos] = s");
+    const int turns[] = {0, 1, 2, 47, 48, 49, 50, 65, 100, 500, 10000};
+    for (size_t i = 0; i < sizeof turns / sizeof *turns; i++)
+        TRY_0(text, 2, V(d.x, 2), V(d.y, 2), INT(turns[i]));
+}
+
+static void overwritten(void) {
+    TRY_1(KERNEL("x : vec, pos", "x[pos] = x[pos]*sin(x[pos])"), 9, V(d.x, 9));
+    TRY_1(XY("y[pos] = x[pos]*x[pos]\ny[pos] = y[pos]*y[pos]\nx[pos] = y[pos]*x[pos]"), 9,
+          V(d.x, 9), V(d.y, 9));
+    TRY_1(XYN("for i=0..n-1\n y[pos] = y[pos]*x[i] + sin(y[pos])\nend"), 5, V(d.x, 5),
+          V(d.y, 5), INT(5));
+    TRY_2(KERNEL("x : mat, pos : ivec2", "if pos[1] == 0\n for i=1..4\n  x[pos[0],i] = x[pos[0],i]*x[pos[0],i-1]\n"
+                 " end\n x[pos] = x[pos]^3\nend"), 4, 5, M(d.x, 4, 5));
+    /* the same element twice */
+    TRY_1(XY("y[pos] = x[pos]\ny[pos] = x[0]*x[pos]"), 9, V(d.x, 9), V(d.y, 9));
+    TRY_1(XY("y[pos] += x[pos]*x[0]\ny[0] += x[pos]^2\ny[1] -= x[pos]^2"), 9, V(d.x, 9),
+          V(d.y, 9));
+}
+
+static void in_order(void) {
+    SERIAL(XY("y[pos] = x[pos] + 0.5*y[pos-1]"), 9, V(d.x, 9), V(d.y, 9));
+    SERIAL(XY("y[pos] = x[pos]*sin(y[pos-1]) + y[pos-1]*y[pos]"), 9, V(d.x, 9),
+           V(d.y, 9));
+    SERIAL(XY("y[0] = y[0]*x[pos] + 1\nfor i=0..pos\n y[1] = sin(y[1])*x[i]\nend"), 9,
+           V(d.x, 9), V(d.y, 9));
+}
+
+static void borders(void) {
+    static const char *const mode[] = {"'mirror", "'clamped", "'circular", "'safe", ""};
+    const int64_t sizes[][2] = {{7, 9}, {1, 1}, {2, 1}, {3, 2}};
+    for (size_t m = 0; m < sizeof mode / sizeof *mode; m++)
+        for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++) {
+            char text[400];
+            snprintf(text, sizeof text,
+                     KERNEL("x : mat%s, y : mat, pos : ivec2", "s = 0.0\nfor m=-2..2\n for n=-2..2\n"
+                            "  s += (m+2*n+1)*x[pos+[m,n]]\n end\nend\ny[pos] = s*x[pos-[1,0]]"), mode[m]);
+            TRY_2(text, sizes[n][0], sizes[n][1], M(d.x, sizes[n][0], sizes[n][1]), M(d.y, sizes[n][0], sizes[n][1]));
+            snprintf(text, sizeof text,
+                     KERNEL("x : mat%s, y : mat, w : vec, pos : ivec2", "s = 0.0\nfor m=-2..2\n"
+                            " s += w[m+2]*x[pos+[m,0]]\nend\ny[pos] = s"), mode[m]);
+            TRY_2(text, sizes[n][0], sizes[n][1], M(d.x, sizes[n][0], sizes[n][1]), M(d.y, sizes[n][0], sizes[n][1]),
+                  V(d.w, 5));
+        }
+}
+
+static void indirect(void) {
+    TRY_1(XYW("i = int(abs(w[pos])*7.3)\nj = int(abs(w[mod(i,9)])*5.1)\n"
+                 "y[pos] = x[mod(i,9)]*x[mod(j,9)]"), 9, V(d.x, 9), V(d.y, 9), V(d.w, 9));
+    TRY_1(XYW("i = int(abs(w[pos])*7.3)\ny[mod(i,3)] += x[pos]*x[pos]"), 9, V(d.x, 9),
+          V(d.y, 9), V(d.w, 9));
+}
+
+static void private_arrays(void) {
+    TRY_1(XY("t = zeros(5)\nfor i=0..4\n t[i] = x[mod(i+pos,9)]*x[i]\nend\ns = 0.0\n"
+                 "for i=0..4\n s += t[i]*t[4-i]\nend\ny[pos] = s"), 9, V(d.x, 9), V(d.y, 9));
+    TRY_1(XY("t = zeros(5)\nt[0] = x[pos]\nfor i=1..4\n t[i] = sin(t[i-1])*x[i]\nend\n"
+                 "for i=1..4\n t[i-1] = t[i]*t[i-1]\nend\ny[pos] = t[0]*t[3]"), 9, V(d.x, 9), V(d.y, 9));
+    /* a bubble sort: the way back takes the permutation */
+    TRY_1(XY("t = zeros(5)\nfor i=0..4\n t[i] = x[mod(i*3+pos,9)]\nend\nfor i=0..3\n"
+                 " for j=0..3-i\n  if t[j] > t[j+1]\n   a = t[j]\n   t[j] = t[j+1]\n   t[j+1] = a\n  end\n end\nend\n"
+                 "y[pos] = t[2]*t[2]"), 9, V(d.x, 9), V(d.y, 9));
+}
+
+static void vectors(void) {
+    TRY_1(KERNEL("x : vec, y : vec, p : vec3, pos : int", "q = [x[pos],x[0],1.0]\nr = q.*p + p\n"
+                 "y[pos] = norm(r)*sum(r.*q)"),
+          6, V(d.x, 6), V(d.y, 6), V(d.w, 3));
+}
+
+/* The adjoint of a complex number has the derivative by its real part and that by its imaginary part. */
+static void complex_numbers(void) {
+    static const char *const body[] = {"exp(x[pos])", "x[pos]*x[pos] + conj(x[pos])", "1/x[pos]",
+                                       "sqrt(x[pos])", "log(x[pos])", "sin(x[pos])*x[0]", "tanh(x[pos])", "x[pos]^3",
+                                       "complex(real(x[pos])^2,abs(x[pos]))"};
+    for (size_t i = 0; i < sizeof body / sizeof *body; i++) {
+        char text[200];
+        snprintf(text, sizeof text, KERNEL("x : cvec, y : cvec, pos", "y[pos] = %s"), body[i]);
+        TRY_1(text, 5, C(d.x, 5), C(d.y, 5));
+    }
+    TRY_1(KERNEL("x : cvec, y : vec, pos", "y[pos] = imag(exp(x[pos]))"), 5, C(d.x, 5), V(d.y, 5));
+}
+
+int main(void) {
+    fill(d.x, N * N, 0.9, 1), fill(d.y, N * N, 0.9, 2), fill(d.w, N * N, 0.9, 3);
+    straight(), loops(), jumps(), many_turns(), overwritten(), in_order(), borders(), indirect();
+    private_arrays(), vectors(), complex_numbers();
+    return check_done();
+}
