@@ -205,8 +205,9 @@ static int set_in_array(Border *b, PyObject *o, PyObject *key, PyObject *x) {
     if (s != QS_OK) return done(b, s);
     if (qtape_any(b->vm, 2, (const qs_value[]){value_of(o), y})) {
         qs_release(b->vm, y);
-        return done(b, qtape_refuse(b->vm, "x[…] = v in Python", "it changes an array that other names may share; where(c, v, x) makes a new "
-                                    "one, and a function of a script may assign"));
+        return done(b, qtape_refuse(b->vm, "x[…] = v in Python",
+                                    "it changes an array that other names may share; where(c, v, x) makes a new one, "
+                                    "and a function of a script may assign"));
     }
     mask = view ? qs_nil() : value_of(key);
     int before = qgil_work(b);

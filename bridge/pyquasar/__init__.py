@@ -108,9 +108,10 @@ def devices():
 
 
 def run_gui():
-    """Waits until all windows are closed; figures are files here, so there are none."""
+    """Waits until all windows are closed, while their functions run; figures without a display are written."""
     if not _bridge._is_open():
         raise QuasarClosedError("run_gui: call pyquasar.init first")
+    _bridge._attribute("run_gui")()
 
 
 _atexit.register(_bridge._end)  # after what others have registered, because it was registered before

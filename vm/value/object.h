@@ -119,7 +119,8 @@ typedef struct Foreign { GcObj gc; const struct qs_foreign_type *ftype; void *p;
 
 /* -- the machine, as most see it; the rest of it is in machine.h --------------------------------------------------- */
 static inline Ctx *qvm_ctx(qs_vm *vm) { return (Ctx *)vm; }
-/* What a loop does when it finds `attention` set: QS_EINTERRUPT after qs_interrupt. */
+/* What a loop does when it finds `attention` set: QS_EINTERRUPT after qs_interrupt.  May run functions of the program,
+ * for what happened in windows, and code of Python. */
 qs_status qvm_attend(qs_vm *vm);
 bool qvm_take_interrupt(qs_vm *vm); /* whether qs_interrupt was called since it was asked last */
 
