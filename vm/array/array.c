@@ -386,14 +386,14 @@ qs_status qarr_store(qs_vm *vm, qs_dtype d, void *p, qs_value v) {
 }
 
 qs_status qarr_get(qs_vm *vm, Array *a, size_t linear, qs_value *out) {
-    void *p;
+    void *p = NULL;
     TRY(host(vm, a, QS_READ, &p));
     return qarr_load(vm, dtype_of(a), (const char *)p + (ptrdiff_t)(qarr_offset(a, linear) * elem_size(a)), out);
 }
 
 qs_status qarr_put(qs_vm *vm, Array *a, size_t linear, qs_value v) {
-    void *p;
-    a->source = 0;
+    void *p = NULL;
+    about_to_change(a);
     TRY(host(vm, a, QS_READWRITE, &p));
     TRY(qarr_store(vm, dtype_of(a), (char *)p + (ptrdiff_t)(qarr_offset(a, linear) * elem_size(a)), v));
     return qarr_settle(vm, a);
