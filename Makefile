@@ -1,5 +1,5 @@
 # The front door.  `make` builds build/qrun; everything else is one word more.
-.PHONY: all deps run test check bench dev tsan stress ptx-run fuzz install uninstall deb wheel clean
+.PHONY: all deps run test check docs bench dev tsan stress ptx-run fuzz install uninstall deb wheel clean
 PREFIX ?= /usr/local
 QRUN = build/qrun
 PYTHON ?= python3
@@ -73,6 +73,11 @@ ptx-run: deps all
 	@$(call ON_PTX,build) FAKE_GPU_SEED=2 $(PYTHON) tests/run.py --qrun $(QRUN) --device cuda --slow 4
 	@$(call ON_PTX,build) FAKE_GPU_SEED=3 FAKE_GPU_ARCH=70 QUASAR_LIBDEVICE=none $(PYTHON) tests/run.py --qrun $(QRUN) --device cuda --slow 4
 	@$(call ON_PTX,build) FAKE_GPU_DEFER=1 $(PYTHON) tests/run.py --qrun $(QRUN) --device cuda --slow 4 kernels/ fusion/ devices/
+
+# What is made of tables and of the text of documents: docs/builtins.md, the pictures of docs/figures.md.
+docs: all
+	@build/unit_builtins --write > /dev/null
+	@tools/pictures --qrun $(QRUN)
 
 # SECONDS=n per target; the targets are tests/fuzz/*.c.
 fuzz: deps

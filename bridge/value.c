@@ -73,6 +73,8 @@ static PyObject *to_py(PyObject *o, PyObject *unused) {
 
 /* -- fields -------------------------------------------------------------------------------------------------------- */
 
+static bool is_private(PyObject *name) { return PyUnicode_GetLength(name) > 0 && PyUnicode_ReadChar(name, 0) == '_'; }
+
 static Str *name_text(Border *b, PyObject *name) {
     Py_ssize_t n;
     const char *s = PyUnicode_AsUTF8AndSize(name, &n);
@@ -91,17 +93,26 @@ static PyObject *method_named(Border *b, PyObject *o, PyObject *name) {
     return r;
 }
 
+/* Of windows and figures, whose fields are made when they are asked for. */
+static PyObject *foreign_field(Border *b, PyObject *o, Str *s) {
+    qs_value r;
+    qs_status status = qs_get(b->vm, value_of(o), qval_object(QS_STRING, s), &r);
+    if (status == QS_ENAME || status == QS_ETYPE) return qs_error_clear(b->vm), NULL;
+    return status == QS_OK ? qpy_give(b, r) : qerror_raise(b, status);
+}
+
 static PyObject *field(Border *b, PyObject *o, PyObject *name) {
     Str *s = name_text(b, name);
     Object *x = value_of(o).u.p;
     qs_value r;
+    if (s && value_of(o).kind == QS_FOREIGN && !is_private(name)) return foreign_field(b, o, s);
     if (!s || value_of(o).kind != QS_OBJECT || !qobj_has(x, s) || qobj_get(b->vm, x, s, &r) != QS_OK) return NULL;
     PyObject *p = qpy_from_value(b, r);
     qs_release(b->vm, r);
     return p;
 }
 
-static bool is_private(PyObject *name) { return PyUnicode_GetLength(name) > 0 && PyUnicode_ReadChar(name, 0) == '_'; }
+static bool has_fields(qs_value v) { return v.kind == QS_OBJECT || v.kind == QS_FOREIGN; }
 
 /* Fields first, then what every value has, then functions: for objects alone, since NumPy asks arrays for their
  * methods.  When the machine is closed, what is left are the names with _ in front, by which Python and libraries find
@@ -109,7 +120,7 @@ static bool is_private(PyObject *name) { return PyUnicode_GetLength(name) > 0 &&
 static PyObject *get_attribute(PyObject *o, PyObject *name) {
     Border *b = border(o);
     if (!b->vm && PyUnicode_Check(name) && !is_private(name)) return qgil_closed(), NULL;
-    if (value_of(o).kind != QS_OBJECT || !b->vm) return PyObject_GenericGetAttr(o, name);
+    if (!has_fields(value_of(o)) || !b->vm) return PyObject_GenericGetAttr(o, name);
     if (qgil_enter(b) < 0) return NULL;
     PyObject *r = field(b, o, name);
     if (!r && !PyErr_Occurred()) r = PyObject_GenericGetAttr(o, name);
@@ -130,14 +141,14 @@ static int set_field(Border *b, PyObject *o, PyObject *name, PyObject *x) {
     if (!s) return -1;
     qs_status status = qnd_kept(b, x, &v);
     if (status == QS_OK) {
-        status = qobj_set(b->vm, value_of(o).u.p, s, v);
+        status = qs_set(b->vm, value_of(o), qval_object(QS_STRING, s), v);
         qs_release(b->vm, v);
     }
     return status == QS_OK ? 0 : (qerror_raise(b, status), -1);
 }
 
 static int set_attribute(PyObject *o, PyObject *name, PyObject *x) {
-    if (value_of(o).kind != QS_OBJECT || !x) return PyObject_GenericSetAttr(o, name, x);
+    if (!has_fields(value_of(o)) || !x) return PyObject_GenericSetAttr(o, name, x);
     if (qgil_enter(border(o)) < 0) return -1;
     int r = set_field(border(o), o, name, x);
     return qgil_leave(border(o)) < 0 ? -1 : r;

@@ -74,7 +74,9 @@ void qlib_close(qs_vm *vm) {
     if (!qvm(vm)->lib) return;
     qlinalg_close(vm);
     qregex_close(vm);
+    qprogress_close(vm);
     qfigure_close(vm);
+    qwindow_end(vm);
     qmem_free(qvm_ctx(vm), qvm(vm)->lib, sizeof(Lib));
     qvm(vm)->lib = NULL;
 }
@@ -99,6 +101,8 @@ bool qlib_has(const char *library) {
         NULL};
     for (int i = 0; built_with[i]; i++)
         if (!strcmp(library, built_with[i])) return true;
+    if (!strcmp(library, "figures")) return qfigure_has();
+    if (!strcmp(library, "video")) return qvideo_has();
     return !strcmp(library, "lapack") && qlinalg_available();
 }
 

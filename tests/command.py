@@ -86,6 +86,69 @@ class Devices(unittest.TestCase):
         self.assertEqual(wished.stderr.count("kernels run on cpu: no GPU is here; cuda: "), 1)
 
 
+class Progress(unittest.TestCase):
+    def test_a_line_for_every_tenth(self):
+        r = qrun(text="""
+n = 0
+for x = progress(1..40, "squares")
+    n += x
+end
+for i = 0..3
+    progress(i, 3)
+end
+for s = progress({"a","b"}, "cell")
+    n += numel(s)
+end
+print n
+for wrong = {() -> progress(1, 0), () -> progress([]), () -> progress("x"), () -> progress(-1, 3)}
+    try
+        wrong()
+    catch e
+        print e
+    end
+end
+""")
+        self.assertEqual(r.stdout.split("\n")[0], "822")
+        self.assertEqual(len(r.stdout.splitlines()), 5)
+        lines = r.stderr.splitlines()
+        self.assertEqual([l.split()[1] for l in lines if l.startswith("squares")], [str(10 * k) for k in range(11)])
+        self.assertEqual(sum("/3" in l for l in lines), 4)
+        self.assertIn("squares  100 %  40/40", r.stderr)
+        self.assertRegex(lines[1], r"^squares   10 %  4/40  \d+/s  0 s left$")
+
+    def test_one_line_on_a_terminal(self):
+        import pty
+        ours, theirs = pty.openpty()
+        with script('for x = progress(1..5, "slow")\n    sleep(60)\nend\n') as name:
+            subprocess.run([QRUN, name], stderr=theirs, timeout=60)
+        said = os.read(ours, 65536).decode()
+        os.close(ours), os.close(theirs)
+        self.assertEqual(said.count("\n"), 1)
+        self.assertGreaterEqual(said.count("\r"), 4)
+        self.assertRegex(said, r"slow  100 %  5/5  [\d.]+/s  0 s\x1b\[K\r?\n$")
+
+
+class Figures(unittest.TestCase):
+    def test_the_folder_is_said_once(self):
+        env = {"QUASAR_FIGURES": "", "DISPLAY": ""}
+        with tempfile.TemporaryDirectory() as folder, script("plot([1,2])\nplot([2,1])\nprint hold(\"on\")") as name:
+            r = subprocess.run([QRUN, name], cwd=folder, capture_output=True, text=True, env={**os.environ, **env})
+            self.assertEqual(r.stdout, "0\n")
+            self.assertEqual(r.stderr, "figures are written to the folder figures/, for there is no display\n")
+            self.assertEqual(sorted(os.listdir(folder + "/figures")), ["figure_0001.png", "figure_0002.png"])
+
+    def test_figures_of_a_program_that_fails(self):
+        with tempfile.TemporaryDirectory() as folder:
+            r = qrun(text="plot([1,2])\nerror(\"wrong\")", env={"QUASAR_FIGURES": folder})
+            self.assertEqual((r.returncode, os.listdir(folder)), (1, ["figure_0001.png"]))
+
+    def test_without_a_display_forms_are_an_error(self):
+        r = qrun("-e", 'form("x")', env={"DISPLAY": ""})
+        self.assertIn("form: there is no display", r.stderr)
+        r = qrun("-e", 'form("x")', env={"DISPLAY": ":987"})
+        self.assertIn("form: the display does not answer", r.stderr)
+
+
 class Cache(WithCache):
     def test_private_and_filled(self):
         self.good(qrun("--device", "cpu", text=kernel(), env=self.env))

@@ -34,6 +34,9 @@ ROOMS = {  # folder -> prefixes of what its files may include from this tree, be
     "vm/session": HOST + ("vm/value/", "vm/grad/tape.h", "vm/array/", "vm/interp/", "vm/launch/", "lang/names/",
                           "stdlib/stdlib.h"),
     "stdlib": BASE + ("vm/", "lang/", "devices/"),
+    "stdlib/figure": BASE + ("vm/", "stdlib/"),
+    "stdlib/window": BASE + ("vm/", "stdlib/", "lang/syntax/ast.h"),
+    "stdlib/video": BASE + ("vm/", "stdlib/"),
     "bridge": BASE + ("vm/quasar.h", "vm/grad/tape.h", "vm/array/", "vm/value/", "vm/session/python.h",
                       "lang/syntax/ast.h",
                       "lang/syntax/operators.h"),
@@ -43,6 +46,7 @@ ONLY = {  # a foreign header -> the files that may see it
     "Python.h": ("bridge/",), "numpy/": ("bridge/ndarray",), "CL/": ("devices/opencl.c",),
     "cuda.h": ("devices/cuda.c",),
     "llvm": (), "png.h": ("stdlib/image",), "jpeglib.h": ("stdlib/image",), "tiffio.h": ("stdlib/image",),
+    "libav": ("stdlib/video/ffmpeg.c",), "libsw": ("stdlib/video/ffmpeg.c",),
     "pcre2.h": ("stdlib/regex",), "cblas.h": ("vm/array/matrix.c", "stdlib/linalg"), "lapacke.h": ("stdlib/linalg",),
 }
 

@@ -24,7 +24,7 @@ USED = [
      ("lang/kernel/ir/eval.c", "lang/kernel/ir/sem.h")),  # the lists of sem.h name the arithmetic for the evaluator
     ("lang/kernel/ir/mathfn.def", "MATHFN", 0, r"\b{}\b", ("lang/kernel/elem/elem.def", "stdlib/builtins.def")),
     ("lang/kernel/elem/elem.def", "ELEM|FORM|OPERATOR", 0, None, ()),
-    ("stdlib/builtins.def", "NATIVE|EACH|CONSTANT", 0, None, ()),
+    ("stdlib/builtins.def", "NATIVE|EACH|FIGURE|CONSTANT", 0, None, ()),
     ("devices/cuda_api.def", "CU|CUNUMBER", 0, r"\b{}\b", ("devices/cuda",)),
     ("devices/opencl_api.def", "CL", 1, r"\b{}\b", ("devices/opencl.c",)),
     ("devices/llvm_api.def", "NEED|MAYBE", 1, r"\b{}\b", ("devices/llvm.c",)),
@@ -70,7 +70,10 @@ SHOWS = re.compile(r"\b(print|printf|assert|error|if|elseif|while|until|match|fo
 ASSIGNS = re.compile(r"^\s*(?:\[([^\]]*)\]|(\w+)(?:\[[^=]*\]|\.\w+)*)\s*[-+*/|&~^_.]{0,3}=(?!=)")
 DEFINES = re.compile(r"^\s*function\s+(?:(?:\[([^\]]*)\]|(\w+)[^=(]*)\s*=)?\s*(?:__\w+__\s*)?(\w+)\s*"
                      r"(?:\{[^}]*\}\s*)?\(")
-FOR_EFFECT = {"imshow", "plot", "form"}  # their results are handles; tests look at the files that they write
+# Their results are handles; tests print these, or look at the files that they write.
+FOR_EFFECT = {"form", "vidcreate", "progress"}
+with open(os.path.join(ROOT, "stdlib/builtins.def"), encoding="utf-8") as table:
+    FOR_EFFECT |= set(re.findall(r'^FIGURE\("(\w+)"', table.read(), re.M))
 
 
 def observed(text):
@@ -122,7 +125,8 @@ def calls():
 
 def check_builtins():
     called, looked_at = calls()
-    natives = dict(zip(rows("stdlib/builtins.def", "NATIVE|EACH", 0), rows("stdlib/builtins.def", "NATIVE|EACH", 4)))
+    kinds = "NATIVE|EACH|FIGURE"
+    natives = dict(zip(rows("stdlib/builtins.def", kinds, 0), rows("stdlib/builtins.def", kinds, 4)))
     del natives["#id"]  # stands for the rows of elem.def
     natives |= {name: "1" for name in rows("lang/kernel/elem/elem.def", "ELEM", 0)}
     for name, results in natives.items():

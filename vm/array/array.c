@@ -289,9 +289,14 @@ qs_status qarr_read(qs_vm *vm, Array *a, const void **p) {
     return QS_OK;
 }
 
-qs_status qarr_write(qs_vm *vm, Array *a, void **p) {
-    a->size_of = 0, a->turned = false; /* a list of sizes that is changed is a list */
+/* What was known of its elements holds no more: a list of sizes that is changed is a list. */
+static void about_to_change(Array *a) {
+    a->size_of = 0, a->turned = false;
     a->hdr.flags &= (uint8_t)~ARRAY_LITERAL;
+}
+
+qs_status qarr_write(qs_vm *vm, Array *a, void **p) {
+    about_to_change(a);
     let_go(vm, a);
     return host(vm, a, QS_READWRITE, p);
 }

@@ -135,7 +135,7 @@ qs_status qtape_check_alone(qs_vm *vm, Array *a);
 typedef struct { int depth; uint64_t first; uint32_t inside; } GradLevel;
 qs_status qtape_begin(qs_vm *vm, GradLevel *l);            /* an error when they are nested too deep */
 void qtape_end(qs_vm *vm, const GradLevel *l);
-void qtape_settle(qs_vm *vm, qs_value *y);                 /* the level is over: y is plain, unless one around it records it */
+void qtape_settle(qs_vm *vm, qs_value *y);                 /* y is plain, unless a level that runs records it */
 /* A value of this level that derivatives may be taken to: a float or complex number or array.  Owned. */
 qs_status qtape_leaf(qs_vm *vm, const GradLevel *l, qs_value v, qs_value *out);
 /* Adjoints of the leaves (or of any traces), of those of the results y; nil stands for no trace, or zero. */

@@ -150,14 +150,18 @@ void *qs_userdata(qs_vm *vm) { return qvm(vm)->config.ud; }
 
 /* Control goes back to the host program: it shall see what was printed. */
 static qs_status back(qs_vm *vm, qs_status s) {
-    if (qvm(vm)->depth == 0) qvm_flush(vm);
+    if (qvm(vm)->depth == 0) {
+        qs_status shown = qfigure_flush(vm); /* after an error, too, which is then the first one */
+        s = s == QS_OK ? shown : s;
+        qvm_flush(vm);
+    }
     return s;
 }
 
 static qs_status load(qs_vm *vm, const char *name, const char *src, size_t n) {
     Module *m;
     TRY(qmod_load_text(vm, name, src, n, &m));
-    qmod_use(vm, qvm(vm)->session, m);
+    if (!m->left) qmod_use(vm, qvm(vm)->session, m);
     return qmod_run(vm, m);
 }
 
@@ -289,6 +293,7 @@ qs_status qvm_attend(qs_vm *vm) {
     Machine *m = qvm(vm);
     qflag_lower(&m->attention);
     if (qvm_take_interrupt(vm)) return qerr_set(&m->base, QS_EINTERRUPT, "interrupted");
+    if (m->windows) TRY(m->windows(vm));
     return m->python ? m->python->yield(vm) : QS_OK;
 }
 

@@ -47,6 +47,7 @@ typedef struct Machine {
     struct { bool tried, side_by_side; void *gemm[4]; int (*threads)(void); void (*set_threads)(int); } blas;
     /* stdlib */
     void *lib;                       /* random state, timer, figures: stdlib/core.c */
+    qs_status (*windows)(qs_vm *);   /* window.c: what people did in them; NULL: there were none */
     bool exiting; int exit_code;     /* exit(n) was called: QS_EINTERRUPT unwinds everything, no catch takes it */
     Text out;                        /* pending program output, flushed by qvm_flush */
     Text report; /* api.c: what qs_error_report gives; module.c: all diagnostics of a refused file */

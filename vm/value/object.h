@@ -119,7 +119,8 @@ typedef struct Foreign { GcObj gc; const struct qs_foreign_type *ftype; void *p;
 
 /* -- the machine, as most see it; the rest of it is in machine.h --------------------------------------------------- */
 static inline Ctx *qvm_ctx(qs_vm *vm) { return (Ctx *)vm; }
-/* What a loop does when it finds `attention` set: QS_EINTERRUPT after qs_interrupt. */
+/* What a loop does when it finds `attention` set: QS_EINTERRUPT after qs_interrupt.  May run functions of the program,
+ * for what happened in windows, and code of Python. */
 qs_status qvm_attend(qs_vm *vm);
 bool qvm_take_interrupt(qs_vm *vm); /* whether qs_interrupt was called since it was asked last */
 
@@ -204,7 +205,9 @@ qs_status qvm_lookup(qs_vm *vm, const char *name, qs_value *out); /* session mod
 qs_status qvm_lookup_builtin(qs_vm *vm, const char *name, qs_value *out); /* whatever programs mean by the name */
 /* Of the module that was loaded under the name `module` alone: what it defines at its top level. */
 qs_status qvm_lookup_in(qs_vm *vm, const char *module, const char *name, qs_value *out);
-/* To a variable of it that has a value; not to a function. */
+/* Whether some program has a variable of that name: no function, nor what is built in. */
+bool qvm_is_variable(qs_vm *vm, const char *name);
+/* To a variable of it that has a value; not to a function.  module NULL: to that which qvm_lookup finds. */
 qs_status qvm_assign_in(qs_vm *vm, const char *module, const char *name, qs_value v);
 /* Every name that one of these finds: qvm_lookup when module is NULL. */
 void qvm_each_name(qs_vm *vm, const char *module, void (*f)(void *ud, const char *name), void *ud);
